@@ -1,0 +1,7 @@
+module github.com/orwl/go-orwl
+
+go 1.26.0
+
+require golang.org/x/sys v0.49.0
+
+require pgregory.net/rapid v1.3.0

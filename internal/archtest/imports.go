@@ -1,0 +1,60 @@
+package archtest
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// checkImports reports every import that the table does not allow.
+func (t *tree) checkImports(p *pkg) (found []violation) {
+	if why, ok := noPackage[p.path]; ok {
+		return []violation{{p.path, "import", "this folder holds packages, no Go file: " + why}}
+	}
+	from := row(p.path)
+	if from == nil {
+		return []violation{{p.path, "import", "no row in internal/archtest/rules.go: add one that says what this package may import"}}
+	}
+	for _, f := range p.files {
+		for _, spec := range f.Imports {
+			importPath, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				continue // not a program
+			}
+			if why := refusal(from, importPath, f.test); why != "" {
+				found = append(found, violation{t.at(spec), "import", why})
+			}
+		}
+	}
+	return found
+}
+
+// refusal says why from may not import importPath, or "".
+func refusal(from *layer, importPath string, test bool) string {
+	for prefix, owner := range owners {
+		if strings.HasPrefix(importPath, prefix) && from.path != owner {
+			return fmt.Sprintf("%s imports %s: only %s may", from.path, importPath, owner)
+		}
+	}
+	path, ours := strings.CutPrefix(importPath, module+"/")
+	if !ours {
+		return ""
+	}
+	to := row(path)
+	switch {
+	case to == nil:
+		return fmt.Sprintf("%s imports %s, which has no row in internal/archtest/rules.go", from.path, path)
+	case test && !from.allowsTest(to):
+		return fmt.Sprintf("a test of %s imports %s, which is not below it: move the test up to what it tests", from.path, path)
+	case !test && !from.allows(to):
+		return fmt.Sprintf("%s imports %s: its row in internal/archtest/rules.go allows %s", from.path, path, orNothing(from.imports))
+	}
+	return ""
+}
+
+func orNothing(imports string) string {
+	if imports == "" {
+		return "nothing of this module"
+	}
+	return "only " + imports
+}

@@ -1,0 +1,124 @@
+package archtest
+
+import "strings"
+
+// module is the import path of the tree that the rules are about.
+const module = "github.com/orwl/go-orwl"
+
+// layers is the architecture, from the bottom up. A package may import the
+// packages named in its row, and what everybody may import; nothing else of
+// this module. Its tests may import more: see allowsTest.
+//
+// The order is checked: a row names only rows above it.
+var layers = []layer{
+	// The ground: what a machine looks like, and what a window promises.
+	{path: "net/topology", pure: true},
+	{path: "net/rma", pure: true, imports: "net/topology"},
+	{path: "net/rmatest", testsOf: "net/rma", imports: "net/rma net/topology"},
+
+	// Remote windows without sockets: frames, and request and reply.
+	{path: "net/wire", pure: true, imports: "net/rma"},
+	{path: "net/engine", pure: true, imports: "net/wire net/rma"},
+
+	// The windows. Any test that needs a world may use those that need no network.
+	{path: "net/internal/direct", imports: "net/rma net/topology"},
+	{path: "net/mem", testsOf: "net/rma", imports: "net/internal/direct net/rma net/topology"},
+	{path: "net/shm", testsOf: "net/rma", imports: "net/internal/direct net/rma net/topology"},
+	{path: "net/sim", testsOf: "net/rma", imports: "net/engine net/rma net/topology"},
+	{path: "net/sim/specimen", testsOf: "net/rma", pure: true, imports: "net/sim net/rma net/topology"},
+	{path: "net/p2p", imports: "net/engine net/wire net/rma"},
+
+	// The library.
+	{path: "locks", pure: true, imports: "net/rma net/topology"},
+	{path: "locks/lockstest", testsOf: "locks", imports: "locks net/rma net/topology"},
+	{path: "resource", pure: true, imports: "locks net/wire net/rma"},
+	{path: "handle", pure: true, imports: "resource"},
+	{path: "orwl", imports: belowOrwl},
+	{path: "metrics", imports: "orwl " + belowOrwl},
+
+	// The programs.
+	{path: "apps/llk23", imports: anything},
+	{path: "apps/dht", imports: anything},
+	{path: "cmd/orwl", imports: anything},
+
+	// Beside the layers.
+	{path: "internal/invariant", everybodys: true},
+	{path: "internal/archtest"},
+}
+
+const (
+	anything  = "anything"
+	belowOrwl = "handle resource locks " +
+		"net/p2p net/sim net/shm net/mem net/engine net/wire net/rma net/topology"
+)
+
+// owners are the packages that alone may import a module of others, by the
+// beginning of its import paths.
+var owners = map[string]string{
+	"github.com/libp2p/": "net/p2p",
+}
+
+// noPackage are folders that hold packages and no Go file of their own, and why.
+var noPackage = map[string]string{
+	"net": "a package net would shadow the standard library's",
+}
+
+// A layer is a row of the table.
+type layer struct {
+	path    string // folder below the module's root
+	imports string // what it may import, folders separated by spaces, or anything
+
+	// pure code is a state machine: the rules in pure.go hold for it.
+	pure bool
+
+	// testsOf names the package whose tests, and the tests of everything that
+	// stands on it, may import this one.
+	testsOf string
+
+	// everybodys may be imported by all.
+	everybodys bool
+}
+
+// row is the row of the package in the folder path, or nil.
+func row(path string) *layer {
+	for i := range layers {
+		if layers[i].path == path {
+			return &layers[i]
+		}
+	}
+	return nil
+}
+
+// allows reports whether l's own code may import the package to.
+func (l *layer) allows(to *layer) bool {
+	if to.everybodys || l.imports == anything {
+		return true
+	}
+	for _, path := range strings.Fields(l.imports) {
+		if path == to.path {
+			return true
+		}
+	}
+	return false
+}
+
+// allowsTest reports whether l's tests may import the package to: l itself, whatever
+// l stands on, and the suites and worlds made for the tests of any of those. So
+// net/mem's tests find net/rmatest, and handle's find locks/lockstest, but
+// net/rma's do not, and none finds anything above it.
+func (l *layer) allowsTest(to *layer) bool {
+	return to.everybodys || l.standsOn(to.path) || to.testsOf != "" && l.standsOn(to.testsOf)
+}
+
+// standsOn reports whether path is l or is below it.
+func (l *layer) standsOn(path string) bool {
+	if l.path == path || l.imports == anything {
+		return true
+	}
+	for _, below := range strings.Fields(l.imports) {
+		if row(below).standsOn(path) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,2 @@
+// Package shm has its comment in the wrong file.
+package shm

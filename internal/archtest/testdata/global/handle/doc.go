@@ -1,0 +1,2 @@
+// Package handle stands for the real one.
+package handle

@@ -1,0 +1,3 @@
+package handle
+
+func forget() { delete(names, 1) }

@@ -1,0 +1,2 @@
+// Command orwl stands for the real one.
+package main

@@ -1,0 +1,2 @@
+// Package invariant stands for the real one.
+package invariant

@@ -1,0 +1,2 @@
+// Package rmatest stands for the real one.
+package rmatest

@@ -1,0 +1,5 @@
+//go:build !linux
+
+package topology
+
+func pin() bool { return false }

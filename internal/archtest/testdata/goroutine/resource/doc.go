@@ -1,0 +1,2 @@
+// Package resource stands for the real one.
+package resource

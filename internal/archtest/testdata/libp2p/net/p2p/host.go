@@ -1,0 +1,3 @@
+package p2p
+
+import _ "github.com/libp2p/go-libp2p"

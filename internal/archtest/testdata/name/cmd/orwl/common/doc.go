@@ -1,0 +1,2 @@
+// Package common stands for the real one.
+package common

@@ -1,0 +1,2 @@
+// Package mem stands for the real one.
+package mem

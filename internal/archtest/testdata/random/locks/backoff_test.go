@@ -1,0 +1,3 @@
+package locks
+
+import _ "math/rand/v2"

@@ -1,0 +1,2 @@
+// Package locks stands for the real one.
+package locks

@@ -1,0 +1,2 @@
+// Package net hides the standard library.
+package net

@@ -1,0 +1,2 @@
+// Package quic stands for the real one.
+package quic

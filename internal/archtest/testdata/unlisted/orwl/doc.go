@@ -1,0 +1,2 @@
+// Package orwl stands for the real one.
+package orwl

@@ -1,0 +1,2 @@
+// Package rma stands for the real one.
+package rma

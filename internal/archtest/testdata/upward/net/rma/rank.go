@@ -1,0 +1,3 @@
+package rma
+
+import _ "github.com/orwl/go-orwl/locks"

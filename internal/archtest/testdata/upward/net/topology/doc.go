@@ -1,0 +1,2 @@
+// Package topology stands for the real one.
+package topology

@@ -1,0 +1,6 @@
+//go:build invariants || race
+
+package invariant
+
+// Enabled reports whether asserts are compiled in.
+const Enabled = true
