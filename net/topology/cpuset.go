@@ -1,0 +1,115 @@
+package topology
+
+import (
+	"fmt"
+	"math/bits"
+	"strconv"
+	"strings"
+)
+
+// maxCPUs bounds CPU numbers, above what any kernel is built for, so that a
+// list such as 0-4294967295 is refused instead of expanded.
+const maxCPUs = 1 << 14
+
+// cpuSet is a set of CPU numbers, one bit each. The empty set is nil.
+type cpuSet []uint64
+
+// parseCPUs reads the kernel's list format, as in 0-3,8-11. Blank text is the
+// empty set.
+func parseCPUs(text string) (cpuSet, error) {
+	text = strings.TrimSpace(text)
+	if text == "" {
+		return nil, nil
+	}
+	var set cpuSet
+	for part := range strings.SplitSeq(text, ",") {
+		low, high, isRange := strings.Cut(part, "-")
+		first, err := parseCPU(low)
+		last := first
+		if err == nil && isRange {
+			last, err = parseCPU(high)
+		}
+		if err != nil || last < first {
+			return nil, fmt.Errorf("%q is no list of CPUs below %d", clip(text), maxCPUs)
+		}
+		for cpu := first; cpu <= last; cpu++ {
+			set = set.with(cpu)
+		}
+	}
+	return set, nil
+}
+
+func parseCPU(text string) (int, error) {
+	cpu, err := strconv.ParseUint(text, 10, 32)
+	if err == nil && cpu >= maxCPUs {
+		err = strconv.ErrRange
+	}
+	return int(cpu), err
+}
+
+// with returns the set with a CPU added, possibly in place.
+func (s cpuSet) with(cpu int) cpuSet {
+	for cpu/64 >= len(s) {
+		s = append(s, 0)
+	}
+	s[cpu/64] |= 1 << (cpu % 64)
+	return s
+}
+
+func (s cpuSet) has(cpu int) bool {
+	return cpu/64 < len(s) && s[cpu/64]>>(cpu%64)&1 == 1
+}
+
+// and returns the intersection, as a new set.
+func (s cpuSet) and(u cpuSet) cpuSet {
+	var both cpuSet
+	for cpu := range s.all {
+		if u.has(cpu) {
+			both = both.with(cpu)
+		}
+	}
+	return both
+}
+
+// all yields the CPUs in ascending order.
+func (s cpuSet) all(yield func(cpu int) bool) {
+	for i, w := range s {
+		for ; w != 0; w &= w - 1 {
+			if !yield(i*64 + bits.TrailingZeros64(w)) {
+				return
+			}
+		}
+	}
+}
+
+// first is the smallest CPU number, or absent if the set is empty.
+func (s cpuSet) first(absent int) int {
+	for cpu := range s.all {
+		return cpu
+	}
+	return absent
+}
+
+// String is the kernel's list format.
+func (s cpuSet) String() string {
+	var b strings.Builder
+	begin, end := -1, -1
+	flush := func() {
+		if begin < 0 {
+			return
+		}
+		if b.Len() > 0 {
+			b.WriteByte(',')
+		}
+		b.WriteString(span(begin, end))
+	}
+	for cpu := range s.all {
+		if begin < 0 || cpu != end+1 {
+			flush()
+			begin = cpu
+		}
+		end = cpu
+	}
+	flush()
+	return b.String()
+}

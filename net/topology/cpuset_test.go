@@ -1,0 +1,61 @@
+package topology
+
+import (
+	"slices"
+	"testing"
+)
+
+func TestParseCPUs(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		want []int
+		list string
+	}{
+		{"", nil, ""},
+		{"\n", nil, ""},
+		{"0\n", []int{0}, "0"},
+		{"0-3,8-9", []int{0, 1, 2, 3, 8, 9}, "0-3,8-9"},
+		{"63-64,200", []int{63, 64, 200}, "63-64,200"},
+		{"5,4,3-4", []int{3, 4, 5}, "3-5"},
+		{"16383", []int{16383}, "16383"},
+	} {
+		set, err := parseCPUs(test.text)
+		if err != nil {
+			t.Errorf("%q: %v", test.text, err)
+			continue
+		}
+		if got := slices.Collect(set.all); !slices.Equal(got, test.want) || set.String() != test.list {
+			t.Errorf("%q is %v and prints %q, want %v and %q", test.text, got, set, test.want, test.list)
+		}
+	}
+}
+
+func TestParseCPUsRefuses(t *testing.T) {
+	for _, text := range []string{"x", "0-", "-1", "3-2", "0,,1", "0-4294967295", "16384", "0-7:2/4", "1 2"} {
+		if set, err := parseCPUs(text); err == nil {
+			t.Errorf("%q is taken for %v", text, set)
+		}
+	}
+}
+
+func TestNarrow(t *testing.T) {
+	set := func(text string) cpuSet {
+		s, err := parseCPUs(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	for _, test := range []struct{ set, by, want string }{
+		{"0-3", "2-5", "2-3"},
+		{"0-3", "", "0-3"},
+		{"", "0-3", "0-3"},
+		{"", "", ""},
+		{"4-5", "0-1", "4-5"}, // a container shown another machine's files
+		{"0,64,128", "64-200", "64,128"},
+	} {
+		if got := narrow(set(test.set), set(test.by)).String(); got != test.want {
+			t.Errorf("%q narrowed by %q is %q, want %q", test.set, test.by, got, test.want)
+		}
+	}
+}

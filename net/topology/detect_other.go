@@ -1,0 +1,7 @@
+//go:build !linux
+
+package topology
+
+import "runtime"
+
+func detectHost() (*Tree, error) { return Flat(runtime.NumCPU()), nil }

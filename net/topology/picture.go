@@ -1,0 +1,117 @@
+package topology
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// Picture draws the tree for a person, one line per element, with elements that
+// stand side by side and look alike drawn once:
+//
+//	machine: 12 ranks
+//	├─ 2 × node (0-1): 4 ranks each
+//	│  └─ 2 × socket: 2 ranks each
+//	│     └─ 2 × core
+//	└─ node 2: 4 ranks (8-11)
+//	   └─ 4 × core
+//
+// Below it stand the CPUs of the ranks, if they are known. The last line has no
+// newline.
+func (t *Tree) Picture() string {
+	p := painter{tree: t, shapes: t.shapes()}
+	fmt.Fprintf(&p.out, "%s: %s", t.LevelName(1), plural(t.ranks, "rank"))
+	p.below(1, 0, "\n", true)
+	if t.cpus != nil {
+		p.out.WriteString("\n" + t.pictureOfCPUs())
+	}
+	return p.out.String()
+}
+
+type painter struct {
+	tree   *Tree
+	shapes [][]int // of Tree.shapes
+	out    strings.Builder
+}
+
+// below draws what is inside element j of level i. Numbers of elements and
+// ranks are told only while the path down to them was drawn singly: inside an
+// element that stands for several, they would be right for one of them.
+func (p *painter) below(i, j int, margin string, single bool) {
+	from, to := p.tree.children(i, j)
+	if i == p.tree.Levels() {
+		fmt.Fprintf(&p.out, "%s└─ %d × %s", margin, to-from, p.tree.leaf)
+		return
+	}
+	var runs []run
+	for _, shape := range p.shapes[i][from:to] {
+		runs = appendRun(runs, shape, 1)
+	}
+	for k, alike := range runs {
+		branch, trunk := "├─ ", "│  "
+		if k == len(runs)-1 {
+			branch, trunk = "└─ ", "   "
+		}
+		p.out.WriteString(margin + branch)
+		p.label(i+1, from, alike.times, single)
+		p.below(i+1, from, margin+trunk, single && alike.times == 1)
+		from += alike.times
+	}
+}
+
+// label names a run of elements of level i that begins with j.
+func (p *painter) label(i, j, times int, single bool) {
+	name := p.tree.LevelName(i)
+	first, n := p.tree.Members(i, j)
+	size := plural(n, "rank")
+	switch {
+	case single && times == 1:
+		fmt.Fprintf(&p.out, "%s %d: %s (%s)", name, j, size, span(int(first), int(first)+n-1))
+	case single:
+		fmt.Fprintf(&p.out, "%d × %s (%s): %s each", times, name, span(j, j+times-1), size)
+	case times == 1:
+		fmt.Fprintf(&p.out, "1 × %s: %s", name, size)
+	default:
+		fmt.Fprintf(&p.out, "%d × %s: %s each", times, name, size)
+	}
+}
+
+// shapes numbers the elements of each level such that two of a level have the
+// same number exactly if nothing but their place tells them apart.
+func (t *Tree) shapes() [][]int {
+	shapes := make([][]int, len(t.levels))
+	for i := len(t.levels); i >= 1; i-- {
+		numbers := map[string]int{}
+		shapes[i-1] = make([]int, t.levels[i-1].elements())
+		for j := range shapes[i-1] {
+			from, to := t.children(i, j)
+			inside := []run{{0, to - from}}
+			if i < len(t.levels) {
+				inside = nil
+				for _, shape := range shapes[i][from:to] {
+					inside = appendRun(inside, shape, 1)
+				}
+			}
+			key := fmt.Sprint(inside)
+			if _, known := numbers[key]; !known {
+				numbers[key] = len(numbers)
+			}
+			shapes[i-1][j] = numbers[key]
+		}
+	}
+	return shapes
+}
+
+func span(first, last int) string {
+	if first == last {
+		return strconv.Itoa(first)
+	}
+	return fmt.Sprintf("%d-%d", first, last)
+}
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}

@@ -1,0 +1,136 @@
+package topology
+
+import (
+	"errors"
+	"sync"
+	"testing"
+)
+
+// mayUse reads back what the calling goroutine's thread may use.
+func mayUse(t *testing.T) string {
+	t.Helper()
+	allowed, err := affinity()
+	if err != nil {
+		t.Error(err)
+	}
+	return allowed.cpus().String()
+}
+
+func TestPinReadsBack(t *testing.T) {
+	tree, err := Detect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	before := mayUse(t)
+	var ranks sync.WaitGroup
+	for p := range Rank(tree.Ranks()) {
+		ranks.Go(func() {
+			cpu, _ := tree.CPU(p)
+			unpin, err := tree.Pin(p)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if got, want := mayUse(t), span(cpu, cpu); got != want {
+				t.Errorf("rank %d may use %s, want CPU %s", p, got, want)
+			}
+			again, err := tree.Pin(p) // nests
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			again()
+			if got, want := mayUse(t), span(cpu, cpu); got != want {
+				t.Errorf("rank %d may use %s after the inner unpin, want CPU %s", p, got, want)
+			}
+			unpin()
+			unpin() // does nothing
+			if got := mayUse(t); got != before {
+				t.Errorf("rank %d may use %s after unpin, want %s as before", p, got, before)
+			}
+		})
+	}
+	ranks.Wait()
+}
+
+func TestPinToForbiddenCPU(t *testing.T) {
+	before := mayUse(t)
+	tree := assemble([]location{{cpu: maxCPUs - 1}})
+	unpin, err := tree.Pin(0)
+	var refused *PinError
+	if unpin != nil || !errors.As(err, &refused) {
+		t.Fatalf("Pin gives %v, want a *PinError", err)
+	}
+	if refused.Rank != 0 || refused.CPU != maxCPUs-1 || refused.Allowed != before {
+		t.Errorf("%+v, want the rank, its CPU and %s", refused, before)
+	}
+	if got := mayUse(t); got != before {
+		t.Errorf("the thread may use %s after a refusal, want %s as before", got, before)
+	}
+}
+
+func TestSecondUnpinLeavesALaterPinAlone(t *testing.T) {
+	tree, err := Detect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tree.Ranks() < 2 {
+		t.Skip("needs two CPUs, for with one a pinned thread looks like any other")
+	}
+	unpin, err := tree.Pin(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	unpin()
+	later, err := tree.Pin(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer later()
+	pinned := mayUse(t)
+	unpin()
+	if got := mayUse(t); got != pinned {
+		t.Errorf("the thread may use %s, want %s", got, pinned)
+	}
+}
+
+// A CPU that the cpuset allows but the affinity does not: the kernel would let
+// the thread go there.
+func TestPinKeepsToTheAffinity(t *testing.T) {
+	tree, err := Detect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if tree.Ranks() < 2 {
+		t.Skip("needs two CPUs, one to be confined to and one to be kept off")
+	}
+	unpin, err := tree.Pin(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unpin()
+	var refused *PinError
+	if _, err := tree.Pin(1); !errors.As(err, &refused) || refused.Err != nil {
+		t.Errorf("Pin gives %v, want a *PinError before the kernel is asked", err)
+	}
+}
+
+func TestUnpinByAnotherGoroutinePanics(t *testing.T) {
+	tree, err := Detect()
+	if err != nil {
+		t.Fatal(err)
+	}
+	unpin, err := tree.Pin(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unpin()
+	caught := make(chan any)
+	go func() {
+		defer func() { caught <- recover() }()
+		unpin()
+	}()
+	if <-caught == nil {
+		t.Error("no panic")
+	}
+}

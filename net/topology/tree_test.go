@@ -1,0 +1,154 @@
+package topology
+
+import (
+	"errors"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// §4.4: "for N = 3 and four subelements per machine element, the system would
+// consist of 4^3 processes".
+func TestTreeOfThePaper(t *testing.T) {
+	tree := mustParse(t, "rack:4 node:4 core:4")
+	if tree.Levels() != 3 || tree.Ranks() != 64 {
+		t.Fatalf("N = %d and P = %d, want 3 and 4^3", tree.Levels(), tree.Ranks())
+	}
+	for i, want := range map[int]struct {
+		name     string
+		elements int
+	}{1: {"machine", 1}, 2: {"rack", 4}, 3: {"node", 16}} {
+		if tree.LevelName(i) != want.name || tree.Elements(i) != want.elements {
+			t.Errorf("level %d is %d of %s, want %d of %s", i, tree.Elements(i), tree.LevelName(i), want.elements, want.name)
+		}
+	}
+	if tree.LevelName(4) != "core" {
+		t.Errorf("leaves are called %s, want core", tree.LevelName(4))
+	}
+}
+
+func TestTreeAgainstReference(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		r := drawReference(t)
+		r.sameAs(t, r.tree(t))
+	})
+}
+
+func TestFlat(t *testing.T) {
+	for _, ranks := range []int{1, 8, MaxRanks} {
+		tree := Flat(ranks)
+		if tree.Ranks() != ranks || tree.Levels() != 1 || tree.Element(Rank(ranks-1), 1) != 0 {
+			t.Errorf("Flat(%d) is %s", ranks, tree)
+		}
+		checkInvariants(t, tree)
+	}
+}
+
+func TestEqual(t *testing.T) {
+	texts := []string{
+		"core:8", "rank:8", "core:9", "node:2 core:4", "node:4 core:2", "rack:2 core:4",
+		"node:2 core:3+5", "node:2 core:5+3", "node:2 socket:1 core:4", "node:2 socket:2 core:2",
+	}
+	for i, a := range texts {
+		for j, b := range texts {
+			if got := mustParse(t, a).Equal(mustParse(t, b)); got != (i == j) {
+				t.Errorf("%q and %q: Equal is %v", a, b, got)
+			}
+		}
+	}
+}
+
+// CPU numbers are a node's own matter; the order of ranks is everybody's.
+func TestEqualIgnoresCPUs(t *testing.T) {
+	plain := mustParse(t, "thread:2")
+	if detected := assemble([]location{{cpu: 4}, {cpu: 5}}); !detected.Equal(plain) {
+		t.Errorf("%s and %s differ", detected, plain)
+	}
+}
+
+func TestOutOfRangePanics(t *testing.T) {
+	tree := mustParse(t, "node:2 core:3")
+	for name, test := range map[string]struct {
+		call func()
+		want string
+	}{
+		"Flat 0":               {func() { Flat(0) }, "topology: Flat: number of ranks is 0: give 1..1048576"},
+		"Flat too large":       {func() { Flat(MaxRanks + 1) }, "topology: Flat: number of ranks is 1048577: give 1..1048576"},
+		"LevelName 0":          {func() { tree.LevelName(0) }, "topology: LevelName: level is 0: give 1..2"},
+		"LevelName N+2":        {func() { tree.LevelName(4) }, "topology: LevelName: level is 4: give 1..2"},
+		"Elements":             {func() { tree.Elements(3) }, "topology: Elements: level is 3: give 1..2"},
+		"Element level":        {func() { tree.Element(0, 3) }, "topology: Element: level is 3: give 1..2"},
+		"Element level 0":      {func() { tree.Element(0, 0) }, "topology: Element: level is 0: give 1..2"},
+		"Element rank":         {func() { tree.Element(6, 1) }, "topology: Element: rank is 6: give 0..5"},
+		"Element rank -1":      {func() { tree.Element(-1, 1) }, "topology: Element: rank is -1: give 0..5"},
+		"TailRank level":       {func() { tree.TailRank(-1, 0) }, "topology: TailRank: level is -1: give 1..2"},
+		"TailRank element":     {func() { tree.TailRank(2, 2) }, "topology: TailRank: element of level node is 2: give 0..1"},
+		"Members element -1":   {func() { tree.Members(2, -1) }, "topology: Members: element of level node is -1: give 0..1"},
+		"Common first":         {func() { tree.Common(6, 0) }, "topology: Common: rank is 6: give 0..5"},
+		"Common second":        {func() { tree.Common(0, 7) }, "topology: Common: rank is 7: give 0..5"},
+		"Counter rank":         {func() { tree.Counter(6, 2) }, "topology: Counter: rank is 6: give 0..5"},
+		"Counter tdc":          {func() { tree.Counter(0, 0) }, "topology: Counter: tdc is 0: give 1 or more"},
+		"Counters tdc":         {func() { tree.Counters(-2) }, "topology: Counters: tdc is -2: give 1 or more"},
+		"CPU":                  {func() { tree.CPU(6) }, "topology: CPU: rank is 6: give 0..5"},
+		"Pin, also unnumbered": {func() { _, _ = tree.Pin(6) }, "topology: CPU: rank is 6: give 0..5"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer func() {
+				err, _ := recover().(error)
+				var outside *RangeError
+				if !errors.As(err, &outside) || err.Error() != test.want {
+					t.Errorf("panic with %v, want %s", err, test.want)
+				}
+			}()
+			test.call()
+		})
+	}
+}
+
+// Every lock operation asks these; none may cost the collector anything.
+func TestHotPathsDoNotAllocate(t *testing.T) {
+	tree := mustParse(t, "rack:2 node:4 socket:2 core:8")
+	var sum int
+	allocations := testing.AllocsPerRun(100, func() {
+		for p := range Rank(tree.Ranks()) {
+			j := tree.Element(p, 3)
+			first, n := tree.Members(3, j)
+			sum += n + int(first+tree.TailRank(3, j)+tree.Counter(p, 16)) + tree.Common(p, 100)
+		}
+		for p := range tree.Counters(16) {
+			sum += int(p)
+		}
+	})
+	if allocations != 0 {
+		t.Errorf("%v allocations, want 0 (sum %d)", allocations, sum)
+	}
+}
+
+func BenchmarkElement(b *testing.B) {
+	tree := mustParse(b, "rack:2 node:4 socket:2 core:8")
+	sum, p := 0, Rank(0)
+	for b.Loop() {
+		sum += tree.Element(p&127, 3)
+		p++
+	}
+	_ = sum
+}
+
+func BenchmarkCommon(b *testing.B) {
+	tree := mustParse(b, "rack:2 node:4 socket:2 core:8")
+	sum, p := 0, Rank(0)
+	for b.Loop() {
+		sum += tree.Common(p&127, (p*7)&127)
+		p++
+	}
+	_ = sum
+}
+
+// The largest symbolic tree: what a simulation of a million ranks pays once.
+func BenchmarkParseMillionRanks(b *testing.B) {
+	for b.Loop() {
+		if _, err := Parse("group:4 rack:16 node:64 socket:2 cache:8 core:16"); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
