@@ -1,0 +1,40 @@
+package rma
+
+// Shared is the capability of a window whose ranks share coherent memory with
+// others: direct loads and stores instead of operations.
+type Shared interface {
+	Window
+
+	// Direct is target's memory from disp on, n words, for use with
+	// sync/atomic. It reports false where target's memory cannot be reached
+	// by loads and stores. Out of range panics as any operation does.
+	Direct(target Rank, disp Disp, n int) ([]uint64, bool)
+
+	// Notify wakes whoever awaits target's word and finds its condition true.
+	// It follows a direct store to a word that may be awaited.
+	Notify(target Rank, disp Disp)
+}
+
+// Exposer is the capability of a fabric that can show other ranks memory which
+// the caller owns. A fabric between processes of one machine cannot: a process's
+// private memory is private; there, Window.Attach gives memory that all reach.
+type Exposer interface {
+	Fabric
+
+	// Expose makes memory part of rank p's segment until Detach. While it is
+	// exposed it is accessed only as the contract says.
+	Expose(p Rank, memory []uint64) (Disp, error)
+}
+
+// Labeler is the capability of a fabric that prints traces.
+type Labeler interface {
+	// Label names the words from disp on in traces.
+	Label(disp Disp, words int, name string)
+}
+
+// Label names words of symmetric memory where the fabric prints traces.
+func Label(f Fabric, disp Disp, words int, name string) {
+	if l, ok := f.(Labeler); ok {
+		l.Label(disp, words, name)
+	}
+}

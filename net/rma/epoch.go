@@ -1,0 +1,242 @@
+package rma
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+)
+
+// Epochs is foMPI's set of synchronisation modes, over any fabric: fence,
+// post/start/complete/wait, lock/unlock and lock_all (Gerstenberger, Besta,
+// Hoefler, "Enabling Highly Scalable Remote Memory Access Programming with MPI-3
+// One Sided", §2.4). Flush is the window's own.
+//
+// Each process makes an Epochs once, as one of its allocations, and each rank
+// uses its own part of it, which At returns. In every rank's segment lie
+//
+//	┌─────────────────┬──────┬──────┬───────────┬────────┬───────┐
+//	│ signals [log P] │ tail │ done │ posts [k] │ global │ local │
+//	└─────────────────┴──────┴──────┴───────────┴────────┴───────┘
+//	  fence             post, start, complete, wait  lock, lock_all
+//
+// that is O(log P + k) words, k being EpochOptions.Neighbours, and nowhere a
+// list of all ranks.
+//
+// The costs, in operations on other ranks' memory, beside the flushes that
+// complete what the caller itself had under way:
+//
+//	Fence      ⌈log₂ P⌉ puts and flushes; waits for own words
+//	Post       2 atomics for each rank of the group; waits only for room
+//	Start      none; waits for own words
+//	Complete   1 accumulate and 1 flush for each rank of the group
+//	Wait       none; waits for an own word
+//	Lock       1 atomic if shared, 2 if exclusive (1 if others are held already)
+//	Unlock     1 accumulate and 1 flush if shared, 2 and 2 if exclusive
+//	LockAll    1 atomic
+//	UnlockAll  1 accumulate and 1 flush
+//
+// A lock that is contended costs one wait and, if exclusive, one more atomic
+// for every time that somebody else was faster.
+type Epochs struct {
+	ranks   int
+	barrier barrier
+	posts   posts
+	locks   lockWords
+
+	mu  sync.Mutex // guards own; nobody waits while holding it
+	own map[Rank]*Epoch
+}
+
+// EpochOptions describe an Epochs.
+type EpochOptions struct {
+	// Neighbours is k, how many posts a rank has room for between two calls of
+	// Start: the largest number of ranks that post to any one rank. A Post
+	// beyond that waits for a Start of that rank. If zero, the number of ranks
+	// or DefaultNeighbours, whichever is less.
+	Neighbours int
+}
+
+// DefaultNeighbours is more than a stencil needs.
+const DefaultNeighbours = 64
+
+func (o EpochOptions) withDefaults(ranks int) EpochOptions {
+	if o.Neighbours == 0 {
+		o.Neighbours = min(ranks, DefaultNeighbours)
+	}
+	return o
+}
+
+func (o EpochOptions) validate() error {
+	if o.Neighbours < 1 {
+		return fmt.Errorf("rma: EpochOptions.Neighbours is %d, want at least 1", o.Neighbours)
+	}
+	return nil
+}
+
+// NewEpochs allocates the words of an Epochs. Every process does it at the same
+// place in its order of allocations.
+func NewEpochs(f Fabric, options EpochOptions) (*Epochs, error) {
+	ranks := f.Topology().Ranks()
+	options = options.withDefaults(ranks)
+	if err := options.validate(); err != nil {
+		return nil, err
+	}
+	all := &Epochs{ranks: ranks, own: make(map[Rank]*Epoch)}
+	var err error
+	if all.barrier, err = newBarrier(f, "epoch.signals"); err != nil {
+		return nil, err
+	}
+	if all.posts, err = newPosts(f, options.Neighbours); err != nil {
+		return nil, err
+	}
+	if all.locks, err = newLockWords(f); err != nil {
+		return nil, err
+	}
+	return all, nil
+}
+
+// At is the part of w's rank; the same one each time.
+func (all *Epochs) At(w Window) *Epoch {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	e := all.own[w.Rank()]
+	if e == nil {
+		e = &Epoch{
+			w:      w,
+			ranks:  all.ranks,
+			fence:  passage{barrier: all.barrier},
+			posts:  all.posts,
+			early:  make(map[Rank]bool),
+			absent: make(map[Rank]bool),
+			locks:  all.locks,
+			held:   make(map[Rank]LockMode),
+		}
+		all.own[w.Rank()] = e
+	}
+	return e
+}
+
+// Epoch is one rank's part of an Epochs. Like the rank's window it is used by
+// one goroutine at a time.
+//
+// A rank has at most one exposure epoch (Post to Wait) and at most one kind of
+// access epoch (Start to Complete, or any number of Locks of different ranks,
+// or LockAll) open at a time; the two are independent of each other. Fence is
+// for ranks that have none open. A breach is an *EpochError and changes nothing.
+//
+// A method whose context is done before it begins does nothing. What happens
+// when the context ends while it waits is said at each method. A method of a
+// window that has failed returns an *EpochError that wraps the window's error,
+// and holds nothing: the epoch is over.
+type Epoch struct {
+	w     Window
+	ranks int
+
+	fence    passage
+	meeting  string       // the operation whose fence is under way
+	exposing *Traditional // the one that Expose is making
+
+	posts    posts
+	exposure exposure
+	access   []Rank // the group of Start
+	started  bool
+	taken    uint64        // posts that this rank has taken out of its mailbox
+	early    map[Rank]bool // those of them that no Start has asked for yet
+	absent   map[Rank]bool // scratch of Start
+	sorted   []Rank        // scratch of checkGroup
+
+	locks     lockWords
+	held      map[Rank]LockMode
+	exclusive int // of held
+	heldAll   bool
+}
+
+// Window is the window of the epoch's rank.
+func (e *Epoch) Window() Window { return e.w }
+
+// enter is the error that keeps an operation from beginning: the window's, the
+// context's, or a Fence that was interrupted.
+func (e *Epoch) enter(ctx context.Context, operation string) error {
+	if err := e.w.Err(); err != nil {
+		return e.failed(operation, err)
+	}
+	if err := ctx.Err(); err != nil {
+		return e.failed(operation, err)
+	}
+	if e.meeting != "" && e.meeting != operation {
+		return e.misuse(operation, ErrEpochOpen, "a "+e.meeting+" was interrupted: call it again first")
+	}
+	return nil
+}
+
+// enterFence is enter for an operation that is a fence: no epoch may be open.
+func (e *Epoch) enterFence(ctx context.Context, operation string) error {
+	if err := e.enterAccess(ctx, operation, 0); err != nil {
+		return err
+	}
+	if e.exposure.open {
+		return e.misuse(operation, ErrEpochOpen, "call Wait first")
+	}
+	return nil
+}
+
+// meet passes the fence that operation is. Until it has, no other operation may
+// begin.
+func (e *Epoch) meet(ctx context.Context, operation string, carry func(round int, to Rank)) error {
+	e.meeting = operation
+	err := e.fence.pass(ctx, e.w, carry)
+	if err == nil {
+		e.meeting = ""
+	}
+	return err
+}
+
+// enterAccess is enter for the beginning of an access epoch. Locks of several
+// ranks go together, nothing else does.
+func (e *Epoch) enterAccess(ctx context.Context, operation string, locks int) error {
+	if err := e.enter(ctx, operation); err != nil {
+		return err
+	}
+	switch {
+	case e.started:
+		return e.misuse(operation, ErrEpochOpen, "call Complete first")
+	case e.heldAll:
+		return e.misuse(operation, ErrEpochOpen, "call UnlockAll first")
+	case len(e.held) > locks:
+		return e.misuse(operation, ErrEpochOpen, "Unlock every rank first")
+	}
+	return nil
+}
+
+// checkRank is the error for a rank that does not exist.
+func (e *Epoch) checkRank(operation string, p Rank) error {
+	if p < 0 || int(p) >= e.ranks {
+		return e.failed(operation, &RankError{Rank: p, Ranks: e.ranks, Why: "ranks count from 0"})
+	}
+	return nil
+}
+
+// checkGroup is the error for a group that is not a set of ranks.
+func (e *Epoch) checkGroup(operation string, group []Rank) error {
+	e.sorted = append(e.sorted[:0], group...)
+	slices.Sort(e.sorted)
+	for i, p := range e.sorted {
+		if err := e.checkRank(operation, p); err != nil {
+			return err
+		}
+		if i > 0 && p == e.sorted[i-1] {
+			return e.misuse(operation, ErrEpochGroup, fmt.Sprintf("rank %d is in it twice", p))
+		}
+	}
+	return nil
+}
+
+// result is the error of an operation that has done its work: nil, unless the
+// window failed meanwhile.
+func (e *Epoch) result(operation string) error {
+	if err := e.w.Err(); err != nil {
+		return e.failed(operation, err)
+	}
+	return nil
+}

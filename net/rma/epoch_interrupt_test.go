@@ -1,0 +1,172 @@
+package rma_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/rmatest"
+)
+
+// TestEpochContextDone demands that nothing begins when the context is done.
+func TestEpochContextDone(t *testing.T) {
+	w := newWorld(t, 3, rma.EpochOptions{})
+	x, err := rma.NewExposure(w.fabric)
+	must(t, err)
+	done, cancel := context.WithCancel(background)
+	cancel()
+	a := w.ranks[1]
+	before := w.memory()
+	for name, err := range map[string]error{
+		"Fence":   a.Fence(done),
+		"Post":    a.Post(done, []rma.Rank{0}),
+		"Start":   a.Start(done, []rma.Rank{0}),
+		"Wait":    a.Wait(done),
+		"Lock":    a.Lock(done, 0, rma.LockExclusive),
+		"LockAll": a.LockAll(done),
+		"Expose":  second(x.Expose(done, a.Epoch, make([]uint64, 1))),
+	} {
+		fails(t, name, err, context.Canceled)
+	}
+	w.unchanged("an operation whose context was done", before)
+	a.costs(t, "all of them", rmatest.Count{})
+	w.together(func(a *actor) error { return a.Fence(background) })
+}
+
+func second[A any](_ A, err error) error { return err }
+
+// TestLockGivesUp interrupts a lock wherever it waits. It must hold nothing and
+// leave no trace.
+func TestLockGivesUp(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		held func(b *actor) error
+		lock func(ctx context.Context, a *actor) error
+	}{
+		{"shared behind exclusive",
+			func(b *actor) error { return b.Lock(background, 2, rma.LockExclusive) },
+			func(ctx context.Context, a *actor) error { return a.Lock(ctx, 2, rma.LockShared) }},
+		{"exclusive behind exclusive",
+			func(b *actor) error { return b.Lock(background, 2, rma.LockExclusive) },
+			func(ctx context.Context, a *actor) error { return a.Lock(ctx, 2, rma.LockExclusive) }},
+		{"exclusive behind shared",
+			func(b *actor) error { return b.Lock(background, 2, rma.LockShared) },
+			func(ctx context.Context, a *actor) error { return a.Lock(ctx, 2, rma.LockExclusive) }},
+		{"exclusive behind all",
+			func(b *actor) error { return b.LockAll(background) },
+			func(ctx context.Context, a *actor) error { return a.Lock(ctx, 2, rma.LockExclusive) }},
+		{"all behind exclusive",
+			func(b *actor) error { return b.Lock(background, 2, rma.LockExclusive) },
+			func(ctx context.Context, a *actor) error { return a.LockAll(ctx) }},
+		{"second exclusive behind exclusive",
+			func(b *actor) error { return b.Lock(background, 2, rma.LockExclusive) },
+			func(ctx context.Context, a *actor) error { return a.Lock(ctx, 2, rma.LockExclusive) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(t, 3, rma.EpochOptions{})
+			a, b := w.ranks[0], w.ranks[1]
+			must(t, c.held(b))
+			if c.name == "second exclusive behind exclusive" {
+				must(t, a.Lock(background, 0, rma.LockExclusive))
+			}
+			before := w.memory()
+			fails(t, c.name, c.lock(a.patience(), a), context.Canceled)
+			w.unchanged(c.name, before)
+			fails(t, "Unlock", a.Unlock(2), rma.ErrNoEpoch)
+			fails(t, "UnlockAll", a.UnlockAll(), rma.ErrNoEpoch)
+		})
+	}
+}
+
+// TestFenceGoesOn interrupts a fence in each of its rounds. It cannot be taken
+// back; it must still be the same fence for everybody.
+func TestFenceGoesOn(t *testing.T) {
+	w := newWorld(t, 4, rma.EpochOptions{})
+	a := w.ranks[0]
+	fails(t, "Fence alone", a.Fence(a.patience()), context.Canceled)
+	fails(t, "Fence alone, again", a.Fence(a.patience()), context.Canceled)
+	fails(t, "Post", a.Post(background, nil), rma.ErrEpochOpen)
+	fails(t, "Start", a.Start(background, nil), rma.ErrEpochOpen)
+	fails(t, "Lock", a.Lock(background, 1, rma.LockShared), rma.ErrEpochOpen)
+	fails(t, "LockAll", a.LockAll(background), rma.ErrEpochOpen)
+	b := w.ranks[3] // signals rank 0 in the first round
+	fails(t, "Fence of rank 3", b.Fence(b.patience()), context.Canceled)
+	// Round 0 is over for rank 0; now it is interrupted in round 1.
+	ctx := a.patience()
+	if err := a.Fence(ctx); err == nil || ctx.Err() == nil {
+		t.Fatalf("Fence of two of four ranks: %v", err)
+	}
+	for range 5 {
+		w.together(func(a *actor) error { return a.Fence(background) })
+	}
+}
+
+// TestStartGivesUp interrupts a Start that has found some of its group. A later
+// one must find them again.
+func TestStartGivesUp(t *testing.T) {
+	w := newWorld(t, 4, rma.EpochOptions{})
+	a := w.ranks[0]
+	must(t, w.ranks[2].Post(background, []rma.Rank{0}), w.ranks[1].Post(background, []rma.Rank{0}))
+	ctx, cancel := context.WithCancel(background)
+	a.whenItWaits(func() { a.whenItWaits(func() { a.whenItWaits(cancel) }) }) // the third time
+	fails(t, "Start", a.Start(ctx, []rma.Rank{1, 2, 3}), context.Canceled)
+	fails(t, "Complete", a.Complete(), rma.ErrNoEpoch)
+	for _, group := range [][]rma.Rank{{1}, {2}} {
+		must(t, a.Start(a.patience(), group), a.Complete(), w.ranks[group[0]].Wait(background))
+	}
+}
+
+// TestWaitGoesOn interrupts a Wait.
+func TestWaitGoesOn(t *testing.T) {
+	w := newWorld(t, 3, rma.EpochOptions{})
+	a, b := w.ranks[0], w.ranks[1]
+	must(t, a.Post(background, []rma.Rank{1}))
+	fails(t, "Wait", a.Wait(a.patience()), context.Canceled)
+	fails(t, "Post", a.Post(background, []rma.Rank{1}), rma.ErrEpochOpen)
+	must(t, b.Start(background, []rma.Rank{0}), b.Complete(), a.Wait(background))
+}
+
+// TestPostGoesOn interrupts a Post in front of a full mailbox.
+func TestPostGoesOn(t *testing.T) {
+	w := newWorld(t, 4, rma.EpochOptions{Neighbours: 1})
+	a, b, c := w.ranks[0], w.ranks[1], w.ranks[2]
+	group := []rma.Rank{3, 0}
+	must(t, b.Post(background, []rma.Rank{0}))
+	fails(t, "Post", c.Post(c.patience(), group), context.Canceled)
+	fails(t, "Post to others", c.Post(background, []rma.Rank{0}), rma.ErrEpochOpen)
+	fails(t, "Wait", c.Wait(background), rma.ErrNoEpoch)
+	must(t, a.Start(background, []rma.Rank{1}), a.Complete(), b.Wait(background))
+	must(t, c.Post(background, group))
+	fails(t, "Post", c.Post(background, group), rma.ErrEpochOpen)
+	must(t, a.Start(background, []rma.Rank{2}), a.Complete())
+	must(t, w.ranks[3].Start(background, []rma.Rank{2}), w.ranks[3].Complete())
+	must(t, c.Wait(background))
+}
+
+// TestEpochsOfClosedFabric demands the window's failure from every method.
+func TestEpochsOfClosedFabric(t *testing.T) {
+	w := newWorld(t, 3, rma.EpochOptions{})
+	x, err := rma.NewExposure(w.fabric)
+	must(t, err)
+	a, b, c := w.ranks[0], w.ranks[1], w.ranks[2]
+	must(t, a.Post(background, []rma.Rank{0}), a.Start(background, []rma.Rank{0}))
+	must(t, b.Lock(background, 2, rma.LockExclusive), b.Lock(background, 0, rma.LockShared))
+	// While rank 2 waits for rank 1, the fabric is closed.
+	c.whenItWaits(func() { w.fabric.Close() })
+	fails(t, "Lock under way", c.Lock(background, 2, rma.LockShared), rma.ErrClosed)
+	for name, err := range map[string]error{
+		"Complete":         a.Complete(),
+		"Wait":             a.Wait(background),
+		"exclusive Unlock": b.Unlock(2),
+		"shared Unlock":    b.Unlock(0),
+		"Fence":            c.Fence(background),
+		"Post":             c.Post(background, []rma.Rank{0}),
+		"Start":            c.Start(background, []rma.Rank{0}),
+		"shared Lock":      c.Lock(background, 0, rma.LockShared),
+		"exclusive Lock":   c.Lock(background, 0, rma.LockExclusive),
+		"LockAll":          c.LockAll(background),
+		"Expose":           second(x.Expose(background, c.Epoch, make([]uint64, 1))),
+	} {
+		fails(t, name, err, rma.ErrClosed)
+	}
+}

@@ -1,0 +1,162 @@
+package rma_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/orwl/go-orwl/net/rma"
+)
+
+// step is a call of an epoch's method that does not wait.
+type step struct {
+	name string
+	do   func(a *actor) error
+}
+
+var (
+	fence     = step{"Fence", func(a *actor) error { return a.Fence(background) }}
+	post      = step{"Post", func(a *actor) error { return a.Post(background, []rma.Rank{1}) }}
+	wait      = step{"Wait", func(a *actor) error { return a.Wait(background) }}
+	start     = step{"Start", func(a *actor) error { return a.Start(background, []rma.Rank{0}) }}
+	complete  = step{"Complete", func(a *actor) error { return a.Complete() }}
+	lock      = step{"Lock", func(a *actor) error { return a.Lock(background, 1, rma.LockExclusive) }}
+	share     = step{"Lock", func(a *actor) error { return a.Lock(background, 1, rma.LockShared) }}
+	unlock    = step{"Unlock", func(a *actor) error { return a.Unlock(1) }}
+	unlock2   = step{"Unlock", func(a *actor) error { return a.Unlock(2) }}
+	lockAll   = step{"LockAll", func(a *actor) error { return a.LockAll(background) }}
+	unlockAll = step{"UnlockAll", func(a *actor) error { return a.UnlockAll() }}
+
+	postSelf = step{"Post", func(a *actor) error { return a.Post(background, []rma.Rank{0}) }}
+)
+
+// TestEpochMisuse demands a typed error for every call out of order, which must
+// not change anything.
+func TestEpochMisuse(t *testing.T) {
+	for _, c := range []struct {
+		before []step
+		wrong  step
+		want   error
+	}{
+		{nil, complete, rma.ErrNoEpoch},
+		{nil, wait, rma.ErrNoEpoch},
+		{nil, unlock, rma.ErrNoEpoch},
+		{nil, unlockAll, rma.ErrNoEpoch},
+		{[]step{post}, post, rma.ErrEpochOpen},
+		{[]step{post}, fence, rma.ErrEpochOpen},
+		{[]step{post}, complete, rma.ErrNoEpoch},
+		{[]step{postSelf, start}, start, rma.ErrEpochOpen},
+		{[]step{postSelf, start}, fence, rma.ErrEpochOpen},
+		{[]step{postSelf, start}, lock, rma.ErrEpochOpen},
+		{[]step{postSelf, start}, lockAll, rma.ErrEpochOpen},
+		{[]step{postSelf, start, complete}, complete, rma.ErrNoEpoch},
+		{[]step{postSelf, start, complete, wait}, wait, rma.ErrNoEpoch},
+		{[]step{lock}, lock, rma.ErrEpochOpen},
+		{[]step{lock}, share, rma.ErrEpochOpen},
+		{[]step{share}, lock, rma.ErrEpochOpen},
+		{[]step{lock}, lockAll, rma.ErrEpochOpen},
+		{[]step{lock}, start, rma.ErrEpochOpen},
+		{[]step{lock}, fence, rma.ErrEpochOpen},
+		{[]step{lock}, unlock2, rma.ErrNoEpoch},
+		{[]step{lock}, unlockAll, rma.ErrNoEpoch},
+		{[]step{lock, unlock}, unlock, rma.ErrNoEpoch},
+		{[]step{lockAll}, lockAll, rma.ErrEpochOpen},
+		{[]step{lockAll}, lock, rma.ErrEpochOpen},
+		{[]step{lockAll}, start, rma.ErrEpochOpen},
+		{[]step{lockAll}, fence, rma.ErrEpochOpen},
+		{[]step{lockAll}, unlock, rma.ErrNoEpoch},
+		{[]step{lockAll, unlockAll}, unlockAll, rma.ErrNoEpoch},
+	} {
+		w := newWorld(t, 3, rma.EpochOptions{})
+		a, what := w.ranks[0], ""
+		for _, s := range c.before {
+			must(t, s.do(a))
+			what += s.name + ", "
+		}
+		before := w.memory()
+		fails(t, what+c.wrong.name, c.wrong.do(a), c.want)
+		w.unchanged(what+c.wrong.name, before)
+	}
+}
+
+// unchanged demands that memory is as it was.
+func (w *world) unchanged(what string, before []uint64) {
+	w.t.Helper()
+	for i, word := range w.memory() {
+		if word != before[i] {
+			w.t.Errorf("%s changed word %d of rank %d from %#x to %#x", what, i%w.words, i/w.words, before[i], word)
+		}
+	}
+}
+
+func TestEpochGroups(t *testing.T) {
+	w := newWorld(t, 3, rma.EpochOptions{})
+	a := w.ranks[0]
+	before := w.memory()
+	fails(t, "Post to a rank twice", a.Post(background, []rma.Rank{1, 2, 1}), rma.ErrEpochGroup)
+	fails(t, "Start with a rank twice", a.Start(background, []rma.Rank{2, 2}), rma.ErrEpochGroup)
+	for _, p := range []rma.Rank{-1, 3} {
+		for _, err := range []error{
+			a.Post(background, []rma.Rank{1, p}),
+			a.Start(background, []rma.Rank{p}),
+			a.Lock(background, p, rma.LockShared),
+			a.Lock(background, p, rma.LockExclusive),
+		} {
+			var typed *rma.RankError
+			if !errors.As(err, &typed) || typed.Rank != p || typed.Ranks != 3 {
+				t.Errorf("the error for rank %d of 3 is %v", p, err)
+			}
+		}
+	}
+	w.unchanged("a refused group", before)
+	must(t, a.LockAll(background), a.UnlockAll())
+}
+
+func TestEpochOptions(t *testing.T) {
+	w := newWorld(t, 3, rma.EpochOptions{})
+	if _, err := rma.NewEpochs(w.fabric, rma.EpochOptions{Neighbours: -1}); err == nil {
+		t.Error("EpochOptions with -1 neighbours are accepted")
+	}
+	// One allocation after the other finds no room: posts, locks, signals.
+	free := func() int {
+		_, err := w.fabric.Alloc(1 << 40)
+		var typed *rma.AllocError
+		if !errors.As(err, &typed) {
+			t.Fatal(err)
+		}
+		return typed.Free
+	}
+	for _, neighbours := range []func() int{
+		func() int { return 1 << 20 },
+		func() int { return free() - 2 - 2 - 1 },
+		func() int { return 1 },
+	} {
+		if _, err := rma.NewEpochs(w.fabric, rma.EpochOptions{Neighbours: neighbours()}); !errors.Is(err, rma.ErrNoSpace) {
+			t.Errorf("Epochs without room: the error is %v", err)
+		}
+	}
+	if _, err := rma.NewExposure(w.fabric); !errors.Is(err, rma.ErrNoSpace) {
+		t.Errorf("an Exposure without room: the error is %v", err)
+	}
+}
+
+func TestEpochAt(t *testing.T) {
+	w := newWorld(t, 2, rma.EpochOptions{})
+	epochs, err := rma.NewEpochs(w.fabric, rma.EpochOptions{})
+	must(t, err)
+	a, b := epochs.At(w.ranks[0].Tally), epochs.At(w.ranks[1].Tally)
+	if a == b || a != epochs.At(w.ranks[0].Tally) {
+		t.Error("At does not give each rank its own epoch, the same each time")
+	}
+	if a.Window() != rma.Window(w.ranks[0].Tally) {
+		t.Error("Window is not the window that At was given")
+	}
+}
+
+func TestEpochErrorText(t *testing.T) {
+	w := newWorld(t, 3, rma.EpochOptions{})
+	err := w.ranks[2].Unlock(1)
+	const want = "rma: Unlock of rank 2: no such epoch is open: rank 1 is not locked: call Lock first"
+	if err == nil || err.Error() != want {
+		t.Errorf("the error says %q, want %q", err, want)
+	}
+}

@@ -1,0 +1,221 @@
+package rma
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// Meter measures what a fabric's operations cost. Every rank calls Run at the
+// same time; rank 0 does most of the work and gets the model.
+type Meter struct {
+	tree    *topology.Tree
+	epochs  *Epochs
+	scratch Disp // bulkWords words
+	ping    Disp // one word
+}
+
+const (
+	meterBatch   = 64   // operations between two looks at the clock
+	meterTries   = 15   // batches; the median counts
+	meterHammer  = 1000 // operations of each rank when all of them hit one word
+	meterVolleys = 200  // round trips of the hand-over
+	bulkWords    = 4096 // of a large bulk transfer
+)
+
+// NewMeter allocates what a measurement needs.
+func NewMeter(f Fabric) (*Meter, error) {
+	m := &Meter{tree: f.Topology()}
+	var err error
+	if m.epochs, err = NewEpochs(f, EpochOptions{Neighbours: 1}); err != nil {
+		return nil, err
+	}
+	if m.scratch, err = f.Alloc(bulkWords); err != nil {
+		return nil, err
+	}
+	m.ping, err = f.Alloc(1)
+	return m, err
+}
+
+// Run measures. It is collective. The clock is the caller's, because the
+// simulator has its own. The model is rank 0's; other ranks get a zero one.
+func (m *Meter) Run(ctx context.Context, w Window, now func() time.Duration) (Model, error) {
+	r := &measurement{Meter: m, ctx: ctx, w: w, epoch: m.epochs.At(w), now: now}
+	model := Model{Source: "measured"}
+	for level := m.tree.Levels() + 1; level >= 1; level-- {
+		if peer, ok := m.peer(level); ok {
+			cost, err := r.level(level, peer)
+			if err != nil {
+				return Model{}, err
+			}
+			model.Levels = append(model.Levels, cost)
+		}
+	}
+	if err := r.latencies(&model); err != nil || w.Rank() != 0 {
+		return Model{}, err
+	}
+	return model, nil
+}
+
+// peer is the first rank whose finest element in common with rank 0 is of a
+// level.
+func (m *Meter) peer(level int) (Rank, bool) {
+	for p := range Rank(m.tree.Ranks()) {
+		if m.tree.Common(0, p) == level {
+			return p, true
+		}
+	}
+	return 0, false
+}
+
+// measurement is one rank's part of a Run.
+type measurement struct {
+	*Meter
+	ctx   context.Context
+	w     Window
+	epoch *Epoch
+	now   func() time.Duration
+}
+
+// level measures rank 0's operations on peer, and then what happens when all
+// ranks at peer's distance hit one word of rank 0's.
+func (r *measurement) level(level int, peer Rank) (LevelCost, error) {
+	cost := LevelCost{Level: Self}
+	if level <= r.tree.Levels() {
+		cost.Level = r.tree.LevelName(level)
+	}
+	if err := r.epoch.Fence(r.ctx); err != nil {
+		return cost, fmt.Errorf("rma: measuring level %s: %w", cost.Level, err)
+	}
+	if r.w.Rank() == 0 {
+		r.alone(&cost, peer)
+	}
+	busy, err := r.together(level)
+	if err != nil {
+		return cost, fmt.Errorf("rma: measuring level %s: %w", cost.Level, err)
+	}
+	cost.Atomic.Busy = min(busy, cost.Atomic.Alpha)
+	cost.Put.Busy = min(busy, cost.Put.Alpha)
+	cost.Get.Busy = min(busy, cost.Get.Alpha)
+	return cost, nil
+}
+
+// alone measures what one rank sees while nobody else is active.
+func (r *measurement) alone(cost *LevelCost, peer Rank) {
+	word := make([]byte, 8)
+	bulk := make([]byte, 8*bulkWords)
+	extra := float64(len(bulk) - len(word))
+	cost.Get.Alpha = r.median(func() { r.w.Get(peer, r.scratch) })
+	cost.Atomic.Alpha = r.median(func() { r.w.FetchOp(peer, r.scratch, Sum, 1) })
+	cost.Put.Alpha = r.median(func() { r.w.Put(peer, r.scratch, 1); r.w.Flush(peer) })
+	slope := func(small, large func()) float64 {
+		return max(0, (r.median(large)-r.median(small))/extra)
+	}
+	cost.Get.Beta = slope(
+		func() { r.w.GetBytes(peer, r.scratch, word) },
+		func() { r.w.GetBytes(peer, r.scratch, bulk) })
+	cost.Put.Beta = slope(
+		func() { r.w.PutBytes(peer, r.scratch, word); r.w.Flush(peer) },
+		func() { r.w.PutBytes(peer, r.scratch, bulk); r.w.Flush(peer) })
+	if direct, ok := r.w.(Shared); ok {
+		_, cost.Coherent = direct.Direct(peer, r.scratch, 1)
+	}
+}
+
+// median is the time of one operation in nanoseconds.
+func (r *measurement) median(operation func()) float64 {
+	times := make([]float64, meterTries)
+	for i := range times {
+		begin := r.now()
+		for range meterBatch {
+			operation()
+		}
+		times[i] = float64(r.now()-begin) / meterBatch
+	}
+	slices.Sort(times)
+	return times[meterTries/2]
+}
+
+// together is the time between two operations on one word of rank 0 when every
+// rank at that distance issues them as fast as it can, waiting for none, so that
+// the word and the way to it are the limit and not the ranks' patience.
+func (r *measurement) together(level int) (float64, error) {
+	if err := r.epoch.Fence(r.ctx); err != nil {
+		return 0, err
+	}
+	begin, ranks := r.now(), 0
+	for p := range Rank(r.tree.Ranks()) {
+		if r.tree.Common(0, p) != level {
+			continue
+		}
+		ranks++
+		if p == r.w.Rank() {
+			for range meterHammer {
+				r.w.Accumulate(0, r.scratch, Sum, 1)
+			}
+			r.w.Flush(0)
+		}
+	}
+	if err := r.epoch.Fence(r.ctx); err != nil {
+		return 0, err
+	}
+	if ranks < 2 {
+		return 0, nil // nobody contends
+	}
+	return float64(r.now()-begin) / float64(ranks*meterHammer), nil
+}
+
+// latencies measures the time to issue an operation, and to wake a rank.
+func (r *measurement) latencies(model *Model) error {
+	if r.w.Rank() == 0 {
+		model.Issue = r.median(func() { r.w.Put(0, r.scratch, 1) })
+		r.w.Flush(0)
+	}
+	if r.tree.Ranks() < 2 {
+		return r.epoch.Fence(r.ctx)
+	}
+	level := 0
+	for p := range Rank(r.tree.Ranks()) {
+		if p > 0 {
+			level = max(level, r.tree.Common(0, p))
+		}
+	}
+	near, _ := r.peer(level)
+	if err := r.epoch.Fence(r.ctx); err != nil {
+		return err
+	}
+	begin := r.now()
+	for i := range uint64(meterVolleys) {
+		if err := r.volley(near, i+1); err != nil {
+			return err
+		}
+	}
+	if r.w.Rank() == 0 {
+		oneWay := float64(r.now()-begin) / (2 * meterVolleys)
+		put := model.level(r.tree.LevelName(level)).Put.Alpha
+		model.Wake = max(0, oneWay-model.Issue-put/2)
+	}
+	return r.epoch.Fence(r.ctx)
+}
+
+// volley is one round trip between rank 0 and its nearest neighbour.
+func (r *measurement) volley(near Rank, turn uint64) error {
+	me := r.w.Rank()
+	if me != 0 && me != near {
+		return nil
+	}
+	other := near - me
+	if me == 0 {
+		r.w.Put(other, r.ping, turn)
+	}
+	if _, err := r.w.Await(r.ctx, me, r.ping, Is(turn)); err != nil {
+		return err
+	}
+	if me == near {
+		r.w.Put(other, r.ping, turn)
+	}
+	return nil
+}

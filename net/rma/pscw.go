@@ -1,0 +1,216 @@
+package rma
+
+import (
+	"context"
+	"slices"
+)
+
+// General active target synchronisation: Post opens a rank's memory to a group
+// (exposure epoch) and Wait closes it; Start opens the way to the memory of a
+// group (access epoch) and Complete closes it. Only ranks that have something to
+// do with each other synchronise.
+//
+// foMPI, §2.4: who posts to a rank puts itself into a matching list that lies
+// there, in one of k elements that are reused; Start matches the list against
+// its group without any remote operation; Complete increments a counter at each
+// rank of its group, for which Wait waits. Here the list is a mailbox: a ring of
+// k words to which a poster's way leads by a ticket, so that there is no list of
+// free elements, nothing to retry, and the starter waits for one word at a time.
+//
+//	          taken (private)            tail
+//	            ▼                          ▼
+//	┌───┬───┬───┬────────┬────────┬───┬───┬───┐     a word is 0 (free) or the
+//	│ 0 │ 0 │ 0 │ rank+1 │ rank+1 │ 0 │ r+1│ 0 │     poster's rank + 1; a ticket's
+//	└───┴───┴───┴────────┴────────┴───┴───┴───┘     word is ticket modulo k
+//
+// Invariants: every ticket is followed by exactly one post into its word, and the
+// starter empties every word as often as there were tickets for it, in the order
+// of tickets. Which of two tickets of one word, a lap apart, is used first does
+// not matter, since a post says all there is to know.
+//
+// A rank may be posted to before it asks for it: by neighbours that it will start
+// with later, and by a neighbour that is an epoch ahead. What it takes out of the
+// mailbox too early it keeps (early). A poster is there at most once, since it
+// posts again only after Wait, which this rank's Complete allows, which follows
+// the Start that consumed the post. For the same reason a completion never
+// belongs to a later epoch than the one that is waited for.
+//
+// Memory ordering: Complete flushes this rank's operations before it counts
+// itself done, so Wait's end makes them visible to the exposing rank. Post
+// flushes the exposing rank's operations on its own memory before it posts.
+type posts struct {
+	k    int
+	tail Disp // tickets given out
+	done Disp // completions, of all epochs
+	box  Disp // [k]
+}
+
+func newPosts(f Fabric, k int) (posts, error) {
+	tail, err := f.Alloc(2 + k)
+	if err != nil {
+		return posts{}, err
+	}
+	s := posts{k: k, tail: tail, done: tail + 1, box: tail + 2}
+	Label(f, s.tail, 1, "epoch.tail")
+	Label(f, s.done, 1, "epoch.done")
+	Label(f, s.box, k, "epoch.posts")
+	return s, nil
+}
+
+// word is the word of a ticket.
+func (s *posts) word(ticket uint64) Disp { return s.box + Disp(ticket%uint64(s.k)) }
+
+// exposure is an exposure epoch.
+type exposure struct {
+	open   bool
+	group  []Rank
+	posted int    // ranks of the group that were posted to
+	ticket uint64 // for the next of them, if it has been drawn
+	drawn  bool
+	ended  uint64 // completions of all earlier epochs
+}
+
+// Post opens this rank's memory to the ranks of group, until Wait. It does not
+// wait for them. It does wait while the mailbox of one of them is full, see
+// EpochOptions.Neighbours.
+//
+// A Post cannot be withdrawn. If ctx ends while it waits, call it again, with
+// the same group.
+func (e *Epoch) Post(ctx context.Context, group []Rank) error {
+	const operation = "Post"
+	if err := e.enter(ctx, operation); err != nil {
+		return err
+	}
+	if err := e.openExposure(operation, group); err != nil {
+		return err
+	}
+	for x := &e.exposure; x.posted < len(x.group); x.posted++ {
+		if err := e.post(ctx, x, x.group[x.posted]); err != nil {
+			return e.failed(operation, err)
+		}
+	}
+	return e.result(operation)
+}
+
+// openExposure begins an exposure epoch, or goes on with one that an interrupted
+// Post has begun.
+func (e *Epoch) openExposure(operation string, group []Rank) error {
+	x := &e.exposure
+	switch {
+	case !x.open:
+		if err := e.checkGroup(operation, group); err != nil {
+			return err
+		}
+		x.open, x.posted, x.group = true, 0, append(x.group[:0], group...)
+		e.w.Flush(e.w.Rank())
+	case x.posted == len(x.group):
+		return e.misuse(operation, ErrEpochOpen, "call Wait first")
+	case !slices.Equal(x.group, group):
+		return e.misuse(operation, ErrEpochOpen, "a Post to another group was interrupted: call it again first")
+	}
+	return nil
+}
+
+// post puts this rank into target's mailbox.
+func (e *Epoch) post(ctx context.Context, x *exposure, target Rank) error {
+	if !x.drawn {
+		x.ticket, x.drawn = e.w.FetchOp(target, e.posts.tail, Sum, 1), true
+	}
+	word := e.posts.word(x.ticket)
+	for e.w.CAS(target, word, 0, uint64(e.w.Rank())+1) != 0 {
+		if _, err := e.w.Await(ctx, target, word, Is(0)); err != nil {
+			return err
+		}
+	}
+	x.drawn = false
+	return nil
+}
+
+// Start opens the way to the memory of the ranks of group, until Complete. It
+// waits until each of them has posted to this rank.
+//
+// If ctx ends while it waits, no epoch has begun, and no post is lost: a later
+// Start, of this group or of another, finds it.
+func (e *Epoch) Start(ctx context.Context, group []Rank) error {
+	const operation = "Start"
+	if err := e.enterAccess(ctx, operation, 0); err != nil {
+		return err
+	}
+	if err := e.checkGroup(operation, group); err != nil {
+		return err
+	}
+	clear(e.absent)
+	for _, p := range group {
+		if !e.early[p] {
+			e.absent[p] = true
+		}
+	}
+	for len(e.absent) > 0 {
+		p, err := e.take(ctx)
+		if err != nil {
+			return e.failed(operation, err)
+		}
+		e.early[p] = true
+		delete(e.absent, p)
+	}
+	for _, p := range group {
+		delete(e.early, p)
+	}
+	e.started, e.access = true, append(e.access[:0], group...)
+	return e.result(operation)
+}
+
+// take waits for the next post and empties its word, which lets in who waits for
+// room.
+func (e *Epoch) take(ctx context.Context) (Rank, error) {
+	word := e.posts.word(e.taken)
+	post, err := e.w.Await(ctx, e.w.Rank(), word, IsNot(0))
+	if err != nil {
+		return 0, err
+	}
+	e.w.FetchOp(e.w.Rank(), word, Replace, 0)
+	e.taken++
+	return Rank(post) - 1, nil
+}
+
+// Complete ends the access epoch: this rank's operations on the ranks of the
+// group are complete, and they are told so. It waits for nobody.
+func (e *Epoch) Complete() error {
+	const operation = "Complete"
+	if !e.started {
+		return e.misuse(operation, ErrNoEpoch, "call Start first")
+	}
+	for _, p := range e.access {
+		e.w.Flush(p)
+		e.w.Accumulate(p, e.posts.done, Sum, 1)
+	}
+	for _, p := range e.access {
+		e.w.Flush(p)
+	}
+	e.started = false
+	return e.result(operation)
+}
+
+// Wait ends the exposure epoch: it waits until every rank of the group has
+// called Complete. Then their operations are visible here.
+//
+// If ctx ends while it waits, the epoch remains open: call Wait again.
+func (e *Epoch) Wait(ctx context.Context) error {
+	const operation = "Wait"
+	if err := e.enter(ctx, operation); err != nil {
+		return err
+	}
+	x := &e.exposure
+	switch {
+	case !x.open:
+		return e.misuse(operation, ErrNoEpoch, "call Post first")
+	case x.posted < len(x.group):
+		return e.misuse(operation, ErrNoEpoch, "a Post was interrupted: call it again first")
+	}
+	all := x.ended + uint64(len(x.group))
+	if _, err := e.w.Await(ctx, e.w.Rank(), e.posts.done, AtLeast(all)); err != nil {
+		return e.failed(operation, err)
+	}
+	x.open, x.ended = false, all
+	return e.result(operation)
+}

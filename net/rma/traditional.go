@@ -1,0 +1,204 @@
+package rma
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+)
+
+// ErrNotExposed is matched by the error of Expose at every rank if one of them
+// could not expose its memory.
+var ErrNotExposed = errors.New("a rank could not expose its memory")
+
+// Exposure makes traditional windows (foMPI, §2.2): each rank shows all others a
+// slice that it owns. Where allocated memory has one displacement for all ranks,
+// here every rank learns every other's: P entries on each of P ranks, which does
+// not scale. Use it where the memory is given; otherwise Alloc and Attach serve
+// better.
+//
+// The entries travel with the signals of a fence, which makes it an allgather
+// (Bruck et al. 1997): in round r a rank hands on the 2^r entries that it knows,
+// so a rank sends ⌈log₂ P⌉ messages of together P entries. There are two
+// directories, used by fences of odd and of even number, so that a rank that is
+// ahead never writes where a slower one still reads:
+//
+//	directory 0                     directory 1
+//	┌───────┬───────┬─────┬───────┐ ┌───────┬─────┬───────┐    entry: ┌───────┬───────┐
+//	│ rank 0│ rank 1│ ... │rank P-1││ rank 0│ ... │rank P-1│          │ base  │ words │
+//	└───────┴───────┴─────┴───────┘ └───────┴─────┴───────┘          └───────┴───────┘
+//
+// Each process makes an Exposure once, as one of its allocations. Any number of
+// traditional windows can be made with it.
+type Exposure struct {
+	fabric      Exposer
+	ranks       int
+	directories Disp
+}
+
+const (
+	entryWords = 2
+	entryBytes = 8 * entryWords
+	refused    = ^uint64(0) // in place of the number of words
+)
+
+// NewExposure allocates the directories, 4 words for each rank at each rank.
+func NewExposure(f Exposer) (*Exposure, error) {
+	ranks := f.Topology().Ranks()
+	directories, err := f.Alloc(2 * entryWords * ranks)
+	if err != nil {
+		return nil, err
+	}
+	Label(f, directories, 2*entryWords*ranks, "exposure.directory")
+	return &Exposure{fabric: f, ranks: ranks, directories: directories}, nil
+}
+
+// Traditional is one rank's view of a traditional window.
+type Traditional struct {
+	e        *Epoch
+	exposure *Exposure
+	entries  []entry // by rank
+	own      entry
+	why      error // of the own exposure's failure
+	open     bool
+}
+
+// entry is what a rank tells the others. base means nothing if words is 0.
+type entry struct {
+	base  Disp
+	words uint64
+}
+
+// Base is the displacement of rank p's slice, for all ranks. It means nothing if
+// Words(p) is 0.
+func (t *Traditional) Base(p Rank) Disp { return t.entries[p].base }
+
+// Words is the length of rank p's slice.
+func (t *Traditional) Words(p Rank) int { return int(t.entries[p].words) }
+
+// Expose makes a traditional window. All ranks call it, each with the slice that
+// it shows, which may be empty; it is also a Fence, and all ranks call fences and
+// Expose in the same order. While the window exists, memory is accessed only as
+// the contract says.
+//
+// If a rank cannot expose its slice, the Expose of every rank fails with
+// ErrNotExposed, and that rank's own also says why.
+//
+// An Expose cannot be withdrawn. If ctx ends while it waits, call it again; it
+// goes on with the slice of the first call.
+func (x *Exposure) Expose(ctx context.Context, e *Epoch, memory []uint64) (*Traditional, error) {
+	const operation = "Expose"
+	if err := e.enterFence(ctx, operation); err != nil {
+		return nil, err
+	}
+	if e.exposing == nil {
+		e.exposing = x.begin(e, memory)
+	}
+	t := e.exposing
+	if t.exposure != x {
+		return nil, e.misuse(operation, ErrEpochOpen, "another Expose was interrupted: call that again first")
+	}
+	directory := x.directory(e)
+	err := e.meet(ctx, operation, func(round int, to Rank) { x.handOn(e.w, directory, round, to) })
+	if err != nil {
+		return nil, e.failed(operation, err)
+	}
+	e.exposing = nil
+	if err := t.learn(directory); err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// begin exposes the own slice and writes the own entry.
+func (x *Exposure) begin(e *Epoch, memory []uint64) *Traditional {
+	me := e.w.Rank()
+	t := &Traditional{e: e, exposure: x, entries: make([]entry, x.ranks), open: true}
+	t.own.words = uint64(len(memory))
+	if len(memory) > 0 {
+		if t.own.base, t.why = x.fabric.Expose(me, memory); t.why != nil {
+			t.own = entry{words: refused}
+		}
+	}
+	var bytes [entryBytes]byte
+	binary.NativeEndian.PutUint64(bytes[:], uint64(t.own.base))
+	binary.NativeEndian.PutUint64(bytes[8:], t.own.words)
+	e.w.PutBytes(me, x.directory(e)+entryWords*Disp(me), bytes[:])
+	e.w.FlushAll()
+	return t
+}
+
+// directory is the one that e's next fence uses.
+func (x *Exposure) directory(e *Epoch) Disp {
+	return x.directories + Disp(e.fence.passed%2)*entryWords*Disp(x.ranks)
+}
+
+// handOn puts what this rank knows into the directory of rank to: in round r the
+// entries of 2^r ranks up to itself, unless to knows some of them already.
+func (x *Exposure) handOn(w Window, directory Disp, round int, to Rank) {
+	known := min(1<<round, x.ranks-1<<round)
+	first := int(w.Rank()) - known + 1
+	if first < 0 {
+		x.copyEntries(w, directory, first+x.ranks, -first, to)
+		known, first = known+first, 0
+	}
+	x.copyEntries(w, directory, first, known, to)
+}
+
+// copyEntries puts n of this rank's entries into the directory of rank to.
+func (x *Exposure) copyEntries(w Window, directory Disp, first, n int, to Rank) {
+	bytes := make([]byte, n*entryBytes)
+	w.GetBytes(w.Rank(), directory+entryWords*Disp(first), bytes)
+	w.PutBytes(to, directory+entryWords*Disp(first), bytes)
+}
+
+// learn reads the directory. If a rank could not expose its slice, nobody's
+// remains exposed.
+func (t *Traditional) learn(directory Disp) error {
+	const operation = "Expose"
+	bytes := make([]byte, len(t.entries)*entryBytes)
+	t.e.w.GetBytes(t.e.w.Rank(), directory, bytes)
+	var err error
+	for p := range t.entries {
+		at := bytes[p*entryBytes:]
+		t.entries[p] = entry{base: Disp(binary.NativeEndian.Uint64(at)), words: binary.NativeEndian.Uint64(at[8:])}
+		if t.entries[p].words == refused && err == nil {
+			err = t.e.misuse(operation, ErrNotExposed, fmt.Sprintf("its own error says why rank %d could not", p))
+		}
+	}
+	switch {
+	case t.why != nil:
+		err = t.e.failed(operation, fmt.Errorf("%w: %w", ErrNotExposed, t.why))
+	case err == nil:
+		return t.e.result(operation)
+	}
+	return errors.Join(err, t.hide())
+}
+
+// hide takes the own slice back.
+func (t *Traditional) hide() error {
+	t.open = false
+	if t.own.words == 0 || t.why != nil {
+		return nil
+	}
+	return t.e.w.Detach(t.own.base)
+}
+
+// Withdraw ends the window. All ranks call it; it is also a Fence: every access
+// is complete before any slice is taken back.
+//
+// A Withdraw cannot be withdrawn. If ctx ends while it waits, call it again.
+func (t *Traditional) Withdraw(ctx context.Context) error {
+	const operation = "Withdraw"
+	if err := t.e.enterFence(ctx, operation); err != nil {
+		return err
+	}
+	if !t.open {
+		return t.e.misuse(operation, ErrNoEpoch, "the window was withdrawn before")
+	}
+	t.e.w.FlushAll()
+	if err := t.e.meet(ctx, operation, nil); err != nil {
+		return t.e.failed(operation, err)
+	}
+	return t.hide()
+}
