@@ -1,0 +1,99 @@
+package direct
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/orwl/go-orwl/net/rma"
+)
+
+// Await implements rma.Window.
+func (w *Window) Await(ctx context.Context, target rma.Rank, disp rma.Disp, until rma.Until) (uint64, error) {
+	segment, word := w.near(target, disp)
+	if word == nil {
+		if segment, word = w.far("Await", target, disp); word == nil {
+			return 0, w.Err()
+		}
+	}
+	if value := atomic.LoadUint64(word); until.Holds(value) {
+		return value, nil
+	}
+	if value, ok := w.spinOn(word, until); ok {
+		return value, nil
+	}
+	if ctx.Done() != nil {
+		stop := context.AfterFunc(ctx, w.nudge)
+		defer stop()
+	}
+	return w.park(ctx, segment, word, target, disp, until)
+}
+
+// spinOn looks at the word for a moment, as long as that has been worth it.
+func (w *Window) spinOn(word *uint64, until rma.Until) (uint64, bool) {
+	looks := w.spin.begin()
+	for range looks {
+		relax(spinRelax)
+		if value := atomic.LoadUint64(word); until.Holds(value) {
+			w.spin.paid()
+			return value, true
+		}
+	}
+	if looks > 0 {
+		w.spin.wasted()
+	}
+	return 0, false
+}
+
+// park sleeps until the condition holds, the window fails or ctx is done. The
+// order of its steps is what keeps a wake-up from being lost: see the package
+// documentation.
+func (w *Window) park(ctx context.Context, segment *Segment, word *uint64, target rma.Rank, disp rma.Disp, until rma.Until) (uint64, error) {
+	room := w.world.Rooms[w.rank]
+	room.expect(target, disp, until)
+	if target == w.rank {
+		w.stand(segment, disp)
+	} else {
+		segment.announce(w.rank, disp)
+		defer segment.withdraw(w.rank, disp)
+	}
+	for {
+		value := atomic.LoadUint64(word)
+		if err := w.interrupted(ctx); err != nil || until.Holds(value) {
+			if !room.Awaken() {
+				w.world.Sleeper.Sleep(w.rank) // take the wake-up that somebody owes us
+			}
+			if err != nil && !until.Holds(value) {
+				return 0, err
+			}
+			return value, nil
+		}
+		w.world.Sleeper.Sleep(w.rank)
+		if value := atomic.LoadUint64(word); until.Holds(value) {
+			return value, nil // whoever woke us has made the room awake
+		}
+		room.state.Store(waiting)
+	}
+}
+
+// stand announces the rank for a word of its own memory and leaves it announced
+// until it waits for another one. Most ranks wait for the same word of their own
+// again and again, and an announcement costs as much as the wait; meanwhile the
+// word's few writers take a look in vain.
+func (w *Window) stand(own *Segment, disp rma.Disp) {
+	if w.standing == bucket(disp) {
+		return
+	}
+	if w.standing > 0 {
+		own.withdraw(w.rank, rma.Disp(w.standing-1))
+	}
+	own.announce(w.rank, disp)
+	w.standing = bucket(disp)
+}
+
+// interrupted is the reason to stop waiting, or nil.
+func (w *Window) interrupted(ctx context.Context) error {
+	if err := w.Err(); err != nil {
+		return err
+	}
+	return ctx.Err()
+}

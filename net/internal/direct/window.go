@@ -1,0 +1,206 @@
+package direct
+
+import (
+	"runtime"
+	"sync/atomic"
+
+	"github.com/orwl/go-orwl/net/rma"
+)
+
+// Sleeper puts ranks to sleep and wakes them. Wake is called once for every
+// time somebody else moved the rank's Room to awake; Sleep returns after that.
+type Sleeper interface {
+	Sleep(p rma.Rank)
+	Wake(p rma.Rank)
+}
+
+// Memory is the dynamic part of every rank's memory.
+type Memory interface {
+	// Region is the memory of a slot of target, nil if that generation of it
+	// is not attached.
+	Region(target rma.Rank, slot int, generation uint64) []uint64
+	// Attach and Detach change rank p's own part.
+	Attach(p rma.Rank, words int) (rma.Region, error)
+	Detach(p rma.Rank, base rma.Disp) error
+}
+
+// World is what all windows of a process share.
+type World struct {
+	Segments []Segment
+	Rooms    []*Room
+	Sleeper  Sleeper
+	Memory   Memory
+	Spin     Spin
+}
+
+// Window is rank p's window on a World.
+type Window struct {
+	// failed is on the line that every operation reads anyway.
+	failed   atomic.Bool
+	segments []Segment
+	rank     rma.Rank
+	world    *World
+	err      error // written before failed
+	failing  atomic.Bool
+	spin     spin
+	standing int // the bucket of its own segment in which the rank stays announced, or 0
+}
+
+var _ rma.Shared = (*Window)(nil)
+
+// NewWindow is rank p's window.
+func NewWindow(p rma.Rank, world *World) *Window {
+	return &Window{rank: p, world: world, segments: world.Segments, spin: newSpin(world.Spin)}
+}
+
+// Rank implements rma.Window.
+func (w *Window) Rank() rma.Rank { return w.rank }
+
+// Put implements rma.Window.
+func (w *Window) Put(target rma.Rank, disp rma.Disp, value uint64) {
+	s, word := w.near(target, disp)
+	if word == nil {
+		if s, word = w.far("Put", target, disp); word == nil {
+			return
+		}
+	}
+	atomic.StoreUint64(word, value)
+	if s.watched(disp) {
+		w.notify(s, target, disp, word)
+	}
+}
+
+// Get implements rma.Window.
+func (w *Window) Get(target rma.Rank, disp rma.Disp) uint64 {
+	_, word := w.near(target, disp)
+	if word == nil {
+		if _, word = w.far("Get", target, disp); word == nil {
+			return 0
+		}
+	}
+	return atomic.LoadUint64(word)
+}
+
+// Accumulate implements rma.Window.
+func (w *Window) Accumulate(target rma.Rank, disp rma.Disp, op rma.Op, operand uint64) {
+	w.FetchOp(target, disp, op, operand)
+}
+
+// FetchOp implements rma.Window.
+func (w *Window) FetchOp(target rma.Rank, disp rma.Disp, op rma.Op, operand uint64) uint64 {
+	s, word := w.near(target, disp)
+	if word == nil {
+		if s, word = w.far("FetchOp", target, disp); word == nil {
+			return 0
+		}
+	}
+	var old uint64
+	switch op {
+	case rma.Sum:
+		old = atomic.AddUint64(word, operand) - operand
+	case rma.Replace:
+		old = atomic.SwapUint64(word, operand)
+	default:
+		return atomic.LoadUint64(word)
+	}
+	if s.watched(disp) {
+		w.notify(s, target, disp, word)
+	}
+	return old
+}
+
+// CAS implements rma.Window.
+func (w *Window) CAS(target rma.Rank, disp rma.Disp, old, new uint64) uint64 {
+	s, word := w.near(target, disp)
+	if word == nil {
+		if s, word = w.far("CAS", target, disp); word == nil {
+			return 0
+		}
+	}
+	for !atomic.CompareAndSwapUint64(word, old, new) {
+		if seen := atomic.LoadUint64(word); seen != old {
+			return seen
+		}
+	}
+	if s.watched(disp) {
+		w.notify(s, target, disp, word)
+	}
+	return old
+}
+
+// Flush implements rma.Window: every operation was complete when it returned.
+func (w *Window) Flush(target rma.Rank) {
+	if uint(target) >= uint(len(w.segments)) {
+		w.refuse("Flush", target, 0, 0)
+	}
+}
+
+// FlushAll implements rma.Window.
+func (w *Window) FlushAll() {}
+
+// pauseYields is the Pause from which on the processor is better given away: it
+// is as long as switching to another goroutine and back.
+const pauseYields = 64
+
+// Pause implements rma.Window.
+func (w *Window) Pause(n int) {
+	if n > pauseYields || w.spin.alone {
+		runtime.Gosched()
+		return
+	}
+	relax(uint32(max(n, 0)))
+}
+
+// Direct implements rma.Shared.
+func (w *Window) Direct(target rma.Rank, disp rma.Disp, n int) ([]uint64, bool) {
+	return w.words("Direct", target, disp, n), true
+}
+
+// Notify implements rma.Shared.
+func (w *Window) Notify(target rma.Rank, disp rma.Disp) {
+	s, word := w.near(target, disp)
+	if word == nil {
+		if s, word = w.far("Notify", target, disp); word == nil {
+			return
+		}
+	}
+	if s.watched(disp) {
+		w.notify(s, target, disp, word)
+	}
+}
+
+// Attach implements rma.Window.
+func (w *Window) Attach(words int) (rma.Region, error) {
+	if err := w.Err(); err != nil {
+		return rma.Region{}, err
+	}
+	return w.world.Memory.Attach(w.rank, words)
+}
+
+// Detach implements rma.Window.
+func (w *Window) Detach(base rma.Disp) error { return w.world.Memory.Detach(w.rank, base) }
+
+// Err implements rma.Window.
+func (w *Window) Err() error {
+	if w.failed.Load() {
+		return w.err
+	}
+	return nil
+}
+
+// Fail makes err this window's sticky failure, unless it already has one, and
+// wakes its rank. It may be called by any goroutine.
+func (w *Window) Fail(err error) {
+	if w.failing.CompareAndSwap(false, true) {
+		w.err = err
+		w.failed.Store(true)
+	}
+	w.nudge()
+}
+
+// nudge makes the rank look at its word, its context and its failure again.
+func (w *Window) nudge() {
+	if w.world.Rooms[w.rank].Awaken() {
+		w.world.Sleeper.Wake(w.rank)
+	}
+}

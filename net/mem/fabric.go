@@ -1,0 +1,167 @@
+package mem
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/orwl/go-orwl/net/internal/direct"
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// DefaultWords is the size of a rank's symmetric memory unless Options say
+// otherwise. Memory that is never touched costs nothing.
+const DefaultWords = 1 << 16
+
+// Options describe a fabric.
+type Options struct {
+	// Topology has the ranks as its leaves. Required.
+	Topology *topology.Tree
+	// Words is the size of each rank's symmetric memory; DefaultWords if zero.
+	Words int
+	// Context ends the fabric when it is done: its error becomes every
+	// window's failure. Never, if nil.
+	Context context.Context
+}
+
+func (o Options) withDefaults() Options {
+	if o.Words == 0 {
+		o.Words = DefaultWords
+	}
+	if o.Context == nil {
+		o.Context = context.Background()
+	}
+	return o
+}
+
+func (o Options) validate() error {
+	if o.Topology == nil {
+		return fmt.Errorf("mem: Options.Topology is nil: give the tree of ranks, for instance topology.Flat(8)")
+	}
+	if o.Words < 1 || o.Words > 1<<32 {
+		return fmt.Errorf("mem: Options.Words is %d, want 1 to 1<<32 words for each rank", o.Words)
+	}
+	return nil
+}
+
+// Fabric is all ranks of a process.
+type Fabric struct {
+	topology *topology.Tree
+	windows  []*direct.Window
+	heap     heap
+	regions  regions
+	stop     func() bool // detaches the fabric from its context
+}
+
+var _ rma.Exposer = (*Fabric)(nil)
+
+// New makes a fabric.
+func New(options Options) (*Fabric, error) {
+	options = options.withDefaults()
+	if err := options.validate(); err != nil {
+		return nil, err
+	}
+	ranks := options.Topology.Ranks()
+	regions := newRegions(ranks)
+	world := &direct.World{
+		Segments: make([]direct.Segment, ranks),
+		Rooms:    make([]*direct.Room, ranks),
+		Sleeper:  newSleeper(ranks),
+		Memory:   regions,
+	}
+	f := &Fabric{
+		topology: options.Topology,
+		windows:  make([]*direct.Window, ranks),
+		heap:     heap{words: options.Words},
+		regions:  regions,
+	}
+	for p := range ranks {
+		world.Segments[p] = direct.Segment{
+			Heap:    make([]uint64, options.Words),
+			Watch:   new(direct.Watch),
+			Waiters: make([]atomic.Uint64, direct.WaiterWords(ranks)),
+		}
+		world.Rooms[p] = new(direct.Room)
+		f.windows[p] = direct.NewWindow(rma.Rank(p), world)
+	}
+	f.stop = context.AfterFunc(options.Context, func() { f.fail(context.Cause(options.Context)) })
+	return f, nil
+}
+
+// Topology implements rma.Fabric.
+func (f *Fabric) Topology() *topology.Tree { return f.topology }
+
+// Alloc implements rma.Fabric.
+func (f *Fabric) Alloc(words int) (rma.Disp, error) { return f.heap.alloc(words) }
+
+// Expose implements rma.Exposer.
+func (f *Fabric) Expose(p rma.Rank, memory []uint64) (rma.Disp, error) {
+	if err := f.heap.failure(); err != nil {
+		return 0, err
+	}
+	if p < 0 || int(p) >= len(f.windows) {
+		return 0, &rma.RankError{Rank: p, Ranks: len(f.windows), Why: "ranks count from 0"}
+	}
+	return f.regions.expose(p, memory)
+}
+
+// Window implements rma.Fabric.
+func (f *Fabric) Window(p rma.Rank) (rma.Window, error) {
+	if p < 0 || int(p) >= len(f.windows) {
+		return nil, &rma.RankError{Rank: p, Ranks: len(f.windows), Why: "ranks count from 0"}
+	}
+	return f.windows[p], nil
+}
+
+// Close implements rma.Fabric.
+func (f *Fabric) Close() error {
+	f.stop()
+	f.fail(rma.ErrClosed)
+	return nil
+}
+
+// fail makes err the failure of every window.
+func (f *Fabric) fail(err error) {
+	f.heap.fail(err)
+	for _, w := range f.windows {
+		w.Fail(err)
+	}
+}
+
+// heap hands out symmetric memory from the front.
+type heap struct {
+	mu          sync.Mutex
+	words, used int
+	err         error
+}
+
+func (h *heap) alloc(words int) (rma.Disp, error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.err != nil {
+		return 0, h.err
+	}
+	if words < 1 || words > h.words-h.used {
+		return 0, &rma.AllocError{Words: words, Free: h.words - h.used, Why: rma.ErrNoSpace,
+			Hint: "raise Options.Words, or ask for at least one word"}
+	}
+	base := h.used
+	h.used += words
+	return rma.Disp(base), nil
+}
+
+func (h *heap) failure() error {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.err
+}
+
+func (h *heap) fail(err error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.err == nil {
+		h.err = err
+	}
+}
