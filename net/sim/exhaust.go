@@ -1,0 +1,101 @@
+package sim
+
+import "fmt"
+
+// Limit bounds an exhaustive search. A zero field is no limit.
+type Limit struct {
+	States int // distinct states
+	Runs   int // schedules
+}
+
+// Exhaust visits every state that the system can reach, up to the first
+// failure. Report.Complete tells whether it got through.
+func (s System) Exhaust(limit Limit) Report {
+	s = s.withDefaults()
+	if err := s.validate(); err != nil {
+		return Report{Failure: &Failure{Err: err}}
+	}
+	search := search{visited: make(map[uint64]struct{})}
+	var report Report
+	for {
+		search.depth = 0
+		x, err := explore(s, &search, stockFaults(s.Faults), false)
+		report.Runs++
+		report.Steps += x.steps
+		report.States = len(search.visited)
+		if err != nil {
+			schedule := x.schedule
+			report.Failure = s.failure(err, "-schedule", formatSchedule(schedule), func() *explorer {
+				again, _ := explore(s, &replay{schedule}, stockFaults(s.Faults), true)
+				return again
+			})
+			return report
+		}
+		if !search.next() {
+			report.Complete = true
+			return report
+		}
+		if limit.Runs > 0 && report.Runs >= limit.Runs || limit.States > 0 && report.States >= limit.States {
+			return report
+		}
+	}
+}
+
+// Replay runs a system once under a schedule that Exhaust printed.
+func (s System) Replay(schedule string) (Report, error) {
+	s = s.withDefaults()
+	if err := s.validate(); err != nil {
+		return Report{}, err
+	}
+	choices, err := parseSchedule(schedule)
+	if err != nil {
+		return Report{}, fmt.Errorf("sim: schedule: %w", err)
+	}
+	x, err := explore(s, &replay{choices}, stockFaults(s.Faults), true)
+	report := Report{Runs: 1, Steps: x.steps, Complete: true}
+	if err != nil {
+		report.Failure = s.failure(err, "-schedule", schedule, func() *explorer { return x })
+	}
+	return report, nil
+}
+
+// search is the policy of a depth-first search by replay: a run repeats the
+// path up to the last branch that was advanced, then goes on with first
+// choices until it meets a state that has been visited.
+type search struct {
+	path    []branch
+	depth   int
+	visited map[uint64]struct{}
+}
+
+type branch struct {
+	taken uint16
+	width uint16
+}
+
+func (s *search) choose(x *explorer, choices []choice) int {
+	if s.depth == len(s.path) {
+		state := x.state()
+		if _, seen := s.visited[state]; seen {
+			return -1
+		}
+		s.visited[state] = struct{}{}
+		s.path = append(s.path, branch{0, uint16(len(choices))})
+	}
+	at := s.path[s.depth].taken
+	s.depth++
+	return int(at)
+}
+
+// next advances the deepest branch that has choices left, and reports whether
+// there was one.
+func (s *search) next() bool {
+	for n := len(s.path) - 1; n >= 0; n-- {
+		if b := &s.path[n]; b.taken+1 < b.width {
+			b.taken++
+			s.path = s.path[:n+1]
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,135 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// The search that merges states reaches exactly the ends that the search
+// without merging reaches, for random small programs.
+func TestMergingLosesNothing(t *testing.T) {
+	for seed := range uint64(150) {
+		merged, plain := outcomes(t, seed, true), outcomes(t, seed, false)
+		if !slices.Equal(merged, plain) {
+			t.Fatalf("program %d: merging reaches %d ends, plain enumeration %d:\n%v\n%v",
+				seed, len(merged), len(plain), merged, plain)
+		}
+	}
+}
+
+// outcomes is every final memory, together with everything that each rank saw,
+// that the program of a seed can end in.
+func outcomes(t *testing.T, seed uint64, merge bool) []string {
+	t.Helper()
+	var ends []string
+	system := System{
+		Topology: topology.Flat(2),
+		Setup: func(f *Fabric) (Program, error) {
+			base, err := f.Alloc(2)
+			seen := make([][]uint64, 2)
+			return Program{
+				Rank: func(ctx context.Context, w rma.Window) error {
+					seen[w.Rank()] = randomBody(seed, w, base)
+					return nil
+				},
+				Check: func() error {
+					ends = append(ends, fmt.Sprint(f.memory.heap[:2], f.memory.heap[f.memory.words:][:2], seen))
+					return nil
+				},
+			}, err
+		},
+	}.withDefaults()
+	s := search{visited: make(map[uint64]struct{})}
+	for runs := 0; ; runs++ {
+		if runs > 1<<18 {
+			t.Fatalf("program %d has too many schedules for a plain enumeration", seed)
+		}
+		if !merge {
+			clear(s.visited)
+		}
+		s.depth = 0
+		if _, err := explore(system, &s, faultPlan{}, false); err != nil {
+			t.Fatalf("program %d: %v", seed, err)
+		}
+		if !s.next() {
+			break
+		}
+	}
+	slices.Sort(ends)
+	return slices.Compact(ends)
+}
+
+// randomBody is a short program of a rank. What it does next depends on what it
+// has seen.
+func randomBody(seed uint64, w rma.Window, base rma.Disp) []uint64 {
+	rng := rand.New(rand.NewPCG(seed, uint64(w.Rank())))
+	var seen []uint64
+	for range 3 {
+		target, disp := rma.Rank(rng.IntN(2)), base+rma.Disp(rng.IntN(2))
+		value := uint64(1 + rng.IntN(3))
+		if n := len(seen); n > 0 {
+			value += seen[n-1]
+		}
+		switch rng.IntN(7) {
+		case 0, 1:
+			w.Put(target, disp, value)
+		case 2:
+			w.Accumulate(target, disp, rma.Sum, value)
+		case 3:
+			seen = append(seen, w.FetchOp(target, disp, rma.Sum, value))
+		case 4:
+			seen = append(seen, w.CAS(target, disp, 0, value))
+		case 5:
+			seen = append(seen, w.Get(target, disp))
+		case 6:
+			w.FlushAll()
+		}
+	}
+	return seen
+}
+
+// A schedule survives printing and parsing, and what does not parse is refused.
+func FuzzSchedule(f *testing.F) {
+	f.Add("0120")
+	f.Add("z[36][65535]")
+	f.Add("[")
+	f.Add("[-1]")
+	f.Fuzz(func(t *testing.T, text string) {
+		schedule, err := parseSchedule(text)
+		if err != nil {
+			return
+		}
+		again, err := parseSchedule(formatSchedule(schedule))
+		if err != nil || !slices.Equal(schedule, again) {
+			t.Fatalf("%q becomes %v, then %v, %v", text, schedule, again, err)
+		}
+	})
+}
+
+// The agenda gives events back in order of time, ties in order of arrival.
+func TestAgenda(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	var a agenda
+	for round := range 1000 {
+		for range rng.IntN(20) {
+			a.push(event{at: int64(round + rng.IntN(50))})
+		}
+		last := event{at: -1}
+		for range rng.IntN(len(a.events) + 1) {
+			if next := a.next(); next != a.events[0].at {
+				t.Fatal("next is not the first event's time")
+			}
+			e := a.pop()
+			if !a.before(&last, &e) {
+				t.Fatalf("event at %d (%d) after the one at %d (%d)", e.at, e.seq, last.at, last.seq)
+			}
+			last = e
+		}
+	}
+}

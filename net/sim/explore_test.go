@@ -1,0 +1,242 @@
+package sim_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/sim"
+	"github.com/orwl/go-orwl/net/sim/specimen"
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// seeds is how many seeds TestSeeds gives every right specimen.
+var seeds = flag.Int("sim.seeds", 10000, "seeds for each right specimen in TestSeeds")
+
+func contest(t *testing.T, name string, ranks, acquisitions int) sim.System {
+	t.Helper()
+	s, ok := specimen.ByName(name)
+	if !ok {
+		t.Fatalf("no specimen %q", name)
+	}
+	return specimen.Contest{Topology: topology.Flat(ranks), Acquisitions: acquisitions, Writers: 1}.System(s)
+}
+
+// Every wrong specimen is caught within 100 seeds.
+func TestSeedsCatchWrongSpecimens(t *testing.T) {
+	for _, s := range specimen.All() {
+		if !s.Wrong {
+			continue
+		}
+		t.Run(s.Name, func(t *testing.T) {
+			report := contest(t, s.Name, 2, 3).Seeds(0, 100)
+			if report.Failure == nil {
+				t.Fatalf("not caught by 100 seeds")
+			}
+			t.Logf("seed %d: %v", report.Failure.Seed, report.Failure.Err)
+		})
+	}
+}
+
+// Every wrong specimen is caught by the exhaustive search.
+func TestExhaustCatchesWrongSpecimens(t *testing.T) {
+	for _, s := range specimen.All() {
+		if !s.Wrong {
+			continue
+		}
+		t.Run(s.Name, func(t *testing.T) {
+			report := contest(t, s.Name, 2, 3).Exhaust(sim.Limit{States: 1 << 17})
+			if report.Failure == nil {
+				t.Fatalf("not caught in %d states, complete: %v", report.States, report.Complete)
+			}
+			t.Logf("after %d states: %v", report.States, report.Failure.Err)
+		})
+	}
+}
+
+// Every right specimen passes the whole search for small systems.
+func TestExhaustPassesRightSpecimens(t *testing.T) {
+	for _, s := range specimen.All() {
+		if s.Wrong {
+			continue
+		}
+		for _, size := range [][2]int{{2, 2}, {3, 1}} {
+			t.Run(fmt.Sprintf("%s/%dx%d", s.Name, size[0], size[1]), func(t *testing.T) {
+				report := contest(t, s.Name, size[0], size[1]).Exhaust(sim.Limit{})
+				if report.Failure != nil {
+					t.Fatal(report.Failure)
+				}
+				if !report.Complete || report.States < 10 {
+					t.Fatalf("the search did not get through: %+v", report)
+				}
+				t.Logf("%d states, %d runs", report.States, report.Runs)
+			})
+		}
+	}
+}
+
+// Every right specimen passes many seeds.
+func TestSeeds(t *testing.T) {
+	for _, s := range specimen.All() {
+		if s.Wrong {
+			continue
+		}
+		t.Run(s.Name, func(t *testing.T) {
+			t.Parallel()
+			if report := contest(t, s.Name, 4, 3).Seeds(0, *seeds); report.Failure != nil {
+				t.Fatal(report.Failure)
+			}
+		})
+	}
+}
+
+// A crash, a cancellation, a pause or a delay of anybody breaks no promise of a
+// right lock: the others end, or are told.
+func TestFaults(t *testing.T) {
+	for _, name := range []string{"mcs", "ticket", "rw"} {
+		for _, faults := range []sim.Faults{{Crashes: 1}, {Crashes: 2}, {Pauses: 2}, {Delays: 3}, {Cancels: 1},
+			{Crashes: 1, Cancels: 1, Pauses: 1, Delays: 1}} {
+			t.Run(fmt.Sprintf("%s/%+v", name, faults), func(t *testing.T) {
+				lock, _ := specimen.ByName(name)
+				s := specimen.Contest{Topology: topology.Flat(3), Acquisitions: 3, Writers: 1, Faults: faults}.System(lock)
+				if report := s.Seeds(0, 500); report.Failure != nil {
+					t.Fatal(report.Failure)
+				}
+			})
+		}
+	}
+}
+
+// The exhaustive search crashes a rank at every point.
+func TestExhaustCrashes(t *testing.T) {
+	s := contest(t, "mcs", 2, 1)
+	without := s.Exhaust(sim.Limit{})
+	s.Faults = sim.Faults{Crashes: 1}
+	with := s.Exhaust(sim.Limit{})
+	if with.Failure != nil {
+		t.Fatal(with.Failure)
+	}
+	if !with.Complete || with.States < 2*without.States {
+		t.Fatalf("crashes add too little: %d states without, %d with", without.States, with.States)
+	}
+}
+
+// A lock that goes on waiting for a crashed rank's word without looking at the
+// error is caught.
+func TestHeedlessLoopIsCaught(t *testing.T) {
+	s := sim.System{
+		Topology: topology.Flat(2),
+		Faults:   sim.Faults{Crashes: 1},
+		Setup: func(f *sim.Fabric) (sim.Program, error) {
+			flag, err := f.Alloc(1)
+			return sim.Program{Rank: func(_ context.Context, w rma.Window) error {
+				if w.Rank() == 0 {
+					w.Put(1, flag, 1)
+					w.Flush(1)
+					return nil
+				}
+				for w.Get(1, flag) == 0 {
+					w.Pause(1)
+				}
+				return nil
+			}}, err
+		},
+	}
+	if report := s.Exhaust(sim.Limit{}); report.Failure == nil || !strings.Contains(report.Failure.Error(), "after its window failed") {
+		t.Fatalf("want a heedless loop, got %v", report.Failure)
+	}
+}
+
+// Ranks that wait for what nobody flushes may wait for ever.
+func TestMissingFlushStrands(t *testing.T) {
+	for flushed, want := range map[bool]error{true: nil, false: sim.ErrDeadlock} {
+		s := sim.System{
+			Topology: topology.Flat(2),
+			Setup: func(f *sim.Fabric) (sim.Program, error) {
+				flag, err := f.Alloc(1)
+				return sim.Program{Rank: func(ctx context.Context, w rma.Window) error {
+					if w.Rank() == 0 {
+						w.Put(1, flag, 1)
+						if flushed {
+							w.Flush(1)
+						}
+						return nil
+					}
+					_, err := w.Await(ctx, 1, flag, rma.Is(1))
+					return err
+				}}, err
+			},
+		}
+		var got error
+		if f := s.Exhaust(sim.Limit{}).Failure; f != nil {
+			got = f
+		}
+		if !errors.Is(got, want) {
+			t.Errorf("flushed %v: got %v, want %v", flushed, got, want)
+		}
+	}
+}
+
+// A failure says how to repeat it, and repeating it gives the same failure and
+// the same steps.
+func TestFailureRepeats(t *testing.T) {
+	s := contest(t, "mcs-late-flag", 2, 2)
+	s.Command = "lock"
+	first := s.Seeds(0, 100).Failure
+	again := s.Seed(first.Seed).Failure
+	if again == nil || again.Error() != first.Error() {
+		t.Fatalf("seed %d does not repeat:\n%v\n%v", first.Seed, first, again)
+	}
+	if want := fmt.Sprintf("lock -seed %d", first.Seed); first.Command != want {
+		t.Errorf("command %q, want %q", first.Command, want)
+	}
+
+	found := s.Exhaust(sim.Limit{}).Failure
+	schedule, ok := strings.CutPrefix(found.Command, "lock -schedule ")
+	if !ok {
+		t.Fatalf("command %q has no schedule", found.Command)
+	}
+	report, err := s.Replay(schedule)
+	if err != nil || report.Failure == nil || report.Failure.Error() != found.Error() {
+		t.Fatalf("schedule does not repeat: %v\n%v\n%v", err, found, report.Failure)
+	}
+	if !errors.Is(found, sim.ErrDeadlock) {
+		t.Errorf("the late flag hangs, got %v", found.Err)
+	}
+}
+
+// The trace of a failure is readable: it names ranks, operations, targets, words
+// and values.
+func TestTrace(t *testing.T) {
+	f := contest(t, "mcs-no-flush", 2, 1).Seeds(0, 100).Failure
+	text := f.Error()
+	for _, want := range []string{"stale data", "again: go run ./cmd/orwl sim -lock mcs-no-flush", "rank 0 tail", "FetchOp", "replace 1 -> 0", "arrives", "rank 1 data"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the trace lacks %q:\n%s", want, text)
+		}
+	}
+}
+
+func TestBadSystems(t *testing.T) {
+	setup := func(f *sim.Fabric) (sim.Program, error) { return sim.Program{}, nil }
+	for name, s := range map[string]sim.System{
+		"no topology":   {Setup: setup},
+		"no setup":      {Topology: topology.Flat(1)},
+		"no rank":       {Topology: topology.Flat(1), Setup: setup},
+		"bad words":     {Topology: topology.Flat(1), Setup: setup, Words: -1},
+		"bad steps":     {Topology: topology.Flat(1), Setup: setup, MaxSteps: -1},
+		"bad faults":    {Topology: topology.Flat(1), Setup: setup, Faults: sim.Faults{Pauses: -1}},
+		"setup's error": {Topology: topology.Flat(1), Setup: func(f *sim.Fabric) (sim.Program, error) { return sim.Program{}, errors.New("no") }},
+	} {
+		if s.Seeds(0, 1).Failure == nil || s.Exhaust(sim.Limit{}).Failure == nil || s.Predict(sim.Machines()[0], 0).Failure == nil {
+			t.Errorf("%s: accepted", name)
+		}
+	}
+	if _, err := contest(t, "mcs", 2, 1).Replay("01[7"); err == nil {
+		t.Error("a schedule that does not parse is accepted")
+	}
+}

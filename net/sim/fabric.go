@@ -1,0 +1,112 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// Fabric is the fabric of one run.
+type Fabric struct {
+	topology *topology.Tree
+	memory   memory
+	ranks    []*rank
+	labels   labels
+	driver   driver
+	steps    int
+}
+
+var (
+	_ rma.Exposer = (*Fabric)(nil)
+	_ rma.Labeler = (*Fabric)(nil)
+)
+
+// driver decides when what a rank asks for happens.
+type driver interface {
+	// ask answers r's request now and reports true, or takes note of it and
+	// reports false; then r blocks until it has been answered. It runs on the
+	// rank's own stack.
+	ask(r *rank) bool
+	// time is r's time: steps when exploring, nanoseconds when predicting.
+	time(r *rank) int64
+	// spend lets r compute for a while.
+	spend(r *rank, d int64)
+}
+
+func newFabric(s System) *Fabric {
+	f := &Fabric{topology: s.Topology, memory: newMemory(s.Topology.Ranks(), s.Words)}
+	f.ranks = make([]*rank, s.Topology.Ranks())
+	all := make([]rank, len(f.ranks))
+	windows := make([]Window, len(f.ranks))
+	for p := range f.ranks {
+		r := &all[p]
+		r.id, r.window = rma.Rank(p), &windows[p]
+		r.ctx, r.cancel = context.Background(), func() {}
+		*r.window = Window{rank: r, fabric: f}
+		f.ranks[p] = r
+	}
+	return f
+}
+
+// begin runs the system's setup and makes every rank ready to run.
+func (f *Fabric) begin(s System) (Program, error) {
+	program, err := s.Setup(f)
+	if err != nil {
+		return program, fmt.Errorf("sim: setup: %w", err)
+	}
+	if program.Rank == nil {
+		return program, fmt.Errorf("sim: setup returned a program without Rank")
+	}
+	for _, r := range f.ranks {
+		r.start(program.Rank)
+	}
+	return program, nil
+}
+
+// end unwinds whatever still runs.
+func (f *Fabric) end() {
+	for _, r := range f.ranks {
+		if r.stop != nil {
+			r.stop()
+		}
+		r.cancel()
+	}
+}
+
+// Topology implements rma.Fabric.
+func (f *Fabric) Topology() *topology.Tree { return f.topology }
+
+// Alloc implements rma.Fabric.
+func (f *Fabric) Alloc(words int) (rma.Disp, error) { return f.memory.alloc(words) }
+
+// Window implements rma.Fabric.
+func (f *Fabric) Window(p rma.Rank) (rma.Window, error) {
+	if p < 0 || int(p) >= len(f.ranks) {
+		return nil, &rma.RankError{Rank: p, Ranks: len(f.ranks), Why: "ranks count from 0"}
+	}
+	return f.ranks[p].window, nil
+}
+
+// Expose implements rma.Exposer.
+func (f *Fabric) Expose(p rma.Rank, words []uint64) (rma.Disp, error) {
+	if _, err := f.Window(p); err != nil {
+		return 0, err
+	}
+	if len(words) == 0 {
+		return 0, &rma.AllocError{Why: rma.ErrNoSpace, Hint: "an exposed slice has at least one word"}
+	}
+	return f.memory.attach(p, words), nil
+}
+
+// Label implements rma.Labeler.
+func (f *Fabric) Label(disp rma.Disp, words int, name string) { f.labels.add(disp, words, name) }
+
+// Close implements rma.Fabric.
+func (f *Fabric) Close() error {
+	for _, r := range f.ranks {
+		r.window.fail(rma.ErrClosed)
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/orwl/go-orwl/net/rma"
+)
+
+// Faults is how many of each go wrong in a run. In a seeded run, the seed says
+// when and to whom; in an exhaustive search, crashes and cancellations happen
+// at every point, and pauses and delays are there anyway.
+type Faults struct {
+	// Crashes stop a rank for ever. What it had in flight may still arrive.
+	// The others' windows fail with an *rma.PeerLostError, each when the
+	// schedule says so.
+	Crashes int
+	// Cancels end the context of a rank's body.
+	Cancels int
+	// Pauses keep a rank from taking steps for a long while.
+	Pauses int
+	// Delays keep everything that a rank has in flight from arriving for a
+	// long while.
+	Delays int
+}
+
+func (f Faults) validate() error {
+	for _, n := range []int{f.Crashes, f.Cancels, f.Pauses, f.Delays} {
+		if n < 0 {
+			return fmt.Errorf("sim: System.Faults has a negative number: %+v", f)
+		}
+	}
+	return nil
+}
+
+// fault is one thing that goes wrong in a seeded run.
+type fault struct {
+	kind     faultKind
+	rank     rma.Rank
+	from, to int // steps
+}
+
+type faultKind uint8
+
+const (
+	crash faultKind = iota
+	cancel
+	pause
+	delay
+)
+
+// faultPlan is a run's faults: drawn for certain steps, or a stock that the
+// policy takes from.
+type faultPlan struct {
+	drawn          []fault
+	crashes, abort int
+}
+
+// drawFaults places faults within the steps that a run may have.
+func drawFaults(f Faults, ranks int, rng *rand.Rand) faultPlan {
+	var plan faultPlan
+	horizon := 1 << (3 + rng.IntN(10))
+	for kind, n := range []int{crash: f.Crashes, cancel: f.Cancels, pause: f.Pauses, delay: f.Delays} {
+		for range n {
+			from := rng.IntN(horizon)
+			plan.drawn = append(plan.drawn, fault{faultKind(kind), rma.Rank(rng.IntN(ranks)), from, from + 1 + rng.IntN(horizon)})
+		}
+	}
+	return plan
+}
+
+// stockFaults offers faults as choices.
+func stockFaults(f Faults) faultPlan { return faultPlan{crashes: f.Crashes, abort: f.Cancels} }
+
+// cancels reports whether any rank's context may end.
+func (p *faultPlan) cancels() bool {
+	for _, f := range p.drawn {
+		if f.kind == cancel {
+			return true
+		}
+	}
+	return p.abort > 0
+}
+
+// strike lets the crashes and cancellations happen whose step has come.
+func (p *faultPlan) strike(x *explorer) {
+	for i := 0; i < len(p.drawn); i++ {
+		f := p.drawn[i]
+		if f.kind > cancel || f.from > x.steps {
+			continue
+		}
+		p.drawn = append(p.drawn[:i], p.drawn[i+1:]...)
+		i--
+		if f.kind == crash {
+			x.crash(x.ranks[f.rank])
+		} else {
+			x.abort(x.ranks[f.rank])
+		}
+	}
+}
+
+// offer adds to x.choices what is in stock, and the news of what was lost.
+func (p *faultPlan) offer(x *explorer) {
+	for _, r := range x.ranks {
+		if r.phase != blocked {
+			continue
+		}
+		if len(x.lost) > 0 && r.window.err == nil {
+			x.choices = append(x.choices, choice{kind: chooseNotice, rank: r})
+		}
+		if p.crashes > 0 {
+			x.choices = append(x.choices, choice{kind: chooseCrash, rank: r})
+		}
+		if p.abort > 0 && r.ctx.Err() == nil {
+			x.choices = append(x.choices, choice{kind: chooseCancel, rank: r})
+		}
+	}
+}
+
+func (p *faultPlan) active(x *explorer, kind faultKind, r *rank) bool {
+	for _, f := range p.drawn {
+		if f.kind == kind && f.rank == r.id && f.from <= x.steps && x.steps < f.to {
+			return true
+		}
+	}
+	return false
+}
+
+// paused reports whether r must not step now.
+func (p *faultPlan) paused(x *explorer, r *rank) bool { return p.active(x, pause, r) }
+
+// delayed reports whether f must not arrive now.
+func (p *faultPlan) delayed(x *explorer, f *flight) bool { return p.active(x, delay, f.origin) }
+
+// lift ends every pause and delay, because there is nothing else left to do.
+func (p *faultPlan) lift() {
+	kept := p.drawn[:0]
+	for _, f := range p.drawn {
+		if f.kind <= cancel {
+			kept = append(kept, f)
+		}
+	}
+	p.drawn = kept
+}
+
+// crash stops r for ever.
+func (x *explorer) crash(r *rank) {
+	if r.phase != blocked {
+		return
+	}
+	x.faults.crashes--
+	x.tracer.note(r, "crashes", "")
+	r.window.fail(errHalted)
+	r.stop()
+	r.phase = crashed
+	x.lost = append(x.lost, r.id)
+}
+
+// notice tells r that a peer is lost.
+func (x *explorer) notice(r *rank) {
+	lost := x.lost[0]
+	r.window.fail(&rma.PeerLostError{Rank: lost, Why: "the simulator crashed it"})
+	x.tracer.note(r, "notices", fmt.Sprintf("rank %d is lost", lost))
+	r.run()
+	x.tracer.ended(r)
+}
+
+// abort ends the context of r's body.
+func (x *explorer) abort(r *rank) {
+	x.faults.abort--
+	x.tracer.note(r, "cancelled", "")
+	r.cancel()
+}

@@ -1,0 +1,139 @@
+package sim
+
+import (
+	"github.com/orwl/go-orwl/net/rma"
+)
+
+// memory is every rank's words. It keeps a fingerprint of the symmetric part
+// up to date, word by word, so that a state costs nothing to name.
+type memory struct {
+	words   int
+	used    int
+	heap    []uint64 // of all ranks, one after the other
+	regions [][]slot // of each rank
+	print   uint64
+	version uint64 // counts changes
+	track   bool   // keep print and version
+}
+
+type slot struct {
+	generation uint64
+	words      []uint64 // nil if nothing is attached
+}
+
+func newMemory(ranks, words int) memory {
+	return memory{words: words, heap: make([]uint64, ranks*words), regions: make([][]slot, ranks), track: true}
+}
+
+// at is n words of memory, or nil if there are none at that address.
+func (m *memory) at(target rma.Rank, disp rma.Disp, n int) []uint64 {
+	segment, offset := m.heap[int(target)*m.words:][:m.words], int(disp)
+	if disp.IsDynamic() {
+		at, generation, within := disp.Dynamic()
+		if at >= len(m.regions[target]) || m.regions[target][at].generation != generation {
+			return nil
+		}
+		segment, offset = m.regions[target][at].words, within
+	}
+	if offset < 0 || n < 0 || offset > len(segment) || n > len(segment)-offset {
+		return nil
+	}
+	return segment[offset : offset+n : offset+n]
+}
+
+// load is the value of a word that exists.
+func (m *memory) load(target rma.Rank, disp rma.Disp) uint64 {
+	if !disp.IsDynamic() {
+		return m.heap[int(target)*m.words+int(disp)]
+	}
+	if words := m.at(target, disp, 1); words != nil {
+		return words[0]
+	}
+	return 0 // detached while the operation was under way
+}
+
+// store changes a word.
+func (m *memory) store(target rma.Rank, disp rma.Disp, value uint64) {
+	words := m.at(target, disp, 1)
+	if words == nil || words[0] == value {
+		return
+	}
+	if m.track {
+		m.version++
+		if !disp.IsDynamic() {
+			cell := mix(uint64(target)<<32 ^ uint64(disp))
+			m.print += cellPrint(cell, value) - cellPrint(cell, words[0])
+		}
+	}
+	words[0] = value
+}
+
+// cellPrint is zero for zero, so that untouched memory need not be visited.
+func cellPrint(cell, value uint64) uint64 {
+	if value == 0 {
+		return 0
+	}
+	return mix(cell ^ mix(value))
+}
+
+// fingerprint names the contents of all memory. Regions are read in full: their
+// owner writes to them without an operation.
+func (m *memory) fingerprint() uint64 {
+	print := m.print
+	for p, slots := range m.regions {
+		for i, s := range slots {
+			at := mix(uint64(p)<<32 ^ uint64(i)<<1 ^ 1)
+			print += mix(at ^ s.generation ^ uint64(len(s.words)))
+			for j, word := range s.words {
+				print += cellPrint(mix(at^uint64(j)), word)
+			}
+		}
+	}
+	return print
+}
+
+// alloc reserves symmetric words.
+func (m *memory) alloc(words int) (rma.Disp, error) {
+	if words < 1 || words > m.words-m.used {
+		return 0, &rma.AllocError{Words: words, Free: m.words - m.used, Why: rma.ErrNoSpace,
+			Hint: "raise System.Words, or ask for at least one word"}
+	}
+	base := m.used
+	m.used += words
+	return rma.Disp(base), nil
+}
+
+// attach makes words a region of rank p.
+func (m *memory) attach(p rma.Rank, words []uint64) rma.Disp {
+	slots := m.regions[p]
+	at := 0
+	for at < len(slots) && slots[at].words != nil {
+		at++
+	}
+	if at == len(slots) {
+		m.regions[p] = append(slots, slot{})
+	}
+	s := &m.regions[p][at]
+	s.words = words
+	return rma.Dynamic(at, s.generation)
+}
+
+// detach takes the region at base away and reports whether there was one.
+func (m *memory) detach(p rma.Rank, base rma.Disp) bool {
+	at, _, offset := base.Dynamic()
+	if !base.IsDynamic() || offset != 0 || m.at(p, base, 1) == nil {
+		return false
+	}
+	s := &m.regions[p][at]
+	s.words = nil
+	_, s.generation, _ = rma.Dynamic(at, s.generation+1).Dynamic()
+	return true
+}
+
+// mix is the finaliser of splitmix64.
+func mix(z uint64) uint64 {
+	z += 0x9E3779B97F4A7C15
+	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+	z = (z ^ z>>27) * 0x94D049BB133111EB
+	return z ^ z>>31
+}

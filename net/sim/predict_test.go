@@ -1,0 +1,212 @@
+package sim_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/sim"
+	"github.com/orwl/go-orwl/net/sim/specimen"
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// toy is a machine with round figures: own memory 10 ns, a node 100 ns, the
+// network 1000 ns and 1 ns for each byte, a port that lets one operation in
+// every 50 ns.
+func toy() rma.Model {
+	all := func(level string, alpha, beta, busy float64, coherent bool) rma.LevelCost {
+		c := rma.Cost{Alpha: alpha, Beta: beta, Busy: busy}
+		return rma.LevelCost{Level: level, Put: c, Get: c, Atomic: c, Coherent: coherent}
+	}
+	return rma.Model{
+		Name: "toy", Source: "round figures",
+		Levels: []rma.LevelCost{all(rma.Self, 10, 0, 0, true), all("node", 100, 0, 0, true), all("machine", 1000, 1, 50, false)},
+		Issue:  5, Wake: 20, Port: "node",
+	}
+}
+
+// lasts is how long each rank's body takes on the toy machine, one node of two
+// ranks and another node of two ranks. Every body begins at the same time.
+func lasts(t *testing.T, words int, body func(w *sim.Window, base rma.Disp)) []time.Duration {
+	t.Helper()
+	tree, err := topology.Parse("node:2 core:2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	took := make([]time.Duration, 4)
+	p := sim.System{
+		Topology: tree,
+		Words:    words,
+		Setup: func(f *sim.Fabric) (sim.Program, error) {
+			base, err := f.Alloc(words)
+			return sim.Program{Rank: func(_ context.Context, w rma.Window) error {
+				s := w.(*sim.Window)
+				s.Compute(10*time.Microsecond - s.Now())
+				begin := s.Now()
+				body(s, base)
+				took[w.Rank()] = s.Now() - begin
+				return w.Err()
+			}}, err
+		},
+	}.Predict(toy(), 1)
+	if p.Failure != nil {
+		t.Fatal(p.Failure)
+	}
+	return took
+}
+
+// What an operation costs in virtual time is what the model says.
+func TestPredictedCosts(t *testing.T) {
+	const ns = time.Nanosecond
+	only := func(p rma.Rank, do func(*sim.Window, rma.Disp)) func(*sim.Window, rma.Disp) {
+		return func(w *sim.Window, base rma.Disp) {
+			if w.Rank() == p {
+				do(w, base)
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		body func(*sim.Window, rma.Disp)
+		want [4]time.Duration
+	}{
+		"own memory": {only(0, func(w *sim.Window, d rma.Disp) { w.Get(0, d) }), [4]time.Duration{10 * ns}},
+		"same node":  {only(0, func(w *sim.Window, d rma.Disp) { w.FetchOp(1, d, rma.Sum, 1) }), [4]time.Duration{100 * ns}},
+		"network":    {only(0, func(w *sim.Window, d rma.Disp) { w.CAS(2, d, 0, 1) }), [4]time.Duration{1008 * ns}},
+		"bulk": {only(0, func(w *sim.Window, d rma.Disp) { w.GetBytes(2, d, make([]byte, 8)) }),
+			[4]time.Duration{1008 * ns}},
+		"a put is only issued":    {only(0, func(w *sim.Window, d rma.Disp) { w.Put(2, d, 1) }), [4]time.Duration{5 * ns}},
+		"a flush waits for it":    {only(0, func(w *sim.Window, d rma.Disp) { w.Put(2, d, 1); w.Flush(2) }), [4]time.Duration{1013 * ns}},
+		"not for another target":  {only(0, func(w *sim.Window, d rma.Disp) { w.Put(2, d, 1); w.Flush(1) }), [4]time.Duration{5 * ns}},
+		"two puts travel as one":  {only(0, func(w *sim.Window, d rma.Disp) { w.Put(2, d, 1); w.Put(2, d, 1); w.FlushAll() }), [4]time.Duration{1071 * ns}},
+		"a target serves in turn": {func(w *sim.Window, d rma.Disp) { w.FetchOp(2, d, rma.Sum, 1) }, [4]time.Duration{1008 * ns, 1066 * ns, 10 * ns, 100 * ns}},
+		"an await is woken": {func(w *sim.Window, d rma.Disp) {
+			switch w.Rank() {
+			case 0:
+				w.Put(1, d, 1)
+				w.Flush(1)
+			case 1:
+				w.Await(context.Background(), 1, d, rma.Is(1))
+			}
+		}, [4]time.Duration{105 * ns, 75 * ns}},
+		"a remote await polls": {func(w *sim.Window, d rma.Disp) {
+			switch w.Rank() {
+			case 0:
+				w.Await(context.Background(), 2, d, rma.Is(1))
+			case 2:
+				w.Compute(600 * ns)
+				w.Put(2, d, 1)
+			}
+		}, [4]time.Duration{2016 * ns, 0, 605 * ns}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := lasts(t, 4, c.body)
+			if [4]time.Duration(got) != c.want {
+				t.Errorf("took %v, want %v", got, c.want)
+			}
+		})
+	}
+}
+
+// The same seed gives the same prediction.
+func TestPredictRepeats(t *testing.T) {
+	s := contest(t, "mcs", 64, 20)
+	cray, err := sim.MachineByName("cray-xc30")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a, b := s.Predict(cray, 7), s.Predict(cray, 7)
+	if a.Failure != nil || a.Time != b.Time || a.Operations != b.Operations {
+		t.Fatalf("%+v\n%+v", a, b)
+	}
+	for seed := uint64(8); s.Predict(cray, seed).Operations == a.Operations; seed++ {
+		if seed == 100 {
+			t.Fatal("no other seed gives another run")
+		}
+	}
+}
+
+// Wrong specimens are caught in virtual time too, where the schedule lets them
+// fail, and hangs are.
+func TestPredictNoticesHang(t *testing.T) {
+	s := sim.System{
+		Topology: topology.Flat(2),
+		Setup: func(f *sim.Fabric) (sim.Program, error) {
+			flag, err := f.Alloc(1)
+			return sim.Program{Rank: func(ctx context.Context, w rma.Window) error {
+				_, err := w.Await(ctx, w.Rank(), flag, rma.Is(1))
+				return err
+			}}, err
+		},
+	}
+	if p := s.Predict(toy(), 0); p.Failure == nil {
+		t.Fatal("two ranks that wait for nothing come to an end")
+	}
+}
+
+// Faults in virtual time end nothing but the crashed rank's own work.
+func TestPredictFaults(t *testing.T) {
+	for seed := range uint64(50) {
+		s := contest(t, "mcs", 16, 20)
+		s.Faults = sim.Faults{Crashes: 1, Cancels: 1, Pauses: 3, Delays: 3}
+		if p := s.Predict(toy(), seed); p.Failure != nil {
+			t.Fatal(p.Failure)
+		}
+	}
+}
+
+// A big machine fits: 4,096 ranks that acquire a lock 20 times each, within 4
+// GiB. How long it takes is BenchmarkPredict's.
+func TestPredictBigMachine(t *testing.T) {
+	p := bigMachine(t, "mcs")
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	if m.Sys > 4<<30 {
+		t.Errorf("%d MiB of memory", m.Sys>>20)
+	}
+	t.Logf("%v of virtual time, %d operations, %d MiB", p.Time, p.Operations, m.Sys>>20)
+}
+
+func bigMachine(t testing.TB, name string) sim.Prediction {
+	t.Helper()
+	tree, err := topology.Parse("node:256 core:16")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cray, err := sim.MachineByName("cray-xc30")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, _ := specimen.ByName(name)
+	p := specimen.Contest{Topology: tree, Acquisitions: 20}.System(s).Predict(cray, 1)
+	if p.Failure != nil {
+		t.Fatal(p.Failure)
+	}
+	return p
+}
+
+// BenchmarkPredict is 4,096 ranks of a Cray acquiring a lock 20 times each.
+func BenchmarkPredict(b *testing.B) {
+	operations := 0
+	for b.Loop() {
+		operations += bigMachine(b, "mcs").Operations
+	}
+	b.ReportMetric(float64(operations)/b.Elapsed().Seconds(), "operations/s")
+}
+
+// BenchmarkExplore is seeded runs of a small system.
+func BenchmarkExplore(b *testing.B) {
+	for _, ranks := range []int{2, 4, 64} {
+		b.Run(fmt.Sprint(ranks), func(b *testing.B) {
+			s, _ := specimen.ByName("mcs")
+			system := specimen.Contest{Topology: topology.Flat(ranks), Acquisitions: 3}.System(s)
+			steps := 0
+			for seed := uint64(0); b.Loop(); seed++ {
+				steps += system.Seed(seed).Steps
+			}
+			b.ReportMetric(float64(steps)/b.Elapsed().Seconds(), "steps/s")
+		})
+	}
+}

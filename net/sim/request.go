@@ -1,0 +1,91 @@
+package sim
+
+import (
+	"context"
+
+	"github.com/orwl/go-orwl/net/rma"
+)
+
+// kind is the kind of an operation.
+type kind uint8
+
+const (
+	opPut kind = iota
+	opAccumulate
+	opPutBytes
+	opGet
+	opFetch
+	opCAS
+	opGetBytes
+	opFlush
+	opFlushAll
+	opAwait
+	opPause
+)
+
+var kindNames = [...]string{"Put", "Accumulate", "PutBytes", "Get", "FetchOp", "CAS", "GetBytes",
+	"Flush", "FlushAll", "Await", "Pause"}
+
+func (k kind) String() string { return kindNames[k] }
+
+// request is an operation that a rank asks for.
+type request struct {
+	kind    kind
+	op      rma.Op
+	target  rma.Rank
+	disp    rma.Disp
+	operand uint64 // the value, the operand, CAS's new, Pause's n
+	old     uint64 // CAS
+	until   rma.Until
+	ctx     context.Context
+	words   []uint64 // the words of a PutBytes
+	bytes   []byte   // the destination of a GetBytes
+}
+
+// overlaps reports whether the request is an unacknowledged change, complete
+// only after a Flush.
+func (q *request) buffered() bool { return q.kind <= opPutBytes }
+
+// apply performs the operation on memory and returns its value.
+func (q *request) apply(m *memory) uint64 {
+	switch q.kind {
+	case opPut:
+		m.store(q.target, q.disp, q.operand)
+	case opAccumulate, opFetch:
+		old := m.load(q.target, q.disp)
+		switch q.op {
+		case rma.Sum:
+			m.store(q.target, q.disp, old+q.operand)
+		case rma.Replace:
+			m.store(q.target, q.disp, q.operand)
+		}
+		return old
+	case opCAS:
+		old := m.load(q.target, q.disp)
+		if old == q.old {
+			m.store(q.target, q.disp, q.operand)
+		}
+		return old
+	case opGet, opAwait:
+		return m.load(q.target, q.disp)
+	case opPutBytes:
+		for i, word := range q.words {
+			m.store(q.target, q.disp+rma.Disp(i), word)
+		}
+	case opGetBytes:
+		words := m.at(q.target, q.disp, len(q.bytes)/8)
+		return readWords(q.bytes, words)
+	}
+	return 0
+}
+
+// fingerprint names an operation in flight.
+func (q *request) fingerprint(origin rma.Rank) uint64 {
+	print := mix(uint64(q.kind)<<56 ^ uint64(q.op)<<48 ^ uint64(origin)<<24 ^ uint64(q.target))
+	print = mix(print ^ uint64(q.disp))
+	print = mix(print ^ q.operand)
+	for _, word := range q.words {
+		print = mix(print ^ word)
+	}
+	return print
+}

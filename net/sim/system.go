@@ -1,0 +1,92 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// Program is what the ranks of one run execute.
+type Program struct {
+	// Rank is the body of one rank. Between two operations of its window it
+	// runs without interruption, so bodies may share variables to check what
+	// they promise. An error is a violation, unless it is the window's own
+	// failure or the end of ctx.
+	Rank func(ctx context.Context, w rma.Window) error
+	// Check, if not nil, looks at the result after every rank ended and every
+	// operation arrived. It is not called if a rank crashed.
+	Check func() error
+	// State, if not nil, is a fingerprint of what bodies remember together,
+	// beyond what each could compute from the values it has seen. An order of
+	// events that a check depends on belongs here, or the exhaustive search
+	// takes two different states for one.
+	State func() uint64
+}
+
+// System makes a program on a fresh fabric, once for each run.
+type System struct {
+	// Topology has the ranks as its leaves. Required.
+	Topology *topology.Tree
+	// Setup allocates and returns the program. Required.
+	Setup func(f *Fabric) (Program, error)
+	// Words is the size of each rank's symmetric memory; DefaultWords if zero.
+	Words int
+	// Faults is what goes wrong in each run.
+	Faults Faults
+	// MaxSteps ends a run that does not end by itself; DefaultMaxSteps if zero.
+	MaxSteps int
+	// Command is the command line that runs this system. A failure prints it
+	// with the flag that selects the failing run: -seed or -schedule.
+	Command string
+}
+
+// The defaults of System.
+const (
+	DefaultWords    = 256
+	DefaultMaxSteps = 1 << 20
+)
+
+func (s System) withDefaults() System {
+	if s.Words == 0 {
+		s.Words = DefaultWords
+	}
+	if s.MaxSteps == 0 {
+		s.MaxSteps = DefaultMaxSteps
+	}
+	return s
+}
+
+func (s System) validate() error {
+	switch {
+	case s.Topology == nil:
+		return fmt.Errorf("sim: System.Topology is nil: give the tree of ranks, for instance topology.Flat(2)")
+	case s.Setup == nil:
+		return fmt.Errorf("sim: System.Setup is nil: give the function that makes the program")
+	case s.Words < 0:
+		return fmt.Errorf("sim: System.Words is %d, want at least 1", s.Words)
+	case s.MaxSteps < 0:
+		return fmt.Errorf("sim: System.MaxSteps is %d, want at least 1", s.MaxSteps)
+	}
+	return s.Faults.validate()
+}
+
+// Report is what exploring a system found.
+type Report struct {
+	Runs   int // schedules begun
+	Steps  int // steps taken in all of them
+	States int // distinct states, in exhaustive search
+	// Complete says that nothing is left to explore within the bounds.
+	Complete bool
+	// Failure is the first run that broke a promise, or nil.
+	Failure *Failure
+}
+
+// Err is the failure as an error, nil if there is none.
+func (r Report) Err() error {
+	if r.Failure == nil {
+		return nil
+	}
+	return r.Failure
+}

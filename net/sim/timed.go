@@ -1,0 +1,105 @@
+package sim
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/orwl/go-orwl/net/rma"
+)
+
+// Faults in virtual time are drawn within the first virtual second: half of
+// them within the first few milliseconds, where short runs are.
+
+// timedFault is a fault between two times.
+type timedFault struct {
+	kind     faultKind
+	rank     rma.Rank
+	from, to int64
+	struck   bool
+}
+
+const (
+	faultHorizon  = 1e9
+	faultLongest  = 1e7
+	noticeLatency = 1e6 // a lost peer is noticed after this long
+)
+
+// plan draws the faults and puts them on the agenda.
+func (p *predictor) plan(f Faults, seed uint64) {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	for kind, n := range []int{crash: f.Crashes, cancel: f.Cancels, pause: f.Pauses, delay: f.Delays} {
+		for range n {
+			from := int64(faultHorizon * rng.Float64() * rng.Float64() * rng.Float64() * rng.Float64())
+			p.faults = append(p.faults, timedFault{faultKind(kind), rma.Rank(rng.IntN(len(p.ranks))), from,
+				from + 1 + rng.Int64N(faultLongest), false})
+			if faultKind(kind) <= cancel {
+				p.agenda.push(event{at: from, kind: eventFault})
+			}
+		}
+	}
+}
+
+// heldUntil is when a pause or a delay that r suffers at a time is over.
+func (p *predictor) heldUntil(r *rank, kind faultKind, at int64) int64 {
+	for _, f := range p.faults {
+		if f.kind == kind && f.rank == r.id && f.from <= at && at < f.to {
+			return f.to
+		}
+	}
+	return at
+}
+
+// strike lets the crashes and cancellations happen that are due, and the news of
+// earlier ones arrive.
+func (p *predictor) strike(now int64) {
+	for i := range p.faults {
+		f := &p.faults[i]
+		if f.struck || f.kind > cancel || f.from > now {
+			continue
+		}
+		f.struck = true
+		r := p.ranks[f.rank]
+		switch {
+		case r.phase != blocked:
+		case f.kind == crash:
+			r.window.fail(errHalted)
+			r.stop()
+			r.phase, r.now = crashed, now
+			p.lost = append(p.lost, r.id)
+			p.agenda.push(event{at: now + noticeLatency, kind: eventFault})
+		default:
+			r.cancel()
+			p.recheck(r, now)
+		}
+	}
+	p.spreadNews(now)
+}
+
+// spreadNews fails the windows of those that have not heard of a lost peer that
+// was lost long enough ago.
+func (p *predictor) spreadNews(now int64) {
+	for _, lost := range p.lost {
+		if p.ranks[lost].now+noticeLatency > now {
+			continue
+		}
+		for _, r := range p.ranks {
+			if r.phase == blocked && r.window.err == nil {
+				r.window.fail(&rma.PeerLostError{Rank: lost, Why: fmt.Sprintf("crashed at %d ns", p.ranks[lost].now)})
+				p.recheck(r, now)
+			}
+		}
+	}
+}
+
+// recheck lets a rank that waits look at its context and its window again.
+func (p *predictor) recheck(r *rank, now int64) {
+	q := &r.request
+	switch {
+	case q.kind == opAwait && r.listed:
+		p.unlist(r)
+		p.agenda.push(event{at: now, kind: eventLook, rank: r})
+	case r.flushing && r.window.err != nil:
+		r.flushing = false
+		p.agenda.push(event{at: now, kind: eventResume, rank: r})
+	}
+}

@@ -1,0 +1,111 @@
+package sim
+
+import (
+	"slices"
+
+	"github.com/orwl/go-orwl/net/rma"
+)
+
+// Waiting in virtual time. A rank that awaits a word of its own memory, or of
+// memory that it can cache, is told of a change and looks again. Where there is
+// an agent, the rank leaves a request with it and is told. Otherwise it can do
+// nothing but ask again and again, and pays for every question.
+
+// await is the beginning of an Await.
+func (p *predictor) await(r *rank) bool {
+	q := &r.request
+	p.remoteness(r, q)
+	arrival := r.now + int64(p.fare(r, q).half)
+	if arrival > p.agenda.next() {
+		p.agenda.push(event{at: arrival, kind: eventLook, rank: r})
+		return false
+	}
+	p.look(r, arrival)
+	return false
+}
+
+// look is the arrival of the question whether the condition holds.
+func (p *predictor) look(r *rank, at int64) {
+	q := &r.request
+	if r.window.err != nil {
+		p.agenda.push(event{at: at, kind: eventResume, rank: r})
+		return
+	}
+	fare := p.fare(r, q)
+	at = p.turn(r, q, fare, at)
+	r.result = p.memory.load(q.target, q.disp)
+	back := at + int64(fare.half)
+	holds := q.until.Holds(r.result)
+	if !holds {
+		r.failure = q.ctx.Err()
+	}
+	switch {
+	case holds || r.failure != nil:
+		p.unlist(r)
+		p.agenda.push(event{at: back, kind: eventResume, rank: r})
+	case p.told(r, q.target):
+		p.list(r)
+	default:
+		p.operations++
+		p.remote++
+		p.agenda.push(event{at: back + int64(fare.half), kind: eventLook, rank: r})
+	}
+}
+
+// told reports whether r learns of changes of target's memory.
+func (p *predictor) told(r *rank, target rma.Rank) bool {
+	return target == r.id || p.machine.Agent || p.costs[p.topology.Common(r.id, target)].coherent
+}
+
+// list enters r among the watchers of its word.
+func (p *predictor) list(r *rank) {
+	if r.listed {
+		return
+	}
+	r.listed = true
+	q := &r.request
+	if p.watch[q.target] == nil {
+		p.watch[q.target] = make(map[rma.Disp][]*rank)
+	}
+	p.watch[q.target][q.disp] = append(p.watch[q.target][q.disp], r)
+}
+
+// unlist takes r out.
+func (p *predictor) unlist(r *rank) {
+	if !r.listed {
+		return
+	}
+	r.listed = false
+	q := &r.request
+	list := p.watch[q.target][q.disp]
+	if i := slices.Index(list, r); i >= 0 {
+		p.watch[q.target][q.disp] = slices.Delete(list, i, i+1)
+	}
+}
+
+// changed tells the watchers of a word that it changed at a time.
+func (p *predictor) changed(target rma.Rank, disp rma.Disp, at int64) {
+	list := p.watch[target][disp]
+	for i := 0; i < len(list); i++ {
+		r := list[i]
+		switch {
+		case target != r.id && !p.machine.Agent:
+			// The change takes the word out of r's cache; r fetches it again.
+			p.agenda.push(event{at: at + int64(p.fare(r, &r.request).half), kind: eventLook, rank: r})
+			r.listed = false
+		case r.request.until.Holds(p.memory.load(target, disp)):
+			r.result = p.memory.load(target, disp)
+			r.listed = false
+			wake := int64(p.machine.Wake)
+			if target != r.id {
+				wake = int64(p.fare(r, &r.request).half)
+			}
+			p.agenda.push(event{at: at + wake, kind: eventResume, rank: r})
+		default:
+			continue
+		}
+		list = slices.Delete(list, i, i+1)
+		i--
+	}
+	p.watch[target][disp] = list
+}

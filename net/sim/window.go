@@ -1,0 +1,195 @@
+package sim
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/orwl/go-orwl/net/rma"
+)
+
+// Window is a simulated rank's window. It is usable only inside the rank's
+// body.
+type Window struct {
+	rank    *rank
+	fabric  *Fabric
+	err     error
+	ignored int // operations since err
+}
+
+var _ rma.Window = (*Window)(nil)
+
+// Rank implements rma.Window.
+func (w *Window) Rank() rma.Rank { return w.rank.id }
+
+// Put implements rma.Window.
+func (w *Window) Put(target rma.Rank, disp rma.Disp, value uint64) {
+	w.do(request{kind: opPut, target: target, disp: disp, operand: value})
+}
+
+// Get implements rma.Window.
+func (w *Window) Get(target rma.Rank, disp rma.Disp) uint64 {
+	return w.do(request{kind: opGet, target: target, disp: disp})
+}
+
+// Accumulate implements rma.Window.
+func (w *Window) Accumulate(target rma.Rank, disp rma.Disp, op rma.Op, operand uint64) {
+	w.do(request{kind: opAccumulate, op: op, target: target, disp: disp, operand: operand})
+}
+
+// FetchOp implements rma.Window.
+func (w *Window) FetchOp(target rma.Rank, disp rma.Disp, op rma.Op, operand uint64) uint64 {
+	return w.do(request{kind: opFetch, op: op, target: target, disp: disp, operand: operand})
+}
+
+// CAS implements rma.Window.
+func (w *Window) CAS(target rma.Rank, disp rma.Disp, old, new uint64) uint64 {
+	return w.do(request{kind: opCAS, target: target, disp: disp, old: old, operand: new})
+}
+
+// Flush implements rma.Window.
+func (w *Window) Flush(target rma.Rank) {
+	w.check("Flush", target, 0, 0)
+	w.ask(request{kind: opFlush, target: target})
+}
+
+// FlushAll implements rma.Window.
+func (w *Window) FlushAll() { w.ask(request{kind: opFlushAll}) }
+
+// Pause implements rma.Window.
+func (w *Window) Pause(n int) { w.ask(request{kind: opPause, operand: uint64(max(n, 0))}) }
+
+// Await implements rma.Window.
+func (w *Window) Await(ctx context.Context, target rma.Rank, disp rma.Disp, until rma.Until) (uint64, error) {
+	value := w.do(request{kind: opAwait, target: target, disp: disp, until: until, ctx: ctx})
+	if w.err != nil {
+		return 0, w.err
+	}
+	return value, w.rank.failure
+}
+
+// PutBytes implements rma.Window.
+func (w *Window) PutBytes(target rma.Rank, disp rma.Disp, src []byte) {
+	w.check("PutBytes", target, disp, len(src))
+	words := wordsOf(src)
+	// Two halves, so that a reader who does not wait for the flush can see one
+	// without the other.
+	half := len(words) / 2
+	for _, part := range [2]request{
+		{kind: opPutBytes, target: target, disp: disp, words: words[:half]},
+		{kind: opPutBytes, target: target, disp: disp + rma.Disp(half), words: words[half:]},
+	} {
+		if len(part.words) > 0 {
+			w.ask(part)
+		}
+	}
+}
+
+// GetBytes implements rma.Window.
+func (w *Window) GetBytes(target rma.Rank, disp rma.Disp, dst []byte) {
+	w.check("GetBytes", target, disp, len(dst))
+	half := len(dst) / 16
+	for _, part := range [2]request{
+		{kind: opGetBytes, target: target, disp: disp, bytes: dst[:8*half]},
+		{kind: opGetBytes, target: target, disp: disp + rma.Disp(half), bytes: dst[8*half:]},
+	} {
+		if len(part.bytes) > 0 {
+			w.ask(part)
+		}
+	}
+	if w.err != nil {
+		clear(dst)
+	}
+}
+
+// Attach implements rma.Window.
+func (w *Window) Attach(words int) (rma.Region, error) {
+	if w.err != nil {
+		return rma.Region{}, w.err
+	}
+	if words < 1 || words > rma.MaxRegion {
+		return rma.Region{}, &rma.AllocError{Words: words, Free: rma.MaxRegion, Why: rma.ErrNoSpace,
+			Hint: "a region has at least one word and at most 1<<32"}
+	}
+	memory := make([]uint64, words)
+	return rma.Region{Base: w.fabric.memory.attach(w.rank.id, memory), Words: memory}, nil
+}
+
+// Detach implements rma.Window.
+func (w *Window) Detach(base rma.Disp) error {
+	if !w.fabric.memory.detach(w.rank.id, base) {
+		return fmt.Errorf("sim: detach of %s: %w", base, rma.ErrNotAttached)
+	}
+	return nil
+}
+
+// Err implements rma.Window.
+func (w *Window) Err() error { return w.err }
+
+// Now is the time that has passed for this rank since the run began: virtual
+// time when predicting, one nanosecond for each step when exploring.
+func (w *Window) Now() time.Duration { return time.Duration(w.fabric.driver.time(w.rank)) }
+
+// Compute lets the rank spend virtual time on its own.
+func (w *Window) Compute(d time.Duration) { w.fabric.driver.spend(w.rank, int64(max(d, 0))) }
+
+// fail makes err the window's failure, unless it has one.
+func (w *Window) fail(err error) {
+	if w.err == nil {
+		w.err = err
+	}
+}
+
+// do is ask for an operation on one word.
+func (w *Window) do(q request) uint64 {
+	w.check(q.kind.String(), q.target, q.disp, 8)
+	return w.ask(q)
+}
+
+// ask performs an operation; nothing happens on a window that has failed.
+func (w *Window) ask(q request) uint64 {
+	if w.err != nil {
+		w.heedless()
+		return 0
+	}
+	r := w.rank
+	r.request, r.failure = q, nil
+	if !w.fabric.driver.ask(r) {
+		r.block()
+	}
+	if w.err != nil {
+		return 0
+	}
+	return r.result
+}
+
+// patience is how many operations on a failed window are still no endless loop.
+const patience = 1 << 16
+
+// heedless stops a body that goes on and on after its window has failed: on
+// real memory it would burn a core for ever.
+func (w *Window) heedless() {
+	if w.ignored++; w.ignored > patience {
+		panic(fmt.Sprintf("sim: rank %d issued %d operations after its window failed (%v): "+
+			"a loop does not look at Err or at Await's error", w.rank.id, patience, w.err))
+	}
+}
+
+// check panics for an address that does not exist.
+func (w *Window) check(operation string, target rma.Rank, disp rma.Disp, n int) {
+	e := &rma.AddressError{Operation: operation, Target: target, Disp: disp, Bytes: n}
+	switch {
+	case target < 0 || int(target) >= len(w.fabric.ranks):
+		e.Why = "the fabric has no such rank"
+	case n%8 != 0:
+		e.Why = "a bulk transfer moves whole words: round its length up to a multiple of 8"
+	case w.err == nil && w.fabric.memory.at(target, disp, n/8) == nil:
+		e.Why = "outside the symmetric memory"
+		if disp.IsDynamic() {
+			e.Why = "outside every region that is attached now"
+		}
+	default:
+		return
+	}
+	panic(e)
+}
