@@ -1,0 +1,70 @@
+package main
+
+import (
+	"flag"
+	"strings"
+
+	"github.com/orwl/go-orwl/net/sim"
+	"github.com/orwl/go-orwl/net/sim/specimen"
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// contestFlags are the flags that say which lock plays, and on what.
+type contestFlags struct {
+	lock     string
+	topology string
+	acquire  int
+	writers  int
+	faults   sim.Faults
+}
+
+func (c *contestFlags) define(f *flag.FlagSet, lock, tree string, acquire int) {
+	f.StringVar(&c.lock, "lock", lock, "the `name` of a lock: "+strings.Join(lockNames(), ", "))
+	f.StringVar(&c.topology, "topology", tree, "the machine, `levels` from coarse to fine, the last one counting ranks")
+	f.IntVar(&c.acquire, "acquire", acquire, "how `often` each rank acquires")
+	f.IntVar(&c.writers, "writers", 1, "how `many` ranks write, every other time, if the lock tells readers from writers")
+	f.IntVar(&c.faults.Crashes, "crashes", 0, "how `many` ranks crash")
+	f.IntVar(&c.faults.Cancels, "cancels", 0, "how `many` ranks' contexts end")
+	f.IntVar(&c.faults.Pauses, "pauses", 0, "how `many` ranks stand still for a while")
+	f.IntVar(&c.faults.Delays, "delays", 0, "how `many` ranks' operations arrive late for a while")
+}
+
+// contest is what the flags say, checked.
+func (c *contestFlags) contest() (specimen.Contest, error) {
+	contest := specimen.Contest{Acquisitions: c.acquire, Writers: c.writers, Faults: c.faults}
+	var err error
+	if contest.Topology, err = topology.Parse(c.topology); err != nil {
+		return contest, usagef("-topology: %w", err)
+	}
+	ranks := contest.Topology.Ranks()
+	for _, check := range []error{
+		inRange("acquire", c.acquire, 1, 1<<20),
+		inRange("writers", c.writers, 0, ranks),
+		inRange("crashes", c.faults.Crashes, 0, ranks),
+		inRange("cancels", c.faults.Cancels, 0, ranks),
+		inRange("pauses", c.faults.Pauses, 0, 1000),
+		inRange("delays", c.faults.Delays, 0, 1000),
+	} {
+		if check != nil {
+			return contest, check
+		}
+	}
+	return contest, nil
+}
+
+// specimen is the lock that the flags name.
+func (c *contestFlags) specimen() (specimen.Specimen, error) {
+	s, ok := specimen.ByName(c.lock)
+	if !ok {
+		return s, usagef("-lock: no lock %q: want one of %s", c.lock, strings.Join(lockNames(), ", "))
+	}
+	return s, nil
+}
+
+func lockNames() []string {
+	var names []string
+	for _, s := range specimen.All() {
+		names = append(names, s.Name)
+	}
+	return names
+}

@@ -1,0 +1,10 @@
+// Command orwl is the toolbox beside the library:
+//
+//	orwl sim      give a lock to the simulator and see whether it keeps its promises
+//	orwl predict  play a lock on a described machine in virtual time
+//	orwl topo     show the machine as the tree that the locks see
+//	orwl model    measure what this machine's operations cost
+//
+// Each has -h. It exits with 0 when all is well, 1 when what it looked at is
+// not, and 2 when it was not asked properly.
+package main

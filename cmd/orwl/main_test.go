@@ -1,0 +1,114 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// try runs a command line.
+func try(t *testing.T, args ...string) (code int, out, complaints string) {
+	t.Helper()
+	var o, c bytes.Buffer
+	code = orwl(args, &o, &c)
+	return code, o.String(), c.String()
+}
+
+func TestGoodCommandLines(t *testing.T) {
+	for _, c := range []struct {
+		args string
+		code int
+		want []string
+	}{
+		{"-h", exitOK, []string{"usage: orwl COMMAND", "predict"}},
+		{"sim -h", exitOK, []string{"-schedule", "-exhaust"}},
+		{"sim -states 20000 -seeds 100", exitOK, []string{"mcs-no-flush     broken after", "ticket           holds in all"}},
+		{"sim -lock mcs -exhaust -acquire 2", exitOK, []string{"936 states", "no promise broken"}},
+		{"sim -lock mcs -exhaust -states 100", exitOK, []string{"so far", "raise -states"}},
+		{"sim -lock rw -seeds 100 -crashes 1", exitOK, []string{"100 runs", "no promise broken"}},
+		{"sim -lock mcs-no-flush", exitBad, []string{"stale data", "again: go run ./cmd/orwl sim -lock mcs-no-flush", "rank 0 tail"}},
+		{"topo -topology node:2,core:4 -ranks 4", exitOK, []string{"node:1 core:4", "4 ranks"}},
+		{"topo", exitOK, []string{"machine"}},
+		{"predict -topology node:2,core:4", exitOK, []string{"8 ranks, 160 acquisitions", "virtual time"}},
+		{"model -ranks 2", exitOK, []string{"self", "issue"}},
+	} {
+		code, out, complaints := try(t, strings.Fields(c.args)...)
+		if code != c.code {
+			t.Errorf("orwl %s: exit code %d, want %d\n%s%s", c.args, code, c.code, out, complaints)
+		}
+		for _, want := range c.want {
+			if !strings.Contains(out, want) {
+				t.Errorf("orwl %s: lacks %q:\n%s", c.args, want, out)
+			}
+		}
+	}
+}
+
+// A command line that makes no sense ends with code 2 and says what to write.
+func TestBadCommandLines(t *testing.T) {
+	for args, want := range map[string]string{
+		"":                                  "usage: orwl COMMAND",
+		"simm":                              `no command "simm"`,
+		"sim extra":                         `unexpected argument "extra"`,
+		"sim -lokc mcs":                     "flag provided but not defined: -lokc",
+		"sim -lock nosuch":                  `no lock "nosuch": want one of mcs`,
+		"sim -acquire 0":                    "-acquire is 0, want 1 to",
+		"sim -writers 3":                    "-writers is 3, want 0 to 2",
+		"sim -seeds x":                      `invalid value "x"`,
+		"sim -seeds 0":                      "-seeds is 0",
+		"sim -topology rak:2":               `did you mean "rack"?`,
+		"sim -lock mcs -schedule [":         "'[' without ']'",
+		"sim -lock mcs -seed 1 -schedule 0": "exclude each other",
+		"predict -machine nosuch":           `no machine "nosuch": known are cray-xc30`,
+		"predict -machine main_test.go":     "invalid character",
+		"topo -ranks -1":                    "-ranks is -1",
+		"topo -under nod:2":                 `did you mean "node"?`,
+		"model -ranks 5000":                 "-ranks is 5000, want 0 to 4096",
+	} {
+		code, _, complaints := try(t, strings.Fields(args)...)
+		if code != exitUsage || !strings.Contains(complaints, want) {
+			t.Errorf("orwl %s: exit code %d, want %d and %q:\n%s", args, code, exitUsage, want, complaints)
+		}
+	}
+}
+
+// The command that a failure prints repeats it.
+func TestPrintedCommandRepeats(t *testing.T) {
+	for _, args := range []string{"sim -lock rma-rw-checked", "sim -lock rma-rw-checked -exhaust", "sim -lock mcs-late-flag -pauses 1"} {
+		_, first, _ := try(t, strings.Fields(args)...)
+		_, rest, found := strings.Cut(first, "again: go run ./cmd/orwl ")
+		line, _, _ := strings.Cut(rest, "\n")
+		if !found {
+			t.Fatalf("orwl %s prints no command:\n%s", args, first)
+		}
+		code, again, complaints := try(t, strings.Fields(strings.ReplaceAll(line, `"`, ""))...)
+		_, want, _ := strings.Cut(first, "\n\n")
+		_, got, _ := strings.Cut(again, "\n\n")
+		if code != exitBad || got != want || want == "" {
+			t.Errorf("%s: does not repeat, exit code %d %s\n%s\n%s", line, code, complaints, want, got)
+		}
+	}
+}
+
+// A measured model is a machine to predict on.
+func TestModelIsAMachine(t *testing.T) {
+	code, out, complaints := try(t, "model", "-ranks", "2", "-json")
+	if code != exitOK {
+		t.Fatal(complaints)
+	}
+	file := filepath.Join(t.TempDir(), "here.json")
+	if err := os.WriteFile(file, []byte(out), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	code, out, complaints = try(t, "predict", "-machine", file, "-topology", "core:4", "-json")
+	var p prediction
+	if err := json.Unmarshal([]byte(out), &p); err != nil || code != exitOK {
+		t.Fatalf("%v, exit code %d %s\n%s", err, code, complaints, out)
+	}
+	if p.Ranks != 4 || p.Acquisitions != 80 || p.Seconds <= 0 {
+		t.Errorf("%+v", p)
+	}
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/orwl/go-orwl/net/sim"
+	"github.com/orwl/go-orwl/net/sim/specimen"
+)
+
+// simFlags are the flags of orwl sim.
+type simFlags struct {
+	contestFlags
+	exhaust  bool
+	states   int
+	seeds    int
+	seed     uint64
+	schedule string
+	given    map[string]bool
+}
+
+// errBroken is a lock that broke a promise; what it did has been printed.
+var errBroken = errors.New("the lock breaks its promise")
+
+// runSim is orwl sim. Without -lock it shows every specimen.
+func runSim(f *flag.FlagSet, args []string, out io.Writer) error {
+	s := simFlags{given: make(map[string]bool)}
+	s.define(f, "", "core:2", 3)
+	f.BoolVar(&s.exhaust, "exhaust", false, "visit every state instead of drawing schedules")
+	f.IntVar(&s.states, "states", 1<<22, "the `most` states that -exhaust visits")
+	f.IntVar(&s.seeds, "seeds", 10000, "how `many` schedules to draw")
+	f.Uint64Var(&s.seed, "seed", 0, "repeat the schedule that this `seed` draws")
+	f.StringVar(&s.schedule, "schedule", "", "repeat this `schedule`, as -exhaust printed it")
+	if err := parse(f, args); err != nil {
+		return err
+	}
+	f.Visit(func(f *flag.Flag) { s.given[f.Name] = true })
+	contest, err := s.contest()
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(inRange("seeds", s.seeds, 1, 1<<40), inRange("states", s.states, 1, 1<<30)); err != nil {
+		return err
+	}
+	if s.given["seed"] && s.given["schedule"] {
+		return usagef("-seed and -schedule exclude each other")
+	}
+	if !s.given["lock"] {
+		return s.zoo(contest, out)
+	}
+	lock, err := s.specimen()
+	if err != nil {
+		return err
+	}
+	return s.judge(contest, lock, out)
+}
+
+// judge runs one lock and prints what comes of it.
+func (s *simFlags) judge(contest specimen.Contest, lock specimen.Specimen, out io.Writer) error {
+	system := contest.System(lock)
+	begin := time.Now()
+	var report sim.Report
+	switch {
+	case s.given["seed"]:
+		report = system.Seed(s.seed)
+	case s.given["schedule"]:
+		var err error
+		if report, err = system.Replay(s.schedule); err != nil {
+			return usagef("-schedule: %w", err)
+		}
+	case s.exhaust:
+		report = system.Exhaust(sim.Limit{States: s.states})
+	default:
+		report = system.Seeds(0, s.seeds)
+	}
+	fmt.Fprintf(out, "%s: %s\n%s\n", lock.Name, lock.About, tally(report, time.Since(begin)))
+	if report.Failure != nil {
+		fmt.Fprintf(out, "\n%v\n", report.Failure)
+		return errBroken
+	}
+	if s.exhaust && !report.Complete {
+		fmt.Fprintln(out, "no promise broken so far; raise -states to go on")
+		return nil
+	}
+	fmt.Fprintln(out, "no promise broken")
+	return nil
+}
+
+// tally is a report in a line.
+func tally(r sim.Report, took time.Duration) string {
+	text := fmt.Sprintf("%d runs, %d steps", r.Runs, r.Steps)
+	if r.States > 0 {
+		text += fmt.Sprintf(", %d states", r.States)
+	}
+	return text + fmt.Sprintf(", %v", took.Round(10*time.Microsecond))
+}
+
+// zoo shows every specimen: what the simulator is for, in one screen.
+func (s *simFlags) zoo(contest specimen.Contest, out io.Writer) error {
+	fmt.Fprintf(out, "%d ranks acquire each lock %d times; the simulator schedules them.\n\n",
+		contest.Topology.Ranks(), contest.Acquisitions)
+	fmt.Fprintf(out, "%-16s %-34s %s\n", "lock", "every state", "schedules drawn")
+	surprises := 0
+	for _, lock := range specimen.All() {
+		system := contest.System(lock)
+		all := system.Exhaust(sim.Limit{States: min(s.states, 1<<17)})
+		drawn := system.Seeds(0, min(s.seeds, 1000))
+		fmt.Fprintf(out, "%-16s %-34s %s\n", lock.Name, verdictOfAll(all), verdictOfDrawn(drawn))
+		if caught := all.Failure != nil || drawn.Failure != nil; caught != lock.Wrong {
+			surprises++
+		}
+	}
+	fmt.Fprintln(out, "\nSee one fail, step by step:  go run ./cmd/orwl sim -lock mcs-no-flush")
+	if surprises > 0 {
+		return fmt.Errorf("%d verdicts are not as expected", surprises)
+	}
+	return nil
+}
+
+func verdictOfAll(r sim.Report) string {
+	switch {
+	case r.Failure != nil:
+		return fmt.Sprintf("broken after %d states", r.States)
+	case r.Complete:
+		return fmt.Sprintf("holds in all %d states", r.States)
+	}
+	return fmt.Sprintf("holds in %d states and goes on", r.States)
+}
+
+func verdictOfDrawn(r sim.Report) string {
+	if r.Failure != nil {
+		return fmt.Sprintf("broken by seed %d", r.Failure.Seed)
+	}
+	return fmt.Sprintf("holds for %d seeds", r.Runs)
+}

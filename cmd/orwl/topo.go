@@ -1,0 +1,43 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// runTopo is orwl topo.
+func runTopo(f *flag.FlagSet, args []string, out io.Writer) error {
+	text := f.String("topology", "", "show this `description` instead of the machine at hand")
+	under := f.String("under", "", "stand the machine under these `levels`, for instance \"rack:2 node:4\"")
+	ranks := f.Int("ranks", 0, "let the machine carry this `many` ranks; one for each leaf if 0")
+	if err := parse(f, args); err != nil {
+		return err
+	}
+	if err := inRange("ranks", *ranks, 0, topology.MaxRanks); err != nil {
+		return err
+	}
+	tree, err := topology.Detect()
+	if *text != "" {
+		if tree, err = topology.Parse(*text); err != nil {
+			return usagef("-topology: %w", err)
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if *under != "" {
+		if tree, err = tree.Under(*under); err != nil {
+			return usagef("-under: %w", err)
+		}
+	}
+	if *ranks > 0 {
+		if tree, err = tree.WithRanks(*ranks); err != nil {
+			return usagef("-ranks: %w", err)
+		}
+	}
+	fmt.Fprintf(out, "%s\n\n%s\n", tree, tree.Picture())
+	return nil
+}
