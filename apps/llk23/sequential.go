@@ -1,0 +1,53 @@
+package main
+
+import (
+	"context"
+	"sync/atomic"
+)
+
+// problem is what to compute, whoever computes it.
+type problem struct {
+	rows, cols int // of the interior
+	iters      int
+	kernel     kernel
+	values     initial
+}
+
+// whole is the extent of the matrix.
+func (p problem) whole() extent { return extent{top: 1, left: 1, rows: p.rows, cols: p.cols} }
+
+// elements is the number of elements in the interior.
+func (p problem) elements() int64 { return int64(p.rows) * int64(p.cols) }
+
+// updates is how often an element is computed, in all iterations together.
+func (p problem) updates() int64 { return p.elements() * int64(p.iters) }
+
+// sequential is the sweep that every other form has to equal: one block, one
+// iteration after the other.
+func (p problem) sequential(ctx context.Context, b *block, swept *atomic.Int64) error {
+	for range p.iters {
+		if err := p.sweepRows(ctx, b, 1, b.rows+1, swept); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// band is how many elements are swept before anybody asks whether to go on:
+// half a millisecond's worth.
+const band = 1 << 16
+
+// sweepRows sweeps rows from..to-1 of b once, and adds the elements to swept
+// as it goes. It stops early only when ctx is done.
+func (p problem) sweepRows(ctx context.Context, b *block, from, to int, swept *atomic.Int64) error {
+	step := max(1, band/b.cols)
+	for ; from < to; from += step {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		end := min(from+step, to)
+		p.kernel.sweep(b, from, end)
+		swept.Add(int64(end-from) * int64(b.cols))
+	}
+	return nil
+}
