@@ -1,0 +1,94 @@
+package rmatest
+
+import "github.com/orwl/go-orwl/net/rma"
+
+// Await by many ranks: whoever is woken goes on, and nobody is forgotten. A
+// wake-up that gets lost shows as a rank that waits until the runner's patience
+// is at its end.
+var handoverCases = []Case{
+	{Name: "handover/turns-at-one-word", Ranks: 4, Words: 64, Setup: scene(2, turnsAtOneWord)},
+	{Name: "handover/all-at-once", Ranks: 4, Words: 64, Setup: scene(2, allAtOnce)},
+	{Name: "handover/one-waits-for-all", Ranks: 4, Words: 64, Setup: scene(2, oneWaitsForAll)},
+	{Name: "handover/ring", Ranks: 4, Words: 64, Setup: scene(1, ring)},
+	{Name: "handover/ping-pong", Ranks: 2, Words: 128, Setup: scene(MaxRanks, pingPong)},
+}
+
+// turnsAtOneWord is a ticket lock's waiting room: all ranks wait at one word for
+// different values, and each turn wakes one.
+func turnsAtOneWord(p *player, at rma.Disp) {
+	serving, inside := at, at+1
+	for turn := range p.share(256) {
+		p.await(0, serving, rma.Is(uint64(turn*p.ranks+int(p.me))))
+		p.equal(p.FetchOp(0, inside, rma.Sum, 1), 0, "turn %d: how many others have it", turn)
+		p.FetchOp(0, inside, rma.Sum, minusOne)
+		p.FetchOp(0, serving, rma.Sum, 1)
+	}
+}
+
+// allAtOnce lets ranks take turns to wake all others, at words that move round. A
+// word is used again after 2P rounds, of which every rank begins some.
+func allAtOnce(p *player, at rma.Disp) {
+	for round := range 100 {
+		leader := rma.Rank(round % p.ranks)
+		home := rma.Rank(round / 2 % p.ranks)
+		word := at + rma.Disp(round%2)
+		if p.me == leader {
+			p.put(home, word, uint64(round)+1)
+		}
+		p.equal(p.await(home, word, rma.AtLeast(uint64(round)+1)), uint64(round)+1, "the word of round %d", round)
+	}
+}
+
+// oneWaitsForAll counts arrivals that nobody waits for but one.
+func oneWaitsForAll(p *player, at rma.Disp) {
+	arrivals, again := at, at+1
+	for round := range uint64(p.share(200)) {
+		if p.me != 0 {
+			p.Accumulate(0, arrivals, rma.Sum, 1)
+			p.Flush(0)
+			p.await(p.me, again, rma.Is(round+1))
+			continue
+		}
+		want := (round + 1) * uint64(p.ranks-1)
+		p.equal(p.await(0, arrivals, rma.AtLeast(want)), want, "arrivals of round %d", round)
+		for q := range p.all {
+			p.put(q, again, round+1)
+		}
+	}
+}
+
+// ring passes a number on, lap after lap.
+func ring(p *player, at rma.Disp) {
+	laps := p.share(600)
+	for lap := range laps {
+		hop := uint64(lap*p.ranks + int(p.me))
+		if hop > 0 {
+			p.await(p.me, at, rma.Is(hop))
+		}
+		if last := lap == laps-1 && int(p.me) == p.ranks-1; !last {
+			p.put(p.after(1), at, hop+1)
+		}
+	}
+}
+
+// pingPong lets neighbours play, pair by pair, each on a word of its own, while
+// both also change a word that a backend may watch together with the awaited one.
+func pingPong(p *player, at rma.Disp) {
+	other := p.me ^ 1
+	if int(other) >= p.ranks {
+		return // odd one out
+	}
+	ball := at + rma.Disp(p.me)/2
+	noise := ball + MaxRanks/2
+	for round := range uint64(p.share(3000)) {
+		if p.me < other {
+			p.put(other, ball, round+1)
+		}
+		p.Accumulate(other, noise, rma.Sum, 1)
+		p.await(p.me, ball, rma.Is(round+1))
+		p.FetchOp(p.me, noise, rma.Sum, 1)
+		if p.me > other {
+			p.put(other, ball, round+1)
+		}
+	}
+}

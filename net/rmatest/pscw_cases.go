@@ -1,0 +1,128 @@
+package rmatest
+
+import "github.com/orwl/go-orwl/net/rma"
+
+// Post, Start, Complete, Wait.
+var pscwCases = []Case{
+	{Name: "pscw/ring", Ranks: 3, Words: 256, Setup: epoch(2, 0, pscwRing)},
+	{Name: "pscw/neighbours", Ranks: 3, Words: 256, Setup: epoch(2, 2, pscwNeighbours)},
+	{Name: "pscw/all-to-one", Ranks: 4, Words: 256, Setup: epoch(MaxRanks, 0, pscwAllToOne)},
+	{Name: "pscw/one-to-all", Ranks: 4, Words: 256, Setup: epoch(1, 0, pscwOneToAll)},
+	{Name: "pscw/one-by-one", Ranks: 4, Words: 256, Setup: epoch(1, 0, pscwOneByOne)},
+	{Name: "pscw/full-mailbox", Ranks: 4, Words: 256, Setup: epoch(1, 1, pscwOneByOne)},
+	{Name: "pscw/self", Ranks: 1, Words: 256, Setup: epoch(1, 0, pscwSelf)},
+}
+
+// pscwRing opens each rank's memory to the one before it, which takes a word and
+// leaves one. Nothing else keeps the ranks together, so that posts come early.
+func pscwRing(p *player, e *rma.Epoch, at rma.Disp) {
+	next, previous := p.after(1), p.after(-1)
+	for round := range 30 {
+		p.Put(p.me, at+1, distinct(p.me, round))
+		p.check(e.Post(p.ctx, []rma.Rank{previous}))
+		p.check(e.Start(p.ctx, []rma.Rank{next}))
+		p.equal(p.Get(next, at+1), distinct(next, round), "round %d: what the rank after put before its Post", round)
+		p.Put(next, at, distinct(p.me, round))
+		p.check(e.Complete())
+		p.check(e.Wait(p.ctx))
+		p.equal(p.Get(p.me, at), distinct(previous, round), "round %d: what the rank before put", round)
+	}
+}
+
+// pscwNeighbours is a stencil of one dimension, with room for two posts.
+func pscwNeighbours(p *player, e *rma.Epoch, at rma.Disp) {
+	next, previous := p.after(1), p.after(-1)
+	both := []rma.Rank{next, previous}
+	for round := range 30 {
+		p.check(e.Post(p.ctx, both))
+		p.check(e.Start(p.ctx, both))
+		p.Put(next, at, distinct(p.me, round))
+		p.Put(previous, at+1, distinct(p.me, round))
+		p.check(e.Complete())
+		p.check(e.Wait(p.ctx))
+		p.equal(p.Get(p.me, at), distinct(previous, round), "round %d: what the rank before put", round)
+		p.equal(p.Get(p.me, at+1), distinct(next, round), "round %d: what the rank after put", round)
+	}
+}
+
+// others are all ranks but this one.
+func (p *player) others() (group []rma.Rank) {
+	for q := range p.all {
+		if q != p.me {
+			group = append(group, q)
+		}
+	}
+	return group
+}
+
+// pscwAllToOne lets everybody put into one rank's memory; it takes turns which.
+func pscwAllToOne(p *player, e *rma.Epoch, at rma.Disp) {
+	for round := range 20 {
+		one := rma.Rank(round % p.ranks)
+		if p.me != one {
+			p.check(e.Start(p.ctx, []rma.Rank{one}))
+			p.Put(one, at+rma.Disp(p.me), distinct(p.me, round))
+			p.check(e.Complete())
+			continue
+		}
+		p.check(e.Post(p.ctx, p.others()))
+		p.check(e.Wait(p.ctx))
+		for _, q := range p.others() {
+			p.equal(p.Get(p.me, at+rma.Disp(q)), distinct(q, round), "round %d: what rank %d put", round, q)
+		}
+	}
+}
+
+// pscwOneToAll lets one rank put into everybody's memory; it takes turns which.
+func pscwOneToAll(p *player, e *rma.Epoch, at rma.Disp) {
+	for round := range 20 {
+		one := rma.Rank(round % p.ranks)
+		if p.me != one {
+			p.check(e.Post(p.ctx, []rma.Rank{one}))
+			p.check(e.Wait(p.ctx))
+			p.equal(p.Get(p.me, at), distinct(one, round), "round %d: what rank %d put", round, one)
+			continue
+		}
+		p.check(e.Start(p.ctx, p.others()))
+		for _, q := range p.others() {
+			p.Put(q, at, distinct(p.me, round))
+		}
+		p.check(e.Complete())
+	}
+}
+
+// pscwOneByOne lets rank 0 ask for the others in another order than they came.
+func pscwOneByOne(p *player, e *rma.Epoch, at rma.Disp) {
+	for round := range 10 {
+		if p.me != 0 {
+			p.check(e.Post(p.ctx, []rma.Rank{0}))
+			p.check(e.Wait(p.ctx))
+			p.equal(p.Get(p.me, at), distinct(0, round), "round %d: what rank 0 put", round)
+			continue
+		}
+		for n := range p.ranks - 1 {
+			q := rma.Rank(1 + (n+round)%(p.ranks-1))
+			if round%2 == 1 {
+				q = rma.Rank(p.ranks - 1 - n)
+			}
+			p.check(e.Start(p.ctx, []rma.Rank{q}))
+			p.Put(q, at, distinct(0, round))
+			p.check(e.Complete())
+		}
+	}
+}
+
+// pscwSelf opens a rank's memory to nobody, and to itself.
+func pscwSelf(p *player, e *rma.Epoch, at rma.Disp) {
+	for round, group := range [][]rma.Rank{{}, {p.me}, {}, {p.me}, nil} {
+		p.check(e.Post(p.ctx, group))
+		p.check(e.Start(p.ctx, group))
+		p.Put(p.me, at, distinct(p.me, round))
+		if len(group) == 0 {
+			p.Flush(p.me)
+		}
+		p.check(e.Complete())
+		p.check(e.Wait(p.ctx))
+		p.equal(p.Get(p.me, at), distinct(p.me, round), "round %d: the own word", round)
+	}
+}

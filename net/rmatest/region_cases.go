@@ -1,0 +1,195 @@
+package rmatest
+
+import "github.com/orwl/go-orwl/net/rma"
+
+// Dynamic memory: Attach and Detach.
+var regionCases = []Case{
+	{Name: "region/shared-by-all", Ranks: 2, Words: 64, Setup: scene(1, regionShared)},
+	{Name: "region/bulk", Ranks: 2, Words: 64, Setup: scene(1, regionBulk)},
+	{Name: "region/zero-again", Ranks: 2, Words: 64, Setup: scene(1, regionZero)},
+	{Name: "region/disjoint", Ranks: 2, Words: 64, Setup: scene(1, regionsDisjoint)},
+	{Name: "region/stale", Ranks: 2, Words: 64, Setup: scene(3, regionStale)},
+	{Name: "region/bounds", Ranks: 2, Words: 64, Setup: scene(1, regionBounds)},
+	{Name: "region/not-attached", Ranks: 2, Words: 64, Setup: scene(1, regionNotAttached)},
+	{Name: "region/no-space", Ranks: 2, Words: 64, Setup: scene(1, regionNoSpace)},
+}
+
+// attach attaches a region, checks it, and tells its displacement to all others
+// through the symmetric word at. It returns the regions of all ranks.
+func (p *player) attach(words int, at rma.Disp) (own rma.Region, bases []rma.Disp) {
+	own, err := p.Attach(words)
+	p.check(err)
+	if len(own.Words) != words {
+		p.fail("Attach(%d) gave %d words", words, len(own.Words))
+		own.Words = make([]uint64, words)
+	}
+	if !own.Base.IsDynamic() {
+		p.fail("Attach gave displacement %v, which is not dynamic", own.Base)
+	}
+	for i, word := range own.Words {
+		p.equal(word, 0, "word %d of a new region", i)
+	}
+	p.put(p.me, at, uint64(own.Base))
+	p.meet()
+	bases = make([]rma.Disp, p.ranks)
+	for q := range p.all {
+		bases[q] = rma.Disp(p.Get(q, at))
+	}
+	p.meet()
+	return own, bases
+}
+
+// regionShared lets all ranks use all regions by every operation, and their
+// owners by ordinary loads and stores while nobody else does.
+func regionShared(p *player, at rma.Disp) {
+	const words = 3 + MaxRanks
+	own, bases := p.attach(words, at)
+	for q := range p.all {
+		base := bases[q]
+		p.FetchOp(q, base, rma.Sum, 1)
+		p.Accumulate(q, base+1, rma.Sum, 2)
+		for old := uint64(0); p.Err() == nil && p.ctx.Err() == nil; {
+			was := p.CAS(q, base+2, old, old+3)
+			if was == old {
+				break
+			}
+			old = was
+		}
+		p.Put(q, base+3+rma.Disp(p.me), distinct(p.me, int(q)))
+	}
+	p.FlushAll()
+	p.meet()
+	for i := range own.Words {
+		switch {
+		case i < 3:
+			p.equal(own.Words[i], uint64((i+1)*p.ranks), "word %d of the own region", i)
+		case i < 3+p.ranks:
+			p.equal(own.Words[i], distinct(rma.Rank(i-3), int(p.me)), "what rank %d put into the own region", i-3)
+		default:
+			p.equal(own.Words[i], 0, "a word of the own region that nobody changed")
+		}
+		own.Words[i] = distinct(p.me, 1000+i)
+	}
+	p.meet()
+	for q := range p.all {
+		for i := range rma.Disp(words) {
+			p.equal(p.Get(q, bases[q]+i), distinct(q, 1000+int(i)), "what rank %d stored into its own region", q)
+		}
+	}
+	p.meet()
+	p.check(p.Detach(own.Base))
+}
+
+func regionBulk(p *player, at rma.Disp) {
+	own, bases := p.attach(100, at)
+	next := p.after(1)
+	buffer := make([]byte, 8*99)
+	fill(buffer, distinct(p.me, 0))
+	p.PutBytes(next, bases[next]+1, buffer)
+	p.Flush(next)
+	clear(buffer)
+	p.GetBytes(next, bases[next]+1, buffer)
+	p.filled(buffer, distinct(p.me, 0), "of the next rank's region")
+	p.meet()
+	p.equal(own.Words[0], 0, "the word before what was put")
+	p.check(p.Detach(own.Base))
+}
+
+// regionZero attaches again and again, and leaves something behind each time.
+func regionZero(p *player, at rma.Disp) {
+	seen := map[rma.Disp]bool{}
+	for round := range 20 {
+		own, bases := p.attach(8, at) // which checks that it is zero
+		if seen[own.Base] {
+			p.fail("round %d: Attach gave %v again", round, own.Base)
+		}
+		seen[own.Base] = true
+		next := p.after(1)
+		for i := range rma.Disp(8) {
+			p.equal(p.Get(next, bases[next]+i), 0, "round %d: a word of the next rank's new region", round)
+		}
+		p.meet()
+		for i := range own.Words {
+			own.Words[i] = minusOne
+		}
+		p.check(p.Detach(own.Base))
+	}
+}
+
+func regionsDisjoint(p *player, at rma.Disp) {
+	var regions []rma.Region
+	for i := range 9 {
+		own, _ := p.attach(1+i%3*5, at)
+		regions = append(regions, own)
+		for j := range own.Words {
+			p.put(p.me, own.Base+rma.Disp(j), distinct(p.me, 100*i+j))
+		}
+	}
+	for i, own := range regions {
+		for j, word := range own.Words {
+			p.equal(word, distinct(p.me, 100*i+j), "word %d of region %d", j, i)
+		}
+	}
+	for _, own := range regions {
+		p.check(p.Detach(own.Base))
+	}
+}
+
+// regionStale uses what is not there any more, also after something else was
+// attached instead.
+func regionStale(p *player, at rma.Disp) {
+	first, firsts := p.attach(4, at)
+	p.meet()
+	p.check(p.Detach(first.Base))
+	p.meet()
+	for q := range p.all {
+		p.refusesEverything(q, firsts[q])
+	}
+	p.meet()
+	second, seconds := p.attach(4, at)
+	if second.Base == first.Base {
+		p.fail("Attach after Detach gave %v again", first.Base)
+	}
+	for q := range p.all {
+		p.refusesEverything(q, firsts[q])
+		p.equal(p.Get(q, seconds[q]), 0, "a word of the region attached in place of another")
+	}
+	p.meet()
+	p.is(p.Detach(first.Base), rma.ErrNotAttached, "Detach of a region that was detached before")
+	p.check(p.Detach(second.Base))
+	p.stillGood(at + 1)
+}
+
+func regionBounds(p *player, at rma.Disp) {
+	own, bases := p.attach(5, at)
+	for q := range p.all {
+		p.put(q, bases[q]+4, 1)
+		p.refusesEverything(q, bases[q]+5)
+		p.refuses("PutBytes beyond the end", q, bases[q]+4, func() { p.PutBytes(q, bases[q]+4, make([]byte, 16)) })
+		p.refuses("GetBytes beyond the end", q, bases[q]+4, func() { p.GetBytes(q, bases[q]+4, make([]byte, 16)) })
+	}
+	p.meet()
+	p.check(p.Detach(own.Base))
+}
+
+func regionNotAttached(p *player, at rma.Disp) {
+	own, bases := p.attach(4, at)
+	for _, base := range []rma.Disp{at, -1, own.Base + 1, rma.Dynamic(1000, 0), rma.Dynamic(rma.MaxSlots-1, 5)} {
+		p.is(p.Detach(base), rma.ErrNotAttached, "Detach(%v)", base)
+	}
+	p.equal(p.Get(p.after(1), bases[p.after(1)]), 0, "a word of a region that nobody detached")
+	p.meet()
+	p.check(p.Detach(own.Base))
+	p.is(p.Detach(own.Base), rma.ErrNotAttached, "a second Detach")
+}
+
+func regionNoSpace(p *player, _ rma.Disp) {
+	for _, words := range []int{0, -1, rma.MaxRegion + 1} {
+		_, err := p.Attach(words)
+		p.is(err, rma.ErrNoSpace, "Attach(%d)", words)
+		if refusal, ok := as[*rma.AllocError](err); !ok || refusal.Words != words {
+			p.fail("Attach(%d): the error is %v, want an *rma.AllocError that says so", words, err)
+		}
+	}
+	p.check(p.Err())
+}

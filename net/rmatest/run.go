@@ -1,0 +1,85 @@
+package rmatest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime/debug"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// Options describe the fabric that a case needs.
+type Options struct {
+	Topology *topology.Tree
+	Words    int
+	// Context ends the fabric, for backends that can be given one.
+	Context context.Context
+}
+
+// Patience is how long a case may take. A case takes milliseconds; one that is
+// not over by then waits for a wake-up that was lost.
+const Patience = 20 * time.Second
+
+// Run executes every case on a fabric of its own, made by newFabric, whose ranks
+// are goroutines of this process. It closes the fabric.
+func Run(t *testing.T, newFabric func(t testing.TB, o Options) rma.Fabric) {
+	RunRanks(t, 0, newFabric)
+}
+
+// RunRanks is Run with at least so many ranks, up to MaxRanks, in every case.
+func RunRanks(t *testing.T, ranks int, newFabric func(t testing.TB, o Options) rma.Fabric) {
+	if ranks > MaxRanks {
+		t.Fatalf("rmatest: %d ranks, want at most %d", ranks, MaxRanks)
+	}
+	for _, c := range Cases() {
+		t.Run(c.Name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), Patience)
+			defer cancel()
+			f := newFabric(t, Options{Topology: topology.Flat(max(c.Ranks, ranks)), Words: c.Words, Context: ctx})
+			err := errors.Join(Execute(ctx, f, c), f.Close())
+			switch {
+			case errors.Is(err, ErrSkip):
+				t.Skip(err)
+			case err != nil:
+				t.Fatal(err)
+			}
+		})
+	}
+}
+
+// Execute executes a case on a fabric whose ranks all live in this process, one
+// goroutine each, and joins what they saw. A panic is an error, too.
+func Execute(ctx context.Context, f rma.Fabric, c Case) error {
+	body, err := c.Setup(f)
+	if err != nil {
+		return fmt.Errorf("setup: %w", err)
+	}
+	var ranks sync.WaitGroup
+	errs := make([]error, f.Topology().Ranks())
+	for p := range errs {
+		ranks.Go(func() {
+			errs[p] = Perform(ctx, f, body, rma.Rank(p))
+		})
+	}
+	ranks.Wait()
+	return errors.Join(errs...)
+}
+
+// Perform executes a body for one rank. A panic is an error, too.
+func Perform(ctx context.Context, f rma.Fabric, body Body, p rma.Rank) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = fmt.Errorf("rank %d: panic: %v\n%s", p, value, debug.Stack())
+		}
+	}()
+	w, err := f.Window(p)
+	if err != nil {
+		return err
+	}
+	return body(ctx, w)
+}
