@@ -1,0 +1,40 @@
+package shm
+
+import (
+	"fmt"
+	"math"
+	"sync/atomic"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// The futex operations, without FUTEX_PRIVATE_FLAG: the kernel finds the
+// sleepers of other processes by the word's place in the file.
+const (
+	opFutexWait = 0
+	opFutexWake = 1
+)
+
+// futexWait sleeps while the word has the value seen, until futexWake. It may
+// return early.
+//
+// It uses Syscall, which lets the other goroutines of the process have the
+// processor; RawSyscall would keep it from them, and make a garbage collection
+// wait for this goroutine for as long as it sleeps.
+func futexWait(word *atomic.Uint32, seen uint32) {
+	at := uintptr(unsafe.Pointer(word))
+	_, _, errno := unix.Syscall6(unix.SYS_FUTEX, at, opFutexWait, uintptr(seen), 0, 0, 0)
+	if errno != 0 && errno != unix.EAGAIN && errno != unix.EINTR {
+		panic(fmt.Sprintf("shm: futex wait: %v", errno))
+	}
+}
+
+// futexWake ends every futexWait on the word. It never blocks, so that it need
+// not tell the scheduler.
+func futexWake(word *atomic.Uint32) {
+	at := uintptr(unsafe.Pointer(word))
+	if _, _, errno := unix.RawSyscall6(unix.SYS_FUTEX, at, opFutexWake, math.MaxInt32, 0, 0, 0); errno != 0 {
+		panic(fmt.Sprintf("shm: futex wake: %v", errno))
+	}
+}

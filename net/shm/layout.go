@@ -1,0 +1,142 @@
+package shm
+
+import (
+	"fmt"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/orwl/go-orwl/net/internal/direct"
+	"github.com/orwl/go-orwl/net/rma"
+)
+
+// A fabric is one sparse file that has no name, mapped by every process:
+//
+//	┌────────┬────────┬─────────┬─────┐
+//	│ header │ claims │ lobbies │ log │             once
+//	├────────┼────────┴┬────────┴─────┴───────┐
+//	│  heap  │  slots  │  pool                │     for rank 0
+//	├────────┼─────────┼──────────────────────┤
+//	│  heap  │  slots  │  pool                │     for rank 1, and so on
+//	└────────┴─────────┴──────────────────────┘
+//
+//	header   magic, version, geometry, topology, the first rank lost
+//	claims   for each rank, the process that has it and what became of it
+//	lobbies  for each rank, where it waits, and who waits for its words
+//	log      for each word of a heap, the size of the allocation that begins there
+//	heap     symmetric memory
+//	slots    the table of dynamic regions: generation, place, size
+//	pool     the memory of dynamic regions
+//
+// Nothing in it is an address: processes map it wherever they like. Everything
+// is valid when zeroed, except the header. Every part begins on a page.
+type layout struct {
+	geometry
+	slots int // dynamic regions that a rank can have at a time
+
+	claims, lobbies, log, segments int64 // where the parts begin, in bytes
+	lobby, heap, table, segment    int64 // sizes of the parts of one rank, in bytes
+	size                           int64
+}
+
+// geometry is what determines a layout.
+type geometry struct {
+	ranks, words, dynamic int
+}
+
+const (
+	magic   = 0x62_61_46_6c_77_72_6f_00 // "\0orwlFab" as it lies in memory
+	version = 1
+
+	cacheLine = 64
+	page      = 4096
+	mostBytes = 1 << 46 // half of the addresses that x86-64 gives a process
+)
+
+// header begins the file.
+type header struct {
+	preamble
+	lost      atomic.Uint64 // the first rank found dead, plus one
+	processes atomic.Uint64 // how often the fabric was opened
+}
+
+// preamble is what Open compares. It never changes.
+type preamble struct {
+	Magic, Version, Ranks, Words, Dynamic uint64
+	Topology                              uint64 // fingerprint
+}
+
+// claim says who has a rank.
+type claim struct {
+	// owner is 0, or the number of the process (its turn in opening the
+	// fabric) in the upper half and its pid in the lower.
+	owner atomic.Uint64
+	// fate only ever leaves alive:
+	//
+	//	alive ──its process closes the fabric──▶ departed
+	//	alive ──its process is found dead──────▶ lost
+	fate atomic.Uint32
+	_    uint32
+}
+
+const (
+	alive uint32 = iota
+	departed
+	lost
+)
+
+// lobby is where one rank waits, and where others wait for its words. The bits
+// of the waiters follow it.
+type lobby struct {
+	room   direct.Room
+	watch  direct.Watch
+	bell   atomic.Uint32 // counts calls for the porter of the process, if it has its desk here
+	porter atomic.Uint32 // the rank whose bell is to be rung for this one, plus one; 0 if it sleeps for itself
+}
+
+// slot is an entry of a rank's table of dynamic regions.
+type slot struct {
+	// tag is the generation, doubled, plus one while a region is attached.
+	tag   atomic.Uint64
+	at    atomic.Uint64 // first word in the pool
+	words atomic.Uint64
+	_     uint64
+}
+
+// granule is the unit of the pool, in words: two regions never share a cache
+// line. A rank has a slot for every granule, so that slots never run out first.
+const granule = 8
+
+func (g geometry) layout() (layout, error) {
+	ranks := int64(g.ranks)
+	l := layout{geometry: g, slots: min(rma.MaxSlots, (g.dynamic+granule-1)/granule)}
+	l.lobby = roundUp(sizeof[lobby]()+8*int64(direct.WaiterWords(g.ranks)), cacheLine)
+	l.heap = roundUp(8*int64(g.words), page)
+	l.table = roundUp(sizeof[slot]()*int64(l.slots), page)
+	l.segment = l.heap + l.table + roundUp(8*int64(g.dynamic), page)
+
+	l.claims = page
+	l.lobbies = l.claims + roundUp(sizeof[claim]()*ranks, page)
+	l.log = l.lobbies + roundUp(l.lobby*ranks, page)
+	l.segments = l.log + l.heap
+	if l.segment > (mostBytes-l.segments)/ranks {
+		return layout{}, fmt.Errorf("shm: %d ranks of %d + %d words need more than the %d TiB that a fabric can have: lower Options.Words or Options.DynamicWords",
+			g.ranks, g.words, g.dynamic, int64(mostBytes)>>40)
+	}
+	l.size = l.segments + l.segment*ranks
+	return l, nil
+}
+
+// Where the parts of rank p begin.
+func (l *layout) lobbyOf(p int) int64   { return l.lobbies + l.lobby*int64(p) }
+func (l *layout) waitersOf(p int) int64 { return l.lobbyOf(p) + sizeof[lobby]() }
+func (l *layout) heapOf(p int) int64    { return l.segments + l.segment*int64(p) }
+func (l *layout) tableOf(p int) int64   { return l.heapOf(p) + l.heap }
+func (l *layout) poolOf(p int) int64    { return l.tableOf(p) + l.table }
+
+// roundUp is n, rounded up to a multiple of unit, a power of two.
+func roundUp(n, unit int64) int64 { return (n + unit - 1) &^ (unit - 1) }
+
+func sizeof[T any]() int64 {
+	var one T
+	return int64(unsafe.Sizeof(one))
+}

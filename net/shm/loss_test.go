@@ -1,0 +1,228 @@
+//go:build linux
+
+package shm
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/orwl/go-orwl/net/rma"
+)
+
+// bereaved is a process whose rank awaits a word that nobody changes, and prints
+// which rank's loss ended that.
+var bereaved = role("bereaved", func(a *actor) error {
+	d, w := a.words(1), a.own()
+	a.ready()
+	_, err := w.Await(background, rma.Rank(a.int(0)), d, rma.Is(1))
+	var loss *rma.PeerLostError
+	if !errors.Is(err, rma.ErrPeerLost) || !errors.As(err, &loss) {
+		return fmt.Errorf("Await ended with %v, want a rma.PeerLostError", err)
+	}
+	if !errors.Is(w.Err(), rma.ErrPeerLost) {
+		return fmt.Errorf("the window's error is %v, want a rma.PeerLostError", w.Err())
+	}
+	fmt.Println("lost", loss.Rank)
+	return nil
+})
+
+// idle is a process that has ranks, does nothing, and is killed.
+var idle = role("idle", func(a *actor) error {
+	for p := range a.int(0) {
+		if _, err := a.Window(a.rank + rma.Rank(p)); err != nil {
+			return err
+		}
+	}
+	a.ready()
+	return a.told()
+})
+
+// TestKilledProcess kills one of five processes. All others' waits, on whatever
+// word, end with the same typed error. This is the only test here that looks at
+// the clock: that it takes less than a second is what the package promises. It
+// usually takes one to two periods of the watch, a tenth of a second each.
+func TestKilledProcess(t *testing.T) {
+	f := create(t, 6)
+	alloc(t, f, 1)
+	victim := spawn(t, f, idle, 3, 2) // has ranks 3 and 4
+	others := []*peer{
+		spawn(t, f, bereaved, 0, 0), // awaits a word of its own
+		spawn(t, f, bereaved, 1, 3), // one of the victim's
+		spawn(t, f, bereaved, 2, 0), // one of another
+	}
+	w := window(t, f, 5)
+	for _, p := range append(others, victim) {
+		p.ready()
+	}
+	for p := range others {
+		asleep(f, rma.Rank(p))
+	}
+
+	victim.kill()
+	begin := time.Now()
+	_, err := w.Await(background, 5, 0, rma.Is(1))
+	var loss *rma.PeerLostError
+	if !errors.As(err, &loss) || loss.Rank != 3 {
+		t.Errorf("Await ended with %v, want the loss of rank 3", err)
+	}
+	for _, p := range others {
+		if line := p.line(); line != "lost 3" {
+			t.Errorf("%s says %q, want the loss of rank 3", p.name, line)
+		}
+	}
+	took := time.Since(begin)
+	t.Logf("all know after %v", took)
+	if took >= time.Second {
+		t.Errorf("it took %v, want less than a second", took)
+	}
+	for _, p := range others {
+		p.end()
+	}
+	if _, err := f.Window(3); !rankRefused(err, "is gone") {
+		t.Errorf("Window of a lost rank: %v, want a RankError that says so", err)
+	}
+}
+
+// TestNoFileIsLeft looks for the file of a fabric whose other process is killed:
+// no directory has it, not even while it is in use.
+func TestNoFileIsLeft(t *testing.T) {
+	f := create(t, 2)
+	victim := spawn(t, f, idle, 1, 1)
+	victim.ready()
+	victim.kill()
+	var status syscall.Stat_t
+	if err := control(f.File(), func(fd int) error { return syscall.Fstat(fd, &status) }); err != nil {
+		t.Fatal(err)
+	}
+	if status.Nlink != 0 {
+		t.Errorf("the fabric's file has %d names, want none", status.Nlink)
+	}
+	for _, dir := range []string{"/dev/shm", os.TempDir()} {
+		entries, err := os.ReadDir(dir)
+		if err != nil {
+			t.Logf("%s: %v", dir, err)
+		}
+		for _, entry := range entries {
+			info, err := entry.Info()
+			if err != nil {
+				continue
+			}
+			if s, ok := info.Sys().(*syscall.Stat_t); ok && s.Ino == status.Ino && s.Dev == status.Dev {
+				t.Errorf("%s/%s is the fabric's file", dir, entry.Name())
+			}
+		}
+	}
+}
+
+// announcing is a process that dies while it is entering itself into rank 0's
+// waiting list: its bit is set and counted, but its room is empty.
+var announcing = role("announcing", func(a *actor) error {
+	d := a.words(1)
+	a.own()
+	segment := &a.world.Segments[0]
+	segment.Waiters[0].Or(1 << a.rank)
+	segment.Watch[d].Add(1)
+	return suicide()
+})
+
+func TestKilledWhileAnnouncing(t *testing.T) {
+	f := create(t, 3)
+	d, w := alloc(t, f, 1), window(t, f, 0)
+	victim := spawn(t, f, announcing, 2)
+	victim.died()
+	// Whether the loss is noticed by now or not, operations on the word end.
+	w.Put(0, d, 1)
+	w.FetchOp(0, d, rma.Sum, 1)
+	w.CAS(0, d, 2, 3)
+	if _, err := w.Await(background, 0, d, rma.Is(9)); !errors.Is(err, rma.ErrPeerLost) {
+		t.Errorf("Await ended with %v, want a rma.PeerLostError", err)
+	}
+}
+
+// owing is a process that dies between making rank 0's room awake and waking it.
+var owing = role("owing", func(a *actor) error {
+	a.own()
+	asleep(a.Fabric, 0)
+	if !a.world.Rooms[0].Awaken() {
+		return errors.New("rank 0 is awake")
+	}
+	return suicide()
+})
+
+func TestKilledWhileWaking(t *testing.T) {
+	for _, ranks := range []int{1, 2} { // without and with a porter
+		f := create(t, 3)
+		d := alloc(t, f, 1)
+		w := window(t, f, 0)
+		for p := 1; p < ranks; p++ {
+			window(t, f, rma.Rank(p))
+		}
+		victim := spawn(t, f, owing, 2)
+		if _, err := w.Await(background, 0, d, rma.Is(1)); !errors.Is(err, rma.ErrPeerLost) {
+			t.Errorf("Await ended with %v, want a rma.PeerLostError", err)
+		}
+		victim.died()
+	}
+}
+
+// quitting is a process that ends without closing the fabric.
+var quitting = role("quitting", func(a *actor) error {
+	a.own()
+	os.Exit(0)
+	return nil
+})
+
+func TestEndWithoutClose(t *testing.T) {
+	f := create(t, 2)
+	d, w := alloc(t, f, 1), window(t, f, 0)
+	spawn(t, f, quitting, 1).end()
+	_, err := w.Await(background, 0, d, rma.Is(1))
+	if !errors.Is(err, rma.ErrPeerLost) || !strings.Contains(err.Error(), "without closing") {
+		t.Errorf("Await ended with %v, want a rma.PeerLostError that says how", err)
+	}
+}
+
+// TestLateClaim claims a rank of a fabric that has lost one already.
+func TestLateClaim(t *testing.T) {
+	f := create(t, 3)
+	d, w := alloc(t, f, 1), window(t, f, 0)
+	spawn(t, f, quitting, 1).end()
+	if _, err := w.Await(background, 0, d, rma.Is(1)); !errors.Is(err, rma.ErrPeerLost) {
+		t.Fatal(err)
+	}
+	late := window(t, f, 2)
+	if !errors.Is(late.Err(), rma.ErrPeerLost) {
+		t.Errorf("the new window's error is %v, want a rma.PeerLostError", late.Err())
+	}
+}
+
+// suicide ends the process as kill does.
+func suicide() error {
+	if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
+		return err
+	}
+	select {}
+}
+
+// died waits for the end of a process that kills itself.
+func (p *peer) died() {
+	p.t.Helper()
+	p.done = true
+	var exit *exec.ExitError
+	err := p.cmd.Wait()
+	if !errors.As(err, &exit) || exit.Sys().(syscall.WaitStatus).Signal() != syscall.SIGKILL {
+		p.t.Errorf("%s ended with %v, want to be killed", p.name, err)
+	}
+}
+
+// rankRefused reports whether err is a RankError whose reason contains why.
+func rankRefused(err error, why string) bool {
+	var refusal *rma.RankError
+	return errors.As(err, &refusal) && strings.Contains(refusal.Why, why)
+}

@@ -1,0 +1,68 @@
+package shm
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+const (
+	// DefaultWords is the size of a rank's symmetric memory unless Options say
+	// otherwise, DefaultDynamicWords that of the pool for its Attach. Memory
+	// that is never touched costs nothing.
+	DefaultWords        = 1 << 16
+	DefaultDynamicWords = 1 << 24
+
+	mostWords = 1 << 32
+	mostRanks = 1 << 16
+)
+
+// Options describe a fabric.
+type Options struct {
+	// Topology has the ranks as its leaves. Required, and the same in every
+	// process.
+	Topology *topology.Tree
+	// Words is the size of each rank's symmetric memory; if zero, DefaultWords
+	// for Create and what the fabric has for Open.
+	Words int
+	// DynamicWords is the size of the pool from which each rank attaches; if
+	// zero, DefaultDynamicWords for Create and what the fabric has for Open.
+	DynamicWords int
+	// Context ends the fabric for this process when it is done: its error
+	// becomes the failure of this process's windows. Never, if nil.
+	Context context.Context
+}
+
+func (o Options) withDefaults() Options {
+	if o.Words == 0 {
+		o.Words = DefaultWords
+	}
+	if o.DynamicWords == 0 {
+		o.DynamicWords = DefaultDynamicWords
+	}
+	return o.withContext()
+}
+
+func (o Options) withContext() Options {
+	if o.Context == nil {
+		o.Context = context.Background()
+	}
+	return o
+}
+
+func (o Options) validate() error {
+	if o.Topology == nil {
+		return fmt.Errorf("shm: Options.Topology is nil: give the tree of ranks, for instance topology.Flat(8)")
+	}
+	if n := o.Topology.Ranks(); n > mostRanks {
+		return fmt.Errorf("shm: Options.Topology has %d ranks, want at most %d", n, mostRanks)
+	}
+	if o.Words < 0 || o.Words > mostWords {
+		return fmt.Errorf("shm: Options.Words is %d, want 1 to 1<<32 words for each rank", o.Words)
+	}
+	if o.DynamicWords < 0 || o.DynamicWords > mostWords {
+		return fmt.Errorf("shm: Options.DynamicWords is %d, want 1 to 1<<32 words for each rank", o.DynamicWords)
+	}
+	return nil
+}

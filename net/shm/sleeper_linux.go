@@ -1,0 +1,91 @@
+package shm
+
+import (
+	"sync/atomic"
+
+	"github.com/orwl/go-orwl/net/internal/direct"
+	"github.com/orwl/go-orwl/net/rma"
+)
+
+// sleeper parks ranks.
+//
+// The only rank of its process sleeps in the kernel, on the state word of its
+// room. That is what wakes it soonest, but it keeps a processor of the Go
+// scheduler for a while: several ranks of one process that hand over to each
+// other in this way need 44 µs on two processors and 115 µs on one, instead of
+// less than one. Ranks that share a process therefore sleep on channels, and
+// the process has a porter that sleeps in the kernel for all of them.
+//
+// A wake-up is a hint: who sleeps looks at its room, and goes on if that is
+// awake. So a hint too many does no harm, and a hint may be left out if the room
+// was made awake before the rank looked.
+type sleeper struct {
+	memory  *memory // stays mapped while somebody sleeps
+	lobbies []*lobby
+	beds    []atomic.Pointer[bed] // of the ranks of this process
+}
+
+// bed is where a rank of this process sleeps.
+type bed struct {
+	where atomic.Uint32
+	hint  chan struct{}
+}
+
+// Where a rank sleeps or is about to.
+const (
+	nowhere uint32 = iota
+	inKernel
+	onChannel
+)
+
+func newSleeper(m *memory, lobbies []*lobby) *sleeper {
+	return &sleeper{memory: m, lobbies: lobbies, beds: make([]atomic.Pointer[bed], len(lobbies))}
+}
+
+// Sleep implements direct.Sleeper. The order of its steps is what keeps a hint
+// from being lost: the rank says where it sleeps before it looks at its room,
+// and whoever wakes it makes the room awake before looking for the rank.
+func (s *sleeper) Sleep(p rma.Rank) {
+	lobby, bed := s.lobbies[p], s.beds[p].Load()
+	for {
+		where := inKernel
+		if lobby.porter.Load() != 0 {
+			where = onChannel
+		}
+		bed.where.Store(where)
+		seen := lobby.room.State().Load()
+		if !lobby.room.Waiting() {
+			bed.where.Store(nowhere)
+			return
+		}
+		if where == onChannel {
+			<-bed.hint
+		} else {
+			futexWait(lobby.room.State(), seen)
+		}
+	}
+}
+
+// Wake implements direct.Sleeper.
+func (s *sleeper) Wake(p rma.Rank) {
+	lobby := s.lobbies[p]
+	if bed := s.beds[p].Load(); bed != nil {
+		bed.wake(&lobby.room)
+	} else if porter := lobby.porter.Load(); porter != 0 {
+		s.lobbies[porter-1].ring()
+	} else {
+		futexWake(lobby.room.State())
+	}
+}
+
+func (b *bed) wake(room *direct.Room) {
+	switch b.where.Load() {
+	case inKernel:
+		futexWake(room.State())
+	case onChannel:
+		select {
+		case b.hint <- struct{}{}:
+		default: // there is one already
+		}
+	}
+}
