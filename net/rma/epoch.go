@@ -15,10 +15,10 @@ import (
 // Each process makes an Epochs once, as one of its allocations, and each rank
 // uses its own part of it, which At returns. In every rank's segment lie
 //
-//	┌─────────────────┬──────┬──────┬───────────┬────────┬───────┐
-//	│ signals [log P] │ tail │ done │ posts [k] │ global │ local │
-//	└─────────────────┴──────┴──────┴───────────┴────────┴───────┘
-//	  fence             post, start, complete, wait  lock, lock_all
+//	  fence             post, start, complete, wait   lock, lock_all
+//	┌─────────────────┬──────┬──────┬───────────────┬────────┬───────┐
+//	│ signals [log P] │ tail │ done │ posts [k]     │ global │ local │
+//	└─────────────────┴──────┴──────┴───────────────┴────────┴───────┘
 //
 // that is O(log P + k) words, k being EpochOptions.Neighbours, and nowhere a
 // list of all ranks.

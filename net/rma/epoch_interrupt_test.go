@@ -78,6 +78,29 @@ func TestLockGivesUp(t *testing.T) {
 	}
 }
 
+// TestLockAllJoins lets a rank that wants LockAll wait behind one that wants an
+// exclusive lock, which in turn waits for LockAll. When that one gives up, there
+// is nothing to wait for any more, although LockAll is still held.
+func TestLockAllJoins(t *testing.T) {
+	w := newWorld(t, 3, rma.EpochOptions{})
+	must(t, w.ranks[0].LockAll(background))
+	ctx, giveUp := context.WithCancel(background)
+	registered := make(chan struct{})
+	w.ranks[1].whenItWaits(func() { close(registered) })
+	w.ranks[2].whenItWaits(giveUp)
+	w.together(func(a *actor) error {
+		switch a.Rank() {
+		case 1:
+			fails(t, "Lock", a.Lock(ctx, 2, rma.LockExclusive), context.Canceled)
+		case 2:
+			<-registered
+			return a.LockAll(background)
+		}
+		return nil
+	})
+	must(t, w.ranks[2].UnlockAll(), w.ranks[0].UnlockAll())
+}
+
 // TestFenceGoesOn interrupts a fence in each of its rounds. It cannot be taken
 // back; it must still be the same fence for everybody.
 func TestFenceGoesOn(t *testing.T) {

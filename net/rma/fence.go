@@ -15,12 +15,14 @@ import (
 //
 // Invariant: word r of rank p holds the number of the last barrier for which
 // rank p-2^r, its only writer, has reached round r. Numbers only grow, so a rank
-// that is a barrier ahead does no harm, nothing has to be reset, and a signal
-// may be sent again.
+// that is a barrier ahead does no harm and nothing has to be reset.
 //
 // Memory ordering: a rank completes its own operations before its first signal,
 // and flushes each signal; waiting for a signal makes all that visible which its
 // sender had completed or had itself been told of.
+//
+// Cost: ⌈log₂ P⌉ puts, each flushed, and as many waits for words of the own
+// segment; ⌈log₂ P⌉ words.
 type barrier struct {
 	ranks   int
 	rounds  int
@@ -47,28 +49,35 @@ type passage struct {
 	barrier
 	passed uint64 // barriers behind this rank
 	round  int    // of the barrier under way
+	told   bool   // the signal of this round is out
+	sent   bool   // this round's signal
 }
 
 // pass goes through one barrier. If the wait ends early, the next call goes on
-// with the same barrier; nothing of what was signalled can be taken back.
+// with the same barrier, at the wait; nothing of what was signalled can be taken
+// back, and nothing is said twice.
 //
 // carry, if not nil, puts what this rank has to tell to a rank before that is
-// signalled; what it is told in this way is there when the signal is. It may be
-// called again for a round that was interrupted.
+// signalled; what it is told in this way is there when the signal is. Whoever is
+// told may read it, and write it anew, as soon as it has the signal.
 func (s *passage) pass(ctx context.Context, w Window, carry func(round int, to Rank)) error {
 	me, number := w.Rank(), s.passed+1
 	for ; s.round < s.rounds; s.round++ {
-		to := (me + 1<<s.round) % Rank(s.ranks)
-		if carry != nil {
-			carry(s.round, to)
-			w.Flush(to)
-		}
 		word := s.signals + Disp(s.round)
-		w.Put(to, word, number)
-		w.Flush(to)
+		if !s.told {
+			to := (me + 1<<s.round) % Rank(s.ranks)
+			if carry != nil {
+				carry(s.round, to)
+				w.Flush(to)
+			}
+			w.Put(to, word, number)
+			w.Flush(to)
+			s.told = true
+		}
 		if _, err := w.Await(ctx, me, word, AtLeast(number)); err != nil {
 			return err
 		}
+		s.told = false
 	}
 	s.passed, s.round = number, 0
 	return w.Err()

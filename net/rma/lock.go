@@ -38,6 +38,12 @@ import (
 // Memory ordering: Unlock completes the operations on the target before it gives
 // the lock back, and gives it back by a flushed atomic. Whoever finds the lock
 // free after that sees them.
+//
+// Cost without contention: a shared lock 1 atomic at the target, an exclusive one
+// 2, at rank 0 and at the target (1 if the rank holds others), LockAll 1 at rank 0;
+// the unlocks as many accumulates, each flushed. With contention: one wait, and for
+// an exclusive lock one more atomic, each time that somebody else was faster;
+// LockAll 3 operations and one wait. 2 words.
 type lockWords struct {
 	global Disp
 	local  Disp

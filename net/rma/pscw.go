@@ -17,11 +17,11 @@ import (
 // k words to which a poster's way leads by a ticket, so that there is no list of
 // free elements, nothing to retry, and the starter waits for one word at a time.
 //
-//	          taken (private)            tail
-//	            ▼                          ▼
-//	┌───┬───┬───┬────────┬────────┬───┬───┬───┐     a word is 0 (free) or the
-//	│ 0 │ 0 │ 0 │ rank+1 │ rank+1 │ 0 │ r+1│ 0 │     poster's rank + 1; a ticket's
-//	└───┴───┴───┴────────┴────────┴───┴───┴───┘     word is ticket modulo k
+//	    taken (private)           tail
+//	      ▼                         ▼
+//	┌───┬────────┬───┬────────┬───┬───┐   a word is free (0) or the poster's
+//	│ 0 │ rank+1 │ 0 │ rank+1 │ 0 │ 0 │   rank + 1; the word of a ticket is the
+//	└───┴────────┴───┴────────┴───┴───┘   ticket modulo k
 //
 // Invariants: every ticket is followed by exactly one post into its word, and the
 // starter empties every word as often as there were tickets for it, in the order
@@ -38,6 +38,9 @@ import (
 // Memory ordering: Complete flushes this rank's operations before it counts
 // itself done, so Wait's end makes them visible to the exposing rank. Post
 // flushes the exposing rank's operations on its own memory before it posts.
+//
+// Cost for a group of n: Post 2n atomics, Complete n accumulates, each flushed;
+// Start and Wait only look at the own segment; k + 2 words.
 type posts struct {
 	k    int
 	tail Disp // tickets given out

@@ -23,10 +23,10 @@ var ErrNotExposed = errors.New("a rank could not expose its memory")
 // directories, used by fences of odd and of even number, so that a rank that is
 // ahead never writes where a slower one still reads:
 //
-//	directory 0                     directory 1
-//	┌───────┬───────┬─────┬───────┐ ┌───────┬─────┬───────┐    entry: ┌───────┬───────┐
-//	│ rank 0│ rank 1│ ... │rank P-1││ rank 0│ ... │rank P-1│          │ base  │ words │
-//	└───────┴───────┴─────┴───────┘ └───────┴─────┴───────┘          └───────┴───────┘
+//	  directory 0                directory 1
+//	┌────────┬─────┬──────────┬────────┬─────┬──────────┐              ┌──────┬───────┐
+//	│ rank 0 │ ... │ rank P-1 │ rank 0 │ ... │ rank P-1 │ of entries   │ base │ words │
+//	└────────┴─────┴──────────┴────────┴─────┴──────────┘              └──────┴───────┘
 //
 // Each process makes an Exposure once, as one of its allocations. Any number of
 // traditional windows can be made with it.
