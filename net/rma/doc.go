@@ -13,7 +13,7 @@
 //     data structure spread over all ranks costs one number;
 //   - dynamic: [Window.Attach] and [Window.Detach], memory of one rank that
 //     comes and goes, whose displacement is told to others by other means;
-//   - traditional: [Exposer], a slice that the caller owns, or [Expose] for one
+//   - traditional: [Exposer], a slice that the caller owns, or [Exposure] for one
 //     slice per rank;
 //   - shared: [Shared], direct loads and stores where ranks share memory.
 //

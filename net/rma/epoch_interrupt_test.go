@@ -108,6 +108,7 @@ func TestFenceGoesOn(t *testing.T) {
 	a := w.ranks[0]
 	fails(t, "Fence alone", a.Fence(a.patience()), context.Canceled)
 	fails(t, "Fence alone, again", a.Fence(a.patience()), context.Canceled)
+	a.costs(t, "a Fence that was interrupted twice in its first round", rmatest.Count{Put: 1, Flush: 1})
 	fails(t, "Post", a.Post(background, nil), rma.ErrEpochOpen)
 	fails(t, "Start", a.Start(background, nil), rma.ErrEpochOpen)
 	fails(t, "Lock", a.Lock(background, 1, rma.LockShared), rma.ErrEpochOpen)

@@ -50,7 +50,6 @@ type passage struct {
 	passed uint64 // barriers behind this rank
 	round  int    // of the barrier under way
 	told   bool   // the signal of this round is out
-	sent   bool   // this round's signal
 }
 
 // pass goes through one barrier. If the wait ends early, the next call goes on

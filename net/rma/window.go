@@ -75,9 +75,10 @@ type Window interface {
 	FlushAll()
 
 	// Await returns the value of target's word as soon as until holds for it,
-	// or an error when the window has failed (its sticky error) or ctx is done
-	// (ctx.Err(), which is not sticky: the window goes on). A value that holds
-	// only for a moment may be missed. Whoever changes the word does so by a
+	// or an error when the window has failed (its sticky error, whatever the
+	// word holds) or ctx is done and the condition does not hold (ctx.Err(),
+	// which is not sticky: the window goes on). A value that holds only for a
+	// moment may be missed. Whoever changes the word does so by a
 	// word operation; bulk transfers wake nobody.
 	//
 	// Awaiting a word of the own segment is cheap everywhere. Awaiting another
@@ -99,14 +100,19 @@ type Window interface {
 	PutBytes(target Rank, disp Disp, src []byte)
 
 	// GetBytes fills dst, whole words, from disp on. Complete on return. Not
-	// atomic.
+	// atomic. On a window that has failed it fills dst with zeroes.
+	//
+	// A bulk transfer of no bytes is allowed wherever one of some bytes could
+	// begin or end.
 	GetBytes(target Rank, disp Disp, dst []byte)
 
-	// Attach adds zeroed dynamic memory to this rank's own segment.
+	// Attach adds zeroed dynamic memory to this rank's own segment. Fewer words
+	// than one, or more than there are, is an *AllocError.
 	Attach(words int) (Region, error)
 
 	// Detach takes back what Attach or Expose gave. A later access to it is an
-	// *AddressError; an access under way must be excluded by the caller.
+	// *AddressError; an access under way must be excluded by the caller. It
+	// works on a window that has failed, too.
 	Detach(base Disp) error
 
 	// Err is the failure that ended this window's work, or nil.
@@ -129,8 +135,8 @@ type Fabric interface {
 
 	// Alloc reserves words of zeroed memory at the same displacement on every
 	// rank. Where the ranks live in several processes, every process makes the
-	// same allocations in the same order. Memory that does not fit is an
-	// *AllocError.
+	// same allocations in the same order. Memory that does not fit, or fewer
+	// words than one, is an *AllocError that says how many are free.
 	Alloc(words int) (Disp, error)
 
 	// Window is rank p's view. It is the same window each time. A rank that
@@ -138,6 +144,8 @@ type Fabric interface {
 	Window(p Rank) (Window, error)
 
 	// Close ends the fabric for the ranks of this process: their windows fail
-	// with ErrClosed, their Awaits return. It is safe to call more than once.
+	// with ErrClosed, their Awaits return. It may be called at any time, by any
+	// goroutine, and more than once; an operation that it overtakes takes effect
+	// or not.
 	Close() error
 }

@@ -10,7 +10,7 @@ var lockCases = []Case{
 	{Name: "lock/shared-or-exclusive", Ranks: 3, Words: 256, Setup: epoch(2, 0, lockReadersWriters)},
 	{Name: "lock/several", Ranks: 3, Words: 256, Setup: epoch(1, 0, lockSeveral)},
 	{Name: "lock/all-together", Ranks: 3, Words: 256, Setup: epoch(1, 0, lockAllTogether)},
-	{Name: "lock/all-or-exclusive", Ranks: 3, Words: 256, Setup: epoch(2, 0, lockAllOrExclusive)},
+	{Name: "lock/all-or-exclusive", Ranks: 3, Words: 256, Setup: epoch(3, 0, lockAllOrExclusive)},
 }
 
 // lockExclusive increments words at two ranks by a Get and a Put.
@@ -109,22 +109,25 @@ func lockAllTogether(p *player, e *rma.Epoch, at rma.Disp) {
 }
 
 // lockAllOrExclusive keeps two words of every rank equal whenever no writer is
-// inside, and compares them all under LockAll.
+// inside, and compares them all under LockAll. What is added under LockAll does
+// not arrive under an exclusive lock.
 func lockAllOrExclusive(p *player, e *rma.Epoch, at rma.Disp) {
 	for i := range p.share(150) {
 		if (i+int(p.me))%3 == 0 {
 			p.check(e.LockAll(p.ctx))
 			for q := range p.all {
 				p.equal(p.Get(q, at), p.Get(q, at+1), "the first word of rank %d, compared with the second,", q)
+				p.Accumulate(q, at+2, rma.Sum, 1)
 			}
 			p.check(e.UnlockAll())
 			continue
 		}
 		target := p.after(i)
 		p.check(e.Lock(p.ctx, target, rma.LockExclusive))
-		value := p.Get(target, at) + 1
+		value, added := p.Get(target, at)+1, p.Get(target, at+2)
 		p.put(target, at, value)
-		p.Put(target, at+1, value)
+		p.put(target, at+1, value)
+		p.equal(p.Get(target, at+2), added, "what was added under LockAll, seen twice under one exclusive lock,")
 		p.check(e.Unlock(target))
 	}
 	p.meet()

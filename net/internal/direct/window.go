@@ -44,6 +44,10 @@ type Window struct {
 	failing  atomic.Bool
 	spin     spin
 	standing int // the bucket of its own segment in which the rank stays announced, or 0
+
+	// Neighbours in memory must not share a line: a rank writes here in every
+	// wait, and reads in every operation.
+	_ [64]byte
 }
 
 var _ rma.Shared = (*Window)(nil)
@@ -83,6 +87,9 @@ func (w *Window) Get(target rma.Rank, disp rma.Disp) uint64 {
 
 // Accumulate implements rma.Window.
 func (w *Window) Accumulate(target rma.Rank, disp rma.Disp, op rma.Op, operand uint64) {
+	if _, word := w.near(target, disp); word == nil {
+		w.far("Accumulate", target, disp) // a bad address is this operation's
+	}
 	w.FetchOp(target, disp, op, operand)
 }
 

@@ -1,0 +1,233 @@
+package rmatest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/orwl/go-orwl/net/rma"
+)
+
+// afterClose uses every operation of a window whose fabric is closed.
+func afterClose(ctx context.Context, open func(context.Context) rma.Fabric) error {
+	l, err := begin(ctx, open(context.Background()))
+	if err != nil {
+		return err
+	}
+	region, err := l.Attach(4)
+	l.check(err)
+	l.put(0, l.at, 7)
+	l.check(l.Err())
+	for range 2 {
+		l.check(l.fabric.Close())
+		for q, w := range l.windows {
+			l.is(w.Err(), rma.ErrClosed, "Err of rank %d after Close", q)
+		}
+		l.useAfterClose(region)
+	}
+	return l.err
+}
+
+func (l *life) useAfterClose(region rma.Region) {
+	buffer := []byte{1, 2, 3, 4, 5, 6, 7, 8}
+	for _, at := range []rma.Disp{l.at, region.Base} {
+		l.Put(0, at, 8)
+		l.PutBytes(0, at, buffer)
+		l.Accumulate(0, at, rma.Sum, 1)
+		l.Flush(0)
+		l.FlushAll()
+		l.Pause(1)
+		l.equal(l.Get(0, at), 0, "Get after Close")
+		l.equal(l.FetchOp(0, at, rma.Sum, 1), 0, "FetchOp after Close")
+		l.equal(l.CAS(0, at, 7, 9), 0, "CAS after Close")
+		into := []byte{1, 2, 3, 4, 5, 6, 7, 8}
+		l.GetBytes(0, at, into)
+		if [8]byte(into) != [8]byte{} {
+			l.fail("GetBytes after Close gave %v, want zeros", into)
+		}
+		for _, until := range []rma.Until{rma.Is(7), rma.Is(0), rma.Is(1)} {
+			_, err := l.Await(l.ctx, 0, at, until)
+			l.is(err, rma.ErrClosed, "Await %v after Close", until)
+		}
+	}
+	_, err := l.Attach(1)
+	l.is(err, rma.ErrClosed, "Attach after Close")
+	_, err = l.fabric.Alloc(1)
+	l.is(err, rma.ErrClosed, "Alloc after Close")
+	l.is(l.Err(), rma.ErrClosed, "Err after operations after Close")
+}
+
+// closeWakes closes a fabric while all ranks wait.
+func closeWakes(ctx context.Context, open func(context.Context) rma.Fabric) error {
+	for round := range 20 {
+		l, err := begin(ctx, open(context.Background()))
+		if err != nil {
+			return err
+		}
+		ended := l.waiters(ctx, rma.Rank(round%LifeRanks))
+		l.check(l.fabric.Close())
+		for _, err := range ended() {
+			l.is(err, rma.ErrClosed, "Await when the fabric was closed")
+		}
+		if l.err != nil {
+			return l.err
+		}
+	}
+	return nil
+}
+
+// contextEndsFabric ends a fabric's context, for a reason, while all ranks wait.
+func contextEndsFabric(ctx context.Context, open func(context.Context) rma.Fabric) error {
+	reason := errors.New("the reason")
+	for round := range 20 {
+		fabric, cancel := context.WithCancelCause(context.Background())
+		l, err := begin(ctx, open(fabric))
+		if err != nil {
+			cancel(nil)
+			return err
+		}
+		ended := l.waiters(ctx, rma.Rank(round%LifeRanks))
+		cancel(reason)
+		for _, err := range ended() {
+			l.is(err, reason, "Await when the fabric's context ended")
+		}
+		l.is(l.Err(), reason, "Err when the fabric's context ended")
+		l.check(l.fabric.Close())
+		l.is(l.Err(), reason, "Err when the fabric was closed after its context had ended")
+		if l.err != nil {
+			return l.err
+		}
+	}
+	return nil
+}
+
+// cancelWakes cancels what all ranks wait with, and then uses their windows.
+func cancelWakes(ctx context.Context, open func(context.Context) rma.Fabric) error {
+	l, err := begin(ctx, open(context.Background()))
+	if err != nil {
+		return err
+	}
+	for round := range 200 {
+		waiting, cancel := context.WithCancel(ctx)
+		ended := l.waiters(waiting, rma.Rank(round%LifeRanks))
+		cancel()
+		for _, err := range ended() {
+			l.is(err, context.Canceled, "Await when its context was cancelled")
+		}
+		for q, w := range l.windows {
+			l.check(w.Err())
+			w.Put(rma.Rank(q), l.at+1, uint64(round)+1)
+			w.Flush(rma.Rank(q))
+			got, err := w.Await(ctx, rma.Rank(q), l.at+1, rma.IsNot(uint64(round)))
+			l.check(err)
+			l.equal(got, uint64(round)+1, "the word that Await returned after one that was cancelled")
+		}
+		if l.err != nil {
+			break
+		}
+	}
+	return l.err
+}
+
+// cancelOrChange lets a context end while the awaited word changes, and in some
+// rounds before. Whichever comes first, the next wait knows nothing of it.
+func cancelOrChange(ctx context.Context, open func(context.Context) rma.Fabric) error {
+	l, err := begin(ctx, open(context.Background()))
+	if err != nil {
+		return err
+	}
+	waiter, changer := l.windows[1], l.windows[2]
+	change, changed := make(chan struct{}), make(chan struct{})
+	defer close(change)
+	go func() {
+		for range change {
+			changer.FetchOp(0, l.at, rma.Sum, 1)
+			changed <- struct{}{}
+		}
+	}()
+	for round := uint64(0); round < 500 && l.err == nil; round++ {
+		waiting, cancel := context.WithCancel(ctx)
+		before := round%4 == 0
+		if !before {
+			change <- struct{}{}
+		}
+		go cancel()
+		value, err := waiter.Await(waiting, 0, l.at, rma.Is(round+1))
+		if before {
+			l.is(err, context.Canceled, "round %d: Await", round)
+			_, err = waiter.Await(waiting, 0, l.at, rma.Is(round+1))
+			change <- struct{}{}
+		}
+		if before || err != nil {
+			l.is(err, context.Canceled, "round %d: Await", round)
+			value, err = waiter.Await(ctx, 0, l.at, rma.Is(round+1))
+		}
+		l.check(err)
+		l.equal(value, round+1, "the word that Await returned")
+		<-changed
+	}
+	return l.err
+}
+
+// closeUnderWay closes a fabric while all ranks do what they can.
+func closeUnderWay(ctx context.Context, open func(context.Context) rma.Fabric) error {
+	for range 10 {
+		l, err := begin(ctx, open(context.Background()))
+		if err != nil {
+			return err
+		}
+		busy, done := make(chan struct{}), make(chan error)
+		for _, w := range l.windows {
+			go func() { done <- l.work(w, sync.OnceFunc(func() { busy <- struct{}{} })) }()
+		}
+		for range l.windows {
+			<-busy
+		}
+		l.check(l.fabric.Close())
+		for range l.windows {
+			l.is(<-done, rma.ErrClosed, "the end of a rank that worked when the fabric was closed")
+		}
+		if l.err != nil {
+			return l.err
+		}
+	}
+	return nil
+}
+
+// work uses every operation until the window fails, and returns that failure. It
+// calls busy when it is well under way, or never will be.
+func (l *life) work(w rma.Window, busy func()) (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			err = fmt.Errorf("panic: %v", value)
+		}
+		busy()
+	}()
+	next := (w.Rank() + 1) % LifeRanks
+	bytes := make([]byte, 16)
+	for i := 0; l.ctx.Err() == nil; i++ {
+		if i == 100 {
+			busy()
+		}
+		w.Put(next, l.at+1, 1)
+		w.Accumulate(next, l.at+2, rma.Sum, 1)
+		w.Flush(next)
+		w.PutBytes(next, l.at+4, bytes)
+		w.FlushAll()
+		w.GetBytes(w.Rank(), l.at+6, bytes)
+		w.CAS(next, l.at+1, w.Get(next, l.at+1), 2)
+		region, err := w.Attach(2)
+		if err == nil {
+			w.FetchOp(w.Rank(), region.Base, rma.Sum, 1)
+			err = w.Detach(region.Base)
+		}
+		if _, waited := w.Await(l.ctx, next, l.at+2, rma.AtLeast(0)); err == nil {
+			err = waited
+		}
+		if err != nil {
+			return errors.Join(err, w.Err())
+		}
+	}
+	return l.ctx.Err()
+}
