@@ -62,11 +62,12 @@ func (a *agenda) pop() event {
 func (a *agenda) sink(e event) {
 	n, i := len(a.events), 0
 	for {
-		child := 4*i + 1
-		if child >= n {
+		first := 4*i + 1
+		if first >= n {
 			break
 		}
-		for other := child + 1; other < min(child+4, n); other++ {
+		child := first
+		for other := first + 1; other < min(first+4, n); other++ {
 			if a.before(&a.events[other], &a.events[child]) {
 				child = other
 			}

@@ -99,3 +99,28 @@ func (s *search) next() bool {
 	}
 	return false
 }
+
+// state names the state that the run is in.
+func (x *explorer) state() uint64 {
+	print := x.memory.fingerprint()
+	for _, f := range x.flights {
+		print += f.fingerprint(f.origin.id)
+	}
+	for _, r := range x.ranks {
+		own := mix(r.history ^ uint64(r.id)<<32 ^ uint64(r.phase)<<8)
+		if r.phase == blocked && r.request.kind == opPause && r.seen != x.memory.version {
+			own++
+		}
+		if r.window.err != nil {
+			own = mix(own + 2)
+		}
+		if r.ctx.Err() != nil {
+			own = mix(own + 3)
+		}
+		print += mix(own)
+	}
+	if x.program.State != nil {
+		print = mix(print ^ x.program.State())
+	}
+	return print
+}

@@ -112,24 +112,33 @@ func FuzzSchedule(f *testing.F) {
 	})
 }
 
-// The agenda gives events back in order of time, ties in order of arrival.
+// The agenda gives events back in order of time, ties in order of arrival,
+// whether it is small or large, filled in order or not.
 func TestAgenda(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 2))
-	var a agenda
-	for round := range 1000 {
-		for range rng.IntN(20) {
-			a.push(event{at: int64(round + rng.IntN(50))})
-		}
+	for seed := range uint64(100) {
+		rng := rand.New(rand.NewPCG(seed, 0))
+		var a agenda
 		last := event{at: -1}
-		for range rng.IntN(len(a.events) + 1) {
-			if next := a.next(); next != a.events[0].at {
-				t.Fatal("next is not the first event's time")
+		spread := int64(1 + 20*seed)
+		for step := range int64(3000) {
+			a.push(event{at: max(last.at, 5*step) + rng.Int64N(spread)}) // never in the past
+			if rng.IntN(4) == 0 {
+				last = popAfter(t, &a, last)
 			}
-			e := a.pop()
-			if !a.before(&last, &e) {
-				t.Fatalf("event at %d (%d) after the one at %d (%d)", e.at, e.seq, last.at, last.seq)
-			}
-			last = e
+		}
+		for len(a.events) > 0 {
+			last = popAfter(t, &a, last)
 		}
 	}
+}
+
+func popAfter(t *testing.T, a *agenda, last event) event {
+	t.Helper()
+	next := a.next()
+	e := a.pop()
+	if e.at != next || !a.before(&last, &e) {
+		t.Fatalf("the event at %d (%d) comes after the one at %d (%d); the next was to be at %d",
+			e.at, e.seq, last.at, last.seq, next)
+	}
+	return e
 }

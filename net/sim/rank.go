@@ -7,6 +7,7 @@ import (
 	"iter"
 	"runtime/debug"
 
+	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/net/rma"
 )
 
@@ -114,6 +115,9 @@ func (r *rank) fly(target rma.Rank, ranks int) {
 func (r *rank) land(target rma.Rank) {
 	r.flying[target]--
 	r.inAir--
+	if invariant.Enabled {
+		invariant.Check(r.flying[target] >= 0 && r.inAir >= 0, "more of rank %d's operations arrived than were issued", r.id)
+	}
 }
 
 // airborne is how many operations a flush has to wait for.

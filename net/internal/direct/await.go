@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync/atomic"
 
+	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/net/rma"
 )
 
@@ -49,6 +50,9 @@ func (w *Window) spinOn(word *uint64, until rma.Until) (uint64, bool) {
 // documentation.
 func (w *Window) park(ctx context.Context, segment *Segment, word *uint64, target rma.Rank, disp rma.Disp, until rma.Until) (uint64, error) {
 	room := w.world.Rooms[w.rank]
+	if invariant.Enabled {
+		invariant.Check(!room.Waiting(), "rank %d waits twice at once: its window is used by two goroutines", w.rank)
+	}
 	room.expect(target, disp, until)
 	if target == w.rank {
 		w.stand(segment, disp)

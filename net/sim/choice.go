@@ -1,0 +1,98 @@
+package sim
+
+// choice is something that can happen next.
+type choice struct {
+	kind   choiceKind
+	rank   *rank   // who steps, notices, crashes or is cancelled; the origin of a flight
+	flight *flight // what arrives
+}
+
+type choiceKind uint8
+
+const (
+	chooseStep choiceKind = iota
+	chooseArrival
+	chooseNotice // a rank learns that a peer is lost
+	chooseCrash
+	chooseCancel
+)
+
+// enabled lists what can happen now. The order is the same in every run.
+func (x *explorer) enabled() []choice {
+	x.choices = x.choices[:0]
+	x.idle = false
+	for _, r := range x.ranks {
+		if r.phase != blocked {
+			continue
+		}
+		switch {
+		case x.faults.paused(x, r):
+			x.idle = true
+		case x.ready(r):
+			x.choices = append(x.choices, choice{kind: chooseStep, rank: r})
+		}
+	}
+	for _, f := range x.flights {
+		if x.faults.delayed(x, f) {
+			x.idle = true
+			continue
+		}
+		x.choices = append(x.choices, choice{kind: chooseArrival, rank: f.origin, flight: f})
+	}
+	x.faults.offer(x)
+	if len(x.choices) == 0 {
+		return x.stir()
+	}
+	return x.choices
+}
+
+// stir finds something to do when nothing is enabled: a fault that lasts is
+// over, or a rank that pauses looks again although nothing has changed.
+func (x *explorer) stir() []choice {
+	if x.idle {
+		x.faults.lift()
+		return x.enabled()
+	}
+	if x.vain++; x.memory.version != x.vainSince {
+		x.vain, x.vainSince = 0, x.memory.version
+	}
+	for _, r := range x.ranks {
+		if r.phase == blocked && r.request.kind == opPause {
+			x.choices = append(x.choices, choice{kind: chooseStep, rank: r})
+		}
+	}
+	return x.choices
+}
+
+// ready reports whether a blocked rank can take a step.
+func (x *explorer) ready(r *rank) bool {
+	q := &r.request
+	switch {
+	case r.window.err != nil:
+		return true
+	case q.kind == opAwait:
+		return q.ctx.Err() != nil || q.until.Holds(x.memory.load(q.target, q.disp))
+	case q.kind == opPause:
+		return r.seen != x.memory.version
+	case q.kind == opFlush || q.kind == opFlushAll:
+		return false // the last arrival lets it go on
+	}
+	return true
+}
+
+// stranded reports whether all that can happen is that operations arrive which
+// nobody is flushing. The contract does not promise that they ever do, so ranks
+// that still wait may wait for ever.
+func (x *explorer) stranded(choices []choice) bool {
+	for _, c := range choices {
+		if c.kind != chooseArrival || c.rank.flushes(c.flight.target) {
+			return false
+		}
+	}
+	for _, r := range x.ranks {
+		if r.phase == blocked {
+			return !x.idle
+		}
+	}
+	return false
+}
