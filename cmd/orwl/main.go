@@ -32,7 +32,16 @@ const (
 	exitUsage
 )
 
-func main() { os.Exit(orwl(os.Args[1:], os.Stdout, os.Stderr)) }
+func main() {
+	if started, err := measuringProcess(); started {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "orwl model:", err)
+			os.Exit(exitBad)
+		}
+		return
+	}
+	os.Exit(orwl(os.Args[1:], os.Stdout, os.Stderr))
+}
 
 // orwl runs one command line and returns its exit code.
 func orwl(args []string, out, complaints io.Writer) int {

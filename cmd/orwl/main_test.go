@@ -3,11 +3,24 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
+
+// TestMain lets the test binary be the processes that orwl model starts.
+func TestMain(m *testing.M) {
+	if started, err := measuringProcess(); started {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(exitBad)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
 
 // try runs a command line.
 func try(t *testing.T, args ...string) (code int, out, complaints string) {
@@ -33,7 +46,8 @@ func TestGoodCommandLines(t *testing.T) {
 		{"topo -topology node:2,core:4 -ranks 4", exitOK, []string{"node:1 core:4", "4 ranks"}},
 		{"topo", exitOK, []string{"machine"}},
 		{"predict -topology node:2,core:4", exitOK, []string{"8 ranks, 160 acquisitions", "virtual time"}},
-		{"model -ranks 2", exitOK, []string{"self", "issue"}},
+		{"model -ranks 2", exitOK, []string{"mem on", "self", "issue"}},
+		{"model -ranks 3 -window shm", exitOK, []string{"shm on", "self", "issue"}},
 	} {
 		code, out, complaints := try(t, strings.Fields(c.args)...)
 		if code != c.code {
@@ -66,6 +80,7 @@ func TestBadCommandLines(t *testing.T) {
 		"predict -machine main_test.go":     "invalid character",
 		"topo -ranks -1":                    "-ranks is -1",
 		"topo -under nod:2":                 `did you mean "node"?`,
+		"model -window smh":                 `-window is "smh", want mem or shm`,
 		"model -ranks 5000":                 "-ranks is 5000, want 0 to 4096",
 	} {
 		code, _, complaints := try(t, strings.Fields(args)...)

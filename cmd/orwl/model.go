@@ -16,8 +16,9 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// runModel is orwl model: it measures the window of one process.
+// runModel is orwl model.
 func runModel(f *flag.FlagSet, args []string, out io.Writer) error {
+	window := f.String("window", "mem", "what to measure: mem, ranks as goroutines, or shm, each rank a `process`")
 	ranks := f.Int("ranks", 0, "how `many` ranks to measure with; one for each processor if 0")
 	asJSON := f.Bool("json", false, "print the model as JSON, for orwl predict -machine")
 	if err := parse(f, args); err != nil {
@@ -25,6 +26,10 @@ func runModel(f *flag.FlagSet, args []string, out io.Writer) error {
 	}
 	if err := inRange("ranks", *ranks, 0, 4096); err != nil {
 		return err
+	}
+	measure := map[string]func(*topology.Tree) (rma.Model, error){"mem": measureGoroutines, "shm": measureProcesses}[*window]
+	if measure == nil {
+		return usagef("-window is %q, want mem or shm", *window)
 	}
 	tree, err := detected(*ranks)
 	if err != nil {
@@ -34,6 +39,8 @@ func runModel(f *flag.FlagSet, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	host, _ := os.Hostname() // only for the title
+	model.Name = *window + " on " + host
 	if *asJSON {
 		encoder := json.NewEncoder(out)
 		encoder.SetIndent("", "  ")
@@ -55,8 +62,8 @@ func detected(ranks int) (*topology.Tree, error) {
 	return tree, nil
 }
 
-// measure runs a meter on a fabric of goroutines.
-func measure(tree *topology.Tree) (rma.Model, error) {
+// measureGoroutines runs a meter on ranks of this process.
+func measureGoroutines(tree *topology.Tree) (rma.Model, error) {
 	fabric, err := mem.New(mem.Options{Topology: tree})
 	if err != nil {
 		return rma.Model{}, err
@@ -66,22 +73,24 @@ func measure(tree *topology.Tree) (rma.Model, error) {
 	if err != nil {
 		return rma.Model{}, err
 	}
-	begin := time.Now()
-	clock := func() time.Duration { return time.Since(begin) }
 	models := make([]rma.Model, tree.Ranks())
 	failures := make([]error, tree.Ranks())
 	var all sync.WaitGroup
 	for p := range models {
 		all.Go(func() {
-			w, err := fabric.Window(rma.Rank(p))
-			if err == nil {
-				models[p], err = meter.Run(context.Background(), w, clock)
-			}
-			failures[p] = err
+			models[p], failures[p] = play(fabric, meter, rma.Rank(p))
 		})
 	}
 	all.Wait()
-	host, _ := os.Hostname() // only for the title
-	models[0].Name = "mem on " + host
 	return models[0], errors.Join(failures...)
+}
+
+// play is one rank's part in a measurement.
+func play(f rma.Fabric, meter *rma.Meter, p rma.Rank) (rma.Model, error) {
+	w, err := f.Window(p)
+	if err != nil {
+		return rma.Model{}, err
+	}
+	begin := time.Now()
+	return meter.Run(context.Background(), w, func() time.Duration { return time.Since(begin) })
 }
