@@ -19,14 +19,14 @@ type contestFlags struct {
 }
 
 func (c *contestFlags) define(f *flag.FlagSet, lock, tree string, acquire int) {
-	f.StringVar(&c.lock, "lock", lock, "the `name` of a lock: "+strings.Join(lockNames(), ", "))
-	f.StringVar(&c.topology, "topology", tree, "the machine, `levels` from coarse to fine, the last one counting ranks")
-	f.IntVar(&c.acquire, "acquire", acquire, "how `often` each rank acquires")
-	f.IntVar(&c.writers, "writers", 1, "how `many` ranks write, every other time, if the lock tells readers from writers")
-	f.IntVar(&c.faults.Crashes, "crashes", 0, "how `many` ranks crash")
-	f.IntVar(&c.faults.Cancels, "cancels", 0, "how `many` ranks' contexts end")
-	f.IntVar(&c.faults.Pauses, "pauses", 0, "how `many` ranks stand still for a while")
-	f.IntVar(&c.faults.Delays, "delays", 0, "how `many` ranks' operations arrive late for a while")
+	f.StringVar(&c.lock, "lock", lock, "the `NAME` of a lock: "+strings.Join(lockNames(), ", "))
+	f.StringVar(&c.topology, "topology", tree, "the machine: `LEVEL:N ...` from coarse to fine, the last one counting ranks")
+	f.IntVar(&c.acquire, "acquire", acquire, "each rank acquires `N` times")
+	f.IntVar(&c.writers, "writers", 1, "`N` ranks write, every other time, if the lock tells readers from writers")
+	f.IntVar(&c.faults.Crashes, "crashes", 0, "`N` ranks crash")
+	f.IntVar(&c.faults.Cancels, "cancels", 0, "the contexts of `N` ranks end")
+	f.IntVar(&c.faults.Pauses, "pauses", 0, "`N` ranks stand still for a while")
+	f.IntVar(&c.faults.Delays, "delays", 0, "what `N` ranks have under way arrives late for a while")
 }
 
 // contest is what the flags say, checked.

@@ -18,8 +18,8 @@ import (
 
 // runModel is orwl model.
 func runModel(f *flag.FlagSet, args []string, out io.Writer) error {
-	window := f.String("window", "mem", "what to measure: mem, ranks as goroutines, or shm, each rank a `process`")
-	ranks := f.Int("ranks", 0, "how `many` ranks to measure with; one for each processor if 0")
+	window := f.String("window", "mem", "measure the `WINDOW` mem, ranks as goroutines, or shm, ranks as processes")
+	ranks := f.Int("ranks", 0, "measure with `N` ranks; one for each processor if 0")
 	asJSON := f.Bool("json", false, "print the model as JSON, for orwl predict -machine")
 	if err := parse(f, args); err != nil {
 		return err

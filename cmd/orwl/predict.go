@@ -31,7 +31,7 @@ type prediction struct {
 func runPredict(f *flag.FlagSet, args []string, out io.Writer) error {
 	var c contestFlags
 	c.define(f, "mcs", "node:64 core:16", 20)
-	machine := f.String("machine", "cray-xc30", "the machine's `name`, or a file that orwl model -json wrote: "+strings.Join(machineNames(), ", "))
+	machine := f.String("machine", "cray-xc30", "the `MACHINE`: a file that orwl model -json wrote, or one of "+strings.Join(machineNames(), ", "))
 	seed := f.Uint64("seed", 1, "staggers the ranks' beginnings and draws the faults")
 	asJSON := f.Bool("json", false, "print one JSON object and nothing else")
 	if err := parse(f, args); err != nil {

@@ -30,10 +30,10 @@ func runSim(f *flag.FlagSet, args []string, out io.Writer) error {
 	s := simFlags{given: make(map[string]bool)}
 	s.define(f, "", "core:2", 3)
 	f.BoolVar(&s.exhaust, "exhaust", false, "visit every state instead of drawing schedules")
-	f.IntVar(&s.states, "states", 1<<22, "the `most` states that -exhaust visits")
-	f.IntVar(&s.seeds, "seeds", 10000, "how `many` schedules to draw")
-	f.Uint64Var(&s.seed, "seed", 0, "repeat the schedule that this `seed` draws")
-	f.StringVar(&s.schedule, "schedule", "", "repeat this `schedule`, as -exhaust printed it")
+	f.IntVar(&s.states, "states", 1<<22, "-exhaust visits at most `N` states")
+	f.IntVar(&s.seeds, "seeds", 10000, "draw `N` schedules")
+	f.Uint64Var(&s.seed, "seed", 0, "repeat the schedule that seed `N` draws")
+	f.StringVar(&s.schedule, "schedule", "", "repeat the schedule `S`, as -exhaust printed it")
 	if err := parse(f, args); err != nil {
 		return err
 	}

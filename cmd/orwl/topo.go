@@ -10,9 +10,9 @@ import (
 
 // runTopo is orwl topo.
 func runTopo(f *flag.FlagSet, args []string, out io.Writer) error {
-	text := f.String("topology", "", "show this `description` instead of the machine at hand")
-	under := f.String("under", "", "stand the machine under these `levels`, for instance \"rack:2 node:4\"")
-	ranks := f.Int("ranks", 0, "let the machine carry this `many` ranks; one for each leaf if 0")
+	text := f.String("topology", "", "show `LEVEL:N ...` instead of the machine at hand")
+	under := f.String("under", "", "stand the machine under `LEVEL:N ...`, for instance \"rack:2 node:4\"")
+	ranks := f.Int("ranks", 0, "let the machine carry `N` ranks; one for each leaf if 0")
 	if err := parse(f, args); err != nil {
 		return err
 	}
