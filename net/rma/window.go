@@ -75,7 +75,7 @@ type Window interface {
 	FlushAll()
 
 	// Await returns the value of target's word as soon as until holds for it,
-	// or an error when the window has failed (its sticky error, whatever the
+	// or an error, and then no value, when the window has failed (its sticky error, whatever the
 	// word holds) or ctx is done and the condition does not hold (ctx.Err(),
 	// which is not sticky: the window goes on). A value that holds only for a
 	// moment may be missed. Whoever changes the word does so by a

@@ -62,10 +62,13 @@ func (w *Window) Pause(n int) { w.ask(request{kind: opPause, operand: uint64(max
 // Await implements rma.Window.
 func (w *Window) Await(ctx context.Context, target rma.Rank, disp rma.Disp, until rma.Until) (uint64, error) {
 	value := w.do(request{kind: opAwait, target: target, disp: disp, until: until, ctx: ctx})
-	if w.err != nil {
+	switch {
+	case w.err != nil:
 		return 0, w.err
+	case w.rank.failure != nil:
+		return 0, w.rank.failure
 	}
-	return value, w.rank.failure
+	return value, nil
 }
 
 // PutBytes implements rma.Window.

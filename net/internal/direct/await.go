@@ -50,10 +50,10 @@ func (w *Window) spinOn(word *uint64, until rma.Until) (uint64, bool) {
 // documentation.
 func (w *Window) park(ctx context.Context, segment *Segment, word *uint64, target rma.Rank, disp rma.Disp, until rma.Until) (uint64, error) {
 	room := w.world.Rooms[w.rank]
+	alone := room.expect(target, disp, until)
 	if invariant.Enabled {
-		invariant.Check(!room.Waiting(), "rank %d waits twice at once: its window is used by two goroutines", w.rank)
+		invariant.Check(alone, "rank %d waits twice at once: its window is used by two goroutines", w.rank)
 	}
-	room.expect(target, disp, until)
 	if target == w.rank {
 		w.stand(segment, disp)
 	} else {
@@ -62,14 +62,14 @@ func (w *Window) park(ctx context.Context, segment *Segment, word *uint64, targe
 	}
 	for {
 		value := atomic.LoadUint64(word)
-		if err := w.interrupted(ctx); err != nil || until.Holds(value) {
+		if over, err := w.over(ctx, value, until); over {
 			if !room.Awaken() {
 				w.world.Sleeper.Sleep(w.rank) // take the wake-up that somebody owes us
 			}
-			if err != nil && !until.Holds(value) {
-				return 0, err
+			if err != nil {
+				value = 0
 			}
-			return value, nil
+			return value, err
 		}
 		w.world.Sleeper.Sleep(w.rank)
 		if value := atomic.LoadUint64(word); until.Holds(value) {
@@ -94,10 +94,15 @@ func (w *Window) stand(own *Segment, disp rma.Disp) {
 	w.standing = bucket(disp)
 }
 
-// interrupted is the reason to stop waiting, or nil.
-func (w *Window) interrupted(ctx context.Context) error {
+// over reports whether a wait ends, and with which error: a failure of the window
+// comes first, then the condition, then the context.
+func (w *Window) over(ctx context.Context, value uint64, until rma.Until) (bool, error) {
 	if err := w.Err(); err != nil {
-		return err
+		return true, err
 	}
-	return ctx.Err()
+	if until.Holds(value) {
+		return true, nil
+	}
+	err := ctx.Err()
+	return err != nil, err
 }

@@ -35,8 +35,9 @@ const (
 // expectations; the rank looks at its word again after it has announced the
 // second, so that a wake-up missed because of the mixture does no harm. Most
 // waits differ from the last one in nothing or in the value, and a store that
-// other processors have to notice costs more than a look.
-func (r *Room) expect(target rma.Rank, disp rma.Disp, until rma.Until) {
+// other processors have to notice costs more than a look. It reports whether the
+// rank was awake, as it is unless two goroutines use its window.
+func (r *Room) expect(target rma.Rank, disp rma.Disp, until rma.Until) bool {
 	if r.target.Load() != int64(target) {
 		r.target.Store(int64(target))
 	}
@@ -52,7 +53,7 @@ func (r *Room) expect(target rma.Rank, disp rma.Disp, until rma.Until) {
 	if r.rel.Load() != uint32(until.Rel) {
 		r.rel.Store(uint32(until.Rel))
 	}
-	r.state.Store(waiting)
+	return r.state.Swap(waiting) == awake
 }
 
 // wants reports whether the rank waits for a word and would go on if it held
