@@ -141,7 +141,8 @@ func (x *explorer) step(r *rank) {
 
 // arrive applies an operation in flight.
 func (x *explorer) arrive(f *flight) {
-	x.flights = slices.Delete(x.flights, slices.Index(x.flights, f), slices.Index(x.flights, f)+1)
+	at := slices.Index(x.flights, f)
+	x.flights = slices.Delete(x.flights, at, at+1)
 	f.apply(&x.memory)
 	x.tracer.operation(f.origin, "  arrives", &f.request, 0)
 	r := f.origin

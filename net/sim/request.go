@@ -42,7 +42,7 @@ type request struct {
 	bytes   []byte   // the destination of a GetBytes
 }
 
-// overlaps reports whether the request is an unacknowledged change, complete
+// buffered reports whether the request is a change that nobody waits for, complete
 // only after a Flush.
 func (q *request) buffered() bool { return q.kind <= opPutBytes }
 
