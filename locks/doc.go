@@ -1,0 +1,2 @@
+// Package locks is the locks that resources stand on.
+package locks

@@ -1,0 +1,130 @@
+package locks
+
+import "context"
+
+// core is the algorithm of an exclusive lock, without the rules that all locks
+// have in common.
+//
+// A grant is a number that a holder leaves to the next one. Zero is what nobody
+// left; a lock on its own leaves granted.
+type core interface {
+	// enter returns with the lock, and what the predecessor left: zero if the
+	// lock was free.
+	enter(ctx context.Context) (grant uint64, err error)
+	// tryEnter takes the lock if it is free.
+	tryEnter() bool
+	// leave gives the lock to a successor, with a grant, or to nobody.
+	leave(grant uint64)
+}
+
+// inner is a core that a cohort can have inside. Its waiters never give up.
+type inner interface {
+	core
+	// alone reports whether nobody is known to wait ("alone?").
+	alone() bool
+}
+
+// granted is the least grant.
+const granted = 1
+
+// mutex makes a Mutex of a core.
+type mutex struct {
+	seat
+	core core
+}
+
+// exclusive is the lock for a rank, given its core.
+func exclusive(build func(*seat) core) func(seat) Mutex {
+	return func(s seat) Mutex {
+		m := &mutex{seat: s}
+		m.core = build(&m.seat)
+		return m
+	}
+}
+
+// Acquire implements Mutex.
+func (m *mutex) Acquire(ctx context.Context) error {
+	if err := m.begin(ctx); err != nil {
+		return err
+	}
+	grant, err := m.core.enter(ctx)
+	if err != nil {
+		return err
+	}
+	if grant != 0 {
+		m.counts.Waited++
+	}
+	m.acquired(writing)
+	return nil
+}
+
+// TryAcquire implements Tryer.
+func (m *mutex) TryAcquire() bool {
+	if m.begin(context.Background()) != nil || !m.core.tryEnter() {
+		return false
+	}
+	m.acquired(writing)
+	return true
+}
+
+// Release implements Mutex.
+func (m *mutex) Release() {
+	m.end(writing)
+	m.core.leave(granted)
+}
+
+// cohortMutex is a mutex that tells whether somebody waits.
+type cohortMutex struct {
+	mutex
+	in inner
+}
+
+// cohortable is the lock for a rank, given its core.
+func cohortable(build func(*seat) inner) func(seat) Mutex {
+	return func(s seat) Mutex {
+		m := &cohortMutex{mutex: mutex{seat: s}}
+		m.in = build(&m.seat)
+		m.core = m.in
+		return m
+	}
+}
+
+// Alone implements Cohort.
+func (m *cohortMutex) Alone() bool { return m.in.alone() }
+
+// obliviousMutex is a mutex that another rank may release.
+type obliviousMutex struct{ mutex }
+
+// oblivious is the lock for a rank, given its core.
+func oblivious(build func(*seat) core) func(seat) Mutex {
+	return func(s seat) Mutex {
+		m := &obliviousMutex{mutex{seat: s}}
+		m.core = build(&m.seat)
+		return m
+	}
+}
+
+// Disown implements Oblivious.
+func (m *obliviousMutex) Disown() { m.disown() }
+
+// Adopt implements Oblivious.
+func (m *obliviousMutex) Adopt() { m.adopt() }
+
+// obliviousCohortMutex is both.
+type obliviousCohortMutex struct{ cohortMutex }
+
+// obliviousCohort is the lock for a rank, given its core.
+func obliviousCohort(build func(*seat) inner) func(seat) Mutex {
+	return func(s seat) Mutex {
+		m := &obliviousCohortMutex{cohortMutex{mutex: mutex{seat: s}}}
+		m.in = build(&m.seat)
+		m.core = m.in
+		return m
+	}
+}
+
+// Disown implements Oblivious.
+func (m *obliviousCohortMutex) Disown() { m.disown() }
+
+// Adopt implements Oblivious.
+func (m *obliviousCohortMutex) Adopt() { m.adopt() }

@@ -1,0 +1,202 @@
+package locks
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// Options are the parameters of all locks; each lock's file says which it has.
+// The zero value is the lock as its row in the table describes it.
+type Options struct {
+	// Name is what traces and errors call the lock: the spec's name by default.
+	Name string
+
+	// Home is the rank that keeps what the lock has only once.
+	Home Rank
+
+	// Operations makes the lock use the window's operations even where ranks
+	// share memory, as the RMA papers do.
+	Operations bool
+
+	// Backoff is how long a rank pauses that has tried in vain (TAS, TTS,
+	// foMPI-Spin, foMPI-RW).
+	Backoff Backoff
+
+	// HandOver is how a queue lock tells its successor (MCS).
+	HandOver HandOver
+
+	// CASFirst makes the holder of a queue lock try to empty the queue before
+	// it looks for a successor, as dash::Mutex does, instead of afterwards
+	// (MCS).
+	CASFirst bool
+
+	// TL is T_L,i, the locality thresholds: TL[i-1] acquisitions in a row inside
+	// an element of level i, then the lock goes to another element. 50 where
+	// there is none. RMA-RW uses TL[0] for the writers of the whole machine.
+	TL []int
+
+	// TDC is T_DC: every TDC-th rank keeps a counter of readers (RMA-RW). By
+	// default there is one in each element of the finest level.
+	TDC int
+	// TR is T_R: how many readers may come to one counter in a row while a
+	// writer waits (RMA-RW). 1000 by default.
+	TR int
+	// TW is T_W: how many writers may hold the lock in a row while readers wait
+	// (RMA-RW), at least the product of T_L,2 to T_L,N. By default it is the
+	// product of all T_L,i.
+	TW int
+
+	// Count is where a cohort lock counts its hand-overs (C-G-L).
+	Count CohortCount
+	// OwnNode makes each rank of a cohort queue up in a global MCS lock with a
+	// node of its own instead of the cohort's, which has to be found by whoever
+	// releases (C-MCS-L).
+	OwnNode bool
+}
+
+// Backoff is an exponential pause, in local memory accesses: Min after the first
+// vain attempt, twice as much after each further one, Max at most.
+type Backoff struct{ Min, Max int }
+
+// HandOver is how a queue lock tells its successor.
+type HandOver uint8
+
+const (
+	// ByPut stores into a flag that the successor has prepared.
+	ByPut HandOver = iota
+	// ByMessage adds to a count of messages that the successor has received,
+	// which needs no preparation: point-to-point, as dash::Mutex does.
+	ByMessage
+)
+
+// CohortCount is where a cohort lock counts its hand-overs: the first three of
+// the steps from the slowest to the fastest (Uffmann, §5.4.1).
+type CohortCount uint8
+
+const (
+	// CountInline passes the count on with the local lock.
+	CountInline CohortCount = iota
+	// CountDirect keeps it in the cohort's memory, accessed directly.
+	CountDirect
+	// CountLocal keeps it in the cohort's memory, accessed by operations.
+	CountLocal
+	// CountGlobal keeps one for all at the lock's home, accessed by operations.
+	CountGlobal
+)
+
+// The defaults of Options.
+const (
+	DefaultTL         = 50
+	DefaultTR         = 1000
+	DefaultBackoffMin = 8
+	DefaultBackoffMax = 1024
+)
+
+// withDefaults returns the options with nothing left out, for a lock on t.
+func (o Options) withDefaults(name string, t *topology.Tree) Options {
+	if o.Name == "" {
+		o.Name = name
+	}
+	if o.Backoff == (Backoff{}) {
+		o.Backoff = Backoff{DefaultBackoffMin, DefaultBackoffMax}
+	}
+	tl := make([]int, t.Levels())
+	for i := range tl {
+		if tl[i] = DefaultTL; i < len(o.TL) {
+			tl[i] = o.TL[i]
+		}
+	}
+	o.TL = tl
+	if o.TDC == 0 {
+		_, o.TDC = t.Members(t.Levels(), 0)
+	}
+	if o.TR == 0 {
+		o.TR = DefaultTR
+	}
+	if o.TW == 0 {
+		if o.TW = 1; !product(&o.TW, o.TL) {
+			o.TW = maxCount
+		}
+	}
+	return o
+}
+
+// maxCount bounds every threshold, so that counts fit into part of a word.
+const maxCount = 1 << 28
+
+// product multiplies p by the numbers and reports whether the result is at most
+// maxCount.
+func product(p *int, numbers []int) bool {
+	for _, n := range numbers {
+		if *p > maxCount/n {
+			return false
+		}
+		*p *= n
+	}
+	return true
+}
+
+// given is the options that are not zero, of those that not every lock heeds.
+func (o Options) given() map[string]any {
+	given := make(map[string]any)
+	set := func(name string, value any, zero bool) {
+		if !zero {
+			given[name] = value
+		}
+	}
+	set("Backoff", o.Backoff, o.Backoff == Backoff{})
+	set("HandOver", o.HandOver, o.HandOver == ByPut)
+	set("CASFirst", o.CASFirst, !o.CASFirst)
+	set("TL", o.TL, len(o.TL) == 0)
+	set("TDC", o.TDC, o.TDC == 0)
+	set("TR", o.TR, o.TR == 0)
+	set("TW", o.TW, o.TW == 0)
+	set("Count", o.Count, o.Count == CountInline)
+	set("OwnNode", o.OwnNode, !o.OwnNode)
+	return given
+}
+
+// validate names an option that the lock does not have or that is out of range.
+// It is asked before withDefaults fills in what is zero.
+func (o Options) validate(s Spec, t *topology.Tree) error {
+	refuse := func(option string, value any, want string) error {
+		return &OptionError{Lock: s.Name, Option: option, Value: value, Want: want}
+	}
+	given := o.given()
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		if !slices.Contains(s.Options, name) {
+			return refuse(name, given[name], "none: this lock has no such option")
+		}
+	}
+	switch {
+	case o.Home < 0 || int(o.Home) >= t.Ranks():
+		return refuse("Home", o.Home, fmt.Sprintf("a rank, 0..%d", t.Ranks()-1))
+	case o.Backoff.Min < 0 || o.Backoff.Max < o.Backoff.Min:
+		return refuse("Backoff", o.Backoff, "0 <= Min <= Max")
+	case o.HandOver > ByMessage:
+		return refuse("HandOver", o.HandOver, "ByPut or ByMessage")
+	case o.Count > CountGlobal:
+		return refuse("Count", o.Count, "one of the CohortCounts")
+	case len(o.TL) > t.Levels():
+		return refuse("TL", o.TL, fmt.Sprintf("at most %d thresholds, one for each level", t.Levels()))
+	case o.TDC < 0:
+		return refuse("TDC", o.TDC, "at least 1, or 0 for the default")
+	case o.TR < 0 || o.TR > maxCount:
+		return refuse("TR", o.TR, fmt.Sprintf("1..%d, or 0 for the default", maxCount))
+	case o.TW < 0 || o.TW > maxCount:
+		return refuse("TW", o.TW, fmt.Sprintf("1..%d, or 0 for the default", maxCount))
+	}
+	for _, tl := range o.TL {
+		if tl < 1 || tl > maxCount {
+			return refuse("TL", o.TL, fmt.Sprintf("thresholds of 1..%d", maxCount))
+		}
+	}
+	below := 1
+	if full := o.withDefaults(s.Name, t); !product(&below, full.TL[1:]) || full.TW < below {
+		return refuse("TW", o.TW, "at least the product of T_L,2 to T_L,N")
+	}
+	return nil
+}

@@ -1,0 +1,221 @@
+package locks
+
+import (
+	"context"
+
+	"github.com/orwl/go-orwl/net/rma"
+)
+
+// queue is the distributed queue (DQ) of Schmid, Besta and Hoefler, HPDC'16,
+// §3.2.2: the D-MCS lock of §2.4 whose flag carries a number. Every queue lock
+// of this package that stands on MCS is made of it, and each of them says what
+// the number means.
+//
+//	tail ───────────────────────────▶ last
+//	holder ─next─▶ waiter ─next─▶ waiter
+//	               status 0       status 0        0: wait
+//
+// A node is stored as rank+1, so that zeroed memory is an empty queue. Between
+// two turns a node's next and status are zero; that spares the listings' first
+// two Puts, which prepare them.
+//
+// # Giving up
+//
+// A node cannot leave the middle of a queue on its own. If the queue aborts, a
+// rank that gives up marks its node and goes away; the node stays until a
+// releaser comes to it, takes it out and hands on to the one behind. Who comes
+// back before that finds its old place.
+//
+//	          ┌──── the rank comes back ────┐
+//	          ▼                             │
+//	(queued) 0 ──── the rank gives up ──▶ abandoned ──a releaser──▶ skipped ──▶ 0 (free)
+//	         └───── a releaser ──▶ grant ──the rank──▶ 0 (holds)
+//
+// A releaser that has skipped nodes stands on the last of them: pos.
+type queue struct {
+	s      *seat
+	tail   word
+	node   Rank // whose node stands in the queue for this rank: its own, or its element's
+	base   int  // of a node's words among its rank's
+	next   word // of the own node
+	status word // of the own node
+	pos    Rank // node, or the skipped node in whose place the holder stands
+	aborts bool
+
+	received uint64 // messages, if they hand over
+}
+
+// The words of a node.
+const (
+	nodeNext = iota
+	nodeStatus
+	nodeWords
+)
+
+// What a status may be besides 0 and a grant.
+const (
+	abandoned = 1 << 63
+	skipped   = 1 << 62
+)
+
+// newQueue is the queue whose tail is given, for the rank of s.
+func newQueue(s *seat, tail word, node Rank, base int, aborts bool) queue {
+	return queue{
+		s: s, tail: tail, node: node, base: base, pos: node, aborts: aborts,
+		next: s.at(node, base+nodeNext), status: s.at(node, base+nodeStatus),
+	}
+}
+
+// enter queues up and returns what the predecessor granted: more than zero, or
+// zero if there was none.
+func (q *queue) enter(ctx context.Context) (grant uint64, err error) {
+	if q.aborts {
+		if status := q.status.load(); status != 0 {
+			if back, err := q.rejoin(status); back || err != nil {
+				if err != nil {
+					return 0, err
+				}
+				return q.wait(ctx)
+			}
+		}
+	}
+	pred := q.tail.swap(uint64(q.node) + 1)
+	if pred == 0 {
+		return 0, q.s.decided()
+	}
+	next := q.s.at(Rank(pred-1), q.base+nodeNext)
+	next.publish(uint64(q.node) + 1)
+	return q.wait(ctx)
+}
+
+// tryEnter enters an empty queue and reports whether it was empty.
+func (q *queue) tryEnter() bool {
+	return (!q.aborts || q.status.load() == 0) && q.tail.cas(0, uint64(q.node)+1)
+}
+
+// wait waits for the grant, and gives up when ctx is done if the queue aborts.
+func (q *queue) wait(ctx context.Context) (uint64, error) {
+	if q.s.o.HandOver == ByMessage {
+		if _, err := q.status.await(context.Background(), rma.IsNot(q.received)); err != nil {
+			return 0, q.s.failed(err)
+		}
+		q.received++
+		return 1, nil
+	}
+	if !q.aborts {
+		ctx = context.Background()
+	}
+	grant, err := q.status.await(ctx, rma.IsNot(0))
+	if err != nil {
+		if q.s.w.Err() != nil || q.status.cas(0, abandoned) {
+			return 0, q.s.failed(err)
+		}
+		if grant = q.status.load(); q.s.w.Err() != nil { // it came at the last moment
+			return 0, q.s.failed(err)
+		}
+	}
+	q.status.store(0)
+	return grant, nil
+}
+
+// rejoin takes up a node that this rank, or another one of its element, has
+// abandoned: it reports true if the node is still in its place, and otherwise
+// waits until it is free.
+func (q *queue) rejoin(status uint64) (bool, error) {
+	if status == abandoned && q.status.cas(abandoned, 0) {
+		return true, nil
+	}
+	if _, err := q.status.await(context.Background(), rma.IsNot(skipped)); err != nil {
+		return false, q.s.failed(err)
+	}
+	return false, nil
+}
+
+// alone reports whether no successor is known.
+func (q *queue) alone() bool { return q.next.load() == 0 }
+
+// pass gives the lock to the first known successor that still wants it, and
+// reports whether there was one. If there was none the rank still holds the
+// lock.
+func (q *queue) pass(grant uint64) bool {
+	for {
+		succ := q.nextOf(q.pos).load()
+		if succ == 0 {
+			return false
+		}
+		if q.offer(succ, grant) {
+			return true
+		}
+	}
+}
+
+// leave gives the lock to a successor, or leaves the queue empty.
+func (q *queue) leave(grant uint64) {
+	if q.s.o.CASFirst && q.empty() {
+		return
+	}
+	for !q.pass(grant) && !q.empty() {
+		// Somebody has swapped the tail and is about to tell.
+		if _, err := q.nextOf(q.pos).await(context.Background(), rma.IsNot(0)); err != nil {
+			return
+		}
+	}
+}
+
+// empty takes the holder's node out if it is the last, and reports whether it
+// was.
+func (q *queue) empty() bool {
+	if !q.tail.cas(uint64(q.pos)+1, 0) {
+		return q.s.w.Err() != nil // nobody goes on
+	}
+	if q.pos != q.node {
+		q.free()
+	}
+	return true
+}
+
+// offer gives succ the lock, or takes its place if it has given up. It reports
+// whether the lock has gone.
+func (q *queue) offer(succ, grant uint64) bool {
+	status := q.s.at(Rank(succ-1), q.base+nodeStatus)
+	switch {
+	case q.s.o.HandOver == ByMessage:
+		status.accumulate(1)
+		status.wake()
+	case !q.aborts:
+		status.publish(grant)
+	default:
+		for !status.cas(0, grant) {
+			if status.cas(abandoned, skipped) {
+				q.free()
+				q.pos = Rank(succ - 1)
+				return false
+			}
+			if q.s.w.Err() != nil {
+				return true // nobody goes on
+			}
+		}
+		status.wake()
+	}
+	q.free()
+	return true
+}
+
+// free makes the node at pos fit for its next turn. A skipped node's owner may
+// be waiting for that.
+func (q *queue) free() {
+	q.nextOf(q.pos).store(0)
+	if q.pos != q.node {
+		status := q.s.at(q.pos, q.base+nodeStatus)
+		status.publish(0)
+		q.pos = q.node
+	}
+}
+
+func (q *queue) nextOf(node Rank) *word {
+	if node == q.node {
+		return &q.next
+	}
+	next := q.s.at(node, q.base+nodeNext)
+	return &next
+}

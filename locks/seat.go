@@ -1,0 +1,115 @@
+package locks
+
+import (
+	"context"
+
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// seat is what one rank's side of any lock consists of, besides its algorithm.
+type seat struct {
+	memory
+	o      Options
+	tree   *topology.Tree
+	rank   Rank
+	number uint64 // of the lock in its set, from 1
+	held   mode
+	counts Counts
+}
+
+// mode is how a rank holds a lock.
+type mode uint8
+
+const (
+	free mode = iota
+	writing
+	reading
+)
+
+func (l *Lock) seat(w rma.Window) seat {
+	return seat{
+		memory: newMemory(w, l.o.Home, l.tree.Ranks(), l.words, l.o.Operations),
+		o:      l.o, tree: l.tree, rank: w.Rank(), number: l.number,
+	}
+}
+
+// Counts implements Counter.
+func (s *seat) Counts() Counts { return s.counts }
+
+// begin is the beginning of every acquire: nothing has been done yet that would
+// have to be undone.
+func (s *seat) begin(ctx context.Context) error {
+	if s.held != free {
+		s.misuse("acquires a lock that it holds: release it first")
+	}
+	if err := s.w.Err(); err != nil {
+		return s.broken(err)
+	}
+	return ctx.Err()
+}
+
+// acquired is the end of every acquire that succeeded.
+func (s *seat) acquired(m mode) {
+	s.held = m
+	s.counts.Acquired++
+}
+
+// decided is asked where an answer of zero would mean that the rank has the
+// lock: an operation of a window that has failed answers zero, too.
+func (s *seat) decided() error {
+	if s.direct {
+		return nil // the memory itself was asked
+	}
+	if err := s.w.Err(); err != nil {
+		return s.broken(err)
+	}
+	return nil
+}
+
+// failed is the error of an await: the context's as it is, the window's as a
+// broken lock's.
+func (s *seat) failed(err error) error {
+	if s.w.Err() != nil {
+		return s.broken(s.w.Err())
+	}
+	return err
+}
+
+func (s *seat) broken(cause error) error {
+	return &BrokenError{Lock: s.o.Name, Rank: s.rank, Cause: cause}
+}
+
+// end is the beginning of every release: what the rank did under the lock is
+// complete before anybody hears of it.
+func (s *seat) end(m mode) {
+	if s.held != m {
+		s.notHeld()
+	}
+	s.held = free
+	if !s.direct {
+		s.w.FlushAll()
+	}
+}
+
+// disown and adopt are Oblivious, for the locks that have it.
+func (s *seat) disown() {
+	if s.held != writing {
+		s.misuse("disowns a lock that it does not hold")
+	}
+	s.held = free
+}
+
+func (s *seat) adopt() {
+	if s.held != free {
+		s.misuse("adopts a lock that it holds")
+	}
+	s.held = writing
+}
+
+func (s *seat) notHeld() { s.misuse("releases a lock that it does not hold so") }
+
+//go:noinline
+func (s *seat) misuse(what string) {
+	panic(&MisuseError{Lock: s.o.Name, Rank: s.rank, What: what})
+}

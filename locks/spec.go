@@ -1,0 +1,193 @@
+package locks
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// Spec is a row of the table: a lock, what it promises and what it costs.
+type Spec struct {
+	Name  string
+	Kind  Kind
+	Paper string // where it is described
+	About string
+
+	// Fairness says in which order, or how unfairly at most, ranks get the lock.
+	Fairness string
+	// FIFO says that ranks get it in the order in which they queued up.
+	FIFO bool
+	// Aborts says when an Acquire that waits gives up because its context ends.
+	Aborts Aborts
+	// Options are the names of the fields of Options that the lock heeds, besides
+	// Name, Home and Operations. It refuses the others.
+	Options []string
+	// Words is what the lock takes of the fabric's memory.
+	Words func(*topology.Tree, Options) Words
+	// Cost is what it takes of the network.
+	Cost Cost
+
+	preset func(*Options)
+	at     func(seat) Mutex
+}
+
+// Kind is what a lock excludes.
+type Kind uint8
+
+const (
+	Exclusive    Kind = iota // its handles are Mutexes
+	ReaderWriter             // its handles are RWMutexes
+)
+
+func (k Kind) String() string {
+	if k == ReaderWriter {
+		return "reader-writer"
+	}
+	return "exclusive"
+}
+
+// Aborts is when an Acquire that waits gives up because its context ends.
+type Aborts uint8
+
+const (
+	Never  Aborts = iota // once queued up, it stays until it has the lock
+	Always               // at any time, without harm to others
+)
+
+// Words is memory in words.
+type Words struct {
+	Home   int  // at the lock's home
+	Rank   int  // at every rank
+	Shared bool // those at every rank are there once for all locks of a set
+}
+
+// Cost is how many operations on other ranks' memory one acquire and release
+// take, by a rank that lives away from the lock's home, its levels' and its
+// neighbours', where all is done by operations: if nobody else wants the lock,
+// and if the rank finds a predecessor and leaves a successor.
+type Cost struct {
+	Uncontended, Contended Operations
+}
+
+// Operations are numbers of operations. Flushes of one target that follow each
+// other at once count as one.
+type Operations struct {
+	Atomics int // FetchOp, CAS
+	Puts    int // Put, Accumulate
+	Gets    int
+	// Unbounded says that there may be any number more: the lock tries again.
+	Unbounded bool
+}
+
+func (o Operations) String() string {
+	var parts []string
+	for _, p := range []struct {
+		n    int
+		name string
+	}{{o.Atomics, "atomic"}, {o.Puts, "put"}, {o.Gets, "get"}} {
+		if p.n == 1 {
+			parts = append(parts, "1 "+p.name)
+		} else if p.n > 1 {
+			parts = append(parts, fmt.Sprintf("%d %ss", p.n, p.name))
+		}
+	}
+	text := strings.Join(parts, ", ")
+	if text == "" {
+		text = "none"
+	}
+	if o.Unbounded {
+		text += ", and more"
+	}
+	return text
+}
+
+// layout is where a lock's words are.
+type layout struct{ home, rank rma.Disp }
+
+// Lock is one lock, for all ranks of a fabric.
+type Lock struct {
+	spec   Spec
+	o      Options
+	tree   *topology.Tree
+	words  layout
+	number uint64 // among the locks of its set, from 1
+	seats  []atomic.Pointer[Mutex]
+}
+
+// New allocates a lock. As every allocation, it is made by every process of the
+// fabric, in the same order.
+func (s Spec) New(f rma.Fabric, o Options) (*Lock, error) {
+	set, err := s.NewSet(f, 1, o)
+	if err != nil {
+		return nil, err
+	}
+	return set[0], nil
+}
+
+// NewSet allocates n locks, which live at one home after the other, beginning
+// with o.Home. They take less memory than n single ones: nothing is padded, and
+// a lock whose ranks need one node for all locks has it once.
+func (s Spec) NewSet(f rma.Fabric, n int, o Options) ([]*Lock, error) {
+	tree := f.Topology()
+	if s.preset != nil {
+		s.preset(&o)
+	}
+	if err := o.validate(s, tree); err != nil {
+		return nil, err
+	}
+	if n < 1 {
+		return nil, fmt.Errorf("locks: a set of %d %s: want at least one lock", n, s.Name)
+	}
+	o = o.withDefaults(s.Name, tree)
+	words, ranks := s.Words(tree, o), tree.Ranks()
+	homeWords, rankWords := words.Home*((n+ranks-1)/ranks), words.Rank*n
+	if words.Shared {
+		rankWords = words.Rank
+	}
+	home := rma.Disp(0)
+	base, err := f.Alloc(lines(homeWords) + lines(rankWords))
+	if err != nil {
+		return nil, fmt.Errorf("locks: %d %s: %w", n, s.Name, err)
+	}
+	home = base
+	rank := base + rma.Disp(lines(homeWords))
+	rma.Label(f, home, homeWords, o.Name+" home")
+	rma.Label(f, rank, rankWords, o.Name+" rank")
+	set := make([]*Lock, n)
+	for k := range set {
+		l := &Lock{spec: s, o: o, tree: tree, number: uint64(k) + 1, seats: make([]atomic.Pointer[Mutex], ranks)}
+		l.words = layout{home + rma.Disp(k/ranks*words.Home), rank}
+		if !words.Shared {
+			l.words.rank += rma.Disp(k * words.Rank)
+		}
+		l.o.Home = Rank((int(o.Home) + k) % ranks)
+		set[k] = l
+	}
+	return set, nil
+}
+
+// lines rounds up to whole cache lines, so that what ranks wait for does not
+// share one with what others write.
+func lines(words int) int {
+	const line = 8
+	return (words + line - 1) / line * line
+}
+
+// Spec is the row that the lock was made from.
+func (l *Lock) Spec() Spec { return l.spec }
+
+// At is the lock for the rank of w: an RWMutex if the spec's kind is
+// ReaderWriter. It is the same each time; the first window is the one that is
+// used.
+func (l *Lock) At(w rma.Window) Mutex {
+	place := &l.seats[w.Rank()]
+	if m := place.Load(); m != nil {
+		return *m
+	}
+	m := l.spec.at(l.seat(w))
+	place.CompareAndSwap(nil, &m)
+	return *place.Load()
+}
