@@ -184,8 +184,8 @@ func (o Options) validate(s Spec, t *topology.Tree) error {
 		return refuse("TL", o.TL, fmt.Sprintf("at most %d thresholds, one for each level", t.Levels()))
 	case o.TDC < 0:
 		return refuse("TDC", o.TDC, "at least 1, or 0 for the default")
-	case o.TR < 0 || o.TR > maxCount:
-		return refuse("TR", o.TR, fmt.Sprintf("1..%d, or 0 for the default", maxCount))
+	case o.TR < 0 || o.TR > maxTR:
+		return refuse("TR", o.TR, fmt.Sprintf("1..%d, or 0 for the default", maxTR))
 	case o.TW < 0 || o.TW > maxCount:
 		return refuse("TW", o.TW, fmt.Sprintf("1..%d, or 0 for the default", maxCount))
 	}

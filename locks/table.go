@@ -23,6 +23,11 @@ func All() []Spec {
 			Fairness: "T_L,i in a row", Aborts: Always, Words: wordsOfHMCS(twoLevels), at: newHMCS(twoLevels), Options: []string{"TL"},
 			preset: func(o *Options) { o.Operations = true },
 		},
+		{
+			Name: "RMA-RW", Kind: ReaderWriter, Paper: "000 §3", About: "tree of queues for writers, distributed counter for readers",
+			Fairness: "T_L,i, T_R, T_W", Aborts: Always, Words: wordsOfRMARW, at: newRMARW,
+			Options: []string{"TL", "TDC", "TR", "TW"},
+		},
 	}
 }
 

@@ -1,0 +1,219 @@
+package locks
+
+import (
+	"context"
+
+	"github.com/orwl/go-orwl/net/rma"
+)
+
+// readers is one physical counter of RMA-RW's distributed counter (DC): how many
+// readers have come (ARRIVE) and gone (DEPART), and whether a writer keeps them
+// out.
+//
+//	 63      62       61     60 .......... 48   47 ...... 24   23 ...... 0
+//	barred │ wanted │ phase │ aborts           │ departed    │ arrived
+//
+// A reader adds one to arrived. The number it finds there is its ticket, and the
+// rest of what it finds tells whether it is in:
+//
+//	barred  wanted   ticket
+//	no      no       any        in
+//	no      yes      < T_R      in
+//	no      yes      >= T_R     out until phase or aborts change
+//	yes     -        any        out until phase or aborts change
+//
+// A writer that has its turn at the root of the queues sets wanted, waits until
+// those who were inside are gone, sets barred, and waits until everybody is gone
+// who has slipped in meanwhile. When writers let go, one addition takes back both
+// bits, changes the phase, sets aborts to zero, and subtracts the departed from
+// both counts: who was out is in, numbered from zero. A writer that gives up
+// before it holds the lock takes back its bits and adds one to aborts: who was
+// out is in.
+//
+// Whoever is out stays counted in arrived, and is in as soon as phase or aborts
+// change, whether it has noticed or not: the next writer waits for it. The phase
+// therefore cannot change a second time before the reader has departed, and one
+// bit of it suffices. Writers that give up wait for nobody, so their number needs
+// more, and must not come round: at the highest a writer stays (patient).
+//
+// # What is corrected
+//
+// Listings 6 to 9 keep ARRIVE and DEPART in two words; docs/explored.md shows
+// what the explorer made of them. Here
+//
+//   - a writer waits for the readers that are inside (listing 7 forgets them);
+//   - a reset is one operation on one word, so that nobody sees half of it;
+//   - a reader resets by a CAS that fails if a writer has come to the counter:
+//     it cannot take a bar away;
+//   - a reader that is kept out relies on the writer that has set wanted and
+//     will take it back in any case, never on one that it saw in a queue. It
+//     does not back off and try again: it keeps its place, and the race for a
+//     reset is gone.
+type readers struct {
+	word
+	tr uint64 // T_R
+}
+
+const (
+	countBits = 24
+	abortBits = 13
+
+	arriveOne = 1
+	departOne = 1 << countBits
+	abortOne  = 1 << (2 * countBits)
+	phase     = abortOne << abortBits
+	wanted    = phase << 1
+	barred    = wanted << 1
+
+	countMask    = 1<<countBits - 1
+	departedMask = countMask * departOne
+	abortsMask   = (1<<abortBits - 1) * abortOne
+	epoch        = phase | abortsMask
+
+	// maxTR leaves room for all ranks between T_R and what fits. From
+	// arrivedHigh on a reader makes sure that the counter is reset.
+	maxTR       = 1 << (countBits - 2)
+	arrivedHigh = 1 << (countBits - 1)
+)
+
+func arrived(v uint64) uint64  { return v & countMask }
+func departed(v uint64) uint64 { return v / departOne & countMask }
+
+// patient reports whether a writer that found v must not give up any more.
+func patient(v uint64) bool { return v&abortsMask == abortsMask }
+
+// kept reports whether a reader that found v is kept out.
+func (c *readers) kept(v uint64) bool {
+	return v&(wanted|barred) != 0 && (v&barred != 0 || arrived(v) >= c.tr)
+}
+
+// arrive counts a reader and returns what it found.
+func (c *readers) arrive() uint64 {
+	found := c.add(arriveOne)
+	if arrived(found) >= c.tr && found&(wanted|barred) == 0 {
+		c.reset(arrived(found) >= arrivedHigh)
+	}
+	return found
+}
+
+// depart counts a reader that goes. If it must be flushed to be seen, so must
+// what the reader did.
+func (c *readers) depart() {
+	if c.at == nil {
+		c.accumulate(departOne)
+		return
+	}
+	if c.add(departOne)&(wanted|barred) != 0 {
+		c.wake()
+	}
+}
+
+// reset begins to count anew, from those who are inside, unless a writer has
+// come: then that is the writer's business. If it is not pressing and somebody
+// interferes, the next reader tries.
+func (c *readers) reset(pressing bool) {
+	for {
+		v := c.load()
+		gone := departed(v)
+		if v&(wanted|barred) != 0 || gone == 0 {
+			return
+		}
+		if c.cas(v, v-gone*(arriveOne+departOne)) || !pressing || c.w.Err() != nil {
+			return
+		}
+	}
+}
+
+// stay waits until a reader that was kept out is in. If ctx is done first it
+// takes the reader back, unless it comes too late for that.
+func (c *readers) stay(ctx context.Context, found uint64) error {
+	_, err := c.await(ctx, rma.IsNot(found&epoch).Masked(epoch))
+	if err == nil {
+		return nil
+	}
+	for c.w.Err() == nil {
+		v := c.load()
+		if (v^found)&epoch != 0 && c.w.Err() == nil {
+			return nil
+		}
+		if c.cas(v, v-arriveOne) {
+			return err
+		}
+	}
+	return c.w.Err()
+}
+
+// want announces a writer and returns what it found.
+func (c *readers) want() uint64 { return c.add(wanted) | wanted }
+
+// bar keeps everybody out, once those have gone who were inside when the writer
+// came and found v, and returns what the counter is when nobody is inside.
+func (c *readers) bar(ctx context.Context, v uint64) (uint64, error) {
+	inside := arrived(v)
+	if inside < c.tr {
+		if departed(v) < inside {
+			least := rma.AtLeast(inside * departOne).Masked(departedMask)
+			if _, err := c.await(ctx, least); err != nil {
+				return v, err
+			}
+		}
+		v = c.add(barred) | barred
+		inside = min(arrived(v), c.tr)
+	}
+	if departed(v) == inside {
+		return v, nil
+	}
+	gone, err := c.await(ctx, rma.Is(inside*departOne).Masked(departedMask))
+	if err != nil {
+		return v, err
+	}
+	return gone, nil
+}
+
+// admit takes back the bar of a counter that was v when nobody was inside, and
+// lets in whoever was kept out.
+func (c *readers) admit(v uint64) {
+	delta := -(v & (wanted | barred | abortsMask)) - departed(v)*(arriveOne+departOne)
+	if v&phase == 0 {
+		delta += phase
+	} else {
+		delta -= phase
+	}
+	c.accumulate(delta)
+	c.wake()
+}
+
+// giveUp is admit for a writer that does not hold the lock.
+func (c *readers) giveUp(v uint64) {
+	c.accumulate(abortOne - v&(wanted|barred))
+	c.wake()
+}
+
+// tryArrive counts a reader that would not be kept out.
+func (c *readers) tryArrive() bool {
+	for {
+		v := c.load()
+		if c.kept(v) || c.w.Err() != nil {
+			return false
+		}
+		if c.cas(v, v+arriveOne) {
+			if arrived(v) >= c.tr {
+				c.reset(arrived(v) >= arrivedHigh)
+			}
+			return true
+		}
+	}
+}
+
+// tryBar bars a counter that nobody is inside, and returns what it is then.
+func (c *readers) tryBar() (uint64, bool) {
+	for {
+		v := c.load()
+		if arrived(v) != departed(v) || v&(wanted|barred) != 0 || c.w.Err() != nil {
+			return 0, false
+		}
+		if c.cas(v, v|wanted|barred) {
+			return v | wanted | barred, true
+		}
+	}
+}

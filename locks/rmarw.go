@@ -1,0 +1,205 @@
+package locks
+
+import (
+	"context"
+
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// rmaRW is the topology-aware reader-writer lock of Schmid, Besta and Hoefler,
+// HPDC'16, §3: a distributed counter (DC) for readers, at every T_DC-th rank, and
+// a tree of queues (DT) for writers, whose root passes the lock between writers
+// and readers.
+//
+//	writers   tree of queues ─▶ root ─▶ bars every counter ─▶ holds
+//	readers   own counter ─▶ hold
+//
+// See tree and readers; readers says what is corrected of the printed protocol.
+// A grant at the root is the number of turns at the root in a row, plus one:
+// writers keep the counters barred; modeChange says that the readers were let
+// in, and that the successor has to take the lock from them (MODE_CHANGE).
+//
+// Invariant: while a writer holds the lock every counter is barred and nobody is
+// inside. Only who holds the root, or was passed the lock below it, touches the
+// upper bits of a counter.
+//
+// Fairness: writers as in hmcs. A waiting writer whose turn it is at the root is
+// overtaken by at most T_R readers at each counter, besides those that are kept
+// in by others; a waiting reader by at most T_W writers. §3.2.3 defines T_W as the
+// product of the T_L,i but listing 8 compares it with the number of turns at the
+// root, each of which may be T_L,2 * ... * T_L,N writers long; here T_W bounds
+// writers, so that the root turns over after T_W / (T_L,2 * ... * T_L,N) turns.
+//
+// Memory order: a reader's flush comes before it departs, a writer's before it
+// lets anybody in.
+//
+// Cost, if nobody interferes: a reader one FetchOp and one Accumulate, at its
+// counter. A writer those of hmcs, and for every counter two FetchOps (to
+// announce itself, to bar) and one Accumulate.
+type rmaRW struct {
+	seat
+	t  tree
+	tw uint64    // turns at the root in a row
+	c  readers   // the rank's own counter
+	dc []readers // all counters
+	// what each counter was when the rank barred it, if it was the rank
+	state []uint64
+	mine  bool
+}
+
+// The words of RMA-RW at each rank: its counter, alone on its cache line, and
+// its levels.
+const (
+	rwCounter = 0
+	rwLevels  = 8
+)
+
+// modeChange tells the successor at the root that the readers have the lock.
+const modeChange = climb
+
+func wordsOfRMARW(t *topology.Tree, _ Options) Words {
+	return Words{Rank: rwLevels + levelWords*t.Levels()}
+}
+
+// newRMARW is the lock for a rank.
+func newRMARW(s seat) Mutex {
+	l := &rmaRW{seat: s, tw: uint64(s.o.TW)}
+	l.t = newTree(&l.seat, allLevels(l.tree), rwLevels)
+	for _, tl := range s.o.TL[1:] {
+		l.tw /= uint64(tl)
+	}
+	counter := func(p Rank) readers { return readers{l.at(p, rwCounter), uint64(s.o.TR)} }
+	l.c = counter(l.tree.Counter(l.rank, s.o.TDC))
+	for p := range l.tree.Counters(s.o.TDC) {
+		l.dc = append(l.dc, counter(p))
+	}
+	l.state = make([]uint64, len(l.dc))
+	return l
+}
+
+// AcquireRead implements RWMutex.
+func (l *rmaRW) AcquireRead(ctx context.Context) error {
+	if err := l.begin(ctx); err != nil {
+		return err
+	}
+	found := l.c.arrive()
+	if err := l.decided(); err != nil {
+		return err
+	}
+	if l.c.kept(found) {
+		if err := l.c.stay(ctx, found); err != nil {
+			return l.failed(err)
+		}
+		l.counts.Waited++
+	}
+	l.acquired(reading)
+	return nil
+}
+
+// ReleaseRead implements RWMutex.
+func (l *rmaRW) ReleaseRead() {
+	l.end(reading)
+	l.c.depart()
+}
+
+// TryAcquireRead implements ReadTryer.
+func (l *rmaRW) TryAcquireRead() bool {
+	if l.begin(context.Background()) != nil || !l.c.tryArrive() {
+		return false
+	}
+	l.acquired(reading)
+	return true
+}
+
+// Acquire implements Mutex.
+func (l *rmaRW) Acquire(ctx context.Context) error {
+	if err := l.begin(ctx); err != nil {
+		return err
+	}
+	grant, root, err := l.t.enter(ctx)
+	if err != nil {
+		return err
+	}
+	l.mine = false
+	switch {
+	case root && grant > modeChange:
+		l.t.levels[0].run = grant - 1
+	case root:
+		if err := l.takeFromReaders(ctx); err != nil {
+			return l.failed(err)
+		}
+	}
+	l.acquired(writing)
+	return nil
+}
+
+// Release implements Mutex.
+func (l *rmaRW) Release() {
+	l.end(writing)
+	if l.t.pass() {
+		return
+	}
+	root := &l.t.levels[0]
+	if run := l.t.run(0); run < l.tw && root.pass(run+1+climb) {
+		l.t.climbBelow(0)
+		return
+	}
+	l.passToReaders()
+	l.t.leave(modeChange)
+}
+
+// takeFromReaders bars all counters. All are announced to before the first is
+// waited for, so that the waits overlap.
+func (l *rmaRW) takeFromReaders(ctx context.Context) error {
+	for i := range l.dc {
+		l.state[i] = l.dc[i].want()
+		if patient(l.state[i]) {
+			ctx = context.Background()
+		}
+	}
+	for i := range l.dc {
+		v, err := l.dc[i].bar(ctx, l.state[i])
+		l.state[i] = v
+		if err != nil {
+			for i := range l.dc {
+				l.dc[i].giveUp(l.state[i])
+			}
+			l.t.leave(modeChange)
+			return err
+		}
+	}
+	l.mine = true
+	return l.decided()
+}
+
+// passToReaders lets the readers in, also where another rank has barred.
+func (l *rmaRW) passToReaders() {
+	for i := range l.dc {
+		c := &l.dc[i]
+		if !l.mine {
+			l.state[i] = c.load()
+		}
+		c.admit(l.state[i])
+	}
+}
+
+// TryAcquire implements Tryer.
+func (l *rmaRW) TryAcquire() bool {
+	if l.begin(context.Background()) != nil || !l.t.tryEnter() {
+		return false
+	}
+	for i := range l.dc {
+		v, ok := l.dc[i].tryBar()
+		if !ok {
+			for ; i > 0; i-- {
+				l.dc[i-1].admit(l.state[i-1])
+			}
+			l.t.leave(modeChange)
+			return false
+		}
+		l.state[i] = v
+	}
+	l.mine = true
+	l.acquired(writing)
+	return true
+}
