@@ -1,8 +1,8 @@
 // Package mem is the window of ranks that are goroutines of one process.
 //
 // Every rank's segment is a Go slice. An operation is one atomic instruction
-// and one load; a wait spins for as long as that has paid lately and then
-// parks the goroutine, so that 64 ranks on two cores do not collapse.
+// and a look at one line; a wait spins for as long as that has paid lately and
+// then parks the goroutine, so that 64 ranks on two cores do not collapse.
 //
 //	fabric, err := mem.New(mem.Options{Topology: topology.Flat(2)})
 //	counter, err := fabric.Alloc(1)

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/orwl/go-orwl/net/internal/direct"
+	"github.com/orwl/go-orwl/net/internal/park"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/topology"
 )
@@ -67,8 +68,7 @@ func New(options Options) (*Fabric, error) {
 	regions := newRegions(ranks)
 	world := &direct.World{
 		Segments: make([]direct.Segment, ranks),
-		Rooms:    make([]*direct.Room, ranks),
-		Sleeper:  newSleeper(ranks),
+		Places:   make([]*park.Place, ranks),
 		Memory:   regions,
 	}
 	f := &Fabric{
@@ -80,10 +80,9 @@ func New(options Options) (*Fabric, error) {
 	for p := range ranks {
 		world.Segments[p] = direct.Segment{
 			Heap:    make([]uint64, options.Words),
-			Watch:   new(direct.Watch),
+			Room:    new(direct.Room),
 			Waiters: make([]atomic.Uint64, direct.WaiterWords(ranks)),
 		}
-		world.Rooms[p] = new(direct.Room)
 		f.windows[p] = direct.NewWindow(rma.Rank(p), world)
 	}
 	f.stop = context.AfterFunc(options.Context, func() { f.fail(context.Cause(options.Context)) })

@@ -45,7 +45,7 @@ type geometry struct {
 
 const (
 	magic   = 0x62_61_46_6c_77_72_6f_00 // "\0orwlFab" as it lies in memory
-	version = 1
+	version = 2
 
 	cacheLine = 64
 	page      = 4096
@@ -88,7 +88,6 @@ const (
 // of the waiters follow it.
 type lobby struct {
 	room   direct.Room
-	watch  direct.Watch
 	bell   atomic.Uint32 // counts calls for the porter of the process, if it has its desk here
 	porter atomic.Uint32 // the rank whose bell is to be rung for this one, plus one; 0 if it sleeps for itself
 }

@@ -127,7 +127,7 @@ var announcing = role("announcing", func(a *actor) error {
 	a.own()
 	segment := &a.world.Segments[0]
 	segment.Waiters[0].Or(1 << a.rank)
-	segment.Watch[d].Add(1)
+	segment.Room.Watch[d].Add(1)
 	return suicide()
 })
 
@@ -149,7 +149,7 @@ func TestKilledWhileAnnouncing(t *testing.T) {
 var owing = role("owing", func(a *actor) error {
 	a.own()
 	asleep(a.Fabric, 0)
-	if !a.world.Rooms[0].Awaken() {
+	if !a.world.Segments[0].Room.Awaken() {
 		return errors.New("rank 0 is awake")
 	}
 	return suicide()

@@ -242,7 +242,7 @@ func alloc(t testing.TB, f *Fabric, words int) rma.Disp {
 
 // asleep waits until rank p sleeps or is about to.
 func asleep(f *Fabric, p rma.Rank) {
-	for !f.world.Rooms[p].Waiting() {
+	for !f.world.Segments[p].Room.Waiting() {
 		runtime.Gosched()
 	}
 }

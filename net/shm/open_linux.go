@@ -93,7 +93,6 @@ func newFabric(file *os.File, l layout, options Options) (*Fabric, error) {
 func newWorld(m *memory, l layout) (*direct.World, *sleeper) {
 	world := &direct.World{
 		Segments: make([]direct.Segment, l.ranks),
-		Rooms:    make([]*direct.Room, l.ranks),
 		Memory:   newPools(m, l),
 		Spin:     spinning(),
 	}
@@ -101,10 +100,9 @@ func newWorld(m *memory, l layout) (*direct.World, *sleeper) {
 	for p := range lobbies {
 		lobby := view[lobby](m, l.lobbyOf(p))
 		lobbies[p] = lobby
-		world.Rooms[p] = &lobby.room
 		world.Segments[p] = direct.Segment{
 			Heap:    views[uint64](m, l.heapOf(p), l.words),
-			Watch:   &lobby.watch,
+			Room:    &lobby.room,
 			Waiters: views[atomic.Uint64](m, l.waitersOf(p), direct.WaiterWords(l.ranks)),
 		}
 	}

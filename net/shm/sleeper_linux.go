@@ -45,7 +45,8 @@ func newSleeper(m *memory, lobbies []*lobby) *sleeper {
 // Sleep implements direct.Sleeper. The order of its steps is what keeps a hint
 // from being lost: the rank says where it sleeps before it looks at its room,
 // and whoever wakes it makes the room awake before looking for the rank.
-func (s *sleeper) Sleep(p rma.Rank) {
+func (s *sleeper) Sleep(p rma.Rank, doze func()) {
+	doze()
 	lobby, bed := s.lobbies[p], s.beds[p].Load()
 	for {
 		where := inKernel

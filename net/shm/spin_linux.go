@@ -12,12 +12,9 @@ import (
 // wake-up takes, and a rank that has stopped spinning must try for as long, or
 // the two would never find out. Tries that fail become rare, so that they cost
 // nothing where spinning never pays: more ranks than CPUs, or two on one CPU.
-const (
-	spinFor    = 50 * time.Microsecond
-	spinRarest = 1024
-)
+const spinFor = 50 * time.Microsecond
 
 func spinning() direct.Spin {
 	looks := direct.Looks(spinFor)
-	return direct.Spin{Most: looks, Probe: looks, Rarest: spinRarest, Elsewhere: true}
+	return direct.Spin{Most: looks, Probe: looks, Elsewhere: true}
 }

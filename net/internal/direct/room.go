@@ -6,24 +6,31 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Room is where one rank waits. It lies in memory that all ranks share, is
-// valid when zeroed, and is written by its rank except for state.
+// Room is where one rank waits, and the one line of memory that others look at
+// after they have changed a word of that rank. It lies in memory that all ranks
+// share, is valid when zeroed, and is written by its rank except for state and
+// Watch. That operations on a rank's words read the line in which the rank says
+// that it waits costs them a miss after each of its waits; the other lines that
+// a hand-over would touch instead cost it more.
 type Room struct {
 	// state says whether the rank may have to be woken:
 	//
 	//	awake ──rank──▶ waiting ──the rank, or whoever makes its condition true──▶ awake
 	//
 	// Whoever moves it from waiting to awake by CAS owes the rank one wake-up,
-	// unless it is the rank itself.
+	// also if it is the rank itself.
 	state atomic.Uint32
-	_     uint32
 
+	rel    atomic.Uint32
 	target atomic.Int64
 	disp   atomic.Int64
 	mask   atomic.Uint64
 	value  atomic.Uint64
-	rel    atomic.Uint32
-	_      [16]byte // a room is a cache line of its own
+
+	// Watch counts the other ranks that await a word of this one.
+	Watch Watch
+
+	_ [8]byte // a room is a cache line of its own
 }
 
 const (
@@ -31,13 +38,23 @@ const (
 	waiting
 )
 
-// expect writes down what the rank waits for. Readers may see a mixture of two
-// expectations; the rank looks at its word again after it has announced the
-// second, so that a wake-up missed because of the mixture does no harm. Most
-// waits differ from the last one in nothing or in the value, and a store that
-// other processors have to notice costs more than a look. It reports whether the
-// rank was awake, as it is unless two goroutines use its window.
-func (r *Room) expect(target rma.Rank, disp rma.Disp, until rma.Until) bool {
+// watchers is the number of counters in a Watch. There is no room for more: a
+// word that has its counter in common with one that is awaited costs whoever
+// changes it a look at the waiting list, and nothing else.
+const watchers = 4
+
+// Watch counts, for the words of one segment by displacement modulo 4, how many
+// other ranks await them.
+type Watch [watchers]atomic.Uint32
+
+func (w *Watch) of(disp rma.Disp) *atomic.Uint32 { return &w[disp&(watchers-1)] }
+
+// expect writes down what the rank is going to wait for. Readers may see a
+// mixture of two expectations; the rank looks at its word again after it has
+// announced the second, so that a wake-up missed because of the mixture does no
+// harm. Most waits differ from the last one in nothing or in the value, and a
+// store that other processors have to notice costs more than a look.
+func (r *Room) expect(target rma.Rank, disp rma.Disp, until rma.Until) {
 	if r.target.Load() != int64(target) {
 		r.target.Store(int64(target))
 	}
@@ -53,7 +70,12 @@ func (r *Room) expect(target rma.Rank, disp rma.Disp, until rma.Until) bool {
 	if r.rel.Load() != uint32(until.Rel) {
 		r.rel.Store(uint32(until.Rel))
 	}
-	return r.state.Swap(waiting) == awake
+}
+
+// concerns reports whether a change of the word at disp of the room's own rank
+// may concern somebody: the rank itself, or those that Watch counts.
+func (r *Room) concerns(disp rma.Disp) bool {
+	return r.state.Load() == waiting && r.disp.Load() == int64(disp) || r.Watch.of(disp).Load() != 0
 }
 
 // wants reports whether the rank waits for a word and would go on if it held
@@ -65,6 +87,9 @@ func (r *Room) wants(target rma.Rank, disp rma.Disp, value uint64) bool {
 	until := rma.Until{Mask: r.mask.Load(), Value: r.value.Load(), Rel: rma.Relation(r.rel.Load())}
 	return until.Holds(value)
 }
+
+// doze announces that the rank may have to be woken from now on.
+func (r *Room) doze() { r.state.Store(waiting) }
 
 // Awaken moves the room from waiting to awake and reports whether the caller
 // did it, and so owes the wake-up.

@@ -11,10 +11,11 @@ import (
 // not. Which of the two holds is learnt: a wait that ended while spinning
 // doubles the next wait's share, a wait that had to sleep halves it.
 const (
-	spinMost  = 32 // looks at the word, one or two µs
-	spinLeast = 4
-	spinRelax = 1  // pauses between looks; one is 40 to 140 cycles
-	spinProbe = 32 // a rank that has stopped spinning tries again every so many waits
+	spinMost   = 32 // looks at the word, one or two µs
+	spinLeast  = 4
+	spinRelax  = 1    // pauses between looks; one is 40 to 140 cycles
+	spinProbe  = 32   // a rank that has stopped spinning tries again after so many waits
+	spinRarest = 1024 // and if that does not pay, ever more seldom, down to this: a try costs as much as a wait
 )
 
 // Spin is how the ranks of a World spin. The zero value is for ranks that are
@@ -42,30 +43,30 @@ func (s Spin) withDefaults() Spin {
 		s.Probe = spinLeast
 	}
 	if s.Rarest == 0 {
-		s.Rarest = spinProbe
+		s.Rarest = spinRarest
 	}
 	return s
 }
 
 // spin is one rank's experience with spinning.
 type spin struct {
+	looks   int32
+	slept   int32 // waits since the last try
+	between int32 // waits between tries
+	trying  bool  // the last wait that spun was a try
+	alone   bool  // nobody else can run while this rank spins
 	Spin
-	alone   bool // nobody else can run while this rank spins
-	looks   int
-	slept   int  // waits since the last try
-	between int  // waits between tries
-	trying  bool // the last wait that spun was a try
 }
 
 func newSpin(limits Spin) spin {
 	limits = limits.withDefaults()
-	return spin{Spin: limits, looks: limits.Most, between: spinProbe,
+	return spin{Spin: limits, looks: int32(limits.Most), between: spinProbe,
 		// Asked once: it takes a lock of the Go scheduler.
 		alone: runtime.GOMAXPROCS(0) == 1 && !limits.Elsewhere}
 }
 
 // begin is how often the next wait may look before it sleeps.
-func (s *spin) begin() int {
+func (s *spin) begin() int32 {
 	if s.alone {
 		return 0
 	}
@@ -73,14 +74,14 @@ func (s *spin) begin() int {
 		if s.slept++; s.slept < s.between {
 			return 0
 		}
-		s.slept, s.looks, s.trying = 0, s.Probe, true
+		s.slept, s.looks, s.trying = 0, int32(s.Probe), true
 	}
 	return s.looks
 }
 
 // paid remembers that the wait ended while spinning.
 func (s *spin) paid() {
-	s.looks = min(2*s.looks, s.Most)
+	s.looks = min(2*s.looks, int32(s.Most))
 	s.between, s.trying = spinProbe, false
 }
 
@@ -88,7 +89,7 @@ func (s *spin) paid() {
 func (s *spin) wasted() {
 	if s.looks /= 2; s.trying {
 		s.looks, s.trying = 0, false
-		s.between = min(2*s.between, s.Rarest)
+		s.between = min(2*s.between, int32(s.Rarest))
 	}
 }
 

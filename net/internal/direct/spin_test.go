@@ -11,7 +11,7 @@ func TestSpinLearns(t *testing.T) {
 	s := newSpin(Spin{Most: 16, Probe: 10, Rarest: 2 * spinProbe, Elsewhere: true})
 	for i, c := range []struct {
 		unspun int // waits that do not spin come first
-		looks  int
+		looks  int32
 		pays   bool
 	}{
 		{0, 16, true},

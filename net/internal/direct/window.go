@@ -4,13 +4,17 @@ import (
 	"runtime"
 	"sync/atomic"
 
+	"github.com/orwl/go-orwl/net/internal/park"
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Sleeper puts ranks to sleep and wakes them. Wake is called once for every
-// time somebody else moved the rank's Room to awake; Sleep returns after that.
+// Sleeper puts ranks to sleep and wakes them.
 type Sleeper interface {
-	Sleep(p rma.Rank)
+	// Sleep calls doze, once, which makes rank p's Room one that waits, and
+	// returns after a Wake that comes no earlier than that.
+	Sleep(p rma.Rank, doze func())
+	// Wake is called once for every time that rank p's Room was moved back to
+	// awake, by any goroutine, or by doze.
 	Wake(p rma.Rank)
 }
 
@@ -27,26 +31,50 @@ type Memory interface {
 // World is what all windows of a process share.
 type World struct {
 	Segments []Segment
-	Rooms    []*Room
-	Sleeper  Sleeper
-	Memory   Memory
-	Spin     Spin
+	// Places, one for each rank, are where the ranks park if all are goroutines
+	// of this process and all windows are made before any is used; NewWindow
+	// fills them in. If there are none, Sleeper puts the ranks to sleep.
+	Places  []*park.Place
+	Sleeper Sleeper
+	Memory  Memory
+	Spin    Spin
+}
+
+// wake makes the wake-up that rank p is owed.
+func (w *World) wake(p rma.Rank) {
+	if w.Places != nil {
+		w.Places[p].Unpark()
+	} else {
+		w.Sleeper.Wake(p)
+	}
 }
 
 // Window is rank p's window on a World.
+//
+// Many ranks hand over to each other on few processors, so that what they touch
+// competes for the processor's cache: fields that are used together lie together.
 type Window struct {
-	// failed is on the line that every operation reads anyway.
+	// What every operation reads, and seldom anybody writes.
 	failed   atomic.Bool
-	segments []Segment
+	nudged   atomic.Bool // look again for a reason to end the wait
+	parks    bool        // at place, and not by the Sleeper
 	rank     rma.Rank
+	segments []Segment
+	room     *Room
 	world    *World
-	err      error // written before failed
-	failing  atomic.Bool
-	spin     spin
-	standing int // the bucket of its own segment in which the rank stays announced, or 0
 
-	// Neighbours in memory must not share a line: a rank writes here in every
-	// wait, and reads in every operation.
+	// What every wait writes: a line, too.
+	place park.Place
+	word  *uint64 // what the rank waits for
+	until rma.Until
+	spin  spin
+
+	dozeOff func() // doze
+	err     error  // written before failed
+	failing atomic.Bool
+	waits   atomic.Bool // a goroutine does; for the invariant
+
+	// Neighbours in memory must not share a line.
 	_ [64]byte
 }
 
@@ -54,7 +82,14 @@ var _ rma.Shared = (*Window)(nil)
 
 // NewWindow is rank p's window.
 func NewWindow(p rma.Rank, world *World) *Window {
-	return &Window{rank: p, world: world, segments: world.Segments, spin: newSpin(world.Spin)}
+	w := &Window{rank: p, room: world.Segments[p].Room, world: world, segments: world.Segments, spin: newSpin(world.Spin)}
+	w.dozeOff = w.doze
+	if world.Places != nil {
+		w.parks = true
+		w.place.Init(w.dozeOff)
+		world.Places[p] = &w.place
+	}
+	return w
 }
 
 // Rank implements rma.Window.
@@ -69,7 +104,7 @@ func (w *Window) Put(target rma.Rank, disp rma.Disp, value uint64) {
 		}
 	}
 	atomic.StoreUint64(word, value)
-	if s.watched(disp) {
+	if s.Room.concerns(disp) {
 		w.notify(s, target, disp, word)
 	}
 }
@@ -110,7 +145,7 @@ func (w *Window) FetchOp(target rma.Rank, disp rma.Disp, op rma.Op, operand uint
 	default:
 		return atomic.LoadUint64(word)
 	}
-	if s.watched(disp) {
+	if s.Room.concerns(disp) {
 		w.notify(s, target, disp, word)
 	}
 	return old
@@ -129,7 +164,7 @@ func (w *Window) CAS(target rma.Rank, disp rma.Disp, old, new uint64) uint64 {
 			return seen
 		}
 	}
-	if s.watched(disp) {
+	if s.Room.concerns(disp) {
 		w.notify(s, target, disp, word)
 	}
 	return old
@@ -171,7 +206,7 @@ func (w *Window) Notify(target rma.Rank, disp rma.Disp) {
 			return
 		}
 	}
-	if s.watched(disp) {
+	if s.Room.concerns(disp) {
 		w.notify(s, target, disp, word)
 	}
 }
@@ -207,7 +242,8 @@ func (w *Window) Fail(err error) {
 
 // nudge makes the rank look at its word, its context and its failure again.
 func (w *Window) nudge() {
-	if w.world.Rooms[w.rank].Awaken() {
-		w.world.Sleeper.Wake(w.rank)
+	w.nudged.Store(true)
+	if w.room.Awaken() {
+		w.world.wake(w.rank)
 	}
 }

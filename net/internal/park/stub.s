@@ -1,0 +1,1 @@
+// Functions without a body are accepted in a package that has an assembly file.
