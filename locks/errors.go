@@ -30,11 +30,14 @@ func (e *BrokenError) Unwrap() error { return e.Cause }
 // makes.
 type MisuseError struct {
 	Lock string
-	Rank Rank
+	Rank Rank // negative if a goroutine without a rank made it
 	What string
 }
 
 func (e *MisuseError) Error() string {
+	if e.Rank < 0 {
+		return fmt.Sprintf("locks: %s %s", e.Lock, e.What)
+	}
 	return fmt.Sprintf("locks: %s, rank %d: %s", e.Lock, e.Rank, e.What)
 }
 

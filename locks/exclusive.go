@@ -27,19 +27,11 @@ type inner interface {
 // granted is the least grant.
 const granted = 1
 
-// mutex makes a Mutex of a core.
+// mutex makes a Mutex of a core. The types below are the capabilities that a core
+// may have besides.
 type mutex struct {
 	seat
 	core core
-}
-
-// exclusive is the lock for a rank, given its core.
-func exclusive(build func(*seat) core) func(seat) Mutex {
-	return func(s seat) Mutex {
-		m := &mutex{seat: s}
-		m.core = build(&m.seat)
-		return m
-	}
 }
 
 // Acquire implements Mutex.

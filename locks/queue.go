@@ -71,10 +71,9 @@ func newQueue(s *seat, tail word, node Rank, base int, aborts bool) queue {
 func (q *queue) enter(ctx context.Context) (grant uint64, err error) {
 	if q.aborts {
 		if status := q.status.load(); status != 0 {
-			if back, err := q.rejoin(status); back || err != nil {
-				if err != nil {
-					return 0, err
-				}
+			if back, err := q.rejoin(status); err != nil {
+				return 0, err
+			} else if back {
 				return q.wait(ctx)
 			}
 		}
@@ -85,7 +84,19 @@ func (q *queue) enter(ctx context.Context) (grant uint64, err error) {
 	}
 	next := q.s.at(Rank(pred-1), q.base+nodeNext)
 	next.publish(uint64(q.node) + 1)
-	return q.wait(ctx)
+	if !q.aborts {
+		ctx = context.Background()
+		if q.s.o.HandOver == ByMessage {
+			return q.receive()
+		}
+	}
+	// Here as well as in wait: each function that a rank has to return from when
+	// it wakes up is a misprediction on the way to whoever comes next.
+	if grant, err = q.status.await(ctx, rma.IsNot(0)); err != nil {
+		return q.quit(err)
+	}
+	q.status.clear()
+	return grant, nil
 }
 
 // tryEnter enters an empty queue and reports whether it was empty.
@@ -93,29 +104,36 @@ func (q *queue) tryEnter() bool {
 	return (!q.aborts || q.status.load() == 0) && q.tail.cas(0, uint64(q.node)+1)
 }
 
-// wait waits for the grant, and gives up when ctx is done if the queue aborts.
+// wait waits for the grant, at most until ctx is done.
 func (q *queue) wait(ctx context.Context) (uint64, error) {
-	if q.s.o.HandOver == ByMessage {
-		if _, err := q.status.await(context.Background(), rma.IsNot(q.received)); err != nil {
-			return 0, q.s.failed(err)
-		}
-		q.received++
-		return 1, nil
-	}
-	if !q.aborts {
-		ctx = context.Background()
-	}
 	grant, err := q.status.await(ctx, rma.IsNot(0))
 	if err != nil {
-		if q.s.w.Err() != nil || q.status.cas(0, abandoned) {
-			return 0, q.s.failed(err)
-		}
-		if grant = q.status.load(); q.s.w.Err() != nil { // it came at the last moment
-			return 0, q.s.failed(err)
-		}
+		return q.quit(err)
 	}
-	q.status.store(0)
+	q.status.clear()
 	return grant, nil
+}
+
+// quit is the end of a wait that err has ended: the node is left where it is,
+// unless the lock came at the last moment.
+func (q *queue) quit(err error) (grant uint64, _ error) {
+	if q.s.w.Err() != nil || q.status.cas(0, abandoned) {
+		return 0, q.s.fail(err)
+	}
+	if grant = q.status.load(); q.s.w.Err() != nil {
+		return 0, q.s.fail(err)
+	}
+	q.status.clear()
+	return grant, nil
+}
+
+// receive waits for the predecessor's message.
+func (q *queue) receive() (uint64, error) {
+	if _, err := q.status.await(context.Background(), rma.IsNot(q.received)); err != nil {
+		return 0, q.s.fail(err)
+	}
+	q.received++
+	return granted, nil
 }
 
 // rejoin takes up a node that this rank, or another one of its element, has
@@ -126,7 +144,7 @@ func (q *queue) rejoin(status uint64) (bool, error) {
 		return true, nil
 	}
 	if _, err := q.status.await(context.Background(), rma.IsNot(skipped)); err != nil {
-		return false, q.s.failed(err)
+		return false, q.s.fail(err)
 	}
 	return false, nil
 }
@@ -204,12 +222,14 @@ func (q *queue) offer(succ, grant uint64) bool {
 // free makes the node at pos fit for its next turn. A skipped node's owner may
 // be waiting for that.
 func (q *queue) free() {
-	q.nextOf(q.pos).store(0)
-	if q.pos != q.node {
-		status := q.s.at(q.pos, q.base+nodeStatus)
-		status.publish(0)
-		q.pos = q.node
+	if q.pos == q.node {
+		q.next.clear()
+		return
 	}
+	next, status := q.s.at(q.pos, q.base+nodeNext), q.s.at(q.pos, q.base+nodeStatus)
+	next.store(0)
+	status.publish(0)
+	q.pos = q.node
 }
 
 func (q *queue) nextOf(node Rank) *word {

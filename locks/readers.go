@@ -118,7 +118,7 @@ func (c *readers) reset(pressing bool) {
 		if v&(wanted|barred) != 0 || gone == 0 {
 			return
 		}
-		if c.cas(v, v-gone*(arriveOne+departOne)) || !pressing || c.w.Err() != nil {
+		if c.cas(v, v-gone*(arriveOne+departOne)) || !pressing || c.m.w.Err() != nil {
 			return
 		}
 	}
@@ -131,16 +131,16 @@ func (c *readers) stay(ctx context.Context, found uint64) error {
 	if err == nil {
 		return nil
 	}
-	for c.w.Err() == nil {
+	for c.m.w.Err() == nil {
 		v := c.load()
-		if (v^found)&epoch != 0 && c.w.Err() == nil {
+		if (v^found)&epoch != 0 && c.m.w.Err() == nil {
 			return nil
 		}
 		if c.cas(v, v-arriveOne) {
 			return err
 		}
 	}
-	return c.w.Err()
+	return c.m.w.Err()
 }
 
 // want announces a writer and returns what it found.
@@ -193,7 +193,7 @@ func (c *readers) giveUp(v uint64) {
 func (c *readers) tryArrive() bool {
 	for {
 		v := c.load()
-		if c.kept(v) || c.w.Err() != nil {
+		if c.kept(v) || c.m.w.Err() != nil {
 			return false
 		}
 		if c.cas(v, v+arriveOne) {
@@ -209,7 +209,7 @@ func (c *readers) tryArrive() bool {
 func (c *readers) tryBar() (uint64, bool) {
 	for {
 		v := c.load()
-		if arrived(v) != departed(v) || v&(wanted|barred) != 0 || c.w.Err() != nil {
+		if arrived(v) != departed(v) || v&(wanted|barred) != 0 || c.m.w.Err() != nil {
 			return 0, false
 		}
 		if c.cas(v, v|wanted|barred) {

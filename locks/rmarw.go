@@ -88,7 +88,7 @@ func (l *rmaRW) AcquireRead(ctx context.Context) error {
 	}
 	if l.c.kept(found) {
 		if err := l.c.stay(ctx, found); err != nil {
-			return l.failed(err)
+			return l.fail(err)
 		}
 		l.counts.Waited++
 	}
@@ -116,6 +116,7 @@ func (l *rmaRW) Acquire(ctx context.Context) error {
 	if err := l.begin(ctx); err != nil {
 		return err
 	}
+	before := l.counts
 	grant, root, err := l.t.enter(ctx)
 	if err != nil {
 		return err
@@ -126,7 +127,8 @@ func (l *rmaRW) Acquire(ctx context.Context) error {
 		l.t.levels[0].run = grant - 1
 	case root:
 		if err := l.takeFromReaders(ctx); err != nil {
-			return l.failed(err)
+			l.counts = before
+			return l.fail(err)
 		}
 	}
 	l.acquired(writing)

@@ -29,7 +29,7 @@ const (
 
 func (l *Lock) seat(w rma.Window) seat {
 	return seat{
-		memory: newMemory(w, l.o.Home, l.tree.Ranks(), l.words, l.o.Operations),
+		memory: l.newMemory(w),
 		o:      l.o, tree: l.tree, rank: w.Rank(), number: l.number,
 	}
 }
@@ -43,8 +43,10 @@ func (s *seat) begin(ctx context.Context) error {
 	if s.held != free {
 		s.misuse("acquires a lock that it holds: release it first")
 	}
-	if err := s.w.Err(); err != nil {
-		return s.broken(err)
+	if s.failed == nil || s.failed.Load() {
+		if err := s.w.Err(); err != nil {
+			return s.broken(err)
+		}
 	}
 	return ctx.Err()
 }
@@ -67,9 +69,9 @@ func (s *seat) decided() error {
 	return nil
 }
 
-// failed is the error of an await: the context's as it is, the window's as a
+// fail is the error of an await: the context's as it is, the window's as a
 // broken lock's.
-func (s *seat) failed(err error) error {
+func (s *seat) fail(err error) error {
 	if s.w.Err() != nil {
 		return s.broken(s.w.Err())
 	}

@@ -104,8 +104,12 @@ func (o Operations) String() string {
 	return text
 }
 
-// layout is where a lock's words are.
-type layout struct{ home, rank rma.Disp }
+// layout is where a lock's words are, among those of its set.
+type layout struct {
+	home, rank rma.Disp
+	base       rma.Disp // of the set
+	words      int      // at each rank
+}
 
 // Lock is one lock, for all ranks of a fabric.
 type Lock struct {
@@ -113,6 +117,7 @@ type Lock struct {
 	o      Options
 	tree   *topology.Tree
 	words  layout
+	near   *neighbourhood
 	number uint64 // among the locks of its set, from 1
 	seats  []atomic.Pointer[Mutex]
 }
@@ -147,19 +152,18 @@ func (s Spec) NewSet(f rma.Fabric, n int, o Options) ([]*Lock, error) {
 	if words.Shared {
 		rankWords = words.Rank
 	}
-	home := rma.Disp(0)
-	base, err := f.Alloc(lines(homeWords) + lines(rankWords))
+	all := lines(homeWords) + lines(rankWords)
+	home, err := f.Alloc(all)
 	if err != nil {
 		return nil, fmt.Errorf("locks: %d %s: %w", n, s.Name, err)
 	}
-	home = base
-	rank := base + rma.Disp(lines(homeWords))
+	rank := home + rma.Disp(lines(homeWords))
 	rma.Label(f, home, homeWords, o.Name+" home")
 	rma.Label(f, rank, rankWords, o.Name+" rank")
-	set := make([]*Lock, n)
+	set, near := make([]*Lock, n), new(neighbourhood)
 	for k := range set {
-		l := &Lock{spec: s, o: o, tree: tree, number: uint64(k) + 1, seats: make([]atomic.Pointer[Mutex], ranks)}
-		l.words = layout{home + rma.Disp(k/ranks*words.Home), rank}
+		l := &Lock{spec: s, o: o, tree: tree, near: near, number: uint64(k) + 1, seats: make([]atomic.Pointer[Mutex], ranks)}
+		l.words = layout{home + rma.Disp(k/ranks*words.Home), rank, home, all}
 		if !words.Shared {
 			l.words.rank += rma.Disp(k * words.Rank)
 		}
@@ -175,6 +179,12 @@ func lines(words int) int {
 	const line = 8
 	return (words + line - 1) / line * line
 }
+
+// Validate says what is wrong with options for a lock of ranks in a tree.
+func (s Spec) Validate(t *topology.Tree, o Options) error { return o.validate(s, t) }
+
+// WordsOn is the memory that a lock takes of ranks in a tree.
+func (s Spec) WordsOn(t *topology.Tree) Words { return s.Words(t, Options{}.withDefaults(s.Name, t)) }
 
 // Spec is the row that the lock was made from.
 func (l *Lock) Spec() Spec { return l.spec }

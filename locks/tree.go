@@ -84,11 +84,12 @@ func newTree(s *seat, numbers []int, base int) tree {
 // enter returns when the rank holds the root, and reports what the root's
 // predecessor granted, if the rank has entered the root's queue itself.
 func (t *tree) enter(ctx context.Context) (grant uint64, root bool, err error) {
-	finest := len(t.levels) - 1
+	finest, before := len(t.levels)-1, t.s.counts
 	for k := finest; ; k-- {
 		l := &t.levels[k]
 		grant, err := l.queue.enter(ctx)
 		if err != nil {
+			t.s.counts = before
 			t.climbBelow(k)
 			return 0, false, err
 		}

@@ -1,5 +1,7 @@
 package rma
 
+import "sync/atomic"
+
 // Shared is the capability of a window whose ranks share coherent memory with
 // others: direct loads and stores instead of operations.
 type Shared interface {
@@ -13,6 +15,10 @@ type Shared interface {
 	// Notify wakes whoever awaits target's word and finds its condition true.
 	// It follows a direct store to a word that may be awaited.
 	Notify(target Rank, disp Disp)
+
+	// Failed becomes true when Err becomes an error: what a direct access does
+	// not notice by itself.
+	Failed() *atomic.Bool
 }
 
 // Exposer is the capability of a fabric that can show other ranks memory which

@@ -211,6 +211,9 @@ func (w *Window) Notify(target rma.Rank, disp rma.Disp) {
 	}
 }
 
+// Failed implements rma.Shared.
+func (w *Window) Failed() *atomic.Bool { return &w.failed }
+
 // Attach implements rma.Window.
 func (w *Window) Attach(words int) (rma.Region, error) {
 	if err := w.Err(); err != nil {

@@ -1,0 +1,280 @@
+package locks
+
+import (
+	"context"
+
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// cohort is C-G-L: a global lock G and, for each element of the finest level, a
+// local lock L (Dice, Marathe, Shavit, PPoPP'12; on windows Uffmann 2022, §5.4).
+// Whoever holds the local lock and inherits or acquires the global one holds the
+// lock. A holder that is not alone passes the local lock on, and the global one
+// stays where it is, T_L,N times in a row at most.
+//
+//	    G  (home)
+//	  /   \
+//	 L     L     at each element's tail rank
+//	ranks  ranks
+//
+// The local grant is climb if the global lock has been let go, and more if it
+// comes along: the number of passes in a row, plus one.
+//
+// # The four optimisations of §5.4.1
+//
+//   - Options.Count: the passes are counted by operations at the lock's home
+//     (CountGlobal), by operations in the element (CountLocal), there directly
+//     (CountDirect), or in the local grant itself (CountInline, the default);
+//   - Options.OwnNode: off, the ranks of an element share one node in a global
+//     MCS queue, since only one of them is in it at a time, and find it directly;
+//     on, each has its own, and the element remembers whose is queued.
+//
+// Invariant: at most one rank of an element is in the global lock; it is let go
+// before the local one is.
+//
+// Fairness: that of G between elements, with at most T_L,N acquisitions in a row
+// inside one while another waits, and that of L inside.
+//
+// Cost, away from home: that of G; with a neighbour waiting, that of L.
+type cohort struct {
+	seat
+	local  inner
+	global core
+	tl     uint64
+	passed uint64 // CountInline: passes in a row, when the rank acquired
+	count  word   // the other CohortCounts
+}
+
+// cohortLocal and cohortGlobal are the locks that a cohort is made of.
+type cohortLocal struct {
+	name  string
+	words Words
+	new   func(*seat) inner
+	cost  Cost
+}
+
+type cohortGlobal struct {
+	name  string
+	words Words
+	// new makes the lock for a rank; node is the rank whose memory holds the
+	// element's share.
+	new func(s *seat, node Rank) core
+	// fairness is its own, between elements.
+	fairness string
+	cost     Operations // uncontended
+}
+
+// words is what a cohort takes. The locals' homes are the elements' tail ranks,
+// so that every rank has room for one; the last word of each part is a count.
+func (c cohort) words(l cohortLocal, g cohortGlobal) Words {
+	return Words{Home: g.words.Home + 1, Rank: l.words.Home + l.words.Rank + g.words.Rank + 1}
+}
+
+// newCohort is the lock for a rank.
+func newCohort(l cohortLocal, g cohortGlobal) func(seat) Mutex {
+	return func(s seat) Mutex {
+		n := s.tree.Levels()
+		tail := s.tree.TailRank(n, s.tree.Element(s.rank, n))
+		c := &cohort{seat: s, tl: uint64(s.o.TL[n-1])}
+
+		globalRank := l.words.Home + l.words.Rank
+		local := s.part(tail, s.rankBase, s.rankBase+rma.Disp(l.words.Home))
+		global := s.part(s.home, s.homeBase, s.rankBase+rma.Disp(globalRank))
+		c.local = l.new(&local)
+		c.global = g.new(&global, tail)
+
+		switch s.o.Count {
+		case CountDirect:
+			c.count = s.at(tail, globalRank+g.words.Rank)
+		case CountLocal:
+			c.count = byOperations(s.at(tail, globalRank+g.words.Rank))
+		case CountGlobal:
+			c.count = byOperations(s.atHome(g.words.Home))
+		}
+		return c
+	}
+}
+
+// part is the seat for a lock inside another one.
+func (s *seat) part(home Rank, homeBase, rankBase rma.Disp) seat {
+	p := *s
+	p.home, p.homeBase, p.rankBase = home, homeBase, rankBase
+	return p
+}
+
+// byOperations is a word that is not reached directly.
+func byOperations(x word) word {
+	x.at = nil
+	return x
+}
+
+// Acquire implements Mutex.
+func (c *cohort) Acquire(ctx context.Context) error {
+	if err := c.begin(ctx); err != nil {
+		return err
+	}
+	grant, err := c.local.enter(context.Background())
+	if err != nil {
+		return err
+	}
+	if grant != 0 {
+		c.counts.Waited++
+	}
+	if grant <= climb {
+		above, err := c.global.enter(context.Background())
+		if err != nil {
+			c.local.leave(climb)
+			return err
+		}
+		c.counts.Upper++
+		if above != 0 {
+			c.counts.UpperWaited++
+		}
+		grant = climb
+	}
+	c.passed = grant - climb
+	c.acquired(writing)
+	return nil
+}
+
+// TryAcquire implements Tryer.
+func (c *cohort) TryAcquire() bool {
+	if c.begin(context.Background()) != nil || !c.local.tryEnter() {
+		return false
+	}
+	if !c.global.tryEnter() {
+		c.local.leave(climb)
+		return false
+	}
+	c.passed = 0
+	c.acquired(writing)
+	return true
+}
+
+// Release implements Mutex.
+func (c *cohort) Release() {
+	c.end(writing)
+	if !c.local.alone() {
+		if passed := c.passes(); passed+1 < c.tl {
+			c.counts.Passed++
+			c.setPasses(passed + 1)
+			c.local.leave(passed + 1 + climb)
+			return
+		}
+	}
+	c.setPasses(0)
+	c.global.leave(granted)
+	c.local.leave(climb)
+}
+
+// passes is how often the lock has been passed on in a row.
+func (c *cohort) passes() uint64 {
+	if c.o.Count == CountInline {
+		return c.passed
+	}
+	return c.count.load()
+}
+
+func (c *cohort) setPasses(n uint64) {
+	if c.o.Count != CountInline {
+		c.count.store(n)
+	}
+}
+
+// Alone implements Cohort.
+func (c *cohort) Alone() bool { return c.local.alone() }
+
+// sharedQueue is a global MCS lock with one node for each element.
+func sharedQueue(s *seat, node Rank) core {
+	q := newQueue(s, s.atHome(0), node, 0, false)
+	return &q
+}
+
+// ownQueue is a global MCS lock with one node for each rank. The element
+// remembers whose node is in the queue.
+type ownQueue struct {
+	queue
+	owner word
+}
+
+func newOwnQueue(s *seat, element Rank) core {
+	return &ownQueue{queue: newQueue(s, s.atHome(0), s.rank, 0, false), owner: s.at(element, nodeWords)}
+}
+
+func (q *ownQueue) enter(ctx context.Context) (uint64, error) {
+	grant, err := q.queue.enter(ctx)
+	if err == nil {
+		q.owner.store(uint64(q.node) + 1)
+	}
+	return grant, err
+}
+
+func (q *ownQueue) tryEnter() bool {
+	if !q.queue.tryEnter() {
+		return false
+	}
+	q.owner.store(uint64(q.node) + 1)
+	return true
+}
+
+func (q *ownQueue) leave(grant uint64) {
+	owner := Rank(q.owner.load() - 1)
+	if owner == q.node || q.s.w.Err() != nil {
+		q.queue.leave(grant)
+		return
+	}
+	theirs := newQueue(q.s, q.tail, owner, q.base, false)
+	theirs.leave(grant)
+}
+
+// cohorts are the rows of the table: every global lock with every local one.
+func cohorts() []Spec {
+	globals := []cohortGlobal{
+		{"TAS", Words{Home: 1}, func(s *seat, _ Rank) core { return newTAS(s) },
+			"none: TAS goes to anybody, after T_L,N in a row", Operations{Atomics: 1, Puts: 1}},
+		{"TKT", wordsOfTKT(nil, Options{}), func(s *seat, _ Rank) core { return newTKT(s) },
+			"T_L,N in a row", Operations{Atomics: 1, Puts: 1, Gets: 1}},
+		{"MCS", Words{Home: 1, Rank: nodeWords + 1}, func(s *seat, node Rank) core {
+			if s.o.OwnNode {
+				return newOwnQueue(s, node)
+			}
+			return sharedQueue(s, node)
+		}, "T_L,N in a row", Operations{Atomics: 2, Gets: 1}},
+	}
+	locals := []cohortLocal{
+		{"TTS", wordsOfTTS(nil, Options{}), func(s *seat) inner { return newTTS(s) },
+			Cost{Operations{Atomics: 1, Puts: 1, Gets: 2}, Operations{Atomics: 1, Puts: 3, Gets: 3, Unbounded: true}}},
+		{"TKT", wordsOfTKT(nil, Options{}), func(s *seat) inner { return newTKT(s) },
+			Cost{Operations{Atomics: 1, Puts: 1, Gets: 3}, Operations{Atomics: 1, Puts: 1, Gets: 4}}},
+		{"MCS", Words{Home: 1, Rank: nodeWords}, func(s *seat) inner {
+			q := newQueue(s, s.atHome(0), s.rank, 0, false)
+			return &q
+		}, Cost{Operations{Atomics: 2}, Operations{Atomics: 1, Puts: 2}}},
+		{"CLH", wordsOfCLH(nil, Options{}), newCLH,
+			Cost{Operations{Atomics: 1, Puts: 1, Gets: 2}, Operations{Atomics: 1, Puts: 1, Gets: 3}}},
+		{"HEM", Words{Home: 1, Rank: 1}, newHemlock(hemlockVariant{ctr: true}),
+			Cost{Operations{Atomics: 2, Gets: 1}, Operations{Atomics: 3, Gets: 2}}},
+	}
+	var rows []Spec
+	for _, g := range globals {
+		for _, l := range locals {
+			options := []string{"TL", "Count"}
+			if g.name == "MCS" {
+				options = append(options, "OwnNode")
+			}
+			rows = append(rows, Spec{
+				Name: "C-" + g.name + "-" + l.name, Paper: "003 §5.4", About: "cohort lock, " + g.name + " over " + l.name,
+				Fairness: g.fairness, Options: options,
+				Words: func(*topology.Tree, Options) Words { return cohort{}.words(l, g) }, at: newCohort(l, g),
+				Cost: Cost{g.cost.plus(l.cost.Uncontended), l.cost.Contended},
+			})
+		}
+	}
+	return rows
+}
+
+// plus is the sum of two locks' operations.
+func (o Operations) plus(p Operations) Operations {
+	return Operations{o.Atomics + p.Atomics, o.Puts + p.Puts, o.Gets + p.Gets, o.Unbounded || p.Unbounded}
+}
