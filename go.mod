@@ -5,3 +5,5 @@ go 1.26.0
 require golang.org/x/sys v0.49.0
 
 require pgregory.net/rapid v1.3.0
+
+require github.com/puzpuzpuz/xsync/v4 v4.5.0

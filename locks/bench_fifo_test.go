@@ -1,0 +1,89 @@
+package locks_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+
+	"github.com/orwl/go-orwl/locks"
+)
+
+//lint:file-ignore SA2001 sections are empty so that nothing but the lock is measured
+
+// competitors are how many goroutines or processes compete.
+var competitors = []int{2, 8, 32}
+
+// What a FIFO lock must reach.
+const (
+	leastRate  = 1.0  // of the channel's
+	mostSpread = 0.05 // of what its goroutines get
+	leastKept  = 0.5  // of what the channel keeps of its rate as they grow more
+)
+
+// fifo is FIFO locks whose sections are empty, so that there is nothing but
+// hand-over, against a channel of capacity 1, which serves its senders in FIFO
+// order. sync.Mutex, which is not fair, stands beside them.
+func fifo(r *report) {
+	r.fifo("sync.Mutex", false, func(n int) []func() {
+		var m sync.Mutex
+		return slices.Repeat([]func(){func() { m.Lock(); m.Unlock() }}, n)
+	})
+	for _, spec := range locks.All() {
+		if !spec.FIFO || !selected(spec.Name) {
+			continue
+		}
+		r.fifo(spec.Name, true, func(n int) []func() {
+			return sections(fresh(r.B, spec.Name, fmt.Sprintf("core:%d", n), locks.Options{}))
+		})
+	}
+	if selected("MCS") {
+		r.fifo("Locker by MCS", false, lockers(r.B, 32))
+		r.fifo("Locker by MCS with 8 ranks", false, lockers(r.B, 8))
+	}
+}
+
+// lockers are goroutines that use a Locker with at most so many ranks.
+func lockers(b *testing.B, ranks int) func(n int) []func() {
+	return func(n int) []func() {
+		k := newLocker(b, "MCS", fmt.Sprintf("core:%d", min(n, ranks)))
+		return slices.Repeat([]func(){func() { k.Lock(); k.Unlock() }}, n)
+	}
+}
+
+// sections are empty ones by the ranks of a lock.
+func sections(handles []locks.Mutex) (do []func()) {
+	ctx := context.Background()
+	for _, m := range handles {
+		do = append(do, func() {
+			must(m.Acquire(ctx))
+			m.Release()
+		})
+	}
+	return do
+}
+
+// fifo prints the lines of one lock.
+func (r *report) fifo(name string, promised bool, sections func(n int) []func()) {
+	target, keep := "", ""
+	if promised {
+		target = fmt.Sprintf("≥ %g, cv ≤ %g", leastRate, mostSpread)
+		keep = fmt.Sprintf("≥ %g", leastKept)
+	}
+	var channels, rates []float64
+	for _, n := range competitors {
+		channel := make(chan struct{}, 1)
+		peer := slices.Repeat([]func(){func() { channel <- struct{}{}; <-channel }}, n)
+		ours := sections(n)
+		m := inTurns(*ratioTurns,
+			func() figure { return contend(peer) },
+			func() figure { return contend(ours) })
+		r.row(fmt.Sprintf("%s, %d goroutines", name, n), million(m[1].figure), "channel "+million(m[0].figure),
+			times(m[1].ratio), target, m[1].ratio >= leastRate && m[1].spread <= mostSpread)
+		channels, rates = append(channels, m[0].value), append(rates, m[1].value)
+	}
+	kept, channelKept := slices.Min(rates)/rates[0], slices.Min(channels)/channels[0]
+	r.row(name+", what is kept of the rate with 2", times(kept), "channel "+times(channelKept),
+		times(kept/channelKept), keep, kept/channelKept >= leastKept)
+}

@@ -1,0 +1,116 @@
+package locks_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/puzpuzpuz/xsync/v4"
+
+	"github.com/orwl/go-orwl/locks"
+)
+
+//lint:file-ignore SA2001 sections are empty so that nothing but the lock is measured
+
+// readerWriter is goroutines that read, and now and then write, against
+// sync.RWMutex. Which is fairer shows in cv. Beside them the best kept lock for
+// mostly readers in Go, and foMPI's.
+func readerWriter(r *report) {
+	for _, share := range []struct {
+		percent float64
+		least   map[int]float64 // of sync.RWMutex's throughput, by goroutines
+	}{
+		{0.2, map[int]float64{2: 1.2, 8: 1, 32: 1}},
+		{2, map[int]float64{2: 0.5, 8: 0.5, 32: 0.5}},
+		{20, map[int]float64{2: 0.5, 8: 0.5, 32: 0.5}},
+	} {
+		for _, n := range competitors {
+			r.readerWriter(n, share.percent, share.least[n])
+		}
+	}
+}
+
+func (r *report) readerWriter(n int, percent, least float64) {
+	machine := fmt.Sprintf("core:%d", n)
+	names := []string{"RMA-RW", "foMPI-RW", "xsync.RBMutex"}
+	contenders := []func() figure{
+		mixed(n, percent, standardRW),
+		mixed(n, percent, rankRW(fresh(r.B, "RMA-RW", machine, locks.Options{TDC: min(n, *ratioTDC)}))),
+		mixed(n, percent, rankRW(fresh(r.B, "foMPI-RW", machine, locks.Options{}))),
+		mixed(n, percent, xsyncRW),
+	}
+	m := inTurns(*ratioTurns, contenders...)
+	for i, name := range names {
+		target := ""
+		if name == "RMA-RW" {
+			target = fmt.Sprintf("≥ %g", least)
+		}
+		r.row(fmt.Sprintf("%s, F_W %g %%, %d goroutines", name, percent, n), million(m[i+1].figure),
+			"sync.RWMutex "+million(m[0].figure), times(m[i+1].ratio), target, m[i+1].ratio >= least)
+	}
+}
+
+// A door is one goroutine's side of a reader-writer lock: an empty section of
+// either kind.
+type door struct{ read, write func() }
+
+// mixed is a contender whose goroutines write with a probability.
+func mixed(n int, percent float64, doors func(n int) []door) func() figure {
+	var do []func()
+	for g, d := range doors(n) {
+		c := &chance{state: uint64(g+1) * 0x9e3779b97f4a7c15, below: uint64(percent / 100 * (1 << 32))}
+		do = append(do, func() {
+			if c.happens() {
+				d.write()
+			} else {
+				d.read()
+			}
+		})
+	}
+	return func() figure { return contend(do) }
+}
+
+// chance is a random number generator (xorshift) on cache lines of its own.
+type chance struct {
+	state, below uint64
+	_            [112]byte
+}
+
+func (c *chance) happens() bool {
+	c.state ^= c.state << 13
+	c.state ^= c.state >> 7
+	c.state ^= c.state << 17
+	return c.state>>32 < c.below
+}
+
+func standardRW(n int) []door {
+	m := new(sync.RWMutex)
+	doors := make([]door, n)
+	for g := range doors {
+		doors[g] = door{func() { m.RLock(); m.RUnlock() }, func() { m.Lock(); m.Unlock() }}
+	}
+	return doors
+}
+
+func xsyncRW(n int) []door {
+	m := xsync.NewRBMutex()
+	doors := make([]door, n)
+	for g := range doors {
+		doors[g] = door{func() { m.RUnlock(m.RLock()) }, func() { m.Lock(); m.Unlock() }}
+	}
+	return doors
+}
+
+func rankRW(handles []locks.Mutex) func(n int) []door {
+	return func(n int) (doors []door) {
+		ctx := context.Background()
+		for _, m := range handles {
+			rw := m.(locks.RWMutex)
+			doors = append(doors, door{
+				func() { must(rw.AcquireRead(ctx)); rw.ReleaseRead() },
+				func() { must(rw.Acquire(ctx)); rw.Release() },
+			})
+		}
+		return doors
+	}
+}

@@ -1,0 +1,47 @@
+package locks_test
+
+import (
+	"testing"
+
+	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/net/sim"
+)
+
+// TestCrashSeeds crashes holders, waiters and others. Nobody gets the lock beside
+// a holder that is gone, and everybody else ends: with the lock, or with an error
+// that says that it is broken and which peer is lost.
+func TestCrashSeeds(t *testing.T) {
+	for _, spec := range locks.All() {
+		t.Run(spec.Name, func(t *testing.T) {
+			t.Parallel()
+			for _, text := range smallMachines {
+				for crashes := 1; crashes <= 2; crashes++ {
+					g := game{spec: spec, tree: machine(t, text), acquisitions: 3, crashes: crashes}
+					if r := g.seeds(0, *seeds); r.Failure != nil {
+						t.Fatalf("%s: %v", g, r.Failure)
+					}
+				}
+			}
+		})
+	}
+}
+
+// TestCrashAnywhere crashes either of two ranks at every point of everything that
+// they can do.
+func TestCrashAnywhere(t *testing.T) {
+	for _, spec := range locks.All() {
+		t.Run(spec.Name, func(t *testing.T) {
+			t.Parallel()
+			for _, text := range []string{"core:2", "node:2 core:1"} {
+				g := game{spec: spec, tree: machine(t, text), acquisitions: 1, crashes: 1}
+				r := g.exhaust(sim.Faults{Crashes: 1}, unvaried, sim.Limit{States: *states})
+				if r.Failure != nil {
+					t.Fatalf("%s: %v", g, r.Failure)
+				}
+				if !r.Complete {
+					t.Logf("%s: more than %d states; -locks.states 0 visits all of them", g, *states)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,194 @@
+package locks_test
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/locks/lockstest"
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/sim"
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// How much is explored, and what is played again. A failure prints the command
+// that repeats it, which ends in -seed or -schedule.
+var (
+	seeds  = flag.Int("locks.seeds", someSeeds, "TestSeeds: seeds for each lock on a small machine; fewer on larger ones")
+	states = flag.Int("locks.states", someStates, "TestExhaust: states of each search; all of them, if 0")
+	plays  = flag.String("locks.play", "", `TestPlay: what to play, "LOCK/TOPOLOGY/ACQUISITIONS/CRASHES"`)
+
+	seed     = flag.Uint64("seed", 0, "TestPlay: the seed to play")
+	schedule = flag.String("schedule", "", "TestPlay: the schedule to play, instead of a seed")
+)
+
+// machinesOf256 are the machines of Schmid, Besta and Hoefler, HPDC'16, §4.4: up
+// to four levels with the same number of children everywhere.
+var machinesOf256 = []string{"core:4", "node:4 core:4", "rack:4 node:4 core:4", "group:4 rack:4 node:4 core:4"}
+
+// game is a contest for a lock, of which a seed draws the rest.
+type game struct {
+	spec         locks.Spec
+	tree         *topology.Tree
+	acquisitions int
+	crashes      int
+}
+
+func (g game) String() string {
+	return fmt.Sprintf("%s/%s/%d/%d", g.spec.Name, g.tree, g.acquisitions, g.crashes)
+}
+
+// system is the contest for a seed: thresholds so small that they matter, variants
+// of the lock, who reads and who writes, and what goes wrong.
+func (g game) system(seed uint64) sim.System {
+	rng := rand.New(rand.NewPCG(seed, 3))
+	ranks := g.tree.Ranks()
+	o := lockstest.Thresholds{TL: 1 + rng.IntN(3), TR: 1 + rng.IntN(4), TW: 1 + rng.IntN(9)}.Options(g.spec, g.tree)
+	o.Home = rma.Rank(rng.IntN(ranks))
+	heeds := func(option string) bool { return slices.Contains(g.spec.Options, option) }
+	if heeds("TDC") {
+		o.TDC = 1 + rng.IntN(ranks)
+	}
+	variants := lockstest.Variants(g.spec)
+	variants[rng.IntN(len(variants))].Set(&o)
+	readers := make([]bool, ranks)
+	for p := range readers {
+		readers[p] = g.spec.Kind == locks.ReaderWriter && rng.IntN(2) == 0
+	}
+	c := g.contest(o, readers)
+	if g.spec.Aborts == locks.Always && rng.IntN(2) == 0 {
+		c.Quits = 8 << rng.IntN(6)
+	}
+	faults := sim.Faults{Crashes: g.crashes, Delays: rng.IntN(3), Pauses: rng.IntN(3)}
+	return g.play(c, faults, seed)
+}
+
+func (g game) contest(o locks.Options, readers []bool) lockstest.Contest {
+	return lockstest.Contest{
+		Subject: lockstest.Of(g.spec), Options: o, Acquisitions: g.acquisitions,
+		Reads: func(p rma.Rank) bool { return readers[p] },
+	}
+}
+
+// play is a contest as a system. Each run of it draws from the same seed.
+func (g game) play(c lockstest.Contest, faults sim.Faults, seed uint64) sim.System {
+	return sim.System{
+		Topology: g.tree,
+		Faults:   faults,
+		Command:  fmt.Sprintf("go test ./locks -run '^TestPlay$' -locks.play %q", g),
+		MaxSteps: 1 << 24,
+		Setup: func(f *sim.Fabric) (sim.Program, error) {
+			c.Quit = rand.New(rand.NewPCG(seed, 5))
+			m, err := c.Start(f)
+			if err != nil {
+				return sim.Program{}, err
+			}
+			return sim.Program{Rank: m.Rank, Check: m.Check, State: m.State}, nil
+		},
+	}
+}
+
+// seeds plays n games, up to the first failure.
+func (g game) seeds(first uint64, n int) (total sim.Report) {
+	for s := first; s < first+uint64(n); s++ {
+		r := g.system(s).Seed(s)
+		total.Runs++
+		total.Steps += r.Steps
+		if total.Failure = r.Failure; r.Failure != nil {
+			return total
+		}
+	}
+	return total
+}
+
+// casts are the ways to be readers and writers: only writers, unless the lock
+// tells them apart.
+func (g game) casts() (casts [][]bool) {
+	ranks := g.tree.Ranks()
+	if g.spec.Kind == locks.Exclusive {
+		return [][]bool{make([]bool, ranks)}
+	}
+	for bits := range 1 << ranks {
+		cast := make([]bool, ranks)
+		for p := range cast {
+			cast[p] = bits>>p&1 == 1
+		}
+		casts = append(casts, cast)
+	}
+	return casts
+}
+
+// searched is the contest for a cast with the least thresholds.
+func (g game) searched(cast []bool, faults sim.Faults, vary func(*locks.Options)) sim.System {
+	o := lockstest.Thresholds{TL: 1, TR: 1, TW: 1}.Options(g.spec, g.tree)
+	vary(&o)
+	return g.play(g.contest(o, cast), faults, 0)
+}
+
+func unvaried(*locks.Options) {}
+
+// exhaust visits every state, for every cast.
+func (g game) exhaust(faults sim.Faults, vary func(*locks.Options), limit sim.Limit) (total sim.Report) {
+	total.Complete = true
+	for _, cast := range g.casts() {
+		r := g.searched(cast, faults, vary).Exhaust(limit)
+		total.Runs += r.Runs
+		total.Steps += r.Steps
+		total.States += r.States
+		total.Complete = total.Complete && r.Complete
+		if total.Failure = r.Failure; r.Failure != nil {
+			return total
+		}
+	}
+	return total
+}
+
+// TestExhaust visits every state that two ranks can reach who acquire a lock
+// twice, as neighbours and far from each other.
+func TestExhaust(t *testing.T) {
+	for _, spec := range locks.All() {
+		t.Run(spec.Name, func(t *testing.T) {
+			t.Parallel()
+			for _, text := range []string{"core:2", "node:2 core:1"} {
+				g := game{spec: spec, tree: machine(t, text), acquisitions: 2}
+				r := g.exhaust(sim.Faults{}, unvaried, sim.Limit{States: *states})
+				if r.Failure != nil {
+					t.Fatalf("%s: %v", g, r.Failure)
+				}
+				if r.States < 10 || !r.Complete && *states == 0 {
+					t.Fatalf("%s: the search did not get through: %+v", g, r)
+				}
+				if !r.Complete {
+					t.Logf("%s: more than %d states; -locks.states 0 visits all of them", g, *states)
+				}
+			}
+		})
+	}
+}
+
+// smallMachines have few ranks, so that few steps have to come in a certain order.
+var smallMachines = []string{"core:2", "core:3", "node:2 core:2", "rack:2 node:2 core:2"}
+
+// TestSeeds plays every lock on small machines, and a few rounds on large ones.
+func TestSeeds(t *testing.T) {
+	for _, spec := range locks.All() {
+		t.Run(spec.Name, func(t *testing.T) {
+			t.Parallel()
+			for _, text := range smallMachines {
+				g := game{spec: spec, tree: machine(t, text), acquisitions: 3}
+				if r := g.seeds(0, *seeds); r.Failure != nil {
+					t.Fatalf("%s: %v", g, r.Failure)
+				}
+			}
+			for i, text := range machinesOf256 {
+				g := game{spec: spec, tree: machine(t, text), acquisitions: 20}
+				if r := g.seeds(0, *seeds>>(3*i+1)); r.Failure != nil {
+					t.Fatalf("%s: %v", g, r.Failure)
+				}
+			}
+		})
+	}
+}

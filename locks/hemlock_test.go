@@ -1,0 +1,256 @@
+package locks_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/net/mem"
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/sim"
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// hemlocks are the rows of the table whose ranks have one word for all locks.
+var hemlocks = []string{"HEM", "HEM-CTR", "HEM-AH"}
+
+func specOf(t *testing.T, name string) locks.Spec {
+	t.Helper()
+	spec, ok := locks.ByName(name)
+	if !ok {
+		t.Fatalf("no lock %q in the table", name)
+	}
+	return spec
+}
+
+// TestHemlockMemory is what Hemlock is for (Uffmann 2022, §5.4.4): an additional
+// lock costs the fabric one word, where MCS needs one, and two for each rank.
+func TestHemlockMemory(t *testing.T) {
+	const ranks = 6
+	// used is the words of all ranks that a set of n locks takes.
+	used := func(name string, n int) int {
+		const words = 1 << 12
+		f, err := mem.New(mem.Options{Topology: topology.Flat(ranks), Words: words})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		if _, err := specOf(t, name).NewSet(f, n, locks.Options{}); err != nil {
+			t.Fatal(err)
+		}
+		_, err = f.Alloc(words + 1)
+		full := new(rma.AllocError)
+		if !errors.As(err, &full) {
+			t.Fatalf("allocating more than there is: %v, want an AllocError", err)
+		}
+		return ranks * (words - full.Free)
+	}
+	// Every rank is home to as many locks as fill a line, and that many more.
+	const few, more = 8 * ranks, 5 * 8 * ranks
+	for name, want := range map[string]int{"HEM": 1, "HEM-CTR": 1, "HEM-AH": 1, "MCS": 2*ranks + 1} {
+		words := used(name, few+more) - used(name, few)
+		if words != want*more {
+			t.Errorf("%d more locks of a set of %s take %d words of %d ranks, want %d each", more, name, words, ranks, want)
+		}
+	}
+}
+
+// A nesting is what one rank does, round by round: the locks of a set that it
+// acquires, in this order, and then releases, from the last or from the first.
+type nesting struct {
+	locks     []int
+	fromFirst bool
+}
+
+// nested is ranks that hold several locks of a set at once, whose successors all
+// wait for their one word, and check what each lock promises.
+func nested(spec locks.Spec, tree *topology.Tree, n int, scripts [][]nesting) sim.System {
+	return sim.System{Topology: tree, Setup: func(f *sim.Fabric) (sim.Program, error) {
+		set, err := spec.NewSet(f, n, locks.Options{})
+		if err != nil {
+			return sim.Program{}, err
+		}
+		data, err := f.Alloc(n)
+		if err != nil {
+			return sim.Program{}, err
+		}
+		holder := make([]locks.Rank, n) // rank+1
+		written := make([]uint64, n)
+		home := locks.Rank(tree.Ranks() - 1)
+		enter := func(ctx context.Context, w rma.Window, k int) error {
+			if err := set[k].At(w).Acquire(ctx); err != nil {
+				return err
+			}
+			if holder[k] != 0 {
+				return fmt.Errorf("rank %d enters lock %d while rank %d holds it", w.Rank(), k, holder[k]-1)
+			}
+			holder[k] = w.Rank() + 1
+			seen := w.Get(home, data+rma.Disp(k))
+			if w.Err() != nil {
+				return w.Err()
+			}
+			if seen != written[k] {
+				return fmt.Errorf("rank %d sees write %d under lock %d, want %d", w.Rank(), seen, k, written[k])
+			}
+			written[k]++
+			w.Put(home, data+rma.Disp(k), written[k])
+			return nil
+		}
+		return sim.Program{Rank: func(ctx context.Context, w rma.Window) error {
+			for _, round := range scripts[w.Rank()] {
+				for _, k := range round.locks {
+					if err := enter(ctx, w, k); err != nil {
+						return err
+					}
+				}
+				release := slices.Clone(round.locks)
+				if !round.fromFirst {
+					slices.Reverse(release)
+				}
+				for _, k := range release {
+					holder[k] = 0
+					set[k].At(w).Release()
+				}
+			}
+			return nil
+		}}, nil
+	}}
+}
+
+// TestHemlockNestedExhaustively visits every state of small systems in which a
+// rank holds two locks and others wait for each.
+func TestHemlockNestedExhaustively(t *testing.T) {
+	both, reversed := nesting{locks: []int{0, 1}}, nesting{locks: []int{0, 1}, fromFirst: true}
+	first, second := nesting{locks: []int{0}}, nesting{locks: []int{1}}
+	for name, scripts := range map[string][][]nesting{
+		"two ranks, both locks twice":       {{both, reversed}, {reversed, both}},
+		"a rank between two others":         {{both}, {first}, {second}},
+		"the same, letting go as it took":   {{reversed}, {first}, {second}},
+		"back for the one just handed over": {{reversed, first}, {first}, {second}},
+	} {
+		for _, lock := range hemlocks {
+			t.Run(lock+"/"+name, func(t *testing.T) {
+				report := nested(specOf(t, lock), topology.Flat(len(scripts)), 2, scripts).Exhaust(sim.Limit{})
+				if err := report.Err(); err != nil {
+					t.Fatal(err)
+				}
+				if !report.Complete {
+					t.Error("the search did not get through")
+				}
+				t.Logf("%d states", report.States)
+			})
+		}
+	}
+}
+
+// TestHemlockNestedBySeed does so with more ranks and locks. Every rank acquires
+// in the order of the locks, so that nobody can wait in a circle.
+func TestHemlockNestedBySeed(t *testing.T) {
+	const ranks, number, rounds = 4, 3, 4
+	rng := rand.New(rand.NewPCG(1, 2))
+	for i := range 10 {
+		scripts := nestings(rng, ranks, number, rounds)
+		for _, lock := range hemlocks {
+			system := nested(specOf(t, lock), topology.Flat(ranks), number, scripts)
+			system.Faults = []sim.Faults{{}, {Delays: 2, Pauses: 2}}[i%2]
+			if err := system.Seeds(uint64(i), 100).Err(); err != nil {
+				t.Fatalf("%s, %v: %v", lock, scripts, err)
+			}
+		}
+	}
+}
+
+// nestings are scripts for ranks: any locks, in order.
+func nestings(rng *rand.Rand, ranks, number, rounds int) [][]nesting {
+	scripts := make([][]nesting, ranks)
+	for p := range scripts {
+		for range rounds {
+			round := nesting{fromFirst: rng.IntN(2) == 0}
+			for k := range number {
+				if rng.IntN(3) > 0 {
+					round.locks = append(round.locks, k)
+				}
+			}
+			scripts[p] = append(scripts[p], round)
+		}
+	}
+	return scripts
+}
+
+// TestHemlockNestedInMemory is the same with goroutines, which sleep and have to
+// be woken: each by its own lock's hand-over, the holder of several by the
+// successor that frees its word.
+func TestHemlockNestedInMemory(t *testing.T) {
+	const ranks, number, rounds = 4, 3, 2000
+	for _, lock := range hemlocks {
+		t.Run(lock, func(t *testing.T) {
+			f, err := mem.New(mem.Options{Topology: topology.Flat(ranks), Words: 64})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer f.Close()
+			set, err := specOf(t, lock).NewSet(f, number, locks.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			entered := make([]int, number) // each under its lock: the race detector looks, too
+			want := make([]int, number)
+			scripts := nestings(rand.New(rand.NewPCG(3, 4)), ranks, number, rounds)
+			var all sync.WaitGroup
+			for p, script := range scripts {
+				w, err := f.Window(locks.Rank(p))
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, round := range script {
+					for _, k := range round.locks {
+						want[k]++
+					}
+				}
+				all.Go(func() {
+					for _, round := range script {
+						for _, k := range round.locks {
+							if err := set[k].At(w).Acquire(t.Context()); err != nil {
+								t.Error(err)
+								return
+							}
+							entered[k]++
+						}
+						if !round.fromFirst {
+							slices.Reverse(round.locks)
+						}
+						for _, k := range round.locks {
+							set[k].At(w).Release()
+						}
+					}
+				})
+			}
+			all.Wait()
+			if !slices.Equal(entered, want) {
+				t.Errorf("the locks were entered %v times, want %v", entered, want)
+			}
+		})
+	}
+}
+
+// TestHemlockNestingIsChecked plants what the checks above are for: ranks that
+// nest in different orders, and locks whose tail is one.
+func TestHemlockNestingIsChecked(t *testing.T) {
+	there, back := nesting{locks: []int{0, 1}}, nesting{locks: []int{1, 0}}
+	report := nested(specOf(t, "HEM"), topology.Flat(2), 2, [][]nesting{{there}, {back}}).Exhaust(sim.Limit{})
+	if err := report.Err(); !errors.Is(err, sim.ErrDeadlock) {
+		t.Errorf("two ranks that nest two locks in two orders: %v, want a deadlock", err)
+	}
+	broken := specOf(t, "HEM")
+	broken.Words = func(*topology.Tree, locks.Options) locks.Words { return locks.Words{Rank: 1, Shared: true} }
+	report = nested(broken, topology.Flat(2), 2, [][]nesting{{there}, {there}}).Exhaust(sim.Limit{})
+	if err := report.Err(); err == nil || strings.Contains(err.Error(), "setup") {
+		t.Errorf("two locks with one tail: %v, want a broken promise", err)
+	}
+}

@@ -1,0 +1,57 @@
+package lockstest
+
+import (
+	"context"
+
+	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/net/rma"
+)
+
+// Defects of exclusion and of visibility.
+var brokenExclusion = []Specimen{
+	{
+		Name: "no-lock", Of: "MCS", Defect: "Acquire returns at once",
+		Break:      handles(func(m queued, _ rma.Window) locks.Mutex { return &noLock{m} }),
+		RejectedBy: []string{"exclusion/writers", "visibility/put", "progress/hand-over"},
+	},
+	{
+		Name: "readers-unlocked", Of: "RMA-RW", Defect: "AcquireRead returns at once",
+		Break:      handles(func(m shareable, _ rma.Window) locks.Mutex { return &readersUnlocked{m} }),
+		RejectedBy: []string{"exclusion/readers-writers", "visibility/to-readers"},
+	},
+	{
+		Name: "readers-exclude", Of: "RMA-RW", Defect: "readers exclude each other",
+		Break:      handles(func(m shareable, _ rma.Window) locks.Mutex { return &readersExclude{m} }),
+		RejectedBy: []string{"exclusion/readers-together", "try/readers"},
+	},
+	{
+		Name: "release-unflushed", Of: "MCS", Defect: "Release does not complete what the holder did",
+		Break:      seen(func(w rma.Window) rma.Window { return &unflushed{w} }),
+		RejectedBy: []string{"visibility/put", "visibility/accumulate", "visibility/bulk"},
+	},
+	{
+		Name: "read-release-unflushed", Of: "RMA-RW", Defect: "neither release completes what the holder did",
+		Break:      seen(func(w rma.Window) rma.Window { return &unflushed{w} }),
+		RejectedBy: []string{"visibility/to-readers", "visibility/from-readers"},
+	},
+}
+
+type noLock struct{ queued }
+
+func (m *noLock) Acquire(context.Context) error { return nil }
+func (m *noLock) Release()                      {}
+
+type readersUnlocked struct{ shareable }
+
+func (m *readersUnlocked) AcquireRead(context.Context) error { return nil }
+func (m *readersUnlocked) ReleaseRead()                      {}
+
+type readersExclude struct{ shareable }
+
+func (m *readersExclude) AcquireRead(ctx context.Context) error { return m.Acquire(ctx) }
+func (m *readersExclude) TryAcquireRead() bool                  { return m.TryAcquire() }
+func (m *readersExclude) ReleaseRead()                          { m.Release() }
+
+type unflushed struct{ rma.Window }
+
+func (w *unflushed) FlushAll() {}

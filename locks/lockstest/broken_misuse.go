@@ -1,0 +1,170 @@
+package lockstest
+
+import (
+	"context"
+	"errors"
+
+	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/net/rma"
+)
+
+// Defects of Alone and of handing on.
+var brokenCohorts = []Specimen{
+	{
+		Name: "always-alone", Of: "MCS", Defect: "Alone is always true",
+		Break:      handles(func(m queued, _ rma.Window) locks.Mutex { return &alone{m, true} }),
+		RejectedBy: []string{"cohort/known"},
+	},
+	{
+		Name: "never-alone", Of: "MCS", Defect: "Alone is always false",
+		Break:      handles(func(m queued, _ rma.Window) locks.Mutex { return &alone{m, false} }),
+		RejectedBy: []string{"cohort/nobody", "cohort/contended"},
+	},
+	{
+		Name: "disown-releases", Of: "TKT", Defect: "Disown lets the lock go",
+		Break:      handles(func(m handedOn, _ rma.Window) locks.Mutex { return &disownReleases{m} }),
+		RejectedBy: []string{"oblivious/hand-on", "oblivious/waiter"},
+	},
+	{
+		Name: "adopts-anything", Of: "TKT", Defect: "Disown and Adopt accept misuse",
+		Break:      handles(func(m handedOn, _ rma.Window) locks.Mutex { return &adoptsAnything{m} }),
+		RejectedBy: []string{"oblivious/misuse"},
+	},
+}
+
+type alone struct {
+	queued
+	answer bool
+}
+
+func (m *alone) Alone() bool { return m.answer }
+
+type disownReleases struct{ handedOn }
+
+func (m *disownReleases) Disown() { m.Release() }
+
+type adoptsAnything struct{ handedOn }
+
+func (m *adoptsAnything) Disown() { forgiven(m.handedOn.Disown) }
+func (m *adoptsAnything) Adopt()  { forgiven(m.handedOn.Adopt) }
+
+// forgiven does something and swallows misuse.
+func forgiven(do func()) {
+	defer func() {
+		if v := recover(); v != nil {
+			if _, ok := v.(*locks.MisuseError); !ok {
+				panic(v)
+			}
+		}
+	}()
+	do()
+}
+
+// Defects of looking at how the lock is used.
+var brokenMisuse = []Specimen{
+	{
+		Name: "forgiving", Of: "RMA-RW", Defect: "misuse is silently accepted",
+		Break:      handles(func(m shareable, _ rma.Window) locks.Mutex { return &forgiving{m} }),
+		RejectedBy: []string{"misuse/release", "misuse/acquire", "misuse/mode"},
+	},
+	{
+		Name: "nameless", Of: "MCS", Defect: "the panic after misuse does not say which lock and which rank",
+		Break:      handles(func(m queued, _ rma.Window) locks.Mutex { return &nameless{m} }),
+		RejectedBy: []string{"misuse/release"},
+	},
+}
+
+type forgiving struct{ shareable }
+
+func (m *forgiving) Release()     { forgiven(m.shareable.Release) }
+func (m *forgiving) ReleaseRead() { forgiven(m.shareable.ReleaseRead) }
+
+func (m *forgiving) Acquire(ctx context.Context) (err error) {
+	forgiven(func() { err = m.shareable.Acquire(ctx) })
+	return err
+}
+
+func (m *forgiving) AcquireRead(ctx context.Context) (err error) {
+	forgiven(func() { err = m.shareable.AcquireRead(ctx) })
+	return err
+}
+
+type nameless struct{ queued }
+
+func (m *nameless) Release() {
+	misused := true
+	forgiven(func() { m.queued.Release(); misused = false })
+	if misused {
+		panic(&locks.MisuseError{What: "something"})
+	}
+}
+
+// Defects of counting.
+var brokenCounts = []Specimen{
+	{
+		Name: "counts-twice", Of: "MCS", Defect: "each acquisition counts twice",
+		Break: handles(func(m queued, _ rma.Window) locks.Mutex {
+			return &miscounts{m, func(c *locks.Counts) { c.Acquired *= 2 }}
+		}),
+		RejectedBy: []string{"counts/alone", "counts/waited", "counts/contended"},
+	},
+	{
+		Name: "counts-no-waiting", Of: "MCS", Defect: "nobody ever waited",
+		Break: handles(func(m queued, _ rma.Window) locks.Mutex {
+			return &miscounts{m, func(c *locks.Counts) { c.Waited = 0 }}
+		}),
+		RejectedBy: []string{"counts/waited"},
+	},
+	{
+		Name: "counts-no-passing", Of: "HMCS", Defect: "no hand-over between neighbours is counted",
+		Break: handles(func(m queued, _ rma.Window) locks.Mutex {
+			return &miscounts{m, func(c *locks.Counts) { c.Passed = 0 }}
+		}),
+		RejectedBy: []string{"counts/passed", "counts/contended"},
+	},
+}
+
+type miscounts struct {
+	queued
+	change func(*locks.Counts)
+}
+
+func (m *miscounts) Counts() locks.Counts {
+	c := m.queued.Counts()
+	m.change(&c)
+	return c
+}
+
+// Defects of noticing that the window has failed.
+var brokenLives = []Specimen{
+	{
+		Name: "survives", Of: "MCS", Defect: "Acquire on a window that has failed says that the rank has the lock",
+		Break:      handles(func(m queued, _ rma.Window) locks.Mutex { return &survives{m} }),
+		RejectedBy: []string{"life/closed", "life/closed-under-holder"},
+	},
+	{
+		Name: "plain-error", Of: "MCS", Defect: "Acquire on a window that has failed does not say that the lock is broken",
+		Break:      handles(func(m queued, _ rma.Window) locks.Mutex { return &plainError{m} }),
+		RejectedBy: []string{"life/closed", "life/closed-under-holder"},
+	},
+}
+
+type survives struct{ queued }
+
+func (m *survives) Acquire(ctx context.Context) error {
+	if err := m.queued.Acquire(ctx); !errors.Is(err, locks.ErrBroken) {
+		return err
+	}
+	return nil
+}
+
+type plainError struct{ queued }
+
+func (m *plainError) Acquire(ctx context.Context) error {
+	err := m.queued.Acquire(ctx)
+	var broken *locks.BrokenError
+	if errors.As(err, &broken) {
+		return broken.Cause
+	}
+	return err
+}

@@ -1,0 +1,48 @@
+package lockstest
+
+import (
+	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/net/rma"
+)
+
+// Defects of order and of bounds, and locks that cost more than they say.
+var brokenOrder = []Specimen{
+	{
+		Name: "barging", Of: "MCS", Defect: "whoever comes by takes the lock before those who queue up",
+		Break: func(s Subject) Subject {
+			s.New = func(f rma.Fabric, o locks.Options) (At, error) {
+				spec, _ := locks.ByName("TTS")
+				return Of(spec).New(f, o)
+			}
+			return s
+		},
+		RejectedBy: []string{"order/fifo", "bypass/queue"},
+	},
+	{
+		Name: "local-for-ever", Of: "HMCS", Defect: "the lock stays in an element for far more than T_L turns",
+		Break:      made(func(o *locks.Options) { o.TL = nil }),
+		RejectedBy: []string{"bypass/locality"},
+	},
+	{
+		Name: "readers-for-ever", Of: "RMA-RW", Defect: "far more than T_R readers come while a writer waits",
+		Break:      made(func(o *locks.Options) { o.TR = 0 }),
+		RejectedBy: []string{"bypass/readers"},
+	},
+	{
+		Name: "writers-for-ever", Of: "RMA-RW", Defect: "far more than T_W writers come while a reader waits",
+		Break:      made(func(o *locks.Options) { o.TW = 1000 }),
+		RejectedBy: []string{"bypass/writers"},
+	},
+	{
+		Name: "nosy", Of: "MCS", Defect: "every atomic operation is preceded by a look that the table does not mention",
+		Break:      seen(func(w rma.Window) rma.Window { return &nosy{w} }),
+		RejectedBy: []string{"cost/uncontended", "cost/contended"},
+	},
+}
+
+type nosy struct{ rma.Window }
+
+func (w *nosy) FetchOp(target rma.Rank, disp rma.Disp, op rma.Op, operand uint64) uint64 {
+	w.Get(target, disp)
+	return w.Window.FetchOp(target, disp, op, operand)
+}

@@ -1,0 +1,82 @@
+package lockstest
+
+import "github.com/orwl/go-orwl/locks"
+
+// Alone tells the holder whether somebody waits.
+var cohortCases = []Case{
+	{Name: "cohort/nobody", Ranks: 2, act: cohortNobody},
+	{Name: "cohort/known", Ranks: 2, act: cohortKnown},
+	{Name: "cohort/contended", Ranks: 3, act: cohortContended},
+}
+
+func (p *player) cohort() locks.Cohort {
+	c, ok := p.lock.(locks.Cohort)
+	if !ok {
+		p.skip("does not know its waiters")
+	}
+	return c
+}
+
+// cohortNobody takes turns: nobody ever waits.
+func cohortNobody(p *player) {
+	c := p.cohort()
+	for round := range 3 {
+		p.hear(0, round*p.ranks+int(p.me))
+		p.acquire(write)
+		if !c.Alone() {
+			p.fail("is not alone, but nobody has come")
+		}
+		p.release(write)
+		p.tell(0)
+	}
+}
+
+// cohortKnown asks when a neighbour surely waits, and until the release. Who waits
+// far away need not be known.
+func cohortKnown(p *player) {
+	const held, waits, rounds = 0, 1, 3
+	c := p.cohort()
+	first, n := p.tree.Members(p.tree.Levels(), 0)
+	if p.me < first || int(p.me-first) >= n {
+		return
+	}
+	for round := range rounds {
+		turn := round*n + int(p.me-first)
+		p.hear(held, turn)
+		if turn == 0 {
+			p.acquire(write)
+		} else {
+			p.acquireTelling(write, waits)
+		}
+		p.tell(held)
+		if turn < rounds*n-1 {
+			p.hear(waits, turn+1)
+			for range 3 {
+				if c.Alone() {
+					p.fail("is alone, but its neighbour waits")
+				}
+			}
+		}
+		p.release(write)
+	}
+}
+
+// cohortContended asks in the midst of it: if there is a waiter, it has said that
+// it would come, and cannot have got the lock.
+func cohortContended(p *player) {
+	const coming = 0
+	c := p.cohort()
+	for range p.share(60) {
+		p.add(coming, 1)
+		p.acquire(write)
+		p.add(coming, ^uint64(0))
+		known := !c.Alone()
+		if others := p.told(coming); known && others < 1 {
+			p.fail("is not alone, but nobody else wants the lock")
+		}
+		if known && c.Alone() {
+			p.fail("was not alone, and is now, without a release")
+		}
+		p.release(write)
+	}
+}

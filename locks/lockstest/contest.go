@@ -1,0 +1,272 @@
+package lockstest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/net/rma"
+)
+
+// Contest is a number of ranks that acquire a lock again and again, in the
+// simulator: between two operations of its window a rank runs without
+// interruption, so that ranks share plain variables which say who is inside, who
+// has queued up and what was written last. After every step they are compared
+// with what the lock promises:
+//
+//   - nobody is inside together with a writer, also not after a crash;
+//   - who is inside sees the last writer's unflushed Put, at a third rank;
+//   - a FIFO lock is had in the order of queueing up;
+//   - Alone is false only if somebody wants the lock;
+//   - an error is the context's, or a broken lock's;
+//   - the counts are those of what happened.
+type Contest struct {
+	Subject Subject
+	Options locks.Options
+	// Acquisitions is how often each rank acquires.
+	Acquisitions int
+	// Reads says who reads; everybody else writes. Nobody, if nil.
+	Reads func(p rma.Rank) bool
+	// Quits is how many operations a lock performs, in the mean, until somebody's
+	// context ends who acquires it; never, if zero. Quit draws.
+	Quits int
+	Quit  *rand.Rand
+}
+
+// Match is one run of a contest.
+type Match struct {
+	c    Contest
+	at   At
+	data rma.Disp
+	home rma.Rank // of the data
+	all  []contestant
+
+	readers, writers int // inside
+	written          uint64
+	arrivals         []rma.Rank // who has queued up, in a FIFO lock
+	gaveUp           int
+	broken           bool // a rank has left because its window failed
+}
+
+// contestant is what is known of a rank.
+type contestant struct {
+	lock   locks.Mutex
+	wants  bool // it is in Acquire
+	queued bool // and has queued up
+	exempt bool // it gives up, or has in the past and may find its old place again
+	quit   context.CancelFunc
+	next   uint64 // a fingerprint of the operation that it is about to perform
+	had    uint64
+}
+
+// Start allocates a lock and what it protects.
+func (c Contest) Start(f rma.Fabric) (*Match, error) {
+	at, err := c.Subject.New(f, c.Options)
+	if err != nil {
+		return nil, err
+	}
+	data, err := f.Alloc(1)
+	if err != nil {
+		return nil, err
+	}
+	rma.Label(f, data, 1, "data")
+	ranks := f.Topology().Ranks()
+	return &Match{c: c, at: at, data: data, home: rma.Rank(ranks - 1), all: make([]contestant, ranks)}, nil
+}
+
+// Rank is what each rank does.
+func (m *Match) Rank(ctx context.Context, w rma.Window) error {
+	r := &m.all[w.Rank()]
+	r.lock = m.at(&spy{Window: w, match: m, rank: r})
+	mode := write
+	if m.c.Reads != nil && m.c.Reads(w.Rank()) {
+		mode = read
+	}
+	for range m.c.Acquisitions {
+		if err := m.acquire(ctx, w, r, mode); err != nil {
+			return err
+		}
+		if err := m.inside(w, mode); err != nil {
+			return err
+		}
+		m.leave(mode)
+		if mode == read {
+			r.lock.(locks.RWMutex).ReleaseRead()
+		} else {
+			r.lock.Release()
+		}
+	}
+	return nil
+}
+
+// acquire tries until the rank has the lock, or the window has failed.
+func (m *Match) acquire(ctx context.Context, w rma.Window, r *contestant, mode mode) error {
+	for {
+		attempt, cancel := context.WithCancel(ctx)
+		r.wants, r.queued, r.quit = true, false, cancel
+		counted := r.lock.(locks.Counter).Counts()
+		var err error
+		if mode == read {
+			err = r.lock.(locks.RWMutex).AcquireRead(attempt)
+		} else {
+			err = r.lock.Acquire(attempt)
+		}
+		r.wants, r.quit = false, nil
+		done := attempt.Err() != nil
+		cancel()
+		if err == nil {
+			return m.enter(w.Rank(), r, mode)
+		}
+		quits := done && errors.Is(err, context.Canceled) && !errors.Is(err, locks.ErrBroken)
+		if failure := w.Err(); failure != nil && !quits {
+			m.broken = true
+			if !errors.Is(err, locks.ErrBroken) || !errors.Is(err, failure) {
+				return fmt.Errorf("acquiring when the window fails returned %v, want an error that matches %q and %q", err, locks.ErrBroken, failure)
+			}
+			return err // as it should be
+		}
+		if !quits {
+			return fmt.Errorf("acquiring for %s returned %v", mode, err)
+		}
+		if r.queued && m.c.Subject.Spec.Aborts == locks.Never {
+			return fmt.Errorf("a rank gives up that has queued up, but the lock's row says that it never does")
+		}
+		if counts := r.lock.(locks.Counter).Counts(); counts != counted {
+			return fmt.Errorf("rank %d counted %+v, gave up, and counts %+v", w.Rank(), counted, counts)
+		}
+		m.dequeue(w.Rank(), false)
+		r.exempt, r.had = true, r.had+1<<32
+		m.gaveUp++
+		ctx = context.WithoutCancel(ctx)
+	}
+}
+
+// enter is asked at the moment when an acquire has returned.
+func (m *Match) enter(p rma.Rank, r *contestant, mode mode) error {
+	switch {
+	case m.writers > 0:
+		return fmt.Errorf("exclusion broken: rank %d enters beside a writer", p)
+	case mode == write && m.readers > 0:
+		return fmt.Errorf("exclusion broken: rank %d enters to write beside %d readers", p, m.readers)
+	case mode == write:
+		m.writers++
+	default:
+		m.readers++
+	}
+	r.had++
+	defer func() { r.exempt = false }()
+	return m.dequeue(p, true)
+}
+
+func (m *Match) leave(mode mode) {
+	if mode == write {
+		m.writers--
+	} else {
+		m.readers--
+	}
+}
+
+// inside is what a rank does under the lock.
+func (m *Match) inside(w rma.Window, mode mode) error {
+	seen := w.Get(m.home, m.data)
+	if w.Err() != nil {
+		return w.Err()
+	}
+	if seen != m.written {
+		return fmt.Errorf("stale data: rank %d holds the lock and sees write %d, but write %d was made under it", w.Rank(), seen, m.written)
+	}
+	if mode == read {
+		return nil
+	}
+	m.written++
+	w.Put(m.home, m.data, m.written)
+	if c, ok := m.all[w.Rank()].lock.(locks.Cohort); ok && !c.Alone() && w.Err() == nil && !m.wanted() && m.gaveUp == 0 && !m.broken {
+		return fmt.Errorf("rank %d is not alone, but nobody else wants the lock", w.Rank())
+	}
+	return nil
+}
+
+// wanted reports whether anybody acquires the lock now.
+func (m *Match) wanted() bool {
+	for i := range m.all {
+		if m.all[i].wants {
+			return true
+		}
+	}
+	return false
+}
+
+// queue notes that a rank has queued up.
+func (m *Match) queue(p rma.Rank) {
+	if m.c.Subject.Spec.FIFO {
+		m.arrivals = append(m.arrivals, p)
+	}
+}
+
+// dequeue notes that a rank is not in the queue any more, and says whether it was
+// its turn.
+func (m *Match) dequeue(p rma.Rank, turn bool) error {
+	first := true
+	for i, q := range m.arrivals {
+		if q == p {
+			m.arrivals = append(m.arrivals[:i], m.arrivals[i+1:]...)
+			if turn && !first && !m.all[p].exempt {
+				return fmt.Errorf("order broken: rank %d has the lock before those who queued up before it: %v", p, m.arrivals[:i])
+			}
+			return nil
+		}
+		first = first && m.all[q].exempt
+	}
+	if turn && m.c.Subject.Spec.FIFO {
+		return fmt.Errorf("order broken: rank %d has the lock and has not queued up", p)
+	}
+	return nil
+}
+
+// Check looks at the end of a run in which nobody crashed.
+func (m *Match) Check() error {
+	var sum locks.Counts
+	for p := range m.all {
+		r := &m.all[p]
+		counts := r.lock.(locks.Counter).Counts()
+		if had := r.had & (1<<32 - 1); counts.Acquired != had || had != uint64(m.c.Acquisitions) {
+			return fmt.Errorf("rank %d has acquired the lock %d times and counted %d", p, had, counts.Acquired)
+		}
+		sum = sum.Add(counts)
+	}
+	if sum.Waited > sum.Acquired || m.gaveUp == 0 && sum.Upper+sum.Passed > 0 &&
+		m.c.Subject.Spec.Kind == locks.Exclusive && sum.Upper+sum.Passed != sum.Acquired {
+		return fmt.Errorf("the sum of all counts is %+v", sum)
+	}
+	return nil
+}
+
+// GaveUp is how often an acquire gave up in the run.
+func (m *Match) GaveUp() int { return m.gaveUp }
+
+// State is a fingerprint of what the checks remember, beyond what each rank has
+// seen.
+func (m *Match) State() uint64 {
+	print := uint64(len(m.arrivals))
+	for _, p := range m.arrivals {
+		print = scramble(print, uint64(p))
+	}
+	for i := range m.all {
+		r := &m.all[i]
+		flags := uint64(0)
+		for _, flag := range []bool{r.wants, r.queued, r.exempt} {
+			if flags <<= 1; flag {
+				flags++
+			}
+		}
+		print = scramble(scramble(print, r.had<<3|flags), r.next)
+	}
+	return scramble(print, uint64(m.readers)<<32|uint64(m.writers))
+}
+
+func scramble(print, value uint64) uint64 {
+	print = (print ^ value) * 0x9E3779B97F4A7C15
+	return print ^ print>>29
+}

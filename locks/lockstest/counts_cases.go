@@ -1,0 +1,136 @@
+package lockstest
+
+import (
+	"github.com/orwl/go-orwl/locks"
+)
+
+// Counts tells what happened.
+var countsCases = []Case{
+	{Name: "counts/alone", Ranks: 2, act: countsAlone},
+	{Name: "counts/waited", Ranks: 2, act: countsWaited},
+	{Name: "counts/contended", Ranks: 3, act: countsContended},
+	{Name: "counts/passed", Ranks: 3, needs: func(s Subject) bool { return s.has("TL") }, act: countsPassed},
+}
+
+func (p *player) counts() locks.Counts {
+	c, ok := p.lock.(locks.Counter)
+	if !ok {
+		p.fail("%T does not count", p.lock)
+	}
+	return c.Counts()
+}
+
+// countsAlone takes turns: nobody finds a predecessor.
+func countsAlone(p *player) {
+	const n = 3
+	p.hear(0, int(p.me))
+	for range n {
+		for _, m := range p.modes() {
+			p.acquire(m)
+			p.release(m)
+		}
+	}
+	p.tell(0)
+	c := p.counts()
+	p.equal(c.Acquired, uint64(n*len(p.modes())), "Acquired")
+	p.equal(c.Waited, 0, "Waited, though nobody else came,")
+	p.equal(c.UpperWaited, 0, "UpperWaited, though nobody else came,")
+	p.equal(c.Passed, 0, "Passed, though nobody waited,")
+	if c.Upper != 0 {
+		p.equal(c.Upper, n, "Upper, with nobody to pass the lock along,")
+	}
+	p.meet()
+}
+
+// countsWaited lets a rank wait once. In which level it does, the lock says.
+func countsWaited(p *player) {
+	const held, waits = 0, 1
+	if p.me == 0 {
+		p.acquire(write)
+		p.tell(held)
+		p.hear(waits, 1)
+		p.release(write)
+		p.equal(p.counts().Waited, 0, "Waited of the first")
+	} else if p.me == 1 {
+		p.hear(held, 1)
+		p.acquireTelling(write, waits)
+		p.release(write)
+		c := p.counts()
+		p.equal(c.Acquired, 1, "Acquired")
+		if c.Waited+c.UpperWaited != 1 {
+			p.fail("of one acquisition, Waited is %d and UpperWaited is %d, want one of them to be 1", c.Waited, c.UpperWaited)
+		}
+	}
+	p.meet()
+}
+
+// sums are signals with what all ranks counted.
+func (p *player) sums(c locks.Counts) locks.Counts {
+	of := []*uint64{&c.Acquired, &c.Waited, &c.Upper, &c.UpperWaited, &c.Passed}
+	for i, n := range of {
+		p.add(i, *n)
+	}
+	p.meet()
+	for i, n := range of {
+		*n = uint64(p.told(i))
+	}
+	return c
+}
+
+func countsContended(p *player) {
+	n := p.share(60)
+	for range n {
+		p.visit(write)
+	}
+	own := p.counts()
+	p.equal(own.Acquired, uint64(n), "Acquired")
+	c := p.sums(own)
+	p.equal(c.Acquired, uint64(n*p.ranks), "the sum of all Acquired")
+	for _, part := range []struct {
+		name        string
+		part, whole uint64
+	}{
+		{"Waited of Acquired", c.Waited, c.Acquired}, {"Upper of Acquired", c.Upper, c.Acquired},
+		{"UpperWaited of Upper", c.UpperWaited, c.Upper}, {"Passed of Acquired", c.Passed, c.Acquired},
+	} {
+		if part.part > part.whole {
+			p.fail("%s: %d of %d", part.name, part.part, part.whole)
+		}
+	}
+	// Each acquisition came from above or from a neighbour.
+	if c.Upper+c.Passed > 0 {
+		p.equal(c.Upper+c.Passed, c.Acquired, "the sum of all Upper and Passed")
+	}
+	if locality := c.Locality(); locality < 0 || locality > 1 {
+		p.fail("locality %v", locality)
+	}
+}
+
+// countsPassed lets a rank pass the lock to a neighbour that waits.
+func countsPassed(p *player) {
+	const held, waits = 0, 1
+	if p.tree.Levels() < 2 {
+		p.skip("has no neighbours in one level")
+	}
+	last := p.tree.Levels()
+	first, _ := p.tree.Members(last, 0)
+	switch p.me {
+	case first:
+		p.acquire(write)
+		p.tell(held)
+		p.hear(waits, 1)
+		p.release(write)
+		c := p.counts()
+		p.equal(c.Passed, 1, "Passed, with a neighbour that waited,")
+		p.equal(c.Upper, 1, "Upper of the first")
+	case first + 1:
+		p.hear(held, 1)
+		p.acquireTelling(write, waits)
+		p.release(write)
+		c := p.counts()
+		p.equal(c.Waited, 1, "Waited")
+		p.equal(c.Upper, 0, "Upper of who got the lock from a neighbour")
+		p.equal(c.Passed, 0, "Passed of the last")
+	}
+	p.meet()
+}

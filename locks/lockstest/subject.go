@@ -1,0 +1,115 @@
+package lockstest
+
+import (
+	"slices"
+
+	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// Subject is a lock that the suite judges.
+type Subject struct {
+	// Spec is what the lock promises.
+	Spec locks.Spec
+	// Operations makes it without direct access to shared memory.
+	Operations bool
+	// New allocates it and returns how a rank gets its side of it.
+	New func(f rma.Fabric, o locks.Options) (At, error)
+}
+
+// At is a lock, which gives each rank its side of it.
+type At func(w rma.Window) locks.Mutex
+
+// Of is a row of the table as a subject.
+func Of(spec locks.Spec) Subject {
+	return Subject{
+		Spec: spec,
+		New: func(f rma.Fabric, o locks.Options) (At, error) {
+			l, err := spec.New(f, o)
+			if err != nil {
+				return nil, err
+			}
+			return l.At, nil
+		},
+	}
+}
+
+// ByOperations is the subject without direct access to shared memory.
+func (s Subject) ByOperations() Subject {
+	s.Operations = true
+	return s
+}
+
+// As is the subject with another setting of its parameters.
+func (s Subject) As(v Variant) Subject {
+	whole := s.New
+	s.New = func(f rma.Fabric, o locks.Options) (At, error) {
+		v.Set(&o)
+		return whole(f, o)
+	}
+	return s
+}
+
+// has reports whether the lock heeds an option.
+func (s Subject) has(option string) bool { return slices.Contains(s.Spec.Options, option) }
+
+// Thresholds are the numbers after which a lock lets others go first.
+type Thresholds struct{ TL, TR, TW int }
+
+// Options are a lock's options with these thresholds, as far as it has them: TL
+// on every level, and TW at least what TL demands.
+func (t Thresholds) Options(spec locks.Spec, tree *topology.Tree) locks.Options {
+	var o locks.Options
+	least := 1
+	for i := range tree.Levels() {
+		o.TL = append(o.TL, t.TL)
+		if i > 0 {
+			least *= t.TL
+		}
+	}
+	o.TR, o.TW = t.TR, max(t.TW, least)
+	for _, option := range []struct {
+		name string
+		drop func()
+	}{
+		{"TL", func() { o.TL = nil }},
+		{"TR", func() { o.TR = 0 }},
+		{"TW", func() { o.TW = 0 }},
+	} {
+		if !slices.Contains(spec.Options, option.name) {
+			option.drop()
+		}
+	}
+	return o
+}
+
+// tight are thresholds that matter in a few acquisitions.
+var tight = Thresholds{TL: 2, TR: 3, TW: 2}
+
+// Variant is another setting of one of a lock's parameters.
+type Variant struct {
+	Name string
+	Set  func(o *locks.Options)
+}
+
+// Variants are the variants of a lock, the first of which changes nothing.
+func Variants(spec locks.Spec) []Variant {
+	variants := []Variant{{"", func(*locks.Options) {}}}
+	for _, v := range []struct {
+		option string
+		Variant
+	}{
+		{"HandOver", Variant{"ByMessage", func(o *locks.Options) { o.HandOver = locks.ByMessage }}},
+		{"CASFirst", Variant{"CASFirst", func(o *locks.Options) { o.CASFirst = true }}},
+		{"Count", Variant{"CountDirect", func(o *locks.Options) { o.Count = locks.CountDirect }}},
+		{"Count", Variant{"CountLocal", func(o *locks.Options) { o.Count = locks.CountLocal }}},
+		{"Count", Variant{"CountGlobal", func(o *locks.Options) { o.Count = locks.CountGlobal }}},
+		{"OwnNode", Variant{"OwnNode", func(o *locks.Options) { o.OwnNode = true }}},
+	} {
+		if slices.Contains(spec.Options, v.option) {
+			variants = append(variants, v.Variant)
+		}
+	}
+	return variants
+}

@@ -1,0 +1,148 @@
+package lockstest
+
+import (
+	"github.com/orwl/go-orwl/locks"
+)
+
+// TryAcquire takes what is free, and otherwise does nothing.
+var tryCases = []Case{
+	{Name: "try/free", Ranks: 2, act: tryFree},
+	{Name: "try/held", Ranks: 3, act: tryHeld},
+	{Name: "try/readers", Ranks: 3, needs: readerWriter, act: tryReaders},
+	{Name: "try/contended", Ranks: 3, act: tryContended},
+}
+
+// tryAcquire is TryAcquire or TryAcquireRead, which must not wait.
+func (p *player) tryAcquire(m mode) bool {
+	p.scout.waits = func() {}
+	had := p.tryAmong(m)
+	if p.scout.waits == nil {
+		p.fail("trying for %s waited", m)
+	}
+	p.scout.waits = nil
+	return had
+}
+
+// tryAmong is the same while others come and go. It may have to wait for one who
+// has queued up behind it to say so, as every release does.
+func (p *player) tryAmong(m mode) bool {
+	had := false
+	if m == read {
+		try, ok := p.lock.(locks.ReadTryer)
+		if !ok {
+			p.skip("has no TryAcquireRead")
+		}
+		had = try.TryAcquireRead()
+	} else {
+		try, ok := p.lock.(locks.Tryer)
+		if !ok {
+			p.skip("has no TryAcquire")
+		}
+		had = try.TryAcquire()
+	}
+	return had
+}
+
+// tryModes are the modes in which one can try.
+func (p *player) tryModes() (modes []mode) {
+	if _, ok := p.lock.(locks.Tryer); ok {
+		modes = append(modes, write)
+	}
+	if _, ok := p.lock.(locks.ReadTryer); ok {
+		modes = append(modes, read)
+	}
+	if modes == nil {
+		p.skip("cannot be tried")
+	}
+	return modes
+}
+
+// tryFree takes turns with a lock that nobody holds.
+func tryFree(p *player) {
+	modes := p.tryModes()
+	for round := range 3 {
+		turn := round*p.ranks + int(p.me)
+		p.hear(0, turn)
+		for _, m := range modes {
+			if !p.tryAcquire(m) {
+				p.fail("trying a free lock for %s failed", m)
+			}
+			p.enter(m)
+			p.leave(m)
+			p.release(m)
+		}
+		p.visit(write)
+		p.tell(0)
+	}
+}
+
+// tryHeld tries what somebody holds, in vain, and then what nobody holds.
+func tryHeld(p *player) {
+	modes := p.tryModes()
+	for _, m := range p.modes() {
+		for round := range 2 {
+			holder := round % p.ranks
+			if int(p.me) == holder {
+				p.acquire(m)
+			}
+			p.meet()
+			if int(p.me) != holder {
+				for _, mine := range modes {
+					if m == write || mine == write {
+						if p.tryAcquire(mine) {
+							p.fail("got for %s what rank %d holds for %s", mine, holder, m)
+						}
+					}
+				}
+			}
+			p.meet()
+			if int(p.me) == holder {
+				p.release(m)
+			}
+			p.works()
+		}
+	}
+}
+
+// tryReaders tries for reading beside a reader.
+func tryReaders(p *player) {
+	if _, ok := p.lock.(locks.ReadTryer); !ok {
+		p.skip("has no TryAcquireRead")
+	}
+	const turn = 0
+	if p.me == 0 {
+		p.acquire(read)
+		p.tell(turn)
+		p.hear(turn, p.ranks)
+		p.release(read)
+	} else {
+		p.hear(turn, int(p.me))
+		if !p.tryAcquire(read) {
+			p.fail("trying for reading beside a reader, with nobody else about, failed")
+		}
+		p.release(read)
+		p.tell(turn)
+	}
+	p.works()
+}
+
+// tryContended mixes all ways to get a lock.
+func tryContended(p *player) {
+	modes := p.tryModes()
+	for i := range p.share(60) {
+		m := modes[i%len(modes)]
+		if (i+int(p.me))%3 == 0 {
+			p.visit(p.modes()[i%len(p.modes())])
+			continue
+		}
+		if p.tryAmong(m) {
+			p.enter(m)
+			p.leave(m)
+			p.release(m)
+		}
+	}
+	p.works()
+	if p.me == 0 && !p.tryAcquire(modes[0]) {
+		p.fail("trying a lock that nobody holds any more failed")
+	}
+}

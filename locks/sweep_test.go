@@ -1,0 +1,90 @@
+package locks_test
+
+import (
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/net/sim"
+)
+
+var sweep = flag.Float64("locks.sweep", 0, "TestSweep: how much to explore; 1 takes a quarter of an hour on one core")
+
+// sweepSeeds are how many games TestSweep plays on each of the machines of one to
+// four levels, 20 acquisitions a rank, and on each of the small ones.
+var (
+	sweepSeeds = []int{1000, 200, 20, 4}
+	sweepSmall = 3000
+)
+
+// TestSweep explores every lock far, and prints the table of docs/locks-explored.md.
+func TestSweep(t *testing.T) {
+	if *sweep <= 0 {
+		t.Skip("there is no -locks.sweep: go test ./locks -run '^TestSweep$' -locks.sweep 1 -timeout 1h")
+	}
+	fmt.Println("| lock | states, 2 × 2 | with a crash, 2 × 1 | with cancels, 2 × 1 | seeds: small | with crashes | 4 | 16 | 64 | 256 ranks | steps | time |")
+	fmt.Println("|---|---|---|---|---|---|---|---|---|---|---|---|")
+	for _, spec := range locks.All() {
+		t.Run(spec.Name, func(t *testing.T) {
+			begin := time.Now()
+			row := sweepOf(t, spec)
+			fmt.Printf("| %s | %s | %.0f s |\n", spec.Name, strings.Join(row, " | "), time.Since(begin).Seconds())
+		})
+	}
+}
+
+// sweepOf is a lock's row.
+func sweepOf(t *testing.T, spec locks.Spec) (row []string) {
+	steps := 0
+	find := func(g game, r sim.Report) sim.Report {
+		steps += r.Steps
+		if r.Failure != nil {
+			t.Fatalf("%s: %v", g, r.Failure)
+		}
+		return r
+	}
+	for _, c := range []struct {
+		acquisitions int
+		faults       sim.Faults
+	}{{2, sim.Faults{}}, {1, sim.Faults{Crashes: 1}}, {1, sim.Faults{Cancels: 2}}} {
+		if c.faults.Cancels > 0 && spec.Aborts == locks.Never {
+			row = append(row, "–")
+			continue
+		}
+		var states []string
+		for _, text := range []string{"core:2", "node:2 core:1"} {
+			g := game{spec: spec, tree: machine(t, text), acquisitions: c.acquisitions, crashes: c.faults.Crashes}
+			r := find(g, g.exhaust(c.faults, unvaried, sim.Limit{}))
+			if !r.Complete {
+				t.Fatalf("%s: the search did not get through: %+v", g, r)
+			}
+			states = append(states, thousands(r.States))
+		}
+		row = append(row, strings.Join(states, ", "))
+	}
+	for _, crashes := range []int{0, 1} {
+		runs := 0
+		for _, text := range smallMachines {
+			g := game{spec: spec, tree: machine(t, text), acquisitions: 3, crashes: crashes}
+			runs += find(g, g.seeds(0, int(*sweep*float64(sweepSmall)))).Runs
+		}
+		row = append(row, thousands(runs))
+	}
+	for i, text := range machinesOf256 {
+		g := game{spec: spec, tree: machine(t, text), acquisitions: 20}
+		row = append(row, thousands(find(g, g.seeds(0, max(1, int(*sweep*float64(sweepSeeds[i]))))).Runs))
+	}
+	return append(row, thousands(steps))
+}
+
+// thousands prints a number as people read it.
+func thousands(n int) string {
+	text := fmt.Sprint(n)
+	for i := len(text) - 3; i > 0; i -= 3 {
+		text = text[:i] + "," + text[i:]
+	}
+	return text
+}
