@@ -2,7 +2,6 @@ package main
 
 import (
 	"flag"
-	"strings"
 
 	"github.com/orwl/go-orwl/net/sim"
 	"github.com/orwl/go-orwl/net/sim/specimen"
@@ -16,10 +15,11 @@ type contestFlags struct {
 	acquire  int
 	writers  int
 	faults   sim.Faults
+	options  lockOptions
 }
 
 func (c *contestFlags) define(f *flag.FlagSet, lock, tree string, acquire int) {
-	f.StringVar(&c.lock, "lock", lock, "the `NAME` of a lock: "+strings.Join(lockNames(), ", "))
+	f.StringVar(&c.lock, "lock", lock, "the `NAME` of a lock: "+known())
 	f.StringVar(&c.topology, "topology", tree, "the machine: `LEVEL:N ...` from coarse to fine, the last one counting ranks")
 	f.IntVar(&c.acquire, "acquire", acquire, "each rank acquires `N` times")
 	f.IntVar(&c.writers, "writers", 1, "`N` ranks write, every other time, if the lock tells readers from writers")
@@ -27,6 +27,7 @@ func (c *contestFlags) define(f *flag.FlagSet, lock, tree string, acquire int) {
 	f.IntVar(&c.faults.Cancels, "cancels", 0, "the contexts of `N` ranks end")
 	f.IntVar(&c.faults.Pauses, "pauses", 0, "`N` ranks stand still for a while")
 	f.IntVar(&c.faults.Delays, "delays", 0, "what `N` ranks have under way arrives late for a while")
+	c.options.define(f)
 }
 
 // contest is what the flags say, checked.
@@ -50,21 +51,4 @@ func (c *contestFlags) contest() (specimen.Contest, error) {
 		}
 	}
 	return contest, nil
-}
-
-// specimen is the lock that the flags name.
-func (c *contestFlags) specimen() (specimen.Specimen, error) {
-	s, ok := specimen.ByName(c.lock)
-	if !ok {
-		return s, usagef("-lock: no lock %q: want one of %s", c.lock, strings.Join(lockNames(), ", "))
-	}
-	return s, nil
-}
-
-func lockNames() []string {
-	var names []string
-	for _, s := range specimen.All() {
-		names = append(names, s.Name)
-	}
-	return names
 }

@@ -18,6 +18,7 @@ type command struct {
 
 func commands() []command {
 	return []command{
+		{"locks", "show the table of locks: what each promises, takes and costs", runLocks},
 		{"sim", "give a lock to the simulator and see whether it keeps its promises", runSim},
 		{"predict", "play a lock on a described machine in virtual time", runPredict},
 		{"topo", "show the machine as the tree that the locks see", runTopo},
@@ -58,7 +59,7 @@ func orwl(args []string, out, complaints io.Writer) int {
 			return c.call(args[1:], out, complaints)
 		}
 	}
-	fmt.Fprintf(complaints, "orwl: no command %q: want one of sim, predict, topo, model; orwl -h tells more\n", args[0])
+	fmt.Fprintf(complaints, "orwl: no command %q: want one of locks, sim, predict, topo, model; orwl -h tells more\n", args[0])
 	return exitUsage
 }
 

@@ -41,7 +41,7 @@ func runPredict(f *flag.FlagSet, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	lock, err := c.specimen()
+	lock, err := c.specimen(contest.Topology)
 	if err != nil {
 		return err
 	}
@@ -50,7 +50,8 @@ func runPredict(f *flag.FlagSet, args []string, out io.Writer) error {
 		return err
 	}
 	begin := time.Now()
-	p := contest.System(lock).Predict(model, *seed)
+	system := contest.System(lock)
+	p := system.Predict(model, *seed)
 	took := time.Since(begin)
 	if p.Failure != nil {
 		return p.Failure

@@ -25,7 +25,8 @@ type simFlags struct {
 // errBroken is a lock that broke a promise; what it did has been printed.
 var errBroken = errors.New("the lock breaks its promise")
 
-// runSim is orwl sim. Without -lock it shows every specimen.
+// runSim is orwl sim. Without -lock it shows every specimen of right and wrong
+// locks.
 func runSim(f *flag.FlagSet, args []string, out io.Writer) error {
 	s := simFlags{given: make(map[string]bool)}
 	s.define(f, "", "core:2", 3)
@@ -51,7 +52,7 @@ func runSim(f *flag.FlagSet, args []string, out io.Writer) error {
 	if !s.given["lock"] {
 		return s.zoo(contest, out)
 	}
-	lock, err := s.specimen()
+	lock, err := s.specimen(contest.Topology)
 	if err != nil {
 		return err
 	}
@@ -61,6 +62,7 @@ func runSim(f *flag.FlagSet, args []string, out io.Writer) error {
 // judge runs one lock and prints what comes of it.
 func (s *simFlags) judge(contest specimen.Contest, lock specimen.Specimen, out io.Writer) error {
 	system := contest.System(lock)
+	system.Command += s.options.command()
 	begin := time.Now()
 	var report sim.Report
 	switch {

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"flag"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/sim/specimen"
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// runLocks is orwl locks: the table.
+func runLocks(f *flag.FlagSet, args []string, out io.Writer) error {
+	tree := f.String("topology", "node:4 core:8", "the machine: `LEVEL:N ...` from coarse to fine, the last one counting ranks")
+	if err := parse(f, args); err != nil {
+		return err
+	}
+	t, err := topology.Parse(*tree)
+	if err != nil {
+		return usagef("-topology: %w", err)
+	}
+	fmt.Fprintf(out, "Words and remote operations on %s (%d ranks); for one lock, and for each rank.\n\n", t, t.Ranks())
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "lock\tkind\tgives up\twords\tper rank\tuncontended\tcontended\tfairness")
+	for _, s := range locks.All() {
+		words := s.WordsOn(t)
+		gives := "-"
+		if s.Aborts == locks.Always {
+			gives = "any time"
+		}
+		fmt.Fprintf(w, "%s\t%v\t%s\t%d\t%d\t%v\t%v\t%s\n", s.Name, s.Kind, gives, words.Home, words.Rank,
+			s.Cost.Uncontended, s.Cost.Contended, s.Fairness)
+	}
+	return w.Flush()
+}
+
+// lockOptions are the flags that are options of a lock.
+type lockOptions struct {
+	tl          string
+	tdc, tr, tw int
+}
+
+func (l *lockOptions) define(f *flag.FlagSet) {
+	f.StringVar(&l.tl, "tl", "", "the thresholds T_L,i of a lock with levels, from coarse to fine: `N,N,...`")
+	f.IntVar(&l.tdc, "tdc", 0, "T_DC of RMA-RW: every `N`-th rank keeps a counter of readers")
+	f.IntVar(&l.tr, "tr", 0, "T_R of RMA-RW: `N` readers in a row at a counter while a writer waits")
+	f.IntVar(&l.tw, "tw", 0, "T_W of RMA-RW: `N` writers in a row while readers wait")
+}
+
+// options is what the flags say.
+func (l *lockOptions) options() (locks.Options, error) {
+	o := locks.Options{TDC: l.tdc, TR: l.tr, TW: l.tw}
+	if l.tl == "" {
+		return o, nil
+	}
+	for _, field := range strings.FieldsFunc(l.tl, func(r rune) bool { return r == ',' || r == ' ' }) {
+		n, err := strconv.Atoi(field)
+		if err != nil {
+			return o, usagef("-tl: %q is no number", field)
+		}
+		o.TL = append(o.TL, n)
+	}
+	return o, nil
+}
+
+// command is the flags as they were given.
+func (l *lockOptions) command() string {
+	var text string
+	if l.tl != "" {
+		text = " -tl " + strings.ReplaceAll(l.tl, " ", ",")
+	}
+	for _, f := range []struct {
+		name string
+		n    int
+	}{{"tdc", l.tdc}, {"tr", l.tr}, {"tw", l.tw}} {
+		if f.n != 0 {
+			text += fmt.Sprintf(" -%s %d", f.name, f.n)
+		}
+	}
+	return text
+}
+
+// specimen is the lock that the flags name, one of the library's or one that is
+// there to be looked at.
+func (c *contestFlags) specimen(t *topology.Tree) (specimen.Specimen, error) {
+	o, err := c.options.options()
+	if err != nil {
+		return specimen.Specimen{}, err
+	}
+	if s, ok := specimen.ByName(c.lock); ok {
+		if c.options != (lockOptions{}) {
+			return s, usagef("-lock %s has no options: -tl, -tdc, -tr and -tw are for the locks of orwl locks", c.lock)
+		}
+		return s, nil
+	}
+	spec, ok := locks.ByName(c.lock)
+	if !ok {
+		return specimen.Specimen{}, usagef("-lock: no lock %q: want %s", c.lock, known())
+	}
+	if err := spec.Validate(t, o); err != nil {
+		return specimen.Specimen{}, usagef("%w", err)
+	}
+	return specimen.Specimen{Name: spec.Name, About: spec.About,
+		New: func(f rma.Fabric) (func(rma.Window) specimen.Lock, error) {
+			l, err := spec.New(f, o)
+			if err != nil {
+				return nil, err
+			}
+			return func(w rma.Window) specimen.Lock { return l.At(w) }, nil
+		}}, nil
+}
+
+// known says which locks can be played.
+func known() string {
+	var names []string
+	for _, s := range specimen.All() {
+		names = append(names, s.Name)
+	}
+	return "one that orwl locks lists, or " + strings.Join(names, ", ")
+}
