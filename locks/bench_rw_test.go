@@ -3,6 +3,7 @@ package locks_test
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 
 	"github.com/puzpuzpuz/xsync/v4"
@@ -32,17 +33,22 @@ func readerWriter(r *report) {
 
 func (r *report) readerWriter(n int, percent, least float64) {
 	machine := fmt.Sprintf("core:%d", n)
-	names := []string{"RMA-RW", "foMPI-RW", "xsync.RBMutex"}
+	tdc := *ratioTDC
+	if processors := runtime.GOMAXPROCS(0); tdc == 0 {
+		tdc = (n + processors - 1) / processors
+	}
+	names := []string{"RMA-RW, stepping back", "RMA-RW", "foMPI-RW", "xsync.RBMutex"}
 	contenders := []func() figure{
 		mixed(n, percent, standardRW),
-		mixed(n, percent, rankRW(fresh(r.B, "RMA-RW", machine, locks.Options{TDC: min(n, *ratioTDC)}))),
+		mixed(n, percent, rankRW(fresh(r.B, "RMA-RW", machine, locks.Options{TDC: min(n, tdc), StepBack: true}))),
+		mixed(n, percent, rankRW(fresh(r.B, "RMA-RW", machine, locks.Options{TDC: min(n, tdc)}))),
 		mixed(n, percent, rankRW(fresh(r.B, "foMPI-RW", machine, locks.Options{}))),
 		mixed(n, percent, xsyncRW),
 	}
 	m := inTurns(*ratioTurns, contenders...)
 	for i, name := range names {
 		target := ""
-		if name == "RMA-RW" {
+		if i == 0 { // goroutines outnumber processors: what the option is for
 			target = fmt.Sprintf("≥ %g", least)
 		}
 		r.row(fmt.Sprintf("%s, F_W %g %%, %d goroutines", name, percent, n), million(m[i+1].figure),

@@ -46,6 +46,7 @@ var given = map[string]locks.Options{
 	"TDC":      {TDC: 1},
 	"TR":       {TR: 1},
 	"TW":       {TW: 1 << 20},
+	"StepBack": {StepBack: true},
 	"Count":    {Count: locks.CountGlobal},
 	"OwnNode":  {OwnNode: true},
 }

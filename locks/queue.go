@@ -82,8 +82,7 @@ func (q *queue) enter(ctx context.Context) (grant uint64, err error) {
 	if pred == 0 {
 		return 0, q.s.decided()
 	}
-	next := q.s.at(Rank(pred-1), q.base+nodeNext)
-	next.publish(uint64(q.node) + 1)
+	q.follow(pred)
 	if !q.aborts {
 		ctx = context.Background()
 		if q.s.o.HandOver == ByMessage {
@@ -97,6 +96,18 @@ func (q *queue) enter(ctx context.Context) (grant uint64, err error) {
 	}
 	q.status.clear()
 	return grant, nil
+}
+
+// direct reports whether enter has nothing to do but to swap the tail and to wait
+// for the status.
+func (q *queue) direct() bool {
+	return q.s.o.HandOver == ByPut && (!q.aborts || q.status.load() == 0)
+}
+
+// follow makes the rank known to its predecessor.
+func (q *queue) follow(pred uint64) {
+	next := q.s.at(Rank(pred-1), q.base+nodeNext)
+	next.publish(uint64(q.node) + 1)
 }
 
 // tryEnter enters an empty queue and reports whether it was empty.

@@ -10,8 +10,8 @@ import (
 // readers have come (ARRIVE) and gone (DEPART), and whether a writer keeps them
 // out.
 //
-//	 63      62       61     60 .......... 48   47 ...... 24   23 ...... 0
-//	barred │ wanted │ phase │ aborts           │ departed    │ arrived
+//	 63      62       61 .... 55   54 ..... 48   47 ...... 24   23 ...... 0
+//	barred │ wanted │ phase      │ aborts      │ departed    │ arrived
 //
 // A reader adds one to arrived. The number it finds there is its ticket, and the
 // rest of what it finds tells whether it is in:
@@ -30,11 +30,18 @@ import (
 // before it holds the lock takes back its bits and adds one to aborts: who was
 // out is in.
 //
-// Whoever is out stays counted in arrived, and is in as soon as phase or aborts
-// change, whether it has noticed or not: the next writer waits for it. The phase
-// therefore cannot change a second time before the reader has departed, and one
-// bit of it suffices. Writers that give up wait for nobody, so their number needs
-// more, and must not come round: at the highest a writer stays (patient).
+// Whoever stays counted in arrived is in as soon as phase or aborts change, whether
+// it has noticed or not: the next writer waits for it. The phase therefore cannot
+// change a second time before the reader has departed. Writers that give up wait
+// for nobody, so their number must not come round: at the highest a writer stays
+// (patient).
+//
+// A writer that has to wait for a reader which is in and asleep makes the next
+// ones wait for itself, and where there are more ranks than processors that never
+// ends: everybody sleeps between any two steps. A reader may therefore step back
+// (Options.StepBack) the first time that it is kept out, out of the count, until
+// something changes; the second time it stays. While it is back its phase may come
+// round; then the bits, or the next change, wake it.
 //
 // # What is corrected
 //
@@ -47,7 +54,7 @@ import (
 //     it cannot take a bar away;
 //   - a reader that is kept out relies on the writer that has set wanted and
 //     will take it back in any case, never on one that it saw in a queue. It
-//     does not back off and try again: it keeps its place, and the race for a
+//     keeps its place instead of coming again and again, and the race for a
 //     reset is gone.
 type readers struct {
 	word
@@ -56,19 +63,20 @@ type readers struct {
 
 const (
 	countBits = 24
-	abortBits = 13
+	epochBits = 7 // of phase, and of aborts
 
 	arriveOne = 1
 	departOne = 1 << countBits
 	abortOne  = 1 << (2 * countBits)
-	phase     = abortOne << abortBits
-	wanted    = phase << 1
+	phaseOne  = abortOne << epochBits
+	wanted    = phaseOne << epochBits
 	barred    = wanted << 1
 
 	countMask    = 1<<countBits - 1
 	departedMask = countMask * departOne
-	abortsMask   = (1<<abortBits - 1) * abortOne
-	epoch        = phase | abortsMask
+	abortsMask   = (1<<epochBits - 1) * abortOne
+	phaseMask    = (1<<epochBits - 1) * phaseOne
+	epoch        = phaseMask | abortsMask
 
 	// maxTR leaves room for all ranks between T_R and what fits. From
 	// arrivedHigh on a reader makes sure that the counter is reset.
@@ -124,21 +132,33 @@ func (c *readers) reset(pressing bool) {
 	}
 }
 
-// stay waits until a reader that was kept out is in. If ctx is done first it
-// takes the reader back, unless it comes too late for that.
-func (c *readers) stay(ctx context.Context, found uint64) error {
-	_, err := c.await(ctx, rma.IsNot(found&epoch).Masked(epoch))
-	if err == nil {
-		return nil
-	}
-	for c.m.w.Err() == nil {
+// stepBack takes back a reader that was kept out when it found v, and reports
+// whether it did: if not, the reader is in by now, or the window has failed.
+func (c *readers) stepBack(found uint64) bool {
+	for {
 		v := c.load()
-		if (v^found)&epoch != 0 && c.m.w.Err() == nil {
-			return nil
+		if (v^found)&epoch != 0 || c.m.w.Err() != nil {
+			return false
 		}
 		if c.cas(v, v-arriveOne) {
-			return err
+			return true
 		}
+	}
+}
+
+// change waits until it may be worth coming again.
+func (c *readers) change(ctx context.Context, found uint64) error {
+	const all = epoch | wanted | barred
+	_, err := c.await(ctx, rma.IsNot(found&all).Masked(all))
+	return err
+}
+
+// stay waits until a reader that was kept out is in. If ctx is done first it
+// steps back, unless it comes too late for that.
+func (c *readers) stay(ctx context.Context, found uint64) error {
+	_, err := c.await(ctx, rma.IsNot(found&epoch).Masked(epoch))
+	if err == nil || c.stepBack(found) {
+		return err
 	}
 	return c.m.w.Err()
 }
@@ -173,13 +193,8 @@ func (c *readers) bar(ctx context.Context, v uint64) (uint64, error) {
 // admit takes back the bar of a counter that was v when nobody was inside, and
 // lets in whoever was kept out.
 func (c *readers) admit(v uint64) {
-	delta := -(v & (wanted | barred | abortsMask)) - departed(v)*(arriveOne+departOne)
-	if v&phase == 0 {
-		delta += phase
-	} else {
-		delta -= phase
-	}
-	c.accumulate(delta)
+	next := (v&phaseMask + phaseOne) & phaseMask
+	c.accumulate(next - v&(wanted|barred|epoch) - departed(v)*(arriveOne+departOne))
 	c.wake()
 }
 

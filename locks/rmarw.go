@@ -25,7 +25,8 @@ import (
 //
 // Fairness: writers as in hmcs. A waiting writer whose turn it is at the root is
 // overtaken by at most T_R readers at each counter, besides those that are kept
-// in by others; a waiting reader by at most T_W writers. §3.2.3 defines T_W as the
+// in by others; a waiting reader by at most T_W writers, counted from when it
+// comes again if it has stepped back (Options.StepBack). §3.2.3 defines T_W as the
 // product of the T_L,i but listing 8 compares it with the number of turns at the
 // root, each of which may be T_L,2 * ... * T_L,N writers long; here T_W bounds
 // writers, so that the root turns over after T_W / (T_L,2 * ... * T_L,N) turns.
@@ -87,13 +88,27 @@ func (l *rmaRW) AcquireRead(ctx context.Context) error {
 		return err
 	}
 	if l.c.kept(found) {
-		if err := l.c.stay(ctx, found); err != nil {
+		if err := l.waitToRead(ctx, found); err != nil {
 			return l.fail(err)
 		}
 		l.counts.Waited++
 	}
 	l.acquired(reading)
 	return nil
+}
+
+// waitToRead is for a reader that was kept out. It stays, perhaps after it has
+// stepped back and come again.
+func (l *rmaRW) waitToRead(ctx context.Context, found uint64) error {
+	if l.o.StepBack && l.c.stepBack(found) {
+		if err := l.c.change(ctx, found); err != nil {
+			return err
+		}
+		if found = l.c.arrive(); !l.c.kept(found) {
+			return l.decided()
+		}
+	}
+	return l.c.stay(ctx, found)
 }
 
 // ReleaseRead implements RWMutex.

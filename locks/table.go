@@ -87,7 +87,7 @@ func All() []Spec {
 		{
 			Name: "RMA-RW", Kind: ReaderWriter, Paper: "000 §3", About: "tree of queues for writers, distributed counter for readers",
 			Fairness: "T_L,i, T_R, T_W", Aborts: Always, Words: wordsOfRMARW, at: newRMARW,
-			Options: []string{"TL", "TDC", "TR", "TW"},
+			Options: []string{"TL", "TDC", "TR", "TW", "StepBack"},
 			Cost:    Cost{Operations{Atomics: 8, Puts: 2, Gets: 3}, Operations{Atomics: 2, Puts: 1}}, // a writer, with two counters
 		},
 	}, cohorts()...)

@@ -10,28 +10,29 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// Ticket locks go on where tickets wrap, also with waiters that give up and come
-// back.
+// Ticket locks go on where tickets wrap or change their sign, also with waiters
+// that give up and come back, and in the end nobody is taken to be absent.
 func TestTicketsWrap(t *testing.T) {
 	for _, name := range []string{"TKT", "TKT-A"} {
-		t.Run(name, func(t *testing.T) {
-			spec, _ := ByName(name)
-			system := sim.System{
-				Topology: topology.Flat(3),
-				Setup:    func(f *sim.Fabric) (sim.Program, error) { return wrapping(f, spec) },
-				Command:  "go test ./locks -run TestTicketsWrap",
-			}
-			if err := system.Seeds(0, 500).Err(); err != nil {
-				t.Fatal(err)
-			}
-		})
+		for _, first := range []uint64{1<<32 - 2, 1<<31 - 2, 0} {
+			t.Run(fmt.Sprintf("%s/%#x", name, first), func(t *testing.T) {
+				spec, _ := ByName(name)
+				system := sim.System{
+					Topology: topology.Flat(3),
+					Setup:    func(f *sim.Fabric) (sim.Program, error) { return ticketsFrom(first*oneTicket, f, spec) },
+				}
+				if err := system.Seeds(0, 500).Err(); err != nil {
+					t.Fatal(err)
+				}
+			})
+		}
 	}
 }
 
-// wrapping is ranks that acquire a lock again and again after it has served all
-// tickets but one.
-func wrapping(f *sim.Fabric, spec Spec) (sim.Program, error) {
-	const last = uint64(ticketMask)
+// ticketsFrom is ranks that acquire a lock again and again, after so many tickets
+// have been served.
+func ticketsFrom(first uint64, f *sim.Fabric, spec Spec) (sim.Program, error) {
+	const rounds = 4
 	l, err := spec.New(f, Options{})
 	if err != nil {
 		return sim.Program{}, err
@@ -40,13 +41,13 @@ func wrapping(f *sim.Fabric, spec Spec) (sim.Program, error) {
 	if err != nil {
 		return sim.Program{}, err
 	}
-	inside := 0
+	inside, acquired := 0, 0
 	giveUp := []context.CancelFunc{func() {}, func() {}, func() {}} // by rank
 	return sim.Program{Rank: func(ctx context.Context, w rma.Window) error {
 		me, home, words := w.Rank(), l.o.Home, l.words.home
 		if me == 0 {
-			w.Put(home, words+ticketNext, last)
-			w.Put(home, words+ticketServing, last)
+			w.Put(home, words+ticketNext, first)
+			w.Put(home, words+ticketServing, first)
 			w.FlushAll()
 			w.Put(0, ready, 1)
 			w.Flush(0)
@@ -54,7 +55,7 @@ func wrapping(f *sim.Fabric, spec Spec) (sim.Program, error) {
 			return err
 		}
 		m := l.At(w)
-		for range 4 {
+		for range rounds {
 			var patience context.Context
 			patience, giveUp[me] = context.WithCancel(ctx)
 			for err := m.Acquire(patience); err != nil; err = m.Acquire(ctx) {
@@ -70,9 +71,14 @@ func wrapping(f *sim.Fabric, spec Spec) (sim.Program, error) {
 			inside--
 			m.Release()
 			giveUp[(me+2)%3]()
-			if served := w.Get(home, words+ticketServing); served >= last {
-				return fmt.Errorf("ticket %#x is served after the last one", served)
-			}
+			acquired++
+		}
+		if acquired < rounds*len(giveUp) {
+			return nil
+		}
+		next, serving := w.Get(home, words+ticketNext), w.Get(home, words+ticketServing)
+		if next != serving || next&grantMask != 0 {
+			return fmt.Errorf("when all is over, ticket %#x is next and %#x is served", next, serving)
 		}
 		return nil
 	}}, nil

@@ -43,6 +43,7 @@ func runLocks(f *flag.FlagSet, args []string, out io.Writer) error {
 type lockOptions struct {
 	tl          string
 	tdc, tr, tw int
+	stepBack    bool
 }
 
 func (l *lockOptions) define(f *flag.FlagSet) {
@@ -50,11 +51,12 @@ func (l *lockOptions) define(f *flag.FlagSet) {
 	f.IntVar(&l.tdc, "tdc", 0, "T_DC of RMA-RW: every `N`-th rank keeps a counter of readers")
 	f.IntVar(&l.tr, "tr", 0, "T_R of RMA-RW: `N` readers in a row at a counter while a writer waits")
 	f.IntVar(&l.tw, "tw", 0, "T_W of RMA-RW: `N` writers in a row while readers wait")
+	f.BoolVar(&l.stepBack, "step-back", false, "a reader of RMA-RW that is kept out steps back once")
 }
 
 // options is what the flags say.
 func (l *lockOptions) options() (locks.Options, error) {
-	o := locks.Options{TDC: l.tdc, TR: l.tr, TW: l.tw}
+	o := locks.Options{TDC: l.tdc, TR: l.tr, TW: l.tw, StepBack: l.stepBack}
 	if l.tl == "" {
 		return o, nil
 	}
@@ -82,6 +84,9 @@ func (l *lockOptions) command() string {
 			text += fmt.Sprintf(" -%s %d", f.name, f.n)
 		}
 	}
+	if l.stepBack {
+		text += " -step-back"
+	}
 	return text
 }
 
@@ -94,7 +99,7 @@ func (c *contestFlags) specimen(t *topology.Tree) (specimen.Specimen, error) {
 	}
 	if s, ok := specimen.ByName(c.lock); ok {
 		if c.options != (lockOptions{}) {
-			return s, usagef("-lock %s has no options: -tl, -tdc, -tr and -tw are for the locks of orwl locks", c.lock)
+			return s, usagef("-lock %s has no options: -tl, -tdc, -tr, -tw and -step-back are for the locks of orwl locks", c.lock)
 		}
 		return s, nil
 	}

@@ -91,21 +91,24 @@ var tight = Thresholds{TL: 2, TR: 3, TW: 2}
 type Variant struct {
 	Name string
 	Set  func(o *locks.Options)
+	// Without is the case of a promise that the variant does not keep.
+	Without string
 }
 
 // Variants are the variants of a lock, the first of which changes nothing.
 func Variants(spec locks.Spec) []Variant {
-	variants := []Variant{{"", func(*locks.Options) {}}}
+	variants := []Variant{{Set: func(*locks.Options) {}}}
 	for _, v := range []struct {
 		option string
 		Variant
 	}{
-		{"HandOver", Variant{"ByMessage", func(o *locks.Options) { o.HandOver = locks.ByMessage }}},
-		{"CASFirst", Variant{"CASFirst", func(o *locks.Options) { o.CASFirst = true }}},
-		{"Count", Variant{"CountDirect", func(o *locks.Options) { o.Count = locks.CountDirect }}},
-		{"Count", Variant{"CountLocal", func(o *locks.Options) { o.Count = locks.CountLocal }}},
-		{"Count", Variant{"CountGlobal", func(o *locks.Options) { o.Count = locks.CountGlobal }}},
-		{"OwnNode", Variant{"OwnNode", func(o *locks.Options) { o.OwnNode = true }}},
+		{"HandOver", Variant{Name: "ByMessage", Set: func(o *locks.Options) { o.HandOver = locks.ByMessage }}},
+		{"CASFirst", Variant{Name: "CASFirst", Set: func(o *locks.Options) { o.CASFirst = true }}},
+		{"Count", Variant{Name: "CountDirect", Set: func(o *locks.Options) { o.Count = locks.CountDirect }}},
+		{"Count", Variant{Name: "CountLocal", Set: func(o *locks.Options) { o.Count = locks.CountLocal }}},
+		{"Count", Variant{Name: "CountGlobal", Set: func(o *locks.Options) { o.Count = locks.CountGlobal }}},
+		{"OwnNode", Variant{Name: "OwnNode", Set: func(o *locks.Options) { o.OwnNode = true }}},
+		{"StepBack", Variant{Name: "StepBack", Set: func(o *locks.Options) { o.StepBack = true }, Without: "bypass/writers"}},
 	} {
 		if slices.Contains(spec.Options, v.option) {
 			variants = append(variants, v.Variant)
