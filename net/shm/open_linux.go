@@ -94,7 +94,7 @@ func newWorld(m *memory, l layout) (*direct.World, *sleeper) {
 	world := &direct.World{
 		Segments: make([]direct.Segment, l.ranks),
 		Memory:   newPools(m, l),
-		Spin:     spinning(),
+		Spin:     spinning(l.ranks),
 	}
 	lobbies := make([]*lobby, l.ranks)
 	for p := range lobbies {

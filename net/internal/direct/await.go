@@ -103,7 +103,10 @@ func (w *Window) over(ctx context.Context) (bool, uint64, error) {
 // spinOn looks at the word for a moment, as long as that has been worth it.
 func (w *Window) spinOn(word *uint64, until rma.Until) (uint64, bool) {
 	looks := w.spin.begin()
-	for range looks {
+	for i := range looks {
+		if i%spinYield == spinYield-1 && w.spin.Yield != nil {
+			w.spin.Yield()
+		}
 		relax(spinRelax)
 		if value := atomic.LoadUint64(word); until.Holds(value) {
 			w.spin.paid()

@@ -15,6 +15,7 @@ const (
 	spinLeast  = 4
 	spinRelax  = 1    // pauses between looks; one is 40 to 140 cycles
 	spinProbe  = 32   // a rank that has stopped spinning tries again after so many waits
+	spinYield  = 8    // looks between two yields
 	spinRarest = 1024 // and if that does not pay, ever more seldom, down to this: a try costs as much as a wait
 )
 
@@ -30,6 +31,9 @@ type Spin struct {
 	// Rarest is the largest number of waits between two tries: each that fails
 	// doubles it.
 	Rarest int
+	// Yield, if there is one, lets other processes run. It is called now and
+	// then by a rank that looks for long.
+	Yield func()
 	// Elsewhere says that ranks run in other processes too, so that spinning
 	// may pay although this process has one processor.
 	Elsewhere bool
