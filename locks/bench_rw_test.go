@@ -3,7 +3,6 @@ package locks_test
 import (
 	"context"
 	"fmt"
-	"runtime"
 	"sync"
 
 	"github.com/puzpuzpuz/xsync/v4"
@@ -33,9 +32,16 @@ func readerWriter(r *report) {
 
 func (r *report) readerWriter(n int, percent, least float64) {
 	machine := fmt.Sprintf("core:%d", n)
+	// The more writers, the fewer counters: that is what T_DC is for.
 	tdc := *ratioTDC
-	if processors := runtime.GOMAXPROCS(0); tdc == 0 {
-		tdc = (n + processors - 1) / processors
+	switch {
+	case tdc != 0:
+	case percent < 1:
+		tdc = 1
+	case percent < 10:
+		tdc = max(1, min(4, n/2))
+	default:
+		tdc = n
 	}
 	names := []string{"RMA-RW, stepping back", "RMA-RW", "foMPI-RW", "xsync.RBMutex"}
 	contenders := []func() figure{
