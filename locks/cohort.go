@@ -244,17 +244,17 @@ func cohorts() []Spec {
 	}
 	locals := []cohortLocal{
 		{"TTS", wordsOfTTS(nil, Options{}), func(s *seat) inner { return newTTS(s) },
-			Cost{Operations{Atomics: 1, Puts: 1, Gets: 2}, Operations{Atomics: 1, Puts: 3, Gets: 3, Unbounded: true}}},
+			Cost{Uncontended: Operations{Atomics: 1, Puts: 1, Gets: 2}, Contended: Operations{Atomics: 1, Puts: 3, Gets: 3, Unbounded: true}}},
 		{"TKT", wordsOfTKT(nil, Options{}), func(s *seat) inner { return newTKT(s) },
-			Cost{Operations{Atomics: 1, Puts: 1, Gets: 3}, Operations{Atomics: 1, Puts: 1, Gets: 4}}},
+			Cost{Uncontended: Operations{Atomics: 1, Puts: 1, Gets: 3}, Contended: Operations{Atomics: 1, Puts: 1, Gets: 4}}},
 		{"MCS", Words{Home: 1, Rank: nodeWords}, func(s *seat) inner {
 			q := newQueue(s, s.atHome(0), s.rank, 0, false)
 			return &q
-		}, Cost{Operations{Atomics: 2}, Operations{Atomics: 1, Puts: 2}}},
+		}, Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 1, Puts: 2}}},
 		{"CLH", wordsOfCLH(nil, Options{}), newCLH,
-			Cost{Operations{Atomics: 1, Puts: 1, Gets: 2}, Operations{Atomics: 1, Puts: 1, Gets: 3}}},
+			Cost{Uncontended: Operations{Atomics: 1, Puts: 1, Gets: 2}, Contended: Operations{Atomics: 1, Puts: 1, Gets: 3}}},
 		{"HEM", Words{Home: 1, Rank: 1}, newHemlock(hemlockVariant{ctr: true}),
-			Cost{Operations{Atomics: 2, Gets: 1}, Operations{Atomics: 3, Gets: 2}}},
+			Cost{Uncontended: Operations{Atomics: 2, Gets: 1}, Contended: Operations{Atomics: 3, Gets: 2}}},
 	}
 	var rows []Spec
 	for _, g := range globals {
@@ -267,7 +267,7 @@ func cohorts() []Spec {
 				Name: "C-" + g.name + "-" + l.name, Paper: "003 §5.4", About: "cohort lock, " + g.name + " over " + l.name,
 				Fairness: g.fairness, Options: options,
 				Words: func(*topology.Tree, Options) Words { return cohort{}.words(l, g) }, at: newCohort(l, g),
-				Cost: Cost{g.cost.plus(l.cost.Uncontended), l.cost.Contended},
+				Cost: Cost{Uncontended: g.cost.plus(l.cost.Uncontended), Contended: l.cost.Contended},
 			})
 		}
 	}

@@ -17,15 +17,17 @@
 //
 // A row of kind [ReaderWriter] makes handles that are also an [RWMutex]. What else
 // a handle can do is asked by small interfaces: [Tryer], [ReadTryer], [Cohort],
-// [Oblivious], [Counter]. A program of goroutines without ranks uses [NewLocker].
+// [Oblivious], [Counter]. A program of goroutines without ranks uses
+// [NewLocker] or [NewRWLocker].
 //
 // # Which one
 //
-//   - FIFO among few ranks that share memory: MCS, CLH, TKT.
+//   - FIFO among ranks that share memory: MCS.
 //   - many locks, little memory: HEM, one word for each further lock.
 //   - ranks on several sockets or machines: C-MCS-MCS or C-MCS-HEM for two
 //     levels, HMCS for more.
-//   - mostly readers: RMA-RW.
+//   - mostly readers: RMA-RW; with Options.StepBack where there are more goroutines
+//     than processors.
 //   - no order needed, short sections: TTS.
 //
 // `go run ./cmd/orwl locks` prints the table with what each takes and costs.

@@ -67,9 +67,12 @@ type Words struct {
 // Cost is how many operations on other ranks' memory one acquire and release
 // take, by a rank that lives away from the lock's home, its levels' and its
 // neighbours', where all is done by operations: if nobody else wants the lock,
-// and if the rank finds a predecessor and leaves a successor.
+// and if the rank finds a predecessor and leaves a successor. A writer's, where
+// there are readers.
 type Cost struct {
 	Uncontended, Contended Operations
+	// Reader is what a reader takes that nobody keeps out.
+	Reader Operations
 }
 
 // Operations are numbers of operations. Flushes of one target that follow each

@@ -26,15 +26,19 @@ func runLocks(f *flag.FlagSet, args []string, out io.Writer) error {
 	}
 	fmt.Fprintf(out, "Words and remote operations on %s (%d ranks); for one lock, and for each rank.\n\n", t, t.Ranks())
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "lock\tkind\tgives up\twords\tper rank\tuncontended\tcontended\tfairness")
+	fmt.Fprintln(w, "lock\tkind\tgives up\twords\tper rank\tuncontended\tcontended\treader\tfairness")
 	for _, s := range locks.All() {
 		words := s.WordsOn(t)
 		gives := "-"
 		if s.Aborts == locks.Always {
 			gives = "any time"
 		}
-		fmt.Fprintf(w, "%s\t%v\t%s\t%d\t%d\t%v\t%v\t%s\n", s.Name, s.Kind, gives, words.Home, words.Rank,
-			s.Cost.Uncontended, s.Cost.Contended, s.Fairness)
+		reader := "-"
+		if s.Kind == locks.ReaderWriter {
+			reader = s.Cost.Reader.String()
+		}
+		fmt.Fprintf(w, "%s\t%v\t%s\t%d\t%d\t%v\t%v\t%s\t%s\n", s.Name, s.Kind, gives, words.Home, words.Rank,
+			s.Cost.Uncontended, s.Cost.Contended, reader, s.Fairness)
 	}
 	return w.Flush()
 }

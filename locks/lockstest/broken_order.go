@@ -38,6 +38,11 @@ var brokenOrder = []Specimen{
 		Break:      seen(func(w rma.Window) rma.Window { return &nosy{w} }),
 		RejectedBy: []string{"cost/uncontended", "cost/contended"},
 	},
+	{
+		Name: "nosy-readers", Of: "RMA-RW", Defect: "the same of readers",
+		Break:      seen(func(w rma.Window) rma.Window { return &nosy{w} }),
+		RejectedBy: []string{"cost/reader"},
+	},
 }
 
 type nosy struct{ rma.Window }

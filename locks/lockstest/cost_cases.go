@@ -11,6 +11,7 @@ import (
 // and the home is in the other element. Its neighbours are of its own element.
 var costCases = []Case{
 	{Name: "cost/uncontended", Topology: costMachine, options: costly, act: costUncontended},
+	{Name: "cost/reader", Topology: costMachine, needs: readerWriter, options: costly, act: costReader},
 	{Name: "cost/contended", Topology: costMachine, options: costly, act: costContended},
 }
 
@@ -62,6 +63,15 @@ func costUncontended(p *player) {
 		p.acquire(write)
 		p.release(write)
 		p.charge(p.subject.Spec.Cost.Uncontended, "acquire and release by the only one who wants the lock")
+	}
+}
+
+func costReader(p *player) {
+	p.costWarm()
+	if p.me == costMeasured {
+		p.acquire(read)
+		p.release(read)
+		p.charge(p.subject.Spec.Cost.Reader, "acquire and release by a reader that nobody keeps out")
 	}
 }
 
