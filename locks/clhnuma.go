@@ -70,7 +70,7 @@ func (c *clhNUMA) enter(context.Context) (grant uint64, err error) {
 	if err != nil {
 		return 0, c.s.fail(err)
 	}
-	c.wait.store(0)
+	c.wait.clear()
 	return grant, nil
 }
 

@@ -112,12 +112,7 @@ func (h *hemlock) enter(context.Context) (grant uint64, err error) {
 	if pred == 0 {
 		return 0, h.s.decided()
 	}
-	return h.take(pred)
-}
-
-// take waits until the predecessor names the lock in the turn in which it stood
-// in the tail, and clears its word.
-func (h *hemlock) take(pred uint64) (grant uint64, err error) {
+	// The predecessor names the lock in the turn in which it stood in the tail.
 	theirs := h.s.at(Rank(pred>>1-1), 0)
 	named := rma.Is(h.ident | pred&hemTurn).Masked(hemLock)
 	word, err := theirs.await(context.Background(), named)
@@ -154,7 +149,7 @@ func (h *hemlock) leave(grant uint64) {
 		return // nobody goes on
 	}
 	if h.ah && h.tail.cas(h.place, 0) {
-		h.grant.store(0)
+		h.grant.clear() // those who watch it for another lock do not care
 		return
 	}
 	h.grant.wake()
