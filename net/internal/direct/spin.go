@@ -15,8 +15,8 @@ const (
 	spinLeast  = 4
 	spinRelax  = 1    // pauses between looks; one is 40 to 140 cycles
 	spinProbe  = 32   // a rank that has stopped spinning tries again after so many waits
-	spinYield  = 8    // looks between two yields
 	spinRarest = 1024 // and if that does not pay, ever more seldom, down to this: a try costs as much as a wait
+	spinYield  = 8    // looks between two yields
 )
 
 // Spin is how the ranks of a World spin. The zero value is for ranks that are
