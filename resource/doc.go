@@ -1,0 +1,2 @@
+// Package resource is a lock and the bytes that it protects.
+package resource

@@ -1,0 +1,228 @@
+package resource
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Mode is what an access is for.
+type Mode uint8
+
+const (
+	// Read shares the resource with other readers.
+	Read Mode = iota
+	// Write has it alone.
+	Write
+)
+
+func (m Mode) String() string {
+	if m == Write {
+		return "write"
+	}
+	return "read"
+}
+
+// ID names a request. Whoever requests chooses it, and not one that is in the
+// queue.
+type ID uint64
+
+// The mistakes of whoever uses a FIFO.
+var (
+	// ErrQueued is a request whose ID is in the queue already.
+	ErrQueued = errors.New("resource: request is queued already")
+	// ErrNotQueued is a release or a cancellation of what is not in the queue.
+	ErrNotQueued = errors.New("resource: no such request is queued")
+	// ErrNotGranted is a release of a request that still waits.
+	ErrNotGranted = errors.New("resource: request is not granted yet")
+	// ErrGranted is a cancellation of a request that is granted.
+	ErrGranted = errors.New("resource: request is granted already")
+)
+
+// FIFO is the order of a resource's grants, as a step function: a request, a
+// release, a cancellation in, the requests that are granted by it out. It is what
+// the home of a resource runs, what the liveness check plays, and what the
+// concurrent queue is tested against. The zero value is an empty one.
+//
+// The queue consists of groups, each a single writer or any number of readers
+// that follow one another. The first group is granted, whole.
+//
+//	granted ─▶ │ r r r │ ─▶ │ w │ ─▶ │ r r │ ◀─ open: the next reader joins it
+//
+// No two groups of readers are neighbours: a reader joins the last group if that
+// reads, and two groups that a cancellation makes neighbours become one.
+type FIFO struct {
+	requests    map[ID]*request
+	first, last *group
+}
+
+// group is what the FIFO grants at once.
+type group struct {
+	mode    Mode
+	members *request // in the order of their requests
+	tail    *request
+	prev    *group
+	next    *group
+}
+
+// request is a member of a group.
+type request struct {
+	id         ID
+	group      *group
+	prev, next *request
+}
+
+// Request queues a request and appends it to granted if it is granted at once.
+func (q *FIFO) Request(id ID, m Mode, granted []ID) ([]ID, error) {
+	if _, queued := q.requests[id]; queued {
+		return granted, fmt.Errorf("%w: %d", ErrQueued, id)
+	}
+	if q.requests == nil {
+		q.requests = make(map[ID]*request)
+	}
+	g := q.last
+	if g == nil || m == Write || g.mode == Write {
+		g = &group{mode: m}
+		q.link(q.last, g)
+		q.link(g, nil)
+	}
+	r := &request{id: id, group: g, prev: g.tail}
+	if g.tail == nil {
+		g.members = r
+	} else {
+		g.tail.next = r
+	}
+	g.tail = r
+	q.requests[id] = r
+	if g == q.first {
+		granted = append(granted, id)
+	}
+	return granted, nil
+}
+
+// Release ends an access, and appends what it grants to granted: the next group,
+// if the request was the last of its group.
+func (q *FIFO) Release(id ID, granted []ID) ([]ID, error) {
+	r := q.requests[id]
+	switch {
+	case r == nil:
+		return granted, fmt.Errorf("%w: %d", ErrNotQueued, id)
+	case r.group != q.first:
+		return granted, fmt.Errorf("%w: %d", ErrNotGranted, id)
+	}
+	if q.leave(r) {
+		granted = q.first.grant(granted)
+	}
+	return granted, nil
+}
+
+// Renew releases id and has requested next before: the step of a pair, which no
+// other request comes in between of.
+func (q *FIFO) Renew(id, next ID, m Mode, granted []ID) ([]ID, error) {
+	if r := q.requests[id]; r == nil || r.group != q.first {
+		return q.Release(id, granted) // says what is wrong
+	}
+	granted, err := q.Request(next, m, granted)
+	if err != nil {
+		return granted, err
+	}
+	return q.Release(id, granted)
+}
+
+// Cancel takes back a request that waits, and leaves everyone else's order. It
+// appends what it grants to granted: readers that waited only for the writer
+// that is gone.
+func (q *FIFO) Cancel(id ID, granted []ID) ([]ID, error) {
+	r := q.requests[id]
+	switch {
+	case r == nil:
+		return granted, fmt.Errorf("%w: %d", ErrNotQueued, id)
+	case r.group == q.first:
+		return granted, fmt.Errorf("%w: %d", ErrGranted, id)
+	}
+	before := r.group.prev
+	if !q.leave(r) || before.next == nil || before.mode == Write || before.next.mode == Write {
+		return granted, nil
+	}
+	joined := before.next
+	if before == q.first {
+		granted = joined.grant(granted)
+	}
+	for m := joined.members; m != nil; m = m.next {
+		m.group = before
+	}
+	joined.members.prev, before.tail.next = before.tail, joined.members
+	before.tail = joined.tail
+	q.unlink(joined)
+	return granted, nil
+}
+
+// Granted reports whether a request is granted, and whether it is queued at all.
+func (q *FIFO) Granted(id ID) (granted, queued bool) {
+	r := q.requests[id]
+	return r != nil && r.group == q.first, r != nil
+}
+
+// Len is the number of requests, granted or not.
+func (q *FIFO) Len() int { return len(q.requests) }
+
+// All calls yield for each request in order, with the number of its group.
+func (q *FIFO) All(yield func(group int, m Mode, id ID) bool) {
+	n := 0
+	for g := q.first; g != nil; g = g.next {
+		for r := g.members; r != nil; r = r.next {
+			if !yield(n, g.mode, r.id) {
+				return
+			}
+		}
+		n++
+	}
+}
+
+// leave takes a request out, and reports whether its group went with it.
+func (q *FIFO) leave(r *request) bool {
+	delete(q.requests, r.id)
+	g := r.group
+	if r.prev == nil {
+		g.members = r.next
+	} else {
+		r.prev.next = r.next
+	}
+	if r.next == nil {
+		g.tail = r.prev
+	} else {
+		r.next.prev = r.prev
+	}
+	if g.members != nil {
+		return false
+	}
+	q.unlink(g)
+	return true
+}
+
+// grant appends the members of a group, if there is one.
+func (g *group) grant(granted []ID) []ID {
+	if g == nil {
+		return granted
+	}
+	for r := g.members; r != nil; r = r.next {
+		granted = append(granted, r.id)
+	}
+	return granted
+}
+
+// unlink takes a group out.
+func (q *FIFO) unlink(g *group) { q.link(g.prev, g.next) }
+
+// link makes two groups neighbours; nil stands for the end of the queue.
+func (q *FIFO) link(a, b *group) {
+	if a == nil {
+		q.first = b
+	} else {
+		a.next = b
+	}
+	if b == nil {
+		q.last = a
+	} else {
+		b.prev = a
+	}
+}
