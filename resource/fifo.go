@@ -5,23 +5,6 @@ import (
 	"fmt"
 )
 
-// Mode is what an access is for.
-type Mode uint8
-
-const (
-	// Read shares the resource with other readers.
-	Read Mode = iota
-	// Write has it alone.
-	Write
-)
-
-func (m Mode) String() string {
-	if m == Write {
-		return "write"
-	}
-	return "read"
-}
-
 // ID names a request. Whoever requests chooses it, and not one that is in the
 // queue.
 type ID uint64

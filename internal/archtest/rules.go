@@ -21,9 +21,9 @@ var layers = []layer{
 	{path: "net/engine", pure: true, imports: "net/wire net/rma"},
 
 	// The windows. Any test that needs a world may use those that need no network.
-	{path: "net/internal/park"},
-	{path: "net/internal/direct", imports: "net/internal/park net/rma net/topology"},
-	{path: "net/mem", testsOf: "net/rma", imports: "net/internal/direct net/internal/park net/rma net/topology"},
+	{path: "internal/park"},
+	{path: "net/internal/direct", imports: "internal/park net/rma net/topology"},
+	{path: "net/mem", testsOf: "net/rma", imports: "net/internal/direct internal/park net/rma net/topology"},
 	{path: "net/shm", testsOf: "net/rma", imports: "net/internal/direct net/rma net/topology"},
 	{path: "net/sim", testsOf: "net/rma", imports: "net/engine net/rma net/topology"},
 	{path: "net/sim/specimen", testsOf: "net/rma", pure: true, imports: "net/sim net/rma net/topology"},
@@ -32,7 +32,7 @@ var layers = []layer{
 	// The library.
 	{path: "locks", pure: true, imports: "net/rma net/topology"},
 	{path: "locks/lockstest", testsOf: "locks", imports: "locks net/rma net/rmatest net/topology"},
-	{path: "resource", pure: true, imports: "locks net/wire net/rma"},
+	{path: "resource", pure: true, imports: "internal/park locks net/wire net/rma"},
 	{path: "handle", pure: true, imports: "resource"},
 	{path: "orwl", imports: belowOrwl},
 	{path: "metrics", imports: "orwl " + belowOrwl},

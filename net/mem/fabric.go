@@ -7,7 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/orwl/go-orwl/net/internal/direct"
-	"github.com/orwl/go-orwl/net/internal/park"
+	"github.com/orwl/go-orwl/internal/park"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/topology"
 )

@@ -4,7 +4,7 @@ import (
 	"runtime"
 	"sync/atomic"
 
-	"github.com/orwl/go-orwl/net/internal/park"
+	"github.com/orwl/go-orwl/internal/park"
 	"github.com/orwl/go-orwl/net/rma"
 )
 

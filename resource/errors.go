@@ -1,0 +1,43 @@
+package resource
+
+import (
+	"errors"
+	"fmt"
+)
+
+// What a Place is misused for, and why an access ends without being asked to.
+// Errors of this package match one of these by errors.Is, and are a *PlaceError.
+var (
+	// ErrRequested is a request by a place that has one already.
+	ErrRequested = errors.New("requested already: acquire and release, or cancel, first")
+	// ErrNotRequested is an acquire, a test or a cancel of what was not requested.
+	ErrNotRequested = errors.New("not requested: request it first")
+	// ErrHeld is an acquire, or a cancel, by a place that holds the resource.
+	ErrHeld = errors.New("acquired already: release it first")
+	// ErrNotHeld is what needs a grant that has been acquired.
+	ErrNotHeld = errors.New("not acquired: acquire it first")
+	// ErrReadOnly is writing, or resizing, what is held for reading.
+	ErrReadOnly = errors.New("held for reading: request it for writing")
+	// ErrBroken is an access to a resource that was broken for good: see
+	// [Resource.Break]. The error also matches the reason that was given.
+	ErrBroken = errors.New("resource is broken")
+	// ErrSize is a size that no resource can have.
+	ErrSize = errors.New("size must be a multiple of 8 from 0 on")
+)
+
+// PlaceError tells what a place of a resource could not do, and why.
+type PlaceError struct {
+	Op       string // request, acquire, ...
+	Mode     Mode
+	Resource string
+	Err      error // matches one of the above, or the error of a context
+}
+
+func (e *PlaceError) Error() string {
+	if e.Resource == "" {
+		return fmt.Sprintf("resource: %s: %v", e.Op, e.Err)
+	}
+	return fmt.Sprintf("resource: %s of %q (%s): %v", e.Op, e.Resource, e.Mode, e.Err)
+}
+
+func (e *PlaceError) Unwrap() error { return e.Err }

@@ -1,0 +1,277 @@
+package resource
+
+import (
+	"context"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/orwl/go-orwl/internal/invariant"
+)
+
+// Place is somebody's place in the queue of a resource: a request, from the moment
+// at which it is announced until it is released.
+//
+//	         Request                Acquire              Release
+//	idle ───────────────▶ requested ────────▶ held ───────────────▶ idle
+//	  ▲                    │    ▲               │
+//	  └────── Cancel ──────┘    └──── Renew ────┘
+//
+// The zero value is idle, and a place is used over and over. It is used by one
+// goroutine at a time, and must not be copied. Request, Renew, Release and Cancel
+// never wait. What a place does in vain is a [*PlaceError] and changes nothing.
+type Place struct {
+	// state is the ticket, and in its lower bits:
+	state atomic.Uint64
+	r     *Resource
+	w     *waiter // nil until it has to wait
+	bed   Bed
+
+	listed bool // w is in a list of the queue, or was and is granted
+	mapped bool // its bytes may have been written
+}
+
+// The lower bits of Place.state.
+const (
+	requestedBit = 1 << 0
+	heldBit      = 1 << 1
+	writeBit     = 1 << 2
+	phaseBits    = requestedBit | heldBit
+)
+
+func modeBit(m Mode) uint64 { return uint64(m) * writeBit }
+
+func modeOf(state uint64) Mode { return Mode(state / writeBit & 1) }
+
+// Sleep makes the place wait in a bed other than its own. It is called before the
+// first request.
+func (p *Place) Sleep(in Bed) { p.bed = in }
+
+// Resource is what was last requested, or nil.
+func (p *Place) Resource() *Resource { return p.r }
+
+// Mode is what for.
+func (p *Place) Mode() Mode { return modeOf(p.state.Load()) }
+
+// Held reports whether the place holds its resource.
+func (p *Place) Held() bool { return p.state.Load()&heldBit != 0 }
+
+// Requested reports whether the place has requested and not acquired.
+func (p *Place) Requested() bool { return p.state.Load()&requestedBit != 0 }
+
+// Request takes a place at the end of the queue of r: it announces the access.
+func (p *Place) Request(r *Resource, m Mode) error {
+	if p.state.Load()&phaseBits != 0 {
+		return p.error("request", ErrRequested)
+	}
+	if p.r != r {
+		p.r = r
+	}
+	p.set(r.request(m) | modeBit(m) | requestedBit)
+	return nil
+}
+
+// Granted reports whether Acquire would return at once.
+func (p *Place) Granted() bool {
+	s := p.state.Load()
+	if s&requestedBit == 0 {
+		return s&heldBit != 0
+	}
+	c := p.r.load(&p.r.completed)
+	return c&broken != 0 || due(c, s&^flags, modeOf(s))
+}
+
+// Acquire waits until the request is granted. If ctx ends before, it returns
+// the reason and the request stays in the queue: acquire again, or cancel.
+func (p *Place) Acquire(ctx context.Context) error {
+	s := p.state.Load()
+	if s&requestedBit == 0 || p.listed {
+		return p.await(ctx, s)
+	}
+	r := p.r
+	c := r.load(&r.completed)
+	if s&writeBit != 0 {
+		if c != s&^flags {
+			return p.await(ctx, s)
+		}
+		r.fence++
+	} else if c&flags != 0 || !passed(c, s) {
+		return p.await(ctx, s)
+	}
+	p.set(s ^ phaseBits)
+	return nil
+}
+
+// await is Acquire where there is more to do.
+func (p *Place) await(ctx context.Context, s uint64) error {
+	switch {
+	case s&heldBit != 0:
+		return p.error("acquire", ErrHeld)
+	case s&requestedBit == 0:
+		return p.error("acquire", ErrNotRequested)
+	}
+	r := p.r
+	if p.listed || !due(r.load(&r.completed), s&^flags, modeOf(s)) {
+		p.list(s, nil)
+		if err := p.w.sleep(ctx); err != nil {
+			return p.error("acquire", err)
+		}
+		p.listed = false
+	}
+	if r.completed.Load()&broken != 0 {
+		return p.error("acquire", r.brokenError())
+	}
+	if s&writeBit != 0 {
+		r.fence++
+	}
+	p.set(s ^ phaseBits)
+	return nil
+}
+
+// list makes sure that whoever grants the request finds it. Who granted it before
+// that has not, which is why it then serves itself.
+func (p *Place) list(s uint64, hook func()) {
+	if p.listed {
+		return
+	}
+	p.listed = true
+	w := p.w
+	if w == nil {
+		w = newWaiter(p.bed)
+		p.w = w
+	}
+	w.ticket, w.mode = s&^flags, modeOf(s)
+	state := uint32(listed)
+	if hook != nil {
+		w.hook = hook
+		state |= hooked
+	}
+	w.begin(state)
+	r := p.r
+	r.list(w)
+	if c := r.load(&r.completed); c&broken != 0 || due(c, w.ticket, w.mode) {
+		r.settle(w.ticket, c)
+	}
+}
+
+// Notify has f called once, when the request is granted: at once if it is
+// already, otherwise by whoever releases what it waits for, who waits meanwhile.
+// It replaces what was given before.
+func (p *Place) Notify(f func()) error {
+	s := p.state.Load()
+	if s&requestedBit == 0 {
+		return p.error("notify", ErrNotRequested)
+	}
+	if !p.listed {
+		p.list(s, f)
+	} else if !p.w.watch(f) {
+		f()
+	}
+	return nil
+}
+
+// Release ends the access and grants whoever is next.
+func (p *Place) Release() error {
+	s := p.state.Load()
+	if s&heldBit == 0 {
+		return p.error("release", ErrNotHeld)
+	}
+	p.commit()
+	p.set(s & writeBit)
+	p.r.complete(modeOf(s))
+	return nil
+}
+
+// Renew requests the same again, and then releases: the step of a pair. Nobody
+// gets ahead of the new request who had not requested before.
+func (p *Place) Renew() error {
+	s := p.state.Load()
+	if s&heldBit == 0 {
+		return p.error("renew", ErrNotHeld)
+	}
+	p.commit()
+	m := modeOf(s)
+	p.set(p.r.request(m) | s&writeBit | requestedBit)
+	p.r.complete(m)
+	return nil
+}
+
+// commit ends what may be done with the bytes.
+func (p *Place) commit() {
+	if p.mapped {
+		p.mapped = false
+		p.r.version++
+	}
+}
+
+// Cancel takes the request back, granted or not. The order of the others is as if
+// it had never been.
+func (p *Place) Cancel() error {
+	s := p.state.Load()
+	switch {
+	case s&heldBit != 0:
+		return p.error("cancel", ErrHeld)
+	case s&requestedBit == 0:
+		return p.error("cancel", ErrNotRequested)
+	}
+	r, m := p.r, modeOf(s)
+	p.set(s & writeBit)
+	if !p.listed && !due(r.load(&r.completed), s&^flags, m) {
+		p.list(s, nil)
+	}
+	if !p.listed || !p.giveUp() {
+		p.listed = false
+		r.complete(m) // it is granted
+		return nil
+	}
+	w := p.w
+	p.w, p.listed = nil, false // whoever completes the ghost drops it
+	r.add(&r.ghosts, 1)
+	r.settle(w.ticket, r.load(&r.completed))
+	return nil
+}
+
+// giveUp makes the request a ghost, unless it is granted.
+func (p *Place) giveUp() bool {
+	p.r.point()
+	gone := p.w.giveUp()
+	p.r.saw(uint64(p.w.state.Load()))
+	return gone
+}
+
+// Fence is the number of the grant: it grows with every writer that is granted,
+// and readers have that of the last writer before them. Zero if not held.
+func (p *Place) Fence() uint64 {
+	if !p.Held() {
+		return 0
+	}
+	return p.r.fence
+}
+
+// Version is how often the bytes have been written until the grant. Zero if not
+// held.
+func (p *Place) Version() uint64 {
+	if !p.Held() {
+		return 0
+	}
+	return p.r.version
+}
+
+// set changes the state, which only the owner does. Others may look at it at any
+// time, and only to report; so an ordinary store does, a third of the time of an
+// atomic one. It is one where the race detector looks.
+func (p *Place) set(state uint64) {
+	if invariant.Enabled {
+		p.state.Store(state)
+	} else {
+		*(*uint64)(unsafe.Pointer(&p.state)) = state
+	}
+}
+
+// error is a failure of op.
+func (p *Place) error(op string, err error) error {
+	e := &PlaceError{Op: op, Mode: p.Mode(), Err: err}
+	if p.r != nil {
+		e.Resource = p.r.name
+	}
+	return e
+}

@@ -1,0 +1,210 @@
+package resource
+
+import (
+	"sync/atomic"
+
+	"github.com/orwl/go-orwl/internal/invariant"
+)
+
+// queue is the FIFO of groups for goroutines: it grants what FIFO grants, in the
+// same order, without a mutex and without a node for each request.
+//
+// It is the fair reader-writer ticket lock (Mellor-Crummey and Scott, 1991), with
+// request and acquire taken apart. Two words count: how many writers and readers
+// have requested, and how many have completed.
+//
+//	requested   │ readers │ writers │       a request adds one, and what the word
+//	completed   │ readers │ writers │flags│  held before is its ticket
+//	             63     33 32      4 3   0
+//
+// A ticket thus says how many of each kind came before, and
+//
+//	a writer is granted when as many of both have completed: completed == ticket
+//	a reader is granted when as many writers have, or more
+//
+// which makes neighbouring readers a group: they have the same number of writers
+// before them, and the next writer has all of them before it.
+//
+// A request that is given up stays, as a ghost: whoever completes the last that
+// it waits for completes it, too. A ghost that was a writer needs nothing for
+// itself and passes as soon as the writers before it have, as a reader would.
+// That is when the readers on both its sides become one group.
+//
+// # The counts
+//
+// Both words count on for ever. Readers stand in the upper half, where an overflow
+// falls off the word; an overflow of the writers adds a reader to both words
+// alike. Tickets are compared for equality, or by the difference of their writers,
+// so it does no harm as long as less than 2^28 writers wait.
+//
+// # Waiting
+//
+// Who has to sleep lists itself and looks at completed once more (slots.go,
+// waiter.go); who changes completed then looks who is listed. One of them sees the
+// other.
+type queue struct {
+	requested atomic.Uint64
+	completed atomic.Uint64
+	slots     atomic.Pointer[slots]
+	ghosts    atomic.Uint64 // counts requests that were given up
+	probe     probe         // nil but in tests
+}
+
+// What is in the two words, and in the lower bits of the second.
+const (
+	oneWriter = 1 << 4
+	oneReader = 1 << 33
+
+	guarded = 1 << 0 // the guard has to be entered, too
+	broken  = 1 << 1 // nobody is ever granted anything again
+	flags   = oneWriter - 1
+)
+
+// unit is what a request of a mode adds to the words.
+func unit(m Mode) uint64 {
+	if m == Write {
+		return oneWriter
+	}
+	return oneReader
+}
+
+// passed reports whether every writer before ticket had completed.
+func passed(completed, ticket uint64) bool {
+	return int32((uint32(completed>>4)-uint32(ticket>>4))<<3) >= 0
+}
+
+// due reports whether the request with a ticket was granted, as far as the order
+// is concerned.
+func due(completed, ticket uint64, m Mode) bool {
+	if m == Write {
+		return completed&^flags == ticket
+	}
+	return passed(completed, ticket)
+}
+
+// request takes the next ticket.
+func (q *queue) request(m Mode) (ticket uint64) {
+	u := unit(m)
+	return q.add(&q.requested, u) - u
+}
+
+// complete ends an access, or a request that is due, and wakes whom that grants.
+// It returns how many it woke.
+func (q *queue) complete(m Mode) (woken int) {
+	c := q.add(&q.completed, unit(m))
+	if q.slots.Load() == nil {
+		return 0
+	}
+	return q.settle(c, c)
+}
+
+// settle wakes those in the slot of key that are due, and completes ghosts that
+// are, for which it goes on with whomever that makes due. c is what completed was
+// a moment ago.
+func (q *queue) settle(key, c uint64) (woken int) {
+	for {
+		n, gone := q.serve(key, c)
+		woken += n
+		if gone == 0 {
+			return woken
+		}
+		c = q.add(&q.completed, gone)
+		key = c
+	}
+}
+
+// serve looks through one slot. It returns how many it woke, and what is to be
+// added to completed for ghosts.
+//
+// It takes the whole list out and puts back who is not due. Meanwhile somebody
+// else may have completed what those waited for, or given one up, and have found
+// the slot empty; so it then looks again.
+func (q *queue) serve(key, c uint64) (woken int, gone uint64) {
+	for s := q.slots.Load(); s != nil; s = s.older {
+		slot := s.of(key)
+		for slot.Load() != nil {
+			ghosts := q.load(&q.ghosts)
+			q.point()
+			stay := (*waiter)(nil)
+			for w := slot.Swap(nil); w != nil; {
+				next := w.next
+				q.saw(w.ticket)
+				switch {
+				case c&broken != 0 || due(c, w.ticket, w.mode):
+					q.point()
+					was := w.grant()
+					q.saw(uint64(was))
+					switch was {
+					case asleep:
+						woken++
+					case ghost:
+						gone += unit(w.mode)
+					}
+				case passed(c, w.ticket) && w.state.Load() == ghost:
+					gone += unit(w.mode)
+				default:
+					w.next = stay
+					stay = w
+				}
+				w = next
+			}
+			if stay == nil {
+				break
+			}
+			q.putBack(slot, stay)
+			now := q.load(&q.completed)
+			if now == c && q.load(&q.ghosts) == ghosts {
+				break
+			}
+			c = now
+		}
+	}
+	return woken, gone
+}
+
+// breakDown wakes everybody, and grants nobody anything from now on.
+func (q *queue) breakDown() {
+	q.point()
+	q.completed.Or(broken)
+	s := q.slots.Load()
+	if s == nil {
+		return
+	}
+	for i := range s.lists {
+		q.settle(uint64(i)*oneWriter, q.load(&q.completed))
+	}
+}
+
+// add returns what the word holds afterwards.
+func (q *queue) add(word *atomic.Uint64, delta uint64) uint64 {
+	q.point()
+	v := word.Add(delta)
+	q.saw(v)
+	return v
+}
+
+func (q *queue) load(word *atomic.Uint64) uint64 {
+	q.point()
+	v := word.Load()
+	q.saw(v)
+	return v
+}
+
+// probe is how the simulator gets between two steps of a queue, which has no
+// window to ask: it is told of each step before it is made, and what was seen.
+type probe interface {
+	point()
+	saw(v uint64)
+}
+
+func (q *queue) point() {
+	if invariant.Enabled && q.probe != nil {
+		q.probe.point()
+	}
+}
+
+func (q *queue) saw(v uint64) {
+	if invariant.Enabled && q.probe != nil {
+		q.probe.saw(v)
+	}
+}

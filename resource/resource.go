@@ -1,0 +1,63 @@
+package resource
+
+import (
+	"fmt"
+	"sync/atomic"
+	"unsafe"
+)
+
+// Resource is a lock and the bytes that it protects, kept in this process. It is
+// made by New, used through places, and must not be copied.
+//
+// What a place did before it released is seen by whoever is granted afterwards.
+type Resource struct {
+	queue
+	name  string
+	bytes []byte
+
+	// Both are written by the one writer that holds the resource, and read by
+	// whoever holds it.
+	version uint64 // counts writes that were committed
+	fence   uint64 // counts grants to writers
+
+	reason atomic.Pointer[error] // why it is broken
+}
+
+// New makes a resource of size bytes, all zero. The name is for errors and
+// reports. Size is a multiple of 8; 0 is a lock without bytes.
+func New(name string, size int) (*Resource, error) {
+	r := &Resource{name: name}
+	if size < 0 || size%8 != 0 {
+		return nil, fmt.Errorf("resource: %q of %d bytes: %w", name, size, ErrSize)
+	}
+	r.bytes = newBytes(size)
+	return r, nil
+}
+
+// Name is what the resource was called when it was made.
+func (r *Resource) Name() string { return r.name }
+
+// Break breaks the resource for good: whoever waits or comes later is told
+// ErrBroken and the reason; who holds it may release, for nobody. Only the first
+// reason counts.
+func (r *Resource) Break(reason error) {
+	if !r.reason.CompareAndSwap(nil, &reason) {
+		return
+	}
+	r.breakDown()
+}
+
+// broken is the error of a resource that is broken.
+func (r *Resource) brokenError() error {
+	// The reason is there before the flag.
+	return fmt.Errorf("%w: %w", ErrBroken, *r.reason.Load())
+}
+
+// newBytes is memory that views of every type may lie in.
+func newBytes(size int) []byte {
+	if size == 0 {
+		return nil
+	}
+	words := make([]uint64, size/8)
+	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), size)
+}

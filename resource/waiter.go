@@ -1,0 +1,185 @@
+package resource
+
+import (
+	"context"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/orwl/go-orwl/internal/invariant"
+	"github.com/orwl/go-orwl/internal/park"
+)
+
+// waiter is a request in a list of the queue. Its owner lists it and then leaves
+// it alone, but for the state, until somebody has taken it out and granted it; a
+// ghost belongs to nobody. state:
+//
+//	            ┌─ sleep ─▶ asleep ───┐
+//	            │             │ interrupt
+//	listed ─────┤             ▼       ├─ grant, by who completes ─▶ granted
+//	   ▲        ├─ interrupt ▶ roused ┤
+//	   │        │               │     │
+//	   └────────┼─ sleep again ─┘     │
+//	            └─ cancel ─▶ ghost ───┘
+//
+// Each of these may have the bit hooked. Who finds it asleep when changing state
+// wakes it, once.
+type waiter struct {
+	next   *waiter
+	ticket uint64
+	state  atomic.Uint32
+	mode   Mode
+
+	hook      func() // if hooked: called by who grants it
+	interrupt func()
+	bed       Bed        // nil: place
+	place     park.Place // a bed of its own
+}
+
+// The states of a waiter.
+const (
+	granted = iota // the owner's
+	listed
+	asleep
+	roused // awake without a grant, its context has ended
+	ghost  // given up
+	hooked = 8
+)
+
+// Bed is where a goroutine sleeps while it waits for a grant. A Place has one
+// that parks the goroutine; the simulator's ranks bring beds of their own.
+type Bed interface {
+	// Init makes the bed ready. Park will call parked as soon as Unpark may be
+	// called, by parked or by anybody.
+	Init(parked func())
+	// ParkUntil returns after one Unpark. If ctx ends before, it calls interrupt.
+	ParkUntil(ctx context.Context, interrupt func())
+	// Unpark wakes who sleeps. It is called once for each ParkUntil.
+	Unpark()
+}
+
+// newWaiter is a waiter that sleeps in bed, or in one of its own.
+func newWaiter(bed Bed) *waiter {
+	w := &waiter{bed: bed}
+	w.interrupt = w.rouse
+	if bed == nil {
+		w.place.Init(w.parked)
+	} else {
+		bed.Init(w.parked)
+	}
+	return w
+}
+
+// begin makes it one that is not yet in a list. Nobody else changes its state, and
+// listing it comes later, so an ordinary store does, but where the race detector
+// looks: an interrupt may come late.
+func (w *waiter) begin(state uint32) {
+	if invariant.Enabled {
+		w.state.Store(state)
+	} else {
+		*(*uint32)(unsafe.Pointer(&w.state)) = state
+	}
+}
+
+// grant makes it the owner's again, wakes it if it sleeps and returns what it was.
+func (w *waiter) grant() (was uint32) {
+	for {
+		s := w.state.Load()
+		was = s &^ hooked
+		hook := (func())(nil)
+		if s&hooked != 0 && was != ghost {
+			hook = w.hook
+		}
+		if !w.state.CompareAndSwap(s, granted) {
+			continue
+		}
+		if hook != nil {
+			hook()
+		}
+		if was == asleep {
+			w.wake()
+		}
+		return was
+	}
+}
+
+// watch has hook called when it is granted, and reports false if it is already.
+func (w *waiter) watch(hook func()) bool {
+	w.hook = hook
+	for {
+		s := w.state.Load()
+		if s == granted {
+			return false
+		}
+		if w.state.CompareAndSwap(s, s|hooked) {
+			return true
+		}
+	}
+}
+
+// giveUp makes it a ghost, and reports false if it is granted already.
+func (w *waiter) giveUp() bool { return w.move(ghost, listed, roused) }
+
+// move changes its state from one of two, and reports whether it was in one.
+func (w *waiter) move(to, from, or uint32) bool {
+	for {
+		s := w.state.Load()
+		if s&^hooked != from && s&^hooked != or {
+			return false
+		}
+		if w.state.CompareAndSwap(s, to|s&hooked) {
+			return true
+		}
+	}
+}
+
+// sleep returns when it is granted, or with the error of the context.
+func (w *waiter) sleep(ctx context.Context) error {
+	for w.state.Load() != granted {
+		if err := ctx.Err(); err != nil {
+			return context.Cause(ctx)
+		}
+		if w.bed == nil {
+			w.place.ParkUntil(ctx, w.interrupt)
+		} else {
+			w.bed.ParkUntil(ctx, w.interrupt)
+		}
+		w.move(listed, roused, roused)
+	}
+	return nil
+}
+
+// parked is called when the goroutine sleeps, or is about to: from here on it may
+// be woken, unless it was granted or roused before.
+func (w *waiter) parked() {
+	if !w.move(asleep, listed, listed) {
+		w.wake()
+	}
+}
+
+// rouse wakes it without a grant, or keeps it from sleeping. It may come late, and
+// find the owner waiting for something else: then that looks around and sleeps on.
+func (w *waiter) rouse() {
+	for {
+		switch s := w.state.Load(); s &^ hooked {
+		case listed:
+			if w.state.CompareAndSwap(s, roused|s&hooked) {
+				return
+			}
+		case asleep:
+			if w.state.CompareAndSwap(s, roused|s&hooked) {
+				w.wake()
+				return
+			}
+		default:
+			return
+		}
+	}
+}
+
+func (w *waiter) wake() {
+	if w.bed == nil {
+		w.place.Unpark()
+	} else {
+		w.bed.Unpark()
+	}
+}
