@@ -18,11 +18,13 @@ var (
 	ErrNotHeld = errors.New("not acquired: acquire it first")
 	// ErrReadOnly is writing, or resizing, what is held for reading.
 	ErrReadOnly = errors.New("held for reading: request it for writing")
+	// ErrNotified is a second notice of one request.
+	ErrNotified = errors.New("is to be notified already: ask once for each request")
 	// ErrBroken is an access to a resource that was broken for good: see
 	// [Resource.Break]. The error also matches the reason that was given.
 	ErrBroken = errors.New("resource is broken")
 	// ErrSize is a size that no resource can have.
-	ErrSize = errors.New("size must be a multiple of 8 from 0 on")
+	ErrSize = errors.New("size must be 0 or a multiple of 8")
 )
 
 // PlaceError tells what a place of a resource could not do, and why.
@@ -41,3 +43,5 @@ func (e *PlaceError) Error() string {
 }
 
 func (e *PlaceError) Unwrap() error { return e.Err }
+
+func sizeError(size int) error { return fmt.Errorf("%w, not %d", ErrSize, size) }

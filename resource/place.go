@@ -24,10 +24,28 @@ type Place struct {
 	state atomic.Uint64
 	r     *Resource
 	w     *waiter // nil until it has to wait
-	bed   Bed
+	x     *extras // nil for most
 
-	listed bool // w is in a list of the queue, or was and is granted
-	mapped bool // its bytes may have been written
+	listed   bool // w is in a list of the queue, or was and is granted
+	notified bool // w has, or had, a hook
+	wrote    bool // its bytes may have been written
+}
+
+// extras is what few places have, or what they need only once.
+type extras struct {
+	bed      Bed
+	observer Observer
+}
+
+// Observer is told what places do, by the goroutine that does it, after it is
+// done. It must not use the place.
+type Observer interface {
+	// Requested comes after Request and Renew, Acquired after Acquire, Released
+	// after Release and Renew, Cancelled after Cancel.
+	Requested(p *Place)
+	Acquired(p *Place, slept bool)
+	Released(p *Place)
+	Cancelled(p *Place)
 }
 
 // The lower bits of Place.state.
@@ -44,7 +62,33 @@ func modeOf(state uint64) Mode { return Mode(state / writeBit & 1) }
 
 // Sleep makes the place wait in a bed other than its own. It is called before the
 // first request.
-func (p *Place) Sleep(in Bed) { p.bed = in }
+func (p *Place) Sleep(in Bed) { p.extra().bed = in }
+
+// Observe makes an observer the one that is told. It is called while the place is
+// idle; nil ends it.
+func (p *Place) Observe(o Observer) { p.extra().observer = o }
+
+func (p *Place) extra() *extras {
+	if p.x == nil {
+		p.x = new(extras)
+	}
+	return p.x
+}
+
+// observer is nil if nobody observes.
+func (p *Place) observer() Observer {
+	if p.x == nil {
+		return nil
+	}
+	return p.x.observer
+}
+
+func (p *Place) bed() Bed {
+	if p.x == nil {
+		return nil
+	}
+	return p.x.bed
+}
 
 // Resource is what was last requested, or nil.
 func (p *Place) Resource() *Resource { return p.r }
@@ -67,6 +111,9 @@ func (p *Place) Request(r *Resource, m Mode) error {
 		p.r = r
 	}
 	p.set(r.request(m) | modeBit(m) | requestedBit)
+	if o := p.observer(); o != nil {
+		o.Requested(p)
+	}
 	return nil
 }
 
@@ -98,6 +145,9 @@ func (p *Place) Acquire(ctx context.Context) error {
 		return p.await(ctx, s)
 	}
 	p.set(s ^ phaseBits)
+	if o := p.observer(); o != nil {
+		o.Acquired(p, false)
+	}
 	return nil
 }
 
@@ -109,9 +159,10 @@ func (p *Place) await(ctx context.Context, s uint64) error {
 	case s&requestedBit == 0:
 		return p.error("acquire", ErrNotRequested)
 	}
-	r := p.r
+	r, sleeps := p.r, false
 	if p.listed || !due(r.load(&r.completed), s&^flags, modeOf(s)) {
 		p.list(s, nil)
+		sleeps = p.w.state.Load() != granted
 		if err := p.w.sleep(ctx); err != nil {
 			return p.error("acquire", err)
 		}
@@ -124,6 +175,9 @@ func (p *Place) await(ctx context.Context, s uint64) error {
 		r.fence++
 	}
 	p.set(s ^ phaseBits)
+	if o := p.observer(); o != nil {
+		o.Acquired(p, sleeps)
+	}
 	return nil
 }
 
@@ -133,10 +187,10 @@ func (p *Place) list(s uint64, hook func()) {
 	if p.listed {
 		return
 	}
-	p.listed = true
+	p.listed, p.notified = true, false
 	w := p.w
 	if w == nil {
-		w = newWaiter(p.bed)
+		w = newWaiter(p.bed())
 		p.w = w
 	}
 	w.ticket, w.mode = s&^flags, modeOf(s)
@@ -155,17 +209,21 @@ func (p *Place) list(s uint64, hook func()) {
 
 // Notify has f called once, when the request is granted: at once if it is
 // already, otherwise by whoever releases what it waits for, who waits meanwhile.
-// It replaces what was given before.
+// A request that is cancelled meanwhile may still be told of. Once for each request.
 func (p *Place) Notify(f func()) error {
 	s := p.state.Load()
 	if s&requestedBit == 0 {
 		return p.error("notify", ErrNotRequested)
+	}
+	if p.listed && p.notified {
+		return p.error("notify", ErrNotified)
 	}
 	if !p.listed {
 		p.list(s, f)
 	} else if !p.w.watch(f) {
 		f()
 	}
+	p.notified = true
 	return nil
 }
 
@@ -178,6 +236,9 @@ func (p *Place) Release() error {
 	p.commit()
 	p.set(s & writeBit)
 	p.r.complete(modeOf(s))
+	if o := p.observer(); o != nil {
+		o.Released(p)
+	}
 	return nil
 }
 
@@ -192,13 +253,17 @@ func (p *Place) Renew() error {
 	m := modeOf(s)
 	p.set(p.r.request(m) | s&writeBit | requestedBit)
 	p.r.complete(m)
+	if o := p.observer(); o != nil {
+		o.Requested(p)
+		o.Released(p)
+	}
 	return nil
 }
 
 // commit ends what may be done with the bytes.
 func (p *Place) commit() {
-	if p.mapped {
-		p.mapped = false
+	if p.wrote {
+		p.wrote = false
 		p.r.version++
 	}
 }
@@ -213,6 +278,14 @@ func (p *Place) Cancel() error {
 	case s&requestedBit == 0:
 		return p.error("cancel", ErrNotRequested)
 	}
+	p.withdraw(s)
+	if o := p.observer(); o != nil {
+		o.Cancelled(p)
+	}
+	return nil
+}
+
+func (p *Place) withdraw(s uint64) {
 	r, m := p.r, modeOf(s)
 	p.set(s & writeBit)
 	if !p.listed && !due(r.load(&r.completed), s&^flags, m) {
@@ -221,13 +294,12 @@ func (p *Place) Cancel() error {
 	if !p.listed || !p.giveUp() {
 		p.listed = false
 		r.complete(m) // it is granted
-		return nil
+		return
 	}
 	w := p.w
 	p.w, p.listed = nil, false // whoever completes the ghost drops it
 	r.add(&r.ghosts, 1)
 	r.settle(w.ticket, r.load(&r.completed))
-	return nil
 }
 
 // giveUp makes the request a ghost, unless it is granted.

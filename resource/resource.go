@@ -3,7 +3,6 @@ package resource
 import (
 	"fmt"
 	"sync/atomic"
-	"unsafe"
 )
 
 // Resource is a lock and the bytes that it protects, kept in this process. It is
@@ -21,14 +20,15 @@ type Resource struct {
 	fence   uint64 // counts grants to writers
 
 	reason atomic.Pointer[error] // why it is broken
+	losses atomic.Pointer[losses]
 }
 
 // New makes a resource of size bytes, all zero. The name is for errors and
 // reports. Size is a multiple of 8; 0 is a lock without bytes.
 func New(name string, size int) (*Resource, error) {
 	r := &Resource{name: name}
-	if size < 0 || size%8 != 0 {
-		return nil, fmt.Errorf("resource: %q of %d bytes: %w", name, size, ErrSize)
+	if !validSize(size) {
+		return nil, fmt.Errorf("resource: %q: %w", name, sizeError(size))
 	}
 	r.bytes = newBytes(size)
 	return r, nil
@@ -45,19 +45,11 @@ func (r *Resource) Break(reason error) {
 		return
 	}
 	r.breakDown()
+	r.lose()
 }
 
-// broken is the error of a resource that is broken.
+// brokenError is the error of a resource that is broken.
 func (r *Resource) brokenError() error {
 	// The reason is there before the flag.
 	return fmt.Errorf("%w: %w", ErrBroken, *r.reason.Load())
-}
-
-// newBytes is memory that views of every type may lie in.
-func newBytes(size int) []byte {
-	if size == 0 {
-		return nil
-	}
-	words := make([]uint64, size/8)
-	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), size)
 }

@@ -29,7 +29,7 @@ type waiter struct {
 	state  atomic.Uint32
 	mode   Mode
 
-	hook      func() // if hooked: called by who grants it
+	hook      func() // if hooked: called by who grants it, just before
 	interrupt func()
 	bed       Bed        // nil: place
 	place     park.Place // a bed of its own
@@ -81,28 +81,27 @@ func (w *waiter) begin(state uint32) {
 }
 
 // grant makes it the owner's again, wakes it if it sleeps and returns what it was.
+// The hook comes first: afterwards, the owner may have another one.
 func (w *waiter) grant() (was uint32) {
 	for {
 		s := w.state.Load()
-		was = s &^ hooked
-		hook := (func())(nil)
-		if s&hooked != 0 && was != ghost {
-			hook = w.hook
-		}
-		if !w.state.CompareAndSwap(s, granted) {
+		if s&hooked != 0 && s != ghost|hooked {
+			if w.state.CompareAndSwap(s, s&^hooked) {
+				w.hook()
+			}
 			continue
 		}
-		if hook != nil {
-			hook()
+		if w.state.CompareAndSwap(s, granted) {
+			if s == asleep {
+				w.wake()
+			}
+			return s &^ hooked
 		}
-		if was == asleep {
-			w.wake()
-		}
-		return was
 	}
 }
 
-// watch has hook called when it is granted, and reports false if it is already.
+// watch has hook called when it is granted, and reports false if it is already. It
+// is called once.
 func (w *waiter) watch(hook func()) bool {
 	w.hook = hook
 	for {

@@ -1,0 +1,2 @@
+// Package handle is the user's side of a resource.
+package handle

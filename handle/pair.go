@@ -1,0 +1,49 @@
+package handle
+
+import "github.com/orwl/go-orwl/resource"
+
+// Pair is an access that recurs: two handles that alternate, one for this
+// iteration and one that is in the queue for the next. Release requests again
+// before it lets go, so that everybody who accesses a resource through a pair gets
+// it in turn, for ever.
+//
+//	p.Request(r, resource.Write)
+//	for !done {
+//		p.Acquire(ctx)
+//		...
+//		p.Release()
+//	}
+//	p.Cancel()
+//
+// Which of the two is used is the parity of the iteration. One place in the queue
+// is enough for both, since there is no moment at which both stand in it that
+// anybody but the queue could see.
+type Pair struct {
+	Handle
+	iteration uint64
+}
+
+// Request binds the pair to r, and announces the first access.
+func (p *Pair) Request(r *resource.Resource, m resource.Mode) error {
+	p.iteration = 0
+	return p.Handle.Request(r, m)
+}
+
+// Release announces the next access and ends this one.
+func (p *Pair) Release() error {
+	p.endLife()
+	if err := p.place.Renew(); err != nil {
+		return err
+	}
+	p.iteration++
+	if p.news != nil {
+		return p.renewNews()
+	}
+	return nil
+}
+
+// End ends this access and announces none: the last one of a pair.
+func (p *Pair) End() error { return p.Handle.Release() }
+
+// Iteration counts the accesses that were released since Request.
+func (p *Pair) Iteration() uint64 { return p.iteration }

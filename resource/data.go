@@ -1,0 +1,68 @@
+package resource
+
+import "unsafe"
+
+// Bytes is the resource's memory, to read. It is valid until the place releases.
+func (p *Place) Bytes() ([]byte, error) {
+	if p.state.Load()&heldBit == 0 {
+		return nil, p.error("map", ErrNotHeld)
+	}
+	return p.r.bytes, nil
+}
+
+// Writable is the resource's memory, to write. It is valid until the place
+// releases, which then commits a new version.
+func (p *Place) Writable() ([]byte, error) {
+	if err := p.mayWrite("map"); err != nil {
+		return nil, err
+	}
+	p.wrote = true
+	return p.r.bytes, nil
+}
+
+// Size is how many bytes the resource has, once the place is granted; 0 before.
+func (p *Place) Size() int {
+	if !p.Granted() {
+		return 0
+	}
+	return len(p.r.bytes)
+}
+
+// Resize changes how many bytes the resource has. What there is of the old ones is
+// kept, new ones are zero, and slices of them from before are no longer valid.
+func (p *Place) Resize(size int) error {
+	if err := p.mayWrite("resize"); err != nil {
+		return err
+	}
+	if !validSize(size) {
+		return p.error("resize", sizeError(size))
+	}
+	if old := p.r.bytes; size != len(old) {
+		p.r.bytes = newBytes(size)
+		copy(p.r.bytes, old)
+		p.wrote = true
+	}
+	return nil
+}
+
+// mayWrite is why the place may not write, or nil.
+func (p *Place) mayWrite(op string) error {
+	switch s := p.state.Load(); {
+	case s&heldBit == 0:
+		return p.error(op, ErrNotHeld)
+	case s&writeBit == 0:
+		return p.error(op, ErrReadOnly)
+	}
+	return nil
+}
+
+func validSize(size int) bool { return size >= 0 && size%8 == 0 }
+
+// newBytes is memory in which a view of any type may lie, all zero.
+func newBytes(size int) []byte {
+	if size == 0 {
+		return nil
+	}
+	words := make([]uint64, size/8)
+	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), size)
+}

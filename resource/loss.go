@@ -1,0 +1,60 @@
+package resource
+
+import (
+	"maps"
+	"sync"
+)
+
+// losses are the functions to be called when grants are lost. Few places ask, so
+// there is a mutex, and nothing at all until the first does.
+type losses struct {
+	mu    sync.Mutex
+	lost  error // not nil once they have been called
+	calls map[*Place]func(error)
+}
+
+// OnLoss has f called with the reason if the place loses what it holds before it
+// releases; at once, if it has. It replaces what was given before, nil ends it,
+// and whoever releases ends it.
+func (p *Place) OnLoss(f func(error)) error {
+	if p.state.Load()&heldBit == 0 {
+		return p.error("watch", ErrNotHeld)
+	}
+	l := p.r.losses.Load()
+	for l == nil {
+		p.r.losses.CompareAndSwap(nil, &losses{calls: make(map[*Place]func(error))})
+		l = p.r.losses.Load()
+	}
+	l.mu.Lock()
+	lost := l.lost
+	switch {
+	case f == nil:
+		delete(l.calls, p)
+	case lost == nil:
+		l.calls[p] = f
+	}
+	l.mu.Unlock()
+	// Break may have come before there was anybody to call.
+	if lost == nil && p.r.reason.Load() != nil {
+		p.r.lose()
+	} else if lost != nil && f != nil {
+		f(lost)
+	}
+	return nil
+}
+
+// lose calls everybody, once.
+func (r *Resource) lose() {
+	l := r.losses.Load()
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	calls := maps.Clone(l.calls)
+	clear(l.calls)
+	l.lost = r.brokenError()
+	l.mu.Unlock()
+	for _, f := range calls {
+		f(l.lost)
+	}
+}
