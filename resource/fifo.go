@@ -19,6 +19,8 @@ var (
 	ErrNotGranted = errors.New("resource: request is not granted yet")
 	// ErrGranted is a cancellation of a request that is granted.
 	ErrGranted = errors.New("resource: request is granted already")
+	// ErrMode is a request that is neither Read nor Write.
+	ErrMode = errors.New("resource: no such mode")
 )
 
 // FIFO is the order of a resource's grants, as a step function: a request, a
@@ -32,7 +34,11 @@ var (
 //	granted ─▶ │ r r r │ ─▶ │ w │ ─▶ │ r r │ ◀─ open: the next reader joins it
 //
 // No two groups of readers are neighbours: a reader joins the last group if that
-// reads, and two groups that a cancellation makes neighbours become one.
+// reads, and two groups that a cancellation makes neighbours become one. Hence a
+// request is granted exactly if nothing ahead of it conflicts with it, where two
+// requests conflict unless both read. The liveness check stands on this.
+//
+// A step that fails changes nothing.
 type FIFO struct {
 	requests    map[ID]*request
 	first, last *group
@@ -56,8 +62,11 @@ type request struct {
 
 // Request queues a request and appends it to granted if it is granted at once.
 func (q *FIFO) Request(id ID, m Mode, granted []ID) ([]ID, error) {
+	if m > Write {
+		return granted, fmt.Errorf("%w: %d, by request %d: want Read or Write", ErrMode, uint8(m), id)
+	}
 	if _, queued := q.requests[id]; queued {
-		return granted, fmt.Errorf("%w: %d", ErrQueued, id)
+		return granted, fmt.Errorf("%w: %d: choose an ID that is not in use", ErrQueued, id)
 	}
 	if q.requests == nil {
 		q.requests = make(map[ID]*request)
@@ -76,6 +85,7 @@ func (q *FIFO) Request(id ID, m Mode, granted []ID) ([]ID, error) {
 	}
 	g.tail = r
 	q.requests[id] = r
+	q.check(g)
 	if g == q.first {
 		granted = append(granted, id)
 	}
@@ -88,18 +98,20 @@ func (q *FIFO) Release(id ID, granted []ID) ([]ID, error) {
 	r := q.requests[id]
 	switch {
 	case r == nil:
-		return granted, fmt.Errorf("%w: %d", ErrNotQueued, id)
+		return granted, fmt.Errorf("%w: %d: release what was requested, once", ErrNotQueued, id)
 	case r.group != q.first:
-		return granted, fmt.Errorf("%w: %d", ErrNotGranted, id)
+		return granted, fmt.Errorf("%w: %d: wait for it, or cancel", ErrNotGranted, id)
 	}
 	if q.leave(r) {
 		granted = q.first.grant(granted)
 	}
+	q.check(q.first)
 	return granted, nil
 }
 
-// Renew releases id and has requested next before: the step of a pair, which no
-// other request comes in between of.
+// Renew requests next and then releases id: the step of a pair. Nothing comes
+// between the two, and whoever waits for id is ahead of next already; so those
+// who renew take turns for ever, in the order of their first requests.
 func (q *FIFO) Renew(id, next ID, m Mode, granted []ID) ([]ID, error) {
 	if r := q.requests[id]; r == nil || r.group != q.first {
 		return q.Release(id, granted) // says what is wrong
@@ -118,12 +130,13 @@ func (q *FIFO) Cancel(id ID, granted []ID) ([]ID, error) {
 	r := q.requests[id]
 	switch {
 	case r == nil:
-		return granted, fmt.Errorf("%w: %d", ErrNotQueued, id)
+		return granted, fmt.Errorf("%w: %d: cancel what was requested, once", ErrNotQueued, id)
 	case r.group == q.first:
-		return granted, fmt.Errorf("%w: %d", ErrGranted, id)
+		return granted, fmt.Errorf("%w: %d: release it instead", ErrGranted, id)
 	}
 	before := r.group.prev
 	if !q.leave(r) || before.next == nil || before.mode == Write || before.next.mode == Write {
+		q.check(before)
 		return granted, nil
 	}
 	joined := before.next
@@ -136,6 +149,7 @@ func (q *FIFO) Cancel(id ID, granted []ID) ([]ID, error) {
 	joined.members.prev, before.tail.next = before.tail, joined.members
 	before.tail = joined.tail
 	q.unlink(joined)
+	q.check(before)
 	return granted, nil
 }
 
@@ -148,7 +162,8 @@ func (q *FIFO) Granted(id ID) (granted, queued bool) {
 // Len is the number of requests, granted or not.
 func (q *FIFO) Len() int { return len(q.requests) }
 
-// All calls yield for each request in order, with the number of its group.
+// All calls yield for each request in order, with the number of its group, from
+// 0, until yield returns false. yield must not change the queue.
 func (q *FIFO) All(yield func(group int, m Mode, id ID) bool) {
 	n := 0
 	for g := q.first; g != nil; g = g.next {

@@ -21,6 +21,7 @@ func commands() []command {
 		{"locks", "show the table of locks: what each promises, takes and costs", runLocks},
 		{"sim", "give a lock to the simulator and see whether it keeps its promises", runSim},
 		{"predict", "play a lock on a described machine in virtual time", runPredict},
+		{"vet", "say whether a system of tasks lives for ever, or where it deadlocks", runVet},
 		{"topo", "show the machine as the tree that the locks see", runTopo},
 		{"model", "measure what this machine's operations cost", runModel},
 	}
@@ -59,7 +60,7 @@ func orwl(args []string, out, complaints io.Writer) int {
 			return c.call(args[1:], out, complaints)
 		}
 	}
-	fmt.Fprintf(complaints, "orwl: no command %q: want one of locks, sim, predict, topo, model; orwl -h tells more\n", args[0])
+	fmt.Fprintf(complaints, "orwl: no command %q: want one of locks, sim, predict, vet, topo, model; orwl -h tells more\n", args[0])
 	return exitUsage
 }
 

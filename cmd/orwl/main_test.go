@@ -50,6 +50,10 @@ func TestGoodCommandLines(t *testing.T) {
 		{"topo -topology node:2,core:4 -ranks 4", exitOK, []string{"node:1 core:4", "4 ranks"}},
 		{"topo", exitOK, []string{"machine"}},
 		{"predict -topology node:2,core:4", exitOK, []string{"8 ranks, 160 acquisitions", "virtual time"}},
+		{"vet -h", exitOK, []string{"usage: orwl vet [FLAGS] FILE", "task row1: write a, read b", "-order"}},
+		{"vet testdata/rows.txt", exitOK, []string{"testdata/rows.txt: alive: tasks 4, accesses 10, resources 4; checked in "}},
+		{"vet -order testdata/rows.txt", exitOK, []string{"row2: read row1 | write row2 | read row3\n", "\"column 1\": read row1 row2 | write \"the edge\"\n", "alive: tasks 4"}},
+		{"vet -order testdata/circle.txt", exitBad, []string{"a: read row2 | write row1\nb: read row1 | write row2\nc: write aside\n"}},
 		{"model -ranks 2", exitOK, []string{"mem on", "self", "issue"}},
 		{"model -ranks 3 -window shm", exitOK, []string{"shm on", "self", "issue"}},
 	} {
@@ -89,6 +93,12 @@ func TestBadCommandLines(t *testing.T) {
 		"predict -machine main_test.go":     "invalid character",
 		"topo -ranks -1":                    "-ranks is -1",
 		"topo -under nod:2":                 `did you mean "node"?`,
+		"vet":                               "no file: name one, or - for standard input",
+		"vet -ordre f":                      "flag provided but not defined: -ordre",
+		"vet testdata/f -order":             `unexpected argument "-order": flags stand before the one FILE`,
+		"vet testdata/nosuch":               "testdata/nosuch: no such file",
+		"vet testdata/notask.txt":           "no task is described: orwl vet -h shows how",
+		"vet testdata/mistaken.txt":         "testdata/mistaken.txt: orwl: line 2, column 12: an access begins with what it does\n\ttask row1: wriet a, read b\n\t           ^~~~~\n\tallowed: read or write\n",
 		"model -window smh":                 `-window is "smh", want mem or shm`,
 		"model -ranks 5000":                 "-ranks is 5000, want 0 to 4096",
 	} {
@@ -134,5 +144,29 @@ func TestModelIsAMachine(t *testing.T) {
 	}
 	if p.Ranks != 4 || p.Acquisitions != 80 || p.Seconds <= 0 {
 		t.Errorf("%+v", p)
+	}
+}
+
+// A deadlock is a complaint, and no usage error.
+func TestVetDeadlock(t *testing.T) {
+	code, out, complaints := try(t, "vet", "testdata/circle.txt")
+	want := "orwl vet: testdata/circle.txt: orwl: deadlock: of 3 tasks, 2 would wait for ever:\n" +
+		"\trow1 waits to write a (access 1), which row2 holds to read (access 2)\n" +
+		"\trow2 waits to write b (access 1), which row1 holds to read (access 2)\n"
+	if code != exitBad || out != "" || !strings.HasPrefix(complaints, want) {
+		t.Errorf("exit code %d\n%s%s\nwant %d\n%s", code, out, complaints, exitBad, want)
+	}
+}
+
+func TestVetStandardInput(t *testing.T) {
+	file, err := os.Open("testdata/rows.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	defer func(in *os.File) { os.Stdin = in }(os.Stdin)
+	os.Stdin = file
+	if code, out, complaints := try(t, "vet", "-"); code != exitOK || !strings.HasPrefix(out, "-: alive: tasks 4") || strings.Count(out, "\n") != 1 {
+		t.Errorf("exit code %d\n%s%s", code, out, complaints)
 	}
 }

@@ -34,7 +34,7 @@ var layers = []layer{
 	{path: "locks/lockstest", testsOf: "locks", imports: "locks net/rma net/rmatest net/topology"},
 	{path: "resource", pure: true, imports: "internal/park locks net/wire net/rma"},
 	{path: "handle", pure: true, imports: "resource"},
-	{path: "orwl", imports: belowOrwl},
+	{path: "orwl", imports: "internal/park " + belowOrwl},
 	{path: "metrics", imports: "orwl " + belowOrwl},
 
 	// The programs.

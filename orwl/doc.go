@@ -1,0 +1,2 @@
+// Package orwl runs programs whose tasks share data in a fixed, repeating order.
+package orwl

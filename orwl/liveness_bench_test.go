@@ -1,0 +1,66 @@
+package orwl
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/orwl/go-orwl/resource"
+)
+
+// ringSystem is n tasks in a circle, each of which writes its own resource and reads
+// those of the three tasks that follow.
+func ringSystem(n int) System { return stencilSystem(n, 1, 2, 3) }
+
+// gridSystem is n tasks in rows of w, each of which writes its own resource and reads
+// those to the east, to the south, and across.
+func gridSystem(n, w int) System { return stencilSystem(n, 1, w, w+1) }
+
+func stencilSystem(n int, offsets ...int) System {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprintf("block%d", i)
+	}
+	s := System{Tasks: make([]SystemTask, n)}
+	for i := range s.Tasks {
+		accesses := []SystemAccess{{Resource: names[i], Mode: resource.Write}}
+		for _, d := range offsets {
+			accesses = append(accesses, SystemAccess{Resource: names[(i+d)%n]})
+		}
+		s.Tasks[i] = SystemTask{Name: fmt.Sprintf("task%d", i), Accesses: accesses}
+	}
+	return s
+}
+
+// BenchmarkLiveness checks stencils of 10,000 and 100,000 tasks with four accesses
+// each. In the order of the tasks only one task can run at first; where every
+// other one has a priority they can in bulk; a dead one is a circle through all.
+func BenchmarkLiveness(b *testing.B) {
+	for _, n := range []int{10_000, 100_000} {
+		by := gridSystem(n, 100)
+		for t := range by.Tasks {
+			for a := range by.Tasks[t].Accesses {
+				by.Tasks[t].Accesses[a].Priority = t % 2
+			}
+		}
+		hub := gridSystem(n, 100)
+		for t := range hub.Tasks {
+			hub.Tasks[t].Accesses[3] = SystemAccess{Resource: "hub", Mode: resource.Mode(min(t%100, 1) ^ 1)}
+		}
+		for _, c := range []struct {
+			name  string
+			s     System
+			alive bool
+		}{{"ring", ringSystem(n), true}, {"grid", gridSystem(n, 100), true}, {"priorities", by, true}, {"hub", hub, true}, {"dead", philosophers(2 * n), false}} {
+			b.Run(fmt.Sprintf("%s-%d", c.name, n), func(b *testing.B) {
+				b.ReportAllocs()
+				for b.Loop() {
+					if err := c.s.Check(); (err == nil) != c.alive {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Microseconds())/1000/float64(b.N), "ms/op")
+				b.ReportMetric(0, "ns/op")
+			})
+		}
+	}
+}

@@ -1,0 +1,111 @@
+package orwl
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/orwl/go-orwl/resource"
+)
+
+// System is a program as far as its liveness goes: who accesses what, and in
+// which order the first requests are made. Each task is a loop: it waits until it
+// is granted all its accesses, works, and renews each of them.
+type System struct {
+	Tasks []SystemTask
+}
+
+// SystemTask is a task of a System.
+type SystemTask struct {
+	Name     string // no two tasks have the same
+	Accesses []SystemAccess
+}
+
+// SystemAccess is what a task does to a resource in each round, by a handle of
+// its own.
+type SystemAccess struct {
+	Resource string
+	Mode     resource.Mode
+	// Priority is the place of the first request among all: lower is earlier.
+	Priority int
+}
+
+// First is a first request: an access of a task, both counted from 0.
+type First struct {
+	Task, Access int
+}
+
+// Order is the canonical start order, the one in which the first requests are
+// inserted on all nodes before any task runs: by priority, then by task, then by
+// the position in the task.
+func (s System) Order() []First {
+	order := make([]First, 0, s.accesses())
+	sorted, last := true, math.MinInt
+	for t, task := range s.Tasks {
+		for a, access := range task.Accesses {
+			sorted = sorted && access.Priority >= last
+			last = access.Priority
+			order = append(order, First{t, a})
+		}
+	}
+	if !sorted {
+		slices.SortFunc(order, func(x, y First) int {
+			return cmp.Or(
+				cmp.Compare(s.access(x).Priority, s.access(y).Priority),
+				cmp.Compare(x.Task, y.Task),
+				cmp.Compare(x.Access, y.Access))
+		})
+	}
+	return order
+}
+
+func (s System) access(f First) SystemAccess { return s.Tasks[f.Task].Accesses[f.Access] }
+
+// accesses is how many there are.
+func (s System) accesses() int {
+	n := 0
+	for _, task := range s.Tasks {
+		n += len(task.Accesses)
+	}
+	return n
+}
+
+// SystemError is a System that makes no sense.
+type SystemError struct {
+	Task   int
+	Access int // of the task, or -1 if it is the task itself
+	Name   string
+	Reason string
+}
+
+func (e *SystemError) Error() string {
+	what := fmt.Sprintf("task %d (%q)", e.Task, e.Name)
+	if e.Access >= 0 {
+		what = fmt.Sprintf("access %d of %s", e.Access+1, what)
+	}
+	return fmt.Sprintf("orwl: %s %s", what, e.Reason)
+}
+
+// validate returns a *SystemError unless s makes sense.
+func (s System) validate() error {
+	named := make(map[string]int, len(s.Tasks))
+	for t, task := range s.Tasks {
+		if task.Name == "" {
+			return &SystemError{t, -1, task.Name, "has no name: give it one, for messages to tell it by"}
+		}
+		if first, twice := named[task.Name]; twice {
+			return &SystemError{t, -1, task.Name, fmt.Sprintf("has the name of task %d: give it another one", first)}
+		}
+		named[task.Name] = t
+		for a, access := range task.Accesses {
+			if access.Resource == "" {
+				return &SystemError{t, a, task.Name, "names no resource: say which it is of"}
+			}
+			if access.Mode > resource.Write {
+				return &SystemError{t, a, task.Name, fmt.Sprintf("has the mode %d: want Read or Write", uint8(access.Mode))}
+			}
+		}
+	}
+	return nil
+}
