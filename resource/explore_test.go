@@ -16,7 +16,7 @@ import (
 
 var (
 	seeds  = flag.Int("resource.seeds", 2000, "TestSeeds: how many seeds")
-	states = flag.Int("resource.states", 100_000, "TestExhaust: states of each search; all of them, if 0")
+	states = flag.Int("resource.states", 20_000, "TestExhaust: states of each search; all of them, if 0")
 )
 
 // game is a system of ranks that each play a script on places of one resource.
@@ -276,14 +276,25 @@ func (t *table) check() error {
 	if q, c := t.r.requested.Load(), t.r.completed.Load(); q != c {
 		return fmt.Errorf("%#x requested and %#x completed", q, c)
 	}
-	for s := t.r.slots.Load(); s != nil; s = s.older {
-		for i := range s.lists {
-			for w := s.lists[i].Load(); w != nil; w = w.next {
-				return fmt.Errorf("slot %d still lists ticket %#x, %d", i, w.ticket, w.state.Load())
-			}
+	for i, l := range t.r.lists() {
+		for w := l.Load(); w != nil; w = w.next {
+			return fmt.Errorf("list %d still has ticket %#x, %d", i, w.ticket, w.state.Load())
 		}
 	}
 	return nil
+}
+
+// lists are all lists of a queue.
+func (q *queue) lists() (all []*list) {
+	for i := range q.near {
+		all = append(all, &q.near[i])
+	}
+	for s := q.far.Load(); s != nil; s = s.older {
+		for i := range s.lists {
+			all = append(all, &s.lists[i])
+		}
+	}
+	return all
 }
 
 // state is what the ranks share beyond the simulator's memory, and what they saw.
@@ -293,13 +304,11 @@ func (t *table) state() uint64 {
 	mix(t.r.requested.Load())
 	mix(t.r.completed.Load())
 	mix(t.r.queue.ghosts.Load())
-	for s := t.r.slots.Load(); s != nil; s = s.older {
-		for i := range s.lists {
-			mix(uint64(i))
-			for w := s.lists[i].Load(); w != nil; w = w.next {
-				mix(w.ticket)
-				mix(uint64(w.state.Load()))
-			}
+	for i, l := range t.r.lists() {
+		mix(uint64(i))
+		for w := l.Load(); w != nil; w = w.next {
+			mix(w.ticket)
+			mix(uint64(w.state.Load()))
 		}
 	}
 	for p, seats := range t.seats {

@@ -102,6 +102,28 @@ func (p *Place) Held() bool { return p.state.Load()&heldBit != 0 }
 // Requested reports whether the place has requested and not acquired.
 func (p *Place) Requested() bool { return p.state.Load()&requestedBit != 0 }
 
+// Look is a place as somebody else sees it, who may look at any time.
+type Look struct {
+	Mode      Mode
+	Requested bool // and not acquired
+	Granted   bool // but for the guard
+	Held      bool
+	// Ticket numbers the requests of a resource in their order, from some number
+	// on and not for ever: it is their difference that counts.
+	Ticket uint32
+	// Stamp differs whenever the place has moved.
+	Stamp uint64
+}
+
+// Look looks at the place, which is one of r's if it is not idle.
+func (p *Place) Look(r *Resource) Look {
+	s := p.state.Load()
+	l := Look{Mode: modeOf(s), Requested: s&requestedBit != 0, Held: s&heldBit != 0, Stamp: s}
+	l.Granted = l.Held || l.Requested && due(r.completed.Load(), s&^flags, l.Mode)
+	l.Ticket = uint32(s/oneWriter)&writersMask + uint32(s/oneReader)
+	return l
+}
+
 // Request takes a place at the end of the queue of r: it announces the access.
 func (p *Place) Request(r *Resource, m Mode) error {
 	if p.state.Load()&phaseBits != 0 {

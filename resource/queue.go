@@ -42,10 +42,13 @@ import (
 // Who has to sleep lists itself and looks at completed once more (slots.go,
 // waiter.go); who changes completed then looks who is listed. One of them sees the
 // other.
+//
+// All that a hand-over needs is in one cache line.
 type queue struct {
 	requested atomic.Uint64
 	completed atomic.Uint64
-	slots     atomic.Pointer[slots]
+	near      [fewest]list
+	far       atomic.Pointer[slots]
 	ghosts    atomic.Uint64 // counts requests that were given up
 	probe     probe         // nil but in tests
 }
@@ -58,6 +61,8 @@ const (
 	guarded = 1 << 0 // the guard has to be entered, too
 	broken  = 1 << 1 // nobody is ever granted anything again
 	flags   = oneWriter - 1
+
+	writersMask = oneReader/oneWriter - 1
 )
 
 // unit is what a request of a mode adds to the words.
@@ -92,9 +97,6 @@ func (q *queue) request(m Mode) (ticket uint64) {
 // It returns how many it woke.
 func (q *queue) complete(m Mode) (woken int) {
 	c := q.add(&q.completed, unit(m))
-	if q.slots.Load() == nil {
-		return 0
-	}
 	return q.settle(c, c)
 }
 
@@ -113,65 +115,74 @@ func (q *queue) settle(key, c uint64) (woken int) {
 	}
 }
 
-// serve looks through one slot. It returns how many it woke, and what is to be
-// added to completed for ghosts.
-//
-// It takes the whole list out and puts back who is not due. Meanwhile somebody
-// else may have completed what those waited for, or given one up, and have found
-// the slot empty; so it then looks again.
+// serve looks through the slot of key. It returns how many it woke, and what is
+// to be added to completed for ghosts.
 func (q *queue) serve(key, c uint64) (woken int, gone uint64) {
-	for s := q.slots.Load(); s != nil; s = s.older {
-		slot := s.of(key)
-		for slot.Load() != nil {
-			ghosts := q.load(&q.ghosts)
-			q.point()
-			stay := (*waiter)(nil)
-			for w := slot.Swap(nil); w != nil; {
-				next := w.next
-				q.saw(w.ticket)
-				switch {
-				case c&broken != 0 || due(c, w.ticket, w.mode):
-					q.point()
-					was := w.grant()
-					q.saw(uint64(was))
-					switch was {
-					case asleep:
-						woken++
-					case ghost:
-						gone += unit(w.mode)
-					}
-				case passed(c, w.ticket) && w.state.Load() == ghost:
-					gone += unit(w.mode)
-				default:
-					w.next = stay
-					stay = w
-				}
-				w = next
-			}
-			if stay == nil {
-				break
-			}
-			q.putBack(slot, stay)
-			now := q.load(&q.completed)
-			if now == c && q.load(&q.ghosts) == ghosts {
-				break
-			}
-			c = now
+	q.point()
+	if l := q.nearest(key); l.Load() != nil {
+		woken, gone = q.serveList(l, c)
+	}
+	for s := q.far.Load(); s != nil; s = s.older {
+		if l := s.of(key); l.Load() != nil {
+			n, g := q.serveList(l, c)
+			woken, gone = woken+n, gone+g
 		}
 	}
 	return woken, gone
+}
+
+// serveList takes all waiters out of a list and puts back who is not due.
+// Meanwhile somebody else may have completed what those waited for, or given one
+// up, and have found the list empty; so it then looks again.
+func (q *queue) serveList(l *list, c uint64) (woken int, gone uint64) {
+	for {
+		ghosts := q.load(&q.ghosts)
+		q.point()
+		stay := (*waiter)(nil)
+		for w := l.Swap(nil); w != nil; {
+			next := w.next
+			q.saw(w.ticket)
+			switch {
+			case c&broken != 0 || due(c, w.ticket, w.mode):
+				q.point()
+				was := w.grant()
+				q.saw(uint64(was))
+				switch was {
+				case asleep:
+					woken++
+				case ghost:
+					gone += unit(w.mode)
+				}
+			case passed(c, w.ticket) && w.state.Load() == ghost:
+				gone += unit(w.mode)
+			default:
+				w.next = stay
+				stay = w
+			}
+			w = next
+		}
+		if stay == nil {
+			return woken, gone
+		}
+		q.put(l, stay)
+		now := q.load(&q.completed)
+		if now == c && q.load(&q.ghosts) == ghosts {
+			return woken, gone
+		}
+		c = now
+	}
 }
 
 // breakDown wakes everybody, and grants nobody anything from now on.
 func (q *queue) breakDown() {
 	q.point()
 	q.completed.Or(broken)
-	s := q.slots.Load()
-	if s == nil {
-		return
+	n := fewest
+	if s := q.far.Load(); s != nil {
+		n = len(s.lists)
 	}
-	for i := range s.lists {
-		q.settle(uint64(i)*oneWriter, q.load(&q.completed))
+	for i := range uint64(n) {
+		q.settle(i*oneWriter, q.load(&q.completed))
 	}
 }
 

@@ -2,70 +2,78 @@ package resource
 
 import "sync/atomic"
 
-// slots is where a queue finds who waits, by the number of writers before them:
-// the lists of a power of two of successive numbers, over and over.
+// list is some waiters, linked by next.
+type list = atomic.Pointer[waiter]
+
+// slots is where a queue finds who waits, by the number of writers before them: a
+// power of two of lists for successive numbers, over and over. A queue has a few
+// of its own, for those who have few writers before them. When the first comes
+// who has more, it makes slots, twice as many as it needs.
 //
-// There are twice as many as writers waited when the slots were made. Should more
-// wait later, new slots are put before the old ones; whoever is listed in those
-// stays there, and whoever looks for somebody looks in all. There are never more
-// than the logarithm of the longest queue that there was.
+// Should one come later who needs more still, new slots are put before the old
+// ones; whoever is listed in those stays there, and whoever looks for somebody
+// looks in all. There are never more than the logarithm of the longest queue that
+// there was.
 //
-// A waiter that was given new slots has listed itself before it looks at
-// completed, and whoever changes completed looks for slots afterwards. So neither
-// misses the other.
+// A waiter lists itself before it looks at completed, and whoever changes
+// completed looks for slots afterwards. So neither misses the other.
 type slots struct {
-	lists []atomic.Pointer[waiter]
+	lists []list
 	older *slots
 }
 
-// fewest is how many slots there are at first.
+// fewest is how many lists a queue has of its own.
 const fewest = 4
 
 // of is the list of who has as many writers before them as key.
-func (s *slots) of(key uint64) *atomic.Pointer[waiter] {
-	return &s.lists[uint32(key>>4)&uint32(len(s.lists)-1)]
+func (s *slots) of(key uint64) *list {
+	return &s.lists[uint32(key/oneWriter)&uint32(len(s.lists)-1)]
 }
+
+// nearest is of among the queue's own.
+func (q *queue) nearest(key uint64) *list { return &q.near[key/oneWriter%fewest] }
 
 // list makes w one that is found by whoever changes completed from now on.
 func (q *queue) list(w *waiter) {
-	s := q.slots.Load()
-	ahead := uint32(w.ticket>>4) - uint32(q.completed.Load()>>4)
-	if ahead &= 1<<29 - 1; s == nil || ahead > uint32(len(s.lists)) && ahead < 1<<28 {
+	w.next = nil
+	ahead := (uint32(w.ticket/oneWriter) - uint32(q.completed.Load()/oneWriter)) & writersMask
+	if ahead <= fewest || ahead > writersMask/2 {
+		q.put(q.nearest(w.ticket), w)
+		return
+	}
+	s := q.far.Load()
+	if s == nil || ahead > uint32(len(s.lists)) {
 		s = q.grow(s, int(ahead))
 	}
-	w.next = nil
-	q.putBack(s.of(w.ticket), w)
+	q.put(s.of(w.ticket), w)
 }
 
 // grow makes slots for a queue of ahead writers, unless somebody else just did.
 func (q *queue) grow(s *slots, ahead int) *slots {
-	n := fewest
+	n := 2 * fewest
 	for n < 2*ahead {
 		n *= 2
 	}
 	q.point()
-	if s = q.slots.Load(); s != nil && len(s.lists) >= n {
-		return s
-	}
-	more := &slots{make([]atomic.Pointer[waiter], n), s}
-	if !q.slots.CompareAndSwap(s, more) {
-		return q.slots.Load()
+	more := &slots{make([]list, n), s}
+	if !q.far.CompareAndSwap(s, more) {
+		return q.far.Load()
 	}
 	return more
 }
 
-// putBack puts waiters that are linked by next in front of a list.
-func (q *queue) putBack(list *atomic.Pointer[waiter], first *waiter) {
+// put puts waiters in front of a list.
+func (q *queue) put(l *list, first *waiter) {
 	last := first
 	for last.next != nil {
 		last = last.next
 	}
 	for {
 		q.point()
-		old := list.Load()
+		old := l.Load()
 		last.next = old
 		q.point()
-		if list.CompareAndSwap(old, first) {
+		if l.CompareAndSwap(old, first) {
 			return
 		}
 	}

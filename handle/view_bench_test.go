@@ -1,0 +1,104 @@
+package handle
+
+import "testing"
+
+var sunk float64
+
+func floats(n int) (plain []float64, view View[float64], b []byte) {
+	b = aligned(8 * n)
+	plain, err := castWrite[float64](b)
+	if err != nil {
+		panic(err)
+	}
+	for i := range plain {
+		plain[i] = float64(i)
+	}
+	view, err = castRead[float64](b)
+	if err != nil {
+		panic(err)
+	}
+	return plain, view, b
+}
+
+// What a handle does for each access that asks for a view, beside checking that it
+// holds the resource.
+func BenchmarkViewMade(b *testing.B) {
+	_, _, bytes := floats(1000)
+	var memo typeMemo
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := checkOnce[float64](&memo); err != nil {
+			b.Fatal(err)
+		}
+		s, err := castWrite[float64](bytes)
+		if err != nil {
+			b.Fatal(err)
+		}
+		sunk += s[1]
+	}
+}
+
+func BenchmarkCheckAgain(b *testing.B) {
+	var memo typeMemo
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := checkOnce[float64](&memo); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+func BenchmarkCheckFirst(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		if err := Check[cell](); err != nil {
+			b.Fatal(err)
+		}
+	}
+}
+
+// The sums of 1000 numbers, to be compared with each other.
+func BenchmarkSum(b *testing.B) {
+	plain, view, _ := floats(1000)
+	b.Run("slice", func(b *testing.B) {
+		for b.Loop() {
+			sunk = sumSlice(plain)
+		}
+	})
+	b.Run("At", func(b *testing.B) {
+		for b.Loop() {
+			sunk = sumAt(view)
+		}
+	})
+	b.Run("All", func(b *testing.B) {
+		for b.Loop() {
+			sunk = sumAll(view)
+		}
+	})
+}
+
+// Each sum is a function of its own, so that the loops are compiled alike.
+//
+//go:noinline
+func sumSlice(s []float64) (sum float64) {
+	for _, x := range s {
+		sum += x
+	}
+	return sum
+}
+
+//go:noinline
+func sumAt(v View[float64]) (sum float64) {
+	for i := range v.Len() {
+		sum += v.At(i)
+	}
+	return sum
+}
+
+//go:noinline
+func sumAll(v View[float64]) (sum float64) {
+	for _, x := range v.All() {
+		sum += x
+	}
+	return sum
+}

@@ -1,0 +1,150 @@
+package resource
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// literal is the rest of a Python literal: as much of the language as NumPy puts
+// into a header. After the first error it stays where it is, and nothing is found
+// in it any more.
+type literal struct {
+	all, rest string
+	err       error
+}
+
+// parseArray reads the header's dictionary, which has the keys descr,
+// fortran_order and shape in any order.
+func parseArray(text string) (a Array, err error) {
+	p := &literal{all: text, rest: text}
+	seen := make(map[string]bool, 3)
+	p.expect("{")
+	for p.err == nil && !p.accept("}") {
+		key := p.quoted()
+		p.expect(":")
+		switch key {
+		case "descr":
+			a.DType = p.dtype()
+		case "fortran_order":
+			a.Fortran = p.boolean()
+		case "shape":
+			a.Shape = p.tuple()
+		default:
+			p.fail("a key of %.20q: want descr, fortran_order and shape", key)
+		}
+		if seen[key] {
+			p.fail("%s twice", key)
+		}
+		seen[key] = true
+		if !p.accept(",") {
+			p.expect("}")
+			break
+		}
+	}
+	if p.skip(); p.rest != "" {
+		p.fail("%.20q after the dictionary", p.rest)
+	}
+	if len(seen) != 3 {
+		p.fail("%d keys: want descr, fortran_order and shape", len(seen))
+	}
+	if p.err != nil {
+		return Array{}, p.err
+	}
+	return a, nil
+}
+
+// dtype is the name of a type. The description of a structure is recognised, to
+// say why it is refused.
+func (p *literal) dtype() string {
+	if p.accept("[") {
+		p.err = fmt.Errorf("%w: an element is a structure: save each field as an array of its own", ErrArrayType)
+	}
+	return p.quoted()
+}
+
+// quoted is a string without escapes.
+func (p *literal) quoted() string {
+	quote := "'"
+	if !p.accept(quote) {
+		quote = `"`
+		p.expect(quote)
+	}
+	text, rest, ended := strings.Cut(p.rest, quote)
+	if !ended || strings.ContainsAny(text, "\\\n") {
+		p.fail("no plain string")
+	}
+	if p.err != nil {
+		return ""
+	}
+	p.rest = rest
+	return text
+}
+
+func (p *literal) boolean() bool {
+	if p.accept("True") {
+		return true
+	}
+	p.expect("False")
+	return false
+}
+
+// tuple is a tuple of sizes.
+func (p *literal) tuple() []int {
+	sizes := []int{}
+	p.expect("(")
+	for p.err == nil && !p.accept(")") {
+		if len(sizes) == mostAxes {
+			p.fail("more than %d axes", mostAxes)
+		}
+		sizes = append(sizes, p.number())
+		if !p.accept(",") {
+			p.expect(")")
+			if len(sizes) == 1 {
+				p.fail("a number in brackets: a shape of one axis ends in a comma")
+			}
+			break
+		}
+	}
+	return sizes
+}
+
+// number is a size. Python 2 has put an L behind large ones.
+func (p *literal) number() int {
+	p.skip()
+	digits := p.rest[:len(p.rest)-len(strings.TrimLeft(p.rest, "0123456789"))]
+	n, err := strconv.Atoi(digits)
+	if err != nil {
+		p.fail("no size: %.20q", p.rest)
+		return 0
+	}
+	p.rest = p.rest[len(digits):]
+	p.accept("L")
+	return n
+}
+
+// skip goes over blanks.
+func (p *literal) skip() { p.rest = strings.TrimLeft(p.rest, " \t\r\n") }
+
+// accept goes over token if it comes next, and reports whether it does.
+func (p *literal) accept(token string) bool {
+	p.skip()
+	rest, found := strings.CutPrefix(p.rest, token)
+	if found = found && p.err == nil; found {
+		p.rest = rest
+	}
+	return found
+}
+
+func (p *literal) expect(token string) {
+	if !p.accept(token) {
+		p.fail("%.20q: want %s", p.rest, token)
+	}
+}
+
+// fail notes the first error.
+func (p *literal) fail(format string, args ...any) {
+	if p.err == nil {
+		p.err = fmt.Errorf("%w: byte %d of its header: found "+format, append([]any{ErrNotArray, len(p.all) - len(p.rest)}, args...)...)
+	}
+}

@@ -1,0 +1,308 @@
+package resource
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"pgregory.net/rapid"
+)
+
+// npy is a file of that version, header and data.
+func npy(major byte, header string, data []byte) []byte {
+	file := append([]byte("\x93NUMPY"), major, 0)
+	if major == 1 {
+		file = binary.LittleEndian.AppendUint16(file, uint16(len(header)))
+	} else {
+		file = binary.LittleEndian.AppendUint32(file, uint32(len(header)))
+	}
+	return append(append(file, header...), data...)
+}
+
+// The files that NumPy 1.24 makes of these arrays.
+func TestFilesAreNumPys(t *testing.T) {
+	for _, c := range []struct {
+		of     string
+		a      Array
+		length string // the header's, as the file has it
+		header string // without the blanks at its end
+		blanks int
+		data   string
+	}{
+		{"numpy.array([[1, 2, 3], [4, 5, 6]], '<i2')", Array{"<i2", []int{2, 3}, false},
+			"v\x00", "{'descr': '<i2', 'fortran_order': False, 'shape': (2, 3), }", 58,
+			"\x01\x00\x02\x00\x03\x00\x04\x00\x05\x00\x06\x00"},
+		{"numpy.array([[1, 2, 3], [4, 5, 6]], '<i2', order='F')", Array{"<i2", []int{2, 3}, true},
+			"v\x00", "{'descr': '<i2', 'fortran_order': True, 'shape': (2, 3), }", 59,
+			"\x01\x00\x04\x00\x02\x00\x05\x00\x03\x00\x06\x00"},
+		{"numpy.array([1.5, -2])", Array{"<f8", []int{2}, false},
+			"v\x00", "{'descr': '<f8', 'fortran_order': False, 'shape': (2,), }", 60,
+			"\x00\x00\x00\x00\x00\x00\xf8\x3f\x00\x00\x00\x00\x00\x00\x00\xc0"},
+		{"numpy.array(200, '|u1')", Array{"|u1", nil, false},
+			"v\x00", "{'descr': '|u1', 'fortran_order': False, 'shape': (), }", 62, "\xc8"},
+		{"numpy.zeros((0, 3))", Array{"<f8", []int{0, 3}, false},
+			"v\x00", "{'descr': '<f8', 'fortran_order': False, 'shape': (0, 3), }", 58, ""},
+		// With 20 blanks for the first size to grow, it would end where the data could
+		// begin; then there are 64 more.
+		{"numpy.zeros((0, 10, 10) + (1,) * 11)", Array{"<f8", []int{0, 10, 10, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, false},
+			"\xb6\x00", "{'descr': '<f8', 'fortran_order': False, 'shape': (0, 10, 10, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1), }", 84, ""},
+		// Here it is the last size that may grow, for which 19 are enough.
+		{"numpy.zeros((1, 10, 10) + (1,) * 10 + (10,), '|u1', order='F')", Array{"|u1", []int{1, 10, 10, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 10}, true},
+			"v\x00", "{'descr': '|u1', 'fortran_order': True, 'shape': (1, 10, 10, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 10), }", 20, strings.Repeat("\x00", 1000)},
+	} {
+		file := "\x93NUMPY\x01\x00" + c.length + c.header + strings.Repeat(" ", c.blanks) + "\n" + c.data
+		var written bytes.Buffer
+		if err := WriteArray(&written, c.a, []byte(c.data)); err != nil {
+			t.Errorf("writing %s: %v", c.of, err)
+		} else if written.String() != file {
+			t.Errorf("%s is written as\n%.200q\nwant\n%.200q", c.of, written.String(), file)
+		}
+		a, data, err := ReadArray(strings.NewReader(file), 1000)
+		if err != nil || !sameArray(a, c.a) || string(data) != c.data {
+			t.Errorf("%s is read as %v, %.20x, %v", c.of, a, data, err)
+		}
+	}
+}
+
+func sameArray(a, b Array) bool {
+	return a.DType == b.DType && a.Fortran == b.Fortran && slices.Equal(a.Shape, b.Shape)
+}
+
+// What Python takes for the same header, and what old versions have written.
+func TestHeadersAreRead(t *testing.T) {
+	want := Array{"<f4", []int{2, 1}, true}
+	data := []byte("12345678")
+	for _, header := range []string{
+		"{'descr': '<f4', 'fortran_order': True, 'shape': (2, 1), }\n",
+		"{'descr':'<f4','fortran_order':True,'shape':(2,1)}",
+		"{'shape': (2, 1), 'fortran_order': True, 'descr': '<f4'}    \n",
+		"  { \"fortran_order\" : True , \"shape\" : ( 2 , 1 , ) , \"descr\" : \"<f4\" , } \n \n",
+		"{'descr': '<f4', 'fortran_order': True, 'shape': (2L, 1L), }\n",
+		"{\n\t'descr': '<f4',\r\n\t'fortran_order': True,\n\t'shape': (2, 1),\n}",
+	} {
+		for major := range byte(3) {
+			r := bytes.NewReader(append(npy(major+1, header, data), "rest"...))
+			a, got, err := ReadArray(iotest.OneByteReader(r), 8)
+			if err != nil || !sameArray(a, want) || !bytes.Equal(got, data) {
+				t.Errorf("version %d, %q is read as %v, %x, %v", major+1, header, a, got, err)
+			}
+			if rest, _ := io.ReadAll(r); string(rest) != "rest" {
+				t.Errorf("version %d, %q leaves %q to be read", major+1, header, rest)
+			}
+		}
+	}
+}
+
+func TestBadHeaders(t *testing.T) {
+	const good = "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 1), }\n"
+	with := func(old, changed string) string { return strings.Replace(good, old, changed, 1) }
+	for _, c := range []struct {
+		header string
+		is     error
+		says   string
+	}{
+		{"", ErrNotArray, `byte 0 of its header: found "": want {`},
+		{"[]", ErrNotArray, `byte 0 of its header: found "[]": want {`},
+		{"{}", ErrNotArray, "found 0 keys: want descr, fortran_order and shape"},
+		{"{'descr': '<f4', 'shape': (2, 1)}", ErrNotArray, "found 2 keys: want descr, fortran_order and shape"},
+		{good[:20], ErrNotArray, `byte 18 of its header: found no plain string`},
+		{good[:len(good)-2], ErrNotArray, `found "": want "`},
+		{good + "x", ErrNotArray, `byte 59 of its header: found "x" after the dictionary`},
+		{with("descr", "dtype"), ErrNotArray, `found a key of "dtype": want descr, fortran_order and shape`},
+		{with("}", "'color': 'red'}"), ErrNotArray, `found a key of "color"`},
+		{with("}", "'descr': '<f4'}"), ErrNotArray, "found descr twice"},
+		{with("'fortran_order': True,", "'descr': '<f4',"), ErrNotArray, "found descr twice"},
+		{with(": ", " "), ErrNotArray, `found "'<f4', 'fortran_orde": want :`},
+		{with(": '<f4'", " [('x', '<f8')]"), ErrNotArray, "want :"},
+		{with("True, ", "True "), ErrNotArray, `found "'shape': (2, 1), }\n": want }`},
+		{with("True", "1"), ErrNotArray, "want False"},
+		{with("True", "None"), ErrNotArray, "want False"},
+		{with("'<f4'", `'<\x664'`), ErrNotArray, "found no plain string"},
+		{with("'<f4'", "4"), ErrNotArray, "byte 10 of its header"},
+		{with("(2, 1)", "[2, 1]"), ErrNotArray, "want ("},
+		{with("(2, 1)", "(2)"), ErrNotArray, "found a number in brackets: a shape of one axis ends in a comma"},
+		{with("(2, 1)", "(2 1)"), ErrNotArray, "want )"},
+		{with("(2, 1)", "(2,, 1)"), ErrNotArray, "found no size"},
+		{with("(2, 1)", "(-2, 1)"), ErrNotArray, "found no size"},
+		{with("(2, 1)", "(2.0, 1)"), ErrNotArray, "want )"},
+		{with("(2, 1)", "(99999999999999999999, 1)"), ErrNotArray, "found no size"},
+		{with("(2, 1)", "("+strings.Repeat("1, ", 65)+")"), ErrNotArray, "found more than 64 axes"},
+		{with("(2, 1)", fmt.Sprintf("(%d, 3)", math.MaxInt/2)), ErrArraySize, "more bytes than can be counted"},
+		{with("(2, 1)", fmt.Sprintf("(%d, 4)", (math.MaxInt/4)+1)), ErrArraySize, "more bytes than can be counted"},
+		{with("(2, 1)", fmt.Sprintf("(%d, )", math.MaxInt/4+1)), ErrArraySize, "more bytes than can be counted"},
+		{with("(2, 1)", fmt.Sprintf("(%d, 4, 1)", math.MaxInt/2+1)), ErrArraySize, "more bytes than can be counted"},
+		{with("(2, 1)", "(3, 1)"), ErrArraySize, "shape [3 1] of <f4 has 12 bytes: the limit is 8"},
+
+		{with("'<f4'", "'>f4'"), ErrArrayType, `">f4" is big-endian: convert it with astype("<f4")`},
+		{with("'<f4'", "'=f4'"), ErrArrayType, `"=f4" does not say its byte order as NumPy does: write <f4`},
+		{with("'<f4'", "'u1'"), ErrArrayType, `"u1" does not say its byte order as NumPy does: write |u1`},
+		{with("'<f4'", "'|O'"), ErrArrayType, `"|O" refers to Python objects: convert it to numbers`},
+		{with("'<f4'", "'|S8'"), ErrArrayType, `"|S8" is none of the numbers of fixed size`},
+		{with("'<f4'", "'<U8'"), ErrArrayType, `"<U8" is none of the numbers of fixed size`},
+		{with("'<f4'", "'<M8[s]'"), ErrArrayType, `is none of the numbers of fixed size`},
+		{with("'<f4'", "'<f16'"), ErrArrayType, `is none of the numbers of fixed size`},
+		{with("'<f4'", "'|V4'"), ErrArrayType, `is none of the numbers of fixed size`},
+		{with("'<f4'", "''"), ErrArrayType, `"" is none of the numbers of fixed size`},
+		{with("'<f4'", "'"+strings.Repeat("x", 1000)+"'"), ErrArrayType, `"xxxxxxxxxxxxxxxxxxxx" is none`},
+		{with("'<f4'", "[('x', '<f8'), ('next', '|O')]"), ErrArrayType, "an element is a structure: save each field as an array of its own"},
+	} {
+		_, _, err := ReadArray(bytes.NewReader(npy(1, c.header, []byte("12345678"))), 8)
+		if !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%q: %v\nwant %v, ... %s", c.header, err, c.is, c.says)
+		}
+		a, err := ReadArrayHeader(bytes.NewReader(npy(1, c.header, nil)))
+		if limited := strings.Contains(c.says, "the limit"); limited != (err == nil) || limited != (a.DType != "") {
+			t.Errorf("%q: read alone it is %v, %v", c.header, a, err)
+		}
+	}
+}
+
+func TestBadBeginnings(t *testing.T) {
+	const header = "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 1), }\n"
+	good := npy(1, header, []byte("12345678"))
+	for _, c := range []struct {
+		name   string
+		change func(file []byte)
+		says   string
+	}{
+		{"another magic", func(f []byte) { f[0] = 'x' }, `it begins with "xNUMPY"`},
+		{"version 0", func(f []byte) { f[6] = 0 }, "it has version 0.0"},
+		{"version 4", func(f []byte) { f[6] = 4 }, "it has version 4.0: save it with version=(1, 0)"},
+		{"version 1.1", func(f []byte) { f[7] = 1 }, "it has version 1.1"},
+		{"a huge header", func(f []byte) { f[6], f[10], f[11] = 2, 0, 1 }, "its header has 16777275 bytes: at most 65535 are read"},
+	} {
+		file := slices.Clone(good)
+		c.change(file)
+		if _, _, err := ReadArray(bytes.NewReader(file), 8); !errors.Is(err, ErrNotArray) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, want ErrNotArray, ... %s", c.name, err, c.says)
+		}
+	}
+	for major := range byte(3) {
+		good := npy(major+1, header, []byte("12345678"))
+		for n := range good {
+			_, data, err := ReadArray(bytes.NewReader(good[:n]), 8)
+			if !errors.Is(err, ErrNotArray) || !errors.Is(err, io.ErrUnexpectedEOF) || data != nil {
+				t.Fatalf("%d of %d bytes: %x, %v, want ErrNotArray and io.ErrUnexpectedEOF", n, len(good), data, err)
+			}
+		}
+		broken := errors.New("broken")
+		for n := range good {
+			r := io.MultiReader(bytes.NewReader(good[:n]), iotest.ErrReader(broken))
+			if _, _, err := ReadArray(r, 8); !errors.Is(err, broken) || errors.Is(err, ErrNotArray) {
+				t.Fatalf("a reader that breaks after %d bytes: %v", n, err)
+			}
+		}
+	}
+}
+
+// What a header promises is not allocated before it is checked.
+func TestLimitComesBeforeMemory(t *testing.T) {
+	const most = 1 << 40
+	file := npy(1, fmt.Sprintf("{'descr': '<f8', 'fortran_order': True, 'shape': (%d,), }", int64(most/8)), nil)
+	for _, limit := range []int64{-1, 0, 1 << 20, most - 1} {
+		_, _, err := ReadArray(bytes.NewReader(file), limit)
+		if !errors.Is(err, ErrArraySize) {
+			t.Errorf("an array of 1 TiB, limit %d: %v, want ErrArraySize", limit, err)
+		}
+	}
+}
+
+func TestWriteArrayRefuses(t *testing.T) {
+	broken := errors.New("broken")
+	for _, c := range []struct {
+		a    Array
+		n    int
+		is   error
+		says string
+	}{
+		{Array{DType: "<f8", Shape: []int{2}}, 15, ErrArraySize, "shape [2] of <f8 has 16 bytes, the data 15"},
+		{Array{DType: "<f8", Shape: []int{2}}, 17, ErrArraySize, "the data 17"},
+		{Array{DType: "<f8", Shape: []int{-2, -1}}, 16, ErrArraySize, "axis 0 has -2 elements"},
+		{Array{DType: "<f8", Shape: []int{0, -1}}, 0, ErrArraySize, "axis 1 has -1 elements"},
+		{Array{DType: "<f8", Shape: make([]int, 65)}, 0, ErrArraySize, "it has 65 axes: reshape it to at most 64"},
+		{Array{DType: ">f8"}, 8, ErrArrayType, "is big-endian"},
+		{Array{}, 0, ErrArrayType, "is none of the numbers"},
+		{Array{DType: "<f8"}, 8, broken, "resource: writing an array: broken"},
+	} {
+		err := WriteArray(brokenWriter{broken}, c.a, make([]byte, c.n))
+		if !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%v with %d bytes: %v, want %v, ... %s", c.a, c.n, err, c.is, c.says)
+		}
+	}
+	// However large the other axes are.
+	if err := WriteArray(io.Discard, Array{"<f8", []int{math.MaxInt, 0, math.MaxInt}, false}, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+type brokenWriter struct{ err error }
+
+func (w brokenWriter) Write([]byte) (int, error) { return 0, w.err }
+
+func TestArraysComeBack(t *testing.T) {
+	types := make([]string, 0, len(dtypes))
+	for d := range dtypes {
+		types = append(types, d)
+	}
+	slices.Sort(types)
+	rapid.Check(t, func(t *rapid.T) {
+		a := Array{rapid.SampledFrom(types).Draw(t, "dtype"), rapid.SliceOfN(rapid.IntRange(0, 5), 0, 4).Draw(t, "shape"), rapid.Bool().Draw(t, "fortran")}
+		size, err := a.Size()
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := rapid.SliceOfN(rapid.Byte(), size, size).Draw(t, "data")
+		var file bytes.Buffer
+		if err := WriteArray(&file, a, want); err != nil {
+			t.Fatal(err)
+		}
+		if begin := file.Len() - size; begin%64 != 0 {
+			t.Fatalf("the data begins at byte %d", begin)
+		}
+		got, data, err := ReadArray(&file, int64(size))
+		if err != nil || !sameArray(got, a) || !bytes.Equal(data, want) || file.Len() > 0 {
+			t.Fatalf("%v with %x is read as %v with %x, %v, %d bytes are left", a, want, got, data, err, file.Len())
+		}
+	})
+}
+
+// Whatever is read is an array within the limit, and can be written and read again.
+func FuzzReadArray(f *testing.F) {
+	header := "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 1), }\n"
+	for major := range byte(3) {
+		f.Add(npy(major+1, header, []byte("12345678")))
+	}
+	f.Add(npy(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (0, 4611686018427387905, 4), }", nil))
+	f.Add(npy(1, "{'descr': [('x', '<f8')], 'fortran_order': False, 'shape': (1L,), }", []byte("12345678")))
+	f.Fuzz(func(t *testing.T, file []byte) {
+		const limit = 1 << 12
+		a, data, err := ReadArray(bytes.NewReader(file), limit)
+		if err != nil {
+			if !errors.Is(err, ErrNotArray) && !errors.Is(err, ErrArrayType) && !errors.Is(err, ErrArraySize) {
+				t.Fatalf("an error of no kind: %v", err)
+			}
+			if a.DType != "" || data != nil {
+				t.Fatalf("%v and %x besides %v", a, data, err)
+			}
+			return
+		}
+		if len(data) > limit || !bytes.HasSuffix(file, data) && !bytes.Contains(file, data) {
+			t.Fatalf("%d bytes of data that are not the file's", len(data))
+		}
+		var again bytes.Buffer
+		if err := WriteArray(&again, a, data); err != nil {
+			t.Fatal(err)
+		}
+		b, same, err := ReadArray(&again, limit)
+		if err != nil || !sameArray(a, b) || !bytes.Equal(data, same) {
+			t.Fatalf("%v with %x is read again as %v with %x, %v", a, data, b, same, err)
+		}
+	})
+}

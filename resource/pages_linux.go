@@ -1,0 +1,82 @@
+package resource
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+)
+
+// pageFile is a file without a name, in memory, that guarded memory is mapped from.
+type pageFile int
+
+// newPageFile makes a file of size zero bytes that take no space.
+func newPageFile(size int) (pageFile, error) {
+	fd, err := unix.MemfdCreate("orwl resource", unix.MFD_CLOEXEC|unix.MFD_NOEXEC_SEAL)
+	if errors.Is(err, unix.EINVAL) { // older than Linux 6.3
+		fd, err = unix.MemfdCreate("orwl resource", unix.MFD_CLOEXEC)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("resource: memfd_create: %w: guarded memory takes one open file each", err)
+	}
+	f := pageFile(fd)
+	if err := f.resize(size); err != nil {
+		f.close()
+		return 0, err
+	}
+	return f, nil
+}
+
+func (f pageFile) resize(size int) error {
+	for {
+		err := unix.Ftruncate(int(f), int64(size))
+		switch {
+		case err == nil:
+			return nil
+		case !errors.Is(err, unix.EINTR):
+			return fmt.Errorf("resource: guarded memory of %d bytes: %w", size, err)
+		}
+	}
+}
+
+// mapPages maps the first n bytes of the file, which may be more than it has.
+func (f pageFile) mapPages(n int, a access) ([]byte, error) {
+	at, err := unix.MmapPtr(int(f), 0, nil, uintptr(n), a.protection(), unix.MAP_SHARED)
+	if err != nil {
+		return nil, fmt.Errorf("resource: mapping %d bytes: %w: each handle on guarded memory takes two of vm.max_map_count", n, err)
+	}
+	return unsafe.Slice((*byte)(at), n), nil
+}
+
+func (f pageFile) close() error {
+	if err := unix.Close(int(f)); err != nil {
+		return fmt.Errorf("resource: closing the file of guarded memory: %w", err)
+	}
+	return nil
+}
+
+func protectPages(pages []byte, a access) error {
+	if err := unix.Mprotect(pages, a.protection()); err != nil {
+		return fmt.Errorf("resource: opening or shutting %d bytes: %w: each handle on guarded memory takes two of vm.max_map_count", len(pages), err)
+	}
+	return nil
+}
+
+func unmapPages(pages []byte) error {
+	if err := unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(pages)), uintptr(len(pages))); err != nil {
+		return fmt.Errorf("resource: unmapping %d bytes: %w", len(pages), err)
+	}
+	return nil
+}
+
+// protection is what mmap and mprotect take.
+func (a access) protection() int {
+	switch a {
+	case readPages:
+		return unix.PROT_READ
+	case writePages:
+		return unix.PROT_READ | unix.PROT_WRITE
+	}
+	return unix.PROT_NONE
+}

@@ -1,0 +1,474 @@
+package resource
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime/debug"
+	"strings"
+	"sync"
+	"testing"
+	"unsafe"
+
+	"golang.org/x/sys/unix"
+	"pgregory.net/rapid"
+)
+
+// touch reads a byte, or writes it, and returns what recover has of it.
+func touch(b *byte, m Mode) (recovered any) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() { recovered = recover() }()
+	if m == Write {
+		*b++
+	} else {
+		touched = *b
+	}
+	return nil
+}
+
+var touched byte
+
+// must is a result without an error.
+func must[T any](x T, err error) T {
+	if err != nil {
+		panic(err)
+	}
+	return x
+}
+
+func ok(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// mapped is how many mappings and open files of guarded memory the process has.
+func mapped(t *testing.T) (mappings, files int) {
+	t.Helper()
+	mappings = strings.Count(string(must(os.ReadFile("/proc/self/maps"))), "memfd:orwl resource")
+	for _, fd := range must(os.ReadDir("/proc/self/fd")) {
+		if name, _ := os.Readlink("/proc/self/fd/" + fd.Name()); strings.Contains(name, "memfd:orwl resource") {
+			files++
+		}
+	}
+	return mappings, files
+}
+
+func newPages(t *testing.T, g *Guards, resource string, size int) *Pages {
+	t.Helper()
+	p, err := g.NewPages(resource, size)
+	ok(t, err)
+	t.Cleanup(func() {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return p
+}
+
+func TestAliasesShareTheBytes(t *testing.T) {
+	var g Guards
+	p := newPages(t, &g, "r", 16)
+	a, b := must(p.Alias("a")), must(p.Alias("b"))
+	inA, inB := must(a.Open(Write)), must(b.Open(Read))
+	for _, view := range [][]byte{p.Bytes(), inA, inB} {
+		if !bytes.Equal(view, make([]byte, 16)) || cap(view) != 16 {
+			t.Fatalf("at first there are %x and room for %d, want 16 zeros", view, cap(view))
+		}
+	}
+	inA[3] = 7
+	p.Bytes()[4] = 8
+	if inB[3] != 7 || inB[4] != 8 || inA[4] != 8 || p.Bytes()[3] != 7 {
+		t.Errorf("what a view and the owner wrote is %x to them, %x to the owner, %x to another view", inA, p.Bytes(), inB)
+	}
+	for _, view := range [][]byte{p.Bytes(), inA, inB} {
+		if at := uintptr(unsafe.Pointer(&view[0])); at%8 != 0 {
+			t.Errorf("bytes at %#x: not aligned", at)
+		}
+	}
+}
+
+// Every way in which a view can be used without right, and what is found out.
+func TestStaleViews(t *testing.T) {
+	page := os.Getpagesize()
+	var g Guards
+	p := newPages(t, &g, "matrix", 2*page)
+	newPages(t, &g, "another", 64)
+	must(p.Alias("bystander"))
+	a := must(p.Alias("north"))
+
+	check := func(when string, view []byte, offset int, m Mode, want *StaleViewError) {
+		t.Helper()
+		recovered := touch(&view[offset], m)
+		if want == nil {
+			if recovered != nil {
+				t.Errorf("%s: %s of byte %d panicked: %v", when, m, offset, recovered)
+			}
+			return
+		}
+		want.Handle, want.Resource, want.Offset = "north", "matrix", offset
+		want.Addr = uintptr(unsafe.Pointer(unsafe.SliceData(view))) + uintptr(offset)
+		got, found := g.Stale(recovered)
+		if !found || *got != *want {
+			t.Errorf("%s: %s of byte %d is %+v (panic %v), want %+v", when, m, offset, got, recovered, want)
+		}
+	}
+	stale, readOnly := &StaleViewError{}, &StaleViewError{Write: true}
+
+	view := must(a.Open(Read))
+	check("open for reading", view, 5, Read, nil)
+	check("open for reading", view, 5, Write, readOnly)
+	check("open for reading", view, 2*page-1, Write, readOnly)
+	ok(t, a.Shut())
+	for _, m := range []Mode{Read, Write} {
+		check("shut", view, 0, m, stale)
+		check("shut", view, 2*page-1, m, stale)
+	}
+	check("open for writing", must(a.Open(Write)), 5, Write, nil)
+	ok(t, a.Shut())
+	check("shut again", view, 5, Read, stale)
+
+	ok(t, p.Resize(8))
+	short := must(a.Open(Read))
+	check("shrunk", short, 7, Read, nil)
+	check("shrunk", view, page, Read, stale)
+	check("shrunk", view, page, Write, stale)
+	ok(t, a.Shut())
+	ok(t, p.Resize(2*page))
+	check("as large as before", view, page, Read, stale)
+
+	ok(t, p.Resize(100*page))
+	long := must(a.Open(Write))
+	check("grown", long, 99*page, Write, nil)
+	check("grown, where it was", view, 5, Read, stale)
+	check("grown, where it was", view, 2*page-1, Write, stale)
+	ok(t, a.Shut())
+	check("grown, shut", long, 99*page, Read, stale)
+	check("grown, shut, where it was", view, 5, Read, stale)
+}
+
+func TestStaleSaysWhat(t *testing.T) {
+	for _, c := range []struct {
+		e    StaleViewError
+		want string
+	}{
+		{StaleViewError{"north", "matrix", 0x1008, 8, false}, "resource: the view that handle north has of resource matrix was used after its release: " +
+			"take a view anew after each acquire (byte 8, address 0x1008)"},
+		{StaleViewError{"north", "matrix", 0x1008, 8, true}, "resource: the view that handle north has of resource matrix is for reading and was written to: " +
+			"request the handle for writing (byte 8, address 0x1008)"},
+	} {
+		if got := c.e.Error(); got != c.want {
+			t.Errorf("got  %s\nwant %s", got, c.want)
+		}
+	}
+}
+
+// Other panics, and faults elsewhere, are nobody's.
+func TestStaleKnowsItsOwn(t *testing.T) {
+	var g, other Guards
+	p, q := newPages(t, &g, "r", 64), newPages(t, &other, "s", 64)
+	a, b := must(p.Alias("a")), must(q.Alias("b"))
+	ours, theirs := must(a.Open(Read)), must(b.Open(Read))
+	ok(t, a.Shut())
+	ok(t, b.Shut())
+	var none []byte
+	for name, recovered := range map[string]any{
+		"nothing":              nil,
+		"an error":             errors.New("broken"),
+		"an index":             func() (r any) { defer func() { r = recover() }(); touched = none[len(ours)]; return }(),
+		"nil":                  touch(nil, Read),
+		"another's view":       touch(&theirs[0], Read),
+		"what is behind views": faultAt(uintptr(unsafe.Pointer(&ours[0])) + uintptr(os.Getpagesize())),
+	} {
+		if e, found := g.Stale(recovered); found {
+			t.Errorf("the panic of %s (%v) is taken for %v", name, recovered, e)
+		}
+	}
+	if _, found := g.Stale(touch(&ours[0], Read)); !found {
+		t.Error("its own is not found")
+	}
+	if _, found := g.Find(uintptr(unsafe.Pointer(&p.Bytes()[0]))); found {
+		t.Error("the owner's bytes are taken for a view")
+	}
+	begin := uintptr(unsafe.Pointer(&ours[0]))
+	ok(t, a.Close())
+	if _, found := g.Find(begin); found {
+		t.Error("a view that is closed is found")
+	}
+}
+
+// faultAt is a fault at an address, as the runtime reports it.
+type faultAt uintptr
+
+func (f faultAt) Addr() uintptr { return uintptr(f) }
+func (f faultAt) Error() string { return "fault" }
+func (f faultAt) RuntimeError() {}
+
+func TestPagesMisuse(t *testing.T) {
+	var g Guards
+	p := newPages(t, &g, "matrix", 64)
+	a := must(p.Alias("north"))
+	refuse := func(what string, err, is error, says string) {
+		t.Helper()
+		if !errors.Is(err, is) || err.Error() != is.Error()+says {
+			t.Errorf("%s: %v, want %v%s", what, err, is, says)
+		}
+	}
+	const handle, resource = " (handle north of resource matrix)", " (resource matrix)"
+	for _, size := range []int{-8, 4, 12, mostPages + 8} {
+		_, err := g.NewPages("matrix", size)
+		refuse("NewPages", err, ErrPagesSize, fmt.Sprintf(": matrix is to have %d bytes", size))
+		refuse("Resize", p.Resize(size), ErrPagesSize, fmt.Sprintf(": matrix is to have %d bytes", size))
+	}
+	refuse("Shut of what was never open", a.Shut(), ErrAliasShut, handle)
+	must(a.Open(Read))
+	_, err := a.Open(Write)
+	refuse("Open of what is open", err, ErrAliasOpen, handle)
+	refuse("Resize while a view is open", p.Resize(8), ErrAliasOpen, resource)
+	ok(t, a.Shut())
+	refuse("Shut of what is shut", a.Shut(), ErrAliasShut, handle)
+	if len(p.Bytes()) != 64 {
+		t.Errorf("refused, it has %d bytes", len(p.Bytes()))
+	}
+
+	must(a.Open(Read))
+	ok(t, a.Close())
+	ok(t, a.Close())
+	refuse("Shut of what is closed", a.Shut(), ErrPagesClosed, handle)
+	_, err = a.Open(Read)
+	refuse("Open of what is closed", err, ErrPagesClosed, handle)
+	ok(t, p.Resize(8)) // nothing is open any more
+
+	b := must(p.Alias("north"))
+	must(b.Open(Read))
+	ok(t, p.Close())
+	ok(t, p.Close())
+	ok(t, b.Close())
+	_, err = b.Open(Read)
+	refuse("Open after all is closed", err, ErrPagesClosed, handle)
+	_, err = p.Alias("north")
+	refuse("Alias of what is closed", err, ErrPagesClosed, resource)
+	refuse("Resize of what is closed", p.Resize(8), ErrPagesClosed, resource)
+	if len(p.Bytes()) != 0 {
+		t.Errorf("closed, it has %d bytes", len(p.Bytes()))
+	}
+}
+
+// Nothing is left behind: no mapping, no file, no entry.
+func TestCloseUnmapsAll(t *testing.T) {
+	page := os.Getpagesize()
+	mappings, files := mapped(t)
+	var g Guards
+	p := must(g.NewPages("r", page))
+	a, b := must(p.Alias("a")), must(p.Alias("b"))
+	for size := page; size <= 8*page; size += page {
+		ok(t, p.Resize(size))
+		must(a.Open(Write))[size-1]++
+		ok(t, a.Shut())
+	}
+	must(b.Open(Read))
+	if len(a.left) != 3 { // at 1, 2 and 4 pages, of 8 or more in all
+		t.Errorf("a view that grew page by page has left %d places, want 3", len(a.left))
+	}
+	if m, f := mapped(t); m < mappings+3 || f != files+1 {
+		t.Fatalf("%d mappings and %d files more: does the test know them?", m-mappings, f-files)
+	}
+	ok(t, a.Close())
+	ok(t, p.Close())
+	if m, f := mapped(t); m != mappings || f != files {
+		t.Errorf("after Close there are %d mappings and %d files more", m-mappings, f-files)
+	}
+	if len(g.memories)+len(p.aliases) != 0 {
+		t.Errorf("after Close %d memories and %d views are known", len(g.memories), len(p.aliases))
+	}
+}
+
+// If the system has no room, the memory is as it was.
+func TestNoRoom(t *testing.T) {
+	var g Guards
+	small := newPages(t, &g, "small", 64)
+	copy(small.Bytes(), "kept")
+	a := must(small.Alias("a"))
+	var err error
+	var mappings, files int
+	for i := 0; err == nil; i++ {
+		if i == 4 {
+			t.Skip("the address space has room for more than 256 TiB")
+		}
+		mappings, files = mapped(t)
+		var p *Pages
+		if p, err = g.NewPages("large", mostPages); err == nil {
+			t.Cleanup(func() { ok(t, p.Close()) })
+		}
+	}
+	for what, err := range map[string]error{"NewPages": err, "Resize": small.Resize(mostPages)} {
+		if !errors.Is(err, unix.ENOMEM) || !strings.Contains(err.Error(), "vm.max_map_count") {
+			t.Errorf("%s where there is no room: %v, want ENOMEM and what to do", what, err)
+		}
+	}
+	if m, f := mapped(t); m != mappings || f != files || len(small.Bytes()) != 64 || string(small.Bytes()[:4]) != "kept" {
+		t.Errorf("after that there are %d mappings and %d files more, and %q", m-mappings, f-files, small.Bytes())
+	}
+	if view := must(a.Open(Read)); string(view[:4]) != "kept" || len(view) != 64 {
+		t.Errorf("after that a view has %q", view)
+	}
+}
+
+// Memory against a slice and what each view may do, in any order of steps.
+func TestPagesAreASlice(t *testing.T) {
+	page := os.Getpagesize()
+	rapid.Check(t, func(t *rapid.T) {
+		var g Guards
+		draw := rapid.OneOf(rapid.IntRange(0, 3), rapid.IntRange(0, page), rapid.IntRange(0, 3*page))
+		size := func() int { return draw.Draw(t, "size") / 8 * 8 }
+		model := make([]byte, size())
+		p := must(g.NewPages("r", len(model)))
+		defer func() { must(0, p.Close()) }()
+		type side struct {
+			alias *Alias
+			view  []byte // the last one
+			may   int    // 1 read, 2 read and write
+		}
+		sides := make([]side, 3)
+		for i := range sides {
+			sides[i].alias = must(p.Alias(fmt.Sprint(i)))
+		}
+		open := 0
+		for range 30 {
+			s := &sides[rapid.IntRange(0, len(sides)-1).Draw(t, "side")]
+			switch step := rapid.SampledFrom([]string{"open", "shut", "resize", "owner"}).Draw(t, "step"); {
+			case step == "open" && s.may == 0:
+				m := rapid.SampledFrom([]Mode{Read, Write}).Draw(t, "mode")
+				s.view = must(s.alias.Open(m))
+				s.may = 1 + int(m)
+				open++
+			case step == "shut" && s.may != 0:
+				must(0, s.alias.Shut())
+				s.may = 0
+				open--
+			case step == "resize" && open == 0:
+				next := make([]byte, size())
+				copy(next, model)
+				model = next
+				must(0, p.Resize(len(model)))
+			case step == "owner" && len(model) > 0:
+				i := rapid.IntRange(0, len(model)-1).Draw(t, "byte")
+				model[i]++
+				p.Bytes()[i]++
+			}
+			if !bytes.Equal(p.Bytes(), model) {
+				t.Fatalf("the owner's %d bytes differ from the model's %d", len(p.Bytes()), len(model))
+			}
+			for k := range sides {
+				s := &sides[k]
+				if s.may > 0 && !bytes.Equal(s.view, model) {
+					t.Fatalf("view %d has %d bytes that differ from the model's %d", k, len(s.view), len(model))
+				}
+				if len(s.view) == 0 {
+					continue
+				}
+				i := rapid.IntRange(0, len(s.view)-1).Draw(t, "touched")
+				for _, m := range []Mode{Read, Write} {
+					recovered := touch(&s.view[i], m)
+					if may := s.may > int(m); may != (recovered == nil) {
+						t.Fatalf("%s of byte %d in view %d: %v, allowed is %v", m, i, k, recovered, may)
+					}
+					if recovered == nil && m == Write {
+						model[i]++
+					} else if recovered != nil {
+						e, found := g.Stale(recovered)
+						if !found || e.Handle != fmt.Sprint(k) || e.Offset != i || e.Write != (s.may == 1) {
+							t.Fatalf("%s of byte %d in view %d, which may %d: %+v", m, i, k, s.may, e)
+						}
+					}
+				}
+			}
+		}
+	})
+}
+
+// Handles of many goroutines come and go on one Guards.
+func TestAliasesOfManyGoroutines(t *testing.T) {
+	var g Guards
+	p := newPages(t, &g, "r", 512)
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			for round := range byte(50) {
+				a := must(p.Alias(fmt.Sprint(i)))
+				view := must(a.Open(Write))
+				view[64*i] = round
+				must(0, a.Shut())
+				if e, found := g.Stale(touch(&view[64*i], Read)); !found || e.Handle != fmt.Sprint(i) {
+					t.Errorf("goroutine %d used a stale view and found %v", i, e)
+				}
+				must(0, a.Close())
+				q := must(g.NewPages("own", 8))
+				must(0, q.Resize(8192))
+				must(0, q.Close())
+			}
+		})
+	}
+	wg.Wait()
+	for i := range 4 {
+		if p.Bytes()[64*i] != 49 {
+			t.Errorf("goroutine %d left %d", i, p.Bytes()[64*i])
+		}
+	}
+}
+
+// Who does not ask for panics is ended by the fault: it is never silent.
+func TestFaultEndsTheProgram(t *testing.T) {
+	const child = "ORWL_TEST_STALE_VIEW"
+	if os.Getenv(child) != "" {
+		var g Guards
+		a := must(must(g.NewPages("r", 8)).Alias("a"))
+		view := must(a.Open(Write))
+		must(0, a.Shut())
+		view[0] = 1
+		fmt.Println("went on")
+		return
+	}
+	c := exec.Command(os.Args[0], "-test.run=^TestFaultEndsTheProgram$")
+	c.Env = append(os.Environ(), child+"=1")
+	out, err := c.CombinedOutput()
+	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || !bytes.Contains(out, []byte("unexpected fault address")) || bytes.Contains(out, []byte("went on")) {
+		t.Errorf("a program that uses a stale view ends with %v and\n%s", err, out)
+	}
+}
+
+// What guard pages cost an access, and a view of them.
+func BenchmarkAlias(b *testing.B) {
+	for _, size := range []int{4 << 10, 1 << 20} {
+		b.Run(fmt.Sprintf("%dKiB", size>>10), func(b *testing.B) {
+			var g Guards
+			p := must(g.NewPages("r", size))
+			defer p.Close()
+			a := must(p.Alias("a"))
+			page := os.Getpagesize()
+			for _, touching := range []bool{false, true} {
+				b.Run(map[bool]string{false: "open, shut", true: "open, touch all, shut"}[touching], func(b *testing.B) {
+					for b.Loop() {
+						view := must(a.Open(Write))
+						for i := 0; touching && i < len(view); i += page {
+							view[i]++
+						}
+						must(0, a.Shut())
+					}
+				})
+			}
+			b.Run("touch all, always open", func(b *testing.B) {
+				view := must(a.Open(Write))
+				for b.Loop() {
+					for i := 0; i < len(view); i += page {
+						view[i]++
+					}
+				}
+				must(0, a.Shut())
+			})
+		})
+	}
+}
