@@ -1,0 +1,59 @@
+package orwl
+
+import (
+	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// Access is what a task has declared to do with a resource in each round: a pair
+// of handles, whose first request the runtime makes when it starts.
+//
+// [Task.Rounds] acquires and releases the accesses of a task. A body that wants to
+// do so one by one uses the methods of the pair; what it leaves behind, the
+// runtime takes back.
+type Access struct {
+	handle.Pair
+	task     *Task
+	resource *resource.Resource
+	mode     resource.Mode
+	priority int
+	bed      bed
+}
+
+// Priority gives the access's first request another place in the start order
+// than the canonical one: lower is earlier, all others have 0. Other orders than
+// the canonical may deadlock, which [Runtime.Run] finds out beforehand.
+func (a *Access) Priority(p int) *Access {
+	a.task.rt.declare(func() error {
+		a.priority = p
+		return nil
+	})
+	return a
+}
+
+// Resource is what is accessed.
+func (a *Access) Resource() *resource.Resource { return a.resource }
+
+// Mode is what for.
+func (a *Access) Mode() resource.Mode { return a.mode }
+
+// Read is the resource's bytes as elements of type T, while the task holds it. What
+// is wrong with that ends the task with the error that [handle.Read] returns.
+func Read[T any](a *Access) handle.View[T] {
+	v, err := handle.Read[T](a)
+	if err != nil {
+		panic(misuse{err})
+	}
+	return v
+}
+
+// Write is the resource's bytes as elements of type T, to be changed while the
+// task holds it. What is wrong with that ends the task with the error that
+// [handle.Write] returns.
+func Write[T any](a *Access) []T {
+	s, err := handle.Write[T](a)
+	if err != nil {
+		panic(misuse{err})
+	}
+	return s
+}

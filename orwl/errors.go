@@ -1,0 +1,44 @@
+package orwl
+
+import (
+	"errors"
+	"fmt"
+)
+
+// What a program may be built or run in the wrong way.
+var (
+	// ErrStarted is a change of a program that runs, or has run.
+	ErrStarted = errors.New("orwl: the runtime has been started: declare resources, tasks and accesses before Run, and run once")
+	// ErrName is a name that is empty, or that something else has.
+	ErrName = errors.New("orwl: name is empty or taken")
+	// ErrBody is a task without anything to do.
+	ErrBody = errors.New("orwl: task has no body: give it one by Do")
+)
+
+// TaskError is what ended a task, and with it the others.
+type TaskError struct {
+	Task string
+	Err  error
+}
+
+func (e *TaskError) Error() string { return fmt.Sprintf("orwl: task %q: %v", e.Task, e.Err) }
+
+func (e *TaskError) Unwrap() error { return e.Err }
+
+// PanicError is a panic of a task's body.
+type PanicError struct {
+	Value any
+	Stack []byte
+}
+
+func (e *PanicError) Error() string { return fmt.Sprintf("panic: %v\n%s", e.Value, e.Stack) }
+
+// Unwrap lets errors.As find a panic's value that is an error.
+func (e *PanicError) Unwrap() error {
+	err, _ := e.Value.(error)
+	return err
+}
+
+// misuse is what Read and Write panic with in a task, which then ends with the
+// error.
+type misuse struct{ error }

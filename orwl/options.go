@@ -1,0 +1,45 @@
+package orwl
+
+import (
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/orwl/go-orwl/resource"
+)
+
+// Options are what a Runtime can be told. The zero value will do.
+type Options struct {
+	// Stall is for how long nothing may move before the runtime reports who
+	// holds what and who waits for whom: 10 s by default, never if negative.
+	Stall time.Duration
+	// OnStall is given the report. By default it is logged as a warning, and once
+	// only until something moves again.
+	OnStall func(Report)
+	// Log is where the runtime says what it does; slog.Default by default.
+	Log *slog.Logger
+	// Observer, if not nil, is told of every request, grant and release.
+	Observer resource.Observer
+}
+
+const (
+	defaultStall = 10 * time.Second
+	leastStall   = 10 * time.Millisecond
+)
+
+func (o Options) withDefaults() Options {
+	if o.Stall == 0 {
+		o.Stall = defaultStall
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	return o
+}
+
+func (o Options) validate() error {
+	if o.Stall >= 0 && o.Stall < leastStall {
+		return fmt.Errorf("orwl: Options.Stall is %v: want at least %v, 0 for %v, or less than 0 for never", o.Stall, leastStall, defaultStall)
+	}
+	return nil
+}

@@ -1,0 +1,8 @@
+//go:build !unix
+
+package orwl
+
+import "os"
+
+// quitSignals are what a run answers with a report.
+var quitSignals []os.Signal

@@ -1,0 +1,11 @@
+//go:build unix
+
+package orwl
+
+import (
+	"os"
+	"syscall"
+)
+
+// quitSignals are what a run answers with a report.
+var quitSignals = []os.Signal{syscall.SIGQUIT}

@@ -1,0 +1,185 @@
+package orwl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/orwl/go-orwl/resource"
+)
+
+// Runtime is a program of tasks and the resources that they share. First they are
+// declared, in any order but for tasks, whose order is the one in which a
+// sequential program would run them in each round. Then Run runs them.
+//
+// What is wrong with a declaration is reported by Run, which then starts nothing.
+// A Runtime is declared by one goroutine.
+type Runtime struct {
+	o Options
+
+	mu        sync.Mutex // guards what is below
+	started   bool
+	errs      []error
+	tasks     []*Task
+	names     map[string]bool // of tasks
+	resources map[string]*resource.Resource
+	run       *run
+}
+
+// run is what the tasks of a runtime have in common while they run.
+type run struct {
+	ctx        context.Context
+	interrupts interrupts
+}
+
+// New makes a runtime without tasks.
+func New(o Options) (*Runtime, error) {
+	o = o.withDefaults()
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	return &Runtime{o: o, names: make(map[string]bool), resources: make(map[string]*resource.Resource)}, nil
+}
+
+// declare changes the program, unless it has been started.
+func (rt *Runtime) declare(change func() error) {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	err := error(ErrStarted)
+	if !rt.started {
+		err = change()
+	}
+	if err != nil {
+		rt.errs = append(rt.errs, err)
+	}
+}
+
+// Resource declares a resource of size bytes, a multiple of 8, all zero. No two
+// have the same name.
+func (rt *Runtime) Resource(name string, size int) *resource.Resource {
+	r, err := resource.New(name, size)
+	if err != nil {
+		r, _ = resource.New(name, 0)
+	}
+	rt.declare(func() error {
+		if name == "" || rt.resources[name] != nil {
+			return fmt.Errorf("%w: resource %q", ErrName, name)
+		}
+		rt.resources[name] = r
+		return err
+	})
+	return r
+}
+
+// Lookup is the resource of that name, or nil.
+func (rt *Runtime) Lookup(name string) *resource.Resource {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	return rt.resources[name]
+}
+
+// Task declares a task. No two have the same name.
+func (rt *Runtime) Task(name string) *Task {
+	t := &Task{rt: rt, name: name}
+	rt.declare(func() error {
+		if name == "" || rt.names[name] {
+			return fmt.Errorf("%w: task %q", ErrName, name)
+		}
+		rt.names[name] = true
+		rt.tasks = append(rt.tasks, t)
+		return nil
+	})
+	return t
+}
+
+// System is the program as far as its liveness goes.
+func (rt *Runtime) System() System {
+	s := System{Tasks: make([]SystemTask, len(rt.tasks))}
+	for i, t := range rt.tasks {
+		accesses := make([]SystemAccess, len(t.accesses))
+		for j, a := range t.accesses {
+			accesses[j] = SystemAccess{a.resource.Name(), a.mode, a.priority}
+		}
+		s.Tasks[i] = SystemTask{t.name, accesses}
+	}
+	return s
+}
+
+// Run runs all tasks and returns when all have ended. Before it starts them it
+// checks that the program cannot deadlock, and makes all first requests, in the
+// canonical order: what the tasks compute is then what running them one after
+// another, round by round, would.
+//
+// When the body of a task fails, or ctx ends, the others are woken and end at
+// their next Acquire, and Run returns the first error. A runtime runs once.
+func (rt *Runtime) Run(ctx context.Context) error {
+	r, err := rt.start(ctx)
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	r.ctx = ctx
+	defer context.AfterFunc(ctx, r.interrupts.call)()
+	defer rt.watch(ctx)()
+
+	var all sync.WaitGroup
+	var failed atomic.Bool
+	for _, t := range rt.tasks {
+		all.Go(func() {
+			if err := t.live(); err != nil {
+				failed.Store(true)
+				cancel(&TaskError{t.name, err})
+			}
+		})
+	}
+	all.Wait()
+	if !failed.Load() {
+		return nil
+	}
+	return context.Cause(ctx)
+}
+
+// start checks the program and makes the first requests.
+func (rt *Runtime) start(ctx context.Context) (*run, error) {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	if rt.started {
+		return nil, ErrStarted
+	}
+	rt.started = true
+	for _, t := range rt.tasks {
+		if t.body == nil {
+			rt.errs = append(rt.errs, fmt.Errorf("%w: %q", ErrBody, t.name))
+		}
+	}
+	if len(rt.errs) > 0 {
+		return nil, errors.Join(rt.errs...)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	s := rt.System()
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	r := new(run)
+	rt.run = r
+	for _, t := range rt.tasks {
+		t.run = r
+	}
+	for _, first := range s.Order() {
+		a := rt.tasks[first.Task].accesses[first.Access]
+		a.bed.run = r
+		a.Place().Sleep(&a.bed)
+		if rt.o.Observer != nil {
+			a.Place().Observe(rt.o.Observer)
+		}
+		if err := a.Request(a.resource, a.mode); err != nil {
+			return nil, err
+		}
+	}
+	return r, nil
+}

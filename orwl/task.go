@@ -1,0 +1,137 @@
+package orwl
+
+import (
+	"context"
+	"iter"
+	"runtime/debug"
+	"sync/atomic"
+
+	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// Task is a loop over accesses to resources. It is declared by [Runtime.Task], and
+// runs on a goroutine of its own.
+type Task struct {
+	rt       *Runtime
+	name     string
+	accesses []*Access
+	body     func(*Task) error
+	run      *run
+	round    atomic.Int64 // that it is in, or has been through
+	ended    atomic.Bool
+	err      error // of Rounds
+}
+
+// Name is what the task was called.
+func (t *Task) Name() string { return t.name }
+
+// Read declares that the task reads r in each round.
+func (t *Task) Read(r *resource.Resource) *Access { return t.access(r, resource.Read) }
+
+// Write declares that the task writes r in each round.
+func (t *Task) Write(r *resource.Resource) *Access { return t.access(r, resource.Write) }
+
+func (t *Task) access(r *resource.Resource, m resource.Mode) *Access {
+	a := &Access{task: t, resource: r, mode: m}
+	t.rt.declare(func() error {
+		t.accesses = append(t.accesses, a)
+		return nil
+	})
+	return a
+}
+
+// Do gives the task its body. An error that the body returns, or a panic, ends
+// all tasks.
+func (t *Task) Do(body func(t *Task) error) {
+	t.rt.declare(func() error {
+		t.body = body
+		return nil
+	})
+}
+
+// Context ends when the run does.
+func (t *Task) Context() context.Context { return t.run.ctx }
+
+// Accesses are what the task has declared, in that order.
+func (t *Task) Accesses() handle.Vector {
+	v := make(handle.Vector, len(t.accesses))
+	for i, a := range t.accesses {
+		v[i] = a
+	}
+	return v
+}
+
+// Rounds iterates n times, or until the run ends if n is negative. In each round
+// the task waits for all its accesses, in the order in which they were declared,
+// then the loop's body runs, then each access is announced for the next round and
+// released.
+//
+//	for round := range t.Rounds(100) {
+//		...
+//	}
+//
+// If the run ends, or an access fails, so does the loop, and then the task with
+// that error, whatever its body returns.
+func (t *Task) Rounds(n int) iter.Seq[int] {
+	return func(yield func(int) bool) {
+		for i := 0; n < 0 || i < n; i++ {
+			if !t.acquire() {
+				return
+			}
+			if !yield(i) {
+				return // the rest is taken back when the task ends
+			}
+			if !t.renew(n >= 0 && i == n-1) {
+				return
+			}
+			t.round.Add(1)
+		}
+	}
+}
+
+func (t *Task) acquire() bool {
+	ctx := t.run.ctx
+	for _, a := range t.accesses {
+		if err := a.Acquire(ctx); err != nil {
+			t.err = err
+			return false
+		}
+	}
+	return true
+}
+
+// renew ends a round, and begins the next unless it is the last.
+func (t *Task) renew(last bool) bool {
+	for _, a := range t.accesses {
+		release := a.Pair.Release
+		if last {
+			release = a.Pair.End
+		}
+		if err := release(); err != nil {
+			t.err = err
+			return false
+		}
+	}
+	return true
+}
+
+// live runs the task to its end and takes back what it leaves.
+func (t *Task) live() (err error) {
+	defer func() {
+		if value := recover(); value != nil {
+			if m, ok := value.(misuse); ok {
+				err = m.error
+			} else {
+				err = &PanicError{value, debug.Stack()}
+			}
+		}
+		if t.err != nil && err == nil {
+			err = t.err
+		}
+		// Nobody else uses the accesses, and whatever state they are in can be left.
+		_ = t.Accesses().Cancel()
+		t.ended.Store(true)
+	}()
+	return t.body(t)
+}
