@@ -7,6 +7,9 @@ func (p *Place) Bytes() ([]byte, error) {
 	if p.state.Load()&heldBit == 0 {
 		return nil, p.error("map", ErrNotHeld)
 	}
+	if p.r.pages != nil {
+		return p.open(Read)
+	}
 	return p.r.bytes, nil
 }
 
@@ -17,6 +20,9 @@ func (p *Place) Writable() ([]byte, error) {
 		return nil, err
 	}
 	p.wrote = true
+	if p.r.pages != nil {
+		return p.open(Write)
+	}
 	return p.r.bytes, nil
 }
 
@@ -37,12 +43,41 @@ func (p *Place) Resize(size int) error {
 	if !validSize(size) {
 		return p.error("resize", sizeError(size))
 	}
-	if old := p.r.bytes; size != len(old) {
-		p.r.bytes = newBytes(size)
-		copy(p.r.bytes, old)
-		p.wrote = true
+	r := p.r
+	old := r.bytes
+	if size == len(old) {
+		return nil
+	}
+	if r.pages != nil {
+		p.shut()
+		if err := r.pages.Resize(size); err != nil {
+			return p.error("resize", err)
+		}
+		r.bytes = r.pages.Bytes()
+	} else {
+		r.bytes = newBytes(size)
+		copy(r.bytes, old)
+	}
+	p.wrote = true
+	if x := p.x; x != nil && x.dirty != nil {
+		x.dirty.Whole(size)
 	}
 	return nil
+}
+
+// commit ends what may be done with the bytes, and makes what was done a version.
+func (p *Place) commit() {
+	r, x := p.r, p.x
+	if p.wrote {
+		p.wrote = false
+		r.version++
+		if r.changes != nil {
+			r.changes.note(r.version, x, len(r.bytes))
+		}
+	}
+	if x != nil && x.view != nil {
+		p.shut()
+	}
 }
 
 // mayWrite is why the place may not write, or nil.

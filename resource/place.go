@@ -35,6 +35,8 @@ type Place struct {
 type extras struct {
 	bed      Bed
 	observer Observer
+	dirty    *Ranges // what the place has named since it was granted
+	view     *mapping // of a resource with guard pages
 }
 
 // Observer is told what places do, by the goroutine that does it, after it is
@@ -280,14 +282,6 @@ func (p *Place) Renew() error {
 		o.Released(p)
 	}
 	return nil
-}
-
-// commit ends what may be done with the bytes.
-func (p *Place) commit() {
-	if p.wrote {
-		p.wrote = false
-		p.r.version++
-	}
 }
 
 // Cancel takes the request back, granted or not. The order of the others is as if

@@ -11,8 +11,10 @@ import (
 // What a place did before it released is seen by whoever is granted afterwards.
 type Resource struct {
 	queue
-	name  string
-	bytes []byte
+	name    string
+	bytes   []byte
+	pages   *Pages   // nil: no guard pages
+	changes *changes // nil: nobody has named what it changed
 
 	// Both are written by the one writer that holds the resource, and read by
 	// whoever holds it.
@@ -23,15 +25,43 @@ type Resource struct {
 	losses atomic.Pointer[losses]
 }
 
+// Options are what a resource can be told. The zero value will do.
+type Options struct {
+	// Guards gives the resource guard pages, so that whoever uses a view after the
+	// release faults. It costs some system calls for each access that maps
+	// bytes.
+	Guards *Guards
+}
+
 // New makes a resource of size bytes, all zero. The name is for errors and
 // reports. Size is a multiple of 8; 0 is a lock without bytes.
-func New(name string, size int) (*Resource, error) {
+func New(name string, size int) (*Resource, error) { return NewWith(name, size, Options{}) }
+
+// NewWith is New with options.
+func NewWith(name string, size int, o Options) (*Resource, error) {
 	r := &Resource{name: name}
 	if !validSize(size) {
 		return nil, fmt.Errorf("resource: %q: %w", name, sizeError(size))
 	}
-	r.bytes = newBytes(size)
+	if o.Guards == nil {
+		r.bytes = newBytes(size)
+		return r, nil
+	}
+	pages, err := o.Guards.NewPages(name, size)
+	if err != nil {
+		return nil, fmt.Errorf("resource: %q: %w", name, err)
+	}
+	r.pages, r.bytes = pages, pages.Bytes()
 	return r, nil
+}
+
+// Close gives back what only guard pages take. Nobody may use the resource, or a
+// view of it, afterwards.
+func (r *Resource) Close() error {
+	if r.pages == nil {
+		return nil
+	}
+	return r.pages.Close()
 }
 
 // Name is what the resource was called when it was made.
