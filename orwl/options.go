@@ -18,6 +18,11 @@ type Options struct {
 	OnStall func(Report)
 	// Log is where the runtime says what it does; slog.Default by default.
 	Log *slog.Logger
+	// GuardPages makes whoever uses a view of a resource after its release end
+	// with a [*resource.StaleViewError], instead of reading what somebody else
+	// writes. It costs some system calls for each access that maps bytes, and is
+	// for finding mistakes.
+	GuardPages bool
 	// Observer, if not nil, is told of every request, grant and release.
 	Observer resource.Observer
 }

@@ -26,6 +26,7 @@ type Runtime struct {
 	names     map[string]bool // of tasks
 	resources map[string]*resource.Resource
 	run       *run
+	guards    *resource.Guards // nil: no guard pages
 }
 
 // run is what the tasks of a runtime have in common while they run.
@@ -40,7 +41,11 @@ func New(o Options) (*Runtime, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	return &Runtime{o: o, names: make(map[string]bool), resources: make(map[string]*resource.Resource)}, nil
+	rt := &Runtime{o: o, names: make(map[string]bool), resources: make(map[string]*resource.Resource)}
+	if o.GuardPages {
+		rt.guards = new(resource.Guards)
+	}
+	return rt, nil
 }
 
 // declare changes the program, unless it has been started.
@@ -59,7 +64,7 @@ func (rt *Runtime) declare(change func() error) {
 // Resource declares a resource of size bytes, a multiple of 8, all zero. No two
 // have the same name.
 func (rt *Runtime) Resource(name string, size int) *resource.Resource {
-	r, err := resource.New(name, size)
+	r, err := resource.NewWith(name, size, resource.Options{Guards: rt.guards})
 	if err != nil {
 		r, _ = resource.New(name, 0)
 	}
@@ -174,6 +179,9 @@ func (rt *Runtime) start(ctx context.Context) (*run, error) {
 		a := rt.tasks[first.Task].accesses[first.Access]
 		a.bed.run = r
 		a.Place().Sleep(&a.bed)
+		if rt.guards != nil {
+			a.Place().Call(fmt.Sprintf("%d of task %s", first.Access+1, a.task.name))
+		}
 		if rt.o.Observer != nil {
 			a.Place().Observe(rt.o.Observer)
 		}

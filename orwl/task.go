@@ -118,15 +118,13 @@ func (t *Task) renew(last bool) bool {
 
 // live runs the task to its end and takes back what it leaves.
 func (t *Task) live() (err error) {
+	if t.rt.guards != nil {
+		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	}
 	defer func() {
 		if value := recover(); value != nil {
-			if m, ok := value.(misuse); ok {
-				err = m.error
-			} else {
-				err = &PanicError{value, debug.Stack()}
-			}
-		}
-		if t.err != nil && err == nil {
+			err = t.died(value)
+		} else if err == nil {
 			err = t.err
 		}
 		// Nobody else uses the accesses, and whatever state they are in can be left.
@@ -134,4 +132,17 @@ func (t *Task) live() (err error) {
 		t.ended.Store(true)
 	}()
 	return t.body(t)
+}
+
+// died is the error of a body that panicked.
+func (t *Task) died(value any) error {
+	if m, ok := value.(misuse); ok {
+		return m.error
+	}
+	if t.rt.guards != nil {
+		if stale, ok := t.rt.guards.Stale(value); ok {
+			return stale
+		}
+	}
+	return &PanicError{value, debug.Stack()}
 }

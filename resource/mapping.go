@@ -2,11 +2,12 @@ package resource
 
 // mapping is a place's view of resources with guard pages.
 type mapping struct {
-	name  string // of the place, for whoever uses the view too late
-	pages *Pages // that alias is of
-	alias *Alias
-	bytes []byte // nil while the alias is shut
-	mode  Mode
+	name   string // of the place, for whoever uses the view too late
+	pages  *Pages // that alias is of
+	alias  *Alias
+	isOpen bool
+	bytes  []byte // while it is open
+	mode   Mode
 }
 
 // Call gives the place a name, which is how a [StaleViewError] calls it. It is
@@ -24,7 +25,7 @@ func (p *Place) mapping() *mapping {
 // open makes the resource's guarded memory accessible to the place.
 func (p *Place) open(m Mode) ([]byte, error) {
 	v := p.mapping()
-	if v.bytes != nil && (m == Read || v.mode == Write) {
+	if v.isOpen && (m == Read || v.mode == Write) {
 		return v.bytes, nil
 	}
 	p.shut()
@@ -35,7 +36,7 @@ func (p *Place) open(m Mode) ([]byte, error) {
 	if err != nil {
 		return nil, p.error("map", err)
 	}
-	v.bytes, v.mode = b, m
+	v.isOpen, v.bytes, v.mode = true, b, m
 	return b, nil
 }
 
@@ -59,11 +60,11 @@ func (v *mapping) use(pages *Pages) error {
 
 // shut ends the view: whoever still uses it faults.
 func (p *Place) shut() {
-	if p.x == nil || p.x.view == nil || p.x.view.bytes == nil {
+	if p.x == nil || p.x.view == nil || !p.x.view.isOpen {
 		return
 	}
 	v := p.x.view
-	v.bytes = nil
+	v.isOpen, v.bytes = false, nil
 	if err := v.alias.Shut(); err != nil {
 		// What should be out of reach is not: nobody can rely on it any more.
 		p.r.Break(err)

@@ -35,7 +35,7 @@ type Place struct {
 type extras struct {
 	bed      Bed
 	observer Observer
-	dirty    *Ranges // what the place has named since it was granted
+	dirty    *Ranges  // what the place has named since it was granted
 	view     *mapping // of a resource with guard pages
 }
 
