@@ -1,0 +1,232 @@
+package resource
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Node names a node of the run.
+type Node uint32
+
+// Message is what a mirror and the home of a resource tell each other. Nobody
+// sends one but the two halves, [Home] and [Mirror]; a transport moves them.
+//
+// The lists and the bytes of a message that a half returns are memory of the
+// half: whole contents are good until the access that they belong to ends, all
+// else until the half's next call. A transport encodes at once. What a half is
+// given it does not keep.
+type Message struct {
+	Kind Kind
+	Mode Mode // Request, Renew, Grant
+
+	Resource uint64 // of all messages
+
+	// Node is the mirror's, whoever sends; the transport has made sure of it.
+	Node Node
+	// Incarnation is which life of the mirror it is from, or for: a number that
+	// grows each time the node starts, and each time that it comes back after it was
+	// lost.
+	Incarnation uint64
+	// Epoch is which life of the home it is for, or from.
+	Epoch uint64
+	// Seq counts the messages of either half to the other from 1, anew in each life.
+	// A refusal of a whole life is not counted: 0.
+	Seq uint64
+
+	ID  ID   // Request, Renew: what queues up; Release, Cancel, Refused
+	Old ID   // Renew: what is released
+	IDs []ID // Grant: all that are granted to this mirror
+
+	Stamp // Grant; the version of a Push; the fence of what a Release or Renew releases
+
+	// Known is one more than the version of the bytes that the mirror has, 0 if none.
+	// Request, Renew; the home heeds the first of a life, and knows the rest.
+	Known uint64
+
+	// What was written, or is granted. Bytes are the whole contents, or those of the
+	// spans, one after the other.
+	Wrote bool // Release, Renew: there are bytes, and a new version
+	Whole bool // Grant, Push: there are bytes; Release, Renew: they are the whole contents
+	Size  int  // of the contents
+	Spans []Span
+	Bytes []byte
+
+	Reason Reason // Refused
+}
+
+// Kind is what a message says.
+type Kind uint8
+
+const (
+	// From a mirror to the home:
+
+	// RequestMessage queues ID up.
+	RequestMessage Kind = iota + 1
+	// RenewMessage queues ID up, then releases Old: one message for an iteration of
+	// a pair.
+	RenewMessage
+	// ReleaseMessage ends an access, with what was written.
+	ReleaseMessage
+	// CancelMessage takes back a request. It is answered by a refusal, or it crosses
+	// the grant, which the mirror then releases unused.
+	CancelMessage
+
+	// From the home to a mirror:
+
+	// GrantMessage grants IDs, and brings the bytes unless the mirror has them.
+	GrantMessage
+	// PushMessage brings bytes ahead of their grant.
+	PushMessage
+	// RefusedMessage ends a request, or all of a life.
+	RefusedMessage
+)
+
+// Span is a range of bytes.
+type Span struct{ Off, Len int }
+
+// Reason is why something was refused.
+type Reason uint8
+
+const (
+	// Cancelled: the request was taken back in time. It answers a CancelMessage.
+	Cancelled Reason = iota + 1
+	// Stale: what was released is not held with that fence. Its bytes are dropped.
+	Stale
+	// Aborted: a writer was lost, and the resource's policy is Abort.
+	Aborted
+	// Ended: the home has given up this life of the mirror. Not counted by Seq.
+	Ended
+	// AnotherEpoch: the home lives in the epoch of this message. Not counted by Seq.
+	AnotherEpoch
+)
+
+// What a half says of a message that it does not take. Nothing has changed then,
+// but that some are answered by a refusal.
+var (
+	// ErrReplayed is a message that was taken before: leave it at that.
+	ErrReplayed = errors.New("resource: message was taken before")
+	// ErrOtherLife is a message from or for a life, of the mirror or of the home, that
+	// is over: leave it at that.
+	ErrOtherLife = errors.New("resource: message of another life")
+	// ErrGap is a message before which some are missing. The stream is not to be
+	// trusted: close it, and tell the half that the other is lost.
+	ErrGap = errors.New("resource: messages are missing")
+	// ErrMalformed is a message that no correct half sends. Do as for ErrGap.
+	ErrMalformed = errors.New("resource: malformed message")
+)
+
+// What becomes of requests and accesses when something breaks.
+var (
+	// ErrLost is the end of a request by the loss of the link between mirror and home.
+	ErrLost = errors.New("resource: home is lost: wait for it, then request again")
+	// ErrEnded is the end of a request because the home gave up this mirror.
+	ErrEnded = errors.New("resource: home has given up this node: join again, then request again")
+	// ErrAborted is the end of a request because a writer was lost.
+	ErrAborted = errors.New("resource: aborted because a writer was lost: make a new resource")
+	// ErrStale is the release of an access that is over: its fence is not the
+	// request's.
+	ErrStale = errors.New("resource: access is over, and what it wrote is dropped: request again")
+	// ErrReaderWrote is a release of an access for reading that has written.
+	ErrReaderWrote = errors.New("resource: written by an access for reading: request it for writing")
+	// ErrContents is a size or a span that the resource cannot have.
+	ErrContents = errors.New("resource: size or span out of range")
+)
+
+var (
+	kinds   = []string{"?", "request", "renew", "release", "cancel", "grant", "push", "refused"}
+	reasons = []string{"?", "cancelled", "stale", "aborted", "ended", "another epoch"}
+)
+
+func (k Kind) String() string   { return nameOf(kinds, int(k)) }
+func (r Reason) String() string { return nameOf(reasons, int(r)) }
+
+// nameOf is the i-th of names, or the number if there is none.
+func nameOf(names []string, i int) string {
+	if i <= 0 || i >= len(names) {
+		return fmt.Sprintf("?%d", i)
+	}
+	return names[i]
+}
+
+// String is the message in one line, without who it is from and without its bytes.
+func (m *Message) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "#%d %v", m.Seq, m.Kind)
+	switch m.Kind {
+	case RequestMessage, RenewMessage:
+		fmt.Fprintf(&b, " %d %v", m.ID, m.Mode)
+		if m.Known > 0 {
+			fmt.Fprintf(&b, " has v%d", m.Known-1)
+		}
+		if m.Kind == RenewMessage {
+			fmt.Fprintf(&b, ", release %d fence=%d", m.Old, m.Fence)
+		}
+	case ReleaseMessage:
+		fmt.Fprintf(&b, " %d fence=%d", m.ID, m.Fence)
+	case CancelMessage:
+		fmt.Fprintf(&b, " %d", m.ID)
+	case GrantMessage:
+		fmt.Fprintf(&b, " %v %v v%d fence=%d", m.IDs, m.Mode, m.Version, m.Fence)
+		if m.Prior != PriorReleased {
+			fmt.Fprintf(&b, " (%v)", m.Prior)
+		}
+	case PushMessage:
+		fmt.Fprintf(&b, " v%d", m.Version)
+	case RefusedMessage:
+		if m.Seq > 0 {
+			fmt.Fprintf(&b, " %d", m.ID)
+		}
+		fmt.Fprintf(&b, ": %v", m.Reason)
+	}
+	if m.Whole || m.Wrote {
+		fmt.Fprintf(&b, " size=%d", m.Size)
+	}
+	if m.Wrote && !m.Whole {
+		fmt.Fprintf(&b, " spans=%v", m.Spans)
+	}
+	return b.String()
+}
+
+// number checks a message's place in the order that its sender gave it, got being
+// the last that was taken.
+func (m *Message) number(got uint64) error {
+	switch {
+	case m.Seq <= got:
+		return fmt.Errorf("%w: %v of node %d, %d is the last", ErrReplayed, m, m.Node, got)
+	case m.Seq > got+1:
+		return fmt.Errorf("%w: %v of node %d after %d", ErrGap, m, m.Node, got)
+	}
+	return nil
+}
+
+// checkContents reports what is wrong with the bytes of a message, if anything.
+func (m *Message) checkContents(limit int) error {
+	if m.Size < 0 || m.Size%8 != 0 || m.Size > limit {
+		return fmt.Errorf("%w: %d bytes, want a multiple of 8 up to %d", ErrContents, m.Size, limit)
+	}
+	want := m.Size
+	if !m.Whole {
+		var err error
+		if want, err = checkSpans(m.Spans, m.Size); err != nil {
+			return err
+		}
+	}
+	if len(m.Bytes) != want {
+		return fmt.Errorf("%w: %d bytes came, want %d", ErrContents, len(m.Bytes), want)
+	}
+	return nil
+}
+
+// checkSpans returns how many bytes the spans of contents of a size are. They
+// stand in order and do not overlap.
+func checkSpans(spans []Span, size int) (n int, _ error) {
+	end := 0
+	for _, s := range spans {
+		if s.Len < 0 || s.Off < end || s.Off > size || s.Len > size-s.Off {
+			return 0, fmt.Errorf("%w: %v of %d bytes: name spans in order, apart, within the contents", ErrContents, s, size)
+		}
+		end, n = s.Off+s.Len, n+s.Len
+	}
+	return n, nil
+}

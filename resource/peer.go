@@ -1,0 +1,117 @@
+package resource
+
+import "fmt"
+
+// peer is what the home knows of a mirror.
+type peer struct {
+	node        Node
+	incarnation uint64
+	lost        bool   // this incarnation
+	got, sent   uint64 // sequence numbers
+	known       uint64 // one more than the version that the mirror has
+
+	tickets     map[ID]int
+	first, last int
+	granted     []int // about to be told
+}
+
+// admit finds the mirror that a message is from, if the message is of this life of
+// both halves, and the next in its order.
+func (h *Home) admit(m *Message) (*peer, error) {
+	if m.Resource != h.o.Resource {
+		return nil, fmt.Errorf("%w: %v of node %d is for resource %d, this is %d", ErrMalformed, m, m.Node, m.Resource, h.o.Resource)
+	}
+	if m.Epoch != h.ledger.Epoch() {
+		h.refuseLife(m.Node, m.Incarnation, AnotherEpoch)
+		return nil, fmt.Errorf("%w: %v of node %d is for epoch %d, this is %d", ErrOtherLife, m, m.Node, m.Epoch, h.ledger.Epoch())
+	}
+	p := h.peers[m.Node]
+	switch {
+	case p == nil:
+		if err := m.number(0); err != nil {
+			return nil, err
+		}
+		p = &peer{node: m.Node, incarnation: m.Incarnation, tickets: make(map[ID]int), first: noTicket, last: noTicket}
+		h.peers[m.Node] = p
+	case m.Incarnation < p.incarnation, m.Incarnation == p.incarnation && p.lost:
+		h.refuseLife(m.Node, m.Incarnation, Ended)
+		return nil, fmt.Errorf("%w: %v of node %d is from life %d, which is over", ErrOtherLife, m, m.Node, m.Incarnation)
+	case m.Incarnation > p.incarnation:
+		if err := m.number(0); err != nil {
+			return nil, err
+		}
+		h.drop(p)
+		p.incarnation, p.lost, p.got, p.sent = m.Incarnation, false, 0, 0
+	default:
+		if err := m.number(p.got); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// Lost says that a node is lost. Its requests are taken out of the line and what
+// it holds is released; of what it was writing nothing is there. If it is alive
+// after all, it is told to begin a new life, and so is any late message of this
+// one.
+func (h *Home) Lost(n Node, out []Message) []Message {
+	h.begin(out)
+	if p := h.peers[n]; p != nil && !p.lost {
+		h.drop(p)
+		p.lost = true
+		h.refuseLife(n, p.incarnation, Ended)
+	}
+	return h.end()
+}
+
+// drop takes everything of a mirror out of the line: first what waits, from the
+// last to the first, so that none of it is granted on the way. The ledger knows
+// before anybody is granted anything by it.
+func (h *Home) drop(p *peer) {
+	if p.first == noTicket {
+		return
+	}
+	for at := p.first; at != noTicket; at = h.tickets[at].next {
+		if t := &h.tickets[at]; t.state == ticketTold {
+			h.ledger.Lose(t.mode)
+		}
+	}
+	if h.ledger.Aborted() {
+		h.abort(p)
+		return
+	}
+	for at := p.last; at != noTicket; {
+		t := &h.tickets[at]
+		before := t.prev
+		switch {
+		case t.state != ticketWaits:
+		case h.line.Cancel(ticketID(at)):
+			h.forget(at)
+		default:
+			h.unlink(at)
+			t.state = ticketOrphaned
+		}
+		at = before
+	}
+	for p.first != noTicket {
+		at := p.first
+		h.forget(at)
+		h.line.Release(ticketID(at))
+	}
+}
+
+// abort is the end of the resource: everybody who waits is told, but for p, who is
+// lost.
+func (h *Home) abort(p *peer) {
+	for at := range h.tickets {
+		t := &h.tickets[at]
+		if t.state == ticketFree {
+			continue
+		}
+		if t.state == ticketWaits && t.peer != p {
+			h.refuse(t.peer, t.id, Aborted)
+		}
+		h.forget(at)
+	}
+	h.line.Abort()
+}

@@ -1,0 +1,443 @@
+package resource
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+)
+
+// chaos is a home and three mirrors whose places do what chance tells them, on
+// links that are ordered and otherwise as bad as can be, and beside it a model: a
+// plain list for the line, every version's bytes, and what each node must have.
+type chaos struct {
+	*protocol
+	chance func(n int) int // below n
+	flaw   string
+	trace  []string
+
+	places   []*model // of each node
+	versions [][]byte
+	line     []queued // in the order of arrival
+	due      map[tag]uint64
+	stale    []tag // accesses that are over, and whose places do not know
+	written  map[written]commitment
+	prior    Prior
+	fence    uint64
+	stamps   uint64 // what was written last
+
+	served, commits, pushes, late int
+}
+
+// model is what is known of a node without asking its mirror.
+type model struct {
+	node    Node
+	life    uint64 // as the home has it, 0 if it has none
+	joined  uint64 // as the node has it
+	lost    bool   // the home has given the life up
+	over    bool   // so has the node
+	asked   map[ID]Mode
+	leaving map[ID]bool
+	holds   map[ID]Stamp
+	has     uint64 // one more than the version that the home need not send
+	memory  uint64 // the same of the node's memory
+	unsure  bool
+	pushed  uint64
+	told    map[ID]Mode // granted by the home and not released
+	old     [2]Message  // that arrived last, from and to the mirror
+	modes   map[ID]Mode
+}
+
+// tag is a request, in a life.
+type tag struct {
+	node  Node
+	life  uint64
+	id    ID
+	fence uint64
+}
+
+// written names a message, and commitment is what it must lead to.
+type (
+	written    struct{ node, life, seq uint64 }
+	commitment struct {
+		contents []byte // nil: nothing was written
+		moved    int
+	}
+)
+
+const actions = 400
+
+// play plays a run and says what was wrong, if anything.
+func play(chance func(n int) int, flaw string) (c *chaos, err error) {
+	c = &chaos{chance: chance, flaw: flaw, due: make(map[tag]uint64), written: make(map[written]commitment)}
+	defer func() {
+		switch r := recover().(type) {
+		case nil:
+		case error:
+			err = r
+		default:
+			panic(r)
+		}
+	}()
+	policy := Policy(chance(16))
+	if policy > Abort {
+		policy = Discard
+	}
+	c.protocol = newProtocol(16, 3, LedgerOptions{Policy: policy}, MirrorOptions{})
+	c.protocol.line.late = chance(2) == 0
+	c.protocol.line.eager = flaw == "early push"
+	c.protocol.line.changed = c.changed
+	c.sent, c.granted, c.ended = c.onSent, c.onGranted, c.onEnded
+	c.versions = [][]byte{make([]byte, 16)}
+	for n := range 4 {
+		c.places = append(c.places, &model{node: Node(n), joined: 1})
+		c.places[n].clear()
+	}
+	for range actions {
+		c.act()
+	}
+	c.drain()
+	return c, nil
+}
+
+func (m *model) clear() {
+	m.asked, m.leaving, m.holds = make(map[ID]Mode), make(map[ID]bool), make(map[ID]Stamp)
+	m.modes = make(map[ID]Mode)
+}
+
+// check panics unless something is so.
+func (c *chaos) check(so bool, format string, args ...any) {
+	if !so {
+		panic(violation(format, args...))
+	}
+}
+
+func (c *chaos) note(format string, args ...any) {
+	c.trace = append(c.trace, fmt.Sprintf(format, args...))
+}
+
+// act does one thing.
+func (c *chaos) act() {
+	n := c.places[c.chance(4)]
+	switch k := c.chance(100); {
+	case k < 20:
+		c.request(n)
+	case k < 33:
+		c.endOne(n, false)
+	case k < 46:
+		c.endOne(n, true)
+	case k < 49:
+		c.cancel(n)
+	case k < 86:
+		for link, tries := c.chance(6), 0; !c.deliver((link+tries)%6) && tries < 6; tries++ {
+		}
+	case k < 92:
+		c.pump()
+	case k < 94:
+		c.replay(n)
+	case k < 95:
+		c.comeLate()
+	case k < 98:
+		c.rejoin(n)
+	default:
+		c.breakSomething(n)
+	}
+}
+
+func (c *chaos) pump() {
+	c.protocol.line.pump()
+	c.forgetKnown()
+	c.flush()
+}
+
+// forgetKnown is a flaw: the home does not remember what mirrors have.
+func (c *chaos) forgetKnown() {
+	if c.flaw == "no versions" {
+		for _, p := range c.home.peers {
+			p.known = 0
+		}
+	}
+}
+
+// freeID is an ID that the node may use, or 0. There are few, so that they come
+// again and again.
+func (c *chaos) freeID(n *model) ID {
+	id := ID(1 + c.chance(5))
+	_, asked := n.asked[id]
+	_, holds := n.holds[id]
+	if asked || holds || n.leaving[id] {
+		return 0
+	}
+	return id
+}
+
+func (c *chaos) request(n *model) {
+	id, mode := c.freeID(n), Mode(c.chance(2))
+	if id == 0 || n.over || c.ledger.Aborted() && n.node == 0 {
+		return
+	}
+	c.note("%d requests %d %v", n.node, id, mode)
+	n.asked[id], n.modes[id] = mode, mode
+	if n.node == 0 {
+		c.protocol.line.Request(id, mode)
+		c.flush()
+		return
+	}
+	out, err := c.nodes[n.node].mirror.Request(id, mode, nil)
+	c.check(err == nil, "node %d requests %d: %v", n.node, id, err)
+	c.route(out, true)
+}
+
+// endOne ends an access of a node, and requests again if renew is set.
+func (c *chaos) endOne(n *model, renew bool) {
+	ids := keys(n.holds)
+	if len(ids) == 0 {
+		return
+	}
+	a := Access{ID: ids[c.chance(len(ids))]}
+	var next ID
+	mode := Mode(c.chance(2))
+	if renew {
+		if next = c.freeID(n); next == 0 {
+			return
+		}
+	}
+	stamp := n.holds[a.ID]
+	a.Fence = stamp.Fence
+	memory := c.memory
+	if n.node > 0 {
+		memory = c.nodes[n.node].memory
+	}
+	c.check(bytes.Equal(memory.b, c.versions[stamp.Version]), "the bytes changed while %d of node %d had them", a.ID, n.node)
+	var will commitment
+	if n.modes[a.ID] == Write && c.chance(3) > 0 {
+		will = c.write(memory, &a)
+	}
+	c.note("%d releases %+v, then %d", n.node, a, next)
+	delete(n.holds, a.ID)
+	if renew {
+		n.asked[next], n.modes[next] = mode, mode
+	}
+	if n.node == 0 {
+		c.endAtHome(a, next, mode)
+		return
+	}
+	if a.Wrote {
+		n.memory, n.unsure = stamp.Version+2, true
+	}
+	if c.flaw == "all is dirty" && n.modes[a.ID] == Write {
+		a.Wrote = true
+	}
+	r := c.nodes[n.node].mirror
+	var out []Message
+	var err error
+	if renew {
+		out, err = r.Renew(a, next, mode, nil)
+	} else {
+		out, err = r.Release(a, nil)
+	}
+	c.check(err == nil, "node %d releases %d: %v", n.node, a.ID, err)
+	m := &out[len(out)-1]
+	c.check(len(m.Bytes) == will.moved, "%v moves %d bytes, want %d", m, len(m.Bytes), will.moved)
+	c.written[written{uint64(m.Node), m.Incarnation, m.Seq}] = will
+	c.route(out, true)
+}
+
+// write writes something new, at the ends of an access.
+func (c *chaos) write(memory *testMemory, a *Access) (will commitment) {
+	a.Wrote = true
+	if c.chance(6) == 0 {
+		memory.Resize(8 * (1 + c.chance(4)))
+	}
+	size := len(memory.b)
+	for off := 8 * c.chance(size/8); off < size; off += 8 * (1 + c.chance(3)) {
+		c.stamps++
+		binary.LittleEndian.PutUint64(memory.b[off:], c.stamps)
+		a.Spans = append(a.Spans, Span{off, 8})
+		will.moved += 8
+	}
+	if c.chance(2) == 0 {
+		a.Spans, will.moved = nil, size
+	}
+	will.contents = slices.Clone(memory.b)
+	return will
+}
+
+func (c *chaos) endAtHome(a Access, next ID, mode Mode) {
+	if a.Wrote {
+		c.ledger.Commit()
+		c.committed(c.memory.b)
+	}
+	if next != 0 {
+		c.protocol.line.Renew(a.ID, next, mode)
+	} else {
+		c.protocol.line.Release(a.ID)
+	}
+	c.flush()
+}
+
+func (c *chaos) committed(contents []byte) {
+	c.versions = append(c.versions, slices.Clone(contents))
+	c.commits++
+	c.prior = PriorReleased
+	c.check(c.ledger.Version() == uint64(len(c.versions)-1), "version %d after %d commits", c.ledger.Version(), len(c.versions)-1)
+	c.check(bytes.Equal(c.memory.b, contents), "version %d is not what was written", c.ledger.Version())
+}
+
+func (c *chaos) cancel(n *model) {
+	ids := keys(n.asked)
+	if len(ids) == 0 {
+		return
+	}
+	id := ids[c.chance(len(ids))]
+	c.note("%d cancels %d", n.node, id)
+	if n.node == 0 {
+		if c.protocol.line.Cancel(id) {
+			delete(n.asked, id)
+		}
+		c.flush()
+		return
+	}
+	out, err := c.nodes[n.node].mirror.Cancel(id, nil)
+	c.check(err == nil, "node %d cancels %d: %v", n.node, id, err)
+	delete(n.asked, id)
+	n.leaving[id] = true
+	c.route(out, true)
+}
+
+// deliver lets the oldest message of one of the links arrive.
+func (c *chaos) deliver(link int) bool {
+	n := c.nodes[1+link/2]
+	from := &n.toHome
+	if link%2 == 1 {
+		from = &n.toMirror
+	}
+	if len(*from) == 0 {
+		return false
+	}
+	m := (*from)[0]
+	*from = (*from)[1:]
+	c.places[n.node].old[link%2] = m
+	c.note("%d %v arrives, of life %d, on link %d", n.node, &m, m.Incarnation, link)
+	if link%2 == 0 {
+		c.atHome(&m)
+	} else {
+		c.atMirror(&m)
+	}
+	return true
+}
+
+// replay lets a message arrive again.
+func (c *chaos) replay(n *model) {
+	direction := c.chance(2)
+	m := n.old[direction]
+	if m.Kind == 0 {
+		return
+	}
+	c.note("%d %v arrives again", n.node, &m)
+	m = copied(&m)
+	if direction == 0 {
+		c.check(c.toHome(&m) != nil, "the home takes %v twice", &m)
+	} else {
+		c.check(c.toMirror(&m) != nil, "node %d takes %v twice", n.node, &m)
+	}
+}
+
+// comeLate lets a place end an access that was over long ago.
+func (c *chaos) comeLate() {
+	if len(c.stale) == 0 {
+		return
+	}
+	// The worst moment is when the same ID is held again.
+	at := slices.IndexFunc(c.stale, func(s tag) bool {
+		_, again := c.places[s.node].holds[s.id]
+		return again
+	})
+	if at < 0 {
+		if c.chance(8) > 0 {
+			return
+		}
+		at = c.chance(len(c.stale))
+	}
+	s := c.stale[at]
+	c.stale = slices.Delete(c.stale, at, at+1)
+	n := c.nodes[s.node]
+	a := Access{ID: s.id, Fence: s.fence, Wrote: c.places[s.node].modes[s.id] == Write}
+	if c.flaw == "no fence" {
+		a.Fence = n.mirror.requests[a.ID].fence // whatever the fence is
+	}
+	c.note("%d ends %+v, which is over", s.node, a)
+	out, err := n.mirror.Release(a, nil)
+	c.late++
+	c.check(err != nil || c.flaw == "no fence", "node %d ends %+v, which is over", s.node, a)
+	c.route(out, true)
+}
+
+func keys[V any](m map[ID]V) []ID {
+	ids := make([]ID, 0, len(m))
+	for id := range m {
+		ids = append(ids, id)
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// Whatever happens, nobody is in beside a writer, everybody sees what was committed
+// before its turn, nothing that was committed is lost, and no byte moves twice.
+func TestProtocolChaos(t *testing.T) {
+	runs := uint64(3000)
+	if testing.Short() {
+		runs = 300
+	}
+	var served, commits, pushes, late int
+	for seed := range runs {
+		c, err := play(rand.New(rand.NewPCG(seed, 1)).IntN, "")
+		if err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, lines(c.trace))
+		}
+		served, commits, pushes, late = served+c.served, commits+c.commits, pushes+c.pushes, late+c.late
+	}
+	t.Logf("%d runs: %d accesses, %d writes, %d pushes, %d late releases", runs, served, commits, pushes, late)
+	for what, n := range map[string]int{"accesses": served / 20, "writes": commits / 5, "pushes": pushes, "late releases": late * 5} {
+		if uint64(n) < runs/4 {
+			t.Errorf("too few %s: the test shows little", what)
+		}
+	}
+}
+
+// The same, with runs that rapid makes smaller when they fail.
+func TestProtocolChaosRapid(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		chance := func(n int) int { return rapid.IntRange(0, n-1).Draw(t, "chance") }
+		if c, err := play(chance, ""); err != nil {
+			t.Fatalf("%v\n%s", err, lines(c.trace))
+		}
+	})
+}
+
+// The test would find it if one of these was missing.
+func TestProtocolChaosFindsFlaws(t *testing.T) {
+	for _, flaw := range []string{"no fence", "all is dirty", "no versions", "early push", "lost write"} {
+		t.Run(flaw, func(t *testing.T) {
+			for seed := range uint64(1000) {
+				if _, err := play(rand.New(rand.NewPCG(seed, 1)).IntN, flaw); err != nil {
+					t.Logf("seed %d: %v", seed, err)
+					return
+				}
+			}
+			t.Error("not found")
+		})
+	}
+}
+
+func lines(trace []string) string {
+	var b bytes.Buffer
+	for _, line := range trace {
+		fmt.Fprintln(&b, line)
+	}
+	return b.String()
+}
