@@ -154,41 +154,64 @@ func (p *Place) Granted() bool {
 // Acquire waits until the request is granted. If ctx ends before, it returns
 // the reason and the request stays in the queue: acquire again, or cancel.
 func (p *Place) Acquire(ctx context.Context) error {
+	if p.take() {
+		return nil
+	}
+	return p.await(ctx)
+}
+
+// take is Acquire where there is nothing to wait for, nor anything unusual.
+func (p *Place) take() bool {
 	s := p.state.Load()
 	if s&requestedBit == 0 || p.listed {
-		return p.await(ctx, s)
+		return false
 	}
 	r := p.r
 	c := r.load(&r.completed)
 	if s&writeBit != 0 {
 		if c != s&^flags {
-			return p.await(ctx, s)
+			return false
 		}
 		r.fence++
 	} else if c&flags != 0 || !passed(c, s) {
-		return p.await(ctx, s)
+		return false
 	}
 	p.set(s ^ phaseBits)
 	if o := p.observer(); o != nil {
 		o.Acquired(p, false)
 	}
-	return nil
+	return true
 }
 
-// await is Acquire where there is more to do.
-func (p *Place) await(ctx context.Context, s uint64) error {
+// await is Acquire where there is more to do. It calls what stops the goroutine
+// itself: each function in between costs when it wakes up, since the processor
+// does not know where it returns to.
+func (p *Place) await(ctx context.Context) error {
+	s, r := p.state.Load(), p.r
 	switch {
 	case s&heldBit != 0:
 		return p.error("acquire", ErrHeld)
 	case s&requestedBit == 0:
 		return p.error("acquire", ErrNotRequested)
 	}
-	r, sleeps := p.r, false
+	slept := false
 	if p.listed || !due(r.load(&r.completed), s&^flags, modeOf(s)) {
-		p.list(s, nil)
-		sleeps = p.w.state.Load() != granted
-		if err := p.w.sleep(ctx); err != nil {
-			return p.error("acquire", err)
+		if !p.listed {
+			p.list(s, nil)
+		}
+		for w := p.w; w.state.Load() != granted; w.wakeUp() {
+			if ctx.Err() != nil {
+				return p.error("acquire", context.Cause(ctx))
+			}
+			slept = true
+			switch {
+			case w.bed != nil:
+				w.bed.ParkUntil(ctx, w.interrupt)
+			case ctx.Done() != nil:
+				w.place.ParkUntil(ctx, w.interrupt)
+			default:
+				w.place.Park()
+			}
 		}
 		p.listed = false
 	}
@@ -200,7 +223,7 @@ func (p *Place) await(ctx context.Context, s uint64) error {
 	}
 	p.set(s ^ phaseBits)
 	if o := p.observer(); o != nil {
-		o.Acquired(p, sleeps)
+		o.Acquired(p, slept)
 	}
 	return nil
 }
@@ -208,9 +231,6 @@ func (p *Place) await(ctx context.Context, s uint64) error {
 // list makes sure that whoever grants the request finds it. Who granted it before
 // that has not, which is why it then serves itself.
 func (p *Place) list(s uint64, hook func()) {
-	if p.listed {
-		return
-	}
 	p.listed, p.notified = true, false
 	w := p.w
 	if w == nil {

@@ -131,20 +131,11 @@ func (w *waiter) move(to, from, or uint32) bool {
 	}
 }
 
-// sleep returns when it is granted, or with the error of the context.
-func (w *waiter) sleep(ctx context.Context) error {
-	for w.state.Load() != granted {
-		if err := ctx.Err(); err != nil {
-			return context.Cause(ctx)
-		}
-		if w.bed == nil {
-			w.place.ParkUntil(ctx, w.interrupt)
-		} else {
-			w.bed.ParkUntil(ctx, w.interrupt)
-		}
+// wakeUp is what whoever has slept does first: it may have been for nothing.
+func (w *waiter) wakeUp() {
+	if s := w.state.Load(); s&^hooked == roused {
 		w.move(listed, roused, roused)
 	}
-	return nil
 }
 
 // parked is called when the goroutine sleeps, or is about to: from here on it may
