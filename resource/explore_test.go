@@ -15,8 +15,8 @@ import (
 )
 
 var (
-	seeds  = flag.Int("resource.seeds", 2000, "TestSeeds: how many seeds")
-	states = flag.Int("resource.states", 20_000, "TestExhaust: states of each search; all of them, if 0")
+	seeds  = flag.Int("resource.seeds", someSeeds, "TestSeeds: how many seeds")
+	states = flag.Int("resource.states", someStates, "TestExhaust: states of each search; all of them, if 0")
 )
 
 // game is a system of ranks that each play a script on places of one resource.
