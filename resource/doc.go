@@ -1,2 +1,46 @@
-// Package resource is a lock and the bytes that it protects.
+// Package resource is a lock and the bytes that it protects: the thing that an
+// ORWL program's tasks share. Most programs use it through package handle or orwl;
+// who has nothing but a mutex problem needs no more than this:
+//
+//	r, err := resource.New("account", 8)
+//
+//	var p resource.Place
+//	p.Request(r, resource.Write) // announce: never waits
+//	...
+//	p.Acquire(ctx) // wait
+//	b, err := p.Writable()
+//	...
+//	p.Release()
+//
+// # The order
+//
+// Requests are granted in FIFO order, by groups: a writer alone, or readers that
+// follow one another together. [FIFO] says it as a step function, which the liveness
+// check plays and tests compare with. A [Resource] has the same as a queue of two
+// counting words (queue.go), which takes no mutex: a request and a release are an
+// atomic instruction each, and a look. Only who has to wait appears in a list
+// (slots.go), sleeps (waiter.go), and is woken by whoever completes what it waits
+// for.
+//
+// # The bytes
+//
+// A resource has some, a multiple of 8, zero at first. A place maps them while it
+// holds; what it may not do is a typed error, and with [Guards] a view that is used
+// too late faults and is found. A version counts the writes, a fence the writers
+// that were granted. Writers may name what they changed ([Place.Dirty]), and
+// readers ask what has changed since a version that they know.
+//
+// # Nodes
+//
+// A resource has one home. [Home] and [Mirror] are the two halves of the protocol
+// by which other nodes take part, as step functions: messages in, messages and
+// grants out. Nothing in this package starts a goroutine, reads a clock or draws a
+// random number; the simulator gets between any two steps of the queue.
+//
+// # What orders what
+//
+// All that was done before a Release, a Renew or a Cancel is seen by whoever is
+// granted because of it. Looking at a place from outside orders nothing. The
+// queue's words are never locked; [Guards] and [Place.OnLoss] have a mutex each,
+// and call nothing while they hold it.
 package resource
