@@ -12,6 +12,7 @@ import (
 type Resource struct {
 	queue
 	name    string
+	initial int // bytes, as it was made
 	bytes   []byte
 	pages   *Pages   // nil: no guard pages
 	changes *changes // nil: nobody has named what it changed
@@ -39,7 +40,7 @@ func New(name string, size int) (*Resource, error) { return NewWith(name, size, 
 
 // NewWith is New with options.
 func NewWith(name string, size int, o Options) (*Resource, error) {
-	r := &Resource{name: name}
+	r := &Resource{name: name, initial: size}
 	if !validSize(size) {
 		return nil, fmt.Errorf("resource: %q: %w", name, sizeError(size))
 	}
@@ -66,6 +67,10 @@ func (r *Resource) Close() error {
 
 // Name is what the resource was called when it was made.
 func (r *Resource) Name() string { return r.name }
+
+// InitialSize is how many bytes the resource had when it was made. How many it has
+// now, only places know that hold it.
+func (r *Resource) InitialSize() int { return r.initial }
 
 // Break breaks the resource for good: whoever waits or comes later is told
 // ErrBroken and the reason; who holds it may release, for nobody. Only the first

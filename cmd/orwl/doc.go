@@ -1,8 +1,11 @@
 // Command orwl is the toolbox beside the library:
 //
+//	orwl locks    show the table of locks: what each promises, takes and costs
 //	orwl sim      give a lock to the simulator and see whether it keeps its promises
 //	orwl predict  play a lock on a described machine in virtual time
+//	orwl vet      say whether a system of tasks lives for ever, or where it deadlocks
 //	orwl topo     show the machine as the tree that the locks see
+//	orwl place    put tasks near those they share with, on a described machine
 //	orwl model    measure what this machine's operations cost
 //
 // Each has -h. It exits with 0 when all is well, 1 when what it looked at is

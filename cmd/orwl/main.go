@@ -23,6 +23,7 @@ func commands() []command {
 		{"predict", "play a lock on a described machine in virtual time", runPredict},
 		{"vet", "say whether a system of tasks lives for ever, or where it deadlocks", runVet},
 		{"topo", "show the machine as the tree that the locks see", runTopo},
+		{"place", "put tasks near those they share with, on a described machine", runPlace},
 		{"model", "measure what this machine's operations cost", runModel},
 	}
 }
@@ -42,11 +43,11 @@ func main() {
 		}
 		return
 	}
-	os.Exit(orwl(os.Args[1:], os.Stdout, os.Stderr))
+	os.Exit(execute(os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// orwl runs one command line and returns its exit code.
-func orwl(args []string, out, complaints io.Writer) int {
+// execute runs one command line and returns its exit code.
+func execute(args []string, out, complaints io.Writer) int {
 	if len(args) == 0 {
 		overview(complaints)
 		return exitUsage
@@ -60,7 +61,7 @@ func orwl(args []string, out, complaints io.Writer) int {
 			return c.call(args[1:], out, complaints)
 		}
 	}
-	fmt.Fprintf(complaints, "orwl: no command %q: want one of locks, sim, predict, vet, topo, model; orwl -h tells more\n", args[0])
+	fmt.Fprintf(complaints, "orwl: no command %q: want one of locks, sim, predict, vet, topo, place, model; orwl -h tells more\n", args[0])
 	return exitUsage
 }
 

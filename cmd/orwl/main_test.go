@@ -26,7 +26,7 @@ func TestMain(m *testing.M) {
 func try(t *testing.T, args ...string) (code int, out, complaints string) {
 	t.Helper()
 	var o, c bytes.Buffer
-	code = orwl(args, &o, &c)
+	code = execute(args, &o, &c)
 	return code, o.String(), c.String()
 }
 

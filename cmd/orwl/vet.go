@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	library "github.com/orwl/go-orwl/orwl" // orwl is this command
+	"github.com/orwl/go-orwl/orwl" // orwl is this command
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -76,17 +76,17 @@ func runVet(f *flag.FlagSet, args []string, out io.Writer) error {
 }
 
 // readSystem reads a system that has at least one task.
-func readSystem(name string) (library.System, error) {
+func readSystem(name string) (orwl.System, error) {
 	in := os.Stdin
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return library.System{}, err
+			return orwl.System{}, err
 		}
 		defer file.Close()
 		in = file
 	}
-	s, err := library.ParseSystem(in)
+	s, err := orwl.ParseSystem(in)
 	if err == nil && len(s.Tasks) == 0 {
 		err = errors.New("no task is described: orwl vet -h shows how")
 	}
@@ -102,7 +102,7 @@ type startingQueue struct {
 
 // startingQueues are those of all resources, in the order of their very first
 // requests.
-func startingQueues(s library.System) ([]*startingQueue, error) {
+func startingQueues(s orwl.System) ([]*startingQueue, error) {
 	var queues []*startingQueue
 	of := make(map[string]*startingQueue)
 	for _, first := range s.Order() {

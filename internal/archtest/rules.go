@@ -34,7 +34,8 @@ var layers = []layer{
 	{path: "locks/lockstest", testsOf: "locks", imports: "locks net/rma net/rmatest net/topology"},
 	{path: "resource", pure: true, imports: "internal/park locks net/wire net/rma"},
 	{path: "handle", pure: true, imports: "resource"},
-	{path: "orwl", imports: "internal/park " + belowOrwl},
+	{path: "orwl/placement", pure: true, imports: "net/topology"},
+	{path: "orwl", imports: "internal/park orwl/placement " + belowOrwl},
 	{path: "metrics", imports: "orwl " + belowOrwl},
 
 	// The programs.

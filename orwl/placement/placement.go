@@ -1,0 +1,137 @@
+package placement
+
+import (
+	"fmt"
+
+	"github.com/orwl/go-orwl/internal/invariant"
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// Placement says on which rank each task runs, and what that costs next to the
+// two placements that need no thought. [Place] makes it.
+//
+// It is a proposal about memory, not about threads: a task's rank is the node
+// it runs on and the home of what it writes. Nothing is pinned.
+type Placement struct {
+	Rank       []topology.Rank // of each task
+	Cost       Cost            // of Rank; never more than InOrder's
+	InOrder    Cost            // of blocks of tasks in the order of their numbers
+	RoundRobin Cost            // of task t on rank t mod P
+	Limit      int64           // no rank carries more
+	Floor      int64           // no rank carries less; 0 if tasks differ in load
+
+	graph Graph
+	links *links
+	tree  *topology.Tree
+}
+
+// Options is how Place works. The zero value will do.
+type Options struct {
+	// Tolerance is by how much of the average load a rank may exceed the
+	// average, 0 for 0.05, at most 1. It matters only if tasks differ in load:
+	// tasks of one load are spread to within one task, whatever the tolerance.
+	// Where the tasks are too coarse for it, the limit is what the best blocks
+	// of tasks in order need.
+	Tolerance float64
+}
+
+const defaultTolerance = 0.05
+
+// manyTasks is beyond how many tasks blocks in order trade only if division did
+// not beat them: it takes as long as the division and hardly ever wins.
+const manyTasks = 1 << 10
+
+func (o Options) withDefaults() Options {
+	if o.Tolerance == 0 {
+		o.Tolerance = defaultTolerance
+	}
+	return o
+}
+
+func (o Options) validate() error {
+	if !(o.Tolerance >= 0 && o.Tolerance <= 1) { // also refuses NaN
+		return &Error{"Options.Tolerance", fmt.Sprintf("is %v", o.Tolerance), "give 0 to 1, where 0 stands for 0.05"}
+	}
+	return nil
+}
+
+// Place puts tasks that give each other much close together on the tree, such
+// that every rank carries about the same load. The cost that it keeps low is the
+// sum over all edges of weight times distance: 0 on one rank, 1 if only the
+// finest element above the ranks joins the two, and N if only the machine does.
+//
+// The way is that of Scotch and TreeMatch: from the machine down, the tasks of
+// each element are divided among its parts, so that little weight is cut (by
+// halves; coarsened, grown, and refined after Fiduccia and Mattheyses on the way
+// back), and on each level pairs of elements then trade tasks. Blocks in order
+// trade, too, if tasks are few or division found nothing better, and the cheapest
+// placement wins. Up to eight tasks on four ranks it is the cheapest that there
+// is. There is no chance in it: the same graph and tree give the same placement
+// everywhere.
+//
+// It takes about a third of a second for 10,000 tasks with four links each on 64
+// ranks, and two seconds for 100,000. The error is a [*Error].
+func Place(tree *topology.Tree, g Graph, o Options) (*Placement, error) {
+	if tree == nil || tree.Levels() == 0 {
+		return nil, &Error{"the tree", "is missing", "take it from topology.Parse, Flat or Detect"}
+	}
+	o = o.withDefaults()
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	if err := g.validate(tree); err != nil {
+		return nil, err
+	}
+	l := g.links()
+	b := newBalance(l.load, tree.Ranks(), o.Tolerance)
+	d := &descent{tree: tree, links: l, balance: b}
+	p := &Placement{Limit: b.limit, Floor: b.floor, graph: g, links: l, tree: tree}
+
+	inOrder := b.inOrder(l.load)
+	roundRobin := make([]topology.Rank, g.Tasks)
+	for t := range roundRobin {
+		roundRobin[t] = topology.Rank(t % tree.Ranks())
+	}
+	p.InOrder, p.RoundRobin = costOf(tree, l, inOrder), costOf(tree, l, roundRobin)
+	p.Rank, p.Cost = inOrder, p.InOrder
+	p.consider(&b, d.divided(), roundRobin)
+	if g.Tasks <= manyTasks || p.Cost.Total == p.InOrder.Total {
+		p.consider(&b, d.polished(inOrder))
+	}
+	if g.Tasks <= fewTasks {
+		p.consider(&b, d.improved(p.Rank, p.Cost.Total))
+	}
+	if invariant.Enabled {
+		invariant.Check(b.holds(l.load, p.Rank), "loads %d are not within %d to %d", p.Loads(), b.floor, b.limit)
+	}
+	return p, nil
+}
+
+// consider takes the first of the placements that is within the limits and
+// cheaper than what it has and all the others.
+func (p *Placement) consider(b *balance, candidates ...[]topology.Rank) {
+	for _, ranks := range candidates {
+		if cost := costOf(p.tree, p.links, ranks); cost.Total < p.Cost.Total && b.holds(p.links.load, ranks) {
+			p.Rank, p.Cost = ranks, cost
+		}
+	}
+}
+
+// ByRank lists the tasks of each rank, in ascending order: what each rank
+// starts, and joined, an order of start that keeps neighbours together.
+func (p *Placement) ByRank() [][]int {
+	tasks := make([][]int, p.tree.Ranks())
+	for t, r := range p.Rank {
+		tasks[r] = append(tasks[r], t)
+	}
+	return tasks
+}
+
+// Loads is what each rank carries.
+func (p *Placement) Loads() []int64 { return loadsOf(p.tree.Ranks(), p.links.load, p.Rank) }
+
+// Links counts the pairs of tasks with an edge of some weight between them, and
+// the weight of all edges together.
+func (p *Placement) Links() (pairs int, weight int64) {
+	return len(p.links.to) / 2, p.Cost.weight()
+}
