@@ -17,7 +17,6 @@ type Access struct {
 	resource *resource.Resource
 	mode     resource.Mode
 	priority int
-	bed      bed
 }
 
 // Priority gives the access's first request another place in the start order

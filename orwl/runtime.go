@@ -30,10 +30,7 @@ type Runtime struct {
 }
 
 // run is what the tasks of a runtime have in common while they run.
-type run struct {
-	ctx        context.Context
-	interrupts interrupts
-}
+type run struct{ ctx context.Context }
 
 // New makes a runtime without tasks.
 func New(o Options) (*Runtime, error) {
@@ -127,7 +124,6 @@ func (rt *Runtime) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r.ctx = ctx
-	defer context.AfterFunc(ctx, r.interrupts.call)()
 	defer rt.watch(ctx)()
 
 	var all sync.WaitGroup
@@ -177,8 +173,6 @@ func (rt *Runtime) start(ctx context.Context) (*run, error) {
 	}
 	for _, first := range s.Order() {
 		a := rt.tasks[first.Task].accesses[first.Access]
-		a.bed.run = r
-		a.Place().Sleep(&a.bed)
 		if rt.guards != nil {
 			a.Place().Call(fmt.Sprintf("%d of task %s", first.Access+1, a.task.name))
 		}

@@ -63,42 +63,45 @@ func (t *Task) Accesses() handle.Vector {
 }
 
 // Rounds iterates n times, or until the run ends if n is negative. In each round
-// the task waits for all its accesses, in the order in which they were declared,
-// then the loop's body runs, then each access is announced for the next round and
-// released.
+// the task waits for all its accesses, then the loop's body runs, then each
+// access is announced for the next round and released.
 //
 //	for round := range t.Rounds(100) {
 //		...
 //	}
 //
-// If the run ends, or an access fails, so does the loop, and then the task with
-// that error, whatever its body returns.
+// Who leaves the loop early releases all, and announces nothing. If the run ends,
+// or an access fails, so does the loop, and then the task with that error, whatever
+// its body returns. A task has one such loop.
+//
+// It waits first for the access that it had to wait for the last time. All are
+// announced, so the order makes no difference to others; but what has to be
+// waited for longest is mostly the same, and when that is granted the rest is, too.
 func (t *Task) Rounds(n int) iter.Seq[int] {
 	return func(yield func(int) bool) {
+		ctx := t.run.ctx
+		last := 0 // that it had to wait for
 		for i := 0; n < 0 || i < n; i++ {
-			if !t.acquire() {
+			first := last
+			for k := range t.accesses {
+				j := first + k
+				if j >= len(t.accesses) {
+					j -= len(t.accesses)
+				}
+				p := t.accesses[j].Place()
+				if !p.Granted() {
+					last = j
+				}
+				if t.err = p.Acquire(ctx); t.err != nil {
+					return
+				}
+			}
+			goesOn := yield(i)
+			if !t.renew(!goesOn || i == n-1) || !goesOn {
 				return
 			}
-			if !yield(i) {
-				return // the rest is taken back when the task ends
-			}
-			if !t.renew(n >= 0 && i == n-1) {
-				return
-			}
-			t.round.Add(1)
 		}
 	}
-}
-
-func (t *Task) acquire() bool {
-	ctx := t.run.ctx
-	for _, a := range t.accesses {
-		if err := a.Acquire(ctx); err != nil {
-			t.err = err
-			return false
-		}
-	}
-	return true
 }
 
 // renew ends a round, and begins the next unless it is the last.
@@ -113,6 +116,7 @@ func (t *Task) renew(last bool) bool {
 			return false
 		}
 	}
+	t.round.Add(1)
 	return true
 }
 

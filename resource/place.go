@@ -153,11 +153,50 @@ func (p *Place) Granted() bool {
 
 // Acquire waits until the request is granted. If ctx ends before, it returns
 // the reason and the request stays in the queue: acquire again, or cancel.
+//
+// It calls what stops the goroutine itself: each function in between costs when
+// it wakes up, since the processor does not know where it returns to.
 func (p *Place) Acquire(ctx context.Context) error {
 	if p.take() {
 		return nil
 	}
-	return p.await(ctx)
+	s, r := p.state.Load(), p.r
+	switch {
+	case s&heldBit != 0:
+		return p.error("acquire", ErrHeld)
+	case s&requestedBit == 0:
+		return p.error("acquire", ErrNotRequested)
+	}
+	slept := false
+	if p.listed || !due(r.load(&r.completed), s&^flags, modeOf(s)) {
+		if !p.listed {
+			p.list(s, nil)
+		}
+		for w := p.w; w.state.Load() != granted; w.wakeUp() {
+			if ctx.Err() != nil {
+				return p.error("acquire", context.Cause(ctx))
+			}
+			slept = true
+			if w.bed != nil {
+				w.bed.ParkUntil(ctx, w.interrupt)
+			} else {
+				w.alarm.Set(ctx, w.interrupt)
+				w.place.Park()
+			}
+		}
+		p.listed = false
+	}
+	if r.completed.Load()&broken != 0 {
+		return p.error("acquire", r.brokenError())
+	}
+	if s&writeBit != 0 {
+		r.fence++
+	}
+	p.set(s ^ phaseBits)
+	if o := p.observer(); o != nil {
+		o.Acquired(p, slept)
+	}
+	return nil
 }
 
 // take is Acquire where there is nothing to wait for, nor anything unusual.
@@ -181,51 +220,6 @@ func (p *Place) take() bool {
 		o.Acquired(p, false)
 	}
 	return true
-}
-
-// await is Acquire where there is more to do. It calls what stops the goroutine
-// itself: each function in between costs when it wakes up, since the processor
-// does not know where it returns to.
-func (p *Place) await(ctx context.Context) error {
-	s, r := p.state.Load(), p.r
-	switch {
-	case s&heldBit != 0:
-		return p.error("acquire", ErrHeld)
-	case s&requestedBit == 0:
-		return p.error("acquire", ErrNotRequested)
-	}
-	slept := false
-	if p.listed || !due(r.load(&r.completed), s&^flags, modeOf(s)) {
-		if !p.listed {
-			p.list(s, nil)
-		}
-		for w := p.w; w.state.Load() != granted; w.wakeUp() {
-			if ctx.Err() != nil {
-				return p.error("acquire", context.Cause(ctx))
-			}
-			slept = true
-			switch {
-			case w.bed != nil:
-				w.bed.ParkUntil(ctx, w.interrupt)
-			case ctx.Done() != nil:
-				w.place.ParkUntil(ctx, w.interrupt)
-			default:
-				w.place.Park()
-			}
-		}
-		p.listed = false
-	}
-	if r.completed.Load()&broken != 0 {
-		return p.error("acquire", r.brokenError())
-	}
-	if s&writeBit != 0 {
-		r.fence++
-	}
-	p.set(s ^ phaseBits)
-	if o := p.observer(); o != nil {
-		o.Acquired(p, slept)
-	}
-	return nil
 }
 
 // list makes sure that whoever grants the request finds it. Who granted it before
@@ -280,6 +274,9 @@ func (p *Place) Release() error {
 	p.commit()
 	p.set(s & writeBit)
 	p.r.complete(modeOf(s))
+	if p.w != nil {
+		p.w.alarm.Off()
+	}
 	if o := p.observer(); o != nil {
 		o.Released(p)
 	}
@@ -324,6 +321,9 @@ func (p *Place) Cancel() error {
 func (p *Place) withdraw(s uint64) {
 	r, m := p.r, modeOf(s)
 	p.set(s & writeBit)
+	if p.w != nil {
+		p.w.alarm.Off()
+	}
 	if !p.listed && !due(r.load(&r.completed), s&^flags, m) {
 		p.list(s, nil)
 	}

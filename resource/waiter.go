@@ -33,6 +33,7 @@ type waiter struct {
 	interrupt func()
 	bed       Bed        // nil: place
 	place     park.Place // a bed of its own
+	alarm     park.Alarm // that wakes who sleeps there; on as long as the place comes back
 }
 
 // The states of a waiter.

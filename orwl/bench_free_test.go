@@ -1,0 +1,124 @@
+package orwl_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// free is what nobody else wants, used by one goroutine again and again, of a
+// buffered channel that is sent to and received from.
+func free(b *testing.B) {
+	const access, step = 1.5, 2.0
+	for _, m := range []match{
+		{"place/access", access, often("ours", placeAccess(newResource(8))), nil},
+		{"place/pair", step, often("ours", placePair(newResource(8))), nil},
+		{"place/pair-read", step, often("ours", placePairRead(newResource(8))), nil},
+		{"handle/access", access, often("ours", handleAccess), nil},
+		{"handle/pair", step, often("ours", handlePair), nil},
+	} {
+		m.peers = []contender{often("channel", channelFree)}
+		m.run(b, noAllocations)
+	}
+}
+
+// off is what options cost, of a place that was never told of any. One that knows
+// that it has no observer, as all places of tasks do, has to look.
+func off(b *testing.B) {
+	const nothing = 1.02
+	bare := []contender{often("bare", placeAccess(newResource(8)))}
+	match{"observer-off", nothing, often("ours", placeAccess(newResource(8), func(p *resource.Place) { p.Observe(nil) })), bare}.run(b, noAllocations)
+	match{"observer-on", 0, often("ours", placeAccess(newResource(8), func(p *resource.Place) { p.Observe(new(counter)) })), bare}.run(b, noAllocations)
+
+	guarded, err := resource.NewWith("guarded", 8, resource.Options{Guards: new(resource.Guards)})
+	if errors.Is(err, resource.ErrNoGuardPages) {
+		b.Log(err) // and there is nothing to compare
+		return
+	}
+	must(err)
+	b.Cleanup(func() { must(guarded.Close()) })
+	match{"guard-pages-unmapped", nothing, often("ours", placeAccess(guarded)), bare}.run(b, noAllocations)
+	match{"guard-pages-mapped", 0, often("ours", placeMapped(guarded)), []contender{often("bare", placeMapped(newResource(8)))}}.run(b, nil)
+}
+
+func placeAccess(r *resource.Resource, prepare ...func(*resource.Place)) func(n int) {
+	p, ctx := new(resource.Place), context.Background()
+	for _, f := range prepare {
+		f(p)
+	}
+	return func(n int) {
+		for range n {
+			must(p.Request(r, resource.Write))
+			must(p.Acquire(ctx))
+			must(p.Release())
+		}
+	}
+}
+
+func placeMapped(r *resource.Resource) func(n int) {
+	p, ctx := new(resource.Place), context.Background()
+	return func(n int) {
+		for range n {
+			must(p.Request(r, resource.Write))
+			must(p.Acquire(ctx))
+			bytes, err := p.Writable()
+			must(err)
+			bytes[0]++
+			must(p.Release())
+		}
+	}
+}
+
+func placePair(r *resource.Resource) func(n int) { return placePairOf(r, resource.Write) }
+
+func placePairRead(r *resource.Resource) func(n int) { return placePairOf(r, resource.Read) }
+
+func placePairOf(r *resource.Resource, m resource.Mode) func(n int) {
+	p, ctx := new(resource.Place), context.Background()
+	return func(n int) {
+		must(p.Request(r, m))
+		for range n {
+			must(p.Acquire(ctx))
+			must(p.Renew())
+		}
+		must(p.Cancel())
+	}
+}
+
+func handleAccess(n int) {
+	h, r, ctx := new(handle.Handle), newResource(8), context.Background()
+	for range n {
+		must(h.Request(r, resource.Write))
+		must(h.Acquire(ctx))
+		must(h.Release())
+	}
+}
+
+func handlePair(n int) {
+	p, r, ctx := new(handle.Pair), newResource(8), context.Background()
+	must(p.Request(r, resource.Write))
+	for range n {
+		must(p.Acquire(ctx))
+		must(p.Release())
+	}
+	must(p.Cancel())
+}
+
+func channelFree(n int) {
+	c := make(chan struct{}, 1)
+	for range n {
+		c <- struct{}{}
+		<-c
+	}
+}
+
+// counter is an observer that does next to nothing.
+type counter struct{ requested, acquired, released, cancelled int }
+
+func (c *counter) Requested(*resource.Place)      { c.requested++ }
+func (c *counter) Acquired(*resource.Place, bool) { c.acquired++ }
+func (c *counter) Released(*resource.Place)       { c.released++ }
+func (c *counter) Cancelled(*resource.Place)      { c.cancelled++ }

@@ -1,0 +1,186 @@
+package orwl_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"runtime/debug"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// bytesEach is what things take, with all that they have allocated.
+func bytesEach(b *testing.B) {
+	const target = 256
+	ended, end := context.WithCancel(context.Background())
+	end()
+	for _, thing := range []struct {
+		name   string
+		target float64
+		setUp  func(n int) (one func(i int) any)
+	}{
+		{"resource", target, func(int) func(int) any {
+			return func(int) any { return newResource(0) }
+		}},
+		{"pair-idle", target, func(int) func(int) any {
+			return func(int) any { return new(handle.Pair) }
+		}},
+		// It has all that it takes to sleep, and is woken at once.
+		{"pair-that-waited", target, func(n int) func(int) any {
+			held := make([]*resource.Resource, n)
+			for i := range held {
+				held[i] = newResource(0)
+				must(new(resource.Place).Request(held[i], resource.Write))
+			}
+			return func(i int) any {
+				p := new(handle.Pair)
+				must(p.Request(held[i], resource.Write))
+				if err := p.Acquire(ended); !errors.Is(err, context.Canceled) {
+					panic(err)
+				}
+				return p
+			}
+		}},
+		{"task", 0, func(n int) func(int) any {
+			rt, names := newRuntime(), numbers(n)
+			return func(i int) any { return rt.Task(names[i]) }
+		}},
+		{"access", 0, func(n int) func(int) any {
+			rt, names := newRuntime(), numbers(n)
+			r := rt.Resource("r", 0)
+			tasks := make([]*orwl.Task, n)
+			for i := range tasks {
+				tasks[i] = rt.Task(names[i])
+			}
+			return func(i int) any { return tasks[i].Write(r) }
+		}},
+	} {
+		b.Run(thing.name, func(b *testing.B) {
+			for b.Loop() {
+				const n = 10_000
+				one := thing.setUp(n)
+				kept := make([]any, n)
+				before := live()
+				for i := range kept {
+					kept[i] = one(i)
+				}
+				each := float64(live()-before) / n
+				runtime.KeepAlive(kept)
+				runtime.KeepAlive(one)
+				b.ReportMetric(each, "bytes")
+				if thing.target > 0 {
+					most(b, each, thing.target)
+				}
+			}
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+// start is 100,000 tasks in a ring: how long it takes to declare them, to start
+// them, which includes the check that they cannot deadlock, and until all have had
+// their first round; and the memory while all but one wait: what the system counts,
+// and what is not garbage.
+func start(b *testing.B) {
+	const n, target = 100_000, 2048
+	canonical := func(int) int { return 0 }
+	b.Run("time", func(b *testing.B) {
+		for b.Loop() {
+			begin := time.Now()
+			var started time.Time
+			rt := taskRing(n, 1, canonical, func(i int) {
+				if i == 0 {
+					started = time.Now()
+				}
+			})
+			declared := time.Now()
+			must(rt.Run(context.Background()))
+			done := time.Now()
+			for _, part := range []struct {
+				name     string
+				from, to time.Time
+			}{{"declare-ms", begin, declared}, {"start-ms", declared, started}, {"first-round-ms", declared, done}} {
+				b.ReportMetric(float64(part.to.Sub(part.from).Microseconds())/1000, part.name)
+			}
+		}
+		b.ReportMetric(0, "ns/op")
+	})
+	b.Run("memory", func(b *testing.B) {
+		for b.Loop() {
+			debug.FreeOSMemory() // what the system still counts
+			var before, waiting runtime.MemStats
+			runtime.ReadMemStats(&before)
+			residentBefore, _ := resident()
+			var begun atomic.Int64
+			must(taskRing(n, 1, canonical, func(i int) {
+				begun.Add(1)
+				if i > 0 {
+					return // and wait for the task before
+				}
+				for begun.Load() < n {
+					runtime.Gosched()
+				}
+				runtime.Gosched() // so that the last one sleeps
+				if all, ok := resident(); ok {
+					b.ReportMetric(all, "resident-MiB")
+					b.ReportMetric(all-residentBefore, "more-resident-MiB")
+					most(b, all, target)
+				}
+				runtime.GC()
+				runtime.ReadMemStats(&waiting)
+			}).Run(context.Background()))
+			heap, stacks := waiting.HeapInuse-before.HeapInuse, waiting.StackInuse-before.StackInuse
+			b.ReportMetric(float64(heap)/n, "heap-bytes/task")
+			b.ReportMetric(float64(stacks)/n, "stack-bytes/task")
+		}
+		b.ReportMetric(0, "ns/op")
+	})
+}
+
+// resident is how much memory the process has, in MiB, if the system tells.
+func resident() (mib float64, ok bool) {
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		return 0, false
+	}
+	_, value, _ := bytes.Cut(status, []byte("VmRSS:"))
+	_, err = fmt.Sscan(string(value), &mib)
+	return mib / 1024, err == nil
+}
+
+// live is how many bytes are in use.
+func live() int64 {
+	runtime.GC()
+	runtime.GC() // what pools have kept
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc)
+}
+
+func newResource(size int) *resource.Resource {
+	r, err := resource.New("r", size)
+	must(err)
+	return r
+}
+
+func newRuntime() *orwl.Runtime {
+	rt, err := orwl.New(orwl.Options{Stall: -1})
+	must(err)
+	return rt
+}
+
+func numbers(n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprint(i)
+	}
+	return names
+}
