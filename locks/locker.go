@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/bits"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -99,12 +100,26 @@ func (k *Locker) init(l *Lock, f rma.Fabric, ranks []Rank) error {
 // Lock waits until the goroutine has the lock. It panics with a *BrokenError if
 // the lock is broken: a sync.Locker cannot say so otherwise.
 func (k *Locker) Lock() {
-	p := k.claim()
-	if err := p.mutex.Acquire(context.Background()); err != nil {
-		k.vacate(p, placeTaken)
+	if err := k.LockContext(context.Background()); err != nil {
 		panic(err)
 	}
+}
+
+// LockContext is Lock that returns the error: a *BrokenError if the lock is broken,
+// and ctx's, without the lock, if ctx ends while the goroutine waits for a rank. If
+// it ends when it has a rank and waits for the lock, Spec.Aborts says what comes of
+// that; a lock that never aborts is waited for until it is there.
+func (k *Locker) LockContext(ctx context.Context) error {
+	p, err := k.claim(ctx)
+	if err != nil {
+		return err
+	}
+	if err := p.mutex.Acquire(ctx); err != nil {
+		k.vacate(p, placeTaken)
+		return err
+	}
 	k.holder = p
+	return nil
 }
 
 // TryLock reports whether the goroutine has the lock now. It never waits, and a
@@ -135,10 +150,10 @@ func (k *Locker) Unlock() {
 	k.vacate(p, placeTaken)
 }
 
-// claim returns a place that is the goroutine's from now on.
-func (k *Locker) claim() *place {
+// claim returns a place that is the goroutine's from now on, or ctx's error.
+func (k *Locker) claim(ctx context.Context) (*place, error) {
 	if p := k.tryClaim(); p != nil {
-		return p
+		return p, nil
 	}
 	mine := make(chan *place, 1)
 	k.mu.Lock()
@@ -146,7 +161,21 @@ func (k *Locker) claim() *place {
 	k.waiting.Add(1)
 	k.serve() // a place may have become free before waiting said so
 	k.mu.Unlock()
-	return <-mine
+	select {
+	case p := <-mine:
+		return p, nil
+	case <-ctx.Done():
+	}
+	k.mu.Lock()
+	if i := slices.Index(k.queue, mine); i >= 0 {
+		k.queue = slices.Delete(k.queue, i, i+1)
+		k.waiting.Add(-1)
+		k.mu.Unlock()
+		return nil, ctx.Err()
+	}
+	k.mu.Unlock()
+	k.vacate(<-mine, placeTaken) // it has just been served
+	return nil, ctx.Err()
 }
 
 // tryClaim does not overtake those who wait.

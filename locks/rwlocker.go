@@ -29,12 +29,23 @@ func NewRWLocker(l *Lock, f rma.Fabric, ranks ...Rank) (*RWLocker, error) {
 // panics as Lock does. As of a sync.RWMutex, a goroutine that has it must not
 // ask for it again: a writer may have come in between.
 func (k *RWLocker) RLock() {
-	p := k.claim()
-	if err := p.rw.AcquireRead(context.Background()); err != nil {
-		k.vacate(p, placeTaken)
+	if err := k.RLockContext(context.Background()); err != nil {
 		panic(err)
 	}
+}
+
+// RLockContext is LockContext for readers.
+func (k *RWLocker) RLockContext(ctx context.Context) error {
+	p, err := k.claim(ctx)
+	if err != nil {
+		return err
+	}
+	if err := p.rw.AcquireRead(ctx); err != nil {
+		k.vacate(p, placeTaken)
+		return err
+	}
 	p.state.Add(placeReading - placeTaken)
+	return nil
 }
 
 // TryRLock is TryLock for readers; ReadTryer is what the lock must be.

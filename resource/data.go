@@ -70,13 +70,18 @@ func (p *Place) commit() {
 	r, x := p.r, p.x
 	if p.wrote {
 		p.wrote = false
-		r.version++
-		if r.changes != nil {
-			r.changes.note(r.version, x, len(r.bytes))
-		}
+		r.committed(x)
 	}
 	if x != nil && x.view != nil {
 		p.shut()
+	}
+}
+
+// committed makes what was written a version.
+func (r *Resource) committed(x *extras) {
+	r.version++
+	if r.changes != nil {
+		r.changes.note(r.version, x, len(r.bytes))
 	}
 }
 

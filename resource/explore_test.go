@@ -15,8 +15,8 @@ import (
 )
 
 var (
-	seeds  = flag.Int("resource.seeds", someSeeds, "TestSeeds: how many seeds")
-	states = flag.Int("resource.states", someStates, "TestExhaust: states of each search; all of them, if 0")
+	seeds  = flag.Int("resource.seeds", someSeeds, "TestSeeds, TestGuardSeeds: how many seeds")
+	states = flag.Int("resource.states", someStates, "TestExhaust, TestGuardExhaust: states of each search; all of them, if 0")
 )
 
 // game is a system of ranks that each play a script on places of one resource.
@@ -24,7 +24,6 @@ var (
 type game struct {
 	scripts [][]move // of each rank
 	places  int      // of each rank
-	broken  bool     // a rank breaks the resource in the end
 }
 
 // move is a step of a script.

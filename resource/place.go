@@ -29,6 +29,8 @@ type Place struct {
 	listed   bool // w is in a list of the queue, or was and is granted
 	notified bool // w has, or had, a hook
 	wrote    bool // its bytes may have been written
+	lined    bool // w is in the list of the guard, or was and is granted
+	inside   bool // it has entered the guard, and not been acquired
 }
 
 // extras is what few places have, or what they need only once.
@@ -55,6 +57,7 @@ const (
 	requestedBit = 1 << 0
 	heldBit      = 1 << 1
 	writeBit     = 1 << 2
+	doorBit      = guarded // requested when there was a guard, or has entered it
 	phaseBits    = requestedBit | heldBit
 )
 
@@ -141,14 +144,22 @@ func (p *Place) Request(r *Resource, m Mode) error {
 	return nil
 }
 
-// Granted reports whether Acquire would return at once.
+// Granted reports whether Acquire would return at once. If that needs the guard,
+// the place enters it, and is not in anybody's way for longer than it takes to
+// acquire and release, or to cancel.
 func (p *Place) Granted() bool {
 	s := p.state.Load()
 	if s&requestedBit == 0 {
 		return s&heldBit != 0
 	}
 	c := p.r.load(&p.r.completed)
-	return c&broken != 0 || due(c, s&^flags, modeOf(s))
+	if c&broken != 0 || !due(c, s&^flags, modeOf(s)) {
+		return c&broken != 0
+	}
+	if p.listed && p.w.state.Load() != granted {
+		return false // it is about to be told
+	}
+	return c&guarded == 0 || p.tryEnter(s)
 }
 
 // Acquire waits until the request is granted. If ctx ends before, it returns
@@ -186,8 +197,15 @@ func (p *Place) Acquire(ctx context.Context) error {
 		}
 		p.listed = false
 	}
-	if r.completed.Load()&broken != 0 {
+	c := r.load(&r.completed)
+	if c&broken != 0 {
 		return p.error("acquire", r.brokenError())
+	}
+	if c&guarded != 0 {
+		if err := p.enter(ctx, s); err != nil {
+			return p.error("acquire", err)
+		}
+		s |= doorBit
 	}
 	if s&writeBit != 0 {
 		r.fence++
@@ -226,12 +244,11 @@ func (p *Place) take() bool {
 // that has not, which is why it then serves itself.
 func (p *Place) list(s uint64, hook func()) {
 	p.listed, p.notified = true, false
-	w := p.w
-	if w == nil {
-		w = newWaiter(p.bed())
-		p.w = w
+	w := p.waiter()
+	w.ticket, w.mode, w.stray = s&^flags, modeOf(s), 0
+	if s&doorBit == 0 {
+		w.stray = 1
 	}
-	w.ticket, w.mode = s&^flags, modeOf(s)
 	state := uint32(listed)
 	if hook != nil {
 		w.hook = hook
@@ -245,6 +262,14 @@ func (p *Place) list(s uint64, hook func()) {
 	}
 }
 
+// waiter is what the place waits with.
+func (p *Place) waiter() *waiter {
+	if p.w == nil {
+		p.w = newWaiter(p.bed())
+	}
+	return p.w
+}
+
 // Notify has f called once, when the request is granted: at once if it is
 // already, otherwise by whoever releases what it waits for, who waits meanwhile.
 // A request that is cancelled meanwhile may still be told of. Once for each request.
@@ -256,7 +281,9 @@ func (p *Place) Notify(f func()) error {
 	if p.listed && p.notified {
 		return p.error("notify", ErrNotified)
 	}
-	if !p.listed {
+	if p.lined {
+		f() // in its turn since long, and waits at the guard
+	} else if !p.listed {
 		p.list(s, f)
 	} else if !p.w.watch(f) {
 		f()
@@ -273,7 +300,7 @@ func (p *Place) Release() error {
 	}
 	p.commit()
 	p.set(s & writeBit)
-	p.r.complete(modeOf(s))
+	p.r.end(s)
 	if p.w != nil {
 		p.w.alarm.Off()
 	}
@@ -293,7 +320,7 @@ func (p *Place) Renew() error {
 	p.commit()
 	m := modeOf(s)
 	p.set(p.r.request(m) | s&writeBit | requestedBit)
-	p.r.complete(m)
+	p.r.end(s)
 	if o := p.observer(); o != nil {
 		o.Requested(p)
 		o.Released(p)
@@ -324,12 +351,16 @@ func (p *Place) withdraw(s uint64) {
 	if p.w != nil {
 		p.w.alarm.Off()
 	}
+	if p.lined || p.inside {
+		p.withdrawInside(s)
+		return
+	}
 	if !p.listed && !due(r.load(&r.completed), s&^flags, m) {
 		p.list(s, nil)
 	}
 	if !p.listed || !p.giveUp() {
 		p.listed = false
-		r.complete(m) // it is granted
+		r.end(s) // it is granted
 		return
 	}
 	w := p.w

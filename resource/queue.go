@@ -50,7 +50,8 @@ type queue struct {
 	near      [fewest]list
 	far       atomic.Pointer[slots]
 	ghosts    atomic.Uint64 // counts requests that were given up
-	probe     probe         // nil but in tests
+	guard     atomic.Pointer[guard]
+	probe     probe // nil but in tests
 }
 
 // What is in the two words, and in the lower bits of the second.
@@ -58,8 +59,8 @@ const (
 	oneWriter = 1 << 4
 	oneReader = 1 << 33
 
-	guarded = 1 << 0 // the guard has to be entered, too
 	broken  = 1 << 1 // nobody is ever granted anything again
+	guarded = 1 << 3 // the guard has to be entered, too; in requested also, and so in tickets
 	flags   = oneWriter - 1
 
 	writersMask = oneReader/oneWriter - 1
@@ -94,47 +95,55 @@ func (q *queue) request(m Mode) (ticket uint64) {
 }
 
 // complete ends an access, or a request that is due, and wakes whom that grants.
-// It returns how many it woke.
-func (q *queue) complete(m Mode) (woken int) {
-	c := q.add(&q.completed, unit(m))
-	return q.settle(c, c)
+// It returns what that made of completed, and how many it woke.
+func (q *queue) complete(m Mode) (c uint64, woken int) {
+	c = q.add(&q.completed, unit(m))
+	return c, q.settle(c, c)
 }
 
 // settle wakes those in the slot of key that are due, and completes ghosts that
 // are, for which it goes on with whomever that makes due. c is what completed was
-// a moment ago.
-func (q *queue) settle(key, c uint64) (woken int) {
+// a moment ago. It returns how many it woke.
+func (q *queue) settle(key, c uint64) int {
+	var done served
 	for {
-		n, gone := q.serve(key, c)
-		woken += n
-		if gone == 0 {
-			return woken
+		q.serve(key, c, &done)
+		if done.gone == 0 {
+			return done.woken
 		}
-		c = q.add(&q.completed, gone)
+		c = q.add(&q.completed, done.gone)
+		if c&guarded != 0 {
+			q.guard.Load().account(done.strays)
+		}
+		done.gone, done.strays = 0, 0
 		key = c
 	}
 }
 
-// serve looks through the slot of key. It returns how many it woke, and what is
-// to be added to completed for ghosts.
-func (q *queue) serve(key, c uint64) (woken int, gone uint64) {
+// served is what came of looking through lists.
+type served struct {
+	woken  int    // who slept
+	gone   uint64 // of ghosts, to be added to completed
+	strays int64  // of those ghosts, should there be a guard
+}
+
+// serve looks through the slot of key.
+func (q *queue) serve(key, c uint64, done *served) {
 	q.point()
 	if l := q.nearest(key); l.Load() != nil {
-		woken, gone = q.serveList(l, c)
+		q.serveList(l, c, done)
 	}
 	for s := q.far.Load(); s != nil; s = s.older {
 		if l := s.of(key); l.Load() != nil {
-			n, g := q.serveList(l, c)
-			woken, gone = woken+n, gone+g
+			q.serveList(l, c, done)
 		}
 	}
-	return woken, gone
 }
 
 // serveList takes all waiters out of a list and puts back who is not due.
 // Meanwhile somebody else may have completed what those waited for, or given one
 // up, and have found the list empty; so it then looks again.
-func (q *queue) serveList(l *list, c uint64) (woken int, gone uint64) {
+func (q *queue) serveList(l *list, c uint64, done *served) {
 	for {
 		ghosts := q.load(&q.ghosts)
 		q.point()
@@ -149,12 +158,12 @@ func (q *queue) serveList(l *list, c uint64) (woken int, gone uint64) {
 				q.saw(uint64(was))
 				switch was {
 				case asleep:
-					woken++
+					done.woken++
 				case ghost:
-					gone += unit(w.mode)
+					done.bury(w)
 				}
 			case passed(c, w.ticket) && w.state.Load() == ghost:
-				gone += unit(w.mode)
+				done.bury(w)
 			default:
 				w.next = stay
 				stay = w
@@ -162,15 +171,21 @@ func (q *queue) serveList(l *list, c uint64) (woken int, gone uint64) {
 			w = next
 		}
 		if stay == nil {
-			return woken, gone
+			return
 		}
 		q.put(l, stay)
 		now := q.load(&q.completed)
 		if now == c && q.load(&q.ghosts) == ghosts {
-			return woken, gone
+			return
 		}
 		c = now
 	}
+}
+
+// bury adds a ghost that is due.
+func (d *served) bury(w *waiter) {
+	d.gone += unit(w.mode)
+	d.strays += w.stray
 }
 
 // breakDown wakes everybody, and grants nobody anything from now on.

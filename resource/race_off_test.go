@@ -5,5 +5,5 @@ package resource
 // How much the tests explore unless they are told.
 const (
 	someSeeds  = 3000
-	someStates = 20_000
+	someStates = 5_000
 )

@@ -24,6 +24,7 @@ type Resource struct {
 
 	reason atomic.Pointer[error] // why it is broken
 	losses atomic.Pointer[losses]
+	door   door
 }
 
 // Options are what a resource can be told. The zero value will do.
@@ -32,6 +33,8 @@ type Options struct {
 	// release faults. It costs some system calls for each access that maps
 	// bytes.
 	Guards *Guards
+	// Door gives the resource a relaxed door, if it has a Guard.
+	Door DoorOptions
 }
 
 // New makes a resource of size bytes, all zero. The name is for errors and
@@ -43,6 +46,9 @@ func NewWith(name string, size int, o Options) (*Resource, error) {
 	r := &Resource{name: name, initial: size}
 	if !validSize(size) {
 		return nil, fmt.Errorf("resource: %q: %w", name, sizeError(size))
+	}
+	if err := r.hang(o.Door); err != nil {
+		return nil, err
 	}
 	if o.Guards == nil {
 		r.bytes = newBytes(size)
@@ -80,6 +86,9 @@ func (r *Resource) Break(reason error) {
 		return
 	}
 	r.breakDown()
+	if g := r.guard.Load(); g != nil {
+		g.abandon()
+	}
 	r.lose()
 }
 

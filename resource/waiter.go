@@ -28,6 +28,7 @@ type waiter struct {
 	ticket uint64
 	state  atomic.Uint32
 	mode   Mode
+	stray  int64 // 1 if requested before there was a guard
 
 	hook      func() // if hooked: called by who grants it, just before
 	interrupt func()
@@ -130,6 +131,22 @@ func (w *waiter) move(to, from, or uint32) bool {
 			return true
 		}
 	}
+}
+
+// sleep returns when it is granted, or with the reason for the end of ctx.
+func (w *waiter) sleep(ctx context.Context) error {
+	for ; w.state.Load() != granted; w.wakeUp() {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		if w.bed != nil {
+			w.bed.ParkUntil(ctx, w.interrupt)
+		} else {
+			w.alarm.Set(ctx, w.interrupt)
+			w.place.Park()
+		}
+	}
+	return nil
 }
 
 // wakeUp is what whoever has slept does first: it may have been for nothing.

@@ -1,0 +1,267 @@
+package resource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/net/rma"
+)
+
+// The relaxed door is access without an order: straight through the guard to the
+// bytes. It excludes the ordered door, the places, as a reader-writer lock does,
+// and the order in the FIFO is none of its business. A resource has it if it was
+// given by [Options.Door]; until somebody first knocks, places do not notice.
+//
+// Whoever opens it follows the leaf rule: hold no ordered grant, and wait for none
+// inside. The first to knock also waits for every request that was granted or
+// queued, until it was acquired or cancelled or a writer after it was acquired. A
+// task that has requests of its own there, as a pair always has, must not be that
+// one: call [Resource.Open] before the first request.
+//
+// A group of ordered readers that others keep joining has no end, and who knocks to
+// write may wait for ever. An ordered writer ends it.
+
+// ErrNoDoor is an unordered access to a resource without a relaxed door.
+var ErrNoDoor = errors.New("resource has no relaxed door: give it one by Options.Door")
+
+// Guard is a reader-writer lock as the two doors of a resource use it.
+type Guard struct {
+	// Ordered is the side of the FIFO. One goroutine at a time uses it, and not
+	// always the same: who releases it may be another one than who acquired it.
+	Ordered locks.RWMutex
+	// Relaxed is the side of everybody else.
+	Relaxed Relaxed
+}
+
+// Relaxed is a reader-writer lock for goroutines: a *locks.RWLocker.
+type Relaxed interface {
+	// TryLock and TryRLock report whether the goroutine has the lock now, for
+	// writing or with readers only. They never wait.
+	TryLock() bool
+	TryRLock() bool
+	// LockContext and RLockContext wait for it, and fail as a locks.RWMutex does.
+	LockContext(ctx context.Context) error
+	RLockContext(ctx context.Context) error
+	// Unlock undoes the first of each, RUnlock the second.
+	Unlock()
+	RUnlock()
+}
+
+// NewGuard is the guard that a lock of f is, whose kind is ReaderWriter. The FIFO
+// uses rank 0, the relaxed door all others: as many goroutines as there are can be
+// inside at a time.
+func NewGuard(l *locks.Lock, f rma.Fabric) (Guard, error) {
+	ranks := f.Topology().Ranks()
+	if ranks < 2 {
+		return Guard{}, fmt.Errorf("resource: a guard on a fabric of %d rank: want one for the FIFO and at least one for the relaxed door", ranks)
+	}
+	relaxed := make([]locks.Rank, 0, ranks-1)
+	for p := 1; p < ranks; p++ {
+		relaxed = append(relaxed, locks.Rank(p))
+	}
+	k, err := locks.NewRWLocker(l, f, relaxed...)
+	if err != nil {
+		return Guard{}, fmt.Errorf("resource: guard: %w", err)
+	}
+	w, err := f.Window(0)
+	if err != nil {
+		return Guard{}, fmt.Errorf("resource: guard: %w", err)
+	}
+	return Guard{Ordered: l.At(w).(locks.RWMutex), Relaxed: k}, nil
+}
+
+// DoorOptions say what a relaxed door is made of.
+type DoorOptions struct {
+	// Guard makes the lock, when somebody first knocks. Without it there is no door.
+	Guard func() (Guard, error)
+	// TL is how many groups the FIFO grants in a row, at most, while somebody
+	// waits at the relaxed door: 1 to 2047, 50 if zero.
+	TL int
+}
+
+// DefaultTL is DoorOptions.TL if that is zero.
+const DefaultTL = 50
+
+func (o DoorOptions) withDefaults() DoorOptions {
+	if o.TL == 0 {
+		o.TL = DefaultTL
+	}
+	return o
+}
+
+func (o DoorOptions) validate() error {
+	if o.TL < 1 || o.TL > mostRun {
+		return fmt.Errorf("resource: DoorOptions.TL is %d, want 1 to %d", o.TL, mostRun)
+	}
+	return nil
+}
+
+// door is what a resource needs to make its guard.
+type door struct {
+	mu sync.Mutex // while the guard is made; places never take it
+	o  DoorOptions
+	in func() Bed // where the first to knock sleep, if not in a bed of their own
+}
+
+// hang gives the resource the door, if there is to be one.
+func (r *Resource) hang(o DoorOptions) error {
+	if o.Guard == nil {
+		return nil
+	}
+	o = o.withDefaults()
+	if err := o.validate(); err != nil {
+		return fmt.Errorf("%q: %w", r.name, err)
+	}
+	r.door.o = o
+	return nil
+}
+
+// Open reads nothing, to be the first to knock. Before the first request it does
+// not wait.
+func (r *Resource) Open(ctx context.Context) error {
+	g, err := r.knock(ctx, Read)
+	if err != nil {
+		return r.relaxedError("open", Read, err)
+	}
+	g.locks.Relaxed.RUnlock()
+	return nil
+}
+
+// ReadRelaxed calls read with the bytes, while nobody writes. They must not be
+// changed, nor kept. It returns read's error as it is.
+func (r *Resource) ReadRelaxed(ctx context.Context, read func(b []byte) error) error {
+	g, err := r.knock(ctx, Read)
+	if err != nil {
+		return r.relaxedError("relaxed read", Read, err)
+	}
+	defer g.locks.Relaxed.RUnlock()
+	return read(r.bytes[:len(r.bytes):len(r.bytes)])
+}
+
+// WriteRelaxed calls write with the bytes, while nobody else reads or writes. They
+// must not be kept. It returns write's error as it is, and whatever that is, the
+// bytes count as written.
+func (r *Resource) WriteRelaxed(ctx context.Context, write func(b []byte) error) error {
+	g, err := r.knock(ctx, Write)
+	if err != nil {
+		return r.relaxedError("relaxed write", Write, err)
+	}
+	defer g.locks.Relaxed.Unlock()
+	defer r.committed(nil)
+	return write(r.bytes[:len(r.bytes):len(r.bytes)])
+}
+
+// Snapshot appends the bytes to dst as they are between two accesses, and tells
+// their version.
+func (r *Resource) Snapshot(ctx context.Context, dst []byte) (bytes []byte, version uint64, err error) {
+	g, err := r.knock(ctx, Read)
+	if err != nil {
+		return dst, 0, r.relaxedError("snapshot", Read, err)
+	}
+	defer g.locks.Relaxed.RUnlock()
+	return append(dst, r.bytes...), r.version, nil
+}
+
+func (r *Resource) relaxedError(op string, m Mode, err error) error {
+	return &PlaceError{Op: op, Mode: m, Resource: r.name, Err: err}
+}
+
+// knockable is the guard, made if there is none.
+func (r *Resource) knockable() (*guard, error) {
+	g := r.guard.Load()
+	if g == nil {
+		var err error
+		if g, err = r.makeGuard(); err != nil {
+			return nil, err
+		}
+	}
+	g.arm()
+	return g, nil
+}
+
+func (r *Resource) makeGuard() (*guard, error) {
+	r.door.mu.Lock()
+	defer r.door.mu.Unlock()
+	if g := r.guard.Load(); g != nil {
+		return g, nil
+	}
+	if r.door.o.Guard == nil {
+		return nil, ErrNoDoor
+	}
+	made, err := r.door.o.Guard()
+	if err != nil {
+		return nil, fmt.Errorf("guard cannot be made: %w", err)
+	}
+	g := newGuard(r, made, r.door.o.TL)
+	r.guard.Store(g)
+	return g, nil
+}
+
+// knock returns when the relaxed door is open. Who can have the lock at once does
+// so unannounced: readers that do not meet the FIFO meet nobody's word.
+func (r *Resource) knock(ctx context.Context, m Mode) (*guard, error) {
+	g, err := r.knockable()
+	if err != nil {
+		return nil, err
+	}
+	if r.load(&r.completed)&broken != 0 {
+		return nil, r.brokenError()
+	}
+	k := g.locks.Relaxed
+	if g.load()&modeMask == born || !(m == Write && k.TryLock() || m == Read && k.TryRLock()) {
+		g.add(oneKnock)
+		g.revoke()
+		if err = g.first(ctx); err != nil {
+		} else if m == Write {
+			err = k.LockContext(ctx)
+		} else {
+			err = k.RLockContext(ctx)
+		}
+		g.add(^uint64(oneKnock - 1))
+	}
+	switch {
+	case errors.Is(err, locks.ErrBroken):
+		r.Break(err)
+		return nil, r.brokenError()
+	case err != nil:
+		return nil, err
+	case r.load(&r.completed)&broken == 0:
+		return g, nil
+	case m == Write:
+		k.Unlock()
+	default:
+		k.RUnlock()
+	}
+	return nil, r.brokenError()
+}
+
+// first waits until somebody may touch the lock for the first time.
+func (g *guard) first(ctx context.Context) error {
+	r := g.r
+	for g.load()&modeMask == born {
+		if r.load(&r.completed)&broken != 0 {
+			return r.brokenError()
+		}
+		bed := Bed(nil)
+		if r.door.in != nil {
+			bed = r.door.in()
+		}
+		w := newWaiter(bed)
+		g.line(w, modeMask, born)
+		if err := w.sleep(ctx); err != nil {
+			if w.giveUp() {
+				g.wake() // so that ghosts do not pile up
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *guard) add(n uint64) {
+	g.r.point()
+	g.r.saw(g.word.Add(n))
+}

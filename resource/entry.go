@@ -1,0 +1,118 @@
+package resource
+
+import "context"
+
+// enter makes the place, which the FIFO has granted, a member at the guard. If ctx
+// ends before, the place is none, and may still be listed there.
+func (p *Place) enter(ctx context.Context, s uint64) error {
+	if p.inside {
+		p.inside = false
+		return nil
+	}
+	r, g := p.r, p.r.guard.Load()
+	for {
+		// Whatever it was listed for has ended since, or will, and somebody
+		// then takes it out: until that has happened the waiter is not its own.
+		if p.lined {
+			if err := p.w.sleep(ctx); err != nil {
+				return err
+			}
+			p.lined = false
+		}
+		if r.load(&r.completed)&broken != 0 {
+			return r.brokenError()
+		}
+		v := g.load()
+		if v&busy != 0 {
+			p.lined = true
+			g.line(p.waiter(), busy, busy)
+			continue
+		}
+		in, err := g.admit(ctx, v, modeOf(s))
+		if in {
+			r.entered(s)
+		}
+		if in || err != nil {
+			return err
+		}
+	}
+}
+
+// tryEnter is enter for a place that is going to be acquired, and does not wait.
+func (p *Place) tryEnter(s uint64) bool {
+	if p.inside {
+		return true
+	}
+	if p.lined {
+		if p.w.state.Load() != granted {
+			return false
+		}
+		p.lined = false
+	}
+	g := p.r.guard.Load()
+	for v := g.load(); v&busy == 0; v = g.load() {
+		in, tried := g.tryAdmit(v, modeOf(s))
+		if in {
+			p.inside = true
+			p.r.entered(s)
+			return true
+		}
+		if tried {
+			return false
+		}
+	}
+	return false
+}
+
+// entered accounts for a stray that has entered.
+func (r *Resource) entered(s uint64) {
+	g := r.guard.Load()
+	switch {
+	case modeOf(s) == Write:
+		g.drained() // all before it have completed
+	case s&doorBit == 0:
+		g.account(1)
+	}
+}
+
+// end completes a request that is granted, inside the guard if it was held and has
+// the doorBit.
+func (r *Resource) end(s uint64) {
+	if s&(heldBit|doorBit) == heldBit|doorBit {
+		r.leave(s)
+		return
+	}
+	c, _ := r.complete(modeOf(s))
+	switch {
+	case c&guarded == 0 || s&doorBit != 0:
+	case modeOf(s) == Write:
+		r.guard.Load().drained() // all before it have completed, and all after it enter
+	default:
+		r.guard.Load().account(1)
+	}
+}
+
+// leave completes a request that has entered.
+func (r *Resource) leave(s uint64) {
+	g := r.guard.Load()
+	last := g.leave()
+	_, woken := r.complete(modeOf(s))
+	if last {
+		g.decide(woken)
+	}
+}
+
+// withdrawInside cancels a request that is granted and has come to the guard.
+func (p *Place) withdrawInside(s uint64) {
+	if p.inside {
+		p.inside = false
+		p.r.leave(s)
+		return
+	}
+	if p.w.giveUp() {
+		p.w = nil
+		p.r.guard.Load().wake() // so that ghosts do not pile up
+	}
+	p.lined = false
+	p.r.end(s)
+}
