@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -18,6 +19,13 @@ type Options struct {
 	OnStall func(Report)
 	// Log is where the runtime says what it does; slog.Default by default.
 	Log *slog.Logger
+	// Guard is the reader-writer lock, by its name in `orwl locks`, that keeps the
+	// ordered and the relaxed door of a resource apart, from the first knock at the
+	// relaxed one on: "RMA-RW" by default.
+	Guard string
+	// TL is how many groups in a row the ordered door grants while somebody waits at
+	// the relaxed one: [resource.DefaultTL] by default.
+	TL int
 	// GuardPages makes whoever uses a view of a resource after its release end
 	// with a [*resource.StaleViewError], instead of reading what somebody else
 	// writes. It costs some system calls for each access that maps bytes, and is
@@ -28,6 +36,7 @@ type Options struct {
 }
 
 const (
+	defaultGuard = "RMA-RW"
 	defaultStall = 10 * time.Second
 	leastStall   = 10 * time.Millisecond
 )
@@ -36,6 +45,9 @@ func (o Options) withDefaults() Options {
 	if o.Stall == 0 {
 		o.Stall = defaultStall
 	}
+	if o.Guard == "" {
+		o.Guard = defaultGuard
+	}
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
@@ -43,6 +55,9 @@ func (o Options) withDefaults() Options {
 }
 
 func (o Options) validate() error {
+	if spec, ok := locks.ByName(o.Guard); !ok || spec.Kind != locks.ReaderWriter {
+		return fmt.Errorf("orwl: Options.Guard is %q: want a lock with readers, as `orwl locks` lists them", o.Guard)
+	}
 	if o.Stall >= 0 && o.Stall < leastStall {
 		return fmt.Errorf("orwl: Options.Stall is %v: want at least %v, 0 for %v, or less than 0 for never", o.Stall, leastStall, defaultStall)
 	}

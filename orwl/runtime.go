@@ -61,7 +61,10 @@ func (rt *Runtime) declare(change func() error) {
 // Resource declares a resource of size bytes, a multiple of 8, all zero. No two
 // have the same name.
 func (rt *Runtime) Resource(name string, size int) *resource.Resource {
-	r, err := resource.NewWith(name, size, resource.Options{Guards: rt.guards})
+	r, err := resource.NewWith(name, size, resource.Options{
+		Guards: rt.guards,
+		Door:   resource.DoorOptions{Guard: rt.makeGuard, TL: rt.o.TL},
+	})
 	if err != nil {
 		r, _ = resource.New(name, 0)
 	}
@@ -73,6 +76,15 @@ func (rt *Runtime) Resource(name string, size int) *resource.Resource {
 		return err
 	})
 	return r
+}
+
+// makeGuard makes the lock between the two doors of a resource.
+func (rt *Runtime) makeGuard() (resource.Guard, error) {
+	l, f, err := goroutineLock(rt.o.Guard)
+	if err != nil {
+		return resource.Guard{}, err
+	}
+	return resource.NewGuard(l, f)
 }
 
 // Lookup is the resource of that name, or nil.

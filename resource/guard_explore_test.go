@@ -13,8 +13,6 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-
-
 // doors is a game at both doors of one resource: each rank plays a script on places
 // and on the relaxed door. One more rank is the FIFO's at the guard's lock.
 //
