@@ -1,40 +1,35 @@
 package main
 
 // kernel sweeps rows from..to-1 of a block, 1-based, once and in place.
+//
+// A kernel may have several forms, and picks one that suits the machine and the
+// block. All are the same bits, also where the sweep of a block is cut in two.
 type kernel struct {
 	name  string
 	sweep func(b *block, from, to int)
 }
 
-// listing is Listing 8 of the paper, §4.1.1, in its order of additions.
-func listing() kernel { return kernel{"listing", sweepListing} }
+// line is one row of a block, or a part of one, with all that sweeping it
+// reads. Data has its border, so that element j of the coefficients belongs to
+// element j+1 of data.
+type line struct {
+	north, here, south []float64
+	zb, zr, zu, zv, zz []float64
+}
 
-func sweepListing(b *block, from, to int) {
-	for i := from; i < to; i++ {
-		rowListing(b.row(i-1), b.row(i), b.row(i+1),
-			b.coefficients(planeZb, i), b.coefficients(planeZr, i),
-			b.coefficients(planeZu, i), b.coefficients(planeZv, i),
-			b.coefficients(planeZz, i))
+// lineOf is row i of b.
+func lineOf(b *block, i int) line {
+	return line{
+		north: b.row(i - 1), here: b.row(i), south: b.row(i + 1),
+		zb: b.coefficients(planeZb, i), zr: b.coefficients(planeZr, i), zu: b.coefficients(planeZu, i),
+		zv: b.coefficients(planeZv, i), zz: b.coefficients(planeZz, i),
 	}
 }
 
-// rowListing sweeps one row. Each product is converted to float64, which
-// forbids the compiler to fuse it with the addition that follows: results are
-// the same bits on every machine.
-//
-// The west neighbour is carried in a variable, since going through memory would
-// lengthen the chain from one element to the next, which is what the time goes
-// into.
-func rowListing(north, here, south, zb, zr, zu, zv, zz []float64) {
-	n := len(zz)
-	zb, zr, zu, zv = zb[:n], zr[:n], zu[:n], zv[:n]
-	north, south = north[1:n+1], south[1:n+1]
-	west, center, east := here[0], here[1:n+1], here[2:n+2]
-	for j := range zz {
-		q := float64(north[j]*zb[j]) + float64(west*zv[j]) +
-			float64(east[j]*zu[j]) + float64(south[j]*zr[j]) +
-			zz[j] - center[j]
-		west = center[j] + float64(0.175*q)
-		center[j] = west
+// part is elements from..to-1 of l, 0-based.
+func (l *line) part(from, to int) line {
+	return line{
+		north: l.north[from : to+2], here: l.here[from : to+2], south: l.south[from : to+2],
+		zb: l.zb[from:to], zr: l.zr[from:to], zu: l.zu[from:to], zv: l.zv[from:to], zz: l.zz[from:to],
 	}
 }

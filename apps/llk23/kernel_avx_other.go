@@ -1,0 +1,7 @@
+//go:build !amd64
+
+package main
+
+func suitsAVX(*block) bool { return false }
+
+func togetherAVX(*wave, int) { panic("llk23: the AVX form of the kernel on a machine without AVX") }

@@ -1,0 +1,23 @@
+package main
+
+import (
+	"fmt"
+	"testing"
+)
+
+// BenchmarkKernels is each form of each kernel, in a cache and from memory. On
+// a busy machine take the least of many short runs.
+func BenchmarkKernels(b *testing.B) {
+	for _, size := range []int{16, 128, 4000} {
+		whole := filled(b, size, size, smooth)
+		for _, f := range forms() {
+			b.Run(fmt.Sprintf("%s,%dx%d", f.name, size, size), func(b *testing.B) {
+				for b.Loop() {
+					f.sweep(whole, 1, size+1)
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*size*size), "ns/element")
+				b.ReportMetric(0, "ns/op")
+			})
+		}
+	}
+}
