@@ -1,6 +1,10 @@
 package orwl
 
 import (
+	"context"
+	"errors"
+	"fmt"
+
 	"github.com/orwl/go-orwl/handle"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -23,11 +27,37 @@ type Access struct {
 // than the canonical one: lower is earlier, all others have 0. Other orders than
 // the canonical may deadlock, which [Runtime.Run] finds out beforehand.
 func (a *Access) Priority(p int) *Access {
-	a.task.rt.declare(func() error {
+	a.task.rt.declare(fmt.Sprintf("a priority of task %q", a.task.name), func() error {
 		a.priority = p
 		return nil
 	})
 	return a
+}
+
+// Acquire waits for the access, as that of the pair does. Once the run has ended it
+// returns why, and the task does not hold the resource, granted or not: it may be
+// granted because tasks that were ahead have ended with the run.
+func (a *Access) Acquire(ctx context.Context) error {
+	t := a.task
+	if t.run == nil || t.ended.Load() {
+		return a.Pair.Acquire(ctx)
+	}
+	if t.run.ctx.Err() != nil {
+		return a.ended()
+	}
+	if err := a.Pair.Acquire(ctx); err != nil {
+		return err
+	}
+	// Who fails ends the run before it lets go of what it has, so it shows here.
+	if t.run.ctx.Err() != nil {
+		return errors.Join(a.ended(), a.End())
+	}
+	return nil
+}
+
+// ended is the error of an access whose run has ended.
+func (a *Access) ended() error {
+	return &resource.PlaceError{Op: "acquire", Mode: a.mode, Resource: a.resource.Name(), Err: context.Cause(a.task.run.ctx)}
 }
 
 // Resource is what is accessed.

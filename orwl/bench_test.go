@@ -192,10 +192,3 @@ func allocations() uint64 {
 	runtime.ReadMemStats(&m)
 	return m.Mallocs
 }
-
-// must is for what cannot fail.
-func must(err error) {
-	if err != nil {
-		panic(err)
-	}
-}

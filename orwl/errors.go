@@ -13,6 +13,10 @@ var (
 	ErrName = errors.New("orwl: name is empty or taken")
 	// ErrBody is a task without anything to do.
 	ErrBody = errors.New("orwl: task has no body: give it one by Do")
+	// ErrResource is an access to nothing.
+	ErrResource = errors.New("orwl: access to no resource: declare it by Resource, or look it up by the name that it has")
+	// ErrExit is a body that neither returned nor panicked.
+	ErrExit = errors.New("orwl: body ended its goroutine by runtime.Goexit, as the Fatal of a test does: return an error")
 )
 
 // TaskError is what ended a task, and with it the others.

@@ -20,7 +20,7 @@ type Report struct {
 type TaskReport struct {
 	Name  string
 	Round int64
-	Holds []string // resources
+	Holds []string // resources that it is granted, acquired or not
 	// Waits is the first access that is not granted, or nil if all are and the
 	// task works.
 	Waits *WaitReport
@@ -62,7 +62,7 @@ func (rt *Runtime) report(since func(a *Access, stamp uint64) time.Duration) Rep
 		tr := TaskReport{Name: t.name, Round: t.round.Load()}
 		for _, a := range t.accesses {
 			l := a.Place().Look(a.resource)
-			if l.Held {
+			if l.Granted {
 				tr.Holds = append(tr.Holds, a.resource.Name())
 			}
 			if l.Requested && !l.Granted && tr.Waits == nil {

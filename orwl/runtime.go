@@ -30,7 +30,17 @@ type Runtime struct {
 }
 
 // run is what the tasks of a runtime have in common while they run.
-type run struct{ ctx context.Context }
+type run struct {
+	ctx    context.Context
+	end    context.CancelCauseFunc // of ctx
+	failed atomic.Bool             // a task has ended with an error
+}
+
+// fail ends the run because a task has ended.
+func (r *run) fail(t *Task, err error) {
+	r.failed.Store(true)
+	r.end(&TaskError{t.name, err})
+}
 
 // New makes a runtime without tasks.
 func New(o Options) (*Runtime, error) {
@@ -45,12 +55,15 @@ func New(o Options) (*Runtime, error) {
 	return rt, nil
 }
 
-// declare changes the program, unless it has been started.
-func (rt *Runtime) declare(change func() error) {
+// declare changes the program, unless it has been started. What it is that changes
+// is for the error.
+func (rt *Runtime) declare(what string, change func() error) {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
-	err := error(ErrStarted)
-	if !rt.started {
+	var err error
+	if rt.started {
+		err = fmt.Errorf("%w: %s", ErrStarted, what)
+	} else {
 		err = change()
 	}
 	if err != nil {
@@ -68,9 +81,10 @@ func (rt *Runtime) Resource(name string, size int) *resource.Resource {
 	if err != nil {
 		r, _ = resource.New(name, 0)
 	}
-	rt.declare(func() error {
+	what := fmt.Sprintf("resource %q", name)
+	rt.declare(what, func() error {
 		if name == "" || rt.resources[name] != nil {
-			return fmt.Errorf("%w: resource %q", ErrName, name)
+			return fmt.Errorf("%w: %s", ErrName, what)
 		}
 		rt.resources[name] = r
 		return err
@@ -97,9 +111,10 @@ func (rt *Runtime) Lookup(name string) *resource.Resource {
 // Task declares a task. No two have the same name.
 func (rt *Runtime) Task(name string) *Task {
 	t := &Task{rt: rt, name: name}
-	rt.declare(func() error {
+	what := fmt.Sprintf("task %q", name)
+	rt.declare(what, func() error {
 		if name == "" || rt.names[name] {
-			return fmt.Errorf("%w: task %q", ErrName, name)
+			return fmt.Errorf("%w: %s", ErrName, what)
 		}
 		rt.names[name] = true
 		rt.tasks = append(rt.tasks, t)
@@ -127,7 +142,8 @@ func (rt *Runtime) System() System {
 // another, round by round, would.
 //
 // When the body of a task fails, or ctx ends, the others are woken and end at
-// their next Acquire, and Run returns the first error. A runtime runs once.
+// their next round or Acquire, and Run returns the first error. No round begins
+// with what is granted only because a task has failed. A runtime runs once.
 func (rt *Runtime) Run(ctx context.Context) error {
 	r, err := rt.start(ctx)
 	if err != nil {
@@ -135,24 +151,29 @@ func (rt *Runtime) Run(ctx context.Context) error {
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r.ctx = ctx
-	defer rt.watch(ctx)()
+	r.ctx, r.end = ctx, cancel
+	defer rt.watch()()
 
 	var all sync.WaitGroup
-	var failed atomic.Bool
 	for _, t := range rt.tasks {
-		all.Go(func() {
-			if err := t.live(); err != nil {
-				failed.Store(true)
-				cancel(&TaskError{t.name, err})
-			}
-		})
+		all.Go(t.live)
 	}
 	all.Wait()
-	if !failed.Load() {
-		return nil
+	late := rt.late()
+	if !r.failed.Load() {
+		return late
+	}
+	if late != nil {
+		return errors.Join(context.Cause(ctx), late)
 	}
 	return context.Cause(ctx)
+}
+
+// late is what was declared too late, while the tasks ran.
+func (rt *Runtime) late() error {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	return errors.Join(rt.errs...)
 }
 
 // start checks the program and makes the first requests.
@@ -160,7 +181,7 @@ func (rt *Runtime) start(ctx context.Context) (*run, error) {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	if rt.started {
-		return nil, ErrStarted
+		return nil, errors.Join(append([]error{ErrStarted}, rt.errs...)...)
 	}
 	rt.started = true
 	for _, t := range rt.tasks {
@@ -179,10 +200,6 @@ func (rt *Runtime) start(ctx context.Context) (*run, error) {
 		return nil, err
 	}
 	r := new(run)
-	rt.run = r
-	for _, t := range rt.tasks {
-		t.run = r
-	}
 	for _, first := range s.Order() {
 		a := rt.tasks[first.Task].accesses[first.Access]
 		if rt.guards != nil {
@@ -192,8 +209,15 @@ func (rt *Runtime) start(ctx context.Context) (*run, error) {
 			a.Place().Observe(rt.o.Observer)
 		}
 		if err := a.Request(a.resource, a.mode); err != nil {
-			return nil, err
+			for _, t := range rt.tasks {
+				_ = t.Accesses().Cancel()
+			}
+			return nil, fmt.Errorf("orwl: first request of task %q: %w", a.task.name, err)
 		}
 	}
+	for _, t := range rt.tasks {
+		t.run = r
+	}
+	rt.run = r
 	return r, nil
 }

@@ -1,7 +1,6 @@
 package orwl
 
 import (
-	"context"
 	"os"
 	"os/signal"
 	"sync"
@@ -27,23 +26,24 @@ type sighting struct {
 const looks = 4
 
 // watch reports stalls, and on SIGQUIT, until the function that it returns is
-// called.
-func (rt *Runtime) watch(ctx context.Context) (stop func()) {
+// called. The end of the run's context is no reason to stop: that a task does not
+// heed it is when somebody wants to know.
+func (rt *Runtime) watch() (stop func()) {
 	var all sync.WaitGroup
-	ctx, cancel := context.WithCancel(ctx)
+	ended := make(chan struct{})
 	quit := make(chan os.Signal, 1)
 	if len(quitSignals) > 0 {
 		signal.Notify(quit, quitSignals...)
 	}
-	all.Go(func() { rt.watchUntil(ctx, quit) })
+	all.Go(func() { rt.watchUntil(ended, quit) })
 	return func() {
 		signal.Stop(quit)
-		cancel()
+		close(ended)
 		all.Wait()
 	}
 }
 
-func (rt *Runtime) watchUntil(ctx context.Context, quit chan os.Signal) {
+func (rt *Runtime) watchUntil(ended <-chan struct{}, quit chan os.Signal) {
 	w := watcher{rt: rt, seen: make(map[*Access]sighting), moved: time.Now()}
 	var tick <-chan time.Time
 	if rt.o.Stall > 0 {
@@ -53,7 +53,7 @@ func (rt *Runtime) watchUntil(ctx context.Context, quit chan os.Signal) {
 	}
 	for {
 		select {
-		case <-ctx.Done():
+		case <-ended:
 			return
 		case now := <-tick:
 			w.look(now)

@@ -2,6 +2,7 @@ package orwl
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"runtime/debug"
 	"sync/atomic"
@@ -34,7 +35,10 @@ func (t *Task) Write(r *resource.Resource) *Access { return t.access(r, resource
 
 func (t *Task) access(r *resource.Resource, m resource.Mode) *Access {
 	a := &Access{task: t, resource: r, mode: m}
-	t.rt.declare(func() error {
+	t.rt.declare(fmt.Sprintf("an access of task %q", t.name), func() error {
+		if r == nil {
+			return fmt.Errorf("%w: %s by task %q", ErrResource, m, t.name)
+		}
 		t.accesses = append(t.accesses, a)
 		return nil
 	})
@@ -44,7 +48,7 @@ func (t *Task) access(r *resource.Resource, m resource.Mode) *Access {
 // Do gives the task its body. An error that the body returns, or a panic, ends
 // all tasks.
 func (t *Task) Do(body func(t *Task) error) {
-	t.rt.declare(func() error {
+	t.rt.declare(fmt.Sprintf("the body of task %q", t.name), func() error {
 		t.body = body
 		return nil
 	})
@@ -70,9 +74,10 @@ func (t *Task) Accesses() handle.Vector {
 //		...
 //	}
 //
-// Who leaves the loop early releases all, and announces nothing. If the run ends,
-// or an access fails, so does the loop, and then the task with that error, whatever
-// its body returns. A task has one such loop.
+// Who leaves the loop early still holds everything, until the task ends. If the
+// run ends, or an access fails, so does the loop, and then the task with that error,
+// whatever its body returns. A task has one such loop: afterwards, nothing is
+// announced any more.
 //
 // It waits first for the access that it had to wait for the last time. All are
 // announced, so the order makes no difference to others; but what has to be
@@ -96,8 +101,16 @@ func (t *Task) Rounds(n int) iter.Seq[int] {
 					return
 				}
 			}
-			goesOn := yield(i)
-			if !t.renew(!goesOn || i == n-1) || !goesOn {
+			// As in Access.Acquire, but once for all.
+			if ctx.Err() != nil {
+				t.err = context.Cause(ctx)
+				return
+			}
+			if !yield(i) {
+				return // the rest is taken back when the task ends
+			}
+			t.round.Add(1) // before anybody can have a turn who waits for this one
+			if !t.renew(i == n-1) {
 				return
 			}
 		}
@@ -116,26 +129,29 @@ func (t *Task) renew(last bool) bool {
 			return false
 		}
 	}
-	t.round.Add(1)
 	return true
 }
 
 // live runs the task to its end and takes back what it leaves.
-func (t *Task) live() (err error) {
+func (t *Task) live() {
 	if t.rt.guards != nil {
 		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	}
+	err := error(ErrExit) // unless the body returns
 	defer func() {
 		if value := recover(); value != nil {
 			err = t.died(value)
-		} else if err == nil {
+		} else if t.err != nil {
 			err = t.err
+		}
+		if err != nil {
+			t.run.fail(t, err)
 		}
 		// Nobody else uses the accesses, and whatever state they are in can be left.
 		_ = t.Accesses().Cancel()
 		t.ended.Store(true)
 	}()
-	return t.body(t)
+	err = t.body(t)
 }
 
 // died is the error of a body that panicked.

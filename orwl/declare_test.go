@@ -1,0 +1,181 @@
+package orwl
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/orwl/go-orwl/resource"
+)
+
+func nothing(*Task) error { return nil }
+
+func TestOptions(t *testing.T) {
+	for _, stall := range []time.Duration{1, leastStall - 1} {
+		if rt, err := New(Options{Stall: stall}); rt != nil || err == nil || !strings.Contains(err.Error(), "Options.Stall") {
+			t.Errorf("%v: %v, %v", stall, rt, err)
+		}
+	}
+	for stall, want := range map[time.Duration]time.Duration{0: defaultStall, -1: -1, leastStall: leastStall} {
+		rt, err := New(Options{Stall: stall})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rt.o.Stall != want || rt.o.Log == nil {
+			t.Errorf("%v: %+v", stall, rt.o)
+		}
+	}
+}
+
+// Everything that is wrong with a program is told at once, and nothing starts.
+func TestDeclarationErrors(t *testing.T) {
+	rt := mustNew(t, Options{})
+	r := rt.Resource("r", 8)
+	rt.Resource("r", 16)
+	rt.Resource("", 8)
+	rt.Resource("odd", 7)
+	rt.Resource("negative", -8)
+	ran := false
+	task := rt.Task("a")
+	task.Write(r)
+	task.Read(rt.Lookup("no such"))
+	task.Do(func(*Task) error { ran = true; return nil })
+	rt.Task("a").Do(nothing)
+	rt.Task("").Do(nothing)
+	rt.Task("idle")
+	err := rt.Run(context.Background())
+	for _, want := range []error{ErrName, ErrBody, ErrResource, resource.ErrSize} {
+		if !errors.Is(err, want) {
+			t.Errorf("%v\nis not %v", err, want)
+		}
+	}
+	const all = `orwl: name is empty or taken: resource "r"
+orwl: name is empty or taken: resource ""
+resource: "odd": size must be 0 or a multiple of 8, not 7
+resource: "negative": size must be 0 or a multiple of 8, not -8
+orwl: access to no resource: declare it by Resource, or look it up by the name that it has: read by task "a"
+orwl: name is empty or taken: task "a"
+orwl: name is empty or taken: task ""
+orwl: task has no body: give it one by Do: "idle"`
+	if err.Error() != all {
+		t.Errorf("%v\nwant\n%s", err, all)
+	}
+	if ran {
+		t.Error("a task ran")
+	}
+	if rt.Lookup("r") != r || rt.Lookup("no such") != nil {
+		t.Error("the first of a name is not what Lookup finds, or what is not there is")
+	}
+	if report := rt.Report(); len(report.Tasks) > 0 {
+		t.Errorf("report of a program that has not started: %v", report)
+	}
+	checkIdle(t, rt)
+}
+
+// What is declared while the program runs is no part of it, and Run says so.
+func TestDeclaredTooLate(t *testing.T) {
+	rt := mustNew(t, Options{})
+	r := rt.Resource("r", 8)
+	task := rt.Task("a")
+	own := task.Write(r)
+	task.Do(func(t *Task) error {
+		for range t.Rounds(1) {
+		}
+		late := t.Read(rt.Resource("late", 8))
+		if err := late.Acquire(t.Context()); !errors.Is(err, resource.ErrNotRequested) {
+			return err
+		}
+		own.Priority(1)
+		rt.Task("b").Do(nothing)
+		return nil
+	})
+	const late = "orwl: the runtime has been started: declare resources, tasks and accesses before Run, and run once: "
+	want := late + `resource "late"` + "\n" + late + `an access of task "a"` + "\n" + late + `a priority of task "a"` + "\n" +
+		late + `task "b"` + "\n" + late + `the body of task "b"`
+	err := rt.Run(context.Background())
+	if !errors.Is(err, ErrStarted) || err.Error() != want {
+		t.Errorf("%v, want\n%s", err, want)
+	}
+	if len(rt.tasks) != 1 || len(task.accesses) != 1 || own.priority != 0 || rt.Lookup("late") != nil {
+		t.Errorf("the program has changed: %v", rt.System())
+	}
+	// Nor is a failure forgotten.
+	rt = mustNew(t, Options{})
+	rt.Task("a").Do(func(t *Task) error {
+		rt.Task("b")
+		return errPlanned
+	})
+	if err := rt.Run(context.Background()); !errors.Is(err, ErrStarted) || !errors.Is(err, errPlanned) {
+		t.Error(err)
+	}
+}
+
+func TestRunsOnce(t *testing.T) {
+	rt := mustNew(t, Options{})
+	runs := 0
+	rt.Task("a").Do(func(*Task) error { runs++; return nil })
+	if err := rt.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if err := rt.Run(context.Background()); !errors.Is(err, ErrStarted) {
+		t.Error(err)
+	}
+	rt.Task("b")
+	err := rt.Run(context.Background())
+	if !errors.Is(err, ErrStarted) || !strings.HasSuffix(err.Error(), `: task "b"`) || runs != 1 {
+		t.Errorf("%v after %d runs", err, runs)
+	}
+}
+
+// What somebody has requested for a task before the run is no canonical order. All
+// is taken back.
+func TestFirstRequestFails(t *testing.T) {
+	rt := mustNew(t, Options{})
+	r := rt.Resource("r", 0)
+	var accesses []*Access
+	for _, name := range []string{"a", "b", "c"} {
+		task := rt.Task(name)
+		accesses = append(accesses, task.Write(r))
+		task.Do(nothing)
+	}
+	if err := accesses[1].Request(r, resource.Write); err != nil {
+		t.Fatal(err)
+	}
+	err := rt.Run(context.Background())
+	if !errors.Is(err, resource.ErrRequested) || !strings.HasPrefix(err.Error(), `orwl: first request of task "b": `) {
+		t.Error(err)
+	}
+	if report := rt.Report(); len(report.Tasks) > 0 {
+		t.Errorf("report of a program that has not started: %v", report)
+	}
+	if err := accesses[0].Acquire(context.Background()); !errors.Is(err, resource.ErrNotRequested) {
+		t.Errorf("afterwards: %v", err)
+	}
+	checkIdle(t, rt)
+}
+
+// A task is told apart by its accesses, in their order.
+func TestDeclared(t *testing.T) {
+	rt := mustNew(t, Options{})
+	x, y := rt.Resource("x", 0), rt.Resource("y", 0)
+	task := rt.Task("a")
+	write, read := task.Write(y), task.Read(x).Priority(-2)
+	task.Do(nothing)
+	if write.Resource() != y || write.Mode() != resource.Write || read.Resource() != x || read.Mode() != resource.Read || task.Name() != "a" {
+		t.Error("an access is not what was declared")
+	}
+	if err := write.Acquire(context.Background()); !errors.Is(err, resource.ErrNotRequested) {
+		t.Errorf("before the run: %v", err)
+	}
+	if v := task.Accesses(); len(v) != 2 || v[0] != write || v[1] != read {
+		t.Errorf("%v", v)
+	}
+	if got, want := rt.System().String(), "task a: write y, read x @-2\n"; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+	if err := rt.Run(context.Background()); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,261 @@
+package orwl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"strings"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// crowd is a program in which a task does something in its third round while all
+// others wait for it, or for one another, or work.
+func crowd(t testing.TB, body func(t *Task, read, write *Access) error) *Runtime {
+	rt := mustNew(t, Options{})
+	ring(rt, 8, func(int) int { return 0 }, func(i int, own, next *Access) func(*Task) error {
+		return func(t *Task) error {
+			for round := range t.Rounds(-1) {
+				if i == 5 && round == 2 {
+					return body(t, next, own)
+				}
+			}
+			return nil
+		}
+	})
+	return rt
+}
+
+// However a body fails, all tasks end and Run tells why.
+func TestFailures(t *testing.T) {
+	boom := errors.New("boom")
+	for name, c := range map[string]struct {
+		body func(t *Task, read, write *Access) error
+		want func(err error) bool
+		text string
+	}{
+		"error": {func(*Task, *Access, *Access) error { return boom },
+			func(err error) bool { return errors.Is(err, boom) }, `orwl: task "5": boom`},
+		"panic with an error": {func(*Task, *Access, *Access) error { panic(boom) },
+			isPanic(boom), `orwl: task "5": panic: boom` + "\n"},
+		"panic with something else": {func(*Task, *Access, *Access) error { panic(7) },
+			isPanic(7), `orwl: task "5": panic: 7` + "\n"},
+		"exit": {func(*Task, *Access, *Access) error { runtime.Goexit(); return nil },
+			func(err error) bool { return errors.Is(err, ErrExit) }, `orwl: task "5": orwl: body ended its goroutine`},
+		"view of a type with pointers": {func(_ *Task, read, _ *Access) error { Read[*int](read); return nil },
+			func(err error) bool { var e *handle.TypeError; return errors.As(err, &e) && !isPanicked(err) }, `orwl: task "5": handle: no view of *int`},
+		"type that does not fit": {func(_ *Task, _, write *Access) error { Write[[3]uint64](write); return nil },
+			func(err error) bool { var e *handle.LengthError; return errors.As(err, &e) && !isPanicked(err) }, `orwl: task "5": handle: 8 bytes are no whole number`},
+		"write of a reader": {func(_ *Task, read, _ *Access) error { Write[uint64](read); return nil },
+			func(err error) bool { return errors.Is(err, resource.ErrReadOnly) && !isPanicked(err) }, `orwl: task "5": resource: map of "6" (read): held for reading`},
+		"read without holding": {func(t *Task, read, _ *Access) error {
+			if err := t.Accesses().Release(); err != nil {
+				return err
+			}
+			Read[uint64](read)
+			return nil
+		}, func(err error) bool { return errors.Is(err, resource.ErrNotHeld) && !isPanicked(err) }, `orwl: task "5": resource: map of "6" (read): not acquired`},
+		"broken resource": {func(t *Task, read, _ *Access) error {
+			read.Resource().Break(boom)
+			return t.Accesses().Release()
+		}, func(err error) bool { return errors.Is(err, resource.ErrBroken) && errors.Is(err, boom) }, `orwl: task "`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer goleak.VerifyNone(t)
+			rt := crowd(t, c.body)
+			err := rt.Run(context.Background())
+			var task *TaskError
+			if !errors.As(err, &task) || !c.want(err) || !strings.HasPrefix(err.Error(), c.text) {
+				t.Errorf("%v, want %s...", err, c.text)
+			}
+			if report := rt.Report(); len(report.Tasks) > 0 {
+				t.Errorf("still running:\n%v", report)
+			}
+			if name != "broken resource" {
+				checkIdle(t, rt)
+			}
+		})
+	}
+}
+
+func isPanicked(err error) bool {
+	var p *PanicError
+	return errors.As(err, &p)
+}
+
+// isPanic reports whether an error is a panic with that value, from here.
+func isPanic(value any) func(error) bool {
+	return func(err error) bool {
+		var p *PanicError
+		is, isError := value.(error)
+		return errors.As(err, &p) && p.Value == value && strings.Contains(string(p.Stack), "end_test.go") &&
+			(!isError || errors.Is(err, is))
+	}
+}
+
+// What Rounds ended with counts, whatever the body makes of it.
+func TestRoundsErrorCounts(t *testing.T) {
+	broken := errors.New("broken")
+	for _, returned := range []error{nil, errPlanned} {
+		rt := mustNew(t, Options{})
+		r := rt.Resource("r", 0)
+		task := rt.Task("a")
+		task.Write(r)
+		task.Do(func(t *Task) error {
+			for range t.Rounds(2) {
+				r.Break(broken)
+			}
+			return returned
+		})
+		if err := rt.Run(context.Background()); !errors.Is(err, broken) || errors.Is(err, errPlanned) {
+			t.Errorf("%v, when the body returns %v", err, returned)
+		}
+	}
+}
+
+// When the context ends, so do all tasks, and Run tells why.
+func TestContextEnds(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	why := errors.New("enough")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	rt := crowd(t, func(t *Task, _, _ *Access) error {
+		cancel(why)
+		<-t.Context().Done()
+		return nil
+	})
+	if err := rt.Run(ctx); err != why {
+		t.Errorf("%v, want %v", err, why)
+	}
+	checkIdle(t, rt)
+}
+
+// A task that never has to wait ends, too.
+func TestContextEndsOfWhoNeverWaits(t *testing.T) {
+	for name, body := range map[string]func(t *Task, a *Access, round func()) error{
+		"rounds": func(t *Task, _ *Access, round func()) error {
+			for range t.Rounds(-1) {
+				round()
+			}
+			return nil
+		},
+		"by hand": func(t *Task, a *Access, round func()) error {
+			for {
+				if err := a.Acquire(t.Context()); err != nil {
+					return err
+				}
+				round()
+				if err := a.Release(); err != nil {
+					return err
+				}
+			}
+		},
+		// The run ends all the same.
+		"by hand without the context": func(t *Task, a *Access, round func()) error {
+			for {
+				if err := a.Acquire(context.Background()); err != nil {
+					return err
+				}
+				round()
+				if err := a.Release(); err != nil {
+					return err
+				}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(context.Background())
+			defer cancel()
+			rt := mustNew(t, Options{})
+			task := rt.Task("a")
+			a := task.Write(rt.Resource("r", 0))
+			rounds := 0
+			task.Do(func(t *Task) error {
+				return body(t, a, func() {
+					if rounds++; rounds == 3 {
+						cancel()
+					} else if rounds > 3 {
+						panic(fmt.Sprintf("round %d", rounds))
+					}
+				})
+			})
+			if err := rt.Run(ctx); err != context.Canceled || rounds != 3 {
+				t.Errorf("%v after %d rounds", err, rounds)
+			}
+			checkIdle(t, rt)
+		})
+	}
+}
+
+// A context that has ended before starts nothing.
+func TestContextEndedBefore(t *testing.T) {
+	why := errors.New("too late")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(why)
+	rt := mustNew(t, Options{})
+	rt.Resource("r", 0)
+	ran := false
+	rt.Task("a").Do(func(*Task) error { ran = true; return nil })
+	if err := rt.Run(ctx); err != why || ran {
+		t.Errorf("%v, want %v; a task ran: %t", err, why, ran)
+	}
+	checkIdle(t, rt)
+}
+
+// Tasks that end well though the context has ended have ended well.
+func TestContextEndsUnheard(t *testing.T) {
+	ctx, cancel := context.WithCancel(context.Background())
+	rt := mustNew(t, Options{})
+	rt.Task("a").Do(func(t *Task) error {
+		cancel()
+		<-t.Context().Done()
+		return nil
+	})
+	if err := rt.Run(ctx); err != nil {
+		t.Error(err)
+	}
+}
+
+// What a failed run leaves can be used: its resources in another program, its
+// accesses by hand.
+func TestAfterFailure(t *testing.T) {
+	rt := crowd(t, func(_ *Task, _, write *Access) error {
+		Write[uint64](write)[0] = 42
+		return errPlanned
+	})
+	if err := rt.Run(context.Background()); !errors.Is(err, errPlanned) {
+		t.Fatal(err)
+	}
+	r := rt.Lookup("5")
+	if words, version := content(t, r); words[0] != 42 || version != 1 {
+		t.Errorf("%v, version %d", words, version)
+	}
+	again := mustNew(t, Options{})
+	task := again.Task("a")
+	a := task.Write(r)
+	task.Do(func(t *Task) error {
+		for range t.Rounds(2) {
+			Write[uint64](a)[0]++
+		}
+		return nil
+	})
+	if err := again.Run(context.Background()); err != nil {
+		t.Error(err)
+	}
+	if err := a.Request(r, resource.Read); err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Acquire(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if got := Read[uint64](a).At(0); got != 44 {
+		t.Errorf("%d, want 44", got)
+	}
+	if err := a.End(); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,211 @@
+package orwl
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+var ringRounds = flag.Int("orwl.rounds", 1000, "TestRingOfTenThousand: rounds of each task")
+
+// ring declares n tasks, each of which writes a resource of its own and reads its
+// successor's. order gives the priority of a task.
+func ring(rt *Runtime, n int, order func(i int) int, body func(i int, own, next *Access) func(*Task) error) {
+	for i := range n {
+		rt.Resource(fmt.Sprint(i), 8)
+	}
+	for i := range n {
+		t := rt.Task(fmt.Sprint(i))
+		own := t.Write(rt.Lookup(fmt.Sprint(i))).Priority(order(i))
+		next := t.Read(rt.Lookup(fmt.Sprint((i + 1) % n))).Priority(order(i))
+		t.Do(body(i, own, next))
+	}
+}
+
+// Nobody gets ahead (paper, 2.0.1). A task that is active has done exactly as many
+// rounds as its neighbours that come after it in the start order, and one less
+// than those that come before it.
+//
+// The counters are ordinary variables. A task reads its neighbours' while it holds
+// a resource that they need, so they do not change meanwhile; that the race
+// detector agrees is part of the test.
+func TestRingOfTenThousand(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		order func(i int) int
+		share int // of the rounds
+	}{
+		// Each waits for its predecessor, and the first for the last: one at a time.
+		{"canonical", func(int) int { return 0 }, 50},
+		// All even ones, then all odd ones.
+		{"two colours", func(i int) int { return i % 2 }, 1},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n, rounds := 10_000, max(*ringRounds/c.share, 2)
+			switch {
+			case raceEnabled: // takes a time for each step that grows with the tasks
+				n, rounds = n/10, max(rounds/20, 2)
+				t.Logf("%d tasks and %d rounds: the race detector", n, rounds)
+			case testing.Short():
+				rounds = max(rounds/20, 2)
+				t.Logf("%d rounds: -short", rounds)
+			}
+			rt := mustNew(t, Options{})
+			done := make([]int, n)
+			ring(rt, n, c.order, func(i int, own, next *Access) func(*Task) error {
+				before, after := (i+n-1)%n, (i+1)%n
+				comes := func(j int) int { // how many rounds more j has done while i is active
+					if c.order(j) < c.order(i) || c.order(j) == c.order(i) && j < i {
+						return 1
+					}
+					return 0
+				}
+				ahead, behind := comes(before), comes(after)
+				return func(t *Task) error {
+					for round := range t.Rounds(rounds) {
+						if done[before] != round+ahead || done[after] != round+behind {
+							return fmt.Errorf("in round %d the neighbours have done %d and %d, want %d and %d",
+								round, done[before], done[after], round+ahead, round+behind)
+						}
+						Write[uint64](own)[0] += Read[uint64](next).At(0)&1 + 1
+						done[i]++
+					}
+					return nil
+				}
+			})
+			began := time.Now()
+			if err := rt.Run(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			took := time.Since(began)
+			t.Logf("%d rounds of %d tasks in %v: %.2f million a second", rounds, n, took.Round(time.Millisecond), float64(n*rounds)/took.Seconds()/1e6)
+			for i, d := range done {
+				if d != rounds {
+					t.Fatalf("task %d has done %d rounds", i, d)
+				}
+			}
+		})
+	}
+}
+
+// lead is how many rounds each task can be ahead of each other at most: going from
+// one to the other by →, along it costs a round and against it nothing, and the
+// cheapest way counts. far if there is none.
+func (p *plan) lead() [][]int {
+	before := p.before()
+	lead := make([][]int, len(before))
+	for s := range lead {
+		lead[s] = make([]int, len(before))
+		for t := range lead[s] {
+			switch {
+			case s == t || before[t][s]:
+			case before[s][t]:
+				lead[s][t] = 1
+			default:
+				lead[s][t] = far
+			}
+		}
+	}
+	for m := range lead {
+		for s := range lead {
+			for t := range lead {
+				lead[s][t] = min(lead[s][t], lead[s][m]+lead[m][t])
+			}
+		}
+	}
+	return lead
+}
+
+const far = 1 << 20
+
+// drawEven is a plan that lives, each of whose tasks does so many rounds.
+func drawEven(seed uint64, rounds int) *plan {
+	p := drawSmall(seed)
+	for i := range p.tasks {
+		p.tasks[i] = taskPlan{rounds, style(mix(seed+uint64(i)) % uint64(byVector)), returns}
+	}
+	return p
+}
+
+// No task is ever further ahead of another than lead says, whenever one looks.
+func TestLead(t *testing.T) {
+	for seed := range plans(t, 5) {
+		const rounds = 40
+		p := drawEven(seed, rounds)
+		lead := p.lead()
+		done := make([]atomic.Int64, len(p.tasks))
+		rt := p.declare(t, Options{}, func(i int) func(*Task) error {
+			rng := rand.New(rand.NewPCG(seed, uint64(i)))
+			between := noise(seed + uint64(i))
+			return func(t *Task) error {
+				return p.tasks[i].style.loop(t, rounds, rng, func(round int) {
+					between()
+					for j := range done {
+						ahead := int(done[j].Load()) - round
+						if ahead > lead[j][i] || -ahead > lead[i][j] {
+							panic(fmt.Sprintf("task %d is %d ahead of task %d, want %d at most, and %d behind", j, ahead, i, lead[j][i], lead[i][j]))
+						}
+					}
+					between()
+					done[i].Add(1)
+				}, t.Context())
+			}
+		})
+		if err := rt.Run(context.Background()); err != nil {
+			t.Fatalf("%v\nin %v", err, p)
+		}
+	}
+}
+
+// And it is just as far ahead as that if the other takes its time: who has to wait
+// for nothing waits for nobody.
+func TestLeadIsReached(t *testing.T) {
+	most := 0
+	for seed := range plans(t, 5) {
+		const rounds = 20
+		p := drawEven(seed, rounds)
+		slow := int(seed) % len(p.tasks)
+		stopAt := int64(mix(seed) % 3)
+		lead := p.lead()
+		synctest.Test(t, func(t *testing.T) {
+			done := make([]atomic.Int64, len(p.tasks))
+			goOn := make(chan struct{})
+			rt := p.declare(t, Options{Stall: -1}, func(i int) func(*Task) error {
+				rng := rand.New(rand.NewPCG(seed, uint64(i)))
+				return func(t *Task) error {
+					return p.tasks[i].style.loop(t, rounds, rng, func(round int) {
+						if i == slow && int64(round) == stopAt {
+							<-goOn
+						}
+						done[i].Add(1)
+					}, t.Context())
+				}
+			})
+			ran := make(chan error)
+			go func() { ran <- rt.Run(context.Background()) }()
+			synctest.Wait()
+			for j := range done {
+				want := min(stopAt+int64(lead[j][slow]), rounds)
+				if j != slow && want < rounds {
+					most = max(most, lead[j][slow])
+				}
+				if got := done[j].Load(); got != want {
+					t.Errorf("task %d has done %d rounds, want %d, while task %d is in round %d of\n%v", j, got, want, slow, stopAt, p)
+				}
+			}
+			close(goOn)
+			if err := <-ran; err != nil {
+				t.Error(err)
+			}
+		})
+		if t.Failed() {
+			return
+		}
+	}
+	t.Logf("%d rounds ahead at most", most)
+}

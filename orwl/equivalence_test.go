@@ -1,0 +1,145 @@
+package orwl
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var planned = flag.Int("orwl.plans", 500, "how many random programs the tests of package orwl run")
+
+// plans are the seeds of so many plans, fewer where each costs more.
+func plans(t *testing.T, share int) uint64 {
+	n := *planned / share
+	if testing.Short() || raceEnabled {
+		n /= 5
+		t.Logf("%d plans instead of %d: -short, or the race detector", n, *planned/share)
+	}
+	return uint64(n)
+}
+
+// What tasks compute together is what running them one after another, round by
+// round, would (DESIGN, "Starting right"): the same bytes, the same versions, and
+// the same in every round. Who would come to a stop is told so instead.
+func TestSequentialEquivalence(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	alive, dead, rounds := 0, 0, 0
+	for seed := range plans(t, 1) {
+		p := drawPlan(seed)
+		if len(p.order()) < len(p.tasks) {
+			dead++
+			checkRefused(t, p)
+			continue
+		}
+		alive++
+		want := p.sequential()
+		for _, n := range []int{1, 2, 4} {
+			runtime.GOMAXPROCS(n)
+			seen := make([][]uint64, len(p.tasks))
+			rt := p.declare(t, Options{}, func(i int) func(*Task) error {
+				return p.body(i, &seen[i], noise(seed<<8+uint64(n)<<4+uint64(i)), (*Task).Context)
+			})
+			if err := rt.Run(context.Background()); err != nil {
+				t.Fatalf("%v\nin %v", err, p)
+			}
+			checkIdle(t, rt)
+			if got := p.result(t, rt, seen); !reflect.DeepEqual(got, want) {
+				t.Fatalf("%d processors: %v, want %v\nin %v", n, got, want, p)
+			}
+		}
+		for _, s := range want.seen {
+			rounds += len(s)
+		}
+	}
+	if alive == 0 || dead == 0 {
+		t.Errorf("%d plans live and %d do not: draw others", alive, dead)
+	}
+	t.Logf("%d plans ran, %d rounds of tasks, 3 times; %d were refused", alive, rounds, dead)
+}
+
+// checkRefused checks that a plan does not run, and who is named for it.
+func checkRefused(t *testing.T, p *plan) {
+	t.Helper()
+	rt := p.declare(t, Options{}, func(i int) func(*Task) error {
+		return func(*Task) error { panic(fmt.Sprintf("task %d runs", i)) }
+	})
+	var deadlock *DeadlockError
+	err := rt.Run(context.Background())
+	if !errors.As(err, &deadlock) {
+		t.Fatalf("%v, want a *DeadlockError\nin %v", err, p)
+	}
+	before, number := p.before(), make(map[string]int)
+	for i, task := range p.system.Tasks {
+		number[task.Name] = i
+	}
+	for i, w := range deadlock.Cycle {
+		next := deadlock.Cycle[(i+1)%len(deadlock.Cycle)]
+		if w.For != next.Task || !before[number[w.For]][number[w.Task]] {
+			t.Errorf("%s does not wait for %s\nin %v", w.Task, w.For, p)
+		}
+		if !strings.Contains(err.Error(), "\t"+w.Task+" waits to ") {
+			t.Errorf("%s is not in %v", w.Task, err)
+		}
+	}
+	checkIdle(t, rt)
+	if stuck := len(p.tasks) - len(p.order()); deadlock.Stuck != stuck || len(deadlock.Cycle) == 0 {
+		t.Errorf("%d stuck, want %d, in a cycle of %d\nin %v", deadlock.Stuck, stuck, len(deadlock.Cycle), p)
+	}
+}
+
+// When a task fails, no other does a round that it would not have done: every
+// round that was done is one of the sequential program.
+func TestFailureDisturbsNoRound(t *testing.T) {
+	cut := 0
+	for seed := range plans(t, 1) {
+		p := drawPlan(seed)
+		if len(p.order()) < len(p.tasks) {
+			continue
+		}
+		want := p.sequential()
+		culprit := int(mix(seed) % uint64(len(p.tasks)))
+		p.tasks[culprit].end = fails + ending(seed%3)
+		p.cut(culprit)
+		seen := make([][]uint64, len(p.tasks))
+		rt := p.declare(t, Options{}, func(i int) func(*Task) error {
+			return p.body(i, &seen[i], noise(seed+uint64(i)), (*Task).Context)
+		})
+		checkFailed(t, p, rt.Run(context.Background()), culprit)
+		checkIdle(t, rt)
+		for i := range seen {
+			if n := len(seen[i]); n > len(want.seen[i]) || !slices.Equal(seen[i], want.seen[i][:n]) {
+				t.Fatalf("task %d: %v, want the beginning of %v\nin %v", i, seen[i], want.seen[i], p)
+			}
+			if len(seen[i]) < len(want.seen[i]) {
+				cut++
+			}
+		}
+	}
+	if cut == 0 {
+		t.Error("no task has been ended early")
+	}
+	t.Logf("%d tasks were ended early", cut)
+}
+
+// checkFailed checks that err tells of the task that was to fail.
+func checkFailed(t testing.TB, p *plan, err error, culprit int) {
+	t.Helper()
+	want := errPlanned
+	if p.tasks[culprit].end == exits {
+		want = ErrExit
+	}
+	var task *TaskError
+	if !errors.As(err, &task) || task.Task != p.system.Tasks[culprit].Name || !errors.Is(err, want) {
+		t.Fatalf("%v, want %v of task %d\nin %v", err, want, culprit, p)
+	}
+	var panicked *PanicError
+	if got := errors.As(err, &panicked); got != (p.tasks[culprit].end == panics) {
+		t.Errorf("%v is a panic: %t", err, got)
+	}
+}

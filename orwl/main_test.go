@@ -1,0 +1,83 @@
+package orwl
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// TestMain sees that the package leaves no goroutine behind.
+func TestMain(m *testing.M) {
+	// The first to ask for signals starts a goroutine that never ends. Started here
+	// it is none of a synctest bubble's, which would wait for it.
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt)
+	signal.Stop(signals)
+	goleak.VerifyTestMain(m)
+}
+
+// mustNew is a runtime without tasks that logs nothing.
+func mustNew(t testing.TB, o Options) *Runtime {
+	t.Helper()
+	if o.Log == nil {
+		o.Log = slog.New(slog.NewTextHandler(io.Discard, nil))
+	}
+	rt, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rt
+}
+
+// checkIdle complains about accesses that a run has left in a queue, and about
+// queues in which something is left.
+func checkIdle(t testing.TB, rt *Runtime) {
+	t.Helper()
+	for _, task := range rt.tasks {
+		for i, a := range task.accesses {
+			if a.Place().Held() || a.Place().Requested() {
+				t.Errorf("task %s is left with access %d: %+v", task.name, i+1, a.Place().Look(a.resource))
+			}
+		}
+	}
+	for _, r := range rt.resources {
+		var h handle.Handle
+		if err := h.Request(r, resource.Write); err != nil {
+			t.Error(err)
+		}
+		if !h.Test() {
+			t.Errorf("something is left in the queue of %s", r.Name())
+		}
+		if err := h.Cancel(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// content is what a resource holds, and its version.
+func content(t testing.TB, r *resource.Resource) ([]uint64, uint64) {
+	t.Helper()
+	var h handle.Handle
+	if err := h.Request(r, resource.Read); err != nil {
+		t.Fatal(err)
+	}
+	if err := h.Acquire(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	defer h.Release()
+	v, err := handle.Read[uint64](&h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := make([]uint64, v.Len())
+	v.Copy(words)
+	return words, h.Version()
+}

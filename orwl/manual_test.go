@@ -1,0 +1,151 @@
+package orwl
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/orwl/go-orwl/resource"
+)
+
+// alone runs a task that is the only one and has one access.
+func alone(t testing.TB, body func(t *Task, a *Access) error) error {
+	rt := mustNew(t, Options{})
+	task := rt.Task("a")
+	a := task.Write(rt.Resource("r", 8))
+	task.Do(func(t *Task) error { return body(t, a) })
+	err := rt.Run(context.Background())
+	checkIdle(t, rt)
+	return err
+}
+
+// The last of so many rounds announces no other; what comes afterwards has to be
+// requested.
+func TestRoundsEnd(t *testing.T) {
+	err := alone(t, func(t *Task, a *Access) error {
+		for range t.Rounds(2) {
+		}
+		if a.Place().Requested() || a.Place().Held() || a.Iteration() != 1 {
+			panic("not idle after the last round")
+		}
+		if err := a.Request(a.Resource(), a.Mode()); err != nil {
+			return err
+		}
+		n := 0
+		for range t.Rounds(1) {
+			n++
+		}
+		if n != 1 {
+			panic("no round after another request")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	for name, c := range map[string]struct {
+		body func(t *Task, a *Access) error
+		want error
+	}{
+		"rounds after the last": {func(t *Task, a *Access) error {
+			for range t.Rounds(1) {
+			}
+			for range t.Rounds(1) {
+				panic("a round")
+			}
+			return nil
+		}, resource.ErrNotRequested},
+		"rounds within a round": {func(t *Task, a *Access) error {
+			for range t.Rounds(2) {
+				for range t.Rounds(1) {
+					panic("a round")
+				}
+			}
+			return nil
+		}, resource.ErrHeld},
+		"released within a round": {func(t *Task, a *Access) error {
+			for range t.Rounds(2) {
+				if err := a.Release(); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, resource.ErrNotHeld},
+		"release without acquire": {func(t *Task, a *Access) error { return a.Release() }, resource.ErrNotHeld},
+		"request again":           {func(t *Task, a *Access) error { return a.Request(a.Resource(), a.Mode()) }, resource.ErrRequested},
+	} {
+		if err := alone(t, c.body); !errors.Is(err, c.want) {
+			t.Errorf("%s: %v, want %v", name, err, c.want)
+		}
+	}
+}
+
+func TestNoRounds(t *testing.T) {
+	err := alone(t, func(t *Task, a *Access) error {
+		for range t.Rounds(0) {
+			panic("a round")
+		}
+		if !a.Place().Requested() {
+			panic("the request is gone")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// Who leaves the loop still holds everything, and may go on by hand.
+func TestBreak(t *testing.T) {
+	err := alone(t, func(t *Task, a *Access) error {
+		for round := range t.Rounds(-1) {
+			if round == 2 {
+				break
+			}
+		}
+		Write[uint64](a)[0] = 7
+		if err := a.Release(); err != nil {
+			return err
+		}
+		if !a.Place().Requested() || a.Iteration() != 3 {
+			panic("no fourth round announced")
+		}
+		for round := range t.Rounds(1) {
+			if round != 0 || Read[uint64](a).At(0) != 7 {
+				panic("not where it was left")
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+// A task that takes its access back leaves the others in their order.
+func TestWithdrawn(t *testing.T) {
+	rt := mustNew(t, Options{})
+	r := rt.Resource("r", 0)
+	var order []string
+	for _, name := range []string{"a", "b", "c"} {
+		task := rt.Task(name)
+		a := task.Write(r)
+		task.Do(func(t *Task) error {
+			if name == "b" {
+				return a.Cancel()
+			}
+			for range t.Rounds(2) {
+				order = append(order, name)
+			}
+			return nil
+		})
+	}
+	if err := rt.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"a", "c", "a", "c"}; !slices.Equal(order, want) {
+		t.Errorf("%v, want %v", order, want)
+	}
+	checkIdle(t, rt)
+}

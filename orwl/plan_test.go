@@ -1,0 +1,266 @@
+package orwl
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// plan is a random program, in which every task computes what it writes from all
+// that it sees, its number and the round. A seed makes it.
+type plan struct {
+	seed   uint64
+	system System
+	words  []int // of each resource, r0 and so on
+	tasks  []taskPlan
+}
+
+// taskPlan is how a task goes through its rounds.
+type taskPlan struct {
+	rounds int
+	style  style
+	end    ending
+}
+
+// style is how a body acquires and releases.
+type style uint8
+
+const (
+	byRounds style = iota
+	byBreak        // leaves Rounds, which would go on for ever, and holds everything
+	byHand         // acquires and releases one access after the other, in any order
+	byVector
+	styles
+)
+
+// ending is what a body does after its rounds.
+type ending uint8
+
+const (
+	returns ending = iota
+	fails
+	panics
+	exits
+)
+
+func (p *plan) String() string {
+	text := fmt.Sprintf("seed %d:\n%v", p.seed, p.system)
+	for i, t := range p.tasks {
+		text += fmt.Sprintf("%s: %d rounds, style %d, end %d\n", p.system.Tasks[i].Name, t.rounds, t.style, t.end)
+	}
+	return text
+}
+
+// drawPlan draws a plan. It may be one that deadlocks if it has priorities.
+func drawPlan(seed uint64) *plan {
+	rng := rand.New(rand.NewPCG(seed, 0))
+	p := &plan{seed: seed, words: make([]int, 1+rng.IntN(8))}
+	for i := range p.words {
+		p.words[i] = rng.IntN(5)
+	}
+	prioritised, rounds, even := rng.IntN(3), rng.IntN(12), rng.IntN(2) == 0
+	for t := range 2 + rng.IntN(11) {
+		task := SystemTask{Name: fmt.Sprintf("t%d", t)}
+		own := rng.IntN(3) - 1
+		for _, r := range rng.Perm(len(p.words))[:rng.IntN(min(4, len(p.words))+1)] {
+			a := SystemAccess{Resource: fmt.Sprintf("r%d", r), Mode: resource.Mode(rng.IntN(2))}
+			switch prioritised {
+			case 1: // of the task
+				a.Priority = own
+			case 2: // of any access
+				a.Priority = rng.IntN(8) / 7
+			}
+			task.Accesses = append(task.Accesses, a)
+			if a.Mode == resource.Read && rng.IntN(8) == 0 {
+				task.Accesses = append(task.Accesses, a)
+			}
+		}
+		p.system.Tasks = append(p.system.Tasks, task)
+		n := rounds
+		if !even {
+			n = rng.IntN(12)
+		}
+		p.tasks = append(p.tasks, taskPlan{rounds: n, style: style(rng.IntN(int(styles)))})
+	}
+	return p
+}
+
+// mix is the finaliser of splitmix64.
+func mix(z uint64) uint64 {
+	z += 0x9E3779B97F4A7C15
+	z = (z ^ z>>30) * 0xBF58476D1CE4E5B9
+	z = (z ^ z>>27) * 0x94D049BB133111EB
+	return z ^ z>>31
+}
+
+// writes reports whether a task uses its right to write in a round.
+func (p *plan) writes(task, round, access int) bool {
+	return p.system.Tasks[task].Accesses[access].Mode == resource.Write &&
+		mix(p.seed^uint64(task)<<40^uint64(round)<<8^uint64(access))%4 > 0
+}
+
+// work is a round of a task on the words of its accesses. It returns a hash of all
+// that it has seen. Others may run between.
+func (p *plan) work(task, round int, words [][]uint64, versions []uint64, between func()) uint64 {
+	h := mix(p.seed ^ uint64(task)<<32 ^ uint64(round))
+	for i := range words {
+		h = mix(h ^ versions[i])
+		for _, w := range words[i] {
+			between()
+			h = mix(h ^ w)
+		}
+	}
+	for i := range words {
+		for j := range words[i] {
+			if p.writes(task, round, i) {
+				between()
+				words[i][j] = mix(h + uint64(i)<<8 + uint64(j))
+			}
+		}
+	}
+	return h
+}
+
+// outcome is what a run of a plan leaves, and what its tasks have seen on the way,
+// round by round.
+type outcome struct {
+	words    [][]uint64
+	versions []uint64
+	seen     [][]uint64
+}
+
+// before is → of Check: which tasks ask for something before others do that
+// conflicts.
+func (p *plan) before() [][]bool {
+	before := make([][]bool, len(p.system.Tasks))
+	for i := range before {
+		before[i] = make([]bool, len(p.system.Tasks))
+	}
+	order := p.system.Order()
+	for i, y := range order {
+		for _, x := range order[:i] {
+			a, b := p.system.access(x), p.system.access(y)
+			if a.Resource == b.Resource && (a.Mode == resource.Write || b.Mode == resource.Write) {
+				before[x.Task][y.Task] = true
+			}
+		}
+	}
+	return before
+}
+
+// order is the tasks in an order that agrees with before, or fewer if they go
+// round in a circle.
+func (p *plan) order() (order []int) {
+	before := p.before()
+	ready := func(t int) bool {
+		for s := range before {
+			if before[s][t] && !slices.Contains(order, s) {
+				return false
+			}
+		}
+		return !slices.Contains(order, t)
+	}
+	for {
+		t := 0
+		for t < len(before) && !ready(t) {
+			t++
+		}
+		if t == len(before) {
+			return order
+		}
+		order = append(order, t)
+	}
+}
+
+// sequential runs the tasks one after another, round by round: plain loops.
+func (p *plan) sequential() outcome {
+	o := outcome{make([][]uint64, len(p.words)), make([]uint64, len(p.words)), make([][]uint64, len(p.tasks))}
+	most := 0
+	for i, n := range p.words {
+		o.words[i] = make([]uint64, n)
+	}
+	for _, t := range p.tasks {
+		most = max(most, t.rounds)
+	}
+	order := p.order()
+	for round := range most {
+		for _, t := range order {
+			if round >= p.tasks[t].rounds {
+				continue
+			}
+			var words [][]uint64
+			var versions []uint64
+			for _, a := range p.system.Tasks[t].Accesses {
+				r := int(a.Resource[1] - '0')
+				words, versions = append(words, o.words[r]), append(versions, o.versions[r])
+			}
+			o.seen[t] = append(o.seen[t], p.work(t, round, words, versions, func() {}))
+			for i, a := range p.system.Tasks[t].Accesses {
+				if p.writes(t, round, i) {
+					o.versions[a.Resource[1]-'0']++
+				}
+			}
+		}
+	}
+	return o
+}
+
+// declare makes the plan a program of tasks with bodies.
+func (p *plan) declare(t testing.TB, o Options, body func(task int) func(*Task) error) *Runtime {
+	rt := mustNew(t, o)
+	for i, n := range p.words {
+		rt.Resource(fmt.Sprintf("r%d", i), 8*n)
+	}
+	for i, task := range p.system.Tasks {
+		declared := rt.Task(task.Name)
+		for _, a := range task.Accesses {
+			if r := rt.Lookup(a.Resource); a.Mode == resource.Write {
+				declared.Write(r).Priority(a.Priority)
+			} else {
+				declared.Read(r).Priority(a.Priority)
+			}
+		}
+		declared.Do(body(i))
+	}
+	return rt
+}
+
+// round is work with what a task holds.
+func (p *plan) round(t *Task, task, round int, between func()) uint64 {
+	words, versions := make([][]uint64, len(t.accesses)), make([]uint64, len(t.accesses))
+	for i, a := range t.accesses {
+		versions[i] = a.Version()
+		if p.writes(task, round, i) {
+			words[i] = Write[uint64](a)
+			continue
+		}
+		v := Read[uint64](a)
+		words[i] = make([]uint64, v.Len())
+		v.Copy(words[i])
+	}
+	return p.work(task, round, words, versions, between)
+}
+
+// result is what a run has left.
+func (p *plan) result(t testing.TB, rt *Runtime, seen [][]uint64) outcome {
+	o := outcome{seen: seen}
+	for i := range p.words {
+		words, version := content(t, rt.Lookup(fmt.Sprintf("r%d", i)))
+		o.words, o.versions = append(o.words, words), append(o.versions, version)
+	}
+	return o
+}
+
+// cut makes a task do fewer rounds, and not let go before its end of what others
+// wait for.
+func (p *plan) cut(task int) {
+	t := &p.tasks[task]
+	t.rounds = int(mix(p.seed+1) % uint64(t.rounds+1))
+	t.style = []style{byBreak, byVector}[p.seed%2]
+}
+
+var _ handle.Grant = (*Access)(nil)

@@ -1,0 +1,5 @@
+//go:build race
+
+package orwl
+
+const raceEnabled = true

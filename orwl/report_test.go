@@ -1,0 +1,174 @@
+package orwl
+
+import (
+	"context"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/orwl/go-orwl/resource"
+)
+
+// halting declares a program that stands still in each of three rounds, until a
+// value is sent: a holds x and z and works, b holds y and waits for x, c waits for
+// y, d holds z and waits for x first, e has nothing to do with it, f does not need
+// what it is granted, and g waits for that.
+func halting(t testing.TB, o Options) (rt *Runtime, goOn chan struct{}) {
+	rt, goOn = mustNew(t, o), make(chan struct{})
+	done := make(chan struct{})
+	x, y, z, u := rt.Resource("x", 0), rt.Resource("y", 0), rt.Resource("z", 0), rt.Resource("u", 0)
+	a, b, c, d, e := rt.Task("a"), rt.Task("b"), rt.Task("c"), rt.Task("d"), rt.Task("e")
+	f, g := rt.Task("f"), rt.Task("g")
+	a.Write(x)
+	a.Read(z)
+	b.Write(y)
+	b.Read(x)
+	c.Read(y)
+	d.Read(z)
+	d.Read(x)
+	d.Read(y) // waits for this, too
+	f.Write(u)
+	g.Read(u)
+	a.Do(func(t *Task) error {
+		for range t.Rounds(3) {
+			<-goOn
+		}
+		close(done)
+		return nil
+	})
+	for _, t := range []*Task{b, c, d, g} {
+		t.Do(func(t *Task) error {
+			for range t.Rounds(3) {
+			}
+			return nil
+		})
+	}
+	for _, t := range []*Task{e, f} {
+		t.Do(func(t *Task) error {
+			<-done
+			return nil
+		})
+	}
+	return rt, goOn
+}
+
+func TestReport(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rt, goOn := halting(t, Options{Stall: -1})
+		ran := make(chan error)
+		go func() { ran <- rt.Run(context.Background()) }()
+		synctest.Wait()
+		behind := func(r string, tasks ...string) *WaitReport {
+			return &WaitReport{Resource: r, Mode: resource.Read, Behind: tasks}
+		}
+		want := Report{Tasks: []TaskReport{
+			{Name: "a", Holds: []string{"x", "z"}},
+			{Name: "b", Holds: []string{"y"}, Waits: behind("x", "a")},
+			{Name: "c", Waits: behind("y", "b")},
+			{Name: "d", Holds: []string{"z"}, Waits: behind("x", "a")},
+			{Name: "e"},
+			{Name: "f", Holds: []string{"u"}},
+			{Name: "g", Waits: behind("u", "f")},
+		}}
+		for round := range int64(3) {
+			got := rt.Report()
+			if !reflect.DeepEqual(got, want) {
+				t.Errorf("%+v, want %+v", got, want)
+			}
+			text := fmt.Sprintf(`a, round %[1]d, holds x z, works
+e, round 0, works
+f, round 0, holds u, works
+b, round %[1]d, holds y, waits to read x ──▶ a
+c, round %[1]d, waits to read y ──▶ b
+d, round %[1]d, holds z, waits to read x ──▶ a
+g, round 0, waits to read u ──▶ f
+`, round)
+			if got.String() != text {
+				t.Errorf("%v, want\n%s", got, text)
+			}
+			goOn <- struct{}{}
+			synctest.Wait()
+			for i := range want.Tasks[:4] {
+				want.Tasks[i].Round++
+			}
+		}
+		if err := <-ran; err != nil {
+			t.Error(err)
+		}
+		if report := rt.Report(); len(report.Tasks) > 0 || report.String() != "" {
+			t.Errorf("still running:\n%v", report)
+		}
+	})
+}
+
+// Two tasks that can read are behind nobody, and a writer is behind both.
+func TestReportOfReaders(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rt := mustNew(t, Options{Stall: -1})
+		r := rt.Resource("r", 0)
+		goOn := make(chan struct{})
+		for _, name := range []string{"one", "two", "writer"} {
+			task := rt.Task(name)
+			if name == "writer" {
+				task.Write(r)
+			} else {
+				task.Read(r)
+			}
+			task.Do(func(t *Task) error {
+				for range t.Rounds(1) {
+					<-goOn
+				}
+				return nil
+			})
+		}
+		ran := make(chan error)
+		go func() { ran <- rt.Run(context.Background()) }()
+		synctest.Wait()
+		const want = `one, round 0, holds r, works
+two, round 0, holds r, works
+writer, round 0, waits to write r ──▶ one two
+`
+		if got := rt.Report().String(); got != want {
+			t.Errorf("%s, want\n%s", got, want)
+		}
+		for range 3 {
+			goOn <- struct{}{}
+		}
+		if err := <-ran; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestReportText(t *testing.T) {
+	for want, task := range map[string]TaskReport{
+		"a, round 7, works":                              {Name: "a", Round: 7},
+		"a, round 0, holds x y, works":                   {Name: "a", Holds: []string{"x", "y"}},
+		"a, round 0, waits to write x":                   {Name: "a", Waits: &WaitReport{Resource: "x", Mode: resource.Write}},
+		"a, round 0, waits to read x for 1.235s ──▶ b c": {Name: "a", Waits: &WaitReport{Resource: "x", For: 1234567 * time.Microsecond, Behind: []string{"b", "c"}}},
+	} {
+		if got := task.String(); got != want {
+			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	// A long report begins with those that work and says how much is left out.
+	var r Report
+	for i := range manyLines + 7 {
+		task := TaskReport{Name: fmt.Sprint(i), Waits: &WaitReport{Resource: "x"}}
+		if i == manyLines+3 {
+			task.Waits = nil
+		}
+		r.Tasks = append(r.Tasks, task)
+	}
+	lines := strings.Split(r.String(), "\n")
+	if len(lines) != manyLines+2 || lines[0] != fmt.Sprintf("%d, round 0, works", manyLines+3) ||
+		lines[1] != "0, round 0, waits to read x" || lines[manyLines] != "... and 7 more tasks" {
+		t.Errorf("%v", r)
+	}
+	if r.Tasks[0].Waits == nil {
+		t.Error("String has changed the report")
+	}
+}

@@ -1,0 +1,125 @@
+package orwl
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// In these tests time is that of a synctest bubble: it passes, at once, when
+// everybody waits.
+
+const stall = 4 * time.Second
+
+// A stall is told once, and again only after something has moved. The watcher
+// looks four times as often, and so may tell a quarter late.
+func TestStall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stalls := make(chan Report, 10)
+		var log bytes.Buffer // stays empty
+		rt, goOn := halting(t, Options{Stall: stall, OnStall: func(r Report) { stalls <- r }, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		ran := make(chan error)
+		began := time.Now()
+		go func() { ran <- rt.Run(context.Background()) }()
+		for round := range 3 {
+			moved := time.Now()
+			r := <-stalls
+			if late := time.Since(moved); late < stall || late > stall+stall/looks {
+				t.Errorf("told %v after it moved", late)
+			}
+			want := fmt.Sprintf(`a, round %[1]d, holds x z, works
+e, round 0, works
+f, round 0, holds u, works
+b, round %[1]d, holds y, waits to read x for 4s ──▶ a
+c, round %[1]d, waits to read y for 4s ──▶ b
+d, round %[1]d, holds z, waits to read x for 4s ──▶ a
+g, round 0, waits to read u for %v ──▶ f
+`, round, time.Since(began)-stall/looks)
+			if r.Still != stall || r.String() != want {
+				t.Errorf("still for %v\n%v, want\n%s", r.Still, r, want)
+			}
+			<-time.After(time.Minute + stall/looks/2) // of the bubble; between two looks
+			if len(stalls) > 0 {
+				t.Errorf("told %d times more of the same stall", len(stalls))
+			}
+			goOn <- struct{}{}
+		}
+		if err := <-ran; err != nil || log.Len() > 0 {
+			t.Errorf("%v, and logged: %s", err, log.String())
+		}
+	})
+}
+
+// While something moves, however slowly, nothing is told.
+func TestNoStall(t *testing.T) {
+	for name, o := range map[string]Options{
+		"moves": {Stall: stall, OnStall: func(r Report) { t.Errorf("stall:\n%v", r) }},
+		"never": {Stall: -1, OnStall: func(r Report) { t.Errorf("stall:\n%v", r) }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				rt := mustNew(t, o)
+				task := rt.Task("a")
+				task.Write(rt.Resource("r", 0))
+				pause := stall * (looks - 1) / looks
+				if o.Stall < 0 {
+					pause = time.Hour
+				}
+				task.Do(func(t *Task) error {
+					for range t.Rounds(5) {
+						<-time.After(pause) // of the bubble
+					}
+					return nil
+				})
+				if err := rt.Run(context.Background()); err != nil {
+					t.Error(err)
+				}
+			})
+		})
+	}
+}
+
+// Who does not say what is to be done with a report finds it in the log.
+func TestStallIsLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var out bytes.Buffer
+		rt := mustNew(t, Options{Stall: stall, Log: slog.New(slog.NewTextHandler(&out, nil))})
+		rt.Task("a").Do(func(*Task) error {
+			<-time.After(time.Hour) // of the bubble
+			return nil
+		})
+		if err := rt.Run(context.Background()); err != nil {
+			t.Error(err)
+		}
+		text := out.String()
+		if want := `level=WARN msg="orwl: nothing has moved" for=4s tasks=1 report="\na, round 0, works\n"`; strings.Count(text, want) != 1 {
+			t.Errorf("%s, want %s once", text, want)
+		}
+	})
+}
+
+// The end of the run's context does not end the watch: a task that does not heed it
+// is what somebody wants to hear of.
+func TestStallAfterTheEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stalls := make(chan Report, 1)
+		rt := mustNew(t, Options{Stall: stall, OnStall: func(r Report) { stalls <- r }})
+		deaf := make(chan struct{})
+		rt.Task("deaf").Do(func(*Task) error { <-deaf; return nil })
+		rt.Task("fails").Do(func(*Task) error { return errPlanned })
+		ran := make(chan error)
+		go func() { ran <- rt.Run(context.Background()) }()
+		if got := (<-stalls).String(); got != "deaf, round 0, works\n" {
+			t.Errorf("%s", got)
+		}
+		close(deaf)
+		if err := <-ran; err == nil {
+			t.Error("no error")
+		}
+	})
+}
