@@ -123,6 +123,18 @@ func (rt *Runtime) Task(name string) *Task {
 	return t
 }
 
+// Close gives back what resources with guard pages take beyond memory. Nobody may
+// use them afterwards.
+func (rt *Runtime) Close() error {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	var errs error
+	for _, r := range rt.resources {
+		errs = errors.Join(errs, r.Close())
+	}
+	return errs
+}
+
 // System is the program as far as its liveness goes.
 func (rt *Runtime) System() System {
 	s := System{Tasks: make([]SystemTask, len(rt.tasks))}

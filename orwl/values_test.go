@@ -1,0 +1,70 @@
+package orwl_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"testing"
+
+	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/resource"
+)
+
+func TestValues(t *testing.T) {
+	for _, guarded := range []bool{false, true} {
+		t.Run(fmt.Sprintf("guard pages %t", guarded), func(t *testing.T) { values(t, guarded) })
+	}
+}
+
+func values(t *testing.T, guarded bool) {
+	ctx := context.Background()
+	rt, err := orwl.New(orwl.Options{GuardPages: guarded})
+	if errors.Is(err, resource.ErrNoGuardPages) {
+		t.Skip(err)
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	r := rt.Resource("r", 24)
+	must(orwl.Fill(ctx, r, func(elements []float64) {
+		for i := range elements {
+			elements[i] = float64(i)
+		}
+	}))
+	task := rt.Task("twice")
+	a := task.Write(r)
+	task.Do(func(task *orwl.Task) error {
+		for range task.Rounds(3) {
+			for i, x := range orwl.Write[float64](a) {
+				orwl.Write[float64](a)[i] = 2 * x
+			}
+		}
+		return nil
+	})
+	must(rt.Run(ctx))
+	got, err := orwl.Values[float64](ctx, r)
+	if want := []float64{0, 8, 16}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v, want %v", got, err, want)
+	}
+
+	// Who gives up leaves nothing behind.
+	var h handle.Handle
+	must(h.Request(r, resource.Write))
+	ended, cancel := context.WithCancel(ctx)
+	cancel()
+	if _, err := orwl.Values[float64](ended, r); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	if err := orwl.Fill(ended, r, func([]float64) { t.Error("filled") }); !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+	must(h.Cancel())
+	if _, err := orwl.Values[int](ctx, r); err == nil {
+		t.Error("a resource has elements whose size depends on the machine")
+	}
+	must(orwl.Fill(ctx, r, func([]uint64) {}))
+	if err := rt.Close(); err != nil {
+		t.Error(err)
+	}
+}
