@@ -6,6 +6,8 @@ require golang.org/x/sys v0.49.0
 
 require pgregory.net/rapid v1.3.0
 
-require github.com/puzpuzpuz/xsync/v4 v4.5.0
-
-require go.uber.org/goleak v1.3.0
+require (
+	github.com/anishathalye/porcupine v1.3.1
+	github.com/puzpuzpuz/xsync/v4 v4.5.0
+	go.uber.org/goleak v1.3.0
+)

@@ -76,7 +76,8 @@ func (h *Handle) Prefetch() Prefetch {
 // Ready is closed when the access is granted, for a select among several. Each
 // request has a channel of its own.
 func (h *Handle) Ready() (<-chan struct{}, error) {
-	if h.news == nil {
+	// The news of an access that has ended are no longer of a request.
+	if h.news == nil || !h.place.Requested() && !h.place.Held() {
 		if err := h.hear(nil); err != nil {
 			return nil, err
 		}

@@ -28,8 +28,11 @@ func (h *Handle) Place() *resource.Place { return &h.place }
 // Request announces an access to r, and queues for it. It never waits: between
 // here and Acquire, data may already travel.
 func (h *Handle) Request(r *resource.Resource, m resource.Mode) error {
+	if err := h.place.Request(r, m); err != nil {
+		return err
+	}
 	h.news = nil
-	return h.place.Request(r, m)
+	return nil
 }
 
 // Test reports whether Acquire would return at once.
@@ -52,8 +55,11 @@ func (h *Handle) Release() error {
 
 // Cancel takes the announcement back. It does not matter whether it was granted.
 func (h *Handle) Cancel() error {
+	if err := h.place.Cancel(); err != nil {
+		return err
+	}
 	h.news = nil
-	return h.place.Cancel()
+	return nil
 }
 
 // Fence is the number of the grant, zero if the handle does not hold: it grows
@@ -104,6 +110,12 @@ func Write[T any](g Grant) ([]T, error) {
 	h := g.held()
 	if err := checkOnce[T](&h.memo); err != nil {
 		return nil, err
+	}
+	// What comes to nothing is to be no write.
+	if h.place.Held() {
+		if err := checkLength[T](h.place.Size()); err != nil {
+			return nil, err
+		}
 	}
 	b, err := h.place.Writable()
 	if err != nil {

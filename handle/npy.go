@@ -41,7 +41,8 @@ func Import(r io.Reader, g Grant, limit int64) (resource.Array, error) {
 		return a, err
 	}
 	clear(to[copy(to, b):])
-	return a, nil
+	// All of it, also for a place that has named what else it changed.
+	return a, h.place.Dirty(resource.Range{Len: len(to)})
 }
 
 // pad is the size of a resource that holds n bytes.

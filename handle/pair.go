@@ -1,6 +1,10 @@
 package handle
 
-import "github.com/orwl/go-orwl/resource"
+import (
+	"time"
+
+	"github.com/orwl/go-orwl/resource"
+)
 
 // Pair is an access that recurs: two handles that alternate, one for this
 // iteration and one that is in the queue for the next. Release requests again
@@ -25,8 +29,21 @@ type Pair struct {
 
 // Request binds the pair to r, and announces the first access.
 func (p *Pair) Request(r *resource.Resource, m resource.Mode) error {
-	p.iteration = 0
-	return p.Handle.Request(r, m)
+	return p.begin(p.Handle.Request(r, m))
+}
+
+// Announce is Request by somebody who wants to know what the announcements bring:
+// all of them, until End or Cancel. See [Handle.Announce].
+func (p *Pair) Announce(r *resource.Resource, m resource.Mode, now func() time.Time) error {
+	return p.begin(p.Handle.Announce(r, m, now))
+}
+
+// begin counts from the first access on, unless that could not be requested.
+func (p *Pair) begin(err error) error {
+	if err == nil {
+		p.iteration = 0
+	}
+	return err
 }
 
 // Release announces the next access and ends this one.
@@ -43,7 +60,13 @@ func (p *Pair) Release() error {
 }
 
 // End ends this access and announces none: the last one of a pair.
-func (p *Pair) End() error { return p.Handle.Release() }
+func (p *Pair) End() error {
+	if err := p.Handle.Release(); err != nil {
+		return err
+	}
+	p.iteration++
+	return nil
+}
 
 // Iteration counts the accesses that were released since Request.
 func (p *Pair) Iteration() uint64 { return p.iteration }

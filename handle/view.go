@@ -57,17 +57,26 @@ func (e *LengthError) Error() string {
 // castWrite is bytes as elements of a type that has passed Check, without copying.
 // Bytes of resources are aligned for every such type.
 func castWrite[T any](b []byte) ([]T, error) {
-	var one T
-	size := int(unsafe.Sizeof(one))
-	if len(b)%size != 0 {
-		return nil, &LengthError{reflect.TypeFor[T](), len(b)}
+	if err := checkLength[T](len(b)); err != nil {
+		return nil, err
 	}
 	if len(b) == 0 {
 		return nil, nil // without bytes behind it, an address need not be one of the resource
 	}
+	var one T
 	at := unsafe.Pointer(unsafe.SliceData(b))
 	invariant.Check(uintptr(at)%unsafe.Alignof(one) == 0, "bytes of a resource at %p, no place for a %v", at, reflect.TypeFor[T]())
-	return unsafe.Slice((*T)(at), len(b)/size), nil
+	return unsafe.Slice((*T)(at), len(b)/int(unsafe.Sizeof(one))), nil
+}
+
+// checkLength reports, as a *LengthError, that a number of bytes is no whole number
+// of elements.
+func checkLength[T any](bytes int) error {
+	var one T
+	if bytes%int(unsafe.Sizeof(one)) != 0 {
+		return &LengthError{reflect.TypeFor[T](), bytes}
+	}
+	return nil
 }
 
 // castRead is castWrite for who may only read.

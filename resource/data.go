@@ -19,17 +19,25 @@ func (p *Place) Writable() ([]byte, error) {
 	if err := p.mayWrite("map"); err != nil {
 		return nil, err
 	}
-	p.wrote = true
 	if p.r.pages != nil {
-		return p.open(Write)
+		b, err := p.open(Write)
+		p.wrote = p.wrote || err == nil
+		return b, err
 	}
+	p.wrote = true
 	return p.r.bytes, nil
 }
 
 // Size is how many bytes the resource has, once the place is granted; 0 before.
 func (p *Place) Size() int {
-	if !p.Granted() {
-		return 0
+	if s := p.state.Load(); s&heldBit == 0 {
+		if s&requestedBit == 0 {
+			return 0
+		}
+		// Once it is broken, a request is as good as granted that is not.
+		if c := p.r.load(&p.r.completed); c&broken != 0 || !due(c, s&^flags, modeOf(s)) {
+			return 0
+		}
 	}
 	return len(p.r.bytes)
 }
@@ -59,9 +67,12 @@ func (p *Place) Resize(size int) error {
 		copy(r.bytes, old)
 	}
 	p.wrote = true
-	if x := p.x; x != nil && x.dirty != nil {
-		x.dirty.Whole(size)
+	// Whoever names what else it changes adds to that.
+	x := p.extra()
+	if x.dirty == nil {
+		x.dirty = new(Ranges)
 	}
+	x.dirty.Whole(size)
 	return nil
 }
 
@@ -71,9 +82,15 @@ func (p *Place) commit() {
 	if p.wrote {
 		p.wrote = false
 		r.committed(x)
+		if x != nil && x.dirty != nil {
+			x.dirty.Reset() // after a resize, where nobody keeps it
+		}
 	}
 	if x != nil && x.view != nil {
 		p.shut()
+	}
+	if p.watches {
+		p.unwatch()
 	}
 }
 

@@ -44,13 +44,6 @@ func hinged(t testing.TB, name string, o DoorOptions) (*Resource, *mem.Fabric) {
 	return r, f
 }
 
-func fine(t testing.TB, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 var background = context.Background()
 
 func TestDoorOptions(t *testing.T) {
@@ -127,13 +120,6 @@ func TestDoorSameBytes(t *testing.T) {
 		t.Errorf("after a panic inside: version %d, %v", version, err)
 	}
 	fine(t, r.WriteRelaxed(background, func([]byte) error { return nil })) // nobody reads any more
-}
-
-// ended is a context that has ended, for what must not wait.
-func ended() context.Context {
-	ctx, end := context.WithCancel(background)
-	end()
-	return ctx
 }
 
 func ignore([]byte) error { return nil }

@@ -409,6 +409,11 @@ func TestExhaust(t *testing.T) {
 			one(Read, doRequest, doAcquire, doSignal, doRelease)},
 		"notified readers meet": {one(Read, doRequest, doNotify, doAcquire, doHear, doRelease), one(Write, doRequest, doCancel),
 			one(Read, doRequest, doAcquire, doSignal, doRelease)},
+		// A ghost that was to be told lets them meet as well.
+		"readers meet at a notified ghost": {one(Read, doRequest, doAcquire, doHear, doRelease), one(Write, doRequest, doNotify, doCancel),
+			one(Read, doRequest, doAcquire, doSignal, doRelease)},
+		"pair and cancelled reader": {one(Write, doRequest, doAcquire, doRenew, doAcquire, doRelease), one(Read, doRequest, doNotify, doCancel),
+			one(Write, doRequest, doAcquire, doRelease)},
 		"cancelled reader":       {round(Write), one(Read, doRequest, doCancel), round(Write)},
 		"notified":               {round(Write), one(Write, doRequest, doNotify, doAcquire, doRelease)},
 		"notified and cancelled": {round(Write), one(Write, doRequest, doNotify, doCancel), round(Read)},

@@ -27,11 +27,11 @@ func (p *Place) OnLoss(f func(error)) error {
 	}
 	l.mu.Lock()
 	lost := l.lost
-	switch {
-	case f == nil:
-		delete(l.calls, p)
-	case lost == nil:
+	p.watches = f != nil && lost == nil
+	if p.watches {
 		l.calls[p] = f
+	} else {
+		delete(l.calls, p)
 	}
 	l.mu.Unlock()
 	// Break may have come before there was anybody to call.
@@ -52,9 +52,21 @@ func (r *Resource) lose() {
 	l.mu.Lock()
 	calls := maps.Clone(l.calls)
 	clear(l.calls)
-	l.lost = r.brokenError()
+	if l.lost == nil {
+		l.lost = r.brokenError()
+	}
+	lost := l.lost
 	l.mu.Unlock()
 	for _, f := range calls {
-		f(l.lost)
+		f(lost)
 	}
+}
+
+// unwatch ends what OnLoss began.
+func (p *Place) unwatch() {
+	p.watches = false
+	l := p.r.losses.Load()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.calls, p)
 }

@@ -2,6 +2,7 @@ package resource
 
 import (
 	"context"
+	"fmt"
 	"sync/atomic"
 	"unsafe"
 
@@ -31,6 +32,7 @@ type Place struct {
 	wrote    bool // its bytes may have been written
 	lined    bool // w is in the list of the guard, or was and is granted
 	inside   bool // it has entered the guard, and not been acquired
+	watches  bool // somebody is to be told if it loses what it holds
 }
 
 // extras is what few places have, or what they need only once.
@@ -134,6 +136,9 @@ func (p *Place) Request(r *Resource, m Mode) error {
 	if p.state.Load()&phaseBits != 0 {
 		return p.error("request", ErrRequested)
 	}
+	if m > Write {
+		return &PlaceError{Op: "request", Resource: r.name, Err: fmt.Errorf("%w: %d: want Read or Write", ErrMode, uint8(m))}
+	}
 	if p.r != r {
 		p.r = r
 	}
@@ -195,12 +200,12 @@ func (p *Place) Acquire(ctx context.Context) error {
 				w.place.Park()
 			}
 		}
-		p.listed = false
 	}
 	c := r.load(&r.completed)
 	if c&broken != 0 {
 		return p.error("acquire", r.brokenError())
 	}
+	p.listed = false
 	if c&guarded != 0 {
 		if err := p.enter(ctx, s); err != nil {
 			return p.error("acquire", err)

@@ -162,7 +162,7 @@ func (q *queue) serveList(l *list, c uint64, done *served) {
 				case ghost:
 					done.bury(w)
 				}
-			case passed(c, w.ticket) && w.state.Load() == ghost:
+			case passed(c, w.ticket) && w.state.Load()&^hooked == ghost:
 				done.bury(w)
 			default:
 				w.next = stay

@@ -1,0 +1,131 @@
+package handle
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+
+	"github.com/orwl/go-orwl/resource"
+)
+
+// file is a .npy file of n bytes.
+func file(t *testing.T, data string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	fine(t, resource.WriteArray(&b, resource.Array{DType: "|u1", Shape: []int{len(data)}}, []byte(data)))
+	return b.Bytes()
+}
+
+// Arrays of any length come back from a resource, filled up with zeroes in between.
+func TestExportAndImport(t *testing.T) {
+	r := newResource(t, 24)
+	h := holder(t, r)
+	for _, data := range []string{"", "0", "0123456", "01234567", "012345678", "0123456789abcdef!"} {
+		b, err := h.Place().Writable()
+		fine(t, err)
+		for i := range b {
+			b[i] = 0xff
+		}
+		in := file(t, data)
+		a, err := Import(bytes.NewReader(in), h, 100)
+		fine(t, err)
+		b, err = h.Place().Bytes()
+		fine(t, err)
+		if want := data + string(make([]byte, pad(len(data))-len(data))); string(b) != want {
+			t.Errorf("imported %q, want %q", b, want)
+		}
+		var out bytes.Buffer
+		fine(t, Export(&out, h, a))
+		if !bytes.Equal(out.Bytes(), in) {
+			t.Errorf("exported %q, want %q", out.Bytes(), in)
+		}
+	}
+	// An array that has not as many bytes as the resource is refused.
+	fine(t, h.Resize(16))
+	for _, n := range []int{0, 8, 17} {
+		var out bytes.Buffer
+		if err := Export(&out, h, resource.Array{DType: "|u1", Shape: []int{n}}); err == nil || out.Len() != 0 {
+			t.Errorf("exported %d bytes of 16: %v", n, err)
+		}
+	}
+	if err := Export(new(bytes.Buffer), h, resource.Array{DType: "no type", Shape: []int{16}}); err == nil {
+		t.Error("exported what has no type")
+	}
+}
+
+// Who cannot import leaves everything as it was.
+func TestImportFails(t *testing.T) {
+	r := newResource(t, 8)
+	good := file(t, "0123456789")
+	var h Handle
+	for name, c := range map[string]struct {
+		mode  resource.Mode
+		holds bool
+		file  []byte
+		limit int64
+		want  error
+	}{
+		"not held":        {resource.Write, false, good, 100, resource.ErrNotHeld},
+		"held to read":    {resource.Read, true, good, 100, resource.ErrReadOnly},
+		"a bad file":      {resource.Write, true, good[1:], 100, nil},
+		"half a file":     {resource.Write, true, good[:len(good)-1], 100, nil},
+		"a file too long": {resource.Write, true, good, 9, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fine(t, h.Request(r, c.mode))
+			if c.holds {
+				fine(t, h.Acquire(t.Context()))
+			}
+			if _, err := Import(bytes.NewReader(c.file), &h, c.limit); err == nil || c.want != nil && !errors.Is(err, c.want) {
+				t.Errorf("got %v, want %v", err, c.want)
+			}
+			if !c.holds {
+				fine(t, h.Acquire(t.Context()))
+			}
+			if b, err := h.Place().Bytes(); err != nil || string(b) != "\x00\x00\x00\x00\x00\x00\x00\x00" {
+				t.Errorf("the bytes are %q, %v", b, err)
+			}
+			fine(t, h.Release())
+			fine(t, h.Request(r, resource.Read))
+			fine(t, h.Acquire(t.Context()))
+			if h.Version() != 0 {
+				t.Errorf("version %d, though nothing was written", h.Version())
+			}
+			fine(t, h.Release())
+		})
+	}
+	if err := Export(new(bytes.Buffer), &h, resource.Array{DType: "|u1", Shape: []int{8}}); !errors.Is(err, resource.ErrNotHeld) {
+		t.Errorf("exported what is not held: %v", err)
+	}
+}
+
+// An import changes all, also for a place that has named what else it changed.
+func TestImportChangesAll(t *testing.T) {
+	r := newResource(t, 16)
+	var p Pair
+	fine(t, p.Request(r, resource.Write))
+	name := func() { fine(t, p.Place().Dirty(resource.Range{Off: 8, Len: 2})) }
+	for range 2 {
+		fine(t, p.Acquire(t.Context()))
+		name()
+		fine(t, p.Release())
+	}
+	for i, before := range []bool{true, false} {
+		fine(t, p.Acquire(t.Context()))
+		if before {
+			name()
+		}
+		_, err := Import(bytes.NewReader(file(t, "0123456789abcdef")), &p, 16)
+		fine(t, err)
+		if !before {
+			name()
+		}
+		fine(t, p.Release())
+		fine(t, p.Acquire(t.Context()))
+		if all, err := p.Place().Changed(uint64(2 + i)); err != nil || all.Bytes() != 16 {
+			t.Errorf("%d of 16 bytes may have changed, %v", all.Bytes(), err)
+		}
+		fine(t, p.Place().Release())
+		fine(t, p.Place().Request(r, resource.Write))
+	}
+}

@@ -1,0 +1,174 @@
+package handle_test
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// A handle announces an access, does something else, and then acquires.
+func ExampleHandle() {
+	ctx := context.Background()
+	r, _ := resource.New("squares", 4*8)
+	var w handle.Handle
+	w.Request(r, resource.Write)
+	// ... something else
+	w.Acquire(ctx)
+	s, err := handle.Write[float64](&w)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for i := range s {
+		s[i] = float64(i * i)
+	}
+	w.Release()
+
+	var h handle.Handle
+	h.Request(r, resource.Read)
+	h.Acquire(ctx)
+	v, err := handle.Read[float64](&h)
+	fmt.Println(v.At(3), v.Len(), h.Version(), err)
+	h.Release()
+	_, err = handle.Read[float64](&h)
+	fmt.Println(err)
+	// Output:
+	// 9 4 1 <nil>
+	// resource: map of "squares" (read): not acquired: acquire it first
+}
+
+// Pairs take turns for ever, in the order of their first requests.
+func ExamplePair() {
+	ctx := context.Background()
+	r, _ := resource.New("word", 8)
+	var ping, pong handle.Pair
+	ping.Request(r, resource.Write)
+	pong.Request(r, resource.Write)
+	var all sync.WaitGroup
+	for name, p := range map[string]*handle.Pair{"ping": &ping, "pong": &pong} {
+		all.Go(func() {
+			for p.Iteration() < 3 {
+				p.Acquire(ctx)
+				fmt.Println(name, p.Iteration())
+				p.Release()
+			}
+			p.Cancel()
+		})
+	}
+	all.Wait()
+	// Output:
+	// ping 0
+	// pong 0
+	// ping 1
+	// pong 1
+	// ping 2
+	// pong 2
+}
+
+// A vector is what one step of a computation needs: here two neighbours to read,
+// and what becomes of them.
+func ExampleVector() {
+	ctx := context.Background()
+	north, _ := resource.New("north", 8)
+	south, _ := resource.New("south", 8)
+	here, _ := resource.New("here", 8)
+	set := func(r *resource.Resource, x float64) {
+		var h handle.Handle
+		h.Request(r, resource.Write)
+		handle.Section(ctx, &h, func() error {
+			s, err := handle.Write[float64](&h)
+			s[0] = x
+			return err
+		})
+	}
+	set(north, 3)
+	set(south, 4)
+
+	var n, s, w handle.Handle
+	n.Request(north, resource.Read)
+	s.Request(south, resource.Read)
+	w.Request(here, resource.Write)
+	all := handle.Vector{&n, &s, &w}
+	if err := all.Acquire(ctx); err != nil {
+		fmt.Println(err)
+		return
+	}
+	a, _ := handle.Read[float64](&n)
+	b, _ := handle.Read[float64](&s)
+	sum, _ := handle.Write[float64](&w)
+	sum[0] = a.At(0) + b.At(0)
+	fmt.Println(sum[0], all.Release())
+	// Output: 7 <nil>
+}
+
+// Who has several accesses to make takes them as they come.
+func ExampleHandle_Ready() {
+	ctx := context.Background()
+	a, _ := resource.New("a", 8)
+	b, _ := resource.New("b", 8)
+	var busy, x, y handle.Handle
+	busy.Request(a, resource.Write)
+	busy.Acquire(ctx)
+	x.Request(a, resource.Read)
+	y.Request(b, resource.Read)
+	first, _ := x.Ready()
+	second, _ := y.Ready()
+	for range 2 {
+		select {
+		case <-first:
+			x.Acquire(ctx)
+			fmt.Println("a")
+			x.Release()
+			first = nil
+		case <-second:
+			y.Acquire(ctx)
+			fmt.Println("b")
+			y.Release()
+			second = nil
+			busy.Release()
+		}
+	}
+	// Output:
+	// b
+	// a
+}
+
+// An announcement shows what it was good for.
+func ExampleHandle_Announce() {
+	ctx := context.Background()
+	r, _ := resource.New("r", 1024)
+	now := time.Unix(0, 0)
+	clock := func() time.Time { return now }
+	var busy, h handle.Handle
+	busy.Request(r, resource.Write)
+	busy.Acquire(ctx)
+
+	h.Announce(r, resource.Read, clock)
+	now = now.Add(3 * time.Second) // something else is done
+	busy.Release()
+	now = now.Add(time.Second)
+	h.Acquire(ctx)
+	p := h.Prefetch()
+	fmt.Printf("%d of %d bytes were here after %v: waited %v instead of %v\n", p.Here, p.Size, p.After, p.Waited, p.Waited+p.Saved)
+	h.Release()
+	// Output: 1024 of 1024 bytes were here after 3s: waited 0s instead of 3s
+}
+
+// What is done on behalf of a grant ends with it.
+func ExampleHandle_Context() {
+	r, _ := resource.New("r", 8)
+	var h handle.Handle
+	h.Request(r, resource.Write)
+	h.Acquire(context.Background())
+	ctx, _ := h.Context(context.Background())
+	fmt.Println(context.Cause(ctx))
+	h.Release()
+	fmt.Println(context.Cause(ctx))
+	// Output:
+	// <nil>
+	// handle: released
+}

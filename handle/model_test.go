@@ -1,0 +1,250 @@
+package handle
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/orwl/go-orwl/resource"
+)
+
+// fine ends a test at an error.
+func fine(t testing.TB, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func newResource(t testing.TB, size int) *resource.Resource {
+	t.Helper()
+	r, err := resource.New("grid", size)
+	fine(t, err)
+	return r
+}
+
+// ended is a context that has.
+func ended() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+// asker is what a Handle and a Pair have in common beyond a Grant.
+type asker interface {
+	Grant
+	Request(r *resource.Resource, m resource.Mode) error
+	Ready() (<-chan struct{}, error)
+	Fence() uint64
+	Version() uint64
+}
+
+// user is a handle, or a pair, and what it should be.
+type user struct {
+	asker
+	pair           *Pair // nil: a handle
+	id             resource.ID
+	mode           resource.Mode
+	holds, wrote   bool
+	ready          <-chan struct{} // of this request, if it asked
+	fence, version uint64
+	iteration      uint64
+}
+
+// TestHandlesAreAFIFO has one goroutine use handles and pairs of one resource in
+// any way, right or wrong, and the FIFO beside it.
+func TestHandlesAreAFIFO(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		right := func(err error) {
+			t.Helper()
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		wrong := func(err, want error) {
+			t.Helper()
+			var e *resource.PlaceError
+			if !errors.Is(err, want) || !errors.As(err, &e) {
+				t.Fatalf("got %v, want the PlaceError %v", err, want)
+			}
+		}
+		r, err := resource.New("r", 8)
+		right(err)
+		var fifo resource.FIFO
+		var ids resource.ID
+		var fence, version uint64
+		var value float64
+		users := make([]*user, 6)
+		for i := range users {
+			if i%2 == 0 {
+				users[i] = &user{asker: new(Handle)}
+			} else {
+				p := new(Pair)
+				users[i] = &user{asker: p, pair: p}
+			}
+		}
+		granted := func(u *user) bool { yes, _ := fifo.Granted(u.id); return yes }
+		begin := func(u *user, m resource.Mode) {
+			ids++
+			u.id, u.mode, u.holds, u.ready = ids, m, false, nil
+			_, err := fifo.Request(u.id, m, nil)
+			right(err)
+		}
+		leave := func(u *user, again bool) {
+			old := u.id
+			if u.wrote {
+				version++
+			}
+			u.iteration++
+			u.id, u.holds, u.wrote, u.ready = 0, false, false, nil
+			if again {
+				begin(u, u.mode)
+			}
+			_, err := fifo.Release(old, nil)
+			right(err)
+		}
+		one := rapid.IntRange(0, len(users)-1)
+		at := func(step func(*user)) func(*rapid.T) {
+			return func(t *rapid.T) { step(users[one.Draw(t, "user")]) }
+		}
+		t.Repeat(map[string]func(*rapid.T){
+			"request": func(t *rapid.T) {
+				u := users[one.Draw(t, "user")]
+				m := resource.Mode(rapid.IntRange(0, 1).Draw(t, "mode"))
+				err := u.Request(r, m)
+				if u.id != 0 {
+					wrong(err, resource.ErrRequested)
+					return
+				}
+				right(err)
+				u.iteration = 0
+				begin(u, m)
+			},
+			"acquire": at(func(u *user) {
+				err := u.Acquire(ended())
+				switch {
+				case u.id == 0:
+					wrong(err, resource.ErrNotRequested)
+				case u.holds:
+					wrong(err, resource.ErrHeld)
+				case !granted(u):
+					wrong(err, context.Canceled)
+				default:
+					right(err)
+					u.holds = true
+					if u.mode == resource.Write {
+						fence++
+					}
+					u.fence, u.version = fence, version
+				}
+			}),
+			"release": at(func(u *user) {
+				err := u.Release()
+				if !u.holds {
+					wrong(err, resource.ErrNotHeld)
+					return
+				}
+				right(err)
+				leave(u, u.pair != nil)
+			}),
+			"end": at(func(u *user) {
+				if u.pair == nil {
+					return
+				}
+				err := u.pair.End()
+				if !u.holds {
+					wrong(err, resource.ErrNotHeld)
+					return
+				}
+				right(err)
+				leave(u, false)
+			}),
+			"cancel": at(func(u *user) {
+				err := u.Cancel()
+				switch {
+				case u.id == 0:
+					wrong(err, resource.ErrNotRequested)
+					return
+				case u.holds:
+					wrong(err, resource.ErrHeld)
+					return
+				}
+				right(err)
+				if _, err = fifo.Cancel(u.id, nil); errors.Is(err, resource.ErrGranted) {
+					_, err = fifo.Release(u.id, nil)
+				}
+				right(err)
+				u.id, u.ready = 0, nil
+			}),
+			"ready": at(func(u *user) {
+				c, err := u.Ready()
+				switch {
+				case u.ready != nil:
+					if err != nil || c != u.ready {
+						t.Fatalf("another channel of the same request, %v", err)
+					}
+				case u.id == 0 || u.holds:
+					wrong(err, resource.ErrNotRequested)
+				default:
+					right(err)
+					u.ready = c
+				}
+			}),
+			"write": at(func(u *user) {
+				s, err := Write[float64](u)
+				switch {
+				case !u.holds:
+					wrong(err, resource.ErrNotHeld)
+				case u.mode == resource.Read:
+					wrong(err, resource.ErrReadOnly)
+				default:
+					right(err)
+					value++
+					s[0], u.wrote = value, true
+				}
+			}),
+			"read": at(func(u *user) {
+				v, err := Read[float64](u)
+				if !u.holds {
+					wrong(err, resource.ErrNotHeld)
+					return
+				}
+				right(err)
+				if v.Len() != 1 || v.At(0) != value {
+					t.Fatalf("%d elements, the first is %v, want %v", v.Len(), v.At(0), value)
+				}
+			}),
+			"": func(*rapid.T) {
+				for i, u := range users {
+					if u.Test() != granted(u) {
+						t.Fatalf("user %d tests as granted: %t", i, u.Test())
+					}
+					if u.ready != nil {
+						select {
+						case <-u.ready:
+							if !granted(u) {
+								t.Fatalf("user %d was told too early", i)
+							}
+						default:
+							if granted(u) {
+								t.Fatalf("user %d was not told", i)
+							}
+						}
+					}
+					fence, version := uint64(0), uint64(0)
+					if u.holds {
+						fence, version = u.fence, u.version
+					}
+					if u.Fence() != fence || u.Version() != version {
+						t.Fatalf("user %d: fence %d, version %d, want %d, %d", i, u.Fence(), u.Version(), fence, version)
+					}
+					if u.pair != nil && u.pair.Iteration() != u.iteration {
+						t.Fatalf("user %d: iteration %d, want %d", i, u.pair.Iteration(), u.iteration)
+					}
+				}
+			},
+		})
+	})
+}

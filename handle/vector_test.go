@@ -1,0 +1,188 @@
+package handle
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+
+	"github.com/orwl/go-orwl/resource"
+)
+
+func TestVector(t *testing.T) {
+	ctx := t.Context()
+	a, b, c := newResource(t, 8), newResource(t, 8), newResource(t, 8)
+	var h Handle
+	var p, q Pair
+	v := Vector{&h, &p, &q}
+	fine(t, h.Request(a, resource.Write))
+	fine(t, p.Request(b, resource.Read))
+	first := holder(t, c)
+	fine(t, q.Request(c, resource.Write))
+	if v.Test() {
+		t.Error("granted, and one of them waits")
+	}
+	for range 2 {
+		if err := v.Acquire(ended()); !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+		if !h.Place().Held() || !p.Place().Held() || !q.Place().Requested() {
+			t.Error("want the first two held, and the third to wait")
+		}
+	}
+	fine(t, first.Release())
+	if !v.Test() {
+		t.Error("not granted, and none of them waits")
+	}
+	fine(t, v.Acquire(ended()))
+	if !q.Place().Held() || !v.Test() {
+		t.Error("the third is not held")
+	}
+	fine(t, v.Release())
+	if h.Place().Requested() || !p.Place().Requested() || !q.Place().Requested() || p.Iteration() != 1 {
+		t.Error("want the pairs to be requested again, and the handle to be idle")
+	}
+	// A handle that was not requested is the first to fail, and those behind it
+	// are not acquired.
+	if err := v.Acquire(ctx); !errors.Is(err, resource.ErrNotRequested) || p.Place().Held() {
+		t.Errorf("%v, the next is held: %t", err, p.Place().Held())
+	}
+	fine(t, h.Request(a, resource.Write))
+	fine(t, p.Acquire(ctx))
+	fine(t, v.Cancel())
+	for i, g := range v {
+		if pl := g.held().Place(); pl.Requested() || pl.Held() {
+			t.Errorf("number %d is not idle", i)
+		}
+	}
+	fine(t, v.Cancel())
+	for _, r := range []*resource.Resource{a, b, c} {
+		holder(t, r)
+	}
+}
+
+// What one of them cannot do keeps none of the others from it, and is told.
+func TestVectorFails(t *testing.T) {
+	r := newResource(t, 8)
+	var hs [3]Handle
+	fine(t, hs[0].Request(r, resource.Read))
+	fine(t, hs[0].Acquire(t.Context()))
+	fine(t, hs[2].Request(r, resource.Read))
+	fine(t, hs[2].Acquire(t.Context()))
+	v := Vector{&hs[0], &hs[1], &hs[2]}
+	err := v.Release()
+	if !errors.Is(err, resource.ErrNotHeld) || hs[0].Place().Held() || hs[2].Place().Held() {
+		t.Errorf("%v, and the others are held: %t, %t", err, hs[0].Place().Held(), hs[2].Place().Held())
+	}
+	if Vector(nil).Acquire(ended()) != nil || !Vector(nil).Test() || Vector(nil).Release() != nil || Vector(nil).Cancel() != nil {
+		t.Error("an empty vector fails")
+	}
+}
+
+// Vectors in the same order do not deadlock, however they meet.
+func TestVectorsMeet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, b := newResource(t, 8), newResource(t, 8)
+		done := make(chan error)
+		const n, rounds = 4, 20
+		for range n {
+			var x, y Pair
+			fine(t, x.Request(a, resource.Write))
+			fine(t, y.Request(b, resource.Write))
+			go func() {
+				v := Vector{&x, &y}
+				var err error
+				for range rounds {
+					err = errors.Join(err, v.Acquire(t.Context()))
+					for _, p := range []*Pair{&x, &y} {
+						s, e := Write[float64](p)
+						err = errors.Join(err, e)
+						s[0]++
+					}
+					err = errors.Join(err, v.Release())
+				}
+				done <- errors.Join(err, v.Cancel())
+			}()
+		}
+		for range n {
+			fine(t, <-done)
+		}
+		for _, r := range []*resource.Resource{a, b} {
+			v, err := Read[float64](holder(t, r))
+			if err != nil || v.At(0) != n*rounds {
+				t.Errorf("counted %v, %v, want %d", v.At(0), err, n*rounds)
+			}
+		}
+	})
+}
+
+func TestSection(t *testing.T) {
+	errBody := errors.New("body")
+	r := newResource(t, 8)
+	var h Handle
+	var p Pair
+	for name, g := range map[string]asker{"handle": &h, "pair": &p} {
+		t.Run(name, func(t *testing.T) {
+			place := g.held().Place()
+			idle := func() {
+				t.Helper()
+				if place.Held() || place.Requested() != (name == "pair") {
+					t.Errorf("held %t, requested %t", place.Held(), place.Requested())
+				}
+			}
+			again := func() {
+				if name == "handle" {
+					fine(t, g.Request(r, resource.Write))
+				}
+			}
+			fine(t, g.Request(r, resource.Write))
+			ran := 0
+			body := func() error {
+				ran++
+				if !place.Held() {
+					t.Error("not held in the section")
+				}
+				return nil
+			}
+			fine(t, Section(t.Context(), g, body))
+			idle()
+			again()
+			if err := Section(t.Context(), g, func() error { return errors.Join(body(), errBody) }); !errors.Is(err, errBody) {
+				t.Error(err)
+			}
+			idle()
+			again()
+			func() {
+				defer func() {
+					if recover() != errBody {
+						t.Error("the panic is lost")
+					}
+				}()
+				Section(t.Context(), g, func() error { panic(errBody) })
+			}()
+			idle()
+			again()
+			// Who releases in the body is told; so is who fails there as well.
+			err := Section(t.Context(), g, func() error { return errors.Join(errBody, g.Release()) })
+			if !errors.Is(err, errBody) || !errors.Is(err, resource.ErrNotHeld) {
+				t.Error(err)
+			}
+			if name == "pair" {
+				fine(t, g.Cancel())
+			}
+			first := holder(t, r)
+			fine(t, g.Request(r, resource.Write))
+			if err := Section(ended(), g, body); !errors.Is(err, context.Canceled) || !place.Requested() {
+				t.Errorf("%v, requested: %t", err, place.Requested())
+			}
+			fine(t, first.Release())
+			fine(t, g.Cancel())
+			if err := Section(t.Context(), g, body); !errors.Is(err, resource.ErrNotRequested) {
+				t.Error(err)
+			}
+			if ran != 2 {
+				t.Errorf("the body ran %d times, want 2", ran)
+			}
+		})
+	}
+}

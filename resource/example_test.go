@@ -1,0 +1,102 @@
+package resource_test
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"sync"
+
+	"github.com/orwl/go-orwl/resource"
+)
+
+// Two accounts and many who move money between them, each with a place in both
+// queues. Everybody asks for the accounts in the same order, and so nobody waits
+// for somebody who waits for them.
+func Example() {
+	ctx := context.Background()
+	mine, _ := resource.New("mine", 8)
+	yours, _ := resource.New("yours", 8)
+	move := func(amount uint64) error {
+		var from, to resource.Place
+		if err := from.Request(mine, resource.Write); err != nil {
+			return err
+		}
+		if err := from.Acquire(ctx); err != nil {
+			return err
+		}
+		defer from.Release()
+		if err := to.Request(yours, resource.Write); err != nil {
+			return err
+		}
+		if err := to.Acquire(ctx); err != nil {
+			return err
+		}
+		defer to.Release()
+		a, _ := from.Writable()
+		b, _ := to.Writable()
+		binary.LittleEndian.PutUint64(a, binary.LittleEndian.Uint64(a)-amount)
+		binary.LittleEndian.PutUint64(b, binary.LittleEndian.Uint64(b)+amount)
+		return nil
+	}
+	balance := func(r *resource.Resource) uint64 {
+		var p resource.Place
+		p.Request(r, resource.Write)
+		p.Acquire(ctx)
+		defer p.Release()
+		b, _ := p.Writable()
+		if p.Version() == 0 {
+			binary.LittleEndian.PutUint64(b, 1000)
+		}
+		return binary.LittleEndian.Uint64(b)
+	}
+	fmt.Println(balance(mine), balance(yours))
+	var all sync.WaitGroup
+	for range 10 {
+		all.Go(func() {
+			for range 5 {
+				if err := move(2); err != nil {
+					fmt.Println(err)
+				}
+			}
+		})
+	}
+	all.Wait()
+	fmt.Println(balance(mine), balance(yours))
+	// Output:
+	// 1000 1000
+	// 900 1100
+}
+
+// Who asks early gets on with something else meanwhile.
+func ExamplePlace_Notify() {
+	ctx := context.Background()
+	r, _ := resource.New("r", 0)
+	var writer, reader resource.Place
+	writer.Request(r, resource.Write)
+	reader.Request(r, resource.Read)
+	reader.Notify(func() { fmt.Println("it is the reader's turn") })
+	writer.Acquire(ctx)
+	fmt.Println("granted:", reader.Granted())
+	writer.Release()
+	fmt.Println("granted:", reader.Granted())
+	reader.Acquire(ctx)
+	reader.Release()
+	// Output:
+	// granted: false
+	// it is the reader's turn
+	// granted: true
+}
+
+// Misuse is an error that tells what to do.
+func ExamplePlaceError() {
+	r, _ := resource.New("grid", 16)
+	var p resource.Place
+	p.Request(r, resource.Read)
+	fmt.Println(p.Release())
+	p.Acquire(context.Background())
+	_, err := p.Writable()
+	fmt.Println(err)
+	// Output:
+	// resource: release of "grid" (read): not acquired: acquire it first
+	// resource: map of "grid" (read): held for reading: request it for writing
+}

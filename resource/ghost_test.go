@@ -1,0 +1,62 @@
+package resource
+
+import "testing"
+
+// between does something at the first step of a queue after it has seen a value.
+type between struct {
+	seen  uint64
+	armed bool
+	do    func()
+}
+
+func (b *between) saw(v uint64) {
+	if v == b.seen && b.do != nil {
+		b.armed = true
+	}
+}
+
+func (b *between) point() {
+	if do := b.do; b.armed && do != nil {
+		b.do = nil
+		do()
+	}
+}
+
+// Whoever serves a list has it in hand, where a request that is given up meanwhile
+// is not found; so it looks again.
+func TestGivenUpWhileItsListIsInHand(t *testing.T) {
+	needsProbe(t)
+	for _, asked := range []bool{false, true} {
+		r := newResource(t, 0)
+		var stays, leaves, writer, behind Place
+		for _, p := range []*Place{&stays, &leaves} {
+			fine(t, p.Request(r, Read))
+			fine(t, p.Acquire(t.Context()))
+		}
+		fine(t, writer.Request(r, Write))
+		if err := writer.Acquire(ended()); err == nil {
+			t.Fatal("a writer beside readers")
+		}
+		if asked {
+			fine(t, writer.Notify(func() { t.Error("told of what was taken back") }))
+		}
+		fine(t, behind.Request(r, Read))
+		told := false
+		fine(t, behind.Notify(func() { told = true }))
+		b := &between{seen: writer.w.ticket, do: func() { fine(t, writer.Cancel()) }}
+		r.probe = b
+		fine(t, leaves.Release())
+		if b.do != nil {
+			t.Fatal("nobody had the list in hand")
+		}
+		if !behind.Granted() || !told {
+			t.Fatalf("the reader behind is granted: %t, told: %t", behind.Granted(), told)
+		}
+		fine(t, behind.Acquire(t.Context()))
+		fine(t, behind.Release())
+		fine(t, stays.Release())
+		if q, c := r.requested.Load(), r.completed.Load(); q != c {
+			t.Errorf("%#x requested, %#x completed", q, c)
+		}
+	}
+}

@@ -1,0 +1,188 @@
+package resource
+
+import (
+	"errors"
+	"os"
+	"testing"
+)
+
+// guardedResource is a resource with guard pages.
+func guardedResource(t *testing.T, g *Guards, size int) *Resource {
+	t.Helper()
+	r, err := NewWith("grid", size, Options{Guards: g})
+	fine(t, err)
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return r
+}
+
+// stale checks that touching b is found to be what it is.
+func stale(t *testing.T, g *Guards, b *byte, m Mode, want StaleViewError) {
+	t.Helper()
+	got, found := g.Stale(touch(b, m))
+	if !found {
+		t.Errorf("a %v of a view of %s passed", m, want.Handle)
+		return
+	}
+	got.Addr = 0
+	if *got != want {
+		t.Errorf("got %+v, want %+v", *got, want)
+	}
+}
+
+// A view that is kept faults from the release on, however that comes about, and
+// the next one is right.
+func TestViewsEndWithTheGrant(t *testing.T) {
+	var g Guards
+	for name, leave := range map[string]func(p *Place, r *Resource){
+		"release": func(p *Place, r *Resource) { fine(t, p.Release()); fine(t, p.Request(r, Write)) },
+		"renew":   func(p *Place, r *Resource) { fine(t, p.Renew()) },
+		"release of what is broken": func(p *Place, r *Resource) {
+			r.Break(errFire)
+			fine(t, p.Release())
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := guardedResource(t, &g, 16)
+			var p Place
+			p.Call("north")
+			fine(t, p.Request(r, Write))
+			fine(t, p.Acquire(t.Context()))
+			b, err := p.Writable()
+			fine(t, err)
+			b[9]++
+			leave(&p, r)
+			stale(t, &g, &b[9], Read, StaleViewError{Handle: "north", Resource: "grid", Offset: 9})
+			stale(t, &g, &b[15], Write, StaleViewError{Handle: "north", Resource: "grid", Offset: 15})
+			if r.reason.Load() != nil {
+				return
+			}
+			fine(t, p.Acquire(t.Context()))
+			b, err = p.Bytes()
+			fine(t, err)
+			if len(b) != 16 || b[9] != 1 {
+				t.Errorf("the bytes are %v", b)
+			}
+			stale(t, &g, &b[9], Write, StaleViewError{Handle: "north", Resource: "grid", Offset: 9, Write: true})
+			again, err := p.Bytes()
+			if err != nil || &again[0] != &b[0] {
+				t.Errorf("another view: %v", err)
+			}
+			// Whoever asks to write may, and keeps what it had to read.
+			w, err := p.Writable()
+			fine(t, err)
+			w[9]++
+			if b[9] != 2 {
+				t.Errorf("byte 9 is %d, want 2", b[9])
+			}
+			// Who also asks to read goes on writing.
+			if _, err := p.Bytes(); err != nil || touch(&w[8], Write) != nil {
+				t.Errorf("a writer cannot write after it has read: %v", err)
+			}
+			fine(t, p.Release())
+			if n := p.Version(); n != 0 {
+				t.Errorf("version %d of what is not held", n)
+			}
+			fine(t, p.Request(r, Read))
+			fine(t, p.Acquire(t.Context()))
+			if p.Version() != 2 {
+				t.Errorf("version %d, want 2", p.Version())
+			}
+			fine(t, p.Release())
+		})
+	}
+}
+
+// A resize ends the views from before it, and keeps the bytes.
+func TestResizeEndsGuardedViews(t *testing.T) {
+	var g Guards
+	r := guardedResource(t, &g, 8)
+	var p Place
+	p.Call("north")
+	fine(t, p.Request(r, Write))
+	fine(t, p.Acquire(t.Context()))
+	old, err := p.Writable()
+	fine(t, err)
+	old[7] = 7
+	size := 3 * os.Getpagesize()
+	fine(t, p.Resize(size))
+	stale(t, &g, &old[7], Read, StaleViewError{Handle: "north", Resource: "grid", Offset: 7})
+	b, err := p.Writable()
+	if err != nil || len(b) != size || b[7] != 7 || b[size-1] != 0 || p.Size() != size {
+		t.Errorf("%d bytes, %v, of which number 7 is %d", len(b), err, b[7])
+	}
+	if err := p.Resize(12); !errors.Is(err, ErrSize) || b[7] != 7 {
+		t.Errorf("a resize to 12: %v", err)
+	}
+	fine(t, p.Release())
+	stale(t, &g, &b[size-1], Write, StaleViewError{Handle: "north", Resource: "grid", Offset: size - 1})
+}
+
+// A place goes from one guarded resource to the next, and takes its name along.
+func TestPlaceOfTwoGuardedResources(t *testing.T) {
+	mappings, _ := mapped(t)
+	var g Guards
+	rs := []*Resource{guardedResource(t, &g, 8), guardedResource(t, &g, 8)}
+	var p Place
+	p.Call("north")
+	var left []byte
+	for i := range 6 {
+		r := rs[i%2]
+		fine(t, p.Request(r, Write))
+		fine(t, p.Acquire(t.Context()))
+		b, err := p.Writable()
+		fine(t, err)
+		if b[0] != byte(i/2) {
+			t.Errorf("turn %d: byte 0 is %d", i, b[0])
+		}
+		b[0]++
+		left = b
+		fine(t, p.Release())
+	}
+	stale(t, &g, &left[0], Read, StaleViewError{Handle: "north", Resource: "grid"})
+	// Two owners, one view.
+	if now, _ := mapped(t); now != mappings+3 {
+		t.Errorf("%d mappings, want 3", now-mappings)
+	}
+	fine(t, rs[1].Close())
+	fine(t, rs[1].Close())
+	fine(t, rs[0].Close())
+	if now, files := mapped(t); now != mappings || files != 0 {
+		t.Errorf("%d mappings and %d files are left", now-mappings, files)
+	}
+}
+
+// Without bytes, or with an odd number of them, it is as without guard pages.
+func TestGuardedSizes(t *testing.T) {
+	var g Guards
+	if _, err := NewWith("grid", 12, Options{Guards: &g}); !errors.Is(err, ErrSize) {
+		t.Error(err)
+	}
+	r := guardedResource(t, &g, 0)
+	var p Place
+	fine(t, p.Request(r, Write))
+	fine(t, p.Acquire(t.Context()))
+	if b, err := p.Writable(); err != nil || len(b) != 0 {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+	fine(t, p.Release())
+}
+
+// A place that cannot be mapped says so, and goes on.
+func TestClosedGuards(t *testing.T) {
+	var g Guards
+	r := guardedResource(t, &g, 8)
+	var p Place
+	fine(t, p.Request(r, Read))
+	fine(t, p.Acquire(t.Context()))
+	fine(t, r.Close())
+	_, err := p.Bytes()
+	var e *PlaceError
+	if !errors.Is(err, ErrPagesClosed) || !errors.As(err, &e) || e.Op != "map" {
+		t.Errorf("got %v, want ErrPagesClosed", err)
+	}
+	fine(t, p.Release())
+}
