@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"sync/atomic"
 	"testing"
@@ -10,10 +9,10 @@ import (
 
 // BenchmarkListing is the sequential sweep, in memory and in a cache.
 func BenchmarkListing(b *testing.B) {
-	for _, size := range []int{2000, 128} {
-		b.Run(fmt.Sprintf("%dx%d", size, size), func(b *testing.B) {
-			p := problem{rows: size, cols: size, iters: 1, kernel: listing(), values: smooth}
-			all, err := newBlock(b.Context(), p.whole(), p.values)
+	for _, side := range []int{2000, 128} {
+		b.Run(fmt.Sprintf("%dx%d", side, side), func(b *testing.B) {
+			p := problem{rows: side, cols: side, iters: 1, kernel: listing(), values: smooth}
+			all, err := p.newBlock(b.Context(), p.whole())
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -29,27 +28,37 @@ func BenchmarkListing(b *testing.B) {
 	}
 }
 
-// BenchmarkStrips is the sweep in strips beside the sequential one in the same
+// BenchmarkField is the sweep in blocks beside the sequential one in the same
 // run: how many times as long that takes.
-func BenchmarkStrips(b *testing.B) {
-	for _, c := range []struct{ size, iters, ranks int }{{2000, 20, 1}, {2000, 20, 2}, {2000, 20, 64}, {128, 1000, 2}} {
-		b.Run(fmt.Sprintf("%dx%d,%d ranks", c.size, c.size, c.ranks), func(b *testing.B) {
-			p := problem{rows: c.size, cols: c.size, iters: c.iters, kernel: listing(), values: smooth}
-			var strips, sequential time.Duration
-			for b.Loop() {
-				s, err := sweepStrips(context.Background(), p, c.ranks, quiet())
-				if err != nil {
-					b.Fatal(err)
+func BenchmarkField(b *testing.B) {
+	for _, c := range []struct {
+		grid, each size
+		iters      int
+		forms      []form
+	}{
+		{size{4, 4}, size{500, 500}, 20, []form{fused, nine}},
+		{size{2, 1}, size{1000, 2000}, 20, []form{fused}},
+		{size{64, 64}, size{16, 16}, 50, []form{fused, nine}},
+	} {
+		for _, form := range c.forms {
+			b.Run(fmt.Sprintf("%v of %v,%s", c.grid, c.each, form), func(b *testing.B) {
+				all := c.grid.times(c.each)
+				p := problem{rows: all.rows, cols: all.cols, iters: c.iters, kernel: listing(), values: smooth}
+				var blocks, sequential time.Duration
+				for b.Loop() {
+					f := solved(b, p, c.grid, form)
+					f.forget()
+					took, err := verify(b.Context(), f.field, quiet())
+					if err != nil {
+						b.Fatal(err)
+					}
+					blocks, sequential = blocks+f.took, sequential+took
 				}
-				took, err := verify(context.Background(), s.strips, quiet())
-				if err != nil {
-					b.Fatal(err)
-				}
-				strips, sequential = strips+s.took, sequential+took
-			}
-			b.ReportMetric(float64(strips.Nanoseconds())/float64(int64(b.N)*p.updates()), "ns/element")
-			b.ReportMetric(float64(sequential)/float64(strips), "sequential/strips")
-			b.ReportMetric(0, "ns/op")
-		})
+				b.ReportMetric(float64(blocks.Nanoseconds())/float64(int64(b.N)*p.updates()), "ns/element")
+				b.ReportMetric(blocks.Seconds()*1e6/float64(int64(b.N)*c.grid.cells()*int64(c.iters)), "µs/block")
+				b.ReportMetric(float64(sequential)/float64(blocks), "sequential/blocks")
+				b.ReportMetric(0, "ns/op")
+			})
+		}
 	}
 }

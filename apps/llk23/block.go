@@ -64,6 +64,15 @@ func newBlock(ctx context.Context, e extent, values initial) (*block, error) {
 	return b, nil
 }
 
+// newBlock makes a block of the problem and fills it.
+func (p problem) newBlock(ctx context.Context, e extent) (*block, error) {
+	b, err := newBlock(ctx, e, p.values)
+	if err != nil || p.data == nil {
+		return b, err
+	}
+	return b, p.data.fill(ctx, b)
+}
+
 // row is row i of data, 0..rows+1, from column 0 to cols+1.
 func (b *block) row(i int) []float64 { return b.planes[planeData].row(i) }
 

@@ -1,9 +1,10 @@
-// Llk23 sweeps Livermore kernel 23 over a matrix that is cut into horizontal
-// strips, one for each rank, and proves that the result is the sequential
+// Llk23 sweeps Livermore kernel 23 over a matrix that is cut into a grid of
+// blocks, one task or nine for each, and proves that the result is the sequential
 // sweep's, bit for bit.
 //
 //	go run ./apps/llk23
-//	go run ./apps/llk23 -rows 4000 -cols 4000 -iters 20 -json
+//	go run ./apps/llk23 -grid 8x8 -block 250x250 -iters 20 -json
+//	go run ./apps/llk23 -tasks 9 -trace run.json -plot field.png -out final.npy
 //
 // # What it computes
 //
@@ -13,20 +14,38 @@
 // iteration k and the south and east neighbours of iteration k-1. A ring of
 // width 1 around the interior is constant.
 //
-// # How the strips agree
+// # How the blocks agree
 //
-// A strip is a rank's own memory. What it needs of its neighbours' reaches it
-// through its window and in no other way: the row above as of this iteration,
-// and the row below as of the last one. There is no barrier; a strip runs ahead
-// as far as its two neighbours allow, and the ranks work like a pipeline in
-// which each lags behind the one to its north. See [strips.sweep].
+// A block is its tasks' own memory. What it needs of its neighbours' reaches it
+// through resources of an [orwl.Runtime], one for each frontier, and in no other
+// way. The tasks are declared block by block, row by row, and that order alone
+// makes the iterations fit: see [field.declare]. There is no barrier; a block runs
+// ahead as far as its neighbours allow.
 //
-// This is the program on the bare window. It uses neither locks nor handles,
-// and is what the forms built on those have to be measured against.
+// A task acquires its accesses one by one, as late as it can, and releases each as
+// soon as it has copied a frontier in or out: nobody waits for a block that is
+// being swept, but for what it computes. See [part.main].
+//
+//	-tasks fused   the main task reads four frontiers and writes its own four
+//	-tasks 9       the main task reads eight frontiers; eight exporters read what it
+//	               has left, and write an edge or a corner each (the paper's form)
+//
+// # What is measured
+//
+// A main task is in one phase at any time: waiting, computing, or copying
+// frontiers; the shares in the report are means over the blocks' main tasks. A
+// frontier that had come before it was asked for is a prefetch hit; what is called
+// hidden is for how long frontiers were on their way, since they were announced,
+// while their readers did something else. A trace shows each phase, with an
+// arrow for each hand-over; it has room for 262,144 slices, shared evenly by the
+// tasks, and sums up what comes after the first of each.
 //
 // # Files
 //
-// What is computed: kernel.go, block.go, matrix.go, smooth.go. In what order:
-// sequential.go, strips.go, pipeline.go, frontier.go. The program around it:
-// flags.go, run.go, stopwatch.go, progress.go, result.go, report.go, main.go.
+// What is computed: kernel.go, block.go, matrix.go, smooth.go, lfk.go,
+// initial.go, sequential.go. Who computes it: size.go, direction.go, rect.go,
+// frontier.go, field.go, program.go, actor.go, part.go, exporter.go. The program
+// around it: flags.go, flags_file.go, job.go, run.go, stopwatch.go, progress.go,
+// result.go, output.go, report.go, main.go. Pictures: trace.go, trace_json.go,
+// plot.go, palette.go, glyphs.go.
 package main

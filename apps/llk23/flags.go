@@ -5,27 +5,37 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 )
 
 // The limits keep a slip of the finger from asking for all memory: 2^32
-// elements are 192 GiB. Ranks know each other, so they cost their square.
+// elements are 192 GiB, and a task has a stack.
 const (
-	mostRows     = 1 << 20
-	mostCols     = 1 << 20
+	mostGrid     = 1 << 12
+	mostBlocks   = 1 << 16
+	mostBlock    = 1 << 20
 	mostElements = 1 << 32
 	mostIters    = 1 << 30
-	mostRanks    = 1 << 12
 )
 
 // options are what the command line says.
 type options struct {
-	rows, cols, iters int
-	ranks             int
-	verify, json      bool
+	grid, block      size // zero if not given
+	iters            int
+	kernel           string
+	tasks            form
+	init             string
+	verify, json     bool
+	out, trace, plot string // names of files, or none
 }
+
+// What -init can say besides the name of a file.
+const (
+	initSmooth = "smooth"
+	initLFK    = "lfk"
+)
 
 // parse reads the command line. Its errors name the flag and the range; asking
 // for help is flag.ErrHelp.
@@ -35,41 +45,34 @@ func parse(args []string) (options, error) {
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}
-	return o.check(fs)
+	if fs.NArg() > 0 {
+		return o, fmt.Errorf("unexpected argument %q", fs.Arg(0))
+	}
+	return o, nil
 }
 
 func defaults() options {
-	return options{rows: 2000, cols: 2000, iters: 100, verify: true}
+	return options{iters: 100, kernel: "listing", tasks: fused, init: initSmooth, verify: true}
 }
 
 func (o *options) flagSet() *flag.FlagSet {
 	fs := flag.NewFlagSet("llk23", flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	fs.Usage = func() {}
-	fs.Var(count{&o.rows, mostRows}, "rows", "rows of elements inside the constant ring")
-	fs.Var(count{&o.cols, mostCols}, "cols", "elements in each of these rows")
+	fs.Var(sizeFlag{&o.grid, mostGrid}, "grid", "blocks, rows x columns, no more than 65536")
+	fs.Var(sizeFlag{&o.block, mostBlock}, "block", "elements in each block, rows x columns")
 	fs.Var(count{&o.iters, mostIters}, "iters", "sweeps over the matrix")
-	fs.Var(count{&o.ranks, mostRanks}, "ranks", "strips, each swept by a rank of its own, at most one for each row")
-	fs.Var((*choice)(&o.verify), "verify", "compare every bit with a sequential sweep; -verify=false skips it")
-	fs.Var((*choice)(&o.json), "json", "print one JSON object instead of the table")
+	fs.Var(choice{&o.kernel, kernelNames()}, "kernel", "order of additions")
+	fs.Var(choice{(*string)(&o.tasks), []string{string(fused), string(nine)}}, "tasks",
+		"tasks of a block: one, or a main task and one for each edge and corner")
+	fs.Var(initFlag{&o.init}, "init", "initial values: smooth, lfk (the original kernel's 5x99), or FILE.npy, a float64 matrix "+
+		"with its ring as data beside smooth's coefficients")
+	fs.Var(toggle{&o.verify}, "verify", "compare every bit with a sequential sweep; -verify=false skips it")
+	fs.Var(toggle{&o.json}, "json", "print one JSON object instead of the table")
+	fs.Var(fileFlag{&o.out, ".npy"}, "out", "write the final matrix, its ring included, for NumPy")
+	fs.Var(fileFlag{&o.trace, ".json"}, "trace", "write what each task did, for Perfetto or chrome://tracing")
+	fs.Var(fileFlag{&o.plot, ".png"}, "plot", "draw the field, and how much each block waited")
 	return fs
-}
-
-// check looks at the flags together.
-func (o options) check(fs *flag.FlagSet) (options, error) {
-	if fs.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q", fs.Arg(0))
-	}
-	if most := mostElements / o.cols; o.rows > most {
-		return o, fmt.Errorf("-rows %d: with -cols %d, want at most %d, for no more than 2^32 elements", o.rows, o.cols, most)
-	}
-	if o.ranks > o.rows {
-		return o, fmt.Errorf("-ranks %d: with -rows %d, want at most %d, since each rank has at least one row", o.ranks, o.rows, o.rows)
-	}
-	if o.ranks == 0 {
-		o.ranks = min(runtime.GOMAXPROCS(0), o.rows)
-	}
-	return o, nil
 }
 
 // usage is the help, in an order that makes sense.
@@ -79,20 +82,29 @@ func usage() string {
 	var b strings.Builder
 	b.WriteString(`Usage: llk23 [flags]
 
-Sweeps Livermore kernel 23 over a matrix that is cut into horizontal strips.
+Sweeps Livermore kernel 23 over a matrix that is cut into a grid of blocks.
 
 `)
-	for _, name := range []string{"rows", "cols", "iters", "ranks", "verify", "json"} {
-		f := fs.Lookup(name)
-		text, byDefault := f.Usage, f.DefValue
-		if number, ok := f.Value.(count); ok {
-			name += " N"
-			text += fmt.Sprintf(", 1 to %d", number.most)
-			if *number.value == 0 {
-				byDefault = "one for each processor"
-			}
+	for _, line := range [][3]string{
+		{"grid", "RxC", "4x4, or what divides the matrix of -init"}, {"block", "RxC", "500x500, or what the matrix of -init and -grid give"},
+		{"iters", "N", ""}, {"kernel", "NAME", ""}, {"tasks", "FORM", ""}, {"init", "FROM", ""}, {"verify", "", ""}, {"json", "", ""},
+		{"out", "FILE", "none"}, {"trace", "FILE", "none"}, {"plot", "FILE", "none"},
+	} {
+		f := fs.Lookup(line[0])
+		byDefault := line[2]
+		if byDefault == "" {
+			byDefault = f.DefValue
 		}
-		fmt.Fprintf(&b, "  -%-9s %s (default %s)\n", name, text, byDefault)
+		text := f.Usage
+		switch v := f.Value.(type) {
+		case count:
+			text += fmt.Sprintf(", 1 to %d", v.most)
+		case sizeFlag:
+			text += fmt.Sprintf(", each 1 to %d", v.most)
+		case choice:
+			text += ", " + strings.Join(v.allowed, " or ")
+		}
+		fmt.Fprintf(&b, "  -%-12s %s (default %s)\n", strings.TrimSpace(line[0]+" "+line[1]), text, byDefault)
 	}
 	b.WriteString(`
 An element takes 48 bytes of memory, and 56 while it is verified.
@@ -123,17 +135,47 @@ func (c count) Set(text string) error {
 	return nil
 }
 
-// choice is a flag that is true or false.
-type choice bool
+// choice is a flag that is one of a few words.
+type choice struct {
+	value   *string
+	allowed []string
+}
 
-func (c *choice) String() string   { return strconv.FormatBool(bool(*c)) }
-func (c *choice) IsBoolFlag() bool { return true }
+func (c choice) String() string {
+	if c.value == nil {
+		return ""
+	}
+	return *c.value
+}
 
-func (c *choice) Set(text string) error {
+func (c choice) Set(text string) error {
+	if !slices.Contains(c.allowed, text) {
+		return fmt.Errorf("want %s", strings.Join(c.allowed, " or "))
+	}
+	*c.value = text
+	return nil
+}
+
+// toggle is a flag that is true or false.
+type toggle struct{ value *bool }
+
+func (t toggle) IsBoolFlag() bool { return true }
+
+func (t toggle) String() string { return strconv.FormatBool(t.value != nil && *t.value) }
+
+func (t toggle) Set(text string) error {
 	v, err := strconv.ParseBool(text)
 	if err != nil {
 		return errors.New("want true or false")
 	}
-	*c = choice(v)
+	*t.value = v
 	return nil
+}
+
+// kernelNames are the kernels that there are.
+func kernelNames() []string {
+	return slices.DeleteFunc([]string{"listing", "fast"}, func(name string) bool {
+		_, known := kernelByName(name)
+		return !known
+	})
 }

@@ -3,22 +3,25 @@ package main
 import (
 	"errors"
 	"flag"
-	"runtime"
 	"strings"
 	"testing"
 )
 
 func TestParse(t *testing.T) {
-	processors := runtime.GOMAXPROCS(0)
+	usual := func(change func(*options)) options {
+		o := options{iters: 100, kernel: "listing", tasks: fused, init: "smooth", verify: true}
+		change(&o)
+		return o
+	}
 	for _, c := range []struct {
 		args string
 		want options
 	}{
-		{"", options{rows: 2000, cols: 2000, iters: 100, ranks: processors, verify: true}},
-		{"-rows 1", options{rows: 1, cols: 2000, iters: 100, ranks: 1, verify: true}},
-		{"-rows 7 -cols 5 -iters 3 -ranks 7 -verify=false -json",
-			options{rows: 7, cols: 5, iters: 3, ranks: 7, json: true}},
-		{"--rows=9 --verify --ranks 2", options{rows: 9, cols: 2000, iters: 100, ranks: 2, verify: true}},
+		{"", usual(func(o *options) {})},
+		{"-grid 1x3", usual(func(o *options) { o.grid = size{1, 3} })},
+		{"-block 7x5 -iters 3 -verify=false -json", usual(func(o *options) { o.block, o.iters, o.verify, o.json = size{7, 5}, 3, false, true })},
+		{"--tasks=9 --kernel listing -init lfk", usual(func(o *options) { o.tasks, o.init = nine, "lfk" })},
+		{"-tasks fused -init a.npy -out b.npy -trace c.json -plot d.png", usual(func(o *options) { o.init, o.out, o.trace, o.plot = "a.npy", "b.npy", "c.json", "d.png" })},
 	} {
 		if got, err := parse(strings.Fields(c.args)); err != nil || got != c.want {
 			t.Errorf("llk23 %s: %+v, %v, want %+v", c.args, got, err, c.want)
@@ -31,52 +34,61 @@ func TestParseRefuses(t *testing.T) {
 		args string
 		says []string // what the one line must contain
 	}{
-		{"-rows 0", []string{"-rows", "1 to 1048576"}},
-		{"-rows -5", []string{"-rows", "1 to 1048576"}},
-		{"-rows 1048577", []string{"-rows", "1 to 1048576"}},
-		{"-rows many", []string{"-rows", `"many"`, "1 to 1048576"}},
-		{"-rows 2.5", []string{"-rows", "whole number"}},
-		{"-rows 99999999999999999999", []string{"-rows", "1 to 1048576"}},
-		{"-rows", []string{"-rows", "needs an argument"}},
-		{"-cols 0", []string{"-cols", "1 to 1048576"}},
+		{"-grid 0x4", []string{"-grid", `"0x4"`, "1 to 4096"}},
+		{"-grid 4", []string{"-grid", "4x4", "1 to 4096"}},
+		{"-grid 4x", []string{"-grid", "1 to 4096"}},
+		{"-grid 4x4x4", []string{"-grid", "1 to 4096"}},
+		{"-grid 4097x1", []string{"-grid", "1 to 4096"}},
+		{"-grid 1x4097", []string{"-grid", "1 to 4096"}},
+		{"-grid", []string{"-grid", "needs an argument"}},
+		{"-block 5x-5", []string{"-block", "1 to 1048576"}},
+		{"-block 1x1048577", []string{"-block", "1 to 1048576"}},
+		{"-block 1.5x2", []string{"-block", "1 to 1048576"}},
+		{"-block 1x99999999999999999999", []string{"-block", "1 to 1048576"}},
 		{"-iters 0", []string{"-iters", "1 to 1073741824"}},
-		{"-ranks 0", []string{"-ranks", "1 to 4096"}},
-		{"-ranks 5 -rows 4", []string{"-ranks 5", "-rows 4", "at most 4"}},
-		{"-rows 1048576 -cols 1048576", []string{"-rows 1048576", "-cols 1048576", "at most 4096"}},
+		{"-iters -1", []string{"-iters", "1 to 1073741824"}},
+		{"-iters many", []string{"-iters", `"many"`, "whole number"}},
+		{"-kernel slow", []string{"-kernel", `"slow"`, "listing"}},
+		{"-tasks 8", []string{"-tasks", `"8"`, "fused or 9"}},
+		{"-init rough", []string{"-init", `"rough"`, "smooth, lfk", ".npy"}},
+		{"-init .npy", []string{"-init", ".npy"}},
+		{"-out x.txt", []string{"-out", ".npy"}},
+		{"-trace x.png", []string{"-trace", ".json"}},
+		{"-plot x.npy", []string{"-plot", ".png"}},
 		{"-verify=maybe", []string{"-verify", `"maybe"`, "true or false"}},
 		{"-json=1.5", []string{"-json", "true or false"}},
 		{"-colours", []string{"-colours"}},
 		{"sweep", []string{`"sweep"`}},
 		{"-verify false", []string{`"false"`}}, // a switch takes its value after =
-		{"-json -- -rows 3", []string{`"-rows"`}},
+		{"-json -- -iters 3", []string{`"-iters"`}},
 	} {
-		var stdout, stderr strings.Builder
-		if code := run(t.Context(), strings.Fields(c.args), &stdout, &stderr); code != 2 {
+		code, stdout, stderr := program(t, strings.Fields(c.args)...)
+		if code != 2 {
 			t.Errorf("llk23 %s: exit code %d, want 2", c.args, code)
 		}
-		if text := stderr.String(); strings.Count(text, "\n") != 1 || !strings.HasSuffix(text, "\n") {
-			t.Errorf("llk23 %s: prints %q, want one line", c.args, text)
+		if strings.Count(stderr, "\n") != 1 || !strings.HasSuffix(stderr, "\n") {
+			t.Errorf("llk23 %s: prints %q, want one line", c.args, stderr)
 		}
 		for _, want := range append(c.says, "llk23: ", "llk23 -h") {
-			if !strings.Contains(stderr.String(), want) {
-				t.Errorf("llk23 %s: %q does not mention %s", c.args, stderr.String(), want)
+			if !strings.Contains(stderr, want) {
+				t.Errorf("llk23 %s: %q does not mention %s", c.args, stderr, want)
 			}
 		}
-		if stdout.Len() > 0 {
-			t.Errorf("llk23 %s: prints %q as a result", c.args, stdout.String())
+		if stdout != "" {
+			t.Errorf("llk23 %s: prints %q as a result", c.args, stdout)
 		}
 	}
 }
 
 func TestHelp(t *testing.T) {
 	for _, arg := range []string{"-h", "-help", "--help"} {
-		var stdout, stderr strings.Builder
-		if code := run(t.Context(), []string{"-rows", "3", arg}, &stdout, &stderr); code != 0 || stderr.Len() > 0 {
-			t.Errorf("llk23 %s: exit code %d, complains %q", arg, code, stderr.String())
+		code, stdout, stderr := program(t, "-iters", "3", arg)
+		if code != 0 || stderr != "" {
+			t.Errorf("llk23 %s: exit code %d, complains %q", arg, code, stderr)
 		}
-		defaults := options{}
-		defaults.flagSet().VisitAll(func(f *flag.Flag) {
-			if !strings.Contains(stdout.String(), "\n  -"+f.Name) {
+		o := options{}
+		o.flagSet().VisitAll(func(f *flag.Flag) {
+			if !strings.Contains(stdout, "\n  -"+f.Name+" ") {
 				t.Errorf("llk23 %s: says nothing about -%s", arg, f.Name)
 			}
 		})

@@ -2,63 +2,52 @@ package main
 
 import (
 	"context"
-	"fmt"
-	"unsafe"
+	"time"
 
-	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/resource"
 )
 
-// mailbox is a place in every rank's memory where a neighbour leaves one row:
+// frontier is an edge of a block as its neighbour gets to see it: a resource with
+// one task that writes it in each iteration and one that reads it.
 //
-//	flag            row
-//	┌─────────────┬───────────────────────┐
-//	│ rows so far │ the last of them      │
-//	└─────────────┴───────────────────────┘
+//	block ── writes ──▶ resource ── reads ──▶ border of the neighbour
 //
-// It holds one row at a time, and the sender does not ask whether the last one
-// was taken: that has to follow from the order in which the ranks send. For
-// strips it does, see [strips.sweep].
-type mailbox struct {
-	flag, row rma.Disp
+// Whoever holds the resource may use the rest of the frontier.
+type frontier struct {
+	*resource.Resource
+	number   int           // of all frontiers
+	computed time.Duration // when what it has was, by the watch of who did so
+	left     time.Duration // when it was written, by the writer's watch, if there is a trace
 }
 
-// mailboxWords is what a mailbox for a row of cols elements takes of each
-// rank's symmetric memory.
-func mailboxWords(cols int) int { return 1 + cols }
-
-func newMailbox(f rma.Fabric, name string, cols int) (mailbox, error) {
-	base, err := f.Alloc(mailboxWords(cols))
-	if err != nil {
-		return mailbox{}, fmt.Errorf("%s frontier: %w", name, err)
+// fill gives a frontier its initial values, before any task has a request in the
+// queue. That is for readers that come before the writer in the canonical order.
+func (f *frontier) fill(b *block, r rect) error {
+	var h handle.Handle
+	if err := h.Request(f.Resource, resource.Write); err != nil {
+		return err
 	}
-	rma.Label(f, base, 1, name+" flag")
-	rma.Label(f, base+1, cols, name+" row")
-	return mailbox{flag: base, row: base + 1}, nil
+	return handle.Section(context.Background(), &h, func() error {
+		to, err := handle.Write[float64](&h)
+		b.write(to, r)
+		return err
+	})
 }
 
-// send leaves row with rank to, as the one of iteration k. The first flush
-// makes the row visible before the flag. The second is for progress: a flag
-// that nobody flushes may stay on its way for ever.
-func (m mailbox) send(w rma.Window, to rma.Rank, row []float64, k int) {
-	w.PutBytes(to, m.row, bytesOf(row))
-	w.Flush(to)
-	w.Put(to, m.flag, uint64(k)+1)
-	w.Flush(to)
+// inlet is a task's reading of a neighbour's frontier.
+type inlet struct {
+	*orwl.Access
+	from      *frontier
+	into      rect
+	lag       int           // iterations that what is read is behind: 0 or 1
+	announced time.Duration // when the access was
 }
 
-// await waits until the row of iteration k is in the own mailbox.
-func (m mailbox) await(ctx context.Context, w rma.Window, k int) error {
-	_, err := w.Await(ctx, w.Rank(), m.flag, rma.AtLeast(uint64(k)+1))
-	return err
-}
-
-// take copies the row in the own mailbox.
-func (m mailbox) take(w rma.Window, row []float64) {
-	w.GetBytes(w.Rank(), m.row, bytesOf(row))
-}
-
-// bytesOf is the memory of values: the machine's own byte order, as a window's
-// words are.
-func bytesOf(values []float64) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), 8*len(values))
+// outlet is a task's writing of its block's frontier.
+type outlet struct {
+	*orwl.Access
+	to *frontier
+	of rect
 }

@@ -5,35 +5,9 @@ import (
 	"testing"
 )
 
-// The original kernel 23 of McMahon's Livermore loops, version mf528, computes
-// on planes of 101 by 7 values that lie in one stream, and publishes a checksum.
-
-// lfkPlanes is where the planes begin in the stream.
-var lfkPlanes = [planes]int{planeData: 12451, planeZr: 14572, planeZb: 15986, planeZu: 16693, planeZv: 17400, planeZz: 18107}
-
-// lfkColumn is how many values lie between one row of ours and the next: the
-// original's planes are stored by columns, its columns are our rows.
-const lfkColumn = 101
-
-// lfkStream is the values of all the Livermore loops' arrays.
-func lfkStream() []float64 {
-	fuzz := 1.2345e-3
-	buzz := 1 + fuzz
-	fizz := float64(1.1 * fuzz)
-	stream := make([]float64, 34132)
-	for i := range stream {
-		buzz = float64((1-fuzz)*buzz) + fuzz
-		fuzz = -fuzz
-		stream[i] = float64((buzz - fizz) * 0.1)
-	}
-	return stream
-}
-
 // lfkProblem is the original's sweep of length n, 2..n in its own numbering.
 func lfkProblem(n, iters int, k kernel) problem {
-	stream := lfkStream()
-	return problem{rows: 5, cols: n - 1, iters: iters, kernel: k,
-		values: func(p plane, i, j int) float64 { return stream[lfkPlanes[p]+i*lfkColumn+j] }}
+	return problem{rows: lfkSize.rows, cols: n - 1, iters: iters, kernel: k, values: lfk}
 }
 
 // lfkChecksum adds m times the m-th value of the plane, m = 1..7n.

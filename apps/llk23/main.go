@@ -28,15 +28,20 @@ func main() {
 // run is the program. It returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, err := parse(args)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
+	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprint(stdout, usage())
 		return exitDone
-	case err != nil:
+	}
+	var j *job
+	if err == nil {
+		j, err = newJob(o)
+	}
+	if err != nil {
 		fmt.Fprintf(stderr, "llk23: %v (llk23 -h lists the flags)\n", err)
 		return exitUsage
 	}
-	r, err := solve(ctx, o, newMeter(stderr))
+	defer j.close()
+	r, err := j.do(ctx, newMeter(stderr))
 	if r != nil {
 		if failure := r.write(stdout, o.json); err == nil {
 			err = failure
@@ -53,22 +58,32 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exitFailed
 }
 
-// solve does what the options say. There is a report if there is a result,
-// even a wrong one.
-func solve(ctx context.Context, o options, m *meter) (*report, error) {
-	p := problem{rows: o.rows, cols: o.cols, iters: o.iters, kernel: listing(), values: smooth}
-	s, err := sweepStrips(ctx, p, o.ranks, m)
+// do does the job. There is a report if there is a result, even a wrong one.
+func (j *job) do(ctx context.Context, m *meter) (*report, error) {
+	var tr *trace
+	if j.trace != nil {
+		tr = newTrace(mostSlices)
+	}
+	f, err := newField(j.problem, j.grid, j.tasks).solve(ctx, tr, m)
 	if err != nil {
 		return nil, err
 	}
-	r := newReport(s)
-	if r.SHA256, err = digest(ctx, s.result()); err != nil {
+	f.forget()
+	r := newReport(f)
+	if r.SHA256, err = digest(ctx, f.result()); err != nil {
 		return nil, err
 	}
-	if !o.verify {
+	if err := errors.Join(
+		j.out.finish(f.export),
+		j.trace.finish(tr.write),
+		j.plot.finish(func(to io.Writer) error { return r.plot(to, f.result()) }),
+	); err != nil {
+		return nil, err
+	}
+	if !j.verify {
 		return r, nil
 	}
-	r.sequential, err = verify(ctx, s.strips, m)
+	r.sequential, err = verify(ctx, f.field, m)
 	if err != nil && !errors.Is(err, errDiffers) {
 		return nil, err
 	}

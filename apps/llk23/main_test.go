@@ -5,52 +5,58 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
 
 func TestJSON(t *testing.T) {
-	var stdout, stderr bytes.Buffer
-	args := strings.Fields("-rows 33 -cols 17 -iters 10 -ranks 3 -json")
-	if code := run(t.Context(), args, &stdout, &stderr); code != 0 || stderr.Len() > 0 {
-		t.Fatalf("exit code %d, complains %q", code, stderr.String())
-	}
-	var got map[string]any
-	decoder := json.NewDecoder(&stdout)
-	if err := decoder.Decode(&got); err != nil {
-		t.Fatal(err)
-	}
-	if decoder.More() {
-		t.Error("there is more than one object")
-	}
-	for name, want := range map[string]any{
-		"rows": 33., "cols": 17., "elements": 561., "iters": 10., "ranks": 3.,
-		"kernel": "listing", "verified": true, "handovers": 38., "bytes_shipped": 38. * 17 * 8,
-		"sha256": "4f2ec1d4092ef763e8cd3bd0ec33efb31fbf04bb13b6a8f9131a317a47549648",
-	} {
-		if got[name] != want {
-			t.Errorf("%s is %v, want %v", name, got[name], want)
+	for _, tasks := range []string{"fused", "9"} {
+		code, stdout, stderr := program(t, strings.Fields("-grid 3x1 -block 11x17 -iters 10 -json -tasks "+tasks)...)
+		if code != 0 || stderr != "" {
+			t.Fatalf("exit code %d, complains %q", code, stderr)
 		}
-		delete(got, name)
-	}
-	number := func(name string) float64 {
-		n, ok := got[name].(float64)
-		if !ok || n < 0 {
-			t.Errorf("%s is %v, want a number", name, got[name])
+		var got map[string]any
+		decoder := json.NewDecoder(strings.NewReader(stdout))
+		if err := decoder.Decode(&got); err != nil {
+			t.Fatal(err)
 		}
-		delete(got, name)
-		return n
-	}
-	seconds, perElement := number("seconds"), number("ns_per_element")
-	if want := seconds * 1e9 / 5610; math.Abs(perElement/want-1) > 1e-9 {
-		t.Errorf("ns_per_element is %v, want %v", perElement, want)
-	}
-	if sum := number("compute_share") + number("wait_share"); sum > 1+1e-9 {
-		t.Errorf("the shares add up to %v", sum)
-	}
-	if len(got) > 0 {
-		t.Errorf("there is more: %v", got)
+		if decoder.More() {
+			t.Error("there is more than one object")
+		}
+		keys := []string{"block", "bytes_shipped", "compute_share", "elements", "grid", "iters", "kernel", "nodes", "ns_per_element",
+			"prefetch_hits", "seconds", "sha256", "tasks", "verified", "wait_share"}
+		if has := slices.Sorted(maps.Keys(got)); !slices.Equal(has, keys) {
+			t.Errorf("the object has %v, want %v", has, keys)
+		}
+		for name, want := range map[string]any{
+			"grid": "3x1", "block": "11x17", "elements": 561., "iters": 10., "nodes": 1.,
+			"kernel": "listing", "tasks": tasks, "verified": true, "bytes_shipped": 10 * 8. * 17 * 4,
+			"sha256": "4f2ec1d4092ef763e8cd3bd0ec33efb31fbf04bb13b6a8f9131a317a47549648",
+		} {
+			if got[name] != want {
+				t.Errorf("-tasks %s: %s is %v, want %v", tasks, name, got[name], want)
+			}
+		}
+		number := func(name string) float64 {
+			n, ok := got[name].(float64)
+			if !ok || n < 0 {
+				t.Errorf("%s is %v, want a number", name, got[name])
+			}
+			return n
+		}
+		seconds, perElement := number("seconds"), number("ns_per_element")
+		if want := seconds * 1e9 / 5610; math.Abs(perElement/want-1) > 1e-9 {
+			t.Errorf("ns_per_element is %v, want %v", perElement, want)
+		}
+		if sum := number("compute_share") + number("wait_share"); sum > 1+1e-9 {
+			t.Errorf("the shares add up to %v", sum)
+		}
+		if hits := number("prefetch_hits"); hits > 40 {
+			t.Errorf("%v hits of 40 reads", hits)
+		}
 	}
 }
 
@@ -59,19 +65,19 @@ func TestTable(t *testing.T) {
 		args string
 		says []string
 	}{
-		{"-ranks 3", []string{"elements", "561, 33 rows of 17", "1 to 11", "23 to 33", "mean", "38 rows", "5168", "yes, every bit",
+		{"-grid 3x1 -block 11x17", []string{"elements", "561, 3x1 blocks of 11x17", "tasks: fused", "2,0", "mean", "40 frontiers", "5440",
+			"had come before", "yes, every bit", "4f2ec1d4092ef763e8cd3bd0ec33efb31fbf04bb13b6a8f9131a317a47549648"}},
+		{"-grid 33x1 -block 1x17 -verify=false", []string{"idlest", "busiest", "-verify=false",
 			"4f2ec1d4092ef763e8cd3bd0ec33efb31fbf04bb13b6a8f9131a317a47549648"}},
-		{"-ranks 33 -verify=false", []string{"idlest", "busiest", "-verify=false"}},
-		{"-ranks 1", []string{"0 rows", "yes, every bit"}},
+		{"-grid 1x1 -block 33x17", []string{"0 frontiers", "yes, every bit"}},
 	} {
-		var stdout, stderr strings.Builder
-		args := append(strings.Fields("-rows 33 -cols 17 -iters 10"), strings.Fields(c.args)...)
-		if code := run(t.Context(), args, &stdout, &stderr); code != 0 || stderr.Len() > 0 {
-			t.Errorf("llk23 %s: exit code %d, complains %q", c.args, code, stderr.String())
+		code, stdout, stderr := program(t, append(strings.Fields(c.args), "-iters", "10")...)
+		if code != 0 || stderr != "" {
+			t.Errorf("llk23 %s: exit code %d, complains %q", c.args, code, stderr)
 		}
 		for _, want := range c.says {
-			if !strings.Contains(stdout.String(), want) {
-				t.Errorf("llk23 %s: does not say %q:\n%s", c.args, want, stdout.String())
+			if !strings.Contains(stdout, want) {
+				t.Errorf("llk23 %s: does not say %q:\n%s", c.args, want, stdout)
 			}
 		}
 	}
@@ -96,15 +102,17 @@ func TestInterruptedProgram(t *testing.T) {
 	}
 }
 
+var errFull = errors.New("no space left")
+
 // full is a disk without space.
 type full struct{}
 
-func (full) Write([]byte) (int, error) { return 0, errors.New("no space left") }
+func (full) Write([]byte) (int, error) { return 0, errFull }
 
 func TestReportThatCannotBeWritten(t *testing.T) {
 	for _, form := range []string{"-json", "-json=false"} {
-		var stderr strings.Builder
-		if code := run(t.Context(), []string{"-rows", "3", "-cols", "3", "-iters", "1", form}, full{}, &stderr); code != 1 {
+		var stderr bytes.Buffer
+		if code := run(t.Context(), []string{"-grid", "1x1", "-block", "3x3", "-iters", "1", form}, full{}, &stderr); code != 1 {
 			t.Errorf("%s: exit code %d, want 1", form, code)
 		}
 		if want := "llk23: no space left\n"; stderr.String() != want {

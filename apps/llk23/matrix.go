@@ -1,5 +1,7 @@
 package main
 
+import "unsafe"
+
 // matrix is rows of equal length, one after the other.
 type matrix struct {
 	cols  int
@@ -13,4 +15,10 @@ func newMatrix(rows, cols int) matrix {
 // row is row i, for reading and writing.
 func (m matrix) row(i int) []float64 {
 	return m.cells[i*m.cols : (i+1)*m.cols : (i+1)*m.cols]
+}
+
+// bytesOf is the memory of values: the machine's own byte order, as .npy files
+// have it here.
+func bytesOf(values []float64) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), 8*len(values))
 }

@@ -12,66 +12,81 @@ import (
 
 // report is what a run has to say. The fields with tags are the JSON object.
 type report struct {
-	Rows     int    `json:"rows"`
-	Cols     int    `json:"cols"`
-	Elements int64  `json:"elements"`
+	Grid     string `json:"grid"`
+	Block    string `json:"block"`
 	Iters    int    `json:"iters"`
-	Ranks    int    `json:"ranks"`
+	Elements int64  `json:"elements"`
+	Nodes    int    `json:"nodes"`
 	Kernel   string `json:"kernel"`
+	Tasks    form   `json:"tasks"`
 
-	// Seconds is the time from the start of all ranks to the end of the last,
-	// without setting up and verifying.
+	// Seconds is the time from the start of the runtime to the end of the last
+	// task, without setting up and verifying.
 	Seconds      float64 `json:"seconds"`
 	NsPerElement float64 `json:"ns_per_element"` // and iteration
-	ComputeShare float64 `json:"compute_share"`  // of all ranks' time
+	ComputeShare float64 `json:"compute_share"`  // of all main tasks' time
 	WaitShare    float64 `json:"wait_share"`
-
-	Handovers    int64 `json:"handovers"`
-	BytesShipped int64 `json:"bytes_shipped"`
 
 	// Verified says that the result was compared with the sequential sweep's
 	// and is the same. SHA256 is of the whole matrix with its ring.
 	Verified bool   `json:"verified"`
 	SHA256   string `json:"sha256"`
 
-	shares     []share // by rank
+	BytesShipped int64 `json:"bytes_shipped"`
+	PrefetchHits int64 `json:"prefetch_hits"`
+
+	tally      tally
+	shares     []share // by block, row by row
+	grid, each size
 	setup      time.Duration
 	sequential time.Duration // zero if not verified
 	differs    error         // why it is not verified, if it was compared
 }
 
-// share is how one rank spent the time.
+// share is how the main task of a block spent the time.
 type share struct {
-	extent
-	spent [phases]float64
+	row, col int
+	spent    [phases]float64
 }
 
-func newReport(s *measured) *report {
+func newReport(f *measured) *report {
 	r := &report{
-		Rows: s.rows, Cols: s.cols, Elements: s.elements(), Iters: s.iters,
-		Ranks: len(s.parts), Kernel: s.kernel.name,
-		Seconds: s.took.Seconds(), setup: s.setup,
-		NsPerElement: float64(s.took.Nanoseconds()) / float64(s.updates()),
+		Grid: f.grid.String(), Block: f.each.String(), Iters: f.iters, Elements: f.elements(), Nodes: 1,
+		Kernel: f.kernel.name, Tasks: f.form,
+		Seconds: f.took.Seconds(), setup: f.setup,
+		NsPerElement: float64(f.took.Nanoseconds()) / float64(f.updates()),
+		grid:         f.grid, each: f.each,
 	}
-	for _, part := range s.parts {
-		one := share{extent: part.extent}
-		for phase, spent := range part.watch.spent {
+	for _, p := range f.parts {
+		one := share{row: p.row, col: p.col}
+		for phase, spent := range p.watch.spent {
 			one.spent[phase] = spent.Seconds() / r.Seconds
 		}
 		r.shares = append(r.shares, one)
-		r.Handovers += part.sent
+		r.tally.add(p.tally)
 	}
-	r.BytesShipped = r.Handovers * 8 * int64(s.cols)
-	r.ComputeShare, r.WaitShare = r.mean(computing), r.mean(waiting)
+	r.BytesShipped, r.PrefetchHits = r.tally.bytes, r.tally.hits
+	all := r.mean()
+	r.ComputeShare, r.WaitShare = all.computing(), all.waiting()
 	return r
 }
 
-func (r *report) mean(p phase) float64 {
-	total := 0.0
+func (s share) computing() float64 { return s.spent[computing] }
+
+// waiting includes the time before the first round, and after the last.
+func (s share) waiting() float64 { return s.spent[waiting] + s.spent[outside] }
+
+// moving is copying frontiers, and what it takes to announce and to release.
+func (s share) moving() float64 { return s.spent[importing] + s.spent[exporting] }
+
+func (r *report) mean() share {
+	var mean share
 	for _, s := range r.shares {
-		total += s.spent[p]
+		for phase, spent := range s.spent {
+			mean.spent[phase] += spent / float64(len(r.shares))
+		}
 	}
-	return total / float64(len(r.shares))
+	return mean
 }
 
 // write prints the report, as JSON or for people.
@@ -88,15 +103,17 @@ func (r *report) table() string {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(&b, "%-16s"+format+"\n", append([]any{name}, args...)...)
 	}
-	line("elements", "%d, %d rows of %d", r.Elements, r.Rows, r.Cols)
-	line("iterations", "%d with the %s kernel", r.Iters, r.Kernel)
+	line("elements", "%d, %s blocks of %s", r.Elements, r.Grid, r.Block)
+	line("iterations", "%d with the %s kernel, tasks: %s", r.Iters, r.Kernel, r.Tasks)
 	line("seconds", "%.3f, and %.3f to set up", r.Seconds, r.setup.Seconds())
 	line("ns per element", "%.2f in each iteration", r.NsPerElement)
 	b.WriteByte('\n')
 	r.shareTable(&b)
 	b.WriteByte('\n')
-	line("hand-overs", "%d rows", r.Handovers)
+	line("hand-overs", "%d frontiers", r.tally.reads)
 	line("bytes moved", "%d", r.BytesShipped)
+	line("prefetch", "%d frontiers (%.1f %%) had come before they were asked for, %v hidden",
+		r.PrefetchHits, 100*float64(r.PrefetchHits)/float64(max(1, r.tally.reads)), r.tally.hidden.Round(time.Microsecond))
 	switch {
 	case r.Verified:
 		line("verified", "yes, every bit: the sequential sweep took %.3f s, %.2f times as long",
@@ -110,33 +127,32 @@ func (r *report) table() string {
 	return b.String()
 }
 
-// mostShares is for how many ranks each gets a line of its own.
+// mostShares is for how many blocks each gets a line of its own.
 const mostShares = 16
 
-// shareTable tells what the ranks did with their time.
+// shareTable tells what the main tasks did with their time.
 func (r *report) shareTable(b *strings.Builder) {
-	row := func(name, rows string, spent [phases]float64) {
-		fmt.Fprintf(b, "%-8s%16s%11.1f %%%10.1f %%%10.1f %%\n", name, rows,
-			100*spent[computing], 100*spent[waiting], 100*spent[moving])
+	line := func(name string, s share) {
+		fmt.Fprintf(b, "%-16s%11.1f %%%10.1f %%%10.1f %%\n", name, 100*s.computing(), 100*s.waiting(), 100*s.moving())
 	}
-	fmt.Fprintf(b, "%-8s%16s%13s%12s%12s\n", "rank", "rows", "computing", "waiting", "moving rows")
+	fmt.Fprintf(b, "%-16s%13s%12s%12s\n", "block", "computing", "waiting", "frontiers")
 	if len(r.shares) <= mostShares {
-		for p, s := range r.shares {
-			row(fmt.Sprint(p), fmt.Sprintf("%d to %d", s.top, s.top+s.rows-1), s.spent)
+		for _, s := range r.shares {
+			line(fmt.Sprintf("%d,%d", s.row, s.col), s)
 		}
 	} else {
-		busy := func(a, b share) int {
-			if a.spent[computing] < b.spent[computing] {
+		busier := func(x, y share) int {
+			if x.computing() < y.computing() {
 				return -1
 			}
 			return 1
 		}
-		row("idlest", "", slices.MinFunc(r.shares, busy).spent)
-		row("busiest", "", slices.MaxFunc(r.shares, busy).spent)
+		line("idlest", slices.MinFunc(r.shares, busier))
+		line("busiest", slices.MaxFunc(r.shares, busier))
 	}
-	row("mean", "", [phases]float64{waiting: r.WaitShare, computing: r.ComputeShare, moving: r.mean(moving)})
-	if r.Ranks > runtime.GOMAXPROCS(0) {
-		fmt.Fprintf(b, "There are more ranks than processors (%d): computing includes the time without one.\n",
-			runtime.GOMAXPROCS(0))
+	line("mean", r.mean())
+	if processors, blocks := runtime.GOMAXPROCS(0), len(r.shares); blocks > processors {
+		fmt.Fprintf(b, "With %d processors for %d blocks, no more than %.1f %% can be computing.\n",
+			processors, blocks, 100*float64(processors)/float64(blocks))
 	}
 }

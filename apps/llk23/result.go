@@ -7,8 +7,11 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 	"math"
+
+	"github.com/orwl/go-orwl/resource"
 )
 
 // errDiffers is matched by the error of a result that is not the sequential
@@ -46,4 +49,14 @@ func digest(ctx context.Context, rows iter.Seq2[int, []float64]) (string, error)
 		hash.Write(buffer)
 	}
 	return hex.EncodeToString(hash.Sum(nil)), nil
+}
+
+// export writes the final matrix as a .npy file, its ring included.
+func (f *field) export(to io.Writer) error {
+	whole := newMatrix(f.rows+2, f.cols+2)
+	for i, row := range f.result() {
+		copy(whole.row(i), row)
+	}
+	a := resource.Array{DType: "<f8", Shape: []int{f.rows + 2, f.cols + 2}}
+	return resource.WriteArray(to, a, bytesOf(whole.cells))
 }

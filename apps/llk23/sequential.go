@@ -11,6 +11,7 @@ type problem struct {
 	iters      int
 	kernel     kernel
 	values     initial
+	data       *dataFile // nil, or what data is instead
 }
 
 // whole is the extent of the matrix.

@@ -2,36 +2,47 @@ package main
 
 import "time"
 
-// phase is what a rank does at a time.
+// phase is what a task does at a time.
 type phase int
 
 const (
-	waiting phase = iota // for a neighbour's row, or for the others to end
+	outside   phase = iota // before its first round, and after its last
+	waiting                // for an access
+	importing              // neighbours' frontiers
 	computing
-	moving // a row
+	exporting // own frontiers
 	phases
 )
 
-// stopwatch adds up how long a rank is in each phase. Before the first enter it
-// is waiting.
+func (p phase) String() string {
+	return [phases]string{"outside", "acquire", "read", "compute", "release"}[p]
+}
+
+// stopwatch adds up how long a task is in each phase. Before the first enter it
+// is outside. Reading a clock takes as long as a dozen elements do, so that what is
+// quick (to copy a frontier, to let go of it) has the time at which its phase began.
 type stopwatch struct {
-	clock func() time.Duration // since the sweep began
+	clock func() time.Duration // since the run began; nil: nobody wants to know
 	phase phase
 	since time.Duration
 	spent [phases]time.Duration
+	track *track // nil: nobody wants to see the phases one by one
 }
 
 func (s *stopwatch) enter(p phase) {
-	if p == s.phase {
-		return
+	if p != s.phase && s.clock != nil {
+		s.turn(p, s.clock())
 	}
-	now := s.clock()
+}
+
+// turn is enter at a time that is known.
+func (s *stopwatch) turn(p phase, now time.Duration) {
 	s.spent[s.phase] += now - s.since
+	if s.track != nil {
+		s.track.add(s.phase, s.since, now)
+	}
 	s.phase, s.since = p, now
 }
 
-// stop ends the current phase.
-func (s *stopwatch) stop(now time.Duration) {
-	s.spent[s.phase] += now - s.since
-	s.since = now
-}
+// stop ends the current phase, and the watch.
+func (s *stopwatch) stop(now time.Duration) { s.turn(outside, now) }

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/orwl/go-orwl/orwl"
+)
+
+// actor is what tasks of either kind have in common: accesses that they acquire
+// and release one by one, as late and as early as they can, and a watch.
+//
+// An access that is released early is in the queue for the next round early, too,
+// which changes nothing about who gets it after whom: see [orwl.System.Check].
+type actor struct {
+	*orwl.Task
+	watch stopwatch
+	last  bool // this is the last round
+	tally
+}
+
+// tally counts what an actor has read.
+type tally struct {
+	reads int64 // frontiers
+	bytes int64
+	hits  int64 // reads that were granted before they were asked for
+	// hidden is how long frontiers were on their way while the actor did not wait
+	// for them: from the announcement until they were there, or asked for.
+	hidden time.Duration
+}
+
+func (t *tally) add(u tally) {
+	t.reads += u.reads
+	t.bytes += u.bytes
+	t.hits += u.hits
+	t.hidden += u.hidden
+}
+
+// rounds calls body for each iteration. It looks whether the run is over: when
+// those have ended who shared accesses with the task, nothing makes it wait any
+// more, and an access that is granted does not ask.
+func (a *actor) rounds(n int, body func(k int) error) error {
+	ctx := a.Context()
+	for k := range n {
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		a.last = k == n-1
+		if err := body(k); err != nil {
+			return err
+		}
+	}
+	a.watch.enter(outside)
+	return nil
+}
+
+// acquire waits for an access, and says whether it need not have. Only who has to
+// wait looks at the clock.
+func (a *actor) acquire(x *orwl.Access) (granted bool, err error) {
+	if x.Test() {
+		return true, x.Acquire(a.Context())
+	}
+	before := a.watch.phase
+	a.watch.enter(waiting)
+	err = x.Acquire(a.Context())
+	a.watch.enter(before)
+	return false, err
+}
+
+// release lets go of an access, and announces the next one if there is one.
+func (a *actor) release(x *orwl.Access) error {
+	if a.last {
+		return x.End()
+	}
+	return x.Release()
+}
+
+// read waits for a neighbour's frontier and copies it into b's border. The
+// neighbour may then write the next one.
+func (a *actor) read(b *block, in *inlet, k int) error {
+	asked := a.watch.since
+	granted, err := a.acquire(in.Access)
+	if err != nil {
+		return err
+	}
+	b.read(orwl.Read[float64](in.Access), in.into)
+	a.reads++
+	a.bytes += int64(8 * in.into.cells())
+	if granted {
+		a.hits++
+	}
+	a.hidden += max(0, min(asked, in.from.computed)-in.announced)
+	if t := a.watch.track; t != nil {
+		// It may have come after the phase began, and been there when it was asked for.
+		t.come(in.from, k-in.lag, max(a.watch.since, in.from.left))
+	}
+	in.announced = a.watch.since
+	return a.release(in.Access)
+}
+
+// write waits until the last frontier was read, and copies there the next one,
+// which has been computed by a time.
+func (a *actor) write(b *block, out *outlet, k int, computed time.Duration) error {
+	if _, err := a.acquire(out.Access); err != nil {
+		return err
+	}
+	b.write(orwl.Write[float64](out.Access), out.of)
+	out.to.computed = computed
+	if t := a.watch.track; t != nil {
+		out.to.left = a.watch.since
+		t.leave(out.to, k, out.to.left)
+	}
+	return a.release(out.Access)
+}

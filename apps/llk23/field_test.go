@@ -1,0 +1,301 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// quiet is a meter that nobody reads.
+func quiet() *meter { return newMeter(io.Discard) }
+
+// knownKernels are all that -kernel names.
+func knownKernels(t testing.TB) []kernel {
+	var all []kernel
+	for _, name := range kernelNames() {
+		k, ok := kernelByName(name)
+		if !ok {
+			t.Fatalf("no kernel is called %s", name)
+		}
+		all = append(all, k)
+	}
+	return all
+}
+
+func solved(t testing.TB, p problem, grid size, form form) *measured {
+	t.Helper()
+	done, err := newField(p, grid, form).solve(t.Context(), nil, quiet())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return done
+}
+
+// TestField compares blocks that are swept at the same time with the sequential
+// sweep, bit for bit.
+func TestField(t *testing.T) {
+	for _, form := range []form{fused, nine} {
+		for _, kernel := range knownKernels(t) {
+			for _, grid := range []size{{1, 1}, {1, 5}, {5, 1}, {2, 2}, {3, 5}, {8, 8}} {
+				for _, each := range []size{{1, 1}, {1, 7}, {33, 17}} {
+					t.Run(fmt.Sprintf("%s,%s,%v of %v", form, kernel.name, grid, each), func(t *testing.T) {
+						all := grid.times(each)
+						p := problem{rows: all.rows, cols: all.cols, iters: 9, kernel: kernel, values: smooth}
+						f := solved(t, p, grid, form)
+						if err := compare(t.Context(), f.result(), reference(t, p)); err != nil {
+							t.Error(err)
+						}
+						if f.swept() != p.updates() {
+							t.Errorf("%d elements were swept, want %d", f.swept(), p.updates())
+						}
+						f.forget()
+						if _, err := verify(t.Context(), f.field, quiet()); err != nil {
+							t.Error(err)
+						}
+					})
+				}
+			}
+		}
+	}
+}
+
+// TestFieldInBands sweeps blocks that have several bands, of which the first and
+// the last do not meet.
+func TestFieldInBands(t *testing.T) {
+	for _, form := range []form{fused, nine} {
+		for _, each := range []size{{16, 3}, {17, 3}, {32, 3}, {70, 3}, {3, band/2 + 1}} {
+			p := problem{rows: 3 * each.rows, cols: 2 * each.cols, iters: 5, kernel: listing(), values: smooth}
+			f := solved(t, p, size{3, 2}, form)
+			if err := compare(t.Context(), f.result(), reference(t, p)); err != nil {
+				t.Errorf("%s, blocks of %v: %v", form, each, err)
+			}
+		}
+	}
+}
+
+func TestBands(t *testing.T) {
+	for _, c := range []struct {
+		rows, cols int
+		want       []int
+	}{
+		{1, 1, []int{1, 2}},
+		{16, 16, []int{1, 17}},
+		{17, 16, []int{1, 17, 18}},
+		{500, 500, []int{1, 126, 251, 376, 501}},
+		{3, band, []int{1, 2, 3, 4}},
+		{2, 2 * band, []int{1, 2, 3}},
+	} {
+		if got := bandsOf(extent{rows: c.rows, cols: c.cols}); fmt.Sprint(got) != fmt.Sprint(c.want) {
+			t.Errorf("%d rows of %d: bands begin at %v, want %v", c.rows, c.cols, got, c.want)
+		}
+	}
+}
+
+// TestFieldOfLFK sweeps the original kernel's planes in blocks.
+func TestFieldOfLFK(t *testing.T) {
+	for _, grid := range []size{{1, 1}, {5, 1}, {1, 99}, {5, 9}} {
+		p := lfkProblem(100, 10, kernel{"original", sweepOriginal})
+		f := solved(t, p, grid, fused)
+		b := &block{extent: p.whole()}
+		b.planes[planeData] = newMatrix(p.rows+2, p.cols+2)
+		for i, row := range f.result() {
+			copy(b.row(i), row)
+		}
+		if got, want := lfkChecksum(100, b), "3.228104575530876e+04"; got != want {
+			t.Errorf("%v blocks: checksum %s, published %s", grid, got, want)
+		}
+	}
+}
+
+// TestCorners checks that the paper's form brings a block all of its border: a
+// stencil with corners could be computed on it.
+func TestCorners(t *testing.T) {
+	for _, each := range []size{{1, 1}, {2, 3}} {
+		grid, iters := size{3, 4}, 3
+		all := grid.times(each)
+		p := problem{rows: all.rows, cols: all.cols, iters: iters, values: smooth}
+		p.kernel = kernel{"counting", func(b *block, from, to int) {
+			for i := from; i < to; i++ {
+				for j := 1; j <= b.cols; j++ {
+					b.row(i)[j]++
+				}
+			}
+		}}
+		f := solved(t, p, grid, nine)
+		for _, part := range f.parts {
+			for d := range directions {
+				r := part.block.border(d)
+				i, j := part.block.top-1+r.top, part.block.left-1+r.left
+				want := smooth(planeData, i, j)
+				if f.neighbour(part, d) != nil {
+					n := iters
+					if !d.earlier() {
+						n--
+					}
+					for range n {
+						want++
+					}
+				}
+				if got := part.block.row(r.top)[r.left]; got != want {
+					t.Errorf("%v of %v: %v has %v in the %v, want %v", grid, each, part, got, d, want)
+				}
+			}
+		}
+	}
+}
+
+// TestTally counts what is read: every frontier in every iteration.
+func TestTally(t *testing.T) {
+	for _, c := range []struct {
+		form         form
+		reads, cells int64 // in each iteration
+	}{
+		{fused, 34, 2*8*7 + 2*9*5},
+		{nine, 34 + 24, 2*8*7 + 2*9*5 + 24},
+	} {
+		const iters = 6
+		p := problem{rows: 3 * 5, cols: 4 * 7, iters: iters, kernel: listing(), values: smooth}
+		r := newReport(solved(t, p, size{3, 4}, c.form))
+		if r.tally.reads != iters*c.reads || r.BytesShipped != 8*iters*c.cells {
+			t.Errorf("%s: %d frontiers and %d bytes were read, want %d and %d", c.form, r.tally.reads, r.BytesShipped, iters*c.reads, 8*iters*c.cells)
+		}
+		// In the first iteration initial values come from later tasks, which nobody has to wait for.
+		if r.PrefetchHits < c.reads/2 || r.PrefetchHits > r.tally.reads {
+			t.Errorf("%s: %d of %d reads were hits", c.form, r.PrefetchHits, r.tally.reads)
+		}
+		if r.tally.hidden < 0 {
+			t.Errorf("%s: %v was hidden", c.form, r.tally.hidden)
+		}
+	}
+}
+
+// TestShares checks that a task is in one phase at any time.
+func TestShares(t *testing.T) {
+	for _, form := range []form{fused, nine} {
+		p := problem{rows: 34, cols: 34, iters: 20, kernel: listing(), values: smooth}
+		f := solved(t, p, size{2, 2}, form)
+		for a := range f.actors() {
+			total := time.Duration(0)
+			for _, spent := range a.watch.spent {
+				total += spent
+			}
+			if total != f.took {
+				t.Errorf("%s of %v: the phases add up to %v, the run took %v", a.Name(), form, total, f.took)
+			}
+		}
+		r := newReport(f)
+		all := r.mean()
+		if sum := all.computing() + all.waiting() + all.moving(); math.Abs(sum-1) > 1e-9 {
+			t.Errorf("%s: the shares add up to %v", form, sum)
+		}
+	}
+}
+
+// TestAheadOfEachOther lets a southern block begin only when the northern one is in
+// its second iteration, and end its first one only when the northern one has ended
+// its second.
+func TestAheadOfEachOther(t *testing.T) {
+	p := problem{rows: 2 * 64, cols: 3, iters: 2, values: smooth}
+	began, ended := make(chan bool), make(chan bool)
+	var calls [2]atomic.Int64
+	failed := false
+	wait := func(c chan bool) {
+		select {
+		case <-c:
+		case <-time.After(10 * time.Second):
+			failed = true
+		}
+	}
+	p.kernel = kernel{"waiting", func(b *block, from, to int) {
+		sweepListing(b, from, to)
+		switch n := calls[b.top/64].Add(1); {
+		case b.top == 1 && n == 5:
+			close(began)
+		case b.top == 1 && n == 8:
+			close(ended)
+		case b.top > 1 && n == 1:
+			wait(began)
+		case b.top > 1 && n == 3:
+			wait(ended)
+		}
+	}}
+	f := solved(t, p, size{2, 1}, fused)
+	if failed {
+		t.Error("the blocks wait for each other's whole iterations")
+	}
+	p.kernel = listing()
+	if err := compare(t.Context(), f.result(), reference(t, p)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestResultIsOfInteriors checks that copies of neighbours' elements are no part of
+// the result, and the ring is.
+func TestResultIsOfInteriors(t *testing.T) {
+	p := problem{rows: 4, cols: 6, iters: 2, kernel: listing(), values: smooth}
+	f := solved(t, p, size{2, 3}, nine)
+	for _, part := range f.parts {
+		for d := range directions {
+			if f.neighbour(part, d) != nil {
+				r := part.block.border(d)
+				for i := range r.rows {
+					for j := range r.cols {
+						part.block.row(r.top + i)[r.left+j] = math.NaN()
+					}
+				}
+			}
+		}
+	}
+	if err := compare(t.Context(), f.result(), reference(t, p)); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestInterrupt ends the context while blocks are swept and others wait for them.
+func TestInterrupt(t *testing.T) {
+	cause := errors.New("enough")
+	for _, form := range []form{fused, nine} {
+		for _, after := range []int64{1, 2, 10, 25} {
+			ctx, cancel := context.WithCancelCause(context.Background())
+			var calls atomic.Int64
+			p := problem{rows: 6, cols: 6, iters: 1 << 30, values: smooth}
+			p.kernel = kernel{"cancelling", func(b *block, from, to int) {
+				sweepListing(b, from, to)
+				if calls.Add(1) == after {
+					cancel(cause)
+				}
+			}}
+			if _, err := newField(p, size{3, 2}, form).solve(ctx, nil, quiet()); !errors.Is(err, cause) {
+				t.Errorf("%s, after %d calls: %v, want %v", form, after, err, cause)
+			}
+		}
+	}
+}
+
+func TestCompareFindsOneBit(t *testing.T) {
+	p := problem{rows: 4, cols: 6, iters: 2, kernel: listing(), values: smooth}
+	want := reference(t, p)
+	f := solved(t, p, size{2, 3}, fused)
+	for i := range p.rows + 2 {
+		for j := range p.cols + 2 {
+			wrong := func(yield func(int, []float64) bool) {
+				for at, row := range f.result() {
+					if at == i {
+						row[j] = math.Float64frombits(math.Float64bits(row[j]) ^ 1)
+					}
+					if !yield(at, row) {
+						return
+					}
+				}
+			}
+			if err := compare(t.Context(), wrong, want); !errors.Is(err, errDiffers) {
+				t.Errorf("a wrong bit at (%d,%d) is not found: %v", i, j, err)
+			}
+		}
+	}
+}

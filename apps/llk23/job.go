@@ -1,0 +1,119 @@
+package main
+
+import "fmt"
+
+// job is what the options come to, with everything at hand that they name: what
+// is wrong with that is noticed before any work is done.
+type job struct {
+	options
+	problem
+	out, trace, plot *output
+}
+
+// What -grid and -block are if nobody says so and the initial values are for a
+// matrix of any size.
+var (
+	usualGrid  = size{4, 4}
+	usualBlock = size{500, 500}
+)
+
+// newJob prepares what o says. Whoever has a job must close it.
+func newJob(o options) (_ *job, err error) {
+	j := &job{options: o, problem: problem{iters: o.iters, values: smooth}}
+	j.problem.kernel, _ = kernelByName(o.kernel)
+	defer func() {
+		if err != nil {
+			j.close()
+		}
+	}()
+	switch o.init {
+	case initSmooth:
+		j.anySize()
+	case initLFK:
+		j.values = lfk
+		err = j.fit(lfkSize)
+	default:
+		if j.data, err = openData(o.init); err != nil {
+			return nil, fmt.Errorf("-init %s: %w", o.init, reason(err))
+		}
+		err = j.fit(size{j.data.size.rows - 2, j.data.size.cols - 2})
+	}
+	if err != nil {
+		return nil, err
+	}
+	if n := j.grid.cells(); n > mostBlocks {
+		return nil, fmt.Errorf("-grid %v: it has %d blocks, want at most %d", j.grid, n, mostBlocks)
+	}
+	if most := mostElements / j.grid.cells(); j.block.cells() > most {
+		return nil, fmt.Errorf("-block %v: it has %d elements, want at most %d with -grid %v, for no more than 2^32", j.block, j.block.cells(), most, j.grid)
+	}
+	whole := j.grid.times(j.block)
+	j.rows, j.cols = whole.rows, whole.cols
+	for _, f := range []struct {
+		flag, name string
+		to         **output
+	}{{"out", o.out, &j.out}, {"trace", o.trace, &j.trace}, {"plot", o.plot, &j.plot}} {
+		if f.name == "" {
+			continue
+		}
+		if *f.to, err = newOutput(f.name); err != nil {
+			return nil, fmt.Errorf("-%s %s: %w", f.flag, f.name, reason(err))
+		}
+	}
+	return j, nil
+}
+
+// anySize chooses what was not given, where every size will do.
+func (j *job) anySize() {
+	if j.grid == (size{}) {
+		j.grid = usualGrid
+	}
+	if j.block == (size{}) {
+		j.block = usualBlock
+	}
+}
+
+// fit chooses what was not given, for a matrix with whole inside its ring.
+func (j *job) fit(whole size) error {
+	given := j.options
+	switch none := (size{}); {
+	case given.grid == none && given.block == none:
+		j.grid = size{divisor(whole.rows, usualGrid.rows), divisor(whole.cols, usualGrid.cols)}
+	case given.grid == none:
+		if !j.block.divides(whole) {
+			return fmt.Errorf("-block %v: want rows that divide %d and columns that divide %d, which -init %s has inside its ring",
+				j.block, whole.rows, whole.cols, j.init)
+		}
+		j.grid = size{whole.rows / j.block.rows, whole.cols / j.block.cols}
+	case !j.grid.divides(whole):
+		return fmt.Errorf("-grid %v: want rows that divide %d and columns that divide %d, which -init %s has inside its ring",
+			j.grid, whole.rows, whole.cols, j.init)
+	}
+	if given.block == (size{}) {
+		j.block = size{whole.rows / j.grid.rows, whole.cols / j.grid.cols}
+	}
+	if j.grid.times(j.block) != whole {
+		return fmt.Errorf("-block %v: want %dx%d with -grid %v, since -init %s has %v inside its ring",
+			j.block, whole.rows/j.grid.rows, whole.cols/j.grid.cols, j.grid, j.init, whole)
+	}
+	return nil
+}
+
+// divisor is the largest of n's divisors that is at most as large as most.
+func divisor(n, most int) int {
+	for d := min(n, most); d > 1; d-- {
+		if n%d == 0 {
+			return d
+		}
+	}
+	return 1
+}
+
+// close gives back what the job has, and drops outputs that were not finished.
+func (j *job) close() {
+	// Only read, or not wanted any more.
+	_ = j.data.Close()
+	for _, o := range []*output{j.out, j.trace, j.plot} {
+		o.drop()
+	}
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"image/color"
+	"math"
+)
+
+// palette is a colour map: colours at equal distances, which look as far from
+// each other as they are. What is not between 0 and 1 has no colour.
+type palette []color.RGBA
+
+// viridis and magma are Matplotlib's, in ten colours. They are still in order in grey,
+// and for who sees few colours.
+func viridis() palette {
+	return paletteOf(0x440154, 0x482878, 0x3E4989, 0x31688E, 0x26828E, 0x1F9E89, 0x35B779, 0x6DCD59, 0xB4DE2C, 0xFDE725)
+}
+
+func magma() palette {
+	return paletteOf(0x000004, 0x180F3D, 0x440F76, 0x721F81, 0x9E2F7F, 0xCD4071, 0xF1605D, 0xFD9668, 0xFECA8D, 0xFCFDBF)
+}
+
+func paletteOf(colours ...uint32) palette {
+	p := make(palette, len(colours))
+	for i, c := range colours {
+		p[i] = rgb(c)
+	}
+	return p
+}
+
+func rgb(c uint32) color.RGBA { return color.RGBA{uint8(c >> 16), uint8(c >> 8), uint8(c), 0xFF} }
+
+// at is the colour of a value from 0 to 1.
+func (p palette) at(v float64) color.RGBA {
+	if math.IsNaN(v) || v < 0 || v > 1 {
+		return rgb(0xFF00FF)
+	}
+	place := v * float64(len(p)-1)
+	i := min(int(place), len(p)-2)
+	part := place - float64(i)
+	mix := func(x, y uint8) uint8 { return uint8(math.Round(float64(x)*(1-part) + float64(y)*part)) }
+	a, b := p[i], p[i+1]
+	return color.RGBA{mix(a.R, b.R), mix(a.G, b.G), mix(a.B, b.B), 0xFF}
+}

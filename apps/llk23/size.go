@@ -1,0 +1,45 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// size is how many rows and columns something has: of blocks, or of elements.
+type size struct{ rows, cols int }
+
+func (s size) String() string { return fmt.Sprintf("%dx%d", s.rows, s.cols) }
+
+// times is a grid of s, with so many elements in each.
+func (s size) times(each size) size { return size{s.rows * each.rows, s.cols * each.cols} }
+
+func (s size) cells() int64 { return int64(s.rows) * int64(s.cols) }
+
+// divides says that s blocks of the same size fill whole.
+func (s size) divides(whole size) bool { return whole.rows%s.rows == 0 && whole.cols%s.cols == 0 }
+
+// sizeFlag is a flag like 4x4, each number of which is from 1 to most. The value
+// is zero until the flag is given.
+type sizeFlag struct {
+	value *size
+	most  int
+}
+
+func (f sizeFlag) String() string {
+	if f.value == nil {
+		return ""
+	}
+	return f.value.String()
+}
+
+func (f sizeFlag) Set(text string) error {
+	rows, cols, ok := strings.Cut(text, "x")
+	r, rowsErr := strconv.Atoi(rows)
+	c, colsErr := strconv.Atoi(cols)
+	if !ok || rowsErr != nil || colsErr != nil || min(r, c) < 1 || max(r, c) > f.most {
+		return fmt.Errorf("want rows x columns like 4x4, each from 1 to %d", f.most)
+	}
+	*f.value = size{r, c}
+	return nil
+}
