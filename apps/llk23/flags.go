@@ -171,11 +171,3 @@ func (t toggle) Set(text string) error {
 	*t.value = v
 	return nil
 }
-
-// kernelNames are the kernels that there are.
-func kernelNames() []string {
-	return slices.DeleteFunc([]string{"listing", "fast"}, func(name string) bool {
-		_, known := kernelByName(name)
-		return !known
-	})
-}

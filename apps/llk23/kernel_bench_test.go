@@ -10,7 +10,7 @@ import (
 func BenchmarkKernels(b *testing.B) {
 	for _, size := range []int{16, 128, 4000} {
 		whole := filled(b, size, size, smooth)
-		for _, f := range forms() {
+		for _, f := range manners() {
 			b.Run(fmt.Sprintf("%s,%dx%d", f.name, size, size), func(b *testing.B) {
 				for b.Loop() {
 					f.sweep(whole, 1, size+1)

@@ -9,14 +9,14 @@ import (
 	"testing"
 )
 
-// form is one way to sweep a block, and the one that it has to equal.
-type form struct {
+// manner is one way to sweep a block, and the one that it has to equal.
+type manner struct {
 	name           string
 	sweep, rounded func(b *block, from, to int)
 }
 
-func forms() []form {
-	return []form{
+func manners() []manner {
+	return []manner{
 		{"listing", sweepListing, roundedListing},
 		{"listing skewed", func(b *block, from, to int) {
 			s := skewed{lag: 1, unit: 1} // also where the rows are short
@@ -70,11 +70,11 @@ func filled(t testing.TB, rows, cols int, values initial) *block {
 	return b
 }
 
-// equal sweeps rows from..to-1 twice with each form, cut in two at half, and
+// equal sweeps rows from..to-1 twice with each manner, cut in two at half, and
 // compares every bit of data with the rounded form's.
 func equal(t *testing.T, rows, cols, from, to, half int, values initial) {
 	t.Helper()
-	for _, f := range forms() {
+	for _, f := range manners() {
 		got, want := filled(t, rows, cols, values), filled(t, rows, cols, values)
 		for range 2 {
 			f.sweep(got, from, half)
@@ -227,7 +227,7 @@ func TestKernelsAgree(t *testing.T) {
 
 func TestSweepsAllocateNothing(t *testing.T) {
 	b := filled(t, 9, 64, smooth)
-	for _, f := range forms() {
+	for _, f := range manners() {
 		if n := testing.AllocsPerRun(10, func() { f.sweep(b, 1, 10) }); n != 0 {
 			t.Errorf("%s: %v allocations in each sweep", f.name, n)
 		}
