@@ -26,7 +26,7 @@ func TestRoundsEnd(t *testing.T) {
 	err := alone(t, func(t *Task, a *Access) error {
 		for range t.Rounds(2) {
 		}
-		if a.Place().Requested() || a.Place().Held() || a.Iteration() != 1 {
+		if a.Place().Requested() || a.Place().Held() || a.Iteration() != 2 {
 			panic("not idle after the last round")
 		}
 		if err := a.Request(a.Resource(), a.Mode()); err != nil {

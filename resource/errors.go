@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"context"
 	"errors"
 	"fmt"
 )
@@ -43,5 +44,15 @@ func (e *PlaceError) Error() string {
 }
 
 func (e *PlaceError) Unwrap() error { return e.Err }
+
+// reason is why a context has ended: an error that is both what contexts say, and
+// the cause that was given.
+func reason(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if errors.Is(cause, err) {
+		return cause
+	}
+	return fmt.Errorf("%w: %w", err, cause)
+}
 
 func sizeError(size int) error { return fmt.Errorf("%w, not %d", ErrSize, size) }

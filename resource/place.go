@@ -35,25 +35,6 @@ type Place struct {
 	watches  bool // somebody is to be told if it loses what it holds
 }
 
-// extras is what few places have, or what they need only once.
-type extras struct {
-	bed      Bed
-	observer Observer
-	dirty    *Ranges  // what the place has named since it was granted
-	view     *mapping // of a resource with guard pages
-}
-
-// Observer is told what places do, by the goroutine that does it, after it is
-// done. It must not use the place.
-type Observer interface {
-	// Requested comes after Request and Renew, Acquired after Acquire, Released
-	// after Release and Renew, Cancelled after Cancel.
-	Requested(p *Place)
-	Acquired(p *Place, slept bool)
-	Released(p *Place)
-	Cancelled(p *Place)
-}
-
 // The lower bits of Place.state.
 const (
 	requestedBit = 1 << 0
@@ -66,70 +47,6 @@ const (
 func modeBit(m Mode) uint64 { return uint64(m) * writeBit }
 
 func modeOf(state uint64) Mode { return Mode(state / writeBit & 1) }
-
-// Sleep makes the place wait in a bed other than its own. It is called before the
-// first request.
-func (p *Place) Sleep(in Bed) { p.extra().bed = in }
-
-// Observe makes an observer the one that is told. It is called while the place is
-// idle; nil ends it.
-func (p *Place) Observe(o Observer) { p.extra().observer = o }
-
-func (p *Place) extra() *extras {
-	if p.x == nil {
-		p.x = new(extras)
-	}
-	return p.x
-}
-
-// observer is nil if nobody observes.
-func (p *Place) observer() Observer {
-	if p.x == nil {
-		return nil
-	}
-	return p.x.observer
-}
-
-func (p *Place) bed() Bed {
-	if p.x == nil {
-		return nil
-	}
-	return p.x.bed
-}
-
-// Resource is what was last requested, or nil.
-func (p *Place) Resource() *Resource { return p.r }
-
-// Mode is what for.
-func (p *Place) Mode() Mode { return modeOf(p.state.Load()) }
-
-// Held reports whether the place holds its resource.
-func (p *Place) Held() bool { return p.state.Load()&heldBit != 0 }
-
-// Requested reports whether the place has requested and not acquired.
-func (p *Place) Requested() bool { return p.state.Load()&requestedBit != 0 }
-
-// Look is a place as somebody else sees it, who may look at any time.
-type Look struct {
-	Mode      Mode
-	Requested bool // and not acquired
-	Granted   bool // but for the guard
-	Held      bool
-	// Ticket numbers the requests of a resource in their order, from some number
-	// on and not for ever: it is their difference that counts.
-	Ticket uint32
-	// Stamp differs whenever the place has moved.
-	Stamp uint64
-}
-
-// Look looks at the place, which is one of r's if it is not idle.
-func (p *Place) Look(r *Resource) Look {
-	s := p.state.Load()
-	l := Look{Mode: modeOf(s), Requested: s&requestedBit != 0, Held: s&heldBit != 0, Stamp: s}
-	l.Granted = l.Held || l.Requested && due(r.completed.Load(), s&^flags, l.Mode)
-	l.Ticket = uint32(s/oneWriter)&writersMask + uint32(s/oneReader)
-	return l
-}
 
 // Request takes a place at the end of the queue of r: it announces the access.
 func (p *Place) Request(r *Resource, m Mode) error {
@@ -190,7 +107,7 @@ func (p *Place) Acquire(ctx context.Context) error {
 		}
 		for w := p.w; w.state.Load() != granted; w.wakeUp() {
 			if ctx.Err() != nil {
-				return p.error("acquire", context.Cause(ctx))
+				return p.error("acquire", reason(ctx))
 			}
 			slept = true
 			if w.bed != nil {
@@ -380,24 +297,6 @@ func (p *Place) giveUp() bool {
 	gone := p.w.giveUp()
 	p.r.saw(uint64(p.w.state.Load()))
 	return gone
-}
-
-// Fence is the number of the grant: it grows with every writer that is granted,
-// and readers have that of the last writer before them. Zero if not held.
-func (p *Place) Fence() uint64 {
-	if !p.Held() {
-		return 0
-	}
-	return p.r.fence
-}
-
-// Version is how often the bytes have been written until the grant. Zero if not
-// held.
-func (p *Place) Version() uint64 {
-	if !p.Held() {
-		return 0
-	}
-	return p.r.version
 }
 
 // set changes the state, which only the owner does. Others may look at it at any

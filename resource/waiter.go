@@ -137,7 +137,7 @@ func (w *waiter) move(to, from, or uint32) bool {
 func (w *waiter) sleep(ctx context.Context) error {
 	for ; w.state.Load() != granted; w.wakeUp() {
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			return reason(ctx)
 		}
 		if w.bed != nil {
 			w.bed.ParkUntil(ctx, w.interrupt)

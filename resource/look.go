@@ -1,0 +1,53 @@
+package resource
+
+// Resource is what was last requested, or nil.
+func (p *Place) Resource() *Resource { return p.r }
+
+// Mode is what for.
+func (p *Place) Mode() Mode { return modeOf(p.state.Load()) }
+
+// Held reports whether the place holds its resource.
+func (p *Place) Held() bool { return p.state.Load()&heldBit != 0 }
+
+// Requested reports whether the place has requested and not acquired.
+func (p *Place) Requested() bool { return p.state.Load()&requestedBit != 0 }
+
+// Look is a place as somebody else sees it, who may look at any time.
+type Look struct {
+	Mode      Mode
+	Requested bool // and not acquired
+	Granted   bool // but for the guard
+	Held      bool
+	// Ticket numbers the requests of a resource in their order, from some number
+	// on and not for ever: it is their difference that counts.
+	Ticket uint32
+	// Stamp differs whenever the place has moved.
+	Stamp uint64
+}
+
+// Look looks at the place, which is one of r's if it is not idle.
+func (p *Place) Look(r *Resource) Look {
+	s := p.state.Load()
+	l := Look{Mode: modeOf(s), Requested: s&requestedBit != 0, Held: s&heldBit != 0, Stamp: s}
+	l.Granted = l.Held || l.Requested && due(r.completed.Load(), s&^flags, l.Mode)
+	l.Ticket = uint32(s/oneWriter)&writersMask + uint32(s/oneReader)
+	return l
+}
+
+// Fence is the number of the grant: it grows with every writer that is granted,
+// and readers have that of the last writer before them. Zero if not held.
+func (p *Place) Fence() uint64 {
+	if !p.Held() {
+		return 0
+	}
+	return p.r.fence
+}
+
+// Version is how often the bytes have been written until the grant. Zero if not
+// held.
+func (p *Place) Version() uint64 {
+	if !p.Held() {
+		return 0
+	}
+	return p.r.version
+}
