@@ -23,7 +23,7 @@ func TestContextsThatEnd(t *testing.T) {
 		text  string
 	}{
 		{"without a cause", nil, context.Canceled, `resource: acquire of "grid" (write): context canceled`},
-		{"with a cause", errStop, errStop, `resource: acquire of "grid" (write): stop`},
+		{"with a cause", errStop, errStop, `resource: acquire of "grid" (write): context canceled: stop`},
 	} {
 		for _, when := range []string{"before", "during", "during, with a notice"} {
 			t.Run(c.name+", "+when, func(t *testing.T) {
@@ -53,7 +53,7 @@ func TestContextsThatEnd(t *testing.T) {
 						}
 						cancel(c.cause)
 						err := <-got
-						if !errors.Is(err, c.want) || err.Error() != c.text {
+						if !errors.Is(err, c.want) || !errors.Is(err, context.Canceled) || err.Error() != c.text {
 							t.Errorf("got %v, want %s", err, c.text)
 						}
 						if !p.Requested() || p.Held() || p.Granted() || p.Look(r).Granted {
