@@ -6,8 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/orwl/go-orwl/net/internal/direct"
 	"github.com/orwl/go-orwl/internal/park"
+	"github.com/orwl/go-orwl/net/internal/direct"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/topology"
 )
