@@ -104,6 +104,7 @@ func (r *Resource) leave(s uint64) {
 
 // withdrawInside cancels a request that is granted and has come to the guard.
 func (p *Place) withdrawInside(s uint64) {
+	p.listed = false // it was granted, or would not be here
 	if p.inside {
 		p.inside = false
 		p.r.leave(s)

@@ -45,7 +45,8 @@ const (
 	orderedRelease
 	orderedRenew
 	orderedCancel
-	orderedTest
+	orderedTest // and acquire, if it is granted
+	orderedPeek // test, and leave it at that
 	orderedNotify
 	relaxedAccess
 	relaxedOpen
@@ -56,7 +57,7 @@ const (
 )
 
 func (m bout) String() string {
-	return fmt.Sprintf("%s %d %s", [deeds]string{"request", "acquire", "hasty", "release", "renew", "cancel", "test", "notify",
+	return fmt.Sprintf("%s %d %s", [deeds]string{"request", "acquire", "hasty", "release", "renew", "cancel", "test", "peek", "notify",
 		"relaxed", "open", "signal", "hear", "break"}[m.what], m.place, m.mode)
 }
 
@@ -298,6 +299,10 @@ func (t *match) move(ctx context.Context, s *chair, m bout) error {
 			return nil
 		}
 		return t.enter(s)
+	case orderedPeek:
+		if s.Requested() {
+			s.Granted()
+		}
 	case orderedNotify:
 		if s.Requested() {
 			if err := s.Notify(func() {}); !errors.Is(err, ErrNotified) {
@@ -484,8 +489,8 @@ func drawDoors(seed uint64) doors {
 			m := bout{place: last.place}
 			next := []action{orderedRequest}
 			switch last.what {
-			case orderedRequest, orderedRenew, orderedNotify:
-				next = []action{orderedAcquire, orderedAcquire, orderedHasty, orderedCancel, orderedNotify, orderedTest}
+			case orderedRequest, orderedRenew, orderedNotify, orderedPeek:
+				next = []action{orderedAcquire, orderedAcquire, orderedHasty, orderedCancel, orderedNotify, orderedTest, orderedPeek}
 			case orderedHasty:
 				next = []action{orderedAcquire, orderedAcquire, orderedHasty, orderedCancel, orderedNotify}
 				d.scripts[p] = append(d.scripts[p], bout{what: orderedRelease, place: m.place})
@@ -563,6 +568,8 @@ func TestGuardExhaust(t *testing.T) {
 		"cancelled":        {scripts: [][]bout{one(Write, orderedRequest, orderedCancel), round(Read), knock(Write)}},
 		"cancelled reader": {scripts: [][]bout{round(Write), one(Read, orderedRequest, orderedCancel), knock(Write)}},
 		"tested":           {scripts: [][]bout{one(Write, orderedRequest, orderedTest, orderedCancel, orderedRelease), knock(Write), knock(Read)}},
+		"notified, peeked, cancelled": {scripts: [][]bout{one(Write, relaxedOpen, orderedRequest, orderedNotify, orderedPeek, orderedCancel,
+			orderedRequest, orderedAcquire, orderedRelease), round(Write)}},
 		"tested reader":    {scripts: [][]bout{one(Read, orderedRequest, orderedTest, orderedCancel, orderedRelease), late(Write)}},
 		"a context ends":   {scripts: [][]bout{append(round(Write), one(Write, orderedCancel)...), late(Write)}, faults: sim.Faults{Cancels: 1}},
 		"two contexts end": {scripts: [][]bout{append(round(Read), one(Read, orderedCancel)...), append(round(Read), one(Read, orderedCancel)...), late(Write)}, faults: sim.Faults{Cancels: 2}},
