@@ -56,7 +56,9 @@ func (p *Place) Request(r *Resource, m Mode) error {
 	if m > Write {
 		return &PlaceError{Op: "request", Resource: r.name, Err: fmt.Errorf("%w: %d: want Read or Write", ErrMode, uint8(m))}
 	}
-	invariant.Check(!p.listed && !p.lined && !p.inside, "an idle place of %q is listed %t, lined %t, inside %t", r.name, p.listed, p.lined, p.inside)
+	if invariant.Enabled && (p.listed || p.lined || p.inside) {
+		invariant.Check(false, "an idle place of %q is listed %t, lined %t, inside %t", r.name, p.listed, p.lined, p.inside)
+	}
 	if p.r != r {
 		p.r = r
 	}
