@@ -1,0 +1,107 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/wire"
+)
+
+// Agent executes the operations that a node's ranks have issued to another node's
+// memory, in the order in which they arrive on one lane. It is used by one
+// goroutine at a time.
+//
+// What was issued before a Flush on the same lane is therefore complete when the
+// Flush is executed, and a Flush does nothing but answer.
+type Agent struct {
+	memory Memory
+	wrong  map[rma.Rank]bool // whose operations have named no memory since their last Flush
+}
+
+// ErrOperation is an operation that no correct node sends: the stream is not to be
+// trusted any further.
+var ErrOperation = errors.New("engine: operation makes no sense")
+
+// Memory is what an Agent works on.
+type Memory interface {
+	// Window is the view of an origin on the memory here, nil for a rank that is
+	// not one of the peer's.
+	Window(origin rma.Rank) rma.Window
+	// Here reports whether a rank's memory is.
+	Here(target rma.Rank) bool
+	// Room is where what GetBytes reads is put.
+	Room(n int) []byte
+}
+
+// NewAgent executes one peer's operations.
+func NewAgent(m Memory) *Agent { return &Agent{memory: m, wrong: make(map[rma.Rank]bool)} }
+
+// Step executes an operation, unless it is one of those that take time, Await and
+// Forget, and reports whether it is to be answered, and by what.
+func (a *Agent) Step(k wire.Kind, number uint64, op *wire.Operation, bulk []byte) (reply wire.Reply, read []byte, answer bool, err error) {
+	w, err := a.Admit(k, op)
+	if err != nil {
+		return reply, nil, false, err
+	}
+	reply = wire.Reply{Origin: op.Origin, Call: number}
+	answer = k != wire.KindPut && k != wire.KindAccumulate && k != wire.KindPutBytes
+	if k == wire.KindFlush {
+		if a.wrong[op.Origin] {
+			delete(a.wrong, op.Origin)
+			reply.Status = wire.BadAddress
+		}
+		return reply, nil, true, nil
+	}
+	defer func() {
+		switch value := recover().(type) {
+		case nil:
+		case *rma.AddressError:
+			reply.Status, read = wire.BadAddress, nil
+			if !answer {
+				a.wrong[op.Origin] = true
+			}
+		default:
+			panic(value)
+		}
+	}()
+	if w.Err() != nil {
+		reply.Status = wire.Failed
+		return reply, nil, answer, nil
+	}
+	switch k {
+	case wire.KindPut:
+		w.Put(op.Target, op.Disp, op.A)
+	case wire.KindAccumulate:
+		w.Accumulate(op.Target, op.Disp, rma.Op(op.B), op.A)
+	case wire.KindFetchOp:
+		reply.Value = w.FetchOp(op.Target, op.Disp, rma.Op(op.B), op.A)
+	case wire.KindCAS:
+		reply.Value = w.CAS(op.Target, op.Disp, op.A, op.B)
+	case wire.KindGet:
+		reply.Value = w.Get(op.Target, op.Disp)
+	case wire.KindPutBytes:
+		w.PutBytes(op.Target, op.Disp, bulk)
+	case wire.KindGetBytes:
+		read = a.memory.Room(op.Length)
+		w.GetBytes(op.Target, op.Disp, read)
+	default:
+		return reply, nil, false, fmt.Errorf("%w: %v", ErrOperation, k)
+	}
+	return reply, read, answer, nil
+}
+
+// Admit is the window by which an operation is to be executed, if it makes sense.
+func (a *Agent) Admit(k wire.Kind, op *wire.Operation) (rma.Window, error) {
+	w := a.memory.Window(op.Origin)
+	switch {
+	case w == nil:
+		return nil, fmt.Errorf("%w: %v by rank %d, which is not of the node that sends it", ErrOperation, k, op.Origin)
+	case !a.memory.Here(op.Target):
+		return nil, fmt.Errorf("%w: %v at rank %d, which is not of this node", ErrOperation, k, op.Target)
+	case (k == wire.KindFetchOp || k == wire.KindAccumulate) && op.B > uint64(rma.NoOp),
+		k == wire.KindAwait && op.C > uint64(rma.GreaterOrEqual):
+		return nil, fmt.Errorf("%w: %v with %d, %d", ErrOperation, k, op.B, op.C)
+	}
+	return w, nil
+}

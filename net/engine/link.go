@@ -1,0 +1,212 @@
+package engine
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/orwl/go-orwl/net/wire"
+)
+
+// Link is one end of a lane between two nodes: a log of the frames that go out, and
+// a count of those that come in. Streams break; the lane does not: whoever opens
+// the next stream says how far it has taken the frames of the other, and that is
+// where the other goes on writing.
+//
+//	           acknowledged     written          appended
+//	log   ──────────┼──────────────┼─────────────────┼──▶
+//	      forgotten      kept            kept, to be written
+//
+// So each frame is taken exactly once and in order, by number; a frame that comes
+// again is known by it. A Link is used by one goroutine at a time.
+type Link struct {
+	// The outgoing half.
+	log      []piece
+	next     int    // piece that is to be written next
+	offset   int    // of its bytes, those that are written
+	appended uint64 // number of the last frame
+	acked    uint64
+	kept     int    // bytes in log
+	loose    []byte // frames without a number, to be written before anything else
+
+	// The incoming half.
+	taken uint64 // number of the last frame
+	told  uint64 // of the last that was acknowledged
+	owed  int    // bytes taken since
+}
+
+// piece is some of the log: whole frames, or the bulk of the frame before.
+type piece struct {
+	bytes []byte
+	last  uint64 // number of the last frame that is in it, or that it is the bulk of
+	full  bool   // what comes next is a piece of its own
+}
+
+const (
+	// chunk is the size of the pieces that frames are collected in.
+	chunk = 32 << 10
+	// ackAfter is how many bytes are taken, at most, before they are acknowledged.
+	ackAfter = 64 << 10
+	// copied is up to which size bulk is copied into the log.
+	copied = 8 << 10
+)
+
+var (
+	// ErrDuplicate is a frame that was taken before: leave it at that.
+	ErrDuplicate = errors.New("engine: frame was taken before")
+	// ErrGap is a frame before which some are missing: the stream is not to be
+	// trusted any further.
+	ErrGap = errors.New("engine: frames are missing")
+	// ErrResume is a peer that counts frames which it cannot have.
+	ErrResume = errors.New("engine: the peer resumes where it never was")
+)
+
+// Next is the number of the frame that is appended next.
+func (l *Link) Next() uint64 { return l.appended + 1 }
+
+// Room is where the next frame is to be appended, whose header is not longer than
+// size. Put is told the result.
+func (l *Link) Room(size int) []byte {
+	if n := len(l.log); n > 0 {
+		if p := &l.log[n-1]; !p.full && cap(p.bytes)-len(p.bytes) >= size {
+			return p.bytes
+		}
+	}
+	l.log = append(l.log, piece{bytes: make([]byte, 0, max(size, chunk))})
+	return l.log[len(l.log)-1].bytes
+}
+
+// Put takes what Room has returned with a frame at its end, which has the number
+// that Next was. Small bulk is copied; other bulk must stay as it is until the
+// frame is acknowledged.
+func (l *Link) Put(room, bulk []byte) {
+	l.appended++
+	p := &l.log[len(l.log)-1]
+	l.kept += len(room) - len(p.bytes) + len(bulk)
+	p.bytes, p.last = room, l.appended
+	switch {
+	case len(bulk) == 0:
+	case len(bulk) <= copied && cap(room)-len(room) >= len(bulk):
+		p.bytes = append(room, bulk...)
+	case len(bulk) <= copied:
+		p.full = true
+		l.log = append(l.log, piece{bytes: append(make([]byte, 0, chunk), bulk...), last: l.appended})
+	default:
+		p.full = true
+		l.log = append(l.log, piece{bytes: bulk, last: l.appended, full: true})
+		if rest := room[len(room):]; cap(rest) > chunk/4 {
+			l.log = append(l.log, piece{bytes: rest, last: l.appended})
+		}
+	}
+}
+
+// PutLoose appends a frame without a number, which is written once or never.
+func (l *Link) PutLoose(append func(b []byte) []byte) { l.loose = append(l.loose) }
+
+// Take appends to out what is to be written now, and takes it for written. It is
+// good until it is acknowledged; the loose frames, which come first, until the
+// Take after the next.
+func (l *Link) Take(out [][]byte) [][]byte {
+	if len(l.loose) > 0 {
+		out = append(out, l.loose)
+		l.loose = nil
+	}
+	for ; l.next < len(l.log); l.next, l.offset = l.next+1, 0 {
+		p := &l.log[l.next]
+		if len(p.bytes) > l.offset {
+			out = append(out, p.bytes[l.offset:len(p.bytes):len(p.bytes)])
+		}
+		if l.next == len(l.log)-1 && !p.full {
+			l.offset = len(p.bytes) // more may come into it
+			break
+		}
+	}
+	return out
+}
+
+// Pending reports whether Take would return something.
+func (l *Link) Pending() bool {
+	if len(l.loose) > 0 {
+		return true
+	}
+	return l.next < len(l.log) && (l.next < len(l.log)-1 || l.offset < len(l.log[l.next].bytes))
+}
+
+// Acked takes the peer's word that it has taken all frames up to a number.
+func (l *Link) Acked(number uint64) error {
+	if number > l.appended {
+		return fmt.Errorf("%w: frame %d, the last one is %d", ErrResume, number, l.appended)
+	}
+	if number <= l.acked {
+		return nil
+	}
+	l.acked = number
+	n := 0
+	for n < len(l.log) && l.log[n].last <= number {
+		l.kept -= len(l.log[n].bytes)
+		n++
+	}
+	if n == 0 {
+		return nil
+	}
+	if n > l.next {
+		l.next, l.offset = n, 0
+	}
+	last := l.log[len(l.log)-1]
+	clear(l.log[copy(l.log, l.log[n:]):])
+	l.log, l.next = l.log[:len(l.log)-n], l.next-n
+	if rest := last.bytes[len(last.bytes):]; len(l.log) == 0 && !last.full && cap(rest) > chunk/4 {
+		l.log = append(l.log, piece{bytes: rest, last: number})
+	}
+	return nil
+}
+
+// Resume begins with a new stream, whose other end has taken all frames up to a
+// number.
+func (l *Link) Resume(number uint64) error {
+	if number < l.acked {
+		return fmt.Errorf("%w: frame %d, %d were acknowledged", ErrResume, number, l.acked)
+	}
+	if err := l.Acked(number); err != nil {
+		return err
+	}
+	l.next, l.offset, l.loose = 0, 0, nil
+	return nil
+}
+
+// Arrived takes a frame of a number and size. ErrDuplicate and ErrGap say what to do
+// with it.
+func (l *Link) Arrived(number uint64, size int) error {
+	switch {
+	case number <= l.taken:
+		return ErrDuplicate
+	case number > l.taken+1:
+		return fmt.Errorf("%w: %d came after %d", ErrGap, number, l.taken)
+	}
+	l.taken = number
+	l.owed += size
+	return nil
+}
+
+// Taken is the number of the last frame that has arrived.
+func (l *Link) Taken() uint64 { return l.taken }
+
+// Acknowledge appends an acknowledgement of all that has arrived and was not yet
+// acknowledged, if that is enough, or anything and it is now or never.
+func (l *Link) Acknowledge(now bool) {
+	if l.taken == l.told || l.owed < ackAfter && !now {
+		return
+	}
+	l.told, l.owed = l.taken, 0
+	f := wire.Ack{Number: l.taken}
+	l.loose = f.Append(l.loose)
+}
+
+// Kept is how many bytes of the log are not acknowledged.
+func (l *Link) Kept() int { return l.kept }
+
+// Settled reports whether every frame that was appended is acknowledged.
+func (l *Link) Settled() bool { return l.acked == l.appended }
+
+// Restart forgets all about the peer's last life: it numbers anew, and has taken
+// nothing.
+func (l *Link) Restart() { *l = Link{} }

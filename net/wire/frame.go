@@ -1,0 +1,162 @@
+package wire
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+)
+
+// Kind is what a frame is.
+type Kind uint8
+
+// The kinds. Those up to lastLoose are between the two ends of a stream; all others are
+// numbered, and taken exactly once.
+const (
+	KindHello Kind = iota + 1
+	KindRefuse
+	KindAck
+	KindBeat
+	lastLoose = KindBeat
+)
+
+// The numbered kinds.
+const (
+	KindBye Kind = iota + lastLoose + 1
+	KindParcel
+	KindReply
+	KindPut
+	KindAccumulate
+	KindFetchOp
+	KindCAS
+	KindGet
+	KindFlush
+	KindAwait
+	KindForget
+	KindPutBytes
+	KindGetBytes
+	lastKind = KindGetBytes
+)
+
+var kindNames = [...]string{"?", "hello", "refuse", "ack", "beat", "bye", "parcel", "reply",
+	"put", "accumulate", "fetch-op", "cas", "get", "flush", "await", "forget", "put-bytes", "get-bytes"}
+
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return fmt.Sprintf("Kind(%d)", uint8(k))
+}
+
+// Numbered reports whether frames of this kind have a place in the order of their
+// lane.
+func (k Kind) Numbered() bool { return k > lastLoose }
+
+// Operation reports whether the kind is one of a window's operations.
+func (k Kind) Operation() bool { return k >= KindPut && k <= lastKind }
+
+// bulky reports whether bytes may follow a frame of this kind.
+func (k Kind) bulky() bool { return k == KindParcel || k == KindReply || k == KindPutBytes }
+
+// Head is how every header begins.
+//
+//	┌──────────────┬─────────────────────────────────────────┬──────┐
+//	│ header bytes │ [kind, number, bulk, checksum, body...] │ bulk │
+//	└──────────────┴─────────────────────────────────────────┴──────┘
+//	 uint32, little  msgpack array                             raw
+type Head struct {
+	Kind Kind
+	// Number is the frame's place in the order of its lane, from 1; 0 if its kind
+	// has none.
+	Number uint64
+	// Bulk is how many bytes follow the header, and Sum their checksum.
+	Bulk int
+	Sum  uint32
+}
+
+const (
+	headFields = 4
+	prefix     = 4 // bytes, in which the header's size is
+)
+
+// Errors of a stream that is not worth reading any further.
+var (
+	// ErrTooLarge is a frame that claims to be larger than allowed.
+	ErrTooLarge = errors.New("wire: frame too large")
+	// ErrChecksum is bulk that is not what was sent.
+	ErrChecksum = errors.New("wire: bulk has another checksum")
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// Checksum is that of a frame's bulk.
+func Checksum(bulk []byte) uint32 {
+	if len(bulk) == 0 {
+		return 0
+	}
+	return crc32.Checksum(bulk, castagnoli)
+}
+
+// begin appends a head and the beginning of a body of so many fields. The header's
+// size is filled in by end.
+func begin(b []byte, h Head, fields int) []byte {
+	b = append(b, 0, 0, 0, 0)
+	b = AppendArray(b, headFields+fields)
+	b = append(b, byte(h.Kind))
+	b = AppendUint(b, h.Number)
+	if h.Bulk == 0 {
+		return append(b, 0, 0)
+	}
+	return AppendUint(AppendUint(b, uint64(h.Bulk)), uint64(h.Sum))
+}
+
+// end finishes the header that began at from.
+func end(b []byte, from int) []byte {
+	binary.LittleEndian.PutUint32(b[from:], uint32(len(b)-from-prefix))
+	return b
+}
+
+// HeaderSize is the size of the header that b begins with, or 0 if b is too short
+// to tell.
+func HeaderSize(b []byte) (int, error) {
+	if len(b) < prefix {
+		return 0, nil
+	}
+	n := binary.LittleEndian.Uint32(b)
+	if n > MaxHeader || n < headFields+1 {
+		return 0, fmt.Errorf("%w: a header of %d bytes, want %d to %d", ErrTooLarge, n, headFields+1, MaxHeader)
+	}
+	return prefix + int(n), nil
+}
+
+// ParseHead reads the head of a header, without what stands before it, and returns
+// a Reader of its body. Bulk beyond most is ErrTooLarge.
+func ParseHead(header []byte, most int) (h Head, body Reader, err error) {
+	r := NewReader(header)
+	fields := r.Array()
+	h.Kind = Kind(r.UintTo(uint64(lastKind)))
+	h.Number = r.Uint()
+	bulk := r.Uint()
+	h.Sum = uint32(r.UintTo(1<<32 - 1))
+	switch {
+	case r.Err() != nil:
+		return Head{}, r, r.Err()
+	case fields < headFields, h.Kind == 0, h.Kind.Numbered() != (h.Number > 0):
+		r.fail("no such head")
+		return Head{}, r, r.Err()
+	case bulk > uint64(min(most, MaxBulk)):
+		return Head{}, r, fmt.Errorf("%w: %d bytes of bulk in a %v, at most %d are allowed", ErrTooLarge, bulk, h.Kind, most)
+	case bulk > 0 && !h.Kind.bulky():
+		r.fail("%v with bulk", h.Kind)
+		return Head{}, r, r.Err()
+	}
+	h.Bulk, r.fields = int(bulk), fields-headFields
+	return h, r, nil
+}
+
+// want fails unless the body has so many fields.
+func (r *Reader) want(fields int) {
+	if r.fields != fields {
+		r.fail("%d fields, want %d", r.fields, fields)
+	}
+}

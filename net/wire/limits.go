@@ -1,0 +1,15 @@
+package wire
+
+// What a frame may be. A frame beyond it is refused before anything is allocated
+// for it.
+const (
+	// Version is that of everything in this package. Nodes of different versions do
+	// not talk.
+	Version = 1
+	// MaxHeader is the size of the largest header.
+	MaxHeader = 1 << 20
+	// MaxBulk is how many bytes can follow a header.
+	MaxBulk = 1 << 30
+	// MaxText is the length of the longest text: an address, a reason.
+	MaxText = 1 << 10
+)

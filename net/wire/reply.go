@@ -1,0 +1,45 @@
+package wire
+
+import "github.com/orwl/go-orwl/net/rma"
+
+// Reply answers an operation. What GetBytes has read is its bulk.
+type Reply struct {
+	Origin rma.Rank // whose operation
+	Call   uint64   // its frame's number
+	Status Status
+	Value  uint64
+}
+
+// Status is how an operation ended.
+type Status uint8
+
+const (
+	// Done: as it should.
+	Done Status = iota
+	// BadAddress: there is no such memory; of a Flush, that one of the operations
+	// before it named such.
+	BadAddress
+	// Forgotten: the Await was ended by a Forget.
+	Forgotten
+	// Failed: the window of the node that answers has failed.
+	Failed
+	lastStatus = Failed
+)
+
+// Append appends the frame, without its bulk.
+func (f *Reply) Append(b []byte, h Head) []byte {
+	from := len(b)
+	h.Kind = KindReply
+	b = begin(b, h, 4)
+	b = AppendUint(AppendUint(b, uint64(f.Origin)), f.Call)
+	b = AppendUint(append(b, byte(f.Status)), f.Value)
+	return end(b, from)
+}
+
+// Parse reads the body.
+func (f *Reply) Parse(r Reader) error {
+	r.want(4)
+	f.Origin, f.Call = rma.Rank(r.UintTo(1<<31)), r.Uint()
+	f.Status, f.Value = Status(r.UintTo(uint64(lastStatus))), r.Uint()
+	return r.Done()
+}
