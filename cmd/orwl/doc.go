@@ -1,5 +1,6 @@
 // Command orwl is the toolbox beside the library:
 //
+//	orwl run      start a program on several nodes of this machine, and end them together
 //	orwl locks    show the table of locks: what each promises, takes and costs
 //	orwl sim      give a lock to the simulator and see whether it keeps its promises
 //	orwl predict  play a lock on a described machine in virtual time
@@ -9,5 +10,6 @@
 //	orwl model    measure what this machine's operations cost
 //
 // Each has -h. It exits with 0 when all is well, 1 when what it looked at is
-// not, and 2 when it was not asked properly.
+// not, and 2 when it was not asked properly; orwl run with the code of the first node
+// that failed.
 package main

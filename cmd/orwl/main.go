@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/orwl/go-orwl/orwl/launch"
 )
 
 // command is one of the tools.
@@ -18,6 +20,7 @@ type command struct {
 
 func commands() []command {
 	return []command{
+		{"run", "start a program on several nodes of this machine, and end them together", runRun},
 		{"locks", "show the table of locks: what each promises, takes and costs", runLocks},
 		{"sim", "give a lock to the simulator and see whether it keeps its promises", runSim},
 		{"predict", "play a lock on a described machine in virtual time", runPredict},
@@ -61,7 +64,7 @@ func execute(args []string, out, complaints io.Writer) int {
 			return c.call(args[1:], out, complaints)
 		}
 	}
-	fmt.Fprintf(complaints, "orwl: no command %q: want one of locks, sim, predict, vet, topo, place, model; orwl -h tells more\n", args[0])
+	fmt.Fprintf(complaints, "orwl: no command %q: want one of run, locks, sim, predict, vet, topo, place, model; orwl -h tells more\n", args[0])
 	return exitUsage
 }
 
@@ -94,6 +97,10 @@ func (c command) call(args []string, out, complaints io.Writer) int {
 		return exitUsage
 	default:
 		fmt.Fprintf(complaints, "orwl %s: %v\n", c.name, err)
+		var failed *launch.NodeError
+		if errors.As(err, &failed) {
+			return failed.ExitCode()
+		}
 		return exitBad
 	}
 }

@@ -37,6 +37,7 @@ func TestGoodCommandLines(t *testing.T) {
 		want []string
 	}{
 		{"-h", exitOK, []string{"usage: orwl COMMAND", "predict"}},
+		{"run -h", exitOK, []string{"usage: orwl run [-n N]", "-listen"}},
 		{"sim -h", exitOK, []string{"-schedule", "-exhaust"}},
 		{"sim -states 20000 -seeds 100", exitOK, []string{"mcs-no-flush     broken after", "ticket           holds in all"}},
 		{"sim -lock mcs -exhaust -acquire 2", exitOK, []string{"936 states", "no promise broken"}},
@@ -74,6 +75,11 @@ func TestBadCommandLines(t *testing.T) {
 	for args, want := range map[string]string{
 		"":                                  "usage: orwl COMMAND",
 		"simm":                              `no command "simm"`,
+		"run":                               "no program: name one behind the flags",
+		"run -n 0 true":                     "-n is 0, want 1 to 4096",
+		"run -m 4 true":                     "flag provided but not defined: -m",
+		"run nosuchprogram":                 `"nosuchprogram": executable file not found`,
+		"run -listen :1 true":               `-listen: launch: options: Run.Listen is ":1": no host: want host:port`,
 		"sim extra":                         `unexpected argument "extra"`,
 		"sim -lokc mcs":                     "flag provided but not defined: -lokc",
 		"sim -lock nosuch":                  `no lock "nosuch": want one that orwl locks lists, or mcs`,

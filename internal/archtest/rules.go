@@ -35,7 +35,8 @@ var layers = []layer{
 	{path: "resource", pure: true, imports: "internal/park locks net/wire net/rma"},
 	{path: "handle", pure: true, imports: "resource"},
 	{path: "orwl/placement", pure: true, imports: "net/topology"},
-	{path: "orwl", imports: "orwl/placement " + belowOrwl},
+	{path: "orwl/launch"},
+	{path: "orwl", imports: "orwl/launch orwl/placement " + belowOrwl},
 	{path: "metrics", imports: "orwl " + belowOrwl},
 
 	// The programs.

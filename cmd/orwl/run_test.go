@@ -1,0 +1,60 @@
+//go:build unix
+
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/orwl/go-orwl/orwl/launch"
+)
+
+// envNodeOfTest makes the test binary a node that orwl run starts. Its value is the
+// number of the node that fails.
+const envNodeOfTest = "ORWL_TEST_FAILS"
+
+// TestRun runs this test binary on three nodes.
+func TestRun(t *testing.T) {
+	if fails := os.Getenv(envNodeOfTest); fails != "" {
+		runAsNode(t, fails)
+		return
+	}
+	program := os.Args[0]
+	t.Setenv(envNodeOfTest, "none")
+	code, out, complaints := try(t, "run", "-n", "3", "--", program, "-test.run=^TestRun$", "-test.v")
+	if code != exitOK || complaints != "" {
+		t.Errorf("exit code %d: %s", code, complaints)
+	}
+	for _, want := range []string{"[0] node 0 of 3 (spawned)", "[1] node 1 of 3 (spawned), root at 127.0.0.1:4321", "[2] node 2 of 3 (spawned), root at"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("lacks %q:\n%s", want, out)
+		}
+	}
+	t.Setenv(envNodeOfTest, "1")
+	code, _, complaints = try(t, "run", "-n", "2", program, "-test.run=^TestRun$")
+	if want := "orwl run: launch: node 1 exited with code 7\n"; code != 7 || complaints != want {
+		t.Errorf("exit code %d: %s, want 7: %s", code, complaints, want)
+	}
+}
+
+// runAsNode is a node, which does not go without the others.
+func runAsNode(t *testing.T, fails string) {
+	p, err := launch.FromEnvironment()
+	if err != nil {
+		t.Fatal(err)
+	}
+	os.Stdout.WriteString(p.String() + "\n")
+	if p.Report != nil {
+		if err := p.Report("127.0.0.1:4321"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if fails == "none" {
+		return
+	}
+	if p.Node == 1 {
+		os.Exit(7)
+	}
+	select {}
+}

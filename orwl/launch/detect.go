@@ -1,0 +1,195 @@
+package launch
+
+import "strings"
+
+// Detect says what the place of a process is that has this environment, these files
+// and this host's name. It depends on nothing else, and the place has no Report.
+func Detect(getenv func(string) string, readFile func(string) ([]byte, error), hostname func() (string, error)) (Place, error) {
+	s := surroundings{getenv, readFile, hostname}
+	key, err := s.key()
+	if err != nil {
+		return Place{}, err
+	}
+	p, err := s.place(key != nil)
+	if err != nil {
+		return Place{}, err
+	}
+	p.Key = key
+	return p, nil
+}
+
+// place is the place without the key.
+func (s surroundings) place(keyed bool) (Place, error) {
+	peers, err := s.peers()
+	if err != nil {
+		return Place{}, err
+	}
+	nodes, nodesFrom, err := s.size(peers)
+	if err != nil {
+		return Place{}, err
+	}
+	if nodes == 1 && s.getenv(envNode) == "" {
+		return s.lonely(Alone)
+	}
+	found, err := s.seat()
+	if err != nil {
+		return Place{}, err
+	}
+	if found == nil {
+		if variable, value := s.first(envNodes, envPeers, envRoot, envLifeline); variable != "" {
+			return Place{}, mistake(envNode, "is not set, and %s is %q: set it to the number of this node, or start the program by a launcher", variable, value)
+		}
+		return s.lonely(Alone)
+	}
+	if err := found.agree(nodes, nodesFrom); err != nil {
+		return Place{}, err
+	}
+	if found.nodes == 1 {
+		return s.lonely(found.how)
+	}
+	return s.among(found, peers, keyed)
+}
+
+// lonely is the place in a run of one node, which listens only if it is told to.
+func (s surroundings) lonely(how How) (Place, error) {
+	p := Place{Nodes: 1, How: how}
+	if s.getenv(envListen) == "" {
+		return p, nil
+	}
+	port, err := s.port()
+	if err != nil {
+		return Place{}, err
+	}
+	at, err := s.listen(address{loopback, port})
+	p.Listen = at.String()
+	return p, err
+}
+
+// among is the place in a run of several.
+func (s surroundings) among(found *seat, peers []address, keyed bool) (Place, error) {
+	p := Place{Node: found.node, Nodes: found.nodes, How: found.how}
+	for _, peer := range peers {
+		p.Peers = append(p.Peers, peer.String())
+	}
+	root, err := s.root(found, peers)
+	if err != nil {
+		return Place{}, err
+	}
+	if p.Node != 0 {
+		p.Root = root.String()
+	}
+	at := root
+	switch {
+	case peers != nil:
+		at = peers[p.Node]
+	case p.Node != 0:
+		at.port = found.port
+	case root == address{}:
+		// It goes as far as it may, which without a key is loopback.
+		if at.host = loopback; keyed {
+			at.host = anywhere
+		}
+		if at.port, err = s.port(); err != nil {
+			return Place{}, err
+		}
+	}
+	at, err = s.listen(at)
+	p.Listen = at.String()
+	return p, err
+}
+
+// listen is where a node listens that others look for at seen.
+func (s surroundings) listen(seen address) (address, error) {
+	text := s.getenv(envListen)
+	if text == "" {
+		return seen.listener(), nil
+	}
+	whole := text
+	if strings.HasPrefix(text, ":") {
+		whole = anywhere + text
+	}
+	at, err := parseAddress(whole, seen.port)
+	if err != nil {
+		return address{}, mistake(envListen, "is %q: %w: want host:port", text, err)
+	}
+	return at, nil
+}
+
+// peers is the list of addresses, or nil.
+func (s surroundings) peers() (peers []address, err error) {
+	list := s.getenv(envPeers)
+	if list == "" {
+		return nil, nil
+	}
+	where := make(map[address]int)
+	for text := range strings.SplitSeq(list, ",") {
+		peer, err := s.reachable(envPeers, text)
+		if err != nil {
+			return nil, err
+		}
+		if other, taken := where[peer]; taken {
+			return nil, mistake(envPeers, "has %s for node %d and for node %d: give each its own", peer, other, len(peers))
+		}
+		where[peer] = len(peers)
+		peers = append(peers, peer)
+	}
+	if len(peers) > mostNodes {
+		return nil, mistake(envPeers, "has %d addresses: want at most %d", len(peers), mostNodes)
+	}
+	return peers, nil
+}
+
+// size is how many nodes there are according to our own variables, and which of them
+// says so; 0 if none does.
+func (s surroundings) size(peers []address) (nodes int, from string, err error) {
+	nodes, set, err := s.number(envNodes, 1, mostNodes)
+	switch {
+	case err != nil:
+		return 0, "", err
+	case set && peers != nil && nodes != len(peers):
+		return 0, "", mistake(envNodes, "is %d, and %s has %d addresses: make them agree, or unset it", nodes, envPeers, len(peers))
+	case set:
+		return nodes, envNodes, nil
+	case peers != nil:
+		return len(peers), "the length of " + envPeers, nil
+	}
+	return 0, "", nil
+}
+
+// agree brings together what the launcher says and what our variables say of the size,
+// which is nodes, or 0 if they do not say.
+func (found *seat) agree(nodes int, from string) error {
+	switch {
+	case found.nodes == 0 && nodes == 0:
+		return mistake(found.from, "says which node this is, and nothing says of how many: set %s", envNodes)
+	case found.nodes == 0:
+		found.nodes, found.nodesFrom = nodes, from
+	case nodes != 0 && found.nodes != nodes:
+		return mistake(found.nodesFrom, "is %d, and %s is %d: start as many as that, or unset it", found.nodes, from, nodes)
+	}
+	if found.node >= found.nodes {
+		return mistake(found.from, "is %d, and %s is %d: want 0 to %d", found.node, found.nodesFrom, found.nodes, found.nodes-1)
+	}
+	return nil
+}
+
+// root is where node 0 is. Only node 0 may do without, and only if no launcher has
+// started it; otherwise it would wait for others who have given up.
+func (s surroundings) root(found *seat, peers []address) (address, error) {
+	text := s.getenv(envRoot)
+	switch {
+	case text != "":
+		root, err := s.reachable(envRoot, text)
+		if err == nil && peers != nil && root != peers[0] {
+			err = mistake(envRoot, "is %s, and %s begins with %s: make them agree, or unset it", root, envPeers, peers[0])
+		}
+		return root, err
+	case peers != nil:
+		return peers[0], nil
+	case found.root != address{}:
+		return found.root, nil
+	case found.node == 0 && found.from == envNode:
+		return address{}, nil
+	}
+	return address{}, mistake(envRoot, "%s", found.rootless)
+}

@@ -1,0 +1,30 @@
+// Package launch says which node of how many this process is, and where the others
+// are; and it starts nodes on this machine.
+//
+//	place, err := launch.FromEnvironment()   // node 2 of 4 (slurm), root at node01:7733
+//
+// A program is started in the same way everywhere, and its place comes from the
+// environment: from the variables below, from those of Slurm, Open MPI, MPICH and
+// PMIx, or from the name of a pod in Kubernetes. Nothing of MPI is linked, and nothing
+// is asked of a launcher but its variables. Where none are set, the program is alone.
+//
+//	ORWL_NODE      the number of this node, 0 to ORWL_NODES-1
+//	ORWL_NODES     how many nodes there are; 1 keeps the program alone, whoever started it
+//	ORWL_ROOT      host:port of node 0
+//	ORWL_PEERS     host:port of every node, by number, with commas between
+//	ORWL_LISTEN    host:port that this node listens on
+//	ORWL_PORT      the port where none is given, 7717 by default
+//	ORWL_SERVICE   the headless Service whose pods the nodes are, in Kubernetes
+//	ORWL_KEY_FILE  the file with the cluster key, which others may not read
+//	ORWL_KEY       the cluster key itself
+//
+// They win over everything that a launcher says, each for what it says. What is half
+// said or contradicts itself is an [ErrEnvironment], a line that names the variable
+// and what to do about it: a node that guesses is a node that waits for others for
+// ever. Two more, ORWL_LIFELINE_FD and ORWL_REPORT_FD, are between [Spawn] and the
+// nodes that it starts.
+//
+// [Detect] is a function of what it is given, [FromEnvironment] gives it this process.
+// [Spawn] starts the nodes of a run on this machine and ends them together, [Self] is
+// what a program's own flag -nodes calls.
+package launch

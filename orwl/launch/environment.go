@@ -1,0 +1,48 @@
+package launch
+
+import (
+	"errors"
+	"io"
+	"os"
+)
+
+// FromEnvironment says what the place of this process is. A process that Spawn started
+// takes what it has inherited the first time, and from then on ends by SIGTERM, as if
+// it had been asked to, when the process that started it is gone.
+func FromEnvironment() (Place, error) {
+	p, err := Detect(os.Getenv, readKeyFile, os.Hostname)
+	if err != nil || p.How != Spawned {
+		return p, err
+	}
+	if p.Key, err = inheritedKey(); err != nil {
+		return Place{}, err
+	}
+	if os.Getenv(envReport) != "" {
+		p.Report = report
+	}
+	return p, nil
+}
+
+// readKeyFile reads a key's file, which is nobody else's business.
+func readKeyFile(name string) ([]byte, error) {
+	file, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return nil, err
+	}
+	if info.IsDir() {
+		return nil, errors.New("it is a folder")
+	}
+	if err := checkPrivate(info); err != nil {
+		return nil, err
+	}
+	content, err := io.ReadAll(io.LimitReader(file, 2*mostKey))
+	if err == nil && len(content) == 2*mostKey {
+		err = errors.New("that is too long for a key")
+	}
+	return content, err
+}

@@ -1,0 +1,119 @@
+package launch
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// longestHost is the longest name of a host.
+const longestHost = 255
+
+var errTooMany = fmt.Errorf("more than %d hosts", mostNodes)
+
+// expandHosts writes a list of hosts in Slurm's notation out: rack[1-2]n[01-03,07],gpu
+// is ten hosts, the last number running fastest. Slurm numbers tasks in this order.
+func expandHosts(list string) (hosts []string, err error) {
+	for list != "" {
+		var item []string
+		if item, list, err = expandItem(list, mostNodes-len(hosts)); err != nil {
+			return nil, err
+		}
+		if hosts = append(hosts, item...); len(hosts) > mostNodes {
+			return nil, errTooMany
+		}
+	}
+	if len(hosts) == 0 {
+		return nil, errors.New("no host")
+	}
+	return hosts, nil
+}
+
+// expandItem writes out what is before the first comma that is not in brackets, and
+// returns what is behind it.
+func expandItem(list string, most int) (hosts []string, rest string, err error) {
+	hosts = []string{""}
+	for {
+		i := strings.IndexAny(list, "[],")
+		literal := list
+		if i >= 0 {
+			literal = list[:i]
+		}
+		for j := range hosts {
+			if hosts[j] += literal; len(hosts[j]) > longestHost {
+				return nil, "", fmt.Errorf("a host's name has more than %d bytes", longestHost)
+			}
+		}
+		switch {
+		case i < 0 || list[i] == ',':
+			if hosts[0] == "" || i >= 0 && i+1 == len(list) {
+				return nil, "", errors.New("an empty name of a host")
+			}
+			if i >= 0 {
+				rest = list[i+1:]
+			}
+			return hosts, rest, nil
+		case list[i] == ']':
+			return nil, "", errors.New("a ] without a [")
+		}
+		inside, after, closed := strings.Cut(list[i+1:], "]")
+		if !closed {
+			return nil, "", errors.New("a [ without a ]")
+		}
+		numbers, err := expandNumbers(inside, most/len(hosts))
+		if err != nil {
+			return nil, "", err
+		}
+		hosts, list = cross(hosts, numbers), after
+	}
+}
+
+// cross is each beginning with each end.
+func cross(beginnings, ends []string) []string {
+	all := make([]string, 0, len(beginnings)*len(ends))
+	for _, b := range beginnings {
+		for _, e := range ends {
+			all = append(all, b+e)
+		}
+	}
+	return all
+}
+
+// expandNumbers writes out what is in brackets: numbers and ranges of numbers, filled
+// with zeros to the width of a range's first.
+func expandNumbers(text string, most int) (numbers []string, err error) {
+	for part := range strings.SplitSeq(text, ",") {
+		low, high, isRange := strings.Cut(part, "-")
+		if !isRange {
+			high = low
+		}
+		from, err := digits(low)
+		if err != nil {
+			return nil, err
+		}
+		to, err := digits(high)
+		if err != nil {
+			return nil, err
+		}
+		if to < from {
+			return nil, fmt.Errorf("the range %s runs backwards", part)
+		}
+		if to-from >= uint64(most-len(numbers)) {
+			return nil, errTooMany
+		}
+		for n := from; n <= to; n++ {
+			numbers = append(numbers, fmt.Sprintf("%0*d", len(low), n))
+		}
+	}
+	return numbers, nil
+}
+
+// digits is a number of at most ten digits and nothing else.
+func digits(text string) (uint64, error) {
+	n, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || len(text) > 10 {
+		return 0, fmt.Errorf("%q in brackets is no number", text)
+	}
+	return n, nil
+}

@@ -1,0 +1,8 @@
+//go:build !unix
+
+package launch
+
+// inheritedKey has no pipe to come by.
+func inheritedKey() ([]byte, error) { return nil, ErrUnsupported }
+
+func report(string) error { return ErrUnsupported }

@@ -1,0 +1,82 @@
+//go:build unix
+
+package launch
+
+import (
+	"bufio"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+)
+
+// What a process inherits from Spawn is the reading end of a pipe, the lifeline, and
+// node 0 also the writing end of another, the report. The lifeline brings one line,
+// the cluster key in hexadecimal, and nothing more until it is cut: then the process
+// that held its other end is gone.
+
+// inheritedKey takes the lifeline, once, and returns the key that came with it.
+var inheritedKey = sync.OnceValues(func() ([]byte, error) {
+	lifeline, err := inheritedPipe(envLifeline)
+	if err != nil {
+		return nil, err
+	}
+	in := bufio.NewReader(lifeline)
+	line, err := in.ReadString('\n')
+	if err != nil {
+		return nil, mistake(envLifeline, "brings no key: %w: whoever started this process is gone", err)
+	}
+	key, err := hex.DecodeString(strings.TrimSuffix(line, "\n"))
+	if err != nil {
+		return nil, mistake(envLifeline, "brings no key: %w", err)
+	}
+	go func() {
+		io.Copy(io.Discard, in) // whatever ends it
+		syscall.Kill(syscall.Getpid(), syscall.SIGTERM)
+	}()
+	return key, nil
+})
+
+// reportEnd takes the report pipe, once.
+var reportEnd = sync.OnceValues(func() (*os.File, error) { return inheritedPipe(envReport) })
+
+// report says where this process listens.
+func report(address string) error {
+	at, err := parseAddress(address, 0)
+	if err != nil || at.port == 0 {
+		return fmt.Errorf("launch: cannot report %q: want the host:port that this node listens on", address)
+	}
+	to, err := reportEnd()
+	if err != nil {
+		return err
+	}
+	if _, err = fmt.Fprintln(to, at); errors.Is(err, os.ErrClosed) {
+		return errors.New("launch: this node has reported where it listens: it can do so once")
+	}
+	return errors.Join(err, to.Close())
+}
+
+// inheritedPipe is the pipe whose descriptor is in a variable. Whatever else that
+// descriptor may be in this process is not touched: it belongs to somebody else if
+// a program in between has closed the pipe.
+func inheritedPipe(variable string) (*os.File, error) {
+	text := os.Getenv(variable)
+	fd, err := strconv.Atoi(text)
+	var stat syscall.Stat_t
+	if err == nil && fd >= 0 {
+		err = syscall.Fstat(fd, &stat)
+	}
+	if err != nil || fd < 0 || uint32(stat.Mode)&syscall.S_IFMT != syscall.S_IFIFO {
+		return nil, mistake(variable, "is %q, which is no pipe here: have the program itself started, not one that starts it and closes what it inherits, such as go run", text)
+	}
+	syscall.CloseOnExec(fd)
+	if err := syscall.SetNonblock(fd, true); err != nil { // a goroutine waits for it, not a thread
+		return nil, mistake(variable, "is %q: %w", text, err)
+	}
+	return os.NewFile(uintptr(fd), variable), nil
+}

@@ -1,0 +1,65 @@
+package launch
+
+import (
+	"bytes"
+	"io"
+	"strconv"
+	"sync"
+)
+
+// longestLine is where a line without an end is broken.
+const longestLine = 64 << 10
+
+// lines writes what it gets to another writer line by line, each behind a prefix. A
+// line is one Write, under a mutex that all nodes share.
+type lines struct {
+	mu     *sync.Mutex
+	to     io.Writer
+	prefix []byte
+	rest   []byte // of a line that has not ended
+}
+
+func newLines(mu *sync.Mutex, to io.Writer, node int) *lines {
+	return &lines{mu: mu, to: to, prefix: []byte("[" + strconv.Itoa(node) + "] ")}
+}
+
+func (l *lines) Write(p []byte) (int, error) {
+	l.rest = append(l.rest, p...)
+	done := 0
+	for {
+		line := l.rest[done:]
+		if end := bytes.IndexByte(line, '\n'); end >= 0 && end < longestLine {
+			line = line[:end]
+			done++
+		} else if len(line) >= longestLine {
+			line = line[:longestLine]
+		} else {
+			break
+		}
+		done += len(line)
+		if err := l.line(line); err != nil {
+			return 0, err
+		}
+	}
+	l.rest = append(l.rest[:0], l.rest[done:]...)
+	return len(p), nil
+}
+
+// flush ends a line that its writer has not.
+func (l *lines) flush() error {
+	if len(l.rest) == 0 {
+		return nil
+	}
+	last := l.rest
+	l.rest = nil
+	return l.line(last)
+}
+
+func (l *lines) line(text []byte) error {
+	whole := make([]byte, 0, len(l.prefix)+len(text)+1)
+	whole = append(append(append(whole, l.prefix...), text...), '\n')
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, err := l.to.Write(whole)
+	return err
+}

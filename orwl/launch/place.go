@@ -1,0 +1,54 @@
+package launch
+
+import "fmt"
+
+// Place is a process's part of a run.
+type Place struct {
+	// Node is the number of this node, of Nodes.
+	Node, Nodes int
+	// Root is where node 0 is, as host:port. Node 0 itself has none.
+	Root string
+	// Listen is where to listen, as host:port; port 0 is any. It is empty if there
+	// is one node, which nobody has asked to listen.
+	Listen string
+	// Peers is where all nodes are, by their numbers, if that is known. Root is the
+	// first of them then, except for node 0.
+	Peers []string
+	// Key is the cluster key, nil if there is none.
+	Key []byte
+	// How is who said so.
+	How How
+	// Report tells the process that started node 0 where it listens, once, as
+	// host:port. It is nil if nobody waits for that.
+	Report func(address string) error
+}
+
+// How names who said which node a process is.
+type How string
+
+// Who may have said so.
+const (
+	Alone       How = "alone"       // nobody
+	Spawned     How = "spawned"     // Spawn, which started it
+	Environment How = "environment" // ORWL_NODE
+	OpenMPI     How = "openmpi"     // Open MPI's mpirun
+	MPICH       How = "mpich"       // MPICH's or Intel's mpiexec, which is Hydra
+	Slurm       How = "slurm"       // srun
+	PMIx        How = "pmix"        // some other launcher that speaks PMIx
+	Kubernetes  How = "kubernetes"  // the name of a pod
+)
+
+// String is a place in a line, without its key.
+func (p Place) String() string {
+	text := fmt.Sprintf("node %d of %d (%s)", p.Node, p.Nodes, p.How)
+	if p.Root != "" {
+		text += ", root at " + p.Root
+	}
+	if p.Listen != "" {
+		text += ", listens on " + p.Listen
+	}
+	if p.Key != nil {
+		text += ", has a key"
+	}
+	return text
+}

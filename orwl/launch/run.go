@@ -1,0 +1,156 @@
+package launch
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Run is what Spawn starts: the nodes of a run, which are processes of this machine.
+type Run struct {
+	// Nodes is how many, 1 to 4096.
+	Nodes int
+	// Program is what each runs, found as [os/exec.Command] finds it, and Args are
+	// what it is called with.
+	Program string
+	Args    []string
+	// Env is added to this process's environment, as NAME=VALUE. What is in there of
+	// an outer run, such as ORWL_NODE, the nodes do not get.
+	Env []string
+	// Stdout and Stderr get what the nodes write, line by line, each line behind the
+	// number of its node: "[3] ". By default they are those of this process. One
+	// of them is written to at a time.
+	Stdout, Stderr io.Writer
+	// Key is the cluster key; a new one by default. It is in no argument and in no
+	// variable of any node.
+	Key []byte
+	// Listen is where node 0 listens, as host:port; 127.0.0.1:0 by default.
+	Listen string
+	// Grace is for how long a node may go on after it has been asked to end, before
+	// it is killed; 5 s by default.
+	Grace time.Duration
+}
+
+// The bounds and defaults of a Run.
+const (
+	mostSpawned  = 4096
+	defaultGrace = 5 * time.Second
+)
+
+func (r Run) withDefaults() Run {
+	if r.Stdout == nil {
+		r.Stdout = os.Stdout
+	}
+	if r.Stderr == nil {
+		r.Stderr = os.Stderr
+	}
+	if r.Key == nil {
+		r.Key = NewKey()
+	}
+	if r.Listen == "" {
+		r.Listen = loopback + ":0"
+	}
+	if r.Grace == 0 {
+		r.Grace = defaultGrace
+	}
+	return r
+}
+
+func (r *Run) validate() error {
+	if r.Nodes < 1 || r.Nodes > mostSpawned {
+		return fmt.Errorf("%w: Run.Nodes is %d: want 1 to %d", ErrOptions, r.Nodes, mostSpawned)
+	}
+	if r.Program == "" {
+		return fmt.Errorf("%w: Run.Program is empty: name what the nodes run", ErrOptions)
+	}
+	if len(r.Key) < leastKey || len(r.Key) > mostKey {
+		return fmt.Errorf("%w: Run.Key has %d bytes: want %d to %d, as NewKey makes them", ErrOptions, len(r.Key), leastKey, mostKey)
+	}
+	if _, err := parseAddress(r.Listen, 0); err != nil {
+		return fmt.Errorf("%w: Run.Listen is %q: %w: want host:port", ErrOptions, r.Listen, err)
+	}
+	if r.Grace < 0 {
+		return fmt.Errorf("%w: Run.Grace is %v: want more than 0", ErrOptions, r.Grace)
+	}
+	return nil
+}
+
+// environment is that of a node. The root is where node 0 listens, once that is known.
+func (r *Run) environment(node int, root address) []string {
+	env := append(withoutOwn(os.Environ()), withoutOwn(r.Env)...)
+	env = append(env,
+		envNode+"="+strconv.Itoa(node),
+		envNodes+"="+strconv.Itoa(r.Nodes),
+		envLifeline+"="+strconv.Itoa(lifelineFD))
+	switch {
+	case node != 0:
+		env = append(env, envRoot+"="+root.String())
+	case r.Nodes > 1:
+		env = append(env, envListen+"="+r.Listen, envReport+"="+strconv.Itoa(reportFD))
+	}
+	return env
+}
+
+// withoutOwn leaves out what places a process in a run.
+func withoutOwn(env []string) (left []string) {
+	for _, pair := range env {
+		if name, _, _ := strings.Cut(pair, "="); !isOwn(name) {
+			left = append(left, pair)
+		}
+	}
+	return left
+}
+
+func isOwn(name string) bool {
+	for _, own := range ownVariables {
+		if name == own {
+			return true
+		}
+	}
+	return false
+}
+
+// A node's descriptors behind the standard ones.
+const (
+	lifelineFD = 3 + iota
+	reportFD
+)
+
+// NodeError is the first node of a run that failed, and how. The others were ended
+// after it.
+type NodeError struct {
+	Node int
+	// Code is the code that it exited with, or -1 if a signal ended it.
+	Code int
+	// Signal ended it, unless it is nil.
+	Signal os.Signal
+	// Err is what else was wrong with it, or nil.
+	Err error
+}
+
+func (e *NodeError) Error() string {
+	switch {
+	case e.Err != nil:
+		return fmt.Sprintf("launch: node %d: %v", e.Node, e.Err)
+	case e.Signal != nil:
+		return fmt.Sprintf("launch: node %d was ended by a signal: %v", e.Node, e.Signal)
+	}
+	return fmt.Sprintf("launch: node %d exited with code %d", e.Node, e.Code)
+}
+
+func (e *NodeError) Unwrap() error { return e.Err }
+
+// ExitCode is the code with which a process ends that speaks for the run: the node's,
+// or 128 and the number of the signal, as shells have it, or 1.
+func (e *NodeError) ExitCode() int {
+	switch {
+	case e.Signal != nil:
+		return 128 + signalNumber(e.Signal)
+	case e.Code > 0:
+		return e.Code
+	}
+	return 1
+}

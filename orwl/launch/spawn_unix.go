@@ -1,0 +1,68 @@
+//go:build unix
+
+package launch
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"runtime"
+	"syscall"
+)
+
+// forwarded are the signals that go to the nodes. The last has Go programs say what
+// they are doing, and orwl programs who waits for whom.
+var forwarded = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
+
+// Spawn starts the nodes of a run on this machine, node 0 first and the others when
+// it has said where it listens, and returns when all have ended: nil if all ended
+// well, else a [*NodeError] of the first that did not, or ctx's reason. As soon as
+// one node fails, or ctx ends, the others are asked to end, by SIGTERM, and killed after
+// Run.Grace. SIGINT, SIGTERM, SIGHUP and SIGQUIT meanwhile go to the nodes instead of
+// to this process. If this process dies they do not outlive it: Linux kills them, and
+// elsewhere FromEnvironment has them end by SIGTERM. They read no input.
+func Spawn(ctx context.Context, r Run) error {
+	r = r.withDefaults()
+	if err := r.validate(); err != nil {
+		return err
+	}
+	// On Linux a process dies with the thread that started it, not with its parent.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+
+	signals := make(chan os.Signal, 8)
+	for _, s := range forwarded {
+		if !signal.Ignored(s) { // nohup's ignored SIGHUP stays so
+			signal.Notify(signals, s)
+		}
+	}
+	defer signal.Stop(signals)
+
+	c := newCrew(r)
+	defer c.close()
+	c.begin()
+	done := ctx.Done()
+	for c.running > 0 || c.reports != nil && c.failure == nil {
+		select {
+		case root := <-c.reports:
+			c.follow(root)
+		case e := <-c.endings:
+			c.bury(e)
+		case s := <-signals:
+			c.signal(s.(syscall.Signal))
+		case <-done:
+			done = nil
+			c.fail(context.Cause(ctx))
+		case <-c.patience:
+			c.signal(syscall.SIGKILL)
+		}
+	}
+	return c.failure
+}
+
+func signalNumber(s os.Signal) int {
+	if s, ok := s.(syscall.Signal); ok {
+		return int(s)
+	}
+	return 0
+}

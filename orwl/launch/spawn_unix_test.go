@@ -1,0 +1,333 @@
+//go:build unix
+
+package launch
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+// never is a context without an end, for processes whose end is what is tested.
+var never = context.Background()
+
+// soon is how long a test may take before something is wrong.
+func soon(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// of is a run of three nodes that are this test binary in a role.
+func of(role string) Run {
+	return Run{Nodes: 3, Program: os.Args[0], Env: []string{envRole + "=" + role}, Stdout: io.Discard, Stderr: os.Stderr}
+}
+
+// waiting is a run whose parent is not the test, and is not heard.
+func waiting(role string) Run {
+	r := of(role)
+	r.Stderr = io.Discard
+	return r
+}
+
+// ready is a writer that calls then when every node has said that it is ready, with
+// their process numbers.
+type ready struct {
+	bytes.Buffer
+	nodes int
+	then  func(pids []int)
+}
+
+func (r *ready) Write(p []byte) (int, error) {
+	n, err := r.Buffer.Write(p)
+	pids := make([]int, r.nodes)
+	for line := range strings.Lines(r.String()) {
+		var node, pid int
+		if _, err := fmt.Sscanf(line, "[%d] ready %d\n", &node, &pid); err == nil {
+			pids[node] = pid
+		}
+	}
+	for _, pid := range pids {
+		if pid == 0 {
+			return n, err
+		}
+	}
+	if r.then != nil {
+		r.then(pids)
+		r.then = nil
+	}
+	return n, err
+}
+
+// The nodes know their places, share a key that nobody else can see, and write
+// whole lines.
+func TestSpawn(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	t.Setenv(envKeyFile, "/nosuch") // is not for the nodes
+	t.Setenv(envNodes, "17")
+	t.Setenv(envPeers, "a,b")
+	var out bytes.Buffer
+	r := of("talk")
+	r.Stdout, r.Stderr, r.Key = &out, &out, []byte(testKey)
+	r.Env = append(r.Env, envNode+"=5")
+	if err := Spawn(soon(t), r); err != nil {
+		t.Fatalf("%v\n%s", err, out.String())
+	}
+	places := []string{"node 0 of 3 (spawned), listens on 127.0.0.1:0", "node 1 of 3 (spawned), root at 127.0.0.1:4321, listens on 127.0.0.1:0",
+		"node 2 of 3 (spawned), root at 127.0.0.1:4321, listens on 127.0.0.1:0"}
+	for node, place := range places {
+		if want := fmt.Sprintf("[%d] place %s, has a key key %s leaks false again <nil>\n", node, place, testKey); !strings.Contains(out.String(), want) {
+			t.Errorf("no line %q", want)
+		}
+	}
+	form := regexp.MustCompile(`^\[([0-2])\] (line (\d+) of ([0-2])|line|the end|ready \d+|place .*)\n$`)
+	counts := make(map[string]int)
+	for line := range strings.Lines(out.String()) {
+		m := form.FindStringSubmatch(line)
+		if m == nil || m[4] != "" && m[1] != m[4] {
+			t.Fatalf("line %q", line)
+		}
+		counts[m[1]]++
+	}
+	for node := range places {
+		if got, want := counts[fmt.Sprint(node)], 2+2*(2*talkLines+1); got != want {
+			t.Errorf("node %d: %d lines, want %d", node, got, want)
+		}
+	}
+}
+
+func TestSpawnOne(t *testing.T) {
+	var out bytes.Buffer
+	r := of("talk")
+	r.Nodes, r.Stdout, r.Stderr = 1, &out, io.Discard
+	if err := Spawn(soon(t), r); err != nil || !strings.Contains(out.String(), "[0] place node 0 of 1 (spawned), has a key") {
+		t.Errorf("%v\n%.200s", err, out.String())
+	}
+}
+
+// A node that fails ends the others, and is what the run failed of.
+func TestSpawnFailure(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	r := of("fail")
+	r.Grace = time.Hour // they need not be killed
+	err := Spawn(soon(t), r)
+	var failed *NodeError
+	if !errors.As(err, &failed) || failed.Node != 2 || failed.Code != 3 || failed.ExitCode() != 3 {
+		t.Errorf("%v", err)
+	}
+	if want := "launch: node 2 exited with code 3"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// A node that is killed ends the others, also those that do not want to end.
+func TestSpawnKilled(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	for _, role := range []string{"wait", "stubborn"} {
+		var all []int
+		r := of(role)
+		r.Grace = 50 * time.Millisecond
+		r.Stdout = &ready{nodes: 3, then: func(pids []int) {
+			all = pids
+			syscall.Kill(pids[1], syscall.SIGKILL)
+		}}
+		err := Spawn(soon(t), r)
+		var failed *NodeError
+		if !errors.As(err, &failed) || failed.Node != 1 || failed.Signal != syscall.SIGKILL || failed.ExitCode() != 128+9 {
+			t.Errorf("%s: %v", role, err)
+		}
+		if want := "launch: node 1 was ended by a signal: killed"; err == nil || err.Error() != want {
+			t.Errorf("%v, want %s", err, want)
+		}
+		for node, pid := range all {
+			if err := syscall.Kill(pid, 0); err != syscall.ESRCH {
+				t.Errorf("%s: node %d is still there: %v", role, node, err)
+			}
+		}
+	}
+}
+
+// Interrupts go to the nodes.
+func TestSpawnForwardsSignals(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	r := of("polite")
+	out := &ready{nodes: 3, then: func([]int) { syscall.Kill(os.Getpid(), syscall.SIGINT) }}
+	r.Stdout = out
+	if err := Spawn(soon(t), r); err != nil {
+		t.Fatal(err)
+	}
+	for node := range r.Nodes {
+		if want := fmt.Sprintf("[%d] interrupted\n", node); strings.Count(out.String(), want) != 1 {
+			t.Errorf("not once %q:\n%s", want, out.String())
+		}
+	}
+}
+
+func TestSpawnCancelled(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	enough := errors.New("enough")
+	for _, role := range []string{"wait", "stubborn"} {
+		ctx, cancel := context.WithCancelCause(soon(t))
+		r := of(role)
+		r.Grace = 50 * time.Millisecond
+		r.Stdout = &ready{nodes: 3, then: func([]int) { cancel(enough) }}
+		if err := Spawn(ctx, r); err != enough {
+			t.Errorf("%s: %v", role, err)
+		}
+		cancel(nil)
+	}
+}
+
+// A node 0 that does not say where it listens has either failed, or is no node.
+func TestSpawnWithoutReport(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	var failed *NodeError
+	if err := Spawn(soon(t), of("silent")); !errors.Is(err, ErrNoReport) || !errors.As(err, &failed) || failed.Node != 0 || failed.ExitCode() != 1 {
+		t.Error(err)
+	}
+	if err := Spawn(soon(t), of("dumb")); errors.Is(err, ErrNoReport) || !errors.As(err, &failed) || failed.Node != 0 || failed.Code != 3 {
+		t.Error(err)
+	}
+	nosuch := of("silent")
+	nosuch.Program = "/nosuch"
+	if err := Spawn(soon(t), nosuch); !errors.Is(err, os.ErrNotExist) || !errors.As(err, &failed) {
+		t.Error(err)
+	}
+}
+
+func TestReport(t *testing.T) {
+	var out bytes.Buffer
+	r := of("mistaken")
+	r.Nodes, r.Stdout = 2, &out
+	if err := Spawn(soon(t), r); err != nil {
+		t.Fatal(err)
+	}
+	want := "[0] launch: cannot report \"nowhere\": want the host:port that this node listens on\n" +
+		"[0] <nil> launch: this node has reported where it listens: it can do so once\n" +
+		"[1] 127.0.0.1:4321\n"
+	if out.String() != want {
+		t.Errorf("%s\nwant\n%s", out.String(), want)
+	}
+}
+
+// A process that has a spawned one's variables and not its pipes leaves whatever has
+// their numbers alone.
+func TestClosedPipes(t *testing.T) {
+	for _, variables := range []string{
+		envNode + "=0 " + envNodes + "=2 " + envLifeline + "=3",
+		envNode + "=0 " + envNodes + "=2 " + envLifeline + "=x",
+		envNode + "=0 " + envNodes + "=2 " + envLifeline + "=-1",
+	} {
+		cmd := exec.CommandContext(soon(t), os.Args[0])
+		cmd.Env = append(os.Environ(), envRole+"=wait")
+		cmd.Env = append(cmd.Env, strings.Fields(variables)...)
+		out, err := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != 1 || !strings.Contains(string(out), "launch: environment: ORWL_LIFELINE_FD is ") || !strings.Contains(string(out), "which is no pipe here") {
+			t.Errorf("%s: %v\n%s", variables, err, out)
+		}
+	}
+}
+
+// If the process that started them is killed, nodes end: those that it started
+// itself, and those that somebody in between did; and on Linux those that it started
+// itself whether they want to or not.
+func TestParentKilled(t *testing.T) {
+	roles := []string{"parent", "grand"}
+	if runtime.GOOS == "linux" {
+		roles = append(roles, "parent of stubborn")
+	}
+	for _, role := range roles {
+		name := filepath.Join(t.TempDir(), "fifo")
+		if err := syscall.Mkfifo(name, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		in, err := os.OpenFile(name, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		out, err := os.OpenFile(name, os.O_WRONLY, 0) // until the nodes have it open
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd := exec.CommandContext(soon(t), os.Args[0])
+		cmd.Env = append(os.Environ(), envRole+"="+role, envFIFO+"="+name)
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		lines := bufio.NewReader(in)
+		in.SetReadDeadline(time.Now().Add(time.Minute))
+		for range 3 {
+			if line, err := lines.ReadString('\n'); line != "ready\n" {
+				t.Fatalf("%s: %q, %v", role, line, err)
+			}
+		}
+		out.Close()
+		cmd.Process.Kill()
+		cmd.Wait() // it was killed, and says so
+		if rest, err := io.ReadAll(lines); len(rest) != 0 || err != nil {
+			t.Errorf("%s: some node still has the FIFO open: %q, %v", role, rest, err)
+		}
+	}
+}
+
+func TestSelf(t *testing.T) {
+	cmd := exec.CommandContext(soon(t), os.Args[0])
+	cmd.Env = append(os.Environ(), envRole+"=self")
+	out, _ := cmd.CombinedOutput()
+	if code := cmd.ProcessState.ExitCode(); code != 5 {
+		t.Errorf("exit code %d, want that of node 2, 5", code)
+	}
+	for _, want := range []string{"[2] place 2 3 spawned\n", "launch: node 2 exited with code 5\n"} {
+		if !strings.Contains(string(out), want) {
+			t.Errorf("lacks %q:\n%s", want, out)
+		}
+	}
+}
+
+// Self does not start nodes of nodes.
+func TestSelfUnderLauncher(t *testing.T) {
+	t.Setenv(envNode, "1")
+	t.Setenv(envPeers, "a,b")
+	for nodes, want := range map[int]bool{0: false, 1: false, 2: false, 3: true, -1: true, mostSpawned + 1: true} {
+		ended, code := Self(nodes)
+		if ended != want || ended && code != 2 {
+			t.Errorf("%d nodes: ended %t, code %d", nodes, ended, code)
+		}
+	}
+	t.Setenv(envNode, "2")
+	if ended, code := Self(2); !ended || code != 2 {
+		t.Errorf("ended %t, code %d", ended, code)
+	}
+}
+
+func TestRunOptions(t *testing.T) {
+	for want, change := range map[string]func(*Run){
+		"Run.Nodes is 0: want 1 to 4096":      func(r *Run) { r.Nodes = 0 },
+		"Run.Nodes is 4097: want 1 to 4096":   func(r *Run) { r.Nodes = 4097 },
+		"Run.Program is empty":                func(r *Run) { r.Program = "" },
+		"Run.Key has 3 bytes: want 16 to":     func(r *Run) { r.Key = []byte("abc") },
+		`Run.Listen is ":1": no host: want`:   func(r *Run) { r.Listen = ":1" },
+		"Run.Grace is -1ns: want more than 0": func(r *Run) { r.Grace = -1 },
+	} {
+		r := of("silent")
+		change(&r)
+		if err := Spawn(soon(t), r); !errors.Is(err, ErrOptions) || !strings.HasPrefix(err.Error(), "launch: options: "+want) {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package launch
+
+import "strconv"
+
+// The variables that are ours.
+const (
+	envNode     = "ORWL_NODE"
+	envNodes    = "ORWL_NODES"
+	envRoot     = "ORWL_ROOT"
+	envPeers    = "ORWL_PEERS"
+	envListen   = "ORWL_LISTEN"
+	envPort     = "ORWL_PORT"
+	envService  = "ORWL_SERVICE"
+	envKey      = "ORWL_KEY"
+	envKeyFile  = "ORWL_KEY_FILE"
+	envLifeline = "ORWL_LIFELINE_FD"
+	envReport   = "ORWL_REPORT_FD"
+)
+
+// ownVariables are those that Spawn does not hand down: they are about the process
+// that spawns, or about an outer run.
+var ownVariables = []string{
+	envNode, envNodes, envRoot, envPeers, envListen, envPort, envService, envKey, envKeyFile, envLifeline, envReport,
+}
+
+// mostNodes is the largest run.
+const mostNodes = 1 << 16
+
+// surroundings is what a process can learn from outside.
+type surroundings struct {
+	getenv   func(string) string
+	readFile func(string) ([]byte, error)
+	hostname func() (string, error)
+}
+
+// number is the value of a variable, which lies in least..most. It is false if the
+// variable is not set.
+func (s surroundings) number(variable string, least, most int) (int, bool, error) {
+	text := s.getenv(variable)
+	if text == "" {
+		return 0, false, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < least || n > most {
+		return 0, false, mistake(variable, "is %q: want a number from %d to %d", text, least, most)
+	}
+	return n, true, nil
+}
+
+// first is the first of the variables that is set, and its value.
+func (s surroundings) first(variables ...string) (variable, value string) {
+	for _, variable := range variables {
+		if value := s.getenv(variable); value != "" {
+			return variable, value
+		}
+	}
+	return "", ""
+}
