@@ -9,5 +9,8 @@ require pgregory.net/rapid v1.3.0
 require (
 	github.com/anishathalye/porcupine v1.3.1
 	github.com/puzpuzpuz/xsync/v4 v4.5.0
+	github.com/vmihailenco/msgpack/v5 v5.4.1
 	go.uber.org/goleak v1.3.0
 )
+
+require github.com/vmihailenco/tagparser/v2 v2.0.0 // indirect

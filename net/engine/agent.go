@@ -30,15 +30,17 @@ type Memory interface {
 	Window(origin rma.Rank) rma.Window
 	// Here reports whether a rank's memory is.
 	Here(target rma.Rank) bool
-	// Room is where what GetBytes reads is put.
+	// Room is where what GetBytes reads is put: as much as the memory that was asked
+	// for has, at most.
 	Room(n int) []byte
 }
 
 // NewAgent executes one peer's operations.
 func NewAgent(m Memory) *Agent { return &Agent{memory: m, wrong: make(map[rma.Rank]bool)} }
 
-// Step executes an operation, unless it is one of those that take time, Await and
-// Forget, and reports whether it is to be answered, and by what.
+// Step executes an operation and reports whether it is to be answered, and by what. It
+// refuses those that take time, Await and Forget: they are the caller's, who asks
+// Admit.
 func (a *Agent) Step(k wire.Kind, number uint64, op *wire.Operation, bulk []byte) (reply wire.Reply, read []byte, answer bool, err error) {
 	w, err := a.Admit(k, op)
 	if err != nil {
@@ -46,13 +48,6 @@ func (a *Agent) Step(k wire.Kind, number uint64, op *wire.Operation, bulk []byte
 	}
 	reply = wire.Reply{Origin: op.Origin, Call: number}
 	answer = k != wire.KindPut && k != wire.KindAccumulate && k != wire.KindPutBytes
-	if k == wire.KindFlush {
-		if a.wrong[op.Origin] {
-			delete(a.wrong, op.Origin)
-			reply.Status = wire.BadAddress
-		}
-		return reply, nil, true, nil
-	}
 	defer func() {
 		switch value := recover().(type) {
 		case nil:
@@ -70,6 +65,11 @@ func (a *Agent) Step(k wire.Kind, number uint64, op *wire.Operation, bulk []byte
 		return reply, nil, answer, nil
 	}
 	switch k {
+	case wire.KindFlush:
+		if a.wrong[op.Origin] {
+			delete(a.wrong, op.Origin)
+			reply.Status = wire.BadAddress
+		}
 	case wire.KindPut:
 		w.Put(op.Target, op.Disp, op.A)
 	case wire.KindAccumulate:
@@ -83,6 +83,10 @@ func (a *Agent) Step(k wire.Kind, number uint64, op *wire.Operation, bulk []byte
 	case wire.KindPutBytes:
 		w.PutBytes(op.Target, op.Disp, bulk)
 	case wire.KindGetBytes:
+		if words := op.Length / 8; words > 0 { // no room for what is not there
+			w.Get(op.Target, op.Disp)
+			w.Get(op.Target, op.Disp+rma.Disp(words-1))
+		}
 		read = a.memory.Room(op.Length)
 		w.GetBytes(op.Target, op.Disp, read)
 	default:

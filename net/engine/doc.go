@@ -5,7 +5,8 @@
 // the other end has acknowledged them, and takes those that come in exactly once
 // and in order, whatever becomes of the streams that carry them. An operation that
 // had to be written again, because its stream broke before the answer came, thus
-// runs once.
+// runs once. That holds for two lives of nodes; which life a stream is of, its
+// first frames have to tell, and after a new one begins, Restart.
 //
 // An [Agent] executes the operations of other nodes' ranks on the memory of this one.
 // [Calls] are the operations of this node's ranks that wait for an answer.

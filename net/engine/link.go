@@ -24,9 +24,12 @@ type Link struct {
 	next     int    // piece that is to be written next
 	offset   int    // of its bytes, those that are written
 	appended uint64 // number of the last frame
+	sent     uint64 // of the last that this stream has, or need not have
+	written  uint64 // of the last that any stream had
 	acked    uint64
 	kept     int    // bytes in log
 	loose    []byte // frames without a number, to be written before anything else
+	spare    []byte // memory of those before
 
 	// The incoming half.
 	taken uint64 // number of the last frame
@@ -34,10 +37,13 @@ type Link struct {
 	owed  int    // bytes taken since
 }
 
-// piece is some of the log: whole frames, or the bulk of the frame before.
+// piece is some of the log: whole frames, or frames of which the last has its bulk in
+// the next piece, and that. A piece is kept until all of it is acknowledged, and
+// what was written of it is written again on a new stream; bulk is thus never
+// separated from its header.
 type piece struct {
 	bytes []byte
-	last  uint64 // number of the last frame that is in it, or that it is the bulk of
+	last  uint64 // number of the last frame that is in it, or whose bulk it is
 	full  bool   // what comes next is a piece of its own
 }
 
@@ -56,46 +62,52 @@ var (
 	// ErrGap is a frame before which some are missing: the stream is not to be
 	// trusted any further.
 	ErrGap = errors.New("engine: frames are missing")
-	// ErrResume is a peer that counts frames which it cannot have.
-	ErrResume = errors.New("engine: the peer resumes where it never was")
+	// ErrResume is a peer that has taken frames which were never written.
+	ErrResume = errors.New("engine: the peer counts frames that it cannot have")
 )
 
 // Next is the number of the frame that is appended next.
 func (l *Link) Next() uint64 { return l.appended + 1 }
 
-// Room is where the next frame is to be appended, whose header is not longer than
-// size. Put is told the result.
+// Room is where the next frame is to be appended, whose header should not be longer
+// than size. Put is told the result; nothing else may happen to the Link in between.
 func (l *Link) Room(size int) []byte {
 	if n := len(l.log); n > 0 {
 		if p := &l.log[n-1]; !p.full && cap(p.bytes)-len(p.bytes) >= size {
 			return p.bytes
 		}
 	}
-	l.log = append(l.log, piece{bytes: make([]byte, 0, max(size, chunk))})
-	return l.log[len(l.log)-1].bytes
+	return l.open(size).bytes
+}
+
+// open begins a new piece of the log with room for size bytes.
+func (l *Link) open(size int) *piece {
+	l.log = append(l.log, piece{bytes: make([]byte, 0, max(size, chunk)), last: l.appended})
+	return &l.log[len(l.log)-1]
 }
 
 // Put takes what Room has returned with a frame at its end, which has the number
 // that Next was. Small bulk is copied; other bulk must stay as it is until the
-// frame is acknowledged.
+// frame is acknowledged, or the Link ends.
 func (l *Link) Put(room, bulk []byte) {
-	l.appended++
 	p := &l.log[len(l.log)-1]
-	l.kept += len(room) - len(p.bytes) + len(bulk)
-	p.bytes, p.last = room, l.appended
-	switch {
-	case len(bulk) == 0:
-	case len(bulk) <= copied && cap(room)-len(room) >= len(bulk):
-		p.bytes = append(room, bulk...)
-	case len(bulk) <= copied:
-		p.full = true
-		l.log = append(l.log, piece{bytes: append(make([]byte, 0, chunk), bulk...), last: l.appended})
-	default:
-		p.full = true
-		l.log = append(l.log, piece{bytes: bulk, last: l.appended, full: true})
-		if rest := room[len(room):]; cap(rest) > chunk/4 {
-			l.log = append(l.log, piece{bytes: rest, last: l.appended})
-		}
+	header, small := room[len(p.bytes):], len(bulk)
+	if small > copied {
+		small = 0
+	}
+	if cap(room) != cap(p.bytes) || cap(room)-len(room) < small {
+		p = l.open(len(header) + small) // both, since nothing may come between them
+		room = append(p.bytes, header...)
+	}
+	l.appended++
+	l.kept += len(header) + len(bulk)
+	p.bytes, p.last = append(room, bulk[:small]...), l.appended
+	if small == len(bulk) {
+		return
+	}
+	l.log = append(l.log, piece{bytes: bulk, last: l.appended, full: true})
+	if rest := room[len(room):]; cap(rest) > chunk/4 {
+		l.log = append(l.log, piece{bytes: rest, last: l.appended})
 	}
 }
 
@@ -103,12 +115,12 @@ func (l *Link) Put(room, bulk []byte) {
 func (l *Link) PutLoose(append func(b []byte) []byte) { l.loose = append(l.loose) }
 
 // Take appends to out what is to be written now, and takes it for written. It is
-// good until it is acknowledged; the loose frames, which come first, until the
-// Take after the next.
+// good until it is acknowledged; the loose frames, which come first, until the next
+// Take or Resume.
 func (l *Link) Take(out [][]byte) [][]byte {
 	if len(l.loose) > 0 {
 		out = append(out, l.loose)
-		l.loose = nil
+		l.loose, l.spare = l.spare[:0], l.loose
 	}
 	for ; l.next < len(l.log); l.next, l.offset = l.next+1, 0 {
 		p := &l.log[l.next]
@@ -120,26 +132,23 @@ func (l *Link) Take(out [][]byte) [][]byte {
 			break
 		}
 	}
+	l.sent = l.appended
+	l.written = l.appended
 	return out
 }
 
 // Pending reports whether Take would return something.
-func (l *Link) Pending() bool {
-	if len(l.loose) > 0 {
-		return true
-	}
-	return l.next < len(l.log) && (l.next < len(l.log)-1 || l.offset < len(l.log[l.next].bytes))
-}
+func (l *Link) Pending() bool { return len(l.loose) > 0 || l.sent < l.appended }
 
 // Acked takes the peer's word that it has taken all frames up to a number.
 func (l *Link) Acked(number uint64) error {
-	if number > l.appended {
-		return fmt.Errorf("%w: frame %d, the last one is %d", ErrResume, number, l.appended)
+	if number > l.written {
+		return fmt.Errorf("%w: frame %d, the last that was written is %d", ErrResume, number, l.written)
 	}
 	if number <= l.acked {
 		return nil
 	}
-	l.acked = number
+	l.acked, l.sent = number, max(l.sent, number)
 	n := 0
 	for n < len(l.log) && l.log[n].last <= number {
 		l.kept -= len(l.log[n].bytes)
@@ -161,33 +170,50 @@ func (l *Link) Acked(number uint64) error {
 }
 
 // Resume begins with a new stream, whose other end has taken all frames up to a
-// number.
+// number, or more: what it has acknowledged on an old stream since it said so counts
+// too. Nobody writes to the old stream any more.
 func (l *Link) Resume(number uint64) error {
-	if number < l.acked {
-		return fmt.Errorf("%w: frame %d, %d were acknowledged", ErrResume, number, l.acked)
-	}
 	if err := l.Acked(number); err != nil {
 		return err
 	}
-	l.next, l.offset, l.loose = 0, 0, nil
+	l.next, l.offset, l.sent, l.loose = 0, 0, l.acked, l.loose[:0]
 	return nil
 }
 
-// Arrived takes a frame of a number and size. ErrDuplicate and ErrGap say what to do
-// with it.
-func (l *Link) Arrived(number uint64, size int) error {
+// Due reports by its error what Arrived would say to a frame of a number, and takes
+// nothing. It tells where to read bulk to, or to skip it.
+func (l *Link) Due(number uint64) error {
 	switch {
 	case number <= l.taken:
 		return ErrDuplicate
 	case number > l.taken+1:
 		return fmt.Errorf("%w: %d came after %d", ErrGap, number, l.taken)
 	}
-	l.taken = number
-	l.owed += size
 	return nil
 }
 
-// Taken is the number of the last frame that has arrived.
+// Arrived takes a frame of a number and size, all of which is there: what is lost with
+// its stream from now on does not come again. ErrDuplicate and ErrGap say what to do
+// with it.
+func (l *Link) Arrived(number uint64, size int) error {
+	err := l.Due(number)
+	switch err {
+	case nil:
+		l.taken = number
+	case ErrDuplicate:
+		// The peer does not know that it was taken, or would not have sent it.
+		l.told = min(l.told, number-1)
+	default:
+		return err
+	}
+	l.owed += size
+	return err
+}
+
+// Taken is the number of the last frame that has arrived: where the peer is to
+// resume. If more come from the old stream after it was told, they come again on
+// the new one, where bulk that was not copied is no longer what it was, since they
+// are acknowledged meanwhile: skip it, as that of all duplicates, unlooked at.
 func (l *Link) Taken() uint64 { return l.taken }
 
 // Acknowledge appends an acknowledgement of all that has arrived and was not yet

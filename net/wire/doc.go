@@ -9,10 +9,22 @@
 //	 uint32, little  msgpack array                             raw
 //
 // Each kind of frame has a file and a type, whose Append writes it and whose Parse
-// reads its body. Parsing never panics, and what is too large is refused before
-// anything is allocated (limits.go).
+// reads its body. [Input] finds the frames of a stream. Parsing never panics, and
+// what is too large is refused before anything is allocated (limits.go): memory
+// follows what has come, not what was claimed.
+//
+//	in := wire.NewInput(stream, most)
+//	for {
+//		h, body, err := in.Next() // until io.EOF
+//		...
+//		var op wire.Operation
+//		err = op.Parse(h.Kind, body)
+//		...
+//		bulk, err = in.BulkGrowing(bulk) // or in.Bulk(memory), in.Skip()
+//	}
 //
 // The format is msgpack, so that any tool can look into a header; it is written and
 // read by hand (msgpack.go), because a header is on the path of every hand-over.
+// Integers are written in their shortest form, and read in any.
 // Package resource writes the headers of its parcels by the same few functions.
 package wire

@@ -87,14 +87,13 @@ var (
 	ErrChecksum = errors.New("wire: bulk has another checksum")
 )
 
-var castagnoli = crc32.MakeTable(crc32.Castagnoli)
-
 // Checksum is that of a frame's bulk.
-func Checksum(bulk []byte) uint32 {
-	if len(bulk) == 0 {
-		return 0
-	}
-	return crc32.Checksum(bulk, castagnoli)
+func Checksum(bulk []byte) uint32 { return update(0, bulk) }
+
+// update is the checksum of bytes behind others, whose own is sum. The table is made
+// once, by package crc32: processors have an instruction for it.
+func update(sum uint32, bytes []byte) uint32 {
+	return crc32.Update(sum, crc32.MakeTable(crc32.Castagnoli), bytes)
 }
 
 // begin appends a head and the beginning of a body of so many fields. The header's
@@ -123,8 +122,11 @@ func HeaderSize(b []byte) (int, error) {
 		return 0, nil
 	}
 	n := binary.LittleEndian.Uint32(b)
-	if n > MaxHeader || n < headFields+1 {
-		return 0, fmt.Errorf("%w: a header of %d bytes, want %d to %d", ErrTooLarge, n, headFields+1, MaxHeader)
+	switch {
+	case n > MaxHeader:
+		return 0, fmt.Errorf("%w: a header of %d bytes, at most %d are allowed", ErrTooLarge, n, MaxHeader)
+	case n < headFields+1:
+		return 0, fmt.Errorf("%w: of %d bytes, the smallest has %d", ErrMalformed, n, headFields+1)
 	}
 	return prefix + int(n), nil
 }
@@ -132,6 +134,20 @@ func HeaderSize(b []byte) (int, error) {
 // ParseHead reads the head of a header, without what stands before it, and returns
 // a Reader of its body. Bulk beyond most is ErrTooLarge.
 func ParseHead(header []byte, most int) (h Head, body Reader, err error) {
+	// The usual header: few fields, and no bulk.
+	if len(header) > headFields && header[0]&^0x0f == fixArray && header[1] <= byte(lastKind) {
+		kind, fields := Kind(header[1]), int(header[0]&0x0f)-headFields
+		number, i := uintAt(header, 2)
+		if fields >= 0 && i+2+fields <= len(header) && header[i]|header[i+1] == 0 &&
+			kind != 0 && kind.Numbered() == (number > 0) {
+			return Head{Kind: kind, Number: number}, Reader{b: header[i+2:], fields: fields}, nil
+		}
+	}
+	return parseAnyHead(header, most)
+}
+
+// parseAnyHead is ParseHead of whatever header, and says what is wrong with it.
+func parseAnyHead(header []byte, most int) (h Head, body Reader, err error) {
 	r := NewReader(header)
 	fields := r.Array()
 	h.Kind = Kind(r.UintTo(uint64(lastKind)))
@@ -144,10 +160,10 @@ func ParseHead(header []byte, most int) (h Head, body Reader, err error) {
 	case fields < headFields, h.Kind == 0, h.Kind.Numbered() != (h.Number > 0):
 		r.fail("no such head")
 		return Head{}, r, r.Err()
-	case bulk > uint64(min(most, MaxBulk)):
+	case bulk > uint64(max(0, min(most, MaxBulk))):
 		return Head{}, r, fmt.Errorf("%w: %d bytes of bulk in a %v, at most %d are allowed", ErrTooLarge, bulk, h.Kind, most)
-	case bulk > 0 && !h.Kind.bulky():
-		r.fail("%v with bulk", h.Kind)
+	case bulk > 0 && !h.Kind.bulky(), bulk == 0 && h.Sum != 0:
+		r.fail("%v with %d bytes of bulk and checksum %#x", h.Kind, bulk, h.Sum)
 		return Head{}, r, r.Err()
 	}
 	h.Bulk, r.fields = int(bulk), fields-headFields

@@ -31,16 +31,6 @@ func (f *Hello) Parse(r Reader) error {
 	for _, v := range [...]*uint64{&f.Version, &f.Nodes, &f.Node, &f.Incarnation, &f.Lane, &f.Peer, &f.Received} {
 		*v = r.Uint()
 	}
-	f.Address = r.text()
+	f.Address = r.textTo(MaxText)
 	return r.Done()
-}
-
-// text reads text that is not too long.
-func (r *Reader) text() string {
-	s := r.String()
-	if len(s) > MaxText {
-		r.fail("text of %d bytes, at most %d are allowed", len(s), MaxText)
-		return ""
-	}
-	return s
 }

@@ -12,4 +12,7 @@ const (
 	MaxBulk = 1 << 30
 	// MaxText is the length of the longest text: an address, a reason.
 	MaxText = 1 << 10
+
+	// maxRank is the highest rank.
+	maxRank = 1<<31 - 1
 )

@@ -26,6 +26,7 @@ const (
 	text32      = 0xdb
 	array16     = 0xdc
 	array32     = 0xdd
+	noForm      = 0xc1 // which msgpack will never use
 )
 
 // ErrMalformed is a header that is not what its kind should be.
@@ -124,29 +125,44 @@ func (r *Reader) fail(format string, args ...any) {
 	r.b = nil
 }
 
-// Uint reads an integer.
-func (r *Reader) Uint() uint64 {
-	if len(r.b) > 0 && r.b[0] <= lastFixUint { // most are
-		v := r.b[0]
-		r.b = r.b[1:]
-		return uint64(v)
+// uintAt is the integer that stands at b[i] and where the next value does: behind
+// the end of b if there is no integer, and then again whatever is asked. It knows no
+// Reader, so that a caller in a hurry can keep everything in registers.
+func uintAt(b []byte, i int) (uint64, int) {
+	if i >= len(b) || b[i] > lastFixUint { // few are
+		return longUintAt(b, i)
 	}
-	return r.longUint()
+	return uint64(b[i]), i + 1
 }
 
-func (r *Reader) longUint() uint64 {
-	switch r.form() {
-	case uint8Form:
-		return r.big(1)
-	case uint16Form:
-		return r.big(2)
-	case uint32Form:
-		return r.big(4)
-	case uint64Form:
-		return r.big(8)
+// longUintAt is uintAt for an integer of more than a byte.
+func longUintAt(b []byte, i int) (v uint64, next int) {
+	if i >= len(b) || b[i] < uint8Form || b[i] > uint64Form {
+		return 0, len(b) + 1
 	}
-	r.fail("want an unsigned integer")
-	return 0
+	form := b[i] - uint8Form
+	next = i + 1 + 1<<form
+	switch {
+	case next > len(b):
+		return 0, len(b) + 1
+	case i+9 <= len(b):
+		return binary.BigEndian.Uint64(b[i+1:]) >> (64 - 8<<form), next
+	}
+	for _, c := range b[i+1 : next] {
+		v = v<<8 | uint64(c)
+	}
+	return v, next
+}
+
+// Uint reads an integer.
+func (r *Reader) Uint() uint64 {
+	v, next := uintAt(r.b, 0)
+	if next > len(r.b) {
+		r.fail("want an unsigned integer")
+		return 0
+	}
+	r.b = r.b[next:]
+	return v
 }
 
 // UintTo reads an integer of at most most.
@@ -200,7 +216,10 @@ func (r *Reader) Bytes() []byte {
 }
 
 // String reads text.
-func (r *Reader) String() string {
+func (r *Reader) String() string { return r.textTo(MaxHeader) }
+
+// textTo reads text of at most most bytes, and copies no longer one.
+func (r *Reader) textTo(most uint64) string {
 	var n uint64
 	switch f := r.form(); {
 	case f&0xe0 == fixText:
@@ -214,6 +233,9 @@ func (r *Reader) String() string {
 	default:
 		r.fail("want text")
 	}
+	if n > most {
+		r.fail("text of %d bytes, at most %d are allowed", n, most)
+	}
 	return string(r.take(n))
 }
 
@@ -221,7 +243,7 @@ func (r *Reader) String() string {
 func (r *Reader) form() byte {
 	if len(r.b) == 0 {
 		r.fail("it ends too early")
-		return 0xc1 // no form at all
+		return noForm
 	}
 	f := r.b[0]
 	r.b = r.b[1:]

@@ -1,6 +1,10 @@
 package wire
 
-import "github.com/orwl/go-orwl/net/rma"
+import (
+	"math/bits"
+
+	"github.com/orwl/go-orwl/net/rma"
+)
 
 // Operation is an operation of a rank on the memory of a rank of another node, as
 // rma.Window has them: KindPut to KindGetBytes.
@@ -21,78 +25,98 @@ type Operation struct {
 	Length         int
 }
 
-// shape is which fields of an operation its kind has.
-type shape struct{ disp, a, b, c, length bool }
+// shape is which fields an operation of a kind has beside its ranks.
+type shape uint8
+
+const (
+	hasDisp shape = 1 << iota
+	hasA
+	hasB
+	hasC
+	hasLength
+)
 
 // shapes are those of the kinds from KindPut on.
 var shapes = [...]shape{
-	KindPut - KindPut:        {disp: true, a: true},
-	KindAccumulate - KindPut: {disp: true, a: true, b: true},
-	KindFetchOp - KindPut:    {disp: true, a: true, b: true},
-	KindCAS - KindPut:        {disp: true, a: true, b: true},
-	KindGet - KindPut:        {disp: true},
-	KindFlush - KindPut:      {},
-	KindAwait - KindPut:      {disp: true, a: true, b: true, c: true},
-	KindForget - KindPut:     {a: true},
-	KindPutBytes - KindPut:   {disp: true},
-	KindGetBytes - KindPut:   {disp: true, length: true},
+	KindPut - KindPut:        hasDisp | hasA,
+	KindAccumulate - KindPut: hasDisp | hasA | hasB,
+	KindFetchOp - KindPut:    hasDisp | hasA | hasB,
+	KindCAS - KindPut:        hasDisp | hasA | hasB,
+	KindGet - KindPut:        hasDisp,
+	KindFlush - KindPut:      0,
+	KindAwait - KindPut:      hasDisp | hasA | hasB | hasC,
+	KindForget - KindPut:     hasA,
+	KindPutBytes - KindPut:   hasDisp,
+	KindGetBytes - KindPut:   hasDisp | hasLength,
 }
 
-func (s shape) fields() int {
-	n := 2
-	for _, has := range [...]bool{s.disp, s.a, s.b, s.c, s.length} {
-		if has {
-			n++
-		}
-	}
-	return n
-}
+func (s shape) fields() int { return 2 + bits.OnesCount8(uint8(s)) }
 
-// Append appends the frame, without its bulk.
+// Append appends the frame, without its bulk. h.Kind is an operation's.
 func (f *Operation) Append(b []byte, h Head) []byte {
 	from, s := len(b), shapes[h.Kind-KindPut]
 	b = begin(b, h, s.fields())
 	b = AppendUint(AppendUint(b, uint64(f.Origin)), uint64(f.Target))
-	if s.disp {
+	if s&hasDisp != 0 {
 		b = AppendUint(b, uint64(f.Disp))
 	}
-	if s.a {
+	if s&hasA != 0 {
 		b = AppendUint(b, f.A)
 	}
-	if s.b {
+	if s&hasB != 0 {
 		b = AppendUint(b, f.B)
 	}
-	if s.c {
+	if s&hasC != 0 {
 		b = AppendUint(b, f.C)
 	}
-	if s.length {
+	if s&hasLength != 0 {
 		b = AppendUint(b, uint64(f.Length))
 	}
 	return end(b, from)
 }
 
-// Parse reads the body of an operation of kind k.
+// Parse reads the body of an operation of kind k. Fields that the kind has not are
+// zero.
 func (f *Operation) Parse(k Kind, r Reader) error {
-	const mostRanks = 1 << 31
-	s := shapes[k-KindPut]
-	r.want(s.fields())
-	f.Origin, f.Target = rma.Rank(r.UintTo(mostRanks)), rma.Rank(r.UintTo(mostRanks))
-	if s.disp {
-		f.Disp = rma.Disp(r.Uint())
+	*f = Operation{}
+	if !k.Operation() || r.fields != shapes[k-KindPut].fields() {
+		return notOperation(k, r)
 	}
-	if s.a {
-		f.A = r.Uint()
+	s, b, v, i := shapes[k-KindPut], r.b, uint64(0), 0
+	v, i = uintAt(b, i)
+	f.Origin = rma.Rank(v)
+	v, i = uintAt(b, i)
+	f.Target = rma.Rank(v)
+	if s&hasDisp != 0 {
+		v, i = uintAt(b, i)
+		f.Disp = rma.Disp(v)
 	}
-	if s.b {
-		f.B = r.Uint()
+	if s&hasA != 0 {
+		f.A, i = uintAt(b, i)
 	}
-	if s.c {
-		f.C = r.Uint()
+	if s&hasB != 0 {
+		f.B, i = uintAt(b, i)
 	}
-	if s.length {
-		f.Length = int(r.UintTo(MaxBulk))
+	if s&hasC != 0 {
+		f.C, i = uintAt(b, i)
 	}
-	return r.Done()
+	if s&hasLength != 0 {
+		v, i = uintAt(b, i)
+		f.Length = int(v)
+	}
+	if i != len(b) || uint64(f.Origin)|uint64(f.Target) > maxRank || uint64(f.Length) > MaxBulk {
+		return notOperation(k, r)
+	}
+	return nil
+}
+
+// notOperation is the error of a body that is none of kind k. It stands apart so that
+// Parse keeps its Reader in registers.
+//
+//go:noinline
+func notOperation(k Kind, r Reader) error {
+	r.fail("no %v in %d fields and %d bytes, or a rank or a length beyond all limits", k, r.fields, len(r.b))
+	return r.err
 }
 
 // Until is the condition of an Await.

@@ -13,6 +13,6 @@ func (f *Refuse) Append(b []byte) []byte {
 // Parse reads the body.
 func (f *Refuse) Parse(r Reader) error {
 	r.want(1)
-	f.Reason = r.text()
+	f.Reason = r.textTo(MaxText)
 	return r.Done()
 }

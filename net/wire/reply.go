@@ -39,7 +39,7 @@ func (f *Reply) Append(b []byte, h Head) []byte {
 // Parse reads the body.
 func (f *Reply) Parse(r Reader) error {
 	r.want(4)
-	f.Origin, f.Call = rma.Rank(r.UintTo(1<<31)), r.Uint()
+	f.Origin, f.Call = rma.Rank(r.UintTo(maxRank)), r.Uint()
 	f.Status, f.Value = Status(r.UintTo(uint64(lastStatus))), r.Uint()
 	return r.Done()
 }
