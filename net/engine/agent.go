@@ -47,7 +47,8 @@ func (a *Agent) Step(k wire.Kind, number uint64, op *wire.Operation, bulk []byte
 		return reply, nil, false, err
 	}
 	reply = wire.Reply{Origin: op.Origin, Call: number}
-	answer = k != wire.KindPut && k != wire.KindAccumulate && k != wire.KindPutBytes
+	// Only here it is known whether dynamic memory is attached.
+	answer = op.Disp.IsDynamic() || k != wire.KindPut && k != wire.KindAccumulate && k != wire.KindPutBytes
 	defer func() {
 		switch value := recover().(type) {
 		case nil:

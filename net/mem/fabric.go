@@ -22,6 +22,9 @@ type Options struct {
 	Topology *topology.Tree
 	// Words is the size of each rank's symmetric memory; DefaultWords if zero.
 	Words int
+	// Here reports whether a rank has memory. One that has none, because it lives in
+	// another process, has a window all the same. All have, if nil.
+	Here func(p rma.Rank) bool
 	// Context ends the fabric when it is done: its error becomes every
 	// window's failure. Never, if nil.
 	Context context.Context
@@ -33,6 +36,9 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Context == nil {
 		o.Context = context.Background()
+	}
+	if o.Here == nil {
+		o.Here = func(rma.Rank) bool { return true }
 	}
 	return o
 }
@@ -79,9 +85,11 @@ func New(options Options) (*Fabric, error) {
 	}
 	for p := range ranks {
 		world.Segments[p] = direct.Segment{
-			Heap:    make([]uint64, options.Words),
 			Room:    new(direct.Room),
 			Waiters: make([]atomic.Uint64, direct.WaiterWords(ranks)),
+		}
+		if options.Here(rma.Rank(p)) {
+			world.Segments[p].Heap = make([]uint64, options.Words)
 		}
 		f.windows[p] = direct.NewWindow(rma.Rank(p), world)
 	}
