@@ -10,8 +10,9 @@ import (
 
 // Prefetch is what an announcement has brought so far.
 type Prefetch struct {
-	// Here is how many of the resource's bytes need not travel any more, and
-	// Size how many it has. They are known once the access is granted.
+	// Here is how many of the resource's bytes need not travel any more: all, once
+	// the access is granted, and before that those that were sent ahead to this node.
+	// Size is how many it has, which is known once the access is granted.
 	Here, Size int
 	// Granted is whether it is, and After how long after the announcement that
 	// was.
@@ -20,6 +21,9 @@ type Prefetch struct {
 	// Waited is how long Acquire waited, once it has returned, and Saved how much
 	// longer it would have if the access had been announced by Acquire only.
 	Waited, Saved time.Duration
+	// Ahead is how many bytes had come from another node since the announcement when
+	// Acquire was called: what did not have to be waited for.
+	Ahead int
 }
 
 // Announce is Request by somebody who wants to know what it brings: see Prefetch.
@@ -64,11 +68,11 @@ func (h *Handle) Prefetch() Prefetch {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	p := Prefetch{Granted: n.granted, Waited: n.waited, Saved: n.saved}
+	p := Prefetch{Granted: n.granted, Ahead: n.ahead, Waited: n.waited, Saved: n.saved}
+	p.Here, _ = h.place.Here()
 	if n.granted {
 		p.After = n.at.Sub(n.announced)
 		p.Size = h.place.Size()
-		p.Here = p.Size
 	}
 	return p
 }
@@ -95,6 +99,7 @@ type news struct {
 	mu            sync.Mutex
 	granted       bool
 	at            time.Time
+	ahead         int
 	waited, saved time.Duration
 }
 
@@ -116,11 +121,13 @@ func (h *Handle) acquireAnnounced(ctx context.Context) error {
 		return h.place.Acquire(ctx)
 	}
 	called := n.now()
+	_, ahead := h.place.Here()
 	if err := h.place.Acquire(ctx); err != nil {
 		return err
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
+	n.ahead = ahead
 	n.waited = max(0, n.at.Sub(called))
 	n.saved = n.at.Sub(n.announced) - n.waited
 	return nil

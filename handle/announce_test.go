@@ -38,11 +38,11 @@ func TestPrefetch(t *testing.T) {
 		granted, called    time.Duration
 		atGrant, atAcquire Prefetch
 	}{
-		{"at once", 0, 3 * s, Prefetch{16, 16, true, 0, 0, 0}, Prefetch{16, 16, true, 0, 0, 0}},
-		{"while something else is done", 2 * s, 5 * s, Prefetch{16, 16, true, 2 * s, 0, 0}, Prefetch{16, 16, true, 2 * s, 0, 2 * s}},
-		{"as it is acquired", 4 * s, 4 * s, Prefetch{16, 16, true, 4 * s, 0, 0}, Prefetch{16, 16, true, 4 * s, 0, 4 * s}},
-		{"while it waits", 7 * s, 3 * s, Prefetch{}, Prefetch{16, 16, true, 7 * s, 4 * s, 3 * s}},
-		{"waited for from the beginning", 7 * s, 0, Prefetch{}, Prefetch{16, 16, true, 7 * s, 7 * s, 0}},
+		{"at once", 0, 3 * s, Prefetch{16, 16, true, 0, 0, 0, 0}, Prefetch{16, 16, true, 0, 0, 0, 0}},
+		{"while something else is done", 2 * s, 5 * s, Prefetch{16, 16, true, 2 * s, 0, 0, 0}, Prefetch{16, 16, true, 2 * s, 0, 2 * s, 0}},
+		{"as it is acquired", 4 * s, 4 * s, Prefetch{16, 16, true, 4 * s, 0, 0, 0}, Prefetch{16, 16, true, 4 * s, 0, 4 * s, 0}},
+		{"while it waits", 7 * s, 3 * s, Prefetch{}, Prefetch{16, 16, true, 7 * s, 4 * s, 3 * s, 0}},
+		{"waited for from the beginning", 7 * s, 0, Prefetch{}, Prefetch{16, 16, true, 7 * s, 7 * s, 0, 0}},
 	} {
 		for _, asked := range []bool{false, true} {
 			t.Run(c.name, func(t *testing.T) {
@@ -120,13 +120,13 @@ func TestPrefetchOfAnAcquireThatFailed(t *testing.T) {
 		}
 		fine(t, h.Acquire(t.Context()))
 		<-ready
-		if got, want := h.Prefetch(), (Prefetch{8, 8, true, 5 * time.Second, 3 * time.Second, 2 * time.Second}); got != want {
+		if got, want := h.Prefetch(), (Prefetch{8, 8, true, 5 * time.Second, 3 * time.Second, 2 * time.Second, 0}); got != want {
 			t.Errorf("prefetched %+v, want %+v", got, want)
 		}
 		if err := h.Acquire(t.Context()); !errors.Is(err, resource.ErrHeld) {
 			t.Error(err)
 		}
-		if got, want := h.Prefetch(), (Prefetch{8, 8, true, 5 * time.Second, 3 * time.Second, 2 * time.Second}); got != want {
+		if got, want := h.Prefetch(), (Prefetch{8, 8, true, 5 * time.Second, 3 * time.Second, 2 * time.Second, 0}); got != want {
 			t.Errorf("after an acquire in vain: %+v, want %+v", got, want)
 		}
 	})
@@ -158,7 +158,7 @@ func TestPairGoesOnAnnouncing(t *testing.T) {
 			<-time.After(s)
 			fine(t, p.Acquire(t.Context()))
 			<-ready
-			if got, want := p.Prefetch(), (Prefetch{8, 8, true, 4 * s, 3 * s, s}); got != want {
+			if got, want := p.Prefetch(), (Prefetch{8, 8, true, 4 * s, 3 * s, s, 0}); got != want {
 				t.Errorf("round %d: %+v, want %+v", i, got, want)
 			}
 			// Both hold alternately: let the other have its next turn.

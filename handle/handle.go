@@ -71,6 +71,11 @@ func (h *Handle) Fence() uint64 { return h.place.Fence() }
 // the handle does not hold.
 func (h *Handle) Version() uint64 { return h.place.Version() }
 
+// Prior is what became of a writer before the grant: nil, or what matches
+// [resource.ErrPriorHolderLost] or [resource.ErrPoisoned]. Nil if the handle does
+// not hold.
+func (h *Handle) Prior() error { return h.place.Prior() }
+
 // Resize changes how many bytes the resource has, a multiple of 8. What there is
 // of the old ones is kept, new ones are zero, and views from before are no longer
 // valid. The handle must hold for writing.

@@ -10,7 +10,19 @@ func (p *Place) Cancel() error {
 	case s&requestedBit == 0:
 		return p.error("cancel", ErrNotRequested)
 	}
-	p.withdraw(s)
+	switch {
+	case p.far:
+		p.cancelFar(s)
+	case p.early && !p.grantedApart(&s):
+		if p.r.home.forget(p) {
+			p.set(s & writeBit)
+		} else {
+			p.ticketed(&s)
+			p.withdraw(s)
+		}
+	default:
+		p.withdraw(s)
+	}
 	if o := p.observer(); o != nil {
 		o.Cancelled(p)
 	}
@@ -18,11 +30,16 @@ func (p *Place) Cancel() error {
 }
 
 func (p *Place) withdraw(s uint64) {
-	r, m := p.r, modeOf(s)
 	p.set(s & writeBit)
 	if p.w != nil {
 		p.w.alarm.Off()
 	}
+	p.drop(s)
+}
+
+// drop takes the request of a state out of the queue.
+func (p *Place) drop(s uint64) {
+	r, m := p.r, modeOf(s)
 	if p.lined || p.inside {
 		p.withdrawInside(s)
 		return
@@ -35,8 +52,13 @@ func (p *Place) withdraw(s uint64) {
 		r.end(s) // it is granted
 		return
 	}
-	w := p.w
-	p.w, p.listed = nil, false // whoever completes the ghost drops it
+	p.haunt()
+}
+
+// haunt leaves a request that was made a ghost to whoever completes it.
+func (p *Place) haunt() {
+	w, r := p.w, p.r
+	p.w, p.listed = nil, false
 	r.add(&r.ghosts, 1)
 	r.settle(w.ticket, r.load(&r.completed))
 }

@@ -42,8 +42,13 @@ func (p *Place) Changed(since uint64) (Ranges, error) {
 	if p.state.Load()&heldBit == 0 {
 		return all, p.error("compare", ErrNotHeld)
 	}
+	if p.far {
+		if err := p.over("compare"); err != nil {
+			return all, err
+		}
+	}
 	size := len(p.r.bytes)
-	if p.wrote || !p.r.changes.since(since, p.r.version, size, &all) {
+	if p.wrote || !p.r.changes.since(since, p.r.ledger.version, size, &all) {
 		all.Whole(size)
 	}
 	return all, nil

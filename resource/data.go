@@ -7,6 +7,11 @@ func (p *Place) Bytes() ([]byte, error) {
 	if p.state.Load()&heldBit == 0 {
 		return nil, p.error("map", ErrNotHeld)
 	}
+	if p.far {
+		if err := p.over("map"); err != nil {
+			return nil, err
+		}
+	}
 	if p.r.pages != nil {
 		return p.open(Read)
 	}
@@ -34,6 +39,9 @@ func (p *Place) Size() int {
 		if s&requestedBit == 0 {
 			return 0
 		}
+		if p.far || p.early {
+			return p.sizeApart()
+		}
 		// Once it is broken, a request is as good as granted that is not.
 		if c := p.r.load(&p.r.completed); c&broken != 0 || !due(c, s&^flags, modeOf(s)) {
 			return 0
@@ -52,19 +60,14 @@ func (p *Place) Resize(size int) error {
 		return p.error("resize", sizeError(size))
 	}
 	r := p.r
-	old := r.bytes
-	if size == len(old) {
+	if size == len(r.bytes) {
 		return nil
 	}
 	if r.pages != nil {
 		p.shut()
-		if err := r.pages.Resize(size); err != nil {
-			return p.error("resize", err)
-		}
-		r.bytes = r.pages.Bytes()
-	} else {
-		r.bytes = newBytes(size)
-		copy(r.bytes, old)
+	}
+	if err := r.resize(size); err != nil {
+		return p.error("resize", err)
 	}
 	p.wrote = true
 	// Whoever names what else it changes adds to that.
@@ -76,8 +79,25 @@ func (p *Place) Resize(size int) error {
 	return nil
 }
 
-// commit ends what may be done with the bytes, and makes what was done a version.
-func (p *Place) commit() {
+// resize changes the bytes for whoever has them alone. Slices of the old ones stay
+// what they were, but for guarded memory.
+func (r *Resource) resize(size int) error {
+	if r.pages != nil {
+		if err := r.pages.Resize(size); err != nil {
+			return err
+		}
+		r.bytes = r.pages.Bytes()
+		return nil
+	}
+	old := r.bytes
+	r.bytes = newBytes(size)
+	copy(r.bytes, old)
+	return nil
+}
+
+// commit ends what may be done with the bytes by who held with a state, and makes
+// what was done a version.
+func (p *Place) commit(s uint64) {
 	r, x := p.r, p.x
 	if p.wrote {
 		p.wrote = false
@@ -85,6 +105,8 @@ func (p *Place) commit() {
 		if x != nil && x.dirty != nil {
 			x.dirty.Reset() // after a resize, where nobody keeps it
 		}
+	} else if s&writeBit != 0 {
+		r.ledger.told()
 	}
 	if x != nil && x.view != nil {
 		p.shut()
@@ -96,9 +118,9 @@ func (p *Place) commit() {
 
 // committed makes what was written a version.
 func (r *Resource) committed(x *extras) {
-	r.version++
+	r.ledger.Commit()
 	if r.changes != nil {
-		r.changes.note(r.version, x, len(r.bytes))
+		r.changes.note(r.ledger.version, x, len(r.bytes))
 	}
 }
 
@@ -109,6 +131,8 @@ func (p *Place) mayWrite(op string) error {
 		return p.error(op, ErrNotHeld)
 	case s&writeBit == 0:
 		return p.error(op, ErrReadOnly)
+	case p.far:
+		return p.over(op)
 	}
 	return nil
 }

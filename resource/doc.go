@@ -34,7 +34,15 @@
 //
 // A resource has one home. [Home] and [Mirror] are the two halves of the protocol
 // by which other nodes take part, as step functions: messages in, messages and
-// grants out. Nothing in this package starts a goroutine, reads a clock or draws a
+// grants out. A [Site] is a node's share in the resources of a run: it joins the
+// halves to resources and places, which work then as ever, wherever the home is.
+//
+//	s, err := resource.NewSite(resource.SiteOptions{Node: 1, Nodes: 4, Transport: t})
+//	err = s.Mirror(r, 0) // on node 0: s.Home(r, resource.HomeAt{})
+//	...
+//	s.Deliver(from, header, bulk) // what the transport brings
+//
+// Nothing in this package starts a goroutine, reads a clock or draws a
 // random number; the simulator gets between any two steps of the queue.
 //
 // # What orders what
@@ -42,5 +50,6 @@
 // All that was done before a Release, a Renew or a Cancel is seen by whoever is
 // granted because of it. Looking at a place from outside orders nothing. The
 // queue's words are never locked; [Guards] and [Place.OnLoss] have a mutex each,
-// and call nothing while they hold it.
+// and call nothing while they hold it. A home with mirrors, and a mirror, have one
+// each; see [Site].
 package resource

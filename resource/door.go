@@ -162,7 +162,7 @@ func (r *Resource) Snapshot(ctx context.Context, dst []byte) (bytes []byte, vers
 		return dst, 0, r.relaxedError("snapshot", Read, err)
 	}
 	defer g.locks.Relaxed.RUnlock()
-	return append(dst, r.bytes...), r.version, nil
+	return append(dst, r.bytes...), r.ledger.version, nil
 }
 
 func (r *Resource) relaxedError(op string, m Mode, err error) error {
@@ -171,6 +171,9 @@ func (r *Resource) relaxedError(op string, m Mode, err error) error {
 
 // knockable is the guard, made if there is none.
 func (r *Resource) knockable() (*guard, error) {
+	if f := r.mirrored; f != nil {
+		return nil, fmt.Errorf("%w, on node %d", ErrDoorAtHome, f.home)
+	}
 	g := r.guard.Load()
 	if g == nil {
 		var err error

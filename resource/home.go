@@ -61,7 +61,8 @@ type Home struct {
 	ledger *Ledger
 	o      HomeOptions
 
-	peers   map[Node]*peer
+	peers   []*peer // by node
+	over    Reason  // the resource is at its end, 0 if not
 	tickets []ticket
 	free    int // the first free ticket; those are linked by next
 	granted []int
@@ -78,6 +79,8 @@ type HomeOptions struct {
 	Resource uint64
 	// Limit is the greatest size in bytes, a multiple of 8. The default is 1 GiB.
 	Limit int
+	// Allow reports whether a node may have an access. Nil permits all.
+	Allow func(Node, Mode) bool
 }
 
 func (o HomeOptions) withDefaults() HomeOptions {
@@ -107,7 +110,7 @@ func NewHome(line Line, memory Memory, ledger *Ledger, o HomeOptions) (*Home, er
 	}
 	return &Home{
 		line: line, memory: memory, ledger: ledger, o: o,
-		peers: make(map[Node]*peer), free: noTicket, next: noTicket,
+		free: noTicket, next: noTicket,
 	}, nil
 }
 
@@ -156,6 +159,12 @@ func (h *Home) Granted(id ID) {
 // while one of the readers holds.
 func (h *Home) Next(id ID) { h.next = int(id &^ fromMirrors) }
 
+// waits reports whether a request is not granted yet.
+func (h *Home) waits(id ID) bool {
+	at := int(id &^ fromMirrors)
+	return at < len(h.tickets) && h.tickets[at].state == ticketWaits
+}
+
 // Flush appends the messages for what the line has said since the last call.
 func (h *Home) Flush(out []Message) []Message {
 	h.begin(out)
@@ -192,16 +201,27 @@ func (h *Home) end() []Message {
 	return out
 }
 
+// mostGranted is how many requests one message grants.
+const mostGranted = 4096
+
 // grant sends a mirror the grant of all its requests that are granted now.
 func (h *Home) grant(p *peer) {
-	mode, from := h.tickets[p.granted[0]].mode, len(h.ids)
-	invariant.Check(mode == Read || len(p.granted) == 1 && len(h.batch) == 1, "a writer is granted beside others")
+	for all := p.granted; len(all) > 0; {
+		n := min(len(all), mostGranted)
+		h.grantSome(p, all[:n])
+		all = all[n:]
+	}
+	p.granted = p.granted[:0]
+}
+
+func (h *Home) grantSome(p *peer, granted []int) {
+	mode, from := h.tickets[granted[0]].mode, len(h.ids)
+	invariant.Check(mode == Read || len(granted) == 1 && len(h.batch) == 1, "a writer is granted beside others")
 	stamp := h.ledger.Grant(mode)
-	for _, at := range p.granted {
+	for _, at := range granted {
 		h.tickets[at].fence = stamp.Fence
 		h.ids = append(h.ids, h.tickets[at].id)
 	}
-	p.granted = p.granted[:0]
 	m := h.to(p, GrantMessage)
 	m.Mode, m.Stamp, m.IDs = mode, stamp, h.ids[from:len(h.ids):len(h.ids)]
 	h.fill(p, m)

@@ -3,6 +3,7 @@ package resource
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 )
 
 // What a grant tells of the holders before it.
@@ -94,11 +95,20 @@ func (o LedgerOptions) validate() error {
 //
 // Only whoever has the resource for writing, or hands it to its next holders,
 // changes it, and those follow one another; so it has no lock of its own. The one
-// exception is the loss of a reader, which raises the fence: who shares a ledger
-// between goroutines orders Lose with Grant.
+// exception is the loss of a reader, which raises the fence while other readers
+// may look at it: hence that is atomic.
+//
+// A [Resource] has one of its own, in which its places write without being asked:
+// their fence is raised when they acquire, and whoever waits for a lost writer's
+// successor to be told finds the word of it until that has released.
 type Ledger struct {
-	o       LedgerOptions
-	stamp   Stamp
+	// Version and fence are written by the one writer that holds the resource, and
+	// read by whoever holds it.
+	version uint64
+	fence   uint64
+	epoch   uint32
+	policy  Policy
+	prior   Prior
 	aborted bool
 }
 
@@ -108,49 +118,67 @@ func NewLedger(o LedgerOptions) (*Ledger, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	return &Ledger{o: o, stamp: Stamp{Version: o.Version, Fence: (o.Epoch - 1) << 32}}, nil
+	l := new(Ledger)
+	l.open(o)
+	return l, nil
+}
+
+// open begins the ledger, with options that are valid.
+func (l *Ledger) open(o LedgerOptions) {
+	*l = Ledger{version: o.Version, fence: (o.Epoch - 1) << 32, epoch: uint32(o.Epoch), policy: o.Policy}
+}
+
+// stamp is that of a reader who is granted now.
+func (l *Ledger) stamp() Stamp {
+	return Stamp{Version: l.version, Fence: atomic.LoadUint64(&l.fence), Prior: l.prior}
 }
 
 // Grant is the stamp of a grant that is handed to its holder now: once for each
 // writer; readers of a group may share one.
 func (l *Ledger) Grant(m Mode) Stamp {
-	if m == Read {
-		return l.stamp
+	if m == Write {
+		l.fence++
 	}
-	l.stamp.Fence++
-	s := l.stamp
-	if s.Prior == PriorLost {
-		l.stamp.Prior = PriorReleased
+	s := l.stamp()
+	if m == Write {
+		l.told()
 	}
 	return s
 }
 
+// told forgets a lost writer of whom the next one was told.
+func (l *Ledger) told() {
+	if l.prior == PriorLost {
+		l.prior = PriorReleased
+	}
+}
+
 // Commit counts a write, which the holder has finished, and returns its version.
 func (l *Ledger) Commit() uint64 {
-	l.stamp.Version++
-	l.stamp.Prior = PriorReleased
-	return l.stamp.Version
+	l.version++
+	l.prior = PriorReleased
+	return l.version
 }
 
 // Lose notes that a holder was lost.
 func (l *Ledger) Lose(m Mode) {
-	l.stamp.Fence++
+	atomic.AddUint64(&l.fence, 1)
 	switch {
 	case m == Read:
-	case l.o.Policy == Abort:
+	case l.policy == Abort:
 		l.aborted = true
-	case l.o.Policy == Poison:
-		l.stamp.Prior = PriorPoisoned
+	case l.policy == Poison:
+		l.prior = PriorPoisoned
 	default:
-		l.stamp.Prior = PriorLost
+		l.prior = PriorLost
 	}
 }
 
 // Version is that of the bytes.
-func (l *Ledger) Version() uint64 { return l.stamp.Version }
+func (l *Ledger) Version() uint64 { return l.version }
 
 // Epoch is the home's life.
-func (l *Ledger) Epoch() uint64 { return l.o.Epoch }
+func (l *Ledger) Epoch() uint64 { return uint64(l.epoch) }
 
 // Aborted reports whether the resource is at its end.
 func (l *Ledger) Aborted() bool { return l.aborted }

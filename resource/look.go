@@ -1,5 +1,7 @@
 package resource
 
+import "sync/atomic"
+
 // Resource is what was last requested, or nil.
 func (p *Place) Resource() *Resource { return p.r }
 
@@ -29,7 +31,11 @@ type Look struct {
 func (p *Place) Look(r *Resource) Look {
 	s := p.state.Load()
 	l := Look{Mode: modeOf(s), Requested: s&requestedBit != 0, Held: s&heldBit != 0, Stamp: s}
-	l.Granted = l.Held || l.Requested && due(r.completed.Load(), s&^flags, l.Mode)
+	if m := r.mirrored; m != nil {
+		l.Granted = l.Held || l.Requested && m.holds(idOf(s))
+	} else {
+		l.Granted = l.Held || l.Requested && due(r.completed.Load(), s&^flags, l.Mode)
+	}
 	l.Ticket = uint32(s/oneWriter)&writersMask + uint32(s/oneReader)
 	return l
 }
@@ -40,7 +46,10 @@ func (p *Place) Fence() uint64 {
 	if !p.Held() {
 		return 0
 	}
-	return p.r.fence
+	if p.far {
+		return p.r.mirrored.fence(p)
+	}
+	return atomic.LoadUint64(&p.r.ledger.fence)
 }
 
 // Version is how often the bytes have been written until the grant. Zero if not
@@ -49,5 +58,27 @@ func (p *Place) Version() uint64 {
 	if !p.Held() {
 		return 0
 	}
-	return p.r.version
+	return p.r.ledger.version
+}
+
+// Here is how many of the resource's bytes need not travel any more for what the
+// place has requested or holds, and came is how many have come to this node since
+// it was requested. At the resource's home nothing travels.
+func (p *Place) Here() (here, came int) {
+	if p.state.Load()&phaseBits == 0 {
+		return 0, 0
+	}
+	if p.far {
+		return p.r.mirrored.here(idOf(p.state.Load()))
+	}
+	return p.Size(), 0
+}
+
+// Prior is what became of a writer before the grant: nil, or what matches
+// [ErrPriorHolderLost] or [ErrPoisoned]. Nil if not held.
+func (p *Place) Prior() error {
+	if !p.Held() || p.r.ledger.prior == PriorReleased {
+		return nil
+	}
+	return p.error("prior", Stamp{Prior: p.r.ledger.prior}.Err())
 }

@@ -34,6 +34,9 @@ func (p *Place) OnLoss(f func(error)) error {
 		delete(l.calls, p)
 	}
 	l.mu.Unlock()
+	if p.far && f != nil {
+		p.r.mirrored.watched(p)
+	}
 	// Break may have come before there was anybody to call.
 	if lost == nil && p.r.reason.Load() != nil {
 		p.r.lose()

@@ -52,7 +52,11 @@ type Message struct {
 	Spans []Span
 	Bytes []byte
 
-	Reason Reason // Refused
+	// Order is one more than the place of a first request in the order in which a
+	// program starts, 0 of all others: Request. See [Place.RequestOrdered].
+	Order uint64
+
+	Reason Reason // Refused; Release, if it is Abandoned
 }
 
 // Kind is what a message says.
@@ -99,6 +103,13 @@ const (
 	Ended
 	// AnotherEpoch: the home lives in the epoch of this message. Not counted by Seq.
 	AnotherEpoch
+	// Forbidden: the node may not have that access.
+	Forbidden
+	// Broken: the resource is, at its home. Not counted by Seq.
+	Broken
+	// Abandoned: the holder was lost, though its node was not. What it has written is
+	// dropped. A mirror says so, of what it releases.
+	Abandoned
 )
 
 // What a half says of a message that it does not take. Nothing has changed then,
@@ -129,13 +140,15 @@ var (
 	ErrStale = errors.New("resource: access is over, and what it wrote is dropped: request again")
 	// ErrReaderWrote is a release of an access for reading that has written.
 	ErrReaderWrote = errors.New("resource: written by an access for reading: request it for writing")
+	// ErrForbidden is the end of a request by a node that may not have the access.
+	ErrForbidden = errors.New("resource: access is not permitted to this node: list it where the resource has its home")
 	// ErrContents is a size or a span that the resource cannot have.
 	ErrContents = errors.New("resource: size or span out of range")
 )
 
 var (
 	kinds   = []string{"?", "request", "renew", "release", "cancel", "grant", "push", "refused"}
-	reasons = []string{"?", "cancelled", "stale", "aborted", "ended", "another epoch"}
+	reasons = []string{"?", "cancelled", "stale", "aborted", "ended", "another epoch", "forbidden", "broken", "abandoned"}
 )
 
 func (k Kind) String() string   { return nameOf(kinds, int(k)) }
@@ -159,11 +172,17 @@ func (m *Message) String() string {
 		if m.Known > 0 {
 			fmt.Fprintf(&b, " has v%d", m.Known-1)
 		}
+		if m.Order > 0 {
+			fmt.Fprintf(&b, " first %d", m.Order-1)
+		}
 		if m.Kind == RenewMessage {
 			fmt.Fprintf(&b, ", release %d fence=%d", m.Old, m.Fence)
 		}
 	case ReleaseMessage:
 		fmt.Fprintf(&b, " %d fence=%d", m.ID, m.Fence)
+		if m.Reason != 0 {
+			fmt.Fprintf(&b, ": %v", m.Reason)
+		}
 	case CancelMessage:
 		fmt.Fprintf(&b, " %d", m.ID)
 	case GrantMessage:

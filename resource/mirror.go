@@ -19,6 +19,9 @@ type Access struct {
 	// Wrote says that the bytes were open for writing, or resized. If they were not,
 	// they are not sent, and there is no new version.
 	Wrote bool
+	// Abandoned says that the holder is lost. Nothing that it may have written is
+	// sent, and those after it are told.
+	Abandoned bool
 	// Spans are those bytes that may have changed, in order and apart; none means
 	// all. What is changed and not named is not written, and the node's own copy is
 	// wrong then. What a resize has added is zero unless it is named.
@@ -46,6 +49,7 @@ type Mirror struct {
 
 	known   uint64 // one more than the version in memory, 0 if it is none
 	unsure  bool   // it was written here, and the home has not confirmed it
+	ahead   bool   // it was pushed, and the request that it is for is not granted
 	size    int    // when it was last granted
 	scratch []byte // the bytes of spans
 }
@@ -55,6 +59,12 @@ type place struct {
 	mode  Mode
 	stage stage
 	fence uint64
+
+	// Nothing to the mirror itself: see mirrored.
+	w    *waiter // to be woken, nil if it has been
+	by   *Place
+	in   bool   // by uses the bytes
+	came uint64 // bytes that had come to the mirror when it was requested, or for it
 }
 
 // stage is how far a request has come.
@@ -102,7 +112,7 @@ func NewMirror(places Places, memory Memory, o MirrorOptions) (*Mirror, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	return &Mirror{places: places, memory: memory, o: o, requests: make(map[ID]place)}, nil
+	return &Mirror{places: places, memory: memory, o: o}, nil
 }
 
 // Request queues a request up. Its ID must not be that of one that is queued here,
@@ -111,7 +121,7 @@ func (r *Mirror) Request(id ID, m Mode, out []Message) ([]Message, error) {
 	if err := r.mayRequest(id); err != nil {
 		return out, err
 	}
-	r.requests[id] = place{mode: m}
+	r.add(id, m)
 	out, msg := r.to(RequestMessage, out)
 	msg.ID, msg.Mode, msg.Known = id, m, r.known
 	return out, nil
@@ -130,8 +140,15 @@ func (r *Mirror) Renew(a Access, next ID, m Mode, out []Message) ([]Message, err
 	msg.ID, msg.Old, msg.Mode = next, a.ID, m
 	r.release(a, msg)
 	msg.Known = r.known
-	r.requests[next] = place{mode: m}
+	r.add(next, m)
 	return out, nil
+}
+
+func (r *Mirror) add(id ID, m Mode) {
+	if r.requests == nil {
+		r.requests = make(map[ID]place)
+	}
+	r.requests[id] = place{mode: m}
 }
 
 // Release ends an access.
@@ -185,6 +202,8 @@ func (r *Mirror) mayRelease(a Access) error {
 		return fmt.Errorf("%w: %d with fence %d, now it has %d", ErrStale, a.ID, a.Fence, p.fence)
 	case a.Wrote && p.mode == Read:
 		return fmt.Errorf("%w: %d", ErrReaderWrote, a.ID)
+	case a.Abandoned:
+		return nil
 	}
 	size := len(r.memory.Bytes())
 	if !a.Wrote {
@@ -210,9 +229,17 @@ func (r *Mirror) unknown(id ID) error {
 
 // release puts the end of an access into a message.
 func (r *Mirror) release(a Access, msg *Message) {
+	p := r.requests[a.ID]
 	delete(r.requests, a.ID)
 	r.holders--
 	msg.Fence = a.Fence
+	if a.Abandoned {
+		msg.Reason = Abandoned
+		if p.mode == Write {
+			r.known = 0
+		}
+		return
+	}
 	if !a.Wrote {
 		return
 	}

@@ -31,7 +31,12 @@ func (r *Mirror) Lost(err error) {
 	}
 	clear(r.requests)
 	r.holders = 0
+	r.ahead = false
 }
+
+// forget says that the home has begun anew, so that what is here is no version of
+// its bytes.
+func (r *Mirror) forget() { r.known = 0 }
 
 // Rejoin begins a new life, with a greater incarnation, with a home in the epoch
 // given. In the same epoch the bytes are still good.
@@ -60,6 +65,8 @@ func (r *Mirror) ended(m *Message) error {
 	switch m.Reason {
 	case Stale:
 		why = ErrStale
+	case Broken:
+		why = fmt.Errorf("%w at its home", ErrBroken)
 	case AnotherEpoch:
 		why = fmt.Errorf("%w: it lives in epoch %d", ErrLost, m.Epoch)
 	}

@@ -55,7 +55,7 @@ func (r *Mirror) granted(m *Message, out []Message) ([]Message, error) {
 	if err := r.take(m); err != nil {
 		return out, err
 	}
-	r.unsure = false
+	r.unsure, r.ahead = false, false
 	for _, id := range m.IDs {
 		p := r.requests[id]
 		if p.stage == leaving {
@@ -78,7 +78,11 @@ func (r *Mirror) pushed(m *Message) error {
 	if !m.Whole {
 		return r.malformed(m, "it brings nothing")
 	}
-	return r.take(m)
+	if err := r.take(m); err != nil {
+		return err
+	}
+	r.ahead = true
+	return nil
 }
 
 // take makes what a message brings the mirror's bytes.
@@ -112,11 +116,15 @@ func (r *Mirror) refused(m *Message) error {
 		return r.ended(m)
 	case !queued || p.stage == holding, m.Reason == Cancelled && p.stage != leaving:
 		return r.malformed(m, "it refuses what is not asked for")
-	case m.Reason == Aborted:
-		delete(r.requests, m.ID)
+	case m.Reason == Aborted, m.Reason == Forbidden:
 		if p.stage == asked {
-			r.places.Ended(m.ID, ErrAborted)
+			why := ErrAborted
+			if m.Reason == Forbidden {
+				why = ErrForbidden
+			}
+			r.places.Ended(m.ID, why)
 		}
+		delete(r.requests, m.ID)
 	case m.Reason == Cancelled:
 		delete(r.requests, m.ID)
 	default:

@@ -1,6 +1,10 @@
 package resource
 
-import "fmt"
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
 
 // peer is what the home knows of a mirror.
 type peer struct {
@@ -10,9 +14,10 @@ type peer struct {
 	got, sent   uint64 // sequence numbers
 	known       uint64 // one more than the version that the mirror has
 
-	tickets     map[ID]int
 	first, last int
-	granted     []int // about to be told
+	count       int        // from the first to the last
+	index       map[ID]int // of them, nil while they are few
+	granted     []int      // about to be told
 }
 
 // admit finds the mirror that a message is from, if the message is of this life of
@@ -25,14 +30,21 @@ func (h *Home) admit(m *Message) (*peer, error) {
 		h.refuseLife(m.Node, m.Incarnation, AnotherEpoch)
 		return nil, fmt.Errorf("%w: %v of node %d is for epoch %d, this is %d", ErrOtherLife, m, m.Node, m.Epoch, h.ledger.Epoch())
 	}
-	p := h.peers[m.Node]
+	place, known := h.locate(m.Node)
+	p := (*peer)(nil)
+	if known {
+		p = h.peers[place]
+	}
 	switch {
+	case h.over == Broken:
+		h.refuseLife(m.Node, m.Incarnation, Broken)
+		return nil, fmt.Errorf("%w: %v of node %d: %w", ErrOtherLife, m, m.Node, ErrBroken)
 	case p == nil:
 		if err := m.number(0); err != nil {
 			return nil, err
 		}
-		p = &peer{node: m.Node, incarnation: m.Incarnation, tickets: make(map[ID]int), first: noTicket, last: noTicket}
-		h.peers[m.Node] = p
+		p = &peer{node: m.Node, incarnation: m.Incarnation, first: noTicket, last: noTicket}
+		h.peers = slices.Insert(h.peers, place, p)
 	case m.Incarnation < p.incarnation, m.Incarnation == p.incarnation && p.lost:
 		h.refuseLife(m.Node, m.Incarnation, Ended)
 		return nil, fmt.Errorf("%w: %v of node %d is from life %d, which is over", ErrOtherLife, m, m.Node, m.Incarnation)
@@ -56,12 +68,58 @@ func (h *Home) admit(m *Message) (*peer, error) {
 // one.
 func (h *Home) Lost(n Node, out []Message) []Message {
 	h.begin(out)
-	if p := h.peers[n]; p != nil && !p.lost {
-		h.drop(p)
-		p.lost = true
+	if p := h.lose(n); p != nil {
 		h.refuseLife(n, p.incarnation, Ended)
 	}
 	return h.end()
+}
+
+// Back says that a node, which may have been lost, has begun anew, and knows that
+// what it had is over.
+func (h *Home) Back(n Node, out []Message) []Message {
+	h.begin(out)
+	h.lose(n)
+	return h.end()
+}
+
+// lose ends the life of a node's mirror, unless that is over.
+func (h *Home) lose(n Node) *peer {
+	place, known := h.locate(n)
+	if !known || h.peers[place].lost {
+		return nil
+	}
+	p := h.peers[place]
+	h.drop(p)
+	p.lost = true
+	return p
+}
+
+// Break is the end of the resource: every mirror is told, and none is granted
+// anything more. The line is not asked: it knows.
+func (h *Home) Break(out []Message) []Message {
+	h.begin(out)
+	if h.over != Broken {
+		h.over = Broken
+		for at := range h.tickets {
+			if h.tickets[at].state != ticketFree {
+				h.forget(at)
+			}
+		}
+		h.granted, h.batch = h.granted[:0], h.batch[:0]
+		for _, p := range h.peers {
+			p.granted = p.granted[:0]
+			if !p.lost {
+				p.lost = true
+				h.refuseLife(p.node, p.incarnation, Broken)
+			}
+		}
+	}
+	return h.end()
+}
+
+// locate is where a node's mirror is, or would be, among the peers.
+func (h *Home) locate(n Node) (place int, known bool) {
+	return slices.BinarySearchFunc(h.peers, n, func(p *peer, n Node) int { return cmp.Compare(p.node, n) })
 }
 
 // drop takes everything of a mirror out of the line: first what waits, from the
@@ -103,6 +161,7 @@ func (h *Home) drop(p *peer) {
 // abort is the end of the resource: everybody who waits is told, but for p, who is
 // lost.
 func (h *Home) abort(p *peer) {
+	h.over = Aborted
 	for at := range h.tickets {
 		t := &h.tickets[at]
 		if t.state == ticketFree {

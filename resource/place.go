@@ -33,6 +33,8 @@ type Place struct {
 	lined    bool // w is in the list of the guard, or was and is granted
 	inside   bool // it has entered the guard, and not been acquired
 	watches  bool // somebody is to be told if it loses what it holds
+	far      bool // its resource has its home elsewhere, and state an ID for a ticket
+	early    bool // it has requested, and has no ticket yet
 }
 
 // The lower bits of Place.state.
@@ -60,9 +62,14 @@ func (p *Place) Request(r *Resource, m Mode) error {
 		invariant.Check(false, "an idle place of %q is listed %t, lined %t, inside %t", r.name, p.listed, p.lined, p.inside)
 	}
 	if p.r != r {
-		p.r = r
+		p.r, p.far = r, false
 	}
-	p.set(r.request(m) | modeBit(m) | requestedBit)
+	t := r.request(m)
+	if t&apart != 0 {
+		r.complete(m) // it was none
+		return p.requestApart(m, 0)
+	}
+	p.set(t | modeBit(m) | requestedBit)
 	if o := p.observer(); o != nil {
 		o.Requested(p)
 	}
@@ -76,6 +83,12 @@ func (p *Place) Granted() bool {
 	s := p.state.Load()
 	if s&requestedBit == 0 {
 		return s&heldBit != 0
+	}
+	if (p.far || p.early) && !p.grantedApart(&s) {
+		return false
+	}
+	if p.far {
+		return true
 	}
 	c := p.r.load(&p.r.completed)
 	if c&broken != 0 || !due(c, s&^flags, modeOf(s)) {
@@ -125,6 +138,12 @@ func (p *Place) Acquire(ctx context.Context) error {
 	if c&broken != 0 {
 		return p.error("acquire", r.brokenError())
 	}
+	if p.far {
+		return p.acquireFar(s, slept)
+	}
+	if p.early {
+		p.grantedApart(&s)
+	}
 	p.listed = false
 	if c&guarded != 0 {
 		if err := p.enter(ctx, s); err != nil {
@@ -133,7 +152,7 @@ func (p *Place) Acquire(ctx context.Context) error {
 		s |= doorBit
 	}
 	if s&writeBit != 0 {
-		r.fence++
+		r.ledger.fence++
 	}
 	p.set(s ^ phaseBits)
 	if o := p.observer(); o != nil {
@@ -154,7 +173,7 @@ func (p *Place) take() bool {
 		if c != s&^flags {
 			return false
 		}
-		r.fence++
+		r.ledger.fence++
 	} else if c&flags != 0 || !passed(c, s) {
 		return false
 	}
@@ -223,7 +242,10 @@ func (p *Place) Release() error {
 	if s&heldBit == 0 {
 		return p.error("release", ErrNotHeld)
 	}
-	p.commit()
+	if p.far {
+		return p.releaseFar(s, false)
+	}
+	p.commit(s)
 	p.set(s & writeBit)
 	p.r.end(s)
 	if p.w != nil {
@@ -242,7 +264,10 @@ func (p *Place) Renew() error {
 	if s&heldBit == 0 {
 		return p.error("renew", ErrNotHeld)
 	}
-	p.commit()
+	if p.far {
+		return p.renewFar(s)
+	}
+	p.commit(s)
 	m := modeOf(s)
 	p.set(p.r.request(m) | s&writeBit | requestedBit)
 	p.r.end(s)

@@ -106,7 +106,7 @@ func (c *chaos) dropped(n *model) {
 	for _, id := range keys(n.told) {
 		c.fence++
 		if n.told[id] == Write {
-			switch c.ledger.o.Policy {
+			switch c.ledger.policy {
 			case Discard:
 				c.prior = PriorLost
 			case Poison:

@@ -51,7 +51,8 @@ type queue struct {
 	far       atomic.Pointer[slots]
 	ghosts    atomic.Uint64 // counts requests that were given up
 	guard     atomic.Pointer[guard]
-	probe     probe // nil but in tests
+	home      *homed // of mirrors elsewhere, who are told after each step if shared
+	probe     probe  // nil but in tests
 }
 
 // What is in the two words, and in the lower bits of the second.
@@ -59,7 +60,9 @@ const (
 	oneWriter = 1 << 4
 	oneReader = 1 << 33
 
+	apart   = 1 << 0 // in requested: who requests goes another way, see apart.go
 	broken  = 1 << 1 // nobody is ever granted anything again
+	shared  = 1 << 2 // in completed: mirrors take part, and have to be told of grants
 	guarded = 1 << 3 // the guard has to be entered, too; in requested also, and so in tickets
 	flags   = oneWriter - 1
 
@@ -109,6 +112,9 @@ func (q *queue) settle(key, c uint64) int {
 	for {
 		q.serve(key, c, &done)
 		if done.gone == 0 {
+			if c&shared != 0 {
+				q.home.poke()
+			}
 			return done.woken
 		}
 		c = q.add(&q.completed, done.gone)

@@ -5,8 +5,9 @@ import (
 	"sync/atomic"
 )
 
-// Resource is a lock and the bytes that it protects, kept in this process. It is
-// made by New, used through places, and must not be copied.
+// Resource is a lock and the bytes that it protects, kept in this process unless a
+// [Site] makes it a mirror of one elsewhere. It is made by New, used through places,
+// and must not be copied.
 //
 // What a place did before it released is seen by whoever is granted afterwards.
 type Resource struct {
@@ -17,10 +18,10 @@ type Resource struct {
 	pages   *Pages   // nil: no guard pages
 	changes *changes // nil: nobody has named what it changed
 
-	// Both are written by the one writer that holds the resource, and read by
-	// whoever holds it.
-	version uint64 // counts writes that were committed
-	fence   uint64 // counts grants to writers
+	ledger Ledger
+
+	// Nil unless other nodes take part: see [Site]. The queue knows of a home.
+	mirrored *mirrored
 
 	reason atomic.Pointer[error] // why it is broken
 	losses atomic.Pointer[losses]
@@ -35,6 +36,8 @@ type Options struct {
 	Guards *Guards
 	// Door gives the resource a relaxed door, if it has a Guard.
 	Door DoorOptions
+	// Policy is what the loss of a writer does. The default is Discard.
+	Policy Policy
 }
 
 // New makes a resource of size bytes, all zero. The name is for errors and
@@ -50,6 +53,11 @@ func NewWith(name string, size int, o Options) (*Resource, error) {
 	if err := r.hang(o.Door); err != nil {
 		return nil, err
 	}
+	l := LedgerOptions{Policy: o.Policy}.withDefaults()
+	if o.Policy > Abort {
+		return nil, fmt.Errorf("resource: %q: Options.Policy is %d: want Discard, Poison or Abort", name, o.Policy)
+	}
+	r.ledger.open(l)
 	if o.Guards == nil {
 		r.bytes = newBytes(size)
 		return r, nil
@@ -88,6 +96,11 @@ func (r *Resource) Break(reason error) {
 	r.breakDown()
 	if g := r.guard.Load(); g != nil {
 		g.abandon()
+	}
+	if r.mirrored != nil {
+		r.mirrored.breakDown()
+	} else if r.home != nil {
+		r.home.poke()
 	}
 	r.lose()
 }

@@ -31,6 +31,10 @@ const (
 	ticketUnwanted // as it has said now
 )
 
+// mostQueued is how many requests of a node a resource takes at a time, so that
+// whoever means no good has a bound.
+const mostQueued = 1 << 18
+
 // noTicket is none.
 const noTicket = -1
 
@@ -39,21 +43,35 @@ func ticketID(at int) ID { return ID(at) | fromMirrors }
 
 // request queues a mirror's request up.
 func (h *Home) request(p *peer, m *Message) error {
-	if _, queued := p.tickets[m.ID]; queued {
+	if _, queued := h.find(p, m.ID); queued {
 		return fmt.Errorf("%w: %v of node %d: %w", ErrMalformed, m, m.Node, ErrQueued)
 	}
 	if m.Mode > Write {
 		return fmt.Errorf("%w: %v of node %d: no such mode", ErrMalformed, m, m.Node)
 	}
+	if p.count >= mostQueued {
+		return fmt.Errorf("%w: %v of node %d, which has %d in the line", ErrMalformed, m, m.Node, p.count)
+	}
 	if p.got == 0 {
 		p.known = m.Known
 	}
-	if h.ledger.Aborted() {
-		h.refuse(p, m.ID, Aborted)
+	if why := h.refusal(p, m.Mode); why != 0 {
+		h.refuse(p, m.ID, why)
 		return nil
 	}
 	h.line.Request(ticketID(h.issue(p, m)), m.Mode)
 	return nil
+}
+
+// refusal is why a node may not request, or 0.
+func (h *Home) refusal(p *peer, m Mode) Reason {
+	switch {
+	case h.over != 0:
+		return h.over
+	case h.o.Allow != nil && !h.o.Allow(p.node, m):
+		return Forbidden
+	}
+	return 0
 }
 
 // release ends a mirror's access, and requests the next one of a pair.
@@ -62,15 +80,18 @@ func (h *Home) release(p *peer, m *Message) error {
 	if renew {
 		id = m.Old
 	}
-	at, queued := p.tickets[id]
+	at, queued := h.find(p, id)
 	if !queued || h.tickets[at].state != ticketTold || h.tickets[at].fence != m.Fence {
 		h.refuse(p, m.ID, Stale)
 		return nil
 	}
 	if renew {
-		if _, queued := p.tickets[m.ID]; queued || m.Mode > Write {
+		if _, queued := h.find(p, m.ID); queued || m.Mode > Write {
 			return fmt.Errorf("%w: %v of node %d: queued already, or no such mode", ErrMalformed, m, m.Node)
 		}
+	}
+	if m.Reason == Abandoned && !m.Wrote {
+		return h.abandoned(p, m, at)
 	}
 	if m.Wrote {
 		if h.tickets[at].mode == Read {
@@ -81,6 +102,10 @@ func (h *Home) release(p *peer, m *Message) error {
 		}
 		h.commit(p, m)
 	}
+	if why := h.refusal(p, m.Mode); renew && why != 0 {
+		h.refuse(p, m.ID, why)
+		renew = false
+	}
 	if !renew {
 		h.forget(at)
 		h.line.Release(ticketID(at))
@@ -89,6 +114,25 @@ func (h *Home) release(p *peer, m *Message) error {
 	next := h.issue(p, m)
 	h.forget(at)
 	h.line.Renew(ticketID(at), ticketID(next), m.Mode)
+	return nil
+}
+
+// abandoned ends the access of a holder that was lost, while its node was not.
+func (h *Home) abandoned(p *peer, m *Message, at int) error {
+	if m.Kind == RenewMessage {
+		return fmt.Errorf("%w: %v of node %d: who is lost renews nothing", ErrMalformed, m, m.Node)
+	}
+	mode := h.tickets[at].mode
+	h.ledger.Lose(mode)
+	if mode == Write {
+		p.known = 0
+	}
+	if h.ledger.Aborted() {
+		h.abort(nil)
+		return nil
+	}
+	h.forget(at)
+	h.line.Release(ticketID(at))
 	return nil
 }
 
@@ -107,14 +151,17 @@ func (h *Home) commit(p *peer, m *Message) {
 		}
 	}
 	p.known = h.ledger.Commit() + 1
+	if n, ok := h.memory.(interface{ noted(m *Message) }); ok {
+		n.noted(m)
+	}
 }
 
 // cancel takes a mirror's request back, if it is not too late.
 func (h *Home) cancel(p *peer, m *Message) error {
-	at, queued := p.tickets[m.ID]
+	at, queued := h.find(p, m.ID)
 	if !queued {
-		if h.ledger.Aborted() {
-			return nil // the refusal is under way
+		if h.over != 0 || h.o.Allow != nil {
+			return nil // a refusal is under way, or may be
 		}
 		return fmt.Errorf("%w: %v of node %d: %w", ErrMalformed, m, m.Node, ErrNotQueued)
 	}
@@ -142,15 +189,43 @@ func (h *Home) issue(p *peer, m *Message) int {
 		h.tickets[p.last].next = at
 	}
 	p.last = at
-	p.tickets[m.ID] = at
+	if p.count++; p.index != nil {
+		p.index[m.ID] = at
+	}
 	return at
+}
+
+// find is the ticket of a mirror's request. Most mirrors have few; those who have
+// many get an index of them.
+func (h *Home) find(p *peer, id ID) (at int, queued bool) {
+	const few = 16
+	if p.index == nil && p.count > few {
+		p.index = make(map[ID]int, 2*few)
+		for at := p.first; at != noTicket; at = h.tickets[at].next {
+			p.index[h.tickets[at].id] = at
+		}
+	}
+	if p.index != nil {
+		at, queued = p.index[id]
+		return at, queued
+	}
+	for at := p.first; at != noTicket; at = h.tickets[at].next {
+		if h.tickets[at].id == id {
+			return at, true
+		}
+	}
+	return noTicket, false
 }
 
 // unlink takes a ticket away from its mirror.
 func (h *Home) unlink(at int) {
 	t := &h.tickets[at]
 	p := t.peer
-	delete(p.tickets, t.id)
+	if p.count--; p.count == 0 {
+		p.index = nil
+	} else {
+		delete(p.index, t.id)
+	}
 	if t.prev == noTicket {
 		p.first = t.next
 	} else {

@@ -1,0 +1,78 @@
+package resource
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+)
+
+// early are messages that came before those that were sent before them: bytes take
+// another lane than grants and requests do, and are overtaken. They are kept, up to
+// a bound for each node, and taken in their turn.
+type early struct{ kept []Message }
+
+// inTurn gives step a message, and then those that were kept for after it.
+func (e *early) inTurn(s *Site, from Node, m *Message, step func(*Message) error) error {
+	err := step(m)
+	if errors.Is(err, ErrGap) {
+		return e.keep(s, from, m, err)
+	}
+	if err == nil && m.Seq == 1 && len(e.kept) > 0 {
+		e.drop(s, from, func(k *Message) bool { return k.Node == m.Node && k.Incarnation < m.Incarnation })
+	}
+	for next := m.Seq + 1; err == nil && len(e.kept) > 0; next++ {
+		at := e.find(m, next)
+		if at < 0 {
+			break
+		}
+		k := e.kept[at]
+		s.held(from, -cost(&k))
+		e.kept = slices.Delete(e.kept, at, at+1)
+		err = step(&k)
+	}
+	if len(e.kept) == 0 {
+		e.kept = nil // few resources ever need it
+	}
+	return err
+}
+
+// keep keeps a message, gap being what else is to be said of it.
+func (e *early) keep(s *Site, from Node, m *Message, gap error) error {
+	if e.find(m, m.Seq) >= 0 {
+		return fmt.Errorf("%w: %v of node %d waits for its turn", ErrReplayed, m, from)
+	}
+	if !s.held(from, cost(m)) {
+		return fmt.Errorf("%w, and more came early than is kept", gap)
+	}
+	k := *m
+	k.IDs, k.Spans, k.Bytes = slices.Clone(m.IDs), slices.Clone(m.Spans), slices.Clone(m.Bytes)
+	e.kept = append(e.kept, k)
+	return nil
+}
+
+// find is where a message of the same life as m stands.
+func (e *early) find(m *Message, seq uint64) int {
+	return slices.IndexFunc(e.kept, func(k Message) bool {
+		return k.Seq == seq && k.Node == m.Node && k.Incarnation == m.Incarnation
+	})
+}
+
+// drop forgets messages from a node.
+func (e *early) drop(s *Site, from Node, which func(*Message) bool) {
+	e.kept = slices.DeleteFunc(e.kept, func(k Message) bool {
+		if !which(&k) {
+			return false
+		}
+		s.held(from, -cost(&k))
+		return true
+	})
+}
+
+// clear forgets all, which are from one node.
+func (e *early) clear(s *Site, from Node) {
+	e.drop(s, from, func(*Message) bool { return true })
+	e.kept = nil
+}
+
+// cost is what keeping a message takes, about.
+func cost(m *Message) int64 { return 256 + int64(len(m.Bytes)+8*len(m.IDs)+16*len(m.Spans)) }

@@ -1,0 +1,105 @@
+package resource
+
+// A place of a resource that has its home elsewhere. Its state holds the ID of its
+// request where it would hold a ticket, and what it does goes through the mirror.
+
+func idOf(state uint64) ID { return ID(state / oneWriter) }
+
+func stateOf(id ID, m Mode) uint64 { return uint64(id)*oneWriter | modeBit(m) | requestedBit }
+
+// acquireFar ends the wait of a place that was woken.
+func (p *Place) acquireFar(s uint64, slept bool) error {
+	if err := p.r.mirrored.enter(idOf(s)); err != nil {
+		return p.error("acquire", err)
+	}
+	p.listed = false
+	p.set(s ^ phaseBits)
+	if o := p.observer(); o != nil {
+		o.Acquired(p, slept)
+	}
+	return nil
+}
+
+// releaseFar is Release. What is over already is over afterwards, too, and an
+// error.
+func (p *Place) releaseFar(s uint64, abandoned bool) error {
+	ended, err := p.r.mirrored.release(p, idOf(s), p.access(s, abandoned))
+	if !ended {
+		return p.error("release", err)
+	}
+	p.set(s & writeBit)
+	p.leaveFar()
+	if err != nil {
+		return p.error("release", err)
+	}
+	if o := p.observer(); o != nil {
+		o.Released(p)
+	}
+	return nil
+}
+
+// renewFar is Renew: one message, and one way there and back for each iteration of
+// a pair. If the access is over already, nothing is requested either.
+func (p *Place) renewFar(s uint64) error {
+	ended, err := p.r.mirrored.renew(p, idOf(s), p.access(s, false))
+	if !ended {
+		return p.error("renew", err)
+	}
+	p.leaveFar()
+	if err != nil {
+		p.set(s & writeBit)
+		return p.error("renew", err)
+	}
+	if o := p.observer(); o != nil {
+		o.Requested(p)
+		o.Released(p)
+	}
+	return nil
+}
+
+// cancelFar is Cancel of what was requested.
+func (p *Place) cancelFar(s uint64) {
+	p.set(s & writeBit)
+	p.w.alarm.Off()
+	p.r.mirrored.cancel(idOf(s))
+	// Whoever was about to wake it may still be.
+	if p.w.giveUp() {
+		p.w = nil
+	}
+	p.listed = false
+}
+
+// access is what the place has to say of the access that it ends.
+func (p *Place) access(s uint64, abandoned bool) Access {
+	a := Access{ID: idOf(s), Wrote: p.wrote && !abandoned, Abandoned: abandoned}
+	if x := p.x; a.Wrote && x != nil && x.dirty != nil && x.dirty.Bytes() < len(p.r.bytes) {
+		for r := range x.dirty.All() {
+			a.Spans = append(a.Spans, Span{r.Off, r.Len})
+		}
+	}
+	return a
+}
+
+// leaveFar forgets what was done with the bytes.
+func (p *Place) leaveFar() {
+	p.wrote = false
+	if x := p.x; x != nil {
+		if x.dirty != nil {
+			x.dirty.Reset()
+		}
+		if x.view != nil {
+			p.shut()
+		}
+	}
+	if p.watches {
+		p.unwatch()
+	}
+}
+
+// over is the error of op by a place whose access is, or nil.
+func (p *Place) over(op string) error {
+	if err := p.r.mirrored.ended(idOf(p.state.Load())); err != nil {
+		return p.error(op, err)
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package resource
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/orwl/go-orwl/net/wire"
+)
+
+// A message as a header, in msgpack's format: an array of
+//
+//	kind, bits, resource, incarnation, epoch, seq, id, old, version, fence, known,
+//	order, size, reason, [ids], [offset, length, offset, ...]
+//
+// The bytes travel beside it. The node is not in it: the transport knows better.
+
+const headerFields = 16
+
+// The bits of a header, above the mode and two of what became of a writer before.
+const (
+	bitsPrior = 1
+	bitWrote  = 1 << 3
+	bitWhole  = 1 << 4
+	allBits   = 1<<5 - 1
+)
+
+// What a header may claim.
+const (
+	mostIDs   = 1 << 16
+	mostSpans = 1 << 10
+)
+
+// AppendHeader appends all of a message but its node and its bytes.
+func AppendHeader(b []byte, m *Message) []byte {
+	bits := uint64(m.Mode) | uint64(m.Prior)<<bitsPrior
+	if m.Wrote {
+		bits |= bitWrote
+	}
+	if m.Whole {
+		bits |= bitWhole
+	}
+	b = wire.AppendArray(b, headerFields)
+	for _, v := range [...]uint64{
+		uint64(m.Kind), bits, m.Resource, m.Incarnation, m.Epoch, m.Seq, uint64(m.ID), uint64(m.Old),
+		m.Version, m.Fence, m.Known, m.Order, uint64(m.Size), uint64(m.Reason),
+	} {
+		b = wire.AppendUint(b, v)
+	}
+	b = wire.AppendArray(b, len(m.IDs))
+	for _, id := range m.IDs {
+		b = wire.AppendUint(b, uint64(id))
+	}
+	b = wire.AppendArray(b, 2*len(m.Spans))
+	for _, s := range m.Spans {
+		b = wire.AppendUint(wire.AppendUint(b, uint64(s.Off)), uint64(s.Len))
+	}
+	return b
+}
+
+// ParseHeader is a message without its node and its bytes. What no half can have
+// said is ErrMalformed; more is checked by who takes the message.
+func ParseHeader(b []byte) (m Message, err error) {
+	if err = parseHeader(b, &m); err != nil {
+		return Message{}, err
+	}
+	return m, nil
+}
+
+// parseHeader is ParseHeader into a message that is zero but for room in its lists.
+func parseHeader(b []byte, m *Message) error {
+	const mostSize = 1 << 62
+	r := wire.NewReader(b)
+	if n := r.Array(); n != headerFields && r.Err() == nil {
+		return fmt.Errorf("%w: header of %d fields, want %d", ErrMalformed, n, headerFields)
+	}
+	m.Kind = Kind(r.UintTo(uint64(RefusedMessage)))
+	bits := r.UintTo(allBits)
+	m.Mode, m.Prior = Mode(bits&1), Prior(bits>>bitsPrior&3)
+	m.Wrote, m.Whole = bits&bitWrote != 0, bits&bitWhole != 0
+	m.Resource, m.Incarnation, m.Epoch, m.Seq = r.Uint(), r.Uint(), r.Uint(), r.Uint()
+	m.ID, m.Old = ID(r.Uint()), ID(r.Uint())
+	m.Version, m.Fence, m.Known, m.Order = r.Uint(), r.Uint(), r.Uint(), r.Uint()
+	m.Size, m.Reason = int(r.UintTo(mostSize)), Reason(r.UintTo(uint64(Abandoned)))
+	ids := r.Array()
+	if ids > mostIDs {
+		return fmt.Errorf("%w: header of %d requests, want at most %d", ErrMalformed, ids, mostIDs)
+	}
+	m.IDs = slices.Grow(m.IDs[:0], ids)
+	for range ids {
+		m.IDs = append(m.IDs, ID(r.Uint()))
+	}
+	spans := r.Array()
+	if spans%2 != 0 || spans > 2*mostSpans {
+		return fmt.Errorf("%w: header of %d ends of spans, want an even number up to %d", ErrMalformed, spans, 2*mostSpans)
+	}
+	m.Spans = slices.Grow(m.Spans[:0], spans/2)
+	for range spans / 2 {
+		m.Spans = append(m.Spans, Span{int(r.UintTo(mostSize)), int(r.UintTo(mostSize))})
+	}
+	if err := r.Done(); err != nil {
+		return fmt.Errorf("%w: %w", ErrMalformed, err)
+	}
+	if m.Kind == 0 || m.Prior > PriorPoisoned {
+		return fmt.Errorf("%w: %v", ErrMalformed, m)
+	}
+	return nil
+}

@@ -1,0 +1,149 @@
+package resource
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"reflect"
+	"testing"
+
+	"github.com/orwl/go-orwl/net/wire"
+)
+
+// headers are messages of all kinds, small and large.
+func headers() []Message {
+	most := ^uint64(0)
+	return []Message{
+		{Kind: RequestMessage, Resource: 7, Incarnation: 1, Epoch: 1, Seq: 1, ID: 1, Mode: Write, Known: 3, Order: 12},
+		{Kind: RenewMessage, Resource: most, Incarnation: most, Epoch: most, Seq: most, ID: ID(most), Old: ID(most),
+			Stamp: Stamp{Fence: most}, Known: most, Wrote: true, Size: 1 << 30, Spans: []Span{{0, 8}, {1 << 20, 1 << 19}}},
+		{Kind: ReleaseMessage, Resource: 300, ID: 70000, Stamp: Stamp{Fence: 1 << 33}, Wrote: true, Whole: true, Size: 64},
+		{Kind: ReleaseMessage, Resource: 300, ID: 70000, Reason: Abandoned},
+		{Kind: CancelMessage, Seq: 200, ID: 1},
+		{Kind: GrantMessage, Mode: Read, IDs: []ID{1, 200, 1 << 40}, Stamp: Stamp{Version: 5, Fence: 6, Prior: PriorPoisoned}, Whole: true, Size: 8},
+		{Kind: PushMessage, Stamp: Stamp{Version: 70000, Prior: PriorLost}, Whole: true, Size: 1 << 40},
+		{Kind: RefusedMessage, Reason: AnotherEpoch, Epoch: 1 << 31},
+	}
+}
+
+// A message comes out as it went in, but for its node and its bytes; nothing that
+// is shorter, or longer, is one.
+func TestHeaders(t *testing.T) {
+	for _, m := range headers() {
+		b := AppendHeader([]byte("before"), &m)[len("before"):]
+		got, err := ParseHeader(b)
+		if err != nil || !reflect.DeepEqual(got, m) {
+			t.Errorf("%+v comes out as %+v, %v", m, got, err)
+		}
+		for i := range b {
+			if got, err := ParseHeader(b[:i]); !errors.Is(err, ErrMalformed) {
+				t.Errorf("%v: %d of %d bytes are %v, %v", &m, i, len(b), &got, err)
+			}
+		}
+		if _, err := ParseHeader(append(b, 0)); !errors.Is(err, ErrMalformed) {
+			t.Errorf("%v and a byte: %v", &m, err)
+		}
+	}
+}
+
+// What a header claims is checked before anything is made for it.
+func TestHeadersClaimInVain(t *testing.T) {
+	head := func(kind, bits, size, reason uint64) []byte {
+		b := wire.AppendArray(nil, headerFields)
+		for _, v := range []uint64{kind, bits, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, size, reason} {
+			b = wire.AppendUint(b, v)
+		}
+		return b
+	}
+	empty := func(b []byte) []byte { return wire.AppendArray(wire.AppendArray(b, 0), 0) }
+	many := append(wire.AppendArray(head(5, 0, 0, 0), mostIDs+1), make([]byte, mostIDs+1)...)
+	for name, b := range map[string][]byte{
+		"no kind":            empty(head(0, 0, 0, 0)),
+		"a kind too many":    empty(head(8, 0, 0, 0)),
+		"bits":               empty(head(1, 32, 0, 0)),
+		"prior":              empty(head(5, 6, 0, 0)),
+		"size":               empty(head(1, 0, 1<<63, 0)),
+		"reason":             empty(head(7, 0, 0, 100)),
+		"requests":           wire.AppendArray(many, 0),
+		"requests not there": wire.AppendArray(head(5, 0, 0, 0), 1<<31),
+		"half a span":        append(wire.AppendArray(wire.AppendArray(head(1, 0, 0, 0), 0), 1), 1),
+		"spans":              append(wire.AppendArray(wire.AppendArray(head(1, 0, 0, 0), 0), 2*mostSpans+2), make([]byte, 2*mostSpans+2)...),
+		"a field less":       wire.AppendArray(nil, headerFields-1),
+	} {
+		if m, err := ParseHeader(b); !errors.Is(err, ErrMalformed) {
+			t.Errorf("%s: %v, %v", name, &m, err)
+		}
+		if n := testing.AllocsPerRun(10, func() { _, _ = ParseHeader(b) }); n > 40 { // the error's text
+			t.Errorf("%s: %v allocations", name, n)
+		}
+	}
+	if m, err := ParseHeader(empty(head(1, 0, 0, 0))); err != nil {
+		t.Errorf("what is right: %v, %v", &m, err)
+	}
+}
+
+// Whatever comes, it does not panic, and what is taken comes out again.
+func FuzzParseHeader(f *testing.F) {
+	for _, m := range headers() {
+		f.Add(AppendHeader(nil, &m))
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := ParseHeader(b)
+		if err != nil {
+			if !errors.Is(err, ErrMalformed) {
+				t.Fatal(err)
+			}
+			return
+		}
+		_ = m.String()
+		again := AppendHeader(nil, &m)
+		if n, err := ParseHeader(again); err != nil || !bytes.Equal(AppendHeader(nil, &n), again) {
+			t.Fatalf("%+v comes out as %+v, %v", m, n, err)
+		}
+	})
+}
+
+// A header that was changed is refused, or is another message: it never panics,
+// whatever site it comes to, and whatever that is doing.
+func FuzzDeliver(f *testing.F) {
+	for _, m := range headers() {
+		m.Resource, m.Incarnation, m.Epoch, m.Seq = numberOf("r"), 1<<lifeBits, 1, 2
+		f.Add(AppendHeader(nil, &m), []byte("12345678"), uint64(1))
+	}
+	f.Fuzz(func(t *testing.T, header, bulk []byte, seed uint64) {
+		n := newNetwork(2, SiteOptions{Limit: 1 << 10, Kept: 4096})
+		r := n.share(t, "r", 8, 0, HomeAt{}, Options{})
+		rng := rand.New(rand.NewPCG(seed, 1))
+		var places [4]Place
+		for i := range places {
+			fine(t, places[i].Request(r[i%2], Mode(rng.IntN(2))))
+			for range rng.IntN(3) {
+				if all := n.busy(); len(all) > 0 {
+					fine(t, n.move(all[0]))
+				}
+			}
+		}
+		for from, s := range n.sites {
+			_ = s.Deliver(Node(1-from), header, bulk)
+		}
+	})
+}
+
+func BenchmarkHeader(b *testing.B) {
+	m := Message{Kind: RenewMessage, Resource: numberOf("r"), Incarnation: 1 << 60, Epoch: 1, Seq: 1000, ID: 1000, Old: 999, Mode: Write, Stamp: Stamp{Fence: 1000}, Known: 1000}
+	header := AppendHeader(nil, &m)
+	b.Run("append", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			header = AppendHeader(header[:0], &m)
+		}
+	})
+	b.Run("parse", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := ParseHeader(header); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}

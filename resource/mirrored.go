@@ -1,0 +1,240 @@
+package resource
+
+import (
+	"fmt"
+	"sync"
+)
+
+// mirrored is what makes a resource the mirror of one that has its home on another
+// node: the mirror's half of the protocol, behind a mutex, and the places that wait
+// at it or hold.
+//
+// Whoever is granted, or ended, is told when the mutex is free again, since what it
+// is told by may be anything.
+type mirrored struct {
+	site *Site
+	r    *Resource
+	home Node
+
+	mu     sync.Mutex
+	mirror Mirror
+	life   uint64 // counts how often it has rejoined
+	last   ID     // of its requests
+	away   error  // the home is not there, and why, until it is back
+	epoch  uint64 // the home's
+	came   uint64 // bytes, in all
+	uses   int    // accesses that are over and not released: they may use the bytes
+	ends   map[ID]error
+	early  early
+
+	wake  *waiter // to be granted, by next
+	calls []call  // to be made
+	fault error   // why the resource is to be broken
+}
+
+// call is a place that is told that it has lost what it holds.
+type call struct {
+	f   func(error)
+	why error
+}
+
+// unlock lets go of the mutex, and tells those who are to be told.
+func (f *mirrored) unlock() {
+	w, calls, fault := f.wake, f.calls, f.fault
+	f.wake, f.calls, f.fault = nil, nil, nil
+	if all := f.mirror.requests; all != nil && len(all) == 0 {
+		// It takes more than all the rest, and most mirrors are idle.
+		f.mirror.requests = nil
+		f.site.requests.Put(all)
+	}
+	f.mu.Unlock()
+	for w != nil {
+		next := w.next
+		w.grant()
+		w = next
+	}
+	for _, c := range calls {
+		c.f(c.why)
+	}
+	if fault != nil {
+		f.r.Break(fault)
+	}
+}
+
+// request queues a place up at the home.
+func (f *mirrored) request(p *Place, m Mode, order uint64) error {
+	f.mu.Lock()
+	defer f.unlock()
+	id, state := f.last+1, uint32(listed)
+	if f.isBroken() {
+		state = granted // and Acquire says so
+	} else {
+		if err := f.join(); err != nil {
+			return err
+		}
+		s := f.site.scratch()
+		defer f.site.spare(s)
+		if f.mirror.requests == nil {
+			f.mirror.requests, _ = f.site.requests.Get().(map[ID]place)
+		}
+		var err error
+		if s.out, err = f.mirror.Request(id, m, s.out); err != nil {
+			return err
+		}
+		s.out[0].Order = order
+		f.send(s)
+	}
+	f.queue(p, m, state)
+	return nil
+}
+
+// queue makes the place one that waits.
+func (f *mirrored) queue(p *Place, m Mode, state uint32) {
+	f.last++
+	w := p.listApart(m, state)
+	if r, asked := f.mirror.requests[f.last]; asked {
+		r.w, r.by, r.came = w, p, f.came
+		f.mirror.requests[f.last] = r
+	}
+	p.set(stateOf(f.last, m))
+}
+
+// enter makes a request that is granted an access.
+func (f *mirrored) enter(id ID) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r, queued := f.mirror.requests[id]
+	if !queued {
+		return f.end(id)
+	}
+	r.in = true
+	f.mirror.requests[id] = r
+	return nil
+}
+
+// end is why a request or an access has ended before its time.
+func (f *mirrored) end(id ID) error {
+	if err := f.ends[id]; err != nil {
+		return err
+	}
+	return fmt.Errorf("%w: %d", ErrNotQueued, id)
+}
+
+// release ends an access, and reports whether it has ended.
+func (f *mirrored) release(p *Place, id ID, a Access) (ended bool, err error) {
+	f.mu.Lock()
+	defer f.unlock()
+	r, queued := f.mirror.requests[id]
+	if !queued {
+		return true, f.collect(id)
+	}
+	s := f.site.scratch()
+	defer f.site.spare(s)
+	a.Fence = r.fence
+	if s.out, err = f.mirror.Release(a, s.out); err != nil {
+		return false, err
+	}
+	f.commit(p, a)
+	f.send(s)
+	return true, nil
+}
+
+// renew ends an access, after another one was requested.
+func (f *mirrored) renew(p *Place, id ID, a Access) (ended bool, err error) {
+	f.mu.Lock()
+	defer f.unlock()
+	r, queued := f.mirror.requests[id]
+	if !queued {
+		return true, f.collect(id)
+	}
+	s := f.site.scratch()
+	defer f.site.spare(s)
+	a.Fence = r.fence
+	state := uint32(listed)
+	if f.isBroken() {
+		state = granted
+		s.out, err = f.mirror.Release(a, s.out)
+	} else {
+		s.out, err = f.mirror.Renew(a, f.last+1, r.mode, s.out)
+	}
+	if err != nil {
+		return false, err
+	}
+	f.commit(p, a)
+	f.send(s)
+	f.queue(p, r.mode, state)
+	return true, nil
+}
+
+// collect is the end of an access that had ended before.
+func (f *mirrored) collect(id ID) error {
+	err := f.end(id)
+	delete(f.ends, id)
+	f.uses--
+	return fmt.Errorf("%w: %w", ErrStale, err)
+}
+
+// commit notes what was written here.
+func (f *mirrored) commit(p *Place, a Access) {
+	if c := f.r.changes; a.Wrote {
+		f.r.ledger.version++
+		if c != nil {
+			c.note(f.r.ledger.version, p.x, len(f.r.bytes))
+		}
+	} else if a.Abandoned {
+		f.r.changes = nil
+	}
+}
+
+// cancel takes a request back, or releases it unused.
+func (f *mirrored) cancel(id ID) {
+	f.mu.Lock()
+	defer f.unlock()
+	r, queued := f.mirror.requests[id]
+	if !queued {
+		delete(f.ends, id)
+		return
+	}
+	s := f.site.scratch()
+	defer f.site.spare(s)
+	if r.stage == holding {
+		s.out, _ = f.mirror.Release(Access{ID: id, Fence: r.fence}, s.out)
+	} else {
+		s.out, _ = f.mirror.Cancel(id, s.out)
+	}
+	f.send(s)
+}
+
+// send sends what the mirror has to say.
+func (f *mirrored) send(s *scratch) {
+	for i := range s.out {
+		f.site.send(f.home, &s.out[i], s, f.r.pages == nil)
+	}
+	s.out = s.out[:0]
+}
+
+// deliver takes a message from the home.
+func (f *mirrored) deliver(m *Message) error {
+	f.mu.Lock()
+	defer f.unlock()
+	return f.early.inTurn(f.site, f.home, m, f.step)
+}
+
+func (f *mirrored) step(m *Message) error {
+	if m.Whole {
+		f.came += uint64(len(m.Bytes))
+	}
+	s := f.site.scratch()
+	defer f.site.spare(s)
+	var err error
+	s.out, err = f.mirror.Step(m, s.out)
+	f.send(s)
+	if f.mirror.Over() != nil && m.Kind == RefusedMessage {
+		if m.Reason == AnotherEpoch {
+			f.epoch = m.Epoch
+		}
+		f.early.clear(f.site, f.home)
+		return nil // it was for us, and said so
+	}
+	return err
+}

@@ -1,0 +1,118 @@
+package resource
+
+// What the mirror asks of its node: places to be told, and memory.
+
+// Granted has the place of a request woken.
+func (f *mirrored) Granted(id ID, s Stamp) {
+	// Whoever reads beside it has the same, and looks at it at any time.
+	if l := &f.r.ledger; l.version != s.Version || l.prior != s.Prior {
+		l.version, l.prior = s.Version, s.Prior
+	}
+	r := f.mirror.requests[id]
+	r.came = f.came - r.came
+	f.rouse(id, &r)
+	f.mirror.requests[id] = r
+}
+
+// Ended has the place of a request woken, or told that it has lost what it holds.
+func (f *mirrored) Ended(id ID, err error) {
+	if f.ends == nil {
+		f.ends = make(map[ID]error)
+	}
+	f.ends[id] = err
+	r := f.mirror.requests[id]
+	if !r.in {
+		f.rouse(id, &r)
+		return
+	}
+	f.uses++
+	if l := f.r.losses.Load(); l != nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if tell := l.calls[r.by]; tell != nil {
+			delete(l.calls, r.by)
+			f.calls = append(f.calls, call{tell, err})
+		}
+	}
+}
+
+// watched is called when a place that holds has asked to be told of its loss, which
+// may have come before.
+func (f *mirrored) watched(p *Place) {
+	f.mu.Lock()
+	defer f.unlock()
+	id := idOf(p.state.Load())
+	if _, held := f.mirror.requests[id]; held {
+		return
+	}
+	l := f.r.losses.Load()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if tell := l.calls[p]; tell != nil {
+		delete(l.calls, p)
+		f.calls = append(f.calls, call{tell, f.end(id)})
+	}
+}
+
+// Bytes are the node's one copy.
+func (f *mirrored) Bytes() []byte { return f.r.bytes }
+
+// Resize changes the size of the copy. Memory that cannot be had breaks the
+// resource here.
+func (f *mirrored) Resize(n int) {
+	if err := f.r.resize(n); err != nil {
+		f.fault = err
+	}
+}
+
+// holds reports whether a request is granted.
+func (f *mirrored) holds(id ID) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.mirror.requests[id].stage == holding
+}
+
+// size is that of the bytes once a request is granted, 0 before.
+func (f *mirrored) size(id ID) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.mirror.requests[id].stage != holding || f.isBroken() {
+		return 0
+	}
+	return len(f.r.bytes)
+}
+
+// fence is that of a place's grant.
+func (f *mirrored) fence(p *Place) uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.mirror.requests[idOf(p.state.Load())].fence
+}
+
+// ended is why an access is over, or nil.
+func (f *mirrored) ended(id ID) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if _, queued := f.mirror.requests[id]; queued {
+		return nil
+	}
+	return f.end(id)
+}
+
+// here is how many bytes are here that need not travel any more for a request, and
+// how many have come since it was announced.
+func (f *mirrored) here(id ID) (here, came int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	r, queued := f.mirror.requests[id]
+	switch {
+	case !queued:
+		return 0, 0
+	case r.stage == holding:
+		return len(f.r.bytes), int(r.came)
+	}
+	if f.mirror.ahead || f.mirror.holders > 0 {
+		here = len(f.r.bytes)
+	}
+	return here, int(f.came - r.came)
+}

@@ -1,0 +1,148 @@
+package resource
+
+import (
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"sync"
+	"sync/atomic"
+)
+
+// Site is a node's part in the resources of a run: those that have their home here,
+// and the mirrors of those that have it elsewhere. Places cannot tell the two apart,
+// but for the time that it takes.
+//
+//	Place ─▶ mirror ─▶ Transport ═══ another node ═══▶ Deliver ─▶ home ─▶ queue
+//
+// All of its methods may be called by several goroutines at a time. Messages of one
+// resource may overtake one another on the way: they are put in their order again. A
+// resource that is declared here later than elsewhere finds the messages that came
+// for it meanwhile.
+//
+// # When nodes are lost
+//
+// Away ends what this node's places have requested, or hold, of resources with their
+// home on a node: Acquire and Release return an error that matches [ErrLost],
+// contexts of grants end. Lost does so, too, and takes the node out of all queues
+// here. Back says that the node is there again; places may request again then, as a
+// new life at its homes.
+//
+// # Locks
+//
+// The Site's mutex, then none; a resource's mutex, then that of its losses.
+// Transport.Send is called with a resource's mutex held.
+type Site struct {
+	o    SiteOptions
+	kept []atomic.Int64 // bytes of messages that are kept, by the node they are from
+
+	scratches, guests, requests sync.Pool
+
+	mu      sync.RWMutex
+	homes   map[uint64]*homed
+	mirrors map[uint64]*mirrored
+	strays  map[uint64][]Message // for homes that are not declared yet
+	lives   map[Node]uint64      // the last incarnation of nodes that are back
+
+	counts siteCounts
+}
+
+// Transport carries messages to other nodes.
+type Transport interface {
+	// Send takes a message, or returns why it never will arrive. It neither waits nor
+	// calls the Site. What is sent arrives once, sooner or later and not always in
+	// order, until the lanes end: with [Site.Away] or [Site.Lost], at either end.
+	//
+	// The header is good until Send returns, and so are the bulk bytes, unless lasting
+	// is true: then nobody changes them until they were taken there, or the lanes
+	// have ended.
+	Send(to Node, header, bulk []byte, lasting bool) error
+}
+
+// SiteOptions describe a site.
+type SiteOptions struct {
+	// Node is this node's number, below Nodes, which is how many there are.
+	Node  Node
+	Nodes int
+	// Incarnation is this life of the node: it grows with each start. From 1, which
+	// is the default, below 1<<44: milliseconds since 1970 will do for centuries.
+	Incarnation uint64
+	// Transport carries messages.
+	Transport Transport
+	// Limit is the greatest size of a resource in bytes, a multiple of 8. The default
+	// is 1 GiB.
+	Limit int
+	// Kept is how many bytes of messages are kept for each other node, because they
+	// came before their turn. From 4096; the default is 64 MiB. One message is kept
+	// whatever its size.
+	Kept int
+}
+
+func (o SiteOptions) withDefaults() SiteOptions {
+	if o.Incarnation == 0 {
+		o.Incarnation = 1
+	}
+	if o.Limit == 0 {
+		o.Limit = defaultLimit
+	}
+	if o.Kept == 0 {
+		o.Kept = 64 << 20
+	}
+	return o
+}
+
+func (o SiteOptions) validate() error {
+	switch {
+	case o.Nodes < 1:
+		return fmt.Errorf("resource: SiteOptions.Nodes is %d: want at least 1", o.Nodes)
+	case int64(o.Node) >= int64(o.Nodes):
+		return fmt.Errorf("resource: SiteOptions.Node is %d: want a number below Nodes, %d", o.Node, o.Nodes)
+	case o.Incarnation >= 1<<(64-lifeBits):
+		return fmt.Errorf("resource: SiteOptions.Incarnation is %d: want 1 to %d", o.Incarnation, uint64(1)<<(64-lifeBits)-1)
+	case o.Transport == nil:
+		return errors.New("resource: SiteOptions.Transport is nil: want one")
+	case o.Kept < 4096:
+		return fmt.Errorf("resource: SiteOptions.Kept is %d: want at least 4096", o.Kept)
+	}
+	return checkLimit("SiteOptions", o.Limit)
+}
+
+// lifeBits are those of a message's incarnation that count the lives of a mirror
+// within one of its node.
+const lifeBits = 20
+
+// What is wrong with a declaration, or with a message that is for no resource.
+var (
+	// ErrDeclared is a resource that is declared twice, or two whose names have the
+	// same number.
+	ErrDeclared = errors.New("resource: declared already: give each resource a name of its own")
+	// ErrUsed is the declaration of a resource that has been requested.
+	ErrUsed = errors.New("resource: requested already: declare its home before the first request")
+	// ErrUnknown is a message for a resource that is not here, of which no more can be
+	// kept.
+	ErrUnknown = errors.New("resource: message for a resource that is not declared here")
+	// ErrDoorAtHome is an unordered access to a mirror.
+	ErrDoorAtHome = errors.New("relaxed door is at the resource's home: go through it there, or use a place")
+)
+
+// NewSite makes the part of a node that has no resources yet.
+func NewSite(o SiteOptions) (*Site, error) {
+	o = o.withDefaults()
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	return &Site{
+		o: o, kept: make([]atomic.Int64, o.Nodes),
+		homes: make(map[uint64]*homed), mirrors: make(map[uint64]*mirrored),
+		strays: make(map[uint64][]Message), lives: make(map[Node]uint64),
+	}, nil
+}
+
+// numberOf is a resource's number in messages.
+func numberOf(name string) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(name))
+	return h.Sum64()
+}
+
+// life is the incarnation in messages of a mirror's life.
+func (s *Site) life(n uint64) uint64 { return s.o.Incarnation<<lifeBits + n }

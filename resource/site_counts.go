@@ -1,0 +1,51 @@
+package resource
+
+import (
+	"errors"
+	"sync/atomic"
+)
+
+// SiteCounts are how often something has happened at a site.
+type SiteCounts struct {
+	Sent, Received    uint64 // messages
+	BytesOut, BytesIn uint64 // of contents
+	Replayed          uint64 // messages that were taken before
+	OtherLife         uint64 // of lives that are over
+	Malformed         uint64 // that no correct node sends
+	Gaps              uint64 // before which too many are missing
+	Unknown           uint64 // for a resource that is not declared here, and not kept
+	Strays            uint64 // that were kept until it is declared
+}
+
+type siteCounts struct {
+	sent, received, bytesOut, bytesIn, replayed, otherLife, malformed, gaps, unknown, strays atomic.Uint64
+}
+
+// Counts is what has happened so far.
+func (s *Site) Counts() SiteCounts {
+	c := &s.counts
+	return SiteCounts{
+		Sent: c.sent.Load(), Received: c.received.Load(), BytesOut: c.bytesOut.Load(), BytesIn: c.bytesIn.Load(),
+		Replayed: c.replayed.Load(), OtherLife: c.otherLife.Load(), Malformed: c.malformed.Load(),
+		Gaps: c.gaps.Load(), Unknown: c.unknown.Load(), Strays: c.strays.Load(),
+	}
+}
+
+// note counts what became of a message.
+func (s *Site) note(err error) error {
+	c := &s.counts
+	switch {
+	case err == nil:
+	case errors.Is(err, ErrReplayed):
+		c.replayed.Add(1)
+	case errors.Is(err, ErrOtherLife):
+		c.otherLife.Add(1)
+	case errors.Is(err, ErrUnknown):
+		c.unknown.Add(1)
+	case errors.Is(err, ErrGap):
+		c.gaps.Add(1)
+	default:
+		c.malformed.Add(1)
+	}
+	return err
+}

@@ -1,0 +1,89 @@
+package resource
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Deliver takes a message of another node. Whatever comes, it neither panics nor
+// waits for anybody, and bulk is good until it returns. An error matches one of
+//
+//   - [ErrReplayed], [ErrOtherLife]: leave it at that;
+//   - [ErrMalformed], [ErrGap], [ErrUnknown]: no correct node sends that. Nothing
+//     has changed. Close the connection, and say that the node is lost.
+//
+// It is counted already: see [Site.Counts].
+func (s *Site) Deliver(from Node, header, bulk []byte) error {
+	s.counts.received.Add(1)
+	return s.note(s.deliver(from, header, bulk))
+}
+
+func (s *Site) deliver(from Node, header, bulk []byte) error {
+	if int64(from) >= int64(s.o.Nodes) || from == s.o.Node {
+		return fmt.Errorf("%w: from node %d", ErrMalformed, from)
+	}
+	c := s.scratch()
+	defer s.spare(c)
+	m := &c.in
+	err := parseHeader(header, m)
+	if err != nil {
+		return err
+	}
+	s.counts.bytesIn.Add(uint64(len(bulk)))
+	m.Bytes = bulk
+	if m.Kind >= GrantMessage {
+		m.Node = s.o.Node
+		s.mu.RLock()
+		f := s.mirrors[m.Resource]
+		s.mu.RUnlock()
+		if f == nil || f.home != from {
+			return fmt.Errorf("%w: %v of node %d: it is not the home", ErrMalformed, m, from)
+		}
+		return f.deliver(m)
+	}
+	m.Node = from
+	s.mu.RLock()
+	h, life := s.homes[m.Resource], s.lives[from]
+	s.mu.RUnlock()
+	if m.Incarnation>>lifeBits < life {
+		return fmt.Errorf("%w: %v of node %d", ErrOtherLife, m, from)
+	}
+	if h == nil {
+		if h, err = s.stray(m); h == nil {
+			return err
+		}
+	}
+	return h.deliver(m)
+}
+
+// stray keeps a message for a home that is not declared here yet, or finds that it
+// is by now.
+func (s *Site) stray(m *Message) (*homed, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if h := s.homes[m.Resource]; h != nil {
+		return h, nil
+	}
+	if s.mirrors[m.Resource] != nil {
+		return nil, fmt.Errorf("%w: %v of node %d: its home is not here", ErrMalformed, m, m.Node)
+	}
+	if !s.held(m.Node, cost(m)) {
+		return nil, fmt.Errorf("%w, and no more is kept: %v of node %d", ErrUnknown, m, m.Node)
+	}
+	k := *m
+	k.IDs, k.Spans, k.Bytes = slices.Clone(m.IDs), slices.Clone(m.Spans), slices.Clone(m.Bytes)
+	s.strays[m.Resource] = append(s.strays[m.Resource], k)
+	s.counts.strays.Add(1)
+	return nil, nil
+}
+
+// held counts bytes of messages that are kept for a node, and reports false if it
+// would be too many.
+func (s *Site) held(n Node, bytes int64) bool {
+	now := s.kept[n].Add(bytes)
+	if bytes > 0 && now > int64(s.o.Kept) && now != bytes {
+		s.kept[n].Add(-bytes)
+		return false
+	}
+	return true
+}

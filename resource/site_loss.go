@@ -1,0 +1,80 @@
+package resource
+
+import "slices"
+
+// Away says that a node was not heard of for so long that it may be about to take
+// this one for lost, and why: what places here hold, or have requested, of resources
+// with their home there is over. It comes before Lost does there, so that nobody
+// holds what has been given to somebody else.
+//
+// Both nodes say so, of one another, or Lost, before either says Back.
+func (s *Site) Away(n Node, why error) {
+	for _, f := range s.mirrorsAt(n) {
+		f.lost(why)
+	}
+}
+
+// mirrorsAt are the mirrors whose home is on a node.
+func (s *Site) mirrorsAt(n Node) (all []*mirrored) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, f := range s.mirrors {
+		if f.home == n {
+			all = append(all, f)
+		}
+	}
+	return all
+}
+
+// Lost says that a node is lost, and why: it is taken out of the queues of all homes
+// here, and is away, too.
+func (s *Site) Lost(n Node, why error) {
+	if int64(n) >= int64(s.o.Nodes) {
+		return
+	}
+	s.mu.Lock()
+	for number, kept := range s.strays {
+		kept = slices.DeleteFunc(kept, func(m Message) bool {
+			if m.Node != n {
+				return false
+			}
+			s.held(n, -cost(&m))
+			return true
+		})
+		if s.strays[number] = kept; len(kept) == 0 {
+			delete(s.strays, number)
+		}
+	}
+	s.mu.Unlock()
+	for _, h := range s.allHomes() {
+		h.lost(n, false)
+	}
+	s.Away(n, why)
+}
+
+func (s *Site) allHomes() (all []*homed) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	for _, h := range s.homes {
+		all = append(all, h)
+	}
+	return all
+}
+
+// Back says that a node is there again after it was away or lost: the same life of
+// it, or another one, which knows nothing of what was before. The lanes between the
+// two begin anew with it: what was sent before does not arrive any more, either way,
+// and Back comes before anything is delivered that is sent from then on. What the
+// node had requested here is over, whether or not it was taken for lost.
+func (s *Site) Back(n Node, incarnation uint64) {
+	s.mu.Lock()
+	anew := s.lives[n] != incarnation
+	s.lives[n] = max(s.lives[n], incarnation)
+	s.mu.Unlock()
+	for _, h := range s.allHomes() {
+		h.lost(n, true)
+	}
+	for _, f := range s.mirrorsAt(n) {
+		f.back(anew)
+	}
+}
