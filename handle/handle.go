@@ -35,6 +35,16 @@ func (h *Handle) Request(r *resource.Resource, m resource.Mode) error {
 	return nil
 }
 
+// RequestOrdered is Request of an access that is one of a program's first, where
+// order is one more than its place among them: see [resource.Place.RequestOrdered].
+func (h *Handle) RequestOrdered(r *resource.Resource, m resource.Mode, order uint64) error {
+	if err := h.place.RequestOrdered(r, m, order); err != nil {
+		return err
+	}
+	h.news = nil
+	return nil
+}
+
 // Test reports whether Acquire would return at once.
 func (h *Handle) Test() bool { return h.place.Granted() }
 

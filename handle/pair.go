@@ -32,6 +32,11 @@ func (p *Pair) Request(r *resource.Resource, m resource.Mode) error {
 	return p.begin(p.Handle.Request(r, m))
 }
 
+// RequestOrdered is [Handle.RequestOrdered] for the first access of the pair.
+func (p *Pair) RequestOrdered(r *resource.Resource, m resource.Mode, order uint64) error {
+	return p.begin(p.Handle.RequestOrdered(r, m, order))
+}
+
 // Announce is Request by somebody who wants to know what the announcements bring:
 // all of them, until End or Cancel. See [Handle.Announce].
 func (p *Pair) Announce(r *resource.Resource, m resource.Mode, now func() time.Time) error {

@@ -52,6 +52,9 @@ func perform(task func(f *shm.Fabric, arg string) error, arg string) error {
 	if err != nil {
 		return err
 	}
+	if root := os.Getenv(envRoot); root != "" {
+		return beNode(tree, root, arg)
+	}
 	f, err := shm.Open(os.NewFile(3, "fabric"), shm.Options{Topology: tree})
 	if err != nil {
 		return err
@@ -122,7 +125,9 @@ func TestConformanceOfProcesses(t *testing.T) {
 		t.Run(spec.Name, func(t *testing.T) {
 			t.Parallel()
 			f, o := withOther(t, machineText, "conform "+spec.Name)
-			if err := conformShare(f, spec, 0); err != nil {
+			ctx, cancel := context.WithTimeout(t.Context(), rmatest.Patience)
+			defer cancel()
+			if err := conformShare(ctx, f, spec, 0); err != nil {
 				t.Error(err)
 			}
 			if err := o.cmd.Wait(); err != nil {
@@ -134,13 +139,13 @@ func TestConformanceOfProcesses(t *testing.T) {
 
 func conformOther(f *shm.Fabric, name string) error {
 	spec, _ := locks.ByName(name)
-	return conformShare(f, spec, 1)
+	ctx, cancel := context.WithTimeout(context.Background(), rmatest.Patience)
+	defer cancel()
+	return conformShare(ctx, f, spec, 1)
 }
 
 // conformShare executes all cases, one after the other, for every other rank.
-func conformShare(f *shm.Fabric, spec locks.Spec, first int) error {
-	ctx, cancel := context.WithTimeout(context.Background(), rmatest.Patience)
-	defer cancel()
+func conformShare(ctx context.Context, f rma.Fabric, spec locks.Spec, first int) error {
 	for _, c := range lockstest.Cases() {
 		s := lockstest.Of(spec)
 		if c.OneProcess || !c.Fits(f.Topology()) || !c.Concerns(s) {

@@ -31,6 +31,9 @@ type Options struct {
 	// writes. It costs some system calls for each access that maps bytes, and is
 	// for finding mistakes.
 	GuardPages bool
+	// Nodes are the processes on which the program runs, from [Join]; this one alone
+	// if nil.
+	Nodes *Nodes
 	// Observer, if not nil, is told of every request, grant and release.
 	Observer resource.Observer
 }

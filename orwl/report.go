@@ -48,6 +48,9 @@ func (rt *Runtime) report(since func(a *Access, stamp uint64) time.Duration) Rep
 	}
 	granted := make(map[*resource.Resource][]*Task)
 	for _, t := range tasks {
+		if !t.here() {
+			continue
+		}
 		for _, a := range t.accesses {
 			if a.Place().Look(a.resource).Granted {
 				granted[a.resource] = append(granted[a.resource], t)
@@ -56,7 +59,7 @@ func (rt *Runtime) report(since func(a *Access, stamp uint64) time.Duration) Rep
 	}
 	var report Report
 	for _, t := range tasks {
-		if t.ended.Load() {
+		if t.ended.Load() || !t.here() {
 			continue
 		}
 		tr := TaskReport{Name: t.name, Round: t.round.Load()}

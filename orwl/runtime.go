@@ -27,6 +27,7 @@ type Runtime struct {
 	resources map[string]*resource.Resource
 	run       *run
 	guards    *resource.Guards // nil: no guard pages
+	homes     map[string]int   // the nodes that keep the resources
 }
 
 // run is what the tasks of a runtime have in common while they run.
@@ -38,8 +39,18 @@ type run struct {
 
 // fail ends the run because a task has ended.
 func (r *run) fail(t *Task, err error) {
+	first := !r.failed.Swap(true)
+	why := &TaskError{t.name, err}
+	r.end(why)
+	if first && t.rt.o.Nodes.many() && r.ctx.Err() != nil && context.Cause(r.ctx) == error(why) {
+		t.rt.o.Nodes.tell(why)
+	}
+}
+
+// lost ends the run because of another node.
+func (r *run) lost(why error) {
 	r.failed.Store(true)
-	r.end(&TaskError{t.name, err})
+	r.end(why)
 }
 
 // New makes a runtime without tasks.
@@ -48,7 +59,10 @@ func New(o Options) (*Runtime, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	rt := &Runtime{o: o, names: make(map[string]bool), resources: make(map[string]*resource.Resource)}
+	rt := &Runtime{o: o, names: make(map[string]bool), resources: make(map[string]*resource.Resource), homes: make(map[string]int)}
+	if err := o.Nodes.take(); err != nil {
+		return nil, err
+	}
 	if o.GuardPages {
 		rt.guards = new(resource.Guards)
 	}
@@ -164,21 +178,29 @@ func (rt *Runtime) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r.ctx, r.end = ctx, cancel
-	defer rt.watch()()
-
+	stop := rt.watch()
+	if rt.o.Nodes.many() {
+		rt.o.Nodes.begin(r.lost)
+	}
 	var all sync.WaitGroup
 	for _, t := range rt.tasks {
-		all.Go(t.live)
+		if t.here() {
+			all.Go(t.live)
+		}
 	}
 	all.Wait()
-	late := rt.late()
-	if !r.failed.Load() {
-		return late
+	stop()
+	err = rt.late()
+	switch {
+	case r.failed.Load() && err == nil:
+		err = context.Cause(ctx)
+	case r.failed.Load():
+		err = errors.Join(context.Cause(ctx), err)
 	}
-	if late != nil {
-		return errors.Join(context.Cause(ctx), late)
+	if rt.o.Nodes.many() {
+		return rt.finish(ctx, err)
 	}
-	return context.Cause(ctx)
+	return err
 }
 
 // late is what was declared too late, while the tasks ran.
@@ -211,16 +233,28 @@ func (rt *Runtime) start(ctx context.Context) (*run, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
+	rt.spread()
+	if rt.o.Nodes.many() {
+		if err := rt.agree(ctx, s); err != nil {
+			return nil, err
+		}
+		if err := rt.settle(); err != nil {
+			return nil, err
+		}
+	}
 	r := new(run)
-	for _, first := range s.Order() {
+	for i, first := range s.Order() {
 		a := rt.tasks[first.Task].accesses[first.Access]
+		if !a.task.here() {
+			continue
+		}
 		if rt.guards != nil {
 			a.Place().Call(fmt.Sprintf("%d of task %s", first.Access+1, a.task.name))
 		}
 		if rt.o.Observer != nil {
 			a.Place().Observe(rt.o.Observer)
 		}
-		if err := a.Request(a.resource, a.mode); err != nil {
+		if err := a.RequestOrdered(a.resource, a.mode, uint64(i+1)); err != nil {
 			for _, t := range rt.tasks {
 				_ = t.Accesses().Cancel()
 			}

@@ -16,6 +16,8 @@ import (
 type Task struct {
 	rt       *Runtime
 	name     string
+	on       int  // the node
+	placed   bool // the program has said which
 	accesses []*Access
 	body     func(*Task) error
 	run      *run

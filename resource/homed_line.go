@@ -132,7 +132,7 @@ func (h *homed) noted(m *Message) {
 	if !m.Whole {
 		x.dirty = new(Ranges)
 		for _, s := range m.Spans {
-			_ = x.dirty.Add(Range{s.Off, s.Len}, m.Size)
+			_ = x.dirty.Add(Range(s), m.Size)
 		}
 	}
 	r.changes.note(r.ledger.version, &x, m.Size)

@@ -52,8 +52,8 @@ type faultyPlace struct {
 
 // way is what is between two nodes.
 type way struct {
-	cut, healed bool
-	away, lost  [2]bool // of either end: what it thinks of the other
+	cut        bool
+	away, lost [2]bool // of either end: what it thinks of the other
 }
 
 // chronicle is what a resource has been through since its home has started.

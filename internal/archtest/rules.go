@@ -20,14 +20,14 @@ var layers = []layer{
 	{path: "net/wire", pure: true, imports: "net/rma"},
 	{path: "net/engine", pure: true, imports: "net/wire net/rma"},
 
-	// The windows. Any test that needs a world may use those that need no network.
+	// The windows. Any test that needs a world may use them.
 	{path: "internal/park"},
 	{path: "net/internal/direct", imports: "internal/park net/rma net/topology"},
 	{path: "net/mem", testsOf: "net/rma", imports: "net/internal/direct internal/park net/rma net/topology"},
 	{path: "net/shm", testsOf: "net/rma", imports: "net/internal/direct net/rma net/topology"},
 	{path: "net/sim", testsOf: "net/rma", imports: "net/engine net/rma net/topology"},
 	{path: "net/sim/specimen", testsOf: "net/rma", pure: true, imports: "net/sim net/rma net/topology"},
-	{path: "net/p2p", imports: "net/engine net/wire net/rma"},
+	{path: "net/p2p", testsOf: "net/rma", imports: "internal/park net/mem net/engine net/wire net/rma net/topology"},
 
 	// The library.
 	{path: "locks", pure: true, imports: "net/rma net/topology"},

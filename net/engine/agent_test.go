@@ -151,7 +151,7 @@ func TestNonsense(t *testing.T) {
 
 // TestOwnPanics does not take a mistake of the window's for the peer's.
 func TestOwnPanics(t *testing.T) {
-	a, m := local()
+	_, m := local()
 	m.words = nil
 	m.here = []rma.Rank{1}
 	defer func() {
@@ -159,7 +159,7 @@ func TestOwnPanics(t *testing.T) {
 			t.Error("a panic of the memory is swallowed")
 		}
 	}()
-	a = engine.NewAgent(broken{m})
+	a := engine.NewAgent(broken{m})
 	a.Step(wire.KindGetBytes, 1, &wire.Operation{Target: 1}, nil)
 }
 

@@ -38,7 +38,7 @@ const (
 
 // shapes are those of the kinds from KindPut on.
 var shapes = [...]shape{
-	KindPut - KindPut:        hasDisp | hasA,
+	0:                        hasDisp | hasA, // KindPut
 	KindAccumulate - KindPut: hasDisp | hasA | hasB,
 	KindFetchOp - KindPut:    hasDisp | hasA | hasB,
 	KindCAS - KindPut:        hasDisp | hasA | hasB,

@@ -1,0 +1,107 @@
+package locks_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/exec"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/net/p2p"
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// envRoot is where node 0 listens, for a process that is to be node 1.
+const envRoot = "ORWL_LOCKS_ROOT"
+
+// patienceOfNodes is for all cases of a lock, whose every operation crosses
+// two kernels and is encrypted, while other locks' processes want the same cores.
+const patienceOfNodes = 3 * time.Minute
+
+// onNodes joins a run of two nodes and makes a fabric whose ranks they have in turn.
+func onNodes(ctx context.Context, tree *topology.Tree, o p2p.Options) (*p2p.Node, *p2p.Fabric, error) {
+	o.Nodes = 2
+	o.JoinTimeout = patienceOfNodes
+	n, err := p2p.Join(ctx, o)
+	if err != nil {
+		return nil, nil, err
+	}
+	f, err := n.Fabric(ctx, p2p.FabricOptions{
+		Topology: tree, Words: 1 << 15, Context: ctx,
+		Node: func(p rma.Rank) int { return int(p) % 2 },
+	})
+	return n, f, err
+}
+
+// beNode is what the other process does as node 1: all cases of the lock named.
+func beNode(tree *topology.Tree, root, name string) error {
+	ctx, cancel := context.WithTimeout(context.Background(), patienceOfNodes)
+	defer cancel()
+	n, f, err := onNodes(ctx, tree, p2p.Options{Number: 1, Root: root})
+	if err != nil {
+		return err
+	}
+	spec, _ := locks.ByName(name)
+	if err := conformShare(ctx, f, spec, 1); err != nil {
+		return err
+	}
+	return leave(ctx, n)
+}
+
+// leave ends a node's part when the other has come to its end, too: until then its
+// memory is in use.
+func leave(ctx context.Context, n *p2p.Node) error {
+	_, err := n.Gather(ctx, "end", nil)
+	return errors.Join(err, n.Close(ctx))
+}
+
+// TestConformanceOfNodes executes the suite with neighbouring ranks in different
+// processes that share nothing but a connection: libp2p's, secured, on loopback.
+func TestConformanceOfNodes(t *testing.T) {
+	const machineText = "node:2 core:3"
+	for _, spec := range locks.All() {
+		t.Run(spec.Name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), patienceOfNodes)
+			defer cancel()
+			var other *exec.Cmd
+			n, f, err := onNodes(ctx, machine(t, machineText), p2p.Options{Listening: func(root string) {
+				other = otherNode(t, machineText, spec.Name, root)
+			}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := conformShare(ctx, f, spec, 0); err != nil {
+				t.Error(err)
+			}
+			if err := leave(ctx, n); err != nil {
+				t.Error(err)
+			}
+			if err := other.Wait(); err != nil {
+				t.Errorf("the other node: %v", err)
+			}
+		})
+	}
+}
+
+// otherNode starts this test binary as node 1.
+func otherNode(t *testing.T, machineText, lock, root string) *exec.Cmd {
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := exec.Command(self)
+	other.Env = append(os.Environ(), envTask+"=node "+lock, envMachine+"="+machineText, envRoot+"="+root,
+		"GORACE="+os.Getenv("GORACE")+" atexit_sleep_ms=0")
+	other.Stderr = os.Stderr
+	other.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := other.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = other.Process.Kill() })
+	return other
+}

@@ -1,0 +1,140 @@
+package p2p
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/transport"
+
+	"github.com/orwl/go-orwl/net/wire"
+)
+
+const (
+	// mostPending is how many connections of one node may be about to say hello.
+	mostPending = 8
+	// lastWords is how long a refused node has to read why.
+	lastWords = time.Second
+)
+
+// accept takes connections until the host is closed. All are of nodes of the run: the
+// gater has seen to that.
+func (n *Node) accept() {
+	for {
+		conn, err := n.host.listener.Accept()
+		if err != nil {
+			return
+		}
+		n.group.Go(func() {
+			if err := n.admit(conn); err != nil {
+				n.log.Debug("connection not taken", "from", conn.RemoteMultiaddr().String(), "why", err)
+				conn.Close()
+			}
+		})
+	}
+}
+
+// admit takes a connection for the lane it says it is for. If there is an error, it is
+// still the caller's.
+func (n *Node) admit(conn transport.CapableConn) error {
+	number, ok := n.host.gater.number(conn.RemotePeer())
+	if !ok {
+		return ErrStranger
+	}
+	p := n.peers[number]
+	defer p.pending.Add(-1)
+	if p.pending.Add(1) > mostPending {
+		return errors.New("p2p: too many connections at once")
+	}
+	ctx, cancel := context.WithTimeout(n.ctx, helloTimeout)
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { conn.Close() })
+	defer stop()
+	raw, err := conn.AcceptStream()
+	if err != nil {
+		return err
+	}
+	said := n.now()
+	l, s, hello, err := p.hear(conn, raw)
+	if err != nil {
+		p.misheard(err)
+		return err
+	}
+	if reason := p.check(&hello, l.kind); reason != "" {
+		n.counts.Refused.Add(1)
+		n.log.Info("node refused", "node", number, "from", conn.RemoteMultiaddr().String(), "why", reason)
+		refuse(raw, reason)
+		return fmt.Errorf("%w: %s", ErrRefused, reason)
+	}
+	if l.kind == controlLane {
+		n.enrol(p, &hello, conn.RemoteMultiaddr())
+	}
+	if !l.yields() {
+		return errors.New("p2p: the stream that this side is opening comes first")
+	}
+	if !stop() {
+		return ctx.Err()
+	}
+	raw.SetDeadline(time.Now().Add(helloTimeout))
+	err = l.attach(s, hello.Received, func(answer wire.Hello) error {
+		_, err := raw.Write(answer.Append(nil))
+		return err
+	})
+	if err != nil {
+		if hello.Received >= l.next() {
+			p.misheard(err) // it counts frames that there never were
+		}
+		return err
+	}
+	p.greeted(l.kind, said, false)
+	return nil
+}
+
+// hear reads the hello of a node that has opened a stream.
+func (p *peer) hear(conn transport.CapableConn, raw rawStream) (l *lane, s *stream, hello wire.Hello, err error) {
+	l = &p.lanes[controlLane]
+	if conn.ConnState().StreamMultiplexer == muxers[dataLane] {
+		l = &p.lanes[dataLane]
+	}
+	s = l.newStream(conn, raw)
+	head, body, err := s.in.Next()
+	if err == nil && head.Kind != wire.KindHello {
+		err = protocolError("%v instead of hello", head.Kind)
+	}
+	if err == nil {
+		err = hello.Parse(body)
+	}
+	return l, s, hello, err
+}
+
+// yields reports whether a stream that the other side opens is taken. If both are
+// opening one at the same time, that of the node with the lower number is.
+func (l *lane) yields() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return !l.dialling || l.node.number > l.peer.number
+}
+
+// next is the number of the frame that is appended next.
+func (l *lane) next() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.link.Next()
+}
+
+// refuse tells the other side why, and waits until it has closed, for what is closed
+// here is lost on its way.
+func refuse(raw rawStream, reason string) {
+	raw.SetDeadline(time.Now().Add(lastWords))
+	f := wire.Refuse{Reason: reason}
+	if _, err := raw.Write(f.Append(nil)); err != nil {
+		return
+	}
+	var nothing [512]byte
+	for {
+		if _, err := raw.Read(nothing[:]); err != nil {
+			return
+		}
+	}
+}

@@ -1,0 +1,241 @@
+package p2p
+
+import (
+	"context"
+	"io"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/transport"
+)
+
+// bare is a libp2p stream of a lane's kind between two nodes' hosts, with nothing of
+// ours above it: what a lane is measured against.
+func bare(b *testing.B, nodes []*Node, kind laneKind) (here, there rawStream) {
+	h, err := newHost(nodes[1].options)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if _, err := h.listen(b.Context(), "127.0.0.1:0"); err != nil {
+		b.Fatal(err)
+	}
+	accepted := make(chan transport.CapableConn, 1)
+	go func() {
+		conn, err := h.listener.Accept()
+		if err != nil {
+			b.Error(err)
+		}
+		accepted <- conn
+	}()
+	conn, err := nodes[0].host.dial(b.Context(), 1, h.listener.Addr().String(), kind)
+	if err != nil {
+		b.Fatal(err)
+	}
+	if here, err = conn.OpenStream(b.Context()); err != nil {
+		b.Fatal(err)
+	}
+	other := await(b, accepted, "the connection")
+	if there, err = other.AcceptStream(); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		conn.Close()
+		other.Close()
+		h.listener.Close()
+	})
+	return here, there
+}
+
+// BenchmarkPingPong is a round trip of 32 bytes, on a bare stream and as parcels.
+func BenchmarkPingPong(b *testing.B) {
+	nodes := run(b, 2, nil)
+	var floor time.Duration
+	b.Run("bare", func(b *testing.B) {
+		here, there := bare(b, nodes, controlLane)
+		go echo(there, 32)
+		message := make([]byte, 32)
+		for b.Loop() {
+			if _, err := here.Write(message); err != nil {
+				b.Fatal(err)
+			}
+			if _, err := io.ReadFull(here, message); err != nil {
+				b.Fatal(err)
+			}
+		}
+		floor = b.Elapsed() / time.Duration(b.N)
+	})
+	b.Run("parcels", func(b *testing.B) {
+		back := make(chan struct{}, 1)
+		receiveAll(b, nodes, func(n *Node, _ int, header []byte) error {
+			if n == nodes[0] {
+				back <- struct{}{}
+				return nil
+			}
+			return n.Send(0, 1, header, nil, false)
+		})
+		message := make([]byte, 32)
+		b.ResetTimer()
+		for b.Loop() {
+			if err := nodes[0].Send(1, 1, message, nil, false); err != nil {
+				b.Fatal(err)
+			}
+			<-back
+		}
+		ratio(b, floor)
+	})
+}
+
+// ratio reports how many times as long as the floor it took.
+func ratio(b *testing.B, floor time.Duration) {
+	if floor > 0 {
+		b.ReportMetric(float64(b.Elapsed())/float64(b.N)/float64(floor), "x-bare")
+	}
+}
+
+func echo(s rawStream, size int) {
+	message := make([]byte, size)
+	for {
+		if _, err := io.ReadFull(s, message); err != nil {
+			return
+		}
+		if _, err := s.Write(message); err != nil {
+			return
+		}
+	}
+}
+
+// receiveAll replaces who takes the parcels of channel 1.
+func receiveAll(b *testing.B, nodes []*Node, f func(n *Node, from int, header []byte) error) {
+	for _, n := range nodes {
+		receivers := map[uint64]Receiver{
+			ownChannel: {Take: n.takeOwn},
+			1:          {Take: func(from int, header, _ []byte) error { return f(n, from, header) }},
+		}
+		n.receivers.Store(&receivers)
+	}
+}
+
+// BenchmarkRequests is 64 goroutines, each with one request of 32 bytes on its way.
+func BenchmarkRequests(b *testing.B) {
+	const clients = 64
+	nodes := run(b, 2, nil)
+	var back [clients]chan struct{}
+	for i := range back {
+		back[i] = make(chan struct{}, 1)
+	}
+	receiveAll(b, nodes, func(n *Node, _ int, header []byte) error {
+		if n == nodes[0] {
+			back[header[0]] <- struct{}{}
+			return nil
+		}
+		return n.Send(0, 1, header, nil, false)
+	})
+	var all sync.WaitGroup
+	var left atomic.Int64
+	left.Store(int64(b.N))
+	b.ResetTimer()
+	for i := range clients {
+		all.Go(func() {
+			message := make([]byte, 32)
+			message[0] = byte(i)
+			for left.Add(-1) >= 0 {
+				if err := nodes[0].Send(1, 1, message, nil, false); err != nil {
+					b.Error(err)
+				}
+				<-back[i]
+			}
+		})
+	}
+	all.Wait()
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "requests/s")
+}
+
+// BenchmarkOneWay is parcels of 32 bytes, one after the other.
+func BenchmarkOneWay(b *testing.B) {
+	nodes := run(b, 2, nil)
+	var arrived atomic.Int64
+	done := make(chan struct{})
+	receiveAll(b, nodes, func(*Node, int, []byte) error {
+		if arrived.Add(1) == int64(b.N) {
+			close(done)
+		}
+		return nil
+	})
+	message := make([]byte, 32)
+	b.ResetTimer()
+	for i := range b.N {
+		if i%256 == 0 {
+			if err := nodes[0].Pace(context.Background(), 1); err != nil {
+				b.Fatal(err)
+			}
+		}
+		if err := nodes[0].Send(1, 1, message, nil, false); err != nil {
+			b.Fatal(err)
+		}
+	}
+	<-done
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "parcels/s")
+}
+
+// BenchmarkBulk is large blocks, one after the other, on a bare stream and as parcels.
+func BenchmarkBulk(b *testing.B) {
+	for _, size := range []struct {
+		name  string
+		bytes int
+	}{{"1MiB", 1 << 20}, {"64MiB", 64 << 20}} {
+		b.Run(size.name, func(b *testing.B) {
+			nodes := run(b, 2, nil)
+			var floor time.Duration
+			b.Run("bare", func(b *testing.B) {
+				bulkBare(b, nodes, size.bytes)
+				floor = b.Elapsed() / time.Duration(b.N)
+			})
+			b.Run("parcels", func(b *testing.B) {
+				bulkParcels(b, nodes, size.bytes)
+				ratio(b, floor)
+			})
+		})
+	}
+}
+
+func bulkBare(b *testing.B, nodes []*Node, size int) {
+	here, there := bare(b, nodes, dataLane)
+	back := make(chan struct{}, 1)
+	go func() {
+		block := make([]byte, size)
+		for {
+			if _, err := io.ReadFull(there, block); err != nil {
+				return
+			}
+			back <- struct{}{}
+		}
+	}()
+	block := make([]byte, size)
+	b.SetBytes(int64(size))
+	for b.Loop() {
+		if _, err := here.Write(block); err != nil {
+			b.Fatal(err)
+		}
+		<-back
+	}
+}
+
+func bulkParcels(b *testing.B, nodes []*Node, size int) {
+	back := make(chan struct{}, 1)
+	room := make([]byte, size)
+	receivers := map[uint64]Receiver{ownChannel: {Take: nodes[1].takeOwn}, 1: {
+		Room: func(int, []byte, int) []byte { return room },
+		Take: func(int, []byte, []byte) error { back <- struct{}{}; return nil },
+	}}
+	nodes[1].receivers.Store(&receivers)
+	block := make([]byte, size)
+	b.SetBytes(int64(size))
+	for b.Loop() {
+		if err := nodes[0].Send(1, 1, nil, block, true); err != nil {
+			b.Fatal(err)
+		}
+		<-back
+	}
+}

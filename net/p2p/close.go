@@ -1,0 +1,101 @@
+package p2p
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/orwl/go-orwl/net/wire"
+)
+
+// Close leaves the run: what was sent before is taken by the others, who then hear that
+// this node has left, and do not take it for lost. It waits for nodes that do not
+// answer until they are lost, or ctx is done. Nothing is received once it has
+// returned.
+func (n *Node) Close(ctx context.Context) error {
+	if n.closing.Swap(true) {
+		<-n.closed
+		return nil
+	}
+	err := n.farewell(ctx)
+	n.shut()
+	return err
+}
+
+// farewell says goodbye on all lanes, after everything else has been taken.
+func (n *Node) farewell(ctx context.Context) error {
+	for _, kind := range []laneKind{dataLane, controlLane} {
+		for _, p := range n.peers {
+			if p != nil && kind == controlLane {
+				p.lanes[kind].bye()
+			}
+		}
+		for _, p := range n.peers {
+			if p == nil {
+				continue
+			}
+			// That the peer is gone is no error: it is not waited for.
+			if err := p.lanes[kind].settled(ctx); err != nil && p.fate() == nil {
+				return fmt.Errorf("p2p: closing node %d: node %d has not taken everything: %w", n.number, p.number, err)
+			}
+		}
+	}
+	return nil
+}
+
+// bye says that nothing more comes, if the two nodes have to do with each other.
+func (l *lane) bye() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over == nil && (l.stream != nil || l.calling || l.peer.met.Load()) {
+		l.link.Put(wire.AppendBye(l.link.Room(mostParcelHead), l.link.Next()), nil)
+		l.wake()
+	}
+}
+
+// shut ends everything, and waits for all goroutines. What the others have not taken
+// is lost.
+func (n *Node) shut() {
+	n.closing.Store(true)
+	n.host.listener.Close()
+	n.cancel()
+	for _, p := range n.peers {
+		if p != nil {
+			p.end(&PeerError{Node: p.number, Why: ErrClosed})
+			for kind := range p.lanes { // also those of nodes that have left
+				p.lanes[kind].finish(ErrClosed, true)
+			}
+		}
+	}
+	n.own.close()
+	n.notices.close()
+	n.group.Wait()
+	close(n.closed)
+}
+
+// abandon ends a node whose run never was complete, and tells those who are there.
+func (n *Node) abandon(why error) {
+	n.closing.Store(true)
+	f := wire.Refuse{Reason: fmt.Sprintf("the run is called off: %v", why)}
+	var streams []*stream
+	for _, p := range n.peers {
+		if p == nil || n.number != 0 {
+			continue
+		}
+		l := &p.lanes[controlLane]
+		l.mu.Lock()
+		if l.stream != nil {
+			streams = append(streams, l.stream)
+		}
+		l.mu.Unlock()
+		l.loose(f.Append)
+	}
+	ctx, cancel := context.WithTimeout(n.ctx, lastWords)
+	defer cancel()
+	for _, s := range streams {
+		select {
+		case <-s.ended: // the peer has read it, and closed
+		case <-ctx.Done():
+		}
+	}
+	n.shut()
+}

@@ -1,0 +1,93 @@
+package p2p
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+)
+
+// What was sent before Close is taken, on both lanes, and then the node has left.
+func TestCloseTakesEverythingAlong(t *testing.T) {
+	const parcels = 20
+	nodes := run(t, 2, nil)
+	var small, large atomic.Int64
+	receive(t, nodes[1], func(_ int, _, bulk []byte) error {
+		if len(bulk) > 0 {
+			large.Add(1)
+		} else {
+			small.Add(1)
+		}
+		return nil
+	})
+	lost := make(chan error, 1)
+	nodes[1].OnLoss(func(_ int, why error) {
+		if s, l := small.Load(), large.Load(); s != parcels || l != parcels {
+			t.Errorf("node 0 left after %d and %d parcels, want %d of each", s, l, parcels)
+		}
+		lost <- why
+	})
+	for range parcels {
+		for _, size := range []int{0, 1 << 20} {
+			if err := nodes[0].Send(1, 1, nil, make([]byte, size), true); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	closeAll(t, nodes[0])
+	if err := await(t, lost, "the end"); !errors.Is(err, ErrLeft) {
+		t.Errorf("node 0 is gone by %v, want ErrLeft", err)
+	}
+	if err := nodes[0].Send(1, 1, nil, nil, false); !errors.Is(err, ErrClosed) {
+		t.Errorf("Send of a closed node: %v, want ErrClosed", err)
+	}
+	if _, err := nodes[0].Gather(soon(t), "end", nil); err == nil {
+		t.Error("a closed node gathers")
+	}
+	if err := nodes[0].Close(soon(t)); err != nil {
+		t.Errorf("closing again: %v", err)
+	}
+}
+
+// All may close at the same time, whatever is on its way.
+func TestCloseTogether(t *testing.T) {
+	for range 10 {
+		nodes := run(t, 4, nil)
+		for _, n := range nodes {
+			receive(t, n, func(int, []byte, []byte) error { return nil })
+		}
+		for i, n := range nodes {
+			for j := range nodes {
+				if err := n.Send(j, 1, nil, make([]byte, (i+j)*5000), true); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		closeAll(t, nodes...)
+	}
+}
+
+// Close does not wait for ever for a node that takes nothing.
+func TestCloseGivesUp(t *testing.T) {
+	nodes := run(t, 2, nil)
+	block, entered := make(chan struct{}), make(chan struct{})
+	var once sync.Once
+	receive(t, nodes[1], func(int, []byte, []byte) error {
+		once.Do(func() { close(entered) })
+		<-block
+		return nil
+	})
+	for range 2 { // the second is not taken
+		if err := nodes[0].Send(1, 1, nil, make([]byte, dataFrom), true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	await(t, entered, "the first parcel")
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := nodes[0].Close(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("Close with a context that is done: %v", err)
+	}
+	close(block)
+}

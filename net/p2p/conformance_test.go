@@ -1,0 +1,117 @@
+package p2p
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"testing"
+
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/rmatest"
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// world is a fabric whose nodes are all in this process: what is issued by one
+// rank to the next passes through libp2p, and the suites find all ranks' windows.
+type world struct{ fabrics []*Fabric }
+
+// newWorld spreads the ranks over nodes in turn, so that neighbours are on
+// different ones.
+func newWorld(t testing.TB, nodes int, o FabricOptions) *world {
+	t.Helper()
+	o.Node = func(p rma.Rank) int { return int(p) % nodes }
+	w := &world{make([]*Fabric, nodes)}
+	errs := make([]error, nodes)
+	var making sync.WaitGroup
+	for i, n := range run(t, nodes, nil) {
+		making.Go(func() { w.fabrics[i], errs[i] = n.Fabric(soon(t), o) })
+	}
+	making.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func (w *world) Topology() *topology.Tree { return w.fabrics[0].Topology() }
+
+func (w *world) Alloc(words int) (at rma.Disp, err error) {
+	for i, f := range w.fabrics {
+		disp, e := f.Alloc(words)
+		if i > 0 && (disp != at || (e == nil) != (err == nil)) {
+			return 0, fmt.Errorf("node %d allocates %d words at %v, %v, others at %v, %v", i, words, disp, e, at, err)
+		}
+		at, err = disp, e
+	}
+	return at, err
+}
+
+func (w *world) Expose(p rma.Rank, memory []uint64) (rma.Disp, error) {
+	return w.fabrics[max(int(p), 0)%len(w.fabrics)].Expose(p, memory)
+}
+
+func (w *world) Window(p rma.Rank) (rma.Window, error) {
+	return w.fabrics[max(int(p), 0)%len(w.fabrics)].Window(p)
+}
+
+func (w *world) Close() error {
+	var errs error
+	for _, f := range w.fabrics {
+		errs = errors.Join(errs, f.Close())
+	}
+	return errs
+}
+
+// inWorld makes fabrics of so many nodes for the suites.
+func inWorld(nodes int) func(t testing.TB, o rmatest.Options) rma.Fabric {
+	return func(t testing.TB, o rmatest.Options) rma.Fabric {
+		return newWorld(t, nodes, FabricOptions{Topology: o.Topology, Words: o.Words, Context: o.Context})
+	}
+}
+
+func TestConformance(t *testing.T) { rmatest.Run(t, inWorld(2)) }
+
+// TestConformanceManyRanks has more ranks than nodes, so that some are neighbours
+// on one.
+func TestConformanceManyRanks(t *testing.T) { rmatest.RunRanks(t, 9, inWorld(3)) }
+
+func TestLifecycle(t *testing.T) { rmatest.Lifecycle(t, inWorld(2)) }
+
+// TestRanksOfOthers asks for windows that are on other nodes.
+func TestRanksOfOthers(t *testing.T) {
+	w := newWorld(t, 2, FabricOptions{Topology: topology.Flat(4), Words: 8})
+	for p := range rma.Rank(4) {
+		_, err := w.fabrics[1-p%2].Window(p)
+		var e *rma.RankError
+		if !errors.As(err, &e) || e.Rank != p {
+			t.Errorf("the window of rank %d on the other node: %v", p, err)
+		}
+	}
+}
+
+// TestClosedElsewhere closes one node's fabric. The other's ranks are told at their
+// next operation on it, and not before.
+func TestClosedElsewhere(t *testing.T) {
+	w := newWorld(t, 2, FabricOptions{Topology: topology.Flat(2), Words: 8})
+	at, err := w.Alloc(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one, _ := w.Window(1)
+	if err := w.fabrics[0].Close(); err != nil {
+		t.Fatal(err)
+	}
+	if one.Put(1, at, 7); one.Get(1, at) != 7 || one.Err() != nil {
+		t.Errorf("own memory after the other node's Close: %v", one.Err())
+	}
+	if got := one.Get(0, at); got != 0 {
+		t.Errorf("Get of what is closed returned %d", got)
+	}
+	_, err = one.Await(context.Background(), 1, at, rma.Is(8))
+	for _, err := range []error{err, one.Err()} {
+		if !errors.Is(err, rma.ErrPeerLost) || !errors.Is(err, rma.ErrClosed) {
+			t.Errorf("after an operation on what is closed: %v", err)
+		}
+	}
+}

@@ -1,0 +1,24 @@
+package p2p
+
+import "sync/atomic"
+
+// Counts are what has happened to a node's streams. They may be read at any time.
+type Counts struct {
+	FramesIn atomic.Uint64 // that were read from streams
+	BytesIn  atomic.Uint64 // that were read from streams, headers included
+	Writes   atomic.Uint64 // to streams, of many frames each when there is much to say
+	BytesOut atomic.Uint64 // that were written; some again, after a stream broke
+
+	Streams    atomic.Uint64 // that were opened or accepted
+	Resumes    atomic.Uint64 // of them, those that went on where another had broken
+	Duplicates atomic.Uint64 // frames that came again, after that
+
+	Strangers atomic.Uint64 // connections of nobody of the run, closed
+	Refused   atomic.Uint64 // streams of nodes of the run that may not join, closed
+	Malformed atomic.Uint64 // frames that are none, out of turn, or make no sense; the stream was closed
+	Oversize  atomic.Uint64 // frames that claim too much; the stream was closed
+	Checksums atomic.Uint64 // frames whose bulk is not what was sent; the stream was closed
+
+	Lost atomic.Uint64 // nodes
+	Left atomic.Uint64 // nodes
+}

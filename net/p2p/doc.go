@@ -1,0 +1,42 @@
+// Package p2p moves bytes between the nodes of a run, over libp2p. It is the only
+// importer of it.
+//
+// A node is one process. [Join] makes it one of a run of fixed size: it listens, finds
+// the others through node 0, and returns when all are there. From then on
+//
+//   - [Node.Send] takes a parcel to another node, and [Node.Receive] says who takes
+//     those that come: exactly once, and in order, as long as both nodes are there;
+//   - [Node.Gather] gives everybody something of everybody, which is also a barrier;
+//   - [Node.OnLoss] tells of nodes that have died, or left, and [Node.OnSuspect] of
+//     those that this node has lost touch with, and that are about to give it up.
+//
+// # Lanes
+//
+// Between two nodes are two lanes, each an [engine.Link] over one stream of one
+// connection, which is opened when it is first needed:
+//
+//	control   small frames, heartbeats        default yamux windows and frames
+//	data      parcels with more than 8 KiB    large windows and frames
+//
+// so that a large block does not stand before a small frame. A stream that breaks is
+// opened again, and goes on where it was: nobody above notices. A lane has a goroutine
+// that writes, which joins what several others have appended, and one that reads, on
+// which receivers are called.
+//
+// # Who is let in
+//
+// Each node's identity is made from the cluster key and its number, so all know all
+// identities, and nobody else has any. Connections of others are closed before there
+// is a stream. Beyond the loopback interface a key is required.
+//
+// # Locks
+//
+// Each is held for a moment, and by nobody who sends, receives or calls back:
+//
+//	Node.mu   who is there, what is gathered
+//	peer.mu   what is known of a node
+//	lane.seat a stream is taking another's place (held while the old one ends)
+//	lane.mu   the lane's link and stream
+//
+// in this order. Receivers and observers are called with none of them held.
+package p2p

@@ -1,0 +1,113 @@
+package p2p
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// What errors are matched by.
+var (
+	// ErrNoKey is a node that would be open to the world.
+	ErrNoKey = errors.New("p2p: listening beyond loopback needs a key")
+	// ErrStranger is matched by the error of Join if node 0 has another key.
+	ErrStranger = errors.New("p2p: another key, or not a node of this run")
+	// ErrLost is matched by every *PeerError of a node that has died or was given up.
+	ErrLost = errors.New("p2p: node lost")
+	// ErrLeft is matched by every *PeerError of a node that has said that it leaves.
+	ErrLeft = errors.New("p2p: node has left the run")
+	// ErrRefused is matched by every *RefusedError.
+	ErrRefused = errors.New("p2p: refused")
+	// ErrMissing is matched by every *MissingError.
+	ErrMissing = errors.New("p2p: not all nodes came")
+	// ErrClosed is the error of what is done with a node that was closed.
+	ErrClosed = errors.New("p2p: node is closed")
+	// ErrBacklog is a parcel for a node that does not take what was sent before.
+	ErrBacklog = errors.New("p2p: backlog is full")
+	// ErrProtocol is matched by what a receiver returns for a parcel that no correct
+	// node sends, and by the loss of a node that went on with it.
+	ErrProtocol = errors.New("p2p: not in this protocol")
+)
+
+// Reasons for a loss.
+var (
+	errSilent = errors.New("nothing was heard of it for lease and skew")
+	errGone   = errors.New("nobody listens there any more")
+	errNobody = errors.New("it could not be reached")
+)
+
+// PeerError is that another node is gone. It stays so for the rest of the run.
+type PeerError struct {
+	Node    int
+	Address string // where it listened, "" if that was never known
+	Left    bool   // it has said so; otherwise it is lost
+	Why     error  // nil if it has left
+}
+
+func (e *PeerError) Error() string {
+	if e.Left {
+		return fmt.Sprintf("p2p: node %d at %s has left the run: let all nodes close together", e.Node, e.Address)
+	}
+	return fmt.Sprintf("p2p: node %d at %s is lost: %v: look there, then start the run again", e.Node, e.Address, e.Why)
+}
+
+// Is matches ErrLeft or ErrLost.
+func (e *PeerError) Is(target error) bool {
+	return target == ErrLeft && e.Left || target == ErrLost && !e.Left
+}
+
+// Unwrap is why it was lost.
+func (e *PeerError) Unwrap() error { return e.Why }
+
+// RefusedError is that another node does not want this one.
+type RefusedError struct {
+	By     int // which node
+	Reason string
+}
+
+func (e *RefusedError) Error() string {
+	return fmt.Sprintf("%v by node %d: %s", ErrRefused, e.By, e.Reason)
+}
+
+// Is matches ErrRefused.
+func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
+
+// MissingError is the error of Join for a run that never was complete.
+type MissingError struct {
+	Nodes   int   // of the run
+	Missing []int // those that did not come
+	Why     error // nil: in time
+}
+
+func (e *MissingError) Error() string {
+	var list strings.Builder
+	for i, number := range e.Missing {
+		if i == 16 {
+			fmt.Fprintf(&list, " and %d more", len(e.Missing)-i)
+			break
+		}
+		fmt.Fprintf(&list, " %d", number)
+	}
+	text := fmt.Sprintf("%v: of %d nodes, these did not:%s", ErrMissing, e.Nodes, list.String())
+	if e.Why != nil {
+		text += ": " + e.Why.Error()
+	}
+	return text + ": see what they say, or raise Options.JoinTimeout"
+}
+
+// Is matches ErrMissing.
+func (e *MissingError) Is(target error) bool { return target == ErrMissing }
+
+// Unwrap is why no more were waited for.
+func (e *MissingError) Unwrap() error { return e.Why }
+
+// protocolError is something that no correct node sends.
+func protocolError(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrProtocol, fmt.Sprintf(format, args...))
+}
+
+// isAny reports whether err matches any of the targets.
+func isAny(err error, targets ...error) bool {
+	return slices.ContainsFunc(targets, func(target error) bool { return errors.Is(err, target) })
+}

@@ -1,0 +1,358 @@
+package p2p
+
+import (
+	"context"
+	"encoding/binary"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/transport"
+
+	"github.com/orwl/go-orwl/net/wire"
+)
+
+// mallory has the identity of node 2 of 3, and does with it what she likes.
+type mallory struct {
+	t       *testing.T
+	host    *host
+	address string // of node 0
+	life    uint64
+	counts  *Counts // of node 0
+	nodes   []*Node // 0 and 1
+	took    atomic.Int64
+}
+
+// newMallory lets her join, so that the run is complete.
+func newMallory(t *testing.T) *mallory {
+	t.Helper()
+	m := &mallory{t: t, life: 7, counts: new(Counts)}
+	address, root, _ := start(t, 3, func(o *Options) { o.Counts = m.counts })
+	m.address = address
+	o := Options{Number: 2, Nodes: 3, Key: testKey, Counts: new(Counts)}.withDefaults()
+	var err error
+	if m.host, err = newHost(o); err != nil {
+		t.Fatal(err)
+	}
+	joined := make(chan *Node, 1)
+	go func() {
+		n, err := Join(soon(t), Options{Number: 1, Nodes: 3, Key: testKey, Root: address})
+		if err != nil {
+			t.Error(err)
+		}
+		joined <- n
+	}()
+	m.open(controlLane, 0)
+	m.nodes = []*Node{await(t, root, "node 0"), await(t, joined, "node 1")}
+	t.Cleanup(func() {
+		// She never says goodbye.
+		ctx, cancel := context.WithCancel(context.Background())
+		cancel()
+		for _, n := range m.nodes {
+			n.Close(ctx)
+		}
+	})
+	for _, n := range m.nodes {
+		receive(t, n, func(from int, header, bulk []byte) error {
+			if from == 2 {
+				m.took.Add(1)
+			}
+			return nil
+		})
+	}
+	return m
+}
+
+// connect opens a connection to node 0, and a stream.
+func (m *mallory) connect(kind laneKind) (transport.CapableConn, rawStream) {
+	m.t.Helper()
+	conn, err := m.host.dial(m.t.Context(), 0, m.address, kind)
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	m.t.Cleanup(func() { conn.Close() })
+	raw, err := conn.OpenStream(m.t.Context())
+	if err != nil {
+		m.t.Fatal(err)
+	}
+	raw.SetDeadline(time.Now().Add(patience))
+	return conn, raw
+}
+
+func (m *mallory) hello(kind laneKind, received uint64) wire.Hello {
+	return wire.Hello{Version: wire.Version, Nodes: 3, Node: 2, Incarnation: m.life,
+		Lane: uint64(kind), Received: received, Address: "127.0.0.1:1"}
+}
+
+// open opens a stream as a correct node does.
+func (m *mallory) open(kind laneKind, received uint64) rawStream {
+	m.t.Helper()
+	_, raw := m.connect(kind)
+	hello := m.hello(kind, received)
+	m.write(raw, hello.Append(nil))
+	in := wire.NewInput(raw, wire.MaxBulk)
+	if head, _, err := in.Next(); err != nil || head.Kind != wire.KindHello {
+		m.t.Fatalf("%v, %v instead of a hello", head.Kind, err)
+	}
+	return raw
+}
+
+func (m *mallory) write(raw rawStream, b []byte) {
+	if _, err := raw.Write(b); err != nil {
+		m.t.Log("write:", err) // it may be closed by now
+	}
+}
+
+// closed waits until node 0 has closed a stream.
+func (m *mallory) closed(raw rawStream) {
+	m.t.Helper()
+	nothing := make([]byte, 1<<10)
+	for {
+		if _, err := raw.Read(nothing); err != nil {
+			if strings.Contains(err.Error(), "deadline") || strings.Contains(err.Error(), "timeout") {
+				m.t.Fatal("node 0 does not close the stream")
+			}
+			return
+		}
+	}
+}
+
+// undisturbed checks that nodes 0 and 1 work on.
+func (m *mallory) undisturbed() {
+	m.t.Helper()
+	if err := m.nodes[0].Lost(1); err != nil {
+		m.t.Errorf("node 0 has lost node 1: %v", err)
+	}
+	got := make(chan struct{}, 1)
+	const channel = 2
+	if err := m.nodes[1].Receive(channel, Receiver{Take: func(int, []byte, []byte) error { got <- struct{}{}; return nil }}); err != nil {
+		m.t.Fatal(err)
+	}
+	if err := m.nodes[0].Send(1, channel, nil, nil, false); err != nil {
+		m.t.Fatal(err)
+	}
+	await(m.t, got, "a parcel between the others")
+}
+
+func parcel(number uint64, bulk []byte) []byte {
+	f := wire.Parcel{Channel: 1, Header: []byte("header")}
+	h := wire.Head{Number: number, Bulk: len(bulk), Sum: wire.Checksum(bulk)}
+	return append(f.Append(nil, h), bulk...)
+}
+
+func operation(kind wire.Kind, number uint64) []byte {
+	return (&wire.Operation{}).Append(nil, wire.Head{Kind: kind, Number: number})
+}
+
+// own is a parcel to the nodes themselves.
+func own(number uint64, says ...uint64) []byte {
+	header := wire.AppendArray(nil, len(says))
+	for _, v := range says {
+		header = wire.AppendUint(header, v)
+	}
+	f := wire.Parcel{Channel: ownChannel, Header: header}
+	return f.Append(nil, wire.Head{Number: number})
+}
+
+// Whatever comes on a stream, it is closed and counted; nothing is taken, and the
+// others do not notice.
+func TestHostileFrames(t *testing.T) {
+	wrongSum := parcel(1, []byte("bulk"))
+	wrongSum[len(wrongSum)-1] ^= 1
+	claim := func(bulk uint64) []byte {
+		f := wire.Parcel{Channel: 1}
+		return f.Append(nil, wire.Head{Number: 1, Bulk: int(bulk), Sum: 1})
+	}
+	noise := make([]byte, 1<<16)
+	rand.NewChaCha8([32]byte{1}).Read(noise)
+	malformed := func(c *Counts) *atomic.Uint64 { return &c.Malformed }
+	oversize := func(c *Counts) *atomic.Uint64 { return &c.Oversize }
+	for name, c := range map[string]struct {
+		lane  laneKind
+		bytes []byte
+		count func(c *Counts) *atomic.Uint64
+	}{
+		"noise":                   {controlLane, noise, oversize},
+		"zeros":                   {controlLane, make([]byte, 100), malformed},
+		"header of 4 GiB":         {controlLane, binary.LittleEndian.AppendUint32(nil, 1<<32-1), oversize},
+		"bulk too large":          {dataLane, claim(wire.MaxBulk + 1), oversize},
+		"wrong checksum":          {dataLane, wrongSum, func(c *Counts) *atomic.Uint64 { return &c.Checksums }},
+		"frames missing":          {controlLane, parcel(5, nil), malformed},
+		"hello again":             {controlLane, func() []byte { h := wire.Hello{Node: 2}; return h.Append(nil) }(), malformed},
+		"ack of nothing":          {controlLane, (&wire.Ack{Number: 1000}).Append(nil), malformed},
+		"beat on the data lane":   {dataLane, (&wire.Beat{Sent: 1}).Append(nil), malformed},
+		"echo of the future":      {controlLane, (&wire.Beat{Sent: 1, Echo: 1 << 62}).Append(nil), malformed},
+		"operation for no window": {controlLane, operation(wire.KindFetchOp, 1), malformed},
+		"members":                 {controlLane, own(1, saysMembers), malformed},
+		"loss":                    {controlLane, own(1, saysLost, 1), malformed},
+		"gathered":                {controlLane, own(1, saysGathered), malformed},
+		"gift of nothing":         {controlLane, own(1, saysGive), malformed},
+		"no word of the nodes":    {controlLane, own(1, 99), malformed},
+		"bye with a word":         {controlLane, []byte{6, 0, 0, 0, 0x95, byte(wire.KindBye), 1, 0, 0, 7}, malformed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMallory(t)
+			raw := m.open(c.lane, 0)
+			m.write(raw, c.bytes)
+			m.closed(raw)
+			if got := c.count(m.counts).Load(); got != 1 {
+				t.Errorf("counted %d times, want once", got)
+			}
+			if n := m.took.Load(); n > 0 {
+				t.Errorf("%d parcels were taken", n)
+			}
+			m.undisturbed()
+		})
+	}
+}
+
+// A frame that comes again is known, on the same stream and on another.
+func TestReplay(t *testing.T) {
+	m := newMallory(t)
+	frames := append(parcel(1, nil), parcel(2, make([]byte, 1000))...)
+	for range 3 {
+		raw := m.open(dataLane, 0)
+		for range 3 {
+			m.write(raw, frames)
+		}
+		m.write(raw, parcel(9, nil)) // ends it
+		m.closed(raw)
+	}
+	if n := m.took.Load(); n != 2 {
+		t.Errorf("%d parcels were taken, want 2", n)
+	}
+	if n := m.counts.Duplicates.Load(); n != 2*3*3-2 {
+		t.Errorf("%d duplicates counted, want %d", n, 2*3*3-2)
+	}
+	m.undisturbed()
+}
+
+// Who does not say hello as a correct node does gets no stream.
+func TestHostileHello(t *testing.T) {
+	for name, c := range map[string]struct {
+		first  func(h wire.Hello) []byte
+		reason string // that she is told
+		count  func(c *Counts) *atomic.Uint64
+	}{
+		"a parcel":        {func(wire.Hello) []byte { return parcel(1, nil) }, "", func(c *Counts) *atomic.Uint64 { return &c.Malformed }},
+		"noise":           {func(wire.Hello) []byte { return []byte("GET / HTTP/1.1\r\n\r\n") }, "", func(c *Counts) *atomic.Uint64 { return &c.Oversize }},
+		"another version": {func(h wire.Hello) []byte { h.Version = 2; return h.Append(nil) }, "it speaks version 2, node 0 speaks 1", nil},
+		"another node":    {func(h wire.Hello) []byte { h.Node = 1; return h.Append(nil) }, "its identity is that of node 2", nil},
+		"another lane":    {func(h wire.Hello) []byte { h.Lane = 1; return h.Append(nil) }, "lane 1", nil},
+		"no life":         {func(h wire.Hello) []byte { h.Incarnation = 0; return h.Append(nil) }, "no incarnation", nil},
+		"another life":    {func(h wire.Hello) []byte { h.Incarnation++; return h.Append(nil) }, "it is late", nil},
+		"to another life": {func(h wire.Hello) []byte { h.Peer = 1; return h.Append(nil) }, "another life", nil},
+		"too much is taken": {func(h wire.Hello) []byte { h.Received = 1000; return h.Append(nil) }, "",
+			func(c *Counts) *atomic.Uint64 { return &c.Malformed }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMallory(t)
+			if c.reason != "" {
+				c.count = func(c *Counts) *atomic.Uint64 { return &c.Refused }
+			}
+			_, raw := m.connect(controlLane)
+			m.write(raw, c.first(m.hello(controlLane, 0)))
+			in := wire.NewInput(raw, wire.MaxBulk)
+			head, body, err := in.Next()
+			var f wire.Refuse
+			if err == nil {
+				err = f.Parse(body)
+			}
+			if c.reason != "" && (err != nil || head.Kind != wire.KindRefuse || !strings.Contains(f.Reason, c.reason)) {
+				t.Errorf("got %v %q, %v, want refuse: %s", head.Kind, f.Reason, err, c.reason)
+			}
+			if c.reason == "" && err == nil {
+				t.Errorf("got %v, want nothing", head.Kind)
+			}
+			if n := c.count(m.counts).Load(); n != 1 {
+				t.Errorf("counted %d times, want once", n)
+			}
+			m.undisturbed()
+		})
+	}
+}
+
+// What is claimed costs nothing: memory follows what has come.
+func TestHostileClaimsCostNothing(t *testing.T) {
+	m := newMallory(t)
+	f := wire.Parcel{Channel: 1}
+	frame := f.Append(nil, wire.Head{Number: 1, Bulk: wire.MaxBulk, Sum: 1})
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	const streams = 10
+	for range streams {
+		raw := m.open(dataLane, 0)
+		m.write(raw, append(frame, make([]byte, 1000)...))
+	}
+	raw := m.open(dataLane, 0)
+	m.write(raw, parcel(1, nil)) // the streams before are over
+	for m.took.Load() == 0 {
+		await(t, time.After(time.Millisecond), "time")
+	}
+	runtime.ReadMemStats(&after)
+	if grown := after.TotalAlloc - before.TotalAlloc; grown > streams*8<<20 {
+		t.Errorf("%d MiB were allocated for %d streams with 1000 bytes each", grown>>20, streams)
+	}
+	m.undisturbed()
+}
+
+// A node can have so many connections, and no more, before it says hello.
+func TestHostileConnections(t *testing.T) {
+	m := newMallory(t)
+	closed := make(chan struct{}, 3*mostPending)
+	for range cap(closed) {
+		conn, err := m.host.dial(t.Context(), 0, m.address, controlLane)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { conn.Close() })
+		raw, err := conn.OpenStream(t.Context())
+		if err != nil {
+			closed <- struct{}{}
+			continue
+		}
+		go func() {
+			raw.Read(make([]byte, 1))
+			closed <- struct{}{}
+		}()
+	}
+	for range 2 * mostPending {
+		await(t, closed, "the end of a connection")
+	}
+	m.undisturbed()
+}
+
+// Who has no key of the run can connect, on his own side, and gets no stream.
+func TestStranger(t *testing.T) {
+	m := newMallory(t)
+	o := Options{Number: 2, Nodes: 3, Key: []byte("the key of another run"), Counts: new(Counts)}.withDefaults()
+	stranger, err := newHost(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	stranger.ids[0] = m.host.ids[0] // which is no secret
+	stranger.gater.numbers[stranger.ids[0]] = 0
+	conn, err := stranger.dial(t.Context(), 0, m.address, controlLane)
+	if err == nil {
+		defer conn.Close()
+		raw, err := conn.OpenStream(t.Context())
+		if err == nil {
+			hello := m.hello(controlLane, 0)
+			m.write(raw, hello.Append(nil))
+			m.closed(raw)
+		}
+	}
+	for m.counts.Strangers.Load() == 0 {
+		await(t, time.After(time.Millisecond), "time")
+	}
+	if n := m.counts.Strangers.Load(); n != 1 {
+		t.Errorf("%d strangers counted, want 1", n)
+	}
+	if n := m.counts.Malformed.Load() + m.counts.Refused.Load(); n > 0 {
+		t.Errorf("a stranger was heard")
+	}
+	m.undisturbed()
+}

@@ -1,0 +1,96 @@
+package p2p
+
+import "slices"
+
+// OnLoss has f called for each node that is gone, once, after everything that came
+// from it: also for those that already are. The error is a *PeerError, which matches
+// ErrLost or ErrLeft. Observers are called one at a time, and must not wait for long,
+// nor close the node.
+func (n *Node) OnLoss(f func(peer int, why error)) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.lossSeen = append(n.lossSeen, f)
+	for _, e := range n.announces {
+		n.notices.put(func() { f(e.Node, e) })
+	}
+}
+
+// OnSuspect has f called when a node may have given this one up, because none of the
+// last heartbeats was echoed: whatever that node has lent to this one is to be let go.
+// It is called again if the node was heard meanwhile.
+func (n *Node) OnSuspect(f func(peer int)) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.suspectors = append(n.suspectors, f)
+}
+
+// Suspected reports whether a node may have given this one up, as of now: it does not
+// wait for a timer, so it is right also for a process that was stopped and has just
+// gone on. A node that was never in touch is not suspected.
+func (n *Node) Suspected(number int) bool {
+	if number < 0 || number >= len(n.peers) || number == n.number {
+		return false
+	}
+	p := n.peers[number]
+	return p.met.Load() && n.now() >= p.echoed.Load()+int64(n.options.Lease-n.options.Skew)
+}
+
+// Lost is why a node is gone, nil if it is not: a *PeerError.
+func (n *Node) Lost(number int) error {
+	if number < 0 || number >= len(n.peers) || number == n.number {
+		return nil
+	}
+	if e := n.peers[number].fate(); e != nil {
+		return e
+	}
+	return nil
+}
+
+// hasLost does what must be done at once for a node that is gone. No lock is held.
+func (n *Node) hasLost(p *peer, e *PeerError) {
+	if n.closing.Load() {
+		n.regather()
+		return
+	}
+	if e.Left {
+		n.counts.Left.Add(1)
+		n.log.Info("node has left", "node", p.number)
+	} else {
+		n.counts.Lost.Add(1)
+		n.log.Warn("node lost", "node", p.number, "address", e.Address, "why", e.Why)
+	}
+	if !n.complete() && (n.number == 0 || p.number == 0) {
+		select {
+		case n.failed <- e:
+		default:
+		}
+	}
+	if n.number == 0 && !e.Left {
+		n.tellLoss(e)
+	}
+	n.regather()
+}
+
+// announce tells the observers of a node that is gone.
+func (n *Node) announce(p *peer, e *PeerError) {
+	n.mu.Lock()
+	n.announces = append(n.announces, e)
+	observers := slices.Clone(n.lossSeen)
+	n.mu.Unlock()
+	if o := n.operations.Load(); o != nil {
+		(*o).lost(p.number, e)
+	}
+	for _, f := range observers {
+		f(p.number, e)
+	}
+}
+
+// suspicion tells the observers of a node that may have given this one up.
+func (n *Node) suspicion(number int) {
+	n.mu.Lock()
+	observers := slices.Clone(n.suspectors)
+	n.mu.Unlock()
+	for _, f := range observers {
+		f(number)
+	}
+}

@@ -1,0 +1,211 @@
+package p2p
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func init() { actors["node"] = playNode }
+
+// playNode is a node of its own process: it joins, says what happens to it, echoes
+// channel 1, and ends when nobody holds its input any more.
+func playNode() int {
+	number, _ := strconv.Atoi(os.Getenv("ORWL_P2P_TEST_NUMBER"))
+	nodes, _ := strconv.Atoi(os.Getenv("ORWL_P2P_TEST_NODES"))
+	n, err := Join(context.Background(), Options{Number: number, Nodes: nodes, Key: testKey, Root: os.Getenv("ORWL_P2P_TEST_ROOT")})
+	if err != nil {
+		fmt.Println("failed", err)
+		return 1
+	}
+	n.OnSuspect(func(peer int) { fmt.Println("suspects", peer) })
+	n.OnLoss(func(peer int, why error) { fmt.Println("lost", peer, why) })
+	err = n.Receive(1, Receiver{Take: func(from int, header, bulk []byte) error {
+		return n.Send(from, 1, header, bulk, false)
+	}})
+	if err != nil {
+		fmt.Println("failed", err)
+		return 1
+	}
+	fmt.Println("joined")
+	io.Copy(io.Discard, os.Stdin)
+	return 0
+}
+
+// actor is a node in another process.
+type actor struct {
+	*exec.Cmd
+	lines chan string
+}
+
+// says waits until the actor says something that begins like this.
+func (a *actor) says(t *testing.T, beginning string) string {
+	t.Helper()
+	for {
+		if line := await(t, a.lines, fmt.Sprintf("%q of the other process", beginning)); strings.HasPrefix(line, beginning) {
+			return line
+		}
+	}
+}
+
+// runWith starts a run whose node 0 is here, and whose others have processes of their
+// own.
+func runWith(t *testing.T, others int) (*Node, []*actor) {
+	t.Helper()
+	address, root, failed := start(t, 1+others, nil)
+	actors := make([]*actor, 1+others)
+	for i := 1; i <= others; i++ {
+		a := &actor{exec.Command(os.Args[0]), make(chan string, 100)}
+		a.Env = append(os.Environ(), roleVariable+"=node", "ORWL_P2P_TEST_ROOT="+address,
+			fmt.Sprint("ORWL_P2P_TEST_NUMBER=", i), fmt.Sprint("ORWL_P2P_TEST_NODES=", 1+others))
+		a.Stderr = os.Stderr
+		in, err := a.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		out, err := a.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := a.Start(); err != nil {
+			t.Fatal(err)
+		}
+		read := make(chan struct{})
+		go func() {
+			defer close(read)
+			for s := bufio.NewScanner(out); s.Scan(); {
+				a.lines <- s.Text()
+			}
+		}()
+		t.Cleanup(func() {
+			in.Close()
+			a.Process.Kill()
+			<-read
+			a.Wait()
+		})
+		actors[i] = a
+	}
+	var n *Node
+	select {
+	case n = <-root:
+	case err := <-failed:
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { closeAll(t, n) })
+	for _, a := range actors[1:] {
+		a.says(t, "joined")
+	}
+	return n, actors
+}
+
+// losses are the nodes that n loses.
+func (n *Node) losses() <-chan error {
+	lost := make(chan error, n.Nodes())
+	n.OnLoss(func(_ int, why error) { lost <- why })
+	return lost
+}
+
+// A process that is killed is lost, and the others hear of it who never knew it.
+func TestKilled(t *testing.T) {
+	n, actors := runWith(t, 2)
+	lost := n.losses()
+	began := time.Now()
+	actors[1].Process.Kill()
+	err := await(t, lost, "the loss")
+	t.Logf("after %v: %v", time.Since(began).Round(time.Millisecond), err)
+	var gone *PeerError
+	if !errors.As(err, &gone) || gone.Node != 1 || gone.Address == "" || !errors.Is(err, ErrLost) || errors.Is(err, ErrLeft) {
+		t.Errorf("lost by %v, want ErrLost of node 1", err)
+	}
+	if err := n.Send(1, 1, nil, nil, false); !errors.Is(err, ErrLost) {
+		t.Errorf("Send to it: %v, want ErrLost", err)
+	}
+	if line := actors[2].says(t, "lost 1 "); !strings.Contains(line, "node 0 has given it up") {
+		t.Errorf("node 2 says %q, want that node 0 told it", line)
+	}
+}
+
+// A process that is stopped is lost by its silence. When it goes on, it suspects at
+// once that it is, and is told.
+func TestStopped(t *testing.T) {
+	n, actors := runWith(t, 1)
+	lost := n.losses()
+	began := time.Now()
+	actors[1].Process.Signal(syscall.SIGSTOP)
+	// What is written to it does not hold up the loss, however much.
+	for range 8 {
+		if err := n.Send(1, 1, nil, make([]byte, 4<<20), true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	paced := make(chan error, 1)
+	go func() { paced <- n.Pace(soon(t), 1) }()
+	err := await(t, lost, "the loss")
+	t.Logf("after %v: %v", time.Since(began).Round(time.Millisecond), err)
+	if !errors.Is(err, ErrLost) || !errors.Is(err, errSilent) {
+		t.Errorf("lost by %v, want silence", err)
+	}
+	if err := await(t, paced, "the end of Pace"); !errors.Is(err, ErrLost) {
+		t.Errorf("Pace for it: %v, want ErrLost", err)
+	}
+	actors[1].Process.Signal(syscall.SIGCONT)
+	actors[1].says(t, "suspects 0")
+	actors[1].says(t, "lost 0 ")
+}
+
+// A node whose beats are not echoed is suspected, though it speaks.
+func TestSuspect(t *testing.T) {
+	nodes := run(t, 2, func(o *Options) {
+		o.Lease, o.Skew, o.Beat = 300*time.Millisecond, 50*time.Millisecond, 20*time.Millisecond
+	})
+	block := make(chan struct{})
+	receive(t, nodes[1], func(int, []byte, []byte) error { <-block; return nil })
+	suspected := make(chan int, 10)
+	nodes[0].OnSuspect(func(peer int) { suspected <- peer })
+	if nodes[0].Suspected(0) || nodes[0].Suspected(2) {
+		t.Error("a node suspects itself, or nobody")
+	}
+	if err := nodes[0].Send(1, 1, nil, nil, false); err != nil {
+		t.Fatal(err)
+	}
+	if peer := await(t, suspected, "the suspicion"); peer != 1 || !nodes[0].Suspected(1) {
+		t.Errorf("node %d is suspected, want 1", peer)
+	}
+	close(block)
+}
+
+// OnLoss tells late observers of old losses, and each of each once.
+func TestOnLossLater(t *testing.T) {
+	nodes := run(t, 3, nil)
+	first := nodes[0].losses()
+	closeAll(t, nodes[2])
+	if err := await(t, first, "the loss"); !errors.Is(err, ErrLeft) || errors.Is(err, ErrLost) {
+		t.Errorf("node 2 is gone by %v, want ErrLeft", err)
+	}
+	second := nodes[0].losses()
+	if err := await(t, second, "the old loss"); !errors.Is(err, ErrLeft) {
+		t.Errorf("node 2 is gone by %v, want ErrLeft", err)
+	}
+	closeAll(t, nodes[1])
+	for _, lost := range []<-chan error{first, second} {
+		var gone *PeerError
+		if err := await(t, lost, "the loss"); !errors.As(err, &gone) || gone.Node != 1 {
+			t.Errorf("%v, want that node 1 has left", err)
+		}
+	}
+	if err := nodes[0].Lost(2); !errors.Is(err, ErrLeft) {
+		t.Errorf("Lost(2) is %v, want ErrLeft", err)
+	}
+	if err := nodes[0].Send(2, 1, nil, nil, false); !errors.Is(err, ErrLeft) {
+		t.Errorf("Send to it: %v, want ErrLeft", err)
+	}
+}

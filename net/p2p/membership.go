@@ -1,0 +1,236 @@
+package p2p
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/multiformats/go-multiaddr"
+
+	"github.com/orwl/go-orwl/net/wire"
+)
+
+// ownChannel is that of the nodes themselves. Its parcels begin with what they are:
+//
+//	members   from node 0, when all are there: an incarnation and an address each
+//	lost      from node 0: a node, and why
+//	give      to node 0: a name, a round, and something to be gathered
+//	gathered  from node 0: the same name and round, and what everybody gave
+const ownChannel = 0
+
+const (
+	saysMembers = iota + 1
+	saysLost
+	saysGive
+	saysGathered
+)
+
+// takeOwn receives ownChannel.
+func (n *Node) takeOwn(from int, header, bulk []byte) error {
+	r := wire.NewReader(header)
+	r.Array()
+	what := r.Uint()
+	switch {
+	case what == saysGive && n.number == 0:
+		return n.takeGift(from, &r, bulk)
+	case what == saysGathered && from == 0:
+		return n.takeGathered(&r, bulk)
+	case what == saysMembers && from == 0 && n.number != 0:
+		return n.takeMembers(bulk)
+	case what == saysLost && from == 0 && n.number != 0:
+		return n.takeLoss(&r)
+	}
+	return protocolError("node %d says %d", from, what)
+}
+
+// complete reports whether all nodes are there, or were.
+func (n *Node) complete() bool {
+	select {
+	case <-n.joined:
+		return true
+	default:
+		return false
+	}
+}
+
+// join waits until all nodes are there.
+func (n *Node) join(ctx context.Context) error {
+	if n.number == 0 {
+		return n.joinRoot(ctx)
+	}
+	root := n.lane(0, false)
+	root.mu.Lock()
+	root.connect(0)
+	root.mu.Unlock()
+	timer := time.NewTimer(n.options.JoinTimeout)
+	defer timer.Stop()
+	for {
+		select {
+		case <-n.joined:
+			return nil
+		case err := <-n.failed:
+			return n.notJoined(err)
+		case <-ctx.Done():
+			return n.notJoined(context.Cause(ctx))
+		case <-timer.C:
+			// Once admitted, it is for node 0 to wait for the others.
+			if !root.peer.met.Load() {
+				root.peer.mu.Lock()
+				defer root.peer.mu.Unlock()
+				return &MissingError{Nodes: n.options.Nodes, Missing: []int{0}, Why: root.peer.failure}
+			}
+		}
+	}
+}
+
+// notJoined is the error of Join.
+func (n *Node) notJoined(err error) error {
+	var gone *PeerError
+	if errors.As(err, &gone) && isAny(err, ErrRefused, ErrStranger) {
+		err = gone.Why
+	}
+	return fmt.Errorf("p2p: node %d could not join: %w", n.number, err)
+}
+
+// joinRoot waits for the others and tells them that all are there.
+func (n *Node) joinRoot(ctx context.Context) error {
+	n.enrolled(0)
+	timer := time.NewTimer(n.options.JoinTimeout)
+	defer timer.Stop()
+	select {
+	case <-n.joined:
+		return n.tellMembers()
+	case err := <-n.failed:
+		return n.missing(err)
+	case <-ctx.Done():
+		return n.missing(context.Cause(ctx))
+	case <-timer.C:
+		return n.missing(nil)
+	}
+}
+
+// missing is the error of Join on node 0.
+func (n *Node) missing(why error) error {
+	e := &MissingError{Nodes: n.options.Nodes, Why: why}
+	for _, p := range n.peers {
+		if p != nil && (p.life() == 0 || p.fate() != nil) {
+			e.Missing = append(e.Missing, p.number)
+		}
+	}
+	return e
+}
+
+// enrol notes where a node is that has said a good hello.
+func (n *Node) enrol(p *peer, hello *wire.Hello, remote multiaddr.Multiaddr) {
+	p.mu.Lock()
+	if p.address == "" {
+		p.address = seenFrom(hello.Address, remote)
+	}
+	first := !p.enrolled
+	p.enrolled = true
+	p.mu.Unlock()
+	if first && n.number == 0 {
+		n.enrolled(1)
+	}
+}
+
+// enrolled counts those who are there, on node 0.
+func (n *Node) enrolled(more int) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.present += more
+	if n.present == n.options.Nodes && !n.complete() {
+		close(n.joined)
+	}
+}
+
+// tellMembers tells everybody where everybody is.
+func (n *Node) tellMembers() error {
+	var list []byte
+	for i, p := range n.peers {
+		if i == n.number {
+			list = wire.AppendString(wire.AppendUint(list, n.options.Incarnation), n.announced)
+		} else {
+			list = wire.AppendString(wire.AppendUint(list, p.life()), p.where())
+		}
+	}
+	header := wire.AppendUint(wire.AppendArray(nil, 1), saysMembers)
+	for i := 1; i < n.options.Nodes; i++ {
+		if err := n.Send(i, ownChannel, header, list, true); err != nil {
+			return n.missing(err)
+		}
+	}
+	return nil
+}
+
+// takeMembers notes where everybody is.
+func (n *Node) takeMembers(list []byte) error {
+	if n.complete() {
+		return protocolError("the list of members, again")
+	}
+	r := wire.NewReader(list)
+	for i, p := range n.peers {
+		incarnation, address := r.Uint(), r.String()
+		if r.Err() != nil {
+			return r.Err()
+		}
+		switch {
+		case p == nil && incarnation != n.options.Incarnation:
+			return protocolError("the list of members has life %d of this node, which is %d", incarnation, n.options.Incarnation)
+		case p != nil && !p.is(incarnation, address):
+			p.lose(fmt.Errorf("%w: it is not the life that node 0 has admitted as node %d", ErrStranger, i))
+		}
+	}
+	if err := r.Done(); err != nil {
+		return err
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	close(n.joined)
+	return nil
+}
+
+// is notes the life and the address of the peer that node 0 tells, and reports whether
+// the life is the one that was met.
+func (p *peer) is(incarnation uint64, address string) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.address == "" {
+		p.address = address
+	}
+	if p.incarnation == 0 {
+		p.incarnation = incarnation
+	}
+	return p.incarnation == incarnation
+}
+
+// tellLoss tells everybody that node 0 has given a node up, so that all agree, and
+// nobody waits for it who was never in touch with it.
+func (n *Node) tellLoss(e *PeerError) {
+	if !n.complete() {
+		return
+	}
+	text := e.Why.Error()
+	header := wire.AppendUint(wire.AppendUint(wire.AppendArray(nil, 3), saysLost), uint64(e.Node))
+	header = wire.AppendString(header, text[:min(len(text), wire.MaxText)])
+	for _, p := range n.peers {
+		if p != nil && p.fate() == nil {
+			// If it fails, that node is gone too.
+			_ = n.Send(p.number, ownChannel, header, nil, false)
+		}
+	}
+}
+
+// takeLoss gives a node up because node 0 has.
+func (n *Node) takeLoss(r *wire.Reader) error {
+	number, why := r.UintTo(uint64(len(n.peers)-1)), r.String()
+	if err := r.Done(); err != nil {
+		return err
+	}
+	if number == 0 || int(number) == n.number {
+		return protocolError("node 0 says that it has lost node %d", number)
+	}
+	n.peers[number].lose(fmt.Errorf("node 0 has given it up: %s", why))
+	return nil
+}

@@ -1,0 +1,191 @@
+package p2p
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/orwl/go-orwl/net/wire"
+)
+
+// Node is this process, as one of a run. Its methods may be called by any goroutine.
+type Node struct {
+	options   Options
+	number    int
+	announced string // the address that others are told
+	address   string // that it listens at
+	born      time.Time
+	host      *host
+	peers     []*peer // by number; nil for the node itself
+	heart     *heart
+	notices   *mailbox // calls of observers
+	own       *mailbox // parcels to itself
+	log       *slog.Logger
+	counts    *Counts
+
+	ctx        context.Context // done when it is closed
+	cancel     context.CancelFunc
+	group      sync.WaitGroup // its goroutines
+	closing    atomic.Bool
+	closed     chan struct{}
+	receivers  atomic.Pointer[map[uint64]Receiver]
+	operations atomic.Pointer[operations]
+
+	joined chan struct{} // closed when all nodes are there
+	failed chan error    // gets why they will never be
+
+	mu         sync.Mutex
+	present    int // nodes that are there
+	held       map[uint64][]heldParcel
+	heldBytes  []int // by node
+	lossSeen   []func(peer int, why error)
+	suspectors []func(peer int)
+	announces  []*PeerError // of which observers were told
+	gathers    gathers
+}
+
+// Join makes this process a node of a run. It listens, and returns when all nodes are
+// there, or with the reason why they never will be. ctx bounds only that.
+func Join(ctx context.Context, options Options) (*Node, error) {
+	o := options.withDefaults()
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	n, err := newNode(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	if o.Listening != nil {
+		o.Listening(n.address)
+	}
+	n.group.Go(n.accept)
+	n.group.Go(n.heart.run)
+	if err := n.join(ctx); err != nil {
+		n.abandon(err)
+		return nil, err
+	}
+	return n, nil
+}
+
+// newNode makes a node that listens, but takes no connection yet.
+func newNode(ctx context.Context, o Options) (*Node, error) {
+	h, err := newHost(o)
+	if err != nil {
+		return nil, err
+	}
+	address, err := h.listen(ctx, o.Listen)
+	if err != nil {
+		return nil, err
+	}
+	n := &Node{
+		options: o, number: o.Number, address: address, announced: address, born: time.Now(),
+		host: h, notices: newMailbox(), own: newMailbox(), log: o.Log, counts: o.Counts,
+		closed: make(chan struct{}), joined: make(chan struct{}), failed: make(chan error, 1),
+		held: make(map[uint64][]heldParcel), heldBytes: make([]int, o.Nodes), present: 1,
+	}
+	n.ctx, n.cancel = context.WithCancel(context.Background())
+	n.heart = newHeart(n)
+	n.peers = make([]*peer, o.Nodes)
+	for i := range n.peers {
+		if i == n.number {
+			continue
+		}
+		n.peers[i] = newPeer(n, i)
+		if o.Peers != nil {
+			n.peers[i].address = o.Peers[i]
+		}
+	}
+	if o.Peers != nil {
+		n.announced = o.Peers[n.number]
+	}
+	if n.number > 0 {
+		n.peers[0].address = o.Root
+	}
+	receivers := map[uint64]Receiver{ownChannel: {Take: n.takeOwn}}
+	for channel, r := range o.Channels {
+		receivers[channel] = r
+	}
+	n.receivers.Store(&receivers)
+	n.group.Go(n.notices.run)
+	n.group.Go(n.own.run)
+	return n, nil
+}
+
+// Number is this node's.
+func (n *Node) Number() int { return n.number }
+
+// Nodes is how many there are, gone ones included.
+func (n *Node) Nodes() int { return n.options.Nodes }
+
+// Incarnation is which life of the node this is.
+func (n *Node) Incarnation() uint64 { return n.options.Incarnation }
+
+// Address is where it listens, as host:port.
+func (n *Node) Address() string { return n.address }
+
+// now is the time on this node's own clock, which never jumps, and is never 0.
+func (n *Node) now() int64 { return int64(time.Since(n.born)) + 1 }
+
+// Send sends a parcel to whoever receives the channel on another node, or on this
+// one. It does not wait, and the parcel is taken exactly once, unless either node is
+// lost before. Parcels of a channel are taken in order among those whose bulk is at
+// most 8 KiB, and among the others.
+//
+// Header is copied. So is bulk, unless keep is set: then it must not be changed until
+// the other node has taken it, which only its answer can tell.
+func (n *Node) Send(to int, channel uint64, header, bulk []byte, keep bool) error {
+	switch {
+	case to < 0 || to >= len(n.peers):
+		return fmt.Errorf("p2p: Send to node %d, want 0 to %d", to, len(n.peers)-1)
+	case len(header) > MaxParcelHeader || len(bulk) > wire.MaxBulk:
+		return fmt.Errorf("p2p: Send of a header of %d bytes and %d bytes of bulk, want at most %d and %d",
+			len(header), len(bulk), MaxParcelHeader, wire.MaxBulk)
+	case n.closing.Load() && channel != ownChannel:
+		return ErrClosed
+	}
+	if !keep && (len(bulk) >= dataFrom || to == n.number) {
+		bulk = bytes.Clone(bulk)
+	}
+	if to == n.number {
+		n.sendSelf(channel, bytes.Clone(header), bulk)
+		return nil
+	}
+	l := n.lane(to, len(bulk) >= dataFrom)
+	return l.send(&wire.Parcel{Channel: channel, Header: header}, bulk)
+}
+
+// MaxParcelHeader is the size of the largest header that Send takes.
+const MaxParcelHeader = wire.MaxHeader - mostParcelHead
+
+// Pace waits until not more than a few megabytes are on their way to a node on either
+// lane. Who sends much calls it before each parcel; a receiver must not.
+func (n *Node) Pace(ctx context.Context, to int) error {
+	if to < 0 || to >= len(n.peers) {
+		return fmt.Errorf("p2p: Pace for node %d, want 0 to %d", to, len(n.peers)-1)
+	}
+	if to == n.number {
+		return nil
+	}
+	for kind := range laneKinds {
+		if err := n.peers[to].lanes[kind].wait(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lane is the one to another node, for bulk or for everything else.
+func (n *Node) lane(to int, bulk bool) *lane {
+	if bulk {
+		return &n.peers[to].lanes[dataLane]
+	}
+	return &n.peers[to].lanes[controlLane]
+}
+
+// operate says who executes the window operations of other nodes. Those that come
+// before are refused: all nodes call it, and gather, before any uses a window.
+func (n *Node) operate(o operations) { n.operations.Store(&o) }

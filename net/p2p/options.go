@@ -1,0 +1,181 @@
+package p2p
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"time"
+
+	"github.com/orwl/go-orwl/net/wire"
+)
+
+// Options say which node this is, where the others are, and how long to wait.
+type Options struct {
+	// Number is this node's, from 0, and Nodes how many there are. Required.
+	Number, Nodes int
+	// Incarnation tells the lives of a node apart, and grows; taken from the clock
+	// if zero.
+	Incarnation uint64
+	// Key is the run's secret: all nodes have the same, and nobody else has it. May
+	// be missing only if the run stays on the loopback interface, where then every
+	// process of this machine can take part.
+	Key []byte
+	// Listen is the address to listen at; "127.0.0.1:0" if empty.
+	Listen string
+	// Root is the address of node 0. Required on all other nodes, unless Peers has it.
+	Root string
+	// Peers are the addresses of all nodes, by number, where others can reach them.
+	// If nil, nodes find each other through node 0.
+	Peers []string
+	// Listening, if not nil, is told the address that this node listens at.
+	Listening func(address string)
+
+	// Lease is for how long a node is believed to live after it was heard, Skew by
+	// how much two clocks may differ over that time, and Beat how often nodes speak;
+	// 1.5 s, 250 ms and 250 ms if zero. A node is lost after Lease+Skew of silence.
+	Lease, Skew, Beat time.Duration
+	// JoinTimeout is how long Join waits for the other nodes; 30 s if zero.
+	JoinTimeout time.Duration
+
+	// Security is how streams are encrypted; TLS if zero.
+	Security Security
+	// Private adds a network that is secret before anybody has said a word, by the
+	// pre-shared key of libp2p: encrypts twice. Needs a Key.
+	Private bool
+
+	// Channels are who receives from the beginning: see Node.Receive.
+	Channels map[uint64]Receiver
+	// MaxBulk is the size of the largest bulk that is received; wire.MaxBulk if zero.
+	MaxBulk int
+	// Backlog is how many bytes a lane keeps, at most, for a node that does not
+	// take them; 1 GiB if zero.
+	Backlog int
+
+	// Log is told what goes wrong; nothing is logged if nil.
+	Log *slog.Logger
+	// Counts are added to, if not nil.
+	Counts *Counts
+}
+
+// Security is how streams are encrypted. All nodes of a run use the same.
+type Security uint8
+
+// The ways to encrypt. TLS is 1.2 to 1.6 times as fast for large blocks.
+const (
+	TLS Security = iota
+	Noise
+	lastSecurity = Noise
+)
+
+const (
+	mostNodes  = 1 << 16
+	leastKey   = 16
+	shortLease = 10 * time.Millisecond
+)
+
+func (o Options) withDefaults() Options {
+	if o.Listen == "" {
+		o.Listen = "127.0.0.1:0"
+	}
+	if o.Root == "" && len(o.Peers) > 0 {
+		o.Root = o.Peers[0]
+	}
+	for d, standard := range map[*time.Duration]time.Duration{
+		&o.Lease: 1500 * time.Millisecond, &o.Skew: 250 * time.Millisecond,
+		&o.Beat: 250 * time.Millisecond, &o.JoinTimeout: 30 * time.Second,
+	} {
+		if *d == 0 {
+			*d = standard
+		}
+	}
+	if o.MaxBulk == 0 {
+		o.MaxBulk = wire.MaxBulk
+	}
+	if o.Backlog == 0 {
+		o.Backlog = 1 << 30
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	if o.Counts == nil {
+		o.Counts = new(Counts)
+	}
+	if o.Incarnation == 0 {
+		o.Incarnation = uint64(time.Now().UnixNano())
+	}
+	return o
+}
+
+func (o Options) validate() error {
+	bad := func(format string, args ...any) error { return fmt.Errorf("p2p: Options."+format, args...) }
+	switch {
+	case o.Nodes < 1 || o.Nodes > mostNodes:
+		return bad("Nodes is %d, want 1 to %d", o.Nodes, mostNodes)
+	case o.Number < 0 || o.Number >= o.Nodes:
+		return bad("Number is %d, want 0 to %d: nodes count from 0", o.Number, o.Nodes-1)
+	case o.Key != nil && len(o.Key) < leastKey:
+		return bad("Key has %d bytes, want at least %d", len(o.Key), leastKey)
+	case o.Peers != nil && len(o.Peers) != o.Nodes:
+		return bad("Peers has %d addresses, want one for each of the %d nodes", len(o.Peers), o.Nodes)
+	case o.Number > 0 && o.Root == "":
+		return bad("Root is empty, want the address of node 0")
+	case o.Lease < shortLease:
+		return bad("Lease is %v, want at least %v", o.Lease, shortLease)
+	case o.Skew < 0 || o.Skew > o.Lease/2:
+		return bad("Skew is %v, want 0 to half of the lease, %v", o.Skew, o.Lease/2)
+	case o.Beat <= 0 || o.Beat > (o.Lease-o.Skew)/2:
+		return bad("Beat is %v, want at most half of lease less skew, %v", o.Beat, (o.Lease-o.Skew)/2)
+	case o.JoinTimeout < 0:
+		return bad("JoinTimeout is %v, want more than 0", o.JoinTimeout)
+	case o.Security > lastSecurity:
+		return bad("Security is %d, want TLS or Noise", o.Security)
+	case o.Private && o.Key == nil:
+		return bad("Private is set without a Key, from which the network's own is made")
+	case o.MaxBulk < 0 || o.MaxBulk > wire.MaxBulk:
+		return bad("MaxBulk is %d, want 1 to %d", o.MaxBulk, wire.MaxBulk)
+	case o.Backlog < mostKept:
+		return bad("Backlog is %d, want at least %d", o.Backlog, mostKept)
+	}
+	return o.validateAddresses()
+}
+
+func (o Options) validateAddresses() error {
+	for channel, r := range o.Channels {
+		if channel == ownChannel || r.Take == nil {
+			return fmt.Errorf("p2p: Options.Channels has channel %d, want 1 and above, each with Take", channel)
+		}
+	}
+	check := func(field, address string) error {
+		if _, _, err := net.SplitHostPort(address); err != nil {
+			return fmt.Errorf("p2p: Options.%s is %q, want host:port: %w", field, address, err)
+		}
+		return nil
+	}
+	if err := check("Listen", o.Listen); err != nil {
+		return err
+	}
+	if o.Number > 0 {
+		if err := check("Root", o.Root); err != nil {
+			return err
+		}
+	}
+	for i, address := range o.Peers {
+		if err := check(fmt.Sprintf("Peers[%d]", i), address); err != nil {
+			return err
+		}
+	}
+	if o.Key == nil && !loopback(o.Listen) {
+		return fmt.Errorf("%w: Options.Listen is %q: give all nodes the same Key, or listen at 127.0.0.1", ErrNoKey, o.Listen)
+	}
+	return nil
+}
+
+// loopback reports whether an address can be reached from this machine only.
+func loopback(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	if err != nil {
+		return false
+	}
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

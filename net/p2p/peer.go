@@ -1,0 +1,230 @@
+package p2p
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/network"
+
+	"github.com/orwl/go-orwl/net/wire"
+)
+
+// rawStream is libp2p's.
+type rawStream = network.MuxedStream
+
+// peer is what this node knows of another.
+//
+//	unmet ──▶ met ──┬──▶ lost    for good, in this run
+//	                └──▶ left
+type peer struct {
+	node   *Node
+	number int
+	lanes  [laneKinds]lane
+
+	ctx    context.Context // done when it is gone
+	cancel context.CancelFunc
+
+	met     atomic.Bool  // it has said hello
+	pending atomic.Int32 // connections that have not
+	// Times by Node.now: when it was last heard, when the newest of this node's
+	// beats was sent that it has echoed, and its own newest beat, to be echoed.
+	heard, echoed atomic.Int64
+	beat          atomic.Uint64
+	suspected     atomic.Bool
+
+	mu          sync.Mutex
+	address     string
+	incarnation uint64
+	gone        *PeerError
+	failure     error // why it could not be dialled the last time
+	faults      int
+	enrolled    bool // with node 0
+}
+
+// mostFaults is how many streams of a peer may end by what no correct node sends.
+const mostFaults = 16
+
+func newPeer(n *Node, number int) *peer {
+	p := &peer{node: n, number: number}
+	p.ctx, p.cancel = context.WithCancel(n.ctx)
+	for kind := range p.lanes {
+		p.lanes[kind].init(p, laneKind(kind))
+	}
+	return p
+}
+
+// where is its address.
+func (p *peer) where() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.address
+}
+
+// life is its incarnation, 0 if that is not known.
+func (p *peer) life() uint64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.incarnation
+}
+
+// fate is why it is gone, nil if it is not.
+func (p *peer) fate() *PeerError {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.gone
+}
+
+// failed notes why it could not be dialled.
+func (p *peer) failed(err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.failure = err
+}
+
+// pause waits, at most until the peer is gone or something else has happened.
+func (p *peer) pause(d time.Duration, happened <-chan struct{}) {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-happened:
+	case <-p.ctx.Done():
+	}
+}
+
+// check is what is wrong with a hello, "" if nothing is. It gets the life of the peer
+// from the first.
+func (p *peer) check(f *wire.Hello, kind laneKind) (reason string) {
+	o := &p.node.options
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	switch {
+	case f.Version != wire.Version:
+		return fmt.Sprintf("it speaks version %d, node %d speaks %d: start all nodes from one build", f.Version, o.Number, wire.Version)
+	case f.Nodes != uint64(o.Nodes):
+		return fmt.Sprintf("its run has %d nodes, that of node %d has %d: give all the same number", f.Nodes, o.Number, o.Nodes)
+	case f.Node != uint64(p.number):
+		return fmt.Sprintf("it says that it is node %d, and its identity is that of node %d", f.Node, p.number)
+	case f.Lane != uint64(kind):
+		return fmt.Sprintf("it says lane %d on a connection for lane %d", f.Lane, kind)
+	case f.Incarnation == 0:
+		return "it has no incarnation"
+	case p.incarnation != 0 && f.Incarnation != p.incarnation:
+		return p.taken()
+	case p.gone != nil:
+		return fmt.Sprintf("node %d has given it up: %v", o.Number, p.gone)
+	case f.Peer != 0 && f.Peer != o.Incarnation:
+		return fmt.Sprintf("it takes node %d for another life of it", o.Number)
+	}
+	p.incarnation = f.Incarnation
+	return ""
+}
+
+// taken is why another life of the peer is not admitted. p.mu is held.
+func (p *peer) taken() string {
+	if p.gone != nil {
+		return fmt.Sprintf("node %d is gone from this run, and cannot come back: %v", p.number, p.gone)
+	}
+	if p.node.complete() {
+		return fmt.Sprintf("it is late: all %d nodes are there, node %d at %s", p.node.options.Nodes, p.number, p.address)
+	}
+	return fmt.Sprintf("number %d is in use, by the node at %s: give each node its own", p.number, p.address)
+}
+
+// greeted notes that a stream was opened: the peer lives. If it has answered, then to
+// what this side said at the time said.
+func (p *peer) greeted(kind laneKind, said int64, answered bool) {
+	p.hears()
+	if answered || !p.met.Load() {
+		raise(&p.echoed, said)
+	}
+	if kind == controlLane {
+		p.met.Store(true)
+		p.speak()
+		p.node.heart.nudge()
+	}
+}
+
+// hears notes a sign of life.
+func (p *peer) hears() { raise(&p.heard, p.node.now()) }
+
+// beaten takes a heartbeat.
+func (p *peer) beaten(f wire.Beat) error {
+	if int64(f.Echo) > p.node.now() || int64(f.Echo) < 0 {
+		return protocolError("it echoes a beat that was not sent yet")
+	}
+	p.hears()
+	p.beat.Store(f.Sent)
+	raise(&p.echoed, int64(f.Echo))
+	return nil
+}
+
+// speak sends a heartbeat.
+func (p *peer) speak() {
+	f := wire.Beat{Sent: uint64(p.node.now()), Echo: p.beat.Load()}
+	p.lanes[controlLane].loose(f.Append)
+}
+
+// misheard counts a connection that began with what no correct node says.
+func (p *peer) misheard(err error) {
+	l := &p.lanes[controlLane]
+	l.fault(&stream{lane: l}, err)
+}
+
+// misbehaved notes something that no correct node does, and gives the peer up if it
+// goes on with that.
+func (p *peer) misbehaved(err error) {
+	p.mu.Lock()
+	p.faults++
+	faults := p.faults
+	p.mu.Unlock()
+	p.node.log.Warn("stream closed for what came", "node", p.number, "times", faults, "why", err)
+	if faults >= mostFaults {
+		p.lose(fmt.Errorf("%w: %d streams were closed for what came, the last %w", ErrProtocol, faults, err))
+	}
+}
+
+// lose gives the peer up, for good.
+func (p *peer) lose(why error) { p.end(&PeerError{Node: p.number, Why: why}) }
+
+// left takes that the peer leaves: what it has to say, it has said.
+func (p *peer) left() { p.end(&PeerError{Node: p.number, Left: true}) }
+
+// end ends everything with the peer, and tells everybody, once it is over.
+func (p *peer) end(e *PeerError) {
+	p.mu.Lock()
+	if p.gone != nil {
+		p.mu.Unlock()
+		return
+	}
+	e.Address = p.address
+	p.gone = e
+	p.mu.Unlock()
+	p.cancel()
+	p.node.hasLost(p, e)
+	var streams []*stream
+	for kind := range p.lanes {
+		if s := p.lanes[kind].finish(e, !e.Left); s != nil && !e.Left {
+			streams = append(streams, s)
+		}
+	}
+	p.node.group.Go(func() {
+		for _, s := range streams {
+			<-s.ended
+		}
+		p.node.notices.put(func() { p.node.announce(p, e) })
+	})
+}
+
+// raise sets a to v, unless it is greater.
+func raise(a *atomic.Int64, v int64) {
+	for {
+		old := a.Load()
+		if v <= old || a.CompareAndSwap(old, v) {
+			return
+		}
+	}
+}

@@ -1,0 +1,163 @@
+package p2p
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"math/rand/v2"
+	"sync"
+	"testing"
+)
+
+// breakAny breaks the streams of a lane, if there is one, as a network would.
+func (l *lane) breakAny() bool {
+	l.mu.Lock()
+	s := l.stream
+	l.mu.Unlock()
+	if s != nil {
+		s.conn.Close()
+	}
+	return s != nil
+}
+
+// Whatever becomes of the streams, each parcel comes once and in order.
+func TestBrokenStreams(t *testing.T) {
+	const rounds, small, large = 40, 200, 10
+	counts := new(Counts)
+	nodes := run(t, 2, func(o *Options) { o.Counts = counts })
+	arrived := make(chan struct{}, 2*(small+large))
+	for i, n := range nodes {
+		var next [laneKinds]uint64
+		receive(t, n, func(_ int, header, bulk []byte) error {
+			kind, number := laneKind(header[0]), binary.LittleEndian.Uint64(header[1:])
+			if want := next[kind]; number != want {
+				t.Errorf("node %d, %v lane: parcel %d came, want %d", i, kind, number, want)
+			}
+			next[kind]++
+			if !bytes.Equal(bulk, filling(number, len(bulk))) {
+				t.Errorf("node %d, %v lane: parcel %d has other bytes", i, kind, number)
+			}
+			arrived <- struct{}{}
+			return nil
+		})
+	}
+	random := rand.New(rand.NewPCG(1, 2))
+	for round := range uint64(rounds) {
+		var working sync.WaitGroup
+		for _, n := range nodes {
+			working.Go(func() { n.sendMany(t, controlLane, round*small, small) })
+			working.Go(func() { n.sendMany(t, dataLane, round*large, large) })
+		}
+		n := nodes[random.IntN(2)]
+		working.Go(func() { n.lane(1-n.number, random.IntN(2) == 0).breakAny() })
+		for range 2 * (small + large) {
+			await(t, arrived, "a parcel")
+		}
+		working.Wait()
+	}
+	if counts.Resumes.Load() < rounds/2 {
+		t.Errorf("%d streams were resumed, that is no test", counts.Resumes.Load())
+	}
+	if n := counts.Malformed.Load() + counts.Checksums.Load() + counts.Oversize.Load(); n > 0 {
+		t.Errorf("%d frames of correct nodes were not taken", n)
+	}
+	t.Logf("%d streams, %d resumed, %d frames came again", counts.Streams.Load(), counts.Resumes.Load(), counts.Duplicates.Load())
+}
+
+// sendMany sends parcels to the other of two nodes by one lane.
+func (n *Node) sendMany(t *testing.T, kind laneKind, from, parcels uint64) {
+	for i := from; i < from+parcels; i++ {
+		size := int(i % 300)
+		if kind == dataLane {
+			size = dataFrom + int(i%50)*5000
+		}
+		header := binary.LittleEndian.AppendUint64([]byte{byte(kind)}, i)
+		if err := n.Send(1-n.number, 1, header, filling(i, size), i%2 == 0); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// filling is what a parcel's bulk is made of.
+func filling(number uint64, size int) []byte {
+	b := make([]byte, size)
+	for i := range b {
+		b[i] = byte(int(number) + i*7)
+	}
+	return b
+}
+
+// Both begin at once, again and again: one stream is left, and nothing is lost.
+func TestBothDial(t *testing.T) {
+	const rounds = 30
+	nodes := run(t, 3, nil)
+	got := make(chan int, 2)
+	for i, n := range nodes[1:] {
+		receive(t, n, func(int, []byte, []byte) error {
+			got <- i
+			return nil
+		})
+	}
+	for range rounds {
+		var both sync.WaitGroup
+		for _, n := range nodes[1:] {
+			both.Go(func() {
+				if err := n.Send(3-n.number, 1, nil, nil, false); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		both.Wait()
+		if a, b := await(t, got, "a parcel"), await(t, got, "a parcel"); a == b {
+			t.Fatalf("two parcels came to node %d", a+1)
+		}
+		nodes[1].lane(2, false).breakAny()
+		nodes[2].lane(1, false).breakAny()
+	}
+}
+
+// A parcel that no correct node sends closes the stream, and nothing else.
+func TestReceiverRefuses(t *testing.T) {
+	counts := new(Counts)
+	nodes := run(t, 2, func(o *Options) { o.Counts = counts })
+	got := make(chan string, 10)
+	receive(t, nodes[1], func(_ int, header, _ []byte) error {
+		got <- string(header)
+		if string(header) == "bad" {
+			return protocolError("bad")
+		}
+		return nil
+	})
+	for _, header := range []string{"good", "bad", "better"} {
+		if err := nodes[0].Send(1, 1, []byte(header), nil, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []string{"good", "bad", "better"} {
+		if header := await(t, got, "a parcel"); header != want {
+			t.Errorf("%q came, want %q", header, want)
+		}
+	}
+	if n := counts.Malformed.Load(); n != 1 {
+		t.Errorf("%d frames counted as malformed, want 1", n)
+	}
+	if err := nodes[0].Lost(1); err != nil {
+		t.Errorf("one bad parcel, and %v", err)
+	}
+}
+
+// Who goes on with it is given up.
+func TestReceiverRefusesAll(t *testing.T) {
+	nodes := run(t, 2, nil)
+	lost := make(chan error, 1)
+	nodes[1].OnLoss(func(_ int, why error) { lost <- why })
+	receive(t, nodes[1], func(int, []byte, []byte) error { return protocolError("bad") })
+	for range mostFaults {
+		if err := nodes[0].Send(1, 1, nil, nil, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := await(t, lost, "the loss"); !errors.Is(err, ErrProtocol) || !errors.Is(err, ErrLost) {
+		t.Errorf("lost by %v, want ErrProtocol", err)
+	}
+}

@@ -1,0 +1,244 @@
+package orwl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/orwl/go-orwl/net/p2p"
+	"github.com/orwl/go-orwl/orwl/launch"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// Nodes are the processes of a run, as one of them sees them. A run of one process
+// has no network.
+type Nodes struct {
+	place launch.Place
+	node  *p2p.Node // nil: there is no other
+	site  *resource.Site
+
+	mu    sync.Mutex
+	run   func(error) // ends the run that is under way
+	ended error       // why it is to end, if that came before it began
+	taken bool        // by a Runtime
+}
+
+// JoinOptions say how a process finds the others of its run. The zero value does
+// as the environment says.
+type JoinOptions struct {
+	// Place is which node of how many this is, and where the others are;
+	// launch.FromEnvironment if nil.
+	Place *launch.Place
+	// Lease is for how long a node may be silent before it is taken for lost, 1.5 s
+	// by default.
+	Lease time.Duration
+	// Patience is for how long the nodes wait for each other in the beginning, 30 s
+	// by default.
+	Patience time.Duration
+	// Log is where it says what it does; slog.Default by default.
+	Log *slog.Logger
+}
+
+// What the nodes tell each other on which channel.
+const (
+	resourceChannel = 1
+	runChannel      = 2
+)
+
+// NodeError is the failure of another node.
+type NodeError struct {
+	Node int
+	Text string
+}
+
+func (e *NodeError) Error() string { return fmt.Sprintf("orwl: node %d: %s", e.Node, e.Text) }
+
+// Join meets the other nodes of the run. It returns when all are there.
+func Join(ctx context.Context, o JoinOptions) (*Nodes, error) {
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	n := new(Nodes)
+	if o.Place != nil {
+		n.place = *o.Place
+	} else {
+		var err error
+		if n.place, err = launch.FromEnvironment(); err != nil {
+			return nil, err
+		}
+	}
+	if n.place.Nodes <= 1 {
+		n.place.Nodes = 1
+		return n, nil
+	}
+	return n, n.join(ctx, o)
+}
+
+func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
+	p := n.place
+	n.site, err = resource.NewSite(resource.SiteOptions{
+		Node: resource.Node(p.Node), Nodes: p.Nodes, Transport: n,
+	})
+	if err != nil {
+		return err
+	}
+	n.node, err = p2p.Join(ctx, p2p.Options{
+		Number: p.Node, Nodes: p.Nodes, Key: p.Key, Listen: p.Listen, Root: p.Root, Peers: p.Peers,
+		Listening: n.listening(o.Log), Lease: o.Lease, JoinTimeout: o.Patience, Log: o.Log,
+	})
+	if err != nil {
+		return err
+	}
+	n.node.OnLoss(n.lost)
+	return errors.Join(
+		n.node.Receive(resourceChannel, p2p.Receiver{Take: n.deliver}),
+		n.node.Receive(runChannel, p2p.Receiver{Take: n.told}))
+}
+
+// listening tells whoever started node 0 where it listens.
+func (n *Nodes) listening(log *slog.Logger) func(address string) {
+	return func(address string) {
+		if n.place.Report == nil {
+			return
+		}
+		if err := n.place.Report(address); err != nil {
+			log.Error("orwl: the others will not find this node", "why", err)
+		}
+	}
+}
+
+// Send implements resource.Transport.
+func (n *Nodes) Send(to resource.Node, header, bulk []byte, keep bool) error {
+	return n.node.Send(int(to), resourceChannel, header, bulk, keep)
+}
+
+func (n *Nodes) deliver(from int, header, bulk []byte) error {
+	err := n.site.Deliver(resource.Node(from), header, bulk)
+	if err == nil || errors.Is(err, resource.ErrReplayed) || errors.Is(err, resource.ErrOtherLife) {
+		return nil
+	}
+	return fmt.Errorf("%w: %w", p2p.ErrProtocol, err)
+}
+
+// told ends the run because another node says that it has ended.
+func (n *Nodes) told(from int, header, _ []byte) error {
+	n.end(&NodeError{from, string(header)})
+	return nil
+}
+
+// lost ends what concerns a node that is lost, or has left before its time.
+func (n *Nodes) lost(peer int, why error) {
+	n.site.Lost(resource.Node(peer), why)
+	n.end(&NodeError{peer, why.Error()})
+}
+
+// end ends the run that is under way, or is to begin.
+func (n *Nodes) end(why error) {
+	n.mu.Lock()
+	run := n.run
+	if n.ended == nil {
+		n.ended = why
+	}
+	n.mu.Unlock()
+	if run != nil {
+		run(why)
+	}
+}
+
+// begin has end called when another node's failure ends the run.
+func (n *Nodes) begin(end func(error)) {
+	n.mu.Lock()
+	ended := n.ended
+	n.run = end
+	n.mu.Unlock()
+	if ended != nil {
+		end(ended)
+	}
+}
+
+// tell tells all other nodes that the run has ended here.
+func (n *Nodes) tell(why error) {
+	for peer := range n.Count() {
+		if peer != n.Number() {
+			_ = n.node.Send(peer, runChannel, []byte(why.Error()), nil, false) // who is lost need not know
+		}
+	}
+}
+
+// Number is which node this is, from 0.
+func (n *Nodes) Number() int {
+	if n == nil {
+		return 0
+	}
+	return n.place.Node
+}
+
+// Count is how many nodes there are.
+func (n *Nodes) Count() int {
+	if n == nil {
+		return 1
+	}
+	return n.place.Nodes
+}
+
+// many reports whether there are others.
+func (n *Nodes) many() bool { return n.Count() > 1 }
+
+// Place is how the process came to be this node.
+func (n *Nodes) Place() launch.Place { return n.place }
+
+// Gather returns what each node has said under a name, in their order, as soon as
+// all have: a barrier, too. Of a node that is lost it is nil.
+func (n *Nodes) Gather(ctx context.Context, name string, blob []byte) ([][]byte, error) {
+	if !n.many() {
+		return [][]byte{blob}, nil
+	}
+	return n.node.Gather(ctx, name, blob)
+}
+
+// Close leaves the run, when all nodes that are not lost do.
+func (n *Nodes) Close(ctx context.Context) error {
+	if !n.many() {
+		return nil
+	}
+	_, err := n.Gather(ctx, "close", nil)
+	return errors.Join(err, n.node.Close(ctx))
+}
+
+// Run is a program on all nodes of its run: it joins the others, runs program, which
+// declares and runs tasks as it would alone, and leaves when all have.
+//
+//	err := orwl.Run(ctx, orwl.Options{}, func(ctx context.Context, rt *orwl.Runtime) error {
+//		...
+//		return rt.Run(ctx)
+//	})
+func Run(ctx context.Context, o Options, program func(ctx context.Context, rt *Runtime) error) error {
+	nodes, err := Join(ctx, JoinOptions{Log: o.Log})
+	if err != nil {
+		return err
+	}
+	o.Nodes = nodes
+	rt, err := New(o)
+	if err == nil {
+		err = program(ctx, rt)
+		err = errors.Join(err, rt.Close())
+	}
+	return errors.Join(err, nodes.Close(context.WithoutCancel(ctx)))
+}
+
+// take makes a runtime the only one of the nodes.
+func (n *Nodes) take() error {
+	if !n.many() {
+		return nil
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.taken {
+		return ErrNodesTaken
+	}
+	n.taken = true
+	return nil
+}

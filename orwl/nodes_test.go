@@ -1,0 +1,177 @@
+package orwl
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"reflect"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/orwl/go-orwl/orwl/launch"
+)
+
+var silent = slog.New(slog.NewTextHandler(io.Discard, nil))
+
+// crew are the nodes of a run, all in this process, over libp2p.
+func crew(t testing.TB, count int) []*Nodes {
+	t.Helper()
+	nodes := make([]*Nodes, count)
+	errs := make([]error, count)
+	address := make(chan string, 1)
+	join := func(i int, p launch.Place) {
+		p.Node, p.Nodes, p.Listen = i, count, "127.0.0.1:0"
+		nodes[i], errs[i] = Join(context.Background(), JoinOptions{Place: &p, Log: silent})
+	}
+	var all sync.WaitGroup
+	all.Go(func() { join(0, launch.Place{Report: func(a string) error { address <- a; return nil }}) })
+	root := <-address
+	for i := 1; i < count; i++ {
+		all.Go(func() { join(i, launch.Place{Root: root}) })
+	}
+	all.Wait()
+	if err := errors.Join(errs...); err != nil {
+		t.Fatal(err)
+	}
+	return nodes
+}
+
+// disband closes all nodes.
+func disband(t testing.TB, nodes []*Nodes) {
+	t.Helper()
+	each(nodes, func(_ int, n *Nodes) {
+		if err := n.Close(context.Background()); err != nil {
+			t.Errorf("closing node %d: %v", n.Number(), err)
+		}
+	})
+}
+
+// each calls f for all nodes at once.
+func each(nodes []*Nodes, f func(i int, n *Nodes)) {
+	var all sync.WaitGroup
+	for i, n := range nodes {
+		all.Go(func() { f(i, n) })
+	}
+	all.Wait()
+}
+
+// TestSequentialEquivalenceOnNodes is TestSequentialEquivalence with tasks and
+// homes that are spread over nodes: it is still what running the tasks one after
+// another would compute, bit for bit.
+func TestSequentialEquivalenceOnNodes(t *testing.T) {
+	alive := 0
+	for seed := range plans(t, 5) {
+		p := drawPlan(seed)
+		if len(p.order()) < len(p.tasks) {
+			continue
+		}
+		alive++
+		want := p.sequential()
+		count := 2 + int(seed%3)
+		nodes := crew(t, count)
+		got := make([]outcome, count)
+		seen := make([][]uint64, len(p.tasks))
+		each(nodes, func(node int, n *Nodes) {
+			rt := p.declare(t, Options{Nodes: n}, func(i int) func(*Task) error {
+				return p.body(i, &seen[i], noise(seed<<8+uint64(i)), (*Task).Context)
+			})
+			for i, task := range rt.tasks {
+				task.On(int(mix(seed+uint64(i)) % uint64(count)))
+			}
+			if seed%2 == 0 {
+				for name, r := range rt.resources {
+					rt.Home(r, int(mix(seed^uint64(name[1]))%uint64(count)))
+				}
+			}
+			if err := rt.Run(context.Background()); err != nil {
+				t.Errorf("node %d: %v\nin %v", node, err, p)
+				return
+			}
+			got[node] = p.result(t, rt, nil)
+		})
+		disband(t, nodes)
+		for node := range got {
+			if got[node].seen = seen; !reflect.DeepEqual(got[node], want) {
+				t.Errorf("%d nodes, by node %d: %v, want %v\nin %v", count, node, got[node], want, p)
+			}
+		}
+		if t.Failed() {
+			return
+		}
+	}
+	if alive == 0 {
+		t.Error("no plan lives: draw others")
+	}
+}
+
+// TestFailureEndsAllNodes lets a task fail on one node. The runs on all others end,
+// and say which and why.
+func TestFailureEndsAllNodes(t *testing.T) {
+	nodes := crew(t, 3)
+	defer disband(t, nodes)
+	each(nodes, func(i int, n *Nodes) {
+		rt := mustNew(t, Options{Nodes: n})
+		for j := range 3 {
+			rt.Resource(name(j), 8)
+		}
+		for j := range 3 {
+			task := rt.Task(name(j)).On(j)
+			task.Write(rt.Lookup(name(j)))
+			task.Read(rt.Lookup(name((j + 1) % 3)))
+			task.Do(func(task *Task) error {
+				for round := range task.Rounds(-1) {
+					if j == 1 && round == 10 {
+						return errPlanned
+					}
+				}
+				return nil
+			})
+		}
+		err := rt.Run(context.Background())
+		if i == 1 {
+			if !errors.Is(err, errPlanned) {
+				t.Errorf("node 1: %v", err)
+			}
+			return
+		}
+		var other *NodeError
+		if !errors.As(err, &other) || other.Node != 1 || !strings.Contains(other.Text, errPlanned.Error()) {
+			t.Errorf("node %d: %v, want that of node 1", i, err)
+		}
+	})
+}
+
+// TestOtherPrograms lets nodes declare different programs. None of them runs.
+func TestOtherPrograms(t *testing.T) {
+	nodes := crew(t, 2)
+	defer disband(t, nodes)
+	each(nodes, func(i int, n *Nodes) {
+		rt := mustNew(t, Options{Nodes: n})
+		task := rt.Task("t")
+		task.Write(rt.Resource("r", 8+8*i))
+		task.Do(func(*Task) error { t.Error("a task runs"); return nil })
+		if err := rt.Run(context.Background()); err == nil || !strings.Contains(err.Error(), "another program") {
+			t.Errorf("node %d: %v", i, err)
+		}
+	})
+}
+
+func TestNoSuchNode(t *testing.T) {
+	rt := mustNew(t, Options{})
+	r := rt.Resource("r", 8)
+	rt.Home(r, 1)
+	rt.Task("t").On(-1).Do(func(*Task) error { return nil })
+	err := rt.Run(context.Background())
+	if !errors.Is(err, ErrNode) {
+		t.Errorf("%v, want ErrNode", err)
+	}
+	for _, want := range []string{`resource "r"`, `task "t"`, "1, want 0 to 0"} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v does not say %q", err, want)
+		}
+	}
+}
+
+func name(i int) string { return string(rune('a' + i)) }

@@ -1,0 +1,185 @@
+package orwl
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
+
+	"github.com/orwl/go-orwl/resource"
+)
+
+// A program is the same on every node: each declares all resources and all tasks,
+// runs those tasks that are its own, and keeps those resources whose home it is. Of
+// all others it has a mirror.
+
+// ErrNode is a node that the run does not have.
+var ErrNode = errors.New("orwl: no such node")
+
+// ErrNodesTaken is a second runtime on the same nodes.
+var ErrNodesTaken = errors.New("orwl: nodes have a runtime already: make others from new nodes")
+
+// On says on which node the task runs. By default tasks are dealt out in their
+// order, as many to each node as to the next, or one more.
+func (t *Task) On(node int) *Task {
+	t.rt.declare(fmt.Sprintf("a node of task %q", t.name), func() error {
+		if err := t.rt.checkNode(node); err != nil {
+			return fmt.Errorf("%w: task %q", err, t.name)
+		}
+		t.on, t.placed = node, true
+		return nil
+	})
+	return t
+}
+
+// Home says which node keeps a resource. By default it is that of the first task
+// that writes it, or else reads it; of one that no task accesses, any.
+func (rt *Runtime) Home(r *resource.Resource, node int) {
+	rt.declare(fmt.Sprintf("a home of resource %q", r.Name()), func() error {
+		if err := rt.checkNode(node); err != nil {
+			return fmt.Errorf("%w: resource %q", err, r.Name())
+		}
+		rt.homes[r.Name()] = node
+		return nil
+	})
+}
+
+// Nodes are those on which the program runs, and Node is which of them this is.
+func (rt *Runtime) Nodes() int { return rt.o.Nodes.Count() }
+
+// Node is which of the nodes this is, from 0.
+func (rt *Runtime) Node() int { return rt.o.Nodes.Number() }
+
+func (rt *Runtime) checkNode(node int) error {
+	if node < 0 || node >= rt.Nodes() {
+		return fmt.Errorf("%w: %d, want 0 to %d", ErrNode, node, rt.Nodes()-1)
+	}
+	return nil
+}
+
+// here reports whether a task runs on this node.
+func (t *Task) here() bool { return t.on == t.rt.Node() }
+
+// spread decides which task runs where, and which resource has its home where.
+func (rt *Runtime) spread() {
+	for i, t := range rt.tasks {
+		if !t.placed {
+			t.on = i * rt.Nodes() / len(rt.tasks)
+		}
+	}
+	for _, mode := range []resource.Mode{resource.Write, resource.Read} {
+		for _, t := range rt.tasks {
+			for _, a := range t.accesses {
+				if _, known := rt.homes[a.resource.Name()]; !known && a.mode == mode {
+					rt.homes[a.resource.Name()] = t.on
+				}
+			}
+		}
+	}
+	for name := range rt.resources {
+		if _, known := rt.homes[name]; !known {
+			rt.homes[name] = rendezvous(name, rt.Nodes())
+		}
+	}
+}
+
+// rendezvous is the node of the greatest hash with the name: of those that move when
+// the number of nodes grows by one, there are as few as can be.
+func rendezvous(name string, nodes int) (best int) {
+	greatest := uint64(0)
+	for n := range nodes {
+		h := fnv.New64a()
+		fmt.Fprintf(h, "%s on %d", name, n)
+		if s := h.Sum64(); s > greatest {
+			best, greatest = n, s
+		}
+	}
+	return best
+}
+
+// agree makes sure that all nodes have declared the same program.
+func (rt *Runtime) agree(ctx context.Context, s System) error {
+	h := sha256.New()
+	fmt.Fprintln(h, s)
+	for i, t := range rt.tasks {
+		fmt.Fprintln(h, i, t.on)
+	}
+	for _, name := range rt.sorted() {
+		fmt.Fprintln(h, name, rt.homes[name], rt.resources[name].InitialSize())
+	}
+	mine := h.Sum(nil)
+	all, err := rt.o.Nodes.Gather(ctx, "program", mine)
+	if err != nil {
+		return err
+	}
+	for n, other := range all {
+		if !bytes.Equal(other, mine) {
+			return fmt.Errorf("orwl: node %d has declared another program than node %d: declare the same resources and tasks, in the same order, on every node", n, rt.Node())
+		}
+	}
+	return nil
+}
+
+// sorted are the names of all resources.
+func (rt *Runtime) sorted() []string {
+	names := make([]string, 0, len(rt.resources))
+	for name := range rt.resources {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// settle makes each resource a home or a mirror.
+func (rt *Runtime) settle() error {
+	first := make(map[string]int) // how many first requests a resource gets
+	for _, t := range rt.tasks {
+		for _, a := range t.accesses {
+			first[a.resource.Name()]++
+		}
+	}
+	site := rt.o.Nodes.site
+	// Mirrors first: nobody else's messages are for them.
+	for _, name := range rt.sorted() {
+		if home := rt.homes[name]; home != rt.Node() {
+			if err := site.Mirror(rt.resources[name], resource.Node(home)); err != nil {
+				return err
+			}
+		}
+	}
+	for _, name := range rt.sorted() {
+		if rt.homes[name] == rt.Node() {
+			if err := site.Home(rt.resources[name], resource.HomeAt{Expect: first[name]}); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// finish waits until every node's tasks have ended, since others may need what is
+// kept here until then, and returns the failure of the run: one's own, or the first
+// other node's.
+func (rt *Runtime) finish(ctx context.Context, err error) error {
+	n := rt.o.Nodes
+	var text []byte
+	if err != nil {
+		text = []byte(err.Error())
+	}
+	all, gathered := n.Gather(context.WithoutCancel(ctx), "end", text)
+	switch {
+	case err != nil:
+		return err
+	case gathered != nil:
+		return gathered
+	}
+	for node, text := range all {
+		if len(text) > 0 {
+			return &NodeError{node, string(text)}
+		}
+	}
+	return nil
+}
