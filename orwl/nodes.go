@@ -115,6 +115,11 @@ func (n *Nodes) Send(to resource.Node, header, bulk []byte, keep bool) error {
 	return n.node.Send(int(to), resourceChannel, header, bulk, keep)
 }
 
+// Post implements resource.Transport.
+func (n *Nodes) Post(to resource.Node, header, bulk []byte, keep bool) error {
+	return n.node.Post(int(to), resourceChannel, header, bulk, keep)
+}
+
 func (n *Nodes) deliver(from int, header, bulk []byte) error {
 	err := n.site.Deliver(resource.Node(from), header, bulk)
 	if err == nil || errors.Is(err, resource.ErrReplayed) || errors.Is(err, resource.ErrOtherLife) {

@@ -56,6 +56,9 @@ type Transport interface {
 	// is true: then nobody changes them until they were taken there, or the lanes
 	// have ended.
 	Send(to Node, header, bulk []byte, lasting bool) error
+	// Post is Send of what nobody here waits for the answer to: it may travel with
+	// what is sent next, and otherwise leaves at once.
+	Post(to Node, header, bulk []byte, lasting bool) error
 }
 
 // SiteOptions describe a site.

@@ -16,6 +16,10 @@ type shortcutPort struct {
 	from Node
 }
 
+func (p shortcutPort) Post(to Node, header, bulk []byte, lasting bool) error {
+	return p.Send(to, header, bulk, lasting)
+}
+
 func (p shortcutPort) Send(to Node, header, bulk []byte, _ bool) error {
 	s := p.s
 	if s.n == len(s.queue) {

@@ -35,7 +35,11 @@ func (s *Site) send(to Node, m *Message, c *scratch, lasting bool) {
 	c.header = AppendHeader(c.header[:0], m)
 	s.counts.sent.Add(1)
 	s.counts.bytesOut.Add(uint64(len(m.Bytes)))
-	_ = s.o.Transport.Send(to, c.header, m.Bytes, lasting && m.Whole)
+	if lasting = lasting && m.Whole; m.Kind == ReleaseMessage {
+		_ = s.o.Transport.Post(to, c.header, m.Bytes, lasting)
+	} else {
+		_ = s.o.Transport.Send(to, c.header, m.Bytes, lasting)
+	}
 }
 
 // guest is a place for a mirror's request.

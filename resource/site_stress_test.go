@@ -32,6 +32,10 @@ type postPort struct {
 	from Node
 }
 
+func (p postPort) Post(to Node, header, bulk []byte, lasting bool) error {
+	return p.Send(to, header, bulk, lasting)
+}
+
 func (p postPort) Send(to Node, header, bulk []byte, lasting bool) error {
 	m := parcel{header: slices.Clone(header), bulk: bulk}
 	if !lasting {

@@ -34,6 +34,10 @@ type port struct {
 	from Node
 }
 
+func (p port) Post(to Node, header, bulk []byte, lasting bool) error {
+	return p.Send(to, header, bulk, lasting)
+}
+
 func (p port) Send(to Node, header, bulk []byte, lasting bool) error {
 	m := parcel{header: slices.Clone(header), bulk: bulk, lasting: lasting, sum: sum(bulk)}
 	if !lasting {

@@ -43,6 +43,10 @@ func (n *Node) admit(conn transport.CapableConn) error {
 		return ErrStranger
 	}
 	p := n.peers[number]
+	if isProbe(conn) {
+		p.probed(conn)
+		return nil
+	}
 	defer p.pending.Add(-1)
 	if p.pending.Add(1) > mostPending {
 		return errors.New("p2p: too many connections at once")

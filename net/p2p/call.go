@@ -143,8 +143,7 @@ func (l *lane) request(k wire.Kind, op *wire.Operation, bulk []byte, w *Window) 
 	if w != nil {
 		l.release()
 	} else { // more will follow, or a Flush
-		l.wake()
-		l.mu.Unlock()
+		l.leave()
 	}
 	return number
 }

@@ -35,6 +35,7 @@ type host struct {
 	gater     *gater
 	listening transport.Transport
 	dialling  [laneKinds]transport.Transport
+	probing   [laneKinds]transport.Transport
 	listener  transport.Listener
 }
 
@@ -46,8 +47,8 @@ const (
 	dataFrame  = 256 << 10
 )
 
-// multiplexer is that of one lane.
-func multiplexer(lane laneKind) upgrader.StreamMuxer {
+// multiplexer is that of one lane, under a name.
+func multiplexer(lane laneKind, name protocol.ID) upgrader.StreamMuxer {
 	config := yamuxconfig.DefaultConfig()
 	config.LogOutput = io.Discard
 	config.ReadBufSize = 0         // the security below has a buffer
@@ -59,7 +60,7 @@ func multiplexer(lane laneKind) upgrader.StreamMuxer {
 		config.InitialStreamWindowSize = dataWindow
 		config.MaxMessageSize = dataFrame
 	}
-	return upgrader.StreamMuxer{ID: muxers[lane], Muxer: (*yamux.Transport)(config)}
+	return upgrader.StreamMuxer{ID: name, Muxer: (*yamux.Transport)(config)}
 }
 
 // newHost makes the host of a node. It does not listen yet.
@@ -72,17 +73,20 @@ func newHost(o Options) (*host, error) {
 		}
 	}
 	private := identity(o.Key, o.Number)
-	all := []upgrader.StreamMuxer{multiplexer(controlLane), multiplexer(dataLane)}
+	var all []upgrader.StreamMuxer
 	var err error
-	if h.listening, err = newTransport(o, private, h.gater, all); err != nil {
-		return nil, err
-	}
-	for lane := range h.dialling {
-		if h.dialling[lane], err = newTransport(o, private, h.gater, all[lane:lane+1]); err != nil {
+	for lane := range laneKinds {
+		m, probe := multiplexer(lane, muxers[lane]), multiplexer(lane, probes[lane])
+		all = append(all, m, probe)
+		if h.dialling[lane], err = newTransport(o, private, h.gater, []upgrader.StreamMuxer{m}); err != nil {
+			return nil, err
+		}
+		if h.probing[lane], err = newTransport(o, private, h.gater, []upgrader.StreamMuxer{probe}); err != nil {
 			return nil, err
 		}
 	}
-	return h, nil
+	h.listening, err = newTransport(o, private, h.gater, all)
+	return h, err
 }
 
 func newTransport(o Options, private crypto.PrivKey, g *gater, muxers []upgrader.StreamMuxer) (transport.Transport, error) {
@@ -127,13 +131,17 @@ func (h *host) listen(ctx context.Context, address string) (string, error) {
 
 // dial opens a connection to a node for a lane.
 func (h *host) dial(ctx context.Context, number int, address string, lane laneKind) (transport.CapableConn, error) {
+	return dialWith(ctx, h.dialling[lane], h.ids[number], address)
+}
+
+func dialWith(ctx context.Context, t transport.Transport, id corepeer.ID, address string) (transport.CapableConn, error) {
 	at, err := resolve(ctx, address)
 	if err != nil {
 		return nil, err
 	}
 	var failures []error
 	for _, a := range at {
-		conn, err := h.dialling[lane].Dial(ctx, a, h.ids[number])
+		conn, err := t.Dial(ctx, a, id)
 		if err == nil {
 			return conn, nil
 		}

@@ -79,6 +79,12 @@ func (l *lane) wake() {
 	l.connect(0)
 }
 
+// leave leaves what was appended to the writer, and unlocks l.mu.
+func (l *lane) leave() {
+	l.wake()
+	l.mu.Unlock()
+}
+
 // wait returns when not too much is on its way, or the peer is gone, or ctx is done.
 // It is for those who issue, never for a lane's reader.
 func (l *lane) wait(ctx context.Context) error {
@@ -144,8 +150,8 @@ func (l *lane) acknowledge() {
 	}
 }
 
-// send appends a parcel.
-func (l *lane) send(parcel *wire.Parcel, bulk []byte) error {
+// send appends a parcel, and has it written by release or by leave.
+func (l *lane) send(parcel *wire.Parcel, bulk []byte, off func(*lane)) error {
 	h := wire.Head{Bulk: len(bulk), Sum: wire.Checksum(bulk)}
 	l.mu.Lock()
 	if err := l.open(); err != nil {
@@ -155,7 +161,7 @@ func (l *lane) send(parcel *wire.Parcel, bulk []byte) error {
 	h.Number = l.link.Next()
 	room := l.link.Room(len(parcel.Header) + mostParcelHead)
 	l.link.Put(parcel.Append(room, h), bulk)
-	l.release()
+	off(l)
 	return nil
 }
 

@@ -138,6 +138,16 @@ func (n *Node) now() int64 { return int64(time.Since(n.born)) + 1 }
 // Header is copied. So is bulk, unless keep is set: then it must not be changed until
 // the other node has taken it, which only its answer can tell.
 func (n *Node) Send(to int, channel uint64, header, bulk []byte, keep bool) error {
+	return n.send(to, channel, header, bulk, keep, (*lane).release)
+}
+
+// Post is Send of what nobody here waits for the answer to. It travels with what is
+// sent next, if that is soon: within the time that another goroutine takes to run.
+func (n *Node) Post(to int, channel uint64, header, bulk []byte, keep bool) error {
+	return n.send(to, channel, header, bulk, keep, (*lane).leave)
+}
+
+func (n *Node) send(to int, channel uint64, header, bulk []byte, keep bool, off func(*lane)) error {
 	switch {
 	case to < 0 || to >= len(n.peers):
 		return fmt.Errorf("p2p: Send to node %d, want 0 to %d", to, len(n.peers)-1)
@@ -155,7 +165,7 @@ func (n *Node) Send(to int, channel uint64, header, bulk []byte, keep bool) erro
 		return nil
 	}
 	l := n.lane(to, len(bulk) >= dataFrom)
-	return l.send(&wire.Parcel{Channel: channel, Header: header}, bulk)
+	return l.send(&wire.Parcel{Channel: channel, Header: header}, bulk, off)
 }
 
 // MaxParcelHeader is the size of the largest header that Send takes.

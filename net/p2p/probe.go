@@ -1,0 +1,137 @@
+package p2p
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/core/transport"
+)
+
+// A probe is a connection of a lane's kind with nothing of ours above it. What comes by
+// lanes can be judged by it: it is what the network, its encryption and libp2p cost.
+
+// probes are the multiplexers of probes, by the kind of lane that they are like.
+var probes = [laneKinds]protocol.ID{controlLane: "/orwl/probe/control/1.0.0", dataLane: "/orwl/probe/data/1.0.0"}
+
+// ProbeOptions say what to measure.
+type ProbeOptions struct {
+	// Bulk probes a connection like the one for bulk; otherwise like that for grants.
+	Bulk bool
+	// There and Back are how many bytes go to the other node, and come back, in each
+	// round: 1 to 64 MiB.
+	There, Back int
+	// Rounds is how many there are, after one that does not count.
+	Rounds int
+}
+
+const mostProbed = 64 << 20
+
+func (o ProbeOptions) validate() error {
+	switch {
+	case o.There < 1 || o.There > mostProbed:
+		return fmt.Errorf("p2p: ProbeOptions.There is %d, want 1 to %d", o.There, mostProbed)
+	case o.Back < 1 || o.Back > mostProbed:
+		return fmt.Errorf("p2p: ProbeOptions.Back is %d, want 1 to %d", o.Back, mostProbed)
+	case o.Rounds < 1:
+		return fmt.Errorf("p2p: ProbeOptions.Rounds is %d, want at least 1", o.Rounds)
+	}
+	return nil
+}
+
+// Probe opens a bare connection to another node and returns how long a round takes.
+func (n *Node) Probe(ctx context.Context, to int, o ProbeOptions) (time.Duration, error) {
+	if to < 0 || to >= len(n.peers) || to == n.number {
+		return 0, fmt.Errorf("p2p: Probe of node %d, want another than %d, below %d", to, n.number, len(n.peers))
+	}
+	if err := o.validate(); err != nil {
+		return 0, err
+	}
+	took, err := n.probe(ctx, n.peers[to], o)
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	if err != nil {
+		return 0, fmt.Errorf("p2p: Probe of node %d: %w", to, err)
+	}
+	return took, nil
+}
+
+func (n *Node) probe(ctx context.Context, p *peer, o ProbeOptions) (time.Duration, error) {
+	kind := controlLane
+	if o.Bulk {
+		kind = dataLane
+	}
+	conn, err := dialWith(ctx, n.host.probing[kind], n.host.ids[p.number], p.where())
+	if err != nil {
+		return 0, err
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	raw, err := conn.OpenStream(ctx)
+	if err != nil {
+		return 0, err
+	}
+	return rounds(raw, o)
+}
+
+func rounds(raw rawStream, o ProbeOptions) (time.Duration, error) {
+	sizes := binary.LittleEndian.AppendUint32(nil, uint32(o.There))
+	if _, err := raw.Write(binary.LittleEndian.AppendUint32(sizes, uint32(o.Back))); err != nil {
+		return 0, err
+	}
+	there, back := make([]byte, o.There), make([]byte, o.Back)
+	var began time.Time
+	for round := range o.Rounds + 1 {
+		if round == 1 {
+			began = time.Now()
+		}
+		if _, err := raw.Write(there); err != nil {
+			return 0, err
+		}
+		if _, err := io.ReadFull(raw, back); err != nil {
+			return 0, err
+		}
+	}
+	return time.Since(began) / time.Duration(o.Rounds), nil
+}
+
+// isProbe reports whether a connection is one.
+func isProbe(conn transport.CapableConn) bool {
+	m := conn.ConnState().StreamMultiplexer
+	return m == probes[controlLane] || m == probes[dataLane]
+}
+
+// probed answers a probe until it is closed. A node can have one at a time.
+func (p *peer) probed(conn transport.CapableConn) {
+	defer conn.Close()
+	if p.probing.Swap(true) {
+		return
+	}
+	defer p.probing.Store(false)
+	defer context.AfterFunc(p.ctx, func() { conn.Close() })()
+	raw, err := conn.AcceptStream()
+	if err != nil {
+		return
+	}
+	var sizes [8]byte
+	if _, err := io.ReadFull(raw, sizes[:]); err != nil {
+		return
+	}
+	there, back := binary.LittleEndian.Uint32(sizes[:4]), binary.LittleEndian.Uint32(sizes[4:])
+	if there > mostProbed || back > mostProbed {
+		return
+	}
+	in, out := make([]byte, there), make([]byte, back)
+	for {
+		if _, err := io.ReadFull(raw, in); err != nil {
+			return
+		}
+		if _, err := raw.Write(out); err != nil {
+			return
+		}
+	}
+}

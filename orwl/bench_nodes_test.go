@@ -1,0 +1,165 @@
+package orwl
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/net/p2p"
+	"github.com/orwl/go-orwl/orwl/launch"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// benchHome makes the test binary another process, in which the resources of the
+// benchmarks have their home: it holds the address of node 0.
+const benchHome = "ORWL_BENCH_HOME"
+
+const mebi = 1 << 20
+
+func init() {
+	root := os.Getenv(benchHome)
+	if root == "" {
+		return
+	}
+	ctx := context.Background()
+	n, err := Join(ctx, JoinOptions{Log: silent, Place: &launch.Place{Node: 1, Nodes: 2, Root: root}})
+	if err == nil {
+		for name, size := range map[string]int{"lock": 0, "block": mebi} {
+			r, _ := resource.New(name, size)
+			err = n.site.Home(r, resource.HomeAt{})
+		}
+		if err == nil {
+			err = n.Close(ctx)
+		}
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	os.Exit(0)
+}
+
+// beside joins a run whose other node is another process, and returns mirrors of
+// its resources.
+func beside(b *testing.B) (n *Nodes, lock, block *resource.Resource) {
+	b.Helper()
+	other := exec.Command(os.Args[0])
+	other.Stderr = os.Stderr
+	n, err := Join(context.Background(), JoinOptions{Log: silent, Place: &launch.Place{
+		Nodes: 2, Report: func(address string) error {
+			other.Env = append(os.Environ(), benchHome+"="+address)
+			return other.Start()
+		},
+	}})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() {
+		if err := n.Close(context.Background()); err != nil {
+			b.Error(err)
+		}
+		other.Wait()
+	})
+	lock, _ = resource.New("lock", 0)
+	block, _ = resource.New("block", mebi)
+	for _, r := range []*resource.Resource{lock, block} {
+		if err := n.site.Mirror(r, 1); err != nil {
+			b.Fatal(err)
+		}
+	}
+	return n, lock, block
+}
+
+// BenchmarkRemote compares accesses to resources of another process with bare streams
+// to it, which go to and fro with as many bytes. The two alternate, as what the
+// machine does meanwhile is not the same from one second to the next.
+func BenchmarkRemote(b *testing.B) {
+	n, lock, block := beside(b)
+	ctx := context.Background()
+	var free handle.Handle
+	var step, write handle.Pair
+	for _, c := range []struct {
+		name  string
+		floor p2p.ProbeOptions
+		begin func() error
+		do    func() error
+		end   func() error
+		limit float64
+	}{
+		{"free", p2p.ProbeOptions{There: 32, Back: 32, Rounds: 2000}, nil, func() error {
+			if err := free.Request(lock, resource.Write); err != nil {
+				return err
+			}
+			if err := free.Acquire(ctx); err != nil {
+				return err
+			}
+			return free.Release()
+		}, nil, 1.25},
+		{"step", p2p.ProbeOptions{There: 32, Back: 32, Rounds: 2000},
+			func() error { return step.Request(lock, resource.Write) },
+			func() error {
+				if err := step.Acquire(ctx); err != nil {
+					return err
+				}
+				return step.Release()
+			},
+			func() error { return step.Cancel() }, 1.25},
+		{"write-1MiB", p2p.ProbeOptions{There: mebi, Back: 32, Rounds: 100, Bulk: true},
+			func() error { return write.Request(block, resource.Write) },
+			func() error {
+				if err := write.Acquire(ctx); err != nil {
+					return err
+				}
+				p, err := handle.Write[byte](&write)
+				if err != nil {
+					return err
+				}
+				p[0]++
+				return write.Release()
+			},
+			func() error { return write.Cancel() }, 1.15},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			if c.begin != nil {
+				if err := c.begin(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			var ours, floor []float64
+			for b.Loop() {
+				began := time.Now()
+				for range c.floor.Rounds {
+					if err := c.do(); err != nil {
+						b.Fatal(err)
+					}
+				}
+				ours = append(ours, float64(time.Since(began).Nanoseconds())/float64(c.floor.Rounds))
+				bare, err := n.node.Probe(ctx, 1, c.floor)
+				if err != nil {
+					b.Fatal(err)
+				}
+				floor = append(floor, float64(bare.Nanoseconds()))
+			}
+			if c.end != nil {
+				if err := c.end(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			b.ReportMetric(median(ours), "ns/access")
+			b.ReportMetric(median(floor), "ns/bare")
+			b.ReportMetric(median(ours)/median(floor), "ratio")
+			b.ReportMetric(c.limit, "goal")
+		})
+	}
+}
+
+// median sorts its argument.
+func median(of []float64) float64 {
+	slices.Sort(of)
+	return of[len(of)/2]
+}
