@@ -29,7 +29,7 @@ type peer struct {
 
 	met     atomic.Bool  // it has said hello
 	pending atomic.Int32 // connections that have not
-	probing atomic.Bool  // it probes this node
+	probing atomic.Int32 // probes of this node by it
 	// Times by Node.now: when it was last heard, when the newest of this node's
 	// beats was sent that it has echoed, and its own newest beat, to be echoed.
 	heard, echoed atomic.Int64

@@ -28,7 +28,10 @@ type ProbeOptions struct {
 	Rounds int
 }
 
-const mostProbed = 64 << 20
+const (
+	mostProbed = 64 << 20
+	mostProbes = 8 // of one node at a time
+)
 
 func (o ProbeOptions) validate() error {
 	switch {
@@ -105,13 +108,13 @@ func isProbe(conn transport.CapableConn) bool {
 	return m == probes[controlLane] || m == probes[dataLane]
 }
 
-// probed answers a probe until it is closed. A node can have one at a time.
+// probed answers a probe until it is closed.
 func (p *peer) probed(conn transport.CapableConn) {
 	defer conn.Close()
-	if p.probing.Swap(true) {
+	defer p.probing.Add(-1)
+	if p.probing.Add(1) > mostProbes {
 		return
 	}
-	defer p.probing.Store(false)
 	defer context.AfterFunc(p.ctx, func() { conn.Close() })()
 	raw, err := conn.AcceptStream()
 	if err != nil {
