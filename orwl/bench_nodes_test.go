@@ -21,8 +21,22 @@ const benchHome = "ORWL_BENCH_HOME"
 
 const mebi = 1 << 20
 
+// benchJoin makes it one of many that join, as its environment says, and leave.
+const benchJoin = "ORWL_BENCH_JOIN"
+
 func init() {
 	root := os.Getenv(benchHome)
+	if os.Getenv(benchJoin) != "" {
+		n, err := Join(context.Background(), JoinOptions{Log: silent})
+		if err == nil {
+			err = n.Close(context.Background())
+		}
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
 	if root == "" {
 		return
 	}
@@ -162,4 +176,86 @@ func BenchmarkRemote(b *testing.B) {
 func median(of []float64) float64 {
 	slices.Sort(of)
 	return of[len(of)/2]
+}
+
+// BenchmarkBringUp starts 64 processes, which meet and leave.
+func BenchmarkBringUp(b *testing.B) {
+	for b.Loop() {
+		err := launch.Spawn(b.Context(), launch.Run{
+			Nodes: 64, Program: os.Args[0], Env: []string{benchJoin + "=1"},
+		})
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N), "s/run")
+	b.ReportMetric(10, "goal")
+}
+
+// BenchmarkBesideBulk is how long steps of a remote pair take while blocks of 1 MiB
+// travel between the same nodes, and while none do: what 99 of 100 take at most.
+func BenchmarkBesideBulk(b *testing.B) {
+	_, lock, block := beside(b)
+	ctx := context.Background()
+	var step handle.Pair
+	if err := step.Request(lock, resource.Write); err != nil {
+		b.Fatal(err)
+	}
+	p99 := func() float64 {
+		took := make([]float64, 5000)
+		for i := range took {
+			began := time.Now()
+			if err := step.Acquire(ctx); err != nil {
+				b.Fatal(err)
+			}
+			if err := step.Release(); err != nil {
+				b.Fatal(err)
+			}
+			took[i] = float64(time.Since(began).Nanoseconds())
+		}
+		slices.Sort(took)
+		return took[len(took)*99/100]
+	}
+	var idle, busy []float64
+	for b.Loop() {
+		idle = append(idle, p99())
+		stop, stopped := make(chan struct{}), make(chan error)
+		go func() { stopped <- move(ctx, block, stop) }()
+		busy = append(busy, p99())
+		close(stop)
+		if err := <-stopped; err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := step.Cancel(); err != nil {
+		b.Fatal(err)
+	}
+	b.ReportMetric(median(idle), "ns/idle")
+	b.ReportMetric(median(busy), "ns/busy")
+	b.ReportMetric(median(busy)/median(idle), "ratio")
+	b.ReportMetric(3, "goal")
+}
+
+// move writes a resource over and over.
+func move(ctx context.Context, r *resource.Resource, stop <-chan struct{}) error {
+	var p handle.Pair
+	if err := p.Request(r, resource.Write); err != nil {
+		return err
+	}
+	for {
+		if err := p.Acquire(ctx); err != nil {
+			return err
+		}
+		select {
+		case <-stop:
+			return p.End()
+		default:
+		}
+		if _, err := handle.Write[byte](&p); err != nil {
+			return err
+		}
+		if err := p.Release(); err != nil {
+			return err
+		}
+	}
 }

@@ -13,7 +13,7 @@ import (
 )
 
 // seeds is how many games TestSeeds plays.
-var seeds = flag.Uint64("engine.seeds", 10000, "games in TestSeeds")
+var seeds = flag.Uint64("engine.seeds", 3000, "games in TestSeeds")
 
 // TestSeeds plays games: every operation runs once, in order, and is answered once,
 // whatever the streams do; and when they stop doing it, everything ends.
