@@ -134,10 +134,16 @@ func (n *Nodes) told(from int, header, _ []byte) error {
 	return nil
 }
 
-// lost ends what concerns a node that is lost, or has left before its time.
+// lost ends what concerns a node that is lost, or has left before its time. Node 0
+// tells everybody who is lost, so if it is node 0 the others are told here: some of them
+// may not have noticed yet, and would only see this one leave.
 func (n *Nodes) lost(peer int, why error) {
 	n.site.Lost(resource.Node(peer), why)
-	n.end(&NodeError{peer, why.Error()})
+	failure := &NodeError{peer, why.Error()}
+	if peer == 0 && errors.Is(why, p2p.ErrLost) {
+		n.tell(failure)
+	}
+	n.end(failure)
 }
 
 // end ends the run that is under way, or is to begin.
@@ -194,6 +200,15 @@ func (n *Nodes) many() bool { return n.Count() > 1 }
 
 // Place is how the process came to be this node.
 func (n *Nodes) Place() launch.Place { return n.place }
+
+// Counts is what has gone to and fro between this node and the others because of
+// resources: all zero if there is no other.
+func (n *Nodes) Counts() resource.SiteCounts {
+	if !n.many() {
+		return resource.SiteCounts{}
+	}
+	return n.site.Counts()
+}
 
 // Gather returns what each node has said under a name, in their order, as soon as
 // all have: a barrier, too. Of a node that is lost it is nil.

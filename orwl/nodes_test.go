@@ -143,6 +143,48 @@ func TestFailureEndsAllNodes(t *testing.T) {
 	})
 }
 
+// TestInterruptEndsAllNodes ends the context on one node, which alone has been asked
+// to stop. The runs on all others end, and say which and why.
+func TestInterruptEndsAllNodes(t *testing.T) {
+	nodes := crew(t, 3)
+	defer disband(t, nodes)
+	ctx, cancel := context.WithCancelCause(context.Background())
+	each(nodes, func(i int, n *Nodes) {
+		own := context.Background()
+		if i == 1 {
+			own = ctx
+		}
+		rt := mustNew(t, Options{Nodes: n})
+		for j := range 3 {
+			rt.Resource(name(j), 8)
+		}
+		for j := range 3 {
+			task := rt.Task(name(j)).On(j)
+			task.Write(rt.Lookup(name(j)))
+			task.Read(rt.Lookup(name((j + 1) % 3)))
+			task.Do(func(task *Task) error {
+				for round := range task.Rounds(-1) {
+					if j == 0 && round == 10 {
+						cancel(errPlanned)
+					}
+				}
+				return nil
+			})
+		}
+		err := rt.Run(own)
+		if i == 1 {
+			if !errors.Is(err, errPlanned) {
+				t.Errorf("node 1: %v", err)
+			}
+			return
+		}
+		var other *NodeError
+		if !errors.As(err, &other) || other.Node != 1 || !strings.Contains(other.Text, errPlanned.Error()) {
+			t.Errorf("node %d: %v, want that of node 1", i, err)
+		}
+	})
+}
+
 // TestOtherPrograms lets nodes declare different programs. None of them runs.
 func TestOtherPrograms(t *testing.T) {
 	nodes := crew(t, 2)

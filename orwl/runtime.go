@@ -40,9 +40,12 @@ type run struct {
 // fail ends the run because a task has ended.
 func (r *run) fail(t *Task, err error) {
 	first := !r.failed.Swap(true)
-	why := &TaskError{t.name, err}
-	r.end(why)
-	if first && t.rt.o.Nodes.many() && r.ctx.Err() != nil && context.Cause(r.ctx) == error(why) {
+	r.end(&TaskError{t.name, err})
+	// That may not be the reason: the program's context may have ended, too, or another
+	// node have failed, which the others know.
+	why := context.Cause(r.ctx)
+	var other *NodeError
+	if first && t.rt.o.Nodes.many() && !errors.As(why, &other) {
 		t.rt.o.Nodes.tell(why)
 	}
 }

@@ -21,19 +21,20 @@ type actor struct {
 
 // tally counts what an actor has read.
 type tally struct {
-	reads int64 // frontiers
-	bytes int64
-	hits  int64 // reads that were granted before they were asked for
-	// hidden is how long frontiers were on their way while the actor did not wait
-	// for them: from the announcement until they were there, or asked for.
-	hidden time.Duration
+	Reads int64 // frontiers
+	Bytes int64
+	Hits  int64 // reads that were granted before they were asked for
+	// Hidden is how long frontiers were on their way while the actor did not wait
+	// for them: from the announcement until they could be had, or were asked for. One
+	// of the same node can be had when it is computed, one of another when it has come.
+	Hidden time.Duration
 }
 
 func (t *tally) add(u tally) {
-	t.reads += u.reads
-	t.bytes += u.bytes
-	t.hits += u.hits
-	t.hidden += u.hidden
+	t.Reads += u.Reads
+	t.Bytes += u.Bytes
+	t.Hits += u.Hits
+	t.Hidden += u.Hidden
 }
 
 // rounds calls body for each iteration. It looks whether the run is over: when
@@ -84,18 +85,20 @@ func (a *actor) read(b *block, in *inlet, k int) error {
 		return err
 	}
 	b.read(orwl.Read[float64](in.Access), in.into)
-	a.reads++
-	a.bytes += int64(8 * in.into.cells())
+	a.Reads++
+	a.Bytes += int64(8 * in.into.cells())
 	if granted {
-		a.hits++
+		a.Hits++
 	}
-	a.hidden += max(0, min(asked, in.from.computed)-in.announced)
+	a.Hidden += max(0, min(asked, in.there())-in.announced)
 	if t := a.watch.track; t != nil {
-		// It may have come after the phase began, and been there when it was asked for.
-		t.come(in.from, k-in.lag, max(a.watch.since, in.from.left))
+		t.come(in.from, k-in.lag, in.since(&a.watch))
 	}
 	in.announced = a.watch.since
-	return a.release(in.Access)
+	if err := a.release(in.Access); err != nil || a.last {
+		return err
+	}
+	return in.listen(a.watch.clock)
 }
 
 // write waits until the last frontier was read, and copies there the next one,

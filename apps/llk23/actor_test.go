@@ -55,8 +55,8 @@ func TestHitAndMiss(t *testing.T) {
 				return err
 			}
 			reader.watch.enter(computing)
-			if reader.hits != 1 {
-				t.Errorf("after round %d there are %d hits, want 1", k, reader.hits)
+			if reader.Hits != 1 {
+				t.Errorf("after round %d there are %d hits, want 1", k, reader.Hits)
 			}
 			return nil
 		})
@@ -76,11 +76,11 @@ func TestHitAndMiss(t *testing.T) {
 	}
 	// The first time, the frontier was asked for at 5 or later. The second time it was
 	// announced at 5 and asked for at 40.
-	if got, want := reader.tally, (tally{reads: 2, bytes: 16, hits: 1, hidden: 40}); got != want {
+	if got, want := reader.tally, (tally{Reads: 2, Bytes: 16, Hits: 1, Hidden: 40}); got != want {
 		t.Errorf("the reader counts %+v, want %+v", got, want)
 	}
 	// No arrow ends before it begins, though the reader's phase began before that.
-	left, come := writer.watch.track.leaves, reader.watch.track.comes
+	left, come := writer.watch.track.Leaves, reader.watch.track.Comes
 	if want := []handover{{journey{0, 0}, 10}, {journey{0, 1}, 70}}; !slices.Equal(left, want) {
 		t.Errorf("arrows begin at %v, want %v", left, want)
 	}

@@ -47,7 +47,6 @@ func BenchmarkField(b *testing.B) {
 				var blocks, sequential time.Duration
 				for b.Loop() {
 					f := solved(b, p, c.grid, form)
-					f.forget()
 					took, err := verify(b.Context(), f.field, quiet())
 					if err != nil {
 						b.Fatal(err)

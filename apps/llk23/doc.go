@@ -5,6 +5,8 @@
 //	go run ./apps/llk23
 //	go run ./apps/llk23 -grid 8x8 -block 250x250 -iters 20 -json
 //	go run ./apps/llk23 -tasks 9 -trace run.json -plot field.png -out final.npy
+//	go run ./apps/llk23 -nodes 2
+//	srun -n 8 ./llk23 -grid 16x16 -json
 //
 // # What it computes
 //
@@ -30,22 +32,43 @@
 //	-tasks 9       the main task reads eight frontiers; eight exporters read what it
 //	               has left, and write an edge or a corner each (the paper's form)
 //
+// # On several nodes
+//
+// With -nodes the program starts itself as so many processes of this machine; where
+// something else has started several (orwl run, srun, mpirun, a list of addresses, see
+// docs/running.md) each finds its place in its environment. All have the same flags.
+// Each makes the blocks that it is dealt ([deal]), and runs their tasks; a frontier is
+// kept where it is written. In the end node 0 collects the blocks, which takes it one
+// whole matrix, and it alone verifies, writes files and says what has come out. A
+// file that -init names is read by every node.
+//
+// When a node is lost, or fails, or is asked to stop, the others end and say which.
+//
 // # What is measured
 //
 // A main task is in one phase at any time: waiting, computing, or copying
 // frontiers; the shares in the report are means over the blocks' main tasks. A
 // frontier that had come before it was asked for is a prefetch hit; what is called
 // hidden is for how long frontiers were on their way, since they were announced,
-// while their readers did something else. A trace shows each phase, with an
+// while their readers did something else. On its way is a frontier of the same node
+// until it is computed, and one of another node until it is here: the reader does not
+// learn when that was computed. Time computing goes by the clock: nodes that share
+// processors take them from each other.
+//
+// What is said of several nodes is of all of them: the time is from when the first
+// began until the last had swept its blocks, and what is collected afterwards is no
+// part of it, nor of the bytes that went from node to node. A trace shows each phase, with an
 // arrow for each hand-over; it has room for 262,144 slices, shared evenly by the
-// tasks, and sums up what comes after the first of each.
+// tasks, and sums up what comes after the first of each. Nodes of one host have one
+// clock in it; those of others are taken to have begun when node 0 did.
 //
 // # Files
 //
 // What is computed: kernel.go, block.go, matrix.go, smooth.go, lfk.go,
 // initial.go, sequential.go. Who computes it: size.go, direction.go, rect.go,
-// frontier.go, field.go, program.go, actor.go, part.go, exporter.go. The program
-// around it: flags.go, flags_file.go, job.go, run.go, stopwatch.go, progress.go,
+// frontier.go, field.go, deal.go, program.go, actor.go, part.go, exporter.go. What
+// other nodes have of it: collect.go, pipe.go, statement.go. The program around it:
+// flags.go, flags_file.go, job.go, nodes.go, run.go, stopwatch.go, progress.go,
 // result.go, output.go, report.go, main.go. Pictures: trace.go, trace_json.go,
 // plot.go, palette.go, glyphs.go.
 package main

@@ -4,8 +4,12 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
+
+	"github.com/orwl/go-orwl/orwl"
 )
 
 // form is how many tasks a block has.
@@ -19,15 +23,26 @@ const (
 	nine form = "9"
 )
 
-// field is a problem cut into a grid of blocks, and the program that solves it.
+// field is a problem cut into a grid of blocks, and the program that solves it. All
+// nodes of a run have the same field, and each has the blocks of its own parts.
 type field struct {
 	problem
 	grid, each size // blocks, and elements in each
 	form       form
-	parts      []*part // row by row
+	nodes      *orwl.Nodes // nil: this process is alone
+	parts      []*part     // row by row
 	exporters  []*exporter
 	frontiers  int // how many there are
 
+	// What becomes of it when it is solved.
+	begin   time.Time
+	setup   time.Duration
+	working sync.WaitGroup       // this node's actors
+	ended   func() time.Duration // waits for them, and says when that was
+	closing sync.Once
+	closed  error
+	own     statement   // this node's
+	others  []statement // those of node 1 and up, on node 0
 }
 
 // newField cuts p. Blocks and program are made by prepare and declare.
@@ -40,13 +55,38 @@ func newField(p problem, grid size, f form) *field {
 	}
 }
 
+// on says on which nodes the field is to be solved, instead of on this one alone.
+func (f *field) on(nodes *orwl.Nodes) *field {
+	f.nodes = nodes
+	return f
+}
+
+// here are the parts of a node's own.
+func (f *field) here() iter.Seq[*part] { return f.of(f.nodes.Number()) }
+
+// of are the parts of a node.
+func (f *field) of(node int) iter.Seq[*part] {
+	return func(yield func(*part) bool) {
+		for _, p := range f.parts {
+			if p.node == node && !yield(p) {
+				return
+			}
+		}
+	}
+}
+
 // extent is the block's place in the matrix.
 func (f *field) extent(row, col int) extent {
 	return extent{top: 1 + row*f.each.rows, left: 1 + col*f.each.cols, rows: f.each.rows, cols: f.each.cols}
 }
 
-// prepare makes all blocks, several at a time.
+// prepare makes all parts, and this node's blocks, several at a time.
 func (f *field) prepare(ctx context.Context, workers int) error {
+	for n, node := range deal(f.grid, f.each, f.nodes.Count()) {
+		row, col := n/f.grid.cols, n%f.grid.cols
+		f.parts[n] = &part{row: row, col: col, node: node, extent: f.extent(row, col)}
+	}
+	own := slices.Collect(f.here())
 	ctx, fail := context.WithCancelCause(ctx)
 	defer fail(nil)
 	var next atomic.Int64
@@ -55,17 +95,16 @@ func (f *field) prepare(ctx context.Context, workers int) error {
 		all.Go(func() {
 			for {
 				n := int(next.Add(1)) - 1
-				if n >= len(f.parts) {
+				if n >= len(own) {
 					return
 				}
-				p := &part{row: n / f.grid.cols, col: n % f.grid.cols}
-				b, err := f.newBlock(ctx, f.extent(p.row, p.col))
+				p := own[n]
+				b, err := f.newBlock(ctx, p.extent)
 				if err != nil {
 					fail(err)
 					return
 				}
 				p.block, p.bands = b, bandsOf(b.extent)
-				f.parts[n] = p
 			}
 		})
 	}
@@ -76,17 +115,26 @@ func (f *field) prepare(ctx context.Context, workers int) error {
 // String is the part's name, in messages and in a trace.
 func (p *part) String() string { return fmt.Sprintf("block %d,%d", p.row, p.col) }
 
-// swept is how many elements all parts have swept so far.
+// swept is how many elements this node's parts have swept so far.
 func (f *field) swept() int64 {
 	total := int64(0)
-	for _, p := range f.parts {
+	for p := range f.here() {
 		total += p.swept.Load()
 	}
 	return total
 }
 
+// share is how many elements they sweep in all iterations together.
+func (f *field) share() int64 {
+	total := int64(0)
+	for p := range f.here() {
+		total += int64(p.extent.rows) * int64(p.extent.cols)
+	}
+	return total * int64(f.iters)
+}
+
 // result is the rows of the whole matrix, its ring included; each is valid until
-// the next. No part may sweep meanwhile.
+// the next. No part may sweep meanwhile, and all blocks must be here.
 func (f *field) result() iter.Seq2[int, []float64] {
 	return func(yield func(int, []float64) bool) {
 		row := make([]float64, f.cols+2)
@@ -109,7 +157,7 @@ func (f *field) result() iter.Seq2[int, []float64] {
 
 // forget gives up what only sweeping needs.
 func (f *field) forget() {
-	for _, p := range f.parts {
+	for p := range f.here() {
 		p.block.forget()
 	}
 }

@@ -18,6 +18,7 @@ const (
 	mostBlock    = 1 << 20
 	mostElements = 1 << 32
 	mostIters    = 1 << 30
+	mostNodes    = 1 << 12
 )
 
 // options are what the command line says.
@@ -26,6 +27,7 @@ type options struct {
 	iters            int
 	kernel           string
 	tasks            form
+	nodes            int // zero if not given
 	init             string
 	verify, json     bool
 	out, trace, plot string // names of files, or none
@@ -65,6 +67,8 @@ func (o *options) flagSet() *flag.FlagSet {
 	fs.Var(choice{&o.kernel, kernelNames()}, "kernel", "order of additions")
 	fs.Var(choice{(*string)(&o.tasks), []string{string(fused), string(nine)}}, "tasks",
 		"tasks of a block: one, or a main task and one for each edge and corner")
+	fs.Var(count{&o.nodes, mostNodes}, "nodes", "processes on this machine, no more than blocks; in a run that something else has "+
+		"started, as many as that has, or not given")
 	fs.Var(initFlag{&o.init}, "init", "initial values: smooth, lfk (the original kernel's 5x99), or FILE.npy, a float64 matrix "+
 		"with its ring as data beside smooth's coefficients")
 	fs.Var(toggle{&o.verify}, "verify", "compare every bit with a sequential sweep; -verify=false skips it")
@@ -87,7 +91,7 @@ Sweeps Livermore kernel 23 over a matrix that is cut into a grid of blocks.
 `)
 	for _, line := range [][3]string{
 		{"grid", "RxC", "4x4, or what divides the matrix of -init"}, {"block", "RxC", "500x500, or what the matrix of -init and -grid give"},
-		{"iters", "N", ""}, {"kernel", "NAME", ""}, {"tasks", "FORM", ""}, {"init", "FROM", ""}, {"verify", "", ""}, {"json", "", ""},
+		{"iters", "N", ""}, {"kernel", "NAME", ""}, {"tasks", "FORM", ""}, {"nodes", "N", "1, or as many as the run has"}, {"init", "FROM", ""}, {"verify", "", ""}, {"json", "", ""},
 		{"out", "FILE", "none"}, {"trace", "FILE", "none"}, {"plot", "FILE", "none"},
 	} {
 		f := fs.Lookup(line[0])

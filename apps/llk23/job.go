@@ -1,13 +1,18 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/orwl/go-orwl/orwl/launch"
+)
 
 // job is what the options come to, with everything at hand that they name: what
 // is wrong with that is noticed before any work is done.
 type job struct {
 	options
 	problem
-	out, trace, plot *output
+	place            launch.Place
+	out, trace, plot *output // on node 0
 }
 
 // What -grid and -block are if nobody says so and the initial values are for a
@@ -17,9 +22,10 @@ var (
 	usualBlock = size{500, 500}
 )
 
-// newJob prepares what o says. Whoever has a job must close it.
-func newJob(o options) (_ *job, err error) {
-	j := &job{options: o, problem: problem{iters: o.iters, values: smooth}}
+// newJob prepares what o says for a process in that place. Whoever has a job must
+// close it.
+func newJob(o options, place launch.Place) (_ *job, err error) {
+	j := &job{options: o, problem: problem{iters: o.iters, values: smooth}, place: place}
 	j.problem.kernel, _ = kernelByName(o.kernel)
 	defer func() {
 		if err != nil {
@@ -47,13 +53,16 @@ func newJob(o options) (_ *job, err error) {
 	if most := mostElements / j.grid.cells(); j.block.cells() > most {
 		return nil, fmt.Errorf("-block %v: it has %d elements, want at most %d with -grid %v, for no more than 2^32", j.block, j.block.cells(), most, j.grid)
 	}
+	if err := j.fitNodes(); err != nil {
+		return nil, err
+	}
 	whole := j.grid.times(j.block)
 	j.rows, j.cols = whole.rows, whole.cols
 	for _, f := range []struct {
 		flag, name string
 		to         **output
 	}{{"out", o.out, &j.out}, {"trace", o.trace, &j.trace}, {"plot", o.plot, &j.plot}} {
-		if f.name == "" {
+		if f.name == "" || place.Node != 0 {
 			continue
 		}
 		if *f.to, err = newOutput(f.name); err != nil {
@@ -98,6 +107,24 @@ func (j *job) fit(whole size) error {
 	}
 	return nil
 }
+
+// fitNodes checks that every node gets a block, and that the flag and whoever has
+// started the run agree on their number.
+func (j *job) fitNodes() error {
+	nodes, from := j.options.nodes, "-nodes"
+	if there := j.place.Nodes; there > 1 && nodes != 0 && nodes != there {
+		return fmt.Errorf("-nodes %d: want %d, or no -nodes, since this is %v", nodes, there, j.place)
+	} else if there > 1 {
+		nodes, from = there, string(j.place.How)
+	}
+	if blocks := j.grid.cells(); int64(nodes) > blocks {
+		return fmt.Errorf("%s %d: want at most %d nodes, since -grid %v has no more blocks", from, nodes, blocks, j.grid)
+	}
+	return nil
+}
+
+// spawns says that this process is to start others, and does nothing else.
+func (j *job) spawns() bool { return j.options.nodes > 1 && j.place.Nodes == 1 }
 
 // divisor is the largest of n's divisors that is at most as large as most.
 func divisor(n, most int) int {

@@ -9,11 +9,12 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/resource"
 )
 
 // program runs the program and returns what it prints.
-func program(t *testing.T, args ...string) (code int, stdout, stderr string) {
+func program(t testing.TB, args ...string) (code int, stdout, stderr string) {
 	t.Helper()
 	var out, errs strings.Builder
 	code = run(t.Context(), args, &out, &errs)
@@ -167,7 +168,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	name := filepath.Join(dir, "x.npy")
 	o := defaults()
 	o.out = name
-	j, err := newJob(o)
+	j, err := newJob(o, launch.Place{Nodes: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,9 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/orwl/launch"
 )
 
 // Exit codes.
@@ -25,25 +28,24 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
-// run is the program. It returns the exit code.
+// run is the program, alone or as a node of a run. It returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	o, err := parse(args)
+	j, err := begin(args)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprint(stdout, usage())
 		return exitDone
-	}
-	var j *job
-	if err == nil {
-		j, err = newJob(o)
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "llk23: %v (llk23 -h lists the flags)\n", err)
 		return exitUsage
 	}
 	defer j.close()
-	r, err := j.do(ctx, newMeter(stderr))
+	if j.spawns() {
+		return j.spawn(args, stdout, stderr)
+	}
+	r, err := j.do(ctx, stderr)
 	if r != nil {
-		if failure := r.write(stdout, o.json); err == nil {
+		if failure := r.write(stdout, j.json); err == nil {
 			err = failure
 		}
 	}
@@ -58,18 +60,55 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	return exitFailed
 }
 
-// do does the job. There is a report if there is a result, even a wrong one.
-func (j *job) do(ctx context.Context, m *meter) (*report, error) {
-	var tr *trace
-	if j.trace != nil {
-		tr = newTrace(mostSlices)
-	}
-	f, err := newField(j.problem, j.grid, j.tasks).solve(ctx, tr, m)
+// begin is what can be found to be wrong before anything is done.
+func begin(args []string) (*job, error) {
+	o, err := parse(args)
 	if err != nil {
 		return nil, err
 	}
-	f.forget()
+	place, err := launch.FromEnvironment()
+	if err != nil {
+		return nil, err
+	}
+	return newJob(o, place)
+}
+
+// do does the job, with the other nodes if there are any. There is a report if there
+// is a result, even a wrong one, and this is node 0.
+func (j *job) do(ctx context.Context, stderr io.Writer) (*report, error) {
+	m := newMeter(stderr)
+	if j.place.Node != 0 {
+		m = newMeter(io.Discard)
+	}
+	nodes, err := j.join(ctx, stderr)
+	if err != nil {
+		return nil, err
+	}
+	f, tr, err := j.solve(ctx, nodes, m)
+	// The others need not wait for what node 0 does with the result.
+	if left := leave(ctx, nodes, err != nil); err == nil {
+		err = left
+	}
+	if f == nil || err != nil {
+		return nil, err
+	}
+	return j.tell(ctx, f, tr, m)
+}
+
+// solve solves the problem on nodes. Only node 0 has a result.
+func (j *job) solve(ctx context.Context, nodes *orwl.Nodes, m *meter) (*measured, *trace, error) {
+	var tr *trace
+	if j.options.trace != "" {
+		tr = newTrace(mostSlices)
+	}
+	f, err := newField(j.problem, j.grid, j.tasks).on(nodes).solve(ctx, tr, m)
+	return f, tr, err
+}
+
+// tell does with a result what the options say.
+func (j *job) tell(ctx context.Context, f *measured, tr *trace, m *meter) (*report, error) {
 	r := newReport(f)
+	var err error
 	if r.SHA256, err = digest(ctx, f.result()); err != nil {
 		return nil, err
 	}

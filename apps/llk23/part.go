@@ -13,8 +13,10 @@ import (
 // the task lets them.
 type part struct {
 	actor
-	block    *block
 	row, col int // in the grid
+	node     int // where it is
+	extent   extent
+	block    *block // nil if it is elsewhere
 	bands    []int
 
 	// What is needed before the first band, and before the last.
@@ -37,6 +39,9 @@ type part struct {
 // frontier goes out after the first, the southern one comes in before the last,
 // and blocks above each other compute at the same time however few there are.
 func (p *part) main(kernel kernel, iters int) error {
+	if err := p.listen(); err != nil {
+		return err
+	}
 	return p.rounds(iters, func(k int) error {
 		if err := p.readAll(p.first, k); err != nil {
 			return err
@@ -80,6 +85,18 @@ func (p *part) sweep(kernel kernel, from, to int) error {
 	p.watch.enter(computing)
 	kernel.sweep(p.block, from, to)
 	p.swept.Add(int64(to-from) * int64(p.block.cols))
+	return nil
+}
+
+// listen has the clock read when the first frontiers of other nodes come.
+func (p *part) listen() error {
+	for _, ins := range [][]inlet{p.first, p.late} {
+		for i := range ins {
+			if err := ins[i].listen(p.watch.clock); err != nil {
+				return err
+			}
+		}
+	}
 	return nil
 }
 

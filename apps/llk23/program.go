@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"iter"
 	"slices"
+	"sync/atomic"
 
 	"github.com/orwl/go-orwl/orwl"
 )
@@ -13,6 +14,9 @@ import (
 // gives each block the northern and western frontiers of this iteration, and the
 // southern and eastern ones of the last. Of the first iteration these are initial
 // values, with which the resources are filled.
+//
+// A part's tasks run where its block is. A frontier's home is where it is written,
+// as that of every resource is unless somebody says otherwise.
 func (f *field) declare(rt *orwl.Runtime) error {
 	edges, err := f.declareFrontiers(rt)
 	if err != nil {
@@ -26,7 +30,19 @@ func (f *field) declare(rt *orwl.Runtime) error {
 		}
 		f.declareOutlets(p, edges[p])
 	}
+	f.declareCollection(rt)
 	return nil
+}
+
+// do gives a task its body. If it is this node's, the node works until it ends.
+func (f *field) do(t *orwl.Task, node int, body func() error) {
+	if node == f.nodes.Number() {
+		f.working.Add(1)
+	}
+	t.Do(func(*orwl.Task) error {
+		defer f.working.Done()
+		return body()
+	})
 }
 
 // sides are the directions in which a part has neighbours that read what it
@@ -63,11 +79,11 @@ func (f *field) declareFrontiers(rt *orwl.Runtime) (frontiers, error) {
 	for _, p := range f.parts {
 		edges[p] = new([directions]*frontier)
 		for d := range f.sides(p) {
-			r := p.block.edge(d)
+			r := p.extent.edge(d)
 			e := &frontier{Resource: rt.Resource(fmt.Sprintf("%v of %v", d, p), 8*r.cells()), number: f.frontiers}
 			f.frontiers++
 			edges[p][d] = e
-			if !d.earlier() {
+			if !d.earlier() || p.block == nil {
 				continue
 			}
 			if err := e.fill(p.block, r); err != nil {
@@ -82,11 +98,14 @@ func (f *field) declareFrontiers(rt *orwl.Runtime) (frontiers, error) {
 // first: it is mostly the last to be there, and who has waited for it finds the
 // others without waiting once more.
 func (f *field) declareMain(rt *orwl.Runtime, p *part, edges frontiers) {
-	p.Task = rt.Task(p.String())
-	p.Do(func(*orwl.Task) error { return p.main(f.kernel, f.iters) })
+	p.Task = rt.Task(p.String()).On(p.node)
+	f.do(p.Task, p.node, func() error { return p.main(f.kernel, f.iters) })
 	for d, q := range f.sides(p) {
 		e := edges[q][d.opposite()]
-		in := inlet{Access: p.Read(e.Resource), from: e, into: p.block.border(d)}
+		in := inlet{Access: p.Read(e.Resource), from: e, into: p.extent.border(d)}
+		if p.node != q.node {
+			in.came = new(atomic.Int64)
+		}
 		if !d.earlier() {
 			in.lag = 1
 		}
@@ -107,9 +126,9 @@ func (f *field) declareMain(rt *orwl.Runtime, p *part, edges frontiers) {
 // one is the likeliest to have everything else.
 func (f *field) declareOutlets(p *part, edges *[directions]*frontier) {
 	for d := range f.sides(p) {
-		out := outlet{Access: p.Write(edges[d].Resource), to: edges[d], of: p.block.edge(d)}
+		out := outlet{Access: p.Write(edges[d].Resource), to: edges[d], of: p.extent.edge(d)}
 		switch {
-		case d == north && len(p.bands) > 2:
+		case d == north && len(bandsOf(p.extent)) > 2:
 			p.early = append(p.early, out)
 		case d == east:
 			p.rest = append(p.rest, out)
@@ -126,24 +145,25 @@ func (f *field) declareExporters(rt *orwl.Runtime, p *part, edges *[directions]*
 	p.data = p.Write(data)
 	for d := range f.sides(p) {
 		x := &exporter{part: p}
-		x.Task = rt.Task(fmt.Sprintf("%v, %v", p, d))
-		x.Do(func(*orwl.Task) error { return x.export(f.iters) })
+		x.Task = rt.Task(fmt.Sprintf("%v, %v", p, d)).On(p.node)
+		f.do(x.Task, p.node, func() error { return x.export(f.iters) })
 		x.data = x.Read(data)
-		x.out = outlet{Access: x.Write(edges[d].Resource), to: edges[d], of: p.block.edge(d)}
+		x.out = outlet{Access: x.Write(edges[d].Resource), to: edges[d], of: p.extent.edge(d)}
 		f.exporters = append(f.exporters, x)
 	}
 }
 
-// actors are all tasks, in the order in which they are declared.
-func (f *field) actors() iter.Seq[*actor] {
-	return func(yield func(*actor) bool) {
+// actors are all tasks that work on blocks, those of other nodes as well, in the
+// order in which they are declared, each with the part that it belongs to.
+func (f *field) actors() iter.Seq2[*part, *actor] {
+	return func(yield func(*part, *actor) bool) {
 		exporters := f.exporters
 		for _, p := range f.parts {
-			if !yield(&p.actor) {
+			if !yield(p, &p.actor) {
 				return
 			}
 			for len(exporters) > 0 && exporters[0].part == p {
-				if !yield(&exporters[0].actor) {
+				if !yield(p, &exporters[0].actor) {
 					return
 				}
 				exporters = exporters[1:]

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"runtime"
 	"slices"
 	"strings"
 	"time"
@@ -32,12 +31,14 @@ type report struct {
 	Verified bool   `json:"verified"`
 	SHA256   string `json:"sha256"`
 
+	// BytesShipped is how many bytes of frontiers went from node to node.
 	BytesShipped int64 `json:"bytes_shipped"`
 	PrefetchHits int64 `json:"prefetch_hits"`
 
 	tally      tally
 	shares     []share // by block, row by row
 	grid, each size
+	processors int // of all nodes
 	setup      time.Duration
 	sequential time.Duration // zero if not verified
 	differs    error         // why it is not verified, if it was compared
@@ -51,11 +52,11 @@ type share struct {
 
 func newReport(f *measured) *report {
 	r := &report{
-		Grid: f.grid.String(), Block: f.each.String(), Iters: f.iters, Elements: f.elements(), Nodes: 1,
+		Grid: f.grid.String(), Block: f.each.String(), Iters: f.iters, Elements: f.elements(), Nodes: f.nodes.Count(),
 		Kernel: f.kernel.name, Tasks: f.form,
 		Seconds: f.took.Seconds(), setup: f.setup,
 		NsPerElement: float64(f.took.Nanoseconds()) / float64(f.updates()),
-		grid:         f.grid, each: f.each,
+		grid:         f.grid, each: f.each, processors: f.processors,
 	}
 	for _, p := range f.parts {
 		one := share{row: p.row, col: p.col}
@@ -65,7 +66,7 @@ func newReport(f *measured) *report {
 		r.shares = append(r.shares, one)
 		r.tally.add(p.tally)
 	}
-	r.BytesShipped, r.PrefetchHits = r.tally.bytes, r.tally.hits
+	r.BytesShipped, r.PrefetchHits = f.shipped, r.tally.Hits
 	all := r.mean()
 	r.ComputeShare, r.WaitShare = all.computing(), all.waiting()
 	return r
@@ -104,16 +105,17 @@ func (r *report) table() string {
 		fmt.Fprintf(&b, "%-16s"+format+"\n", append([]any{name}, args...)...)
 	}
 	line("elements", "%d, %s blocks of %s", r.Elements, r.Grid, r.Block)
+	line("nodes", "%d", r.Nodes)
 	line("iterations", "%d with the %s kernel, tasks: %s", r.Iters, r.Kernel, r.Tasks)
 	line("seconds", "%.3f, and %.3f to set up", r.Seconds, r.setup.Seconds())
 	line("ns per element", "%.2f in each iteration", r.NsPerElement)
 	b.WriteByte('\n')
 	r.shareTable(&b)
 	b.WriteByte('\n')
-	line("hand-overs", "%d frontiers", r.tally.reads)
-	line("bytes moved", "%d", r.BytesShipped)
+	line("hand-overs", "%d frontiers", r.tally.Reads)
+	line("bytes moved", "%d, %d of them between nodes", r.tally.Bytes, r.BytesShipped)
 	line("prefetch", "%d frontiers (%.1f %%) had come before they were asked for, %v hidden",
-		r.PrefetchHits, 100*float64(r.PrefetchHits)/float64(max(1, r.tally.reads)), r.tally.hidden.Round(time.Microsecond))
+		r.PrefetchHits, 100*float64(r.PrefetchHits)/float64(max(1, r.tally.Reads)), r.tally.Hidden.Round(time.Microsecond))
 	switch {
 	case r.Verified:
 		line("verified", "yes, every bit: the sequential sweep took %.3f s, %.2f times as long",
@@ -151,8 +153,8 @@ func (r *report) shareTable(b *strings.Builder) {
 		line("busiest", slices.MaxFunc(r.shares, busier))
 	}
 	line("mean", r.mean())
-	if processors, blocks := runtime.GOMAXPROCS(0), len(r.shares); blocks > processors {
-		fmt.Fprintf(b, "With %d processors for %d blocks, no more than %.1f %% can be computing.\n",
-			processors, blocks, 100*float64(processors)/float64(blocks))
+	if blocks := len(r.shares); blocks > r.processors {
+		fmt.Fprintf(b, "No more than %d of the %d blocks, %.1f %%, can be computing at a time.\n",
+			r.processors, blocks, 100*float64(r.processors)/float64(blocks))
 	}
 }

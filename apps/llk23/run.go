@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -12,42 +13,91 @@ import (
 // measured is a finished run and what it took.
 type measured struct {
 	*field
-	setup, took time.Duration
+	took       time.Duration // from the start of the runtime to the end of the last task
+	shipped    int64         // bytes of contents that went from node to node meanwhile
+	processors int           // of all nodes: those of one host are counted by each of its nodes
 }
 
 // stall is for how long nothing may move before the runtime says who waits for
 // whom. Sweeping the largest block there can be takes less.
 const stall = time.Minute
 
-// solve solves f's problem. If there is a trace, it is filled.
+// solve solves f's problem, with the other nodes if there are any. Node 0 has all
+// blocks then; the others have nothing measured. If there is a trace, it is filled.
 func (f *field) solve(ctx context.Context, tr *trace, m *meter) (*measured, error) {
 	begin := time.Now()
-	if err := f.prepare(ctx, runtime.GOMAXPROCS(0)); err != nil {
+	rt, err := f.program(ctx)
+	f.setup = time.Since(begin)
+	if err := f.meet(ctx, err); err != nil {
 		return nil, err
 	}
-	rt, err := orwl.New(orwl.Options{Stall: stall})
-	if err != nil {
-		return nil, err
-	}
-	if err := f.declare(rt); err != nil {
-		return nil, err
-	}
-	done := &measured{field: f, setup: time.Since(begin)}
-
-	begin = time.Now()
-	clock := func() time.Duration { return time.Since(begin) }
-	for _, p := range f.parts {
+	f.others = make([]statement, f.nodes.Count()-1)
+	f.begin = time.Now()
+	clock := func() time.Duration { return time.Since(f.begin) }
+	for p := range f.here() {
 		p.watch.clock = clock
 	}
 	tr.follow(f, clock)
-	stop := m.watch("sweeping", f.updates(), f.swept)
+	f.ended = sync.OnceValue(func() time.Duration { return f.rest(clock) })
+	stop := m.watch("sweeping", f.share(), f.swept)
 	err = rt.Run(ctx)
-	done.took = clock()
 	stop()
-	for a := range f.actors() {
-		a.watch.stop(done.took)
+	if err != nil || f.nodes.Number() != 0 {
+		return nil, err
 	}
-	return done, err
+	if err := f.close(ctx); err != nil {
+		return nil, err
+	}
+	done := f.settle(append([]statement{f.own}, f.others...))
+	tr.gather(f)
+	return done, nil
+}
+
+// program makes this node's blocks, and declares everybody's tasks.
+func (f *field) program(ctx context.Context) (*orwl.Runtime, error) {
+	if err := f.prepare(ctx, runtime.GOMAXPROCS(0)); err != nil {
+		return nil, err
+	}
+	rt, err := orwl.New(orwl.Options{Stall: stall, Nodes: f.nodes})
+	if err != nil {
+		return nil, err
+	}
+	return rt, f.declare(rt)
+}
+
+// rest waits until this node's actors have ended, stops their watches and gives up
+// what only sweeping needs.
+func (f *field) rest(clock func() time.Duration) time.Duration {
+	f.working.Wait()
+	took := clock()
+	for p, a := range f.actors() {
+		if p.node == f.nodes.Number() {
+			a.watch.stop(took)
+		}
+	}
+	f.forget()
+	return took
+}
+
+// meet waits until all nodes are ready to begin. If one of them is not, none does.
+func (f *field) meet(ctx context.Context, failure error) error {
+	var text []byte
+	if failure != nil {
+		text = []byte(failure.Error())
+	}
+	all, err := f.nodes.Gather(ctx, "ready", text)
+	switch {
+	case failure != nil:
+		return failure
+	case err != nil:
+		return err
+	}
+	for node, text := range all {
+		if len(text) > 0 {
+			return &orwl.NodeError{Node: node, Text: string(text)}
+		}
+	}
+	return nil
 }
 
 // verify computes f's problem once more, sequentially and from initial values

@@ -16,48 +16,65 @@ type trace struct {
 
 func newTrace(most int) *trace { return &trace{most: most} }
 
-// follow gives each of f's tasks a track, and a clock. There is nothing to follow
-// with no trace.
+// follow gives each of f's tasks that is here a track, and a clock. There is nothing
+// to follow with no trace.
 func (tr *trace) follow(f *field, clock func() time.Duration) {
 	if tr == nil {
 		return
 	}
-	for a := range f.actors() {
-		a.watch.clock, a.watch.track = clock, &track{name: a.Name()}
-		tr.tracks = append(tr.tracks, a.watch.track)
+	all := 0
+	for p, a := range f.actors() {
+		all++
+		if p.node == f.nodes.Number() {
+			a.watch.clock, a.watch.track = clock, &track{Name: a.Name(), Node: p.node}
+			tr.tracks = append(tr.tracks, a.watch.track)
+		}
 	}
 	for _, t := range tr.tracks {
-		t.room = max(1, tr.most/len(tr.tracks))
+		t.room = max(1, tr.most/all)
 	}
 }
 
-// track is one task's part in a trace. It belongs to that task.
-type track struct {
-	name   string
-	room   int
-	slices []slice
-	leaves []handover // of frontiers that the task wrote
-	comes  []handover // of frontiers that it read
+// gather makes the tracks of all nodes the trace's, when they are here.
+func (tr *trace) gather(f *field) {
+	if tr == nil {
+		return
+	}
+	tr.tracks = nil
+	for _, a := range f.actors() {
+		tr.tracks = append(tr.tracks, a.watch.track)
+	}
+}
 
-	rest     [phases]time.Duration // what there was no room for
-	dropped  int                   // slices
-	from, to time.Duration         // of these
+// track is one task's part in a trace. It belongs to that task, and later goes to
+// node 0.
+type track struct {
+	Name   string
+	Node   int
+	room   int
+	Slices []slice
+	Leaves []handover // of frontiers that the task wrote
+	Comes  []handover // of frontiers that it read
+
+	Rest     [phases]time.Duration // what there was no room for
+	Dropped  int                   // slices
+	From, To time.Duration         // of these
 }
 
 // slice is one phase of a task.
 type slice struct {
-	phase    phase
-	from, to time.Duration
+	Phase    phase
+	From, To time.Duration
 }
 
 // journey is a frontier of an iteration, from the task that wrote it to the one
 // that read it.
-type journey struct{ frontier, iteration int }
+type journey struct{ Frontier, Iteration int }
 
 // handover is one end of a journey.
 type handover struct {
-	journey
-	at time.Duration
+	Journey journey
+	At      time.Duration
 }
 
 // arrows is how many hand-overs there is room for beside a slice, at either end:
@@ -68,29 +85,44 @@ func (t *track) add(p phase, from, to time.Duration) {
 	if from == to {
 		return
 	}
-	if len(t.slices) < t.room {
-		t.slices = append(t.slices, slice{p, from, to})
+	if len(t.Slices) < t.room {
+		t.Slices = append(t.Slices, slice{p, from, to})
 		return
 	}
-	if t.dropped == 0 {
-		t.from = from
+	if t.Dropped == 0 {
+		t.From = from
 	}
-	t.dropped++
-	t.to = to
-	t.rest[p] += to - from
+	t.Dropped++
+	t.To = to
+	t.Rest[p] += to - from
 }
 
 // come notes that the frontier of an iteration was read. That of the iteration
 // before the first has come from nobody.
 func (t *track) come(f *frontier, iteration int, at time.Duration) {
-	if iteration >= 0 && t.dropped == 0 && len(t.comes) < arrows*t.room {
-		t.comes = append(t.comes, handover{journey{f.number, iteration}, at})
+	if iteration >= 0 && t.Dropped == 0 && len(t.Comes) < arrows*t.room {
+		t.Comes = append(t.Comes, handover{journey{f.number, iteration}, at})
 	}
 }
 
 // leave notes that it was written.
 func (t *track) leave(f *frontier, iteration int, at time.Duration) {
-	if t.dropped == 0 && len(t.leaves) < arrows*t.room {
-		t.leaves = append(t.leaves, handover{journey{f.number, iteration}, at})
+	if t.Dropped == 0 && len(t.Leaves) < arrows*t.room {
+		t.Leaves = append(t.Leaves, handover{journey{f.number, iteration}, at})
 	}
+}
+
+// delay moves everything to a time that much later.
+func (t *track) delay(by time.Duration) {
+	for i := range t.Slices {
+		t.Slices[i].From += by
+		t.Slices[i].To += by
+	}
+	for _, ends := range [][]handover{t.Leaves, t.Comes} {
+		for i := range ends {
+			ends[i].At += by
+		}
+	}
+	t.From += by
+	t.To += by
 }

@@ -12,7 +12,7 @@ import (
 type chromeTrace struct {
 	TraceEvents []struct {
 		Ph, Name, ID, BP string
-		Tid              int
+		Pid, Tid         int
 		TS, Dur          float64
 		Args             map[string]any
 	}
@@ -25,6 +25,12 @@ func traced(t *testing.T, p problem, grid size, form form, most int) (*measured,
 	if err != nil {
 		t.Fatal(err)
 	}
+	return f, tr, written(t, tr)
+}
+
+// written is a trace as a viewer gets it.
+func written(t *testing.T, tr *trace) chromeTrace {
+	t.Helper()
 	var text bytes.Buffer
 	if err := tr.write(&text); err != nil {
 		t.Fatal(err)
@@ -33,7 +39,7 @@ func traced(t *testing.T, p problem, grid size, form form, most int) (*measured,
 	if err := json.Unmarshal(text.Bytes(), &got); err != nil {
 		t.Fatal(err)
 	}
-	return f, tr, got
+	return got
 }
 
 // TestTraceAddsUp compares the slices with the report's shares, with room for all
@@ -93,46 +99,81 @@ func TestTraceArrows(t *testing.T) {
 	for _, form := range []form{fused, nine} {
 		p := problem{rows: 4, cols: 6, iters: iters, kernel: listing(), values: smooth}
 		f, _, got := traced(t, p, size{2, 3}, form, mostSlices)
-		type end struct {
-			at  float64
-			tid int
+		checkArrows(t, form, f, got)
+	}
+}
+
+// TestTraceOfNodes checks that the tracks of all nodes are in one trace, with arrows
+// from one node to another that lead forward.
+func TestTraceOfNodes(t *testing.T) {
+	for _, form := range []form{fused, nine} {
+		p := problem{rows: 4, cols: 6, iters: 10, kernel: listing(), values: smooth}
+		f, tr, errs := solveOn(t, 2, func() *trace { return newTrace(mostSlices) }, func(int) *field { return newField(p, size{2, 3}, form) })
+		if err := errors.Join(errs...); err != nil {
+			t.Fatal(err)
 		}
-		begins := make(map[string]end)
+		got := written(t, tr)
+		checkArrows(t, form, f, got)
+		node := make(map[string]int) // of a task
 		for _, e := range got.TraceEvents {
-			if e.Ph == "s" {
-				if _, twice := begins[e.ID]; twice {
-					t.Errorf("arrow %s begins twice", e.ID)
-				}
-				begins[e.ID] = end{e.TS, e.Tid}
+			if name, _ := e.Args["name"].(string); e.Ph == "M" && e.Name == "thread_name" {
+				node[name] = e.Pid - 1
 			}
 		}
-		ends := 0
-		within := func(at float64, tid int) (phase string) {
-			for _, e := range got.TraceEvents {
-				if e.Ph == "X" && e.Tid == tid && nanos(e.TS) <= nanos(at) && nanos(at) < nanos(e.TS)+nanos(e.Dur) {
-					return e.Name
-				}
-			}
-			return "nothing"
+		if want := len(f.parts) + len(f.exporters); len(node) != want {
+			t.Errorf("%s: %d tracks, want %d", form, len(node), want)
 		}
+		for _, part := range f.parts {
+			if node[part.String()] != part.node {
+				t.Errorf("%s: %v is on node %d, want %d", form, part, node[part.String()], part.node)
+			}
+		}
+	}
+}
+
+// checkArrows checks that each hand-over is an arrow from a slice of the task that
+// wrote to a later one of the task that read.
+func checkArrows(t *testing.T, form form, f *measured, got chromeTrace) {
+	t.Helper()
+	type end struct {
+		at  float64
+		tid int
+	}
+	begins := make(map[string]end)
+	for _, e := range got.TraceEvents {
+		if e.Ph == "s" {
+			if _, twice := begins[e.ID]; twice {
+				t.Errorf("arrow %s begins twice", e.ID)
+			}
+			begins[e.ID] = end{e.TS, e.Tid}
+		}
+	}
+	ends := 0
+	within := func(at float64, tid int) (phase string) {
 		for _, e := range got.TraceEvents {
-			if e.Ph != "f" {
-				continue
-			}
-			ends++
-			begin, ok := begins[e.ID]
-			if !ok || begin.tid == e.Tid || begin.at > e.TS || e.BP != "e" {
-				t.Errorf("arrow %s ends at %v on track %d, begins at %v on track %d (%v)", e.ID, e.TS, e.Tid, begin.at, begin.tid, ok)
-			}
-			if at, from := within(e.TS, e.Tid), within(begin.at, begin.tid); at != "read" || from != "release" {
-				t.Errorf("arrow %s leads from %s to %s", e.ID, from, at)
+			if e.Ph == "X" && e.Tid == tid && nanos(e.TS) <= nanos(at) && nanos(at) < nanos(e.TS)+nanos(e.Dur) {
+				return e.Name
 			}
 		}
-		// Half of the frontiers are those of the last iteration: the first time they are
-		// initial values.
-		if want := f.frontiers*iters - f.frontiers/2; ends != want || len(begins) != want {
-			t.Errorf("%s: %d arrows begin and %d end, want %d", form, len(begins), ends, want)
+		return "nothing"
+	}
+	for _, e := range got.TraceEvents {
+		if e.Ph != "f" {
+			continue
 		}
+		ends++
+		begin, ok := begins[e.ID]
+		if !ok || begin.tid == e.Tid || begin.at > e.TS || e.BP != "e" {
+			t.Errorf("arrow %s ends at %v on track %d, begins at %v on track %d (%v)", e.ID, e.TS, e.Tid, begin.at, begin.tid, ok)
+		}
+		if at, from := within(e.TS, e.Tid), within(begin.at, begin.tid); at != "read" || from != "release" {
+			t.Errorf("arrow %s leads from %s to %s", e.ID, from, at)
+		}
+	}
+	// Half of the frontiers are those of the last iteration: the first time they are
+	// initial values.
+	if want := f.frontiers*f.iters - f.frontiers/2; ends != want || len(begins) != want {
+		t.Errorf("%s: %d arrows begin and %d end, want %d", form, len(begins), ends, want)
 	}
 }
 
@@ -145,9 +186,9 @@ func TestTraceIsBounded(t *testing.T) {
 	f, tr, _ := traced(t, p, size{2, 3}, nine, 1000)
 	room := 1000 / len(tr.tracks)
 	for _, track := range tr.tracks {
-		if len(track.slices) > room || len(track.comes) > arrows*room || len(track.leaves) > arrows*room || track.dropped == 0 {
+		if len(track.Slices) > room || len(track.Comes) > arrows*room || len(track.Leaves) > arrows*room || track.Dropped == 0 {
 			t.Errorf("%s keeps %d slices and %d+%d ends of arrows, and left out %d; there is room for %d",
-				track.name, len(track.slices), len(track.comes), len(track.leaves), track.dropped, room)
+				track.Name, len(track.Slices), len(track.Comes), len(track.Leaves), track.Dropped, room)
 		}
 	}
 	if want := len(f.parts) + len(f.exporters); len(tr.tracks) != want {

@@ -39,6 +39,11 @@ func (n *Node) Gather(ctx context.Context, name string, blob []byte) ([][]byte, 
 	if err := n.Send(0, ownChannel, header, blob, false); err != nil {
 		return nil, fmt.Errorf("p2p: Gather %q: %w", name, err)
 	}
+	return n.awaitGather(ctx, name, done)
+}
+
+// awaitGather waits for what everybody has given.
+func (n *Node) awaitGather(ctx context.Context, name string, done <-chan [][]byte) ([][]byte, error) {
 	rootGone := context.Background().Done()
 	if n.number != 0 {
 		rootGone = n.peers[0].ctx.Done()
@@ -51,6 +56,12 @@ func (n *Node) Gather(ctx context.Context, name string, blob []byte) ([][]byte, 
 	case <-n.ctx.Done():
 		return nil, fmt.Errorf("p2p: Gather %q: %w", name, ErrClosed)
 	case <-rootGone:
+		// It takes its leave behind what it has gathered: both may be here.
+		select {
+		case blobs := <-done:
+			return blobs, nil
+		default:
+		}
 		return nil, fmt.Errorf("p2p: Gather %q goes through node 0: %w", name, n.peers[0].fate())
 	}
 }

@@ -117,3 +117,18 @@ func TestGatherNeedsNode0(t *testing.T) {
 		t.Errorf("Gather without node 0: %v, want ErrLeft", err)
 	}
 }
+
+// Node 0 may leave as soon as it has what was gathered, which then has come to the
+// others, too, whether they have looked at it or not.
+func TestGatherJustBeforeNode0Leaves(t *testing.T) {
+	nodes := run(t, 2, nil)
+	closeAll(t, nodes[0])
+	<-nodes[1].peers[0].ctx.Done()
+	for range 100 {
+		done := make(chan [][]byte, 1)
+		done <- [][]byte{{7}}
+		if _, err := nodes[1].awaitGather(soon(t), "last", done); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -111,8 +111,8 @@ func (c *crew) start(node int, root address, report *os.File) {
 		node:     node,
 		cmd:      exec.Command(c.run.Program, c.run.Args...),
 		lifeline: w,
-		out:      newLines(&c.mu, c.run.Stdout, node),
-		err:      newLines(&c.mu, c.run.Stderr, node),
+		out:      c.run.lines(&c.mu, c.run.Stdout, node),
+		err:      c.run.lines(&c.mu, c.run.Stderr, node),
 	}
 	m.cmd.Env = c.run.environment(node, root)
 	m.cmd.Stdout, m.cmd.Stderr = m.out, m.err

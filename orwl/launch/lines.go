@@ -10,8 +10,8 @@ import (
 // longestLine is where a line without an end is broken.
 const longestLine = 64 << 10
 
-// lines writes what it gets to another writer line by line, each behind a prefix. A
-// line is one Write, under a mutex that all nodes share.
+// lines writes what it gets to another writer line by line, each behind a prefix if
+// there is one. A line is one Write, under a mutex that all nodes share.
 type lines struct {
 	mu     *sync.Mutex
 	to     io.Writer
@@ -19,8 +19,13 @@ type lines struct {
 	rest   []byte // of a line that has not ended
 }
 
-func newLines(mu *sync.Mutex, to io.Writer, node int) *lines {
-	return &lines{mu: mu, to: to, prefix: []byte("[" + strconv.Itoa(node) + "] ")}
+// lines are those of a node that go to one of the run's writers.
+func (r *Run) lines(mu *sync.Mutex, to io.Writer, node int) *lines {
+	l := &lines{mu: mu, to: to}
+	if node != 0 || !r.Plain {
+		l.prefix = []byte("[" + strconv.Itoa(node) + "] ")
+	}
+	return l
 }
 
 func (l *lines) Write(p []byte) (int, error) {

@@ -23,7 +23,7 @@ func TestLines(t *testing.T) {
 		var mu sync.Mutex
 		for _, chunk := range []int{1, 3, 1 << 20} {
 			var out bytes.Buffer
-			l := newLines(&mu, &out, 7)
+			l := new(Run).lines(&mu, &out, 7)
 			for text := c.text; text != ""; {
 				n := min(chunk, len(text))
 				if wrote, err := l.Write([]byte(text[:n])); wrote != n || err != nil {
@@ -41,11 +41,11 @@ func TestLines(t *testing.T) {
 // Whoever reads what the nodes write may be gone.
 func TestLinesFail(t *testing.T) {
 	var mu sync.Mutex
-	l := newLines(&mu, failing{}, 0)
+	l := new(Run).lines(&mu, failing{}, 0)
 	if _, err := l.Write([]byte("a\n")); !errors.Is(err, iotest.ErrTimeout) {
 		t.Error(err)
 	}
-	l = newLines(&mu, failing{}, 0)
+	l = new(Run).lines(&mu, failing{}, 0)
 	if _, err := l.Write([]byte("a")); err != nil {
 		t.Error(err)
 	}

@@ -24,6 +24,9 @@ type Run struct {
 	// number of its node: "[3] ". By default they are those of this process. One
 	// of them is written to at a time.
 	Stdout, Stderr io.Writer
+	// Plain leaves the number away before the lines of node 0: for a program of which
+	// that node alone says what has come out.
+	Plain bool
 	// Key is the cluster key; a new one by default. It is in no argument and in no
 	// variable of any node.
 	Key []byte

@@ -119,6 +119,23 @@ func TestSpawnOne(t *testing.T) {
 	}
 }
 
+// What node 0 says stands as it is if the run is told to be plain.
+func TestSpawnPlain(t *testing.T) {
+	for plain, want := range map[bool]string{false: "[0] place node 0 of 3", true: "place node 0 of 3"} {
+		var out bytes.Buffer
+		r := of("talk")
+		r.Stdout, r.Stderr, r.Plain = &out, io.Discard, plain
+		if err := Spawn(soon(t), r); err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range []string{"\n" + want, "\n[1] place node 1 of 3", "\n[2] place node 2 of 3"} {
+			if !strings.Contains("\n"+out.String(), line) {
+				t.Errorf("plain %t: no line begins with %q", plain, line[1:])
+			}
+		}
+	}
+}
+
 // A node that fails ends the others, and is what the run failed of.
 func TestSpawnFailure(t *testing.T) {
 	defer goleak.VerifyNone(t)

@@ -58,9 +58,9 @@ peer() {
 	esac
 }
 
-# ours FIELD prints a field of our report.
+# ours FIELD NODES prints a field of our report. All nodes share the same cores.
 ours() {
-	GOMAXPROCS=$cores "$ours" -grid "${down}x$across" -block "$((rows / down))x$((cols / across))" \
+	GOMAXPROCS=$cores taskset -c "0-$((cores - 1))" "$ours" -nodes "$2" -grid "${down}x$across" -block "$((rows / down))x$((cols / across))" \
 		-iters "$iters" -kernel "$kernel" -verify=false -json | sed -E "s/.*\"$1\": *\"?([^,\"}]*).*/\1/"
 }
 
@@ -85,8 +85,10 @@ for kernel in listing fast; do
 	want=$(sha256sum <"$dir/matrix" | cut -d' ' -f1)
 	peer MPI "$dir/matrix" >/dev/null
 	[ "$(sha256sum <"$dir/matrix" | cut -d' ' -f1)" = "$want" ] || { echo "compare.sh: MPI and OpenMP differ, $kernel kernel" >&2; exit 1; }
-	got=$(ours sha256)
-	[ "$got" = "$want" ] || { echo "compare.sh: ours and the peers differ, $kernel kernel: sha256 $got, want $want" >&2; exit 1; }
+	for nodes in 1 2; do
+		got=$(ours sha256 $nodes)
+		[ "$got" = "$want" ] || { echo "compare.sh: ours and the peers differ, $kernel kernel, $nodes nodes: sha256 $got, want $want" >&2; exit 1; }
+	done
 done
 echo "Ours and the peers compute the same bits with both kernels."
 
@@ -95,11 +97,14 @@ for c in "${cases[@]}"; do
 	names=(sequential OpenMP MPI)
 	for name in "${names[@]}"; do names+=("$name,fused"); done
 	names+=(ours)
+	if ((down * across > 1)); then names+=("ours,2 nodes"); fi
 	rm -f "$dir"/times-*
 	for ((round = 0; round < rounds; round++)); do
 		for name in "${names[@]}"; do
-			if [ "$name" = ours ]; then
-				ours ns_per_element >>"$dir/times-ours"
+			if [[ $name = ours* ]]; then
+				nodes=1
+				[ "$name" = ours ] || nodes=2
+				ours ns_per_element $nodes >>"$dir/times-$name"
 				continue
 			fi
 			read -r ns sum < <(peer "$name")

@@ -1,0 +1,63 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/orwl/launch"
+)
+
+// spawn runs this program once for each node, on this machine, and returns the exit
+// code. Node 0 says what comes out, as it would alone; before what others say is the
+// number of the node. Signals go to the nodes, which end by themselves.
+func (j *job) spawn(args []string, stdout, stderr io.Writer) int {
+	program, err := os.Executable()
+	if err == nil {
+		err = launch.Spawn(context.Background(), launch.Run{
+			Nodes: j.options.nodes, Program: program, Args: args,
+			Stdout: stdout, Stderr: stderr, Plain: true,
+		})
+	}
+	if err == nil {
+		return exitDone
+	}
+	var failed *launch.NodeError
+	if errors.As(err, &failed) {
+		if failed.Code != exitInterrupted {
+			fmt.Fprintf(stderr, "llk23: %v\n", err)
+		}
+		return failed.ExitCode()
+	}
+	fmt.Fprintf(stderr, "llk23: %v\n", err)
+	return exitFailed
+}
+
+// join meets the other nodes of the run, if there are any. What goes wrong with them
+// ends the run with an error, so that nothing needs to be logged but what does not.
+func (j *job) join(ctx context.Context, stderr io.Writer) (*orwl.Nodes, error) {
+	return orwl.Join(ctx, orwl.JoinOptions{
+		Place: &j.place,
+		Log:   slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelError})),
+	})
+}
+
+// patience is for how long a node that has failed waits for the others, which are
+// about to end, too.
+const patience = 3 * time.Second
+
+// leave leaves the run when all nodes do, whatever has become of ctx.
+func leave(ctx context.Context, nodes *orwl.Nodes, failed bool) error {
+	ctx = context.WithoutCancel(ctx)
+	if failed {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, patience)
+		defer cancel()
+	}
+	return nodes.Close(ctx)
+}

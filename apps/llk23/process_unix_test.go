@@ -1,0 +1,257 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// The test binary is also the program, in processes of its own.
+const envProgram = "LLK23_TEST_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(envProgram) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// TestProcesses runs the program on several nodes that it starts itself. What node 0
+// says is what the program alone would say.
+func TestProcesses(t *testing.T) {
+	t.Setenv(envProgram, "1")
+	dir := t.TempDir()
+	at := func(name string) string { return filepath.Join(dir, name) }
+	for _, tasks := range []string{"fused", "9"} {
+		args := strings.Fields("-grid 3x1 -block 11x17 -iters 10 -json -tasks " + tasks)
+		args = append(args, "-nodes", "3", "-out", at("a.npy"), "-trace", at("b.json"), "-plot", at("c.png"))
+		code, stdout, stderr := program(t, args...)
+		if code != 0 || stderr != "" {
+			t.Fatalf("exit code %d, complains %q", code, stderr)
+		}
+		var got report
+		if err := json.Unmarshal([]byte(stdout), &got); err != nil {
+			t.Fatalf("%v: %s", err, stdout)
+		}
+		if got.Nodes != 3 || !got.Verified || got.BytesShipped != 10*8*17*4 || got.SHA256 != "4f2ec1d4092ef763e8cd3bd0ec33efb31fbf04bb13b6a8f9131a317a47549648" {
+			t.Errorf("-tasks %s: %+v", tasks, got)
+		}
+		for name, begin := range map[string]string{"a.npy": "\x93NUMPY", "b.json": `{"displayTimeUnit"`, "c.png": "\x89PNG"} {
+			text, err := os.ReadFile(at(name))
+			if err != nil || !bytes.HasPrefix(text, []byte(begin)) {
+				t.Errorf("%s begins with %.20q, %v", name, text, err)
+			}
+		}
+		if left, err := os.ReadDir(dir); err != nil || len(left) != 3 {
+			t.Errorf("the folder has %v, %v: want three files", left, err)
+		}
+	}
+	code, stdout, stderr := program(t, "-grid", "3x1", "-block", "11x17", "-iters", "10", "-nodes", "2")
+	if code != 0 || stderr != "" || !strings.HasPrefix(stdout, "elements  ") || strings.Contains(stdout, "[") || strings.Count(stdout, "verified") != 1 {
+		t.Errorf("exit code %d, complains %q, prints\n%s", code, stderr, stdout)
+	}
+}
+
+// TestNodesRefused asks for nodes that cannot be, before any is started.
+func TestNodesRefused(t *testing.T) {
+	t.Setenv(envProgram, "none is started")
+	for _, c := range []struct {
+		env, args string
+		says      []string
+	}{
+		{"", "-nodes 0", []string{`"0"`, "-nodes", "1 to 4096"}},
+		{"", "-nodes 4097", []string{"-nodes", "1 to 4096"}},
+		{"", "-nodes 5 -grid 2x2", []string{"-nodes 5", "at most 4 nodes", "2x2"}},
+		{"", "-nodes 2 -out /nosuch/x.npy", []string{"-out /nosuch/x.npy"}},
+		{"ORWL_NODE=1 ORWL_PEERS=a:1,b:2", "-nodes 3", []string{"-nodes 3", "want 2", "node 1 of 2"}},
+		{"ORWL_NODE=1 ORWL_PEERS=a:1,b:2", "-nodes 1", []string{"-nodes 1", "want 2"}},
+		{"ORWL_NODE=1 ORWL_PEERS=a:1,b:2", "-grid 1x1", []string{"environment 2", "at most 1 nodes", "1x1"}},
+		{"ORWL_NODE=1", "", []string{"ORWL_NODE", "ORWL_NODES"}},
+		{"SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=2 SLURM_STEP_NODELIST=a,b SLURM_JOB_ID=7 SLURM_STEP_ID=0", "-nodes 4", []string{"-nodes 4", "want 2", "slurm"}},
+	} {
+		t.Run(c.env+" "+c.args, func(t *testing.T) {
+			for pair := range strings.FieldsSeq(c.env) {
+				name, value, _ := strings.Cut(pair, "=")
+				t.Setenv(name, value)
+			}
+			code, stdout, stderr := program(t, strings.Fields(c.args)...)
+			if code != 2 || stdout != "" || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("exit code %d, prints %q and %q, want 2 and one line", code, stdout, stderr)
+			}
+			for _, want := range c.says {
+				if !strings.Contains(stderr, want) {
+					t.Errorf("%q does not mention %q", stderr, want)
+				}
+			}
+		})
+	}
+}
+
+// TestNodeKilled kills a node of three that nobody looks after. The others end by
+// themselves, and each says which node it was.
+func TestNodeKilled(t *testing.T) {
+	for _, victim := range []int{0, 1} {
+		t.Run(fmt.Sprintf("node %d", victim), func(t *testing.T) {
+			t.Parallel()
+			const count = 3
+			peers := strings.Join(freeAddresses(t, count), ",")
+			var cmds [count]*exec.Cmd
+			var said [count]bytes.Buffer
+			var began *bufio.Reader
+			for i := range cmds {
+				cmd := exec.CommandContext(t.Context(), os.Args[0], strings.Fields("-grid 3x3 -block 20x20 -iters 1000000000 -verify=false")...)
+				cmd.Env = append(os.Environ(), envProgram+"=1", fmt.Sprintf("ORWL_NODE=%d", i), "ORWL_PEERS="+peers)
+				cmd.Stdout, cmd.Stderr = &said[i], &said[i]
+				if i == 0 {
+					r, w, err := os.Pipe()
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer r.Close()
+					defer w.Close()
+					cmd.Stderr, began = w, bufio.NewReader(r)
+				}
+				if err := cmd.Start(); err != nil {
+					t.Fatal(err)
+				}
+				cmds[i] = cmd
+			}
+			line, err := began.ReadString('\n')
+			if err != nil || !strings.HasPrefix(line, "llk23: sweeping") {
+				t.Fatalf("node 0 says %q, %v", line, err)
+			}
+			if err := cmds[victim].Process.Signal(syscall.SIGKILL); err != nil {
+				t.Fatal(err)
+			}
+			var last string
+			if victim != 0 {
+				for strings.HasPrefix(line, "llk23: sweeping") {
+					line, _ = began.ReadString('\n')
+				}
+				last = line
+			}
+			for i, cmd := range cmds {
+				_ = cmd.Wait() // how it has ended is looked at below
+				if i == victim {
+					continue
+				}
+				text := said[i].String()
+				if i == 0 {
+					text += last
+				}
+				want := fmt.Sprintf("p2p: node %d at ", victim)
+				if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.HasPrefix(text, "llk23: orwl: ") ||
+					!strings.Contains(text, want) || !strings.Contains(text, "is lost") || strings.Count(text, "\n") != 1 {
+					t.Errorf("node %d ends with code %d, and says %q; want 1 and one line that %sis lost", i, code, text, want)
+				}
+			}
+		})
+	}
+}
+
+// TestNodeKilledOfSpawned kills a node that the program has started itself: the
+// others are ended, and the program says which it was.
+func TestNodeKilledOfSpawned(t *testing.T) {
+	t.Setenv(envProgram, "1")
+	cmd := exec.CommandContext(t.Context(), os.Args[0], strings.Fields("-nodes 2 -grid 3x3 -block 20x20 -iters 1000000000 -verify=false")...)
+	errs, err := cmd.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	r := bufio.NewReader(errs)
+	if line, err := r.ReadString('\n'); err != nil || !strings.HasPrefix(line, "llk23: sweeping") {
+		t.Fatalf("node 0 says %q, %v", line, err)
+	}
+	pids := children(cmd.Process.Pid)
+	if len(pids) == 0 {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		t.Skip("which processes another has started cannot be seen here")
+	}
+	if err := syscall.Kill(pids[len(pids)-1], syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	rest, _ := io.ReadAll(r)
+	_ = cmd.Wait()
+	if code := cmd.ProcessState.ExitCode(); code != 128+9 || !strings.Contains(string(rest), "was ended by a signal: killed\n") {
+		t.Errorf("exit code %d, says %q", code, rest)
+	}
+}
+
+// children are the processes that another has started, if this system tells.
+func children(pid int) (pids []int) {
+	threads, _ := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/stat", pid))
+	for _, thread := range threads {
+		text, _ := os.ReadFile(filepath.Join(filepath.Dir(thread), "children"))
+		for field := range strings.FieldsSeq(string(text)) {
+			if child, err := strconv.Atoi(field); err == nil {
+				pids = append(pids, child)
+			}
+		}
+	}
+	return pids
+}
+
+// BenchmarkNodes is the program on two nodes of this machine beside the program alone,
+// in turn: how many times as long the sweeps take with the same processors.
+func BenchmarkNodes(b *testing.B) {
+	b.Setenv(envProgram, "1")
+	for _, kernel := range kernelNames() {
+		b.Run(kernel, func(b *testing.B) {
+			took := func(nodes string) report {
+				stdout, err := exec.Command(os.Args[0], "-grid", "4x4", "-block", "1000x1000", "-iters", "20", "-kernel", kernel,
+					"-verify=false", "-json", "-nodes", nodes).Output()
+				var r report
+				if err == nil {
+					err = json.Unmarshal(stdout, &r)
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+				return r
+			}
+			var alone, two []float64
+			for b.Loop() {
+				alone = append(alone, took("1").NsPerElement)
+				two = append(two, took("2").NsPerElement)
+			}
+			slices.Sort(alone)
+			slices.Sort(two)
+			b.ReportMetric(alone[len(alone)/2], "ns/element-alone")
+			b.ReportMetric(two[len(two)/2], "ns/element-2-nodes")
+			b.ReportMetric(two[len(two)/2]/alone[len(alone)/2], "2-nodes/alone")
+			b.ReportMetric(two[0]/alone[0], "best-2-nodes/best-alone")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+}
+
+// freeAddresses are addresses of this machine that nobody listens at.
+func freeAddresses(t *testing.T, count int) (addresses []string) {
+	t.Helper()
+	for range count {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		addresses = append(addresses, l.Addr().String())
+	}
+	return addresses
+}

@@ -1,0 +1,59 @@
+package main
+
+import (
+	"slices"
+	"testing"
+	"time"
+)
+
+func TestLeads(t *testing.T) {
+	const s = int64(time.Second)
+	for _, c := range []struct {
+		all  []statement
+		want []time.Duration
+	}{
+		{[]statement{{Host: "a", Begin: 7}}, []time.Duration{0}},
+		{[]statement{{Host: "a", Begin: 7}, {Host: "a", Begin: 9}, {Host: "a", Begin: 4}}, []time.Duration{3, 5, 0}},
+		// Another host's calendar is not this one's.
+		{[]statement{{Host: "a", Begin: 7}, {Host: "b", Begin: 9}, {Host: "a", Begin: 4}}, []time.Duration{3, 3, 0}},
+		// Nor is that of a host which only has the same name, or of one without any.
+		{[]statement{{Host: "a", Begin: 7}, {Host: "a", Begin: 7 + s}, {Host: "a", Begin: 7 - 2*s}}, []time.Duration{0, 0, 0}},
+		{[]statement{{Begin: 7}, {Begin: 9}}, []time.Duration{0, 0}},
+	} {
+		if got := leads(c.all); !slices.Equal(got, c.want) {
+			t.Errorf("%+v: %v, want %v", c.all, got, c.want)
+		}
+	}
+}
+
+// TestSettle puts together what two nodes have said, the second of which began 5
+// later and ended 3 later.
+func TestSettle(t *testing.T) {
+	f := newField(problem{rows: 2, cols: 1, iters: 1, values: smooth}, size{2, 1}, fused)
+	f.parts = []*part{{node: 0}, {node: 1}}
+	done := f.settle([]statement{
+		{Host: "a", Begin: 10, Took: 20, Shipped: 3, Processors: 2,
+			Accounts: []account{{[phases]time.Duration{computing: 18, outside: 2}, tally{Reads: 1}}},
+			Tracks:   []*track{{Name: "first", Slices: []slice{{computing, 2, 20}}}}},
+		{Host: "a", Begin: 15, Took: 18, Shipped: 4, Processors: 2,
+			Accounts: []account{{[phases]time.Duration{computing: 18}, tally{Reads: 2}}},
+			Tracks: []*track{{Name: "second", Slices: []slice{{computing, 0, 18}}, From: 1, To: 2,
+				Leaves: []handover{{journey{1, 2}, 3}}, Comes: []handover{{journey{1, 2}, 4}}}}},
+	})
+	if done.took != 23 || done.shipped != 7 || done.processors != 4 {
+		t.Errorf("%v, %d bytes, %d processors; want 23, 7 and 4", done.took, done.shipped, done.processors)
+	}
+	for n, want := range []struct {
+		outside time.Duration
+		reads   int64
+		slice   slice
+	}{{5, 1, slice{computing, 2, 20}}, {5, 2, slice{computing, 5, 23}}} {
+		p := f.parts[n]
+		if p.watch.spent[outside] != want.outside || p.Reads != want.reads || p.watch.track.Slices[0] != want.slice {
+			t.Errorf("part %d: %v outside, %d reads, %v; want %+v", n, p.watch.spent[outside], p.Reads, p.watch.track.Slices, want)
+		}
+	}
+	if late := f.parts[1].watch.track; late.From != 6 || late.To != 7 || late.Leaves[0].At != 8 || late.Comes[0].At != 9 {
+		t.Errorf("%+v is not 5 later", late)
+	}
+}
