@@ -21,6 +21,10 @@ type end struct {
 	from resource.Node
 }
 
+func (e end) Post(to resource.Node, header, bulk []byte, lasting bool) error {
+	return e.Send(to, header, bulk, lasting)
+}
+
 func (e end) Send(to resource.Node, header, bulk []byte, _ bool) error {
 	header, bulk = slices.Clone(header), slices.Clone(bulk)
 	e.p.under = append(e.p.under, func() error { return e.p.sites[to].Deliver(e.from, header, bulk) })
