@@ -22,7 +22,8 @@ type Nodes struct {
 
 	mu    sync.Mutex
 	run   func(error) // ends the run that is under way
-	ended error       // why it is to end, if that came before it began
+	ended error       // why it is to end
+	goOn  bool        // without nodes that are lost
 	taken bool        // by a Runtime
 }
 
@@ -32,9 +33,11 @@ type JoinOptions struct {
 	// Place is which node of how many this is, and where the others are;
 	// launch.FromEnvironment if nil.
 	Place *launch.Place
-	// Lease is for how long a node may be silent before it is taken for lost, 1.5 s
-	// by default.
-	Lease time.Duration
+	// Lease is for how long a node is believed to be there after it was heard, Skew by how
+	// much two clocks may differ over that time, and Beat how often nodes speak: 1.5 s,
+	// 250 ms and 250 ms by default. A node is lost after Lease+Skew of silence, and has
+	// let go by itself what others had lent to it after Lease-Skew.
+	Lease, Skew, Beat time.Duration
 	// Patience is for how long the nodes wait for each other in the beginning, 30 s
 	// by default.
 	Patience time.Duration
@@ -47,14 +50,6 @@ const (
 	resourceChannel = 1
 	runChannel      = 2
 )
-
-// NodeError is the failure of another node.
-type NodeError struct {
-	Node int
-	Text string
-}
-
-func (e *NodeError) Error() string { return fmt.Sprintf("orwl: node %d: %s", e.Node, e.Text) }
 
 // Join meets the other nodes of the run. It returns when all are there.
 func Join(ctx context.Context, o JoinOptions) (*Nodes, error) {
@@ -80,19 +75,21 @@ func Join(ctx context.Context, o JoinOptions) (*Nodes, error) {
 func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	p := n.place
 	n.site, err = resource.NewSite(resource.SiteOptions{
-		Node: resource.Node(p.Node), Nodes: p.Nodes, Transport: n,
+		Node: resource.Node(p.Node), Nodes: p.Nodes, Transport: n, Suspected: n.silent,
 	})
 	if err != nil {
 		return err
 	}
 	n.node, err = p2p.Join(ctx, p2p.Options{
 		Number: p.Node, Nodes: p.Nodes, Key: p.Key, Listen: p.Listen, Root: p.Root, Peers: p.Peers,
-		Listening: n.listening(o.Log), Lease: o.Lease, JoinTimeout: o.Patience, Log: o.Log,
+		Listening: n.listening(o.Log), Lease: o.Lease, Skew: o.Skew, Beat: o.Beat,
+		JoinTimeout: o.Patience, Log: o.Log,
 	})
 	if err != nil {
 		return err
 	}
 	n.node.OnLoss(n.lost)
+	n.node.OnSuspect(n.suspect)
 	return errors.Join(
 		n.node.Receive(resourceChannel, p2p.Receiver{Take: n.deliver}),
 		n.node.Receive(runChannel, p2p.Receiver{Take: n.told}))
@@ -126,57 +123,6 @@ func (n *Nodes) deliver(from int, header, bulk []byte) error {
 		return nil
 	}
 	return fmt.Errorf("%w: %w", p2p.ErrProtocol, err)
-}
-
-// told ends the run because another node says that it has ended.
-func (n *Nodes) told(from int, header, _ []byte) error {
-	n.end(&NodeError{from, string(header)})
-	return nil
-}
-
-// lost ends what concerns a node that is lost, or has left before its time. Node 0
-// tells everybody who is lost, so if it is node 0 the others are told here: some of them
-// may not have noticed yet, and would only see this one leave.
-func (n *Nodes) lost(peer int, why error) {
-	n.site.Lost(resource.Node(peer), why)
-	failure := &NodeError{peer, why.Error()}
-	if peer == 0 && errors.Is(why, p2p.ErrLost) {
-		n.tell(failure)
-	}
-	n.end(failure)
-}
-
-// end ends the run that is under way, or is to begin.
-func (n *Nodes) end(why error) {
-	n.mu.Lock()
-	run := n.run
-	if n.ended == nil {
-		n.ended = why
-	}
-	n.mu.Unlock()
-	if run != nil {
-		run(why)
-	}
-}
-
-// begin has end called when another node's failure ends the run.
-func (n *Nodes) begin(end func(error)) {
-	n.mu.Lock()
-	ended := n.ended
-	n.run = end
-	n.mu.Unlock()
-	if ended != nil {
-		end(ended)
-	}
-}
-
-// tell tells all other nodes that the run has ended here.
-func (n *Nodes) tell(why error) {
-	for peer := range n.Count() {
-		if peer != n.Number() {
-			_ = n.node.Send(peer, runChannel, []byte(why.Error()), nil, false) // who is lost need not know
-		}
-	}
 }
 
 // Number is which node this is, from 0.
@@ -225,6 +171,9 @@ func (n *Nodes) Close(ctx context.Context) error {
 		return nil
 	}
 	_, err := n.Gather(ctx, "close", nil)
+	if n.why() != nil {
+		err = nil // the run was told, and who is lost need not be waited for
+	}
 	return errors.Join(err, n.node.Close(ctx))
 }
 

@@ -34,6 +34,8 @@ type Options struct {
 	// Nodes are the processes on which the program runs, from [Join]; this one alone
 	// if nil.
 	Nodes *Nodes
+	// AtLoss is what the loss of another node does: it ends the run by default.
+	AtLoss AtLoss
 	// Observer, if not nil, is told of every request, grant and release.
 	Observer resource.Observer
 }
@@ -60,6 +62,9 @@ func (o Options) withDefaults() Options {
 func (o Options) validate() error {
 	if spec, ok := locks.ByName(o.Guard); !ok || spec.Kind != locks.ReaderWriter {
 		return fmt.Errorf("orwl: Options.Guard is %q: want a lock with readers, as `orwl locks` lists them", o.Guard)
+	}
+	if o.AtLoss > GoOn {
+		return fmt.Errorf("orwl: Options.AtLoss is %d: want EndRun or GoOn", o.AtLoss)
 	}
 	if o.Stall >= 0 && o.Stall < leastStall {
 		return fmt.Errorf("orwl: Options.Stall is %v: want at least %v, 0 for %v, or less than 0 for never", o.Stall, leastStall, defaultStall)

@@ -28,6 +28,7 @@ type Runtime struct {
 	run       *run
 	guards    *resource.Guards // nil: no guard pages
 	homes     map[string]int   // the nodes that keep the resources
+	permits   map[string]permit
 }
 
 // run is what the tasks of a runtime have in common while they run.
@@ -40,13 +41,15 @@ type run struct {
 // fail ends the run because a task has ended.
 func (r *run) fail(t *Task, err error) {
 	first := !r.failed.Swap(true)
-	r.end(&TaskError{t.name, err})
-	// That may not be the reason: the program's context may have ended, too, or another
-	// node have failed, which the others know.
-	why := context.Cause(r.ctx)
-	var other *NodeError
-	if first && t.rt.o.Nodes.many() && !errors.As(why, &other) {
-		t.rt.o.Nodes.tell(why)
+	why := error(&TaskError{t.name, err})
+	if other := (*NodeError)(nil); errors.As(err, &other) {
+		why = other // it is not the task's failure
+	}
+	r.end(why)
+	// The reason may be another, since the program's context may have ended before. The
+	// others know it only if it came from one of them.
+	if n := t.rt.o.Nodes; first && n.many() && n.why() == nil {
+		n.tell(context.Cause(r.ctx))
 	}
 }
 
@@ -62,7 +65,7 @@ func New(o Options) (*Runtime, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	rt := &Runtime{o: o, names: make(map[string]bool), resources: make(map[string]*resource.Resource), homes: make(map[string]int)}
+	rt := &Runtime{o: o, names: make(map[string]bool), resources: make(map[string]*resource.Resource), homes: make(map[string]int), permits: make(map[string]permit)}
 	if err := o.Nodes.take(); err != nil {
 		return nil, err
 	}
@@ -183,7 +186,7 @@ func (rt *Runtime) Run(ctx context.Context) error {
 	r.ctx, r.end = ctx, cancel
 	stop := rt.watch()
 	if rt.o.Nodes.many() {
-		rt.o.Nodes.begin(r.lost)
+		rt.o.Nodes.begin(r.lost, rt.o.AtLoss)
 	}
 	var all sync.WaitGroup
 	for _, t := range rt.tasks {
@@ -237,6 +240,9 @@ func (rt *Runtime) start(ctx context.Context) (*run, error) {
 		return nil, err
 	}
 	rt.spread()
+	if err := rt.permitted(); err != nil {
+		return nil, err
+	}
 	if rt.o.Nodes.many() {
 		if err := rt.agree(ctx, s); err != nil {
 			return nil, err

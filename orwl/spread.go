@@ -108,7 +108,8 @@ func (rt *Runtime) agree(ctx context.Context, s System) error {
 		fmt.Fprintln(h, i, t.on)
 	}
 	for _, name := range rt.sorted() {
-		fmt.Fprintln(h, name, rt.homes[name], rt.resources[name].InitialSize())
+		r := rt.resources[name]
+		fmt.Fprintf(h, "%s %d %d %d %#v\n", name, rt.homes[name], r.InitialSize(), r.Policy(), rt.permits[name])
 	}
 	mine := h.Sum(nil)
 	all, err := rt.o.Nodes.Gather(ctx, "program", mine)
@@ -116,6 +117,9 @@ func (rt *Runtime) agree(ctx context.Context, s System) error {
 		return err
 	}
 	for n, other := range all {
+		if other == nil {
+			return &NodeError{Node: n, Lost: true, Text: "it was lost before the run began"}
+		}
 		if !bytes.Equal(other, mine) {
 			return fmt.Errorf("orwl: node %d has declared another program than node %d: declare the same resources and tasks, in the same order, on every node", n, rt.Node())
 		}
@@ -152,33 +156,11 @@ func (rt *Runtime) settle() error {
 	}
 	for _, name := range rt.sorted() {
 		if rt.homes[name] == rt.Node() {
-			if err := site.Home(rt.resources[name], resource.HomeAt{Expect: first[name]}); err != nil {
+			at := rt.permits[name].home()
+			at.Expect = first[name]
+			if err := site.Home(rt.resources[name], at); err != nil {
 				return err
 			}
-		}
-	}
-	return nil
-}
-
-// finish waits until every node's tasks have ended, since others may need what is
-// kept here until then, and returns the failure of the run: one's own, or the first
-// other node's.
-func (rt *Runtime) finish(ctx context.Context, err error) error {
-	n := rt.o.Nodes
-	var text []byte
-	if err != nil {
-		text = []byte(err.Error())
-	}
-	all, gathered := n.Gather(context.WithoutCancel(ctx), "end", text)
-	switch {
-	case err != nil:
-		return err
-	case gathered != nil:
-		return gathered
-	}
-	for node, text := range all {
-		if len(text) > 0 {
-			return &NodeError{node, string(text)}
 		}
 	}
 	return nil

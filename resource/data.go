@@ -4,13 +4,16 @@ import "unsafe"
 
 // Bytes is the resource's memory, to read. It is valid until the place releases.
 func (p *Place) Bytes() ([]byte, error) {
-	if p.state.Load()&heldBit == 0 {
+	s := p.state.Load()
+	if s&heldBit == 0 {
 		return nil, p.error("map", ErrNotHeld)
 	}
 	if p.far {
 		if err := p.over("map"); err != nil {
 			return nil, err
 		}
+	} else if s&writeBit != 0 {
+		p.r.own()
 	}
 	if p.r.pages != nil {
 		return p.open(Read)
@@ -30,6 +33,9 @@ func (p *Place) Writable() ([]byte, error) {
 		return b, err
 	}
 	p.wrote = true
+	if !p.far {
+		p.r.own()
+	}
 	return p.r.bytes, nil
 }
 

@@ -151,6 +151,7 @@ func (r *Resource) WriteRelaxed(ctx context.Context, write func(b []byte) error)
 	}
 	defer g.locks.Relaxed.Unlock()
 	defer r.committed(nil)
+	r.own()
 	return write(r.bytes[:len(r.bytes):len(r.bytes)])
 }
 

@@ -56,16 +56,16 @@ func TestHeadersClaimInVain(t *testing.T) {
 		return b
 	}
 	empty := func(b []byte) []byte { return wire.AppendArray(wire.AppendArray(b, 0), 0) }
-	many := append(wire.AppendArray(head(5, 0, 0, 0), mostIDs+1), make([]byte, mostIDs+1)...)
+	many := append(wire.AppendArray(head(6, 0, 0, 0), mostIDs+1), make([]byte, mostIDs+1)...)
 	for name, b := range map[string][]byte{
 		"no kind":            empty(head(0, 0, 0, 0)),
-		"a kind too many":    empty(head(8, 0, 0, 0)),
+		"a kind too many":    empty(head(9, 0, 0, 0)),
 		"bits":               empty(head(1, 32, 0, 0)),
-		"prior":              empty(head(5, 6, 0, 0)),
+		"prior":              empty(head(6, 6, 0, 0)),
 		"size":               empty(head(1, 0, 1<<63, 0)),
-		"reason":             empty(head(7, 0, 0, 100)),
+		"reason":             empty(head(8, 0, 0, 100)),
 		"requests":           wire.AppendArray(many, 0),
-		"requests not there": wire.AppendArray(head(5, 0, 0, 0), 1<<31),
+		"requests not there": wire.AppendArray(head(6, 0, 0, 0), 1<<31),
 		"half a span":        append(wire.AppendArray(wire.AppendArray(head(1, 0, 0, 0), 0), 1), 1),
 		"spans":              append(wire.AppendArray(wire.AppendArray(head(1, 0, 0, 0), 0), 2*mostSpans+2), make([]byte, 2*mostSpans+2)...),
 		"a field less":       wire.AppendArray(nil, headerFields-1),

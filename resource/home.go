@@ -128,6 +128,8 @@ func (h *Home) Step(m *Message, out []Message) ([]Message, error) {
 			err = h.release(p, m)
 		case CancelMessage:
 			err = h.cancel(p, m)
+		case JoinMessage:
+			p.known = m.Known
 		default:
 			err = fmt.Errorf("%w: %v of node %d: the home does not take it", ErrMalformed, m, m.Node)
 		}

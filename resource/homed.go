@@ -197,6 +197,9 @@ func (h *homed) step(m *Message) error {
 	s := h.site.scratch()
 	defer h.site.spare(s)
 	h.order = m.Order
+	if h.home.outlives(m) {
+		h.r.lent = true // no local place writes beside a mirror's that holds
+	}
 	var err error
 	s.out, err = h.home.Step(m, s.out)
 	if h.order != 0 && err == nil {

@@ -109,6 +109,9 @@ func (h *homed) Abort() {
 	h.r.Break(ErrAborted)
 }
 
+// own is called before a mirror's write.
+func (h *homed) own() { h.r.own() }
+
 // Bytes are the resource's.
 func (h *homed) Bytes() []byte { return h.r.bytes }
 

@@ -75,6 +75,9 @@ const (
 	// CancelMessage takes back a request. It is answered by a refusal, or it crosses
 	// the grant, which the mirror then releases unused.
 	CancelMessage
+	// JoinMessage begins a life, so that the home drops what the one before has
+	// requested. A life may as well begin by a request.
+	JoinMessage
 
 	// From the home to a mirror:
 
@@ -147,7 +150,7 @@ var (
 )
 
 var (
-	kinds   = []string{"?", "request", "renew", "release", "cancel", "grant", "push", "refused"}
+	kinds   = []string{"?", "request", "renew", "release", "cancel", "join", "grant", "push", "refused"}
 	reasons = []string{"?", "cancelled", "stale", "aborted", "ended", "another epoch", "forbidden", "broken", "abandoned"}
 )
 

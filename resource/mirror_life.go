@@ -56,6 +56,13 @@ func (r *Mirror) Rejoin(incarnation, epoch uint64) error {
 	return nil
 }
 
+// Join tells the home that this life has begun, and the one before is over.
+func (r *Mirror) Join(out []Message) []Message {
+	out, msg := r.to(JoinMessage, out)
+	msg.Known = r.known
+	return out
+}
+
 // Over is why the mirror takes no request until Rejoin, or nil.
 func (r *Mirror) Over() error { return r.over }
 

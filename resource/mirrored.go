@@ -102,7 +102,8 @@ func (f *mirrored) queue(p *Place, m Mode, state uint32) {
 // enter makes a request that is granted an access.
 func (f *mirrored) enter(id ID) error {
 	f.mu.Lock()
-	defer f.mu.Unlock()
+	defer f.unlock()
+	f.check()
 	r, queued := f.mirror.requests[id]
 	if !queued {
 		return f.end(id)
@@ -124,6 +125,7 @@ func (f *mirrored) end(id ID) error {
 func (f *mirrored) release(p *Place, id ID, a Access) (ended bool, err error) {
 	f.mu.Lock()
 	defer f.unlock()
+	f.check()
 	r, queued := f.mirror.requests[id]
 	if !queued {
 		return true, f.collect(id)
@@ -143,6 +145,7 @@ func (f *mirrored) release(p *Place, id ID, a Access) (ended bool, err error) {
 func (f *mirrored) renew(p *Place, id ID, a Access) (ended bool, err error) {
 	f.mu.Lock()
 	defer f.unlock()
+	f.check()
 	r, queued := f.mirror.requests[id]
 	if !queued {
 		return true, f.collect(id)
@@ -223,6 +226,9 @@ func (f *mirrored) deliver(m *Message) error {
 func (f *mirrored) step(m *Message) error {
 	if m.Whole {
 		f.came += uint64(len(m.Bytes))
+		if f.mirror.holders == 0 && f.uses == 0 {
+			f.r.own() // nobody looks at the bytes
+		}
 	}
 	s := f.site.scratch()
 	defer f.site.spare(s)

@@ -18,6 +18,12 @@ func (f *mirrored) join() error {
 	case over == nil:
 		return nil
 	}
+	return f.rejoin()
+}
+
+// rejoin begins a new life. Accesses of the last one may still use the bytes, which
+// is why nothing is requested before they are released.
+func (f *mirrored) rejoin() error {
 	f.life++
 	f.r.changes = nil // some of it may never have come to the home
 	return f.mirror.Rejoin(f.site.life(f.life), max(f.epoch, f.mirror.o.Epoch))

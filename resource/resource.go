@@ -17,6 +17,7 @@ type Resource struct {
 	bytes   []byte
 	pages   *Pages   // nil: no guard pages
 	changes *changes // nil: nobody has named what it changed
+	lent    bool     // a transport may still use the bytes: see own
 
 	ledger Ledger
 
@@ -81,6 +82,22 @@ func (r *Resource) Close() error {
 
 // Name is what the resource was called when it was made.
 func (r *Resource) Name() string { return r.name }
+
+// Policy is what the loss of a writer does.
+func (r *Resource) Policy() Policy { return r.ledger.policy }
+
+// SetPolicy gives the resource, which nobody has requested yet, another policy than
+// its Options did.
+func (r *Resource) SetPolicy(p Policy) error {
+	if p > Abort {
+		return fmt.Errorf("resource: %q: policy is %d: want Discard, Poison or Abort", r.name, p)
+	}
+	if r.requested.Load()&^flags != r.completed.Load()&^flags {
+		return fmt.Errorf("%w: %q", ErrUsed, r.name)
+	}
+	r.ledger.policy = p
+	return nil
+}
 
 // InitialSize is how many bytes the resource had when it was made. How many it has
 // now, only places know that hold it.

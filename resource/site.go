@@ -25,7 +25,8 @@ import (
 // home on a node: Acquire and Release return an error that matches [ErrLost],
 // contexts of grants end. Lost does so, too, and takes the node out of all queues
 // here. Back says that the node is there again; places may request again then, as a
-// new life at its homes.
+// new life at its homes. Suspect is for a node that may be there and may have given
+// up this one: what is requested or held is over, and places may request again.
 //
 // # Locks
 //
@@ -71,6 +72,11 @@ type SiteOptions struct {
 	Incarnation uint64
 	// Transport carries messages.
 	Transport Transport
+	// Suspected is why the lease of what a node has lent to this one may be over by
+	// now, or nil. It is asked whenever a place is about to use, or to end, what it was
+	// granted, since Suspect may come late in a process that was stopped. It neither
+	// waits nor calls the Site. Without it no place asks.
+	Suspected func(Node) error
 	// Limit is the greatest size of a resource in bytes, a multiple of 8. The default
 	// is 1 GiB.
 	Limit int
@@ -119,7 +125,7 @@ var (
 	// same number.
 	ErrDeclared = errors.New("resource: declared already: give each resource a name of its own")
 	// ErrUsed is the declaration of a resource that has been requested.
-	ErrUsed = errors.New("resource: requested already: declare its home before the first request")
+	ErrUsed = errors.New("resource: requested already: declare its home and policy before the first request")
 	// ErrUnknown is a message for a resource that is not here, of which no more can be
 	// kept.
 	ErrUnknown = errors.New("resource: message for a resource that is not declared here")

@@ -22,6 +22,7 @@ var nodeSeeds = flag.Uint64("resource.nodeseeds", 3000, "seeds of TestSiteFaults
 // whether it was made of what was committed before, can be read in the bytes.
 type faults struct {
 	chance func(n int) int
+	clocks bool // nodes look at them before they use a grant
 	flaw   string
 	trace  []string
 
@@ -67,6 +68,7 @@ const faultySteps = 500
 // survive plays a run, and says what was wrong, if anything.
 func survive(chance func(n int) int, flaw string) (c *faults, err error) {
 	c = &faults{chance: chance, flaw: flaw, net: newNetwork(3, SiteOptions{}), ways: make(map[[2]Node]*way)}
+	c.clocks = chance(2) == 0 && flaw == ""
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -109,7 +111,11 @@ func (c *faults) note(format string, args ...any) {
 // start makes a node one that knows nothing.
 func (c *faults) start(n *faultyNode) {
 	n.incarnation++
-	s := c.net.newSite(n.node, 3, SiteOptions{Incarnation: n.incarnation})
+	o := SiteOptions{Incarnation: n.incarnation}
+	if c.clocks {
+		o.Suspected = c.suspected(n.node)
+	}
+	s := c.net.newSite(n.node, 3, o)
 	c.net.sites[n.node] = s
 	n.places = nil
 	for i := range n.r {
@@ -156,6 +162,8 @@ func (c *faults) act() {
 		}
 	case k < 90 && c.chance(3) == 0:
 		c.crash(n)
+	case k < 91:
+		c.suspect(n, Node(c.chance(3)))
 	default:
 		c.find(n, Node(c.chance(3)))
 	}
@@ -200,6 +208,10 @@ func (c *faults) acquire(n *faultyNode, p *faultyPlace) {
 	p.wrote, p.losses = false, nil
 	c.check(p.OnLoss(func(err error) { p.losses = append(p.losses, err) }) == nil, "on loss")
 	p.valid = c.believes(Node(p.at), n)
+	if c.clocks && Node(p.at) != n.node {
+		w, _ := c.way(Node(p.at), n.node)
+		c.check(!w.lost[0] && !w.lost[1], "%d begins to use a grant of r%d, whose home has given it up", n.node, p.at)
+	}
 	if !p.valid {
 		return
 	}
@@ -249,7 +261,8 @@ func (c *faults) leave(n *faultyNode, p *faultyPlace, renew bool) {
 	err := do()
 	c.look() // at home it is committed at once
 	c.note("%d leaves r%d %v, renews %t: %v", n.node, p.at, p.Mode(), renew, err)
-	c.check(ended == (err != nil), "release: %v, after it was told %v", err, p.losses)
+	late := c.clocks && errors.Is(err, ErrSuspected) // it was told by the release
+	c.check(ended == (err != nil) || late, "release: %v, after it was told %v", err, p.losses)
 	if err != nil {
 		c.check(errors.Is(err, ErrStale) && len(p.losses) == 1, "release: %v, after it was told %v", err, p.losses)
 		c.told++
@@ -356,6 +369,29 @@ func (c *faults) find(n *faultyNode, other Node) {
 		c.lose(n, o, w, end)
 	case w.lost[0] && w.lost[1]:
 		c.heal(n, o, w)
+	}
+}
+
+// suspect lets a node think that another one may have given it up, whether or not
+// there is a reason. Nothing is lost on the way.
+func (c *faults) suspect(n *faultyNode, other Node) {
+	if n.node == other || n.stopped {
+		return
+	}
+	c.note("%d suspects that %d has given it up", n.node, other)
+	c.net.sites[n.node].Suspect(other, errCut)
+	c.invalidate(n, other)
+}
+
+// suspected is what a node knows by its own clock: a home that has given it up has
+// not heard of it for long.
+func (c *faults) suspected(n Node) func(Node) error {
+	return func(home Node) error {
+		if w, _ := c.way(n, home); w.lost[0] || w.lost[1] {
+			c.invalidate(c.nodes[n], home)
+			return errCut
+		}
+		return nil
 	}
 }
 

@@ -52,6 +52,20 @@ func (s *Site) Lost(n Node, why error) {
 	s.Away(n, why)
 }
 
+// Gathering reports whether a home here still waits for first requests: those of a
+// node that is lost would never come.
+func (s *Site) Gathering() bool {
+	for _, h := range s.allHomes() {
+		h.mu.Lock()
+		waits := h.gather != nil
+		h.mu.Unlock()
+		if waits {
+			return true
+		}
+	}
+	return false
+}
+
 func (s *Site) allHomes() (all []*homed) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -138,6 +138,9 @@ func (h *Home) abandoned(p *peer, m *Message, at int) error {
 
 // commit makes what a mirror has written the resource's bytes.
 func (h *Home) commit(p *peer, m *Message) {
+	if o, ok := h.memory.(interface{ own() }); ok {
+		o.own()
+	}
 	if len(h.memory.Bytes()) != m.Size {
 		h.memory.Resize(m.Size)
 	}

@@ -1,0 +1,184 @@
+package orwl
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"go.uber.org/goleak"
+	"golang.org/x/sys/unix"
+
+	"github.com/orwl/go-orwl/orwl/launch"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// The test binary is also a node of a test: it finds its part in its environment,
+// takes commands from standard input, and writes notes to standard output.
+const partVariable = "ORWL_TEST_PART"
+
+// part is what a process is to be.
+type part struct {
+	Play        string // clients or ring
+	Node, Nodes int
+	Root        string
+	Seed        uint64
+}
+
+// note is something that a node tells the test. Times are of a clock that is the same
+// in all processes of a machine.
+type note struct {
+	What    string // address, round, call, held, done, ended
+	At      int64
+	Text    string   `json:",omitempty"` // an address, an error
+	Verdict verdict  `json:",omitempty"` // of an error
+	Node    int      `json:",omitempty"` // that an error names
+	Op      uint64   `json:",omitempty"`
+	Actor   bool     `json:",omitempty"` // by command
+	At0     int      `json:",omitempty"` // the resource
+	Mode    uint8    `json:",omitempty"`
+	Token   uint64   `json:",omitempty"` // that is written
+	Seen    *sighted `json:",omitempty"`
+}
+
+// sighted is what an access finds.
+type sighted struct {
+	Value, Version, Fence uint64
+	Prior                 bool // a writer before was lost
+}
+
+// verdict is which kind of error ended an access.
+type verdict string
+
+const (
+	served   verdict = ""
+	toldLost verdict = "lost" // with what it held or waited for
+	runOver  verdict = "over"
+	wrong    verdict = "wrong" // what must not be
+)
+
+func judge(err error) verdict {
+	switch {
+	case err == nil:
+		return served
+	case errors.Is(err, resource.ErrLost), errors.Is(err, resource.ErrEnded), errors.Is(err, resource.ErrStale):
+		return toldLost
+	case errors.Is(err, context.Canceled):
+		return runOver
+	}
+	return wrong
+}
+
+// clock is the same in all processes.
+func clock() int64 {
+	var t unix.Timespec
+	if err := unix.ClockGettime(unix.CLOCK_MONOTONIC, &t); err != nil {
+		panic(err)
+	}
+	return t.Nano()
+}
+
+// actor is a process that plays a part.
+type actor struct {
+	part
+	mu  sync.Mutex
+	out *json.Encoder
+
+	r        []*resource.Resource
+	gone     []atomic.Bool // resources of which the home is lost
+	ops      atomic.Uint64
+	stopping chan struct{}
+	letGo    chan struct{} // taken by an actor's access that is to end
+	commands chan string
+}
+
+// chaosSizes are of the resources of a crew; each node is the home of one. The
+// greater one goes by the lane for data.
+var chaosSizes = []int{8, 32 << 10, 512}
+
+func play(text string) int {
+	a := &actor{stopping: make(chan struct{}), letGo: make(chan struct{}), commands: make(chan string, 16), out: json.NewEncoder(os.Stdout)}
+	if err := json.Unmarshal([]byte(text), &a.part); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	err := a.join()
+	last := note{What: "ended", Verdict: judge(err)}
+	if err != nil {
+		last.Text = err.Error()
+	}
+	if e := (*NodeError)(nil); errors.As(err, &e) {
+		last.Node = e.Node
+	}
+	if a.Play == "ring" {
+		if leak := goleak.Find(); leak != nil {
+			last.Verdict, last.Text = wrong, leak.Error()
+		}
+	}
+	a.tell(last)
+	return 0
+}
+
+func (a *actor) tell(n note) {
+	n.At = clock()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	_ = a.out.Encode(n) // a test that is over does not listen
+}
+
+// chaosLease and the skew of p2p are two seconds.
+const chaosLease = 1750 * time.Millisecond
+
+func (a *actor) join() error {
+	ctx := context.Background()
+	nodes, err := Join(ctx, JoinOptions{
+		Place: &launch.Place{Node: a.Node, Nodes: a.Nodes, Root: a.Root, Listen: "127.0.0.1:0", Report: func(address string) error {
+			a.tell(note{What: "address", Text: address})
+			return nil
+		}},
+		Lease: chaosLease, Log: silent,
+	})
+	if err != nil {
+		return err
+	}
+	o := Options{Nodes: nodes, Log: silent}
+	if a.Play == "clients" {
+		o.AtLoss = GoOn
+	}
+	rt, err := New(o)
+	if err != nil {
+		return err
+	}
+	for i, size := range chaosSizes[:a.Nodes] {
+		a.r = append(a.r, rt.Resource(name(i), size))
+		rt.Home(a.r[i], i)
+	}
+	if a.Play == "ring" {
+		a.ring(rt)
+	} else {
+		a.clients(rt)
+	}
+	err = rt.Run(ctx)
+	return errors.Join(err, nodes.Close(ctx))
+}
+
+// ring is a program of tasks that go round for ever.
+func (a *actor) ring(rt *Runtime) {
+	for i := range a.Nodes {
+		t := rt.Task(name(i)).On(i)
+		own, next := t.Write(a.r[i]), t.Read(a.r[(i+1)%a.Nodes])
+		t.Do(func(t *Task) error {
+			for round := range t.Rounds(-1) {
+				Write[uint64](own)[0] += Read[uint64](next).At(0)
+				if round == 20 {
+					a.tell(note{What: "round"})
+				}
+			}
+			return nil
+		})
+	}
+}

@@ -1,0 +1,229 @@
+package orwl
+
+import (
+	"flag"
+	"fmt"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/orwl/go-orwl/resource"
+)
+
+var chaosSeeds = flag.Uint64("orwl.chaos", 1, "seeds of each scenario of TestChaos")
+
+// scene is a crew of three while one of them is in a role, in which it is hit.
+type scene struct {
+	*chaosCrew
+	victim   int
+	at       int   // the resource
+	helper   int   // who holds it, or -1
+	hit      int64 // when
+	survives []int
+}
+
+// roles bring the victim into a role. What each resource is for is in the comments.
+var roles = map[string]struct {
+	home  bool // the victim is the resource's home
+	enter func(s *scene)
+}{
+	// The victim holds.
+	"reader": {false, func(s *scene) { s.hold(s.victim, s.at, resource.Read, "held") }},
+	"writer": {false, func(s *scene) { s.hold(s.victim, s.at, resource.Write, "held") }},
+	// The victim waits for a survivor.
+	"waiter": {false, func(s *scene) {
+		s.helper = 3 - s.victim
+		s.hold(s.helper, s.at, resource.Write, "held")
+		s.hold(s.victim, s.at, resource.Write, "call")
+	}},
+	// One survivor holds what is the victim's, another one waits for it.
+	"home": {true, func(s *scene) {
+		s.helper = 3 - s.victim
+		s.hold(s.helper, s.at, resource.Write, "held")
+		s.hold(0, s.at, resource.Read, "call")
+	}},
+}
+
+// stoppedFor is for how long a process stands still, at least; a node is lost after
+// two seconds.
+const stoppedFor = 5 * time.Second
+
+// TestChaos kills processes, and stops them for longer than the lease, while they hold,
+// wait, or are the home. The others are served, or told; whoever goes on after it was
+// stopped finds out; and what all have seen is a history of a register.
+func TestChaos(t *testing.T) {
+	for name, role := range roles {
+		for _, fault := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP} {
+			for seed := range *chaosSeeds {
+				t.Run(fmt.Sprintf("%s/%v/%d", name, fault, seed), func(t *testing.T) {
+					t.Parallel()
+					s := &scene{victim: 1 + int(seed+uint64(len(name)))%2, helper: -1}
+					s.chaosCrew = muster(t, "clients", 3, seed)
+					s.survives = []int{0, 3 - s.victim}
+					if role.home {
+						s.at = s.victim
+					}
+					for _, node := range s.survives {
+						for at := range 3 {
+							s.served(node, at, 0)
+						}
+					}
+					role.enter(s)
+					s.strike(fault)
+					s.check(name)
+				})
+			}
+		}
+	}
+}
+
+// strike hits the victim, and sees that the others go on without it.
+func (s *scene) strike(fault syscall.Signal) {
+	s.hit = s.signal(s.victim, fault)
+	stopped := time.NewTimer(stoppedFor)
+	defer stopped.Stop()
+	switch {
+	case s.helper < 0:
+	case s.at == s.victim:
+		// Both are told: who holds, by its context; who waits, by its Acquire.
+		for _, node := range s.survives {
+			n := s.await(fmt.Sprintf("the news at node %d", node), func(n said) bool { return n.by == node && n.Actor && n.What == "done" })
+			if n.Verdict != toldLost {
+				s.t.Errorf("node %d, of a home that is lost: %+v", node, n)
+			}
+		}
+	default:
+		s.command(s.helper, "go")
+	}
+	for _, node := range s.survives {
+		for at := range 3 {
+			if at != s.victim {
+				s.served(node, at, s.hit)
+			}
+		}
+	}
+	if fault == syscall.SIGSTOP {
+		<-stopped.C
+		s.goOn()
+	}
+	for _, node := range s.survives {
+		s.command(node, "stop")
+	}
+	for _, node := range s.survives {
+		if n := s.ended(node); n.Verdict != served {
+			s.t.Errorf("the run of node %d, which goes on: %s", node, n.Text)
+		}
+	}
+}
+
+// goOn lets the victim go on after it was stopped, and sees that it finds out.
+func (s *scene) goOn() {
+	s.signal(s.victim, syscall.SIGCONT)
+	if n := s.ended(s.victim); n.Verdict != toldLost {
+		s.t.Errorf("the run of the victim: %+v", n)
+	}
+	if s.at == s.victim {
+		return
+	}
+	n := s.await("the end of what the victim held", func(n said) bool { return n.by == s.victim && n.Actor && n.What == "done" })
+	if n.Verdict == served || n.Verdict == wrong {
+		s.t.Errorf("what the victim held or waited for: %+v", n)
+	}
+}
+
+// check looks at all that was said.
+func (s *scene) check(role string) {
+	notes := s.all()
+	for at := range 3 {
+		checkHistory(s.t, notes, at, s.victim)
+	}
+	told := make(map[int]bool)    // resources of which somebody was told that a writer was lost
+	seen := make(map[uint64]bool) // what somebody has read
+	for _, n := range notes {
+		if n.Verdict == wrong {
+			s.t.Errorf("node %d: %s", n.by, n.Text)
+		}
+		if n.Seen != nil {
+			seen[n.Seen.Value] = true
+			told[n.At0] = told[n.At0] || n.Seen.Prior
+		}
+	}
+	lost := make(map[int]bool) // resources of which the victim may have been lost as a writer
+	for _, n := range notes {
+		if n.by == s.victim && n.Token != 0 && !seen[n.Token] {
+			lost[n.At0] = true
+		}
+	}
+	if role == "writer" && !told[s.at] {
+		s.t.Errorf("nobody was told that the writer of %s was lost", name(s.at))
+	}
+	for at := range 3 {
+		if told[at] && !lost[at] && at != s.victim { // to which the others were lost, once it was stopped
+			s.t.Errorf("somebody was told that a writer of %s was lost, and none was", name(at))
+		}
+	}
+}
+
+// TestSlowReader lets a node hold for longer than the lease. Nobody takes it for lost.
+func TestSlowReader(t *testing.T) {
+	t.Parallel()
+	c := muster(t, "clients", 3, 1)
+	held := c.hold(1, 0, resource.Read, "held")
+	c.hold(2, 0, resource.Write, "call")
+	long := time.NewTimer(2 * chaosLease)
+	<-long.C
+	for node := range 3 {
+		for at := 1; at < 3; at++ {
+			c.served(node, at, held.At)
+		}
+	}
+	c.command(1, "go")
+	if n := c.await("the end of the reader", func(n said) bool { return n.by == 1 && n.Actor && n.What == "done" }); n.Verdict != served {
+		t.Errorf("the reader: %+v", n)
+	}
+	c.await("the writer behind it", func(n said) bool { return n.by == 2 && n.Actor && n.What == "held" })
+	c.command(2, "go")
+	for node := range 3 {
+		c.command(node, "stop")
+	}
+	for node := range 3 {
+		if n := c.ended(node); n.Verdict != served {
+			t.Errorf("node %d: %s", node, n.Text)
+		}
+	}
+	for at := range 3 {
+		checkHistory(t, c.all(), at, -1)
+	}
+}
+
+// TestLostNodeEndsRun kills or stops a node of a program of tasks. The runs of all
+// others end, by one error that names it, and leave nothing behind; so does that of who
+// was stopped, once it goes on.
+func TestLostNodeEndsRun(t *testing.T) {
+	for victim := range 3 {
+		for _, fault := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP} {
+			t.Run(fmt.Sprintf("%v/%d", fault, victim), func(t *testing.T) {
+				t.Parallel()
+				c := muster(t, "ring", 3, 0)
+				c.signal(victim, fault)
+				for node := range 3 {
+					if node == victim {
+						continue
+					}
+					if n := c.ended(node); n.Verdict != toldLost || n.Node != victim {
+						t.Errorf("node %d ends with node %d, %s: %s", node, n.Node, n.Verdict, n.Text)
+					}
+				}
+				if fault == syscall.SIGKILL {
+					return
+				}
+				c.signal(victim, syscall.SIGCONT)
+				if n := c.ended(victim); n.Verdict != toldLost {
+					t.Errorf("the victim, node %d: %s: %s", victim, n.Verdict, n.Text)
+				} else {
+					t.Log(n.Text)
+				}
+			})
+		}
+	}
+}

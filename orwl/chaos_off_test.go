@@ -1,0 +1,8 @@
+//go:build !linux
+
+package orwl
+
+// partVariable and play are for tests with processes, which are for Linux.
+const partVariable = "ORWL_TEST_PART"
+
+func play(string) int { return 1 }

@@ -1,0 +1,69 @@
+package orwl
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/orwl/go-orwl/resource"
+)
+
+// ErrPermit is a task that may not do what it has declared.
+var ErrPermit = errors.New("orwl: access is not permitted to the task's node: permit it, or run the task elsewhere")
+
+// Policy says what the loss of a node does to a resource that it was writing, in a run
+// that goes on without it: see [GoOn]. The default is resource.Discard.
+func (rt *Runtime) Policy(r *resource.Resource, p resource.Policy) {
+	rt.declare(fmt.Sprintf("a policy of resource %q", r.Name()), func() error { return r.SetPolicy(p) })
+}
+
+// permit is which nodes may read and write a resource; nil permits all.
+type permit struct{ readers, writers []int }
+
+// Permit says which nodes may read, and which may write, a resource; nil permits all
+// nodes. Its home may do both. The home refuses others whatever they are: what they
+// request ends with an error that matches [resource.ErrForbidden].
+func (rt *Runtime) Permit(r *resource.Resource, readers, writers []int) {
+	rt.declare(fmt.Sprintf("permissions of resource %q", r.Name()), func() error {
+		for _, node := range slices.Concat(readers, writers) {
+			if err := rt.checkNode(node); err != nil {
+				return fmt.Errorf("%w: permissions of resource %q", err, r.Name())
+			}
+		}
+		rt.permits[r.Name()] = permit{slices.Clone(readers), slices.Clone(writers)}
+		return nil
+	})
+}
+
+// home is what the resource's home has to know of it.
+func (p permit) home() resource.HomeAt {
+	return resource.HomeAt{Readers: numbers(p.readers), Writers: numbers(p.writers)}
+}
+
+func numbers(nodes []int) []resource.Node {
+	if nodes == nil {
+		return nil
+	}
+	all := make([]resource.Node, len(nodes))
+	for i, n := range nodes {
+		all[i] = resource.Node(n)
+	}
+	return all
+}
+
+// permitted is what some task has declared and may not do, or nil.
+func (rt *Runtime) permitted() error {
+	for _, t := range rt.tasks {
+		for _, a := range t.accesses {
+			name := a.resource.Name()
+			list := rt.permits[name].readers
+			if a.mode == resource.Write {
+				list = rt.permits[name].writers
+			}
+			if list != nil && t.on != rt.homes[name] && !slices.Contains(list, t.on) {
+				return fmt.Errorf("%w: task %q on node %d, to %s %q", ErrPermit, t.name, t.on, a.mode, name)
+			}
+		}
+	}
+	return nil
+}

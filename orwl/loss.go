@@ -1,0 +1,200 @@
+package orwl
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/orwl/go-orwl/net/p2p"
+	"github.com/orwl/go-orwl/net/wire"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// AtLoss is what the loss of another node does to a run: that it has died, stands
+// still, or cannot be reached any more, or that it has left before its time.
+type AtLoss uint8
+
+const (
+	// EndRun ends the run on all nodes, with a *NodeError that names the node.
+	EndRun AtLoss = iota
+	// GoOn goes on with those nodes that are left. Tasks of the lost node are taken
+	// out of all queues; what the loss of a writer does to a resource, its policy says.
+	// Accesses to resources that had their home there end with an error that matches
+	// [resource.ErrLost]; a task that returns it ends the run, a task that heeds it
+	// goes on.
+	//
+	// The loss of node 0, through which nodes find each other, ends the run
+	// nevertheless, and so does a loss before all nodes have made their first requests.
+	GoOn
+)
+
+// NodeError is the failure of another node. If that is lost, the error matches
+// [resource.ErrLost].
+type NodeError struct {
+	Node int
+	Text string
+	Lost bool // it is not there any more; otherwise it says so itself
+}
+
+func (e *NodeError) Error() string { return fmt.Sprintf("orwl: node %d: %s", e.Node, e.Text) }
+
+// Is matches resource.ErrLost.
+func (e *NodeError) Is(target error) bool { return target == resource.ErrLost && e.Lost }
+
+// failureOf is an error as the failure of a node: of this one, unless another one is
+// behind it.
+func (n *Nodes) failureOf(err error) *NodeError {
+	if e, ok := err.(*NodeError); ok {
+		return e
+	}
+	return &NodeError{Node: n.Number(), Text: err.Error()}
+}
+
+// mostText is how much of a failure is told to others: a panic's stack may be long.
+const mostText = 64 << 10
+
+// encode is the failure as others are told it.
+func (e *NodeError) encode() []byte {
+	b := wire.AppendUint(wire.AppendArray(nil, 3), uint64(e.Node))
+	return wire.AppendString(wire.AppendBool(b, e.Lost), e.Text[:min(len(e.Text), mostText)])
+}
+
+// parseFailure reads a failure, of one of so many nodes.
+func parseFailure(b []byte, nodes int) (*NodeError, error) {
+	r := wire.NewReader(b)
+	if fields := r.Array(); fields != 3 && r.Err() == nil {
+		return nil, fmt.Errorf("orwl: failure of %d fields, want 3", fields)
+	}
+	e := &NodeError{Node: int(r.UintTo(uint64(nodes - 1))), Lost: r.Bool(), Text: r.String()}
+	return e, r.Done()
+}
+
+// told ends the run because another node says that it has ended.
+func (n *Nodes) told(_ int, header, _ []byte) error {
+	e, err := parseFailure(header, n.Count())
+	if err != nil {
+		return fmt.Errorf("%w: %w", p2p.ErrProtocol, err)
+	}
+	n.end(e)
+	return nil
+}
+
+// tell tells all other nodes that the run has ended here.
+func (n *Nodes) tell(why error) {
+	failure := n.failureOf(why).encode()
+	for peer := range n.Count() {
+		if peer != n.Number() {
+			// Who is lost need not know.
+			_ = n.node.Send(peer, runChannel, failure, nil, false)
+		}
+	}
+}
+
+// lost ends what concerns a node that is lost, or has left before its time. The run
+// ends first, so that tasks which lose something by it are not taken for the cause.
+func (n *Nodes) lost(peer int, why error) {
+	e := &NodeError{Node: peer, Text: why.Error(), Lost: true}
+	if !n.survives(peer) {
+		n.end(e)
+	}
+	n.site.Lost(resource.Node(peer), e)
+}
+
+// survives reports whether the run goes on without a node.
+func (n *Nodes) survives(peer int) bool {
+	n.mu.Lock()
+	goOn := n.goOn
+	n.mu.Unlock()
+	return goOn && peer != 0 && !n.site.Gathering()
+}
+
+// suspect gives up what a node has lent to this one, since it may have given this one
+// up. If it is lost indeed, that comes later.
+func (n *Nodes) suspect(peer int) {
+	n.site.Suspect(resource.Node(peer), silence(peer))
+}
+
+// silent is why the lease of what a node has lent to this one may be over by now.
+func (n *Nodes) silent(peer resource.Node) error {
+	if n.node.Suspected(int(peer)) {
+		return silence(int(peer))
+	}
+	return nil
+}
+
+func silence(peer int) error {
+	return &NodeError{Node: peer, Lost: true, Text: "nothing was heard of it for so long that it may have given this node up: " +
+		"see whether it, this process or the network stood still, then start the run again"}
+}
+
+// end ends the run that is under way, or is to begin.
+func (n *Nodes) end(why error) {
+	n.mu.Lock()
+	run := n.run
+	if n.ended == nil {
+		n.ended = why
+	}
+	n.mu.Unlock()
+	if run != nil {
+		run(why)
+	}
+}
+
+// begin has end called when another node's failure ends the run.
+func (n *Nodes) begin(end func(error), at AtLoss) {
+	n.mu.Lock()
+	ended := n.ended
+	n.run, n.goOn = end, at == GoOn
+	n.mu.Unlock()
+	if ended != nil {
+		end(ended)
+	}
+}
+
+// why is the failure of another node that ends the run, or nil.
+func (n *Nodes) why() error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.ended
+}
+
+// finish waits until every node's tasks have ended, since others may need what is
+// kept here until then, and returns the failure of the run: one's own, or the first
+// other node's.
+func (rt *Runtime) finish(ctx context.Context, err error) error {
+	n := rt.o.Nodes
+	var mine []byte
+	if err != nil {
+		mine = n.failureOf(err).encode()
+	}
+	all, gathered := n.Gather(context.WithoutCancel(ctx), "end", mine)
+	if err == nil && gathered == nil {
+		err = rt.outcome(all)
+	} else if err == nil {
+		err = gathered
+	}
+	if why := n.why(); err != nil && why != nil && mine == nil {
+		err = why // it came first
+	}
+	if gathered != nil {
+		n.tell(err) // before they hear that this node has left
+	}
+	return err
+}
+
+// outcome is the failure of the first node that has one.
+func (rt *Runtime) outcome(all [][]byte) error {
+	for node, failure := range all {
+		switch {
+		case failure == nil && rt.o.AtLoss == EndRun:
+			return &NodeError{Node: node, Lost: true, Text: "it was lost before the run ended"}
+		case len(failure) == 0:
+			continue
+		}
+		e, err := parseFailure(failure, len(all))
+		if err != nil {
+			return err
+		}
+		return e
+	}
+	return nil
+}

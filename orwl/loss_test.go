@@ -1,0 +1,222 @@
+package orwl
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// bereft plays a run of three nodes, in which node 2 leaves while it writes the
+// resource, whose home is node 1. Then the others do as they like. It returns how
+// their runs have ended.
+func bereft(t *testing.T, o Options, policy resource.Policy, then func(t *Task, r *resource.Resource) error) [2]error {
+	t.Helper()
+	nodes := crew(t, 3)
+	held, left := make(chan struct{}), make(chan struct{})
+	var ends [2]error
+	var began sync.WaitGroup
+	began.Add(2)
+	each(nodes, func(i int, n *Nodes) {
+		o := o
+		o.Nodes = n
+		rt := mustNew(t, o)
+		r := rt.Resource("r", 8)
+		rt.Home(r, 1)
+		rt.Policy(r, policy)
+		survivor := func(t *Task) error {
+			began.Done()
+			<-held
+			return then(t, r)
+		}
+		rt.Task("stays").On(0).Do(survivor)
+		rt.Task("keeps").On(1).Do(survivor)
+		rt.Task("leaves").On(2).Do(func(task *Task) error {
+			defer close(held)
+			began.Wait()
+			var h handle.Handle
+			if err := h.Request(r, resource.Write); err != nil {
+				return err
+			}
+			if err := h.Acquire(task.Context()); err != nil {
+				return err
+			}
+			w, err := handle.Write[uint64](&h)
+			w[0] = 7
+			return errors.Join(err, n.node.Close(context.Background()))
+		})
+		err := rt.Run(context.Background())
+		if i == 2 {
+			if err == nil {
+				t.Error("the run of who has left ends well")
+			}
+			close(left)
+			return
+		}
+		ends[i] = err
+		<-left
+		if err := n.Close(context.Background()); err != nil {
+			t.Errorf("closing node %d: %v", i, err)
+		}
+	})
+	return ends
+}
+
+// look reads the resource, and tells what it finds, and what became of the writer
+// before.
+func look(t *Task, r *resource.Resource) (value uint64, prior, err error) {
+	var h handle.Handle
+	if err := h.Request(r, resource.Read); err != nil {
+		return 0, nil, err
+	}
+	if err := h.Acquire(t.Context()); err != nil {
+		return 0, nil, errors.Join(err, h.Cancel())
+	}
+	v, err := handle.Read[uint64](&h)
+	if err == nil {
+		value = v.At(0)
+	}
+	return value, h.Prior(), errors.Join(err, h.Release())
+}
+
+// A run goes on without a node, if it is told to, and with each resource as its
+// policy says.
+func TestGoOn(t *testing.T) {
+	for policy, want := range map[resource.Policy]error{resource.Discard: resource.ErrPriorHolderLost, resource.Poison: resource.ErrPoisoned} {
+		ends := bereft(t, Options{AtLoss: GoOn}, policy, func(task *Task, r *resource.Resource) error {
+			value, prior, err := look(task, r)
+			if value != 0 || !errors.Is(prior, want) {
+				t.Errorf("policy %d: task %s finds %d, after %v, want 0 after %v", policy, task.Name(), value, prior, want)
+			}
+			return err
+		})
+		if err := errors.Join(ends[:]...); err != nil {
+			t.Errorf("policy %d: %v", policy, err)
+		}
+	}
+	ends := bereft(t, Options{AtLoss: GoOn}, resource.Abort, func(task *Task, r *resource.Resource) error {
+		if _, _, err := look(task, r); !errors.Is(err, resource.ErrAborted) && !errors.Is(err, resource.ErrBroken) {
+			t.Errorf("task %s finds a resource that was aborted: %v", task.Name(), err)
+		}
+		return nil
+	})
+	if err := errors.Join(ends[:]...); err != nil {
+		t.Error(err)
+	}
+}
+
+// By default the loss of a node ends the run of all others.
+func TestEndRun(t *testing.T) {
+	ends := bereft(t, Options{}, resource.Discard, func(task *Task, _ *resource.Resource) error {
+		<-task.Context().Done()
+		return nil
+	})
+	for i, err := range ends {
+		var other *NodeError
+		if !errors.As(err, &other) || other.Node != 2 || !errors.Is(err, resource.ErrLost) {
+			t.Errorf("node %d: %v, want the loss of node 2", i, err)
+		}
+	}
+}
+
+// A failure is read as it was told, and nothing else is.
+func TestFailureCodec(t *testing.T) {
+	for _, e := range []NodeError{{2, "", false}, {0, "boom", true}, {1, strings.Repeat("x", mostText), false}} {
+		b := e.encode()
+		got, err := parseFailure(b, 3)
+		if err != nil || *got != e {
+			t.Errorf("%v, %v, want %v", got, err, e)
+		}
+		for cut := range min(len(b), 100) {
+			if _, err := parseFailure(b[:cut], 3); err == nil {
+				t.Errorf("the first %d bytes of %d are read", cut, len(b))
+			}
+		}
+		if _, err := parseFailure(append(b, 0), 3); err == nil {
+			t.Error("one byte more is read")
+		}
+	}
+	if _, err := parseFailure((&NodeError{Node: 3}).encode(), 3); err == nil {
+		t.Error("a node that is not there is read")
+	}
+	long := NodeError{Text: strings.Repeat("x", 2*mostText)}
+	if got, err := parseFailure(long.encode(), 3); err != nil || len(got.Text) != mostText {
+		t.Errorf("a long text: %v", err)
+	}
+}
+
+// A task that may not do what it declares is found before anything runs; who has
+// declared nothing is refused by the home.
+func TestPermit(t *testing.T) {
+	nodes := crew(t, 3)
+	defer disband(t, nodes)
+	each(nodes, func(i int, n *Nodes) {
+		rt := mustNew(t, Options{Nodes: n})
+		r := rt.Resource("r", 8)
+		rt.Home(r, 0)
+		rt.Permit(r, []int{1, 2}, []int{1})
+		for j := range 3 {
+			rt.Task(name(j)).On(j).Do(func(task *Task) error {
+				for _, m := range []resource.Mode{resource.Read, resource.Write} {
+					var h handle.Handle
+					err := errors.Join(h.Request(r, m), h.Acquire(task.Context()))
+					if (err != nil) != (j == 2 && m == resource.Write) || err != nil && !errors.Is(err, resource.ErrForbidden) {
+						t.Errorf("%s by node %d: %v", m, j, err)
+					}
+					if err == nil {
+						err = h.Release()
+					} else {
+						err = h.Cancel()
+					}
+					if err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+		if err := rt.Run(t.Context()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestPermitOfTasks(t *testing.T) {
+	nodes := crew(t, 2)
+	defer disband(t, nodes)
+	each(nodes, func(i int, n *Nodes) {
+		rt := mustNew(t, Options{Nodes: n})
+		r := rt.Resource("r", 8)
+		rt.Home(r, 0)
+		rt.Permit(r, nil, []int{})
+		body := func(*Task) error { t.Error("a task runs"); return nil }
+		at := rt.Task("may").On(0)
+		at.Write(r)
+		at.Do(body)
+		far := rt.Task("may not").On(1)
+		far.Write(r)
+		far.Do(body)
+		if err := rt.Run(t.Context()); !errors.Is(err, ErrPermit) || !strings.Contains(err.Error(), `task "may not" on node 1`) {
+			t.Errorf("%v, want ErrPermit", err)
+		}
+	})
+}
+
+// What is wrong with a policy or a permission is found before anything runs.
+func TestGovernMistakes(t *testing.T) {
+	rt := mustNew(t, Options{})
+	r := rt.Resource("r", 8)
+	rt.Policy(r, resource.Abort+1)
+	rt.Permit(r, []int{1}, nil)
+	err := rt.Run(t.Context())
+	if !errors.Is(err, ErrNode) || !strings.Contains(err.Error(), "want Discard, Poison or Abort") {
+		t.Errorf("%v", err)
+	}
+	if _, err := New(Options{AtLoss: GoOn + 1}); err == nil || !strings.Contains(err.Error(), "Options.AtLoss is 2") {
+		t.Errorf("%v", err)
+	}
+}
