@@ -89,6 +89,14 @@ func (n *Nodes) tell(why error) {
 	}
 }
 
+// fail tells all other nodes that the run has failed here, unless one of them has told
+// this one.
+func (n *Nodes) fail(why error) {
+	if n.many() && n.why() == nil {
+		n.tell(why)
+	}
+}
+
 // lost ends what concerns a node that is lost, or has left before its time. The run
 // ends first, so that tasks which lose something by it are not taken for the cause.
 func (n *Nodes) lost(peer int, why error) {

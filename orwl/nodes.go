@@ -185,14 +185,19 @@ func (n *Nodes) Close(ctx context.Context) error {
 //		return rt.Run(ctx)
 //	})
 func Run(ctx context.Context, o Options, program func(ctx context.Context, rt *Runtime) error) error {
-	nodes, err := Join(ctx, JoinOptions{Log: o.Log})
+	if o.Join.Log == nil {
+		o.Join.Log = o.Log
+	}
+	nodes, err := Join(ctx, o.Join)
 	if err != nil {
 		return err
 	}
 	o.Nodes = nodes
 	rt, err := New(o)
 	if err == nil {
-		err = program(ctx, rt)
+		if err = program(ctx, rt); err != nil {
+			nodes.fail(err) // they may wait for this one to begin
+		}
 		err = errors.Join(err, rt.Close())
 	}
 	return errors.Join(err, nodes.Close(context.WithoutCancel(ctx)))

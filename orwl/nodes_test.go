@@ -200,6 +200,27 @@ func TestOtherPrograms(t *testing.T) {
 	})
 }
 
+// TestOneDoesNotBegin lets the program of one node fail before it has declared
+// anything. The others, who wait for it to begin, are told.
+func TestOneDoesNotBegin(t *testing.T) {
+	nodes := crew(t, 3)
+	defer disband(t, nodes)
+	each(nodes, func(i int, n *Nodes) {
+		if i == 1 {
+			n.fail(errPlanned) // as Run does
+			return
+		}
+		rt := mustNew(t, Options{Nodes: n})
+		task := rt.Task("t")
+		task.Write(rt.Resource("r", 8))
+		task.Do(func(*Task) error { t.Error("a task runs"); return nil })
+		var other *NodeError
+		if err := rt.Run(context.Background()); !errors.As(err, &other) || other.Node != 1 {
+			t.Errorf("node %d: %v, want that of node 1", i, err)
+		}
+	})
+}
+
 func TestNoSuchNode(t *testing.T) {
 	rt := mustNew(t, Options{})
 	r := rt.Resource("r", 8)

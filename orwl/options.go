@@ -34,6 +34,8 @@ type Options struct {
 	// Nodes are the processes on which the program runs, from [Join]; this one alone
 	// if nil.
 	Nodes *Nodes
+	// Join is how [Run] meets the other nodes.
+	Join JoinOptions
 	// AtLoss is what the loss of another node does: it ends the run by default.
 	AtLoss AtLoss
 	// Observer, if not nil, is told of every request, grant and release.

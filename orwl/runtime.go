@@ -48,8 +48,8 @@ func (r *run) fail(t *Task, err error) {
 	r.end(why)
 	// The reason may be another, since the program's context may have ended before. The
 	// others know it only if it came from one of them.
-	if n := t.rt.o.Nodes; first && n.many() && n.why() == nil {
-		n.tell(context.Cause(r.ctx))
+	if first {
+		t.rt.o.Nodes.fail(context.Cause(r.ctx))
 	}
 }
 
@@ -177,17 +177,18 @@ func (rt *Runtime) System() System {
 // their next round or Acquire, and Run returns the first error. No round begins
 // with what is granted only because a task has failed. A runtime runs once.
 func (rt *Runtime) Run(ctx context.Context) error {
-	r, err := rt.start(ctx)
-	if err != nil {
-		return err
-	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r.ctx, r.end = ctx, cancel
-	stop := rt.watch()
-	if rt.o.Nodes.many() {
-		rt.o.Nodes.begin(r.lost, rt.o.AtLoss)
+	r := &run{ctx: ctx, end: cancel}
+	n := rt.o.Nodes
+	if n.many() {
+		n.begin(r.lost, rt.o.AtLoss)
 	}
+	if err := rt.start(r); err != nil {
+		n.fail(err)
+		return err
+	}
+	stop := rt.watch()
 	var all sync.WaitGroup
 	for _, t := range rt.tasks {
 		if t.here() {
@@ -196,14 +197,14 @@ func (rt *Runtime) Run(ctx context.Context) error {
 	}
 	all.Wait()
 	stop()
-	err = rt.late()
+	err := rt.late()
 	switch {
 	case r.failed.Load() && err == nil:
 		err = context.Cause(ctx)
 	case r.failed.Load():
 		err = errors.Join(context.Cause(ctx), err)
 	}
-	if rt.o.Nodes.many() {
+	if n.many() {
 		return rt.finish(ctx, err)
 	}
 	return err
@@ -217,11 +218,11 @@ func (rt *Runtime) late() error {
 }
 
 // start checks the program and makes the first requests.
-func (rt *Runtime) start(ctx context.Context) (*run, error) {
+func (rt *Runtime) start(r *run) error {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	if rt.started {
-		return nil, errors.Join(append([]error{ErrStarted}, rt.errs...)...)
+		return errors.Join(append([]error{ErrStarted}, rt.errs...)...)
 	}
 	rt.started = true
 	for _, t := range rt.tasks {
@@ -230,28 +231,27 @@ func (rt *Runtime) start(ctx context.Context) (*run, error) {
 		}
 	}
 	if len(rt.errs) > 0 {
-		return nil, errors.Join(rt.errs...)
+		return errors.Join(rt.errs...)
 	}
-	if err := ctx.Err(); err != nil {
-		return nil, context.Cause(ctx)
+	if r.ctx.Err() != nil {
+		return context.Cause(r.ctx)
 	}
 	s := rt.System()
 	if err := s.Check(); err != nil {
-		return nil, err
+		return err
 	}
 	rt.spread()
 	if err := rt.permitted(); err != nil {
-		return nil, err
+		return err
 	}
 	if rt.o.Nodes.many() {
-		if err := rt.agree(ctx, s); err != nil {
-			return nil, err
+		if err := rt.agree(r.ctx, s); err != nil {
+			return err
 		}
 		if err := rt.settle(); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	r := new(run)
 	for i, first := range s.Order() {
 		a := rt.tasks[first.Task].accesses[first.Access]
 		if !a.task.here() {
@@ -267,12 +267,12 @@ func (rt *Runtime) start(ctx context.Context) (*run, error) {
 			for _, t := range rt.tasks {
 				_ = t.Accesses().Cancel()
 			}
-			return nil, fmt.Errorf("orwl: first request of task %q: %w", a.task.name, err)
+			return fmt.Errorf("orwl: first request of task %q: %w", a.task.name, err)
 		}
 	}
 	for _, t := range rt.tasks {
 		t.run = r
 	}
 	rt.run = r
-	return r, nil
+	return nil
 }

@@ -89,11 +89,11 @@ func (s *stage) setup(f *sim.Fabric) (sim.Program, error) {
 			return err
 		}
 	})
-	var err error
-	if s.run, err = s.rt.start(context.Background()); err != nil {
+	s.run = new(run)
+	s.run.ctx, s.run.end = context.WithCancelCause(context.Background())
+	if err := s.rt.start(s.run); err != nil {
 		return sim.Program{}, err
 	}
-	s.run.ctx, s.run.end = context.WithCancelCause(context.Background())
 	for i, task := range s.rt.tasks {
 		for j, a := range task.accesses {
 			a.Place().Sleep(&berth{s: s, owner: rma.Rank(i), disp: rma.Disp(1 + j)})

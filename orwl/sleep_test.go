@@ -123,8 +123,8 @@ func TestGrantedAtTheEnd(t *testing.T) {
 	task := rt.Task("a")
 	a := task.Write(rt.Resource("r", 0))
 	task.Do(nothing)
-	r, err := rt.start(context.Background())
-	if err != nil {
+	r := &run{ctx: context.Background()}
+	if err := rt.start(r); err != nil {
 		t.Fatal(err)
 	}
 	r.ctx = &lapsing{context.Background(), 1}
