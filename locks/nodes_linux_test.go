@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -23,7 +24,7 @@ const envRoot = "ORWL_LOCKS_ROOT"
 const patienceOfNodes = 3 * time.Minute
 
 // onNodes joins a run of two nodes and makes a fabric whose ranks they have in turn.
-func onNodes(ctx context.Context, tree *topology.Tree, o p2p.Options) (*p2p.Node, *p2p.Fabric, error) {
+func onNodes(ctx context.Context, tree *topology.Tree, remote bool, o p2p.Options) (*p2p.Node, rma.Fabric, error) {
 	o.Nodes = 2
 	o.JoinTimeout = patienceOfNodes
 	n, err := p2p.Join(ctx, o)
@@ -31,17 +32,18 @@ func onNodes(ctx context.Context, tree *topology.Tree, o p2p.Options) (*p2p.Node
 		return nil, nil, err
 	}
 	f, err := n.Fabric(ctx, p2p.FabricOptions{
-		Topology: tree, Words: 1 << 15, Context: ctx,
+		Topology: tree, Words: 1 << 15, Context: ctx, Remote: remote,
 		Node: func(p rma.Rank) int { return int(p) % 2 },
 	})
 	return n, f, err
 }
 
 // beNode is what the other process does as node 1: all cases of the lock named.
-func beNode(tree *topology.Tree, root, name string) error {
+func beNode(tree *topology.Tree, root, arg string) error {
+	name, how, _ := strings.Cut(arg, " ")
 	ctx, cancel := context.WithTimeout(context.Background(), patienceOfNodes)
 	defer cancel()
-	n, f, err := onNodes(ctx, tree, p2p.Options{Number: 1, Root: root})
+	n, f, err := onNodes(ctx, tree, how == byFrames, p2p.Options{Number: 1, Root: root})
 	if err != nil {
 		return err
 	}
@@ -59,9 +61,22 @@ func leave(ctx context.Context, n *p2p.Node) error {
 	return errors.Join(err, n.Close(ctx))
 }
 
+// The windows of nodes: by frames over a connection, or in memory that nodes of one
+// machine share.
+const (
+	byFrames = "frames"
+	byMemory = "memory"
+)
+
 // TestConformanceOfNodes executes the suite with neighbouring ranks in different
 // processes that share nothing but a connection: libp2p's, secured, on loopback.
-func TestConformanceOfNodes(t *testing.T) {
+func TestConformanceOfNodes(t *testing.T) { conformNodes(t, byFrames) }
+
+// TestConformanceOfNeighbours does so with processes that have found out that they
+// are on one machine.
+func TestConformanceOfNeighbours(t *testing.T) { conformNodes(t, byMemory) }
+
+func conformNodes(t *testing.T, how string) {
 	const machineText = "node:2 core:3"
 	for _, spec := range locks.All() {
 		t.Run(spec.Name, func(t *testing.T) {
@@ -69,11 +84,14 @@ func TestConformanceOfNodes(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), patienceOfNodes)
 			defer cancel()
 			var other *exec.Cmd
-			n, f, err := onNodes(ctx, machine(t, machineText), p2p.Options{Listening: func(root string) {
-				other = otherNode(t, machineText, spec.Name, root)
+			n, f, err := onNodes(ctx, machine(t, machineText), how == byFrames, p2p.Options{Listening: func(root string) {
+				other = otherNode(t, machineText, spec.Name+" "+how, root)
 			}})
 			if err != nil {
 				t.Fatal(err)
+			}
+			if _, frames := f.(*p2p.Fabric); frames != (how == byFrames) {
+				t.Errorf("the fabric is a %T, want windows by %s", f, how)
 			}
 			if err := conformShare(ctx, f, spec, 0); err != nil {
 				t.Error(err)

@@ -41,7 +41,7 @@ func init() {
 		return
 	}
 	ctx := context.Background()
-	n, err := Join(ctx, JoinOptions{Log: silent, Place: &launch.Place{Node: 1, Nodes: 2, Root: root}})
+	n, err := Join(ctx, JoinOptions{Log: silent, Remote: true, Place: &launch.Place{Node: 1, Nodes: 2, Root: root}})
 	if err == nil {
 		for name, size := range map[string]int{"lock": 0, "block": mebi} {
 			r, _ := resource.New(name, size)
@@ -64,7 +64,7 @@ func beside(b *testing.B) (n *Nodes, lock, block *resource.Resource) {
 	b.Helper()
 	other := exec.Command(os.Args[0])
 	other.Stderr = os.Stderr
-	n, err := Join(context.Background(), JoinOptions{Log: silent, Place: &launch.Place{
+	n, err := Join(context.Background(), JoinOptions{Log: silent, Remote: true, Place: &launch.Place{
 		Nodes: 2, Report: func(address string) error {
 			other.Env = append(os.Environ(), benchHome+"="+address)
 			return other.Start()
@@ -172,12 +172,6 @@ func BenchmarkRemote(b *testing.B) {
 	}
 }
 
-// median sorts its argument.
-func median(of []float64) float64 {
-	slices.Sort(of)
-	return of[len(of)/2]
-}
-
 // BenchmarkBringUp starts 64 processes, which meet and leave.
 func BenchmarkBringUp(b *testing.B) {
 	for b.Loop() {
@@ -258,4 +252,10 @@ func move(ctx context.Context, r *resource.Resource, stop <-chan struct{}) error
 			return err
 		}
 	}
+}
+
+// median sorts its argument.
+func median[T int64 | float64](all []T) float64 {
+	slices.Sort(all)
+	return float64(all[len(all)/2])
 }

@@ -19,6 +19,9 @@ func TestMain(m *testing.M) {
 	if part := os.Getenv(partVariable); part != "" {
 		os.Exit(play(part))
 	}
+	if role := os.Getenv(roleVariable); role != "" {
+		os.Exit(actors[role]())
+	}
 	// The first to ask for signals starts a goroutine that never ends. Started here
 	// it is none of a synctest bubble's, which would wait for it.
 	signals := make(chan os.Signal, 1)
@@ -26,6 +29,12 @@ func TestMain(m *testing.M) {
 	signal.Stop(signals)
 	goleak.VerifyTestMain(m)
 }
+
+// roleVariable says what a test binary that was started by a test is to be, of the
+// actors.
+const roleVariable = "ORWL_TEST_ROLE"
+
+var actors = map[string]func() int{}
 
 // mustNew is a runtime without tasks that logs nothing.
 func mustNew(t testing.TB, o Options) *Runtime {

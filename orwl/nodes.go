@@ -41,6 +41,9 @@ type JoinOptions struct {
 	// Patience is for how long the nodes wait for each other in the beginning, 30 s
 	// by default.
 	Patience time.Duration
+	// Remote has the node share no memory with those of its machine, as if each were
+	// on its own.
+	Remote bool
 	// Log is where it says what it does; slog.Default by default.
 	Log *slog.Logger
 }
@@ -75,7 +78,7 @@ func Join(ctx context.Context, o JoinOptions) (*Nodes, error) {
 func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	p := n.place
 	n.site, err = resource.NewSite(resource.SiteOptions{
-		Node: resource.Node(p.Node), Nodes: p.Nodes, Transport: n, Suspected: n.silent,
+		Node: resource.Node(p.Node), Nodes: p.Nodes, Transport: n, Suspected: n.silent, Memory: housing{n},
 	})
 	if err != nil {
 		return err
@@ -83,7 +86,7 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	n.node, err = p2p.Join(ctx, p2p.Options{
 		Number: p.Node, Nodes: p.Nodes, Key: p.Key, Listen: p.Listen, Root: p.Root, Peers: p.Peers,
 		Listening: n.listening(o.Log), Lease: o.Lease, Skew: o.Skew, Beat: o.Beat,
-		JoinTimeout: o.Patience, Log: o.Log,
+		JoinTimeout: o.Patience, Remote: o.Remote, Log: o.Log,
 	})
 	if err != nil {
 		return err
@@ -91,7 +94,7 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	n.node.OnLoss(n.lost)
 	n.node.OnSuspect(n.suspect)
 	return errors.Join(
-		n.node.Receive(resourceChannel, p2p.Receiver{Take: n.deliver}),
+		n.node.Receive(resourceChannel, p2p.Receiver{Take: n.deliver, TakeLent: n.deliverLent}),
 		n.node.Receive(runChannel, p2p.Receiver{Take: n.told}))
 }
 
@@ -117,8 +120,22 @@ func (n *Nodes) Post(to resource.Node, header, bulk []byte, keep bool) error {
 	return n.node.Post(int(to), resourceChannel, header, bulk, keep)
 }
 
+// housing is the node's memory, for its site, which is there before the node is.
+type housing struct{ n *Nodes }
+
+// Make implements resource.Allocator.
+func (h housing) Make(size int) []byte { return h.n.node.Memory().Make(size) }
+
+// Free implements resource.Allocator.
+func (h housing) Free(b []byte) { h.n.node.Memory().Free(b) }
+
 func (n *Nodes) deliver(from int, header, bulk []byte) error {
-	err := n.site.Deliver(resource.Node(from), header, bulk)
+	return n.deliverLent(from, header, bulk, nil)
+}
+
+// deliverLent takes a message, by a parcel whose bulk may be in memory of its sender.
+func (n *Nodes) deliverLent(from int, header, bulk []byte, valid func() bool) error {
+	err := n.site.DeliverLent(resource.Node(from), header, bulk, valid)
 	if err == nil || errors.Is(err, resource.ErrReplayed) || errors.Is(err, resource.ErrOtherLife) {
 		return nil
 	}

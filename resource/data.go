@@ -96,8 +96,9 @@ func (r *Resource) resize(size int) error {
 		return nil
 	}
 	old := r.bytes
-	r.bytes = newBytes(size)
+	r.bytes = r.newBytes(size)
 	copy(r.bytes, old)
+	r.spare(old)
 	return nil
 }
 

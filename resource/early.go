@@ -45,7 +45,11 @@ func (e *early) keep(s *Site, from Node, m *Message, gap error) error {
 		return fmt.Errorf("%w, and more came early than is kept", gap)
 	}
 	k := *m
-	k.IDs, k.Spans, k.Bytes = slices.Clone(m.IDs), slices.Clone(m.Spans), slices.Clone(m.Bytes)
+	k.IDs, k.Spans, k.Bytes, k.valid = slices.Clone(m.IDs), slices.Clone(m.Spans), slices.Clone(m.Bytes), nil
+	if !m.intact() {
+		s.held(from, -cost(m))
+		return spoilt(m)
+	}
 	e.kept = append(e.kept, k)
 	return nil
 }

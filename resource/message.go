@@ -51,6 +51,7 @@ type Message struct {
 	Size  int  // of the contents
 	Spans []Span
 	Bytes []byte
+	valid func() bool // reports whether Bytes are still what was sent; nil: they are
 
 	// Order is one more than the place of a first request in the order in which a
 	// program starts, 0 of all others: Request. See [Place.RequestOrdered].

@@ -103,6 +103,10 @@ func (r *Mirror) take(m *Message) error {
 		r.memory.Resize(m.Size)
 	}
 	copy(r.memory.Bytes(), m.Bytes)
+	if !m.intact() {
+		r.known = 0
+		return spoilt(m)
+	}
 	r.known, r.unsure, r.size = m.Version+1, false, m.Size
 	return nil
 }

@@ -77,6 +77,9 @@ type SiteOptions struct {
 	// granted, since Suspect may come late in a process that was stopped. It neither
 	// waits nor calls the Site. Without it no place asks.
 	Suspected func(Node) error
+	// Memory is where the bytes of large resources are, if not nil, but of those with
+	// guard pages.
+	Memory Allocator
 	// Limit is the greatest size of a resource in bytes, a multiple of 8. The default
 	// is 1 GiB.
 	Limit int

@@ -71,6 +71,7 @@ func (s *Site) Home(r *Resource, o HomeAt) error {
 		s.mu.Unlock()
 		return err
 	}
+	s.house(r, true)
 	r.ledger.epoch = uint32(o.Epoch)
 	r.ledger.fence = max(r.ledger.fence, (o.Epoch-1)<<32)
 	r.home = h
@@ -113,6 +114,7 @@ func (s *Site) Mirror(r *Resource, home Node) error {
 	if err := s.mayDeclare(r); err != nil {
 		return err
 	}
+	s.house(r, false)
 	r.mirrored = f
 	r.requested.Or(apart)
 	s.mirrors[m.o.Resource] = f

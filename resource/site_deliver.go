@@ -14,11 +14,18 @@ import (
 //
 // It is counted already: see [Site.Counts].
 func (s *Site) Deliver(from Node, header, bulk []byte) error {
-	s.counts.received.Add(1)
-	return s.note(s.deliver(from, header, bulk))
+	return s.DeliverLent(from, header, bulk, nil)
 }
 
-func (s *Site) deliver(from Node, header, bulk []byte) error {
+// DeliverLent is Deliver for bulk that lies in memory of the other node. It may
+// change when that node has given this one up, which valid reports: it is asked when
+// bulk has been copied, and before anybody sees the copy.
+func (s *Site) DeliverLent(from Node, header, bulk []byte, valid func() bool) error {
+	s.counts.received.Add(1)
+	return s.note(s.deliver(from, header, bulk, valid))
+}
+
+func (s *Site) deliver(from Node, header, bulk []byte, valid func() bool) error {
 	if int64(from) >= int64(s.o.Nodes) || from == s.o.Node {
 		return fmt.Errorf("%w: from node %d", ErrMalformed, from)
 	}
@@ -30,7 +37,7 @@ func (s *Site) deliver(from Node, header, bulk []byte) error {
 		return err
 	}
 	s.counts.bytesIn.Add(uint64(len(bulk)))
-	m.Bytes = bulk
+	m.Bytes, m.valid = bulk, valid
 	if m.Kind >= GrantMessage {
 		m.Node = s.o.Node
 		s.mu.RLock()
@@ -71,7 +78,7 @@ func (s *Site) stray(m *Message) (*homed, error) {
 		return nil, fmt.Errorf("%w, and no more is kept: %v of node %d", ErrUnknown, m, m.Node)
 	}
 	k := *m
-	k.IDs, k.Spans, k.Bytes = slices.Clone(m.IDs), slices.Clone(m.Spans), slices.Clone(m.Bytes)
+	k.IDs, k.Spans, k.Bytes, k.valid = slices.Clone(m.IDs), slices.Clone(m.Spans), slices.Clone(m.Bytes), nil
 	s.strays[m.Resource] = append(s.strays[m.Resource], k)
 	s.counts.strays.Add(1)
 	return nil, nil

@@ -90,7 +90,12 @@ func (r *Resource) own() {
 
 func (r *Resource) part() {
 	r.lent = false
-	if r.pages == nil { // otherwise it was copied
-		_ = r.resize(len(r.bytes))
+	if r.pages != nil {
+		return // it was copied
 	}
+	// What there was is not given back to an Allocator, since nobody says when it may
+	// be used again.
+	old := r.bytes
+	r.bytes = r.newBytes(len(old))
+	copy(r.bytes, old)
 }

@@ -66,9 +66,23 @@ func (n *Node) shut() {
 			}
 		}
 	}
+	if o := n.operations.Load(); o != nil {
+		(*o).shut()
+	}
 	n.own.close()
 	n.notices.close()
 	n.group.Wait()
+	if a := n.memory.arena.Load(); a != nil {
+		a.close()
+	}
+	for _, p := range n.peers {
+		if p == nil {
+			continue
+		}
+		if m := p.mapping.Load(); m != nil {
+			m.close()
+		}
+	}
 	close(n.closed)
 }
 

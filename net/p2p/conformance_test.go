@@ -14,17 +14,17 @@ import (
 
 // world is a fabric whose nodes are all in this process: what is issued by one
 // rank to the next passes through libp2p, and the suites find all ranks' windows.
-type world struct{ fabrics []*Fabric }
+type world struct{ fabrics []rma.Fabric }
 
 // newWorld spreads the ranks over nodes in turn, so that neighbours are on
 // different ones.
 func newWorld(t testing.TB, nodes int, o FabricOptions) *world {
 	t.Helper()
 	o.Node = func(p rma.Rank) int { return int(p) % nodes }
-	w := &world{make([]*Fabric, nodes)}
+	w := &world{make([]rma.Fabric, nodes)}
 	errs := make([]error, nodes)
 	var making sync.WaitGroup
-	for i, n := range run(t, nodes, nil) {
+	for i, n := range run(t, nodes, func(n *Options) { n.Remote = o.Remote }) {
 		making.Go(func() { w.fabrics[i], errs[i] = n.Fabric(soon(t), o) })
 	}
 	making.Wait()
@@ -47,8 +47,11 @@ func (w *world) Alloc(words int) (at rma.Disp, err error) {
 	return at, err
 }
 
-func (w *world) Expose(p rma.Rank, memory []uint64) (rma.Disp, error) {
-	return w.fabrics[max(int(p), 0)%len(w.fabrics)].Expose(p, memory)
+// exposer is a world whose fabrics are rma.Exposers.
+type exposer struct{ *world }
+
+func (w *exposer) Expose(p rma.Rank, memory []uint64) (rma.Disp, error) {
+	return w.fabrics[max(int(p), 0)%len(w.fabrics)].(rma.Exposer).Expose(p, memory)
 }
 
 func (w *world) Window(p rma.Rank) (rma.Window, error) {
@@ -64,23 +67,35 @@ func (w *world) Close() error {
 }
 
 // inWorld makes fabrics of so many nodes for the suites.
-func inWorld(nodes int) func(t testing.TB, o rmatest.Options) rma.Fabric {
+func inWorld(nodes int, remote bool) func(t testing.TB, o rmatest.Options) rma.Fabric {
 	return func(t testing.TB, o rmatest.Options) rma.Fabric {
-		return newWorld(t, nodes, FabricOptions{Topology: o.Topology, Words: o.Words, Context: o.Context})
+		w := newWorld(t, nodes, FabricOptions{Topology: o.Topology, Words: o.Words, Context: o.Context, Remote: remote})
+		if _, ok := w.fabrics[0].(rma.Exposer); ok != remote {
+			t.Fatalf("the fabrics are %T, with Remote: %t", w.fabrics[0], remote)
+		}
+		if remote {
+			return &exposer{w}
+		}
+		return w
 	}
 }
 
-func TestConformance(t *testing.T) { rmatest.Run(t, inWorld(2)) }
+func TestConformance(t *testing.T) { rmatest.Run(t, inWorld(2, true)) }
 
 // TestConformanceManyRanks has more ranks than nodes, so that some are neighbours
 // on one.
-func TestConformanceManyRanks(t *testing.T) { rmatest.RunRanks(t, 9, inWorld(3)) }
+func TestConformanceManyRanks(t *testing.T) { rmatest.RunRanks(t, 9, inWorld(3, true)) }
 
-func TestLifecycle(t *testing.T) { rmatest.Lifecycle(t, inWorld(2)) }
+func TestLifecycle(t *testing.T) { rmatest.Lifecycle(t, inWorld(2, true)) }
 
 // TestRanksOfOthers asks for windows that are on other nodes.
 func TestRanksOfOthers(t *testing.T) {
-	w := newWorld(t, 2, FabricOptions{Topology: topology.Flat(4), Words: 8})
+	for _, remote := range []bool{true, false} {
+		ranksOfOthers(t, newWorld(t, 2, FabricOptions{Topology: topology.Flat(4), Words: 8, Remote: remote}))
+	}
+}
+
+func ranksOfOthers(t *testing.T, w *world) {
 	for p := range rma.Rank(4) {
 		_, err := w.fabrics[1-p%2].Window(p)
 		var e *rma.RankError
@@ -93,7 +108,7 @@ func TestRanksOfOthers(t *testing.T) {
 // TestClosedElsewhere closes one node's fabric. The other's ranks are told at their
 // next operation on it, and not before.
 func TestClosedElsewhere(t *testing.T) {
-	w := newWorld(t, 2, FabricOptions{Topology: topology.Flat(2), Words: 8})
+	w := newWorld(t, 2, FabricOptions{Topology: topology.Flat(2), Words: 8, Remote: true})
 	at, err := w.Alloc(1)
 	if err != nil {
 		t.Fatal(err)

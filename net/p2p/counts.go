@@ -13,6 +13,9 @@ type Counts struct {
 	Resumes    atomic.Uint64 // of them, those that went on where another had broken
 	Duplicates atomic.Uint64 // frames that came again, after that
 
+	Neighbours     atomic.Uint64 // nodes of this machine that have mapped this one's memory
+	Lent, Borrowed atomic.Uint64 // parcels whose bulk was read where it lay
+
 	Strangers atomic.Uint64 // connections of nobody of the run, closed
 	Refused   atomic.Uint64 // streams of nodes of the run that may not join, closed
 	Malformed atomic.Uint64 // frames that are none, out of turn, or make no sense; the stream was closed

@@ -201,10 +201,14 @@ func (l *lane) newStream(conn transport.CapableConn, raw rawStream) *stream {
 // hello is what is said first on a stream. l.mu is held.
 func (l *lane) hello() wire.Hello {
 	n := l.node
+	taken := l.link.Taken()
+	if l.taking {
+		taken-- // by who reads the old stream to its end; it is not settled
+	}
 	return wire.Hello{
 		Version: wire.Version, Nodes: uint64(n.options.Nodes), Node: uint64(n.number),
 		Incarnation: n.options.Incarnation, Lane: uint64(l.kind),
-		Peer: l.peer.life(), Received: l.link.Taken(), Address: n.announced,
+		Peer: l.peer.life(), Received: taken, Address: n.announced,
 	}
 }
 

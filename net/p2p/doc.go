@@ -23,6 +23,21 @@
 // that writes, which joins what several others have appended, and one that reads, on
 // which receivers are called.
 //
+// # Nodes of one machine
+//
+// Nodes find out that they share a machine, and a kernel that lets them read each
+// other's memory, by trying. Then
+//
+//   - bulk of more than 8 KiB does not travel: its sender lends it, where it lies in
+//     its [Memory], or as a copy there, and the other node reads it in its own mapping
+//     of that memory (lend.go, arena.go, mapping.go, borrow.go). Loans go by the
+//     control lane;
+//   - if all nodes of a run are on one machine, [Node.Fabric] is in memory that all
+//     share, and no frames are sent for it (machine.go).
+//
+// Where that cannot be, frames are sent, and nobody notices but by the time it takes.
+// [Options.Remote] has it so everywhere.
+//
 // # Who is let in
 //
 // Each node's identity is made from the cluster key and its number, so all know all
@@ -37,6 +52,7 @@
 //	peer.mu   what is known of a node
 //	lane.seat a stream is taking another's place (held while the old one ends)
 //	lane.mu   the lane's link and stream
+//	arena.mu  which memory is in use, and lent
 //
-// in this order. Receivers and observers are called with none of them held.
+// in this order; and mapping.mu, to read, while what is lent is taken. Receivers and observers are called with none of them held.
 package p2p

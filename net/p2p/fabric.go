@@ -1,7 +1,6 @@
 package p2p
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -24,6 +23,9 @@ type FabricOptions struct {
 	Node func(p rma.Rank) int
 	// Words is the size of each rank's symmetric memory; mem.DefaultWords if zero.
 	Words int
+	// Remote has all windows go through frames, also if all nodes are on one machine
+	// and could share memory.
+	Remote bool
 	// Context ends the fabric when it is done: its error becomes every window's
 	// failure. Never, if nil.
 	Context context.Context
@@ -78,16 +80,78 @@ var _ rma.Exposer = (*Fabric)(nil)
 
 // Fabric makes this node's part of the fabric, and returns when all nodes have made
 // theirs. ctx bounds only that. A node has one fabric at a time.
-func (n *Node) Fabric(ctx context.Context, o FabricOptions) (*Fabric, error) {
+//
+// If all nodes are on one machine it is in memory that they share; otherwise it is a
+// *[Fabric], which is an rma.Exposer, too.
+func (n *Node) Fabric(ctx context.Context, o FabricOptions) (rma.Fabric, error) {
 	o = o.withDefaults(n.Nodes())
 	if err := o.validate(n.Nodes()); err != nil {
 		return nil, err
 	}
-	ranks := o.Topology.Ranks()
-	f := &Fabric{node: n, o: o, at: make([]int, ranks), windows: make([]*Window, ranks)}
-	for p := range f.at {
-		f.at[p] = o.Node(rma.Rank(p))
+	at := make([]int, o.Topology.Ranks())
+	for p := range at {
+		at[p] = o.Node(rma.Rank(p))
 	}
+	m, mine := n.newMachineFabric(o, at)
+	mine.plan = fmt.Sprintf("%v with %d words each at nodes %v", o.Topology, o.Words, at)
+	all, err := n.gatherSites(ctx, mine)
+	if err != nil {
+		if m != nil {
+			m.abandon()
+		}
+		return nil, err
+	}
+	if m, err = n.meetOnMachine(ctx, o, m, all); err != nil {
+		return nil, err
+	}
+	if m != nil {
+		return m, nil
+	}
+	f, err := n.newFabric(o, at)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := n.Gather(ctx, "fabric", nil); err != nil { // nobody asks for what is not there
+		f.fail(err)
+		return nil, err
+	}
+	n.tellLosses(f)
+	return f, nil
+}
+
+// tellLosses tells a fabric of nodes that were gone before it could be told.
+func (n *Node) tellLosses(f operations) {
+	for i := range n.peers {
+		if err := n.Lost(i); err != nil {
+			f.lost(i, err)
+		}
+	}
+}
+
+// gatherSites is what all nodes say of themselves, who are to make the same fabric.
+func (n *Node) gatherSites(ctx context.Context, mine site) ([]site, error) {
+	blobs, err := n.Gather(ctx, "plan of fabric", mine.append())
+	if err != nil {
+		return nil, err
+	}
+	all := make([]site, len(blobs))
+	for i, blob := range blobs {
+		if blob == nil {
+			return nil, fmt.Errorf("p2p: no fabric without node %d: %w", i, n.Lost(i))
+		}
+		if all[i], err = parseSite(blob); err != nil {
+			return nil, fmt.Errorf("p2p: fabric of node %d: %w", i, err)
+		}
+		if all[i].plan != mine.plan {
+			return nil, fmt.Errorf("p2p: node %d makes another fabric than node %d: give all nodes the same FabricOptions: %s; %s", i, n.Number(), all[i].plan, mine.plan)
+		}
+	}
+	return all, nil
+}
+
+// newFabric makes this node's part of a fabric whose operations are frames.
+func (n *Node) newFabric(o FabricOptions, at []int) (*Fabric, error) {
+	f := &Fabric{node: n, o: o, at: at, windows: make([]*Window, len(at))}
 	var err error
 	f.local, err = mem.New(mem.Options{Topology: o.Topology, Words: o.Words, Here: f.here})
 	if err != nil {
@@ -109,29 +173,7 @@ func (n *Node) Fabric(ctx context.Context, o FabricOptions) (*Fabric, error) {
 	}
 	context.AfterFunc(o.Context, func() { f.fail(context.Cause(o.Context)) })
 	n.operate(f)
-	if err := f.meet(ctx); err != nil {
-		f.fail(err)
-		return nil, err
-	}
 	return f, nil
-}
-
-// meet waits for the other nodes' parts, which are to be like this one.
-func (f *Fabric) meet(ctx context.Context) error {
-	mine := fmt.Appendf(nil, "%v with %d words each at nodes %v", f.o.Topology, f.o.Words, f.at)
-	all, err := f.node.Gather(ctx, "fabric", mine)
-	if err != nil {
-		return err
-	}
-	for n, other := range all {
-		if other == nil {
-			return fmt.Errorf("p2p: no fabric without node %d: %w", n, f.node.Lost(n))
-		}
-		if !bytes.Equal(mine, other) {
-			return fmt.Errorf("p2p: node %d makes another fabric than node %d: give all nodes the same FabricOptions: %s; %s", n, f.node.Number(), other, mine)
-		}
-	}
-	return nil
 }
 
 // here reports whether a rank lives on this node.
@@ -156,7 +198,7 @@ func (f *Fabric) Expose(p rma.Rank, memory []uint64) (rma.Disp, error) {
 	if err := f.failure(); err != nil {
 		return 0, err
 	}
-	if err := f.mine(p); err != nil {
+	if err := mine(p, f.at, f.node.number); err != nil {
 		return 0, err
 	}
 	return f.local.Expose(p, memory)
@@ -164,19 +206,19 @@ func (f *Fabric) Expose(p rma.Rank, memory []uint64) (rma.Disp, error) {
 
 // Window implements rma.Fabric.
 func (f *Fabric) Window(p rma.Rank) (rma.Window, error) {
-	if err := f.mine(p); err != nil {
+	if err := mine(p, f.at, f.node.number); err != nil {
 		return nil, err
 	}
 	return f.windows[p], nil
 }
 
-// mine is why a rank is not one of this node's, or nil.
-func (f *Fabric) mine(p rma.Rank) error {
+// mine is why a rank is not one of a node, by the nodes that ranks are at; or nil.
+func mine(p rma.Rank, at []int, node int) error {
 	switch {
-	case uint(p) >= uint(len(f.at)):
-		return &rma.RankError{Rank: p, Ranks: len(f.at), Why: "ranks count from 0"}
-	case !f.here(p):
-		return &rma.RankError{Rank: p, Ranks: len(f.at), Why: fmt.Sprintf("it lives on node %d, this is node %d", f.at[p], f.node.Number())}
+	case uint(p) >= uint(len(at)):
+		return &rma.RankError{Rank: p, Ranks: len(at), Why: "ranks count from 0"}
+	case at[p] != node:
+		return &rma.RankError{Rank: p, Ranks: len(at), Why: fmt.Sprintf("it lives on node %d, this is node %d", at[p], node)}
 	}
 	return nil
 }
@@ -219,9 +261,27 @@ func (f *Fabric) fail(err error) {
 }
 
 // errGone is the failure because of a node that has closed its fabric.
-func (f *Fabric) errGone(peer int) error {
-	return fmt.Errorf("%w: %w", &rma.PeerLostError{Rank: f.firstOf(peer), Why: fmt.Sprintf("node %d has left", peer)}, rma.ErrClosed)
+func (f *Fabric) errGone(peer int) error { return errGoneFrom(firstOf(peer, f.at), peer) }
+
+func errGoneFrom(p rma.Rank, peer int) error {
+	return fmt.Errorf("%w: %w", &rma.PeerLostError{Rank: p, Why: fmt.Sprintf("node %d has left", peer)}, rma.ErrClosed)
 }
+
+// lossOf is the failure because of a node that is lost, or has left; nil if it has no
+// ranks.
+func lossOf(peer int, at []int, why error) error {
+	p := firstOf(peer, at)
+	switch {
+	case p < 0:
+		return nil
+	case errors.Is(why, ErrLeft):
+		return errGoneFrom(p, peer)
+	}
+	return &rma.PeerLostError{Rank: p, Why: why.Error()}
+}
+
+// shut implements operations.
+func (f *Fabric) shut() { f.fail(rma.ErrClosed) }
 
 // lost is called when a node is, or has left, and its lanes' readers have ended.
 func (f *Fabric) lost(peer int, why error) {
@@ -231,20 +291,15 @@ func (f *Fabric) lost(peer int, why error) {
 			w.rouse()
 		}
 	}
-	if f.firstOf(peer) < 0 {
-		return // it has no ranks
+	if err := lossOf(peer, f.at, why); err != nil {
+		f.fail(err)
 	}
-	if errors.Is(why, ErrLeft) {
-		f.fail(f.errGone(peer))
-		return
-	}
-	f.fail(&rma.PeerLostError{Rank: f.firstOf(peer), Why: why.Error()})
 }
 
 // firstOf is the first rank of a node, or -1.
-func (f *Fabric) firstOf(node int) rma.Rank {
-	for p, at := range f.at {
-		if at == node {
+func firstOf(node int, at []int) rma.Rank {
+	for p, home := range at {
+		if home == node {
 			return rma.Rank(p)
 		}
 	}

@@ -42,6 +42,9 @@ type lane struct {
 	dialling bool          // and is dialling just now
 	attached chan struct{} // or pauses, until this is closed
 	over     error         // why there will be none any more
+	lent     []loan        // not settled, in their order
+	owing    int           // bytes of them
+	taking   bool          // a loan of the peer's is, which is not to be acknowledged yet
 	work     sync.Cond     // the writer waits for something to write, or its end
 	progress chan struct{} // closed when frames are acknowledged, if somebody waits
 }
@@ -88,7 +91,7 @@ func (l *lane) leave() {
 // wait returns when not too much is on its way, or the peer is gone, or ctx is done.
 // It is for those who issue, never for a lane's reader.
 func (l *lane) wait(ctx context.Context) error {
-	return l.until(ctx, func() bool { return l.link.Kept() <= mostKept })
+	return l.until(ctx, func() bool { return l.under() <= mostKept })
 }
 
 // settled returns when everything is acknowledged, or the peer is gone, or ctx is
@@ -141,7 +144,7 @@ func (l *lane) loose(frame func(b []byte) []byte) {
 func (l *lane) acknowledge() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.stream == nil {
+	if l.stream == nil || l.taking {
 		return
 	}
 	l.link.Acknowledge(true)
@@ -170,7 +173,7 @@ func (l *lane) open() error {
 	if l.over != nil {
 		return l.over
 	}
-	if kept := l.link.Kept(); kept > l.node.options.Backlog {
+	if kept := l.under(); kept > l.node.options.Backlog {
 		return fmt.Errorf("%w: %d bytes for node %d are not acknowledged: send less, or call Pace", ErrBacklog, kept, l.peer.number)
 	}
 	return nil
@@ -188,6 +191,7 @@ func (l *lane) finish(why error, sever bool) *stream {
 	if l.over == nil {
 		l.over = why
 	}
+	l.lent = nil // never settled: see arena
 	l.progressed()
 	switch {
 	case s == nil:

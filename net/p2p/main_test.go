@@ -35,6 +35,7 @@ func run(t testing.TB, nodes int, change func(o *Options)) []*Node {
 	root := make(chan string, 1)
 	var joining sync.WaitGroup
 	join := func(i int, o Options) {
+		o.Remote = true // what is tested is lanes, but for tests that say otherwise
 		if change != nil {
 			change(&o)
 		}

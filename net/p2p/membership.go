@@ -17,6 +17,8 @@ import (
 //	lost      from node 0: a node, and why
 //	give      to node 0: a name, a round, and something to be gathered
 //	gathered  from node 0: the same name and round, and what everybody gave
+//	arena     memory of the node, and how to find it
+//	mapped    whether it was found
 const ownChannel = 0
 
 const (
@@ -24,6 +26,8 @@ const (
 	saysLost
 	saysGive
 	saysGathered
+	saysArena
+	saysMapped
 )
 
 // takeOwn receives ownChannel.
@@ -38,6 +42,10 @@ func (n *Node) takeOwn(from int, header, bulk []byte) error {
 		return n.takeGathered(&r, bulk)
 	case what == saysMembers && from == 0 && n.number != 0:
 		return n.takeMembers(bulk)
+	case what == saysArena && from != n.number:
+		return n.takeOffer(from, &r)
+	case what == saysMapped && from != n.number:
+		return n.takeMapped(from, &r)
 	case what == saysLost && from == 0 && n.number != 0:
 		return n.takeLoss(&r)
 	}

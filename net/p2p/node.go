@@ -26,6 +26,7 @@ type Node struct {
 	own       *mailbox // parcels to itself
 	log       *slog.Logger
 	counts    *Counts
+	memory    Memory
 
 	ctx        context.Context // done when it is closed
 	cancel     context.CancelFunc
@@ -89,6 +90,7 @@ func newNode(ctx context.Context, o Options) (*Node, error) {
 	}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	n.heart = newHeart(n)
+	n.memory.open = n.openArena
 	n.peers = make([]*peer, o.Nodes)
 	for i := range n.peers {
 		if i == n.number {
@@ -133,7 +135,8 @@ func (n *Node) now() int64 { return int64(time.Since(n.born)) + 1 }
 // Send sends a parcel to whoever receives the channel on another node, or on this
 // one. It does not wait, and the parcel is taken exactly once, unless either node is
 // lost before. Parcels of a channel are taken in order among those whose bulk is at
-// most 8 KiB, and among the others.
+// most 8 KiB. Larger ones may overtake each other once, and be overtaken: when it is
+// found that both nodes are on one machine, they go as loans.
 //
 // Header is copied. So is bulk, unless keep is set: then it must not be changed until
 // the other node has taken it, which only its answer can tell.
@@ -156,6 +159,11 @@ func (n *Node) send(to int, channel uint64, header, bulk []byte, keep bool, off 
 			len(header), len(bulk), MaxParcelHeader, wire.MaxBulk)
 	case n.closing.Load() && channel != ownChannel:
 		return ErrClosed
+	}
+	if to != n.number && len(bulk) >= dataFrom && channel != ownChannel {
+		if lent, err := n.lends(to, channel, header, bulk, keep); lent {
+			return err
+		}
 	}
 	if !keep && (len(bulk) >= dataFrom || to == n.number) {
 		bulk = bytes.Clone(bulk)

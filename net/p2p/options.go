@@ -51,6 +51,10 @@ type Options struct {
 	// take them; 1 GiB if zero.
 	Backlog int
 
+	// Remote has the node share no memory with those of its machine, as if each were
+	// on its own.
+	Remote bool
+
 	// Log is told what goes wrong; nothing is logged if nil.
 	Log *slog.Logger
 	// Counts are added to, if not nil.

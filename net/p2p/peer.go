@@ -35,6 +35,10 @@ type peer struct {
 	heard, echoed atomic.Int64
 	beat          atomic.Uint64
 	suspected     atomic.Bool
+	// Its arena, and what it does with this node's.
+	offered atomic.Bool
+	mapping atomic.Pointer[mapping]
+	lending atomic.Uint32
 
 	mu          sync.Mutex
 	address     string
@@ -204,6 +208,9 @@ func (p *peer) end(e *PeerError) {
 	e.Address = p.address
 	p.gone = e
 	p.mu.Unlock()
+	if a := p.node.memory.arena.Load(); a != nil {
+		a.giveUp(p.number)
+	}
 	p.cancel()
 	p.node.hasLost(p, e)
 	var streams []*stream
@@ -217,6 +224,9 @@ func (p *peer) end(e *PeerError) {
 			<-s.ended
 		}
 		p.node.notices.put(func() { p.node.announce(p, e) })
+		if m := p.mapping.Load(); m != nil && !e.Left {
+			m.close()
+		}
 	})
 }
 

@@ -17,6 +17,8 @@ type operations interface {
 	room(l *lane, r *wire.Reply, n int) []byte
 	// reply takes the answer to a call that l.calls had waiting.
 	reply(l *lane, r *wire.Reply, bulk []byte)
+	// shut is told that this node is closed.
+	shut()
 	// lost is told of a node that is gone, after everything that came from it.
 	lost(peer int, why error)
 }
@@ -58,6 +60,9 @@ func (s *stream) unnumbered(h wire.Head, body wire.Reader) error {
 			return errSevered
 		}
 		err := l.link.Acked(f.Number)
+		if err == nil {
+			l.settle(f.Number)
+		}
 		l.progressed()
 		return err
 	case wire.KindBeat:
@@ -97,6 +102,8 @@ func (s *stream) numbered(h wire.Head, body wire.Reader) error {
 		return s.arrived(h) // which says what is missing
 	case h.Kind == wire.KindParcel:
 		return s.parcel(h, body)
+	case h.Kind == wire.KindLoan:
+		return s.loan(h, body)
 	case h.Kind == wire.KindReply:
 		return s.reply(h, body)
 	case h.Kind.Operation():

@@ -13,6 +13,11 @@ type Receiver struct {
 	// Take takes a parcel. What it is given is good until it returns. An error says
 	// that no correct node sends such a thing: it is counted, and the stream closed.
 	Take func(from int, header, bulk []byte) error
+	// TakeLent, if not nil, takes a parcel whose bulk lies in memory of the other node,
+	// instead of Take, which is given a copy. Whoever has made its own copy asks
+	// valid, before anybody sees it, whether it is what was sent: it may not be if
+	// the other node has given this one up.
+	TakeLent func(from int, header, bulk []byte, valid func() bool) error
 	// Room, if not nil, may return n bytes to which the bulk of a parcel is to be
 	// read; nil to leave that to the node. If the stream breaks meanwhile, it is
 	// called again for the same parcel. Take is given what it has returned.

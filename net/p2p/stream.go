@@ -54,6 +54,9 @@ func (l *lane) attach(s *stream, received uint64, greet func(wire.Hello) error) 
 	if err == nil {
 		err = l.link.Resume(received)
 	}
+	if err == nil {
+		l.settle(received)
+	}
 	s.taken = l.link.Taken()
 	hello := l.hello()
 	l.mu.Unlock()

@@ -136,7 +136,7 @@ func (w *Window) Flush(target rma.Rank) {
 func (w *Window) FlushAll() {
 	for len(w.opened) > 0 {
 		node := w.opened[len(w.opened)-1]
-		w.flush(node, w.f.firstOf(node))
+		w.flush(node, firstOf(node, w.f.at))
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 
 // remote is a fabric of which this process has all ranks but the last, whose memory is
 // in another process.
-func remote(b *testing.B, ranks int) *Fabric {
+func remote(b *testing.B, ranks int) rma.Fabric {
 	b.Helper()
 	address, root, failed := start(b, 2, nil)
 	other := exec.Command(os.Args[0], fmt.Sprint(ranks), address)
@@ -40,7 +40,7 @@ func remote(b *testing.B, ranks int) *Fabric {
 
 func remoteOptions(ranks int) FabricOptions {
 	return FabricOptions{
-		Topology: topology.Flat(ranks + 1), Words: 1 << 17,
+		Topology: topology.Flat(ranks + 1), Words: 1 << 17, Remote: true,
 		Node: func(p rma.Rank) int { return int(p) / ranks },
 	}
 }
@@ -67,7 +67,7 @@ func init() {
 }
 
 // eachRank lets every rank of this process do n operations in all.
-func eachRank(b *testing.B, f *Fabric, ranks int, do func(w rma.Window, target rma.Rank, n int)) {
+func eachRank(b *testing.B, f rma.Fabric, ranks int, do func(w rma.Window, target rma.Rank, n int)) {
 	var all sync.WaitGroup
 	for p := range ranks {
 		w, err := f.Window(rma.Rank(p))

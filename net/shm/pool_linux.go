@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/orwl/go-orwl/net/internal/extents"
 	"github.com/orwl/go-orwl/net/rma"
 )
 
@@ -21,10 +22,10 @@ type pool struct {
 	words []uint64 // shared
 
 	mu     sync.Mutex
-	free   extents // in granules
-	fresh  int     // granules from here on were never used
-	unused []int   // slots that were used before
-	next   int     // slots from here on were never used
+	free   extents.Extents // in granules
+	fresh  int             // granules from here on were never used
+	unused []int           // slots that were used before
+	next   int             // slots from here on were never used
 }
 
 // punchWords is the size from which the pages of a detached region go back to
@@ -38,7 +39,7 @@ func newPools(m *memory, l layout) *pools {
 		own := &all.ranks[p]
 		own.slots = views[slot](m, l.tableOf(p), l.slots)
 		own.words = views[uint64](m, l.poolOf(p), granules*granule)
-		own.free = extents{{0, granules}}
+		own.free = extents.Extents{{At: 0, N: granules}}
 	}
 	return all
 }
@@ -103,7 +104,7 @@ func (all *pools) Detach(p rma.Rank, base rma.Disp) error {
 		all.zero(memory)
 	}
 	own.unused = append(own.unused, slot)
-	own.free.give(int(s.at.Load())/granule, (len(memory)+granule-1)/granule)
+	own.free.Give(int(s.at.Load())/granule, (len(memory)+granule-1)/granule)
 	return nil
 }
 
@@ -119,7 +120,7 @@ func (own *pool) take(granules int) (at, slot int, why string) {
 	if len(own.unused) == 0 && own.next == len(own.slots) {
 		return 0, 0, fmt.Sprintf("the rank has %d regions already: detach some", own.next)
 	}
-	at, ok := own.free.take(granules)
+	at, ok := own.free.Take(granules)
 	if !ok {
 		return 0, 0, "raise Options.DynamicWords, or detach regions"
 	}
@@ -136,5 +137,5 @@ func (own *pool) take(granules int) (at, slot int, why string) {
 // noSpace is the error for a region that cannot be had. Free is the largest
 // that could.
 func (own *pool) noSpace(words int, hint string) error {
-	return &rma.AllocError{Words: words, Free: own.free.largest() * granule, Why: rma.ErrNoSpace, Hint: hint}
+	return &rma.AllocError{Words: words, Free: own.free.Largest() * granule, Why: rma.ErrNoSpace, Hint: hint}
 }

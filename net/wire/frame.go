@@ -24,6 +24,7 @@ const (
 const (
 	KindBye Kind = iota + lastLoose + 1
 	KindParcel
+	KindLoan
 	KindReply
 	KindPut
 	KindAccumulate
@@ -38,7 +39,7 @@ const (
 	lastKind = KindGetBytes
 )
 
-var kindNames = [...]string{"?", "hello", "refuse", "ack", "beat", "bye", "parcel", "reply",
+var kindNames = [...]string{"?", "hello", "refuse", "ack", "beat", "bye", "parcel", "loan", "reply",
 	"put", "accumulate", "fetch-op", "cas", "get", "flush", "await", "forget", "put-bytes", "get-bytes"}
 
 func (k Kind) String() string {

@@ -128,6 +128,7 @@ func TestRefused(t *testing.T) {
 		{"checksum of 33 bits", header(parcel, 1, 8, 1<<32, 7, 7), wire.ErrMalformed},
 		{"nothing", make([]byte, 4), wire.ErrMalformed},
 		{"no array", []byte{5, 0, 0, 0, 1, 2, 3, 4, 5}, wire.ErrMalformed},
+		{"loan with bulk", header(uint64(wire.KindLoan), 1, 8, 0, 7, 7, 0, 8), wire.ErrMalformed},
 		{"an array of more than there is", []byte{5, 0, 0, 0, 0xdd, 255, 255, 255, 255}, wire.ErrMalformed},
 		{"a field that is not there", []byte{5, 0, 0, 0, 0x95, byte(bye), 1, 0, 0}, wire.ErrMalformed},
 		{"fewer than a head's fields, and no number", []byte{5, 0, 0, 0, 0x91, byte(bye), 0xcf, 0, 0}, wire.ErrMalformed},

@@ -63,6 +63,11 @@ func numbered(number, v uint64) (all []specimen) {
 		add(h, put, put.Append(nil, h), uint64(1), uint64(2), v)
 	}
 
+	loan := &wire.Loan{Parcel: wire.Parcel{Channel: v, Header: bytes.Repeat([]byte{7}, int(v%300))},
+		Offset: v, Length: int(max(1, v%wire.MaxBulk))}
+	h := wire.Head{Kind: wire.KindLoan, Number: number}
+	add(h, loan, loan.Append(nil, wire.Head{Number: number}), v, loan.Header, v, uint64(loan.Length))
+
 	const p, q = 3, 1<<31 - 1
 	operation := func(k wire.Kind, op wire.Operation, fields ...any) {
 		op.Origin, op.Target = p, q
@@ -116,6 +121,9 @@ func parseBody(k wire.Kind, r wire.Reader) (any, error) {
 	case wire.KindParcel:
 		f := new(wire.Parcel)
 		return f, f.Parse(r)
+	case wire.KindLoan:
+		f := new(wire.Loan)
+		return f, f.Parse(r)
 	case wire.KindReply:
 		f := new(wire.Reply)
 		return f, f.Parse(r)
@@ -136,6 +144,8 @@ func write(h wire.Head, body any) []byte {
 	case *wire.Beat:
 		return f.Append(nil)
 	case *wire.Parcel:
+		return f.Append(nil, h)
+	case *wire.Loan:
 		return f.Append(nil, h)
 	case *wire.Reply:
 		return f.Append(nil, h)
@@ -159,7 +169,7 @@ func TestSpecimensAreComplete(t *testing.T) {
 			t.Errorf("kind %d has no name", k)
 		}
 	}
-	if got := (wire.KindGetBytes + 1).String(); got != "Kind(18)" {
+	if got := (wire.KindGetBytes + 1).String(); got != "Kind(19)" {
 		t.Errorf("the kind after the last is called %q", got)
 	}
 }

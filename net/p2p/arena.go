@@ -1,0 +1,217 @@
+package p2p
+
+import (
+	"cmp"
+	"fmt"
+	"math/bits"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/orwl/go-orwl/net/internal/extents"
+)
+
+// arena is memory of this node that the other nodes of its machine map too, to read.
+// It is a file that has no name and takes no space until it is touched:
+//
+//	┌──────────────────────────┬─────────┬──────┬─────────┬──────┬─ ─ ─
+//	│ token │ given up, by node│ block   │ free │ block   │ free │
+//	└──────────────────────────┴─────────┴──────┴─────────┴──────┴─ ─ ─
+//	 head, whole pages           whole pages each
+//
+// A block belongs to whoever has made it, until it is forgotten; and a copy of bytes
+// that lie elsewhere is one that was forgotten as soon as it was made. What is lent is
+// still to be read by others, so a block is used again when it is forgotten and all
+// loans of it are settled: then nobody reads it, whatever has become of the others.
+// For a loan is settled when its borrower has said that it has taken it; and one to a
+// node that was given up, which may be reading still, is never settled.
+//
+// But that the bytes of a block are changed by its owner, who has lost the borrower
+// and been told so, the arena cannot prevent. So it first says in its head that it has
+// given that node up; who borrows looks there when it has made its copy.
+type arena struct {
+	arenaFile
+	head int // bytes
+	page int
+
+	mu     sync.Mutex
+	free   extents.Extents // pages
+	blocks []*block        // in use, by place
+	spare  [spareSizes][]*block
+	kept   int // bytes of spare
+}
+
+// block is some pages of the arena.
+type block struct {
+	at, pages int
+	copied    bool // it was made for a loan
+	forgotten bool
+	loans     int // that are not settled
+}
+
+const (
+	// arenaSize is the size of the file: of addresses, not of memory.
+	arenaSize = min(64<<30, maxInt/4)
+	maxInt    = int(^uint(0) >> 1)
+
+	// spareSizes are those of copies, in pages: powers of two.
+	spareSizes = 20
+	// mostSpare is how many bytes are kept for copies to come.
+	mostSpare = 32 << 20
+
+	tokenSize = 16
+	// headFixed are the bytes of the head before the nodes given up, and headEach
+	// those of each.
+	headFixed = 64
+	headEach  = 4
+)
+
+// headSize is that of the head of an arena, in a run of so many nodes.
+func headSize(nodes, page int) int { return (headFixed + headEach*nodes + page - 1) / page * page }
+
+// books begins the books of an arena whose file is mapped.
+func (a *arena) books(nodes, page int) {
+	a.head, a.page = headSize(nodes, page), page
+	first := a.head / page
+	a.free = extents.Extents{{At: first, N: len(a.bytes)/page - first}}
+}
+
+// given is where the head of an arena says that it has given a node up.
+func given(bytes []byte, node int) *atomic.Uint32 {
+	return (*atomic.Uint32)(unsafe.Pointer(&bytes[headFixed+headEach*node]))
+}
+
+// giveUp says that what is lent to a node may change from now on.
+func (a *arena) giveUp(node int) { given(a.bytes, node).Store(1) }
+
+// make is zeroed memory of a size, nil if there is none.
+func (a *arena) make(size int) []byte {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	b := a.take((size + a.page - 1) / a.page)
+	if b == nil {
+		return nil
+	}
+	return a.memory(b)[:size:size]
+}
+
+// take makes a block of zeroed pages, nil if there are not so many. a.mu is held.
+func (a *arena) take(pages int) *block {
+	at, ok := a.free.Take(max(1, pages))
+	if !ok {
+		return nil
+	}
+	b := &block{at: at, pages: max(1, pages)}
+	i, _ := a.search(at)
+	a.blocks = slices.Insert(a.blocks, i, b)
+	a.reached(int64(at+b.pages) * int64(a.page))
+	return b
+}
+
+// search is where among the blocks one that begins at a page is, or would be.
+func (a *arena) search(at int) (int, bool) {
+	return slices.BinarySearchFunc(a.blocks, at, func(b *block, at int) int { return cmp.Compare(b.at, at) })
+}
+
+func (a *arena) memory(b *block) []byte { return a.bytes[b.at*a.page : (b.at+b.pages)*a.page] }
+
+// offset is where in the arena memory begins, if it does.
+func (a *arena) offset(b []byte) (int, bool) {
+	at := uintptr(unsafe.Pointer(unsafe.SliceData(b))) - uintptr(unsafe.Pointer(unsafe.SliceData(a.bytes)))
+	return int(at), at < uintptr(len(a.bytes)) // huge if it is before
+}
+
+// forget takes back what make gave. Other memory it leaves alone.
+func (a *arena) forget(memory []byte) {
+	at, inside := a.offset(memory)
+	if !inside {
+		return
+	}
+	a.mu.Lock()
+	i, found := a.search(at / a.page)
+	if !found || at%a.page != 0 || a.blocks[i].forgotten {
+		a.mu.Unlock()
+		panic(fmt.Sprintf("p2p: %d bytes are forgotten that Memory.Make has not given, or twice", len(memory)))
+	}
+	b := a.blocks[i]
+	b.forgotten = true
+	a.retire(b)
+}
+
+// lend makes a loan of bytes, where they are if they lie in a block, or else of a copy
+// of them; nil if there is no memory for that.
+func (a *arena) lend(bulk []byte, still bool) (b *block, offset int) {
+	at, inside := a.offset(bulk)
+	if inside && still {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		i, found := a.search(at / a.page)
+		if !found {
+			i--
+		}
+		if i >= 0 {
+			b = a.blocks[i]
+		}
+		if b == nil || b.forgotten || at+len(bulk) > (b.at+b.pages)*a.page {
+			panic(fmt.Sprintf("p2p: %d bytes are sent that were forgotten", len(bulk)))
+		}
+		b.loans++
+		return b, at
+	}
+	a.mu.Lock()
+	b = a.forCopy(len(bulk))
+	a.mu.Unlock()
+	if b == nil {
+		return nil, 0
+	}
+	copy(a.memory(b), bulk)
+	return b, b.at * a.page
+}
+
+// forCopy is a block for a copy of so many bytes, with one loan.
+func (a *arena) forCopy(size int) *block {
+	class := bits.Len(uint((size - 1) / a.page))
+	if class >= spareSizes {
+		return nil
+	}
+	var b *block
+	if last := len(a.spare[class]) - 1; last >= 0 {
+		b = a.spare[class][last]
+		a.spare[class] = a.spare[class][:last]
+		a.kept -= b.pages * a.page
+	} else if b = a.take(1 << class); b == nil {
+		return nil
+	}
+	b.copied, b.forgotten, b.loans = true, true, 1
+	return b
+}
+
+// settle ends a loan.
+func (a *arena) settle(b *block) {
+	a.mu.Lock()
+	b.loans--
+	a.retire(b)
+}
+
+// retire lets go of a.mu, and of a block if nobody needs it any more.
+func (a *arena) retire(b *block) {
+	if !b.forgotten || b.loans > 0 {
+		a.mu.Unlock()
+		return
+	}
+	if size := b.pages * a.page; b.copied && a.kept+size <= mostSpare {
+		class := bits.Len(uint(b.pages - 1))
+		a.spare[class] = append(a.spare[class], b)
+		a.kept += size
+		a.mu.Unlock()
+		return
+	}
+	i, _ := a.search(b.at)
+	a.blocks = slices.Delete(a.blocks, i, i+1)
+	a.mu.Unlock()
+	a.punch(a.memory(b))
+	a.mu.Lock()
+	a.free.Give(b.at, b.pages)
+	a.mu.Unlock()
+}

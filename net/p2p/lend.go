@@ -1,0 +1,160 @@
+package p2p
+
+import (
+	"github.com/orwl/go-orwl/net/wire"
+)
+
+// Nodes of one machine do not send each other large bulk: they lend it. The first time
+// that a node has some for another, it offers its arena; if the other can map it, what
+// comes after goes as loans. Nobody waits for the answer, and nobody notices, if it is
+// no or never comes, but by how long things take.
+//
+//	offer   boot, process, file, token  ──▶   maps it, or not
+//	        lends from now on           ◀──   mapped
+//	loan    where, how much             ──▶   takes it
+//	        settles                     ◀──   acknowledgement
+
+// lending is what a node knows of another that might borrow.
+type lending uint32
+
+const (
+	unasked lending = iota
+	asked
+	willing
+	unwilling
+)
+
+// lends is lend for a parcel with large bulk, and reports whether that is how it has
+// gone.
+func (n *Node) lends(to int, channel uint64, header, bulk []byte, keep bool) (bool, error) {
+	p := n.peers[to]
+	switch lending(p.lending.Load()) {
+	case unasked:
+		if p.lending.CompareAndSwap(uint32(unasked), uint32(asked)) {
+			n.offer(p)
+		}
+		return false, nil
+	case willing:
+		return p.lanes[controlLane].lend(&wire.Parcel{Channel: channel, Header: header}, bulk, keep)
+	}
+	return false, nil
+}
+
+// offer offers the arena of this node to another.
+func (n *Node) offer(p *peer) {
+	a := n.memory.shared()
+	if a == nil {
+		p.lending.Store(uint32(unwilling))
+		return
+	}
+	b := wire.AppendUint(wire.AppendArray(nil, 5), saysArena)
+	b = wire.AppendUint(wire.AppendUint(wire.AppendString(b, a.offer.boot), a.offer.pid), a.offer.fd)
+	// If it fails, that node is gone.
+	_ = n.Send(p.number, ownChannel, wire.AppendBytes(b, a.offer.token), nil, false)
+}
+
+// takeOffer maps the arena that another node offers, and says whether it could.
+func (n *Node) takeOffer(from int, r *wire.Reader) error {
+	o := offer{boot: r.String(), pid: r.Uint(), fd: r.Uint(), token: r.Bytes()}
+	if err := r.Done(); err != nil {
+		return err
+	}
+	p := n.peers[from]
+	if p.offered.Swap(true) {
+		return protocolError("node %d offers its arena again", from)
+	}
+	mapped := n.maps(p, o)
+	header := wire.AppendBool(wire.AppendUint(wire.AppendArray(nil, 2), saysMapped), mapped)
+	_ = n.Send(from, ownChannel, header, nil, false) // if it fails, that node is gone
+	return nil
+}
+
+// maps maps the arena of another node, if it can be.
+func (n *Node) maps(p *peer, o offer) bool {
+	if n.options.Remote {
+		return false
+	}
+	m, err := mapArena(o, n.options.Nodes, n.number)
+	if err != nil {
+		n.log.Debug("node shares no memory with this one", "node", p.number, "why", err)
+		return false
+	}
+	p.mapping.Store(m)
+	return true
+}
+
+// takeMapped takes the answer to an offer.
+func (n *Node) takeMapped(from int, r *wire.Reader) error {
+	mapped := r.Bool()
+	if err := r.Done(); err != nil {
+		return err
+	}
+	p := n.peers[from]
+	answer := unwilling
+	if mapped {
+		answer = willing
+	}
+	if !p.lending.CompareAndSwap(uint32(asked), uint32(answer)) {
+		return protocolError("node %d has mapped what was not offered", from)
+	}
+	if mapped {
+		n.counts.Neighbours.Add(1)
+	}
+	return nil
+}
+
+// loan is one that is not settled.
+type loan struct {
+	number uint64 // of its frame
+	block  *block
+	size   int
+}
+
+// lend appends a parcel whose bulk is lent, if there is memory for that.
+func (l *lane) lend(parcel *wire.Parcel, bulk []byte, keep bool) (bool, error) {
+	a := l.node.memory.shared()
+	if err := l.takes(); err != nil { // before anything is copied
+		return true, err
+	}
+	b, offset := a.lend(bulk, keep)
+	if b == nil {
+		return false, nil
+	}
+	f := wire.Loan{Parcel: *parcel, Offset: uint64(offset), Length: len(bulk)}
+	l.mu.Lock()
+	if l.over != nil {
+		defer l.mu.Unlock()
+		return true, l.over // and nothing that concerns the peer is used again
+	}
+	h := wire.Head{Number: l.link.Next()}
+	l.link.Put(f.Append(l.link.Room(len(f.Header)+mostParcelHead), h), nil)
+	l.lent = append(l.lent, loan{h.Number, b, len(bulk)})
+	l.owing += len(bulk)
+	l.node.counts.Lent.Add(1)
+	l.release()
+	return true, nil
+}
+
+// takes is why nothing can be appended, nil if it can.
+func (l *lane) takes() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.open()
+}
+
+// under is how many bytes are under way. l.mu is held.
+func (l *lane) under() int { return l.link.Kept() + l.owing }
+
+// settle ends the loans of frames up to a number, which the peer has taken. l.mu is
+// held.
+func (l *lane) settle(number uint64) {
+	n := 0
+	for n < len(l.lent) && l.lent[n].number <= number {
+		l.owing -= l.lent[n].size
+		l.node.memory.shared().settle(l.lent[n].block)
+		n++
+	}
+	if n > 0 {
+		l.lent = append(l.lent[:0], l.lent[n:]...)
+	}
+}
