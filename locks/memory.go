@@ -93,7 +93,7 @@ func (x *word) load() uint64 {
 
 func (x *word) store(v uint64) {
 	if x.at != nil {
-		atomic.StoreUint64(x.at, v)
+		atomic.SwapUint64(x.at, v) // what is in memory of others must not be overtaken by later loads, even with -race
 		return
 	}
 	x.farStore(v)

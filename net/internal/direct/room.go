@@ -88,8 +88,10 @@ func (r *Room) wants(target rma.Rank, disp rma.Disp, value uint64) bool {
 	return until.Holds(value)
 }
 
-// doze announces that the rank may have to be woken from now on.
-func (r *Room) doze() { r.state.Store(waiting) }
+// doze announces that the rank may have to be woken from now on. It exchanges, since
+// the race detector makes of a store to memory that Go has not allocated one that
+// later loads may overtake, and then a wake-up can be lost.
+func (r *Room) doze() { r.state.Swap(waiting) }
 
 // Awaken moves the room from waiting to awake and reports whether the caller
 // did it, and so owes the wake-up.

@@ -103,7 +103,7 @@ func (w *Window) Put(target rma.Rank, disp rma.Disp, value uint64) {
 			return
 		}
 	}
-	atomic.StoreUint64(word, value)
+	atomic.SwapUint64(word, value) // see Room.doze
 	if s.Room.concerns(disp) {
 		w.notify(s, target, disp, word)
 	}
