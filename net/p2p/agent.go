@@ -88,7 +88,7 @@ func (l *lane) answer(r *wire.Reply, bulk []byte) {
 	const most = 48 // bytes of a reply
 	h := wire.Head{Number: l.link.Next(), Bulk: len(bulk), Sum: sum}
 	l.link.Put(r.Append(l.link.Room(most), h), bulk)
-	l.release()
+	l.leave()
 }
 
 // await answers an Await at once if its condition holds, and otherwise when it
