@@ -56,4 +56,7 @@ func TestSiteGuards(t *testing.T) {
 	n.settle(t)
 	fine(t, v.Acquire(t.Context()))
 	fine(t, v.Release())
+	for _, r := range r {
+		fine(t, r.Close())
+	}
 }

@@ -62,7 +62,7 @@ func (f *Fabric) operation(l *lane, h wire.Head, op *wire.Operation, bulk []byte
 	}
 	reply, read, answer, err := a.Step(h.Kind, h.Number, op, bulk)
 	if err == nil && answer {
-		l.answer(&reply, read)
+		l.answer(&reply, read, l.behind)
 	}
 	return err
 }
@@ -76,8 +76,8 @@ func (f *Fabric) reply(_ *lane, r *wire.Reply, bulk []byte) {
 func (f *Fabric) room(_ *lane, r *wire.Reply, n int) []byte { return f.windows[r.Origin].room(n) }
 
 // answer appends a reply to the lane. A node that asks and does not take the answers
-// is given up.
-func (l *lane) answer(r *wire.Reply, bulk []byte) {
+// is given up. It is written at once, unless more are about to come.
+func (l *lane) answer(r *wire.Reply, bulk []byte, more bool) {
 	sum := wire.Checksum(bulk)
 	l.mu.Lock()
 	if err := l.open(); err != nil {
@@ -88,7 +88,11 @@ func (l *lane) answer(r *wire.Reply, bulk []byte) {
 	const most = 48 // bytes of a reply
 	h := wire.Head{Number: l.link.Next(), Bulk: len(bulk), Sum: sum}
 	l.link.Put(r.Append(l.link.Room(most), h), bulk)
-	l.leave()
+	if more {
+		l.leave()
+	} else {
+		l.release()
+	}
 }
 
 // await answers an Await at once if its condition holds, and otherwise when it
@@ -99,7 +103,7 @@ func (a *agent) await(l *lane, h wire.Head, op *wire.Operation) error {
 		return err
 	}
 	if reply.Status != wire.Done || op.Until().Holds(reply.Value) {
-		l.answer(&reply, nil)
+		l.answer(&reply, nil, l.behind)
 		return nil
 	}
 	w, err := a.Admit(h.Kind, op)
@@ -130,7 +134,7 @@ func (a *agent) await(l *lane, h wire.Head, op *wire.Operation) error {
 		a.mu.Lock()
 		delete(a.under, reply.Origin)
 		a.mu.Unlock()
-		l.answer(&reply, nil)
+		l.answer(&reply, nil, false)
 	}()
 	return nil
 }

@@ -32,6 +32,8 @@ type lane struct {
 	// seat is held while a stream takes the place of another.
 	seat sync.Mutex
 
+	behind bool // its reader has more to take already; the reader's own
+
 	mu       sync.Mutex
 	link     engine.Link
 	calls    engine.Calls

@@ -196,6 +196,7 @@ func (s *stream) operation(h wire.Head, body wire.Reader) error {
 	if err != nil {
 		return err
 	}
+	s.lane.behind = s.in.Buffered() > 0
 	return (*o).operation(s.lane, h, &op, bulk)
 }
 

@@ -15,6 +15,7 @@ const (
 // write writes what is pending until the stream is broken.
 func (s *stream) write() error {
 	l := s.lane
+	alone := runtime.GOMAXPROCS(0) == 1
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for {
@@ -25,10 +26,13 @@ func (s *stream) write() error {
 			return nil
 		}
 		// Others that are about to append something get the chance, so that it
-		// goes in one write.
-		l.mu.Unlock()
-		runtime.Gosched()
-		l.mu.Lock()
+		// goes in one write. On a single processor they had it, and who only computes
+		// would have a time slice before the writer's next turn.
+		if !alone {
+			l.mu.Unlock()
+			runtime.Gosched()
+			l.mu.Lock()
+		}
 		if s.writing || s.broken {
 			continue
 		}

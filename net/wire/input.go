@@ -42,6 +42,9 @@ type Input struct {
 	err  error
 }
 
+// Buffered is how many bytes have been read and not yet returned.
+func (in *Input) Buffered() int { return in.end - in.begin }
+
 // NewInput reads frames with at most so many bytes of bulk.
 func NewInput(from io.Reader, most int) *Input {
 	return &Input{from: from, most: most, buffer: make([]byte, inputBuffer)}
