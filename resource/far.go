@@ -74,7 +74,7 @@ func (p *Place) access(s uint64, abandoned bool) Access {
 	a := Access{ID: idOf(s), Wrote: p.wrote && !abandoned, Abandoned: abandoned}
 	if x := p.x; a.Wrote && x != nil && x.dirty != nil && x.dirty.Bytes() < len(p.r.bytes) {
 		for r := range x.dirty.All() {
-			a.Spans = append(a.Spans, Span(r))
+			a.Spans = append(a.Spans, r)
 		}
 	}
 	return a

@@ -95,7 +95,7 @@ func parseHeader(b []byte, m *Message) error {
 	}
 	m.Spans = slices.Grow(m.Spans[:0], spans/2)
 	for range spans / 2 {
-		m.Spans = append(m.Spans, Span{int(r.UintTo(mostSize)), int(r.UintTo(mostSize))})
+		m.Spans = append(m.Spans, Range{int(r.UintTo(mostSize)), int(r.UintTo(mostSize))})
 	}
 	if err := r.Done(); err != nil {
 		return fmt.Errorf("%w: %w", ErrMalformed, err)

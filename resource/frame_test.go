@@ -16,7 +16,7 @@ func headers() []Message {
 	return []Message{
 		{Kind: RequestMessage, Resource: 7, Incarnation: 1, Epoch: 1, Seq: 1, ID: 1, Mode: Write, Known: 3, Order: 12},
 		{Kind: RenewMessage, Resource: most, Incarnation: most, Epoch: most, Seq: most, ID: ID(most), Old: ID(most),
-			Stamp: Stamp{Fence: most}, Known: most, Wrote: true, Size: 1 << 30, Spans: []Span{{0, 8}, {1 << 20, 1 << 19}}},
+			Stamp: Stamp{Fence: most}, Known: most, Wrote: true, Size: 1 << 30, Spans: []Range{{0, 8}, {1 << 20, 1 << 19}}},
 		{Kind: ReleaseMessage, Resource: 300, ID: 70000, Stamp: Stamp{Fence: 1 << 33}, Wrote: true, Whole: true, Size: 64},
 		{Kind: ReleaseMessage, Resource: 300, ID: 70000, Reason: Abandoned},
 		{Kind: CancelMessage, Seq: 200, ID: 1},

@@ -135,7 +135,7 @@ func (h *homed) noted(m *Message) {
 	if !m.Whole {
 		x.dirty = new(Ranges)
 		for _, s := range m.Spans {
-			_ = x.dirty.Add(Range(s), m.Size)
+			_ = x.dirty.Add(s, m.Size)
 		}
 	}
 	r.changes.note(r.ledger.version, &x, m.Size)

@@ -49,7 +49,7 @@ type Message struct {
 	Wrote bool // Release, Renew: there are bytes, and a new version
 	Whole bool // Grant, Push: there are bytes; Release, Renew: they are the whole contents
 	Size  int  // of the contents
-	Spans []Span
+	Spans []Range
 	Bytes []byte
 	valid func() bool // reports whether Bytes are still what was sent; nil: they are
 
@@ -89,9 +89,6 @@ const (
 	// RefusedMessage ends a request, or all of a life.
 	RefusedMessage
 )
-
-// Span is a range of bytes.
-type Span struct{ Off, Len int }
 
 // Reason is why something was refused.
 type Reason uint8
@@ -243,7 +240,7 @@ func (m *Message) checkContents(limit int) error {
 
 // checkSpans returns how many bytes the spans of contents of a size are. They
 // stand in order and do not overlap.
-func checkSpans(spans []Span, size int) (n int, _ error) {
+func checkSpans(spans []Range, size int) (n int, _ error) {
 	end := 0
 	for _, s := range spans {
 		if s.Len < 0 || s.Off < end || s.Off > size || s.Len > size-s.Off {

@@ -25,7 +25,7 @@ type Access struct {
 	// Spans are those bytes that may have changed, in order and apart; none means
 	// all. What is changed and not named is not written, and the node's own copy is
 	// wrong then. What a resize has added is zero unless it is named.
-	Spans []Span
+	Spans []Range
 }
 
 // Mirror is a node's half of the protocol between a resource's home and its

@@ -257,7 +257,7 @@ func (c *chaos) write(memory *testMemory, a *Access) (will commitment) {
 	for off := 8 * c.chance(size/8); off < size; off += 8 * (1 + c.chance(3)) {
 		c.stamps++
 		binary.LittleEndian.PutUint64(memory.b[off:], c.stamps)
-		a.Spans = append(a.Spans, Span{off, 8})
+		a.Spans = append(a.Spans, Range{off, 8})
 		will.moved += 8
 	}
 	if c.chance(2) == 0 {

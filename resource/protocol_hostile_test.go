@@ -103,11 +103,11 @@ func TestHomeRefusesMalformed(t *testing.T) {
 		"renewed in no mode": {Kind: RenewMessage, Old: 1, ID: 9, Mode: 7, Stamp: Stamp{Fence: 1}},
 		"cancel of nothing":  {Kind: CancelMessage, ID: 9},
 		"bytes missing":      {Kind: ReleaseMessage, ID: 1, Stamp: Stamp{Fence: 1}, Wrote: true, Whole: true, Size: 16, Bytes: eight},
-		"bytes left over":    {Kind: ReleaseMessage, ID: 1, Stamp: Stamp{Fence: 1}, Wrote: true, Size: 8, Bytes: eight, Spans: []Span{{0, 4}}},
+		"bytes left over":    {Kind: ReleaseMessage, ID: 1, Stamp: Stamp{Fence: 1}, Wrote: true, Size: 8, Bytes: eight, Spans: []Range{{0, 4}}},
 		"over the limit":     {Kind: ReleaseMessage, ID: 1, Stamp: Stamp{Fence: 1}, Wrote: true, Whole: true, Size: 72, Bytes: make([]byte, 72)},
 		"negative":           {Kind: ReleaseMessage, ID: 1, Stamp: Stamp{Fence: 1}, Wrote: true, Whole: true, Size: -8},
-		"span overflows":     {Kind: ReleaseMessage, ID: 1, Stamp: Stamp{Fence: 1}, Wrote: true, Size: 8, Bytes: eight, Spans: []Span{{1, int(^uint(0) >> 1)}}},
-		"spans overlap":      {Kind: ReleaseMessage, ID: 1, Stamp: Stamp{Fence: 1}, Wrote: true, Size: 8, Bytes: eight, Spans: []Span{{0, 4}, {3, 4}}},
+		"span overflows":     {Kind: ReleaseMessage, ID: 1, Stamp: Stamp{Fence: 1}, Wrote: true, Size: 8, Bytes: eight, Spans: []Range{{1, int(^uint(0) >> 1)}}},
+		"spans overlap":      {Kind: ReleaseMessage, ID: 1, Stamp: Stamp{Fence: 1}, Wrote: true, Size: 8, Bytes: eight, Spans: []Range{{0, 4}, {3, 4}}},
 	} {
 		h, _, memory := recorded(t, Discard)
 		for _, good := range []Message{{Kind: RequestMessage, Seq: 1, ID: 1, Mode: Write}, {Kind: RequestMessage, Seq: 2, ID: 2}} {

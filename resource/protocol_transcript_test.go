@@ -278,7 +278,7 @@ func (w *theatre) ending(n Node, id ID, a args) Access {
 	for _, s := range a.spans {
 		off, text, _ := strings.Cut(s, ":")
 		at, _ := strconv.Atoi(off)
-		end.Spans = append(end.Spans, Span{at, len(text)})
+		end.Spans = append(end.Spans, Range{at, len(text)})
 		if at <= len(memory.b) {
 			copy(memory.b[at:], text)
 		}

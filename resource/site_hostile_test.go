@@ -150,7 +150,7 @@ func hostile(rng *rand.Rand, n *network) []byte {
 	case 1:
 		m.Resource = numberOf("s")
 	case 2:
-		m.Spans = []Span{{int(small(10)) & (1<<40 - 1), int(small(10)) & (1<<40 - 1)}}
+		m.Spans = []Range{{int(small(10)) & (1<<40 - 1), int(small(10)) & (1<<40 - 1)}}
 	}
 	b := AppendHeader(nil, &m)
 	if rng.IntN(6) == 0 {

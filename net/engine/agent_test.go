@@ -186,13 +186,4 @@ func TestCalls(t *testing.T) {
 	if !answered(2, 12) || answered(2, 12) {
 		t.Error("an answer is taken never, or twice")
 	}
-	for _, want := range []int{4, 0} {
-		ranks := c.Abandon()
-		if len(ranks) != want || want > 0 && (ranks[0] != 0 || ranks[2] != 3) {
-			t.Errorf("abandoned are %v", ranks)
-		}
-	}
-	if answered(1, 11) {
-		t.Error("an answer to who was abandoned")
-	}
 }

@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"slices"
-
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/wire"
 )
@@ -31,16 +29,4 @@ func (c *Calls) Answered(r *wire.Reply) bool {
 	}
 	delete(c.waits, r.Origin)
 	return true
-}
-
-// Abandon returns who waits, in order, and who then no longer does: the peer is
-// lost.
-func (c *Calls) Abandon() []rma.Rank {
-	ranks := make([]rma.Rank, 0, len(c.waits))
-	for p := range c.waits {
-		ranks = append(ranks, p)
-	}
-	clear(c.waits)
-	slices.Sort(ranks)
-	return ranks
 }
