@@ -18,9 +18,6 @@ func (c *Calls) Expect(p rma.Rank, number uint64) {
 	c.waits[p] = number
 }
 
-// Waiting is how many ranks wait.
-func (c *Calls) Waiting() int { return len(c.waits) }
-
 // Answered reports whether the reply is what its rank waits for, which then no
 // longer waits.
 func (c *Calls) Answered(r *wire.Reply) bool {

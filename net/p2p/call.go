@@ -140,9 +140,9 @@ func (l *lane) request(k wire.Kind, op *wire.Operation, bulk []byte, w *Window) 
 	}
 	const most = 64 // bytes of an operation
 	l.link.Put(op.Append(l.link.Room(most), wire.Head{Kind: k, Number: number, Bulk: len(bulk), Sum: sum}), bulk)
-	if w != nil && l.calls.Waiting() == 1 {
+	if w != nil {
 		l.release()
-	} else { // others will have something to say, too
+	} else { // more will follow, or a Flush
 		l.leave()
 	}
 	return number

@@ -1,12 +1,16 @@
 package p2p
 
 import (
+	"bufio"
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/topology"
@@ -128,5 +132,120 @@ func BenchmarkRemoteBytes(b *testing.B) {
 				})
 			})
 		}
+	}
+}
+
+// BenchmarkFetchOps is 64 ranks that each have a FetchOp on its way to the other node of
+// this process, and beside it as many requests and replies of 32 bytes on a bare stream,
+// by the simplest loop that combines what goes out.
+func BenchmarkFetchOps(b *testing.B) {
+	const ranks = 64
+	nodes := run(b, 2, nil)
+	fabrics := make([]rma.Fabric, len(nodes))
+	var making sync.WaitGroup
+	for i, n := range nodes {
+		making.Go(func() {
+			var err error
+			if fabrics[i], err = n.Fabric(soon(b), remoteOptions(ranks)); err != nil {
+				b.Error(err)
+			}
+		})
+	}
+	making.Wait()
+	here, there := bare(b, nodes, controlLane)
+	ask := combine(b, here, there, ranks)
+	var ours, floor time.Duration
+	for b.Loop() {
+		const each = 500
+		began := time.Now()
+		var all sync.WaitGroup
+		for p := range rma.Rank(ranks) {
+			w, err := fabrics[0].Window(p)
+			if err != nil {
+				b.Fatal(err)
+			}
+			all.Go(func() {
+				for range each {
+					w.FetchOp(ranks, 0, rma.Sum, 1)
+				}
+			})
+		}
+		all.Wait()
+		ours += time.Since(began)
+		began = time.Now()
+		for i := range ranks {
+			all.Go(func() {
+				for range each {
+					ask(i)
+				}
+			})
+		}
+		all.Wait()
+		floor += time.Since(began)
+	}
+	per := float64(b.N) * ranks * 500
+	b.ReportMetric(per/ours.Seconds()/1e3, "kops/s")
+	b.ReportMetric(per/floor.Seconds()/1e3, "kops/s-bare")
+	b.ReportMetric(floor.Seconds()/ours.Seconds(), "x-bare")
+	b.ReportMetric(0.8, "goal")
+}
+
+// combine lets so many clients ask, by here, who echoes there.
+func combine(b *testing.B, here, there rawStream, clients int) (ask func(client int)) {
+	const size = 32
+	go func() {
+		buffer := make([]byte, 64<<10)
+		for kept := 0; ; {
+			n, err := there.Read(buffer[kept:])
+			if err != nil {
+				return
+			}
+			whole := (kept + n) / size * size
+			if _, err := there.Write(buffer[:whole]); err != nil {
+				return
+			}
+			kept = copy(buffer, buffer[whole:kept+n])
+		}
+	}()
+	back := make([]chan struct{}, clients)
+	for i := range back {
+		back[i] = make(chan struct{}, 1)
+	}
+	go func() {
+		in := bufio.NewReaderSize(here, 64<<10)
+		message := make([]byte, size)
+		for {
+			if _, err := io.ReadFull(in, message); err != nil {
+				return
+			}
+			back[message[0]] <- struct{}{}
+		}
+	}()
+	var mu sync.Mutex
+	var pending []byte
+	work := make(chan struct{}, 1)
+	b.Cleanup(func() { close(work) })
+	go func() {
+		for range work {
+			runtime.Gosched()
+			mu.Lock()
+			out := pending
+			pending = nil
+			mu.Unlock()
+			if _, err := here.Write(out); err != nil {
+				return
+			}
+		}
+	}()
+	return func(client int) {
+		mu.Lock()
+		pending = append(pending, byte(client))
+		pending = append(pending, make([]byte, size-1)...)
+		mu.Unlock()
+		select {
+		case work <- struct{}{}:
+		default:
+		}
+		<-back[client]
 	}
 }
