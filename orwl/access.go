@@ -60,6 +60,9 @@ func (a *Access) ended() error {
 	return &resource.PlaceError{Op: "acquire", Mode: a.mode, Resource: a.resource.Name(), Err: context.Cause(a.task.run.ctx)}
 }
 
+// Task is whose access it is.
+func (a *Access) Task() *Task { return a.task }
+
 // Resource is what is accessed.
 func (a *Access) Resource() *resource.Resource { return a.resource }
 

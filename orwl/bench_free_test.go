@@ -116,9 +116,10 @@ func channelFree(n int) {
 }
 
 // counter is an observer that does next to nothing.
-type counter struct{ requested, acquired, released, cancelled int }
+type counter struct{ requested, acquired, released, cancelled, waited int }
 
-func (c *counter) Requested(*resource.Place)      { c.requested++ }
-func (c *counter) Acquired(*resource.Place, bool) { c.acquired++ }
-func (c *counter) Released(*resource.Place)       { c.released++ }
-func (c *counter) Cancelled(*resource.Place)      { c.cancelled++ }
+func (c *counter) Requested(*resource.Place) { c.requested++ }
+func (c *counter) Acquired(*resource.Place)  { c.acquired++ }
+func (c *counter) Waiting(*resource.Place)   { c.waited++ }
+func (c *counter) Released(*resource.Place)  { c.released++ }
+func (c *counter) Cancelled(*resource.Place) { c.cancelled++ }

@@ -2,6 +2,7 @@ package orwl
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -13,9 +14,29 @@ import (
 type counter struct {
 	mu    sync.Mutex
 	count map[*resource.Place]events
+	began map[*Task]int
+	ended map[*Task]error
 }
 
-type events struct{ requested, acquired, slept, released, cancelled int }
+func newCounter() *counter {
+	return &counter{count: make(map[*resource.Place]events), began: make(map[*Task]int), ended: make(map[*Task]error)}
+}
+
+func (c *counter) Access(*Access) resource.Observer { return c }
+
+func (c *counter) Began(t *Task) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.began[t]++
+}
+
+func (c *counter) Ended(t *Task, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.ended[t] = err
+}
+
+type events struct{ requested, acquired, waited, released, cancelled int }
 
 func (c *counter) note(p *resource.Place, change func(e *events)) {
 	c.mu.Lock()
@@ -28,19 +49,13 @@ func (c *counter) note(p *resource.Place, change func(e *events)) {
 func (c *counter) Requested(p *resource.Place) { c.note(p, func(e *events) { e.requested++ }) }
 func (c *counter) Released(p *resource.Place)  { c.note(p, func(e *events) { e.released++ }) }
 func (c *counter) Cancelled(p *resource.Place) { c.note(p, func(e *events) { e.cancelled++ }) }
-func (c *counter) Acquired(p *resource.Place, slept bool) {
-	c.note(p, func(e *events) {
-		e.acquired++
-		if slept {
-			e.slept++
-		}
-	})
-}
+func (c *counter) Acquired(p *resource.Place)  { c.note(p, func(e *events) { e.acquired++ }) }
+func (c *counter) Waiting(p *resource.Place)   { c.note(p, func(e *events) { e.waited++ }) }
 
 // The observer hears of everything once: the first requests that the runtime
 // makes, and what it takes back in the end.
 func TestObserver(t *testing.T) {
-	slept := 0
+	waited := 0
 	for seed := range plans(t, 5) {
 		p := drawPlan(seed)
 		if len(p.order()) < len(p.tasks) {
@@ -49,8 +64,8 @@ func TestObserver(t *testing.T) {
 		for i := range p.tasks {
 			p.tasks[i].style = []style{byRounds, byBreak, byVector}[i%3]
 		}
-		c := &counter{count: make(map[*resource.Place]events)}
-		rt := p.declare(t, Options{Observer: c}, func(i int) func(*Task) error {
+		c := newCounter()
+		rt := p.declare(t, Options{Observers: []Observer{c}}, func(i int) func(*Task) error {
 			return p.body(i, new([]uint64), noise(seed+uint64(i)), (*Task).Context)
 		})
 		if err := rt.Run(context.Background()); err != nil {
@@ -63,28 +78,31 @@ func TestObserver(t *testing.T) {
 				want.requested++
 				want.cancelled++
 			}
+			if err, ended := c.ended[task]; c.began[task] != 1 || !ended || err != nil {
+				t.Errorf("task %d has begun %d times, and ended is %t, with %v", i, c.began[task], ended, err)
+			}
 			for _, a := range task.accesses {
 				got := c.count[a.Place()]
-				slept += got.slept
-				if got.slept > got.acquired {
-					t.Errorf("slept %d times for %d grants", got.slept, got.acquired)
+				waited += got.waited
+				if got.waited > got.acquired {
+					t.Errorf("waited %d times for %d grants", got.waited, got.acquired)
 				}
-				if got.slept = 0; got != want {
+				if got.waited = 0; got != want {
 					t.Fatalf("task %d: %+v, want %+v\nin %v", i, got, want, p)
 				}
 			}
 		}
 	}
-	if slept == 0 {
-		t.Error("nobody has slept")
+	if waited == 0 {
+		t.Error("nobody has waited")
 	}
 }
 
-// Who need not wait does not sleep, and who has to does.
-func TestObserverOfSleep(t *testing.T) {
+// Only who has to wait does.
+func TestObserverOfWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c := &counter{count: make(map[*resource.Place]events)}
-		rt := mustNew(t, Options{Observer: c, Stall: -1})
+		c := newCounter()
+		rt := mustNew(t, Options{Observers: []Observer{c}, Stall: -1})
 		r := rt.Resource("r", 0)
 		first, second := rt.Task("first"), rt.Task("second")
 		a, b := first.Write(r), second.Write(r)
@@ -111,11 +129,37 @@ func TestObserverOfSleep(t *testing.T) {
 		if err := <-ran; err != nil {
 			t.Fatal(err)
 		}
-		if got := c.count[a.Place()]; got.slept != 0 || got.acquired != 1 {
+		if got := c.count[a.Place()]; got.waited != 0 || got.acquired != 1 {
 			t.Errorf("the first: %+v", got)
 		}
-		if got := c.count[b.Place()]; got.slept != 1 || got.acquired != 2 {
+		if got := c.count[b.Place()]; got.waited != 1 || got.acquired != 2 {
 			t.Errorf("the second: %+v", got)
 		}
 	})
+}
+
+// What a task has failed with is told, and each of several observers is.
+func TestObserversOfFailure(t *testing.T) {
+	wrong := errors.New("wrong")
+	one, other := newCounter(), newCounter()
+	rt := mustNew(t, Options{Observers: []Observer{one, other}})
+	task := rt.Task("task")
+	a := task.Write(rt.Resource("r", 0))
+	task.Do(func(t *Task) error {
+		for range t.Rounds(1) {
+			break
+		}
+		return wrong
+	})
+	if err := rt.Run(context.Background()); !errors.Is(err, wrong) {
+		t.Fatal(err)
+	}
+	for _, c := range []*counter{one, other} {
+		if got := c.ended[task]; got != wrong {
+			t.Errorf("ended with %v", got)
+		}
+		if want := (events{requested: 1, acquired: 1, released: 1}); c.count[a.Place()] != want {
+			t.Errorf("%+v, want %+v", c.count[a.Place()], want)
+		}
+	}
 }

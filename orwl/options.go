@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/locks"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // Options are what a Runtime can be told. The zero value will do.
@@ -38,8 +37,8 @@ type Options struct {
 	Join JoinOptions
 	// AtLoss is what the loss of another node does: it ends the run by default.
 	AtLoss AtLoss
-	// Observer, if not nil, is told of every request, grant and release.
-	Observer resource.Observer
+	// Observers are told what the tasks of this node do.
+	Observers []Observer
 }
 
 const (

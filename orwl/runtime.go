@@ -260,9 +260,7 @@ func (rt *Runtime) start(r *run) error {
 		if rt.guards != nil {
 			a.Place().Call(fmt.Sprintf("%d of task %s", first.Access+1, a.task.name))
 		}
-		if rt.o.Observer != nil {
-			a.Place().Observe(rt.o.Observer)
-		}
+		rt.observe(a)
 		if err := a.RequestOrdered(a.resource, a.mode, uint64(i+1)); err != nil {
 			for _, t := range rt.tasks {
 				_ = t.Accesses().Cancel()

@@ -29,6 +29,12 @@ type Task struct {
 // Name is what the task was called.
 func (t *Task) Name() string { return t.name }
 
+// Node is where it runs, once the program runs.
+func (t *Task) Node() int { return t.on }
+
+// Round is how many rounds the task has been through.
+func (t *Task) Round() int64 { return t.round.Load() }
+
 // Read declares that the task reads r in each round.
 func (t *Task) Read(r *resource.Resource) *Access { return t.access(r, resource.Read) }
 
@@ -152,7 +158,9 @@ func (t *Task) live() {
 		// Nobody else uses the accesses, and whatever state they are in can be left.
 		_ = t.Accesses().Cancel()
 		t.ended.Store(true)
+		t.finished(err)
 	}()
+	t.began()
 	err = t.body(t)
 }
 

@@ -245,8 +245,8 @@ func TestCancelledPlaceWaitsAgain(t *testing.T) {
 	})
 }
 
-// An observer is told whether the place slept, after what it is told of.
-func TestObserverHearsWhoSlept(t *testing.T) {
+// An observer is told who is going to wait.
+func TestObserverHearsWhoWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newResource(t, 0)
 		var holder Place
@@ -260,12 +260,12 @@ func TestObserverHearsWhoSlept(t *testing.T) {
 		synctest.Wait()
 		fine(t, holder.Release())
 		fine(t, <-got)
-		if want := (sightings{requested: 1, acquired: 1, slept: 1}); g.seen != want {
+		if want := (sightings{requested: 1, acquired: 1, waited: 1}); g.seen != want {
 			t.Errorf("observed %+v, want %+v", g.seen, want)
 		}
 		fine(t, g.Renew())
 		fine(t, g.Acquire(t.Context()))
-		if want := (sightings{requested: 2, acquired: 2, slept: 1, released: 1}); g.seen != want {
+		if want := (sightings{requested: 2, acquired: 2, waited: 1, released: 1}); g.seen != want {
 			t.Errorf("observed %+v, want %+v", g.seen, want)
 		}
 		g.Observe(nil)

@@ -144,11 +144,11 @@ func TestTurnsAllocateNothing(t *testing.T) {
 		turn(&p)
 		<-done
 	})
-	t.Logf("%v allocations in %d turns; one of the two slept %d times in twice as many", n, 2*rounds, g.seen.slept)
+	t.Logf("%v allocations in %d turns; one of the two waited %d times in twice as many", n, 2*rounds, g.seen.waited)
 	if n > 16 { // the goroutine, the channel
 		t.Errorf("%v allocations in %d turns", n, 2*rounds)
 	}
-	if g.seen.slept < rounds {
-		t.Errorf("slept %d times: they did not alternate", g.seen.slept)
+	if g.seen.waited < rounds {
+		t.Errorf("waited %d times: they did not alternate", g.seen.waited)
 	}
 }

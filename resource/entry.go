@@ -3,8 +3,9 @@ package resource
 import "context"
 
 // enter makes the place, which the FIFO has granted, a member at the guard. If ctx
-// ends before, the place is none, and may still be listed there.
-func (p *Place) enter(ctx context.Context, s uint64) error {
+// ends before, the place is none, and may still be listed there. That it waits is
+// told unless it was.
+func (p *Place) enter(ctx context.Context, s uint64, waited bool) error {
 	if p.inside {
 		p.inside = false
 		return nil
@@ -14,6 +15,10 @@ func (p *Place) enter(ctx context.Context, s uint64) error {
 		// Whatever it was listed for has ended since, or will, and somebody
 		// then takes it out: until that has happened the waiter is not its own.
 		if p.lined {
+			if !waited {
+				waited = true
+				p.waits()
+			}
 			if err := p.w.sleep(ctx); err != nil {
 				return err
 			}
@@ -27,6 +32,10 @@ func (p *Place) enter(ctx context.Context, s uint64) error {
 			p.lined = true
 			g.line(p.waiter(), busy, busy)
 			continue
+		}
+		if !waited && !g.fits(v, modeOf(s)) {
+			waited = true
+			p.waits()
 		}
 		in, err := g.admit(ctx, v, modeOf(s))
 		if in {

@@ -8,15 +8,56 @@ type extras struct {
 	view     *mapping // of a resource with guard pages
 }
 
-// Observer is told what places do, by the goroutine that does it, after it is
-// done. It must not use the place.
+// Observer is told what places do, by the goroutine that does it. It may look at
+// the place, and must not change it.
 type Observer interface {
 	// Requested comes after Request and Renew, Acquired after Acquire, Released
 	// after Release and Renew, Cancelled after Cancel.
 	Requested(p *Place)
-	Acquired(p *Place, slept bool)
+	Acquired(p *Place)
 	Released(p *Place)
 	Cancelled(p *Place)
+	// Waiting comes before an Acquire that stops its goroutine, once. If the context
+	// ends first, no Acquired follows.
+	Waiting(p *Place)
+}
+
+// Observers are several as one.
+type Observers []Observer
+
+// Requested tells all.
+func (all Observers) Requested(p *Place) {
+	for _, o := range all {
+		o.Requested(p)
+	}
+}
+
+// Acquired tells all.
+func (all Observers) Acquired(p *Place) {
+	for _, o := range all {
+		o.Acquired(p)
+	}
+}
+
+// Released tells all.
+func (all Observers) Released(p *Place) {
+	for _, o := range all {
+		o.Released(p)
+	}
+}
+
+// Cancelled tells all.
+func (all Observers) Cancelled(p *Place) {
+	for _, o := range all {
+		o.Cancelled(p)
+	}
+}
+
+// Waiting tells all.
+func (all Observers) Waiting(p *Place) {
+	for _, o := range all {
+		o.Waiting(p)
+	}
 }
 
 // Sleep makes the place wait in a bed other than its own. It is called before the
@@ -32,6 +73,13 @@ func (p *Place) extra() *extras {
 		p.x = new(extras)
 	}
 	return p.x
+}
+
+// waits tells that Acquire is going to wait.
+func (p *Place) waits() {
+	if o := p.observer(); o != nil {
+		o.Waiting(p)
+	}
 }
 
 // observer is nil if nobody observes.

@@ -8,14 +8,14 @@ func idOf(state uint64) ID { return ID(state / oneWriter) }
 func stateOf(id ID, m Mode) uint64 { return uint64(id)*oneWriter | modeBit(m) | requestedBit }
 
 // acquireFar ends the wait of a place that was woken.
-func (p *Place) acquireFar(s uint64, slept bool) error {
+func (p *Place) acquireFar(s uint64) error {
 	if err := p.r.mirrored.enter(idOf(s)); err != nil {
 		return p.error("acquire", err)
 	}
 	p.listed = false
 	p.set(s ^ phaseBits)
 	if o := p.observer(); o != nil {
-		o.Acquired(p, slept)
+		o.Acquired(p)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ func (g *guestPlace) arrive(ctx context.Context) error {
 		return err
 	}
 	g.listed = false
-	if err := g.enter(ctx, s); err != nil {
+	if err := g.enter(ctx, s, false); err != nil {
 		return err
 	}
 	g.set((s | doorBit) ^ phaseBits)

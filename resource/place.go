@@ -116,7 +116,7 @@ func (p *Place) Acquire(ctx context.Context) error {
 	case s&requestedBit == 0:
 		return p.error("acquire", ErrNotRequested)
 	}
-	slept := false
+	waited := false
 	if p.listed || !due(r.load(&r.completed), s&^flags, modeOf(s)) {
 		if !p.listed {
 			p.list(s, nil)
@@ -125,7 +125,10 @@ func (p *Place) Acquire(ctx context.Context) error {
 			if ctx.Err() != nil {
 				return p.error("acquire", reason(ctx))
 			}
-			slept = true
+			if !waited {
+				waited = true
+				p.waits()
+			}
 			if w.bed != nil {
 				w.bed.ParkUntil(ctx, w.interrupt)
 			} else {
@@ -139,14 +142,14 @@ func (p *Place) Acquire(ctx context.Context) error {
 		return p.error("acquire", r.brokenError())
 	}
 	if p.far {
-		return p.acquireFar(s, slept)
+		return p.acquireFar(s)
 	}
 	if p.early {
 		p.grantedApart(&s)
 	}
 	p.listed = false
 	if c&guarded != 0 {
-		if err := p.enter(ctx, s); err != nil {
+		if err := p.enter(ctx, s, waited); err != nil {
 			return p.error("acquire", err)
 		}
 		s |= doorBit
@@ -156,7 +159,7 @@ func (p *Place) Acquire(ctx context.Context) error {
 	}
 	p.set(s ^ phaseBits)
 	if o := p.observer(); o != nil {
-		o.Acquired(p, slept)
+		o.Acquired(p)
 	}
 	return nil
 }
@@ -179,7 +182,7 @@ func (p *Place) take() bool {
 	}
 	p.set(s ^ phaseBits)
 	if o := p.observer(); o != nil {
-		o.Acquired(p, false)
+		o.Acquired(p)
 	}
 	return true
 }

@@ -38,17 +38,13 @@ type guest struct {
 }
 
 // sightings are what an observer was told.
-type sightings struct{ requested, acquired, slept, released, cancelled int }
+type sightings struct{ requested, acquired, waited, released, cancelled int }
 
 func (g *guest) Requested(*Place) { g.seen.requested++ }
 func (g *guest) Released(*Place)  { g.seen.released++ }
 func (g *guest) Cancelled(*Place) { g.seen.cancelled++ }
-func (g *guest) Acquired(_ *Place, slept bool) {
-	g.seen.acquired++
-	if slept {
-		g.seen.slept++
-	}
-}
+func (g *guest) Acquired(*Place)  { g.seen.acquired++ }
+func (g *guest) Waiting(*Place)   { g.seen.waited++ }
 
 // ended is a context that has.
 func ended() context.Context {

@@ -1,0 +1,44 @@
+package orwl
+
+import "github.com/orwl/go-orwl/resource"
+
+// Observer is told what the tasks of this node do: for metrics, traces, and whoever
+// else looks on. It must not wait, and not change what it looks at.
+type Observer interface {
+	// Access is called for each access, before its first request. Who it returns is
+	// told what the access does; nobody, if nil.
+	Access(a *Access) resource.Observer
+	// Began and Ended are called by the task's goroutine, before its body, and after
+	// it, with what the task has failed with, when its accesses have been taken back.
+	Began(t *Task)
+	Ended(t *Task, err error)
+}
+
+// observe makes the observers those of an access.
+func (rt *Runtime) observe(a *Access) {
+	var all resource.Observers
+	for _, o := range rt.o.Observers {
+		if one := o.Access(a); one != nil {
+			all = append(all, one)
+		}
+	}
+	switch len(all) {
+	case 0:
+	case 1:
+		a.Place().Observe(all[0])
+	default:
+		a.Place().Observe(all)
+	}
+}
+
+func (t *Task) began() {
+	for _, o := range t.rt.o.Observers {
+		o.Began(t)
+	}
+}
+
+func (t *Task) finished(err error) {
+	for _, o := range t.rt.o.Observers {
+		o.Ended(t, err)
+	}
+}
