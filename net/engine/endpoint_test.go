@@ -1,6 +1,7 @@
 package engine_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 
@@ -32,12 +33,12 @@ type endpoint struct {
 	in      []byte // what has come of the next frames
 	early   bool   // the first of them was taken though it is not there
 	refused int    // replies that nobody waits for
-	pieces  [][]byte
+	pieces  []engine.Piece
 }
 
 // room fills in the head of the lane's next frame, and returns where it goes.
 func (e *endpoint) room(h *wire.Head, bulk []byte) []byte {
-	h.Number, h.Bulk, h.Sum = e.link.Next(), len(bulk), wire.Checksum(bulk)
+	h.Number, h.Bulk = e.link.Next(), len(bulk)
 	return e.link.Room(80)
 }
 
@@ -69,7 +70,7 @@ func (e *endpoint) acknowledge(now bool) {
 func (e *endpoint) write(stream []byte) []byte {
 	e.pieces = e.link.Take(e.pieces[:0])
 	for _, p := range e.pieces {
-		stream = append(stream, p...)
+		stream = p.Append(stream)
 	}
 	return stream
 }
@@ -97,16 +98,21 @@ func (e *endpoint) receive(b []byte) error {
 		if err != nil {
 			return err
 		}
-		if size+h.Bulk > len(rest) {
+		whole := size + wire.BulkSize(h.Bulk)
+		if whole > len(rest) {
 			if e.mistake == takesEarly && !e.early {
 				e.early = e.link.Arrived(h.Number, size) == nil
 			}
 			break
 		}
-		if err := e.frame(h, body, rest[size:size+h.Bulk]); err != nil {
+		bulk := rest[size : size+h.Bulk]
+		if !bytes.Equal(rest[size:whole], wire.AppendBulk(nil, bulk)) {
+			return wire.ErrChecksum
+		}
+		if err := e.frame(h, body, bulk); err != nil {
 			return err
 		}
-		at += size + h.Bulk
+		at += whole
 	}
 	e.in = e.in[:copy(e.in, e.in[at:])]
 	return nil
@@ -116,9 +122,6 @@ var errProtocol = errors.New("not what a node sends")
 
 // frame takes one frame.
 func (e *endpoint) frame(h wire.Head, body wire.Reader, bulk []byte) error {
-	if wire.Checksum(bulk) != h.Sum {
-		return wire.ErrChecksum
-	}
 	if h.Kind == wire.KindAck {
 		var ack wire.Ack
 		if err := ack.Parse(body); err != nil {

@@ -44,7 +44,15 @@ type Link struct {
 type piece struct {
 	bytes []byte
 	last  uint64 // number of the last frame that is in it, or whose bulk it is
-	full  bool   // what comes next is a piece of its own
+	full  bool   // it is bulk, and what comes next a piece of its own
+}
+
+// size is how many bytes are written of it.
+func (p *piece) size() int {
+	if p.full {
+		return wire.BulkSize(len(p.bytes))
+	}
+	return len(p.bytes)
 }
 
 const (
@@ -95,17 +103,18 @@ func (l *Link) Put(room, bulk []byte) {
 	if small > copied {
 		small = 0
 	}
-	if cap(room) != cap(p.bytes) || cap(room)-len(room) < small {
-		p = l.open(len(header) + small) // both, since nothing may come between them
+	if cap(room) != cap(p.bytes) || cap(room)-len(room) < wire.BulkSize(small) {
+		p = l.open(len(header) + wire.BulkSize(small)) // both, since nothing may come between them
 		room = append(p.bytes, header...)
 	}
 	l.appended++
-	l.kept += len(header) + len(bulk)
-	p.bytes, p.last = append(room, bulk[:small]...), l.appended
+	p.bytes, p.last = wire.AppendBulk(room, bulk[:small]), l.appended
+	l.kept += len(header) + wire.BulkSize(small)
 	if small == len(bulk) {
 		return
 	}
 	l.log = append(l.log, piece{bytes: bulk, last: l.appended, full: true})
+	l.kept += wire.BulkSize(len(bulk))
 	if rest := room[len(room):]; cap(rest) > chunk/4 {
 		l.log = append(l.log, piece{bytes: rest, last: l.appended})
 	}
@@ -114,18 +123,33 @@ func (l *Link) Put(room, bulk []byte) {
 // PutLoose appends a frame without a number, which is written once or never.
 func (l *Link) PutLoose(append func(b []byte) []byte) { l.loose = append(l.loose) }
 
+// Piece is something to write: frames as they are, or bulk, behind which whoever
+// writes it writes its checksum, too.
+type Piece struct {
+	Bytes []byte
+	Bulk  bool
+}
+
+// Append appends the piece as it is to be written.
+func (p Piece) Append(b []byte) []byte {
+	if p.Bulk {
+		return wire.AppendBulk(b, p.Bytes)
+	}
+	return append(b, p.Bytes...)
+}
+
 // Take appends to out what is to be written now, and takes it for written. It is
 // good until it is acknowledged; the loose frames, which come first, until the next
 // Take or Resume.
-func (l *Link) Take(out [][]byte) [][]byte {
+func (l *Link) Take(out []Piece) []Piece {
 	if len(l.loose) > 0 {
-		out = append(out, l.loose)
+		out = append(out, Piece{Bytes: l.loose})
 		l.loose, l.spare = l.spare[:0], l.loose
 	}
 	for ; l.next < len(l.log); l.next, l.offset = l.next+1, 0 {
 		p := &l.log[l.next]
 		if len(p.bytes) > l.offset {
-			out = append(out, p.bytes[l.offset:len(p.bytes):len(p.bytes)])
+			out = append(out, Piece{p.bytes[l.offset:len(p.bytes):len(p.bytes)], p.full})
 		}
 		if l.next == len(l.log)-1 && !p.full {
 			l.offset = len(p.bytes) // more may come into it
@@ -151,7 +175,7 @@ func (l *Link) Acked(number uint64) error {
 	l.acked, l.sent = number, max(l.sent, number)
 	n := 0
 	for n < len(l.log) && l.log[n].last <= number {
-		l.kept -= len(l.log[n].bytes)
+		l.kept -= l.log[n].size()
 		n++
 	}
 	if n == 0 {

@@ -42,20 +42,20 @@ func (l *lane) put(t *rapid.T) {
 	header := make([]byte, rapid.SampledFrom([]int{0, 10, 100, 5000, 40000}).Draw(t, "header"))
 	bulk := bytes.Repeat([]byte{byte(len(l.frames))}, rapid.SampledFrom([]int{0, 0, 1, 4000, 8192, 8193, 20000}).Draw(t, "bulk"))
 	parcel := wire.Parcel{Channel: uint64(len(l.frames)), Header: header}
-	h := wire.Head{Number: l.Next(), Bulk: len(bulk), Sum: wire.Checksum(bulk)}
+	h := wire.Head{Number: l.Next(), Bulk: len(bulk)}
 	if h.Number != uint64(len(l.frames)+1) {
 		t.Fatalf("the next of %d frames is %d", len(l.frames), h.Number)
 	}
 	room := rapid.SampledFrom([]int{len(header) + 40, 10}).Draw(t, "room") // 10 is not enough
 	l.Put(parcel.Append(l.Room(room), h), bulk)
-	l.frames = append(l.frames, append(parcel.Append(nil, h), bulk...))
+	l.frames = append(l.frames, wire.AppendBulk(parcel.Append(nil, h), bulk))
 }
 
 // take takes what is to be written: first, on a new stream, maybe frames that
 // were acknowledged, then exactly those that were not.
 func (l *lane) take(t *rapid.T) {
 	pending := l.Pending()
-	stream := bytes.Join(l.Take(nil), nil)
+	stream := taken(&l.Link)
 	if pending != (len(stream) > 0) {
 		t.Fatalf("pending is %v, and %d bytes are written", pending, len(stream))
 	}

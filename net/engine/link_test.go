@@ -14,12 +14,20 @@ import (
 // put appends a parcel.
 func put(l *engine.Link, header, bulk []byte) {
 	parcel := wire.Parcel{Channel: 1, Header: header}
-	h := wire.Head{Number: l.Next(), Bulk: len(bulk), Sum: wire.Checksum(bulk)}
+	h := wire.Head{Number: l.Next(), Bulk: len(bulk)}
 	l.Put(parcel.Append(l.Room(len(header)+40), h), bulk)
 }
 
 // taken is all that Take returns, in one piece.
-func taken(l *engine.Link) []byte { return bytes.Join(l.Take(nil), nil) }
+func taken(l *engine.Link) []byte { return joined(l.Take(nil)) }
+
+// joined is what is written of pieces.
+func joined(pieces []engine.Piece) (stream []byte) {
+	for _, p := range pieces {
+		stream = p.Append(stream)
+	}
+	return stream
+}
 
 // numbers are those of the frames of a stream, all of which are complete.
 func numbers(t *testing.T, stream []byte) (all []uint64) {
@@ -78,8 +86,8 @@ func TestBulkStays(t *testing.T) {
 			t.Errorf("frames were written behind bulk of %d bytes", n)
 		}
 		for _, p := range l.Take(nil) {
-			if cap(p) != len(p) {
-				t.Errorf("a piece of %d bytes has a capacity of %d", len(p), cap(p))
+			if cap(p.Bytes) != len(p.Bytes) {
+				t.Errorf("a piece of %d bytes has a capacity of %d", len(p.Bytes), cap(p.Bytes))
 			}
 		}
 	}
@@ -95,10 +103,10 @@ func TestSmallBulkIsCopied(t *testing.T) {
 			clear(bulk)
 		}
 		pieces := l.Take(nil)
-		stream := bytes.Join(pieces, nil)
+		stream := joined(pieces)
 		for _, p := range pieces {
-			if len(p) > 32<<10 {
-				t.Errorf("a piece of the log has %d bytes", len(p))
+			if len(p.Bytes) > 32<<10 {
+				t.Errorf("a piece of the log has %d bytes", len(p.Bytes))
 			}
 		}
 		if got := bytes.Count(stream, make([]byte, n)) == 0; got != copied {
@@ -118,17 +126,17 @@ func TestLooseFirst(t *testing.T) {
 	put(&l, nil, nil)
 	l.PutLoose(beat.Append)
 	first := l.Take(nil)
-	if len(first) != 2 || !bytes.Equal(first[0], want) {
-		t.Fatalf("written: %q", first)
+	if len(first) != 2 || !bytes.Equal(first[0].Bytes, want) {
+		t.Fatalf("written: %v", first)
 	}
 	other := wire.Beat{Sent: 8}
 	l.PutLoose(other.Append)
-	if !bytes.Equal(first[0], want) {
+	if !bytes.Equal(first[0].Bytes, want) {
 		t.Error("what was taken changes before the next Take")
 	}
 	must(t, l.Resume(0))
-	if got := l.Take(nil); len(got) != 1 || !bytes.Equal(got[0], first[1]) {
-		t.Errorf("on a new stream: %q", got)
+	if got := l.Take(nil); len(got) != 1 || !bytes.Equal(got[0].Bytes, first[1].Bytes) {
+		t.Errorf("on a new stream: %v", got)
 	}
 }
 

@@ -145,10 +145,10 @@ func starts(b []byte) (at []int) {
 			return at
 		}
 		h, _, err := wire.ParseHead(b[i+4:i+size], 1<<20)
-		if err != nil || i+size+h.Bulk > len(b) {
+		if err != nil || i+size+wire.BulkSize(h.Bulk) > len(b) {
 			return at
 		}
-		i += size + h.Bulk
+		i += size + wire.BulkSize(h.Bulk)
 	}
 }
 

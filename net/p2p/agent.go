@@ -78,7 +78,6 @@ func (f *Fabric) room(_ *lane, r *wire.Reply, n int) []byte { return f.windows[r
 // answer appends a reply to the lane. A node that asks and does not take the answers
 // is given up. It is written at once, unless more are about to come.
 func (l *lane) answer(r *wire.Reply, bulk []byte, more bool) {
-	sum := wire.Checksum(bulk)
 	l.mu.Lock()
 	if err := l.open(); err != nil {
 		l.mu.Unlock()
@@ -86,7 +85,7 @@ func (l *lane) answer(r *wire.Reply, bulk []byte, more bool) {
 		return
 	}
 	const most = 48 // bytes of a reply
-	h := wire.Head{Number: l.link.Next(), Bulk: len(bulk), Sum: sum}
+	h := wire.Head{Number: l.link.Next(), Bulk: len(bulk)}
 	l.link.Put(r.Append(l.link.Room(most), h), bulk)
 	if more {
 		l.leave()

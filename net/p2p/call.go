@@ -128,7 +128,6 @@ func (w *Window) flush(node int, target rma.Rank) {
 // request appends an operation to the lane, for a window that waits for the answer
 // or for nobody, and returns its number.
 func (l *lane) request(k wire.Kind, op *wire.Operation, bulk []byte, w *Window) (number uint64) {
-	sum := wire.Checksum(bulk)
 	l.mu.Lock()
 	if l.over != nil { // the window is about to fail
 		l.mu.Unlock()
@@ -139,7 +138,7 @@ func (l *lane) request(k wire.Kind, op *wire.Operation, bulk []byte, w *Window) 
 		l.calls.Expect(w.rank, number)
 	}
 	const most = 64 // bytes of an operation
-	l.link.Put(op.Append(l.link.Room(most), wire.Head{Kind: k, Number: number, Bulk: len(bulk), Sum: sum}), bulk)
+	l.link.Put(op.Append(l.link.Room(most), wire.Head{Kind: k, Number: number, Bulk: len(bulk)}), bulk)
 	if w != nil {
 		l.release()
 	} else { // more will follow, or a Flush

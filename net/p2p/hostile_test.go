@@ -139,8 +139,8 @@ func (m *mallory) undisturbed() {
 
 func parcel(number uint64, bulk []byte) []byte {
 	f := wire.Parcel{Channel: 1, Header: []byte("header")}
-	h := wire.Head{Number: number, Bulk: len(bulk), Sum: wire.Checksum(bulk)}
-	return append(f.Append(nil, h), bulk...)
+	h := wire.Head{Number: number, Bulk: len(bulk)}
+	return wire.AppendBulk(f.Append(nil, h), bulk)
 }
 
 func operation(kind wire.Kind, number uint64) []byte {
@@ -164,7 +164,7 @@ func TestHostileFrames(t *testing.T) {
 	wrongSum[len(wrongSum)-1] ^= 1
 	claim := func(bulk uint64) []byte {
 		f := wire.Parcel{Channel: 1}
-		return f.Append(nil, wire.Head{Number: 1, Bulk: int(bulk), Sum: 1})
+		return f.Append(nil, wire.Head{Number: 1, Bulk: int(bulk)})
 	}
 	noise := make([]byte, 1<<16)
 	rand.NewChaCha8([32]byte{1}).Read(noise)
@@ -279,7 +279,7 @@ func TestHostileHello(t *testing.T) {
 func TestHostileClaimsCostNothing(t *testing.T) {
 	m := newMallory(t)
 	f := wire.Parcel{Channel: 1}
-	frame := f.Append(nil, wire.Head{Number: 1, Bulk: wire.MaxBulk, Sum: 1})
+	frame := f.Append(nil, wire.Head{Number: 1, Bulk: wire.MaxBulk})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	const streams = 10

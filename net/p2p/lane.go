@@ -157,7 +157,7 @@ func (l *lane) acknowledge() {
 
 // send appends a parcel, and has it written by release or by leave.
 func (l *lane) send(parcel *wire.Parcel, bulk []byte, off func(*lane)) error {
-	h := wire.Head{Bulk: len(bulk), Sum: wire.Checksum(bulk)}
+	h := wire.Head{Bulk: len(bulk)}
 	l.mu.Lock()
 	if err := l.open(); err != nil {
 		l.mu.Unlock()

@@ -29,7 +29,7 @@ type stream struct {
 	crowded bool // several frames went in the writer's last write
 	turn    bool // something was received since
 	last    uint64
-	pieces  [][]byte
+	pieces  []engine.Piece
 	joined  []byte
 
 	// The reader's.

@@ -1,6 +1,11 @@
 package p2p
 
-import "runtime"
+import (
+	"runtime"
+
+	"github.com/orwl/go-orwl/net/engine"
+	"github.com/orwl/go-orwl/net/wire"
+)
 
 const (
 	// joinUpTo is up to which size pieces are joined into one write. It is what
@@ -78,31 +83,49 @@ func (l *lane) release() {
 }
 
 // flush writes pieces, small ones together.
-func (s *stream) flush(pieces [][]byte) error {
-	if len(pieces) == 1 {
-		return s.out(pieces[0])
+func (s *stream) flush(pieces []engine.Piece) error {
+	if len(pieces) == 1 && !pieces[0].Bulk {
+		return s.out(pieces[0].Bytes)
 	}
 	joined := s.joined[:0]
 	for _, p := range pieces {
-		if len(joined)+len(p) > joinUpTo && len(joined) > 0 {
+		if len(joined)+len(p.Bytes) > joinUpTo && len(joined) > 0 {
 			if err := s.out(joined); err != nil {
 				return err
 			}
 			joined = joined[:0]
 		}
-		if len(p) > joinUpTo {
-			if err := s.out(p); err != nil {
-				return err
-			}
+		if len(p.Bytes) <= joinUpTo {
+			joined = p.Append(joined)
 			continue
 		}
-		joined = append(joined, p...)
+		sum, err := s.large(p.Bytes)
+		if err != nil {
+			return err
+		}
+		if p.Bulk {
+			joined = sum.Append(joined)
+		}
 	}
 	s.joined = joined
 	if len(joined) == 0 {
 		return nil
 	}
 	return s.out(joined)
+}
+
+// stride is how many bytes of bulk are written at a time. The stream has copied them
+// when it returns, and encrypts and sends them while the checksum of the next is made.
+const stride = 256 << 10
+
+// large writes a large piece, and returns its checksum.
+func (s *stream) large(b []byte) (sum wire.Checksum, err error) {
+	for len(b) > 0 && err == nil {
+		n := min(stride, len(b))
+		sum.Add(b[:n])
+		err, b = s.out(b[:n]), b[n:]
+	}
+	return sum, err
 }
 
 func (s *stream) out(b []byte) error {

@@ -61,23 +61,26 @@ func (k Kind) bulky() bool { return k == KindParcel || k == KindReply || k == Ki
 
 // Head is how every header begins.
 //
-//	┌──────────────┬─────────────────────────────────────────┬──────┐
-//	│ header bytes │ [kind, number, bulk, checksum, body...] │ bulk │
-//	└──────────────┴─────────────────────────────────────────┴──────┘
-//	 uint32, little  msgpack array                             raw
+//	┌──────────────┬───────────────────────────────┬──────┬──────────┐
+//	│ header bytes │ [kind, number, bulk, body...] │ bulk │ checksum │
+//	└──────────────┴───────────────────────────────┴──────┴──────────┘
+//	 uint32, little  msgpack array                   raw    uint32, little
+//
+// The checksum is that of the bulk, and is there only with it. It comes last, so that
+// it is made, and compared, while the bulk is on its way.
 type Head struct {
 	Kind Kind
 	// Number is the frame's place in the order of its lane, from 1; 0 if its kind
 	// has none.
 	Number uint64
-	// Bulk is how many bytes follow the header, and Sum their checksum.
+	// Bulk is how many bytes follow the header, without their checksum.
 	Bulk int
-	Sum  uint32
 }
 
 const (
-	headFields = 4
+	headFields = 3
 	prefix     = 4 // bytes, in which the header's size is
+	suffix     = 4 // bytes, in which the checksum of bulk is
 )
 
 // Errors of a stream that is not worth reading any further.
@@ -88,13 +91,34 @@ var (
 	ErrChecksum = errors.New("wire: bulk has another checksum")
 )
 
-// Checksum is that of a frame's bulk.
-func Checksum(bulk []byte) uint32 { return update(0, bulk) }
+// Checksum is that of the bulk of a frame, as far as it has been seen.
+type Checksum uint32
 
-// update is the checksum of bytes behind others, whose own is sum. The table is made
+// Add makes the checksum one of the bytes that come next, too. The table is made
 // once, by package crc32: processors have an instruction for it.
-func update(sum uint32, bytes []byte) uint32 {
-	return crc32.Update(sum, crc32.MakeTable(crc32.Castagnoli), bytes)
+func (c *Checksum) Add(bytes []byte) {
+	*c = Checksum(crc32.Update(uint32(*c), crc32.MakeTable(crc32.Castagnoli), bytes))
+}
+
+// Append appends it as it stands behind the bulk.
+func (c Checksum) Append(b []byte) []byte { return binary.LittleEndian.AppendUint32(b, uint32(c)) }
+
+// AppendBulk appends bulk and its checksum.
+func AppendBulk(b, bulk []byte) []byte {
+	if len(bulk) == 0 {
+		return b
+	}
+	var sum Checksum
+	sum.Add(bulk)
+	return sum.Append(append(b, bulk...))
+}
+
+// BulkSize is how many bytes AppendBulk appends for so many.
+func BulkSize(n int) int {
+	if n > 0 {
+		n += suffix
+	}
+	return n
 }
 
 // begin appends a head and the beginning of a body of so many fields. The header's
@@ -104,10 +128,7 @@ func begin(b []byte, h Head, fields int) []byte {
 	b = AppendArray(b, headFields+fields)
 	b = append(b, byte(h.Kind))
 	b = AppendUint(b, h.Number)
-	if h.Bulk == 0 {
-		return append(b, 0, 0)
-	}
-	return AppendUint(AppendUint(b, uint64(h.Bulk)), uint64(h.Sum))
+	return AppendUint(b, uint64(h.Bulk))
 }
 
 // end finishes the header that began at from.
@@ -139,9 +160,9 @@ func ParseHead(header []byte, most int) (h Head, body Reader, err error) {
 	if len(header) > headFields && header[0]&^0x0f == fixArray && header[1] <= byte(lastKind) {
 		kind, fields := Kind(header[1]), int(header[0]&0x0f)-headFields
 		number, i := uintAt(header, 2)
-		if fields >= 0 && i+2+fields <= len(header) && header[i]|header[i+1] == 0 &&
+		if fields >= 0 && i+1+fields <= len(header) && header[i] == 0 &&
 			kind != 0 && kind.Numbered() == (number > 0) {
-			return Head{Kind: kind, Number: number}, Reader{b: header[i+2:], fields: fields}, nil
+			return Head{Kind: kind, Number: number}, Reader{b: header[i+1:], fields: fields}, nil
 		}
 	}
 	return parseAnyHead(header, most)
@@ -154,7 +175,6 @@ func parseAnyHead(header []byte, most int) (h Head, body Reader, err error) {
 	h.Kind = Kind(r.UintTo(uint64(lastKind)))
 	h.Number = r.Uint()
 	bulk := r.Uint()
-	h.Sum = uint32(r.UintTo(1<<32 - 1))
 	switch {
 	case r.Err() != nil:
 		return Head{}, r, r.Err()
@@ -163,8 +183,8 @@ func parseAnyHead(header []byte, most int) (h Head, body Reader, err error) {
 		return Head{}, r, r.Err()
 	case bulk > uint64(max(0, min(most, MaxBulk))):
 		return Head{}, r, fmt.Errorf("%w: %d bytes of bulk in a %v, at most %d are allowed", ErrTooLarge, bulk, h.Kind, most)
-	case bulk > 0 && !h.Kind.bulky(), bulk == 0 && h.Sum != 0:
-		r.fail("%v with %d bytes of bulk and checksum %#x", h.Kind, bulk, h.Sum)
+	case bulk > 0 && !h.Kind.bulky():
+		r.fail("%v with %d bytes of bulk", h.Kind, bulk)
 		return Head{}, r, r.Err()
 	}
 	h.Bulk, r.fields = int(bulk), fields-headFields

@@ -1,6 +1,7 @@
 package wire
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -38,7 +39,8 @@ type Input struct {
 	later      error // what the stream said together with its last bytes
 
 	head Head
-	left int // of the frame's bulk
+	left int      // of the frame's bulk and its checksum
+	sum  Checksum // of the bulk that has been read
 	err  error
 }
 
@@ -59,7 +61,7 @@ func (in *Input) Next() (Head, Reader, error) {
 	if len(in.buffer) > inputBuffer {
 		in.shrink()
 	}
-	if in.fill(prefix) != nil {
+	if in.fill(prefix, false) != nil {
 		return Head{}, Reader{}, in.err
 	}
 	size, err := HeaderSize(in.buffer[in.begin:in.end])
@@ -67,7 +69,7 @@ func (in *Input) Next() (Head, Reader, error) {
 		in.err = err
 		return Head{}, Reader{}, err
 	}
-	if in.fill(size) != nil {
+	if in.fill(size, true) != nil {
 		return Head{}, Reader{}, in.err
 	}
 	h, body, err := ParseHead(in.buffer[in.begin+prefix:in.begin+size:in.begin+size], in.most)
@@ -76,33 +78,34 @@ func (in *Input) Next() (Head, Reader, error) {
 		return Head{}, Reader{}, err
 	}
 	in.begin += size
-	in.head, in.left = h, h.Bulk
+	in.head, in.left, in.sum = h, BulkSize(h.Bulk), 0
 	return h, body, nil
 }
 
 // Bulk reads the frame's bulk into dst, which is as long as the head says, or it
 // panics. What is not in the buffer yet does not go through it.
 func (in *Input) Bulk(dst []byte) error {
-	if len(dst) != in.left && in.err == nil {
-		panic(fmt.Sprintf("wire: room for %d bytes of bulk where %d are to be read", len(dst), in.left))
+	if n := in.bulk(); len(dst) != n && in.err == nil {
+		panic(fmt.Sprintf("wire: room for %d bytes of bulk where %d are to be read", len(dst), n))
 	}
-	return in.check(in.read(dst, 0))
+	in.read(dst)
+	return in.check()
 }
 
 // BulkGrowing reads the frame's bulk into buf, or, if its capacity is too small, into
 // new memory: at first 1 MiB, then at most twice what has arrived.
 func (in *Input) BulkGrowing(buf []byte) ([]byte, error) {
-	sum, got := uint32(0), 0
-	for in.left > 0 && in.err == nil {
-		room := min(got+in.left, max(cap(buf), firstGrowth, 2*got))
+	got := 0
+	for in.bulk() > 0 && in.err == nil {
+		room := min(got+in.bulk(), max(cap(buf), firstGrowth, 2*got))
 		if room > cap(buf) {
 			buf = append(make([]byte, 0, room), buf[:got]...)
 		}
 		buf = buf[:room]
-		sum = in.read(buf[got:], sum)
+		in.read(buf[got:])
 		got = room
 	}
-	return buf[:got], in.check(sum)
+	return buf[:got], in.check()
 }
 
 // Skip reads past the frame's bulk and does not look at it.
@@ -117,8 +120,11 @@ func (in *Input) Skip() error {
 	return in.err
 }
 
-// read fills dst with bulk, and adds it to a checksum while it is in the cache still.
-func (in *Input) read(dst []byte, sum uint32) uint32 {
+// bulk is how many bytes of the frame's bulk are still to be read.
+func (in *Input) bulk() int { return max(0, in.left-suffix) }
+
+// read fills dst with bulk, and adds it to the checksum while it is in the cache still.
+func (in *Input) read(dst []byte) {
 	const step = 256 << 10
 	for len(dst) > 0 && in.err == nil {
 		part := dst[:min(step, len(dst))]
@@ -127,30 +133,40 @@ func (in *Input) read(dst []byte, sum uint32) uint32 {
 		for n < len(part) && in.err == nil {
 			n += in.receive(part[n:], true)
 		}
-		sum, dst, in.left = update(sum, part), dst[len(part):], in.left-len(part)
+		in.sum.Add(part)
+		dst, in.left = dst[len(part):], in.left-len(part)
 	}
-	return sum
 }
 
-// check compares the checksum of all the bulk with the head's.
-func (in *Input) check(sum uint32) error {
-	if in.err == nil && sum != in.head.Sum {
+// check compares the checksum of all the bulk with the one behind it.
+func (in *Input) check() error {
+	if in.left == 0 || in.more(suffix, true) != nil {
+		return in.err
+	}
+	if binary.LittleEndian.Uint32(in.buffer[in.begin:]) != uint32(in.sum) {
 		in.err = fmt.Errorf("%w: %d bytes of a %v", ErrChecksum, in.head.Bulk, in.head.Kind)
 	}
+	in.begin, in.left = in.begin+suffix, 0
 	return in.err
 }
 
-// fill reads until n bytes are in the buffer.
-func (in *Input) fill(n int) error {
+// fill reads until n bytes are in the buffer, in one piece, which are inside of a
+// frame or, before the first has come, between two. The last header is lost.
+func (in *Input) fill(n int, inside bool) error {
 	if in.end-in.begin >= n {
 		return in.err
 	}
-	in.begin, in.end = 0, copy(in.buffer, in.buffer[in.begin:in.end]) // a header is in one piece
-	for in.end < n && in.err == nil {
+	in.begin, in.end = 0, copy(in.buffer, in.buffer[in.begin:in.end])
+	return in.more(n, inside)
+}
+
+// more is fill that leaves what has been returned where it is.
+func (in *Input) more(n int, inside bool) error {
+	for in.end-in.begin < n && in.err == nil {
 		if in.end == len(in.buffer) {
 			in.buffer = append(in.buffer, make([]byte, len(in.buffer))...)
 		}
-		in.end += in.receive(in.buffer[in.end:], in.end > 0)
+		in.end += in.receive(in.buffer[in.end:], inside || in.end > 0)
 	}
 	return in.err
 }

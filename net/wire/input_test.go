@@ -31,9 +31,8 @@ func stream() *sent {
 		for i := range bulk {
 			bulk[i] = byte(random.Uint32())
 		}
-		f.head.Sum = wire.Checksum(bulk)
 		s.starts = append(s.starts, len(s.bytes))
-		s.bytes = append(append(s.bytes, write(f.head, f.body)...), bulk...)
+		s.bytes = wire.AppendBulk(append(s.bytes, write(f.head, f.body)...), bulk)
 		s.bulk = append(s.bulk, bulk)
 	}
 	return s
@@ -104,7 +103,7 @@ func (d *drowsy) Read(b []byte) (int, error) {
 func TestInputCut(t *testing.T) {
 	bulk := make([]byte, 100)
 	parcel := wire.Parcel{Channel: 1, Header: make([]byte, 10)}
-	frame := append(parcel.Append(nil, wire.Head{Number: 1, Bulk: 100, Sum: wire.Checksum(bulk)}), bulk...)
+	frame := wire.AppendBulk(parcel.Append(nil, wire.Head{Number: 1, Bulk: 100}), bulk)
 	for n := range 2 * len(frame) {
 		whole := append(bytes.Clone(frame), frame...)
 		for name, read := range readings {
@@ -157,13 +156,13 @@ type asleep struct{}
 
 func (asleep) Read([]byte) (int, error) { return 0, nil }
 
-// TestInputChecksum flips each bit of some bulk.
+// TestInputChecksum flips each bit of some bulk, and of its checksum.
 func TestInputChecksum(t *testing.T) {
 	bulk := []byte("0123456789")
 	parcel := wire.Parcel{Channel: 1}
-	header := parcel.Append(nil, wire.Head{Number: 1, Bulk: len(bulk), Sum: wire.Checksum(bulk)})
-	for i := range 8 * len(bulk) {
-		b := append(bytes.Clone(header), bulk...)
+	header := parcel.Append(nil, wire.Head{Number: 1, Bulk: len(bulk)})
+	for i := range 8 * wire.BulkSize(len(bulk)) {
+		b := wire.AppendBulk(bytes.Clone(header), bulk)
 		b[len(header)+i/8] ^= 1 << (i % 8)
 		in := wire.NewInput(bytes.NewReader(b), wire.MaxBulk)
 		if _, _, err := in.Next(); err != nil {
@@ -184,9 +183,9 @@ func TestInputChecksum(t *testing.T) {
 
 // TestInputClaims lets frames claim more than comes: memory follows what came.
 func TestInputClaims(t *testing.T) {
-	claim := header(uint64(wire.KindParcel), 1, wire.MaxBulk, 1)
+	claim := header(uint64(wire.KindParcel), 1, wire.MaxBulk)
 	parcel := wire.Parcel{Channel: 1}
-	large := parcel.Append(nil, wire.Head{Number: 1, Bulk: wire.MaxBulk, Sum: 1})
+	large := parcel.Append(nil, wire.Head{Number: 1, Bulk: wire.MaxBulk})
 	for _, c := range []struct {
 		name  string
 		bytes []byte
@@ -308,7 +307,7 @@ func TestInputIdle(t *testing.T) {
 // TestInputMisuse asks for bulk of another size than the head says.
 func TestInputMisuse(t *testing.T) {
 	parcel := wire.Parcel{Channel: 1}
-	in := wire.NewInput(bytes.NewReader(parcel.Append(nil, wire.Head{Number: 1, Bulk: 8, Sum: 1})), wire.MaxBulk)
+	in := wire.NewInput(bytes.NewReader(parcel.Append(nil, wire.Head{Number: 1, Bulk: 8})), wire.MaxBulk)
 	if _, _, err := in.Next(); err != nil {
 		t.Fatal(err)
 	}

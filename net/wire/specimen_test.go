@@ -51,10 +51,10 @@ func numbered(number, v uint64) (all []specimen) {
 	add(bye, nil, wire.AppendBye(nil, number))
 
 	for _, bulk := range [][]byte{nil, make([]byte, 1), bytes.Repeat([]byte("bulk"), 1<<14)} {
-		h := wire.Head{Number: number, Bulk: len(bulk), Sum: wire.Checksum(bulk)}
+		h := wire.Head{Number: number, Bulk: len(bulk)}
 		h.Kind = wire.KindParcel
 		parcel := &wire.Parcel{Channel: v, Header: bytes.Repeat([]byte{7}, int(v%70000))}
-		add(h, parcel, parcel.Append(nil, wire.Head{Number: h.Number, Bulk: h.Bulk, Sum: h.Sum}), v, parcel.Header)
+		add(h, parcel, parcel.Append(nil, wire.Head{Number: h.Number, Bulk: h.Bulk}), v, parcel.Header)
 		h.Kind = wire.KindReply
 		reply := &wire.Reply{Origin: rma.Rank(v % (1 << 31)), Call: v, Status: wire.Status(v % 4), Value: number}
 		add(h, reply, reply.Append(nil, h), uint64(reply.Origin), v, uint64(reply.Status), number)
