@@ -94,7 +94,7 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	n.node.OnLoss(n.lost)
 	n.node.OnSuspect(n.suspect)
 	return errors.Join(
-		n.node.Receive(resourceChannel, p2p.Receiver{Take: n.deliver, TakeLent: n.deliverLent}),
+		n.node.Receive(resourceChannel, p2p.Receiver{Take: n.deliver, TakeLent: n.deliverLent, Swap: n.deliverSwap}),
 		n.node.Receive(runChannel, p2p.Receiver{Take: n.told}))
 }
 
@@ -135,7 +135,17 @@ func (n *Nodes) deliver(from int, header, bulk []byte) error {
 
 // deliverLent takes a message, by a parcel whose bulk may be in memory of its sender.
 func (n *Nodes) deliverLent(from int, header, bulk []byte, valid func() bool) error {
-	err := n.site.DeliverLent(resource.Node(from), header, bulk, valid)
+	return taken(n.site.DeliverLent(resource.Node(from), header, bulk, valid))
+}
+
+// deliverSwap takes a message whose bulk the resource may keep.
+func (n *Nodes) deliverSwap(from int, header, bulk []byte) (other []byte, err error) {
+	other, err = n.site.DeliverSwap(resource.Node(from), header, bulk)
+	return other, taken(err)
+}
+
+// taken is what a site says of a message, to a node.
+func taken(err error) error {
 	if err == nil || errors.Is(err, resource.ErrReplayed) || errors.Is(err, resource.ErrOtherLife) {
 		return nil
 	}

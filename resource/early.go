@@ -46,6 +46,7 @@ func (e *early) keep(s *Site, from Node, m *Message, gap error) error {
 	}
 	k := *m
 	k.IDs, k.Spans, k.Bytes, k.valid = slices.Clone(m.IDs), slices.Clone(m.Spans), slices.Clone(m.Bytes), nil
+	k.swap = false
 	if !m.intact() {
 		s.held(from, -cost(m))
 		return spoilt(m)

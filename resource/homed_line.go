@@ -109,6 +109,9 @@ func (h *homed) Abort() {
 	h.r.Break(ErrAborted)
 }
 
+// swap may take what a mirror has written as it is.
+func (h *homed) swap(m *Message) bool { return h.r.swap(m) }
+
 // own is called before a mirror's write.
 func (h *homed) own() { h.r.own() }
 

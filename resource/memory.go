@@ -1,6 +1,9 @@
 package resource
 
-import "fmt"
+import (
+	"fmt"
+	"unsafe"
+)
 
 // Allocator is where a [Site] puts the bytes of large resources, so that its
 // Transport can send them from there at less cost. Its methods may be called by any
@@ -43,6 +46,23 @@ func (r *Resource) spare(b []byte) {
 		a.Free(b)
 	}
 }
+
+// swap makes the memory that a message's bytes are in the resource's own, if they are
+// all of its bytes and that is allowed, and gives the message what the resource had
+// before. It is for whoever would otherwise copy them.
+func (r *Resource) swap(m *Message) bool {
+	if !m.swap || !m.Whole || len(m.Bytes) != len(r.bytes) || r.pages != nil || !aligned(m.Bytes) {
+		return false
+	}
+	r.bytes, m.Bytes = m.Bytes, r.bytes
+	if r.lent { // see own
+		r.lent, m.Bytes = false, nil
+	}
+	return true
+}
+
+// aligned reports whether any type may lie in b.
+func aligned(b []byte) bool { return uintptr(unsafe.Pointer(unsafe.SliceData(b)))%8 == 0 }
 
 // house moves the bytes of a resource that becomes the site's to where the site has
 // its bytes, with what is in them if that counts for something.

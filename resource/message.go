@@ -52,6 +52,7 @@ type Message struct {
 	Spans []Range
 	Bytes []byte
 	valid func() bool // reports whether Bytes are still what was sent; nil: they are
+	swap  bool        // Bytes may be exchanged for others: see Resource.swap
 
 	// Order is one more than the place of a first request in the order in which a
 	// program starts, 0 of all others: Request. See [Place.RequestOrdered].

@@ -99,10 +99,12 @@ func (r *Mirror) take(m *Message) error {
 	if err := m.checkContents(r.o.Limit); err != nil {
 		return fmt.Errorf("%w: %v to node %d: %w", ErrMalformed, m, r.o.Node, err)
 	}
-	if len(r.memory.Bytes()) != m.Size {
-		r.memory.Resize(m.Size)
+	if s, ok := r.memory.(swapper); !ok || !s.swap(m) {
+		if len(r.memory.Bytes()) != m.Size {
+			r.memory.Resize(m.Size)
+		}
+		copy(r.memory.Bytes(), m.Bytes)
 	}
-	copy(r.memory.Bytes(), m.Bytes)
 	if !m.intact() {
 		r.known = 0
 		return spoilt(m)

@@ -57,6 +57,9 @@ func (f *mirrored) watched(p *Place) {
 // Bytes are the node's one copy.
 func (f *mirrored) Bytes() []byte { return f.r.bytes }
 
+// swap may take the home's bytes as they are, if nobody looks at those from before.
+func (f *mirrored) swap(m *Message) bool { return f.uses == 0 && f.r.swap(m) }
+
 // Resize changes the size of the copy. Memory that cannot be had breaks the
 // resource here.
 func (f *mirrored) Resize(n int) {

@@ -21,11 +21,31 @@ func (s *Site) Deliver(from Node, header, bulk []byte) error {
 // change when that node has given this one up, which valid reports: it is asked when
 // bulk has been copied, and before anybody sees the copy.
 func (s *Site) DeliverLent(from Node, header, bulk []byte, valid func() bool) error {
-	s.counts.received.Add(1)
-	return s.note(s.deliver(from, header, bulk, valid))
+	return s.take(from, header, &contents{bytes: bulk, valid: valid})
 }
 
-func (s *Site) deliver(from Node, header, bulk []byte, valid func() bool) error {
+// DeliverSwap is Deliver for bulk that the site may keep the memory of, which is of
+// SiteOptions.Memory if the site's is. It returns what the caller may use instead: bulk,
+// other memory of its size, or nil.
+func (s *Site) DeliverSwap(from Node, header, bulk []byte) (other []byte, err error) {
+	c := contents{bytes: bulk, swap: true}
+	err = s.take(from, header, &c)
+	return c.bytes, err
+}
+
+// contents is what a message brings.
+type contents struct {
+	bytes []byte
+	valid func() bool
+	swap  bool
+}
+
+func (s *Site) take(from Node, header []byte, with *contents) error {
+	s.counts.received.Add(1)
+	return s.note(s.deliver(from, header, with))
+}
+
+func (s *Site) deliver(from Node, header []byte, with *contents) error {
 	if int64(from) >= int64(s.o.Nodes) || from == s.o.Node {
 		return fmt.Errorf("%w: from node %d", ErrMalformed, from)
 	}
@@ -36,8 +56,9 @@ func (s *Site) deliver(from Node, header, bulk []byte, valid func() bool) error 
 	if err != nil {
 		return err
 	}
-	s.counts.bytesIn.Add(uint64(len(bulk)))
-	m.Bytes, m.valid = bulk, valid
+	s.counts.bytesIn.Add(uint64(len(with.bytes)))
+	m.Bytes, m.valid, m.swap = with.bytes, with.valid, with.swap
+	defer func() { with.bytes = m.Bytes }()
 	if m.Kind >= GrantMessage {
 		m.Node = s.o.Node
 		s.mu.RLock()
@@ -79,6 +100,7 @@ func (s *Site) stray(m *Message) (*homed, error) {
 	}
 	k := *m
 	k.IDs, k.Spans, k.Bytes, k.valid = slices.Clone(m.IDs), slices.Clone(m.Spans), slices.Clone(m.Bytes), nil
+	k.swap = false
 	s.strays[m.Resource] = append(s.strays[m.Resource], k)
 	s.counts.strays.Add(1)
 	return nil, nil

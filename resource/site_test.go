@@ -83,7 +83,25 @@ func (n *network) move(l lane) error {
 	if sum(m.bulk) != m.sum {
 		panic(violation("bytes from %d to %d were changed under way", l.from, l.to))
 	}
-	return n.sites[l.to].Deliver(l.from, m.header, m.bulk)
+	return deliver(n.sites[l.to], l.from, m.header, m.bulk)
+}
+
+// deliver delivers a message in memory that the site may keep, and spoils what it has
+// given back for it, or the memory itself: nobody may use that any more.
+func deliver(s *Site, from Node, header, bulk []byte) error {
+	own, housed := newBytes((len(bulk) + 7) &^ 7)[:len(bulk)], s.o.Memory != nil && len(bulk) >= housed
+	if housed {
+		own = s.o.Memory.Make(len(bulk))
+	}
+	copy(own, bulk)
+	other, err := s.DeliverSwap(from, header, own)
+	for i := range other {
+		other[i] = 0xdb
+	}
+	if housed && len(other) > 0 {
+		s.o.Memory.Free(other)
+	}
+	return err
 }
 
 // busy are the lanes that something is on, in a fixed order.

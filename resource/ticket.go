@@ -138,6 +138,20 @@ func (h *Home) abandoned(p *peer, m *Message, at int) error {
 
 // commit makes what a mirror has written the resource's bytes.
 func (h *Home) commit(p *peer, m *Message) {
+	if s, ok := h.memory.(swapper); !ok || !s.swap(m) {
+		h.overwrite(m)
+	}
+	p.known = h.ledger.Commit() + 1
+	if n, ok := h.memory.(interface{ noted(m *Message) }); ok {
+		n.noted(m)
+	}
+}
+
+// swapper is memory that may become that which a message's bytes are in.
+type swapper interface{ swap(m *Message) bool }
+
+// overwrite copies what a mirror has written.
+func (h *Home) overwrite(m *Message) {
 	if o, ok := h.memory.(interface{ own() }); ok {
 		o.own()
 	}
@@ -147,15 +161,11 @@ func (h *Home) commit(p *peer, m *Message) {
 	to, from := h.memory.Bytes(), m.Bytes
 	if m.Whole {
 		copy(to, from)
-	} else {
-		for _, s := range m.Spans {
-			copy(to[s.Off:][:s.Len], from)
-			from = from[s.Len:]
-		}
+		return
 	}
-	p.known = h.ledger.Commit() + 1
-	if n, ok := h.memory.(interface{ noted(m *Message) }); ok {
-		n.noted(m)
+	for _, s := range m.Spans {
+		copy(to[s.Off:][:s.Len], from)
+		from = from[s.Len:]
 	}
 }
 

@@ -224,10 +224,9 @@ func bulkBare(b *testing.B, nodes []*Node, size int) {
 
 func bulkParcels(b *testing.B, nodes []*Node, size int) {
 	back := make(chan struct{}, 1)
-	room := make([]byte, size)
 	receivers := map[uint64]Receiver{ownChannel: {Take: nodes[1].takeOwn}, 1: {
-		Room: func(int, []byte, int) []byte { return room },
 		Take: func(int, []byte, []byte) error { back <- struct{}{}; return nil },
+		Swap: func(_ int, _, bulk []byte) ([]byte, error) { back <- struct{}{}; return bulk, nil },
 	}}
 	nodes[1].receivers.Store(&receivers)
 	block := make([]byte, size)

@@ -1,6 +1,7 @@
 package p2p
 
 import (
+	"bytes"
 	"errors"
 
 	"github.com/orwl/go-orwl/net/wire"
@@ -48,14 +49,7 @@ func (p *peer) takeLoan(m *mapping, f *wire.Loan, bulk []byte) error {
 	if known && r.TakeLent != nil {
 		return r.TakeLent(from, f.Header, bulk, m.check)
 	}
-	var own []byte
-	if known && r.Room != nil {
-		own = r.Room(from, f.Header, len(bulk))
-	}
-	if len(own) != len(bulk) {
-		own = make([]byte, len(bulk))
-	}
-	copy(own, bulk)
+	own := bytes.Clone(bulk)
 	switch {
 	case !m.valid():
 		return nil // nobody knows what it was

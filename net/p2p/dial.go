@@ -194,7 +194,8 @@ func (l *lane) greet(ctx context.Context, conn transport.CapableConn) error {
 func (l *lane) newStream(conn transport.CapableConn, raw rawStream) *stream {
 	return &stream{
 		lane: l, conn: conn, raw: raw, ended: make(chan struct{}),
-		in: wire.NewInput(&counted{raw, &l.node.counts.BytesIn}, l.node.options.MaxBulk),
+		in:     wire.NewInput(&counted{raw, &l.node.counts.BytesIn}, l.node.options.MaxBulk),
+		spares: spares{memory: &l.node.memory},
 	}
 }
 

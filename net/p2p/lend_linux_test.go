@@ -67,10 +67,8 @@ func TestLoans(t *testing.T) {
 		arrived <- bytes.Clone(bulk)
 		return nil
 	}
-	room := make([]byte, 4<<20)
 	receivers := []Receiver{
 		{Take: take},
-		{Take: take, Room: func(_ int, _ []byte, n int) []byte { return room[:n] }},
 		{Take: func(int, []byte, []byte) error { return errors.New("not lent") },
 			TakeLent: func(from int, header, bulk []byte, valid func() bool) error {
 				defer func() {

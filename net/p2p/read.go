@@ -28,6 +28,7 @@ const bulkKept = 4 << 20
 
 // read takes frames until the stream breaks or something is wrong with them.
 func (s *stream) read() error {
+	defer s.spares.end()
 	for {
 		h, body, err := s.in.Next()
 		if err != nil {
@@ -158,16 +159,10 @@ func (s *stream) parcel(h wire.Head, body wire.Reader) error {
 	}
 	n, from := s.lane.node, s.lane.peer.number
 	r, known := n.receiver(f.Channel)
-	var bulk []byte
-	var err error
-	if known && r.Room != nil && h.Bulk > 0 {
-		bulk = r.Room(from, f.Header, h.Bulk)
+	if known && r.Swap != nil && h.Bulk >= worthwhile {
+		return s.swap(h, &f, r.Swap)
 	}
-	if len(bulk) == h.Bulk {
-		err = s.in.Bulk(bulk)
-	} else {
-		bulk, err = s.take(h)
-	}
+	bulk, err := s.take(h)
 	if err == nil {
 		err = s.arrived(h)
 	}
@@ -178,6 +173,19 @@ func (s *stream) parcel(h wire.Head, body wire.Reader) error {
 		return r.Take(from, f.Header, bulk)
 	}
 	return n.hold(from, f.Channel, f.Header, bulk)
+}
+
+// swap hands over a parcel together with the memory that its bulk was read into.
+func (s *stream) swap(h wire.Head, f *wire.Parcel, take func(from int, header, bulk []byte) ([]byte, error)) error {
+	bulk, err := s.in.BulkGrowing(s.spares.room(h.Bulk))
+	if err == nil {
+		err = s.arrived(h)
+	}
+	if err == nil {
+		bulk, err = take(s.lane.peer.number, f.Header, bulk)
+	}
+	s.spares.put(bulk)
+	return err
 }
 
 func (s *stream) operation(h wire.Head, body wire.Reader) error {

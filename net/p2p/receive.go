@@ -18,10 +18,10 @@ type Receiver struct {
 	// valid, before anybody sees it, whether it is what was sent: it may not be if
 	// the other node has given this one up.
 	TakeLent func(from int, header, bulk []byte, valid func() bool) error
-	// Room, if not nil, may return n bytes to which the bulk of a parcel is to be
-	// read; nil to leave that to the node. If the stream breaks meanwhile, it is
-	// called again for the same parcel. Take is given what it has returned.
-	Room func(from int, header []byte, n int) []byte
+	// Swap, if not nil, takes a parcel with much bulk, instead of Take. It may keep the
+	// memory that the bulk is in, and return other memory of the same size for it,
+	// that nobody uses any more, or nil; else it returns bulk.
+	Swap func(from int, header, bulk []byte) (other []byte, err error)
 }
 
 // heldParcel is one that came before its receiver.

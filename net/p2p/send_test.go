@@ -81,32 +81,49 @@ func TestTooManyEarlyParcels(t *testing.T) {
 	}
 }
 
-func TestRoom(t *testing.T) {
+// A receiver that keeps the memory of one block gives that of another, and what comes
+// next is read to there, if it has the same size.
+func TestSwap(t *testing.T) {
 	nodes := run(t, 2, nil)
-	room := make([]byte, 1<<20)
-	got := make(chan bool, 1)
+	type arrival struct {
+		memory *byte
+		whole  bool
+	}
+	got := make(chan arrival, 1)
+	var kept [][]byte
 	err := nodes[1].Receive(1, Receiver{
-		Room: func(from int, header []byte, n int) []byte {
-			if from != 0 || string(header) != "here" || n > len(room) {
-				t.Errorf("Room(%d, %q, %d)", from, header, n)
-			}
-			return room[:n]
-		},
 		Take: func(_ int, _, bulk []byte) error {
-			got <- &bulk[0] == &room[0] && bytes.Equal(bulk, filling(9, len(bulk)))
+			got <- arrival{nil, bytes.Equal(bulk, filling(9, len(bulk)))}
 			return nil
+		},
+		Swap: func(from int, header, bulk []byte) ([]byte, error) {
+			got <- arrival{&bulk[0], from == 0 && string(header) == "here" && bytes.Equal(bulk, filling(9, len(bulk)))}
+			kept = append(kept, bulk)
+			if n := len(kept); n > 1 && len(kept[n-2]) == len(bulk) {
+				return kept[n-2], nil
+			}
+			return make([]byte, len(bulk)), nil
 		},
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, size := range []int{100, 1 << 20} {
+	var at []*byte
+	for i, size := range []int{100, worthwhile, worthwhile, worthwhile, 1 << 20, 1 << 20, 1 << 20, 8 << 20} {
 		if err := nodes[0].Send(1, 1, []byte("here"), filling(9, size), true); err != nil {
 			t.Fatal(err)
 		}
-		if !await(t, got, "a parcel") {
-			t.Errorf("%d bytes were not read to their room", size)
+		a := await(t, got, "a parcel")
+		if !a.whole || (a.memory == nil) != (size < worthwhile) {
+			t.Errorf("parcel %d, of %d bytes: swapped %t, whole %t", i, size, a.memory != nil, a.whole)
 		}
+		at = append(at, a.memory)
+	}
+	if at[3] != at[1] || at[6] != at[4] {
+		t.Error("what was given back is not used again")
+	}
+	if at[2] == at[1] || at[5] == at[4] {
+		t.Error("what was kept is used again")
 	}
 }
 
