@@ -189,7 +189,7 @@ func (s *stream) swap(h wire.Head, f *wire.Parcel, take func(from int, header, b
 }
 
 func (s *stream) operation(h wire.Head, body wire.Reader) error {
-	var op wire.Operation
+	op := &s.operand
 	if err := op.Parse(h.Kind, body); err != nil {
 		return err
 	}
@@ -205,18 +205,18 @@ func (s *stream) operation(h wire.Head, body wire.Reader) error {
 		return err
 	}
 	s.lane.behind = s.in.Buffered() > 0
-	return (*o).operation(s.lane, h, &op, bulk)
+	return (*o).operation(s.lane, h, op, bulk)
 }
 
 func (s *stream) reply(h wire.Head, body wire.Reader) error {
-	var r wire.Reply
+	r := &s.said
 	if err := r.Parse(body); err != nil {
 		return err
 	}
 	l := s.lane
 	o := l.node.operations.Load()
 	l.mu.Lock()
-	waited := l.calls.Answered(&r)
+	waited := l.calls.Answered(r)
 	l.mu.Unlock()
 	if !waited || o == nil { // whoever asked has given up
 		if err := s.in.Skip(); err != nil {
@@ -224,7 +224,7 @@ func (s *stream) reply(h wire.Head, body wire.Reader) error {
 		}
 		return s.arrived(h)
 	}
-	err := s.answer(h, &r, *o)
+	err := s.answer(h, r, *o)
 	if err != nil { // it will come again, by another stream
 		l.mu.Lock()
 		defer l.mu.Unlock()

@@ -33,9 +33,11 @@ type stream struct {
 	joined  []byte
 
 	// The reader's.
-	taken  uint64 // the number of the last frame
-	bulk   []byte
-	spares spares
+	taken   uint64 // the number of the last frame
+	operand wire.Operation
+	said    wire.Reply
+	bulk    []byte
+	spares  spares
 }
 
 // attach gives the lane a new stream, whose other end has taken all frames up to
