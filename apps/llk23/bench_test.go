@@ -35,15 +35,20 @@ func BenchmarkField(b *testing.B) {
 		grid, each size
 		iters      int
 		forms      []form
+		kernel     kernel
+		sweeps     int
 	}{
-		{size{4, 4}, size{500, 500}, 20, []form{fused, nine}},
-		{size{2, 1}, size{1000, 2000}, 20, []form{fused}},
-		{size{64, 64}, size{16, 16}, 50, []form{fused, nine}},
+		{size{4, 4}, size{500, 500}, 20, []form{fused, nine}, listing(), 1},
+		{size{2, 1}, size{1000, 2000}, 20, []form{fused}, listing(), 1},
+		{size{4, 4}, size{500, 500}, 40, []form{fused}, fast(), 1},
+		{size{8, 1}, size{250, 2000}, 40, []form{fused}, fast(), 1},
+		{size{8, 1}, size{250, 2000}, 40, []form{fused}, fast(), 4},
+		{size{64, 64}, size{16, 16}, 50, []form{fused, nine}, listing(), 1},
 	} {
 		for _, form := range c.forms {
-			b.Run(fmt.Sprintf("%v of %v,%s", c.grid, c.each, form), func(b *testing.B) {
+			b.Run(fmt.Sprintf("%v of %v,%s,%s,%d in a pass", c.grid, c.each, form, c.kernel.name, c.sweeps), func(b *testing.B) {
 				all := c.grid.times(c.each)
-				p := problem{rows: all.rows, cols: all.cols, iters: c.iters, kernel: listing(), values: smooth}
+				p := problem{rows: all.rows, cols: all.cols, iters: c.iters, kernel: c.kernel, values: smooth, sweeps: c.sweeps}
 				var blocks, sequential time.Duration
 				for b.Loop() {
 					f := solved(b, p, c.grid, form)

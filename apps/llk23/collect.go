@@ -24,7 +24,7 @@ func (f *field) declareCollection(rt *orwl.Runtime) {
 	for node := 1; node < f.nodes.Count(); node++ {
 		bytes := int64(0)
 		for p := range f.of(node) {
-			bytes += 8 * int64(p.extent.rows+2) * int64(p.extent.cols+2)
+			bytes += 8 * int64(p.extent.above+p.extent.rows+2) * int64(p.extent.cols+2)
 		}
 		pipe := rt.Resource(fmt.Sprintf("result of node %d", node), pipeSize(bytes))
 		from := rt.Task(fmt.Sprintf("sender on node %d", node)).On(node)
@@ -74,7 +74,7 @@ func (f *field) receive(node int, from *pipeReader) error {
 	}
 	for p := range f.of(node) {
 		b := &block{extent: p.extent}
-		b.planes[planeData] = newMatrix(p.extent.rows+2, p.extent.cols+2)
+		b.planes[planeData] = newMatrix(p.extent.above+p.extent.rows+2, p.extent.cols+2)
 		if _, err := io.ReadFull(r, bytesOf(b.planes[planeData].cells)); err != nil {
 			return fmt.Errorf("%w: %v of node %d: %w", errCollected, p, node, err)
 		}

@@ -6,6 +6,7 @@
 //	go run ./apps/llk23 -grid 8x8 -block 250x250 -iters 20 -json
 //	go run ./apps/llk23 -tasks 9 -trace run.json -plot field.png -out final.npy
 //	go run ./apps/llk23 -nodes 2
+//	go run ./apps/llk23 -grid 8x1 -block 250x2000 -kernel fast -sweeps 4
 //	srun -n 8 ./llk23 -grid 16x16 -json
 //
 // # What it computes
@@ -26,7 +27,9 @@
 //
 // A task acquires its accesses one by one, as late as it can, and releases each as
 // soon as it has copied a frontier in or out: nobody waits for a block that is
-// being swept, but for what it computes. See [part.main].
+// being swept, but for what it computes. See [part.pass]. While the rows of a
+// block are in the cache it can be swept several times (-sweeps), with frontiers that
+// are deeper instead of more often there.
 //
 //	-tasks fused   the main task reads four frontiers and writes its own four
 //	-tasks 9       the main task reads eight frontiers; eight exporters read what it

@@ -77,7 +77,14 @@ func (f *field) of(node int) iter.Seq[*part] {
 
 // extent is the block's place in the matrix.
 func (f *field) extent(row, col int) extent {
-	return extent{top: 1 + row*f.each.rows, left: 1 + col*f.each.cols, rows: f.each.rows, cols: f.each.cols}
+	e := extent{top: 1 + row*f.each.rows, left: 1 + col*f.each.cols, rows: f.each.rows, cols: f.each.cols}
+	if row > 0 {
+		e.above = f.deep()
+	}
+	if row < f.grid.rows-1 {
+		e.below = f.deep()
+	}
+	return e
 }
 
 // prepare makes all parts, and this node's blocks, several at a time.
@@ -104,7 +111,7 @@ func (f *field) prepare(ctx context.Context, workers int) error {
 					fail(err)
 					return
 				}
-				p.block, p.bands = b, bandsOf(b.extent)
+				p.block = b
 			}
 		})
 	}
@@ -128,18 +135,20 @@ func (f *field) swept() int64 {
 func (f *field) share() int64 {
 	total := int64(0)
 	for p := range f.here() {
-		total += int64(p.extent.rows) * int64(p.extent.cols)
+		most := f.deep() + 1
+		whole, last := p.extent.sweptBy(most), p.extent.sweptBy(f.iters%most)
+		total += int64(f.iters/most)*whole + last
 	}
-	return total * int64(f.iters)
+	return total
 }
 
 // result is the rows of the whole matrix, its ring included; each is valid until
-// the next. No part may sweep meanwhile, and all blocks must be here.
+// the next. Of rows that two blocks keep, the southern one has swept them last. No part may sweep meanwhile, and all blocks must be here.
 func (f *field) result() iter.Seq2[int, []float64] {
 	return func(yield func(int, []float64) bool) {
 		row := make([]float64, f.cols+2)
 		for i := range f.rows + 2 {
-			at := min(max(i-1, 0)/f.each.rows, f.grid.rows-1) * f.grid.cols
+			at := min(max(i-1+f.deep(), 0)/f.each.rows, f.grid.rows-1) * f.grid.cols
 			for _, p := range f.parts[at : at+f.grid.cols] {
 				b := p.block
 				from := b.row(i - (b.top - 1))

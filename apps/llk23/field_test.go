@@ -79,18 +79,43 @@ func TestFieldInBands(t *testing.T) {
 
 func TestBands(t *testing.T) {
 	for _, c := range []struct {
-		rows, cols int
-		want       []int
+		rows, cols, sweeps int
+		step, steps        int
 	}{
-		{1, 1, []int{1, 2}},
-		{16, 16, []int{1, 17}},
-		{17, 16, []int{1, 17, 18}},
-		{500, 500, []int{1, 126, 251, 376, 501}},
-		{3, band, []int{1, 2, 3, 4}},
-		{2, 2 * band, []int{1, 2, 3}},
+		{1, 1, 1, 16, 1},
+		{16, 16, 1, 16, 1},
+		{17, 16, 1, 16, 2},
+		{500, 500, 1, 125, 4},
+		{3, band, 1, 1, 3},
+		{2, 2 * band, 1, 1, 2},
+		{16, 16, 2, 4, 5},
+		{500, 500, 4, 4, 126},
 	} {
-		if got := bandsOf(extent{rows: c.rows, cols: c.cols}); fmt.Sprint(got) != fmt.Sprint(c.want) {
-			t.Errorf("%d rows of %d: bands begin at %v, want %v", c.rows, c.cols, got, c.want)
+		e := extent{rows: c.rows, cols: c.cols}
+		if step, steps := e.step(c.sweeps), e.steps(c.sweeps); step != c.step || steps != c.steps {
+			t.Errorf("%d rows of %d, %d sweeps: %d steps of %d rows, want %d of %d", c.rows, c.cols, c.sweeps, steps, step, c.steps, c.step)
+		}
+	}
+}
+
+// TestFieldOfPasses sweeps blocks several times in a pass.
+func TestFieldOfPasses(t *testing.T) {
+	for _, kernel := range knownKernels(t) {
+		for _, rows := range []int{1, 2, 5} {
+			for _, each := range []size{{4, 1}, {5, 40}, {33, 17}, {8, 70}} {
+				for _, sweeps := range []int{2, 3, 4} {
+					for _, iters := range []int{1, 4, 9} {
+						p := problem{rows: rows * each.rows, cols: each.cols, iters: iters, sweeps: sweeps, kernel: kernel, values: smooth}
+						f := solved(t, p, size{rows, 1}, fused)
+						if err := compare(t.Context(), f.result(), reference(t, p)); err != nil {
+							t.Fatalf("%s, %d blocks of %v, %d iterations, %d in a pass: %v", kernel.name, rows, each, iters, sweeps, err)
+						}
+						if f.swept() != p.updates() || f.share() != p.updates() {
+							t.Errorf("%d elements were swept and %d to be swept, want %d", f.swept(), f.share(), p.updates())
+						}
+					}
+				}
+			}
 		}
 	}
 }

@@ -19,12 +19,13 @@ const (
 	mostElements = 1 << 32
 	mostIters    = 1 << 30
 	mostNodes    = 1 << 12
+	mostSweeps   = 64
 )
 
 // options are what the command line says.
 type options struct {
 	grid, block      size // zero if not given
-	iters            int
+	iters, sweeps    int
 	kernel           string
 	tasks            form
 	nodes            int // zero if not given
@@ -54,7 +55,7 @@ func parse(args []string) (options, error) {
 }
 
 func defaults() options {
-	return options{iters: 100, kernel: "listing", tasks: fused, init: initSmooth, verify: true}
+	return options{iters: 100, sweeps: 1, kernel: "listing", tasks: fused, init: initSmooth, verify: true}
 }
 
 func (o *options) flagSet() *flag.FlagSet {
@@ -64,6 +65,8 @@ func (o *options) flagSet() *flag.FlagSet {
 	fs.Var(sizeFlag{&o.grid, mostGrid}, "grid", "blocks, rows x columns, no more than 65536")
 	fs.Var(sizeFlag{&o.block, mostBlock}, "block", "elements in each block, rows x columns")
 	fs.Var(count{&o.iters, mostIters}, "iters", "sweeps over the matrix")
+	fs.Var(count{&o.sweeps, mostSweeps}, "sweeps", "iterations in one pass over a block, while its rows are in the cache; more than 1 "+
+		"need a grid of one column, -tasks fused and as many rows in a block")
 	fs.Var(choice{&o.kernel, kernelNames()}, "kernel", "order of additions")
 	fs.Var(choice{(*string)(&o.tasks), []string{string(fused), string(nine)}}, "tasks",
 		"tasks of a block: one, or a main task and one for each edge and corner")
@@ -91,7 +94,7 @@ Sweeps Livermore kernel 23 over a matrix that is cut into a grid of blocks.
 `)
 	for _, line := range [][3]string{
 		{"grid", "RxC", "4x4, or what divides the matrix of -init"}, {"block", "RxC", "500x500, or what the matrix of -init and -grid give"},
-		{"iters", "N", ""}, {"kernel", "NAME", ""}, {"tasks", "FORM", ""}, {"nodes", "N", "1, or as many as the run has"}, {"init", "FROM", ""}, {"verify", "", ""}, {"json", "", ""},
+		{"iters", "N", ""}, {"sweeps", "N", ""}, {"kernel", "NAME", ""}, {"tasks", "FORM", ""}, {"nodes", "N", "1, or as many as the run has"}, {"init", "FROM", ""}, {"verify", "", ""}, {"json", "", ""},
 		{"out", "FILE", "none"}, {"trace", "FILE", "none"}, {"plot", "FILE", "none"},
 	} {
 		f := fs.Lookup(line[0])

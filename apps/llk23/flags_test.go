@@ -9,7 +9,7 @@ import (
 
 func TestParse(t *testing.T) {
 	usual := func(change func(*options)) options {
-		o := options{iters: 100, kernel: "listing", tasks: fused, init: "smooth", verify: true}
+		o := options{iters: 100, sweeps: 1, kernel: "listing", tasks: fused, init: "smooth", verify: true}
 		change(&o)
 		return o
 	}
@@ -19,7 +19,7 @@ func TestParse(t *testing.T) {
 	}{
 		{"", usual(func(o *options) {})},
 		{"-grid 1x3", usual(func(o *options) { o.grid = size{1, 3} })},
-		{"-block 7x5 -iters 3 -verify=false -json", usual(func(o *options) { o.block, o.iters, o.verify, o.json = size{7, 5}, 3, false, true })},
+		{"-block 7x5 -iters 3 -sweeps 2 -verify=false -json", usual(func(o *options) { o.block, o.iters, o.sweeps, o.verify, o.json = size{7, 5}, 3, 2, false, true })},
 		{"--tasks=9 --kernel listing -init lfk", usual(func(o *options) { o.tasks, o.init = nine, "lfk" })},
 		{"-tasks fused -init a.npy -out b.npy -trace c.json -plot d.png", usual(func(o *options) { o.init, o.out, o.trace, o.plot = "a.npy", "b.npy", "c.json", "d.png" })},
 	} {

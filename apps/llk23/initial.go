@@ -58,7 +58,7 @@ func openData(name string) (_ *dataFile, err error) {
 
 // fill makes the file's elements b's data, border included.
 func (d *dataFile) fill(ctx context.Context, b *block) error {
-	for i := range b.rows + 2 {
+	for i := -b.above; i < b.rows+2; i++ {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}

@@ -25,7 +25,7 @@ var (
 // newJob prepares what o says for a process in that place. Whoever has a job must
 // close it.
 func newJob(o options, place launch.Place) (_ *job, err error) {
-	j := &job{options: o, problem: problem{iters: o.iters, values: smooth}, place: place}
+	j := &job{options: o, problem: problem{iters: o.iters, sweeps: o.sweeps, values: smooth}, place: place}
 	j.problem.kernel, _ = kernelByName(o.kernel)
 	defer func() {
 		if err != nil {
@@ -52,6 +52,9 @@ func newJob(o options, place launch.Place) (_ *job, err error) {
 	}
 	if most := mostElements / j.grid.cells(); j.block.cells() > most {
 		return nil, fmt.Errorf("-block %v: it has %d elements, want at most %d with -grid %v, for no more than 2^32", j.block, j.block.cells(), most, j.grid)
+	}
+	if err := j.fitSweeps(); err != nil {
+		return nil, err
 	}
 	if err := j.fitNodes(); err != nil {
 		return nil, err
@@ -104,6 +107,22 @@ func (j *job) fit(whole size) error {
 	if j.grid.times(j.block) != whole {
 		return fmt.Errorf("-block %v: want %dx%d with -grid %v, since -init %s has %v inside its ring",
 			j.block, whole.rows/j.grid.rows, whole.cols/j.grid.cols, j.grid, j.init, whole)
+	}
+	return nil
+}
+
+// fitSweeps checks that blocks can be swept several times in one pass, if they are to
+// be.
+func (j *job) fitSweeps() error {
+	n := j.options.sweeps
+	switch {
+	case n == 1:
+	case j.grid.cols > 1:
+		return fmt.Errorf("-sweeps %d: want 1 with -grid %v, or a grid of one column, like -grid 4x1", n, j.grid)
+	case j.tasks != fused:
+		return fmt.Errorf("-sweeps %d: want 1 with -tasks %s, or -tasks %s", n, j.tasks, fused)
+	case j.block.rows < n:
+		return fmt.Errorf("-sweeps %d: want at most %d, since -block %v has no more rows", n, j.block.rows, j.block)
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func shipped(f *field) int64 {
 	for _, p := range f.parts {
 		for d, q := range f.sides(p) {
 			if p.node != q.node {
-				total += 8 * int64(p.extent.border(d).cells()) * int64(f.iters)
+				total += 8 * int64(p.extent.border(d).cells()) * int64(f.passes())
 			}
 		}
 	}
@@ -110,6 +110,25 @@ func TestFieldOnNodes(t *testing.T) {
 						})
 					}
 				}
+			}
+		}
+	}
+}
+
+// TestPassesOnNodes sweeps blocks of several nodes several times in a pass.
+func TestPassesOnNodes(t *testing.T) {
+	for _, kernel := range knownKernels(t) {
+		for _, each := range []size{{3, 7}, {33, 17}} {
+			p := problem{rows: 5 * each.rows, cols: each.cols, iters: 10, sweeps: 3, kernel: kernel, values: smooth}
+			f, _, errs := solveOn(t, 3, untraced, func(int) *field { return newField(p, size{5, 1}, fused) })
+			if err := errors.Join(errs...); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := verify(t.Context(), f.field, quiet()); err != nil {
+				t.Errorf("%s, blocks of %v: %v", kernel.name, each, err)
+			}
+			if want := shipped(f.field); f.shipped != want {
+				t.Errorf("%d bytes went from node to node, want %d", f.shipped, want)
 			}
 		}
 	}

@@ -17,7 +17,6 @@ type part struct {
 	node     int // where it is
 	extent   extent
 	block    *block // nil if it is elsewhere
-	bands    []int
 
 	// What is needed before the first band, and before the last.
 	first, late []inlet
@@ -33,50 +32,74 @@ type part struct {
 }
 
 // main is all iterations of the block.
-//
-// The neighbour in the north waits for the first row, and the one in the south is
-// waited for with the last row only. So the block is swept in bands: the northern
-// frontier goes out after the first, the southern one comes in before the last,
-// and blocks above each other compute at the same time however few there are.
-func (p *part) main(kernel kernel, iters int) error {
+func (p *part) main(all problem) error {
 	if err := p.listen(); err != nil {
 		return err
 	}
-	return p.rounds(iters, func(k int) error {
-		if err := p.readAll(p.first, k); err != nil {
-			return err
-		}
-		for n := range len(p.bands) - 1 {
-			firstBand, lastBand := n == 0, n == len(p.bands)-2
-			if lastBand {
-				if err := p.readAll(p.late, k); err != nil {
-					return err
-				}
-			}
-			if firstBand && p.data != nil {
-				if _, err := p.acquire(p.data); err != nil {
-					return err
-				}
-			}
-			if err := p.sweep(kernel, p.bands[n], p.bands[n+1]); err != nil {
-				return err
-			}
-			if firstBand {
-				if err := p.writeAll(p.early, k); err != nil {
-					return err
-				}
-			}
-		}
-		if p.data != nil {
-			p.watch.enter(exporting)
-			p.left = p.watch.since
-			return p.release(p.data)
-		}
-		return p.writeAll(p.rest, k)
-	})
+	return p.rounds(all.passes(), func(k int) error { return p.pass(all.kernel, k, all.deep()+1, all.inPass(k)) })
 }
 
-// sweep is one band. It fails only when the run is over.
+// pass is one iteration, or a few: while rows are in the cache, they are swept several
+// times, each sweep a row to the north of the one before it, since what it needs from
+// its south has to be of that:
+//
+//	step n of sweep 0      rows  1+n·h ... (n+1)·h
+//	            sweep 1      rows  0+n·h ... (n+1)·h-1
+//	            sweep 2      rows -1+n·h ... (n+1)·h-2
+//
+// So a block leaves the last rows to its southern neighbour after a sweep or two, and
+// finishes those of its northern one: edges and borders are as deep as there are
+// sweeps, and a pass needs its neighbours no more often than an iteration does.
+//
+// The neighbour in the north waits for the first row, and the one in the south is
+// waited for with the last row only. So the northern frontier goes out as soon as it
+// can, and the southern one comes in as late: blocks above each other compute at the
+// same time however few there are.
+func (p *part) pass(kernel kernel, k, most, sweeps int) error {
+	if err := p.readAll(p.first, k); err != nil {
+		return err
+	}
+	e := p.extent
+	step, steps := e.step(most), e.steps(most)
+	late, early := false, false
+	for n := range steps {
+		if !late && (n+1)*step >= e.rows-e.below {
+			late = true
+			if err := p.readAll(p.late, k); err != nil {
+				return err
+			}
+		}
+		if n == 0 && p.data != nil {
+			if _, err := p.acquire(p.data); err != nil {
+				return err
+			}
+		}
+		for s := range sweeps {
+			from, to := e.swept(s)
+			from, to = max(from, 1-s+n*step), min(to, 1-s+(n+1)*step)
+			if from >= to {
+				continue
+			}
+			if err := p.sweep(kernel, from, to); err != nil {
+				return err
+			}
+		}
+		if !early && (n+1)*step >= sweeps {
+			early = true
+			if err := p.writeAll(p.early, k); err != nil {
+				return err
+			}
+		}
+	}
+	if p.data != nil {
+		p.watch.enter(exporting)
+		p.left = p.watch.since
+		return p.release(p.data)
+	}
+	return p.writeAll(p.rest, k)
+}
+
+// sweep is some rows, once. It fails only when the run is over.
 func (p *part) sweep(kernel kernel, from, to int) error {
 	ctx := p.Context()
 	if ctx.Err() != nil {
@@ -124,20 +147,38 @@ func (p *part) writeAll(outs []outlet, k int) error {
 	return nil
 }
 
-// A block has a few bands if it has the rows, but none of fewer rows than this,
-// for kernels that sweep several at a time, and none of more than band elements.
+// swept is which rows sweep s of a pass is over, from 0: from..to-1.
+func (e extent) swept(s int) (from, to int) { return 1 - min(s, e.above), e.rows + 1 - min(s, e.below) }
+
+// sweptBy is how many elements so many sweeps of a pass are over.
+func (e extent) sweptBy(sweeps int) (elements int64) {
+	for s := range sweeps {
+		from, to := e.swept(s)
+		elements += int64(to-from) * int64(e.cols)
+	}
+	return elements
+}
+
+// A pass of one sweep has a few steps if the block has the rows, but none of fewer rows
+// than this, for kernels that sweep several at a time, and none of more than band
+// elements. The steps of several sweeps are as short as such kernels can do with: what
+// counts is that their rows stay in the cache.
 const (
 	bandRows  = 16
 	bandCount = 4
+	chaseRows = skew
 )
 
-// bandsOf is where the bands of a block begin, and where the last one ends.
-func bandsOf(e extent) []int {
-	step := max(bandRows, (e.rows+bandCount-1)/bandCount)
-	step = max(1, min(step, band/e.cols))
-	var begins []int
-	for row := 1; row <= e.rows; row += step {
-		begins = append(begins, row)
+// step is how many rows a step has, where a pass has so many sweeps.
+func (e extent) step(sweeps int) int {
+	if sweeps > 1 {
+		return chaseRows
 	}
-	return append(begins, e.rows+1)
+	return max(1, min(max(bandRows, (e.rows+bandCount-1)/bandCount), band/e.cols))
+}
+
+// steps is how many there are.
+func (e extent) steps(sweeps int) int {
+	step := e.step(sweeps)
+	return (e.rows + sweeps - 1 + step - 1) / step
 }

@@ -99,7 +99,7 @@ func (f *field) declareFrontiers(rt *orwl.Runtime) (frontiers, error) {
 // others without waiting once more.
 func (f *field) declareMain(rt *orwl.Runtime, p *part, edges frontiers) {
 	p.Task = rt.Task(p.String()).On(p.node)
-	f.do(p.Task, p.node, func() error { return p.main(f.kernel, f.iters) })
+	f.do(p.Task, p.node, func() error { return p.main(f.problem) })
 	for d, q := range f.sides(p) {
 		e := edges[q][d.opposite()]
 		in := inlet{Access: p.Read(e.Resource), from: e, into: p.extent.border(d)}
@@ -128,7 +128,7 @@ func (f *field) declareOutlets(p *part, edges *[directions]*frontier) {
 	for d := range f.sides(p) {
 		out := outlet{Access: p.Write(edges[d].Resource), to: edges[d], of: p.extent.edge(d)}
 		switch {
-		case d == north && len(bandsOf(p.extent)) > 2:
+		case d == north && p.extent.steps(f.deep()+1) > 1:
 			p.early = append(p.early, out)
 		case d == east:
 			p.rest = append(p.rest, out)

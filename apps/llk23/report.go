@@ -14,6 +14,7 @@ type report struct {
 	Grid     string `json:"grid"`
 	Block    string `json:"block"`
 	Iters    int    `json:"iters"`
+	Sweeps   int    `json:"-"` // in one pass
 	Elements int64  `json:"elements"`
 	Nodes    int    `json:"nodes"`
 	Kernel   string `json:"kernel"`
@@ -52,7 +53,7 @@ type share struct {
 
 func newReport(f *measured) *report {
 	r := &report{
-		Grid: f.grid.String(), Block: f.each.String(), Iters: f.iters, Elements: f.elements(), Nodes: f.nodes.Count(),
+		Grid: f.grid.String(), Block: f.each.String(), Iters: f.iters, Sweeps: f.deep() + 1, Elements: f.elements(), Nodes: f.nodes.Count(),
 		Kernel: f.kernel.name, Tasks: f.form,
 		Seconds: f.took.Seconds(), setup: f.setup,
 		NsPerElement: float64(f.took.Nanoseconds()) / float64(f.updates()),
@@ -106,7 +107,11 @@ func (r *report) table() string {
 	}
 	line("elements", "%d, %s blocks of %s", r.Elements, r.Grid, r.Block)
 	line("nodes", "%d", r.Nodes)
-	line("iterations", "%d with the %s kernel, tasks: %s", r.Iters, r.Kernel, r.Tasks)
+	passes := ""
+	if r.Sweeps > 1 {
+		passes = fmt.Sprintf(", %d in a pass", r.Sweeps)
+	}
+	line("iterations", "%d%s with the %s kernel, tasks: %s", r.Iters, passes, r.Kernel, r.Tasks)
 	line("seconds", "%.3f, and %.3f to set up", r.Seconds, r.setup.Seconds())
 	line("ns per element", "%.2f in each iteration", r.NsPerElement)
 	b.WriteByte('\n')

@@ -70,7 +70,7 @@ func spelledOut(t, i, j int) float64 {
 // TestBlocksAgree checks that a block's elements depend on where they lie in
 // the whole matrix only, the border included.
 func TestBlocksAgree(t *testing.T) {
-	whole, err := newBlock(context.Background(), extent{1, 1, 9, 7}, smooth)
+	whole, err := newBlock(context.Background(), extent{top: 1, left: 1, rows: 9, cols: 7}, smooth)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -58,9 +58,12 @@ peer() {
 	esac
 }
 
-# ours FIELD NODES prints a field of our report. All nodes share the same cores.
+# ours FIELD NODES [SWEEPS] prints a field of our report. All nodes share the same cores.
+# Several sweeps in a pass take blocks as wide as the matrix.
 ours() {
-	GOMAXPROCS=$cores taskset -c "0-$((cores - 1))" "$ours" -nodes "$2" -grid "${down}x$across" -block "$((rows / down))x$((cols / across))" \
+	local blocks=(-grid "${down}x$across" -block "$((rows / down))x$((cols / across))")
+	[ "${3:-1}" = 1 ] || blocks=(-grid "${down}x1" -block "$((rows / down))x$cols" -sweeps "$3")
+	GOMAXPROCS=$cores taskset -c "0-$((cores - 1))" "$ours" -nodes "$2" "${blocks[@]}" \
 		-iters "$iters" -kernel "$kernel" -verify=false -json | sed -E "s/.*\"$1\": *\"?([^,\"}]*).*/\1/"
 }
 
@@ -85,9 +88,9 @@ for kernel in listing fast; do
 	want=$(sha256sum <"$dir/matrix" | cut -d' ' -f1)
 	peer MPI "$dir/matrix" >/dev/null
 	[ "$(sha256sum <"$dir/matrix" | cut -d' ' -f1)" = "$want" ] || { echo "compare.sh: MPI and OpenMP differ, $kernel kernel" >&2; exit 1; }
-	for nodes in 1 2; do
-		got=$(ours sha256 $nodes)
-		[ "$got" = "$want" ] || { echo "compare.sh: ours and the peers differ, $kernel kernel, $nodes nodes: sha256 $got, want $want" >&2; exit 1; }
+	for form in "1" "2" "1 4"; do
+		got=$(ours sha256 $form)
+		[ "$got" = "$want" ] || { echo "compare.sh: ours and the peers differ, $kernel kernel, nodes and sweeps $form: sha256 $got, want $want" >&2; exit 1; }
 	done
 done
 echo "Ours and the peers compute the same bits with both kernels."
@@ -98,13 +101,15 @@ for c in "${cases[@]}"; do
 	for name in "${names[@]}"; do names+=("$name,fused"); done
 	names+=(ours)
 	if ((down * across > 1)); then names+=("ours,2 nodes"); fi
+	if ((rows / down >= 4)); then names+=("ours,4 sweeps"); fi
 	rm -f "$dir"/times-*
 	for ((round = 0; round < rounds; round++)); do
 		for name in "${names[@]}"; do
 			if [[ $name = ours* ]]; then
-				nodes=1
-				[ "$name" = ours ] || nodes=2
-				ours ns_per_element $nodes >>"$dir/times-$name"
+				form=1
+				[ "$name" != "ours,2 nodes" ] || form=2
+				[ "$name" != "ours,4 sweeps" ] || form="1 4"
+				ours ns_per_element $form >>"$dir/times-$name"
 				continue
 			fi
 			read -r ns sum < <(peer "$name")
