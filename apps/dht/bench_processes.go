@@ -1,0 +1,193 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+
+	"github.com/orwl/go-orwl/net/p2p"
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/shm"
+	"github.com/orwl/go-orwl/net/topology"
+	"github.com/orwl/go-orwl/orwl/launch"
+)
+
+// envBench is what a process that dht bench has started is to do, as JSON.
+const envBench = "ORWL_DHT_BENCH"
+
+// fabricFD is the first of exec.Cmd.ExtraFiles in the started process.
+const fabricFD = 3
+
+// errand is what a started process is to do.
+type errand struct {
+	Contest contest
+	Number  int    // of the process
+	Nodes   int    // processes of a run of nodes; 0 for ranks in shared memory
+	Root    string // where node 0 listens
+	Key     string
+}
+
+// benchProcess reports whether this process is one that dht bench has started, and
+// if so does its part. The program asks it before it looks at its command line.
+func benchProcess() (bool, error) {
+	text, started := os.LookupEnv(envBench)
+	if !started {
+		return false, nil
+	}
+	var e errand
+	if err := json.Unmarshal([]byte(text), &e); err != nil {
+		return true, fmt.Errorf("%s: %w", envBench, err)
+	}
+	tree, err := topology.Parse(e.Contest.Topology)
+	if err != nil {
+		return true, fmt.Errorf("%s: %w", envBench, err)
+	}
+	ctx := context.Background()
+	if e.Nodes > 0 {
+		_, err = e.onNode(ctx, tree, nil)
+		return true, err
+	}
+	f, err := shm.Open(os.NewFile(fabricFD, "fabric"), e.sharing(tree))
+	if err != nil {
+		return true, err
+	}
+	defer f.Close()
+	_, err = hold(ctx, e.Contest, f, e.hasRank)
+	return true, err
+}
+
+// hasRank says which rank is this process's, in shared memory.
+func (e errand) hasRank(p rma.Rank) bool { return int(p) == e.Number }
+
+func (e errand) sharing(tree *topology.Tree) shm.Options {
+	return shm.Options{Topology: tree, DynamicWords: e.Contest.words(tree) + sharedSpare}
+}
+
+// sharedSpare is what shared memory needs to keep order among a rank's regions.
+const sharedSpare = 1 << 12
+
+// onShm holds a contest between processes that share memory, one for each rank;
+// this one is rank 0.
+func onShm(ctx context.Context, c contest, tree *topology.Tree) (outcome, error) {
+	e := errand{Contest: c}
+	f, err := shm.Create(e.sharing(tree))
+	if err != nil {
+		return outcome{}, err
+	}
+	defer f.Close()
+	var others crew
+	defer others.dismiss()
+	for p := 1; p < tree.Ranks(); p++ {
+		e.Number = p
+		if err := others.hire(e, f.File()); err != nil {
+			return outcome{}, err
+		}
+	}
+	e.Number = 0
+	o, err := hold(ctx, c, f, e.hasRank)
+	if err != nil {
+		return o, err
+	}
+	return o, others.wait()
+}
+
+// onP2P holds a contest between nodes, as if each were on a machine of its own: all
+// that is not a rank's own memory goes through frames. This process is node 0, which
+// has rank 0 and no other.
+func onP2P(ctx context.Context, c contest, tree *topology.Tree, nodes int) (outcome, error) {
+	e := errand{Contest: c, Nodes: nodes, Key: string(launch.NewKey())}
+	var others crew
+	defer others.dismiss()
+	var hiring error
+	o, err := e.onNode(ctx, tree, func(root string) {
+		for n := 1; n < nodes && hiring == nil; n++ {
+			other := e
+			other.Number, other.Root = n, root
+			hiring = others.hire(other, nil)
+		}
+	})
+	if hiring != nil {
+		return o, hiring
+	}
+	if err != nil {
+		return o, err
+	}
+	return o, others.wait()
+}
+
+// onNode is one node's part.
+func (e errand) onNode(ctx context.Context, tree *topology.Tree, listening func(root string)) (outcome, error) {
+	n, err := p2p.Join(ctx, p2p.Options{
+		Number: e.Number, Nodes: e.Nodes, Root: e.Root, Key: []byte(e.Key), Listening: listening, Remote: true,
+	})
+	if err != nil {
+		return outcome{}, err
+	}
+	defer n.Close(context.WithoutCancel(ctx))
+	f, err := n.Fabric(ctx, p2p.FabricOptions{Topology: tree, Context: ctx, Remote: true, Node: e.nodeOf})
+	if err != nil {
+		return outcome{}, err
+	}
+	o, err := hold(ctx, e.Contest, f, func(p rma.Rank) bool { return e.nodeOf(p) == e.Number })
+	if err != nil {
+		return o, err
+	}
+	_, err = n.Gather(ctx, "end", nil) // until then its memory is in use
+	return o, err
+}
+
+// nodeOf is where a rank lives: the owner on node 0, the others in turn on the
+// other nodes, so that every access crosses a connection.
+func (e errand) nodeOf(p rma.Rank) int {
+	if p == owner {
+		return 0
+	}
+	return 1 + (int(p)-1)%(e.Nodes-1)
+}
+
+// crew is the processes that this one has started.
+type crew []*exec.Cmd
+
+// hire starts one, with a file if there is one.
+func (c *crew) hire(e errand, fabric *os.File) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	text, err := json.Marshal(e)
+	if err != nil {
+		return err
+	}
+	other := exec.Command(program)
+	other.Env = append(os.Environ(), envBench+"="+string(text))
+	if fabric != nil {
+		other.ExtraFiles = []*os.File{fabric}
+	}
+	other.Stderr = os.Stderr
+	if err := other.Start(); err != nil {
+		return err
+	}
+	*c = append(*c, other)
+	return nil
+}
+
+// wait lets them end by themselves.
+func (c *crew) wait() error {
+	for _, other := range *c {
+		if err := other.Wait(); err != nil {
+			return fmt.Errorf("another rank's process: %w", err)
+		}
+	}
+	*c = nil
+	return nil
+}
+
+// dismiss ends those that have not been waited for.
+func (c *crew) dismiss() {
+	for _, other := range *c {
+		_ = other.Process.Kill()
+		_ = other.Wait() // it was killed, and says so
+	}
+}

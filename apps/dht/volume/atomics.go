@@ -1,0 +1,210 @@
+package volume
+
+import (
+	"context"
+
+	"github.com/orwl/go-orwl/net/rma"
+)
+
+// atomics is a table whose ranks exclude nobody: the paper's foMPI-A, made to
+// update and delete as well.
+//
+// The states of a cell:
+//
+//	               key      value     who may change the state
+//	empty          none     none      an inserter, to writing; of a cell in the table
+//	writing        unknown  unknown   that inserter, to live
+//	live           known    current   a deleter, to dead
+//	dead           known    the last  an inserter of the key, to rising
+//	rising         known    either    that inserter, to live
+//
+// A cell never loses its key: it stays where it is when its element is deleted,
+// and serves when the key comes again. So a chain only grows, at its end, by a
+// CAS of the last cell's next from zero, which fails if somebody else was faster:
+// then the new cell is looked at, too. That is why no key is there twice.
+//
+// The value is a word of its own, which is read, stored, added to and swapped
+// by one operation after the state was seen live. Nobody needs to know whether
+// the element was deleted in between: such an operation counts as one just before
+// the deletion, which it overlaps, in the order in which such operations reach the
+// word; if the key has come again meanwhile, it counts where it reaches the word.
+// And that insertion counts where its value reaches the word. So who finds a cell
+// rising waits, because it cannot tell whether the key is there; who finds one
+// writing need not, unless it is going to insert: it may be the same key.
+//
+// Memory order: the key and the value are flushed before the state is live, the
+// words of a cell of the heap before a next names it, and each change before its
+// operation returns.
+//
+// Cost, where all is done by operations and the element is in the table: Get, 3
+// reads; Set, 2 reads and 1 put; Add and CompareAndSet, 2 reads and 1 atomic;
+// Delete, 2 reads, 1 atomic and 1 put (of the count of elements); Insert, 1 read, 1
+// atomic and 4 puts. Every cell that is passed on the way costs 3 reads. InsertNew
+// into the heap costs 1 read, 4 atomics and 5 puts, if nobody is in its way, and
+// however long the chain is.
+type atomics struct{ *Table }
+
+// found is where a walk along a chain has ended: at the key's cell, or at the
+// last one.
+type found struct {
+	number int
+	state  uint64 // of the key's cell, live or dead; else empty for a bucket that is, and writing
+	here   bool   // it is the key's cell
+}
+
+// walk looks for a key from a cell on. Who inserts waits for the key of a cell
+// that somebody is writing.
+func (a atomics) walk(ctx context.Context, number int, key uint64, inserts bool) (found, error) {
+	for {
+		at := a.place(number)
+		state := a.atomicLoad(at + inState)
+		if state == empty {
+			return found{number: number, state: empty}, nil
+		}
+		if state == writing && inserts {
+			if err := a.await(ctx, at, writing); err != nil {
+				return found{}, err
+			}
+			continue
+		}
+		if state != writing && a.atomicLoad(at+inKey) == key {
+			if state == rising {
+				if err := a.await(ctx, at, rising); err != nil {
+					return found{}, err
+				}
+				continue
+			}
+			return found{number, state, true}, nil
+		}
+		next := a.atomicLoad(at + inNext)
+		if next == 0 {
+			return found{number: number, state: writing}, nil
+		}
+		number = int(next)
+	}
+}
+
+// await waits until a cell has another state.
+func (a atomics) await(ctx context.Context, at int, state uint64) error {
+	_, err := a.w.Await(ctx, a.owner, a.at(at+inState), rma.IsNot(state))
+	return err
+}
+
+func (a atomics) get(ctx context.Context, key uint64) (value uint64, is bool, err error) {
+	f, err := a.walk(ctx, a.bucket(key), key, false)
+	if err != nil || !f.here || f.state != live {
+		return 0, false, err
+	}
+	return a.atomicLoad(a.place(f.number) + inValue), true, nil
+}
+
+// insert adds an element if its key is not there; else it tells in which cell it
+// is.
+func (a atomics) insert(ctx context.Context, key, value uint64) (number int, inserted bool, err error) {
+	b := a.bucket(key)
+	for from := b; ; {
+		f, err := a.walk(ctx, from, key, true)
+		switch {
+		case err != nil:
+			return 0, false, err
+		case f.here && f.state == live:
+			return f.number, false, nil
+		case f.here:
+			inserted = a.raise(f.number, value)
+		case f.state == empty:
+			inserted = a.occupy(b, key, value)
+		default:
+			return a.extend(ctx, f.number, key, value)
+		}
+		if inserted {
+			return f.number, true, nil
+		}
+		from = f.number // somebody else was faster
+	}
+}
+
+// raise makes a dead cell live again.
+func (a atomics) raise(number int, value uint64) bool {
+	at := a.place(number)
+	if a.cas(at+inState, dead, rising) != dead {
+		return false
+	}
+	a.atomicStore(at+inValue, value)
+	a.count(1)
+	a.publish(at+inState, live)
+	return true
+}
+
+// occupy puts an element into an empty bucket's cell.
+func (a atomics) occupy(bucket int, key, value uint64) bool {
+	at := a.place(bucket)
+	if a.cas(at+inState, empty, writing) != empty {
+		return false
+	}
+	a.atomicStore(at+inKey, key)
+	a.atomicStore(at+inValue, value)
+	a.count(1)
+	a.publish(at+inState, live)
+	return true
+}
+
+// count counts elements; it is complete after the next flush.
+func (a atomics) count(n uint64) { a.atomicAdd(atElements, n) }
+
+// set gives a key a value, and reports whether it was there.
+func (a atomics) set(ctx context.Context, key, value uint64) (is bool, err error) {
+	n, inserted, err := a.insert(ctx, key, value)
+	if err != nil || inserted {
+		return false, err
+	}
+	a.atomicStore(a.place(n)+inValue, value)
+	a.flush()
+	return true, nil
+}
+
+// add returns the sum, and whether the key was there.
+func (a atomics) add(ctx context.Context, key, delta uint64) (sum uint64, is bool, err error) {
+	n, inserted, err := a.insert(ctx, key, delta)
+	if err != nil || inserted {
+		return delta, false, err
+	}
+	return a.fetchAdd(a.place(n)+inValue, delta) + delta, true, nil
+}
+
+func (a atomics) compareAndSet(ctx context.Context, key, old, new uint64) (swapped, is bool, err error) {
+	f, err := a.walk(ctx, a.bucket(key), key, false)
+	if err != nil || !f.here || f.state != live {
+		return false, false, err
+	}
+	return a.cas(a.place(f.number)+inValue, old, new) == old, true, nil
+}
+
+func (a atomics) delete(ctx context.Context, key uint64) (is bool, err error) {
+	for number := a.bucket(key); ; {
+		f, err := a.walk(ctx, number, key, false)
+		if err != nil || !f.here || f.state != live {
+			return false, err
+		}
+		if a.cas(a.place(f.number)+inState, live, dead) == live {
+			a.count(^uint64(0))
+			a.flush()
+			return true, nil
+		}
+		number = f.number
+	}
+}
+
+// each goes along all chains: what is in the heap and not linked is nobody's yet.
+func (a atomics) each(yield func(key, value uint64) bool) {
+	for b := range a.Buckets {
+		for n, more := b, true; more; {
+			at := a.place(n)
+			state := a.atomicLoad(at + inState)
+			if state == live && !yield(a.atomicLoad(at+inKey), a.atomicLoad(at+inValue)) {
+				return
+			}
+			next := a.atomicLoad(at + inNext)
+			n, more = int(next), next != 0
+		}
+	}
+}

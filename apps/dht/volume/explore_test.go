@@ -1,0 +1,265 @@
+package volume_test
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/orwl/go-orwl/apps/dht/volume"
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/sim"
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// How much is explored.
+var (
+	seeds  = flag.Int("volume.seeds", 300, "TestSeeds: seeds for each discipline")
+	states = flag.Int("volume.states", 0, "TestExhaust: states of each search; all of them, if 0")
+
+	seed     = flag.Int64("seed", -1, "TestSeeds, TestResizing, TestCrash, TestCancel: the one seed to play")
+	schedule = flag.String("schedule", "", "TestExhaust: the one schedule to play")
+)
+
+// played calls play with the seeds below n, or with the one that is to be played.
+func played(n int, play func(seed uint64)) {
+	if *seed >= 0 {
+		play(uint64(*seed))
+		return
+	}
+	for s := range uint64(n) {
+		play(s)
+	}
+}
+
+// game is ranks that do deeds, each its own, on a volume in the simulator.
+type game struct {
+	options volume.Options
+	deeds   [][]deed // by rank
+	spoil   func(w rma.Window) rma.Window
+	faults  sim.Faults
+	test    string // its name, to repeat it
+	resizes bool   // the owner resizes the volume after each of its deeds
+	keys    int    // there is room for
+}
+
+func (g game) system(tree *topology.Tree) sim.System {
+	return sim.System{Topology: tree, Faults: g.faults, Command: "go test ./apps/dht/volume -run '" + g.test + "'", Setup: func(f *sim.Fabric) (sim.Program, error) {
+		v, err := volume.New(f, g.options)
+		c, ended := new(clerk), 0
+		return sim.Program{
+			Rank: func(ctx context.Context, w rma.Window) error {
+				if g.spoil != nil {
+					w = g.spoil(w)
+				}
+				s, err := v.At(ctx, w)
+				if err != nil {
+					return err
+				}
+				for _, d := range g.deeds[w.Rank()] {
+					if err := c.do(ctx, int(w.Rank()), s, d); err != nil {
+						return err
+					}
+					if g.resizes && w.Rank() == g.options.Owner {
+						if err := s.Resize(ctx, 1+int(d.value%3), g.options.Heap+1); err != nil {
+							return err
+						}
+					}
+				}
+				if ended++; ended < len(g.deeds) {
+					return nil
+				}
+				return g.fill(ctx, s)
+			},
+			Check: c.judge,
+			State: c.print.Load,
+		}, err
+	}}
+}
+
+// fill shows, when all ranks have ended, that no cell was lost: every key still
+// finds room.
+func (g game) fill(ctx context.Context, s volume.Side) error {
+	for k := range uint64(g.keys) {
+		if _, err := s.Insert(ctx, k, k); err != nil {
+			return fmt.Errorf("in the end there is no room for key %d of %d: %w", k, g.keys, err)
+		}
+	}
+	return nil
+}
+
+// drawn is a game for a seed: few keys, long chains or none.
+func drawn(discipline string, ranks int, seed uint64) game {
+	rng := rand.New(rand.NewPCG(seed, 7))
+	keys := 1 + rng.IntN(3)
+	g := game{keys: keys, deeds: make([][]deed, ranks), options: volume.Options{Discipline: discipline, Owner: rma.Rank(rng.IntN(ranks)),
+		// A rank that was too late keeps a cell for a moment, so that another one may
+		// find the heap empty where it is not large.
+		Layout: volume.Layout{Buckets: 1 + rng.IntN(2), Heap: keys - 1 + rng.IntN(ranks)}}}
+	for p := range g.deeds {
+		for range 4 {
+			g.deeds[p] = append(g.deeds[p], draw(rng, keys))
+		}
+	}
+	return g
+}
+
+// TestSeeds plays random programs in random orders of whatever may happen in
+// another order, and looks whether what came out is linearizable.
+func TestSeeds(t *testing.T) {
+	for _, discipline := range volume.Disciplines() {
+		t.Run(discipline, func(t *testing.T) {
+			t.Parallel()
+			played(*seeds, func(seed uint64) {
+				g := drawn(discipline, 3, seed)
+				g.test = t.Name()
+				if r := g.system(parsed(t, "node:3 core:1")).Seed(seed); r.Failure != nil {
+					t.Fatal(r.Failure)
+				}
+			})
+		})
+	}
+}
+
+// TestResizing plays the same with an owner who resizes the volume all the time.
+func TestResizing(t *testing.T) {
+	for _, discipline := range []string{"RMA-RW", "foMPI-RW"} {
+		trouble(t, discipline, func(g *game) { g.resizes, g.options.Growable = true, true })
+	}
+}
+
+// TestCrash plays the same with a rank that crashes: everybody comes to an end.
+func TestCrash(t *testing.T) {
+	for _, discipline := range volume.Disciplines() {
+		trouble(t, discipline, func(g *game) { g.faults.Crashes = 1 })
+	}
+}
+
+// TestCancel plays the same with a rank whose context ends: what it did not do, it
+// has not done.
+func TestCancel(t *testing.T) {
+	for _, discipline := range volume.Disciplines() {
+		trouble(t, discipline, func(g *game) { g.faults.Cancels = 1 })
+	}
+}
+
+// trouble plays random programs in which something else happens, too.
+func trouble(t *testing.T, discipline string, vary func(g *game)) {
+	t.Run(discipline, func(t *testing.T) {
+		t.Parallel()
+		played(*seeds/3, func(seed uint64) {
+			g := drawn(discipline, 3, seed)
+			g.test = t.Name()
+			vary(&g)
+			if r := g.system(parsed(t, "node:3 core:1")).Seed(seed); r.Failure != nil {
+				t.Fatal(r.Failure)
+			}
+		})
+	})
+}
+
+// duels are pairs of programs that meet where it is narrow.
+var duels = map[string][2][]deed{
+	"insert one key":      {{{kind: volume.Insert, value: 1}, {kind: volume.Get}}, {{kind: volume.Insert, value: 2}, {kind: volume.Get}}},
+	"insert two keys":     {{{kind: volume.Insert, value: 1}}, {{kind: volume.Insert, key: 1, value: 2}, {kind: volume.Get}}},
+	"set after delete":    {{{kind: volume.Set, value: 1}, {kind: volume.Delete}}, {{kind: volume.Set, value: 2}, {kind: volume.Get}}},
+	"add while deleted":   {{{kind: volume.Add, value: 1}, {kind: volume.Delete}}, {{kind: volume.Add, value: 2}, {kind: volume.Get}}},
+	"compare while risen": {{{kind: volume.Set, value: 1}, {kind: volume.Delete}, {kind: volume.Insert, value: 3}}, {{kind: volume.CompareAndSet, old: 1, value: 2}, {kind: volume.Get}}},
+}
+
+// TestExhaust visits every state, or many, of two ranks that meet.
+func TestExhaust(t *testing.T) {
+	for name, duel := range duels {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			g := game{test: t.Name(), deeds: duel[:], options: volume.Options{Discipline: volume.AtomicsOnly, Layout: volume.Layout{Buckets: 1, Heap: 4}}}
+			if *schedule != "" {
+				if r, err := g.system(topology.Flat(2)).Replay(*schedule); err != nil || r.Failure != nil {
+					t.Fatal(err, r.Failure)
+				}
+				return
+			}
+			r := g.system(topology.Flat(2)).Exhaust(sim.Limit{States: *states})
+			if r.Failure != nil {
+				t.Fatal(r.Failure)
+			}
+			if r.States < 100 || !r.Complete && *states == 0 {
+				t.Fatalf("the search did not get through: %+v", r)
+			}
+		})
+	}
+}
+
+// forgetful is a window of which some flushes do nothing: a broken specimen that
+// the exploration must reject.
+type forgetful struct {
+	rma.Window
+	forgets func(flush int) bool
+	flushes int
+}
+
+func (w *forgetful) Flush(target rma.Rank) {
+	if w.flushes++; !w.forgets(w.flushes) {
+		w.Window.Flush(target)
+	}
+}
+
+// hasty is a window that stores at the latest possible moment: a Put is held back
+// until after the next CAS, as if a cell were linked before it is written.
+type hasty struct {
+	rma.Window
+	held []func()
+}
+
+func (w *hasty) Put(target rma.Rank, disp rma.Disp, value uint64) {
+	w.held = append(w.held, func() { w.Window.Put(target, disp, value); w.Window.Flush(target) })
+}
+
+func (w *hasty) CAS(target rma.Rank, disp rma.Disp, old, new uint64) uint64 {
+	v := w.Window.CAS(target, disp, old, new)
+	w.settle()
+	return v
+}
+
+func (w *hasty) Get(target rma.Rank, disp rma.Disp) uint64 {
+	w.settle()
+	return w.Window.Get(target, disp)
+}
+
+func (w *hasty) settle() {
+	for _, put := range w.held {
+		put()
+	}
+	w.held = nil
+}
+
+// TestBroken shows that the exploration would find a missing flush and a cell
+// that is linked before it is written.
+func TestBroken(t *testing.T) {
+	spoilers := map[string]func(w rma.Window) rma.Window{
+		"no flush": func(w rma.Window) rma.Window { return &forgetful{Window: w, forgets: func(int) bool { return true }} },
+		"every third flush": func(w rma.Window) rma.Window {
+			return &forgetful{Window: w, forgets: func(n int) bool { return n%3 == 0 }}
+		},
+		"link before writing": func(w rma.Window) rma.Window { return &hasty{Window: w} },
+	}
+	for name, spoil := range spoilers {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			for seed := range uint64(1000) {
+				g := drawn(volume.AtomicsAndGets, 3, seed)
+				g.spoil = spoil
+				if r := g.system(parsed(t, "node:3 core:1")).Seed(seed); r.Failure != nil {
+					if text := r.Failure.Error(); !strings.Contains(text, "not linearizable") && !errors.Is(r.Failure, sim.ErrDeadlock) {
+						t.Fatalf("found otherwise than expected: %s", text)
+					}
+					return
+				}
+			}
+			t.Error("nothing was found")
+		})
+	}
+}

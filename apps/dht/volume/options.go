@@ -1,0 +1,96 @@
+package volume
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// The disciplines that have no lock. Every other one is the name of a lock.
+const (
+	// AtomicsOnly is the paper's foMPI-A: whatever others may write is read by
+	// FetchOp, and changed by CAS and FetchOp.
+	AtomicsOnly = "foMPI-A"
+	// AtomicsAndGets is the same, but reads by Get, which the windows of this
+	// module make as atomic as FetchOp, and cheaper.
+	AtomicsAndGets = "foMPI-A-Get"
+)
+
+// DefaultDiscipline is what a volume has that names none.
+const DefaultDiscipline = "RMA-RW"
+
+// Disciplines are the names of all: how ranks can be kept from disturbing each
+// other.
+func Disciplines() []string {
+	names := []string{AtomicsOnly, AtomicsAndGets}
+	for _, spec := range locks.All() {
+		if spec.Kind == locks.ReaderWriter {
+			names = append(names, spec.Name)
+		}
+	}
+	return names
+}
+
+// Options describe a Volume. Every process gives the same.
+type Options struct {
+	// Layout is its size at first.
+	Layout
+
+	// Owner is the rank that keeps it, and the home of its lock.
+	Owner rma.Rank
+
+	// Discipline is how ranks are kept from disturbing each other: one of
+	// Disciplines, DefaultDiscipline if empty.
+	Discipline string
+
+	// Lock are the lock's options. Home is Owner's.
+	Lock locks.Options
+
+	// Fill, if not nil, puts the first elements into the table, in the owner's At,
+	// while nobody else has it: at the speed of memory.
+	Fill func(t *Table) error
+
+	// Growable lets the owner resize the volume. Then every access looks at a word
+	// of the owner's that counts resizes, which costs a Get where memory is not
+	// shared.
+	Growable bool
+}
+
+func (o Options) withDefaults() Options {
+	if o.Discipline == "" {
+		o.Discipline = DefaultDiscipline
+	}
+	o.Lock.Home = o.Owner
+	return o
+}
+
+func (o Options) lockless() bool {
+	return o.Discipline == AtomicsOnly || o.Discipline == AtomicsAndGets
+}
+
+// validate names the field that is out of range. It is asked before withDefaults.
+func (o Options) validate(t *topology.Tree) error {
+	switch {
+	case o.Owner < 0 || int(o.Owner) >= t.Ranks():
+		return fmt.Errorf("volume: Owner is %d, want a rank, 0..%d", o.Owner, t.Ranks()-1)
+	case o.Lock.Home != 0 && o.Lock.Home != o.Owner:
+		return fmt.Errorf("volume: Lock.Home is %d, want Owner's %d, or 0", o.Lock.Home, o.Owner)
+	}
+	if err := o.Layout.validate(); err != nil {
+		return err
+	}
+	full := o.withDefaults()
+	if full.lockless() {
+		if o.Growable {
+			return fmt.Errorf("volume: Growable is true: %w", ErrNoLock)
+		}
+		return nil
+	}
+	if spec, ok := locks.ByName(full.Discipline); !ok || spec.Kind != locks.ReaderWriter {
+		return fmt.Errorf("volume: Discipline is %q, want one of %s", o.Discipline, strings.Join(Disciplines(), ", "))
+	}
+	return nil
+}
