@@ -7,6 +7,7 @@ import (
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/topology"
+	"github.com/orwl/go-orwl/resource"
 )
 
 // NewLocker makes a lock of package locks one to put where a sync.Mutex was, by the
@@ -27,6 +28,20 @@ func NewRWLocker(lock string) (*locks.RWLocker, error) {
 		return nil, err
 	}
 	return locks.NewRWLocker(l, f)
+}
+
+// NewGuard is the guard of a resource that is none of a Runtime's, made of the lock of
+// that name, whose kind is ReaderWriter:
+//
+//	resource.Options{Door: resource.DoorOptions{
+//		Guard: func() (resource.Guard, error) { return orwl.NewGuard("RMA-RW") },
+//	}}
+func NewGuard(lock string) (resource.Guard, error) {
+	l, f, err := goroutineLock(lock)
+	if err != nil {
+		return resource.Guard{}, err
+	}
+	return resource.NewGuard(l, f)
 }
 
 // ranksPerProcessor is how many goroutines may compete for a Locker, for each

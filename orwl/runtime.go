@@ -114,11 +114,7 @@ func (rt *Runtime) Resource(name string, size int) *resource.Resource {
 
 // makeGuard makes the lock between the two doors of a resource.
 func (rt *Runtime) makeGuard() (resource.Guard, error) {
-	l, f, err := goroutineLock(rt.o.Guard)
-	if err != nil {
-		return resource.Guard{}, err
-	}
-	return resource.NewGuard(l, f)
+	return NewGuard(rt.o.Guard)
 }
 
 // Lookup is the resource of that name, or nil.

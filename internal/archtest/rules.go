@@ -43,6 +43,8 @@ var layers = []layer{
 	// The programs.
 	{path: "apps/llk23", imports: anything},
 	{path: "apps/dht/volume", pure: true, imports: "locks net/rma net/topology"},
+	{path: "apps/dht/table", imports: anything},
+	{path: "apps/dht/resp", imports: anything},
 	{path: "apps/dht", imports: anything},
 	{path: "cmd/orwl", imports: anything},
 

@@ -1,0 +1,44 @@
+// Package table is the paper's distributed hash table as a library: many volumes, each
+// a resource that is used through its relaxed door, spread over the nodes of a run. Keys
+// and values are byte strings ([Strings]) or 64-bit numbers ([Numbers]).
+//
+//	t, err := table.NewStrings(ctx, table.Options{})
+//	ops := []table.Op{
+//		{Kind: table.Set, Key: []byte("greeting"), Value: []byte("hello")},
+//		{Kind: table.Get, Key: []byte("greeting")},
+//	}
+//	results := make([]table.Result, len(ops))
+//	t.Do(ctx, ops, results)
+//
+// # Who has what
+//
+// The hash of a key says in which volume it is, and rendezvous hashing which node keeps
+// that (spread.go). Any node may do anything: what is kept elsewhere goes there as one
+// message for each node and Do, and is done there by the goroutine that brings it.
+//
+// A node that is lost, or has closed its table, is a *[NodeLostError] for its keys, also
+// for what was under way, of which nobody knows whether it was done. All other keys are
+// as they were. There is never an answer that is wrong, and no copy to take over: who
+// needs the keys of lost nodes keeps snapshots.
+//
+// # Volumes
+//
+// A volume is bytes that hold everything, so a snapshot of the resource is one of the
+// table: [Open] and [OpenNumbers] read it. One of byte strings has buckets, chains of
+// records, and blocks of size classes for them (layout.go); when it has no room it moves
+// its records together, or doubles, up to Options.Most (room.go). One of numbers is the
+// paper's: a table and an overflow heap, package volume; it doubles, too. A volume that
+// is full is ErrFull for an op that needs room, and nothing is lost.
+//
+// A key that has expired is absent at once. Its memory is used again by who writes next
+// to it, by Len, or when room is short.
+//
+// # What orders what
+//
+// Each op is atomic, and linearizable per key. Who reads a number looks without a lock
+// first, and takes it if somebody writes just then (numbers_volume.go).
+//
+// A volume's lock is held by who is inside it, and nothing else is taken, sent or called
+// there, but Options.Hash and Options.Now. The mutex of an exchange is held for a moment,
+// and neither inside of a volume nor around a call's.
+package table

@@ -1,0 +1,191 @@
+package table
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/orwl/go-orwl/apps/dht/volume"
+)
+
+// TestFull fills volumes to the last block: then there is a clear error for that key
+// alone, nothing is lost, what is there can be read and changed, and after deletes it
+// goes on. The bound on what is not used holds.
+func TestFull(t *testing.T) {
+	for _, size := range []int{0, 20, 900, 5000} {
+		t.Run(fmt.Sprint(size), func(t *testing.T) {
+			table := newStrings(t, Options{Volumes: 2, First: leastVolume, Most: 256 << 10})[0]
+			value := strings.Repeat("v", size)
+			var kept []string
+			refused := ""
+			for i := 0; refused == ""; i++ {
+				key := fmt.Sprint("key ", i)
+				switch err := table.set(key, value); {
+				case errors.Is(err, ErrFull):
+					refused = key
+				case err != nil:
+					t.Fatal(err)
+				default:
+					kept = append(kept, key)
+				}
+			}
+			table.sound(t)
+			v := table.volumes[volumeOf(defaultHash([]byte(refused)), 2)]
+			b, _, _ := v.Snapshot(background, nil)
+			if live, room := vol(b).word(atLive), roomOf(256<<10); live+classSize(classOf(recordSize(10, size))) <= room-room/8 {
+				t.Errorf("it is full with %d of %d bytes in use", live, room)
+			}
+			for _, key := range kept {
+				if got, found, err := table.get(key); got != value || !found || err != nil {
+					t.Fatalf("%s is %q, %v, %v once it is full", key, got, found, err)
+				}
+			}
+			if _, found, err := table.get(refused); found || err != nil {
+				t.Errorf("what was refused is there: %v, %v", found, err)
+			}
+			if err := table.set(kept[0], value); err != nil {
+				t.Errorf("a value of the same length does not fit: %v", err)
+			}
+			for _, key := range kept[:len(kept)/2] {
+				if r := table.do(Op{Kind: Delete, Key: []byte(key)}); !r.Found || r.Err != nil {
+					t.Fatalf("deleting %s: %+v", key, r)
+				}
+			}
+			if err := table.set(refused, value); err != nil {
+				t.Errorf("after deletes: %v", err)
+			}
+			table.sound(t)
+		})
+	}
+}
+
+// TestChurn changes values of all lengths at random in volumes that are nearly full for
+// long, beside a map, some of them for a while only. What is refused changes nothing.
+func TestChurn(t *testing.T) {
+	m := &model{now: 1, keys: make(map[string]entry)}
+	table := newStrings(t, Options{Volumes: 2, First: leastVolume, Most: 64 << 10, Now: func() int64 { return m.now }})[0]
+	r := rand.New(rand.NewPCG(1, 2))
+	refused, done := 0, 0
+	for i := range 20000 {
+		m.now++
+		m.forget()
+		o := Op{Kind: Set, Key: fmt.Append(nil, r.IntN(400)), Value: bytes.Repeat([]byte{'x'}, r.IntN(1<<(5+r.IntN(7)))), Old: true}
+		switch r.IntN(8) {
+		case 0:
+			o.Expires = m.now + int64(r.IntN(500)+1)
+		case 1:
+			o.Kind = Delete
+		case 2:
+			o.Kind = Append
+			o.Value = o.Value[:len(o.Value)/4]
+		case 3:
+			o.Kind = Get
+		}
+		got := table.do(o)
+		if errors.Is(got.Err, ErrFull) {
+			refused++
+			continue
+		}
+		done++
+		if want := m.do(o); !same(got, want) {
+			t.Fatalf("step %d, %v of %s: %+v, want %+v", i, o.Kind, o.Key, got, want)
+		}
+		if i%50 == 0 {
+			table.sound(t)
+		}
+	}
+	if refused == 0 || done < refused {
+		t.Errorf("%d done, %d refused: it was not nearly full", done, refused)
+	}
+	for key, e := range m.keys {
+		if got, found, err := table.get(key); got != e.value || !found || err != nil {
+			t.Errorf("%s is %q, %v, %v; want %q", key, got, found, err, e.value)
+		}
+	}
+}
+
+// TestExpiredMakesRoom fills a volume with keys that then expire. They are out of the
+// way of others at once.
+func TestExpiredMakesRoom(t *testing.T) {
+	now := int64(1)
+	table := newStrings(t, Options{Volumes: 1, First: leastVolume, Most: 32 << 10, Now: func() int64 { return now }})[0]
+	value := bytes.Repeat([]byte{'v'}, 100)
+	fill := func() (n int) {
+		for {
+			r := table.do(Op{Kind: Set, Key: fmt.Append(nil, now, n), Value: value, Expires: now + 100})
+			if errors.Is(r.Err, ErrFull) {
+				return n
+			} else if r.Err != nil {
+				t.Fatal(r.Err)
+			}
+			n++
+		}
+	}
+	first := fill()
+	now += 100
+	if n, err := table.Len(background); n != 0 || err != nil {
+		t.Errorf("Len is %d, %v when all has expired", n, err)
+	}
+	if second := fill(); second != first {
+		t.Errorf("%d fit, and %d after those have expired", first, second)
+	}
+	now += 100
+	if third := fill(); third != first {
+		t.Errorf("%d fit, and %d after those have expired unseen", first, third)
+	}
+	table.sound(t)
+}
+
+// TestTooLong asks for what no volume can ever have.
+func TestTooLong(t *testing.T) {
+	table := newStrings(t, Options{Volumes: 1, First: leastVolume, Most: 64 << 10})[0]
+	if err := table.set("key", strings.Repeat("v", 60<<10)); !errors.Is(err, ErrTooLong) {
+		t.Errorf("Set: %v", err)
+	}
+	half := Op{Kind: Append, Key: []byte("key"), Value: bytes.Repeat([]byte{'v'}, 25<<10)}
+	if r := table.do(half); r.Err != nil || r.Number != 25<<10 {
+		t.Errorf("first Append: %+v", r)
+	}
+	half.Value = half.Value[:0:0]
+	half.Value = bytes.Repeat([]byte{'v'}, 50<<10)
+	if r := table.do(half); !errors.Is(r.Err, ErrTooLong) {
+		t.Errorf("second Append: %+v", r)
+	}
+	if v, _, _ := table.get("key"); len(v) != 25<<10 {
+		t.Errorf("%d bytes are left", len(v))
+	}
+	table.sound(t)
+}
+
+// TestNumbersFull fills a volume of numbers.
+func TestNumbersFull(t *testing.T) {
+	table := newNumbers(t, NumbersOptions{Options: Options{Volumes: 2, First: leastVolume, Most: 64 << 10}})[0]
+	refused := uint64(0)
+	for key := uint64(0); refused == 0; key++ {
+		switch inserted, err := table.Insert(background, key, ^key); {
+		case errors.Is(err, ErrFull) && errors.Is(err, volume.ErrFull):
+			refused = key
+		case err != nil || !inserted:
+			t.Fatal(inserted, err)
+		}
+	}
+	if n, err := table.Len(background); err != nil || n != int64(refused) || n < 1000 {
+		t.Errorf("%d keys, %v; want %d", n, err, refused)
+	}
+	for key := range refused {
+		if v, found, err := table.Get(background, key); v != ^key || !found || err != nil {
+			t.Fatalf("%d is %d, %v, %v once it is full", key, v, found, err)
+		}
+	}
+	for key := range refused {
+		if found, err := table.Delete(background, key); !found || err != nil {
+			t.Fatal(key, found, err)
+		}
+	}
+	if inserted, err := table.Insert(background, refused, 1); !inserted || err != nil {
+		t.Error("after deletes:", inserted, err)
+	}
+}

@@ -1,0 +1,119 @@
+package table
+
+import (
+	"encoding/binary"
+	"math/bits"
+)
+
+// A volume of byte strings is bytes that hold everything: whoever has them needs
+// nothing else to read them, on any machine. All numbers are little-endian, all
+// places multiples of 16, and 0 is no place.
+//
+//	┌────────┬───────────┬──────────────────────────────────────┬────────┐
+//	│ header │ buckets   │ heap: records and free blocks        │ never  │
+//	│        │ 8 each    │ side by side                         │ used   │
+//	└────────┴───────────┴──────────────────────────────────────┴────────┘
+//	0      headerSize    heap                                  bump    size
+//
+// A bucket is a link, the beginning of a chain of records:
+//
+//	 63 ........ 40   39 ............ 0
+//	tag of the hash │ place of the record / 16
+//
+// The tag is that of the record that the link leads to, so that a record is not looked
+// at in vain. A record, or a free block, is a block of a size of its class:
+//
+//	0   link to the next of the chain, or place of the next free block of the class
+//	8   length of the key, 4 bytes; of the value, 4 bytes
+//	16  when it expires, in Unix milliseconds; 0 never
+//	24  size of the block / 16, 4 bytes; 1 for a record and 0 for a free block, 4 bytes
+//	32  key, value
+const (
+	atMagic   = 0  // and version of the layout
+	atSize    = 8  // of the volume
+	atBuckets = 16 // how many there are, a power of two
+	atBump    = 24 // where the heap goes on
+	atRecords = 32 // how many there are, also expired ones
+	atLive    = 40 // bytes of blocks that are records
+	atSoonest = 48 // nothing expires before; 0: nothing expires
+	atFree    = 64 // first free block of each class
+
+	magic      = 0x31_6c_6f_76_6c_77_72_6f // "orwlvol1"
+	headerSize = atFree + 8*classes
+
+	atNext    = 0
+	atKeyLen  = 8
+	atValLen  = 12
+	atExpires = 16
+	atUnits   = 24
+	atUsed    = 28
+	recordAt  = 32 // where the key is
+
+	unit = 16 // of places and sizes
+
+	placeBits = 40
+	placeMask = 1<<placeBits - 1
+)
+
+// A volume is never smaller, nor larger: a place has 40 bits, and a key's or a value's
+// length 32.
+const (
+	leastVolume = 8 << 10
+	mostVolume  = 4 << 30
+)
+
+// heapShare is how many bytes of a volume there are for each bucket.
+const heapShare = 64
+
+// vol is the bytes of a volume, to which nobody else has access.
+type vol []byte
+
+func (v vol) word(at uint64) uint64       { return binary.LittleEndian.Uint64(v[at:]) }
+func (v vol) setWord(at, n uint64)        { binary.LittleEndian.PutUint64(v[at:], n) }
+func (v vol) half(at uint64) uint64       { return uint64(binary.LittleEndian.Uint32(v[at:])) }
+func (v vol) setHalf(at uint64, n uint64) { binary.LittleEndian.PutUint32(v[at:], uint32(n)) }
+
+// format makes the bytes an empty volume.
+func (v vol) format() {
+	buckets := bucketsOf(len(v))
+	clear(v[:headerSize+8*buckets])
+	v.setWord(atMagic, magic)
+	v.setWord(atSize, uint64(len(v)))
+	v.setWord(atBuckets, uint64(buckets))
+	v.setWord(atBump, v.heap())
+}
+
+// bucketsOf is how many buckets a volume of a size has.
+func bucketsOf(size int) int { return 1 << (bits.Len(uint(size/heapShare)) - 1) }
+
+func (v vol) buckets() uint64 { return v.word(atBuckets) }
+
+// heap is where the heap begins.
+func (v vol) heap() uint64 { return (headerSize + 8*v.buckets() + unit - 1) &^ (unit - 1) }
+
+// bucket is where the link of a hash's bucket is.
+func (v vol) bucket(hash uint64) uint64 { return headerSize + 8*(hash&(v.buckets()-1)) }
+
+// link is one to the record at a place, of a hash.
+func link(hash, place uint64) uint64 { return tag(hash) | place/unit }
+
+// tag is the part of a hash that stands in a link. Which volume and which bucket it is
+// say other bits.
+func tag(hash uint64) uint64 { return hash << 16 &^ placeMask }
+
+// place is where a link leads, 0 if nowhere.
+func place(link uint64) uint64 { return link & placeMask * unit }
+
+func (v vol) key(at uint64) []byte {
+	return v[at+recordAt : at+recordAt+v.half(at+atKeyLen)]
+}
+
+func (v vol) value(at uint64) []byte {
+	from := at + recordAt + v.half(at+atKeyLen)
+	return v[from : from+v.half(at+atValLen)]
+}
+
+func (v vol) expires(at uint64) int64 { return int64(v.word(at + atExpires)) }
+
+// blockSize is the size of the block at a place.
+func (v vol) blockSize(at uint64) uint64 { return v.half(at+atUnits) * unit }

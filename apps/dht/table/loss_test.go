@@ -1,0 +1,289 @@
+package table
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/orwl/launch"
+)
+
+func init() {
+	actors["member"] = func() int {
+		if err := member(os.Args[1]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			return 1
+		}
+		return 0
+	}
+}
+
+// member is a node of two tables that does nothing but be there, until its input ends.
+func member(root string) error {
+	nodes, err := orwl.Join(background, orwl.JoinOptions{Log: silent, Place: &launch.Place{Node: 1, Nodes: 2, Listen: "127.0.0.1:0", Root: root}})
+	if err != nil {
+		return err
+	}
+	if _, err = NewStrings(background, Options{Nodes: nodes}); err != nil {
+		return err
+	}
+	if _, err = NewNumbers(background, NumbersOptions{Options: Options{Nodes: nodes, Port: 1}}); err != nil {
+		return err
+	}
+	fmt.Println("ready")
+	_, err = io.Copy(io.Discard, os.Stdin)
+	return errors.Join(err, nodes.Close(background))
+}
+
+// spouse is a node whose other one is another process, which kill ends.
+func spouse(t testing.TB, o orwl.JoinOptions) (nodes *orwl.Nodes, ready func(), kill func()) {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	other := exec.Command(self)
+	other.Stderr = os.Stderr
+	in, _ := other.StdinPipe()
+	out, _ := other.StdoutPipe()
+	o.Log = silent
+	o.Place = &launch.Place{Nodes: 2, Listen: "127.0.0.1:0", Report: func(address string) error {
+		other.Args = append(other.Args, address)
+		other.Env = append(os.Environ(), roleVariable+"=member")
+		return other.Start()
+	}}
+	if nodes, err = orwl.Join(background, o); err != nil {
+		t.Fatal(err)
+	}
+	killed := false
+	t.Cleanup(func() {
+		in.Close()
+		if err := nodes.Close(background); err != nil && !killed {
+			t.Error(err)
+		}
+		if err := other.Wait(); err != nil && !killed {
+			t.Error(err)
+		}
+	})
+	return nodes, func() { _, _ = bufio.NewReader(out).ReadString('\n') }, func() {
+		killed = true
+		_ = other.Process.Kill()
+	}
+}
+
+// TestLoss kills the other node while clients work. What concerns its keys ends with an
+// error that names it, also what was under way; everything else goes on, and nothing is
+// wrong.
+func TestLoss(t *testing.T) {
+	nodes, ready, kill := spouse(t, orwl.JoinOptions{})
+	table := newStrings(t, Options{}, nodes)[0]
+	numbers := newNumbers(t, NumbersOptions{Options: Options{Port: 1}}, nodes)[0]
+	ready()
+	const keys = 500
+	ops, results := make([]Op, keys), make([]Result, keys)
+	for i := range ops {
+		key := fmt.Append(nil, "key ", i)
+		ops[i] = Op{Kind: Set, Key: key, Value: key}
+	}
+	table.Do(background, ops, results)
+	for i := range uint64(keys) {
+		if _, err := numbers.Set(background, i, i); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range ops {
+		if results[i].Err != nil {
+			t.Fatal(results[i].Err)
+		}
+		ops[i].Kind, ops[i].Value = Get, nil
+	}
+	home := func(i int) int { return table.homes[volumeOf(table.o.Hash(ops[i].Key), len(table.homes))] }
+
+	var all sync.WaitGroup
+	lost := make(chan struct{})
+	for range 3 {
+		all.Go(func() { // until all of the other's keys are lost
+			for results, over := make([]Result, keys), false; !over; {
+				clear(results)
+				table.Do(background, ops, results)
+				over = true
+				for i, r := range results {
+					gone := (*NodeLostError)(nil)
+					switch {
+					case errors.As(r.Err, &gone):
+						if home(i) != 1 || gone.Node != 1 {
+							t.Errorf("%s, kept by node %d: %v", ops[i].Key, home(i), r.Err)
+						}
+					case r.Err != nil || string(r.Value) != string(ops[i].Key):
+						t.Errorf("%s is %q, %v", ops[i].Key, r.Value, r.Err)
+					default:
+						over = over && home(i) == 0
+					}
+				}
+			}
+		})
+	}
+	kill()
+	go func() { all.Wait(); close(lost) }()
+	<-lost
+
+	here := 0
+	for i := range uint64(keys) {
+		v, found, err := numbers.Get(background, i)
+		switch gone := (*NodeLostError)(nil); {
+		case numbers.homes[volumeOf(numbers.spread(i), len(numbers.homes))] == 0:
+			if here++; err != nil || !found || v != i {
+				t.Errorf("%d is %d, %v, %v", i, v, found, err)
+			}
+		case !errors.As(err, &gone) || !strings.Contains(err.Error(), "node 1"):
+			t.Errorf("%d is %d, %v, %v", i, v, found, err)
+		}
+	}
+	if here == 0 || here == keys {
+		t.Errorf("node 0 has %d of %d keys", here, keys)
+	}
+	for i := range ops {
+		if home(i) == 0 {
+			if r := table.do(Op{Kind: Append, Key: ops[i].Key, Value: []byte("!")}); r.Err != nil || r.Number != int64(len(ops[i].Key)+1) {
+				t.Errorf("%s is changed: %+v", ops[i].Key, r)
+			}
+		}
+	}
+	gone := (*NodeLostError)(nil)
+	if _, err := table.Len(background); !errors.As(err, &gone) {
+		t.Errorf("Len: %v", err)
+	}
+	if _, err := numbers.Len(background); !errors.As(err, &gone) {
+		t.Errorf("Len of numbers: %v", err)
+	}
+	if err := numbers.All(background, func(uint64, uint64) bool { return true }); !errors.As(err, &gone) {
+		t.Errorf("All: %v", err)
+	}
+}
+
+// TestClose closes the table on one of two nodes. The other one is told, and this one's
+// calls end.
+func TestClose(t *testing.T) {
+	nodes := crew(t, 2)
+	tables := newStrings(t, Options{}, nodes...)
+	if err := tables[1].Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := tables[1].Close(); !errors.Is(err, ErrClosed) {
+		t.Errorf("second Close: %v", err)
+	}
+	for i := range 200 {
+		err := tables[0].set(fmt.Sprint(i), "v")
+		if gone := (*NodeLostError)(nil); err != nil && (!errors.As(err, &gone) || gone.Node != 1 || !errors.Is(err, ErrClosed)) {
+			t.Errorf("key %d: %v", i, err)
+		}
+		if err := tables[1].set(fmt.Sprint(i), "v"); err != nil && !errors.Is(err, ErrClosed) {
+			t.Errorf("key %d, where it was closed: %v", i, err)
+		}
+	}
+	if _, err := tables[0].Len(background); !errors.Is(err, ErrClosed) {
+		t.Errorf("Len: %v", err)
+	}
+}
+
+// TestContext ends the context of a Do, before it begins and while another node has not
+// answered.
+func TestContext(t *testing.T) {
+	nodes := crew(t, 2)
+	tables := newStrings(t, Options{Volumes: 8}, nodes...)
+	stop := errors.New("stop")
+	ctx, cancel := context.WithCancelCause(background)
+	volume := 0
+	for tables[0].homes[volume] != 1 {
+		volume++
+	}
+	in, err := tables[1].volumes[volume].Knock(background, 1) // nobody gets an answer of it
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := 0
+	for volumeOf(defaultHash(fmt.Append(nil, key)), 8) != volume {
+		key++
+	}
+	ops, results := []Op{{Kind: Get, Key: fmt.Append(nil, key)}}, make([]Result, 1)
+	done := make(chan struct{})
+	go func() {
+		tables[0].Do(ctx, ops, results)
+		close(done)
+	}()
+	cancel(stop)
+	<-done
+	if !errors.Is(results[0].Err, stop) {
+		t.Errorf("it ends with %v", results[0].Err)
+	}
+	tables[0].Do(ctx, ops, results)
+	if !errors.Is(results[0].Err, stop) {
+		t.Errorf("one that comes later ends with %v", results[0].Err)
+	}
+	in.Leave()
+	if _, found, err := tables[0].get(string(ops[0].Key)); found || err != nil {
+		t.Errorf("and then: %v, %v", found, err)
+	}
+}
+
+// TestOtherOptions makes tables that are not the same.
+func TestOtherOptions(t *testing.T) {
+	nodes := crew(t, 2)
+	var all sync.WaitGroup
+	for i, n := range nodes {
+		all.Go(func() {
+			_, err := NewStrings(background, Options{Nodes: n, Volumes: 4 + i})
+			if err == nil || !strings.Contains(err.Error(), "same options") {
+				t.Errorf("node %d: %v", i, err)
+			}
+		})
+	}
+	all.Wait()
+	if _, err := NewStrings(background, Options{Nodes: nodes[0], Volumes: 4}); err == nil || !strings.Contains(err.Error(), "port 0") {
+		t.Errorf("a second table on one port: %v", err)
+	}
+}
+
+// TestLargeMessages asks for more than a message holds, there and back.
+func TestLargeMessages(t *testing.T) {
+	nodes := crew(t, 2)
+	table := newStrings(t, Options{}, nodes...)[0]
+	value := strings.Repeat("v", 300<<10)
+	ops := make([]Op, 60)
+	for i := range ops {
+		ops[i] = Op{Kind: Set, Key: fmt.Append(nil, i), Value: []byte(value)}
+	}
+	results := make([]Result, len(ops))
+	table.Do(background, ops, results)
+	for i := range ops {
+		if results[i].Err != nil {
+			t.Fatal(results[i].Err)
+		}
+		ops[i].Kind, ops[i].Value = Get, nil
+	}
+	table.Do(background, ops, results)
+	for i, r := range results {
+		if r.Err != nil || string(r.Value) != value {
+			t.Errorf("key %d: %d bytes, %v", i, len(r.Value), r.Err)
+		}
+	}
+	many := make([]Op, 3*mostOps)
+	for i := range many {
+		many[i] = Op{Kind: Add, Key: []byte("counter " + fmt.Sprint(i%3)), Number: 1}
+	}
+	results = make([]Result, len(many))
+	table.Do(background, many, results)
+	for i, r := range results {
+		if r.Err != nil || r.Number != int64(i/3+1) {
+			t.Fatalf("op %d: %+v, want %d", i, r, i/3+1)
+		}
+	}
+}

@@ -1,0 +1,120 @@
+package table
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Kind is what an Op does.
+type Kind uint8
+
+// The kinds. What a Result tells of each stands beside it.
+const (
+	// Get is to know a value: Value, Found, Expires.
+	Get Kind = iota + 1
+	// Set gives a key a value, if Op.If holds. Op.Keep keeps the old expiry. Done says
+	// whether it was set; with Op.Old, Value and Found are what was there before.
+	Set
+	// Delete takes a key away: Found.
+	Delete
+	// Add adds Op.Number to the decimal integer that the value is, 0 if there is none,
+	// and keeps the expiry: Number is the sum. ErrNotInteger, ErrOverflow.
+	Add
+	// Append appends Op.Value to the value, and keeps the expiry: Number is the length
+	// after it.
+	Append
+	// Length is how long the value is: Number, 0 if there is none; Found.
+	Length
+	// Expire sets when the key expires, 0 for never: Found, Done; Expires is what it
+	// was before. With a moment that has passed the key is absent from now on.
+	Expire
+	// Exists is to know of a key: Found, Expires.
+	Exists
+
+	kindEnd
+)
+
+// Condition is when a Set sets.
+type Condition uint8
+
+// The conditions.
+const (
+	// Always is no condition.
+	Always Condition = iota
+	// Absent is that there is no such key.
+	Absent
+	// Present is that there is.
+	Present
+	// Equal is that there is, and that its value is Op.Compare.
+	Equal
+
+	conditionEnd
+)
+
+// Op is something to do with one key, atomically.
+type Op struct {
+	Kind    Kind
+	If      Condition // of a Set
+	Keep    bool      // of a Set: the old expiry
+	Old     bool      // of a Set: the old value is asked for
+	Key     []byte
+	Value   []byte
+	Compare []byte // what Equal compares with
+	Number  int64
+	Expires int64 // Unix milliseconds, 0 never
+}
+
+// writes reports whether the op may change something.
+func (o *Op) writes() bool {
+	switch o.Kind {
+	case Get, Length, Exists:
+		return false
+	}
+	return true
+}
+
+// Result is what became of an Op.
+type Result struct {
+	// Value is appended to what Value was, so that the caller's buffer is used again:
+	// give buffer[:0]. The rest is set anew.
+	Value   []byte
+	Number  int64
+	Expires int64 // Unix milliseconds, 0 never
+	Found   bool
+	Done    bool
+	// Err is of this op alone, of which then nothing was done, unless it is a
+	// *NodeLostError or a context's: then it may have been done.
+	Err error
+}
+
+// What can be wrong with an op.
+var (
+	// ErrFull is a volume without room for what was to be stored.
+	ErrFull = errors.New("table: volume is full: delete something, or give Options.Most more")
+	// ErrTooLong is a key or a value that no volume takes.
+	ErrTooLong = errors.New("table: key or value is too long")
+	// ErrNotInteger is an Add to a value that is no decimal integer of 64 bits.
+	ErrNotInteger = errors.New("table: value is not an integer of 64 bits")
+	// ErrOverflow is an Add whose sum is no integer of 64 bits.
+	ErrOverflow = errors.New("table: sum is not an integer of 64 bits")
+	// ErrOp is an op that does not exist.
+	ErrOp = errors.New("table: no such op: make it of the constants of Kind and Condition, with an expiry of 0 or later")
+	// ErrClosed is the use of a table that was closed.
+	ErrClosed = errors.New("table: closed")
+	// ErrDamaged is a volume whose bytes are not one.
+	ErrDamaged = errors.New("table: damaged volume")
+)
+
+// NodeLostError is the loss of the node that has the key: whether a write was done
+// before, nobody knows.
+type NodeLostError struct {
+	Node int
+	Why  error
+}
+
+func (e *NodeLostError) Error() string {
+	return fmt.Sprintf("table: node %d, which has the key, is lost: %v", e.Node, e.Why)
+}
+
+// Unwrap is why.
+func (e *NodeLostError) Unwrap() error { return e.Why }

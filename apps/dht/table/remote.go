@@ -1,0 +1,115 @@
+package table
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/orwl/go-orwl/net/wire"
+)
+
+// byteOps are the ops of a Do.
+type byteOps struct {
+	ops     []Op
+	results []Result
+}
+
+func (a byteOps) length(i int32) int {
+	o := &a.ops[i]
+	return len(o.Key) + len(o.Value) + len(o.Compare) + 32
+}
+
+func (a byteOps) encode(i int32, b []byte) []byte { return a.ops[i].encode(b) }
+
+func (a byteOps) parse(i int32, from *wire.Reader) error { return a.results[i].parse(from) }
+
+func (a byteOps) fail(i int32, err error) {
+	a.results[i] = Result{Value: a.results[i].Value, Err: err}
+}
+
+// service is what serves one question: memory that is used again.
+type service struct {
+	ops     []Op
+	results []Result
+	body    []byte
+}
+
+var services = sync.Pool{New: func() any { return new(service) }}
+
+// mostKeptValue is how long a value is whose memory is kept.
+const mostKeptValue = 4 << 10
+
+// clear makes the service one that refers to nothing.
+func (s *service) clear() {
+	clear(s.ops)
+	for i := range s.results {
+		v := s.results[i].Value
+		if cap(v) > mostKeptValue {
+			v = nil
+		}
+		s.results[i] = Result{Value: v[:0]}
+	}
+	s.ops, s.body = s.ops[:0], s.body[:0]
+	if cap(s.body) > 1<<20 {
+		s.body = nil
+	}
+	if cap(s.ops) > mostKeptOps {
+		s.ops, s.results = nil, nil
+	}
+}
+
+// serve does what another node asks.
+func (t *Strings) serve(from int, h head, body *wire.Reader) error {
+	s := services.Get().(*service)
+	defer func() {
+		s.clear()
+		services.Put(s)
+	}()
+	switch h.what {
+	case askOps:
+		return t.serveOps(s, from, h, body)
+	case askScan:
+		return t.serveScan(s, from, h, body)
+	}
+	return t.serveAll(from, h, body, t.lengthHere, t.clearHere)
+}
+
+// serveOps does ops that another node asks for.
+func (t *Strings) serveOps(s *service, from int, h head, body *wire.Reader) error {
+	b := t.batches.Get().(*batch)
+	defer func() {
+		b.clear()
+		t.batches.Put(b)
+	}()
+	for i := range h.count {
+		s.ops = append(s.ops, Op{})
+		o := &s.ops[i]
+		if err := o.parse(body); err != nil {
+			return err
+		}
+		hash := t.o.Hash(o.Key)
+		v := volumeOf(hash, len(t.homes))
+		if t.volumes[v] == nil {
+			return fmt.Errorf("%w: key %.40q is kept by node %d", errMalformed, o.Key, t.homes[v])
+		}
+		b.add(i, v, hash, o.writes())
+	}
+	if err := body.Done(); err != nil {
+		return fmt.Errorf("%w: %w", errMalformed, err)
+	}
+	for len(s.results) < len(s.ops) {
+		s.results = append(s.results, Result{})
+	}
+	t.near(context.Background(), b, s.ops, s.results)
+	count := 0
+	for i := range s.ops {
+		if len(s.body) > 0 && len(s.body)+len(s.results[i].Value) > mostMessage {
+			t.others.reply(from, part, h.number, count, s.body)
+			s.body, count = s.body[:0], 0
+		}
+		s.body = s.results[i].encode(s.body)
+		count++
+	}
+	t.others.reply(from, answer, h.number, count, s.body)
+	return nil
+}

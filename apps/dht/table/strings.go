@@ -1,0 +1,146 @@
+package table
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/orwl/go-orwl/resource"
+)
+
+// Strings is a table of keys and values that are byte strings. Its methods may be
+// called by any goroutine, on any node.
+type Strings struct{ *roster }
+
+// NewStrings makes a table, together with all other nodes of Options.Nodes, which call
+// it too.
+func NewStrings(ctx context.Context, o Options) (*Strings, error) {
+	o = o.withDefaults()
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	t := new(Strings)
+	var err error
+	t.roster, err = newRoster(o, func(number int) (*resource.Resource, error) {
+		return newHome(ctx, number, o.First, &o, func(b []byte) { vol(b).format() })
+	})
+	if err == nil {
+		err = t.meet(ctx, "strings", t.serve)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return t, nil
+}
+
+// check is what is wrong with an op, if anything.
+func (o *Op) check() error {
+	switch {
+	case o.Kind == 0 || o.Kind >= kindEnd || o.If >= conditionEnd || o.Expires < 0:
+		return ErrOp
+	case len(o.Compare) > mostRecord || recordSize(len(o.Key), len(o.Value)) > mostRecord:
+		return ErrTooLong
+	}
+	return nil
+}
+
+// Do executes ops, each atomically, with results[i] for ops[i]; those on one key in
+// their order, others in any. One access of a volume's lock is for all ops there, and
+// one message for all of a node's, unless they are very large. Results must be as many
+// as ops, and nobody else may use either meanwhile.
+func (t *Strings) Do(ctx context.Context, ops []Op, results []Result) {
+	if len(results) < len(ops) {
+		panic(fmt.Sprintf("table: Do of %d ops with %d results", len(ops), len(results)))
+	}
+	if len(ops) == 1 && t.alone(ctx, &ops[0], &results[0]) {
+		return
+	}
+	b := t.batches.Get().(*batch)
+	for i := range ops {
+		r := &results[i]
+		*r = Result{Value: r.Value}
+		if r.Err = ops[i].check(); r.Err != nil {
+			b.skip()
+			continue
+		}
+		hash := t.o.Hash(ops[i].Key)
+		b.add(i, t.group(hash), hash, ops[i].writes())
+	}
+	if t.others == nil {
+		t.near(ctx, b, ops, results)
+	} else {
+		all := byteOps{ops, results}
+		t.afar(ctx, b, all)
+		t.near(ctx, b, ops, results)
+		t.await(ctx, b, all)
+	}
+	b.clear()
+	t.batches.Put(b)
+}
+
+// alone does a single op, if this node has its key.
+func (t *Strings) alone(ctx context.Context, o *Op, r *Result) bool {
+	*r = Result{Value: r.Value}
+	if r.Err = o.check(); r.Err != nil {
+		return true
+	}
+	hash := t.o.Hash(o.Key)
+	home := t.volumes[volumeOf(hash, len(t.homes))]
+	if home == nil {
+		return false
+	}
+	in, err := home.Knock(ctx, modeOf(o.writes()))
+	if err != nil {
+		r.Err = err
+		return true
+	}
+	if o.writes() {
+		t.change(in, in.Bytes(), o, r, hash)
+	} else {
+		vol(in.Bytes()).look(o, r, hash, t.o.Now)
+	}
+	in.Leave()
+	return true
+}
+
+// near does what is to be done in this node's volumes.
+func (t *Strings) near(ctx context.Context, b *batch, ops []Op, results []Result) {
+	for _, group := range b.touched {
+		if int(group) < len(t.homes) {
+			t.inside(ctx, b, int(group), ops, results)
+		}
+	}
+}
+
+// inside does all ops of a batch in one volume.
+func (t *Strings) inside(ctx context.Context, b *batch, group int, ops []Op, results []Result) {
+	in, err := t.volumes[group].Knock(ctx, modeOf(b.groups[group].writes))
+	if err != nil {
+		for i := range b.each(group) {
+			results[i].Err = err
+		}
+		return
+	}
+	v := vol(in.Bytes())
+	for i := b.groups[group].head; i >= 0; i = b.next[i] {
+		if ops[i].writes() {
+			v = t.change(in, v, &ops[i], &results[i], b.hashes[i])
+		} else {
+			v.look(&ops[i], &results[i], b.hashes[i], t.o.Now)
+		}
+	}
+	in.Leave()
+}
+
+// change does an op that may change the volume, and returns the volume as it is then.
+func (t *Strings) change(in resource.Inside, v vol, o *Op, r *Result, hash uint64) vol {
+	for {
+		needs := v.change(o, r, hash, t.o.Now)
+		if needs == 0 {
+			return v
+		}
+		*r = Result{Value: r.Value}
+		if v, r.Err = makeRoom(in, v, needs, &t.o); r.Err != nil {
+			return v
+		}
+	}
+}

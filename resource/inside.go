@@ -1,0 +1,77 @@
+package resource
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// ErrNotInside is the use of an Inside that has left, or that only reads where it
+// would have to write.
+var ErrNotInside = errors.New("resource: not inside for writing: knock for writing, and leave last")
+
+// Inside is an access by the relaxed door, from [Resource.Knock] to Leave: what
+// ReadRelaxed and WriteRelaxed do, for those to whom a function is in the way. It is
+// a value so that an access allocates nothing, and is used by one goroutine, once.
+//
+//	in, err := r.Knock(ctx, resource.Write)
+//	if err != nil {
+//		return err
+//	}
+//	b := in.Bytes()
+//	...
+//	in.Leave()
+//
+// The leaf rule holds as for any relaxed access. Whoever panics inside, and goes on,
+// has locked everybody out for good.
+type Inside struct {
+	r    *Resource
+	g    *guard
+	mode Mode
+}
+
+// Knock returns when the relaxed door is open, for reading beside other readers, or
+// for writing alone. If it is open, whatever has been written is seen.
+func (r *Resource) Knock(ctx context.Context, m Mode) (Inside, error) {
+	if m > Write {
+		return Inside{}, fmt.Errorf("resource: %q: Knock for mode %d: want Read or Write", r.name, m)
+	}
+	g, err := r.knock(ctx, m)
+	if err != nil {
+		return Inside{}, r.relaxedError("knock", m, err)
+	}
+	if m == Write {
+		r.own()
+	}
+	return Inside{r, g, m}, nil
+}
+
+// Bytes are the resource's, until Leave or Resize: not to be changed by who reads.
+func (i Inside) Bytes() []byte { return i.r.bytes[:len(i.r.bytes):len(i.r.bytes)] }
+
+// Resize changes how many bytes the resource has, as Place.Resize does, and returns
+// them: what there is of the old ones, then zeros. Slices of the old ones keep what
+// they hold, but for guarded memory, and memory of a Site's Allocator.
+func (i Inside) Resize(size int) ([]byte, error) {
+	switch {
+	case i.r == nil || i.mode != Write:
+		return nil, ErrNotInside
+	case !validSize(size):
+		return nil, fmt.Errorf("resource: %q: %w", i.r.name, sizeError(size))
+	case size != len(i.r.bytes):
+		if err := i.r.resize(size); err != nil {
+			return nil, fmt.Errorf("resource: %q: %w", i.r.name, err)
+		}
+	}
+	return i.Bytes(), nil
+}
+
+// Leave ends the access. If it was for writing, the bytes count as written.
+func (i Inside) Leave() {
+	if i.mode == Write {
+		i.r.committed(nil)
+		i.g.locks.Relaxed.Unlock()
+		return
+	}
+	i.g.locks.Relaxed.RUnlock()
+}
