@@ -4,25 +4,11 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
-	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 )
-
-// TestMain makes the test binary the other processes of a contest, too.
-func TestMain(m *testing.M) {
-	if started, err := benchProcess(); started {
-		if err != nil {
-			fmt.Fprintln(os.Stderr, err)
-			os.Exit(1)
-		}
-		os.Exit(0)
-	}
-	os.Setenv("GORACE", os.Getenv("GORACE")+" atexit_sleep_ms=0") // of those processes: the race detector's default is a second
-	os.Exit(m.Run())
-}
 
 // dht executes a command line that must end with a code, and returns what it says.
 func dht(t *testing.T, code int, line string) (out, complaints string) {

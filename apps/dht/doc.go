@@ -1,8 +1,13 @@
-// Command dht is the distributed hash table of "High-Performance Distributed RMA
-// Locks" (HPDC'16, §5.3):
+// Command dht is the distributed hash table as a program: `dht serve` is a server
+// that redis clients speak to, `dht bench` the paper's benchmark of one volume.
 //
-//	dht bench     look up and insert elements of one volume from all other ranks, as the paper does
+//	go run ./apps/dht serve
+//	redis-cli set k v
 //
-// Each has -h. It exits with 0 when all is well, 1 when something went wrong, and 2
-// when it was not asked properly.
+// A server alone keeps the table itself; `-nodes N` starts N processes that share
+// one, each of which serves all keys. The table is apps/dht/table, its Redis face
+// apps/dht/resp.
+//
+// The order of locks is that of the packages below: nothing here holds one while it
+// calls them.
 package main

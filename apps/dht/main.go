@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
+
+	"github.com/orwl/go-orwl/orwl/launch"
 )
 
 // command is one of the things that dht does.
@@ -16,8 +19,9 @@ type command struct {
 	run func(f *flag.FlagSet, args []string, out io.Writer) error
 }
 
-func commands() []command {
+func commands(complaints io.Writer) []command {
 	return []command{
+		{"serve", "serve a hash table to redis clients", serveTo(complaints)},
 		{"bench", "look up and insert elements of one volume from all other ranks, as the paper does", runBench},
 	}
 }
@@ -42,27 +46,30 @@ func main() {
 
 // execute runs one command line and returns its exit code.
 func execute(args []string, out, complaints io.Writer) int {
+	all := commands(complaints)
 	if len(args) == 0 {
-		overview(complaints)
+		overview(complaints, all)
 		return exitUsage
 	}
 	if args[0] == "-h" || args[0] == "-help" || args[0] == "--help" || args[0] == "help" {
-		overview(out)
+		overview(out, all)
 		return exitOK
 	}
-	for _, c := range commands() {
+	names := make([]string, 0, len(all))
+	for _, c := range all {
 		if c.name == args[0] {
 			return c.call(args[1:], out, complaints)
 		}
+		names = append(names, c.name)
 	}
-	fmt.Fprintf(complaints, "dht: no command %q: want bench; dht -h tells more\n", args[0])
+	fmt.Fprintf(complaints, "dht: no command %q: want %s; dht -h tells more\n", args[0], strings.Join(names, " or "))
 	return exitUsage
 }
 
-func overview(w io.Writer) {
+func overview(w io.Writer, all []command) {
 	fmt.Fprintln(w, "usage: dht COMMAND [FLAGS]")
 	fmt.Fprintln(w)
-	for _, c := range commands() {
+	for _, c := range all {
 		fmt.Fprintf(w, "  %-8s %s\n", c.name, c.about)
 	}
 	fmt.Fprintln(w, "\ndht COMMAND -h shows a command's flags.")
@@ -88,6 +95,10 @@ func (c command) call(args []string, out, complaints io.Writer) int {
 		return exitUsage
 	default:
 		fmt.Fprintf(complaints, "dht %s: %v\n", c.name, err)
+		var failed *launch.NodeError
+		if errors.As(err, &failed) {
+			return failed.ExitCode()
+		}
 		return exitBad
 	}
 }

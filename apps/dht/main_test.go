@@ -1,0 +1,280 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/orwl/go-orwl/orwl/launch"
+)
+
+// asProgram makes this test the program, for those that start processes.
+const asProgram = "ORWL_DHT_TEST_PROGRAM"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+		return
+	}
+	// Or another process of a contest.
+	if started, err := benchProcess(); started {
+		if err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	}
+	os.Setenv("GORACE", os.Getenv("GORACE")+" atexit_sleep_ms=0") // of those processes: the race detector's default is a second
+	os.Exit(m.Run())
+}
+
+// program is dht as a process of its own. patience ends one that hangs.
+func program(t *testing.T, env []string, args ...string) *exec.Cmd {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	t.Cleanup(cancel)
+	c := exec.CommandContext(ctx, os.Args[0], args...)
+	c.Env = append(append(os.Environ(), asProgram+"=1"), env...)
+	return c
+}
+
+const patience = time.Minute
+
+func TestCommandLine(t *testing.T) {
+	for _, row := range []struct {
+		args      string
+		code      int
+		out, said string // something in each; nothing else if empty
+	}{
+		{"", exitUsage, "", "usage: dht COMMAND"},
+		{"-h", exitOK, "serve    serve a hash table", ""},
+		{"help", exitOK, "bench ", ""},
+		{"frob", exitUsage, "", `dht: no command "frob": want serve or bench; dht -h tells more`},
+		{"serve -h", exitOK, "-password-file FILE", ""},
+		{"serve x", exitUsage, "", `dht serve: unexpected argument "x"`},
+		{"serve -frob", exitUsage, "", "dht serve: flag provided but not defined: -frob"},
+		{"serve -addr x", exitUsage, "", `-addr is "x", want HOST:PORT such as 127.0.0.1:6379`},
+		{"serve -addr 127.0.0.1:65536", exitUsage, "", "want a port from 0 to 65535"},
+		{"serve -addr :0", exitUsage, "", `-addr is ":0", where other machines can connect: set a password by -password-file or DHT_PASSWORD`},
+		{"serve -addr 0.0.0.0:0", exitUsage, "", "where other machines can connect"},
+		{"serve -addr 127.0.0.1:65535 -nodes 2", exitUsage, "", "leaves no port for node 1"},
+		{"serve -clients 0", exitUsage, "", "-clients is 0, want 1 to 65536"},
+		{"serve -bulk 1", exitUsage, "", "-bulk is 1, want 64 to 536870912"},
+		{"serve -idle 1us", exitUsage, "", "-idle is 1µs, want 0 or at least 1ms"},
+		{"serve -nodes 65", exitUsage, "", "-nodes is 65, want 0 to 64"},
+		{"serve -volumes 65537", exitUsage, "", "-volumes is 65537, want 0 to 65536"},
+		{"serve -memory 1 -volumes 1000", exitUsage, "", "which gives a volume 1040 bytes, want 8192 to 4294967296"},
+		{"serve -guard MCS", exitUsage, "", `-guard is "MCS", want foMPI-RW, RMA-RW`},
+		{"serve -password-file nothing", exitUsage, "", `-password-file is "nothing": no such file or directory`},
+	} {
+		var out, said strings.Builder
+		code := execute(strings.Fields(row.args), &out, &said)
+		if code != row.code {
+			t.Errorf("dht %s: exit code %d, want %d", row.args, code, row.code)
+		}
+		for _, stream := range []struct{ name, got, want string }{{"stdout", out.String(), row.out}, {"stderr", said.String(), row.said}} {
+			if !strings.Contains(stream.got, stream.want) || stream.want == "" && stream.got != "" {
+				t.Errorf("dht %s: %s has %q, want %q in it", row.args, stream.name, stream.got, stream.want)
+			}
+		}
+		if row.code == exitUsage && row.args != "" && strings.Count(said.String(), "\n") > 2 {
+			t.Errorf("dht %s: says more than a line and where help is:\n%s", row.args, said.String())
+		}
+	}
+}
+
+func TestPassword(t *testing.T) {
+	file := func(text string) string {
+		path := filepath.Join(t.TempDir(), "password")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	variable := func(text string, set bool) func(string) (string, bool) {
+		return func(name string) (string, bool) {
+			if name != "DHT_PASSWORD" {
+				t.Errorf("asks for the variable %s", name)
+			}
+			return text, set
+		}
+	}
+	unset := variable("", false)
+	for _, row := range []struct {
+		file   string
+		lookup func(string) (string, bool)
+		want   string
+		err    string
+	}{
+		{"", unset, "", ""},
+		{"", variable("secret", true), "secret", ""},
+		{"", variable("", true), "", "is set and empty"},
+		{file("secret\r\nmore\n"), unset, "secret", ""},
+		{file(" with space"), variable("other", true), " with space", ""},
+		{file("\n"), unset, "", "first line is empty"},
+		{file(""), unset, "", "first line is empty"},
+		{file(strings.Repeat("x", 5000)), unset, "", "longer than 4096 bytes"},
+		{t.TempDir(), unset, "", "is a directory"},
+	} {
+		o := serveFlags{passwordFile: row.file}
+		got, err := o.password(row.lookup)
+		if got != row.want || (err == nil) != (row.err == "") || err != nil && !strings.Contains(err.Error(), row.err) {
+			t.Errorf("password in %q: %q, %v; want %q, %q", row.file, got, err, row.want, row.err)
+		}
+	}
+}
+
+// TestAddress keeps a server without a password from others.
+func TestAddress(t *testing.T) {
+	for _, row := range []struct {
+		addr, password string
+		node           int
+		want           string // or nothing
+	}{
+		{"127.0.0.1:7000", "", 0, "127.0.0.1:7000"}, {"127.0.0.1:7000", "", 3, "127.0.0.1:7003"}, {"127.0.0.1:0", "", 3, "127.0.0.1:0"},
+		{"[::1]:7000", "", 0, "[::1]:7000"}, {"127.9.9.9:7000", "", 0, "127.9.9.9:7000"},
+		{":7000", "", 0, ""}, {"0.0.0.0:7000", "", 0, ""}, {"[::]:7000", "", 0, ""}, {"192.0.2.1:7000", "", 0, ""},
+		{"192.0.2.1:7000", "x", 0, "192.0.2.1:7000"}, {":7000", "x", 1, ":7001"},
+	} {
+		o := serveFlags{addr: row.addr}
+		got, err := o.address(row.node, row.password)
+		if (err == nil) != (row.want != "") || err == nil && got.String() != row.want {
+			t.Errorf("node %d at %q with password %q: %v, %v; want %q", row.node, row.addr, row.password, got, err, row.want)
+		}
+	}
+}
+
+// TestNodesAgree refuses what contradicts a run that this process was started in.
+func TestNodesAgree(t *testing.T) {
+	f := flag.NewFlagSet("", flag.ContinueOnError)
+	var o serveFlags
+	o.define(f)
+	if err := f.Parse([]string{"-nodes", "3"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := o.check(launch.Place{Nodes: 2}); err == nil || !strings.Contains(err.Error(), "-nodes is 3, want 2, or no -nodes") {
+		t.Errorf("-nodes 3 in a run of 2: %v", err)
+	}
+	if err := o.check(launch.Place{Nodes: 3}); err != nil {
+		t.Errorf("-nodes 3 in a run of 3: %v", err)
+	}
+}
+
+// line is a line of the server's log.
+type line struct {
+	Msg, Address string
+	Node, Nodes  int
+}
+
+// started waits until all nodes of a server serve, and returns where.
+func started(t *testing.T, log io.Reader, nodes int) map[int]string {
+	t.Helper()
+	at := make(map[int]string)
+	lines := bufio.NewScanner(log)
+	for len(at) < nodes && lines.Scan() {
+		_, text, _ := strings.Cut(lines.Text(), "{")
+		var l line
+		if err := json.Unmarshal([]byte("{"+text), &l); err != nil {
+			t.Fatalf("the server says %q", lines.Text())
+		}
+		if l.Msg == "serving redis clients" {
+			at[l.Node] = l.Address
+		}
+	}
+	if len(at) < nodes {
+		t.Fatalf("%d of %d nodes serve", len(at), nodes)
+	}
+	go io.Copy(io.Discard, log)
+	return at
+}
+
+// say sends a line and returns a line.
+func say(t *testing.T, addr, text string) string {
+	t.Helper()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(patience))
+	fmt.Fprintf(c, "%s\r\n", text)
+	reply, err := bufio.NewReader(c).ReadString('\n')
+	if err != nil {
+		t.Fatalf("%s: %v", text, err)
+	}
+	return strings.TrimSpace(reply)
+}
+
+// TestServe serves, refuses to serve twice, and ends when it is asked to.
+func TestServe(t *testing.T) {
+	c := program(t, []string{"DHT_PASSWORD=secret"}, "serve", "-addr", "127.0.0.1:0")
+	log, err := c.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	addr := started(t, log, 1)[0]
+	if got := say(t, addr, "GET k"); !strings.HasPrefix(got, "-NOAUTH") {
+		t.Errorf("a stranger heard %q", got)
+	}
+	if got := say(t, addr, "AUTH secret\r\nSET k v"); got != "+OK" {
+		t.Errorf("the password is answered with %q", got)
+	}
+	out, err := program(t, nil, "serve", "-addr", addr).CombinedOutput()
+	if want := "dht serve: " + addr + " is taken: end what listens there, or choose another by -addr\n"; string(out) != want {
+		t.Errorf("a second server says %q, %v; want %q", out, err, want)
+	}
+	if err := c.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Wait(); err != nil {
+		t.Errorf("the interrupted server ended with %v", err)
+	}
+}
+
+// TestServeNodes asks one node for what another was told.
+func TestServeNodes(t *testing.T) {
+	c := program(t, nil, "serve", "-addr", "127.0.0.1:0", "-nodes", "2")
+	log, err := c.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	at := started(t, log, 2)
+	for i := range 100 {
+		if got := say(t, at[i%2], fmt.Sprintf("SET key%d %d", i, i)); got != "+OK" {
+			t.Fatalf("node %d answered %q", i%2, got)
+		}
+	}
+	for i := range 100 {
+		if got, want := say(t, at[1-i%2], fmt.Sprintf("INCR key%d", i)), fmt.Sprintf(":%d", i+1); got != want {
+			t.Fatalf("node %d answered %q, want %q", 1-i%2, got, want)
+		}
+	}
+	for node, addr := range at {
+		if got := say(t, addr, "DBSIZE"); got != ":100" {
+			t.Errorf("node %d has %q keys, want 100", node, got)
+		}
+	}
+	if err := c.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Wait(); err != nil {
+		t.Errorf("the interrupted server ended with %v", err)
+	}
+}

@@ -1,0 +1,242 @@
+package resp
+
+import (
+	"fmt"
+
+	"github.com/orwl/go-orwl/apps/dht/table"
+)
+
+// shape is what a reply makes of a result.
+type shape uint8
+
+const (
+	asValue     shape = iota + 1 // the value or null
+	asSet                        // OK, or null if nothing was set
+	asDone                       // 1 if done
+	asNumber                     // the number
+	asFound                      // how many of a command's keys were found
+	asElement                    // the value or null, in the array of a command's keys
+	asOK                         // OK after the last of a command's keys
+	asPersisted                  // 1 if there was an expiry
+	asType                       // the type's name
+	asSeconds                    // the time to live
+	asMillis                     // the same
+	asDeadline                   // the Unix time of its end, in seconds
+	asDeadlineMillis
+)
+
+// answer says what the reply of an operation looks like, and which keys of a command
+// it is about.
+type answer struct {
+	by    *command
+	shape shape
+	first bool
+	last  bool
+	of    int // keys of the command, if first
+}
+
+// batch is the operations of a pipeline that the store has not seen yet, and what
+// becomes of them.
+type batch struct {
+	ops     []table.Op
+	results []table.Result
+	answers []answer
+	// width is how many operations go to the store at once, at most. Nobody knows
+	// before how long values are: it goes up while results are small.
+	width int
+
+	// Of a command of several keys.
+	begun   int // where its reply begins
+	found   int64
+	failure string
+}
+
+// The widths of a batch, and the bytes of results above which it gets narrower. A
+// buffer of a result that is longer than keptValue is not kept.
+const (
+	leastWidth = 8
+	mostWidth  = 256
+	muchResult = 256 << 10
+	keptValue  = 1 << 10
+	keptReply  = 64 << 10
+)
+
+// add puts an operation into the batch. Its strings are valid until the read buffer
+// is filled again, and the batch is empty by then.
+func (c *conn) add(op table.Op, s shape) {
+	c.addOne(op, answer{by: c.counted, shape: s, first: true, last: true, of: 1})
+}
+
+func (c *conn) addOne(op table.Op, a answer) {
+	b := &c.batch
+	if len(b.ops) >= b.width {
+		c.run()
+	}
+	b.ops = append(b.ops, op)
+	b.answers = append(b.answers, a)
+	if len(b.results) < len(b.ops) {
+		b.results = append(b.results, table.Result{})
+	}
+}
+
+// addEach adds an operation for each key of a command.
+func (c *conn) addEach(n int, s shape, op func(i int) table.Op) {
+	for i := range n {
+		c.addOne(op(i), answer{by: c.counted, shape: s, first: i == 0, last: i == n-1, of: n})
+	}
+}
+
+// run gives the batch to the store and appends the replies.
+func (c *conn) run() {
+	b := &c.batch
+	n := len(b.ops)
+	if n == 0 {
+		return
+	}
+	results := b.results[:n]
+	for i := range results {
+		r := &results[i]
+		*r = table.Result{Value: r.Value[:0]}
+	}
+	c.server.options.Store.Do(c.server.running, b.ops, results)
+	bytes := 0
+	for i := range results {
+		r := &results[i]
+		bytes += len(r.Value)
+		c.answer(b.answers[i], r)
+		if cap(r.Value) > keptValue {
+			r.Value = nil
+		}
+	}
+	clear(b.ops) // not to keep the read buffer
+	b.ops, b.answers = b.ops[:0], b.answers[:0]
+	if bytes > muchResult {
+		b.width = max(leastWidth, b.width/4)
+	} else {
+		b.width = min(mostWidth, 2*b.width)
+	}
+}
+
+// answer appends the reply to an operation, or to a command when all its keys are
+// known.
+func (c *conn) answer(a answer, r *table.Result) {
+	if a.first && a.last {
+		if r.Err != nil {
+			a.by.failed.Add(1)
+			c.storeError(r.Err)
+		} else {
+			c.single(a.shape, r)
+		}
+		c.sent()
+		return
+	}
+	b := &c.batch
+	if a.first {
+		b.begun, b.found, b.failure = len(c.out), 0, ""
+		if a.shape == asElement {
+			c.array(a.of)
+		}
+	}
+	switch {
+	case b.failure != "":
+	case r.Err != nil:
+		b.failure = inRedisWords(r.Err)
+	case a.shape == asElement:
+		c.value(r)
+		if len(c.out)-b.begun > c.server.options.Reply {
+			b.failure = c.tooMuch("ask for fewer keys at a time")
+		}
+	case r.Found:
+		b.found++
+	}
+	if b.failure != "" {
+		c.out = c.out[:b.begun]
+	}
+	if !a.last {
+		return
+	}
+	switch {
+	case b.failure != "":
+		a.by.failed.Add(1)
+		c.failure(b.failure)
+	case a.shape == asFound:
+		c.number(b.found)
+	case a.shape == asOK:
+		c.ok()
+	}
+	c.sent()
+}
+
+// single appends the reply to an operation that is a command.
+func (c *conn) single(s shape, r *table.Result) {
+	switch s {
+	case asValue:
+		c.value(r)
+	case asElement:
+		c.array(1)
+		c.value(r)
+	case asSet:
+		if !r.Done {
+			c.null()
+			return
+		}
+		c.ok()
+	case asOK:
+		c.ok()
+	case asDone:
+		c.flag(r.Done)
+	case asNumber:
+		c.number(r.Number)
+	case asFound:
+		c.flag(r.Found)
+	case asPersisted:
+		c.flag(r.Found && r.Expires != 0)
+	case asType:
+		if !r.Found {
+			c.status("none")
+			return
+		}
+		c.status("string")
+	default:
+		c.number(c.lifetime(s, r))
+	}
+}
+
+func (c *conn) value(r *table.Result) {
+	if !r.Found {
+		c.null()
+		return
+	}
+	c.bytes(r.Value)
+}
+
+// lifetime is how long a key lives, or until when: -2 if there is none, -1 for ever.
+func (c *conn) lifetime(s shape, r *table.Result) int64 {
+	switch {
+	case !r.Found:
+		return -2
+	case r.Expires == 0:
+		return -1
+	case s == asDeadlineMillis:
+		return r.Expires
+	case s == asDeadline:
+		return (r.Expires + 500) / 1000
+	}
+	left := max(0, r.Expires-c.server.options.Now())
+	if s == asMillis {
+		return left
+	}
+	return (left + 500) / 1000
+}
+
+func (c *conn) tooMuch(instead string) string {
+	return fmt.Sprintf("ERR the reply would be longer than %d bytes: %s", c.server.options.Reply, instead)
+}
+
+// sent writes what there is if it is much, between two replies, so that a pipeline
+// does not pile up what its client does not read.
+func (c *conn) sent() {
+	if len(c.out) >= keptReply {
+		c.flush()
+	}
+}

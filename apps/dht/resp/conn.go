@@ -1,0 +1,197 @@
+package resp
+
+import (
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"sync/atomic"
+	"time"
+)
+
+// conn is one client.
+type conn struct {
+	server *Server
+	id     int64
+	link   net.Conn
+	reader *reader
+	batch  batch
+	reply
+	counted *command
+	streak  uint64 // of it, that nobody else knows of
+	closing bool   // after what is to be written
+	failed  error  // of a write
+
+	// What CLIENT LIST shows to others.
+	since  int64
+	last   atomic.Int64
+	label  atomic.Pointer[string]
+	lib    atomic.Pointer[string]
+	libVer atomic.Pointer[string]
+	recent atomic.Pointer[command]
+	v3seen atomic.Bool
+}
+
+func (s *Server) newConn(link net.Conn, id int64) *conn {
+	c := &conn{server: s, id: id, link: link, since: s.options.Now()}
+	c.last.Store(c.since)
+	c.batch.width = leastWidth
+	c.reader = newReader(link, limits{bulk: s.options.Bulk, request: s.options.Request, stranger: s.options.Password != ""})
+	return c
+}
+
+// serve answers until the client leaves, says what makes no sense, or the server
+// ends.
+func (c *conn) serve() {
+	defer c.link.Close()
+	for !c.closing {
+		if err := c.wait(); err != nil {
+			c.left(err)
+			return
+		}
+		err := c.pipeline()
+		c.flush()
+		if err != nil {
+			c.server.options.Log.Warn("client sent no commands", "client", c.link.RemoteAddr().String(), "error", err)
+			c.linger()
+			return
+		}
+		if c.failed != nil {
+			c.left(c.failed)
+			return
+		}
+	}
+	if c.reader.start < c.reader.end {
+		c.linger()
+	}
+}
+
+// wait returns when there is more to read.
+func (c *conn) wait() error {
+	if idle := c.server.options.Idle; idle != 0 {
+		if err := c.link.SetReadDeadline(time.Now().Add(idle)); err != nil {
+			return err
+		}
+	}
+	// Whoever drains the server has set a deadline before or does so after this.
+	if c.server.draining.Load() {
+		return errDraining
+	}
+	return c.reader.fill()
+}
+
+// pipeline executes all commands that are here.
+func (c *conn) pipeline() error {
+	defer c.settle()
+	c.last.Store(c.server.options.Now())
+	for !c.closing && c.failed == nil {
+		args, err := c.reader.next()
+		if err != nil {
+			c.run()
+			c.protocol(err)
+			c.closing = true
+			return err
+		}
+		if args == nil {
+			break
+		}
+		c.execute(args)
+	}
+	c.run()
+	return nil
+}
+
+// execute finds the command and does it, now or with the batch.
+func (c *conn) execute(args [][]byte) {
+	cmd := c.server.find(args[0])
+	if cmd == nil {
+		if c.closing = isWeb(args[0]); !c.closing {
+			c.server.unknown.Add(1)
+			c.run()
+			c.failure(textUnknown(args))
+			c.sent()
+			return
+		}
+		c.server.options.Log.Warn("a browser was led here: its connection is closed", "client", c.link.RemoteAddr().String())
+		return
+	}
+	c.count(cmd)
+	if !cmd.takes(len(args)) {
+		c.refuse(textArity(cmd.name))
+		return
+	}
+	if c.reader.limits.stranger && !cmd.strangers {
+		c.refuse(textNoAuth)
+		return
+	}
+	if cmd.batched {
+		cmd.do(c, args)
+		return
+	}
+	c.run()
+	begun := len(c.out)
+	cmd.do(c, args)
+	if len(c.out) > begun && c.out[begun] == '-' {
+		cmd.failed.Add(1)
+	}
+	c.sent()
+}
+
+// refuse answers the command that is being executed with an error, after what came
+// before.
+func (c *conn) refuse(text string) {
+	c.run()
+	c.failure(text)
+	c.counted.failed.Add(1)
+	c.sent()
+}
+
+// flush writes the replies.
+func (c *conn) flush() {
+	if len(c.out) == 0 || c.failed != nil {
+		c.out = c.out[:0]
+		return
+	}
+	if idle := c.server.options.Idle; idle != 0 {
+		c.failed = c.link.SetWriteDeadline(time.Now().Add(idle))
+	}
+	if c.failed == nil {
+		_, c.failed = c.link.Write(c.out)
+	}
+	if c.out = c.out[:0]; cap(c.out) > 2*keptReply {
+		c.out = nil
+	}
+}
+
+// lingering is for how long, and how much, the server reads from a client that it is
+// done with. A connection that is closed while there is something to read takes back
+// the last reply with it.
+const (
+	lingering     = time.Second
+	lingeredBytes = 1 << 20
+)
+
+func (c *conn) linger() {
+	half, ok := c.link.(interface{ CloseWrite() error })
+	if !ok || half.CloseWrite() != nil {
+		return
+	}
+	if c.link.SetReadDeadline(time.Now().Add(lingering)) == nil {
+		io.CopyN(io.Discard, c.link, lingeredBytes)
+	}
+}
+
+var errDraining = errors.New("the server ends")
+
+// left logs why a client is gone, if that is news.
+func (c *conn) left(err error) {
+	level := slog.LevelDebug
+	if !errors.Is(err, io.EOF) && !errors.Is(err, errDraining) && !errors.Is(err, net.ErrClosed) {
+		level = slog.LevelInfo
+	}
+	c.server.options.Log.Log(c.server.running, level, "client is gone", "client", c.link.RemoteAddr().String(), "error", err)
+}
+
+// isWeb reports whether a line is one of a web browser's. A page of anybody's can
+// make one send its user's neighbours commands, between such lines.
+func isWeb(word []byte) bool { return is(word, "post") || is(word, "host:") }

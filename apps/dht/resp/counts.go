@@ -1,0 +1,50 @@
+package resp
+
+// Counts are what a server has done so far, for whoever watches it.
+type Counts struct {
+	Connections int    // there are now
+	Accepted    uint64 // connections
+	Refused     uint64 // connections, since there were too many
+	Unknown     uint64 // commands that do not exist
+	Commands    []CommandCount
+}
+
+// CommandCount is how often a command was sent, and how often the reply was an
+// error.
+type CommandCount struct {
+	Name          string
+	Calls, Failed uint64
+}
+
+// Counts tells what the server has done. A pipeline that is being executed is
+// counted when its replies are written.
+func (s *Server) Counts() Counts {
+	s.mu.Lock()
+	n := len(s.conns)
+	s.mu.Unlock()
+	all := Counts{Connections: n, Accepted: s.accepted.Load(), Refused: s.refused.Load(), Unknown: s.unknown.Load()}
+	for _, c := range s.inOrder {
+		all.Commands = append(all.Commands, CommandCount{c.name, c.calls.Load(), c.failed.Load()})
+	}
+	return all
+}
+
+// count counts a command. Those of a pipeline are mostly the same: what all
+// connections share is touched when another one comes.
+func (c *conn) count(cmd *command) {
+	if c.counted != cmd {
+		c.settle()
+		c.counted = cmd
+		c.recent.Store(cmd)
+	}
+	c.streak++
+}
+
+// settle tells the server what this connection has counted.
+func (c *conn) settle() {
+	if c.streak > 0 {
+		c.counted.calls.Add(c.streak)
+		c.server.commands.Add(c.streak)
+		c.streak = 0
+	}
+}

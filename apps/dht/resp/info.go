@@ -1,0 +1,133 @@
+package resp
+
+import (
+	"fmt"
+	"net"
+	"os"
+	"runtime"
+	"strconv"
+	"strings"
+)
+
+// speaksAs is the version of Redis whose words and replies these are.
+const speaksAs = "7.0.0"
+
+// section is a part of INFO.
+type section struct {
+	name  string
+	lines func(s *Server, c *conn) ([]string, error)
+}
+
+func sections() []section {
+	return []section{
+		{"server", infoServer}, {"clients", infoClients}, {"memory", infoMemory}, {"persistence", infoPersistence},
+		{"stats", infoStats}, {"replication", infoReplication}, {"cluster", infoCluster}, {"keyspace", infoKeyspace},
+	}
+}
+
+func info(c *conn, args [][]byte) {
+	var text strings.Builder
+	for _, s := range sections() {
+		if !s.asked(args[1:]) {
+			continue
+		}
+		lines, err := s.lines(c.server, c)
+		if err != nil {
+			c.storeError(err)
+			return
+		}
+		if text.Len() > 0 {
+			text.WriteString("\r\n")
+		}
+		fmt.Fprintf(&text, "# %s\r\n", strings.ToUpper(s.name[:1])+s.name[1:])
+		for _, line := range lines {
+			text.WriteString(line + "\r\n")
+		}
+	}
+	c.verbatim(text.String())
+}
+
+// asked reports whether the section is among those that INFO was asked for: all, if
+// none.
+func (s section) asked(names [][]byte) bool {
+	if len(names) == 0 {
+		return true
+	}
+	for _, name := range names {
+		if is(name, s.name) || is(name, "all") || is(name, "default") || is(name, "everything") {
+			return true
+		}
+	}
+	return false
+}
+
+func infoServer(s *Server, c *conn) ([]string, error) {
+	port := 0
+	if a, ok := c.link.LocalAddr().(*net.TCPAddr); ok {
+		port = a.Port
+	}
+	up := (s.options.Now() - s.started) / 1000
+	return []string{
+		"redis_version:" + speaksAs, "server_name:orwl-dht", "redis_mode:standalone",
+		"os:" + runtime.GOOS + " " + runtime.GOARCH, "go_version:" + runtime.Version(),
+		fmt.Sprintf("process_id:%d", os.Getpid()), fmt.Sprintf("tcp_port:%d", port),
+		fmt.Sprintf("uptime_in_seconds:%d", up), fmt.Sprintf("uptime_in_days:%d", up/(24*60*60)),
+	}, nil
+}
+
+func infoClients(s *Server, _ *conn) ([]string, error) {
+	s.mu.Lock()
+	n := len(s.conns)
+	s.mu.Unlock()
+	return []string{fmt.Sprintf("connected_clients:%d", n), fmt.Sprintf("maxclients:%d", s.options.Clients), "blocked_clients:0"}, nil
+}
+
+func infoMemory(*Server, *conn) ([]string, error) {
+	used := resident()
+	return []string{
+		fmt.Sprintf("used_memory:%d", used), fmt.Sprintf("used_memory_human:%.2fM", float64(used)/(1<<20)),
+		fmt.Sprintf("used_memory_rss:%d", used), "maxmemory:0", "maxmemory_policy:noeviction",
+	}, nil
+}
+
+// resident is how much memory the process has. What Go's heap says counts volumes
+// with all that they may grow to, most of which nobody has touched.
+func resident() uint64 {
+	if text, err := os.ReadFile("/proc/self/statm"); err == nil {
+		if fields := strings.Fields(string(text)); len(fields) > 1 {
+			if pages, err := strconv.ParseUint(fields[1], 10, 64); err == nil {
+				return pages * uint64(os.Getpagesize())
+			}
+		}
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.Sys - m.HeapReleased
+}
+
+func infoPersistence(*Server, *conn) ([]string, error) {
+	return []string{"loading:0", "rdb_bgsave_in_progress:0", "aof_enabled:0", "aof_rewrite_in_progress:0"}, nil
+}
+
+func infoStats(s *Server, c *conn) ([]string, error) {
+	return []string{
+		fmt.Sprintf("total_connections_received:%d", s.accepted.Load()+s.refused.Load()),
+		fmt.Sprintf("total_commands_processed:%d", s.commands.Load()+c.streak),
+		fmt.Sprintf("rejected_connections:%d", s.refused.Load()),
+	}, nil
+}
+
+func infoReplication(*Server, *conn) ([]string, error) {
+	return []string{"role:master", "connected_slaves:0"}, nil
+}
+
+func infoCluster(*Server, *conn) ([]string, error) { return []string{"cluster_enabled:0"}, nil }
+
+// infoKeyspace tells of no database if that is empty, as Redis does.
+func infoKeyspace(s *Server, _ *conn) ([]string, error) {
+	n, err := s.options.Store.Len(s.running)
+	if err != nil || n == 0 {
+		return nil, err
+	}
+	return []string{fmt.Sprintf("db0:keys=%d,expires=0,avg_ttl=0", n)}, nil
+}

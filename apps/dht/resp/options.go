@@ -1,0 +1,83 @@
+package resp
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+)
+
+// Options say what a server serves, to whom, and how much of it.
+type Options struct {
+	// Store is what it serves.
+	Store Store
+	// Password is what clients must give before anything else, if it is not empty.
+	Password string
+	// Clients is how many connections there are at a time, at most: 1 to 65536,
+	// 10000 if zero.
+	Clients int
+	// Idle is for how long a connection may neither send nor take a byte: 0 for
+	// ever, or at least a millisecond.
+	Idle time.Duration
+	// Bulk is the longest string of a request, in bytes: 64 to 512 MiB, 1 MiB if zero.
+	Bulk int
+	// Request is the longest request, and Reply the longest reply, in bytes: Bulk and
+	// 1024 to 1 GiB, 64 MiB if zero.
+	Request, Reply int
+	// Now is the time in Unix milliseconds: the machine's clock if nil.
+	Now func() int64
+	// Log is told what goes wrong with connections: nobody if nil.
+	Log *slog.Logger
+}
+
+// The defaults and limits of Options.
+const (
+	DefaultClients = 10000
+	MostClients    = 1 << 16
+	DefaultBulk    = 1 << 20
+	LeastBulk      = 64
+	MostBulk       = 512 << 20
+	DefaultRequest = 64 << 20
+	MostRequest    = 1 << 30
+	overhead       = 1024 // of a request, at least, around its longest string
+)
+
+func (o Options) withDefaults() Options {
+	if o.Clients == 0 {
+		o.Clients = DefaultClients
+	}
+	if o.Bulk == 0 {
+		o.Bulk = DefaultBulk
+	}
+	if o.Request == 0 {
+		o.Request = max(DefaultRequest, o.Bulk+overhead)
+	}
+	if o.Reply == 0 {
+		o.Reply = max(DefaultRequest, o.Bulk+overhead)
+	}
+	if o.Now == nil {
+		o.Now = func() int64 { return time.Now().UnixMilli() }
+	}
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
+}
+
+func (o Options) validate() error {
+	switch {
+	case o.Store == nil:
+		return errors.New("resp: Options.Store is nil, want the table to serve")
+	case o.Clients < 1 || o.Clients > MostClients:
+		return fmt.Errorf("resp: Options.Clients is %d, want 1 to %d", o.Clients, MostClients)
+	case o.Idle != 0 && o.Idle < time.Millisecond:
+		return fmt.Errorf("resp: Options.Idle is %v, want 0 or at least 1ms", o.Idle)
+	case o.Bulk < LeastBulk || o.Bulk > MostBulk:
+		return fmt.Errorf("resp: Options.Bulk is %d, want %d to %d", o.Bulk, LeastBulk, MostBulk)
+	case o.Request < o.Bulk+overhead || o.Request > MostRequest:
+		return fmt.Errorf("resp: Options.Request is %d, want %d to %d", o.Request, o.Bulk+overhead, MostRequest)
+	case o.Reply < o.Bulk+overhead || o.Reply > MostRequest:
+		return fmt.Errorf("resp: Options.Reply is %d, want %d to %d", o.Reply, o.Bulk+overhead, MostRequest)
+	}
+	return nil
+}

@@ -1,0 +1,59 @@
+package resp
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"testing"
+	"time"
+)
+
+// tape is a connection whose client has said everything beforehand, in pieces, and
+// remembers what it heard.
+type tape struct {
+	pieces [][]byte
+	heard  bytes.Buffer
+}
+
+func (p *tape) Read(b []byte) (int, error) {
+	for len(p.pieces) > 0 && len(p.pieces[0]) == 0 {
+		p.pieces = p.pieces[1:]
+	}
+	if len(p.pieces) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(b, p.pieces[0])
+	p.pieces[0] = p.pieces[0][n:]
+	return n, nil
+}
+
+func (p *tape) Write(b []byte) (int, error)      { return p.heard.Write(b) }
+func (p *tape) Close() error                     { return nil }
+func (p *tape) LocalAddr() net.Addr              { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 1} }
+func (p *tape) RemoteAddr() net.Addr             { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 2} }
+func (p *tape) SetDeadline(time.Time) error      { return nil }
+func (p *tape) SetReadDeadline(time.Time) error  { return nil }
+func (p *tape) SetWriteDeadline(time.Time) error { return nil }
+
+// heard is what a new server answers to the pieces, and what its connection was when
+// it ended. It must not take more memory than its options say.
+func heard(t testing.TB, o Options, pieces ...[]byte) string {
+	t.Helper()
+	f := newFake()
+	f.most = 4096
+	o.Store, o.Now = f, f.now.Load
+	s, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(s.table, "info") // tells of memory, which is never the same
+	p := &tape{pieces: pieces}
+	c := s.newConn(p, 1)
+	s.conns[c] = struct{}{}
+	c.serve()
+	s.Close()
+	if most := s.options.Request + pipelineBuffer; len(c.reader.buf) > most {
+		t.Errorf("the read buffer has %d bytes, want at most %d", len(c.reader.buf), most)
+	}
+	return p.heard.String()
+}

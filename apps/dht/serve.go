@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/orwl/go-orwl/apps/dht/resp"
+	"github.com/orwl/go-orwl/orwl/launch"
+)
+
+// serveTo is dht serve, which says what it does to complaints.
+func serveTo(complaints io.Writer) func(f *flag.FlagSet, args []string, out io.Writer) error {
+	return func(f *flag.FlagSet, args []string, out io.Writer) error {
+		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+		context.AfterFunc(ctx, stop) // a second signal ends the program at once
+		defer stop()
+		return serve(ctx, f, args, out, complaints)
+	}
+}
+
+// serve serves until ctx is done, alone or as a node of a run, or starts the nodes
+// of one.
+func serve(ctx context.Context, f *flag.FlagSet, args []string, out, complaints io.Writer) error {
+	var o serveFlags
+	o.define(f)
+	if err := parse(f, args); err != nil {
+		return err
+	}
+	place, err := launch.FromEnvironment()
+	if err != nil {
+		return err
+	}
+	if err := o.check(place); err != nil {
+		return err
+	}
+	s := serving{serveFlags: o, place: place}
+	if s.secret, err = o.password(os.LookupEnv); err != nil {
+		return err
+	}
+	if o.nodes > 1 && place.Nodes <= 1 {
+		// What is wrong with the last node's address is wrong with the command line.
+		if _, err := o.address(o.nodes-1, s.secret); err != nil {
+			return err
+		}
+		return spawnServers(o.nodes, args, out, complaints)
+	}
+	s.log = newLog(complaints).With("node", place.Node)
+	return s.run(ctx)
+}
+
+// spawnServers runs this program once for each node. Signals go to the nodes, which
+// end by themselves.
+func spawnServers(nodes int, args []string, out, complaints io.Writer) error {
+	program, err := os.Executable()
+	if err != nil {
+		return err
+	}
+	return launch.Spawn(context.Background(), launch.Run{
+		Nodes: nodes, Program: program, Args: append([]string{"serve"}, args...), Stdout: out, Stderr: complaints,
+	})
+}
+
+// newLog writes text to a terminal, and JSON elsewhere, for programs to read.
+func newLog(to io.Writer) *slog.Logger {
+	if f, ok := to.(*os.File); ok {
+		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
+			return slog.New(slog.NewTextHandler(to, nil))
+		}
+	}
+	return slog.New(slog.NewJSONHandler(to, nil))
+}
+
+// serving is a node that serves, or is about to.
+type serving struct {
+	serveFlags
+	secret string
+	place  launch.Place
+	log    *slog.Logger
+}
+
+// drained is for how long clients that are being answered may take, when the server
+// ends.
+const drained = 3 * time.Second
+
+// run serves until ctx is done.
+func (s *serving) run(ctx context.Context) (err error) {
+	at, err := s.address(s.place.Node, s.secret)
+	if err != nil {
+		return err
+	}
+	// The port comes first: if somebody else has it, the nodes need not meet.
+	listener, err := net.ListenTCP("tcp", at)
+	if err != nil {
+		if errors.Is(err, syscall.EADDRINUSE) {
+			return fmt.Errorf("%v is taken: end what listens there, or choose another by -addr", at)
+		}
+		return fmt.Errorf("cannot listen at %v: %s", at, plain(err))
+	}
+	defer listener.Close()
+	store, leave, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, leave()) }()
+	server, err := resp.New(resp.Options{
+		Store: store, Password: s.secret, Clients: s.clients, Idle: s.idle, Bulk: s.bulk, Log: s.log,
+	})
+	if err != nil {
+		return err
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(listener) }()
+	s.log.Info("serving redis clients", "address", listener.Addr().String(), "nodes", max(1, s.place.Nodes), "password", s.secret != "")
+	select {
+	case err = <-ended:
+		server.Close()
+		return err
+	case <-ctx.Done():
+	}
+	s.log.Info("ending")
+	patience, cancel := context.WithTimeout(context.Background(), drained)
+	defer cancel()
+	if server.Shutdown(patience) != nil {
+		s.log.Warn("clients were cut off", "after", drained)
+	}
+	<-ended
+	return nil
+}

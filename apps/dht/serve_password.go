@@ -1,0 +1,48 @@
+package main
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"strings"
+)
+
+// passwordVariable is the environment variable that the password can be in. It is
+// never an argument: those of a process are for all to see.
+const passwordVariable = "DHT_PASSWORD"
+
+// longestPassword is more than anybody types, and less than a file that was named by
+// mistake.
+const longestPassword = 4096
+
+// password is what clients must give, or nothing.
+func (o *serveFlags) password(lookup func(string) (string, bool)) (string, error) {
+	if o.passwordFile == "" {
+		text, set := lookup(passwordVariable)
+		if set && text == "" {
+			return "", usagef("%s is set and empty: give it a password, or unset it", passwordVariable)
+		}
+		return text, nil
+	}
+	f, err := os.Open(o.passwordFile)
+	if err != nil {
+		var path *os.PathError
+		if errors.As(err, &path) {
+			err = path.Err
+		}
+		return "", usagef("-password-file is %q: %w", o.passwordFile, err)
+	}
+	defer f.Close()
+	line, err := bufio.NewReader(io.LimitReader(f, longestPassword+1)).ReadString('\n')
+	if err != nil && err != io.EOF {
+		return "", usagef("-password-file is %q: %w", o.passwordFile, err)
+	}
+	switch line = strings.TrimRight(line, "\r\n"); {
+	case line == "":
+		return "", usagef("-password-file is %q: its first line is empty, want the password", o.passwordFile)
+	case len(line) > longestPassword:
+		return "", usagef("-password-file is %q: its first line is longer than %d bytes", o.passwordFile, longestPassword)
+	}
+	return line, nil
+}

@@ -1,0 +1,55 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/orwl/go-orwl/apps/dht/resp"
+	"github.com/orwl/go-orwl/apps/dht/table"
+	"github.com/orwl/go-orwl/orwl"
+)
+
+// parting is for how long a node waits for the others when it leaves.
+const parting = time.Second
+
+// open makes the table, with the other nodes if there are any, and tells how to leave
+// it.
+func (s *serving) open(ctx context.Context) (_ resp.Store, leave func() error, err error) {
+	nodes, err := orwl.Join(ctx, orwl.JoinOptions{Place: &s.place, Log: quieter(s.log)})
+	if err != nil {
+		return nil, nil, err
+	}
+	depart := func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), parting)
+		defer cancel()
+		if err := nodes.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			return err
+		}
+		return nil // who goes on serving, or is gone, need not be waited for
+	}
+	t, err := table.NewStrings(ctx, table.Options{
+		Nodes: nodes, Volumes: s.volumes, Most: s.volumeBytes(max(1, s.place.Nodes)), Guard: s.guard,
+	})
+	if err != nil {
+		return nil, nil, errors.Join(err, depart())
+	}
+	return t, func() error { return errors.Join(t.Close(), depart()) }, nil
+}
+
+// quieter leaves away what nodes say about themselves when all is well.
+func quieter(log *slog.Logger) *slog.Logger { return slog.New(warnings{log.Handler()}) }
+
+// warnings is a handler of what is at least a warning.
+type warnings struct{ slog.Handler }
+
+func (w warnings) Enabled(ctx context.Context, l slog.Level) bool {
+	return l >= slog.LevelWarn && w.Handler.Enabled(ctx, l)
+}
+
+func (w warnings) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return warnings{w.Handler.WithAttrs(attrs)}
+}
+
+func (w warnings) WithGroup(name string) slog.Handler { return warnings{w.Handler.WithGroup(name)} }
