@@ -41,6 +41,12 @@
 // run; no goroutine is left. If nothing moves for a while, or on SIGQUIT, the runtime
 // reports who holds what and who waits for whom ([Report]).
 //
+// # Looking on
+//
+// [Runtime.Snapshot] is the program at a moment, for a page or a terminal: nodes, tasks,
+// the queues, and who waits for whom. [Options.Observers] are told what the tasks do as
+// they do it; package trace has some that record it, or pass it on as a stream.
+//
 // # Without tasks
 //
 // Package handle is enough for who has a lock problem and no program of tasks, and

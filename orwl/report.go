@@ -35,53 +35,28 @@ type WaitReport struct {
 }
 
 // Report looks at the tasks as they are. It stops nobody, so that what moves
-// meanwhile may show in two states.
-func (rt *Runtime) Report() Report { return rt.report(nil) }
-
-// report says how long waits have lasted, by when they were first seen.
-func (rt *Runtime) report(since func(a *Access, stamp uint64) time.Duration) Report {
-	rt.mu.Lock()
-	tasks, running := rt.tasks, rt.run != nil
-	rt.mu.Unlock()
-	if !running {
+// meanwhile may show in two states. It is of those parts of a Snapshot that say why
+// nothing moves.
+func (rt *Runtime) Report() Report {
+	v := rt.look()
+	if !v.started {
 		return Report{}
 	}
-	granted := make(map[*resource.Resource][]*Task)
-	for _, t := range tasks {
-		if !t.here() {
-			continue
-		}
-		for _, a := range t.accesses {
-			if a.Place().Look(a.resource).Granted {
-				granted[a.resource] = append(granted[a.resource], t)
-			}
+	r := Report{Still: v.still}
+	for _, t := range v.tasks {
+		if !t.over {
+			r.Tasks = append(r.Tasks, t.report())
 		}
 	}
-	var report Report
-	for _, t := range tasks {
-		if t.ended.Load() || !t.here() {
-			continue
-		}
-		tr := TaskReport{Name: t.name, Round: t.round.Load()}
-		for _, a := range t.accesses {
-			l := a.Place().Look(a.resource)
-			if l.Granted {
-				tr.Holds = append(tr.Holds, a.resource.Name())
-			}
-			if l.Requested && !l.Granted && tr.Waits == nil {
-				w := &WaitReport{Resource: a.resource.Name(), Mode: a.mode}
-				if since != nil {
-					w.For = since(a, l.Stamp)
-				}
-				for _, ahead := range granted[a.resource] {
-					w.Behind = append(w.Behind, ahead.name)
-				}
-				tr.Waits = w
-			}
-		}
-		report.Tasks = append(report.Tasks, tr)
+	return r
+}
+
+func (t *taskView) report() TaskReport {
+	r := TaskReport{Name: t.name, Round: t.round, Holds: t.holds()}
+	if a := t.waits(); a != nil {
+		r.Waits = &WaitReport{Resource: a.resource.Name(), Mode: a.mode, For: a.since, Behind: a.line.ahead()}
 	}
-	return report
+	return r
 }
 
 // manyLines is how many tasks a report writes out: of those that wait for tasks

@@ -29,6 +29,8 @@ type Runtime struct {
 	guards    *resource.Guards // nil: no guard pages
 	homes     map[string]int   // the nodes that keep the resources
 	permits   map[string]permit
+
+	seen sightings // of accesses, while it runs
 }
 
 // run is what the tasks of a runtime have in common while they run.

@@ -10,16 +10,8 @@ import (
 // watcher looks at a run now and then, to tell when nothing moves any more. What
 // it looks at is written by the tasks anyway, so that they do not notice.
 type watcher struct {
-	rt    *Runtime
-	seen  map[*Access]sighting
-	moved time.Time // when something last had
-	told  bool      // of the present stall
-}
-
-// sighting is what an access looked like, and since when.
-type sighting struct {
-	stamp uint64
-	since time.Time
+	rt   *Runtime
+	told time.Time // when what had not moved since was told of
 }
 
 // looks is how often the watcher looks while it waits for a stall.
@@ -31,6 +23,7 @@ const looks = 4
 func (rt *Runtime) watch() (stop func()) {
 	var all sync.WaitGroup
 	ended := make(chan struct{})
+	rt.seen.begin(time.Now())
 	quit := make(chan os.Signal, 1)
 	if len(quitSignals) > 0 {
 		signal.Notify(quit, quitSignals...)
@@ -44,7 +37,7 @@ func (rt *Runtime) watch() (stop func()) {
 }
 
 func (rt *Runtime) watchUntil(ended <-chan struct{}, quit chan os.Signal) {
-	w := watcher{rt: rt, seen: make(map[*Access]sighting), moved: time.Now()}
+	w := watcher{rt: rt}
 	var tick <-chan time.Time
 	if rt.o.Stall > 0 {
 		ticker := time.NewTicker(rt.o.Stall / looks)
@@ -55,45 +48,24 @@ func (rt *Runtime) watchUntil(ended <-chan struct{}, quit chan os.Signal) {
 		select {
 		case <-ended:
 			return
-		case now := <-tick:
-			w.look(now)
-			if still := now.Sub(w.moved); still >= rt.o.Stall && !w.told {
-				w.told = true
-				rt.stalled(w.report(now))
-			}
+		case <-tick:
+			w.look()
 		case <-quit:
 			// The next one is Go's again, which prints every goroutine and ends.
 			signal.Stop(quit)
-			now := time.Now()
-			w.look(now)
-			os.Stderr.WriteString(w.report(now).String())
+			os.Stderr.WriteString(rt.Report().String())
 		}
 	}
 }
 
-// look notices what has moved.
-func (w *watcher) look(now time.Time) {
-	for _, t := range w.rt.tasks {
-		for _, a := range t.accesses {
-			l := a.Place().Look(a.resource)
-			if s, ok := w.seen[a]; ok && s.stamp == l.Stamp {
-				continue
-			}
-			w.seen[a] = sighting{l.Stamp, now}
-			w.moved, w.told = now, false
-		}
+// look tells of a stall, once until something moves again.
+func (w *watcher) look() {
+	rt := w.rt
+	r := rt.Report()
+	if moved := rt.seen.when(); r.Still >= rt.o.Stall && !w.told.Equal(moved) {
+		w.told = moved
+		rt.stalled(r)
 	}
-}
-
-func (w *watcher) report(now time.Time) Report {
-	r := w.rt.report(func(a *Access, stamp uint64) time.Duration {
-		if s, ok := w.seen[a]; ok && s.stamp == stamp {
-			return now.Sub(s.since)
-		}
-		return 0
-	})
-	r.Still = now.Sub(w.moved)
-	return r
 }
 
 // stalled tells of a stall.

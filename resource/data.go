@@ -88,6 +88,7 @@ func (p *Place) Resize(size int) error {
 // resize changes the bytes for whoever has them alone. Slices of the old ones stay
 // what they were, but for guarded memory.
 func (r *Resource) resize(size int) error {
+	r.size.Store(int64(size))
 	if r.pages != nil {
 		if err := r.pages.Resize(size); err != nil {
 			return err

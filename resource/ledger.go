@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+
+	"github.com/orwl/go-orwl/internal/invariant"
 )
 
 // What a grant tells of the holders before it.
@@ -137,7 +139,7 @@ func (l *Ledger) stamp() Stamp {
 // writer; readers of a group may share one.
 func (l *Ledger) Grant(m Mode) Stamp {
 	if m == Write {
-		l.fence++
+		l.raise()
 	}
 	s := l.stamp()
 	if m == Write {
@@ -153,9 +155,22 @@ func (l *Ledger) told() {
 	}
 }
 
+// raise makes the fence that of the next writer.
+func (l *Ledger) raise() { note(&l.fence, l.fence+1) }
+
+// note changes a number of the ledger for somebody who alone may, while others may
+// look at it, to report: an ordinary store will do, as in Place.set.
+func note(number *uint64, to uint64) {
+	if invariant.Enabled {
+		atomic.StoreUint64(number, to)
+	} else {
+		*number = to
+	}
+}
+
 // Commit counts a write, which the holder has finished, and returns its version.
 func (l *Ledger) Commit() uint64 {
-	l.version++
+	note(&l.version, l.version+1)
 	l.prior = PriorReleased
 	return l.version
 }

@@ -36,9 +36,12 @@ func (p *Place) Look(r *Resource) Look {
 	} else {
 		l.Granted = l.Held || l.Requested && due(r.completed.Load(), s&^flags, l.Mode)
 	}
-	l.Ticket = uint32(s/oneWriter)&writersMask + uint32(s/oneReader)
+	l.Ticket = ticketOf(s)
 	return l
 }
+
+// ticketOf is how many had requested before whoever has a state.
+func ticketOf(s uint64) uint32 { return uint32(s/oneWriter)&writersMask + uint32(s/oneReader) }
 
 // Fence is the number of the grant: it grows with every writer that is granted,
 // and readers have that of the last writer before them. Zero if not held.

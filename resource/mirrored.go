@@ -180,7 +180,7 @@ func (f *mirrored) collect(id ID) error {
 // commit notes what was written here.
 func (f *mirrored) commit(p *Place, a Access) {
 	if c := f.r.changes; a.Wrote {
-		f.r.ledger.version++
+		note(&f.r.ledger.version, f.r.ledger.version+1)
 		if c != nil {
 			c.note(f.r.ledger.version, p.x, len(f.r.bytes))
 		}
@@ -235,6 +235,9 @@ func (f *mirrored) step(m *Message) error {
 	var err error
 	s.out, err = f.mirror.Step(m, s.out)
 	f.send(s)
+	if err == nil && m.Kind == PushMessage {
+		f.pushed(len(m.Bytes))
+	}
 	if f.mirror.Over() != nil && m.Kind == RefusedMessage {
 		if m.Reason == AnotherEpoch {
 			f.epoch = m.Epoch

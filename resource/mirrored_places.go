@@ -6,12 +6,25 @@ package resource
 func (f *mirrored) Granted(id ID, s Stamp) {
 	// Whoever reads beside it has the same, and looks at it at any time.
 	if l := &f.r.ledger; l.version != s.Version || l.prior != s.Prior {
-		l.version, l.prior = s.Version, s.Prior
+		note(&l.version, s.Version)
+		l.prior = s.Prior
 	}
 	r := f.mirror.requests[id]
 	r.came = f.came - r.came
+	if r.came > 0 && r.by != nil {
+		r.by.arrived(int(r.came))
+	}
 	f.rouse(id, &r)
 	f.mirror.requests[id] = r
+}
+
+// pushed tells whoever waits for the bytes that they have come ahead of the grant.
+func (f *mirrored) pushed(bytes int) {
+	for _, r := range f.mirror.requests {
+		if r.stage == asked && r.by != nil {
+			r.by.arrived(bytes)
+		}
+	}
 }
 
 // Ended has the place of a request woken, or told that it has lost what it holds.

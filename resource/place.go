@@ -155,7 +155,7 @@ func (p *Place) Acquire(ctx context.Context) error {
 		s |= doorBit
 	}
 	if s&writeBit != 0 {
-		r.ledger.fence++
+		r.ledger.raise()
 	}
 	p.set(s ^ phaseBits)
 	if o := p.observer(); o != nil {
@@ -176,7 +176,7 @@ func (p *Place) take() bool {
 		if c != s&^flags {
 			return false
 		}
-		r.ledger.fence++
+		r.ledger.raise()
 	} else if c&flags != 0 || !passed(c, s) {
 		return false
 	}
@@ -245,6 +245,7 @@ func (p *Place) Release() error {
 	if s&heldBit == 0 {
 		return p.error("release", ErrNotHeld)
 	}
+	p.releasing()
 	if p.far {
 		return p.releaseFar(s, false)
 	}
@@ -267,6 +268,7 @@ func (p *Place) Renew() error {
 	if s&heldBit == 0 {
 		return p.error("renew", ErrNotHeld)
 	}
+	p.releasing()
 	if p.far {
 		return p.renewFar(s)
 	}

@@ -15,9 +15,10 @@ type Resource struct {
 	name    string
 	initial int // bytes, as it was made
 	bytes   []byte
-	pages   *Pages   // nil: no guard pages
-	changes *changes // nil: nobody has named what it changed
-	lent    bool     // a transport may still use the bytes: see own
+	pages   *Pages       // nil: no guard pages
+	changes *changes     // nil: nobody has named what it changed
+	lent    bool         // a transport may still use the bytes: see own
+	size    atomic.Int64 // of the bytes, for who looks on
 
 	ledger Ledger
 
@@ -48,6 +49,7 @@ func New(name string, size int) (*Resource, error) { return NewWith(name, size, 
 // NewWith is New with options.
 func NewWith(name string, size int, o Options) (*Resource, error) {
 	r := &Resource{name: name, initial: size}
+	r.size.Store(int64(size))
 	if !validSize(size) {
 		return nil, fmt.Errorf("resource: %q: %w", name, sizeError(size))
 	}

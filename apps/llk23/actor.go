@@ -56,10 +56,15 @@ func (a *actor) rounds(n int, body func(k int) error) error {
 }
 
 // acquire waits for an access, and says whether it need not have. Only who has to
-// wait looks at the clock.
+// wait looks at the clock, and that is the trace if there is one.
 func (a *actor) acquire(x *orwl.Access) (granted bool, err error) {
 	if x.Test() {
 		return true, x.Acquire(a.Context())
+	}
+	if a.watch.rec != nil {
+		err = x.Acquire(a.Context())
+		a.watch.waited()
+		return false, err
 	}
 	before := a.watch.phase
 	a.watch.enter(waiting)
@@ -78,7 +83,7 @@ func (a *actor) release(x *orwl.Access) error {
 
 // read waits for a neighbour's frontier and copies it into b's border. The
 // neighbour may then write the next one.
-func (a *actor) read(b *block, in *inlet, k int) error {
+func (a *actor) read(b *block, in *inlet) error {
 	asked := a.watch.since
 	granted, err := a.acquire(in.Access)
 	if err != nil {
@@ -91,9 +96,6 @@ func (a *actor) read(b *block, in *inlet, k int) error {
 		a.Hits++
 	}
 	a.Hidden += max(0, min(asked, in.there())-in.announced)
-	if t := a.watch.track; t != nil {
-		t.come(in.from, k-in.lag, in.since(&a.watch))
-	}
 	in.announced = a.watch.since
 	if err := a.release(in.Access); err != nil || a.last {
 		return err
@@ -103,15 +105,11 @@ func (a *actor) read(b *block, in *inlet, k int) error {
 
 // write waits until the last frontier was read, and copies there the next one,
 // which has been computed by a time.
-func (a *actor) write(b *block, out *outlet, k int, computed time.Duration) error {
+func (a *actor) write(b *block, out *outlet, computed time.Duration) error {
 	if _, err := a.acquire(out.Access); err != nil {
 		return err
 	}
 	b.write(orwl.Write[float64](out.Access), out.of)
 	out.to.computed = computed
-	if t := a.watch.track; t != nil {
-		out.to.left = a.watch.since
-		t.leave(out.to, k, out.to.left)
-	}
 	return a.release(out.Access)
 }

@@ -60,10 +60,13 @@
 //
 // What is said of several nodes is of all of them: the time is from when the first
 // began until the last had swept its blocks, and what is collected afterwards is no
-// part of it, nor of the bytes that went from node to node. A trace shows each phase, with an
-// arrow for each hand-over; it has room for 262,144 slices, shared evenly by the
-// tasks, and sums up what comes after the first of each. Nodes of one host have one
-// clock in it; those of others are taken to have begun when node 0 did.
+// part of it, nor of the bytes that went from node to node.
+//
+// A trace (package trace, orwl trace report) has a track for each task, with a slice for
+// each phase and each wait, one for each access, and an arrow for each hand-over. It has
+// room for 262,144 slices, shared evenly by the nodes and then by their tasks, and sums up
+// what comes after the first of each. What a traced run reports as waiting is what the
+// trace has: the wait slices, and the time before a task's first work and after its last.
 //
 // # Files
 //
@@ -72,6 +75,5 @@
 // frontier.go, field.go, deal.go, program.go, actor.go, part.go, exporter.go. What
 // other nodes have of it: collect.go, pipe.go, statement.go. The program around it:
 // flags.go, flags_file.go, job.go, nodes.go, run.go, stopwatch.go, progress.go,
-// result.go, output.go, report.go, main.go. Pictures: trace.go, trace_json.go,
-// plot.go, palette.go, glyphs.go.
+// result.go, output.go, report.go, main.go. Pictures: trace.go, plot.go, palette.go, glyphs.go.
 package main

@@ -19,12 +19,12 @@ type exporter struct {
 // so far, the neighbour has nearly always read the frontier before, and there is
 // nothing more to wait for.
 func (x *exporter) export(iters int) error {
-	return x.rounds(iters, func(k int) error {
+	return x.rounds(iters, func(int) error {
 		x.watch.enter(exporting)
 		if _, err := x.acquire(x.data); err != nil {
 			return err
 		}
-		if err := x.write(x.part.block, &x.out, k, x.part.left); err != nil {
+		if err := x.write(x.part.block, &x.out, x.part.left); err != nil {
 			return err
 		}
 		return x.release(x.data)

@@ -32,7 +32,6 @@ type field struct {
 	nodes      *orwl.Nodes // nil: this process is alone
 	parts      []*part     // row by row
 	exporters  []*exporter
-	frontiers  int // how many there are
 
 	// What becomes of it when it is solved.
 	begin   time.Time

@@ -18,12 +18,10 @@ import (
 // Whoever holds the resource may use the rest of the frontier.
 type frontier struct {
 	*resource.Resource
-	number int // of all frontiers
 
 	// What the tasks of one node tell each other; nobody reads it where the reader is
 	// on another node than the writer.
 	computed time.Duration // when what it has was, by the watch of who did so
-	left     time.Duration // when it was written, by the writer's watch, if there is a trace
 }
 
 // fill gives a frontier its initial values, before any task has a request in the
@@ -45,7 +43,6 @@ type inlet struct {
 	*orwl.Access
 	from      *frontier
 	into      rect
-	lag       int           // iterations that what is read is behind: 0 or 1
 	announced time.Duration // when the access was
 
 	// Came is when the frontier was there, by the reader's clock; nil if it is of the
@@ -69,16 +66,6 @@ func (in *inlet) there() time.Duration {
 		return in.from.computed
 	}
 	return time.Duration(in.came.Load())
-}
-
-// since is since when the frontier that is held has been in its reader's hands, in a
-// trace: no sooner than it left its writer. It may have come after the phase began,
-// and been there when it was asked for.
-func (in *inlet) since(w *stopwatch) time.Duration {
-	if in.came == nil {
-		return max(w.since, in.from.left)
-	}
-	return max(w.since, in.there())
 }
 
 // outlet is a task's writing of its block's frontier.

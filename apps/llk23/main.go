@@ -96,17 +96,17 @@ func (j *job) do(ctx context.Context, stderr io.Writer) (*report, error) {
 }
 
 // solve solves the problem on nodes. Only node 0 has a result.
-func (j *job) solve(ctx context.Context, nodes *orwl.Nodes, m *meter) (*measured, *trace, error) {
-	var tr *trace
+func (j *job) solve(ctx context.Context, nodes *orwl.Nodes, m *meter) (*measured, *tracing, error) {
+	var tr *tracing
 	if j.options.trace != "" {
-		tr = newTrace(mostSlices)
+		tr = newTracing(mostSlices)
 	}
 	f, err := newField(j.problem, j.grid, j.tasks).on(nodes).solve(ctx, tr, m)
 	return f, tr, err
 }
 
 // tell does with a result what the options say.
-func (j *job) tell(ctx context.Context, f *measured, tr *trace, m *meter) (*report, error) {
+func (j *job) tell(ctx context.Context, f *measured, tr *tracing, m *meter) (*report, error) {
 	r := newReport(f)
 	var err error
 	if r.SHA256, err = digest(ctx, f.result()); err != nil {
@@ -114,7 +114,7 @@ func (j *job) tell(ctx context.Context, f *measured, tr *trace, m *meter) (*repo
 	}
 	if err := errors.Join(
 		j.out.finish(f.export),
-		j.trace.finish(tr.write),
+		j.trace.finish(func(to io.Writer) error { return tr.done.WriteChrome(to) }),
 		j.plot.finish(func(to io.Writer) error { return r.plot(to, f.result()) }),
 	); err != nil {
 		return nil, err

@@ -40,10 +40,10 @@ func crew(t testing.TB, count int) []*orwl.Nodes {
 
 // solveOn solves a problem on several nodes, and returns what each of them has, and
 // node 0's result.
-func solveOn(t testing.TB, count int, tr func() *trace, make func(node int) *field) (*measured, *trace, []error) {
+func solveOn(t testing.TB, count int, tr func() *tracing, make func(node int) *field) (*measured, *tracing, []error) {
 	t.Helper()
 	var done *measured
-	var seen *trace
+	var seen *tracing
 	errs := slices.Repeat([]error{nil}, count)
 	var all sync.WaitGroup
 	for i, n := range crew(t, count) {
@@ -65,7 +65,7 @@ func solveOn(t testing.TB, count int, tr func() *trace, make func(node int) *fie
 	return done, seen, errs
 }
 
-func untraced() *trace { return nil }
+func untraced() *tracing { return nil }
 
 // shipped is how many bytes of frontiers go from node to node.
 func shipped(f *field) int64 {

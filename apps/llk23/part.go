@@ -36,7 +36,7 @@ func (p *part) main(all problem) error {
 	if err := p.listen(); err != nil {
 		return err
 	}
-	return p.rounds(all.passes(), func(k int) error { return p.pass(all.kernel, k, all.deep()+1, all.inPass(k)) })
+	return p.rounds(all.passes(), func(k int) error { return p.pass(all.kernel, all.deep()+1, all.inPass(k)) })
 }
 
 // pass is one iteration, or a few: while rows are in the cache, they are swept several
@@ -55,8 +55,8 @@ func (p *part) main(all problem) error {
 // waited for with the last row only. So the northern frontier goes out as soon as it
 // can, and the southern one comes in as late: blocks above each other compute at the
 // same time however few there are.
-func (p *part) pass(kernel kernel, k, most, sweeps int) error {
-	if err := p.readAll(p.first, k); err != nil {
+func (p *part) pass(kernel kernel, most, sweeps int) error {
+	if err := p.readAll(p.first); err != nil {
 		return err
 	}
 	e := p.extent
@@ -65,7 +65,7 @@ func (p *part) pass(kernel kernel, k, most, sweeps int) error {
 	for n := range steps {
 		if !late && (n+1)*step >= e.rows-e.below {
 			late = true
-			if err := p.readAll(p.late, k); err != nil {
+			if err := p.readAll(p.late); err != nil {
 				return err
 			}
 		}
@@ -86,7 +86,7 @@ func (p *part) pass(kernel kernel, k, most, sweeps int) error {
 		}
 		if !early && (n+1)*step >= sweeps {
 			early = true
-			if err := p.writeAll(p.early, k); err != nil {
+			if err := p.writeAll(p.early); err != nil {
 				return err
 			}
 		}
@@ -96,7 +96,7 @@ func (p *part) pass(kernel kernel, k, most, sweeps int) error {
 		p.left = p.watch.since
 		return p.release(p.data)
 	}
-	return p.writeAll(p.rest, k)
+	return p.writeAll(p.rest)
 }
 
 // sweep is some rows, once. It fails only when the run is over.
@@ -123,24 +123,24 @@ func (p *part) listen() error {
 	return nil
 }
 
-func (p *part) readAll(ins []inlet, k int) error {
+func (p *part) readAll(ins []inlet) error {
 	if len(ins) > 0 {
 		p.watch.enter(importing)
 	}
 	for i := range ins {
-		if err := p.read(p.block, &ins[i], k); err != nil {
+		if err := p.read(p.block, &ins[i]); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func (p *part) writeAll(outs []outlet, k int) error {
+func (p *part) writeAll(outs []outlet) error {
 	if len(outs) > 0 {
 		p.watch.enter(exporting)
 	}
 	for i := range outs {
-		if err := p.write(p.block, &outs[i], k, p.watch.since); err != nil {
+		if err := p.write(p.block, &outs[i], p.watch.since); err != nil {
 			return err
 		}
 	}

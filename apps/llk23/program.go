@@ -80,8 +80,7 @@ func (f *field) declareFrontiers(rt *orwl.Runtime) (frontiers, error) {
 		edges[p] = new([directions]*frontier)
 		for d := range f.sides(p) {
 			r := p.extent.edge(d)
-			e := &frontier{Resource: rt.Resource(fmt.Sprintf("%v of %v", d, p), 8*r.cells()), number: f.frontiers}
-			f.frontiers++
+			e := &frontier{Resource: rt.Resource(fmt.Sprintf("%v of %v", d, p), 8*r.cells())}
 			edges[p][d] = e
 			if !d.earlier() || p.block == nil {
 				continue
@@ -105,9 +104,6 @@ func (f *field) declareMain(rt *orwl.Runtime, p *part, edges frontiers) {
 		in := inlet{Access: p.Read(e.Resource), from: e, into: p.extent.border(d)}
 		if p.node != q.node {
 			in.came = new(atomic.Int64)
-		}
-		if !d.earlier() {
-			in.lag = 1
 		}
 		switch rows, _ := d.step(); {
 		case rows > 0:

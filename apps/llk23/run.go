@@ -24,16 +24,16 @@ const stall = time.Minute
 
 // solve solves f's problem, with the other nodes if there are any. Node 0 has all
 // blocks then; the others have nothing measured. If there is a trace, it is filled.
-func (f *field) solve(ctx context.Context, tr *trace, m *meter) (*measured, error) {
+func (f *field) solve(ctx context.Context, tr *tracing, m *meter) (*measured, error) {
 	begin := time.Now()
-	rt, err := f.program(ctx)
+	clock := func() time.Duration { return time.Since(f.begin) }
+	rt, err := f.program(ctx, tr, clock)
 	f.setup = time.Since(begin)
 	if err := f.meet(ctx, err); err != nil {
 		return nil, err
 	}
 	f.others = make([]statement, f.nodes.Count()-1)
 	f.begin = time.Now()
-	clock := func() time.Duration { return time.Since(f.begin) }
 	for p := range f.here() {
 		p.watch.clock = clock
 	}
@@ -42,23 +42,28 @@ func (f *field) solve(ctx context.Context, tr *trace, m *meter) (*measured, erro
 	stop := m.watch("sweeping", f.share(), f.swept)
 	err = rt.Run(ctx)
 	stop()
+	if err == nil {
+		err = tr.gather(ctx, f)
+	}
 	if err != nil || f.nodes.Number() != 0 {
 		return nil, err
 	}
 	if err := f.close(ctx); err != nil {
 		return nil, err
 	}
-	done := f.settle(append([]statement{f.own}, f.others...))
-	tr.gather(f)
-	return done, nil
+	return f.settle(append([]statement{f.own}, f.others...)), nil
 }
 
 // program makes this node's blocks, and declares everybody's tasks.
-func (f *field) program(ctx context.Context) (*orwl.Runtime, error) {
+func (f *field) program(ctx context.Context, tr *tracing, clock func() time.Duration) (*orwl.Runtime, error) {
 	if err := f.prepare(ctx, runtime.GOMAXPROCS(0)); err != nil {
 		return nil, err
 	}
-	rt, err := orwl.New(orwl.Options{Stall: stall, Nodes: f.nodes})
+	observers, err := tr.observers(f, clock)
+	if err != nil {
+		return nil, err
+	}
+	rt, err := orwl.New(orwl.Options{Stall: stall, Nodes: f.nodes, Observers: observers})
 	if err != nil {
 		return nil, err
 	}

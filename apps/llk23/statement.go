@@ -15,7 +15,6 @@ type statement struct {
 	Took       time.Duration
 	Shipped    int64     // bytes of contents that have come from other nodes
 	Accounts   []account // of the node's parts
-	Tracks     []*track  // of its actors, if there is a trace
 }
 
 // account is how a main task has spent the time, and what it has read.
@@ -33,11 +32,6 @@ func (f *field) statement() statement {
 	s.Host, _ = os.Hostname() // a host without a name is like no other
 	for p := range f.here() {
 		s.Accounts = append(s.Accounts, account{p.watch.spent, p.tally})
-	}
-	for p, a := range f.actors() {
-		if p.node == f.nodes.Number() && a.watch.track != nil {
-			s.Tracks = append(s.Tracks, a.watch.track)
-		}
 	}
 	return s
 }
@@ -95,13 +89,6 @@ func (f *field) settle(all []statement) *measured {
 			p.watch.spent, p.tally = s.Accounts[0].Spent, s.Accounts[0].Tally
 			p.watch.spent[outside] += done.took - s.Took
 			s.Accounts = s.Accounts[1:]
-		}
-		for p, a := range f.actors() {
-			if p.node == node && len(s.Tracks) > 0 {
-				a.watch.track = s.Tracks[0]
-				a.watch.track.delay(leads[node])
-				s.Tracks = s.Tracks[1:]
-			}
 		}
 	}
 	return done

@@ -1,6 +1,10 @@
 package main
 
-import "time"
+import (
+	"time"
+
+	"github.com/orwl/go-orwl/orwl/trace"
+)
 
 // phase is what a task does at a time.
 type phase int
@@ -14,8 +18,10 @@ const (
 	phases
 )
 
+// String is what a trace calls the phase. It tells waits by itself, and outside there is
+// nothing to tell.
 func (p phase) String() string {
-	return [phases]string{"outside", "acquire", "read", "compute", "release"}[p]
+	return [phases]string{"", trace.Wait, "read", trace.Compute, "write"}[p]
 }
 
 // stopwatch adds up how long a task is in each phase. Before the first enter it
@@ -26,7 +32,7 @@ type stopwatch struct {
 	phase phase
 	since time.Duration
 	spent [phases]time.Duration
-	track *track // nil: nobody wants to see the phases one by one
+	rec   *trace.Recording // nil: nobody wants to see the phases one by one
 }
 
 func (s *stopwatch) enter(p phase) {
@@ -37,12 +43,23 @@ func (s *stopwatch) enter(p phase) {
 
 // turn is enter at a time that is known.
 func (s *stopwatch) turn(p phase, now time.Duration) {
-	s.spent[s.phase] += now - s.since
-	if s.track != nil {
-		s.track.add(s.phase, s.since, now)
+	s.stop(now)
+	if s.phase = p; p != waiting {
+		s.rec.Region(p.String(), now)
 	}
-	s.phase, s.since = p, now
+}
+
+// waited is a wait that the trace has seen, so that both of them say the same.
+func (s *stopwatch) waited() {
+	if from, to, waited := s.rec.LastWait(); waited {
+		before := s.phase
+		s.turn(waiting, from)
+		s.turn(before, to)
+	}
 }
 
 // stop ends the current phase, and the watch.
-func (s *stopwatch) stop(now time.Duration) { s.turn(outside, now) }
+func (s *stopwatch) stop(now time.Duration) {
+	s.spent[s.phase] += now - s.since
+	s.since = now
+}

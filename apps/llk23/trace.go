@@ -1,128 +1,62 @@
 package main
 
-import "time"
+import (
+	"context"
+	"time"
 
-// mostSlices is how many slices a trace keeps, all tasks together. More than that
-// no viewer shows in a reasonable time.
+	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/orwl/trace"
+)
+
+// mostSlices is how many slices a trace keeps, all nodes together.
 const mostSlices = 1 << 18
 
-// trace is what all tasks did, one by one, as far as there is room. The room is
-// shared evenly: each track has the first slices of its task, and only the sums
-// of those that came after them.
-type trace struct {
-	most   int
-	tracks []*track
+// tracing is a trace that is asked for. Of all tasks it follows those that work on
+// blocks: what becomes of the result afterwards is not measured either.
+type tracing struct {
+	most int
+	rec  *trace.Recorder // nil until there is a field to follow
+	done *trace.Trace    // on node 0, in the end
+
+	follows map[*orwl.Task]bool
 }
 
-func newTrace(most int) *trace { return &trace{most: most} }
+func newTracing(most int) *tracing { return &tracing{most: most, follows: make(map[*orwl.Task]bool)} }
 
-// follow gives each of f's tasks that is here a track, and a clock. There is nothing
-// to follow with no trace.
-func (tr *trace) follow(f *field, clock func() time.Duration) {
+// observers are those of f's runtime: none with no trace.
+func (tr *tracing) observers(f *field, clock func() time.Duration) (_ []orwl.Observer, err error) {
+	if tr == nil {
+		return nil, nil
+	}
+	tr.rec, err = trace.NewRecorder(trace.Options{
+		Slices: max(1, tr.most/f.nodes.Count()), Clock: clock,
+		Tasks: func(t *orwl.Task) bool { return tr.follows[t] },
+	})
+	return []orwl.Observer{tr.rec}, err
+}
+
+// follow has the watches of f's tasks that are here say what they do, and gives all of
+// them a clock.
+func (tr *tracing) follow(f *field, clock func() time.Duration) {
 	if tr == nil {
 		return
 	}
-	all := 0
 	for p, a := range f.actors() {
-		all++
 		if p.node == f.nodes.Number() {
-			a.watch.clock, a.watch.track = clock, &track{Name: a.Name(), Node: p.node}
-			tr.tracks = append(tr.tracks, a.watch.track)
+			tr.follows[a.Task] = true
+			a.watch.clock, a.watch.rec = clock, tr.rec.Recording(a.Task)
+			a.watch.rec.Region(outside.String(), 0)
 		}
-	}
-	for _, t := range tr.tracks {
-		t.room = max(1, tr.most/all)
 	}
 }
 
-// gather makes the tracks of all nodes the trace's, when they are here.
-func (tr *trace) gather(f *field) {
+// gather brings what all nodes have recorded to node 0. Each of them calls it, and says
+// for how long it has swept.
+func (tr *tracing) gather(ctx context.Context, f *field) (err error) {
 	if tr == nil {
-		return
+		return nil
 	}
-	tr.tracks = nil
-	for _, a := range f.actors() {
-		tr.tracks = append(tr.tracks, a.watch.track)
-	}
-}
-
-// track is one task's part in a trace. It belongs to that task, and later goes to
-// node 0.
-type track struct {
-	Name   string
-	Node   int
-	room   int
-	Slices []slice
-	Leaves []handover // of frontiers that the task wrote
-	Comes  []handover // of frontiers that it read
-
-	Rest     [phases]time.Duration // what there was no room for
-	Dropped  int                   // slices
-	From, To time.Duration         // of these
-}
-
-// slice is one phase of a task.
-type slice struct {
-	Phase    phase
-	From, To time.Duration
-}
-
-// journey is a frontier of an iteration, from the task that wrote it to the one
-// that read it.
-type journey struct{ Frontier, Iteration int }
-
-// handover is one end of a journey.
-type handover struct {
-	Journey journey
-	At      time.Duration
-}
-
-// arrows is how many hand-overs there is room for beside a slice, at either end:
-// a task reads, or writes, up to eight frontiers in an iteration of three slices.
-const arrows = 3
-
-func (t *track) add(p phase, from, to time.Duration) {
-	if from == to {
-		return
-	}
-	if len(t.Slices) < t.room {
-		t.Slices = append(t.Slices, slice{p, from, to})
-		return
-	}
-	if t.Dropped == 0 {
-		t.From = from
-	}
-	t.Dropped++
-	t.To = to
-	t.Rest[p] += to - from
-}
-
-// come notes that the frontier of an iteration was read. That of the iteration
-// before the first has come from nobody.
-func (t *track) come(f *frontier, iteration int, at time.Duration) {
-	if iteration >= 0 && t.Dropped == 0 && len(t.Comes) < arrows*t.room {
-		t.Comes = append(t.Comes, handover{journey{f.number, iteration}, at})
-	}
-}
-
-// leave notes that it was written.
-func (t *track) leave(f *frontier, iteration int, at time.Duration) {
-	if t.Dropped == 0 && len(t.Leaves) < arrows*t.room {
-		t.Leaves = append(t.Leaves, handover{journey{f.number, iteration}, at})
-	}
-}
-
-// delay moves everything to a time that much later.
-func (t *track) delay(by time.Duration) {
-	for i := range t.Slices {
-		t.Slices[i].From += by
-		t.Slices[i].To += by
-	}
-	for _, ends := range [][]handover{t.Leaves, t.Comes} {
-		for i := range ends {
-			ends[i].At += by
-		}
-	}
-	t.From += by
-	t.To += by
+	tr.rec.Span(0, f.ended())
+	tr.done, err = tr.rec.Gather(ctx, f.nodes)
+	return err
 }

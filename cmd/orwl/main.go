@@ -25,6 +25,7 @@ func commands() []command {
 		{"sim", "give a lock to the simulator and see whether it keeps its promises", runSim},
 		{"predict", "play a lock on a described machine in virtual time", runPredict},
 		{"vet", "say whether a system of tasks lives for ever, or where it deadlocks", runVet},
+		{"trace", "say where the time of a recorded run went, and behind whom it waited", runTrace},
 		{"topo", "show the machine as the tree that the locks see", runTopo},
 		{"place", "put tasks near those they share with, on a described machine", runPlace},
 		{"model", "measure what this machine's operations cost", runModel},
@@ -64,7 +65,7 @@ func execute(args []string, out, complaints io.Writer) int {
 			return c.call(args[1:], out, complaints)
 		}
 	}
-	fmt.Fprintf(complaints, "orwl: no command %q: want one of run, locks, sim, predict, vet, topo, place, model; orwl -h tells more\n", args[0])
+	fmt.Fprintf(complaints, "orwl: no command %q: want one of run, locks, sim, predict, vet, trace, topo, place, model; orwl -h tells more\n", args[0])
 	return exitUsage
 }
 

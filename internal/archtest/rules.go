@@ -38,6 +38,7 @@ var layers = []layer{
 	{path: "orwl/placement", pure: true, imports: "net/topology"},
 	{path: "orwl/launch"},
 	{path: "orwl", imports: "orwl/launch orwl/placement " + belowOrwl},
+	{path: "orwl/trace", imports: "orwl " + belowOrwl},
 	{path: "metrics", imports: "orwl " + belowOrwl},
 
 	// The programs.

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/orwl/go-orwl/orwl/trace"
+)
+
+const traceFormat = `usage: orwl trace report [FLAGS] FILE
+
+Reads a trace that a program has written (llk23 -trace FILE, or a trace.Recorder of its
+own) from FILE, or from standard input if FILE is -, and says where the time went: for
+each task and for all, to work, to waits and to accesses; which waits were the longest,
+and behind whom; and what the critical path consists of, which is followed backwards from
+the end through the hand-overs. The file itself is for ui.perfetto.dev and for
+chrome://tracing.
+
+flags:
+`
+
+// mostListed is how many waits can be asked for.
+const mostListed = 1 << 20
+
+// runTrace is orwl trace.
+func runTrace(f *flag.FlagSet, args []string, out io.Writer) error {
+	asJSON := f.Bool("json", false, "print the report as JSON, with all of its numbers in seconds")
+	waits := f.Int("waits", 10, "how many of the longest waits to list")
+	asked := len(args) > 0 && (args[0] == "-h" || args[0] == "-help" || args[0] == "--help")
+	switch {
+	case asked:
+	case len(args) == 0:
+		return usagef("say what to do with which trace: orwl trace report FILE")
+	case args[0] != "report":
+		return usagef("no %q: want report, as in orwl trace report FILE", args[0])
+	default:
+		args = args[1:]
+	}
+	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
+		fmt.Fprint(out, traceFormat)
+		f.SetOutput(out)
+		f.PrintDefaults()
+		return nil
+	} else if err != nil {
+		return &usageError{err}
+	}
+	if err := inRange("waits", *waits, 0, mostListed); err != nil {
+		return err
+	}
+	if f.NArg() == 0 {
+		return usagef("no file: name one, or - for standard input")
+	} else if f.NArg() > 1 {
+		return usagef("unexpected argument %q: flags stand before the one FILE", f.Arg(1))
+	}
+	t, err := readTrace(f.Arg(0))
+	if err != nil {
+		return usagef("%s: %w", f.Arg(0), err)
+	}
+	if *waits == 0 {
+		*waits = -1
+	}
+	r := t.Report(trace.ReportOptions{Waits: *waits})
+	if *asJSON {
+		e := json.NewEncoder(out)
+		e.SetIndent("", "  ")
+		return e.Encode(r)
+	}
+	_, err = io.WriteString(out, r.String())
+	return err
+}
+
+func readTrace(name string) (*trace.Trace, error) {
+	if name == "-" {
+		return trace.Read(os.Stdin)
+	}
+	file, err := os.Open(name)
+	if err != nil {
+		var at *os.PathError
+		if errors.As(err, &at) {
+			err = at.Err // the name is said already
+		}
+		return nil, err
+	}
+	defer file.Close()
+	return trace.Read(file)
+}

@@ -1,0 +1,212 @@
+package orwl
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// asJSON is a snapshot as others get it, without spaces.
+func asJSON(t testing.TB, v any) string {
+	t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}
+
+// A snapshot says of a program what it is in: before it runs, while it stands still, and
+// when it has ended.
+func TestSnapshot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rt := mustNew(t, Options{Stall: -1})
+		x, y := rt.Resource("x", 16), rt.Resource("y", 8)
+		rt.Resource("z", 0) // nobody's
+		goOn := make(chan struct{})
+		w, b, c, d := rt.Task("w"), rt.Task("b"), rt.Task("c"), rt.Task("d")
+		own := w.Write(x)
+		b.Read(x)
+		c.Read(x)
+		c.Write(y)
+		d.Write(x)
+		w.Do(func(t *Task) error {
+			for range t.Rounds(1) {
+				Write[uint64](own)[0] = 1
+				<-goOn
+			}
+			return nil
+		})
+		for _, task := range []*Task{b, c, d} {
+			task.Do(func(t *Task) error {
+				for range t.Rounds(1) {
+					<-goOn
+				}
+				return nil
+			})
+		}
+		s := rt.Snapshot()
+		if s.Running || s.Tasks[0].State != TaskDeclared || len(s.Tasks) != 4 || s.Still != 0 {
+			t.Errorf("before the run: %+v", s)
+		}
+		ran := make(chan error)
+		go func() { ran <- rt.Run(context.Background()) }()
+		synctest.Wait()
+		rt.Snapshot()
+		<-time.After(2 * time.Second) // of the bubble
+		const want = `{"node":0,"running":true,"still_seconds":2,"nodes":[{"node":0,"state":"here"}],"tasks":[` +
+			`{"task":"w","node":0,"state":"working","round":0,"holds":["x"]},` +
+			`{"task":"b","node":0,"state":"waiting","round":0,"holds":[],"waits":{"resource":"x","mode":"read","for_seconds":2,"behind":["w"]}},` +
+			`{"task":"c","node":0,"state":"waiting","round":0,"holds":["y"],"waits":{"resource":"x","mode":"read","for_seconds":2,"behind":["w"]}},` +
+			`{"task":"d","node":0,"state":"waiting","round":0,"holds":[],"waits":{"resource":"x","mode":"write","for_seconds":2,"behind":["w"]}}],` +
+			`"resources":[{"resource":"x","home":0,"size_bytes":16,"version":0,"fence":1,"broken":false,"whole":true,"queue":[` +
+			`{"mode":"write","granted":true,"members":[{"who":"w","node":0,"held":true}]},` +
+			`{"mode":"read","granted":false,"members":[{"who":"b","node":0,"held":false},{"who":"c","node":0,"held":false}]},` +
+			`{"mode":"write","granted":false,"members":[{"who":"d","node":0,"held":false}]}]},` +
+			`{"resource":"y","home":0,"size_bytes":8,"version":0,"fence":0,"broken":false,"whole":true,"queue":[` +
+			`{"mode":"write","granted":true,"members":[{"who":"c","node":0,"held":false}]}]},` +
+			`{"resource":"z","home":0,"size_bytes":0,"version":0,"fence":0,"broken":false,"whole":true,"queue":[]}],` +
+			`"waits_for":[{"from":"b","to":"w","resource":"x","mode":"read"},{"from":"c","to":"w","resource":"x","mode":"read"},` +
+			`{"from":"d","to":"w","resource":"x","mode":"write"}]}`
+		if got := asJSON(t, rt.Snapshot()); got != want {
+			t.Errorf("%s, want\n%s", got, want)
+		}
+		goOn <- struct{}{}
+		synctest.Wait()
+		s = rt.Snapshot()
+		if s.Still != 0 || s.Tasks[0].State != TaskEnded || s.Tasks[1].State != TaskWorking || s.Resources[0].Version != 1 {
+			t.Errorf("after a round: %s", asJSON(t, s))
+		}
+		if got := asJSON(t, s.WaitsFor); got != `[{"from":"d","to":"b","resource":"x","mode":"write"},{"from":"d","to":"c","resource":"x","mode":"write"}]` {
+			t.Errorf("behind two: %s", got)
+		}
+		close(goOn)
+		if err := <-ran; err != nil {
+			t.Error(err)
+		}
+		s = rt.Snapshot()
+		if s.Running || s.Tasks[3].State != TaskEnded || len(s.WaitsFor) != 0 || len(s.Resources[0].Queue) != 0 || s.Resources[0].Fence != 2 {
+			t.Errorf("in the end: %s", asJSON(t, s))
+		}
+	})
+}
+
+// Of another node's tasks a home knows the node, and of its own resource all of the queue;
+// a mirror shows those of its node.
+func TestSnapshotOfNodes(t *testing.T) {
+	home, mirror := snapshotsOf(t, 0)
+	if got, want := asJSON(t, home.Resources[0]), `{"resource":"x","home":0,"size_bytes":8,"version":0,"fence":1,"broken":false,"whole":true,"queue":[`+
+		`{"mode":"write","granted":true,"members":[{"who":"a","node":0,"held":true}]},`+
+		`{"mode":"write","granted":false,"members":[{"who":"node 1","node":1,"held":false}]}]}`; got != want {
+		t.Errorf("the home: %s, want %s", got, want)
+	}
+	if got, want := asJSON(t, mirror.Resources[0].Queue), `[{"mode":"write","granted":false,"members":[{"who":"b","node":1,"held":false}]}]`; got != want || mirror.Resources[0].Whole {
+		t.Errorf("the mirror: %s, whole %t; want %s", got, mirror.Resources[0].Whole, want)
+	}
+	if len(home.Tasks) != 1 || home.Tasks[0].Task != "a" || len(mirror.Tasks) != 1 || mirror.Tasks[0].State != TaskWaiting || mirror.Node != 1 {
+		t.Errorf("tasks: %s and %s", asJSON(t, home.Tasks), asJSON(t, mirror.Tasks))
+	}
+	if !slices.Equal(home.Nodes, []NodeSnapshot{{0, NodeHere}, {1, NodeHere}}) {
+		t.Errorf("nodes: %v", home.Nodes)
+	}
+}
+
+// At the home of what it waits for, a task is told which node it is behind.
+func TestSnapshotBehindANode(t *testing.T) {
+	home, mirror := snapshotsOf(t, 1)
+	const want = `[{"from":"b","to":"node 0","resource":"x","mode":"write"}]`
+	if got := asJSON(t, home.WaitsFor); got != want || !slices.Equal(home.Tasks[0].Waits.Behind, []string{"node 0"}) {
+		t.Errorf("%s, %+v; want %s", got, home.Tasks[0].Waits, want)
+	}
+	if len(mirror.WaitsFor) != 0 || !slices.Equal(mirror.Tasks[0].Holds, []string{"x"}) || mirror.Resources[0].Fence != 1 {
+		t.Errorf("where it is held: %s", asJSON(t, mirror))
+	}
+}
+
+// snapshotsOf are those of the home of a resource, on a node, and of the other node,
+// when task a of node 0 holds it and task b of node 1 waits for it.
+func snapshotsOf(t *testing.T, at int) (home, mirror Snapshot) {
+	nodes := crew(t, 2)
+	defer disband(t, nodes)
+	var looked sync.WaitGroup
+	looked.Add(1)
+	var all [2]*Runtime
+	var ready sync.WaitGroup
+	ready.Add(2)
+	go func() {
+		defer looked.Done()
+		ready.Wait()
+		// The other node's request may be under way.
+		for queued := 0; queued < 2; {
+			home = all[at].Snapshot()
+			queued = 0
+			for _, g := range home.Resources[0].Queue {
+				queued += len(g.Members)
+			}
+		}
+		mirror = all[1-at].Snapshot()
+	}()
+	each(nodes, func(i int, n *Nodes) {
+		rt := mustNew(t, Options{Nodes: n})
+		all[i] = rt
+		r := rt.Resource("x", 8)
+		rt.Home(r, at)
+		a, b := rt.Task("a").On(0), rt.Task("b").On(1)
+		a.Write(r)
+		own := b.Write(r)
+		a.Do(func(t *Task) error {
+			for range t.Rounds(1) {
+				ready.Done()
+				looked.Wait()
+			}
+			return nil
+		})
+		b.Do(func(t *Task) error {
+			ready.Done()
+			return own.Acquire(t.Context())
+		})
+		if err := rt.Run(context.Background()); err != nil {
+			t.Errorf("node %d: %v", i, err)
+		}
+	})
+	return home, mirror
+}
+
+// Anybody may look at any time, while everything moves.
+func TestSnapshotWhileItRuns(t *testing.T) {
+	rt := mustNew(t, Options{})
+	names := []string{"a", "b", "c"}
+	for _, name := range names {
+		rt.Resource(name, 8)
+	}
+	done := make(chan struct{})
+	for i, name := range names {
+		task := rt.Task(name)
+		own := task.Write(rt.Lookup(name))
+		task.Read(rt.Lookup(names[(i+1)%3]))
+		task.Do(func(t *Task) error {
+			for range t.Rounds(-1) {
+				Write[uint64](own)[0]++
+				select {
+				case <-done:
+					return errPlanned
+				default:
+				}
+			}
+			return nil
+		})
+	}
+	ran := make(chan error)
+	go func() { ran <- rt.Run(context.Background()) }()
+	for moved := uint64(0); moved < 1000; {
+		s := rt.Snapshot()
+		asJSON(t, s)
+		moved = s.Resources[0].Version
+	}
+	close(done)
+	<-ran
+}

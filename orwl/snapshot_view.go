@@ -1,0 +1,244 @@
+package orwl
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/orwl/go-orwl/net/p2p"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// view is what there was to see of a program when somebody looked: what a Snapshot
+// and a Report are made of.
+type view struct {
+	started bool
+	tasks   []*taskView // of this node
+	lines   []*line     // by name
+	still   time.Duration
+}
+
+// taskView is a task, and what its accesses looked like.
+type taskView struct {
+	*Task
+	started  bool
+	over     bool
+	node     int
+	round    int64
+	accesses []accessView
+}
+
+type accessView struct {
+	*Access
+	resource.Look
+	line  *line
+	since time.Duration // for how long it has looked so, at least
+}
+
+// line is the queue of a resource.
+type line struct {
+	r      *resource.Resource
+	home   int
+	whole  bool
+	survey resource.Survey
+	all    []entry // in order
+}
+
+// entry is a request in a line.
+type entry struct {
+	who     string
+	node    int
+	mode    resource.Mode
+	granted bool
+	held    bool
+	ticket  uint32
+	early   bool // it has no place yet: that of node 0 comes first, by the order of the program
+}
+
+// look looks. What has been declared does not change any more once the program runs;
+// before that there is nothing to see of it but its declarations.
+func (rt *Runtime) look() *view {
+	now := time.Now()
+	lines := make(map[*resource.Resource]*line)
+	touched := make(map[*line]bool)
+	rt.mu.Lock()
+	tasks, run := rt.tasks, rt.run
+	for name, r := range rt.resources {
+		home := rt.homes[name]
+		lines[r] = &line{r: r, home: home, whole: home == rt.Node()}
+	}
+	v := &view{started: run != nil}
+	if !v.started {
+		for _, t := range tasks {
+			v.tasks = append(v.tasks, rt.lookAt(t, nil, lines, touched, now))
+		}
+		v.add(lines, touched)
+	}
+	rt.mu.Unlock()
+	if v.started {
+		for _, t := range tasks {
+			if t.here() {
+				v.tasks = append(v.tasks, rt.lookAt(t, run, lines, touched, now))
+			}
+		}
+		v.still = rt.seen.still(now)
+		v.add(lines, touched)
+	}
+	return v
+}
+
+// add adds the lines that concern this node.
+func (v *view) add(lines map[*resource.Resource]*line, touched map[*line]bool) {
+	for _, l := range lines {
+		if touched[l] || l.whole {
+			l.look()
+			v.lines = append(v.lines, l)
+		}
+	}
+	slices.SortFunc(v.lines, func(a, b *line) int { return cmp.Compare(a.r.Name(), b.r.Name()) })
+}
+
+// lookAt looks at a task, and puts its requests into their lines.
+func (rt *Runtime) lookAt(t *Task, run *run, lines map[*resource.Resource]*line, touched map[*line]bool, now time.Time) *taskView {
+	tv := &taskView{Task: t, started: run != nil, over: t.ended.Load(), node: t.on, round: t.round.Load()}
+	for _, a := range t.accesses {
+		l := lines[a.resource]
+		if l == nil {
+			continue // of another runtime, which its requests refuse
+		}
+		touched[l] = true
+		av := accessView{Access: a, line: l}
+		if run != nil {
+			av.Look = a.Place().Look(a.resource)
+			av.since = rt.seen.see(a, av.Stamp, now)
+		}
+		if av.Requested || av.Held {
+			l.all = append(l.all, entry{who: t.name, node: t.on, mode: a.mode, granted: av.Granted, held: av.Held, ticket: av.Ticket})
+		}
+		tv.accesses = append(tv.accesses, av)
+	}
+	return tv
+}
+
+// look brings in what only the resource knows, and the order.
+func (l *line) look() {
+	l.survey = l.r.Survey()
+	for _, g := range l.survey.Guests {
+		l.all = append(l.all, entry{
+			who: guestName(g.Node), node: int(g.Node), mode: g.Mode, granted: g.Granted, ticket: g.Ticket, early: g.Early,
+		})
+	}
+	// Tickets count on for ever: it is their difference that counts.
+	slices.SortStableFunc(l.all, func(a, b entry) int {
+		switch {
+		case a.early != b.early:
+			return boolInt(a.early) - boolInt(b.early)
+		case a.granted != b.granted: // one of them has moved meanwhile
+			return boolInt(b.granted) - boolInt(a.granted)
+		}
+		return int(int32(a.ticket - b.ticket))
+	})
+}
+
+// ahead are those who are granted what is in line.
+func (l *line) ahead() (who []string) {
+	for _, e := range l.all {
+		if e.granted {
+			who = append(who, e.who)
+		}
+	}
+	return who
+}
+
+func (l *line) snapshot() ResourceSnapshot {
+	s := ResourceSnapshot{
+		Resource: l.r.Name(), Home: l.home, Whole: l.whole, Queue: []GroupSnapshot{},
+		Size: l.survey.Size, Version: l.survey.Version, Fence: l.survey.Fence, Broken: l.survey.Broken,
+	}
+	for i, e := range l.all {
+		last := len(s.Queue) - 1
+		if i == 0 || e.mode == resource.Write || l.all[i-1].mode == resource.Write || e.granted != l.all[i-1].granted {
+			s.Queue = append(s.Queue, GroupSnapshot{Mode: e.mode.String(), Granted: e.granted})
+			last++
+		}
+		s.Queue[last].Members = append(s.Queue[last].Members, EntrySnapshot{Who: e.who, Node: e.node, Held: e.held})
+	}
+	return s
+}
+
+// running reports whether some task of this node runs.
+func (v *view) running() bool {
+	return v.started && slices.ContainsFunc(v.tasks, func(t *taskView) bool { return !t.over })
+}
+
+// holds are the resources that the task is granted.
+func (t *taskView) holds() (names []string) {
+	for _, a := range t.accesses {
+		if a.Granted {
+			names = append(names, a.resource.Name())
+		}
+	}
+	return names
+}
+
+// waits is the first access that is not granted, or nil.
+func (t *taskView) waits() *accessView {
+	for i := range t.accesses {
+		if a := &t.accesses[i]; a.Requested && !a.Granted {
+			return a
+		}
+	}
+	return nil
+}
+
+func (t *taskView) state() TaskState {
+	switch {
+	case !t.started:
+		return TaskDeclared
+	case t.over:
+		return TaskEnded
+	case t.waits() != nil:
+		return TaskWaiting
+	}
+	return TaskWorking
+}
+
+func (t *taskView) snapshot() TaskSnapshot {
+	s := TaskSnapshot{Task: t.name, Node: t.node, State: t.state(), Round: t.round, Holds: append([]string{}, t.holds()...)}
+	if a := t.waits(); a != nil {
+		s.Waits = &WaitSnapshot{
+			Resource: a.resource.Name(), Mode: a.mode.String(), For: a.since.Seconds(), Behind: append([]string{}, a.line.ahead()...),
+		}
+	}
+	return s
+}
+
+// edges are whom the task waits for, by all that it is not granted.
+func (t *taskView) edges() (edges []WaitEdge) {
+	for _, a := range t.accesses {
+		if !a.Requested || a.Granted {
+			continue
+		}
+		for _, who := range a.line.ahead() {
+			edges = append(edges, WaitEdge{From: t.name, To: who, Resource: a.resource.Name(), Mode: a.mode.String()})
+		}
+	}
+	return edges
+}
+
+// state is how a node fares.
+func (n *Nodes) state(number int) NodeState {
+	if !n.many() || number == n.Number() {
+		return NodeHere
+	}
+	switch err := n.node.Lost(number); {
+	case errors.Is(err, p2p.ErrLeft):
+		return NodeLeft
+	case err != nil:
+		return NodeLost
+	case n.node.Suspected(number):
+		return NodeSuspected
+	}
+	return NodeHere
+}

@@ -1,0 +1,115 @@
+package trace
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/orwl/go-orwl/orwl"
+)
+
+// greeting is what a node says to compare clocks. Times are by its own clock.
+type greeting struct {
+	Machine string        // nodes with the same have one monotonic clock; "" with none
+	Zero    time.Duration // what that shows when the node's clock shows 0
+	Gave    time.Duration // when it gives this to be gathered
+	Got     time.Duration // when it got what was gathered in the round before
+}
+
+// clockRounds is how often nodes greet each other.
+const clockRounds = 8
+
+// meetClocks compares the clocks of all nodes. Every node calls it.
+func meetClocks(ctx context.Context, clock func() time.Duration, nodes *orwl.Nodes) ([]Clock, error) {
+	machine, zero := zeroOf(clock)
+	rounds := make([][]*greeting, 0, clockRounds)
+	got := none
+	for range clockRounds {
+		blob, err := json.Marshal(greeting{Machine: machine, Zero: zero, Gave: clock(), Got: got})
+		if err != nil {
+			return nil, err
+		}
+		all, err := nodes.Gather(ctx, "trace clocks", blob)
+		if err != nil {
+			return nil, err
+		}
+		got = clock()
+		round := make([]*greeting, len(all))
+		for node, blob := range all {
+			if blob == nil {
+				continue
+			}
+			if err := json.Unmarshal(blob, &round[node]); err != nil {
+				return nil, fmt.Errorf("of node %d: %w", node, err)
+			}
+		}
+		rounds = append(rounds, round)
+	}
+	return compareClocks(rounds), nil
+}
+
+// zeroOf is what the machine's monotonic clock shows when clock shows 0. It is read
+// between two readings of clock, and the pair that is closest to each other counts.
+func zeroOf(clock func() time.Duration) (machine string, zero time.Duration) {
+	machine = machineName()
+	if machine == "" {
+		return "", 0
+	}
+	closest := time.Duration(math.MaxInt64)
+	for range 16 {
+		before := clock()
+		now, ok := monotonic()
+		after := clock()
+		if !ok {
+			return "", 0
+		}
+		if after-before < closest {
+			closest, zero = after-before, now-before-(after-before)/2
+		}
+	}
+	return machine, zero
+}
+
+// compareClocks are the nodes' clocks, by node 0's. What a node gave came to node 0
+// before that got what was gathered, and what node 0 gave came to the node before that
+// got it. So
+//
+//	node's gave - node 0's got  ≤  offset of the node's clock  ≤  node's got - node 0's gave
+//
+// in each round, and in all of them together.
+func compareClocks(rounds [][]*greeting) []Clock {
+	if len(rounds) == 0 {
+		return nil
+	}
+	clocks := make([]Clock, len(rounds[0]))
+	for node := range clocks {
+		clocks[node] = Clock{Node: node, Shared: node == 0}
+		first, its := rounds[0][0], rounds[0][node]
+		if node == 0 || first == nil || its == nil {
+			continue
+		}
+		if its.Machine != "" && its.Machine == first.Machine {
+			clocks[node].Shared, clocks[node].Offset = true, its.Zero-first.Zero
+			continue
+		}
+		least, most := time.Duration(math.MinInt64), time.Duration(math.MaxInt64)
+		for k := 1; k < len(rounds); k++ {
+			// Who got the round before says so in this one.
+			gave0, gave := rounds[k-1][0], rounds[k-1][node]
+			got0, got := rounds[k][0], rounds[k][node]
+			if gave0 == nil || gave == nil || got0 == nil || got == nil {
+				continue
+			}
+			least = max(least, gave.Gave-got0.Got)
+			most = min(most, got.Got-gave0.Gave)
+		}
+		if least > most || least == math.MinInt64 {
+			continue
+		}
+		// The offset takes the node's times to node 0's.
+		clocks[node].Offset, clocks[node].Error = -(least + (most-least)/2), (most-least+1)/2
+	}
+	return clocks
+}

@@ -1,0 +1,171 @@
+package trace
+
+import (
+	"cmp"
+	"slices"
+	"time"
+)
+
+// Path is the critical path: what the run would have been shorter without. It leads from
+// the end of the task that ended last backwards: through what that did to its last wait,
+// from there to whoever released what it waited for, and so on to the beginning.
+type Path struct {
+	Seconds float64 `json:"seconds"`
+	// Steps is how often it goes from one task to another.
+	Steps int        `json:"steps"`
+	Parts []PathPart `json:"parts"` // the longest first
+}
+
+// PathPart is what a path spends in one way, all of it together.
+type PathPart struct {
+	// What it is: work (of a task: whatever it does but wait), hand-over (of a resource:
+	// from its release until the next one that waits for it has it) or wait (of a task,
+	// where nobody is known to have had what it waited for).
+	What    string  `json:"what"`
+	Of      string  `json:"of"`
+	Node    int     `json:"node"`  // of the task, or of the one that has waited for the resource
+	Times   int     `json:"times"` // that it does
+	Seconds float64 `json:"seconds"`
+}
+
+// What a path consists of.
+const (
+	pathWork     = "work"
+	pathHandover = "hand-over"
+	pathWait     = "wait"
+)
+
+// pathWalk goes backwards through a trace.
+type pathWalk struct {
+	*Trace
+	before map[Spot]Spot
+	waits  [][]int // of each track, its turns that it waited for, by when that ended
+	parts  map[PathPart]pathSum
+	steps  int
+	total  time.Duration
+}
+
+// pathSum is what a path spends in one way.
+type pathSum struct {
+	times int
+	lasts time.Duration
+}
+
+// path finds the critical path.
+func (t *Trace) path(before map[Spot]Spot) Path {
+	w := pathWalk{Trace: t, before: before, parts: make(map[PathPart]pathSum)}
+	last, at := -1, none
+	for i := range t.Tracks {
+		k := &t.Tracks[i]
+		w.waits = append(w.waits, k.waits())
+		if end := k.end(); end != none && (last < 0 || end > at) {
+			last, at = i, end
+		}
+	}
+	if last >= 0 {
+		w.walk(last, at)
+	}
+	return w.path()
+}
+
+// waits are the turns that the track waited for.
+func (k *Track) waits() (turns []int) {
+	for j := range k.Turns {
+		if _, _, waited := k.Turns[j].Waited(); waited {
+			turns = append(turns, j)
+		}
+	}
+	slices.SortFunc(turns, func(a, b int) int {
+		_, x, _ := k.Turns[a].Waited()
+		_, y, _ := k.Turns[b].Waited()
+		return cmp.Compare(x, y)
+	})
+	return turns
+}
+
+// end is when the track's last work ended, as far as it was recorded one by one.
+func (k *Track) end() time.Duration {
+	end := none
+	for _, s := range k.Slices[max(0, len(k.Slices)-1):] {
+		end = s.To
+	}
+	for i := range k.Turns {
+		if _, to, waited := k.Turns[i].Waited(); waited {
+			end = max(end, to)
+		}
+	}
+	return end
+}
+
+// start is when its first work began.
+func (k *Track) start() time.Duration {
+	start := k.Began
+	for _, s := range k.Slices[:min(1, len(k.Slices))] {
+		if start == none || s.From < start {
+			start = s.From
+		}
+	}
+	return start
+}
+
+// walk goes back from a time of a track. Times only go back, and each wait is passed once.
+func (w *pathWalk) walk(track int, at time.Duration) {
+	for {
+		k := &w.Tracks[track]
+		turns := w.waits[track]
+		n, _ := slices.BinarySearchFunc(turns, at, func(j int, at time.Duration) int {
+			_, to, _ := k.Turns[j].Waited()
+			if to <= at {
+				return -1
+			}
+			return 1
+		})
+		if n == 0 {
+			w.add(pathWork, k.Task, k.Node, at-min(at, k.start()))
+			return
+		}
+		j := turns[n-1]
+		w.waits[track] = turns[:n-1]
+		u := &k.Turns[j]
+		from, to, _ := u.Waited()
+		w.add(pathWork, k.Task, k.Node, at-to)
+		before, known := w.before[Spot{track, j}]
+		released := from
+		if known {
+			released = min(w.turn(before).Released, to)
+		}
+		switch {
+		case !known:
+			w.add(pathWait, k.Task, k.Node, to-from)
+			at = from
+		case released <= from: // it was free before, and on its way
+			w.add(pathHandover, w.access(before).Resource, k.Node, to-from)
+			at = from
+		default:
+			w.add(pathHandover, w.access(before).Resource, k.Node, to-released)
+			track, at = before.Track, released
+			w.steps++
+		}
+	}
+}
+
+func (w *pathWalk) add(what, of string, node int, lasts time.Duration) {
+	if lasts > 0 {
+		part := PathPart{What: what, Of: of, Node: node}
+		sum := w.parts[part]
+		w.parts[part] = pathSum{sum.times + 1, sum.lasts + lasts}
+		w.total += lasts
+	}
+}
+
+func (w *pathWalk) path() Path {
+	p := Path{Seconds: w.total.Seconds(), Steps: w.steps, Parts: []PathPart{}}
+	for part, sum := range w.parts {
+		part.Times, part.Seconds = sum.times, sum.lasts.Seconds()
+		p.Parts = append(p.Parts, part)
+	}
+	slices.SortFunc(p.Parts, func(a, b PathPart) int {
+		return cmp.Or(cmp.Compare(b.Seconds, a.Seconds), cmp.Compare(a.What, b.What), cmp.Compare(a.Of, b.Of), cmp.Compare(a.Node, b.Node))
+	})
+	return p
+}

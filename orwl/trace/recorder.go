@@ -1,0 +1,147 @@
+package trace
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/orwl/go-orwl/orwl"
+)
+
+// Options are what a Recorder can be told. The zero value will do.
+type Options struct {
+	// Slices is how many slices are kept on a node, and how many turns of accesses, all
+	// tasks together: 262,144 by default, more than which no viewer shows in a reasonable
+	// time. Each task has as much room as the next: for its first ones.
+	Slices int
+	// Clock is the time since something; since the recorder was made by default.
+	Clock func() time.Duration
+	// Tasks are those that are recorded: all by default.
+	Tasks func(*orwl.Task) bool
+}
+
+const defaultSlices = 1 << 18
+
+func (o Options) withDefaults() Options {
+	if o.Slices == 0 {
+		o.Slices = defaultSlices
+	}
+	if o.Clock == nil {
+		born := time.Now()
+		o.Clock = func() time.Duration { return time.Since(born) }
+	}
+	return o
+}
+
+const mostSlices = 1 << 28
+
+func (o Options) validate() error {
+	if o.Slices < 1 || o.Slices > mostSlices {
+		return fmt.Errorf("trace: Options.Slices is %d, want 1 to %d, or 0 for %d", o.Slices, mostSlices, defaultSlices)
+	}
+	return nil
+}
+
+// Recorder records what the tasks of this node do: it is one of its runtime's observers.
+type Recorder struct {
+	follower
+	o    Options
+	room func() int
+	from time.Duration // of the run, if to is not 0
+	to   time.Duration
+}
+
+var _ orwl.Observer = (*Recorder)(nil)
+
+// NewRecorder makes a recorder for one runtime.
+func NewRecorder(o Options) (*Recorder, error) {
+	o = o.withDefaults()
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	r := &Recorder{o: o}
+	// By the time the first task begins, all that access something have been seen.
+	r.room = sync.OnceValue(func() int {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		return max(1, o.Slices/max(1, len(r.tasks)))
+	})
+	r.clock = o.Clock
+	r.sink = func(t *orwl.Task) sink {
+		if o.Tasks != nil && !o.Tasks(t) {
+			return nil
+		}
+		return newRecording(t, r.room)
+	}
+	return r, nil
+}
+
+// Recording is what is recorded of a task of this node; nil if it is not recorded. It may
+// be asked for when the task's accesses have been declared.
+func (r *Recorder) Recording(t *orwl.Task) *Recording {
+	recording, _ := r.of(t).sink.(*Recording)
+	return recording
+}
+
+// Span says from when to when the run lasted on this node, where that is longer than from
+// the first event to the last.
+func (r *Recorder) Span(from, to time.Duration) { r.from, r.to = from, to }
+
+// Now is the time by the recorder's clock.
+func (r *Recorder) Now() time.Duration { return r.o.Clock() }
+
+// Trace is what was recorded on this node, by its own clock. The run must have ended.
+func (r *Recorder) Trace() *Trace {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	t := new(Trace)
+	for _, tail := range r.tasks {
+		if recording, ok := tail.sink.(*Recording); ok {
+			t.Tracks = append(t.Tracks, recording.asTrack())
+		}
+	}
+	slices.SortFunc(t.Tracks, byName)
+	if len(t.Tracks) > 0 {
+		t.Clocks = []Clock{{Node: t.Tracks[0].Node, Shared: true}}
+	}
+	t.From, t.To = t.span()
+	if r.to != 0 {
+		t.From, t.To = min(t.From, r.from), max(t.To, r.to)
+	}
+	return t
+}
+
+// byName orders tracks by node and then by name, in which 10 comes after 9.
+func byName(a, b Track) int {
+	return cmp.Or(cmp.Compare(a.Node, b.Node), natural(a.Task, b.Task))
+}
+
+// natural compares names, numbers in them as numbers.
+func natural(a, b string) int {
+	for a != "" && b != "" {
+		x, y := digits(a), digits(b)
+		if x == 0 || y == 0 {
+			if a[0] != b[0] {
+				return cmp.Compare(a[0], b[0])
+			}
+			a, b = a[1:], b[1:]
+			continue
+		}
+		if c := cmp.Or(cmp.Compare(x, y), cmp.Compare(a[:x], b[:y])); c != 0 {
+			return c
+		}
+		a, b = a[x:], b[y:]
+	}
+	return cmp.Compare(a, b)
+}
+
+// digits is how many of them s begins with.
+func digits(s string) int {
+	n := 0
+	for n < len(s) && s[n] >= '0' && s[n] <= '9' {
+		n++
+	}
+	return n
+}

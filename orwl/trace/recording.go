@@ -1,0 +1,218 @@
+package trace
+
+import (
+	"slices"
+	"time"
+
+	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// What slices of a task are called; those of regions have their names.
+const (
+	Compute = "compute"
+	Wait    = "wait"
+	Release = "release"
+)
+
+// short is less than what a slice without a name has to last to be one.
+const short = time.Microsecond
+
+// released is the number of the name Release.
+const released = 0
+
+// none is a time that has not come.
+const none = time.Duration(-1)
+
+// Recording is what is being recorded of a task. It belongs to the task's goroutine, and
+// before that to whoever starts the program. A nil one records nothing.
+type Recording struct {
+	track  Track // but for:
+	slices pile[span]
+	turns  pile[Turn]
+	names  []string // of slices
+
+	room   func() int
+	most   int // slices, and turns; 0 until the task begins
+	full   bool
+	region string                           // that the task is in, "" if it is at no work
+	named  bool                             // by the program
+	since  time.Duration                    // when what goes on began; none in a wait or a release
+	last   struct{ from, to time.Duration } // wait, until somebody asks for it
+
+	waitEnd time.Duration // of the last wait
+}
+
+// span is a Slice without a pointer, so that the garbage collector has nothing to look
+// for in it.
+type span struct {
+	name     int // of Recording.names
+	from, to time.Duration
+}
+
+// name is the number of a name. A task has few.
+func (r *Recording) name(name string) int {
+	n := slices.Index(r.names, name)
+	if n < 0 {
+		n = len(r.names)
+		r.names = append(r.names, name)
+	}
+	return n
+}
+
+// asTrack is what was recorded.
+func (r *Recording) asTrack() Track {
+	t := r.track
+	t.Turns = r.turns.all()
+	for _, s := range r.slices.all() {
+		t.Slices = append(t.Slices, Slice{r.names[s.name], s.from, s.to})
+	}
+	return t
+}
+
+// Region says what the task does from now on, in between of its accesses: slices are
+// called so. With "" it does nothing, as before it begins and when it has ended. Names
+// should be few: each is a column in a report.
+func (r *Recording) Region(name string, at time.Duration) {
+	if r == nil {
+		return
+	}
+	r.cut(at)
+	r.region, r.named, r.since = name, true, at
+}
+
+// LastWait is from when to when the task has waited since it was last asked, if it has.
+func (r *Recording) LastWait() (from, to time.Duration, waited bool) {
+	if r == nil {
+		return 0, 0, false
+	}
+	from, to = r.last.from, r.last.to
+	r.last.from, r.last.to = none, none
+	return from, to, from != none
+}
+
+func newRecording(t *orwl.Task, room func() int) *Recording {
+	r := &Recording{room: room, since: none, track: Track{Task: t.Name(), Node: t.Node(), Began: none, Ended: none}}
+	for _, g := range t.Accesses() {
+		a := g.(*orwl.Access)
+		r.track.Accesses = append(r.track.Accesses, Access{Resource: a.Resource().Name(), Write: a.Mode() == resource.Write})
+	}
+	r.last.from, r.waitEnd = none, none
+	r.names = []string{released: Release}
+	return r
+}
+
+func (r *Recording) on() bool { return true }
+
+// take implements sink.
+func (r *Recording) take(w *watch, e *Event) {
+	switch e.Kind {
+	case Began:
+		r.most, r.track.Began, r.track.Node = r.room(), e.At, e.Task.Node()
+		if !r.named {
+			r.region, r.since = Compute, e.At
+		}
+	case Ended:
+		r.cut(e.At)
+		r.region, r.since, r.track.Ended = "", e.At, e.At
+	case Requested:
+		if !w.holds {
+			w.turn = Turn{Access: w.number, Requested: e.At, Here: none, Asked: none, Acquired: none, Released: none}
+		}
+	case Prefetched:
+		w.turn.Here, w.turn.Bytes = e.At, e.Bytes
+	case Waiting:
+		r.cut(e.At)
+		if r.since = none; w.turn.Asked == none { // otherwise it has given up and asks again
+			w.turn.Asked = e.At
+		}
+	case Acquired:
+		w.turn.Acquired, w.turn.Fence, w.turn.Version = e.At, e.Fence, e.Version
+		if w.turn.Asked != none {
+			r.waited(w, e.At)
+		}
+	case Releasing:
+		r.cut(e.At)
+		w.turn.Released, r.since = e.At, none
+	case Released:
+		r.released(w, e.At)
+	case Cancelled:
+		if w.turn.Asked != none {
+			r.waited(w, e.At)
+		}
+		w.turn.Released = e.At
+		r.keep(w)
+	}
+}
+
+// waited ends a wait.
+func (r *Recording) waited(w *watch, at time.Duration) {
+	from := w.turn.Asked
+	if w.summed = r.full; r.full {
+		r.rest(Wait, from, at)
+	}
+	r.last.from, r.last.to, r.since, r.waitEnd = from, at, at, at
+}
+
+// released ends a release; several in a row are one slice. The next turn has begun
+// already if the access was renewed.
+func (r *Recording) released(w *watch, at time.Duration) {
+	from := w.turn.Released
+	if s := r.slices.last(); s != nil && !r.full && s.name == released && from-s.to < short && r.waitEnd <= s.to {
+		r.track.Handling -= from - s.to // it was taken for that
+		s.to = at
+	} else {
+		r.add(Release, from, at)
+	}
+	r.since = at
+	r.keep(w)
+	w.turn = Turn{Access: w.number, Requested: at, Here: none, Asked: none, Acquired: none, Released: none}
+}
+
+// cut ends the slice in which the task is, if it is in one.
+func (r *Recording) cut(at time.Duration) {
+	switch {
+	case r.since == none || r.region == "" || at <= r.since:
+	case !r.named && at-r.since < short:
+		r.track.Handling += at - r.since
+	default:
+		r.add(r.region, r.since, at)
+	}
+}
+
+func (r *Recording) add(name string, from, to time.Duration) {
+	if r.full || r.slices.n >= r.most {
+		r.rest(name, from, to)
+		return
+	}
+	r.slices.add(span{r.name(name), from, to})
+}
+
+// keep keeps a turn that has ended.
+func (r *Recording) keep(w *watch) {
+	if !r.full && r.turns.n < r.most {
+		r.turns.add(w.turn)
+		return
+	}
+	if from, to, waited := w.turn.Waited(); waited && !w.summed {
+		r.rest(Wait, from, to)
+	}
+	r.full, w.summed = true, false
+	r.track.Rest.Turns++
+}
+
+// rest adds up what there is no room for, and from now on there is none for anything:
+// what is there comes before all that is not.
+func (r *Recording) rest(name string, from, to time.Duration) {
+	s := &r.track.Rest
+	if s.Sums == nil {
+		s.Sums, s.From = make(map[string]time.Duration), from
+		if last := r.slices.last(); last != nil {
+			s.From = max(from, last.to) // the wait of a turn may have begun before
+		}
+	}
+	r.full = true
+	s.Sums[name] += to - from
+	s.Slices++
+	s.To = max(to, s.To)
+}
