@@ -119,7 +119,7 @@ func (c *cohort) Acquire(ctx context.Context) error {
 		return err
 	}
 	if grant != 0 {
-		c.counts.Waited++
+		count(&c.counts.Waited)
 	}
 	if grant <= climb {
 		above, err := c.global.enter(context.Background())
@@ -127,9 +127,9 @@ func (c *cohort) Acquire(ctx context.Context) error {
 			c.local.leave(climb)
 			return err
 		}
-		c.counts.Upper++
+		count(&c.counts.Upper)
 		if above != 0 {
-			c.counts.UpperWaited++
+			count(&c.counts.UpperWaited)
 		}
 		grant = climb
 	}
@@ -157,7 +157,7 @@ func (c *cohort) Release() {
 	c.end(writing)
 	if !c.local.alone() {
 		if passed := c.passes(); passed+1 < c.tl {
-			c.counts.Passed++
+			count(&c.counts.Passed)
 			c.setPasses(passed + 1)
 			c.local.leave(passed + 1 + climb)
 			return

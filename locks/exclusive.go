@@ -44,7 +44,7 @@ func (m *mutex) Acquire(ctx context.Context) error {
 		return err
 	}
 	if grant != 0 {
-		m.counts.Waited++
+		count(&m.counts.Waited)
 	}
 	m.acquired(writing)
 	return nil

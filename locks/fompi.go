@@ -148,7 +148,7 @@ func (l *fompiRW) entered(m mode, waited bool, err error) error {
 		return err
 	}
 	if waited {
-		l.counts.Waited++
+		count(&l.counts.Waited)
 	}
 	l.acquired(m)
 	return nil

@@ -26,6 +26,7 @@ import (
 // still bound how often the lock changes between groups of ranks.
 type Locker struct {
 	name   string
+	lock   *Lock
 	places []place
 	// waiting is as long as queue, and looked at without mu.
 	waiting atomic.Int32
@@ -84,7 +85,7 @@ func (k *Locker) init(l *Lock, f rma.Fabric, ranks []Rank) error {
 			ranks = append(ranks, p)
 		}
 	}
-	k.name = l.o.Name
+	k.name, k.lock = l.o.Name, l
 	k.places = make([]place, len(ranks))
 	for i, p := range ranks {
 		w, err := f.Window(p)
@@ -96,6 +97,12 @@ func (k *Locker) init(l *Lock, f rma.Fabric, ranks []Rank) error {
 	}
 	return nil
 }
+
+// Counts are those of the ranks that goroutines have taken: see [Lock.Counts].
+func (k *Locker) Counts() []Counts { return k.lock.Counts() }
+
+// Algorithm is the name of the lock in the table.
+func (k *Locker) Algorithm() string { return k.lock.spec.Name }
 
 // Lock waits until the goroutine has the lock. It panics with a *BrokenError if
 // the lock is broken: a sync.Locker cannot say so otherwise.

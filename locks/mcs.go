@@ -59,14 +59,14 @@ func (l *mcs) Acquire(ctx context.Context) error {
 			} else {
 				q.status.clear()
 			}
-			l.counts.Waited++
+			count(&l.counts.Waited)
 		} else if err := l.decided(); err != nil {
 			return err
 		}
 	} else if grant, err := q.enter(ctx); err != nil {
 		return err
 	} else if grant != 0 {
-		l.counts.Waited++
+		count(&l.counts.Waited)
 	}
 	l.acquired(writing)
 	return nil

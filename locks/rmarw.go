@@ -91,7 +91,7 @@ func (l *rmaRW) AcquireRead(ctx context.Context) error {
 		if err := l.waitToRead(ctx, found); err != nil {
 			return l.fail(err)
 		}
-		l.counts.Waited++
+		count(&l.counts.Waited)
 	}
 	l.acquired(reading)
 	return nil
@@ -142,7 +142,7 @@ func (l *rmaRW) Acquire(ctx context.Context) error {
 		l.t.levels[0].run = grant - 1
 	case root:
 		if err := l.takeFromReaders(ctx); err != nil {
-			l.counts = before
+			l.recount(before)
 			return l.fail(err)
 		}
 	}

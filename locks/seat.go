@@ -2,7 +2,9 @@ package locks
 
 import (
 	"context"
+	"sync/atomic"
 
+	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/topology"
 )
@@ -37,6 +39,36 @@ func (l *Lock) seat(w rma.Window) seat {
 // Counts implements Counter.
 func (s *seat) Counts() Counts { return s.counts }
 
+// count adds one to what only the rank counts, and others look at. An ordinary
+// addition does, but where the race detector looks.
+func count(n *uint64) {
+	if invariant.Enabled {
+		atomic.AddUint64(n, 1)
+	} else {
+		*n++
+	}
+}
+
+// recount makes the counts those of before an acquire that came to nothing.
+func (s *seat) recount(before Counts) {
+	if !invariant.Enabled {
+		s.counts = before
+		return
+	}
+	atomic.StoreUint64(&s.counts.Waited, before.Waited)
+	atomic.StoreUint64(&s.counts.Upper, before.Upper)
+	atomic.StoreUint64(&s.counts.UpperWaited, before.UpperWaited)
+}
+
+// look is the counts as others see them.
+func (s *seat) look() Counts {
+	return Counts{
+		atomic.LoadUint64(&s.counts.Acquired), atomic.LoadUint64(&s.counts.Waited),
+		atomic.LoadUint64(&s.counts.Upper), atomic.LoadUint64(&s.counts.UpperWaited),
+		atomic.LoadUint64(&s.counts.Passed),
+	}
+}
+
 // begin is the beginning of every acquire: nothing has been done yet that would
 // have to be undone.
 func (s *seat) begin(ctx context.Context) error {
@@ -54,7 +86,7 @@ func (s *seat) begin(ctx context.Context) error {
 // acquired is the end of every acquire that succeeded.
 func (s *seat) acquired(m mode) {
 	s.held = m
-	s.counts.Acquired++
+	count(&s.counts.Acquired)
 }
 
 // decided is asked where an answer of zero would mean that the rank has the

@@ -189,6 +189,19 @@ func (s Spec) Validate(t *topology.Tree, o Options) error { return o.validate(s,
 // WordsOn is the memory that a lock takes of ranks in a tree.
 func (s Spec) WordsOn(t *topology.Tree) Words { return s.Words(t, Options{}.withDefaults(s.Name, t)) }
 
+// Counts are those of the ranks of this process that have used the lock, in their
+// order. Anybody may look at any time; an acquire that is under way may show in part.
+func (l *Lock) Counts() (all []Counts) {
+	for i := range l.seats {
+		if m := l.seats[i].Load(); m != nil {
+			if s, ok := (*m).(interface{ look() Counts }); ok {
+				all = append(all, s.look())
+			}
+		}
+	}
+	return all
+}
+
 // Spec is the row that the lock was made from.
 func (l *Lock) Spec() Spec { return l.spec }
 

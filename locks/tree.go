@@ -89,7 +89,7 @@ func (t *tree) enter(ctx context.Context) (grant uint64, root bool, err error) {
 		l := &t.levels[k]
 		grant, err := l.queue.enter(ctx)
 		if err != nil {
-			t.s.counts = before
+			t.s.recount(before)
 			t.climbBelow(k)
 			return 0, false, err
 		}
@@ -110,12 +110,12 @@ func (t *tree) enter(ctx context.Context) (grant uint64, root bool, err error) {
 func (t *tree) count(k, finest int, grant uint64) {
 	c := &t.s.counts
 	if k == finest && grant != 0 {
-		c.Waited++
+		count(&c.Waited)
 	}
 	if k == 0 && finest > 0 {
-		c.Upper++
+		count(&c.Upper)
 		if grant != 0 {
-			c.UpperWaited++
+			count(&c.UpperWaited)
 		}
 	}
 }
@@ -134,7 +134,7 @@ func (t *tree) pass() bool {
 		}
 		t.remember(k)
 		if l.queue.pass(run + 1 + climb) {
-			t.s.counts.Passed++
+			count(&t.s.counts.Passed)
 			t.climbBelow(k)
 			return true
 		}

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/orwl/go-orwl/net/p2p"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/resource"
@@ -46,6 +48,9 @@ type JoinOptions struct {
 	Remote bool
 	// Log is where it says what it does; slog.Default by default.
 	Log *slog.Logger
+	// Registerer is told of go-libp2p's own metrics, if not nil. See package metrics for
+	// ours.
+	Registerer prometheus.Registerer
 }
 
 // What the nodes tell each other on which channel.
@@ -86,7 +91,7 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	n.node, err = p2p.Join(ctx, p2p.Options{
 		Number: p.Node, Nodes: p.Nodes, Key: p.Key, Listen: p.Listen, Root: p.Root, Peers: p.Peers,
 		Listening: n.listening(o.Log), Lease: o.Lease, Skew: o.Skew, Beat: o.Beat,
-		JoinTimeout: o.Patience, Remote: o.Remote, Log: o.Log,
+		JoinTimeout: o.Patience, Remote: o.Remote, Log: o.Log, Registerer: o.Registerer,
 	})
 	if err != nil {
 		return err
@@ -181,6 +186,15 @@ func (n *Nodes) Counts() resource.SiteCounts {
 		return resource.SiteCounts{}
 	}
 	return n.site.Counts()
+}
+
+// Network is this node's part in the network, for those who look at it; nil if there
+// is no other node.
+func (n *Nodes) Network() *p2p.Node {
+	if n == nil {
+		return nil
+	}
+	return n.node
 }
 
 // Gather returns what each node has said under a name, in their order, as soon as

@@ -14,6 +14,23 @@ type Observer interface {
 	Ended(t *Task, err error)
 }
 
+// DoorObserver is the capability of an Observer to be told of relaxed doors, too. Guard
+// is the lock between the two doors of a resource, as Options say.
+type DoorObserver interface {
+	// Door returns who is told of the doors; nobody, if nil.
+	Door(guard string) resource.DoorObserver
+}
+
+// doorObserver is the first observer's of those that want to know.
+func (rt *Runtime) doorObserver() resource.DoorObserver {
+	for _, o := range rt.o.Observers {
+		if d, ok := o.(DoorObserver); ok {
+			return d.Door(rt.o.Guard)
+		}
+	}
+	return nil
+}
+
 // observe makes the observers those of an access.
 func (rt *Runtime) observe(a *Access) {
 	var all resource.Observers

@@ -19,6 +19,9 @@ import (
 type Runtime struct {
 	o Options
 
+	stalls atomic.Uint64
+	still  atomic.Bool // since the last of them
+
 	mu        sync.Mutex // guards what is below
 	started   bool
 	errs      []error
@@ -98,7 +101,7 @@ func (rt *Runtime) declare(what string, change func() error) {
 func (rt *Runtime) Resource(name string, size int) *resource.Resource {
 	r, err := resource.NewWith(name, size, resource.Options{
 		Guards: rt.guards,
-		Door:   resource.DoorOptions{Guard: rt.makeGuard, TL: rt.o.TL},
+		Door:   resource.DoorOptions{Guard: rt.makeGuard, TL: rt.o.TL, Observer: rt.doorObserver()},
 	})
 	if err != nil {
 		r, _ = resource.New(name, 0)
@@ -124,6 +127,18 @@ func (rt *Runtime) Lookup(name string) *resource.Resource {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	return rt.resources[name]
+}
+
+// Broken is how many of the resources are broken.
+func (rt *Runtime) Broken() (n int) {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	for _, r := range rt.resources {
+		if r.Broken() != nil {
+			n++
+		}
+	}
+	return n
 }
 
 // Task declares a task. No two have the same name.

@@ -62,14 +62,24 @@ func (rt *Runtime) watchUntil(ended <-chan struct{}, quit chan os.Signal) {
 func (w *watcher) look() {
 	rt := w.rt
 	r := rt.Report()
-	if moved := rt.seen.when(); r.Still >= rt.o.Stall && !w.told.Equal(moved) {
+	moved := rt.seen.when()
+	if !w.told.Equal(moved) {
+		rt.still.Store(false)
+	}
+	if r.Still >= rt.o.Stall && !w.told.Equal(moved) {
 		w.told = moved
 		rt.stalled(r)
 	}
 }
 
+// Stalls is how often nothing has moved for as long as Options.Stall says, and whether
+// nothing does now.
+func (rt *Runtime) Stalls() (times uint64, now bool) { return rt.stalls.Load(), rt.still.Load() }
+
 // stalled tells of a stall.
 func (rt *Runtime) stalled(r Report) {
+	rt.stalls.Add(1)
+	rt.still.Store(true)
 	if rt.o.OnStall != nil {
 		rt.o.OnStall(r)
 		return

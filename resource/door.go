@@ -80,6 +80,8 @@ type DoorOptions struct {
 	// TL is how many groups the FIFO grants in a row, at most, while somebody
 	// waits at the relaxed door: 1 to 2047, 50 if zero.
 	TL int
+	// Observer is told of who goes through, if not nil.
+	Observer DoorObserver
 }
 
 // DefaultTL is DoorOptions.TL if that is zero.
@@ -101,9 +103,9 @@ func (o DoorOptions) validate() error {
 
 // door is what a resource needs to make its guard.
 type door struct {
-	mu sync.Mutex // while the guard is made; places never take it
-	o  DoorOptions
-	in func() Bed // where the first to knock sleep, if not in a bed of their own
+	mu sync.Mutex   // while the guard is made; places never take it
+	o  *DoorOptions // nil: there is no door
+	in func() Bed   // where the first to knock sleep, if not in a bed of their own
 }
 
 // hang gives the resource the door, if there is to be one.
@@ -115,14 +117,14 @@ func (r *Resource) hang(o DoorOptions) error {
 	if err := o.validate(); err != nil {
 		return fmt.Errorf("%q: %w", r.name, err)
 	}
-	r.door.o = o
+	r.door.o = &o
 	return nil
 }
 
 // Open reads nothing, to be the first to knock. Before the first request it does
 // not wait.
 func (r *Resource) Open(ctx context.Context) error {
-	g, err := r.knock(ctx, Read)
+	g, err := r.knock(ctx, Read, nil)
 	if err != nil {
 		return r.relaxedError("open", Read, err)
 	}
@@ -133,10 +135,11 @@ func (r *Resource) Open(ctx context.Context) error {
 // ReadRelaxed calls read with the bytes, while nobody writes. They must not be
 // changed, nor kept. It returns read's error as it is.
 func (r *Resource) ReadRelaxed(ctx context.Context, read func(b []byte) error) error {
-	g, err := r.knock(ctx, Read)
+	g, visit, err := r.visit(ctx, Read)
 	if err != nil {
 		return r.relaxedError("relaxed read", Read, err)
 	}
+	defer r.leaves(visit)
 	defer g.locks.Relaxed.RUnlock()
 	return read(r.bytes[:len(r.bytes):len(r.bytes)])
 }
@@ -145,10 +148,11 @@ func (r *Resource) ReadRelaxed(ctx context.Context, read func(b []byte) error) e
 // must not be kept. It returns write's error as it is, and whatever that is, the
 // bytes count as written.
 func (r *Resource) WriteRelaxed(ctx context.Context, write func(b []byte) error) error {
-	g, err := r.knock(ctx, Write)
+	g, visit, err := r.visit(ctx, Write)
 	if err != nil {
 		return r.relaxedError("relaxed write", Write, err)
 	}
+	defer r.leaves(visit)
 	defer g.locks.Relaxed.Unlock()
 	defer r.committed(nil)
 	r.own()
@@ -158,10 +162,11 @@ func (r *Resource) WriteRelaxed(ctx context.Context, write func(b []byte) error)
 // Snapshot appends the bytes to dst as they are between two accesses, and tells
 // their version.
 func (r *Resource) Snapshot(ctx context.Context, dst []byte) (bytes []byte, version uint64, err error) {
-	g, err := r.knock(ctx, Read)
+	g, visit, err := r.visit(ctx, Read)
 	if err != nil {
 		return dst, 0, r.relaxedError("snapshot", Read, err)
 	}
+	defer r.leaves(visit)
 	defer g.locks.Relaxed.RUnlock()
 	return append(dst, r.bytes...), r.ledger.version, nil
 }
@@ -192,7 +197,7 @@ func (r *Resource) makeGuard() (*guard, error) {
 	if g := r.guard.Load(); g != nil {
 		return g, nil
 	}
-	if r.door.o.Guard == nil {
+	if r.door.o == nil {
 		return nil, ErrNoDoor
 	}
 	made, err := r.door.o.Guard()
@@ -206,7 +211,7 @@ func (r *Resource) makeGuard() (*guard, error) {
 
 // knock returns when the relaxed door is open. Who can have the lock at once does
 // so unannounced: readers that do not meet the FIFO meet nobody's word.
-func (r *Resource) knock(ctx context.Context, m Mode) (*guard, error) {
+func (r *Resource) knock(ctx context.Context, m Mode, visit Visit) (*guard, error) {
 	g, err := r.knockable()
 	if err != nil {
 		return nil, err
@@ -216,6 +221,9 @@ func (r *Resource) knock(ctx context.Context, m Mode) (*guard, error) {
 	}
 	k := g.locks.Relaxed
 	if g.load()&modeMask == born || !(m == Write && k.TryLock() || m == Read && k.TryRLock()) {
+		if visit != nil {
+			visit.Waiting()
+		}
 		g.add(oneKnock)
 		g.revoke()
 		if err = g.first(ctx); err != nil {

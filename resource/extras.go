@@ -4,7 +4,8 @@ package resource
 type extras struct {
 	bed      Bed
 	observer Observer
-	witness  Witness  // the observer, if it is one
+	releaser Releaser // the observer, if it is one
+	hears    Events   // what the observer is told
 	dirty    *Ranges  // what the place has named since it was granted
 	view     *mapping // of a resource with guard pages
 }
@@ -21,19 +22,6 @@ type Observer interface {
 	// Waiting comes before an Acquire that stops its goroutine, once. If the context
 	// ends first, no Acquired follows.
 	Waiting(p *Place)
-}
-
-// Witness is an Observer that looks more closely: it is told also of what most need
-// not know, and what takes time to tell.
-type Witness interface {
-	Observer
-	// Releasing comes before Release and Renew, of a place that holds.
-	Releasing(p *Place)
-	// Arrived says that so many bytes have come from the resource's home since a
-	// request was made, with its grant or before; then it is called twice. It is called by
-	// who brings them, at any time between Requested and Acquired, even before Requested
-	// is, and must not call the place.
-	Arrived(p *Place, bytes int)
 }
 
 // Observers are several as one.
@@ -74,24 +62,6 @@ func (all Observers) Waiting(p *Place) {
 	}
 }
 
-// Releasing tells those who are witnesses.
-func (all Observers) Releasing(p *Place) {
-	for _, o := range all {
-		if w, ok := o.(Witness); ok {
-			w.Releasing(p)
-		}
-	}
-}
-
-// Arrived tells those who are witnesses.
-func (all Observers) Arrived(p *Place, bytes int) {
-	for _, o := range all {
-		if w, ok := o.(Witness); ok {
-			w.Arrived(p, bytes)
-		}
-	}
-}
-
 // Sleep makes the place wait in a bed other than its own. It is called before the
 // first request.
 func (p *Place) Sleep(in Bed) { p.extra().bed = in }
@@ -100,8 +70,11 @@ func (p *Place) Sleep(in Bed) { p.extra().bed = in }
 // idle; nil ends it.
 func (p *Place) Observe(o Observer) {
 	x := p.extra()
-	x.observer = o
-	x.witness, _ = o.(Witness)
+	x.observer, x.hears = o, 0
+	x.releaser, _ = o.(Releaser)
+	if o != nil {
+		x.hears = Requests | Waits | Acquisitions | Releases
+	}
 }
 
 func (p *Place) extra() *extras {
@@ -113,22 +86,8 @@ func (p *Place) extra() *extras {
 
 // waits tells that Acquire is going to wait.
 func (p *Place) waits() {
-	if o := p.observer(); o != nil {
-		o.Waiting(p)
-	}
-}
-
-// releasing tells that the place is about to release.
-func (p *Place) releasing() {
-	if x := p.x; x != nil && x.witness != nil {
-		x.witness.Releasing(p)
-	}
-}
-
-// arrived tells of bytes that have come for a request.
-func (p *Place) arrived(bytes int) {
-	if x := p.x; x != nil && x.witness != nil {
-		x.witness.Arrived(p, bytes)
+	if p.hears(Waits) {
+		p.x.observer.Waiting(p)
 	}
 }
 

@@ -10,12 +10,12 @@ func stateOf(id ID, m Mode) uint64 { return uint64(id)*oneWriter | modeBit(m) | 
 // acquireFar ends the wait of a place that was woken.
 func (p *Place) acquireFar(s uint64) error {
 	if err := p.r.mirrored.enter(idOf(s)); err != nil {
-		return p.error("acquire", err)
+		return p.failed("acquire", err)
 	}
 	p.listed = false
 	p.set(s ^ phaseBits)
-	if o := p.observer(); o != nil {
-		o.Acquired(p)
+	if p.hears(Acquisitions) {
+		p.x.observer.Acquired(p)
 	}
 	return nil
 }
@@ -30,10 +30,10 @@ func (p *Place) releaseFar(s uint64, abandoned bool) error {
 	p.set(s & writeBit)
 	p.leaveFar()
 	if err != nil {
-		return p.error("release", err)
+		return p.failed("release", err)
 	}
-	if o := p.observer(); o != nil {
-		o.Released(p)
+	if p.hears(Releases) {
+		p.x.observer.Released(p)
 	}
 	return nil
 }
@@ -48,11 +48,13 @@ func (p *Place) renewFar(s uint64) error {
 	p.leaveFar()
 	if err != nil {
 		p.set(s & writeBit)
-		return p.error("renew", err)
+		return p.failed("renew", err)
 	}
-	if o := p.observer(); o != nil {
-		o.Requested(p)
-		o.Released(p)
+	if p.hears(Requests) {
+		p.x.observer.Requested(p)
+	}
+	if p.hears(Releases) {
+		p.x.observer.Released(p)
 	}
 	return nil
 }

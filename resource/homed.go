@@ -180,6 +180,9 @@ func (h *homed) pushable() bool {
 func (h *homed) send(s *scratch) {
 	for i := range s.out {
 		m := &s.out[i]
+		if m.Kind == RefusedMessage && m.Reason == Stale {
+			h.site.counts.fenced.Add(1)
+		}
 		// What is pushed may be written before it is taken, if its writer gives up.
 		h.site.send(m.Node, m, s, h.r.pages == nil && m.Kind == GrantMessage)
 	}
@@ -220,6 +223,7 @@ func (h *homed) lost(n Node, back bool) {
 	if back {
 		s.out = h.home.Back(n, s.out)
 	} else {
+		h.site.counts.expired.Add(h.home.lends(n))
 		s.out = h.home.Lost(n, s.out)
 	}
 	h.send(s)

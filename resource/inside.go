@@ -28,6 +28,7 @@ type Inside struct {
 	r    *Resource
 	g    *guard
 	mode Mode
+	told Visit // nil: nobody wants to know
 }
 
 // Knock returns when the relaxed door is open, for reading beside other readers, or
@@ -36,14 +37,14 @@ func (r *Resource) Knock(ctx context.Context, m Mode) (Inside, error) {
 	if m > Write {
 		return Inside{}, fmt.Errorf("resource: %q: Knock for mode %d: want Read or Write", r.name, m)
 	}
-	g, err := r.knock(ctx, m)
+	g, visit, err := r.visit(ctx, m)
 	if err != nil {
 		return Inside{}, r.relaxedError("knock", m, err)
 	}
 	if m == Write {
 		r.own()
 	}
-	return Inside{r, g, m}, nil
+	return Inside{r, g, m, visit}, nil
 }
 
 // Bytes are the resource's, until Leave or Resize: not to be changed by who reads.
@@ -71,7 +72,8 @@ func (i Inside) Leave() {
 	if i.mode == Write {
 		i.r.committed(nil)
 		i.g.locks.Relaxed.Unlock()
-		return
+	} else {
+		i.g.locks.Relaxed.RUnlock()
 	}
-	i.g.locks.Relaxed.RUnlock()
+	i.r.leaves(i.told)
 }

@@ -11,8 +11,11 @@ func (f *mirrored) Granted(id ID, s Stamp) {
 	}
 	r := f.mirror.requests[id]
 	r.came = f.came - r.came
-	if r.came > 0 && r.by != nil {
+	if r.by != nil && r.came > 0 {
 		r.by.arrived(int(r.came))
+	}
+	if r.w != nil && r.stage != leaving {
+		r.by.grantedFar()
 	}
 	f.rouse(id, &r)
 	f.mirror.requests[id] = r
@@ -34,6 +37,9 @@ func (f *mirrored) Ended(id ID, err error) {
 	}
 	f.ends[id] = err
 	r := f.mirror.requests[id]
+	if r.stage == holding {
+		f.site.counts.revoked.Add(1)
+	}
 	if !r.in {
 		f.rouse(id, &r)
 		return

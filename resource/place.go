@@ -70,8 +70,8 @@ func (p *Place) Request(r *Resource, m Mode) error {
 		return p.requestApart(m, 0)
 	}
 	p.set(t | modeBit(m) | requestedBit)
-	if o := p.observer(); o != nil {
-		o.Requested(p)
+	if p.hears(Requests) {
+		p.x.observer.Requested(p)
 	}
 	return nil
 }
@@ -139,7 +139,7 @@ func (p *Place) Acquire(ctx context.Context) error {
 	}
 	c := r.load(&r.completed)
 	if c&broken != 0 {
-		return p.error("acquire", r.brokenError())
+		return p.failed("acquire", r.brokenError())
 	}
 	if p.far {
 		return p.acquireFar(s)
@@ -150,7 +150,7 @@ func (p *Place) Acquire(ctx context.Context) error {
 	p.listed = false
 	if c&guarded != 0 {
 		if err := p.enter(ctx, s, waited); err != nil {
-			return p.error("acquire", err)
+			return p.failed("acquire", err)
 		}
 		s |= doorBit
 	}
@@ -158,8 +158,8 @@ func (p *Place) Acquire(ctx context.Context) error {
 		r.ledger.raise()
 	}
 	p.set(s ^ phaseBits)
-	if o := p.observer(); o != nil {
-		o.Acquired(p)
+	if p.hears(Acquisitions) {
+		p.x.observer.Acquired(p)
 	}
 	return nil
 }
@@ -181,8 +181,8 @@ func (p *Place) take() bool {
 		return false
 	}
 	p.set(s ^ phaseBits)
-	if o := p.observer(); o != nil {
-		o.Acquired(p)
+	if p.hears(Acquisitions) {
+		p.x.observer.Acquired(p)
 	}
 	return true
 }
@@ -245,7 +245,9 @@ func (p *Place) Release() error {
 	if s&heldBit == 0 {
 		return p.error("release", ErrNotHeld)
 	}
-	p.releasing()
+	if p.x != nil {
+		p.releasing()
+	}
 	if p.far {
 		return p.releaseFar(s, false)
 	}
@@ -255,8 +257,8 @@ func (p *Place) Release() error {
 	if p.w != nil {
 		p.w.alarm.Off()
 	}
-	if o := p.observer(); o != nil {
-		o.Released(p)
+	if p.hears(Releases) {
+		p.x.observer.Released(p)
 	}
 	return nil
 }
@@ -268,7 +270,9 @@ func (p *Place) Renew() error {
 	if s&heldBit == 0 {
 		return p.error("renew", ErrNotHeld)
 	}
-	p.releasing()
+	if p.x != nil {
+		p.releasing()
+	}
 	if p.far {
 		return p.renewFar(s)
 	}
@@ -276,9 +280,11 @@ func (p *Place) Renew() error {
 	m := modeOf(s)
 	p.set(p.r.request(m) | s&writeBit | requestedBit)
 	p.r.end(s)
-	if o := p.observer(); o != nil {
-		o.Requested(p)
-		o.Released(p)
+	if p.hears(Requests) {
+		p.x.observer.Requested(p)
+	}
+	if p.hears(Releases) {
+		p.x.observer.Released(p)
 	}
 	return nil
 }

@@ -15,10 +15,15 @@ type SiteCounts struct {
 	Gaps              uint64 // before which too many are missing
 	Unknown           uint64 // for a resource that is not declared here, and not kept
 	Strays            uint64 // that were kept until it is declared
+
+	// What came of nodes that were lost, or may have been.
+	Expired uint64 // grants of homes here that ended with their lease
+	Fenced  uint64 // releases that came too late for homes here, known by their fence
+	Revoked uint64 // grants from elsewhere that this node gave up by itself
 }
 
 type siteCounts struct {
-	sent, received, bytesOut, bytesIn, replayed, otherLife, malformed, gaps, unknown, strays atomic.Uint64
+	sent, received, bytesOut, bytesIn, replayed, otherLife, malformed, gaps, unknown, strays, expired, fenced, revoked atomic.Uint64
 }
 
 // Counts is what has happened so far.
@@ -28,6 +33,7 @@ func (s *Site) Counts() SiteCounts {
 		Sent: c.sent.Load(), Received: c.received.Load(), BytesOut: c.bytesOut.Load(), BytesIn: c.bytesIn.Load(),
 		Replayed: c.replayed.Load(), OtherLife: c.otherLife.Load(), Malformed: c.malformed.Load(),
 		Gaps: c.gaps.Load(), Unknown: c.unknown.Load(), Strays: c.strays.Load(),
+		Expired: c.expired.Load(), Fenced: c.fenced.Load(), Revoked: c.revoked.Load(),
 	}
 }
 

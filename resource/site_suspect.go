@@ -68,15 +68,21 @@ func (f *mirrored) check() {
 // something in the last one.
 func (h *Home) outlives(m *Message) bool {
 	place, known := h.locate(m.Node)
-	if !known || h.peers[place].incarnation >= m.Incarnation {
-		return false
+	return known && h.peers[place].incarnation < m.Incarnation && h.lends(m.Node) > 0
+}
+
+// lends is how many grants a node's mirror has.
+func (h *Home) lends(n Node) (grants uint64) {
+	place, known := h.locate(n)
+	if !known {
+		return 0
 	}
 	for at := h.peers[place].first; at != noTicket; at = h.tickets[at].next {
 		if h.tickets[at].state == ticketTold {
-			return true
+			grants++
 		}
 	}
-	return false
+	return grants
 }
 
 // own gives the resource other memory with the same bytes, if what there is may be

@@ -97,8 +97,9 @@ func (l *looker) Waiting(*Place)              { l.told = append(l.told, "waiting
 func (l *looker) Releasing(p *Place)          { l.told = append(l.told, fmt.Sprint("releasing ", p.Held())) }
 func (l *looker) Arrived(_ *Place, bytes int) { l.told = append(l.told, fmt.Sprint("arrived ", bytes)) }
 
-// A witness is told before a release, and when bytes come, also as one of several.
-func TestWitness(t *testing.T) {
+// An observer that wants to know is told before a release, and when bytes come, also
+// as one of several.
+func TestArrivals(t *testing.T) {
 	for _, among := range []bool{false, true} {
 		n := newNetwork(2, SiteOptions{})
 		at := n.share(t, "x", 16, 0, HomeAt{}, Options{})

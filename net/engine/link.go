@@ -193,6 +193,10 @@ func (l *Link) Acked(number uint64) error {
 	return nil
 }
 
+// Again is how many frames were written and will be once more, if a new stream's other
+// end has taken those up to a number.
+func (l *Link) Again(number uint64) uint64 { return l.written - min(l.written, max(number, l.acked)) }
+
 // Resume begins with a new stream, whose other end has taken all frames up to a
 // number, or more: what it has acknowledged on an old stream since it said so counts
 // too. Nobody writes to the old stream any more.
@@ -241,14 +245,16 @@ func (l *Link) Arrived(number uint64, size int) error {
 func (l *Link) Taken() uint64 { return l.taken }
 
 // Acknowledge appends an acknowledgement of all that has arrived and was not yet
-// acknowledged, if that is enough, or anything and it is now or never.
-func (l *Link) Acknowledge(now bool) {
+// acknowledged, if that is enough, or anything and it is now or never. It returns
+// how many bytes that were.
+func (l *Link) Acknowledge(now bool) int {
 	if l.taken == l.told || l.owed < ackAfter && !now {
-		return
+		return 0
 	}
 	l.told, l.owed = l.taken, 0
-	f := wire.Ack{Number: l.taken}
+	f, before := wire.Ack{Number: l.taken}, len(l.loose)
 	l.loose = f.Append(l.loose)
+	return len(l.loose) - before
 }
 
 // Kept is how many bytes of the log are not acknowledged.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/transport"
 
 	"github.com/orwl/go-orwl/net/wire"
@@ -101,7 +102,7 @@ func (p *peer) hear(conn transport.CapableConn, raw rawStream) (l *lane, s *stre
 	if conn.ConnState().StreamMultiplexer == muxers[dataLane] {
 		l = &p.lanes[dataLane]
 	}
-	s = l.newStream(conn, raw)
+	s = l.newStream(conn, raw, network.DirInbound)
 	head, body, err := s.in.Next()
 	if err == nil && head.Kind != wire.KindHello {
 		err = protocolError("%v instead of hello", head.Kind)

@@ -86,7 +86,7 @@ func (l *lane) answer(r *wire.Reply, bulk []byte, more bool) {
 	}
 	const most = 48 // bytes of a reply
 	h := wire.Head{Number: l.link.Next(), Bulk: len(bulk)}
-	l.link.Put(r.Append(l.link.Room(most), h), bulk)
+	l.put(wire.KindReply, r.Append(l.link.Room(most), h), bulk)
 	if more {
 		l.leave()
 	} else {

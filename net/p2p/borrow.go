@@ -86,7 +86,7 @@ func (l *lane) settles() {
 	if l.stream == nil {
 		return
 	}
-	if l.link.Acknowledge(false); l.link.Pending() {
+	if l.says(false); l.link.Pending() {
 		l.work.Signal()
 	}
 }

@@ -138,7 +138,7 @@ func (l *lane) request(k wire.Kind, op *wire.Operation, bulk []byte, w *Window) 
 		l.calls.Expect(w.rank, number)
 	}
 	const most = 64 // bytes of an operation
-	l.link.Put(op.Append(l.link.Room(most), wire.Head{Kind: k, Number: number, Bulk: len(bulk)}), bulk)
+	l.put(k, op.Append(l.link.Room(most), wire.Head{Kind: k, Number: number, Bulk: len(bulk)}), bulk)
 	if w != nil {
 		l.release()
 	} else { // more will follow, or a Flush

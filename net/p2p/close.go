@@ -47,7 +47,7 @@ func (l *lane) bye() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.over == nil && (l.stream != nil || l.calling || l.peer.met.Load()) {
-		l.link.Put(wire.AppendBye(l.link.Room(mostParcelHead), l.link.Next()), nil)
+		l.put(wire.KindBye, wire.AppendBye(l.link.Room(mostParcelHead), l.link.Next()), nil)
 		l.wake()
 	}
 }
@@ -83,6 +83,7 @@ func (n *Node) shut() {
 			m.close()
 		}
 	}
+	n.host.close()
 	close(n.closed)
 }
 
@@ -101,7 +102,7 @@ func (n *Node) abandon(why error) {
 			streams = append(streams, l.stream)
 		}
 		l.mu.Unlock()
-		l.loose(f.Append)
+		l.loose(wire.KindRefuse, f.Append)
 	}
 	ctx, cancel := context.WithTimeout(n.ctx, lastWords)
 	defer cancel()

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/transport"
 
 	"github.com/orwl/go-orwl/net/wire"
@@ -158,7 +159,7 @@ func (l *lane) greet(ctx context.Context, conn transport.CapableConn) error {
 	if _, err := raw.Write(hello.Append(nil)); err != nil {
 		return fmt.Errorf("%w: %w", errNoHello, err)
 	}
-	s := l.newStream(conn, raw)
+	s := l.newStream(conn, raw, network.DirOutbound)
 	head, body, err := s.in.Next()
 	switch {
 	case err != nil && ctx.Err() == nil:
@@ -191,9 +192,9 @@ func (l *lane) greet(ctx context.Context, conn transport.CapableConn) error {
 	return nil
 }
 
-func (l *lane) newStream(conn transport.CapableConn, raw rawStream) *stream {
+func (l *lane) newStream(conn transport.CapableConn, raw rawStream, way network.Direction) *stream {
 	return &stream{
-		lane: l, conn: conn, raw: raw, ended: make(chan struct{}),
+		lane: l, conn: conn, raw: raw, way: way, ended: make(chan struct{}),
 		in:     wire.NewInput(&counted{raw, &l.node.counts.BytesIn}, l.node.options.MaxBulk),
 		spares: spares{memory: &l.node.memory},
 	}

@@ -7,8 +7,10 @@ import (
 	"io"
 	"net"
 	"strconv"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/network"
 	corepeer "github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/pnet"
 	"github.com/libp2p/go-libp2p/core/protocol"
@@ -37,6 +39,8 @@ type host struct {
 	dialling  [laneKinds]transport.Transport
 	probing   [laneKinds]transport.Transport
 	listener  transport.Listener
+	manager   network.ResourceManager // nil: nobody wants to know
+	tracer    tracer
 }
 
 // muxers are those of the lanes.
@@ -65,7 +69,11 @@ func multiplexer(lane laneKind, name protocol.ID) upgrader.StreamMuxer {
 
 // newHost makes the host of a node. It does not listen yet.
 func newHost(o Options) (*host, error) {
-	h := &host{ids: identities(o.Key, o.Nodes)}
+	h := &host{ids: identities(o.Key, o.Nodes), tracer: newTracer(o.Registerer)}
+	var err error
+	if h.manager, err = newManager(o.Registerer); err != nil {
+		return nil, err
+	}
 	h.gater = &gater{numbers: make(map[corepeer.ID]int, o.Nodes), counts: o.Counts}
 	for i, id := range h.ids {
 		if i != o.Number {
@@ -74,22 +82,21 @@ func newHost(o Options) (*host, error) {
 	}
 	private := identity(o.Key, o.Number)
 	var all []upgrader.StreamMuxer
-	var err error
 	for lane := range laneKinds {
 		m, probe := multiplexer(lane, muxers[lane]), multiplexer(lane, probes[lane])
 		all = append(all, m, probe)
-		if h.dialling[lane], err = newTransport(o, private, h.gater, []upgrader.StreamMuxer{m}); err != nil {
+		if h.dialling[lane], err = h.newTransport(o, private, []upgrader.StreamMuxer{m}); err != nil {
 			return nil, err
 		}
-		if h.probing[lane], err = newTransport(o, private, h.gater, []upgrader.StreamMuxer{probe}); err != nil {
+		if h.probing[lane], err = h.newTransport(o, private, []upgrader.StreamMuxer{probe}); err != nil {
 			return nil, err
 		}
 	}
-	h.listening, err = newTransport(o, private, h.gater, all)
+	h.listening, err = h.newTransport(o, private, all)
 	return h, err
 }
 
-func newTransport(o Options, private crypto.PrivKey, g *gater, muxers []upgrader.StreamMuxer) (transport.Transport, error) {
+func (h *host) newTransport(o Options, private crypto.PrivKey, muxers []upgrader.StreamMuxer) (transport.Transport, error) {
 	var security sec.SecureTransport
 	var err error
 	if o.Security == Noise {
@@ -104,12 +111,12 @@ func newTransport(o Options, private crypto.PrivKey, g *gater, muxers []upgrader
 	if o.Private {
 		shared = derive(o.Key, "orwl private network")
 	}
-	up, err := upgrader.New([]sec.SecureTransport{security}, muxers, shared, nil, g, upgrader.WithAcceptTimeout(helloTimeout))
+	up, err := upgrader.New([]sec.SecureTransport{security}, muxers, shared, h.manager, h.gater, upgrader.WithAcceptTimeout(helloTimeout))
 	if err != nil {
 		return nil, fmt.Errorf("p2p: upgrader of node %d: %w", o.Number, err)
 	}
 	// A port that others may share could be another run's.
-	t, err := tcp.NewTCPTransport(up, nil, nil, tcp.DisableReuseport(), tcp.WithConnectionTimeout(helloTimeout))
+	t, err := tcp.NewTCPTransport(up, h.manager, nil, tcp.DisableReuseport(), tcp.WithConnectionTimeout(helloTimeout))
 	if err != nil {
 		return nil, fmt.Errorf("p2p: transport of node %d: %w", o.Number, err)
 	}
@@ -131,17 +138,26 @@ func (h *host) listen(ctx context.Context, address string) (string, error) {
 
 // dial opens a connection to a node for a lane.
 func (h *host) dial(ctx context.Context, number int, address string, lane laneKind) (transport.CapableConn, error) {
-	return dialWith(ctx, h.dialling[lane], h.ids[number], address)
+	return h.dialWith(ctx, h.dialling[lane], h.ids[number], address)
 }
 
-func dialWith(ctx context.Context, t transport.Transport, id corepeer.ID, address string) (transport.CapableConn, error) {
+// close ends what the host has of its own; its listener is closed by whoever listens.
+func (h *host) close() {
+	if h.manager != nil {
+		h.manager.Close()
+	}
+}
+
+func (h *host) dialWith(ctx context.Context, t transport.Transport, id corepeer.ID, address string) (transport.CapableConn, error) {
 	at, err := resolve(ctx, address)
 	if err != nil {
 		return nil, err
 	}
 	var failures []error
 	for _, a := range at {
+		began := time.Now()
 		conn, err := t.Dial(ctx, a, id)
+		h.tracer.dialled(conn, a, time.Since(began), err, context.Cause(ctx))
 		if err == nil {
 			return conn, nil
 		}

@@ -22,7 +22,7 @@ import (
 //	l.mu.Lock()
 //	room := l.link.Room(size)
 //	... append the frame with number l.link.Next() to room
-//	l.link.Put(room, bulk)
+//	l.put(kind, room, bulk)
 //	l.release() // or l.wake() and l.mu.Unlock()
 type lane struct {
 	node *Node
@@ -32,10 +32,13 @@ type lane struct {
 	// seat is held while a stream takes the place of another.
 	seat sync.Mutex
 
-	behind bool // its reader has more to take already; the reader's own
+	// The reader's own.
+	behind bool // it has more to take already
+	in     arrivals
 
 	mu       sync.Mutex
 	link     engine.Link
+	out      departures
 	calls    engine.Calls
 	stream   *stream       // nil if there is none
 	last     *stream       // that it had: at most one has not ended
@@ -133,11 +136,16 @@ func (l *lane) progressed() {
 
 // loose appends a frame without a number, if there is a stream: it would be of no use
 // to the next one.
-func (l *lane) loose(frame func(b []byte) []byte) {
+func (l *lane) loose(k wire.Kind, frame func(b []byte) []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.stream != nil {
-		l.link.PutLoose(frame)
+		l.link.PutLoose(func(b []byte) []byte {
+			before := len(b)
+			b = frame(b)
+			l.out.add(k, len(b)-before)
+			return b
+		})
 		l.work.Signal()
 	}
 }
@@ -149,7 +157,7 @@ func (l *lane) acknowledge() {
 	if l.stream == nil || l.taking {
 		return
 	}
-	l.link.Acknowledge(true)
+	l.says(true)
 	if l.link.Pending() {
 		l.work.Signal()
 	}
@@ -165,7 +173,7 @@ func (l *lane) send(parcel *wire.Parcel, bulk []byte, off func(*lane)) error {
 	}
 	h.Number = l.link.Next()
 	room := l.link.Room(len(parcel.Header) + mostParcelHead)
-	l.link.Put(parcel.Append(room, h), bulk)
+	l.put(wire.KindParcel, parcel.Append(room, h), bulk)
 	off(l)
 	return nil
 }

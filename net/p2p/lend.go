@@ -127,7 +127,7 @@ func (l *lane) lend(parcel *wire.Parcel, bulk []byte, keep bool) (bool, error) {
 		return true, l.over // and nothing that concerns the peer is used again
 	}
 	h := wire.Head{Number: l.link.Next()}
-	l.link.Put(f.Append(l.link.Room(len(f.Header)+mostParcelHead), h), nil)
+	l.put(wire.KindLoan, f.Append(l.link.Room(len(f.Header)+mostParcelHead), h), nil)
 	l.lent = append(l.lent, loan{h.Number, b, len(bulk)})
 	l.owing += len(bulk)
 	l.node.counts.Lent.Add(1)

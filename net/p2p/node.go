@@ -35,6 +35,7 @@ type Node struct {
 	closed     chan struct{}
 	receivers  atomic.Pointer[map[uint64]Receiver]
 	operations atomic.Pointer[operations]
+	trip       atomic.Pointer[func(nanoseconds int64)]
 
 	joined chan struct{} // closed when all nodes are there
 	failed chan error    // gets why they will never be
@@ -80,6 +81,7 @@ func newNode(ctx context.Context, o Options) (*Node, error) {
 	}
 	address, err := h.listen(ctx, o.Listen)
 	if err != nil {
+		h.close()
 		return nil, err
 	}
 	n := &Node{

@@ -6,6 +6,8 @@ import (
 	"net"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -59,6 +61,9 @@ type Options struct {
 	Log *slog.Logger
 	// Counts are added to, if not nil.
 	Counts *Counts
+	// Registerer is told of go-libp2p's own metrics, if not nil. They are those of all
+	// nodes of this process.
+	Registerer prometheus.Registerer
 }
 
 // Security is how streams are encrypted. All nodes of a run use the same.

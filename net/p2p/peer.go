@@ -33,7 +33,7 @@ type peer struct {
 	// Times by Node.now: when it was last heard, when the newest of this node's
 	// beats was sent that it has echoed, and its own newest beat, to be echoed.
 	heard, echoed atomic.Int64
-	beat          atomic.Uint64
+	beat          atomic.Pointer[heartbeat]
 	suspected     atomic.Bool
 	// Its arena, and what it does with this node's.
 	offered atomic.Bool
@@ -47,6 +47,13 @@ type peer struct {
 	failure     error // why it could not be dialled the last time
 	faults      int
 	enrolled    bool // with node 0
+}
+
+// heartbeat is one of a peer: when it was sent by the peer's clock, and when it came
+// by this node's.
+type heartbeat struct {
+	sent uint64
+	came int64
 }
 
 // mostFaults is how many streams of a peer may end by what no correct node sends.
@@ -162,15 +169,23 @@ func (p *peer) beaten(f wire.Beat) error {
 		return protocolError("it echoes a beat that was not sent yet")
 	}
 	p.hears()
-	p.beat.Store(f.Sent)
+	now := p.node.now()
+	if trip := p.node.trip.Load(); trip != nil && int64(f.Echo) > p.echoed.Load() {
+		(*trip)(max(0, now-int64(f.Echo)-int64(f.Held)))
+	}
+	p.beat.Store(&heartbeat{f.Sent, now})
 	raise(&p.echoed, int64(f.Echo))
 	return nil
 }
 
 // speak sends a heartbeat.
 func (p *peer) speak() {
-	f := wire.Beat{Sent: uint64(p.node.now()), Echo: p.beat.Load()}
-	p.lanes[controlLane].loose(f.Append)
+	now := p.node.now()
+	f := wire.Beat{Sent: uint64(now)}
+	if b := p.beat.Load(); b != nil {
+		f.Echo, f.Held = b.sent, uint64(max(0, now-b.came))
+	}
+	p.lanes[controlLane].loose(wire.KindBeat, f.Append)
 }
 
 // misheard counts a connection that began with what no correct node says.

@@ -68,7 +68,7 @@ func (n *Node) probe(ctx context.Context, p *peer, o ProbeOptions) (time.Duratio
 	if o.Bulk {
 		kind = dataLane
 	}
-	conn, err := dialWith(ctx, n.host.probing[kind], n.host.ids[p.number], p.where())
+	conn, err := n.host.dialWith(ctx, n.host.probing[kind], n.host.ids[p.number], p.where())
 	if err != nil {
 		return 0, err
 	}

@@ -35,6 +35,7 @@ func (s *stream) read() error {
 			return err
 		}
 		s.lane.node.counts.FramesIn.Add(1)
+		s.lane.in.add(h.Kind, s.in.Size())
 		if h.Kind.Numbered() {
 			err = s.numbered(h, body)
 		} else {
@@ -134,7 +135,7 @@ func (s *stream) arrived(h wire.Head) error {
 	default:
 		return err
 	}
-	if l.link.Acknowledge(l.kind == dataLane); l.link.Pending() {
+	if l.says(l.kind == dataLane); l.link.Pending() {
 		l.work.Signal()
 	}
 	return nil

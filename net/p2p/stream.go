@@ -19,6 +19,7 @@ type stream struct {
 	lane *lane
 	conn transport.CapableConn
 	raw  network.MuxedStream
+	way  network.Direction
 	in   *wire.Input
 
 	broken bool          // both are to end; lane.mu
@@ -55,6 +56,7 @@ func (l *lane) attach(s *stream, received uint64, greet func(wire.Hello) error) 
 	}
 	err := l.over
 	if err == nil {
+		l.node.counts.Retries.Add(l.link.Again(received))
 		err = l.link.Resume(received)
 	}
 	if err == nil {
@@ -111,7 +113,9 @@ func (l *lane) sever(s *stream, why error) {
 
 // run writes and reads until either fails.
 func (s *stream) run() {
-	l := s.lane
+	l, began := s.lane, time.Now()
+	trace := l.node.host.tracer
+	trace.opened(s)
 	over := func(err error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -137,6 +141,7 @@ func (s *stream) run() {
 		l.connect(l.patience())
 	}
 	l.mu.Unlock()
+	trace.closed(s, time.Since(began))
 	s.conn.Close()
 }
 

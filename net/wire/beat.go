@@ -5,18 +5,19 @@ package wire
 type Beat struct {
 	Sent uint64 // by the sender's clock
 	Echo uint64 // the other's Sent that the sender has last seen
+	Held uint64 // for how long the sender has had it, by its own clock
 }
 
 // Append appends the frame.
 func (f *Beat) Append(b []byte) []byte {
 	from := len(b)
-	b = begin(b, Head{Kind: KindBeat}, 2)
-	return end(AppendUint(AppendUint(b, f.Sent), f.Echo), from)
+	b = begin(b, Head{Kind: KindBeat}, 3)
+	return end(AppendUint(AppendUint(AppendUint(b, f.Sent), f.Echo), f.Held), from)
 }
 
 // Parse reads the body.
 func (f *Beat) Parse(r Reader) error {
-	r.want(2)
-	f.Sent, f.Echo = r.Uint(), r.Uint()
+	r.want(3)
+	f.Sent, f.Echo, f.Held = r.Uint(), r.Uint(), r.Uint()
 	return r.Done()
 }

@@ -37,6 +37,9 @@ const (
 	KindPutBytes
 	KindGetBytes
 	lastKind = KindGetBytes
+
+	// Kinds is one more than the greatest.
+	Kinds = int(lastKind) + 1
 )
 
 var kindNames = [...]string{"?", "hello", "refuse", "ack", "beat", "bye", "parcel", "loan", "reply",

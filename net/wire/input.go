@@ -39,13 +39,17 @@ type Input struct {
 	later      error // what the stream said together with its last bytes
 
 	head Head
-	left int      // of the frame's bulk and its checksum
+	size int      // of the frame
+	left int      // of its bulk and the checksum
 	sum  Checksum // of the bulk that has been read
 	err  error
 }
 
 // Buffered is how many bytes have been read and not yet returned.
 func (in *Input) Buffered() int { return in.end - in.begin }
+
+// Size is how many bytes the frame has that Next has returned, bulk included.
+func (in *Input) Size() int { return in.size }
 
 // NewInput reads frames with at most so many bytes of bulk.
 func NewInput(from io.Reader, most int) *Input {
@@ -79,6 +83,7 @@ func (in *Input) Next() (Head, Reader, error) {
 	}
 	in.begin += size
 	in.head, in.left, in.sum = h, BulkSize(h.Bulk), 0
+	in.size = size + in.left
 	return h, body, nil
 }
 

@@ -33,8 +33,8 @@ func specimens() (all []specimen) {
 		loose(wire.KindHello, hello, hello.Append(nil), v, u(1), u(2), u(3), u(4), u(5), u(6), hello.Address)
 		ack := &wire.Ack{Number: v}
 		loose(wire.KindAck, ack, ack.Append(nil), v)
-		beat := &wire.Beat{Sent: v, Echo: u(1)}
-		loose(wire.KindBeat, beat, beat.Append(nil), v, u(1))
+		beat := &wire.Beat{Sent: v, Echo: u(1), Held: u(2)}
+		loose(wire.KindBeat, beat, beat.Append(nil), v, u(1), u(2))
 		refuse := &wire.Refuse{Reason: strings.Repeat("no", int(v%(wire.MaxText/2+1)))}
 		loose(wire.KindRefuse, refuse, refuse.Append(nil), refuse.Reason)
 		all = append(all, numbered(max(v, 1), u(1))...)

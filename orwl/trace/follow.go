@@ -90,7 +90,10 @@ type watch struct {
 	summed bool // its wait is, there being no room for it
 }
 
-var _ resource.Witness = (*watch)(nil)
+var (
+	_ resource.Releaser = (*watch)(nil)
+	_ resource.Arrivals = (*watch)(nil)
+)
 
 func (w *watch) tell(k Kind, at time.Duration) { w.give(Event{At: at, Kind: k}) }
 
@@ -131,7 +134,7 @@ func (w *watch) Acquired(p *resource.Place) {
 	w.tell(Acquired, at)
 }
 
-// Releasing implements resource.Witness.
+// Releasing implements resource.Releaser.
 func (w *watch) Releasing(*resource.Place) {
 	if w.sink.on() {
 		w.next = none
@@ -161,7 +164,7 @@ func (w *watch) Cancelled(*resource.Place) {
 	}
 }
 
-// Arrived implements resource.Witness.
+// Arrived implements resource.Arrivals.
 func (w *watch) Arrived(_ *resource.Place, bytes int) {
 	if w.sink.on() {
 		w.arrived.CompareAndSwap(0, int64(w.clock())+1)

@@ -1,0 +1,178 @@
+package metrics
+
+import (
+	"slices"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/orwl/go-orwl/resource"
+)
+
+// describe makes the descriptors of all families.
+func (m *Metrics) describe() {
+	m.descs = make(map[string]*prometheus.Desc)
+	for _, f := range families() {
+		labels := f.labels
+		if m.o.Tasks && slices.Contains(perTask, f.name) {
+			labels = append(slices.Clone(labels), "task")
+		}
+		m.descs[f.name] = prometheus.NewDesc(f.name, f.help, labels, m.nodeLabel())
+	}
+}
+
+// Describe implements prometheus.Collector.
+func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
+	for _, f := range families() {
+		to <- m.descs[f.name]
+	}
+}
+
+// sink takes what is collected.
+type sink struct {
+	m  *Metrics
+	to chan<- prometheus.Metric
+}
+
+func (s sink) count(name string, n uint64, labels ...string) {
+	s.total(name, float64(n), labels...)
+}
+
+func (s sink) total(name string, v float64, labels ...string) {
+	s.to <- prometheus.MustNewConstMetric(s.m.descs[name], prometheus.CounterValue, v, labels...)
+}
+
+func (s sink) gauge(name string, v float64, labels ...string) {
+	s.to <- prometheus.MustNewConstMetric(s.m.descs[name], prometheus.GaugeValue, v, labels...)
+}
+
+func (s sink) histogram(name string, h *histogram, zeros uint64, labels ...string) {
+	s.to <- h.with(zeros, s.m.descs[name], labels...)
+}
+
+// Collect implements prometheus.Collector.
+func (m *Metrics) Collect(to chan<- prometheus.Metric) {
+	s := sink{m, to}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.collectOrdered(s)
+	m.collectDoors(s)
+	m.collectTasks(s)
+	m.collectRuntimes(s)
+	m.collectNodes(s)
+	m.collectLocks(s)
+}
+
+// The values of labels.
+const (
+	ordered, relaxed            = "ordered", "relaxed"
+	fifo                        = "FIFO" // the algorithm of the ordered door
+	acquired, cancelled, failed = "acquired", "cancelled", "failed"
+)
+
+var modes = [...]resource.Mode{resource.Read, resource.Write}
+
+// sums are the counts of all places of a mode.
+type sums struct{ acquired, waited, cancelled, failed, pending, accesses, hits uint64 }
+
+func (m *Metrics) collectOrdered(s sink) {
+	var of [len(modes)]sums
+	var inTime, late, hidden uint64
+	for _, w := range m.watches {
+		t := &of[w.mode]
+		t.waited += w.waited.load() // first, so that there never are more than acquired
+		got := w.released.load()
+		if w.place.Held() {
+			got++
+		}
+		t.acquired += got
+		t.cancelled += w.cancelled.load()
+		t.failed += w.failed.load()
+		if w.place.Requested() {
+			t.pending++
+		}
+		if j := w.far; j != nil {
+			t.accesses += j.accesses.load()
+			t.hits += j.hits.load()
+			inTime += j.inTime.load()
+			late += j.late.load()
+			hidden += j.hidden.load()
+		}
+	}
+	for _, mode := range modes {
+		t, name := of[mode], mode.String()
+		s.count("orwl_accesses_total", t.acquired, name, ordered, acquired)
+		s.count("orwl_accesses_total", t.cancelled, name, ordered, cancelled)
+		s.count("orwl_accesses_total", t.failed, name, ordered, failed)
+		s.count("orwl_waits_total", t.waited, name, ordered)
+		s.count("orwl_announcements_total", t.acquired+t.cancelled+t.failed+t.pending, name)
+		s.count("orwl_remote_accesses_total", t.accesses, name)
+		s.count("orwl_prefetch_hits_total", t.hits, name)
+		s.histogram("orwl_acquire_wait_seconds", m.ordered[mode].wait, t.acquired-min(t.acquired, t.waited), name, ordered, fifo)
+		s.histogram("orwl_hold_seconds", m.ordered[mode].hold, 0, name, ordered, fifo)
+	}
+	s.count("orwl_prefetch_bytes_total", inTime, "in_time")
+	s.count("orwl_prefetch_bytes_total", late, "late")
+	s.total("orwl_prefetch_hidden_seconds_total", inSeconds(hidden))
+	s.histogram("orwl_handover_seconds", m.local, 0, "local")
+	s.histogram("orwl_handover_seconds", m.remote, 0, "remote")
+	s.histogram("orwl_queue_length", m.queued, 0)
+	s.histogram("orwl_group_size", m.groups, 0)
+}
+
+func inSeconds(nanoseconds uint64) float64 { return float64(nanoseconds) / 1e9 }
+
+func (m *Metrics) collectTasks(s sink) {
+	var working, waiting, over int
+	var rounds uint64
+	var computed, waited float64
+	for _, t := range m.tasks {
+		asleep := m.look(t)
+		switch {
+		case t.ended.load() != 0:
+			over++
+		case asleep:
+			waiting++
+		default:
+			working++
+		}
+		if m.o.Tasks {
+			s.count("orwl_task_rounds_total", uint64(t.Round()), t.Name())
+			s.total("orwl_task_compute_seconds_total", t.computed, t.Name())
+			s.total("orwl_task_wait_seconds_total", t.slept, t.Name())
+			continue
+		}
+		rounds += uint64(t.Round())
+		computed += t.computed
+		waited += t.slept
+	}
+	if !m.o.Tasks {
+		s.count("orwl_task_rounds_total", rounds)
+		s.total("orwl_task_compute_seconds_total", computed)
+		s.total("orwl_task_wait_seconds_total", waited)
+	}
+	s.gauge("orwl_tasks", float64(working), "working")
+	s.gauge("orwl_tasks", float64(waiting), "waiting")
+	s.gauge("orwl_tasks", float64(over), "ended")
+}
+
+// look finds out for how long a task has computed and waited, and reports whether it
+// waits now.
+func (m *Metrics) look(t *task) (asleep bool) {
+	now := m.now()
+	slept := 0.0
+	for _, w := range t.watches {
+		waits, for_ := w.look(now)
+		slept += inSeconds(for_)
+		asleep = asleep || waits
+	}
+	began, ended := t.began.load(), t.ended.load()
+	if began == 0 {
+		return asleep
+	}
+	if ended == 0 {
+		ended = uint64(now)
+	}
+	t.slept = max(t.slept, slept)
+	t.computed = max(t.computed, inSeconds(ended-began)-t.slept)
+	return asleep
+}

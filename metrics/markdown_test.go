@@ -1,0 +1,89 @@
+package metrics
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+)
+
+var rewrite = flag.Bool("rewrite", false, "write docs/metrics.md anew")
+
+//go:generate go test -run TestDocumented -rewrite
+
+const document = "../docs/metrics.md"
+
+// What is documented is what is exported, and the other way round.
+func TestDocumented(t *testing.T) {
+	want := markdown()
+	if *rewrite {
+		if err := os.WriteFile(document, []byte(want), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if string(got) != want {
+		t.Errorf("%s is not what the metrics are: go generate ./metrics", document)
+	}
+}
+
+// markdown is the document.
+func markdown() string {
+	var b strings.Builder
+	b.WriteString(`# Metrics
+
+Made by ` + "`go generate ./metrics`" + ` from what is exported. Each metric has the label
+` + "`node`" + `, the number of the process in its run. Beside these there are Go's own
+(` + "`go_*`" + `), the process's (` + "`process_*`" + `) and, if the nodes were given a registerer
+(` + "`orwl.JoinOptions.Registerer`" + `), go-libp2p's (` + "`libp2p_*`" + `).
+
+Histograms are native and classic at once: a scraper gets the native ones, eight
+buckets to each factor of two, if it asks for them. Times are sampled where accesses
+follow one another so quickly that looking at a clock would show: one that is timed
+then stands for those since the last. Counters are exact.
+
+| metric | type | labels | meaning |
+|---|---|---|---|
+`)
+	all := families()
+	slices.SortFunc(all, func(x, y family) int { return strings.Compare(x.name, y.name) })
+	for _, f := range all {
+		labels := "none"
+		if len(f.labels) > 0 {
+			labels = strings.Join(f.labels, ", ")
+		}
+		if slices.Contains(perTask, f.name) {
+			labels = "task, if Options.Tasks says so"
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", f.name, f.kind, labels, f.help)
+	}
+	b.WriteString("\n## Values of labels\n\n| label | values |\n|---|---|\n")
+	for _, l := range bounds() {
+		fmt.Fprintf(&b, "| %s | %s |\n", l.name, l.values)
+	}
+	return b.String()
+}
+
+// bounds says what there is of each label, so that no label grows with what a
+// program does.
+func bounds() []struct{ name, values string } {
+	return []struct{ name, values string }{
+		{"algorithm", "FIFO at the ordered door; at the relaxed door, and of locks, a name from `orwl locks`"},
+		{"direction", "in, out"},
+		{"door", "ordered, relaxed"},
+		{"kind", "of frames, 14 of them: ack, beat, bye, parcel, loan, reply, put, ..."},
+		{"lock", "the names that the program has given to its locks by Metrics.Lock"},
+		{"mode", "read, write"},
+		{"outcome", "acquired, cancelled, failed"},
+		{"reason", "stranger, refused, malformed, oversize, checksum of connections; replayed, other_life, malformed, gap, unknown of messages"},
+		{"scope", "local, remote of hand-overs; local, global of locks"},
+		{"state", "here, suspected, lost, left of nodes; working, waiting, ended of tasks"},
+		{"task", "the names of tasks"},
+		{"when", "in_time, late"},
+	}
+}

@@ -1,0 +1,175 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"runtime/pprof"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// Metrics are what one process has to say to Prometheus. It is an [orwl.Observer],
+// and a prometheus.Collector.
+type Metrics struct {
+	o      Options
+	sample int32
+	descs  map[string]*prometheus.Desc
+	began  time.Duration
+
+	ordered       [2]times // by mode
+	local, remote *histogram
+	queued        *histogram
+	groups        *histogram
+	trips         *histogram
+
+	places atomic.Int64 // that are watched
+
+	mu      sync.Mutex
+	watches []*watch
+	records map[*resource.Resource]*record
+	tasks   []*task
+	byTask  map[*orwl.Task]*task
+	doors   []*door
+	rts     []*orwl.Runtime
+	nodes   *orwl.Nodes
+	locks   []lock
+
+	running int           // tasks
+	stop    chan struct{} // closed when none is
+	glanced int64         // when somebody last looked
+}
+
+// times are how long is waited and held.
+type times struct{ wait, hold *histogram }
+
+var (
+	_ orwl.Observer        = (*Metrics)(nil)
+	_ prometheus.Collector = (*Metrics)(nil)
+)
+
+// New makes metrics and registers them, and Go's and the process's own unless
+// somebody else has. A runtime is told of them by orwl.Options.Observers.
+func New(o Options) (*Metrics, error) {
+	o = o.withDefaults()
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	in, many := seconds(), numbers()
+	m := &Metrics{
+		o: o, sample: int32(o.Sample), began: o.clock(),
+		ordered: [2]times{{in.new(), in.new()}, {in.new(), in.new()}},
+		local:   in.new(), remote: in.new(), trips: in.new(), queued: many.new(), groups: many.new(),
+		records: make(map[*resource.Resource]*record), byTask: make(map[*orwl.Task]*task),
+	}
+	m.describe()
+	for _, c := range []prometheus.Collector{collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{})} {
+		if err := o.Registerer.Register(c); err != nil && !errors.As(err, new(prometheus.AlreadyRegisteredError)) {
+			return nil, err
+		}
+	}
+	return m, o.Registerer.Register(m)
+}
+
+// now is in nanoseconds, and never 0.
+func (m *Metrics) now() int64 { return int64(m.o.clock()) + 1 }
+
+// Access implements orwl.Observer.
+func (m *Metrics) Access(a *orwl.Access) resource.Observer {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t := m.taskOf(a.Task())
+	return m.watch(a.Place(), a.Resource(), a.Mode(), t)
+}
+
+// Place has a place observed that is no task's, and will request r for a mode, and
+// nothing else.
+func (m *Metrics) Place(p *resource.Place, r *resource.Resource, mode resource.Mode) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	p.Observe(m.watch(p, r, mode, nil))
+}
+
+func (m *Metrics) watch(p *resource.Place, r *resource.Resource, mode resource.Mode, t *task) *watch {
+	on := m.records[r]
+	if on == nil {
+		on = new(record)
+		m.records[r] = on
+	}
+	on.places.Add(1)
+	m.places.Add(1)
+	w := &watch{m: m, task: t, place: p, resource: r, on: on, mode: mode, timed: true, closely: true}
+	if r.Elsewhere() {
+		w.far = new(journey)
+	}
+	m.watches = append(m.watches, w)
+	if t != nil {
+		t.watches = append(t.watches, w)
+		if m.o.Profile {
+			w.labels = pprof.WithLabels(t.labels, pprof.Labels("resource", r.Name()))
+		}
+	}
+	return w
+}
+
+// task is what is known of a task.
+type task struct {
+	*orwl.Task
+	watches []*watch
+	labels  context.Context // of its goroutine
+
+	began, ended word // nanoseconds, 0 if it has not
+
+	// What was shown of it the last time; counters never go back.
+	computed, slept float64
+}
+
+func (m *Metrics) taskOf(t *orwl.Task) *task {
+	known := m.byTask[t]
+	if known == nil {
+		known = &task{Task: t}
+		known.labels = pprof.WithLabels(context.Background(), pprof.Labels("task", t.Name()))
+		m.byTask[t] = known
+		m.tasks = append(m.tasks, known)
+	}
+	return known
+}
+
+// Began implements orwl.Observer.
+func (m *Metrics) Began(t *orwl.Task) {
+	m.mu.Lock()
+	known := m.taskOf(t)
+	m.begin()
+	m.mu.Unlock()
+	known.began.set(uint64(m.now()))
+	known.label(known.labels)
+}
+
+// Ended implements orwl.Observer.
+func (m *Metrics) Ended(t *orwl.Task, _ error) {
+	m.mu.Lock()
+	known := m.taskOf(t)
+	m.end()
+	m.mu.Unlock()
+	known.ended.set(uint64(m.now()))
+	known.label(context.Background())
+}
+
+// label gives the goroutine the labels of ctx, for profiles.
+func (t *task) label(ctx context.Context) {
+	if t != nil {
+		pprof.SetGoroutineLabels(ctx)
+	}
+}
+
+// nodeLabel is the label of all that is ours.
+func (m *Metrics) nodeLabel() prometheus.Labels {
+	return prometheus.Labels{"node": strconv.Itoa(m.o.Node)}
+}

@@ -1,0 +1,268 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	dto "github.com/prometheus/client_model/go"
+	"go.uber.org/goleak"
+
+	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/resource"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// made is metrics on a registry of their own, by a clock if that is not nil.
+func made(t testing.TB, o Options) (*Metrics, *prometheus.Registry) {
+	t.Helper()
+	registry := prometheus.NewRegistry()
+	o.Registerer = registry
+	m, err := New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m, registry
+}
+
+// value is that of a metric with labels "name=value", all of which it has, and others
+// perhaps; several are added up. Of a histogram it is how many there are.
+func value(t testing.TB, g prometheus.Gatherer, name string, labels ...string) (sum float64) {
+	t.Helper()
+	found := false
+	each(t, g, name, labels, func(m *dto.Metric) {
+		found = true
+		switch {
+		case m.Counter != nil:
+			sum += m.Counter.GetValue()
+		case m.Gauge != nil:
+			sum += m.Gauge.GetValue()
+		default:
+			sum += float64(m.Histogram.GetSampleCount())
+		}
+	})
+	if !found {
+		t.Errorf("there is no %s with %v", name, labels)
+	}
+	return sum
+}
+
+func each(t testing.TB, g prometheus.Gatherer, name string, labels []string, do func(*dto.Metric)) {
+	t.Helper()
+	all, err := g.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range all {
+		if f.GetName() != name {
+			continue
+		}
+		for _, m := range f.Metric {
+			has := func(label string) bool {
+				return slices.ContainsFunc(m.Label, func(l *dto.LabelPair) bool { return l.GetName()+"="+l.GetValue() == label })
+			}
+			if !slices.ContainsFunc(labels, func(l string) bool { return !has(l) }) {
+				do(m)
+			}
+		}
+	}
+}
+
+// Counts are exact however much is sampled, of rounds, and of what is taken back.
+func TestExact(t *testing.T) {
+	for _, sample := range []int{1, 3, 1024} {
+		t.Run(fmt.Sprint(sample), func(t *testing.T) {
+			const readers, rounds = 3, 500
+			m, registry := made(t, Options{Node: 4, Sample: sample})
+			rt, err := orwl.New(orwl.Options{Observers: []orwl.Observer{m}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m.Watch(rt)
+			r := rt.Resource("r", 8)
+			turns := func(t *orwl.Task) error {
+				for range t.Rounds(rounds) {
+				}
+				return nil
+			}
+			writer := rt.Task("writer")
+			writer.Write(r)
+			writer.Do(turns)
+			for i := range readers {
+				reader := rt.Task(fmt.Sprint("reader", i))
+				reader.Read(r)
+				reader.Do(turns)
+			}
+			idle := rt.Task("idle") // it leaves its request to be taken back
+			idle.Read(r)
+			idle.Do(func(*orwl.Task) error { return nil })
+			if err := rt.Run(context.Background()); err != nil {
+				t.Fatal(err)
+			}
+			for _, c := range []struct {
+				want   float64
+				name   string
+				labels []string
+			}{
+				{rounds, "orwl_accesses_total", []string{"mode=write", "door=ordered", "outcome=acquired", "node=4"}},
+				{readers * rounds, "orwl_accesses_total", []string{"mode=read", "outcome=acquired"}},
+				{1, "orwl_accesses_total", []string{"outcome=cancelled"}},
+				{0, "orwl_accesses_total", []string{"outcome=failed"}},
+				{rounds, "orwl_announcements_total", []string{"mode=write"}},
+				{readers*rounds + 1, "orwl_announcements_total", []string{"mode=read"}},
+				{(readers + 1) * rounds, "orwl_task_rounds_total", nil},
+				{readers + 2, "orwl_tasks", []string{"state=ended"}},
+				{0, "orwl_tasks", []string{"state=working"}},
+				{0, "orwl_broken_locks", nil},
+				{0, "orwl_stalls_total", nil},
+				{1, "orwl_info", []string{"nodes=1"}},
+				{0, "orwl_remote_accesses_total", nil},
+			} {
+				if got := value(t, registry, c.name, c.labels...); got != c.want {
+					t.Errorf("%s %v is %v, want %v", c.name, c.labels, got, c.want)
+				}
+			}
+			waits := value(t, registry, "orwl_waits_total")
+			if waits < rounds-1 || waits > (readers+1)*rounds {
+				t.Errorf("%v waits in %d rounds", waits, rounds)
+			}
+			if sample == 1 { // each is timed
+				for name, want := range map[string]float64{
+					"orwl_acquire_wait_seconds": (readers + 1) * rounds, "orwl_hold_seconds": (readers + 1) * rounds,
+					"orwl_queue_length": (readers + 1) * rounds,
+				} {
+					if got := value(t, registry, name); got != want {
+						t.Errorf("%s has %v, want %v", name, got, want)
+					}
+				}
+				if got := value(t, registry, "orwl_group_size"); got < rounds/2 || got > rounds {
+					t.Errorf("%v groups of readers between %d writers", got, rounds)
+				}
+			}
+		})
+	}
+}
+
+// A resource that breaks fails who waits, once, and is counted.
+func TestFailed(t *testing.T) {
+	m, registry := made(t, Options{})
+	r, err := resource.New("r", 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p resource.Place
+	m.Place(&p, r, resource.Read)
+	if err := p.Request(r, resource.Read); err != nil {
+		t.Fatal(err)
+	}
+	r.Break(errors.New("enough"))
+	for range 2 {
+		if err := p.Acquire(context.Background()); !errors.Is(err, resource.ErrBroken) {
+			t.Fatal(err)
+		}
+	}
+	if err := p.Cancel(); err != nil {
+		t.Fatal(err)
+	}
+	for outcome, want := range map[string]float64{"acquired": 0, "cancelled": 0, "failed": 1} {
+		if got := value(t, registry, "orwl_accesses_total", "mode=read", "door=ordered", "outcome="+outcome); got != want {
+			t.Errorf("%s: %v, want %v", outcome, got, want)
+		}
+	}
+	if got := value(t, registry, "orwl_announcements_total", "mode=read"); got != 1 {
+		t.Errorf("%v announcements, want 1", got)
+	}
+}
+
+// The relaxed door is counted beside the ordered one.
+func TestRelaxed(t *testing.T) {
+	m, registry := made(t, Options{})
+	rt, err := orwl.New(orwl.Options{Observers: []orwl.Observer{m}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rt.Resource("r", 8)
+	ctx := context.Background()
+	for range 3 {
+		if err := r.WriteRelaxed(ctx, func(b []byte) error { b[0]++; return nil }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := r.Snapshot(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	over, end := context.WithCancel(ctx)
+	end()
+	var p resource.Place
+	if err := errors.Join(p.Request(r, resource.Write), p.Acquire(ctx)); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.ReadRelaxed(over, func([]byte) error { return nil }); !errors.Is(err, context.Canceled) {
+		t.Fatal(err)
+	}
+	if err := p.Release(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		mode, outcome string
+		want          float64
+	}{{"write", "acquired", 3}, {"read", "acquired", 1}, {"read", "cancelled", 1}, {"write", "failed", 0}} {
+		if got := value(t, registry, "orwl_accesses_total", "mode="+c.mode, "door=relaxed", "outcome="+c.outcome); got != c.want {
+			t.Errorf("%s %s: %v, want %v", c.mode, c.outcome, got, c.want)
+		}
+	}
+	if got := value(t, registry, "orwl_hold_seconds", "mode=write", "door=relaxed", "algorithm=RMA-RW"); got != 3 {
+		t.Errorf("%v holds, want 3", got)
+	}
+}
+
+// Everything follows Prometheus' conventions.
+func TestLint(t *testing.T) {
+	m, registry := made(t, Options{Tasks: true})
+	k, err := orwl.NewLocker("MCS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Lock("lock", "MCS", k.Counts); err != nil {
+		t.Fatal(err)
+	}
+	problems, err := testutil.GatherAndLint(registry)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range problems {
+		if !strings.HasPrefix(p.Metric, "go_") && !strings.HasPrefix(p.Metric, "process_") {
+			t.Errorf("%s: %s", p.Metric, p.Text)
+		}
+	}
+}
+
+// Options that make no sense are named.
+func TestOptions(t *testing.T) {
+	registry := prometheus.NewRegistry()
+	for _, c := range []struct {
+		o    Options
+		want string
+	}{
+		{Options{}, "Registerer"},
+		{Options{Registerer: registry, Node: -1}, "Node"},
+		{Options{Registerer: registry, Sample: -1}, "1 to 65536"},
+		{Options{Registerer: registry, Sample: mostSample + 1}, "Sample"},
+	} {
+		if _, err := New(c.o); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%+v: %v, want what is wrong with %s", c.o, err, c.want)
+		}
+	}
+	if _, err := New(Options{Registerer: registry}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := New(Options{Registerer: registry}); err == nil {
+		t.Error("two metrics of one node with one registerer")
+	}
+}

@@ -1,0 +1,85 @@
+package metrics
+
+import (
+	"sync/atomic"
+
+	"github.com/orwl/go-orwl/resource"
+)
+
+// record is what the places of a resource have in common: now and then one of them
+// wants to know something that others see. Only then do they all write here.
+type record struct {
+	wants  atomic.Uint32
+	places atomic.Uint32
+	asked  atomic.Uint32 // how often somebody wanted to
+
+	// The last release since somebody asked: when it was, and how many were through
+	// before.
+	left    atomic.Int64
+	through atomic.Uint64
+
+	// Of the writer that holds: how many were through when it asked, and for how many
+	// groups that stands.
+	before resource.Tally
+	stands uint64
+}
+
+// What there is to want.
+const (
+	wantsLeft  = 1 << iota // when the one before lets go
+	wantsGroup             // how many readers come until the next writer
+)
+
+// ask has releases tell when they come, and reports whether it was possible. As each
+// of them looks at a clock until there is an answer, every place asks seldom.
+func (r *record) ask() bool {
+	if r.asked.Add(1)%max(1, r.places.Load()) != 0 {
+		return false
+	}
+	r.left.Store(0)
+	return r.wants.Or(wantsLeft)&wantsLeft == 0
+}
+
+// answer is when the release was that has let the asker in, 0 if that is not known:
+// it may have come from another node.
+func (r *record) answer(of *resource.Resource, mode resource.Mode) int64 {
+	left, through, now := r.left.Load(), r.through.Load(), of.Tally()
+	r.wants.And(^uint32(wantsLeft))
+	if mode == resource.Read {
+		// Other readers of the group may be through already.
+		now.Readers.Through = uint32(through)
+	}
+	if both(now) != through+1<<32 && both(now) != through+1 {
+		return 0
+	}
+	return left
+}
+
+// both are the writers and the readers that are through.
+func both(t resource.Tally) uint64 {
+	return uint64(t.Writers.Through)<<32 | uint64(t.Readers.Through)
+}
+
+// tell is what a place of w does before it releases, if somebody wants something.
+func (r *record) tell(w *watch, p *resource.Place) {
+	wants := r.wants.Load()
+	if wants&wantsLeft != 0 {
+		r.through.Store(both(p.Resource().Tally()))
+		r.left.Store(w.m.now())
+	}
+	if wants&wantsGroup != 0 && w.mode == resource.Write {
+		r.wants.And(^uint32(wantsGroup))
+		t := p.Resource().Tally()
+		readers := t.Readers.Through - r.before.Readers.Through
+		if t.Writers.Through-r.before.Writers.Through == 1 && readers > 0 {
+			w.m.groups.observe(int64(readers), r.stands)
+		}
+	}
+}
+
+// group has the next writer tell how many readers were before it. It is for the writer
+// that holds.
+func (r *record) group(of *resource.Resource, stands uint64) {
+	r.before, r.stands = of.Tally(), stands
+	r.wants.Or(wantsGroup)
+}

@@ -1,0 +1,144 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+
+	"github.com/orwl/go-orwl/net/p2p"
+	"github.com/orwl/go-orwl/net/wire"
+	"github.com/orwl/go-orwl/orwl"
+)
+
+// ended reports whether an error is the end of a context.
+func ended(err error) bool {
+	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
+}
+
+// Watch has a runtime looked at: what has stalled, and what is broken.
+func (m *Metrics) Watch(rt *orwl.Runtime) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.rts = append(m.rts, rt)
+}
+
+// Nodes has the nodes of a run looked at, as this one sees them. Nil, or a run of one
+// node, is fine.
+func (m *Metrics) Nodes(nodes *orwl.Nodes) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.nodes = nodes
+	if network := nodes.Network(); network != nil {
+		network.OnTrip(func(ns int64) { m.trips.observe(ns, 1) })
+	}
+}
+
+func (m *Metrics) collectRuntimes(s sink) {
+	var stalls uint64
+	var stalled, broken int
+	for _, rt := range m.rts {
+		n, now := rt.Stalls()
+		stalls += n
+		if now {
+			stalled = 1
+		}
+		broken += rt.Broken()
+	}
+	s.count("orwl_stalls_total", stalls)
+	s.gauge("orwl_stalled", float64(stalled))
+	s.gauge("orwl_broken_locks", float64(broken))
+	s.gauge("orwl_info", 1, version(), runtime.Version(), strconv.Itoa(m.nodes.Count()))
+}
+
+// version is that of the module as it was built.
+func version() string {
+	const module = "github.com/orwl/go-orwl"
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	if info.Main.Path == module {
+		return info.Main.Version
+	}
+	for _, d := range info.Deps {
+		if d.Path == module {
+			return d.Version
+		}
+	}
+	return "unknown"
+}
+
+const in, out = "in", "out"
+
+func (m *Metrics) collectNodes(s sink) {
+	m.collectSite(s)
+	n := m.nodes.Network()
+	s.histogram("orwl_net_round_trip_seconds", m.trips, 0)
+	if n == nil {
+		s.gauge("orwl_net_nodes", 1, "here")
+		return
+	}
+	traffic := n.Traffic()
+	for k := range wire.Kinds {
+		name := wire.Kind(k).String()
+		if in := traffic.In[k]; in.Frames > 0 {
+			s.count("orwl_net_frames_total", in.Frames, name, "in")
+			s.count("orwl_net_bytes_total", in.Bytes, name, "in")
+		}
+		if out := traffic.Out[k]; out.Frames > 0 {
+			s.count("orwl_net_frames_total", out.Frames, name, "out")
+			s.count("orwl_net_bytes_total", out.Bytes, name, "out")
+		}
+	}
+	c := n.Counts()
+	s.count("orwl_net_retries_total", c.Retries.Load())
+	s.count("orwl_net_resumes_total", c.Resumes.Load())
+	s.count("orwl_net_duplicates_total", c.Duplicates.Load())
+	s.count("orwl_net_refused_total", c.Strangers.Load(), "stranger")
+	s.count("orwl_net_refused_total", c.Refused.Load(), "refused")
+	s.count("orwl_net_refused_total", c.Malformed.Load(), "malformed")
+	s.count("orwl_net_refused_total", c.Oversize.Load(), "oversize")
+	s.count("orwl_net_refused_total", c.Checksums.Load(), "checksum")
+	s.count("orwl_net_loans_total", c.Borrowed.Load(), in)
+	s.count("orwl_net_loans_total", c.Lent.Load(), out)
+	collectStates(s, n)
+}
+
+// collectStates says how many nodes are there.
+func collectStates(s sink, n *p2p.Node) {
+	var here, suspected, lost, left int
+	for i := range n.Nodes() {
+		switch why := n.Lost(i); {
+		case errors.Is(why, p2p.ErrLeft):
+			left++
+		case why != nil:
+			lost++
+		case n.Suspected(i):
+			suspected++
+		default:
+			here++
+		}
+	}
+	s.gauge("orwl_net_nodes", float64(here), "here")
+	s.gauge("orwl_net_nodes", float64(suspected), "suspected")
+	s.gauge("orwl_net_nodes", float64(lost), "lost")
+	s.gauge("orwl_net_nodes", float64(left), "left")
+}
+
+func (m *Metrics) collectSite(s sink) {
+	c := m.nodes.Counts()
+	s.count("orwl_resource_messages_total", c.Received, in)
+	s.count("orwl_resource_messages_total", c.Sent, out)
+	s.count("orwl_resource_bytes_total", c.BytesIn, in)
+	s.count("orwl_resource_bytes_total", c.BytesOut, out)
+	s.count("orwl_resource_refused_total", c.Replayed, "replayed")
+	s.count("orwl_resource_refused_total", c.OtherLife, "other_life")
+	s.count("orwl_resource_refused_total", c.Malformed, "malformed")
+	s.count("orwl_resource_refused_total", c.Gaps, "gap")
+	s.count("orwl_resource_refused_total", c.Unknown, "unknown")
+	s.count("orwl_leases_expired_total", c.Expired)
+	s.count("orwl_fences_total", c.Fenced)
+	s.count("orwl_revocations_total", c.Revoked)
+}

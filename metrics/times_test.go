@@ -1,0 +1,147 @@
+package metrics
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"testing"
+	"time"
+
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// clock is one that is set.
+type clock struct {
+	mu  sync.Mutex
+	now time.Duration
+}
+
+func (c *clock) read() time.Duration {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+func (c *clock) add(d time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now += d
+}
+
+// Waits, holds, hand-overs and who is in the queue, by a clock that is set.
+func TestTimes(t *testing.T) {
+	c := new(clock)
+	m, registry := made(t, Options{Sample: 1, clock: c.read})
+	r, err := resource.New("r", 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx := context.Background()
+	one, other := new(resource.Place), new(resource.Place)
+	m.Place(one, r, resource.Write)
+	m.Place(other, r, resource.Write)
+	m.watches[1].on.places.Store(1) // so that it asks each time
+	do := func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	do(one.Request(r, resource.Write))
+	do(other.Request(r, resource.Write))
+	do(one.Acquire(ctx))
+	waits := make(chan struct{})
+	done := make(chan error)
+	go func() {
+		close(waits)
+		done <- other.Acquire(ctx)
+	}()
+	<-waits
+	for m.watches[1].since.load() == 0 { // it is about to sleep
+		if t.Context().Err() != nil {
+			t.Fatal("it does not wait")
+		}
+	}
+	c.add(time.Second)
+	do(one.Release())
+	do(<-done)
+	c.add(2 * time.Second)
+	do(other.Release())
+
+	for name, want := range map[string][2]float64{ // how many, and their sum
+		"orwl_acquire_wait_seconds": {2, 1}, "orwl_hold_seconds": {2, 3},
+		"orwl_queue_length": {2, 3},
+	} {
+		each(t, registry, name, nil, func(h *dto.Metric) {
+			n, sum := h.Histogram.GetSampleCount(), h.Histogram.GetSampleSum()
+			if n != 0 && (float64(n) != want[0] || math.Abs(sum-want[1]) > 1e-6) {
+				t.Errorf("%s: %d, %v in all, want %v", name, n, sum, want)
+			}
+		})
+	}
+	each(t, registry, "orwl_handover_seconds", []string{"scope=local"}, func(h *dto.Metric) {
+		if n, sum := h.Histogram.GetSampleCount(), h.Histogram.GetSampleSum(); n != 1 || sum > 0.5 {
+			t.Errorf("hand-over: %d, %v s: want one, and the hold not in it", n, sum)
+		}
+	})
+}
+
+// A wait that is not over yet counts, timed or not, and never less than before.
+func TestSleeping(t *testing.T) {
+	c := new(clock)
+	m, registry := made(t, Options{clock: c.read, Tasks: true})
+	rt, err := orwl.New(orwl.Options{Observers: []orwl.Observer{m}, Stall: -1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rt.Resource("r", 0)
+	works, goOn := make(chan struct{}), make(chan struct{})
+	first, second := rt.Task("first"), rt.Task("second")
+	first.Write(r)
+	first.Do(func(t *orwl.Task) error {
+		for range t.Rounds(1) {
+			close(works)
+			<-goOn
+		}
+		return nil
+	})
+	second.Write(r)
+	second.Do(func(t *orwl.Task) error {
+		for range t.Rounds(1) {
+		}
+		return nil
+	})
+	ended := make(chan error)
+	go func() { ended <- rt.Run(context.Background()) }()
+	<-works
+	for value(t, registry, "orwl_tasks", "state=waiting") == 0 {
+		if t.Context().Err() != nil {
+			t.Fatal("nobody waits")
+		}
+	}
+	c.add(3 * time.Second)
+	slept := func() float64 { return value(t, registry, "orwl_task_wait_seconds_total", "task=second") }
+	if got := slept(); got < 3 || got > 3.1 {
+		t.Errorf("a task that sleeps has waited %v s, want 3", got)
+	}
+	if got := value(t, registry, "orwl_task_compute_seconds_total", "task=first"); got < 3 || got > 3.1 {
+		t.Errorf("a task that works has computed %v s, want 3", got)
+	}
+	if err := m.Ready(); err != nil {
+		t.Errorf("while tasks run: %v", err)
+	}
+	close(goOn)
+	if err := <-ended; err != nil {
+		t.Fatal(err)
+	}
+	if got := slept(); got < 3 || got > 3.1 {
+		t.Errorf("afterwards: %v s, want 3", got)
+	}
+	if err := m.Ready(); !errors.Is(err, ErrOver) {
+		t.Errorf("afterwards: %v, want ErrOver", err)
+	}
+}

@@ -1,0 +1,97 @@
+package metrics
+
+import (
+	"context"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/orwl/go-orwl/orwl"
+)
+
+// busy takes some time without a system call.
+func busy(n int) (x int) {
+	for i := range n {
+		x += i ^ x<<1
+	}
+	return x
+}
+
+var spent atomic.Int64
+
+// crowded is tasks that take turns to hold a resource for as long as n steps take. It
+// returns how long they have waited by a clock of their own, if that is asked for.
+func crowded(t testing.TB, m *Metrics, tasks, rounds, n int, measure bool) time.Duration {
+	rt, err := orwl.New(orwl.Options{Observers: []orwl.Observer{m}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rt.Resource("r", 8)
+	var all atomic.Int64
+	for i := range tasks {
+		k := rt.Task(strconv.Itoa(i))
+		a := k.Write(r)
+		k.Do(func(k *orwl.Task) error {
+			waited := time.Duration(0)
+			for range rounds {
+				var begin time.Time
+				if measure {
+					begin = time.Now()
+				}
+				if err := a.Acquire(k.Context()); err != nil {
+					return err
+				}
+				if measure {
+					waited += time.Since(begin)
+				}
+				spent.Store(int64(busy(n)))
+				if err := a.Release(); err != nil {
+					return err
+				}
+			}
+			all.Add(int64(waited))
+			return a.Cancel()
+		})
+	}
+	if err := rt.Run(context.Background()); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(all.Load())
+}
+
+// What was not timed is seen, and what is timed stands for all: the histogram has all
+// accesses but for the last few of each task, and tasks have waited no longer than they lived.
+func TestSampled(t *testing.T) {
+	const tasks, rounds = 6, 20_000
+	m, registry := made(t, Options{})
+	crowded(t, m, tasks, rounds, 0, false)
+	timed := value(t, registry, "orwl_acquire_wait_seconds", "mode=write", "door=ordered")
+	if timed > tasks*rounds || timed < tasks*(rounds-2*defaultSample) {
+		t.Errorf("what is timed stands for %v accesses of %d", timed, tasks*rounds)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	for _, k := range m.tasks {
+		if life := inSeconds(k.ended.load() - k.began.load()); k.slept > life*1.2+0.02 {
+			t.Errorf("task %s has lived %v s, and waited %v s", k.Name(), life, k.slept)
+		}
+		if w := k.watches[0]; w.slept.load() == 0 {
+			t.Errorf("task %s has never waited", k.Name())
+		}
+	}
+}
+
+// Told is how long metrics say that tasks have waited, by how long the tasks say.
+func BenchmarkTold(b *testing.B) {
+	for _, n := range []int{0, 1000, 50_000} {
+		b.Run(strconv.Itoa(n), func(b *testing.B) {
+			for b.Loop() {
+				m, registry := made(b, Options{})
+				own := crowded(b, m, 6, min(200_000, 20_000_000/(n+1)), n, true)
+				told := value(b, registry, "orwl_task_wait_seconds_total")
+				b.ReportMetric(told/own.Seconds(), "told/own")
+			}
+		})
+	}
+}

@@ -1,0 +1,87 @@
+package p2p
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/orwl/go-orwl/internal/invariant"
+	"github.com/orwl/go-orwl/net/wire"
+)
+
+// Traffic is what went over a node's lanes, by kind of frame.
+type Traffic struct {
+	// Frames and Bytes are those that came from streams, headers included.
+	In [wire.Kinds]Flow
+	// Out are those that were to be written, each once; see Counts.BytesOut for how
+	// often they were.
+	Out [wire.Kinds]Flow
+}
+
+// Flow is how much of one kind went one way.
+type Flow struct{ Frames, Bytes uint64 }
+
+// Traffic adds up what went over all lanes of the node so far.
+func (n *Node) Traffic() (t Traffic) {
+	for _, p := range n.peers {
+		if p == nil {
+			continue
+		}
+		for kind := range p.lanes {
+			l := &p.lanes[kind]
+			for k := range wire.Kinds {
+				t.In[k].Frames += l.in[k].frames.Load()
+				t.In[k].Bytes += l.in[k].bytes.Load()
+			}
+			l.mu.Lock()
+			for k, f := range l.out {
+				t.Out[k].Frames += f.Frames
+				t.Out[k].Bytes += f.Bytes
+			}
+			l.mu.Unlock()
+		}
+	}
+	return t
+}
+
+// arrivals are what a lane's reader counts, alone: an ordinary store does, but where
+// the race detector looks.
+type arrivals [wire.Kinds]struct{ frames, bytes atomic.Uint64 }
+
+func (a *arrivals) add(k wire.Kind, size int) {
+	own := func(c *atomic.Uint64, n uint64) {
+		if invariant.Enabled {
+			c.Add(n)
+		} else {
+			*(*uint64)(unsafe.Pointer(c)) += n
+		}
+	}
+	own(&a[k].frames, 1)
+	own(&a[k].bytes, uint64(size))
+}
+
+// departures are what is appended to a lane. l.mu is held.
+type departures [wire.Kinds]Flow
+
+func (d *departures) add(k wire.Kind, size int) {
+	d[k].Frames++
+	d[k].Bytes += uint64(size)
+}
+
+// put appends a numbered frame to the lane: see engine.Link.Put. l.mu is held.
+func (l *lane) put(k wire.Kind, room, bulk []byte) {
+	before := l.link.Kept()
+	l.link.Put(room, bulk)
+	l.out.add(k, l.link.Kept()-before)
+}
+
+// says appends an acknowledgement, if it is time for one. l.mu is held.
+func (l *lane) says(now bool) {
+	if size := l.link.Acknowledge(now); size > 0 {
+		l.out.add(wire.KindAck, size)
+	}
+}
+
+// OnTrip has f called for each heartbeat of this node that another one echoes, with
+// how long it was on its way there and back; the time for which the other has kept
+// it does not count. f must not wait.
+func (n *Node) OnTrip(f func(nanoseconds int64)) { n.trip.Store(&f) }
