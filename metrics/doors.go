@@ -11,11 +11,18 @@ import (
 type door struct {
 	m     *Metrics
 	guard string
+	every uint32 // visit that is timed
 	modes [2]struct {
 		times
 		acquired, waited, cancelled, failed atomic.Uint64
+
+		knocks  atomic.Uint32
+		untimed visit // of all that are not timed
 	}
 }
+
+// doorSample is of how many visits one is timed, at most, and stands for the others.
+const doorSample = 16
 
 var _ orwl.DoorObserver = (*Metrics)(nil)
 
@@ -28,10 +35,11 @@ func (m *Metrics) Door(guard string) resource.DoorObserver {
 			return d
 		}
 	}
-	d := &door{m: m, guard: guard}
+	d := &door{m: m, guard: guard, every: uint32(min(m.sample, doorSample))}
 	in := seconds()
 	for i := range d.modes {
 		d.modes[i].times = times{in.new(), in.new()}
+		d.modes[i].untimed = visit{door: d, mode: resource.Mode(i), untimed: true}
 	}
 	m.doors = append(m.doors, d)
 	return d
@@ -43,22 +51,34 @@ type visit struct {
 	mode    resource.Mode
 	since   int64 // it waits, or holds
 	waiting bool
+	untimed bool // it only counts, and is many visits at a time
 }
 
 // Knocked implements resource.DoorObserver.
-func (d *door) Knocked(mode resource.Mode) resource.Visit { return &visit{door: d, mode: mode} }
+func (d *door) Knocked(mode resource.Mode) resource.Visit {
+	of := &d.modes[mode]
+	if of.knocks.Add(1)%d.every != 0 {
+		return &of.untimed
+	}
+	return &visit{door: d, mode: mode}
+}
 
 // Waiting implements resource.Visit.
 func (v *visit) Waiting() {
-	v.waiting = true
 	v.door.modes[v.mode].waited.Add(1)
-	v.since = v.door.m.now()
+	if !v.untimed {
+		v.waiting, v.since = true, v.door.m.now()
+	}
 }
 
 // Entered implements resource.Visit.
 func (v *visit) Entered(err error) {
 	d := &v.door.modes[v.mode]
-	now := v.door.m.now()
+	now := int64(0)
+	if !v.untimed {
+		now = v.door.m.now()
+		defer func() { v.since = now }()
+	}
 	switch {
 	case err != nil && ended(err):
 		d.cancelled.Add(1)
@@ -66,15 +86,18 @@ func (v *visit) Entered(err error) {
 		d.failed.Add(1)
 	case v.waiting:
 		d.acquired.Add(1)
-		d.wait.observe(now-v.since, 1)
+		d.wait.observe(now-v.since, uint64(v.door.every))
 	default:
 		d.acquired.Add(1)
 	}
-	v.since = now
 }
 
 // Left implements resource.Visit.
-func (v *visit) Left() { v.door.modes[v.mode].hold.observe(v.door.m.now()-v.since, 1) }
+func (v *visit) Left() {
+	if !v.untimed {
+		v.door.modes[v.mode].hold.observe(v.door.m.now()-v.since, uint64(v.door.every))
+	}
+}
 
 func (m *Metrics) collectDoors(s sink) {
 	var of [len(modes)]sums

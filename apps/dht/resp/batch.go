@@ -49,6 +49,7 @@ type batch struct {
 	begun   int // where its reply begins
 	found   int64
 	failure string
+	why     error // of the store, if it was that
 }
 
 // The widths of a batch, and the bytes of results above which it gets narrower. A
@@ -122,7 +123,7 @@ func (c *conn) run() {
 func (c *conn) answer(a answer, r *table.Result) {
 	if a.first && a.last {
 		if r.Err != nil {
-			a.by.failed.Add(1)
+			a.by.fails(r.Err)
 			c.storeError(r.Err)
 		} else {
 			c.single(a.shape, r)
@@ -132,7 +133,7 @@ func (c *conn) answer(a answer, r *table.Result) {
 	}
 	b := &c.batch
 	if a.first {
-		b.begun, b.found, b.failure = len(c.out), 0, ""
+		b.begun, b.found, b.failure, b.why = len(c.out), 0, "", nil
 		if a.shape == asElement {
 			c.array(a.of)
 		}
@@ -140,7 +141,7 @@ func (c *conn) answer(a answer, r *table.Result) {
 	switch {
 	case b.failure != "":
 	case r.Err != nil:
-		b.failure = inRedisWords(r.Err)
+		b.failure, b.why = inRedisWords(r.Err), r.Err
 	case a.shape == asElement:
 		c.value(r)
 		if len(c.out)-b.begun > c.server.options.Reply {
@@ -157,7 +158,7 @@ func (c *conn) answer(a answer, r *table.Result) {
 	}
 	switch {
 	case b.failure != "":
-		a.by.failed.Add(1)
+		a.by.fails(b.why)
 		c.failure(b.failure)
 	case a.shape == asFound:
 		c.number(b.found)

@@ -49,8 +49,15 @@ func (c *conn) serve() {
 			c.left(err)
 			return
 		}
+		timed, began := c.server.options.Timed, time.Time{}
+		if timed != nil {
+			began = time.Now()
+		}
 		err := c.pipeline()
 		c.flush()
+		if timed != nil && c.counted != nil {
+			timed(c.counted.name, time.Since(began))
+		}
 		if err != nil {
 			c.server.options.Log.Warn("client sent no commands", "client", c.link.RemoteAddr().String(), "error", err)
 			c.linger()

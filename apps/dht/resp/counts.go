@@ -1,5 +1,11 @@
 package resp
 
+import (
+	"errors"
+
+	"github.com/orwl/go-orwl/apps/dht/table"
+)
+
 // Counts are what a server has done so far, for whoever watches it.
 type Counts struct {
 	Connections int    // there are now
@@ -9,11 +15,11 @@ type Counts struct {
 	Commands    []CommandCount
 }
 
-// CommandCount is how often a command was sent, and how often the reply was an
-// error.
+// CommandCount is how often a command was sent, how often the reply was an error, and
+// how often of these because there is no room.
 type CommandCount struct {
-	Name          string
-	Calls, Failed uint64
+	Name                string
+	Calls, Failed, Full uint64
 }
 
 // Counts tells what the server has done. A pipeline that is being executed is
@@ -24,9 +30,17 @@ func (s *Server) Counts() Counts {
 	s.mu.Unlock()
 	all := Counts{Connections: n, Accepted: s.accepted.Load(), Refused: s.refused.Load(), Unknown: s.unknown.Load()}
 	for _, c := range s.inOrder {
-		all.Commands = append(all.Commands, CommandCount{c.name, c.calls.Load(), c.failed.Load()})
+		all.Commands = append(all.Commands, CommandCount{c.name, c.calls.Load(), c.failed.Load(), c.full.Load()})
 	}
 	return all
+}
+
+// fails counts a reply that is an error, of the store if it is not nil.
+func (c *command) fails(why error) {
+	c.failed.Add(1)
+	if errors.Is(why, table.ErrFull) {
+		c.full.Add(1)
+	}
 }
 
 // count counts a command. Those of a pipeline are mostly the same: what all

@@ -26,6 +26,10 @@ type Options struct {
 	Request, Reply int
 	// Now is the time in Unix milliseconds: the machine's clock if nil.
 	Now func() int64
+	// Timed, if not nil, is told how long each pipeline took, from when it was read to
+	// when its replies were written, by the name of its last command. Several
+	// connections call it at a time.
+	Timed func(command string, took time.Duration)
 	// Log is told what goes wrong with connections: nobody if nil.
 	Log *slog.Logger
 }

@@ -25,7 +25,7 @@ type command struct {
 	do  func(c *conn, args [][]byte)
 	sub []*command
 
-	calls, failed atomic.Uint64
+	calls, failed, full atomic.Uint64
 }
 
 // keys says which strings of a command are keys: from the first, each step, to the

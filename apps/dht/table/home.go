@@ -11,7 +11,7 @@ import (
 // newHome makes the resource of a volume that this node keeps.
 func newHome(ctx context.Context, number, size int, o *Options, format func(b []byte)) (*resource.Resource, error) {
 	r, err := resource.NewWith(fmt.Sprintf("volume %d", number), size, resource.Options{
-		Door: resource.DoorOptions{Guard: func() (resource.Guard, error) { return orwl.NewGuard(o.Guard) }},
+		Door: resource.DoorOptions{Guard: func() (resource.Guard, error) { return orwl.NewGuard(o.Guard) }, Observer: o.Door},
 	})
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"github.com/cespare/xxhash/v2"
 
 	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/resource"
 )
 
 // Options say how a table is made: the same on all nodes, but for Nodes. The zero value
@@ -27,6 +28,8 @@ type Options struct {
 	// Guard is the lock of each volume, by the name that it has in `orwl locks`: any
 	// whose kind is ReaderWriter, "RMA-RW" by default.
 	Guard string
+	// Door, if not nil, is told of every access to a volume.
+	Door resource.DoorObserver
 	// Now is the clock that keys expire by, in Unix milliseconds: the real one by
 	// default.
 	Now func() int64

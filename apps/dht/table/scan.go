@@ -175,6 +175,18 @@ func (t *Strings) Clear(ctx context.Context) error {
 	return err
 }
 
+// Here is how many keys this node keeps, and in how many bytes of volumes. Keys that
+// have expired are taken away.
+func (t *Strings) Here(ctx context.Context) (keys, bytes int64, err error) {
+	for _, r := range t.volumes {
+		if r != nil {
+			bytes += int64(r.Survey().Size)
+		}
+	}
+	keys, err = t.lengthHere(ctx)
+	return keys, bytes, err
+}
+
 // lengthHere is how many keys this node has. It takes away those that have expired.
 func (t *Strings) lengthHere(ctx context.Context) (n int64, err error) {
 	for _, r := range t.volumes {
