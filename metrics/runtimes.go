@@ -108,19 +108,20 @@ func (m *Metrics) collectNodes(s sink) {
 
 // collectStates says how many nodes are there.
 func collectStates(s sink, n *p2p.Node) {
-	var here, suspected, lost, left int
+	var here, suspected, gone int
 	for i := range n.Nodes() {
-		switch why := n.Lost(i); {
-		case errors.Is(why, p2p.ErrLeft):
-			left++
-		case why != nil:
-			lost++
+		switch {
+		case n.Lost(i) != nil:
+			gone++
 		case n.Suspected(i):
 			suspected++
 		default:
 			here++
 		}
 	}
+	// A node that closes takes no other for lost: they do so, too.
+	lost := min(gone, int(n.Counts().Lost.Load()))
+	left := gone - lost
 	s.gauge("orwl_net_nodes", float64(here), "here")
 	s.gauge("orwl_net_nodes", float64(suspected), "suspected")
 	s.gauge("orwl_net_nodes", float64(lost), "lost")

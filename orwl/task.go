@@ -35,6 +35,11 @@ func (t *Task) Node() int { return t.on }
 // Round is how many rounds the task has been through.
 func (t *Task) Round() int64 { return t.round.Load() }
 
+// EndRound says that the task has been through another round, for those who look on. A
+// body that acquires and releases its accesses one by one says so itself; [Task.Rounds]
+// does for its own.
+func (t *Task) EndRound() { t.round.Add(1) }
+
 // Read declares that the task reads r in each round.
 func (t *Task) Read(r *resource.Resource) *Access { return t.access(r, resource.Read) }
 

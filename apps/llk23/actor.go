@@ -50,6 +50,7 @@ func (a *actor) rounds(n int, body func(k int) error) error {
 		if err := body(k); err != nil {
 			return err
 		}
+		a.EndRound()
 	}
 	a.watch.enter(outside)
 	return nil

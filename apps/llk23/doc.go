@@ -7,6 +7,7 @@
 //	go run ./apps/llk23 -tasks 9 -trace run.json -plot field.png -out final.npy
 //	go run ./apps/llk23 -nodes 2
 //	go run ./apps/llk23 -grid 8x1 -block 250x2000 -kernel fast -sweeps 4
+//	go run ./apps/llk23 -nodes 2 -metrics 127.0.0.1:9464
 //	srun -n 8 ./llk23 -grid 16x16 -json
 //
 // # What it computes
@@ -68,12 +69,20 @@
 // what comes after the first of each. What a traced run reports as waiting is what the
 // trace has: the wait slices, and the time before a task's first work and after its last.
 //
+// # While it runs
+//
+// With -metrics each node serves metrics for Prometheus, profiles, and who waits for whom,
+// node i at the port plus i: see docs/observe.md. Those of this program are read from what is
+// written anyway, but for the stopwatches of the blocks, which then show what they
+// have: three words more for each phase.
+//
 // # Files
 //
 // What is computed: kernel.go, block.go, matrix.go, smooth.go, lfk.go,
 // initial.go, sequential.go. Who computes it: size.go, direction.go, rect.go,
 // frontier.go, field.go, deal.go, program.go, actor.go, part.go, exporter.go. What
 // other nodes have of it: collect.go, pipe.go, statement.go. The program around it:
-// flags.go, flags_file.go, job.go, nodes.go, run.go, stopwatch.go, progress.go,
-// result.go, output.go, report.go, main.go. Pictures: trace.go, plot.go, palette.go, glyphs.go.
+// flags.go, flags_file.go, flags_metrics.go, job.go, nodes.go, run.go, stopwatch.go, progress.go,
+// result.go, output.go, report.go, main.go. What is seen of it
+// meanwhile: exhibit.go, figures.go, display.go. Pictures: trace.go, plot.go, palette.go, glyphs.go.
 package main

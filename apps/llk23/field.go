@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"log/slog"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -32,6 +33,8 @@ type field struct {
 	nodes      *orwl.Nodes // nil: this process is alone
 	parts      []*part     // row by row
 	exporters  []*exporter
+	exhibit    *exhibit     // nil: there is none
+	log        *slog.Logger // nil: slog's own
 
 	// What becomes of it when it is solved.
 	begin   time.Time
@@ -134,11 +137,15 @@ func (f *field) swept() int64 {
 func (f *field) share() int64 {
 	total := int64(0)
 	for p := range f.here() {
-		most := f.deep() + 1
-		whole, last := p.extent.sweptBy(most), p.extent.sweptBy(f.iters%most)
-		total += int64(f.iters/most)*whole + last
+		total += f.planned(p)
 	}
 	return total
+}
+
+// planned is how many elements a part sweeps in all iterations together.
+func (f *field) planned(p *part) int64 {
+	most := f.deep() + 1
+	return int64(f.iters/most)*p.extent.sweptBy(most) + p.extent.sweptBy(f.iters%most)
 }
 
 // result is the rows of the whole matrix, its ring included; each is valid until

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"math"
 	"sync/atomic"
 	"testing"
@@ -12,7 +13,7 @@ import (
 )
 
 // quiet is a meter that nobody reads.
-func quiet() *meter { return newMeter(io.Discard) }
+func quiet() *meter { return newMeter(io.Discard, slog.New(slog.DiscardHandler)) }
 
 // knownKernels are all that -kernel names.
 func knownKernels(t testing.TB) []kernel {

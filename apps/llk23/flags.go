@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // The limits keep a slip of the finger from asking for all memory: 2^32
@@ -20,6 +21,7 @@ const (
 	mostIters    = 1 << 30
 	mostNodes    = 1 << 12
 	mostSweeps   = 64
+	mostLinger   = time.Hour
 )
 
 // options are what the command line says.
@@ -32,6 +34,8 @@ type options struct {
 	init             string
 	verify, json     bool
 	out, trace, plot string // names of files, or none
+	metrics          string // host:port, or none
+	linger           time.Duration
 }
 
 // What -init can say besides the name of a file.
@@ -50,6 +54,9 @@ func parse(args []string) (options, error) {
 	}
 	if fs.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q", fs.Arg(0))
+	}
+	if o.linger > 0 && o.metrics == "" {
+		return o, fmt.Errorf("-metrics-linger %v: want -metrics as well, which says where", o.linger)
 	}
 	return o, nil
 }
@@ -79,6 +86,9 @@ func (o *options) flagSet() *flag.FlagSet {
 	fs.Var(fileFlag{&o.out, ".npy"}, "out", "write the final matrix, its ring included, for NumPy")
 	fs.Var(fileFlag{&o.trace, ".json"}, "trace", "write what each task did, for Perfetto or chrome://tracing")
 	fs.Var(fileFlag{&o.plot, ".png"}, "plot", "draw the field, and how much each block waited")
+	fs.Var(addressFlag{&o.metrics}, "metrics", "serve metrics for Prometheus, profiles and the run's state while it lasts, such as at 127.0.0.1:9464; node i "+
+		"at the port plus i; beyond loopback only with a cluster key")
+	fs.Var(timeFlag{&o.linger, mostLinger}, "metrics-linger", "when all is done, serve on until the metrics have been read once more, or for so long")
 	return fs
 }
 
@@ -96,6 +106,7 @@ Sweeps Livermore kernel 23 over a matrix that is cut into a grid of blocks.
 		{"grid", "RxC", "4x4, or what divides the matrix of -init"}, {"block", "RxC", "500x500, or what the matrix of -init and -grid give"},
 		{"iters", "N", ""}, {"sweeps", "N", ""}, {"kernel", "NAME", ""}, {"tasks", "FORM", ""}, {"nodes", "N", "1, or as many as the run has"}, {"init", "FROM", ""}, {"verify", "", ""}, {"json", "", ""},
 		{"out", "FILE", "none"}, {"trace", "FILE", "none"}, {"plot", "FILE", "none"},
+		{"metrics", "HOST:PORT", "none"}, {"metrics-linger", "TIME", ""},
 	} {
 		f := fs.Lookup(line[0])
 		byDefault := line[2]
@@ -110,8 +121,10 @@ Sweeps Livermore kernel 23 over a matrix that is cut into a grid of blocks.
 			text += fmt.Sprintf(", each 1 to %d", v.most)
 		case choice:
 			text += ", " + strings.Join(v.allowed, " or ")
+		case timeFlag:
+			text += fmt.Sprintf(", 0s to %v", v.most)
 		}
-		fmt.Fprintf(&b, "  -%-12s %s (default %s)\n", strings.TrimSpace(line[0]+" "+line[1]), text, byDefault)
+		fmt.Fprintf(&b, "  -%-19s %s (default %s)\n", strings.TrimSpace(line[0]+" "+line[1]), text, byDefault)
 	}
 	b.WriteString(`
 An element takes 48 bytes of memory, and 56 while it is verified.

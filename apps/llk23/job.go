@@ -12,7 +12,8 @@ type job struct {
 	options
 	problem
 	place            launch.Place
-	out, trace, plot *output // on node 0
+	out, trace, plot *output  // on node 0
+	exhibit          *exhibit // nil: there is none
 }
 
 // What -grid and -block are if nobody says so and the initial values are for a
@@ -71,6 +72,9 @@ func newJob(o options, place launch.Place) (_ *job, err error) {
 		if *f.to, err = newOutput(f.name); err != nil {
 			return nil, fmt.Errorf("-%s %s: %w", f.flag, f.name, reason(err))
 		}
+	}
+	if j.exhibit, err = newExhibit(o, place, j.spawns()); err != nil {
+		return nil, fmt.Errorf("-metrics %s: %w", o.metrics, err)
 	}
 	return j, nil
 }
@@ -162,4 +166,6 @@ func (j *job) close() {
 	for _, o := range []*output{j.out, j.trace, j.plot} {
 		o.drop()
 	}
+	// Whoever was still reading has had his time.
+	_ = j.exhibit.close()
 }

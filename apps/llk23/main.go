@@ -6,10 +6,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"os/signal"
 	"syscall"
 
+	"github.com/orwl/go-orwl/internal/terminal"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
 )
@@ -43,6 +45,13 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if j.spawns() {
 		return j.spawn(args, stdout, stderr)
 	}
+	code := j.run(ctx, stdout, stderr)
+	j.exhibit.remain(ctx, j.linger)
+	return code
+}
+
+// run does the job, and says what has come out. It returns the exit code.
+func (j *job) run(ctx context.Context, stdout, stderr io.Writer) int {
 	r, err := j.do(ctx, stderr)
 	if r != nil {
 		if failure := r.write(stdout, j.json); err == nil {
@@ -76,15 +85,17 @@ func begin(args []string) (*job, error) {
 // do does the job, with the other nodes if there are any. There is a report if there
 // is a result, even a wrong one, and this is node 0.
 func (j *job) do(ctx context.Context, stderr io.Writer) (*report, error) {
-	m := newMeter(stderr)
+	log := terminal.Log(stderr, slog.LevelInfo).With("node", j.place.Node)
+	m := newMeter(stderr, log)
 	if j.place.Node != 0 {
-		m = newMeter(io.Discard)
+		m = newMeter(io.Discard, slog.New(slog.DiscardHandler))
 	}
 	nodes, err := j.join(ctx, stderr)
 	if err != nil {
 		return nil, err
 	}
-	f, tr, err := j.solve(ctx, nodes, m)
+	j.exhibit.open(nodes, log)
+	f, tr, err := j.solve(ctx, nodes, log, m)
 	// The others need not wait for what node 0 does with the result.
 	if left := leave(ctx, nodes, err != nil); err == nil {
 		err = left
@@ -96,12 +107,14 @@ func (j *job) do(ctx context.Context, stderr io.Writer) (*report, error) {
 }
 
 // solve solves the problem on nodes. Only node 0 has a result.
-func (j *job) solve(ctx context.Context, nodes *orwl.Nodes, m *meter) (*measured, *tracing, error) {
+func (j *job) solve(ctx context.Context, nodes *orwl.Nodes, log *slog.Logger, m *meter) (*measured, *tracing, error) {
 	var tr *tracing
 	if j.options.trace != "" {
 		tr = newTracing(mostSlices)
 	}
-	f, err := newField(j.problem, j.grid, j.tasks).on(nodes).solve(ctx, tr, m)
+	field := newField(j.problem, j.grid, j.tasks).on(nodes)
+	field.exhibit, field.log = j.exhibit, log
+	f, err := field.solve(ctx, tr, m)
 	return f, tr, err
 }
 

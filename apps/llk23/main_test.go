@@ -26,7 +26,7 @@ func TestJSON(t *testing.T) {
 		if decoder.More() {
 			t.Error("there is more than one object")
 		}
-		keys := []string{"block", "bytes_shipped", "compute_share", "elements", "grid", "iters", "kernel", "nodes", "ns_per_element",
+		keys := []string{"block", "bytes_shipped", "compute_share", "elements", "grid", "hand_overs", "iters", "kernel", "nodes", "ns_per_element",
 			"prefetch_hits", "seconds", "sha256", "tasks", "verified", "wait_share"}
 		if has := slices.Sorted(maps.Keys(got)); !slices.Equal(has, keys) {
 			t.Errorf("the object has %v, want %v", has, keys)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/terminal"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
 )
@@ -43,7 +44,9 @@ func (j *job) spawn(args []string, stdout, stderr io.Writer) int {
 func (j *job) join(ctx context.Context, stderr io.Writer) (*orwl.Nodes, error) {
 	return orwl.Join(ctx, orwl.JoinOptions{
 		Place: &j.place,
-		Log:   slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: slog.LevelError})),
+		Log:   terminal.Log(stderr, slog.LevelError).With("node", j.place.Node),
+
+		Registerer: j.exhibit.registerer(),
 	})
 }
 

@@ -130,7 +130,7 @@ func TestNodeKilled(t *testing.T) {
 				cmds[i] = cmd
 			}
 			line, err := began.ReadString('\n')
-			if err != nil || !strings.HasPrefix(line, "llk23: sweeping") {
+			if err != nil || !strings.Contains(line, `"msg":"sweeping"`) {
 				t.Fatalf("node 0 says %q, %v", line, err)
 			}
 			if err := cmds[victim].Process.Signal(syscall.SIGKILL); err != nil {
@@ -138,7 +138,7 @@ func TestNodeKilled(t *testing.T) {
 			}
 			var last string
 			if victim != 0 {
-				for strings.HasPrefix(line, "llk23: sweeping") {
+				for strings.Contains(line, `"msg":"sweeping"`) {
 					line, _ = began.ReadString('\n')
 				}
 				last = line
@@ -175,7 +175,7 @@ func TestNodeKilledOfSpawned(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := bufio.NewReader(errs)
-	if line, err := r.ReadString('\n'); err != nil || !strings.HasPrefix(line, "llk23: sweeping") {
+	if line, err := r.ReadString('\n'); err != nil || !strings.Contains(line, `"msg":"sweeping"`) {
 		t.Fatalf("node 0 says %q, %v", line, err)
 	}
 	pids := children(cmd.Process.Pid)

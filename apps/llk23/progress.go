@@ -3,28 +3,25 @@ package main
 import (
 	"fmt"
 	"io"
-	"os"
+	"log/slog"
+	"math"
 	"strings"
 	"time"
+
+	"github.com/orwl/go-orwl/internal/terminal"
 )
 
-// meter tells on a terminal, in place, or as a log line now and then, how far
+// meter tells on a terminal, in place, or as a record of a log now and then, how far
 // something is.
 type meter struct {
 	out     io.Writer
+	log     *slog.Logger
 	inPlace bool
 }
 
-// newMeter writes to out.
-func newMeter(out io.Writer) *meter { return &meter{out: out, inPlace: isTerminal(out)} }
-
-func isTerminal(out io.Writer) bool {
-	f, ok := out.(*os.File)
-	if !ok || os.Getenv("TERM") == "dumb" {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+// newMeter writes to out, if that is a terminal, and otherwise to the log.
+func newMeter(out io.Writer, log *slog.Logger) *meter {
+	return &meter{out: out, log: log, inPlace: terminal.Is(out)}
 }
 
 // watch tells how much of total is done until stop is called.
@@ -53,13 +50,12 @@ func (m *meter) follow(what string, ticks <-chan time.Time, quit <-chan struct{}
 	for {
 		select {
 		case now := <-ticks:
-			f := fraction()
-			line := "llk23: " + what + " " + progress(f, now.Sub(begin))
+			f, after := fraction(), now.Sub(begin)
 			if !m.inPlace {
-				fmt.Fprintln(m.out, line)
+				m.log.Info(what, "done", math.Round(1000*f)/1000, "seconds", after.Seconds(), "left", left(f, after).Seconds())
 				continue
 			}
-			line = bar(f) + " " + line
+			line := bar(f) + " llk23: " + what + " " + progress(f, after)
 			fmt.Fprintf(m.out, "\r%-*s", width, line)
 			width = len(line)
 		case <-quit:
@@ -75,10 +71,17 @@ func (m *meter) follow(what string, ticks <-chan time.Time, quit <-chan struct{}
 func progress(fraction float64, after time.Duration) string {
 	text := fmt.Sprintf("%3.0f %%", 100*fraction)
 	if fraction > 0 {
-		left := time.Duration(float64(after) * (1 - fraction) / fraction)
-		text += fmt.Sprintf(", about %v left", left.Round(100*time.Millisecond))
+		text += fmt.Sprintf(", about %v left", left(fraction, after))
 	}
 	return text
+}
+
+// left is for how long it will go on; 0 if nobody knows.
+func left(fraction float64, after time.Duration) time.Duration {
+	if fraction <= 0 {
+		return 0
+	}
+	return time.Duration(float64(after) * (1 - fraction) / fraction).Round(100 * time.Millisecond)
 }
 
 // bar draws a fraction.

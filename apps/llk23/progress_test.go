@@ -1,16 +1,20 @@
 package main
 
 import (
+	"encoding/json"
+	"log/slog"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/orwl/go-orwl/internal/terminal"
 )
 
-// followed is what a meter writes while it follows something, a tick for each
+// followed is what a meter writes, or logs, while it follows something, a tick for each
 // fraction.
 func followed(inPlace bool, fractions ...float64) string {
 	var out strings.Builder
-	m := &meter{out: &out, inPlace: inPlace}
+	m := &meter{out: &out, log: terminal.Log(&out, slog.LevelInfo).With("node", 0), inPlace: inPlace}
 	ticks, quit, ended := make(chan time.Time), make(chan struct{}), make(chan struct{})
 	at := 0
 	go func() {
@@ -26,11 +30,23 @@ func followed(inPlace bool, fractions ...float64) string {
 }
 
 func TestMeterLogs(t *testing.T) {
-	lines := strings.Split(followed(false, 0, 0.5, 1), "\n")
-	for i, want := range []string{"llk23: sweeping   0 %", "llk23: sweeping  50 %, about ", "llk23: sweeping 100 %, about 0s left", ""} {
-		if !strings.HasPrefix(lines[i], want) {
-			t.Errorf("line %d is %q, want %q", i, lines[i], want)
+	lines := json.NewDecoder(strings.NewReader(followed(false, 0, 0.5, 1)))
+	for _, done := range []float64{0, 0.5, 1} {
+		var record struct {
+			Msg           string
+			Node          *int
+			Done, Seconds float64
+			Left          *float64
 		}
+		if err := lines.Decode(&record); err != nil {
+			t.Fatal(err)
+		}
+		if record.Msg != "sweeping" || record.Node == nil || record.Done != done || record.Left == nil || done == 1 && *record.Left != 0 {
+			t.Errorf("the record is %+v, want %v done", record, done)
+		}
+	}
+	if lines.More() {
+		t.Error("there is more than a record for each tick")
 	}
 }
 

@@ -32,6 +32,8 @@ type report struct {
 	Verified bool   `json:"verified"`
 	SHA256   string `json:"sha256"`
 
+	// HandOvers is how often a block has read a neighbour's frontier.
+	HandOvers int64 `json:"hand_overs"`
 	// BytesShipped is how many bytes of frontiers went from node to node.
 	BytesShipped int64 `json:"bytes_shipped"`
 	PrefetchHits int64 `json:"prefetch_hits"`
@@ -67,7 +69,7 @@ func newReport(f *measured) *report {
 		r.shares = append(r.shares, one)
 		r.tally.add(p.tally)
 	}
-	r.BytesShipped, r.PrefetchHits = f.shipped, r.tally.Hits
+	r.HandOvers, r.BytesShipped, r.PrefetchHits = r.tally.Reads, f.shipped, r.tally.Hits
 	all := r.mean()
 	r.ComputeShare, r.WaitShare = all.computing(), all.waiting()
 	return r
@@ -117,7 +119,7 @@ func (r *report) table() string {
 	b.WriteByte('\n')
 	r.shareTable(&b)
 	b.WriteByte('\n')
-	line("hand-overs", "%d frontiers", r.tally.Reads)
+	line("hand-overs", "%d frontiers", r.HandOvers)
 	line("bytes moved", "%d, %d of them between nodes", r.tally.Bytes, r.BytesShipped)
 	line("prefetch", "%d frontiers (%.1f %%) had come before they were asked for, %v hidden",
 		r.PrefetchHits, 100*float64(r.PrefetchHits)/float64(max(1, r.tally.Reads)), r.tally.Hidden.Round(time.Microsecond))

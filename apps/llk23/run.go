@@ -38,6 +38,7 @@ func (f *field) solve(ctx context.Context, tr *tracing, m *meter) (*measured, er
 		p.watch.clock = clock
 	}
 	tr.follow(f, clock)
+	f.exhibit.follow(rt, f, clock)
 	f.ended = sync.OnceValue(func() time.Duration { return f.rest(clock) })
 	stop := m.watch("sweeping", f.share(), f.swept)
 	err = rt.Run(ctx)
@@ -63,7 +64,8 @@ func (f *field) program(ctx context.Context, tr *tracing, clock func() time.Dura
 	if err != nil {
 		return nil, err
 	}
-	rt, err := orwl.New(orwl.Options{Stall: stall, Nodes: f.nodes, Observers: observers})
+	observers = append(observers, f.exhibit.observers()...)
+	rt, err := orwl.New(orwl.Options{Stall: stall, Nodes: f.nodes, Log: f.log, Observers: observers})
 	if err != nil {
 		return nil, err
 	}

@@ -33,6 +33,14 @@ type stopwatch struct {
 	since time.Duration
 	spent [phases]time.Duration
 	rec   *trace.Recording // nil: nobody wants to see the phases one by one
+	shown *display         // nil: nobody looks while it runs
+}
+
+// display shows others what the watch has, from now on.
+func (s *stopwatch) display(clock func() time.Duration) {
+	s.since, s.shown = clock(), new(display)
+	s.spent[s.phase] += s.since
+	s.shown.show(s, s.phase)
 }
 
 func (s *stopwatch) enter(p phase) {
@@ -43,9 +51,12 @@ func (s *stopwatch) enter(p phase) {
 
 // turn is enter at a time that is known.
 func (s *stopwatch) turn(p phase, now time.Duration) {
-	s.stop(now)
+	s.add(now)
 	if s.phase = p; p != waiting {
 		s.rec.Region(p.String(), now)
+	}
+	if s.shown != nil {
+		s.shown.show(s, p)
 	}
 }
 
@@ -60,6 +71,14 @@ func (s *stopwatch) waited() {
 
 // stop ends the current phase, and the watch.
 func (s *stopwatch) stop(now time.Duration) {
+	s.add(now)
+	if s.shown != nil {
+		s.shown.show(s, ended)
+	}
+}
+
+// add counts the time until now for the present phase.
+func (s *stopwatch) add(now time.Duration) {
 	s.spent[s.phase] += now - s.since
 	s.since = now
 }

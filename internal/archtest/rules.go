@@ -41,6 +41,9 @@ var layers = []layer{
 	{path: "orwl/trace", imports: "orwl " + belowOrwl},
 	{path: "metrics", imports: "orwl " + belowOrwl},
 
+	{path: "internal/promserver", testsOf: "metrics"},
+	{path: "dashboards", imports: "metrics orwl " + belowOrwl},
+
 	// The programs.
 	{path: "apps/llk23", imports: anything},
 	{path: "apps/dht/volume", pure: true, imports: "locks net/rma net/topology"},
@@ -52,6 +55,7 @@ var layers = []layer{
 	// Beside the layers.
 	{path: "internal/invariant", everybodys: true},
 	{path: "internal/archtest"},
+	{path: "internal/terminal"},
 }
 
 const (

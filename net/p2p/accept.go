@@ -68,7 +68,7 @@ func (n *Node) admit(conn transport.CapableConn) error {
 	}
 	if reason := p.check(&hello, l.kind); reason != "" {
 		n.counts.Refused.Add(1)
-		n.log.Info("node refused", "node", number, "from", conn.RemoteMultiaddr().String(), "why", reason)
+		n.log.Info("node refused", "peer", number, "from", conn.RemoteMultiaddr().String(), "why", reason)
 		refuse(raw, reason)
 		return fmt.Errorf("%w: %s", ErrRefused, reason)
 	}

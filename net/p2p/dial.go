@@ -72,7 +72,7 @@ func (l *lane) call(pause time.Duration) {
 			d, pause = dialogue{}, 0
 			continue
 		}
-		l.node.log.Debug("dial failed", "node", l.peer.number, "lane", l.kind.String(), "why", err)
+		l.node.log.Debug("dial failed", "peer", l.peer.number, "lane", l.kind.String(), "why", err)
 		if why := d.verdict(l.peer, err, time.Since(began)); why != nil {
 			l.peer.lose(why)
 		}

@@ -76,7 +76,7 @@ func (n *Node) maps(p *peer, o offer) bool {
 	}
 	m, err := mapArena(o, n.options.Nodes, n.number)
 	if err != nil {
-		n.log.Debug("node shares no memory with this one", "node", p.number, "why", err)
+		n.log.Debug("node shares no memory with this one", "peer", p.number, "why", err)
 		return false
 	}
 	p.mapping.Store(m)

@@ -54,10 +54,10 @@ func (n *Node) hasLost(p *peer, e *PeerError) {
 	}
 	if e.Left {
 		n.counts.Left.Add(1)
-		n.log.Info("node has left", "node", p.number)
+		n.log.Info("node has left", "peer", p.number)
 	} else {
 		n.counts.Lost.Add(1)
-		n.log.Warn("node lost", "node", p.number, "address", e.Address, "why", e.Why)
+		n.log.Warn("node lost", "peer", p.number, "address", e.Address, "why", e.Why)
 	}
 	if !n.complete() && (n.number == 0 || p.number == 0) {
 		select {

@@ -201,7 +201,7 @@ func (p *peer) misbehaved(err error) {
 	p.faults++
 	faults := p.faults
 	p.mu.Unlock()
-	p.node.log.Warn("stream closed for what came", "node", p.number, "times", faults, "why", err)
+	p.node.log.Warn("stream closed for what came", "peer", p.number, "times", faults, "why", err)
 	if faults >= mostFaults {
 		p.lose(fmt.Errorf("%w: %d streams were closed for what came, the last %w", ErrProtocol, faults, err))
 	}

@@ -105,7 +105,7 @@ func (l *lane) sever(s *stream, why error) {
 		l.stream = nil
 	}
 	if why != nil {
-		l.node.log.Debug("stream is over", "node", l.peer.number, "lane", l.kind.String(), "why", why)
+		l.node.log.Debug("stream is over", "peer", l.peer.number, "lane", l.kind.String(), "why", why)
 	}
 	s.raw.SetDeadline(time.Unix(1, 0)) // wakes both, whatever they wait for
 	l.work.Broadcast()

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/orwl/go-orwl/dashboards"
+	"github.com/orwl/go-orwl/metrics"
+	"github.com/orwl/go-orwl/orwl/launch"
+)
+
+// body is what a page of an exhibit says.
+func body(t testing.TB, e *exhibit, path string) string {
+	t.Helper()
+	r, err := http.Get("http://" + e.server.Address() + path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// TestExhibit looks at a run before it, in the middle, and after.
+func TestExhibit(t *testing.T) {
+	e, err := newExhibit(options{metrics: "127.0.0.1:0"}, launch.Place{Nodes: 1}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.close()
+	if text := body(t, e, "/metrics"); strings.Contains(text, "llk23_") || !strings.Contains(text, "go_goroutines") {
+		t.Errorf("before it sweeps: %s", text)
+	}
+	f := newField(problem{rows: 40, cols: 60, iters: 20, kernel: listing(), values: smooth}, size{2, 3}, fused)
+	f.exhibit = e
+	if _, err := f.solve(t.Context(), nil, quiet()); err != nil {
+		t.Fatal(err)
+	}
+	text := body(t, e, "/metrics")
+	for _, want := range []string{
+		`llk23_info{block="20x20",grid="2x3",kernel="listing",node="0",tasks="fused"} 1`,
+		`llk23_blocks{node="0"} 6`,
+		`llk23_iterations{node="0"} 20`,
+		`llk23_iterations_done{node="0"} 20`,
+		`llk23_updates_planned{node="0"} 48000`,
+		`llk23_updates_total{node="0"} 48000`,
+		`orwl_task_rounds_total{node="0"} 120`,
+		`orwl_accesses_total{door="ordered",mode="read",node="0",outcome="acquired"} 280`,
+		`orwl_tasks{node="0",state="ended"} 6`,
+	} {
+		if !strings.Contains(text, want+"\n") {
+			t.Errorf("the metrics have no line %s", want)
+		}
+	}
+	if text := body(t, e, "/debug/orwl"); !strings.HasPrefix(text, "{") {
+		t.Errorf("the run's state is %q", text)
+	}
+}
+
+// TestRemains waits for a reader, for a while, or until it is asked to stop: each in a world
+// in which nothing else would end it.
+func TestRemains(t *testing.T) {
+	e, err := newExhibit(options{metrics: "127.0.0.1:0"}, launch.Place{Nodes: 1}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer e.close()
+	remains := func(ctx context.Context, linger time.Duration) <-chan struct{} {
+		ended := make(chan struct{})
+		go func() { defer close(ended); e.remain(ctx, linger) }()
+		return ended
+	}
+	body(t, e, "/metrics") // before the end: it does not count
+	ended := remains(t.Context(), time.Hour)
+	select {
+	case <-ended:
+		t.Fatal("has not waited for a reader")
+	default:
+	}
+	for read := false; !read; { // until a reading falls after the beginning
+		body(t, e, "/metrics")
+		select {
+		case <-ended:
+			read = true
+		default:
+		}
+	}
+	<-remains(t.Context(), time.Nanosecond)
+	<-remains(t.Context(), 0)
+	ctx, stop := context.WithCancel(t.Context())
+	ended = remains(ctx, time.Hour)
+	stop()
+	<-ended
+	(*exhibit)(nil).remain(t.Context(), time.Hour)
+}
+
+// TestKey listens beyond loopback only with a key that somebody has given.
+func TestKey(t *testing.T) {
+	key := launch.NewKey()
+	for _, c := range []struct {
+		place   launch.Place
+		spawns  bool
+		refused bool
+	}{
+		{launch.Place{Nodes: 1, How: launch.Alone}, false, true},
+		{launch.Place{Nodes: 2, How: launch.Environment}, false, true},
+		{launch.Place{Nodes: 2, How: launch.Environment, Key: key}, false, false},
+		{launch.Place{Nodes: 2, How: launch.Spawned, Key: key}, false, true},
+		{launch.Place{Nodes: 1, How: launch.Alone}, true, true},
+		{launch.Place{Nodes: 1, How: launch.Alone, Key: key}, true, true},
+	} {
+		for _, address := range []string{"0.0.0.0:0", "[::]:0"} {
+			e, err := newExhibit(options{metrics: address, nodes: 2}, c.place, c.spawns)
+			if errors.Is(err, metrics.ErrNoKey) != c.refused || err != nil != c.refused {
+				t.Errorf("%v, at %s: %v, want refused %v", c.place, address, err, c.refused)
+			}
+			if e != nil {
+				_ = e.close() // nobody reads
+			}
+		}
+	}
+	e, err := newExhibit(options{metrics: ":0"}, launch.Place{Nodes: 1}, false)
+	if err != nil || !strings.HasPrefix(e.server.Address(), "127.0.0.1:") {
+		t.Fatalf("without a host: %v", err)
+	}
+	_ = e.close() // nobody reads
+}
+
+// TestMetricsRefused asks for what cannot be, alone and with nodes.
+func TestMetricsRefused(t *testing.T) {
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	port := taken.Addr().String()
+	run := httptest.NewServer(http.NotFoundHandler()) // another run
+	defer run.Close()
+	for _, nodes := range []string{"", " -nodes 2"} {
+		for _, c := range []struct {
+			args string
+			says []string
+		}{
+			{"-metrics " + port, []string{"-metrics " + port, "taken"}},
+			{"-metrics " + strings.TrimPrefix(run.URL, "http://"), []string{"taken", "another run"}},
+			{"-metrics 9464", []string{"-metrics", `"9464"`, "host:port", "127.0.0.1:9464"}},
+			{"-metrics :port", []string{"-metrics", "host:port"}},
+			{"-metrics 127.0.0.1:65536", []string{"-metrics", "host:port"}},
+			{"-metrics nosuchhost.invalid:9464", []string{"-metrics nosuchhost.invalid:9464"}},
+			{"-metrics 0.0.0.0:9464", []string{"-metrics 0.0.0.0:9464", "key"}},
+			{"-metrics [::]:9464", []string{"key"}},
+			{"-metrics-linger 5s", []string{"-metrics-linger 5s", "want -metrics"}},
+			{"-metrics :0 -metrics-linger 5", []string{"-metrics-linger", `"5"`, "15s"}},
+			{"-metrics :0 -metrics-linger -5s", []string{"-metrics-linger", "0s to 1h"}},
+		} {
+			code, stdout, stderr := program(t, strings.Fields(c.args+nodes)...)
+			if code != 2 || stdout != "" || strings.Count(stderr, "\n") != 1 {
+				t.Errorf("llk23 %s: exit code %d, prints %q and %q, want 2 and one line", c.args+nodes, code, stdout, stderr)
+			}
+			for _, want := range append(c.says, "llk23: ") {
+				if !strings.Contains(stderr, want) {
+					t.Errorf("llk23 %s: %q does not mention %s", c.args+nodes, stderr, want)
+				}
+			}
+		}
+	}
+	if code, _, stderr := program(t, "-nodes", "2", "-metrics", "127.0.0.1:65535"); code != 2 || !strings.Contains(stderr, "node 1") {
+		t.Errorf("exit code %d, %q: node 1 has no port", code, stderr)
+	}
+}
+
+// TestDashboard compares the metrics of this program that dashboards name with those that
+// there are, and all of them with docs/observe.md.
+func TestDashboard(t *testing.T) {
+	there := make(chan *prometheus.Desc)
+	go func() { defer close(there); new(figures).Describe(there) }()
+	guide, err := os.ReadFile("../../docs/observe.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	exported := make(map[string]bool)
+	for d := range there {
+		name := strings.Split(d.String(), `"`)[1]
+		exported[name] = true
+		if !strings.Contains(string(guide), "`"+name+"`") {
+			t.Errorf("docs/observe.md does not tell of %s", name)
+		}
+	}
+	drawn := make(map[string]bool)
+	for _, d := range dashboards.All() {
+		for _, r := range d.Rows {
+			for _, p := range r.Panels {
+				for _, q := range p.Queries {
+					for _, name := range dashboards.Metrics(q.Expr) {
+						if strings.HasPrefix(name, "llk23_") && !exported[name] {
+							t.Errorf("%s, %s names %s, which nobody exports", d.Title, p.Title, name)
+						}
+						drawn[name] = true
+					}
+				}
+			}
+		}
+	}
+	if !drawn["llk23_updates_total"] {
+		t.Error("no dashboard shows how far a run is")
+	}
+}

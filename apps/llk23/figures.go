@@ -1,0 +1,85 @@
+package main
+
+import (
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// figures are what this program tells Prometheus of itself, besides what every program
+// that uses orwl does: how far its sweeps are, and what its blocks do. They are of this
+// node's blocks, and read from what is written anyway.
+type figures struct {
+	mu    sync.Mutex
+	field *field // nil before it sweeps
+	clock func() time.Duration
+	spent [phases]time.Duration // as last told, so that it never goes back
+}
+
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("llk23_"+name, help, labels, nil)
+}
+
+var (
+	figureInfo       = describe("info", "What is computed: always 1.", "grid", "block", "kernel", "tasks")
+	figureBlocks     = describe("blocks", "Blocks of this node.")
+	figureIterations = describe("iterations", "Iterations that there are to be.")
+	figureDone       = describe("iterations_done", "Iterations that all blocks of this node have done.")
+	figurePlanned    = describe("updates_planned", "Elements that this node is to sweep, each once in each iteration.")
+	figureUpdates    = describe("updates_total", "Elements that this node has swept so far, each once in each iteration.")
+	figureSpent      = describe("block_seconds_total", "Time of the main tasks of this node's blocks, by what they do: compute, "+
+		"wait for an access, read and write frontiers, or be outside, before the first round and after the last.", "phase")
+)
+
+// phaseLabels are the phases as metrics call them.
+var phaseLabels = [phases]string{"outside", "wait", "read", "compute", "write"}
+
+// follow has f's blocks show what they do.
+func (g *figures) follow(f *field, clock func() time.Duration) {
+	for p := range f.here() {
+		p.watch.display(clock)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.field, g.clock = f, clock
+}
+
+// Describe implements prometheus.Collector.
+func (g *figures) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{figureInfo, figureBlocks, figureIterations, figureDone, figurePlanned, figureUpdates, figureSpent} {
+		to <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (g *figures) Collect(to chan<- prometheus.Metric) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	f := g.field
+	if f == nil {
+		return
+	}
+	tell := func(d *prometheus.Desc, kind prometheus.ValueType, value float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, kind, value, labels...)
+	}
+	blocks, done := 0, int64(f.iters)
+	var spent [phases]time.Duration
+	for p := range f.here() {
+		blocks++
+		done = min(done, int64(float64(f.iters)*float64(p.swept.Load())/float64(f.planned(p))))
+		for phase, took := range p.watch.shown.read(g.clock) {
+			spent[phase] += took
+		}
+	}
+	tell(figureInfo, prometheus.GaugeValue, 1, f.grid.String(), f.each.String(), f.kernel.name, string(f.form))
+	tell(figureBlocks, prometheus.GaugeValue, float64(blocks))
+	tell(figureIterations, prometheus.GaugeValue, float64(f.iters))
+	tell(figureDone, prometheus.GaugeValue, float64(done))
+	tell(figurePlanned, prometheus.GaugeValue, float64(f.share()))
+	tell(figureUpdates, prometheus.CounterValue, float64(f.swept()))
+	for phase := range spent {
+		g.spent[phase] = max(g.spent[phase], spent[phase])
+		tell(figureSpent, prometheus.CounterValue, g.spent[phase].Seconds(), phaseLabels[phase])
+	}
+}

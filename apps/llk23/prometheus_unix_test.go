@@ -1,0 +1,107 @@
+//go:build unix
+
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/orwl/go-orwl/internal/promserver"
+)
+
+// neighbouringPorts are an address that nobody listens at, and the one after it.
+func neighbouringPorts(t *testing.T) (first, second string) {
+	t.Helper()
+	for range 100 {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		port := l.Addr().(*net.TCPAddr).Port
+		l.Close()
+		first, second = fmt.Sprintf("127.0.0.1:%d", port), fmt.Sprintf("127.0.0.1:%d", port+1)
+		if l, err := net.Listen("tcp", second); err == nil {
+			l.Close()
+			return first, second
+		}
+	}
+	t.Fatal("no two ports beside each other are free")
+	return "", ""
+}
+
+// TestPrometheus runs the program on two nodes that a real Prometheus scrapes, and compares
+// what that has found with what the program reports.
+func TestPrometheus(t *testing.T) {
+	t.Parallel()
+	s := promserver.Start(t, promserver.Options{})
+	first, second := neighbouringPorts(t)
+	s.Watch(promserver.Job{Name: "orwl", Targets: []string{first, second}})
+	s.Until("count(up == 0)", func(found float64) bool { return found == 2 }) // nobody is there yet
+
+	cmd := exec.CommandContext(t.Context(), os.Args[0], strings.Fields("-nodes 2 -grid 4x4 -block 200x200 -iters 500 "+
+		"-verify=false -json -metrics-linger 1m -metrics "+first)...)
+	cmd.Env = append(os.Environ(), envProgram+"=1")
+	var said strings.Builder
+	cmd.Stderr = &said
+	stdout, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %s", err, said.String())
+	}
+	var r report
+	if err := json.Unmarshal(stdout, &r); err != nil {
+		t.Fatalf("%v: %s", err, stdout)
+	}
+
+	// The processes are gone: what counts is what was found last.
+	last := func(selector string) string { return "last_over_time(" + selector + "[10m])" }
+	sum := func(selector string) float64 { return s.Value("sum(" + last(selector) + ")") }
+	exact := func(what string, got, want float64) {
+		t.Helper()
+		if got != want {
+			t.Errorf("%s: %v, and the run says %v", what, got, want)
+		}
+	}
+	exact("nodes", s.Value("count(count by (node) ("+last("orwl_info")+"))"), float64(r.Nodes))
+	exact("iterations", s.Value("min("+last("llk23_iterations_done")+")"), float64(r.Iters))
+	exact("iterations to do", s.Value("max("+last("llk23_iterations")+")"), float64(r.Iters))
+	exact("updates", sum("llk23_updates_total"), float64(r.Elements*int64(r.Iters)))
+	exact("updates to do", sum("llk23_updates_planned"), float64(r.Elements*int64(r.Iters)))
+	exact("nodes lost", sum(`orwl_net_nodes{state="lost"}`), 0)
+
+	// In the end node 1 sends its blocks to node 0, through a resource that it writes and that
+	// node 0 reads. So node 1 reads nothing but frontiers, and node 0 writes nothing else. Each
+	// has half of the blocks, and half of all frontiers to read and to write.
+	exact("rounds", sum(`orwl_task_rounds_total`), float64(16*r.Iters))
+	exact("hand-overs", sum(`orwl_accesses_total{mode="read", outcome="acquired", node="1"}`)+
+		sum(`orwl_accesses_total{mode="write", outcome="acquired", node="0"}`), float64(r.HandOvers))
+	exact("bytes shipped", 2*sum(`orwl_resource_bytes_total{direction="in", node="1"}`), float64(r.BytesShipped))
+	exact("bytes shipped", 2*sum(`orwl_resource_bytes_total{direction="out", node="0"}`), float64(r.BytesShipped))
+
+	near := func(what string, got, want, by float64) {
+		t.Helper()
+		t.Logf("%s: %.4f, and the run says %.4f", what, got, want)
+		if math.Abs(got-want) > by {
+			t.Errorf("%s: %v, and the run says %v", what, got, want)
+		}
+	}
+	all := sum("llk23_block_seconds_total")
+	near("waiting share", sum(`llk23_block_seconds_total{phase=~"wait|outside"}`)/all, r.WaitShare, 0.03)
+	near("computing share", sum(`llk23_block_seconds_total{phase="compute"}`)/all, r.ComputeShare, 0.03)
+	// The library's own count knows nothing of blocks, and takes the time of short waits now
+	// and then only.
+	near("waiting, by orwl", sum("orwl_task_wait_seconds_total")/(16*r.Seconds),
+		sum(`llk23_block_seconds_total{phase="wait"}`)/(16*r.Seconds), 0.03)
+
+	// While it went on: it was seen more than once, and never went back.
+	if n := s.Value(`min(count_over_time(llk23_updates_total[10m]))`); n < 2 {
+		t.Errorf("it was seen %v times", n)
+	}
+	exact("times that the metrics went back", s.Value(`sum(resets(llk23_updates_total[10m])) + sum(resets(llk23_block_seconds_total[10m])) + `+
+		`sum(resets(orwl_task_wait_seconds_total[10m])) + sum(resets(orwl_accesses_total[10m]))`), 0)
+}

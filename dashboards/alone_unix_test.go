@@ -1,0 +1,108 @@
+//go:build unix
+
+package dashboards
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/orwl/go-orwl/internal/promserver"
+	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/net/mem"
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/topology"
+	"github.com/orwl/go-orwl/orwl"
+)
+
+// well is a run to which nothing happens: two tasks that take turns.
+func well(t *testing.T) *scene {
+	n := show(t, nil)
+	rt, err := n.program(orwl.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rt.Resource("r", 8)
+	for _, name := range []string{"a", "b"} {
+		task := rt.Task(name)
+		task.Write(r)
+		task.Do(func(task *orwl.Task) error {
+			pace := time.NewTicker(time.Millisecond)
+			defer pace.Stop()
+			for range task.Rounds(-1) {
+				<-pace.C
+			}
+			return nil
+		})
+	}
+	goes(t, func(ctx context.Context) { _ = rt.Run(ctx) })
+	return &scene{job: promserver.Job{Name: "orwl-well", Targets: []string{n.address}}}
+}
+
+// stalls is a run of ten tasks in which one never releases what the others want.
+func stalls(t *testing.T) *scene {
+	n := show(t, nil)
+	rt, err := n.program(orwl.Options{Stall: 50 * time.Millisecond})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := rt.Resource("r", 8)
+	for i := range 10 {
+		task := rt.Task(fmt.Sprint("task ", i))
+		task.Write(r)
+		task.Do(func(task *orwl.Task) error {
+			for range task.Rounds(-1) {
+				<-task.Context().Done()
+			}
+			return nil
+		})
+	}
+	return &scene{
+		job:    promserver.Job{Name: "orwl-stalls", Targets: []string{n.address}},
+		fault:  func() { goes(t, func(ctx context.Context) { _ = rt.Run(ctx) }) },
+		alerts: []string{"OrwlStalled", "OrwlWaitsTooMuch"},
+	}
+}
+
+// unfair is a lock that two ranks take equally often, and then one of them much oftener.
+func unfair(t *testing.T) *scene {
+	n := show(t, nil)
+	f, err := mem.New(mem.Options{Topology: topology.Flat(2)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	spec, _ := locks.ByName("TAS")
+	lock, err := spec.New(f, locks.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ranks []locks.Mutex
+	for p := range rma.Rank(2) {
+		w, err := f.Window(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ranks = append(ranks, lock.At(w))
+	}
+	take := func(rank, times int) {
+		for range times {
+			if err := ranks[rank].Acquire(t.Context()); err != nil {
+				t.Error(err)
+				return
+			}
+			ranks[rank].Release()
+		}
+	}
+	take(0, 5000)
+	take(1, 5000)
+	if err := n.Lock("table", spec.Name, lock.Counts); err != nil {
+		t.Fatal(err)
+	}
+	return &scene{
+		job:    promserver.Job{Name: "orwl-unfair", Targets: []string{n.address}},
+		fault:  func() { take(0, 100000) },
+		alerts: []string{"OrwlUnfairLock"},
+	}
+}

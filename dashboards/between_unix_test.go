@@ -1,0 +1,100 @@
+//go:build unix
+
+package dashboards
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/orwl/go-orwl/internal/promserver"
+	"github.com/orwl/go-orwl/net/p2p"
+	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/orwl/launch"
+)
+
+// hostile is a node at whose door a stranger knocks, and somebody who may not join, and
+// with which another node of the run talks nonsense.
+func hostile(t *testing.T) *scene {
+	key := launch.NewKey()
+	root := make(chan string, 1)
+	joined := make(chan *orwl.Nodes, 1)
+	go func() {
+		joined <- join(t, orwl.JoinOptions{
+			Place: &launch.Place{Nodes: 2, Listen: "127.0.0.1:0", Key: key, Report: func(a string) error { root <- a; return nil }},
+		})
+	}()
+	address := <-root
+	bad, err := p2p.Join(t.Context(), p2p.Options{Number: 1, Nodes: 2, Key: key, Root: address, Remote: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, stop := context.WithCancel(context.Background())
+		stop()
+		_ = bad.Close(ctx)
+	})
+	nodes := <-joined
+	if nodes == nil {
+		t.FailNow()
+	}
+	n := show(t, nodes)
+	// Node 2 of 3 is nobody whom a run of two knows. Who has another key does not take this
+	// node for the one that it looks for, and goes away by itself.
+	knock := func(number, of int, key []byte) {
+		if in, err := p2p.Join(t.Context(), p2p.Options{Number: number, Nodes: of, Key: key, Root: address, JoinTimeout: time.Second}); err == nil {
+			t.Error("somebody was let in")
+			_ = in.Close(t.Context())
+		}
+	}
+	const resources = 1 // the channel of messages about resources
+	return &scene{
+		job: promserver.Job{Name: "orwl-hostile", Targets: []string{n.address}},
+		fault: func() {
+			knock(2, 3, key)
+			knock(1, 3, key)
+			if err := bad.Send(0, resources, []byte("nonsense"), nil, false); err != nil {
+				t.Error(err)
+			}
+		},
+		alerts: []string{"OrwlStrangers", "OrwlNodesRefused", "OrwlBadFrames"},
+	}
+}
+
+// slow is a run of two nodes between which connections break, and then take their time.
+func slow(t *testing.T, s *promserver.Server) *scene {
+	var between [2]*middle
+	var listen, peers []string
+	for i := range between {
+		listen = append(listen, freeAddress(t))
+		between[i] = newMiddle(t, listen[i])
+		peers = append(peers, between[i].address)
+	}
+	key := launch.NewKey()
+	joined := make(chan *orwl.Nodes, 1)
+	go func() {
+		joined <- join(t, orwl.JoinOptions{Place: &launch.Place{Node: 1, Nodes: 2, Listen: listen[1], Root: peers[0], Peers: peers, Key: key}, Remote: true})
+	}()
+	nodes := join(t, orwl.JoinOptions{Place: &launch.Place{Nodes: 2, Listen: listen[0], Peers: peers, Key: key}, Remote: true})
+	other := <-joined
+	if nodes == nil || other == nil {
+		t.FailNow()
+	}
+	const job = "orwl-slow"
+	return &scene{
+		job: promserver.Job{Name: job, Targets: []string{show(t, nodes).address, show(t, other).address}},
+		fault: func() {
+			for k := range 5 {
+				for _, m := range between {
+					m.cut()
+				}
+				s.Until(fmt.Sprintf("orwl_net_resumes_total{job=%q}", job), func(v float64) bool { return v > float64(k) })
+			}
+			for _, m := range between {
+				m.delay.Store(int64(200 * time.Millisecond))
+			}
+		},
+		alerts: []string{"OrwlStreamsBreak", "OrwlSlowRoundTrips"},
+	}
+}

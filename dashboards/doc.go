@@ -1,0 +1,32 @@
+// Package dashboards is what a run looks like in Grafana, and what Prometheus has to
+// be told about it.
+//
+// The dashboards are written here as lists of rows and panels, and kept beside as the
+// JSON files that Grafana reads: overview.json, locks.json, network.json, llk23.json and
+// dht.json. The files are made from the lists,
+//
+//	go test ./dashboards -rewrite
+//
+// and a test fails if they differ. Each can be imported by hand or provisioned (see
+// grafana.yml); which Prometheus they ask, and which job and which nodes they show, is
+// chosen in them. They draw from metrics alone and need no recording rule.
+//
+// rules.yml has the recording and alert rules, rules_test.yml what they are to say in
+// made-up weather, and prometheus.yml a Prometheus that watches a run on this machine.
+// docs/observe.md says how these are used, and what to do when an alert fires.
+//
+// # Contract
+//
+// Every metric that a panel or a rule names is exported by package metrics, by an
+// application, or by the collectors of Go, the process and libp2p: a test compares. Every
+// alert has a fault that sets it off, injected into a run that a real Prometheus
+// watches, and every panel an expression that Prometheus accepts.
+//
+// A panel on one metric of the selected nodes:
+//
+//	{Title: "Rounds", Unit: PerSecond, Queries: []Query{
+//		{"sum by (node) (rate(orwl_task_rounds_total{here}[$__rate_interval]))", "node {{node}}"},
+//	}}
+//
+// The package takes no locks and starts nothing: it is data.
+package dashboards

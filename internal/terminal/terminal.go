@@ -1,0 +1,28 @@
+package terminal
+
+import (
+	"io"
+	"log/slog"
+	"os"
+)
+
+// Is reports whether somebody sees what is written to out at once, and whether what
+// was written there can be written over.
+func Is(out io.Writer) bool {
+	f, ok := out.(*os.File)
+	if !ok || os.Getenv("TERM") == "dumb" {
+		return false
+	}
+	info, err := f.Stat()
+	return err == nil && info.Mode()&os.ModeCharDevice != 0
+}
+
+// Log is a log on out, of records of a level and above: text on a terminal, and JSON
+// elsewhere.
+func Log(out io.Writer, level slog.Leveler) *slog.Logger {
+	o := &slog.HandlerOptions{Level: level}
+	if Is(out) {
+		return slog.New(slog.NewTextHandler(out, o))
+	}
+	return slog.New(slog.NewJSONHandler(out, o))
+}
