@@ -173,14 +173,21 @@ func TestNodesAgree(t *testing.T) {
 
 // line is a line of the server's log.
 type line struct {
-	Msg, Address string
-	Node, Nodes  int
+	Msg, Address, URL string
+	Node, Nodes       int
 }
 
 // started waits until all nodes of a server serve, and returns where.
 func started(t *testing.T, log io.Reader, nodes int) map[int]string {
 	t.Helper()
-	at := make(map[int]string)
+	at, _ := shown(t, log, nodes)
+	return at
+}
+
+// shown is started that also tells where the nodes' metrics are, if they say so.
+func shown(t *testing.T, log io.Reader, nodes int) (at, metrics map[int]string) {
+	t.Helper()
+	at, metrics = make(map[int]string), make(map[int]string)
 	lines := bufio.NewScanner(log)
 	for len(at) < nodes && lines.Scan() {
 		_, text, _ := strings.Cut(lines.Text(), "{")
@@ -188,15 +195,18 @@ func started(t *testing.T, log io.Reader, nodes int) map[int]string {
 		if err := json.Unmarshal([]byte("{"+text), &l); err != nil {
 			t.Fatalf("the server says %q", lines.Text())
 		}
-		if l.Msg == "serving redis clients" {
+		switch l.Msg {
+		case "serving redis clients":
 			at[l.Node] = l.Address
+		case "metrics":
+			metrics[l.Node] = l.URL
 		}
 	}
 	if len(at) < nodes {
 		t.Fatalf("%d of %d nodes serve", len(at), nodes)
 	}
 	go io.Copy(io.Discard, log)
-	return at
+	return at, metrics
 }
 
 // say sends a line and returns a line.

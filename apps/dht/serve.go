@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/apps/dht/resp"
+	"github.com/orwl/go-orwl/internal/terminal"
 	"github.com/orwl/go-orwl/orwl/launch"
 )
 
@@ -53,7 +54,7 @@ func serve(ctx context.Context, f *flag.FlagSet, args []string, out, complaints 
 		}
 		return spawnServers(o.nodes, args, out, complaints)
 	}
-	s.log = newLog(complaints).With("node", place.Node)
+	s.log = terminal.Log(complaints, slog.LevelInfo).With("node", place.Node)
 	return s.run(ctx)
 }
 
@@ -69,22 +70,13 @@ func spawnServers(nodes int, args []string, out, complaints io.Writer) error {
 	})
 }
 
-// newLog writes text to a terminal, and JSON elsewhere, for programs to read.
-func newLog(to io.Writer) *slog.Logger {
-	if f, ok := to.(*os.File); ok {
-		if info, err := f.Stat(); err == nil && info.Mode()&os.ModeCharDevice != 0 {
-			return slog.New(slog.NewTextHandler(to, nil))
-		}
-	}
-	return slog.New(slog.NewJSONHandler(to, nil))
-}
-
 // serving is a node that serves, or is about to.
 type serving struct {
 	serveFlags
-	secret string
-	place  launch.Place
-	log    *slog.Logger
+	secret  string
+	place   launch.Place
+	log     *slog.Logger
+	exhibit *exhibit // nil: there is none
 }
 
 // drained is for how long clients that are being answered may take, when the server
@@ -106,14 +98,21 @@ func (s *serving) run(ctx context.Context) (err error) {
 		return fmt.Errorf("cannot listen at %v: %s", at, plain(err))
 	}
 	defer listener.Close()
-	store, leave, err := s.open(ctx)
+	if s.exhibit, err = newExhibit(s.metrics, s.guard, s.place); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.exhibit.close()) }()
+	store, nodes, leave, err := s.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, leave()) }()
 	server, err := resp.New(resp.Options{
-		Store: store, Password: s.secret, Clients: s.clients, Idle: s.idle, Bulk: s.bulk, Log: s.log,
+		Store: store, Password: s.secret, Clients: s.clients, Idle: s.idle, Bulk: s.bulk, Log: s.log, Timed: s.exhibit.timed(),
 	})
+	if err == nil {
+		err = s.exhibit.follow(nodes, store, server, s.log)
+	}
 	if err != nil {
 		return err
 	}

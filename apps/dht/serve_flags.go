@@ -26,6 +26,7 @@ type serveFlags struct {
 	volumes      int
 	memory       int // MiB
 	guard        string
+	metrics      string
 }
 
 // The limits keep a slip of the finger from asking for all memory.
@@ -46,6 +47,7 @@ func (o *serveFlags) define(f *flag.FlagSet) {
 	f.IntVar(&o.nodes, "nodes", 0, "start `N` processes of this machine that share the table, 1 if 0; in a run that something else has started, as many as that has, or not given")
 	f.IntVar(&o.volumes, "volumes", 0, "the table has `N` volumes, 64 for each node if 0")
 	f.IntVar(&o.memory, "memory", 4096, "the volumes of a node grow up to `N` MiB, all together")
+	f.StringVar(&o.metrics, "metrics", "", "serve metrics for Prometheus and profiles at `HOST:PORT`, such as 127.0.0.1:9470, node i at PORT+i; beyond this machine only in a run with a cluster key")
 	f.StringVar(&o.guard, "guard", "RMA-RW", "the `LOCK` of a volume: any of kind read-write that orwl locks shows")
 }
 

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/orwl/go-orwl/apps/dht/resp"
 	"github.com/orwl/go-orwl/apps/dht/table"
 	"github.com/orwl/go-orwl/orwl"
 )
@@ -16,10 +15,10 @@ const parting = time.Second
 
 // open makes the table, with the other nodes if there are any, and tells how to leave
 // it.
-func (s *serving) open(ctx context.Context) (_ resp.Store, leave func() error, err error) {
-	nodes, err := orwl.Join(ctx, orwl.JoinOptions{Place: &s.place, Log: quieter(s.log)})
+func (s *serving) open(ctx context.Context) (_ *table.Strings, _ *orwl.Nodes, leave func() error, err error) {
+	nodes, err := orwl.Join(ctx, orwl.JoinOptions{Place: &s.place, Log: quieter(s.log), Registerer: s.exhibit.registerer()})
 	if err != nil {
-		return nil, nil, err
+		return nil, nil, nil, err
 	}
 	depart := func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), parting)
@@ -30,12 +29,12 @@ func (s *serving) open(ctx context.Context) (_ resp.Store, leave func() error, e
 		return nil // who goes on serving, or is gone, need not be waited for
 	}
 	t, err := table.NewStrings(ctx, table.Options{
-		Nodes: nodes, Volumes: s.volumes, Most: s.volumeBytes(max(1, s.place.Nodes)), Guard: s.guard,
+		Nodes: nodes, Volumes: s.volumes, Most: s.volumeBytes(max(1, s.place.Nodes)), Guard: s.guard, Door: s.exhibit.door(),
 	})
 	if err != nil {
-		return nil, nil, errors.Join(err, depart())
+		return nil, nil, nil, errors.Join(err, depart())
 	}
-	return t, func() error { return errors.Join(t.Close(), depart()) }, nil
+	return t, nodes, func() error { return errors.Join(t.Close(), depart()) }, nil
 }
 
 // quieter leaves away what nodes say about themselves when all is well.

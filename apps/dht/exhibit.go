@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/orwl/go-orwl/apps/dht/resp"
+	"github.com/orwl/go-orwl/apps/dht/table"
+	"github.com/orwl/go-orwl/metrics"
+	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/orwl/launch"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// exhibit is what others can see of a node while it serves, at the port that -metrics
+// names. No exhibit shows nothing, and costs nothing.
+type exhibit struct {
+	registry *prometheus.Registry
+	metrics  *metrics.Metrics
+	times    *prometheus.HistogramVec
+	guard    string
+	own      prometheus.Registerer // of what is the table's and the server's
+	server   *metrics.Server
+}
+
+// newExhibit listens, so that a port that is taken is noticed before anybody is served.
+func newExhibit(address, guard string, place launch.Place) (*exhibit, error) {
+	if address == "" {
+		return nil, nil
+	}
+	e := &exhibit{registry: prometheus.NewRegistry(), guard: guard}
+	e.own = prometheus.WrapRegistererWith(prometheus.Labels{"node": strconv.Itoa(place.Node)}, e.registry)
+	var err error
+	if e.metrics, err = metrics.New(metrics.Options{Registerer: e.registry, Node: place.Node}); err != nil {
+		return nil, err
+	}
+	e.times = prometheus.NewHistogramVec(prometheus.HistogramOpts{
+		Name: "dht_command_seconds", Help: "Time of a pipeline of commands, from when it was read to when its replies were written, by the last of them.",
+		Buckets: prometheus.ExponentialBuckets(4e-6, 2, 20), NativeHistogramBucketFactor: 1.1, NativeHistogramMaxBucketNumber: 160,
+	}, []string{"command"})
+	if err := e.own.Register(e.times); err != nil {
+		return nil, err
+	}
+	e.server, err = metrics.Serve(context.Background(), metrics.ServerOptions{
+		Address: address, Node: place.Node, Gatherer: e.registry, Key: place.Key != nil && place.How != launch.Spawned,
+	})
+	return e, err
+}
+
+// registerer is who gets the metrics of libp2p.
+func (e *exhibit) registerer() prometheus.Registerer {
+	if e == nil {
+		return nil
+	}
+	return e.registry
+}
+
+// door is told of accesses to volumes.
+func (e *exhibit) door() resource.DoorObserver {
+	if e == nil {
+		return nil
+	}
+	return e.metrics.Door(e.guard)
+}
+
+// timed is told how long pipelines take.
+func (e *exhibit) timed() func(command string, took time.Duration) {
+	if e == nil {
+		return nil
+	}
+	return func(command string, took time.Duration) { e.times.WithLabelValues(command).Observe(took.Seconds()) }
+}
+
+// follow shows the nodes, the table and the server.
+func (e *exhibit) follow(nodes *orwl.Nodes, t *table.Strings, s *resp.Server, log *slog.Logger) error {
+	if e == nil {
+		return nil
+	}
+	e.metrics.Nodes(nodes)
+	log.Info("metrics", "url", "http://"+e.server.Address()+"/metrics")
+	return e.own.Register(&figures{table: t, server: s, done: make(map[string]uint64)})
+}
+
+// close closes the port.
+func (e *exhibit) close() error {
+	if e == nil {
+		return nil
+	}
+	return e.server.Close()
+}
+
+// figures are what a table and a server have counted.
+type figures struct {
+	table  *table.Strings
+	server *resp.Server
+
+	mu   sync.Mutex
+	done map[string]uint64 // commands that were answered with no error, as last told
+}
+
+func describe(name, help string, labels ...string) *prometheus.Desc {
+	return prometheus.NewDesc("dht_"+name, help, labels, nil)
+}
+
+var (
+	figureCommands    = describe("commands_total", "Commands of clients, by what became of them: ok, full if there was no room, or error.", "command", "outcome")
+	figureUnknown     = describe("unknown_commands_total", "Commands that there are none of.")
+	figureConnections = describe("connections", "Clients that are connected.")
+	figureAccepted    = describe("accepted_connections_total", "Clients that have connected.")
+	figureRefused     = describe("refused_connections_total", "Clients that were refused, since there were too many.")
+	figureKeys        = describe("keys", "Keys that this node keeps.")
+	figureBytes       = describe("volume_bytes", "Memory of the volumes that this node keeps.")
+)
+
+// Describe implements prometheus.Collector.
+func (f *figures) Describe(to chan<- *prometheus.Desc) {
+	for _, d := range []*prometheus.Desc{figureCommands, figureUnknown, figureConnections, figureAccepted, figureRefused, figureKeys, figureBytes} {
+		to <- d
+	}
+}
+
+// patienceOfScrape is for how long somebody who scrapes waits for the volumes.
+const patienceOfScrape = time.Second
+
+// Collect implements prometheus.Collector. Commands that nobody has sent yet are told,
+// too: an increase is seen only of what was there before.
+func (f *figures) Collect(to chan<- prometheus.Metric) {
+	tell := func(d *prometheus.Desc, kind prometheus.ValueType, value float64, labels ...string) {
+		to <- prometheus.MustNewConstMetric(d, kind, value, labels...)
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := f.server.Counts()
+	for _, command := range c.Commands {
+		// A failure is counted before its command is, and no counter goes back.
+		f.done[command.Name] = max(f.done[command.Name], command.Calls-min(command.Failed, command.Calls))
+		tell(figureCommands, prometheus.CounterValue, float64(f.done[command.Name]), command.Name, "ok")
+		tell(figureCommands, prometheus.CounterValue, float64(command.Full), command.Name, "full")
+		tell(figureCommands, prometheus.CounterValue, float64(command.Failed-min(command.Full, command.Failed)), command.Name, "error")
+	}
+	tell(figureUnknown, prometheus.CounterValue, float64(c.Unknown))
+	tell(figureConnections, prometheus.GaugeValue, float64(c.Connections))
+	tell(figureAccepted, prometheus.CounterValue, float64(c.Accepted))
+	tell(figureRefused, prometheus.CounterValue, float64(c.Refused))
+	ctx, cancel := context.WithTimeout(context.Background(), patienceOfScrape)
+	defer cancel()
+	if keys, bytes, err := f.table.Here(ctx); err == nil {
+		tell(figureKeys, prometheus.GaugeValue, float64(keys))
+		tell(figureBytes, prometheus.GaugeValue, float64(bytes))
+	}
+}

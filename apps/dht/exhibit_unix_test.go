@@ -1,0 +1,139 @@
+//go:build unix
+
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/url"
+	"os/exec"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/orwl/go-orwl/internal/promserver"
+)
+
+// watched is a server whose metrics are to be seen.
+func watched(t *testing.T, args ...string) (c *exec.Cmd, addr, metrics string) {
+	t.Helper()
+	c = program(t, nil, append([]string{"serve", "-addr", "127.0.0.1:0", "-metrics", "127.0.0.1:0"}, args...)...)
+	log, err := c.StderrPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { // also if it is stopped
+		_ = c.Process.Kill()
+		_ = c.Wait()
+	})
+	at, of := shown(t, log, 1)
+	u, err := url.Parse(of[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c, at[0], u.Host
+}
+
+// TestAlertsOfTable has a real Prometheus watch servers with the rules of the dashboards:
+// what it counts is what was sent, and it is alarmed when there is no room, and when
+// commands take long.
+func TestAlertsOfTable(t *testing.T) {
+	s := promserver.Start(t, promserver.Options{Rules: "../../dashboards/rules.yml"})
+	_, small, ofSmall := watched(t, "-memory", "1", "-volumes", "128")
+	slow, large, ofLarge := watched(t)
+	s.Watch(
+		promserver.Job{Name: "dht-small", Targets: []string{ofSmall}},
+		promserver.Job{Name: "dht-large", Targets: []string{ofLarge}},
+	)
+	s.Until("count(count_over_time(up[1m]) > 3)", func(often float64) bool { return often == 2 })
+
+	const keys = 100_000
+	fill(t, large, keys)
+	if got := say(t, large, "INCR key1"); !strings.HasPrefix(got, "-ERR") {
+		t.Fatal(got)
+	}
+	s.Until(`dht_commands_total{job="dht-large", command="set", outcome="ok"}`, func(n float64) bool { return n == keys })
+	s.Until(`dht_commands_total{job="dht-large", command="incr", outcome="error"}`, func(n float64) bool { return n == 1 })
+	s.Until(`dht_keys{job="dht-large"}`, func(n float64) bool { return n == keys })
+	s.Until(`sum(orwl_accesses_total{job="dht-large", door="relaxed", mode="write", outcome="acquired"})`, func(n float64) bool { return n > 0 })
+	if early := s.Query(`ALERTS{alertname=~"Dht.*"}`); len(early) > 0 {
+		t.Fatalf("alarmed before there was a fault: %v", early)
+	}
+
+	value, refused := strings.Repeat("x", 1000), 0
+	for i := 0; refused < 10; i++ {
+		if got := say(t, small, fmt.Sprintf("SET key%d %s", i, value)); strings.HasPrefix(got, "-OOM") {
+			refused++
+		}
+	}
+	s.Until(`ALERTS{alertname="DhtFull", job="dht-small"}`, func(v float64) bool { return v == 1 })
+
+	// A process that stands still now and then, in the middle of something, is as slow as
+	// one that has too much to do.
+	var ended atomic.Bool
+	hammered := make(chan struct{})
+	go func() {
+		defer close(hammered)
+		for !ended.Load() {
+			say(t, large, "KEYS *")
+		}
+	}()
+	stopping := make(chan struct{})
+	go func() {
+		defer close(stopping)
+		moment := time.NewTicker(200 * time.Millisecond)
+		defer moment.Stop()
+		for ; !ended.Load(); <-moment.C {
+			_ = slow.Process.Signal(syscall.SIGSTOP)
+			<-moment.C
+			_ = slow.Process.Signal(syscall.SIGCONT)
+		}
+	}()
+	s.Until(`ALERTS{alertname="DhtSlow", job="dht-large"}`, func(v float64) bool { return v == 1 })
+	ended.Store(true)
+	<-stopping
+	<-hammered
+}
+
+// fill sets so many keys in one pipeline.
+func fill(t *testing.T, addr string, keys int) {
+	t.Helper()
+	c, err := net.Dial("tcp", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(patience))
+	go func() {
+		w := bufio.NewWriter(c)
+		for i := range keys {
+			fmt.Fprintf(w, "SET key%d value\r\n", i)
+		}
+		w.Flush()
+	}()
+	replies := bufio.NewScanner(c)
+	for i := range keys {
+		if !replies.Scan() || replies.Text() != "+OK" {
+			t.Fatalf("reply %d is %q, %v", i, replies.Text(), replies.Err())
+		}
+	}
+}
+
+// TestMetricsRefused is what is wrong with -metrics, in a line.
+func TestMetricsRefused(t *testing.T) {
+	_, _, taken := watched(t)
+	for _, c := range []struct{ address, says string }{
+		{taken, "port taken"}, {"nowhere", "host:port"}, {"0.0.0.0:0", "without a cluster key"},
+	} {
+		out, err := program(t, nil, "serve", "-addr", "127.0.0.1:0", "-metrics", c.address).CombinedOutput()
+		if err == nil || strings.Count(string(out), "\n") != 1 || !strings.Contains(string(out), c.says) {
+			t.Errorf("-metrics %s: %v, %q, want a line about %q", c.address, err, out, c.says)
+		}
+	}
+}
