@@ -84,6 +84,7 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	p := n.place
 	n.site, err = resource.NewSite(resource.SiteOptions{
 		Node: resource.Node(p.Node), Nodes: p.Nodes, Transport: n, Suspected: n.silent, Memory: housing{n},
+		Ended: ended(o.Log),
 	})
 	if err != nil {
 		return err
@@ -101,6 +102,13 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	return errors.Join(
 		n.node.Receive(resourceChannel, p2p.Receiver{Take: n.deliver, TakeLent: n.deliverLent, Swap: n.deliverSwap}),
 		n.node.Receive(runChannel, p2p.Receiver{Take: n.told}))
+}
+
+// ended logs accesses that end with the loss of a node.
+func ended(log *slog.Logger) func(resource.Ending) {
+	return func(e resource.Ending) {
+		log.Warn("orwl: a node has lost what it held", "peer", e.Node, "resource", e.Resource.Name(), "fence", e.Fence, "grants", e.Grants, "why", e.Why)
+	}
 }
 
 // listening tells whoever started node 0 where it listens.

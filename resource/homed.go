@@ -223,7 +223,9 @@ func (h *homed) lost(n Node, back bool) {
 	if back {
 		s.out = h.home.Back(n, s.out)
 	} else {
-		h.site.counts.expired.Add(h.home.lends(n))
+		lent := h.home.lends(n)
+		h.site.counts.expired.Add(lent)
+		h.site.ended(Ending{Resource: h.r, Node: n, Grants: int(lent), Fence: atomic.LoadUint64(&h.r.ledger.fence)})
 		s.out = h.home.Lost(n, s.out)
 	}
 	h.send(s)

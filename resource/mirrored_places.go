@@ -39,6 +39,7 @@ func (f *mirrored) Ended(id ID, err error) {
 	r := f.mirror.requests[id]
 	if r.stage == holding {
 		f.site.counts.revoked.Add(1)
+		f.site.ended(Ending{Resource: f.r, Node: f.site.o.Node, Grants: 1, Fence: r.fence, Why: err})
 	}
 	if !r.in {
 		f.rouse(id, &r)

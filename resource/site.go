@@ -80,6 +80,10 @@ type SiteOptions struct {
 	// Memory is where the bytes of large resources are, if not nil, but of those with
 	// guard pages.
 	Memory Allocator
+	// Ended, if not nil, is told of grants that end with the loss of a node: by its home
+	// of those that it had given that node, and by a mirror of its own. It is called
+	// with the resource locked, and only notes it.
+	Ended func(Ending)
 	// Limit is the greatest size of a resource in bytes, a multiple of 8. The default
 	// is 1 GiB.
 	Limit int
@@ -87,6 +91,22 @@ type SiteOptions struct {
 	// came before their turn. From 4096; the default is 64 MiB. One message is kept
 	// whatever its size.
 	Kept int
+}
+
+// Ending is grants that have not been released, and are over.
+type Ending struct {
+	Resource *Resource
+	Node     Node   // that had them
+	Grants   int    // how many
+	Fence    uint64 // of the last of them
+	Why      error  // nil at the home
+}
+
+// ended tells of grants that are over.
+func (s *Site) ended(e Ending) {
+	if s.o.Ended != nil && e.Grants > 0 {
+		s.o.Ended(e)
+	}
 }
 
 func (o SiteOptions) withDefaults() SiteOptions {

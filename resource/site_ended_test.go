@@ -1,0 +1,39 @@
+package resource
+
+import (
+	"context"
+	"errors"
+	"testing"
+)
+
+// A home tells of what it had granted to a node that is lost, and a mirror of what it
+// had from a home that is; nobody tells of what was released, or only requested.
+func TestEnded(t *testing.T) {
+	var told []Ending
+	n := newNetwork(3, SiteOptions{Ended: func(e Ending) { told = append(told, e) }})
+	at := n.share(t, "x", 16, 0, HomeAt{}, Options{})
+	var holds, waits Place
+	fine(t, holds.Request(at[1], Write))
+	n.settle(t)
+	fine(t, holds.Acquire(context.Background()))
+	fine(t, waits.Request(at[2], Write))
+	n.settle(t)
+	gone := errors.New("gone")
+
+	n.sites[0].Lost(2, gone)
+	if len(told) > 0 {
+		t.Fatalf("told %+v of who had nothing", told)
+	}
+	n.sites[0].Lost(1, gone)
+	if want := (Ending{Resource: at[0], Node: 1, Grants: 1, Fence: holds.Fence()}); len(told) != 1 || told[0] != want {
+		t.Fatalf("the home tells %+v, want %+v", told, want)
+	}
+	fence := holds.Fence()
+	n.sites[1].Lost(0, gone)
+	if len(told) != 2 || told[1].Resource != at[1] || told[1].Node != 1 || told[1].Fence != fence || !errors.Is(told[1].Why, gone) {
+		t.Fatalf("the mirror tells %+v", told)
+	}
+	if s := n.sites; s[0].Counts().Expired != 1 || s[1].Counts().Revoked != 1 {
+		t.Errorf("counted %d and %d", s[0].Counts().Expired, s[1].Counts().Revoked)
+	}
+}
