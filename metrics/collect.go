@@ -52,12 +52,14 @@ func (s sink) histogram(name string, h *histogram, zeros uint64, labels ...strin
 // Collect implements prometheus.Collector.
 func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	s := sink{m, to}
+	// A runtime that starts asks for observers while it is locked, so it is looked at
+	// before m is.
+	m.collectRuntimes(s)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.collectOrdered(s)
 	m.collectDoors(s)
 	m.collectTasks(s)
-	m.collectRuntimes(s)
 	m.collectNodes(s)
 	m.collectLocks(s)
 }

@@ -31,6 +31,7 @@
 // # Locks
 //
 // The mutex of Metrics is held while somebody scrapes, or looks who waits; then
-// those of what is looked at: a runtime's, a node's lanes, a mirror's. Observers take
-// it when tasks are made, begin and end, never during accesses.
+// those of what is looked at: a node's lanes, a mirror's. Observers take it when accesses
+// are made, where the runtime is locked, and when tasks begin and end, never during
+// accesses. So a runtime, which has a mutex before it, is looked at without.
 package metrics

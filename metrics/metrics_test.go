@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -272,4 +274,52 @@ func TestOptions(t *testing.T) {
 	if _, err := New(Options{Registerer: registry}); err == nil {
 		t.Error("two metrics of one node with one registerer")
 	}
+}
+
+// scraper scrapes whenever an access is made, which is when the runtime starts.
+type scraper struct {
+	all      sync.WaitGroup
+	registry *prometheus.Registry
+}
+
+func (s *scraper) Access(*orwl.Access) resource.Observer {
+	begun := make(chan struct{})
+	s.all.Go(func() {
+		close(begun)
+		_, _ = s.registry.Gather()
+	})
+	<-begun
+	for range 1000 {
+		runtime.Gosched() // let it come as far as it can
+	}
+	return nil
+}
+
+func (s *scraper) Began(*orwl.Task)        {}
+func (s *scraper) Ended(*orwl.Task, error) {}
+
+// Somebody scrapes while a runtime starts: neither waits for the other.
+func TestScrapeAtStart(t *testing.T) {
+	m, registry := made(t, Options{})
+	s := &scraper{registry: registry}
+	rt, err := orwl.New(orwl.Options{Observers: []orwl.Observer{s, m}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Watch(rt)
+	r := rt.Resource("r", 0)
+	for i := range 20 {
+		task := rt.Task(fmt.Sprint(i))
+		task.Write(r)
+		task.Do(func(t *orwl.Task) error {
+			for range t.Rounds(1) {
+				continue
+			}
+			return nil
+		})
+	}
+	if err := rt.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	s.all.Wait()
 }

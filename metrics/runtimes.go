@@ -5,6 +5,7 @@ import (
 	"errors"
 	"runtime"
 	"runtime/debug"
+	"slices"
 	"strconv"
 
 	"github.com/orwl/go-orwl/net/p2p"
@@ -35,10 +36,14 @@ func (m *Metrics) Nodes(nodes *orwl.Nodes) {
 	}
 }
 
+// collectRuntimes is called with m unlocked.
 func (m *Metrics) collectRuntimes(s sink) {
+	m.mu.Lock()
+	rts, nodes := slices.Clone(m.rts), m.nodes
+	m.mu.Unlock()
 	var stalls uint64
 	var stalled, broken int
-	for _, rt := range m.rts {
+	for _, rt := range rts {
 		n, now := rt.Stalls()
 		stalls += n
 		if now {
@@ -49,7 +54,7 @@ func (m *Metrics) collectRuntimes(s sink) {
 	s.count("orwl_stalls_total", stalls)
 	s.gauge("orwl_stalled", float64(stalled))
 	s.gauge("orwl_broken_locks", float64(broken))
-	s.gauge("orwl_info", 1, version(), runtime.Version(), strconv.Itoa(m.nodes.Count()))
+	s.gauge("orwl_info", 1, version(), runtime.Version(), strconv.Itoa(nodes.Count()))
 }
 
 // version is that of the module as it was built.

@@ -5,8 +5,8 @@ import "github.com/orwl/go-orwl/resource"
 // Observer is told what the tasks of this node do: for metrics, traces, and whoever
 // else looks on. It must not wait, and not change what it looks at.
 type Observer interface {
-	// Access is called for each access, before its first request. Who it returns is
-	// told what the access does; nobody, if nil.
+	// Access is called for each access, before its first request, with the runtime
+	// locked. Who it returns is told what the access does; nobody, if nil.
 	Access(a *Access) resource.Observer
 	// Began and Ended are called by the task's goroutine, before its body, and after
 	// it, with what the task has failed with, when its accesses have been taken back.

@@ -120,7 +120,8 @@ func (r *Recording) take(w *watch, e *Event) {
 			w.turn = Turn{Access: w.number, Requested: e.At, Here: none, Asked: none, Acquired: none, Released: none}
 		}
 	case Prefetched:
-		w.turn.Here, w.turn.Bytes = e.At, e.Bytes
+		// They may come before whoever has requested says so.
+		w.turn.Here, w.turn.Bytes = max(e.At, w.turn.Requested), e.Bytes
 	case Waiting:
 		r.cut(e.At)
 		if r.since = none; w.turn.Asked == none { // otherwise it has given up and asks again
