@@ -1,17 +1,18 @@
 package main
 
 import (
-	"os"
 	"runtime"
 	"time"
+
+	"github.com/orwl/go-orwl/orwl/trace"
 )
 
 // statement is what a node has to say of its part in a run. Times are by the node's
 // clock, which began with the run.
 type statement struct {
-	Host       string
-	Processors int   // that Go uses
-	Begin      int64 // when the clock began, by the host's calendar, in nanoseconds
+	Machine    string        // nodes with the same have one monotonic clock; "" with none
+	Begin      time.Duration // by that, when the node's clock began
+	Processors int           // that Go uses
 	Took       time.Duration
 	Shipped    int64     // bytes of contents that have come from other nodes
 	Accounts   []account // of the node's parts
@@ -25,45 +26,23 @@ type account struct {
 
 // statement is this node's, once its actors have ended.
 func (f *field) statement() statement {
-	s := statement{
-		Processors: runtime.GOMAXPROCS(0), Begin: calendar(f.begin), Took: f.ended(),
-		Shipped: int64(f.nodes.Counts().BytesIn),
-	}
-	s.Host, _ = os.Hostname() // a host without a name is like no other
+	s := statement{Processors: runtime.GOMAXPROCS(0), Took: f.ended(), Shipped: int64(f.nodes.Counts().BytesIn)}
+	s.Machine, s.Begin = trace.Zero(func() time.Duration { return time.Since(f.begin) })
 	for p := range f.here() {
 		s.Accounts = append(s.Accounts, account{p.watch.spent, p.tally})
 	}
 	return s
 }
 
-// calendar is when a clock began, by the host's calendar. The two are read one after
-// the other, and a process may stand still in between, so it looks several times: the
-// latest answer is the one with the least in between.
-func calendar(begin time.Time) int64 {
-	latest := begin.UnixNano()
-	for range 10 {
-		now := time.Now()
-		latest = max(latest, now.UnixNano()-int64(now.Sub(begin)))
-	}
-	return latest
-}
-
-// astray is how far apart the calendars of nodes on one host can be when they begin,
-// which is when the last has come. If they are further apart the hosts are two that
-// have the same name.
-const astray = time.Second
-
-// leads are how much later than the first of them each node has begun. Nodes of one
-// host have one calendar, by which their clocks are compared. Of other hosts nothing is
-// known but that a message made all begin: they are taken to have begun together
-// with node 0, and are wrong by what it took to get there.
+// leads are how much later than the first of them each node has begun. Of other machines
+// than node 0's nothing is known but that a message made all begin: they are taken to have
+// begun together with node 0, and are wrong by what it took to get there.
 func leads(all []statement) []time.Duration {
 	first := time.Duration(0)
 	leads := make([]time.Duration, len(all))
 	for node, s := range all {
-		later := time.Duration(s.Begin - all[0].Begin)
-		if s.Host != "" && s.Host == all[0].Host && later.Abs() < astray {
-			leads[node] = later
+		if s.Machine != "" && s.Machine == all[0].Machine {
+			leads[node] = s.Begin - all[0].Begin
 		}
 		first = min(first, leads[node])
 	}

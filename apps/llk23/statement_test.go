@@ -7,17 +7,15 @@ import (
 )
 
 func TestLeads(t *testing.T) {
-	const s = int64(time.Second)
 	for _, c := range []struct {
 		all  []statement
 		want []time.Duration
 	}{
-		{[]statement{{Host: "a", Begin: 7}}, []time.Duration{0}},
-		{[]statement{{Host: "a", Begin: 7}, {Host: "a", Begin: 9}, {Host: "a", Begin: 4}}, []time.Duration{3, 5, 0}},
-		// Another host's calendar is not this one's.
-		{[]statement{{Host: "a", Begin: 7}, {Host: "b", Begin: 9}, {Host: "a", Begin: 4}}, []time.Duration{3, 3, 0}},
-		// Nor is that of a host which only has the same name, or of one without any.
-		{[]statement{{Host: "a", Begin: 7}, {Host: "a", Begin: 7 + s}, {Host: "a", Begin: 7 - 2*s}}, []time.Duration{0, 0, 0}},
+		{[]statement{{Machine: "a", Begin: 7}}, []time.Duration{0}},
+		{[]statement{{Machine: "a", Begin: 7}, {Machine: "a", Begin: 9}, {Machine: "a", Begin: 4}}, []time.Duration{3, 5, 0}},
+		// Another machine's clock is not this one's.
+		{[]statement{{Machine: "a", Begin: 7}, {Machine: "b", Begin: 9}, {Machine: "a", Begin: 4}}, []time.Duration{3, 3, 0}},
+		// Nor has one a clock that cannot be told.
 		{[]statement{{Begin: 7}, {Begin: 9}}, []time.Duration{0, 0}},
 	} {
 		if got := leads(c.all); !slices.Equal(got, c.want) {
@@ -32,9 +30,9 @@ func TestSettle(t *testing.T) {
 	f := newField(problem{rows: 2, cols: 1, iters: 1, values: smooth}, size{2, 1}, fused)
 	f.parts = []*part{{node: 0}, {node: 1}}
 	done := f.settle([]statement{
-		{Host: "a", Begin: 10, Took: 20, Shipped: 3, Processors: 2,
+		{Machine: "a", Begin: 10, Took: 20, Shipped: 3, Processors: 2,
 			Accounts: []account{{[phases]time.Duration{computing: 18, outside: 2}, tally{Reads: 1}}}},
-		{Host: "a", Begin: 15, Took: 18, Shipped: 4, Processors: 2,
+		{Machine: "a", Begin: 15, Took: 18, Shipped: 4, Processors: 2,
 			Accounts: []account{{[phases]time.Duration{computing: 18}, tally{Reads: 2}}}},
 	})
 	if done.took != 23 || done.shipped != 7 || done.processors != 4 {

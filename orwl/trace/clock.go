@@ -23,7 +23,7 @@ const clockRounds = 8
 
 // meetClocks compares the clocks of all nodes. Every node calls it.
 func meetClocks(ctx context.Context, clock func() time.Duration, nodes *orwl.Nodes) ([]Clock, error) {
-	machine, zero := zeroOf(clock)
+	machine, zero := Zero(clock)
 	rounds := make([][]*greeting, 0, clockRounds)
 	got := none
 	for range clockRounds {
@@ -50,9 +50,14 @@ func meetClocks(ctx context.Context, clock func() time.Duration, nodes *orwl.Nod
 	return compareClocks(rounds), nil
 }
 
-// zeroOf is what the machine's monotonic clock shows when clock shows 0. It is read
-// between two readings of clock, and the pair that is closest to each other counts.
-func zeroOf(clock func() time.Duration) (machine string, zero time.Duration) {
+// Zero is what the machine's monotonic clock shows when clock, which is monotonic too,
+// shows 0: those of processes that tell the same machine can be compared. The machine
+// is "" if it has none that can be told. The calendar is none: it is set now and then,
+// in the middle of a run.
+//
+// The machine's clock is read between two readings of clock, and the pair that is
+// closest to each other counts.
+func Zero(clock func() time.Duration) (machine string, zero time.Duration) {
 	machine = machineName()
 	if machine == "" {
 		return "", 0
