@@ -64,7 +64,8 @@ func (h *homed) came() {
 	}
 }
 
-// start queues up what was kept.
+// start queues up what was kept: all of it before anybody is granted, who might
+// request again before those who are still to queue up.
 func (h *homed) start() {
 	g := h.gather
 	if g == nil {
@@ -74,12 +75,13 @@ func (h *homed) start() {
 	slices.SortStableFunc(g.requests, func(a, b first) int {
 		return cmp.Compare(a.order-1, b.order-1) // 0 comes last
 	})
-	for _, f := range g.requests {
-		if f.place == nil && h.home.over != 0 {
-			continue
-		}
+	if h.home.over != 0 {
+		g.requests = slices.DeleteFunc(g.requests, func(f first) bool { return f.place == nil })
+	}
+	guests := make([]*guestPlace, len(g.requests))
+	for i, f := range g.requests {
 		if f.place == nil {
-			h.enqueue(f.id, f.mode)
+			guests[i] = h.line(f.id, f.mode)
 			continue
 		}
 		t := h.r.request(f.mode)
@@ -87,10 +89,16 @@ func (h *homed) start() {
 		if t&guarded == 0 {
 			f.w.stray = 1
 		}
+	}
+	h.r.requested.And(^uint64(apart))
+	for i, f := range g.requests {
+		if f.place == nil {
+			h.await(guests[i], f.mode)
+			continue
+		}
 		h.r.list(f.w)
 		if c := h.r.load(&h.r.completed); c&broken != 0 || due(c, f.w.ticket, f.mode) {
 			h.r.settle(f.w.ticket, c)
 		}
 	}
-	h.r.requested.And(^uint64(apart))
 }

@@ -38,13 +38,17 @@ func (h *homed) Request(id ID, m Mode) {
 	h.enqueue(id, m)
 }
 
-func (h *homed) enqueue(id ID, m Mode) {
+func (h *homed) enqueue(id ID, m Mode) { h.await(h.line(id, m), m) }
+
+// line is the place of a mirror's request, in the queue. Whoever grants it does not
+// find it before await.
+func (h *homed) line(id ID, m Mode) *guestPlace {
 	g := h.site.guest()
 	g.home = h
 	h.put(id, g)
 	g.r = h.r
 	g.set(h.r.request(m) | modeBit(m) | requestedBit)
-	h.await(g, m)
+	return g
 }
 
 // await has the news of its grant noted.

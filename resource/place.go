@@ -64,12 +64,10 @@ func (p *Place) Request(r *Resource, m Mode) error {
 	if p.r != r {
 		p.r, p.far = r, false
 	}
-	t := r.request(m)
-	if t&apart != 0 {
-		r.complete(m) // it was none
+	if r.requested.Load()&apart != 0 { // which it may end to be, but not become
 		return p.requestApart(m, 0)
 	}
-	p.set(t | modeBit(m) | requestedBit)
+	p.set(r.request(m) | modeBit(m) | requestedBit)
 	if p.hears(Requests) {
 		p.x.observer.Requested(p)
 	}

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"context"
 	"errors"
 	"testing"
 )
@@ -35,5 +36,32 @@ func TestSetPolicy(t *testing.T) {
 	fine(t, p.Request(r, Read))
 	if err := r.SetPolicy(Discard); !errors.Is(err, ErrUsed) || r.Policy() != Poison {
 		t.Errorf("a policy for what is requested: %v", err)
+	}
+}
+
+// Who is granted as soon as all first requests are here, and requests again at once, is
+// behind all of them.
+func TestGatheringIsQueuedUpFirst(t *testing.T) {
+	n := newNetwork(2, SiteOptions{})
+	at := n.share(t, "x", 8, 0, HomeAt{Expect: 3}, Options{})
+	var quick, reader, writer Place
+	fine(t, quick.RequestOrdered(at[0], Read, 1))
+	fine(t, reader.RequestOrdered(at[0], Read, 2))
+	renewed := false
+	fine(t, reader.Notify(func() { // the quick one is granted before
+		fine(t, quick.Acquire(context.Background()))
+		fine(t, quick.Renew())
+		renewed = true
+	}))
+	fine(t, writer.RequestOrdered(at[1], Write, 3))
+	n.settle(t)
+	if !renewed || quick.Granted() {
+		t.Errorf("renewed at once: %t; granted before the first writer: %t", renewed, quick.Granted())
+	}
+	fine(t, reader.Acquire(context.Background()))
+	fine(t, reader.Release())
+	n.settle(t)
+	if !writer.Granted() {
+		t.Error("the first writer is not granted")
 	}
 }

@@ -2,6 +2,7 @@ package p2p
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"sync/atomic"
 
@@ -147,6 +148,9 @@ func (f *Fabric) lost(peer int, why error) {
 		}
 	}
 	if err := lossOf(peer, f.at, why); err != nil {
+		if !errors.Is(why, ErrLeft) && !f.failed.Load() {
+			f.node.log.Warn("windows fail with a node that has ranks", "peer", peer, "rank", int(firstOf(peer, f.at)), "why", why)
+		}
 		f.fail(err)
 	}
 }
