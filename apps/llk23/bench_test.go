@@ -44,6 +44,7 @@ func BenchmarkField(b *testing.B) {
 		{size{8, 1}, size{250, 2000}, 40, []form{fused}, fast(), 1},
 		{size{8, 1}, size{250, 2000}, 40, []form{fused}, fast(), 4},
 		{size{64, 64}, size{16, 16}, 50, []form{fused, nine}, listing(), 1},
+		{size{64, 64}, size{16, 16}, 50, []form{fused, nine}, fast(), 1},
 	} {
 		for _, form := range c.forms {
 			b.Run(fmt.Sprintf("%v of %v,%s,%s,%d in a pass", c.grid, c.each, form, c.kernel.name, c.sweeps), func(b *testing.B) {

@@ -10,6 +10,7 @@ type batch struct {
 	groups    []group
 	touched   []int32 // groups that have ops
 	questions []*question
+	answered  []*question // that are used again
 }
 
 // group is a list of ops, in their order.
@@ -47,6 +48,20 @@ func (b *batch) add(op, to int, hash uint64, writes bool) {
 	g.writes = g.writes || writes
 }
 
+// question adds an empty question.
+func (b *batch) question() *question {
+	var q *question
+	if n := len(b.answered); n > 0 {
+		q = b.answered[n-1]
+		b.answered = b.answered[:n-1]
+		q.err = nil
+	} else {
+		q = &question{b: b, done: make(chan struct{}, 1)}
+	}
+	b.questions = append(b.questions, q)
+	return q
+}
+
 // each are the ops of a group.
 func (b *batch) each(of int) iter.Seq[int] {
 	return func(yield func(int) bool) {
@@ -67,6 +82,12 @@ func (b *batch) clear() {
 		b.groups[g] = group{head: -1, last: -1}
 	}
 	b.hashes, b.next, b.touched = b.hashes[:0], b.next[:0], b.touched[:0]
+	for _, q := range b.questions {
+		if !q.over { // else the answer is still to come
+			q.all = nil
+			b.answered = append(b.answered, q)
+		}
+	}
 	clear(b.questions)
 	b.questions = b.questions[:0]
 	if cap(b.hashes) > mostKeptOps {

@@ -13,8 +13,9 @@
 // # Who has what
 //
 // The hash of a key says in which volume it is, and rendezvous hashing which node keeps
-// that (spread.go). Any node may do anything: what is kept elsewhere goes there as one
-// message for each node and Do, and is done there by the goroutine that brings it.
+// that (spread.go). Any node may do anything: what is kept elsewhere goes there in one
+// message of each Do, together with what others ask there meanwhile (ferry.go), and is
+// done there by the goroutine that brings it.
 //
 // A node that is lost, or has closed its table, is a *[NodeLostError] for its keys, also
 // for what was under way, of which nobody knows whether it was done. All other keys are
@@ -26,9 +27,9 @@
 // A volume is bytes that hold everything, so a snapshot of the resource is one of the
 // table: [Open] and [OpenNumbers] read it. One of byte strings has buckets, chains of
 // records, and blocks of size classes for them (layout.go); when it has no room it moves
-// its records together, or doubles, up to Options.Most (room.go). One of numbers is the
-// paper's: a table and an overflow heap, package volume; it doubles, too. A volume that
-// is full is ErrFull for an op that needs room, and nothing is lost.
+// its records together, or doubles, up to Options.Most (room.go). One of numbers is a
+// table and an overflow heap as the paper's, package volume, has them, but of cells that
+// are cache lines (lines.go); it doubles, too. A volume that is full is ErrFull for an op that needs room, and nothing is lost.
 //
 // A key that has expired is absent at once. Its memory is used again by who writes next
 // to it, by Len, or when room is short.
@@ -39,6 +40,6 @@
 // first, and takes it if somebody writes just then (numbers_volume.go).
 //
 // A volume's lock is held by who is inside it, and nothing else is taken, sent or called
-// there, but Options.Hash and Options.Now. The mutex of an exchange is held for a moment,
-// and neither inside of a volume nor around a call's.
+// there, but Options.Hash and Options.Now. The mutexes of an exchange and its ferries are
+// held for a moment, neither inside of a volume nor around a call's or a question's.
 package table

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/orwl/go-orwl/net/wire"
@@ -16,11 +17,12 @@ import (
 // brings it: nothing there waits for more than other accesses to a volume.
 //
 // mu guards who is asked and who is lost. It is held before none, and not while a call
-// is told.
+// ends.
 type exchange struct {
-	port  *orwl.Port
-	nodes int
-	serve func(from int, h head, body *wire.Reader) error
+	port    *orwl.Port
+	nodes   int
+	ferries []*ferry // by node
+	serve   func(from int, h head, body *wire.Reader) error
 
 	mu    sync.Mutex
 	calls map[uint64]*call // that are not answered, by their numbers
@@ -29,24 +31,39 @@ type exchange struct {
 	over  bool    // this table is closed
 }
 
-// call is a question to a node. Whoever asks waits; answers are taken, and the end is
-// told, by other goroutines.
+// call is a question to a node. Answers are taken, and the end is told, by other
+// goroutines than the one that asks.
 type call struct {
 	node   int
 	number uint64
-	done   chan struct{} // closed at its end
-
-	mu   sync.Mutex
-	over bool
-	err  error
-	// take takes count elements of an answer, whose bytes are good until it returns.
+	// take takes count elements of an answer, whose bytes are good until it returns:
+	// one answer after the other, in their order.
 	take func(count int, body *wire.Reader) error
+	// ended is told the end, once, after the last answer. It must not wait. Nil is for
+	// who waits for done.
+	ended func(err error)
+	done  chan struct{} // closed at the end
+
+	mu    sync.Mutex
+	over  bool
+	err   error
+	first int     // element of the next answer
+	early []early // answers that have overtaken it, as small ones may
+}
+
+// early is an answer that is kept.
+type early struct {
+	head
+	body []byte
 }
 
 // newExchange makes an exchange. It returns when all other nodes have made theirs, of tables of
 // the same kind and with the same options.
 func newExchange(ctx context.Context, o Options, kind string, serve func(from int, h head, body *wire.Reader) error) (*exchange, error) {
 	l := &exchange{nodes: o.Nodes.Count(), serve: serve, calls: make(map[uint64]*call), lost: make([]error, o.Nodes.Count())}
+	for node := range l.nodes {
+		l.ferries = append(l.ferries, &ferry{exchange: l, node: node})
+	}
 	var err error
 	if l.port, err = o.Nodes.Port(o.Port, orwl.PortOptions{
 		Take: func(_ *orwl.Port, from int, header, bulk []byte) error { return l.deliver(from, header, bulk) },
@@ -71,10 +88,13 @@ func newExchange(ctx context.Context, o Options, kind string, serve func(from in
 }
 
 // ask asks a node, and has the call take the answer. A failure is the call's.
-func (l *exchange) ask(ctx context.Context, c *call, what message, count int, body []byte) {
+func (l *exchange) ask(c *call, what message, count int, body []byte) {
+	if c.ended == nil {
+		c.done = make(chan struct{})
+	}
 	l.mu.Lock()
 	l.last++
-	c.number, c.done = l.last, make(chan struct{})
+	c.number = l.last
 	err := l.lost[c.node]
 	if l.over {
 		err = ErrClosed
@@ -84,12 +104,17 @@ func (l *exchange) ask(ctx context.Context, c *call, what message, count int, bo
 	}
 	l.mu.Unlock()
 	if err == nil {
-		if err = l.port.Send(ctx, c.node, head{what, c.number, count}.encode(nil), body); err == nil {
+		if err = l.send(c.node, head{what, c.number, 0, count}, body); err == nil {
 			return
 		}
 		l.forget(c)
 	}
 	c.end(err)
+}
+
+func (l *exchange) send(to int, h head, body []byte) error {
+	var header [longestHead]byte
+	return l.port.Answer(to, h.encode(header[:0]), body)
 }
 
 // wait returns at the end of the call, or of ctx, with the reason if it has failed.
@@ -112,29 +137,51 @@ func (l *exchange) forget(c *call) {
 // end ends the call, unless it has ended.
 func (c *call) end(err error) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
-	if !c.over {
+	again := c.over
+	if !again {
 		c.over, c.err = true, err
+	}
+	c.mu.Unlock()
+	switch {
+	case again:
+	case c.ended != nil:
+		c.ended(err)
+	default:
 		close(c.done)
 	}
 }
 
-// answered takes an answer, unless nobody waits for it any more.
-func (c *call) answered(h head, body *wire.Reader) error {
+// answered takes an answer, in its turn, with those that have overtaken it, and reports
+// whether they were the last. It is an error if no correct node answers so.
+func (c *call) answered(h head, body []byte) (last bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.over {
-		return nil
+		return false, nil // nobody waits for it any more
 	}
-	err := c.take(h.count, body)
-	if err == nil {
-		err = body.Done()
+	if h.first != c.first {
+		if len(c.early) == mostOps { // each has one element at least
+			return true, fmt.Errorf("%w: answer from element %d on, and %d is to come", errMalformed, h.first, c.first)
+		}
+		c.early = append(c.early, early{h, bytes.Clone(body)})
+		return false, nil
 	}
-	if err != nil || h.what == answer {
-		c.over, c.err = true, err
-		close(c.done)
+	for {
+		r := wire.NewReader(body)
+		if err = c.take(h.count, &r); err == nil {
+			err = r.Done()
+		}
+		if err != nil || h.what == answer {
+			return true, err
+		}
+		c.first += h.count
+		i := slices.IndexFunc(c.early, func(e early) bool { return e.first == c.first })
+		if i < 0 {
+			return false, nil
+		}
+		h, body = c.early[i].head, c.early[i].body
+		c.early = slices.Delete(c.early, i, i+1)
 	}
-	return err
 }
 
 // deliver takes a message of another node.
@@ -143,7 +190,6 @@ func (l *exchange) deliver(from int, header, bulk []byte) error {
 	if err != nil {
 		return err
 	}
-	body := wire.NewReader(bulk)
 	switch h.what {
 	case gone:
 		l.lose(from, ErrClosed)
@@ -155,11 +201,13 @@ func (l *exchange) deliver(from int, header, bulk []byte) error {
 			l.mu.Unlock()
 			return nil // nobody waits for it any more
 		}
-		if h.what == answer {
-			delete(l.calls, h.number)
-		}
 		l.mu.Unlock()
-		return c.answered(h, &body)
+		last, err := c.answered(h, bulk)
+		if last {
+			l.forget(c)
+			c.end(err)
+		}
+		return err
 	}
 	l.mu.Lock()
 	over := l.over
@@ -167,13 +215,12 @@ func (l *exchange) deliver(from int, header, bulk []byte) error {
 	if over {
 		return nil // it was told, or is being told
 	}
+	body := wire.NewReader(bulk)
 	return l.serve(from, h, &body)
 }
 
 // reply answers a question of another node, or begins to. Who is lost needs none.
-func (l *exchange) reply(to int, what message, number uint64, count int, body []byte) {
-	_ = l.port.Answer(to, head{what, number, count}.encode(nil), body)
-}
+func (l *exchange) reply(to int, h head, body []byte) { _ = l.send(to, h, body) }
 
 // lose ends all calls to a node that is lost, and all later ones.
 func (l *exchange) lose(node int, why error) {
@@ -214,7 +261,7 @@ func (l *exchange) close(self int) error {
 	}
 	for node := range l.nodes {
 		if node != self {
-			l.reply(node, gone, 0, 0, nil)
+			l.reply(node, head{what: gone}, nil)
 		}
 	}
 	return nil

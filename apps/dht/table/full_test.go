@@ -7,8 +7,6 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
-
-	"github.com/orwl/go-orwl/apps/dht/volume"
 )
 
 // TestFull fills volumes to the last block: then there is a clear error for that key
@@ -166,7 +164,7 @@ func TestNumbersFull(t *testing.T) {
 	refused := uint64(0)
 	for key := uint64(0); refused == 0; key++ {
 		switch inserted, err := table.Insert(background, key, ^key); {
-		case errors.Is(err, ErrFull) && errors.Is(err, volume.ErrFull):
+		case errors.Is(err, ErrFull):
 			refused = key
 		case err != nil || !inserted:
 			t.Fatal(inserted, err)
@@ -188,4 +186,5 @@ func TestNumbersFull(t *testing.T) {
 	if inserted, err := table.Insert(background, refused, 1); !inserted || err != nil {
 		t.Error("after deletes:", inserted, err)
 	}
+	soundNumbers(t, []*Numbers{table})
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
@@ -285,5 +286,73 @@ func TestLargeMessages(t *testing.T) {
 		if r.Err != nil || r.Number != int64(i/3+1) {
 			t.Fatalf("op %d: %+v, want %d", i, r, i/3+1)
 		}
+	}
+}
+
+// TestSmallLastAnswer has answers of which the last is small, and overtakes the large ones.
+func TestSmallLastAnswer(t *testing.T) {
+	nodes := crew(t, 2)
+	table := newStrings(t, Options{Volumes: 8}, nodes...)[0]
+	large, small := strings.Repeat("l", mostMessage-50), strings.Repeat("s", 100)
+	var ops []Op
+	for i := 0; len(ops) < 4; i++ {
+		key := fmt.Append(nil, i)
+		if table.homes[volumeOf(defaultHash(key), 8)] == 1 {
+			ops = append(ops, Op{Kind: Set, Key: key, Value: []byte(large)})
+		}
+	}
+	ops[3].Value = []byte(small)
+	results := make([]Result, len(ops))
+	table.Do(background, ops, results)
+	for i := range ops {
+		ops[i].Kind = Get
+	}
+	for range 20 {
+		table.Do(background, ops, results)
+		for i, r := range results {
+			if r.Err != nil || string(r.Value) != string(ops[i].Value) {
+				t.Fatalf("value %d has %d bytes, want %d; %v", i, len(r.Value), len(ops[i].Value), r.Err)
+			}
+			results[i].Value = r.Value[:0]
+		}
+	}
+}
+
+// TestFerry lets many goroutines ask one node for little: they share messages, none gets
+// what is another's, and who does not wait any more harms nobody.
+func TestFerry(t *testing.T) {
+	nodes := crew(t, 2)
+	table := newStrings(t, Options{Volumes: 8}, nodes...)[0]
+	const clients, each = 50, 200
+	var all sync.WaitGroup
+	for c := range clients {
+		all.Go(func() {
+			ops, results := make([]Op, 4), make([]Result, 4)
+			for i := range each {
+				ctx, cancel := context.WithCancel(background)
+				if c%10 == 0 {
+					go cancel()
+				}
+				for k := range ops {
+					ops[k] = Op{Kind: Append, Key: fmt.Append(nil, c, " ", k), Value: []byte{byte(i)}}
+				}
+				table.Do(ctx, ops, results)
+				for k, r := range results {
+					lost := ctx.Err() != nil && errors.Is(r.Err, ctx.Err())
+					if r.Err == nil && r.Number > int64(i)+1 || r.Err == nil && c%10 != 0 && r.Number != int64(i)+1 || r.Err != nil && !lost {
+						t.Errorf("client %d, key %d: %d bytes after %d appends, %v", c, k, r.Number, i+1, r.Err)
+					}
+				}
+				cancel()
+			}
+		})
+	}
+	all.Wait()
+	f := table.others.ferries[1]
+	for away := true; away; { // what nobody waits for comes back, too
+		f.mu.Lock()
+		away = f.away
+		f.mu.Unlock()
+		time.Sleep(time.Millisecond)
 	}
 }

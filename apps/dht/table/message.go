@@ -9,7 +9,8 @@ import (
 
 // What nodes tell each other is, in msgpack, as the rest of a run is:
 //
-//	header   array of 3: what it is, the number of the question, how many elements
+//	header   array of 4: what it is, the number of the question, how many elements of the
+//	         answer came before, how many elements this has
 //	body     the elements
 //
 //	ask ops      ops              answer   results, in the order of the ops
@@ -44,22 +45,26 @@ var errMalformed = errors.New("table: malformed message")
 type head struct {
 	what   message
 	number uint64
+	first  int
 	count  int
 }
 
+const longestHead = 1 + 4*9
+
 func (h head) encode(b []byte) []byte {
-	b = wire.AppendUint(wire.AppendArray(b, 3), uint64(h.what))
-	return wire.AppendUint(wire.AppendUint(b, h.number), uint64(h.count))
+	b = wire.AppendUint(wire.AppendArray(b, 4), uint64(h.what))
+	b = wire.AppendUint(wire.AppendUint(b, h.number), uint64(h.first))
+	return wire.AppendUint(b, uint64(h.count))
 }
 
 // parseHead reads the header of a message with a body of so many bytes: no element is
 // less than one.
 func parseHead(b []byte, body int) (head, error) {
 	r := wire.NewReader(b)
-	if n := r.Array(); n != 3 && r.Err() == nil {
+	if n := r.Array(); n != 4 && r.Err() == nil {
 		return head{}, fmt.Errorf("%w: header of %d fields", errMalformed, n)
 	}
-	h := head{what: message(r.UintTo(uint64(messageEnd - 1))), number: r.Uint()}
+	h := head{what: message(r.UintTo(uint64(messageEnd - 1))), number: r.Uint(), first: int(r.UintTo(mostOps))}
 	if h.what < part {
 		body = min(body, mostOps)
 	}

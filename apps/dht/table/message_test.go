@@ -84,7 +84,7 @@ func FuzzMessages(f *testing.F) {
 	number := (numberOps{ops: []NumberOp{{Kind: Add, Key: 1, Value: 2}}}).encode(0, nil)
 	for what := range messageEnd {
 		for _, body := range [][]byte{nil, op, number, {0, 10}, bytes.Repeat(op, 3)} {
-			f.Add(head{what, 1, 1}.encode(nil), body)
+			f.Add(head{what, 1, 0, 1}.encode(nil), body)
 		}
 	}
 	nodes := crew(f, 2)

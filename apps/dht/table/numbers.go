@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math/bits"
 
-	"github.com/orwl/go-orwl/apps/dht/volume"
 	"github.com/orwl/go-orwl/net/wire"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -14,8 +13,8 @@ import (
 // methods may be called by any goroutine, on any node.
 type Numbers struct {
 	*roster
-	here []*numbersHome      // volumes that this node keeps; nil elsewhere
-	hash func(uint64) uint64 // nil: volume.Mix, which is inlined
+	here   []*numbersHome      // volumes that this node keeps; nil elsewhere
+	hasher func(uint64) uint64 // nil: volume.Mix
 }
 
 // NumbersOptions say how a table of numbers is made.
@@ -32,11 +31,14 @@ func NewNumbers(ctx context.Context, options NumbersOptions) (*Numbers, error) {
 	if options.Now != nil || options.Hash != nil {
 		return nil, fmt.Errorf("table: Options.Now and Options.Hash are of byte strings: leave them nil, or set HashNumber")
 	}
+	if options.Guard == "" && glimpses {
+		options.Guard = "foMPI-RW" // readers mostly do without it, and of all it costs writers least
+	}
 	o := options.Options.withDefaults()
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	t := &Numbers{here: make([]*numbersHome, o.Volumes), hash: options.HashNumber}
+	t := &Numbers{here: make([]*numbersHome, o.Volumes), hasher: options.HashNumber}
 	var err error
 	t.roster, err = newRoster(o, func(number int) (*resource.Resource, error) {
 		var err error
@@ -52,17 +54,44 @@ func NewNumbers(ctx context.Context, options NumbersOptions) (*Numbers, error) {
 	return t, nil
 }
 
-// spread is the hash that a key's volume is chosen by: a volume chooses the bucket by
-// the upper bits of the other one.
-func (t *Numbers) spread(key uint64) uint64 {
-	if t.hash == nil {
-		return bits.RotateLeft64(volume.Mix(key), 32)
+// apart is the hash by which a key's volume is chosen, whose upper bits are others than
+// those that choose its bucket there. It is its own inverse.
+func apart(hash uint64) uint64 { return bits.RotateLeft64(hash, 32) }
+
+func (t *Numbers) spread(key uint64) uint64 { return apart(hashOf(t.hasher, key)) }
+
+// glimpse is the value of a key that is kept here, if nobody writes its volume.
+func (t *Numbers) glimpse(key uint64) (value uint64, found, ok bool) {
+	if !glimpses {
+		return 0, false, false
 	}
-	return bits.RotateLeft64(t.hash(key), 32)
+	hash := hashOf(t.hasher, key)
+	h := t.here[volumeOf(apart(hash), len(t.here))]
+	if h == nil {
+		return 0, false, false
+	}
+	for range glances {
+		writes := h.writes.Load()
+		if writes&1 != 0 {
+			continue
+		}
+		value, found = h.volume.Load().get(key, hash)
+		if h.writes.Load() == writes {
+			return value, found, true
+		}
+	}
+	return 0, false, false
 }
+
+// glances is how often a reader looks before it goes through the door: as long as a short
+// write takes.
+const glances = 50
 
 // Get returns the value of a key, and whether the key is there.
 func (t *Numbers) Get(ctx context.Context, key uint64) (value uint64, found bool, err error) {
+	if value, found, ok := t.glimpse(key); ok {
+		return value, found, nil
+	}
 	if h := t.here[volumeOf(t.spread(key), len(t.here))]; h != nil {
 		return h.get(ctx, key)
 	}
@@ -72,6 +101,9 @@ func (t *Numbers) Get(ctx context.Context, key uint64) (value uint64, found bool
 
 // Insert gives a key a value if it is not there, and reports whether it did so.
 func (t *Numbers) Insert(ctx context.Context, key, value uint64) (inserted bool, err error) {
+	if _, found, ok := t.glimpse(key); ok && found {
+		return false, nil
+	}
 	r := t.one(ctx, NumberOp{Kind: Set, If: Absent, Key: key, Value: value})
 	return r.Done, r.Err
 }
@@ -104,7 +136,8 @@ func (t *Numbers) CompareAndSet(ctx context.Context, key, old, new uint64) (swap
 
 // one does a single op.
 func (t *Numbers) one(ctx context.Context, o NumberOp) (r NumberResult) {
-	h := t.here[volumeOf(t.spread(o.Key), len(t.here))]
+	hash := hashOf(t.hasher, o.Key)
+	h := t.here[volumeOf(apart(hash), len(t.here))]
 	if h == nil {
 		return t.oneAfar(ctx, o)
 	}
@@ -112,7 +145,7 @@ func (t *Numbers) one(ctx context.Context, o NumberOp) (r NumberResult) {
 	if err != nil {
 		return NumberResult{Err: err}
 	}
-	h.change(in, &o, &r)
+	h.change(in, &o, hash, &r)
 	h.leave(in)
 	return r
 }
@@ -144,9 +177,9 @@ func (t *Numbers) Do(ctx context.Context, ops []NumberOp, results []NumberResult
 		t.near(ctx, b, ops, results)
 	} else {
 		all := numberOps{ops, results}
-		t.afar(ctx, b, all)
+		t.afar(b, all)
 		t.near(ctx, b, ops, results)
-		t.await(ctx, b, all)
+		t.await(ctx, b)
 	}
 	b.clear()
 	t.batches.Put(b)
@@ -162,7 +195,7 @@ func (t *Numbers) near(ctx context.Context, b *batch, ops []NumberOp, results []
 		default:
 			for i := b.groups[g].head; i >= 0; i = b.next[i] {
 				r := &results[i]
-				r.Value, r.Found, r.Err = t.here[g].get(ctx, ops[i].Key)
+				r.Value, r.Found, r.Err = t.Get(ctx, ops[i].Key)
 			}
 		}
 	}
@@ -175,7 +208,7 @@ func (t *Numbers) write(ctx context.Context, b *batch, g int, ops []NumberOp, re
 		if err != nil {
 			results[i].Err = err
 		} else {
-			h.change(in, &ops[i], &results[i])
+			h.change(in, &ops[i], apart(b.hashes[i]), &results[i])
 		}
 	}
 	if err == nil {
@@ -203,7 +236,7 @@ func (t *Numbers) lengthHere(ctx context.Context) (n int64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		n += int64(h.table.Load().Len())
+		n += int64(h.volume.Load().Len())
 		in.Leave()
 	}
 	return n, nil
@@ -218,7 +251,7 @@ func (t *Numbers) clearHere(ctx context.Context) (int64, error) {
 		if err != nil {
 			return 0, err
 		}
-		err = h.resize(in, t.o.First, func(*volume.Table) error { return nil })
+		err = h.clear(in)
 		h.leave(in)
 		if err != nil {
 			return 0, err

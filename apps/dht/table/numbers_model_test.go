@@ -130,6 +130,7 @@ func TestNumbersModel(t *testing.T) {
 						alike(t, table, m, ops)
 					}
 				}
+				soundNumbers(t, tables)
 			})
 		})
 	}

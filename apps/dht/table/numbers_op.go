@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/orwl/go-orwl/apps/dht/volume"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -41,31 +40,39 @@ func (o *NumberOp) check() error {
 	return ErrOp
 }
 
-// change does the op in a volume that nobody else uses. Its only error is that the
-// volume is full; then nothing has changed.
-func (o *NumberOp) change(t *volume.Table, r *NumberResult) (err error) {
-	switch {
-	case o.Kind == Get:
-		r.Value, r.Found = t.Get(o.Key)
-	case o.Kind == Delete:
-		r.Found = t.Delete(o.Key)
-	case o.Kind == Add:
-		_, r.Found = t.Get(o.Key)
-		r.Value, err = t.Add(o.Key, o.Value)
-	case o.If == Always:
-		r.Found, err = t.Set(o.Key, o.Value)
-		r.Done = err == nil
-	case o.If == Absent:
-		r.Done, err = t.Insert(o.Key, o.Value)
-		r.Found = !r.Done && err == nil
-	case o.If == Equal:
-		r.Done, r.Found = t.CompareAndSet(o.Key, o.Compare, o.Value)
-	default: // Present
-		if _, r.Found = t.Get(o.Key); r.Found {
-			r.Done, err = t.Set(o.Key, o.Value)
+// change does the op in a volume that nobody else uses, and reports false if the volume
+// has no room for it; then nothing has changed. Hash is the key's.
+func (o *NumberOp) change(v *NumbersVolume, hash uint64, r *NumberResult) bool {
+	s, found := v.find(o.Key, hash)
+	value := o.Value
+	r.Found = found
+	switch o.Kind {
+	case Get:
+		if found {
+			r.Value = *v.value(s)
 		}
+		return true
+	case Delete:
+		if found {
+			v.remove(s)
+		}
+		return true
+	case Add:
+		if found {
+			value += *v.value(s)
+		}
+		r.Value = value
+	case Set:
+		if o.If == Absent && found || o.If == Present && !found || o.If == Equal && (!found || *v.value(s) != o.Compare) {
+			return true
+		}
+		r.Done = true
 	}
-	return err
+	if found {
+		*v.value(s) = value
+		return true
+	}
+	return v.add(s.bucket, s.line, o.Key, value)
 }
 
 // numberOps are the ops of a Do.
@@ -124,8 +131,15 @@ func (r *NumberResult) encode(b []byte) []byte {
 	return b
 }
 
-func (a numberOps) parse(i int32, from *wire.Reader) error {
-	r := &a.results[i]
+func (a numberOps) parse(i int32, from *wire.Reader) error { return a.results[i].parse(from) }
+
+func (a numberOps) skip(from *wire.Reader) error {
+	var r NumberResult
+	return r.parse(from)
+}
+
+// parse reads a result.
+func (r *NumberResult) parse(from *wire.Reader) error {
 	flags := from.UintTo(resultEnd - 1)
 	r.Found, r.Done = flags&resultFound != 0, flags&resultDone != 0
 	if flags&resultNumber != 0 {
@@ -180,6 +194,6 @@ func (t *Numbers) serveOps(from int, h head, body *wire.Reader) error {
 	for i := range s.results {
 		s.body = s.results[i].encode(s.body)
 	}
-	t.others.reply(from, answer, h.number, len(s.results), s.body)
+	t.others.reply(from, head{answer, h.number, 0, len(s.results)}, s.body)
 	return nil
 }

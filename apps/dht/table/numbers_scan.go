@@ -65,12 +65,12 @@ func (t *Numbers) scanHere(ctx context.Context, cursor uint64, count int) (next 
 		return 0, nil, err
 	}
 	defer in.Leave()
-	table := h.table.Load()
-	buckets := uint64(table.Buckets)
+	volume := h.volume.Load()
+	buckets := volume.buckets
 	high, low := bits.Mul64(part, buckets)
 	bucket := high<<(64-cursorBits) | low>>cursorBits
 	for range mostLooked * count {
-		for key, value := range table.Bucket(int(bucket)) {
+		for key, value := range volume.of(bucket) {
 			pairs = append(pairs, [2]uint64{key, value})
 		}
 		if bucket++; bucket == buckets {
@@ -102,7 +102,7 @@ func (t *Numbers) scanThere(ctx context.Context, cursor uint64, count int) (next
 		}
 		return from.Err()
 	}
-	t.others.ask(ctx, c, askScan, 2, wire.AppendUint(wire.AppendUint(nil, cursor), uint64(count)))
+	t.others.ask(c, askScan, 2, wire.AppendUint(wire.AppendUint(nil, cursor), uint64(count)))
 	err = t.others.wait(ctx, c)
 	return next, pairs, err
 }
@@ -125,6 +125,6 @@ func (t *Numbers) serveScan(from int, h head, body *wire.Reader) error {
 	for _, p := range pairs {
 		b = wire.AppendUint(wire.AppendUint(b, p[0]), p[1])
 	}
-	t.others.reply(from, answer, h.number, 1+len(pairs), b)
+	t.others.reply(from, head{answer, h.number, 0, 1 + len(pairs)}, b)
 	return nil
 }

@@ -26,7 +26,8 @@ type Options struct {
 	// how many it may grow to, 64 MiB by default: 8 KiB to 4 GiB, multiples of 16.
 	First, Most int
 	// Guard is the lock of each volume, by the name that it has in `orwl locks`: any
-	// whose kind is ReaderWriter, "RMA-RW" by default.
+	// whose kind is ReaderWriter. "RMA-RW" by default; of numbers "foMPI-RW" on
+	// processors on which readers need no lock.
 	Guard string
 	// Door, if not nil, is told of every access to a volume.
 	Door resource.DoorObserver

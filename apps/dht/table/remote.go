@@ -23,6 +23,11 @@ func (a byteOps) encode(i int32, b []byte) []byte { return a.ops[i].encode(b) }
 
 func (a byteOps) parse(i int32, from *wire.Reader) error { return a.results[i].parse(from) }
 
+func (a byteOps) skip(from *wire.Reader) error {
+	var r Result
+	return r.parse(from)
+}
+
 func (a byteOps) fail(i int32, err error) {
 	a.results[i] = Result{Value: a.results[i].Value, Err: err}
 }
@@ -36,8 +41,11 @@ type service struct {
 
 var services = sync.Pool{New: func() any { return new(service) }}
 
-// mostKeptValue is how long a value is whose memory is kept.
-const mostKeptValue = 4 << 10
+// How long a value, and a body, is whose memory is kept.
+const (
+	mostKeptValue = 4 << 10
+	mostKeptBody  = 1 << 20
+)
 
 // clear makes the service one that refers to nothing.
 func (s *service) clear() {
@@ -50,7 +58,7 @@ func (s *service) clear() {
 		s.results[i] = Result{Value: v[:0]}
 	}
 	s.ops, s.body = s.ops[:0], s.body[:0]
-	if cap(s.body) > 1<<20 {
+	if cap(s.body) > mostKeptBody {
 		s.body = nil
 	}
 	if cap(s.ops) > mostKeptOps {
@@ -104,12 +112,12 @@ func (t *Strings) serveOps(s *service, from int, h head, body *wire.Reader) erro
 	count := 0
 	for i := range s.ops {
 		if len(s.body) > 0 && len(s.body)+len(s.results[i].Value) > mostMessage {
-			t.others.reply(from, part, h.number, count, s.body)
+			t.others.reply(from, head{part, h.number, i - count, count}, s.body)
 			s.body, count = s.body[:0], 0
 		}
 		s.body = s.results[i].encode(s.body)
 		count++
 	}
-	t.others.reply(from, answer, h.number, count, s.body)
+	t.others.reply(from, head{answer, h.number, len(s.ops) - count, count}, s.body)
 	return nil
 }

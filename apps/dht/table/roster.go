@@ -90,72 +90,8 @@ type operations interface {
 	// parse reads a result, fail makes it an error.
 	parse(i int32, from *wire.Reader) error
 	fail(i int32, err error)
-}
-
-// question is ops of one Do for one node.
-type question struct {
-	*call
-	node int
-	next int32 // the first op that has no result
-	end  int32 // the first op that the message does not hold, -1 if none
-	body []byte
-}
-
-// afar asks the nodes that ops of a batch are for.
-func (t *roster) afar(ctx context.Context, b *batch, all operations) {
-	for _, g := range b.touched {
-		if int(g) >= len(t.homes) {
-			q := &question{next: b.groups[g].head, node: int(g) - len(t.homes)}
-			b.questions = append(b.questions, q)
-			t.ask(ctx, q, b, all)
-		}
-	}
-}
-
-// ask sends as many ops as a message holds.
-func (t *roster) ask(ctx context.Context, q *question, b *batch, all operations) {
-	count, i := 0, q.next
-	q.body = q.body[:0]
-	for ; i >= 0 && count < mostOps && (count == 0 || len(q.body)+all.length(i) <= mostMessage); i = b.next[i] {
-		q.body = all.encode(i, q.body)
-		count++
-	}
-	q.end = i
-	q.call = &call{node: q.node, take: func(count int, from *wire.Reader) error {
-		return q.results(b, count, from, all)
-	}}
-	t.others.ask(ctx, q.call, askOps, count, q.body)
-}
-
-// results takes results of an answer.
-func (q *question) results(b *batch, count int, from *wire.Reader, all operations) error {
-	for range count {
-		if q.next == q.end {
-			return fmt.Errorf("%w: more results than ops", errMalformed)
-		}
-		if err := all.parse(q.next, from); err != nil {
-			return err
-		}
-		q.next = b.next[q.next]
-	}
-	return nil
-}
-
-// await waits for all answers, and asks what did not fit into one message.
-func (t *roster) await(ctx context.Context, b *batch, all operations) {
-	for _, q := range b.questions {
-		err := t.others.wait(ctx, q.call)
-		for err == nil && q.next == q.end && q.end >= 0 {
-			t.ask(ctx, q, b, all)
-			err = t.others.wait(ctx, q.call)
-		}
-		if err == nil && q.next != q.end {
-			err = fmt.Errorf("%w: fewer results than ops", errMalformed)
-		}
-		for i := q.next; err != nil && i >= 0; i = b.next[i] {
-			all.fail(i, err)
-		}
-	}
+	// skip reads a result that nobody wants any more.
+	skip(from *wire.Reader) error
 }
 
 // everywhere has all nodes do the same, and adds up what they answer.
@@ -174,7 +110,7 @@ func (t *roster) everywhere(ctx context.Context, what message, here func(context
 				}
 				return answers[node].parse(from)
 			}}
-			t.others.ask(ctx, c, what, 0, nil)
+			t.others.ask(c, what, 0, nil)
 			calls = append(calls, c)
 		}
 	}
@@ -203,6 +139,6 @@ func (t *roster) serveAll(from int, h head, body *wire.Reader, length, clear fun
 	} else {
 		r.Number, r.Err = clear(context.Background())
 	}
-	t.others.reply(from, answer, h.number, 1, r.encode(nil))
+	t.others.reply(from, head{answer, h.number, 0, 1}, r.encode(nil))
 	return nil
 }

@@ -137,7 +137,7 @@ func (t *Strings) scanThere(ctx context.Context, cursor uint64, count int, keys 
 		}
 		return from.Err()
 	}
-	t.others.ask(ctx, c, askScan, 2, wire.AppendUint(wire.AppendUint(nil, cursor), uint64(count)))
+	t.others.ask(c, askScan, 2, wire.AppendUint(wire.AppendUint(nil, cursor), uint64(count)))
 	return next, t.others.wait(ctx, c)
 }
 
@@ -160,7 +160,7 @@ func (t *Strings) serveScan(s *service, from int, h head, body *wire.Reader) err
 	for key := range keys.all {
 		s.body = wire.AppendBytes(s.body, key)
 	}
-	t.others.reply(from, answer, h.number, 1+len(keys.ends), s.body)
+	t.others.reply(from, head{answer, h.number, 0, 1 + len(keys.ends)}, s.body)
 	return nil
 }
 

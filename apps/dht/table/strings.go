@@ -69,9 +69,9 @@ func (t *Strings) Do(ctx context.Context, ops []Op, results []Result) {
 		t.near(ctx, b, ops, results)
 	} else {
 		all := byteOps{ops, results}
-		t.afar(ctx, b, all)
+		t.afar(b, all)
 		t.near(ctx, b, ops, results)
-		t.await(ctx, b, all)
+		t.await(ctx, b)
 	}
 	b.clear()
 	t.batches.Put(b)

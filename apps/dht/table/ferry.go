@@ -1,0 +1,217 @@
+package table
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/orwl/go-orwl/net/wire"
+)
+
+// ferry carries ops to a node, and their results back, one message at a time. Ops that
+// come when it is away wait until it is back, and go together: the more ask, the less
+// does a message cost each. Two at a time have been slower with many who ask, and no
+// faster with few.
+//
+// mu is held before no other lock. Nothing waits unless it is away.
+type ferry struct {
+	exchange *exchange
+	node     int
+
+	mu     sync.Mutex
+	away   bool
+	ashore []*load // that wait, in their order; what is added goes to the last
+	spare  []byte  // memory of a load that is back
+}
+
+// load is a message of ops.
+type load struct {
+	call
+	ferry     *ferry
+	ops       int
+	body      []byte
+	questions []*question // whose ops they are, in their order
+	at        int         // the one that the next result is for
+}
+
+// question is the ops of one Do for one node, so many at a time as a message holds.
+type question struct {
+	*ferry
+	b    *batch
+	all  operations
+	done chan struct{} // has room for one: all ops of the message have results, or err says why not
+	end  int32         // the first op that the message does not hold, -1 if none
+	ops  int           // that it holds
+	size int           // that they have in it, at most
+
+	mu   sync.Mutex
+	next int32 // the first op that has no result
+	left int   // ops of the message without one
+	err  error
+	over bool // nobody waits any more: ops and results are somebody else's
+}
+
+// ask has the ferry carry the next ops.
+func (q *question) ask() {
+	q.ops, q.size = 0, 0
+	i := q.next
+	for ; i >= 0 && q.ops < mostOps; i = q.b.next[i] {
+		n := q.all.length(i)
+		if q.ops > 0 && q.size+n > mostMessage {
+			break
+		}
+		q.ops, q.size = q.ops+1, q.size+n
+	}
+	q.end, q.left = i, q.ops
+	q.carry(q)
+}
+
+// carry lets the ops of a question go to the node.
+func (f *ferry) carry(q *question) {
+	f.mu.Lock()
+	l := f.loading(q)
+	l.questions = append(l.questions, q)
+	l.ops += q.ops
+	for i := q.next; i != q.end; i = q.b.next[i] {
+		l.body = q.all.encode(i, l.body)
+	}
+	leaves := !f.away
+	if leaves {
+		f.away, f.ashore = true, f.ashore[:0]
+	}
+	f.mu.Unlock()
+	if leaves {
+		l.leave()
+	}
+}
+
+// loading is a load that has room for a question.
+func (f *ferry) loading(q *question) *load {
+	if n := len(f.ashore); n > 0 {
+		if l := f.ashore[n-1]; l.ops+q.ops <= mostOps && len(l.body)+q.size <= mostMessage {
+			return l
+		}
+	}
+	l := &load{ferry: f, body: f.spare}
+	l.node, l.take, l.ended = f.node, l.results, l.back
+	f.spare = nil
+	f.ashore = append(f.ashore, l)
+	return l
+}
+
+func (l *load) leave() { l.ferry.exchange.ask(&l.call, askOps, l.ops, l.body) }
+
+// results takes results of an answer.
+func (l *load) results(count int, from *wire.Reader) error {
+	for count > 0 {
+		if l.at == len(l.questions) {
+			return fmt.Errorf("%w: more results than ops", errMalformed)
+		}
+		taken, all, err := l.questions[l.at].results(count, from)
+		if err != nil {
+			return err
+		}
+		if count -= taken; all {
+			l.at++
+		}
+	}
+	return nil
+}
+
+// back is the end of the load: all answers came, or none will come any more. The next
+// one leaves.
+func (l *load) back(err error) {
+	f := l.ferry
+	var next *load
+	f.mu.Lock()
+	if cap(l.body) <= mostKeptBody {
+		f.spare = l.body[:0]
+	}
+	if f.away = len(f.ashore) > 0; f.away {
+		next = f.ashore[0]
+		f.ashore = append(f.ashore[:0], f.ashore[1:]...)
+	}
+	f.mu.Unlock()
+	if next != nil {
+		next.leave()
+	}
+	for _, q := range l.questions[l.at:] {
+		if err == nil {
+			err = fmt.Errorf("%w: fewer results than ops", errMalformed)
+		}
+		q.fail(err)
+	}
+}
+
+// results takes results of the question, of count that there are, and says how many, and
+// whether it has them all.
+func (q *question) results(count int, from *wire.Reader) (taken int, all bool, err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	for ; count > 0 && q.left > 0; count-- {
+		if q.over {
+			err = q.all.skip(from)
+		} else if err = q.all.parse(q.next, from); err == nil {
+			q.next = q.b.next[q.next]
+		}
+		if err != nil {
+			return taken, false, err
+		}
+		taken++
+		q.left--
+	}
+	if all = q.left == 0; all {
+		q.done <- struct{}{} // from now on, the question may be another one
+	}
+	return taken, all, nil
+}
+
+func (q *question) fail(err error) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.err = err
+	q.done <- struct{}{}
+}
+
+// wait returns when all ops of the message have results, or with the reason why not.
+func (q *question) wait(ctx context.Context) error {
+	select {
+	case <-q.done:
+		return q.err
+	case <-ctx.Done():
+	}
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	if q.left == 0 || q.err != nil {
+		<-q.done // a moment ago
+		return q.err
+	}
+	q.over = true
+	return context.Cause(ctx)
+}
+
+// afar asks the nodes that ops of a batch are for.
+func (t *roster) afar(b *batch, all operations) {
+	for _, g := range b.touched {
+		if int(g) < len(t.homes) {
+			continue
+		}
+		q := b.question()
+		q.ferry, q.all, q.next = t.others.ferries[int(g)-len(t.homes)], all, b.groups[g].head
+		q.ask()
+	}
+}
+
+// await waits for all answers, and asks what did not fit into one message.
+func (t *roster) await(ctx context.Context, b *batch) {
+	for _, q := range b.questions {
+		err := q.wait(ctx)
+		for err == nil && q.end >= 0 {
+			q.ask()
+			err = q.wait(ctx)
+		}
+		for i := q.next; err != nil && i >= 0; i = b.next[i] {
+			q.all.fail(i, err)
+		}
+	}
+}
