@@ -11,6 +11,7 @@ type batch struct {
 	touched   []int32 // groups that have ops
 	questions []*question
 	answered  []*question // that are used again
+	read      uint64      // the sum of what was touched, so that it is
 }
 
 // group is a list of ops, in their order.

@@ -92,7 +92,9 @@ func (v vol) buckets() uint64 { return v.word(atBuckets) }
 func (v vol) heap() uint64 { return (headerSize + 8*v.buckets() + unit - 1) &^ (unit - 1) }
 
 // bucket is where the link of a hash's bucket is.
-func (v vol) bucket(hash uint64) uint64 { return headerSize + 8*(hash&(v.buckets()-1)) }
+func (v vol) bucket(hash uint64) uint64 { return bucketAt(hash, v.buckets()) }
+
+func bucketAt(hash, buckets uint64) uint64 { return headerSize + 8*(hash&(buckets-1)) }
 
 // link is one to the record at a place, of a hash.
 func link(hash, place uint64) uint64 { return tag(hash) | place/unit }

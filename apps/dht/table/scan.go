@@ -223,7 +223,7 @@ func lengthOf(ctx context.Context, r *resource.Resource, now clock) (int64, erro
 
 // clearHere takes away the keys that this node has, and gives memory back.
 func (t *Strings) clearHere(ctx context.Context) (int64, error) {
-	for _, r := range t.volumes {
+	for i, r := range t.volumes {
 		if r == nil {
 			continue
 		}
@@ -234,6 +234,7 @@ func (t *Strings) clearHere(ctx context.Context) (int64, error) {
 		b, err := in.Resize(t.o.First)
 		if err == nil {
 			vol(b).format()
+			t.show(i, b)
 		}
 		in.Leave()
 		if err != nil {

@@ -3,13 +3,23 @@ package table
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/orwl/go-orwl/resource"
 )
 
 // Strings is a table of keys and values that are byte strings. Its methods may be
 // called by any goroutine, on any node.
-type Strings struct{ *roster }
+type Strings struct {
+	*roster
+	sights []atomic.Pointer[sight] // of the volumes that this node keeps
+}
+
+// sight is where a volume is, or was a moment ago.
+type sight struct {
+	v       vol
+	buckets uint64
+}
 
 // NewStrings makes a table, together with all other nodes of Options.Nodes, which call
 // it too.
@@ -18,10 +28,13 @@ func NewStrings(ctx context.Context, o Options) (*Strings, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	t := new(Strings)
+	t := &Strings{sights: make([]atomic.Pointer[sight], o.Volumes)}
 	var err error
 	t.roster, err = newRoster(o, func(number int) (*resource.Resource, error) {
-		return newHome(ctx, number, o.First, &o, func(b []byte) { vol(b).format() })
+		return newHome(ctx, number, o.First, &o, func(b []byte) {
+			vol(b).format()
+			t.show(number, b)
+		})
 	})
 	if err == nil {
 		err = t.meet(ctx, "strings", t.serve)
@@ -102,8 +115,32 @@ func (t *Strings) alone(ctx context.Context, o *Op, r *Result) bool {
 	return true
 }
 
+// show says where a volume is.
+func (t *Strings) show(volume int, v vol) {
+	t.sights[volume].Store(&sight{v, uint64(bucketsOf(len(v)))})
+}
+
+// touch has what the ops of a batch are about come into the cache, all of it at once:
+// inside of the volumes, one after the other would wait for memory. It takes no lock, and
+// believes nothing of what it reads.
+func (t *Strings) touch(b *batch) {
+	if !glimpses || len(b.hashes) < 2 {
+		return
+	}
+	for _, hash := range b.hashes {
+		s := t.sights[volumeOf(hash, len(t.sights))].Load()
+		if s == nil {
+			continue
+		}
+		if at := place(s.v.word(bucketAt(hash, s.buckets))); at < uint64(len(s.v))-8 {
+			b.read += s.v.word(at)
+		}
+	}
+}
+
 // near does what is to be done in this node's volumes.
 func (t *Strings) near(ctx context.Context, b *batch, ops []Op, results []Result) {
+	t.touch(b)
 	for _, group := range b.touched {
 		if int(group) < len(t.homes) {
 			t.inside(ctx, b, int(group), ops, results)
@@ -139,8 +176,12 @@ func (t *Strings) change(in resource.Inside, v vol, o *Op, r *Result, hash uint6
 			return v
 		}
 		*r = Result{Value: r.Value}
+		was := len(v)
 		if v, r.Err = makeRoom(in, v, needs, &t.o); r.Err != nil {
 			return v
+		}
+		if len(v) != was {
+			t.show(volumeOf(hash, len(t.sights)), v)
 		}
 	}
 }
