@@ -187,9 +187,10 @@ func BenchmarkBringUp(b *testing.B) {
 }
 
 // BenchmarkBesideBulk is how long steps of a remote pair take while blocks of 1 MiB
-// travel between the same nodes, and while none do: what 99 of 100 take at most.
+// travel between the same nodes, and while none do: what 99 of 100 take at most. The
+// floor is the same of bare streams, 32 bytes to and fro beside blocks.
 func BenchmarkBesideBulk(b *testing.B) {
-	_, lock, block := beside(b)
+	n, lock, block := beside(b)
 	ctx := context.Background()
 	var step handle.Pair
 	if err := step.Request(lock, resource.Write); err != nil {
@@ -210,8 +211,28 @@ func BenchmarkBesideBulk(b *testing.B) {
 		slices.Sort(took)
 		return took[len(took)*99/100]
 	}
-	var idle, busy []float64
+	bare := func() float64 {
+		var took []float64
+		if _, err := n.node.Probe(ctx, 1, p2p.ProbeOptions{There: 32, Back: 32, Rounds: 5000, Each: func(d time.Duration) {
+			took = append(took, float64(d.Nanoseconds()))
+		}}); err != nil {
+			b.Fatal(err)
+		}
+		slices.Sort(took)
+		return took[len(took)*99/100]
+	}
+	var idle, busy, bareIdle, bareBusy []float64
 	for b.Loop() {
+		bareIdle = append(bareIdle, bare())
+		bulk, end := context.WithCancel(ctx)
+		ended := make(chan struct{})
+		go func() {
+			defer close(ended)
+			_, _ = n.node.Probe(bulk, 1, p2p.ProbeOptions{There: mebi, Back: 32, Rounds: 1 << 30, Bulk: true}) // until it is stopped
+		}()
+		bareBusy = append(bareBusy, bare())
+		end()
+		<-ended
 		idle = append(idle, p99())
 		stop, stopped := make(chan struct{}), make(chan error)
 		go func() { stopped <- move(ctx, block, stop) }()
@@ -227,6 +248,8 @@ func BenchmarkBesideBulk(b *testing.B) {
 	b.ReportMetric(median(idle), "ns/idle")
 	b.ReportMetric(median(busy), "ns/busy")
 	b.ReportMetric(median(busy)/median(idle), "ratio")
+	b.ReportMetric(median(bareBusy)/median(bareIdle), "bare-ratio")
+	b.ReportMetric(median(bareBusy), "ns/bare-busy")
 	b.ReportMetric(3, "goal")
 }
 

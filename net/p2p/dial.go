@@ -196,7 +196,7 @@ func (l *lane) newStream(conn transport.CapableConn, raw rawStream, way network.
 	return &stream{
 		lane: l, conn: conn, raw: raw, way: way, ended: make(chan struct{}),
 		in:     wire.NewInput(&counted{raw, &l.node.counts.BytesIn}, l.node.options.MaxBulk),
-		spares: spares{memory: &l.node.memory},
+		spares: newSpares(l.node),
 	}
 }
 

@@ -27,6 +27,7 @@ type Node struct {
 	log       *slog.Logger
 	counts    *Counts
 	memory    Memory
+	hoard     hoard
 
 	ctx        context.Context // done when it is closed
 	cancel     context.CancelFunc
@@ -93,6 +94,7 @@ func newNode(ctx context.Context, o Options) (*Node, error) {
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	n.heart = newHeart(n)
 	n.memory.open = n.openArena
+	n.hoard.pile = pile{memory: &n.memory, most: hoarded}
 	n.peers = make([]*peer, o.Nodes)
 	for i := range n.peers {
 		if i == n.number {

@@ -26,6 +26,8 @@ type ProbeOptions struct {
 	There, Back int
 	// Rounds is how many there are, after one that does not count.
 	Rounds int
+	// Each, if not nil, is told how long each round took.
+	Each func(took time.Duration)
 }
 
 const (
@@ -87,16 +89,22 @@ func rounds(raw rawStream, o ProbeOptions) (time.Duration, error) {
 		return 0, err
 	}
 	there, back := make([]byte, o.There), make([]byte, o.Back)
-	var began time.Time
+	var began, last time.Time
 	for round := range o.Rounds + 1 {
 		if round == 1 {
 			began = time.Now()
+			last = began
 		}
 		if _, err := raw.Write(there); err != nil {
 			return 0, err
 		}
 		if _, err := io.ReadFull(raw, back); err != nil {
 			return 0, err
+		}
+		if o.Each != nil && round > 0 {
+			now := time.Now()
+			o.Each(now.Sub(last))
+			last = now
 		}
 	}
 	return time.Since(began) / time.Duration(o.Rounds), nil
