@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# redis.sh: dht serve beside Debian's redis-server, both asked by redis-benchmark in
-# turn, and how many times as many requests dht answers in a second.
+# redis.sh: dht serve, the same on two nodes, and Debian's redis-server, asked by
+# redis-benchmark in turn: requests in a second, how many times as many as redis's those
+# of dht are, and how many times as many as one node's those of two.
 #
 #   apps/dht/bench/redis.sh [ROUNDS]       medians of 5 rounds by default
 #
 # It needs redis-server and redis-benchmark (Debian: redis-server, redis-tools) and
-# two free ports, PORT and PORT + 1, 7379 by default. FLAGS are more flags of dht
+# four free ports, PORT to PORT + 3, 7379 by default. FLAGS are more flags of dht
 # serve. Redis answers on one core; dht has as many as GOMAXPROCS says, all by
-# default, of which redis-benchmark takes one.
+# default, of which redis-benchmark takes one. Of two nodes, one is asked.
 set -euo pipefail
 
 rounds=${1:-5}
@@ -33,8 +34,11 @@ done
 pids+=($!)
 redis-server --bind 127.0.0.1 --port $((port + 1)) --save '' --appendonly no --dir "$work" >"$work/redis.log" &
 pids+=($!)
+# shellcheck disable=SC2086
+"$work/dht" serve -nodes 2 -addr "127.0.0.1:$((port + 2))" ${FLAGS:-} >"$work/two.log" 2>&1 &
+pids+=($!)
 
-for p in "$port" $((port + 1)); do
+for p in "$port" $((port + 1)) $((port + 2)); do
 	tries=0
 	until redis-cli -p "$p" ping >/dev/null 2>&1; do
 		tries=$((tries + 1))
@@ -53,6 +57,7 @@ for depth in 16 1; do
 	for _ in $(seq "$rounds"); do
 		ask "$port" "$depth" | sed "s/^/$depth dht /"
 		ask $((port + 1)) "$depth" | sed "s/^/$depth redis /"
+		ask $((port + 2)) "$depth" | sed "s/^/$depth two /"
 	done
 done >"$work/rates"
 
@@ -62,13 +67,14 @@ median() {
 		awk '{ v[NR] = $1 } END { print v[int((NR + 1) / 2)] }'
 }
 
-echo "$(nproc) CPUs, median of $rounds rounds, requests per second; target 1.0 at -P 16, 0.8 at -P 1"
-printf '%-6s %-5s %12s %12s %8s\n' "" "" dht redis ratio
+echo "$(nproc) CPUs, median of $rounds rounds, requests per second; targets: of redis 1.0 at -P 16 and 0.8 at -P 1, of one node 0.6"
+printf '%-6s %-5s %12s %12s %12s %9s %9s\n' "" "" dht redis "two nodes" "of redis" "of one"
 for depth in 16 1; do
 	for test in SET GET; do
 		ours=$(median $depth dht $test)
 		theirs=$(median $depth redis $test)
-		awk -v d="-P $depth" -v t="$test" -v a="$ours" -v b="$theirs" \
-			'BEGIN { printf "%-6s %-5s %12.0f %12.0f %8.2f\n", d, t, a, b, a / b }'
+		two=$(median $depth two $test)
+		awk -v d="-P $depth" -v t="$test" -v a="$ours" -v b="$theirs" -v c="$two" \
+			'BEGIN { printf "%-6s %-5s %12.0f %12.0f %12.0f %9.2f %9.2f\n", d, t, a, b, c, a / b, c / a }'
 	done
 done
