@@ -81,6 +81,8 @@ type Counts struct {
 	Upper, UpperWaited uint64
 	// Passed is how often the rank handed the lock on within its element.
 	Passed uint64
+
+	Broken uint64 // acquisitions that failed because the lock is broken
 }
 
 // Contention is the share of acquisitions that found a predecessor.
@@ -97,7 +99,7 @@ func (c Counts) Locality() float64 { return share(c.Passed, c.Acquired) }
 // Add is the sum of two ranks' counts.
 func (c Counts) Add(d Counts) Counts {
 	return Counts{c.Acquired + d.Acquired, c.Waited + d.Waited, c.Upper + d.Upper,
-		c.UpperWaited + d.UpperWaited, c.Passed + d.Passed}
+		c.UpperWaited + d.UpperWaited, c.Passed + d.Passed, c.Broken + d.Broken}
 }
 
 func share(part, whole uint64) float64 {

@@ -52,6 +52,7 @@ func count(n *uint64) {
 // recount makes the counts those of before an acquire that came to nothing.
 func (s *seat) recount(before Counts) {
 	if !invariant.Enabled {
+		before.Broken = s.counts.Broken
 		s.counts = before
 		return
 	}
@@ -65,7 +66,7 @@ func (s *seat) look() Counts {
 	return Counts{
 		atomic.LoadUint64(&s.counts.Acquired), atomic.LoadUint64(&s.counts.Waited),
 		atomic.LoadUint64(&s.counts.Upper), atomic.LoadUint64(&s.counts.UpperWaited),
-		atomic.LoadUint64(&s.counts.Passed),
+		atomic.LoadUint64(&s.counts.Passed), atomic.LoadUint64(&s.counts.Broken),
 	}
 }
 
@@ -111,6 +112,7 @@ func (s *seat) fail(err error) error {
 }
 
 func (s *seat) broken(cause error) error {
+	count(&s.counts.Broken)
 	return &BrokenError{Lock: s.o.Name, Rank: s.rank, Cause: cause}
 }
 

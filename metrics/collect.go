@@ -54,14 +54,14 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	s := sink{m, to}
 	// A runtime that starts asks for observers while it is locked, so it is looked at
 	// before m is.
-	m.collectRuntimes(s)
+	broken := m.collectRuntimes(s)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.collectOrdered(s)
 	m.collectDoors(s)
 	m.collectTasks(s)
 	m.collectNodes(s)
-	m.collectLocks(s)
+	m.collectLocks(s, broken)
 }
 
 // The values of labels.

@@ -34,7 +34,8 @@ func (m *Metrics) Lock(name, algorithm string, counts func() []locks.Counts) err
 	return nil
 }
 
-func (m *Metrics) collectLocks(s sink) {
+// collectLocks also counts what is broken: some resources are.
+func (m *Metrics) collectLocks(s sink, broken int) {
 	for _, l := range m.locks {
 		ranks := l.counts()
 		var all locks.Counts
@@ -48,7 +49,11 @@ func (m *Metrics) collectLocks(s sink) {
 		s.gauge("orwl_lock_contention_ratio", all.Contention(), l.name, l.algorithm, "local")
 		s.gauge("orwl_lock_contention_ratio", all.UpperContention(), l.name, l.algorithm, "global")
 		s.gauge("orwl_lock_fairness_cv", variation(ranks), l.name, l.algorithm)
+		if all.Broken > 0 {
+			broken++
+		}
 	}
+	s.gauge("orwl_broken_locks", float64(broken))
 }
 
 // variation is the coefficient of variation of what those got who got anything.

@@ -1,11 +1,14 @@
 package metrics
 
 import (
+	"context"
 	"errors"
 	"sync"
 	"testing"
 
 	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/net/mem"
+	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/orwl"
 )
 
@@ -43,6 +46,42 @@ func TestLocks(t *testing.T) {
 		if err := m.Lock(name, "MCS", k.Counts); !errors.Is(err, ErrName) {
 			t.Errorf("a lock %q: %v, want ErrName", name, err)
 		}
+	}
+}
+
+// A lock that somebody could not have because it is broken is counted with the resources
+// that are.
+func TestBrokenLock(t *testing.T) {
+	m, registry := made(t, Options{})
+	f, err := mem.New(mem.Options{Topology: topology.Flat(2)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec, _ := locks.ByName("MCS")
+	l, err := spec.New(f, locks.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := locks.NewLocker(l, f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Lock("table", k.Algorithm(), k.Counts); err != nil {
+		t.Fatal(err)
+	}
+	if got := value(t, registry, "orwl_broken_locks"); got != 0 {
+		t.Errorf("%v are broken before", got)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		if err := k.LockContext(context.Background()); !errors.Is(err, locks.ErrBroken) {
+			t.Errorf("Lock: %v, want ErrBroken", err)
+		}
+	}
+	if got := value(t, registry, "orwl_broken_locks"); got != 1 {
+		t.Errorf("%v are broken, want 1", got)
 	}
 }
 

@@ -60,7 +60,7 @@ func families() []family {
 		{"orwl_revocations_total", counter, nil, "Grants of resources with their home elsewhere that this node gave up by itself, because the home was lost or may have given this node up."},
 		{"orwl_stalls_total", counter, nil, "How often nothing had moved for as long as Options.Stall of the runtime says."},
 		{"orwl_stalled", gauge, nil, "1 while nothing has moved since the last stall, else 0."},
-		{"orwl_broken_locks", gauge, nil, "Resources that are broken for good."},
+		{"orwl_broken_locks", gauge, nil, "Resources that are broken for good, and locks that somebody could not have because they are."},
 
 		{"orwl_lock_acquisitions_total", counter, lock, "Acquisitions of a lock."},
 		{"orwl_lock_waits_total", counter, lock, "Of these, those that found a predecessor."},

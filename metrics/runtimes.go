@@ -36,13 +36,13 @@ func (m *Metrics) Nodes(nodes *orwl.Nodes) {
 	}
 }
 
-// collectRuntimes is called with m unlocked.
-func (m *Metrics) collectRuntimes(s sink) {
+// collectRuntimes is called with m unlocked, and returns how many resources are broken.
+func (m *Metrics) collectRuntimes(s sink) (broken int) {
 	m.mu.Lock()
 	rts, nodes := slices.Clone(m.rts), m.nodes
 	m.mu.Unlock()
 	var stalls uint64
-	var stalled, broken int
+	var stalled int
 	for _, rt := range rts {
 		n, now := rt.Stalls()
 		stalls += n
@@ -53,8 +53,8 @@ func (m *Metrics) collectRuntimes(s sink) {
 	}
 	s.count("orwl_stalls_total", stalls)
 	s.gauge("orwl_stalled", float64(stalled))
-	s.gauge("orwl_broken_locks", float64(broken))
 	s.gauge("orwl_info", 1, version(), runtime.Version(), strconv.Itoa(nodes.Count()))
+	return broken
 }
 
 // version is that of the module as it was built.

@@ -8,10 +8,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
@@ -353,6 +353,6 @@ func TestFerry(t *testing.T) {
 		f.mu.Lock()
 		away = f.away
 		f.mu.Unlock()
-		time.Sleep(time.Millisecond)
+		runtime.Gosched()
 	}
 }
