@@ -21,12 +21,15 @@ func holder(t testing.TB, r *resource.Resource) *Handle {
 	return h
 }
 
-// after has something done in a while of the bubble's time.
-func after(d time.Duration, do func()) {
+// after has something done in a while of the bubble's time. The channel says when it is.
+func after(d time.Duration, do func()) (done <-chan struct{}) {
+	over := make(chan struct{})
 	go func() {
+		defer close(over)
 		<-time.After(d)
 		do()
 	}()
+	return over
 }
 
 // What an announcement brings, to the second: the access is announced at 0,
@@ -154,10 +157,11 @@ func TestPairGoesOnAnnouncing(t *testing.T) {
 				t.Errorf("prefetched %+v", got)
 			}
 			fine(t, other.Acquire(t.Context()))
-			after(4*s, func() { fine(t, other.Release()) })
+			released := after(4*s, func() { fine(t, other.Release()) })
 			<-time.After(s)
 			fine(t, p.Acquire(t.Context()))
 			<-ready
+			<-released // granted does not mean that it has returned
 			if got, want := p.Prefetch(), (Prefetch{8, 8, true, 4 * s, 3 * s, s, 0}); got != want {
 				t.Errorf("round %d: %+v, want %+v", i, got, want)
 			}

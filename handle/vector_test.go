@@ -79,22 +79,26 @@ func TestVectorFails(t *testing.T) {
 	}
 }
 
-// Vectors in the same order do not deadlock, however they meet.
+// Vectors in the same order do not deadlock, however they meet, if all have requested
+// before one of them requests again.
 func TestVectorsMeet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := newResource(t, 8), newResource(t, 8)
 		done := make(chan error)
 		const n, rounds = 4, 20
-		for range n {
-			var x, y Pair
-			fine(t, x.Request(a, resource.Write))
-			fine(t, y.Request(b, resource.Write))
+		var pairs [n][2]Pair
+		for i := range pairs {
+			fine(t, pairs[i][0].Request(a, resource.Write))
+			fine(t, pairs[i][1].Request(b, resource.Write))
+		}
+		for i := range pairs {
 			go func() {
-				v := Vector{&x, &y}
+				x, y := &pairs[i][0], &pairs[i][1]
+				v := Vector{x, y}
 				var err error
 				for range rounds {
 					err = errors.Join(err, v.Acquire(t.Context()))
-					for _, p := range []*Pair{&x, &y} {
+					for _, p := range []*Pair{x, y} {
 						s, e := Write[float64](p)
 						err = errors.Join(err, e)
 						s[0]++

@@ -66,7 +66,7 @@ func TestTraceAddsUp(t *testing.T) {
 					slices, own float64
 				}{{"compute", computes / all, r.ComputeShare}, {"wait", waits / all, r.WaitShare}} {
 					if math.Abs(c.slices-c.own) > 0.01*c.own {
-						t.Errorf("%d nodes, %s, room for %d: the slices %s for %v of the time, the report says %v", count, form, most, c.what, c.slices, c.own)
+						t.Errorf("%d nodes, %s, room for %d: the slices %s for %v of the time, the report says %v; all took %v, %v", count, form, most, c.what, c.slices, c.own, told.Seconds, r.Seconds)
 					}
 				}
 			}

@@ -85,8 +85,8 @@ func (r *Recorder) Recording(t *orwl.Task) *Recording {
 	return recording
 }
 
-// Span says from when to when the run lasted on this node, where that is longer than from
-// the first event to the last.
+// Span says from when to when the run lasted on this node, in place of from the first
+// event to the last: what is recorded at its very end may come later.
 func (r *Recorder) Span(from, to time.Duration) { r.from, r.to = from, to }
 
 // Now is the time by the recorder's clock.
@@ -108,7 +108,7 @@ func (r *Recorder) Trace() *Trace {
 	}
 	t.From, t.To = t.span()
 	if r.to != 0 {
-		t.From, t.To = min(t.From, r.from), max(t.To, r.to)
+		t.From, t.To = r.from, r.to
 	}
 	return t
 }

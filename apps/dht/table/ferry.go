@@ -3,6 +3,7 @@ package table
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/orwl/go-orwl/net/wire"
@@ -77,7 +78,7 @@ func (f *ferry) carry(q *question) {
 	}
 	leaves := !f.away
 	if leaves {
-		f.away, f.ashore = true, f.ashore[:0]
+		f.away, f.ashore = true, slices.Delete(f.ashore, 0, 1)
 	}
 	f.mu.Unlock()
 	if leaves {
@@ -124,12 +125,12 @@ func (l *load) back(err error) {
 	f := l.ferry
 	var next *load
 	f.mu.Lock()
-	if cap(l.body) <= mostKeptBody {
-		f.spare = l.body[:0]
+	if err == nil && cap(l.body) <= mostKeptBody {
+		f.spare = l.body[:0] // who has failed may still be leaving
 	}
 	if f.away = len(f.ashore) > 0; f.away {
 		next = f.ashore[0]
-		f.ashore = append(f.ashore[:0], f.ashore[1:]...)
+		f.ashore = slices.Delete(f.ashore, 0, 1)
 	}
 	f.mu.Unlock()
 	if next != nil {
@@ -191,9 +192,15 @@ func (q *question) wait(ctx context.Context) error {
 }
 
 // afar asks the nodes that ops of a batch are for.
-func (t *roster) afar(b *batch, all operations) {
+func (t *roster) afar(ctx context.Context, b *batch, all operations) {
 	for _, g := range b.touched {
 		if int(g) < len(t.homes) {
+			continue
+		}
+		if ctx.Err() != nil {
+			for i := range b.each(int(g)) {
+				all.fail(int32(i), context.Cause(ctx))
+			}
 			continue
 		}
 		q := b.question()

@@ -177,7 +177,7 @@ func (t *Numbers) Do(ctx context.Context, ops []NumberOp, results []NumberResult
 		t.near(ctx, b, ops, results)
 	} else {
 		all := numberOps{ops, results}
-		t.afar(b, all)
+		t.afar(ctx, b, all)
 		t.near(ctx, b, ops, results)
 		t.await(ctx, b)
 	}

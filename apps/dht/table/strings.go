@@ -82,7 +82,7 @@ func (t *Strings) Do(ctx context.Context, ops []Op, results []Result) {
 		t.near(ctx, b, ops, results)
 	} else {
 		all := byteOps{ops, results}
-		t.afar(b, all)
+		t.afar(ctx, b, all)
 		t.near(ctx, b, ops, results)
 		t.await(ctx, b)
 	}
