@@ -34,7 +34,7 @@ func (m *Metrics) Lock(name, algorithm string, counts func() []locks.Counts) err
 	return nil
 }
 
-// collectLocks also counts what is broken: some resources are.
+// collectLocks also tells how much is broken: so many resources, and locks.
 func (m *Metrics) collectLocks(s sink, broken int) {
 	for _, l := range m.locks {
 		ranks := l.counts()

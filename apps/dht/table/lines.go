@@ -92,14 +92,8 @@ func OpenNumbers(b []byte, hash func(uint64) uint64) (*NumbersVolume, error) {
 		words[i] = binary.NativeEndian.Uint64(b[8*i:])
 	}
 	v := numbersVolume(words, hash)
-	h := v.header
-	if h[numbersMagicAt] != numbersMagic || h[numbersBucketsAt] != v.buckets || h[numbersTakenAt] > uint64(len(v.lines))-v.buckets {
-		return nil, fmt.Errorf("%w: %d bytes do not begin as a volume of numbers", ErrDamaged, len(b))
-	}
-	for i := range v.lines {
-		if v.lines[i][0]&lineNext >= uint64(len(v.lines)) {
-			return nil, fmt.Errorf("%w: line %d leads to %d", ErrDamaged, i, v.lines[i][0]&lineNext)
-		}
+	if err := v.check(); err != nil {
+		return nil, err
 	}
 	return v, nil
 }

@@ -60,13 +60,16 @@ func apart(hash uint64) uint64 { return bits.RotateLeft64(hash, 32) }
 
 func (t *Numbers) spread(key uint64) uint64 { return apart(hashOf(t.hasher, key)) }
 
+// home is the volume of a key's hash; nil if another node keeps it.
+func (t *Numbers) home(hash uint64) *numbersHome { return t.here[volumeOf(apart(hash), len(t.here))] }
+
 // glimpse is the value of a key that is kept here, if nobody writes its volume.
 func (t *Numbers) glimpse(key uint64) (value uint64, found, ok bool) {
 	if !glimpses {
 		return 0, false, false
 	}
 	hash := hashOf(t.hasher, key)
-	h := t.here[volumeOf(apart(hash), len(t.here))]
+	h := t.home(hash)
 	if h == nil {
 		return 0, false, false
 	}
@@ -92,7 +95,7 @@ func (t *Numbers) Get(ctx context.Context, key uint64) (value uint64, found bool
 	if value, found, ok := t.glimpse(key); ok {
 		return value, found, nil
 	}
-	if h := t.here[volumeOf(t.spread(key), len(t.here))]; h != nil {
+	if h := t.home(hashOf(t.hasher, key)); h != nil {
 		return h.get(ctx, key)
 	}
 	r := t.one(ctx, NumberOp{Kind: Get, Key: key})
@@ -137,7 +140,7 @@ func (t *Numbers) CompareAndSet(ctx context.Context, key, old, new uint64) (swap
 // one does a single op.
 func (t *Numbers) one(ctx context.Context, o NumberOp) (r NumberResult) {
 	hash := hashOf(t.hasher, o.Key)
-	h := t.here[volumeOf(apart(hash), len(t.here))]
+	h := t.home(hash)
 	if h == nil {
 		return t.oneAfar(ctx, o)
 	}

@@ -47,20 +47,6 @@ func alive(cells []uint64, yield func(key, value uint64) bool) bool {
 	return true
 }
 
-// Bucket is the elements of one bucket of 0 to Buckets-1: for who goes through a
-// table in parts.
-func (t *Table) Bucket(bucket int) iter.Seq2[uint64, uint64] {
-	return func(yield func(key, value uint64) bool) {
-		for n, more := bucket, true; more; {
-			c := t.cell(t.place(n))
-			if c.state == live && !yield(c.key, c.value) {
-				return
-			}
-			n, more = int(c.next), c.next != 0
-		}
-	}
-}
-
 // MoveTo inserts all elements into a table that has none of their keys. Its only
 // error is a *FullError; the table itself is as before.
 func (t *Table) MoveTo(other *Table) error {
