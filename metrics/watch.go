@@ -67,10 +67,10 @@ func (w *watch) Requested(*resource.Place) {
 // Waiting implements resource.Observer.
 func (w *watch) Waiting(p *resource.Place) {
 	w.waited.add(1)
-	w.stood.set(1)
 	if w.waits.due() || w.closely {
 		w.begins(p)
 	}
+	w.stood.set(1) // last: who looks in between would count a wait that is timed as one that is not
 }
 
 // begins is the beginning of a wait that is timed.
