@@ -176,11 +176,16 @@ func (c *clh) alone() bool { return c.tail.load() == c.own().name }
 // leave implements core.
 func (c *clh) leave(grant uint64) {
 	own := c.own()
-	own.flag.store(own.name&clhHigh | grant)
-	// Who lines up from now on sees the flag before it waits, and a look at the
-	// tail is cheaper than one for waiters.
+	flag := own.name&clhHigh | grant
 	if !c.s.direct || c.tail.load() != own.name {
-		own.flag.wake()
+		own.flag.publish(flag)
+	} else {
+		own.flag.store(flag)
+		// Who lines up from now on sees the flag before it waits, and a look at the
+		// tail is cheaper than one for waiters.
+		if c.tail.load() != own.name {
+			own.flag.wake()
+		}
 	}
 	c.mine++
 }

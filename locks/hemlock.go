@@ -142,18 +142,20 @@ func (h *hemlock) alone() bool { return h.tail.load() == h.place }
 
 // leave implements core.
 func (h *hemlock) leave(grant uint64) {
-	if !h.ah && h.tail.cas(h.place, 0) {
+	if !h.ah && h.last() && h.tail.cas(h.place, 0) {
 		return
 	}
 	if !h.offer(grant<<hemGrant | h.ident | h.place&hemTurn) {
 		return // nobody goes on
 	}
-	if h.ah && h.tail.cas(h.place, 0) {
+	if h.ah && h.last() && h.tail.cas(h.place, 0) {
 		h.grant.clear() // those who watch it for another lock do not care
-		return
 	}
-	h.grant.wake()
 }
+
+// last reports whether the rank may be the last in the queue: a look is cheaper than
+// an atomic instruction in vain, but not where it is a round trip.
+func (h *hemlock) last() bool { return !h.s.direct || h.tail.load() == h.place }
 
 // offer writes into the own word, as soon as that is free, and reports false if
 // the window fails.
@@ -161,10 +163,11 @@ func (h *hemlock) offer(named uint64) bool {
 	for {
 		if h.ctr {
 			if h.grant.cas(0, named) {
+				h.grant.wake()
 				return true
 			}
 		} else if h.grant.load() == 0 {
-			h.grant.store(named)
+			h.grant.publish(named)
 			return true
 		}
 		if _, err := h.grant.await(context.Background(), rma.Is(0)); err != nil {

@@ -21,7 +21,7 @@ import (
 //
 // Cost, away from home: one swap to acquire, one CAS to release. Behind a
 // predecessor one more Put to it, and with a successor one Put to it instead of
-// the CAS of the tail (a CAS of its status if waiters may give up).
+// the CAS of the tail (a CAS of its status if it may give up).
 type mcs struct {
 	seat
 	q queue
@@ -48,10 +48,10 @@ func (l *mcs) Acquire(ctx context.Context) error {
 	q := &l.q
 	if q.direct() {
 		if pred := q.tail.swap(uint64(q.node) + 1); pred != 0 {
-			q.follow(pred)
 			if !q.aborts {
 				ctx = context.Background()
 			}
+			q.follow(ctx, pred)
 			if _, err := q.s.w.Await(ctx, q.node, q.status.disp, rma.IsNot(0)); err != nil {
 				if _, err = q.quit(err); err != nil {
 					return err

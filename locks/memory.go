@@ -17,14 +17,14 @@ type memory struct {
 	w      rma.Window
 	shared rma.Shared   // nil: by operations only
 	failed *atomic.Bool // of shared
-	near   [][]uint64   // nil: by operations only
+	// direct says that all ranks' words are reached directly, so that nothing
+	// ever needs a Flush.
+	direct bool
 	home   Rank
 	// The lock's words: those at home only, and those that every rank has; and
 	// where near begins.
 	homeBase, rankBase, nearBase rma.Disp
-	// direct says that all ranks' words are reached directly, so that nothing
-	// ever needs a Flush.
-	direct bool
+	near                         [][]uint64 // nil: by operations only
 }
 
 // neighbourhood is the words of a set of locks at each rank, for a process: nil
@@ -167,8 +167,11 @@ func (x *word) wake() {
 
 // publish is a store that is seen by whoever awaits the word.
 func (x *word) publish(v uint64) {
-	x.store(v)
-	x.wake()
+	if x.at != nil {
+		x.m.shared.Put(x.target, x.disp, v)
+		return
+	}
+	x.farStore(v)
 }
 
 // await is Window.Await on the word.

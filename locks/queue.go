@@ -32,6 +32,9 @@ import (
 //	         └───── a releaser ──▶ grant ──the rank──▶ 0 (holds)
 //
 // A releaser that has skipped nodes stands on the last of them: pos.
+//
+// A rank whose context never ends says so when it makes itself known (steady): it
+// is told by a Put, as in a queue that does not abort, and not by a CAS.
 type queue struct {
 	s      *seat
 	tail   word
@@ -58,6 +61,9 @@ const (
 	skipped   = 1 << 62
 )
 
+// steady is what a next says besides the node, of a rank that does not give up.
+const steady = 1 << 63
+
 // newQueue is the queue whose tail is given, for the rank of s.
 func newQueue(s *seat, tail word, node Rank, base int, aborts bool) queue {
 	return queue{
@@ -82,12 +88,12 @@ func (q *queue) enter(ctx context.Context) (grant uint64, err error) {
 	if pred == 0 {
 		return 0, q.s.decided()
 	}
-	q.follow(pred)
 	if !q.aborts {
 		ctx = context.Background()
-		if q.s.o.HandOver == ByMessage {
-			return q.receive()
-		}
+	}
+	q.follow(ctx, pred)
+	if q.s.o.HandOver == ByMessage {
+		return q.receive()
 	}
 	// Here as well as in wait: each function that a rank has to return from when
 	// it wakes up is a misprediction on the way to whoever comes next.
@@ -104,10 +110,14 @@ func (q *queue) direct() bool {
 	return q.s.o.HandOver == ByPut && (!q.aborts || q.status.load() == 0)
 }
 
-// follow makes the rank known to its predecessor.
-func (q *queue) follow(pred uint64) {
+// follow makes the rank, which waits until ctx is done, known to its predecessor.
+func (q *queue) follow(ctx context.Context, pred uint64) {
 	next := q.s.at(Rank(pred-1), q.base+nodeNext)
-	next.publish(uint64(q.node) + 1)
+	if name := uint64(q.node) + 1; ctx.Done() == nil {
+		next.publish(name | steady)
+	} else {
+		next.publish(name)
+	}
 }
 
 // tryEnter enters an empty queue and reports whether it was empty.
@@ -206,12 +216,12 @@ func (q *queue) empty() bool {
 // offer gives succ the lock, or takes its place if it has given up. It reports
 // whether the lock has gone.
 func (q *queue) offer(succ, grant uint64) bool {
-	status := q.s.at(Rank(succ-1), q.base+nodeStatus)
+	status := q.s.at(Rank(succ&^steady-1), q.base+nodeStatus)
 	switch {
 	case q.s.o.HandOver == ByMessage:
 		status.accumulate(1)
 		status.wake()
-	case !q.aborts:
+	case succ&steady != 0:
 		status.publish(grant)
 	default:
 		for !status.cas(0, grant) {

@@ -12,7 +12,7 @@ import (
 // seat is what one rank's side of any lock consists of, besides its algorithm.
 type seat struct {
 	memory
-	o      Options
+	o      *Options // all ranks': with many ranks the processor's cache is short of room
 	tree   *topology.Tree
 	rank   Rank
 	number uint64 // of the lock in its set, from 1
@@ -32,7 +32,7 @@ const (
 func (l *Lock) seat(w rma.Window) seat {
 	return seat{
 		memory: l.newMemory(w),
-		o:      l.o, tree: l.tree, rank: w.Rank(), number: l.number,
+		o:      &l.o, tree: l.tree, rank: w.Rank(), number: l.number,
 	}
 }
 

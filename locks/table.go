@@ -28,7 +28,7 @@ func All() []Spec {
 		{
 			Name: "MCS", Paper: "000 §2.4", About: "queue lock, by direct atomics where ranks share memory",
 			Fairness: "FIFO", FIFO: true, Aborts: Always, Words: wordsOfMCS, at: newMCS(true), Options: []string{"CASFirst"},
-			Cost: Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 2, Puts: 1}},
+			Cost: Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 1, Puts: 2}},
 		},
 		{
 			Name: "D-MCS", Paper: "000 §2.4, listings 2 and 3", About: "the same by window operations, handing over by Put",
@@ -64,13 +64,13 @@ func All() []Spec {
 		{
 			Name: "HMCS", Paper: "003 §5.4", About: "tree of queues, one level for each of the topology's",
 			Fairness: "T_L,i in a row", Aborts: Always, Words: wordsOfHMCS(allLevels), at: newHMCS(allLevels), Options: []string{"TL"},
-			Cost: Cost{Uncontended: Operations{Atomics: 4, Gets: 2}, Contended: Operations{Atomics: 2, Puts: 1}},
+			Cost: Cost{Uncontended: Operations{Atomics: 4, Gets: 2}, Contended: Operations{Atomics: 1, Puts: 2}},
 		},
 		{
 			Name: "RMA-MCS", Paper: "000 §3.5", About: "tree of queues, machine and finest elements, by window operations",
 			Fairness: "T_L,i in a row", Aborts: Always, Words: wordsOfHMCS(twoLevels), at: newHMCS(twoLevels), Options: []string{"TL"},
 			preset: func(o *Options) { o.Operations = true },
-			Cost:   Cost{Uncontended: Operations{Atomics: 4, Gets: 2}, Contended: Operations{Atomics: 2, Puts: 1}},
+			Cost:   Cost{Uncontended: Operations{Atomics: 4, Gets: 2}, Contended: Operations{Atomics: 1, Puts: 2}},
 		},
 		{
 			Name: "foMPI-Spin", Paper: "000 §5", About: "foMPI's exclusive lock: CAS of one word, with back-off",
@@ -88,7 +88,7 @@ func All() []Spec {
 			Name: "RMA-RW", Kind: ReaderWriter, Paper: "000 §3", About: "tree of queues for writers, distributed counter for readers",
 			Fairness: "T_L,i, T_R, T_W", Aborts: Always, Words: wordsOfRMARW, at: newRMARW,
 			Options: []string{"TL", "TDC", "TR", "TW", "StepBack"},
-			Cost:    Cost{Uncontended: Operations{Atomics: 8, Puts: 2, Gets: 3}, Contended: Operations{Atomics: 2, Puts: 1}, Reader: Operations{Atomics: 1, Puts: 1}}, // a writer, with two counters
+			Cost:    Cost{Uncontended: Operations{Atomics: 8, Puts: 2, Gets: 3}, Contended: Operations{Atomics: 1, Puts: 2}, Reader: Operations{Atomics: 1, Puts: 1}}, // a writer, with two counters
 		},
 	}, cohorts()...)
 }

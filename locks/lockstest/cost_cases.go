@@ -1,6 +1,8 @@
 package lockstest
 
 import (
+	"context"
+
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/rmatest"
 )
@@ -77,6 +79,7 @@ func costReader(p *player) {
 
 func costContended(p *player) {
 	p.costWarm()
+	p.ctx = context.WithoutCancel(p.ctx) // nobody gives up: who might costs another operation here and there
 	const held, measured, behind = 0, 1, 2
 	switch p.me {
 	case costBefore:

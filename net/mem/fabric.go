@@ -87,6 +87,7 @@ func New(options Options) (*Fabric, error) {
 		world.Segments[p] = direct.Segment{
 			Room:    new(direct.Room),
 			Waiters: make([]atomic.Uint64, direct.WaiterWords(ranks)),
+			Guests:  make([]uint32, direct.GuestPlaces(ranks)),
 		}
 		if options.Here(rma.Rank(p)) {
 			world.Segments[p].Heap = make([]uint64, options.Words)

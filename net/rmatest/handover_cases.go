@@ -9,6 +9,7 @@ var handoverCases = []Case{
 	{Name: "handover/turns-at-one-word", Ranks: 4, Words: 64, Setup: scene(2, turnsAtOneWord)},
 	{Name: "handover/all-at-once", Ranks: 4, Words: 64, Setup: scene(2, allAtOnce)},
 	{Name: "handover/one-waits-for-all", Ranks: 4, Words: 64, Setup: scene(2, oneWaitsForAll)},
+	{Name: "handover/crowd", Ranks: 6, Words: 64, Setup: scene(2, crowd)},
 	{Name: "handover/ring", Ranks: 4, Words: 64, Setup: scene(1, ring)},
 	{Name: "handover/ping-pong", Ranks: 2, Words: 128, Setup: scene(MaxRanks, pingPong)},
 }
@@ -54,6 +55,29 @@ func oneWaitsForAll(p *player, at rma.Disp) {
 		for q := range p.all {
 			p.put(q, again, round+1)
 		}
+	}
+}
+
+// crowd lets all ranks wait for the same change of one word, each in another way in
+// each round, so that some look for the same value and some for a part of it.
+func crowd(p *player, at rma.Disp) {
+	word, seen := at, at+1
+	home := rma.Rank(p.ranks - 1)
+	value := func(round int) uint64 { return uint64(round+1)<<32 | uint64(round+1) }
+	for round := range p.share(300) {
+		now, before := value(round), value(round-1)
+		if leader := rma.Rank(round % p.ranks); p.me == leader {
+			p.await(home, seen, rma.Is(uint64(round*(p.ranks-1))))
+			changes[round%len(changes)].make(p, home, word, before, now)
+			continue
+		}
+		const low = 1<<32 - 1
+		until := []rma.Until{
+			rma.Is(now), rma.Is(now & low).Masked(low), rma.Is(now &^ low).Masked(^uint64(low)),
+			rma.IsNot(before), rma.AtLeast(now), rma.Is(now & 1).Masked(1),
+		}[(int(p.me)+round)/2%6]
+		p.equal(p.await(home, word, until), now, "the word of round %d, awaited until %v", round, until)
+		p.FetchOp(home, seen, rma.Sum, 1)
 	}
 }
 

@@ -45,7 +45,7 @@ type geometry struct {
 
 const (
 	magic   = 0x62_61_46_6c_77_72_6f_00 // "\0orwlFab" as it lies in memory
-	version = 2
+	version = 3
 
 	cacheLine = 64
 	page      = 4096
@@ -85,7 +85,7 @@ const (
 )
 
 // lobby is where one rank waits, and where others wait for its words. The bits
-// of the waiters follow it.
+// of the waiters follow it, and the places of its guests.
 type lobby struct {
 	room   direct.Room
 	bell   atomic.Uint32 // counts calls for the porter of the process, if it has its desk here
@@ -108,7 +108,7 @@ const granule = 8
 func (g geometry) layout() (layout, error) {
 	ranks := int64(g.ranks)
 	l := layout{geometry: g, slots: min(rma.MaxSlots, (g.dynamic+granule-1)/granule)}
-	l.lobby = roundUp(sizeof[lobby]()+8*int64(direct.WaiterWords(g.ranks)), cacheLine)
+	l.lobby = roundUp(sizeof[lobby]()+8*int64(direct.WaiterWords(g.ranks))+4*int64(direct.GuestPlaces(g.ranks)), cacheLine)
 	l.heap = roundUp(8*int64(g.words), page)
 	l.table = roundUp(sizeof[slot]()*int64(l.slots), page)
 	l.segment = l.heap + l.table + roundUp(8*int64(g.dynamic), page)
@@ -129,6 +129,7 @@ func (g geometry) layout() (layout, error) {
 func (l *layout) lobbyOf(p int) int64   { return l.lobbies + l.lobby*int64(p) }
 func (l *layout) waitersOf(p int) int64 { return l.lobbyOf(p) + sizeof[lobby]() }
 func (l *layout) heapOf(p int) int64    { return l.segments + l.segment*int64(p) }
+func (l *layout) guestsOf(p int) int64  { return l.waitersOf(p) + 8*int64(direct.WaiterWords(l.ranks)) }
 func (l *layout) tableOf(p int) int64   { return l.heapOf(p) + l.heap }
 func (l *layout) poolOf(p int) int64    { return l.tableOf(p) + l.table }
 

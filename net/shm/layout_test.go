@@ -28,6 +28,7 @@ func TestLayout(t *testing.T) {
 		for p := range g.ranks {
 			part("lobby", l.lobbyOf(p), sizeof[lobby](), cacheLine)
 			part("waiters", l.waitersOf(p), 8*int64(direct.WaiterWords(g.ranks)), 8)
+			part("guests", l.guestsOf(p), 4*int64(direct.GuestPlaces(g.ranks)), 4)
 		}
 		part("log", l.log, 8*int64(g.words), page)
 		for p := range g.ranks {

@@ -104,6 +104,7 @@ func newWorld(m *memory, l layout) (*direct.World, *sleeper) {
 			Heap:    views[uint64](m, l.heapOf(p), l.words),
 			Room:    &lobby.room,
 			Waiters: views[atomic.Uint64](m, l.waitersOf(p), direct.WaiterWords(l.ranks)),
+			Guests:  views[uint32](m, l.guestsOf(p), direct.GuestPlaces(l.ranks)),
 		}
 	}
 	sleeper := newSleeper(m, lobbies)

@@ -34,26 +34,36 @@ func (w *Window) Await(ctx context.Context, target rma.Rank, disp rma.Disp, unti
 	}
 	w.room.expect(target, disp, until)
 	w.word, w.until = word, until
-	if target != w.rank || ctx.Done() != nil || !w.parks {
+	if ctx.Done() != nil || !w.parks {
 		return w.await(ctx, segment, disp)
+	}
+	var place *uint32
+	if target != w.rank {
+		place = segment.announce(w.rank, disp, until)
 	}
 	for {
 		w.place.Park()
 		if value := atomic.LoadUint64(word); until.Holds(value) && !w.failed.Load() {
+			if target != w.rank {
+				segment.withdraw(w.rank, disp, place)
+			}
 			return value, nil
 		}
 		if over, value, err := w.over(ctx); over {
+			if target != w.rank {
+				segment.withdraw(w.rank, disp, place)
+			}
 			return value, err
 		}
 	}
 }
 
-// await is the rest of Await for a word of another rank, with a context that may
-// end the wait, and where ranks sleep in the kernel.
+// await is the rest of Await with a context that may end the wait, and where ranks
+// sleep in the kernel.
 func (w *Window) await(ctx context.Context, segment *Segment, disp rma.Disp) (uint64, error) {
 	if segment.Room != w.room {
-		segment.announce(w.rank, disp)
-		defer segment.withdraw(w.rank, disp)
+		place := segment.announce(w.rank, disp, w.until)
+		defer segment.withdraw(w.rank, disp, place)
 	}
 	if ctx.Done() != nil {
 		stop := context.AfterFunc(ctx, w.nudge)

@@ -3,6 +3,7 @@ package direct
 import (
 	"sync/atomic"
 
+	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/net/rma"
 )
 
@@ -21,11 +22,10 @@ type Room struct {
 	// also if it is the rank itself.
 	state atomic.Uint32
 
-	rel    atomic.Uint32
-	target atomic.Int64
-	disp   atomic.Int64
-	mask   atomic.Uint64
-	value  atomic.Uint64
+	rel         uint32
+	target      int64
+	disp        int64
+	mask, value uint64
 
 	// Watch counts the other ranks that await a word of this one.
 	Watch Watch
@@ -52,39 +52,33 @@ func (w *Watch) of(disp rma.Disp) *atomic.Uint32 { return &w[disp&(watchers-1)] 
 // expect writes down what the rank is going to wait for. Readers may see a
 // mixture of two expectations; the rank looks at its word again after it has
 // announced the second, so that a wake-up missed because of the mixture does no
-// harm. Most waits differ from the last one in nothing or in the value, and a
-// store that other processors have to notice costs more than a look.
+// harm. Ordinary stores are enough, since the exchange of the state comes after
+// them, but where the race detector looks.
 func (r *Room) expect(target rma.Rank, disp rma.Disp, until rma.Until) {
-	if r.target.Load() != int64(target) {
-		r.target.Store(int64(target))
+	if invariant.Enabled {
+		atomic.StoreInt64(&r.target, int64(target))
+		atomic.StoreInt64(&r.disp, int64(disp))
+		atomic.StoreUint64(&r.mask, until.Mask)
+		atomic.StoreUint64(&r.value, until.Value)
+		atomic.StoreUint32(&r.rel, uint32(until.Rel))
+		return
 	}
-	if r.disp.Load() != int64(disp) {
-		r.disp.Store(int64(disp))
-	}
-	if r.mask.Load() != until.Mask {
-		r.mask.Store(until.Mask)
-	}
-	if r.value.Load() != until.Value {
-		r.value.Store(until.Value)
-	}
-	if r.rel.Load() != uint32(until.Rel) {
-		r.rel.Store(uint32(until.Rel))
-	}
+	r.target, r.disp, r.mask, r.value, r.rel = int64(target), int64(disp), until.Mask, until.Value, uint32(until.Rel)
 }
 
 // concerns reports whether a change of the word at disp of the room's own rank
 // may concern somebody: the rank itself, or those that Watch counts.
 func (r *Room) concerns(disp rma.Disp) bool {
-	return r.state.Load() == waiting && r.disp.Load() == int64(disp) || r.Watch.of(disp).Load() != 0
+	return r.state.Load() == waiting && atomic.LoadInt64(&r.disp) == int64(disp) || r.Watch.of(disp).Load() != 0
 }
 
 // wants reports whether the rank waits for a word and would go on if it held
 // value.
 func (r *Room) wants(target rma.Rank, disp rma.Disp, value uint64) bool {
-	if r.state.Load() != waiting || r.disp.Load() != int64(disp) || r.target.Load() != int64(target) {
+	if r.state.Load() != waiting || atomic.LoadInt64(&r.disp) != int64(disp) || atomic.LoadInt64(&r.target) != int64(target) {
 		return false
 	}
-	until := rma.Until{Mask: r.mask.Load(), Value: r.value.Load(), Rel: rma.Relation(r.rel.Load())}
+	until := rma.Until{Mask: atomic.LoadUint64(&r.mask), Value: atomic.LoadUint64(&r.value), Rel: rma.Relation(atomic.LoadUint32(&r.rel))}
 	return until.Holds(value)
 }
 

@@ -1,0 +1,69 @@
+package direct
+
+import (
+	"sync/atomic"
+	"testing"
+
+	"github.com/orwl/go-orwl/net/rma"
+)
+
+func hall(ranks int) *Segment {
+	return &Segment{
+		Heap: make([]uint64, 8), Room: new(Room),
+		Waiters: make([]atomic.Uint64, WaiterWords(ranks)), Guests: make([]uint32, GuestPlaces(ranks)),
+	}
+}
+
+// TestGuests asks who gets a place, and whether it is found by the value.
+func TestGuests(t *testing.T) {
+	const disp, top = rma.Disp(5), 0xffff_ffff << 32
+	type ask struct {
+		p     rma.Rank
+		until rma.Until
+		place bool
+	}
+	for name, asks := range map[string][]ask{
+		"values in turn":            {{0, rma.Is(7), true}, {1, rma.Is(8), true}, {2, rma.Is(9), true}, {3, rma.Is(10), true}},
+		"one value":                 {{0, rma.Is(7), true}, {1, rma.Is(7), false}},
+		"values that meet":          {{0, rma.Is(7), true}, {1, rma.Is(11), false}},
+		"the upper half":            {{0, rma.Is(7 << 32).Masked(top), true}, {1, rma.Is(8 << 32).Masked(top), true}},
+		"another shift":             {{0, rma.Is(7 << 32).Masked(top), true}, {1, rma.Is(8), false}},
+		"no equality":               {{0, rma.IsNot(7), false}, {1, rma.AtLeast(7), false}, {2, rma.Below(7), false}},
+		"a mask that is too narrow": {{0, rma.Is(1).Masked(1), false}, {1, rma.Is(5).Masked(5), false}, {2, rma.Is(0).Masked(0), false}},
+		"the top of the mask":       {{0, rma.Is(3 << 62).Masked(3 << 62), true}},
+	} {
+		s := hall(4)
+		for _, a := range asks {
+			place := s.host(a.p, disp, a.until)
+			if (place != nil) != a.place {
+				t.Errorf("%s: rank %d, until %v: has a place: %v, want %v", name, a.p, a.until, place != nil, a.place)
+			}
+		}
+		for _, a := range asks {
+			noise := ^a.until.Mask & 0x1234_5678_9abc_def0 // what the mask hides may be anything
+			if got := s.guest(disp, a.until.Value|noise); a.place && got != uint32(a.p)+1 {
+				t.Errorf("%s: for %v there is guest %d, want %d", name, a.until, got, a.p+1)
+			}
+		}
+	}
+}
+
+// TestGuestLeaves gives a place back, and takes it again.
+func TestGuestLeaves(t *testing.T) {
+	s := hall(4)
+	for p := range rma.Rank(3) {
+		place := s.announce(p, 1, rma.Is(40))
+		if place == nil || s.guest(1, 40) != uint32(p)+1 || s.guest(1, 41) != 0 {
+			t.Fatalf("rank %d is not the guest for 40", p)
+		}
+		listed := s.announce(p+1, 1, rma.Is(40))
+		if listed != nil || s.Waiters[0].Load() != 1<<(p+1) || s.Room.Watch.of(1).Load()&watchCount != 1 {
+			t.Fatalf("rank %d, which finds the place taken, is not in the waiting list", p+1)
+		}
+		s.withdraw(p+1, 1, listed)
+		s.withdraw(p, 1, place)
+		if s.guest(1, 40) != 0 || s.Waiters[0].Load() != 0 || s.Room.Watch.of(1).Load()&watchCount != 0 {
+			t.Fatalf("rank %d has left something behind", p)
+		}
+	}
+}
