@@ -196,6 +196,9 @@ func (r *reader) turn(k *Track, access int, e *fileEvent, from, to time.Duration
 	if n.Cancelled {
 		u.Acquired = none
 	}
+	if u.Requested > from {
+		return fmt.Errorf("an access is acquired %v before it is requested", u.Requested-from)
+	}
 	if start, end, waited := u.Waited(); waited && end < start {
 		return fmt.Errorf("a wait ends %v before it begins", start-end)
 	}

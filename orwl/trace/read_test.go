@@ -70,6 +70,9 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"otherData":{"orwl_trace":1,"from_us":-5,"to_us":1,"clocks":[{"node":1,"offset_us":-3.5,"error_us":1}]},"traceEvents":[` +
 		`{"pid":1,"tid":1,"ph":"M","name":"thread_name","args":{"task":"a"}},{"pid":1,"tid":2,"ph":"M","name":"thread_name","args":{"task":"a","resource":"x"}},` +
 		`{"pid":1,"tid":2,"ph":"X","name":"hold","ts":1,"dur":1,"args":{"requested_us":0,"asked_us":0,"fence":1}}]}`))
+	f.Add([]byte(`{"otherData":{"orwl_trace":1,"from_us":0,"to_us":9},"traceEvents":[` +
+		`{"pid":1,"tid":1,"ph":"M","name":"thread_name","args":{"task":"a"}},{"pid":1,"tid":2,"ph":"M","name":"thread_name","args":{"task":"a","resource":"x"}},` +
+		`{"pid":1,"tid":2,"ph":"X","name":"hold","ts":1,"dur":1,"args":{"requested_us":5,"fence":1}}]}`))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		tr, err := Read(strings.NewReader(string(text)))
 		if err != nil {
