@@ -104,7 +104,11 @@ func (m *Match) Rank(ctx context.Context, w rma.Window) error {
 // acquire tries until the rank has the lock, or the window has failed.
 func (m *Match) acquire(ctx context.Context, w rma.Window, r *contestant, mode mode) error {
 	for {
-		attempt, cancel := context.WithCancel(ctx)
+		// Who never gives up may be told in another way: some do not in any case.
+		attempt, cancel := ctx, context.CancelFunc(nil)
+		if m.c.Quits > 0 && m.c.Quit.IntN(4) > 0 {
+			attempt, cancel = context.WithCancel(ctx)
+		}
 		r.wants, r.queued, r.quit = true, false, cancel
 		counted := r.lock.(locks.Counter).Counts()
 		var err error
@@ -115,7 +119,9 @@ func (m *Match) acquire(ctx context.Context, w rma.Window, r *contestant, mode m
 		}
 		r.wants, r.quit = false, nil
 		done := attempt.Err() != nil
-		cancel()
+		if cancel != nil {
+			cancel()
+		}
 		if err == nil {
 			return m.enter(w.Rank(), r, mode)
 		}
