@@ -110,6 +110,7 @@ func (n *clhNode) released(flag uint64) bool { return (flag^n.name)&clhHigh == 0
 
 // lineUp puts the own node at the end of the queue, and returns the one before.
 func (c *clh) lineUp() *clhNode {
+	c.s.letBe()
 	own := c.own()
 	own.name += clhTurn
 	name := c.tail.swap(own.name)
@@ -179,6 +180,7 @@ func (c *clh) leave(grant uint64) {
 	flag := own.name&clhHigh | grant
 	if !c.s.direct || c.tail.load() != own.name {
 		own.flag.publish(flag)
+		c.s.gaveWay()
 	} else {
 		own.flag.store(flag)
 		// Who lines up from now on sees the flag before it waits, and a look at the

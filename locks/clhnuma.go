@@ -80,6 +80,7 @@ func (c *clhNUMA) leave(grant uint64) {
 	if status := own.flag.swap(own.name&clhHigh | grant); own.released(status) {
 		wait := c.s.at(Rank(status&clhLow), clhNUMAWait)
 		wait.publish(grant)
+		c.s.gaveWay()
 	}
 	c.mine++
 }

@@ -107,6 +107,7 @@ func wordsOfHemlock(*topology.Tree, Options) Words { return Words{Home: 1, Rank:
 
 // enter implements core.
 func (h *hemlock) enter(context.Context) (grant uint64, err error) {
+	h.s.letBe()
 	h.place ^= hemTurn
 	pred := h.tail.swap(h.place)
 	if pred == 0 {
@@ -150,7 +151,9 @@ func (h *hemlock) leave(grant uint64) {
 	}
 	if h.ah && h.last() && h.tail.cas(h.place, 0) {
 		h.grant.clear() // those who watch it for another lock do not care
+		return
 	}
+	h.s.gaveWay()
 }
 
 // last reports whether the rank may be the last in the queue: a look is cheaper than

@@ -47,6 +47,7 @@ func (l *mcs) Acquire(ctx context.Context) error {
 	}
 	q := &l.q
 	if q.direct() {
+		l.letBe()
 		if pred := q.tail.swap(uint64(q.node) + 1); pred != 0 {
 			if !q.aborts {
 				ctx = context.Background()

@@ -20,6 +20,7 @@ type memory struct {
 	// direct says that all ranks' words are reached directly, so that nothing
 	// ever needs a Flush.
 	direct bool
+	beside rma.Considerate // or nil
 	home   Rank
 	// The lock's words: those at home only, and those that every rank has; and
 	// where near begins.
@@ -50,11 +51,27 @@ func (n *neighbourhood) look(w rma.Shared, ranks int, base rma.Disp, words int) 
 // newMemory is the access of w's rank.
 func (l *Lock) newMemory(w rma.Window) memory {
 	m := memory{w: w, home: l.o.Home, homeBase: l.words.home, rankBase: l.words.rank, nearBase: l.words.base}
+	if beside, ok := w.(rma.Considerate); ok && beside.Considers() {
+		m.beside = beside
+	}
 	if shared, ok := w.(rma.Shared); ok && !l.o.Operations {
 		l.near.look(shared, l.tree.Ranks(), l.words.base, l.words.words)
 		m.shared, m.failed, m.near, m.direct = shared, shared.Failed(), l.near.near, l.near.all
 	}
 	return m
+}
+
+// gaveWay is for who has handed the lock over, and letBe for who comes.
+func (m *memory) gaveWay() {
+	if m.beside != nil {
+		m.beside.GaveWay()
+	}
+}
+
+func (m *memory) letBe() {
+	if m.beside != nil {
+		m.beside.LetBe()
+	}
 }
 
 // atHome is the i-th of the words at the lock's home.

@@ -84,6 +84,7 @@ func (q *queue) enter(ctx context.Context) (grant uint64, err error) {
 			}
 		}
 	}
+	q.s.letBe()
 	pred := q.tail.swap(uint64(q.node) + 1)
 	if pred == 0 {
 		return 0, q.s.decided()
@@ -237,6 +238,7 @@ func (q *queue) offer(succ, grant uint64) bool {
 		status.wake()
 	}
 	q.free()
+	q.s.gaveWay()
 	return true
 }
 

@@ -65,6 +65,7 @@ func newTKT(s *seat) *ticket {
 func wordsOfTKT(*topology.Tree, Options) Words { return Words{Home: ticketWords} }
 
 func (t *ticket) enter(context.Context) (grant uint64, err error) {
+	t.s.letBe()
 	mine := t.next.add(oneTicket)
 	now := t.serving.load()
 	if now&ticketMask == mine {
@@ -93,7 +94,11 @@ func (t *ticket) tryEnter() bool {
 func (t *ticket) leave(grant uint64) {
 	delta := oneTicket + inline(grant) - t.grant
 	if t.s.direct {
-		t.serving.publish(t.serving.load() + delta) // nobody else changes it
+		served := t.serving.load() + delta // nobody else changes it
+		t.serving.publish(served)
+		if t.s.beside != nil && served&ticketMask != t.next.load() {
+			t.s.gaveWay()
+		}
 		return
 	}
 	t.serving.accumulate(delta)

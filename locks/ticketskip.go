@@ -92,6 +92,7 @@ func (t *skipping) enter(ctx context.Context) (grant uint64, err error) {
 			return t.wait(ctx)
 		}
 	}
+	t.s.letBe()
 	t.mine = t.next.add(oneTicket)
 	if t.serving.load()&ticketMask == t.mine {
 		return 0, t.s.decided()
@@ -142,6 +143,9 @@ func (t *skipping) leave(uint64) {
 	before := t.serving.add(oneTicket)
 	t.serving.wake()
 	served, absent := before&ticketMask+oneTicket, before&^ticketMask
+	if t.s.beside != nil && served != t.next.load() {
+		t.s.gaveWay()
+	}
 	for absent > 0 {
 		slot := t.slot(served)
 		if !slot.cas(served|marked, 0) {

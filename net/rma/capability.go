@@ -21,6 +21,26 @@ type Shared interface {
 	Failed() *atomic.Bool
 }
 
+// Considerate is the capability of a window that knows whether its rank and those
+// it shares memory with run at the same time, each on a processor. There, a lock
+// whose holder comes back the moment it has let go travels between processors with
+// every hand-over: the next one has hardly noticed when it has to let go again. If
+// the last one lets the next one be for a moment, they take turns in runs, with as
+// many turns each, and several times as many together.
+type Considerate interface {
+	Window
+
+	// Considers reports whether GaveWay and LetBe ever do anything.
+	Considers() bool
+
+	// GaveWay is told by a rank that has handed something over to another one.
+	GaveWay()
+
+	// LetBe returns when the other one has had its moment: at once, unless the
+	// rank has given way just now, to others that run beside it.
+	LetBe()
+}
+
 // Exposer is the capability of a fabric that can show other ranks memory which
 // the caller owns. A fabric between processes of one machine cannot: a process's
 // private memory is private; there, Window.Attach gives memory that all reach.

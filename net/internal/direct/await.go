@@ -120,10 +120,11 @@ func (w *Window) spinOn(word *uint64, until rma.Until) (uint64, bool) {
 		relax(spinRelax)
 		if value := atomic.LoadUint64(word); until.Holds(value) {
 			w.spin.paid()
+			w.looked = true
 			return value, true
 		}
 	}
-	if looks > 0 {
+	if w.looked = false; looks > 0 {
 		w.spin.wasted()
 	}
 	return 0, false

@@ -12,14 +12,15 @@
 // Nearly all waits are for a word of the rank's own segment. Such a wait is
 // announced by the state of the rank's own Room, and by nothing else, because
 // whoever changes a word looks at the Room of the word's rank. A rank that awaits
-// a word of another rank's segment enters itself into that segment's waiting
-// list besides, which the other rank's Room counts in its Watch.
+// a word of another rank's segment besides takes a place among that segment's
+// guests, where it is found by the value that it waits for, or enters itself into
+// the segment's waiting list; the Watch of the other rank's Room says so.
 //
 // A rank that waits
 //
 //  1. writes down in its Room what it waits for,
-//  2. if the word is another rank's, enters itself into the waiting list: its
-//     bit first, then the count,
+//  2. if the word is another rank's, takes a place among the guests, or enters
+//     itself into the waiting list: its bit first, then the count,
 //  3. says in its Room's state that it is waiting,
 //  4. looks at the word a last time, and whether somebody has nudged it,
 //  5. and sleeps until somebody has moved the state back to awake.
@@ -32,7 +33,7 @@
 // A rank that changes a word changes it first, and then looks at the state and
 // the Watch, in this order. Both sides use sequentially consistent atomics.
 // Suppose the writer does not see the waiter, that is, it reads a state that is
-// not waiting, or a count or a bit from before step 2. Then it has changed the
+// not waiting, or a Watch, a place or a bit from before step 2. Then it has changed the
 // word before step 3, hence before step 4, which sees the new value. And if the
 // writer finds the rank waiting but for something else, because it reads what
 // was written for an earlier wait or a mixture of both, then step 1 of the last
@@ -40,6 +41,10 @@
 //
 // The writer evaluates the condition itself and wakes only those whose condition
 // is true; a ticket lock with a hundred waiters wakes one.
+//
+// A Put that finds the one rank asleep that can go on with it stores first, in the
+// ordinary way, and moves the state by CAS; that is the order above, with one
+// instruction that makes it instead of two.
 //
 // A context or a failure ends a wait by a nudge: the reason first (the context is
 // done, the window has failed), then a flag, then the state. The rank takes the
@@ -57,7 +62,7 @@
 // condition does not hold, and sleeps again. Nobody relies on a wake-up to mean
 // more than that.
 //
-// What a crash leaves behind in a shared waiting list (a rank that is announced
-// but gone) or in the Room of a rank that is gone (waiting, for ever) costs later
+// What a crash leaves behind in a shared waiting list or a guest's place (a rank that
+// is announced but gone) or in the Room of a rank that is gone (waiting, for ever) costs later
 // writers a look, or one wake-up that nobody takes, and nothing else.
 package direct

@@ -27,7 +27,7 @@ type Room struct {
 	disp        int64
 	mask, value uint64
 
-	// Watch counts the other ranks that await a word of this one.
+	// Watch says whether other ranks await a word of this one.
 	Watch Watch
 
 	_ [8]byte // a room is a cache line of its own
@@ -43,8 +43,8 @@ const (
 // changes it a look at the waiting list, and nothing else.
 const watchers = 4
 
-// Watch counts, for the words of one segment by displacement modulo 4, how many
-// other ranks await them.
+// Watch says, for the words of one segment by displacement modulo 4, how many ranks
+// of the waiting list await them, and whether there may be guests.
 type Watch [watchers]atomic.Uint32
 
 func (w *Watch) of(disp rma.Disp) *atomic.Uint32 { return &w[disp&(watchers-1)] }

@@ -3,6 +3,7 @@ package direct
 import (
 	"runtime"
 	"sync/atomic"
+	"time"
 
 	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/internal/park"
@@ -74,6 +75,8 @@ type Window struct {
 	dozeOff func() // doze
 	err     error  // written before failed
 	failing atomic.Bool
+	looked  bool        // the last wait ended while the rank looked at its word
+	gaveWay time.Time   // or zero
 	waits   atomic.Bool // a goroutine does; for the invariant
 
 	// Neighbours in memory must not share a line.

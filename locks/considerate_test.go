@@ -1,0 +1,70 @@
+package locks_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/net/rma"
+)
+
+// considerate is a window that says what it is told, as if its rank ran beside others.
+type considerate struct {
+	rma.Shared
+	gave, let int
+}
+
+func (w *considerate) Considers() bool { return true }
+func (w *considerate) GaveWay()        { w.gave++ }
+func (w *considerate) LetBe()          { w.let++ }
+
+// TestGivesWay lets a rank hand over each FIFO lock and each tree to a waiter, and
+// come again: it gives way when it hands over, and not when nobody waits, and lets the
+// other one be before it lines up.
+func TestGivesWay(t *testing.T) {
+	ctx := context.Background()
+	for _, spec := range locks.All() {
+		if !spec.FIFO && spec.Name != "HMCS" && spec.Name != "RMA-MCS" {
+			continue
+		}
+		l, f := onMem(t, spec.Name, "core:2", locks.Options{})
+		w := make([]*considerate, 2)
+		m := make([]locks.Mutex, 2)
+		for p := range w {
+			window, err := f.Window(locks.Rank(p))
+			must(err)
+			w[p] = &considerate{Shared: window.(rma.Shared)}
+			m[p] = l.At(w[p])
+		}
+		must(m[0].Acquire(ctx))
+		m[0].Release()
+		if w[0].gave != 0 {
+			t.Errorf("%s: a rank that nobody waits for gives way", spec.Name)
+		}
+		must(m[0].Acquire(ctx))
+		let := w[0].let
+		has := make(chan struct{})
+		go func() {
+			must(m[1].Acquire(ctx))
+			close(has)
+		}()
+		if cohort, ok := m[0].(locks.Cohort); ok {
+			for cohort.Alone() {
+				w[0].Pause(1000)
+			}
+			m[0].Release()
+			if w[0].gave != 1 {
+				t.Errorf("%s: a rank that hands over gives way %d times, want once", spec.Name, w[0].gave)
+			}
+		} else {
+			m[0].Release()
+		}
+		<-has
+		m[1].Release()
+		must(m[0].Acquire(ctx))
+		if w[0].let != let+1 {
+			t.Errorf("%s: a rank that comes again lets others be %d times, want once", spec.Name, w[0].let-let)
+		}
+		m[0].Release()
+	}
+}
