@@ -33,13 +33,15 @@ func TestCrashAnywhere(t *testing.T) {
 		t.Run(spec.Name, func(t *testing.T) {
 			t.Parallel()
 			for _, text := range []string{"core:2", "node:2 core:1"} {
-				g := game{spec: spec, tree: machine(t, text), acquisitions: 1, crashes: 1}
-				r := g.exhaust(sim.Faults{Crashes: 1}, unvaried, sim.Limit{States: *states})
-				if r.Failure != nil {
-					t.Fatalf("%s: %v", g, r.Failure)
-				}
-				if !r.Complete {
-					t.Logf("%s: more than %d states; -locks.states 0 visits all of them", g, *states)
+				for _, vary := range protocols(spec) {
+					g := game{spec: spec, tree: machine(t, text), acquisitions: 1, crashes: 1}
+					r := g.exhaust(sim.Faults{Crashes: 1}, vary, sim.Limit{States: *states})
+					if r.Failure != nil {
+						t.Fatalf("%s: %v", g, r.Failure)
+					}
+					if !r.Complete {
+						t.Logf("%s: more than %d states; -locks.states 0 visits all of them", g, *states)
+					}
 				}
 			}
 		})

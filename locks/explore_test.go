@@ -128,7 +128,16 @@ func (g game) searched(cast []bool, faults sim.Faults, vary func(*locks.Options)
 	return g.play(g.contest(o, cast), faults, 0)
 }
 
-func unvaried(*locks.Options) {}
+// protocols are the settings of a lock that an exhaustive search is made of: as its
+// row describes it, and with the option that makes another protocol of it.
+func protocols(spec locks.Spec) (vary []func(*locks.Options)) {
+	for _, v := range lockstest.Variants(spec) {
+		if v.Name == "" || v.Name == "StepBack" {
+			vary = append(vary, v.Set)
+		}
+	}
+	return vary
+}
 
 // exhaust visits every state, for every cast.
 func (g game) exhaust(faults sim.Faults, vary func(*locks.Options), limit sim.Limit) (total sim.Report) {
@@ -153,16 +162,18 @@ func TestExhaust(t *testing.T) {
 		t.Run(spec.Name, func(t *testing.T) {
 			t.Parallel()
 			for _, text := range []string{"core:2", "node:2 core:1"} {
-				g := game{spec: spec, tree: machine(t, text), acquisitions: 2}
-				r := g.exhaust(sim.Faults{}, unvaried, sim.Limit{States: *states})
-				if r.Failure != nil {
-					t.Fatalf("%s: %v", g, r.Failure)
-				}
-				if r.States < 10 || !r.Complete && *states == 0 {
-					t.Fatalf("%s: the search did not get through: %+v", g, r)
-				}
-				if !r.Complete {
-					t.Logf("%s: more than %d states; -locks.states 0 visits all of them", g, *states)
+				for _, vary := range protocols(spec) {
+					g := game{spec: spec, tree: machine(t, text), acquisitions: 2}
+					r := g.exhaust(sim.Faults{}, vary, sim.Limit{States: *states})
+					if r.Failure != nil {
+						t.Fatalf("%s: %v", g, r.Failure)
+					}
+					if r.States < 10 || !r.Complete && *states == 0 {
+						t.Fatalf("%s: the search did not get through: %+v", g, r)
+					}
+					if !r.Complete {
+						t.Logf("%s: more than %d states; -locks.states 0 visits all of them", g, *states)
+					}
 				}
 			}
 		})

@@ -23,12 +23,14 @@ func TestPlay(t *testing.T) {
 	}
 	report := g.system(*seed).Seed(*seed)
 	if *schedule != "" {
-		for _, cast := range g.casts() {
-			if report, err = g.searched(cast, sim.Faults{Crashes: g.crashes}, unvaried).Replay(*schedule); err != nil {
-				t.Fatal(err)
-			}
-			if report.Failure != nil {
-				break
+		for _, vary := range protocols(g.spec) {
+			for _, cast := range g.casts() {
+				if report.Failure != nil {
+					break
+				}
+				if report, err = g.searched(cast, sim.Faults{Crashes: g.crashes}, vary).Replay(*schedule); err != nil {
+					t.Fatal(err)
+				}
 			}
 		}
 	}

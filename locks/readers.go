@@ -22,13 +22,32 @@ import (
 //	no      yes      >= T_R     out until phase or aborts change
 //	yes     -        any        out until phase or aborts change
 //
-// A writer that has its turn at the root of the queues sets wanted, waits until
-// those who were inside are gone, sets barred, and waits until everybody is gone
-// who has slipped in meanwhile. When writers let go, one addition takes back both
-// bits, changes the phase, sets aborts to zero, and subtracts the departed from
-// both counts: who was out is in, numbered from zero. A writer that gives up
-// before it holds the lock takes back its bits and adds one to aborts: who was
-// out is in.
+// The head, which is the writer that has its turn at the root of the queues, sets
+// wanted, waits until those who were inside are gone, changes wanted to barred, and
+// waits until everybody is gone who has slipped in meanwhile. When writers let go,
+// one addition takes back the bit, changes the phase, sets aborts to zero, and
+// subtracts the departed from both counts: who was out is in, numbered from zero.
+// A head that gives up before it holds the lock takes back its bit and adds one to
+// aborts: who was out is in.
+//
+// A barger (Options.StepBack) is a writer that did not queue up. It sets barred if
+// neither bit is set and nobody is inside, and so does not wait. When it lets go it
+// does as the head does, unless the head has come: then it takes back wanted, and
+// what it has barred is the head's. So the bits tell the writers:
+//
+//	barred  wanted
+//	no      no       there is none; a barger may bar
+//	no      yes      the head waits for those who are inside, or has the lock, if
+//	                 T_R had come before it; no barger may bar
+//	yes     no       the head has it, or a barger
+//	yes     yes      a barger has it, and the head waits for it
+//
+// The head knows from what it found when it set wanted whether it waits for
+// readers or for a barger: while wanted is set nobody else sets barred. Nobody
+// lets readers in between the barger and the head, so there is none that the head
+// would have to tell from those who are kept out. A head that gives up while a
+// barger has the counter takes back wanted only: who is out is not in, but the
+// barger's business.
 //
 // Whoever stays counted in arrived is in as soon as phase or aborts change, whether
 // it has noticed or not: the next writer waits for it. The phase therefore cannot
@@ -163,12 +182,16 @@ func (c *readers) stay(ctx context.Context, found uint64) error {
 	return c.m.w.Err()
 }
 
-// want announces a writer and returns what it found.
+// want announces the head and returns what it found.
 func (c *readers) want() uint64 { return c.add(wanted) | wanted }
 
-// bar keeps everybody out, once those have gone who were inside when the writer
-// came and found v, and returns what the counter is when nobody is inside.
+// bar keeps everybody out, once those have gone who were inside when the head
+// came and found v, and returns what the counter is when nobody is inside. In case
+// of an error it returns what giveUp has to know.
 func (c *readers) bar(ctx context.Context, v uint64) (uint64, error) {
+	if v&barred != 0 {
+		return c.inherit(ctx, v)
+	}
 	inside := arrived(v)
 	if inside < c.tr {
 		if departed(v) < inside {
@@ -177,7 +200,7 @@ func (c *readers) bar(ctx context.Context, v uint64) (uint64, error) {
 				return v, err
 			}
 		}
-		v = c.add(barred) | barred
+		v = c.add(barred-wanted) ^ (barred | wanted)
 		inside = min(arrived(v), c.tr)
 	}
 	if departed(v) == inside {
@@ -193,14 +216,33 @@ func (c *readers) bar(ctx context.Context, v uint64) (uint64, error) {
 // admit takes back the bar of a counter that was v when nobody was inside, and
 // lets in whoever was kept out.
 func (c *readers) admit(v uint64) {
-	next := (v&phaseMask + phaseOne) & phaseMask
-	c.accumulate(next - v&(wanted|barred|epoch) - departed(v)*(arriveOne+departOne))
+	c.accumulate(admission(v))
 	c.wake()
 }
 
-// giveUp is admit for a writer that does not hold the lock.
+// admission is what admit adds.
+func admission(v uint64) uint64 {
+	next := (v&phaseMask + phaseOne) & phaseMask
+	return next - v&(wanted|barred|epoch) - departed(v)*(arriveOne+departOne)
+}
+
+// giveUp is admit for a head that does not hold the lock, and left the counter
+// as v, but for a barger that may have let go since.
 func (c *readers) giveUp(v uint64) {
-	c.accumulate(abortOne - v&(wanted|barred))
+	if v&(wanted|barred) != wanted|barred {
+		c.accumulate(abortOne - v&(wanted|barred))
+	} else {
+		for {
+			v = c.load()
+			next := v - wanted // a barger is inside: nobody may come in
+			if v&wanted == 0 {
+				next = v + abortOne - barred
+			}
+			if c.cas(v, next) || c.m.w.Err() != nil {
+				break
+			}
+		}
+	}
 	c.wake()
 }
 
@@ -216,19 +258,6 @@ func (c *readers) tryArrive() bool {
 				c.reset(arrived(v) >= arrivedHigh)
 			}
 			return true
-		}
-	}
-}
-
-// tryBar bars a counter that nobody is inside, and returns what it is then.
-func (c *readers) tryBar() (uint64, bool) {
-	for {
-		v := c.load()
-		if arrived(v) != departed(v) || v&(wanted|barred) != 0 || c.m.w.Err() != nil {
-			return 0, false
-		}
-		if c.cas(v, v|wanted|barred) {
-			return v | wanted | barred, true
 		}
 	}
 }

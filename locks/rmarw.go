@@ -21,15 +21,22 @@ import (
 //
 // Invariant: while a writer holds the lock every counter is barred and nobody is
 // inside. Only who holds the root, or was passed the lock below it, touches the
-// upper bits of a counter.
+// upper bits of a counter, or a barger (barge.go) that has found them unset.
 //
 // Fairness: writers as in hmcs. A waiting writer whose turn it is at the root is
 // overtaken by at most T_R readers at each counter, besides those that are kept
-// in by others; a waiting reader by at most T_W writers, counted from when it
-// comes again if it has stepped back (Options.StepBack). §3.2.3 defines T_W as the
+// in by others; a waiting reader by at most T_W writers. §3.2.3 defines T_W as the
 // product of the T_L,i but listing 8 compares it with the number of turns at the
 // root, each of which may be T_L,2 * ... * T_L,N writers long; here T_W bounds
 // writers, so that the root turns over after T_W / (T_L,2 * ... * T_L,N) turns.
+//
+// With Options.StepBack nothing is passed on, and neither T_L nor T_W matters. The
+// writer whose turn it is at the root is overtaken by readers as above, and from
+// when it has announced itself at all counters by no writer but the one that is
+// inside. Each queue keeps its order, but until its first has announced itself any
+// number of bargers may come. A reader that has stepped back is overtaken by any
+// number of writers until it comes again, and then by two: the one that is inside
+// and the one that has announced itself.
 //
 // Memory order: a reader's flush comes before it departs, a writer's before it
 // lets anybody in.
@@ -46,6 +53,8 @@ type rmaRW struct {
 	// what each counter was when the rank barred it, if it was the rank
 	state []uint64
 	mine  bool
+	// the rank has taken the lock without the queues
+	barged bool
 }
 
 // The words of RMA-RW at each rank: its counter, alone on its cache line, and
@@ -74,7 +83,8 @@ func newRMARW(s seat) Mutex {
 	for p := range l.tree.Counters(s.o.TDC) {
 		l.dc = append(l.dc, counter(p))
 	}
-	l.state = make([]uint64, len(l.dc))
+	const line = 8 // a rank writes them in every turn: on a cache line of its own
+	l.state = make([]uint64, len(l.dc), len(l.dc)+2*line)
 	return l
 }
 
@@ -131,6 +141,10 @@ func (l *rmaRW) Acquire(ctx context.Context) error {
 	if err := l.begin(ctx); err != nil {
 		return err
 	}
+	if l.o.StepBack && l.barge() {
+		l.acquired(writing)
+		return nil
+	}
 	before := l.counts
 	grant, root, err := l.t.enter(ctx)
 	if err != nil {
@@ -146,6 +160,9 @@ func (l *rmaRW) Acquire(ctx context.Context) error {
 			return l.fail(err)
 		}
 	}
+	if l.o.StepBack && l.counts.Waited == before.Waited {
+		count(&l.counts.Waited) // it did not come in at once
+	}
 	l.acquired(writing)
 	return nil
 }
@@ -153,16 +170,29 @@ func (l *rmaRW) Acquire(ctx context.Context) error {
 // Release implements Mutex.
 func (l *rmaRW) Release() {
 	l.end(writing)
-	if l.t.pass() {
+	if l.barged {
+		l.letGo(len(l.dc))
 		return
 	}
-	root := &l.t.levels[0]
-	if run := l.t.run(0); run < l.tw && root.pass(run+1+climb) {
-		l.t.climbBelow(0)
+	if !l.o.StepBack && l.passOn() {
 		return
 	}
 	l.passToReaders()
 	l.t.leave(modeChange)
+}
+
+// passOn gives the lock to another writer, with the counters as they are, and
+// reports whether there was one that might have it.
+func (l *rmaRW) passOn() bool {
+	if l.t.pass() {
+		return true
+	}
+	root := &l.t.levels[0]
+	if run := l.t.run(0); run < l.tw && root.pass(run+1+climb) {
+		l.t.climbBelow(0)
+		return true
+	}
+	return false
 }
 
 // takeFromReaders bars all counters. All are announced to before the first is
@@ -202,21 +232,20 @@ func (l *rmaRW) passToReaders() {
 
 // TryAcquire implements Tryer.
 func (l *rmaRW) TryAcquire() bool {
-	if l.begin(context.Background()) != nil || !l.t.tryEnter() {
+	if l.begin(context.Background()) != nil {
 		return false
 	}
-	for i := range l.dc {
-		v, ok := l.dc[i].tryBar()
-		if !ok {
-			for ; i > 0; i-- {
-				l.dc[i-1].admit(l.state[i-1])
-			}
+	had := false
+	if l.o.StepBack {
+		had = l.tryBarge()
+	} else if l.t.tryEnter() {
+		if had = l.tryBar(); !had {
 			l.t.leave(modeChange)
-			return false
 		}
-		l.state[i] = v
+		l.mine = had
 	}
-	l.mine = true
-	l.acquired(writing)
-	return true
+	if had {
+		l.acquired(writing)
+	}
+	return had
 }

@@ -55,7 +55,7 @@ func (l *lockOptions) define(f *flag.FlagSet) {
 	f.IntVar(&l.tdc, "tdc", 0, "T_DC of RMA-RW: every `N`-th rank keeps a counter of readers")
 	f.IntVar(&l.tr, "tr", 0, "T_R of RMA-RW: `N` readers in a row at a counter while a writer waits")
 	f.IntVar(&l.tw, "tw", 0, "T_W of RMA-RW: `N` writers in a row while readers wait")
-	f.BoolVar(&l.stepBack, "step-back", false, "a reader of RMA-RW that is kept out steps back once")
+	f.BoolVar(&l.stepBack, "step-back", false, "a reader of RMA-RW that is kept out steps back once, and writers need not queue up")
 }
 
 // options is what the flags say.

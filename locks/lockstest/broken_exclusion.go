@@ -2,6 +2,7 @@ package lockstest
 
 import (
 	"context"
+	"math/bits"
 
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/rma"
@@ -34,6 +35,14 @@ var brokenExclusion = []Specimen{
 		Break:      seen(func(w rma.Window) rma.Window { return &unflushed{w} }),
 		RejectedBy: []string{"visibility/to-readers", "visibility/from-readers"},
 	},
+	{
+		Name: "ignores-bargers", Of: "RMA-RW", Defect: "a writer that is next does not wait for one that is inside and did not queue up",
+		Break: func(s Subject) Subject {
+			s = seen(func(w rma.Window) rma.Window { return &hasty{w} })(s)
+			return made(steppingBack)(s)
+		},
+		RejectedBy: []string{"exclusion/writers", "exclusion/readers-writers"},
+	},
 }
 
 type noLock struct{ queued }
@@ -55,3 +64,13 @@ func (m *readersExclude) ReleaseRead()                          { m.Release() }
 type unflushed struct{ rma.Window }
 
 func (w *unflushed) FlushAll() {}
+
+// hasty does not wait for others to take back a single bit.
+type hasty struct{ rma.Window }
+
+func (w *hasty) Await(ctx context.Context, target rma.Rank, disp rma.Disp, until rma.Until) (uint64, error) {
+	if bits.OnesCount64(until.Mask) == 1 {
+		return w.Get(target, disp), w.Err()
+	}
+	return w.Window.Await(ctx, target, disp, until)
+}

@@ -34,6 +34,17 @@ var brokenOrder = []Specimen{
 		RejectedBy: []string{"bypass/writers"},
 	},
 	{
+		Name: "unannounced", Of: "RMA-RW", Defect: "a writer that waits stops nobody who comes by",
+		Break: func(s Subject) Subject {
+			s.New = func(f rma.Fabric, o locks.Options) (At, error) {
+				spec, _ := locks.ByName("foMPI-RW")
+				return Of(spec).New(f, locks.Options{Home: o.Home})
+			}
+			return s
+		},
+		RejectedBy: []string{"bypass/head"},
+	},
+	{
 		Name: "nosy", Of: "MCS", Defect: "every atomic operation is preceded by a look that the table does not mention",
 		Break:      seen(func(w rma.Window) rma.Window { return &nosy{w} }),
 		RejectedBy: []string{"cost/uncontended", "cost/contended"},

@@ -12,7 +12,11 @@ var bypassCases = []Case{
 	{Name: "bypass/locality", Ranks: 3, Rare: true, Levels: 2, needs: bounded, act: bypassLocality},
 	{Name: "bypass/readers", Ranks: 3, Rare: true, needs: option("TR"), act: bypassReaders, options: everyOther},
 	{Name: "bypass/writers", Ranks: 3, Rare: true, needs: option("TW"), act: bypassWriters},
+	{Name: "bypass/head", Ranks: 3, Rare: true, needs: option("StepBack"), act: bypassHead, options: steppingBack},
 }
+
+// steppingBack lets writers have the lock that have not queued up.
+func steppingBack(o *locks.Options) { o.StepBack = true }
 
 // everyOther puts a counter of readers at every other rank.
 func everyOther(o *locks.Options) { o.TDC = 2 }
@@ -56,12 +60,12 @@ func (p *player) overtake(m mode) {
 // overtaken after it had begun to wait; zero if it did not have to.
 func (p *player) isOvertaken(m mode) int {
 	p.hear(begun, 1)
-	p.scout.waits = func() { p.tell(waiting) }
+	p.scout.stays = func() { p.tell(waiting) }
 	p.acquire(m)
 	n := p.told(overtaken)
 	p.tell(over)
 	p.release(m)
-	p.scout.waits = nil
+	p.scout.stays = nil
 	return n
 }
 
@@ -126,4 +130,24 @@ func bypassWriters(p *player) {
 	if n, most := p.isOvertaken(read), p.options.TW+1; n > most {
 		p.fail("a reader is overtaken by %d writers, want at most %d: T_W = %d and one that is inside", n, most, p.options.TW)
 	}
+}
+
+// bypassHead lets a writer wait that is first in the queues, until the one lets go
+// that is inside. As soon as it waits all others come.
+func bypassHead(p *player) {
+	switch p.me {
+	case 0:
+		if n := p.isOvertaken(write); n > 0 {
+			p.fail("overtaken by %d writers, though it had announced itself as the next", n)
+		}
+		return
+	case 1:
+		p.acquire(write)
+		p.tell(begun)
+		p.hear(waiting, 1)
+		p.release(write)
+	default:
+		p.hear(waiting, 1)
+	}
+	p.overtake(write)
 }

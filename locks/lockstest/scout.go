@@ -14,8 +14,9 @@ import (
 type scout struct {
 	rma.Window
 	tally *rmatest.Tally // the Window
-	// waits is called once, before the next wait.
-	waits func()
+	// waits is called once, before the next wait, and stays before the next Await:
+	// by then a lock that does not spin has announced its rank.
+	waits, stays func()
 }
 
 // watched is w with a scout. What it returns second is an rma.Shared if w is.
@@ -38,6 +39,10 @@ func (s *scout) tell() {
 // Await implements rma.Window.
 func (s *scout) Await(ctx context.Context, target rma.Rank, disp rma.Disp, until rma.Until) (uint64, error) {
 	s.tell()
+	if stays := s.stays; stays != nil {
+		s.stays = nil
+		stays()
+	}
 	return s.Window.Await(ctx, target, disp, until)
 }
 

@@ -91,8 +91,8 @@ var tight = Thresholds{TL: 2, TR: 3, TW: 2}
 type Variant struct {
 	Name string
 	Set  func(o *locks.Options)
-	// Without is the case of a promise that the variant does not keep.
-	Without string
+	// Without are the cases of promises that the variant does not keep.
+	Without []string
 }
 
 // Variants are the variants of a lock, the first of which changes nothing.
@@ -108,7 +108,9 @@ func Variants(spec locks.Spec) []Variant {
 		{"Count", Variant{Name: "CountLocal", Set: func(o *locks.Options) { o.Count = locks.CountLocal }}},
 		{"Count", Variant{Name: "CountGlobal", Set: func(o *locks.Options) { o.Count = locks.CountGlobal }}},
 		{"OwnNode", Variant{Name: "OwnNode", Set: func(o *locks.Options) { o.OwnNode = true }}},
-		{"StepBack", Variant{Name: "StepBack", Set: func(o *locks.Options) { o.StepBack = true }, Without: "bypass/writers"}},
+		{"StepBack", Variant{Name: "StepBack", Set: func(o *locks.Options) { o.StepBack = true }, Without: []string{
+			"bypass/locality", "bypass/writers", "counts/passed", // writers barge, and pass nothing on
+		}}},
 	} {
 		if slices.Contains(spec.Options, v.option) {
 			variants = append(variants, v.Variant)

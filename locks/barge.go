@@ -1,0 +1,118 @@
+package locks
+
+import (
+	"context"
+
+	"github.com/orwl/go-orwl/net/rma"
+)
+
+// With Options.StepBack a writer of RMA-RW barges: before it queues up it takes
+// the lock, if it can have it at once.
+//
+//	writers   ─▶ bar every counter ─▶ hold
+//	          ─▶ else: tree of queues ─▶ root ─▶ announces itself ─▶ bars ─▶ holds
+//
+// Where ranks outnumber processors those who wait sleep. A lock that is handed to
+// a sleeper is held by nobody until the sleeper runs; meanwhile whoever runs comes
+// for the lock and falls asleep behind it, and from then on every turn costs a
+// sleep. A barger keeps running instead, and the head of the queues, once it
+// runs, stops bargers: see readers. A writer that holds the lock as the head lets
+// go of it before it wakes its successor, and passes nothing on.
+//
+// A barger waits for nobody while it has barred a counter: if it cannot have one
+// it lets go of those that it has.
+
+// A barger that fails at the only counter stays away from it for a while, and
+// tries once more: as long as two ranks go for one line of memory neither comes
+// far, and one that has it to itself does a hundred sections in that time. It is
+// several pauses, since a long one would give away the processor, and come back
+// too soon where nobody else wants that. With more counters writers are few, and
+// what keeps one out is a reader that is soon gone.
+const (
+	bargePauses = 4
+	bargePause  = 64
+)
+
+// barge takes the lock without the queues, if it comes about soon.
+func (l *rmaRW) barge() bool {
+	if l.tryBarge() {
+		return true
+	}
+	if len(l.dc) > 1 {
+		return false
+	}
+	pauses := 1 // an operation takes longer than all of them
+	if l.direct {
+		pauses = bargePauses
+	}
+	for range pauses {
+		l.w.Pause(bargePause)
+	}
+	if !l.tryBarge() {
+		return false
+	}
+	count(&l.counts.Waited)
+	return true
+}
+
+// tryBarge takes the lock if nobody has it and the head has not announced itself.
+func (l *rmaRW) tryBarge() bool {
+	if l.barged = l.tryBar(); l.barged && len(l.t.levels) > 1 {
+		count(&l.counts.Upper)
+	}
+	return l.barged
+}
+
+// tryBar bars all counters, or none.
+func (l *rmaRW) tryBar() bool {
+	for i := range l.dc {
+		v, ok := l.dc[i].tryBar()
+		if !ok {
+			l.letGo(i)
+			return false
+		}
+		l.state[i] = v
+	}
+	return true
+}
+
+// letGo lets go of the first n counters, which tryBar has barred.
+func (l *rmaRW) letGo(n int) {
+	for i := range n {
+		l.dc[i].letGo(l.state[i])
+	}
+}
+
+// tryBar bars a counter that nobody is inside, and returns what it is then. If
+// somebody comes in between there was somebody inside.
+func (c *readers) tryBar() (uint64, bool) {
+	v := c.load()
+	if arrived(v) != departed(v) || v&(wanted|barred) != 0 || c.m.w.Err() != nil {
+		return 0, false
+	}
+	return v | barred, c.cas(v, v|barred)
+}
+
+// letGo is admit for a barger. If the head has come, it gets the counter instead.
+func (c *readers) letGo(v uint64) {
+	for {
+		next := v + admission(v)
+		if v&wanted != 0 {
+			next = v - wanted
+		}
+		if c.cas(v, next) || c.m.w.Err() != nil {
+			break
+		}
+		v = c.load()
+	}
+	c.wake()
+}
+
+// inherit is bar for a counter that a barger had barred when the head came.
+func (c *readers) inherit(ctx context.Context, v uint64) (uint64, error) {
+	now, err := c.await(ctx, rma.Is(0).Masked(wanted))
+	if err != nil {
+		return v, err
+	}
+	return now, nil
+}
