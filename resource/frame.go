@@ -14,7 +14,10 @@ import (
 //
 // The bytes travel beside it. The node is not in it: the transport knows better.
 
-const headerFields = 16
+const (
+	headerFields  = 16
+	headerNumbers = headerFields - 2 // the others are lists
+)
 
 // The bits of a header, above the mode and two of what became of a writer before.
 const (
@@ -40,7 +43,7 @@ func AppendHeader(b []byte, m *Message) []byte {
 		bits |= bitWhole
 	}
 	b = wire.AppendArray(b, headerFields)
-	for _, v := range [...]uint64{
+	for _, v := range [headerNumbers]uint64{
 		uint64(m.Kind), bits, m.Resource, m.Incarnation, m.Epoch, m.Seq, uint64(m.ID), uint64(m.Old),
 		m.Version, m.Fence, m.Known, m.Order, uint64(m.Size), uint64(m.Reason),
 	} {
@@ -66,21 +69,26 @@ func ParseHeader(b []byte) (m Message, err error) {
 	return m, nil
 }
 
-// parseHeader is ParseHeader into a message that is zero but for room in its lists.
+// parseHeader is ParseHeader into a message that may have had another header: it sets all
+// that AppendHeader appends, and uses the room in the lists.
 func parseHeader(b []byte, m *Message) error {
 	const mostSize = 1 << 62
 	r := wire.NewReader(b)
 	if n := r.Array(); n != headerFields && r.Err() == nil {
 		return fmt.Errorf("%w: header of %d fields, want %d", ErrMalformed, n, headerFields)
 	}
-	m.Kind = Kind(r.UintTo(uint64(RefusedMessage)))
-	bits := r.UintTo(allBits)
-	m.Mode, m.Prior = Mode(bits&1), Prior(bits>>bitsPrior&3)
+	var n [headerNumbers]uint64
+	r.Uints(n[:])
+	kind, bits, size, reason := n[0], n[1], n[12], n[13]
+	if kind > uint64(RefusedMessage) || bits > allBits || size > mostSize || reason > uint64(Abandoned) {
+		return fmt.Errorf("%w: header with kind %d, bits %#x, size %d, reason %d", ErrMalformed, kind, bits, size, reason)
+	}
+	m.Kind, m.Mode, m.Prior = Kind(kind), Mode(bits&1), Prior(bits>>bitsPrior&3)
 	m.Wrote, m.Whole = bits&bitWrote != 0, bits&bitWhole != 0
-	m.Resource, m.Incarnation, m.Epoch, m.Seq = r.Uint(), r.Uint(), r.Uint(), r.Uint()
-	m.ID, m.Old = ID(r.Uint()), ID(r.Uint())
-	m.Version, m.Fence, m.Known, m.Order = r.Uint(), r.Uint(), r.Uint(), r.Uint()
-	m.Size, m.Reason = int(r.UintTo(mostSize)), Reason(r.UintTo(uint64(Abandoned)))
+	m.Resource, m.Incarnation, m.Epoch, m.Seq = n[2], n[3], n[4], n[5]
+	m.ID, m.Old = ID(n[6]), ID(n[7])
+	m.Version, m.Fence, m.Known, m.Order = n[8], n[9], n[10], n[11]
+	m.Size, m.Reason = int(size), Reason(reason)
 	ids := r.Array()
 	if ids > mostIDs {
 		return fmt.Errorf("%w: header of %d requests, want at most %d", ErrMalformed, ids, mostIDs)

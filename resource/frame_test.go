@@ -3,6 +3,7 @@ package resource
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math/rand/v2"
 	"reflect"
 	"testing"
@@ -79,6 +80,22 @@ func TestHeadersClaimInVain(t *testing.T) {
 	}
 	if m, err := ParseHeader(empty(head(1, 0, 0, 0))); err != nil {
 		t.Errorf("what is right: %v, %v", &m, err)
+	}
+}
+
+// A message that had another header before has nothing of it left.
+func TestHeaderAfterAnother(t *testing.T) {
+	for _, before := range headers() {
+		for _, m := range headers() {
+			var got Message
+			fine(t, parseHeader(AppendHeader(nil, &before), &got))
+			fine(t, parseHeader(AppendHeader(nil, &m), &got))
+			want, err := ParseHeader(AppendHeader(nil, &m))
+			fine(t, err)
+			if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
+				t.Errorf("after %v: %+v, want %+v", &before, got, want)
+			}
+		}
 	}
 }
 

@@ -186,7 +186,7 @@ func (h *homed) send(s *scratch) {
 		// What is pushed may be written before it is taken, if its writer gives up.
 		h.site.send(m.Node, m, s, h.r.pages == nil && m.Kind == GrantMessage)
 	}
-	s.out = s.out[:0]
+	s.said()
 }
 
 // deliver takes a message from a mirror.

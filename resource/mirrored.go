@@ -213,7 +213,7 @@ func (f *mirrored) send(s *scratch) {
 	for i := range s.out {
 		f.site.send(f.home, &s.out[i], s, f.r.pages == nil)
 	}
-	s.out = s.out[:0]
+	s.said()
 }
 
 // deliver takes a message from the home.

@@ -2,7 +2,7 @@ package resource
 
 // scratch is memory for what is said in one step.
 type scratch struct {
-	in     Message
+	in     Message // nothing in it outlives its step, but room in its lists
 	out    []Message
 	header []byte
 }
@@ -14,19 +14,25 @@ func (s *Site) scratch() *scratch {
 	return new(scratch)
 }
 
+// spare takes a scratch back. What is large, or somebody else's, is not to live on in it;
+// all else is overwritten by who comes next.
 func (s *Site) spare(c *scratch) {
-	clear(c.out[:cap(c.out)])
-	c.out = c.out[:0]
 	const most = 64 // elements, for who comes next
-	in := Message{}
-	if cap(c.in.IDs) <= most {
-		in.IDs = c.in.IDs[:0]
+	c.said()
+	c.in.Bytes, c.in.valid = nil, nil
+	if cap(c.in.IDs) > most {
+		c.in.IDs = nil
 	}
-	if cap(c.in.Spans) <= most {
-		in.Spans = c.in.Spans[:0]
+	if cap(c.in.Spans) > most {
+		c.in.Spans = nil
 	}
-	c.in = in
 	s.scratches.Put(c)
+}
+
+// said forgets what was sent.
+func (c *scratch) said() {
+	clear(c.out)
+	c.out = c.out[:0]
 }
 
 // send sends a message. One that the transport does not take is lost with the node,
