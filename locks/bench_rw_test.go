@@ -119,8 +119,18 @@ func rankRW(handles []locks.Mutex) func(n int) []door {
 		for _, m := range handles {
 			rw := m.(locks.RWMutex)
 			doors = append(doors, door{
-				func() { must(rw.AcquireRead(ctx)); rw.ReleaseRead() },
-				func() { must(rw.Acquire(ctx)); rw.Release() },
+				func() {
+					if rw.AcquireRead(ctx) != nil {
+						panic(cannotFail)
+					}
+					rw.ReleaseRead()
+				},
+				func() {
+					if rw.Acquire(ctx) != nil {
+						panic(cannotFail)
+					}
+					rw.Release()
+				},
 			})
 		}
 		return doors

@@ -201,6 +201,10 @@ func fresh(b *testing.B, name, machine string, o locks.Options) []locks.Mutex {
 	return handles
 }
 
+// cannotFail is what a benchmark panics with where a call of must would be a part of
+// what it measures.
+const cannotFail = "an acquisition that cannot fail has failed"
+
 // must is for acquisitions that cannot fail.
 func must(err error) {
 	if err != nil {
