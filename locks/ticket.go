@@ -24,7 +24,7 @@ import (
 // wait.
 //
 // A release is one addition, of 1 to the ticket and of the difference of two
-// grants to the grant. A lock on its own always leaves none; so any rank may
+// grants to the grant; where ranks share memory a look and a store do the same. A lock on its own always leaves none; so any rank may
 // release it, without knowing the ticket.
 //
 // Invariant: serving is at most next, as far as their tickets go; if they are

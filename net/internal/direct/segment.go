@@ -66,8 +66,8 @@ func (w *Window) tellGuest(s *Segment, target rma.Rank, disp rma.Disp, word *uin
 
 // handOver is the end of a Put to a word for which a rank sleeps that can go on
 // with it: it does the Put, and wakes the rank, with one atomic instruction instead
-// of two. The exchange that takes the rank's state from it puts the ordinary store
-// before it in everybody's order, too. It reports false, with nothing done, if it
+// of two. The exchange that takes the rank's state from it puts the store before all
+// that is looked at later. It reports false, with nothing done, if it
 // finds no such rank.
 func (w *Window) handOver(s *Segment, target rma.Rank, disp rma.Disp, word *uint64, value uint64) bool {
 	p, room := target, s.Room
@@ -81,7 +81,7 @@ func (w *Window) handOver(s *Segment, target rma.Rank, disp rma.Disp, word *uint
 			return false
 		}
 	}
-	*word = value
+	storeBefore(word, value)
 	if room.Awaken() {
 		w.world.wake(p)
 	} else {
