@@ -103,8 +103,11 @@ func checkHost(host string) error {
 	if host == "" {
 		return errors.New("no host")
 	}
-	_, err := netip.ParseAddr(host)
-	if err != nil && strings.ContainsAny(host, " \t\r\n/\\,;:@[]") {
+	name := host
+	if ip, err := netip.ParseAddr(host); err == nil {
+		name = ip.Zone()
+	}
+	if strings.ContainsAny(name, " \t\r\n/\\,;:@[]") {
 		return errors.New("that is no name of a host")
 	}
 	return nil

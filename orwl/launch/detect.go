@@ -10,11 +10,15 @@ func Detect(getenv func(string) string, readFile func(string) ([]byte, error), h
 	if err != nil {
 		return Place{}, err
 	}
+	lease, err := s.lease()
+	if err != nil {
+		return Place{}, err
+	}
 	p, err := s.place(key != nil)
 	if err != nil {
 		return Place{}, err
 	}
-	p.Key = key
+	p.Key, p.Lease = key, lease
 	return p, nil
 }
 

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 )
 
 // detect gives Detect the variables of a text, NAME=VALUE, one a line, and a pod's
@@ -122,6 +123,8 @@ func TestDetect(t *testing.T) {
 		{name: "a key", env: "ORWL_KEY= " + testKey + " ", want: Place{Nodes: 1, Key: []byte(testKey), How: Alone}},
 		{name: "a key's file", env: "ORWL_KEY_FILE=key", want: Place{Nodes: 1, Key: []byte(testKey), How: Alone}},
 
+		{name: "a lease", env: "ORWL_LEASE=5s", want: Place{Nodes: 1, Lease: 5 * time.Second, How: Alone}},
+
 		{name: "root", env: "ORWL_NODE=0\nORWL_NODES=3\nORWL_ROOT=node01:80",
 			want: Place{Nodes: 3, Listen: "0.0.0.0:80", How: Environment}},
 		{name: "below root", env: "ORWL_NODE=2\nORWL_NODES=3\nORWL_ROOT=node01:80",
@@ -219,6 +222,8 @@ func TestDetect(t *testing.T) {
 func TestDetectMistakes(t *testing.T) {
 	for _, c := range []struct{ name, env, host, want string }{
 		{name: "no number", env: "ORWL_NODE=one\nORWL_NODES=2", want: `ORWL_NODE is "one": want a number from 0 to 65535`},
+		{name: "no lease", env: "ORWL_LEASE=5", want: `ORWL_LEASE is "5": want a time such as 5s, the same for all nodes`},
+		{name: "no time at all", env: "ORWL_LEASE=0s", want: `ORWL_LEASE is "0s": want a time`},
 		{name: "no nodes", env: "ORWL_NODES=0", want: `ORWL_NODES is "0": want a number from 1 to 65536`},
 		{name: "beyond", env: "ORWL_NODE=2\nORWL_NODES=2", want: "ORWL_NODE is 2, and ORWL_NODES is 2: want 0 to 1"},
 		{name: "beyond peers", env: "ORWL_NODE=2\nORWL_PEERS=a:1,b:1", want: "ORWL_NODE is 2, and the length of ORWL_PEERS is 2: want 0 to 1"},
@@ -233,6 +238,7 @@ func TestDetectMistakes(t *testing.T) {
 		{name: "root by URL", env: "ORWL_NODE=1\nORWL_NODES=2\nORWL_ROOT=http://a", want: `ORWL_ROOT is "http://a": its port is no number`},
 		{name: "root's odd host", env: "ORWL_NODE=1\nORWL_NODES=2\nORWL_ROOT=a b:1", want: `ORWL_ROOT is "a b:1": that is no name of a host: want host:port`},
 		{name: "root's odd IPv6", env: "ORWL_NODE=1\nORWL_NODES=2\nORWL_ROOT=[fd00:x]:1", want: `ORWL_ROOT is "[fd00:x]:1": that is no name of a host: want host:port`},
+		{name: "root's odd zone", env: "ORWL_NODE=1\nORWL_NODES=2\nORWL_ROOT=[fe80::1%a b]:1", want: `ORWL_ROOT is "[fe80::1%a b]:1": that is no name of a host`},
 		{name: "root's missing port", env: "ORWL_NODE=1\nORWL_NODES=2\nORWL_ROOT=a:", want: `ORWL_ROOT is "a:": no port behind the colon: want host:port`},
 		{name: "root and peers", env: "ORWL_NODE=1\nORWL_PEERS=a:1,b:1\nORWL_ROOT=b:1", want: "ORWL_ROOT is b:1, and ORWL_PEERS begins with a:1: make them agree"},
 		{name: "nodes and peers", env: "ORWL_NODE=1\nORWL_PEERS=a:1,b:1\nORWL_NODES=3", want: "ORWL_NODES is 3, and ORWL_PEERS has 2 addresses: make them agree"},
@@ -250,6 +256,7 @@ func TestDetectMistakes(t *testing.T) {
 
 		{name: "slurm's size", env: inSlurm + "ORWL_NODES=4", want: "SLURM_STEP_NUM_TASKS is 6, and ORWL_NODES is 4: start as many as that, or unset it"},
 		{name: "slurm's list", env: inSlurm + "SLURM_STEP_NODELIST=node[1-", want: `SLURM_STEP_NODELIST is "node[1-": a [ without a ]: set ORWL_ROOT`},
+		{name: "slurm's odd hosts", env: inSlurm + "SLURM_STEP_NODELIST=a:[1-2]", want: `SLURM_STEP_NODELIST is "a:[1-2]": that is no name of a host: set ORWL_ROOT`},
 		{name: "slurm without a list", env: inSlurm + "SLURM_STEP_NODELIST=\nSLURM_JOB_NODELIST=", want: "ORWL_ROOT is not set, nor is SLURM_STEP_NODELIST"},
 		{name: "slurm without a size", env: "SLURM_STEP_ID=0\nSLURM_PROCID=0", want: "SLURM_PROCID is set, and SLURM_NTASKS is not"},
 		{name: "mpirun on several hosts", env: inOpenMPI + "OMPI_COMM_WORLD_LOCAL_SIZE=1", want: "ORWL_ROOT is not set, and an MPI launcher does not say on which host rank 0 is"},
@@ -264,6 +271,7 @@ func TestDetectMistakes(t *testing.T) {
 		{name: "job's other pod", env: inJob, host: "a-1", want: `JOB_COMPLETION_INDEX is 2, and this pod is called "a-1": want a name that ends in -2`},
 		{name: "job without a name", env: inJob, want: "ORWL_SERVICE is set, and this pod's name is not known"},
 		{name: "service by URL", env: inJob + "ORWL_SERVICE=http://nodes", host: "a-2", want: `ORWL_SERVICE is "http://nodes": that is no name of a host`},
+		{name: "an odd pod", env: inJob + "ORWL_SERVICE=nodes", host: "[-2", want: `ORWL_SERVICE is "nodes", and this pod is called "[-2": node 0 would be [-0.nodes: that is no name of a host`},
 		{name: "stateful set too large", env: "ORWL_NODES=4\nORWL_SERVICE=nodes", host: "web-4", want: "the pod's name web-4 is 4, and ORWL_NODES is 4: want 0 to 3"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -341,6 +349,7 @@ func TestPlaceHidesKey(t *testing.T) {
 func FuzzDetect(f *testing.F) {
 	for _, env := range []string{inSlurm, inBatch, inOpenMPI, inHydra, inJob, "ORWL_NODE=1\nORWL_PEERS=a:1,[::1]:2", "ORWL_NODE=1\nORWL_NODES=2\nORWL_ROOT=::1"} {
 		f.Add(env, "web-2")
+		f.Add(env, "[-2")
 	}
 	f.Fuzz(func(t *testing.T, env, host string) {
 		p, err := detect(t, env, host)

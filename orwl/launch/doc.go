@@ -17,6 +17,7 @@
 //	ORWL_SERVICE   the headless Service whose pods the nodes are, in Kubernetes
 //	ORWL_KEY_FILE  the file with the cluster key, which others may not read
 //	ORWL_KEY       the cluster key itself
+//	ORWL_LEASE     for how long a silent node is believed to be there, such as 5s
 //
 // They win over everything that a launcher says, each for what it says. What is half
 // said or contradicts itself is an [ErrEnvironment], a line that names the variable

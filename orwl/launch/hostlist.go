@@ -53,7 +53,7 @@ func expandItem(list string, most int) (hosts []string, rest string, err error) 
 			if i >= 0 {
 				rest = list[i+1:]
 			}
-			return hosts, rest, nil
+			return hosts, rest, checkHost(hosts[0]) // the others have other digits
 		case list[i] == ']':
 			return nil, "", errors.New("a ] without a [")
 		}

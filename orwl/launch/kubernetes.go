@@ -43,6 +43,9 @@ func (s surroundings) kubernetes() (*seat, error) {
 		return nil, err
 	}
 	found.root = address{name + "-0." + service, found.port}
+	if err := checkHost(found.root.host); err != nil {
+		return nil, mistake(envService, "is %q, and this pod is called %q: node 0 would be %s: %w", service, pod, found.root.host, err)
+	}
 	return found, nil
 }
 

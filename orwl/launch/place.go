@@ -1,6 +1,9 @@
 package launch
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // Place is a process's part of a run.
 type Place struct {
@@ -16,6 +19,9 @@ type Place struct {
 	Peers []string
 	// Key is the cluster key, nil if there is none.
 	Key []byte
+	// Lease is for how long nodes are believed to be there after they were heard; 0 if
+	// nobody has said so.
+	Lease time.Duration
 	// How is who said so.
 	How How
 	// Report tells the process that started node 0 where it listens, once, as

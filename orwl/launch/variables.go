@@ -1,6 +1,9 @@
 package launch
 
-import "strconv"
+import (
+	"strconv"
+	"time"
+)
 
 // The variables that are ours.
 const (
@@ -13,12 +16,13 @@ const (
 	envService  = "ORWL_SERVICE"
 	envKey      = "ORWL_KEY"
 	envKeyFile  = "ORWL_KEY_FILE"
+	envLease    = "ORWL_LEASE"
 	envLifeline = "ORWL_LIFELINE_FD"
 	envReport   = "ORWL_REPORT_FD"
 )
 
 // ownVariables are those that Spawn does not hand down: they are about the process
-// that spawns, or about an outer run.
+// that spawns, or about an outer run. What all nodes have alike, it does.
 var ownVariables = []string{
 	envNode, envNodes, envRoot, envPeers, envListen, envPort, envService, envKey, envKeyFile, envLifeline, envReport,
 }
@@ -45,6 +49,19 @@ func (s surroundings) number(variable string, least, most int) (int, bool, error
 		return 0, false, mistake(variable, "is %q: want a number from %d to %d", text, least, most)
 	}
 	return n, true, nil
+}
+
+// lease is ORWL_LEASE, 0 if it is not set.
+func (s surroundings) lease() (time.Duration, error) {
+	text := s.getenv(envLease)
+	if text == "" {
+		return 0, nil
+	}
+	lease, err := time.ParseDuration(text)
+	if err != nil || lease <= 0 {
+		return 0, mistake(envLease, "is %q: want a time such as 5s, the same for all nodes", text)
+	}
+	return lease, nil
 }
 
 // first is the first of the variables that is set, and its value.
