@@ -3,6 +3,7 @@ package p2p
 import (
 	"context"
 	"errors"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -48,6 +49,34 @@ func TestCloseTakesEverythingAlong(t *testing.T) {
 	if err := nodes[0].Close(soon(t)); err != nil {
 		t.Errorf("closing again: %v", err)
 	}
+}
+
+// The other lane's reader may be handing over a parcel, acknowledged already, while this
+// one's hears that the node has left: observers hear of that afterwards.
+func TestLeftIsToldLast(t *testing.T) {
+	nodes := run(t, 2, nil)
+	take, told := make(chan struct{}), make(chan struct{})
+	var taken atomic.Bool
+	receive(t, nodes[1], func(int, []byte, []byte) error {
+		<-take
+		taken.Store(true)
+		return nil
+	})
+	nodes[1].OnLoss(func(int, error) {
+		if !taken.Load() {
+			t.Error("node 0 has left, and its parcel is not taken yet")
+		}
+		close(told)
+	})
+	if err := nodes[0].Send(1, 1, nil, make([]byte, dataFrom), true); err != nil {
+		t.Fatal(err)
+	}
+	closeAll(t, nodes[0]) // its goodbye was acknowledged, so node 1 knows
+	for range 1000 {
+		runtime.Gosched() // and might tell
+	}
+	close(take)
+	await(t, told, "the end")
 }
 
 // All may close at the same time, whatever is on its way.

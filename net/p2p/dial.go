@@ -210,7 +210,8 @@ func (l *lane) hello() wire.Hello {
 	return wire.Hello{
 		Version: wire.Version, Nodes: uint64(n.options.Nodes), Node: uint64(n.number),
 		Incarnation: n.options.Incarnation, Lane: uint64(l.kind),
-		Peer: l.peer.life(), Received: taken, Address: n.announced,
+		Peer: l.peer.life(), Received: taken,
+		Lease: uint64(n.options.Lease), Skew: uint64(n.options.Skew), Address: n.announced,
 	}
 }
 

@@ -54,5 +54,7 @@
 //	lane.mu   the lane's link and stream
 //	arena.mu  which memory is in use, and lent
 //
-// in this order; and mapping.mu, to read, while what is lent is taken. Receivers and observers are called with none of them held.
+// in this order; and mapping.mu, to read, while what is lent is taken. Receivers and
+// observers are called with none of them held. Beside them, lane.handing is held while a
+// receiver is called, for whoever waits until it has returned.
 package p2p

@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"strconv"
+	"sync/atomic"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
@@ -41,7 +42,12 @@ type host struct {
 	listener  transport.Listener
 	manager   network.ResourceManager // nil: nobody wants to know
 	tracer    tracer
+	counts    *Counts
+	bulky     atomic.Uint64 // frames that came by data lanes
 }
+
+// talk is how many frames have come by control lanes.
+func (h *host) talk() uint64 { return h.counts.FramesIn.Load() - h.bulky.Load() }
 
 // muxers are those of the lanes.
 var muxers = [laneKinds]protocol.ID{controlLane: yamux.ID, dataLane: "/orwl/data/yamux/1.0.0"}
@@ -69,7 +75,7 @@ func multiplexer(lane laneKind, name protocol.ID) upgrader.StreamMuxer {
 
 // newHost makes the host of a node. It does not listen yet.
 func newHost(o Options) (*host, error) {
-	h := &host{ids: identities(o.Key, o.Nodes), tracer: newTracer(o.Registerer)}
+	h := &host{ids: identities(o.Key, o.Nodes), tracer: newTracer(o.Registerer), counts: o.Counts}
 	var err error
 	if h.manager, err = newManager(o.Registerer); err != nil {
 		return nil, err
@@ -84,6 +90,9 @@ func newHost(o Options) (*host, error) {
 	var all []upgrader.StreamMuxer
 	for lane := range laneKinds {
 		m, probe := multiplexer(lane, muxers[lane]), multiplexer(lane, probes[lane])
+		if lane == dataLane {
+			m.Muxer = courtesy{m.Muxer, h.talk}
+		}
 		all = append(all, m, probe)
 		if h.dialling[lane], err = h.newTransport(o, private, []upgrader.StreamMuxer{m}); err != nil {
 			return nil, err

@@ -3,6 +3,7 @@ package p2p
 import (
 	"context"
 	"encoding/binary"
+	"fmt"
 	"math/rand/v2"
 	"runtime"
 	"strings"
@@ -30,7 +31,7 @@ type mallory struct {
 func newMallory(t *testing.T) *mallory {
 	t.Helper()
 	m := &mallory{t: t, life: 7, counts: new(Counts)}
-	address, root, _ := start(t, 3, func(o *Options) { o.Counts = m.counts })
+	address, root, _ := start(t, 3, func(o *Options) { o.Counts, o.Lease = m.counts, unhurried })
 	m.address = address
 	o := Options{Number: 2, Nodes: 3, Key: testKey, Counts: new(Counts)}.withDefaults()
 	var err error
@@ -39,7 +40,7 @@ func newMallory(t *testing.T) *mallory {
 	}
 	joined := make(chan *Node, 1)
 	go func() {
-		n, err := Join(soon(t), Options{Number: 1, Nodes: 3, Key: testKey, Root: address})
+		n, err := Join(soon(t), Options{Number: 1, Nodes: 3, Key: testKey, Root: address, Lease: unhurried})
 		if err != nil {
 			t.Error(err)
 		}
@@ -84,7 +85,7 @@ func (m *mallory) connect(kind laneKind) (transport.CapableConn, rawStream) {
 
 func (m *mallory) hello(kind laneKind, received uint64) wire.Hello {
 	return wire.Hello{Version: wire.Version, Nodes: 3, Node: 2, Incarnation: m.life,
-		Lane: uint64(kind), Received: received, Address: "127.0.0.1:1"}
+		Lane: uint64(kind), Received: received, Lease: uint64(unhurried), Skew: uint64(standardSkew), Address: "127.0.0.1:1"}
 }
 
 // open opens a stream as a correct node does.
@@ -239,7 +240,9 @@ func TestHostileHello(t *testing.T) {
 	}{
 		"a parcel":        {func(wire.Hello) []byte { return parcel(1, nil) }, "", func(c *Counts) *atomic.Uint64 { return &c.Malformed }},
 		"noise":           {func(wire.Hello) []byte { return []byte("GET / HTTP/1.1\r\n\r\n") }, "", func(c *Counts) *atomic.Uint64 { return &c.Oversize }},
-		"another version": {func(h wire.Hello) []byte { h.Version = 2; return h.Append(nil) }, "it speaks version 2, node 0 speaks 1", nil},
+		"another version": {func(h wire.Hello) []byte { h.Version++; return h.Append(nil) }, fmt.Sprintf("it speaks version %d, node 0 speaks %d", wire.Version+1, wire.Version), nil},
+		"another lease":   {func(h wire.Hello) []byte { h.Lease++; return h.Append(nil) }, "give all the same", nil},
+		"another skew":    {func(h wire.Hello) []byte { h.Skew--; return h.Append(nil) }, "give all the same", nil},
 		"another node":    {func(h wire.Hello) []byte { h.Node = 1; return h.Append(nil) }, "its identity is that of node 2", nil},
 		"another lane":    {func(h wire.Hello) []byte { h.Lane = 1; return h.Append(nil) }, "lane 1", nil},
 		"no life":         {func(h wire.Hello) []byte { h.Incarnation = 0; return h.Append(nil) }, "no incarnation", nil},

@@ -36,9 +36,11 @@ func TestJoinRefused(t *testing.T) {
 		want   error
 		text   string
 	}{
-		"another key":   {func(o *Options) { o.Key = []byte("not the key of this run") }, ErrStranger, "another key"},
-		"no key":        {func(o *Options) { o.Key = nil }, ErrStranger, "another key"},
-		"another size":  {func(o *Options) { o.Nodes = 7 }, ErrRefused, "its run has 7 nodes, that of node 0 has 2"},
+		"another key":  {func(o *Options) { o.Key = []byte("not the key of this run") }, ErrStranger, "another key"},
+		"no key":       {func(o *Options) { o.Key = nil }, ErrStranger, "another key"},
+		"another size": {func(o *Options) { o.Nodes = 7 }, ErrRefused, "its run has 7 nodes, that of node 0 has 2"},
+		"another lease": {func(o *Options) { o.Lease = 3 * time.Second }, ErrRefused,
+			"its lease is 3s and its skew 250ms, those of node 0 are 1.5s and 250ms: give all the same"},
 		"not in it":     {func(o *Options) { o.Nodes, o.Number = 7, 6 }, ErrStranger, "another key, or not a node of this run"},
 		"other streams": {func(o *Options) { o.Security, o.JoinTimeout = Noise, time.Second }, ErrMissing, "negotiate"},
 	} {
@@ -227,6 +229,13 @@ func TestSecurity(t *testing.T) {
 
 func TestOptions(t *testing.T) {
 	good := Options{Number: 1, Nodes: 2, Root: "127.0.0.1:1"}
+	for _, lease := range []time.Duration{0, shortLease, time.Second, time.Hour} { // skew and beat follow it
+		o := good
+		o.Lease = lease
+		if err := o.withDefaults().validate(); err != nil {
+			t.Errorf("a lease of %v: %v", lease, err)
+		}
+	}
 	for _, c := range []struct {
 		change func(o *Options)
 		text   string

@@ -35,6 +35,10 @@ type lane struct {
 	// The reader's own.
 	behind bool // it has more to take already
 	in     arrivals
+	// handing is held by the data lane's, while it hands over what has arrived; others
+	// wait for that, since a node that says on the control lane that it leaves may have
+	// sent it before.
+	handing sync.Mutex
 
 	mu       sync.Mutex
 	link     engine.Link

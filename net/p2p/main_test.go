@@ -21,6 +21,10 @@ func TestMain(m *testing.M) {
 // patience ends a test that hangs. No test depends on it.
 const patience = time.Minute
 
+// unhurried is a lease for tests in which nobody is lost by silence: a machine that has
+// more to do than it can does not find the time for heartbeats.
+const unhurried = patience
+
 func soon(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)
 	t.Cleanup(cancel)
@@ -35,7 +39,8 @@ func run(t testing.TB, nodes int, change func(o *Options)) []*Node {
 	root := make(chan string, 1)
 	var joining sync.WaitGroup
 	join := func(i int, o Options) {
-		o.Remote = true // what is tested is lanes, but for tests that say otherwise
+		o.Remote = true     // what is tested is lanes, but for tests that say otherwise
+		o.Lease = unhurried // and not who is silent
 		if change != nil {
 			change(&o)
 		}

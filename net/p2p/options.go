@@ -33,8 +33,10 @@ type Options struct {
 	Listening func(address string)
 
 	// Lease is for how long a node is believed to live after it was heard, Skew by
-	// how much two clocks may differ over that time, and Beat how often nodes speak;
-	// 1.5 s, 250 ms and 250 ms if zero. A node is lost after Lease+Skew of silence.
+	// how much two clocks may differ over that time, and Beat how often nodes speak. By
+	// default that is 1.5 s, a sixth of the lease but at most 250 ms, and a fifth of
+	// the rest but at most 250 ms. A node is lost after Lease+Skew of silence. All nodes
+	// have the same lease and skew.
 	Lease, Skew, Beat time.Duration
 	// JoinTimeout is how long Join waits for the other nodes; 30 s if zero.
 	JoinTimeout time.Duration
@@ -80,6 +82,10 @@ const (
 	mostNodes  = 1 << 16
 	leastKey   = 16
 	shortLease = 10 * time.Millisecond
+
+	standardLease = 1500 * time.Millisecond
+	standardSkew  = 250 * time.Millisecond
+	standardBeat  = 250 * time.Millisecond
 )
 
 func (o Options) withDefaults() Options {
@@ -89,14 +95,15 @@ func (o Options) withDefaults() Options {
 	if o.Root == "" && len(o.Peers) > 0 {
 		o.Root = o.Peers[0]
 	}
-	for d, standard := range map[*time.Duration]time.Duration{
-		&o.Lease: 1500 * time.Millisecond, &o.Skew: 250 * time.Millisecond,
-		&o.Beat: 250 * time.Millisecond, &o.JoinTimeout: 30 * time.Second,
-	} {
+	standard := func(d *time.Duration, is time.Duration) {
 		if *d == 0 {
-			*d = standard
+			*d = is
 		}
 	}
+	standard(&o.Lease, standardLease)
+	standard(&o.Skew, min(o.Lease/6, standardSkew))
+	standard(&o.Beat, min((o.Lease-o.Skew)/5, standardBeat))
+	standard(&o.JoinTimeout, 30*time.Second)
 	if o.MaxBulk == 0 {
 		o.MaxBulk = wire.MaxBulk
 	}

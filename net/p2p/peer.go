@@ -118,6 +118,10 @@ func (p *peer) check(f *wire.Hello, kind laneKind) (reason string) {
 		return fmt.Sprintf("it speaks version %d, node %d speaks %d: start all nodes from one build", f.Version, o.Number, wire.Version)
 	case f.Nodes != uint64(o.Nodes):
 		return fmt.Sprintf("its run has %d nodes, that of node %d has %d: give all the same number", f.Nodes, o.Number, o.Nodes)
+	case f.Lease != uint64(o.Lease) || f.Skew != uint64(o.Skew):
+		// Who is given up by the shorter lease would not know by the longer.
+		return fmt.Sprintf("its lease is %v and its skew %v, those of node %d are %v and %v: give all the same",
+			time.Duration(f.Lease), time.Duration(f.Skew), o.Number, o.Lease, o.Skew)
 	case f.Node != uint64(p.number):
 		return fmt.Sprintf("it says that it is node %d, and its identity is that of node %d", f.Node, p.number)
 	case f.Lane != uint64(kind):
@@ -238,7 +242,10 @@ func (p *peer) end(e *PeerError) {
 		for _, s := range streams {
 			<-s.ended
 		}
+		data := &p.lanes[dataLane]
+		data.handing.Lock() // what is being handed over now is the last
 		p.node.notices.put(func() { p.node.announce(p, e) })
+		data.handing.Unlock()
 		if m := p.mapping.Load(); m != nil && !e.Left {
 			m.close()
 		}

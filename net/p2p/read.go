@@ -35,9 +35,13 @@ func (s *stream) read() error {
 			return err
 		}
 		s.lane.node.counts.FramesIn.Add(1)
+		if s.lane.kind == dataLane {
+			s.lane.node.host.bulky.Add(1)
+		}
 		s.lane.in.add(h.Kind, s.in.Size())
 		if h.Kind.Numbered() {
 			err = s.numbered(h, body)
+			s.handed()
 		} else {
 			err = s.unnumbered(h, body)
 		}
@@ -120,14 +124,17 @@ func (s *stream) numbered(h wire.Head, body wire.Reader) error {
 // arrived says that a frame has been taken. Each large one is acknowledged, since
 // somebody may wait to change its bulk; of small ones, some now and then.
 func (s *stream) arrived(h wire.Head) error {
-	const header = 32 // or so
 	l := s.lane
+	if l.kind == dataLane {
+		l.handing.Lock()
+		s.hands = true
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if s.broken {
 		return errSevered
 	}
-	switch err := l.link.Arrived(h.Number, header+h.Bulk); err {
+	switch err := l.link.Arrived(h.Number, s.in.Size()); err {
 	case nil:
 		s.taken++
 		s.turn = true
@@ -139,6 +146,14 @@ func (s *stream) arrived(h wire.Head) error {
 		l.work.Signal()
 	}
 	return nil
+}
+
+// handed says that what has arrived is handed over.
+func (s *stream) handed() {
+	if s.hands {
+		s.hands = false
+		s.lane.handing.Unlock()
+	}
 }
 
 // take reads bulk into the stream's own buffer.

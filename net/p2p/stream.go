@@ -35,6 +35,7 @@ type stream struct {
 
 	// The reader's.
 	taken   uint64 // the number of the last frame
+	hands   bool   // it holds lane.handing
 	operand wire.Operation
 	said    wire.Reply
 	bulk    []byte

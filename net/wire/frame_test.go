@@ -104,7 +104,7 @@ func TestRefused(t *testing.T) {
 		{"a rank too high", header(put, 1, 0, 1<<31, 0, 0, 0), wire.ErrMalformed},
 		{"status", header(reply, 1, 0, 0, 0, uint64(wire.Failed)+1, 0), wire.ErrMalformed},
 		{"length", header(getBytes, 1, 0, 0, 0, 0, wire.MaxBulk+1), wire.ErrMalformed},
-		{"integer for text", header(hello, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0), wire.ErrMalformed},
+		{"integer for text", header(hello, 0, 0, wire.Version, 0, 0, 0, 0, 0, 0, 0, 0, 0), wire.ErrMalformed},
 		{"integer for bytes", header(parcel, 1, 0, 7, 7), wire.ErrMalformed},
 	} {
 		if _, _, err := parse(c.frame); !errors.Is(err, c.want) {
@@ -138,6 +138,22 @@ func TestRefused(t *testing.T) {
 	}
 	if err := new(wire.Operation).Parse(wire.KindReply, wire.NewReader(nil)); !errors.Is(err, wire.ErrMalformed) {
 		t.Errorf("a reply read as an operation: %v", err)
+	}
+}
+
+// TestAnotherVersion reads a hello of which nothing is known but that it is one.
+func TestAnotherVersion(t *testing.T) {
+	for _, frame := range [][]byte{
+		header(uint64(wire.KindHello), 0, 0, wire.Version-1),
+		header(uint64(wire.KindHello), 0, 0, wire.Version+1, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11),
+	} {
+		_, body, err := parse(frame)
+		if f := body.(*wire.Hello); err != nil || f.Version == wire.Version || *f != (wire.Hello{Version: f.Version}) {
+			t.Errorf("%v, %v", f, err)
+		}
+	}
+	if _, _, err := parse(header(uint64(wire.KindHello), 0, 0)); !errors.Is(err, wire.ErrMalformed) {
+		t.Errorf("a hello without a version: %v", err)
 	}
 }
 

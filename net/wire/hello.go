@@ -1,6 +1,7 @@
 package wire
 
-// Hello is the first frame of each stream, in both directions.
+// Hello is the first frame of each stream, in both directions. Its first field is the
+// version, whatever that is; the others are those of this one.
 type Hello struct {
 	Version     uint64
 	Nodes       uint64 // of the run
@@ -11,6 +12,9 @@ type Hello struct {
 	// none: how many of the lane's frames have been taken.
 	Peer     uint64
 	Received uint64
+	// Lease and Skew are what the node's promises to the others depend on, in
+	// nanoseconds.
+	Lease, Skew uint64
 	// Address is where the node listens.
 	Address string
 }
@@ -18,17 +22,21 @@ type Hello struct {
 // Append appends the frame.
 func (f *Hello) Append(b []byte) []byte {
 	from := len(b)
-	b = begin(b, Head{Kind: KindHello}, 8)
-	for _, v := range [...]uint64{f.Version, f.Nodes, f.Node, f.Incarnation, f.Lane, f.Peer, f.Received} {
+	b = begin(b, Head{Kind: KindHello}, 10)
+	for _, v := range [...]uint64{f.Version, f.Nodes, f.Node, f.Incarnation, f.Lane, f.Peer, f.Received, f.Lease, f.Skew} {
 		b = AppendUint(b, v)
 	}
 	return end(AppendString(b, f.Address), from)
 }
 
-// Parse reads the body.
+// Parse reads the body; of another version, that it is one.
 func (f *Hello) Parse(r Reader) error {
-	r.want(8)
-	for _, v := range [...]*uint64{&f.Version, &f.Nodes, &f.Node, &f.Incarnation, &f.Lane, &f.Peer, &f.Received} {
+	if f.Version = r.Uint(); f.Version != Version {
+		*f = Hello{Version: f.Version}
+		return r.err
+	}
+	r.want(10)
+	for _, v := range [...]*uint64{&f.Nodes, &f.Node, &f.Incarnation, &f.Lane, &f.Peer, &f.Received, &f.Lease, &f.Skew} {
 		*v = r.Uint()
 	}
 	f.Address = r.textTo(MaxText)
