@@ -182,6 +182,11 @@ func startOn(c *exec.Cmd, cpus []int) error {
 }
 
 func init() {
+	together = func(b *testing.B) func() {
+		cpus := allowed(b)
+		pin(b, cpus[:1])
+		return func() { pin(b, cpus) }
+	}
 	actors["writer"] = func() int {
 		shared := os.NewFile(3, "floor")
 		memory := mapFloor(shared)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -92,7 +93,25 @@ func beside(b *testing.B) (n *Nodes, lock, block *resource.Resource) {
 // BenchmarkRemote compares accesses to resources of another process with bare streams
 // to it, which go to and fro with as many bytes. The two alternate, as what the
 // machine does meanwhile is not the same from one second to the next.
+//
+// Where the system places the processes, processors mostly halt in between, and take
+// several times as long to wake as all the rest; together on one processor they do not.
 func BenchmarkRemote(b *testing.B) {
+	b.Run("free", func(b *testing.B) { benchmarkRemote(b, 0) })
+	if together != nil {
+		b.Run("together", func(b *testing.B) {
+			defer together(b)()
+			benchmarkRemote(b, 1)
+		})
+	}
+}
+
+// together, if not nil, puts this process and those that it starts on one processor,
+// until what it returns is called.
+var together func(*testing.B) func()
+
+// benchmarkRemote measures with a number of processors for Go, all if it is 0.
+func benchmarkRemote(b *testing.B, processors int) {
 	n, lock, block := beside(b)
 	ctx := context.Background()
 	var free handle.Handle
@@ -105,7 +124,7 @@ func BenchmarkRemote(b *testing.B) {
 		end   func() error
 		limit float64
 	}{
-		{"free", p2p.ProbeOptions{There: 32, Back: 32, Rounds: 200}, nil, func() error {
+		{"access", p2p.ProbeOptions{There: 32, Back: 32, Rounds: 200}, nil, func() error {
 			if err := free.Request(lock, resource.Write); err != nil {
 				return err
 			}
@@ -139,6 +158,7 @@ func BenchmarkRemote(b *testing.B) {
 			func() error { return write.Cancel() }, 1.15},
 	} {
 		b.Run(c.name, func(b *testing.B) {
+			defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(processors)) // each benchmark sets it anew
 			if c.begin != nil {
 				if err := c.begin(); err != nil {
 					b.Fatal(err)
@@ -222,40 +242,44 @@ func BenchmarkBesideBulk(b *testing.B) {
 		slices.Sort(took)
 		return took[len(took)*99/100]
 	}
-	var idle, busy, bareIdle, bareBusy []float64
+	var idle, busy, bareIdle, bareBusy, bulk []float64
 	for b.Loop() {
 		bareIdle = append(bareIdle, bare())
-		bulk, end := context.WithCancel(ctx)
+		until, end := context.WithCancel(ctx)
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			_, _ = n.node.Probe(bulk, 1, p2p.ProbeOptions{There: mebi, Back: 32, Rounds: 1 << 30, Bulk: true}) // until it is stopped
+			_, _ = n.node.Probe(until, 1, p2p.ProbeOptions{There: mebi, Back: 32, Rounds: 1 << 30, Bulk: true}) // until it is stopped
 		}()
 		bareBusy = append(bareBusy, bare())
 		end()
 		<-ended
 		idle = append(idle, p99())
 		stop, stopped := make(chan struct{}), make(chan error)
-		go func() { stopped <- move(ctx, block, stop) }()
+		moved := 0
+		go func() { stopped <- move(ctx, block, stop, &moved) }()
+		began := time.Now()
 		busy = append(busy, p99())
 		close(stop)
 		if err := <-stopped; err != nil {
 			b.Fatal(err)
 		}
+		bulk = append(bulk, float64(moved)*mebi/1e6/time.Since(began).Seconds())
 	}
 	if err := step.Cancel(); err != nil {
 		b.Fatal(err)
 	}
 	b.ReportMetric(median(idle), "ns/idle")
 	b.ReportMetric(median(busy), "ns/busy")
+	b.ReportMetric(median(bulk), "MB/s-bulk")
 	b.ReportMetric(median(busy)/median(idle), "ratio")
 	b.ReportMetric(median(bareBusy)/median(bareIdle), "bare-ratio")
 	b.ReportMetric(median(bareBusy), "ns/bare-busy")
 	b.ReportMetric(3, "goal")
 }
 
-// move writes a resource over and over.
-func move(ctx context.Context, r *resource.Resource, stop <-chan struct{}) error {
+// move writes a resource over and over, and counts how often.
+func move(ctx context.Context, r *resource.Resource, stop <-chan struct{}, moved *int) error {
 	var p handle.Pair
 	if err := p.Request(r, resource.Write); err != nil {
 		return err
@@ -272,6 +296,7 @@ func move(ctx context.Context, r *resource.Resource, stop <-chan struct{}) error
 		if _, err := handle.Write[byte](&p); err != nil {
 			return err
 		}
+		*moved++
 		if err := p.Release(); err != nil {
 			return err
 		}

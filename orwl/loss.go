@@ -131,7 +131,7 @@ func (n *Nodes) silent(peer resource.Node) error {
 
 func silence(peer int) error {
 	return &NodeError{Node: peer, Lost: true, Text: "nothing was heard of it for so long that it may have given this node up: " +
-		"see whether it, this process or the network stood still, then start the run again"}
+		"see whether it, this process or the network stood still, and start the run again; ORWL_LEASE=5s forgives more"}
 }
 
 // end ends the run that is under way, or is to begin.

@@ -36,9 +36,10 @@ type JoinOptions struct {
 	// launch.FromEnvironment if nil.
 	Place *launch.Place
 	// Lease is for how long a node is believed to be there after it was heard, Skew by how
-	// much two clocks may differ over that time, and Beat how often nodes speak: 1.5 s,
-	// 250 ms and 250 ms by default. A node is lost after Lease+Skew of silence, and has
-	// let go by itself what others had lent to it after Lease-Skew.
+	// much two clocks may differ over that time, and Beat how often nodes speak: by default
+	// Place.Lease, which is ORWL_LEASE, or 1.5 s; and of that a sixth each, at most 250 ms.
+	// A node is lost after Lease+Skew of silence, and has let go by itself what others had
+	// lent to it after Lease-Skew. All nodes have the same Lease and Skew.
 	Lease, Skew, Beat time.Duration
 	// Patience is for how long the nodes wait for each other in the beginning, 30 s
 	// by default.
@@ -52,6 +53,10 @@ type JoinOptions struct {
 	// ours.
 	Registerer prometheus.Registerer
 }
+
+// later calls sweep, which sends releases that wait for a request in vain: rarely enough
+// not to be noticed by who comes again and again, and soon enough for who looks on.
+func later(sweep func()) { time.AfterFunc(50*time.Millisecond, sweep) }
 
 // What the nodes tell each other on which channel.
 const (
@@ -73,6 +78,9 @@ func Join(ctx context.Context, o JoinOptions) (*Nodes, error) {
 			return nil, err
 		}
 	}
+	if o.Lease == 0 {
+		o.Lease = n.place.Lease
+	}
 	if n.place.Nodes <= 1 {
 		n.place.Nodes = 1
 		return n, nil
@@ -84,7 +92,7 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	p := n.place
 	n.site, err = resource.NewSite(resource.SiteOptions{
 		Node: resource.Node(p.Node), Nodes: p.Nodes, Transport: n, Suspected: n.silent, Memory: housing{n},
-		Ended: ended(o.Log),
+		Ended: ended(o.Log), Later: later,
 	})
 	if err != nil {
 		return err
@@ -219,6 +227,7 @@ func (n *Nodes) Close(ctx context.Context) error {
 	if !n.many() {
 		return nil
 	}
+	n.site.Settle()
 	_, err := n.Gather(ctx, "close", nil)
 	if n.why() != nil {
 		err = nil // the run was told, and who is lost need not be waited for

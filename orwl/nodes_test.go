@@ -9,13 +9,14 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/orwl/go-orwl/orwl/launch"
 )
 
 var silent = slog.New(slog.NewTextHandler(io.Discard, nil))
 
-// crew are the nodes of a run, all in this process, over libp2p.
+// crew are the nodes of a run, all in this process, over libp2p. A busy machine loses none.
 func crew(t testing.TB, count int) []*Nodes {
 	t.Helper()
 	nodes := make([]*Nodes, count)
@@ -23,7 +24,7 @@ func crew(t testing.TB, count int) []*Nodes {
 	address := make(chan string, 1)
 	join := func(i int, p launch.Place) {
 		p.Node, p.Nodes, p.Listen = i, count, "127.0.0.1:0"
-		nodes[i], errs[i] = Join(context.Background(), JoinOptions{Place: &p, Log: silent})
+		nodes[i], errs[i] = Join(context.Background(), JoinOptions{Place: &p, Lease: time.Minute, Log: silent})
 	}
 	var all sync.WaitGroup
 	all.Go(func() { join(0, launch.Place{Report: func(a string) error { address <- a; return nil }}) })
@@ -36,6 +37,26 @@ func crew(t testing.TB, count int) []*Nodes {
 		t.Fatal(err)
 	}
 	return nodes
+}
+
+// A node whose environment says another lease than the others' is told so.
+func TestLeaseOfPlace(t *testing.T) {
+	address := make(chan string, 1)
+	ctx, cancel := context.WithCancel(context.Background())
+	waits := make(chan error, 1)
+	go func() {
+		_, err := Join(ctx, JoinOptions{Log: silent, Place: &launch.Place{Nodes: 2, Listen: "127.0.0.1:0", Lease: 5 * time.Second,
+			Report: func(a string) error { address <- a; return nil }}})
+		waits <- err
+	}()
+	_, err := Join(ctx, JoinOptions{Log: silent, Place: &launch.Place{Node: 1, Nodes: 2, Listen: "127.0.0.1:0", Root: <-address}})
+	if want := "its lease is 1.5s and its skew 250ms, those of node 0 are 5s and 250ms: give all the same"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("node 1: %v, want %q", err, want)
+	}
+	cancel()
+	if err := <-waits; err == nil {
+		t.Error("node 0 has joined alone")
+	}
 }
 
 // disband closes all nodes.

@@ -275,3 +275,38 @@ func TestObserverHearsWhoWaits(t *testing.T) {
 		}
 	})
 }
+
+// Who has been told gets the access, though who tells is not done with granting it,
+// and also with a context that has ended.
+func TestToldBeforeGranted(t *testing.T) {
+	for _, mode := range []Mode{Read, Write} {
+		synctest.Test(t, func(t *testing.T) {
+			r := newResource(t, 0)
+			var first, p Place
+			fine(t, first.Request(r, Write))
+			fine(t, first.Acquire(t.Context()))
+			fine(t, p.Request(r, mode))
+			told, goOn := make(chan struct{}), make(chan struct{})
+			fine(t, p.Notify(func() { close(told); <-goOn }))
+			if p.Granted() {
+				t.Fatal("granted beside a writer")
+			}
+			go func() { fine(t, first.Release()) }()
+			<-told
+			if !p.Granted() {
+				t.Errorf("%s: told and not granted", mode)
+			}
+			got := make(chan error, 1)
+			go func() { got <- p.Acquire(ended()) }()
+			synctest.Wait()
+			select {
+			case err := <-got:
+				t.Errorf("%s: returns %v while it is being granted", mode, err)
+			default:
+			}
+			close(goOn)
+			fine(t, <-got)
+			fine(t, p.Release())
+		})
+	}
+}

@@ -42,6 +42,11 @@
 //	...
 //	s.Deliver(from, header, bulk) // what the transport brings
 //
+// A mirror that comes again and again, and finds nobody else there, keeps the release of
+// what it has not written and says it with its next request, one message for both. Who
+// comes to wait at the home has it asked for, a way there and back; so a home is alone
+// with a mirror only after two accesses of it in a row.
+//
 // Nothing in this package starts a goroutine, reads a clock or draws a
 // random number; the simulator gets between any two steps of the queue.
 //

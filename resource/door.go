@@ -224,6 +224,9 @@ func (r *Resource) knock(ctx context.Context, m Mode, visit Visit) (*guard, erro
 		if visit != nil {
 			visit.Waiting()
 		}
+		if r.home != nil {
+			r.home.wanted()
+		}
 		g.add(oneKnock)
 		g.revoke()
 		if err = g.first(ctx); err != nil {

@@ -11,9 +11,10 @@ import (
 // a bound for each node, and taken in their turn.
 type early struct{ kept []Message }
 
-// inTurn gives step a message, and then those that were kept for after it.
-func (e *early) inTurn(s *Site, from Node, m *Message, step func(*Message) error) error {
-	err := step(m)
+// inTurn gives step a message, and then those that were kept for after it, with memory
+// for what is said to them.
+func (e *early) inTurn(s *Site, from Node, m *Message, c *scratch, step func(*Message, *scratch) error) error {
+	err := step(m, c)
 	if errors.Is(err, ErrGap) {
 		return e.keep(s, from, m, err)
 	}
@@ -28,7 +29,7 @@ func (e *early) inTurn(s *Site, from Node, m *Message, step func(*Message) error
 		k := e.kept[at]
 		s.held(from, -cost(&k))
 		e.kept = slices.Delete(e.kept, at, at+1)
-		err = step(&k)
+		err = step(&k, c)
 	}
 	if len(e.kept) == 0 {
 		e.kept = nil // few resources ever need it

@@ -24,7 +24,8 @@ const (
 	bitsPrior = 1
 	bitWrote  = 1 << 3
 	bitWhole  = 1 << 4
-	allBits   = 1<<5 - 1
+	bitAlone  = 1 << 5
+	allBits   = 1<<6 - 1
 )
 
 // What a header may claim.
@@ -41,6 +42,9 @@ func AppendHeader(b []byte, m *Message) []byte {
 	}
 	if m.Whole {
 		bits |= bitWhole
+	}
+	if m.Alone {
+		bits |= bitAlone
 	}
 	b = wire.AppendArray(b, headerFields)
 	for _, v := range [headerNumbers]uint64{
@@ -80,11 +84,11 @@ func parseHeader(b []byte, m *Message) error {
 	var n [headerNumbers]uint64
 	r.Uints(n[:])
 	kind, bits, size, reason := n[0], n[1], n[12], n[13]
-	if kind > uint64(RefusedMessage) || bits > allBits || size > mostSize || reason > uint64(Abandoned) {
+	if kind > uint64(WantedMessage) || bits > allBits || size > mostSize || reason > uint64(Abandoned) {
 		return fmt.Errorf("%w: header with kind %d, bits %#x, size %d, reason %d", ErrMalformed, kind, bits, size, reason)
 	}
 	m.Kind, m.Mode, m.Prior = Kind(kind), Mode(bits&1), Prior(bits>>bitsPrior&3)
-	m.Wrote, m.Whole = bits&bitWrote != 0, bits&bitWhole != 0
+	m.Wrote, m.Whole, m.Alone = bits&bitWrote != 0, bits&bitWhole != 0, bits&bitAlone != 0
 	m.Resource, m.Incarnation, m.Epoch, m.Seq = n[2], n[3], n[4], n[5]
 	m.ID, m.Old = ID(n[6]), ID(n[7])
 	m.Version, m.Fence, m.Known, m.Order = n[8], n[9], n[10], n[11]

@@ -23,7 +23,9 @@ func headers() []Message {
 		{Kind: CancelMessage, Seq: 200, ID: 1},
 		{Kind: GrantMessage, Mode: Read, IDs: []ID{1, 200, 1 << 40}, Stamp: Stamp{Version: 5, Fence: 6, Prior: PriorPoisoned}, Whole: true, Size: 8},
 		{Kind: PushMessage, Stamp: Stamp{Version: 70000, Prior: PriorLost}, Whole: true, Size: 1 << 40},
+		{Kind: GrantMessage, Mode: Write, IDs: []ID{1}, Alone: true},
 		{Kind: RefusedMessage, Reason: AnotherEpoch, Epoch: 1 << 31},
+		{Kind: WantedMessage, Seq: 9},
 	}
 }
 
@@ -60,8 +62,8 @@ func TestHeadersClaimInVain(t *testing.T) {
 	many := append(wire.AppendArray(head(6, 0, 0, 0), mostIDs+1), make([]byte, mostIDs+1)...)
 	for name, b := range map[string][]byte{
 		"no kind":            empty(head(0, 0, 0, 0)),
-		"a kind too many":    empty(head(9, 0, 0, 0)),
-		"bits":               empty(head(1, 32, 0, 0)),
+		"a kind too many":    empty(head(10, 0, 0, 0)),
+		"bits":               empty(head(1, 64, 0, 0)),
 		"prior":              empty(head(6, 6, 0, 0)),
 		"size":               empty(head(1, 0, 1<<63, 0)),
 		"reason":             empty(head(8, 0, 0, 100)),

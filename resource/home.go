@@ -19,6 +19,10 @@ type Line interface {
 	// Cancel takes back a request that waits. It reports false if it no longer waits:
 	// then Granted was called, or will be.
 	Cancel(ID) bool
+	// Alone reports whether nobody waits behind a request that is granted, nor came
+	// between it and the one before of the same mirror. From then on the line calls
+	// [Home.Wanted] when somebody does wait.
+	Alone(ID) bool
 	// Abort tells everybody who waits, but for the home's own requests, that it is in
 	// vain, and grants nothing any more.
 	Abort()
@@ -67,6 +71,8 @@ type Home struct {
 	free    int // the first free ticket; those are linked by next
 	granted []int
 	next    int     // the ticket that is to be granted next, or none
+	lonely  int     // how many peers are alone
+	wanted  bool    // by somebody who waits
 	batch   []*peer // which have something granted
 
 	ids []ID      // of the messages of this call
@@ -177,6 +183,9 @@ func (h *Home) begin(out []Message) { h.out, h.ids = out, h.ids[:0] }
 
 // end sends what is granted, and returns all messages of a call.
 func (h *Home) end() []Message {
+	if h.wanted {
+		h.want()
+	}
 	// A release may grant more.
 	for i := 0; i < len(h.granted); i++ {
 		at := h.granted[i]
@@ -226,6 +235,8 @@ func (h *Home) grantSome(p *peer, granted []int) {
 	}
 	m := h.to(p, GrantMessage)
 	m.Mode, m.Stamp, m.IDs = mode, stamp, h.ids[from:len(h.ids):len(h.ids)]
+	m.Alone = len(granted) == 1 && h.mayKeep(mode) && h.line.Alone(ticketID(granted[0]))
+	h.setAlone(p, m.Alone)
 	h.fill(p, m)
 }
 

@@ -25,6 +25,8 @@ type homed struct {
 	home *Home
 	news atomic.Pointer[guestPlace]
 	over atomic.Bool // the resource is broken, and everybody knows
+	lone atomic.Bool // a mirror was granted something alone, and nobody has wanted it since
+	want atomic.Bool // somebody does
 
 	mu      sync.Mutex
 	places  []*guestPlace // by ticket, nil where there is none
@@ -32,6 +34,8 @@ type homed struct {
 	gather  *gathering    // nil once the first requests are queued up
 	order   uint64        // of the message that is being taken
 	early   early
+	last    Node   // whose request was granted last, of all mirrors'
+	next    uint64 // the ticket after that
 }
 
 // guestPlace is the place of a mirror's request in the queue of the home.
@@ -78,7 +82,7 @@ func (h *homed) poke() {
 
 // stirred reports whether there is news.
 func (h *homed) stirred() bool {
-	return h.news.Load() != nil || h.r.completed.Load()&broken != 0 && !h.over.Load()
+	return h.news.Load() != nil || h.want.Load() || h.r.completed.Load()&broken != 0 && !h.over.Load()
 }
 
 // unlock tells the mirrors what there is to tell, and lets go of the mutex.
@@ -95,6 +99,16 @@ func (h *homed) drain() {
 	}
 	s := h.site.scratch()
 	defer h.site.spare(s)
+	h.tell(s)
+}
+
+// tell is drain with memory for what is said.
+func (h *homed) tell(s *scratch) {
+	if h.want.Load() && h.want.Swap(false) {
+		h.home.Wanted()
+		s.out = h.home.Flush(s.out)
+		h.send(s)
+	}
 	for {
 		g := h.news.Swap(nil)
 		if g == nil {
@@ -120,6 +134,14 @@ func (h *homed) drain() {
 	if len(h.writers) > 0 && h.pushable() {
 		s.out = h.home.Flush(s.out)
 		h.send(s)
+	}
+}
+
+// wanted has mirrors asked for what they were granted alone, since somebody waits.
+func (h *homed) wanted() {
+	if h.lone.Load() && h.lone.CompareAndSwap(true, false) {
+		h.want.Store(true)
+		h.poke()
 	}
 }
 
@@ -190,15 +212,17 @@ func (h *homed) send(s *scratch) {
 }
 
 // deliver takes a message from a mirror.
-func (h *homed) deliver(m *Message) error {
+func (h *homed) deliver(m *Message, s *scratch) error {
 	h.mu.Lock()
 	defer h.unlock()
-	return h.early.inTurn(h.site, m.Node, m, h.step)
+	err := h.early.inTurn(h.site, m.Node, m, s, h.step)
+	if h.stirred() {
+		h.tell(s)
+	}
+	return err
 }
 
-func (h *homed) step(m *Message) error {
-	s := h.site.scratch()
-	defer h.site.spare(s)
+func (h *homed) step(m *Message, s *scratch) error {
 	h.order = m.Order
 	if h.home.outlives(m) {
 		h.r.lent = true // no local place writes beside a mirror's that holds

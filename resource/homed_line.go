@@ -107,6 +107,25 @@ func (h *homed) Cancel(id ID) bool {
 	return true
 }
 
+// Alone reports whether nobody has requested after a mirror, nor between this request of
+// it and the one before. Whoever does so now, and waits, calls wanted: one of the two
+// sees the other. The relaxed door has an order of its own.
+func (h *homed) Alone(id ID) bool {
+	g, node := h.at(id), h.home.guest(id)
+	if g == nil {
+		return false
+	}
+	s := g.state.Load()
+	ticket := s &^ flags
+	again := h.last == node && h.next == ticket
+	h.last, h.next = node, ticket+unit(modeOf(s))
+	if !again {
+		return false
+	}
+	h.lone.Store(true)
+	return h.r.load(&h.r.requested)&^flags == h.next && h.r.guard.Load() == nil
+}
+
 // Abort breaks the resource, since a writer was lost.
 func (h *homed) Abort() {
 	clear(h.places)

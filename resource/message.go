@@ -59,6 +59,11 @@ type Message struct {
 	Order uint64
 
 	Reason Reason // Refused; Release, if it is Abandoned
+
+	// Alone says that nobody else has requested: whoever has written nothing may keep
+	// the release until the home wants it. Grant.
+	Alone bool
+	asked bool // Release: the home does want it
 }
 
 // Kind is what a message says.
@@ -89,6 +94,8 @@ const (
 	PushMessage
 	// RefusedMessage ends a request, or all of a life.
 	RefusedMessage
+	// WantedMessage says that somebody waits: what was granted alone is not any more.
+	WantedMessage
 )
 
 // Reason is why something was refused.
@@ -149,7 +156,7 @@ var (
 )
 
 var (
-	kinds   = []string{"?", "request", "renew", "release", "cancel", "join", "grant", "push", "refused"}
+	kinds   = []string{"?", "request", "renew", "release", "cancel", "join", "grant", "push", "refused", "wanted"}
 	reasons = []string{"?", "cancelled", "stale", "aborted", "ended", "another epoch", "forbidden", "broken", "abandoned"}
 )
 
@@ -191,6 +198,9 @@ func (m *Message) String() string {
 		fmt.Fprintf(&b, " %v %v v%d fence=%d", m.IDs, m.Mode, m.Version, m.Fence)
 		if m.Prior != PriorReleased {
 			fmt.Fprintf(&b, " (%v)", m.Prior)
+		}
+		if m.Alone {
+			b.WriteString(" alone")
 		}
 	case PushMessage:
 		fmt.Fprintf(&b, " v%d", m.Version)

@@ -50,8 +50,11 @@ type Mirror struct {
 	known   uint64 // one more than the version in memory, 0 if it is none
 	unsure  bool   // it was written here, and the home has not confirmed it
 	ahead   bool   // it was pushed, and the request that it is for is not granted
+	alone   bool   // nobody else had requested, the home has said last
+	keeps   bool   // the release of kept, which is all that this node has
 	size    int    // when it was last granted
 	scratch []byte // the bytes of spans
+	kept    Access
 }
 
 // place is a request of this node.
@@ -89,6 +92,10 @@ type MirrorOptions struct {
 	Epoch uint64
 	// Limit is the greatest size in bytes, a multiple of 8. The default is 1 GiB.
 	Limit int
+	// Keep says that a release may wait for the request that mostly comes next, and
+	// then is one message with it, as long as nobody else wants the access and nothing
+	// was written. Whoever owns the mirror has it settled after a while.
+	Keep bool
 }
 
 func (o MirrorOptions) withDefaults() MirrorOptions {
@@ -122,8 +129,16 @@ func (r *Mirror) Request(id ID, m Mode, out []Message) ([]Message, error) {
 		return out, err
 	}
 	r.add(id, m)
-	out, msg := r.to(RequestMessage, out)
+	kind := RequestMessage
+	if r.keeps && r.kept.ID != id {
+		kind, r.keeps = RenewMessage, false
+	}
+	out = r.Settle(out)
+	out, msg := r.to(kind, out)
 	msg.ID, msg.Mode, msg.Known = id, m, r.known
+	if kind == RenewMessage {
+		msg.Old, msg.Fence = r.kept.ID, r.kept.Fence
+	}
 	return out, nil
 }
 
@@ -155,6 +170,9 @@ func (r *Mirror) add(id ID, m Mode) {
 func (r *Mirror) Release(a Access, out []Message) ([]Message, error) {
 	if err := r.mayRelease(a); err != nil {
 		return out, err
+	}
+	if r.keep(a) {
+		return out, nil
 	}
 	out, msg := r.to(ReleaseMessage, out)
 	msg.ID = a.ID

@@ -31,7 +31,7 @@ func (r *Mirror) Lost(err error) {
 	}
 	clear(r.requests)
 	r.holders = 0
-	r.ahead = false
+	r.ahead, r.alone, r.keeps = false, false, false
 }
 
 // forget says that the home has begun anew, so that what is here is no version of

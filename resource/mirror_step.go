@@ -30,6 +30,12 @@ func (r *Mirror) Step(m *Message, out []Message) ([]Message, error) {
 		err = r.pushed(m)
 	case RefusedMessage:
 		err = r.refused(m)
+	case WantedMessage:
+		r.alone = false
+		if from := len(out); r.keeps {
+			out = r.Settle(out)
+			out[from].asked = true
+		}
 	default:
 		err = r.malformed(m, "a mirror does not take it")
 	}
@@ -55,7 +61,7 @@ func (r *Mirror) granted(m *Message, out []Message) ([]Message, error) {
 	if err := r.take(m); err != nil {
 		return out, err
 	}
-	r.unsure, r.ahead = false, false
+	r.unsure, r.ahead, r.alone = false, false, m.Alone
 	for _, id := range m.IDs {
 		p := r.requests[id]
 		if p.stage == leaving {

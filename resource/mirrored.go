@@ -26,6 +26,8 @@ type mirrored struct {
 	uses   int    // accesses that are over and not released: they may use the bytes
 	ends   map[ID]error
 	early  early
+	fresh  bool // it has kept a release since the last sweep
+	keeper bool // the next one will look at it
 
 	wake  *waiter // to be granted, by next
 	calls []call  // to be made
@@ -138,6 +140,9 @@ func (f *mirrored) release(p *Place, id ID, a Access) (ended bool, err error) {
 	}
 	f.commit(p, a)
 	f.send(s)
+	if f.mirror.Keeps() {
+		f.site.keep(f)
+	}
 	return true, nil
 }
 
@@ -217,21 +222,19 @@ func (f *mirrored) send(s *scratch) {
 }
 
 // deliver takes a message from the home.
-func (f *mirrored) deliver(m *Message) error {
+func (f *mirrored) deliver(m *Message, s *scratch) error {
 	f.mu.Lock()
 	defer f.unlock()
-	return f.early.inTurn(f.site, f.home, m, f.step)
+	return f.early.inTurn(f.site, f.home, m, s, f.step)
 }
 
-func (f *mirrored) step(m *Message) error {
+func (f *mirrored) step(m *Message, s *scratch) error {
 	if m.Whole {
 		f.came += uint64(len(m.Bytes))
 		if f.mirror.holders == 0 && f.uses == 0 {
 			f.r.own() // nobody looks at the bytes
 		}
 	}
-	s := f.site.scratch()
-	defer f.site.spare(s)
 	var err error
 	s.out, err = f.mirror.Step(m, s.out)
 	f.send(s)

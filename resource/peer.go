@@ -11,6 +11,7 @@ type peer struct {
 	node        Node
 	incarnation uint64
 	lost        bool   // this incarnation
+	alone       bool   // it was told so with its last grant, and may have a release that is wanted
 	got, sent   uint64 // sequence numbers
 	known       uint64 // one more than the version that the mirror has
 
@@ -108,6 +109,7 @@ func (h *Home) Break(out []Message) []Message {
 		h.granted, h.batch = h.granted[:0], h.batch[:0]
 		for _, p := range h.peers {
 			p.granted = p.granted[:0]
+			h.setAlone(p, false)
 			if !p.lost {
 				p.lost = true
 				h.refuseLife(p.node, p.incarnation, Broken)
@@ -126,6 +128,7 @@ func (h *Home) locate(n Node) (place int, known bool) {
 // last to the first, so that none of it is granted on the way. The ledger knows
 // before anybody is granted anything by it.
 func (h *Home) drop(p *peer) {
+	h.setAlone(p, false)
 	if p.first == noTicket {
 		return
 	}

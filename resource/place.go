@@ -90,16 +90,24 @@ func (p *Place) Granted() bool {
 	}
 	c := p.r.load(&p.r.completed)
 	if c&broken != 0 || !due(c, s&^flags, modeOf(s)) {
+		if h := p.r.home; h != nil {
+			h.wanted()
+		}
 		return c&broken != 0
+	}
+	if c&guarded == 0 {
+		return true
 	}
 	if p.listed && p.w.state.Load() != granted {
 		return false // it is about to be told
 	}
-	return c&guarded == 0 || p.tryEnter(s)
+	return p.tryEnter(s)
 }
 
 // Acquire waits until the request is granted. If ctx ends before, it returns
-// the reason and the request stays in the queue: acquire again, or cancel.
+// the reason and the request stays in the queue: acquire again, or cancel. Who has
+// been told by Notify gets it, also with a context that has ended, unless there is
+// a guard to enter besides.
 //
 // It calls what stops the goroutine itself: each function in between costs when
 // it wakes up, since the processor does not know where it returns to.
@@ -114,23 +122,26 @@ func (p *Place) Acquire(ctx context.Context) error {
 	case s&requestedBit == 0:
 		return p.error("acquire", ErrNotRequested)
 	}
-	waited := false
+	waited, until := false, ctx
 	if p.listed || !due(r.load(&r.completed), s&^flags, modeOf(s)) {
 		if !p.listed {
 			p.list(s, nil)
 		}
 		for w := p.w; w.state.Load() != granted; w.wakeUp() {
-			if ctx.Err() != nil {
-				return p.error("acquire", reason(ctx))
+			if until.Err() != nil {
+				if p.far || p.early || !due(r.load(&r.completed), s&^flags, modeOf(s)) {
+					return p.error("acquire", reason(ctx))
+				}
+				until = context.Background() // its turn has come, and whoever made it so is about to grant it
 			}
 			if !waited {
 				waited = true
 				p.waits()
 			}
 			if w.bed != nil {
-				w.bed.ParkUntil(ctx, w.interrupt)
+				w.bed.ParkUntil(until, w.interrupt)
 			} else {
-				w.alarm.Set(ctx, w.interrupt)
+				w.alarm.Set(until, w.interrupt)
 				w.place.Park()
 			}
 		}

@@ -22,6 +22,8 @@ func (p *Place) list(s uint64, hook func()) {
 	r.list(w)
 	if c := r.load(&r.completed); c&broken != 0 || due(c, w.ticket, w.mode) {
 		r.settle(w.ticket, c)
+	} else if r.home != nil {
+		r.home.wanted()
 	}
 }
 

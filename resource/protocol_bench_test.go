@@ -9,6 +9,7 @@ func (l *one) Request(id ID, _ Mode)      { l.home.Granted(id) }
 func (l *one) Renew(_, next ID, _ Mode)   { l.home.Granted(next) }
 func (l *one) Release(ID)                 {}
 func (l *one) Cancel(ID) bool             { return false }
+func (l *one) Alone(ID) bool              { return false }
 func (l *one) Abort()                     {}
 func (s *solo) Granted(_ ID, stamp Stamp) { s.fence = stamp.Fence }
 func (s *solo) Ended(ID, error)           {}

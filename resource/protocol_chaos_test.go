@@ -18,6 +18,7 @@ type chaos struct {
 	*protocol
 	chance func(n int) int // below n
 	flaw   string
+	calm   bool // few request at a time
 	trace  []string
 
 	places   []*model // of each node
@@ -30,7 +31,7 @@ type chaos struct {
 	fence    uint64
 	stamps   uint64 // what was written last
 
-	served, commits, pushes, late int
+	served, commits, pushes, late, kept, wanted int
 }
 
 // model is what is known of a node without asking its mirror.
@@ -87,7 +88,10 @@ func play(chance func(n int) int, flaw string) (c *chaos, err error) {
 	if policy > Abort {
 		policy = Discard
 	}
-	c.protocol = newProtocol(16, 3, LedgerOptions{Policy: policy}, MirrorOptions{})
+	keep := chance(4) > 0
+	c.calm = chance(2) == 0
+	c.protocol = newProtocol(16, 3, LedgerOptions{Policy: policy}, MirrorOptions{Keep: keep})
+	c.protocol.line.keep, c.protocol.line.silent = keep, flaw == "unasked"
 	c.protocol.line.late = chance(2) == 0
 	c.protocol.line.eager = flaw == "early push"
 	c.protocol.line.changed = c.changed
@@ -135,9 +139,11 @@ func (c *chaos) act() {
 	case k < 86:
 		for link, tries := c.chance(6), 0; !c.deliver((link+tries)%6) && tries < 6; tries++ {
 		}
-	case k < 92:
+	case k < 91:
 		c.pump()
-	case k < 94:
+	case k < 92:
+		c.settle(n)
+	case k < 93:
 		c.replay(n)
 	case k < 95:
 		c.comeLate()
@@ -177,7 +183,7 @@ func (c *chaos) freeID(n *model) ID {
 
 func (c *chaos) request(n *model) {
 	id, mode := c.freeID(n), Mode(c.chance(2))
-	if id == 0 || n.over || c.ledger.Aborted() && n.node == 0 {
+	if id == 0 || n.over || c.ledger.Aborted() && n.node == 0 || c.calm && len(c.line) > c.chance(4) {
 		return
 	}
 	c.note("%d requests %d %v", n.node, id, mode)
@@ -241,6 +247,11 @@ func (c *chaos) endOne(n *model, renew bool) {
 		out, err = r.Release(a, nil)
 	}
 	c.check(err == nil, "node %d releases %d: %v", n.node, a.ID, err)
+	if len(out) == 0 {
+		c.kept++
+		c.check(!a.Wrote && len(n.asked)+len(n.holds) == 0 && !renew, "node %d keeps the release of %+v", n.node, a)
+		return
+	}
 	m := &out[len(out)-1]
 	c.check(len(m.Bytes) == will.moved, "%v moves %d bytes, want %d", m, len(m.Bytes), will.moved)
 	c.written[written{uint64(m.Node), m.Incarnation, m.Seq}] = will
@@ -331,6 +342,14 @@ func (c *chaos) deliver(link int) bool {
 	return true
 }
 
+// settle has a node send what it keeps.
+func (c *chaos) settle(n *model) {
+	if n.node > 0 && c.nodes[n.node].mirror.Keeps() {
+		c.note("%d settles", n.node)
+		c.route(c.nodes[n.node].mirror.Settle(nil), true)
+	}
+}
+
 // replay lets a message arrive again.
 func (c *chaos) replay(n *model) {
 	direction := c.chance(2)
@@ -393,16 +412,19 @@ func TestProtocolChaos(t *testing.T) {
 	if testing.Short() {
 		runs = 300
 	}
-	var served, commits, pushes, late int
+	var served, commits, pushes, late, kept, wanted int
 	for seed := range runs {
 		c, err := play(rand.New(rand.NewPCG(seed, 1)).IntN, "")
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, lines(c.trace))
 		}
 		served, commits, pushes, late = served+c.served, commits+c.commits, pushes+c.pushes, late+c.late
+		kept, wanted = kept+c.kept, wanted+c.wanted
 	}
-	t.Logf("%d runs: %d accesses, %d writes, %d pushes, %d late releases", runs, served, commits, pushes, late)
-	for what, n := range map[string]int{"accesses": served / 20, "writes": commits / 5, "pushes": pushes, "late releases": late * 5} {
+	t.Logf("%d runs: %d accesses, %d writes, %d pushes, %d late releases, %d kept, %d wanted", runs, served, commits, pushes, late, kept, wanted)
+	for what, n := range map[string]int{
+		"accesses": served / 20, "writes": commits / 5, "pushes": pushes, "late releases": late * 5, "kept": kept, "wanted": wanted,
+	} {
 		if uint64(n) < runs/4 {
 			t.Errorf("too few %s: the test shows little", what)
 		}
@@ -421,7 +443,7 @@ func TestProtocolChaosRapid(t *testing.T) {
 
 // The test would find it if one of these was missing.
 func TestProtocolChaosFindsFlaws(t *testing.T) {
-	for _, flaw := range []string{"no fence", "all is dirty", "no versions", "early push", "lost write"} {
+	for _, flaw := range []string{"no fence", "all is dirty", "no versions", "early push", "lost write", "unasked"} {
 		t.Run(flaw, func(t *testing.T) {
 			for seed := range uint64(1000) {
 				if _, err := play(rand.New(rand.NewPCG(seed, 1)).IntN, flaw); err != nil {

@@ -21,6 +21,7 @@ func (l *recorder) Renew(id, next ID, m Mode) {
 }
 func (l *recorder) Release(id ID)                { l.note("release %d", id&^fromMirrors) }
 func (l *recorder) Cancel(id ID) bool            { l.note("cancel %d", id&^fromMirrors); return true }
+func (l *recorder) Alone(ID) bool                { return false }
 func (l *recorder) Abort()                       { l.note("abort") }
 func (l *recorder) is(want ...string) (was bool) { return slices.Equal(l.asked, want) }
 

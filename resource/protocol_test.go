@@ -51,12 +51,27 @@ type testLine struct {
 	news    []ID
 	aborted bool
 	eager   bool // flaw: names a writer next that is behind a writer
+	keep    bool // says who is alone
+	silent  bool // flaw: does not say who waits
 	changed func(op string, id ID, m Mode, granted []ID)
 }
 
 func (l *testLine) Request(id ID, m Mode) {
 	granted, err := l.fifo.Request(id, m, nil)
 	l.tell("request", id, m, granted, err)
+	l.waits(id)
+}
+
+// waits tells the home if a request waits.
+func (l *testLine) waits(id ID) {
+	if granted, _ := l.fifo.Granted(id); !granted && !l.silent {
+		l.p.home.Wanted()
+	}
+}
+
+func (l *testLine) Alone(id ID) bool {
+	all := l.all()
+	return l.keep && all[len(all)-1].id == id
 }
 
 func (l *testLine) Renew(id, next ID, m Mode) {
@@ -65,6 +80,7 @@ func (l *testLine) Renew(id, next ID, m Mode) {
 		l.changed("request", next, m, nil)
 	}
 	l.tell("release", id, m, granted, err)
+	l.waits(next)
 }
 
 func (l *testLine) Release(id ID) {

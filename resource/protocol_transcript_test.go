@@ -12,11 +12,12 @@ import (
 // A transcript is blocks of commands, a line of dashes, and what came of them. The
 // home is a, its mirrors are b, c and d.
 //
-//	start size=8 mirrors=2    first of all; also policy=poison, epoch=2, mirrors-epoch=1
+//	start size=8 mirrors=2    first of all; also policy=poison, epoch=2, mirrors-epoch=1, keep=1
 //	b request 1 write         a place of b requests
 //	b release 1               also fence=3, size=16, wrote 0:text 8:text, wrote whole 0:text
 //	b renew 1 2 write         and what release takes
 //	b cancel 1
+//	b settle                  what b keeps is sent
 //	from b, to b              the oldest message on the link arrives
 //	again from b, again to b  the message that arrived last arrives again
 //	drop from b, drop to b    the oldest message is gone
@@ -127,9 +128,11 @@ func (w *theatre) do(words []string) error {
 func (w *theatre) start(a args) {
 	policies := map[string]Policy{"": Discard, "poison": Poison, "abort": Abort}
 	w.options.Epoch = uint64(a.number("mirrors-epoch", a.number("epoch", 1)))
+	w.options.Keep = a.number("keep", 0) > 0
 	w.protocol = newProtocol(a.number("size", 0), a.number("mirrors", 1),
 		LedgerOptions{Policy: policies[a.named["policy"]], Epoch: uint64(a.number("epoch", 1))}, w.options)
 	w.options.Resource, w.options.Limit, w.options.Incarnation = 7, 1<<10, 1
+	w.protocol.line.keep = w.options.Keep
 	w.sent = func(m *Message, toHome bool) {
 		from, to := "a", called(m.Node)
 		if toHome {
@@ -231,6 +234,8 @@ func (w *theatre) act(n Node, verb string, words []string) (err error) {
 		out, err = r.Renew(ending, ids[1], a.mode, nil)
 	case "cancel":
 		out, err = r.Cancel(ids[0], nil)
+	case "settle":
+		out = r.Settle(nil)
 	case "lost":
 		r.Lost(nil)
 	case "rejoin", "restart":

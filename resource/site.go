@@ -44,7 +44,8 @@ type Site struct {
 	strays  map[uint64][]Message // for homes that are not declared yet
 	lives   map[Node]uint64      // the last incarnation of nodes that are back
 
-	counts siteCounts
+	keepers keepers
+	counts  siteCounts
 }
 
 // Transport carries messages to other nodes.
@@ -87,6 +88,10 @@ type SiteOptions struct {
 	// Limit is the greatest size of a resource in bytes, a multiple of 8. The default
 	// is 1 GiB.
 	Limit int
+	// Later has sweep called after a while. If it is not nil, a release may wait for the
+	// request that mostly comes next, and then is one message with it, if nothing was
+	// written and nobody else wants the access: the second sweep after it sends it.
+	Later func(sweep func())
 	// Kept is how many bytes of messages are kept for each other node, because they
 	// came before their turn. From 4096; the default is 64 MiB. One message is kept
 	// whatever its size.

@@ -86,10 +86,12 @@ func (s *Site) Home(r *Resource, o HomeAt) error {
 	delete(s.strays, number)
 	h.mu.Lock() // what comes from now on comes after the strays
 	s.mu.Unlock()
+	c := s.scratch()
+	defer s.spare(c)
 	for i := range strays {
 		m := &strays[i]
 		s.held(m.Node, -cost(m))
-		s.note(h.early.inTurn(s, m.Node, m, h.step))
+		s.note(h.early.inTurn(s, m.Node, m, c, h.step))
 	}
 	h.unlock()
 	return nil
@@ -103,7 +105,7 @@ func (s *Site) Mirror(r *Resource, home Node) error {
 	}
 	f := &mirrored{site: s, r: r, home: home}
 	m, err := NewMirror(f, f, MirrorOptions{
-		Resource: numberOf(r.name), Node: s.o.Node, Incarnation: s.life(0), Limit: s.o.Limit,
+		Resource: numberOf(r.name), Node: s.o.Node, Incarnation: s.life(0), Limit: s.o.Limit, Keep: s.o.Later != nil,
 	})
 	if err != nil {
 		return err

@@ -67,7 +67,7 @@ func (s *Site) deliver(from Node, header []byte, with *contents) error {
 		if f == nil || f.home != from {
 			return fmt.Errorf("%w: %v of node %d: it is not the home", ErrMalformed, m, from)
 		}
-		return f.deliver(m)
+		return f.deliver(m, c)
 	}
 	m.Node = from
 	s.mu.RLock()
@@ -81,7 +81,7 @@ func (s *Site) deliver(from Node, header []byte, with *contents) error {
 			return err
 		}
 	}
-	return h.deliver(m)
+	return h.deliver(m, c)
 }
 
 // stray keeps a message for a home that is not declared here yet, or finds that it

@@ -23,6 +23,8 @@ var nodeSeeds = flag.Uint64("resource.nodeseeds", 3000, "seeds of TestSiteFaults
 type faults struct {
 	chance func(n int) int
 	clocks bool // nodes look at them before they use a grant
+	keep   bool // mirrors keep releases
+	alone  int  // the node that comes most often then
 	flaw   string
 	trace  []string
 
@@ -31,7 +33,7 @@ type faults struct {
 	ways  map[[2]Node]*way
 	truth [2]*chronicle
 
-	served, told, lates, commits int
+	served, told, lates, commits, kept int
 }
 
 // faultyNode is a node and its places.
@@ -69,6 +71,7 @@ const faultySteps = 500
 func survive(chance func(n int) int, flaw string) (c *faults, err error) {
 	c = &faults{chance: chance, flaw: flaw, net: newNetwork(3, SiteOptions{}), ways: make(map[[2]Node]*way)}
 	c.clocks = chance(2) == 0 && flaw == ""
+	c.keep = chance(2) == 0
 	defer func() {
 		switch r := recover().(type) {
 		case nil:
@@ -115,6 +118,9 @@ func (c *faults) start(n *faultyNode) {
 	if c.clocks {
 		o.Suspected = c.suspected(n.node)
 	}
+	if c.keep {
+		o.Later = never
+	}
 	s := c.net.newSite(n.node, 3, o)
 	c.net.sites[n.node] = s
 	n.places = nil
@@ -143,6 +149,12 @@ func (c *faults) act() {
 	n := c.nodes[c.chance(3)]
 	switch k := c.chance(100); {
 	case k < 44:
+		if c.keep && c.chance(4) > 0 { // one is alone for a while
+			if c.chance(20) == 0 {
+				c.alone = c.chance(3)
+			}
+			n = c.nodes[c.alone]
+		}
 		c.step(n, n.places[c.chance(len(n.places))])
 	case k < 84:
 		for range 1 + c.chance(4) {
@@ -164,6 +176,8 @@ func (c *faults) act() {
 		c.crash(n)
 	case k < 91:
 		c.suspect(n, Node(c.chance(3)))
+	case k < 92:
+		c.net.sites[n.node].sweep()
 	default:
 		c.find(n, Node(c.chance(3)))
 	}
@@ -232,7 +246,7 @@ func (c *faults) acquire(n *faultyNode, p *faultyPlace) {
 		c.check(p.Fence() > h.fence, "fence %d of a writer after %d", p.Fence(), h.fence)
 		h.fence = p.Fence()
 	}
-	if p.Mode() == Write {
+	if p.Mode() == Write && !(c.keep && c.chance(2) == 0) {
 		w, err := p.Writable()
 		c.check(err == nil, "writable: %v", err)
 		before := stateIn(w)
@@ -268,6 +282,9 @@ func (c *faults) leave(n *faultyNode, p *faultyPlace, renew bool) {
 		c.told++
 	}
 	c.check(!p.Held(), "held after release")
+	if f := p.r.mirrored; f != nil && f.mirror.Keeps() {
+		c.kept++
+	}
 	p.valid, p.wrote = false, false
 }
 
@@ -484,7 +501,7 @@ func (c *faults) mend() {
 			}
 		}
 	}
-	for busy := true; busy; {
+	for busy := true; busy || len(c.net.busy()) > 0; {
 		busy = false
 		for len(c.net.busy()) > 0 {
 			c.moveOne()
@@ -507,7 +524,7 @@ func (c *faults) mend() {
 			c.check(!p.Requested(), "place %d of %d waits for ever for r%d", i, n.node, p.at)
 			err := p.Request(n.r[p.at], Write)
 			c.check(err == nil, "place %d of %d: %v", i, n.node, err)
-			for len(c.net.busy()) > 0 {
+			for !p.Granted() && len(c.net.busy()) > 0 { // who looks has what is kept asked for
 				c.moveOne()
 			}
 			c.check(p.Granted(), "place %d of %d is not granted what is free", i, n.node)
@@ -518,6 +535,12 @@ func (c *faults) mend() {
 				c.moveOne()
 			}
 		}
+	}
+	for _, s := range c.net.sites {
+		s.Settle()
+	}
+	for len(c.net.busy()) > 0 {
+		c.moveOne()
 	}
 	for i := range c.truth {
 		r := c.nodes[i].r[i]
@@ -538,16 +561,19 @@ func TestSiteFaults(t *testing.T) {
 	if testing.Short() {
 		runs = min(runs, 300)
 	}
-	var served, told, lates, commits int
+	var served, told, lates, commits, kept int
 	for seed := range runs {
 		c, err := survive(rand.New(rand.NewPCG(seed, 7)).IntN, "")
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, lines(c.trace))
 		}
 		served, told, lates, commits = served+c.served, told+c.told, lates+c.lates, commits+c.commits
+		kept += c.kept
 	}
-	t.Logf("%d runs: %d accesses, %d writes, %d told, %d late releases", runs, served, commits, told, lates)
-	for what, n := range map[string]int{"accesses": served / 20, "writes": commits / 10, "that are told": told, "late releases": lates * 5} {
+	t.Logf("%d runs: %d accesses, %d writes, %d told, %d late releases, %d kept", runs, served, commits, told, lates, kept)
+	for what, n := range map[string]int{
+		"accesses": served / 20, "writes": commits / 10, "that are told": told, "late releases": lates * 5, "that are kept": kept,
+	} {
 		if uint64(n) < runs/2 {
 			t.Errorf("too few %s: the test shows little", what)
 		}

@@ -41,7 +41,7 @@ func (s *Site) send(to Node, m *Message, c *scratch, lasting bool) {
 	c.header = AppendHeader(c.header[:0], m)
 	s.counts.sent.Add(1)
 	s.counts.bytesOut.Add(uint64(len(m.Bytes)))
-	if lasting = lasting && m.Whole; m.Kind == ReleaseMessage {
+	if lasting = lasting && m.Whole; m.Kind == ReleaseMessage && !m.asked {
 		_ = s.o.Transport.Post(to, c.header, m.Bytes, lasting)
 	} else {
 		_ = s.o.Transport.Send(to, c.header, m.Bytes, lasting)

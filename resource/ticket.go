@@ -106,6 +106,9 @@ func (h *Home) release(p *peer, m *Message) error {
 		h.refuse(p, m.ID, why)
 		renew = false
 	}
+	if p.count == 1 {
+		h.setAlone(p, false) // it was the only one
+	}
 	if !renew {
 		h.forget(at)
 		h.line.Release(ticketID(at))

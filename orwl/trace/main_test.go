@@ -128,14 +128,15 @@ func ticking() func() time.Duration {
 	return func() time.Duration { return time.Duration(ticks.Add(1)) * time.Microsecond }
 }
 
-// onNodes runs a program on nodes that are all in this process, over libp2p.
+// onNodes runs a program on nodes that are all in this process, over libp2p. A busy
+// machine loses none.
 func onNodes(t testing.TB, count int, program func(n *orwl.Nodes) error) {
 	t.Helper()
 	address := make(chan string, 1)
 	errs := make([]error, count)
 	one := func(i int, p launch.Place) {
 		p.Node, p.Nodes, p.Listen = i, count, "127.0.0.1:0"
-		n, err := orwl.Join(context.Background(), orwl.JoinOptions{Place: &p, Log: quiet, Remote: true})
+		n, err := orwl.Join(context.Background(), orwl.JoinOptions{Place: &p, Lease: time.Minute, Log: quiet, Remote: true})
 		if err == nil {
 			err = errors.Join(program(n), n.Close(context.Background()))
 		}
