@@ -22,6 +22,10 @@ import (
 // A barger waits for nobody while it has barred a counter: if it cannot have one
 // it lets go of those that it has.
 
+// A barger that finds a reader inside, where each rank has a counter of its own, tries
+// again at once: that is one rank, and soon gone, and who queues up instead keeps out
+// all readers until it has had its turn. One that finds another writer does not.
+//
 // A barger that fails at the only counter stays away from it for a while, and
 // tries once more: as long as two ranks go for one line of memory neither comes
 // far, and one that has it to itself does a hundred sections in that time. It is
@@ -31,6 +35,9 @@ import (
 const (
 	bargePauses = 4
 	bargePause  = 64
+
+	bargeTries  = 3
+	bargeMoment = 8
 )
 
 // barge takes the lock without the queues, if it comes about soon.
@@ -39,7 +46,7 @@ func (l *rmaRW) barge() bool {
 		return true
 	}
 	if len(l.dc) > 1 {
-		return false
+		return l.o.TDC == 1 && l.direct && l.bargeAgain()
 	}
 	pauses := 1 // an operation takes longer than all of them
 	if l.direct {
@@ -55,6 +62,21 @@ func (l *rmaRW) barge() bool {
 	return true
 }
 
+// bargeAgain is for a barger that has not come past a reader.
+func (l *rmaRW) bargeAgain() bool {
+	for range bargeTries {
+		if l.met&(wanted|barred) != 0 {
+			return false
+		}
+		l.w.Pause(bargeMoment)
+		if l.tryBarge() {
+			count(&l.counts.Waited)
+			return true
+		}
+	}
+	return false
+}
+
 // tryBarge takes the lock if nobody has it and the head has not announced itself.
 func (l *rmaRW) tryBarge() bool {
 	if l.barged = l.tryBar(); l.barged && len(l.t.levels) > 1 {
@@ -68,6 +90,7 @@ func (l *rmaRW) tryBar() bool {
 	for i := range l.dc {
 		v, ok := l.dc[i].tryBar()
 		if !ok {
+			l.met = v
 			l.letGo(i)
 			return false
 		}
@@ -83,14 +106,17 @@ func (l *rmaRW) letGo(n int) {
 	}
 }
 
-// tryBar bars a counter that nobody is inside, and returns what it is then. If
-// somebody comes in between there was somebody inside.
+// tryBar bars a counter that nobody is inside, and returns what it is then; or what it
+// was, if somebody is, or comes in between.
 func (c *readers) tryBar() (uint64, bool) {
 	v := c.load()
 	if arrived(v) != departed(v) || v&(wanted|barred) != 0 || c.m.w.Err() != nil {
-		return 0, false
+		return v, false
 	}
-	return v | barred, c.cas(v, v|barred)
+	if !c.cas(v, v|barred) {
+		return v, false
+	}
+	return v | barred, true
 }
 
 // letGo is admit for a barger. If the head has come, it gets the counter instead.

@@ -168,7 +168,7 @@ func simulated(n int, faults sim.Faults) func(testing.TB, *topology.Tree, lockst
 			schedules *= 8
 		}
 		report := system.Seeds(0, schedules)
-		if report.Failure == nil && !c.OneProcess { // virtual time does not notice what ranks do behind the window's back
+		if report.Failure == nil {
 			system.Faults = sim.Faults{}
 			report.Failure = system.Predict(sim.Machines()[0], 0).Failure
 		}

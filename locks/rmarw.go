@@ -55,6 +55,7 @@ type rmaRW struct {
 	mine  bool
 	// the rank has taken the lock without the queues
 	barged bool
+	met    uint64 // the counter that it could not bar when it tried last
 }
 
 // The words of RMA-RW at each rank: its counter, alone on its cache line, and
