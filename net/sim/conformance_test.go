@@ -72,4 +72,7 @@ func TestClose(t *testing.T) {
 	if report := s.Exhaust(sim.Limit{}); report.Failure != nil || !report.Complete {
 		t.Fatalf("%+v", report)
 	}
+	if p := s.Predict(toy(), 1); p.Failure != nil {
+		t.Fatal(p.Failure)
+	}
 }

@@ -16,6 +16,7 @@ type Fabric struct {
 	labels   labels
 	driver   driver
 	steps    int
+	closed   bool // and when predicting, those that wait do not know yet
 }
 
 var (
@@ -105,6 +106,7 @@ func (f *Fabric) Label(disp rma.Disp, words int, name string) { f.labels.add(dis
 
 // Close implements rma.Fabric.
 func (f *Fabric) Close() error {
+	f.closed = true
 	for _, r := range f.ranks {
 		r.window.fail(rma.ErrClosed)
 	}

@@ -30,6 +30,7 @@ type courier struct {
 // is done at once, without a switch to the scheduler.
 func (p *predictor) ask(r *rank) bool {
 	q := &r.request
+	p.heed(r)
 	p.operations++
 	switch {
 	case q.buffered():
@@ -171,4 +172,7 @@ func (p *predictor) flush(r *rank) bool {
 func (p *predictor) time(r *rank) int64 { return r.now }
 
 // spend implements driver.
-func (p *predictor) spend(r *rank, d int64) { r.now += d }
+func (p *predictor) spend(r *rank, d int64) {
+	p.heed(r)
+	r.now += d
+}

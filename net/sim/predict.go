@@ -59,6 +59,7 @@ type predictor struct {
 	busy    []int64 // until when each rank's memory serves somebody
 	gate    []int64 // until when each port is in use
 	watch   []map[rma.Disp][]*rank
+	abort   []*rank  // some of the listed: those whose context another rank may end
 	spare   *courier // free list
 	faults  []timedFault
 	lost    []rma.Rank
@@ -156,4 +157,5 @@ func (p *predictor) goOn(r *rank, at int64) {
 	}
 	r.now = at
 	r.run()
+	p.heed(r)
 }

@@ -2,8 +2,10 @@ package sim_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
+	"slices"
 	"testing"
 	"time"
 
@@ -143,6 +145,33 @@ func TestPredictNoticesHang(t *testing.T) {
 	}
 	if p := s.Predict(toy(), 0); p.Failure == nil {
 		t.Fatal("two ranks that wait for nothing come to an end")
+	}
+}
+
+// A wait whose context another rank ends, ends then. TestClose is about closing.
+func TestPredictedEndOfWait(t *testing.T) {
+	const ns = time.Nanosecond
+	ctx, end := context.WithCancel(context.Background())
+	waits := func(w *sim.Window, target rma.Rank, d rma.Disp, want error) {
+		if _, err := w.Await(ctx, target, d, rma.Is(1)); !errors.Is(err, want) {
+			t.Errorf("rank %d returns %v, want %v", w.Rank(), err, want)
+		}
+	}
+	got := lasts(t, 4, func(w *sim.Window, d rma.Disp) {
+		switch w.Rank() {
+		case 0:
+			w.Compute(200 * ns)
+			w.Get(0, d) // until here the others come first
+			end()
+			w.Compute(500 * ns)
+		case 1:
+			waits(w, 1, d, context.Canceled) // is told, and looks at its context
+		case 3:
+			waits(w, 0, d, context.Canceled) // polls
+		}
+	})
+	if want := []time.Duration{710 * ns, 215 * ns, 0, 1008 * ns}; !slices.Equal(got, want) {
+		t.Errorf("took %v, want %v", got, want)
 	}
 }
 

@@ -68,6 +68,32 @@ func (p *predictor) list(r *rank) {
 		p.watch[q.target] = make(map[rma.Disp][]*rank)
 	}
 	p.watch[q.target][q.disp] = append(p.watch[q.target][q.disp], r)
+	if q.ctx != r.ctx && q.ctx.Done() != nil && !slices.Contains(p.abort, r) { // its own, only faults end
+		p.abort = append(p.abort, r)
+	}
+}
+
+// heed lets the ranks go on whose waits another one, which has run until now, has
+// ended without a change of any word: it has ended a context, or closed the fabric.
+func (p *predictor) heed(by *rank) {
+	if len(p.abort) > 0 || p.closed {
+		p.endWaits(by)
+	}
+}
+
+func (p *predictor) endWaits(by *rank) {
+	if p.closed {
+		p.closed = false
+		for _, r := range p.ranks {
+			p.recheck(r, by.now)
+		}
+	}
+	p.abort = slices.DeleteFunc(p.abort, func(r *rank) bool {
+		if r.listed && r.request.ctx.Err() != nil {
+			p.recheck(r, by.now)
+		}
+		return !r.listed
+	})
 }
 
 // unlist takes r out.
