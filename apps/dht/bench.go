@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/orwl/go-orwl/apps/dht/volume"
+	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/topology"
@@ -21,7 +22,7 @@ import (
 func runBench(f *flag.FlagSet, args []string, out io.Writer) error {
 	var o benchFlags
 	o.define(f)
-	if err := parse(f, args); err != nil {
+	if err := command.Parse(f, args); err != nil {
 		return err
 	}
 	given := map[string]bool{}
@@ -115,7 +116,7 @@ func treeOf(fabric string, ranks int) (*topology.Tree, error) {
 	case ranks <= coresPerNode:
 		return topology.Parse(fmt.Sprintf("node:1 core:%d", ranks))
 	case ranks%coresPerNode != 0:
-		return nil, usagef("-ranks: %d is no multiple of the %d ranks of a node: describe the machine by -topology", ranks, coresPerNode)
+		return nil, command.Misusef("-ranks: %d is no multiple of the %d ranks of a node: describe the machine by -topology", ranks, coresPerNode)
 	}
 	return topology.Parse(fmt.Sprintf("node:%d core:%d", ranks/coresPerNode, coresPerNode))
 }

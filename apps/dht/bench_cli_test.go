@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/orwl/go-orwl/internal/command"
 )
 
 // dht executes a command line that must end with a code, and returns what it says.
@@ -22,7 +24,7 @@ func dht(t *testing.T, code int, line string) (out, complaints string) {
 
 func rowsOf(t *testing.T, line string) benchReport {
 	t.Helper()
-	out, _ := dht(t, exitOK, line+" -json")
+	out, _ := dht(t, command.Done, line+" -json")
 	var r benchReport
 	d := json.NewDecoder(strings.NewReader(out))
 	if err := d.Decode(&r); err != nil || d.More() {
@@ -54,8 +56,8 @@ func TestBenchFabrics(t *testing.T) {
 // TestBenchRepeats predicts the same twice: virtual time has no noise.
 func TestBenchRepeats(t *testing.T) {
 	const line = "bench -fabric sim -topology rack:2,node:2,core:4 -ops 20 -writes 5"
-	first, _ := dht(t, exitOK, line)
-	if again, _ := dht(t, exitOK, line); first != again {
+	first, _ := dht(t, command.Done, line)
+	if again, _ := dht(t, command.Done, line); first != again {
 		t.Errorf("two predictions differ:\n%s\n%s", first, again)
 	}
 	if !strings.Contains(first, "cray-xc30") {
@@ -75,7 +77,7 @@ func TestBenchFull(t *testing.T) {
 
 func TestBenchCSV(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "bench.csv")
-	dht(t, exitOK, "bench -ranks 2,3 -ops 10 -writes 0,50 -disciplines RMA-RW -csv "+name)
+	dht(t, command.Done, "bench -ranks 2,3 -ops 10 -writes 0,50 -disciplines RMA-RW -csv "+name)
 	f, err := os.Open(name)
 	if err != nil {
 		t.Fatal(err)
@@ -85,7 +87,7 @@ func TestBenchCSV(t *testing.T) {
 	if err != nil || len(lines) != 1+4 || lines[4][1] != "3" || lines[4][4] != "RMA-RW" {
 		t.Errorf("%v, %v", lines, err)
 	}
-	_, complaint := dht(t, exitBad, "bench -ranks 2 -ops 1 -writes 0 -csv "+filepath.Join(name, "no", "folder"))
+	_, complaint := dht(t, command.Failed, "bench -ranks 2 -ops 1 -writes 0 -csv "+filepath.Join(name, "no", "folder"))
 	if strings.Count(complaint, "\n") != 1 || !strings.Contains(complaint, "-csv") {
 		t.Errorf("complaint: %s", complaint)
 	}
@@ -122,15 +124,15 @@ func TestBenchFlags(t *testing.T) {
 		"-topology core:4 -tl 1000":   "",
 	} {
 		if names == "" {
-			dht(t, exitOK, "bench -ops 1 "+line)
+			dht(t, command.Done, "bench -ops 1 "+line)
 			continue
 		}
-		_, complaint := dht(t, exitUsage, "bench "+line)
+		_, complaint := dht(t, command.Misused, "bench "+line)
 		if !strings.Contains(complaint, names) || !strings.Contains(complaint, "-h shows") || strings.Count(complaint, "\n") != 2 && names != "-topology:" {
 			t.Errorf("%s: %s", line, complaint)
 		}
 	}
-	if out, _ := dht(t, exitOK, "bench -h"); !strings.Contains(out, "-writes PERCENT") {
+	if out, _ := dht(t, command.Done, "bench -h"); !strings.Contains(out, "-writes PERCENT") {
 		t.Errorf("the help is\n%s", out)
 	}
 }

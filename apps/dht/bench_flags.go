@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/orwl/go-orwl/apps/dht/volume"
+	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/sim"
@@ -76,7 +77,7 @@ func (o *benchFlags) suits(given map[string]bool) error {
 		{"tr", rw, "is for RMA-RW, which is not among -disciplines"},
 	} {
 		if given[rule.flag] && !rule.fits {
-			return usagef("-%s %s", rule.flag, rule.why)
+			return command.Misusef("-%s %s", rule.flag, rule.why)
 		}
 	}
 	return nil
@@ -119,7 +120,7 @@ func (o *benchFlags) plan() (*benchPlan, error) {
 		p.contest.Buckets = o.elements
 	}
 	if least := o.elements; o.heap >= 0 && p.contest.Buckets+o.heap < least {
-		return nil, usagef("-heap is %d, want at least %d for %d elements in %d buckets", o.heap, least-p.contest.Buckets, least, p.contest.Buckets)
+		return nil, command.Misusef("-heap is %d, want at least %d for %d elements in %d buckets", o.heap, least-p.contest.Buckets, least, p.contest.Buckets)
 	}
 	return p, o.thresholds(p)
 }
@@ -133,7 +134,7 @@ func (o *benchFlags) thresholds(p *benchPlan) error {
 			l.TL = slices.Repeat([]int{o.tl}, tree.Levels())
 		}
 		if err := rw.Validate(tree, l); err != nil {
-			return usagef("%w", err)
+			return command.Misusef("%w", err)
 		}
 		p.locks = append(p.locks, l)
 	}
@@ -145,7 +146,7 @@ func (o *benchFlags) percents() ([]float64, error) {
 	for _, text := range list(o.writes) {
 		v, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(v >= 0 && v <= 100) {
-			return nil, usagef("-writes has %q, want percentages, 0 to 100", text)
+			return nil, command.Misusef("-writes has %q, want percentages, 0 to 100", text)
 		}
 		all = append(all, v)
 	}
@@ -157,7 +158,7 @@ func (o *benchFlags) trees() ([]*topology.Tree, error) {
 	if o.topology != "" {
 		tree, err := topology.Parse(o.topology)
 		if err != nil {
-			return nil, usagef("-topology: %w", err)
+			return nil, command.Misusef("-topology: %w", err)
 		}
 		return []*topology.Tree{tree}, inRange("topology's number of ranks", tree.Ranks(), 2, mostBenchRanks)
 	}
@@ -165,7 +166,7 @@ func (o *benchFlags) trees() ([]*topology.Tree, error) {
 	for _, text := range list(o.ranks) {
 		n, err := strconv.Atoi(text)
 		if err != nil || n < 2 || n > mostBenchRanks {
-			return nil, usagef("-ranks has %q, want numbers, 2 to %d", text, mostBenchRanks)
+			return nil, command.Misusef("-ranks has %q, want numbers, 2 to %d", text, mostBenchRanks)
 		}
 		tree, err := treeOf(o.fabric, n)
 		if err != nil {
@@ -193,15 +194,15 @@ func machineOf(name string) (rma.Model, error) {
 	text, err := os.ReadFile(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return model, usagef("-machine is %q, which is no file: want one, or one of %s", name, strings.Join(machineNames(), ", "))
+		return model, command.Misusef("-machine is %q, which is no file: want one, or one of %s", name, strings.Join(machineNames(), ", "))
 	case err != nil:
-		return model, usagef("-machine: %w", err)
+		return model, command.Misusef("-machine: %w", err)
 	}
 	if err := json.Unmarshal(text, &model); err != nil {
-		return model, usagef("-machine: %s: %w", name, err)
+		return model, command.Misusef("-machine: %s: %w", name, err)
 	}
 	if err := model.Validate(); err != nil {
-		return model, usagef("-machine: %s: %w", name, err)
+		return model, command.Misusef("-machine: %s: %w", name, err)
 	}
 	return model, nil
 }
@@ -209,7 +210,7 @@ func machineOf(name string) (rma.Model, error) {
 // oneOf complains about a word that is not among those allowed.
 func oneOf(name, value string, allowed []string) error {
 	if !slices.Contains(allowed, value) {
-		return usagef("-%s: %q, want %s", name, value, strings.Join(allowed, ", "))
+		return command.Misusef("-%s: %q, want %s", name, value, strings.Join(allowed, ", "))
 	}
 	return nil
 }
@@ -217,7 +218,7 @@ func oneOf(name, value string, allowed []string) error {
 // inRange complains about a number outside its range.
 func inRange(name string, value, least, most int) error {
 	if value < least || value > most {
-		return usagef("-%s is %d, want %d to %d", name, value, least, most)
+		return command.Misusef("-%s is %d, want %d to %d", name, value, least, most)
 	}
 	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/orwl/launch"
 )
 
@@ -35,6 +36,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
+	os.Setenv("ORWL_LEASE", "1m")                                 // no test is about who is silent
 	os.Setenv("GORACE", os.Getenv("GORACE")+" atexit_sleep_ms=0") // of those processes: the race detector's default is a second
 	os.Exit(m.Run())
 }
@@ -57,26 +59,26 @@ func TestCommandLine(t *testing.T) {
 		code      int
 		out, said string // something in each; nothing else if empty
 	}{
-		{"", exitUsage, "", "usage: dht COMMAND"},
-		{"-h", exitOK, "serve    serve a hash table", ""},
-		{"help", exitOK, "bench ", ""},
-		{"frob", exitUsage, "", `dht: no command "frob": want serve or bench; dht -h tells more`},
-		{"serve -h", exitOK, "-password-file FILE", ""},
-		{"serve x", exitUsage, "", `dht serve: unexpected argument "x"`},
-		{"serve -frob", exitUsage, "", "dht serve: flag provided but not defined: -frob"},
-		{"serve -addr x", exitUsage, "", `-addr is "x", want HOST:PORT such as 127.0.0.1:6379`},
-		{"serve -addr 127.0.0.1:65536", exitUsage, "", "want a port from 0 to 65535"},
-		{"serve -addr :0", exitUsage, "", `-addr is ":0", where other machines can connect: set a password by -password-file or DHT_PASSWORD`},
-		{"serve -addr 0.0.0.0:0", exitUsage, "", "where other machines can connect"},
-		{"serve -addr 127.0.0.1:65535 -nodes 2", exitUsage, "", "leaves no port for node 1"},
-		{"serve -clients 0", exitUsage, "", "-clients is 0, want 1 to 65536"},
-		{"serve -bulk 1", exitUsage, "", "-bulk is 1, want 64 to 536870912"},
-		{"serve -idle 1us", exitUsage, "", "-idle is 1µs, want 0 or at least 1ms"},
-		{"serve -nodes 65", exitUsage, "", "-nodes is 65, want 0 to 64"},
-		{"serve -volumes 65537", exitUsage, "", "-volumes is 65537, want 0 to 65536"},
-		{"serve -memory 1 -volumes 1000", exitUsage, "", "which gives a volume 1040 bytes, want 8192 to 4294967296"},
-		{"serve -guard MCS", exitUsage, "", `-guard is "MCS", want foMPI-RW, RMA-RW`},
-		{"serve -password-file nothing", exitUsage, "", `-password-file is "nothing": no such file or directory`},
+		{"", command.Misused, "", "usage: dht COMMAND"},
+		{"-h", command.Done, "serve    serve a hash table", ""},
+		{"help", command.Done, "bench ", ""},
+		{"frob", command.Misused, "", `dht: no command "frob": want serve or bench; dht -h tells more`},
+		{"serve -h", command.Done, "-password-file FILE", ""},
+		{"serve x", command.Misused, "", `dht serve: unexpected argument "x"`},
+		{"serve -frob", command.Misused, "", "dht serve: flag provided but not defined: -frob"},
+		{"serve -addr x", command.Misused, "", `-addr is "x", want HOST:PORT such as 127.0.0.1:6379`},
+		{"serve -addr 127.0.0.1:65536", command.Misused, "", "want a port from 0 to 65535"},
+		{"serve -addr :0", command.Misused, "", `-addr is ":0", where other machines can connect: set a password by -password-file or DHT_PASSWORD`},
+		{"serve -addr 0.0.0.0:0", command.Misused, "", "where other machines can connect"},
+		{"serve -addr 127.0.0.1:65535 -nodes 2", command.Misused, "", "leaves no port for node 1"},
+		{"serve -clients 0", command.Misused, "", "-clients is 0, want 1 to 65536"},
+		{"serve -bulk 1", command.Misused, "", "-bulk is 1, want 64 to 536870912"},
+		{"serve -idle 1us", command.Misused, "", "-idle is 1µs, want 0 or at least 1ms"},
+		{"serve -nodes 65", command.Misused, "", "-nodes is 65, want 0 to 64"},
+		{"serve -volumes 65537", command.Misused, "", "-volumes is 65537, want 0 to 65536"},
+		{"serve -memory 1 -volumes 1000", command.Misused, "", "which gives a volume 1040 bytes, want 8192 to 4294967296"},
+		{"serve -guard MCS", command.Misused, "", `-guard is "MCS", want foMPI-RW, RMA-RW`},
+		{"serve -password-file nothing", command.Misused, "", `-password-file is "nothing": no such file or directory`},
 	} {
 		var out, said strings.Builder
 		code := execute(strings.Fields(row.args), &out, &said)
@@ -88,7 +90,7 @@ func TestCommandLine(t *testing.T) {
 				t.Errorf("dht %s: %s has %q, want %q in it", row.args, stream.name, stream.got, stream.want)
 			}
 		}
-		if row.code == exitUsage && row.args != "" && strings.Count(said.String(), "\n") > 2 {
+		if row.code == command.Misused && row.args != "" && strings.Count(said.String(), "\n") > 2 {
 			t.Errorf("dht %s: says more than a line and where help is:\n%s", row.args, said.String())
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/apps/dht/resp"
+	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/internal/terminal"
 	"github.com/orwl/go-orwl/orwl/launch"
 )
@@ -33,7 +34,7 @@ func serveTo(complaints io.Writer) func(f *flag.FlagSet, args []string, out io.W
 func serve(ctx context.Context, f *flag.FlagSet, args []string, out, complaints io.Writer) error {
 	var o serveFlags
 	o.define(f)
-	if err := parse(f, args); err != nil {
+	if err := command.Parse(f, args); err != nil {
 		return err
 	}
 	place, err := launch.FromEnvironment()

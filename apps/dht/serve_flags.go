@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/apps/dht/resp"
+	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/orwl/launch"
 )
@@ -67,16 +68,16 @@ func (o *serveFlags) check(place launch.Place) error {
 		}
 	}
 	if o.idle != 0 && o.idle < time.Millisecond {
-		return usagef("-idle is %v, want 0 or at least 1ms", o.idle)
+		return command.Misusef("-idle is %v, want 0 or at least 1ms", o.idle)
 	}
 	if place.Nodes > 1 && o.nodes != 0 && o.nodes != place.Nodes {
-		return usagef("-nodes is %d, want %d, or no -nodes, since this is %v", o.nodes, place.Nodes, place)
+		return command.Misusef("-nodes is %d, want %d, or no -nodes, since this is %v", o.nodes, place.Nodes, place)
 	}
 	if o.volumes == 0 {
 		o.volumes = volumesOfNode * nodes
 	}
 	if most := o.volumeBytes(nodes); most < leastVolumeBytes || most > mostVolumeBytes {
-		return usagef("-memory is %d and -volumes %d, which gives a volume %d bytes, want %d to %d", o.memory, o.volumes, most, leastVolumeBytes, mostVolumeBytes)
+		return command.Misusef("-memory is %d and -volumes %d, which gives a volume %d bytes, want %d to %d", o.memory, o.volumes, most, leastVolumeBytes, mostVolumeBytes)
 	}
 	return guardExists(o.guard)
 }
@@ -90,7 +91,7 @@ func guardExists(name string) error {
 		}
 	}
 	if !slices.Contains(names, name) {
-		return usagef("-guard is %q, want %s", name, strings.Join(names, ", "))
+		return command.Misusef("-guard is %q, want %s", name, strings.Join(names, ", "))
 	}
 	return nil
 }
@@ -109,24 +110,24 @@ func (o *serveFlags) volumeBytes(nodes int) int { return o.memory * mebi * nodes
 func (o *serveFlags) address(node int, password string) (*net.TCPAddr, error) {
 	host, port, err := net.SplitHostPort(o.addr)
 	if err != nil {
-		return nil, usagef("-addr is %q, want HOST:PORT such as 127.0.0.1:6379", o.addr)
+		return nil, command.Misusef("-addr is %q, want HOST:PORT such as 127.0.0.1:6379", o.addr)
 	}
 	number, err := strconv.Atoi(port)
 	if err != nil || number < 0 || number > 1<<16-1 {
-		return nil, usagef("-addr is %q, want a port from 0 to 65535", o.addr)
+		return nil, command.Misusef("-addr is %q, want a port from 0 to 65535", o.addr)
 	}
 	if number != 0 {
 		number += node
 	}
 	if number > 1<<16-1 {
-		return nil, usagef("-addr is %q, which leaves no port for node %d", o.addr, node)
+		return nil, command.Misusef("-addr is %q, which leaves no port for node %d", o.addr, node)
 	}
 	at, err := net.ResolveTCPAddr("tcp", net.JoinHostPort(host, strconv.Itoa(number)))
 	if err != nil {
-		return nil, usagef("-addr is %q: %s", o.addr, plain(err))
+		return nil, command.Misusef("-addr is %q: %s", o.addr, plain(err))
 	}
 	if password == "" && !at.IP.IsLoopback() {
-		return nil, usagef("-addr is %q, where other machines can connect: set a password by -password-file or %s, or listen at 127.0.0.1", o.addr, passwordVariable)
+		return nil, command.Misusef("-addr is %q, where other machines can connect: set a password by -password-file or %s, or listen at 127.0.0.1", o.addr, passwordVariable)
 	}
 	return at, nil
 }

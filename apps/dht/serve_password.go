@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"strings"
+
+	"github.com/orwl/go-orwl/internal/command"
 )
 
 // passwordVariable is the environment variable that the password can be in. It is
@@ -21,7 +23,7 @@ func (o *serveFlags) password(lookup func(string) (string, bool)) (string, error
 	if o.passwordFile == "" {
 		text, set := lookup(passwordVariable)
 		if set && text == "" {
-			return "", usagef("%s is set and empty: give it a password, or unset it", passwordVariable)
+			return "", command.Misusef("%s is set and empty: give it a password, or unset it", passwordVariable)
 		}
 		return text, nil
 	}
@@ -31,18 +33,18 @@ func (o *serveFlags) password(lookup func(string) (string, bool)) (string, error
 		if errors.As(err, &path) {
 			err = path.Err
 		}
-		return "", usagef("-password-file is %q: %w", o.passwordFile, err)
+		return "", command.Misusef("-password-file is %q: %w", o.passwordFile, err)
 	}
 	defer f.Close()
 	line, err := bufio.NewReader(io.LimitReader(f, longestPassword+1)).ReadString('\n')
 	if err != nil && err != io.EOF {
-		return "", usagef("-password-file is %q: %w", o.passwordFile, err)
+		return "", command.Misusef("-password-file is %q: %w", o.passwordFile, err)
 	}
 	switch line = strings.TrimRight(line, "\r\n"); {
 	case line == "":
-		return "", usagef("-password-file is %q: its first line is empty, want the password", o.passwordFile)
+		return "", command.Misusef("-password-file is %q: its first line is empty, want the password", o.passwordFile)
 	case len(line) > longestPassword:
-		return "", usagef("-password-file is %q: its first line is longer than %d bytes", o.passwordFile, longestPassword)
+		return "", command.Misusef("-password-file is %q: its first line is longer than %d bytes", o.passwordFile, longestPassword)
 	}
 	return line, nil
 }

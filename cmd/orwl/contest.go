@@ -3,6 +3,7 @@ package main
 import (
 	"flag"
 
+	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/net/sim"
 	"github.com/orwl/go-orwl/net/sim/specimen"
 	"github.com/orwl/go-orwl/net/topology"
@@ -35,7 +36,7 @@ func (c *contestFlags) contest() (specimen.Contest, error) {
 	contest := specimen.Contest{Acquisitions: c.acquire, Writers: c.writers, Faults: c.faults}
 	var err error
 	if contest.Topology, err = topology.Parse(c.topology); err != nil {
-		return contest, usagef("-topology: %w", err)
+		return contest, command.Misusef("-topology: %w", err)
 	}
 	ranks := contest.Topology.Ranks()
 	for _, check := range []error{

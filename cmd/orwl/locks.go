@@ -8,6 +8,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/sim/specimen"
@@ -17,12 +18,12 @@ import (
 // runLocks is orwl locks: the table.
 func runLocks(f *flag.FlagSet, args []string, out io.Writer) error {
 	tree := f.String("topology", "node:4 core:8", "the machine: `LEVEL:N ...` from coarse to fine, the last one counting ranks")
-	if err := parse(f, args); err != nil {
+	if err := command.Parse(f, args); err != nil {
 		return err
 	}
 	t, err := topology.Parse(*tree)
 	if err != nil {
-		return usagef("-topology: %w", err)
+		return command.Misusef("-topology: %w", err)
 	}
 	fmt.Fprintf(out, "Words and remote operations on %s (%d ranks); for one lock, and for each rank.\n\n", t, t.Ranks())
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -67,7 +68,7 @@ func (l *lockOptions) options() (locks.Options, error) {
 	for _, field := range strings.FieldsFunc(l.tl, func(r rune) bool { return r == ',' || r == ' ' }) {
 		n, err := strconv.Atoi(field)
 		if err != nil {
-			return o, usagef("-tl: %q is no number", field)
+			return o, command.Misusef("-tl: %q is no number", field)
 		}
 		o.TL = append(o.TL, n)
 	}
@@ -103,16 +104,16 @@ func (c *contestFlags) specimen(t *topology.Tree) (specimen.Specimen, error) {
 	}
 	if s, ok := specimen.ByName(c.lock); ok {
 		if c.options != (lockOptions{}) {
-			return s, usagef("-lock %s has no options: -tl, -tdc, -tr, -tw and -step-back are for the locks of orwl locks", c.lock)
+			return s, command.Misusef("-lock %s has no options: -tl, -tdc, -tr, -tw and -step-back are for the locks of orwl locks", c.lock)
 		}
 		return s, nil
 	}
 	spec, ok := locks.ByName(c.lock)
 	if !ok {
-		return specimen.Specimen{}, usagef("-lock: no lock %q: want %s", c.lock, known())
+		return specimen.Specimen{}, command.Misusef("-lock: no lock %q: want %s", c.lock, known())
 	}
 	if err := spec.Validate(t, o); err != nil {
-		return specimen.Specimen{}, usagef("%w", err)
+		return specimen.Specimen{}, command.Misusef("%w", err)
 	}
 	return specimen.Specimen{Name: spec.Name, About: spec.About,
 		New: func(f rma.Fabric) (func(rma.Window) specimen.Lock, error) {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/orwl/go-orwl/internal/command"
 )
 
 // TestMain lets the test binary be the processes that orwl model starts.
@@ -15,7 +17,7 @@ func TestMain(m *testing.M) {
 	if started, err := measuringProcess(); started {
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
-			os.Exit(exitBad)
+			os.Exit(command.Failed)
 		}
 		return
 	}
@@ -26,7 +28,7 @@ func TestMain(m *testing.M) {
 func try(t *testing.T, args ...string) (code int, out, complaints string) {
 	t.Helper()
 	var o, c bytes.Buffer
-	code = execute(args, &o, &c)
+	code = program.Execute(args, &o, &c)
 	return code, o.String(), c.String()
 }
 
@@ -36,27 +38,27 @@ func TestGoodCommandLines(t *testing.T) {
 		code int
 		want []string
 	}{
-		{"-h", exitOK, []string{"usage: orwl COMMAND", "predict"}},
-		{"run -h", exitOK, []string{"usage: orwl run [-n N]", "-listen"}},
-		{"sim -h", exitOK, []string{"-schedule", "-exhaust"}},
-		{"sim -states 20000 -seeds 100", exitOK, []string{"mcs-no-flush     broken after", "ticket           holds in all"}},
-		{"sim -lock mcs -exhaust -acquire 2", exitOK, []string{"936 states", "no promise broken"}},
-		{"sim -lock mcs -exhaust -states 100", exitOK, []string{"so far", "raise -states"}},
-		{"sim -lock rw -seeds 100 -crashes 1", exitOK, []string{"100 runs", "no promise broken"}},
-		{"sim -lock mcs-no-flush", exitBad, []string{"stale data", "again: go run ./cmd/orwl sim -lock mcs-no-flush", "rank 0 tail"}},
-		{"sim -lock RMA-RW -writers 2 -tr 2 -exhaust -acquire 2", exitOK, []string{"580 states", "no promise broken"}},
-		{"sim -lock HMCS -topology node:2,core:2 -tl 1,2 -seeds 100 -cancels 2", exitOK, []string{"100 runs", "no promise broken"}},
-		{"locks -topology node:2,core:2", exitOK, []string{"4 ranks", "RMA-RW      reader-writer  any time", "C-MCS-HEM"}},
-		{"predict -lock C-MCS-MCS -topology node:2,core:4", exitOK, []string{"C-MCS-MCS on cray-xc30", "8 ranks"}},
-		{"topo -topology node:2,core:4 -ranks 4", exitOK, []string{"node:1 core:4", "4 ranks"}},
-		{"topo", exitOK, []string{"machine"}},
-		{"predict -topology node:2,core:4", exitOK, []string{"8 ranks, 160 acquisitions", "virtual time"}},
-		{"vet -h", exitOK, []string{"usage: orwl vet [FLAGS] FILE", "task row1: write a, read b", "-order"}},
-		{"vet testdata/rows.txt", exitOK, []string{"testdata/rows.txt: alive: tasks 4, accesses 10, resources 4; checked in "}},
-		{"vet -order testdata/rows.txt", exitOK, []string{"row2: read row1 | write row2 | read row3\n", "\"column 1\": read row1 row2 | write \"the edge\"\n", "alive: tasks 4"}},
-		{"vet -order testdata/circle.txt", exitBad, []string{"a: read row2 | write row1\nb: read row1 | write row2\nc: write aside\n"}},
-		{"model -ranks 2", exitOK, []string{"mem on", "self", "issue"}},
-		{"model -ranks 3 -window shm", exitOK, []string{"shm on", "self", "issue"}},
+		{"-h", command.Done, []string{"usage: orwl COMMAND", "predict"}},
+		{"run -h", command.Done, []string{"usage: orwl run [-n N]", "-listen"}},
+		{"sim -h", command.Done, []string{"-schedule", "-exhaust"}},
+		{"sim -states 20000 -seeds 100", command.Done, []string{"mcs-no-flush     broken after", "ticket           holds in all"}},
+		{"sim -lock mcs -exhaust -acquire 2", command.Done, []string{"936 states", "no promise broken"}},
+		{"sim -lock mcs -exhaust -states 100", command.Done, []string{"so far", "raise -states"}},
+		{"sim -lock rw -seeds 100 -crashes 1", command.Done, []string{"100 runs", "no promise broken"}},
+		{"sim -lock mcs-no-flush", command.Failed, []string{"stale data", "again: go run ./cmd/orwl sim -lock mcs-no-flush", "rank 0 tail"}},
+		{"sim -lock RMA-RW -writers 2 -tr 2 -exhaust -acquire 2", command.Done, []string{"580 states", "no promise broken"}},
+		{"sim -lock HMCS -topology node:2,core:2 -tl 1,2 -seeds 100 -cancels 2", command.Done, []string{"100 runs", "no promise broken"}},
+		{"locks -topology node:2,core:2", command.Done, []string{"4 ranks", "RMA-RW      reader-writer  any time", "C-MCS-HEM"}},
+		{"predict -lock C-MCS-MCS -topology node:2,core:4", command.Done, []string{"C-MCS-MCS on cray-xc30", "8 ranks"}},
+		{"topo -topology node:2,core:4 -ranks 4", command.Done, []string{"node:1 core:4", "4 ranks"}},
+		{"topo", command.Done, []string{"machine"}},
+		{"predict -topology node:2,core:4", command.Done, []string{"8 ranks, 160 acquisitions", "virtual time"}},
+		{"vet -h", command.Done, []string{"usage: orwl vet [FLAGS] FILE", "task row1: write a, read b", "-order"}},
+		{"vet testdata/rows.txt", command.Done, []string{"testdata/rows.txt: alive: tasks 4, accesses 10, resources 4; checked in "}},
+		{"vet -order testdata/rows.txt", command.Done, []string{"row2: read row1 | write row2 | read row3\n", "\"column 1\": read row1 row2 | write \"the edge\"\n", "alive: tasks 4"}},
+		{"vet -order testdata/circle.txt", command.Failed, []string{"a: read row2 | write row1\nb: read row1 | write row2\nc: write aside\n"}},
+		{"model -ranks 2", command.Done, []string{"mem on", "self", "issue"}},
+		{"model -ranks 3 -window shm", command.Done, []string{"shm on", "self", "issue"}},
 	} {
 		code, out, complaints := try(t, strings.Fields(c.args)...)
 		if code != c.code {
@@ -109,8 +111,8 @@ func TestBadCommandLines(t *testing.T) {
 		"model -ranks 5000":                 "-ranks is 5000, want 0 to 4096",
 	} {
 		code, _, complaints := try(t, strings.Fields(args)...)
-		if code != exitUsage || !strings.Contains(complaints, want) {
-			t.Errorf("orwl %s: exit code %d, want %d and %q:\n%s", args, code, exitUsage, want, complaints)
+		if code != command.Misused || !strings.Contains(complaints, want) {
+			t.Errorf("orwl %s: exit code %d, want %d and %q:\n%s", args, code, command.Misused, want, complaints)
 		}
 	}
 }
@@ -127,7 +129,7 @@ func TestPrintedCommandRepeats(t *testing.T) {
 		code, again, complaints := try(t, strings.Fields(strings.ReplaceAll(line, `"`, ""))...)
 		_, want, _ := strings.Cut(first, "\n\n")
 		_, got, _ := strings.Cut(again, "\n\n")
-		if code != exitBad || got != want || want == "" {
+		if code != command.Failed || got != want || want == "" {
 			t.Errorf("%s: does not repeat, exit code %d %s\n%s\n%s", line, code, complaints, want, got)
 		}
 	}
@@ -136,7 +138,7 @@ func TestPrintedCommandRepeats(t *testing.T) {
 // A measured model is a machine to predict on.
 func TestModelIsAMachine(t *testing.T) {
 	code, out, complaints := try(t, "model", "-ranks", "2", "-json")
-	if code != exitOK {
+	if code != command.Done {
 		t.Fatal(complaints)
 	}
 	file := filepath.Join(t.TempDir(), "here.json")
@@ -145,7 +147,7 @@ func TestModelIsAMachine(t *testing.T) {
 	}
 	code, out, complaints = try(t, "predict", "-machine", file, "-topology", "core:4", "-json")
 	var p prediction
-	if err := json.Unmarshal([]byte(out), &p); err != nil || code != exitOK {
+	if err := json.Unmarshal([]byte(out), &p); err != nil || code != command.Done {
 		t.Fatalf("%v, exit code %d %s\n%s", err, code, complaints, out)
 	}
 	if p.Ranks != 4 || p.Acquisitions != 80 || p.Seconds <= 0 {
@@ -159,8 +161,8 @@ func TestVetDeadlock(t *testing.T) {
 	want := "orwl vet: testdata/circle.txt: orwl: deadlock: of 3 tasks, 2 would wait for ever:\n" +
 		"\trow1 waits to write a (access 1), which row2 holds to read (access 2)\n" +
 		"\trow2 waits to write b (access 1), which row1 holds to read (access 2)\n"
-	if code != exitBad || out != "" || !strings.HasPrefix(complaints, want) {
-		t.Errorf("exit code %d\n%s%s\nwant %d\n%s", code, out, complaints, exitBad, want)
+	if code != command.Failed || out != "" || !strings.HasPrefix(complaints, want) {
+		t.Errorf("exit code %d\n%s%s\nwant %d\n%s", code, out, complaints, command.Failed, want)
 	}
 }
 
@@ -172,7 +174,7 @@ func TestVetStandardInput(t *testing.T) {
 	defer file.Close()
 	defer func(in *os.File) { os.Stdin = in }(os.Stdin)
 	os.Stdin = file
-	if code, out, complaints := try(t, "vet", "-"); code != exitOK || !strings.HasPrefix(out, "-: alive: tasks 4") || strings.Count(out, "\n") != 1 {
+	if code, out, complaints := try(t, "vet", "-"); code != command.Done || !strings.HasPrefix(out, "-: alive: tasks 4") || strings.Count(out, "\n") != 1 {
 		t.Errorf("exit code %d\n%s%s", code, out, complaints)
 	}
 }

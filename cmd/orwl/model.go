@@ -11,6 +11,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/topology"
@@ -21,7 +22,7 @@ func runModel(f *flag.FlagSet, args []string, out io.Writer) error {
 	window := f.String("window", "mem", "measure the `WINDOW` mem, ranks as goroutines, or shm, ranks as processes")
 	ranks := f.Int("ranks", 0, "measure with `N` ranks; one for each processor if 0")
 	asJSON := f.Bool("json", false, "print the model as JSON, for orwl predict -machine")
-	if err := parse(f, args); err != nil {
+	if err := command.Parse(f, args); err != nil {
 		return err
 	}
 	if err := inRange("ranks", *ranks, 0, 4096); err != nil {
@@ -29,7 +30,7 @@ func runModel(f *flag.FlagSet, args []string, out io.Writer) error {
 	}
 	measure := map[string]func(*topology.Tree) (rma.Model, error){"mem": measureGoroutines, "shm": measureProcesses}[*window]
 	if measure == nil {
-		return usagef("-window is %q, want mem or shm", *window)
+		return command.Misusef("-window is %q, want mem or shm", *window)
 	}
 	tree, err := detected(*ranks)
 	if err != nil {

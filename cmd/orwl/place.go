@@ -4,6 +4,7 @@ import (
 	"flag"
 	"io"
 
+	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/orwl/placement"
 )
@@ -14,16 +15,16 @@ func runPlace(f *flag.FlagSet, args []string, out io.Writer) error {
 	graph := f.String("graph", "grid:16x16", "the `GRAPH` of tasks: grid:WxH, ring:N, or a file of lines \"TASK TASK WEIGHT\"")
 	why := f.Bool("why", false, "tell for every rank and task what is near it")
 	task := f.String("task", "", "with -why: tell it of the task `NAME` only, in words")
-	if err := parse(f, args); err != nil {
+	if err := command.Parse(f, args); err != nil {
 		return err
 	}
 	if *task != "" && !*why {
-		return usagef("-task %s says nothing without -why", *task)
+		return command.Misusef("-task %s says nothing without -why", *task)
 	}
 	tree, err := topology.Detect()
 	if *text != "" {
 		if tree, err = topology.Parse(*text); err != nil {
-			return usagef("-topology: %w", err)
+			return command.Misusef("-topology: %w", err)
 		}
 	}
 	if err != nil {
@@ -31,11 +32,11 @@ func runPlace(f *flag.FlagSet, args []string, out io.Writer) error {
 	}
 	g, err := taskGraph(*graph)
 	if err != nil {
-		return usagef("-graph: %w", err)
+		return command.Misusef("-graph: %w", err)
 	}
 	placement, err := placement.Place(tree, g, placement.Options{})
 	if err != nil {
-		return usagef("-graph: %w", err)
+		return command.Misusef("-graph: %w", err)
 	}
 	switch {
 	case !*why:
@@ -44,7 +45,7 @@ func runPlace(f *flag.FlagSet, args []string, out io.Writer) error {
 		return placement.Report(out)
 	}
 	if _, err := placement.Why(*task); err != nil {
-		return usagef("-task: %w", err)
+		return command.Misusef("-task: %w", err)
 	}
 	return placement.Report(out, *task)
 }

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/orwl/go-orwl/internal/command"
 )
 
 // graphFile writes a graph for orwl place and returns its path.
@@ -38,7 +40,7 @@ func TestPlace(t *testing.T) {
 		{[]string{"-topology", "node:2 core:2", "-graph", "grid:4x4", "-why", "-task", "3,2"}, []string{"Task 3,2 is on rank", "no rank would cost it less"}},
 	} {
 		code, out, complaints := try(t, append([]string{"place"}, c.args...)...)
-		if code != exitOK {
+		if code != command.Done {
 			t.Errorf("%q: exit code %d\n%s", c.args, code, complaints)
 		}
 		for _, want := range c.want {
@@ -73,8 +75,8 @@ func TestPlaceMistakes(t *testing.T) {
 		{[]string{"-why", "-task", "99,1"}, `unknown task "99,1": tasks are called 0,0 1,0`},
 	} {
 		code, out, complaints := try(t, append([]string{"place"}, c.args...)...)
-		if code != exitUsage || !strings.Contains(complaints, c.want) || out != "" {
-			t.Errorf("%q: exit code %d, want %d and %q:\n%s%s", c.args, code, exitUsage, c.want, complaints, out)
+		if code != command.Misused || !strings.Contains(complaints, c.want) || out != "" {
+			t.Errorf("%q: exit code %d, want %d and %q:\n%s%s", c.args, code, command.Misused, c.want, complaints, out)
 		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/sim"
 )
@@ -34,7 +35,7 @@ func runPredict(f *flag.FlagSet, args []string, out io.Writer) error {
 	machine := f.String("machine", "cray-xc30", "the `MACHINE`: a file that orwl model -json wrote, or one of "+strings.Join(machineNames(), ", "))
 	seed := f.Uint64("seed", 1, "staggers the ranks' beginnings and draws the faults")
 	asJSON := f.Bool("json", false, "print one JSON object and nothing else")
-	if err := parse(f, args); err != nil {
+	if err := command.Parse(f, args); err != nil {
 		return err
 	}
 	contest, err := c.contest()
@@ -91,13 +92,13 @@ func machineOf(name string) (rma.Model, error) {
 	}
 	text, readErr := os.ReadFile(name)
 	if readErr != nil {
-		return model, usagef("-machine: %w, and it is no file: %w", err, readErr)
+		return model, command.Misusef("-machine: %w, and it is no file: %w", err, readErr)
 	}
 	if err := json.Unmarshal(text, &model); err != nil {
-		return model, usagef("-machine: %s: %w", name, err)
+		return model, command.Misusef("-machine: %s: %w", name, err)
 	}
 	if err := model.Validate(); err != nil {
-		return model, usagef("-machine: %s: %w", name, err)
+		return model, command.Misusef("-machine: %s: %w", name, err)
 	}
 	return model, nil
 }

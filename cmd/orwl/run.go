@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 
+	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/orwl/launch"
 )
 
@@ -32,17 +33,17 @@ func runRun(f *flag.FlagSet, args []string, out io.Writer) error {
 		f.PrintDefaults()
 		return nil
 	} else if err != nil {
-		return &usageError{err}
+		return command.Misusef("%w", err)
 	}
 	if f.NArg() == 0 {
-		return usagef("no program: name one behind the flags, as in orwl run -n 4 -- ./prog")
+		return command.Misusef("no program: name one behind the flags, as in orwl run -n 4 -- ./prog")
 	}
 	if err := inRange("n", *nodes, 1, 4096); err != nil {
 		return err
 	}
 	program, err := exec.LookPath(f.Arg(0))
 	if err != nil {
-		return usagef("%w", err)
+		return command.Misusef("%w", err)
 	}
 	err = launch.Spawn(context.Background(), launch.Run{
 		Nodes:   *nodes,
@@ -53,7 +54,7 @@ func runRun(f *flag.FlagSet, args []string, out io.Writer) error {
 		Listen:  *listen,
 	})
 	if errors.Is(err, launch.ErrOptions) { // the other options have been looked at
-		return usagef("-listen: %w", err)
+		return command.Misusef("-listen: %w", err)
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/orwl/launch"
 )
 
@@ -23,7 +24,7 @@ func TestRun(t *testing.T) {
 	program := os.Args[0]
 	t.Setenv(envNodeOfTest, "none")
 	code, out, complaints := try(t, "run", "-n", "3", "--", program, "-test.run=^TestRun$", "-test.v")
-	if code != exitOK || complaints != "" {
+	if code != command.Done || complaints != "" {
 		t.Errorf("exit code %d: %s", code, complaints)
 	}
 	for _, want := range []string{"[0] node 0 of 3 (spawned)", "[1] node 1 of 3 (spawned), root at 127.0.0.1:4321", "[2] node 2 of 3 (spawned), root at"} {

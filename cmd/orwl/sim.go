@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/net/sim"
 	"github.com/orwl/go-orwl/net/sim/specimen"
 )
@@ -35,7 +36,7 @@ func runSim(f *flag.FlagSet, args []string, out io.Writer) error {
 	f.IntVar(&s.seeds, "seeds", 10000, "draw `N` schedules")
 	f.Uint64Var(&s.seed, "seed", 0, "repeat the schedule that seed `N` draws")
 	f.StringVar(&s.schedule, "schedule", "", "repeat the schedule `S`, as -exhaust printed it")
-	if err := parse(f, args); err != nil {
+	if err := command.Parse(f, args); err != nil {
 		return err
 	}
 	f.Visit(func(f *flag.Flag) { s.given[f.Name] = true })
@@ -47,7 +48,7 @@ func runSim(f *flag.FlagSet, args []string, out io.Writer) error {
 		return err
 	}
 	if s.given["seed"] && s.given["schedule"] {
-		return usagef("-seed and -schedule exclude each other")
+		return command.Misusef("-seed and -schedule exclude each other")
 	}
 	if !s.given["lock"] {
 		return s.zoo(contest, out)
@@ -71,7 +72,7 @@ func (s *simFlags) judge(contest specimen.Contest, lock specimen.Specimen, out i
 	case s.given["schedule"]:
 		var err error
 		if report, err = system.Replay(s.schedule); err != nil {
-			return usagef("-schedule: %w", err)
+			return command.Misusef("-schedule: %w", err)
 		}
 	case s.exhaust:
 		report = system.Exhaust(sim.Limit{States: s.states})

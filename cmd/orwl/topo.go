@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/net/topology"
 )
 
@@ -13,7 +14,7 @@ func runTopo(f *flag.FlagSet, args []string, out io.Writer) error {
 	text := f.String("topology", "", "show `LEVEL:N ...` instead of the machine at hand")
 	under := f.String("under", "", "stand the machine under `LEVEL:N ...`, for instance \"rack:2 node:4\"")
 	ranks := f.Int("ranks", 0, "let the machine carry `N` ranks; one for each leaf if 0")
-	if err := parse(f, args); err != nil {
+	if err := command.Parse(f, args); err != nil {
 		return err
 	}
 	if err := inRange("ranks", *ranks, 0, topology.MaxRanks); err != nil {
@@ -22,7 +23,7 @@ func runTopo(f *flag.FlagSet, args []string, out io.Writer) error {
 	tree, err := topology.Detect()
 	if *text != "" {
 		if tree, err = topology.Parse(*text); err != nil {
-			return usagef("-topology: %w", err)
+			return command.Misusef("-topology: %w", err)
 		}
 	}
 	if err != nil {
@@ -30,12 +31,12 @@ func runTopo(f *flag.FlagSet, args []string, out io.Writer) error {
 	}
 	if *under != "" {
 		if tree, err = tree.Under(*under); err != nil {
-			return usagef("-under: %w", err)
+			return command.Misusef("-under: %w", err)
 		}
 	}
 	if *ranks > 0 {
 		if tree, err = tree.WithRanks(*ranks); err != nil {
-			return usagef("-ranks: %w", err)
+			return command.Misusef("-ranks: %w", err)
 		}
 	}
 	fmt.Fprintf(out, "%s\n\n%s\n", tree, tree.Picture())

@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 
+	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/orwl/trace"
 )
 
@@ -34,9 +35,9 @@ func runTrace(f *flag.FlagSet, args []string, out io.Writer) error {
 	switch {
 	case asked:
 	case len(args) == 0:
-		return usagef("say what to do with which trace: orwl trace report FILE")
+		return command.Misusef("say what to do with which trace: orwl trace report FILE")
 	case args[0] != "report":
-		return usagef("no %q: want report, as in orwl trace report FILE", args[0])
+		return command.Misusef("no %q: want report, as in orwl trace report FILE", args[0])
 	default:
 		args = args[1:]
 	}
@@ -46,19 +47,19 @@ func runTrace(f *flag.FlagSet, args []string, out io.Writer) error {
 		f.PrintDefaults()
 		return nil
 	} else if err != nil {
-		return &usageError{err}
+		return command.Misusef("%w", err)
 	}
 	if err := inRange("waits", *waits, 0, mostListed); err != nil {
 		return err
 	}
 	if f.NArg() == 0 {
-		return usagef("no file: name one, or - for standard input")
+		return command.Misusef("no file: name one, or - for standard input")
 	} else if f.NArg() > 1 {
-		return usagef("unexpected argument %q: flags stand before the one FILE", f.Arg(1))
+		return command.Misusef("unexpected argument %q: flags stand before the one FILE", f.Arg(1))
 	}
 	t, err := readTrace(f.Arg(0))
 	if err != nil {
-		return usagef("%s: %w", f.Arg(0), err)
+		return command.Misusef("%s: %w", f.Arg(0), err)
 	}
 	if *waits == 0 {
 		*waits = -1

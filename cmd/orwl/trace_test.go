@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/orwl/trace"
 )
 
@@ -17,22 +18,22 @@ func TestTraceReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if code, out, complaints := try(t, "trace", "report", smallTrace); code != exitOK || out != string(want) {
+	if code, out, complaints := try(t, "trace", "report", smallTrace); code != command.Done || out != string(want) {
 		t.Errorf("exit code %d %s\n%s, want\n%s", code, complaints, out, want)
 	}
 	code, out, _ := try(t, "trace", "report", "-json", "-waits", "2", smallTrace)
 	var r trace.Report
-	if err := json.Unmarshal([]byte(out), &r); err != nil || code != exitOK {
+	if err := json.Unmarshal([]byte(out), &r); err != nil || code != command.Done {
 		t.Fatalf("exit code %d, %v\n%s", code, err, out)
 	}
 	if r.Seconds != 0.024 || len(r.Tasks) != 3 || len(r.Waits) != 2 || r.Path.Seconds != 0.024 {
 		t.Errorf("%+v", r)
 	}
-	if code, out, _ := try(t, "trace", "report", "-waits", "0", smallTrace); code != exitOK || strings.Contains(out, "longest waits") {
+	if code, out, _ := try(t, "trace", "report", "-waits", "0", smallTrace); code != command.Done || strings.Contains(out, "longest waits") {
 		t.Errorf("exit code %d\n%s", code, out)
 	}
 	for _, args := range [][]string{{"trace", "-h"}, {"trace", "report", "-h"}} {
-		if code, out, _ := try(t, args...); code != exitOK || !strings.Contains(out, "usage: orwl trace report [FLAGS] FILE") || !strings.Contains(out, "-waits") {
+		if code, out, _ := try(t, args...); code != command.Done || !strings.Contains(out, "usage: orwl trace report [FLAGS] FILE") || !strings.Contains(out, "-waits") {
 			t.Errorf("%v: exit code %d\n%s", args, code, out)
 		}
 	}
@@ -46,7 +47,7 @@ func TestTraceReportOfStandardInput(t *testing.T) {
 	defer file.Close()
 	defer func(in *os.File) { os.Stdin = in }(os.Stdin)
 	os.Stdin = file
-	if code, out, complaints := try(t, "trace", "report", "-"); code != exitOK || !strings.HasPrefix(out, "3 tasks on 1 node, in 24ms") {
+	if code, out, complaints := try(t, "trace", "report", "-"); code != command.Done || !strings.HasPrefix(out, "3 tasks on 1 node, in 24ms") {
 		t.Errorf("exit code %d %s\n%s", code, complaints, out)
 	}
 }
@@ -79,8 +80,8 @@ func TestTraceOfWrongFiles(t *testing.T) {
 		"other.json: trace: no trace of tasks":          {"trace", "report", file("other.json", `{"traceEvents":[]}`)},
 	} {
 		code, out, complaints := try(t, args...)
-		if code != exitUsage || out != "" || !strings.Contains(complaints, want) || strings.Count(complaints, "\n") != 2 {
-			t.Errorf("%v: exit code %d, want %d and %q:\n%s%s", args, code, exitUsage, want, out, complaints)
+		if code != command.Misused || out != "" || !strings.Contains(complaints, want) || strings.Count(complaints, "\n") != 2 {
+			t.Errorf("%v: exit code %d, want %d and %q:\n%s%s", args, code, command.Misused, want, out, complaints)
 		}
 	}
 }

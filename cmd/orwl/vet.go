@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/orwl" // orwl is this command
 	"github.com/orwl/go-orwl/resource"
 )
@@ -41,17 +42,17 @@ func runVet(f *flag.FlagSet, args []string, out io.Writer) error {
 		f.PrintDefaults()
 		return nil
 	} else if err != nil {
-		return &usageError{err}
+		return command.Misusef("%w", err)
 	}
 	if f.NArg() == 0 {
-		return usagef("no file: name one, or - for standard input")
+		return command.Misusef("no file: name one, or - for standard input")
 	} else if f.NArg() > 1 {
-		return usagef("unexpected argument %q: flags stand before the one FILE", f.Arg(1))
+		return command.Misusef("unexpected argument %q: flags stand before the one FILE", f.Arg(1))
 	}
 	name := f.Arg(0)
 	s, err := readSystem(name)
 	if err != nil {
-		return usagef("%s: %w", name, err)
+		return command.Misusef("%s: %w", name, err)
 	}
 	queues, err := startingQueues(s)
 	if err != nil {

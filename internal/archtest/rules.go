@@ -45,6 +45,7 @@ var layers = []layer{
 	{path: "dashboards", imports: "metrics orwl " + belowOrwl},
 
 	// The programs.
+	{path: "internal/command", imports: "orwl/launch"},
 	{path: "apps/llk23", imports: anything},
 	{path: "apps/dht/volume", pure: true, imports: "locks net/rma net/topology"},
 	{path: "apps/dht/table", imports: anything},

@@ -9,6 +9,7 @@ import (
 	"os/signal"
 	"sync"
 	"testing"
+	"time"
 
 	"go.uber.org/goleak"
 
@@ -37,7 +38,7 @@ var (
 	silent     = slog.New(slog.NewTextHandler(io.Discard, nil))
 )
 
-// crew are the nodes of a run, all in this process.
+// crew are the nodes of a run, all in this process. A busy machine loses none.
 func crew(t testing.TB, count int) []*orwl.Nodes {
 	t.Helper()
 	nodes := make([]*orwl.Nodes, count)
@@ -45,7 +46,7 @@ func crew(t testing.TB, count int) []*orwl.Nodes {
 	address := make(chan string, 1)
 	join := func(i int, p launch.Place) {
 		p.Node, p.Nodes, p.Listen = i, count, "127.0.0.1:0"
-		nodes[i], errs[i] = orwl.Join(background, orwl.JoinOptions{Place: &p, Log: silent})
+		nodes[i], errs[i] = orwl.Join(background, orwl.JoinOptions{Place: &p, Lease: time.Minute, Log: silent})
 	}
 	var all sync.WaitGroup
 	all.Go(func() { join(0, launch.Place{Report: func(a string) error { address <- a; return nil }}) })

@@ -1,0 +1,63 @@
+package command
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+
+	"github.com/orwl/go-orwl/orwl/launch"
+)
+
+// tool has a command that greets, and one that fails as it is told.
+var tool = Program{Name: "tool", Commands: []Command{
+	{Name: "greet", About: "say hello", Run: func(f *flag.FlagSet, args []string, out io.Writer) error {
+		whom := f.String("to", "all", "say it to `NAME`")
+		if err := Parse(f, args); err != nil {
+			return err
+		}
+		if *whom == "" {
+			return Misusef("-to is empty, want a name")
+		}
+		_, err := fmt.Fprintln(out, "hello", *whom)
+		return err
+	}},
+	{Name: "list", About: "show nothing", Run: func(*flag.FlagSet, []string, io.Writer) error { return nil }},
+	{Name: "fail", About: "fail", Run: func(f *flag.FlagSet, args []string, _ io.Writer) error {
+		if node := f.Bool("node", false, "as a node of the run does"); Parse(f, args) == nil && *node {
+			return fmt.Errorf("the run: %w", &launch.NodeError{Node: 1, Code: 7})
+		}
+		return errors.New("no luck")
+	}},
+}}
+
+func TestExecute(t *testing.T) {
+	const overview = "usage: tool COMMAND [FLAGS]\n\n  greet    say hello\n  list     show nothing\n  fail     fail\n\ntool COMMAND -h shows a command's flags.\n"
+	for _, row := range []struct {
+		args      string
+		code      int
+		out, said string
+	}{
+		{"", Misused, "", overview},
+		{"-h", Done, overview, ""},
+		{"--help", Done, overview, ""},
+		{"help", Done, overview, ""},
+		{"grete", Misused, "", "tool: no command \"grete\": want greet, list or fail; tool -h tells more\n"},
+		{"greet", Done, "hello all\n", ""},
+		{"greet -to you", Done, "hello you\n", ""},
+		{"greet -h", Done, "tool greet: say hello\n\nflags:\n  -to NAME\n    \tsay it to NAME (default \"all\")\n", ""},
+		{"greet -to=", Misused, "", "tool greet: -to is empty, want a name\ntool greet -h shows the flags\n"},
+		{"greet you", Misused, "", "tool greet: unexpected argument \"you\"\ntool greet -h shows the flags\n"},
+		{"greet -x", Misused, "", "tool greet: flag provided but not defined: -x\ntool greet -h shows the flags\n"},
+		{"fail", Failed, "", "tool fail: no luck\n"},
+		{"fail -node", 7, "", "tool fail: the run: " + (&launch.NodeError{Node: 1, Code: 7}).Error() + "\n"},
+	} {
+		var out, said strings.Builder
+		code := tool.Execute(strings.Fields(row.args), &out, &said)
+		if code != row.code || out.String() != row.out || said.String() != row.said {
+			t.Errorf("tool %s: %d\n%s%s\nwant %d\n%s%s", row.args, code, out.String(), said.String(), row.code, row.out, row.said)
+		}
+	}
+}

@@ -1,0 +1,8 @@
+// Package command is what programs with several commands have in common: they list
+// what they can do, run one, show its flags, and say in one line what is wrong.
+//
+//	os.Exit(command.Program{Name: "orwl", Commands: all}.Execute(os.Args[1:], os.Stdout, os.Stderr))
+//
+// What comes out of a command is its exit code: [Done], [Failed], [Misused] for a
+// command line that makes no sense, or that of the node that failed.
+package command
