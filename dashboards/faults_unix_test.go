@@ -70,9 +70,12 @@ func TestAlertsFire(t *testing.T) {
 	}
 }
 
-// mine leaves away what a machine with too much to do may be to blame for, and that
-// hostile's other node is none of ours, and shows nothing.
-const mine = ` unless ALERTS{alertname=~"OrwlSlowRoundTrips|OrwlUnreachable"} unless ALERTS{alertname="OrwlUnseenNode", job="orwl-hostile"}`
+// mine leaves away what a machine with too much to do may be to blame for, which is slow,
+// or is not seen since it does not answer in time; and that hostile's other node is none of
+// ours, and shows nothing.
+const mine = ` unless ALERTS{alertname=~"OrwlSlowRoundTrips|OrwlUnreachable"}` +
+	` unless (ALERTS{alertname="OrwlUnseenNode"} and on (job) ALERTS{alertname="OrwlUnreachable"})` +
+	` unless ALERTS{alertname="OrwlUnseenNode", job="orwl-hostile"}`
 
 // scene is a run, and what can be done to it.
 type scene struct {

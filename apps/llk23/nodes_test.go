@@ -11,10 +11,15 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
 )
+
+// unhurried is a lease for a machine that may have more to do than it can: no test is
+// about who is silent.
+const unhurried = time.Minute
 
 // crew are the nodes of a run, all in this process, over libp2p.
 func crew(t testing.TB, count int) []*orwl.Nodes {
@@ -23,7 +28,7 @@ func crew(t testing.TB, count int) []*orwl.Nodes {
 	address := make(chan string, 1)
 	join := func(i int, p launch.Place) {
 		p.Node, p.Nodes, p.Listen = i, count, "127.0.0.1:0"
-		nodes[i], errs[i] = orwl.Join(context.Background(), orwl.JoinOptions{Place: &p, Log: slog.New(slog.DiscardHandler)})
+		nodes[i], errs[i] = orwl.Join(context.Background(), orwl.JoinOptions{Place: &p, Lease: unhurried, Log: slog.New(slog.DiscardHandler)})
 	}
 	var all sync.WaitGroup
 	all.Go(func() { join(0, launch.Place{Report: func(a string) error { address <- a; return nil }}) })

@@ -26,6 +26,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(envProgram) != "" {
 		main()
 	}
+	os.Setenv("ORWL_LEASE", unhurried.String())
 	os.Exit(m.Run())
 }
 
