@@ -2,6 +2,7 @@ package p2p
 
 import (
 	"runtime"
+	"slices"
 
 	"github.com/orwl/go-orwl/net/engine"
 	"github.com/orwl/go-orwl/net/wire"
@@ -114,18 +115,16 @@ func (s *stream) flush(pieces []engine.Piece) error {
 	return s.out(joined)
 }
 
-// stride is how many bytes of bulk are written at a time. The stream has copied them
-// when it returns, and encrypts and sends them while the checksum of the next is made.
-const stride = 256 << 10
-
-// large writes a large piece, and returns its checksum.
+// large writes much, and returns its checksum. The stream has copied a piece when it
+// returns, and encrypts and sends it while the checksum of the next is made.
 func (s *stream) large(b []byte) (sum wire.Checksum, err error) {
-	for len(b) > 0 && err == nil {
-		n := min(stride, len(b))
-		sum.Add(b[:n])
-		err, b = s.out(b[:n]), b[n:]
+	for piece := range slices.Chunk(b, wire.Piece) {
+		sum.Add(piece)
+		if err := s.out(piece); err != nil {
+			return sum, err
+		}
 	}
-	return sum, err
+	return sum, nil
 }
 
 func (s *stream) out(b []byte) error {

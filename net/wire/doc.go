@@ -3,10 +3,10 @@
 //
 // A frame is a header, and for some kinds raw bytes behind it:
 //
-//	┌──────────────┬─────────────────────────────────────────┬──────┐
-//	│ header bytes │ [kind, number, bulk, checksum, body...] │ bulk │
-//	└──────────────┴─────────────────────────────────────────┴──────┘
-//	 uint32, little  msgpack array                             raw
+//	┌──────────────┬───────────────────────────────┬──────┬──────────┐
+//	│ header bytes │ [kind, number, bulk, body...] │ bulk │ checksum │
+//	└──────────────┴───────────────────────────────┴──────┴──────────┘
+//	 uint32, little  msgpack array                   raw    uint64, little
 //
 // Each kind of frame has a file and a type, whose Append writes it and whose Parse
 // reads its body. [Input] finds the frames of a stream. Parsing never panics, and

@@ -102,7 +102,7 @@ func (in *Input) Bulk(dst []byte) error {
 func (in *Input) BulkGrowing(buf []byte) ([]byte, error) {
 	got := 0
 	for in.bulk() > 0 && in.err == nil {
-		room := min(got+in.bulk(), max(cap(buf), firstGrowth, 2*got))
+		room := min(got+in.bulk(), max(cap(buf)/Piece*Piece, firstGrowth, 2*got))
 		if room > cap(buf) {
 			buf = append(make([]byte, 0, room), buf[:got]...)
 		}
@@ -128,11 +128,11 @@ func (in *Input) Skip() error {
 // bulk is how many bytes of the frame's bulk are still to be read.
 func (in *Input) bulk() int { return max(0, in.left-suffix) }
 
-// read fills dst with bulk, and adds it to the checksum while it is in the cache still.
+// read fills dst with bulk, whole pieces or all that is left, and adds them to the
+// checksum while they are in the cache still.
 func (in *Input) read(dst []byte) {
-	const step = 256 << 10
 	for len(dst) > 0 && in.err == nil {
-		part := dst[:min(step, len(dst))]
+		part := dst[:min(Piece, len(dst))]
 		n := copy(part, in.buffer[in.begin:in.end])
 		in.begin += n
 		for n < len(part) && in.err == nil {
@@ -148,7 +148,7 @@ func (in *Input) check() error {
 	if in.left == 0 || in.more(suffix, true) != nil {
 		return in.err
 	}
-	if binary.LittleEndian.Uint32(in.buffer[in.begin:]) != uint32(in.sum) {
+	if binary.LittleEndian.Uint64(in.buffer[in.begin:]) != uint64(in.sum) {
 		in.err = fmt.Errorf("%w: %d bytes of a %v", ErrChecksum, in.head.Bulk, in.head.Kind)
 	}
 	in.begin, in.left = in.begin+suffix, 0

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"reflect"
 	"runtime"
+	"slices"
 	"testing"
 	"testing/iotest"
 
@@ -81,6 +82,35 @@ func TestInput(t *testing.T) {
 		for range 2 {
 			if _, _, err := in.Next(); err != io.EOF {
 				t.Fatalf("%s: %v at the end", name, err)
+			}
+		}
+	}
+}
+
+// TestInputPieces reads bulk of several pieces into memory of any size: what is checked
+// does not depend on how it is read.
+func TestInputPieces(t *testing.T) {
+	random := rand.NewChaCha8([32]byte{})
+	parcel := wire.Parcel{Channel: 1, Header: []byte("h")}
+	for _, size := range []int{1, wire.Piece - 1, wire.Piece, wire.Piece + 1, 5*wire.Piece + 1, 13 * wire.Piece} {
+		bulk := make([]byte, size)
+		random.Read(bulk)
+		var sum wire.Checksum
+		for piece := range slices.Chunk(bulk, wire.Piece) {
+			sum.Add(piece)
+		}
+		header := parcel.Append(nil, wire.Head{Number: 1, Bulk: size})
+		frame := wire.AppendBulk(bytes.Clone(header), bulk)
+		if !bytes.Equal(frame, sum.Append(append(header, bulk...))) {
+			t.Fatalf("%d bytes and their checksum are not what AppendBulk appends", size)
+		}
+		for _, room := range []int{0, 1, 1000, wire.Piece + 7, 5 * wire.Piece, 6*wire.Piece + 1, 20 * wire.Piece} {
+			in := wire.NewInput(&steps{bytes.Clone(frame), 70000}, wire.MaxBulk)
+			if _, _, err := in.Next(); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := in.BulkGrowing(make([]byte, room)); err != nil || !bytes.Equal(got, bulk) {
+				t.Errorf("%d bytes into room for %d: other bulk than was written, %v", size, room, err)
 			}
 		}
 	}
