@@ -111,8 +111,10 @@ func byOperations(x word) word {
 
 // Acquire implements Mutex.
 func (c *cohort) Acquire(ctx context.Context) error {
-	if err := c.begin(ctx); err != nil {
-		return err
+	if err := ctx.Err(); err != nil || !c.ready() {
+		if err = c.begin(ctx); err != nil {
+			return err
+		}
 	}
 	grant, err := c.local.enter(context.Background())
 	if err != nil {

@@ -36,8 +36,10 @@ type mutex struct {
 
 // Acquire implements Mutex.
 func (m *mutex) Acquire(ctx context.Context) error {
-	if err := m.begin(ctx); err != nil {
-		return err
+	if err := ctx.Err(); err != nil || !m.ready() {
+		if err = m.begin(ctx); err != nil {
+			return err
+		}
 	}
 	grant, err := m.core.enter(ctx)
 	if err != nil {

@@ -59,8 +59,10 @@ func wordsOfHMCS(levels func(*topology.Tree) []int) func(*topology.Tree, Options
 
 // Acquire implements Mutex.
 func (l *hmcs) Acquire(ctx context.Context) error {
-	if err := l.begin(ctx); err != nil {
-		return err
+	if err := ctx.Err(); err != nil || !l.ready() {
+		if err = l.begin(ctx); err != nil {
+			return err
+		}
 	}
 	if _, _, err := l.t.enter(ctx); err != nil {
 		return err

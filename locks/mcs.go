@@ -42,8 +42,10 @@ func wordsOfMCS(*topology.Tree, Options) Words { return Words{Home: 1, Rank: nod
 // order: a rank that wakes up comes back through a function less, each of which
 // the processor mispredicts.
 func (l *mcs) Acquire(ctx context.Context) error {
-	if err := l.begin(ctx); err != nil {
-		return err
+	if err := ctx.Err(); err != nil || !l.ready() {
+		if err = l.begin(ctx); err != nil {
+			return err
+		}
 	}
 	q := &l.q
 	if q.direct() {
@@ -85,7 +87,9 @@ func (l *mcs) TryAcquire() bool {
 // Release implements Mutex.
 func (l *mcs) Release() {
 	l.end(writing)
-	l.q.leave(granted)
+	if q := &l.q; !q.vacate() {
+		q.handOver(granted)
+	}
 }
 
 // Alone implements Cohort.

@@ -16,11 +16,12 @@ import (
 type memory struct {
 	w      rma.Window
 	shared rma.Shared   // nil: by operations only
-	failed *atomic.Bool // of shared
+	failed *atomic.Bool // whether the window has failed; true if only the window knows
 	// direct says that all ranks' words are reached directly, so that nothing
 	// ever needs a Flush.
 	direct bool
 	beside rma.Considerate // or nil
+	gave   bool            // way, and has not come again
 	home   Rank
 	// The lock's words: those at home only, and those that every rank has; and
 	// where near begins.
@@ -57,6 +58,9 @@ func (l *Lock) newMemory(w rma.Window) memory {
 	if shared, ok := w.(rma.Shared); ok && !l.o.Operations {
 		l.near.look(shared, l.tree.Ranks(), l.words.base, l.words.words)
 		m.shared, m.failed, m.near, m.direct = shared, shared.Failed(), l.near.near, l.near.all
+	} else {
+		m.failed = new(atomic.Bool)
+		m.failed.Store(true)
 	}
 	return m
 }
@@ -64,12 +68,14 @@ func (l *Lock) newMemory(w rma.Window) memory {
 // gaveWay is for who has handed the lock over, and letBe for who comes.
 func (m *memory) gaveWay() {
 	if m.beside != nil {
+		m.gave = true
 		m.beside.GaveWay()
 	}
 }
 
 func (m *memory) letBe() {
-	if m.beside != nil {
+	if m.gave {
+		m.gave = false
 		m.beside.LetBe()
 	}
 }

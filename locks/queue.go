@@ -2,6 +2,7 @@ package locks
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/orwl/go-orwl/net/rma"
 )
@@ -44,6 +45,8 @@ type queue struct {
 	status word // of the own node
 	pos    Rank // node, or the skipped node in whose place the holder stands
 	aborts bool
+	plain  bool // it hands over by Put, and does not abort
+	near   bool // it looks for a successor first, and in memory that it reaches directly
 
 	received uint64 // messages, if they hand over
 }
@@ -69,6 +72,7 @@ func newQueue(s *seat, tail word, node Rank, base int, aborts bool) queue {
 	return queue{
 		s: s, tail: tail, node: node, base: base, pos: node, aborts: aborts,
 		next: s.at(node, base+nodeNext), status: s.at(node, base+nodeStatus),
+		plain: s.o.HandOver == ByPut && !aborts, near: s.direct && !s.o.CASFirst,
 	}
 }
 
@@ -107,9 +111,9 @@ func (q *queue) enter(ctx context.Context) (grant uint64, err error) {
 
 // direct reports whether enter has nothing to do but to swap the tail and to wait
 // for the status.
-func (q *queue) direct() bool {
-	return q.s.o.HandOver == ByPut && (!q.aborts || q.status.load() == 0)
-}
+func (q *queue) direct() bool { return q.plain || q.clear() }
+
+func (q *queue) clear() bool { return q.s.o.HandOver == ByPut && q.status.load() == 0 }
 
 // follow makes the rank, which waits until ctx is done, known to its predecessor.
 func (q *queue) follow(ctx context.Context, pred uint64) {
@@ -191,6 +195,18 @@ func (q *queue) pass(grant uint64) bool {
 
 // leave gives the lock to a successor, or leaves the queue empty.
 func (q *queue) leave(grant uint64) {
+	if !q.vacate() {
+		q.handOver(grant)
+	}
+}
+
+// vacate is empty for who sees at once that it is alone.
+func (q *queue) vacate() bool {
+	return q.near && q.pos == q.node && atomic.LoadUint64(q.next.at) == 0 &&
+		atomic.CompareAndSwapUint64(q.tail.at, uint64(q.node)+1, 0)
+}
+
+func (q *queue) handOver(grant uint64) {
 	if q.s.o.CASFirst && q.empty() {
 		return
 	}

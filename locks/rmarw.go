@@ -91,8 +91,10 @@ func newRMARW(s seat) Mutex {
 
 // AcquireRead implements RWMutex.
 func (l *rmaRW) AcquireRead(ctx context.Context) error {
-	if err := l.begin(ctx); err != nil {
-		return err
+	if err := ctx.Err(); err != nil || !l.ready() {
+		if err = l.begin(ctx); err != nil {
+			return err
+		}
 	}
 	found := l.c.arrive()
 	if err := l.decided(); err != nil {
@@ -139,8 +141,10 @@ func (l *rmaRW) TryAcquireRead() bool {
 
 // Acquire implements Mutex.
 func (l *rmaRW) Acquire(ctx context.Context) error {
-	if err := l.begin(ctx); err != nil {
-		return err
+	if err := ctx.Err(); err != nil || !l.ready() {
+		if err = l.begin(ctx); err != nil {
+			return err
+		}
 	}
 	if l.o.StepBack && l.barge() {
 		l.acquired(writing)

@@ -2,6 +2,7 @@ package locks
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/topology"
@@ -95,14 +96,26 @@ func (t *ticket) leave(grant uint64) {
 	delta := oneTicket + inline(grant) - t.grant
 	if t.s.direct {
 		served := t.serving.load() + delta // nobody else changes it
-		t.serving.publish(served)
-		if t.s.beside != nil && served&ticketMask != t.next.load() {
+		if t.drawn(served) {
+			t.serving.publish(served)
 			t.s.gaveWay()
+			return
+		}
+		t.serving.store(served)
+		// Who draws from now on looks before it waits, and a look at next is cheaper
+		// than one for waiters.
+		if t.drawn(served) {
+			t.serving.wake()
 		}
 		return
 	}
 	t.serving.accumulate(delta)
 	t.serving.wake()
+}
+
+// drawn reports whether anybody has drawn the ticket that is served.
+func (t *ticket) drawn(served uint64) bool {
+	return atomic.LoadUint64(t.next.at) != served&ticketMask
 }
 
 // alone reports whether nobody has drawn a ticket after the holder's.
