@@ -2,6 +2,7 @@ package locks
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/orwl/go-orwl/net/rma"
 )
@@ -126,13 +127,19 @@ func (c *readers) arrive() uint64 {
 // depart counts a reader that goes. If it must be flushed to be seen, so must
 // what the reader did.
 func (c *readers) depart() {
+	if c.at == nil || atomic.AddUint64(c.at, departOne)&(wanted|barred) != 0 {
+		c.departNoticed()
+	}
+}
+
+// departNoticed is the rest of depart: to wake a writer, or, if the counter is out of
+// reach, all of it.
+func (c *readers) departNoticed() {
 	if c.at == nil {
 		c.accumulate(departOne)
 		return
 	}
-	if c.add(departOne)&(wanted|barred) != 0 {
-		c.wake()
-	}
+	c.wake()
 }
 
 // reset begins to count anew, from those who are inside, unless a writer has
