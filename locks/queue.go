@@ -46,7 +46,7 @@ type queue struct {
 	pos    Rank // node, or the skipped node in whose place the holder stands
 	aborts bool
 	plain  bool // it hands over by Put, and does not abort
-	near   bool // it looks for a successor first, and in memory that it reaches directly
+	near   bool // it looks for a successor first, and all its words are reached directly
 
 	received uint64 // messages, if they hand over
 }
@@ -111,9 +111,10 @@ func (q *queue) enter(ctx context.Context) (grant uint64, err error) {
 
 // direct reports whether enter has nothing to do but to swap the tail and to wait
 // for the status.
-func (q *queue) direct() bool { return q.plain || q.clear() }
+func (q *queue) direct() bool { return q.plain || q.unmarked() }
 
-func (q *queue) clear() bool { return q.s.o.HandOver == ByPut && q.status.load() == 0 }
+// unmarked reports whether the queue hands over by Put and the own node is in nobody's way.
+func (q *queue) unmarked() bool { return q.s.o.HandOver == ByPut && q.status.load() == 0 }
 
 // follow makes the rank, which waits until ctx is done, known to its predecessor.
 func (q *queue) follow(ctx context.Context, pred uint64) {
@@ -206,6 +207,7 @@ func (q *queue) vacate() bool {
 		atomic.CompareAndSwapUint64(q.tail.at, uint64(q.node)+1, 0)
 }
 
+// handOver is leave for who has not seen that it is alone.
 func (q *queue) handOver(grant uint64) {
 	if q.s.o.CASFirst && q.empty() {
 		return

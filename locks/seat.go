@@ -135,6 +135,8 @@ func (s *seat) end(m mode) {
 	s.held = free
 }
 
+// complete is what is to be done by who holds the lock otherwise, or not in memory that
+// all reach directly.
 func (s *seat) complete(m mode) {
 	if s.held != m {
 		s.misuse("releases a lock that it does not hold so")
