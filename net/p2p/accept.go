@@ -73,7 +73,7 @@ func (n *Node) admit(conn transport.CapableConn) error {
 		return fmt.Errorf("%w: %s", ErrRefused, reason)
 	}
 	if l.kind == controlLane {
-		n.enrol(p, &hello, conn.RemoteMultiaddr())
+		p.listens(hello.Address, conn.RemoteMultiaddr())
 	}
 	if !l.yields() {
 		return errors.New("p2p: the stream that this side is opening comes first")

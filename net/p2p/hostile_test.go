@@ -38,16 +38,18 @@ func newMallory(t *testing.T) *mallory {
 	if m.host, err = newHost(o); err != nil {
 		t.Fatal(err)
 	}
+	var joins error
 	joined := make(chan *Node, 1)
 	go func() {
-		n, err := Join(soon(t), Options{Number: 1, Nodes: 3, Key: testKey, Root: address, Lease: unhurried})
-		if err != nil {
-			t.Error(err)
-		}
+		var n *Node
+		n, joins = Join(soon(t), Options{Number: 1, Nodes: 3, Key: testKey, Root: address, Lease: unhurried})
 		joined <- n
 	}()
 	m.open(controlLane, 0)
 	m.nodes = []*Node{await(t, root, "node 0"), await(t, joined, "node 1")}
+	if joins != nil {
+		t.Fatal(joins)
+	}
 	t.Cleanup(func() {
 		// She never says goodbye.
 		ctx, cancel := context.WithCancel(context.Background())
@@ -91,8 +93,12 @@ func (m *mallory) hello(kind laneKind, received uint64) wire.Hello {
 // open opens a stream as a correct node does.
 func (m *mallory) open(kind laneKind, received uint64) rawStream {
 	m.t.Helper()
+	return m.greet(kind, m.hello(kind, received))
+}
+
+func (m *mallory) greet(kind laneKind, hello wire.Hello) rawStream {
+	m.t.Helper()
 	_, raw := m.connect(kind)
-	hello := m.hello(kind, received)
 	m.write(raw, hello.Append(nil))
 	in := wire.NewInput(raw, wire.MaxBulk)
 	if head, _, err := in.Next(); err != nil || head.Kind != wire.KindHello {
@@ -358,4 +364,28 @@ func TestStranger(t *testing.T) {
 		t.Errorf("a stranger was heard")
 	}
 	m.undisturbed()
+}
+
+// The last to come has a stream before anybody is told that all are there. This one
+// cannot be dialled: if node 0 tried that, it would not take her stream.
+func TestLastIsNotDialled(t *testing.T) {
+	o := Options{Number: 1, Nodes: 2, Key: testKey, Counts: new(Counts)}.withDefaults()
+	host, err := newHost(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 20 {
+		address, root, _ := start(t, 2, nil)
+		m := &mallory{t: t, host: host, address: address}
+		hello := wire.Hello{Version: wire.Version, Nodes: 2, Node: 1, Incarnation: 7,
+			Lease: uint64(standardLease), Skew: uint64(standardSkew), Address: "127.0.0.1:1"}
+		m.greet(controlLane, hello)
+		n := await(t, root, "node 0")
+		if err := n.Lost(1); err != nil {
+			t.Error(err)
+		}
+		gone, cancel := context.WithCancel(t.Context())
+		cancel()
+		n.Close(gone)
+	}
 }

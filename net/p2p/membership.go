@@ -129,17 +129,24 @@ func (n *Node) missing(why error) error {
 	return e
 }
 
-// enrol notes where a node is that has said a good hello.
-func (n *Node) enrol(p *peer, hello *wire.Hello, remote multiaddr.Multiaddr) {
+// listens notes where a node listens that has said a good hello.
+func (p *peer) listens(address string, remote multiaddr.Multiaddr) {
 	p.mu.Lock()
+	defer p.mu.Unlock()
 	if p.address == "" {
-		p.address = seenFrom(hello.Address, remote)
+		p.address = seenFrom(address, remote)
 	}
+}
+
+// enrol notes that a node is there. It has a stream by now: when all are there, each is
+// told so, and none is dialled for that while it still says hello.
+func (p *peer) enrol() {
+	p.mu.Lock()
 	first := !p.enrolled
 	p.enrolled = true
 	p.mu.Unlock()
-	if first && n.number == 0 {
-		n.enrolled(1)
+	if first && p.node.number == 0 {
+		p.node.enrolled(1)
 	}
 }
 

@@ -159,6 +159,7 @@ func (p *peer) greeted(kind laneKind, said int64, answered bool) {
 	}
 	if kind == controlLane {
 		p.met.Store(true)
+		p.enrol()
 		p.speak()
 		p.node.heart.nudge()
 	}
