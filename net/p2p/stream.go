@@ -62,6 +62,7 @@ func (l *lane) attach(s *stream, received uint64, greet func(wire.Hello) error) 
 	}
 	if err == nil {
 		l.settle(received)
+		l.progressed()
 	}
 	s.taken = l.link.Taken()
 	hello := l.hello()

@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"sync"
 	"testing"
+	"time"
 )
 
 // breakAny breaks the streams of a lane, if there is one, as a network would.
@@ -159,5 +160,27 @@ func TestReceiverRefusesAll(t *testing.T) {
 	}
 	if err := await(t, lost, "the loss"); !errors.Is(err, ErrProtocol) || !errors.Is(err, ErrLost) {
 		t.Errorf("lost by %v, want ErrProtocol", err)
+	}
+}
+
+// What the other end of a new stream has taken is no longer waited for, though it never
+// was acknowledged on the old one.
+func TestResumeSettles(t *testing.T) {
+	m := newMallory(t)
+	l := &m.nodes[0].peers[2].lanes[controlLane]
+	if err := m.nodes[0].Send(2, 1, nil, nil, false); err != nil {
+		t.Fatal(err)
+	}
+	settled := make(chan error, 1)
+	go func() { settled <- l.settled(soon(t)) }()
+	var sent uint64
+	for waits := false; !waits; await(t, time.After(time.Millisecond), "time") {
+		l.mu.Lock()
+		sent, waits = l.link.Next()-1, l.progress != nil && !l.link.Pending()
+		l.mu.Unlock()
+	}
+	m.open(controlLane, sent)
+	if err := await(t, settled, "the end of waiting"); err != nil {
+		t.Error(err)
 	}
 }
