@@ -367,7 +367,7 @@ func TestStranger(t *testing.T) {
 }
 
 // The last to come has a stream before anybody is told that all are there. This one
-// cannot be dialled: if node 0 tried that, it would not take her stream.
+// cannot be dialled: if node 0 tried that, it would not take the stream.
 func TestLastIsNotDialled(t *testing.T) {
 	o := Options{Number: 1, Nodes: 2, Key: testKey, Counts: new(Counts)}.withDefaults()
 	host, err := newHost(o)
@@ -375,10 +375,10 @@ func TestLastIsNotDialled(t *testing.T) {
 		t.Fatal(err)
 	}
 	for range 20 {
-		address, root, _ := start(t, 2, nil)
+		address, root, _ := start(t, 2, func(o *Options) { o.Lease = unhurried })
 		m := &mallory{t: t, host: host, address: address}
 		hello := wire.Hello{Version: wire.Version, Nodes: 2, Node: 1, Incarnation: 7,
-			Lease: uint64(standardLease), Skew: uint64(standardSkew), Address: "127.0.0.1:1"}
+			Lease: uint64(unhurried), Skew: uint64(standardSkew), Address: "127.0.0.1:1"}
 		m.greet(controlLane, hello)
 		n := await(t, root, "node 0")
 		if err := n.Lost(1); err != nil {
