@@ -20,6 +20,7 @@ import (
 // ends.
 type exchange struct {
 	port    *orwl.Port
+	run     *orwl.Nodes
 	nodes   int
 	ferries []*ferry // by node
 	serve   func(from int, h head, body *wire.Reader) error
@@ -60,7 +61,7 @@ type early struct {
 // newExchange makes an exchange. It returns when all other nodes have made theirs, of tables of
 // the same kind and with the same options.
 func newExchange(ctx context.Context, o Options, kind string, serve func(from int, h head, body *wire.Reader) error) (*exchange, error) {
-	l := &exchange{nodes: o.Nodes.Count(), serve: serve, calls: make(map[uint64]*call), lost: make([]error, o.Nodes.Count())}
+	l := &exchange{run: o.Nodes, nodes: o.Nodes.Count(), serve: serve, calls: make(map[uint64]*call), lost: make([]error, o.Nodes.Count())}
 	for node := range l.nodes {
 		l.ferries = append(l.ferries, &ferry{exchange: l, node: node})
 	}
@@ -108,6 +109,9 @@ func (l *exchange) ask(c *call, what message, count int, body []byte) {
 			return
 		}
 		l.forget(c)
+		if why := l.run.Network().Lost(c.node); why != nil { // which lose is about to be told
+			err = &NodeLostError{Node: c.node, Why: why}
+		}
 	}
 	c.end(err)
 }
