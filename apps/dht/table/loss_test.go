@@ -173,19 +173,18 @@ func TestLoss(t *testing.T) {
 // TestLossIsMet asks a node that is lost before the table is told.
 func TestLossIsMet(t *testing.T) {
 	nodes, ready, kill := spouse(t, orwl.JoinOptions{})
-	var numbers *Numbers
-	met := make(chan error, 1)
+	made, met := make(chan *Numbers, 1), make(chan error, 1)
 	if _, err := nodes.Port(2, orwl.PortOptions{ // is told first
 		Take: func(*orwl.Port, int, []byte, []byte) error { return nil },
 		Lost: func(int, error) {
-			_, err := numbers.Len(background)
+			_, err := (<-made).Len(background)
 			met <- err
 		},
 	}); err != nil {
 		t.Fatal(err)
 	}
 	newStrings(t, Options{}, nodes)
-	numbers = newNumbers(t, NumbersOptions{Options: Options{Port: 1}}, nodes)[0]
+	made <- newNumbers(t, NumbersOptions{Options: Options{Port: 1}}, nodes)[0]
 	ready()
 	kill()
 	gone := (*NodeLostError)(nil)
