@@ -38,7 +38,7 @@ func (s sink) count(name string, n uint64, labels ...string) {
 }
 
 func (s sink) total(name string, v float64, labels ...string) {
-	s.to <- prometheus.MustNewConstMetric(s.m.descs[name], prometheus.CounterValue, v, labels...)
+	s.to <- prometheus.MustNewConstMetric(s.m.descs[name], prometheus.CounterValue, s.m.told.most(v, name, labels), labels...)
 }
 
 func (s sink) gauge(name string, v float64, labels ...string) {
@@ -46,6 +46,7 @@ func (s sink) gauge(name string, v float64, labels ...string) {
 }
 
 func (s sink) histogram(name string, h *histogram, zeros uint64, labels ...string) {
+	zeros = uint64(s.m.told.most(float64(zeros), name, labels))
 	s.to <- h.with(zeros, s.m.descs[name], labels...)
 }
 
@@ -81,12 +82,9 @@ func (m *Metrics) collectOrdered(s sink) {
 	var inTime, late, hidden uint64
 	for _, w := range m.watches {
 		t := &of[w.mode]
-		t.waited += w.waited.load() // first, so that there never are more than acquired
-		got := w.released.load()
-		if w.place.Held() {
-			got++
-		}
+		got, waited := w.counted()
 		t.acquired += got
+		t.waited += waited
 		t.cancelled += w.cancelled.load()
 		t.failed += w.failed.load()
 		if w.place.Requested() {

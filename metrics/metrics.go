@@ -31,6 +31,7 @@ type Metrics struct {
 	trips         *histogram
 
 	places atomic.Int64 // that are watched
+	told   ratchet
 
 	mu      sync.Mutex
 	watches []*watch

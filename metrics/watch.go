@@ -57,6 +57,22 @@ func (w *watch) always() resource.Events {
 	return e
 }
 
+// counted is how many accesses there were, with the present one, and how many waits: of
+// one moment, unless the place never stands still. Waits are looked at first, so that they
+// are not more than the accesses.
+func (w *watch) counted() (got, waited uint64) {
+	for range 3 {
+		waited, got = w.waited.load(), w.released.load()
+		if w.place.Held() {
+			got++
+		}
+		if w.waited.load() == waited {
+			break
+		}
+	}
+	return got, waited
+}
+
 // Requested implements resource.Observer.
 func (w *watch) Requested(*resource.Place) {
 	if w.far != nil {
