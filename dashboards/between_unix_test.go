@@ -14,6 +14,9 @@ import (
 	"github.com/orwl/go-orwl/orwl/launch"
 )
 
+// patient is a lease by which no node is lost because the machine has too much to do.
+const patient = time.Minute
+
 // hostile is a node at whose door a stranger knocks, and somebody who may not join, and
 // with which another node of the run talks nonsense.
 func hostile(t *testing.T) *scene {
@@ -23,10 +26,11 @@ func hostile(t *testing.T) *scene {
 	go func() {
 		joined <- join(t, orwl.JoinOptions{
 			Place: &launch.Place{Nodes: 2, Listen: "127.0.0.1:0", Key: key, Report: func(a string) error { root <- a; return nil }},
+			Lease: patient,
 		})
 	}()
 	address := <-root
-	bad, err := p2p.Join(t.Context(), p2p.Options{Number: 1, Nodes: 2, Key: key, Root: address, Remote: true})
+	bad, err := p2p.Join(t.Context(), p2p.Options{Number: 1, Nodes: 2, Key: key, Root: address, Remote: true, Lease: patient})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -43,7 +47,7 @@ func hostile(t *testing.T) *scene {
 	// Node 2 of 3 is nobody whom a run of two knows. Who has another key does not take this
 	// node for the one that it looks for, and goes away by itself.
 	knock := func(number, of int, key []byte) {
-		if in, err := p2p.Join(t.Context(), p2p.Options{Number: number, Nodes: of, Key: key, Root: address, JoinTimeout: time.Second}); err == nil {
+		if in, err := p2p.Join(t.Context(), p2p.Options{Number: number, Nodes: of, Key: key, Root: address, JoinTimeout: time.Second, Lease: patient}); err == nil {
 			t.Error("somebody was let in")
 			_ = in.Close(t.Context())
 		}
@@ -74,9 +78,9 @@ func slow(t *testing.T, s *promserver.Server) *scene {
 	key := launch.NewKey()
 	joined := make(chan *orwl.Nodes, 1)
 	go func() {
-		joined <- join(t, orwl.JoinOptions{Place: &launch.Place{Node: 1, Nodes: 2, Listen: listen[1], Root: peers[0], Peers: peers, Key: key}, Remote: true})
+		joined <- join(t, orwl.JoinOptions{Place: &launch.Place{Node: 1, Nodes: 2, Listen: listen[1], Root: peers[0], Peers: peers, Key: key}, Remote: true, Lease: patient})
 	}()
-	nodes := join(t, orwl.JoinOptions{Place: &launch.Place{Nodes: 2, Listen: listen[0], Peers: peers, Key: key}, Remote: true})
+	nodes := join(t, orwl.JoinOptions{Place: &launch.Place{Nodes: 2, Listen: listen[0], Peers: peers, Key: key}, Remote: true, Lease: patient})
 	other := <-joined
 	if nodes == nil || other == nil {
 		t.FailNow()

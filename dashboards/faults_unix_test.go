@@ -43,8 +43,8 @@ func TestAlertsFire(t *testing.T) {
 		fired = slices.Concat(fired, sc.during, sc.alerts)
 	}
 	s.Watch(jobs...)
-	s.Until("count(up == 1)", func(up float64) bool { return up == 8 })
-	s.Until("count(count_over_time(up[1m]) > 3)", func(often float64) bool { return often == 8 })
+	// Not all of them at one moment: a machine with too much to do misses now this one, now that one.
+	s.Until("count(sum_over_time(up[1m]) > 3)", func(often float64) bool { return often == 8 })
 	if early := s.Query("ALERTS" + mine); len(early) > 0 {
 		t.Fatalf("alarmed before there was a fault: %v", early)
 	}

@@ -21,9 +21,10 @@ type Options struct {
 	Context context.Context
 }
 
-// Patience is how long a case may take. A case takes milliseconds; one that is
-// not over by then waits for a wake-up that was lost.
-const Patience = 20 * time.Second
+// Patience is how long a case may take. A case takes milliseconds, seconds if it makes
+// many fabrics of many nodes on a machine with too much to do; one that is not over by
+// then waits for a wake-up that was lost.
+const Patience = time.Minute
 
 // Run executes every case on a fabric of its own, made by newFabric, whose ranks
 // are goroutines of this process. It closes the fabric.
