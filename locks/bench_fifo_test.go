@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/orwl/go-orwl/locks"
@@ -38,10 +39,56 @@ func fifo(r *report) {
 			return sections(fresh(r.B, spec.Name, fmt.Sprintf("core:%d", n), locks.Options{}))
 		})
 	}
+	for _, name := range []string{"MCS", "TKT"} {
+		if selected(name) {
+			r.besideOthers(name)
+		}
+	}
 	if selected("MCS") {
 		r.fifo("Locker by MCS", false, lockers(r.B, 32))
 		r.fifo("Locker by MCS with 8 ranks", false, lockers(r.B, 8))
 	}
+}
+
+// besideOthers is a lock for goroutines that do something else, too, beside others that
+// compute all the time.
+func (r *report) besideOthers(name string) {
+	const n, others = 8, 4
+	work := func(once func()) func() {
+		sum := 0
+		return func() {
+			once()
+			for i := range 300 {
+				sum += i
+			}
+		}
+	}
+	crowd := func(section func(i int) func()) func() figure {
+		var do []func()
+		for i := range n {
+			do = append(do, work(section(i)))
+		}
+		return func() figure {
+			var over atomic.Bool
+			var all sync.WaitGroup
+			for range others {
+				all.Go(func() {
+					for !over.Load() {
+					}
+				})
+			}
+			defer all.Wait()
+			defer over.Store(true)
+			return contend(do, *ratioTurn)
+		}
+	}
+	channel := make(chan struct{}, 1)
+	ours := sections(fresh(r.B, name, fmt.Sprintf("core:%d", n), locks.Options{}))
+	m := inTurns(*ratioTurns,
+		crowd(func(int) func() { return func() { channel <- struct{}{}; <-channel } }),
+		crowd(func(i int) func() { return ours[i] }))
+	r.row(fmt.Sprintf("%s, %d goroutines that do other things, beside %d that compute", name, n, others),
+		million(m[1].figure), "channel "+million(m[0].figure), times(m[1].ratio), "", true)
 }
 
 // lockers are goroutines that use a Locker with at most so many ranks.
@@ -76,11 +123,15 @@ func (r *report) fifo(name string, promised bool, sections func(n int) []func())
 	var channels, rates []float64
 	for _, n := range competitors {
 		channel := make(chan struct{}, 1)
+		turn := *ratioTurn
+		if n == 2 {
+			turn *= 5 // while one is off its processor the other one runs alone, several times as fast
+		}
 		peer := slices.Repeat([]func(){func() { channel <- struct{}{}; <-channel }}, n)
 		ours := sections(n)
 		m := inTurns(*ratioTurns,
-			func() figure { return contend(peer) },
-			func() figure { return contend(ours) })
+			func() figure { return contend(peer, turn) },
+			func() figure { return contend(ours, turn) })
 		r.row(fmt.Sprintf("%s, %d goroutines", name, n), million(m[1].figure), "channel "+million(m[0].figure),
 			times(m[1].ratio), target, m[1].ratio >= leastRate && m[1].spread <= mostSpread)
 		channels, rates = append(channels, m[0].value), append(rates, m[1].value)

@@ -159,7 +159,7 @@ func (c *crew) compete() figure {
 			c.b.Fatalf("a process says %q, want ready", line)
 		}
 	}
-	took := turn(c.stage)
+	took := turn(c.stage, *ratioTurn)
 	counts := make([]float64, len(c.all))
 	for i, m := range c.all {
 		n, err := strconv.ParseUint(m.line(c.b), 10, 64)

@@ -79,7 +79,7 @@ func mixed(n int, percent float64, doors func(n int) []door) func() figure {
 			}
 		})
 	}
-	return func() figure { return contend(do) }
+	return func() figure { return contend(do, *ratioTurn) }
 }
 
 // chance is a random number generator (xorshift) on cache lines of its own.

@@ -145,7 +145,7 @@ const (
 
 // contend lets goroutines do something again and again until the turn is over.
 // All have begun before it begins.
-func contend(do []func()) figure {
+func contend(do []func(), long time.Duration) figure {
 	var stage atomic.Uint64
 	var here, all sync.WaitGroup
 	here.Add(len(do))
@@ -163,17 +163,17 @@ func contend(do []func()) figure {
 		})
 	}
 	here.Wait()
-	took := turn(&stage)
+	took := turn(&stage, long)
 	all.Wait()
 	return perSecond(counts, took)
 }
 
 // turn goes through the stages of a turn, in which others work.
-func turn(stage *atomic.Uint64) time.Duration {
+func turn(stage *atomic.Uint64, long time.Duration) time.Duration {
 	<-time.After(*ratioTurn / 5)
 	begin := time.Now()
 	stage.Store(counting)
-	<-time.After(*ratioTurn)
+	<-time.After(long)
 	took := time.Since(begin)
 	stage.Store(over)
 	return took

@@ -16,7 +16,7 @@ type considerate struct {
 
 func (w *considerate) Considers() bool { return true }
 func (w *considerate) GaveWay()        { w.gave++ }
-func (w *considerate) LetBe()          { w.let++ }
+func (w *considerate) LetBe() bool     { w.let++; return false }
 
 // TestGivesWay lets a rank hand over each FIFO lock and each tree to a waiter, and
 // come again: it gives way when it hands over, and not when nobody waits, and if it did

@@ -48,6 +48,14 @@
 // passes a number, the grant, to the next holder, which is how the count of
 // hand-overs travels inline.
 //
+// # More ranks than processors
+//
+// A lock that is handed from sleeper to sleeper costs a sleep for every turn, though hardly
+// anybody would have to wait if ranks came for it only while they run. Where ranks outnumber
+// processors, one that comes again the moment it has handed on therefore stays away until
+// those who wait have had their turns, and who has had many turns in a row rests. That is
+// before it queues up: the order of a queue is never touched. See [rma.Considerate].
+//
 // # Failure
 //
 // A context that ends before a rank has queued up ends the acquire; afterwards

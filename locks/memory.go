@@ -21,7 +21,7 @@ type memory struct {
 	// ever needs a Flush.
 	direct bool
 	beside rma.Considerate // or nil
-	gave   bool            // way, and has not come again
+	gave   bool            // way, and LetBe is to be asked
 	home   Rank
 	// The lock's words: those at home only, and those that every rank has; and
 	// where near begins.
@@ -75,8 +75,7 @@ func (m *memory) gaveWay() {
 
 func (m *memory) letBe() {
 	if m.gave {
-		m.gave = false
-		m.beside.LetBe()
+		m.gave = m.beside.LetBe()
 	}
 }
 

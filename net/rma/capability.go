@@ -22,11 +22,17 @@ type Shared interface {
 }
 
 // Considerate is the capability of a window that knows whether its rank and those
-// it shares memory with run at the same time, each on a processor. There, a lock
-// whose holder comes back the moment it has let go travels between processors with
-// every hand-over: the next one has hardly noticed when it has to let go again. If
-// the last one lets the next one be for a moment, they take turns in runs, with as
-// many turns each, and several times as many together.
+// it shares memory with run at the same time, each on a processor.
+//
+// If they do, a lock whose holder comes back the moment it has let go travels between
+// processors with every hand-over: the next one has hardly noticed when it has to let
+// go again. If the last one lets the next one be for a moment, they take turns in runs,
+// with as many turns each, and several times as many together.
+//
+// If ranks outnumber processors, a lock that is handed to one that sleeps is nobody's until
+// that one runs; meanwhile all who run come and fall asleep behind it, and from then on
+// every turn costs a sleep. If they stay away until those who wait have had their turns,
+// the lock is free for whoever runs.
 type Considerate interface {
 	Window
 
@@ -36,9 +42,11 @@ type Considerate interface {
 	// GaveWay is told by a rank that has handed something over to another one.
 	GaveWay()
 
-	// LetBe returns when the other one has had its moment: at once, unless the
-	// rank has given way just now, to others that run beside it.
-	LetBe()
+	// LetBe returns when others have had their time: at once, unless the rank has given
+	// way just now, or has had many turns since. It is called before the rank comes,
+	// and reports whether it is to be called the next time, though the rank has not
+	// given way again.
+	LetBe() (again bool)
 }
 
 // Exposer is the capability of a fabric that can show other ranks memory which

@@ -120,7 +120,7 @@ func (w *Window) spinOn(word *uint64, until rma.Until) (uint64, bool) {
 		relax(spinRelax)
 		if value := atomic.LoadUint64(word); until.Holds(value) {
 			w.spin.paid()
-			w.looked = true
+			w.looked = w.spin.Yield == nil || i < spinYield-1 // without a yield
 			return value, true
 		}
 	}

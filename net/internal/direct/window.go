@@ -3,7 +3,6 @@ package direct
 import (
 	"runtime"
 	"sync/atomic"
-	"time"
 
 	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/internal/park"
@@ -40,6 +39,8 @@ type World struct {
 	Sleeper Sleeper
 	Memory  Memory
 	Spin    Spin
+
+	here atomic.Int32 // windows of this process
 }
 
 // wake makes the wake-up that rank p is owed.
@@ -76,8 +77,9 @@ type Window struct {
 	err     error  // written before failed
 	failing atomic.Bool
 	looked  bool        // the last wait ended while the rank looked at its word
-	gaveWay time.Time   // or zero
 	waits   atomic.Bool // a goroutine does; for the invariant
+
+	considerate
 
 	// Neighbours in memory must not share a line.
 	_ [64]byte
@@ -94,6 +96,8 @@ func NewWindow(p rma.Rank, world *World) *Window {
 		w.place.Init(w.dozeOff)
 		world.Places[p] = &w.place
 	}
+	world.here.Add(1)
+	w.considerate = newConsiderate(w.parks, len(world.Segments), world.Spin)
 	return w
 }
 

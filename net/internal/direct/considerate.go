@@ -1,0 +1,164 @@
+package direct
+
+import (
+	"math"
+	"runtime"
+	"time"
+
+	"github.com/orwl/go-orwl/net/rma"
+)
+
+var _ rma.Considerate = (*Window)(nil)
+
+// moment is for how long a rank lets the one be that it has handed over to, where each
+// has a processor: twice what it takes a cache line to go to another one and back.
+const moment = 500 * time.Nanosecond
+
+// Where ranks outnumber processors, a lock ends up in a convoy: it is handed to a rank
+// that sleeps, and whoever has let go of it comes again, and falls asleep behind all
+// others, long before that one runs. From then on every turn costs a sleep, though hardly
+// anybody would have to wait if ranks came only while they run.
+//
+//	                    ┌── so many turns ──▶ rests ──┐
+//	                    │                             │
+//	comes ──▶ is let in by who runs ◀─────────────────┘
+//	  │                                               ▲
+//	  └─────▶ sleeps for its turn, hands on ──▶ stays away
+//
+// A rank that has slept for its turn, has handed on and comes again at once therefore
+// stays away until those who wait can have had their turns. Then the queue is short, and
+// whoever runs finds the lock free, or held by another one that runs. So that all have
+// as many turns, a rank rests after some: it offers its processor.
+//
+// Nobody is overtaken in a queue: who stays away or rests is not in it. All of this is for
+// ranks that come again at once; who does something else in between never notices.
+const (
+	// atOnce is how soon a rank comes again that is asked to stay away.
+	atOnce = 10 * moment
+
+	// Ranks that are goroutines of this process, and those of several processes.
+	turnsHere, turnsElsewhere = 64, 1024
+	awayHere, awayElsewhere   = 400 * time.Nanosecond, 20 * time.Microsecond // for each rank
+	mostAwayHere              = 20 * time.Microsecond
+	mostAwayElsewhere         = 500 * time.Microsecond
+
+	// quietRuns is after how many runs in which nobody waited a rank does not rest any more.
+	quietRuns = 5000
+
+	// A goroutine that gets its processor back later than all ranks of the window can be the
+	// cause of is beside others that compute, and has more turns in a row, so that it keeps
+	// its share. Of processes the kernel sees to that.
+	mostRest  = 4
+	someRest  = time.Millisecond // in any case
+	mostTurns = 1 << 20
+)
+
+// considerate is what a rank remembers of its turns.
+type considerate struct {
+	born    time.Time
+	crowded bool
+	gave    bool          // way, since it has rested
+	since   time.Duration // when it gave way, if it is to wait for that: else 0
+	turns   int           // since it has rested
+	run     int           // turns until it rests
+	least   int           // that are a run
+	quiet   int           // runs in which it did not give way
+	rested  time.Duration // when it has last
+}
+
+func newConsiderate(parks bool, ranks int, s Spin) considerate {
+	if parks {
+		return considerate{born: time.Now(), crowded: ranks > runtime.GOMAXPROCS(0), run: turnsHere, least: turnsHere}
+	}
+	return considerate{born: time.Now(), crowded: s.Yield != nil, run: turnsElsewhere, least: turnsElsewhere}
+}
+
+// Considers implements rma.Considerate. Goroutines that have processors enough it would
+// take longer to ask than to park.
+func (w *Window) Considers() bool { return w.crowded || !w.parks }
+
+// GaveWay implements rma.Considerate. That the other one looks at its word right now, or
+// sleeps, is to be supposed if this one did so when it waited for the last time.
+func (w *Window) GaveWay() {
+	w.gave = true
+	if w.looked != w.crowded {
+		w.since = w.now()
+	}
+}
+
+// LetBe implements rma.Considerate.
+func (w *Window) LetBe() (again bool) {
+	came := time.Duration(math.MaxInt64)
+	if w.since != 0 {
+		came, w.since = w.now()-w.since, 0
+	}
+	if !w.crowded {
+		if came < moment {
+			relax(uint32(Looks(moment-came) * spinRelax))
+		}
+		return false
+	}
+	w.turns++
+	switch over := w.turns >= w.run; {
+	case came < atOnce && (over || w.run == w.least):
+		w.stayAway()
+	case over:
+		return w.rest()
+	}
+	return true
+}
+
+// stayAway lets those have their turns who wait. Whom this rank finds before it then is
+// likely to run, so that it is worth looking.
+func (w *Window) stayAway() {
+	away, most := awayElsewhere, mostAwayElsewhere
+	if w.parks {
+		away, most = awayHere, mostAwayHere
+	}
+	began, long := w.now(), min(most, away*time.Duration(len(w.segments)))
+	for w.offer(); w.now() < began+long; {
+		w.offer()
+	}
+	w.spin.looks, w.looked = int32(w.spin.Most), true
+	w.goesOn(began, long)
+}
+
+// rest offers the processor after a run, and reports whether there is to be another one.
+func (w *Window) rest() bool {
+	began := w.now()
+	w.offer()
+	w.goesOn(began, 0)
+	if w.quiet++; w.gave {
+		w.gave, w.quiet = false, 0
+	}
+	return w.quiet < quietRuns
+}
+
+// goesOn is the end of a rest that was to be so long at least.
+func (w *Window) goesOn(began, least time.Duration) {
+	now := w.now()
+	theirs := 1 + max(least, (began-w.rested)*time.Duration(len(w.segments)))
+	switch took := now - began; {
+	case !w.parks:
+	case took > max(someRest, mostRest*theirs):
+		w.run = min(mostTurns, w.run*int(min(mostTurns, took/theirs)))
+	case took < 2*theirs:
+		w.run = max(w.run/4, w.least)
+	}
+	w.turns, w.rested = 0, now
+}
+
+// offer lets others run: processes, and goroutines if they are ranks, too. Without any, the
+// Go scheduler would wake a thread to look for one, which with 32 processes makes each
+// turn a hundred times as long.
+func (w *Window) offer() {
+	if w.world.here.Load() > 1 {
+		runtime.Gosched()
+	}
+	if !w.parks {
+		w.spin.Yield()
+	}
+}
+
+// now is the time by the rank's own clock, and never 0.
+func (c *considerate) now() time.Duration { return time.Since(c.born) + 1 }

@@ -1,0 +1,144 @@
+package direct
+
+import (
+	"testing"
+	"time"
+
+	"github.com/orwl/go-orwl/internal/park"
+)
+
+// guest is a window among ranks of several processes, of which each offer of the
+// processor takes some time.
+type guest struct {
+	*Window
+	offers int
+	takes  time.Duration
+}
+
+func newGuest(ranks int, crowded bool) *guest {
+	g := new(guest)
+	s := Spin{Most: 16}
+	if crowded {
+		s.Yield = func() {
+			g.offers++
+			for until := g.now() + g.takes; g.now() < until; {
+			}
+		}
+	}
+	segments := make([]Segment, ranks)
+	for i := range segments {
+		segments[i].Room = new(Room)
+	}
+	g.Window = NewWindow(0, &World{Segments: segments, Spin: s})
+	return g
+}
+
+// TestMoment gives way where each rank has a processor: it waits once, and then no more.
+func TestMoment(t *testing.T) {
+	g := newGuest(2, false)
+	for range 3 {
+		g.looked = true
+		g.GaveWay()
+		began := g.since
+		if g.LetBe() {
+			t.Error("it asks again")
+		}
+		if g.since != 0 || g.now()-began < moment/2 {
+			t.Errorf("it has waited for %v", g.now()-began)
+		}
+	}
+	g.looked = false // it has slept: there is nobody beside it
+	g.GaveWay()
+	if g.since != 0 || g.LetBe() {
+		t.Error("it lets somebody be who sleeps")
+	}
+}
+
+// TestStaysAway gives way to those who sleep, comes at once, and stays away until they can
+// have had their turns; who comes later does not.
+func TestStaysAway(t *testing.T) {
+	const ranks = 4
+	g := newGuest(ranks, true)
+	if !g.Considers() {
+		t.Fatal("it is not considerate")
+	}
+	g.spin.looks = 0
+	// Another thread may take so long that this one does not come at once.
+	for g.offers == 0 {
+		g.looked = false
+		g.GaveWay()
+		if !g.LetBe() {
+			t.Fatal("it does not ask again")
+		}
+	}
+	if away := g.rested; away < ranks*awayElsewhere {
+		t.Errorf("it was away until %v", away)
+	}
+	if !g.looked || g.spin.looks != 16 {
+		t.Errorf("afterwards it looks %d times", g.spin.looks)
+	}
+	g.offers, g.looked = 0, false
+	g.GaveWay()
+	for g.now() < g.since+atOnce {
+	}
+	if !g.LetBe() || g.offers != 0 {
+		t.Errorf("who comes late offers its processor %d times", g.offers)
+	}
+}
+
+// TestRuns has many turns: the rank rests after each run, and not any more when nobody
+// has waited for many runs.
+func TestRuns(t *testing.T) {
+	g := newGuest(4, true)
+	g.looked = true
+	g.GaveWay()
+	for turn := 1; g.offers <= quietRuns; turn++ {
+		if again := g.LetBe(); again == (g.offers > quietRuns) {
+			t.Fatalf("after %d rests it asks again: %t", g.offers, again)
+		}
+		if turn <= turnsElsewhere && g.offers != turn/turnsElsewhere {
+			t.Fatalf("turn %d: %d rests", turn, g.offers)
+		}
+	}
+}
+
+// TestKeepsItsShare rests beside somebody who does not let go of the processor: runs become
+// longer, and shorter again when that one is gone.
+func TestKeepsItsShare(t *testing.T) {
+	const ranks, ran = 4, 10 * time.Microsecond
+	rest := func(w *Window, took time.Duration) int {
+		began := w.now() - took
+		w.rested = began - ran
+		w.goesOn(began, 0)
+		return w.run
+	}
+	segments := make([]Segment, ranks)
+	for i := range segments {
+		segments[i].Room = new(Room)
+	}
+	w := NewWindow(0, &World{Segments: segments, Places: make([]*park.Place, ranks)})
+	if run := rest(w, time.Millisecond/2); run != turnsHere {
+		t.Errorf("a rest of half a millisecond makes a run of %d turns", run)
+	}
+	// The rest may take a little longer than this.
+	long := rest(w, 8*time.Millisecond)
+	if want := turnsHere * int(8*time.Millisecond/(ran*ranks+1)); long < want {
+		t.Errorf("a rest of 8 ms makes a run of %d turns, want %d", long, want)
+	}
+	if run := rest(w, time.Hour); run != mostTurns {
+		t.Errorf("a rest of an hour makes a run of %d turns", run)
+	}
+	w.run = 2 * turnsHere
+	for w.run > turnsHere { // not while the machine has something else to do
+		if rest(w, 0); w.run > 2*turnsHere {
+			w.run = 2 * turnsHere
+		}
+	}
+	if rest(w, 0) < turnsHere {
+		t.Errorf("a run of %d turns", w.run)
+	}
+	g := newGuest(ranks, true)
+	if run := rest(g.Window, time.Hour); run != turnsElsewhere {
+		t.Errorf("beside a process that computes: a run of %d turns", run)
+	}
+}
