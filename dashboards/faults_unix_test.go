@@ -71,11 +71,12 @@ func TestAlertsFire(t *testing.T) {
 }
 
 // mine leaves away what a machine with too much to do may be to blame for, which is slow,
-// or is not seen since it does not answer in time; and that hostile's other node is none of
-// ours, and shows nothing.
+// or is not seen since it does not answer in time; that hostile's other node is none of
+// ours, and shows nothing; and that nobody in silent goes on, which somebody notices in the end.
 const mine = ` unless ALERTS{alertname=~"OrwlSlowRoundTrips|OrwlUnreachable"}` +
 	` unless (ALERTS{alertname="OrwlUnseenNode"} and on (job) ALERTS{alertname="OrwlUnreachable"})` +
-	` unless ALERTS{alertname="OrwlUnseenNode", job="orwl-hostile"}`
+	` unless ALERTS{alertname="OrwlUnseenNode", job="orwl-hostile"}` +
+	` unless ALERTS{alertname="OrwlStalled", job="orwl-silent"}`
 
 // scene is a run, and what can be done to it.
 type scene struct {

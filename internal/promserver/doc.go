@@ -6,6 +6,6 @@
 //	s.Watch(promserver.Job{Name: "orwl", Targets: []string{"127.0.0.1:9464", "127.0.0.1:9465"}})
 //	s.Until("sum(up)", func(v float64) bool { return v == 2 })
 //
-// It scrapes and evaluates five times a second, and keeps what it has in a folder of the
+// It scrapes and evaluates twice a second, and keeps what it has in a folder of the
 // test's. A Server may be used by one goroutine.
 package promserver

@@ -42,7 +42,7 @@ func Look(t testing.TB, program string) string {
 	return path
 }
 
-const interval = "200ms"
+const interval = "500ms"
 
 // Start starts Prometheus.
 func Start(t testing.TB, o Options) *Server {
