@@ -25,7 +25,7 @@ import (
 // the machine and of the moment; the ratios are what has targets.
 var (
 	ratioTurns = flag.Int("ratios.turns", 7, "how often ours and the peer take turns; the median counts")
-	ratioTurn  = flag.Duration("ratios.turn", 200*time.Millisecond, "how long a turn lasts in which goroutines or processes compete")
+	ratioTurn  = flag.Duration("ratios.turn", 200*time.Millisecond, "how long a turn lasts in which goroutines or processes compete; with two goroutines, five times as long")
 	ratioLocks = flag.String("ratios.locks", "", "measure only locks whose names are in this list, separated by commas")
 	ratioTDC   = flag.Int("ratios.tdc", 0, "T_DC of RMA-RW: how many goroutines share a counter of readers; 0 is what suits the share of writers")
 )
