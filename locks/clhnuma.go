@@ -59,7 +59,7 @@ func (c *clhNUMA) enter(context.Context) (grant uint64, err error) {
 	pred := c.lineUp()
 	if c.s.direct {
 		if status := pred.flag.load(); pred.released(status) {
-			return found(status), nil
+			return found(status), c.s.decided()
 		}
 	}
 	status := pred.flag.swap(pred.name&clhHigh | uint64(c.s.rank))

@@ -2,6 +2,7 @@ package locks_test
 
 import (
 	"context"
+	"errors"
 	"testing"
 
 	"github.com/orwl/go-orwl/locks"
@@ -12,15 +13,24 @@ import (
 type considerate struct {
 	rma.Shared
 	gave, let int
+	again     bool   // LetBe is to be asked
+	meanwhile func() // what happens then
 }
 
 func (w *considerate) Considers() bool { return true }
 func (w *considerate) GaveWay()        { w.gave++ }
-func (w *considerate) LetBe() bool     { w.let++; return false }
+func (w *considerate) LetBe() bool {
+	w.let++
+	if w.meanwhile != nil {
+		w.meanwhile()
+	}
+	return w.again
+}
 
 // TestGivesWay lets a rank hand over each FIFO lock and each tree to a waiter, and
 // come again: it gives way when it hands over, and not when nobody waits, and if it did
-// it lets the other one be before it lines up.
+// it lets the other one be before it lines up. If the window fails meanwhile, it is not
+// let in, though nobody is in its way.
 func TestGivesWay(t *testing.T) {
 	ctx := context.Background()
 	for _, spec := range locks.All() {
@@ -60,10 +70,18 @@ func TestGivesWay(t *testing.T) {
 		}
 		<-has
 		m[1].Release()
+		w[0].again = true
 		must(m[0].Acquire(ctx))
 		if w[0].let != w[0].gave {
 			t.Errorf("%s: a rank that comes again lets others be %d times, and has given way %d times", spec.Name, w[0].let, w[0].gave)
 		}
 		m[0].Release()
+		if w[0].gave == 0 {
+			continue // it does not tell whether the other one waits, which may have come too late
+		}
+		w[0].meanwhile = func() { f.Close() }
+		if err := m[0].Acquire(ctx); !errors.Is(err, locks.ErrBroken) {
+			t.Errorf("%s: the window fails when a rank is about to line up, and the error is %v", spec.Name, err)
+		}
 	}
 }

@@ -96,10 +96,11 @@ func (s *seat) acquired(m mode) {
 }
 
 // decided is asked where an answer of zero would mean that the rank has the
-// lock: an operation of a window that has failed answers zero, too.
+// lock: an operation of a window that has failed answers zero, too, and where the
+// memory itself was asked, nobody is let in any more.
 func (s *seat) decided() error {
-	if s.direct {
-		return nil // the memory itself was asked
+	if !s.failed.Load() {
+		return nil
 	}
 	return s.intact()
 }
