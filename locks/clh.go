@@ -68,7 +68,7 @@ type clh struct {
 // clhNode is a node as a rank knows it.
 type clhNode struct {
 	flag word
-	name uint64 // what the tail holds, or held last, of it: turn and number
+	name uint64 // turn and number, of which the tail holds it, or is to hold it next
 }
 
 // The fields of the words.
@@ -94,8 +94,9 @@ func wordsOfCLH(*topology.Tree, Options) Words { return Words{Home: clhHome, Ran
 
 func newCLHQueue(s *seat) clh {
 	c := clh{s: s, tail: s.atHome(clhTail)}
-	c.nodes[0] = clhNode{flag: s.at(s.rank, 0), name: uint64(s.rank) + 1}
+	c.nodes[0] = clhNode{flag: s.at(s.rank, 0), name: clhTurn + uint64(s.rank) + 1}
 	c.nodes[1] = clhNode{flag: s.atHome(clhSpare)}
+	s.goesAlone(lone{tail: c.tail, present: c.nodes[0].name, sure: c.nodes[1].flag})
 	return c
 }
 
@@ -110,10 +111,10 @@ func (n *clhNode) released(flag uint64) bool { return (flag^n.name)&clhHigh == 0
 
 // lineUp puts the own node at the end of the queue, and returns the one before.
 func (c *clh) lineUp() *clhNode {
-	c.s.letBe()
-	own := c.own()
-	own.name += clhTurn
-	name := c.tail.swap(own.name)
+	name, lined := c.s.lone.arrived()
+	if !lined {
+		name = c.tail.swap(c.own().name)
+	}
 	pred := c.other()
 	if (pred.name^name)&clhLow != 0 {
 		return c.meet(name)
@@ -162,12 +163,12 @@ func found(flag uint64) uint64 {
 // tryEnter implements core.
 func (c *clh) tryEnter() bool {
 	name := c.tail.load()
+	before := *c.other()
 	pred := c.meet(name)
-	own := c.own()
-	if !pred.released(pred.flag.load()) || !c.tail.cas(name, own.name+clhTurn) {
+	if !pred.released(pred.flag.load()) || !c.tail.cas(name, c.own().name) {
+		*pred = before
 		return false
 	}
-	own.name += clhTurn
 	return true
 }
 
@@ -189,5 +190,16 @@ func (c *clh) leave(grant uint64) {
 			own.flag.wake()
 		}
 	}
+	c.left(flag)
+}
+
+// left is the end of a turn, which the flag shows: the rank owns the predecessor's node
+// now, and is alone as long as its former one stands in the tail.
+func (c *clh) left(flag uint64) {
+	l, former := &c.s.lone, c.own()
+	l.sure, l.shows, l.absent = former.flag, flag, former.name
 	c.mine++
+	own := c.own()
+	own.name += clhTurn
+	l.present = own.name
 }

@@ -77,10 +77,11 @@ func (c *clhNUMA) enter(context.Context) (grant uint64, err error) {
 // leave implements core.
 func (c *clhNUMA) leave(grant uint64) {
 	own := c.own()
-	if status := own.flag.swap(own.name&clhHigh | grant); own.released(status) {
+	flag := own.name&clhHigh | grant
+	if status := own.flag.swap(flag); own.released(status) {
 		wait := c.s.at(Rank(status&clhLow), clhNUMAWait)
 		wait.publish(grant)
 		c.s.gaveWay()
 	}
-	c.mine++
+	c.left(flag)
 }

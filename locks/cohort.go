@@ -41,9 +41,11 @@ type cohort struct {
 	seat
 	local  inner
 	global core
-	tl     uint64
-	passed uint64 // CountInline: passes in a row, when the rank acquired
-	count  word   // the other CohortCounts
+	// The parts' seats.
+	below, above seat
+	tl           uint64
+	passed       uint64 // CountInline: passes in a row, when the rank acquired
+	count        word   // the other CohortCounts
 }
 
 // cohortLocal and cohortGlobal are the locks that a cohort is made of.
@@ -79,10 +81,10 @@ func newCohort(l cohortLocal, g cohortGlobal) func(seat) Mutex {
 		c := &cohort{seat: s, tl: uint64(s.o.TL[n-1])}
 
 		globalRank := l.words.Home + l.words.Rank
-		local := s.part(tail, s.rankBase, s.rankBase+rma.Disp(l.words.Home))
-		global := s.part(s.home, s.homeBase, s.rankBase+rma.Disp(globalRank))
-		c.local = l.new(&local)
-		c.global = g.new(&global, tail)
+		c.below = s.part(tail, s.rankBase, s.rankBase+rma.Disp(l.words.Home))
+		c.above = s.part(s.home, s.homeBase, s.rankBase+rma.Disp(globalRank))
+		c.local = l.new(&c.below)
+		c.global = g.new(&c.above, tail)
 
 		switch s.o.Count {
 		case CountDirect:
@@ -111,11 +113,42 @@ func byOperations(x word) word {
 
 // Acquire implements Mutex.
 func (c *cohort) Acquire(ctx context.Context) error {
-	if err := ctx.Err(); err != nil || !c.ready() {
-		if err = c.begin(ctx); err != nil {
-			return err
-		}
+	switch {
+	case c.held != ready, !endless(ctx), c.failed.Load():
+		return c.acquire(ctx)
+	case !c.below.lone.enter():
+		return c.enter()
+	case !c.above.lone.enter():
+		return c.climb(0)
+	case c.failed.Load():
+		return c.intact()
 	}
+	count(&c.counts.Upper)
+	c.acquired(alone)
+	return nil
+}
+
+// acquire is Acquire for who has something to see to before.
+func (c *cohort) acquire(ctx context.Context) error {
+	if err := c.arrive(ctx); err != nil {
+		return err
+	}
+	if !c.mayGoAlone() || !c.below.lone.farEnter() {
+		return c.enter()
+	}
+	if !c.above.lone.farEnter() {
+		return c.climb(0)
+	}
+	if err := c.decided(); err != nil {
+		return err
+	}
+	count(&c.counts.Upper)
+	c.acquired(alone)
+	return nil
+}
+
+// enter is the rest of Acquire for who is not alone in the cohort.
+func (c *cohort) enter() error {
 	grant, err := c.local.enter(context.Background())
 	if err != nil {
 		return err
@@ -123,6 +156,11 @@ func (c *cohort) Acquire(ctx context.Context) error {
 	if grant != 0 {
 		count(&c.counts.Waited)
 	}
+	return c.climb(grant)
+}
+
+// climb is the rest for who has the local lock, and what came with it.
+func (c *cohort) climb(grant uint64) error {
 	if grant <= climb {
 		above, err := c.global.enter(context.Background())
 		if err != nil {
@@ -138,6 +176,11 @@ func (c *cohort) Acquire(ctx context.Context) error {
 	c.passed = grant - climb
 	c.acquired(writing)
 	return nil
+}
+
+// mayGoAlone reports whether a rank may go alone that has let go of the lock.
+func (c *cohort) mayGoAlone() bool {
+	return (c.direct || c.o.lone) && c.below.lone.allowed && c.above.lone.allowed && !c.gave
 }
 
 // TryAcquire implements Tryer.
@@ -156,7 +199,27 @@ func (c *cohort) TryAcquire() bool {
 
 // Release implements Mutex.
 func (c *cohort) Release() {
-	c.end(writing)
+	if c.held != alone {
+		c.end(writing)
+		c.leave()
+		c.rest()
+		return
+	}
+	c.complete()
+	if below, above := &c.below.lone, &c.above.lone; below.tail.load() == below.present && above.tail.cas(above.present, above.absent) {
+		if c.held = below.then; !below.tail.cas(below.present, below.absent) {
+			c.local.leave(climb)
+			c.rest()
+		}
+		return
+	}
+	c.passed = 0
+	c.leave()
+	c.rest()
+}
+
+// leave passes the lock on in the cohort, or lets go of it.
+func (c *cohort) leave() {
 	if !c.local.alone() {
 		if passed := c.passes(); passed+1 < c.tl {
 			count(&c.counts.Passed)
@@ -168,6 +231,15 @@ func (c *cohort) Release() {
 	c.setPasses(0)
 	c.global.leave(granted)
 	c.local.leave(climb)
+}
+
+// rest is seat.rest, for both parts.
+func (c *cohort) rest() {
+	c.gave = c.gave || c.below.gave || c.above.gave
+	c.below.gave, c.above.gave = false, false
+	if c.held = free; c.mayGoAlone() {
+		c.held = c.below.lone.then
+	}
 }
 
 // passes is how often the lock has been passed on in a row.
@@ -188,8 +260,9 @@ func (c *cohort) setPasses(n uint64) {
 func (c *cohort) Alone() bool { return c.local.alone() }
 
 // sharedQueue is a global MCS lock with one node for each element.
-func sharedQueue(s *seat, node Rank) core {
+func sharedQueue(s *seat, node Rank) *queue {
 	q := newQueue(s, s.atHome(0), node, 0, false)
+	s.goesAlone(lone{tail: q.tail, present: q.name})
 	return &q
 }
 
@@ -207,7 +280,7 @@ func newOwnQueue(s *seat, element Rank) core {
 func (q *ownQueue) enter(ctx context.Context) (uint64, error) {
 	grant, err := q.queue.enter(ctx)
 	if err == nil {
-		q.owner.store(uint64(q.node) + 1)
+		q.owner.store(q.name)
 	}
 	return grant, err
 }
@@ -216,7 +289,7 @@ func (q *ownQueue) tryEnter() bool {
 	if !q.queue.tryEnter() {
 		return false
 	}
-	q.owner.store(uint64(q.node) + 1)
+	q.owner.store(q.name)
 	return true
 }
 
@@ -235,7 +308,7 @@ func cohorts() []Spec {
 	globals := []cohortGlobal{
 		{"TAS", Words{Home: 1}, func(s *seat, _ Rank) core { return newTAS(s) },
 			"none: TAS goes to anybody, after T_L,N in a row", Operations{Atomics: 1, Puts: 1}},
-		{"TKT", wordsOfTKT(nil, Options{}), func(s *seat, _ Rank) core { return newTKT(s) },
+		{"TKT", wordsOfTKT(nil, Options{}), func(s *seat, _ Rank) core { return newLoneTKT(s) },
 			"T_L,N in a row", Operations{Atomics: 1, Puts: 1, Gets: 1}},
 		{"MCS", Words{Home: 1, Rank: nodeWords + 1}, func(s *seat, node Rank) core {
 			if s.o.OwnNode {
@@ -247,11 +320,10 @@ func cohorts() []Spec {
 	locals := []cohortLocal{
 		{"TTS", wordsOfTTS(nil, Options{}), func(s *seat) inner { return newTTS(s) },
 			Cost{Uncontended: Operations{Atomics: 1, Puts: 1, Gets: 2}, Contended: Operations{Atomics: 1, Puts: 3, Gets: 3, Unbounded: true}}},
-		{"TKT", wordsOfTKT(nil, Options{}), func(s *seat) inner { return newTKT(s) },
+		{"TKT", wordsOfTKT(nil, Options{}), func(s *seat) inner { return newLoneTKT(s) },
 			Cost{Uncontended: Operations{Atomics: 1, Puts: 1, Gets: 3}, Contended: Operations{Atomics: 1, Puts: 1, Gets: 4}}},
 		{"MCS", Words{Home: 1, Rank: nodeWords}, func(s *seat) inner {
-			q := newQueue(s, s.atHome(0), s.rank, 0, false)
-			return &q
+			return sharedQueue(s, s.rank)
 		}, Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 1, Puts: 2}}},
 		{"CLH", wordsOfCLH(nil, Options{}), newCLH,
 			Cost{Uncontended: Operations{Atomics: 1, Puts: 1, Gets: 2}, Contended: Operations{Atomics: 1, Puts: 1, Gets: 3}}},

@@ -36,9 +36,32 @@ type mutex struct {
 
 // Acquire implements Mutex.
 func (m *mutex) Acquire(ctx context.Context) error {
-	if err := ctx.Err(); err != nil || !m.ready() {
-		if err = m.begin(ctx); err != nil {
-			return err
+	switch {
+	case m.held != ready, !endless(ctx), m.failed.Load():
+		return m.acquire(ctx, true)
+	case !m.lone.enter():
+		return m.acquire(ctx, false)
+	case m.failed.Load():
+		return m.intact()
+	}
+	m.acquired(alone)
+	return nil
+}
+
+// acquire is Acquire for who does not come alone, or has not tried to.
+func (m *mutex) acquire(ctx context.Context, try bool) error {
+	if try {
+		if m.gave || !m.ready(ctx) {
+			if err := m.arrive(ctx); err != nil {
+				return err
+			}
+		}
+		if m.lone.allowed && !m.gave && m.lone.farEnter() {
+			if err := m.decided(); err != nil {
+				return err
+			}
+			m.acquired(alone)
+			return nil
 		}
 	}
 	grant, err := m.core.enter(ctx)
@@ -63,8 +86,18 @@ func (m *mutex) TryAcquire() bool {
 
 // Release implements Mutex.
 func (m *mutex) Release() {
-	m.end(writing)
+	if m.held == alone {
+		m.complete()
+		if l := &m.lone; l.tail.cas(l.present, l.absent) {
+			m.held = l.then
+			return
+		}
+		m.held = free
+	} else {
+		m.end(writing)
+	}
 	m.core.leave(granted)
+	m.rest()
 }
 
 // cohortMutex is a mutex that tells whether somebody waits.

@@ -54,6 +54,9 @@ func (g game) system(seed uint64) sim.System {
 	}
 	variants := lockstest.Variants(g.spec)
 	variants[rng.IntN(len(variants))].Set(&o)
+	if goesAlone(g.spec) && rng.IntN(2) == 0 {
+		locks.GoAlone(&o)
+	}
 	readers := make([]bool, ranks)
 	for p := range readers {
 		readers[p] = g.spec.Kind == locks.ReaderWriter && rng.IntN(2) == 0
@@ -128,13 +131,22 @@ func (g game) searched(cast []bool, faults sim.Faults, vary func(*locks.Options)
 	return g.play(g.contest(o, cast), faults, 0)
 }
 
+// goesAlone reports whether ranks of a lock go alone where they reach its words directly.
+func goesAlone(spec locks.Spec) bool {
+	own := []string{"TKT-A", "HEM-AH", "HMCS", "RMA-MCS", "foMPI-Spin"}
+	return spec.Kind == locks.Exclusive && !slices.Contains(own, spec.Name)
+}
+
 // protocols are the settings of a lock that an exhaustive search is made of: as its
-// row describes it, and with the option that makes another protocol of it.
+// row describes it, with the option that makes another protocol of it, and going alone.
 func protocols(spec locks.Spec) (vary []func(*locks.Options)) {
 	for _, v := range lockstest.Variants(spec) {
 		if v.Name == "" || v.Name == "StepBack" {
 			vary = append(vary, v.Set)
 		}
+	}
+	if goesAlone(spec) {
+		vary = append(vary, locks.GoAlone)
 	}
 	return vary
 }

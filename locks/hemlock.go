@@ -40,7 +40,7 @@ import (
 // it; it may have to be waited for if the last hand-over was another lock's.
 //
 // A rank may therefore line up again while its word still names the lock for its
-// last successor. The turn, which is the other one each time a rank lines up,
+// last successor. The turn, which is the other one each time a rank has left,
 // keeps the next successor from taking that for its own. Two are enough: the word
 // is clear before the rank leaves again. The printed Overlap waits instead, before
 // lining up.
@@ -77,7 +77,7 @@ type hemlock struct {
 	s     *seat
 	tail  word
 	grant word   // of the own rank
-	place uint64 // what the tail held, or holds, of the rank
+	place uint64 // what the tail holds of the rank, or is to hold next
 	ident uint64 // of the lock in a grant
 	hemlockVariant
 }
@@ -95,11 +95,15 @@ const (
 // newHemlock is the lock for a rank.
 func newHemlock(variant hemlockVariant) func(*seat) inner {
 	return func(s *seat) inner {
-		return &hemlock{
+		h := &hemlock{
 			s: s, tail: s.atHome(0), grant: s.at(s.rank, 0),
 			place: (uint64(s.rank) + 1) << 1, ident: s.number << 1,
 			hemlockVariant: variant,
 		}
+		if !h.ah {
+			s.goesAlone(lone{tail: h.tail, present: h.place})
+		}
+		return h
 	}
 }
 
@@ -107,9 +111,10 @@ func wordsOfHemlock(*topology.Tree, Options) Words { return Words{Home: 1, Rank:
 
 // enter implements core.
 func (h *hemlock) enter(context.Context) (grant uint64, err error) {
-	h.s.letBe()
-	h.place ^= hemTurn
-	pred := h.tail.swap(h.place)
+	pred, lined := h.s.lone.arrived()
+	if !lined {
+		pred = h.tail.swap(h.place)
+	}
 	if pred == 0 {
 		return 0, h.s.decided()
 	}
@@ -130,26 +135,23 @@ func (h *hemlock) enter(context.Context) (grant uint64, err error) {
 }
 
 // tryEnter implements core.
-func (h *hemlock) tryEnter() bool {
-	if !h.tail.cas(0, h.place^hemTurn) {
-		return false
-	}
-	h.place ^= hemTurn
-	return true
-}
+func (h *hemlock) tryEnter() bool { return h.tail.cas(0, h.place) }
 
 // alone implements inner.
 func (h *hemlock) alone() bool { return h.tail.load() == h.place }
 
 // leave implements core.
 func (h *hemlock) leave(grant uint64) {
-	if !h.ah && h.last() && h.tail.cas(h.place, 0) {
+	place := h.place
+	h.place ^= hemTurn
+	h.s.lone.present = h.place
+	if !h.ah && h.last(place) && h.tail.cas(place, 0) {
 		return
 	}
-	if !h.offer(grant<<hemGrant | h.ident | h.place&hemTurn) {
+	if !h.offer(grant<<hemGrant | h.ident | place&hemTurn) {
 		return // nobody goes on
 	}
-	if h.ah && h.last() && h.tail.cas(h.place, 0) {
+	if h.ah && h.last(place) && h.tail.cas(place, 0) {
 		h.grant.clear() // those who watch it for another lock do not care
 		return
 	}
@@ -158,7 +160,7 @@ func (h *hemlock) leave(grant uint64) {
 
 // last reports whether the rank may be the last in the queue: a look is cheaper than
 // an atomic instruction in vain, but not where it is a round trip.
-func (h *hemlock) last() bool { return !h.s.direct || h.tail.load() == h.place }
+func (h *hemlock) last(place uint64) bool { return !h.s.direct || h.tail.load() == place }
 
 // offer writes into the own word, as soon as that is free, and reports false if
 // the window fails.

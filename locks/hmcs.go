@@ -59,15 +59,20 @@ func wordsOfHMCS(levels func(*topology.Tree) []int) func(*topology.Tree, Options
 
 // Acquire implements Mutex.
 func (l *hmcs) Acquire(ctx context.Context) error {
-	if err := ctx.Err(); err != nil || !l.ready() {
-		if err = l.begin(ctx); err != nil {
+	if l.gave || !l.ready(ctx) {
+		if err := l.arrive(ctx); err != nil {
 			return err
 		}
 	}
-	if _, _, err := l.t.enter(ctx); err != nil {
+	_, _, first, err := l.t.enter(ctx)
+	if err != nil {
 		return err
 	}
-	l.acquired(writing)
+	if first {
+		l.acquired(alone)
+	} else {
+		l.acquired(writing)
+	}
 	return nil
 }
 
@@ -82,7 +87,15 @@ func (l *hmcs) TryAcquire() bool {
 
 // Release implements Mutex.
 func (l *hmcs) Release() {
-	l.end(writing)
+	if l.held == alone {
+		l.end(alone)
+		if l.t.vacate() {
+			return
+		}
+		l.t.first(-1)
+	} else {
+		l.end(writing)
+	}
 	if !l.t.pass() {
 		l.t.leave(granted)
 	}

@@ -17,12 +17,12 @@ type memory struct {
 	w      rma.Window
 	shared rma.Shared   // nil: by operations only
 	failed *atomic.Bool // whether the window has failed; true if only the window knows
-	// direct says that all ranks' words are reached directly, so that nothing
-	// ever needs a Flush.
-	direct bool
-	beside rma.Considerate // or nil
-	gave   bool            // way, and LetBe is to be asked
-	home   Rank
+	// together says that all ranks share memory, so that nothing ever needs a Flush, and
+	// direct that their words are reached directly besides.
+	together, direct bool
+	beside           rma.Considerate // or nil
+	gave             bool            // way, and LetBe is to be asked
+	home             Rank
 	// The lock's words: those at home only, and those that every rank has; and
 	// where near begins.
 	homeBase, rankBase, nearBase rma.Disp
@@ -55,12 +55,16 @@ func (l *Lock) newMemory(w rma.Window) memory {
 	if beside, ok := w.(rma.Considerate); ok && beside.Considers() {
 		m.beside = beside
 	}
-	if shared, ok := w.(rma.Shared); ok && !l.o.Operations {
-		l.near.look(shared, l.tree.Ranks(), l.words.base, l.words.words)
-		m.shared, m.failed, m.near, m.direct = shared, shared.Failed(), l.near.near, l.near.all
-	} else {
+	shared, ok := w.(rma.Shared)
+	if !ok {
 		m.failed = new(atomic.Bool)
 		m.failed.Store(true)
+		return m
+	}
+	l.near.look(shared, l.tree.Ranks(), l.words.base, l.words.words)
+	m.failed, m.together = shared.Failed(), l.near.all
+	if !l.o.Operations {
+		m.shared, m.near, m.direct = shared, l.near.near, l.near.all
 	}
 	return m
 }
@@ -123,7 +127,13 @@ func (x *word) store(v uint64) {
 
 func (x *word) farStore(v uint64) {
 	x.m.w.Put(x.target, x.disp, v)
-	x.m.w.Flush(x.target)
+	x.m.flush(x.target)
+}
+
+func (m *memory) flush(target Rank) {
+	if !m.together {
+		m.w.Flush(target)
+	}
 }
 
 // clear stores zero in a word that nobody else changes and nobody awaits; before
@@ -167,7 +177,7 @@ func (x *word) cas(old, new uint64) bool {
 }
 
 func (x *word) farCAS(old, new uint64) bool {
-	return x.m.w.CAS(x.target, x.disp, old, new) == old && x.m.w.Err() == nil
+	return x.m.w.CAS(x.target, x.disp, old, new) == old && (!x.m.failed.Load() || x.m.w.Err() == nil)
 }
 
 // accumulate is add without an answer.
@@ -177,7 +187,7 @@ func (x *word) accumulate(delta uint64) {
 		return
 	}
 	x.m.w.Accumulate(x.target, x.disp, rma.Sum, delta)
-	x.m.w.Flush(x.target)
+	x.m.flush(x.target)
 }
 
 // wake wakes whoever awaits the word and may go on.

@@ -64,6 +64,8 @@ type Options struct {
 	// node of its own instead of the cohort's, which has to be found by whoever
 	// releases (C-MCS-L).
 	OwnNode bool
+
+	lone bool // for the explorer: ranks go alone by operations, too
 }
 
 // Backoff is an exponential pause, in local memory accesses: Min after the first

@@ -39,14 +39,16 @@ import (
 type queue struct {
 	s      *seat
 	tail   word
-	node   Rank // whose node stands in the queue for this rank: its own, or its element's
-	base   int  // of a node's words among its rank's
-	next   word // of the own node
-	status word // of the own node
-	pos    Rank // node, or the skipped node in whose place the holder stands
+	node   Rank   // whose node stands in the queue for this rank: its own, or its element's
+	base   int    // of a node's words among its rank's
+	next   word   // of the own node
+	status word   // of the own node
+	name   uint64 // of the node, in tails and nexts
+	pos    Rank   // node, or the skipped node in whose place the holder stands
 	aborts bool
-	plain  bool // it hands over by Put, and does not abort
-	near   bool // it looks for a successor first, and all its words are reached directly
+	shared bool // other ranks use the node, too
+	looks  bool // the node may have been abandoned
+	near   bool // all its words are reached directly
 
 	received uint64 // messages, if they hand over
 }
@@ -70,29 +72,37 @@ const steady = 1 << 63
 // newQueue is the queue whose tail is given, for the rank of s.
 func newQueue(s *seat, tail word, node Rank, base int, aborts bool) queue {
 	return queue{
-		s: s, tail: tail, node: node, base: base, pos: node, aborts: aborts,
-		next: s.at(node, base+nodeNext), status: s.at(node, base+nodeStatus),
-		plain: s.o.HandOver == ByPut && !aborts, near: s.direct && !s.o.CASFirst,
+		s: s, tail: tail, node: node, base: base, name: uint64(node) + 1, pos: node, aborts: aborts,
+		next: s.at(node, base+nodeNext), status: s.at(node, base+nodeStatus), near: s.direct,
 	}
 }
 
 // enter queues up and returns what the predecessor granted: more than zero, or
 // zero if there was none.
 func (q *queue) enter(ctx context.Context) (grant uint64, err error) {
-	if q.aborts {
+	if q.looks {
 		if status := q.status.load(); status != 0 {
-			if back, err := q.rejoin(status); err != nil {
+			back, err := q.rejoin(status)
+			if err != nil {
 				return 0, err
-			} else if back {
+			}
+			if back {
 				return q.wait(ctx)
 			}
 		}
 	}
-	q.s.letBe()
-	pred := q.tail.swap(uint64(q.node) + 1)
+	pred, lined := q.s.lone.arrived()
+	if !lined {
+		pred = q.tail.swap(q.name)
+	}
 	if pred == 0 {
 		return 0, q.s.decided()
 	}
+	return q.lineUp(ctx, pred)
+}
+
+// lineUp is the rest of enter behind a predecessor.
+func (q *queue) lineUp(ctx context.Context, pred uint64) (grant uint64, err error) {
 	if !q.aborts {
 		ctx = context.Background()
 	}
@@ -109,26 +119,19 @@ func (q *queue) enter(ctx context.Context) (grant uint64, err error) {
 	return grant, nil
 }
 
-// direct reports whether enter has nothing to do but to swap the tail and to wait
-// for the status.
-func (q *queue) direct() bool { return q.plain || q.unmarked() }
-
-// unmarked reports whether the queue hands over by Put and the own node is in nobody's way.
-func (q *queue) unmarked() bool { return q.s.o.HandOver == ByPut && q.status.load() == 0 }
-
 // follow makes the rank, which waits until ctx is done, known to its predecessor.
 func (q *queue) follow(ctx context.Context, pred uint64) {
 	next := q.s.at(Rank(pred-1), q.base+nodeNext)
-	if name := uint64(q.node) + 1; ctx.Done() == nil {
-		next.publish(name | steady)
+	if ctx.Done() == nil {
+		next.publish(q.name | steady)
 	} else {
-		next.publish(name)
+		next.publish(q.name)
 	}
 }
 
 // tryEnter enters an empty queue and reports whether it was empty.
 func (q *queue) tryEnter() bool {
-	return (!q.aborts || q.status.load() == 0) && q.tail.cas(0, uint64(q.node)+1)
+	return (!q.looks || q.status.load() == 0) && q.tail.cas(0, q.name)
 }
 
 // wait waits for the grant, at most until ctx is done.
@@ -145,6 +148,8 @@ func (q *queue) wait(ctx context.Context) (uint64, error) {
 // unless the lock came at the last moment.
 func (q *queue) quit(err error) (grant uint64, _ error) {
 	if q.s.w.Err() != nil || q.status.cas(0, abandoned) {
+		q.looks = true
+		q.s.allow(false)
 		return 0, q.s.fail(err)
 	}
 	if grant = q.status.load(); q.s.w.Err() != nil {
@@ -167,54 +172,56 @@ func (q *queue) receive() (uint64, error) {
 // abandoned: it reports true if the node is still in its place, and otherwise
 // waits until it is free.
 func (q *queue) rejoin(status uint64) (bool, error) {
-	if status == abandoned && q.status.cas(abandoned, 0) {
-		return true, nil
+	back := status == abandoned && q.status.cas(abandoned, 0)
+	if !back {
+		if _, err := q.status.await(context.Background(), rma.IsNot(skipped)); err != nil {
+			return false, q.s.fail(err)
+		}
 	}
-	if _, err := q.status.await(context.Background(), rma.IsNot(skipped)); err != nil {
-		return false, q.s.fail(err)
-	}
-	return false, nil
+	q.looks = q.shared
+	q.s.allow(true)
+	return back, nil
 }
 
 // alone reports whether no successor is known.
 func (q *queue) alone() bool { return q.next.load() == 0 }
 
-// pass gives the lock to the first known successor that still wants it, and
-// reports whether there was one. If there was none the rank still holds the
-// lock.
-func (q *queue) pass(grant uint64) bool {
-	for {
-		succ := q.nextOf(q.pos).load()
-		if succ == 0 {
-			return false
-		}
+// successor is the one that is known, or 0.
+func (q *queue) successor() uint64 {
+	if q.near && q.pos == q.node {
+		return atomic.LoadUint64(q.next.at)
+	}
+	return q.farSuccessor()
+}
+
+func (q *queue) farSuccessor() uint64 {
+	if q.pos == q.node {
+		return q.next.load()
+	}
+	next := q.s.at(q.pos, q.base+nodeNext)
+	return next.load()
+}
+
+// pass gives the lock to succ, or the first known one after it that still wants it,
+// and reports whether there was one. If there was none the rank still holds the lock.
+func (q *queue) pass(succ, grant uint64) bool {
+	for ; succ != 0; succ = q.successor() {
 		if q.offer(succ, grant) {
 			return true
 		}
 	}
+	return false
 }
 
 // leave gives the lock to a successor, or leaves the queue empty.
 func (q *queue) leave(grant uint64) {
-	if !q.vacate() {
-		q.handOver(grant)
-	}
-}
-
-// vacate is empty for who sees at once that it is alone.
-func (q *queue) vacate() bool {
-	return q.near && q.pos == q.node && atomic.LoadUint64(q.next.at) == 0 &&
-		atomic.CompareAndSwapUint64(q.tail.at, uint64(q.node)+1, 0)
-}
-
-// handOver is leave for who has not seen that it is alone.
-func (q *queue) handOver(grant uint64) {
 	if q.s.o.CASFirst && q.empty() {
 		return
 	}
-	for !q.pass(grant) && !q.empty() {
+	for succ := q.successor(); !q.pass(succ, grant) && !q.empty(); {
 		// Somebody has swapped the tail and is about to tell.
-		if _, err := q.nextOf(q.pos).await(context.Background(), rma.IsNot(0)); err != nil {
+		var err error
+		if succ, err = q.awaitSuccessor(); err != nil {
 			return
 		}
 	}
@@ -273,10 +280,7 @@ func (q *queue) free() {
 	q.pos = q.node
 }
 
-func (q *queue) nextOf(node Rank) *word {
-	if node == q.node {
-		return &q.next
-	}
-	next := q.s.at(node, q.base+nodeNext)
-	return &next
+func (q *queue) awaitSuccessor() (uint64, error) {
+	next := q.s.at(q.pos, q.base+nodeNext)
+	return next.await(context.Background(), rma.IsNot(0))
 }

@@ -91,8 +91,8 @@ func newRMARW(s seat) Mutex {
 
 // AcquireRead implements RWMutex.
 func (l *rmaRW) AcquireRead(ctx context.Context) error {
-	if err := ctx.Err(); err != nil || !l.ready() {
-		if err = l.begin(ctx); err != nil {
+	if !l.ready(ctx) {
+		if err := l.begin(ctx); err != nil {
 			return err
 		}
 	}
@@ -141,8 +141,8 @@ func (l *rmaRW) TryAcquireRead() bool {
 
 // Acquire implements Mutex.
 func (l *rmaRW) Acquire(ctx context.Context) error {
-	if err := ctx.Err(); err != nil || !l.ready() {
-		if err = l.begin(ctx); err != nil {
+	if l.gave || !l.ready(ctx) {
+		if err := l.arrive(ctx); err != nil {
 			return err
 		}
 	}
@@ -151,9 +151,12 @@ func (l *rmaRW) Acquire(ctx context.Context) error {
 		return nil
 	}
 	before := l.counts
-	grant, root, err := l.t.enter(ctx)
+	grant, root, alone, err := l.t.enter(ctx)
 	if err != nil {
 		return err
+	}
+	if alone {
+		l.t.first(-1)
 	}
 	l.mine = false
 	switch {
@@ -193,7 +196,7 @@ func (l *rmaRW) passOn() bool {
 		return true
 	}
 	root := &l.t.levels[0]
-	if run := l.t.run(0); run < l.tw && root.pass(run+1+climb) {
+	if run := l.t.run(0); run < l.tw && root.pass(root.successor(), run+1+climb) {
 		l.t.climbBelow(0)
 		return true
 	}

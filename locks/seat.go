@@ -3,6 +3,7 @@ package locks
 import (
 	"context"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/net/rma"
@@ -18,13 +19,16 @@ type seat struct {
 	number uint64 // of the lock in its set, from 1
 	held   mode
 	counts Counts
+	lone   lone
 }
 
 // mode is how a rank holds a lock.
 type mode uint8
 
 const (
-	free mode = iota
+	free  mode = iota
+	ready      // free, and the rank may go alone at once
+	alone      // writing, and the rank went alone
 	writing
 	reading
 )
@@ -70,15 +74,33 @@ func (s *seat) look() Counts {
 	}
 }
 
-// ready reports whether begin could have nothing to say but that its context has ended.
-// Whoever asks for both itself calls a function less, of which each counts: an acquire
-// that meets nobody takes no longer than three.
-func (s *seat) ready() bool { return s.held == free && !s.failed.Load() }
+// ready reports whether begin would have nothing to say. Whoever asks first calls no
+// function, of which each counts: an acquire that meets nobody takes no longer than three.
+func (s *seat) ready(ctx context.Context) bool {
+	return s.held <= ready && endless(ctx) && !s.failed.Load()
+}
+
+// endless reports whether ctx is context.Background(): that is the only one of its type,
+// which the first word of an interface stands for.
+func endless(ctx context.Context) bool {
+	return *(*uintptr)(unsafe.Pointer(&ctx)) == background
+}
+
+var background = func(ctx context.Context) uintptr { return *(*uintptr)(unsafe.Pointer(&ctx)) }(context.Background())
+
+// arrive is the beginning of an acquire that may wait.
+func (s *seat) arrive(ctx context.Context) error {
+	if err := s.begin(ctx); err != nil {
+		return err
+	}
+	s.letBe()
+	return nil
+}
 
 // begin is the beginning of every acquire: nothing has been done yet that would
 // have to be undone.
 func (s *seat) begin(ctx context.Context) error {
-	if s.held != free {
+	if s.held > ready {
 		s.misuse("acquires a lock that it holds: release it first")
 	}
 	if s.failed.Load() {
@@ -130,31 +152,47 @@ func (s *seat) broken(cause error) error {
 // end is the beginning of every release: what the rank did under the lock is
 // complete before anybody hears of it.
 func (s *seat) end(m mode) {
-	if s.held != m || !s.direct {
-		s.complete(m)
+	if s.held != m || !s.together {
+		s.endFar(m)
 	}
 	s.held = free
 }
 
-// complete is what is to be done by who holds the lock otherwise, or not in memory that
-// all reach directly.
-func (s *seat) complete(m mode) {
+// endFar is end for a rank that holds the lock otherwise, or not in memory that all
+// share.
+func (s *seat) endFar(m mode) {
 	if s.held != m {
 		s.misuse("releases a lock that it does not hold so")
 	}
 	s.w.FlushAll()
 }
 
+// rest is the end of a release that was not alone: the rank may go alone if it need not
+// let others be before.
+func (s *seat) rest() {
+	if s.lone.allowed && !s.gave {
+		s.held = s.lone.then
+	}
+}
+
+// complete completes what the rank did under the lock. In memory that all reach directly
+// all is.
+func (s *seat) complete() {
+	if !s.together {
+		s.w.FlushAll()
+	}
+}
+
 // disown and adopt are Oblivious, for the locks that have it.
 func (s *seat) disown() {
-	if s.held != writing {
+	if s.held != writing && s.held != alone {
 		s.misuse("disowns a lock that it does not hold")
 	}
 	s.held = free
 }
 
 func (s *seat) adopt() {
-	if s.held != free {
+	if s.held > ready {
 		s.misuse("adopts a lock that it holds")
 	}
 	s.held = writing

@@ -17,7 +17,7 @@ func All() []Spec {
 		},
 		{
 			Name: "TKT", Paper: "003 §5.4.1", About: "ticket lock",
-			Fairness: "FIFO", FIFO: true, Words: wordsOfTKT, at: obliviousCohort(func(s *seat) inner { return newTKT(s) }),
+			Fairness: "FIFO", FIFO: true, Words: wordsOfTKT, at: obliviousCohort(func(s *seat) inner { return newLoneTKT(s) }),
 			Cost: Cost{Uncontended: Operations{Atomics: 1, Puts: 1, Gets: 1}, Contended: Operations{Atomics: 1, Puts: 1, Gets: 2}},
 		},
 		{
@@ -27,12 +27,12 @@ func All() []Spec {
 		},
 		{
 			Name: "MCS", Paper: "000 §2.4", About: "queue lock, by direct atomics where ranks share memory",
-			Fairness: "FIFO", FIFO: true, Aborts: Always, Words: wordsOfMCS, at: newMCS(true), Options: []string{"CASFirst"},
+			Fairness: "FIFO", FIFO: true, Aborts: Always, Words: wordsOfMCS, at: cohortable(newMCS(true)), Options: []string{"CASFirst"},
 			Cost: Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 1, Puts: 2}},
 		},
 		{
 			Name: "D-MCS", Paper: "000 §2.4, listings 2 and 3", About: "the same by window operations, handing over by Put",
-			Fairness: "FIFO", FIFO: true, Words: wordsOfMCS, at: newMCS(false), Options: []string{"HandOver", "CASFirst"},
+			Fairness: "FIFO", FIFO: true, Words: wordsOfMCS, at: cohortable(newMCS(false)), Options: []string{"HandOver", "CASFirst"},
 			preset: func(o *Options) { o.Operations = true },
 			Cost:   Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 1, Puts: 2}},
 		},

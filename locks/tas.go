@@ -14,13 +14,18 @@ import (
 //	flag, at home
 //	            any rank swaps                leave
 //	0 (free) ─────────────────────▶ held ────────────────▶ 0, or a grant
-//	grant    ─────────────────────▶
+//	grant    ─────────────────────▶  ▲
+//	                                 │ any rank swaps, in vain
+//	0 ◀────────────────────────▶ taken (alone)
 //
 // A swap that finds held has changed nothing. One that finds anything else has
 // the lock, and with it what the predecessor left in the flag's place: inside a
 // cohort that is the inline count of §5.4.1, optimisation 3.
 //
-// TAS swaps every time. TTS looks first, which spares the memory's owner the
+// A rank that goes alone (lone) takes the lock, and need wake nobody: who tries
+// meanwhile makes it held, and only who has seen held may sleep.
+//
+// TAS swaps every time. TTS looks first whether it is held, which spares the memory's owner the
 // writes where the flag can be cached, and costs a round trip more where it
 // cannot; the thesis therefore takes TTS inside an element and TAS outside.
 //
@@ -45,7 +50,10 @@ type tas struct {
 }
 
 // What a flag may be besides 0 and a grant that is more than granted.
-const held = 1
+const (
+	held  = 1
+	taken = 1 << 63
+)
 
 // inline is how a word carries a grant to the next holder: the least one, which
 // says nothing, as zero.
@@ -56,10 +64,18 @@ func inline(grant uint64) uint64 {
 	return grant
 }
 
-func newTAS(s *seat) *tas { return &tas{s: s, flag: s.atHome(0)} }
+func newTAS(s *seat) *tas {
+	t := &tas{s: s, flag: s.atHome(0)}
+	s.goesAlone(lone{by: byCAS, tail: t.flag, present: taken})
+	return t
+}
 
 // newPlainTTS is TTS on its own, which need not know about its waiters.
-func newPlainTTS(s *seat) *tas { return &tas{s: s, flag: s.atHome(0), looks: true} }
+func newPlainTTS(s *seat) *tas {
+	t := newTAS(s)
+	t.looks = true
+	return t
+}
 
 func wordsOfTAS(*topology.Tree, Options) Words { return Words{Home: 1} }
 
@@ -82,7 +98,7 @@ func (t *tas) take() (grant uint64, ok bool) {
 		return 0, false
 	}
 	grant = t.flag.swap(held)
-	return grant, grant != held
+	return grant, grant != held && grant != taken
 }
 
 // wait tries again until the rank has the lock or ctx is done.

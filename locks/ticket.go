@@ -2,7 +2,6 @@ package locks
 
 import (
 	"context"
-	"sync/atomic"
 
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/topology"
@@ -25,8 +24,9 @@ import (
 // wait.
 //
 // A release is one addition, of 1 to the ticket and of the difference of two
-// grants to the grant; where ranks share memory a look and a store do the same. A lock on its own always leaves none; so any rank may
-// release it, without knowing the ticket.
+// grants to the grant; where ranks share memory a look and a store do the same. A
+// lock on its own always leaves none; so any rank may release it, without knowing
+// the ticket.
 //
 // Invariant: serving is at most next, as far as their tickets go; if they are
 // equal the lock is free and the grant is zero, else the rank that drew the
@@ -43,7 +43,7 @@ import (
 type ticket struct {
 	s             *seat
 	next, serving word
-	grant         uint64 // as it came with the ticket
+	grant         uint64 // as it came with the ticket, or as the rank has left it
 }
 
 // The words of a ticket lock at its home.
@@ -63,11 +63,20 @@ func newTKT(s *seat) *ticket {
 	return &ticket{s: s, next: s.atHome(ticketNext), serving: s.atHome(ticketServing)}
 }
 
+// newLoneTKT is a ticket lock whose ranks go alone: who is alone draws no ticket.
+func newLoneTKT(s *seat) *ticket {
+	t := newTKT(s)
+	s.goesAlone(lone{by: byAdd, tail: t.next, present: oneTicket, sure: t.serving})
+	return t
+}
+
 func wordsOfTKT(*topology.Tree, Options) Words { return Words{Home: ticketWords} }
 
 func (t *ticket) enter(context.Context) (grant uint64, err error) {
-	t.s.letBe()
-	mine := t.next.add(oneTicket)
+	mine, lined := t.s.lone.arrived()
+	if !lined {
+		mine = t.next.add(oneTicket)
+	}
 	now := t.serving.load()
 	if now&ticketMask == mine {
 		t.grant = now & grantMask
@@ -94,8 +103,10 @@ func (t *ticket) tryEnter() bool {
 
 func (t *ticket) leave(grant uint64) {
 	delta := oneTicket + inline(grant) - t.grant
-	if t.s.direct {
+	if l := &t.s.lone; t.s.direct || l.allowed {
 		served := t.serving.load() + delta // nobody else changes it
+		t.grant = served & grantMask
+		l.shows, l.absent, l.present = served, served&ticketMask, served&ticketMask+oneTicket
 		if t.drawn(served) {
 			t.serving.publish(served)
 			t.s.gaveWay()
@@ -115,7 +126,7 @@ func (t *ticket) leave(grant uint64) {
 
 // drawn reports whether anybody has drawn the ticket that is served.
 func (t *ticket) drawn(served uint64) bool {
-	return atomic.LoadUint64(t.next.at) != served&ticketMask
+	return t.next.load() != served&ticketMask
 }
 
 // alone reports whether nobody has drawn a ticket after the holder's.

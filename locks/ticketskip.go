@@ -92,7 +92,6 @@ func (t *skipping) enter(ctx context.Context) (grant uint64, err error) {
 			return t.wait(ctx)
 		}
 	}
-	t.s.letBe()
 	t.mine = t.next.add(oneTicket)
 	if t.serving.load()&ticketMask == t.mine {
 		return 0, t.s.decided()

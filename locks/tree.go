@@ -1,6 +1,9 @@
 package locks
 
-import "context"
+import (
+	"context"
+	"sync/atomic"
+)
 
 // tree is the distributed tree (DT) of Schmid, Besta and Hoefler, HPDC'16,
 // §3.2.3 and listings 4 and 5, after HMCS (Chabbi, Fagan, Mellor-Crummey 2015):
@@ -33,6 +36,15 @@ type tree struct {
 	levels []level // of this rank, from the coarsest
 	// top is the index of the coarsest level that the rank has entered itself.
 	top int
+	// way is what a rank looks at that meets nobody, side by side; nil if words are out
+	// of its reach.
+	way []step
+}
+
+// step is the words of one level that a rank lines up by, and its name there.
+type step struct {
+	tail, next, status *uint64
+	name               uint64
 }
 
 // level is one queue on a rank's way to the root.
@@ -77,32 +89,76 @@ func newTree(s *seat, numbers []int, base int) tree {
 			tl:    uint64(s.o.TL[i-1]),
 			count: s.at(home, words+levelCount),
 		}
+		shared := k+1 < len(numbers)
+		t.levels[k].shared, t.levels[k].looks = shared, shared
+		if s.direct {
+			q := &t.levels[k].queue
+			t.way = append(t.way, step{q.tail.at, q.next.at, q.status.at, q.name})
+		}
 	}
 	return t
 }
 
 // enter returns when the rank holds the root, and reports what the root's
-// predecessor granted, if the rank has entered the root's queue itself.
-func (t *tree) enter(ctx context.Context) (grant uint64, root bool, err error) {
+// predecessor granted, if the rank has entered the root's queue itself; alone says that
+// nobody was in any queue. Then it is to vacate the tree, or to be the first.
+func (t *tree) enter(ctx context.Context) (grant uint64, root, alone bool, err error) {
+	for k := len(t.way) - 1; k >= 0; k-- {
+		s := &t.way[k]
+		if atomic.LoadUint64(s.status) != 0 {
+			return t.climb(ctx, k, 0)
+		}
+		if pred := atomic.SwapUint64(s.tail, s.name); pred != 0 {
+			return t.climb(ctx, k, pred)
+		}
+	}
+	if t.way == nil {
+		return t.climb(ctx, len(t.levels)-1, 0)
+	}
+	if err := t.s.decided(); err != nil {
+		t.climbBelow(0)
+		return 0, false, false, err
+	}
+	t.count(0, len(t.levels)-1, 0)
+	return 0, true, true, nil
+}
+
+// first is for a rank before which there was nobody on the levels below k.
+func (t *tree) first(k int) {
+	t.top = k + 1
+	for k++; k < len(t.levels); k++ {
+		t.levels[k].run = 1
+	}
+}
+
+// climb is the rest of enter from level k on, where the rank has lined up behind pred if
+// that is not 0.
+func (t *tree) climb(ctx context.Context, k int, pred uint64) (grant uint64, root, alone bool, err error) {
 	finest, before := len(t.levels)-1, t.s.counts
-	for k := finest; ; k-- {
+	t.first(k)
+	for alone = true; ; k-- {
 		l := &t.levels[k]
-		grant, err := l.queue.enter(ctx)
+		if pred != 0 {
+			grant, err = l.lineUp(ctx, pred)
+			pred = 0
+		} else {
+			grant, err = l.queue.enter(ctx)
+		}
 		if err != nil {
 			t.s.recount(before)
 			t.climbBelow(k)
-			return 0, false, err
+			return 0, false, false, err
 		}
 		t.count(k, finest, grant)
+		alone = alone && grant == 0
+		t.top, l.run = k, 1
 		if k == 0 {
-			t.top, l.run = 0, 1
-			return grant, true, nil
+			return grant, true, alone, nil
 		}
 		if grant > climb {
-			t.top, l.run = k, grant-1
-			return 0, false, nil
+			l.run = grant - 1
+			return 0, false, false, nil
 		}
-		l.run = 1
 	}
 }
 
@@ -125,7 +181,8 @@ func (t *tree) count(k, finest int, grant uint64) {
 func (t *tree) pass() bool {
 	for k := len(t.levels) - 1; k > 0; k-- {
 		l := &t.levels[k]
-		if l.alone() {
+		succ := l.successor()
+		if succ == 0 {
 			continue
 		}
 		run := t.run(k)
@@ -133,7 +190,7 @@ func (t *tree) pass() bool {
 			continue
 		}
 		t.remember(k)
-		if l.queue.pass(run + 1 + climb) {
+		if l.queue.pass(succ, run+1+climb) {
 			count(&t.s.counts.Passed)
 			t.climbBelow(k)
 			return true
@@ -170,6 +227,46 @@ func (t *tree) climbBelow(k int) {
 	for k++; k < len(t.levels); k++ {
 		t.levels[k].queue.leave(climb)
 	}
+}
+
+// vacate is leave for a rank that has come alone, if nobody is behind it on any level. It
+// reports false, and has done nothing, if there is somebody.
+func (t *tree) vacate() bool {
+	if t.way == nil {
+		return t.farVacate()
+	}
+	for k := len(t.way) - 1; k > 0; k-- {
+		if atomic.LoadUint64(t.way[k].next) != 0 {
+			return false
+		}
+	}
+	for k := range t.way {
+		if s := &t.way[k]; !atomic.CompareAndSwapUint64(s.tail, s.name, 0) {
+			if k == 0 {
+				return false
+			}
+			t.levels[k].queue.leave(climb)
+		}
+	}
+	return true
+}
+
+// farVacate is vacate by operations, where a look is cheaper than a CAS in vain.
+func (t *tree) farVacate() bool {
+	for k := len(t.levels) - 1; k >= 0; k-- {
+		if t.levels[k].successor() != 0 {
+			return false
+		}
+	}
+	for k := range t.levels {
+		if q := &t.levels[k].queue; !q.tail.cas(q.name, 0) {
+			if k == 0 {
+				return false
+			}
+			q.leave(climb)
+		}
+	}
+	return true
 }
 
 // tryEnter enters if nobody is in any queue on the way.
