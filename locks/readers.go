@@ -115,13 +115,12 @@ func (c *readers) kept(v uint64) bool {
 	return v&(wanted|barred) != 0 && (v&barred != 0 || arrived(v) >= c.tr)
 }
 
-// arrive counts a reader and returns what it found.
-func (c *readers) arrive() uint64 {
-	found := c.add(arriveOne)
+// settle is for a reader that was counted, and found that: enough may have come to count
+// anew.
+func (c *readers) settle(found uint64) {
 	if arrived(found) >= c.tr && found&(wanted|barred) == 0 {
 		c.reset(arrived(found) >= arrivedHigh)
 	}
-	return found
 }
 
 // depart counts a reader that goes. If it must be flushed to be seen, so must

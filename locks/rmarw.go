@@ -2,6 +2,7 @@ package locks
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/orwl/go-orwl/net/topology"
 )
@@ -91,12 +92,33 @@ func newRMARW(s seat) Mutex {
 
 // AcquireRead implements RWMutex.
 func (l *rmaRW) AcquireRead(ctx context.Context) error {
-	if !l.ready(ctx) {
-		if err := l.begin(ctx); err != nil {
-			return err
-		}
+	at := l.c.at
+	switch {
+	case l.held != free, at == nil, !endless(ctx), l.failed.Load():
+		return l.acquireRead(ctx)
 	}
-	found := l.c.arrive()
+	found := atomic.AddUint64(at, arriveOne) - arriveOne
+	switch {
+	case found&(wanted|barred) != 0, arrived(found) >= l.c.tr:
+		return l.arrived(ctx, found)
+	case l.failed.Load():
+		return l.intact()
+	}
+	l.acquired(reading)
+	return nil
+}
+
+// acquireRead is AcquireRead for who has something to see to before, or has to go far.
+func (l *rmaRW) acquireRead(ctx context.Context) error {
+	if err := l.begin(ctx); err != nil {
+		return err
+	}
+	return l.arrived(ctx, l.c.add(arriveOne))
+}
+
+// arrived is the rest of AcquireRead for who has been counted, and has found that.
+func (l *rmaRW) arrived(ctx context.Context, found uint64) error {
+	l.c.settle(found)
 	if err := l.decided(); err != nil {
 		return err
 	}
@@ -117,7 +139,8 @@ func (l *rmaRW) waitToRead(ctx context.Context, found uint64) error {
 		if err := l.c.change(ctx, found); err != nil {
 			return err
 		}
-		if found = l.c.arrive(); !l.c.kept(found) {
+		found = l.c.add(arriveOne)
+		if l.c.settle(found); !l.c.kept(found) {
 			return l.decided()
 		}
 	}
