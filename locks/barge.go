@@ -2,6 +2,7 @@ package locks
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/orwl/go-orwl/net/rma"
 )
@@ -40,11 +41,8 @@ const (
 	bargeMoment = 8
 )
 
-// barge takes the lock without the queues, if it comes about soon.
-func (l *rmaRW) barge() bool {
-	if l.tryBarge() {
-		return true
-	}
+// bargeLater is tryBarge for who could not have the lock at once, if that comes about soon.
+func (l *rmaRW) bargeLater() bool {
 	if len(l.dc) > 1 {
 		return l.o.TDC == 1 && l.direct && l.bargeAgain()
 	}
@@ -79,7 +77,8 @@ func (l *rmaRW) bargeAgain() bool {
 
 // tryBarge takes the lock if nobody has it and the head has not announced itself.
 func (l *rmaRW) tryBarge() bool {
-	if l.barged = l.tryBar(); l.barged && len(l.t.levels) > 1 {
+	l.barged = l.tryBar()
+	if l.barged && len(l.t.levels) > 1 {
 		count(&l.counts.Upper)
 	}
 	return l.barged
@@ -88,13 +87,21 @@ func (l *rmaRW) tryBarge() bool {
 // tryBar bars all counters, or none.
 func (l *rmaRW) tryBar() bool {
 	for i := range l.dc {
-		v, ok := l.dc[i].tryBar()
+		c := &l.dc[i]
+		var v uint64
+		var ok bool
+		if c.at != nil {
+			v = atomic.LoadUint64(c.at)
+			ok = vacant(v) && atomic.CompareAndSwapUint64(c.at, v, v|barred)
+		} else {
+			v, ok = c.tryBar()
+		}
 		if !ok {
 			l.met = v
 			l.letGo(i)
 			return false
 		}
-		l.state[i] = v
+		l.state[i] = v | barred
 	}
 	return true
 }
@@ -102,21 +109,25 @@ func (l *rmaRW) tryBar() bool {
 // letGo lets go of the first n counters, which tryBar has barred.
 func (l *rmaRW) letGo(n int) {
 	for i := range n {
-		l.dc[i].letGo(l.state[i])
+		c, v := &l.dc[i], l.state[i]
+		switch {
+		case c.at == nil:
+			c.letGo(v)
+		case atomic.CompareAndSwapUint64(c.at, v, v+admission(v)):
+			c.wake()
+		default:
+			c.letGo(c.load())
+		}
 	}
 }
 
-// tryBar bars a counter that nobody is inside, and returns what it is then; or what it
-// was, if somebody is, or comes in between.
+// vacant reports whether nobody is inside a counter, and no writer has come.
+func vacant(v uint64) bool { return arrived(v) == departed(v) && v&(wanted|barred) == 0 }
+
+// tryBar bars a counter that nobody is inside. It returns what the counter was.
 func (c *readers) tryBar() (uint64, bool) {
 	v := c.load()
-	if arrived(v) != departed(v) || v&(wanted|barred) != 0 || c.m.w.Err() != nil {
-		return v, false
-	}
-	if !c.cas(v, v|barred) {
-		return v, false
-	}
-	return v | barred, true
+	return v, vacant(v) && !c.m.broken() && c.cas(v, v|barred)
 }
 
 // letGo is admit for a barger. If the head has come, it gets the counter instead.
@@ -126,7 +137,7 @@ func (c *readers) letGo(v uint64) {
 		if v&wanted != 0 {
 			next = v - wanted
 		}
-		if c.cas(v, next) || c.m.w.Err() != nil {
+		if c.cas(v, next) || c.m.broken() {
 			break
 		}
 		v = c.load()

@@ -69,6 +69,9 @@ func (l *Lock) newMemory(w rma.Window) memory {
 	return m
 }
 
+// broken reports whether the window has failed.
+func (m *memory) broken() bool { return m.failed.Load() && m.w.Err() != nil }
+
 // gaveWay is for who has handed the lock over, and letBe for who comes.
 func (m *memory) gaveWay() {
 	if m.beside != nil {
@@ -177,7 +180,7 @@ func (x *word) cas(old, new uint64) bool {
 }
 
 func (x *word) farCAS(old, new uint64) bool {
-	return x.m.w.CAS(x.target, x.disp, old, new) == old && (!x.m.failed.Load() || x.m.w.Err() == nil)
+	return x.m.w.CAS(x.target, x.disp, old, new) == old && !x.m.broken()
 }
 
 // accumulate is add without an answer.

@@ -147,12 +147,12 @@ func (q *queue) wait(ctx context.Context) (uint64, error) {
 // quit is the end of a wait that err has ended: the node is left where it is,
 // unless the lock came at the last moment.
 func (q *queue) quit(err error) (grant uint64, _ error) {
-	if q.s.w.Err() != nil || q.status.cas(0, abandoned) {
+	if q.s.memory.broken() || q.status.cas(0, abandoned) {
 		q.looks = true
 		q.s.allow(false)
 		return 0, q.s.fail(err)
 	}
-	if grant = q.status.load(); q.s.w.Err() != nil {
+	if grant = q.status.load(); q.s.memory.broken() {
 		return 0, q.s.fail(err)
 	}
 	q.status.clear()
@@ -231,7 +231,7 @@ func (q *queue) leave(grant uint64) {
 // was.
 func (q *queue) empty() bool {
 	if !q.tail.cas(uint64(q.pos)+1, 0) {
-		return q.s.w.Err() != nil // nobody goes on
+		return q.s.memory.broken() // nobody goes on
 	}
 	if q.pos != q.node {
 		q.free()
@@ -256,7 +256,7 @@ func (q *queue) offer(succ, grant uint64) bool {
 				q.pos = Rank(succ - 1)
 				return false
 			}
-			if q.s.w.Err() != nil {
+			if q.s.memory.broken() {
 				return true // nobody goes on
 			}
 		}

@@ -151,7 +151,7 @@ func (c *readers) reset(pressing bool) {
 		if v&(wanted|barred) != 0 || gone == 0 {
 			return
 		}
-		if c.cas(v, v-gone*(arriveOne+departOne)) || !pressing || c.m.w.Err() != nil {
+		if c.cas(v, v-gone*(arriveOne+departOne)) || !pressing || c.m.broken() {
 			return
 		}
 	}
@@ -162,7 +162,7 @@ func (c *readers) reset(pressing bool) {
 func (c *readers) stepBack(found uint64) bool {
 	for {
 		v := c.load()
-		if (v^found)&epoch != 0 || c.m.w.Err() != nil {
+		if (v^found)&epoch != 0 || c.m.broken() {
 			return false
 		}
 		if c.cas(v, v-arriveOne) {
@@ -244,7 +244,7 @@ func (c *readers) giveUp(v uint64) {
 			if v&wanted == 0 {
 				next = v + abortOne - barred
 			}
-			if c.cas(v, next) || c.m.w.Err() != nil {
+			if c.cas(v, next) || c.m.broken() {
 				break
 			}
 		}
@@ -256,7 +256,7 @@ func (c *readers) giveUp(v uint64) {
 func (c *readers) tryArrive() bool {
 	for {
 		v := c.load()
-		if c.kept(v) || c.m.w.Err() != nil {
+		if c.kept(v) || c.m.broken() {
 			return false
 		}
 		if c.cas(v, v+arriveOne) {

@@ -54,6 +54,7 @@ type rmaRW struct {
 	// what each counter was when the rank barred it, if it was the rank
 	state []uint64
 	mine  bool
+	steps bool // Options.StepBack
 	// the rank has taken the lock without the queues
 	barged bool
 	met    uint64 // the counter that it could not bar when it tried last
@@ -75,7 +76,7 @@ func wordsOfRMARW(t *topology.Tree, _ Options) Words {
 
 // newRMARW is the lock for a rank.
 func newRMARW(s seat) Mutex {
-	l := &rmaRW{seat: s, tw: uint64(s.o.TW)}
+	l := &rmaRW{seat: s, tw: uint64(s.o.TW), steps: s.o.StepBack}
 	l.t = newTree(&l.seat, allLevels(l.tree), rwLevels)
 	for _, tl := range s.o.TL[1:] {
 		l.tw /= uint64(tl)
@@ -135,7 +136,7 @@ func (l *rmaRW) arrived(ctx context.Context, found uint64) error {
 // waitToRead is for a reader that was kept out. It stays, perhaps after it has
 // stepped back and come again.
 func (l *rmaRW) waitToRead(ctx context.Context, found uint64) error {
-	if l.o.StepBack && l.c.stepBack(found) {
+	if l.steps && l.c.stepBack(found) {
 		if err := l.c.change(ctx, found); err != nil {
 			return err
 		}
@@ -164,12 +165,16 @@ func (l *rmaRW) TryAcquireRead() bool {
 
 // Acquire implements Mutex.
 func (l *rmaRW) Acquire(ctx context.Context) error {
-	if l.gave || !l.ready(ctx) {
+	switch {
+	case l.held != free, l.gave, !endless(ctx), l.failed.Load():
 		if err := l.arrive(ctx); err != nil {
 			return err
 		}
 	}
-	if l.o.StepBack && l.barge() {
+	if l.steps && (l.tryBarge() || l.bargeLater()) {
+		if err := l.decided(); err != nil {
+			return err
+		}
 		l.acquired(writing)
 		return nil
 	}
@@ -191,7 +196,7 @@ func (l *rmaRW) Acquire(ctx context.Context) error {
 			return l.fail(err)
 		}
 	}
-	if l.o.StepBack && l.counts.Waited == before.Waited {
+	if l.steps && l.counts.Waited == before.Waited {
 		count(&l.counts.Waited) // it did not come in at once
 	}
 	l.acquired(writing)
@@ -205,7 +210,7 @@ func (l *rmaRW) Release() {
 		l.letGo(len(l.dc))
 		return
 	}
-	if !l.o.StepBack && l.passOn() {
+	if !l.steps && l.passOn() {
 		return
 	}
 	l.passToReaders()
@@ -267,7 +272,7 @@ func (l *rmaRW) TryAcquire() bool {
 		return false
 	}
 	had := false
-	if l.o.StepBack {
+	if l.steps {
 		had = l.tryBarge()
 	} else if l.t.tryEnter() {
 		if had = l.tryBar(); !had {
