@@ -37,7 +37,7 @@ func (r *report) readerWriter(n int, percent, least float64) {
 	switch {
 	case tdc != 0:
 	case percent < 1:
-		tdc = 1
+		tdc = max(1, n/8)
 	case percent < 10:
 		tdc = max(1, min(4, n/2))
 	default:

@@ -205,11 +205,13 @@ func (c *cohort) Release() {
 		c.rest()
 		return
 	}
-	c.complete()
+	c.end(alone)
 	if below, above := &c.below.lone, &c.above.lone; below.tail.load() == below.present && above.tail.cas(above.present, above.absent) {
-		if c.held = below.then; !below.tail.cas(below.present, below.absent) {
+		if !below.tail.cas(below.present, below.absent) {
 			c.local.leave(climb)
 			c.rest()
+		} else if c.direct {
+			c.held = ready
 		}
 		return
 	}
@@ -237,8 +239,8 @@ func (c *cohort) leave() {
 func (c *cohort) rest() {
 	c.gave = c.gave || c.below.gave || c.above.gave
 	c.below.gave, c.above.gave = false, false
-	if c.held = free; c.mayGoAlone() {
-		c.held = c.below.lone.then
+	if c.direct && c.mayGoAlone() {
+		c.held = ready
 	}
 }
 

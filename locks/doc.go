@@ -42,6 +42,7 @@
 //
 //	mutex, hmcs, cohort, rmaRW     handles: the rules that all locks share (seat)
 //	tas, ticket, queue, clh, ...   cores: the algorithms
+//	lone                           the way of who meets nobody, past the cores
 //	memory, word                   direct or by operations
 //
 // An exclusive lock is a core in a mutex; a cohort lock is two cores. A core

@@ -1,6 +1,9 @@
 package locks
 
-import "context"
+import (
+	"context"
+	"sync/atomic"
+)
 
 // core is the algorithm of an exclusive lock, without the rules that all locks
 // have in common.
@@ -86,14 +89,18 @@ func (m *mutex) TryAcquire() bool {
 
 // Release implements Mutex.
 func (m *mutex) Release() {
-	if m.held == alone {
-		m.complete()
-		if l := &m.lone; l.tail.cas(l.present, l.absent) {
-			m.held = l.then
+	l := &m.lone
+	switch {
+	case m.held == alone && m.direct:
+		if m.held = ready; atomic.CompareAndSwapUint64(l.tail.at, l.present, l.absent) {
 			return
 		}
 		m.held = free
-	} else {
+	case m.held == alone:
+		if m.end(alone); l.tail.cas(l.present, l.absent) {
+			return
+		}
+	default:
 		m.end(writing)
 	}
 	m.core.leave(granted)

@@ -16,7 +16,7 @@ import "sync/atomic"
 // without asking which they are.
 //
 // A rank that finds anything but absent has lined up as it would have by the lock's own
-// enter, which goes on from there. It knows absent since it let go of the lock last; a
+// enter, which goes on from there, or is to line up (byCAS). It knows absent since it let go of the lock last; a
 // tail that counts may have come round to that value since, in 2^32 turns or more. For
 // such a tail there is a word besides that tells whether the lock is free (sure).
 //
@@ -31,7 +31,6 @@ type lone struct {
 	by              arrival
 
 	allowed bool
-	then    mode   // when it has let go
 	lined   bool   // the rank has lined up, and there is more to it
 	found   uint64 // what it found then
 	nothing uint64 // sure, of a tail that does not count
@@ -42,8 +41,7 @@ type arrival uint8
 
 const (
 	bySwap arrival = iota
-	byAdd          // of present - absent
-	byCAS          // who finds anything but absent has not lined up
+	byCAS          // who finds anything but absent has not lined up yet
 )
 
 // goesAlone allows it to a rank.
@@ -62,24 +60,16 @@ func (s *seat) allow(yes bool) {
 		return
 	}
 	asShort := s.together && l.by == bySwap && l.sure.at == &l.nothing
-	s.held, l.allowed, l.then = free, yes && (s.direct || asShort || s.o.lone), free
-	if s.direct {
-		l.then = ready
-	}
+	s.held, l.allowed = free, yes && (s.direct || asShort || s.o.lone)
 }
 
 // enter takes the lock if it is free, or lines up; its words are reached directly.
 func (l *lone) enter() bool {
 	found := l.absent
-	switch l.by {
-	case bySwap:
+	if l.by == bySwap {
 		found = atomic.SwapUint64(l.tail.at, l.present)
-	case byAdd:
-		found = atomic.AddUint64(l.tail.at, l.present-l.absent) - (l.present - l.absent)
-	default:
-		if !atomic.CompareAndSwapUint64(l.tail.at, l.absent, l.present) {
-			return false
-		}
+	} else if !atomic.CompareAndSwapUint64(l.tail.at, l.absent, l.present) {
+		return false
 	}
 	if found == l.absent && atomic.LoadUint64(l.sure.at) == l.shows {
 		return true
@@ -91,15 +81,10 @@ func (l *lone) enter() bool {
 // farEnter is enter, wherever the words are.
 func (l *lone) farEnter() bool {
 	found := l.absent
-	switch l.by {
-	case bySwap:
+	if l.by == bySwap {
 		found = l.tail.swap(l.present)
-	case byAdd:
-		found = l.tail.add(l.present - l.absent)
-	default:
-		if !l.tail.cas(l.absent, l.present) {
-			return false
-		}
+	} else if !l.tail.cas(l.absent, l.present) {
+		return false
 	}
 	if found == l.absent && l.sure.load() == l.shows {
 		return true

@@ -2,7 +2,6 @@ package locks
 
 import (
 	"context"
-	"sync/atomic"
 
 	"github.com/orwl/go-orwl/net/rma"
 )
@@ -126,18 +125,7 @@ func (c *readers) settle(found uint64) {
 // depart counts a reader that goes. If it must be flushed to be seen, so must
 // what the reader did.
 func (c *readers) depart() {
-	if c.at == nil || atomic.AddUint64(c.at, departOne)&(wanted|barred) != 0 {
-		c.departNoticed()
-	}
-}
-
-// departNoticed is the rest of depart: to wake a writer, or, if the counter is out of
-// reach, all of it.
-func (c *readers) departNoticed() {
-	if c.at == nil {
-		c.accumulate(departOne)
-		return
-	}
+	c.accumulate(departOne)
 	c.wake()
 }
 

@@ -93,12 +93,11 @@ func newRMARW(s seat) Mutex {
 
 // AcquireRead implements RWMutex.
 func (l *rmaRW) AcquireRead(ctx context.Context) error {
-	at := l.c.at
 	switch {
-	case l.held != free, at == nil, !endless(ctx), l.failed.Load():
+	case l.held != free, !l.direct, !endless(ctx), l.failed.Load():
 		return l.acquireRead(ctx)
 	}
-	found := atomic.AddUint64(at, arriveOne) - arriveOne
+	found := atomic.AddUint64(l.c.at, arriveOne) - arriveOne
 	switch {
 	case found&(wanted|barred) != 0, arrived(found) >= l.c.tr:
 		return l.arrived(ctx, found)
@@ -150,8 +149,15 @@ func (l *rmaRW) waitToRead(ctx context.Context, found uint64) error {
 
 // ReleaseRead implements RWMutex.
 func (l *rmaRW) ReleaseRead() {
-	l.end(reading)
-	l.c.depart()
+	if l.held != reading || !l.direct {
+		l.end(reading)
+		l.c.depart()
+		return
+	}
+	l.held = free
+	if atomic.AddUint64(l.c.at, departOne)&(wanted|barred) != 0 {
+		l.c.wake()
+	}
 }
 
 // TryAcquireRead implements ReadTryer.

@@ -81,12 +81,11 @@ func (s *seat) ready(ctx context.Context) bool {
 }
 
 // endless reports whether ctx is context.Background(): that is the only one of its type,
-// which the first word of an interface stands for.
+// for which the first word of an interface stands.
 func endless(ctx context.Context) bool {
-	return *(*uintptr)(unsafe.Pointer(&ctx)) == background
+	background := context.Background()
+	return *(*uintptr)(unsafe.Pointer(&ctx)) == *(*uintptr)(unsafe.Pointer(&background))
 }
-
-var background = func(ctx context.Context) uintptr { return *(*uintptr)(unsafe.Pointer(&ctx)) }(context.Background())
 
 // arrive is the beginning of an acquire that may wait.
 func (s *seat) arrive(ctx context.Context) error {
@@ -170,16 +169,8 @@ func (s *seat) endFar(m mode) {
 // rest is the end of a release that was not alone: the rank may go alone if it need not
 // let others be before.
 func (s *seat) rest() {
-	if s.lone.allowed && !s.gave {
-		s.held = s.lone.then
-	}
-}
-
-// complete completes what the rank did under the lock. In memory that all reach directly
-// all is.
-func (s *seat) complete() {
-	if !s.together {
-		s.w.FlushAll()
+	if s.lone.allowed && s.direct && !s.gave {
+		s.held = ready
 	}
 }
 

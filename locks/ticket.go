@@ -66,7 +66,7 @@ func newTKT(s *seat) *ticket {
 // newLoneTKT is a ticket lock whose ranks go alone: who is alone draws no ticket.
 func newLoneTKT(s *seat) *ticket {
 	t := newTKT(s)
-	s.goesAlone(lone{by: byAdd, tail: t.next, present: oneTicket, sure: t.serving})
+	s.goesAlone(lone{by: byCAS, tail: t.next, present: oneTicket, sure: t.serving})
 	return t
 }
 
