@@ -47,7 +47,7 @@ const (
 
 	// A goroutine that gets its processor back later than all ranks of the window can be the
 	// cause of is beside others that compute, and has more turns in a row, so that it keeps
-	// its share. Of processes the kernel sees to that.
+	// its share; unless somebody waits in each of them. Of processes the kernel sees to that.
 	mostRest  = 4
 	someRest  = time.Millisecond // in any case
 	mostTurns = 1 << 20
@@ -57,7 +57,7 @@ const (
 type considerate struct {
 	born    time.Time
 	crowded bool
-	gave    bool          // way, since it has rested
+	gave    int           // how often it gave way since it has rested
 	since   time.Duration // when it gave way, if it is to wait for that: else 0
 	turns   int           // since it has rested
 	run     int           // turns until it rests
@@ -80,7 +80,7 @@ func (w *Window) Considers() bool { return w.crowded || !w.parks }
 // GaveWay implements rma.Considerate. That the other one looks at its word right now, or
 // sleeps, is to be supposed if this one did so when it waited for the last time.
 func (w *Window) GaveWay() {
-	w.gave = true
+	w.gave++
 	if w.looked != w.crowded {
 		w.since = w.now()
 	}
@@ -100,7 +100,7 @@ func (w *Window) LetBe() (again bool) {
 	}
 	w.turns++
 	switch over := w.turns >= w.run; {
-	case came < atOnce && (over || w.run == w.least):
+	case came < atOnce && (over || w.run == w.least || w.gave >= w.least):
 		w.stayAway()
 	case over:
 		return w.rest()
@@ -127,10 +127,10 @@ func (w *Window) stayAway() {
 func (w *Window) rest() bool {
 	began := w.now()
 	w.offer()
-	w.goesOn(began, 0)
-	if w.quiet++; w.gave {
-		w.gave, w.quiet = false, 0
+	if w.quiet++; w.gave > 0 {
+		w.quiet = 0
 	}
+	w.goesOn(began, 0)
 	return w.quiet < quietRuns
 }
 
@@ -145,7 +145,7 @@ func (w *Window) goesOn(began, least time.Duration) {
 	case took < 2*theirs:
 		w.run = max(w.run/4, w.least)
 	}
-	w.turns, w.rested = 0, now
+	w.turns, w.gave, w.rested = 0, 0, now
 }
 
 // offer lets others run: processes, and goroutines if they are ranks, too. Without any, the
