@@ -16,9 +16,11 @@ import "sync/atomic"
 // without asking which they are.
 //
 // A rank that finds anything but absent has lined up as it would have by the lock's own
-// enter, which goes on from there, or is to line up (byCAS). It knows absent since it let go of the lock last; a
-// tail that counts may have come round to that value since, in 2^32 turns or more. For
-// such a tail there is a word besides that tells whether the lock is free (sure).
+// enter, which goes on from there; or it has changed nothing (byCAS), and enter begins.
+//
+// It knows absent since it let go of the lock last. A tail that counts may have come round
+// to that value since, in 2^32 turns or more. For such a tail there is a word besides that
+// tells whether the lock is free (sure).
 //
 // All this is for words that are reached directly. By operations the lock's own way is as
 // short or shorter, but for MCS and Hemlock where ranks share memory: there a CAS in vain

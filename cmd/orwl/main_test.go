@@ -46,7 +46,7 @@ func TestGoodCommandLines(t *testing.T) {
 		{"sim -lock mcs -exhaust -states 100", command.Done, []string{"so far", "raise -states"}},
 		{"sim -lock rw -seeds 100 -crashes 1", command.Done, []string{"100 runs", "no promise broken"}},
 		{"sim -lock mcs-no-flush", command.Failed, []string{"stale data", "again: go run ./cmd/orwl sim -lock mcs-no-flush", "rank 0 tail"}},
-		{"sim -lock RMA-RW -writers 2 -tr 2 -exhaust -acquire 2", command.Done, []string{"580 states", "no promise broken"}},
+		{"sim -lock RMA-RW -writers 2 -tr 2 -exhaust -acquire 2", command.Done, []string{"555 states", "no promise broken"}},
 		{"sim -lock HMCS -topology node:2,core:2 -tl 1,2 -seeds 100 -cancels 2", command.Done, []string{"100 runs", "no promise broken"}},
 		{"locks -topology node:2,core:2", command.Done, []string{"4 ranks", "RMA-RW      reader-writer  any time", "C-MCS-HEM"}},
 		{"predict -lock C-MCS-MCS -topology node:2,core:4", command.Done, []string{"C-MCS-MCS on cray-xc30", "8 ranks"}},
