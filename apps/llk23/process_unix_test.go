@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math/rand/v2"
 	"net"
 	"os"
 	"os/exec"
@@ -243,13 +244,17 @@ func BenchmarkNodes(b *testing.B) {
 	}
 }
 
-// freeAddresses are addresses of this machine that nobody listens at.
+// freeAddresses are addresses that nobody listens at. Their ports are not of those that
+// connections begin from: one of another test's may have such a port before a node listens.
 func freeAddresses(t *testing.T, count int) (addresses []string) {
 	t.Helper()
-	for range count {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+	for tries := 0; len(addresses) < count; tries++ {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
 		if err != nil {
-			t.Fatal(err)
+			if tries == 100 {
+				t.Fatal(err)
+			}
+			continue
 		}
 		defer l.Close()
 		addresses = append(addresses, l.Addr().String())
