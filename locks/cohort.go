@@ -94,7 +94,7 @@ func byOperations(x word) word {
 // Acquire implements Mutex.
 func (c *cohort) Acquire(ctx context.Context) error {
 	switch {
-	case c.held != ready, !endless(ctx), c.failed.Load():
+	case c.held != ready, !c.endless(&ctx), c.failed.Load():
 		return c.acquire(ctx)
 	case !c.below.lone.enter():
 		return c.enter()

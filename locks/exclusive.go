@@ -40,7 +40,7 @@ type mutex struct {
 // Acquire implements Mutex.
 func (m *mutex) Acquire(ctx context.Context) error {
 	switch {
-	case m.held != ready, !endless(ctx), m.failed.Load():
+	case m.held != ready, !m.endless(&ctx), m.failed.Load():
 		return m.acquire(ctx, true)
 	case !m.lone.enter():
 		return m.acquire(ctx, false)

@@ -20,6 +20,8 @@ type seat struct {
 	held   mode
 	counts Counts
 	lone   lone
+	// background is what is known of context.Background() by kindOf.
+	background uintptr
 }
 
 // mode is how a rank holds a lock.
@@ -34,9 +36,10 @@ const (
 )
 
 func (l *Lock) seat(w rma.Window) seat {
+	background := context.Background()
 	return seat{
-		memory: l.newMemory(w),
-		o:      &l.o, tree: l.tree, rank: w.Rank(), number: l.number,
+		memory: l.newMemory(w), background: kindOf(&background),
+		o: &l.o, tree: l.tree, rank: w.Rank(), number: l.number,
 	}
 }
 
@@ -77,15 +80,14 @@ func (s *seat) look() Counts {
 // ready reports whether begin would have nothing to say. Whoever asks first calls no
 // function, of which each counts: an acquire that meets nobody takes no longer than three.
 func (s *seat) ready(ctx context.Context) bool {
-	return s.held <= ready && endless(ctx) && !s.failed.Load()
+	return s.held <= ready && s.endless(&ctx) && !s.failed.Load()
 }
 
-// endless reports whether ctx is context.Background(): that is the only one of its type,
-// for which the first word of an interface stands.
-func endless(ctx context.Context) bool {
-	background := context.Background()
-	return *(*uintptr)(unsafe.Pointer(&ctx)) == *(*uintptr)(unsafe.Pointer(&background))
-}
+// endless reports whether *ctx is context.Background(): that is the only one of its type.
+func (s *seat) endless(ctx *context.Context) bool { return kindOf(ctx) == s.background }
+
+// kindOf is the first word of an interface, which stands for its type.
+func kindOf(ctx *context.Context) uintptr { return *(*uintptr)(unsafe.Pointer(ctx)) }
 
 // arrive is the beginning of an acquire that may wait.
 func (s *seat) arrive(ctx context.Context) error {
