@@ -2,7 +2,6 @@ package locks
 
 import (
 	"context"
-	"sync/atomic"
 
 	"github.com/orwl/go-orwl/net/rma"
 )
@@ -77,65 +76,61 @@ func (l *rmaRW) bargeAgain() bool {
 
 // tryBarge takes the lock if nobody has it and the head has not announced itself.
 func (l *rmaRW) tryBarge() bool {
-	l.barged = l.tryBar()
-	if l.barged && len(l.t.levels) > 1 {
-		count(&l.counts.Upper)
+	if l.barged = l.tryBar(); l.barged {
+		l.hasBarged()
 	}
 	return l.barged
+}
+
+// hasBarged counts that the rank went past all levels of the queues.
+func (l *rmaRW) hasBarged() {
+	if len(l.t.levels) > 1 {
+		count(&l.counts.Upper)
+	}
 }
 
 // tryBar bars all counters, or none.
 func (l *rmaRW) tryBar() bool {
 	for i := range l.dc {
-		c := &l.dc[i]
-		var v uint64
-		var ok bool
-		if c.at != nil {
-			v = atomic.LoadUint64(c.at)
-			ok = vacant(v) && atomic.CompareAndSwapUint64(c.at, v, v|barred)
-		} else {
-			v, ok = c.tryBar()
-		}
-		if !ok {
-			l.met = v
-			l.letGo(i)
+		v := l.dc[i].load()
+		if !vacant(v) || l.memory.broken() || !l.dc[i].cas(v, shut(v)) {
+			l.lost(i, v)
 			return false
 		}
-		l.state[i] = v | barred
+		l.state[i] = shut(v)
 	}
 	return true
 }
 
-// letGo lets go of the first n counters, which tryBar has barred.
+// lost is for a barger that found that i-th counter was v, and could not have it.
+func (l *rmaRW) lost(i int, v uint64) {
+	l.met, l.barged = v, false
+	l.letGo(i)
+}
+
+// letGo lets go of the first n counters, which the barger has barred.
 func (l *rmaRW) letGo(n int) {
 	for i := range n {
-		c, v := &l.dc[i], l.state[i]
-		switch {
-		case c.at == nil:
-			c.letGo(v)
-		case atomic.CompareAndSwapUint64(c.at, v, v+admission(v)):
-			c.wake()
-		default:
+		if c, v := &l.dc[i], l.state[i]; !c.cas(v, v+admission(v)) {
 			c.letGo(c.load())
 		}
 	}
 }
 
 // vacant reports whether nobody is inside a counter, and no writer has come.
-func vacant(v uint64) bool { return arrived(v) == departed(v) && v&(wanted|barred) == 0 }
+func vacant(v uint64) bool { return (v^v/departOne)&countMask == 0 && v&(wanted|barred) == 0 }
 
-// tryBar bars a counter that nobody is inside. It returns what the counter was.
-func (c *readers) tryBar() (uint64, bool) {
-	v := c.load()
-	return v, vacant(v) && !c.m.broken() && c.cas(v, v|barred)
-}
+// shut is what a barger makes of a counter that is vacant. All who were away have been
+// woken by whoever made it so.
+func shut(v uint64) uint64 { return v&^away | barred }
 
-// letGo is admit for a barger. If the head has come, it gets the counter instead.
+// letGo is admit for a barger that finds the counter other than it has left it. If the
+// head has come, it gets the counter instead.
 func (c *readers) letGo(v uint64) {
 	for {
 		next := v + admission(v)
 		if v&wanted != 0 {
-			next = v - wanted
+			next = v &^ (wanted | away)
 		}
 		if c.cas(v, next) || c.m.broken() {
 			break

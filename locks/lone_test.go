@@ -86,6 +86,20 @@ func acquire(t *testing.T, m *mutex) {
 // pair is the handles of two ranks.
 func pair(t *testing.T, name string) (m [2]*mutex) {
 	t.Helper()
+	for p, handle := range handles(t, name, Options{}) {
+		switch handle := handle.(type) {
+		case *cohortMutex:
+			m[p] = &handle.mutex
+		case *obliviousCohortMutex:
+			m[p] = &handle.mutex
+		}
+	}
+	return m
+}
+
+// handles is the handles of two ranks in memory.
+func handles(t *testing.T, name string, o Options) (m [2]Mutex) {
+	t.Helper()
 	tree, err := topology.Parse("core:2")
 	if err != nil {
 		t.Fatal(err)
@@ -96,7 +110,7 @@ func pair(t *testing.T, name string) (m [2]*mutex) {
 	}
 	t.Cleanup(func() { f.Close() })
 	spec, _ := ByName(name)
-	l, err := spec.New(f, Options{})
+	l, err := spec.New(f, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -105,12 +119,7 @@ func pair(t *testing.T, name string) (m [2]*mutex) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		switch handle := l.At(w).(type) {
-		case *cohortMutex:
-			m[p] = &handle.mutex
-		case *obliviousCohortMutex:
-			m[p] = &handle.mutex
-		}
+		m[p] = l.At(w)
 	}
 	return m
 }

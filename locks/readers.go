@@ -10,8 +10,8 @@ import (
 // readers have come (ARRIVE) and gone (DEPART), and whether a writer keeps them
 // out.
 //
-//	 63      62       61 .... 55   54 ..... 48   47 ...... 24   23 ...... 0
-//	barred │ wanted │ phase      │ aborts      │ departed    │ arrived
+//	 63      62       61      60 ... 54   53 ... 48   47 .... 24   23 ... 0
+//	barred │ wanted │ away  │ phase     │ aborts    │ departed   │ arrived
 //
 // A reader adds one to arrived. The number it finds there is its ticket, and the
 // rest of what it finds tells whether it is in:
@@ -59,8 +59,12 @@ import (
 // ones wait for itself, and where there are more ranks than processors that never
 // ends: everybody sleeps between any two steps. A reader may therefore step back
 // (Options.StepBack) the first time that it is kept out, out of the count, until
-// something changes; the second time it stays. While it is back its phase may come
-// round; then the bits, or the next change, wake it.
+// something changes; the second time it stays. Since it is not counted it leaves
+// away: a barger that lets go of a counter which is as the barger has left it,
+// without away, wakes nobody. Whoever takes back a bit of a counter with away wakes
+// all, and a barger then takes back away, too. A reader that is back waits for a
+// change of away besides all else: while it is back its phase may come round, and
+// without away nobody would wake it.
 //
 // # What is corrected
 //
@@ -82,19 +86,21 @@ type readers struct {
 
 const (
 	countBits = 24
-	epochBits = 7 // of phase, and of aborts
+	abortBits = 6
+	phaseBits = 7
 
 	arriveOne = 1
 	departOne = 1 << countBits
 	abortOne  = 1 << (2 * countBits)
-	phaseOne  = abortOne << epochBits
-	wanted    = phaseOne << epochBits
+	phaseOne  = abortOne << abortBits
+	away      = phaseOne << phaseBits
+	wanted    = away << 1
 	barred    = wanted << 1
 
 	countMask    = 1<<countBits - 1
 	departedMask = countMask * departOne
-	abortsMask   = (1<<epochBits - 1) * abortOne
-	phaseMask    = (1<<epochBits - 1) * phaseOne
+	abortsMask   = phaseOne - abortOne
+	phaseMask    = away - phaseOne
 	epoch        = phaseMask | abortsMask
 
 	// maxTR leaves room for all ranks between T_R and what fits. From
@@ -145,24 +151,25 @@ func (c *readers) reset(pressing bool) {
 	}
 }
 
-// stepBack takes back a reader that was kept out when it found v, and reports
-// whether it did: if not, the reader is in by now, or the window has failed.
-func (c *readers) stepBack(found uint64) bool {
+// stepBack takes back a reader that was kept out when it found that, leaving mark, and
+// reports whether it did: if not, the reader is in by now, or the window has failed.
+func (c *readers) stepBack(found, mark uint64) bool {
 	for {
 		v := c.load()
 		if (v^found)&epoch != 0 || c.m.broken() {
 			return false
 		}
-		if c.cas(v, v-arriveOne) {
+		if c.cas(v, (v-arriveOne)|mark) {
 			return true
 		}
 	}
 }
 
-// change waits until it may be worth coming again.
+// change waits until it may be worth coming again, for a reader that has stepped back and
+// left away.
 func (c *readers) change(ctx context.Context, found uint64) error {
-	const all = epoch | wanted | barred
-	_, err := c.await(ctx, rma.IsNot(found&all).Masked(all))
+	const all = epoch | wanted | barred | away
+	_, err := c.await(ctx, rma.IsNot(found&all|away).Masked(all))
 	return err
 }
 
@@ -170,7 +177,7 @@ func (c *readers) change(ctx context.Context, found uint64) error {
 // steps back, unless it comes too late for that.
 func (c *readers) stay(ctx context.Context, found uint64) error {
 	_, err := c.await(ctx, rma.IsNot(found&epoch).Masked(epoch))
-	if err == nil || c.stepBack(found) {
+	if err == nil || c.stepBack(found, 0) {
 		return err
 	}
 	return c.m.w.Err()
@@ -217,7 +224,7 @@ func (c *readers) admit(v uint64) {
 // admission is what admit adds.
 func admission(v uint64) uint64 {
 	next := (v&phaseMask + phaseOne) & phaseMask
-	return next - v&(wanted|barred|epoch) - departed(v)*(arriveOne+departOne)
+	return next - v&(wanted|barred|away|epoch) - departed(v)*(arriveOne+departOne)
 }
 
 // giveUp is admit for a head that does not hold the lock, and left the counter

@@ -15,14 +15,15 @@ import (
 //	writers   tree of queues ─▶ root ─▶ bars every counter ─▶ holds
 //	readers   own counter ─▶ hold
 //
-// See tree and readers; readers says what is corrected of the printed protocol.
-// A grant at the root is the number of turns at the root in a row, plus one:
-// writers keep the counters barred; modeChange says that the readers were let
-// in, and that the successor has to take the lock from them (MODE_CHANGE).
+// See tree and readers; readers says what is corrected of the printed protocol. This
+// file has the writers, and rmarwreader.go the readers. A grant at the root is the
+// number of turns at the root in a row, plus one: writers keep the counters barred;
+// modeChange says that the readers were let in, and that the successor has to take the
+// lock from them (MODE_CHANGE).
 //
 // Invariant: while a writer holds the lock every counter is barred and nobody is
-// inside. Only who holds the root, or was passed the lock below it, touches the
-// upper bits of a counter, or a barger (barge.go) that has found them unset.
+// inside. Only who holds the root, or was passed the lock below it, touches a counter's
+// barred, wanted and epoch, or a barger (barge.go) that has found the bits unset.
 //
 // Fairness: writers as in hmcs. A waiting writer whose turn it is at the root is
 // overtaken by at most T_R readers at each counter, besides those that are kept
@@ -55,9 +56,11 @@ type rmaRW struct {
 	state []uint64
 	mine  bool
 	steps bool // Options.StepBack
-	// the rank has taken the lock without the queues
-	barged bool
-	met    uint64 // the counter that it could not bar when it tried last
+	// the rank may take the lock without the queues by direct access; it has taken
+	// the lock without the queues
+	barges, barged bool
+
+	met uint64 // the counter that it could not bar when it tried last
 }
 
 // The words of RMA-RW at each rank: its counter, alone on its cache line, and
@@ -76,7 +79,7 @@ func wordsOfRMARW(t *topology.Tree, _ Options) Words {
 
 // newRMARW is the lock for a rank.
 func newRMARW(s seat) Mutex {
-	l := &rmaRW{seat: s, tw: uint64(s.o.TW), steps: s.o.StepBack}
+	l := &rmaRW{seat: s, tw: uint64(s.o.TW), steps: s.o.StepBack, barges: s.o.StepBack && s.direct}
 	l.t = newTree(&l.seat, allLevels(l.tree), rwLevels)
 	for _, tl := range s.o.TL[1:] {
 		l.tw /= uint64(tl)
@@ -91,93 +94,47 @@ func newRMARW(s seat) Mutex {
 	return l
 }
 
-// AcquireRead implements RWMutex.
-func (l *rmaRW) AcquireRead(ctx context.Context) error {
-	switch {
-	case l.held != free, !l.direct, !endless(ctx), l.failed.Load():
-		return l.acquireRead(ctx)
-	}
-	found := atomic.AddUint64(l.c.at, arriveOne) - arriveOne
-	switch {
-	case found&(wanted|barred) != 0, arrived(found) >= l.c.tr:
-		return l.arrived(ctx, found)
-	case l.failed.Load():
-		return l.intact()
-	}
-	l.acquired(reading)
-	return nil
-}
-
-// acquireRead is AcquireRead for who has something to see to before, or has to go far.
-func (l *rmaRW) acquireRead(ctx context.Context) error {
-	if err := l.begin(ctx); err != nil {
-		return err
-	}
-	return l.arrived(ctx, l.c.add(arriveOne))
-}
-
-// arrived is the rest of AcquireRead for who has been counted, and has found that.
-func (l *rmaRW) arrived(ctx context.Context, found uint64) error {
-	l.c.settle(found)
-	if err := l.decided(); err != nil {
-		return err
-	}
-	if l.c.kept(found) {
-		if err := l.waitToRead(ctx, found); err != nil {
-			return l.fail(err)
-		}
-		count(&l.counts.Waited)
-	}
-	l.acquired(reading)
-	return nil
-}
-
-// waitToRead is for a reader that was kept out. It stays, perhaps after it has
-// stepped back and come again.
-func (l *rmaRW) waitToRead(ctx context.Context, found uint64) error {
-	if l.steps && l.c.stepBack(found) {
-		if err := l.c.change(ctx, found); err != nil {
-			return err
-		}
-		found = l.c.add(arriveOne)
-		if l.c.settle(found); !l.c.kept(found) {
-			return l.decided()
-		}
-	}
-	return l.c.stay(ctx, found)
-}
-
-// ReleaseRead implements RWMutex.
-func (l *rmaRW) ReleaseRead() {
-	if l.held != reading || !l.direct {
-		l.end(reading)
-		l.c.depart()
-		return
-	}
-	l.held = free
-	if atomic.AddUint64(l.c.at, departOne)&(wanted|barred) != 0 {
-		l.c.wake()
-	}
-}
-
-// TryAcquireRead implements ReadTryer.
-func (l *rmaRW) TryAcquireRead() bool {
-	if l.begin(context.Background()) != nil || !l.c.tryArrive() {
-		return false
-	}
-	l.acquired(reading)
-	return true
-}
-
-// Acquire implements Mutex.
+// Acquire implements Mutex. Whoever may barge tries here, without a function: memory has
+// answered, and whether the window has failed meanwhile does not matter.
 func (l *rmaRW) Acquire(ctx context.Context) error {
 	switch {
-	case l.held != free, l.gave, !endless(ctx), l.failed.Load():
-		if err := l.arrive(ctx); err != nil {
+	case l.held != free, !l.barges, l.gave, !l.endless(&ctx), l.failed.Load():
+		return l.acquire(ctx)
+	}
+	for i := range l.dc {
+		at := l.dc[i].at
+		v := atomic.LoadUint64(at)
+		if !vacant(v) || !atomic.CompareAndSwapUint64(at, v, shut(v)) {
+			l.lost(i, v)
+			return l.acquireLater(ctx)
+		}
+		l.state[i] = shut(v)
+	}
+	l.barged = true
+	l.hasBarged()
+	l.acquired(writing)
+	return nil
+}
+
+// acquire is Acquire for who has something to see to before, has to go far, or may not
+// barge.
+func (l *rmaRW) acquire(ctx context.Context) error {
+	if err := l.arrive(ctx); err != nil {
+		return err
+	}
+	if l.steps && l.tryBarge() {
+		if err := l.decided(); err != nil {
 			return err
 		}
+		l.acquired(writing)
+		return nil
 	}
-	if l.steps && (l.tryBarge() || l.bargeLater()) {
+	return l.acquireLater(ctx)
+}
+
+// acquireLater is the rest of Acquire for who could not have the lock at once.
+func (l *rmaRW) acquireLater(ctx context.Context) error {
+	if l.steps && l.bargeLater() {
 		if err := l.decided(); err != nil {
 			return err
 		}
@@ -211,16 +168,29 @@ func (l *rmaRW) Acquire(ctx context.Context) error {
 
 // Release implements Mutex.
 func (l *rmaRW) Release() {
+	if l.held != writing || !l.barges || !l.barged {
+		l.release()
+		return
+	}
+	l.held = free
+	for i := range l.dc {
+		v := l.state[i]
+		if !atomic.CompareAndSwapUint64(l.dc[i].at, v, v+admission(v)) {
+			l.dc[i].letGo(l.dc[i].load())
+		}
+	}
+}
+
+// release is Release for who did not barge directly.
+func (l *rmaRW) release() {
 	l.end(writing)
-	if l.barged {
+	switch {
+	case l.barged:
 		l.letGo(len(l.dc))
-		return
+	case l.steps || !l.passOn():
+		l.passToReaders()
+		l.t.leave(modeChange)
 	}
-	if !l.steps && l.passOn() {
-		return
-	}
-	l.passToReaders()
-	l.t.leave(modeChange)
 }
 
 // passOn gives the lock to another writer, with the counters as they are, and

@@ -1,0 +1,72 @@
+package locks_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/orwl/go-orwl/internal/invariant"
+	"github.com/orwl/go-orwl/locks"
+)
+
+// TestBargeInMemory lets readers that step back meet writers that barge, where the words
+// are reached directly, which the simulator does not play: nobody meets a writer, and
+// nobody sleeps for ever, with one counter, with some and with one for each rank.
+func TestBargeInMemory(t *testing.T) {
+	rounds := 20_000
+	if invariant.Enabled {
+		rounds = 4_000
+	}
+	for _, c := range []struct{ ranks, tdc, writes int }{
+		{2, 1, 2}, {2, 2, 20}, {2, 2, 50},
+		{4, 1, 20}, {4, 2, 5}, {4, 4, 20},
+		{8, 1, 2}, {8, 4, 5}, {8, 8, 20},
+	} {
+		t.Run(fmt.Sprintf("%d ranks, T_DC %d, %d %% writes", c.ranks, c.tdc, c.writes), func(t *testing.T) {
+			l, f := onMem(t, "RMA-RW", fmt.Sprintf("core:%d", c.ranks), locks.Options{TDC: c.tdc, StepBack: true})
+			var all sync.WaitGroup
+			var written, want int
+			wrote := make([]int, c.ranks)
+			for p := range c.ranks {
+				w, err := f.Window(locks.Rank(p))
+				must(err)
+				m := l.At(w).(locks.RWMutex)
+				all.Go(func() {
+					ctx, rng := context.Background(), rand.New(rand.NewPCG(uint64(p), 1))
+					for range rounds {
+						write, linger := rng.IntN(100) < c.writes, rng.IntN(20) == 0
+						if write {
+							must(m.Acquire(ctx))
+							written++
+							wrote[p]++
+						} else {
+							must(m.AcquireRead(ctx))
+						}
+						before := written
+						if linger {
+							runtime.Gosched()
+						}
+						if written != before {
+							t.Errorf("rank %d: somebody writes beside it (it writes: %t)", p, write)
+						}
+						if write {
+							m.Release()
+						} else {
+							m.ReleaseRead()
+						}
+					}
+				})
+			}
+			all.Wait()
+			for _, n := range wrote {
+				want += n
+			}
+			if written != want {
+				t.Errorf("%d writes of %d are left", written, want)
+			}
+		})
+	}
+}
