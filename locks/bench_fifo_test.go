@@ -25,8 +25,19 @@ const (
 
 // fifo is FIFO locks whose sections are empty, so that there is nothing but
 // hand-over, against a channel of capacity 1, which serves its senders in FIFO
-// order. sync.Mutex, which is not fair, stands beside them.
+// order. sync.Mutex, which is not fair, stands beside them, and goroutines that have
+// nothing in common: the coefficient of variation that the machine itself gives them.
 func fifo(r *report) {
+	r.fifo("Nothing in common", false, func(n int) (do []func()) {
+		for range n {
+			own := new(struct {
+				word uint64
+				_    [120]byte
+			})
+			do = append(do, func() { atomic.AddUint64(&own.word, 1); atomic.AddUint64(&own.word, 1) })
+		}
+		return do
+	})
 	r.fifo("sync.Mutex", false, func(n int) []func() {
 		var m sync.Mutex
 		return slices.Repeat([]func(){func() { m.Lock(); m.Unlock() }}, n)
