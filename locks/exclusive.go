@@ -37,15 +37,24 @@ type mutex struct {
 	core core
 }
 
-// Acquire implements Mutex.
+// Acquire implements Mutex. Who goes alone does here what lone.enter does, whose answer
+// the compiler would write down and read again: a tenth of the time. Memory has answered,
+// and whether the window has failed meanwhile does not matter.
 func (m *mutex) Acquire(ctx context.Context) error {
 	switch {
 	case m.held != ready, !m.endless(&ctx), m.failed.Load():
 		return m.acquire(ctx, true)
-	case !m.lone.enter():
+	}
+	l := &m.lone
+	found := l.absent
+	if l.by == bySwap {
+		found = atomic.SwapUint64(l.tail.at, l.present)
+	} else if !atomic.CompareAndSwapUint64(l.tail.at, l.absent, l.present) {
 		return m.acquire(ctx, false)
-	case m.failed.Load():
-		return m.intact()
+	}
+	if found != l.absent || atomic.LoadUint64(l.sure.at) != l.shows {
+		l.found, l.lined = found, true
+		return m.acquire(ctx, false)
 	}
 	m.acquired(alone)
 	return nil
