@@ -12,10 +12,3 @@ func (k *Locker) Free() (n int) {
 	}
 	return n
 }
-
-// WhileNobodyIsServed does something while ranks that become free stay so.
-func (k *Locker) WhileNobodyIsServed(do func()) {
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	do()
-}

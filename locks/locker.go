@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/bits"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"unsafe"
@@ -18,8 +17,17 @@ import (
 //
 // A goroutine that locks takes a rank of the fabric that no other goroutine
 // uses, and keeps it until it unlocks. It begins to look where it found one the
-// last time. If all are taken it waits, in FIFO order among those who do; a
-// fabric should have as many ranks as goroutines compete at a time.
+// last time. If all are taken it waits, in FIFO order among those who do, until it
+// is invited:
+//
+//	goroutines ─▶ no free rank ─▶ queue of the Locker ─▶ invited ─┐
+//	          └─▶ a free rank  ─▶ the lock, by that rank ◀────────┘
+//
+// Who waits for a rank and then for the lock sleeps twice for one turn. So as long as
+// more goroutines wait than there are free ranks, those stay free while anybody has
+// one: the lock's own queue runs dry, and then one goroutine at a time is invited, to
+// a lock that is free. With as many ranks as goroutines compete at a time, the lock
+// itself orders them all.
 //
 // Where a cohort lock takes a rank to be, the goroutine need not be: Go moves
 // goroutines between processors and does not say where they are. Its levels
@@ -28,17 +36,16 @@ type Locker struct {
 	name   string
 	lock   *Lock
 	places []place
-	// waiting is as long as queue, and looked at without mu.
-	waiting atomic.Int32
+	shared bool // some of them read beside each other, and none is withheld
+
+	// For those that find no free place. This is not an algorithm that the simulator
+	// plays: goroutines without a rank have no window to await a word of, so they wait as
+	// goroutines do, by a channel, which has an order.
+	waiting atomic.Int32 // those that no invitation is on its way to
+	invited chan *place  // has room for all places
 
 	_      [64]byte // everybody reads the above, every holder writes the below
 	holder *place   // guarded by the lock itself
-
-	// For those that find no free place. This is not an algorithm that the
-	// simulator plays: goroutines without a rank have no window to await a word
-	// of, so they wait as goroutines do.
-	mu    sync.Mutex
-	queue []chan *place
 }
 
 var _ sync.Locker = (*Locker)(nil)
@@ -48,6 +55,8 @@ var _ sync.Locker = (*Locker)(nil)
 //	        ┌─────────── Unlock ───────────┐
 //	        │                              ▼
 //	free ─▶ taken ─RLock─▶ held by a reader ─RUnlock─▶ leaving ─▶ free
+//
+// It may be handed on at once, too, and is taken again then, past free.
 //
 // A state is only ever added to. So who finds the states of all places as they
 // were knows that nothing happened in between.
@@ -86,7 +95,7 @@ func (k *Locker) init(l *Lock, f rma.Fabric, ranks []Rank) error {
 		}
 	}
 	k.name, k.lock = l.o.Name, l
-	k.places = make([]place, len(ranks))
+	k.places, k.invited = make([]place, len(ranks)), make(chan *place, len(ranks))
 	for i, p := range ranks {
 		w, err := f.Window(p)
 		if err != nil {
@@ -130,8 +139,8 @@ func (k *Locker) LockContext(ctx context.Context) error {
 }
 
 // TryLock reports whether the goroutine has the lock now. It never waits, and a
-// failed one orders nothing. It fails also if no rank is free, and always if
-// the lock is no Tryer.
+// failed one orders nothing. It fails also if no rank is free or others wait for
+// one, and always if the lock is no Tryer.
 func (k *Locker) TryLock() bool {
 	p := k.tryClaim()
 	if p == nil {
@@ -162,26 +171,19 @@ func (k *Locker) claim(ctx context.Context) (*place, error) {
 	if p := k.tryClaim(); p != nil {
 		return p, nil
 	}
-	mine := make(chan *place, 1)
-	k.mu.Lock()
-	k.queue = append(k.queue, mine)
 	k.waiting.Add(1)
-	k.serve() // a place may have become free before waiting said so
-	k.mu.Unlock()
+	k.invite() // whoever had a place may have gone before it could know
+	if ctx.Done() == nil {
+		return <-k.invited, nil
+	}
 	select {
-	case p := <-mine:
+	case p := <-k.invited:
 		return p, nil
 	case <-ctx.Done():
 	}
-	k.mu.Lock()
-	if i := slices.Index(k.queue, mine); i >= 0 {
-		k.queue = slices.Delete(k.queue, i, i+1)
-		k.waiting.Add(-1)
-		k.mu.Unlock()
-		return nil, ctx.Err()
+	if !k.oneLess() {
+		k.vacate(<-k.invited, placeTaken) // it comes too late to go without one
 	}
-	k.mu.Unlock()
-	k.vacate(<-mine, placeTaken) // it has just been served
 	return nil, ctx.Err()
 }
 
@@ -220,28 +222,65 @@ func (k *Locker) start() int {
 	return int(i)
 }
 
-// vacate gives back a place in a state. Whoever waits has said so before looking
-// at the state a last time, and the state changes before anybody looks who waits.
+// vacate gives back a place in a state, or hands it to whoever has waited longest.
 func (k *Locker) vacate(p *place, state uint64) {
-	p.state.Add(placeStates - state)
+	if k.waiting.Load() == 0 || !k.hand(p, state) {
+		p.state.Add(placeStates - state)
+	}
 	if k.waiting.Load() != 0 {
-		k.mu.Lock()
-		k.serve()
-		k.mu.Unlock()
+		k.invite()
 	}
 }
 
-// serve gives free places to those who have waited longest. mu is held.
-func (k *Locker) serve() {
-	for len(k.queue) > 0 {
+// hand is vacate where goroutines wait, and reports whether one has got the place.
+func (k *Locker) hand(p *place, state uint64) bool {
+	if k.crowded(p) || !k.oneLess() {
+		return false
+	}
+	p.state.Add(placeStates + placeTaken - state)
+	k.invited <- p
+	return true
+}
+
+// invite gives free places to those who wait, unless it is crowded. Nobody is forgotten:
+// who waits has said so, and who had a place has freed it, before either looks here; so
+// one of them sees the other.
+func (k *Locker) invite() {
+	for k.waiting.Load() != 0 && !k.crowded(nil) {
 		p := k.take()
 		if p == nil {
 			return
 		}
-		k.queue[0] <- p
-		k.queue[0] = nil
-		k.queue = k.queue[1:]
-		k.waiting.Add(-1)
+		if k.oneLess() {
+			k.invited <- p
+		} else {
+			p.state.Add(placeStates - placeTaken)
+		}
+	}
+}
+
+// crowded reports whether more goroutines wait than there are free places, and another
+// place than that one is in use: whoever has it will look again.
+func (k *Locker) crowded(but *place) bool {
+	if k.shared {
+		return false
+	}
+	used := 0
+	for i := range k.places {
+		if p := &k.places[i]; p != but && p.state.Load()%placeStates != placeFree {
+			used++
+		}
+	}
+	return used > 0 && int(k.waiting.Load()) > len(k.places)-used
+}
+
+// oneLess takes one out of those who wait, who is to be invited or goes away.
+func (k *Locker) oneLess() bool {
+	for {
+		n := k.waiting.Load()
+		if n == 0 || k.waiting.CompareAndSwap(n, n-1) {
+			return n != 0
+		}
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/mem"
@@ -173,6 +174,30 @@ func TestRWLockerReadersShare(t *testing.T) {
 	})
 }
 
+// Readers for whom there are too few ranks are invited beside each other, too: each
+// meets another one inside.
+func TestRWLockerInvitesReaders(t *testing.T) {
+	k := newRWLocker(t, "RMA-RW", "core:2")
+	k.Lock()
+	meet := make(chan struct{})
+	var all sync.WaitGroup
+	for range 4 {
+		all.Go(func() {
+			k.RLock()
+			select {
+			case meet <- struct{}{}:
+			case <-meet:
+			}
+			k.RUnlock()
+		})
+	}
+	for k.Waiting() != 3 { // one has the other rank
+		runtime.Gosched()
+	}
+	k.Unlock()
+	all.Wait()
+}
+
 // A lock is handed to another goroutine, which unlocks it.
 func TestLockerUnlockElsewhere(t *testing.T) {
 	eachLock(t, anyKind, func(t *testing.T, name, machine string) {
@@ -246,39 +271,74 @@ func TestRWLockerRUnlockElsewhere(t *testing.T) {
 }
 
 // Who finds no free rank gets one in the order of coming.
-func TestLockerQueueIsFIFO(t *testing.T) {
+func TestLockerQueueIsFIFO(t *testing.T) { synctest.Test(t, testLockerQueueIsFIFO) }
+
+func testLockerQueueIsFIFO(t *testing.T) {
 	k := newLocker(t, "TAS", "core:1")
 	k.Lock()
 	var order []int
-	var all sync.WaitGroup
 	for g := range goroutines {
-		all.Go(func() {
+		go func() {
 			k.Lock()
 			order = append(order, g)
 			k.Unlock()
-		})
-		for k.Waiting() != g+1 {
-			runtime.Gosched()
-		}
+		}()
+		synctest.Wait()
 	}
-	k.WhileNobodyIsServed(func() {
-		all.Go(k.Unlock)
-		for k.Free() == 0 {
-			runtime.Gosched()
-		}
-		if k.TryLock() {
-			t.Fatal("a try overtakes those who wait")
-		}
-	})
-	all.Wait()
-	if n := k.Waiting(); n != 0 {
-		t.Errorf("%d still wait", n)
-	}
+	k.Unlock()
+	synctest.Wait()
 	for g := range goroutines {
-		if order[g] != g {
+		if len(order) != goroutines || order[g] != g {
 			t.Fatalf("served in the order %v", order)
 		}
 	}
+}
+
+// While more goroutines wait than there are free ranks, these stay free, also for
+// somebody who comes now.
+func TestLockerInvites(t *testing.T) {
+	k := newLocker(t, "MCS", "core:3")
+	until := func(free, waiting int) {
+		for k.Free() != free || k.Waiting() != waiting {
+			runtime.Gosched()
+		}
+	}
+	in, leave := make(chan int), make(chan int)
+	var all sync.WaitGroup
+	comes := func(free, waiting int) {
+		all.Go(func() {
+			k.Lock()
+			in <- 0
+			<-leave
+			k.Unlock()
+		})
+		until(free, waiting)
+	}
+	for g := range 3 {
+		comes(2-g, 0)
+	}
+	for g := range 4 {
+		comes(0, g+1)
+	}
+	for turn, now := range []struct{ free, waiting int }{
+		{0, 4}, // two wait for the lock
+		{1, 4},
+		{2, 4},
+		{2, 3}, // one is invited
+		{2, 3}, // and another one, after somebody has come
+		{0, 0}, // and another one, and there are ranks for the others
+		{1, 0},
+		{2, 0},
+	} {
+		<-in
+		until(now.free, now.waiting)
+		if turn == 3 {
+			comes(2, 4)
+		}
+		leave <- 0
+	}
+	all.Wait()
+	until(3, 0)
 }
 
 // A process that shares a fabric with others uses its own ranks.
@@ -447,7 +507,9 @@ func TestLockContextEnded(t *testing.T) {
 }
 
 // Who waits for a rank goes when its context ends, and the others keep their order.
-func TestLockContextWaitsForRank(t *testing.T) {
+func TestLockContextWaitsForRank(t *testing.T) { synctest.Test(t, testLockContextWaitsForRank) }
+
+func testLockContextWaitsForRank(t *testing.T) {
 	k := newRWLocker(t, "RMA-RW", "core:1")
 	k.Lock()
 	var order []int
@@ -470,15 +532,14 @@ func TestLockContextWaitsForRank(t *testing.T) {
 				unlock()
 			}
 		})
-		for k.Waiting() != g+1 {
-			runtime.Gosched()
-		}
+		synctest.Wait()
 	}
 	for g := 0; g < goroutines; g += 2 {
 		ends[g]()
 	}
-	for k.Waiting() != goroutines/2 {
-		runtime.Gosched()
+	synctest.Wait()
+	if k.Waiting() != goroutines/2 {
+		t.Errorf("%d wait", k.Waiting())
 	}
 	k.Unlock()
 	all.Wait()
@@ -497,41 +558,50 @@ func TestLockContextWaitsForRank(t *testing.T) {
 
 // Contexts end while ranks are given out: no rank gets lost, and none is used twice.
 func TestLockContextRace(t *testing.T) {
+	eachLock(t, anyKind, func(t *testing.T, name, machine string) {
+		k := newLocker(t, name, machine)
+		contextRace(t, k, machine, nil)
+	})
 	eachLock(t, withReaders, func(t *testing.T, name, machine string) {
 		k := newRWLocker(t, name, machine)
-		count := 0
-		var locked atomic.Int64
-		crowd(func(g int) {
-			for i := range *lockerTurns {
-				ctx, end := context.WithCancel(context.Background())
-				if i%2 == 0 {
-					go end()
-				}
-				if (g+i)%3 == 0 {
-					if k.RLockContext(ctx) == nil {
-						k.RUnlock()
-					}
-				} else if k.LockContext(ctx) == nil {
-					count++
-					locked.Add(1)
-					k.Unlock()
-				}
-				end()
-			}
-		})
-		if int64(count) != locked.Load() {
-			t.Errorf("counted %d, want %d", count, locked.Load())
-		}
-		tree, err := topology.Parse(machine)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if k.Free() != tree.Ranks() || k.Waiting() != 0 {
-			t.Errorf("%d of %d ranks are free, and %d wait", k.Free(), tree.Ranks(), k.Waiting())
-		}
-		k.Lock()
-		k.Unlock()
+		contextRace(t, &k.Locker, machine, k)
 	})
+}
+
+// contextRace locks k, and now and then reads.
+func contextRace(t *testing.T, k *locks.Locker, machine string, reads *locks.RWLocker) {
+	count := 0
+	var locked atomic.Int64
+	crowd(func(g int) {
+		for i := range *lockerTurns {
+			ctx, end := context.WithCancel(context.Background())
+			if i%2 == 0 {
+				go end()
+			}
+			if reads != nil && (g+i)%3 == 0 {
+				if reads.RLockContext(ctx) == nil {
+					reads.RUnlock()
+				}
+			} else if k.LockContext(ctx) == nil {
+				count++
+				locked.Add(1)
+				k.Unlock()
+			}
+			end()
+		}
+	})
+	if int64(count) != locked.Load() {
+		t.Errorf("counted %d, want %d", count, locked.Load())
+	}
+	tree, err := topology.Parse(machine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if k.Free() != tree.Ranks() || k.Waiting() != 0 {
+		t.Errorf("%d of %d ranks are free, and %d wait", k.Free(), tree.Ranks(), k.Waiting())
+	}
+	k.Lock()
+	k.Unlock()
 }
 
 // A lock that aborts gives up at once, whatever holds it up, and is none the worse.

@@ -10,7 +10,8 @@ import (
 
 // RWLocker is a reader-writer lock for goroutines, to put where a sync.RWMutex
 // was: a Locker for writers, and the same for readers. At most as many
-// goroutines can read at a time as there are ranks.
+// goroutines can read at a time as there are ranks, so that no rank is withheld
+// while goroutines wait for one.
 type RWLocker struct{ Locker }
 
 // NewRWLocker is NewLocker for a lock whose kind is ReaderWriter.
@@ -22,6 +23,7 @@ func NewRWLocker(l *Lock, f rma.Fabric, ranks ...Rank) (*RWLocker, error) {
 	if err := k.init(l, f, ranks); err != nil {
 		return nil, err
 	}
+	k.shared = true
 	return k, nil
 }
 
