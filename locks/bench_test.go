@@ -188,13 +188,13 @@ func perSecond(counts []float64, took time.Duration) figure {
 }
 
 // fresh is a lock on a new fabric, with the handles of all its ranks.
-func fresh(b *testing.B, name, machine string, o locks.Options) []locks.Mutex {
-	l, f := onMem(b, name, machine, o)
+func fresh(tb testing.TB, name, machine string, o locks.Options) []locks.Mutex {
+	l, f := onMem(tb, name, machine, o)
 	handles := make([]locks.Mutex, f.Topology().Ranks())
 	for p := range handles {
 		w, err := f.Window(locks.Rank(p))
 		if err != nil {
-			b.Fatal(err)
+			tb.Fatal(err)
 		}
 		handles[p] = l.At(w)
 	}

@@ -2,6 +2,7 @@ package locks
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/orwl/go-orwl/net/topology"
 )
@@ -24,7 +25,15 @@ import (
 // and one CAS, and what mcs takes more where elements contend.
 type hmcs struct {
 	seat
-	t tree
+	t   tree
+	way []step // from the coarsest; nil if words are out of reach
+}
+
+// step is what a rank that meets nobody looks at on one level: side by side, since it
+// looks at little else.
+type step struct {
+	tail, next, status *uint64
+	name               uint64
 }
 
 // newHMCS is the lock for a rank, on all levels, or on the first and the last.
@@ -32,6 +41,12 @@ func newHMCS(levels func(*topology.Tree) []int) func(seat) Mutex {
 	return func(s seat) Mutex {
 		l := &hmcs{seat: s}
 		l.t = newTree(&l.seat, levels(l.tree), 0)
+		if l.direct {
+			for k := range l.t.levels {
+				q := &l.t.levels[k].queue
+				l.way = append(l.way, step{q.tail.at, q.next.at, q.status.at, q.name})
+			}
+		}
 		return l
 	}
 }
@@ -57,20 +72,49 @@ func wordsOfHMCS(levels func(*topology.Tree) []int) func(*topology.Tree, Options
 	return func(t *topology.Tree, _ Options) Words { return Words{Rank: levelWords * len(levels(t))} }
 }
 
-// Acquire implements Mutex.
+// Acquire implements Mutex. Who meets nobody lines up on all levels here, without a
+// function: memory has answered, and whether the window has failed meanwhile does not
+// matter.
 func (l *hmcs) Acquire(ctx context.Context) error {
+	if l.held != ready || l.gave || !l.endless(&ctx) || l.failed.Load() {
+		return l.acquire(ctx)
+	}
+	for k := len(l.way) - 1; k >= 0; k-- {
+		s, pred := &l.way[k], uint64(0)
+		if atomic.LoadUint64(s.status) == 0 {
+			if pred = atomic.SwapUint64(s.tail, s.name); pred == 0 {
+				continue
+			}
+		}
+		_, _, first, err := l.t.climb(ctx, k, pred)
+		return l.entered(first, err)
+	}
+	if len(l.way) > 1 {
+		count(&l.counts.Upper)
+	}
+	l.acquired(alone)
+	return nil
+}
+
+// acquire is Acquire for who has something to see to before, or has to go far.
+func (l *hmcs) acquire(ctx context.Context) error {
 	if l.gave || !l.ready(ctx) {
 		if err := l.arrive(ctx); err != nil {
 			return err
 		}
 	}
 	_, _, first, err := l.t.enter(ctx)
-	if err != nil {
+	return l.entered(first, err)
+}
+
+// entered is the end of an Acquire that calls functions.
+func (l *hmcs) entered(first bool, err error) error {
+	switch {
+	case err != nil:
 		return err
-	}
-	if first {
+	case first:
 		l.acquired(alone)
-	} else {
+	default:
 		l.acquired(writing)
 	}
 	return nil
@@ -87,18 +131,59 @@ func (l *hmcs) TryAcquire() bool {
 
 // Release implements Mutex.
 func (l *hmcs) Release() {
-	if l.held == alone {
-		l.end(alone)
-		if l.t.vacate() {
+	switch {
+	case l.held == alone && l.direct:
+		if l.held = ready; l.vacate() {
+			return
+		}
+		l.held = free
+		l.t.first(-1)
+	case l.held == alone:
+		if l.end(alone); l.farVacate() {
 			return
 		}
 		l.t.first(-1)
-	} else {
+	default:
 		l.end(writing)
 	}
 	if !l.t.pass() {
 		l.t.leave(granted)
 	}
+}
+
+// vacate is leave for a rank that has come alone, if nobody is behind it on any level. It
+// reports false, and has done nothing, if there is somebody.
+func (l *hmcs) vacate() bool {
+	for k := len(l.way) - 1; k > 0; k-- {
+		if atomic.LoadUint64(l.way[k].next) != 0 {
+			return false
+		}
+	}
+	for k := range l.way {
+		if s := &l.way[k]; !atomic.CompareAndSwapUint64(s.tail, s.name, 0) {
+			if k == 0 {
+				return false
+			}
+			l.t.levels[k].queue.leave(climb)
+		}
+	}
+	return true
+}
+
+// farVacate is vacate by operations, where a look is cheaper than a CAS in vain.
+func (l *hmcs) farVacate() bool {
+	if !l.t.alone() {
+		return false
+	}
+	for k := range l.t.levels {
+		if q := &l.t.levels[k].queue; !q.tail.cas(q.name, 0) {
+			if k == 0 {
+				return false
+			}
+			q.leave(climb)
+		}
+	}
+	return true
 }
 
 // Alone implements Cohort.

@@ -1,9 +1,6 @@
 package locks
 
-import (
-	"context"
-	"sync/atomic"
-)
+import "context"
 
 // tree is the distributed tree (DT) of Schmid, Besta and Hoefler, HPDC'16,
 // §3.2.3 and listings 4 and 5, after HMCS (Chabbi, Fagan, Mellor-Crummey 2015):
@@ -36,15 +33,6 @@ type tree struct {
 	levels []level // of this rank, from the coarsest
 	// top is the index of the coarsest level that the rank has entered itself.
 	top int
-	// way is what a rank looks at that meets nobody, side by side; nil if words are out
-	// of its reach.
-	way []step
-}
-
-// step is the words of one level that a rank lines up by, and its name there.
-type step struct {
-	tail, next, status *uint64
-	name               uint64
 }
 
 // level is one queue on a rank's way to the root.
@@ -91,29 +79,22 @@ func newTree(s *seat, numbers []int, base int) tree {
 		}
 		shared := k+1 < len(numbers)
 		t.levels[k].shared, t.levels[k].looks = shared, shared
-		if s.direct {
-			q := &t.levels[k].queue
-			t.way = append(t.way, step{q.tail.at, q.next.at, q.status.at, q.name})
-		}
 	}
 	return t
 }
 
 // enter returns when the rank holds the root, and reports what the root's
 // predecessor granted, if the rank has entered the root's queue itself; alone says that
-// nobody was in any queue. Then it is to vacate the tree, or to be the first.
+// nobody was in any queue. Then it is to be the first.
 func (t *tree) enter(ctx context.Context) (grant uint64, root, alone bool, err error) {
-	for k := len(t.way) - 1; k >= 0; k-- {
-		s := &t.way[k]
-		if atomic.LoadUint64(s.status) != 0 {
+	for k := len(t.levels) - 1; k >= 0; k-- {
+		q := &t.levels[k].queue
+		if q.looks && q.status.load() != 0 {
 			return t.climb(ctx, k, 0)
 		}
-		if pred := atomic.SwapUint64(s.tail, s.name); pred != 0 {
+		if pred := q.tail.swap(q.name); pred != 0 {
 			return t.climb(ctx, k, pred)
 		}
-	}
-	if t.way == nil {
-		return t.climb(ctx, len(t.levels)-1, 0)
 	}
 	if err := t.s.decided(); err != nil {
 		t.climbBelow(0)
@@ -121,14 +102,6 @@ func (t *tree) enter(ctx context.Context) (grant uint64, root, alone bool, err e
 	}
 	t.count(0, len(t.levels)-1, 0)
 	return 0, true, true, nil
-}
-
-// first is for a rank before which there was nobody on the levels below k.
-func (t *tree) first(k int) {
-	t.top = k + 1
-	for k++; k < len(t.levels); k++ {
-		t.levels[k].run = 1
-	}
 }
 
 // climb is the rest of enter from level k on, where the rank has lined up behind pred if
@@ -159,6 +132,14 @@ func (t *tree) climb(ctx context.Context, k int, pred uint64) (grant uint64, roo
 			l.run = grant - 1
 			return 0, false, false, nil
 		}
+	}
+}
+
+// first is for a rank before which there was nobody on the levels below k.
+func (t *tree) first(k int) {
+	t.top = k + 1
+	for k++; k < len(t.levels); k++ {
+		t.levels[k].run = 1
 	}
 }
 
@@ -229,46 +210,6 @@ func (t *tree) climbBelow(k int) {
 	}
 }
 
-// vacate is leave for a rank that has come alone, if nobody is behind it on any level. It
-// reports false, and has done nothing, if there is somebody.
-func (t *tree) vacate() bool {
-	if t.way == nil {
-		return t.farVacate()
-	}
-	for k := len(t.way) - 1; k > 0; k-- {
-		if atomic.LoadUint64(t.way[k].next) != 0 {
-			return false
-		}
-	}
-	for k := range t.way {
-		if s := &t.way[k]; !atomic.CompareAndSwapUint64(s.tail, s.name, 0) {
-			if k == 0 {
-				return false
-			}
-			t.levels[k].queue.leave(climb)
-		}
-	}
-	return true
-}
-
-// farVacate is vacate by operations, where a look is cheaper than a CAS in vain.
-func (t *tree) farVacate() bool {
-	for k := len(t.levels) - 1; k >= 0; k-- {
-		if t.levels[k].successor() != 0 {
-			return false
-		}
-	}
-	for k := range t.levels {
-		if q := &t.levels[k].queue; !q.tail.cas(q.name, 0) {
-			if k == 0 {
-				return false
-			}
-			q.leave(climb)
-		}
-	}
-	return true
-}
-
 // tryEnter enters if nobody is in any queue on the way.
 func (t *tree) tryEnter() bool {
 	for k := len(t.levels) - 1; k >= 0; k-- {
@@ -284,7 +225,7 @@ func (t *tree) tryEnter() bool {
 
 // alone reports whether no successor is known on any level.
 func (t *tree) alone() bool {
-	for k := range t.levels {
+	for k := len(t.levels) - 1; k >= 0; k-- {
 		if !t.levels[k].queue.alone() {
 			return false
 		}

@@ -1,0 +1,102 @@
+package locks_test
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/orwl/go-orwl/locks"
+)
+
+// What the explorer does not play: a rank of HMCS that goes alone by direct access, and
+// meets somebody all the same.
+
+// Whoever has gone alone begins to count the turns in a row again.
+func TestHMCSCountsFromAlone(t *testing.T) {
+	m := fresh(t, "HMCS", "node:2 core:2", locks.Options{TL: []int{1, 2}})
+	here, neighbour, holder := m[0], m[1], m[2]
+	must(holder.Acquire(context.Background()))
+	first := comes(neighbour)
+	untilKnown(holder)
+	holder.Release()
+	wait(t, first)
+	has := comes(here)
+	untilKnown(neighbour)
+	neighbour.Release()
+	wait(t, has) // the second in a row
+	here.Release()
+	for range 2 {
+		must(here.Acquire(context.Background()))
+		here.Release()
+	}
+	must(here.Acquire(context.Background()))
+	has = comes(neighbour)
+	untilKnown(here)
+	here.Release()
+	wait(t, has)
+	neighbour.Release()
+	want := locks.Counts{Acquired: 4, Waited: 1, Upper: 3, Passed: 1}
+	if got := here.(locks.Counter).Counts(); got != want {
+		t.Errorf("counted %+v, want %+v", got, want)
+	}
+}
+
+// A rank that has gone alone comes when a neighbour has given up at the root, in the name
+// of both: it takes up the neighbour's place.
+func TestHMCSNeighbourGaveUp(t *testing.T) {
+	m := fresh(t, "HMCS", "node:2 core:2", locks.Options{})
+	here, neighbour, holder := m[0], m[1], m[2]
+	for range 2 {
+		must(here.Acquire(context.Background()))
+		here.Release()
+	}
+	must(holder.Acquire(context.Background()))
+	ctx, end := context.WithCancel(t.Context())
+	gone := make(chan error)
+	go func() { gone <- neighbour.Acquire(ctx) }()
+	untilKnown(holder)
+	end()
+	if err := <-gone; err == nil {
+		t.Fatal("two are inside")
+	}
+	has := comes(here)
+	select {
+	case <-has:
+		t.Fatal("two are inside")
+	case <-time.After(20 * time.Millisecond):
+	}
+	holder.Release()
+	wait(t, has)
+	here.Release()
+	for _, m := range m {
+		wait(t, comes(m))
+		m.Release()
+	}
+}
+
+// comes lets a rank come for a lock, and closes the channel when it has it.
+func comes(m locks.Mutex) <-chan struct{} {
+	has := make(chan struct{})
+	go func() {
+		must(m.Acquire(context.Background()))
+		close(has)
+	}()
+	return has
+}
+
+// untilKnown returns when the holder knows that somebody has come.
+func untilKnown(holder locks.Mutex) {
+	for holder.(locks.Cohort).Alone() {
+		runtime.Gosched()
+	}
+}
+
+func wait(t *testing.T, has <-chan struct{}) {
+	t.Helper()
+	select {
+	case <-has:
+	case <-time.After(10 * time.Second):
+		t.Fatal("the lock does not come")
+	}
+}
