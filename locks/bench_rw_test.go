@@ -32,14 +32,15 @@ func readerWriter(r *report) {
 
 func (r *report) readerWriter(n int, percent, least float64) {
 	machine := fmt.Sprintf("core:%d", n)
-	// The more writers, the fewer counters: that is what T_DC is for.
+	// The more writers, the fewer counters: that is what T_DC is for. One each, four
+	// counters (one if there are two ranks), and one.
 	tdc := *ratioTDC
 	switch {
 	case tdc != 0:
 	case percent < 1:
-		tdc = max(1, n/8)
+		tdc = 1
 	case percent < 10:
-		tdc = max(1, min(4, n/2))
+		tdc = max(1, n/4)
 	default:
 		tdc = n
 	}
