@@ -10,8 +10,9 @@ import (
 
 var _ rma.Considerate = (*Window)(nil)
 
-// moment is for how long a rank lets the one be that it has handed over to, where each
-// has a processor: twice what it takes a cache line to go to another one and back.
+// moment is for how long a rank lets the one be that it has handed over to, where both
+// run: several times what it takes a cache line to go to another processor and back. They
+// have runs of turns by turns then, and not every turn a hand-over.
 const moment = 500 * time.Nanosecond
 
 // Where ranks outnumber processors, a lock ends up in a convoy: it is handed to a rank
@@ -27,8 +28,9 @@ const moment = 500 * time.Nanosecond
 //
 // A rank that has slept for its turn, has handed on and comes again at once therefore
 // stays away until those who wait can have had their turns. Then the queue is short, and
-// whoever runs finds the lock free, or held by another one that runs. So that all have
-// as many turns, a rank rests after some: it offers its processor.
+// whoever runs finds the lock free, or held by another one that runs, and lets that one be
+// for a moment. So that all have as many turns, a rank rests after some: it offers its
+// processor.
 //
 // Nobody is overtaken in a queue: who stays away or rests is not in it. All of this is for
 // ranks that come again at once; who does something else in between never notices.
@@ -77,30 +79,30 @@ func newConsiderate(parks bool, ranks int, s Spin) considerate {
 // take longer to ask than to park.
 func (w *Window) Considers() bool { return w.crowded || !w.parks }
 
-// GaveWay implements rma.Considerate. That the other one looks at its word right now, or
-// sleeps, is to be supposed if this one did so when it waited for the last time.
+// GaveWay implements rma.Considerate.
 func (w *Window) GaveWay() {
 	w.gave++
-	if w.looked != w.crowded {
+	if w.looked || w.crowded {
 		w.since = w.now()
 	}
 }
 
-// LetBe implements rma.Considerate.
+// LetBe implements rma.Considerate. That the other one looks at its word right now, or
+// sleeps, is to be supposed if this one did so when it waited for the last time.
 func (w *Window) LetBe() (again bool) {
 	came := time.Duration(math.MaxInt64)
 	if w.since != 0 {
 		came, w.since = w.now()-w.since, 0
 	}
+	if w.looked && came < moment {
+		relax(uint32(Looks(moment-came) * spinRelax))
+	}
 	if !w.crowded {
-		if came < moment {
-			relax(uint32(Looks(moment-came) * spinRelax))
-		}
 		return false
 	}
 	w.turns++
 	switch over := w.turns >= w.run; {
-	case came < atOnce && (over || w.run == w.least || w.gave >= w.least):
+	case came < atOnce && !w.looked && (over || w.run == w.least || w.gave >= w.least):
 		w.stayAway()
 	case over:
 		return w.rest()

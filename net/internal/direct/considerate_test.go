@@ -33,20 +33,24 @@ func newGuest(ranks int, crowded bool) *guest {
 	return g
 }
 
-// TestMoment gives way where each rank has a processor: it waits once, and then no more.
+// TestMoment gives way to one that runs, also where others sleep: it waits for a moment,
+// and does not offer its processor.
 func TestMoment(t *testing.T) {
-	g := newGuest(2, false)
-	for range 3 {
-		g.looked = true
-		g.GaveWay()
-		began := g.since
-		if g.LetBe() {
-			t.Error("it asks again")
-		}
-		if g.since != 0 || g.now()-began < moment/2 {
-			t.Errorf("it has waited for %v", g.now()-began)
+	for _, crowded := range []bool{false, true} {
+		g := newGuest(2, crowded)
+		for range 3 {
+			g.looked = true
+			g.GaveWay()
+			began := g.since
+			if g.LetBe() != crowded {
+				t.Errorf("crowded %t: it asks again: %t", crowded, !crowded)
+			}
+			if g.since != 0 || g.now()-began < moment/2 || g.offers != 0 {
+				t.Errorf("crowded %t: it has waited for %v, with %d offers", crowded, g.now()-began, g.offers)
+			}
 		}
 	}
+	g := newGuest(2, false)
 	g.looked = false // it has slept: there is nobody beside it
 	g.GaveWay()
 	if g.since != 0 || g.LetBe() {
