@@ -136,7 +136,7 @@ func (r *report) fifo(name string, promised bool, sections func(n int) []func())
 		channel := make(chan struct{}, 1)
 		turn := *ratioTurn
 		if n == 2 {
-			turn *= 5 // while one is off its processor the other one runs alone, several times as fast
+			turn *= 5 // while one is away the other one runs alone, several times as fast
 		}
 		peer := slices.Repeat([]func(){func() { channel <- struct{}{}; <-channel }}, n)
 		ours := sections(n)

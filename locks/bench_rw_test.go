@@ -32,8 +32,8 @@ func readerWriter(r *report) {
 
 func (r *report) readerWriter(n int, percent, least float64) {
 	machine := fmt.Sprintf("core:%d", n)
-	// The more writers, the fewer counters: that is what T_DC is for. One each, four
-	// counters (one if there are two ranks), and one.
+	// The more writers, the fewer counters: that is what T_DC is for. One each, four in all
+	// (two for two ranks), and one.
 	tdc := *ratioTDC
 	switch {
 	case tdc != 0:
