@@ -94,7 +94,7 @@ func byOperations(x word) word {
 // Acquire implements Mutex.
 func (c *cohort) Acquire(ctx context.Context) error {
 	switch {
-	case c.held != ready, !c.endless(&ctx), c.failed.Load():
+	case c.held != ready, c.due(), !c.endless(&ctx), c.failed.Load():
 		return c.acquire(ctx)
 	case !c.below.lone.enter():
 		return c.enter()
@@ -160,7 +160,7 @@ func (c *cohort) climb(grant uint64) error {
 
 // mayGoAlone reports whether a rank may go alone that has let go of the lock.
 func (c *cohort) mayGoAlone() bool {
-	return (c.direct || c.o.lone) && c.below.lone.allowed && c.above.lone.allowed && !c.gave
+	return (c.direct || c.o.lone) && c.below.lone.allowed && c.above.lone.allowed
 }
 
 // TryAcquire implements Tryer.
@@ -217,8 +217,8 @@ func (c *cohort) leave() {
 
 // rest is seat.rest, for both parts.
 func (c *cohort) rest() {
-	c.gave = c.gave || c.below.gave || c.above.gave
-	c.below.gave, c.above.gave = false, false
+	c.asks = min(c.asks, c.below.asks, c.above.asks)
+	c.below.asks, c.above.asks = never, never
 	if c.direct && c.mayGoAlone() {
 		c.held = ready
 	}

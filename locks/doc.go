@@ -49,13 +49,16 @@
 // passes a number, the grant, to the next holder, which is how the count of
 // hand-overs travels inline.
 //
-// # More ranks than processors
+// # Ranks that come again at once
 //
-// A lock that is handed from sleeper to sleeper costs a sleep for every turn, though hardly
-// anybody would have to wait if ranks came for it only while they run. Where ranks outnumber
-// processors, one that comes again the moment it has handed on therefore stays away until
-// those who wait have had their turns, and who has had many turns in a row rests. That is
-// before it queues up: the order of a queue is never touched. See [rma.Considerate].
+// A lock that is handed to another processor with every turn costs several times what the
+// turn does, and one that is handed from sleeper to sleeper costs a sleep, though hardly
+// anybody would have to wait if ranks came for it only while they run. One that comes again
+// the moment it has handed on therefore lets the next one be for a moment, if that one runs,
+// or stays away until those who wait have had their turns, if they sleep; and where ranks
+// outnumber processors, who has had many turns in a row rests. Meanwhile whoever meets nobody
+// goes alone. All that is before a rank queues up: the order of a queue is never touched. See
+// [rma.Considerate].
 //
 // # Failure
 //

@@ -42,7 +42,7 @@ type mutex struct {
 // and whether the window has failed meanwhile does not matter.
 func (m *mutex) Acquire(ctx context.Context) error {
 	switch {
-	case m.held != ready, !m.endless(&ctx), m.failed.Load():
+	case m.held != ready, m.due(), !m.endless(&ctx), m.failed.Load():
 		return m.acquire(ctx, true)
 	}
 	l := &m.lone
@@ -63,12 +63,12 @@ func (m *mutex) Acquire(ctx context.Context) error {
 // acquire is Acquire for who does not come alone, or has not tried to.
 func (m *mutex) acquire(ctx context.Context, try bool) error {
 	if try {
-		if m.gave || !m.ready(ctx) {
+		if m.due() || !m.ready(ctx) {
 			if err := m.arrive(ctx); err != nil {
 				return err
 			}
 		}
-		if m.lone.allowed && !m.gave && m.lone.farEnter() {
+		if m.lone.allowed && m.lone.farEnter() {
 			if err := m.decided(); err != nil {
 				return err
 			}

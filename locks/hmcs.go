@@ -76,7 +76,7 @@ func wordsOfHMCS(levels func(*topology.Tree) []int) func(*topology.Tree, Options
 // function: memory has answered, and whether the window has failed meanwhile does not
 // matter.
 func (l *hmcs) Acquire(ctx context.Context) error {
-	if l.held != ready || l.gave || !l.endless(&ctx) || l.failed.Load() {
+	if l.held != ready || l.due() || !l.endless(&ctx) || l.failed.Load() {
 		return l.acquire(ctx)
 	}
 	for k := len(l.way) - 1; k >= 0; k-- {
@@ -98,7 +98,7 @@ func (l *hmcs) Acquire(ctx context.Context) error {
 
 // acquire is Acquire for who has something to see to before, or has to go far.
 func (l *hmcs) acquire(ctx context.Context) error {
-	if l.gave || !l.ready(ctx) {
+	if l.due() || !l.ready(ctx) {
 		if err := l.arrive(ctx); err != nil {
 			return err
 		}

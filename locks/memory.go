@@ -21,7 +21,8 @@ type memory struct {
 	// direct that their words are reached directly besides.
 	together, direct bool
 	beside           rma.Considerate // or nil
-	gave             bool            // way, and LetBe is to be asked
+	asks             uint64          // from how many acquisitions on LetBe is to be asked
+	asked            uint64          // how many there were when it was
 	home             Rank
 	// The lock's words: those at home only, and those that every rank has; and
 	// where near begins.
@@ -51,10 +52,8 @@ func (n *neighbourhood) look(w rma.Shared, ranks int, base rma.Disp, words int) 
 
 // newMemory is the access of w's rank.
 func (l *Lock) newMemory(w rma.Window) memory {
-	m := memory{w: w, home: l.o.Home, homeBase: l.words.home, rankBase: l.words.rank, nearBase: l.words.base}
-	if beside, ok := w.(rma.Considerate); ok && beside.Considers() {
-		m.beside = beside
-	}
+	m := memory{w: w, asks: never, home: l.o.Home, homeBase: l.words.home, rankBase: l.words.rank, nearBase: l.words.base}
+	m.beside, _ = w.(rma.Considerate)
 	shared, ok := w.(rma.Shared)
 	if !ok {
 		m.failed = new(atomic.Bool)
@@ -72,17 +71,11 @@ func (l *Lock) newMemory(w rma.Window) memory {
 // broken reports whether the window has failed.
 func (m *memory) broken() bool { return m.failed.Load() && m.w.Err() != nil }
 
-// gaveWay is for who has handed the lock over, and letBe for who comes.
+// gaveWay is for who has handed the lock over.
 func (m *memory) gaveWay() {
 	if m.beside != nil {
-		m.gave = true
+		m.asks = 0
 		m.beside.GaveWay()
-	}
-}
-
-func (m *memory) letBe() {
-	if m.gave {
-		m.gave = m.beside.LetBe()
 	}
 }
 

@@ -98,7 +98,7 @@ func newRMARW(s seat) Mutex {
 // answered, and whether the window has failed meanwhile does not matter.
 func (l *rmaRW) Acquire(ctx context.Context) error {
 	switch {
-	case l.held != free, !l.barges, l.gave, !l.endless(&ctx), l.failed.Load():
+	case l.held != free, !l.barges, l.due(), !l.endless(&ctx), l.failed.Load():
 		return l.acquire(ctx)
 	}
 	for i := range l.dc {

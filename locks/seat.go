@@ -2,6 +2,7 @@ package locks
 
 import (
 	"context"
+	"math"
 	"sync/atomic"
 	"unsafe"
 
@@ -94,8 +95,24 @@ func (s *seat) arrive(ctx context.Context) error {
 	if err := s.begin(ctx); err != nil {
 		return err
 	}
-	s.letBe()
+	if s.due() {
+		s.letBe()
+	}
 	return nil
+}
+
+// never is an acquisition that nobody gets to.
+const never = math.MaxUint64
+
+// due reports whether LetBe is to be asked before the rank comes.
+func (s *seat) due() bool { return s.counts.Acquired >= s.asks }
+
+func (s *seat) letBe() {
+	turns := s.counts.Acquired - s.asked
+	s.asked, s.asks = s.counts.Acquired, never
+	if again := s.beside.LetBe(int(turns)); again > 0 {
+		s.asks = s.asked + uint64(again)
+	}
 }
 
 // begin is the beginning of every acquire: nothing has been done yet that would
@@ -168,10 +185,9 @@ func (s *seat) endFar(m mode) {
 	s.w.FlushAll()
 }
 
-// rest is the end of a release that was not alone: the rank may go alone if it need not
-// let others be before.
+// rest is the end of a release that was not alone: the rank may go alone the next time.
 func (s *seat) rest() {
-	if s.lone.allowed && s.direct && !s.gave {
+	if s.lone.allowed && s.direct {
 		s.held = ready
 	}
 }

@@ -36,17 +36,14 @@ type Shared interface {
 type Considerate interface {
 	Window
 
-	// Considers reports whether GaveWay and LetBe ever do anything.
-	Considers() bool
-
 	// GaveWay is told by a rank that has handed something over to another one.
 	GaveWay()
 
-	// LetBe returns when others have had their time: at once, unless the rank has given
-	// way just now, or has had many turns since. It is called before the rank comes,
-	// and reports whether it is to be called the next time, though the rank has not
-	// given way again.
-	LetBe() (again bool)
+	// LetBe is called before the rank comes, if it has given way, and told how many turns
+	// it has had since the last call. It returns when others have had their time, and
+	// after how many turns it is to be called again though the rank has not given way:
+	// 0 means never.
+	LetBe(turns int) (again int)
 }
 
 // Exposer is the capability of a fabric that can show other ranks memory which

@@ -15,10 +15,18 @@ var _ rma.Considerate = (*Window)(nil)
 // have runs of turns by turns then, and not every turn a hand-over.
 const moment = 500 * time.Nanosecond
 
+// ownTurns is how many turns make a run that the next one may follow. Whoever comes may find
+// the lock free, between two turns of the other one's run, and has to hand it over
+// at once, since that one is back: its own run is still to come, and it lets nobody be
+// before. Otherwise the same rank would lose its run again and again.
+const ownTurns = 16
+
 // Where ranks outnumber processors, a lock ends up in a convoy: it is handed to a rank
 // that sleeps, and whoever has let go of it comes again, and falls asleep behind all
 // others, long before that one runs. From then on every turn costs a sleep, though hardly
-// anybody would have to wait if ranks came only while they run.
+// anybody would have to wait if ranks came only while they run. Goroutines get into it even
+// with processors enough: one that is woken is the next on the processor of who woke it,
+// which soon falls asleep, and no other processor comes by in between.
 //
 //	                    ┌── so many turns ──▶ rests ──┐
 //	                    │                             │
@@ -29,14 +37,14 @@ const moment = 500 * time.Nanosecond
 // A rank that has slept for its turn, has handed on and comes again at once therefore
 // stays away until those who wait can have had their turns. Then the queue is short, and
 // whoever runs finds the lock free, or held by another one that runs, and lets that one be
-// for a moment. So that all have as many turns, a rank rests after some: it offers its
-// processor.
+// for a moment. So that all have as many turns, a rank rests after some, if there are not
+// processors for all: it offers its own.
 //
 // Nobody is overtaken in a queue: who stays away or rests is not in it. All of this is for
 // ranks that come again at once; who does something else in between never notices.
 const (
 	// atOnce is how soon a rank comes again that is asked to stay away.
-	atOnce = 10 * moment
+	atOnce = 40 * moment
 
 	// Ranks that are goroutines of this process, and those of several processes.
 	turnsHere, turnsElsewhere = 64, 1024
@@ -44,8 +52,10 @@ const (
 	mostAwayHere              = 20 * time.Microsecond
 	mostAwayElsewhere         = 500 * time.Microsecond
 
-	// quietRuns is after how many runs in which nobody waited a rank does not rest any more.
+	// A rank does not rest any more after so many runs in which nobody waited, and rests in
+	// which nobody ran, which are shorter than this.
 	quietRuns = 5000
+	quietRest = time.Microsecond
 
 	// A goroutine that gets its processor back later than all ranks of the window can be the
 	// cause of is beside others that compute, and has more turns in a row, so that it keeps
@@ -58,13 +68,14 @@ const (
 // considerate is what a rank remembers of its turns.
 type considerate struct {
 	born    time.Time
-	crowded bool
+	crowded bool          // there are more ranks than processors
 	gave    int           // how often it gave way since it has rested
 	since   time.Duration // when it gave way, if it is to wait for that: else 0
-	turns   int           // since it has rested
+	own     int           // turns since it has let somebody be
+	turns   int           // turns since it has rested
 	run     int           // turns until it rests
 	least   int           // that are a run
-	quiet   int           // runs in which it did not give way
+	quiet   int           // runs
 	rested  time.Duration // when it has last
 }
 
@@ -75,39 +86,38 @@ func newConsiderate(parks bool, ranks int, s Spin) considerate {
 	return considerate{born: time.Now(), crowded: s.Yield != nil, run: turnsElsewhere, least: turnsElsewhere}
 }
 
-// Considers implements rma.Considerate. Goroutines that have processors enough it would
-// take longer to ask than to park.
-func (w *Window) Considers() bool { return w.crowded || !w.parks }
-
 // GaveWay implements rma.Considerate.
 func (w *Window) GaveWay() {
 	w.gave++
-	if w.looked || w.crowded {
+	if w.looked || w.crowded || w.parks {
 		w.since = w.now()
 	}
 }
 
 // LetBe implements rma.Considerate. That the other one looks at its word right now, or
 // sleeps, is to be supposed if this one did so when it waited for the last time.
-func (w *Window) LetBe() (again bool) {
-	came := time.Duration(math.MaxInt64)
-	if w.since != 0 {
-		came, w.since = w.now()-w.since, 0
+func (w *Window) LetBe(turns int) (again int) {
+	gave, came := w.since, time.Duration(math.MaxInt64)
+	if gave != 0 {
+		came, w.since = w.now()-gave, 0
 	}
-	if w.looked && came < moment {
-		relax(uint32(Looks(moment-came) * spinRelax))
+	if w.own += turns; w.looked && came < moment && w.own >= ownTurns {
+		for w.own = 0; w.now() < gave+moment; {
+			relax(spinRelax)
+		}
+	}
+	w.turns += turns
+	slept := came < atOnce && !w.looked && (w.crowded || w.parks)
+	switch over := w.turns >= w.run; {
+	case slept && (over || w.run == w.least || w.gave >= w.least):
+		w.stayAway()
+	case over && w.crowded && !w.rest():
+		return 0
 	}
 	if !w.crowded {
-		return false
+		return 0
 	}
-	w.turns++
-	switch over := w.turns >= w.run; {
-	case came < atOnce && !w.looked && (over || w.run == w.least || w.gave >= w.least):
-		w.stayAway()
-	case over:
-		return w.rest()
-	}
-	return true
+	return w.run - w.turns
 }
 
 // stayAway lets those have their turns who wait. Whom this rank finds before it then is
@@ -129,7 +139,7 @@ func (w *Window) stayAway() {
 func (w *Window) rest() bool {
 	began := w.now()
 	w.offer()
-	if w.quiet++; w.gave > 0 {
+	if w.quiet++; w.gave > 0 || w.now()-began > quietRest {
 		w.quiet = 0
 	}
 	w.goesOn(began, 0)

@@ -42,10 +42,10 @@ func TestMoment(t *testing.T) {
 			g.looked = true
 			g.GaveWay()
 			began := g.since
-			if g.LetBe() != crowded {
-				t.Errorf("crowded %t: it asks again: %t", crowded, !crowded)
+			if again := g.LetBe(ownTurns); again > 0 != crowded {
+				t.Errorf("crowded %t: it asks again after %d turns", crowded, again)
 			}
-			if g.since != 0 || g.now()-began < moment/2 || g.offers != 0 {
+			if g.since != 0 || g.now()-began < moment || g.offers != 0 {
 				t.Errorf("crowded %t: it has waited for %v, with %d offers", crowded, g.now()-began, g.offers)
 			}
 		}
@@ -53,8 +53,32 @@ func TestMoment(t *testing.T) {
 	g := newGuest(2, false)
 	g.looked = false // it has slept: there is nobody beside it
 	g.GaveWay()
-	if g.since != 0 || g.LetBe() {
+	if g.since != 0 || g.LetBe(ownTurns) > 0 {
 		t.Error("it lets somebody be who sleeps")
+	}
+}
+
+// TestOwnRun gives way in a run that has hardly begun, and goes on with it.
+func TestOwnRun(t *testing.T) {
+	g := newGuest(2, false)
+	g.looked = true
+	for turns, short := 1, 0; turns < ownTurns; turns++ {
+		g.GaveWay()
+		began := g.since
+		g.LetBe(1)
+		if g.own != turns {
+			t.Fatalf("after %d turns of its own it lets somebody be", turns)
+		}
+		if g.now()-began < moment {
+			short++
+		}
+		if turns == ownTurns-1 && short == 0 {
+			t.Error("it waits for a moment in its own run")
+		}
+	}
+	g.GaveWay()
+	if g.LetBe(1); g.own != 0 {
+		t.Errorf("after %d turns of its own it lets nobody be", g.own)
 	}
 }
 
@@ -63,15 +87,12 @@ func TestMoment(t *testing.T) {
 func TestStaysAway(t *testing.T) {
 	const ranks = 4
 	g := newGuest(ranks, true)
-	if !g.Considers() {
-		t.Fatal("it is not considerate")
-	}
 	g.spin.looks = 0
 	// Another thread may take so long that this one does not come at once.
 	for g.offers == 0 {
 		g.looked = false
 		g.GaveWay()
-		if !g.LetBe() {
+		if g.LetBe(1) == 0 {
 			t.Fatal("it does not ask again")
 		}
 	}
@@ -85,24 +106,62 @@ func TestStaysAway(t *testing.T) {
 	g.GaveWay()
 	for g.now() < g.since+atOnce {
 	}
-	if !g.LetBe() || g.offers != 0 {
+	if g.LetBe(1) == 0 || g.offers != 0 {
 		t.Errorf("who comes late offers its processor %d times", g.offers)
 	}
 }
 
+// TestProcessorsEnough sleeps beside another goroutine for which there is a processor, too:
+// it stays away, and has no runs.
+func TestProcessorsEnough(t *testing.T) {
+	w := NewWindow(0, &World{Segments: []Segment{{Room: new(Room)}}, Places: make([]*park.Place, 1)})
+	for w.rested == 0 {
+		w.looked = false
+		w.GaveWay()
+		if again := w.LetBe(turnsHere); again != 0 {
+			t.Fatalf("it asks again after %d turns", again)
+		}
+	}
+	if !w.looked || w.rested < awayHere {
+		t.Errorf("it was away until %v, and looks afterwards: %t", w.rested, w.looked)
+	}
+	w.rested = 0
+	if w.LetBe(turnsHere); w.rested != 0 {
+		t.Error("it rests though there are processors for all")
+	}
+}
+
 // TestRuns has many turns: the rank rests after each run, and not any more when nobody
-// has waited for many runs.
+// has waited, or run, for many runs.
 func TestRuns(t *testing.T) {
 	g := newGuest(4, true)
 	g.looked = true
 	g.GaveWay()
-	for turn := 1; g.offers <= quietRuns; turn++ {
-		if again := g.LetBe(); again == (g.offers > quietRuns) {
-			t.Fatalf("after %d rests it asks again: %t", g.offers, again)
+	again := g.LetBe(1)
+	for turn := 2; turn <= turnsElsewhere; turn++ {
+		if again != turnsElsewhere-turn+1 {
+			t.Fatalf("it asks again after %d turns, and has had %d", again, turn-1)
 		}
-		if turn <= turnsElsewhere && g.offers != turn/turnsElsewhere {
+		again = g.LetBe(1)
+		if g.offers != turn/turnsElsewhere {
 			t.Fatalf("turn %d: %d rests", turn, g.offers)
 		}
+	}
+	for again > 0 { // a rest takes longer if this thread does not run
+		if again != turnsElsewhere {
+			t.Fatalf("it asks again after %d turns, and has had none", again)
+		}
+		again = g.LetBe(again)
+	}
+	if g.quiet != quietRuns || g.offers < quietRuns {
+		t.Errorf("after %d quiet runs, and %d rests, it does not ask again", g.quiet, g.offers)
+	}
+	if g.GaveWay(); g.LetBe(turnsElsewhere) == 0 || g.quiet != 0 {
+		t.Error("it does not rest though somebody has waited")
+	}
+	g.quiet, g.takes = quietRuns-1, quietRest
+	if g.LetBe(turnsElsewhere) == 0 || g.quiet != 0 {
+		t.Error("it does not rest though others ran when it did")
 	}
 }
 
