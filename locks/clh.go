@@ -86,8 +86,7 @@ const (
 )
 
 func newCLH(s *seat) inner {
-	c := newCLHQueue(s)
-	return &c
+	return apart(newCLHQueue(s))
 }
 
 func wordsOfCLH(*topology.Tree, Options) Words { return Words{Home: clhHome, Rank: 1} }

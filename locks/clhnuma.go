@@ -47,7 +47,7 @@ const (
 )
 
 func newCLHNUMA(s *seat) inner {
-	return &clhNUMA{clh: newCLHQueue(s), wait: s.at(s.rank, clhNUMAWait)}
+	return apart(clhNUMA{clh: newCLHQueue(s), wait: s.at(s.rank, clhNUMAWait)})
 }
 
 func wordsOfCLHNUMA(*topology.Tree, Options) Words {

@@ -58,7 +58,7 @@ func newCohort(l cohortLocal, g cohortGlobal) func(seat) Mutex {
 	return func(s seat) Mutex {
 		n := s.tree.Levels()
 		tail := s.tree.TailRank(n, s.tree.Element(s.rank, n))
-		c := &cohort{seat: s, tl: uint64(s.o.TL[n-1])}
+		c := apart(cohort{seat: s, tl: uint64(s.o.TL[n-1])})
 
 		globalRank := l.words.Home + l.words.Rank
 		c.below = s.part(tail, s.rankBase, s.rankBase+rma.Disp(l.words.Home))
@@ -243,9 +243,9 @@ func (c *cohort) Alone() bool { return c.local.alone() }
 
 // sharedQueue is a global MCS lock with one node for each element.
 func sharedQueue(s *seat, node Rank) *queue {
-	q := newQueue(s, s.atHome(0), node, 0, false)
+	q := apart(newQueue(s, s.atHome(0), node, 0, false))
 	s.goesAlone(lone{tail: q.tail, present: q.name})
-	return &q
+	return q
 }
 
 // ownQueue is a global MCS lock with one node for each rank. The element
@@ -256,7 +256,7 @@ type ownQueue struct {
 }
 
 func newOwnQueue(s *seat, element Rank) core {
-	return &ownQueue{queue: newQueue(s, s.atHome(0), s.rank, 0, false), owner: s.at(element, nodeWords)}
+	return apart(ownQueue{queue: newQueue(s, s.atHome(0), s.rank, 0, false), owner: s.at(element, nodeWords)})
 }
 
 func (q *ownQueue) enter(ctx context.Context) (uint64, error) {

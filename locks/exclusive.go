@@ -125,7 +125,7 @@ type cohortMutex struct {
 // cohortable is the lock for a rank, given its core.
 func cohortable(build func(*seat) inner) func(seat) Mutex {
 	return func(s seat) Mutex {
-		m := &cohortMutex{mutex: mutex{seat: s}}
+		m := apart(cohortMutex{mutex: mutex{seat: s}})
 		m.in = build(&m.seat)
 		m.core = m.in
 		return m
@@ -141,7 +141,7 @@ type obliviousMutex struct{ mutex }
 // oblivious is the lock for a rank, given its core.
 func oblivious(build func(*seat) core) func(seat) Mutex {
 	return func(s seat) Mutex {
-		m := &obliviousMutex{mutex{seat: s}}
+		m := apart(obliviousMutex{mutex{seat: s}})
 		m.core = build(&m.seat)
 		return m
 	}
@@ -159,7 +159,7 @@ type obliviousCohortMutex struct{ cohortMutex }
 // obliviousCohort is the lock for a rank, given its core.
 func obliviousCohort(build func(*seat) inner) func(seat) Mutex {
 	return func(s seat) Mutex {
-		m := &obliviousCohortMutex{cohortMutex{mutex: mutex{seat: s}}}
+		m := apart(obliviousCohortMutex{cohortMutex{mutex: mutex{seat: s}}})
 		m.in = build(&m.seat)
 		m.core = m.in
 		return m

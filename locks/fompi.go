@@ -57,8 +57,7 @@ const (
 func newFompi(s *seat) fompi { return fompi{s, s.atHome(0)} }
 
 func newFompiSpin(s *seat) core {
-	f := newFompi(s)
-	return &f
+	return apart(newFompi(s))
 }
 
 func wordsOfFompi(*topology.Tree, Options) Words { return Words{Home: 1} }
@@ -119,7 +118,7 @@ type fompiRW struct {
 }
 
 func newFompiRW(s seat) Mutex {
-	l := &fompiRW{seat: s}
+	l := apart(fompiRW{seat: s})
 	l.lock = newFompi(&l.seat)
 	return l
 }

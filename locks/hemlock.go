@@ -95,11 +95,11 @@ const (
 // newHemlock is the lock for a rank.
 func newHemlock(variant hemlockVariant) func(*seat) inner {
 	return func(s *seat) inner {
-		h := &hemlock{
+		h := apart(hemlock{
 			s: s, tail: s.atHome(0), grant: s.at(s.rank, 0),
 			place: (uint64(s.rank) + 1) << 1, ident: s.number << 1,
 			hemlockVariant: variant,
-		}
+		})
 		if !h.ah {
 			s.goesAlone(lone{tail: h.tail, present: h.place})
 		}

@@ -39,7 +39,7 @@ type step struct {
 // newHMCS is the lock for a rank, on all levels, or on the first and the last.
 func newHMCS(levels func(*topology.Tree) []int) func(seat) Mutex {
 	return func(s seat) Mutex {
-		l := &hmcs{seat: s}
+		l := apart(hmcs{seat: s})
 		l.t = newTree(&l.seat, levels(l.tree), 0)
 		if l.direct {
 			for k := range l.t.levels {

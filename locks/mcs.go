@@ -20,11 +20,11 @@ import "github.com/orwl/go-orwl/net/topology"
 // the CAS of the tail (a CAS of its status if it may give up).
 func newMCS(aborts bool) func(*seat) inner {
 	return func(s *seat) inner {
-		q := newQueue(s, s.atHome(0), s.rank, 0, aborts)
+		q := apart(newQueue(s, s.atHome(0), s.rank, 0, aborts))
 		if s.o.HandOver == ByPut && !s.o.CASFirst {
 			s.goesAlone(lone{tail: q.tail, present: q.name})
 		}
-		return &q
+		return q
 	}
 }
 

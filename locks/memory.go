@@ -68,6 +68,17 @@ func (l *Lock) newMemory(w rma.Window) memory {
 	return m
 }
 
+// apart is v in lines of memory in which nothing else is: what a rank writes in every turn
+// must not share one with what another rank uses.
+func apart[T any](v T) *T {
+	const line = 64
+	lines := &struct {
+		v T
+		_ [line]byte
+	}{v: v}
+	return &lines.v
+}
+
 // broken reports whether the window has failed.
 func (m *memory) broken() bool { return m.failed.Load() && m.w.Err() != nil }
 

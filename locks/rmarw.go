@@ -79,7 +79,7 @@ func wordsOfRMARW(t *topology.Tree, _ Options) Words {
 
 // newRMARW is the lock for a rank.
 func newRMARW(s seat) Mutex {
-	l := &rmaRW{seat: s, tw: uint64(s.o.TW), steps: s.o.StepBack, barges: s.o.StepBack && s.direct}
+	l := apart(rmaRW{seat: s, tw: uint64(s.o.TW), steps: s.o.StepBack, barges: s.o.StepBack && s.direct})
 	l.t = newTree(&l.seat, allLevels(l.tree), rwLevels)
 	for _, tl := range s.o.TL[1:] {
 		l.tw /= uint64(tl)

@@ -65,7 +65,7 @@ func inline(grant uint64) uint64 {
 }
 
 func newTAS(s *seat) *tas {
-	t := &tas{s: s, flag: s.atHome(0)}
+	t := apart(tas{s: s, flag: s.atHome(0)})
 	s.goesAlone(lone{by: byCAS, tail: t.flag, present: taken})
 	return t
 }
@@ -133,7 +133,7 @@ type tts struct {
 	waiters word
 }
 
-func newTTS(s *seat) *tts { return &tts{tas: *newPlainTTS(s), waiters: s.atHome(1)} }
+func newTTS(s *seat) *tts { return apart(tts{tas: *newPlainTTS(s), waiters: s.atHome(1)}) }
 
 func wordsOfTTS(*topology.Tree, Options) Words { return Words{Home: 2} }
 

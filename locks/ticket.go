@@ -60,7 +60,7 @@ const (
 )
 
 func newTKT(s *seat) *ticket {
-	return &ticket{s: s, next: s.atHome(ticketNext), serving: s.atHome(ticketServing)}
+	return apart(ticket{s: s, next: s.atHome(ticketNext), serving: s.atHome(ticketServing)})
 }
 
 // newLoneTKT is a ticket lock whose ranks go alone: who is alone draws no ticket.

@@ -59,7 +59,7 @@ type skipping struct {
 const marked = 1
 
 func newTKTA(s *seat) *skipping {
-	return &skipping{ticket: *newTKT(s), slots: ticketSlots(s.tree), ranks: uint64(s.tree.Ranks())}
+	return apart(skipping{ticket: *newTKT(s), slots: ticketSlots(s.tree), ranks: uint64(s.tree.Ranks())})
 }
 
 func ticketSlots(t *topology.Tree) uint64 {

@@ -21,6 +21,11 @@ const moment = 500 * time.Nanosecond
 // before. Otherwise the same rank would lose its run again and again.
 const ownTurns = 16
 
+// A rank that has more turns in its runs than others, perhaps because what it uses is
+// nearer, lets them be for more than a moment: for so much more after each such run, and less
+// again after one that was shorter than theirs.
+const evenOut = moment / 4
+
 // Where ranks outnumber processors, a lock ends up in a convoy: it is handed to a rank
 // that sleeps, and whoever has let go of it comes again, and falls asleep behind all
 // others, long before that one runs. From then on every turn costs a sleep, though hardly
@@ -71,6 +76,7 @@ type considerate struct {
 	crowded bool          // there are more ranks than processors
 	gave    int           // how often it gave way since it has rested
 	since   time.Duration // when it gave way, if it is to wait for that: else 0
+	more    time.Duration // than a moment
 	own     int           // turns since it has let somebody be
 	turns   int           // turns since it has rested
 	run     int           // turns until it rests
@@ -102,9 +108,7 @@ func (w *Window) LetBe(turns int) (again int) {
 		came, w.since = w.now()-gave, 0
 	}
 	if w.own += turns; w.looked && came < moment && w.own >= ownTurns {
-		for w.own = 0; w.now() < gave+moment; {
-			relax(spinRelax)
-		}
+		w.letRun(gave)
 	}
 	w.turns += turns
 	slept := came < atOnce && !w.looked && (w.crowded || w.parks)
@@ -118,6 +122,20 @@ func (w *Window) LetBe(turns int) (again int) {
 		return 0
 	}
 	return w.run - w.turns
+}
+
+// letRun lets another rank be, since this one gave way.
+func (w *Window) letRun(gave time.Duration) {
+	if w.parks {
+		if own := int64(w.own); own > w.world.lastRun.Swap(own) {
+			w.more = min(w.more+evenOut, moment)
+		} else {
+			w.more = max(w.more-evenOut, 0)
+		}
+	}
+	for w.own = 0; w.now() < gave+moment+w.more; {
+		relax(spinRelax)
+	}
 }
 
 // stayAway lets those have their turns who wait. Whom this rank finds before it then is

@@ -82,6 +82,35 @@ func TestOwnRun(t *testing.T) {
 	}
 }
 
+// TestEvensOut has longer runs than another goroutine: it lets that one be for longer and
+// longer, up to twice as long, until they have as many turns.
+func TestEvensOut(t *testing.T) {
+	world := &World{Segments: []Segment{{Room: new(Room)}, {Room: new(Room)}}, Places: make([]*park.Place, 2)}
+	fast, slow := NewWindow(0, world), NewWindow(1, world)
+	runs := func(w *Window, turns int) time.Duration {
+		w.own = turns
+		began := w.now()
+		w.letRun(began)
+		return w.now() - began
+	}
+	for k := range 6 {
+		want := min(moment+time.Duration(k+1)*evenOut, 2*moment)
+		if long := runs(fast, 40); long < want || fast.more != want-moment {
+			t.Errorf("after %d long runs it lets the other one be for %v, %v more than a moment", k+1, long, fast.more)
+		}
+		if runs(slow, 20); slow.more != 0 {
+			t.Fatalf("after shorter runs it lets the other one be for %v more than a moment", slow.more)
+		}
+	}
+	for fast.more > 0 {
+		more := fast.more
+		runs(slow, 40)
+		if runs(fast, 40); fast.more >= more {
+			t.Fatalf("with as many turns it lets the other one be for %v more than a moment, before %v", fast.more, more)
+		}
+	}
+}
+
 // TestStaysAway gives way to those who sleep, comes at once, and stays away until they can
 // have had their turns; who comes later does not.
 func TestStaysAway(t *testing.T) {

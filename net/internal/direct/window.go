@@ -41,6 +41,12 @@ type World struct {
 	Spin    Spin
 
 	here atomic.Int32 // windows of this process
+
+	// lastRun is how many turns the run had that ended last. It is written with each, and so
+	// has a line of its own.
+	_       [64]byte
+	lastRun atomic.Int64
+	_       [64]byte
 }
 
 // wake makes the wake-up that rank p is owed.
