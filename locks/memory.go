@@ -4,6 +4,7 @@ import (
 	"context"
 	"sync"
 	"sync/atomic"
+	"unsafe"
 
 	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/net/rma"
@@ -21,8 +22,6 @@ type memory struct {
 	// direct that their words are reached directly besides.
 	together, direct bool
 	beside           rma.Considerate // or nil
-	asks             uint64          // from how many acquisitions on LetBe is to be asked
-	asked            uint64          // how many there were when it was
 	home             Rank
 	// The lock's words: those at home only, and those that every rank has; and
 	// where near begins.
@@ -52,7 +51,7 @@ func (n *neighbourhood) look(w rma.Shared, ranks int, base rma.Disp, words int) 
 
 // newMemory is the access of w's rank.
 func (l *Lock) newMemory(w rma.Window) memory {
-	m := memory{w: w, asks: never, home: l.o.Home, homeBase: l.words.home, rankBase: l.words.rank, nearBase: l.words.base}
+	m := memory{w: w, home: l.o.Home, homeBase: l.words.home, rankBase: l.words.rank, nearBase: l.words.base}
 	m.beside, _ = w.(rma.Considerate)
 	shared, ok := w.(rma.Shared)
 	if !ok {
@@ -68,10 +67,12 @@ func (l *Lock) newMemory(w rma.Window) memory {
 	return m
 }
 
+// line is how many bytes the processor's cache moves at once.
+const line = 64
+
 // apart is v in lines of memory in which nothing else is: what a rank writes in every turn
 // must not share one with what another rank uses.
 func apart[T any](v T) *T {
-	const line = 64
 	lines := &struct {
 		v T
 		_ [line]byte
@@ -79,16 +80,14 @@ func apart[T any](v T) *T {
 	return &lines.v
 }
 
+// apartRow is so many in a row, of which that is true together.
+func apartRow[T any](n int) []T {
+	var v T
+	return make([]T, n, n+1+int(line/unsafe.Sizeof(v)))
+}
+
 // broken reports whether the window has failed.
 func (m *memory) broken() bool { return m.failed.Load() && m.w.Err() != nil }
-
-// gaveWay is for who has handed the lock over.
-func (m *memory) gaveWay() {
-	if m.beside != nil {
-		m.asks = 0
-		m.beside.GaveWay()
-	}
-}
 
 // atHome is the i-th of the words at the lock's home.
 func (m *memory) atHome(i int) word { return m.word(m.home, m.homeBase+rma.Disp(i)) }

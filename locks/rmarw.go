@@ -89,8 +89,7 @@ func newRMARW(s seat) Mutex {
 	for p := range l.tree.Counters(s.o.TDC) {
 		l.dc = append(l.dc, counter(p))
 	}
-	const line = 8 // a rank writes them in every turn: on a cache line of its own
-	l.state = make([]uint64, len(l.dc), len(l.dc)+2*line)
+	l.state = apartRow[uint64](len(l.dc))
 	return l
 }
 

@@ -20,6 +20,8 @@ type seat struct {
 	number uint64 // of the lock in its set, from 1
 	held   mode
 	counts Counts
+	asks   uint64 // from how many acquisitions on LetBe is to be asked
+	asked  uint64 // how many there were when it was
 	lone   lone
 	// background is what is known of context.Background() by kindOf.
 	background uintptr
@@ -39,7 +41,7 @@ const (
 func (l *Lock) seat(w rma.Window) seat {
 	background := context.Background()
 	return seat{
-		memory: l.newMemory(w), background: kindOf(&background),
+		memory: l.newMemory(w), background: kindOf(&background), asks: never,
 		o: &l.o, tree: l.tree, rank: w.Rank(), number: l.number,
 	}
 }
@@ -99,6 +101,14 @@ func (s *seat) arrive(ctx context.Context) error {
 		s.letBe()
 	}
 	return nil
+}
+
+// gaveWay is for who has handed the lock over.
+func (s *seat) gaveWay() {
+	if s.beside != nil {
+		s.asks = 0
+		s.beside.GaveWay()
+	}
 }
 
 // never is an acquisition that nobody gets to.

@@ -60,7 +60,7 @@ const climb = granted
 // the topology from coarse to fine, the first one 1. Its words begin with a
 // rank's word base.
 func newTree(s *seat, numbers []int, base int) tree {
-	t := tree{s: s, levels: make([]level, len(numbers), len(numbers)+1)} // one more keeps others' off the line
+	t := tree{s: s, levels: apartRow[level](len(numbers))}
 	for k, i := range numbers {
 		home := s.o.Home
 		if i > 1 {

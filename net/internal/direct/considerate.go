@@ -46,7 +46,8 @@ const evenOut = moment / 4
 // processors for all: it offers its own.
 //
 // Nobody is overtaken in a queue: who stays away or rests is not in it. All of this is for
-// ranks that come again at once; who does something else in between never notices.
+// ranks that come again at once; who does something else in between for longer never
+// notices.
 const (
 	// atOnce is how soon a rank comes again that is asked to stay away.
 	atOnce = 40 * moment
@@ -57,8 +58,8 @@ const (
 	mostAwayHere              = 20 * time.Microsecond
 	mostAwayElsewhere         = 500 * time.Microsecond
 
-	// A rank does not rest any more after so many runs in which nobody waited, and rests in
-	// which nobody ran, which are shorter than this.
+	// A rank does not rest any more after so many runs in which nobody waited, if nobody ran
+	// in the rests, either: these were shorter than quietRest then.
 	quietRuns = 5000
 	quietRest = time.Microsecond
 
@@ -112,13 +113,12 @@ func (w *Window) LetBe(turns int) (again int) {
 	}
 	w.turns += turns
 	slept := came < atOnce && !w.looked && (w.crowded || w.parks)
-	switch over := w.turns >= w.run; {
-	case slept && (over || w.run == w.least || w.gave >= w.least):
+	over := w.turns >= w.run
+	if slept && (over || w.run == w.least || w.gave >= w.least) {
 		w.stayAway()
-	case over && w.crowded && !w.rest():
-		return 0
+		over = false
 	}
-	if !w.crowded {
+	if !w.crowded || over && !w.rest() {
 		return 0
 	}
 	return w.run - w.turns
