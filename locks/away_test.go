@@ -13,7 +13,7 @@ func TestAway(t *testing.T) {
 	c, ctx := &reader.c, t.Context()
 	bar := func() {
 		t.Helper()
-		if err := barger.Acquire(ctx); err != nil || !barger.barged {
+		if err := barger.Acquire(ctx); err != nil || barger.turn.mode() != alone {
 			t.Fatalf("nobody is inside, and the barger does not come in: %v", err)
 		}
 	}

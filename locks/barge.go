@@ -40,7 +40,7 @@ const (
 	bargeMoment = 8
 )
 
-// bargeLater is tryBarge for who could not have the lock at once, if that comes about soon.
+// bargeLater is tryBar for who could not have the lock at once, if that comes about soon.
 func (l *rmaRW) bargeLater() bool {
 	if len(l.dc) > 1 {
 		return l.o.TDC == 1 && l.direct && l.bargeAgain()
@@ -52,7 +52,7 @@ func (l *rmaRW) bargeLater() bool {
 	for range pauses {
 		l.w.Pause(bargePause)
 	}
-	if !l.tryBarge() {
+	if !l.tryBar() {
 		return false
 	}
 	count(&l.counts.Waited)
@@ -66,7 +66,7 @@ func (l *rmaRW) bargeAgain() bool {
 			return false
 		}
 		l.w.Pause(bargeMoment)
-		if l.tryBarge() {
+		if l.tryBar() {
 			count(&l.counts.Waited)
 			return true
 		}
@@ -74,22 +74,16 @@ func (l *rmaRW) bargeAgain() bool {
 	return false
 }
 
-// tryBarge takes the lock if nobody has it and the head has not announced itself.
-func (l *rmaRW) tryBarge() bool {
-	if l.barged = l.tryBar(); l.barged {
-		l.hasBarged()
-	}
-	return l.barged
-}
-
-// hasBarged counts that the rank went past all levels of the queues.
-func (l *rmaRW) hasBarged() {
+// barged is acquired for a barger, which went past all levels of the queues.
+func (l *rmaRW) barged() {
 	if len(l.t.levels) > 1 {
 		count(&l.counts.Upper)
 	}
+	l.acquired(alone)
 }
 
-// tryBar bars all counters, or none.
+// tryBar bars all counters, or none: it takes the lock if nobody has it and the head has not
+// announced itself.
 func (l *rmaRW) tryBar() bool {
 	for i := range l.dc {
 		v := l.dc[i].load()
@@ -104,7 +98,7 @@ func (l *rmaRW) tryBar() bool {
 
 // lost is for a barger that found that i-th counter was v, and could not have it.
 func (l *rmaRW) lost(i int, v uint64) {
-	l.met, l.barged = v, false
+	l.met = v
 	l.letGo(i)
 }
 

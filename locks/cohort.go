@@ -65,6 +65,7 @@ func newCohort(l cohortLocal, g cohortGlobal) func(seat) Mutex {
 		c.above = s.part(s.home, s.homeBase, s.rankBase+rma.Disp(globalRank))
 		c.local = l.new(&c.below)
 		c.global = g.new(&c.above, tail)
+		c.goesAtOnce(c.direct && c.mayGoAlone())
 
 		switch s.o.Count {
 		case CountDirect:
@@ -93,8 +94,9 @@ func byOperations(x word) word {
 
 // Acquire implements Mutex.
 func (c *cohort) Acquire(ctx context.Context) error {
+	was := c.turn
 	switch {
-	case c.held != ready, c.due(), !c.endless(&ctx), c.failed.Load():
+	case was.mode() != ready, was >= c.asks, !c.endless(&ctx), c.failed.Load():
 		return c.acquire(ctx)
 	case !c.below.lone.enter():
 		return c.enter()
@@ -104,7 +106,7 @@ func (c *cohort) Acquire(ctx context.Context) error {
 		return c.intact()
 	}
 	count(&c.counts.Upper)
-	c.acquired(alone)
+	c.setTurn(was + oneTurn + alone - ready)
 	return nil
 }
 
@@ -158,7 +160,8 @@ func (c *cohort) climb(grant uint64) error {
 	return nil
 }
 
-// mayGoAlone reports whether a rank may go alone that has let go of the lock.
+// mayGoAlone reports whether the rank may go alone. It always may, or never: nobody gives up
+// in a cohort.
 func (c *cohort) mayGoAlone() bool {
 	return (c.direct || c.o.lone) && c.below.lone.allowed && c.above.lone.allowed
 }
@@ -179,25 +182,23 @@ func (c *cohort) TryAcquire() bool {
 
 // Release implements Mutex.
 func (c *cohort) Release() {
-	if c.held != alone {
+	if c.turn.mode() != alone {
 		c.end(writing)
 		c.leave()
-		c.rest()
+		c.heed()
 		return
 	}
 	c.end(alone)
 	if below, above := &c.below.lone, &c.above.lone; below.tail.load() == below.present && above.tail.cas(above.present, above.absent) {
 		if !below.tail.cas(below.present, below.absent) {
 			c.local.leave(climb)
-			c.rest()
-		} else if c.direct {
-			c.held = ready
+			c.heed()
 		}
 		return
 	}
 	c.passed = 0
 	c.leave()
-	c.rest()
+	c.heed()
 }
 
 // leave passes the lock on in the cohort, or lets go of it.
@@ -215,13 +216,10 @@ func (c *cohort) leave() {
 	c.local.leave(climb)
 }
 
-// rest is seat.rest, for both parts.
-func (c *cohort) rest() {
+// heed asks what either part is to ask, before the next turn.
+func (c *cohort) heed() {
 	c.asks = min(c.asks, c.below.asks, c.above.asks)
 	c.below.asks, c.above.asks = never, never
-	if c.direct && c.mayGoAlone() {
-		c.held = ready
-	}
 }
 
 // passes is how often the lock has been passed on in a row.

@@ -41,8 +41,9 @@ type mutex struct {
 // the compiler would write down and read again: a tenth of the time. Memory has answered,
 // and whether the window has failed meanwhile does not matter.
 func (m *mutex) Acquire(ctx context.Context) error {
+	was := m.turn
 	switch {
-	case m.held != ready, m.due(), !m.endless(&ctx), m.failed.Load():
+	case was.mode() != ready, was >= m.asks, !m.endless(&ctx), m.failed.Load():
 		return m.acquire(ctx, true)
 	}
 	l := &m.lone
@@ -56,7 +57,7 @@ func (m *mutex) Acquire(ctx context.Context) error {
 		l.found, l.lined = found, true
 		return m.acquire(ctx, false)
 	}
-	m.acquired(alone)
+	m.setTurn(was + oneTurn + alone - ready)
 	return nil
 }
 
@@ -98,14 +99,13 @@ func (m *mutex) TryAcquire() bool {
 
 // Release implements Mutex.
 func (m *mutex) Release() {
-	l := &m.lone
+	l, was := &m.lone, m.turn
 	switch {
-	case m.held == alone && m.direct:
-		if m.held = ready; atomic.CompareAndSwapUint64(l.tail.at, l.present, l.absent) {
+	case was.mode() == alone && m.direct:
+		if m.setTurn(was - alone + ready); atomic.CompareAndSwapUint64(l.tail.at, l.present, l.absent) {
 			return
 		}
-		m.held = free
-	case m.held == alone:
+	case was.mode() == alone:
 		if m.end(alone); l.tail.cas(l.present, l.absent) {
 			return
 		}
@@ -113,7 +113,6 @@ func (m *mutex) Release() {
 		m.end(writing)
 	}
 	m.core.leave(granted)
-	m.rest()
 }
 
 // cohortMutex is a mutex that tells whether somebody waits.

@@ -142,14 +142,14 @@ func (l *fompiRW) AcquireRead(ctx context.Context) error {
 }
 
 // entered is the end of an acquire.
-func (l *fompiRW) entered(m mode, waited bool, err error) error {
+func (l *fompiRW) entered(mode turn, waited bool, err error) error {
 	if err != nil {
 		return err
 	}
 	if waited {
 		count(&l.counts.Waited)
 	}
-	l.acquired(m)
+	l.acquired(mode)
 	return nil
 }
 
@@ -159,11 +159,11 @@ func (l *fompiRW) TryAcquire() bool { return l.try(writing, l.lock.tryEnter) }
 // TryAcquireRead implements ReadTryer.
 func (l *fompiRW) TryAcquireRead() bool { return l.try(reading, l.lock.tryEnterRead) }
 
-func (l *fompiRW) try(m mode, enter func() bool) bool {
+func (l *fompiRW) try(mode turn, enter func() bool) bool {
 	if l.begin(context.Background()) != nil || !enter() {
 		return false
 	}
-	l.acquired(m)
+	l.acquired(mode)
 	return true
 }
 

@@ -47,6 +47,7 @@ func newHMCS(levels func(*topology.Tree) []int) func(seat) Mutex {
 				l.way = append(l.way, step{q.tail.at, q.next.at, q.status.at, q.name})
 			}
 		}
+		l.goesAtOnce(l.direct)
 		return l
 	}
 }
@@ -76,7 +77,8 @@ func wordsOfHMCS(levels func(*topology.Tree) []int) func(*topology.Tree, Options
 // function: memory has answered, and whether the window has failed meanwhile does not
 // matter.
 func (l *hmcs) Acquire(ctx context.Context) error {
-	if l.held != ready || l.due() || !l.endless(&ctx) || l.failed.Load() {
+	was := l.turn
+	if was.mode() != ready || was >= l.asks || !l.endless(&ctx) || l.failed.Load() {
 		return l.acquire(ctx)
 	}
 	for k := len(l.way) - 1; k >= 0; k-- {
@@ -92,7 +94,7 @@ func (l *hmcs) Acquire(ctx context.Context) error {
 	if len(l.way) > 1 {
 		count(&l.counts.Upper)
 	}
-	l.acquired(alone)
+	l.setTurn(was + oneTurn + alone - ready)
 	return nil
 }
 
@@ -131,14 +133,14 @@ func (l *hmcs) TryAcquire() bool {
 
 // Release implements Mutex.
 func (l *hmcs) Release() {
+	was := l.turn
 	switch {
-	case l.held == alone && l.direct:
-		if l.held = ready; l.vacate() {
+	case was.mode() == alone && l.direct:
+		if l.setTurn(was - alone + ready); l.vacate() {
 			return
 		}
-		l.held = free
 		l.t.first(-1)
-	case l.held == alone:
+	case was.mode() == alone:
 		if l.end(alone); l.farVacate() {
 			return
 		}

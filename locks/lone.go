@@ -62,7 +62,17 @@ func (s *seat) allow(yes bool) {
 		return
 	}
 	asShort := s.together && l.by == bySwap && l.sure.at == &l.nothing
-	s.held, l.allowed = free, yes && (s.direct || asShort || s.o.lone)
+	l.allowed = yes && (s.direct || asShort || s.o.lone)
+	s.goesAtOnce(yes && s.direct)
+}
+
+// goesAtOnce says whether the rank, which does not have the lock, is ready for it whenever it
+// has let go.
+func (s *seat) goesAtOnce(yes bool) {
+	if s.idle = free; yes {
+		s.idle = ready
+	}
+	s.become(s.idle)
 }
 
 // enter takes the lock if it is free, or lines up; its words are reached directly.

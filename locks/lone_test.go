@@ -24,7 +24,7 @@ func TestTailComesRound(t *testing.T) {
 			tickets.serving.store(last)
 		}},
 		{"CLH", func(t *testing.T, m [2]*mutex) {
-			turn(t, m[1]) // and owns the node that rank 0 has released
+			takeTurn(t, m[1]) // and owns the node that rank 0 has released
 			own := m[1].core.(*clh).own()
 			own.name -= clhTurn
 			m[1].lone.present = own.name
@@ -37,10 +37,9 @@ func TestTailComesRound(t *testing.T) {
 		for _, ready := range []bool{true, false} {
 			t.Run(fmt.Sprintf("%s, ready=%t", c.name, ready), func(t *testing.T) {
 				m := pair(t, c.name)
-				turn(t, m[0])
-				if ready {
-					acquire(t, m[0])
-					m[0].Release()
+				takeTurn(t, m[0])
+				if !ready {
+					m[0].become(free)
 				}
 				c.others(t, m)
 				acquire(t, m[1])
@@ -67,8 +66,8 @@ func TestTailComesRound(t *testing.T) {
 	}
 }
 
-// turn is one by the lock's own way.
-func turn(t *testing.T, m *mutex) {
+// takeTurn is one by the lock's own way.
+func takeTurn(t *testing.T, m *mutex) {
 	t.Helper()
 	if _, err := m.core.enter(t.Context()); err != nil {
 		t.Fatal(err)

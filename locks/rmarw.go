@@ -56,9 +56,6 @@ type rmaRW struct {
 	state []uint64
 	mine  bool
 	steps bool // Options.StepBack
-	// the rank may take the lock without the queues by direct access; it has taken
-	// the lock without the queues
-	barges, barged bool
 
 	met uint64 // the counter that it could not bar when it tried last
 }
@@ -79,7 +76,8 @@ func wordsOfRMARW(t *topology.Tree, _ Options) Words {
 
 // newRMARW is the lock for a rank.
 func newRMARW(s seat) Mutex {
-	l := apart(rmaRW{seat: s, tw: uint64(s.o.TW), steps: s.o.StepBack, barges: s.o.StepBack && s.direct})
+	l := apart(rmaRW{seat: s, tw: uint64(s.o.TW), steps: s.o.StepBack})
+	l.goesAtOnce(l.direct)
 	l.t = newTree(&l.seat, allLevels(l.tree), rwLevels)
 	for _, tl := range s.o.TL[1:] {
 		l.tw /= uint64(tl)
@@ -96,8 +94,9 @@ func newRMARW(s seat) Mutex {
 // Acquire implements Mutex. Whoever may barge tries here, without a function: memory has
 // answered, and whether the window has failed meanwhile does not matter.
 func (l *rmaRW) Acquire(ctx context.Context) error {
+	was := l.turn
 	switch {
-	case l.held != free, !l.barges, l.due(), !l.endless(&ctx), l.failed.Load():
+	case was.mode() != ready, !l.steps, was >= l.asks, !l.endless(&ctx), l.failed.Load():
 		return l.acquire(ctx)
 	}
 	for i := range l.dc {
@@ -109,9 +108,7 @@ func (l *rmaRW) Acquire(ctx context.Context) error {
 		}
 		l.state[i] = shut(v)
 	}
-	l.barged = true
-	l.hasBarged()
-	l.acquired(writing)
+	l.barged()
 	return nil
 }
 
@@ -121,11 +118,11 @@ func (l *rmaRW) acquire(ctx context.Context) error {
 	if err := l.arrive(ctx); err != nil {
 		return err
 	}
-	if l.steps && l.tryBarge() {
+	if l.steps && l.tryBar() {
 		if err := l.decided(); err != nil {
 			return err
 		}
-		l.acquired(writing)
+		l.barged()
 		return nil
 	}
 	return l.acquireLater(ctx)
@@ -137,7 +134,7 @@ func (l *rmaRW) acquireLater(ctx context.Context) error {
 		if err := l.decided(); err != nil {
 			return err
 		}
-		l.acquired(writing)
+		l.barged()
 		return nil
 	}
 	before := l.counts
@@ -167,11 +164,12 @@ func (l *rmaRW) acquireLater(ctx context.Context) error {
 
 // Release implements Mutex.
 func (l *rmaRW) Release() {
-	if l.held != writing || !l.barges || !l.barged {
+	was := l.turn
+	if was.mode() != alone || !l.direct {
 		l.release()
 		return
 	}
-	l.held = free
+	l.setTurn(was - alone + ready)
 	for i := range l.dc {
 		v := l.state[i]
 		if !atomic.CompareAndSwapUint64(l.dc[i].at, v, v+admission(v)) {
@@ -182,11 +180,13 @@ func (l *rmaRW) Release() {
 
 // release is Release for who did not barge directly.
 func (l *rmaRW) release() {
-	l.end(writing)
-	switch {
-	case l.barged:
+	if l.turn.mode() == alone {
+		l.end(alone)
 		l.letGo(len(l.dc))
-	case l.steps || !l.passOn():
+		return
+	}
+	l.end(writing)
+	if l.steps || !l.passOn() {
 		l.passToReaders()
 		l.t.leave(modeChange)
 	}
@@ -246,17 +246,20 @@ func (l *rmaRW) TryAcquire() bool {
 	if l.begin(context.Background()) != nil {
 		return false
 	}
-	had := false
 	if l.steps {
-		had = l.tryBarge()
-	} else if l.t.tryEnter() {
-		if had = l.tryBar(); !had {
-			l.t.leave(modeChange)
+		if !l.tryBar() {
+			return false
 		}
-		l.mine = had
+		l.barged()
+		return true
 	}
-	if had {
-		l.acquired(writing)
+	if !l.t.tryEnter() {
+		return false
 	}
-	return had
+	if l.mine = l.tryBar(); !l.mine {
+		l.t.leave(modeChange)
+		return false
+	}
+	l.acquired(writing)
+	return true
 }

@@ -6,17 +6,20 @@ import (
 )
 
 // AcquireRead implements RWMutex. Nobody asks whether the window has failed since the
-// counter answered, which is memory.
+// counter answered, which is memory. The turn is written down before the reader is counted,
+// since all that comes after has to wait for the answer.
 func (l *rmaRW) AcquireRead(ctx context.Context) error {
+	was := l.turn
 	switch {
-	case l.held != free, !l.direct, !l.endless(&ctx), l.failed.Load():
+	case was.mode() != ready, !l.endless(&ctx), l.failed.Load():
 		return l.acquireRead(ctx)
 	}
+	l.setTurn(was + oneTurn + reading - ready)
 	found := atomic.AddUint64(l.c.at, arriveOne) - arriveOne
 	if found&(wanted|barred) != 0 || arrived(found) >= l.c.tr {
+		l.setTurn(was)
 		return l.arrived(ctx, found)
 	}
-	l.acquired(reading)
 	return nil
 }
 
@@ -61,12 +64,13 @@ func (l *rmaRW) waitToRead(ctx context.Context, found uint64) error {
 
 // ReleaseRead implements RWMutex.
 func (l *rmaRW) ReleaseRead() {
-	if l.held != reading || !l.direct {
+	was := l.turn
+	if was.mode() != reading || !l.direct {
 		l.end(reading)
 		l.c.depart()
 		return
 	}
-	l.held = free
+	l.setTurn(was - reading + ready)
 	if atomic.AddUint64(l.c.at, departOne)&(wanted|barred) != 0 {
 		l.c.wake()
 	}

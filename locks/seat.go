@@ -18,25 +18,35 @@ type seat struct {
 	tree   *topology.Tree
 	rank   Rank
 	number uint64 // of the lock in its set, from 1
-	held   mode
-	counts Counts
-	asks   uint64 // from how many acquisitions on LetBe is to be asked
-	asked  uint64 // how many there were when it was
+	turn   turn
+	idle   turn   // the mode of a rank that has let go: free or ready
+	counts Counts // all but Acquired
+	asks   turn   // from which on LetBe is to be asked
+	asked  turn   // which it was when it was
 	lone   lone
 	// background is what is known of context.Background() by kindOf.
 	background uintptr
 }
 
-// mode is how a rank holds a lock.
-type mode uint8
+// turn is the mode in which a rank holds a lock, and how often it has had it: one word,
+// since every turn changes both.
+type turn uint64
 
 const (
-	free  mode = iota
-	ready      // free, and the rank may go alone at once
-	alone      // writing, and the rank went alone
+	free  turn = iota
+	ready      // free, and the rank may go alone, or read, at once
+	alone      // writing, and the rank went alone, past any queue
 	writing
 	reading
 )
+
+const (
+	oneTurn turn = 8              // a turn more, in the same mode
+	never   turn = math.MaxUint64 // a turn that nobody gets to
+)
+
+func (t turn) mode() turn    { return t % oneTurn }
+func (t turn) count() uint64 { return uint64(t / oneTurn) }
 
 func (l *Lock) seat(w rma.Window) seat {
 	background := context.Background()
@@ -46,8 +56,24 @@ func (l *Lock) seat(w rma.Window) seat {
 	}
 }
 
+// setTurn changes what others look at, as count does.
+func (s *seat) setTurn(t turn) {
+	if invariant.Enabled {
+		atomic.StoreUint64((*uint64)(&s.turn), uint64(t))
+	} else {
+		s.turn = t
+	}
+}
+
+// become changes the mode.
+func (s *seat) become(mode turn) { s.setTurn(s.turn - s.turn.mode() + mode) }
+
 // Counts implements Counter.
-func (s *seat) Counts() Counts { return s.counts }
+func (s *seat) Counts() Counts {
+	c := s.counts
+	c.Acquired = s.turn.count()
+	return c
+}
 
 // count adds one to what only the rank counts, and others look at. An ordinary
 // addition does, but where the race detector looks.
@@ -74,7 +100,7 @@ func (s *seat) recount(before Counts) {
 // look is the counts as others see them.
 func (s *seat) look() Counts {
 	return Counts{
-		atomic.LoadUint64(&s.counts.Acquired), atomic.LoadUint64(&s.counts.Waited),
+		turn(atomic.LoadUint64((*uint64)(&s.turn))).count(), atomic.LoadUint64(&s.counts.Waited),
 		atomic.LoadUint64(&s.counts.Upper), atomic.LoadUint64(&s.counts.UpperWaited),
 		atomic.LoadUint64(&s.counts.Passed), atomic.LoadUint64(&s.counts.Broken),
 	}
@@ -83,7 +109,7 @@ func (s *seat) look() Counts {
 // ready reports whether begin would have nothing to say. Whoever asks first calls no
 // function, of which each counts: an acquire that meets nobody takes no longer than three.
 func (s *seat) ready(ctx context.Context) bool {
-	return s.held <= ready && s.endless(&ctx) && !s.failed.Load()
+	return s.turn.mode() <= ready && s.endless(&ctx) && !s.failed.Load()
 }
 
 // endless reports whether *ctx is context.Background(): that is the only one of its type.
@@ -111,24 +137,22 @@ func (s *seat) gaveWay() {
 	}
 }
 
-// never is an acquisition that nobody gets to.
-const never = math.MaxUint64
-
 // due reports whether LetBe is to be asked before the rank comes.
-func (s *seat) due() bool { return s.counts.Acquired >= s.asks }
+func (s *seat) due() bool { return s.turn >= s.asks }
 
 func (s *seat) letBe() {
-	turns := s.counts.Acquired - s.asked
-	s.asked, s.asks = s.counts.Acquired, never
+	now := s.turn - s.turn.mode()
+	turns := (now - s.asked).count()
+	s.asked, s.asks = now, never
 	if again := s.beside.LetBe(int(turns)); again > 0 {
-		s.asks = s.asked + uint64(again)
+		s.asks = now + turn(again)*oneTurn
 	}
 }
 
 // begin is the beginning of every acquire: nothing has been done yet that would
 // have to be undone.
 func (s *seat) begin(ctx context.Context) error {
-	if s.held > ready {
+	if s.turn.mode() > ready {
 		s.misuse("acquires a lock that it holds: release it first")
 	}
 	if s.failed.Load() {
@@ -140,10 +164,7 @@ func (s *seat) begin(ctx context.Context) error {
 }
 
 // acquired is the end of every acquire that succeeded.
-func (s *seat) acquired(m mode) {
-	s.held = m
-	count(&s.counts.Acquired)
-}
+func (s *seat) acquired(mode turn) { s.setTurn(s.turn - s.turn.mode() + oneTurn + mode) }
 
 // decided is asked where an answer of zero would mean that the rank has the
 // lock: an operation of a window that has failed answers zero, too, and where the
@@ -179,42 +200,35 @@ func (s *seat) broken(cause error) error {
 
 // end is the beginning of every release: what the rank did under the lock is
 // complete before anybody hears of it.
-func (s *seat) end(m mode) {
-	if s.held != m || !s.together {
-		s.endFar(m)
+func (s *seat) end(mode turn) {
+	if s.turn.mode() != mode || !s.together {
+		s.endFar(mode)
 	}
-	s.held = free
+	s.become(s.idle)
 }
 
 // endFar is end for a rank that holds the lock otherwise, or not in memory that all
 // share.
-func (s *seat) endFar(m mode) {
-	if s.held != m {
+func (s *seat) endFar(mode turn) {
+	if s.turn.mode() != mode {
 		s.misuse("releases a lock that it does not hold so")
 	}
 	s.w.FlushAll()
 }
 
-// rest is the end of a release that was not alone: the rank may go alone the next time.
-func (s *seat) rest() {
-	if s.lone.allowed && s.direct {
-		s.held = ready
-	}
-}
-
 // disown and adopt are Oblivious, for the locks that have it.
 func (s *seat) disown() {
-	if s.held != writing && s.held != alone {
+	if mode := s.turn.mode(); mode != writing && mode != alone {
 		s.misuse("disowns a lock that it does not hold")
 	}
-	s.held = free
+	s.become(free)
 }
 
 func (s *seat) adopt() {
-	if s.held > ready {
+	if s.turn.mode() > ready {
 		s.misuse("adopts a lock that it holds")
 	}
-	s.held = writing
+	s.become(writing)
 }
 
 //go:noinline
