@@ -76,6 +76,7 @@ func New(options Options) (*Fabric, error) {
 		Segments: make([]direct.Segment, ranks),
 		Places:   make([]*park.Place, ranks),
 		Memory:   regions,
+		Spin:     spinning(ranks),
 	}
 	f := &Fabric{
 		topology: options.Topology,

@@ -20,7 +20,7 @@ const (
 )
 
 // Spin is how the ranks of a World spin. The zero value is for ranks that are
-// goroutines of one process.
+// goroutines of one process, more than it has processors.
 type Spin struct {
 	// Most is the largest number of looks at the word before a rank sleeps.
 	Most int
