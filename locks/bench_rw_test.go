@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/puzpuzpuz/xsync/v4"
 
@@ -63,24 +64,14 @@ func (r *report) readerWriter(n int, percent, least float64) {
 	}
 }
 
-// A door is one goroutine's side of a reader-writer lock: an empty section of
-// either kind.
-type door struct{ read, write func() }
-
 // mixed is a contender whose goroutines write with a probability.
-func mixed(n int, percent float64, doors func(n int) []door) func() figure {
-	var do []func()
-	for g, d := range doors(n) {
-		c := &chance{state: uint64(g+1) * 0x9e3779b97f4a7c15, below: uint64(percent / 100 * (1 << 32))}
-		do = append(do, func() {
-			if c.happens() {
-				d.write()
-			} else {
-				d.read()
-			}
-		})
+func mixed(n int, percent float64, loops func(c []chance) []loop) func() figure {
+	chances := make([]chance, n)
+	for g := range chances {
+		chances[g] = chance{state: uint64(g+1) * 0x9e3779b97f4a7c15, below: uint64(percent / 100 * (1 << 32))}
 	}
-	return func() figure { return contend(do, *ratioTurn) }
+	all := loops(chances)
+	return func() figure { return compete(all, *ratioTurn) }
 }
 
 // chance is a random number generator (xorshift) on cache lines of its own.
@@ -96,44 +87,78 @@ func (c *chance) happens() bool {
 	return c.state>>32 < c.below
 }
 
-func standardRW(n int) []door {
+// The loops of reader-writer locks read until it is time to write, in empty sections. Each is
+// written out as a program has it that uses the lock. Functions in between would be a part of
+// what is measured, and not the same one for all: behind the two atomic instructions in a row
+// that are a section of sync.RWMutex they are hidden.
+
+func standardRW(c []chance) []loop {
 	m := new(sync.RWMutex)
-	doors := make([]door, n)
-	for g := range doors {
-		doors[g] = door{func() { m.RLock(); m.RUnlock() }, func() { m.Lock(); m.Unlock() }}
-	}
-	return doors
-}
-
-func xsyncRW(n int) []door {
-	m := xsync.NewRBMutex()
-	doors := make([]door, n)
-	for g := range doors {
-		doors[g] = door{func() { m.RUnlock(m.RLock()) }, func() { m.Lock(); m.Unlock() }}
-	}
-	return doors
-}
-
-func rankRW(handles []locks.Mutex) func(n int) []door {
-	return func(n int) (doors []door) {
-		ctx := context.Background()
-		for _, m := range handles {
-			rw := m.(locks.RWMutex)
-			doors = append(doors, door{
-				func() {
-					if rw.AcquireRead(ctx) != nil {
-						panic(cannotFail)
-					}
-					rw.ReleaseRead()
-				},
-				func() {
-					if rw.Acquire(ctx) != nil {
-						panic(cannotFail)
-					}
-					rw.Release()
-				},
-			})
+	loops := make([]loop, len(c))
+	for g := range loops {
+		c := &c[g]
+		loops[g] = func(stage *atomic.Uint64) (n uint64) {
+			for s := stage.Load(); s != over; s = stage.Load() {
+				for !c.happens() {
+					m.RLock()
+					m.RUnlock()
+					n += s
+				}
+				m.Lock()
+				m.Unlock()
+				n += s
+			}
+			return n
 		}
-		return doors
+	}
+	return loops
+}
+
+func xsyncRW(c []chance) []loop {
+	m := xsync.NewRBMutex()
+	loops := make([]loop, len(c))
+	for g := range loops {
+		c := &c[g]
+		loops[g] = func(stage *atomic.Uint64) (n uint64) {
+			for s := stage.Load(); s != over; s = stage.Load() {
+				for !c.happens() {
+					m.RUnlock(m.RLock())
+					n += s
+				}
+				m.Lock()
+				m.Unlock()
+				n += s
+			}
+			return n
+		}
+	}
+	return loops
+}
+
+func rankRW(handles []locks.Mutex) func(c []chance) []loop {
+	return func(c []chance) []loop {
+		ctx := context.Background()
+		loops := make([]loop, len(c))
+		for g := range loops {
+			c, m := &c[g], handles[g].(locks.RWMutex)
+			loops[g] = func(stage *atomic.Uint64) (n uint64) {
+				for s := stage.Load(); s != over; s = stage.Load() {
+					for !c.happens() {
+						if m.AcquireRead(ctx) != nil {
+							panic(cannotFail)
+						}
+						m.ReleaseRead()
+						n += s
+					}
+					if m.Acquire(ctx) != nil {
+						panic(cannotFail)
+					}
+					m.Release()
+					n += s
+				}
+				return n
+			}
+		}
+		return loops
 	}
 }

@@ -143,23 +143,35 @@ const (
 	over
 )
 
+// A loop is what a goroutine does in a turn: something again and again until stage is over.
+// It returns how often, while stage was counting.
+type loop func(stage *atomic.Uint64) uint64
+
 // contend lets goroutines do something again and again until the turn is over.
-// All have begun before it begins.
 func contend(do []func(), long time.Duration) figure {
-	var stage atomic.Uint64
-	var here, all sync.WaitGroup
-	here.Add(len(do))
-	counts := make([]float64, len(do))
+	loops := make([]loop, len(do))
 	for g, once := range do {
-		all.Go(func() {
-			once()
-			here.Done()
-			n := uint64(0)
+		loops[g] = func(stage *atomic.Uint64) (n uint64) {
 			for s := stage.Load(); s != over; s = stage.Load() {
 				once()
 				n += s
 			}
-			counts[g] = float64(n)
+			return n
+		}
+	}
+	return compete(loops, long)
+}
+
+// compete lets goroutines run their loops for a turn. All have begun before it begins.
+func compete(loops []loop, long time.Duration) figure {
+	var stage atomic.Uint64
+	var here, all sync.WaitGroup
+	here.Add(len(loops))
+	counts := make([]float64, len(loops))
+	for g, run := range loops {
+		all.Go(func() {
+			here.Done()
+			counts[g] = float64(run(&stage))
 		})
 	}
 	here.Wait()
