@@ -47,11 +47,11 @@ func (r *report) readerWriter(n int, percent, least float64) {
 	}
 	names := []string{"RMA-RW, stepping back", "RMA-RW", "foMPI-RW", "xsync.RBMutex"}
 	contenders := []func() figure{
-		mixed(n, percent, standardRW),
+		mixed(n, percent, standardRW()),
 		mixed(n, percent, rankRW(fresh(r.B, "RMA-RW", machine, locks.Options{TDC: min(n, tdc), StepBack: true}))),
 		mixed(n, percent, rankRW(fresh(r.B, "RMA-RW", machine, locks.Options{TDC: min(n, tdc)}))),
 		mixed(n, percent, rankRW(fresh(r.B, "foMPI-RW", machine, locks.Options{}))),
-		mixed(n, percent, xsyncRW),
+		mixed(n, percent, xsyncRW()),
 	}
 	m := inTurns(*ratioTurns, contenders...)
 	for i, name := range names {
@@ -64,14 +64,13 @@ func (r *report) readerWriter(n int, percent, least float64) {
 	}
 }
 
-// mixed is a contender whose goroutines write with a probability.
-func mixed(n int, percent float64, loops func(c []chance) []loop) func() figure {
-	chances := make([]chance, n)
-	for g := range chances {
-		chances[g] = chance{state: uint64(g+1) * 0x9e3779b97f4a7c15, below: uint64(percent / 100 * (1 << 32))}
+// mixed is a contender whose goroutines write with a probability; loopOf is what each does.
+func mixed(n int, percent float64, loopOf func(g int, c *chance) loop) func() figure {
+	loops := make([]loop, n)
+	for g := range loops {
+		loops[g] = loopOf(g, &chance{state: uint64(g+1) * 0x9e3779b97f4a7c15, below: uint64(percent / 100 * (1 << 32))})
 	}
-	all := loops(chances)
-	return func() figure { return compete(all, *ratioTurn) }
+	return func() figure { return compete(loops, *ratioTurn) }
 }
 
 // chance is a random number generator (xorshift) on cache lines of its own.
@@ -92,12 +91,10 @@ func (c *chance) happens() bool {
 // what is measured, and not the same one for all: behind the two atomic instructions in a row
 // that are a section of sync.RWMutex they are hidden.
 
-func standardRW(c []chance) []loop {
+func standardRW() func(g int, c *chance) loop {
 	m := new(sync.RWMutex)
-	loops := make([]loop, len(c))
-	for g := range loops {
-		c := &c[g]
-		loops[g] = func(stage *atomic.Uint64) (n uint64) {
+	return func(_ int, c *chance) loop {
+		return func(stage *atomic.Uint64) (n uint64) {
 			for s := stage.Load(); s != over; s = stage.Load() {
 				for !c.happens() {
 					m.RLock()
@@ -111,15 +108,12 @@ func standardRW(c []chance) []loop {
 			return n
 		}
 	}
-	return loops
 }
 
-func xsyncRW(c []chance) []loop {
+func xsyncRW() func(g int, c *chance) loop {
 	m := xsync.NewRBMutex()
-	loops := make([]loop, len(c))
-	for g := range loops {
-		c := &c[g]
-		loops[g] = func(stage *atomic.Uint64) (n uint64) {
+	return func(_ int, c *chance) loop {
+		return func(stage *atomic.Uint64) (n uint64) {
 			for s := stage.Load(); s != over; s = stage.Load() {
 				for !c.happens() {
 					m.RUnlock(m.RLock())
@@ -132,33 +126,28 @@ func xsyncRW(c []chance) []loop {
 			return n
 		}
 	}
-	return loops
 }
 
-func rankRW(handles []locks.Mutex) func(c []chance) []loop {
-	return func(c []chance) []loop {
-		ctx := context.Background()
-		loops := make([]loop, len(c))
-		for g := range loops {
-			c, m := &c[g], handles[g].(locks.RWMutex)
-			loops[g] = func(stage *atomic.Uint64) (n uint64) {
-				for s := stage.Load(); s != over; s = stage.Load() {
-					for !c.happens() {
-						if m.AcquireRead(ctx) != nil {
-							panic(cannotFail)
-						}
-						m.ReleaseRead()
-						n += s
-					}
-					if m.Acquire(ctx) != nil {
+func rankRW(handles []locks.Mutex) func(g int, c *chance) loop {
+	ctx := context.Background()
+	return func(g int, c *chance) loop {
+		m := handles[g].(locks.RWMutex)
+		return func(stage *atomic.Uint64) (n uint64) {
+			for s := stage.Load(); s != over; s = stage.Load() {
+				for !c.happens() {
+					if m.AcquireRead(ctx) != nil {
 						panic(cannotFail)
 					}
-					m.Release()
+					m.ReleaseRead()
 					n += s
 				}
-				return n
+				if m.Acquire(ctx) != nil {
+					panic(cannotFail)
+				}
+				m.Release()
+				n += s
 			}
+			return n
 		}
-		return loops
 	}
 }
