@@ -1,4 +1,4 @@
-//go:build !gc || !go1.26 || go1.27 || race || msan || asan || parkchannel
+//go:build !gc || !go1.26 || go1.28 || race || msan || asan || parkchannel
 
 package park
 

@@ -1,13 +1,13 @@
 package trace
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
 	"strconv"
-	"strings"
 	"time"
 )
 
@@ -83,24 +83,22 @@ func Read(from io.Reader) (*Trace, error) {
 	return &r.trace, nil
 }
 
-// ended reports whether a text is wrong only in that it ends. In the middle of a number
-// encoding/json says that of a space, which is how it tries whether it is one.
-func ended(text []byte, err *json.SyntaxError) bool {
-	n := len(text)
-	switch {
-	case n == 0 || text[0] != '{' || err.Offset < int64(n):
+// truncated reports whether text is the beginning of a JSON object and ends before the
+// object does. The decoder tells this by io.ErrUnexpectedEOF. The words and the offset of a
+// json.SyntaxError differ between Go versions.
+func truncated(text []byte) bool {
+	if !bytes.HasPrefix(text, []byte("{")) {
 		return false
-	case strings.HasPrefix(err.Error(), "invalid character ' '"):
-		return text[n-1] != ' '
 	}
-	return err.Error() == "unexpected end of JSON input"
+	err := json.NewDecoder(bytes.NewReader(text)).Decode(new(json.RawMessage))
+	return errors.Is(err, io.ErrUnexpectedEOF)
 }
 
 // notRead is why a text is no JSON, or not what was expected.
 func notRead(text []byte, err error) error {
 	var syntax *json.SyntaxError
 	switch {
-	case errors.As(err, &syntax) && ended(text, syntax):
+	case errors.As(err, &syntax) && truncated(text):
 		return ErrTruncated
 	case errors.As(err, &syntax):
 		return fmt.Errorf("%w: byte %d: %w", ErrNotJSON, syntax.Offset, err)
