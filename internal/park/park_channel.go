@@ -2,15 +2,15 @@
 
 package park
 
-// Place is where one goroutine at a time parks.
+// Place is a spot where one goroutine at a time parks.
 type Place struct {
 	parked func()
 	token  chan struct{}
 }
 
-// Init makes p ready. Park will call parked as soon as Unpark may be called, by
-// parked or by anybody. It neither blocks nor allocates nor panics, since it may
-// run on the scheduler's stack.
+// Init makes p ready. Park calls parked as soon as Unpark is allowed; parked itself
+// may call it, or any goroutine. parked runs on the scheduler's stack in some
+// builds, so it must not block, allocate or panic.
 func (p *Place) Init(parked func()) {
 	p.parked, p.token = parked, make(chan struct{}, 1)
 }
@@ -21,5 +21,5 @@ func (p *Place) Park() {
 	<-p.token
 }
 
-// Unpark makes Park return. It is called once for each Park.
+// Unpark makes Park return. Call it once for each Park.
 func (p *Place) Unpark() { p.token <- struct{}{} }

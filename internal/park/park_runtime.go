@@ -4,18 +4,18 @@ package park
 
 import "unsafe"
 
-// Place is where one goroutine at a time parks.
+// Place is a spot where one goroutine at a time parks.
 type Place struct {
 	parked func()
 
-	// parker is the goroutine, the runtime's *g. The runtime keeps each of them
-	// for ever, so the garbage collector need not know of this one.
+	// parker is the parked goroutine, the runtime's *g. The runtime keeps every g
+	// for ever, so the garbage collector need not see this reference.
 	parker uintptr
 }
 
-// Init makes p ready. Park will call parked as soon as Unpark may be called, by
-// parked or by anybody. It neither blocks nor allocates nor panics, since it may
-// run on the scheduler's stack.
+// Init makes p ready. Park calls parked as soon as Unpark is allowed; parked itself
+// may call it, or any goroutine. parked runs on the scheduler's stack in some
+// builds, so it must not block, allocate or panic.
 func (p *Place) Init(parked func()) { p.parked = parked }
 
 // Park calls parked and returns after one Unpark.
@@ -23,12 +23,12 @@ func (p *Place) Park() {
 	gopark(stopped, unsafe.Pointer(p), waitReasonCoroutine, traceBlockGeneric, 1)
 }
 
-// Unpark makes Park return. It is called once for each Park.
+// Unpark makes Park return. Call it once for each Park.
 func (p *Place) Unpark() { goready(p.parker, 1) }
 
-// stopped is called by the scheduler when goroutine g is off its processor.
-// From the moment at which parked says so, g may run again, and may park here
-// or let another goroutine park here, before stopped has ended.
+// stopped announces goroutine g. The scheduler calls it when g has left its
+// processor. As soon as parked makes the announcement, g may run again. Then g, or
+// another goroutine, may park here before stopped has returned.
 func stopped(g uintptr, place unsafe.Pointer) bool {
 	p := (*Place)(place)
 	p.parker = g
@@ -36,22 +36,22 @@ func stopped(g uintptr, place unsafe.Pointer) bool {
 	return true
 }
 
-// What the runtime calls the wait, by its numbers in Go 1.26. A goroutine that
-// waits for this reason is durably blocked, as testing/synctest has it, and is
-// none that the profile of leaked goroutines judges by what it is queued for,
-// because it is in no queue.
+// The runtime's numbers for this wait, the same in Go 1.26 and 1.27. A goroutine with
+// this reason is durably blocked for testing/synctest. The goroutineleak profile
+// never reports it: that profile judges a goroutine by the channel or the semaphore
+// in whose queue it stands, and a parked goroutine stands in none.
 const (
 	waitReasonCoroutine = 38
 	traceBlockGeneric   = 0
 )
 
-// gopark stops the calling goroutine, calls stopped on the scheduler's stack and
+// gopark stops the calling goroutine, calls stopped on the scheduler's stack, and
 // runs another goroutine.
 //
 //go:linkname gopark runtime.gopark
 func gopark(stopped func(g uintptr, place unsafe.Pointer) bool, place unsafe.Pointer, reason, block uint8, skip int)
 
-// goready makes a goroutine that has stopped the next one on this processor.
+// goready makes a stopped goroutine the next one to run on this processor.
 //
 //go:linkname goready runtime.goready
 func goready(g uintptr, skip int)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"io"
 	"runtime"
+	"runtime/pprof"
 	"runtime/trace"
 	"strings"
 	"sync"
@@ -12,11 +13,11 @@ import (
 	"testing/synctest"
 )
 
-// bed is a place with a word that says whether somebody sleeps there.
+// bed is a place with a word that says whether a goroutine sleeps there.
 type bed struct {
 	Place
 	asleep atomic.Bool
-	look   func() bool // whether to wake up at once
+	look   func() bool // reports whether to wake up at once
 }
 
 func newBeds(n int) []*bed {
@@ -34,7 +35,7 @@ func newBeds(n int) []*bed {
 	return beds
 }
 
-// wake wakes whoever sleeps there, and reports whether somebody did.
+// wake wakes the sleeper, and reports whether there was one.
 func (b *bed) wake() bool {
 	if !b.asleep.CompareAndSwap(true, false) {
 		return false
@@ -50,7 +51,7 @@ func TestTurns(t *testing.T) {
 	}
 }
 
-// turns gives each of n goroutines so many turns.
+// turns gives each of n goroutines the same number of turns.
 func turns(n, rounds int) {
 	beds := newBeds(n)
 	var all sync.WaitGroup
@@ -60,7 +61,7 @@ func turns(n, rounds int) {
 			for round := range rounds {
 				own.Park()
 				if i == n-1 && round == rounds-1 {
-					return // nobody has a turn left
+					return // all turns are over
 				}
 				for !next.wake() {
 					runtime.Gosched()
@@ -74,8 +75,8 @@ func turns(n, rounds int) {
 	all.Wait()
 }
 
-// TestWokenByItself parks where its announcement finds that there is no reason to, and
-// races with others who find so, too.
+// TestWokenByItself parks although the announcement finds no reason to, and wakes the
+// goroutine itself. Other goroutines race to wake it, too.
 func TestWokenByItself(t *testing.T) {
 	for _, helpers := range []int{0, 1, 3} {
 		wokenByItself(helpers)
@@ -102,8 +103,8 @@ func wokenByItself(helpers int) {
 	all.Wait()
 }
 
-// TestOneAfterAnother has several goroutines that use one place in turns, while
-// others wake whoever is there.
+// TestOneAfterAnother lets several goroutines park at one place in turns, while
+// others wake the present one.
 func TestOneAfterAnother(t *testing.T) {
 	b := newBeds(1)[0]
 	b.look = func() bool { return true }
@@ -167,7 +168,7 @@ func deep(b *bed, depth, x int) int {
 			}
 			return 1 + shallow(n-1)
 		}
-		shallow(5000) // a stack that is worth shrinking
+		shallow(5000) // grows the stack, so that the collector shrinks it
 		b.Park()
 		return 0
 	}
@@ -175,7 +176,8 @@ func deep(b *bed, depth, x int) int {
 	return deep(b, depth-1, x) + *here
 }
 
-// TestBubble parks in a synctest bubble, which notices that nobody runs.
+// TestBubble parks in a synctest bubble. The bubble notices that all its goroutines
+// are blocked.
 func TestBubble(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBeds(1)[0]
@@ -186,7 +188,7 @@ func TestBubble(t *testing.T) {
 		}()
 		synctest.Wait()
 		if woken || !b.wake() {
-			t.Fatal("nobody is parked")
+			t.Fatal("no goroutine is parked")
 		}
 		synctest.Wait()
 		if !woken {
@@ -195,8 +197,8 @@ func TestBubble(t *testing.T) {
 	})
 }
 
-// TestTraced runs while the runtime writes down who parks and who is woken, with
-// their stacks.
+// TestTraced runs while the runtime traces each park and each wake-up, with the
+// stacks.
 func TestTraced(t *testing.T) {
 	if trace.IsEnabled() {
 		t.Skip("a trace is being written already")
@@ -209,7 +211,8 @@ func TestTraced(t *testing.T) {
 	wokenByItself(1)
 }
 
-// TestDump looks for a parked goroutine where people look for it.
+// TestDump finds a parked goroutine in a dump, under the reason that the numbers in
+// this package ask for.
 func TestDump(t *testing.T) {
 	b := newBeds(1)[0]
 	done := make(chan struct{})
@@ -231,6 +234,33 @@ func TestDump(t *testing.T) {
 	}
 	if !found {
 		t.Errorf("no goroutine waits in TestDump:\n%s", dump)
+	}
+	b.wake()
+	<-done
+}
+
+// TestLeakProfile takes the profile of leaked goroutines while a goroutine is parked:
+// the profile must not report it.
+func TestLeakProfile(t *testing.T) {
+	profile := pprof.Lookup("goroutineleak")
+	if profile == nil {
+		t.Skip("this Go version has no profile of leaked goroutines")
+	}
+	b := newBeds(1)[0]
+	done := make(chan struct{})
+	go func() {
+		b.Park()
+		close(done)
+	}()
+	for !b.asleep.Load() {
+		runtime.Gosched()
+	}
+	var leaks bytes.Buffer
+	if err := profile.WriteTo(&leaks, 1); err != nil {
+		t.Error(err)
+	}
+	if strings.Contains(leaks.String(), "park.TestLeakProfile.func") {
+		t.Errorf("a parked goroutine is in the profile:\n%s", &leaks)
 	}
 	b.wake()
 	<-done
