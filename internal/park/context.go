@@ -2,15 +2,15 @@ package park
 
 import "context"
 
-// Alarm interrupts somebody who sleeps when a context ends. Who sleeps again and
-// again with the same context sets it once. The zero value is off.
+// Alarm interrupts a sleeper when a context ends. A sleeper that uses the same
+// context many times sets it once. The zero value is off.
 type Alarm struct {
 	done <-chan struct{}
 	stop func() bool
 }
 
-// Set has interrupt called when ctx ends, by another goroutine, and not when any
-// other does that it was set to before. It may still come late.
+// Set arranges that another goroutine calls interrupt when ctx ends. It replaces the
+// context of the last Set. An interrupt of that context may still come late.
 func (a *Alarm) Set(ctx context.Context, interrupt func()) {
 	if ctx.Done() != a.done {
 		a.reset(ctx, interrupt)

@@ -1,1 +1,1 @@
-// Functions without a body are accepted in a package that has an assembly file.
+// The compiler accepts functions without a body in a package with an assembly file.
