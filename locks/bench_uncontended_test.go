@@ -73,14 +73,16 @@ func uncontendedTarget(spec locks.Spec) (machine string, most float64) {
 		return flat, 5
 	case spec.Name == "RMA-MCS":
 		return twoLevels, 12
-	case spec.Name == "HMCS", strings.HasPrefix(spec.Name, "C-"):
-		return twoLevels, 3
+	case spec.Name == "HMCS":
+		return twoLevels, 4
+	case strings.HasPrefix(spec.Name, "C-"):
+		return twoLevels, 3.5
 	case spec.Kind == locks.ReaderWriter:
 		return twoLevels, 0
-	case slices.Contains([]string{"MCS", "CLH", "CLH-NUMA", "HEM", "HEM-CTR", "TKT"}, spec.Name):
-		return flat, 1.5
+	case slices.Contains([]string{"MCS", "CLH", "HEM", "TKT"}, spec.Name):
+		return flat, 2
 	}
-	return flat, 0 // what gives up, backs off or hands over early pays for it
+	return flat, 0
 }
 
 func mutexHot() func(n int) {

@@ -4,171 +4,129 @@ import (
 	"context"
 
 	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/topology"
 )
 
-// cohort is C-G-L: a global lock G and, for each element of the finest level, a
-// local lock L (Dice, Marathe, Shavit, PPoPP'12; on windows Uffmann 2022, §5.4).
-// Whoever holds the local lock and inherits or acquires the global one holds the
-// lock. A holder that is not alone passes the local lock on, and the global one
-// stays where it is, T_L,N times in a row at most.
+// part is a lock that a cohort lock is made of. Its waiters stay. A grant is a number that
+// a holder leaves to the next one: none if it was left to no rank.
+type part interface {
+	// enter returns with the lock and what the predecessor left.
+	enter(ctx context.Context) (grant uint64, err error)
+	// tryEnter takes the lock if it is free.
+	tryEnter() bool
+	// leave gives the lock to a successor, with a grant, or to no rank.
+	leave(grant uint64)
+}
+
+// local is a part that knows its waiters.
+type local interface {
+	part
+	// alone reports whether the holder knows of no waiter ("alone?").
+	alone() bool
+}
+
+// cohort is C-G-L: a global lock G and, for each element of the finest level, a local lock
+// L (Dice, Marathe, Shavit, PPoPP'12; on windows Uffmann 2022, §5.4, figure 5.3). A rank
+// that holds the local lock and inherits or acquires the global one holds the lock. A
+// holder that is not alone passes the local lock on, and the global one stays where it is,
+// at most T_L,N times in a row.
 //
 //	    G  (home)
 //	  /   \
 //	 L     L     at each element's tail rank
 //	ranks  ranks
 //
-// The local grant is climb if the global lock has been let go, and more if it
-// comes along: the number of passes in a row, plus one.
+// The local grant is climb if the global lock was let go. If the global lock comes along,
+// the grant is the number of passes in a row, plus one.
 //
 // # The four optimisations of §5.4.1
 //
-//   - Options.Count: the passes are counted by operations at the lock's home
-//     (CountGlobal), by operations in the element (CountLocal), there directly
-//     (CountDirect), or in the local grant itself (CountInline, the default);
-//   - Options.OwnNode: off, the ranks of an element share one node in a global
-//     MCS queue, since only one of them is in it at a time, and find it directly;
-//     on, each has its own, and the element remembers whose is queued.
+//   - Options.Count: the passes are counted by operations at the lock's home (CountGlobal),
+//     by operations in the element (CountLocal), there directly (CountDirect), or in the
+//     local grant itself (CountInline, the default);
+//   - Options.OwnNode: off, the ranks of an element share one node in a global MCS queue,
+//     since only one of them is in it at a time, and find it directly; on, each has its
+//     own, and the element remembers whose is queued.
 //
-// Invariant: at most one rank of an element is in the global lock; it is let go
-// before the local one is.
+// Invariant: at most one rank of an element is in the global lock. It lets go of the global
+// lock before the local one.
 //
-// Fairness: that of G between elements, with at most T_L,N acquisitions in a row
-// inside one while another waits, and that of L inside.
+// Fairness: that of G between elements, with at most T_L,N acquisitions in a row inside one
+// while another waits, and that of L inside.
 //
 // Cost, away from home: that of G; with a neighbour waiting, that of L.
 type cohort struct {
-	seat
-	local  inner
-	global core
-	// The parts' seats.
-	below, above seat
+	handle
+	local
+	global       part
+	below, above handle // the parts'
 	tl           uint64
 	passed       uint64 // CountInline: passes in a row, when the rank acquired
 	count        word   // the other CohortCounts
 }
 
-// words is what a cohort takes. The locals' homes are the elements' tail ranks,
-// so that every rank has room for one; the last word of each part is a count.
-func (c cohort) words(l cohortLocal, g cohortGlobal) Words {
-	return Words{Home: g.words.Home + 1, Rank: l.words.Home + l.words.Rank + g.words.Rank + 1}
-}
-
-// newCohort is the lock for a rank.
-func newCohort(l cohortLocal, g cohortGlobal) func(seat) Mutex {
-	return func(s seat) Mutex {
-		n := s.tree.Levels()
-		tail := s.tree.TailRank(n, s.tree.Element(s.rank, n))
-		c := apart(cohort{seat: s, tl: uint64(s.o.TL[n-1])})
+// newCohort is the lock for a rank. The locals' homes are the elements' tail ranks, so that
+// every rank has room for one; the last word of each part is a count.
+func newCohort(g cohortGlobal, l cohortLocal) func(*Lock, rma.Window) Mutex {
+	return func(lock *Lock, w rma.Window) Mutex {
+		c := apart(cohort{})
+		c.init(lock, w)
+		n := c.topo.Levels()
+		tail := c.topo.TailRank(n, c.topo.Element(c.rank, n))
+		c.tl = uint64(c.o.TL[n-1])
 
 		globalRank := l.words.Home + l.words.Rank
-		c.below = s.part(tail, s.rankBase, s.rankBase+rma.Disp(l.words.Home))
-		c.above = s.part(s.home, s.homeBase, s.rankBase+rma.Disp(globalRank))
+		c.initPart(&c.below, tail, base{c.base.rank, c.base.rank + rma.Disp(l.words.Home)})
+		c.initPart(&c.above, c.home, base{c.base.home, c.base.rank + rma.Disp(globalRank)})
 		c.local = l.new(&c.below)
 		c.global = g.new(&c.above, tail)
-		c.goesAtOnce(c.direct && c.mayGoAlone())
 
-		switch s.o.Count {
+		switch m := &c.memory; c.o.Count {
 		case CountDirect:
-			c.count = s.at(tail, globalRank+g.words.Rank)
+			c.count = m.at(tail, globalRank+g.words.Rank)
 		case CountLocal:
-			c.count = byOperations(s.at(tail, globalRank+g.words.Rank))
+			c.count = m.operated(tail, m.base.rank+rma.Disp(globalRank+g.words.Rank))
 		case CountGlobal:
-			c.count = byOperations(s.atHome(g.words.Home))
+			c.count = m.operated(m.home, m.base.home+rma.Disp(g.words.Home))
 		}
 		return c
 	}
 }
 
-// part is the seat for a lock inside another one.
-func (s *seat) part(home Rank, homeBase, rankBase rma.Disp) seat {
-	p := *s
-	p.home, p.homeBase, p.rankBase = home, homeBase, rankBase
-	return p
-}
-
-// byOperations is a word that is not reached directly.
-func byOperations(x word) word {
-	x.at = nil
-	return x
+func wordsOfCohort(g cohortGlobal, l cohortLocal) func(*topology.Tree, Options) Words {
+	return func(*topology.Tree, Options) Words {
+		return Words{Home: g.words.Home + 1, Rank: l.words.Home + l.words.Rank + g.words.Rank + 1}
+	}
 }
 
 // Acquire implements Mutex.
 func (c *cohort) Acquire(ctx context.Context) error {
-	was := c.turn
-	switch {
-	case was.mode() != ready, was >= c.asks, !c.endless(&ctx), c.failed.Load():
-		return c.acquire(ctx)
-	case !c.below.lone.enter():
-		return c.enter()
-	case !c.above.lone.enter():
-		return c.climb(0)
-	case c.failed.Load():
-		return c.intact()
-	}
-	count(&c.counts.Upper)
-	c.setTurn(was + oneTurn + alone - ready)
-	return nil
-}
-
-// acquire is Acquire for who has something to see to before.
-func (c *cohort) acquire(ctx context.Context) error {
 	if err := c.arrive(ctx); err != nil {
 		return err
 	}
-	if !c.mayGoAlone() || !c.below.lone.farEnter() {
-		return c.enter()
-	}
-	if !c.above.lone.farEnter() {
-		return c.climb(0)
-	}
-	if err := c.decided(); err != nil {
-		return err
-	}
-	count(&c.counts.Upper)
-	c.acquired(alone)
-	return nil
-}
-
-// enter is the rest of Acquire for who is not alone in the cohort.
-func (c *cohort) enter() error {
-	grant, err := c.local.enter(context.Background())
+	grant, err := c.local.enter(forever())
 	if err != nil {
+		c.counts.broken.Inc()
 		return err
 	}
-	if grant != 0 {
-		count(&c.counts.Waited)
-	}
-	return c.climb(grant)
-}
-
-// climb is the rest for who has the local lock, and what came with it.
-func (c *cohort) climb(grant uint64) error {
-	if grant <= climb {
-		above, err := c.global.enter(context.Background())
+	waited, upper, behind := grant != none, grant <= climb, false
+	if c.passed = 0; upper {
+		above, err := c.global.enter(forever())
 		if err != nil {
-			c.local.leave(climb)
+			c.counts.broken.Inc()
 			return err
 		}
-		count(&c.counts.Upper)
-		if above != 0 {
-			count(&c.counts.UpperWaited)
-		}
-		grant = climb
+		behind = above != none
+	} else {
+		c.passed = grant - climb
 	}
-	c.passed = grant - climb
-	c.acquired(writing)
+	c.came(writing, entry{waited: waited, upper: upper, behind: behind})
 	return nil
-}
-
-// mayGoAlone reports whether the rank may go alone. It always may, or never: nobody gives up
-// in a cohort.
-func (c *cohort) mayGoAlone() bool {
-	return (c.direct || c.o.lone) && c.below.lone.allowed && c.above.lone.allowed
 }
 
 // TryAcquire implements Tryer.
 func (c *cohort) TryAcquire() bool {
-	if c.begin(context.Background()) != nil || !c.local.tryEnter() {
+	if c.begin(forever()) != nil || !c.local.tryEnter() {
 		return false
 	}
 	if !c.global.tryEnter() {
@@ -176,47 +134,30 @@ func (c *cohort) TryAcquire() bool {
 		return false
 	}
 	c.passed = 0
-	c.acquired(writing)
-	return true
+	return c.tried(writing, true)
 }
 
 // Release implements Mutex.
 func (c *cohort) Release() {
-	if c.turn.mode() != alone {
-		c.end(writing)
-		c.leave()
-		c.heed()
+	if !c.end(writing) {
 		return
 	}
-	c.end(alone)
-	if below, above := &c.below.lone, &c.above.lone; below.tail.load() == below.present && above.tail.cas(above.present, above.absent) {
-		if !below.tail.cas(below.present, below.absent) {
-			c.local.leave(climb)
-			c.heed()
-		}
-		return
-	}
-	c.passed = 0
-	c.leave()
-	c.heed()
-}
-
-// leave passes the lock on in the cohort, or lets go of it.
-func (c *cohort) leave() {
 	if !c.local.alone() {
 		if passed := c.passes(); passed+1 < c.tl {
-			count(&c.counts.Passed)
+			c.counts.passed.Inc()
 			c.setPasses(passed + 1)
 			c.local.leave(passed + 1 + climb)
+			c.heed()
 			return
 		}
 	}
 	c.setPasses(0)
 	c.global.leave(granted)
 	c.local.leave(climb)
+	c.heed()
 }
 
-// heed asks what either part is to ask, before the next turn.
+// heed notes whether either part has handed over.
 func (c *cohort) heed() {
 	c.asks = min(c.asks, c.below.asks, c.above.asks)
 	c.below.asks, c.above.asks = never, never
@@ -227,40 +168,37 @@ func (c *cohort) passes() uint64 {
 	if c.o.Count == CountInline {
 		return c.passed
 	}
-	return c.count.load()
+	return c.count.Load()
 }
 
 func (c *cohort) setPasses(n uint64) {
 	if c.o.Count != CountInline {
-		c.count.store(n)
+		c.count.Store(n)
 	}
 }
 
 // Alone implements Cohort.
 func (c *cohort) Alone() bool { return c.local.alone() }
 
-// sharedQueue is a global MCS lock with one node for each element.
-func sharedQueue(s *seat, node Rank) *queue {
-	q := apart(newQueue(s, s.atHome(0), node, 0, false))
-	s.goesAlone(lone{tail: q.tail, present: q.name})
-	return q
+// sharedQueue is a queue with one node for each element.
+func sharedQueue(h *handle, node Rank) *queue {
+	return apart(newQueue(h, h.atHome(0), node, 0, false))
 }
 
-// ownQueue is a global MCS lock with one node for each rank. The element
-// remembers whose node is in the queue.
+// ownQueue is a queue with one node for each rank. The element remembers whose node is
+// queued.
 type ownQueue struct {
 	queue
 	owner word
 }
 
-func newOwnQueue(s *seat, element Rank) core {
-	return apart(ownQueue{queue: newQueue(s, s.atHome(0), s.rank, 0, false), owner: s.at(element, nodeWords)})
+func newOwnQueue(h *handle, element Rank) part {
+	return apart(ownQueue{queue: newQueue(h, h.atHome(0), h.rank, 0, false), owner: h.at(element, nodeWords)})
 }
 
-func (q *ownQueue) enter(ctx context.Context) (uint64, error) {
-	grant, err := q.queue.enter(ctx)
-	if err == nil {
-		q.owner.store(q.name)
+func (q *ownQueue) enter(ctx context.Context) (grant uint64, err error) {
+	if grant, err = q.queue.enter(ctx); err == nil {
+		q.owner.Store(q.name)
 	}
 	return grant, err
 }
@@ -269,16 +207,87 @@ func (q *ownQueue) tryEnter() bool {
 	if !q.queue.tryEnter() {
 		return false
 	}
-	q.owner.store(q.name)
+	q.owner.Store(q.name)
 	return true
 }
 
 func (q *ownQueue) leave(grant uint64) {
-	owner := Rank(q.owner.load() - 1)
-	if owner == q.node || q.s.w.Err() != nil {
+	owner := q.owner.Load()
+	if owner == q.name || owner == 0 { // zero: the window has failed
 		q.queue.leave(grant)
 		return
 	}
-	theirs := newQueue(q.s, q.tail, owner, q.base, false)
+	theirs := newQueue(q.h, q.tail, Rank(owner-1), q.base, false)
 	theirs.leave(grant)
+}
+
+// cohortLocal and cohortGlobal are the locks that a cohort is made of.
+type cohortLocal struct {
+	name  string
+	words Words
+	new   func(*handle) local
+	cost  Cost
+}
+
+type cohortGlobal struct {
+	name  string
+	words Words
+	// new makes the lock for a rank; node is the rank whose memory holds the element's
+	// share.
+	new      func(h *handle, node Rank) part
+	fairness string     // its own, between elements
+	cost     Operations // uncontended
+}
+
+func cohortGlobals() []cohortGlobal {
+	return []cohortGlobal{
+		{"TAS", Words{Home: 1}, func(h *handle, _ Rank) part { s := newSpin(h, false); return &s },
+			"none: TAS goes to any rank, after T_L,N in a row", Operations{Atomics: 1, Puts: 1}},
+		{"TKT", wordsOfTKT(nil, Options{}), func(h *handle, _ Rank) part { return newTKTPart(h) },
+			"T_L,N in a row", Operations{Atomics: 2, Gets: 1}},
+		{"MCS", Words{Home: 1, Rank: nodeWords + 1}, func(h *handle, node Rank) part {
+			if h.o.OwnNode {
+				return newOwnQueue(h, node)
+			}
+			return sharedQueue(h, node)
+		}, "T_L,N in a row", Operations{Atomics: 2, Gets: 1}},
+	}
+}
+
+func cohortLocals() []cohortLocal {
+	return []cohortLocal{
+		{"TTS", wordsOfTTS(nil, Options{}), newTTS,
+			Cost{Uncontended: Operations{Atomics: 1, Puts: 1, Gets: 2}, Contended: Operations{Atomics: 1, Puts: 3, Gets: 3, Unbounded: true}}},
+		{"TKT", wordsOfTKT(nil, Options{}), newTKTPart,
+			Cost{Uncontended: Operations{Atomics: 2, Gets: 3}, Contended: Operations{Atomics: 2, Gets: 4}}},
+		{"MCS", Words{Home: 1, Rank: nodeWords}, func(h *handle) local { return sharedQueue(h, h.rank) },
+			Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 1, Puts: 2}}},
+		{"CLH", wordsOfCLH(nil, Options{}), newCLHPart,
+			Cost{Uncontended: Operations{Atomics: 1, Puts: 1, Gets: 2}, Contended: Operations{Atomics: 1, Puts: 1, Gets: 3}}},
+		{"HEM", Words{Home: 1, Rank: 1}, newHemPart(hemVariant{ctr: true}),
+			Cost{Uncontended: Operations{Atomics: 2, Gets: 1}, Contended: Operations{Atomics: 3, Gets: 2}}},
+	}
+}
+
+// cohorts are the rows of the table: every global lock with every local one.
+func cohorts() (rows []Spec) {
+	for _, g := range cohortGlobals() {
+		for _, l := range cohortLocals() {
+			options := []string{"TL", "Count"}
+			if g.name == "MCS" {
+				options = append(options, "OwnNode")
+			}
+			rows = append(rows, Spec{
+				Name: "C-" + g.name + "-" + l.name, Paper: "003 §5.4", About: "cohort lock, " + g.name + " over " + l.name,
+				Fairness: g.fairness, Options: options, Words: wordsOfCohort(g, l), at: newCohort(g, l),
+				Cost: Cost{Uncontended: g.cost.plus(l.cost.Uncontended), Contended: l.cost.Contended},
+			})
+		}
+	}
+	return rows
+}
+
+// plus is the sum of two locks' operations.
+func (o Operations) plus(p Operations) Operations {
+	return Operations{o.Atomics + p.Atomics, o.Puts + p.Puts, o.Gets + p.Gets, o.Unbounded || p.Unbounded}
 }

@@ -56,8 +56,9 @@ type world struct {
 // worlds are where the suite is executed. The simulated ones come first: what
 // hangs in memory for as long as patience lasts, they call a deadlock at once.
 var worlds = []world{
-	{"sim", simulated(someSchedules, sim.Faults{})},
-	{"sim-faults", simulated(someSchedules, sim.Faults{Delays: 2, Pauses: 1})},
+	{"sim", simulated(someSchedules, byOperations, sim.Faults{})},
+	{"sim-faults", simulated(someSchedules, byOperations, sim.Faults{Delays: 2, Pauses: 1})},
+	{"sim-direct", simulated(someSchedules, direct, sim.Faults{Pauses: 1})},
 	{"mem", inMemory(func(s lockstest.Subject) lockstest.Subject { return s })},
 	{"mem-operations", inMemory(lockstest.Subject.ByOperations)},
 	{"shm", inSharedMemory},
@@ -84,7 +85,7 @@ func TestConformanceOfVariants(t *testing.T) {
 				t.Parallel()
 				for _, c := range lockstest.Cases() {
 					if !strings.HasPrefix(c.Name, "cost/") && !slices.Contains(v.Without, c.Name) { // costs are of the lock as its row describes it
-						conform(t, c, lockstest.Of(spec).As(v), worlds[0], worlds[2])
+						conform(t, c, lockstest.Of(spec).As(v), worlds[0], worlds[2], worlds[3])
 					}
 				}
 			})
@@ -159,10 +160,10 @@ func inOneProcess(t testing.TB, c rmatest.Case, open func(context.Context) (rma.
 
 // simulated plays a case under the schedules of n seeds, with everything late
 // that may be, and once in virtual time.
-func simulated(n int, faults sim.Faults) func(testing.TB, *topology.Tree, lockstest.Case, lockstest.Subject) error {
+func simulated(n int, way way, faults sim.Faults) func(testing.TB, *topology.Tree, lockstest.Case, lockstest.Subject) error {
 	return func(_ testing.TB, tree *topology.Tree, c lockstest.Case, s lockstest.Subject) error {
 		system := played(tree, c.For(s))
-		system.Faults = faults
+		system.Shared, system.Faults = way == direct, faults
 		schedules := n
 		if c.Rare {
 			schedules *= 8

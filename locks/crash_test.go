@@ -16,9 +16,11 @@ func TestCrashSeeds(t *testing.T) {
 			t.Parallel()
 			for _, text := range smallMachines {
 				for crashes := 1; crashes <= 2; crashes++ {
-					g := game{spec: spec, tree: machine(t, text), acquisitions: 3, crashes: crashes}
-					if r := g.seeds(0, *seeds); r.Failure != nil {
-						t.Fatalf("%s: %v", g, r.Failure)
+					for _, way := range waysOf(spec) {
+						g := game{spec: spec, tree: machine(t, text), acquisitions: 3, crashes: crashes, way: way}
+						if r := g.seeds(0, *seeds); r.Failure != nil {
+							t.Fatalf("%s: %v", g, r.Failure)
+						}
 					}
 				}
 			}
@@ -34,13 +36,15 @@ func TestCrashAnywhere(t *testing.T) {
 			t.Parallel()
 			for _, text := range []string{"core:2", "node:2 core:1"} {
 				for _, vary := range protocols(spec) {
-					g := game{spec: spec, tree: machine(t, text), acquisitions: 1, crashes: 1}
-					r := g.exhaust(sim.Faults{Crashes: 1}, vary, sim.Limit{States: *states})
-					if r.Failure != nil {
-						t.Fatalf("%s: %v", g, r.Failure)
-					}
-					if !r.Complete {
-						t.Logf("%s: more than %d states; -locks.states 0 visits all of them", g, *states)
+					for _, way := range waysOf(spec) {
+						g := game{spec: spec, tree: machine(t, text), acquisitions: 1, crashes: 1, way: way}
+						r := g.exhaust(sim.Faults{Crashes: 1}, vary, sim.Limit{States: *states})
+						if r.Failure != nil {
+							t.Fatalf("%s: %v", g, r.Failure)
+						}
+						if !r.Complete {
+							t.Logf("%s: more than %d states; -locks.states 0 visits all of them", g, *states)
+						}
 					}
 				}
 			}

@@ -19,7 +19,7 @@ import (
 var (
 	seeds  = flag.Int("locks.seeds", someSeeds, "TestSeeds: seeds for each lock on a small machine; fewer on larger ones")
 	states = flag.Int("locks.states", someStates, "TestExhaust: states of each search; all of them, if 0")
-	plays  = flag.String("locks.play", "", `TestPlay: what to play, "LOCK/TOPOLOGY/ACQUISITIONS/CRASHES"`)
+	plays  = flag.String("locks.play", "", `TestPlay: what to play, "LOCK/TOPOLOGY/ACQUISITIONS/CRASHES/WAY"`)
 
 	seed     = flag.Uint64("seed", 0, "TestPlay: the seed to play")
 	schedule = flag.String("schedule", "", "TestPlay: the schedule to play, instead of a seed")
@@ -35,10 +35,27 @@ type game struct {
 	tree         *topology.Tree
 	acquisitions int
 	crashes      int
+	way          way
+}
+
+// way is how a lock reaches its words.
+type way string
+
+const (
+	byOperations way = "operations"
+	direct       way = "direct" // by atomic instructions on memory that all ranks share
+)
+
+// waysOf are the ways of a lock.
+func waysOf(spec locks.Spec) []way {
+	if spec.Operations {
+		return []way{byOperations}
+	}
+	return []way{byOperations, direct}
 }
 
 func (g game) String() string {
-	return fmt.Sprintf("%s/%s/%d/%d", g.spec.Name, g.tree, g.acquisitions, g.crashes)
+	return fmt.Sprintf("%s/%s/%d/%d/%s", g.spec.Name, g.tree, g.acquisitions, g.crashes, g.way)
 }
 
 // system is the contest for a seed: thresholds so small that they matter, variants
@@ -54,9 +71,6 @@ func (g game) system(seed uint64) sim.System {
 	}
 	variants := lockstest.Variants(g.spec)
 	variants[rng.IntN(len(variants))].Set(&o)
-	if goesAlone(g.spec) && rng.IntN(2) == 0 {
-		locks.GoAlone(&o)
-	}
 	readers := make([]bool, ranks)
 	for p := range readers {
 		readers[p] = g.spec.Kind == locks.ReaderWriter && rng.IntN(2) == 0
@@ -80,6 +94,7 @@ func (g game) contest(o locks.Options, readers []bool) lockstest.Contest {
 func (g game) play(c lockstest.Contest, faults sim.Faults, seed uint64) sim.System {
 	return sim.System{
 		Topology: g.tree,
+		Shared:   g.way == direct,
 		Faults:   faults,
 		Command:  fmt.Sprintf("go test ./locks -run '^TestPlay$' -locks.play %q", g),
 		MaxSteps: 1 << 24,
@@ -131,22 +146,13 @@ func (g game) searched(cast []bool, faults sim.Faults, vary func(*locks.Options)
 	return g.play(g.contest(o, cast), faults, 0)
 }
 
-// goesAlone reports whether ranks of a lock go alone where they reach its words directly.
-func goesAlone(spec locks.Spec) bool {
-	own := []string{"TKT-A", "HEM-AH", "HMCS", "RMA-MCS", "foMPI-Spin"}
-	return spec.Kind == locks.Exclusive && !slices.Contains(own, spec.Name)
-}
-
 // protocols are the settings of a lock that an exhaustive search is made of: as its
-// row describes it, with the option that makes another protocol of it, and going alone.
+// row describes it, and with the option that makes another protocol of it.
 func protocols(spec locks.Spec) (vary []func(*locks.Options)) {
 	for _, v := range lockstest.Variants(spec) {
 		if v.Name == "" || v.Name == "StepBack" {
 			vary = append(vary, v.Set)
 		}
-	}
-	if goesAlone(spec) {
-		vary = append(vary, locks.GoAlone)
 	}
 	return vary
 }
@@ -175,16 +181,18 @@ func TestExhaust(t *testing.T) {
 			t.Parallel()
 			for _, text := range []string{"core:2", "node:2 core:1"} {
 				for _, vary := range protocols(spec) {
-					g := game{spec: spec, tree: machine(t, text), acquisitions: 2}
-					r := g.exhaust(sim.Faults{}, vary, sim.Limit{States: *states})
-					if r.Failure != nil {
-						t.Fatalf("%s: %v", g, r.Failure)
-					}
-					if r.States < 10 || !r.Complete && *states == 0 {
-						t.Fatalf("%s: the search did not get through: %+v", g, r)
-					}
-					if !r.Complete {
-						t.Logf("%s: more than %d states; -locks.states 0 visits all of them", g, *states)
+					for _, way := range waysOf(spec) {
+						g := game{spec: spec, tree: machine(t, text), acquisitions: 2, way: way}
+						r := g.exhaust(sim.Faults{}, vary, sim.Limit{States: *states})
+						if r.Failure != nil {
+							t.Fatalf("%s: %v", g, r.Failure)
+						}
+						if r.States < 10 || !r.Complete && *states == 0 {
+							t.Fatalf("%s: the search did not get through: %+v", g, r)
+						}
+						if !r.Complete {
+							t.Logf("%s: more than %d states; -locks.states 0 visits all of them", g, *states)
+						}
 					}
 				}
 			}
@@ -200,16 +208,18 @@ func TestSeeds(t *testing.T) {
 	for _, spec := range locks.All() {
 		t.Run(spec.Name, func(t *testing.T) {
 			t.Parallel()
-			for _, text := range smallMachines {
-				g := game{spec: spec, tree: machine(t, text), acquisitions: 3}
-				if r := g.seeds(0, *seeds); r.Failure != nil {
-					t.Fatalf("%s: %v", g, r.Failure)
+			for _, way := range waysOf(spec) {
+				for _, text := range smallMachines {
+					g := game{spec: spec, tree: machine(t, text), acquisitions: 3, way: way}
+					if r := g.seeds(0, *seeds); r.Failure != nil {
+						t.Fatalf("%s: %v", g, r.Failure)
+					}
 				}
-			}
-			for i, text := range machinesOf256 {
-				g := game{spec: spec, tree: machine(t, text), acquisitions: 20}
-				if r := g.seeds(0, *seeds>>(3*i+1)); r.Failure != nil {
-					t.Fatalf("%s: %v", g, r.Failure)
+				for i, text := range machinesOf256 {
+					g := game{spec: spec, tree: machine(t, text), acquisitions: 20, way: way}
+					if r := g.seeds(0, *seeds>>(3*i+1)); r.Failure != nil {
+						t.Fatalf("%s: %v", g, r.Failure)
+					}
 				}
 			}
 		})

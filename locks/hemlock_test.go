@@ -70,8 +70,8 @@ type nesting struct {
 
 // nested is ranks that hold several locks of a set at once, whose successors all
 // wait for their one word, and check what each lock promises.
-func nested(spec locks.Spec, tree *topology.Tree, n int, scripts [][]nesting) sim.System {
-	return sim.System{Topology: tree, Setup: func(f *sim.Fabric) (sim.Program, error) {
+func nested(spec locks.Spec, tree *topology.Tree, way way, n int, scripts [][]nesting) sim.System {
+	return sim.System{Topology: tree, Shared: way == direct, Setup: func(f *sim.Fabric) (sim.Program, error) {
 		set, err := spec.NewSet(f, n, locks.Options{})
 		if err != nil {
 			return sim.Program{}, err
@@ -135,16 +135,18 @@ func TestHemlockNestedExhaustively(t *testing.T) {
 		"back for the one just handed over": {{reversed, first}, {first}, {second}},
 	} {
 		for _, lock := range hemlocks {
-			t.Run(lock+"/"+name, func(t *testing.T) {
-				report := nested(specOf(t, lock), topology.Flat(len(scripts)), 2, scripts).Exhaust(sim.Limit{})
-				if err := report.Err(); err != nil {
-					t.Fatal(err)
-				}
-				if !report.Complete {
-					t.Error("the search did not get through")
-				}
-				t.Logf("%d states", report.States)
-			})
+			for _, way := range []way{byOperations, direct} {
+				t.Run(fmt.Sprintf("%s/%s/%s", lock, way, name), func(t *testing.T) {
+					report := nested(specOf(t, lock), topology.Flat(len(scripts)), way, 2, scripts).Exhaust(sim.Limit{})
+					if err := report.Err(); err != nil {
+						t.Fatal(err)
+					}
+					if !report.Complete {
+						t.Error("the search did not get through")
+					}
+					t.Logf("%d states", report.States)
+				})
+			}
 		}
 	}
 }
@@ -157,10 +159,12 @@ func TestHemlockNestedBySeed(t *testing.T) {
 	for i := range 10 {
 		scripts := nestings(rng, ranks, number, rounds)
 		for _, lock := range hemlocks {
-			system := nested(specOf(t, lock), topology.Flat(ranks), number, scripts)
-			system.Faults = []sim.Faults{{}, {Delays: 2, Pauses: 2}}[i%2]
-			if err := system.Seeds(uint64(i), 100).Err(); err != nil {
-				t.Fatalf("%s, %v: %v", lock, scripts, err)
+			for _, way := range []way{byOperations, direct} {
+				system := nested(specOf(t, lock), topology.Flat(ranks), way, number, scripts)
+				system.Faults = []sim.Faults{{}, {Delays: 2, Pauses: 2}}[i%2]
+				if err := system.Seeds(uint64(i), 100).Err(); err != nil {
+					t.Fatalf("%s, %s, %v: %v", lock, way, scripts, err)
+				}
 			}
 		}
 	}
@@ -243,13 +247,13 @@ func TestHemlockNestedInMemory(t *testing.T) {
 // nest in different orders, and locks whose tail is one.
 func TestHemlockNestingIsChecked(t *testing.T) {
 	there, back := nesting{locks: []int{0, 1}}, nesting{locks: []int{1, 0}}
-	report := nested(specOf(t, "HEM"), topology.Flat(2), 2, [][]nesting{{there}, {back}}).Exhaust(sim.Limit{})
+	report := nested(specOf(t, "HEM"), topology.Flat(2), byOperations, 2, [][]nesting{{there}, {back}}).Exhaust(sim.Limit{})
 	if err := report.Err(); !errors.Is(err, sim.ErrDeadlock) {
 		t.Errorf("two ranks that nest two locks in two orders: %v, want a deadlock", err)
 	}
 	broken := specOf(t, "HEM")
 	broken.Words = func(*topology.Tree, locks.Options) locks.Words { return locks.Words{Rank: 1, Shared: true} }
-	report = nested(broken, topology.Flat(2), 2, [][]nesting{{there}, {there}}).Exhaust(sim.Limit{})
+	report = nested(broken, topology.Flat(2), byOperations, 2, [][]nesting{{there}, {there}}).Exhaust(sim.Limit{})
 	if err := report.Err(); err == nil || strings.Contains(err.Error(), "setup") {
 		t.Errorf("two locks with one tail: %v, want a broken promise", err)
 	}

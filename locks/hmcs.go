@@ -2,57 +2,228 @@ package locks
 
 import (
 	"context"
-	"sync/atomic"
 
+	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// hmcs is the hierarchical MCS lock for any number of levels (Chabbi, Fagan,
-// Mellor-Crummey, PPoPP'15), in its form on windows: RMA-MCS of Schmid, Besta
-// and Hoefler, HPDC'16, §3.5, is hmcs on the levels 1 and N.
+// tree is the distributed tree (DT) of Schmid, Besta and Hoefler, HPDC'16, §3.2.3, after
+// HMCS (Chabbi, Fagan, Mellor-Crummey, PPoPP'15): a queue for every element of the
+// machine, from the finest level N up to the root, the machine itself.
 //
-// See tree for the structure. The root is a plain queue: any grant there means:
-// go on.
+//	level 1            machine ◀─ tail          nodes: one for each element of level 2
+//	level 2       rack ◀─ tail    rack          nodes: one for each element of level 3
+//	level N    node ◀─ tail  node  node ...     nodes: one for each rank
 //
-// Invariant: whoever holds the root's queue, or was passed the lock below
-// somebody who did, holds the lock.
+// A rank that finds a predecessor in a queue waits there. A rank that finds none, or is
+// told to climb, enters the queue above with the node of its element. A rank that is
+// passed the lock holds, with it, everything above. An element's node lies at the
+// element's tail rank. The holder of the element's queue uses it.
 //
-// Fairness: FIFO inside a queue; at most T_L,i acquisitions in a row inside an
-// element of level i >= 2 while another element waits, so that a rank is
-// overtaken at most T_L,2 * ... * T_L,N times per element that is before its own.
+// A grant at level 2 to N is the number of acquisitions in a row inside the element, plus
+// one; climb (ACQUIRE_PARENT) is the least grant. The root's grants are the lock's own
+// business.
 //
-// Cost, away from home: the finest queues are near; one swap of the root's tail
-// and one CAS, and what mcs takes more where elements contend.
-type hmcs struct {
-	seat
-	t   tree
-	way []step // from the coarsest; nil if words are out of reach
+// A releaser passes the lock at the finest level that has a successor and has not reached
+// its threshold T_L,i. The levels above stay as they are. At the levels below, which have
+// no successor or had their share, the releaser tells successors to climb, after it has
+// released the levels above: an element's node must be out of the queue above before
+// another rank of the element uses it.
+//
+// The numbers of levels that are passed along with a lower one stay in memory, beside the
+// tail (the count word). A rank that has climbed writes them before it passes; the rank
+// that releases the level reads them.
+//
+// Line numbers are those of listings 4 (enter) and 5 (pass, leave).
+type tree struct {
+	h      *handle
+	levels []level // of this rank, from the coarsest
+	top    int     // the coarsest level, by index, that the rank has entered itself
 }
 
-// step is what a rank that meets nobody looks at on one level: side by side, since it
-// looks at little else.
-type step struct {
-	tail, next, status *uint64
-	name               uint64
+// level is one queue on a rank's way to the root.
+type level struct {
+	queue
+	tl    uint64 // T_L,i
+	run   uint64 // acquisitions in a row, if the rank has entered the level itself
+	count word   // the same, for other ranks
 }
 
-// newHMCS is the lock for a rank, on all levels, or on the first and the last.
-func newHMCS(levels func(*topology.Tree) []int) func(seat) Mutex {
-	return func(s seat) Mutex {
-		l := apart(hmcs{seat: s})
-		l.t = newTree(&l.seat, levels(l.tree), 0)
-		if l.direct {
-			for k := range l.t.levels {
-				q := &l.t.levels[k].queue
-				l.way = append(l.way, step{q.tail.at, q.next.at, q.status.at, q.name})
-			}
+// The words of a level at each rank, in this order: those of the element whose tail rank
+// this is, and those of the node that stands for the rank, or for the element below.
+const (
+	levelTail = iota
+	levelCount
+	levelNode
+	levelWords = levelNode + nodeWords
+)
+
+// climb is the grant of a predecessor that has let go of the levels above.
+const climb = granted
+
+// newTree is the rank's way through those levels of the topology, from the first one,
+// which is 1, to finer ones. Its words begin with a rank's word base.
+func newTree(h *handle, numbers []int, base int) tree {
+	t := tree{h: h, levels: make([]level, len(numbers), len(numbers)+1)} // a line behind them
+	for k, i := range numbers {
+		home, node := h.o.Home, h.rank
+		if i > 1 {
+			home = h.topo.TailRank(i, h.topo.Element(h.rank, i))
 		}
-		l.goesAtOnce(l.direct)
+		shared := k+1 < len(numbers)
+		if shared {
+			below := numbers[k+1]
+			node = h.topo.TailRank(below, h.topo.Element(h.rank, below))
+		}
+		words := base + k*levelWords
+		l := &t.levels[k]
+		*l = level{
+			queue: newQueue(h, h.at(home, words+levelTail), node, words+levelNode, true),
+			tl:    uint64(h.o.TL[i-1]),
+			count: h.at(home, words+levelCount),
+		}
+		l.shared, l.looks = shared, shared
+	}
+	return t
+}
+
+// entry is how a rank came into a tree.
+type entry struct {
+	root   bool   // it entered the root's queue itself
+	grant  uint64 // what it was granted at the last level that it entered
+	waited bool   // it found a predecessor at the finest level
+	upper  bool   // it went beyond its own element, and
+	behind bool   // found a predecessor at the root
+}
+
+// enter returns when the rank holds the root.
+func (t *tree) enter(ctx context.Context) (e entry, err error) {
+	finest := len(t.levels) - 1
+	for k := finest; ; k-- {
+		l := &t.levels[k]
+		if e.grant, err = l.queue.enter(ctx); err != nil { // l. 2-12
+			t.climbBelow(k)
+			return e, err
+		}
+		t.top, l.run = k, 1
+		e.waited = e.waited || k == finest && e.grant != none
+		if k == 0 {
+			e.root, e.upper, e.behind = true, finest > 0, finest > 0 && e.grant != none
+			return e, nil
+		}
+		if e.grant > climb { // l. 15-19
+			l.run = e.grant - 1
+			return e, nil
+		}
+	} // l. 21-23
+}
+
+// pass gives the lock to a successor inside an element and keeps the root, and reports
+// whether there was a successor that might have it: l. 2-9.
+func (t *tree) pass() bool {
+	for k := len(t.levels) - 1; k > 0; k-- {
+		l := &t.levels[k]
+		succ := l.successor()
+		if succ == 0 {
+			continue
+		}
+		run := t.run(k)
+		if run >= l.tl {
+			continue
+		}
+		t.remember(k)
+		if l.queue.pass(succ, run+1+climb) {
+			t.h.counts.passed.Inc()
+			t.climbBelow(k)
+			return true
+		}
+	}
+	return false
+}
+
+// run is the number of acquisitions in a row at a level that the rank holds.
+func (t *tree) run(k int) uint64 {
+	if k >= t.top {
+		return t.levels[k].run
+	}
+	return t.levels[k].count.Load()
+}
+
+// remember leaves the numbers of the levels above k to the rank that will release them.
+func (t *tree) remember(k int) {
+	for above := t.top; above < k; above++ {
+		t.levels[above].count.Store(t.levels[above].run)
+	}
+	t.top = max(t.top, k)
+}
+
+// leave gives up the root and all levels below: l. 12-23. grant is for the root's
+// successor.
+func (t *tree) leave(grant uint64) {
+	t.levels[0].queue.leave(grant)
+	t.climbBelow(0)
+}
+
+// climbBelow leaves the levels below k, whose successors have to climb. On a broken lock
+// it leaves them as they are.
+func (t *tree) climbBelow(k int) {
+	for k++; k < len(t.levels) && !t.h.broken(); k++ {
+		t.levels[k].queue.leave(climb)
+	}
+}
+
+// tryEnter enters if no rank is in any queue on the way, and reports whether it did.
+func (t *tree) tryEnter() bool {
+	for k := len(t.levels) - 1; k >= 0; k-- {
+		if !t.levels[k].tryEnter() {
+			t.climbBelow(k)
+			return false
+		}
+		t.levels[k].run = 1
+	}
+	t.top = 0
+	return true
+}
+
+// alone reports whether no successor is known on any level.
+func (t *tree) alone() bool {
+	for k := len(t.levels) - 1; k >= 0; k-- {
+		if !t.levels[k].queue.alone() {
+			return false
+		}
+	}
+	return true
+}
+
+// hmcs is a tree and nothing else: any grant at the root means go on. With all levels of
+// the topology it is HMCS; with the levels 1 and N, by operations, RMA-MCS of the same
+// paper, §3.5.
+//
+// Invariant: the holder of the root's queue, or a rank that was passed the lock below it,
+// holds the lock.
+//
+// Fairness: FIFO inside a queue. While another element waits there are at most T_L,i
+// acquisitions in a row inside an element of level i >= 2. So a rank is overtaken at most
+// T_L,2 * ... * T_L,N times per element that is before its own.
+//
+// Cost, away from home: the finest queues are near. One swap of the root's tail and one
+// CAS, and what a queue takes more where elements contend.
+type hmcs struct {
+	handle
+	tree
+}
+
+// newHMCS is the lock for a rank, on those levels.
+func newHMCS(levels func(*topology.Tree) []int) func(*Lock, rma.Window) Mutex {
+	return func(lock *Lock, w rma.Window) Mutex {
+		l := apart(hmcs{})
+		l.init(lock, w)
+		l.tree = newTree(&l.handle, levels(l.topo), 0)
 		return l
 	}
 }
 
-// allLevels are the levels of a tree, from coarse to fine.
+// allLevels are the levels of a topology, from coarse to fine.
 func allLevels(t *topology.Tree) []int {
 	levels := make([]int, t.Levels())
 	for k := range levels {
@@ -73,120 +244,41 @@ func wordsOfHMCS(levels func(*topology.Tree) []int) func(*topology.Tree, Options
 	return func(t *topology.Tree, _ Options) Words { return Words{Rank: levelWords * len(levels(t))} }
 }
 
-// Acquire implements Mutex. Who meets nobody lines up on all levels here, without a
-// function: memory has answered, and whether the window has failed meanwhile does not
-// matter.
+// Acquire implements Mutex.
 func (l *hmcs) Acquire(ctx context.Context) error {
-	was := l.turn
-	if was.mode() != ready || was >= l.asks || !l.endless(&ctx) || l.failed.Load() {
-		return l.acquire(ctx)
-	}
-	for k := len(l.way) - 1; k >= 0; k-- {
-		s, pred := &l.way[k], uint64(0)
-		if atomic.LoadUint64(s.status) == 0 {
-			if pred = atomic.SwapUint64(s.tail, s.name); pred == 0 {
-				continue
-			}
-		}
-		_, _, first, err := l.t.climb(ctx, k, pred)
-		return l.entered(first, err)
-	}
-	if len(l.way) > 1 {
-		count(&l.counts.Upper)
-	}
-	l.setTurn(was + oneTurn + alone - ready)
-	return nil
-}
-
-// acquire is Acquire for who has something to see to before, or has to go far.
-func (l *hmcs) acquire(ctx context.Context) error {
-	if l.due() || !l.ready(ctx) {
-		if err := l.arrive(ctx); err != nil {
-			return err
-		}
-	}
-	_, _, first, err := l.t.enter(ctx)
-	return l.entered(first, err)
-}
-
-// entered is the end of an Acquire that calls functions.
-func (l *hmcs) entered(first bool, err error) error {
-	switch {
-	case err != nil:
+	if err := l.arrive(ctx); err != nil {
 		return err
-	case first:
-		l.acquired(alone)
-	default:
-		l.acquired(writing)
 	}
+	e, err := l.tree.enter(ctx)
+	if err != nil {
+		return err
+	}
+	l.came(writing, e)
 	return nil
+}
+
+// came is acquired for a rank that came through a tree.
+func (h *handle) came(m mode, e entry) {
+	h.acquired(m, e.waited)
+	if e.upper {
+		h.counts.upper.Inc()
+	}
+	if e.behind {
+		h.counts.upperWaited.Inc()
+	}
 }
 
 // TryAcquire implements Tryer.
 func (l *hmcs) TryAcquire() bool {
-	if l.begin(context.Background()) != nil || !l.t.tryEnter() {
-		return false
-	}
-	l.acquired(writing)
-	return true
+	return l.begin(forever()) == nil && l.tried(writing, l.tryEnter())
 }
 
 // Release implements Mutex.
 func (l *hmcs) Release() {
-	was := l.turn
-	switch {
-	case was.mode() == alone && l.direct:
-		if l.setTurn(was - alone + ready); l.vacate() {
-			return
-		}
-		l.t.first(-1)
-	case was.mode() == alone:
-		if l.end(alone); l.farVacate() {
-			return
-		}
-		l.t.first(-1)
-	default:
-		l.end(writing)
+	if l.end(writing) && !l.pass() {
+		l.tree.leave(granted)
 	}
-	if !l.t.pass() {
-		l.t.leave(granted)
-	}
-}
-
-// vacate is leave for a rank that has come alone, if nobody is behind it on any level. It
-// reports false, and has done nothing, if there is somebody.
-func (l *hmcs) vacate() bool {
-	for k := len(l.way) - 1; k > 0; k-- {
-		if atomic.LoadUint64(l.way[k].next) != 0 {
-			return false
-		}
-	}
-	for k := range l.way {
-		if s := &l.way[k]; !atomic.CompareAndSwapUint64(s.tail, s.name, 0) {
-			if k == 0 {
-				return false
-			}
-			l.t.levels[k].queue.leave(climb)
-		}
-	}
-	return true
-}
-
-// farVacate is vacate by operations, where a look is cheaper than a CAS in vain.
-func (l *hmcs) farVacate() bool {
-	if !l.t.alone() {
-		return false
-	}
-	for k := range l.t.levels {
-		if q := &l.t.levels[k].queue; !q.tail.cas(q.name, 0) {
-			if k == 0 {
-				return false
-			}
-			q.leave(climb)
-		}
-	}
-	return true
 }
 
 // Alone implements Cohort.
-func (l *hmcs) Alone() bool { return l.t.alone() }
+func (l *hmcs) Alone() bool { return l.alone() }

@@ -1,31 +1,188 @@
 package locks
 
-import "github.com/orwl/go-orwl/net/topology"
+import (
+	"context"
 
-// newMCS is, for a rank, the queue lock of Mellor-Crummey and Scott on windows:
-// D-MCS of Schmid, Besta and Hoefler, HPDC'16, §2.4, listings 2 and 3, where every
-// operation is flushed that the text leaves to chance, and dash::Mutex, which hands
-// over by message and tries to empty the queue first (Uffmann 2022, §3.5, §4.3).
-// The algorithm is queue; any grant means: go on. aborts says whether a waiter may
-// give up.
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// queue is the distributed queue (DQ) of Schmid, Besta and Hoefler, HPDC'16, §3.2.2:
+// the MCS lock of Mellor-Crummey and Scott on windows, D-MCS, whose flag carries a
+// number, the grant. Every lock of this package that stands on MCS is made of queues,
+// and each says what a grant means.
 //
-// Invariant: who is first in the queue holds the lock, or is about to notice.
+//	tail ───────────────────────────▶ last
+//	holder ─next─▶ waiter ─next─▶ waiter
+//	               status 0       status 0        0: wait
 //
-// Memory order: the flush of a release completes what the holder did, before the
-// swap of the tail or the store of the status lets anybody go on. The flush of
-// next in enter is what makes a successor known that the releaser waits for.
+// Words: a rank's node has a next and a status. Ranks are stored as rank+1, so that
+// zeroed memory is an empty queue.
 //
-// Cost, away from home: one swap to acquire, one CAS to release. Behind a
-// predecessor one more Put to it, and with a successor one Put to it instead of
-// the CAS of the tail (a CAS of its status if it may give up).
-func newMCS(aborts bool) func(*seat) inner {
-	return func(s *seat) inner {
-		q := apart(newQueue(s, s.atHome(0), s.rank, 0, aborts))
-		if s.o.HandOver == ByPut && !s.o.CASFirst {
-			s.goesAlone(lone{tail: q.tail, present: q.name})
+// Invariant: the first rank in the queue holds the lock, or is about to notice.
+//
+// Memory order: handle.end has completed what the holder did, before the CAS of the tail
+// or the store of the status lets another rank go on. The flush of next makes a
+// successor known that the releaser may be waiting for.
+//
+// Cost, away from home: one swap to acquire, one CAS to release. Behind a predecessor
+// one more Put to it; with a successor one Put to it instead of the CAS of the tail, or
+// a CAS if the successor may give up.
+//
+// Line numbers are those of listings 2 (enter) and 3 (leave). Lines 2-4 prepare the node;
+// here a node's next and status are zero between two turns, which spares both Puts.
+type queue struct {
+	h      *handle
+	tail   word
+	next   word   // of the own node
+	status word   // of the own node
+	node   Rank   // whose node stands in the queue for this rank: its own, or its element's
+	base   int    // of a node's words among its rank's
+	name   uint64 // of the node, in tails and nexts
+
+	gives // what a queue needs whose waiters give up: see mcs_abort.go
+}
+
+// The words of a node.
+const (
+	nodeNext = iota
+	nodeStatus
+	nodeWords
+)
+
+// The grants that every queue has: what nobody left, and the least one.
+const (
+	none    = 0
+	granted = 1
+)
+
+// newQueue is the queue with that tail, for the rank of h.
+func newQueue(h *handle, tail word, node Rank, base int, aborts bool) queue {
+	return queue{
+		h: h, tail: tail, next: h.at(node, base+nodeNext), status: h.at(node, base+nodeStatus),
+		node: node, base: base, name: uint64(node) + 1, gives: gives{up: aborts, pos: node},
+	}
+}
+
+// enter queues up and returns the predecessor's grant, or none if the queue was empty.
+func (q *queue) enter(ctx context.Context) (grant uint64, err error) {
+	if q.looks {
+		if back, grant, err := q.rejoin(ctx); back || err != nil {
+			return grant, err
 		}
-		return q
+	}
+	pred := q.tail.Swap(q.name) // l. 5-7
+	if pred == 0 {              // l. 8
+		return none, q.h.decided()
+	}
+	return q.follow(ctx, pred)
+}
+
+// follow waits behind pred.
+func (q *queue) follow(ctx context.Context, pred uint64) (grant uint64, err error) {
+	ctx, patience := q.patience(ctx)
+	next := q.h.at(Rank(pred-1), q.base+nodeNext)
+	next.publish(q.name | patience) // l. 9-10
+	return q.wait(ctx)
+}
+
+// wait waits for the grant: l. 11-14.
+func (q *queue) wait(ctx context.Context) (grant uint64, err error) {
+	if grant, err = q.status.await(ctx, rma.IsNot(0)); err != nil {
+		return q.quit(err)
+	}
+	q.status.Store(0)
+	return grant, nil
+}
+
+// tryEnter enters the queue if it is empty, and reports whether it did.
+func (q *queue) tryEnter() bool {
+	return (!q.looks || q.status.Load() == 0) && q.tail.CompareAndSwap(0, q.name)
+}
+
+// leave gives the lock to a successor, or leaves the queue empty.
+func (q *queue) leave(grant uint64) {
+	for succ := q.successor(); !q.pass(succ, grant) && !q.empty(); { // l. 2, 13-14, 3-8
+		next := q.h.at(q.pos, q.base+nodeNext)
+		var err error
+		if succ, err = next.await(forever(), rma.IsNot(0)); err != nil { // l. 9-11
+			return
+		}
+	}
+}
+
+// pass gives the lock to succ, or the first known one behind it that still wants the
+// lock, and reports whether there was one.
+func (q *queue) pass(succ, grant uint64) bool {
+	for ; succ != 0; succ = q.successor() {
+		if q.offer(succ, grant) {
+			return true
+		}
+	}
+	return false
+}
+
+// successor is the one that is known, or 0.
+func (q *queue) successor() uint64 {
+	if q.pos == q.node {
+		return q.next.Load()
+	}
+	next := q.h.at(q.pos, q.base+nodeNext)
+	return next.Load()
+}
+
+// empty takes the holder's node out of the queue if it is the last, and reports whether
+// it was.
+func (q *queue) empty() bool {
+	if !q.tail.CompareAndSwap(uint64(q.pos)+1, 0) {
+		return q.h.broken() // nobody goes on
+	}
+	if q.pos != q.node {
+		q.recycle()
+	}
+	return true
+}
+
+// alone implements part: no successor is known.
+func (q *queue) alone() bool { return q.next.Load() == 0 }
+
+// mcs is one queue: any grant means go on. It is MCS, and D-MCS by operations. MCS's
+// waiters give up; those of D-MCS stay, as in the paper.
+type mcs struct {
+	handle
+	queue
+}
+
+func newMCS(aborts bool) func(*Lock, rma.Window) Mutex {
+	return func(lock *Lock, w rma.Window) Mutex {
+		l := apart(mcs{})
+		l.init(lock, w)
+		l.queue = newQueue(&l.handle, l.atHome(0), l.rank, 0, aborts)
+		return l
 	}
 }
 
 func wordsOfMCS(*topology.Tree, Options) Words { return Words{Home: 1, Rank: nodeWords} }
+
+// Acquire implements Mutex.
+func (l *mcs) Acquire(ctx context.Context) error {
+	if err := l.arrive(ctx); err != nil {
+		return err
+	}
+	return l.entered(l.enter(ctx))
+}
+
+// TryAcquire implements Tryer.
+func (l *mcs) TryAcquire() bool {
+	return l.begin(forever()) == nil && l.tried(writing, l.tryEnter())
+}
+
+// Release implements Mutex.
+func (l *mcs) Release() {
+	if l.end(writing) {
+		l.leave(granted)
+	}
+}
+
+// Alone implements Cohort.
+func (l *mcs) Alone() bool { return l.alone() }

@@ -40,8 +40,6 @@ func fabricOf(t *testing.T, text string) rma.Fabric {
 // given are options with one field set that not every lock heeds.
 var given = map[string]locks.Options{
 	"Backoff":  {Backoff: locks.Backoff{Min: 1, Max: 2}},
-	"HandOver": {HandOver: locks.ByMessage},
-	"CASFirst": {CASFirst: true},
 	"TL":       {TL: []int{1, 1}},
 	"TDC":      {TDC: 1},
 	"TR":       {TR: 1},
@@ -83,7 +81,6 @@ func TestOptionsRange(t *testing.T) {
 		{"Home", locks.Options{Home: 4}},
 		{"Backoff", locks.Options{Backoff: locks.Backoff{Min: -1, Max: 2}}},
 		{"Backoff", locks.Options{Backoff: locks.Backoff{Min: 3, Max: 2}}},
-		{"HandOver", locks.Options{HandOver: 2}},
 		{"Count", locks.Options{Count: 4}},
 		{"TL", locks.Options{TL: []int{1, 1, 1}}},
 		{"TL", locks.Options{TL: []int{1, 0}}},

@@ -25,14 +25,6 @@ type Options struct {
 	// foMPI-Spin, foMPI-RW).
 	Backoff Backoff
 
-	// HandOver is how a queue lock tells its successor (MCS).
-	HandOver HandOver
-
-	// CASFirst makes the holder of a queue lock try to empty the queue before
-	// it looks for a successor, as dash::Mutex does, instead of afterwards
-	// (MCS).
-	CASFirst bool
-
 	// TL is T_L,i, the locality thresholds: TL[i-1] acquisitions in a row inside
 	// an element of level i, then the lock goes to another element. 50 where
 	// there is none. RMA-RW uses TL[0] for the writers of the whole machine.
@@ -64,24 +56,11 @@ type Options struct {
 	// node of its own instead of the cohort's, which has to be found by whoever
 	// releases (C-MCS-L).
 	OwnNode bool
-
-	lone bool // for the explorer: ranks go alone by operations, too
 }
 
 // Backoff is an exponential pause, in local memory accesses: Min after the first
 // vain attempt, twice as much after each further one, Max at most.
 type Backoff struct{ Min, Max int }
-
-// HandOver is how a queue lock tells its successor.
-type HandOver uint8
-
-const (
-	// ByPut stores into a flag that the successor has prepared.
-	ByPut HandOver = iota
-	// ByMessage adds to a count of messages that the successor has received,
-	// which needs no preparation: point-to-point, as dash::Mutex does.
-	ByMessage
-)
 
 // CohortCount is where a cohort lock counts its hand-overs: the first three of
 // the steps from the slowest to the fastest (Uffmann, §5.4.1).
@@ -159,8 +138,6 @@ func (o Options) given() map[string]any {
 		}
 	}
 	set("Backoff", o.Backoff, o.Backoff == Backoff{})
-	set("HandOver", o.HandOver, o.HandOver == ByPut)
-	set("CASFirst", o.CASFirst, !o.CASFirst)
 	set("TL", o.TL, len(o.TL) == 0)
 	set("TDC", o.TDC, o.TDC == 0)
 	set("TR", o.TR, o.TR == 0)
@@ -188,8 +165,6 @@ func (o Options) validate(s Spec, t *topology.Tree) error {
 		return refuse("Home", o.Home, fmt.Sprintf("a rank, 0..%d", t.Ranks()-1))
 	case o.Backoff.Min < 0 || o.Backoff.Max < o.Backoff.Min:
 		return refuse("Backoff", o.Backoff, "0 <= Min <= Max")
-	case o.HandOver > ByMessage:
-		return refuse("HandOver", o.HandOver, "ByPut or ByMessage")
 	case o.Count > CountGlobal:
 		return refuse("Count", o.Count, "one of the CohortCounts")
 	case len(o.TL) > t.Levels():

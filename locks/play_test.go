@@ -43,9 +43,13 @@ func TestPlay(t *testing.T) {
 // parseGame reads what String wrote.
 func parseGame(text string) (g game, err error) {
 	parts := strings.Split(text, "/")
-	if len(parts) != 4 {
-		return g, fmt.Errorf("%q: want LOCK/TOPOLOGY/ACQUISITIONS/CRASHES", text)
+	if len(parts) == 4 {
+		parts = append(parts, string(byOperations))
 	}
+	if len(parts) != 5 || way(parts[4]) != byOperations && way(parts[4]) != direct {
+		return g, fmt.Errorf("%q: want LOCK/TOPOLOGY/ACQUISITIONS/CRASHES/WAY, where the way is %s or %s", text, byOperations, direct)
+	}
+	g.way = way(parts[4])
 	var known bool
 	if g.spec, known = locks.ByName(parts[0]); !known {
 		return g, fmt.Errorf("%q: no such lock", text)

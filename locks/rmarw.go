@@ -2,66 +2,54 @@ package locks
 
 import (
 	"context"
-	"sync/atomic"
 
+	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// rmaRW is the topology-aware reader-writer lock of Schmid, Besta and Hoefler,
-// HPDC'16, §3: a distributed counter (DC) for readers, at every T_DC-th rank, and
-// a tree of queues (DT) for writers, whose root passes the lock between writers
-// and readers.
+// rmaRW is RMA-RW, the topology-aware reader-writer lock of Schmid, Besta and Hoefler,
+// HPDC'16, §3: a distributed counter (DC) for readers, at every T_DC-th rank, and a tree of
+// queues (DT) for writers, whose root passes the lock between writers and readers.
 //
 //	writers   tree of queues ─▶ root ─▶ bars every counter ─▶ holds
 //	readers   own counter ─▶ hold
 //
-// See tree and readers; readers says what is corrected of the printed protocol. This
-// file has the writers, and rmarwreader.go the readers. A grant at the root is the
-// number of turns at the root in a row, plus one: writers keep the counters barred;
-// modeChange says that the readers were let in, and that the successor has to take the
-// lock from them (MODE_CHANGE).
+// See tree (hmcs.go), and counter (rmarw_counter.go), which says what is corrected of the
+// printed protocol. Options.StepBack is in rmarw_stepback.go. A grant at the root is the
+// number of turns at the root in a row, plus one: writers keep the counters barred.
+// modeChange (MODE_CHANGE) says that the readers were let in, and that the successor has to
+// take the lock from them.
 //
-// Invariant: while a writer holds the lock every counter is barred and nobody is
-// inside. Only who holds the root, or was passed the lock below it, touches a counter's
-// barred, wanted and epoch, or a barger (barge.go) that has found the bits unset.
+// Invariant: while a writer holds the lock every counter is barred and no reader is inside.
+// Only the holder of the root, or a rank that was passed the lock below it, touches a
+// counter's barred, wanted and epoch; or a barger that has found the bits unset.
 //
-// Fairness: writers as in hmcs. A waiting writer whose turn it is at the root is
-// overtaken by at most T_R readers at each counter, besides those that are kept
-// in by others; a waiting reader by at most T_W writers. §3.2.3 defines T_W as the
-// product of the T_L,i but listing 8 compares it with the number of turns at the
-// root, each of which may be T_L,2 * ... * T_L,N writers long; here T_W bounds
-// writers, so that the root turns over after T_W / (T_L,2 * ... * T_L,N) turns.
+// Fairness: writers as in hmcs. A waiting writer whose turn it is at the root is overtaken
+// by at most T_R readers at each counter, besides those that others keep in; a waiting
+// reader by at most T_W writers. §3.2.3 defines T_W as the product of the T_L,i but listing
+// 8 compares it with the number of turns at the root, each of which may be
+// T_L,2 * ... * T_L,N writers long. Here T_W bounds writers, so that the root turns over
+// after T_W / (T_L,2 * ... * T_L,N) turns.
 //
-// With Options.StepBack nothing is passed on, and neither T_L nor T_W matters. The
-// writer whose turn it is at the root is overtaken by readers as above, and from
-// when it has announced itself at all counters by no writer but the one that is
-// inside. Each queue keeps its order, but until its first has announced itself any
-// number of bargers may come. A reader that has stepped back is overtaken by any
-// number of writers until it comes again, and then by two: the one that is inside
-// and the one that has announced itself.
+// Memory order: handle.end comes before a reader departs and before a writer lets other
+// ranks in.
 //
-// Memory order: a reader's flush comes before it departs, a writer's before it
-// lets anybody in.
+// Cost, if no rank interferes: a reader two FetchOps, at its counter. A writer those of
+// hmcs, and for every counter three FetchOps: to announce itself, to bar, to let go.
 //
-// Cost, if nobody interferes: a reader one FetchOp and one Accumulate, at its
-// counter. A writer those of hmcs, and for every counter two FetchOps (to
-// announce itself, to bar) and one Accumulate.
+// Line numbers are those of listings 7 (Acquire), 8 (Release), 9 and 10 (readers).
 type rmaRW struct {
-	seat
-	t  tree
-	tw uint64    // turns at the root in a row
-	c  readers   // the rank's own counter
-	dc []readers // all counters
-	// what each counter was when the rank barred it, if it was the rank
-	state []uint64
-	mine  bool
-	steps bool // Options.StepBack
-
-	met uint64 // the counter that it could not bar when it tried last
+	handle
+	tree
+	dc       []counter // all counters
+	own      *counter  // the rank's
+	tw       uint64    // turns at the root in a row
+	barred   []uint64  // what each counter was when the rank barred it, and
+	mine     bool      // it was this rank that barred them
+	stepBack           // Options.StepBack
 }
 
-// The words of RMA-RW at each rank: its counter, alone on its cache line, and
-// its levels.
+// The words of RMA-RW at each rank: its counter, alone on its cache line, and its levels.
 const (
 	rwCounter = 0
 	rwLevels  = 8
@@ -75,154 +63,70 @@ func wordsOfRMARW(t *topology.Tree, _ Options) Words {
 }
 
 // newRMARW is the lock for a rank.
-func newRMARW(s seat) Mutex {
-	l := apart(rmaRW{seat: s, tw: uint64(s.o.TW), steps: s.o.StepBack})
-	l.goesAtOnce(l.direct)
-	l.t = newTree(&l.seat, allLevels(l.tree), rwLevels)
-	for _, tl := range s.o.TL[1:] {
+func newRMARW(lock *Lock, w rma.Window) Mutex {
+	l := apart(rmaRW{})
+	l.init(lock, w)
+	l.tree, l.tw, l.allowed = newTree(&l.handle, allLevels(l.topo), rwLevels), uint64(l.o.TW), l.o.StepBack
+	for _, tl := range l.o.TL[1:] {
 		l.tw /= uint64(tl)
 	}
-	counter := func(p Rank) readers { return readers{l.at(p, rwCounter), uint64(s.o.TR)} }
-	l.c = counter(l.tree.Counter(l.rank, s.o.TDC))
-	for p := range l.tree.Counters(s.o.TDC) {
-		l.dc = append(l.dc, counter(p))
+	for p := range l.topo.Counters(l.o.TDC) {
+		l.dc = append(l.dc, counter{l.at(p, rwCounter), uint64(l.o.TR)})
 	}
-	l.state = apartRow[uint64](len(l.dc))
+	for i, mine := 0, l.topo.Counter(l.rank, l.o.TDC); i < len(l.dc); i++ {
+		if l.dc[i].Target == mine {
+			l.own = &l.dc[i]
+		}
+	}
+	l.barred = make([]uint64, len(l.dc), len(l.dc)+line/8)
 	return l
 }
 
-// Acquire implements Mutex. Whoever may barge tries here, without a function: memory has
-// answered, and whether the window has failed meanwhile does not matter.
+// Acquire implements Mutex.
 func (l *rmaRW) Acquire(ctx context.Context) error {
-	was := l.turn
-	switch {
-	case was.mode() != ready, !l.steps, was >= l.asks, !l.endless(&ctx), l.failed.Load():
-		return l.acquire(ctx)
-	}
-	for i := range l.dc {
-		at := l.dc[i].at
-		v := atomic.LoadUint64(at)
-		if !vacant(v) || !atomic.CompareAndSwapUint64(at, v, shut(v)) {
-			l.lost(i, v)
-			return l.acquireLater(ctx)
-		}
-		l.state[i] = shut(v)
-	}
-	l.barged()
-	return nil
-}
-
-// acquire is Acquire for who has something to see to before, has to go far, or may not
-// barge.
-func (l *rmaRW) acquire(ctx context.Context) error {
 	if err := l.arrive(ctx); err != nil {
 		return err
 	}
-	if l.steps && l.tryBar() {
-		if err := l.decided(); err != nil {
-			return err
-		}
-		l.barged()
+	if l.barge() {
 		return nil
 	}
-	return l.acquireLater(ctx)
-}
-
-// acquireLater is the rest of Acquire for who could not have the lock at once.
-func (l *rmaRW) acquireLater(ctx context.Context) error {
-	if l.steps && l.bargeLater() {
-		if err := l.decided(); err != nil {
-			return err
-		}
-		l.barged()
-		return nil
-	}
-	before := l.counts
-	grant, root, alone, err := l.t.enter(ctx)
+	e, err := l.tree.enter(ctx) // l. 2-13
 	if err != nil {
 		return err
 	}
-	if alone {
-		l.t.first(-1)
-	}
 	l.mine = false
 	switch {
-	case root && grant > modeChange:
-		l.t.levels[0].run = grant - 1
-	case root:
-		if err := l.takeFromReaders(ctx); err != nil {
-			l.recount(before)
+	case e.root && e.grant > modeChange:
+		l.levels[0].run = e.grant - 1
+	case e.root: // l. 14-22
+		if err := l.setCountersToWrite(ctx); err != nil {
 			return l.fail(err)
 		}
 	}
-	if l.steps && l.counts.Waited == before.Waited {
-		count(&l.counts.Waited) // it did not come in at once
-	}
-	l.acquired(writing)
+	e.waited = e.waited || l.allowed // it did not come in at once
+	l.came(writing, e)
 	return nil
 }
 
-// Release implements Mutex.
-func (l *rmaRW) Release() {
-	was := l.turn
-	if was.mode() != alone || !l.direct {
-		l.release()
-		return
-	}
-	l.setTurn(was - alone + ready)
+// setCountersToWrite bars all counters (set_counters_to_WRITE, listing 6). The rank
+// announces itself to all before it waits for the first, so that the waits overlap.
+func (l *rmaRW) setCountersToWrite(ctx context.Context) error {
 	for i := range l.dc {
-		v := l.state[i]
-		if !atomic.CompareAndSwapUint64(l.dc[i].at, v, v+admission(v)) {
-			l.dc[i].letGo(l.dc[i].load())
-		}
-	}
-}
-
-// release is Release for who did not barge directly.
-func (l *rmaRW) release() {
-	if l.turn.mode() == alone {
-		l.end(alone)
-		l.letGo(len(l.dc))
-		return
-	}
-	l.end(writing)
-	if l.steps || !l.passOn() {
-		l.passToReaders()
-		l.t.leave(modeChange)
-	}
-}
-
-// passOn gives the lock to another writer, with the counters as they are, and
-// reports whether there was one that might have it.
-func (l *rmaRW) passOn() bool {
-	if l.t.pass() {
-		return true
-	}
-	root := &l.t.levels[0]
-	if run := l.t.run(0); run < l.tw && root.pass(root.successor(), run+1+climb) {
-		l.t.climbBelow(0)
-		return true
-	}
-	return false
-}
-
-// takeFromReaders bars all counters. All are announced to before the first is
-// waited for, so that the waits overlap.
-func (l *rmaRW) takeFromReaders(ctx context.Context) error {
-	for i := range l.dc {
-		l.state[i] = l.dc[i].want()
-		if patient(l.state[i]) {
-			ctx = context.Background()
+		l.barred[i] = l.dc[i].want()
+		if mustStay(l.barred[i]) {
+			ctx = forever()
 		}
 	}
 	for i := range l.dc {
-		v, err := l.dc[i].bar(ctx, l.state[i])
-		l.state[i] = v
+		v, err := l.dc[i].bar(ctx, l.barred[i])
+		l.barred[i] = v
 		if err != nil {
-			for i := range l.dc {
-				l.dc[i].giveUp(l.state[i])
+			if !l.broken() {
+				for i := range l.dc {
+					l.dc[i].giveUp(l.barred[i])
+				}
+				l.tree.leave(modeChange)
 			}
-			l.t.leave(modeChange)
 			return err
 		}
 	}
@@ -230,36 +134,102 @@ func (l *rmaRW) takeFromReaders(ctx context.Context) error {
 	return l.decided()
 }
 
-// passToReaders lets the readers in, also where another rank has barred.
-func (l *rmaRW) passToReaders() {
+// Release implements Mutex.
+func (l *rmaRW) Release() {
+	switch {
+	case !l.end(writing):
+	case l.barged:
+		l.letGo(len(l.dc))
+	case l.allowed || !l.passOn():
+		l.resetCounters()
+		l.tree.leave(modeChange) // l. 9-23
+	}
+}
+
+// passOn gives the lock to another writer, with the counters as they are, and reports
+// whether there was one that might have it: l. 3-5, 9, 23.
+func (l *rmaRW) passOn() bool {
+	if l.tree.pass() {
+		return true
+	}
+	root := &l.levels[0]
+	if run := l.run(0); run < l.tw && root.pass(root.successor(), run+1+climb) {
+		l.climbBelow(0)
+		return true
+	}
+	return false
+}
+
+// resetCounters lets the readers in (reset_counters, listing 6), also where another rank
+// has barred: l. 6, 12.
+func (l *rmaRW) resetCounters() {
 	for i := range l.dc {
 		c := &l.dc[i]
 		if !l.mine {
-			l.state[i] = c.load()
+			l.barred[i] = c.Load()
 		}
-		c.admit(l.state[i])
+		c.admit(l.barred[i])
 	}
 }
 
 // TryAcquire implements Tryer.
 func (l *rmaRW) TryAcquire() bool {
-	if l.begin(context.Background()) != nil {
+	switch {
+	case l.begin(forever()) != nil:
 		return false
-	}
-	if l.steps {
-		if !l.tryBar() {
-			return false
-		}
-		l.barged()
-		return true
-	}
-	if !l.t.tryEnter() {
+	case l.allowed:
+		return l.tryBarge()
+	case !l.tryEnter():
 		return false
 	}
 	if l.mine = l.tryBar(); !l.mine {
-		l.t.leave(modeChange)
+		l.tree.leave(modeChange)
 		return false
 	}
-	l.acquired(writing)
-	return true
+	return l.tried(writing, true)
+}
+
+// AcquireRead implements RWMutex.
+func (l *rmaRW) AcquireRead(ctx context.Context) error {
+	if err := l.begin(ctx); err != nil {
+		return err
+	}
+	found := l.own.arrive() // l. 12, 15-22
+	if err := l.decided(); err != nil {
+		return err
+	}
+	kept := l.own.kept(found)
+	if kept { // l. 13-14, 5-9
+		if err := l.waitToRead(ctx, found); err != nil {
+			return l.fail(err)
+		}
+	}
+	l.acquired(reading, kept)
+	return nil
+}
+
+// waitToRead is for a reader that was kept out. It stays, perhaps after it has stepped back
+// and come again.
+func (l *rmaRW) waitToRead(ctx context.Context, found uint64) error {
+	if l.allowed && l.own.stepBack(found, away) {
+		if err := l.own.change(ctx, found); err != nil {
+			return err
+		}
+		if found = l.own.arrive(); !l.own.kept(found) {
+			return l.decided()
+		}
+	}
+	return l.own.stay(ctx, found)
+}
+
+// ReleaseRead implements RWMutex.
+func (l *rmaRW) ReleaseRead() {
+	if l.end(reading) {
+		l.own.depart() // listing 10
+	}
+}
+
+// TryAcquireRead implements ReadTryer.
+func (l *rmaRW) TryAcquireRead() bool {
+	return l.begin(forever()) == nil && l.tried(reading, l.own.tryArrive())
 }

@@ -22,6 +22,9 @@ type Spec struct {
 	FIFO bool
 	// Aborts says when an Acquire that waits gives up because its context ends.
 	Aborts Aborts
+	// Operations says that the lock uses the window's operations even where ranks share
+	// memory, as the RMA papers do.
+	Operations bool
 	// Options are the names of the fields of Options that the lock heeds, besides
 	// Name, Home and Operations. It refuses the others.
 	Options []string
@@ -30,8 +33,7 @@ type Spec struct {
 	// Cost is what it takes of the network.
 	Cost Cost
 
-	preset func(*Options)
-	at     func(seat) Mutex
+	at func(*Lock, rma.Window) Mutex
 }
 
 // Kind is what a lock excludes.
@@ -107,22 +109,14 @@ func (o Operations) String() string {
 	return text
 }
 
-// layout is where a lock's words are, among those of its set.
-type layout struct {
-	home, rank rma.Disp
-	base       rma.Disp // of the set
-	words      int      // at each rank
-}
-
 // Lock is one lock, for all ranks of a fabric.
 type Lock struct {
 	spec   Spec
 	o      Options
 	tree   *topology.Tree
-	words  layout
-	near   *neighbourhood
+	base   base
 	number uint64 // among the locks of its set, from 1
-	seats  []atomic.Pointer[Mutex]
+	sides  []atomic.Pointer[Mutex]
 }
 
 // New allocates a lock. As every allocation, it is made by every process of the
@@ -140,9 +134,7 @@ func (s Spec) New(f rma.Fabric, o Options) (*Lock, error) {
 // a lock whose ranks need one node for all locks has it once.
 func (s Spec) NewSet(f rma.Fabric, n int, o Options) ([]*Lock, error) {
 	tree := f.Topology()
-	if s.preset != nil {
-		s.preset(&o)
-	}
+	o.Operations = o.Operations || s.Operations
 	if err := o.validate(s, tree); err != nil {
 		return nil, err
 	}
@@ -155,20 +147,19 @@ func (s Spec) NewSet(f rma.Fabric, n int, o Options) ([]*Lock, error) {
 	if words.Shared {
 		rankWords = words.Rank
 	}
-	all := lines(homeWords) + lines(rankWords)
-	home, err := f.Alloc(all)
+	home, err := f.Alloc(lines(homeWords) + lines(rankWords))
 	if err != nil {
 		return nil, fmt.Errorf("locks: %d %s: %w", n, s.Name, err)
 	}
 	rank := home + rma.Disp(lines(homeWords))
 	rma.Label(f, home, homeWords, o.Name+" home")
 	rma.Label(f, rank, rankWords, o.Name+" rank")
-	set, near := make([]*Lock, n), new(neighbourhood)
+	set := make([]*Lock, n)
 	for k := range set {
-		l := &Lock{spec: s, o: o, tree: tree, near: near, number: uint64(k) + 1, seats: make([]atomic.Pointer[Mutex], ranks)}
-		l.words = layout{home + rma.Disp(k/ranks*words.Home), rank, home, all}
+		l := &Lock{spec: s, o: o, tree: tree, number: uint64(k) + 1, sides: make([]atomic.Pointer[Mutex], ranks)}
+		l.base = base{home + rma.Disp(k/ranks*words.Home), rank}
 		if !words.Shared {
-			l.words.rank += rma.Disp(k * words.Rank)
+			l.base.rank += rma.Disp(k * words.Rank)
 		}
 		l.o.Home = Rank((int(o.Home) + k) % ranks)
 		set[k] = l
@@ -192,11 +183,9 @@ func (s Spec) WordsOn(t *topology.Tree) Words { return s.Words(t, Options{}.with
 // Counts are those of the ranks of this process that have used the lock, in their
 // order. Anybody may look at any time; an acquire that is under way may show in part.
 func (l *Lock) Counts() (all []Counts) {
-	for i := range l.seats {
-		if m := l.seats[i].Load(); m != nil {
-			if s, ok := (*m).(interface{ look() Counts }); ok {
-				all = append(all, s.look())
-			}
+	for i := range l.sides {
+		if m := l.sides[i].Load(); m != nil {
+			all = append(all, (*m).(Counter).Counts())
 		}
 	}
 	return all
@@ -209,11 +198,11 @@ func (l *Lock) Spec() Spec { return l.spec }
 // ReaderWriter. It is the same each time; the first window is the one that is
 // used.
 func (l *Lock) At(w rma.Window) Mutex {
-	place := &l.seats[w.Rank()]
-	if m := place.Load(); m != nil {
+	side := &l.sides[w.Rank()]
+	if m := side.Load(); m != nil {
 		return *m
 	}
-	m := l.spec.at(l.seat(w))
-	place.CompareAndSwap(nil, &m)
-	return *place.Load()
+	m := l.spec.at(l, w)
+	side.CompareAndSwap(nil, &m)
+	return *side.Load()
 }

@@ -29,15 +29,17 @@ func TestSweep(t *testing.T) {
 	fmt.Println("|---|---|---|---|---|---|---|---|---|---|---|---|")
 	for _, spec := range locks.All() {
 		t.Run(spec.Name, func(t *testing.T) {
-			begin := time.Now()
-			row := sweepOf(t, spec)
-			fmt.Printf("| %s | %s | %.0f s |\n", spec.Name, strings.Join(row, " | "), time.Since(begin).Seconds())
+			for _, way := range waysOf(spec) {
+				begin := time.Now()
+				row := sweepOf(t, spec, way)
+				fmt.Printf("| %s, %s | %s | %.0f s |\n", spec.Name, way, strings.Join(row, " | "), time.Since(begin).Seconds())
+			}
 		})
 	}
 }
 
-// sweepOf is a lock's row.
-func sweepOf(t *testing.T, spec locks.Spec) (row []string) {
+// sweepOf is the row of a lock, explored one way.
+func sweepOf(t *testing.T, spec locks.Spec, way way) (row []string) {
 	steps := 0
 	find := func(g game, r sim.Report) sim.Report {
 		steps += r.Steps
@@ -61,7 +63,7 @@ func sweepOf(t *testing.T, spec locks.Spec) (row []string) {
 				if i > 0 {
 					faults.Cancels = min(faults.Cancels, 1) // with two it does not get through in minutes
 				}
-				g := game{spec: spec, tree: machine(t, text), acquisitions: c.acquisitions, crashes: c.faults.Crashes}
+				g := game{spec: spec, tree: machine(t, text), acquisitions: c.acquisitions, crashes: c.faults.Crashes, way: way}
 				r := find(g, g.exhaust(faults, vary, sim.Limit{}))
 				if !r.Complete {
 					t.Fatalf("%s: the search did not get through: %+v", g, r)
@@ -74,13 +76,13 @@ func sweepOf(t *testing.T, spec locks.Spec) (row []string) {
 	for _, crashes := range []int{0, 1} {
 		runs := 0
 		for _, text := range smallMachines {
-			g := game{spec: spec, tree: machine(t, text), acquisitions: 3, crashes: crashes}
+			g := game{spec: spec, tree: machine(t, text), acquisitions: 3, crashes: crashes, way: way}
 			runs += find(g, g.seeds(0, int(*sweep*float64(sweepSmall)))).Runs
 		}
 		row = append(row, thousands(runs))
 	}
 	for i, text := range machinesOf256 {
-		g := game{spec: spec, tree: machine(t, text), acquisitions: 20}
+		g := game{spec: spec, tree: machine(t, text), acquisitions: 20, way: way}
 		row = append(row, thousands(find(g, g.seeds(0, max(1, int(*sweep*float64(sweepSeeds[i]))))).Runs))
 	}
 	return append(row, thousands(steps))

@@ -6,59 +6,65 @@ func All() []Spec {
 		{
 			Name: "TAS", Paper: "003 §2.1.1", About: "spin lock, swapping every time, with exponential back-off",
 			Fairness: "none", Aborts: Always, Words: wordsOfTAS, Options: []string{"Backoff"},
-			at:   oblivious(func(s *seat) core { return newTAS(s) }),
+			at:   newTAS(false),
 			Cost: Cost{Uncontended: Operations{Atomics: 1, Puts: 1}, Contended: Operations{Atomics: 2, Puts: 1, Unbounded: true}},
 		},
 		{
 			Name: "TTS", Paper: "003 §2.1.1", About: "spin lock, looking before it swaps, with exponential back-off",
 			Fairness: "none", Aborts: Always, Words: wordsOfTAS, Options: []string{"Backoff"},
-			at:   oblivious(func(s *seat) core { return newPlainTTS(s) }),
+			at:   newTAS(true),
 			Cost: Cost{Uncontended: Operations{Atomics: 1, Puts: 1, Gets: 1}, Contended: Operations{Atomics: 1, Puts: 1, Gets: 2, Unbounded: true}},
 		},
 		{
 			Name: "TKT", Paper: "003 §5.4.1", About: "ticket lock",
-			Fairness: "FIFO", FIFO: true, Words: wordsOfTKT, at: obliviousCohort(func(s *seat) inner { return newLoneTKT(s) }),
-			Cost: Cost{Uncontended: Operations{Atomics: 1, Puts: 1, Gets: 1}, Contended: Operations{Atomics: 1, Puts: 1, Gets: 2}},
+			Fairness: "FIFO", FIFO: true, Words: wordsOfTKT, at: newTKT,
+			Cost: Cost{Uncontended: Operations{Atomics: 2, Gets: 1}, Contended: Operations{Atomics: 2, Gets: 2}},
 		},
 		{
 			Name: "TKT-A", Paper: "003 §5.4.1", About: "the same, skipping the tickets of waiters that have given up",
-			Fairness: "FIFO", FIFO: true, Aborts: Always, Words: wordsOfTKTA, at: oblivious(func(s *seat) core { return newTKTA(s) }),
+			Fairness: "FIFO", FIFO: true, Aborts: Always, Words: wordsOfTKTA, at: newTKTA,
 			Cost: Cost{Uncontended: Operations{Atomics: 2, Gets: 1}, Contended: Operations{Atomics: 2, Gets: 2}},
 		},
 		{
 			Name: "MCS", Paper: "000 §2.4", About: "queue lock, by direct atomics where ranks share memory",
-			Fairness: "FIFO", FIFO: true, Aborts: Always, Words: wordsOfMCS, at: cohortable(newMCS(true)), Options: []string{"CASFirst"},
+			Fairness: "FIFO", FIFO: true, Aborts: Always, Words: wordsOfMCS, at: newMCS(true),
 			Cost: Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 1, Puts: 2}},
 		},
 		{
 			Name: "D-MCS", Paper: "000 §2.4, listings 2 and 3", About: "the same by window operations, handing over by Put",
-			Fairness: "FIFO", FIFO: true, Words: wordsOfMCS, at: cohortable(newMCS(false)), Options: []string{"HandOver", "CASFirst"},
-			preset: func(o *Options) { o.Operations = true },
-			Cost:   Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 1, Puts: 2}},
+			Fairness: "FIFO", FIFO: true, Words: wordsOfMCS, at: newMCS(false),
+			Operations: true,
+			Cost:       Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 1, Puts: 2}},
+		},
+		{
+			Name: "dash::Mutex", Paper: "003 §4.3.2", About: "D-MCS that hands over by message, and tries to empty the queue first",
+			Fairness: "FIFO", FIFO: true, Words: wordsOfMCS, at: newDash,
+			Operations: true,
+			Cost:       Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 2, Puts: 2}},
 		},
 		{
 			Name: "CLH", Paper: "003 §5.3.1", About: "queue lock whose nodes travel; waits on the predecessor's",
-			Fairness: "FIFO", FIFO: true, Words: wordsOfCLH, at: cohortable(newCLH),
+			Fairness: "FIFO", FIFO: true, Words: wordsOfCLH, at: newCLH,
 			Cost: Cost{Uncontended: Operations{Atomics: 1, Puts: 1, Gets: 1}, Contended: Operations{Atomics: 1, Puts: 1, Gets: 2}},
 		},
 		{
 			Name: "CLH-NUMA", Paper: "003 §5.3.2", About: "the same; waits on a word of the rank's own",
-			Fairness: "FIFO", FIFO: true, Words: wordsOfCLHNUMA, at: cohortable(newCLHNUMA),
+			Fairness: "FIFO", FIFO: true, Words: wordsOfCLHNUMA, at: newCLHNUMA,
 			Cost: Cost{Uncontended: Operations{Atomics: 3}, Contended: Operations{Atomics: 3, Puts: 1}},
 		},
 		{
 			Name: "HEM", Paper: "003 §5.4.4", About: "Hemlock: one word per rank for all locks of a set",
-			Fairness: "FIFO", FIFO: true, Words: wordsOfHemlock, at: cohortable(newHemlock(hemlockVariant{})),
+			Fairness: "FIFO", FIFO: true, Words: wordsOfHemlock, at: newHemlock(hemVariant{}),
 			Cost: Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 2, Puts: 1, Gets: 1}},
 		},
 		{
 			Name: "HEM-CTR", Paper: "003 §5.4.4", About: "the same, fetching words for writing at once",
-			Fairness: "FIFO", FIFO: true, Words: wordsOfHemlock, at: cohortable(newHemlock(hemlockVariant{ctr: true})),
+			Fairness: "FIFO", FIFO: true, Words: wordsOfHemlock, at: newHemlock(hemVariant{ctr: true}),
 			Cost: Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 3, Gets: 1}},
 		},
 		{
 			Name: "HEM-AH", Paper: "003 §5.4.4", About: "the same, and hands over before it knows to whom",
-			Fairness: "FIFO", FIFO: true, Words: wordsOfHemlock, at: cohortable(newHemlock(hemlockVariant{ctr: true, ah: true})),
+			Fairness: "FIFO", FIFO: true, Words: wordsOfHemlock, at: newHemlock(hemVariant{ctr: true, ah: true}),
 			Cost: Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 3, Gets: 1}},
 		},
 		{
@@ -69,26 +75,26 @@ func All() []Spec {
 		{
 			Name: "RMA-MCS", Paper: "000 §3.5", About: "tree of queues, machine and finest elements, by window operations",
 			Fairness: "T_L,i in a row", Aborts: Always, Words: wordsOfHMCS(twoLevels), at: newHMCS(twoLevels), Options: []string{"TL"},
-			preset: func(o *Options) { o.Operations = true },
-			Cost:   Cost{Uncontended: Operations{Atomics: 4, Gets: 2}, Contended: Operations{Atomics: 1, Puts: 2}},
+			Operations: true,
+			Cost:       Cost{Uncontended: Operations{Atomics: 4, Gets: 2}, Contended: Operations{Atomics: 1, Puts: 2}},
 		},
 		{
 			Name: "foMPI-Spin", Paper: "000 §5", About: "foMPI's exclusive lock: CAS of one word, with back-off",
-			Fairness: "none", Aborts: Always, Words: wordsOfFompi, at: oblivious(newFompiSpin), Options: []string{"Backoff"},
-			preset: func(o *Options) { o.Operations = true },
-			Cost:   Cost{Uncontended: Operations{Atomics: 1, Puts: 1}, Contended: Operations{Atomics: 2, Puts: 1, Unbounded: true}},
+			Fairness: "none", Aborts: Always, Words: wordsOfFompi, at: newFompiSpin, Options: []string{"Backoff"},
+			Operations: true,
+			Cost:       Cost{Uncontended: Operations{Atomics: 1, Puts: 1}, Contended: Operations{Atomics: 2, Puts: 1, Unbounded: true}},
 		},
 		{
 			Name: "foMPI-RW", Kind: ReaderWriter, Paper: "000 §5", About: "foMPI's reader-writer lock: a writer's bit and a count of readers in one word",
 			Fairness: "none: readers starve writers, and writers readers", Aborts: Always, Words: wordsOfFompi, at: newFompiRW,
-			Options: []string{"Backoff"}, preset: func(o *Options) { o.Operations = true },
+			Options: []string{"Backoff"}, Operations: true,
 			Cost: Cost{Uncontended: Operations{Atomics: 1, Puts: 1}, Contended: Operations{Atomics: 2, Puts: 1, Unbounded: true}, Reader: Operations{Atomics: 1, Puts: 1}},
 		},
 		{
 			Name: "RMA-RW", Kind: ReaderWriter, Paper: "000 §3", About: "tree of queues for writers, distributed counter for readers",
 			Fairness: "T_L,i, T_R, T_W", Aborts: Always, Words: wordsOfRMARW, at: newRMARW,
 			Options: []string{"TL", "TDC", "TR", "TW", "StepBack"},
-			Cost:    Cost{Uncontended: Operations{Atomics: 8, Puts: 2, Gets: 3}, Contended: Operations{Atomics: 1, Puts: 2}, Reader: Operations{Atomics: 1, Puts: 1}}, // a writer, with two counters
+			Cost:    Cost{Uncontended: Operations{Atomics: 10, Gets: 3}, Contended: Operations{Atomics: 1, Puts: 2}, Reader: Operations{Atomics: 2}}, // a writer, with two counters
 		},
 	}, cohorts()...)
 }

@@ -7,56 +7,45 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// tas is the locks TAS (test and set) and TTS (test, then test and set) with
-// exponential back-off (Uffmann 2022, §2.1.1, figure 2.3): one word that all
-// ranks try to mark.
+// spin is the locks TAS (test and set) and TTS (test, then test and set) with exponential
+// back-off (Uffmann 2022, §2.1.1, figure 2.3): one word that all ranks try to mark.
 //
 //	flag, at home
-//	            any rank swaps                leave
-//	0 (free) ─────────────────────▶ held ────────────────▶ 0, or a grant
-//	grant    ─────────────────────▶  ▲
-//	                                 │ any rank swaps, in vain
-//	0 ◀────────────────────────▶ taken (alone)
+//	            any rank swaps             leave
+//	0 (free) ─────────────────────▶ held ──────────▶ 0, or a grant
+//	grant    ─────────────────────▶
 //
-// A swap that finds held has changed nothing. One that finds anything else has
-// the lock, and with it what the predecessor left in the flag's place: inside a
-// cohort that is the inline count of §5.4.1, optimisation 3.
+// A swap that finds held has changed nothing. A swap that finds anything else has the
+// lock, and with it what the predecessor left in the flag's place: inside a cohort that is
+// the inline count of §5.4.1, optimisation 3.
 //
-// A rank that goes alone (lone) takes the lock, and need wake nobody: who tries
-// meanwhile makes it held, and only who has seen held may sleep.
+// TAS swaps every time. TTS looks first whether the flag is held. That spares the memory's
+// owner the writes where the flag can be cached, and costs a round trip more where it
+// cannot. The thesis therefore takes TTS inside an element and TAS outside.
 //
-// TAS swaps every time. TTS looks first whether it is held, which spares the memory's owner the
-// writes where the flag can be cached, and costs a round trip more where it
-// cannot; the thesis therefore takes TTS inside an element and TAS outside.
-//
-// Invariant: who has swapped held in, and found something else, holds the lock
+// Invariant: a rank that has swapped held in, and found something else, holds the lock
 // until it stores.
 //
-// Memory order: the flush of a release completes what the holder did, before the
-// store of the flag, which is flushed itself.
+// Memory order: handle.end completes what the holder did, before the store of the flag,
+// which is flushed itself.
 //
-// Fairness: none. Who tries at the right moment gets the lock, most of all a
-// rank that is near the flag or has just released it.
+// Fairness: none. A rank that tries at the right moment gets the lock, most often one that
+// is near the flag or has just released it. A rank that gives up leaves no trace.
 //
-// A rank that gives up goes away: it has left no trace.
-//
-// Cost, away from home: TAS one swap to acquire, one Put to release; TTS a Get
-// besides. Behind a holder TAS takes one swap more for each vain try, TTS one
-// Get, and a swap if it was too late.
-type tas struct {
-	s     *seat
+// Cost, away from home: TAS one swap to acquire, one Put to release; TTS a Get besides.
+// Behind a holder TAS takes one swap more for each try, TTS one Get, and a swap if it was
+// too late.
+type spin struct {
+	h     *handle
 	flag  word
 	looks bool // TTS
 }
 
-// What a flag may be besides 0 and a grant that is more than granted.
-const (
-	held  = 1
-	taken = 1 << 63
-)
+// held is the flag of a lock that a rank holds. It is a grant's least value, which says
+// nothing: see inline.
+const held = 1
 
-// inline is how a word carries a grant to the next holder: the least one, which
-// says nothing, as zero.
+// inline is how a word carries a grant to the next holder: the least one as zero.
 func inline(grant uint64) uint64 {
 	if grant <= granted {
 		return 0
@@ -64,82 +53,133 @@ func inline(grant uint64) uint64 {
 	return grant
 }
 
-func newTAS(s *seat) *tas {
-	t := apart(tas{s: s, flag: s.atHome(0)})
-	s.goesAlone(lone{by: byCAS, tail: t.flag, present: taken})
-	return t
-}
-
-// newPlainTTS is TTS on its own, which need not know about its waiters.
-func newPlainTTS(s *seat) *tas {
-	t := newTAS(s)
-	t.looks = true
-	return t
-}
+func newSpin(h *handle, looks bool) spin { return spin{h: h, flag: h.atHome(0), looks: looks} }
 
 func wordsOfTAS(*topology.Tree, Options) Words { return Words{Home: 1} }
 
-func (t *tas) enter(ctx context.Context) (grant uint64, err error) {
-	if grant, ok := t.take(); ok {
-		return grant, t.s.decided()
+// enter implements part.
+func (s *spin) enter(ctx context.Context) (grant uint64, err error) {
+	if grant, ok := s.take(); ok {
+		return grant, s.h.decided()
 	}
-	return t.wait(ctx)
+	return s.wait(ctx)
 }
 
-// tryEnter takes the lock if it is free. What is left in the flag for a waiter
-// is not free.
-func (t *tas) tryEnter() bool { return t.flag.cas(0, held) }
+// tryEnter implements part. What is left in the flag for a waiter is not free.
+func (s *spin) tryEnter() bool { return s.flag.CompareAndSwap(0, held) }
 
-func (t *tas) leave(grant uint64) { t.flag.publish(inline(grant)) }
+// leave implements part.
+func (s *spin) leave(grant uint64) { s.flag.publish(inline(grant)) }
 
 // take tries once, and returns what was left for the rank if it has the lock.
-func (t *tas) take() (grant uint64, ok bool) {
-	if t.looks && t.flag.load() == held {
-		return 0, false
+func (s *spin) take() (grant uint64, ok bool) {
+	if s.looks && s.flag.Load() == held {
+		return none, false
 	}
-	grant = t.flag.swap(held)
-	return grant, grant != held && grant != taken
+	grant = s.flag.Swap(held)
+	return grant, grant != held
 }
 
 // wait tries again until the rank has the lock or ctx is done.
-func (t *tas) wait(ctx context.Context) (grant uint64, err error) {
-	b := newBackoff(t.s)
+func (s *spin) wait(ctx context.Context) (grant uint64, err error) {
+	b := newBackoff(s.h)
 	for {
-		if err := b.wait(ctx, &t.flag, rma.IsNot(held)); err != nil {
-			return 0, t.s.fail(err)
+		if err := b.wait(ctx, &s.flag, rma.IsNot(held)); err != nil {
+			return none, s.h.fail(err)
 		}
-		if grant, ok := t.take(); ok {
-			return max(grant, granted), t.s.decided()
+		if grant, ok := s.take(); ok {
+			return max(grant, granted), s.h.decided()
 		}
 	}
 }
 
-// tts is TTS inside a cohort: it knows whether anybody waits.
+// backoff is the wait of a rank between two tries (Options.Backoff): a pause, twice as
+// long each time. Once the pauses have grown to Max, the holder will not let go soon, or
+// has no processor. The rank then waits until there is something to try for, and leaves
+// its own processor to others.
+type backoff struct{ pause, max int }
+
+func newBackoff(h *handle) backoff { return backoff{h.o.Backoff.Min, h.o.Backoff.Max} }
+
+// wait returns when another try may succeed: after a pause, or when until holds for the
+// word. It fails when ctx is done or the window has failed.
+func (b *backoff) wait(ctx context.Context, x *word, until rma.Until) error {
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	if b.pause >= b.max {
+		_, err := x.await(ctx, until)
+		return err
+	}
+	x.m.w.Pause(b.pause)
+	b.pause = min(max(2*b.pause, 1), b.max)
+	return x.m.w.Err()
+}
+
+// tas is TAS, or TTS.
+type tas struct {
+	handle
+	spin
+}
+
+func newTAS(looks bool) func(*Lock, rma.Window) Mutex {
+	return func(lock *Lock, w rma.Window) Mutex {
+		l := apart(tas{})
+		l.init(lock, w)
+		l.spin = newSpin(&l.handle, looks)
+		return l
+	}
+}
+
+// Acquire implements Mutex.
+func (l *tas) Acquire(ctx context.Context) error {
+	if err := l.arrive(ctx); err != nil {
+		return err
+	}
+	return l.entered(l.enter(ctx))
+}
+
+// TryAcquire implements Tryer.
+func (l *tas) TryAcquire() bool {
+	return l.begin(forever()) == nil && l.tried(writing, l.tryEnter())
+}
+
+// Release implements Mutex.
+func (l *tas) Release() {
+	if l.end(writing) {
+		l.leave(granted)
+	}
+}
+
+// Disown and Adopt implement Oblivious.
+func (l *tas) Disown() { l.disown() }
+func (l *tas) Adopt()  { l.adopt() }
+
+// tts is TTS inside a cohort. It knows whether ranks wait.
 //
-// The flag "successor-exists" of Dice, Marathe and Shavit is cleared by each
-// holder and has to be set again by those who still wait; with short sections
-// they come too late, and every second hand-over leaves the element (Uffmann,
-// §5.4.3). Here waiters are counted instead. A rank is in the count from its
-// first vain try until it holds the lock; the holder never is. So the count is
-// zero only if nobody waits, and whatever the holder leaves in the flag will be
-// taken. Who comes by and is faster than those who wait takes it, too: it is of
-// the same element.
+// Each holder clears the flag "successor-exists" of Dice, Marathe and Shavit, and waiters
+// have to set it again. With short sections they come too late, and every second hand-over
+// leaves the element (Uffmann, §5.4.3). Here waiters are counted instead. A rank is in the
+// count from its first failed try until it holds the lock; the holder never is. So the
+// count is zero only if no rank waits, and a waiter takes what the holder leaves in the
+// flag. A rank that comes by and is faster than the waiters takes it, too: it is of the
+// same element.
 //
-// This holds as long as waiters stay. One that gives up takes itself out of the
-// count, so that alone may become true again after it was false; whoever left a
-// grant in between would have left it to nobody.
+// This holds as long as waiters stay, as they do inside a cohort. A waiter that gave up
+// would take itself out of the count, and alone could become true again.
 type tts struct {
-	tas
+	spin
 	waiters word
 }
 
-func newTTS(s *seat) *tts { return apart(tts{tas: *newPlainTTS(s), waiters: s.atHome(1)}) }
+func newTTS(h *handle) local { return apart(tts{spin: newSpin(h, true), waiters: h.atHome(1)}) }
 
 func wordsOfTTS(*topology.Tree, Options) Words { return Words{Home: 2} }
 
+// enter implements part.
 func (t *tts) enter(ctx context.Context) (grant uint64, err error) {
 	if grant, ok := t.take(); ok {
-		return grant, t.s.decided()
+		return grant, t.h.decided()
 	}
 	t.waiters.accumulate(1)
 	grant, err = t.wait(ctx)
@@ -147,5 +187,5 @@ func (t *tts) enter(ctx context.Context) (grant uint64, err error) {
 	return grant, err
 }
 
-// alone reports whether nobody waits.
-func (t *tts) alone() bool { return t.waiters.load() == 0 }
+// alone implements part.
+func (t *tts) alone() bool { return t.waiters.Load() == 0 }

@@ -15,16 +15,19 @@ import (
 func TestTicketsWrap(t *testing.T) {
 	for _, name := range []string{"TKT", "TKT-A"} {
 		for _, first := range []uint64{1<<32 - 2, 1<<31 - 2, 0} {
-			t.Run(fmt.Sprintf("%s/%#x", name, first), func(t *testing.T) {
-				spec, _ := ByName(name)
-				system := sim.System{
-					Topology: topology.Flat(3),
-					Setup:    func(f *sim.Fabric) (sim.Program, error) { return ticketsFrom(first*oneTicket, f, spec) },
-				}
-				if err := system.Seeds(0, 500).Err(); err != nil {
-					t.Fatal(err)
-				}
-			})
+			for _, shared := range []bool{false, true} {
+				t.Run(fmt.Sprintf("%s/%#x/shared=%t", name, first, shared), func(t *testing.T) {
+					spec, _ := ByName(name)
+					system := sim.System{
+						Topology: topology.Flat(3),
+						Shared:   shared,
+						Setup:    func(f *sim.Fabric) (sim.Program, error) { return ticketsFrom(first*oneTicket, f, spec) },
+					}
+					if err := system.Seeds(0, 500).Err(); err != nil {
+						t.Fatal(err)
+					}
+				})
+			}
 		}
 	}
 }
@@ -44,7 +47,7 @@ func ticketsFrom(first uint64, f *sim.Fabric, spec Spec) (sim.Program, error) {
 	inside, acquired := 0, 0
 	giveUp := []context.CancelFunc{func() {}, func() {}, func() {}} // by rank
 	return sim.Program{Rank: func(ctx context.Context, w rma.Window) error {
-		me, home, words := w.Rank(), l.o.Home, l.words.home
+		me, home, words := w.Rank(), l.o.Home, l.base.home
 		if me == 0 {
 			w.Put(home, words+ticketNext, first)
 			w.Put(home, words+ticketServing, first)

@@ -79,7 +79,7 @@ func (c Contest) Start(f rma.Fabric) (*Match, error) {
 // Rank is what each rank does.
 func (m *Match) Rank(ctx context.Context, w rma.Window) error {
 	r := &m.all[w.Rank()]
-	r.lock = m.at(&spy{Window: w, match: m, rank: r})
+	r.lock = m.at(spied(w, m, r))
 	mode := write
 	if m.c.Reads != nil && m.c.Reads(w.Rank()) {
 		mode = read

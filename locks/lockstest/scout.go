@@ -57,8 +57,12 @@ type sharedScout struct {
 	shared rma.Shared
 }
 
-func (s sharedScout) Direct(target rma.Rank, disp rma.Disp, n int) ([]uint64, bool) {
-	return s.shared.Direct(target, disp, n)
+func (s sharedScout) Direct(target rma.Rank, disp rma.Disp) (rma.Word, bool) {
+	return s.shared.Direct(target, disp)
+}
+
+func (s sharedScout) Memory(target rma.Rank, disp rma.Disp, n int) ([]uint64, bool) {
+	return s.shared.Memory(target, disp, n)
 }
 
 func (s sharedScout) Notify(target rma.Rank, disp rma.Disp) { s.shared.Notify(target, disp) }

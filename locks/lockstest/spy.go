@@ -2,6 +2,7 @@ package lockstest
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/orwl/go-orwl/net/rma"
 )
@@ -55,6 +56,10 @@ func (s *spy) CAS(target rma.Rank, disp rma.Disp, old, new uint64) uint64 {
 	return v
 }
 
+// HandedOver and Returns implement rma.Considerate.
+func (s *spy) HandedOver()     {}
+func (s *spy) Returns(int) int { return 0 }
+
 func (s *spy) Flush(target rma.Rank) {
 	s.operates(4, target, 0)
 	s.Window.Flush(target)
@@ -73,4 +78,77 @@ func (s *spy) Await(ctx context.Context, target rma.Rank, disp rma.Disp, until r
 func (s *spy) Pause(n int) {
 	s.operates(7, 0, 0)
 	s.Window.Pause(n)
+}
+
+// sharedSpy is a spy on a window whose ranks share memory.
+type sharedSpy struct {
+	*spy
+	shared rma.Shared
+}
+
+// spied is what a lock in a contest gets for w.
+func spied(w rma.Window, m *Match, r *contestant) rma.Window {
+	s := &spy{Window: w, match: m, rank: r}
+	if shared, ok := w.(rma.Shared); ok {
+		return sharedSpy{s, shared}
+	}
+	return s
+}
+
+func (s sharedSpy) Direct(target rma.Rank, disp rma.Disp) (rma.Word, bool) {
+	word, ok := s.shared.Direct(target, disp)
+	if !ok {
+		return word, false
+	}
+	return rma.WordBy(&spiedWord{s.spy, word}, target, disp), true
+}
+
+func (s sharedSpy) Memory(target rma.Rank, disp rma.Disp, n int) ([]uint64, bool) {
+	return s.shared.Memory(target, disp, n)
+}
+
+func (s sharedSpy) Notify(target rma.Rank, disp rma.Disp) {
+	s.operates(8, target, disp)
+	s.shared.Notify(target, disp)
+}
+
+func (s sharedSpy) Failed() *atomic.Bool { return s.shared.Failed() }
+
+// spiedWord is a word that the lock accesses directly.
+type spiedWord struct {
+	*spy
+	word rma.Word
+}
+
+func (s *spiedWord) Load(target rma.Rank, disp rma.Disp) uint64 {
+	s.operates(9, target, disp)
+	return s.word.Load()
+}
+
+func (s *spiedWord) Store(target rma.Rank, disp rma.Disp, v uint64) {
+	s.operates(10, target, disp)
+	s.word.Store(v)
+}
+
+func (s *spiedWord) Swap(target rma.Rank, disp rma.Disp, v uint64) uint64 {
+	s.operates(11, target, disp)
+	old := s.word.Swap(v)
+	s.queues()
+	return old
+}
+
+func (s *spiedWord) Add(target rma.Rank, disp rma.Disp, delta uint64) uint64 {
+	s.operates(12, target, disp)
+	old := s.word.Add(delta)
+	s.queues()
+	return old
+}
+
+func (s *spiedWord) CompareAndSwap(target rma.Rank, disp rma.Disp, old, new uint64) bool {
+	s.operates(13, target, disp)
+	swapped := s.word.CompareAndSwap(old, new)
+	if swapped {
+		s.queues()
+	}
+	return swapped
 }

@@ -102,8 +102,6 @@ func Variants(spec locks.Spec) []Variant {
 		option string
 		Variant
 	}{
-		{"HandOver", Variant{Name: "ByMessage", Set: func(o *locks.Options) { o.HandOver = locks.ByMessage }}},
-		{"CASFirst", Variant{Name: "CASFirst", Set: func(o *locks.Options) { o.CASFirst = true }}},
 		{"Count", Variant{Name: "CountDirect", Set: func(o *locks.Options) { o.Count = locks.CountDirect }}},
 		{"Count", Variant{Name: "CountLocal", Set: func(o *locks.Options) { o.Count = locks.CountLocal }}},
 		{"Count", Variant{Name: "CountGlobal", Set: func(o *locks.Options) { o.Count = locks.CountGlobal }}},

@@ -120,13 +120,13 @@ func newChannelMutex(n int) []locker {
 // list it. Its words are used directly, as a lock may where memory is coherent.
 type mcs struct {
 	w     rma.Shared
-	tail  *uint64
+	tail  rma.Word
 	nodes []mcsNode
 	me    uint64 // rank+1
 }
 
 // mcsNode is a rank's place in the queue.
-type mcsNode struct{ next, status *uint64 }
+type mcsNode struct{ next, status rma.Word }
 
 // Where the words are. A node is on a line of its own.
 const (
@@ -151,9 +151,9 @@ func newMCS(b *testing.B, ranks int) []locker {
 			b.Fatal(err)
 		}
 		shared := w.(rma.Shared)
-		word := func(p int, disp rma.Disp) *uint64 {
-			words, _ := shared.Direct(rma.Rank(p), disp, 1)
-			return &words[0]
+		word := func(p int, disp rma.Disp) rma.Word {
+			word, _ := shared.Direct(rma.Rank(p), disp)
+			return word
 		}
 		l := &mcs{w: shared, tail: word(0, mcsTail), me: uint64(p) + 1}
 		for q := range ranks {
@@ -165,14 +165,14 @@ func newMCS(b *testing.B, ranks int) []locker {
 }
 
 func (l *mcs) lock() {
-	mine := l.nodes[l.me-1]
-	atomic.StoreUint64(mine.next, 0)
-	before := atomic.SwapUint64(l.tail, l.me)
+	mine := &l.nodes[l.me-1]
+	mine.next.Store(0)
+	before := l.tail.Swap(l.me)
 	if before == 0 {
 		return
 	}
-	atomic.StoreUint64(mine.status, mcsBlocked)
-	atomic.StoreUint64(l.nodes[before-1].next, l.me)
+	mine.status.Store(mcsBlocked)
+	l.nodes[before-1].next.Store(l.me)
 	l.w.Notify(rma.Rank(before-1), mcsNext)
 	if _, err := l.w.Await(context.Background(), rma.Rank(l.me-1), mcsStatus, rma.Is(0)); err != nil {
 		panic(err)
@@ -180,9 +180,9 @@ func (l *mcs) lock() {
 }
 
 func (l *mcs) unlock() {
-	next := atomic.LoadUint64(l.nodes[l.me-1].next)
+	next := l.nodes[l.me-1].next.Load()
 	if next == 0 {
-		if atomic.CompareAndSwapUint64(l.tail, l.me, 0) {
+		if l.tail.CompareAndSwap(l.me, 0) {
 			return
 		}
 		var err error
@@ -190,6 +190,6 @@ func (l *mcs) unlock() {
 			panic(err)
 		}
 	}
-	atomic.StoreUint64(l.nodes[next-1].status, 0)
+	l.nodes[next-1].status.Store(0)
 	l.w.Notify(rma.Rank(next-1), mcsStatus)
 }

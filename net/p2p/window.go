@@ -170,11 +170,19 @@ func (w *Window) Await(ctx context.Context, target rma.Rank, disp rma.Disp, unti
 }
 
 // Direct implements rma.Shared.
-func (w *Window) Direct(target rma.Rank, disp rma.Disp, n int) ([]uint64, bool) {
+func (w *Window) Direct(target rma.Rank, disp rma.Disp) (rma.Word, bool) {
+	if uint(target) < uint(len(w.f.at)) && !w.f.here(target) {
+		return rma.Word{}, false
+	}
+	return w.Shared.Direct(target, disp)
+}
+
+// Memory implements rma.Shared.
+func (w *Window) Memory(target rma.Rank, disp rma.Disp, n int) ([]uint64, bool) {
 	if uint(target) < uint(len(w.f.at)) && !w.f.here(target) {
 		return nil, false
 	}
-	return w.Shared.Direct(target, disp, n)
+	return w.Shared.Memory(target, disp, n)
 }
 
 // Notify implements rma.Shared.

@@ -3,21 +3,30 @@ package rma
 import "sync/atomic"
 
 // Shared is the capability of a window whose ranks share coherent memory with
-// others: direct loads and stores instead of operations.
+// others: atomic instructions instead of operations.
 type Shared interface {
 	Window
 
-	// Direct is target's memory from disp on, n words, for use with
-	// sync/atomic. It reports false where target's memory cannot be reached
-	// by loads and stores. Out of range panics as any operation does.
-	Direct(target Rank, disp Disp, n int) ([]uint64, bool)
+	// Direct is target's word at disp. It reports false where the process cannot
+	// load and store target's memory, and when the window has failed. An address
+	// out of range panics, as in any operation.
+	//
+	// An access of the word does not look at the window: it takes effect on a
+	// window that has failed since, and a change wakes no rank.
+	Direct(target Rank, disp Disp) (Word, bool)
 
-	// Notify wakes whoever awaits target's word and finds its condition true.
-	// It follows a direct store to a word that may be awaited.
+	// Memory is target's memory from disp on, n words, as Direct is one of them: for a
+	// program that excludes other ranks while it uses the words, or that uses
+	// sync/atomic. The simulator has none to give, because it would not see the
+	// accesses.
+	Memory(target Rank, disp Disp, n int) ([]uint64, bool)
+
+	// Notify wakes the ranks that await target's word and whose condition is
+	// true. Call it after changing a Word that another rank may await.
 	Notify(target Rank, disp Disp)
 
-	// Failed becomes true when Err becomes an error: what a direct access does
-	// not notice by itself.
+	// Failed becomes true when Err becomes an error. An algorithm that accesses
+	// words looks at it where it decides something.
 	Failed() *atomic.Bool
 }
 
@@ -36,14 +45,15 @@ type Shared interface {
 type Considerate interface {
 	Window
 
-	// GaveWay is told by a rank that has handed something over to another one.
-	GaveWay()
+	// HandedOver tells the window that its rank has handed something over to a rank
+	// that waited for it.
+	HandedOver()
 
-	// LetBe is called before the rank comes, if it has given way, and told how many turns
-	// it has had since the last call. It returns when others have had their time, and
-	// after how many turns it is to be called again though the rank has not given way:
-	// 0 means never.
-	LetBe(turns int) (again int)
+	// Returns is called before the rank comes back for what it handed over, and told
+	// how many turns the rank has had since the last call. It returns when other ranks
+	// have had their time. again is after how many turns to call it although the rank
+	// has handed over nothing: never, if 0.
+	Returns(turns int) (again int)
 }
 
 // Exposer is the capability of a fabric that can show other ranks memory which

@@ -121,7 +121,7 @@ func (r *measurement) alone(cost *LevelCost, peer Rank) {
 		func() { r.w.PutBytes(peer, r.scratch, word); r.w.Flush(peer) },
 		func() { r.w.PutBytes(peer, r.scratch, bulk); r.w.Flush(peer) })
 	if direct, ok := r.w.(Shared); ok {
-		_, cost.Coherent = direct.Direct(peer, r.scratch, 1)
+		_, cost.Coherent = direct.Direct(peer, r.scratch)
 	}
 }
 

@@ -80,12 +80,13 @@ func (x *explorer) ready(r *rank) bool {
 	return true
 }
 
-// stranded reports whether all that can happen is that operations arrive which
-// nobody is flushing. The contract does not promise that they ever do, so ranks
-// that still wait may wait for ever.
+// stranded reports whether nothing can happen that the contract promises. What may
+// still happen is that an operation arrives although no rank flushes it, and that a
+// rank goes on although it was not told. Ranks that wait may then wait for ever.
 func (x *explorer) stranded(choices []choice) bool {
 	for _, c := range choices {
-		if c.kind != chooseArrival || c.rank.flushes(c.flight.target) {
+		unflushed := c.kind == chooseArrival && !c.rank.flushes(c.flight.target)
+		if !unflushed && !(c.kind == chooseStep && x.untold(c.rank)) {
 			return false
 		}
 	}

@@ -117,6 +117,9 @@ func (x *explorer) state() uint64 {
 		if r.ctx.Err() != nil {
 			own = mix(own + 3)
 		}
+		if x.shared && r.phase == blocked && r.request.kind == opAwait && r.told {
+			own = mix(own + 4)
+		}
 		print += mix(own)
 	}
 	if x.program.State != nil {

@@ -14,7 +14,7 @@ import (
 // The search that merges states reaches exactly the ends that the search
 // without merging reaches, for random small programs.
 func TestMergingLosesNothing(t *testing.T) {
-	for seed := range uint64(150) {
+	for seed := range uint64(300) {
 		merged, plain := outcomes(t, seed, true), outcomes(t, seed, false)
 		if !slices.Equal(merged, plain) {
 			t.Fatalf("program %d: merging reaches %d ends, plain enumeration %d:\n%v\n%v",
@@ -30,6 +30,7 @@ func outcomes(t *testing.T, seed uint64, merge bool) []string {
 	var ends []string
 	system := System{
 		Topology: topology.Flat(2),
+		Shared:   true,
 		Setup: func(f *Fabric) (Program, error) {
 			base, err := f.Alloc(2)
 			seen := make([][]uint64, 2)
@@ -76,7 +77,8 @@ func randomBody(seed uint64, w rma.Window, base rma.Disp) []uint64 {
 		if n := len(seen); n > 0 {
 			value += seen[n-1]
 		}
-		switch rng.IntN(7) {
+		word, _ := w.(rma.Shared).Direct(target, disp)
+		switch rng.IntN(12) {
 		case 0, 1:
 			w.Put(target, disp, value)
 		case 2:
@@ -89,6 +91,18 @@ func randomBody(seed uint64, w rma.Window, base rma.Disp) []uint64 {
 			seen = append(seen, w.Get(target, disp))
 		case 6:
 			w.FlushAll()
+		case 7:
+			word.Store(value)
+		case 8:
+			seen = append(seen, word.Swap(value))
+		case 9:
+			seen = append(seen, word.Add(value))
+		case 10:
+			if word.CompareAndSwap(0, value) {
+				seen = append(seen, 1)
+			}
+		case 11:
+			seen = append(seen, word.Load())
 		}
 	}
 	return seen

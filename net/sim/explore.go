@@ -79,7 +79,7 @@ func (x *explorer) loop() error {
 			return x.conclude()
 		}
 		if x.stranded(choices) {
-			return fmt.Errorf("%w unless something arrives that nobody flushes: %s", ErrDeadlock, x.whoWaits())
+			return fmt.Errorf("%w, unless an operation arrives without a flush or a rank goes on without a wake-up: %s", ErrDeadlock, x.whoWaits())
 		}
 		at := 0
 		if len(choices) > 1 {
@@ -117,8 +117,9 @@ func (x *explorer) perform(c choice) {
 // step answers a rank's request and lets the rank go on.
 func (x *explorer) step(r *rank) {
 	q := &r.request
-	if r.window.err == nil {
+	if r.window.err == nil || q.direct() {
 		r.result = q.apply(&x.memory)
+		x.tell(q, r.result)
 		switch q.kind {
 		case opAwait:
 			if !q.until.Holds(r.result) {
@@ -143,7 +144,7 @@ func (x *explorer) step(r *rank) {
 func (x *explorer) arrive(f *flight) {
 	at := slices.Index(x.flights, f)
 	x.flights = slices.Delete(x.flights, at, at+1)
-	f.apply(&x.memory)
+	x.tell(&f.request, f.apply(&x.memory))
 	x.tracer.operation(f.origin, "  arrives", &f.request, 0)
 	r := f.origin
 	r.land(f.target)
@@ -165,6 +166,8 @@ func (x *explorer) ask(r *rank) bool {
 		return true
 	case q.kind == opFlush || q.kind == opFlushAll:
 		return r.airborne(q) == 0
+	case q.kind == opAwait:
+		x.await(r)
 	}
 	return false
 }

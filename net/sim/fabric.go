@@ -16,6 +16,7 @@ type Fabric struct {
 	labels   labels
 	driver   driver
 	steps    int
+	shared   bool // System.Shared
 	closed   bool // and when predicting, those that wait do not know yet
 }
 
@@ -37,7 +38,7 @@ type driver interface {
 }
 
 func newFabric(s System) *Fabric {
-	f := &Fabric{topology: s.Topology, memory: newMemory(s.Topology.Ranks(), s.Words)}
+	f := &Fabric{topology: s.Topology, memory: newMemory(s.Topology.Ranks(), s.Words), shared: s.Shared}
 	f.ranks = make([]*rank, s.Topology.Ranks())
 	all := make([]rank, len(f.ranks))
 	windows := make([]Window, len(f.ranks))

@@ -156,13 +156,15 @@ func (x *explorer) crash(r *rank) {
 	x.lost = append(x.lost, r.id)
 }
 
-// notice tells r that a peer is lost.
+// notice tells r that a peer is lost. That interrupts an operation, and no instruction.
 func (x *explorer) notice(r *rank) {
 	lost := x.lost[0]
 	r.window.fail(&rma.PeerLostError{Rank: lost, Why: "the simulator crashed it"})
 	x.tracer.note(r, "notices", fmt.Sprintf("rank %d is lost", lost))
-	r.run()
-	x.tracer.ended(r)
+	if !r.request.direct() {
+		r.run()
+		x.tracer.ended(r)
+	}
 }
 
 // abort ends the context of r's body.

@@ -72,7 +72,7 @@ func (p *predictor) fare(r *rank, q *request) *fare {
 	switch q.kind {
 	case opPut, opPutBytes:
 		return &price.put
-	case opGet, opGetBytes, opAwait:
+	case opGet, opGetBytes, opAwait, opLoad, opNotify:
 		return &price.get
 	}
 	return &price.atomic

@@ -21,10 +21,20 @@ const (
 	opFlushAll
 	opAwait
 	opPause
+
+	// Direct access to shared memory: instructions, and not operations of the
+	// window.
+	opLoad
+	opStore
+	opSwap
+	opAdd
+	opCompareAndSwap
+	opNotify
 )
 
 var kindNames = [...]string{"Put", "Accumulate", "PutBytes", "Get", "FetchOp", "CAS", "GetBytes",
-	"Flush", "FlushAll", "Await", "Pause"}
+	"Flush", "FlushAll", "Await", "Pause",
+	"load", "store", "swap", "add", "compare-and-swap", "Notify"}
 
 func (k kind) String() string { return kindNames[k] }
 
@@ -46,11 +56,43 @@ type request struct {
 // only after a Flush.
 func (q *request) buffered() bool { return q.kind <= opPutBytes }
 
+// direct reports whether the request is an instruction. It takes effect on a window
+// that has failed, too, and wakes no rank.
+func (q *request) direct() bool { return q.kind >= opLoad && q.kind <= opCompareAndSwap }
+
+// wakes reports whether the request, which returned result, wakes the ranks that
+// await its word and can go on.
+func (q *request) wakes(result uint64) bool {
+	switch q.kind {
+	case opPut, opNotify:
+		return true
+	case opAccumulate, opFetch:
+		return q.op != rma.NoOp
+	case opCAS:
+		return result == q.old
+	}
+	return false
+}
+
 // apply performs the operation on memory and returns its value.
 func (q *request) apply(m *memory) uint64 {
 	switch q.kind {
-	case opPut:
+	case opPut, opStore:
 		m.store(q.target, q.disp, q.operand)
+	case opSwap, opAdd:
+		old := m.load(q.target, q.disp)
+		if q.kind == opAdd {
+			m.store(q.target, q.disp, old+q.operand)
+		} else {
+			m.store(q.target, q.disp, q.operand)
+		}
+		return old
+	case opCompareAndSwap:
+		if m.load(q.target, q.disp) != q.old {
+			return 0
+		}
+		m.store(q.target, q.disp, q.operand)
+		return 1
 	case opAccumulate, opFetch:
 		old := m.load(q.target, q.disp)
 		switch q.op {
@@ -66,7 +108,7 @@ func (q *request) apply(m *memory) uint64 {
 			m.store(q.target, q.disp, q.operand)
 		}
 		return old
-	case opGet, opAwait:
+	case opGet, opAwait, opLoad:
 		return m.load(q.target, q.disp)
 	case opPutBytes:
 		for i, word := range q.words {

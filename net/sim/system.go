@@ -33,6 +33,9 @@ type System struct {
 	Setup func(f *Fabric) (Program, error)
 	// Words is the size of each rank's symmetric memory; DefaultWords if zero.
 	Words int
+	// Shared says that all ranks share memory: their windows give direct access to
+	// it (rma.Shared). Otherwise there is none.
+	Shared bool
 	// Faults is what goes wrong in each run.
 	Faults Faults
 	// MaxSteps ends a run that does not end by itself; DefaultMaxSteps if zero.

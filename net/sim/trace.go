@@ -91,13 +91,13 @@ func (t *tracer) operation(r *rank, what string, q *request, result uint64) {
 	s := Step{Number: t.fabric.steps, Rank: r.id, What: what,
 		Where: fmt.Sprintf("rank %d %s", q.target, t.fabric.labels.name(q.disp))}
 	switch q.kind {
-	case opPut:
+	case opPut, opStore:
 		s.Value = fmt.Sprintf("<- %s", word(q.operand))
 	case opAccumulate:
 		s.Value = fmt.Sprintf("%s %s", q.op, word(q.operand))
 	case opPutBytes:
 		s.Value = fmt.Sprintf("<- %d words", len(q.words))
-	case opGet:
+	case opGet, opLoad:
 		s.Value = fmt.Sprintf("-> %s", word(result))
 	case opGetBytes:
 		s.Value = fmt.Sprintf("-> %d words", len(q.bytes)/8)
@@ -106,6 +106,15 @@ func (t *tracer) operation(r *rank, what string, q *request, result uint64) {
 	case opCAS:
 		s.Value = fmt.Sprintf("%s ? %s -> %s", word(q.old), word(q.operand), word(result))
 		if result != q.old {
+			s.Value += ", lost"
+		}
+	case opSwap:
+		s.Value = fmt.Sprintf("<- %s -> %s", word(q.operand), word(result))
+	case opAdd:
+		s.Value = fmt.Sprintf("+ %s -> %s", word(q.operand), word(result))
+	case opCompareAndSwap:
+		s.Value = fmt.Sprintf("%s -> %s", word(q.old), word(q.operand))
+		if result == 0 {
 			s.Value += ", lost"
 		}
 	case opAwait:

@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/orwl/go-orwl/net/rma"
@@ -14,10 +15,11 @@ type Window struct {
 	rank    *rank
 	fabric  *Fabric
 	err     error
-	ignored int // operations since err
+	failed  atomic.Bool // err is set
+	ignored int         // operations since err
 }
 
-var _ rma.Window = (*Window)(nil)
+var _ rma.Shared = (*Window)(nil)
 
 // Rank implements rma.Window.
 func (w *Window) Rank() rma.Rank { return w.rank.id }
@@ -140,6 +142,7 @@ func (w *Window) Compute(d time.Duration) { w.fabric.driver.spend(w.rank, int64(
 func (w *Window) fail(err error) {
 	if w.err == nil {
 		w.err = err
+		w.failed.Store(true)
 	}
 }
 
@@ -152,15 +155,16 @@ func (w *Window) do(q request) uint64 {
 // ask performs an operation; nothing happens on a window that has failed.
 func (w *Window) ask(q request) uint64 {
 	if w.err != nil {
-		w.heedless()
-		return 0
+		if w.heedless(); !q.direct() {
+			return 0
+		}
 	}
 	r := w.rank
 	r.request, r.failure = q, nil
 	if !w.fabric.driver.ask(r) {
 		r.block()
 	}
-	if w.err != nil {
+	if w.err != nil && !q.direct() {
 		return 0
 	}
 	return r.result

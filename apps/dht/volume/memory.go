@@ -35,7 +35,7 @@ type cell struct{ state, key, value, next uint64 }
 func reach(w rma.Window, owner rma.Rank, base rma.Disp, words int) memory {
 	m := memory{w: w, owner: owner, base: base}
 	if shared, ok := w.(rma.Shared); ok {
-		if direct, ok := shared.Direct(owner, base, words); ok {
+		if direct, ok := shared.Memory(owner, base, words); ok {
 			m.words, m.shared = direct, shared
 			return m
 		}

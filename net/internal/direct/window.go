@@ -212,8 +212,18 @@ func (w *Window) Pause(n int) {
 }
 
 // Direct implements rma.Shared.
-func (w *Window) Direct(target rma.Rank, disp rma.Disp, n int) ([]uint64, bool) {
-	return w.words("Direct", target, disp, n), true
+func (w *Window) Direct(target rma.Rank, disp rma.Disp) (rma.Word, bool) {
+	_, word := w.near(target, disp)
+	if word == nil {
+		_, word = w.far("Direct", target, disp)
+	}
+	return rma.WordAt(word, target, disp), word != nil
+}
+
+// Memory implements rma.Shared.
+func (w *Window) Memory(target rma.Rank, disp rma.Disp, n int) ([]uint64, bool) {
+	words := w.words("Memory", target, disp, n)
+	return words, words != nil
 }
 
 // Notify implements rma.Shared.

@@ -1,0 +1,208 @@
+package locks
+
+import (
+	"context"
+	"math"
+
+	"github.com/orwl/go-orwl/internal/tally"
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// handle is what one rank's side of every lock has besides its algorithm: the rules that
+// all locks share.
+//
+//	          Acquire: arrive, the algorithm, acquired
+//	    ┌───────────────────────────────────────────────▶
+//	free                                                 writing or reading
+//	    ◀───────────────────────────────────────────────┘
+//	          Release: end, the algorithm
+//
+// When the window fails, the lock is broken for good: begin refuses, decided takes back
+// what the algorithm believes, and end tells Release to hand over nothing.
+type handle struct {
+	memory
+	o      *Options
+	topo   *topology.Tree
+	rank   Rank
+	number uint64 // of the lock in its set, from 1
+	mode   mode
+	counts counts
+
+	// Acquired at the last call of rma.Considerate.Returns, and at the next.
+	asked, asks uint64
+}
+
+// mode is how a rank holds a lock.
+type mode uint8
+
+const (
+	free mode = iota
+	writing
+	reading
+)
+
+// never is a number of acquisitions that no rank reaches.
+const never = math.MaxUint64
+
+// counts is Counts, written by the rank and read by anybody.
+type counts struct {
+	acquired, waited, upper, upperWaited, passed, broken tally.Count
+}
+
+// init makes h the side of w's rank of a lock.
+func (h *handle) init(l *Lock, w rma.Window) {
+	h.memory, h.o, h.topo, h.rank, h.number, h.asks = l.newMemory(w), &l.o, l.tree, w.Rank(), l.number, never
+}
+
+// initPart makes p the same rank's side of a lock inside h's lock.
+func (h *handle) initPart(p *handle, home Rank, at base) {
+	p.memory, p.o, p.topo, p.rank, p.number, p.asks = h.memory, h.o, h.topo, h.rank, h.number, never
+	p.home, p.base = home, at
+}
+
+// begin is the beginning of every acquire. Nothing has been done yet.
+func (h *handle) begin(ctx context.Context) error {
+	if h.mode != free {
+		h.misuse("acquires a lock that it holds: release it first")
+	}
+	if err := h.decided(); err != nil {
+		return err
+	}
+	return ctx.Err()
+}
+
+// arrive is begin for an acquire that may wait. It lets other ranks go first, if the
+// window says that this pays.
+func (h *handle) arrive(ctx context.Context) error {
+	if h.counts.acquired.Own() >= h.asks {
+		h.returns()
+		// The window may have failed meanwhile: begin looks.
+	}
+	return h.begin(ctx)
+}
+
+// handedOver reports to the window that the rank has handed the lock to another one.
+func (h *handle) handedOver() {
+	if h.beside != nil {
+		h.asks = 0
+		h.beside.HandedOver()
+	}
+}
+
+func (h *handle) returns() {
+	now := h.counts.acquired.Own()
+	turns := now - h.asked
+	h.asked, h.asks = now, never
+	if again := h.beside.Returns(int(turns)); again > 0 {
+		h.asks = now + uint64(again)
+	}
+}
+
+// decided returns an error if the window has failed. An algorithm asks it where an
+// answer of zero would mean that the rank has the lock: operations of a failed window
+// answer zero, too.
+func (h *handle) decided() error {
+	if !h.failed.Load() {
+		return nil
+	}
+	return h.intact()
+}
+
+func (h *handle) intact() error {
+	if err := h.w.Err(); err != nil {
+		return h.brokenBy(err)
+	}
+	return nil
+}
+
+// fail is the error of an acquire whose await returned err: the context's error as it
+// is, or a *BrokenError.
+func (h *handle) fail(err error) error {
+	if h.w.Err() != nil {
+		return h.brokenBy(h.w.Err())
+	}
+	return err
+}
+
+func (h *handle) brokenBy(cause error) error {
+	h.counts.broken.Inc()
+	return &BrokenError{Lock: h.o.Name, Rank: h.rank, Cause: cause}
+}
+
+// acquired is the end of every acquire that succeeded.
+func (h *handle) acquired(m mode, waited bool) {
+	h.mode = m
+	h.counts.acquired.Inc()
+	if waited {
+		h.counts.waited.Inc()
+	}
+}
+
+// entered is the end of an exclusive lock's acquire, whose algorithm returned that.
+func (h *handle) entered(grant uint64, err error) error {
+	if err == nil {
+		h.acquired(writing, grant != 0)
+	}
+	return err
+}
+
+// tried is the end of a try, and reports whether it succeeded.
+func (h *handle) tried(m mode, ok bool) bool {
+	if ok {
+		h.acquired(m, false)
+	}
+	return ok
+}
+
+// end is the beginning of every release. It completes what the rank did under the lock,
+// before another rank hears of the release, and reports whether all of it was done. If
+// not, because the window has failed, the section may be half done: the release hands
+// over nothing, so that no rank sees the half.
+func (h *handle) end(m mode) (whole bool) {
+	if h.mode != m {
+		h.misuse("releases a lock that it does not hold so")
+	}
+	h.w.FlushAll()
+	h.mode = free
+	return !h.broken()
+}
+
+// disown and adopt are Oblivious, for the locks that have it.
+func (h *handle) disown() {
+	if h.mode != writing {
+		h.misuse("disowns a lock that it does not hold")
+	}
+	h.mode = free
+}
+
+func (h *handle) adopt() {
+	if h.mode != free {
+		h.misuse("adopts a lock that it holds")
+	}
+	h.mode = writing
+}
+
+// Counts implements Counter.
+func (h *handle) Counts() Counts {
+	c := &h.counts
+	return Counts{c.acquired.Load(), c.waited.Load(), c.upper.Load(), c.upperWaited.Load(), c.passed.Load(), c.broken.Load()}
+}
+
+//go:noinline
+func (h *handle) misuse(what string) {
+	panic(&MisuseError{Lock: h.o.Name, Rank: h.rank, What: what})
+}
+
+// line is the length of a cache line in bytes.
+const line = 64
+
+// apart is v with a cache line behind it, so that it shares none with the next thing in
+// memory: a rank writes its handle in every turn.
+func apart[T any](v T) *T {
+	lines := &struct {
+		v T
+		_ [line]byte
+	}{v: v}
+	return &lines.v
+}
