@@ -1,20 +1,10 @@
 package topology
 
 import (
+	"errors"
 	"fmt"
 	"runtime"
 )
-
-// CPU is the number of the CPU that rank p belongs on, in the numbering of the
-// machine that p runs on; ok is false if it is not known. It panics unless p is
-// a rank.
-func (t *Tree) CPU(p Rank) (cpu int, ok bool) {
-	t.checkRank("CPU", p)
-	if t.cpus == nil {
-		return 0, false
-	}
-	return t.cpus[p], true
-}
 
 // Pin binds the calling goroutine to a thread and the thread to the CPU of rank
 // p, until unpin. It panics unless p is a rank.
@@ -55,3 +45,31 @@ func (t *Tree) Pin(p Rank) (unpin func(), err error) {
 		undone = true
 	}, nil
 }
+
+// ErrNoCPU is matched by the error of Pin on a tree whose ranks have no CPU
+// numbers, because it was described or because the operating system does not
+// tell.
+var ErrNoCPU = errors.New("no CPU number is known: take the tree from topology.Detect, on Linux, or do not pin")
+
+// PinError is a rank that could not be bound to its CPU.
+type PinError struct {
+	Rank    Rank
+	CPU     int
+	Allowed string // the CPUs that the thread may use, as in 0-3,8; empty if not known
+	Err     error  // what the operating system said, or nil
+}
+
+func (e *PinError) Error() string {
+	message := fmt.Sprintf("topology: rank %d cannot be pinned to CPU %d", e.Rank, e.CPU)
+	if e.Allowed != "" {
+		message += fmt.Sprintf(": the thread may use only CPUs %s", e.Allowed)
+	}
+	if e.Err != nil {
+		message += fmt.Sprintf(": %v", e.Err)
+	}
+	return message + ": give the process a wider affinity or cpuset, unpin a rank that this goroutine pinned before," +
+		" or call Detect again for a tree of the CPUs that are left"
+}
+
+// Unwrap is what the operating system said.
+func (e *PinError) Unwrap() error { return e.Err }

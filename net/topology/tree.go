@@ -2,6 +2,9 @@ package topology
 
 import "slices"
 
+// Rank is a place of execution, 0..P-1: a leaf of a Tree.
+type Rank int
+
 // MaxRanks is the most ranks that a Tree may have. It is far beyond any run,
 // and small enough that a slip in a description cannot ask for all memory.
 const MaxRanks = 1 << 20
@@ -24,32 +27,20 @@ type level struct {
 	first     []Rank  // by element, and one more: the number of ranks
 }
 
-// newLevel makes a level out of the first rank of each element, which says
-// everything about it since elements are contiguous.
-func newLevel(name string, first []Rank, ranks int) level {
-	elementOf := make([]int32, ranks)
-	bounds := append(first, Rank(ranks))
-	for j := range first {
-		for p := bounds[j]; p < bounds[j+1]; p++ {
-			elementOf[p] = int32(j)
+// levelNames are all names of levels, from coarse to fine; the place in the
+// list is the order.
+var levelNames = [...]string{
+	"machine", "group", "rack", "node", "socket", "numa", "cache", "core", "thread", "rank",
+}
+
+// grain is the place of a name in levelNames, greater for finer, or -1.
+func grain(name string) int {
+	for i, known := range levelNames {
+		if name == known {
+			return i
 		}
 	}
-	return level{name: name, elementOf: elementOf, first: bounds}
-}
-
-// newMachine is a tree of level 1 alone, to which finer levels are appended.
-func newMachine(ranks int, leaf string, cpus []int) *Tree {
-	machine := newLevel(levelNames[0], []Rank{0}, ranks)
-	return &Tree{levels: []level{machine}, ranks: ranks, leaf: leaf, cpus: cpus}
-}
-
-// Flat returns the tree of one level, the machine, with the given number of
-// ranks in it. It panics unless that is 1..MaxRanks.
-func Flat(ranks int) *Tree {
-	if ranks < 1 || ranks > MaxRanks {
-		panic(&RangeError{Method: "Flat", What: "number of ranks", Value: ranks, Low: 1, High: MaxRanks})
-	}
-	return newMachine(ranks, "rank", nil)
+	return -1
 }
 
 // Ranks is P, the number of leaves.
@@ -70,6 +61,17 @@ func (t *Tree) LevelName(i int) string {
 // Elements is N_i, the number of elements of level i. It panics unless i is
 // 1..N.
 func (t *Tree) Elements(i int) int { return t.level("Elements", i).elements() }
+
+// CPU is the number of the CPU that rank p belongs on, in the numbering of the
+// machine that p runs on; ok is false if it is not known. It panics unless p is
+// a rank.
+func (t *Tree) CPU(p Rank) (cpu int, ok bool) {
+	t.checkRank("CPU", p)
+	if t.cpus == nil {
+		return 0, false
+	}
+	return t.cpus[p], true
+}
 
 // Equal reports whether t and u are the same order of ranks: as many levels, of
 // the same names, that group the same ranks into the same elements, and leaves
