@@ -33,37 +33,56 @@ func Flat(ranks int) *Tree {
 	return newMachine(ranks, "rank", nil)
 }
 
-// detectable are the levels that a detected machine may have, from coarse to
-// fine.
-var detectable = [...]string{"socket", "numa", "cache", "core"}
-
-// location says in which socket, numa node, cache and core a CPU is. The
-// numbers mean something only in comparison: equal or not, and for the order.
-type location struct {
-	cpu    int
-	inside [len(detectable)]int
+// CPU is one hardware thread and what it belongs to. Two CPUs share a socket,
+// NUMA node, cache or core if they have the same number there. If a number is
+// not known, give all CPUs the same one, for instance -1.
+type CPU struct {
+	Number int // the operating system's number for it; Tree.CPU returns it
+	Socket int
+	NUMA   int // memory node
+	Cache  int // the last level
+	Core   int
 }
 
-// unknown is the number of a thing that no file tells about. CPUs of which
-// that is so are taken to be together in it, so that it makes no level.
-const unknown = -1
+// cpuLevels are the levels that FromCPUs may make, from coarse to fine.
+var cpuLevels = [...]string{"socket", "numa", "cache", "core"}
 
-// assemble makes a tree out of CPUs and where they are, which need not nest: a
-// memory node may span sockets or lie inside a cache. An element is what agrees
-// in a level and in all above it, and what then says nothing new goes.
-func assemble(cpus []location) *Tree {
-	slices.SortFunc(cpus, func(a, b location) int {
-		return cmp.Or(slices.Compare(a.inside[:], b.inside[:]), cmp.Compare(a.cpu, b.cpu))
+func (c CPU) inside() [len(cpuLevels)]int {
+	return [...]int{c.Socket, c.NUMA, c.Cache, c.Core}
+}
+
+// FromCPUs returns the tree of a machine with these CPUs, one rank on each. Its
+// levels are those of socket, numa, cache and core that group CPUs: FromCPUs
+// leaves out a level that has the same elements as the one above it, and one in
+// which every element is a single CPU. Leaves are called thread if two of them
+// share a core, else core. Ranks follow the numbers of their sockets, then of
+// their NUMA nodes, caches and cores, then their own.
+//
+// Real machines need not nest: a memory node may span sockets or lie inside a
+// cache. So two CPUs are in one element of a level if they have the same number
+// there and in every level above it.
+//
+// FromCPUs does not change or keep the slice. It panics unless there are
+// 1..MaxRanks CPUs.
+func FromCPUs(cpus []CPU) *Tree {
+	if len(cpus) < 1 || len(cpus) > MaxRanks {
+		panic(&RangeError{Method: "FromCPUs", What: "number of CPUs", Value: len(cpus), Low: 1, High: MaxRanks})
+	}
+	cpus = slices.Clone(cpus)
+	slices.SortFunc(cpus, func(a, b CPU) int {
+		x, y := a.inside(), b.inside()
+		return cmp.Or(slices.Compare(x[:], y[:]), cmp.Compare(a.Number, b.Number))
 	})
 	numbers := make([]int, len(cpus))
-	for p, at := range cpus {
-		numbers[p] = at.cpu
+	for p, c := range cpus {
+		numbers[p] = c.Number
 	}
 	t := newMachine(len(cpus), "thread", numbers)
-	for i, name := range detectable {
+	for i, name := range cpuLevels {
 		first := []Rank{0}
 		for p := 1; p < len(cpus); p++ {
-			if !slices.Equal(cpus[p-1].inside[:i+1], cpus[p].inside[:i+1]) {
+			before, here := cpus[p-1].inside(), cpus[p].inside()
+			if !slices.Equal(before[:i+1], here[:i+1]) {
 				first = append(first, Rank(p))
 			}
 		}

@@ -38,6 +38,10 @@ func (e *DetectError) Error() string {
 	return message + e.Why + `: describe it instead, as in topology.Parse("socket:2 core:8")`
 }
 
+// unknown is the number of a thing that no file tells about. CPUs of which
+// that is so are taken to be together in it, so that it makes no level.
+const unknown = -1
+
 // detect builds the tree of a machine from its files. allowed is the affinity,
 // nil if unknown.
 func detect(files fs.FS, allowed cpuSet) (*Tree, error) {
@@ -50,7 +54,7 @@ func detect(files fs.FS, allowed cpuSet) (*Tree, error) {
 	if err != nil {
 		return nil, err
 	}
-	var cpus []location
+	var cpus []CPU
 	for cpu := range usable.all {
 		node, known := nodeOf[cpu]
 		if !known {
@@ -62,29 +66,29 @@ func detect(files fs.FS, allowed cpuSet) (*Tree, error) {
 		}
 		cpus = append(cpus, at)
 	}
-	return assemble(cpus), nil
+	return FromCPUs(cpus), nil
 }
 
 // locate reads where one CPU is.
-func (h host) locate(cpu, node int) (location, error) {
+func (h host) locate(cpu, node int) (CPU, error) {
 	dir := fmt.Sprintf("%s/cpu%d", cpuDir, cpu)
 	socket, found, err := h.number(dir + "/topology/physical_package_id")
 	if err != nil {
-		return location{}, err
+		return CPU{}, err
 	}
 	if !found {
 		socket = unknown
 	}
 	cache, err := h.lastCache(dir)
 	if err != nil {
-		return location{}, err
+		return CPU{}, err
 	}
 	// A core is known by its first thread: core_id repeats from die to die.
 	siblings, err := h.list(dir + "/topology/thread_siblings_list")
 	if err != nil {
-		return location{}, err
+		return CPU{}, err
 	}
-	return location{cpu, [...]int{socket, node, cache, siblings.first(cpu)}}, nil
+	return CPU{cpu, socket, node, cache, siblings.first(cpu)}, nil
 }
 
 // lastCache identifies the outermost cache of a CPU by the first of those that

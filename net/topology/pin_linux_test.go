@@ -55,7 +55,7 @@ func TestPinReadsBack(t *testing.T) {
 
 func TestPinToForbiddenCPU(t *testing.T) {
 	before := mayUse(t)
-	tree := assemble([]location{{cpu: maxCPUs - 1}})
+	tree := FromCPUs([]CPU{{Number: maxCPUs - 1}})
 	unpin, err := tree.Pin(0)
 	var refused *PinError
 	if unpin != nil || !errors.As(err, &refused) {

@@ -61,7 +61,7 @@ func TestEqual(t *testing.T) {
 // CPU numbers are a node's own matter; the order of ranks is everybody's.
 func TestEqualIgnoresCPUs(t *testing.T) {
 	plain := mustParse(t, "thread:2")
-	if detected := assemble([]location{{cpu: 4}, {cpu: 5}}); !detected.Equal(plain) {
+	if detected := FromCPUs([]CPU{{Number: 4, Core: 4}, {Number: 5, Core: 4}}); !detected.Equal(plain) {
 		t.Errorf("%s and %s differ", detected, plain)
 	}
 }
@@ -74,6 +74,7 @@ func TestOutOfRangePanics(t *testing.T) {
 	}{
 		"Flat 0":               {func() { Flat(0) }, "topology: Flat: number of ranks is 0: give 1..1048576"},
 		"Flat too large":       {func() { Flat(MaxRanks + 1) }, "topology: Flat: number of ranks is 1048577: give 1..1048576"},
+		"FromCPUs none":        {func() { FromCPUs(nil) }, "topology: FromCPUs: number of CPUs is 0: give 1..1048576"},
 		"LevelName 0":          {func() { tree.LevelName(0) }, "topology: LevelName: level is 0: give 1..2"},
 		"LevelName N+2":        {func() { tree.LevelName(4) }, "topology: LevelName: level is 4: give 1..2"},
 		"Elements":             {func() { tree.Elements(3) }, "topology: Elements: level is 3: give 1..2"},
