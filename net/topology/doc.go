@@ -29,12 +29,12 @@
 // # Where trees come from
 //
 // [Flat] and [Parse] make symbolic trees, for simulations and for machines that
-// the caller knows. [Detect] looks at the machine on which it runs, and its
-// leaves carry CPU numbers for [Tree.Pin]. The rest derive one from another:
+// the caller knows. [FromCPUs] takes a list of CPUs, whose numbers the leaves
+// then carry. Package host makes that list for the machine on which it runs. The rest derive one from another:
 // [Tree.Under] stands a node's tree under racks and nodes, [Tree.WithRanks] and
 // [Tree.Spread] let the same machine carry another number of ranks.
 //
-//	node, err := topology.Detect()
+//	node, err := host.Detect()
 //	cluster, err := node.Under("rack:2 node:4")
 //	run, err := cluster.WithRanks(64)
 //

@@ -46,7 +46,7 @@ func ExampleParse_mistake() {
 
 // Ten ranks on a cluster of four nodes like this one.
 func ExampleTree_Under() {
-	node, err := topology.Parse("socket:2 core:2") // or topology.Detect()
+	node, err := topology.Parse("socket:2 core:2") // or host.Detect()
 	if err != nil {
 		log.Fatal(err)
 	}

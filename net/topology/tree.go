@@ -10,7 +10,7 @@ type Rank int
 const MaxRanks = 1 << 20
 
 // Tree is a machine whose leaves are ranks. Make one with Flat, Parse or
-// Detect; the zero Tree has no levels and is of no use. A Tree is immutable and
+// FromCPUs, or take that of the machine at hand from host.Detect; the zero Tree has no levels and is of no use. A Tree is immutable and
 // safe for concurrent use.
 type Tree struct {
 	levels []level // levels[i-1] is level i

@@ -1,9 +1,11 @@
-package topology
+package host
 
 import (
 	"fmt"
 	"slices"
 	"testing/fstest"
+
+	"github.com/orwl/go-orwl/net/topology"
 )
 
 // fixture is a machine as its kernel would describe it: by CPU number, what the
@@ -88,4 +90,31 @@ func (m fixture) offline(cpus ...int) fixture {
 		m[cpu] = at
 	}
 	return m
+}
+
+// cpusOf lists the CPUs of a tree's ranks.
+func cpusOf(tree *topology.Tree) (cpus []int) {
+	for p := range topology.Rank(tree.Ranks()) {
+		if cpu, ok := tree.CPU(p); ok {
+			cpus = append(cpus, cpu)
+		}
+	}
+	return cpus
+}
+
+// checkParses asks for a tree that its own description makes. The tests of
+// package topology check all that a tree made by Parse promises.
+func checkParses(t interface{ Fatalf(string, ...any) }, tree *topology.Tree) {
+	again, err := topology.Parse(tree.String())
+	if err != nil || !again.Equal(tree) {
+		t.Fatalf("%s is described as %v, %v", tree, again, err)
+	}
+}
+
+func upTo(n int) []int {
+	numbers := make([]int, n)
+	for i := range numbers {
+		numbers[i] = i
+	}
+	return numbers
 }

@@ -1,4 +1,4 @@
-package topology
+package host
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/orwl/go-orwl/net/topology"
 	"pgregory.net/rapid"
 )
 
@@ -97,10 +98,10 @@ func TestDetectMachines(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if tree.String() != test.want || test.cpus != nil && !slices.Equal(tree.cpus, test.cpus) {
-				t.Errorf("%s on CPUs %v, want %s on %v", tree, tree.cpus, test.want, test.cpus)
+			if tree.String() != test.want || test.cpus != nil && !slices.Equal(cpusOf(tree), test.cpus) {
+				t.Errorf("%s on CPUs %v, want %s on %v", tree, cpusOf(tree), test.want, test.cpus)
 			}
-			checkInvariants(t, tree)
+			checkParses(t, tree)
 		})
 	}
 }
@@ -160,12 +161,12 @@ func TestDetectError(t *testing.T) {
 	} {
 		tree, err := detect(with(smp(1, 1, 1, 2, 1).files(), map[string]string{path: test.content}), nil)
 		var failed *DetectError
-		want := "topology: cannot detect this machine: /" + path + ": " + test.why + hint
+		want := "host: cannot detect this machine: /" + path + ": " + test.why + hint
 		if !errors.As(err, &failed) || err.Error() != want {
 			t.Errorf("%v and error\n%v\nwant\n%s", tree, err, want)
 		}
 	}
-	want := "topology: cannot detect this machine: neither the affinity nor /sys/devices/system/cpu tells which CPUs there are" + hint
+	want := "host: cannot detect this machine: neither the affinity nor /sys/devices/system/cpu tells which CPUs there are" + hint
 	if _, err := detect(fstest.MapFS{}, nil); err == nil || err.Error() != want {
 		t.Errorf("nothing to read gives\n%v\nwant\n%s", err, want)
 	}
@@ -176,9 +177,9 @@ func TestDetectHere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkInvariants(t, tree)
+	checkParses(t, tree)
 	seen := map[int]bool{}
-	for p := range Rank(tree.Ranks()) {
+	for p := range topology.Rank(tree.Ranks()) {
 		cpu, ok := tree.CPU(p)
 		if ok != (runtime.GOOS == "linux") || seen[cpu] && ok {
 			t.Errorf("rank %d is on CPU %d, %v; taken before: %v", p, cpu, ok, seen[cpu])
@@ -222,11 +223,11 @@ func TestDetectAgainstReference(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		checkInvariants(t, tree)
-		if sorted := slices.Sorted(slices.Values(tree.cpus)); !slices.Equal(sorted, slices.Collect(usable.all)) {
+		checkParses(t, tree)
+		if sorted := slices.Sorted(slices.Values(cpusOf(tree))); !slices.Equal(sorted, slices.Collect(usable.all)) {
 			t.Fatalf("ranks are on %v, want %v", sorted, usable)
 		}
-		for a := range Rank(tree.Ranks()) {
+		for a := range topology.Rank(tree.Ranks()) {
 			for b := range a {
 				checkShared(t, tree, m, a, b)
 			}
@@ -238,18 +239,18 @@ func TestDetectAgainstReference(t *testing.T) {
 // checkShared compares, thing by thing, whether two CPUs share it. A level that
 // the tree left out says as much as the one above it, unless it held single
 // leaves, which share nothing.
-func checkShared(t *rapid.T, tree *Tree, m fixture, a, b Rank) {
-	x, y := m[tree.cpus[a]], m[tree.cpus[b]]
+func checkShared(t *rapid.T, tree *topology.Tree, m fixture, a, b topology.Rank) {
+	x, y := m[cpusOf(tree)[a]], m[cpusOf(tree)[b]]
 	shared := map[string]bool{"socket": x.socket == y.socket, "numa": x.node == y.node, "cache": x.cache == y.cache, "core": x.core == y.core}
 	for i := 2; i <= tree.Levels(); i++ {
 		name := tree.LevelName(i)
 		if together := tree.Element(a, i) == tree.Element(b, i); together != shared[name] {
-			t.Fatalf("CPUs %d and %d: in one %s element %v, share it %v", tree.cpus[a], tree.cpus[b], name, together, shared[name])
+			t.Fatalf("CPUs %d and %d: in one %s element %v, share it %v", cpusOf(tree)[a], cpusOf(tree)[b], name, together, shared[name])
 		}
 	}
 }
 
-func checkEveryLevelTells(t *rapid.T, tree *Tree) {
+func checkEveryLevelTells(t *rapid.T, tree *topology.Tree) {
 	for i := 2; i <= tree.Levels(); i++ {
 		if tree.Elements(i) == tree.Elements(i-1) || tree.Elements(i) == tree.Ranks() {
 			t.Fatalf("%s: level %s orders nothing", tree, tree.LevelName(i))

@@ -1,4 +1,4 @@
-package topology
+package host
 
 import (
 	"fmt"
@@ -12,19 +12,19 @@ import (
 // cpuDir is where Linux describes its CPUs, below the root of a file system.
 const cpuDir = "sys/devices/system/cpu"
 
-// host reads one machine's files. The file system is a parameter so that
+// machine reads one machine's files. The file system is a parameter so that
 // machines nobody has can be tested.
 //
 // A file that cannot be read says nothing and is not an error: kernels and
 // containers leave many out. A file that can be read and makes no sense is one,
 // for whatever is concluded from it would be wrong.
-type host struct {
+type machine struct {
 	files fs.FS
 }
 
 // list reads a file that lists CPUs; nil if there is no such file.
-func (h host) list(path string) (cpuSet, error) {
-	content, err := fs.ReadFile(h.files, path)
+func (m machine) list(path string) (cpuSet, error) {
+	content, err := fs.ReadFile(m.files, path)
 	if err != nil {
 		return nil, nil
 	}
@@ -37,25 +37,25 @@ func (h host) list(path string) (cpuSet, error) {
 
 // number reads a file that holds one number; found is false if there is no such
 // file.
-func (h host) number(path string) (n int, found bool, err error) {
-	content, err := fs.ReadFile(h.files, path)
+func (m machine) number(path string) (n int, found bool, err error) {
+	content, err := fs.ReadFile(m.files, path)
 	text := strings.TrimSpace(string(content))
 	if err != nil || text == "" {
 		return 0, false, nil
 	}
 	if n, err = strconv.Atoi(text); err != nil {
-		return 0, false, &DetectError{File: "/" + path, Why: fmt.Sprintf("%q is no number", clip(text))}
+		return 0, false, &DetectError{File: "/" + path, Why: fmt.Sprintf("%.40q is no number", text)}
 	}
 	return n, true, nil
 }
 
 // usable is the set of CPUs that are online and that this process may use.
-func (h host) usable(allowed cpuSet) (cpuSet, error) {
-	online, err := h.online()
+func (m machine) usable(allowed cpuSet) (cpuSet, error) {
+	online, err := m.online()
 	if err != nil {
 		return nil, err
 	}
-	confined, err := h.cpuset()
+	confined, err := m.cpuset()
 	if err != nil {
 		return nil, err
 	}
@@ -82,12 +82,12 @@ func narrow(set, by cpuSet) cpuSet {
 // online lists the CPUs that are running; nil if unknown. Without the list, the
 // CPUs that have a description count, for the kernel withdraws it from those
 // that it takes offline.
-func (h host) online() (cpuSet, error) {
-	online, err := h.list(cpuDir + "/online")
+func (m machine) online() (cpuSet, error) {
+	online, err := m.list(cpuDir + "/online")
 	if err != nil || online != nil {
 		return online, err
 	}
-	described, err := fs.Glob(h.files, cpuDir+"/cpu[0-9]*/topology")
+	described, err := fs.Glob(m.files, cpuDir+"/cpu[0-9]*/topology")
 	if err != nil {
 		return nil, err // only for a malformed pattern
 	}
@@ -107,8 +107,8 @@ const cgroupDir = "sys/fs/cgroup"
 // version 1, version 2 or both; nil if there is no confinement that could be
 // found. The affinity says the same on a machine where nothing is amiss; this
 // is for the others.
-func (h host) cpuset() (cpuSet, error) {
-	membership, err := fs.ReadFile(h.files, "proc/self/cgroup")
+func (m machine) cpuset() (cpuSet, error) {
+	membership, err := fs.ReadFile(m.files, "proc/self/cgroup")
 	if err != nil {
 		return nil, nil
 	}
@@ -123,9 +123,9 @@ func (h host) cpuset() (cpuSet, error) {
 		set := cpuSet(nil)
 		switch {
 		case part[0] == "0" && part[1] == "":
-			set, err = h.nearestList(part[2], []string{cgroupDir, cgroupDir + "/unified"}, "cpuset.cpus.effective")
+			set, err = m.nearestList(part[2], []string{cgroupDir, cgroupDir + "/unified"}, "cpuset.cpus.effective")
 		case slices.Contains(strings.Split(part[1], ","), "cpuset"):
-			set, err = h.nearestList(part[2], []string{cgroupDir + "/cpuset"}, "cpuset.effective_cpus", "cpuset.cpus")
+			set, err = m.nearestList(part[2], []string{cgroupDir + "/cpuset"}, "cpuset.effective_cpus", "cpuset.cpus")
 		}
 		if err != nil {
 			return nil, err
@@ -139,11 +139,11 @@ func (h host) cpuset() (cpuSet, error) {
 // group and then in those around it: a container may see the path of its group
 // as it is outside and have only the top of it mounted, and a group without the
 // cpuset controller is confined like the group around it.
-func (h host) nearestList(group string, mounts []string, names ...string) (cpuSet, error) {
+func (m machine) nearestList(group string, mounts []string, names ...string) (cpuSet, error) {
 	for group = path.Clean("/" + group); ; group = path.Dir(group) {
 		for _, mount := range mounts {
 			for _, name := range names {
-				if set, err := h.list(path.Join(mount, group, name)); err != nil || set != nil {
+				if set, err := m.list(path.Join(mount, group, name)); err != nil || set != nil {
 					return set, err
 				}
 			}

@@ -1,4 +1,4 @@
-package topology
+package host
 
 import (
 	"slices"

@@ -1,9 +1,11 @@
-package topology
+package host
 
 import (
 	"errors"
 	"fmt"
 	"runtime"
+
+	"github.com/orwl/go-orwl/net/topology"
 )
 
 // Pin binds the calling goroutine to a thread and the thread to the CPU of rank
@@ -23,10 +25,10 @@ import (
 // panics. If what could be used before is gone meanwhile, the goroutine stays
 // on its thread, so that the thread ends with it and no other goroutine
 // inherits the binding. Pins may nest, and are undone in reverse order.
-func (t *Tree) Pin(p Rank) (unpin func(), err error) {
+func Pin(t *topology.Tree, p topology.Rank) (unpin func(), err error) {
 	cpu, ok := t.CPU(p)
 	if !ok {
-		return nil, fmt.Errorf("topology: rank %d cannot be pinned: %w", p, ErrNoCPU)
+		return nil, fmt.Errorf("host: rank %d cannot be pinned: %w", p, ErrNoCPU)
 	}
 	runtime.LockOSThread()
 	restore, err := pinThread(p, cpu)
@@ -49,18 +51,18 @@ func (t *Tree) Pin(p Rank) (unpin func(), err error) {
 // ErrNoCPU is matched by the error of Pin on a tree whose ranks have no CPU
 // numbers, because it was described or because the operating system does not
 // tell.
-var ErrNoCPU = errors.New("no CPU number is known: take the tree from topology.Detect, on Linux, or do not pin")
+var ErrNoCPU = errors.New("no CPU number is known: take the tree from host.Detect, on Linux, or do not pin")
 
 // PinError is a rank that could not be bound to its CPU.
 type PinError struct {
-	Rank    Rank
+	Rank    topology.Rank
 	CPU     int
 	Allowed string // the CPUs that the thread may use, as in 0-3,8; empty if not known
 	Err     error  // what the operating system said, or nil
 }
 
 func (e *PinError) Error() string {
-	message := fmt.Sprintf("topology: rank %d cannot be pinned to CPU %d", e.Rank, e.CPU)
+	message := fmt.Sprintf("host: rank %d cannot be pinned to CPU %d", e.Rank, e.CPU)
 	if e.Allowed != "" {
 		message += fmt.Sprintf(": the thread may use only CPUs %s", e.Allowed)
 	}

@@ -1,13 +1,14 @@
-package topology
+package host
 
 import (
 	"fmt"
 	"os"
 
+	"github.com/orwl/go-orwl/net/topology"
 	"golang.org/x/sys/unix"
 )
 
-func detectHost() (*Tree, error) {
+func detectHere() (*topology.Tree, error) {
 	// Where the affinity cannot be read, the files have to do.
 	allowed, _ := affinity()
 	return detect(os.DirFS("/"), allowed.cpus())
@@ -36,7 +37,7 @@ func (m mask) cpus() (set cpuSet) {
 
 // pinThread binds the calling thread to a CPU and returns what undoes it;
 // restore reports whether that worked.
-func pinThread(p Rank, cpu int) (restore func() bool, err error) {
+func pinThread(p topology.Rank, cpu int) (restore func() bool, err error) {
 	before, err := affinity()
 	if err != nil {
 		return nil, &PinError{Rank: p, CPU: cpu, Err: err}
@@ -54,7 +55,7 @@ func pinThread(p Rank, cpu int) (restore func() bool, err error) {
 	thread := unix.Gettid()
 	return func() bool {
 		if unix.Gettid() != thread {
-			panic(fmt.Sprintf("topology: rank %d is unpinned by another goroutine than the one that pinned it", p))
+			panic(fmt.Sprintf("host: rank %d is unpinned by another goroutine than the one that pinned it", p))
 		}
 		return unix.SchedSetaffinityDynamic(0, unix.CPUSetDynamic(before)) == nil
 	}, nil

@@ -1,8 +1,10 @@
-package topology
+package host
 
 import (
 	"fmt"
 	"io/fs"
+
+	"github.com/orwl/go-orwl/net/topology"
 )
 
 // Detect returns the machine on which it runs: one leaf for every hardware
@@ -17,12 +19,12 @@ import (
 // affinity allows and that the cgroup's cpuset contains. Call it where no rank
 // is pinned: a pinned goroutine may use one CPU, and sees one. A file that is
 // missing costs its level and nothing else; one that makes no sense gives a
-// [*DetectError]. Elsewhere the result is Flat(runtime.NumCPU()), without CPU
+// [*DetectError]. Elsewhere the result is topology.Flat(runtime.NumCPU()), without CPU
 // numbers.
 //
 // How much CPU time the process may have (a cgroup's quota) is not looked at:
 // it does not move one CPU nearer to another.
-func Detect() (*Tree, error) { return detectHost() }
+func Detect() (*topology.Tree, error) { return detectHere() }
 
 // DetectError is a machine that Detect could not make out.
 type DetectError struct {
@@ -31,7 +33,7 @@ type DetectError struct {
 }
 
 func (e *DetectError) Error() string {
-	message := "topology: cannot detect this machine: "
+	message := "host: cannot detect this machine: "
 	if e.File != "" {
 		message += e.File + ": "
 	}
@@ -44,67 +46,67 @@ const unknown = -1
 
 // detect builds the tree of a machine from its files. allowed is the affinity,
 // nil if unknown.
-func detect(files fs.FS, allowed cpuSet) (*Tree, error) {
-	h := host{files}
-	usable, err := h.usable(allowed)
+func detect(files fs.FS, allowed cpuSet) (*topology.Tree, error) {
+	m := machine{files}
+	usable, err := m.usable(allowed)
 	if err != nil {
 		return nil, err
 	}
-	nodeOf, err := h.numaNodes()
+	nodeOf, err := m.numaNodes()
 	if err != nil {
 		return nil, err
 	}
-	var cpus []CPU
+	var cpus []topology.CPU
 	for cpu := range usable.all {
 		node, known := nodeOf[cpu]
 		if !known {
 			node = unknown
 		}
-		at, err := h.locate(cpu, node)
+		at, err := m.locate(cpu, node)
 		if err != nil {
 			return nil, err
 		}
 		cpus = append(cpus, at)
 	}
-	return FromCPUs(cpus), nil
+	return topology.FromCPUs(cpus), nil
 }
 
 // locate reads where one CPU is.
-func (h host) locate(cpu, node int) (CPU, error) {
+func (m machine) locate(cpu, node int) (topology.CPU, error) {
 	dir := fmt.Sprintf("%s/cpu%d", cpuDir, cpu)
-	socket, found, err := h.number(dir + "/topology/physical_package_id")
+	socket, found, err := m.number(dir + "/topology/physical_package_id")
 	if err != nil {
-		return CPU{}, err
+		return topology.CPU{}, err
 	}
 	if !found {
 		socket = unknown
 	}
-	cache, err := h.lastCache(dir)
+	cache, err := m.lastCache(dir)
 	if err != nil {
-		return CPU{}, err
+		return topology.CPU{}, err
 	}
 	// A core is known by its first thread: core_id repeats from die to die.
-	siblings, err := h.list(dir + "/topology/thread_siblings_list")
+	siblings, err := m.list(dir + "/topology/thread_siblings_list")
 	if err != nil {
-		return CPU{}, err
+		return topology.CPU{}, err
 	}
-	return CPU{cpu, socket, node, cache, siblings.first(cpu)}, nil
+	return topology.CPU{Number: cpu, Socket: socket, NUMA: node, Cache: cache, Core: siblings.first(cpu)}, nil
 }
 
 // lastCache identifies the outermost cache of a CPU by the first of those that
 // share it. Kinds need no regard: no cache of instructions is outermost.
-func (h host) lastCache(dir string) (int, error) {
+func (m machine) lastCache(dir string) (int, error) {
 	id, outermost := unknown, 0
 	for index := 0; ; index++ {
 		cache := fmt.Sprintf("%s/cache/index%d", dir, index)
-		level, found, err := h.number(cache + "/level")
+		level, found, err := m.number(cache + "/level")
 		if err != nil || !found {
 			return id, err
 		}
 		if level <= outermost {
 			continue
 		}
-		sharers, err := h.list(cache + "/shared_cpu_list")
+		sharers, err := m.list(cache + "/shared_cpu_list")
 		if err != nil {
 			return id, err
 		}
@@ -115,8 +117,8 @@ func (h host) lastCache(dir string) (int, error) {
 }
 
 // numaNodes says in which memory node each CPU is.
-func (h host) numaNodes() (nodeOf map[int]int, err error) {
-	lists, err := fs.Glob(h.files, "sys/devices/system/node/node[0-9]*/cpulist")
+func (m machine) numaNodes() (nodeOf map[int]int, err error) {
+	lists, err := fs.Glob(m.files, "sys/devices/system/node/node[0-9]*/cpulist")
 	if err != nil {
 		return nil, err // only for a malformed pattern
 	}
@@ -126,7 +128,7 @@ func (h host) numaNodes() (nodeOf map[int]int, err error) {
 		if _, err := fmt.Sscanf(path, "sys/devices/system/node/node%d/", &node); err != nil {
 			continue // a name that only begins like a node's
 		}
-		cpus, err := h.list(path)
+		cpus, err := m.list(path)
 		if err != nil {
 			return nil, err
 		}

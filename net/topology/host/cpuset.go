@@ -1,4 +1,4 @@
-package topology
+package host
 
 import (
 	"fmt"
@@ -30,7 +30,7 @@ func parseCPUs(text string) (cpuSet, error) {
 			last, err = parseCPU(high)
 		}
 		if err != nil || last < first {
-			return nil, fmt.Errorf("%q is no list of CPUs below %d", clip(text), maxCPUs)
+			return nil, fmt.Errorf("%.40q is no list of CPUs below %d", text, maxCPUs)
 		}
 		for cpu := first; cpu <= last; cpu++ {
 			set = set.with(cpu)
@@ -101,7 +101,10 @@ func (s cpuSet) String() string {
 		if b.Len() > 0 {
 			b.WriteByte(',')
 		}
-		b.WriteString(span(begin, end))
+		b.WriteString(strconv.Itoa(begin))
+		if end > begin {
+			b.WriteString("-" + strconv.Itoa(end))
+		}
 	}
 	for cpu := range s.all {
 		if begin < 0 || cpu != end+1 {

@@ -1,13 +1,15 @@
-package topology
+package host
 
 import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/orwl/go-orwl/net/topology"
 )
 
 func TestPinWithoutCPUs(t *testing.T) {
-	unpin, err := Flat(2).Pin(1)
+	unpin, err := Pin(topology.Flat(2), 1)
 	if unpin != nil || !errors.Is(err, ErrNoCPU) || !strings.Contains(err.Error(), "rank 1") {
 		t.Errorf("Pin gives %v, want ErrNoCPU that names rank 1", err)
 	}
@@ -21,11 +23,23 @@ func TestPinErrorMessage(t *testing.T) {
 		err  *PinError
 		want string
 	}{
-		{&PinError{Rank: 3, CPU: 7, Allowed: "0-3"}, "topology: rank 3 cannot be pinned to CPU 7: the thread may use only CPUs 0-3" + hint},
-		{&PinError{Rank: 3, CPU: 7, Err: refused}, "topology: rank 3 cannot be pinned to CPU 7: invalid argument" + hint},
+		{&PinError{Rank: 3, CPU: 7, Allowed: "0-3"}, "host: rank 3 cannot be pinned to CPU 7: the thread may use only CPUs 0-3" + hint},
+		{&PinError{Rank: 3, CPU: 7, Err: refused}, "host: rank 3 cannot be pinned to CPU 7: invalid argument" + hint},
 	} {
 		if test.err.Error() != test.want || !errors.Is(test.err, test.err.Err) && test.err.Err != nil {
 			t.Errorf("%s\nwant\n%s", test.err, test.want)
 		}
 	}
+}
+
+func TestPinOutOfRangePanics(t *testing.T) {
+	defer func() {
+		err, _ := recover().(error)
+		const want = "topology: CPU: rank is 6: give 0..5"
+		var outside *topology.RangeError
+		if !errors.As(err, &outside) || err.Error() != want {
+			t.Errorf("panic with %v, want %s", err, want)
+		}
+	}()
+	_, _ = Pin(topology.Flat(6), 6) // also if no CPU number is known
 }
