@@ -10,7 +10,7 @@ func TestFromCPUs(t *testing.T) {
 		name string
 		cpus []CPU
 		want string
-		on   []int // the CPU of each rank
+		on   []int // the CPUs in the order of ranks
 	}{
 		{"one CPU", []CPU{{Number: 7}}, "core:1", []int{7}},
 		{"one core, two threads", []CPU{{Number: 5}, {Number: 4}}, "thread:2", []int{4, 5}},

@@ -5,26 +5,28 @@ import (
 	"slices"
 )
 
-// WithRanks returns the same machine carrying n ranks instead of one per leaf,
-// 1..MaxRanks. Ranks stay in the order of the leaves.
+// WithRanks returns the same machine with n ranks, 1..MaxRanks, in the order of
+// the leaves of t. Any error is a [*RangeError].
 //
-// With fewer ranks than leaves they are packed: rank p takes leaf p, so that
-// neighbours are as close as they can be. Where leaves are hardware threads,
-// two ranks then share a core while other cores are idle; Spread does the
-// opposite. With more ranks than leaves, every leaf and its CPU carries a block
-// of consecutive ranks; blocks differ by at most one rank, and the larger ones
-// are spread over the machine. The leaves are then called rank.
+// If there are fewer ranks than leaves, WithRanks packs them: rank p takes leaf
+// p, so that neighbours are as close as possible. If leaves are hardware threads,
+// two ranks then share a core while other cores are idle. Spread does the
+// opposite.
 //
-// Levels stay, even one whose elements are left with one rank each, so that
-// what was set per level fits any number of ranks. Elements without a rank
-// vanish, and those behind them move up. The error is a [*RangeError].
+// If there are more ranks than leaves, every leaf and its CPU carry a block of
+// consecutive ranks, and the new leaves are called rank. Blocks differ by at most
+// one rank, and the larger ones are spread over the machine.
+//
+// All levels stay, even if their elements have one rank each, so that settings
+// for each level fit any number of ranks. Elements without a rank vanish, and the
+// elements after them get lower numbers.
 func (t *Tree) WithRanks(n int) (*Tree, error) {
 	return t.place("WithRanks", n, n <= t.ranks)
 }
 
-// Spread is WithRanks except that fewer ranks than leaves are spread evenly
-// over the leaves: two ranks on two sockets take one socket each. Neighbours
-// are still neighbours, but farther apart.
+// Spread is like WithRanks, but spreads ranks evenly if there are fewer than
+// leaves: two ranks on two sockets take one socket each. The order of the ranks
+// is the same; neighbours are farther apart.
 func (t *Tree) Spread(n int) (*Tree, error) {
 	return t.place("Spread", n, false)
 }
@@ -36,13 +38,13 @@ func (t *Tree) place(method string, n int, packed bool) (*Tree, error) {
 	if packed {
 		return t.carry(n, func(p Rank) Rank { return p }), nil
 	}
-	// In 64 bits the product of two numbers up to MaxRanks fits everywhere.
+	// The product of two numbers up to MaxRanks needs 64 bits.
 	leaves, ranks := uint64(t.ranks), uint64(n)
 	return t.carry(n, func(p Rank) Rank { return Rank(uint64(p) * leaves / ranks) }), nil
 }
 
-// carry builds the tree of n ranks of which rank p sits on leaf leafOf(p), which
-// does not descend as p ascends.
+// carry returns the tree of n ranks in which rank p is on leaf leafOf(p). leafOf
+// must not decrease.
 func (t *Tree) carry(n int, leafOf func(p Rank) Rank) *Tree {
 	leaf := t.leaf
 	if n > t.ranks {
@@ -69,17 +71,18 @@ func (t *Tree) carry(n int, leafOf func(p Rank) Rank) *Tree {
 	return u
 }
 
-// Under returns the cluster in which every leaf of a description is a machine
-// like t. If t is a detected machine of two sockets,
+// Under returns a cluster: it puts a copy of t in place of every leaf of the
+// description. The last word of the description names a copy. If t is a detected
+// machine with two sockets,
 //
 //	t.Under("rack:2 node:4")
 //
-// has the levels machine, rack, node and socket: the last word of the
-// description names what one t is. CPU numbers stay numbers of that node.
+// has the levels machine, rack, node and socket. Each node keeps the CPU numbers
+// of t.
 //
 // The names of the description have to be coarser than those inside t, and the
-// whole may have MaxRanks ranks; any error is a [*ParseError]. Nodes that
-// differ from one another cannot be joined in this way; Parse describes them.
+// cluster may have up to MaxRanks ranks. Any error is a [*ParseError]. If nodes
+// differ, use Parse instead.
 func (t *Tree) Under(text string) (*Tree, error) {
 	d, err := parse(text)
 	if err != nil {
@@ -88,19 +91,19 @@ func (t *Tree) Under(text string) (*Tree, error) {
 	node := d.words[len(d.words)-1]
 	if inside := t.LevelName(2); grain(node.name) >= grain(inside) {
 		return nil, d.fail(node.at, node.name,
-			fmt.Sprintf("the tree to put under %s begins with %s, which is not finer", node.name, inside),
+			fmt.Sprintf("%s does not fit into %s: it is not finer", inside, node.name),
 			coarserThan(grain(inside)))
 	}
 	if node.total > MaxRanks/t.ranks {
 		return nil, d.fail(node.at, node.name,
-			fmt.Sprintf("%d of %s with %d ranks each are too many", node.total, node.name, t.ranks),
+			fmt.Sprintf("the machine is too large: %s:%d with %d ranks each", node.name, node.total, t.ranks),
 			fmt.Sprintf("up to %d ranks in all", MaxRanks))
 	}
 	return d.tree().over(t), nil
 }
 
-// over replaces every leaf of t by a copy of u, whose machine becomes an
-// element named like the leaf.
+// over replaces every leaf of t with a copy of u. The machine of the copy becomes
+// an element and takes the leaf's name.
 func (t *Tree) over(u *Tree) *Tree {
 	ranks := t.ranks * u.ranks
 	joined := newMachine(ranks, u.leaf, nil)

@@ -50,8 +50,8 @@ func TestWithRanksOutOfRange(t *testing.T) {
 	}
 }
 
-// TestPlaceAgainstReference finds the leaf of every rank by dealing ranks out to
-// leaves one by one, and compares the whole tree.
+// TestPlaceAgainstReference searches the leaf of every rank one by one, and
+// compares the whole tree.
 func TestPlaceAgainstReference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r := drawReference(t)
@@ -124,19 +124,19 @@ func TestUnder(t *testing.T) {
 
 func TestUnderError(t *testing.T) {
 	for _, test := range []struct{ inside, text, want string }{
-		{"node:2 core:8", "rack:2 node:4", `topology: the tree to put under node begins with node, which is not finer
+		{"node:2 core:8", "rack:2 node:4", `topology: node does not fit into node: it is not finer
 	rack:2 node:4
 	       ^~~~
 	allowed: group, rack`},
-		{"group:2 core:8", "node:4", `topology: the tree to put under node begins with group, which is not finer
+		{"group:2 core:8", "node:4", `topology: group does not fit into node: it is not finer
 	node:4
 	^~~~
-	allowed: nothing, for group is the coarsest`},
-		{"core:1024", "node:1025", `topology: 1025 of node with 1024 ranks each are too many
+	allowed: no level: group is the coarsest`},
+		{"core:1024", "node:1025", `topology: the machine is too large: node:1025 with 1024 ranks each
 	node:1025
 	^~~~
 	allowed: up to 1048576 ranks in all`},
-		{"core:2", "nod:4", `topology: "nod" is no level, did you mean "node"?
+		{"core:2", "nod:4", `topology: unknown level "nod", did you mean "node"?
 	nod:4
 	^~~
 	allowed: ` + anyName},
@@ -154,9 +154,9 @@ func TestUnderAgainstReference(t *testing.T) {
 		whole := drawReference(t)
 		depth := rapid.IntRange(1, max(1, len(whole.names)-1)).Draw(t, "depth")
 		if len(whole.names) < 2 {
-			t.Skip("one level has no inside")
+			t.Skip("needs two levels, one for the nodes and one inside")
 		}
-		// The inside of the first node stands for the inside of all.
+		// All nodes get the inside of the first one.
 		inside := reference{names: whole.names[depth:]}
 		outside := reference{names: whole.names[:depth]}
 		for p, path := range whole.paths {
@@ -194,6 +194,6 @@ func TestUnderKeepsCPUsUnknown(t *testing.T) {
 		t.Fatal(err)
 	}
 	if cpu, ok := tree.CPU(0); ok {
-		t.Errorf("rank 0 got CPU %d out of nowhere", cpu)
+		t.Errorf("rank 0 is on CPU %d, want no CPU number", cpu)
 	}
 }

@@ -8,17 +8,16 @@ import (
 	"unicode/utf8"
 )
 
-// unbounded is the High of a RangeError without an upper end.
+// unbounded is the High of a range without an upper end.
 const unbounded = math.MaxInt
 
-// RangeError is a rank, level, element or count that a tree does not have. The
-// methods that make up lock operations panic with it; WithRanks and Spread
-// return it.
+// RangeError reports a rank, level, element or count out of range. WithRanks and
+// Spread return it; all other methods and functions panic with it.
 type RangeError struct {
-	Method    string
-	What      string
+	Method    string // the method or function that was called
+	What      string // the argument, as in "rank"
 	Value     int
-	Low, High int // what is allowed, both ends included
+	Low, High int // the allowed range, both ends included
 }
 
 func (e *RangeError) Error() string {
@@ -29,19 +28,19 @@ func (e *RangeError) Error() string {
 	return fmt.Sprintf("topology: %s: %s is %d: give %s", e.Method, e.What, e.Value, allowed)
 }
 
-// ParseError is a description that Parse or Under could not read. Its message
-// shows the text and points at the bad part of it:
+// ParseError reports a description that Parse or Under cannot read. Its message
+// shows the description and points at the bad part:
 //
-//	topology: "noed" is no level, did you mean "node"?
+//	topology: unknown level "noed", did you mean "node"?
 //		rack:2 noed:4 core:8
 //		       ^~~~
 //		allowed: machine, group, rack, node, ...
 type ParseError struct {
 	Text    string // the whole description
-	Offset  int    // where in Text the bad part begins, in bytes
+	Offset  int    // of the bad part in Text, in bytes
 	Word    string // the bad part; empty if something is missing there
 	Reason  string
-	Allowed string // what could stand there instead
+	Allowed string // the alternatives
 }
 
 func (e *ParseError) Error() string {
@@ -49,13 +48,12 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("topology: %s\n\t%s\n\t%s\n\tallowed: %s", e.Reason, line, caret, e.Allowed)
 }
 
-// excerptSide is how many characters are shown on either side of the bad part,
-// and of the bad part itself, when the description is long.
+// excerptSide limits the characters that an excerpt shows before the bad part, of
+// it, and after it.
 const excerptSide = 40
 
-// excerpt returns the surroundings of the bad part and a line that points at
-// it. Both have one column per character: what would break the columns is
-// replaced.
+// excerpt returns the text around the bad part, and a second line with a mark
+// below that part.
 func (e *ParseError) excerpt() (line, caret string) {
 	before := columns(e.Text[:e.Offset])
 	bad := columns(e.Word)
@@ -73,8 +71,8 @@ func (e *ParseError) excerpt() (line, caret string) {
 	return string(before) + string(bad) + string(after), caret
 }
 
-// columns makes every character printable and as wide as a letter, as far as
-// that can be known.
+// columns replaces characters that would shift the mark: spaces of any kind
+// become blanks, and unprintable characters the replacement character.
 func columns(text string) []rune {
 	runes := make([]rune, 0, min(len(text), 1024))
 	for _, r := range text {
@@ -89,25 +87,25 @@ func columns(text string) []rune {
 	return runes
 }
 
-// finerThan lists the names that may follow the given grain.
+// finerThan lists the levels that are finer than the given grain.
 func finerThan(grain int) string {
 	if grain == len(levelNames)-1 {
-		return "nothing more, " + levelNames[grain] + " is the finest"
+		return "no further level: " + levelNames[grain] + " is the finest"
 	}
 	return strings.Join(levelNames[grain+1:], ", ")
 }
 
-// coarserThan lists the names that may come before the given grain, the machine
-// aside.
+// coarserThan lists the levels that are coarser than the given grain, without the
+// machine.
 func coarserThan(grain int) string {
 	if grain <= 1 {
-		return "nothing, for " + levelNames[1] + " is the coarsest"
+		return "no level: " + levelNames[1] + " is the coarsest"
 	}
 	return strings.Join(levelNames[1:grain], ", ")
 }
 
-// nearestName is the level name that was probably meant, or empty if none is
-// near enough to be worth saying.
+// nearestName returns the level name that is most like a misspelt one, or an empty
+// string if none is similar.
 func nearestName(name string) string {
 	if len(name) > 2*len(levelNames[0]) {
 		return ""
@@ -122,8 +120,8 @@ func nearestName(name string) string {
 	return nearest
 }
 
-// editDistance counts the letters to insert, delete or exchange to turn a into
-// b (Levenshtein), keeping one row of the table.
+// editDistance returns the Levenshtein distance of a and b: how many letters to
+// insert, delete or exchange. It keeps one row of the table at a time.
 func editDistance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {

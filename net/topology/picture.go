@@ -7,8 +7,8 @@ import (
 	"strings"
 )
 
-// Picture draws the tree for a person, one line per element, with elements that
-// stand side by side and look alike drawn once:
+// Picture draws the tree as text, one line for each element. It draws neighbours
+// that look alike once:
 //
 //	machine: 12 ranks
 //	├─ 2 × node (0-1): 4 ranks each
@@ -17,8 +17,7 @@ import (
 //	└─ node 2: 4 ranks (8-11)
 //	   └─ 4 × core
 //
-// Below it stand the CPUs of the ranks, if they are known. The last line has no
-// newline.
+// The CPU numbers follow, if the tree has them. The last line has no newline.
 func (t *Tree) Picture() string {
 	p := painter{tree: t, shapes: t.shapes()}
 	fmt.Fprintf(&p.out, "%s: %s", t.LevelName(1), plural(t.ranks, "rank"))
@@ -31,13 +30,13 @@ func (t *Tree) Picture() string {
 
 type painter struct {
 	tree   *Tree
-	shapes [][]int // of Tree.shapes
+	shapes [][]int // from Tree.shapes
 	out    strings.Builder
 }
 
-// below draws what is inside element j of level i. Numbers of elements and
-// ranks are told only while the path down to them was drawn singly: inside an
-// element that stands for several, they would be right for one of them.
+// below draws the inside of element j of level i. single means that the path from
+// the machine to this element stands for this element only. Otherwise the picture
+// shows no numbers of elements and ranks, since they would fit one of several.
 func (p *painter) below(i, j int, margin string, single bool) {
 	from, to := p.tree.children(i, j)
 	if i == p.tree.Levels() {
@@ -60,7 +59,7 @@ func (p *painter) below(i, j int, margin string, single bool) {
 	}
 }
 
-// label names a run of elements of level i that begins with j.
+// label writes the line of the elements j to j+times-1 of level i.
 func (p *painter) label(i, j, times int, single bool) {
 	name := p.tree.LevelName(i)
 	first, n := p.tree.Members(i, j)
@@ -77,8 +76,8 @@ func (p *painter) label(i, j, times int, single bool) {
 	}
 }
 
-// shapes numbers the elements of each level such that two of a level have the
-// same number exactly if nothing but their place tells them apart.
+// shapes gives every element a number. Two elements of a level have the same
+// number if and only if they have the same parts, all the way down.
 func (t *Tree) shapes() [][]int {
 	shapes := make([][]int, len(t.levels))
 	for i := len(t.levels); i >= 1; i-- {
@@ -117,12 +116,12 @@ func plural(n int, noun string) string {
 	return fmt.Sprintf("%d %ss", n, noun)
 }
 
-// pictureWidth is where lines of CPU numbers are broken.
+// pictureWidth limits the lines of CPU numbers, in columns.
 const pictureWidth = 78
 
 // pictureOfCPUs lists the CPUs in the order of ranks: 0-3 for four ranks on
-// consecutive CPUs, 5×2 for two ranks on one. Nodes that all number their CPUs
-// in one way are listed once.
+// consecutive CPUs, 5×2 for two ranks on CPU 5. If all elements of a level have
+// the same CPU numbers, it lists them once.
 func (t *Tree) pictureOfCPUs() string {
 	cpus, whose := t.cpus, "CPUs in the order of ranks:"
 	for i := 2; i <= t.Levels(); i++ {
@@ -150,7 +149,8 @@ func (t *Tree) pictureOfCPUs() string {
 	return b.String()
 }
 
-// cpusRepeat reports whether all elements of level i have the same CPU numbers.
+// cpusRepeat reports whether all elements of level i have the same CPU numbers in
+// the same order.
 func (t *Tree) cpusRepeat(i int) bool {
 	_, n := t.Members(i, 0)
 	for j := range t.Elements(i) {
@@ -162,8 +162,8 @@ func (t *Tree) cpusRepeat(i int) bool {
 	return true
 }
 
-// cpuRun writes the longest run of equal or of consecutive numbers that cpus
-// begins with, and counts it.
+// cpuRun returns the text and the length of the first run of equal or consecutive
+// numbers.
 func cpuRun(cpus []int) (text string, n int) {
 	equal, next := 1, 1
 	for equal < len(cpus) && cpus[equal] == cpus[0] {

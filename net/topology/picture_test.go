@@ -24,7 +24,7 @@ machine: 12 ranks
 └─ node 2: 4 ranks (8-11)
    └─ socket 4: 4 ranks (8-11)
       └─ 4 × core`,
-		// Alike means alike all the way down.
+		// Elements are alike only if all their parts are.
 		"node:2 socket:2 core:1+2+2+1": `
 machine: 6 ranks
 ├─ node 0: 3 ranks (0-2)
@@ -51,8 +51,8 @@ machine: 6 ranks
 	}
 }
 
-// twoThreadsEach numbers CPUs as firmware likes to do it: first threads of all
-// cores, then second threads.
+// twoThreadsEach returns cores with two threads each. It numbers them as firmware
+// often does: the first threads of all cores, then the second threads.
 func twoThreadsEach(sockets, cores int) (cpus []CPU) {
 	for number := range sockets * cores * 2 {
 		core := number % (sockets * cores)

@@ -58,7 +58,7 @@ func TestEqual(t *testing.T) {
 	}
 }
 
-// CPU numbers are a node's own matter; the order of ranks is everybody's.
+// Nodes agree on the order of ranks, not on CPU numbers.
 func TestEqualIgnoresCPUs(t *testing.T) {
 	plain := mustParse(t, "thread:2")
 	if detected := FromCPUs([]CPU{{Number: 4, Core: 4}, {Number: 5, Core: 4}}); !detected.Equal(plain) {
@@ -105,7 +105,7 @@ func TestOutOfRangePanics(t *testing.T) {
 	}
 }
 
-// Every lock operation asks these; none may cost the collector anything.
+// Every lock operation calls these methods, so none may allocate.
 func TestHotPathsDoNotAllocate(t *testing.T) {
 	tree := mustParse(t, "rack:2 node:4 socket:2 core:8")
 	var sum int
@@ -144,7 +144,7 @@ func BenchmarkCommon(b *testing.B) {
 	_ = sum
 }
 
-// The largest symbolic tree: what a simulation of a million ranks pays once.
+// A simulation of a million ranks parses its tree once.
 func BenchmarkParseMillionRanks(b *testing.B) {
 	for b.Loop() {
 		if _, err := Parse("group:4 rack:16 node:64 socket:2 cache:8 core:16"); err != nil {
