@@ -7,28 +7,27 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// Detect returns the machine on which it runs: one leaf for every hardware
-// thread that the calling thread may use, with its CPU number, and those of the
-// levels socket, numa, cache (the last one) and core that tell something apart
-// here. A level with the same elements as the one above it is left out, and so
-// is one whose elements are single leaves. Leaves are called thread if two of
-// them share a core, else core. On a virtual machine of two cores there is
-// often only the machine left.
+// Detect returns the tree of the machine that it runs on, with one leaf for every
+// CPU (hardware thread) that the calling thread may use. The leaves carry the
+// numbers of their CPUs. The levels below the machine are socket, numa, cache and
+// core, as far as they group CPUs; [topology.FromCPUs] gives the rule. A virtual
+// machine with two cores often has no level below the machine.
 //
-// On Linux it reads what the kernel says of CPUs that are online, that the
-// affinity allows and that the cgroup's cpuset contains. Call it where no rank
-// is pinned: a pinned goroutine may use one CPU, and sees one. A file that is
-// missing costs its level and nothing else; one that makes no sense gives a
-// [*DetectError]. Elsewhere the result is topology.Flat(runtime.NumCPU()), without CPU
-// numbers.
+// On Linux, Detect uses the CPUs that are online, that the affinity of the thread
+// allows, and that the cpuset of the cgroup contains. It reads what the kernel
+// says about them. If a file is missing, the tree lacks that level. If Detect
+// cannot understand a file, it returns a [*DetectError]. Call Detect before you
+// pin: a pinned goroutine sees one CPU only.
 //
-// How much CPU time the process may have (a cgroup's quota) is not looked at:
-// it does not move one CPU nearer to another.
+// On other systems, Detect returns topology.Flat(runtime.NumCPU()), which has no
+// CPU numbers.
+//
+// Detect ignores the quota of the cgroup, which limits CPU time and not CPUs.
 func Detect() (*topology.Tree, error) { return detectHere() }
 
-// DetectError is a machine that Detect could not make out.
+// DetectError reports a machine that Detect cannot describe.
 type DetectError struct {
-	File string // the file that makes no sense, or empty
+	File string // the file with the bad content; empty if no file is to blame
 	Why  string
 }
 
@@ -37,15 +36,15 @@ func (e *DetectError) Error() string {
 	if e.File != "" {
 		message += e.File + ": "
 	}
-	return message + e.Why + `: describe it instead, as in topology.Parse("socket:2 core:8")`
+	return message + e.Why + `: describe the machine instead, as in topology.Parse("socket:2 core:8")`
 }
 
-// unknown is the number of a thing that no file tells about. CPUs of which
-// that is so are taken to be together in it, so that it makes no level.
+// unknown is the number of a socket, NUMA node or cache that no file mentions. All
+// CPUs without a number get this one, so that they are together in one element.
 const unknown = -1
 
-// detect builds the tree of a machine from its files. allowed is the affinity,
-// nil if unknown.
+// detect builds the tree of a machine from its files. allowed is the affinity, or
+// nil if it is not known.
 func detect(files fs.FS, allowed cpuSet) (*topology.Tree, error) {
 	m := machine{files}
 	usable, err := m.usable(allowed)
@@ -71,7 +70,7 @@ func detect(files fs.FS, allowed cpuSet) (*topology.Tree, error) {
 	return topology.FromCPUs(cpus), nil
 }
 
-// locate reads where one CPU is.
+// locate reads the socket, the cache and the core of a CPU. node is its NUMA node.
 func (m machine) locate(cpu, node int) (topology.CPU, error) {
 	dir := fmt.Sprintf("%s/cpu%d", cpuDir, cpu)
 	socket, found, err := m.number(dir + "/topology/physical_package_id")
@@ -85,7 +84,7 @@ func (m machine) locate(cpu, node int) (topology.CPU, error) {
 	if err != nil {
 		return topology.CPU{}, err
 	}
-	// A core is known by its first thread: core_id repeats from die to die.
+	// The first thread identifies a core. core_id does not: dies repeat it.
 	siblings, err := m.list(dir + "/topology/thread_siblings_list")
 	if err != nil {
 		return topology.CPU{}, err
@@ -93,8 +92,9 @@ func (m machine) locate(cpu, node int) (topology.CPU, error) {
 	return topology.CPU{Number: cpu, Socket: socket, NUMA: node, Cache: cache, Core: siblings.first(cpu)}, nil
 }
 
-// lastCache identifies the outermost cache of a CPU by the first of those that
-// share it. Kinds need no regard: no cache of instructions is outermost.
+// lastCache identifies the last-level cache of a CPU by the first CPU that shares
+// it. It ignores the type of a cache, because the last level is never a cache of
+// instructions only.
 func (m machine) lastCache(dir string) (int, error) {
 	id, outermost := unknown, 0
 	for index := 0; ; index++ {
@@ -116,7 +116,7 @@ func (m machine) lastCache(dir string) (int, error) {
 	}
 }
 
-// numaNodes says in which memory node each CPU is.
+// numaNodes returns the NUMA node of each CPU.
 func (m machine) numaNodes() (nodeOf map[int]int, err error) {
 	lists, err := fs.Glob(m.files, "sys/devices/system/node/node[0-9]*/cpulist")
 	if err != nil {
@@ -126,7 +126,7 @@ func (m machine) numaNodes() (nodeOf map[int]int, err error) {
 	for _, path := range lists {
 		var node int
 		if _, err := fmt.Sscanf(path, "sys/devices/system/node/node%d/", &node); err != nil {
-			continue // a name that only begins like a node's
+			continue // not a node, but the name begins like one
 		}
 		cpus, err := m.list(path)
 		if err != nil {

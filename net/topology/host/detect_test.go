@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// with is a file system with some files replaced; empty content removes one.
+// with replaces some files. Empty content removes a file or a folder.
 func with(files fstest.MapFS, changes map[string]string) fstest.MapFS {
 	for path, content := range changes {
 		if content == "" {
@@ -26,26 +26,26 @@ func with(files fstest.MapFS, changes map[string]string) fstest.MapFS {
 }
 
 func TestDetectMachines(t *testing.T) {
-	// Two processors of which each has two memory nodes inside one cache.
+	// Each of two processors has two memory nodes inside one cache.
 	subNUMA := smp(2, 2, 1, 2, 1)
 	for cpu, at := range subNUMA {
 		at.cache = at.socket
 		subNUMA[cpu] = at
 	}
-	// One memory node for all sockets, as firmware can be told to pretend.
+	// Firmware can pretend that all sockets have one memory node.
 	oneNode := smp(2, 1, 1, 2, 1)
 	for cpu, at := range oneNode {
 		at.node = 0
 		oneNode[cpu] = at
 	}
-	// Sockets that share a memory node, which no tree can show.
+	// Two sockets share a memory node. No tree can show this.
 	astride := smp(2, 2, 1, 2, 1)
 	for cpu, node := range []int{0, 0, 1, 1, 1, 1, 2, 2} {
 		at := astride[cpu]
 		at.node, at.cache = node, at.socket
 		astride[cpu] = at
 	}
-	// Two fast cores of two threads beside four slow ones of a single thread.
+	// Two fast cores with two threads each, and four slow ones with one.
 	hybrid := fixture{}
 	for cpu, core := range []int{0, 0, 1, 1, 2, 3, 4, 5} {
 		hybrid[cpu] = placement{core: core}
@@ -54,7 +54,7 @@ func TestDetectMachines(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		files   fstest.MapFS
-		allowed string // the affinity; blank if unknown
+		allowed string // the affinity; empty if unknown
 		want    string
 		cpus    []int
 	}{
@@ -148,16 +148,16 @@ func TestDetectInsideCpuset(t *testing.T) {
 }
 
 func TestDetectError(t *testing.T) {
-	const hint = `: describe it instead, as in topology.Parse("socket:2 core:8")`
+	const hint = `: describe the machine instead, as in topology.Parse("socket:2 core:8")`
 	cpu1 := cpuDir + "/cpu1"
 	for path, test := range map[string]struct{ content, why string }{
-		cpuDir + "/online":                      {"0-x", `"0-x" is no list of CPUs below 16384`},
-		cpu1 + "/topology/physical_package_id":  {"zero", `"zero" is no number`},
-		cpu1 + "/topology/thread_siblings_list": {"0-99999999", `"0-99999999" is no list of CPUs below 16384`},
-		cpu1 + "/cache/index3/level":            {"three", `"three" is no number`},
-		cpu1 + "/cache/index3/shared_cpu_list":  {"3-1", `"3-1" is no list of CPUs below 16384`},
-		"sys/devices/system/node/node0/cpulist": {"?", `"?" is no list of CPUs below 16384`},
-		cgroupDir + "/cpuset.cpus.effective":    {"all", `"all" is no list of CPUs below 16384`},
+		cpuDir + "/online":                      {"0-x", `"0-x" is not a list of CPU numbers below 16384`},
+		cpu1 + "/topology/physical_package_id":  {"zero", `"zero" is not a number`},
+		cpu1 + "/topology/thread_siblings_list": {"0-99999999", `"0-99999999" is not a list of CPU numbers below 16384`},
+		cpu1 + "/cache/index3/level":            {"three", `"three" is not a number`},
+		cpu1 + "/cache/index3/shared_cpu_list":  {"3-1", `"3-1" is not a list of CPU numbers below 16384`},
+		"sys/devices/system/node/node0/cpulist": {"?", `"?" is not a list of CPU numbers below 16384`},
+		cgroupDir + "/cpuset.cpus.effective":    {"all", `"all" is not a list of CPU numbers below 16384`},
 	} {
 		tree, err := detect(with(smp(1, 1, 1, 2, 1).files(), map[string]string{path: test.content}), nil)
 		var failed *DetectError
@@ -166,7 +166,7 @@ func TestDetectError(t *testing.T) {
 			t.Errorf("%v and error\n%v\nwant\n%s", tree, err, want)
 		}
 	}
-	want := "host: cannot detect this machine: neither the affinity nor /sys/devices/system/cpu tells which CPUs there are" + hint
+	want := "host: cannot detect this machine: neither the affinity nor /sys/devices/system/cpu lists the CPUs" + hint
 	if _, err := detect(fstest.MapFS{}, nil); err == nil || err.Error() != want {
 		t.Errorf("nothing to read gives\n%v\nwant\n%s", err, want)
 	}
@@ -189,8 +189,8 @@ func TestDetectHere(t *testing.T) {
 	t.Log("\n" + tree.Picture())
 }
 
-// TestDetectAgainstReference scatters CPU numbers over an irregular machine and
-// asks of every two CPUs whether the tree knows what they share.
+// TestDetectAgainstReference scatters CPU numbers over an irregular machine. Then
+// it checks what any two CPUs share by the tree.
 func TestDetectAgainstReference(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		parts := rapid.IntRange(1, 3)
@@ -216,7 +216,7 @@ func TestDetectAgainstReference(t *testing.T) {
 		tree, err := detect(m.files(), allowed)
 		if usable == nil {
 			if err == nil {
-				t.Fatalf("found %s where there is nothing", tree)
+				t.Fatalf("%s, want an error because no CPU is usable", tree)
 			}
 			return
 		}
@@ -236,16 +236,17 @@ func TestDetectAgainstReference(t *testing.T) {
 	})
 }
 
-// checkShared compares, thing by thing, whether two CPUs share it. A level that
-// the tree left out says as much as the one above it, unless it held single
-// leaves, which share nothing.
+// checkShared checks, for each level of the tree, that two CPUs are in one element
+// if and only if they share the thing on the machine.
 func checkShared(t *rapid.T, tree *topology.Tree, m fixture, a, b topology.Rank) {
-	x, y := m[cpusOf(tree)[a]], m[cpusOf(tree)[b]]
+	cpuA, _ := tree.CPU(a)
+	cpuB, _ := tree.CPU(b)
+	x, y := m[cpuA], m[cpuB]
 	shared := map[string]bool{"socket": x.socket == y.socket, "numa": x.node == y.node, "cache": x.cache == y.cache, "core": x.core == y.core}
 	for i := 2; i <= tree.Levels(); i++ {
 		name := tree.LevelName(i)
 		if together := tree.Element(a, i) == tree.Element(b, i); together != shared[name] {
-			t.Fatalf("CPUs %d and %d: in one %s element %v, share it %v", cpusOf(tree)[a], cpusOf(tree)[b], name, together, shared[name])
+			t.Fatalf("CPUs %d and %d: in one %s element %v, share it %v", cpuA, cpuB, name, together, shared[name])
 		}
 	}
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// fixture is a machine as its kernel would describe it: by CPU number, what the
-// CPU belongs to. Where a field is the same for two CPUs, they share the thing.
+// fixture is a machine as its kernel describes it: the place of each CPU, by
+// number. Two CPUs with the same socket, node, cache or core share it.
 type fixture map[int]placement
 
 type placement struct {
@@ -17,8 +17,8 @@ type placement struct {
 	offline                   bool
 }
 
-// smp is a regular machine whose CPUs are numbered as firmware likes to do it:
-// first threads of all cores, then second threads.
+// smp is a regular machine. It numbers CPUs as firmware often does: the first
+// threads of all cores, then the second threads.
 func smp(sockets, nodes, caches, cores, threads int) fixture {
 	m := fixture{}
 	core := 0
@@ -38,8 +38,8 @@ func smp(sockets, nodes, caches, cores, threads int) fixture {
 	return m
 }
 
-// files is the machine's file system. The kernel lists only CPUs that are
-// online, and describes only those.
+// files is the machine's file system. The kernel lists and describes online CPUs
+// only.
 func (m fixture) files() fstest.MapFS {
 	files := fstest.MapFS{}
 	write := func(path string, content any) {
@@ -73,7 +73,7 @@ func (m fixture) files() fstest.MapFS {
 	return files
 }
 
-// where is the set of online CPUs with a property.
+// where returns the online CPUs with a property.
 func (m fixture) where(has func(placement) bool) (set cpuSet) {
 	for cpu, at := range m {
 		if !at.offline && has(at) {
@@ -83,7 +83,7 @@ func (m fixture) where(has func(placement) bool) (set cpuSet) {
 	return set
 }
 
-// offline returns the machine with some CPUs switched off.
+// offline returns the machine with exactly these CPUs switched off.
 func (m fixture) offline(cpus ...int) fixture {
 	for cpu, at := range m {
 		at.offline = slices.Contains(cpus, cpu)
@@ -102,8 +102,8 @@ func cpusOf(tree *topology.Tree) (cpus []int) {
 	return cpus
 }
 
-// checkParses asks for a tree that its own description makes. The tests of
-// package topology check all that a tree made by Parse promises.
+// checkParses requires that the tree's description makes an equal tree. The tests
+// of package topology check the invariants of trees from descriptions.
 func checkParses(t interface{ Fatalf(string, ...any) }, tree *topology.Tree) {
 	again, err := topology.Parse(tree.String())
 	if err != nil || !again.Equal(tree) {

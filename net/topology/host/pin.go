@@ -8,23 +8,22 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// Pin binds the calling goroutine to a thread and the thread to the CPU of rank
-// p, until unpin. It panics unless p is a rank.
+// Pin binds the calling goroutine to its thread, and the thread to the CPU of rank
+// p in t, until unpin. It panics with a [*topology.RangeError] unless p is a rank.
 //
-// Goroutines that are bound to threads wake each other through the kernel: a
-// hand-over between two of them was measured at 43–99 µs, against half a
-// microsecond without. Pin ranks that compute for long between hand-overs, and
-// no others.
+// Pin only ranks that compute for long between hand-overs. Pinned goroutines wake
+// each other through the kernel: a hand-over took 43–99 µs, and 0.5 µs without
+// pinning.
 //
-// The CPU has to be one that the thread may use now; otherwise, or if the
-// kernel refuses, nothing is changed and the error is a [*PinError]. It matches
-// ErrNoCPU if the tree has no CPU numbers.
+// If the thread may not use the CPU now, or if the kernel refuses, Pin changes
+// nothing and returns a [*PinError]. If t has no CPU numbers, the error matches
+// [ErrNoCPU].
 //
-// The goroutine that pinned calls unpin, which gives the thread back what it
-// could use before; calls after the first do nothing, and another goroutine's
-// panics. If what could be used before is gone meanwhile, the goroutine stays
-// on its thread, so that the thread ends with it and no other goroutine
-// inherits the binding. Pins may nest, and are undone in reverse order.
+// The same goroutine must call unpin; a call from another goroutine panics. unpin
+// restores the affinity that the thread had before Pin. Later calls do nothing. If
+// the kernel refuses to restore it, the goroutine stays bound to its thread, so
+// that the thread ends with the goroutine and no other goroutine gets it. Pins may
+// nest: undo them in reverse order.
 func Pin(t *topology.Tree, p topology.Rank) (unpin func(), err error) {
 	cpu, ok := t.CPU(p)
 	if !ok {
@@ -48,17 +47,16 @@ func Pin(t *topology.Tree, p topology.Rank) (unpin func(), err error) {
 	}, nil
 }
 
-// ErrNoCPU is matched by the error of Pin on a tree whose ranks have no CPU
-// numbers, because it was described or because the operating system does not
-// tell.
-var ErrNoCPU = errors.New("no CPU number is known: take the tree from host.Detect, on Linux, or do not pin")
+// ErrNoCPU means that a tree has no CPU numbers: it comes from a description, or
+// the operating system does not tell them. Match errors of Pin with it.
+var ErrNoCPU = errors.New("the tree has no CPU numbers: take it from host.Detect on Linux, or do not pin")
 
-// PinError is a rank that could not be bound to its CPU.
+// PinError reports a rank that Pin cannot bind to its CPU.
 type PinError struct {
 	Rank    topology.Rank
 	CPU     int
-	Allowed string // the CPUs that the thread may use, as in 0-3,8; empty if not known
-	Err     error  // what the operating system said, or nil
+	Allowed string // the CPUs that the thread may use, as in 0-3,8; empty if unknown
+	Err     error  // from the operating system; nil if Pin did not ask it
 }
 
 func (e *PinError) Error() string {
@@ -69,9 +67,9 @@ func (e *PinError) Error() string {
 	if e.Err != nil {
 		message += fmt.Sprintf(": %v", e.Err)
 	}
-	return message + ": give the process a wider affinity or cpuset, unpin a rank that this goroutine pinned before," +
-		" or call Detect again for a tree of the CPUs that are left"
+	return message + ": widen the affinity or the cpuset of the process, unpin the rank that this goroutine pinned before," +
+		" or call host.Detect again for the CPUs that are left"
 }
 
-// Unwrap is what the operating system said.
+// Unwrap returns Err.
 func (e *PinError) Unwrap() error { return e.Err }

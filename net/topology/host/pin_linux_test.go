@@ -9,7 +9,7 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// mayUse reads back what the calling goroutine's thread may use.
+// mayUse returns the CPUs that the calling goroutine's thread may use.
 func mayUse(t *testing.T) string {
 	t.Helper()
 	allowed, err := affinity()
@@ -78,7 +78,7 @@ func TestSecondUnpinLeavesALaterPinAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if tree.Ranks() < 2 {
-		t.Skip("needs two CPUs, for with one a pinned thread looks like any other")
+		t.Skip("needs two CPUs: with one, a pinned thread looks like any other")
 	}
 	unpin, err := Pin(tree, 0)
 	if err != nil {
@@ -97,7 +97,7 @@ func TestSecondUnpinLeavesALaterPinAlone(t *testing.T) {
 	}
 }
 
-// A CPU that the cpuset allows but the affinity does not: the kernel would let
+// The cpuset allows the CPU and the affinity does not. The kernel alone would let
 // the thread go there.
 func TestPinKeepsToTheAffinity(t *testing.T) {
 	tree, err := Detect()
@@ -105,7 +105,7 @@ func TestPinKeepsToTheAffinity(t *testing.T) {
 		t.Fatal(err)
 	}
 	if tree.Ranks() < 2 {
-		t.Skip("needs two CPUs, one to be confined to and one to be kept off")
+		t.Skip("needs two CPUs: one that is allowed and one that is not")
 	}
 	unpin, err := Pin(tree, 0)
 	if err != nil {
@@ -114,7 +114,7 @@ func TestPinKeepsToTheAffinity(t *testing.T) {
 	defer unpin()
 	var refused *PinError
 	if _, err := Pin(tree, 1); !errors.As(err, &refused) || refused.Err != nil {
-		t.Errorf("Pin gives %v, want a *PinError before the kernel is asked", err)
+		t.Errorf("Pin gives %v, want a *PinError without a call of the kernel", err)
 	}
 }
 

@@ -16,8 +16,8 @@ func TestPinWithoutCPUs(t *testing.T) {
 }
 
 func TestPinErrorMessage(t *testing.T) {
-	const hint = ": give the process a wider affinity or cpuset, unpin a rank that this goroutine pinned before," +
-		" or call Detect again for a tree of the CPUs that are left"
+	const hint = ": widen the affinity or the cpuset of the process, unpin the rank that this goroutine pinned before," +
+		" or call host.Detect again for the CPUs that are left"
 	refused := errors.New("invalid argument")
 	for _, test := range []struct {
 		err  *PinError
@@ -41,5 +41,5 @@ func TestPinOutOfRangePanics(t *testing.T) {
 			t.Errorf("panic with %v, want %s", err, want)
 		}
 	}()
-	_, _ = Pin(topology.Flat(6), 6) // also if no CPU number is known
+	_, _ = Pin(topology.Flat(6), 6) // the tree has no CPU numbers: the range comes first
 }

@@ -9,20 +9,20 @@ import (
 	"strings"
 )
 
-// cpuDir is where Linux describes its CPUs, below the root of a file system.
+// cpuDir is the folder in which Linux describes its CPUs, as fs.FS wants it.
 const cpuDir = "sys/devices/system/cpu"
 
-// machine reads one machine's files. The file system is a parameter so that
-// machines nobody has can be tested.
+// machine reads the files of one machine. The file system is a parameter, so that
+// tests can make up machines.
 //
-// A file that cannot be read says nothing and is not an error: kernels and
-// containers leave many out. A file that can be read and makes no sense is one,
-// for whatever is concluded from it would be wrong.
+// A file that cannot be read is not an error, since kernels and containers leave
+// many out. A file with content that machine does not understand is an error,
+// since every conclusion from it would be wrong.
 type machine struct {
 	files fs.FS
 }
 
-// list reads a file that lists CPUs; nil if there is no such file.
+// list reads a file that lists CPUs. It returns nil if there is no such file.
 func (m machine) list(path string) (cpuSet, error) {
 	content, err := fs.ReadFile(m.files, path)
 	if err != nil {
@@ -35,8 +35,7 @@ func (m machine) list(path string) (cpuSet, error) {
 	return set, nil
 }
 
-// number reads a file that holds one number; found is false if there is no such
-// file.
+// number reads a file with one number. found is false if there is no such file.
 func (m machine) number(path string) (n int, found bool, err error) {
 	content, err := fs.ReadFile(m.files, path)
 	text := strings.TrimSpace(string(content))
@@ -44,12 +43,12 @@ func (m machine) number(path string) (n int, found bool, err error) {
 		return 0, false, nil
 	}
 	if n, err = strconv.Atoi(text); err != nil {
-		return 0, false, &DetectError{File: "/" + path, Why: fmt.Sprintf("%.40q is no number", text)}
+		return 0, false, &DetectError{File: "/" + path, Why: fmt.Sprintf("%.40q is not a number", text)}
 	}
 	return n, true, nil
 }
 
-// usable is the set of CPUs that are online and that this process may use.
+// usable returns the CPUs that are online and that this process may use.
 func (m machine) usable(allowed cpuSet) (cpuSet, error) {
 	online, err := m.online()
 	if err != nil {
@@ -61,14 +60,15 @@ func (m machine) usable(allowed cpuSet) (cpuSet, error) {
 	}
 	usable := narrow(narrow(allowed, online), confined)
 	if usable == nil {
-		return nil, &DetectError{Why: "neither the affinity nor /" + cpuDir + " tells which CPUs there are"}
+		return nil, &DetectError{Why: "neither the affinity nor /" + cpuDir + " lists the CPUs"}
 	}
 	return usable, nil
 }
 
-// narrow is the intersection of two sets where nil means unknown. The first is
-// trusted more: what the scheduler lets us use is there, even if a container
-// was given files about other CPUs.
+// narrow returns the intersection of two sets. A set that is nil is unknown, and
+// the result is the other one. If the two have no CPU in common, the result is the
+// first one: the scheduler knows better than the files of a container, which may be
+// about another machine.
 func narrow(set, by cpuSet) cpuSet {
 	if set == nil {
 		return by
@@ -79,9 +79,9 @@ func narrow(set, by cpuSet) cpuSet {
 	return set
 }
 
-// online lists the CPUs that are running; nil if unknown. Without the list, the
-// CPUs that have a description count, for the kernel withdraws it from those
-// that it takes offline.
+// online returns the CPUs that are running, or nil if they are not known. If the
+// kernel has no list of them, online counts the CPUs that have a description. The
+// kernel removes the description of a CPU that goes offline.
 func (m machine) online() (cpuSet, error) {
 	online, err := m.list(cpuDir + "/online")
 	if err != nil || online != nil {
@@ -100,13 +100,12 @@ func (m machine) online() (cpuSet, error) {
 	return online, nil
 }
 
-// cgroupDir is where cgroups are mounted by custom.
+// cgroupDir is the usual mount point of cgroups.
 const cgroupDir = "sys/fs/cgroup"
 
-// cpuset is the set of CPUs that the process's cgroup confines it to, by
-// version 1, version 2 or both; nil if there is no confinement that could be
-// found. The affinity says the same on a machine where nothing is amiss; this
-// is for the others.
+// cpuset returns the CPUs that the cgroup of the process allows, by version 1,
+// version 2 or both. It returns nil if it finds no limit. The affinity usually
+// says the same. The files help if the affinity is unknown or too wide.
 func (m machine) cpuset() (cpuSet, error) {
 	membership, err := fs.ReadFile(m.files, "proc/self/cgroup")
 	if err != nil {
@@ -114,8 +113,7 @@ func (m machine) cpuset() (cpuSet, error) {
 	}
 	var confined cpuSet
 	for line := range strings.Lines(string(membership)) {
-		// hierarchy:controllers:path, where version 2 is hierarchy 0 without
-		// controllers.
+		// hierarchy:controllers:path. Version 2 has hierarchy 0 and no controllers.
 		part := strings.SplitN(strings.TrimSpace(line), ":", 3)
 		if len(part) != 3 {
 			continue
@@ -135,10 +133,10 @@ func (m machine) cpuset() (cpuSet, error) {
 	return confined, nil
 }
 
-// nearestList reads the first of the named files that says something, in the
-// group and then in those around it: a container may see the path of its group
-// as it is outside and have only the top of it mounted, and a group without the
-// cpuset controller is confined like the group around it.
+// nearestList reads the named files in the group, then in its parents, and returns
+// the first list that is not empty. Parents matter for two reasons. A group without
+// the cpuset controller has the limits of its parent. A container may see the path
+// of its group as it is outside, and only the top of the tree.
 func (m machine) nearestList(group string, mounts []string, names ...string) (cpuSet, error) {
 	for group = path.Clean("/" + group); ; group = path.Dir(group) {
 		for _, mount := range mounts {

@@ -9,15 +9,15 @@ import (
 )
 
 func detectHere() (*topology.Tree, error) {
-	// Where the affinity cannot be read, the files have to do.
+	// If there is no affinity, the files alone decide.
 	allowed, _ := affinity()
 	return detect(os.DirFS("/"), allowed.cpus())
 }
 
-// mask is a set of CPUs in the form that system calls take.
+// mask is a set of CPUs as system calls take it.
 type mask unix.CPUSetDynamic
 
-// affinity is the set of CPUs that the calling thread may use.
+// affinity returns the CPUs that the calling thread may use.
 func affinity() (mask, error) {
 	set := unix.NewCPUSet(maxCPUs)
 	if err := unix.SchedGetaffinityDynamic(0, set); err != nil {
@@ -35,15 +35,15 @@ func (m mask) cpus() (set cpuSet) {
 	return set
 }
 
-// pinThread binds the calling thread to a CPU and returns what undoes it;
-// restore reports whether that worked.
+// pinThread binds the calling thread to a CPU. restore undoes this and reports
+// whether the kernel agreed.
 func pinThread(p topology.Rank, cpu int) (restore func() bool, err error) {
 	before, err := affinity()
 	if err != nil {
 		return nil, &PinError{Rank: p, CPU: cpu, Err: err}
 	}
-	// Checked here because the kernel checks only against the cpuset, and lets
-	// a thread leave the affinity that somebody chose for the process.
+	// The kernel checks the cpuset only: it lets a thread leave the affinity
+	// that the user chose for the process.
 	if !unix.CPUSetDynamic(before).IsSet(cpu) {
 		return nil, &PinError{Rank: p, CPU: cpu, Allowed: before.cpus().String()}
 	}
@@ -55,7 +55,7 @@ func pinThread(p topology.Rank, cpu int) (restore func() bool, err error) {
 	thread := unix.Gettid()
 	return func() bool {
 		if unix.Gettid() != thread {
-			panic(fmt.Sprintf("host: rank %d is unpinned by another goroutine than the one that pinned it", p))
+			panic(fmt.Sprintf("host: another goroutine pinned rank %d: call unpin from that goroutine", p))
 		}
 		return unix.SchedSetaffinityDynamic(0, unix.CPUSetDynamic(before)) == nil
 	}, nil

@@ -11,8 +11,8 @@ import (
 
 func detectHere() (*topology.Tree, error) { return topology.Flat(runtime.NumCPU()), nil }
 
-// pinThread always fails. Detect gives no CPU numbers here, so Pin does not come
-// this far.
+// pinThread always fails. Pin calls it only for a tree with CPU numbers from
+// another source, since Detect has none here.
 func pinThread(p topology.Rank, cpu int) (restore func() bool, err error) {
 	return nil, &PinError{Rank: p, CPU: cpu, Err: errors.ErrUnsupported}
 }
