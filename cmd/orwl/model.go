@@ -15,6 +15,7 @@ import (
 	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/topology"
+	"github.com/orwl/go-orwl/net/topology/host"
 )
 
 // runModel is orwl model.
@@ -40,8 +41,8 @@ func runModel(f *flag.FlagSet, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	host, _ := os.Hostname() // only for the title
-	model.Name = *window + " on " + host
+	title, _ := os.Hostname() // empty if it is not known
+	model.Name = *window + " on " + title
 	if *asJSON {
 		encoder := json.NewEncoder(out)
 		encoder.SetIndent("", "  ")
@@ -53,7 +54,7 @@ func runModel(f *flag.FlagSet, args []string, out io.Writer) error {
 
 // detected is this machine's tree, with a number of ranks unless it is 0.
 func detected(ranks int) (*topology.Tree, error) {
-	tree, err := topology.Detect()
+	tree, err := host.Detect()
 	if err != nil {
 		return nil, err
 	}

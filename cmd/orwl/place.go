@@ -6,6 +6,7 @@ import (
 
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/net/topology"
+	"github.com/orwl/go-orwl/net/topology/host"
 	"github.com/orwl/go-orwl/orwl/placement"
 )
 
@@ -21,7 +22,7 @@ func runPlace(f *flag.FlagSet, args []string, out io.Writer) error {
 	if *task != "" && !*why {
 		return command.Misusef("-task %s says nothing without -why", *task)
 	}
-	tree, err := topology.Detect()
+	tree, err := host.Detect()
 	if *text != "" {
 		if tree, err = topology.Parse(*text); err != nil {
 			return command.Misusef("-topology: %w", err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/net/topology"
+	"github.com/orwl/go-orwl/net/topology/host"
 )
 
 // runTopo is orwl topo.
@@ -20,7 +21,7 @@ func runTopo(f *flag.FlagSet, args []string, out io.Writer) error {
 	if err := inRange("ranks", *ranks, 0, topology.MaxRanks); err != nil {
 		return err
 	}
-	tree, err := topology.Detect()
+	tree, err := host.Detect()
 	if *text != "" {
 		if tree, err = topology.Parse(*text); err != nil {
 			return command.Misusef("-topology: %w", err)

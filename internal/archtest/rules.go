@@ -13,6 +13,7 @@ const module = "github.com/orwl/go-orwl"
 var layers = []layer{
 	// The ground: what a machine looks like, and what a window promises.
 	{path: "net/topology", pure: true},
+	{path: "net/topology/host", pure: true, imports: "net/topology"},
 	{path: "net/rma", pure: true, imports: "net/topology"},
 	{path: "net/rmatest", testsOf: "net/rma", imports: "net/rma net/topology"},
 

@@ -1,27 +1,23 @@
 package topology
 
 import (
-	"errors"
 	"fmt"
 	"math"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
-// ErrNoCPU is matched by the error of Pin on a tree whose ranks have no CPU
-// numbers, because it was described or because the operating system does not
-// tell.
-var ErrNoCPU = errors.New("no CPU number is known: take the tree from topology.Detect, on Linux, or do not pin")
-
-// unbounded is the High of a RangeError without an upper end.
+// unbounded is the High of a range without an upper end.
 const unbounded = math.MaxInt
 
-// RangeError is a rank, level, element or count that a tree does not have. The
-// methods that make up lock operations panic with it; WithRanks and Spread
-// return it.
+// RangeError reports a rank, level, element or count out of range. WithRanks and
+// Spread return it; all other methods and functions panic with it.
 type RangeError struct {
-	Method    string
-	What      string
+	Method    string // the method or function that was called
+	What      string // the argument, as in "rank"
 	Value     int
-	Low, High int // what is allowed, both ends included
+	Low, High int // the allowed range, both ends included
 }
 
 func (e *RangeError) Error() string {
@@ -32,39 +28,116 @@ func (e *RangeError) Error() string {
 	return fmt.Sprintf("topology: %s: %s is %d: give %s", e.Method, e.What, e.Value, allowed)
 }
 
-// PinError is a rank that could not be bound to its CPU.
-type PinError struct {
-	Rank    Rank
-	CPU     int
-	Allowed string // the CPUs that the thread may use, as in 0-3,8; empty if not known
-	Err     error  // what the operating system said, or nil
+// ParseError reports a description that Parse or Under cannot read. Its message
+// shows the description and points at the bad part:
+//
+//	topology: unknown level "noed", did you mean "node"?
+//		rack:2 noed:4 core:8
+//		       ^~~~
+//		allowed: machine, group, rack, node, ...
+type ParseError struct {
+	Text    string // the whole description
+	Offset  int    // of the bad part in Text, in bytes
+	Word    string // the bad part; empty if something is missing there
+	Reason  string
+	Allowed string // the alternatives
 }
 
-func (e *PinError) Error() string {
-	message := fmt.Sprintf("topology: rank %d cannot be pinned to CPU %d", e.Rank, e.CPU)
-	if e.Allowed != "" {
-		message += fmt.Sprintf(": the thread may use only CPUs %s", e.Allowed)
-	}
-	if e.Err != nil {
-		message += fmt.Sprintf(": %v", e.Err)
-	}
-	return message + ": give the process a wider affinity or cpuset, unpin a rank that this goroutine pinned before," +
-		" or call Detect again for a tree of the CPUs that are left"
+func (e *ParseError) Error() string {
+	line, caret := e.excerpt()
+	return fmt.Sprintf("topology: %s\n\t%s\n\t%s\n\tallowed: %s", e.Reason, line, caret, e.Allowed)
 }
 
-// Unwrap is what the operating system said.
-func (e *PinError) Unwrap() error { return e.Err }
+// excerptSide limits the characters that an excerpt shows before the bad part, of
+// it, and after it.
+const excerptSide = 40
 
-// DetectError is a machine that Detect could not make out.
-type DetectError struct {
-	File string // the file that makes no sense, or empty
-	Why  string
+// excerpt returns the text around the bad part, and a second line with a mark
+// below that part.
+func (e *ParseError) excerpt() (line, caret string) {
+	before := columns(e.Text[:e.Offset])
+	bad := columns(e.Word)
+	after := columns(e.Text[e.Offset+len(e.Word):])
+	if len(before) > excerptSide {
+		before = append([]rune("…"), before[len(before)-excerptSide:]...)
+	}
+	if len(bad) > excerptSide {
+		bad = append(bad[:excerptSide], '…')
+	}
+	if len(after) > excerptSide {
+		after = append(after[:excerptSide], '…')
+	}
+	caret = strings.Repeat(" ", len(before)) + "^" + strings.Repeat("~", max(len(bad)-1, 0))
+	return string(before) + string(bad) + string(after), caret
 }
 
-func (e *DetectError) Error() string {
-	message := "topology: cannot detect this machine: "
-	if e.File != "" {
-		message += e.File + ": "
+// columns replaces characters that would shift the mark: spaces of any kind
+// become blanks, and unprintable characters the replacement character.
+func columns(text string) []rune {
+	runes := make([]rune, 0, min(len(text), 1024))
+	for _, r := range text {
+		switch {
+		case unicode.IsSpace(r):
+			r = ' '
+		case !unicode.IsPrint(r):
+			r = utf8.RuneError
+		}
+		runes = append(runes, r)
 	}
-	return message + e.Why + `: describe it instead, as in topology.Parse("socket:2 core:8")`
+	return runes
+}
+
+// finerThan lists the levels that are finer than the given grain.
+func finerThan(grain int) string {
+	if grain == len(levelNames)-1 {
+		return "no further level: " + levelNames[grain] + " is the finest"
+	}
+	return strings.Join(levelNames[grain+1:], ", ")
+}
+
+// coarserThan lists the levels that are coarser than the given grain, without the
+// machine.
+func coarserThan(grain int) string {
+	if grain <= 1 {
+		return "no level: " + levelNames[1] + " is the coarsest"
+	}
+	return strings.Join(levelNames[1:grain], ", ")
+}
+
+// nearestName returns the level name that is most like a misspelt one, or an empty
+// string if none is similar.
+func nearestName(name string) string {
+	if len(name) > 2*len(levelNames[0]) {
+		return ""
+	}
+	name = strings.ToLower(name)
+	nearest, least := "", (len(name)+1)/2+1
+	for _, known := range levelNames {
+		if d := editDistance(name, known); d < least {
+			nearest, least = known, d
+		}
+	}
+	return nearest
+}
+
+// editDistance returns the Levenshtein distance of a and b: how many letters to
+// insert, delete or exchange. It keeps one row of the table at a time.
+func editDistance(a, b string) int {
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range len(b) {
+			exchange := diagonal
+			if a[i] != b[j] {
+				exchange++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(exchange, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(b)]
 }

@@ -10,7 +10,7 @@ import (
 )
 
 func TestParse(t *testing.T) {
-	for text, want := range map[string]string{ // want is String
+	for text, want := range map[string]string{ // the values are Strings
 		"core:8":                        "core:8",
 		"machine:1 core:8":              "core:8",
 		"rack:2 node:4 socket:2 core:8": "rack:2 node:4 socket:2 core:8",
@@ -42,27 +42,27 @@ const anyName = "machine, group, rack, node, socket, numa, cache, core, thread, 
 
 func TestParseError(t *testing.T) {
 	for _, test := range []struct{ text, want string }{
-		{"rack:2 noed:4 core:8", `"noed" is no level, did you mean "node"?
+		{"rack:2 noed:4 core:8", `unknown level "noed", did you mean "node"?
 	rack:2 noed:4 core:8
 	       ^~~~
 	allowed: ` + anyName},
-		{"Rack:2", `"Rack" is no level, did you mean "rack"?
+		{"Rack:2", `unknown level "Rack", did you mean "rack"?
 	Rack:2
 	^~~~
 	allowed: ` + anyName},
-		{"xyzzy:2", `"xyzzy" is no level
+		{"xyzzy:2", `unknown level "xyzzy"
 	xyzzy:2
 	^~~~~
 	allowed: ` + anyName},
-		{"4", `"4" is no level
+		{"4", `unknown level "4"
 	4
 	^
 	allowed: ` + anyName},
-		{"", `nothing is said about what the machine consists of
+		{"", `the description has no level below the machine
 	
 	^
 	allowed: words such as node:4 core:8 (names: group, rack, node, socket, numa, cache, core, thread, rank)`},
-		{"machine:1", `nothing is said about what the machine consists of
+		{"machine:1", `the description has no level below the machine
 	machine:1
 	         ^
 	allowed: words such as node:4 core:8 (names: group, rack, node, socket, numa, cache, core, thread, rank)`},
@@ -70,7 +70,7 @@ func TestParseError(t *testing.T) {
 	machine:2 core:8
 	        ^
 	allowed: machine:1, or no word for it`},
-		{"machine:1 machine:1", `machine is given twice
+		{"machine:1 machine:1", `machine occurs twice
 	machine:1 machine:1
 	          ^~~~~~~
 	allowed: group, rack, node, socket, numa, cache, core, thread, rank`},
@@ -81,8 +81,8 @@ func TestParseError(t *testing.T) {
 		{"rank:8 core:2", `core comes after rank, but levels go from coarse to fine
 	rank:8 core:2
 	       ^~~~
-	allowed: nothing more, rank is the finest`},
-		{"node:2,node:4", `node is given twice
+	allowed: no further level: rank is the finest`},
+		{"node:2,node:4", `node occurs twice
 	node:2,node:4
 	       ^~~~
 	allowed: socket, numa, cache, core, thread, rank`},
@@ -94,23 +94,23 @@ func TestParseError(t *testing.T) {
 	node: 4
 	     ^
 	allowed: node:COUNT, as in node:4`},
-		{"node:4\tcore:-1", `"-1" is no count
+		{"node:4\tcore:-1", `"-1" is not a count
 	node:4 core:-1
 	            ^~
 	allowed: whole numbers from 1 to 1048576`},
-		{"core:0", `"0" is no count
+		{"core:0", `"0" is not a count
 	core:0
 	     ^
 	allowed: whole numbers from 1 to 1048576`},
-		{"core:99999999999999999999999", `"99999999999999999999999" is no count
+		{"core:99999999999999999999999", `"99999999999999999999999" is not a count
 	core:99999999999999999999999
 	     ^~~~~~~~~~~~~~~~~~~~~~~
 	allowed: whole numbers from 1 to 1048576`},
-		{"rack:1024 node:1024 core:2", `the machine gets too large here
+		{"rack:1024 node:1024 core:2", `this count makes the machine too large
 	rack:1024 node:1024 core:2
 	                         ^
 	allowed: up to 1048576 ranks in all`},
-		{"node:2 core:1048576+1", `the machine gets too large here
+		{"node:2 core:1048576+1", `this count makes the machine too large
 	node:2 core:1048576+1
 	                    ^
 	allowed: up to 1048576 ranks in all`},
@@ -122,15 +122,15 @@ func TestParseError(t *testing.T) {
 	node:3 core:8*2+6*2
 	                ^~~
 	allowed: 3 counts, or one for all`},
-		{"node:3 core:8*3+", `"" is no count
+		{"node:3 core:8*3+", `"" is not a count
 	node:3 core:8*3+
 	                ^
 	allowed: whole numbers from 1 to 1048576`},
-		{"node:3 core:8*x", `"x" is no count
+		{"node:3 core:8*x", `"x" is not a count
 	node:3 core:8*x
 	              ^
 	allowed: whole numbers from 1 to 1048576`},
-		{"nöde:3", `"nöde" is no level, did you mean "node"?
+		{"nöde:3", `unknown level "nöde", did you mean "node"?
 	nöde:3
 	^~~~
 	allowed: ` + anyName},
@@ -145,12 +145,12 @@ func TestParseError(t *testing.T) {
 			t.Errorf("%q gives\n%s\nwant\n%s", test.text, err, want)
 		}
 		if got := test.text[bad.Offset:][:len(bad.Word)]; got != bad.Word {
-			t.Errorf("%q: word %q at %d, where %q stands", test.text, bad.Word, bad.Offset, got)
+			t.Errorf("%q: word %q at %d, want %q", test.text, bad.Word, bad.Offset, got)
 		}
 	}
 }
 
-// A description that a program pasted together must not fill the screen.
+// A very long description must not fill the screen.
 func TestParseErrorIsShort(t *testing.T) {
 	long := strings.Repeat("x", 1<<16)
 	for _, text := range []string{long, "core:" + long, long + ":1", strings.Repeat(" ", 1<<16) + "noed:4" + strings.Repeat(" ", 1<<16)} {
@@ -192,7 +192,7 @@ func FuzzParse(f *testing.F) {
 			t.Fatalf("%q has %d ranks", text, ranks)
 		}
 		if ranks > 1<<12 {
-			return // building large trees is all that a fuzzer would do
+			return // keeps the fuzzer from spending its time on large trees
 		}
 		tree := mustParse(t, text)
 		again, err := Parse(tree.String())
@@ -214,7 +214,7 @@ func checkPointsIntoText(t *testing.T, text string, err error) {
 		t.Fatalf("%q: caret does not point into the text:\n%s\n%s", text, line, caret)
 	}
 	if bad.Reason == "" || bad.Allowed == "" {
-		t.Fatalf("%q: %#v says too little", text, bad)
+		t.Fatalf("%q: %#v lacks a reason or the alternatives", text, bad)
 	}
 }
 

@@ -2,12 +2,13 @@ package topology
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// Picture draws the tree for a person, one line per element, with elements that
-// stand side by side and look alike drawn once:
+// Picture draws the tree as text, one line for each element. It draws neighbours
+// that look alike once:
 //
 //	machine: 12 ranks
 //	├─ 2 × node (0-1): 4 ranks each
@@ -16,8 +17,7 @@ import (
 //	└─ node 2: 4 ranks (8-11)
 //	   └─ 4 × core
 //
-// Below it stand the CPUs of the ranks, if they are known. The last line has no
-// newline.
+// The CPU numbers follow, if the tree has them. The last line has no newline.
 func (t *Tree) Picture() string {
 	p := painter{tree: t, shapes: t.shapes()}
 	fmt.Fprintf(&p.out, "%s: %s", t.LevelName(1), plural(t.ranks, "rank"))
@@ -30,13 +30,13 @@ func (t *Tree) Picture() string {
 
 type painter struct {
 	tree   *Tree
-	shapes [][]int // of Tree.shapes
+	shapes [][]int // from Tree.shapes
 	out    strings.Builder
 }
 
-// below draws what is inside element j of level i. Numbers of elements and
-// ranks are told only while the path down to them was drawn singly: inside an
-// element that stands for several, they would be right for one of them.
+// below draws the inside of element j of level i. single means that the path from
+// the machine to this element stands for this element only. Otherwise the picture
+// shows no numbers of elements and ranks, since they would fit one of several.
 func (p *painter) below(i, j int, margin string, single bool) {
 	from, to := p.tree.children(i, j)
 	if i == p.tree.Levels() {
@@ -59,7 +59,7 @@ func (p *painter) below(i, j int, margin string, single bool) {
 	}
 }
 
-// label names a run of elements of level i that begins with j.
+// label writes the line of the elements j to j+times-1 of level i.
 func (p *painter) label(i, j, times int, single bool) {
 	name := p.tree.LevelName(i)
 	first, n := p.tree.Members(i, j)
@@ -76,8 +76,8 @@ func (p *painter) label(i, j, times int, single bool) {
 	}
 }
 
-// shapes numbers the elements of each level such that two of a level have the
-// same number exactly if nothing but their place tells them apart.
+// shapes gives every element a number. Two elements of a level have the same
+// number if and only if they have the same parts, all the way down.
 func (t *Tree) shapes() [][]int {
 	shapes := make([][]int, len(t.levels))
 	for i := len(t.levels); i >= 1; i-- {
@@ -114,4 +114,66 @@ func plural(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// pictureWidth limits the lines of CPU numbers, in columns.
+const pictureWidth = 78
+
+// pictureOfCPUs lists the CPUs in the order of ranks: 0-3 for four ranks on
+// consecutive CPUs, 5×2 for two ranks on CPU 5. If all elements of a level have
+// the same CPU numbers, it lists them once.
+func (t *Tree) pictureOfCPUs() string {
+	cpus, whose := t.cpus, "CPUs in the order of ranks:"
+	for i := 2; i <= t.Levels(); i++ {
+		if _, n := t.Members(i, 0); t.Elements(i) > 1 && t.cpusRepeat(i) {
+			cpus, whose = t.cpus[:n], "CPUs in the order of ranks, in each "+t.LevelName(i)+":"
+			break
+		}
+	}
+	var b strings.Builder
+	b.WriteString(whose)
+	column := len(whose)
+	for len(cpus) > 0 {
+		text, n := cpuRun(cpus)
+		cpus = cpus[n:]
+		if len(cpus) > 0 {
+			text += ","
+		}
+		if column+1+len(text) > pictureWidth {
+			b.WriteString("\n ")
+			column = 1
+		}
+		b.WriteString(" " + text)
+		column += 1 + len(text)
+	}
+	return b.String()
+}
+
+// cpusRepeat reports whether all elements of level i have the same CPU numbers in
+// the same order.
+func (t *Tree) cpusRepeat(i int) bool {
+	_, n := t.Members(i, 0)
+	for j := range t.Elements(i) {
+		first, m := t.Members(i, j)
+		if !slices.Equal(t.cpus[:n], t.cpus[first:int(first)+m]) {
+			return false
+		}
+	}
+	return true
+}
+
+// cpuRun returns the text and the length of the first run of equal or consecutive
+// numbers.
+func cpuRun(cpus []int) (text string, n int) {
+	equal, next := 1, 1
+	for equal < len(cpus) && cpus[equal] == cpus[0] {
+		equal++
+	}
+	for next < len(cpus) && cpus[next] == cpus[0]+next {
+		next++
+	}
+	if equal > 1 {
+		return strconv.Itoa(cpus[0]) + "×" + strconv.Itoa(equal), equal
+	}
+	return span(cpus[0], cpus[next-1]), next
 }

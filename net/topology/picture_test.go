@@ -24,7 +24,7 @@ machine: 12 ranks
 └─ node 2: 4 ranks (8-11)
    └─ socket 4: 4 ranks (8-11)
       └─ 4 × core`,
-		// Alike means alike all the way down.
+		// Elements are alike only if all their parts are.
 		"node:2 socket:2 core:1+2+2+1": `
 machine: 6 ranks
 ├─ node 0: 3 ranks (0-2)
@@ -51,11 +51,18 @@ machine: 6 ranks
 	}
 }
 
-func TestPictureWithCPUs(t *testing.T) {
-	machine, err := detect(smp(2, 1, 1, 2, 2).files(), nil)
-	if err != nil {
-		t.Fatal(err)
+// twoThreadsEach returns cores with two threads each. It numbers them as firmware
+// often does: the first threads of all cores, then the second threads.
+func twoThreadsEach(sockets, cores int) (cpus []CPU) {
+	for number := range sockets * cores * 2 {
+		core := number % (sockets * cores)
+		cpus = append(cpus, CPU{Number: number, Socket: core / cores, Core: core})
 	}
+	return cpus
+}
+
+func TestPictureWithCPUs(t *testing.T) {
+	machine := FromCPUs(twoThreadsEach(2, 2))
 	cluster, err := machine.Under("node:3")
 	if err != nil {
 		t.Fatal(err)
@@ -100,10 +107,7 @@ CPUs in the order of ranks: 0×3, 4×2, 1×2, 5×2, 2×2, 6×2, 3×2, 7×2`},
 }
 
 func TestPictureBreaksLongLines(t *testing.T) {
-	machine, err := detect(smp(2, 1, 1, 64, 2).files(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	machine := FromCPUs(twoThreadsEach(2, 64))
 	for line := range strings.Lines(machine.Picture()) {
 		if n := utf8.RuneCountInString(strings.TrimSpace(line)); n > pictureWidth {
 			t.Errorf("%d columns: %s", n, line)

@@ -8,11 +8,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// reference is a tree told in the plainest way: for each rank the path of parts
-// that leads to it from the machine, one number per level below the machine and
-// one for the rank itself. Everything a Tree answers can be had from it slowly.
+// reference is a simple, slow tree. It stores a path from the machine to every
+// rank: one number for each level below the machine, and one for the rank itself.
 type reference struct {
-	names []string // of the levels below the machine, then of the leaves
+	names []string // the levels below the machine, then the leaves
 	paths [][]int  // by rank
 }
 
@@ -45,13 +44,13 @@ func drawReference(t *rapid.T) reference {
 	return r
 }
 
-// levels is N: the machine, and every name but the leaves'.
+// levels is N: the machine counts, the leaves do not.
 func (r reference) levels() int { return len(r.names) }
 
-// within is the path of the element of level i around rank p.
+// within is the path to the element of level i that holds rank p.
 func (r reference) within(p, i int) string { return fmt.Sprint(r.paths[p][:i-1]) }
 
-// element numbers elements by the order in which ranks first enter them.
+// element counts the changes of element up to rank p.
 func (r reference) element(p, i int) int {
 	j := 0
 	for q := 1; q <= p; q++ {
@@ -62,7 +61,7 @@ func (r reference) element(p, i int) int {
 	return j
 }
 
-// common compares the elements of every level and keeps the last that agree.
+// common is the last level in which a and b have the same element.
 func (r reference) common(a, b int) int {
 	if a == b {
 		return r.levels() + 1
@@ -76,14 +75,14 @@ func (r reference) common(a, b int) int {
 	return finest
 }
 
-// text lists all counts, without any of the abbreviations that Parse knows.
+// text describes the tree with one count for each element, not abbreviated.
 func (r reference) text() string {
 	var words []string
 	for depth, name := range r.names {
 		var counts []string
 		for p := range r.paths {
 			last := p+1 == len(r.paths) || fmt.Sprint(r.paths[p+1][:depth]) != fmt.Sprint(r.paths[p][:depth])
-			if last { // its number is the highest in the element around it
+			if last { // the last part of its element has the highest number
 				counts = append(counts, fmt.Sprint(r.paths[p][depth]+1))
 			}
 		}
@@ -137,8 +136,7 @@ func (r reference) sameAs(t *rapid.T, tree *Tree) {
 	checkInvariants(t, tree)
 }
 
-// checkInvariants asserts what the package documentation promises of every
-// tree.
+// checkInvariants asserts the invariants of the package documentation.
 func checkInvariants(t interface{ Fatalf(string, ...any) }, tree *Tree) {
 	if tree.Elements(1) != 1 || tree.LevelName(1) != "machine" {
 		t.Fatalf("%s: level 1 is %d of %s", tree, tree.Elements(1), tree.LevelName(1))

@@ -58,10 +58,10 @@ func TestEqual(t *testing.T) {
 	}
 }
 
-// CPU numbers are a node's own matter; the order of ranks is everybody's.
+// Nodes agree on the order of ranks, not on CPU numbers.
 func TestEqualIgnoresCPUs(t *testing.T) {
 	plain := mustParse(t, "thread:2")
-	if detected := assemble([]location{{cpu: 4}, {cpu: 5}}); !detected.Equal(plain) {
+	if detected := FromCPUs([]CPU{{Number: 4, Core: 4}, {Number: 5, Core: 4}}); !detected.Equal(plain) {
 		t.Errorf("%s and %s differ", detected, plain)
 	}
 }
@@ -72,25 +72,25 @@ func TestOutOfRangePanics(t *testing.T) {
 		call func()
 		want string
 	}{
-		"Flat 0":               {func() { Flat(0) }, "topology: Flat: number of ranks is 0: give 1..1048576"},
-		"Flat too large":       {func() { Flat(MaxRanks + 1) }, "topology: Flat: number of ranks is 1048577: give 1..1048576"},
-		"LevelName 0":          {func() { tree.LevelName(0) }, "topology: LevelName: level is 0: give 1..2"},
-		"LevelName N+2":        {func() { tree.LevelName(4) }, "topology: LevelName: level is 4: give 1..2"},
-		"Elements":             {func() { tree.Elements(3) }, "topology: Elements: level is 3: give 1..2"},
-		"Element level":        {func() { tree.Element(0, 3) }, "topology: Element: level is 3: give 1..2"},
-		"Element level 0":      {func() { tree.Element(0, 0) }, "topology: Element: level is 0: give 1..2"},
-		"Element rank":         {func() { tree.Element(6, 1) }, "topology: Element: rank is 6: give 0..5"},
-		"Element rank -1":      {func() { tree.Element(-1, 1) }, "topology: Element: rank is -1: give 0..5"},
-		"TailRank level":       {func() { tree.TailRank(-1, 0) }, "topology: TailRank: level is -1: give 1..2"},
-		"TailRank element":     {func() { tree.TailRank(2, 2) }, "topology: TailRank: element of level node is 2: give 0..1"},
-		"Members element -1":   {func() { tree.Members(2, -1) }, "topology: Members: element of level node is -1: give 0..1"},
-		"Common first":         {func() { tree.Common(6, 0) }, "topology: Common: rank is 6: give 0..5"},
-		"Common second":        {func() { tree.Common(0, 7) }, "topology: Common: rank is 7: give 0..5"},
-		"Counter rank":         {func() { tree.Counter(6, 2) }, "topology: Counter: rank is 6: give 0..5"},
-		"Counter tdc":          {func() { tree.Counter(0, 0) }, "topology: Counter: tdc is 0: give 1 or more"},
-		"Counters tdc":         {func() { tree.Counters(-2) }, "topology: Counters: tdc is -2: give 1 or more"},
-		"CPU":                  {func() { tree.CPU(6) }, "topology: CPU: rank is 6: give 0..5"},
-		"Pin, also unnumbered": {func() { _, _ = tree.Pin(6) }, "topology: CPU: rank is 6: give 0..5"},
+		"Flat 0":             {func() { Flat(0) }, "topology: Flat: number of ranks is 0: give 1..1048576"},
+		"Flat too large":     {func() { Flat(MaxRanks + 1) }, "topology: Flat: number of ranks is 1048577: give 1..1048576"},
+		"FromCPUs none":      {func() { FromCPUs(nil) }, "topology: FromCPUs: number of CPUs is 0: give 1..1048576"},
+		"LevelName 0":        {func() { tree.LevelName(0) }, "topology: LevelName: level is 0: give 1..2"},
+		"LevelName N+2":      {func() { tree.LevelName(4) }, "topology: LevelName: level is 4: give 1..2"},
+		"Elements":           {func() { tree.Elements(3) }, "topology: Elements: level is 3: give 1..2"},
+		"Element level":      {func() { tree.Element(0, 3) }, "topology: Element: level is 3: give 1..2"},
+		"Element level 0":    {func() { tree.Element(0, 0) }, "topology: Element: level is 0: give 1..2"},
+		"Element rank":       {func() { tree.Element(6, 1) }, "topology: Element: rank is 6: give 0..5"},
+		"Element rank -1":    {func() { tree.Element(-1, 1) }, "topology: Element: rank is -1: give 0..5"},
+		"TailRank level":     {func() { tree.TailRank(-1, 0) }, "topology: TailRank: level is -1: give 1..2"},
+		"TailRank element":   {func() { tree.TailRank(2, 2) }, "topology: TailRank: element of level node is 2: give 0..1"},
+		"Members element -1": {func() { tree.Members(2, -1) }, "topology: Members: element of level node is -1: give 0..1"},
+		"Common first":       {func() { tree.Common(6, 0) }, "topology: Common: rank is 6: give 0..5"},
+		"Common second":      {func() { tree.Common(0, 7) }, "topology: Common: rank is 7: give 0..5"},
+		"Counter rank":       {func() { tree.Counter(6, 2) }, "topology: Counter: rank is 6: give 0..5"},
+		"Counter tdc":        {func() { tree.Counter(0, 0) }, "topology: Counter: tdc is 0: give 1 or more"},
+		"Counters tdc":       {func() { tree.Counters(-2) }, "topology: Counters: tdc is -2: give 1 or more"},
+		"CPU":                {func() { tree.CPU(6) }, "topology: CPU: rank is 6: give 0..5"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			defer func() {
@@ -105,7 +105,7 @@ func TestOutOfRangePanics(t *testing.T) {
 	}
 }
 
-// Every lock operation asks these; none may cost the collector anything.
+// Every lock operation calls these methods, so none may allocate.
 func TestHotPathsDoNotAllocate(t *testing.T) {
 	tree := mustParse(t, "rack:2 node:4 socket:2 core:8")
 	var sum int
@@ -144,7 +144,7 @@ func BenchmarkCommon(b *testing.B) {
 	_ = sum
 }
 
-// The largest symbolic tree: what a simulation of a million ranks pays once.
+// A simulation of a million ranks parses its tree once.
 func BenchmarkParseMillionRanks(b *testing.B) {
 	for b.Loop() {
 		if _, err := Parse("group:4 rack:16 node:64 socket:2 cache:8 core:16"); err != nil {

@@ -73,7 +73,7 @@ func (o Options) validate() error {
 // ranks, and two seconds for 100,000. The error is a [*Error].
 func Place(tree *topology.Tree, g Graph, o Options) (*Placement, error) {
 	if tree == nil || tree.Levels() == 0 {
-		return nil, &Error{"the tree", "is missing", "take it from topology.Parse, Flat or Detect"}
+		return nil, &Error{"the tree", "is missing", "take it from topology.Parse, topology.Flat or host.Detect"}
 	}
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {

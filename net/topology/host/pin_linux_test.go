@@ -1,12 +1,15 @@
-package topology
+package host
 
 import (
 	"errors"
+	"strconv"
 	"sync"
 	"testing"
+
+	"github.com/orwl/go-orwl/net/topology"
 )
 
-// mayUse reads back what the calling goroutine's thread may use.
+// mayUse returns the CPUs that the calling goroutine's thread may use.
 func mayUse(t *testing.T) string {
 	t.Helper()
 	allowed, err := affinity()
@@ -23,24 +26,24 @@ func TestPinReadsBack(t *testing.T) {
 	}
 	before := mayUse(t)
 	var ranks sync.WaitGroup
-	for p := range Rank(tree.Ranks()) {
+	for p := range topology.Rank(tree.Ranks()) {
 		ranks.Go(func() {
 			cpu, _ := tree.CPU(p)
-			unpin, err := tree.Pin(p)
+			unpin, err := Pin(tree, p)
 			if err != nil {
 				t.Error(err)
 				return
 			}
-			if got, want := mayUse(t), span(cpu, cpu); got != want {
+			if got, want := mayUse(t), strconv.Itoa(cpu); got != want {
 				t.Errorf("rank %d may use %s, want CPU %s", p, got, want)
 			}
-			again, err := tree.Pin(p) // nests
+			again, err := Pin(tree, p) // nests
 			if err != nil {
 				t.Error(err)
 				return
 			}
 			again()
-			if got, want := mayUse(t), span(cpu, cpu); got != want {
+			if got, want := mayUse(t), strconv.Itoa(cpu); got != want {
 				t.Errorf("rank %d may use %s after the inner unpin, want CPU %s", p, got, want)
 			}
 			unpin()
@@ -55,8 +58,8 @@ func TestPinReadsBack(t *testing.T) {
 
 func TestPinToForbiddenCPU(t *testing.T) {
 	before := mayUse(t)
-	tree := assemble([]location{{cpu: maxCPUs - 1}})
-	unpin, err := tree.Pin(0)
+	tree := topology.FromCPUs([]topology.CPU{{Number: maxCPUs - 1}})
+	unpin, err := Pin(tree, 0)
 	var refused *PinError
 	if unpin != nil || !errors.As(err, &refused) {
 		t.Fatalf("Pin gives %v, want a *PinError", err)
@@ -75,14 +78,14 @@ func TestSecondUnpinLeavesALaterPinAlone(t *testing.T) {
 		t.Fatal(err)
 	}
 	if tree.Ranks() < 2 {
-		t.Skip("needs two CPUs, for with one a pinned thread looks like any other")
+		t.Skip("needs two CPUs: with one, a pinned thread looks like any other")
 	}
-	unpin, err := tree.Pin(0)
+	unpin, err := Pin(tree, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	unpin()
-	later, err := tree.Pin(1)
+	later, err := Pin(tree, 1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +97,7 @@ func TestSecondUnpinLeavesALaterPinAlone(t *testing.T) {
 	}
 }
 
-// A CPU that the cpuset allows but the affinity does not: the kernel would let
+// The cpuset allows the CPU and the affinity does not. The kernel alone would let
 // the thread go there.
 func TestPinKeepsToTheAffinity(t *testing.T) {
 	tree, err := Detect()
@@ -102,16 +105,16 @@ func TestPinKeepsToTheAffinity(t *testing.T) {
 		t.Fatal(err)
 	}
 	if tree.Ranks() < 2 {
-		t.Skip("needs two CPUs, one to be confined to and one to be kept off")
+		t.Skip("needs two CPUs: one that is allowed and one that is not")
 	}
-	unpin, err := tree.Pin(0)
+	unpin, err := Pin(tree, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer unpin()
 	var refused *PinError
-	if _, err := tree.Pin(1); !errors.As(err, &refused) || refused.Err != nil {
-		t.Errorf("Pin gives %v, want a *PinError before the kernel is asked", err)
+	if _, err := Pin(tree, 1); !errors.As(err, &refused) || refused.Err != nil {
+		t.Errorf("Pin gives %v, want a *PinError without a call of the kernel", err)
 	}
 }
 
@@ -120,7 +123,7 @@ func TestUnpinByAnotherGoroutinePanics(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	unpin, err := tree.Pin(0)
+	unpin, err := Pin(tree, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package topology
+package host
 
 import (
 	"slices"
@@ -33,7 +33,7 @@ func TestParseCPUs(t *testing.T) {
 func TestParseCPUsRefuses(t *testing.T) {
 	for _, text := range []string{"x", "0-", "-1", "3-2", "0,,1", "0-4294967295", "16384", "0-7:2/4", "1 2"} {
 		if set, err := parseCPUs(text); err == nil {
-			t.Errorf("%q is taken for %v", text, set)
+			t.Errorf("%q gives %v, want an error", text, set)
 		}
 	}
 }
@@ -51,7 +51,7 @@ func TestNarrow(t *testing.T) {
 		{"0-3", "", "0-3"},
 		{"", "0-3", "0-3"},
 		{"", "", ""},
-		{"4-5", "0-1", "4-5"}, // a container shown another machine's files
+		{"4-5", "0-1", "4-5"}, // a container has the files of another machine
 		{"0,64,128", "64-200", "64,128"},
 	} {
 		if got := narrow(set(test.set), set(test.by)).String(); got != test.want {

@@ -17,13 +17,13 @@ func TestCounters(t *testing.T) {
 		{9, 4, []Rank{0, 4, 8}},
 		{7, 4, []Rank{0, 4}},
 		{7, 7, []Rank{0}},
-		{7, math.MaxInt, []Rank{0}}, // no overflow on the way to the end
+		{7, math.MaxInt, []Rank{0}}, // must not overflow
 	} {
 		tree := Flat(test.ranks)
 		if got := slices.Collect(tree.Counters(test.tdc)); !slices.Equal(got, test.want) {
 			t.Errorf("%d ranks, tdc %d: counters on %v, want %v", test.ranks, test.tdc, got, test.want)
 		}
-		// The counter of a rank is the nearest one that does not come after it.
+		// The counter of a rank is the last one up to it.
 		for p := range Rank(test.ranks) {
 			want := Rank(0)
 			for _, c := range test.want {
@@ -41,7 +41,7 @@ func TestCounters(t *testing.T) {
 func TestCountersStops(t *testing.T) {
 	for p := range Flat(100).Counters(10) {
 		if p > 20 {
-			t.Fatalf("went on to %d", p)
+			t.Fatalf("rank %d came after the break", p)
 		}
 		if p == 20 {
 			break
@@ -49,8 +49,8 @@ func TestCountersStops(t *testing.T) {
 	}
 }
 
-// §3.2.1: with x ranks on every node, T_DC = kx stores one counter on every
-// k-th node.
+// §3.2.1: with x ranks on every node, T_DC = kx puts one counter on every k-th
+// node.
 func TestCounterOnEverySecondNode(t *testing.T) {
 	tree := mustParse(t, "node:6 core:4")
 	var nodes []int

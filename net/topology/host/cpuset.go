@@ -1,4 +1,4 @@
-package topology
+package host
 
 import (
 	"fmt"
@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// maxCPUs bounds CPU numbers, above what any kernel is built for, so that a
-// list such as 0-4294967295 is refused instead of expanded.
+// maxCPUs limits CPU numbers. It exceeds the limit of every kernel, and keeps a
+// list such as 0-4294967295 from using up the memory.
 const maxCPUs = 1 << 14
 
 // cpuSet is a set of CPU numbers, one bit each. The empty set is nil.
 type cpuSet []uint64
 
-// parseCPUs reads the kernel's list format, as in 0-3,8-11. Blank text is the
-// empty set.
+// parseCPUs reads a list in the kernel's format, such as 0-3,8-11. Blank text is
+// the empty set.
 func parseCPUs(text string) (cpuSet, error) {
 	text = strings.TrimSpace(text)
 	if text == "" {
@@ -30,7 +30,7 @@ func parseCPUs(text string) (cpuSet, error) {
 			last, err = parseCPU(high)
 		}
 		if err != nil || last < first {
-			return nil, fmt.Errorf("%q is no list of CPUs below %d", clip(text), maxCPUs)
+			return nil, fmt.Errorf("%.40q is not a list of CPU numbers below %d", text, maxCPUs)
 		}
 		for cpu := first; cpu <= last; cpu++ {
 			set = set.with(cpu)
@@ -47,7 +47,7 @@ func parseCPU(text string) (int, error) {
 	return int(cpu), err
 }
 
-// with returns the set with a CPU added, possibly in place.
+// with adds a CPU and returns the set. It may change s, like append.
 func (s cpuSet) with(cpu int) cpuSet {
 	for cpu/64 >= len(s) {
 		s = append(s, 0)
@@ -60,7 +60,7 @@ func (s cpuSet) has(cpu int) bool {
 	return cpu/64 < len(s) && s[cpu/64]>>(cpu%64)&1 == 1
 }
 
-// and returns the intersection, as a new set.
+// and returns the intersection as a new set.
 func (s cpuSet) and(u cpuSet) cpuSet {
 	var both cpuSet
 	for cpu := range s.all {
@@ -82,7 +82,7 @@ func (s cpuSet) all(yield func(cpu int) bool) {
 	}
 }
 
-// first is the smallest CPU number, or absent if the set is empty.
+// first returns the smallest CPU number, or absent if the set is empty.
 func (s cpuSet) first(absent int) int {
 	for cpu := range s.all {
 		return cpu
@@ -90,7 +90,7 @@ func (s cpuSet) first(absent int) int {
 	return absent
 }
 
-// String is the kernel's list format.
+// String returns the set in the kernel's list format.
 func (s cpuSet) String() string {
 	var b strings.Builder
 	begin, end := -1, -1
@@ -101,7 +101,10 @@ func (s cpuSet) String() string {
 		if b.Len() > 0 {
 			b.WriteByte(',')
 		}
-		b.WriteString(span(begin, end))
+		b.WriteString(strconv.Itoa(begin))
+		if end > begin {
+			b.WriteString("-" + strconv.Itoa(end))
+		}
 	}
 	for cpu := range s.all {
 		if begin < 0 || cpu != end+1 {

@@ -1,4 +1,4 @@
-package topology
+package host
 
 import (
 	"errors"
@@ -8,9 +8,12 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/orwl/go-orwl/net/topology"
+	"pgregory.net/rapid"
 )
 
-// with is a file system with some files replaced; empty content removes one.
+// with replaces some files. Empty content removes a file or a folder.
 func with(files fstest.MapFS, changes map[string]string) fstest.MapFS {
 	for path, content := range changes {
 		if content == "" {
@@ -23,26 +26,26 @@ func with(files fstest.MapFS, changes map[string]string) fstest.MapFS {
 }
 
 func TestDetectMachines(t *testing.T) {
-	// Two processors of which each has two memory nodes inside one cache.
+	// Each of two processors has two memory nodes inside one cache.
 	subNUMA := smp(2, 2, 1, 2, 1)
 	for cpu, at := range subNUMA {
 		at.cache = at.socket
 		subNUMA[cpu] = at
 	}
-	// One memory node for all sockets, as firmware can be told to pretend.
+	// Firmware can pretend that all sockets have one memory node.
 	oneNode := smp(2, 1, 1, 2, 1)
 	for cpu, at := range oneNode {
 		at.node = 0
 		oneNode[cpu] = at
 	}
-	// Sockets that share a memory node, which no tree can show.
+	// Two sockets share a memory node. No tree can show this.
 	astride := smp(2, 2, 1, 2, 1)
 	for cpu, node := range []int{0, 0, 1, 1, 1, 1, 2, 2} {
 		at := astride[cpu]
 		at.node, at.cache = node, at.socket
 		astride[cpu] = at
 	}
-	// Two fast cores of two threads beside four slow ones of a single thread.
+	// Two fast cores with two threads each, and four slow ones with one.
 	hybrid := fixture{}
 	for cpu, core := range []int{0, 0, 1, 1, 2, 3, 4, 5} {
 		hybrid[cpu] = placement{core: core}
@@ -51,7 +54,7 @@ func TestDetectMachines(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		files   fstest.MapFS
-		allowed string // the affinity; blank if unknown
+		allowed string // the affinity; empty if unknown
 		want    string
 		cpus    []int
 	}{
@@ -95,10 +98,10 @@ func TestDetectMachines(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if tree.String() != test.want || test.cpus != nil && !slices.Equal(tree.cpus, test.cpus) {
-				t.Errorf("%s on CPUs %v, want %s on %v", tree, tree.cpus, test.want, test.cpus)
+			if tree.String() != test.want || test.cpus != nil && !slices.Equal(cpusOf(tree), test.cpus) {
+				t.Errorf("%s on CPUs %v, want %s on %v", tree, cpusOf(tree), test.want, test.cpus)
 			}
-			checkInvariants(t, tree)
+			checkParses(t, tree)
 		})
 	}
 }
@@ -145,25 +148,25 @@ func TestDetectInsideCpuset(t *testing.T) {
 }
 
 func TestDetectError(t *testing.T) {
-	const hint = `: describe it instead, as in topology.Parse("socket:2 core:8")`
+	const hint = `: describe the machine instead, as in topology.Parse("socket:2 core:8")`
 	cpu1 := cpuDir + "/cpu1"
 	for path, test := range map[string]struct{ content, why string }{
-		cpuDir + "/online":                      {"0-x", `"0-x" is no list of CPUs below 16384`},
-		cpu1 + "/topology/physical_package_id":  {"zero", `"zero" is no number`},
-		cpu1 + "/topology/thread_siblings_list": {"0-99999999", `"0-99999999" is no list of CPUs below 16384`},
-		cpu1 + "/cache/index3/level":            {"three", `"three" is no number`},
-		cpu1 + "/cache/index3/shared_cpu_list":  {"3-1", `"3-1" is no list of CPUs below 16384`},
-		"sys/devices/system/node/node0/cpulist": {"?", `"?" is no list of CPUs below 16384`},
-		cgroupDir + "/cpuset.cpus.effective":    {"all", `"all" is no list of CPUs below 16384`},
+		cpuDir + "/online":                      {"0-x", `"0-x" is not a list of CPU numbers below 16384`},
+		cpu1 + "/topology/physical_package_id":  {"zero", `"zero" is not a number`},
+		cpu1 + "/topology/thread_siblings_list": {"0-99999999", `"0-99999999" is not a list of CPU numbers below 16384`},
+		cpu1 + "/cache/index3/level":            {"three", `"three" is not a number`},
+		cpu1 + "/cache/index3/shared_cpu_list":  {"3-1", `"3-1" is not a list of CPU numbers below 16384`},
+		"sys/devices/system/node/node0/cpulist": {"?", `"?" is not a list of CPU numbers below 16384`},
+		cgroupDir + "/cpuset.cpus.effective":    {"all", `"all" is not a list of CPU numbers below 16384`},
 	} {
 		tree, err := detect(with(smp(1, 1, 1, 2, 1).files(), map[string]string{path: test.content}), nil)
 		var failed *DetectError
-		want := "topology: cannot detect this machine: /" + path + ": " + test.why + hint
+		want := "host: cannot detect this machine: /" + path + ": " + test.why + hint
 		if !errors.As(err, &failed) || err.Error() != want {
 			t.Errorf("%v and error\n%v\nwant\n%s", tree, err, want)
 		}
 	}
-	want := "topology: cannot detect this machine: neither the affinity nor /sys/devices/system/cpu tells which CPUs there are" + hint
+	want := "host: cannot detect this machine: neither the affinity nor /sys/devices/system/cpu lists the CPUs" + hint
 	if _, err := detect(fstest.MapFS{}, nil); err == nil || err.Error() != want {
 		t.Errorf("nothing to read gives\n%v\nwant\n%s", err, want)
 	}
@@ -174,9 +177,9 @@ func TestDetectHere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	checkInvariants(t, tree)
+	checkParses(t, tree)
 	seen := map[int]bool{}
-	for p := range Rank(tree.Ranks()) {
+	for p := range topology.Rank(tree.Ranks()) {
 		cpu, ok := tree.CPU(p)
 		if ok != (runtime.GOOS == "linux") || seen[cpu] && ok {
 			t.Errorf("rank %d is on CPU %d, %v; taken before: %v", p, cpu, ok, seen[cpu])
@@ -184,4 +187,74 @@ func TestDetectHere(t *testing.T) {
 		seen[cpu] = true
 	}
 	t.Log("\n" + tree.Picture())
+}
+
+// TestDetectAgainstReference scatters CPU numbers over an irregular machine. Then
+// it checks what any two CPUs share by the tree.
+func TestDetectAgainstReference(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		parts := rapid.IntRange(1, 3)
+		m, ids := fixture{}, rapid.Permutation(upTo(162)).Draw(t, "numbers")
+		var at placement
+		for at.socket = range parts.Draw(t, "sockets") {
+			for range parts.Draw(t, "nodes") {
+				at.node++
+				for range parts.Draw(t, "caches") {
+					at.cache++
+					for range parts.Draw(t, "cores") {
+						at.core++
+						for range rapid.IntRange(1, 2).Draw(t, "threads") {
+							at.offline = rapid.IntRange(0, 4).Draw(t, "offline") == 0
+							m[ids[len(m)]] = at
+						}
+					}
+				}
+			}
+		}
+		allowed := m.where(func(placement) bool { return rapid.Bool().Draw(t, "allowed") })
+		usable := narrow(allowed, m.where(func(placement) bool { return true }))
+		tree, err := detect(m.files(), allowed)
+		if usable == nil {
+			if err == nil {
+				t.Fatalf("%s, want an error because no CPU is usable", tree)
+			}
+			return
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		checkParses(t, tree)
+		if sorted := slices.Sorted(slices.Values(cpusOf(tree))); !slices.Equal(sorted, slices.Collect(usable.all)) {
+			t.Fatalf("ranks are on %v, want %v", sorted, usable)
+		}
+		for a := range topology.Rank(tree.Ranks()) {
+			for b := range a {
+				checkShared(t, tree, m, a, b)
+			}
+		}
+		checkEveryLevelTells(t, tree)
+	})
+}
+
+// checkShared checks, for each level of the tree, that two CPUs are in one element
+// if and only if they share the thing on the machine.
+func checkShared(t *rapid.T, tree *topology.Tree, m fixture, a, b topology.Rank) {
+	cpuA, _ := tree.CPU(a)
+	cpuB, _ := tree.CPU(b)
+	x, y := m[cpuA], m[cpuB]
+	shared := map[string]bool{"socket": x.socket == y.socket, "numa": x.node == y.node, "cache": x.cache == y.cache, "core": x.core == y.core}
+	for i := 2; i <= tree.Levels(); i++ {
+		name := tree.LevelName(i)
+		if together := tree.Element(a, i) == tree.Element(b, i); together != shared[name] {
+			t.Fatalf("CPUs %d and %d: in one %s element %v, share it %v", cpuA, cpuB, name, together, shared[name])
+		}
+	}
+}
+
+func checkEveryLevelTells(t *rapid.T, tree *topology.Tree) {
+	for i := 2; i <= tree.Levels(); i++ {
+		if tree.Elements(i) == tree.Elements(i-1) || tree.Elements(i) == tree.Ranks() {
+			t.Fatalf("%s: level %s orders nothing", tree, tree.LevelName(i))
+		}
+	}
 }

@@ -1,13 +1,15 @@
-package topology
+package host
 
 import (
 	"fmt"
 	"slices"
 	"testing/fstest"
+
+	"github.com/orwl/go-orwl/net/topology"
 )
 
-// fixture is a machine as its kernel would describe it: by CPU number, what the
-// CPU belongs to. Where a field is the same for two CPUs, they share the thing.
+// fixture is a machine as its kernel describes it: the place of each CPU, by
+// number. Two CPUs with the same socket, node, cache or core share it.
 type fixture map[int]placement
 
 type placement struct {
@@ -15,8 +17,8 @@ type placement struct {
 	offline                   bool
 }
 
-// smp is a regular machine whose CPUs are numbered as firmware likes to do it:
-// first threads of all cores, then second threads.
+// smp is a regular machine. It numbers CPUs as firmware often does: the first
+// threads of all cores, then the second threads.
 func smp(sockets, nodes, caches, cores, threads int) fixture {
 	m := fixture{}
 	core := 0
@@ -36,8 +38,8 @@ func smp(sockets, nodes, caches, cores, threads int) fixture {
 	return m
 }
 
-// files is the machine's file system. The kernel lists only CPUs that are
-// online, and describes only those.
+// files is the machine's file system. The kernel lists and describes online CPUs
+// only.
 func (m fixture) files() fstest.MapFS {
 	files := fstest.MapFS{}
 	write := func(path string, content any) {
@@ -71,7 +73,7 @@ func (m fixture) files() fstest.MapFS {
 	return files
 }
 
-// where is the set of online CPUs with a property.
+// where returns the online CPUs with a property.
 func (m fixture) where(has func(placement) bool) (set cpuSet) {
 	for cpu, at := range m {
 		if !at.offline && has(at) {
@@ -81,11 +83,38 @@ func (m fixture) where(has func(placement) bool) (set cpuSet) {
 	return set
 }
 
-// offline returns the machine with some CPUs switched off.
+// offline returns the machine with exactly these CPUs switched off.
 func (m fixture) offline(cpus ...int) fixture {
 	for cpu, at := range m {
 		at.offline = slices.Contains(cpus, cpu)
 		m[cpu] = at
 	}
 	return m
+}
+
+// cpusOf lists the CPUs of a tree's ranks.
+func cpusOf(tree *topology.Tree) (cpus []int) {
+	for p := range topology.Rank(tree.Ranks()) {
+		if cpu, ok := tree.CPU(p); ok {
+			cpus = append(cpus, cpu)
+		}
+	}
+	return cpus
+}
+
+// checkParses requires that the tree's description makes an equal tree. The tests
+// of package topology check the invariants of trees from descriptions.
+func checkParses(t interface{ Fatalf(string, ...any) }, tree *topology.Tree) {
+	again, err := topology.Parse(tree.String())
+	if err != nil || !again.Equal(tree) {
+		t.Fatalf("%s is described as %v, %v", tree, again, err)
+	}
+}
+
+func upTo(n int) []int {
+	numbers := make([]int, n)
+	for i := range numbers {
+		numbers[i] = i
+	}
+	return numbers
 }
