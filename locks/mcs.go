@@ -66,7 +66,7 @@ func newQueue(h *handle, tail word, node Rank, base int, aborts bool) queue {
 
 // enter queues up and returns the predecessor's grant, or none if the queue was empty.
 func (q *queue) enter(ctx context.Context) (grant uint64, err error) {
-	if q.looks {
+	if q.looks && q.status.Load() != 0 {
 		if back, grant, err := q.rejoin(ctx); back || err != nil {
 			return grant, err
 		}
@@ -127,8 +127,7 @@ func (q *queue) successor() uint64 {
 	if q.pos == q.node {
 		return q.next.Load()
 	}
-	next := q.h.at(q.pos, q.base+nodeNext)
-	return next.Load()
+	return q.beyond()
 }
 
 // empty takes the holder's node out of the queue if it is the last, and reports whether

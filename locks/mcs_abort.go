@@ -64,15 +64,11 @@ func (q *queue) quit(err error) (grant uint64, _ error) {
 	return grant, nil
 }
 
-// rejoin is for a node that this rank, or another one of its element, may have abandoned.
+// rejoin is for a node that this rank, or another one of its element, has abandoned.
 // If the node is still in its place the rank has come back, and rejoin waits there.
 // Otherwise the node is free when rejoin returns.
 func (q *queue) rejoin(ctx context.Context) (back bool, grant uint64, err error) {
-	status := q.status.Load()
-	if status == 0 {
-		return false, none, nil
-	}
-	back = status == abandoned && q.status.CompareAndSwap(abandoned, 0)
+	back = q.status.CompareAndSwap(abandoned, 0)
 	if !back {
 		if _, err := q.status.await(forever(), rma.IsNot(skipped)); err != nil {
 			return false, none, q.h.fail(err)
@@ -107,6 +103,12 @@ func (q *queue) offer(succ, grant uint64) bool {
 	q.recycle()
 	q.h.handedOver()
 	return true
+}
+
+// beyond is the successor of the skipped node in whose place the holder stands.
+func (q *queue) beyond() uint64 {
+	next := q.h.at(q.pos, q.base+nodeNext)
+	return next.Load()
 }
 
 // recycle makes the node at pos ready for its next turn: the own node, or a skipped one,
