@@ -85,17 +85,17 @@ func (m *Metrics) collectOrdered(s sink) {
 		got, waited := w.counted()
 		t.acquired += got
 		t.waited += waited
-		t.cancelled += w.cancelled.load()
-		t.failed += w.failed.load()
+		t.cancelled += w.cancelled.Load()
+		t.failed += w.failed.Load()
 		if w.place.Requested() {
 			t.pending++
 		}
 		if j := w.far; j != nil {
-			t.accesses += j.accesses.load()
-			t.hits += j.hits.load()
-			inTime += j.inTime.load()
-			late += j.late.load()
-			hidden += j.hidden.load()
+			t.accesses += j.accesses.Load()
+			t.hits += j.hits.Load()
+			inTime += j.inTime.Load()
+			late += j.late.Load()
+			hidden += j.hidden.Load()
 		}
 	}
 	for _, mode := range modes {
@@ -128,7 +128,7 @@ func (m *Metrics) collectTasks(s sink) {
 	for _, t := range m.tasks {
 		asleep := m.look(t)
 		switch {
-		case t.ended.load() != 0:
+		case t.ended.Load() != 0:
 			over++
 		case asleep:
 			waiting++
@@ -165,7 +165,7 @@ func (m *Metrics) look(t *task) (asleep bool) {
 		slept += inSeconds(for_)
 		asleep = asleep || waits
 	}
-	began, ended := t.began.load(), t.ended.load()
+	began, ended := t.began.Load(), t.ended.Load()
 	if began == 0 {
 		return asleep
 	}

@@ -36,7 +36,7 @@ func (m *Metrics) glance() {
 	defer m.mu.Unlock()
 	now := m.now()
 	for _, w := range m.watches {
-		if w.sleeps() && w.since.load() == 0 {
+		if w.sleeps() && w.since.Load() == 0 {
 			w.seen += uint64(now - m.glanced)
 		}
 	}
@@ -46,7 +46,7 @@ func (m *Metrics) glance() {
 // sleeps reports whether the place waits now. Who is granted and only has to wake up
 // does not.
 func (w *watch) sleeps() bool {
-	if w.stood.load() == 0 {
+	if w.stood.Load() == 0 {
 		return false
 	}
 	l := w.place.Look(w.resource)
@@ -56,8 +56,8 @@ func (w *watch) sleeps() bool {
 // look reports whether the place waits now, and for how long it has in all, so far:
 // what was timed, what is being timed, and what was seen.
 func (w *watch) look(now int64) (waits bool, nanoseconds uint64) {
-	nanoseconds = w.slept.load() + w.seen // first: what ends now comes next time
-	if since := w.since.load(); since != 0 {
+	nanoseconds = w.slept.Load() + w.seen // first: what ends now comes next time
+	if since := w.since.Load(); since != 0 {
 		nanoseconds += uint64(max(0, now-int64(since)))
 	}
 	return w.sleeps(), nanoseconds

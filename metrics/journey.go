@@ -3,6 +3,7 @@ package metrics
 import (
 	"sync/atomic"
 
+	"github.com/orwl/go-orwl/internal/tally"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -17,8 +18,8 @@ type journey struct {
 	granted   atomic.Int64 // by whoever brings it
 	before    int          // bytes that had come when Acquire was called
 
-	accesses, hits, inTime, late word
-	hidden                       word // nanoseconds
+	accesses, hits, inTime, late tally.Count
+	hidden                       tally.Count // nanoseconds
 }
 
 // asks notes what has come by the time the place begins to wait.
@@ -32,17 +33,17 @@ func (j *journey) ends(w *watch, p *resource.Place) {
 	_, came := p.Here()
 	granted := j.granted.Load()
 	asked := granted
-	j.accesses.add(1)
-	if since := int64(w.since.load()); since != 0 {
+	j.accesses.Inc()
+	if since := int64(w.since.Own()); since != 0 {
 		asked = min(since, granted)
 		w.m.remote.observe(w.m.now()-granted, 1)
-		j.late.add(uint64(came - j.before))
-		j.inTime.add(uint64(j.before))
+		j.late.Add(uint64(came - j.before))
+		j.inTime.Add(uint64(j.before))
 	} else {
-		j.hits.add(1)
-		j.inTime.add(uint64(came))
+		j.hits.Inc()
+		j.inTime.Add(uint64(came))
 	}
 	if asked > j.announced {
-		j.hidden.add(uint64(asked - j.announced))
+		j.hidden.Add(uint64(asked - j.announced))
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/orwl/go-orwl/internal/tally"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -126,7 +127,7 @@ type task struct {
 	watches []*watch
 	labels  context.Context // of its goroutine
 
-	began, ended word // nanoseconds, 0 if it has not
+	began, ended tally.Count // nanoseconds, 0 if it has not
 
 	// What was shown of it the last time; counters never go back.
 	computed, slept float64
@@ -149,7 +150,7 @@ func (m *Metrics) Began(t *orwl.Task) {
 	known := m.taskOf(t)
 	m.begin()
 	m.mu.Unlock()
-	known.began.set(uint64(m.now()))
+	known.began.Set(uint64(m.now()))
 	known.label(known.labels)
 }
 
@@ -159,7 +160,7 @@ func (m *Metrics) Ended(t *orwl.Task, _ error) {
 	known := m.taskOf(t)
 	m.end()
 	m.mu.Unlock()
-	known.ended.set(uint64(m.now()))
+	known.ended.Set(uint64(m.now()))
 	known.label(context.Background())
 }
 

@@ -72,7 +72,7 @@ func TestNothingGoesBack(t *testing.T) {
 		look()
 		done := make(chan error)
 		go func() { done <- other.Acquire(context.Background()) }()
-		for m.watches[1].stood.load() == 0 {
+		for m.watches[1].stood.Load() == 0 {
 			if t.Context().Err() != nil {
 				t.Fatal("it does not wait")
 			}

@@ -18,8 +18,8 @@ func (m *Metrics) Ready() error {
 	why := ErrNotStarted
 	for _, t := range m.tasks {
 		switch {
-		case t.began.load() == 0:
-		case t.ended.load() == 0:
+		case t.began.Load() == 0:
+		case t.ended.Load() == 0:
 			return nil
 		default:
 			why = ErrOver

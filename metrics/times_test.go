@@ -61,7 +61,7 @@ func TestTimes(t *testing.T) {
 		done <- other.Acquire(ctx)
 	}()
 	<-waits
-	for m.watches[1].since.load() == 0 { // it is about to sleep
+	for m.watches[1].since.Load() == 0 { // it is about to sleep
 		if t.Context().Err() != nil {
 			t.Fatal("it does not wait")
 		}

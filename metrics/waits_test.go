@@ -73,10 +73,10 @@ func TestSampled(t *testing.T) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, k := range m.tasks {
-		if life := inSeconds(k.ended.load() - k.began.load()); k.slept > life*1.2+0.02 {
+		if life := inSeconds(k.ended.Load() - k.began.Load()); k.slept > life*1.2+0.02 {
 			t.Errorf("task %s has lived %v s, and waited %v s", k.Name(), life, k.slept)
 		}
-		if w := k.watches[0]; w.slept.load() == 0 {
+		if w := k.watches[0]; w.slept.Load() == 0 {
 			t.Errorf("task %s has never waited", k.Name())
 		}
 	}

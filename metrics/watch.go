@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/orwl/go-orwl/internal/tally"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -14,8 +15,8 @@ import (
 // Of an access that is not timed it is told twice: if it waits, and when it releases.
 type watch struct {
 	// What is needed each time, in a cache line of its own.
-	released, waited word
-	stood            word // 1 from when it waits until it releases
+	released, waited tally.Count
+	stood            tally.Count // 1 from when it waits until it releases
 	on               *record
 	waits, accesses  pace
 	closely          bool // each wait is to be looked at
@@ -33,9 +34,9 @@ type watch struct {
 	told     marks
 	held     int64 // since when it holds
 
-	cancelled, failed word
-	slept             word // nanoseconds, by what was timed
-	since             word // when it began to wait, if that is timed, else 0
+	cancelled, failed tally.Count
+	slept             tally.Count // nanoseconds, by what was timed
+	since             tally.Count // when it began to wait, if that is timed, else 0
 
 	far    *journey        // nil unless the resource's home is on another node
 	labels context.Context // for profiles, nil if nobody wants them
@@ -62,11 +63,11 @@ func (w *watch) always() resource.Events {
 // are not more than the accesses.
 func (w *watch) counted() (got, waited uint64) {
 	for range 3 {
-		waited, got = w.waited.load(), w.released.load()
+		waited, got = w.waited.Load(), w.released.Load()
 		if w.place.Held() {
 			got++
 		}
-		if w.waited.load() == waited {
+		if w.waited.Load() == waited {
 			break
 		}
 	}
@@ -82,11 +83,13 @@ func (w *watch) Requested(*resource.Place) {
 
 // Waiting implements resource.Observer.
 func (w *watch) Waiting(p *resource.Place) {
-	w.waited.add(1)
+	w.waited.Inc()
 	if w.waits.due() || w.closely {
 		w.begins(p)
 	}
-	w.stood.set(1) // last: who looks in between would count a wait that is timed as one that is not
+	// After since, so that a glance does not take a timed wait for one that is not. This
+	// order is not certain; a wrong glance adds at most the time since the last one.
+	w.stood.Set(1)
 }
 
 // begins is the beginning of a wait that is timed.
@@ -102,7 +105,7 @@ func (w *watch) begins(p *resource.Place) {
 	if !w.timed {
 		p.Hear(w, w.always()|resource.Acquisitions)
 	}
-	w.since.set(uint64(w.m.now()))
+	w.since.Set(uint64(w.m.now()))
 }
 
 // Acquired implements resource.Observer.
@@ -111,7 +114,7 @@ func (w *watch) Acquired(p *resource.Place) {
 		w.far.ends(w, p)
 	}
 	now := int64(0)
-	if w.since.load() != 0 {
+	if w.since.Own() != 0 {
 		now = w.woken(p)
 	}
 	if !w.timed {
@@ -123,7 +126,7 @@ func (w *watch) Acquired(p *resource.Place) {
 	}
 	w.held = now
 	if w.far == nil {
-		w.m.queued.observe(int64(p.Resource().Tally().Queued()), w.released.load()+1-w.told.accesses)
+		w.m.queued.observe(int64(p.Resource().Tally().Queued()), w.released.Own()+1-w.told.accesses)
 	}
 }
 
@@ -131,15 +134,15 @@ func (w *watch) Acquired(p *resource.Place) {
 // returns when.
 func (w *watch) woken(p *resource.Place) (now int64) {
 	now = w.m.now()
-	since := int64(w.since.load())
+	since := int64(w.since.Own())
 	took := now - since
-	all := w.waited.load()
+	all := w.waited.Own()
 	weight := all - w.told.waits
 	w.told.waits = all
-	w.since.set(0)
+	w.since.Set(0)
 	w.waits.next(now, weight, spendingOnWaits*w.m.places.Load(), w.m.sample)
 	w.m.ordered[w.mode].wait.observe(took, weight)
-	w.slept.add(uint64(took))
+	w.slept.Add(uint64(took))
 	if w.asks {
 		w.asks = false
 		// What was left before the wait began was not waited for.
@@ -153,8 +156,8 @@ func (w *watch) woken(p *resource.Place) (now int64) {
 
 // Releasing implements resource.Releaser.
 func (w *watch) Releasing(p *resource.Place) {
-	w.released.add(1)
-	w.stood.set(0)
+	w.released.Inc()
+	w.stood.Set(0)
 	if w.accesses.due() || w.on.wants.Load() != 0 {
 		w.lets(p)
 	}
@@ -177,7 +180,7 @@ func (w *watch) times(p *resource.Place) {
 		p.Hear(w, w.always()|resource.Acquisitions)
 		return
 	}
-	now, all := w.m.now(), w.released.load()
+	now, all := w.m.now(), w.released.Own()
 	stands := all - w.told.accesses
 	w.told.accesses = all
 	w.m.ordered[w.mode].hold.observe(now-w.held, stands)
@@ -208,7 +211,7 @@ func (w *watch) Cancelled(*resource.Place) {
 	if w.lost {
 		w.lost = false
 	} else {
-		w.cancelled.add(1)
+		w.cancelled.Inc()
 	}
 }
 
@@ -219,17 +222,17 @@ func (w *watch) Failed(_ *resource.Place, err error) {
 	if errors.As(err, &e) && e.Op == "acquire" && !w.lost {
 		w.gives()
 		w.lost = true
-		w.failed.add(1)
+		w.failed.Inc()
 	}
 }
 
 // gives ends a wait that was in vain.
 func (w *watch) gives() {
-	w.stood.set(0)
-	if since := w.since.load(); since != 0 {
-		w.since.set(0)
-		w.told.waits = w.waited.load()
-		w.slept.add(uint64(w.m.now()) - since)
+	w.stood.Set(0)
+	if since := w.since.Own(); since != 0 {
+		w.since.Set(0)
+		w.told.waits = w.waited.Own()
+		w.slept.Add(uint64(w.m.now()) - since)
 	}
 	if w.asks {
 		w.asks = false
