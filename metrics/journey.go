@@ -7,28 +7,28 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// journey is what becomes of the requests of a place whose resource has its home
-// elsewhere: the bytes travel while the task does something else, or waits. All of
-// this takes a small part of what a message does, so all are timed.
+// journey follows the requests of a place whose resource has its home on another node.
+// The bytes travel while the task works on something else, or waits. Every journey is
+// timed: a message takes far longer than that.
 //
 //	announced ───────── asks ───────── granted ──▶ acquired
 //	   └──── hidden ─────┘└──── waits ────┘└ remote ┘
 type journey struct {
 	announced int64
-	granted   atomic.Int64 // by whoever brings it
-	before    int          // bytes that had come when Acquire was called
+	granted   atomic.Int64 // set by the goroutine that receives the grant
+	before    int          // bytes that were here when Acquire was called
 
 	accesses, hits, inTime, late tally.Count
 	hidden                       tally.Count // nanoseconds
 }
 
-// asks notes what has come by the time the place begins to wait.
+// asks notes how many bytes are here when the place begins to wait.
 func (j *journey) asks(p *resource.Place) { _, j.before = p.Here() }
 
 // GrantedFar implements resource.FarGrants.
 func (w *watch) GrantedFar(*resource.Place) { w.far.granted.Store(w.m.now()) }
 
-// ends is the end of a journey: the place of w has been acquired.
+// ends ends a journey: the place of w has acquired.
 func (j *journey) ends(w *watch, p *resource.Place) {
 	_, came := p.Here()
 	granted := j.granted.Load()

@@ -2,16 +2,16 @@ package metrics
 
 import "errors"
 
-// What a node is not ready for.
+// Reasons why a node is not ready.
 var (
-	// ErrNotStarted is that no task has begun.
+	// ErrNotStarted means that no task has begun.
 	ErrNotStarted = errors.New("no task has begun yet")
-	// ErrOver is that all tasks have ended.
+	// ErrOver means that all tasks have ended.
 	ErrOver = errors.New("all tasks have ended")
 )
 
-// Ready is nil while tasks run: then the nodes of the run have met, too. Otherwise it
-// is why not.
+// Ready returns nil while tasks run; the nodes of the run have met by then. Otherwise it
+// returns the reason.
 func (m *Metrics) Ready() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

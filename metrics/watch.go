@@ -8,22 +8,23 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// watch looks at one place. What it counts is the own of the goroutine that uses
-// the place; who scrapes adds up all of them. So nobody meets anybody in memory, but
-// for what is timed.
+// watch observes one place. Only the goroutine that uses the place writes its counts; a
+// scrape adds up the counts of all watches. So goroutines share memory only for timed
+// accesses.
 //
-// Of an access that is not timed it is told twice: if it waits, and when it releases.
+// The place tells the watch twice of an access without times: when it begins to wait,
+// and when it releases.
 type watch struct {
-	// What is needed each time, in a cache line of its own.
+	// The fields that each access needs, in one cache line.
 	released, waited tally.Count
-	stood            tally.Count // 1 from when it waits until it releases
+	stood            tally.Count // 1 from the beginning of a wait to the release, else 0
 	on               *record
 	waits, accesses  pace
-	closely          bool // each wait is to be looked at
+	closely          bool // time each wait
 
-	timed bool // all of the present access is
-	lost  bool // the request has failed, and is counted
-	asks  bool // it wants to know when whoever is before it lets go
+	timed bool // the whole present access is timed
+	lost  bool // the request has failed and is counted
+	asks  bool // it asked the predecessor for the time of its release
 	mode  resource.Mode
 
 	m     *Metrics
@@ -32,21 +33,22 @@ type watch struct {
 
 	resource *resource.Resource
 	told     marks
-	held     int64 // since when it holds
+	held     int64 // when it acquired
 
 	cancelled, failed tally.Count
-	slept             tally.Count // nanoseconds, by what was timed
-	since             tally.Count // when it began to wait, if that is timed, else 0
+	slept             tally.Count // nanoseconds, in timed waits
+	since             tally.Count // when a timed wait began, else 0
 
-	far    *journey        // nil unless the resource's home is on another node
-	labels context.Context // for profiles, nil if nobody wants them
-	seen   uint64          // nanoseconds that it was seen to wait, without being timed
+	far    *journey        // nil if the resource's home is on this node
+	labels context.Context // for profiles; nil without Options.Profile
+	seen   uint64          // nanoseconds of waits without times, by glances
 }
 
-// marks are how many accesses, waits and hand-overs those stand for that were timed.
+// marks are the counts of accesses, waits and hand-overs at the last timed one. The next
+// timed one stands for all since then.
 type marks struct{ accesses, waits, handed uint64 }
 
-// always is what a watch is told of in any case.
+// always returns the events that a watch hears of during every access.
 func (w *watch) always() resource.Events {
 	e := resource.Waits
 	if w.far != nil {
@@ -58,9 +60,9 @@ func (w *watch) always() resource.Events {
 	return e
 }
 
-// counted is how many accesses there were, with the present one, and how many waits: of
-// one moment, unless the place never stands still. Waits are looked at first, so that they
-// are not more than the accesses.
+// counted returns the number of accesses, the present one included, and of waits. Both
+// are of one moment, unless the place is too busy for three tries. Waits come first, so
+// that they do not exceed the accesses.
 func (w *watch) counted() (got, waited uint64) {
 	for range 3 {
 		waited, got = w.waited.Load(), w.released.Load()
@@ -92,7 +94,7 @@ func (w *watch) Waiting(p *resource.Place) {
 	w.stood.Set(1)
 }
 
-// begins is the beginning of a wait that is timed.
+// begins starts a timed wait.
 func (w *watch) begins(p *resource.Place) {
 	if w.labels != nil {
 		w.task.label(w.labels)
@@ -130,8 +132,8 @@ func (w *watch) Acquired(p *resource.Place) {
 	}
 }
 
-// woken ends a wait that is timed, which stands for all since the last one, and
-// returns when.
+// woken ends a timed wait and returns the time. The wait stands for all waits since the
+// last timed one.
 func (w *watch) woken(p *resource.Place) (now int64) {
 	now = w.m.now()
 	since := int64(w.since.Own())
@@ -145,7 +147,7 @@ func (w *watch) woken(p *resource.Place) (now int64) {
 	w.slept.Add(uint64(took))
 	if w.asks {
 		w.asks = false
-		// What was left before the wait began was not waited for.
+		// A release before the wait began did not end the wait.
 		if left := w.on.answer(p.Resource(), w.mode); left >= since {
 			w.m.local.observe(now-left, all-w.told.handed)
 			w.told.handed = all
@@ -163,7 +165,7 @@ func (w *watch) Releasing(p *resource.Place) {
 	}
 }
 
-// lets is a release of which there is more to do than to count it.
+// lets does the part of a release that most releases do not need.
 func (w *watch) lets(p *resource.Place) {
 	if w.on.wants.Load() != 0 {
 		w.on.tell(w, p)
@@ -173,7 +175,7 @@ func (w *watch) lets(p *resource.Place) {
 	}
 }
 
-// times ends an access that was timed, or has the next one timed.
+// times ends a timed access, or arranges that the next one is timed.
 func (w *watch) times(p *resource.Place) {
 	if !w.timed {
 		w.timed, w.closely = true, true
@@ -188,7 +190,7 @@ func (w *watch) times(p *resource.Place) {
 		w.on.group(p.Resource(), stands)
 	}
 	w.accesses.next(now, stands, spendingOnAccesses*w.m.places.Load(), w.m.sample)
-	w.accesses.left-- // the one before it has it timed
+	w.accesses.left-- // the access before a timed one arranges it
 	w.timed = w.accesses.left <= 0
 	w.closely = w.timed || w.far != nil || w.labels != nil
 	if w.timed {
@@ -215,8 +217,8 @@ func (w *watch) Cancelled(*resource.Place) {
 	}
 }
 
-// Failed implements resource.Failer. Of a release that has failed there is nothing
-// to count: the access is.
+// Failed implements resource.Failer. It does not count a failed release: the access is
+// counted already.
 func (w *watch) Failed(_ *resource.Place, err error) {
 	var e *resource.PlaceError
 	if errors.As(err, &e) && e.Op == "acquire" && !w.lost {
@@ -226,7 +228,7 @@ func (w *watch) Failed(_ *resource.Place, err error) {
 	}
 }
 
-// gives ends a wait that was in vain.
+// gives ends a wait that ended without access.
 func (w *watch) gives() {
 	w.stood.Set(0)
 	if since := w.since.Own(); since != 0 {
