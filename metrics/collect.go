@@ -27,7 +27,7 @@ func (m *Metrics) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// sink takes what is collected.
+// sink passes metrics on to Prometheus.
 type sink struct {
 	m  *Metrics
 	to chan<- prometheus.Metric
@@ -53,8 +53,8 @@ func (s sink) histogram(name string, h *histogram, zeros uint64, labels ...strin
 // Collect implements prometheus.Collector.
 func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	s := sink{m, to}
-	// A runtime that starts asks for observers while it is locked, so it is looked at
-	// before m is.
+	// A starting runtime asks for observers while it is locked. So collect the runtimes
+	// before m is locked.
 	broken := m.collectRuntimes(s)
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -68,13 +68,13 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 // The values of labels.
 const (
 	ordered, relaxed            = "ordered", "relaxed"
-	fifo                        = "FIFO" // the algorithm of the ordered door
+	fifo                        = "FIFO" // the ordered door's algorithm
 	acquired, cancelled, failed = "acquired", "cancelled", "failed"
 )
 
 var modes = [...]resource.Mode{resource.Read, resource.Write}
 
-// sums are the counts of all places of a mode.
+// sums are the counts of all places of one mode.
 type sums struct{ acquired, waited, cancelled, failed, pending, accesses, hits uint64 }
 
 func (m *Metrics) collectOrdered(s sink) {
@@ -85,17 +85,17 @@ func (m *Metrics) collectOrdered(s sink) {
 		got, waited := w.counted()
 		t.acquired += got
 		t.waited += waited
-		t.cancelled += w.cancelled.load()
-		t.failed += w.failed.load()
+		t.cancelled += w.cancelled.Load()
+		t.failed += w.failed.Load()
 		if w.place.Requested() {
 			t.pending++
 		}
 		if j := w.far; j != nil {
-			t.accesses += j.accesses.load()
-			t.hits += j.hits.load()
-			inTime += j.inTime.load()
-			late += j.late.load()
-			hidden += j.hidden.load()
+			t.accesses += j.accesses.Load()
+			t.hits += j.hits.Load()
+			inTime += j.inTime.Load()
+			late += j.late.Load()
+			hidden += j.hidden.Load()
 		}
 	}
 	for _, mode := range modes {
@@ -128,7 +128,7 @@ func (m *Metrics) collectTasks(s sink) {
 	for _, t := range m.tasks {
 		asleep := m.look(t)
 		switch {
-		case t.ended.load() != 0:
+		case t.ended.Load() != 0:
 			over++
 		case asleep:
 			waiting++
@@ -155,8 +155,8 @@ func (m *Metrics) collectTasks(s sink) {
 	s.gauge("orwl_tasks", float64(over), "ended")
 }
 
-// look finds out for how long a task has computed and waited, and reports whether it
-// waits now.
+// look updates how long a task has computed and waited, and reports whether it waits
+// now.
 func (m *Metrics) look(t *task) (asleep bool) {
 	now := m.now()
 	slept := 0.0
@@ -165,7 +165,7 @@ func (m *Metrics) look(t *task) (asleep bool) {
 		slept += inSeconds(for_)
 		asleep = asleep || waits
 	}
-	began, ended := t.began.load(), t.ended.load()
+	began, ended := t.began.Load(), t.ended.Load()
 	if began == 0 {
 		return asleep
 	}

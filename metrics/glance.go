@@ -5,17 +5,17 @@ import (
 	"time"
 )
 
-// Waits that are not timed are seen: now and then somebody looks who waits, and each
-// who does is taken to have waited since the last look. That is true on average,
-// long waits or short, and costs those who wait nothing.
+// A wait without times is seen by glances. A goroutine looks now and then which places
+// wait. It assumes that each of them has waited since the last glance. The average is
+// right for long and short waits, and the waiting tasks pay nothing.
 const (
 	glancePeriod = 5 * time.Millisecond
-	glanceJitter = 2 * time.Millisecond // so as not to fall into step with anybody
-	// manyPlaces is from how many places on the looks become fewer.
+	glanceJitter = 2 * time.Millisecond // keeps the glances out of step with the program
+	// Each manyPlaces places make the glances rarer by one glancePeriod.
 	manyPlaces = 4096
 )
 
-// glances looks until stop is closed.
+// glances repeats glance until stop is closed.
 func (m *Metrics) glances(stop <-chan struct{}) {
 	for {
 		slower := 1 + time.Duration(m.places.Load()/manyPlaces)
@@ -30,40 +30,41 @@ func (m *Metrics) glances(stop <-chan struct{}) {
 	}
 }
 
-// glance looks once.
+// glance looks once at all places.
 func (m *Metrics) glance() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.now()
 	for _, w := range m.watches {
-		if w.sleeps() && w.since.load() == 0 {
+		if w.sleeps() && w.since.Load() == 0 {
 			w.seen += uint64(now - m.glanced)
 		}
 	}
 	m.glanced = now
 }
 
-// sleeps reports whether the place waits now. Who is granted and only has to wake up
-// does not.
+// sleeps reports whether the place waits now. It does not if it is granted and only has
+// to wake up.
 func (w *watch) sleeps() bool {
-	if w.stood.load() == 0 {
+	if w.stood.Load() == 0 {
 		return false
 	}
 	l := w.place.Look(w.resource)
 	return l.Requested && !l.Granted
 }
 
-// look reports whether the place waits now, and for how long it has in all, so far:
-// what was timed, what is being timed, and what was seen.
+// look reports whether the place waits now, and the total time of its waits so far: the
+// timed ones, the one that is being timed, and the seen ones.
 func (w *watch) look(now int64) (waits bool, nanoseconds uint64) {
-	nanoseconds = w.slept.load() + w.seen // first: what ends now comes next time
-	if since := w.since.load(); since != 0 {
+	nanoseconds = w.slept.Load() + w.seen // first: a wait that ends now counts next time
+	if since := w.since.Load(); since != 0 {
 		nanoseconds += uint64(max(0, now-int64(since)))
 	}
 	return w.sleeps(), nanoseconds
 }
 
-// begin and end have somebody look while there are tasks. m.mu is held.
+// begin starts the glances with the first task, and end stops them after the last. m.mu
+// is held.
 func (m *Metrics) begin() {
 	if m.running++; m.running == 1 {
 		m.glanced = m.now()

@@ -3,46 +3,47 @@ package metrics
 import (
 	"sync/atomic"
 
+	"github.com/orwl/go-orwl/internal/tally"
 	"github.com/orwl/go-orwl/resource"
 )
 
-// journey is what becomes of the requests of a place whose resource has its home
-// elsewhere: the bytes travel while the task does something else, or waits. All of
-// this takes a small part of what a message does, so all are timed.
+// journey follows the requests of a place whose resource has its home on another node.
+// The bytes travel while the task works on something else, or waits. Every journey is
+// timed: a message takes far longer than that.
 //
 //	announced ───────── asks ───────── granted ──▶ acquired
 //	   └──── hidden ─────┘└──── waits ────┘└ remote ┘
 type journey struct {
 	announced int64
-	granted   atomic.Int64 // by whoever brings it
-	before    int          // bytes that had come when Acquire was called
+	granted   atomic.Int64 // set by the goroutine that receives the grant
+	before    int          // bytes that were here when Acquire was called
 
-	accesses, hits, inTime, late word
-	hidden                       word // nanoseconds
+	accesses, hits, inTime, late tally.Count
+	hidden                       tally.Count // nanoseconds
 }
 
-// asks notes what has come by the time the place begins to wait.
+// asks notes how many bytes are here when the place begins to wait.
 func (j *journey) asks(p *resource.Place) { _, j.before = p.Here() }
 
 // GrantedFar implements resource.FarGrants.
 func (w *watch) GrantedFar(*resource.Place) { w.far.granted.Store(w.m.now()) }
 
-// ends is the end of a journey: the place of w has been acquired.
+// ends ends a journey: the place of w has acquired.
 func (j *journey) ends(w *watch, p *resource.Place) {
 	_, came := p.Here()
 	granted := j.granted.Load()
 	asked := granted
-	j.accesses.add(1)
-	if since := int64(w.since.load()); since != 0 {
+	j.accesses.Inc()
+	if since := int64(w.since.Own()); since != 0 {
 		asked = min(since, granted)
 		w.m.remote.observe(w.m.now()-granted, 1)
-		j.late.add(uint64(came - j.before))
-		j.inTime.add(uint64(j.before))
+		j.late.Add(uint64(came - j.before))
+		j.inTime.Add(uint64(j.before))
 	} else {
-		j.hits.add(1)
-		j.inTime.add(uint64(came))
+		j.hits.Inc()
+		j.inTime.Add(uint64(came))
 	}
 	if asked > j.announced {
-		j.hidden.add(uint64(asked - j.announced))
+		j.hidden.Add(uint64(asked - j.announced))
 	}
 }

@@ -12,11 +12,12 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"github.com/orwl/go-orwl/internal/tally"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/resource"
 )
 
-// Metrics are what one process has to say to Prometheus. It is an [orwl.Observer],
+// Metrics collects the metrics of one process for Prometheus. It is an [orwl.Observer]
 // and a prometheus.Collector.
 type Metrics struct {
 	o      Options
@@ -30,7 +31,7 @@ type Metrics struct {
 	groups        *histogram
 	trips         *histogram
 
-	places atomic.Int64 // that are watched
+	places atomic.Int64 // watched ones
 	told   ratchet
 
 	mu      sync.Mutex
@@ -44,11 +45,11 @@ type Metrics struct {
 	locks   []lock
 
 	running int           // tasks
-	stop    chan struct{} // closed when none is
-	glanced int64         // when somebody last looked
+	stop    chan struct{} // closed when no task runs
+	glanced int64         // when the last glance was
 }
 
-// times are how long is waited and held.
+// times are the histograms of waiting and holding times.
 type times struct{ wait, hold *histogram }
 
 var (
@@ -56,8 +57,9 @@ var (
 	_ prometheus.Collector = (*Metrics)(nil)
 )
 
-// New makes metrics and registers them, and Go's and the process's own unless
-// somebody else has. A runtime is told of them by orwl.Options.Observers.
+// New makes metrics and registers them. It also registers Go's and the process's own
+// collectors if they are not registered yet. Give the metrics to a runtime by
+// orwl.Options.Observers.
 func New(o Options) (*Metrics, error) {
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {
@@ -79,7 +81,7 @@ func New(o Options) (*Metrics, error) {
 	return m, o.Registerer.Register(m)
 }
 
-// now is in nanoseconds, and never 0.
+// now returns the time in nanoseconds, never 0.
 func (m *Metrics) now() int64 { return int64(m.o.clock()) + 1 }
 
 // Access implements orwl.Observer.
@@ -90,8 +92,8 @@ func (m *Metrics) Access(a *orwl.Access) resource.Observer {
 	return m.watch(a.Place(), a.Resource(), a.Mode(), t)
 }
 
-// Place has a place observed that is no task's, and will request r for a mode, and
-// nothing else.
+// Place observes a place that belongs to no task. The place must request only r, and
+// only in this mode.
 func (m *Metrics) Place(p *resource.Place, r *resource.Resource, mode resource.Mode) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -120,15 +122,15 @@ func (m *Metrics) watch(p *resource.Place, r *resource.Resource, mode resource.M
 	return w
 }
 
-// task is what is known of a task.
+// task holds the metrics of a task.
 type task struct {
 	*orwl.Task
 	watches []*watch
-	labels  context.Context // of its goroutine
+	labels  context.Context // of its goroutine, for profiles
 
-	began, ended word // nanoseconds, 0 if it has not
+	began, ended tally.Count // nanoseconds, 0 if not yet
 
-	// What was shown of it the last time; counters never go back.
+	// The values at the last scrape; counters never go back.
 	computed, slept float64
 }
 
@@ -149,7 +151,7 @@ func (m *Metrics) Began(t *orwl.Task) {
 	known := m.taskOf(t)
 	m.begin()
 	m.mu.Unlock()
-	known.began.set(uint64(m.now()))
+	known.began.Set(uint64(m.now()))
 	known.label(known.labels)
 }
 
@@ -159,18 +161,18 @@ func (m *Metrics) Ended(t *orwl.Task, _ error) {
 	known := m.taskOf(t)
 	m.end()
 	m.mu.Unlock()
-	known.ended.set(uint64(m.now()))
+	known.ended.Set(uint64(m.now()))
 	known.label(context.Background())
 }
 
-// label gives the goroutine the labels of ctx, for profiles.
+// label gives the calling goroutine the labels of ctx, for profiles.
 func (t *task) label(ctx context.Context) {
 	if t != nil {
 		pprof.SetGoroutineLabels(ctx)
 	}
 }
 
-// nodeLabel is the label of all that is ours.
+// nodeLabel returns the label of all metrics of this package.
 func (m *Metrics) nodeLabel() prometheus.Labels {
 	return prometheus.Labels{"node": strconv.Itoa(m.o.Node)}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// counters is all that must not become less: counters, and buckets of histograms.
+// counters returns all values that must not fall: counters, and buckets of histograms.
 func counters(t *testing.T, registry prometheus.Gatherer) map[string]float64 {
 	t.Helper()
 	all, err := registry.Gather()
@@ -37,8 +37,8 @@ func counters(t *testing.T, registry prometheus.Gatherer) map[string]float64 {
 	return found
 }
 
-// TestNothingGoesBack scrapes while one place holds and another begins to wait: one wait
-// more, and no access, is not one fewer that did not wait.
+// TestNothingGoesBack scrapes while one place holds and another begins to wait. This is
+// one more wait and no more accesses. The number of accesses without a wait must not fall.
 func TestNothingGoesBack(t *testing.T) {
 	m, registry := made(t, Options{})
 	r, err := resource.New("r", 8)
@@ -72,7 +72,7 @@ func TestNothingGoesBack(t *testing.T) {
 		look()
 		done := make(chan error)
 		go func() { done <- other.Acquire(context.Background()) }()
-		for m.watches[1].stood.load() == 0 {
+		for m.watches[1].stood.Load() == 0 {
 			if t.Context().Err() != nil {
 				t.Fatal("it does not wait")
 			}
@@ -86,7 +86,7 @@ func TestNothingGoesBack(t *testing.T) {
 	}
 }
 
-// TestRatchet turns one by several goroutines: none is told less than it has told.
+// TestRatchet raises one ratchet by several goroutines. None may get less than it gave.
 func TestRatchet(t *testing.T) {
 	var r ratchet
 	var all sync.WaitGroup

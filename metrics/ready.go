@@ -2,24 +2,24 @@ package metrics
 
 import "errors"
 
-// What a node is not ready for.
+// Reasons why a node is not ready.
 var (
-	// ErrNotStarted is that no task has begun.
+	// ErrNotStarted means that no task has begun.
 	ErrNotStarted = errors.New("no task has begun yet")
-	// ErrOver is that all tasks have ended.
+	// ErrOver means that all tasks have ended.
 	ErrOver = errors.New("all tasks have ended")
 )
 
-// Ready is nil while tasks run: then the nodes of the run have met, too. Otherwise it
-// is why not.
+// Ready returns nil while tasks run; the nodes of the run have met by then. Otherwise it
+// returns the reason.
 func (m *Metrics) Ready() error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	why := ErrNotStarted
 	for _, t := range m.tasks {
 		switch {
-		case t.began.load() == 0:
-		case t.ended.load() == 0:
+		case t.began.Load() == 0:
+		case t.ended.Load() == 0:
 			return nil
 		default:
 			why = ErrOver

@@ -14,7 +14,7 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// clock is one that is set.
+// clock is a clock that the test sets.
 type clock struct {
 	mu  sync.Mutex
 	now time.Duration
@@ -32,7 +32,8 @@ func (c *clock) add(d time.Duration) {
 	c.now += d
 }
 
-// Waits, holds, hand-overs and who is in the queue, by a clock that is set.
+// The test sets the clock, so waits, holds, hand-overs and queue lengths have known
+// values.
 func TestTimes(t *testing.T) {
 	c := new(clock)
 	m, registry := made(t, Options{Sample: 1, clock: c.read})
@@ -44,7 +45,7 @@ func TestTimes(t *testing.T) {
 	one, other := new(resource.Place), new(resource.Place)
 	m.Place(one, r, resource.Write)
 	m.Place(other, r, resource.Write)
-	m.watches[1].on.places.Store(1) // so that it asks each time
+	m.watches[1].on.places.Store(1) // it asks each time
 	do := func(err error) {
 		t.Helper()
 		if err != nil {
@@ -61,7 +62,7 @@ func TestTimes(t *testing.T) {
 		done <- other.Acquire(ctx)
 	}()
 	<-waits
-	for m.watches[1].since.load() == 0 { // it is about to sleep
+	for m.watches[1].since.Load() == 0 { // it is about to sleep
 		if t.Context().Err() != nil {
 			t.Fatal("it does not wait")
 		}
@@ -72,7 +73,7 @@ func TestTimes(t *testing.T) {
 	c.add(2 * time.Second)
 	do(other.Release())
 
-	for name, want := range map[string][2]float64{ // how many, and their sum
+	for name, want := range map[string][2]float64{ // number and sum
 		"orwl_acquire_wait_seconds": {2, 1}, "orwl_hold_seconds": {2, 3},
 		"orwl_queue_length": {2, 3},
 	} {
@@ -90,7 +91,7 @@ func TestTimes(t *testing.T) {
 	})
 }
 
-// A wait that is not over yet counts, timed or not, and never less than before.
+// A wait that is not over yet counts, with times or without, and its time never falls.
 func TestSleeping(t *testing.T) {
 	c := new(clock)
 	m, registry := made(t, Options{clock: c.read, Tasks: true})

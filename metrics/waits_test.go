@@ -20,8 +20,8 @@ func busy(n int) (x int) {
 
 var spent atomic.Int64
 
-// crowded is tasks that take turns to hold a resource for as long as n steps take. It
-// returns how long they have waited by a clock of their own, if that is asked for.
+// crowded runs tasks that take turns to hold a resource, for n steps each time. On
+// request it returns how long they waited, by a clock of their own.
 func crowded(t testing.TB, m *Metrics, tasks, rounds, n int, measure bool) time.Duration {
 	rt, err := orwl.New(orwl.Options{Observers: []orwl.Observer{m}})
 	if err != nil {
@@ -60,8 +60,9 @@ func crowded(t testing.TB, m *Metrics, tasks, rounds, n int, measure bool) time.
 	return time.Duration(all.Load())
 }
 
-// What was not timed is seen, and what is timed stands for all: the histogram has all
-// accesses but for the last few of each task, and tasks have waited no longer than they lived.
+// Glances see the waits without times, and timed accesses stand for the others. The
+// histogram lacks only the last few accesses of each task. No task waits longer than it
+// lives.
 func TestSampled(t *testing.T) {
 	const tasks, rounds = 6, 20_000
 	m, registry := made(t, Options{})
@@ -73,16 +74,16 @@ func TestSampled(t *testing.T) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, k := range m.tasks {
-		if life := inSeconds(k.ended.load() - k.began.load()); k.slept > life*1.2+0.02 {
+		if life := inSeconds(k.ended.Load() - k.began.Load()); k.slept > life*1.2+0.02 {
 			t.Errorf("task %s has lived %v s, and waited %v s", k.Name(), life, k.slept)
 		}
-		if w := k.watches[0]; w.slept.load() == 0 {
+		if w := k.watches[0]; w.slept.Load() == 0 {
 			t.Errorf("task %s has never waited", k.Name())
 		}
 	}
 }
 
-// Told is how long metrics say that tasks have waited, by how long the tasks say.
+// Told is the waiting time that the metrics report, as a share of what the tasks report.
 func BenchmarkTold(b *testing.B) {
 	for _, n := range []int{0, 1000, 50_000} {
 		b.Run(strconv.Itoa(n), func(b *testing.B) {

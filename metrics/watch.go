@@ -4,25 +4,27 @@ import (
 	"context"
 	"errors"
 
+	"github.com/orwl/go-orwl/internal/tally"
 	"github.com/orwl/go-orwl/resource"
 )
 
-// watch looks at one place. What it counts is the own of the goroutine that uses
-// the place; who scrapes adds up all of them. So nobody meets anybody in memory, but
-// for what is timed.
+// watch observes one place. Only the goroutine that uses the place writes its counts; a
+// scrape adds up the counts of all watches. So goroutines share memory only for timed
+// accesses.
 //
-// Of an access that is not timed it is told twice: if it waits, and when it releases.
+// The place tells the watch twice of an access without times: when it begins to wait,
+// and when it releases.
 type watch struct {
-	// What is needed each time, in a cache line of its own.
-	released, waited word
-	stood            word // 1 from when it waits until it releases
+	// The fields that each access needs, in one cache line.
+	released, waited tally.Count
+	stood            tally.Count // 1 from the beginning of a wait to the release, else 0
 	on               *record
 	waits, accesses  pace
-	closely          bool // each wait is to be looked at
+	closely          bool // time each wait
 
-	timed bool // all of the present access is
-	lost  bool // the request has failed, and is counted
-	asks  bool // it wants to know when whoever is before it lets go
+	timed bool // the whole present access is timed
+	lost  bool // the request has failed and is counted
+	asks  bool // it asked the predecessor for the time of its release
 	mode  resource.Mode
 
 	m     *Metrics
@@ -31,21 +33,22 @@ type watch struct {
 
 	resource *resource.Resource
 	told     marks
-	held     int64 // since when it holds
+	held     int64 // when it acquired
 
-	cancelled, failed word
-	slept             word // nanoseconds, by what was timed
-	since             word // when it began to wait, if that is timed, else 0
+	cancelled, failed tally.Count
+	slept             tally.Count // nanoseconds, in timed waits
+	since             tally.Count // when a timed wait began, else 0
 
-	far    *journey        // nil unless the resource's home is on another node
-	labels context.Context // for profiles, nil if nobody wants them
-	seen   uint64          // nanoseconds that it was seen to wait, without being timed
+	far    *journey        // nil if the resource's home is on this node
+	labels context.Context // for profiles; nil without Options.Profile
+	seen   uint64          // nanoseconds of waits without times, by glances
 }
 
-// marks are how many accesses, waits and hand-overs those stand for that were timed.
+// marks are the counts of accesses, waits and hand-overs at the last timed one. The next
+// timed one stands for all since then.
 type marks struct{ accesses, waits, handed uint64 }
 
-// always is what a watch is told of in any case.
+// always returns the events that a watch hears of during every access.
 func (w *watch) always() resource.Events {
 	e := resource.Waits
 	if w.far != nil {
@@ -57,16 +60,16 @@ func (w *watch) always() resource.Events {
 	return e
 }
 
-// counted is how many accesses there were, with the present one, and how many waits: of
-// one moment, unless the place never stands still. Waits are looked at first, so that they
-// are not more than the accesses.
+// counted returns the number of accesses, the present one included, and of waits. Both
+// are of one moment, unless the place is too busy for three tries. Waits come first, so
+// that they do not exceed the accesses.
 func (w *watch) counted() (got, waited uint64) {
 	for range 3 {
-		waited, got = w.waited.load(), w.released.load()
+		waited, got = w.waited.Load(), w.released.Load()
 		if w.place.Held() {
 			got++
 		}
-		if w.waited.load() == waited {
+		if w.waited.Load() == waited {
 			break
 		}
 	}
@@ -82,14 +85,16 @@ func (w *watch) Requested(*resource.Place) {
 
 // Waiting implements resource.Observer.
 func (w *watch) Waiting(p *resource.Place) {
-	w.waited.add(1)
+	w.waited.Inc()
 	if w.waits.due() || w.closely {
 		w.begins(p)
 	}
-	w.stood.set(1) // last: who looks in between would count a wait that is timed as one that is not
+	// After since, so that a glance does not take a timed wait for one that is not. This
+	// order is not certain; a wrong glance adds at most the time since the last one.
+	w.stood.Set(1)
 }
 
-// begins is the beginning of a wait that is timed.
+// begins starts a timed wait.
 func (w *watch) begins(p *resource.Place) {
 	if w.labels != nil {
 		w.task.label(w.labels)
@@ -102,7 +107,7 @@ func (w *watch) begins(p *resource.Place) {
 	if !w.timed {
 		p.Hear(w, w.always()|resource.Acquisitions)
 	}
-	w.since.set(uint64(w.m.now()))
+	w.since.Set(uint64(w.m.now()))
 }
 
 // Acquired implements resource.Observer.
@@ -111,7 +116,7 @@ func (w *watch) Acquired(p *resource.Place) {
 		w.far.ends(w, p)
 	}
 	now := int64(0)
-	if w.since.load() != 0 {
+	if w.since.Own() != 0 {
 		now = w.woken(p)
 	}
 	if !w.timed {
@@ -123,26 +128,26 @@ func (w *watch) Acquired(p *resource.Place) {
 	}
 	w.held = now
 	if w.far == nil {
-		w.m.queued.observe(int64(p.Resource().Tally().Queued()), w.released.load()+1-w.told.accesses)
+		w.m.queued.observe(int64(p.Resource().Tally().Queued()), w.released.Own()+1-w.told.accesses)
 	}
 }
 
-// woken ends a wait that is timed, which stands for all since the last one, and
-// returns when.
+// woken ends a timed wait and returns the time. The wait stands for all waits since the
+// last timed one.
 func (w *watch) woken(p *resource.Place) (now int64) {
 	now = w.m.now()
-	since := int64(w.since.load())
+	since := int64(w.since.Own())
 	took := now - since
-	all := w.waited.load()
+	all := w.waited.Own()
 	weight := all - w.told.waits
 	w.told.waits = all
-	w.since.set(0)
+	w.since.Set(0)
 	w.waits.next(now, weight, spendingOnWaits*w.m.places.Load(), w.m.sample)
 	w.m.ordered[w.mode].wait.observe(took, weight)
-	w.slept.add(uint64(took))
+	w.slept.Add(uint64(took))
 	if w.asks {
 		w.asks = false
-		// What was left before the wait began was not waited for.
+		// A release before the wait began did not end the wait.
 		if left := w.on.answer(p.Resource(), w.mode); left >= since {
 			w.m.local.observe(now-left, all-w.told.handed)
 			w.told.handed = all
@@ -153,14 +158,14 @@ func (w *watch) woken(p *resource.Place) (now int64) {
 
 // Releasing implements resource.Releaser.
 func (w *watch) Releasing(p *resource.Place) {
-	w.released.add(1)
-	w.stood.set(0)
+	w.released.Inc()
+	w.stood.Set(0)
 	if w.accesses.due() || w.on.wants.Load() != 0 {
 		w.lets(p)
 	}
 }
 
-// lets is a release of which there is more to do than to count it.
+// lets does the part of a release that most releases do not need.
 func (w *watch) lets(p *resource.Place) {
 	if w.on.wants.Load() != 0 {
 		w.on.tell(w, p)
@@ -170,14 +175,14 @@ func (w *watch) lets(p *resource.Place) {
 	}
 }
 
-// times ends an access that was timed, or has the next one timed.
+// times ends a timed access, or arranges that the next one is timed.
 func (w *watch) times(p *resource.Place) {
 	if !w.timed {
 		w.timed, w.closely = true, true
 		p.Hear(w, w.always()|resource.Acquisitions)
 		return
 	}
-	now, all := w.m.now(), w.released.load()
+	now, all := w.m.now(), w.released.Own()
 	stands := all - w.told.accesses
 	w.told.accesses = all
 	w.m.ordered[w.mode].hold.observe(now-w.held, stands)
@@ -185,7 +190,7 @@ func (w *watch) times(p *resource.Place) {
 		w.on.group(p.Resource(), stands)
 	}
 	w.accesses.next(now, stands, spendingOnAccesses*w.m.places.Load(), w.m.sample)
-	w.accesses.left-- // the one before it has it timed
+	w.accesses.left-- // the access before a timed one arranges it
 	w.timed = w.accesses.left <= 0
 	w.closely = w.timed || w.far != nil || w.labels != nil
 	if w.timed {
@@ -208,28 +213,28 @@ func (w *watch) Cancelled(*resource.Place) {
 	if w.lost {
 		w.lost = false
 	} else {
-		w.cancelled.add(1)
+		w.cancelled.Inc()
 	}
 }
 
-// Failed implements resource.Failer. Of a release that has failed there is nothing
-// to count: the access is.
+// Failed implements resource.Failer. It does not count a failed release: the access is
+// counted already.
 func (w *watch) Failed(_ *resource.Place, err error) {
 	var e *resource.PlaceError
 	if errors.As(err, &e) && e.Op == "acquire" && !w.lost {
 		w.gives()
 		w.lost = true
-		w.failed.add(1)
+		w.failed.Inc()
 	}
 }
 
-// gives ends a wait that was in vain.
+// gives ends a wait that ended without access.
 func (w *watch) gives() {
-	w.stood.set(0)
-	if since := w.since.load(); since != 0 {
-		w.since.set(0)
-		w.told.waits = w.waited.load()
-		w.slept.add(uint64(w.m.now()) - since)
+	w.stood.Set(0)
+	if since := w.since.Own(); since != 0 {
+		w.since.Set(0)
+		w.told.waits = w.waited.Own()
+		w.slept.Add(uint64(w.m.now()) - since)
 	}
 	if w.asks {
 		w.asks = false

@@ -1,28 +1,28 @@
-// Package invariant holds the module's asserts: statements about a data
-// structure that are true whenever the code is right, whatever a caller did. A
-// caller's mistake is not an invariant; it gets a typed error or a documented
-// panic in every build.
+// Package invariant holds the module's asserts. An assert states a property of a
+// data structure that holds if the code is right, whatever a caller does. A
+// caller's mistake is not a broken invariant: it gets a typed error or a
+// documented panic in every build.
 //
-// The asserts are compiled in under the build tag invariants and under the race
-// detector, and cost nothing otherwise:
+// The build tag invariants and the race detector compile the asserts in. They
+// cost nothing in other builds:
 //
 //	go test -tags invariants ./...
 //
 // # Use
 //
-// A condition that is at hand is passed as it is:
+// Pass a condition that is at hand as it is:
 //
 //	invariant.Check(q.granted <= q.queued, "%d granted of %d", q.granted, q.queued)
 //
-// With the asserts off, the compiler drops the call and everything that was
-// computed for it alone. It must still make the calls it cannot see through, so
-// a condition that needs work stands behind the constant, and then the whole
-// block is dropped:
+// With the asserts off, the compiler drops the call, and the computations that
+// only the call needs. It cannot drop a function call that it does not inline.
+// So put a condition that needs work behind the constant. Then the compiler drops
+// the whole block:
 //
 //	if invariant.Enabled {
 //		invariant.Check(q.walk() == q.queued, "lost a request in %v", q)
 //	}
 //
-// A condition must have no side effect: it does not run in an ordinary build.
-// Assert also what must not hold, such as a second writer inside.
+// A condition must have no side effect, because it does not run in an ordinary
+// build. Assert also what must not happen, such as a second writer inside.
 package invariant

@@ -10,7 +10,7 @@ func TestCheckPassesWhatHolds(t *testing.T) {
 	invariant.Check(true, "never %s", "shown")
 }
 
-// violation is what assert panicked with, or nil.
+// violation returns the value that assert panicked with, or nil.
 func violation(assert func()) (v any) {
 	defer func() { v = recover() }()
 	assert()

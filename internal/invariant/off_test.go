@@ -17,8 +17,8 @@ func TestCheckIsSilentWhenOff(t *testing.T) {
 	}
 }
 
-// Operands are the expensive part of an assert: without inlining they would be
-// boxed for every call.
+// The operands are the expensive part of an assert. Without inlining, every call would
+// box them.
 func TestCheckAllocatesNothingWhenOff(t *testing.T) {
 	queued := 1 << 20 // too large for the runtime's table of small boxed numbers
 	if n := testing.AllocsPerRun(100, func() {

@@ -13,9 +13,8 @@
 //
 // A Count orders nothing else. A goroutine that sees a value may not conclude that it
 // sees other writes that came before. It may see a value late; the language sets no
-// limit. So do not wait for a Count, and do not hand anything over with it. The last
-// value is certain once the writer's end happens before the Load, for example through
-// sync.WaitGroup.
+// limit. So no protocol may depend on a Count. The last value is certain once the
+// writer's end happens before the Load, for example through sync.WaitGroup.
 //
 // # Why this is safe
 //

@@ -1,10 +1,7 @@
 package p2p
 
 import (
-	"sync/atomic"
-	"unsafe"
-
-	"github.com/orwl/go-orwl/internal/invariant"
+	"github.com/orwl/go-orwl/internal/tally"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -43,20 +40,13 @@ func (n *Node) Traffic() (t Traffic) {
 	return t
 }
 
-// arrivals are what a lane's reader counts, alone: an ordinary store does, but where
-// the race detector looks.
-type arrivals [wire.Kinds]struct{ frames, bytes atomic.Uint64 }
+// arrivals are what a lane's reader counts. There is one reader at a time: attach waits
+// for the end of the last one before it starts the next.
+type arrivals [wire.Kinds]struct{ frames, bytes tally.Count }
 
 func (a *arrivals) add(k wire.Kind, size int) {
-	own := func(c *atomic.Uint64, n uint64) {
-		if invariant.Enabled {
-			c.Add(n)
-		} else {
-			*(*uint64)(unsafe.Pointer(c)) += n
-		}
-	}
-	own(&a[k].frames, 1)
-	own(&a[k].bytes, uint64(size))
+	a[k].frames.Inc()
+	a[k].bytes.Add(uint64(size))
 }
 
 // departures are what is appended to a lane. l.mu is held.
