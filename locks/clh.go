@@ -23,7 +23,7 @@ import (
 // The printed lock marks the node as locked before it swaps the tail. Here a node has a
 // turn instead, one more each time it stands in the queue. The tail names node and turn,
 // and a node is released if its flag shows the turn: a node that has just been put into
-// the tail is locked because its flag still shows the turn before. That spares a store,
+// the tail is locked because its flag still shows the turn before. Turns spare a store,
 // which costs as much as the swap.
 //
 //	          63 ... 30   29 ... 0
@@ -46,8 +46,8 @@ import (
 // and released. At most one rank watches a node.
 //
 // Memory order: handle.end completes what the holder did, before the store of the flag,
-// itself flushed, lets the successor go on. That flush also keeps the flag of one turn from
-// overwriting that of the next, which another rank writes.
+// itself flushed, lets the successor go on. The same flush keeps the flag of one turn from
+// overwriting the flag of the next turn, which another rank writes.
 //
 // Cost, away from home: a swap and a look at the predecessor's node to acquire, a Put to the
 // own one to release; a node is near by chance only. Behind a predecessor the rank awaits a

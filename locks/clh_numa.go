@@ -13,7 +13,7 @@ import (
 //	tail ───────────────────▶ node of the last
 //	node of the holder ─────▶ waiter's word        node of a waiter ─────▶ ...
 //
-// Queue, nodes and turns are those of clhQueue. A node has a status instead of a flag.
+// Queue, nodes and turns are clhQueue's. A node has a status instead of a flag.
 // Holder and waiter both swap it, and the second of them learns of the first:
 //
 //	          turn before ──the waiter──▶ turn, rank ──the holder, who tells it──▶ turn, grant
@@ -21,10 +21,10 @@ import (
 //
 // Either way the node is the waiter's in the end, and shows the turn that is over. Only one
 // rank lines up behind a node in a turn and puts its number there; until it has, the turn
-// in the status means: released. That is why the node must not stand in the queue again
-// before: it has to travel.
+// in the status means: released. Therefore the node must not stand in the queue again before:
+// it has to travel.
 //
-// Invariant: that of clhQueue; and a rank's word is zero unless the rank is being told.
+// Invariant: clhQueue's; and a rank's word is zero unless the rank is being told.
 //
 // Memory order: as for clhQueue. The word is told by a Put, flushed, after everything that
 // the holder did.

@@ -46,15 +46,15 @@ type local interface {
 //     local grant itself (CountInline, the default);
 //   - Options.OwnNode: off, the ranks of an element share one node in a global MCS queue,
 //     since only one of them is in it at a time, and find it directly; on, each has its
-//     own, and the element remembers whose is queued.
+//     own, and the element remembers the queued one.
 //
 // Invariant: at most one rank of an element is in the global lock. It lets go of the global
 // lock before the local one.
 //
-// Fairness: that of G between elements, with at most T_L,N acquisitions in a row inside one
-// while another waits, and that of L inside.
+// Fairness: G's between elements, with at most T_L,N acquisitions in a row inside one while
+// another waits, and L's inside.
 //
-// Cost, away from home: that of G; with a neighbour waiting, that of L.
+// Cost, away from home: G's; with a neighbour waiting, L's.
 type cohort struct {
 	handle
 	local
@@ -185,7 +185,7 @@ func sharedQueue(h *handle, node Rank) *queue {
 	return apart(newQueue(h, h.atHome(0), node, 0, false))
 }
 
-// ownQueue is a queue with one node for each rank. The element remembers whose node is
+// ownQueue is a queue with one node for each rank. The element remembers which node is
 // queued.
 type ownQueue struct {
 	queue

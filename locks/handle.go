@@ -45,7 +45,7 @@ const (
 // never is a number of acquisitions that no rank reaches.
 const never = math.MaxUint64
 
-// counts is Counts, written by the rank and read by anybody.
+// counts is Counts, which the rank writes and any goroutine may read.
 type counts struct {
 	acquired, waited, upper, upperWaited, passed, broken tally.Count
 }

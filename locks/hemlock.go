@@ -48,8 +48,9 @@ import (
 //   - CTR, coherence traffic reduction: a word that is about to be changed is fetched for
 //     writing at once, by an operation that changes it, and not first for reading. The
 //     paper waits with such operations. Waiting is Await's here, which looks and then
-//     sleeps, so that there is nothing to fetch again. What is left is the releaser's word,
-//     which CTR takes into use by a CAS, and the successor's exchange that clears it.
+//     sleeps, so that there is nothing to fetch again. Two places are left:
+//     CTR takes the releaser's word into use by a CAS, and the successor clears it by an
+//     exchange.
 //   - AH, aggressive hand-over: a release names the lock in its word before it knows whether
 //     there is a successor, and takes it back if there is none. A successor goes on while
 //     the releaser still waits for the tail, whose line is far away if another rank has
@@ -136,7 +137,7 @@ func (q *hemQueue) leave(grant uint64) {
 		return
 	}
 	if !q.offer(grant<<hemGrant | q.ident | name&hemTurn) {
-		return // the window has failed: nobody goes on
+		return // the window has failed: no rank goes on
 	}
 	if q.ah && q.tail.CompareAndSwap(name, 0) {
 		q.grant.Store(0) // ranks that watch it for another lock do not care

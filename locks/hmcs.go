@@ -34,7 +34,7 @@ import (
 // tail (the count word). A rank that has climbed writes them before it passes; the rank
 // that releases the level reads them.
 //
-// Line numbers are those of listings 4 (enter) and 5 (pass, leave).
+// Line numbers refer to listings 4 (enter) and 5 (pass, leave).
 type tree struct {
 	h      *handle
 	levels []level // of this rank, from the coarsest
@@ -49,8 +49,8 @@ type level struct {
 	count word   // the same, for other ranks
 }
 
-// The words of a level at each rank, in this order: those of the element whose tail rank
-// this is, and those of the node that stands for the rank, or for the element below.
+// The words of a level at each rank: first the words of the element whose tail rank this is,
+// then the words of the node that stands for the rank, or for the element below.
 const (
 	levelTail = iota
 	levelCount

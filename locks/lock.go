@@ -23,7 +23,7 @@ type Mutex interface {
 
 	// Release completes every operation that the rank issued on the window, and lets
 	// go of the lock. It panics with a *MisuseError if the rank does not hold the
-	// lock. If the window has failed, Release hands the lock to nobody.
+	// lock. If the window has failed, Release hands over nothing.
 	Release()
 }
 

@@ -29,7 +29,7 @@ import (
 // one more Put to it; with a successor one Put to it instead of the CAS of the tail, or
 // a CAS if the successor may give up.
 //
-// Line numbers are those of listings 2 (enter) and 3 (leave). Lines 2-4 prepare the node;
+// Line numbers refer to listings 2 (enter) and 3 (leave). Lines 2-4 prepare the node;
 // here a node's next and status are zero between two turns, which spares both Puts.
 type queue struct {
 	h      *handle
@@ -50,7 +50,7 @@ const (
 	nodeWords
 )
 
-// The grants that every queue has: what nobody left, and the least one.
+// The grants that every part has: none was left, and the least one.
 const (
 	none    = 0
 	granted = 1
@@ -134,7 +134,7 @@ func (q *queue) successor() uint64 {
 // it was.
 func (q *queue) empty() bool {
 	if !q.tail.CompareAndSwap(uint64(q.pos)+1, 0) {
-		return q.h.broken() // nobody goes on
+		return q.h.broken() // no rank goes on
 	}
 	if q.pos != q.node {
 		q.recycle()
@@ -146,7 +146,7 @@ func (q *queue) empty() bool {
 func (q *queue) alone() bool { return q.next.Load() == 0 }
 
 // mcs is one queue: any grant means go on. It is MCS, and D-MCS by operations. MCS's
-// waiters give up; those of D-MCS stay, as in the paper.
+// waiters give up; D-MCS's stay, as in the paper.
 type mcs struct {
 	handle
 	queue

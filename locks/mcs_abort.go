@@ -25,11 +25,11 @@ import (
 type gives struct {
 	up     bool // waiters may give up
 	pos    Rank // the own node, or the skipped node in whose place the holder stands
-	shared bool // other ranks use the own node, too: those of an element
+	shared bool // the other ranks of an element use the own node, too
 	looks  bool // the own node may have been abandoned
 }
 
-// What a status may be besides 0 and a grant.
+// The values of a status besides 0 and grants.
 const (
 	abandoned = 1 << 63
 	skipped   = 1 << 62
@@ -95,7 +95,7 @@ func (q *queue) offer(succ, grant uint64) bool {
 				return false
 			}
 			if q.h.broken() {
-				return true // nobody goes on
+				return true // no rank goes on
 			}
 		}
 		status.wake()

@@ -2,14 +2,14 @@ package locks
 
 import (
 	"fmt"
-	"maps"
+	"reflect"
 	"slices"
 
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// Options are the parameters of all locks; each lock's file says which it has.
-// The zero value is the lock as its row in the table describes it.
+// Options are the parameters of all locks; each lock's row says which it heeds. The zero
+// value is the lock as its row describes it.
 type Options struct {
 	// Name is what traces and errors call the lock: the spec's name by default.
 	Name string
@@ -17,53 +17,53 @@ type Options struct {
 	// Home is the rank that keeps what the lock has only once.
 	Home Rank
 
-	// Operations makes the lock use the window's operations even where ranks
-	// share memory, as the RMA papers do.
+	// Operations makes the lock use the window's operations even where ranks share memory,
+	// as the RMA papers do.
 	Operations bool
 
-	// Backoff is how long a rank pauses that has tried in vain (TAS, TTS,
-	// foMPI-Spin, foMPI-RW).
+	// Backoff is how long a rank pauses after a failed try (TAS, TTS, foMPI-Spin, foMPI-RW).
 	Backoff Backoff
 
-	// TL is T_L,i, the locality thresholds: TL[i-1] acquisitions in a row inside
-	// an element of level i, then the lock goes to another element. 50 where
-	// there is none. RMA-RW uses TL[0] for the writers of the whole machine.
+	// TL is T_L,i, the locality thresholds: TL[i-1] acquisitions in a row inside an element
+	// of level i, then the lock goes to another element. A missing one is DefaultTL. RMA-RW
+	// uses TL[0] for the writers of the whole machine.
 	TL []int
 
-	// TDC is T_DC: every TDC-th rank keeps a counter of readers (RMA-RW). By
-	// default there is one in each element of the finest level.
+	// TDC is T_DC: every TDC-th rank keeps a counter of readers (RMA-RW). By default there is
+	// one in each element of the finest level.
 	TDC int
-	// TR is T_R: how many readers may come to one counter in a row while a
-	// writer waits (RMA-RW). 1000 by default.
+
+	// TR is T_R: how many readers may come to one counter in a row while a writer waits
+	// (RMA-RW). DefaultTR by default.
 	TR int
-	// TW is T_W: how many writers may hold the lock in a row while readers wait
-	// (RMA-RW), at least the product of T_L,2 to T_L,N. By default it is the
-	// product of all T_L,i.
+
+	// TW is T_W: how many writers may hold the lock in a row while readers wait (RMA-RW), at
+	// least the product of T_L,2 to T_L,N. By default it is the product of all T_L,i.
 	TW int
-	// StepBack makes a reader that is kept out step back once, instead of keeping
-	// its place at once, and a writer take the lock without queueing up if it can
-	// have it at once (RMA-RW). Where ranks outnumber processors and write often,
-	// that is up to eleven times as fast, since nobody waits for those who sleep; but
-	// neither T_L nor T_W holds. A reader may be too slow to come back, and a writer
-	// in the queue to wake up, while any number of writers pass. A writer that is
-	// the first in the queues and has woken up announces itself: then it is the
-	// next. Those behind it keep their order at each queue.
+
+	// StepBack makes a reader that is kept out step back once, instead of keeping its place
+	// at once, and a writer take the lock without queueing up if it can have it at once
+	// (RMA-RW). Where ranks outnumber processors and write often, that is up to eleven times
+	// as fast, since no rank waits for one that sleeps. Neither T_L nor T_W holds then: any
+	// number of writers may pass a reader that is slow to come back, or a writer in the queue
+	// that is slow to wake up. A writer that is the first in the queues and has woken up
+	// announces itself, and is the next. The writers behind it keep their order at each queue.
 	StepBack bool
 
 	// Count is where a cohort lock counts its hand-overs (C-G-L).
 	Count CohortCount
-	// OwnNode makes each rank of a cohort queue up in a global MCS lock with a
-	// node of its own instead of the cohort's, which has to be found by whoever
-	// releases (C-MCS-L).
+
+	// OwnNode makes each rank of a cohort queue up in a global MCS lock with a node of its own
+	// instead of the cohort's, which the releaser has to find (C-MCS-L).
 	OwnNode bool
 }
 
-// Backoff is an exponential pause, in local memory accesses: Min after the first
-// vain attempt, twice as much after each further one, Max at most.
+// Backoff is an exponential pause, in local memory accesses: Min after the first failed try,
+// twice as much after each further one, Max at most.
 type Backoff struct{ Min, Max int }
 
-// CohortCount is where a cohort lock counts its hand-overs: the first three of
-// the steps from the slowest to the fastest (Uffmann, §5.4.1).
+// CohortCount is where a cohort lock counts its hand-overs: the first three of the steps from
+// the slowest to the fastest (Uffmann, §5.4.1).
 type CohortCount uint8
 
 const (
@@ -93,12 +93,8 @@ func (o Options) withDefaults(name string, t *topology.Tree) Options {
 	if o.Backoff == (Backoff{}) {
 		o.Backoff = Backoff{DefaultBackoffMin, DefaultBackoffMax}
 	}
-	tl := make([]int, t.Levels())
-	for i := range tl {
-		if tl[i] = DefaultTL; i < len(o.TL) {
-			tl[i] = o.TL[i]
-		}
-	}
+	tl := slices.Repeat([]int{DefaultTL}, t.Levels())
+	copy(tl, o.TL)
 	o.TL = tl
 	if o.TDC == 0 {
 		_, o.TDC = t.Members(t.Levels(), 0)
@@ -117,8 +113,7 @@ func (o Options) withDefaults(name string, t *topology.Tree) Options {
 // maxCount bounds every threshold, so that counts fit into part of a word.
 const maxCount = 1 << 28
 
-// product multiplies p by the numbers and reports whether the result is at most
-// maxCount.
+// product multiplies p by the numbers and reports whether the result is at most maxCount.
 func product(p *int, numbers []int) bool {
 	for _, n := range numbers {
 		if *p > maxCount/n {
@@ -129,35 +124,19 @@ func product(p *int, numbers []int) bool {
 	return true
 }
 
-// given is the options that are not zero, of those that not every lock heeds.
-func (o Options) given() map[string]any {
-	given := make(map[string]any)
-	set := func(name string, value any, zero bool) {
-		if !zero {
-			given[name] = value
-		}
-	}
-	set("Backoff", o.Backoff, o.Backoff == Backoff{})
-	set("TL", o.TL, len(o.TL) == 0)
-	set("TDC", o.TDC, o.TDC == 0)
-	set("TR", o.TR, o.TR == 0)
-	set("TW", o.TW, o.TW == 0)
-	set("StepBack", o.StepBack, !o.StepBack)
-	set("Count", o.Count, o.Count == CountInline)
-	set("OwnNode", o.OwnNode, !o.OwnNode)
-	return given
-}
+// every are the options that every lock heeds.
+var every = []string{"Name", "Home", "Operations"}
 
-// validate names an option that the lock does not have or that is out of range.
-// It is asked before withDefaults fills in what is zero.
+// validate names an option that the lock does not have or that is out of range. It looks at
+// the options before withDefaults fills in what is zero.
 func (o Options) validate(s Spec, t *topology.Tree) error {
 	refuse := func(option string, value any, want string) error {
 		return &OptionError{Lock: s.Name, Option: option, Value: value, Want: want}
 	}
-	given := o.given()
-	for _, name := range slices.Sorted(maps.Keys(given)) {
-		if !slices.Contains(s.Options, name) {
-			return refuse(name, given[name], "none: this lock has no such option")
+	for given, i := reflect.ValueOf(o), 0; i < given.NumField(); i++ {
+		name := given.Type().Field(i).Name
+		if !given.Field(i).IsZero() && !slices.Contains(every, name) && !slices.Contains(s.Options, name) {
+			return refuse(name, given.Field(i).Interface(), "none: this lock has no such option")
 		}
 	}
 	switch {

@@ -27,17 +27,17 @@ import (
 // Fairness: writers as in hmcs. A waiting writer whose turn it is at the root is overtaken
 // by at most T_R readers at each counter, besides those that others keep in; a waiting
 // reader by at most T_W writers. §3.2.3 defines T_W as the product of the T_L,i but listing
-// 8 compares it with the number of turns at the root, each of which may be
+// 8 compares it with the number of turns at the root, and a turn may be
 // T_L,2 * ... * T_L,N writers long. Here T_W bounds writers, so that the root turns over
 // after T_W / (T_L,2 * ... * T_L,N) turns.
 //
 // Memory order: handle.end comes before a reader departs and before a writer lets other
 // ranks in.
 //
-// Cost, if no rank interferes: a reader two FetchOps, at its counter. A writer those of
-// hmcs, and for every counter three FetchOps: to announce itself, to bar, to let go.
+// Cost, if no rank interferes: a reader two FetchOps, at its counter. A writer hmcs's
+// cost, and for every counter three FetchOps: to announce itself, to bar, to let go.
 //
-// Line numbers are those of listings 7 (Acquire), 8 (Release), 9 and 10 (readers).
+// Line numbers refer to listings 7 (Acquire), 8 (Release), 9 and 10 (readers).
 type rmaRW struct {
 	handle
 	tree

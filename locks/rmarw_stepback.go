@@ -127,8 +127,8 @@ func vacant(v uint64) bool { return (v^v/departOne)&countMask == 0 && v&(wanted|
 // woken all readers that were away.
 func shut(v uint64) uint64 { return v&^away | barred }
 
-// letGo is admit for a barger that finds the counter other than it has left it. If the head
-// has come, it gets the counter instead.
+// letGo is admit for a barger whose counter has changed since it barred it. If the head has
+// come, it gets the counter instead.
 func (c *counter) letGo(v uint64) {
 	for {
 		next := v + admission(v)

@@ -66,15 +66,13 @@ type Words struct {
 	Shared bool // those at every rank are there once for all locks of a set
 }
 
-// Cost is how many operations on other ranks' memory one acquire and release
-// take, by a rank that lives away from the lock's home, its levels' and its
-// neighbours', where all is done by operations: if nobody else wants the lock,
-// and if the rank finds a predecessor and leaves a successor. A writer's, where
-// there are readers.
+// Cost is how many operations on other ranks' memory one acquire and release take, where
+// all is done by operations. The rank lives away from the lock's home, its levels' and its
+// neighbours'. Where there are readers, it is a writer's cost.
 type Cost struct {
-	Uncontended, Contended Operations
-	// Reader is what a reader takes that nobody keeps out.
-	Reader Operations
+	Uncontended Operations // no other rank wants the lock
+	Contended   Operations // the rank finds a predecessor and leaves a successor
+	Reader      Operations // of a reader that is not kept out
 }
 
 // Operations are numbers of operations. Flushes of one target that follow each
@@ -119,8 +117,8 @@ type Lock struct {
 	sides  []atomic.Pointer[Mutex]
 }
 
-// New allocates a lock. As every allocation, it is made by every process of the
-// fabric, in the same order.
+// New allocates a lock. Every process of the fabric makes the same allocations in the same
+// order.
 func (s Spec) New(f rma.Fabric, o Options) (*Lock, error) {
 	set, err := s.NewSet(f, 1, o)
 	if err != nil {
@@ -167,12 +165,9 @@ func (s Spec) NewSet(f rma.Fabric, n int, o Options) ([]*Lock, error) {
 	return set, nil
 }
 
-// lines rounds up to whole cache lines, so that what ranks wait for does not
-// share one with what others write.
-func lines(words int) int {
-	const line = 8
-	return (words + line - 1) / line * line
-}
+// lines rounds up to whole cache lines, so that a word that ranks wait for does not share one
+// with a word that others write.
+func lines(words int) int { return (words + line/8 - 1) / (line / 8) * (line / 8) }
 
 // Validate says what is wrong with options for a lock of ranks in a tree.
 func (s Spec) Validate(t *topology.Tree, o Options) error { return o.validate(s, t) }
@@ -180,8 +175,8 @@ func (s Spec) Validate(t *topology.Tree, o Options) error { return o.validate(s,
 // WordsOn is the memory that a lock takes of ranks in a tree.
 func (s Spec) WordsOn(t *topology.Tree) Words { return s.Words(t, Options{}.withDefaults(s.Name, t)) }
 
-// Counts are those of the ranks of this process that have used the lock, in their
-// order. Anybody may look at any time; an acquire that is under way may show in part.
+// Counts are the counts of the ranks of this process that have used the lock, in their order.
+// Any goroutine may ask at any time; it may see an acquire that is under way in part.
 func (l *Lock) Counts() (all []Counts) {
 	for i := range l.sides {
 		if m := l.sides[i].Load(); m != nil {
@@ -194,9 +189,8 @@ func (l *Lock) Counts() (all []Counts) {
 // Spec is the row that the lock was made from.
 func (l *Lock) Spec() Spec { return l.spec }
 
-// At is the lock for the rank of w: an RWMutex if the spec's kind is
-// ReaderWriter. It is the same each time; the first window is the one that is
-// used.
+// At is the lock for the rank of w: an RWMutex if the spec's kind is ReaderWriter. It is the
+// same each time, and uses the first window that it was given.
 func (l *Lock) At(w rma.Window) Mutex {
 	side := &l.sides[w.Rank()]
 	if m := side.Load(); m != nil {

@@ -19,9 +19,8 @@ import (
 // lock, and with it what the predecessor left in the flag's place: inside a cohort that is
 // the inline count of §5.4.1, optimisation 3.
 //
-// TAS swaps every time. TTS looks first whether the flag is held. That spares the memory's
-// owner the writes where the flag can be cached, and costs a round trip more where it
-// cannot. The thesis therefore takes TTS inside an element and TAS outside.
+// TAS swaps every time. TTS looks first whether the flag is held. Where the flag can be
+// cached, the look spares the memory's owner the writes; elsewhere it costs a round trip. The thesis therefore takes TTS inside an element and TAS outside.
 //
 // Invariant: a rank that has swapped held in, and found something else, holds the lock
 // until it stores.
@@ -65,7 +64,7 @@ func (s *spin) enter(ctx context.Context) (grant uint64, err error) {
 	return s.wait(ctx)
 }
 
-// tryEnter implements part. What is left in the flag for a waiter is not free.
+// tryEnter implements part. A flag with a grant for a waiter is not free.
 func (s *spin) tryEnter() bool { return s.flag.CompareAndSwap(0, held) }
 
 // leave implements part.

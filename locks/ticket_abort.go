@@ -39,7 +39,7 @@ import (
 // A mark names its ticket. A releaser may be slow: when it comes to the slot, the rank that
 // it has served may be gone and the slot another ticket's.
 //
-// Invariant: that of tickets; and absent is never less than the number of marks, so that
+// Invariant: tickets'; and absent is never less than the number of marks, so that
 // the half words do not borrow from each other. If serving equals next, absent is zero.
 //
 // Memory order and fairness: as for tickets.
