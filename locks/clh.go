@@ -190,24 +190,13 @@ func newCLH(lock *Lock, w rma.Window) Mutex {
 }
 
 // Acquire implements Mutex.
-func (l *clh) Acquire(ctx context.Context) error {
-	if err := l.arrive(ctx); err != nil {
-		return err
-	}
-	return l.entered(l.enter(ctx))
-}
+func (l *clh) Acquire(ctx context.Context) error { return l.acquire(ctx, &l.clhQueue) }
 
 // TryAcquire implements Tryer.
-func (l *clh) TryAcquire() bool {
-	return l.begin(forever()) == nil && l.tried(writing, l.tryEnter())
-}
+func (l *clh) TryAcquire() bool { return l.try(&l.clhQueue) }
 
 // Release implements Mutex.
-func (l *clh) Release() {
-	if l.end(writing) {
-		l.leave(granted)
-	}
-}
+func (l *clh) Release() { l.release(&l.clhQueue) }
 
 // Alone implements Cohort.
 func (l *clh) Alone() bool { return l.alone() }

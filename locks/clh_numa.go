@@ -57,14 +57,9 @@ func newCLHNUMA(lock *Lock, w rma.Window) Mutex {
 }
 
 // Acquire implements Mutex.
-func (l *clhNUMA) Acquire(ctx context.Context) error {
-	if err := l.arrive(ctx); err != nil {
-		return err
-	}
-	return l.entered(l.enter())
-}
+func (l *clhNUMA) Acquire(ctx context.Context) error { return l.acquire(ctx, l) }
 
-func (l *clhNUMA) enter() (grant uint64, err error) {
+func (l *clhNUMA) enter(context.Context) (grant uint64, err error) {
 	pred := l.lineUp()
 	status := pred.flag.Swap(pred.name&clhHigh | uint64(l.rank))
 	if pred.released(status) {
@@ -78,19 +73,16 @@ func (l *clhNUMA) enter() (grant uint64, err error) {
 }
 
 // TryAcquire implements Tryer.
-func (l *clhNUMA) TryAcquire() bool {
-	return l.begin(forever()) == nil && l.tried(writing, l.tryEnter())
-}
+func (l *clhNUMA) TryAcquire() bool { return l.try(l) }
 
 // Release implements Mutex.
-func (l *clhNUMA) Release() {
-	if !l.end(writing) {
-		return
-	}
+func (l *clhNUMA) Release() { l.release(l) }
+
+func (l *clhNUMA) leave(grant uint64) {
 	own := l.own()
-	if status := own.flag.Swap(own.name&clhHigh | granted); own.released(status) {
-		wait := l.clhQueue.h.at(Rank(status&clhLow), clhNUMAWait)
-		wait.publish(granted)
+	if status := own.flag.Swap(own.name&clhHigh | grant); own.released(status) {
+		wait := l.at(Rank(status&clhLow), clhNUMAWait)
+		wait.publish(grant)
 		l.handedOver()
 	}
 	l.trade()

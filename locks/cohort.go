@@ -7,17 +7,6 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// part is a lock that a cohort lock is made of. Its waiters stay. A grant is a number that
-// a holder leaves to the next one: none if it was left to no rank.
-type part interface {
-	// enter returns with the lock and what the predecessor left.
-	enter(ctx context.Context) (grant uint64, err error)
-	// tryEnter takes the lock if it is free.
-	tryEnter() bool
-	// leave gives the lock to a successor, with a grant, or to no rank.
-	leave(grant uint64)
-}
-
 // local is a part that knows its waiters.
 type local interface {
 	part

@@ -39,14 +39,9 @@ func newDash(lock *Lock, w rma.Window) Mutex {
 }
 
 // Acquire implements Mutex.
-func (l *dash) Acquire(ctx context.Context) error {
-	if err := l.arrive(ctx); err != nil {
-		return err
-	}
-	return l.entered(l.enter())
-}
+func (l *dash) Acquire(ctx context.Context) error { return l.acquire(ctx, l) }
 
-func (l *dash) enter() (grant uint64, err error) {
+func (l *dash) enter(context.Context) (grant uint64, err error) {
 	pred := l.tail.Swap(l.name)
 	if pred == 0 {
 		return none, l.decided()
@@ -61,13 +56,15 @@ func (l *dash) enter() (grant uint64, err error) {
 }
 
 // TryAcquire implements Tryer.
-func (l *dash) TryAcquire() bool {
-	return l.begin(forever()) == nil && l.tried(writing, l.tail.CompareAndSwap(0, l.name))
-}
+func (l *dash) TryAcquire() bool { return l.try(l) }
+
+func (l *dash) tryEnter() bool { return l.tail.CompareAndSwap(0, l.name) }
 
 // Release implements Mutex.
-func (l *dash) Release() {
-	if !l.end(writing) || l.tail.CompareAndSwap(l.name, 0) {
+func (l *dash) Release() { l.release(l) }
+
+func (l *dash) leave(uint64) {
+	if l.tail.CompareAndSwap(l.name, 0) {
 		return
 	}
 	succ, err := l.next.await(forever(), rma.IsNot(0))

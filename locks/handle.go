@@ -139,12 +139,43 @@ func (h *handle) acquired(m mode, waited bool) {
 	}
 }
 
-// entered is the end of an exclusive lock's acquire, whose algorithm returned that.
-func (h *handle) entered(grant uint64, err error) error {
+// part is the algorithm of an exclusive lock, alone or as a part of a cohort lock. A grant is a
+// number that a holder leaves to the next one: none if it was left to no rank, and granted if
+// it says nothing.
+type part interface {
+	// enter returns with the lock and what the predecessor left.
+	enter(ctx context.Context) (grant uint64, err error)
+	// tryEnter takes the lock if it is free.
+	tryEnter() bool
+	// leave gives the lock to a successor, with a grant, or to no rank.
+	leave(grant uint64)
+}
+
+const (
+	none    = 0
+	granted = 1
+)
+
+// acquire, try and release are Mutex and Tryer for an exclusive lock whose algorithm is p.
+func (h *handle) acquire(ctx context.Context, p part) error {
+	if err := h.arrive(ctx); err != nil {
+		return err
+	}
+	grant, err := p.enter(ctx)
 	if err == nil {
-		h.acquired(writing, grant != 0)
+		h.acquired(writing, grant != none)
 	}
 	return err
+}
+
+func (h *handle) try(p part) bool {
+	return h.begin(forever()) == nil && h.tried(writing, p.tryEnter())
+}
+
+func (h *handle) release(p part) {
+	if h.end(writing) {
+		p.leave(granted)
+	}
 }
 
 // tried is the end of a try, and reports whether it succeeded.

@@ -189,24 +189,13 @@ func newHemlock(v hemVariant) func(*Lock, rma.Window) Mutex {
 }
 
 // Acquire implements Mutex.
-func (l *hemlock) Acquire(ctx context.Context) error {
-	if err := l.arrive(ctx); err != nil {
-		return err
-	}
-	return l.entered(l.enter(ctx))
-}
+func (l *hemlock) Acquire(ctx context.Context) error { return l.acquire(ctx, &l.hemQueue) }
 
 // TryAcquire implements Tryer.
-func (l *hemlock) TryAcquire() bool {
-	return l.begin(forever()) == nil && l.tried(writing, l.tryEnter())
-}
+func (l *hemlock) TryAcquire() bool { return l.try(&l.hemQueue) }
 
 // Release implements Mutex.
-func (l *hemlock) Release() {
-	if l.end(writing) {
-		l.leave(granted)
-	}
-}
+func (l *hemlock) Release() { l.release(&l.hemQueue) }
 
 // Alone implements Cohort.
 func (l *hemlock) Alone() bool { return l.alone() }

@@ -50,12 +50,6 @@ const (
 	nodeWords
 )
 
-// The grants that every part has: none was left, and the least one.
-const (
-	none    = 0
-	granted = 1
-)
-
 // newQueue is the queue with that tail, for the rank of h.
 func newQueue(h *handle, tail word, node Rank, base int, aborts bool) queue {
 	return queue{
@@ -164,24 +158,13 @@ func newMCS(aborts bool) func(*Lock, rma.Window) Mutex {
 func wordsOfMCS(*topology.Tree, Options) Words { return Words{Home: 1, Rank: nodeWords} }
 
 // Acquire implements Mutex.
-func (l *mcs) Acquire(ctx context.Context) error {
-	if err := l.arrive(ctx); err != nil {
-		return err
-	}
-	return l.entered(l.enter(ctx))
-}
+func (l *mcs) Acquire(ctx context.Context) error { return l.acquire(ctx, &l.queue) }
 
 // TryAcquire implements Tryer.
-func (l *mcs) TryAcquire() bool {
-	return l.begin(forever()) == nil && l.tried(writing, l.tryEnter())
-}
+func (l *mcs) TryAcquire() bool { return l.try(&l.queue) }
 
 // Release implements Mutex.
-func (l *mcs) Release() {
-	if l.end(writing) {
-		l.leave(granted)
-	}
-}
+func (l *mcs) Release() { l.release(&l.queue) }
 
 // Alone implements Cohort.
 func (l *mcs) Alone() bool { return l.alone() }

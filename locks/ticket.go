@@ -119,24 +119,13 @@ func newTKT(lock *Lock, w rma.Window) Mutex {
 }
 
 // Acquire implements Mutex.
-func (l *ticket) Acquire(ctx context.Context) error {
-	if err := l.arrive(ctx); err != nil {
-		return err
-	}
-	return l.entered(l.enter(ctx))
-}
+func (l *ticket) Acquire(ctx context.Context) error { return l.acquire(ctx, &l.tickets) }
 
 // TryAcquire implements Tryer.
-func (l *ticket) TryAcquire() bool {
-	return l.begin(forever()) == nil && l.tried(writing, l.tryEnter())
-}
+func (l *ticket) TryAcquire() bool { return l.try(&l.tickets) }
 
 // Release implements Mutex.
-func (l *ticket) Release() {
-	if l.end(writing) {
-		l.leave(granted)
-	}
-}
+func (l *ticket) Release() { l.release(&l.tickets) }
 
 // Alone implements Cohort.
 func (l *ticket) Alone() bool { return l.alone() }

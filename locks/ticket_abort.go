@@ -85,12 +85,7 @@ func (l *ticketAbort) slot(number uint64) word {
 }
 
 // Acquire implements Mutex.
-func (l *ticketAbort) Acquire(ctx context.Context) error {
-	if err := l.arrive(ctx); err != nil {
-		return err
-	}
-	return l.entered(l.enter(ctx))
-}
+func (l *ticketAbort) Acquire(ctx context.Context) error { return l.acquire(ctx, l) }
 
 func (l *ticketAbort) enter(ctx context.Context) (grant uint64, err error) {
 	if l.away {
@@ -137,26 +132,25 @@ func (l *ticketAbort) giveUp() bool {
 	return false
 }
 
-// TryAcquire implements Tryer. It does not take up an old place: as long as the rank has
-// one, another rank holds the lock.
-func (l *ticketAbort) TryAcquire() bool {
-	if l.begin(forever()) != nil {
-		return false
-	}
+// TryAcquire implements Tryer.
+func (l *ticketAbort) TryAcquire() bool { return l.try(l) }
+
+// tryEnter does not take up an old place: as long as the rank has one, another rank holds
+// the lock.
+func (l *ticketAbort) tryEnter() bool {
 	if l.away {
 		slot := l.slot(l.mine)
 		if l.away = slot.Load() == l.mine|marked; l.away {
 			return false
 		}
 	}
-	return l.tried(writing, l.tryEnter())
+	return l.tickets.tryEnter()
 }
 
 // Release implements Mutex.
-func (l *ticketAbort) Release() {
-	if !l.end(writing) {
-		return
-	}
+func (l *ticketAbort) Release() { l.release(l) }
+
+func (l *ticketAbort) leave(uint64) {
 	before := l.serving.Add(oneTicket)
 	served, absent := before&ticketMask+oneTicket, before&^ticketMask
 	if l.serving.mustTell() && l.next.Load() != served {
