@@ -13,8 +13,8 @@
 //     data structure spread over all ranks costs one number;
 //   - dynamic: [Window.Attach] and [Window.Detach], memory of one rank that
 //     comes and goes, whose displacement is told to others by other means;
-//   - traditional: [Exposer], a slice that the caller owns, or [Exposure] for one
-//     slice per rank;
+//   - traditional: [Exposer], a slice that the caller owns; net/rma/epoch makes
+//     of it one slice per rank;
 //   - shared: [Shared], direct loads and stores where ranks share memory.
 //
 // All memory is zero at first.

@@ -1,18 +1,21 @@
 package rmatest
 
-import "github.com/orwl/go-orwl/net/rma"
+import (
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/rma/epoch"
+)
 
 // Fence.
 var fenceCases = []Case{
-	{Name: "fence/all-see-all", Ranks: 3, Words: 256, Setup: epoch(MaxRanks, 0, fenceAllSeeAll)},
-	{Name: "fence/nobody-early", Ranks: 5, Words: 128, Setup: epoch(1, 0, fenceNobodyEarly)},
+	{Name: "fence/all-see-all", Ranks: 3, Words: 256, Setup: epochScene(MaxRanks, 0, fenceAllSeeAll)},
+	{Name: "fence/nobody-early", Ranks: 5, Words: 128, Setup: epochScene(1, 0, fenceNobodyEarly)},
 }
 
-// epoch is scene with one more thing: epochs for k neighbours, or for as many as
+// epochScene is scene with one more thing: epochs for k neighbours, or for as many as
 // is the default.
-func epoch(words, k int, act func(p *player, e *rma.Epoch, at rma.Disp)) func(f rma.Fabric) (Body, error) {
+func epochScene(words, k int, act func(p *player, e *epoch.Sync, at rma.Disp)) func(f rma.Fabric) (Body, error) {
 	return func(f rma.Fabric) (Body, error) {
-		epochs, err := rma.NewEpochs(f, rma.EpochOptions{Neighbours: k})
+		epochs, err := epoch.New(f, epoch.Options{Neighbours: k})
 		if err != nil {
 			return nil, err
 		}
@@ -22,7 +25,7 @@ func epoch(words, k int, act func(p *player, e *rma.Epoch, at rma.Disp)) func(f 
 
 // fenceAllSeeAll puts a word into every segment, flushes nothing, and reads its
 // own segment after a fence.
-func fenceAllSeeAll(p *player, e *rma.Epoch, at rma.Disp) {
+func fenceAllSeeAll(p *player, e *epoch.Sync, at rma.Disp) {
 	for round := range 10 {
 		for q := range p.all {
 			p.Put(q, at+rma.Disp(p.me), distinct(p.me, round))
@@ -37,7 +40,7 @@ func fenceAllSeeAll(p *player, e *rma.Epoch, at rma.Disp) {
 
 // fenceNobodyEarly counts who has come to a fence, and looks at the count behind
 // it.
-func fenceNobodyEarly(p *player, e *rma.Epoch, at rma.Disp) {
+func fenceNobodyEarly(p *player, e *epoch.Sync, at rma.Disp) {
 	for round := range 30 {
 		p.FetchOp(0, at, rma.Sum, 1)
 		p.check(e.Fence(p.ctx))

@@ -1,24 +1,27 @@
 package rmatest
 
-import "github.com/orwl/go-orwl/net/rma"
+import (
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/rma/epoch"
+)
 
 // Lock and Unlock, LockAll and UnlockAll. What is done inside a lock is not
 // flushed: Unlock does.
 var lockCases = []Case{
-	{Name: "lock/exclusive", Ranks: 3, Words: 256, Setup: epoch(1, 0, lockExclusive)},
-	{Name: "lock/shared-together", Ranks: 3, Words: 256, Setup: epoch(1, 0, lockSharedTogether)},
-	{Name: "lock/shared-or-exclusive", Ranks: 3, Words: 256, Setup: epoch(2, 0, lockReadersWriters)},
-	{Name: "lock/several", Ranks: 3, Words: 256, Setup: epoch(1, 0, lockSeveral)},
-	{Name: "lock/all-together", Ranks: 3, Words: 256, Setup: epoch(1, 0, lockAllTogether)},
-	{Name: "lock/all-or-exclusive", Ranks: 3, Words: 256, Setup: epoch(3, 0, lockAllOrExclusive)},
+	{Name: "lock/exclusive", Ranks: 3, Words: 256, Setup: epochScene(1, 0, lockExclusive)},
+	{Name: "lock/shared-together", Ranks: 3, Words: 256, Setup: epochScene(1, 0, lockSharedTogether)},
+	{Name: "lock/shared-or-exclusive", Ranks: 3, Words: 256, Setup: epochScene(2, 0, lockReadersWriters)},
+	{Name: "lock/several", Ranks: 3, Words: 256, Setup: epochScene(1, 0, lockSeveral)},
+	{Name: "lock/all-together", Ranks: 3, Words: 256, Setup: epochScene(1, 0, lockAllTogether)},
+	{Name: "lock/all-or-exclusive", Ranks: 3, Words: 256, Setup: epochScene(3, 0, lockAllOrExclusive)},
 }
 
 // lockExclusive increments words at two ranks by a Get and a Put.
-func lockExclusive(p *player, e *rma.Epoch, at rma.Disp) {
+func lockExclusive(p *player, e *epoch.Sync, at rma.Disp) {
 	n := p.share(200)
 	for i := range n {
 		target := rma.Rank((i + int(p.me)) % 2)
-		p.check(e.Lock(p.ctx, target, rma.LockExclusive))
+		p.check(e.Lock(p.ctx, target, epoch.Exclusive))
 		p.Put(target, at, p.Get(target, at)+1)
 		p.check(e.Unlock(target))
 	}
@@ -27,10 +30,10 @@ func lockExclusive(p *player, e *rma.Epoch, at rma.Disp) {
 }
 
 // lockSharedTogether meets everybody while holding the same lock.
-func lockSharedTogether(p *player, e *rma.Epoch, at rma.Disp) {
+func lockSharedTogether(p *player, e *epoch.Sync, at rma.Disp) {
 	for round := range 10 {
 		target := rma.Rank(round % p.ranks)
-		p.check(e.Lock(p.ctx, target, rma.LockShared))
+		p.check(e.Lock(p.ctx, target, epoch.Shared))
 		p.meet()
 		p.check(e.Unlock(target))
 	}
@@ -38,18 +41,18 @@ func lockSharedTogether(p *player, e *rma.Epoch, at rma.Disp) {
 
 // lockReadersWriters keeps two words of rank 0 equal whenever no writer is
 // inside.
-func lockReadersWriters(p *player, e *rma.Epoch, at rma.Disp) {
+func lockReadersWriters(p *player, e *epoch.Sync, at rma.Disp) {
 	const target = 0
 	n, writes := p.share(300), uint64(0)
 	for i := range n {
 		if (i+int(p.me))%3 != 0 {
-			p.check(e.Lock(p.ctx, target, rma.LockShared))
+			p.check(e.Lock(p.ctx, target, epoch.Shared))
 			p.equal(p.Get(target, at), p.Get(target, at+1), "the first word, compared with the second,")
 			p.check(e.Unlock(target))
 			continue
 		}
 		writes++
-		p.check(e.Lock(p.ctx, target, rma.LockExclusive))
+		p.check(e.Lock(p.ctx, target, epoch.Exclusive))
 		value := p.Get(target, at)
 		p.put(target, at, value+1)
 		p.equal(p.Get(target, at+1), value, "the second word inside an exclusive lock")
@@ -71,14 +74,14 @@ func (p *player) sum(target rma.Rank, at rma.Disp, own uint64) {
 
 // lockSeveral moves one unit from a rank to the next one, under two locks that
 // are taken in the order of ranks.
-func lockSeveral(p *player, e *rma.Epoch, at rma.Disp) {
+func lockSeveral(p *player, e *epoch.Sync, at rma.Disp) {
 	p.put(p.me, at, 1000)
 	p.meet()
 	for i := range p.share(120) {
 		from := p.after(i)
 		to := (from + 1) % rma.Rank(p.ranks)
-		p.check(e.Lock(p.ctx, min(from, to), rma.LockExclusive))
-		p.check(e.Lock(p.ctx, max(from, to), rma.LockExclusive))
+		p.check(e.Lock(p.ctx, min(from, to), epoch.Exclusive))
+		p.check(e.Lock(p.ctx, max(from, to), epoch.Exclusive))
 		p.Put(from, at, p.Get(from, at)-1)
 		p.Put(to, at, p.Get(to, at)+1)
 		p.check(e.Unlock(from))
@@ -94,10 +97,10 @@ func lockSeveral(p *player, e *rma.Epoch, at rma.Disp) {
 
 // lockAllTogether meets everybody while all hold LockAll, and a shared lock is no
 // obstacle.
-func lockAllTogether(p *player, e *rma.Epoch, at rma.Disp) {
+func lockAllTogether(p *player, e *epoch.Sync, at rma.Disp) {
 	for round := range 10 {
 		if int(p.me) == round%p.ranks {
-			p.check(e.Lock(p.ctx, p.after(1), rma.LockShared))
+			p.check(e.Lock(p.ctx, p.after(1), epoch.Shared))
 			p.meet()
 			p.check(e.Unlock(p.after(1)))
 			continue
@@ -111,7 +114,7 @@ func lockAllTogether(p *player, e *rma.Epoch, at rma.Disp) {
 // lockAllOrExclusive keeps two words of every rank equal whenever no writer is
 // inside, and compares them all under LockAll. What is added under LockAll does
 // not arrive under an exclusive lock.
-func lockAllOrExclusive(p *player, e *rma.Epoch, at rma.Disp) {
+func lockAllOrExclusive(p *player, e *epoch.Sync, at rma.Disp) {
 	for i := range p.share(150) {
 		if (i+int(p.me))%3 == 0 {
 			p.check(e.LockAll(p.ctx))
@@ -123,7 +126,7 @@ func lockAllOrExclusive(p *player, e *rma.Epoch, at rma.Disp) {
 			continue
 		}
 		target := p.after(i)
-		p.check(e.Lock(p.ctx, target, rma.LockExclusive))
+		p.check(e.Lock(p.ctx, target, epoch.Exclusive))
 		value, added := p.Get(target, at)+1, p.Get(target, at+2)
 		p.put(target, at, value)
 		p.put(target, at+1, value)

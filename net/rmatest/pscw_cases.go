@@ -1,21 +1,24 @@
 package rmatest
 
-import "github.com/orwl/go-orwl/net/rma"
+import (
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/rma/epoch"
+)
 
 // Post, Start, Complete, Wait.
 var pscwCases = []Case{
-	{Name: "pscw/ring", Ranks: 3, Words: 256, Setup: epoch(2, 0, pscwRing)},
-	{Name: "pscw/neighbours", Ranks: 3, Words: 256, Setup: epoch(2, 2, pscwNeighbours)},
-	{Name: "pscw/all-to-one", Ranks: 4, Words: 256, Setup: epoch(MaxRanks, 0, pscwAllToOne)},
-	{Name: "pscw/one-to-all", Ranks: 4, Words: 256, Setup: epoch(1, 0, pscwOneToAll)},
-	{Name: "pscw/one-by-one", Ranks: 4, Words: 256, Setup: epoch(1, 0, pscwOneByOne)},
-	{Name: "pscw/full-mailbox", Ranks: 4, Words: 256, Setup: epoch(1, 1, pscwOneByOne)},
-	{Name: "pscw/self", Ranks: 1, Words: 256, Setup: epoch(1, 0, pscwSelf)},
+	{Name: "pscw/ring", Ranks: 3, Words: 256, Setup: epochScene(2, 0, pscwRing)},
+	{Name: "pscw/neighbours", Ranks: 3, Words: 256, Setup: epochScene(2, 2, pscwNeighbours)},
+	{Name: "pscw/all-to-one", Ranks: 4, Words: 256, Setup: epochScene(MaxRanks, 0, pscwAllToOne)},
+	{Name: "pscw/one-to-all", Ranks: 4, Words: 256, Setup: epochScene(1, 0, pscwOneToAll)},
+	{Name: "pscw/one-by-one", Ranks: 4, Words: 256, Setup: epochScene(1, 0, pscwOneByOne)},
+	{Name: "pscw/full-mailbox", Ranks: 4, Words: 256, Setup: epochScene(1, 1, pscwOneByOne)},
+	{Name: "pscw/self", Ranks: 1, Words: 256, Setup: epochScene(1, 0, pscwSelf)},
 }
 
 // pscwRing opens each rank's memory to the one before it, which takes a word and
 // leaves one. Nothing else keeps the ranks together, so that posts come early.
-func pscwRing(p *player, e *rma.Epoch, at rma.Disp) {
+func pscwRing(p *player, e *epoch.Sync, at rma.Disp) {
 	next, previous := p.after(1), p.after(-1)
 	for round := range 30 {
 		p.Put(p.me, at+1, distinct(p.me, round))
@@ -30,7 +33,7 @@ func pscwRing(p *player, e *rma.Epoch, at rma.Disp) {
 }
 
 // pscwNeighbours is a stencil of one dimension, with room for two posts.
-func pscwNeighbours(p *player, e *rma.Epoch, at rma.Disp) {
+func pscwNeighbours(p *player, e *epoch.Sync, at rma.Disp) {
 	next, previous := p.after(1), p.after(-1)
 	both := []rma.Rank{next, previous}
 	for round := range 30 {
@@ -56,7 +59,7 @@ func (p *player) others() (group []rma.Rank) {
 }
 
 // pscwAllToOne lets everybody put into one rank's memory; it takes turns which.
-func pscwAllToOne(p *player, e *rma.Epoch, at rma.Disp) {
+func pscwAllToOne(p *player, e *epoch.Sync, at rma.Disp) {
 	for round := range 20 {
 		one := rma.Rank(round % p.ranks)
 		if p.me != one {
@@ -74,7 +77,7 @@ func pscwAllToOne(p *player, e *rma.Epoch, at rma.Disp) {
 }
 
 // pscwOneToAll lets one rank put into everybody's memory; it takes turns which.
-func pscwOneToAll(p *player, e *rma.Epoch, at rma.Disp) {
+func pscwOneToAll(p *player, e *epoch.Sync, at rma.Disp) {
 	for round := range 20 {
 		one := rma.Rank(round % p.ranks)
 		if p.me != one {
@@ -92,7 +95,7 @@ func pscwOneToAll(p *player, e *rma.Epoch, at rma.Disp) {
 }
 
 // pscwOneByOne lets rank 0 ask for the others in another order than they came.
-func pscwOneByOne(p *player, e *rma.Epoch, at rma.Disp) {
+func pscwOneByOne(p *player, e *epoch.Sync, at rma.Disp) {
 	for round := range 10 {
 		if p.me != 0 {
 			p.check(e.Post(p.ctx, []rma.Rank{0}))
@@ -113,7 +116,7 @@ func pscwOneByOne(p *player, e *rma.Epoch, at rma.Disp) {
 }
 
 // pscwSelf opens a rank's memory to nobody, and to itself.
-func pscwSelf(p *player, e *rma.Epoch, at rma.Disp) {
+func pscwSelf(p *player, e *epoch.Sync, at rma.Disp) {
 	for round, group := range [][]rma.Rank{{}, {p.me}, {}, {p.me}, nil} {
 		p.check(e.Post(p.ctx, group))
 		p.check(e.Start(p.ctx, group))

@@ -1,4 +1,4 @@
-package rma_test
+package epoch_test
 
 import (
 	"context"
@@ -8,13 +8,14 @@ import (
 
 	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/rma/epoch"
 	"github.com/orwl/go-orwl/net/rmatest"
 	"github.com/orwl/go-orwl/net/topology"
 )
 
 var background = context.Background()
 
-// world is a fabric in this process with an Epochs. A test can play all its ranks
+// world is a fabric in this process with a Set. A test can play all its ranks
 // itself, one step after the other, as long as none has to wait.
 type world struct {
 	t      testing.TB
@@ -25,19 +26,19 @@ type world struct {
 
 // actor is a rank with its epochs.
 type actor struct {
-	*rma.Epoch
+	*epoch.Sync
 	*rmatest.Tally
 	hook *hook
 }
 
-func newWorld(t testing.TB, ranks int, options rma.EpochOptions) *world {
+func newWorld(t testing.TB, ranks int, options epoch.Options) *world {
 	t.Helper()
 	f, err := mem.New(mem.Options{Topology: topology.Flat(ranks), Words: 1024})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close() })
-	epochs, err := rma.NewEpochs(f, options)
+	epochs, err := epoch.New(f, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,7 @@ func newWorld(t testing.TB, ranks int, options rma.EpochOptions) *world {
 		}
 		h := &hook{Window: window}
 		tally := rmatest.NewTally(h)
-		w.ranks = append(w.ranks, &actor{Epoch: epochs.At(tally), Tally: tally, hook: h})
+		w.ranks = append(w.ranks, &actor{Sync: epochs.At(tally), Tally: tally, hook: h})
 	}
 	end, err := f.Alloc(1)
 	if err != nil {
@@ -115,11 +116,11 @@ func must(t testing.TB, errs ...error) {
 	}
 }
 
-// fails demands an *rma.EpochError that matches want.
+// fails demands an *epoch.Error that matches want.
 func fails(t testing.TB, what string, err, want error) {
 	t.Helper()
-	var typed *rma.EpochError
+	var typed *epoch.Error
 	if !errors.As(err, &typed) || !errors.Is(err, want) {
-		t.Errorf("%s: the error is %v, want an *rma.EpochError that matches %q", what, err, want)
+		t.Errorf("%s: the error is %v, want an *epoch.Error that matches %q", what, err, want)
 	}
 }

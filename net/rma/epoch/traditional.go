@@ -1,10 +1,12 @@
-package rma
+package epoch
 
 import (
 	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
+
+	"github.com/orwl/go-orwl/net/rma"
 )
 
 // ErrNotExposed is matched by the error of Expose at every rank if one of them
@@ -31,9 +33,9 @@ var ErrNotExposed = errors.New("a rank could not expose its memory")
 // Each process makes an Exposure once, as one of its allocations. Any number of
 // traditional windows can be made with it.
 type Exposure struct {
-	fabric      Exposer
+	fabric      rma.Exposer
 	ranks       int
-	directories Disp
+	directories rma.Disp
 }
 
 const (
@@ -43,19 +45,19 @@ const (
 )
 
 // NewExposure allocates the directories, 4 words for each rank at each rank.
-func NewExposure(f Exposer) (*Exposure, error) {
+func NewExposure(f rma.Exposer) (*Exposure, error) {
 	ranks := f.Topology().Ranks()
 	directories, err := f.Alloc(2 * entryWords * ranks)
 	if err != nil {
 		return nil, err
 	}
-	Label(f, directories, 2*entryWords*ranks, "exposure.directory")
+	rma.Label(f, directories, 2*entryWords*ranks, "exposure.directory")
 	return &Exposure{fabric: f, ranks: ranks, directories: directories}, nil
 }
 
 // Traditional is one rank's view of a traditional window.
 type Traditional struct {
-	e        *Epoch
+	e        *Sync
 	exposure *Exposure
 	entries  []entry // by rank
 	own      entry
@@ -65,16 +67,16 @@ type Traditional struct {
 
 // entry is what a rank tells the others. base means nothing if words is 0.
 type entry struct {
-	base  Disp
+	base  rma.Disp
 	words uint64
 }
 
 // Base is the displacement of rank p's slice, for all ranks. It means nothing if
 // Words(p) is 0.
-func (t *Traditional) Base(p Rank) Disp { return t.entries[p].base }
+func (t *Traditional) Base(p rma.Rank) rma.Disp { return t.entries[p].base }
 
 // Words is the length of rank p's slice.
-func (t *Traditional) Words(p Rank) int { return int(t.entries[p].words) }
+func (t *Traditional) Words(p rma.Rank) int { return int(t.entries[p].words) }
 
 // Expose makes a traditional window. All ranks call it, each with the slice that
 // it shows, which may be empty; it is also a Fence, and all ranks call fences and
@@ -86,7 +88,7 @@ func (t *Traditional) Words(p Rank) int { return int(t.entries[p].words) }
 //
 // An Expose cannot be withdrawn. If ctx ends while it waits, call it again; it
 // goes on with the slice of the first call.
-func (x *Exposure) Expose(ctx context.Context, e *Epoch, memory []uint64) (*Traditional, error) {
+func (x *Exposure) Expose(ctx context.Context, e *Sync, memory []uint64) (*Traditional, error) {
 	const operation = "Expose"
 	if err := e.enterFence(ctx, operation); err != nil {
 		return nil, err
@@ -96,10 +98,10 @@ func (x *Exposure) Expose(ctx context.Context, e *Epoch, memory []uint64) (*Trad
 	}
 	t := e.exposing
 	if t.exposure != x {
-		return nil, e.misuse(operation, ErrEpochOpen, "another Expose was interrupted: call that again first")
+		return nil, e.misuse(operation, ErrOpen, "another Expose was interrupted: call that again first")
 	}
 	directory := x.directory(e)
-	err := e.meet(ctx, operation, func(round int, to Rank) { x.handOn(e.w, directory, round, to) })
+	err := e.meet(ctx, operation, func(round int, to rma.Rank) { x.handOn(e.w, directory, round, to) })
 	if err != nil {
 		return nil, e.failed(operation, err)
 	}
@@ -111,7 +113,7 @@ func (x *Exposure) Expose(ctx context.Context, e *Epoch, memory []uint64) (*Trad
 }
 
 // begin exposes the own slice and writes the own entry.
-func (x *Exposure) begin(e *Epoch, memory []uint64) *Traditional {
+func (x *Exposure) begin(e *Sync, memory []uint64) *Traditional {
 	me := e.w.Rank()
 	t := &Traditional{e: e, exposure: x, entries: make([]entry, x.ranks), open: true}
 	t.own.words = uint64(len(memory))
@@ -123,19 +125,19 @@ func (x *Exposure) begin(e *Epoch, memory []uint64) *Traditional {
 	var bytes [entryBytes]byte
 	binary.NativeEndian.PutUint64(bytes[:], uint64(t.own.base))
 	binary.NativeEndian.PutUint64(bytes[8:], t.own.words)
-	e.w.PutBytes(me, x.directory(e)+entryWords*Disp(me), bytes[:])
+	e.w.PutBytes(me, x.directory(e)+entryWords*rma.Disp(me), bytes[:])
 	e.w.FlushAll()
 	return t
 }
 
 // directory is the one that e's next fence uses.
-func (x *Exposure) directory(e *Epoch) Disp {
-	return x.directories + Disp(e.fence.passed%2)*entryWords*Disp(x.ranks)
+func (x *Exposure) directory(e *Sync) rma.Disp {
+	return x.directories + rma.Disp(e.fence.passed%2)*entryWords*rma.Disp(x.ranks)
 }
 
 // handOn puts what this rank knows into the directory of rank to: in round r the
 // entries of 2^r ranks up to itself, unless to knows some of them already.
-func (x *Exposure) handOn(w Window, directory Disp, round int, to Rank) {
+func (x *Exposure) handOn(w rma.Window, directory rma.Disp, round int, to rma.Rank) {
 	known := min(1<<round, x.ranks-1<<round)
 	first := int(w.Rank()) - known + 1
 	if first < 0 {
@@ -146,22 +148,22 @@ func (x *Exposure) handOn(w Window, directory Disp, round int, to Rank) {
 }
 
 // copyEntries puts n of this rank's entries into the directory of rank to.
-func (x *Exposure) copyEntries(w Window, directory Disp, first, n int, to Rank) {
+func (x *Exposure) copyEntries(w rma.Window, directory rma.Disp, first, n int, to rma.Rank) {
 	bytes := make([]byte, n*entryBytes)
-	w.GetBytes(w.Rank(), directory+entryWords*Disp(first), bytes)
-	w.PutBytes(to, directory+entryWords*Disp(first), bytes)
+	w.GetBytes(w.Rank(), directory+entryWords*rma.Disp(first), bytes)
+	w.PutBytes(to, directory+entryWords*rma.Disp(first), bytes)
 }
 
 // learn reads the directory. If a rank could not expose its slice, nobody's
 // remains exposed.
-func (t *Traditional) learn(directory Disp) error {
+func (t *Traditional) learn(directory rma.Disp) error {
 	const operation = "Expose"
 	bytes := make([]byte, len(t.entries)*entryBytes)
 	t.e.w.GetBytes(t.e.w.Rank(), directory, bytes)
 	var err error
 	for p := range t.entries {
 		at := bytes[p*entryBytes:]
-		t.entries[p] = entry{base: Disp(binary.NativeEndian.Uint64(at)), words: binary.NativeEndian.Uint64(at[8:])}
+		t.entries[p] = entry{base: rma.Disp(binary.NativeEndian.Uint64(at)), words: binary.NativeEndian.Uint64(at[8:])}
 		if t.entries[p].words == refused && err == nil {
 			err = t.e.misuse(operation, ErrNotExposed, fmt.Sprintf("its own error says why rank %d could not", p))
 		}
@@ -194,7 +196,7 @@ func (t *Traditional) Withdraw(ctx context.Context) error {
 		return err
 	}
 	if !t.open {
-		return t.e.misuse(operation, ErrNoEpoch, "the window was withdrawn before")
+		return t.e.misuse(operation, ErrNotOpen, "the window was withdrawn before")
 	}
 	t.e.w.FlushAll()
 	if err := t.e.meet(ctx, operation, nil); err != nil {

@@ -1,4 +1,4 @@
-package rma
+package model
 
 import (
 	"fmt"
@@ -32,7 +32,7 @@ type LevelCost struct {
 const Self = "self"
 
 // Model is a machine as its operations' costs. A backend's model is measured
-// (Measure); the simulator takes a model as the machine that it plays.
+// ([Meter.Measure]); the simulator takes a model as the machine that it plays.
 type Model struct {
 	Name   string `json:"name"`
 	Source string `json:"source"` // where the figures come from
@@ -80,17 +80,17 @@ func (m *Model) level(name string) *LevelCost {
 // Validate names the first thing that makes the model unusable.
 func (m *Model) Validate() error {
 	if len(m.Levels) == 0 || m.Levels[0].Level != Self {
-		return fmt.Errorf("rma: model %q: the first level must be %q", m.Name, Self)
+		return fmt.Errorf("model: machine %q: the first level must be %q", m.Name, Self)
 	}
 	for _, l := range m.Levels {
 		for _, c := range []Cost{l.Put, l.Get, l.Atomic} {
 			if c.Alpha < 0 || c.Beta < 0 || c.Busy < 0 {
-				return fmt.Errorf("rma: model %q, level %q: a cost is negative", m.Name, l.Level)
+				return fmt.Errorf("model: machine %q, level %q: a cost is negative", m.Name, l.Level)
 			}
 		}
 	}
 	if m.Issue < 0 || m.Wake < 0 {
-		return fmt.Errorf("rma: model %q: issue and wake must not be negative", m.Name)
+		return fmt.Errorf("model: machine %q: issue and wake must not be negative", m.Name)
 	}
 	return nil
 }

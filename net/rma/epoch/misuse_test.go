@@ -1,10 +1,11 @@
-package rma_test
+package epoch_test
 
 import (
 	"errors"
 	"testing"
 
 	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/rma/epoch"
 )
 
 // step is a call of an epoch's method that does not wait.
@@ -19,8 +20,8 @@ var (
 	wait      = step{"Wait", func(a *actor) error { return a.Wait(background) }}
 	start     = step{"Start", func(a *actor) error { return a.Start(background, []rma.Rank{0}) }}
 	complete  = step{"Complete", func(a *actor) error { return a.Complete() }}
-	lock      = step{"Lock", func(a *actor) error { return a.Lock(background, 1, rma.LockExclusive) }}
-	share     = step{"Lock", func(a *actor) error { return a.Lock(background, 1, rma.LockShared) }}
+	lock      = step{"Lock", func(a *actor) error { return a.Lock(background, 1, epoch.Exclusive) }}
+	share     = step{"Lock", func(a *actor) error { return a.Lock(background, 1, epoch.Shared) }}
 	unlock    = step{"Unlock", func(a *actor) error { return a.Unlock(1) }}
 	unlock2   = step{"Unlock", func(a *actor) error { return a.Unlock(2) }}
 	lockAll   = step{"LockAll", func(a *actor) error { return a.LockAll(background) }}
@@ -29,44 +30,44 @@ var (
 	postSelf = step{"Post", func(a *actor) error { return a.Post(background, []rma.Rank{0}) }}
 )
 
-// TestEpochMisuse demands a typed error for every call out of order, which must
+// TestMisuse demands a typed error for every call out of order, which must
 // not change anything.
-func TestEpochMisuse(t *testing.T) {
+func TestMisuse(t *testing.T) {
 	for _, c := range []struct {
 		before []step
 		wrong  step
 		want   error
 	}{
-		{nil, complete, rma.ErrNoEpoch},
-		{nil, wait, rma.ErrNoEpoch},
-		{nil, unlock, rma.ErrNoEpoch},
-		{nil, unlockAll, rma.ErrNoEpoch},
-		{[]step{post}, post, rma.ErrEpochOpen},
-		{[]step{post}, fence, rma.ErrEpochOpen},
-		{[]step{post}, complete, rma.ErrNoEpoch},
-		{[]step{postSelf, start}, start, rma.ErrEpochOpen},
-		{[]step{postSelf, start}, fence, rma.ErrEpochOpen},
-		{[]step{postSelf, start}, lock, rma.ErrEpochOpen},
-		{[]step{postSelf, start}, lockAll, rma.ErrEpochOpen},
-		{[]step{postSelf, start, complete}, complete, rma.ErrNoEpoch},
-		{[]step{postSelf, start, complete, wait}, wait, rma.ErrNoEpoch},
-		{[]step{lock}, lock, rma.ErrEpochOpen},
-		{[]step{lock}, share, rma.ErrEpochOpen},
-		{[]step{share}, lock, rma.ErrEpochOpen},
-		{[]step{lock}, lockAll, rma.ErrEpochOpen},
-		{[]step{lock}, start, rma.ErrEpochOpen},
-		{[]step{lock}, fence, rma.ErrEpochOpen},
-		{[]step{lock}, unlock2, rma.ErrNoEpoch},
-		{[]step{lock}, unlockAll, rma.ErrNoEpoch},
-		{[]step{lock, unlock}, unlock, rma.ErrNoEpoch},
-		{[]step{lockAll}, lockAll, rma.ErrEpochOpen},
-		{[]step{lockAll}, lock, rma.ErrEpochOpen},
-		{[]step{lockAll}, start, rma.ErrEpochOpen},
-		{[]step{lockAll}, fence, rma.ErrEpochOpen},
-		{[]step{lockAll}, unlock, rma.ErrNoEpoch},
-		{[]step{lockAll, unlockAll}, unlockAll, rma.ErrNoEpoch},
+		{nil, complete, epoch.ErrNotOpen},
+		{nil, wait, epoch.ErrNotOpen},
+		{nil, unlock, epoch.ErrNotOpen},
+		{nil, unlockAll, epoch.ErrNotOpen},
+		{[]step{post}, post, epoch.ErrOpen},
+		{[]step{post}, fence, epoch.ErrOpen},
+		{[]step{post}, complete, epoch.ErrNotOpen},
+		{[]step{postSelf, start}, start, epoch.ErrOpen},
+		{[]step{postSelf, start}, fence, epoch.ErrOpen},
+		{[]step{postSelf, start}, lock, epoch.ErrOpen},
+		{[]step{postSelf, start}, lockAll, epoch.ErrOpen},
+		{[]step{postSelf, start, complete}, complete, epoch.ErrNotOpen},
+		{[]step{postSelf, start, complete, wait}, wait, epoch.ErrNotOpen},
+		{[]step{lock}, lock, epoch.ErrOpen},
+		{[]step{lock}, share, epoch.ErrOpen},
+		{[]step{share}, lock, epoch.ErrOpen},
+		{[]step{lock}, lockAll, epoch.ErrOpen},
+		{[]step{lock}, start, epoch.ErrOpen},
+		{[]step{lock}, fence, epoch.ErrOpen},
+		{[]step{lock}, unlock2, epoch.ErrNotOpen},
+		{[]step{lock}, unlockAll, epoch.ErrNotOpen},
+		{[]step{lock, unlock}, unlock, epoch.ErrNotOpen},
+		{[]step{lockAll}, lockAll, epoch.ErrOpen},
+		{[]step{lockAll}, lock, epoch.ErrOpen},
+		{[]step{lockAll}, start, epoch.ErrOpen},
+		{[]step{lockAll}, fence, epoch.ErrOpen},
+		{[]step{lockAll}, unlock, epoch.ErrNotOpen},
+		{[]step{lockAll, unlockAll}, unlockAll, epoch.ErrNotOpen},
 	} {
-		w := newWorld(t, 3, rma.EpochOptions{})
+		w := newWorld(t, 3, epoch.Options{})
 		a, what := w.ranks[0], ""
 		for _, s := range c.before {
 			must(t, s.do(a))
@@ -88,18 +89,18 @@ func (w *world) unchanged(what string, before []uint64) {
 	}
 }
 
-func TestEpochGroups(t *testing.T) {
-	w := newWorld(t, 3, rma.EpochOptions{})
+func TestGroups(t *testing.T) {
+	w := newWorld(t, 3, epoch.Options{})
 	a := w.ranks[0]
 	before := w.memory()
-	fails(t, "Post to a rank twice", a.Post(background, []rma.Rank{1, 2, 1}), rma.ErrEpochGroup)
-	fails(t, "Start with a rank twice", a.Start(background, []rma.Rank{2, 2}), rma.ErrEpochGroup)
+	fails(t, "Post to a rank twice", a.Post(background, []rma.Rank{1, 2, 1}), epoch.ErrGroup)
+	fails(t, "Start with a rank twice", a.Start(background, []rma.Rank{2, 2}), epoch.ErrGroup)
 	for _, p := range []rma.Rank{-1, 3} {
 		for _, err := range []error{
 			a.Post(background, []rma.Rank{1, p}),
 			a.Start(background, []rma.Rank{p}),
-			a.Lock(background, p, rma.LockShared),
-			a.Lock(background, p, rma.LockExclusive),
+			a.Lock(background, p, epoch.Shared),
+			a.Lock(background, p, epoch.Exclusive),
 		} {
 			var typed *rma.RankError
 			if !errors.As(err, &typed) || typed.Rank != p || typed.Ranks != 3 {
@@ -111,10 +112,10 @@ func TestEpochGroups(t *testing.T) {
 	must(t, a.LockAll(background), a.UnlockAll())
 }
 
-func TestEpochOptions(t *testing.T) {
-	w := newWorld(t, 3, rma.EpochOptions{})
-	if _, err := rma.NewEpochs(w.fabric, rma.EpochOptions{Neighbours: -1}); err == nil {
-		t.Error("EpochOptions with -1 neighbours are accepted")
+func TestOptions(t *testing.T) {
+	w := newWorld(t, 3, epoch.Options{})
+	if _, err := epoch.New(w.fabric, epoch.Options{Neighbours: -1}); err == nil {
+		t.Error("Options with -1 neighbours are accepted")
 	}
 	// One allocation after the other finds no room: posts, locks, signals.
 	free := func() int {
@@ -130,18 +131,18 @@ func TestEpochOptions(t *testing.T) {
 		func() int { return free() - 2 - 2 - 1 },
 		func() int { return 1 },
 	} {
-		if _, err := rma.NewEpochs(w.fabric, rma.EpochOptions{Neighbours: neighbours()}); !errors.Is(err, rma.ErrNoSpace) {
-			t.Errorf("Epochs without room: the error is %v", err)
+		if _, err := epoch.New(w.fabric, epoch.Options{Neighbours: neighbours()}); !errors.Is(err, rma.ErrNoSpace) {
+			t.Errorf("a Set without room: the error is %v", err)
 		}
 	}
-	if _, err := rma.NewExposure(w.fabric); !errors.Is(err, rma.ErrNoSpace) {
+	if _, err := epoch.NewExposure(w.fabric); !errors.Is(err, rma.ErrNoSpace) {
 		t.Errorf("an Exposure without room: the error is %v", err)
 	}
 }
 
-func TestEpochAt(t *testing.T) {
-	w := newWorld(t, 2, rma.EpochOptions{})
-	epochs, err := rma.NewEpochs(w.fabric, rma.EpochOptions{})
+func TestAt(t *testing.T) {
+	w := newWorld(t, 2, epoch.Options{})
+	epochs, err := epoch.New(w.fabric, epoch.Options{})
 	must(t, err)
 	a, b := epochs.At(w.ranks[0].Tally), epochs.At(w.ranks[1].Tally)
 	if a == b || a != epochs.At(w.ranks[0].Tally) {
@@ -152,10 +153,10 @@ func TestEpochAt(t *testing.T) {
 	}
 }
 
-func TestEpochErrorText(t *testing.T) {
-	w := newWorld(t, 3, rma.EpochOptions{})
+func TestErrorText(t *testing.T) {
+	w := newWorld(t, 3, epoch.Options{})
 	err := w.ranks[2].Unlock(1)
-	const want = "rma: Unlock of rank 2: no such epoch is open: rank 1 is not locked: call Lock first"
+	const want = "epoch: Unlock of rank 2: no such epoch is open: rank 1 is not locked: call Lock first"
 	if err == nil || err.Error() != want {
 		t.Errorf("the error says %q, want %q", err, want)
 	}

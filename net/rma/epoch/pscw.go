@@ -1,8 +1,10 @@
-package rma
+package epoch
 
 import (
 	"context"
 	"slices"
+
+	"github.com/orwl/go-orwl/net/rma"
 )
 
 // General active target synchronisation: Post opens a rank's memory to a group
@@ -43,30 +45,30 @@ import (
 // Start and Wait only look at the own segment; k + 2 words.
 type posts struct {
 	k    int
-	tail Disp // tickets given out
-	done Disp // completions, of all epochs
-	box  Disp // [k]
+	tail rma.Disp // tickets given out
+	done rma.Disp // completions, of all epochs
+	box  rma.Disp // [k]
 }
 
-func newPosts(f Fabric, k int) (posts, error) {
+func newPosts(f rma.Fabric, k int) (posts, error) {
 	tail, err := f.Alloc(2 + k)
 	if err != nil {
 		return posts{}, err
 	}
 	s := posts{k: k, tail: tail, done: tail + 1, box: tail + 2}
-	Label(f, s.tail, 1, "epoch.tail")
-	Label(f, s.done, 1, "epoch.done")
-	Label(f, s.box, k, "epoch.posts")
+	rma.Label(f, s.tail, 1, "epoch.tail")
+	rma.Label(f, s.done, 1, "epoch.done")
+	rma.Label(f, s.box, k, "epoch.posts")
 	return s, nil
 }
 
 // word is the word of a ticket.
-func (s *posts) word(ticket uint64) Disp { return s.box + Disp(ticket%uint64(s.k)) }
+func (s *posts) word(ticket uint64) rma.Disp { return s.box + rma.Disp(ticket%uint64(s.k)) }
 
 // exposure is an exposure epoch.
 type exposure struct {
 	open   bool
-	group  []Rank
+	group  []rma.Rank
 	posted int    // ranks of the group that were posted to
 	ticket uint64 // for the next of them, if it has been drawn
 	drawn  bool
@@ -75,11 +77,11 @@ type exposure struct {
 
 // Post opens this rank's memory to the ranks of group, until Wait. It does not
 // wait for them. It does wait while the mailbox of one of them is full, see
-// EpochOptions.Neighbours.
+// Options.Neighbours.
 //
 // A Post cannot be withdrawn. If ctx ends while it waits, call it again, with
 // the same group.
-func (e *Epoch) Post(ctx context.Context, group []Rank) error {
+func (e *Sync) Post(ctx context.Context, group []rma.Rank) error {
 	const operation = "Post"
 	if err := e.enter(ctx, operation); err != nil {
 		return err
@@ -97,7 +99,7 @@ func (e *Epoch) Post(ctx context.Context, group []Rank) error {
 
 // openExposure begins an exposure epoch, or goes on with one that an interrupted
 // Post has begun.
-func (e *Epoch) openExposure(operation string, group []Rank) error {
+func (e *Sync) openExposure(operation string, group []rma.Rank) error {
 	x := &e.exposure
 	switch {
 	case !x.open:
@@ -107,21 +109,21 @@ func (e *Epoch) openExposure(operation string, group []Rank) error {
 		x.open, x.posted, x.group = true, 0, append(x.group[:0], group...)
 		e.w.Flush(e.w.Rank())
 	case x.posted == len(x.group):
-		return e.misuse(operation, ErrEpochOpen, "call Wait first")
+		return e.misuse(operation, ErrOpen, "call Wait first")
 	case !slices.Equal(x.group, group):
-		return e.misuse(operation, ErrEpochOpen, "a Post to another group was interrupted: call it again first")
+		return e.misuse(operation, ErrOpen, "a Post to another group was interrupted: call it again first")
 	}
 	return nil
 }
 
 // post puts this rank into target's mailbox.
-func (e *Epoch) post(ctx context.Context, x *exposure, target Rank) error {
+func (e *Sync) post(ctx context.Context, x *exposure, target rma.Rank) error {
 	if !x.drawn {
-		x.ticket, x.drawn = e.w.FetchOp(target, e.posts.tail, Sum, 1), true
+		x.ticket, x.drawn = e.w.FetchOp(target, e.posts.tail, rma.Sum, 1), true
 	}
 	word := e.posts.word(x.ticket)
 	for e.w.CAS(target, word, 0, uint64(e.w.Rank())+1) != 0 {
-		if _, err := e.w.Await(ctx, target, word, Is(0)); err != nil {
+		if _, err := e.w.Await(ctx, target, word, rma.Is(0)); err != nil {
 			return err
 		}
 	}
@@ -134,7 +136,7 @@ func (e *Epoch) post(ctx context.Context, x *exposure, target Rank) error {
 //
 // If ctx ends while it waits, no epoch has begun, and no post is lost: a later
 // Start, of this group or of another, finds it.
-func (e *Epoch) Start(ctx context.Context, group []Rank) error {
+func (e *Sync) Start(ctx context.Context, group []rma.Rank) error {
 	const operation = "Start"
 	if err := e.enterAccess(ctx, operation, 0); err != nil {
 		return err
@@ -165,27 +167,27 @@ func (e *Epoch) Start(ctx context.Context, group []Rank) error {
 
 // take waits for the next post and empties its word, which lets in who waits for
 // room.
-func (e *Epoch) take(ctx context.Context) (Rank, error) {
+func (e *Sync) take(ctx context.Context) (rma.Rank, error) {
 	word := e.posts.word(e.taken)
-	post, err := e.w.Await(ctx, e.w.Rank(), word, IsNot(0))
+	post, err := e.w.Await(ctx, e.w.Rank(), word, rma.IsNot(0))
 	if err != nil {
 		return 0, err
 	}
-	e.w.FetchOp(e.w.Rank(), word, Replace, 0)
+	e.w.FetchOp(e.w.Rank(), word, rma.Replace, 0)
 	e.taken++
-	return Rank(post) - 1, nil
+	return rma.Rank(post) - 1, nil
 }
 
 // Complete ends the access epoch: this rank's operations on the ranks of the
 // group are complete, and they are told so. It waits for nobody.
-func (e *Epoch) Complete() error {
+func (e *Sync) Complete() error {
 	const operation = "Complete"
 	if !e.started {
-		return e.misuse(operation, ErrNoEpoch, "call Start first")
+		return e.misuse(operation, ErrNotOpen, "call Start first")
 	}
 	for _, p := range e.access {
 		e.w.Flush(p)
-		e.w.Accumulate(p, e.posts.done, Sum, 1)
+		e.w.Accumulate(p, e.posts.done, rma.Sum, 1)
 	}
 	for _, p := range e.access {
 		e.w.Flush(p)
@@ -198,7 +200,7 @@ func (e *Epoch) Complete() error {
 // called Complete. Then their operations are visible here.
 //
 // If ctx ends while it waits, the epoch remains open: call Wait again.
-func (e *Epoch) Wait(ctx context.Context) error {
+func (e *Sync) Wait(ctx context.Context) error {
 	const operation = "Wait"
 	if err := e.enter(ctx, operation); err != nil {
 		return err
@@ -206,12 +208,12 @@ func (e *Epoch) Wait(ctx context.Context) error {
 	x := &e.exposure
 	switch {
 	case !x.open:
-		return e.misuse(operation, ErrNoEpoch, "call Post first")
+		return e.misuse(operation, ErrNotOpen, "call Post first")
 	case x.posted < len(x.group):
-		return e.misuse(operation, ErrNoEpoch, "a Post was interrupted: call it again first")
+		return e.misuse(operation, ErrNotOpen, "a Post was interrupted: call it again first")
 	}
 	all := x.ended + uint64(len(x.group))
-	if _, err := e.w.Await(ctx, e.w.Rank(), e.posts.done, AtLeast(all)); err != nil {
+	if _, err := e.w.Await(ctx, e.w.Rank(), e.posts.done, rma.AtLeast(all)); err != nil {
 		return e.failed(operation, err)
 	}
 	x.open, x.ended = false, all

@@ -1,4 +1,4 @@
-package rma
+package model
 
 import (
 	"context"
@@ -6,16 +6,18 @@ import (
 	"slices"
 	"time"
 
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/rma/epoch"
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// Meter measures what a fabric's operations cost. Every rank calls Run at the
+// Meter measures what a fabric's operations cost. Every rank calls Measure at the
 // same time; rank 0 does most of the work and gets the model.
 type Meter struct {
 	tree    *topology.Tree
-	epochs  *Epochs
-	scratch Disp // bulkWords words
-	ping    Disp // one word
+	epochs  *epoch.Set
+	scratch rma.Disp // bulkWords words
+	ping    rma.Disp // one word
 }
 
 const (
@@ -27,10 +29,10 @@ const (
 )
 
 // NewMeter allocates what a measurement needs.
-func NewMeter(f Fabric) (*Meter, error) {
+func NewMeter(f rma.Fabric) (*Meter, error) {
 	m := &Meter{tree: f.Topology()}
 	var err error
-	if m.epochs, err = NewEpochs(f, EpochOptions{Neighbours: 1}); err != nil {
+	if m.epochs, err = epoch.New(f, epoch.Options{Neighbours: 1}); err != nil {
 		return nil, err
 	}
 	if m.scratch, err = f.Alloc(bulkWords); err != nil {
@@ -40,9 +42,9 @@ func NewMeter(f Fabric) (*Meter, error) {
 	return m, err
 }
 
-// Run measures. It is collective. The clock is the caller's, because the
+// Measure measures. It is collective. The clock is the caller's, because the
 // simulator has its own. The model is rank 0's; other ranks get a zero one.
-func (m *Meter) Run(ctx context.Context, w Window, now func() time.Duration) (Model, error) {
+func (m *Meter) Measure(ctx context.Context, w rma.Window, now func() time.Duration) (Model, error) {
 	r := &measurement{Meter: m, ctx: ctx, w: w, epoch: m.epochs.At(w), now: now}
 	model := Model{Source: "measured"}
 	for level := m.tree.Levels() + 1; level >= 1; level-- {
@@ -62,8 +64,8 @@ func (m *Meter) Run(ctx context.Context, w Window, now func() time.Duration) (Mo
 
 // peer is the first rank whose finest element in common with rank 0 is of a
 // level.
-func (m *Meter) peer(level int) (Rank, bool) {
-	for p := range Rank(m.tree.Ranks()) {
+func (m *Meter) peer(level int) (rma.Rank, bool) {
+	for p := range rma.Rank(m.tree.Ranks()) {
 		if m.tree.Common(0, p) == level {
 			return p, true
 		}
@@ -71,31 +73,31 @@ func (m *Meter) peer(level int) (Rank, bool) {
 	return 0, false
 }
 
-// measurement is one rank's part of a Run.
+// measurement is one rank's part of a Measure.
 type measurement struct {
 	*Meter
 	ctx   context.Context
-	w     Window
-	epoch *Epoch
+	w     rma.Window
+	epoch *epoch.Sync
 	now   func() time.Duration
 }
 
 // level measures rank 0's operations on peer, and then what happens when all
 // ranks at peer's distance hit one word of rank 0's.
-func (r *measurement) level(level int, peer Rank) (LevelCost, error) {
+func (r *measurement) level(level int, peer rma.Rank) (LevelCost, error) {
 	cost := LevelCost{Level: Self}
 	if level <= r.tree.Levels() {
 		cost.Level = r.tree.LevelName(level)
 	}
 	if err := r.epoch.Fence(r.ctx); err != nil {
-		return cost, fmt.Errorf("rma: measuring level %s: %w", cost.Level, err)
+		return cost, fmt.Errorf("model: measuring level %s: %w", cost.Level, err)
 	}
 	if r.w.Rank() == 0 {
 		r.alone(&cost, peer)
 	}
 	busy, err := r.together(level)
 	if err != nil {
-		return cost, fmt.Errorf("rma: measuring level %s: %w", cost.Level, err)
+		return cost, fmt.Errorf("model: measuring level %s: %w", cost.Level, err)
 	}
 	cost.Atomic.Busy = min(busy, cost.Atomic.Alpha)
 	cost.Put.Busy = min(busy, cost.Put.Alpha)
@@ -104,12 +106,12 @@ func (r *measurement) level(level int, peer Rank) (LevelCost, error) {
 }
 
 // alone measures what one rank sees while nobody else is active.
-func (r *measurement) alone(cost *LevelCost, peer Rank) {
+func (r *measurement) alone(cost *LevelCost, peer rma.Rank) {
 	word := make([]byte, 8)
 	bulk := make([]byte, 8*bulkWords)
 	extra := float64(len(bulk) - len(word))
 	cost.Get.Alpha = r.median(func() { r.w.Get(peer, r.scratch) })
-	cost.Atomic.Alpha = r.median(func() { r.w.FetchOp(peer, r.scratch, Sum, 1) })
+	cost.Atomic.Alpha = r.median(func() { r.w.FetchOp(peer, r.scratch, rma.Sum, 1) })
 	cost.Put.Alpha = r.median(func() { r.w.Put(peer, r.scratch, 1); r.w.Flush(peer) })
 	slope := func(small, large func()) float64 {
 		return max(0, (r.median(large)-r.median(small))/extra)
@@ -120,7 +122,7 @@ func (r *measurement) alone(cost *LevelCost, peer Rank) {
 	cost.Put.Beta = slope(
 		func() { r.w.PutBytes(peer, r.scratch, word); r.w.Flush(peer) },
 		func() { r.w.PutBytes(peer, r.scratch, bulk); r.w.Flush(peer) })
-	if direct, ok := r.w.(Shared); ok {
+	if direct, ok := r.w.(rma.Shared); ok {
 		_, cost.Coherent = direct.Direct(peer, r.scratch, 1)
 	}
 }
@@ -147,14 +149,14 @@ func (r *measurement) together(level int) (float64, error) {
 		return 0, err
 	}
 	begin, ranks := r.now(), 0
-	for p := range Rank(r.tree.Ranks()) {
+	for p := range rma.Rank(r.tree.Ranks()) {
 		if r.tree.Common(0, p) != level {
 			continue
 		}
 		ranks++
 		if p == r.w.Rank() {
 			for range meterHammer {
-				r.w.Accumulate(0, r.scratch, Sum, 1)
+				r.w.Accumulate(0, r.scratch, rma.Sum, 1)
 			}
 			r.w.Flush(0)
 		}
@@ -178,7 +180,7 @@ func (r *measurement) latencies(model *Model) error {
 		return r.epoch.Fence(r.ctx)
 	}
 	level := 0
-	for p := range Rank(r.tree.Ranks()) {
+	for p := range rma.Rank(r.tree.Ranks()) {
 		if p > 0 {
 			level = max(level, r.tree.Common(0, p))
 		}
@@ -202,7 +204,7 @@ func (r *measurement) latencies(model *Model) error {
 }
 
 // volley is one round trip between rank 0 and its nearest neighbour.
-func (r *measurement) volley(near Rank, turn uint64) error {
+func (r *measurement) volley(near rma.Rank, turn uint64) error {
 	me := r.w.Rank()
 	if me != 0 && me != near {
 		return nil
@@ -211,7 +213,7 @@ func (r *measurement) volley(near Rank, turn uint64) error {
 	if me == 0 {
 		r.w.Put(other, r.ping, turn)
 	}
-	if _, err := r.w.Await(r.ctx, me, r.ping, Is(turn)); err != nil {
+	if _, err := r.w.Await(r.ctx, me, r.ping, rma.Is(turn)); err != nil {
 		return err
 	}
 	if me == near {

@@ -1,8 +1,10 @@
-package rma
+package epoch
 
 import (
 	"context"
 	"math/bits"
+
+	"github.com/orwl/go-orwl/net/rma"
 )
 
 // The fence is a dissemination barrier (Hensgen, Finkel, Manber 1988), as in
@@ -26,11 +28,11 @@ import (
 type barrier struct {
 	ranks   int
 	rounds  int
-	signals Disp // [rounds]
+	signals rma.Disp // [rounds]
 }
 
 // newBarrier allocates a barrier's words. One rank alone needs none.
-func newBarrier(f Fabric, name string) (barrier, error) {
+func newBarrier(f rma.Fabric, name string) (barrier, error) {
 	ranks := f.Topology().Ranks()
 	b := barrier{ranks: ranks, rounds: bits.Len(uint(ranks - 1))}
 	if b.rounds == 0 {
@@ -40,7 +42,7 @@ func newBarrier(f Fabric, name string) (barrier, error) {
 	if b.signals, err = f.Alloc(b.rounds); err != nil {
 		return b, err
 	}
-	Label(f, b.signals, b.rounds, name)
+	rma.Label(f, b.signals, b.rounds, name)
 	return b, nil
 }
 
@@ -59,12 +61,12 @@ type passage struct {
 // carry, if not nil, puts what this rank has to tell to a rank before that is
 // signalled; what it is told in this way is there when the signal is. Whoever is
 // told may read it, and write it anew, as soon as it has the signal.
-func (s *passage) pass(ctx context.Context, w Window, carry func(round int, to Rank)) error {
+func (s *passage) pass(ctx context.Context, w rma.Window, carry func(round int, to rma.Rank)) error {
 	me, number := w.Rank(), s.passed+1
 	for ; s.round < s.rounds; s.round++ {
-		word := s.signals + Disp(s.round)
+		word := s.signals + rma.Disp(s.round)
 		if !s.told {
-			to := (me + 1<<s.round) % Rank(s.ranks)
+			to := (me + 1<<s.round) % rma.Rank(s.ranks)
 			if carry != nil {
 				carry(s.round, to)
 				w.Flush(to)
@@ -73,7 +75,7 @@ func (s *passage) pass(ctx context.Context, w Window, carry func(round int, to R
 			w.Flush(to)
 			s.told = true
 		}
-		if _, err := w.Await(ctx, me, word, AtLeast(number)); err != nil {
+		if _, err := w.Await(ctx, me, word, rma.AtLeast(number)); err != nil {
 			return err
 		}
 		s.told = false
@@ -89,7 +91,7 @@ func (s *passage) pass(ctx context.Context, w Window, carry func(round int, to R
 // A Fence cannot be withdrawn. If ctx ends while it waits, the fence remains
 // open: call Fence again to wait on, with no operation in between; nothing else
 // is allowed before. The other ranks may or may not have passed it.
-func (e *Epoch) Fence(ctx context.Context) error {
+func (e *Sync) Fence(ctx context.Context) error {
 	const operation = "Fence"
 	if err := e.enterFence(ctx, operation); err != nil {
 		return err

@@ -1,18 +1,20 @@
-package rma
+package epoch
 
 import (
 	"context"
 	"fmt"
 	"slices"
 	"sync"
+
+	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Epochs is foMPI's set of synchronisation modes, over any fabric: fence,
+// Set is foMPI's set of synchronisation modes, over any fabric: fence,
 // post/start/complete/wait, lock/unlock and lock_all (Gerstenberger, Besta,
 // Hoefler, "Enabling Highly Scalable Remote Memory Access Programming with MPI-3
 // One Sided", §2.4). Flush is the window's own.
 //
-// Each process makes an Epochs once, as one of its allocations, and each rank
+// Each process makes a Set once, as one of its allocations, and each rank
 // uses its own part of it, which At returns. In every rank's segment lie
 //
 //	  fence             post, start, complete, wait   lock, lock_all
@@ -20,7 +22,7 @@ import (
 //	│ signals [log P] │ tail │ done │ posts [k]     │ global │ local │
 //	└─────────────────┴──────┴──────┴───────────────┴────────┴───────┘
 //
-// that is O(log P + k) words, k being EpochOptions.Neighbours, and nowhere a
+// that is O(log P + k) words, k being Options.Neighbours, and nowhere a
 // list of all ranks.
 //
 // The costs, in operations on other ranks' memory, beside the flushes that
@@ -38,18 +40,18 @@ import (
 //
 // A lock that is contended costs one wait and, if exclusive, one more atomic
 // for every time that somebody else was faster.
-type Epochs struct {
+type Set struct {
 	ranks   int
 	barrier barrier
 	posts   posts
 	locks   lockWords
 
 	mu  sync.Mutex // guards own; nobody waits while holding it
-	own map[Rank]*Epoch
+	own map[rma.Rank]*Sync
 }
 
-// EpochOptions describe an Epochs.
-type EpochOptions struct {
+// Options describe a Set.
+type Options struct {
 	// Neighbours is k, how many posts a rank has room for between two calls of
 	// Start: the largest number of ranks that post to any one rank. A Post
 	// beyond that waits for a Start of that rank. If zero, the number of ranks
@@ -60,29 +62,29 @@ type EpochOptions struct {
 // DefaultNeighbours is more than a stencil needs.
 const DefaultNeighbours = 64
 
-func (o EpochOptions) withDefaults(ranks int) EpochOptions {
+func (o Options) withDefaults(ranks int) Options {
 	if o.Neighbours == 0 {
 		o.Neighbours = min(ranks, DefaultNeighbours)
 	}
 	return o
 }
 
-func (o EpochOptions) validate() error {
+func (o Options) validate() error {
 	if o.Neighbours < 1 {
-		return fmt.Errorf("rma: EpochOptions.Neighbours is %d, want at least 1", o.Neighbours)
+		return fmt.Errorf("epoch: Options.Neighbours is %d, want at least 1", o.Neighbours)
 	}
 	return nil
 }
 
-// NewEpochs allocates the words of an Epochs. Every process does it at the same
+// New allocates the words of a Set. Every process does it at the same
 // place in its order of allocations.
-func NewEpochs(f Fabric, options EpochOptions) (*Epochs, error) {
+func New(f rma.Fabric, options Options) (*Set, error) {
 	ranks := f.Topology().Ranks()
 	options = options.withDefaults(ranks)
 	if err := options.validate(); err != nil {
 		return nil, err
 	}
-	all := &Epochs{ranks: ranks, own: make(map[Rank]*Epoch)}
+	all := &Set{ranks: ranks, own: make(map[rma.Rank]*Sync)}
 	var err error
 	if all.barrier, err = newBarrier(f, "epoch.signals"); err != nil {
 		return nil, err
@@ -97,40 +99,40 @@ func NewEpochs(f Fabric, options EpochOptions) (*Epochs, error) {
 }
 
 // At is the part of w's rank; the same one each time.
-func (all *Epochs) At(w Window) *Epoch {
+func (all *Set) At(w rma.Window) *Sync {
 	all.mu.Lock()
 	defer all.mu.Unlock()
 	e := all.own[w.Rank()]
 	if e == nil {
-		e = &Epoch{
+		e = &Sync{
 			w:      w,
 			ranks:  all.ranks,
 			fence:  passage{barrier: all.barrier},
 			posts:  all.posts,
-			early:  make(map[Rank]bool),
-			absent: make(map[Rank]bool),
+			early:  make(map[rma.Rank]bool),
+			absent: make(map[rma.Rank]bool),
 			locks:  all.locks,
-			held:   make(map[Rank]LockMode),
+			held:   make(map[rma.Rank]Mode),
 		}
 		all.own[w.Rank()] = e
 	}
 	return e
 }
 
-// Epoch is one rank's part of an Epochs. Like the rank's window it is used by
+// Sync is one rank's part of a Set. Like the rank's window it is used by
 // one goroutine at a time.
 //
 // A rank has at most one exposure epoch (Post to Wait) and at most one kind of
 // access epoch (Start to Complete, or any number of Locks of different ranks,
 // or LockAll) open at a time; the two are independent of each other. Fence is
-// for ranks that have none open. A breach is an *EpochError and changes nothing.
+// for ranks that have none open. A breach is an *Error and changes nothing.
 //
 // A method whose context is done before it begins does nothing. What happens
 // when the context ends while it waits is said at each method. A method of a
-// window that has failed returns an *EpochError that wraps the window's error,
+// window that has failed returns an *Error that wraps the window's error,
 // and holds nothing: the epoch is over.
-type Epoch struct {
-	w     Window
+type Sync struct {
+	w     rma.Window
 	ranks int
 
 	fence    passage
@@ -139,25 +141,25 @@ type Epoch struct {
 
 	posts    posts
 	exposure exposure
-	access   []Rank // the group of Start
+	access   []rma.Rank // the group of Start
 	started  bool
-	taken    uint64        // posts that this rank has taken out of its mailbox
-	early    map[Rank]bool // those of them that no Start has asked for yet
-	absent   map[Rank]bool // scratch of Start
-	sorted   []Rank        // scratch of checkGroup
+	taken    uint64            // posts that this rank has taken out of its mailbox
+	early    map[rma.Rank]bool // those of them that no Start has asked for yet
+	absent   map[rma.Rank]bool // scratch of Start
+	sorted   []rma.Rank        // scratch of checkGroup
 
 	locks     lockWords
-	held      map[Rank]LockMode
+	held      map[rma.Rank]Mode
 	exclusive int // of held
 	heldAll   bool
 }
 
 // Window is the window of the epoch's rank.
-func (e *Epoch) Window() Window { return e.w }
+func (e *Sync) Window() rma.Window { return e.w }
 
 // enter is the error that keeps an operation from beginning: the window's, the
 // context's, or a Fence that was interrupted.
-func (e *Epoch) enter(ctx context.Context, operation string) error {
+func (e *Sync) enter(ctx context.Context, operation string) error {
 	if err := e.w.Err(); err != nil {
 		return e.failed(operation, err)
 	}
@@ -165,25 +167,25 @@ func (e *Epoch) enter(ctx context.Context, operation string) error {
 		return e.failed(operation, err)
 	}
 	if e.meeting != "" && e.meeting != operation {
-		return e.misuse(operation, ErrEpochOpen, "a "+e.meeting+" was interrupted: call it again first")
+		return e.misuse(operation, ErrOpen, "a "+e.meeting+" was interrupted: call it again first")
 	}
 	return nil
 }
 
 // enterFence is enter for an operation that is a fence: no epoch may be open.
-func (e *Epoch) enterFence(ctx context.Context, operation string) error {
+func (e *Sync) enterFence(ctx context.Context, operation string) error {
 	if err := e.enterAccess(ctx, operation, 0); err != nil {
 		return err
 	}
 	if e.exposure.open {
-		return e.misuse(operation, ErrEpochOpen, "call Wait first")
+		return e.misuse(operation, ErrOpen, "call Wait first")
 	}
 	return nil
 }
 
 // meet passes the fence that operation is. Until it has, no other operation may
 // begin.
-func (e *Epoch) meet(ctx context.Context, operation string, carry func(round int, to Rank)) error {
+func (e *Sync) meet(ctx context.Context, operation string, carry func(round int, to rma.Rank)) error {
 	e.meeting = operation
 	err := e.fence.pass(ctx, e.w, carry)
 	if err == nil {
@@ -194,31 +196,31 @@ func (e *Epoch) meet(ctx context.Context, operation string, carry func(round int
 
 // enterAccess is enter for the beginning of an access epoch. Locks of several
 // ranks go together, nothing else does.
-func (e *Epoch) enterAccess(ctx context.Context, operation string, locks int) error {
+func (e *Sync) enterAccess(ctx context.Context, operation string, locks int) error {
 	if err := e.enter(ctx, operation); err != nil {
 		return err
 	}
 	switch {
 	case e.started:
-		return e.misuse(operation, ErrEpochOpen, "call Complete first")
+		return e.misuse(operation, ErrOpen, "call Complete first")
 	case e.heldAll:
-		return e.misuse(operation, ErrEpochOpen, "call UnlockAll first")
+		return e.misuse(operation, ErrOpen, "call UnlockAll first")
 	case len(e.held) > locks:
-		return e.misuse(operation, ErrEpochOpen, "Unlock every rank first")
+		return e.misuse(operation, ErrOpen, "Unlock every rank first")
 	}
 	return nil
 }
 
 // checkRank is the error for a rank that does not exist.
-func (e *Epoch) checkRank(operation string, p Rank) error {
+func (e *Sync) checkRank(operation string, p rma.Rank) error {
 	if p < 0 || int(p) >= e.ranks {
-		return e.failed(operation, &RankError{Rank: p, Ranks: e.ranks, Why: "ranks count from 0"})
+		return e.failed(operation, &rma.RankError{Rank: p, Ranks: e.ranks, Why: "ranks count from 0"})
 	}
 	return nil
 }
 
 // checkGroup is the error for a group that is not a set of ranks.
-func (e *Epoch) checkGroup(operation string, group []Rank) error {
+func (e *Sync) checkGroup(operation string, group []rma.Rank) error {
 	e.sorted = append(e.sorted[:0], group...)
 	slices.Sort(e.sorted)
 	for i, p := range e.sorted {
@@ -226,7 +228,7 @@ func (e *Epoch) checkGroup(operation string, group []Rank) error {
 			return err
 		}
 		if i > 0 && p == e.sorted[i-1] {
-			return e.misuse(operation, ErrEpochGroup, fmt.Sprintf("rank %d is in it twice", p))
+			return e.misuse(operation, ErrGroup, fmt.Sprintf("rank %d is in it twice", p))
 		}
 	}
 	return nil
@@ -234,7 +236,7 @@ func (e *Epoch) checkGroup(operation string, group []Rank) error {
 
 // result is the error of an operation that has done its work: nil, unless the
 // window failed meanwhile.
-func (e *Epoch) result(operation string) error {
+func (e *Sync) result(operation string) error {
 	if err := e.w.Err(); err != nil {
 		return e.failed(operation, err)
 	}

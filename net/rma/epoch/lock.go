@@ -1,8 +1,10 @@
-package rma
+package epoch
 
 import (
 	"context"
 	"fmt"
+
+	"github.com/orwl/go-orwl/net/rma"
 )
 
 // Passive target synchronisation: foMPI's two-level scheme, §2.4. A global word
@@ -45,12 +47,12 @@ import (
 // an exclusive lock one more atomic, each time that somebody else was faster;
 // LockAll 3 operations and one wait. 2 words.
 type lockWords struct {
-	global Disp
-	local  Disp
+	global rma.Disp
+	local  rma.Disp
 }
 
 const (
-	lockMaster Rank = 0 // keeps the global word
+	lockMaster rma.Rank = 0 // keeps the global word
 
 	lockAllOne  = 1
 	lockAllMask = 1<<32 - 1
@@ -61,33 +63,33 @@ const (
 	writerBit  = 1 << 63
 )
 
-// LockMode is what Lock excludes.
-type LockMode uint8
+// Mode is what Lock excludes.
+type Mode uint8
 
 const (
-	// LockShared excludes exclusive locks.
-	LockShared LockMode = iota
-	// LockExclusive excludes every other lock.
-	LockExclusive
+	// Shared excludes exclusive locks.
+	Shared Mode = iota
+	// Exclusive excludes every other lock.
+	Exclusive
 )
 
-func (m LockMode) String() string {
+func (m Mode) String() string {
 	switch m {
-	case LockShared:
+	case Shared:
 		return "shared"
-	case LockExclusive:
+	case Exclusive:
 		return "exclusive"
 	}
-	return fmt.Sprintf("LockMode(%d)", uint8(m))
+	return fmt.Sprintf("Mode(%d)", uint8(m))
 }
 
-func newLockWords(f Fabric) (lockWords, error) {
+func newLockWords(f rma.Fabric) (lockWords, error) {
 	global, err := f.Alloc(2)
 	if err != nil {
 		return lockWords{}, err
 	}
-	Label(f, global, 1, "epoch.global")
-	Label(f, global+1, 1, "epoch.local")
+	rma.Label(f, global, 1, "epoch.global")
+	rma.Label(f, global+1, 1, "epoch.local")
 	return lockWords{global: global, local: global + 1}, nil
 }
 
@@ -96,7 +98,7 @@ func newLockWords(f Fabric) (lockWords, error) {
 // all, or ranks wait for each other for ever.
 //
 // If ctx ends while it waits, it gives up, holds nothing and has left no trace.
-func (e *Epoch) Lock(ctx context.Context, target Rank, mode LockMode) error {
+func (e *Sync) Lock(ctx context.Context, target rma.Rank, mode Mode) error {
 	const operation = "Lock"
 	if err := e.enterAccess(ctx, operation, len(e.held)); err != nil {
 		return err
@@ -105,10 +107,10 @@ func (e *Epoch) Lock(ctx context.Context, target Rank, mode LockMode) error {
 		return err
 	}
 	if held, ok := e.held[target]; ok {
-		return e.misuse(operation, ErrEpochOpen, fmt.Sprintf("rank %d is locked already, %s: Unlock it first", target, held))
+		return e.misuse(operation, ErrOpen, fmt.Sprintf("rank %d is locked already, %s: Unlock it first", target, held))
 	}
 	lock := e.lockShared
-	if mode == LockExclusive {
+	if mode == Exclusive {
 		lock = e.lockExclusive
 	}
 	if err := lock(ctx, target); err != nil {
@@ -120,9 +122,9 @@ func (e *Epoch) Lock(ctx context.Context, target Rank, mode LockMode) error {
 
 // lockShared counts this rank among the readers and waits for the writer to
 // leave, if there is one.
-func (e *Epoch) lockShared(ctx context.Context, target Rank) error {
-	if e.w.FetchOp(target, e.locks.local, Sum, readersOne)&writerBit != 0 {
-		if _, err := e.w.Await(ctx, target, e.locks.local, Is(0).Masked(writerBit)); err != nil {
+func (e *Sync) lockShared(ctx context.Context, target rma.Rank) error {
+	if e.w.FetchOp(target, e.locks.local, rma.Sum, readersOne)&writerBit != 0 {
+		if _, err := e.w.Await(ctx, target, e.locks.local, rma.Is(0).Masked(writerBit)); err != nil {
 			e.subtract(target, e.locks.local, readersOne)
 			return err
 		}
@@ -131,12 +133,12 @@ func (e *Epoch) lockShared(ctx context.Context, target Rank) error {
 }
 
 // lockExclusive keeps LockAll out, then everybody else at target.
-func (e *Epoch) lockExclusive(ctx context.Context, target Rank) error {
+func (e *Sync) lockExclusive(ctx context.Context, target rma.Rank) error {
 	if err := e.register(ctx); err != nil {
 		return err
 	}
 	for e.w.CAS(target, e.locks.local, 0, writerBit) != 0 {
-		if _, err := e.w.Await(ctx, target, e.locks.local, Is(0)); err != nil {
+		if _, err := e.w.Await(ctx, target, e.locks.local, rma.Is(0)); err != nil {
 			e.deregister()
 			return err
 		}
@@ -147,14 +149,14 @@ func (e *Epoch) lockExclusive(ctx context.Context, target Rank) error {
 
 // register adds this rank to those that lock exclusively, unless it is one of
 // them, and waits until nobody holds LockAll.
-func (e *Epoch) register(ctx context.Context) error {
+func (e *Sync) register(ctx context.Context) error {
 	if e.exclusive > 0 {
 		return nil
 	}
-	if e.w.FetchOp(lockMaster, e.locks.global, Sum, writersOne)&lockAllMask == 0 {
+	if e.w.FetchOp(lockMaster, e.locks.global, rma.Sum, writersOne)&lockAllMask == 0 {
 		return nil
 	}
-	_, err := e.w.Await(ctx, lockMaster, e.locks.global, Is(0).Masked(lockAllMask))
+	_, err := e.w.Await(ctx, lockMaster, e.locks.global, rma.Is(0).Masked(lockAllMask))
 	if err != nil {
 		e.deregister()
 	}
@@ -163,28 +165,28 @@ func (e *Epoch) register(ctx context.Context) error {
 
 // deregister takes this rank out of those that lock exclusively, unless it holds
 // such a lock.
-func (e *Epoch) deregister() {
+func (e *Sync) deregister() {
 	if e.exclusive == 0 {
 		e.subtract(lockMaster, e.locks.global, writersOne)
 	}
 }
 
 // subtract takes n from a word, for everybody to see.
-func (e *Epoch) subtract(target Rank, disp Disp, n uint64) {
-	e.w.Accumulate(target, disp, Sum, -n)
+func (e *Sync) subtract(target rma.Rank, disp rma.Disp, n uint64) {
+	e.w.Accumulate(target, disp, rma.Sum, -n)
 	e.w.Flush(target)
 }
 
 // Unlock completes this rank's operations on target and closes the epoch.
-func (e *Epoch) Unlock(target Rank) error {
+func (e *Sync) Unlock(target rma.Rank) error {
 	const operation = "Unlock"
 	mode, ok := e.held[target]
 	if !ok {
-		return e.misuse(operation, ErrNoEpoch, fmt.Sprintf("rank %d is not locked: call Lock first", target))
+		return e.misuse(operation, ErrNotOpen, fmt.Sprintf("rank %d is not locked: call Lock first", target))
 	}
 	delete(e.held, target)
 	e.w.Flush(target)
-	if mode == LockShared {
+	if mode == Shared {
 		e.subtract(target, e.locks.local, readersOne)
 		return e.result(operation)
 	}
@@ -198,14 +200,14 @@ func (e *Epoch) Unlock(target Rank) error {
 // UnlockAll. It costs the same however many ranks there are.
 //
 // If ctx ends while it waits, it gives up, holds nothing and has left no trace.
-func (e *Epoch) LockAll(ctx context.Context) error {
+func (e *Sync) LockAll(ctx context.Context) error {
 	const operation = "LockAll"
 	if err := e.enterAccess(ctx, operation, 0); err != nil {
 		return err
 	}
-	for e.w.FetchOp(lockMaster, e.locks.global, Sum, lockAllOne)&writersMask != 0 {
+	for e.w.FetchOp(lockMaster, e.locks.global, rma.Sum, lockAllOne)&writersMask != 0 {
 		e.subtract(lockMaster, e.locks.global, lockAllOne)
-		if _, err := e.w.Await(ctx, lockMaster, e.locks.global, Is(0).Masked(writersMask)); err != nil {
+		if _, err := e.w.Await(ctx, lockMaster, e.locks.global, rma.Is(0).Masked(writersMask)); err != nil {
 			return e.failed(operation, err)
 		}
 	}
@@ -214,10 +216,10 @@ func (e *Epoch) LockAll(ctx context.Context) error {
 }
 
 // UnlockAll completes all of this rank's operations and closes the epoch.
-func (e *Epoch) UnlockAll() error {
+func (e *Sync) UnlockAll() error {
 	const operation = "UnlockAll"
 	if !e.heldAll {
-		return e.misuse(operation, ErrNoEpoch, "call LockAll first")
+		return e.misuse(operation, ErrNotOpen, "call LockAll first")
 	}
 	e.heldAll = false
 	e.w.FlushAll()
