@@ -2,6 +2,9 @@ package rma
 
 import "fmt"
 
+// Disp is the displacement of a word in a rank's memory, in words.
+type Disp int64
+
 // A displacement names symmetric memory by a plain word index, and dynamic
 // memory by a slot, the slot's generation and an offset:
 //

@@ -10,9 +10,6 @@ import (
 // Rank is a place of execution, 0..P-1.
 type Rank = topology.Rank
 
-// Disp is the displacement of a word in a rank's memory, in words.
-type Disp int64
-
 // Op is what Accumulate and FetchOp do to a word.
 type Op uint8
 

@@ -102,3 +102,14 @@ func (e *Sync) Fence(ctx context.Context) error {
 	}
 	return nil
 }
+
+// meet passes the fence that operation is. Until it has, no other operation may
+// begin.
+func (e *Sync) meet(ctx context.Context, operation string, carry func(round int, to rma.Rank)) error {
+	e.meeting = operation
+	err := e.fence.pass(ctx, e.w, carry)
+	if err == nil {
+		e.meeting = ""
+	}
+	return err
+}
