@@ -10,7 +10,7 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// everyRank runs body for each rank of a fabric, in goroutines of this process.
+// everyRank runs body for each rank of a fabric, in a goroutine of its own.
 func everyRank(f rma.Fabric, body func(w rma.Window) error) error {
 	var ranks sync.WaitGroup
 	errs := make([]error, f.Topology().Ranks())
@@ -32,8 +32,8 @@ func everyRank(f rma.Fabric, body func(w rma.Window) error) error {
 	return nil
 }
 
-// A message: the data, a flush, and only then the flag for which the receiver
-// waits.
+// Rank 0 sends a message: first the data, then a flush, then the flag. Rank 1
+// waits for the flag.
 func Example() {
 	f, err := mem.New(mem.Options{Topology: topology.Flat(2)})
 	if err != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/orwl/go-orwl/net/rmatest"
 )
 
-// costs demands what a rank's operations on other ranks' memory were since the
-// last time.
+// costs checks the number of this rank's operations on the memory of other ranks
+// since the last call.
 func (a *actor) costs(t *testing.T, what string, want rmatest.Count) {
 	t.Helper()
 	if a.Remote != want {
@@ -32,7 +32,7 @@ func TestFenceCost(t *testing.T) {
 	}
 }
 
-// TestMemory proves that no rank keeps a list of all.
+// TestMemory proves that no rank keeps a list of all ranks.
 func TestMemory(t *testing.T) {
 	const k = 6
 	for ranks, rounds := range map[int]int{8: 3, 64: 6, 1024: 10} {
@@ -43,7 +43,7 @@ func TestMemory(t *testing.T) {
 }
 
 // TestPSCWCost proves that Post and Complete cost O(k) and that Start and Wait
-// look at the own memory only, foMPI §2.4.
+// use only the rank's own memory, foMPI §2.4.
 func TestPSCWCost(t *testing.T) {
 	for k := range 4 {
 		w := newWorld(t, 5, epoch.Options{})
@@ -89,7 +89,8 @@ func TestLockCost(t *testing.T) {
 	a.costs(t, "UnlockAll", rmatest.Count{Accumulate: 1, Flush: 1})
 }
 
-// TestContendedLockCost lets rank 1 wait once in every way.
+// TestContendedLockCost counts operations when a rank waits once, for each kind of
+// lock.
 func TestContendedLockCost(t *testing.T) {
 	w := newWorld(t, 4, epoch.Options{})
 	a, b := w.ranks[1], w.ranks[2]

@@ -9,21 +9,21 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// ErrOpen is matched by the error of an operation that another epoch,
-// still open, excludes.
-var ErrOpen = errors.New("an epoch is open that excludes this")
+// ErrOpen matches the error of an operation that an open epoch excludes.
+var ErrOpen = errors.New("an open epoch excludes this")
 
-// ErrNotOpen is matched by the error of the end of an epoch that nobody began.
+// ErrNotOpen matches the error of an operation that ends an epoch, if the rank has
+// not begun one.
 var ErrNotOpen = errors.New("no such epoch is open")
 
-// ErrGroup is matched by the error of a group that is not a set of ranks.
+// ErrGroup matches the error for a group that is not a set of ranks.
 var ErrGroup = errors.New("the group is not a set")
 
-// Error is what kept a rank from beginning or ending an epoch.
+// Error says why a rank could not begin or end an epoch.
 type Error struct {
 	Operation string   // Fence, Post, ...
-	Rank      rma.Rank // whose
-	Why       error    // a sentinel, a *RankError, the window's error or the context's
+	Rank      rma.Rank // the rank that called it
+	Why       error    // a sentinel, an *rma.RankError, or the error of the window or the context
 	Hint      string   // the next step, if one is known
 }
 
@@ -38,18 +38,18 @@ func (e *Error) Error() string {
 // Unwrap makes errors.Is and errors.As find the reason.
 func (e *Error) Unwrap() error { return e.Why }
 
-// failed is the error of an operation that the world did not let through.
+// failed is the error of a correct operation that the window, the context or the
+// fabric ended.
 func (e *Sync) failed(operation string, why error) error {
 	return &Error{Operation: operation, Rank: e.w.Rank(), Why: why}
 }
 
-// misuse is the error of an operation that is not allowed here.
+// misuse is the error of an operation that the contract does not allow here.
 func (e *Sync) misuse(operation string, why error, hint string) error {
 	return &Error{Operation: operation, Rank: e.w.Rank(), Why: why, Hint: hint}
 }
 
-// result is the error of an operation that has done its work: nil, unless the
-// window failed meanwhile.
+// result is the error of an operation after its work: the window's error, or nil.
 func (e *Sync) result(operation string) error {
 	if err := e.w.Err(); err != nil {
 		return e.failed(operation, err)
@@ -57,8 +57,8 @@ func (e *Sync) result(operation string) error {
 	return nil
 }
 
-// enter is the error that keeps an operation from beginning: the window's, the
-// context's, or a Fence that was interrupted.
+// enter returns the error that prevents an operation: the window's, the context's,
+// or misuse if a fence was interrupted.
 func (e *Sync) enter(ctx context.Context, operation string) error {
 	if err := e.w.Err(); err != nil {
 		return e.failed(operation, err)
@@ -67,13 +67,13 @@ func (e *Sync) enter(ctx context.Context, operation string) error {
 		return e.failed(operation, err)
 	}
 	if e.meeting != "" && e.meeting != operation {
-		return e.misuse(operation, ErrOpen, "a "+e.meeting+" was interrupted: call it again first")
+		return e.misuse(operation, ErrOpen, "an earlier "+e.meeting+" was interrupted: call it again first")
 	}
 	return nil
 }
 
-// enterAccess is enter for the beginning of an access epoch. Locks of several
-// ranks go together, nothing else does.
+// enterAccess is enter for the beginning of an access epoch. A rank may hold up to
+// locks locks of other ranks then, and no other access epoch.
 func (e *Sync) enterAccess(ctx context.Context, operation string, locks int) error {
 	if err := e.enter(ctx, operation); err != nil {
 		return err
@@ -84,12 +84,12 @@ func (e *Sync) enterAccess(ctx context.Context, operation string, locks int) err
 	case e.heldAll:
 		return e.misuse(operation, ErrOpen, "call UnlockAll first")
 	case len(e.held) > locks:
-		return e.misuse(operation, ErrOpen, "Unlock every rank first")
+		return e.misuse(operation, ErrOpen, "call Unlock for every locked rank first")
 	}
 	return nil
 }
 
-// enterFence is enter for an operation that is a fence: no epoch may be open.
+// enterFence is enter for a fence: no epoch may be open.
 func (e *Sync) enterFence(ctx context.Context, operation string) error {
 	if err := e.enterAccess(ctx, operation, 0); err != nil {
 		return err
@@ -100,7 +100,7 @@ func (e *Sync) enterFence(ctx context.Context, operation string) error {
 	return nil
 }
 
-// checkRank is the error for a rank that does not exist.
+// checkRank returns an error for a rank that is out of range.
 func (e *Sync) checkRank(operation string, p rma.Rank) error {
 	if p < 0 || int(p) >= e.ranks {
 		return e.failed(operation, &rma.RankError{Rank: p, Ranks: e.ranks, Why: "ranks count from 0"})
@@ -108,7 +108,7 @@ func (e *Sync) checkRank(operation string, p rma.Rank) error {
 	return nil
 }
 
-// checkGroup is the error for a group that is not a set of ranks.
+// checkGroup returns an error for a group that is not a set of ranks.
 func (e *Sync) checkGroup(operation string, group []rma.Rank) error {
 	e.sorted = append(e.sorted[:0], group...)
 	slices.Sort(e.sorted)
@@ -117,7 +117,7 @@ func (e *Sync) checkGroup(operation string, group []rma.Rank) error {
 			return err
 		}
 		if i > 0 && p == e.sorted[i-1] {
-			return e.misuse(operation, ErrGroup, fmt.Sprintf("rank %d is in it twice", p))
+			return e.misuse(operation, ErrGroup, fmt.Sprintf("it names rank %d twice", p))
 		}
 	}
 	return nil

@@ -11,7 +11,7 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// everyRank runs body for each rank of a fabric, in goroutines of this process.
+// everyRank runs body for each rank of a fabric, in a goroutine of its own.
 func everyRank(f rma.Fabric, body func(w rma.Window) error) error {
 	var ranks sync.WaitGroup
 	errs := make([]error, f.Topology().Ranks())
@@ -33,8 +33,8 @@ func everyRank(f rma.Fabric, body func(w rma.Window) error) error {
 	return nil
 }
 
-// Everybody puts something into everybody's memory, and sees everybody's after
-// the fence.
+// Each rank puts a word into the memory of every rank. After the fence it sees the
+// words of all ranks.
 func ExampleSync_Fence() {
 	const ranks = 4
 	f, err := mem.New(mem.Options{Topology: topology.Flat(ranks)})
@@ -70,7 +70,8 @@ func ExampleSync_Fence() {
 	// <nil>
 }
 
-// Each rank gives a word to the next one. Only neighbours wait for each other.
+// Each rank puts a word into the memory of the next one. Only neighbours wait for
+// each other.
 func ExampleSync_Post() {
 	const ranks = 3
 	f, err := mem.New(mem.Options{Topology: topology.Flat(ranks)})
@@ -110,8 +111,7 @@ func ExampleSync_Post() {
 	// <nil>
 }
 
-// A counter that is incremented by a Get and a Put, inside a lock. Unlock
-// flushes.
+// Each rank increments a counter by a Get and a Put, inside a lock. Unlock flushes.
 func ExampleSync_Lock() {
 	const ranks = 8
 	f, err := mem.New(mem.Options{Topology: topology.Flat(ranks)})
@@ -137,7 +137,7 @@ func ExampleSync_Lock() {
 	// 8 <nil>
 }
 
-// Each rank shows a slice of its own to all others.
+// Each rank shows a slice that it owns to all others.
 func ExampleExposure_Expose() {
 	const ranks = 2
 	f, err := mem.New(mem.Options{Topology: topology.Flat(ranks)})

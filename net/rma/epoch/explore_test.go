@@ -12,15 +12,15 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// play is what the ranks of one run do.
+// play is the program of one run.
 type play struct {
 	rank func(ctx context.Context, e *epoch.Sync) error
-	// state is what they remember together, if anything.
+	// state is the memory that the ranks share outside the fabric. It may be nil.
 	state func() uint64
 }
 
-// exhaust visits every interleaving, and every delay, of what begin begins, and
-// demands that none fails or hangs.
+// exhaust plays every interleaving and every delay of the plays that begin makes.
+// None may fail or hang.
 func exhaust(t *testing.T, name string, ranks int, options epoch.Options, begin func() play) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
@@ -45,7 +45,7 @@ func exhaust(t *testing.T, name string, ranks int, options epoch.Options, begin 
 	})
 }
 
-// section is an access epoch by a lock.
+// section is an access epoch under a lock.
 type section struct {
 	mode   epoch.Mode
 	target rma.Rank
@@ -80,14 +80,14 @@ func (s section) unlock(e *epoch.Sync) error {
 	return e.Unlock(s.target)
 }
 
-// excludes is what the modes promise.
+// excludes reports whether the modes promise that two sections exclude each other.
 func (s section) excludes(other section) bool {
 	return (s.mode == epoch.Exclusive || other.mode == epoch.Exclusive) &&
 		(s.all || other.all || s.target == other.target)
 }
 
-// TestLocksExhaustively lets each rank go through its sections, one line of a
-// plan, and look who else is inside.
+// TestLocksExhaustively plays plans. Each rank goes through one line of the plan,
+// and inside each section it checks which other ranks are inside.
 func TestLocksExhaustively(t *testing.T) {
 	for _, plan := range [][][]section{
 		{{writeAt0, writeAt0}, {writeAt0, writeAt0}},
@@ -114,7 +114,7 @@ func TestLocksExhaustively(t *testing.T) {
 							}
 						}
 						inside[me] = &s
-						e.Window().Get(me, 0) // a step inside, before which others may come
+						e.Window().Get(me, 0) // a step inside, so that others may enter before it
 						inside[me] = nil
 						if err := s.unlock(e); err != nil {
 							return err
@@ -135,8 +135,8 @@ func TestLocksExhaustively(t *testing.T) {
 	}
 }
 
-// TestFencesExhaustively lets ranks count who has come, and look behind each
-// fence.
+// TestFencesExhaustively counts the ranks that have reached each fence. Each rank
+// checks the count after the fence.
 func TestFencesExhaustively(t *testing.T) {
 	for _, ranks := range []int{2, 3} {
 		exhaust(t, fmt.Sprint(ranks), ranks, epoch.Options{}, func() play {
@@ -170,8 +170,8 @@ func TestPSCWExhaustively(t *testing.T) {
 			return err
 		}}
 	})
-	// Rank 0 asks for rank 2 first, whichever comes first; with room for one
-	// post, the second one finds the mailbox full.
+	// Rank 0 starts with rank 2 first, whatever the order of the posts. With room
+	// for one post, the second post finds the mailbox full.
 	for _, room := range []int{1, 2} {
 		exhaust(t, fmt.Sprintf("three ranks room for %d", room), 3, epoch.Options{Neighbours: room}, func() play {
 			return play{rank: func(ctx context.Context, e *epoch.Sync) error {

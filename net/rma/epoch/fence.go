@@ -8,30 +8,30 @@ import (
 )
 
 // The fence is a dissemination barrier (Hensgen, Finkel, Manber 1988), as in
-// foMPI, §2.4: local and remote completion first, then O(log P) rounds. In round
-// r, rank p signals rank p+2^r and waits for rank p-2^r, modulo P:
+// foMPI, §2.4. Each rank first completes its operations. Then come O(log P)
+// rounds. In round r, rank p signals rank p+2^r and waits for rank p-2^r, modulo P:
 //
 //	round 0   0 → 1 → 2 → 3 → 4 → 0
 //	round 1   0 → 2 → 4 → 1 → 3 → 0      after round r, p has heard, directly or
 //	round 2   0 → 4 → 3 → 2 → 1 → 0      not, from p-1, p-2, ... p-(2^(r+1)-1)
 //
-// Invariant: word r of rank p holds the number of the last barrier for which
-// rank p-2^r, its only writer, has reached round r. Numbers only grow, so a rank
-// that is a barrier ahead does no harm and nothing has to be reset.
+// Invariant: word r of rank p has one writer, rank p-2^r. It holds the number of
+// the last barrier in which this writer has reached round r. Numbers only grow.
+// So a rank may be one barrier ahead, and no word is ever reset.
 //
-// Memory ordering: a rank completes its own operations before its first signal,
-// and flushes each signal; waiting for a signal makes all that visible which its
-// sender had completed or had itself been told of.
+// Memory ordering: a rank completes its own operations before its first signal and
+// flushes each signal. A rank that has received a signal sees every operation that
+// the sender had completed, and every operation that the sender saw by signals.
 //
-// Cost: ⌈log₂ P⌉ puts, each flushed, and as many waits for words of the own
-// segment; ⌈log₂ P⌉ words.
+// Cost: ⌈log₂ P⌉ flushed puts, ⌈log₂ P⌉ waits for words of the own segment,
+// ⌈log₂ P⌉ words.
 type barrier struct {
 	ranks   int
 	rounds  int
 	signals rma.Disp // [rounds]
 }
 
-// newBarrier allocates a barrier's words. One rank alone needs none.
+// newBarrier allocates a barrier's words. A single rank needs none.
 func newBarrier(f rma.Fabric, name string) (barrier, error) {
 	ranks := f.Topology().Ranks()
 	b := barrier{ranks: ranks, rounds: bits.Len(uint(ranks - 1))}
@@ -49,18 +49,18 @@ func newBarrier(f rma.Fabric, name string) (barrier, error) {
 // passage is one rank's way through the barriers, one after the other.
 type passage struct {
 	barrier
-	passed uint64 // barriers behind this rank
+	passed uint64 // number of barriers that this rank has passed
 	round  int    // of the barrier under way
-	told   bool   // the signal of this round is out
+	told   bool   // the rank has sent its signal of this round
 }
 
-// pass goes through one barrier. If the wait ends early, the next call goes on
-// with the same barrier, at the wait; nothing of what was signalled can be taken
-// back, and nothing is said twice.
+// pass goes through one barrier. A signal cannot be withdrawn. If a wait is
+// interrupted, the next call resumes the same barrier at that wait and sends no
+// signal twice.
 //
-// carry, if not nil, puts what this rank has to tell to a rank before that is
-// signalled; what it is told in this way is there when the signal is. Whoever is
-// told may read it, and write it anew, as soon as it has the signal.
+// carry, if not nil, puts data for rank to, before pass signals that rank. The data
+// is complete before the signal arrives. The receiver may read and overwrite it as
+// soon as it has the signal.
 func (s *passage) pass(ctx context.Context, w rma.Window, carry func(round int, to rma.Rank)) error {
 	me, number := w.Rank(), s.passed+1
 	for ; s.round < s.rounds; s.round++ {
@@ -84,13 +84,13 @@ func (s *passage) pass(ctx context.Context, w rma.Window, carry func(round int, 
 	return w.Err()
 }
 
-// Fence ends one epoch for all ranks and begins the next: it completes this
-// rank's operations and waits until every rank has called Fence as often. Then
-// everybody sees everybody's.
+// Fence ends one epoch for all ranks and begins the next. It completes this rank's
+// operations and waits until every rank has called Fence as often as this one.
+// Then every rank sees the operations of all ranks.
 //
-// A Fence cannot be withdrawn. If ctx ends while it waits, the fence remains
-// open: call Fence again to wait on, with no operation in between; nothing else
-// is allowed before. The other ranks may or may not have passed it.
+// A Fence cannot be withdrawn. If ctx ends while it waits, the fence stays under
+// way: call Fence again to resume it. No other operation is allowed before that.
+// The other ranks may have passed the fence or not.
 func (e *Sync) Fence(ctx context.Context) error {
 	const operation = "Fence"
 	if err := e.enterFence(ctx, operation); err != nil {
@@ -103,7 +103,7 @@ func (e *Sync) Fence(ctx context.Context) error {
 	return nil
 }
 
-// meet passes the fence that operation is. Until it has, no other operation may
+// meet passes the fence of operation. Until it has passed, no other operation may
 // begin.
 func (e *Sync) meet(ctx context.Context, operation string, carry func(round int, to rma.Rank)) error {
 	e.meeting = operation

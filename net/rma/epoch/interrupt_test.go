@@ -9,7 +9,7 @@ import (
 	"github.com/orwl/go-orwl/net/rmatest"
 )
 
-// TestContextDone demands that nothing begins when the context is done.
+// TestContextDone checks that nothing begins when the context is done.
 func TestContextDone(t *testing.T) {
 	w := newWorld(t, 3, epoch.Options{})
 	x, err := epoch.NewExposure(w.fabric)
@@ -36,8 +36,8 @@ func TestContextDone(t *testing.T) {
 
 func second[A any](_ A, err error) error { return err }
 
-// TestLockGivesUp interrupts a lock wherever it waits. It must hold nothing and
-// leave no trace.
+// TestLockGivesUp interrupts a lock at each place where it waits. The rank must
+// hold nothing and leave no trace.
 func TestLockGivesUp(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -79,9 +79,9 @@ func TestLockGivesUp(t *testing.T) {
 	}
 }
 
-// TestLockAllJoins lets a rank that wants LockAll wait behind one that wants an
-// exclusive lock, which in turn waits for LockAll. When that one gives up, there
-// is nothing to wait for any more, although LockAll is still held.
+// TestLockAllJoins is a chain of waits: rank 0 holds LockAll, rank 1 waits for it
+// with an exclusive lock, and rank 2 waits for rank 1 with LockAll. When rank 1
+// gives up, rank 2 must get LockAll, although rank 0 still holds it.
 func TestLockAllJoins(t *testing.T) {
 	w := newWorld(t, 3, epoch.Options{})
 	must(t, w.ranks[0].LockAll(background))
@@ -102,8 +102,8 @@ func TestLockAllJoins(t *testing.T) {
 	must(t, w.ranks[2].UnlockAll(), w.ranks[0].UnlockAll())
 }
 
-// TestFenceGoesOn interrupts a fence in each of its rounds. It cannot be taken
-// back; it must still be the same fence for everybody.
+// TestFenceGoesOn interrupts a fence in each of its rounds. A fence cannot be
+// withdrawn, so it must still be the same fence for all ranks.
 func TestFenceGoesOn(t *testing.T) {
 	w := newWorld(t, 4, epoch.Options{})
 	a := w.ranks[0]
@@ -116,7 +116,7 @@ func TestFenceGoesOn(t *testing.T) {
 	fails(t, "LockAll", a.LockAll(background), epoch.ErrOpen)
 	b := w.ranks[3] // signals rank 0 in the first round
 	fails(t, "Fence of rank 3", b.Fence(b.patience()), context.Canceled)
-	// Round 0 is over for rank 0; now it is interrupted in round 1.
+	// Round 0 is over for rank 0. Its next interruption is in round 1.
 	ctx := a.patience()
 	if err := a.Fence(ctx); err == nil || ctx.Err() == nil {
 		t.Fatalf("Fence of two of four ranks: %v", err)
@@ -133,7 +133,7 @@ func TestStartGivesUp(t *testing.T) {
 	a := w.ranks[0]
 	must(t, w.ranks[2].Post(background, []rma.Rank{0}), w.ranks[1].Post(background, []rma.Rank{0}))
 	ctx, cancel := context.WithCancel(background)
-	a.whenItWaits(func() { a.whenItWaits(func() { a.whenItWaits(cancel) }) }) // the third time
+	a.whenItWaits(func() { a.whenItWaits(func() { a.whenItWaits(cancel) }) }) // at the third wait
 	fails(t, "Start", a.Start(ctx, []rma.Rank{1, 2, 3}), context.Canceled)
 	fails(t, "Complete", a.Complete(), epoch.ErrNotOpen)
 	for _, group := range [][]rma.Rank{{1}, {2}} {
@@ -151,7 +151,7 @@ func TestWaitGoesOn(t *testing.T) {
 	must(t, b.Start(background, []rma.Rank{0}), b.Complete(), a.Wait(background))
 }
 
-// TestPostGoesOn interrupts a Post in front of a full mailbox.
+// TestPostGoesOn interrupts a Post that waits for room in a mailbox.
 func TestPostGoesOn(t *testing.T) {
 	w := newWorld(t, 4, epoch.Options{Neighbours: 1})
 	a, b, c := w.ranks[0], w.ranks[1], w.ranks[2]
@@ -168,7 +168,7 @@ func TestPostGoesOn(t *testing.T) {
 	must(t, c.Wait(background))
 }
 
-// TestClosedFabric demands the window's failure from every method.
+// TestClosedFabric checks that every method returns the window's failure.
 func TestClosedFabric(t *testing.T) {
 	w := newWorld(t, 3, epoch.Options{})
 	x, err := epoch.NewExposure(w.fabric)
@@ -176,7 +176,7 @@ func TestClosedFabric(t *testing.T) {
 	a, b, c := w.ranks[0], w.ranks[1], w.ranks[2]
 	must(t, a.Post(background, []rma.Rank{0}), a.Start(background, []rma.Rank{0}))
 	must(t, b.Lock(background, 2, epoch.Exclusive), b.Lock(background, 0, epoch.Shared))
-	// While rank 2 waits for rank 1, the fabric is closed.
+	// The fabric closes while rank 2 waits for rank 1.
 	c.whenItWaits(func() { w.fabric.Close() })
 	fails(t, "Lock under way", c.Lock(background, 2, epoch.Shared), rma.ErrClosed)
 	for name, err := range map[string]error{

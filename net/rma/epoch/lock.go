@@ -7,9 +7,9 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Passive target synchronisation: foMPI's two-level scheme, §2.4. A global word
-// at one rank keeps LockAll and exclusive locks apart, a local word at every rank
-// keeps its readers and its writer apart:
+// Passive target synchronisation is foMPI's two-level scheme, §2.4. A global word
+// at rank 0 keeps LockAll and exclusive locks apart. A local word at every rank
+// keeps the readers and the writer of that rank apart:
 //
 //	global, at rank 0                        local, at every rank
 //	63            32 31             0        63       62             0
@@ -21,31 +21,34 @@ import (
 //
 // A rank that locks several others exclusively counts once in the global word.
 //
-// Invariants. A rank holds LockAll only if it added itself when no rank was
-// registered for exclusive locks; a rank registered for exclusive locks goes on
-// only after it has seen no LockAll in the word. So of the two, who registers
-// second waits. The writer bit is set only by a CAS from zero; readers add
-// themselves first and hold the lock as soon as the bit is off, which it stays
-// while they are counted.
+// Invariants. A rank holds LockAll only if no rank was registered for exclusive
+// locks when it added itself. A rank that is registered for exclusive locks
+// continues only after it has seen no LockAll in the word. So of two ranks that
+// exclude each other, the second to register waits. Only a CAS from zero sets the
+// writer bit. A reader first adds itself and holds the lock as soon as the bit is
+// off. Once off, the bit stays off while the word counts a reader.
 //
-// foMPI backs off and tries again, at both levels. Here everybody waits by Await
-// for the bits that keep him out, and only LockAll withdraws its registration
-// meanwhile, since of two who both wait for the other to withdraw one has to.
+// foMPI backs off and tries again, at both levels. Here every rank uses Await to
+// wait for the bits that exclude it. Only LockAll withdraws its registration before
+// it waits. If no side withdrew, each would wait for the other.
 //
-// Fairness: none. Readers of a rank pass waiting writers, any of several waiting
-// writers may be next, and LockAll waits until no rank holds or wants an exclusive
-// lock anywhere. Everybody gets a turn only if the others leave one. The locks of
-// package locks are fair.
+// Fairness: none. Readers of a rank pass waiting writers. Any of several waiting
+// writers may be next. LockAll waits until no rank holds or wants an exclusive lock
+// anywhere, so a rank can starve. The locks of package locks are fair.
 //
-// Memory ordering: Unlock completes the operations on the target before it gives
-// the lock back, and gives it back by a flushed atomic. Whoever finds the lock
-// free after that sees them.
+// Memory ordering: Unlock completes the operations on the target before it releases
+// the lock. It releases by a flushed atomic. A rank that finds the lock free after
+// that sees those operations.
 //
-// Cost without contention: a shared lock 1 atomic at the target, an exclusive one
-// 2, at rank 0 and at the target (1 if the rank holds others), LockAll 1 at rank 0;
-// the unlocks as many accumulates, each flushed. With contention: one wait, and for
-// an exclusive lock one more atomic, each time that somebody else was faster;
-// LockAll 3 operations and one wait. 2 words.
+// Cost without contention: a shared lock costs 1 atomic, at the target. An exclusive
+// lock costs 2, at rank 0 and at the target, or 1 if the rank holds another
+// exclusive lock. LockAll costs 1, at rank 0. The unlocks cost as many accumulates,
+// each flushed.
+//
+// Cost with contention: each time another rank is faster, a lock costs one wait, an
+// exclusive lock one more atomic, and LockAll 3 operations and one wait.
+//
+// Memory: 2 words.
 type lockWords struct {
 	global rma.Disp
 	local  rma.Disp
@@ -63,7 +66,7 @@ const (
 	writerBit  = 1 << 63
 )
 
-// Mode is what Lock excludes.
+// Mode says which other locks a Lock excludes.
 type Mode uint8
 
 const (
@@ -93,11 +96,12 @@ func newLockWords(f rma.Fabric) (lockWords, error) {
 	return lockWords{global: global, local: global + 1}, nil
 }
 
-// Lock opens an access epoch to target's memory, until Unlock. Other ranks may be
-// locked at the same time; who locks several exclusively chooses one order for
-// all, or ranks wait for each other for ever.
+// Lock opens an access epoch to target's memory, until Unlock. A rank may lock
+// several ranks at the same time. If ranks lock several others exclusively, all of
+// them need the same order of locking. Otherwise they deadlock.
 //
-// If ctx ends while it waits, it gives up, holds nothing and has left no trace.
+// If ctx ends while Lock waits, Lock gives up. The rank holds nothing and leaves no
+// trace.
 func (e *Sync) Lock(ctx context.Context, target rma.Rank, mode Mode) error {
 	const operation = "Lock"
 	if err := e.enterAccess(ctx, operation, len(e.held)); err != nil {
@@ -107,7 +111,7 @@ func (e *Sync) Lock(ctx context.Context, target rma.Rank, mode Mode) error {
 		return err
 	}
 	if held, ok := e.held[target]; ok {
-		return e.misuse(operation, ErrOpen, fmt.Sprintf("rank %d is locked already, %s: Unlock it first", target, held))
+		return e.misuse(operation, ErrOpen, fmt.Sprintf("rank %d is already locked (%s): call Unlock first", target, held))
 	}
 	lock := e.lockShared
 	if mode == Exclusive {
@@ -120,8 +124,8 @@ func (e *Sync) Lock(ctx context.Context, target rma.Rank, mode Mode) error {
 	return nil
 }
 
-// lockShared counts this rank among the readers and waits for the writer to
-// leave, if there is one.
+// lockShared adds this rank to the readers. If there is a writer, it waits for the
+// writer to leave.
 func (e *Sync) lockShared(ctx context.Context, target rma.Rank) error {
 	if e.w.FetchOp(target, e.locks.local, rma.Sum, readersOne)&writerBit != 0 {
 		if _, err := e.w.Await(ctx, target, e.locks.local, rma.Is(0).Masked(writerBit)); err != nil {
@@ -132,7 +136,7 @@ func (e *Sync) lockShared(ctx context.Context, target rma.Rank) error {
 	return e.w.Err()
 }
 
-// lockExclusive keeps LockAll out, then everybody else at target.
+// lockExclusive excludes LockAll first, then every other lock at target.
 func (e *Sync) lockExclusive(ctx context.Context, target rma.Rank) error {
 	if err := e.register(ctx); err != nil {
 		return err
@@ -147,8 +151,8 @@ func (e *Sync) lockExclusive(ctx context.Context, target rma.Rank) error {
 	return e.w.Err()
 }
 
-// register adds this rank to those that lock exclusively, unless it is one of
-// them, and waits until nobody holds LockAll.
+// register adds this rank to the ranks that lock exclusively and waits until no
+// rank holds LockAll. If it is already one of them, there is nothing to do.
 func (e *Sync) register(ctx context.Context) error {
 	if e.exclusive > 0 {
 		return nil
@@ -163,15 +167,15 @@ func (e *Sync) register(ctx context.Context) error {
 	return err
 }
 
-// deregister takes this rank out of those that lock exclusively, unless it holds
-// such a lock.
+// deregister removes this rank from the ranks that lock exclusively, unless it
+// holds an exclusive lock.
 func (e *Sync) deregister() {
 	if e.exclusive == 0 {
 		e.subtract(lockMaster, e.locks.global, writersOne)
 	}
 }
 
-// subtract takes n from a word, for everybody to see.
+// subtract subtracts n from a word and flushes.
 func (e *Sync) subtract(target rma.Rank, disp rma.Disp, n uint64) {
 	e.w.Accumulate(target, disp, rma.Sum, -n)
 	e.w.Flush(target)
@@ -196,10 +200,11 @@ func (e *Sync) Unlock(target rma.Rank) error {
 	return e.result(operation)
 }
 
-// LockAll opens an access epoch to the memory of all ranks, shared, until
-// UnlockAll. It costs the same however many ranks there are.
+// LockAll opens a shared access epoch to the memory of all ranks, until UnlockAll.
+// Its cost does not depend on the number of ranks.
 //
-// If ctx ends while it waits, it gives up, holds nothing and has left no trace.
+// If ctx ends while LockAll waits, LockAll gives up. The rank holds nothing and
+// leaves no trace.
 func (e *Sync) LockAll(ctx context.Context) error {
 	const operation = "LockAll"
 	if err := e.enterAccess(ctx, operation, 0); err != nil {

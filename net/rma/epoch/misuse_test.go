@@ -8,7 +8,7 @@ import (
 	"github.com/orwl/go-orwl/net/rma/epoch"
 )
 
-// step is a call of an epoch's method that does not wait.
+// step is a call of a method that does not wait.
 type step struct {
 	name string
 	do   func(a *actor) error
@@ -30,8 +30,8 @@ var (
 	postSelf = step{"Post", func(a *actor) error { return a.Post(background, []rma.Rank{0}) }}
 )
 
-// TestMisuse demands a typed error for every call out of order, which must
-// not change anything.
+// TestMisuse makes calls out of order. Each must return a typed error and change
+// nothing.
 func TestMisuse(t *testing.T) {
 	for _, c := range []struct {
 		before []step
@@ -79,7 +79,7 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// unchanged demands that memory is as it was.
+// unchanged checks that memory is as before.
 func (w *world) unchanged(what string, before []uint64) {
 	w.t.Helper()
 	for i, word := range w.memory() {
@@ -115,9 +115,9 @@ func TestGroups(t *testing.T) {
 func TestOptions(t *testing.T) {
 	w := newWorld(t, 3, epoch.Options{})
 	if _, err := epoch.New(w.fabric, epoch.Options{Neighbours: -1}); err == nil {
-		t.Error("Options with -1 neighbours are accepted")
+		t.Error("Options with -1 neighbours have no error")
 	}
-	// One allocation after the other finds no room: posts, locks, signals.
+	// Posts, locks and signals find no room, one after another.
 	free := func() int {
 		_, err := w.fabric.Alloc(1 << 40)
 		var typed *rma.AllocError

@@ -7,17 +7,19 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// General active target synchronisation: Post opens a rank's memory to a group
-// (exposure epoch) and Wait closes it; Start opens the way to the memory of a
-// group (access epoch) and Complete closes it. Only ranks that have something to
-// do with each other synchronise.
+// General active target synchronisation. Post opens a rank's memory to a group
+// (exposure epoch) and Wait closes it. Start opens access to the memory of a group
+// (access epoch) and Complete closes it. Only ranks that name each other
+// synchronise.
 //
-// foMPI, §2.4: who posts to a rank puts itself into a matching list that lies
-// there, in one of k elements that are reused; Start matches the list against
-// its group without any remote operation; Complete increments a counter at each
-// rank of its group, for which Wait waits. Here the list is a mailbox: a ring of
-// k words to which a poster's way leads by a ticket, so that there is no list of
-// free elements, nothing to retry, and the starter waits for one word at a time.
+// In foMPI, §2.4, each rank has a matching list of k reusable elements. A rank that
+// posts puts itself into the target's list. Start matches the list against its
+// group without any remote operation. Complete increments a counter at each rank
+// of its group, and Wait waits for that counter.
+//
+// Here the list is a mailbox: a ring of k words. A poster draws a ticket, which
+// names its word. So there is no list of free elements and nothing to retry, and
+// the rank that calls Start waits for one word at a time.
 //
 //	    taken (private)           tail
 //	      ▼                         ▼
@@ -25,24 +27,26 @@ import (
 //	│ 0 │ rank+1 │ 0 │ rank+1 │ 0 │ 0 │   rank + 1; the word of a ticket is the
 //	└───┴────────┴───┴────────┴───┴───┘   ticket modulo k
 //
-// Invariants: every ticket is followed by exactly one post into its word, and the
-// starter empties every word as often as there were tickets for it, in the order
-// of tickets. Which of two tickets of one word, a lap apart, is used first does
-// not matter, since a post says all there is to know.
+// Invariants: for every ticket there is exactly one post into its word. The owner
+// of the mailbox empties the words in the order of tickets, once for each ticket.
+// Two tickets a lap apart share a word. Either may use it first, because a post
+// contains everything that the owner needs to know.
 //
-// A rank may be posted to before it asks for it: by neighbours that it will start
-// with later, and by a neighbour that is an epoch ahead. What it takes out of the
-// mailbox too early it keeps (early). A poster is there at most once, since it
-// posts again only after Wait, which this rank's Complete allows, which follows
-// the Start that consumed the post. For the same reason a completion never
-// belongs to a later epoch than the one that is waited for.
+// A post may arrive before the owner asks for it: from a neighbour of a later
+// Start, or from a neighbour that is an epoch ahead. The owner takes it out of the
+// mailbox and keeps it in early. Each poster is in early at most once. It posts
+// again only after its Wait. That Wait needs this rank's Complete, which follows
+// the Start that consumed the post. For the same reason a completion never belongs
+// to a later epoch than the current one.
 //
-// Memory ordering: Complete flushes this rank's operations before it counts
-// itself done, so Wait's end makes them visible to the exposing rank. Post
+// Memory ordering: Complete flushes this rank's operations before it counts itself
+// as done. So they are visible to the exposing rank when its Wait returns. Post
 // flushes the exposing rank's operations on its own memory before it posts.
 //
-// Cost for a group of n: Post 2n atomics, Complete n accumulates, each flushed;
-// Start and Wait only look at the own segment; k + 2 words.
+// Cost for a group of n: Post 2n atomics; Complete n accumulates, each flushed;
+// Start and Wait only read the own segment.
+//
+// Memory: k + 2 words.
 type posts struct {
 	k    int
 	tail rma.Disp // tickets given out
@@ -69,18 +73,17 @@ func (s *posts) word(ticket uint64) rma.Disp { return s.box + rma.Disp(ticket%ui
 type exposure struct {
 	open   bool
 	group  []rma.Rank
-	posted int    // ranks of the group that were posted to
-	ticket uint64 // for the next of them, if it has been drawn
+	posted int    // number of ranks of the group that have the post
+	ticket uint64 // at the next rank of the group, valid if drawn
 	drawn  bool
 	ended  uint64 // completions of all earlier epochs
 }
 
-// Post opens this rank's memory to the ranks of group, until Wait. It does not
-// wait for them. It does wait while the mailbox of one of them is full, see
-// Options.Neighbours.
+// Post opens this rank's memory to the ranks of group, until Wait. It waits only
+// while the mailbox of one of them is full, see Options.Neighbours.
 //
-// A Post cannot be withdrawn. If ctx ends while it waits, call it again, with
-// the same group.
+// A Post cannot be withdrawn. If ctx ends while it waits, call it again with the
+// same group.
 func (e *Sync) Post(ctx context.Context, group []rma.Rank) error {
 	const operation = "Post"
 	if err := e.enter(ctx, operation); err != nil {
@@ -97,8 +100,7 @@ func (e *Sync) Post(ctx context.Context, group []rma.Rank) error {
 	return e.result(operation)
 }
 
-// openExposure begins an exposure epoch, or goes on with one that an interrupted
-// Post has begun.
+// openExposure begins an exposure epoch, or resumes the one of an interrupted Post.
 func (e *Sync) openExposure(operation string, group []rma.Rank) error {
 	x := &e.exposure
 	switch {
@@ -111,7 +113,7 @@ func (e *Sync) openExposure(operation string, group []rma.Rank) error {
 	case x.posted == len(x.group):
 		return e.misuse(operation, ErrOpen, "call Wait first")
 	case !slices.Equal(x.group, group):
-		return e.misuse(operation, ErrOpen, "a Post to another group was interrupted: call it again first")
+		return e.misuse(operation, ErrOpen, "a Post to another group was interrupted: call that Post again first")
 	}
 	return nil
 }
@@ -131,11 +133,11 @@ func (e *Sync) post(ctx context.Context, x *exposure, target rma.Rank) error {
 	return nil
 }
 
-// Start opens the way to the memory of the ranks of group, until Complete. It
-// waits until each of them has posted to this rank.
+// Start opens access to the memory of the ranks of group, until Complete. It waits
+// until each of them has posted to this rank.
 //
-// If ctx ends while it waits, no epoch has begun, and no post is lost: a later
-// Start, of this group or of another, finds it.
+// If ctx ends while it waits, no epoch has begun. No post is lost: a later Start
+// finds it, with the same group or another.
 func (e *Sync) Start(ctx context.Context, group []rma.Rank) error {
 	const operation = "Start"
 	if err := e.enterAccess(ctx, operation, 0); err != nil {
@@ -165,8 +167,8 @@ func (e *Sync) Start(ctx context.Context, group []rma.Rank) error {
 	return e.result(operation)
 }
 
-// take waits for the next post and empties its word, which lets in who waits for
-// room.
+// take waits for the next post and empties its word, which wakes a rank that waits
+// for room.
 func (e *Sync) take(ctx context.Context) (rma.Rank, error) {
 	word := e.posts.word(e.taken)
 	post, err := e.w.Await(ctx, e.w.Rank(), word, rma.IsNot(0))
@@ -178,8 +180,8 @@ func (e *Sync) take(ctx context.Context) (rma.Rank, error) {
 	return rma.Rank(post) - 1, nil
 }
 
-// Complete ends the access epoch: this rank's operations on the ranks of the
-// group are complete, and they are told so. It waits for nobody.
+// Complete ends the access epoch. It completes this rank's operations on the ranks
+// of the group and tells these ranks. It waits for no rank.
 func (e *Sync) Complete() error {
 	const operation = "Complete"
 	if !e.started {
@@ -196,10 +198,10 @@ func (e *Sync) Complete() error {
 	return e.result(operation)
 }
 
-// Wait ends the exposure epoch: it waits until every rank of the group has
-// called Complete. Then their operations are visible here.
+// Wait ends the exposure epoch. It waits until every rank of the group has called
+// Complete. Then this rank sees their operations.
 //
-// If ctx ends while it waits, the epoch remains open: call Wait again.
+// If ctx ends while it waits, the epoch stays open: call Wait again.
 func (e *Sync) Wait(ctx context.Context) error {
 	const operation = "Wait"
 	if err := e.enter(ctx, operation); err != nil {
@@ -210,7 +212,7 @@ func (e *Sync) Wait(ctx context.Context) error {
 	case !x.open:
 		return e.misuse(operation, ErrNotOpen, "call Post first")
 	case x.posted < len(x.group):
-		return e.misuse(operation, ErrNotOpen, "a Post was interrupted: call it again first")
+		return e.misuse(operation, ErrNotOpen, "a Post was interrupted: call Post again first")
 	}
 	all := x.ended + uint64(len(x.group))
 	if _, err := e.w.Await(ctx, e.w.Rank(), e.posts.done, rma.AtLeast(all)); err != nil {

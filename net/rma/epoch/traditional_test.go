@@ -26,8 +26,8 @@ func (f *partial) Expose(p rma.Rank, memory []uint64) (rma.Disp, error) {
 	return at, err
 }
 
-// TestExposeRefused lets one rank fail. All have to know, and nobody's memory
-// remains exposed.
+// TestExposeRefused lets one rank fail. All ranks must get an error, and no slice
+// may stay exposed.
 func TestExposeRefused(t *testing.T) {
 	w := newWorld(t, 5, epoch.Options{})
 	reason := errors.New("too many")
@@ -35,8 +35,8 @@ func TestExposeRefused(t *testing.T) {
 	x, err := epoch.NewExposure(f)
 	must(t, err)
 
-	// One rank after the other, except the last: each is interrupted, and all go
-	// on together. This keeps the test's map to one goroutine.
+	// The test interrupts one rank after another, so that only one goroutine uses
+	// its map. Then all ranks resume together.
 	for _, a := range w.ranks {
 		fails(t, "Expose", second(x.Expose(a.patience(), a.Sync, make([]uint64, 2))), context.Canceled)
 	}

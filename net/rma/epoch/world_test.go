@@ -15,13 +15,13 @@ import (
 
 var background = context.Background()
 
-// world is a fabric in this process with a Set. A test can play all its ranks
-// itself, one step after the other, as long as none has to wait.
+// world is a fabric in this process with a Set. As long as no rank has to wait, a
+// test can play all ranks itself, one step after another.
 type world struct {
 	t      testing.TB
 	fabric *mem.Fabric
 	ranks  []*actor
-	words  int // of symmetric memory that are in use
+	words  int // words of allocated memory at each rank
 }
 
 // actor is a rank with its epochs.
@@ -60,7 +60,7 @@ func newWorld(t testing.TB, ranks int, options epoch.Options) *world {
 	return w
 }
 
-// hook is a window that does something at the beginning of the next Await.
+// hook is a window that makes a call at the beginning of the next Await.
 type hook struct {
 	rma.Window
 	call func()
@@ -74,10 +74,10 @@ func (h *hook) Await(ctx context.Context, q rma.Rank, d rma.Disp, u rma.Until) (
 	return h.Window.Await(ctx, q, d, u)
 }
 
-// whenItWaits makes the rank do something as soon as it would have to wait.
+// whenItWaits makes the rank call something when its next Await begins.
 func (a *actor) whenItWaits(call func()) { a.hook.call = call }
 
-// patience is a context that ends as soon as the rank waits, if it does.
+// patience is a context that ends when the rank's next Await begins.
 func (a *actor) patience() context.Context {
 	ctx, cancel := context.WithCancel(background)
 	a.whenItWaits(cancel)
@@ -94,7 +94,7 @@ func (w *world) memory() (words []uint64) {
 	return words
 }
 
-// together lets every rank do something at the same time.
+// together runs do for every rank at the same time.
 func (w *world) together(do func(a *actor) error) {
 	w.t.Helper()
 	var ranks sync.WaitGroup

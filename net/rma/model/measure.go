@@ -11,8 +11,8 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// Meter measures what a fabric's operations cost. Every rank calls Measure at the
-// same time; rank 0 does most of the work and gets the model.
+// Meter measures the costs of a fabric's operations. All ranks call Measure
+// together. Rank 0 does most of the work and gets the model.
 type Meter struct {
 	tree    *topology.Tree
 	epochs  *epoch.Set
@@ -21,14 +21,14 @@ type Meter struct {
 }
 
 const (
-	meterBatch   = 64   // operations between two looks at the clock
-	meterTries   = 15   // batches; the median counts
-	meterHammer  = 1000 // operations of each rank when all of them hit one word
-	meterVolleys = 200  // round trips of the hand-over
-	bulkWords    = 4096 // of a large bulk transfer
+	meterBatch   = 64   // operations between two readings of the clock
+	meterTries   = 15   // batches, to take the median of
+	meterHammer  = 1000 // operations of each rank on one word that all ranks change
+	meterVolleys = 200  // round trips between two ranks that wait for each other
+	bulkWords    = 4096 // words of a large bulk transfer
 )
 
-// NewMeter allocates what a measurement needs.
+// NewMeter allocates the words that a measurement needs.
 func NewMeter(f rma.Fabric) (*Meter, error) {
 	m := &Meter{tree: f.Topology()}
 	var err error
@@ -42,8 +42,9 @@ func NewMeter(f rma.Fabric) (*Meter, error) {
 	return m, err
 }
 
-// Measure measures. It is collective. The clock is the caller's, because the
-// simulator has its own. The model is rank 0's; other ranks get a zero one.
+// Measure runs this rank's part of a measurement. All ranks call it. now is the
+// caller's clock, because the simulator has its own. Rank 0 gets the model. Other
+// ranks get a zero Model.
 func (m *Meter) Measure(ctx context.Context, w rma.Window, now func() time.Duration) (Model, error) {
 	r := &measurement{Meter: m, ctx: ctx, w: w, epoch: m.epochs.At(w), now: now}
 	model := Model{Source: "measured"}
@@ -62,8 +63,8 @@ func (m *Meter) Measure(ctx context.Context, w rma.Window, now func() time.Durat
 	return model, nil
 }
 
-// peer is the first rank whose finest element in common with rank 0 is of a
-// level.
+// peer is the first rank with this level as its finest element in common with
+// rank 0.
 func (m *Meter) peer(level int) (rma.Rank, bool) {
 	for p := range rma.Rank(m.tree.Ranks()) {
 		if m.tree.Common(0, p) == level {
@@ -82,8 +83,8 @@ type measurement struct {
 	now   func() time.Duration
 }
 
-// level measures rank 0's operations on peer, and then what happens when all
-// ranks at peer's distance hit one word of rank 0's.
+// level measures rank 0's operations on peer. Then it measures how fast all ranks
+// at peer's distance together can change one word of rank 0.
 func (r *measurement) level(level int, peer rma.Rank) (LevelCost, error) {
 	cost := LevelCost{Level: Self}
 	if level <= r.tree.Levels() {
@@ -105,7 +106,7 @@ func (r *measurement) level(level int, peer rma.Rank) (LevelCost, error) {
 	return cost, nil
 }
 
-// alone measures what one rank sees while nobody else is active.
+// alone measures rank 0's operations while no other rank is active.
 func (r *measurement) alone(cost *LevelCost, peer rma.Rank) {
 	word := make([]byte, 8)
 	bulk := make([]byte, 8*bulkWords)
@@ -127,7 +128,7 @@ func (r *measurement) alone(cost *LevelCost, peer rma.Rank) {
 	}
 }
 
-// median is the time of one operation in nanoseconds.
+// median is the median time of one operation, in nanoseconds.
 func (r *measurement) median(operation func()) float64 {
 	times := make([]float64, meterTries)
 	for i := range times {
@@ -141,9 +142,9 @@ func (r *measurement) median(operation func()) float64 {
 	return times[meterTries/2]
 }
 
-// together is the time between two operations on one word of rank 0 when every
-// rank at that distance issues them as fast as it can, waiting for none, so that
-// the word and the way to it are the limit and not the ranks' patience.
+// together is the time between two operations on one word of rank 0. Every rank at
+// that distance issues operations as fast as it can and waits for none. So the word
+// and the path to it are the limit, not the round trips of the ranks.
 func (r *measurement) together(level int) (float64, error) {
 	if err := r.epoch.Fence(r.ctx); err != nil {
 		return 0, err
@@ -165,12 +166,12 @@ func (r *measurement) together(level int) (float64, error) {
 		return 0, err
 	}
 	if ranks < 2 {
-		return 0, nil // nobody contends
+		return 0, nil // no contention
 	}
 	return float64(r.now()-begin) / float64(ranks*meterHammer), nil
 }
 
-// latencies measures the time to issue an operation, and to wake a rank.
+// latencies measures the time to issue an operation and the time to wake a rank.
 func (r *measurement) latencies(model *Model) error {
 	if r.w.Rank() == 0 {
 		model.Issue = r.median(func() { r.w.Put(0, r.scratch, 1) })
