@@ -5,14 +5,14 @@ import (
 	"github.com/orwl/go-orwl/net/rma/epoch"
 )
 
-// Fence.
+// Cases of Fence.
 var fenceCases = []Case{
 	{Name: "fence/all-see-all", Ranks: 3, Words: 256, Setup: epochScene(MaxRanks, 0, fenceAllSeeAll)},
-	{Name: "fence/nobody-early", Ranks: 5, Words: 128, Setup: epochScene(1, 0, fenceNobodyEarly)},
+	{Name: "fence/no-rank-early", Ranks: 5, Words: 128, Setup: epochScene(1, 0, fenceNoRankEarly)},
 }
 
-// epochScene is scene with one more thing: epochs for k neighbours, or for as many as
-// is the default.
+// epochScene is scene with epochs for k neighbours. If k is 0, the number of
+// neighbours is the default.
 func epochScene(words, k int, act func(p *player, e *epoch.Sync, at rma.Disp)) func(f rma.Fabric) (Body, error) {
 	return func(f rma.Fabric) (Body, error) {
 		epochs, err := epoch.New(f, epoch.Options{Neighbours: k})
@@ -38,9 +38,9 @@ func fenceAllSeeAll(p *player, e *epoch.Sync, at rma.Disp) {
 	}
 }
 
-// fenceNobodyEarly counts who has come to a fence, and looks at the count behind
-// it.
-func fenceNobodyEarly(p *player, e *epoch.Sync, at rma.Disp) {
+// fenceNoRankEarly counts the ranks that have come to a fence and checks the count
+// after it.
+func fenceNoRankEarly(p *player, e *epoch.Sync, at rma.Disp) {
 	for round := range 30 {
 		p.FetchOp(0, at, rma.Sum, 1)
 		p.check(e.Fence(p.ctx))
@@ -50,7 +50,7 @@ func fenceNobodyEarly(p *player, e *epoch.Sync, at rma.Disp) {
 	}
 }
 
-// Post, Start, Complete, Wait.
+// Cases of Post, Start, Complete and Wait.
 var pscwCases = []Case{
 	{Name: "pscw/ring", Ranks: 3, Words: 256, Setup: epochScene(2, 0, pscwRing)},
 	{Name: "pscw/neighbours", Ranks: 3, Words: 256, Setup: epochScene(2, 2, pscwNeighbours)},
@@ -61,8 +61,8 @@ var pscwCases = []Case{
 	{Name: "pscw/self", Ranks: 1, Words: 256, Setup: epochScene(1, 0, pscwSelf)},
 }
 
-// pscwRing opens each rank's memory to the one before it, which takes a word and
-// leaves one. Nothing else keeps the ranks together, so that posts come early.
+// pscwRing opens each rank's memory to the previous rank, which reads a word and puts
+// a word. Nothing else synchronises the ranks, so some posts come early.
 func pscwRing(p *player, e *epoch.Sync, at rma.Disp) {
 	next, previous := p.after(1), p.after(-1)
 	for round := range 30 {
@@ -93,7 +93,7 @@ func pscwNeighbours(p *player, e *epoch.Sync, at rma.Disp) {
 	}
 }
 
-// others are all ranks but this one.
+// others are all ranks except this one.
 func (p *player) others() (group []rma.Rank) {
 	for q := range p.all {
 		if q != p.me {
@@ -103,7 +103,7 @@ func (p *player) others() (group []rma.Rank) {
 	return group
 }
 
-// pscwAllToOne lets everybody put into one rank's memory; it takes turns which.
+// pscwAllToOne lets all ranks put into one rank's memory, another rank each round.
 func pscwAllToOne(p *player, e *epoch.Sync, at rma.Disp) {
 	for round := range 20 {
 		one := rma.Rank(round % p.ranks)
@@ -121,7 +121,8 @@ func pscwAllToOne(p *player, e *epoch.Sync, at rma.Disp) {
 	}
 }
 
-// pscwOneToAll lets one rank put into everybody's memory; it takes turns which.
+// pscwOneToAll lets one rank put into the memory of all others, another rank each
+// round.
 func pscwOneToAll(p *player, e *epoch.Sync, at rma.Disp) {
 	for round := range 20 {
 		one := rma.Rank(round % p.ranks)
@@ -139,7 +140,7 @@ func pscwOneToAll(p *player, e *epoch.Sync, at rma.Disp) {
 	}
 }
 
-// pscwOneByOne lets rank 0 ask for the others in another order than they came.
+// pscwOneByOne lets rank 0 start with the others in another order than they post.
 func pscwOneByOne(p *player, e *epoch.Sync, at rma.Disp) {
 	for round := range 10 {
 		if p.me != 0 {
@@ -160,7 +161,7 @@ func pscwOneByOne(p *player, e *epoch.Sync, at rma.Disp) {
 	}
 }
 
-// pscwSelf opens a rank's memory to nobody, and to itself.
+// pscwSelf opens a rank's memory to no rank, and to itself.
 func pscwSelf(p *player, e *epoch.Sync, at rma.Disp) {
 	for round, group := range [][]rma.Rank{{}, {p.me}, {}, {p.me}, nil} {
 		p.check(e.Post(p.ctx, group))

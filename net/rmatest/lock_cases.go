@@ -5,8 +5,8 @@ import (
 	"github.com/orwl/go-orwl/net/rma/epoch"
 )
 
-// Lock and Unlock, LockAll and UnlockAll. What is done inside a lock is not
-// flushed: Unlock does.
+// Cases of Lock and Unlock, LockAll and UnlockAll. They do not flush inside a lock,
+// because Unlock flushes.
 var lockCases = []Case{
 	{Name: "lock/exclusive", Ranks: 3, Words: 256, Setup: epochScene(1, 0, lockExclusive)},
 	{Name: "lock/shared-together", Ranks: 3, Words: 256, Setup: epochScene(1, 0, lockSharedTogether)},
@@ -29,7 +29,7 @@ func lockExclusive(p *player, e *epoch.Sync, at rma.Disp) {
 	p.equal(p.Get(0, at)+p.Get(1, at), uint64(n*p.ranks), "the number of increments under an exclusive lock")
 }
 
-// lockSharedTogether meets everybody while holding the same lock.
+// lockSharedTogether lets all ranks meet while they hold the same shared lock.
 func lockSharedTogether(p *player, e *epoch.Sync, at rma.Disp) {
 	for round := range 10 {
 		target := rma.Rank(round % p.ranks)
@@ -39,8 +39,7 @@ func lockSharedTogether(p *player, e *epoch.Sync, at rma.Disp) {
 	}
 }
 
-// lockReadersWriters keeps two words of rank 0 equal whenever no writer is
-// inside.
+// lockReadersWriters keeps two words of rank 0 equal while no writer is inside.
 func lockReadersWriters(p *player, e *epoch.Sync, at rma.Disp) {
 	const target = 0
 	n, writes := p.share(300), uint64(0)
@@ -62,18 +61,18 @@ func lockReadersWriters(p *player, e *epoch.Sync, at rma.Disp) {
 	p.sum(target, at, writes)
 }
 
-// sum checks that a word is the sum of what all ranks did.
+// sum checks that a word is the sum of own over all ranks.
 func (p *player) sum(target rma.Rank, at rma.Disp, own uint64) {
 	p.meet()
 	total := p.Get(target, at)
 	p.meet()
 	p.FetchOp(target, at, rma.Sum, -own)
 	p.meet()
-	p.equal(p.Get(target, at), 0, "of %d, what nobody did", total)
+	p.equal(p.Get(target, at), 0, "the rest of %d, after each rank subtracted its part,", total)
 }
 
-// lockSeveral moves one unit from a rank to the next one, under two locks that
-// are taken in the order of ranks.
+// lockSeveral moves one unit from a rank to the next, under two locks. It takes the
+// locks in the order of ranks.
 func lockSeveral(p *player, e *epoch.Sync, at rma.Disp) {
 	p.put(p.me, at, 1000)
 	p.meet()
@@ -92,11 +91,11 @@ func lockSeveral(p *player, e *epoch.Sync, at rma.Disp) {
 	for q := range p.all {
 		total += p.Get(q, at)
 	}
-	p.equal(total, uint64(1000*p.ranks), "what all ranks have together")
+	p.equal(total, uint64(1000*p.ranks), "the sum over all ranks")
 }
 
-// lockAllTogether meets everybody while all hold LockAll, and a shared lock is no
-// obstacle.
+// lockAllTogether lets all ranks meet while one holds a shared lock and all others
+// hold LockAll.
 func lockAllTogether(p *player, e *epoch.Sync, at rma.Disp) {
 	for round := range 10 {
 		if int(p.me) == round%p.ranks {
@@ -111,9 +110,9 @@ func lockAllTogether(p *player, e *epoch.Sync, at rma.Disp) {
 	}
 }
 
-// lockAllOrExclusive keeps two words of every rank equal whenever no writer is
-// inside, and compares them all under LockAll. What is added under LockAll does
-// not arrive under an exclusive lock.
+// lockAllOrExclusive keeps two words of every rank equal while no writer is inside,
+// and compares them under LockAll. Additions under LockAll must not arrive while a
+// rank holds an exclusive lock.
 func lockAllOrExclusive(p *player, e *epoch.Sync, at rma.Disp) {
 	for i := range p.share(150) {
 		if (i+int(p.me))%3 == 0 {
@@ -130,7 +129,7 @@ func lockAllOrExclusive(p *player, e *epoch.Sync, at rma.Disp) {
 		value, added := p.Get(target, at)+1, p.Get(target, at+2)
 		p.put(target, at, value)
 		p.put(target, at+1, value)
-		p.equal(p.Get(target, at+2), added, "what was added under LockAll, seen twice under one exclusive lock,")
+		p.equal(p.Get(target, at+2), added, "the second reading, under one exclusive lock, of additions under LockAll")
 		p.check(e.Unlock(target))
 	}
 	p.meet()

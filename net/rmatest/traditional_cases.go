@@ -7,7 +7,7 @@ import (
 	"github.com/orwl/go-orwl/net/rma/epoch"
 )
 
-// Traditional windows, where the fabric can show memory that its caller owns.
+// Cases of traditional windows, for fabrics that can show memory of the caller.
 var traditionalCases = []Case{
 	{Name: "traditional/sizes", Ranks: 3, Words: 512, Setup: traditional(traditionalSizes)},
 	{Name: "traditional/again", Ranks: 5, Words: 512, Setup: traditional(traditionalAgain)},
@@ -39,8 +39,8 @@ func (p *player) expose(e *epoch.Sync, x *epoch.Exposure, words, round int) (*ep
 	return t, memory
 }
 
-// traditionalSizes exposes a slice of another length at each rank, none at rank
-// 1, and uses their first and last words.
+// traditionalSizes exposes a slice of a different length at each rank, and an empty one
+// at rank 1. It uses their first and last words.
 func traditionalSizes(p *player, e *epoch.Sync, x *epoch.Exposure) {
 	size := func(q rma.Rank) int {
 		if q == 1 {
@@ -81,8 +81,8 @@ func traditionalSizes(p *player, e *epoch.Sync, x *epoch.Exposure) {
 	p.is(t.Withdraw(p.ctx), epoch.ErrNotOpen, "a second Withdraw")
 }
 
-// traditionalAgain makes one window after the other, with an odd and an even
-// number of fences in between, and keeps all of them.
+// traditionalAgain makes several windows and keeps all of them. Between two windows
+// there is an odd or an even number of fences.
 func traditionalAgain(p *player, e *epoch.Sync, x *epoch.Exposure) {
 	var windows []*epoch.Traditional
 	for round := range 8 {
