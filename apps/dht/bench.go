@@ -14,7 +14,7 @@ import (
 	"github.com/orwl/go-orwl/apps/dht/volume"
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/locks"
-	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/rma/model"
 	"github.com/orwl/go-orwl/net/topology"
 )
 
@@ -60,9 +60,9 @@ func runBench(f *flag.FlagSet, args []string, out io.Writer) error {
 // benchPlan is what the flags say, checked.
 type benchPlan struct {
 	fabric      string
-	machine     rma.Model // of sim
-	nodes       int       // of p2p
-	turns       int       // of all but sim
+	machine     model.Model // of sim
+	nodes       int         // of p2p
+	turns       int         // of all but sim
 	trees       []*topology.Tree
 	writes      []float64
 	disciplines []string

@@ -13,7 +13,7 @@ import (
 	"github.com/orwl/go-orwl/apps/dht/volume"
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/locks"
-	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/rma/model"
 	"github.com/orwl/go-orwl/net/sim"
 	"github.com/orwl/go-orwl/net/topology"
 )
@@ -186,25 +186,25 @@ func machineNames() []string {
 }
 
 // machineOf is a described machine, or a measured one from a file.
-func machineOf(name string) (rma.Model, error) {
-	if model, err := sim.MachineByName(name); err == nil {
-		return model, nil
+func machineOf(name string) (model.Model, error) {
+	if machine, err := sim.MachineByName(name); err == nil {
+		return machine, nil
 	}
-	var model rma.Model
+	var machine model.Model
 	text, err := os.ReadFile(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return model, command.Misusef("-machine is %q, which is no file: want one, or one of %s", name, strings.Join(machineNames(), ", "))
+		return machine, command.Misusef("-machine is %q, which is no file: want one, or one of %s", name, strings.Join(machineNames(), ", "))
 	case err != nil:
-		return model, command.Misusef("-machine: %w", err)
+		return machine, command.Misusef("-machine: %w", err)
 	}
-	if err := json.Unmarshal(text, &model); err != nil {
-		return model, command.Misusef("-machine: %s: %w", name, err)
+	if err := json.Unmarshal(text, &machine); err != nil {
+		return machine, command.Misusef("-machine: %s: %w", name, err)
 	}
-	if err := model.Validate(); err != nil {
-		return model, command.Misusef("-machine: %s: %w", name, err)
+	if err := machine.Validate(); err != nil {
+		return machine, command.Misusef("-machine: %s: %w", name, err)
 	}
-	return model, nil
+	return machine, nil
 }
 
 // oneOf complains about a word that is not among those allowed.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/rma/model"
 	"github.com/orwl/go-orwl/net/sim"
 	"github.com/orwl/go-orwl/net/topology"
 )
@@ -77,7 +78,7 @@ const simWords = 1 << 12
 // onSim predicts a contest on a described machine. What the ranks need before they
 // begin, and to find out that all have ended, is what a contest without operations
 // takes, and is subtracted.
-func onSim(c contest, tree *topology.Tree, machine rma.Model) (outcome, error) {
+func onSim(c contest, tree *topology.Tree, machine model.Model) (outcome, error) {
 	none := c
 	none.Operations = 0
 	before, _, err := predict(none, tree, machine)
@@ -89,7 +90,7 @@ func onSim(c contest, tree *topology.Tree, machine rma.Model) (outcome, error) {
 	return o, err
 }
 
-func predict(c contest, tree *topology.Tree, machine rma.Model) (time.Duration, outcome, error) {
+func predict(c contest, tree *topology.Tree, machine model.Model) (time.Duration, outcome, error) {
 	var result outcome
 	p := sim.System{Topology: tree, Words: simWords, Setup: func(f *sim.Fabric) (sim.Program, error) {
 		a, err := c.on(f)

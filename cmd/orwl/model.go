@@ -14,6 +14,7 @@ import (
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/rma/model"
 	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/net/topology/host"
 )
@@ -29,7 +30,7 @@ func runModel(f *flag.FlagSet, args []string, out io.Writer) error {
 	if err := inRange("ranks", *ranks, 0, 4096); err != nil {
 		return err
 	}
-	measure := map[string]func(*topology.Tree) (rma.Model, error){"mem": measureGoroutines, "shm": measureProcesses}[*window]
+	measure := map[string]func(*topology.Tree) (model.Model, error){"mem": measureGoroutines, "shm": measureProcesses}[*window]
 	if measure == nil {
 		return command.Misusef("-window is %q, want mem or shm", *window)
 	}
@@ -37,18 +38,18 @@ func runModel(f *flag.FlagSet, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	model, err := measure(tree)
+	machine, err := measure(tree)
 	if err != nil {
 		return err
 	}
 	title, _ := os.Hostname() // empty if it is not known
-	model.Name = *window + " on " + title
+	machine.Name = *window + " on " + title
 	if *asJSON {
 		encoder := json.NewEncoder(out)
 		encoder.SetIndent("", "  ")
-		return encoder.Encode(model)
+		return encoder.Encode(machine)
 	}
-	fmt.Fprint(out, &model)
+	fmt.Fprint(out, &machine)
 	return nil
 }
 
@@ -65,17 +66,17 @@ func detected(ranks int) (*topology.Tree, error) {
 }
 
 // measureGoroutines runs a meter on ranks of this process.
-func measureGoroutines(tree *topology.Tree) (rma.Model, error) {
+func measureGoroutines(tree *topology.Tree) (model.Model, error) {
 	fabric, err := mem.New(mem.Options{Topology: tree})
 	if err != nil {
-		return rma.Model{}, err
+		return model.Model{}, err
 	}
 	defer fabric.Close()
-	meter, err := rma.NewMeter(fabric)
+	meter, err := model.NewMeter(fabric)
 	if err != nil {
-		return rma.Model{}, err
+		return model.Model{}, err
 	}
-	models := make([]rma.Model, tree.Ranks())
+	models := make([]model.Model, tree.Ranks())
 	failures := make([]error, tree.Ranks())
 	var all sync.WaitGroup
 	for p := range models {
@@ -88,11 +89,11 @@ func measureGoroutines(tree *topology.Tree) (rma.Model, error) {
 }
 
 // play is one rank's part in a measurement.
-func play(f rma.Fabric, meter *rma.Meter, p rma.Rank) (rma.Model, error) {
+func play(f rma.Fabric, meter *model.Meter, p rma.Rank) (model.Model, error) {
 	w, err := f.Window(p)
 	if err != nil {
-		return rma.Model{}, err
+		return model.Model{}, err
 	}
 	begin := time.Now()
-	return meter.Run(context.Background(), w, func() time.Duration { return time.Since(begin) })
+	return meter.Measure(context.Background(), w, func() time.Duration { return time.Since(begin) })
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/internal/command"
-	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/rma/model"
 	"github.com/orwl/go-orwl/net/sim"
 )
 
@@ -85,20 +85,20 @@ func machineNames() []string {
 }
 
 // machineOf is a described machine, or a measured one from a file.
-func machineOf(name string) (rma.Model, error) {
-	model, err := sim.MachineByName(name)
+func machineOf(name string) (model.Model, error) {
+	machine, err := sim.MachineByName(name)
 	if err == nil {
-		return model, nil
+		return machine, nil
 	}
 	text, readErr := os.ReadFile(name)
 	if readErr != nil {
-		return model, command.Misusef("-machine: %w, and it is no file: %w", err, readErr)
+		return machine, command.Misusef("-machine: %w, and it is no file: %w", err, readErr)
 	}
-	if err := json.Unmarshal(text, &model); err != nil {
-		return model, command.Misusef("-machine: %s: %w", name, err)
+	if err := json.Unmarshal(text, &machine); err != nil {
+		return machine, command.Misusef("-machine: %s: %w", name, err)
 	}
-	if err := model.Validate(); err != nil {
-		return model, command.Misusef("-machine: %s: %w", name, err)
+	if err := machine.Validate(); err != nil {
+		return machine, command.Misusef("-machine: %s: %w", name, err)
 	}
-	return model, nil
+	return machine, nil
 }

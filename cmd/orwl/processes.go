@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/rma/model"
 	"github.com/orwl/go-orwl/net/shm"
 	"github.com/orwl/go-orwl/net/topology"
 )
@@ -23,28 +24,28 @@ const fabricFD = 3
 
 // measureProcesses runs a meter on ranks that are processes: this one is rank 0,
 // the others are this program again.
-func measureProcesses(tree *topology.Tree) (rma.Model, error) {
+func measureProcesses(tree *topology.Tree) (model.Model, error) {
 	fabric, err := shm.Create(shm.Options{Topology: tree})
 	if err != nil {
-		return rma.Model{}, err
+		return model.Model{}, err
 	}
 	defer fabric.Close()
 	var others crew
 	defer others.dismiss()
 	for p := 1; p < tree.Ranks(); p++ {
 		if err := others.hire(rma.Rank(p), tree, fabric.File()); err != nil {
-			return rma.Model{}, err
+			return model.Model{}, err
 		}
 	}
-	meter, err := rma.NewMeter(fabric)
+	meter, err := model.NewMeter(fabric)
 	if err != nil {
-		return rma.Model{}, err
+		return model.Model{}, err
 	}
-	model, err := play(fabric, meter, 0)
+	machine, err := play(fabric, meter, 0)
 	if err != nil {
-		return rma.Model{}, err
+		return model.Model{}, err
 	}
-	return model, others.wait()
+	return machine, others.wait()
 }
 
 // crew is the processes that this one has started.
@@ -106,7 +107,7 @@ func measuringProcess() (bool, error) {
 		return true, err
 	}
 	defer fabric.Close()
-	meter, err := rma.NewMeter(fabric)
+	meter, err := model.NewMeter(fabric)
 	if err != nil {
 		return true, err
 	}

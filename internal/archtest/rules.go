@@ -15,7 +15,9 @@ var layers = []layer{
 	{path: "net/topology", pure: true},
 	{path: "net/topology/host", pure: true, imports: "net/topology"},
 	{path: "net/rma", pure: true, imports: "net/topology"},
-	{path: "net/rmatest", testsOf: "net/rma", imports: "net/rma net/topology"},
+	{path: "net/rma/epoch", pure: true, imports: "net/rma"},
+	{path: "net/rma/model", pure: true, imports: "net/rma/epoch net/rma net/topology"},
+	{path: "net/rmatest", testsOf: "net/rma", imports: "net/rma/epoch net/rma net/topology"},
 
 	// Remote windows without sockets: frames, and request and reply.
 	{path: "net/wire", pure: true, imports: "net/rma"},
@@ -27,7 +29,7 @@ var layers = []layer{
 	{path: "net/internal/extents", pure: true},
 	{path: "net/mem", testsOf: "net/rma", imports: "net/internal/direct internal/park net/rma net/topology"},
 	{path: "net/shm", testsOf: "net/rma", imports: "net/internal/direct net/internal/extents net/rma net/topology"},
-	{path: "net/sim", testsOf: "net/rma", imports: "net/engine net/rma net/topology"},
+	{path: "net/sim", testsOf: "net/rma", imports: "net/engine net/rma/model net/rma net/topology"},
 	{path: "net/sim/specimen", testsOf: "net/rma", pure: true, imports: "net/sim net/rma net/topology"},
 	{path: "net/p2p", testsOf: "net/rma", imports: "internal/park net/internal/extents net/mem net/shm net/engine net/wire net/rma net/topology"},
 

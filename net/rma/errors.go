@@ -5,26 +5,26 @@ import (
 	"fmt"
 )
 
-// ErrClosed is the failure of a window whose fabric was closed.
+// ErrClosed is the failure of a window after its fabric was closed.
 var ErrClosed = errors.New("rma: fabric is closed")
 
-// ErrPeerLost is matched by every *PeerLostError.
+// ErrPeerLost matches every *PeerLostError.
 var ErrPeerLost = errors.New("rma: peer lost")
 
-// ErrNoSpace is matched by an *AllocError for memory that does not fit.
+// ErrNoSpace matches an *AllocError for memory that does not fit.
 var ErrNoSpace = errors.New("rma: no space left")
 
-// ErrAsymmetric is matched by an *AllocError for an allocation that another
-// process made differently.
+// ErrAsymmetric matches an *AllocError for an allocation that another process
+// made differently.
 var ErrAsymmetric = errors.New("rma: allocation differs between processes")
 
-// ErrNotAttached is the error of Detach for memory that is not attached.
-var ErrNotAttached = errors.New("rma: no region of this rank begins there")
+// ErrNotAttached is the error of Detach if no region begins at the displacement.
+var ErrNotAttached = errors.New("rma: no region of this rank begins at this displacement")
 
-// PeerLostError is the failure of a window whose fabric lost a rank.
+// PeerLostError is the failure of a window after its fabric lost a rank.
 type PeerLostError struct {
-	Rank Rank   // the rank that is gone
-	Why  string // how it was noticed
+	Rank Rank   // the lost rank
+	Why  string // how the fabric noticed
 }
 
 func (e *PeerLostError) Error() string {
@@ -34,21 +34,22 @@ func (e *PeerLostError) Error() string {
 // Is matches ErrPeerLost.
 func (e *PeerLostError) Is(target error) bool { return target == ErrPeerLost }
 
-// AllocError is an allocation that cannot be had.
+// AllocError is the error of an allocation that the fabric refuses.
 type AllocError struct {
 	Words, Free int
-	Why         error // ErrNoSpace or ErrAsymmetric
-	Hint        string
+	Why         error  // ErrNoSpace or ErrAsymmetric
+	Hint        string // the next step
 }
 
 func (e *AllocError) Error() string {
-	return fmt.Sprintf("%v: %d words asked for, %d free: %s", e.Why, e.Words, e.Free, e.Hint)
+	return fmt.Sprintf("%v: want %d words, %d are free: %s", e.Why, e.Words, e.Free, e.Hint)
 }
 
 // Unwrap makes errors.Is find the reason.
 func (e *AllocError) Unwrap() error { return e.Why }
 
-// RankError is a rank that a fabric does not have, or not in this process.
+// RankError is the error for a rank that is out of range, or that does not live
+// in this process.
 type RankError struct {
 	Rank  Rank
 	Ranks int
@@ -59,9 +60,9 @@ func (e *RankError) Error() string {
 	return fmt.Sprintf("rma: rank %d of %d: %s", e.Rank, e.Ranks, e.Why)
 }
 
-// AddressError is the value of the panic after an access that no correct
-// program makes: a rank or a displacement out of range, memory that was
-// detached, or a bulk transfer that is not whole words.
+// AddressError is the value of the panic after a mistake of the caller: a rank or
+// a displacement out of range, detached memory, or a bulk transfer that is not
+// whole words.
 type AddressError struct {
 	Operation string
 	Target    Rank

@@ -10,7 +10,7 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// everyRank runs body for each rank of a fabric, in goroutines of this process.
+// everyRank runs body for each rank of a fabric, in a goroutine of its own.
 func everyRank(f rma.Fabric, body func(w rma.Window) error) error {
 	var ranks sync.WaitGroup
 	errs := make([]error, f.Topology().Ranks())
@@ -32,8 +32,8 @@ func everyRank(f rma.Fabric, body func(w rma.Window) error) error {
 	return nil
 }
 
-// A message: the data, a flush, and only then the flag for which the receiver
-// waits.
+// Rank 0 sends a message: first the data, then a flush, then the flag. Rank 1
+// waits for the flag.
 func Example() {
 	f, err := mem.New(mem.Options{Topology: topology.Flat(2)})
 	if err != nil {
@@ -61,146 +61,5 @@ func Example() {
 	fmt.Println(err)
 	// Output:
 	// 42
-	// <nil>
-}
-
-// Everybody puts something into everybody's memory, and sees everybody's after
-// the fence.
-func ExampleEpoch_Fence() {
-	const ranks = 4
-	f, err := mem.New(mem.Options{Topology: topology.Flat(ranks)})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer f.Close()
-	table, _ := f.Alloc(ranks)
-	epochs, _ := rma.NewEpochs(f, rma.EpochOptions{})
-
-	err = everyRank(f, func(w rma.Window) error {
-		e, me := epochs.At(w), w.Rank()
-		for q := range rma.Rank(ranks) {
-			w.Put(q, table+rma.Disp(me), uint64(me)*10)
-		}
-		if err := e.Fence(context.Background()); err != nil {
-			return err
-		}
-		if me == 2 {
-			for q := range rma.Disp(ranks) {
-				fmt.Println(w.Get(me, table+q))
-			}
-		}
-		return nil
-	})
-	fmt.Println(err)
-	// Output:
-	// 0
-	// 10
-	// 20
-	// 30
-	// <nil>
-}
-
-// Each rank gives a word to the next one. Only neighbours wait for each other.
-func ExampleEpoch_Post() {
-	const ranks = 3
-	f, err := mem.New(mem.Options{Topology: topology.Flat(ranks)})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer f.Close()
-	halo, _ := f.Alloc(1)
-	epochs, _ := rma.NewEpochs(f, rma.EpochOptions{Neighbours: 1})
-
-	ctx := context.Background()
-	err = everyRank(f, func(w rma.Window) error {
-		e, me := epochs.At(w), w.Rank()
-		next, previous := (me+1)%ranks, (me+ranks-1)%ranks
-		if err := e.Post(ctx, []rma.Rank{previous}); err != nil {
-			return err
-		}
-		if err := e.Start(ctx, []rma.Rank{next}); err != nil {
-			return err
-		}
-		w.Put(next, halo, uint64(me))
-		if err := e.Complete(); err != nil {
-			return err
-		}
-		if err := e.Wait(ctx); err != nil {
-			return err
-		}
-		if me == 0 {
-			fmt.Println("rank 0 was given", w.Get(me, halo))
-		}
-		return nil
-	})
-	fmt.Println(err)
-	// Output:
-	// rank 0 was given 2
-	// <nil>
-}
-
-// A counter that is incremented by a Get and a Put, inside a lock. Unlock
-// flushes.
-func ExampleEpoch_Lock() {
-	const ranks = 8
-	f, err := mem.New(mem.Options{Topology: topology.Flat(ranks)})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer f.Close()
-	counter, _ := f.Alloc(1)
-	epochs, _ := rma.NewEpochs(f, rma.EpochOptions{})
-
-	err = everyRank(f, func(w rma.Window) error {
-		e := epochs.At(w)
-		if err := e.Lock(context.Background(), 5, rma.LockExclusive); err != nil {
-			return err
-		}
-		w.Put(5, counter, w.Get(5, counter)+1)
-		return e.Unlock(5)
-	})
-	w, _ := f.Window(0)
-	fmt.Println(w.Get(5, counter), err)
-	// Output:
-	// 8 <nil>
-}
-
-// Each rank shows a slice of its own to all others.
-func ExampleExposure_Expose() {
-	const ranks = 2
-	f, err := mem.New(mem.Options{Topology: topology.Flat(ranks)})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer f.Close()
-	epochs, _ := rma.NewEpochs(f, rma.EpochOptions{})
-	exposure, _ := rma.NewExposure(f)
-
-	ctx := context.Background()
-	err = everyRank(f, func(w rma.Window) error {
-		e, me := epochs.At(w), w.Rank()
-		mine := make([]uint64, 1+me)
-		t, err := exposure.Expose(ctx, e, mine)
-		if err != nil {
-			return err
-		}
-		other := 1 - me
-		last := t.Base(other) + rma.Disp(t.Words(other)-1)
-		w.Put(other, last, 7)
-		if err := t.Withdraw(ctx); err != nil {
-			return err
-		}
-		if me == 1 {
-			fmt.Println(mine)
-		}
-		return nil
-	})
-	fmt.Println(err)
-	// Output:
-	// [0 7]
 	// <nil>
 }

@@ -5,8 +5,8 @@ import "fmt"
 // Relation compares a word with a value.
 type Relation uint8
 
-// The relations. Less and GreaterOrEqual compare as signed integers, as the
-// papers' counters do.
+// The relations. Less and GreaterOrEqual compare signed integers, as the
+// counters of the papers do.
 const (
 	Equal Relation = iota
 	NotEqual
@@ -14,9 +14,9 @@ const (
 	GreaterOrEqual
 )
 
-// Until is a condition on a word: word&Mask, compared with Value. It is data
-// and not a function so that the rank that changes a word, possibly on another
-// machine, can tell whom to wake, and so that a trace can print it.
+// Until is a condition on a word: it compares word&Mask with Value. It is data,
+// not a function, for two reasons. The rank that changes the word, possibly on
+// another machine, evaluates it to find the ranks to wake. A trace prints it.
 type Until struct {
 	Mask  uint64
 	Value uint64
@@ -34,10 +34,10 @@ func IsNot(v uint64) Until { return Until{allBits, v, NotEqual} }
 // Below waits for a word less than v, as signed integers.
 func Below(v uint64) Until { return Until{allBits, v, Less} }
 
-// AtLeast waits for a word not less than v, as signed integers.
+// AtLeast waits for a word greater than or equal to v, as signed integers.
 func AtLeast(v uint64) Until { return Until{allBits, v, GreaterOrEqual} }
 
-// Masked looks only at the bits of mask.
+// Masked is the same condition on the bits of mask alone.
 func (u Until) Masked(mask uint64) Until {
 	u.Mask = mask
 	return u

@@ -10,9 +10,6 @@ import (
 // Rank is a place of execution, 0..P-1.
 type Rank = topology.Rank
 
-// Disp is the displacement of a word in a rank's memory, in words.
-type Disp int64
-
 // Op is what Accumulate and FetchOp do to a word.
 type Op uint8
 
@@ -21,8 +18,8 @@ const (
 	Sum Op = iota
 	// Replace stores the operand.
 	Replace
-	// NoOp leaves the word alone; FetchOp with NoOp is an atomic read that is
-	// ordered with the other atomic operations on the word.
+	// NoOp leaves the word as it is. FetchOp with NoOp is an atomic read, ordered
+	// with the other atomic operations on the word.
 	NoOp
 )
 
@@ -38,15 +35,15 @@ func (op Op) String() string {
 	return fmt.Sprintf("Op(%d)", uint8(op))
 }
 
-// Window is one rank's view of the fabric. It is used by one goroutine at a
-// time; different ranks' windows are independent. The package documentation
-// says what completes when and what failure does.
+// Window is one rank's view of the fabric. One goroutine at a time uses it. The
+// windows of different ranks are independent. The package documentation says
+// when an operation is complete and what a failure does.
 type Window interface {
-	// Rank is the rank whose view this is.
+	// Rank is the rank that this view belongs to.
 	Rank() Rank
 
-	// Put stores value in target's word. Locally complete on return; remotely
-	// complete after Flush(target).
+	// Put stores value in target's word. It is locally complete on return and
+	// remotely complete after Flush(target).
 	Put(target Rank, disp Disp, value uint64)
 
 	// Get returns target's word. It does not wait for this rank's own
@@ -54,17 +51,17 @@ type Window interface {
 	Get(target Rank, disp Disp) uint64
 
 	// Accumulate applies op to target's word, atomically with respect to every
-	// other word operation. Locally complete on return; remotely complete
-	// after Flush(target).
+	// other word operation. It is locally complete on return and remotely
+	// complete after Flush(target).
 	Accumulate(target Rank, disp Disp, op Op, operand uint64)
 
 	// FetchOp applies op to target's word atomically and returns the previous
-	// value. Complete on return.
+	// value. It is complete on return.
 	FetchOp(target Rank, disp Disp, op Op, operand uint64) uint64
 
-	// CAS stores new in target's word if it holds old, atomically, and returns
-	// the previous value: the swap happened if that equals old. Complete on
-	// return.
+	// CAS stores new in target's word if the word holds old, atomically. It
+	// returns the previous value: if that equals old, the swap happened. It is
+	// complete on return.
 	CAS(target Rank, disp Disp, old, new uint64) uint64
 
 	// Flush returns when every operation that this rank issued to target is
@@ -74,48 +71,50 @@ type Window interface {
 	// FlushAll is Flush of every target.
 	FlushAll()
 
-	// Await returns the value of target's word as soon as until holds for it,
-	// or an error, and then no value, when the window has failed (its sticky error, whatever the
-	// word holds) or ctx is done and the condition does not hold (ctx.Err(),
-	// which is not sticky: the window goes on). A value that holds only for a
-	// moment may be missed. Whoever changes the word does so by a
-	// word operation; bulk transfers wake nobody.
+	// Await returns the value of target's word as soon as until holds for it. It
+	// may miss a value that the word holds only for a moment. Only word
+	// operations wake a rank that waits. Bulk transfers do not.
 	//
-	// Awaiting a word of the own segment is cheap everywhere. Awaiting another
-	// rank's word costs no core and no polling in shared memory, and at least
-	// a round trip elsewhere.
+	// Await returns an error and no value in two cases. If the window has
+	// failed, the error is the window's, even if the condition holds. If ctx is
+	// done and the condition does not hold, the error is ctx.Err(). This error
+	// is not sticky: the window stays usable.
 	//
-	// Everything that the rank which made the condition true had completed
+	// A wait for a word of the rank's own segment is cheap everywhere. A wait
+	// for another rank's word costs no core and no polling in shared memory. In
+	// other worlds it costs at least one round trip.
+	//
+	// One rank made the condition true. Everything that this rank had completed
 	// before is visible after Await returns.
 	Await(ctx context.Context, target Rank, disp Disp, until Until) (uint64, error)
 
-	// Pause lets a little time pass, about n local memory accesses, for
-	// algorithms that back off. It yields the processor when n is large.
+	// Pause lets about the time of n local memory accesses pass. Algorithms use
+	// it to back off. It yields the processor when n is large.
 	Pause(n int)
 
 	// PutBytes stores src, whole words in the machine's byte order, from disp
-	// on. Locally complete on return (src may be reused); remotely complete
-	// after Flush(target). A bulk transfer is not atomic: exclude concurrent
-	// access to the same words.
+	// on. It is locally complete on return: the caller may reuse src. It is
+	// remotely complete after Flush(target). A bulk transfer is not atomic: the
+	// caller excludes concurrent access to the same words.
 	PutBytes(target Rank, disp Disp, src []byte)
 
-	// GetBytes fills dst, whole words, from disp on. Complete on return. Not
-	// atomic. On a window that has failed it fills dst with zeroes.
+	// GetBytes fills dst, whole words, from disp on. It is complete on return.
+	// It is not atomic. If the window has failed, it fills dst with zeroes.
 	//
-	// A bulk transfer of no bytes is allowed wherever one of some bytes could
-	// begin or end.
+	// A bulk transfer of no bytes is allowed at every displacement where a
+	// longer one could begin or end.
 	GetBytes(target Rank, disp Disp, dst []byte)
 
-	// Attach adds zeroed dynamic memory to this rank's own segment. Fewer words
-	// than one, or more than there are, is an *AllocError.
+	// Attach adds zeroed dynamic memory to this rank's own segment. If words is
+	// less than 1 or more than fit, the error is an *AllocError.
 	Attach(words int) (Region, error)
 
-	// Detach takes back what Attach or Expose gave. A later access to it is an
-	// *AddressError; an access under way must be excluded by the caller. It
-	// works on a window that has failed, too.
+	// Detach removes memory that Attach or Expose added. A later access to it
+	// panics with an *AddressError. The caller excludes accesses under way.
+	// Detach also works on a window that has failed.
 	Detach(base Disp) error
 
-	// Err is the failure that ended this window's work, or nil.
+	// Err is the failure of this window, or nil.
 	Err() error
 }
 
@@ -123,29 +122,28 @@ type Window interface {
 type Region struct {
 	// Base is the displacement of its first word, for all ranks.
 	Base Disp
-	// Words is the owner's own view of it. It is ordinary memory: access by
-	// other ranks must be excluded while the owner uses it.
+	// Words is the owner's view of it. It is ordinary memory: the owner uses it
+	// only while no other rank accesses it.
 	Words []uint64
 }
 
 // Fabric is all ranks of a run.
 type Fabric interface {
-	// Topology is the tree whose leaves are the ranks.
+	// Topology is the tree of the machine. Its leaves are the ranks.
 	Topology() *topology.Tree
 
 	// Alloc reserves words of zeroed memory at the same displacement on every
-	// rank. Where the ranks live in several processes, every process makes the
-	// same allocations in the same order. Memory that does not fit, or fewer
-	// words than one, is an *AllocError that says how many are free.
+	// rank. If the ranks live in several processes, every process makes the same
+	// allocations in the same order. If words is less than 1 or more than fit,
+	// the error is an *AllocError that says how many words are free.
 	Alloc(words int) (Disp, error)
 
-	// Window is rank p's view. It is the same window each time. A rank that
-	// does not live in this process is a *RankError.
+	// Window is rank p's view, the same window each time. If p does not live in
+	// this process, the error is a *RankError.
 	Window(p Rank) (Window, error)
 
 	// Close ends the fabric for the ranks of this process: their windows fail
-	// with ErrClosed, their Awaits return. It may be called at any time, by any
-	// goroutine, and more than once; an operation that it overtakes takes effect
-	// or not.
+	// with ErrClosed and their Awaits return. Any goroutine may call it, at any
+	// time, more than once. An operation under way takes effect or does not.
 	Close() error
 }

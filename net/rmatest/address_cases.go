@@ -7,8 +7,8 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Addresses that do not exist. Every operation refuses every one of them by the
-// panic that the contract names, changes nothing, and leaves the window usable.
+// Addresses that do not exist. Every operation panics as the contract says and
+// changes nothing, and the window stays usable.
 var addressCases = []Case{
 	{Name: "address/rank", Ranks: 2, Words: 64, Setup: scene(2, badRanks)},
 	{Name: "address/displacement", Ranks: 2, Words: 64, Setup: scene(2, badDisplacements)},
@@ -56,8 +56,8 @@ func (p *player) refusesEverything(q rma.Rank, disp rma.Disp) {
 	p.refuses("GetBytes", q, disp, func() { p.GetBytes(q, disp, word) })
 }
 
-// refuses checks that an operation panics with an *AddressError that names what
-// was wrong.
+// refuses checks that an operation panics with an *AddressError that names the
+// address.
 func (p *player) refuses(what string, q rma.Rank, disp rma.Disp, operation func()) {
 	defer func() {
 		value := recover()
@@ -77,7 +77,7 @@ func (p *player) refuses(what string, q rma.Rank, disp rma.Disp, operation func(
 	operation()
 }
 
-// stillGood checks that nothing was changed and that operations work.
+// stillGood checks that memory is unchanged and that operations work.
 func (p *player) stillGood(at rma.Disp) {
 	p.check(p.Err())
 	p.meet()
@@ -86,7 +86,7 @@ func (p *player) stillGood(at rma.Disp) {
 	p.equal(p.Get(p.me, at+1), distinct(p.me, 1), "a word put after refused operations")
 }
 
-// as is errors.As as an expression.
+// as is errors.As with two results.
 func as[T error](err error) (T, bool) {
 	var target T
 	ok := errors.As(err, &target)

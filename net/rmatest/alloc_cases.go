@@ -6,7 +6,7 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Symmetric memory.
+// Cases of allocated memory.
 var allocCases = []Case{
 	{Name: "alloc/symmetric", Ranks: 2, Words: 512, Setup: symmetric},
 	{Name: "alloc/disjoint", Ranks: 2, Words: 512, Setup: disjoint},
@@ -15,9 +15,9 @@ var allocCases = []Case{
 
 var allocSizes = []int{1, 2, 3, 7, 8, 9, 64, 100, 1}
 
-// symmetric compares the displacements that the ranks' processes were given.
+// symmetric compares the displacements that Alloc returned in each rank's process.
 func symmetric(f rma.Fabric) (Body, error) {
-	table, err := f.Alloc(1 + MaxRanks) // the door, then a word for each rank
+	table, err := f.Alloc(1 + MaxRanks) // the meeting word, then a word for each rank
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func symmetric(f rma.Fabric) (Body, error) {
 
 // disjoint fills every word of every allocation at every rank.
 func disjoint(f rma.Fabric) (Body, error) {
-	door, err := f.Alloc(1)
+	meeting, err := f.Alloc(1)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +60,7 @@ func disjoint(f rma.Fabric) (Body, error) {
 			words = append(words, at+i)
 		}
 	}
-	return cast(f, door, func(p *player) {
+	return cast(f, meeting, func(p *player) {
 		next := p.after(1)
 		for i, disp := range words {
 			p.Put(next, disp, distinct(p.me, i))
@@ -73,9 +73,9 @@ func disjoint(f rma.Fabric) (Body, error) {
 	}), nil
 }
 
-// noSpace asks for more than there is, for nothing, and for all.
+// noSpace asks for more words than are free, for no words, and for all free words.
 func noSpace(f rma.Fabric) (Body, error) {
-	door, err := f.Alloc(1)
+	meeting, err := f.Alloc(1)
 	if err != nil {
 		return nil, err
 	}
@@ -94,10 +94,10 @@ func noSpace(f rma.Fabric) (Body, error) {
 	if err := refusesAlloc(f, 1, 0); err != nil {
 		return nil, err
 	}
-	return cast(f, door, func(p *player) { p.meet() }), nil
+	return cast(f, meeting, func(p *player) { p.meet() }), nil
 }
 
-// refusesAlloc checks the error of an allocation that cannot be had.
+// refusesAlloc checks the error of an allocation that does not fit.
 func refusesAlloc(f rma.Fabric, words, free int) error {
 	at, err := f.Alloc(words)
 	refusal, ok := as[*rma.AllocError](err)

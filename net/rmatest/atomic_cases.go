@@ -2,9 +2,9 @@ package rmatest
 
 import "github.com/orwl/go-orwl/net/rma"
 
-// FetchOp and CAS. "Once" cases let all ranks work on one word at rank 0 and mark
-// each value that they were given in a table there: a value that comes twice was
-// given to two ranks, so something was not atomic.
+// Cases of FetchOp and CAS. In "once" cases all ranks change one word at rank 0. They
+// mark each value that they get in a table there. If two ranks get one value, an
+// operation was not atomic.
 var atomicCases = []Case{
 	{Name: "atomic/fetch-sum-once", Ranks: 4, Words: 2048, Setup: scene(1+onceTable, fetchSumOnce)},
 	{Name: "atomic/fetch-replace-once", Ranks: 4, Words: 2048, Setup: scene(1+onceTable, fetchReplaceOnce)},
@@ -17,7 +17,7 @@ var atomicCases = []Case{
 
 const (
 	onceTable = 1024
-	onceTotal = 512 // leaves room for the values of 2*MaxRanks more
+	onceTotal = 512 // the table has room for 2*MaxRanks values more
 	elections = 20
 )
 
@@ -35,15 +35,15 @@ func fetchSumOnce(p *player, at rma.Disp) {
 	p.equal(p.Get(0, at), uint64(n*p.ranks), "the counter in the end")
 }
 
-// fetchReplaceOnce passes unique values through one word: each comes out once,
-// except the last one, which is still there.
+// fetchReplaceOnce passes unique values through one word. Each comes out once, except
+// the last one, which stays in the word.
 func fetchReplaceOnce(p *player, at rma.Disp) {
 	n := p.share(onceTotal)
 	for i := range n {
 		own := uint64(i*p.ranks+int(p.me)) + 1
 		value := p.FetchOp(0, at, rma.Replace, own)
 		if value > uint64(n*p.ranks) {
-			p.fail("FetchOp replace gave %d, which nobody put there", value)
+			p.fail("FetchOp replace gave %d, a value of no rank", value)
 			break
 		}
 		p.take(0, at+1+rma.Disp(value), "FetchOp replace: value %d", value)
@@ -70,7 +70,7 @@ func fetchResults(p *player, at rma.Disp) {
 			{rma.Replace, 40, 0, 40},
 			{rma.Sum, 2, 40, 42},
 			{rma.Sum, minus, 42, 41},
-			{rma.Sum, minus - 41, 41, minus}, // around zero, and back
+			{rma.Sum, minus - 41, 41, minus}, // below zero and back
 			{rma.Sum, 1, minus, 0},
 			{rma.Replace, 1 << 63, 0, 1 << 63},
 			{rma.NoOp, 17, 1 << 63, 1 << 63},
@@ -103,7 +103,7 @@ func casResults(p *player, at rma.Disp) {
 	}
 }
 
-// casElectsOne lets everybody try to be first.
+// casElectsOne lets all ranks try to be the first at one word.
 func casElectsOne(p *player, at rma.Disp) {
 	for i := range rma.Disp(elections) {
 		chair, votes := at+2*i, at+2*i+1
@@ -115,12 +115,12 @@ func casElectsOne(p *player, at rma.Disp) {
 		p.equal(p.Get(0, chair), was, "election %d: the winner", i)
 		p.meet()
 		if p.Get(0, votes) == 0 {
-			p.fail("election %d: nobody won", i)
+			p.fail("election %d has no winner", i)
 		}
 	}
 }
 
-// casLoopOnce increments by hand.
+// casLoopOnce increments by Get and CAS.
 func casLoopOnce(p *player, at rma.Disp) {
 	n := p.share(onceTotal / 2)
 	for range n {
@@ -133,7 +133,7 @@ func casLoopOnce(p *player, at rma.Disp) {
 			value = was
 		}
 		if value >= uint64(n*p.ranks) {
-			p.fail("CAS counted to %d, of fewer than %d increments", value, n*p.ranks)
+			p.fail("CAS counted to %d after fewer than %d increments", value, n*p.ranks)
 			break
 		}
 		p.take(0, at+1+rma.Disp(value), "CAS: value %d", value)
@@ -169,4 +169,52 @@ func mixedAtomics(p *player, at rma.Disp) {
 	p.FetchOp(0, at+1, rma.Sum, count[0]|count[1]<<20|count[2]<<40)
 	p.meet()
 	p.equal(p.Get(0, at), p.Get(0, at+1), "the sum of FetchOp, Accumulate and CAS, 20 bits each,")
+}
+
+// Cases of Accumulate.
+var accumulateCases = []Case{
+	{Name: "accumulate/results", Ranks: 2, Words: 128, Setup: scene(MaxRanks, accumulateResults)},
+	{Name: "accumulate/sum-of-all", Ranks: 4, Words: 64, Setup: scene(1, accumulateSum)},
+	{Name: "accumulate/late-sum", Ranks: 4, Words: 64, Setup: scene(1, accumulateLate)},
+}
+
+func accumulateResults(p *player, at rma.Disp) {
+	mine := at + rma.Disp(p.me)
+	minus := ^uint64(0)
+	for _, q := range []rma.Rank{p.me, p.after(1)} {
+		for _, step := range []struct {
+			op              rma.Op
+			operand, result uint64
+		}{
+			{rma.Sum, 5, 5}, {rma.Sum, minus, 4}, {rma.Replace, 1 << 63, 1 << 63}, {rma.NoOp, 3, 1 << 63},
+			{rma.Sum, 1 << 63, 0}, {rma.Sum, minus, minus}, {rma.Replace, 0, 0},
+		} {
+			p.Accumulate(q, mine, step.op, step.operand)
+			p.Flush(q)
+			p.equal(p.Get(q, mine), step.result, "the word after Accumulate %v %#x", step.op, step.operand)
+		}
+	}
+}
+
+// accumulateSum flushes each increment.
+func accumulateSum(p *player, at rma.Disp) {
+	n := p.share(200)
+	for range n {
+		p.Accumulate(0, at, rma.Sum, 3)
+		p.Flush(0)
+	}
+	p.meet()
+	p.equal(p.Get(0, at), uint64(3*n*p.ranks), "the sum of all ranks' increments")
+}
+
+// accumulateLate flushes once for many increments. They arrive in any order, and none
+// is lost.
+func accumulateLate(p *player, at rma.Disp) {
+	n := p.share(200)
+	for i := range n {
+		p.Accumulate(0, at, rma.Sum, uint64(i))
+	}
+	p.FlushAll()
+	p.meet()
+	p.equal(p.Get(0, at), uint64(n*(n-1)/2*p.ranks), "the sum of all ranks' increments")
 }

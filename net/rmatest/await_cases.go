@@ -6,7 +6,7 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Await by one rank: conditions, values, contexts.
+// Cases of Await by one rank: conditions, values, contexts.
 var awaitCases = []Case{
 	{Name: "await/already-true", Ranks: 2, Words: 128, Setup: scene(MaxRanks, awaitAlreadyTrue)},
 	{Name: "await/context-done", Ranks: 2, Words: 128, Setup: scene(MaxRanks, awaitContextDone)},
@@ -18,8 +18,8 @@ var awaitCases = []Case{
 
 const minusOne = ^uint64(0)
 
-// conditions are all relations, with and without a mask, each with a word that
-// satisfies it and one that does not.
+// conditions are all relations, with and without a mask. Each has a word that
+// satisfies it and a word that does not.
 var conditions = []struct {
 	until   rma.Until
 	yes, no uint64
@@ -53,8 +53,8 @@ func awaitAlreadyTrue(p *player, at rma.Disp) {
 	}
 }
 
-// awaitContextDone waits for what does not come, with a context that is done. The
-// window must be as good as new afterwards.
+// awaitContextDone waits for a condition that stays false, with a context that is
+// done. The window must stay usable.
 func awaitContextDone(p *player, at rma.Disp) {
 	mine := at + rma.Disp(p.me)
 	done, cancel := context.WithCancel(p.ctx)
@@ -64,19 +64,19 @@ func awaitContextDone(p *player, at rma.Disp) {
 			p.put(q, mine, c.no)
 			value, err := p.Await(done, q, mine, c.until)
 			if err == nil {
-				p.fail("Await %v returned %#x, for which that does not hold", c.until, value)
+				p.fail("Await %v returned %#x, which does not satisfy it", c.until, value)
 				continue
 			}
 			p.is(err, context.Canceled, "Await %v with a context that is done", c.until)
 			p.check(p.Err())
 			p.put(q, mine, c.yes)
-			p.equal(p.await(q, mine, c.until), c.yes, "the word %v that Await found after one that was cancelled", c.until)
+			p.equal(p.await(q, mine, c.until), c.yes, "the word %v that Await found after a cancelled one", c.until)
 		}
 	}
 }
 
-// awaitOwn waits in the own segment, awaitOther in the segment of who changes the
-// word.
+// awaitOwn waits for a word in the own segment. awaitOther waits for a word in the
+// segment of the rank that changes it.
 func awaitOwn(p *player, at rma.Disp) {
 	awaitChange(p, at, func(waiter, _ rma.Rank) rma.Rank { return waiter })
 }
@@ -85,9 +85,9 @@ func awaitOther(p *player, at rma.Disp) {
 	awaitChange(p, at, func(_, changer rma.Rank) rma.Rank { return changer })
 }
 
-// awaitChange lets each rank wait for a change made by the one before. Odd ranks
-// make their change first and even ranks wait first, so that some wait before the
-// change and some after it.
+// awaitChange lets each rank wait for a change by the previous rank. Odd ranks change
+// first and even ranks wait first, so some waits begin before the change and some
+// after it.
 func awaitChange(p *player, at rma.Disp, home func(waiter, changer rma.Rank) rma.Rank) {
 	own, others := at+rma.Disp(p.me), at+rma.Disp(p.after(1))
 	for _, change := range changes {
@@ -106,7 +106,8 @@ func awaitChange(p *player, at rma.Disp, home func(waiter, changer rma.Rank) rma
 	}
 }
 
-// changes are the word operations, each as a way to change a word for all to see.
+// changes are the word operations. Each changes a word and makes the change visible
+// to all ranks.
 var changes = []struct {
 	name string
 	make func(p *player, target rma.Rank, disp rma.Disp, was, value uint64)
@@ -133,8 +134,8 @@ var changes = []struct {
 	}},
 }
 
-// awaitOnlyThisWord changes other words, elsewhere and nearby, to the awaited
-// value before the awaited word.
+// awaitOnlyThisWord first changes other words to the awaited value, near and far.
+// Then it changes the awaited word.
 func awaitOnlyThisWord(p *player, at rma.Disp) {
 	const data, flag = 0, 16
 	next := p.after(1)
@@ -146,12 +147,12 @@ func awaitOnlyThisWord(p *player, at rma.Disp) {
 		p.put(next, at+data, distinct(p.me, round))
 		p.put(next, at+flag, value)
 		p.await(p.me, at+flag, rma.Is(value))
-		p.equal(p.Get(p.me, at+data), distinct(p.after(-1), round), "round %d: what came before the awaited word", round)
+		p.equal(p.Get(p.me, at+data), distinct(p.after(-1), round), "round %d: the word put before the awaited word", round)
 		p.meet()
 	}
 }
 
-// awaitDynamic waits for words of attached memory, the own and another's.
+// awaitDynamic waits for words of attached memory, its own and another rank's.
 func awaitDynamic(p *player, at rma.Disp) {
 	own, err := p.Attach(40)
 	if err != nil {
@@ -164,9 +165,9 @@ func awaitDynamic(p *player, at rma.Disp) {
 	others := rma.Disp(p.Get(p.me, at))
 	for round := range uint64(20) {
 		p.put(next, others+39, round+1)
-		p.await(p.me, own.Base+39, rma.Is(round+1)) // from the owner's side
+		p.await(p.me, own.Base+39, rma.Is(round+1)) // the owner waits
 		p.FetchOp(p.me, own.Base+17, rma.Sum, 1)
-		p.await(next, others+17, rma.Is(round+1)) // from the other side
+		p.await(next, others+17, rma.Is(round+1)) // another rank waits
 	}
 	p.meet()
 	p.check(p.Detach(own.Base))

@@ -7,17 +7,18 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Specimen is a way to break a fabric: one defect, such as a backend may have. It
-// is there to show that the suite finds it.
+// Specimen breaks a fabric by one defect that a backend could have. It proves that
+// the suite finds this defect.
 type Specimen struct {
 	Name string
-	// Defect says what is wrong with the fabric that Break makes.
+	// Defect describes the defect of the fabric that Break makes.
 	Defect string
-	// Break puts the defect on top of a fabric that has none.
+	// Break adds the defect to a fabric without one.
 	Break func(f rma.Fabric) rma.Fabric
-	// RejectedBy names the cases that must fail, each on its own. Where
-	// operations are never late or ranks hardly ever meet, a case may fail only
-	// now and then; in the simulator it fails within a few seeds.
+	// RejectedBy names the cases that must fail, each on its own. In the
+	// simulator each fails within a few seeds. On a backend that completes
+	// operations at once, or that seldom runs ranks at the same time, it may
+	// fail only now and then.
 	RejectedBy []string
 }
 
@@ -26,15 +27,14 @@ func Broken() []Specimen {
 	return slices.Concat(brokenWords, brokenAtomics, brokenFlushes, brokenAwaits, brokenBulk, brokenMemory, brokenAddresses)
 }
 
-// window is the Break of a defect that is in each rank's window.
+// window is the Break of a defect in each rank's window.
 func window(wrap func(w rma.Window) rma.Window) func(f rma.Fabric) rma.Fabric {
 	return func(f rma.Fabric) rma.Fabric {
 		return wrapped(f, func(w rma.Window) rma.Window { return wrap(w) })
 	}
 }
 
-// wrapped is a fabric that shows each window wrapped, the same one each time. It
-// remains an Exposer if it is one.
+// wrapped is a fabric that wraps each window once. It is an Exposer if f is one.
 func wrapped(f rma.Fabric, wrap func(w rma.Window) rma.Window) rma.Fabric {
 	b := &wrapper{Fabric: f, wrap: wrap, windows: make(map[rma.Rank]rma.Window)}
 	if x, ok := f.(rma.Exposer); ok {

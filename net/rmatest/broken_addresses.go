@@ -6,7 +6,7 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Defects in what happens for addresses that do not exist.
+// Defects of operations on addresses that do not exist.
 var brokenAddresses = []Specimen{
 	{
 		Name:   "unchecked",
@@ -44,7 +44,7 @@ var brokenAddresses = []Specimen{
 	},
 }
 
-// refusing is the Break of a fabric that does this instead of its panic.
+// refusing is the Break of a fabric that calls instead where it should panic.
 func refusing(instead func(refusal any)) func(f rma.Fabric) rma.Fabric {
 	return window(func(w rma.Window) rma.Window { return &refusesBadly{w, instead} })
 }
@@ -54,7 +54,7 @@ type refusesBadly struct {
 	instead func(refusal any)
 }
 
-// refused is deferred around every operation.
+// refused replaces the panic of an operation. Every operation defers it.
 func (w *refusesBadly) refused() {
 	switch value := recover().(type) {
 	case nil:

@@ -15,7 +15,7 @@ var brokenAtomics = []Specimen{
 	},
 	{
 		Name:   "fetch-returns-new",
-		Defect: "FetchOp returns the word as it is afterwards",
+		Defect: "FetchOp returns the new value",
 		Break:  window(func(w rma.Window) rma.Window { return &fetchReturnsNew{w} }),
 		RejectedBy: []string{
 			"atomic/fetch-sum-once", "atomic/fetch-replace-once", "atomic/fetch-results",
@@ -30,7 +30,7 @@ var brokenAtomics = []Specimen{
 	},
 	{
 		Name:       "fetch-32-bits",
-		Defect:     "FetchOp adds the lower halves only",
+		Defect:     "FetchOp adds only the lower halves",
 		Break:      window(func(w rma.Window) rma.Window { return &fetch32Bits{w} }),
 		RejectedBy: []string{"atomic/fetch-results", "atomic/mixed"},
 	},
@@ -45,13 +45,13 @@ var brokenAtomics = []Specimen{
 	},
 	{
 		Name:       "cas-always-swaps",
-		Defect:     "CAS stores whatever the word holds",
+		Defect:     "CAS always stores",
 		Break:      window(func(w rma.Window) rma.Window { return &casAlwaysSwaps{w} }),
 		RejectedBy: []string{"atomic/cas-results", "atomic/cas-elects-one", "pscw/full-mailbox"},
 	},
 	{
 		Name:       "cas-returns-new",
-		Defect:     "CAS returns the word as it is afterwards",
+		Defect:     "CAS returns the new value",
 		Break:      window(func(w rma.Window) rma.Window { return &casReturnsNew{w} }),
 		RejectedBy: []string{"atomic/cas-results", "atomic/cas-elects-one", "order/flag-by-cas", "pscw/self"},
 	},
@@ -65,7 +65,7 @@ var brokenAtomics = []Specimen{
 	},
 	{
 		Name:   "accumulate-replaces",
-		Defect: "Accumulate stores its operand, whatever the operation",
+		Defect: "Accumulate stores its operand for every operation",
 		Break:  window(func(w rma.Window) rma.Window { return &accumulateReplaces{w} }),
 		RejectedBy: []string{
 			"accumulate/results", "accumulate/sum-of-all", "order/flag-by-accumulate", "pscw/ring",
@@ -74,13 +74,13 @@ var brokenAtomics = []Specimen{
 	},
 }
 
-// put is a Put that everybody sees.
+// put is a Put with a Flush, so that every rank sees it.
 func put(w rma.Window, target rma.Rank, disp rma.Disp, value uint64) {
 	w.Put(target, disp, value)
 	w.Flush(target)
 }
 
-// applied is what op makes of a word.
+// applied is the result of op on a word.
 func applied(op rma.Op, old, operand uint64) uint64 {
 	switch op {
 	case rma.Sum:

@@ -11,19 +11,19 @@ import (
 var brokenAwaits = []Specimen{
 	{
 		Name:   "await-returns-at-once",
-		Defect: "Await returns whatever the word holds",
+		Defect: "Await returns at once, with any value",
 		Break: awaiting(func(ctx context.Context, w rma.Window, q rma.Rank, d rma.Disp, u rma.Until) (uint64, error) {
 			return w.Get(q, d), nil
 		}),
 		RejectedBy: []string{
 			"await/context-done", "await/own-becomes-true", "await/other-becomes-true", "await/dynamic",
 			"handover/turns-at-one-word", "handover/all-at-once", "handover/ring", "handover/ping-pong",
-			"fence/nobody-early", "lock/exclusive",
+			"fence/no-rank-early", "lock/exclusive",
 		},
 	},
 	{
 		Name:   "await-any-change",
-		Defect: "Await returns after the first change, whatever the word holds then",
+		Defect: "Await returns after the first change, with any value",
 		Break: awaiting(func(ctx context.Context, w rma.Window, q rma.Rank, d rma.Disp, u rma.Until) (uint64, error) {
 			if value := w.Get(q, d); !u.Holds(value) {
 				return w.Await(ctx, q, d, rma.IsNot(value))
@@ -34,7 +34,7 @@ var brokenAwaits = []Specimen{
 	},
 	{
 		Name:   "await-wants-change",
-		Defect: "Await waits for a change, although the condition holds already",
+		Defect: "Await waits for a change even if the condition already holds",
 		Break: awaiting(func(ctx context.Context, w rma.Window, q rma.Rank, d rma.Disp, u rma.Until) (uint64, error) {
 			if value := w.Get(q, d); u.Holds(value) {
 				if value, err := w.Await(ctx, q, d, rma.IsNot(value)); err != nil {
@@ -88,7 +88,7 @@ var brokenAwaits = []Specimen{
 	},
 	{
 		Name:   "await-own-segment",
-		Defect: "Await looks at the own segment, whatever the target",
+		Defect: "Await reads the own segment for every target",
 		Break: awaiting(func(ctx context.Context, w rma.Window, q rma.Rank, d rma.Disp, u rma.Until) (uint64, error) {
 			return w.Await(ctx, w.Rank(), d, u)
 		}),
@@ -96,7 +96,7 @@ var brokenAwaits = []Specimen{
 	},
 	{
 		Name:   "await-nearby",
-		Defect: "Await is content with the word beside",
+		Defect: "Await also accepts the next word",
 		Break: awaiting(func(ctx context.Context, w rma.Window, q rma.Rank, d rma.Disp, u rma.Until) (uint64, error) {
 			if value := w.Get(q, d+1); u.Holds(value) {
 				return value, nil
@@ -115,13 +115,13 @@ var brokenAwaits = []Specimen{
 	},
 	{
 		Name:       "await-context-sticks",
-		Defect:     "a window whose Await was cancelled has failed",
+		Defect:     "a cancelled Await makes the window fail",
 		Break:      window(func(w rma.Window) rma.Window { return &awaitContextSticks{Window: w} }),
 		RejectedBy: []string{"await/context-done"},
 	},
 	{
 		Name:   "await-one-per-word",
-		Defect: "of several ranks that await one word, one is woken",
+		Defect: "a change wakes one of several ranks that await a word",
 		Break: func(f rma.Fabric) rma.Fabric {
 			rooms := &onePerWord{taken: make(map[word]bool)}
 			return wrapped(f, func(w rma.Window) rma.Window { return &awaitOnePerWord{w, rooms} })
@@ -130,10 +130,10 @@ var brokenAwaits = []Specimen{
 	},
 }
 
-// await is a broken Await on top of w.
+// await is a broken Await, built on w.
 type await func(ctx context.Context, w rma.Window, q rma.Rank, d rma.Disp, u rma.Until) (uint64, error)
 
-// awaiting is the Break of a fabric whose windows wait in this way.
+// awaiting is the Break of a fabric with a as the Await of its windows.
 func awaiting(a await) func(f rma.Fabric) rma.Fabric {
 	return window(func(w rma.Window) rma.Window { return &awaitBroken{w, a} })
 }
@@ -167,13 +167,13 @@ func (w *awaitContextSticks) Err() error {
 	return w.Window.Err()
 }
 
-// onePerWord has one waiting place for each word of the fabric.
+// onePerWord has room for one waiting rank at each word of the fabric.
 type onePerWord struct {
 	mu    sync.Mutex
 	taken map[word]bool
 }
 
-// claim takes a word's place and reports whether it was free.
+// claim takes the room of a word and reports whether it was free.
 func (r *onePerWord) claim(at word) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()

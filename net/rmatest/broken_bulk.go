@@ -16,7 +16,7 @@ var brokenBulk = []Specimen{
 	},
 	{
 		Name:   "bulk-one-word-late",
-		Defect: "PutBytes stores one word further on",
+		Defect: "PutBytes stores one word too far",
 		Break: putting(func(w rma.Window, target rma.Rank, disp rma.Disp, src []byte) {
 			w.PutBytes(target, disp+1, src)
 		}),
@@ -24,7 +24,7 @@ var brokenBulk = []Specimen{
 	},
 	{
 		Name:   "bulk-one-word-short",
-		Defect: "PutBytes leaves out the last word",
+		Defect: "PutBytes does not store the last word",
 		Break: putting(func(w rma.Window, target rma.Rank, disp rma.Disp, src []byte) {
 			w.PutBytes(target, disp, src[:max(0, len(src)-8)])
 		}),
@@ -32,7 +32,7 @@ var brokenBulk = []Specimen{
 	},
 	{
 		Name:   "bulk-one-word-long",
-		Defect: "PutBytes clears the word behind",
+		Defect: "PutBytes clears the word after the last one",
 		Break: putting(func(w rma.Window, target rma.Rank, disp rma.Disp, src []byte) {
 			w.PutBytes(target, disp, src)
 			w.Put(target, disp+rma.Disp(len(src)/8), 0)
@@ -41,7 +41,7 @@ var brokenBulk = []Specimen{
 	},
 	{
 		Name:   "bulk-byte-order",
-		Defect: "PutBytes turns the bytes of each word round",
+		Defect: "PutBytes reverses the bytes of each word",
 		Break: putting(func(w rma.Window, target rma.Rank, disp rma.Disp, src []byte) {
 			turned := make([]byte, len(src))
 			for i := 0; i+8 <= len(src); i += 8 {
@@ -53,7 +53,7 @@ var brokenBulk = []Specimen{
 	},
 	{
 		Name:   "bulk-of-nothing",
-		Defect: "PutBytes of nothing stores a word",
+		Defect: "PutBytes of no bytes stores a word",
 		Break: putting(func(w rma.Window, target rma.Rank, disp rma.Disp, src []byte) {
 			if len(src) == 0 {
 				src = []byte{1, 2, 3, 4, 5, 6, 7, 8}
@@ -72,13 +72,13 @@ var brokenBulk = []Specimen{
 	},
 	{
 		Name:       "bulk-rounds-down",
-		Defect:     "PutBytes and GetBytes leave out what is not a whole word",
+		Defect:     "PutBytes and GetBytes ignore a last part of less than a word",
 		Break:      window(func(w rma.Window) rma.Window { return &bulkRoundsDown{w} }),
 		RejectedBy: []string{"address/unaligned-bulk"},
 	},
 }
 
-// putting is the Break of a fabric whose PutBytes does this.
+// putting is the Break of a fabric with p as its PutBytes.
 func putting(p func(w rma.Window, target rma.Rank, disp rma.Disp, src []byte)) func(f rma.Fabric) rma.Fabric {
 	return window(func(w rma.Window) rma.Window { return &bulkBroken{w, p} })
 }

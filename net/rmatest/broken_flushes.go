@@ -2,7 +2,7 @@ package rmatest
 
 import "github.com/orwl/go-orwl/net/rma"
 
-// Defects of Flush. They show only where operations are late.
+// Defects of Flush. They show only on a fabric that delays operations.
 var brokenFlushes = []Specimen{
 	{
 		Name:   "flush-does-nothing",
@@ -57,7 +57,7 @@ type flushAllFlushesOwn struct{ rma.Window }
 
 func (w *flushAllFlushesOwn) FlushAll() { w.Flush(w.Rank()) }
 
-// flushForgetsBulk keeps each PutBytes back until the next one.
+// flushForgetsBulk delays each PutBytes until the next one.
 type flushForgetsBulk struct {
 	rma.Window
 	late func()
@@ -71,7 +71,7 @@ func (w *flushForgetsBulk) PutBytes(target rma.Rank, disp rma.Disp, src []byte) 
 	w.late = func() { w.Window.PutBytes(target, disp, kept) }
 }
 
-// flushForgetsAccumulate keeps each Accumulate back until the next one.
+// flushForgetsAccumulate delays each Accumulate until the next one.
 type flushForgetsAccumulate struct {
 	rma.Window
 	late func()

@@ -7,19 +7,19 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// BrokenLives is every specimen for Lives. Each of those rejects at least one,
-// named in RejectedBy.
+// BrokenLives is every specimen for Lives. Each Life rejects at least one of them.
+// RejectedBy names Lives instead of cases.
 func BrokenLives() []Specimen {
 	return []Specimen{
 		{
 			Name:       "close-does-nothing",
-			Defect:     "Close leaves everything as it is",
+			Defect:     "Close does nothing",
 			Break:      closing(func(rma.Fabric) error { return nil }),
 			RejectedBy: []string{"life/after-close"},
 		},
 		{
 			Name:   "close-once",
-			Defect: "a second Close is an error",
+			Defect: "a second Close returns an error",
 			Break: func(f rma.Fabric) rma.Fabric {
 				closed := false
 				return closing(func(f rma.Fabric) error {
@@ -34,13 +34,13 @@ func BrokenLives() []Specimen {
 		},
 		{
 			Name:       "failure-forgotten",
-			Defect:     "Err tells the failure once",
+			Defect:     "Err returns the failure only once",
 			Break:      window(func(w rma.Window) rma.Window { return &failureForgotten{Window: w} }),
 			RejectedBy: []string{"life/after-close"},
 		},
 		{
 			Name:   "failure-unnamed",
-			Defect: "whatever the failure is, it is said to be ErrClosed",
+			Defect: "Await returns ErrClosed for every failure",
 			Break: awaiting(func(ctx context.Context, w rma.Window, q rma.Rank, d rma.Disp, u rma.Until) (uint64, error) {
 				value, err := w.Await(ctx, q, d, u)
 				if w.Err() != nil {
@@ -52,7 +52,7 @@ func BrokenLives() []Specimen {
 		},
 		{
 			Name:   "await-hides-failure",
-			Defect: "Await of a window that fails returns no error",
+			Defect: "Await returns no error when the window fails",
 			Break: awaiting(func(ctx context.Context, w rma.Window, q rma.Rank, d rma.Disp, u rma.Until) (uint64, error) {
 				value, err := w.Await(ctx, q, d, u)
 				if w.Err() != nil {
@@ -64,32 +64,32 @@ func BrokenLives() []Specimen {
 		},
 		{
 			Name:       "await-deaf",
-			Defect:     "Await does not notice that its context ended",
+			Defect:     "Await does not notice the end of its context",
 			Break:      awaiting(deaf),
 			RejectedBy: []string{"life/cancel-wakes", "life/cancel-or-change"},
 		},
 		{
 			Name:       "await-cancelled-for-good",
-			Defect:     "a window whose Await was cancelled has failed",
+			Defect:     "a cancelled Await makes the window fail",
 			Break:      window(func(w rma.Window) rma.Window { return &awaitContextSticks{Window: w} }),
 			RejectedBy: []string{"life/cancel-wakes"},
 		},
 		{
 			Name:       "await-wakes-again",
-			Defect:     "an Await after one that was cancelled returns at once",
+			Defect:     "an Await after a cancelled one returns at once",
 			Break:      window(func(w rma.Window) rma.Window { return &awaitWakesAgain{Window: w} }),
 			RejectedBy: []string{"life/cancel-or-change"},
 		},
 		{
 			Name:       "panic-after-failure",
-			Defect:     "an operation of a window that has failed panics",
+			Defect:     "an operation of a failed window panics",
 			Break:      window(func(w rma.Window) rma.Window { return &panicAfterFailure{Window: w} }),
 			RejectedBy: []string{"life/close-under-way"},
 		},
 	}
 }
 
-// closing is the Break of a fabric whose Close does this.
+// closing is the Break of a fabric with close as its Close.
 func closing(close func(f rma.Fabric) error) func(f rma.Fabric) rma.Fabric {
 	return func(f rma.Fabric) rma.Fabric { return &closeBroken{f, close} }
 }

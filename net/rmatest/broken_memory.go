@@ -10,7 +10,7 @@ import (
 var brokenMemory = []Specimen{
 	{
 		Name:   "alloc-overlaps",
-		Defect: "Alloc gives the last word of the allocation before",
+		Defect: "Alloc returns the last word of the allocation before it as its first",
 		Break: allocating(func(f rma.Fabric, words int) (rma.Disp, error) {
 			at, err := f.Alloc(words)
 			return max(0, at-1), err
@@ -28,37 +28,37 @@ var brokenMemory = []Specimen{
 	},
 	{
 		Name:       "attach-keeps-contents",
-		Defect:     "Attach gives what the last region held",
+		Defect:     "Attach returns the contents of the last region",
 		Break:      window(func(w rma.Window) rma.Window { return &attachKeeps{Window: w} }),
 		RejectedBy: []string{"region/zero-again"},
 	},
 	{
 		Name:       "attach-overlaps",
-		Defect:     "a second region is where the first one is",
+		Defect:     "a second region overlaps the first one",
 		Break:      window(func(w rma.Window) rma.Window { return &attachOverlaps{Window: w} }),
 		RejectedBy: []string{"region/disjoint"},
 	},
 	{
 		Name:       "attach-copy",
-		Defect:     "Region.Words is not the memory that others see",
+		Defect:     "Region.Words is not the memory that other ranks see",
 		Break:      window(func(w rma.Window) rma.Window { return &attachCopy{w} }),
 		RejectedBy: []string{"region/shared-by-all"},
 	},
 	{
 		Name:       "attach-gives-anything",
-		Defect:     "Attach gives one word where it should refuse",
+		Defect:     "Attach returns one word where it should refuse",
 		Break:      window(func(w rma.Window) rma.Window { return &attachAnything{w} }),
 		RejectedBy: []string{"region/no-space"},
 	},
 	{
 		Name:       "detach-does-nothing",
-		Defect:     "Detach leaves the region where it is",
+		Defect:     "Detach does not remove the region",
 		Break:      window(func(w rma.Window) rma.Window { return &detachNothing{Window: w} }),
 		RejectedBy: []string{"region/stale", "traditional/sizes"},
 	},
 	{
 		Name:       "detach-forgives",
-		Defect:     "Detach of what is not attached is no error",
+		Defect:     "Detach of a region that is not attached returns no error",
 		Break:      window(func(w rma.Window) rma.Window { return &detachForgives{w} }),
 		RejectedBy: []string{"region/stale", "region/not-attached"},
 	},
@@ -72,7 +72,7 @@ var brokenMemory = []Specimen{
 	},
 	{
 		Name:   "expose-shifted",
-		Defect: "Expose tells a displacement one word too far",
+		Defect: "Expose returns a displacement one word too far",
 		Break: exposing(func(x rma.Exposer, p rma.Rank, memory []uint64) (rma.Disp, error) {
 			at, err := x.Expose(p, memory)
 			return at + 1, err
@@ -81,7 +81,7 @@ var brokenMemory = []Specimen{
 	},
 }
 
-// allocating is the Break of a fabric whose Alloc does this.
+// allocating is the Break of a fabric with alloc as its Alloc.
 func allocating(alloc func(f rma.Fabric, words int) (rma.Disp, error)) func(f rma.Fabric) rma.Fabric {
 	return func(f rma.Fabric) rma.Fabric { return &allocBroken{f, alloc} }
 }
@@ -93,7 +93,8 @@ type allocBroken struct {
 
 func (f *allocBroken) Alloc(words int) (rma.Disp, error) { return f.alloc(f.Fabric, words) }
 
-// exposing is the Break of a fabric whose Expose does this, if it has one.
+// exposing is the Break of a fabric with expose as its Expose. A fabric without an
+// Expose stays as it is.
 func exposing(expose func(x rma.Exposer, p rma.Rank, memory []uint64) (rma.Disp, error)) func(f rma.Fabric) rma.Fabric {
 	return func(f rma.Fabric) rma.Fabric {
 		if x, ok := f.(rma.Exposer); ok {

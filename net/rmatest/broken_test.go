@@ -13,11 +13,11 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// enough is how many schedules a case may need to find a defect.
+// enough is the number of schedules that a case may need to find a defect.
 const enough = 30
 
-// TestRejectsBroken breaks a fabric in every way that Broken knows, and demands
-// that the cases named there notice.
+// TestRejectsBroken breaks a fabric by every specimen. The cases that the specimen
+// names must fail.
 func TestRejectsBroken(t *testing.T) {
 	for _, s := range rmatest.Broken() {
 		t.Run(s.Name, func(t *testing.T) {
@@ -35,13 +35,13 @@ func TestRejectsBroken(t *testing.T) {
 	}
 }
 
-// TestEveryCaseRejects looks for cases that no defect makes fail: such a case may
-// test nothing.
+// TestEveryCaseRejects finds cases that reject no specimen. Such a case may test
+// nothing.
 func TestEveryCaseRejects(t *testing.T) {
 	rejects := make(map[string]int)
 	for _, s := range rmatest.Broken() {
 		if len(s.RejectedBy) == 0 {
-			t.Errorf("no case is named that rejects %s", s.Name)
+			t.Errorf("%s names no case that rejects it", s.Name)
 		}
 		for _, name := range s.RejectedBy {
 			rejects[name]++
@@ -49,13 +49,13 @@ func TestEveryCaseRejects(t *testing.T) {
 	}
 	for _, c := range rmatest.Cases() {
 		if rejects[c.Name] == 0 {
-			t.Errorf("no specimen is named that %s rejects", c.Name)
+			t.Errorf("no specimen names %s", c.Name)
 		}
 	}
 }
 
-// TestLivesRejectBroken does the same for Lives, with little patience for those
-// whose defect is that they never wake.
+// TestLivesRejectBroken does the same for Lives. The time limit is short, because
+// some specimens never wake.
 func TestLivesRejectBroken(t *testing.T) {
 	rejects := make(map[string]int)
 	for _, s := range rmatest.BrokenLives() {
@@ -72,7 +72,7 @@ func TestLivesRejectBroken(t *testing.T) {
 	}
 	for _, life := range rmatest.Lives() {
 		if rejects[life.Name] == 0 {
-			t.Errorf("no specimen is named that %s rejects", life.Name)
+			t.Errorf("no specimen names %s", life.Name)
 		}
 	}
 }
@@ -81,12 +81,12 @@ func lifeByName(t *testing.T, name string) rmatest.Life {
 	lives := rmatest.Lives()
 	at := slices.IndexFunc(lives, func(life rmatest.Life) bool { return life.Name == name })
 	if at < 0 {
-		t.Fatalf("no life is called %s", name)
+		t.Fatalf("no life has the name %s", name)
 	}
 	return lives[at]
 }
 
-// open makes fabrics that are broken, and closes what is under them in the end.
+// open makes broken fabrics. After the test it closes the fabrics under them.
 func open(t *testing.T, broken func(rma.Fabric) rma.Fabric) func(context.Context) rma.Fabric {
 	return func(fabric context.Context) rma.Fabric {
 		f, err := mem.New(mem.Options{Topology: topology.Flat(rmatest.LifeRanks), Words: rmatest.LifeWords, Context: fabric})

@@ -2,11 +2,11 @@ package rmatest
 
 import "github.com/orwl/go-orwl/net/rma"
 
-// Defects of Put, Get and memory as such.
+// Defects of Put, Get and memory itself.
 var brokenWords = []Specimen{
 	{
 		Name:       "dirty-memory",
-		Defect:     "memory that nobody has written to is not zero",
+		Defect:     "new memory is not zero",
 		Break:      window(func(w rma.Window) rma.Window { return &dirtyMemory{w} }),
 		RejectedBy: []string{"word/zero-at-first", "region/zero-again"},
 	},
@@ -18,7 +18,7 @@ var brokenWords = []Specimen{
 	},
 	{
 		Name:   "get-remembers",
-		Defect: "Get of another rank's word returns what it returned the first time",
+		Defect: "Get of another rank's word always returns its first result",
 		Break: window(func(w rma.Window) rma.Window {
 			return &getRemembers{w, make(map[word]uint64)}
 		}),
@@ -26,7 +26,7 @@ var brokenWords = []Specimen{
 	},
 	{
 		Name:   "shifted",
-		Defect: "rank 1 finds everything one word further on",
+		Defect: "rank 1 accesses every word one word too far",
 		Break: window(func(w rma.Window) rma.Window {
 			if w.Rank() == 1 {
 				return &shifted{w}
@@ -42,14 +42,14 @@ var brokenWords = []Specimen{
 		RejectedBy: []string{"word/window"},
 	},
 	{
-		Name:       "window-of-nobody",
-		Defect:     "Fabric.Window of a rank out of range is that of rank 0",
-		Break:      func(f rma.Fabric) rma.Fabric { return &windowOfNobody{f} },
+		Name:       "window-out-of-range",
+		Defect:     "Fabric.Window of a rank out of range returns that of rank 0",
+		Break:      func(f rma.Fabric) rma.Fabric { return &windowOutOfRange{f} },
 		RejectedBy: []string{"word/window"},
 	},
 }
 
-// word names a word of some rank.
+// word names a word of a rank.
 type word struct {
 	rank rma.Rank
 	disp rma.Disp
@@ -102,9 +102,9 @@ func (f *windowAnew) Window(p rma.Rank) (rma.Window, error) {
 	return NewTally(w), nil
 }
 
-type windowOfNobody struct{ rma.Fabric }
+type windowOutOfRange struct{ rma.Fabric }
 
-func (f *windowOfNobody) Window(p rma.Rank) (rma.Window, error) {
+func (f *windowOutOfRange) Window(p rma.Rank) (rma.Window, error) {
 	if w, err := f.Fabric.Window(p); err == nil {
 		return w, nil
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// PutBytes and GetBytes.
+// Cases of PutBytes and GetBytes.
 var bulkCases = []Case{
 	{Name: "bulk/round-trip", Ranks: 2, Words: 1024, Setup: scene(bulkRoom, bulkRoundTrip)},
 	{Name: "bulk/words-inside", Ranks: 2, Words: 64, Setup: scene(16, bulkWords)},
@@ -20,8 +20,8 @@ var bulkCases = []Case{
 
 const bulkRoom = 640
 
-// bulkRoundTrip moves pieces of many sizes to many places and looks whether the
-// words around them are as before.
+// bulkRoundTrip moves pieces of many sizes to many displacements and checks that the
+// words around them are unchanged.
 func bulkRoundTrip(p *player, at rma.Disp) {
 	for _, q := range []rma.Rank{p.after(1), p.me} {
 		for _, words := range []int{1, 2, 3, 7, 8, 9, 63, 64, 65, 511} {
@@ -41,11 +41,12 @@ func bulkRoundTrip(p *player, at rma.Disp) {
 				p.equal(p.Get(q, last), minusOne, "the word after %d bytes at rank %d", 8*words, q)
 			}
 		}
-		p.meet() // then the others' pieces are gone from here
+		p.meet() // until the other ranks have read their pieces here
 	}
 }
 
-// bulkWords writes by words and reads in bulk, and the other way round.
+// bulkWords writes words and reads them in bulk, and then writes in bulk and reads
+// words.
 func bulkWords(p *player, at rma.Disp) {
 	next := p.after(1)
 	buffer := make([]byte, 8*4)
@@ -89,14 +90,14 @@ func bulkBuffer(p *player, at rma.Disp) {
 		p.Flush(next)
 		for part := range 4 {
 			p.GetBytes(next, at+rma.Disp(16*part), buffer)
-			p.filled(buffer, distinct(p.me, 4*round+part), "of part %d, whose buffer was reused after PutBytes,", part)
+			p.filled(buffer, distinct(p.me, 4*round+part), "of part %d, after its buffer was reused,", part)
 		}
 	}
 }
 
-// bulkEnd takes all memory that there is and uses the end of it.
+// bulkEnd allocates all free memory and uses the end of it.
 func bulkEnd(f rma.Fabric) (Body, error) {
-	door, err := f.Alloc(1)
+	meeting, err := f.Alloc(1)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +110,7 @@ func bulkEnd(f rma.Fabric) (Body, error) {
 		return nil, fmt.Errorf("Alloc of the %d words that are free: %w", words, err)
 	}
 	end := at + rma.Disp(words)
-	return cast(f, door, func(p *player) {
+	return cast(f, meeting, func(p *player) {
 		next := p.after(1)
 		buffer := make([]byte, 8*3)
 		fill(buffer, distinct(p.me, 0))
@@ -127,7 +128,8 @@ func bulkEnd(f rma.Fabric) (Body, error) {
 	}), nil
 }
 
-// allFree is how many words can still be allocated, by asking for too many.
+// allFree is the number of free words. It comes from the error of an allocation that
+// is too large.
 func allFree(f rma.Fabric) (int, error) {
 	_, err := f.Alloc(1 << 50)
 	var refusal *rma.AllocError
@@ -137,13 +139,13 @@ func allFree(f rma.Fabric) (int, error) {
 	return refusal.Free, nil
 }
 
-// bulkMegabyte moves one piece of 1 MiB; two ranks are enough for that.
+// bulkMegabyte moves one piece of 1 MiB between two ranks.
 func bulkMegabyte(p *player, at rma.Disp) {
 	if p.me == 0 {
 		buffer := make([]byte, 1<<20)
 		fill(buffer, 1)
 		p.PutBytes(1, at, buffer)
-		fill(buffer, 2) // not what was put
+		fill(buffer, 2) // another content than PutBytes sent
 		p.Flush(1)
 		p.GetBytes(1, at, buffer)
 		p.filled(buffer, 1, "of a megabyte")

@@ -11,28 +11,28 @@ import (
 
 // Case is one test of the contract.
 type Case struct {
-	// Name is unique. What stands before the slash is the part of the contract.
+	// Name is unique. The part before the slash names the part of the contract.
 	Name string
-	// Ranks is the least number of ranks. The case works with more, up to
+	// Ranks is the smallest number of ranks. The case works with more, up to
 	// MaxRanks.
 	Ranks int
-	// Words is the symmetric memory that it needs at each rank.
+	// Words is the number of words to allocate that it needs at each rank.
 	Words int
-	// Setup makes the case's allocations, once in each process, and returns what
-	// every rank executes. An error that matches ErrSkip says that the case is
-	// not for this fabric.
+	// Setup makes the case's allocations, once in each process. It returns the
+	// body for every rank. An error that matches ErrSkip says that the case does
+	// not apply to this fabric.
 	Setup func(f rma.Fabric) (Body, error)
 }
 
-// Body is what one rank executes. It returns what went wrong, or nil. In one
-// process several ranks execute it at the same time.
+// Body is the program of one rank. It returns the first mistake that it saw, or nil.
+// Several ranks of one process execute it at the same time.
 type Body func(ctx context.Context, w rma.Window) error
 
-// MaxRanks is the largest number of ranks for which Case.Words is enough.
+// MaxRanks is the largest number of ranks that Case.Words is enough for.
 const MaxRanks = 64
 
-// ErrSkip is matched by the error of a Setup whose fabric lacks a capability that
-// the contract leaves optional.
+// ErrSkip matches the error of a Setup if the fabric lacks an optional capability
+// that the case needs.
 var ErrSkip = errors.New("not for this fabric")
 
 // Cases is the whole suite.
@@ -44,21 +44,21 @@ func Cases() []Case {
 	)
 }
 
-// CaseByName is the case of that name.
+// CaseByName returns the case with that name.
 func CaseByName(name string) (Case, error) {
 	for _, c := range Cases() {
 		if c.Name == name {
 			return c, nil
 		}
 	}
-	return Case{}, fmt.Errorf("rmatest: no case is called %q", name)
+	return Case{}, fmt.Errorf("rmatest: no case has the name %q: see Cases", name)
 }
 
-// scene is the Setup of a case that needs words of symmetric memory, which begin
-// at the displacement that act is given.
+// scene is the Setup of a case that needs allocated words. They begin at the
+// displacement at.
 func scene(words int, act func(p *player, at rma.Disp)) func(f rma.Fabric) (Body, error) {
 	return func(f rma.Fabric) (Body, error) {
-		door, err := f.Alloc(1)
+		meeting, err := f.Alloc(1)
 		if err != nil {
 			return nil, err
 		}
@@ -69,16 +69,16 @@ func scene(words int, act func(p *player, at rma.Disp)) func(f rma.Fabric) (Body
 			}
 			rma.Label(f, at, words, "at")
 		}
-		rma.Label(f, door, 1, "door")
-		return cast(f, door, func(p *player) { act(p, at) }), nil
+		rma.Label(f, meeting, 1, "meeting")
+		return cast(f, meeting, func(p *player) { act(p, at) }), nil
 	}
 }
 
-// cast is the body that lets a player act.
-func cast(f rma.Fabric, door rma.Disp, act func(p *player)) Body {
+// cast is the body that makes a player and calls act.
+func cast(f rma.Fabric, meeting rma.Disp, act func(p *player)) Body {
 	ranks := f.Topology().Ranks()
 	return func(ctx context.Context, w rma.Window) error {
-		p := &player{Window: w, ctx: ctx, me: w.Rank(), ranks: ranks, door: door}
+		p := &player{Window: w, ctx: ctx, me: w.Rank(), ranks: ranks, meeting: meeting}
 		act(p)
 		if err := w.Err(); err != nil {
 			p.fail("the window failed: %w", err)

@@ -1,11 +1,10 @@
-// Package rmatest is the conformance suite of the window contract, net/rma. It
-// runs on every backend; a backend whose tests pass it may stand under any
-// algorithm of this module.
+// Package rmatest is the conformance suite of the window contract, net/rma. It runs
+// on every backend. A backend that passes it can run every algorithm of this module.
 //
-// A [Case] is a small program that every rank executes. Ranks communicate by
-// window operations alone, so that a case runs as well where each rank is a
-// process of its own and where a simulator plays every operation as an event. No
-// case reads a clock, and none waits except by Await.
+// A [Case] is a small program that every rank executes. Ranks communicate only by
+// window operations. So a case also runs where each rank is a process, and where a
+// simulator plays every operation as an event. No case reads a clock. A case waits
+// only by Await.
 //
 //	func TestConformance(t *testing.T) {
 //		rmatest.Run(t, func(t testing.TB, o rmatest.Options) rma.Fabric {
@@ -15,18 +14,17 @@
 //		})
 //	}
 //
-// [Run] is for fabrics whose ranks are goroutines of the test. Where they are
-// not, a runner of a few lines goes over [Cases] itself: make a fabric of at least
-// Case.Ranks ranks and Case.Words words in each process, call Case.Setup there
-// once, and execute the body that it returns for each rank. [Lifecycle] tests what
-// happens when a fabric is closed.
+// [Run] is for fabrics with all ranks as goroutines of the test. Other backends need
+// a runner of a few lines that goes over [Cases]. In each process it makes a fabric
+// of at least Case.Ranks ranks and Case.Words words and calls Case.Setup once. Then
+// it executes the body that Setup returned, for each rank. [Lifecycle] tests the end
+// of a fabric and of a context.
 //
-// What a body saw is its error. It goes on after the first thing that it did not
-// expect and reports that one at the end, so that a mistake does not leave the
-// other ranks waiting.
+// A body returns the first mistake that it saw as its error. After a mistake it goes
+// on to its end, so that the other ranks do not wait for it.
 //
-// [Broken] is the suite's own test: windows with one defect each, and the cases
-// that must reject them.
+// [Broken] is the suite's own test: windows with one defect each, and the cases that
+// must reject them.
 //
-// [Tally] counts a window's operations, for tests of what an algorithm costs.
+// [Tally] counts the operations of a window, to test the cost of an algorithm.
 package rmatest

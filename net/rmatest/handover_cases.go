@@ -2,9 +2,8 @@ package rmatest
 
 import "github.com/orwl/go-orwl/net/rma"
 
-// Await by many ranks: whoever is woken goes on, and nobody is forgotten. A
-// wake-up that gets lost shows as a rank that waits until the runner's patience
-// is at its end.
+// Cases of Await by many ranks: each change wakes every rank that it concerns. A lost
+// wake-up shows as a rank that waits until the time limit of the runner.
 var handoverCases = []Case{
 	{Name: "handover/turns-at-one-word", Ranks: 4, Words: 64, Setup: scene(2, turnsAtOneWord)},
 	{Name: "handover/all-at-once", Ranks: 4, Words: 64, Setup: scene(2, allAtOnce)},
@@ -14,20 +13,20 @@ var handoverCases = []Case{
 	{Name: "handover/ping-pong", Ranks: 2, Words: 128, Setup: scene(MaxRanks, pingPong)},
 }
 
-// turnsAtOneWord is a ticket lock's waiting room: all ranks wait at one word for
-// different values, and each turn wakes one.
+// turnsAtOneWord is a ticket lock: all ranks wait for different values of one word,
+// and each turn wakes one rank.
 func turnsAtOneWord(p *player, at rma.Disp) {
 	serving, inside := at, at+1
 	for turn := range p.share(256) {
 		p.await(0, serving, rma.Is(uint64(turn*p.ranks+int(p.me))))
-		p.equal(p.FetchOp(0, inside, rma.Sum, 1), 0, "turn %d: how many others have it", turn)
+		p.equal(p.FetchOp(0, inside, rma.Sum, 1), 0, "turn %d: the number of other ranks inside", turn)
 		p.FetchOp(0, inside, rma.Sum, minusOne)
 		p.FetchOp(0, serving, rma.Sum, 1)
 	}
 }
 
-// allAtOnce lets ranks take turns to wake all others, at words that move round. A
-// word is used again after 2P rounds, of which every rank begins some.
+// allAtOnce wakes all ranks in each round. The leader and the word change from round
+// to round. A word comes again after 2P rounds, and every rank leads two of these.
 func allAtOnce(p *player, at rma.Disp) {
 	for round := range 100 {
 		leader := rma.Rank(round % p.ranks)
@@ -40,7 +39,7 @@ func allAtOnce(p *player, at rma.Disp) {
 	}
 }
 
-// oneWaitsForAll counts arrivals that nobody waits for but one.
+// oneWaitsForAll counts the arrivals of all ranks. Only rank 0 waits for them.
 func oneWaitsForAll(p *player, at rma.Disp) {
 	arrivals, again := at, at+1
 	for round := range uint64(p.share(200)) {
@@ -58,8 +57,8 @@ func oneWaitsForAll(p *player, at rma.Disp) {
 	}
 }
 
-// crowd lets all ranks wait for the same change of one word, each in another way in
-// each round, so that some look for the same value and some for a part of it.
+// crowd lets all ranks wait for the same change of one word. Their conditions differ,
+// and change from round to round: some wait for the value, some for a part of it.
 func crowd(p *player, at rma.Disp) {
 	word, seen := at, at+1
 	home := rma.Rank(p.ranks - 1)
@@ -81,7 +80,7 @@ func crowd(p *player, at rma.Disp) {
 	}
 }
 
-// ring passes a number on, lap after lap.
+// ring passes a number from rank to rank, lap after lap.
 func ring(p *player, at rma.Disp) {
 	laps := p.share(600)
 	for lap := range laps {
@@ -95,12 +94,13 @@ func ring(p *player, at rma.Disp) {
 	}
 }
 
-// pingPong lets neighbours play, pair by pair, each on a word of its own, while
-// both also change a word that a backend may watch together with the awaited one.
+// pingPong lets pairs of neighbours wake each other, each pair on a word of its own.
+// Both also change another word, which a backend may watch together with the awaited
+// one.
 func pingPong(p *player, at rma.Disp) {
 	other := p.me ^ 1
 	if int(other) >= p.ranks {
-		return // odd one out
+		return // the last rank of an odd number has no partner
 	}
 	ball := at + rma.Disp(p.me)/2
 	noise := ball + MaxRanks/2

@@ -9,14 +9,13 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// Life is one test of what the end of a fabric, or of a context, does to those
-// who use it. It needs a fabric whose ranks are goroutines of this process, and
-// starts some.
+// Life is one test of what happens to a fabric's users when the fabric or a context
+// ends. It needs fabrics with all ranks in this process. It starts goroutines.
 type Life struct {
 	Name string
-	// Run makes fabrics with open, which gives each of them LifeRanks ranks and
-	// the context that ends it. It returns what went wrong, or nil. When ctx
-	// ends it gives up.
+	// Run makes fabrics by open. Each has LifeRanks ranks and ends with the
+	// context fabric. Run returns the first mistake, or nil. When ctx ends, it
+	// gives up.
 	Run func(ctx context.Context, open func(fabric context.Context) rma.Fabric) error
 }
 
@@ -26,8 +25,8 @@ const (
 	LifeWords = 64
 )
 
-// Lifecycle runs Lives on a backend whose ranks are goroutines of this process.
-// The backend has to respect Options.Context.
+// Lifecycle runs Lives on a backend with all ranks as goroutines of this process. The
+// backend must respect Options.Context.
 func Lifecycle(t *testing.T, newFabric func(t testing.TB, o Options) rma.Fabric) {
 	for _, life := range Lives() {
 		t.Run(life.Name, func(t *testing.T) {
@@ -65,8 +64,8 @@ type life struct {
 	at      rma.Disp
 }
 
-// begin allocates a few words of a new fabric. At the end of ctx the fabric is
-// closed, so that nobody waits for ever.
+// begin allocates a few words of a new fabric. When ctx ends, the fabric closes, so
+// that no rank waits for ever.
 func begin(ctx context.Context, f rma.Fabric) (*life, error) {
 	context.AfterFunc(ctx, func() { f.Close() })
 	l := &life{fabric: f}
@@ -83,10 +82,10 @@ func begin(ctx context.Context, f rma.Fabric) (*life, error) {
 	return l, nil
 }
 
-// waiters lets every rank wait, in a goroutine of its own, for a word at target
-// that nobody changes. What it returns waits for the end of all of them and says
-// how each ended. A rank that waits may or may not sleep yet when waiters
-// returns; either way it has to be told.
+// waiters starts a goroutine for every rank that waits for a word at target. No rank
+// changes this word. The returned function waits for the end of all waits and
+// returns their errors. When waiters returns, a rank may already sleep or not. In
+// both cases the end of the fabric must reach it.
 func (l *life) waiters(ctx context.Context, target rma.Rank) (ended func() []error) {
 	begun, done := make(chan struct{}), make(chan error)
 	for _, w := range l.windows {

@@ -9,7 +9,7 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// afterClose uses every operation of a window whose fabric is closed.
+// afterClose uses every operation of a window after its fabric was closed.
 func afterClose(ctx context.Context, open func(context.Context) rma.Fabric) error {
 	l, err := begin(ctx, open(context.Background()))
 	if err != nil {
@@ -102,7 +102,8 @@ func contextEndsFabric(ctx context.Context, open func(context.Context) rma.Fabri
 	return nil
 }
 
-// cancelWakes cancels what all ranks wait with, and then uses their windows.
+// cancelWakes cancels the context that all ranks wait with. Then it uses their
+// windows.
 func cancelWakes(ctx context.Context, open func(context.Context) rma.Fabric) error {
 	l, err := begin(ctx, open(context.Background()))
 	if err != nil {
@@ -130,8 +131,8 @@ func cancelWakes(ctx context.Context, open func(context.Context) rma.Fabric) err
 	return l.err
 }
 
-// cancelOrChange lets a context end while the awaited word changes, and in some
-// rounds before. Whichever comes first, the next wait knows nothing of it.
+// cancelOrChange ends a context while the awaited word changes, and in some rounds
+// before. In both orders the next wait must not notice the earlier one.
 func cancelOrChange(ctx context.Context, open func(context.Context) rma.Fabric) error {
 	l, err := begin(ctx, open(context.Background()))
 	if err != nil {
@@ -170,7 +171,7 @@ func cancelOrChange(ctx context.Context, open func(context.Context) rma.Fabric) 
 	return l.err
 }
 
-// closeUnderWay closes a fabric while all ranks do what they can.
+// closeUnderWay closes a fabric while all ranks use every operation.
 func closeUnderWay(ctx context.Context, open func(context.Context) rma.Fabric) error {
 	for range 10 {
 		l, err := begin(ctx, open(context.Background()))
@@ -195,8 +196,8 @@ func closeUnderWay(ctx context.Context, open func(context.Context) rma.Fabric) e
 	return nil
 }
 
-// work uses every operation until the window fails, and returns that failure. It
-// calls busy when it is well under way, or never will be.
+// work uses every operation until the window fails and returns that failure. It
+// calls busy when it is under way, or when it ends before.
 func (l *life) work(w rma.Window, busy func()) (err error) {
 	defer func() {
 		if value := recover(); value != nil {
@@ -207,8 +208,8 @@ func (l *life) work(w rma.Window, busy func()) (err error) {
 	next := (w.Rank() + 1) % LifeRanks
 	bytes := make([]byte, 16)
 	for i := 0; l.ctx.Err() == nil; i++ {
-		// On one processor, next to a rank that never waits, a frame takes a time slice
-		// for each goroutine on its way.
+		// On one processor, beside a rank that never waits, each goroutine on a frame's
+		// way costs the frame a time slice.
 		if i == 3 {
 			busy()
 		}

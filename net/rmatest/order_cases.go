@@ -6,8 +6,8 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Message passing: data, a flush, a flag; who sees the flag sees the data. There
-// is a case for every operation that can raise the flag.
+// Cases of message passing: data, a flush, a flag. A rank that sees the flag also sees
+// the data. There is a case for every operation that can raise the flag.
 var orderCases = []Case{
 	{Name: "order/flag-by-put", Ranks: 2, Words: 64, Setup: scene(16, message(0))},
 	{Name: "order/flag-by-fetch", Ranks: 2, Words: 64, Setup: scene(16, message(2))},
@@ -17,8 +17,8 @@ var orderCases = []Case{
 	{Name: "order/chain", Ranks: 3, Words: 64, Setup: scene(3, chain)},
 }
 
-// message sends eight words to the next rank and raises the flag by one of the
-// changes; the receiver acknowledges before the next round.
+// message sends eight words to the next rank and raises the flag by one of changes.
+// The receiver acknowledges before the next round.
 func message(by int) func(p *player, at rma.Disp) {
 	const flag, ack, data = 0, 1, 8
 	return func(p *player, at rma.Disp) {
@@ -40,7 +40,7 @@ func message(by int) func(p *player, at rma.Disp) {
 	}
 }
 
-// bulkMessage is message with bulk data, read in bulk and by words.
+// bulkMessage is message with bulk data. The receiver reads it in bulk and by words.
 func bulkMessage(p *player, at rma.Disp) {
 	const flag, ack, data, words = 0, 1, 2, 192
 	next, previous := p.after(1), p.after(-1)
@@ -60,8 +60,8 @@ func bulkMessage(p *player, at rma.Disp) {
 	}
 }
 
-// chain hands a flag from rank to rank; the last one sees what the first one did
-// before it began, at a rank that neither of them told.
+// chain passes a flag from rank to rank. Before the first rank sets the flag, it puts
+// a word at another rank. Every later rank of the chain must see this word.
 func chain(p *player, at rma.Disp) {
 	const data, flag = 0, 1
 	for round := range 20 {
@@ -81,14 +81,14 @@ func chain(p *player, at rma.Disp) {
 	}
 }
 
-// fill makes every word of a buffer another one.
+// fill gives every word of a buffer a different value.
 func fill(buffer []byte, seed uint64) {
 	for i := 0; i < len(buffer); i += 8 {
 		binary.NativeEndian.PutUint64(buffer[i:], (seed+uint64(i))*0x9E3779B97F4A7C15)
 	}
 }
 
-// filled checks what fill did.
+// filled checks that a buffer is as fill left it.
 func (p *player) filled(buffer []byte, seed uint64, what string, args ...any) {
 	want := make([]byte, 8)
 	for i := 0; i < len(buffer); i += 8 {

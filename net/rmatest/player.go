@@ -8,51 +8,51 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// player is a rank in a case. It remembers the first thing that went wrong.
+// player is a rank in a case. It remembers the first mistake.
 type player struct {
 	rma.Window
-	ctx   context.Context
-	me    rma.Rank
-	ranks int
-	door  rma.Disp // rank 0 counts there who has come to a meeting
-	met   int
-	err   error
+	ctx     context.Context
+	me      rma.Rank
+	ranks   int
+	meeting rma.Disp // at rank 0: the number of ranks that have come to all meetings
+	met     int      // number of meetings of this rank
+	err     error
 }
 
-// fail remembers what went wrong, if it is the first thing.
+// fail remembers a mistake, if it is the first one.
 func (p *player) fail(format string, args ...any) {
 	if p.err == nil {
 		p.err = fmt.Errorf("rank %d: %w", p.me, fmt.Errorf(format, args...))
 	}
 }
 
-// check remembers err, if it is one.
+// check remembers err, if it is not nil.
 func (p *player) check(err error) {
 	if err != nil {
 		p.fail("%w", err)
 	}
 }
 
-// equal says what a value should have been.
+// equal checks that a value is want.
 func (p *player) equal(got, want uint64, what string, args ...any) {
 	if got != want {
 		p.fail("%s is %#x, want %#x", fmt.Sprintf(what, args...), got, want)
 	}
 }
 
-// is says which error, matched by errors.Is, there should have been.
+// is checks that err matches want.
 func (p *player) is(err, want error, what string, args ...any) {
 	if !errors.Is(err, want) {
 		p.fail("%s: the error is %v, want one that matches %q", fmt.Sprintf(what, args...), err, want)
 	}
 }
 
-// after is the rank n places further on.
+// after is the rank n ranks further on, modulo the number of ranks.
 func (p *player) after(n int) rma.Rank {
 	return rma.Rank(((int(p.me)+n)%p.ranks + p.ranks) % p.ranks)
 }
 
-// all are the ranks, beginning with this one.
+// all yields all ranks, beginning with this one.
 func (p *player) all(yield func(q rma.Rank) bool) {
 	for n := range p.ranks {
 		if !yield(p.after(n)) {
@@ -61,16 +61,16 @@ func (p *player) all(yield func(q rma.Rank) bool) {
 	}
 }
 
-// share is how many of about total things each rank does, at least two.
+// share is each rank's part of about total steps, at least 2.
 func (p *player) share(total int) int { return max(2, total/p.ranks) }
 
-// put is a Put that everybody sees.
+// put is a Put with a Flush, so that every rank sees it.
 func (p *player) put(target rma.Rank, disp rma.Disp, value uint64) {
 	p.Put(target, disp, value)
 	p.Flush(target)
 }
 
-// await waits, and checks that the value it is given satisfies the condition.
+// await waits and checks that the value it gets satisfies the condition.
 func (p *player) await(target rma.Rank, disp rma.Disp, until rma.Until) uint64 {
 	value, err := p.Await(p.ctx, target, disp, until)
 	switch {
@@ -82,19 +82,19 @@ func (p *player) await(target rma.Rank, disp rma.Disp, until rma.Until) uint64 {
 	return value
 }
 
-// meet waits for everybody, and flushes nothing.
+// meet waits until all ranks have called meet as often. It flushes nothing.
 func (p *player) meet() {
 	p.met++
-	p.FetchOp(0, p.door, rma.Sum, 1)
-	p.await(0, p.door, rma.AtLeast(uint64(p.met*p.ranks)))
+	p.FetchOp(0, p.meeting, rma.Sum, 1)
+	p.await(0, p.meeting, rma.AtLeast(uint64(p.met*p.ranks)))
 }
 
-// take marks the word as found, for the first and only time.
+// take marks the word as found and checks that no rank has found it before.
 func (p *player) take(target rma.Rank, disp rma.Disp, what string, args ...any) {
 	if by := p.CAS(target, disp, 0, uint64(p.me)+1); by != 0 {
 		p.fail("%s came twice, first to rank %d", fmt.Sprintf(what, args...), int(by)-1)
 	}
 }
 
-// distinct is a value that no other rank puts anywhere.
+// distinct is a value that only rank p uses.
 func distinct(p rma.Rank, i int) uint64 { return 1<<60 | uint64(p)<<32 | uint64(i)<<8 | 0xa5 }

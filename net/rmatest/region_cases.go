@@ -2,7 +2,7 @@ package rmatest
 
 import "github.com/orwl/go-orwl/net/rma"
 
-// Dynamic memory: Attach and Detach.
+// Cases of dynamic memory: Attach and Detach.
 var regionCases = []Case{
 	{Name: "region/shared-by-all", Ranks: 2, Words: 64, Setup: scene(1, regionShared)},
 	{Name: "region/bulk", Ranks: 2, Words: 64, Setup: scene(1, regionBulk)},
@@ -14,8 +14,8 @@ var regionCases = []Case{
 	{Name: "region/no-space", Ranks: 2, Words: 64, Setup: scene(1, regionNoSpace)},
 }
 
-// attach attaches a region, checks it, and tells its displacement to all others
-// through the symmetric word at. It returns the regions of all ranks.
+// attach attaches a region and checks it. It tells the displacement to all ranks
+// through the allocated word at. It returns the regions of all ranks.
 func (p *player) attach(words int, at rma.Disp) (own rma.Region, bases []rma.Disp) {
 	own, err := p.Attach(words)
 	p.check(err)
@@ -39,8 +39,8 @@ func (p *player) attach(words int, at rma.Disp) (own rma.Region, bases []rma.Dis
 	return own, bases
 }
 
-// regionShared lets all ranks use all regions by every operation, and their
-// owners by ordinary loads and stores while nobody else does.
+// regionShared lets all ranks use all regions by every operation. Between meetings the
+// owners use them alone, by ordinary loads and stores.
 func regionShared(p *player, at rma.Disp) {
 	const words = 3 + MaxRanks
 	own, bases := p.attach(words, at)
@@ -66,7 +66,7 @@ func regionShared(p *player, at rma.Disp) {
 		case i < 3+p.ranks:
 			p.equal(own.Words[i], distinct(rma.Rank(i-3), int(p.me)), "what rank %d put into the own region", i-3)
 		default:
-			p.equal(own.Words[i], 0, "a word of the own region that nobody changed")
+			p.equal(own.Words[i], 0, "an unchanged word of the own region")
 		}
 		own.Words[i] = distinct(p.me, 1000+i)
 	}
@@ -91,15 +91,15 @@ func regionBulk(p *player, at rma.Disp) {
 	p.GetBytes(next, bases[next]+1, buffer)
 	p.filled(buffer, distinct(p.me, 0), "of the next rank's region")
 	p.meet()
-	p.equal(own.Words[0], 0, "the word before what was put")
+	p.equal(own.Words[0], 0, "the word before the piece that PutBytes stored")
 	p.check(p.Detach(own.Base))
 }
 
-// regionZero attaches again and again, and leaves something behind each time.
+// regionZero attaches and detaches regions, and leaves nonzero words in each.
 func regionZero(p *player, at rma.Disp) {
 	seen := map[rma.Disp]bool{}
 	for round := range 20 {
-		own, bases := p.attach(8, at) // which checks that it is zero
+		own, bases := p.attach(8, at) // checks that the region is zero
 		if seen[own.Base] {
 			p.fail("round %d: Attach gave %v again", round, own.Base)
 		}
@@ -135,8 +135,7 @@ func regionsDisjoint(p *player, at rma.Disp) {
 	}
 }
 
-// regionStale uses what is not there any more, also after something else was
-// attached instead.
+// regionStale uses a detached region, also after another one was attached in its place.
 func regionStale(p *player, at rma.Disp) {
 	first, firsts := p.attach(4, at)
 	p.meet()
@@ -177,7 +176,7 @@ func regionNotAttached(p *player, at rma.Disp) {
 	for _, base := range []rma.Disp{at, -1, own.Base + 1, rma.Dynamic(1000, 0), rma.Dynamic(rma.MaxSlots-1, 5)} {
 		p.is(p.Detach(base), rma.ErrNotAttached, "Detach(%v)", base)
 	}
-	p.equal(p.Get(p.after(1), bases[p.after(1)]), 0, "a word of a region that nobody detached")
+	p.equal(p.Get(p.after(1), bases[p.after(1)]), 0, "a word of a region that is still attached")
 	p.meet()
 	p.check(p.Detach(own.Base))
 	p.is(p.Detach(own.Base), rma.ErrNotAttached, "a second Detach")

@@ -17,22 +17,22 @@ import (
 type Options struct {
 	Topology *topology.Tree
 	Words    int
-	// Context ends the fabric, for backends that can be given one.
+	// Context ends the fabric, for backends that take one.
 	Context context.Context
 }
 
-// Patience is how long a case may take. A case takes milliseconds, seconds if it makes
-// many fabrics of many nodes on a machine with too much to do; one that is not over by
-// then waits for a wake-up that was lost.
+// Patience is the time limit of a case. A case takes milliseconds, or seconds if it
+// makes many fabrics of many nodes on a busy machine. A case that takes longer than
+// Patience waits for a lost wake-up.
 const Patience = time.Minute
 
-// Run executes every case on a fabric of its own, made by newFabric, whose ranks
-// are goroutines of this process. It closes the fabric.
+// Run executes every case on a fabric of its own and closes the fabric. newFabric
+// makes fabrics with all ranks as goroutines of this process.
 func Run(t *testing.T, newFabric func(t testing.TB, o Options) rma.Fabric) {
 	RunRanks(t, 0, newFabric)
 }
 
-// RunRanks is Run with at least so many ranks, up to MaxRanks, in every case.
+// RunRanks is Run with at least ranks ranks in every case. ranks is at most MaxRanks.
 func RunRanks(t *testing.T, ranks int, newFabric func(t testing.TB, o Options) rma.Fabric) {
 	if ranks > MaxRanks {
 		t.Fatalf("rmatest: %d ranks, want at most %d", ranks, MaxRanks)
@@ -53,8 +53,8 @@ func RunRanks(t *testing.T, ranks int, newFabric func(t testing.TB, o Options) r
 	}
 }
 
-// Execute executes a case on a fabric whose ranks all live in this process, one
-// goroutine each, and joins what they saw. A panic is an error, too.
+// Execute executes a case on a fabric with all ranks in this process, one goroutine
+// each. It joins their errors. A panic counts as an error.
 func Execute(ctx context.Context, f rma.Fabric, c Case) error {
 	body, err := c.Setup(f)
 	if err != nil {
@@ -71,7 +71,7 @@ func Execute(ctx context.Context, f rma.Fabric, c Case) error {
 	return errors.Join(errs...)
 }
 
-// Perform executes a body for one rank. A panic is an error, too.
+// Perform executes a body for one rank. A panic counts as an error.
 func Perform(ctx context.Context, f rma.Fabric, body Body, p rma.Rank) (err error) {
 	defer func() {
 		if value := recover(); value != nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// simulate plays a case in the simulator, where everything that the contract
-// lets arrive late does, under the schedules of seeds 1 to n, up to the first
-// failure. The ranks see the fabric through wrap.
+// simulate plays a case in the simulator, which delays everything that the contract
+// allows. It uses the schedules of seeds 1 to n and stops at the first failure. The
+// ranks see the fabric through wrap.
 func simulate(c rmatest.Case, n int, wrap func(rma.Fabric) rma.Fabric) error {
 	system := sim.System{
 		Topology: topology.Flat(c.Ranks),
@@ -34,8 +34,8 @@ func simulate(c rmatest.Case, n int, wrap func(rma.Fabric) rma.Fabric) error {
 
 func unchanged(f rma.Fabric) rma.Fabric { return f }
 
-// TestSimulated plays the suite in the simulator: the cases keep to the contract
-// and flush whatever they rely on.
+// TestSimulated plays the suite in the simulator. It proves that the cases obey the
+// contract and flush everything that they rely on.
 func TestSimulated(t *testing.T) {
 	for _, c := range rmatest.Cases() {
 		t.Run(c.Name, func(t *testing.T) {

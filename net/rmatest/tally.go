@@ -8,26 +8,25 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Tally is a window that counts its rank's operations: those on other ranks'
-// memory and those on its own. FlushAll and Pause, which name no rank, are not
-// counted.
+// Tally is a window that counts its rank's operations, on the memory of other ranks
+// and on its own. It does not count FlushAll and Pause, which name no rank.
 type Tally struct {
 	rma.Window
 	Remote, Own Count
 }
 
-// Count is how many operations of each kind there were.
+// Count is the number of operations of each kind.
 type Count struct {
 	Put, Get, Accumulate, FetchOp, CAS, PutBytes, GetBytes, Flush, Await int
 }
 
-// NewTally counts what is done through it, on w.
+// NewTally returns a window on w that counts the operations through it.
 func NewTally(w rma.Window) *Tally { return &Tally{Window: w} }
 
-// Reset begins to count anew.
+// Reset sets all counts to zero.
 func (t *Tally) Reset() { t.Remote, t.Own = Count{}, Count{} }
 
-// at is the count that an operation on target belongs to.
+// at is the count for operations on target.
 func (t *Tally) at(target rma.Rank) *Count {
 	if target == t.Rank() {
 		return &t.Own

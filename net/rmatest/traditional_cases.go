@@ -4,31 +4,32 @@ import (
 	"fmt"
 
 	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/rma/epoch"
 )
 
-// Traditional windows, where the fabric can show memory that its caller owns.
+// Cases of traditional windows, for fabrics that can show memory of the caller.
 var traditionalCases = []Case{
 	{Name: "traditional/sizes", Ranks: 3, Words: 512, Setup: traditional(traditionalSizes)},
 	{Name: "traditional/again", Ranks: 5, Words: 512, Setup: traditional(traditionalAgain)},
 }
 
 // traditional is the Setup of a case about traditional windows.
-func traditional(act func(p *player, e *rma.Epoch, x *rma.Exposure)) func(f rma.Fabric) (Body, error) {
+func traditional(act func(p *player, e *epoch.Sync, x *epoch.Exposure)) func(f rma.Fabric) (Body, error) {
 	return func(f rma.Fabric) (Body, error) {
 		exposer, ok := f.(rma.Exposer)
 		if !ok {
 			return nil, fmt.Errorf("%w: a %T is not an rma.Exposer", ErrSkip, f)
 		}
-		x, err := rma.NewExposure(exposer)
+		x, err := epoch.NewExposure(exposer)
 		if err != nil {
 			return nil, err
 		}
-		return epoch(0, 0, func(p *player, e *rma.Epoch, _ rma.Disp) { act(p, e, x) })(f)
+		return epochScene(0, 0, func(p *player, e *epoch.Sync, _ rma.Disp) { act(p, e, x) })(f)
 	}
 }
 
 // expose makes a window in which each rank shows a slice of distinct words.
-func (p *player) expose(e *rma.Epoch, x *rma.Exposure, words, round int) (*rma.Traditional, []uint64) {
+func (p *player) expose(e *epoch.Sync, x *epoch.Exposure, words, round int) (*epoch.Traditional, []uint64) {
 	memory := make([]uint64, words)
 	for i := range memory {
 		memory[i] = distinct(p.me, 1000*round+i)
@@ -38,9 +39,9 @@ func (p *player) expose(e *rma.Epoch, x *rma.Exposure, words, round int) (*rma.T
 	return t, memory
 }
 
-// traditionalSizes exposes a slice of another length at each rank, none at rank
-// 1, and uses their first and last words.
-func traditionalSizes(p *player, e *rma.Epoch, x *rma.Exposure) {
+// traditionalSizes exposes a slice of a different length at each rank, and an empty one
+// at rank 1. It uses their first and last words.
+func traditionalSizes(p *player, e *epoch.Sync, x *epoch.Exposure) {
 	size := func(q rma.Rank) int {
 		if q == 1 {
 			return 0
@@ -77,13 +78,13 @@ func traditionalSizes(p *player, e *rma.Epoch, x *rma.Exposure) {
 			p.refusesEverything(q, t.Base(q))
 		}
 	}
-	p.is(t.Withdraw(p.ctx), rma.ErrNoEpoch, "a second Withdraw")
+	p.is(t.Withdraw(p.ctx), epoch.ErrNotOpen, "a second Withdraw")
 }
 
-// traditionalAgain makes one window after the other, with an odd and an even
-// number of fences in between, and keeps all of them.
-func traditionalAgain(p *player, e *rma.Epoch, x *rma.Exposure) {
-	var windows []*rma.Traditional
+// traditionalAgain makes several windows and keeps all of them. Between two windows
+// there is an odd or an even number of fences.
+func traditionalAgain(p *player, e *epoch.Sync, x *epoch.Exposure) {
+	var windows []*epoch.Traditional
 	for round := range 8 {
 		t, _ := p.expose(e, x, 1+round, round)
 		if t == nil {

@@ -6,7 +6,7 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Put, Get and Flush.
+// Cases of Put, Get and Flush.
 var wordCases = []Case{
 	{Name: "word/zero-at-first", Ranks: 2, Words: 256, Setup: scene(128, zeroAtFirst)},
 	{Name: "word/put-flush-get", Ranks: 2, Words: 128, Setup: scene(MaxRanks, putFlushGet)},
@@ -24,7 +24,7 @@ func zeroAtFirst(p *player, at rma.Disp) {
 	}
 }
 
-// putFlushGet puts a word into every segment, its own as well, and reads it back.
+// putFlushGet puts a word into every segment, including its own, and reads it back.
 func putFlushGet(p *player, at rma.Disp) {
 	mine := at + rma.Disp(p.me)
 	for q := range p.all {
@@ -52,8 +52,8 @@ func putFlushAllGet(p *player, at rma.Disp) {
 	}
 }
 
-// flushOrdersPuts puts into one word again and again; with a flush in between,
-// the last one stays.
+// flushOrdersPuts puts into one word several times, with a flush after each Put. The
+// last value stays.
 func flushOrdersPuts(p *player, at rma.Disp) {
 	mine := at + rma.Disp(p.me)
 	for _, q := range []rma.Rank{p.me, p.after(1)} {
@@ -65,7 +65,8 @@ func flushOrdersPuts(p *player, at rma.Disp) {
 	}
 }
 
-// thirdRankSeesPut tells the second next rank to look at the next one's memory.
+// thirdRankSeesPut puts a word at the next rank and tells the rank after that one to
+// read it.
 func thirdRankSeesPut(p *player, at rma.Disp) {
 	data, flag := at, at+1
 	for round := range 20 {
@@ -78,7 +79,7 @@ func thirdRankSeesPut(p *player, at rma.Disp) {
 	}
 }
 
-// sameWindow looks at what Fabric.Window returns.
+// sameWindow checks the results of Fabric.Window.
 func sameWindow(f rma.Fabric) (Body, error) {
 	ranks := f.Topology().Ranks()
 	for _, p := range []rma.Rank{-1, rma.Rank(ranks), rma.Rank(ranks) + 1000} {
@@ -98,7 +99,7 @@ func sameWindow(f rma.Fabric) (Body, error) {
 	})(f)
 }
 
-// rankError checks that a rank out of range is refused.
+// rankError checks that the fabric refuses a rank out of range.
 func rankError(f rma.Fabric, p rma.Rank) error {
 	w, err := f.Window(p)
 	refusal, ok := as[*rma.RankError](err)

@@ -35,6 +35,6 @@
 // # Predicting
 //
 // [System.Predict] runs a system once in virtual time on a machine described by
-// an rma.Model: operations cost what the model says for the distance between
+// a model.Model: operations cost what the model says for the distance between
 // origin and target, targets and ports serve one operation after another.
 package sim

@@ -1,6 +1,6 @@
 package sim
 
-import "github.com/orwl/go-orwl/net/rma"
+import "github.com/orwl/go-orwl/net/rma/model"
 
 // An operation in virtual time travels half of its latency to the target, waits
 // its turn at the port and at the memory, takes effect, and travels back.
@@ -17,7 +17,7 @@ type fare struct {
 	busy float64
 }
 
-func fareOf(c rma.Cost) fare { return fare{c.Alpha / 2, c.Beta, c.Busy} }
+func fareOf(c model.Cost) fare { return fare{c.Alpha / 2, c.Beta, c.Busy} }
 
 // courier carries an operation that nobody waits for.
 type courier struct {

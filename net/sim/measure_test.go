@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/rma/model"
 	"github.com/orwl/go-orwl/net/sim"
 	"github.com/orwl/go-orwl/net/topology"
 )
@@ -18,16 +19,16 @@ func TestMeterFindsTheMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	machine := toy()
-	var measured rma.Model
+	var measured model.Model
 	p := sim.System{
 		Topology: tree,
 		Words:    1 << 13,
 		Setup: func(f *sim.Fabric) (sim.Program, error) {
-			meter, err := rma.NewMeter(f)
+			meter, err := model.NewMeter(f)
 			return sim.Program{Rank: func(ctx context.Context, w rma.Window) error {
-				model, err := meter.Run(ctx, w, w.(*sim.Window).Now)
+				machine, err := meter.Measure(ctx, w, w.(*sim.Window).Now)
 				if w.Rank() == 0 {
-					measured = model
+					measured = machine
 				}
 				return err
 			}}, err

@@ -7,6 +7,7 @@ import (
 
 	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/rma/model"
 )
 
 // Prediction is a run in virtual time.
@@ -25,7 +26,7 @@ type Prediction struct {
 
 // Predict runs the system once in virtual time on a machine. Seed staggers the
 // ranks' beginnings a little, and says whom the faults hit and when.
-func (s System) Predict(machine rma.Model, seed uint64) Prediction {
+func (s System) Predict(machine model.Model, seed uint64) Prediction {
 	s = s.withDefaults()
 	err := s.validate()
 	if err == nil {
@@ -52,7 +53,7 @@ func (s System) Predict(machine rma.Model, seed uint64) Prediction {
 // sees one history.
 type predictor struct {
 	*Fabric
-	machine rma.Model
+	machine model.Model
 	costs   []price // by topology.Tree.Common
 	agenda  agenda
 	port    int     // level with a port, 0 if none
@@ -68,7 +69,7 @@ type predictor struct {
 	operations, remote int
 }
 
-func predict(s System, machine rma.Model, seed uint64) (*predictor, error) {
+func predict(s System, machine model.Model, seed uint64) (*predictor, error) {
 	p := &predictor{Fabric: newFabric(s), machine: machine}
 	p.driver, p.memory.track = p, false
 	defer p.end()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/rma/model"
 	"github.com/orwl/go-orwl/net/sim"
 	"github.com/orwl/go-orwl/net/sim/specimen"
 	"github.com/orwl/go-orwl/net/topology"
@@ -18,14 +19,14 @@ import (
 // toy is a machine with round figures: own memory 10 ns, a node 100 ns, the
 // network 1000 ns and 1 ns for each byte, a port that lets one operation in
 // every 50 ns.
-func toy() rma.Model {
-	all := func(level string, alpha, beta, busy float64, coherent bool) rma.LevelCost {
-		c := rma.Cost{Alpha: alpha, Beta: beta, Busy: busy}
-		return rma.LevelCost{Level: level, Put: c, Get: c, Atomic: c, Coherent: coherent}
+func toy() model.Model {
+	all := func(level string, alpha, beta, busy float64, coherent bool) model.LevelCost {
+		c := model.Cost{Alpha: alpha, Beta: beta, Busy: busy}
+		return model.LevelCost{Level: level, Put: c, Get: c, Atomic: c, Coherent: coherent}
 	}
-	return rma.Model{
+	return model.Model{
 		Name: "toy", Source: "round figures",
-		Levels: []rma.LevelCost{all(rma.Self, 10, 0, 0, true), all("node", 100, 0, 0, true), all("machine", 1000, 1, 50, false)},
+		Levels: []model.LevelCost{all(model.Self, 10, 0, 0, true), all("node", 100, 0, 0, true), all("machine", 1000, 1, 50, false)},
 		Issue:  5, Wake: 20, Port: "node",
 	}
 }

@@ -1,4 +1,4 @@
-package rma_test
+package epoch_test
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/rma/epoch"
 )
 
 // partial is a fabric on which some ranks cannot expose memory.
@@ -25,23 +26,23 @@ func (f *partial) Expose(p rma.Rank, memory []uint64) (rma.Disp, error) {
 	return at, err
 }
 
-// TestExposeRefused lets one rank fail. All have to know, and nobody's memory
-// remains exposed.
+// TestExposeRefused lets one rank fail. All ranks must get an error, and no slice
+// may stay exposed.
 func TestExposeRefused(t *testing.T) {
-	w := newWorld(t, 5, rma.EpochOptions{})
+	w := newWorld(t, 5, epoch.Options{})
 	reason := errors.New("too many")
 	f := &partial{Fabric: w.fabric, refuses: map[rma.Rank]error{3: reason}, exposed: map[rma.Rank]rma.Disp{}}
-	x, err := rma.NewExposure(f)
+	x, err := epoch.NewExposure(f)
 	must(t, err)
 
-	// One rank after the other, except the last: each is interrupted, and all go
-	// on together. This keeps the test's map to one goroutine.
+	// The test interrupts one rank after another, so that only one goroutine uses
+	// its map. Then all ranks resume together.
 	for _, a := range w.ranks {
-		fails(t, "Expose", second(x.Expose(a.patience(), a.Epoch, make([]uint64, 2))), context.Canceled)
+		fails(t, "Expose", second(x.Expose(a.patience(), a.Sync, make([]uint64, 2))), context.Canceled)
 	}
 	w.together(func(a *actor) error {
-		_, err := x.Expose(background, a.Epoch, nil)
-		if !errors.Is(err, rma.ErrNotExposed) || errors.Is(err, reason) != (a.Rank() == 3) {
+		_, err := x.Expose(background, a.Sync, nil)
+		if !errors.Is(err, epoch.ErrNotExposed) || errors.Is(err, reason) != (a.Rank() == 3) {
 			t.Errorf("Expose of rank %d: %v", a.Rank(), err)
 		}
 		return nil
@@ -56,31 +57,31 @@ func TestExposeRefused(t *testing.T) {
 
 // TestExposeMisuse calls Expose, Fence and Withdraw out of order.
 func TestExposeMisuse(t *testing.T) {
-	w := newWorld(t, 2, rma.EpochOptions{})
-	x, err := rma.NewExposure(w.fabric)
+	w := newWorld(t, 2, epoch.Options{})
+	x, err := epoch.NewExposure(w.fabric)
 	must(t, err)
-	y, err := rma.NewExposure(w.fabric)
+	y, err := epoch.NewExposure(w.fabric)
 	must(t, err)
 	a := w.ranks[0]
 	memory := make([]uint64, 2)
-	expose := func(ctx context.Context, x *rma.Exposure) error { return second(x.Expose(ctx, a.Epoch, memory)) }
+	expose := func(ctx context.Context, x *epoch.Exposure) error { return second(x.Expose(ctx, a.Sync, memory)) }
 
 	must(t, a.Post(background, nil))
-	fails(t, "Expose after Post", expose(background, x), rma.ErrEpochOpen)
+	fails(t, "Expose after Post", expose(background, x), epoch.ErrOpen)
 	must(t, a.Wait(background), a.LockAll(background))
-	fails(t, "Expose after LockAll", expose(background, x), rma.ErrEpochOpen)
+	fails(t, "Expose after LockAll", expose(background, x), epoch.ErrOpen)
 	must(t, a.UnlockAll())
 
 	fails(t, "Expose alone", expose(a.patience(), x), context.Canceled)
-	fails(t, "another Expose", expose(background, y), rma.ErrEpochOpen)
-	fails(t, "Fence", a.Fence(background), rma.ErrEpochOpen)
-	windows := make([]*rma.Traditional, 2)
+	fails(t, "another Expose", expose(background, y), epoch.ErrOpen)
+	fails(t, "Fence", a.Fence(background), epoch.ErrOpen)
+	windows := make([]*epoch.Traditional, 2)
 	w.together(func(a *actor) (err error) {
-		windows[a.Rank()], err = x.Expose(background, a.Epoch, memory)
+		windows[a.Rank()], err = x.Expose(background, a.Sync, memory)
 		return err
 	})
 	fails(t, "Withdraw alone", windows[0].Withdraw(a.patience()), context.Canceled)
-	fails(t, "Expose", expose(background, x), rma.ErrEpochOpen)
+	fails(t, "Expose", expose(background, x), epoch.ErrOpen)
 	w.together(func(a *actor) error { return windows[a.Rank()].Withdraw(background) })
-	fails(t, "Withdraw again", windows[0].Withdraw(background), rma.ErrNoEpoch)
+	fails(t, "Withdraw again", windows[0].Withdraw(background), epoch.ErrNotOpen)
 }

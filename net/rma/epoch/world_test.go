@@ -1,4 +1,4 @@
-package rma_test
+package epoch_test
 
 import (
 	"context"
@@ -8,36 +8,37 @@ import (
 
 	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/rma/epoch"
 	"github.com/orwl/go-orwl/net/rmatest"
 	"github.com/orwl/go-orwl/net/topology"
 )
 
 var background = context.Background()
 
-// world is a fabric in this process with an Epochs. A test can play all its ranks
-// itself, one step after the other, as long as none has to wait.
+// world is a fabric in this process with a Set. As long as no rank has to wait, a
+// test can play all ranks itself, one step after another.
 type world struct {
 	t      testing.TB
 	fabric *mem.Fabric
 	ranks  []*actor
-	words  int // of symmetric memory that are in use
+	words  int // words of allocated memory at each rank
 }
 
 // actor is a rank with its epochs.
 type actor struct {
-	*rma.Epoch
+	*epoch.Sync
 	*rmatest.Tally
 	hook *hook
 }
 
-func newWorld(t testing.TB, ranks int, options rma.EpochOptions) *world {
+func newWorld(t testing.TB, ranks int, options epoch.Options) *world {
 	t.Helper()
 	f, err := mem.New(mem.Options{Topology: topology.Flat(ranks), Words: 1024})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { f.Close() })
-	epochs, err := rma.NewEpochs(f, options)
+	epochs, err := epoch.New(f, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,7 +50,7 @@ func newWorld(t testing.TB, ranks int, options rma.EpochOptions) *world {
 		}
 		h := &hook{Window: window}
 		tally := rmatest.NewTally(h)
-		w.ranks = append(w.ranks, &actor{Epoch: epochs.At(tally), Tally: tally, hook: h})
+		w.ranks = append(w.ranks, &actor{Sync: epochs.At(tally), Tally: tally, hook: h})
 	}
 	end, err := f.Alloc(1)
 	if err != nil {
@@ -59,7 +60,7 @@ func newWorld(t testing.TB, ranks int, options rma.EpochOptions) *world {
 	return w
 }
 
-// hook is a window that does something at the beginning of the next Await.
+// hook is a window that makes a call at the beginning of the next Await.
 type hook struct {
 	rma.Window
 	call func()
@@ -73,10 +74,10 @@ func (h *hook) Await(ctx context.Context, q rma.Rank, d rma.Disp, u rma.Until) (
 	return h.Window.Await(ctx, q, d, u)
 }
 
-// whenItWaits makes the rank do something as soon as it would have to wait.
+// whenItWaits makes the rank call something when its next Await begins.
 func (a *actor) whenItWaits(call func()) { a.hook.call = call }
 
-// patience is a context that ends as soon as the rank waits, if it does.
+// patience is a context that ends when the rank's next Await begins.
 func (a *actor) patience() context.Context {
 	ctx, cancel := context.WithCancel(background)
 	a.whenItWaits(cancel)
@@ -93,7 +94,7 @@ func (w *world) memory() (words []uint64) {
 	return words
 }
 
-// together lets every rank do something at the same time.
+// together runs do for every rank at the same time.
 func (w *world) together(do func(a *actor) error) {
 	w.t.Helper()
 	var ranks sync.WaitGroup
@@ -115,11 +116,11 @@ func must(t testing.TB, errs ...error) {
 	}
 }
 
-// fails demands an *rma.EpochError that matches want.
+// fails demands an *epoch.Error that matches want.
 func fails(t testing.TB, what string, err, want error) {
 	t.Helper()
-	var typed *rma.EpochError
+	var typed *epoch.Error
 	if !errors.As(err, &typed) || !errors.Is(err, want) {
-		t.Errorf("%s: the error is %v, want an *rma.EpochError that matches %q", what, err, want)
+		t.Errorf("%s: the error is %v, want an *epoch.Error that matches %q", what, err, want)
 	}
 }

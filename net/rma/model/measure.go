@@ -1,4 +1,4 @@
-package rma
+package model
 
 import (
 	"context"
@@ -6,31 +6,33 @@ import (
 	"slices"
 	"time"
 
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/rma/epoch"
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// Meter measures what a fabric's operations cost. Every rank calls Run at the
-// same time; rank 0 does most of the work and gets the model.
+// Meter measures the costs of a fabric's operations. All ranks call Measure
+// together. Rank 0 does most of the work and gets the model.
 type Meter struct {
 	tree    *topology.Tree
-	epochs  *Epochs
-	scratch Disp // bulkWords words
-	ping    Disp // one word
+	epochs  *epoch.Set
+	scratch rma.Disp // bulkWords words
+	ping    rma.Disp // one word
 }
 
 const (
-	meterBatch   = 64   // operations between two looks at the clock
-	meterTries   = 15   // batches; the median counts
-	meterHammer  = 1000 // operations of each rank when all of them hit one word
-	meterVolleys = 200  // round trips of the hand-over
-	bulkWords    = 4096 // of a large bulk transfer
+	meterBatch   = 64   // operations between two readings of the clock
+	meterTries   = 15   // batches, to take the median of
+	meterHammer  = 1000 // operations of each rank on one word that all ranks change
+	meterVolleys = 200  // round trips between two ranks that wait for each other
+	bulkWords    = 4096 // words of a large bulk transfer
 )
 
-// NewMeter allocates what a measurement needs.
-func NewMeter(f Fabric) (*Meter, error) {
+// NewMeter allocates the words that a measurement needs.
+func NewMeter(f rma.Fabric) (*Meter, error) {
 	m := &Meter{tree: f.Topology()}
 	var err error
-	if m.epochs, err = NewEpochs(f, EpochOptions{Neighbours: 1}); err != nil {
+	if m.epochs, err = epoch.New(f, epoch.Options{Neighbours: 1}); err != nil {
 		return nil, err
 	}
 	if m.scratch, err = f.Alloc(bulkWords); err != nil {
@@ -40,9 +42,10 @@ func NewMeter(f Fabric) (*Meter, error) {
 	return m, err
 }
 
-// Run measures. It is collective. The clock is the caller's, because the
-// simulator has its own. The model is rank 0's; other ranks get a zero one.
-func (m *Meter) Run(ctx context.Context, w Window, now func() time.Duration) (Model, error) {
+// Measure runs this rank's part of a measurement. All ranks call it. now is the
+// caller's clock, because the simulator has its own. Rank 0 gets the model. Other
+// ranks get a zero Model.
+func (m *Meter) Measure(ctx context.Context, w rma.Window, now func() time.Duration) (Model, error) {
 	r := &measurement{Meter: m, ctx: ctx, w: w, epoch: m.epochs.At(w), now: now}
 	model := Model{Source: "measured"}
 	for level := m.tree.Levels() + 1; level >= 1; level-- {
@@ -60,10 +63,10 @@ func (m *Meter) Run(ctx context.Context, w Window, now func() time.Duration) (Mo
 	return model, nil
 }
 
-// peer is the first rank whose finest element in common with rank 0 is of a
-// level.
-func (m *Meter) peer(level int) (Rank, bool) {
-	for p := range Rank(m.tree.Ranks()) {
+// peer is the first rank with this level as its finest element in common with
+// rank 0.
+func (m *Meter) peer(level int) (rma.Rank, bool) {
+	for p := range rma.Rank(m.tree.Ranks()) {
 		if m.tree.Common(0, p) == level {
 			return p, true
 		}
@@ -71,31 +74,31 @@ func (m *Meter) peer(level int) (Rank, bool) {
 	return 0, false
 }
 
-// measurement is one rank's part of a Run.
+// measurement is one rank's part of a Measure.
 type measurement struct {
 	*Meter
 	ctx   context.Context
-	w     Window
-	epoch *Epoch
+	w     rma.Window
+	epoch *epoch.Sync
 	now   func() time.Duration
 }
 
-// level measures rank 0's operations on peer, and then what happens when all
-// ranks at peer's distance hit one word of rank 0's.
-func (r *measurement) level(level int, peer Rank) (LevelCost, error) {
+// level measures rank 0's operations on peer. Then it measures how fast all ranks
+// at peer's distance together can change one word of rank 0.
+func (r *measurement) level(level int, peer rma.Rank) (LevelCost, error) {
 	cost := LevelCost{Level: Self}
 	if level <= r.tree.Levels() {
 		cost.Level = r.tree.LevelName(level)
 	}
 	if err := r.epoch.Fence(r.ctx); err != nil {
-		return cost, fmt.Errorf("rma: measuring level %s: %w", cost.Level, err)
+		return cost, fmt.Errorf("model: measuring level %s: %w", cost.Level, err)
 	}
 	if r.w.Rank() == 0 {
 		r.alone(&cost, peer)
 	}
 	busy, err := r.together(level)
 	if err != nil {
-		return cost, fmt.Errorf("rma: measuring level %s: %w", cost.Level, err)
+		return cost, fmt.Errorf("model: measuring level %s: %w", cost.Level, err)
 	}
 	cost.Atomic.Busy = min(busy, cost.Atomic.Alpha)
 	cost.Put.Busy = min(busy, cost.Put.Alpha)
@@ -103,13 +106,13 @@ func (r *measurement) level(level int, peer Rank) (LevelCost, error) {
 	return cost, nil
 }
 
-// alone measures what one rank sees while nobody else is active.
-func (r *measurement) alone(cost *LevelCost, peer Rank) {
+// alone measures rank 0's operations while no other rank is active.
+func (r *measurement) alone(cost *LevelCost, peer rma.Rank) {
 	word := make([]byte, 8)
 	bulk := make([]byte, 8*bulkWords)
 	extra := float64(len(bulk) - len(word))
 	cost.Get.Alpha = r.median(func() { r.w.Get(peer, r.scratch) })
-	cost.Atomic.Alpha = r.median(func() { r.w.FetchOp(peer, r.scratch, Sum, 1) })
+	cost.Atomic.Alpha = r.median(func() { r.w.FetchOp(peer, r.scratch, rma.Sum, 1) })
 	cost.Put.Alpha = r.median(func() { r.w.Put(peer, r.scratch, 1); r.w.Flush(peer) })
 	slope := func(small, large func()) float64 {
 		return max(0, (r.median(large)-r.median(small))/extra)
@@ -120,12 +123,12 @@ func (r *measurement) alone(cost *LevelCost, peer Rank) {
 	cost.Put.Beta = slope(
 		func() { r.w.PutBytes(peer, r.scratch, word); r.w.Flush(peer) },
 		func() { r.w.PutBytes(peer, r.scratch, bulk); r.w.Flush(peer) })
-	if direct, ok := r.w.(Shared); ok {
+	if direct, ok := r.w.(rma.Shared); ok {
 		_, cost.Coherent = direct.Direct(peer, r.scratch)
 	}
 }
 
-// median is the time of one operation in nanoseconds.
+// median is the median time of one operation, in nanoseconds.
 func (r *measurement) median(operation func()) float64 {
 	times := make([]float64, meterTries)
 	for i := range times {
@@ -139,22 +142,22 @@ func (r *measurement) median(operation func()) float64 {
 	return times[meterTries/2]
 }
 
-// together is the time between two operations on one word of rank 0 when every
-// rank at that distance issues them as fast as it can, waiting for none, so that
-// the word and the way to it are the limit and not the ranks' patience.
+// together is the time between two operations on one word of rank 0. Every rank at
+// that distance issues operations as fast as it can and waits for none. So the word
+// and the path to it are the limit, not the round trips of the ranks.
 func (r *measurement) together(level int) (float64, error) {
 	if err := r.epoch.Fence(r.ctx); err != nil {
 		return 0, err
 	}
 	begin, ranks := r.now(), 0
-	for p := range Rank(r.tree.Ranks()) {
+	for p := range rma.Rank(r.tree.Ranks()) {
 		if r.tree.Common(0, p) != level {
 			continue
 		}
 		ranks++
 		if p == r.w.Rank() {
 			for range meterHammer {
-				r.w.Accumulate(0, r.scratch, Sum, 1)
+				r.w.Accumulate(0, r.scratch, rma.Sum, 1)
 			}
 			r.w.Flush(0)
 		}
@@ -163,12 +166,12 @@ func (r *measurement) together(level int) (float64, error) {
 		return 0, err
 	}
 	if ranks < 2 {
-		return 0, nil // nobody contends
+		return 0, nil // no contention
 	}
 	return float64(r.now()-begin) / float64(ranks*meterHammer), nil
 }
 
-// latencies measures the time to issue an operation, and to wake a rank.
+// latencies measures the time to issue an operation and the time to wake a rank.
 func (r *measurement) latencies(model *Model) error {
 	if r.w.Rank() == 0 {
 		model.Issue = r.median(func() { r.w.Put(0, r.scratch, 1) })
@@ -178,7 +181,7 @@ func (r *measurement) latencies(model *Model) error {
 		return r.epoch.Fence(r.ctx)
 	}
 	level := 0
-	for p := range Rank(r.tree.Ranks()) {
+	for p := range rma.Rank(r.tree.Ranks()) {
 		if p > 0 {
 			level = max(level, r.tree.Common(0, p))
 		}
@@ -202,7 +205,7 @@ func (r *measurement) latencies(model *Model) error {
 }
 
 // volley is one round trip between rank 0 and its nearest neighbour.
-func (r *measurement) volley(near Rank, turn uint64) error {
+func (r *measurement) volley(near rma.Rank, turn uint64) error {
 	me := r.w.Rank()
 	if me != 0 && me != near {
 		return nil
@@ -211,7 +214,7 @@ func (r *measurement) volley(near Rank, turn uint64) error {
 	if me == 0 {
 		r.w.Put(other, r.ping, turn)
 	}
-	if _, err := r.w.Await(r.ctx, me, r.ping, Is(turn)); err != nil {
+	if _, err := r.w.Await(r.ctx, me, r.ping, rma.Is(turn)); err != nil {
 		return err
 	}
 	if me == near {

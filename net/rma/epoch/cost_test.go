@@ -1,15 +1,16 @@
-package rma_test
+package epoch_test
 
 import (
 	"fmt"
 	"testing"
 
 	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/rma/epoch"
 	"github.com/orwl/go-orwl/net/rmatest"
 )
 
-// costs demands what a rank's operations on other ranks' memory were since the
-// last time.
+// costs checks the number of this rank's operations on the memory of other ranks
+// since the last call.
 func (a *actor) costs(t *testing.T, what string, want rmatest.Count) {
 	t.Helper()
 	if a.Remote != want {
@@ -22,7 +23,7 @@ func (a *actor) costs(t *testing.T, what string, want rmatest.Count) {
 func TestFenceCost(t *testing.T) {
 	for ranks, rounds := range map[int]int{1: 0, 2: 1, 3: 2, 4: 2, 5: 3, 8: 3, 9: 4, 64: 6} {
 		t.Run(fmt.Sprint(ranks), func(t *testing.T) {
-			w := newWorld(t, ranks, rma.EpochOptions{})
+			w := newWorld(t, ranks, epoch.Options{})
 			w.together(func(a *actor) error { return a.Fence(background) })
 			for _, a := range w.ranks {
 				a.costs(t, "Fence", rmatest.Count{Put: rounds, Flush: rounds})
@@ -31,21 +32,21 @@ func TestFenceCost(t *testing.T) {
 	}
 }
 
-// TestEpochMemory proves that no rank keeps a list of all.
-func TestEpochMemory(t *testing.T) {
+// TestMemory proves that no rank keeps a list of all ranks.
+func TestMemory(t *testing.T) {
 	const k = 6
 	for ranks, rounds := range map[int]int{8: 3, 64: 6, 1024: 10} {
-		if w := newWorld(t, ranks, rma.EpochOptions{Neighbours: k}); w.words != rounds+k+4 {
-			t.Errorf("Epochs of %d ranks with %d neighbours each use %d words, want %d", ranks, k, w.words, rounds+k+4)
+		if w := newWorld(t, ranks, epoch.Options{Neighbours: k}); w.words != rounds+k+4 {
+			t.Errorf("a Set of %d ranks with %d neighbours each use %d words, want %d", ranks, k, w.words, rounds+k+4)
 		}
 	}
 }
 
 // TestPSCWCost proves that Post and Complete cost O(k) and that Start and Wait
-// look at the own memory only, foMPI §2.4.
+// use only the rank's own memory, foMPI §2.4.
 func TestPSCWCost(t *testing.T) {
 	for k := range 4 {
-		w := newWorld(t, 5, rma.EpochOptions{})
+		w := newWorld(t, 5, epoch.Options{})
 		group := []rma.Rank{1, 2, 3}[:k]
 		for _, p := range group {
 			must(t, w.ranks[p].Post(background, []rma.Rank{0}))
@@ -66,16 +67,16 @@ func TestPSCWCost(t *testing.T) {
 }
 
 func TestLockCost(t *testing.T) {
-	w := newWorld(t, 4, rma.EpochOptions{})
+	w := newWorld(t, 4, epoch.Options{})
 	a := w.ranks[1]
-	must(t, a.Lock(background, 2, rma.LockShared))
+	must(t, a.Lock(background, 2, epoch.Shared))
 	a.costs(t, "a shared Lock", rmatest.Count{FetchOp: 1})
 	must(t, a.Unlock(2))
 	a.costs(t, "its Unlock", rmatest.Count{Accumulate: 1, Flush: 2})
 
-	must(t, a.Lock(background, 2, rma.LockExclusive))
+	must(t, a.Lock(background, 2, epoch.Exclusive))
 	a.costs(t, "an exclusive Lock", rmatest.Count{FetchOp: 1, CAS: 1})
-	must(t, a.Lock(background, 3, rma.LockExclusive))
+	must(t, a.Lock(background, 3, epoch.Exclusive))
 	a.costs(t, "a second exclusive Lock", rmatest.Count{CAS: 1})
 	must(t, a.Unlock(2))
 	a.costs(t, "the first Unlock", rmatest.Count{Accumulate: 1, Flush: 2})
@@ -88,22 +89,23 @@ func TestLockCost(t *testing.T) {
 	a.costs(t, "UnlockAll", rmatest.Count{Accumulate: 1, Flush: 1})
 }
 
-// TestContendedLockCost lets rank 1 wait once in every way.
+// TestContendedLockCost counts operations when a rank waits once, for each kind of
+// lock.
 func TestContendedLockCost(t *testing.T) {
-	w := newWorld(t, 4, rma.EpochOptions{})
+	w := newWorld(t, 4, epoch.Options{})
 	a, b := w.ranks[1], w.ranks[2]
 
-	must(t, b.Lock(background, 3, rma.LockExclusive))
+	must(t, b.Lock(background, 3, epoch.Exclusive))
 	a.whenItWaits(func() { must(t, b.Unlock(3)) })
-	must(t, a.Lock(background, 3, rma.LockShared))
+	must(t, a.Lock(background, 3, epoch.Shared))
 	a.costs(t, "a shared Lock behind an exclusive one", rmatest.Count{FetchOp: 1, Await: 1})
 
 	a.whenItWaits(func() { t.Error("waits for a reader") })
-	must(t, a.Unlock(3), b.Lock(background, 3, rma.LockShared), a.Lock(background, 3, rma.LockShared), a.Unlock(3))
+	must(t, a.Unlock(3), b.Lock(background, 3, epoch.Shared), a.Lock(background, 3, epoch.Shared), a.Unlock(3))
 	a.Reset()
 
 	a.whenItWaits(func() { must(t, b.Unlock(3)) })
-	must(t, a.Lock(background, 3, rma.LockExclusive))
+	must(t, a.Lock(background, 3, epoch.Exclusive))
 	a.costs(t, "an exclusive Lock behind a shared one", rmatest.Count{FetchOp: 1, CAS: 2, Await: 1})
 
 	b.whenItWaits(func() { must(t, a.Unlock(3)) })
@@ -111,7 +113,7 @@ func TestContendedLockCost(t *testing.T) {
 	b.Reset()
 	a.Reset()
 	a.whenItWaits(func() { must(t, b.UnlockAll()) })
-	must(t, a.Lock(background, 3, rma.LockExclusive))
+	must(t, a.Lock(background, 3, epoch.Exclusive))
 	a.costs(t, "an exclusive Lock behind LockAll", rmatest.Count{FetchOp: 1, CAS: 1, Await: 1})
 
 	b.Reset()
@@ -124,11 +126,11 @@ func TestContendedLockCost(t *testing.T) {
 // TestExposeCost proves that an allgather costs a fence with ⌈log₂ P⌉ messages.
 func TestExposeCost(t *testing.T) {
 	for ranks, rounds := range map[int]int{1: 0, 2: 1, 4: 2, 8: 3, 32: 5} {
-		w := newWorld(t, ranks, rma.EpochOptions{})
-		x, err := rma.NewExposure(w.fabric)
+		w := newWorld(t, ranks, epoch.Options{})
+		x, err := epoch.NewExposure(w.fabric)
 		must(t, err)
 		w.together(func(a *actor) error {
-			_, err := x.Expose(background, a.Epoch, make([]uint64, 3))
+			_, err := x.Expose(background, a.Sync, make([]uint64, 3))
 			return err
 		})
 		for _, a := range w.ranks {

@@ -1,4 +1,4 @@
-package rma_test
+package epoch_test
 
 import (
 	"context"
@@ -7,27 +7,28 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/rma/epoch"
 	"github.com/orwl/go-orwl/net/sim"
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// play is what the ranks of one run do.
+// play is the program of one run.
 type play struct {
-	rank func(ctx context.Context, e *rma.Epoch) error
-	// state is what they remember together, if anything.
+	rank func(ctx context.Context, e *epoch.Sync) error
+	// state is the memory that the ranks share outside the fabric. It may be nil.
 	state func() uint64
 }
 
-// exhaust visits every interleaving, and every delay, of what begin begins, and
-// demands that none fails or hangs.
-func exhaust(t *testing.T, name string, ranks int, options rma.EpochOptions, begin func() play) {
+// exhaust plays every interleaving and every delay of the plays that begin makes.
+// None may fail or hang.
+func exhaust(t *testing.T, name string, ranks int, options epoch.Options, begin func() play) {
 	t.Helper()
 	t.Run(name, func(t *testing.T) {
 		report := sim.System{
 			Topology: topology.Flat(ranks),
 			Words:    32,
 			Setup: func(f *sim.Fabric) (sim.Program, error) {
-				epochs, err := rma.NewEpochs(f, options)
+				epochs, err := epoch.New(f, options)
 				p := begin()
 				return sim.Program{
 					Rank:  func(ctx context.Context, w rma.Window) error { return p.rank(ctx, epochs.At(w)) },
@@ -44,17 +45,17 @@ func exhaust(t *testing.T, name string, ranks int, options rma.EpochOptions, beg
 	})
 }
 
-// section is an access epoch by a lock.
+// section is an access epoch under a lock.
 type section struct {
-	mode   rma.LockMode
+	mode   epoch.Mode
 	target rma.Rank
 	all    bool // LockAll instead
 }
 
 var (
-	readAt0  = section{mode: rma.LockShared}
-	writeAt0 = section{mode: rma.LockExclusive}
-	writeAt1 = section{mode: rma.LockExclusive, target: 1}
+	readAt0  = section{mode: epoch.Shared}
+	writeAt0 = section{mode: epoch.Exclusive}
+	writeAt1 = section{mode: epoch.Exclusive, target: 1}
 	readAll  = section{all: true}
 )
 
@@ -65,28 +66,28 @@ func (s section) String() string {
 	return fmt.Sprintf("%v@%d", s.mode, s.target)
 }
 
-func (s section) lock(ctx context.Context, e *rma.Epoch) error {
+func (s section) lock(ctx context.Context, e *epoch.Sync) error {
 	if s.all {
 		return e.LockAll(ctx)
 	}
 	return e.Lock(ctx, s.target, s.mode)
 }
 
-func (s section) unlock(e *rma.Epoch) error {
+func (s section) unlock(e *epoch.Sync) error {
 	if s.all {
 		return e.UnlockAll()
 	}
 	return e.Unlock(s.target)
 }
 
-// excludes is what the modes promise.
+// excludes reports whether the modes promise that two sections exclude each other.
 func (s section) excludes(other section) bool {
-	return (s.mode == rma.LockExclusive || other.mode == rma.LockExclusive) &&
+	return (s.mode == epoch.Exclusive || other.mode == epoch.Exclusive) &&
 		(s.all || other.all || s.target == other.target)
 }
 
-// TestLocksExhaustively lets each rank go through its sections, one line of a
-// plan, and look who else is inside.
+// TestLocksExhaustively plays plans. Each rank goes through one line of the plan,
+// and inside each section it checks which other ranks are inside.
 func TestLocksExhaustively(t *testing.T) {
 	for _, plan := range [][][]section{
 		{{writeAt0, writeAt0}, {writeAt0, writeAt0}},
@@ -98,10 +99,10 @@ func TestLocksExhaustively(t *testing.T) {
 		{{writeAt0}, {readAll}, {writeAt1}},
 		{{readAll}, {writeAt0}, {readAll}},
 	} {
-		exhaust(t, fmt.Sprint(plan), len(plan), rma.EpochOptions{}, func() play {
+		exhaust(t, fmt.Sprint(plan), len(plan), epoch.Options{}, func() play {
 			inside := make([]*section, len(plan))
 			return play{
-				rank: func(ctx context.Context, e *rma.Epoch) error {
+				rank: func(ctx context.Context, e *epoch.Sync) error {
 					me := e.Window().Rank()
 					for _, s := range plan[me] {
 						if err := s.lock(ctx, e); err != nil {
@@ -113,7 +114,7 @@ func TestLocksExhaustively(t *testing.T) {
 							}
 						}
 						inside[me] = &s
-						e.Window().Get(me, 0) // a step inside, before which others may come
+						e.Window().Get(me, 0) // a step inside, so that others may enter before it
 						inside[me] = nil
 						if err := s.unlock(e); err != nil {
 							return err
@@ -134,14 +135,14 @@ func TestLocksExhaustively(t *testing.T) {
 	}
 }
 
-// TestFencesExhaustively lets ranks count who has come, and look behind each
-// fence.
+// TestFencesExhaustively counts the ranks that have reached each fence. Each rank
+// checks the count after the fence.
 func TestFencesExhaustively(t *testing.T) {
 	for _, ranks := range []int{2, 3} {
-		exhaust(t, fmt.Sprint(ranks), ranks, rma.EpochOptions{}, func() play {
+		exhaust(t, fmt.Sprint(ranks), ranks, epoch.Options{}, func() play {
 			came := make([]uint64, 2)
 			return play{
-				rank: func(ctx context.Context, e *rma.Epoch) error {
+				rank: func(ctx context.Context, e *epoch.Sync) error {
 					for i := range came {
 						came[i]++
 						if err := e.Fence(ctx); err != nil {
@@ -160,8 +161,8 @@ func TestFencesExhaustively(t *testing.T) {
 }
 
 func TestPSCWExhaustively(t *testing.T) {
-	exhaust(t, "two ranks two epochs", 2, rma.EpochOptions{}, func() play {
-		return play{rank: func(ctx context.Context, e *rma.Epoch) (err error) {
+	exhaust(t, "two ranks two epochs", 2, epoch.Options{}, func() play {
+		return play{rank: func(ctx context.Context, e *epoch.Sync) (err error) {
 			other := []rma.Rank{1 - e.Window().Rank()}
 			for range 2 {
 				err = errors.Join(err, e.Post(ctx, other), e.Start(ctx, other), e.Complete(), e.Wait(ctx))
@@ -169,11 +170,11 @@ func TestPSCWExhaustively(t *testing.T) {
 			return err
 		}}
 	})
-	// Rank 0 asks for rank 2 first, whichever comes first; with room for one
-	// post, the second one finds the mailbox full.
+	// Rank 0 starts with rank 2 first, whatever the order of the posts. With room
+	// for one post, the second post finds the mailbox full.
 	for _, room := range []int{1, 2} {
-		exhaust(t, fmt.Sprintf("three ranks room for %d", room), 3, rma.EpochOptions{Neighbours: room}, func() play {
-			return play{rank: func(ctx context.Context, e *rma.Epoch) error {
+		exhaust(t, fmt.Sprintf("three ranks room for %d", room), 3, epoch.Options{Neighbours: room}, func() play {
+			return play{rank: func(ctx context.Context, e *epoch.Sync) error {
 				if e.Window().Rank() != 0 {
 					return errors.Join(e.Post(ctx, []rma.Rank{0}), e.Wait(ctx))
 				}

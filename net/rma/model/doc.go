@@ -1,0 +1,14 @@
+// Package model describes a machine by the costs of its window operations.
+//
+// A [Model] has a [Cost] for each kind of operation and each level of the machine
+// tree: Alpha + Beta·bytes nanoseconds, and how long the target is busy. A [Meter]
+// measures a model on any fabric. net/sim takes a model as the machine that it
+// simulates.
+//
+//	meter, err := model.NewMeter(fabric) // once in each process
+//	...
+//	begin := time.Now()
+//	machine, err := meter.Measure(ctx, window, func() time.Duration { return time.Since(begin) })
+//
+// The clock is the caller's, because the simulator has its own.
+package model
