@@ -24,7 +24,8 @@ type Specimen struct {
 
 // Broken is every specimen. Each case rejects at least one.
 func Broken() []Specimen {
-	return slices.Concat(brokenWords, brokenAtomics, brokenFlushes, brokenAwaits, brokenBulk, brokenMemory, brokenAddresses)
+	return slices.Concat(brokenWords, brokenAtomics, brokenFlushes, brokenAwaits, brokenBulk, brokenMemory, brokenAddresses,
+		brokenShared)
 }
 
 // window is the Break of a defect in each rank's window.

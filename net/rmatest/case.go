@@ -40,7 +40,7 @@ func Cases() []Case {
 	return slices.Concat(
 		wordCases, atomicCases, accumulateCases, awaitCases, handoverCases, orderCases,
 		bulkCases, allocCases, regionCases, addressCases,
-		fenceCases, pscwCases, lockCases, traditionalCases,
+		fenceCases, pscwCases, lockCases, traditionalCases, sharedCases,
 	)
 }
 

@@ -18,6 +18,7 @@ func simulate(c rmatest.Case, n int, wrap func(rma.Fabric) rma.Fabric) error {
 	system := sim.System{
 		Topology: topology.Flat(c.Ranks),
 		Words:    c.Words,
+		Shared:   true,
 		Setup: func(s *sim.Fabric) (sim.Program, error) {
 			f := wrap(s)
 			body, err := c.Setup(f)

@@ -16,6 +16,7 @@ func conform(c rmatest.Case, faults sim.Faults) sim.System {
 	return sim.System{
 		Topology: topology.Flat(c.Ranks),
 		Words:    c.Words,
+		Shared:   true,
 		Faults:   faults,
 		Setup: func(f *sim.Fabric) (sim.Program, error) {
 			body, err := c.Setup(f)
