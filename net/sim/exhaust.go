@@ -59,6 +59,18 @@ func (s System) Replay(schedule string) (Report, error) {
 	return report, nil
 }
 
+// replay repeats a recorded schedule.
+type replay struct{ schedule []uint16 }
+
+func (p *replay) choose(_ *explorer, choices []choice) int {
+	if len(p.schedule) == 0 {
+		return 0
+	}
+	at := int(p.schedule[0])
+	p.schedule = p.schedule[1:]
+	return min(at, len(choices)-1)
+}
+
 // search is the policy of a depth-first search by replay: a run repeats the
 // path up to the last branch that was advanced, then goes on with first
 // choices until it meets a state that has been visited.

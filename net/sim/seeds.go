@@ -41,3 +41,98 @@ func (s System) seeded(seed uint64, traced bool) (*explorer, error) {
 	}
 	return explore(s, p, drawFaults(s.Faults, s.Topology.Ranks(), rng), traced)
 }
+
+// random chooses by lot. How eager arrivals are against steps, and how prompt
+// news of a lost peer is, is drawn once for each run, so that some runs have
+// everything late and some have nothing late.
+type random struct {
+	rng    *rand.Rand
+	weight [chooseCancel + 1]float64
+}
+
+func newRandom(rng *rand.Rand) *random {
+	p := &random{rng: rng}
+	eagerness := []float64{1.0 / 64, 1.0 / 8, 1, 8}
+	p.weight[chooseStep] = 1
+	p.weight[chooseArrival] = eagerness[rng.IntN(len(eagerness))]
+	p.weight[chooseNotice] = eagerness[rng.IntN(len(eagerness))] / 8
+	return p
+}
+
+func (p *random) choose(_ *explorer, choices []choice) int {
+	total := 0.0
+	for _, c := range choices {
+		total += p.weight[c.kind]
+	}
+	at := p.rng.Float64() * total
+	for i, c := range choices {
+		if at -= p.weight[c.kind]; at < 0 {
+			return i
+		}
+	}
+	return len(choices) - 1
+}
+
+// priorities lets the most important rank or arrival go first, and changes its
+// mind at a few random steps: a bug that needs d steps in a certain order shows
+// with a probability that falls with the number of steps to the power of d-1
+// only (Burckhardt et al., probabilistic concurrency testing). A rank that takes
+// very many steps in a row steps back, or it might wait in a loop for ever.
+type priorities struct {
+	rng     *rand.Rand
+	ranks   []uint64
+	changes []int // steps after which the current favourite falls to the bottom
+	bottom  uint64
+	last    *rank
+	streak  int
+}
+
+const longestStreak = 64
+
+func newPriorities(rng *rand.Rand, ranks int) *priorities {
+	p := &priorities{rng: rng, ranks: make([]uint64, ranks), bottom: 1 << 32}
+	for i := range p.ranks {
+		p.ranks[i] = p.draw()
+	}
+	horizon := 1 << (4 + rng.IntN(8))
+	for range rng.IntN(6) {
+		p.changes = append(p.changes, rng.IntN(horizon))
+	}
+	return p
+}
+
+// draw is a priority above everything that has been demoted.
+func (p *priorities) draw() uint64 { return p.rng.Uint64() | 1<<63 }
+
+func (p *priorities) choose(x *explorer, choices []choice) int {
+	best, of := 0, uint64(0)
+	for i, c := range choices {
+		priority := p.ranks[c.rank.id]
+		if c.kind == chooseArrival {
+			priority = c.flight.priority
+		}
+		if priority > of {
+			best, of = i, priority
+		}
+	}
+	p.demote(x, choices[best])
+	return best
+}
+
+// demote sends the favourite to the bottom when a change is due.
+func (p *priorities) demote(x *explorer, favourite choice) {
+	due := false
+	for _, at := range p.changes {
+		due = due || at == x.steps
+	}
+	if favourite.kind == chooseArrival {
+		return
+	}
+	if p.last != favourite.rank {
+		p.last, p.streak = favourite.rank, 0
+	}
+	if p.streak++; due || p.streak > longestStreak {
+		p.bottom--
+		p.ranks[favourite.rank.id], p.streak = p.bottom, 0
+	}
+}
