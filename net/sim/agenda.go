@@ -2,11 +2,11 @@ package sim
 
 // event is something that happens at a time.
 type event struct {
-	at   int64
-	seq  uint64 // breaks ties: first come, first served
-	kind eventKind
-	rank *rank
-	fly  *courier
+	at     int64
+	seq    uint64 // breaks ties: first come, first served
+	kind   eventKind
+	rank   *rank
+	flight *timedFlight
 }
 
 type eventKind uint8

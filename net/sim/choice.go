@@ -20,41 +20,41 @@ const (
 // enabled lists what can happen now. The order is the same in every run.
 func (x *explorer) enabled() []choice {
 	x.choices = x.choices[:0]
-	x.idle = false
+	x.held = false
 	for _, r := range x.ranks {
 		if r.phase != blocked {
 			continue
 		}
 		switch {
 		case x.faults.paused(x, r):
-			x.idle = true
+			x.held = true
 		case x.ready(r):
 			x.choices = append(x.choices, choice{kind: chooseStep, rank: r})
 		}
 	}
 	for _, f := range x.flights {
 		if x.faults.delayed(x, f) {
-			x.idle = true
+			x.held = true
 			continue
 		}
 		x.choices = append(x.choices, choice{kind: chooseArrival, rank: f.origin, flight: f})
 	}
 	x.faults.offer(x)
 	if len(x.choices) == 0 {
-		return x.stir()
+		return x.fallback()
 	}
 	return x.choices
 }
 
-// stir finds something to do when nothing is enabled: a fault that lasts is
+// fallback finds something to do when nothing is enabled: a fault that lasts is
 // over, or a rank that pauses looks again although nothing has changed.
-func (x *explorer) stir() []choice {
-	if x.idle {
+func (x *explorer) fallback() []choice {
+	if x.held {
 		x.faults.lift()
 		return x.enabled()
 	}
-	if x.vain++; x.memory.version != x.vainSince {
-		x.vain, x.vainSince = 0, x.memory.version
+	if x.rechecks++; x.memory.version != x.recheckVersion {
+		x.rechecks, x.recheckVersion = 0, x.memory.version
 	}
 	for _, r := range x.ranks {
 		if r.phase == blocked && r.request.kind == opPause {
@@ -86,13 +86,13 @@ func (x *explorer) ready(r *rank) bool {
 func (x *explorer) stranded(choices []choice) bool {
 	for _, c := range choices {
 		unflushed := c.kind == chooseArrival && !c.rank.flushes(c.flight.target)
-		if !unflushed && !(c.kind == chooseStep && x.untold(c.rank)) {
+		if !unflushed && !(c.kind == chooseStep && x.unwoken(c.rank)) {
 			return false
 		}
 	}
 	for _, r := range x.ranks {
 		if r.phase == blocked {
-			return !x.idle
+			return !x.held
 		}
 	}
 	return false

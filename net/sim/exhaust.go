@@ -19,14 +19,14 @@ func (s System) Exhaust(limit Limit) Report {
 	var report Report
 	for {
 		search.depth = 0
-		x, err := explore(s, &search, stockFaults(s.Faults), false)
+		x, err := explore(s, &search, choosableFaults(s.Faults), false)
 		report.Runs++
 		report.Steps += x.steps
 		report.States = len(search.visited)
 		if err != nil {
 			schedule := x.schedule
 			report.Failure = s.failure(err, "-schedule", formatSchedule(schedule), func() *explorer {
-				again, _ := explore(s, &replay{schedule}, stockFaults(s.Faults), true)
+				again, _ := explore(s, &replay{schedule}, choosableFaults(s.Faults), true)
 				return again
 			})
 			return report
@@ -51,7 +51,7 @@ func (s System) Replay(schedule string) (Report, error) {
 	if err != nil {
 		return Report{}, fmt.Errorf("sim: schedule: %w", err)
 	}
-	x, err := explore(s, &replay{choices}, stockFaults(s.Faults), true)
+	x, err := explore(s, &replay{choices}, choosableFaults(s.Faults), true)
 	report := Report{Runs: 1, Steps: x.steps, Complete: true}
 	if err != nil {
 		report.Failure = s.failure(err, "-schedule", schedule, func() *explorer { return x })
@@ -129,7 +129,7 @@ func (x *explorer) state() uint64 {
 		if r.ctx.Err() != nil {
 			own = mix(own + 3)
 		}
-		if x.shared && r.phase == blocked && r.request.kind == opAwait && r.told {
+		if x.shared && r.phase == blocked && r.request.kind == opAwait && r.woken {
 			own = mix(own + 4)
 		}
 		print += mix(own)

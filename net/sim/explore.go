@@ -33,17 +33,17 @@ type explorer struct {
 	tracer   *tracer
 	schedule []uint16 // what was chosen wherever there was a choice
 	lost     []rma.Rank
-	idle     bool // a fault keeps something from happening now
+	held     bool // a fault keeps something from happening now
 
 	// How often pausing ranks were all that could go on, since the version of
 	// memory that they look at.
-	vain      int
-	vainSince uint64
+	rechecks       int
+	recheckVersion uint64
 }
 
-// vainTries is how often each rank may look in vain, when all that is left is
+// maxRechecks is how often each rank may look in vain, when all that is left is
 // ranks that pause, before the run is called endless.
-const vainTries = 64
+const maxRechecks = 64
 
 // explore runs the system once. It returns why the run broke a promise, or nil.
 func explore(s System, p policy, faults faultPlan, traced bool) (*explorer, error) {
@@ -73,7 +73,7 @@ func (x *explorer) loop() error {
 		if err := x.violated(); err != nil {
 			return err
 		}
-		x.faults.strike(x)
+		x.faults.inject(x)
 		choices := x.enabled()
 		if len(choices) == 0 {
 			return x.conclude()
@@ -91,7 +91,7 @@ func (x *explorer) loop() error {
 		if x.steps++; x.steps > x.system.MaxSteps {
 			return fmt.Errorf("%w after %d steps: %s", ErrEndless, x.system.MaxSteps, x.whoWaits())
 		}
-		if x.vain > vainTries*len(x.ranks) {
+		if x.rechecks > maxRechecks*len(x.ranks) {
 			return fmt.Errorf("%w: they look again and again at words that nobody changes: %s", ErrEndless, x.whoWaits())
 		}
 		x.perform(choices[at])
@@ -119,7 +119,7 @@ func (x *explorer) step(r *rank) {
 	q := &r.request
 	if r.window.err == nil || q.direct() {
 		r.result = q.apply(&x.memory)
-		x.tell(q, r.result)
+		x.wake(q, r.result)
 		switch q.kind {
 		case opAwait:
 			if !q.until.Holds(r.result) {
@@ -144,7 +144,7 @@ func (x *explorer) step(r *rank) {
 func (x *explorer) arrive(f *flight) {
 	at := slices.Index(x.flights, f)
 	x.flights = slices.Delete(x.flights, at, at+1)
-	x.tell(&f.request, f.apply(&x.memory))
+	x.wake(&f.request, f.apply(&x.memory))
 	x.tracer.operation(f.origin, "  arrives", &f.request, 0)
 	r := f.origin
 	r.land(f.target)

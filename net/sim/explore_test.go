@@ -164,7 +164,7 @@ func TestExhaustCrashes(t *testing.T) {
 
 // A lock that goes on waiting for a crashed rank's word without looking at the
 // error is caught.
-func TestHeedlessLoopIsCaught(t *testing.T) {
+func TestLoopAfterFailureIsCaught(t *testing.T) {
 	s := sim.System{
 		Topology: topology.Flat(2),
 		Faults:   sim.Faults{Crashes: 1},

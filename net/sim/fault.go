@@ -69,8 +69,8 @@ func drawFaults(f Faults, ranks int, rng *rand.Rand) faultPlan {
 	return plan
 }
 
-// stockFaults offers faults as choices.
-func stockFaults(f Faults) faultPlan { return faultPlan{crashes: f.Crashes, abort: f.Cancels} }
+// choosableFaults offers faults as choices.
+func choosableFaults(f Faults) faultPlan { return faultPlan{crashes: f.Crashes, abort: f.Cancels} }
 
 // cancels reports whether any rank's context may end.
 func (p *faultPlan) cancels() bool {
@@ -82,8 +82,8 @@ func (p *faultPlan) cancels() bool {
 	return p.abort > 0
 }
 
-// strike lets the crashes and cancellations happen whose step has come.
-func (p *faultPlan) strike(x *explorer) {
+// inject lets the crashes and cancellations happen whose step has come.
+func (p *faultPlan) inject(x *explorer) {
 	for i := 0; i < len(p.drawn); i++ {
 		f := p.drawn[i]
 		if f.kind > cancel || f.from > x.steps {

@@ -19,22 +19,22 @@ type fare struct {
 
 func fareOf(c rma.Cost) fare { return fare{c.Alpha / 2, c.Beta, c.Busy} }
 
-// courier carries an operation that nobody waits for.
-type courier struct {
+// timedFlight carries an operation that nobody waits for.
+type timedFlight struct {
 	request
 	origin *rank
-	next   *courier
+	next   *timedFlight
 }
 
 // ask implements driver. Whatever is certain to come before every other event
 // is done at once, without a switch to the scheduler.
 func (p *predictor) ask(r *rank) bool {
 	q := &r.request
-	p.heed(r)
+	p.wakeCancelled(r)
 	p.operations++
 	switch {
 	case q.buffered():
-		p.remoteness(r, q)
+		p.countRemote(r, q)
 		p.dispatch(r)
 		return true
 	case q.kind == opPause:
@@ -45,7 +45,7 @@ func (p *predictor) ask(r *rank) bool {
 	case q.kind == opAwait:
 		return p.await(r)
 	}
-	p.remoteness(r, q)
+	p.countRemote(r, q)
 	arrival := r.now + int64(p.fare(r, q).half)
 	if arrival > p.agenda.next() {
 		p.agenda.push(event{at: arrival, kind: eventArrival, rank: r})
@@ -60,7 +60,7 @@ func (p *predictor) ask(r *rank) bool {
 	return true
 }
 
-func (p *predictor) remoteness(r *rank, q *request) {
+func (p *predictor) countRemote(r *rank, q *request) {
 	if q.target != r.id {
 		p.remote++
 	}
@@ -107,9 +107,9 @@ func (p *predictor) turn(r *rank, q *request, fare *fare, at int64) int64 {
 	}
 	service := int64(fare.busy + fare.beta*float64(bytes))
 	if p.port > 0 && p.topology.Common(r.id, q.target) < p.port {
-		gate := &p.gate[p.topology.Element(q.target, p.port)]
-		at = max(at, *gate)
-		*gate = at + service
+		free := &p.portBusy[p.topology.Element(q.target, p.port)]
+		at = max(at, *free)
+		*free = at + service
 	}
 	at = max(at, p.busy[q.target])
 	p.busy[q.target] = at + service
@@ -125,7 +125,7 @@ func (p *predictor) serve(r *rank, at int64) {
 func (p *predictor) dispatch(r *rank) {
 	c := p.spare
 	if c == nil {
-		c = new(courier)
+		c = new(timedFlight)
 	} else {
 		p.spare = c.next
 	}
@@ -134,11 +134,11 @@ func (p *predictor) dispatch(r *rank) {
 	arrival := r.now + int64(p.fare(r, &c.request).half)
 	arrival = p.heldUntil(r, delay, arrival)
 	r.fly(c.target, len(p.ranks))
-	p.agenda.push(event{at: arrival, kind: eventLanding, fly: c})
+	p.agenda.push(event{at: arrival, kind: eventLanding, flight: c})
 }
 
 // land is the arrival of an operation that nobody waits for.
-func (p *predictor) land(c *courier, at int64) {
+func (p *predictor) land(c *timedFlight, at int64) {
 	r := c.origin
 	back := p.effect(r, &c.request, at)
 	r.land(c.target)
@@ -173,6 +173,6 @@ func (p *predictor) time(r *rank) int64 { return r.now }
 
 // spend implements driver.
 func (p *predictor) spend(r *rank, d int64) {
-	p.heed(r)
+	p.wakeCancelled(r)
 	r.now += d
 }

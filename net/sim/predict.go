@@ -52,18 +52,18 @@ func (s System) Predict(machine rma.Model, seed uint64) Prediction {
 // sees one history.
 type predictor struct {
 	*Fabric
-	machine rma.Model
-	costs   []price // by topology.Tree.Common
-	agenda  agenda
-	port    int     // level with a port, 0 if none
-	busy    []int64 // until when each rank's memory serves somebody
-	gate    []int64 // until when each port is in use
-	watch   []map[rma.Disp][]*rank
-	abort   []*rank  // some of the listed: those whose context another rank may end
-	spare   *courier // free list
-	faults  []timedFault
-	lost    []rma.Rank
-	last    int64 // time of the last event, to check
+	machine  rma.Model
+	costs    []price // by topology.Tree.Common
+	agenda   agenda
+	port     int     // level with a port, 0 if none
+	busy     []int64 // until when each rank's memory serves somebody
+	portBusy []int64 // until when each port is in use
+	watch    []map[rma.Disp][]*rank
+	abort    []*rank      // some of the listed: those whose context another rank may end
+	spare    *timedFlight // free list
+	faults   []timedFault
+	lost     []rma.Rank
+	last     int64 // time of the last event, to check
 
 	operations, remote int
 }
@@ -79,7 +79,7 @@ func predict(s System, machine rma.Model, seed uint64) (*predictor, error) {
 	}
 	for level := 1; level <= s.Topology.Levels(); level++ {
 		if s.Topology.LevelName(level) == machine.Port {
-			p.port, p.gate = level, make([]int64, s.Topology.Elements(level))
+			p.port, p.portBusy = level, make([]int64, s.Topology.Elements(level))
 		}
 	}
 	if s.Faults.Cancels > 0 {
@@ -130,9 +130,9 @@ func (p *predictor) loop(steps int) error {
 		case eventLook:
 			p.look(e.rank, e.at)
 		case eventLanding:
-			p.land(e.fly, e.at)
+			p.land(e.flight, e.at)
 		case eventFault:
-			p.strike(e.at)
+			p.inject(e.at)
 		}
 		if e.rank != nil {
 			if err := e.rank.violation(); err != nil {
@@ -157,5 +157,5 @@ func (p *predictor) goOn(r *rank, at int64) {
 	}
 	r.now = at
 	r.run()
-	p.heed(r)
+	p.wakeCancelled(r)
 }

@@ -29,7 +29,7 @@ type rank struct {
 	err     error  // what the body returned
 	history uint64 // fingerprint of every value it has seen
 	seen    uint64 // the version of memory at its last step
-	told    bool   // it awaits a word, and was told that it can go on
+	woken   bool   // it awaits a word, and was told that it can go on
 	flying  []int  // operations in flight, by target; nil until there are any
 	inAir   int    // and in all
 

@@ -66,12 +66,12 @@ func (i instructions) CompareAndSwap(target rma.Rank, disp rma.Disp, old, new ui
 
 // await notes whether r has to be told, when it begins to wait.
 func (x *explorer) await(r *rank) {
-	r.told = r.request.until.Holds(x.memory.load(r.request.target, r.request.disp))
+	r.woken = r.request.until.Holds(x.memory.load(r.request.target, r.request.disp))
 }
 
-// tell is what the request q, which has taken effect and returned result, means for
+// wake is what the request q, which has taken effect and returned result, means for
 // the ranks that await its word. Where no memory is shared every change wakes.
-func (x *explorer) tell(q *request, result uint64) {
+func (x *explorer) wake(q *request, result uint64) {
 	if !x.shared {
 		return
 	}
@@ -82,15 +82,15 @@ func (x *explorer) tell(q *request, result uint64) {
 		}
 		switch holds := a.until.Holds(x.memory.load(a.target, a.disp)); {
 		case !holds:
-			r.told = false
+			r.woken = false
 		case q.wakes(result):
-			r.told = true
+			r.woken = true
 		}
 	}
 }
 
-// untold reports whether r can go on only because it may be spinning.
-func (x *explorer) untold(r *rank) bool {
+// unwoken reports whether r can go on only because it may be spinning.
+func (x *explorer) unwoken(r *rank) bool {
 	q := &r.request
-	return x.shared && q.kind == opAwait && !r.told && q.ctx.Err() == nil && r.window.err == nil
+	return x.shared && q.kind == opAwait && !r.woken && q.ctx.Err() == nil && r.window.err == nil
 }

@@ -15,7 +15,7 @@ type timedFault struct {
 	kind     faultKind
 	rank     rma.Rank
 	from, to int64
-	struck   bool
+	done     bool
 }
 
 const (
@@ -49,15 +49,15 @@ func (p *predictor) heldUntil(r *rank, kind faultKind, at int64) int64 {
 	return at
 }
 
-// strike lets the crashes and cancellations happen that are due, and the news of
+// inject lets the crashes and cancellations happen that are due, and the news of
 // earlier ones arrive.
-func (p *predictor) strike(now int64) {
+func (p *predictor) inject(now int64) {
 	for i := range p.faults {
 		f := &p.faults[i]
-		if f.struck || f.kind > cancel || f.from > now {
+		if f.done || f.kind > cancel || f.from > now {
 			continue
 		}
-		f.struck = true
+		f.done = true
 		r := p.ranks[f.rank]
 		switch {
 		case r.phase != blocked:

@@ -14,7 +14,7 @@ import (
 // await is the beginning of an Await.
 func (p *predictor) await(r *rank) bool {
 	q := &r.request
-	p.remoteness(r, q)
+	p.countRemote(r, q)
 	arrival := r.now + int64(p.fare(r, q).half)
 	if arrival > p.agenda.next() {
 		p.agenda.push(event{at: arrival, kind: eventLook, rank: r})
@@ -43,7 +43,7 @@ func (p *predictor) look(r *rank, at int64) {
 	case holds || r.failure != nil:
 		p.unlist(r)
 		p.agenda.push(event{at: back, kind: eventResume, rank: r})
-	case p.told(r, q.target):
+	case p.notified(r, q.target):
 		p.list(r)
 	default:
 		p.operations++
@@ -52,8 +52,8 @@ func (p *predictor) look(r *rank, at int64) {
 	}
 }
 
-// told reports whether r learns of changes of target's memory.
-func (p *predictor) told(r *rank, target rma.Rank) bool {
+// notified reports whether r learns of changes of target's memory.
+func (p *predictor) notified(r *rank, target rma.Rank) bool {
 	return target == r.id || p.machine.Agent || p.costs[p.topology.Common(r.id, target)].coherent
 }
 
@@ -73,9 +73,9 @@ func (p *predictor) list(r *rank) {
 	}
 }
 
-// heed lets the ranks go on whose waits another one, which has run until now, has
+// wakeCancelled lets the ranks go on whose waits another one, which has run until now, has
 // ended without a change of any word: it has ended a context, or closed the fabric.
-func (p *predictor) heed(by *rank) {
+func (p *predictor) wakeCancelled(by *rank) {
 	if len(p.abort) > 0 || p.closed {
 		p.endWaits(by)
 	}

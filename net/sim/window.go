@@ -155,7 +155,7 @@ func (w *Window) do(q request) uint64 {
 // ask performs an operation; nothing happens on a window that has failed.
 func (w *Window) ask(q request) uint64 {
 	if w.err != nil {
-		if w.heedless(); !q.direct() {
+		if w.countIgnored(); !q.direct() {
 			return 0
 		}
 	}
@@ -170,15 +170,15 @@ func (w *Window) ask(q request) uint64 {
 	return r.result
 }
 
-// patience is how many operations on a failed window are still no endless loop.
-const patience = 1 << 16
+// maxIgnored is how many operations on a failed window are still no endless loop.
+const maxIgnored = 1 << 16
 
-// heedless stops a body that goes on and on after its window has failed: on
+// countIgnored stops a body that goes on and on after its window has failed: on
 // real memory it would burn a core for ever.
-func (w *Window) heedless() {
-	if w.ignored++; w.ignored > patience {
+func (w *Window) countIgnored() {
+	if w.ignored++; w.ignored > maxIgnored {
 		panic(fmt.Sprintf("sim: rank %d issued %d operations after its window failed (%v): "+
-			"a loop does not look at Err or at Await's error", w.rank.id, patience, w.err))
+			"a loop does not look at Err or at Await's error", w.rank.id, maxIgnored, w.err))
 	}
 }
 
