@@ -1,10 +1,10 @@
 package sim
 
-// choice is something that can happen next.
+// choice is an event that can happen next.
 type choice struct {
 	kind   choiceKind
-	rank   *rank   // who steps, notices, crashes or is cancelled; the origin of a flight
-	flight *flight // what arrives
+	rank   *rank   // the rank that steps, notices, crashes or is cancelled; the origin of a flight
+	flight *flight // the operation that arrives
 }
 
 type choiceKind uint8
@@ -46,8 +46,8 @@ func (x *explorer) enabled() []choice {
 	return x.choices
 }
 
-// fallback finds something to do when nothing is enabled: a fault that lasts is
-// over, or a rank that pauses looks again although nothing has changed.
+// fallback finds choices when nothing is enabled. It ends the faults that hold
+// something back, or lets a pausing rank look again although nothing has changed.
 func (x *explorer) fallback() []choice {
 	if x.held {
 		x.faults.lift()
@@ -75,14 +75,15 @@ func (x *explorer) ready(r *rank) bool {
 	case q.kind == opPause:
 		return r.seen != x.memory.version
 	case q.kind == opFlush || q.kind == opFlushAll:
-		return false // the last arrival lets it go on
+		return false // arrive resumes the rank after its last arrival
 	}
 	return true
 }
 
-// stranded reports whether nothing can happen that the contract promises. What may
-// still happen is that an operation arrives although no rank flushes it, and that a
-// rank goes on although it was not told. Ranks that wait may then wait for ever.
+// stranded reports whether the contract promises none of the choices. Two kinds of
+// choice come without a promise: an operation may arrive although no rank flushes
+// it, and a rank may go on although no rank woke it. If only such choices are left,
+// ranks that wait may wait for ever.
 func (x *explorer) stranded(choices []choice) bool {
 	for _, c := range choices {
 		unflushed := c.kind == chooseArrival && !c.rank.flushes(c.flight.target)

@@ -8,8 +8,8 @@ type Limit struct {
 	Runs   int // schedules
 }
 
-// Exhaust visits every state that the system can reach, up to the first
-// failure. Report.Complete tells whether it got through.
+// Exhaust visits every state that the system can reach. It stops at the first
+// failure. Report.Complete tells whether it visited all of them.
 func (s System) Exhaust(limit Limit) Report {
 	s = s.withDefaults()
 	if err := s.validate(); err != nil {
@@ -71,9 +71,9 @@ func (p *replay) choose(_ *explorer, choices []choice) int {
 	return min(at, len(choices)-1)
 }
 
-// search is the policy of a depth-first search by replay: a run repeats the
-// path up to the last branch that was advanced, then goes on with first
-// choices until it meets a state that has been visited.
+// search is the policy of a depth-first search by replay. A run repeats the path
+// up to the branch that next advanced. Then it takes first choices until it meets
+// a visited state.
 type search struct {
 	path    []branch
 	depth   int
@@ -99,8 +99,8 @@ func (s *search) choose(x *explorer, choices []choice) int {
 	return int(at)
 }
 
-// next advances the deepest branch that has choices left, and reports whether
-// there was one.
+// next advances the deepest branch that has choices left. It reports whether there
+// is such a branch.
 func (s *search) next() bool {
 	for n := len(s.path) - 1; n >= 0; n-- {
 		if b := &s.path[n]; b.taken+1 < b.width {
@@ -112,7 +112,7 @@ func (s *search) next() bool {
 	return false
 }
 
-// state names the state that the run is in.
+// state is a fingerprint of the state that the run is in.
 func (x *explorer) state() uint64 {
 	print := x.memory.fingerprint()
 	for _, f := range x.flights {

@@ -5,8 +5,8 @@ import "math/rand/v2"
 // Seed runs the system once under the schedule that seed draws.
 func (s System) Seed(seed uint64) Report { return s.Seeds(seed, 1) }
 
-// Seeds runs the system n times, under the schedules that the seeds from first
-// on draw, up to the first failure.
+// Seeds runs the system n times, under the schedules that n seeds draw, beginning
+// with the seed first. It stops at the first failure.
 func (s System) Seeds(first uint64, n int) Report {
 	s = s.withDefaults()
 	if err := s.validate(); err != nil {
@@ -30,7 +30,7 @@ func (s System) Seeds(first uint64, n int) Report {
 	return report
 }
 
-// seeded is one run. Everything random in it comes from the seed.
+// seeded runs the system once. Everything random in the run comes from the seed.
 func (s System) seeded(seed uint64, traced bool) (*explorer, error) {
 	rng := rand.New(rand.NewPCG(seed, 0))
 	var p policy
@@ -42,9 +42,9 @@ func (s System) seeded(seed uint64, traced bool) (*explorer, error) {
 	return explore(s, p, drawFaults(s.Faults, s.Topology.Ranks(), rng), traced)
 }
 
-// random chooses by lot. How eager arrivals are against steps, and how prompt
-// news of a lost peer is, is drawn once for each run, so that some runs have
-// everything late and some have nothing late.
+// random is a policy that draws each choice. It draws the weights of arrivals and
+// of notices against steps once for each run. So everything is late in some runs,
+// and nothing is late in others.
 type random struct {
 	rng    *rand.Rand
 	weight [chooseCancel + 1]float64
@@ -73,15 +73,15 @@ func (p *random) choose(_ *explorer, choices []choice) int {
 	return len(choices) - 1
 }
 
-// priorities lets the most important rank or arrival go first, and changes its
-// mind at a few random steps: a bug that needs d steps in a certain order shows
-// with a probability that falls with the number of steps to the power of d-1
-// only (Burckhardt et al., probabilistic concurrency testing). A rank that takes
-// very many steps in a row steps back, or it might wait in a loop for ever.
+// priorities is a policy that picks the rank or arrival of the highest priority. At
+// a few random steps it demotes the favourite. If a bug needs d steps in a certain
+// order, the probability to find it falls only with the number of steps to the power
+// of d-1 (Burckhardt et al., probabilistic concurrency testing). A rank that takes
+// longestStreak steps in a row is demoted, too: it might wait in a loop for ever.
 type priorities struct {
 	rng     *rand.Rand
 	ranks   []uint64
-	changes []int // steps after which the current favourite falls to the bottom
+	changes []int // steps at which the current favourite falls to the bottom
 	bottom  uint64
 	last    *rank
 	streak  int
@@ -101,7 +101,7 @@ func newPriorities(rng *rand.Rand, ranks int) *priorities {
 	return p
 }
 
-// draw is a priority above everything that has been demoted.
+// draw draws a priority above every demoted rank.
 func (p *priorities) draw() uint64 { return p.rng.Uint64() | 1<<63 }
 
 func (p *priorities) choose(x *explorer, choices []choice) int {
@@ -119,7 +119,7 @@ func (p *priorities) choose(x *explorer, choices []choice) int {
 	return best
 }
 
-// demote sends the favourite to the bottom when a change is due.
+// demote gives the favourite the lowest priority if a change is due.
 func (p *priorities) demote(x *explorer, favourite choice) {
 	due := false
 	for _, at := range p.changes {
