@@ -162,7 +162,7 @@ func abortAll(p *player) {
 		p.holding(write, func() { p.giveUp(p.modes()[(round+int(p.me))%len(p.modes())]) })
 		p.meet()
 		if int(p.me) == round%p.ranks {
-			p.visit(write)
+			p.section(write)
 			if try, ok := p.lock.(locks.Tryer); ok && !try.TryAcquire() {
 				p.fail("trying a lock that everybody has given up failed")
 			} else if ok {

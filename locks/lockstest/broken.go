@@ -28,8 +28,8 @@ func Broken() []Specimen {
 		brokenCohorts, brokenMisuse, brokenCounts, brokenLives)
 }
 
-// handles is the Break of a defect that is in each rank's handle.
-func handles[M locks.Mutex](wrap func(m M, w rma.Window) locks.Mutex) func(Subject) Subject {
+// withHandle is the Break of a defect that is in each rank's handle.
+func withHandle[M locks.Mutex](wrap func(m M, w rma.Window) locks.Mutex) func(Subject) Subject {
 	return func(s Subject) Subject {
 		whole := s.New
 		s.New = func(f rma.Fabric, o locks.Options) (At, error) {
@@ -40,8 +40,8 @@ func handles[M locks.Mutex](wrap func(m M, w rma.Window) locks.Mutex) func(Subje
 	}
 }
 
-// seen is the Break of a defect in what the lock does with its window.
-func seen(wrap func(w rma.Window) rma.Window) func(Subject) Subject {
+// withWindow is the Break of a defect in what the lock does with its window.
+func withWindow(wrap func(w rma.Window) rma.Window) func(Subject) Subject {
 	return func(s Subject) Subject {
 		whole := s.New
 		s.New = func(f rma.Fabric, o locks.Options) (At, error) {
@@ -52,8 +52,8 @@ func seen(wrap func(w rma.Window) rma.Window) func(Subject) Subject {
 	}
 }
 
-// made is the Break of a lock that does not heed its options.
-func made(with func(o *locks.Options)) func(Subject) Subject {
+// withOptions is the Break of a lock that does not heed its options.
+func withOptions(with func(o *locks.Options)) func(Subject) Subject {
 	return func(s Subject) Subject {
 		whole := s.New
 		s.New = func(f rma.Fabric, o locks.Options) (At, error) {

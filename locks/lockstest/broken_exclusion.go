@@ -12,34 +12,34 @@ import (
 var brokenExclusion = []Specimen{
 	{
 		Name: "no-lock", Of: "MCS", Defect: "Acquire returns at once",
-		Break:      handles(func(m queued, _ rma.Window) locks.Mutex { return &noLock{m} }),
+		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &noLock{m} }),
 		RejectedBy: []string{"exclusion/writers", "visibility/put", "progress/hand-over"},
 	},
 	{
 		Name: "readers-unlocked", Of: "RMA-RW", Defect: "AcquireRead returns at once",
-		Break:      handles(func(m shareable, _ rma.Window) locks.Mutex { return &readersUnlocked{m} }),
+		Break:      withHandle(func(m shareable, _ rma.Window) locks.Mutex { return &readersUnlocked{m} }),
 		RejectedBy: []string{"exclusion/readers-writers", "visibility/to-readers"},
 	},
 	{
 		Name: "readers-exclude", Of: "RMA-RW", Defect: "readers exclude each other",
-		Break:      handles(func(m shareable, _ rma.Window) locks.Mutex { return &readersExclude{m} }),
+		Break:      withHandle(func(m shareable, _ rma.Window) locks.Mutex { return &readersExclude{m} }),
 		RejectedBy: []string{"exclusion/readers-together", "try/readers"},
 	},
 	{
 		Name: "release-unflushed", Of: "MCS", Defect: "Release does not complete what the holder did",
-		Break:      seen(func(w rma.Window) rma.Window { return &unflushed{w} }),
+		Break:      withWindow(func(w rma.Window) rma.Window { return &unflushed{w} }),
 		RejectedBy: []string{"visibility/put", "visibility/accumulate", "visibility/bulk"},
 	},
 	{
 		Name: "read-release-unflushed", Of: "RMA-RW", Defect: "neither release completes what the holder did",
-		Break:      seen(func(w rma.Window) rma.Window { return &unflushed{w} }),
+		Break:      withWindow(func(w rma.Window) rma.Window { return &unflushed{w} }),
 		RejectedBy: []string{"visibility/to-readers", "visibility/from-readers"},
 	},
 	{
 		Name: "ignores-bargers", Of: "RMA-RW", Defect: "a writer that is next does not wait for one that is inside and did not queue up",
 		Break: func(s Subject) Subject {
-			s = seen(func(w rma.Window) rma.Window { return &hasty{w} })(s)
-			return made(steppingBack)(s)
+			s = withWindow(func(w rma.Window) rma.Window { return &hasty{w} })(s)
+			return withOptions(steppingBack)(s)
 		},
 		RejectedBy: []string{"exclusion/writers", "exclusion/readers-writers"},
 	},

@@ -20,17 +20,17 @@ var brokenOrder = []Specimen{
 	},
 	{
 		Name: "local-for-ever", Of: "HMCS", Defect: "the lock stays in an element for far more than T_L turns",
-		Break:      made(func(o *locks.Options) { o.TL = nil }),
+		Break:      withOptions(func(o *locks.Options) { o.TL = nil }),
 		RejectedBy: []string{"bypass/locality"},
 	},
 	{
 		Name: "readers-for-ever", Of: "RMA-RW", Defect: "far more than T_R readers come while a writer waits",
-		Break:      made(func(o *locks.Options) { o.TR = 0 }),
+		Break:      withOptions(func(o *locks.Options) { o.TR = 0 }),
 		RejectedBy: []string{"bypass/readers"},
 	},
 	{
 		Name: "writers-for-ever", Of: "RMA-RW", Defect: "far more than T_W writers come while a reader waits",
-		Break:      made(func(o *locks.Options) { o.TW = 1000 }),
+		Break:      withOptions(func(o *locks.Options) { o.TW = 1000 }),
 		RejectedBy: []string{"bypass/writers"},
 	},
 	{
@@ -46,12 +46,12 @@ var brokenOrder = []Specimen{
 	},
 	{
 		Name: "nosy", Of: "MCS", Defect: "every atomic operation is preceded by a look that the table does not mention",
-		Break:      seen(func(w rma.Window) rma.Window { return &nosy{w} }),
+		Break:      withWindow(func(w rma.Window) rma.Window { return &nosy{w} }),
 		RejectedBy: []string{"cost/uncontended", "cost/contended"},
 	},
 	{
 		Name: "nosy-readers", Of: "RMA-RW", Defect: "the same of readers",
-		Break:      seen(func(w rma.Window) rma.Window { return &nosy{w} }),
+		Break:      withWindow(func(w rma.Window) rma.Window { return &nosy{w} }),
 		RejectedBy: []string{"cost/reader"},
 	},
 }

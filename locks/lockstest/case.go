@@ -87,10 +87,10 @@ func (c Case) Concerns(s Subject) bool { return c.needs == nil || c.needs(s) }
 
 // The words of a case, all at rank 0 except for the data.
 const (
-	door   = 0  // counts who has come to a meeting
-	signal = 1  // and the next ones: what ranks tell each other
-	data   = 24 // and the next ones, at every rank: what the lock protects
-	words  = 32
+	meeting = 0  // counts who has come to a meeting
+	signal  = 1  // and the next ones: what ranks tell each other
+	data    = 24 // and the next ones, at every rank: what the lock protects
+	words   = 32
 )
 
 func (c Case) setup(f rma.Fabric, s Subject) (rmatest.Body, error) {

@@ -4,7 +4,7 @@ import "github.com/orwl/go-orwl/locks"
 
 // Alone tells the holder whether somebody waits.
 var cohortCases = []Case{
-	{Name: "cohort/nobody", Ranks: 2, act: cohortNobody},
+	{Name: "cohort/no-waiter", Ranks: 2, act: cohortNoWaiter},
 	{Name: "cohort/known", Ranks: 2, act: cohortKnown},
 	{Name: "cohort/contended", Ranks: 3, act: cohortContended},
 }
@@ -17,8 +17,8 @@ func (p *player) cohort() locks.Cohort {
 	return c
 }
 
-// cohortNobody takes turns: nobody ever waits.
-func cohortNobody(p *player) {
+// cohortNoWaiter takes turns: nobody ever waits.
+func cohortNoWaiter(p *player) {
 	c := p.cohort()
 	for round := range 3 {
 		p.hear(0, round*p.ranks+int(p.me))

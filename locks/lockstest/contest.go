@@ -52,13 +52,13 @@ type Match struct {
 
 // contestant is what is known of a rank.
 type contestant struct {
-	lock   locks.Mutex
-	wants  bool // it is in Acquire
-	queued bool // and has queued up
-	exempt bool // it gives up, or has in the past and may find its old place again
-	quit   context.CancelFunc
-	next   uint64 // a fingerprint of the operation that it is about to perform
-	had    uint64
+	lock     locks.Mutex
+	wants    bool // it is in Acquire
+	queued   bool // and has queued up
+	exempt   bool // it gives up, or has in the past and may find its old place again
+	quit     context.CancelFunc
+	next     uint64 // a fingerprint of the operation that it is about to perform
+	acquired uint64
 }
 
 // Start allocates a lock and what it protects.
@@ -143,7 +143,7 @@ func (m *Match) acquire(ctx context.Context, w rma.Window, r *contestant, mode m
 			return fmt.Errorf("rank %d counted %+v, gave up, and counts %+v", w.Rank(), counted, counts)
 		}
 		m.dequeue(w.Rank(), false)
-		r.exempt, r.had = true, r.had+1<<32
+		r.exempt, r.acquired = true, r.acquired+1<<32
 		m.gaveUp++
 		ctx = context.WithoutCancel(ctx)
 	}
@@ -161,7 +161,7 @@ func (m *Match) enter(p rma.Rank, r *contestant, mode mode) error {
 	default:
 		m.readers++
 	}
-	r.had++
+	r.acquired++
 	defer func() { r.exempt = false }()
 	return m.dequeue(p, true)
 }
@@ -237,7 +237,7 @@ func (m *Match) Check() error {
 	for p := range m.all {
 		r := &m.all[p]
 		counts := r.lock.(locks.Counter).Counts()
-		if had := r.had & (1<<32 - 1); counts.Acquired != had || had != uint64(m.c.Acquisitions) {
+		if had := r.acquired & (1<<32 - 1); counts.Acquired != had || had != uint64(m.c.Acquisitions) {
 			return fmt.Errorf("rank %d has acquired the lock %d times and counted %d", p, had, counts.Acquired)
 		}
 		sum = sum.Add(counts)
@@ -267,7 +267,7 @@ func (m *Match) State() uint64 {
 				flags++
 			}
 		}
-		print = scramble(scramble(print, r.had<<3|flags), r.next)
+		print = scramble(scramble(print, r.acquired<<3|flags), r.next)
 	}
 	return scramble(print, uint64(m.readers)<<32|uint64(m.writers))
 }

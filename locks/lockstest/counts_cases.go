@@ -80,7 +80,7 @@ func (p *player) sums(c locks.Counts) locks.Counts {
 func countsContended(p *player) {
 	n := p.share(60)
 	for range n {
-		p.visit(write)
+		p.section(write)
 	}
 	own := p.counts()
 	p.equal(own.Acquired, uint64(n), "Acquired")

@@ -16,7 +16,7 @@ var exclusionCases = []Case{
 // exclusionWriters does not rely on anything that the lock completes.
 func exclusionWriters(p *player) {
 	for range p.share(60) {
-		p.visit(write)
+		p.section(write)
 	}
 }
 
@@ -26,7 +26,7 @@ func exclusionReadersWriters(p *player) {
 		if (i+int(p.me))%3 == 0 {
 			m = write
 		}
-		p.visit(m)
+		p.section(m)
 	}
 }
 
@@ -34,7 +34,7 @@ func exclusionReadersWriters(p *player) {
 func exclusionReadersTogether(p *player) {
 	for round := range 4 {
 		if int(p.me) == round%p.ranks {
-			p.visit(write)
+			p.section(write)
 		}
 		p.meet()
 		p.acquire(read)

@@ -86,8 +86,8 @@ func (p *player) hear(i, n int) {
 // meet waits for everybody, and flushes nothing.
 func (p *player) meet() {
 	p.met++
-	p.FetchOp(0, p.base+door, rma.Sum, 1)
-	if _, err := p.Await(p.ctx, 0, p.base+door, rma.AtLeast(uint64(p.met*p.ranks))); err != nil {
+	p.FetchOp(0, p.base+meeting, rma.Sum, 1)
+	if _, err := p.Await(p.ctx, 0, p.base+meeting, rma.AtLeast(uint64(p.met*p.ranks))); err != nil {
 		p.fail("waiting for the others: %w", err)
 	}
 }
@@ -200,8 +200,8 @@ func (p *player) leave(m mode) {
 	}
 }
 
-// visit is one acquisition with nothing in it.
-func (p *player) visit(m mode) {
+// section is one acquisition with nothing in it.
+func (p *player) section(m mode) {
 	p.acquire(m)
 	p.enter(m)
 	p.leave(m)
@@ -221,7 +221,7 @@ func (p *player) modes() []mode {
 func (p *player) works() {
 	p.meet()
 	for _, m := range p.modes() {
-		p.visit(m)
+		p.section(m)
 	}
 	p.meet()
 }

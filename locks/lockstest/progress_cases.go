@@ -42,7 +42,7 @@ func progressEverybody(p *player) {
 	modes := p.modes()
 	for round := range 6 {
 		p.meet()
-		p.visit(modes[(round+int(p.me))%len(modes)])
+		p.section(modes[(round+int(p.me))%len(modes)])
 	}
 }
 

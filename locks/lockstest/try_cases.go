@@ -71,7 +71,7 @@ func tryFree(p *player) {
 			p.leave(m)
 			p.release(m)
 		}
-		p.visit(write)
+		p.section(write)
 		p.tell(0)
 	}
 }
@@ -132,7 +132,7 @@ func tryContended(p *player) {
 	for i := range p.share(60) {
 		m := modes[i%len(modes)]
 		if (i+int(p.me))%3 == 0 {
-			p.visit(p.modes()[i%len(p.modes())])
+			p.section(p.modes()[i%len(p.modes())])
 			continue
 		}
 		if p.tryAmong(m) {
