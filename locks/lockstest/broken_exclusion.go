@@ -8,7 +8,7 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Defects of exclusion and of visibility.
+// Defects in exclusion and visibility.
 var brokenExclusion = []Specimen{
 	{
 		Name: "no-lock", Of: "MCS", Defect: "Acquire returns at once",
@@ -26,17 +26,17 @@ var brokenExclusion = []Specimen{
 		RejectedBy: []string{"exclusion/readers-together", "try/readers"},
 	},
 	{
-		Name: "release-unflushed", Of: "MCS", Defect: "Release does not complete what the holder did",
+		Name: "release-unflushed", Of: "MCS", Defect: "Release does not complete the holder's operations",
 		Break:      withWindow(func(w rma.Window) rma.Window { return &unflushed{w} }),
 		RejectedBy: []string{"visibility/put", "visibility/accumulate", "visibility/bulk"},
 	},
 	{
-		Name: "read-release-unflushed", Of: "RMA-RW", Defect: "neither release completes what the holder did",
+		Name: "read-release-unflushed", Of: "RMA-RW", Defect: "neither release completes the holder's operations",
 		Break:      withWindow(func(w rma.Window) rma.Window { return &unflushed{w} }),
 		RejectedBy: []string{"visibility/to-readers", "visibility/from-readers"},
 	},
 	{
-		Name: "ignores-bargers", Of: "RMA-RW", Defect: "a writer that is next does not wait for one that is inside and did not queue up",
+		Name: "ignores-bargers", Of: "RMA-RW", Defect: "the next writer does not wait for a writer inside that has not queued up",
 		Break: func(s Subject) Subject {
 			s = withWindow(func(w rma.Window) rma.Window { return &hasty{w} })(s)
 			return withOptions(steppingBack)(s)
@@ -65,7 +65,7 @@ type unflushed struct{ rma.Window }
 
 func (w *unflushed) FlushAll() {}
 
-// hasty does not wait for others to take back a single bit.
+// hasty does not wait until another rank clears a single bit.
 type hasty struct{ rma.Window }
 
 func (w *hasty) Await(ctx context.Context, target rma.Rank, disp rma.Disp, until rma.Until) (uint64, error) {

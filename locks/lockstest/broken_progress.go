@@ -7,15 +7,15 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Defects that leave ranks waiting, and of TryAcquire.
+// Defects that leave ranks waiting for ever.
 var brokenProgress = []Specimen{
 	{
-		Name: "unflushed-hand-over", Of: "D-MCS", Defect: "nothing of what tells a successor or a predecessor is flushed",
+		Name: "unflushed-hand-over", Of: "D-MCS", Defect: "Flush does nothing: a successor or a predecessor may never learn of the lock's Puts",
 		Break:      withWindow(func(w rma.Window) rma.Window { return &unflushedHandOver{w} }),
 		RejectedBy: []string{"progress/hand-over", "progress/everybody", "order/fifo"},
 	},
 	{
-		Name: "keeps", Of: "MCS", Defect: "now and then Release does nothing",
+		Name: "keeps", Of: "MCS", Defect: "every third Release does nothing",
 		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &keeps{queued: m} }),
 		RejectedBy: []string{"progress/hand-over", "progress/everybody"},
 	},
@@ -36,6 +36,7 @@ func (m *keeps) Release() {
 	}
 }
 
+// Defects in TryAcquire.
 var brokenTries = []Specimen{
 	{
 		Name: "try-fails", Of: "MCS", Defect: "TryAcquire always fails",
@@ -48,7 +49,7 @@ var brokenTries = []Specimen{
 		RejectedBy: []string{"try/held"},
 	},
 	{
-		Name: "try-succeeds", Of: "MCS", Defect: "TryAcquire says yes, whatever it found",
+		Name: "try-succeeds", Of: "MCS", Defect: "TryAcquire always returns true",
 		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &trySucceeds{queued: m} }),
 		RejectedBy: []string{"try/held", "try/contended"},
 	},
@@ -58,7 +59,7 @@ var brokenTries = []Specimen{
 		RejectedBy: []string{"try/readers"},
 	},
 	{
-		Name: "try-leaves-a-trace", Of: "MCS", Defect: "after a vain TryAcquire every other one is vain",
+		Name: "try-leaves-a-trace", Of: "MCS", Defect: "after a TryAcquire that fails, every later TryAcquire fails",
 		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &tryLeavesTrace{queued: m} }),
 		RejectedBy: []string{"try/contended"},
 	},

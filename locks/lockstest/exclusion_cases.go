@@ -6,14 +6,15 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Nobody is inside together with a writer, and readers are inside together.
+// No rank is inside together with a writer. Readers are inside together.
 var exclusionCases = []Case{
 	{Name: "exclusion/writers", Ranks: 2, act: exclusionWriters},
 	{Name: "exclusion/readers-writers", Ranks: 3, needs: readerWriter, act: exclusionReadersWriters},
 	{Name: "exclusion/readers-together", Ranks: 2, needs: readerWriter, act: exclusionReadersTogether},
 }
 
-// exclusionWriters does not rely on anything that the lock completes.
+// exclusionWriters counts the ranks inside by atomic operations. They need no flush
+// by the lock.
 func exclusionWriters(p *player) {
 	for range p.share(60) {
 		p.section(write)
@@ -30,7 +31,8 @@ func exclusionReadersWriters(p *player) {
 	}
 }
 
-// exclusionReadersTogether meets everybody inside, before and after writers.
+// exclusionReadersTogether makes all ranks meet inside as readers, before and after
+// writers.
 func exclusionReadersTogether(p *player) {
 	for round := range 4 {
 		if int(p.me) == round%p.ranks {
@@ -46,7 +48,7 @@ func exclusionReadersTogether(p *player) {
 	}
 }
 
-// Who holds the lock sees everything that the last holder did and did not flush.
+// The holder sees all operations of the last holder, including the unflushed ones.
 var visibilityCases = []Case{
 	{Name: "visibility/put", Ranks: 3, act: visibilityPut},
 	{Name: "visibility/accumulate", Ranks: 3, act: visibilityAccumulate},
@@ -55,7 +57,7 @@ var visibilityCases = []Case{
 	{Name: "visibility/from-readers", Ranks: 3, needs: readerWriter, act: visibilityFromReaders},
 }
 
-// visibilityPut counts in a word of each rank by Get and Put.
+// visibilityPut counts in a word of each rank, by Get and Put.
 func visibilityPut(p *player) {
 	n := p.share(45)
 	for range n {
@@ -71,7 +73,7 @@ func visibilityPut(p *player) {
 	p.equal(p.Get(p.after(1), p.at(0)), uint64(n*p.ranks), "the number of increments under the lock")
 }
 
-// visibilityAccumulate adds at one rank after the other.
+// visibilityAccumulate adds to words of one rank after the other.
 func visibilityAccumulate(p *player) {
 	for range p.share(45) {
 		p.acquire(write)
@@ -85,7 +87,7 @@ func visibilityAccumulate(p *player) {
 	}
 }
 
-// visibilityBulk keeps the words of a piece of memory equal.
+// visibilityBulk writes several words together. They stay equal.
 func visibilityBulk(p *player) {
 	const n = 4
 	var bytes [8 * n]byte
@@ -103,7 +105,8 @@ func visibilityBulk(p *player) {
 	}
 }
 
-// visibilityToReaders lets every third acquisition write two ranks' words.
+// visibilityToReaders lets every third acquisition write words of two ranks. Readers
+// compare the words.
 func visibilityToReaders(p *player) {
 	a, b := rma.Rank(0), rma.Rank(p.ranks-1)
 	for i := range p.share(60) {
@@ -121,8 +124,8 @@ func visibilityToReaders(p *player) {
 	}
 }
 
-// visibilityFromReaders lets readers write what is each one's own, and a writer
-// see what had been written before a reader left.
+// visibilityFromReaders lets each reader write a word of its own. A writer sees what a
+// reader wrote before it left.
 func visibilityFromReaders(p *player) {
 	readers := min(p.ranks, 4)
 	if p.me > 0 {

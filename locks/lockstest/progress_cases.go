@@ -6,14 +6,14 @@ import (
 	"github.com/orwl/go-orwl/locks"
 )
 
-// Who waits gets the lock in the end.
+// A waiter gets the lock in the end.
 var progressCases = []Case{
 	{Name: "progress/hand-over", Ranks: 2, act: progressHandOver},
 	{Name: "progress/everybody", Ranks: 3, act: progressEverybody},
 }
 
-// progressHandOver lets each rank wait for the one before it. A holder lets go
-// as soon as the next one is about to wait.
+// progressHandOver lets each rank wait for the rank before it. A holder releases as
+// soon as the next rank is about to wait.
 func progressHandOver(p *player) {
 	const held, waits = 0, 1
 	modes := p.modes()
@@ -37,7 +37,7 @@ func progressHandOver(p *player) {
 	}
 }
 
-// progressEverybody lets all come at once, again and again.
+// progressEverybody lets all ranks come at once, again and again.
 func progressEverybody(p *player) {
 	modes := p.modes()
 	for round := range 6 {
@@ -46,7 +46,7 @@ func progressEverybody(p *player) {
 	}
 }
 
-// Who comes first is served first.
+// Ranks get the lock in the order in which they queue up.
 var orderCases = []Case{
 	{Name: "order/fifo", Ranks: 3, needs: fifo, act: orderFIFO},
 }
@@ -57,8 +57,8 @@ const (
 	served
 )
 
-// orderFIFO lets ranks queue up one after the other behind one that holds the
-// lock, in another order each round.
+// orderFIFO lets ranks queue up one after the other behind a holder, in another order
+// each round.
 func orderFIFO(p *player) {
 	for round := range 6 {
 		base := round * p.ranks
@@ -71,13 +71,13 @@ func orderFIFO(p *player) {
 		} else {
 			p.acquireTelling(write, queuedUp)
 		}
-		p.equal(uint64(p.tell(served)), uint64(base+place), "in round %d, the place in which the rank is served that queued up at place %d", round, place)
+		p.equal(uint64(p.tell(served)), uint64(base+place), "in round %d, the position at which the rank gets the lock that queued up at position %d", round, place)
 		p.release(write)
 		p.meet()
 	}
 }
 
-// Who waits is overtaken a bounded number of times.
+// Other ranks overtake a waiter a bounded number of times.
 var bypassCases = []Case{
 	{Name: "bypass/queue", Ranks: 3, Rare: true, needs: fifo, act: bypassQueue},
 	{Name: "bypass/locality", Ranks: 3, Rare: true, Levels: 2, needs: bounded, act: bypassLocality},
@@ -86,14 +86,14 @@ var bypassCases = []Case{
 	{Name: "bypass/head", Ranks: 3, Rare: true, needs: option("StepBack"), act: bypassHead, options: steppingBack},
 }
 
-// steppingBack lets writers have the lock that have not queued up.
+// steppingBack lets writers have the lock before they queue up.
 func steppingBack(o *locks.Options) { o.StepBack = true }
 
 // everyOther puts a counter of readers at every other rank.
 func everyOther(o *locks.Options) { o.TDC = 2 }
 
-// bounded reports whether a lock bounds how often ranks of one element get it
-// while a rank of another one waits.
+// bounded reports whether a lock bounds how often ranks of one element get it while a
+// rank of another element waits.
 func bounded(s Subject) bool {
 	return s.Spec.FIFO || strings.HasPrefix(s.Spec.Fairness, "T_L")
 }
@@ -101,16 +101,16 @@ func bounded(s Subject) bool {
 // The signals of the bypass cases.
 const (
 	begun   = iota // ranks that have had the lock
-	waiting        // the one that is overtaken waits
+	waiting        // the overtaken rank waits
 	overtaken
-	over // it has had the lock
+	over // the overtaken rank has had the lock
 )
 
-// plenty is how often at most others get the lock where they should be stopped
-// after a few.
+// plenty bounds how often a rank tries to overtake. A right lock stops it after a few
+// times.
 const plenty = 120
 
-// overtake gets the lock again and again until the one that waits has had it.
+// overtake acquires the lock again and again, until the overtaken rank has had it.
 func (p *player) overtake(m mode) {
 	for i := range plenty {
 		p.acquire(m)
@@ -127,8 +127,8 @@ func (p *player) overtake(m mode) {
 	}
 }
 
-// isOvertaken gets the lock when others are busy, and returns how often it was
-// overtaken after it had begun to wait; zero if it did not have to.
+// isOvertaken acquires the lock while other ranks use it. It returns how often they
+// overtook it after it had begun to wait. It returns zero if it did not wait.
 func (p *player) isOvertaken(m mode) int {
 	p.hear(begun, 1)
 	p.scout.stays = func() { p.tell(waiting) }
@@ -140,20 +140,20 @@ func (p *player) isOvertaken(m mode) int {
 	return n
 }
 
-// bypassQueue lets one rank wait in a queue that all others want to join.
+// bypassQueue lets one rank wait in a queue that all other ranks want to join.
 func bypassQueue(p *player) {
 	if p.me > 0 {
 		p.overtake(write)
 		return
 	}
 	if n, most := p.isOvertaken(write), p.ranks-1; n > most {
-		p.fail("overtaken %d times while it queued up, want at most %d: those who were before it", n, most)
+		p.fail("overtaken %d times while it queued up, want at most %d: the ranks before it", n, most)
 	}
 }
 
-// bypassLocality lets one rank wait that is alone in its element, while all ranks
-// of another element want the lock: as soon as it waits, it is known to the queue
-// above.
+// bypassLocality lets one rank of an element wait, while all ranks of another element
+// want the lock. The other ranks of its own element do nothing. As soon as it waits,
+// it is in the queue above.
 func bypassLocality(p *player) {
 	last := p.tree.Elements(2) - 1
 	x := p.tree.TailRank(2, last)
@@ -174,42 +174,42 @@ func bypassLocality(p *player) {
 	}
 }
 
-// bypassReaders lets a writer wait while all others read.
+// bypassReaders lets a writer wait while all other ranks read.
 func bypassReaders(p *player) {
 	if p.me > 0 {
 		p.overtake(read)
 		return
 	}
-	// Each reader may have been admitted before, and be about to say so.
+	// Each reader may get the lock before the writer waits, and count itself after.
 	counters := 0
 	for range p.tree.Counters(p.options.TDC) {
 		counters++
 	}
 	if n, most := p.isOvertaken(write), p.options.TR*counters+p.ranks-1; n > most {
-		p.fail("a writer is overtaken by %d readers, want at most %d: T_R = %d at each of %d counters, and %d that are inside",
+		p.fail("%d readers overtake a writer, want at most %d: T_R = %d at each of %d counters, and %d that are inside",
 			n, most, p.options.TR, counters, p.ranks-1)
 	}
 }
 
-// bypassWriters lets a reader wait while all others write.
+// bypassWriters lets a reader wait while all other ranks write.
 func bypassWriters(p *player) {
 	if p.me > 0 {
 		p.overtake(write)
 		return
 	}
-	// The writer that is inside may be about to say so.
+	// The writer inside may get the lock before the reader waits, and count itself after.
 	if n, most := p.isOvertaken(read), p.options.TW+1; n > most {
-		p.fail("a reader is overtaken by %d writers, want at most %d: T_W = %d and one that is inside", n, most, p.options.TW)
+		p.fail("%d writers overtake a reader, want at most %d: T_W = %d and one that is inside", n, most, p.options.TW)
 	}
 }
 
-// bypassHead lets a writer wait that is first in the queues, until the one lets go
-// that is inside. As soon as it waits all others come.
+// bypassHead lets a writer wait that is first in the queues, until the writer inside
+// releases. As soon as it waits, all other ranks come.
 func bypassHead(p *player) {
 	switch p.me {
 	case 0:
 		if n := p.isOvertaken(write); n > 0 {
-			p.fail("overtaken by %d writers, though it had announced itself as the next", n)
+			p.fail("%d writers overtake it, though it had announced itself as the next", n)
 		}
 		return
 	case 1:
