@@ -47,15 +47,15 @@ func machinesOf(t testing.TB, c lockstest.Case) (trees []*topology.Tree) {
 	return trees
 }
 
-// A world executes a case for a lock.
-type world struct {
+// A backend executes a case for a lock.
+type backend struct {
 	name    string
 	execute func(t testing.TB, tree *topology.Tree, c lockstest.Case, s lockstest.Subject) error
 }
 
-// worlds are where the suite is executed. The simulated ones come first: what
+// backends are where the suite is executed. The simulated ones come first: what
 // hangs in memory for as long as patience lasts, they call a deadlock at once.
-var worlds = []world{
+var backends = []backend{
 	{"sim", simulated(someSchedules, byOperations, sim.Faults{})},
 	{"sim-faults", simulated(someSchedules, byOperations, sim.Faults{Delays: 2, Pauses: 1})},
 	{"sim-direct", simulated(someSchedules, direct, sim.Faults{Pauses: 1})},
@@ -64,13 +64,13 @@ var worlds = []world{
 	{"shm", inSharedMemory},
 }
 
-// TestConformance executes the suite for every lock in every world.
+// TestConformance executes the suite for every lock in every backend.
 func TestConformance(t *testing.T) {
 	for _, spec := range locks.All() {
 		t.Run(spec.Name, func(t *testing.T) {
 			t.Parallel()
 			for _, c := range lockstest.Cases() {
-				conform(t, c, lockstest.Of(spec), worlds...)
+				conform(t, c, lockstest.Of(spec), backends...)
 			}
 		})
 	}
@@ -85,7 +85,7 @@ func TestConformanceOfVariants(t *testing.T) {
 				t.Parallel()
 				for _, c := range lockstest.Cases() {
 					if !strings.HasPrefix(c.Name, "cost/") && !slices.Contains(v.Without, c.Name) { // costs are of the lock as its row describes it
-						conform(t, c, lockstest.Of(spec).As(v), worlds[0], worlds[2], worlds[3])
+						conform(t, c, lockstest.Of(spec).As(v), backends[0], backends[2], backends[3])
 					}
 				}
 			})
@@ -93,14 +93,14 @@ func TestConformanceOfVariants(t *testing.T) {
 	}
 }
 
-// conform executes a case that concerns a lock on all machines, in one world after
+// conform executes a case that concerns a lock on all machines, in one backend after
 // the other, up to the first failure. A skip is what the lock's row or its handles
 // leave out, and no test.
-func conform(t *testing.T, c lockstest.Case, s lockstest.Subject, worlds ...world) {
+func conform(t *testing.T, c lockstest.Case, s lockstest.Subject, backends ...backend) {
 	if !c.Concerns(s) {
 		return
 	}
-	for _, w := range worlds {
+	for _, w := range backends {
 		for _, tree := range machinesOf(t, c) {
 			if err := w.execute(t, tree, c, s); err != nil && !errors.Is(err, lockstest.ErrSkip) {
 				t.Errorf("%s %s on %v: %v", w.name, c.Name, tree, err)
@@ -210,7 +210,7 @@ func TestCrowd(t *testing.T) {
 					continue
 				}
 				for round := range someRounds {
-					w := worlds[2+round%2]
+					w := backends[2+round%2]
 					if err := w.execute(t, tree, c, s); err != nil && !errors.Is(err, lockstest.ErrSkip) {
 						t.Fatalf("%s %s with %d ranks, round %d: %v", w.name, name, tree.Ranks(), round, err)
 					}

@@ -65,8 +65,8 @@ func (g game) system(seed uint64) sim.System {
 	ranks := g.tree.Ranks()
 	o := lockstest.Thresholds{TL: 1 + rng.IntN(3), TR: 1 + rng.IntN(4), TW: 1 + rng.IntN(9)}.Options(g.spec, g.tree)
 	o.Home = rma.Rank(rng.IntN(ranks))
-	heeds := func(option string) bool { return slices.Contains(g.spec.Options, option) }
-	if heeds("TDC") {
+	has := func(option string) bool { return slices.Contains(g.spec.Options, option) }
+	if has("TDC") {
 		o.TDC = 1 + rng.IntN(ranks)
 	}
 	variants := lockstest.Variants(g.spec)

@@ -17,12 +17,12 @@ func TestHMCSCountsFromAlone(t *testing.T) {
 	m := fresh(t, "HMCS", "node:2 core:2", locks.Options{TL: []int{1, 2}})
 	here, neighbour, holder := m[0], m[1], m[2]
 	must(holder.Acquire(context.Background()))
-	first := comes(neighbour)
-	untilKnown(holder)
+	first := acquireAsync(neighbour)
+	awaitWaiter(holder)
 	holder.Release()
 	wait(t, first)
-	has := comes(here)
-	untilKnown(neighbour)
+	has := acquireAsync(here)
+	awaitWaiter(neighbour)
 	neighbour.Release()
 	wait(t, has) // the second in a row
 	here.Release()
@@ -31,8 +31,8 @@ func TestHMCSCountsFromAlone(t *testing.T) {
 		here.Release()
 	}
 	must(here.Acquire(context.Background()))
-	has = comes(neighbour)
-	untilKnown(here)
+	has = acquireAsync(neighbour)
+	awaitWaiter(here)
 	here.Release()
 	wait(t, has)
 	neighbour.Release()
@@ -55,12 +55,12 @@ func TestHMCSNeighbourGaveUp(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	gone := make(chan error)
 	go func() { gone <- neighbour.Acquire(ctx) }()
-	untilKnown(holder)
+	awaitWaiter(holder)
 	end()
 	if err := <-gone; err == nil {
 		t.Fatal("two are inside")
 	}
-	has := comes(here)
+	has := acquireAsync(here)
 	select {
 	case <-has:
 		t.Fatal("two are inside")
@@ -70,13 +70,13 @@ func TestHMCSNeighbourGaveUp(t *testing.T) {
 	wait(t, has)
 	here.Release()
 	for _, m := range m {
-		wait(t, comes(m))
+		wait(t, acquireAsync(m))
 		m.Release()
 	}
 }
 
-// comes lets a rank come for a lock, and closes the channel when it has it.
-func comes(m locks.Mutex) <-chan struct{} {
+// acquireAsync lets a rank come for a lock, and closes the channel when it has it.
+func acquireAsync(m locks.Mutex) <-chan struct{} {
 	has := make(chan struct{})
 	go func() {
 		must(m.Acquire(context.Background()))
@@ -85,8 +85,8 @@ func comes(m locks.Mutex) <-chan struct{} {
 	return has
 }
 
-// untilKnown returns when the holder knows that somebody has come.
-func untilKnown(holder locks.Mutex) {
+// awaitWaiter returns when the holder knows that somebody has come.
+func awaitWaiter(holder locks.Mutex) {
 	for holder.(locks.Cohort).Alone() {
 		runtime.Gosched()
 	}
