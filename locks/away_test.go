@@ -8,7 +8,7 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// handles is the handles of two ranks in memory.
+// handles makes a lock in memory and returns the handles of its two ranks.
 func handles(t *testing.T, name string, o Options) (m [2]Mutex) {
 	t.Helper()
 	f, err := mem.New(mem.Options{Topology: topology.Flat(2)})
@@ -31,8 +31,9 @@ func handles(t *testing.T, name string, o Options) (m [2]Mutex) {
 	return m
 }
 
-// TestAway lets a reader step back from a barger's counter, and be slow to fall asleep:
-// a barger whose counter is as it has left it wakes nobody.
+// TestAway lets a reader step back from a barger's counter and fall asleep late. A barger
+// that finds its counter as it has left it wakes no reader. So the reader must not sleep if
+// the phase has come round and away is gone.
 func TestAway(t *testing.T) {
 	m := handles(t, "RMA-RW", Options{TDC: 2, StepBack: true})
 	reader, barger := m[0].(*rmaRW), m[1].(*rmaRW)
@@ -40,7 +41,7 @@ func TestAway(t *testing.T) {
 	bar := func() {
 		t.Helper()
 		if err := barger.Acquire(ctx); err != nil || !barger.barged {
-			t.Fatalf("nobody is inside, and the barger does not come in: %v", err)
+			t.Fatalf("the lock is free, and the barger does not get it by barging: %v", err)
 		}
 	}
 
@@ -49,7 +50,7 @@ func TestAway(t *testing.T) {
 	if !c.stepBack(found, away) {
 		t.Fatalf("a reader that finds %x cannot step back", found)
 	}
-	for { // until the phase has come round
+	for { // until the counter's phase is the same again
 		barger.Release()
 		bar()
 		if v := c.Load(); (v^found)&(epoch|wanted|barred) == 0 {
@@ -59,20 +60,20 @@ func TestAway(t *testing.T) {
 	over, end := context.WithCancel(ctx)
 	end()
 	if err := c.change(over, found); err != nil {
-		t.Errorf("a reader sleeps at a counter that a barger will let go of without a look at it")
+		t.Errorf("a reader sleeps at a counter, and the barger will release without looking at the counter")
 	}
 
 	if !c.stepBack(c.Add(arriveOne), away) || c.Load()&away == 0 {
-		t.Error("a reader steps back and leaves nothing")
+		t.Error("a reader steps back and does not set away")
 	}
 	if err := c.change(over, c.Load()); err == nil {
-		t.Error("a reader that has stepped back comes again though nothing has changed")
+		t.Error("a reader that has stepped back comes again, but nothing has changed")
 	}
 	barger.Release()
-	c.Add(away) // of one that stepped back from the head, after the head had looked
+	c.Add(away) // a reader steps back from the head, after the head has looked
 	bar()
 	if c.Load()&away != 0 {
-		t.Error("a barger does not see who steps back, since somebody has before")
+		t.Error("away stays set when a barger bars the counter: the barger cannot see that another reader steps back")
 	}
 	barger.Release()
 }

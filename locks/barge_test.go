@@ -12,9 +12,9 @@ import (
 	"github.com/orwl/go-orwl/locks"
 )
 
-// TestBargeInMemory lets readers that step back meet writers that barge, where the words
-// are reached directly, which the simulator does not play: nobody meets a writer, and
-// nobody sleeps for ever, with one counter, with some and with one for each rank.
+// TestBargeInMemory lets readers that step back meet writers that barge, in memory with
+// direct access. No rank is inside together with a writer, and no rank sleeps for ever:
+// with one counter, with several, and with one counter for each rank.
 func TestBargeInMemory(t *testing.T) {
 	rounds := 20_000
 	if invariant.Enabled {
@@ -50,7 +50,7 @@ func TestBargeInMemory(t *testing.T) {
 							runtime.Gosched()
 						}
 						if written != before {
-							t.Errorf("rank %d: somebody writes beside it (it writes: %t)", p, write)
+							t.Errorf("rank %d: another rank writes while it is inside (it writes: %t)", p, write)
 						}
 						if write {
 							m.Release()
@@ -65,7 +65,7 @@ func TestBargeInMemory(t *testing.T) {
 				want += n
 			}
 			if written != want {
-				t.Errorf("%d writes of %d are left", written, want)
+				t.Errorf("the data has %d writes, want %d", written, want)
 			}
 		})
 	}

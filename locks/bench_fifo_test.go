@@ -13,22 +13,22 @@ import (
 
 //lint:file-ignore SA2001 sections are empty so that nothing but the lock is measured
 
-// competitors are how many goroutines or processes compete.
+// competitors are the numbers of goroutines or processes that compete.
 var competitors = []int{2, 8, 32}
 
-// What a FIFO lock must reach.
+// The targets of a FIFO lock.
 const (
-	leastRate  = 1.0  // of the channel's
-	mostSpread = 0.05 // of what its goroutines get
-	leastKept  = 0.5  // of what the channel keeps of its rate as they grow more
+	leastRate  = 1.0  // least rate, in rates of the channel
+	mostSpread = 0.05 // largest coefficient of variation between its goroutines
+	leastKept  = 0.5  // least share of its rate that it keeps with more goroutines, in shares of the channel
 )
 
-// fifo is FIFO locks whose sections are empty, so that there is nothing but
-// hand-over, against a channel of capacity 1, which serves its senders in FIFO
-// order. sync.Mutex, which is not fair, stands beside them, and goroutines that have
-// nothing in common: the coefficient of variation that the machine itself gives them.
+// fifo measures FIFO locks with empty sections, so that it measures only the hand-over.
+// The peer is a channel of capacity 1, which serves its senders in FIFO order. Two more
+// rows are for comparison. sync.Mutex is not fair. Goroutines that share nothing show the
+// coefficient of variation of the machine itself.
 func fifo(r *report) {
-	r.fifo("Nothing in common", false, func(n int) (do []func()) {
+	r.fifo("Nothing shared", false, func(n int) (do []func()) {
 		for range n {
 			own := new(struct {
 				word uint64
@@ -61,8 +61,8 @@ func fifo(r *report) {
 	}
 }
 
-// besideOthers is a lock for goroutines that do something else, too, beside others that
-// compute all the time.
+// besideOthers measures a lock whose goroutines also compute between their sections.
+// Other goroutines compute all the time.
 func (r *report) besideOthers(name string) {
 	const n, others = 8, 4
 	work := func(once func()) func() {
@@ -102,7 +102,7 @@ func (r *report) besideOthers(name string) {
 		million(m[1].figure), "channel "+million(m[0].figure), times(m[1].ratio), "", true)
 }
 
-// lockers are goroutines that use a Locker with at most so many ranks.
+// lockers make goroutines that use a Locker with at most this number of ranks.
 func lockers(b *testing.B, ranks int) func(n int) []func() {
 	return func(n int) []func() {
 		k := newLocker(b, "MCS", fmt.Sprintf("core:%d", min(n, ranks)))
@@ -110,7 +110,7 @@ func lockers(b *testing.B, ranks int) func(n int) []func() {
 	}
 }
 
-// sections are empty ones by the ranks of a lock.
+// sections are empty sections, one for each rank of a lock.
 func sections(handles []locks.Mutex) (do []func()) {
 	ctx := context.Background()
 	for _, m := range handles {
@@ -124,7 +124,7 @@ func sections(handles []locks.Mutex) (do []func()) {
 	return do
 }
 
-// fifo prints the lines of one lock.
+// fifo prints the rows of one lock.
 func (r *report) fifo(name string, promised bool, sections func(n int) []func()) {
 	target, keep := "", ""
 	if promised {
@@ -136,7 +136,7 @@ func (r *report) fifo(name string, promised bool, sections func(n int) []func())
 		channel := make(chan struct{}, 1)
 		turn := *ratioTurn
 		if n == 2 {
-			turn *= 5 // while one is away the other one runs alone, several times as fast
+			turn *= 5 // while one goroutine is away from the lock, the other runs alone, several times as fast
 		}
 		peer := slices.Repeat([]func(){func() { channel <- struct{}{}; <-channel }}, n)
 		ours := sections(n)
@@ -148,6 +148,6 @@ func (r *report) fifo(name string, promised bool, sections func(n int) []func())
 		channels, rates = append(channels, m[0].value), append(rates, m[1].value)
 	}
 	kept, channelKept := slices.Min(rates)/rates[0], slices.Min(channels)/channels[0]
-	r.row(name+", what is kept of the rate with 2", times(kept), "channel "+times(channelKept),
+	r.row(name+", share of the rate with 2 that it keeps", times(kept), "channel "+times(channelKept),
 		times(kept/channelKept), keep, kept/channelKept >= leastKept)
 }

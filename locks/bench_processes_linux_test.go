@@ -21,16 +21,17 @@ import (
 	"github.com/orwl/go-orwl/net/shm"
 )
 
-// What processes must reach: so many ns for a section if there are two, or else
-// more than the peer; and so many sections in a second if there are more of them
-// than processors.
+// The targets of processes. Two processes must take at most mostNS for a section, or have
+// a higher rate than the peer. More processes than processors must reach leastPerSec
+// sections in a second.
 var (
 	mostNS      = map[string]float64{"D-MCS": 150, "RMA-MCS": 200}
 	leastPerSec = map[int]float64{8: 500_000, 32: 150_000}
 )
 
-// processes compete for a lock in shared memory, with empty sections, against a
-// pthread mutex (PTHREAD_PROCESS_SHARED, robust), if there is a C compiler.
+// processes measures processes that compete for a lock in shared memory, with empty
+// sections. The peer is a pthread mutex (PTHREAD_PROCESS_SHARED, robust). It needs a C
+// compiler.
 func processes(r *report) {
 	pthread := compile(r.B)
 	for _, n := range competitors {
@@ -57,7 +58,7 @@ func processes(r *report) {
 func (r *report) processes(pthread, lock, about, machineText string, n int) {
 	ours := startRanks(r.B, lock, machineText, n)
 	defer ours.end()
-	contenders := []func() figure{ours.compete, ours.compete} // without a peer, itself
+	contenders := []func() figure{ours.compete, ours.compete} // without a C compiler, ours is its own peer
 	if pthread != "" {
 		peer := startPthreads(r.B, pthread, n)
 		defer peer.end()
@@ -85,7 +86,7 @@ func section(f figure) string {
 	return fmt.Sprintf("%.0f ns (%.2f M/s), cv %.3f", 1e9/f.value, f.value/1e6, f.spread)
 }
 
-// crew is processes that compete for one lock.
+// crew is a group of processes that compete for one lock.
 type crew struct {
 	b     *testing.B
 	stage *atomic.Uint64
@@ -98,7 +99,7 @@ type member struct {
 	out *bufio.Reader
 }
 
-// newCrew also returns the memory in which its processes see the stage.
+// newCrew makes a crew and the shared memory in which its processes see the stage.
 func newCrew(b *testing.B) (*crew, *os.File) {
 	fd, err := unix.MemfdCreate("ratios", unix.MFD_CLOEXEC)
 	if err != nil {
@@ -140,7 +141,7 @@ func (c *crew) add(cmd *exec.Cmd) {
 	})
 }
 
-// end lets all processes end.
+// end ends all processes.
 func (c *crew) end() {
 	for i := range c.ends {
 		c.ends[len(c.ends)-1-i]()
@@ -156,7 +157,7 @@ func (c *crew) compete() figure {
 	}
 	for _, m := range c.all {
 		if line := m.line(c.b); line != "ready" {
-			c.b.Fatalf("a process says %q, want ready", line)
+			c.b.Fatalf("a process prints %q, want ready", line)
 		}
 	}
 	took := turn(c.stage, *ratioTurn)
@@ -177,19 +178,19 @@ func (m member) line(b *testing.B) string {
 	return strings.TrimSuffix(line, "\n")
 }
 
-// compile makes the peer, or says why not and returns "".
+// compile compiles the peer. If it cannot, it prints the reason and returns "".
 func compile(b *testing.B) string {
 	cc, err := exec.LookPath("cc")
 	if err != nil {
 		cc, err = exec.LookPath("gcc")
 	}
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "no C compiler: no pthread mutex beside ours")
+		fmt.Fprintln(os.Stderr, "no C compiler: the pthread mutex is not measured")
 		return ""
 	}
 	program := filepath.Join(b.TempDir(), "robust")
 	if out, err := exec.Command(cc, "-O2", "-pthread", "-o", program, filepath.Join("testdata", "robust.c")).CombinedOutput(); err != nil {
-		fmt.Fprintf(os.Stderr, "no pthread mutex beside ours: %v\n%s\n", err, out)
+		fmt.Fprintf(os.Stderr, "the pthread mutex is not measured: %v\n%s\n", err, out)
 		return ""
 	}
 	return program
@@ -210,8 +211,8 @@ func startPthreads(b *testing.B, program string, n int) *crew {
 	return c
 }
 
-// startRanks makes the crew of one of our locks. Each process is a rank, and has
-// the stage's memory in descriptor 4.
+// startRanks makes the crew of one of our locks. Each process is a rank. File descriptor 4
+// is the memory of the stage.
 func startRanks(b *testing.B, lock, machineText string, n int) *crew {
 	f, err := shm.Create(shm.Options{Topology: machine(b, machineText)})
 	if err != nil {
@@ -232,7 +233,8 @@ func startRanks(b *testing.B, lock, machineText string, n int) *crew {
 
 func init() { tasks["compete"] = competeAs }
 
-// competeAs does what testdata/robust.c does, with one of our locks.
+// competeAs is the program of a rank's process: the same as testdata/robust.c, but with
+// one of our locks.
 func competeAs(f *shm.Fabric, arg string) error {
 	var rank locks.Rank
 	var name string

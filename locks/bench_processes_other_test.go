@@ -2,5 +2,5 @@
 
 package locks_test
 
-// processes need net/shm.
-func processes(r *report) { r.Skip("ranks that are processes of one machine: only on Linux") }
+// processes skips: processes need net/shm.
+func processes(r *report) { r.Skip("ranks can be processes of one machine only on Linux") }

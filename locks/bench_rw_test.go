@@ -13,9 +13,9 @@ import (
 
 //lint:file-ignore SA2001 sections are empty so that nothing but the lock is measured
 
-// readerWriter is goroutines that read, and now and then write, against
-// sync.RWMutex. Which is fairer shows in cv. Beside them the best kept lock for
-// mostly readers in Go, and foMPI's.
+// readerWriter measures goroutines that read, and sometimes write. The peer is
+// sync.RWMutex. cv shows the fairness of both. Two more rows are for comparison:
+// xsync.RBMutex, the best maintained lock for mostly readers in Go, and foMPI's lock.
 func readerWriter(r *report) {
 	for _, share := range []struct {
 		percent float64
@@ -33,8 +33,9 @@ func readerWriter(r *report) {
 
 func (r *report) readerWriter(n int, percent, least float64) {
 	machine := fmt.Sprintf("core:%d", n)
-	// The more writers, the fewer counters: that is what T_DC is for. One each, four in all
-	// (two for two ranks), and one.
+	// T_DC trades readers for writers: the more writers, the fewer counters. With few
+	// writers each rank has a counter. Then there are four counters (two for two ranks),
+	// and then one.
 	tdc := *ratioTDC
 	switch {
 	case tdc != 0:
@@ -56,7 +57,7 @@ func (r *report) readerWriter(n int, percent, least float64) {
 	m := inTurns(*ratioTurns, contenders...)
 	for i, name := range names {
 		target := ""
-		if i == 0 { // goroutines outnumber processors: what the option is for
+		if i == 0 { // the option is for goroutines that outnumber processors
 			target = fmt.Sprintf("≥ %g", least)
 		}
 		r.row(fmt.Sprintf("%s, F_W %g %%, %d goroutines", name, percent, n), million(m[i+1].figure),
@@ -64,7 +65,8 @@ func (r *report) readerWriter(n int, percent, least float64) {
 	}
 }
 
-// mixed is a contender whose goroutines write with a probability; loopOf is what each does.
+// mixed is a contender whose goroutines write with a probability. loopOf makes the loop of
+// each goroutine.
 func mixed(n int, percent float64, loopOf func(g int, c *chance) loop) func() figure {
 	loops := make([]loop, n)
 	for g := range loops {
@@ -86,10 +88,10 @@ func (c *chance) happens() bool {
 	return c.state>>32 < c.below
 }
 
-// The loops of reader-writer locks read until it is time to write, in empty sections. Each is
-// written out as a program has it that uses the lock. Functions in between would be a part of
-// what is measured, and not the same one for all: behind the two atomic instructions in a row
-// that are a section of sync.RWMutex they are hidden.
+// The loops of reader-writer locks read until it is time to write, in empty sections. Each
+// loop calls its lock directly, as a program does. A function in between would cost time,
+// and not the same time for all: the two atomic instructions in a row that are a section
+// of sync.RWMutex would hide it.
 
 func standardRW() func(g int, c *chance) loop {
 	m := new(sync.RWMutex)

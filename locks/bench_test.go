@@ -15,24 +15,24 @@ import (
 	"github.com/orwl/go-orwl/locks"
 )
 
-// Ratios of our locks and what others use instead, with the peer in turns beside
-// ours in one run:
+// BenchmarkRatios compares our locks with their peers: what programs use instead. Both
+// take turns in one run.
 //
 //	go test ./locks -run '^$' -bench Ratios -benchtime 1x
 //
-// prints tables for docs/measured.md. A part of them is Ratios/Uncontended,
-// Ratios/FIFO, Ratios/ReaderWriter, Ratios/Processes. Absolute figures are of
-// the machine and of the moment; the ratios are what has targets.
+// prints tables for docs/measured.md. For a part of them, run Ratios/Uncontended,
+// Ratios/FIFO, Ratios/ReaderWriter or Ratios/Processes. Absolute figures depend on the
+// machine and the moment. Most targets are ratios.
 var (
-	ratioTurns = flag.Int("ratios.turns", 7, "how often ours and the peer take turns; the median counts")
-	ratioTurn  = flag.Duration("ratios.turn", 200*time.Millisecond, "how long a turn lasts in which goroutines or processes compete; with two goroutines, five times as long")
+	ratioTurns = flag.Int("ratios.turns", 7, "how many turns ours and the peer take; the median counts")
+	ratioTurn  = flag.Duration("ratios.turn", 200*time.Millisecond, "length of a turn in which goroutines or processes compete; five times as long with two goroutines")
 	ratioLocks = flag.String("ratios.locks", "", "measure only locks whose names are in this list, separated by commas")
-	ratioTDC   = flag.Int("ratios.tdc", 0, "T_DC of RMA-RW: how many goroutines share a counter of readers; 0 is what suits the share of writers")
+	ratioTDC   = flag.Int("ratios.tdc", 0, "T_DC of RMA-RW: how many goroutines share a counter of readers; 0 fits it to the share of writers")
 )
 
 func BenchmarkRatios(b *testing.B) {
 	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
-		fmt.Printf("\nload before: %s", load) // beside other programs goroutines seldom meet
+		fmt.Printf("\nload before: %s", load) // if other programs run, our goroutines seldom compete
 	}
 	b.Run("Uncontended", table(uncontended))
 	b.Run("FIFO", table(fifo))
@@ -40,13 +40,13 @@ func BenchmarkRatios(b *testing.B) {
 	b.Run("Processes", table(processes))
 }
 
-// report is a table under way.
+// report is a table that is being filled.
 type report struct {
 	*testing.B
 	missed []string
 }
 
-// table is a benchmark that prints one.
+// table is a benchmark that prints a table.
 func table(fill func(r *report)) func(b *testing.B) {
 	return func(b *testing.B) {
 		for b.Loop() {
@@ -56,11 +56,11 @@ func table(fill func(r *report)) func(b *testing.B) {
 			fmt.Printf("\n%d targets missed%s\n\n", len(r.missed), strings.Join(append([]string{""}, r.missed...), "\n- "))
 			b.ReportMetric(float64(len(r.missed)), "missed")
 		}
-		b.ReportMetric(0, "ns/op") // of all together: says nothing
+		b.ReportMetric(0, "ns/op") // the time of all rows together means nothing
 	}
 }
 
-// row prints a line. A target "" is none.
+// row prints a row. An empty target means that there is none.
 func (r *report) row(what, ours, peer, ratio, target string, reached bool) {
 	verdict := "yes"
 	switch {
@@ -73,32 +73,32 @@ func (r *report) row(what, ours, peer, ratio, target string, reached bool) {
 	fmt.Printf("| %s | %s | %s | %s | %s | %s |\n", what, ours, peer, ratio, target, verdict)
 }
 
-// selected reports whether a lock is to be measured.
+// selected reports whether to measure a lock.
 func selected(name string) bool {
 	return *ratioLocks == "" || slices.Contains(strings.Split(*ratioLocks, ","), name)
 }
 
-// figure is what one turn measures.
+// figure is the result of one turn.
 type figure struct {
 	value  float64 // ns, or sections per second
-	spread float64 // coefficient of variation of what the competitors got
+	spread float64 // coefficient of variation between the competitors
 }
 
-// measured is the medians of a contender over all turns, and of its ratio to the
-// first one of the same turn.
+// measured has a contender's medians over all turns, and the median of its ratio to the
+// first contender in the same turn.
 type measured struct {
 	figure
 	ratio float64
 }
 
-// inTurns lets contenders take turns, so that a machine that changes its speed
-// changes it for all. The first one is what the others are compared with.
+// inTurns lets contenders take turns. If the machine changes its speed, it changes it for
+// all of them. The ratios of all contenders are to the first one.
 func inTurns(turns int, contenders ...func() figure) []measured {
 	all := make([][]measured, len(contenders))
 	for turn := range turns {
 		now := make([]figure, len(contenders))
 		for i := range contenders {
-			i = (i + turn) % len(contenders) // nobody always follows the same one
+			i = (i + turn) % len(contenders) // so that no contender always follows the same one
 			now[i] = contenders[i]()
 		}
 		for i, f := range now {
@@ -136,18 +136,18 @@ func spread(counts []float64) float64 {
 	return math.Sqrt(squares/(n-1)) / (sum / n)
 }
 
-// The stages of a turn in which several compete.
+// The stages of a turn in which goroutines or processes compete.
 const (
 	warming = iota
 	counting
 	over
 )
 
-// A loop is what a goroutine does in a turn: something again and again until stage is over.
-// It returns how often, while stage was counting.
+// A loop is the loop of a goroutine in a turn. It repeats something until stage is over,
+// and returns the number of repetitions while stage was counting.
 type loop func(stage *atomic.Uint64) uint64
 
-// contend lets goroutines do something again and again until the turn is over.
+// contend lets each goroutine repeat its function until the turn is over.
 func contend(do []func(), long time.Duration) figure {
 	loops := make([]loop, len(do))
 	for g, once := range do {
@@ -162,7 +162,7 @@ func contend(do []func(), long time.Duration) figure {
 	return compete(loops, long)
 }
 
-// compete lets goroutines run their loops for a turn. All have begun before it begins.
+// compete lets goroutines run their loops for a turn. The turn begins when all of them run.
 func compete(loops []loop, long time.Duration) figure {
 	var stage atomic.Uint64
 	var here, all sync.WaitGroup
@@ -180,7 +180,8 @@ func compete(loops []loop, long time.Duration) figure {
 	return perSecond(counts, took)
 }
 
-// turn goes through the stages of a turn, in which others work.
+// turn sets the stages of a turn, one after the other. It returns how long the stage
+// counting has lasted.
 func turn(stage *atomic.Uint64, long time.Duration) time.Duration {
 	<-time.After(*ratioTurn / 5)
 	begin := time.Now()
@@ -199,7 +200,7 @@ func perSecond(counts []float64, took time.Duration) figure {
 	return figure{sum / took.Seconds(), spread(counts)}
 }
 
-// fresh is a lock on a new fabric, with the handles of all its ranks.
+// fresh makes a lock on a new fabric and returns the handles of all ranks.
 func fresh(tb testing.TB, name, machine string, o locks.Options) []locks.Mutex {
 	l, f := onMem(tb, name, machine, o)
 	handles := make([]locks.Mutex, f.Topology().Ranks())
@@ -213,9 +214,9 @@ func fresh(tb testing.TB, name, machine string, o locks.Options) []locks.Mutex {
 	return handles
 }
 
-// cannotFail is what a benchmark panics with where a call of must would be a part of
-// what it measures.
-const cannotFail = "an acquisition that cannot fail has failed"
+// cannotFail is the panic value of a benchmark that must not call must, because the call
+// would cost time in the measured loop.
+const cannotFail = "an acquisition failed that cannot fail"
 
 // must is for acquisitions that cannot fail.
 func must(err error) {

@@ -13,7 +13,7 @@ import (
 
 //lint:file-ignore SA2001 sections are empty so that nothing but the lock is measured
 
-// uncontended is acquire and release by one goroutine, again and again.
+// uncontended measures acquire and release by one goroutine, again and again.
 func uncontended(r *report) {
 	for _, spec := range locks.All() {
 		if !selected(spec.Name) {
@@ -64,8 +64,8 @@ func uncontended(r *report) {
 	}
 }
 
-// uncontendedTarget is the machine that a lock is measured on, and its largest
-// ratio to a sync.Mutex, or zero.
+// uncontendedTarget is the machine on which a lock is measured, and the target: the
+// largest ratio to a sync.Mutex, or zero for no target.
 func uncontendedTarget(spec locks.Spec) (machine string, most float64) {
 	const flat, twoLevels = "core:4", "node:2 core:2"
 	switch {
@@ -105,7 +105,7 @@ func readerHot() func(n int) {
 	}
 }
 
-// hot compares the times that two take to do something once.
+// hot compares the time of one repetition of do with one of peerDo.
 func (r *report) hot(what string, most float64, peer string, peerDo, do func(n int)) {
 	const n = 100_000
 	once := func(do func(n int)) func() figure {

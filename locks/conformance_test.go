@@ -19,7 +19,7 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// machines are what the suite is executed on.
+// machines are the machines on which the suite is executed.
 var machines = []string{"core:3", "node:2 core:3"}
 
 func machine(t testing.TB, text string) *topology.Tree {
@@ -31,7 +31,7 @@ func machine(t testing.TB, text string) *topology.Tree {
 	return tree
 }
 
-// machinesOf are those of machines on which a case can be executed.
+// machinesOf selects the machines on which a case can be executed.
 func machinesOf(t testing.TB, c lockstest.Case) (trees []*topology.Tree) {
 	if c.Topology != "" {
 		return []*topology.Tree{machine(t, c.Topology)}
@@ -47,15 +47,15 @@ func machinesOf(t testing.TB, c lockstest.Case) (trees []*topology.Tree) {
 	return trees
 }
 
-// A world executes a case for a lock.
-type world struct {
+// A backend executes a case with a lock.
+type backend struct {
 	name    string
 	execute func(t testing.TB, tree *topology.Tree, c lockstest.Case, s lockstest.Subject) error
 }
 
-// worlds are where the suite is executed. The simulated ones come first: what
-// hangs in memory for as long as patience lasts, they call a deadlock at once.
-var worlds = []world{
+// backends execute the suite. The simulated backends come first. They report a deadlock at
+// once, while the others wait for as long as rmatest.Patience.
+var backends = []backend{
 	{"sim", simulated(someSchedules, byOperations, sim.Faults{})},
 	{"sim-faults", simulated(someSchedules, byOperations, sim.Faults{Delays: 2, Pauses: 1})},
 	{"sim-direct", simulated(someSchedules, direct, sim.Faults{Pauses: 1})},
@@ -64,28 +64,37 @@ var worlds = []world{
 	{"shm", inSharedMemory},
 }
 
-// TestConformance executes the suite for every lock in every world.
+func backendByName(t testing.TB, name string) backend {
+	t.Helper()
+	i := slices.IndexFunc(backends, func(b backend) bool { return b.name == name })
+	if i < 0 {
+		t.Fatalf("there is no backend %q", name)
+	}
+	return backends[i]
+}
+
+// TestConformance executes the suite for every lock on every backend.
 func TestConformance(t *testing.T) {
 	for _, spec := range locks.All() {
 		t.Run(spec.Name, func(t *testing.T) {
 			t.Parallel()
 			for _, c := range lockstest.Cases() {
-				conform(t, c, lockstest.Of(spec), worlds...)
+				conform(t, c, lockstest.Of(spec), backends...)
 			}
 		})
 	}
 }
 
-// TestConformanceOfVariants executes it for what options make of a lock, where
-// everything is late that may be, and in memory.
+// TestConformanceOfVariants executes the suite for the variants of each lock, in the
+// simulator with every allowed delay, and in memory.
 func TestConformanceOfVariants(t *testing.T) {
 	for _, spec := range locks.All() {
 		for _, v := range lockstest.Variants(spec)[1:] {
 			t.Run(spec.Name+"/"+v.Name, func(t *testing.T) {
 				t.Parallel()
 				for _, c := range lockstest.Cases() {
-					if !strings.HasPrefix(c.Name, "cost/") && !slices.Contains(v.Without, c.Name) { // costs are of the lock as its row describes it
-						conform(t, c, lockstest.Of(spec).As(v), worlds[0], worlds[2], worlds[3])
+					if !strings.HasPrefix(c.Name, "cost/") && !slices.Contains(v.Without, c.Name) { // the costs of a row are without options
+						conform(t, c, lockstest.Of(spec).As(v), backendByName(t, "sim"), backendByName(t, "sim-direct"), backendByName(t, "mem"))
 					}
 				}
 			})
@@ -93,14 +102,14 @@ func TestConformanceOfVariants(t *testing.T) {
 	}
 }
 
-// conform executes a case that concerns a lock on all machines, in one world after
-// the other, up to the first failure. A skip is what the lock's row or its handles
-// leave out, and no test.
-func conform(t *testing.T, c lockstest.Case, s lockstest.Subject, worlds ...world) {
+// conform executes a case with a lock on all machines, on one backend after the other. It
+// stops at the first failure. A case that does not concern the lock is left out, and the
+// test does not report it as skipped.
+func conform(t *testing.T, c lockstest.Case, s lockstest.Subject, backends ...backend) {
 	if !c.Concerns(s) {
 		return
 	}
-	for _, w := range worlds {
+	for _, w := range backends {
 		for _, tree := range machinesOf(t, c) {
 			if err := w.execute(t, tree, c, s); err != nil && !errors.Is(err, lockstest.ErrSkip) {
 				t.Errorf("%s %s on %v: %v", w.name, c.Name, tree, err)
@@ -110,7 +119,7 @@ func conform(t *testing.T, c lockstest.Case, s lockstest.Subject, worlds ...worl
 	}
 }
 
-// inMemory executes a case with goroutines for ranks.
+// inMemory executes a case with ranks that are goroutines.
 func inMemory(as func(lockstest.Subject) lockstest.Subject) func(testing.TB, *topology.Tree, lockstest.Case, lockstest.Subject) error {
 	return func(t testing.TB, tree *topology.Tree, c lockstest.Case, s lockstest.Subject) error {
 		return inOneProcess(t, c.For(as(s)), func(ctx context.Context) (rma.Fabric, error) {
@@ -119,8 +128,7 @@ func inMemory(as func(lockstest.Subject) lockstest.Subject) func(testing.TB, *to
 	}
 }
 
-// inSharedMemory does so in memory that is shared between processes, of which
-// there is only one.
+// inSharedMemory does so in memory that processes can share. There is only one process.
 func inSharedMemory(t testing.TB, tree *topology.Tree, c lockstest.Case, s lockstest.Subject) error {
 	err := inOneProcess(t, c.For(s), func(ctx context.Context) (rma.Fabric, error) {
 		return shm.Create(shm.Options{Topology: tree, Words: lockstest.Words, DynamicWords: 1, Context: ctx})
@@ -131,8 +139,8 @@ func inSharedMemory(t testing.TB, tree *topology.Tree, c lockstest.Case, s locks
 	return err
 }
 
-// inOneProcess executes a case with all ranks in this process. The first error ends
-// the fabric, and with it what the other ranks wait for.
+// inOneProcess executes a case with all ranks in this process. The first error closes the
+// fabric, and so ends the waits of the other ranks.
 func inOneProcess(t testing.TB, c rmatest.Case, open func(context.Context) (rma.Fabric, error)) error {
 	ctx, cancel := context.WithTimeout(t.Context(), rmatest.Patience)
 	defer cancel()
@@ -158,8 +166,8 @@ func inOneProcess(t testing.TB, c rmatest.Case, open func(context.Context) (rma.
 	return err
 }
 
-// simulated plays a case under the schedules of n seeds, with everything late
-// that may be, and once in virtual time.
+// simulated plays a case under the schedules of n seeds, with every allowed delay, and
+// once in virtual time.
 func simulated(n int, way way, faults sim.Faults) func(testing.TB, *topology.Tree, lockstest.Case, lockstest.Subject) error {
 	return func(_ testing.TB, tree *topology.Tree, c lockstest.Case, s lockstest.Subject) error {
 		system := played(tree, c.For(s))
@@ -177,7 +185,7 @@ func simulated(n int, way way, faults sim.Faults) func(testing.TB, *topology.Tre
 	}
 }
 
-// played is a case as a system.
+// played makes a system of a case.
 func played(tree *topology.Tree, c rmatest.Case) sim.System {
 	return sim.System{
 		Topology: tree,
@@ -192,8 +200,8 @@ func played(tree *topology.Tree, c rmatest.Case) sim.System {
 	}
 }
 
-// TestCrowd has far more ranks than there are processors, each of which sleeps
-// and is woken many times: a wake-up that is lost leaves it asleep.
+// TestCrowd runs far more ranks than there are processors. Each rank sleeps and is woken
+// many times. If a wake-up is lost, the rank stays asleep and the test fails.
 func TestCrowd(t *testing.T) {
 	for _, spec := range locks.All() {
 		t.Run(spec.Name, func(t *testing.T) {
@@ -210,7 +218,7 @@ func TestCrowd(t *testing.T) {
 					continue
 				}
 				for round := range someRounds {
-					w := worlds[2+round%2]
+					w := backendByName(t, []string{"mem", "mem-operations"}[round%2])
 					if err := w.execute(t, tree, c, s); err != nil && !errors.Is(err, lockstest.ErrSkip) {
 						t.Fatalf("%s %s with %d ranks, round %d: %v", w.name, name, tree.Ranks(), round, err)
 					}

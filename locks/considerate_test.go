@@ -9,13 +9,14 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// considerate is a window that says what it is told, as if its rank ran beside others.
+// considerate is an rma.Considerate window with given answers. It acts as if its rank
+// shared processors with others.
 type considerate struct {
 	rma.Shared
 	gave      int
-	turns     []int  // that Returns was told of
-	again     int    // after how many it is to be asked
-	meanwhile func() // what happens then
+	turns     []int  // arguments of the calls of Returns
+	again     int    // answer of Returns: after how many turns to call it again
+	meanwhile func() // called in Returns
 }
 
 func (w *considerate) HandedOver() { w.gave++ }
@@ -27,10 +28,10 @@ func (w *considerate) Returns(turns int) int {
 	return w.again
 }
 
-// TestGivesWay lets a rank hand over each FIFO lock and each tree to a waiter, and
-// come again: it gives way when it hands over, and not when nobody waits, and if it did
-// it lets the other one be before it lines up, and from then on as often as it is told to.
-// If the window fails meanwhile, it is not let in, though nobody is in its way.
+// TestGivesWay lets a rank hand over each FIFO lock and each tree to a waiter and come
+// again. The rank calls HandedOver when it hands over, and not when no rank waits. After a
+// hand-over it calls Returns before it queues up again, and then as often as Returns asks
+// for. If the window fails in Returns, the rank does not get the lock, even if it is free.
 func TestGivesWay(t *testing.T) {
 	ctx := context.Background()
 	for _, spec := range locks.All() {
@@ -71,31 +72,31 @@ func TestGivesWay(t *testing.T) {
 		}
 
 		if alone(1); *gave != 0 {
-			t.Errorf("%s: a rank that nobody waits for gives way", spec.Name)
+			t.Errorf("%s: a rank gives way, but no rank waits for it", spec.Name)
 		}
 		handOver()
-		// The waiter of CLH-NUMA is behind the holder before it says where it waits.
+		// The waiter of CLH-NUMA is behind the holder before it announces where it waits.
 		if _, ok := m[0].(locks.Cohort); ok && *gave != 1 && (*gave != 0 || spec.Name != "CLH-NUMA") {
 			t.Errorf("%s: a rank that hands over gives way %d times, want once", spec.Name, *gave)
 		}
 		if alone(3); len(*turns) != *gave {
-			t.Errorf("%s: a rank that comes again lets others be %d times, and has given way %d times", spec.Name, len(*turns), *gave)
+			t.Errorf("%s: a rank that comes again calls Returns %d times, and has given way %d times", spec.Name, len(*turns), *gave)
 		}
 		if *gave == 0 {
-			continue // it does not tell whether the other one waits, which may have come too late
+			continue // the lock has no Alone, and the waiter may have come too late
 		}
 		for *gave = 0; *gave == 0; {
 			handOver()
 		}
 		w[0].again, *turns = 3, nil
 		if alone(8); len(*turns) != 3 || (*turns)[1] != 3 || (*turns)[2] != 3 {
-			t.Errorf("%s: a rank that wants to be asked after 3 turns is asked after %d", spec.Name, *turns)
+			t.Errorf("%s: Returns asks for a call after 3 turns, and is called after %d", spec.Name, *turns)
 		}
 		w[0].meanwhile = func() { f.Close() }
 		must(m[0].Acquire(ctx))
 		m[0].Release()
 		if err := m[0].Acquire(ctx); !errors.Is(err, locks.ErrBroken) {
-			t.Errorf("%s: the window fails when a rank is about to line up, and the error is %v", spec.Name, err)
+			t.Errorf("%s: the window fails before a rank queues up: the error is %v, want ErrBroken", spec.Name, err)
 		}
 	}
 }

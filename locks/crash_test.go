@@ -7,9 +7,9 @@ import (
 	"github.com/orwl/go-orwl/net/sim"
 )
 
-// TestCrashSeeds crashes holders, waiters and others. Nobody gets the lock beside
-// a holder that is gone, and everybody else ends: with the lock, or with an error
-// that says that it is broken and which peer is lost.
+// TestCrashSeeds crashes holders, waiters and other ranks. No rank gets the lock after its
+// holder has crashed. All other ranks end: with the lock, or with an error that says that
+// the lock is broken and which peer is lost.
 func TestCrashSeeds(t *testing.T) {
 	for _, spec := range locks.All() {
 		t.Run(spec.Name, func(t *testing.T) {
@@ -28,8 +28,7 @@ func TestCrashSeeds(t *testing.T) {
 	}
 }
 
-// TestCrashAnywhere crashes either of two ranks at every point of everything that
-// they can do.
+// TestCrashAnywhere crashes either of two ranks at every point of every schedule.
 func TestCrashAnywhere(t *testing.T) {
 	for _, spec := range locks.All() {
 		t.Run(spec.Name, func(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// How much is explored, and what is played again. A failure prints the command
-// that repeats it, which ends in -seed or -schedule.
+// The flags that say how much to explore, and what to play again. A failure prints the
+// command that repeats it. The command ends in -seed or -schedule.
 var (
 	seeds  = flag.Int("locks.seeds", someSeeds, "TestSeeds: seeds for each lock on a small machine; fewer on larger ones")
 	states = flag.Int("locks.states", someStates, "TestExhaust: states of each search; all of them, if 0")
@@ -25,11 +25,11 @@ var (
 	schedule = flag.String("schedule", "", "TestPlay: the schedule to play, instead of a seed")
 )
 
-// machinesOf256 are the machines of Schmid, Besta and Hoefler, HPDC'16, §4.4: up
-// to four levels with the same number of children everywhere.
+// machinesOf256 are the machines of Schmid, Besta and Hoefler, HPDC'16, §4.4: one to four
+// levels, with the same number of children everywhere, and up to 256 ranks.
 var machinesOf256 = []string{"core:4", "node:4 core:4", "rack:4 node:4 core:4", "group:4 rack:4 node:4 core:4"}
 
-// game is a contest for a lock, of which a seed draws the rest.
+// game is a contest for a lock. A seed draws the parameters that the game leaves open.
 type game struct {
 	spec         locks.Spec
 	tree         *topology.Tree
@@ -38,7 +38,7 @@ type game struct {
 	way          way
 }
 
-// way is how a lock reaches its words.
+// way is the way in which a lock accesses its words.
 type way string
 
 const (
@@ -46,7 +46,7 @@ const (
 	direct       way = "direct" // by atomic instructions on memory that all ranks share
 )
 
-// waysOf are the ways of a lock.
+// waysOf are the ways that a lock has.
 func waysOf(spec locks.Spec) []way {
 	if spec.Operations {
 		return []way{byOperations}
@@ -58,15 +58,15 @@ func (g game) String() string {
 	return fmt.Sprintf("%s/%s/%d/%d/%s", g.spec.Name, g.tree, g.acquisitions, g.crashes, g.way)
 }
 
-// system is the contest for a seed: thresholds so small that they matter, variants
-// of the lock, who reads and who writes, and what goes wrong.
+// system is the contest of a seed. The seed draws thresholds so small that they take
+// effect, a variant of the lock, readers and writers, and the faults.
 func (g game) system(seed uint64) sim.System {
 	rng := rand.New(rand.NewPCG(seed, 3))
 	ranks := g.tree.Ranks()
 	o := lockstest.Thresholds{TL: 1 + rng.IntN(3), TR: 1 + rng.IntN(4), TW: 1 + rng.IntN(9)}.Options(g.spec, g.tree)
 	o.Home = rma.Rank(rng.IntN(ranks))
-	heeds := func(option string) bool { return slices.Contains(g.spec.Options, option) }
-	if heeds("TDC") {
+	has := func(option string) bool { return slices.Contains(g.spec.Options, option) }
+	if has("TDC") {
 		o.TDC = 1 + rng.IntN(ranks)
 	}
 	variants := lockstest.Variants(g.spec)
@@ -90,7 +90,7 @@ func (g game) contest(o locks.Options, readers []bool) lockstest.Contest {
 	}
 }
 
-// play is a contest as a system. Each run of it draws from the same seed.
+// play makes a system of a contest. Each run of it draws from the same seed.
 func (g game) play(c lockstest.Contest, faults sim.Faults, seed uint64) sim.System {
 	return sim.System{
 		Topology: g.tree,
@@ -109,7 +109,7 @@ func (g game) play(c lockstest.Contest, faults sim.Faults, seed uint64) sim.Syst
 	}
 }
 
-// seeds plays n games, up to the first failure.
+// seeds plays the games of n seeds. It stops at the first failure.
 func (g game) seeds(first uint64, n int) (total sim.Report) {
 	for s := first; s < first+uint64(n); s++ {
 		r := g.system(s).Seed(s)
@@ -122,8 +122,8 @@ func (g game) seeds(first uint64, n int) (total sim.Report) {
 	return total
 }
 
-// casts are the ways to be readers and writers: only writers, unless the lock
-// tells them apart.
+// casts are all ways to divide the ranks into readers and writers. An exclusive lock has
+// only writers.
 func (g game) casts() (casts [][]bool) {
 	ranks := g.tree.Ranks()
 	if g.spec.Kind == locks.Exclusive {
@@ -139,15 +139,15 @@ func (g game) casts() (casts [][]bool) {
 	return casts
 }
 
-// searched is the contest for a cast with the least thresholds.
+// searched is the contest of a cast, with the smallest thresholds.
 func (g game) searched(cast []bool, faults sim.Faults, vary func(*locks.Options)) sim.System {
 	o := lockstest.Thresholds{TL: 1, TR: 1, TW: 1}.Options(g.spec, g.tree)
 	vary(&o)
 	return g.play(g.contest(o, cast), faults, 0)
 }
 
-// protocols are the settings of a lock that an exhaustive search is made of: as its
-// row describes it, and with the option that makes another protocol of it.
+// protocols are the settings of a lock for an exhaustive search: the lock as its row
+// describes it, and with StepBack, which makes another protocol of it.
 func protocols(spec locks.Spec) (vary []func(*locks.Options)) {
 	for _, v := range lockstest.Variants(spec) {
 		if v.Name == "" || v.Name == "StepBack" {
@@ -173,8 +173,8 @@ func (g game) exhaust(faults sim.Faults, vary func(*locks.Options), limit sim.Li
 	return total
 }
 
-// TestExhaust visits every state that two ranks can reach who acquire a lock
-// twice, as neighbours and far from each other.
+// TestExhaust visits every state of two ranks that acquire a lock twice, as neighbours and
+// in different nodes.
 func TestExhaust(t *testing.T) {
 	for _, spec := range locks.All() {
 		t.Run(spec.Name, func(t *testing.T) {
@@ -188,7 +188,7 @@ func TestExhaust(t *testing.T) {
 							t.Fatalf("%s: %v", g, r.Failure)
 						}
 						if r.States < 10 || !r.Complete && *states == 0 {
-							t.Fatalf("%s: the search did not get through: %+v", g, r)
+							t.Fatalf("%s: the search is not complete: %+v", g, r)
 						}
 						if !r.Complete {
 							t.Logf("%s: more than %d states; -locks.states 0 visits all of them", g, *states)
@@ -200,7 +200,7 @@ func TestExhaust(t *testing.T) {
 	}
 }
 
-// smallMachines have few ranks, so that few steps have to come in a certain order.
+// smallMachines have few ranks. So a defect shows when few steps come in a certain order.
 var smallMachines = []string{"core:2", "core:3", "node:2 core:2", "rack:2 node:2 core:2"}
 
 // TestSeeds plays every lock on small machines, and a few rounds on large ones.

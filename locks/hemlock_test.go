@@ -29,11 +29,11 @@ func specOf(t *testing.T, name string) locks.Spec {
 	return spec
 }
 
-// TestHemlockMemory is what Hemlock is for (Uffmann 2022, §5.4.4): an additional
-// lock costs the fabric one word, where MCS needs one, and two for each rank.
+// TestHemlockMemory tests the purpose of Hemlock (Uffmann 2022, §5.4.4): an additional
+// lock costs the fabric one word. MCS needs one word, and two more for each rank.
 func TestHemlockMemory(t *testing.T) {
 	const ranks = 6
-	// used is the words of all ranks that a set of n locks takes.
+	// used is the number of words of all ranks that a set of n locks takes.
 	used := func(name string, n int) int {
 		const words = 1 << 12
 		f, err := mem.New(mem.Options{Topology: topology.Flat(ranks), Words: words})
@@ -51,7 +51,7 @@ func TestHemlockMemory(t *testing.T) {
 		}
 		return ranks * (words - full.Free)
 	}
-	// Every rank is home to as many locks as fill a line, and that many more.
+	// Every rank is home to the locks of one cache line, and then of five more.
 	const few, more = 8 * ranks, 5 * 8 * ranks
 	for name, want := range map[string]int{"HEM": 1, "HEM-CTR": 1, "HEM-AH": 1, "MCS": 2*ranks + 1} {
 		words := used(name, few+more) - used(name, few)
@@ -61,15 +61,15 @@ func TestHemlockMemory(t *testing.T) {
 	}
 }
 
-// A nesting is what one rank does, round by round: the locks of a set that it
-// acquires, in this order, and then releases, from the last or from the first.
+// A nesting is one round of a rank. The rank acquires these locks of a set in this order.
+// Then it releases them, from the last to the first or from the first to the last.
 type nesting struct {
 	locks     []int
 	fromFirst bool
 }
 
-// nested is ranks that hold several locks of a set at once, whose successors all
-// wait for their one word, and check what each lock promises.
+// nested is a system of ranks that hold several locks of a set at once. All successors of
+// a rank wait for its one word. The ranks check the promises of each lock.
 func nested(spec locks.Spec, tree *topology.Tree, way way, n int, scripts [][]nesting) sim.System {
 	return sim.System{Topology: tree, Shared: way == direct, Setup: func(f *sim.Fabric) (sim.Program, error) {
 		set, err := spec.NewSet(f, n, locks.Options{})
@@ -129,10 +129,10 @@ func TestHemlockNestedExhaustively(t *testing.T) {
 	both, reversed := nesting{locks: []int{0, 1}}, nesting{locks: []int{0, 1}, fromFirst: true}
 	first, second := nesting{locks: []int{0}}, nesting{locks: []int{1}}
 	for name, scripts := range map[string][][]nesting{
-		"two ranks, both locks twice":       {{both, reversed}, {reversed, both}},
-		"a rank between two others":         {{both}, {first}, {second}},
-		"the same, letting go as it took":   {{reversed}, {first}, {second}},
-		"back for the one just handed over": {{reversed, first}, {first}, {second}},
+		"two ranks, both locks twice":                  {{both, reversed}, {reversed, both}},
+		"a rank between two other ranks":               {{both}, {first}, {second}},
+		"the same, released in the order of acquiring": {{reversed}, {first}, {second}},
+		"back for the lock just handed over":           {{reversed, first}, {first}, {second}},
 	} {
 		for _, lock := range hemlocks {
 			for _, way := range []way{byOperations, direct} {
@@ -142,7 +142,7 @@ func TestHemlockNestedExhaustively(t *testing.T) {
 						t.Fatal(err)
 					}
 					if !report.Complete {
-						t.Error("the search did not get through")
+						t.Error("the search is not complete")
 					}
 					t.Logf("%d states", report.States)
 				})
@@ -151,8 +151,8 @@ func TestHemlockNestedExhaustively(t *testing.T) {
 	}
 }
 
-// TestHemlockNestedBySeed does so with more ranks and locks. Every rank acquires
-// in the order of the locks, so that nobody can wait in a circle.
+// TestHemlockNestedBySeed does so with more ranks and locks. Every rank acquires in the
+// order of the locks, so that no ranks can wait in a circle.
 func TestHemlockNestedBySeed(t *testing.T) {
 	const ranks, number, rounds = 4, 3, 4
 	rng := rand.New(rand.NewPCG(1, 2))
@@ -170,7 +170,7 @@ func TestHemlockNestedBySeed(t *testing.T) {
 	}
 }
 
-// nestings are scripts for ranks: any locks, in order.
+// nestings draws scripts for ranks: any locks, in order.
 func nestings(rng *rand.Rand, ranks, number, rounds int) [][]nesting {
 	scripts := make([][]nesting, ranks)
 	for p := range scripts {
@@ -187,9 +187,9 @@ func nestings(rng *rand.Rand, ranks, number, rounds int) [][]nesting {
 	return scripts
 }
 
-// TestHemlockNestedInMemory is the same with goroutines, which sleep and have to
-// be woken: each by its own lock's hand-over, the holder of several by the
-// successor that frees its word.
+// TestHemlockNestedInMemory does the same with goroutines, which sleep and must be woken.
+// The hand-over of a lock wakes its waiter. The successor that frees the word of a holder
+// of several locks wakes that holder.
 func TestHemlockNestedInMemory(t *testing.T) {
 	const ranks, number, rounds = 4, 3, 2000
 	for _, lock := range hemlocks {
@@ -203,7 +203,7 @@ func TestHemlockNestedInMemory(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			entered := make([]int, number) // each under its lock: the race detector looks, too
+			entered := make([]int, number) // each word under its lock: the race detector also checks
 			want := make([]int, number)
 			scripts := nestings(rand.New(rand.NewPCG(3, 4)), ranks, number, rounds)
 			var all sync.WaitGroup
@@ -243,8 +243,8 @@ func TestHemlockNestedInMemory(t *testing.T) {
 	}
 }
 
-// TestHemlockNestingIsChecked plants what the checks above are for: ranks that
-// nest in different orders, and locks whose tail is one.
+// TestHemlockNestingIsChecked plants defects that the checks above must find: ranks that
+// nest in different orders, and two locks that share a tail.
 func TestHemlockNestingIsChecked(t *testing.T) {
 	there, back := nesting{locks: []int{0, 1}}, nesting{locks: []int{1, 0}}
 	report := nested(specOf(t, "HEM"), topology.Flat(2), byOperations, 2, [][]nesting{{there}, {back}}).Exhaust(sim.Limit{})

@@ -9,30 +9,30 @@ import (
 	"github.com/orwl/go-orwl/locks"
 )
 
-// What the explorer does not play: a rank of HMCS that goes alone by direct access, and
-// meets somebody all the same.
+// These tests run the path of HMCS in memory on which a rank goes alone by direct access,
+// and then meets another rank.
 
-// Whoever has gone alone begins to count the turns in a row again.
+// A rank that has gone alone begins to count the turns in a row again.
 func TestHMCSCountsFromAlone(t *testing.T) {
 	m := fresh(t, "HMCS", "node:2 core:2", locks.Options{TL: []int{1, 2}})
 	here, neighbour, holder := m[0], m[1], m[2]
 	must(holder.Acquire(context.Background()))
-	first := comes(neighbour)
-	untilKnown(holder)
+	first := acquireAsync(neighbour)
+	awaitWaiter(holder)
 	holder.Release()
 	wait(t, first)
-	has := comes(here)
-	untilKnown(neighbour)
+	has := acquireAsync(here)
+	awaitWaiter(neighbour)
 	neighbour.Release()
-	wait(t, has) // the second in a row
+	wait(t, has) // the second turn in a row
 	here.Release()
 	for range 2 {
 		must(here.Acquire(context.Background()))
 		here.Release()
 	}
 	must(here.Acquire(context.Background()))
-	has = comes(neighbour)
-	untilKnown(here)
+	has = acquireAsync(neighbour)
+	awaitWaiter(here)
 	here.Release()
 	wait(t, has)
 	neighbour.Release()
@@ -42,8 +42,8 @@ func TestHMCSCountsFromAlone(t *testing.T) {
 	}
 }
 
-// A rank that has gone alone comes when a neighbour has given up at the root, in the name
-// of both: it takes up the neighbour's place.
+// A neighbour gives up at the root, where it waits for the whole node. Then a rank comes
+// that has gone alone before. It takes the neighbour's place in the queue of the root.
 func TestHMCSNeighbourGaveUp(t *testing.T) {
 	m := fresh(t, "HMCS", "node:2 core:2", locks.Options{})
 	here, neighbour, holder := m[0], m[1], m[2]
@@ -55,12 +55,12 @@ func TestHMCSNeighbourGaveUp(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	gone := make(chan error)
 	go func() { gone <- neighbour.Acquire(ctx) }()
-	untilKnown(holder)
+	awaitWaiter(holder)
 	end()
 	if err := <-gone; err == nil {
 		t.Fatal("two are inside")
 	}
-	has := comes(here)
+	has := acquireAsync(here)
 	select {
 	case <-has:
 		t.Fatal("two are inside")
@@ -70,13 +70,14 @@ func TestHMCSNeighbourGaveUp(t *testing.T) {
 	wait(t, has)
 	here.Release()
 	for _, m := range m {
-		wait(t, comes(m))
+		wait(t, acquireAsync(m))
 		m.Release()
 	}
 }
 
-// comes lets a rank come for a lock, and closes the channel when it has it.
-func comes(m locks.Mutex) <-chan struct{} {
+// acquireAsync acquires a lock in another goroutine. It closes the channel when the rank has
+// the lock.
+func acquireAsync(m locks.Mutex) <-chan struct{} {
 	has := make(chan struct{})
 	go func() {
 		must(m.Acquire(context.Background()))
@@ -85,8 +86,8 @@ func comes(m locks.Mutex) <-chan struct{} {
 	return has
 }
 
-// untilKnown returns when the holder knows that somebody has come.
-func untilKnown(holder locks.Mutex) {
+// awaitWaiter returns when the holder knows that another rank waits.
+func awaitWaiter(holder locks.Mutex) {
 	for holder.(locks.Cohort).Alone() {
 		runtime.Gosched()
 	}
@@ -97,6 +98,6 @@ func wait(t *testing.T, has <-chan struct{}) {
 	select {
 	case <-has:
 	case <-time.After(10 * time.Second):
-		t.Fatal("the lock does not come")
+		t.Fatal("the rank does not get the lock")
 	}
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// refused makes a lock with bad options and says which one was found.
+// refused makes a lock with bad options and returns the option that the error names.
 func refused(t *testing.T, spec locks.Spec, f rma.Fabric, o locks.Options) string {
 	t.Helper()
 	_, err := spec.New(f, o)
@@ -21,12 +21,12 @@ func refused(t *testing.T, spec locks.Spec, f rma.Fabric, o locks.Options) strin
 		return ""
 	}
 	if refusal.Lock != spec.Name || refusal.Want == "" || !strings.Contains(err.Error(), refusal.Option) {
-		t.Errorf("%s with %+v: %q does not name the lock, the option and what it may be", spec.Name, o, err)
+		t.Errorf("%s with %+v: %q does not name the lock, the option and its allowed values", spec.Name, o, err)
 	}
 	return refusal.Option
 }
 
-// fabricOf is ranks of this process, with little memory.
+// fabricOf makes a fabric whose ranks are in this process, with the default memory.
 func fabricOf(t *testing.T, text string) rma.Fabric {
 	t.Helper()
 	f, err := mem.New(mem.Options{Topology: machine(t, text)})
@@ -37,7 +37,7 @@ func fabricOf(t *testing.T, text string) rma.Fabric {
 	return f
 }
 
-// given are options with one field set that not every lock heeds.
+// given are options with one field set. Each is a field that some locks do not have.
 var given = map[string]locks.Options{
 	"Backoff":  {Backoff: locks.Backoff{Min: 1, Max: 2}},
 	"TL":       {TL: []int{1, 1}},
@@ -49,13 +49,13 @@ var given = map[string]locks.Options{
 	"OwnNode":  {OwnNode: true},
 }
 
-// Every lock takes the options that its row names, and refuses the others: an
-// option that is ignored would be a promise that is not kept.
+// Every lock accepts the options that its row names, and refuses the others. A lock that
+// ignored an option would break a promise.
 func TestOptionsHeeded(t *testing.T) {
 	for _, spec := range locks.All() {
 		for _, name := range spec.Options {
 			if _, known := given[name]; !known {
-				t.Errorf("%s: its row names an option %q that is none", spec.Name, name)
+				t.Errorf("%s: its row names an option %q that does not exist", spec.Name, name)
 			}
 		}
 		for name, o := range given {
@@ -71,7 +71,7 @@ func TestOptionsHeeded(t *testing.T) {
 	}
 }
 
-// Every field that is out of range is refused by name, nothing is clamped.
+// Every field that is out of range is refused by its name. No field is clamped.
 func TestOptionsRange(t *testing.T) {
 	for _, c := range []struct {
 		option string
@@ -109,7 +109,8 @@ func TestOptionsRange(t *testing.T) {
 	}
 }
 
-// A lock needs memory, and at least one lock makes a set.
+// New refuses a fabric with too little memory and a closed fabric. NewSet refuses a set of
+// no locks.
 func TestNewRefused(t *testing.T) {
 	for _, spec := range locks.All() {
 		small, err := mem.New(mem.Options{Topology: machine(t, "core:2"), Words: 1})
@@ -120,7 +121,7 @@ func TestNewRefused(t *testing.T) {
 			t.Errorf("%s on a fabric of one word: %v, want %v", spec.Name, err, rma.ErrNoSpace)
 		}
 		if _, err := spec.NewSet(small, 0, locks.Options{}); err == nil {
-			t.Errorf("%s: a set of no locks is made", spec.Name)
+			t.Errorf("%s: NewSet makes a set of no locks", spec.Name)
 		}
 		small.Close()
 		if _, err := spec.New(small, locks.Options{}); !errors.Is(err, rma.ErrClosed) {
@@ -129,8 +130,8 @@ func TestNewRefused(t *testing.T) {
 	}
 }
 
-// A rank gets one side of a lock, however often it asks, of the kind that the row
-// says; a name given in the options is the one that errors show.
+// A rank gets the same handle of a lock from each call of At. The handle is of the kind
+// that the row names. Errors show the name that the options give to the lock.
 func TestAt(t *testing.T) {
 	for _, spec := range locks.All() {
 		f := fabricOf(t, "node:2 core:2")
@@ -144,10 +145,10 @@ func TestAt(t *testing.T) {
 		}
 		m := l.At(w)
 		if m != l.At(w) {
-			t.Errorf("%s: At gives another side the second time", spec.Name)
+			t.Errorf("%s: the second call of At returns another handle", spec.Name)
 		}
 		if _, ok := m.(locks.RWMutex); ok != (spec.Kind == locks.ReaderWriter) {
-			t.Errorf("%s: its kind is %v, and %T is a RWMutex: %v", spec.Name, spec.Kind, m, ok)
+			t.Errorf("%s: its kind is %v, and %T is an RWMutex: %v", spec.Name, spec.Kind, m, ok)
 		}
 		if _, ok := m.(locks.Counter); !ok {
 			t.Errorf("%s: %T does not count", spec.Name, m)
@@ -166,12 +167,12 @@ func TestAt(t *testing.T) {
 	}
 }
 
-// Every row says what the lock is; names are unique, and lead to the row.
+// Every row describes its lock completely. Names are unique, and ByName finds each row.
 func TestTable(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, spec := range locks.All() {
 		if seen[spec.Name] {
-			t.Errorf("two rows are called %s", spec.Name)
+			t.Errorf("two rows have the name %s", spec.Name)
 		}
 		seen[spec.Name] = true
 		if spec.Name == "" || spec.Paper == "" || spec.About == "" || spec.Fairness == "" || spec.Words == nil {
@@ -185,6 +186,6 @@ func TestTable(t *testing.T) {
 		}
 	}
 	if _, ok := locks.ByName("no such lock"); ok {
-		t.Error("ByName finds a lock that there is none of")
+		t.Error("ByName finds a lock that does not exist")
 	}
 }

@@ -16,14 +16,15 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// envRoot is where node 0 listens, for a process that is to be node 1.
+// envRoot tells the process of node 1 at which address node 0 listens.
 const envRoot = "ORWL_LOCKS_ROOT"
 
-// patienceOfNodes is for all cases of a lock, whose every operation crosses
-// two kernels and is encrypted, while other locks' processes want the same cores.
+// patienceOfNodes is the time limit for all cases of a lock. Every operation crosses two
+// kernels and is encrypted, and the processes of other locks use the same cores.
 const patienceOfNodes = 3 * time.Minute
 
-// onNodes joins a run of two nodes and makes a fabric whose ranks they have in turn.
+// onNodes joins a run of two nodes and makes a fabric. Even ranks are on node 0, odd ranks
+// on node 1.
 func onNodes(ctx context.Context, tree *topology.Tree, remote bool, o p2p.Options) (*p2p.Node, rma.Fabric, error) {
 	o.Nodes = 2
 	o.JoinTimeout = patienceOfNodes
@@ -38,7 +39,7 @@ func onNodes(ctx context.Context, tree *topology.Tree, remote bool, o p2p.Option
 	return n, f, err
 }
 
-// beNode is what the other process does as node 1: all cases of the lock named.
+// beNode is the program of the other process, node 1: it executes all cases of the lock.
 func beNode(tree *topology.Tree, root, arg string) error {
 	name, how, _ := strings.Cut(arg, " ")
 	ctx, cancel := context.WithTimeout(context.Background(), patienceOfNodes)
@@ -54,26 +55,26 @@ func beNode(tree *topology.Tree, root, arg string) error {
 	return leave(ctx, n)
 }
 
-// leave ends a node's part when the other has come to its end, too: until then its
-// memory is in use.
+// leave ends a node when the other node has also come to its end. Until then its memory is
+// in use.
 func leave(ctx context.Context, n *p2p.Node) error {
 	_, err := n.Gather(ctx, "end", nil)
 	return errors.Join(err, n.Close(ctx))
 }
 
-// The windows of nodes: by frames over a connection, or in memory that nodes of one
-// machine share.
+// The windows of nodes use frames over a connection, or memory that nodes of one machine
+// share.
 const (
 	byFrames = "frames"
 	byMemory = "memory"
 )
 
-// TestConformanceOfNodes executes the suite with neighbouring ranks in different
-// processes that share nothing but a connection: libp2p's, secured, on loopback.
+// TestConformanceOfNodes executes the suite with neighbouring ranks in different processes.
+// The processes share only a connection: libp2p's, secured, on loopback.
 func TestConformanceOfNodes(t *testing.T) { conformNodes(t, byFrames) }
 
-// TestConformanceOfNeighbours does so with processes that have found out that they
-// are on one machine.
+// TestConformanceOfNeighbours does so with processes that know that they are on one
+// machine.
 func TestConformanceOfNeighbours(t *testing.T) { conformNodes(t, byMemory) }
 
 func conformNodes(t *testing.T, how string) {

@@ -12,10 +12,10 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// TestPlay plays one game again, as a failure says.
+// TestPlay plays one game again. A failure prints the command.
 func TestPlay(t *testing.T) {
 	if *plays == "" {
-		t.Skip("there is no -locks.play")
+		t.Skip("-locks.play is not given")
 	}
 	g, err := parseGame(*plays)
 	if err != nil {
@@ -40,7 +40,7 @@ func TestPlay(t *testing.T) {
 	}
 }
 
-// parseGame reads what String wrote.
+// parseGame parses the output of game.String.
 func parseGame(text string) (g game, err error) {
 	parts := strings.Split(text, "/")
 	if len(parts) == 4 {
@@ -64,7 +64,7 @@ func parseGame(text string) (g game, err error) {
 //go:embed testdata/seeds.txt
 var keptSeeds string
 
-// TestKeptSeeds plays the games in which something was once wrong.
+// TestKeptSeeds plays the games that once found a defect.
 func TestKeptSeeds(t *testing.T) {
 	for line := range strings.Lines(keptSeeds) {
 		line = strings.TrimSpace(line)

@@ -11,10 +11,10 @@ import (
 	"github.com/orwl/go-orwl/net/sim"
 )
 
-var sweep = flag.Float64("locks.sweep", 0, "TestSweep: how much to explore; 1 takes a quarter of an hour on one core")
+var sweep = flag.Float64("locks.sweep", 0, "TestSweep: how much to explore, as a factor; 1 takes a quarter of an hour on one core")
 
-// sweepSeeds are how many games TestSweep plays on each of the machines of one to
-// four levels, 20 acquisitions a rank, and on each of the small ones.
+// sweepSeeds are the numbers of games of TestSweep on the machines of one to four levels,
+// with 20 acquisitions of each rank. sweepSmall is the number on each small machine.
 var (
 	sweepSeeds = []int{1000, 200, 20, 4}
 	sweepSmall = 3000
@@ -23,7 +23,7 @@ var (
 // TestSweep explores every lock far, and prints the table of docs/locks-explored.md.
 func TestSweep(t *testing.T) {
 	if *sweep <= 0 {
-		t.Skip("there is no -locks.sweep: go test ./locks -run '^TestSweep$' -locks.sweep 1 -timeout 1h")
+		t.Skip("-locks.sweep is not given: go test ./locks -run '^TestSweep$' -locks.sweep 1 -timeout 1h")
 	}
 	fmt.Println("| lock | states, 2 × 2 | with a crash, 2 × 1 | with cancels, 2 × 1 | seeds: small | with crashes | 4 | 16 | 64 | 256 ranks | steps | time |")
 	fmt.Println("|---|---|---|---|---|---|---|---|---|---|---|---|")
@@ -38,7 +38,7 @@ func TestSweep(t *testing.T) {
 	}
 }
 
-// sweepOf is the row of a lock, explored one way.
+// sweepOf is the row of a lock that is explored in one way.
 func sweepOf(t *testing.T, spec locks.Spec, way way) (row []string) {
 	steps := 0
 	find := func(g game, r sim.Report) sim.Report {
@@ -61,12 +61,12 @@ func sweepOf(t *testing.T, spec locks.Spec, way way) (row []string) {
 			for i, vary := range protocols(spec) {
 				faults := c.faults
 				if i > 0 {
-					faults.Cancels = min(faults.Cancels, 1) // with two it does not get through in minutes
+					faults.Cancels = min(faults.Cancels, 1) // with two, the search takes more than minutes
 				}
 				g := game{spec: spec, tree: machine(t, text), acquisitions: c.acquisitions, crashes: c.faults.Crashes, way: way}
 				r := find(g, g.exhaust(faults, vary, sim.Limit{}))
 				if !r.Complete {
-					t.Fatalf("%s: the search did not get through: %+v", g, r)
+					t.Fatalf("%s: the search is not complete: %+v", g, r)
 				}
 				states = append(states, thousands(r.States))
 			}
@@ -88,7 +88,7 @@ func sweepOf(t *testing.T, spec locks.Spec, way way) (row []string) {
 	return append(row, thousands(steps))
 }
 
-// thousands prints a number as people read it.
+// thousands prints a number with a comma after every three digits.
 func thousands(n int) string {
 	text := fmt.Sprint(n)
 	for i := len(text) - 3; i > 0; i -= 3 {

@@ -10,8 +10,8 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// Ticket locks go on where tickets wrap or change their sign, also with waiters
-// that give up and come back, and in the end nobody is taken to be absent.
+// Ticket locks work when tickets wrap or change their sign, also with waiters that give up
+// and come back. At the end no rank counts as absent.
 func TestTicketsWrap(t *testing.T) {
 	for _, name := range []string{"TKT", "TKT-A"} {
 		for _, first := range []uint64{1<<32 - 2, 1<<31 - 2, 0} {
@@ -32,8 +32,8 @@ func TestTicketsWrap(t *testing.T) {
 	}
 }
 
-// ticketsFrom is ranks that acquire a lock again and again, after so many tickets
-// have been served.
+// ticketsFrom makes ranks that acquire a lock again and again. The lock begins as if first
+// tickets had been served.
 func ticketsFrom(first uint64, f *sim.Fabric, spec Spec) (sim.Program, error) {
 	const rounds = 4
 	l, err := spec.New(f, Options{})
@@ -67,10 +67,10 @@ func ticketsFrom(first uint64, f *sim.Fabric, spec Spec) (sim.Program, error) {
 				}
 			}
 			if inside++; inside != 1 {
-				return fmt.Errorf("rank %d is inside with %d others", me, inside-1)
+				return fmt.Errorf("rank %d is inside with %d other ranks", me, inside-1)
 			}
 			giveUp[(me+1)%3]()
-			w.Get(0, ready) // others may go on
+			w.Get(0, ready) // other ranks may go on
 			inside--
 			m.Release()
 			giveUp[(me+2)%3]()
@@ -81,7 +81,7 @@ func ticketsFrom(first uint64, f *sim.Fabric, spec Spec) (sim.Program, error) {
 		}
 		next, serving := w.Get(home, words+ticketNext), w.Get(home, words+ticketServing)
 		if next != serving || next&grantMask != 0 {
-			return fmt.Errorf("when all is over, ticket %#x is next and %#x is served", next, serving)
+			return fmt.Errorf("at the end ticket %#x is next and %#x is served, want the same ticket and no absent rank", next, serving)
 		}
 		return nil
 	}}, nil

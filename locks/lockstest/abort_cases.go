@@ -7,8 +7,8 @@ import (
 	"github.com/orwl/go-orwl/locks"
 )
 
-// An Acquire whose context ends gives up where the lock's row says so, and
-// nobody else notices.
+// If the context of an Acquire ends, it gives up where the lock's row says so. The
+// other ranks go on as if it had not come.
 var abortCases = []Case{
 	{Name: "abort/done", Ranks: 2, act: abortDone},
 	{Name: "abort/stays", Ranks: 2, needs: stays, act: abortStays},
@@ -21,8 +21,8 @@ var abortCases = []Case{
 	{Name: "abort/storm", Ranks: 3, OneProcess: true, needs: givesUp, act: abortStorm},
 }
 
-// abortDone acquires with a context that is done: nothing happens. The error is
-// the context's.
+// abortDone acquires with a context that has already ended. Acquire does nothing and
+// returns the context's error.
 func abortDone(p *player) {
 	done, cancel := context.WithCancel(p.ctx)
 	cancel()
@@ -37,12 +37,13 @@ func abortDone(p *player) {
 			}
 			p.scout.waits = nil
 		}
-		p.misused("releasing what was not acquired", func() { p.release(m) })
+		p.misused("releasing a lock that was not acquired", func() { p.release(m) })
 	}
 	p.works()
 }
 
-// abortStays ends the context of a waiter of a lock that never gives up.
+// abortStays ends the context of a waiter. The lock's row says that a waiter never
+// gives up.
 func abortStays(p *player) {
 	const held, waits = 0, 1
 	if p.me == 0 {
@@ -84,21 +85,21 @@ func (p *player) holding(m mode, others func()) {
 	}
 }
 
-// abortWaiting gives up once; afterwards the lock is free.
+// abortWaiting lets all waiters give up. Afterwards the lock works.
 func abortWaiting(p *player) {
 	for range 2 {
 		p.holding(write, func() {
 			for _, m := range p.modes() {
 				p.giveUp(m)
-				p.misused("releasing what was given up", func() { p.release(m) })
+				p.misused("releasing a lock after giving up", func() { p.release(m) })
 			}
 		})
 		p.works()
 	}
 }
 
-// abortAgain gives up again and again, and then waits for the lock, which is let
-// go only then.
+// abortAgain lets ranks give up several times and then wait for the lock. The holder
+// releases the lock only then.
 func abortAgain(p *player) {
 	const waits = 0
 	for round := range 2 {
@@ -122,7 +123,7 @@ func abortAgain(p *player) {
 	}
 }
 
-// abortMiddle lets a rank give up that others wait behind.
+// abortMiddle lets a rank give up while others wait behind it.
 func abortMiddle(p *player) {
 	const waits, gone = 0, 1
 	for quitter := 1; quitter < p.ranks; quitter++ {
@@ -138,7 +139,7 @@ func abortMiddle(p *player) {
 				ctx, cancel := context.WithCancel(p.ctx)
 				p.scout.waits = func() {
 					p.tell(waits)
-					p.hear(waits, base+p.ranks) // the others are behind
+					p.hear(waits, base+p.ranks) // the others wait behind it
 					cancel()
 				}
 				if err := p.try(ctx, write); !errors.Is(err, context.Canceled) {
@@ -156,15 +157,15 @@ func abortMiddle(p *player) {
 	}
 }
 
-// abortAll lets everybody give up, and then nobody has the lock.
+// abortAll lets all waiters give up. After the holder's release the lock is free.
 func abortAll(p *player) {
 	for round := range 3 {
 		p.holding(write, func() { p.giveUp(p.modes()[(round+int(p.me))%len(p.modes())]) })
 		p.meet()
 		if int(p.me) == round%p.ranks {
-			p.visit(write)
+			p.section(write)
 			if try, ok := p.lock.(locks.Tryer); ok && !try.TryAcquire() {
-				p.fail("trying a lock that everybody has given up failed")
+				p.fail("trying a free lock failed, after all waiters gave up")
 			} else if ok {
 				p.release(write)
 			}
@@ -173,8 +174,8 @@ func abortAll(p *player) {
 	}
 }
 
-// abortBehindReaders lets writers give up that wait for a reader to leave: other
-// readers, and later writers, go on.
+// abortBehindReaders lets writers give up while they wait for a reader to leave. Other
+// readers and later writers go on.
 func abortBehindReaders(p *player) {
 	for range 2 {
 		p.holding(read, func() {
@@ -186,8 +187,8 @@ func abortBehindReaders(p *player) {
 	}
 }
 
-// abortAtGrant ends a waiter's context at about the time when the holder lets go.
-// Either outcome is fine, if both think the same.
+// abortAtGrant ends a waiter's context at about the time of the holder's release. Both
+// outcomes are right, if waiter and lock agree on the outcome.
 func abortAtGrant(p *player) {
 	const held, waits = 0, 1
 	for round := range 8 {
@@ -233,7 +234,7 @@ func (s *shared) cancelOf(rank int) {
 	}
 }
 
-// abortStorm lets each rank end the next one's context whenever it lets go.
+// abortStorm lets each rank end the next rank's context whenever it releases.
 func abortStorm(p *player) {
 	modes := p.modes()
 	had := 0

@@ -7,29 +7,29 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Specimen is a way to break a lock: one defect, such as an implementation may
-// have. It is there to show that the suite finds it.
+// Specimen is a way to break a lock: one defect that an implementation could have. It
+// shows that the suite finds the defect.
 type Specimen struct {
 	Name string
-	// Of is the row of the table that has no such defect.
+	// Of is the row of the table that Break changes. It does not have the defect.
 	Of string
-	// Defect says what is wrong with the lock that Break makes.
+	// Defect says what is wrong with the broken lock.
 	Defect string
 	// Break puts the defect into a lock.
 	Break func(s Subject) Subject
-	// RejectedBy names the cases that must fail, each on its own: in the
-	// simulator, within a few seeds.
+	// RejectedBy names the cases that must fail, each on its own, in the simulator
+	// within a few seeds.
 	RejectedBy []string
 }
 
-// Broken is every specimen. Each case rejects at least one.
+// Broken lists every specimen. Each case rejects at least one.
 func Broken() []Specimen {
 	return slices.Concat(brokenExclusion, brokenOrder, brokenProgress, brokenTries, brokenAborts,
 		brokenCohorts, brokenMisuse, brokenCounts, brokenLives)
 }
 
-// handles is the Break of a defect that is in each rank's handle.
-func handles[M locks.Mutex](wrap func(m M, w rma.Window) locks.Mutex) func(Subject) Subject {
+// withHandle is the Break of a defect in each rank's handle.
+func withHandle[M locks.Mutex](wrap func(m M, w rma.Window) locks.Mutex) func(Subject) Subject {
 	return func(s Subject) Subject {
 		whole := s.New
 		s.New = func(f rma.Fabric, o locks.Options) (At, error) {
@@ -40,8 +40,8 @@ func handles[M locks.Mutex](wrap func(m M, w rma.Window) locks.Mutex) func(Subje
 	}
 }
 
-// seen is the Break of a defect in what the lock does with its window.
-func seen(wrap func(w rma.Window) rma.Window) func(Subject) Subject {
+// withWindow is the Break of a defect in the lock's window operations.
+func withWindow(wrap func(w rma.Window) rma.Window) func(Subject) Subject {
 	return func(s Subject) Subject {
 		whole := s.New
 		s.New = func(f rma.Fabric, o locks.Options) (At, error) {
@@ -52,8 +52,8 @@ func seen(wrap func(w rma.Window) rma.Window) func(Subject) Subject {
 	}
 }
 
-// made is the Break of a lock that does not heed its options.
-func made(with func(o *locks.Options)) func(Subject) Subject {
+// withOptions is the Break of a lock that ignores its options.
+func withOptions(with func(o *locks.Options)) func(Subject) Subject {
 	return func(s Subject) Subject {
 		whole := s.New
 		s.New = func(f rma.Fabric, o locks.Options) (At, error) {
@@ -64,7 +64,7 @@ func made(with func(o *locks.Options)) func(Subject) Subject {
 	}
 }
 
-// What the rows that are broken can do.
+// The interfaces of the handles of the broken rows.
 type (
 	queued interface { // MCS, HMCS
 		locks.Mutex

@@ -8,41 +8,41 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Defects of giving up.
+// Defects in giving up.
 var brokenAborts = []Specimen{
 	{
-		Name: "deaf", Of: "MCS", Defect: "Acquire does not heed its context",
-		Break:      handles(func(m queued, _ rma.Window) locks.Mutex { return &deaf{m} }),
+		Name: "deaf", Of: "MCS", Defect: "Acquire ignores its context",
+		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &deaf{m} }),
 		RejectedBy: []string{"abort/done", "abort/waiting", "abort/again", "abort/middle", "abort/all"},
 	},
 	{
-		Name: "deaf-writer", Of: "RMA-RW", Defect: "Acquire does not heed its context",
-		Break:      handles(func(m shareable, _ rma.Window) locks.Mutex { return &deafWriter{m} }),
+		Name: "deaf-writer", Of: "RMA-RW", Defect: "Acquire ignores its context",
+		Break:      withHandle(func(m shareable, _ rma.Window) locks.Mutex { return &deafWriter{m} }),
 		RejectedBy: []string{"abort/done", "abort/waiting", "abort/behind-readers"},
 	},
 	{
-		Name: "gives-up-late", Of: "D-MCS", Defect: "Acquire gives up though it has queued up, and the row says that it does not",
-		Break:      handles(func(m plain, _ rma.Window) locks.Mutex { return &givesUpLate{m} }),
+		Name: "gives-up-late", Of: "D-MCS", Defect: "Acquire gives up after it has queued up, but the row says that it never does",
+		Break:      withHandle(func(m plain, _ rma.Window) locks.Mutex { return &givesUpLate{m} }),
 		RejectedBy: []string{"abort/stays"},
 	},
 	{
 		Name: "loses-late-grant", Of: "MCS", Defect: "Acquire fails because its context has ended, but the rank has the lock",
-		Break:      handles(func(m queued, _ rma.Window) locks.Mutex { return &losesLateGrant{m} }),
+		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &losesLateGrant{m} }),
 		RejectedBy: []string{"abort/at-grant", "abort/storm"},
 	},
 	{
-		Name: "abandons-silently", Of: "MCS", Defect: "who gives up does not mark its place: the lock is handed to nobody",
-		Break:      seen(func(w rma.Window) rma.Window { return &abandonsSilently{w} }),
+		Name: "abandons-silently", Of: "MCS", Defect: "a rank that gives up does not mark its node: the lock is handed to a node that no rank waits in",
+		Break:      withWindow(func(w rma.Window) rma.Window { return &abandonsSilently{w} }),
 		RejectedBy: []string{"abort/waiting", "abort/middle", "abort/all", "abort/storm"},
 	},
 	{
-		Name: "forgets-its-place", Of: "MCS", Defect: "who comes back does not find its old place and queues up twice",
-		Break:      seen(func(w rma.Window) rma.Window { return &forgetsPlace{w} }),
+		Name: "forgets-its-place", Of: "MCS", Defect: "a rank that comes back does not find its old node and queues up twice",
+		Break:      withWindow(func(w rma.Window) rma.Window { return &forgetsPlace{w} }),
 		RejectedBy: []string{"abort/again"},
 	},
 	{
-		Name: "wrong-error", Of: "MCS", Defect: "who gives up does not return the context's error",
-		Break:      handles(func(m queued, _ rma.Window) locks.Mutex { return &wrongError{m} }),
+		Name: "wrong-error", Of: "MCS", Defect: "a rank that gives up does not return the context's error",
+		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &wrongError{m} }),
 		RejectedBy: []string{"abort/done", "abort/waiting"},
 	},
 }
@@ -76,7 +76,7 @@ func (m *losesLateGrant) Acquire(ctx context.Context) error {
 	return errors.Join(m.queued.Acquire(ctx), ctx.Err())
 }
 
-// mark is what MCS puts into the status of a node that is abandoned.
+// mark is the status of an abandoned node of MCS.
 const mark = 1 << 63
 
 type abandonsSilently struct{ rma.Window }

@@ -8,38 +8,38 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Defects of exclusion and of visibility.
+// Defects in exclusion and visibility.
 var brokenExclusion = []Specimen{
 	{
 		Name: "no-lock", Of: "MCS", Defect: "Acquire returns at once",
-		Break:      handles(func(m queued, _ rma.Window) locks.Mutex { return &noLock{m} }),
+		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &noLock{m} }),
 		RejectedBy: []string{"exclusion/writers", "visibility/put", "progress/hand-over"},
 	},
 	{
 		Name: "readers-unlocked", Of: "RMA-RW", Defect: "AcquireRead returns at once",
-		Break:      handles(func(m shareable, _ rma.Window) locks.Mutex { return &readersUnlocked{m} }),
+		Break:      withHandle(func(m shareable, _ rma.Window) locks.Mutex { return &readersUnlocked{m} }),
 		RejectedBy: []string{"exclusion/readers-writers", "visibility/to-readers"},
 	},
 	{
 		Name: "readers-exclude", Of: "RMA-RW", Defect: "readers exclude each other",
-		Break:      handles(func(m shareable, _ rma.Window) locks.Mutex { return &readersExclude{m} }),
+		Break:      withHandle(func(m shareable, _ rma.Window) locks.Mutex { return &readersExclude{m} }),
 		RejectedBy: []string{"exclusion/readers-together", "try/readers"},
 	},
 	{
-		Name: "release-unflushed", Of: "MCS", Defect: "Release does not complete what the holder did",
-		Break:      seen(func(w rma.Window) rma.Window { return &unflushed{w} }),
+		Name: "release-unflushed", Of: "MCS", Defect: "Release does not complete the holder's operations",
+		Break:      withWindow(func(w rma.Window) rma.Window { return &unflushed{w} }),
 		RejectedBy: []string{"visibility/put", "visibility/accumulate", "visibility/bulk"},
 	},
 	{
-		Name: "read-release-unflushed", Of: "RMA-RW", Defect: "neither release completes what the holder did",
-		Break:      seen(func(w rma.Window) rma.Window { return &unflushed{w} }),
+		Name: "read-release-unflushed", Of: "RMA-RW", Defect: "neither release completes the holder's operations",
+		Break:      withWindow(func(w rma.Window) rma.Window { return &unflushed{w} }),
 		RejectedBy: []string{"visibility/to-readers", "visibility/from-readers"},
 	},
 	{
-		Name: "ignores-bargers", Of: "RMA-RW", Defect: "a writer that is next does not wait for one that is inside and did not queue up",
+		Name: "ignores-bargers", Of: "RMA-RW", Defect: "the next writer does not wait for a writer inside that has not queued up",
 		Break: func(s Subject) Subject {
-			s = seen(func(w rma.Window) rma.Window { return &hasty{w} })(s)
-			return made(steppingBack)(s)
+			s = withWindow(func(w rma.Window) rma.Window { return &hasty{w} })(s)
+			return withOptions(steppingBack)(s)
 		},
 		RejectedBy: []string{"exclusion/writers", "exclusion/readers-writers"},
 	},
@@ -65,7 +65,7 @@ type unflushed struct{ rma.Window }
 
 func (w *unflushed) FlushAll() {}
 
-// hasty does not wait for others to take back a single bit.
+// hasty does not wait until another rank clears a single bit.
 type hasty struct{ rma.Window }
 
 func (w *hasty) Await(ctx context.Context, target rma.Rank, disp rma.Disp, until rma.Until) (uint64, error) {

@@ -8,26 +8,26 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Defects of Alone and of handing on.
+// Defects in Alone, Disown and Adopt.
 var brokenCohorts = []Specimen{
 	{
 		Name: "always-alone", Of: "MCS", Defect: "Alone is always true",
-		Break:      handles(func(m queued, _ rma.Window) locks.Mutex { return &alone{m, true} }),
+		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &alone{m, true} }),
 		RejectedBy: []string{"cohort/known"},
 	},
 	{
 		Name: "never-alone", Of: "MCS", Defect: "Alone is always false",
-		Break:      handles(func(m queued, _ rma.Window) locks.Mutex { return &alone{m, false} }),
-		RejectedBy: []string{"cohort/nobody", "cohort/contended"},
+		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &alone{m, false} }),
+		RejectedBy: []string{"cohort/no-waiter", "cohort/contended"},
 	},
 	{
-		Name: "disown-releases", Of: "TKT", Defect: "Disown lets the lock go",
-		Break:      handles(func(m handedOn, _ rma.Window) locks.Mutex { return &disownReleases{m} }),
+		Name: "disown-releases", Of: "TKT", Defect: "Disown releases the lock",
+		Break:      withHandle(func(m handedOn, _ rma.Window) locks.Mutex { return &disownReleases{m} }),
 		RejectedBy: []string{"oblivious/hand-on", "oblivious/waiter"},
 	},
 	{
 		Name: "adopts-anything", Of: "TKT", Defect: "Disown and Adopt accept misuse",
-		Break:      handles(func(m handedOn, _ rma.Window) locks.Mutex { return &adoptsAnything{m} }),
+		Break:      withHandle(func(m handedOn, _ rma.Window) locks.Mutex { return &adoptsAnything{m} }),
 		RejectedBy: []string{"oblivious/misuse"},
 	},
 }
@@ -48,7 +48,7 @@ type adoptsAnything struct{ handedOn }
 func (m *adoptsAnything) Disown() { forgiven(m.handedOn.Disown) }
 func (m *adoptsAnything) Adopt()  { forgiven(m.handedOn.Adopt) }
 
-// forgiven does something and swallows misuse.
+// forgiven calls do and ignores its panic if it is a *locks.MisuseError.
 func forgiven(do func()) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -60,16 +60,16 @@ func forgiven(do func()) {
 	do()
 }
 
-// Defects of looking at how the lock is used.
+// Defects in the checks of misuse.
 var brokenMisuse = []Specimen{
 	{
 		Name: "forgiving", Of: "RMA-RW", Defect: "misuse is silently accepted",
-		Break:      handles(func(m shareable, _ rma.Window) locks.Mutex { return &forgiving{m} }),
+		Break:      withHandle(func(m shareable, _ rma.Window) locks.Mutex { return &forgiving{m} }),
 		RejectedBy: []string{"misuse/release", "misuse/acquire", "misuse/mode"},
 	},
 	{
-		Name: "nameless", Of: "MCS", Defect: "the panic after misuse does not say which lock and which rank",
-		Break:      handles(func(m queued, _ rma.Window) locks.Mutex { return &nameless{m} }),
+		Name: "nameless", Of: "MCS", Defect: "the panic after misuse does not name the lock and the rank",
+		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &nameless{m} }),
 		RejectedBy: []string{"misuse/release"},
 	},
 }
@@ -99,25 +99,25 @@ func (m *nameless) Release() {
 	}
 }
 
-// Defects of counting.
+// Defects in the counts.
 var brokenCounts = []Specimen{
 	{
 		Name: "counts-twice", Of: "MCS", Defect: "each acquisition counts twice",
-		Break: handles(func(m queued, _ rma.Window) locks.Mutex {
+		Break: withHandle(func(m queued, _ rma.Window) locks.Mutex {
 			return &miscounts{m, func(c *locks.Counts) { c.Acquired *= 2 }}
 		}),
 		RejectedBy: []string{"counts/alone", "counts/waited", "counts/contended"},
 	},
 	{
-		Name: "counts-no-waiting", Of: "MCS", Defect: "nobody ever waited",
-		Break: handles(func(m queued, _ rma.Window) locks.Mutex {
+		Name: "counts-no-waiting", Of: "MCS", Defect: "Waited is always zero",
+		Break: withHandle(func(m queued, _ rma.Window) locks.Mutex {
 			return &miscounts{m, func(c *locks.Counts) { c.Waited = 0 }}
 		}),
 		RejectedBy: []string{"counts/waited"},
 	},
 	{
-		Name: "counts-no-passing", Of: "HMCS", Defect: "no hand-over between neighbours is counted",
-		Break: handles(func(m queued, _ rma.Window) locks.Mutex {
+		Name: "counts-no-passing", Of: "HMCS", Defect: "Passed is always zero",
+		Break: withHandle(func(m queued, _ rma.Window) locks.Mutex {
 			return &miscounts{m, func(c *locks.Counts) { c.Passed = 0 }}
 		}),
 		RejectedBy: []string{"counts/passed", "counts/contended"},
@@ -135,16 +135,16 @@ func (m *miscounts) Counts() locks.Counts {
 	return c
 }
 
-// Defects of noticing that the window has failed.
+// Defects after the window has failed.
 var brokenLives = []Specimen{
 	{
-		Name: "survives", Of: "MCS", Defect: "Acquire on a window that has failed says that the rank has the lock",
-		Break:      handles(func(m queued, _ rma.Window) locks.Mutex { return &survives{m} }),
+		Name: "survives", Of: "MCS", Defect: "Acquire on a failed window reports that the rank has the lock",
+		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &survives{m} }),
 		RejectedBy: []string{"life/closed", "life/closed-under-holder"},
 	},
 	{
-		Name: "plain-error", Of: "MCS", Defect: "Acquire on a window that has failed does not say that the lock is broken",
-		Break:      handles(func(m queued, _ rma.Window) locks.Mutex { return &plainError{m} }),
+		Name: "plain-error", Of: "MCS", Defect: "Acquire on a failed window does not report that the lock is broken",
+		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &plainError{m} }),
 		RejectedBy: []string{"life/closed", "life/closed-under-holder"},
 	},
 }

@@ -5,10 +5,10 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Defects of order and of bounds, and locks that cost more than they say.
+// Defects in order, bounds and cost.
 var brokenOrder = []Specimen{
 	{
-		Name: "barging", Of: "MCS", Defect: "whoever comes by takes the lock before those who queue up",
+		Name: "barging", Of: "MCS", Defect: "a rank that comes takes a free lock before the ranks in the queue",
 		Break: func(s Subject) Subject {
 			s.New = func(f rma.Fabric, o locks.Options) (At, error) {
 				spec, _ := locks.ByName("TTS")
@@ -20,21 +20,21 @@ var brokenOrder = []Specimen{
 	},
 	{
 		Name: "local-for-ever", Of: "HMCS", Defect: "the lock stays in an element for far more than T_L turns",
-		Break:      made(func(o *locks.Options) { o.TL = nil }),
+		Break:      withOptions(func(o *locks.Options) { o.TL = nil }),
 		RejectedBy: []string{"bypass/locality"},
 	},
 	{
 		Name: "readers-for-ever", Of: "RMA-RW", Defect: "far more than T_R readers come while a writer waits",
-		Break:      made(func(o *locks.Options) { o.TR = 0 }),
+		Break:      withOptions(func(o *locks.Options) { o.TR = 0 }),
 		RejectedBy: []string{"bypass/readers"},
 	},
 	{
 		Name: "writers-for-ever", Of: "RMA-RW", Defect: "far more than T_W writers come while a reader waits",
-		Break:      made(func(o *locks.Options) { o.TW = 1000 }),
+		Break:      withOptions(func(o *locks.Options) { o.TW = 1000 }),
 		RejectedBy: []string{"bypass/writers"},
 	},
 	{
-		Name: "unannounced", Of: "RMA-RW", Defect: "a writer that waits stops nobody who comes by",
+		Name: "unannounced", Of: "RMA-RW", Defect: "a waiting writer stops no rank that comes after it",
 		Break: func(s Subject) Subject {
 			s.New = func(f rma.Fabric, o locks.Options) (At, error) {
 				spec, _ := locks.ByName("foMPI-RW")
@@ -45,13 +45,13 @@ var brokenOrder = []Specimen{
 		RejectedBy: []string{"bypass/head"},
 	},
 	{
-		Name: "nosy", Of: "MCS", Defect: "every atomic operation is preceded by a look that the table does not mention",
-		Break:      seen(func(w rma.Window) rma.Window { return &nosy{w} }),
+		Name: "nosy", Of: "MCS", Defect: "a Get that the table does not mention precedes every atomic operation",
+		Break:      withWindow(func(w rma.Window) rma.Window { return &nosy{w} }),
 		RejectedBy: []string{"cost/uncontended", "cost/contended"},
 	},
 	{
-		Name: "nosy-readers", Of: "RMA-RW", Defect: "the same of readers",
-		Break:      seen(func(w rma.Window) rma.Window { return &nosy{w} }),
+		Name: "nosy-readers", Of: "RMA-RW", Defect: "the same, for readers",
+		Break:      withWindow(func(w rma.Window) rma.Window { return &nosy{w} }),
 		RejectedBy: []string{"cost/reader"},
 	},
 }

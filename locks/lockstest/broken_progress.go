@@ -7,16 +7,16 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Defects that leave ranks waiting, and of TryAcquire.
+// Defects that leave ranks waiting for ever.
 var brokenProgress = []Specimen{
 	{
-		Name: "unflushed-hand-over", Of: "D-MCS", Defect: "nothing of what tells a successor or a predecessor is flushed",
-		Break:      seen(func(w rma.Window) rma.Window { return &unflushedHandOver{w} }),
+		Name: "unflushed-hand-over", Of: "D-MCS", Defect: "Flush does nothing: a successor or a predecessor may never learn of the lock's Puts",
+		Break:      withWindow(func(w rma.Window) rma.Window { return &unflushedHandOver{w} }),
 		RejectedBy: []string{"progress/hand-over", "progress/everybody", "order/fifo"},
 	},
 	{
-		Name: "keeps", Of: "MCS", Defect: "now and then Release does nothing",
-		Break:      handles(func(m queued, _ rma.Window) locks.Mutex { return &keeps{queued: m} }),
+		Name: "keeps", Of: "MCS", Defect: "every third Release does nothing",
+		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &keeps{queued: m} }),
 		RejectedBy: []string{"progress/hand-over", "progress/everybody"},
 	},
 }
@@ -36,30 +36,31 @@ func (m *keeps) Release() {
 	}
 }
 
+// Defects in TryAcquire.
 var brokenTries = []Specimen{
 	{
 		Name: "try-fails", Of: "MCS", Defect: "TryAcquire always fails",
-		Break:      handles(func(m queued, _ rma.Window) locks.Mutex { return &tryFails{m} }),
+		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &tryFails{m} }),
 		RejectedBy: []string{"try/free", "try/contended"},
 	},
 	{
 		Name: "try-waits", Of: "MCS", Defect: "TryAcquire waits",
-		Break:      handles(func(m queued, _ rma.Window) locks.Mutex { return &tryWaits{m} }),
+		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &tryWaits{m} }),
 		RejectedBy: []string{"try/held"},
 	},
 	{
-		Name: "try-succeeds", Of: "MCS", Defect: "TryAcquire says yes, whatever it found",
-		Break:      handles(func(m queued, _ rma.Window) locks.Mutex { return &trySucceeds{queued: m} }),
+		Name: "try-succeeds", Of: "MCS", Defect: "TryAcquire always returns true",
+		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &trySucceeds{queued: m} }),
 		RejectedBy: []string{"try/held", "try/contended"},
 	},
 	{
 		Name: "try-read-fails", Of: "RMA-RW", Defect: "TryAcquireRead fails beside a reader",
-		Break:      handles(func(m shareable, _ rma.Window) locks.Mutex { return &tryReadFails{m} }),
+		Break:      withHandle(func(m shareable, _ rma.Window) locks.Mutex { return &tryReadFails{m} }),
 		RejectedBy: []string{"try/readers"},
 	},
 	{
-		Name: "try-leaves-a-trace", Of: "MCS", Defect: "after a vain TryAcquire every other one is vain",
-		Break:      handles(func(m queued, _ rma.Window) locks.Mutex { return &tryLeavesTrace{queued: m} }),
+		Name: "try-leaves-a-trace", Of: "MCS", Defect: "after a TryAcquire that fails, every later TryAcquire fails",
+		Break:      withHandle(func(m queued, _ rma.Window) locks.Mutex { return &tryLeavesTrace{queued: m} }),
 		RejectedBy: []string{"try/contended"},
 	},
 }
@@ -95,10 +96,10 @@ func (m *tryReadFails) TryAcquireRead() bool { return m.TryAcquire() }
 
 type tryLeavesTrace struct {
 	queued
-	vain bool
+	failed bool
 }
 
 func (m *tryLeavesTrace) TryAcquire() bool {
-	m.vain = m.vain || !m.queued.TryAcquire()
-	return !m.vain
+	m.failed = m.failed || !m.queued.TryAcquire()
+	return !m.failed
 }

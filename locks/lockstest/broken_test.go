@@ -17,10 +17,10 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// enough is how many schedules a case may need to find a defect.
+// enough is how many schedules are enough for a case to find a defect.
 const enough = 60
 
-// simulate plays a case for a lock under the schedules of some seeds, up to the
+// simulate plays a case with a lock under the schedules of some seeds. It stops at the
 // first failure.
 func simulate(t *testing.T, c lockstest.Case, s lockstest.Subject) error {
 	text := c.Topology
@@ -45,8 +45,8 @@ func simulate(t *testing.T, c lockstest.Case, s lockstest.Subject) error {
 	return system.Seeds(1, enough).Err()
 }
 
-// TestRejectsBroken breaks locks in every way that Broken knows, and demands that
-// the cases named there notice.
+// TestRejectsBroken breaks locks in every way that Broken lists. The cases named there
+// must reject them, and accept the locks without the defect.
 func TestRejectsBroken(t *testing.T) {
 	for _, s := range lockstest.Broken() {
 		t.Run(s.Name, func(t *testing.T) {
@@ -69,20 +69,20 @@ func TestRejectsBroken(t *testing.T) {
 				}
 				err = simulate(t, c, s.Break(whole))
 				if err == nil || errors.Is(err, lockstest.ErrSkip) {
-					t.Errorf("%s: %s does not notice: %v", s.Defect, name, err)
+					t.Errorf("%s: %s does not reject it: %v", s.Defect, name, err)
 				}
 			}
 		})
 	}
 }
 
-// TestEveryCaseRejects looks for cases that no defect makes fail: such a case may
-// test nothing.
+// TestEveryCaseRejects looks for cases that reject no specimen. Such a case may test
+// nothing.
 func TestEveryCaseRejects(t *testing.T) {
 	rejects := make(map[string]int)
 	for _, s := range lockstest.Broken() {
 		if len(s.RejectedBy) == 0 {
-			t.Errorf("no case is named that rejects %s", s.Name)
+			t.Errorf("%s names no case that rejects it", s.Name)
 		}
 		for _, name := range s.RejectedBy {
 			rejects[name]++
@@ -90,12 +90,12 @@ func TestEveryCaseRejects(t *testing.T) {
 	}
 	for _, c := range lockstest.Cases() {
 		if rejects[c.Name] == 0 {
-			t.Errorf("no specimen is named that %s rejects", c.Name)
+			t.Errorf("no specimen names %s as a case that rejects it", c.Name)
 		}
 	}
 }
 
-// TestContestRejectsBroken gives a contest those defects that it has eyes for.
+// TestContestRejectsBroken plays contests with the defects that a contest can see.
 func TestContestRejectsBroken(t *testing.T) {
 	for name, want := range map[string]string{
 		"no-lock":             "order broken",
@@ -103,9 +103,9 @@ func TestContestRejectsBroken(t *testing.T) {
 		"release-unflushed":   "stale data",
 		"barging":             "order broken",
 		"never-alone":         "is not alone",
-		"unflushed-hand-over": "nobody can move",
+		"unflushed-hand-over": "no rank can go on",
 		"counts-twice":        "and counted",
-		"abandons-silently":   "nobody can move",
+		"abandons-silently":   "no rank can go on",
 		"loses-late-grant":    "gave up, and counts",
 		"wrong-error":         "returned no",
 		"gives-up-late":       "gives up",

@@ -14,25 +14,25 @@ import (
 
 // Case is one promise of the contract of locks.
 type Case struct {
-	// Name is unique. What stands before the slash is the part of the contract.
+	// Name is unique. The word before the slash is the part of the contract.
 	Name string
-	// Ranks and Levels are the least that its topology must have. It works with
-	// up to rmatest.MaxRanks ranks.
+	// Ranks and Levels are the smallest numbers that its topology may have. The
+	// case works with up to rmatest.MaxRanks ranks.
 	Ranks, Levels int
-	// Topology is the only one that it can have, if it is not empty.
+	// Topology, if not empty, is the only topology that the case can have.
 	Topology string
-	// OneProcess says that all ranks have to live in one process.
+	// OneProcess says that all ranks must be in one process.
 	OneProcess bool
-	// Rare says that what it looks for takes a rare order of events: it wants more
-	// schedules than others.
+	// Rare says that only a rare order of events shows the defect. The case needs
+	// more schedules than others.
 	Rare bool
 
-	needs   func(s Subject) bool // which locks promise it; nil: all
+	needs   func(s Subject) bool // the locks that promise it; nil: all locks
 	options func(o *locks.Options)
 	act     func(p *player)
 }
 
-// Words is the symmetric memory that any case needs at each rank.
+// Words is how many words of symmetric memory a case needs at each rank.
 const Words = 1 << 10
 
 // Cases is the whole suite.
@@ -44,21 +44,21 @@ func Cases() []Case {
 	)
 }
 
-// CaseByName is the case of that name.
+// CaseByName finds the case of a name.
 func CaseByName(name string) (Case, error) {
 	for _, c := range Cases() {
 		if c.Name == name {
 			return c, nil
 		}
 	}
-	return Case{}, fmt.Errorf("lockstest: no case is called %q", name)
+	return Case{}, fmt.Errorf("lockstest: no case has the name %q", name)
 }
 
-// ErrSkip is matched by the error of a case about something that the lock does not
-// promise, or does not have.
+// ErrSkip matches the error of a case that does not concern the lock: the lock does
+// not promise or does not have the feature that the case tests.
 var ErrSkip = rmatest.ErrSkip
 
-// The locks that a case is about.
+// The locks that a case concerns.
 func readerWriter(s Subject) bool { return s.Spec.Kind == locks.ReaderWriter }
 func fifo(s Subject) bool         { return s.Spec.FIFO }
 func givesUp(s Subject) bool      { return s.Spec.Aborts == locks.Always }
@@ -72,25 +72,25 @@ func (c Case) Fits(t *topology.Tree) bool {
 	return c.Topology == "" && t.Ranks() >= c.Ranks && t.Levels() >= c.Levels
 }
 
-// For is the case for a lock, as a case of the suite of windows: who can run one
-// of those can run this. It is not for every lock: see Concerns.
+// For makes a case of the window suite from the case and a lock, so that the runners
+// of that suite can run it. Not every case concerns every lock: see Concerns.
 func (c Case) For(s Subject) rmatest.Case {
 	return rmatest.Case{Name: c.Name, Ranks: c.Ranks, Words: Words, Setup: func(f rma.Fabric) (rmatest.Body, error) {
 		return c.setup(f, s)
 	}}
 }
 
-// Concerns reports whether the lock promises what the case is about, as far as its
-// row says. What a lock can do beside its row, only its handles tell; then the
-// body ends with ErrSkip.
+// Concerns reports whether the lock's row promises what the case tests. Some features
+// show only in a lock's handles. If a handle lacks the feature, the body ends with
+// ErrSkip.
 func (c Case) Concerns(s Subject) bool { return c.needs == nil || c.needs(s) }
 
-// The words of a case, all at rank 0 except for the data.
+// The words of a case. All of them are at rank 0, except for the data.
 const (
-	door   = 0  // counts who has come to a meeting
-	signal = 1  // and the next ones: what ranks tell each other
-	data   = 24 // and the next ones, at every rank: what the lock protects
-	words  = 32
+	meeting = 0  // counts the ranks that have called meet
+	signal  = 1  // and the words after it: signals between ranks
+	data    = 24 // and the words after it, at every rank: data that the lock protects
+	words   = 32
 )
 
 func (c Case) setup(f rma.Fabric, s Subject) (rmatest.Body, error) {
@@ -133,15 +133,17 @@ func (c Case) setup(f rma.Fabric, s Subject) (rmatest.Body, error) {
 // failure ends a rank's part in a case.
 type failure struct{ err error }
 
-// isBroken says what an error of a lock whose window failed should be.
+// isBroken returns an error if err is not the error of a lock whose window has failed
+// with cause.
 func isBroken(err, cause error) error {
 	if !errors.Is(err, locks.ErrBroken) || !errors.Is(err, cause) {
-		return fmt.Errorf("the error is %v, want one that matches %q and %q", err, locks.ErrBroken, cause)
+		return fmt.Errorf("the error is %v, want an error that matches %q and %q", err, locks.ErrBroken, cause)
 	}
 	return nil
 }
 
-// names reports whether an error of a broken lock names the lock and the rank.
+// names returns an error if the error of a broken lock does not name the lock and the
+// rank.
 func (p *player) names(err error) error {
 	var broken *locks.BrokenError
 	if !errors.As(err, &broken) || broken.Lock != p.subject.Spec.Name || broken.Rank != p.me {

@@ -2,9 +2,9 @@ package lockstest
 
 import "github.com/orwl/go-orwl/locks"
 
-// Alone tells the holder whether somebody waits.
+// Alone tells the holder whether no other rank waits.
 var cohortCases = []Case{
-	{Name: "cohort/nobody", Ranks: 2, act: cohortNobody},
+	{Name: "cohort/no-waiter", Ranks: 2, act: cohortNoWaiter},
 	{Name: "cohort/known", Ranks: 2, act: cohortKnown},
 	{Name: "cohort/contended", Ranks: 3, act: cohortContended},
 }
@@ -12,27 +12,27 @@ var cohortCases = []Case{
 func (p *player) cohort() locks.Cohort {
 	c, ok := p.lock.(locks.Cohort)
 	if !ok {
-		p.skip("does not know its waiters")
+		p.skip("does not know whether ranks wait")
 	}
 	return c
 }
 
-// cohortNobody takes turns: nobody ever waits.
-func cohortNobody(p *player) {
+// cohortNoWaiter lets ranks take turns, so that no rank ever waits.
+func cohortNoWaiter(p *player) {
 	c := p.cohort()
 	for round := range 3 {
 		p.hear(0, round*p.ranks+int(p.me))
 		p.acquire(write)
 		if !c.Alone() {
-			p.fail("is not alone, but nobody has come")
+			p.fail("is not alone, but no other rank has come")
 		}
 		p.release(write)
 		p.tell(0)
 	}
 }
 
-// cohortKnown asks when a neighbour surely waits, and until the release. Who waits
-// far away need not be known.
+// cohortKnown calls Alone from the time when a neighbour surely waits, until the
+// release. Alone need not know of waiters in other elements.
 func cohortKnown(p *player) {
 	const held, waits, rounds = 0, 1, 3
 	c := p.cohort()
@@ -61,8 +61,8 @@ func cohortKnown(p *player) {
 	}
 }
 
-// cohortContended asks in the midst of it: if there is a waiter, it has said that
-// it would come, and cannot have got the lock.
+// cohortContended calls Alone under contention. A waiter has announced itself before
+// it acquires, and cannot have got the lock.
 func cohortContended(p *player) {
 	const coming = 0
 	c := p.cohort()
@@ -72,10 +72,10 @@ func cohortContended(p *player) {
 		p.add(coming, ^uint64(0))
 		known := !c.Alone()
 		if others := p.told(coming); known && others < 1 {
-			p.fail("is not alone, but nobody else wants the lock")
+			p.fail("is not alone, but no other rank wants the lock")
 		}
 		if known && c.Alone() {
-			p.fail("was not alone, and is now, without a release")
+			p.fail("was not alone, and is alone now, without a release")
 		}
 		p.release(write)
 	}

@@ -10,27 +10,27 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Contest is a number of ranks that acquire a lock again and again, in the
-// simulator: between two operations of its window a rank runs without
-// interruption, so that ranks share plain variables which say who is inside, who
-// has queued up and what was written last. After every step they are compared
-// with what the lock promises:
+// Contest describes ranks that acquire a lock again and again, in the simulator.
+// Between two operations of its window a rank runs without interruption. So the ranks
+// share plain variables, which say which ranks are inside, which ranks have queued up
+// and which value was written last. Checks compare them with the lock's promises:
 //
-//   - nobody is inside together with a writer, also not after a crash;
-//   - who is inside sees the last writer's unflushed Put, at a third rank;
-//   - a FIFO lock is had in the order of queueing up;
-//   - Alone is false only if somebody wants the lock;
-//   - an error is the context's, or a broken lock's;
-//   - the counts are those of what happened.
+//   - no rank is inside together with a writer, even after a crash;
+//   - a rank inside sees the last writer's unflushed Put, at a third rank;
+//   - ranks get a FIFO lock in the order in which they queued up;
+//   - Alone is false only if another rank wants the lock;
+//   - an error comes from the context, or from a broken lock;
+//   - the counts agree with the events.
 type Contest struct {
 	Subject Subject
 	Options locks.Options
 	// Acquisitions is how often each rank acquires.
 	Acquisitions int
-	// Reads says who reads; everybody else writes. Nobody, if nil.
+	// Reads reports whether a rank reads. The other ranks write. If it is nil, all
+	// ranks write.
 	Reads func(p rma.Rank) bool
-	// Quits is how many operations a lock performs, in the mean, until somebody's
-	// context ends who acquires it; never, if zero. Quit draws.
+	// Quits is the mean number of operations of the lock until the context of an
+	// acquiring rank ends. If it is zero, no context ends. Quit draws the moments.
 	Quits int
 	Quit  *rand.Rand
 }
@@ -40,28 +40,28 @@ type Match struct {
 	c    Contest
 	at   At
 	data rma.Disp
-	home rma.Rank // of the data
+	home rma.Rank // rank of the data
 	all  []contestant
 
-	readers, writers int // inside
+	readers, writers int // number of ranks inside
 	written          uint64
-	arrivals         []rma.Rank // who has queued up, in a FIFO lock
+	arrivals         []rma.Rank // ranks that have queued up, in a FIFO lock
 	gaveUp           int
 	broken           bool // a rank has left because its window failed
 }
 
-// contestant is what is known of a rank.
+// contestant is the state of a rank, as the checks know it.
 type contestant struct {
-	lock   locks.Mutex
-	wants  bool // it is in Acquire
-	queued bool // and has queued up
-	exempt bool // it gives up, or has in the past and may find its old place again
-	quit   context.CancelFunc
-	next   uint64 // a fingerprint of the operation that it is about to perform
-	had    uint64
+	lock     locks.Mutex
+	wants    bool // it is acquiring
+	queued   bool // it is acquiring and has queued up
+	exempt   bool // it gives up, or has given up before and may find its old place in the queue again
+	quit     context.CancelFunc
+	next     uint64 // fingerprint of the operation that it is about to perform
+	acquired uint64
 }
 
-// Start allocates a lock and what it protects.
+// Start allocates a lock and the data that it protects.
 func (c Contest) Start(f rma.Fabric) (*Match, error) {
 	at, err := c.Subject.New(f, c.Options)
 	if err != nil {
@@ -76,7 +76,7 @@ func (c Contest) Start(f rma.Fabric) (*Match, error) {
 	return &Match{c: c, at: at, data: data, home: rma.Rank(ranks - 1), all: make([]contestant, ranks)}, nil
 }
 
-// Rank is what each rank does.
+// Rank is the body of each rank.
 func (m *Match) Rank(ctx context.Context, w rma.Window) error {
 	r := &m.all[w.Rank()]
 	r.lock = m.at(spied(w, m, r))
@@ -104,7 +104,8 @@ func (m *Match) Rank(ctx context.Context, w rma.Window) error {
 // acquire tries until the rank has the lock, or the window has failed.
 func (m *Match) acquire(ctx context.Context, w rma.Window, r *contestant, mode mode) error {
 	for {
-		// Who never gives up may be told in another way: some do not in any case.
+		// A quarter of the attempts never give up. A lock may wake such a rank in
+		// another way, because its context cannot end.
 		attempt, cancel := ctx, context.CancelFunc(nil)
 		if m.c.Quits > 0 && m.c.Quit.IntN(4) > 0 {
 			attempt, cancel = context.WithCancel(ctx)
@@ -137,19 +138,19 @@ func (m *Match) acquire(ctx context.Context, w rma.Window, r *contestant, mode m
 			return fmt.Errorf("acquiring for %s returned %v", mode, err)
 		}
 		if r.queued && m.c.Subject.Spec.Aborts == locks.Never {
-			return fmt.Errorf("a rank gives up that has queued up, but the lock's row says that it never does")
+			return fmt.Errorf("a rank that has queued up gives up, but the lock's row says that it never does")
 		}
 		if counts := r.lock.(locks.Counter).Counts(); counts != counted {
 			return fmt.Errorf("rank %d counted %+v, gave up, and counts %+v", w.Rank(), counted, counts)
 		}
 		m.dequeue(w.Rank(), false)
-		r.exempt, r.had = true, r.had+1<<32
+		r.exempt, r.acquired = true, r.acquired+1<<32
 		m.gaveUp++
 		ctx = context.WithoutCancel(ctx)
 	}
 }
 
-// enter is asked at the moment when an acquire has returned.
+// enter checks and notes that a rank is inside, as soon as its acquire has returned.
 func (m *Match) enter(p rma.Rank, r *contestant, mode mode) error {
 	switch {
 	case m.writers > 0:
@@ -161,7 +162,7 @@ func (m *Match) enter(p rma.Rank, r *contestant, mode mode) error {
 	default:
 		m.readers++
 	}
-	r.had++
+	r.acquired++
 	defer func() { r.exempt = false }()
 	return m.dequeue(p, true)
 }
@@ -174,7 +175,7 @@ func (m *Match) leave(mode mode) {
 	}
 }
 
-// inside is what a rank does under the lock.
+// inside is what a rank does while it holds the lock.
 func (m *Match) inside(w rma.Window, mode mode) error {
 	seen := w.Get(m.home, m.data)
 	if w.Err() != nil {
@@ -189,12 +190,12 @@ func (m *Match) inside(w rma.Window, mode mode) error {
 	m.written++
 	w.Put(m.home, m.data, m.written)
 	if c, ok := m.all[w.Rank()].lock.(locks.Cohort); ok && !c.Alone() && w.Err() == nil && !m.wanted() && m.gaveUp == 0 && !m.broken {
-		return fmt.Errorf("rank %d is not alone, but nobody else wants the lock", w.Rank())
+		return fmt.Errorf("rank %d is not alone, but no other rank wants the lock", w.Rank())
 	}
 	return nil
 }
 
-// wanted reports whether anybody acquires the lock now.
+// wanted reports whether any rank is acquiring the lock now.
 func (m *Match) wanted() bool {
 	for i := range m.all {
 		if m.all[i].wants {
@@ -211,15 +212,15 @@ func (m *Match) queue(p rma.Rank) {
 	}
 }
 
-// dequeue notes that a rank is not in the queue any more, and says whether it was
-// its turn.
+// dequeue notes that a rank is no longer in the queue. If turn says that the rank has
+// got the lock, it returns an error if another rank's turn was first.
 func (m *Match) dequeue(p rma.Rank, turn bool) error {
 	first := true
 	for i, q := range m.arrivals {
 		if q == p {
 			m.arrivals = append(m.arrivals[:i], m.arrivals[i+1:]...)
 			if turn && !first && !m.all[p].exempt {
-				return fmt.Errorf("order broken: rank %d has the lock before those who queued up before it: %v", p, m.arrivals[:i])
+				return fmt.Errorf("order broken: rank %d has the lock before ranks %v, which queued up before it", p, m.arrivals[:i])
 			}
 			return nil
 		}
@@ -231,13 +232,13 @@ func (m *Match) dequeue(p rma.Rank, turn bool) error {
 	return nil
 }
 
-// Check looks at the end of a run in which nobody crashed.
+// Check checks the counts at the end of a run without crashes.
 func (m *Match) Check() error {
 	var sum locks.Counts
 	for p := range m.all {
 		r := &m.all[p]
 		counts := r.lock.(locks.Counter).Counts()
-		if had := r.had & (1<<32 - 1); counts.Acquired != had || had != uint64(m.c.Acquisitions) {
+		if had := r.acquired & (1<<32 - 1); counts.Acquired != had || had != uint64(m.c.Acquisitions) {
 			return fmt.Errorf("rank %d has acquired the lock %d times and counted %d", p, had, counts.Acquired)
 		}
 		sum = sum.Add(counts)
@@ -249,11 +250,11 @@ func (m *Match) Check() error {
 	return nil
 }
 
-// GaveUp is how often an acquire gave up in the run.
+// GaveUp is how many acquisitions of the run gave up.
 func (m *Match) GaveUp() int { return m.gaveUp }
 
-// State is a fingerprint of what the checks remember, beyond what each rank has
-// seen.
+// State is a fingerprint of what the checks remember, beyond the values that each
+// rank has seen.
 func (m *Match) State() uint64 {
 	print := uint64(len(m.arrivals))
 	for _, p := range m.arrivals {
@@ -267,7 +268,7 @@ func (m *Match) State() uint64 {
 				flags++
 			}
 		}
-		print = scramble(scramble(print, r.had<<3|flags), r.next)
+		print = scramble(scramble(print, r.acquired<<3|flags), r.next)
 	}
 	return scramble(print, uint64(m.readers)<<32|uint64(m.writers))
 }

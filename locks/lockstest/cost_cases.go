@@ -7,33 +7,34 @@ import (
 	"github.com/orwl/go-orwl/net/rmatest"
 )
 
-// The lock takes the operations on other ranks' memory that its row says, by
-// operations, with the options of the row, on costMachine. A rank is measured that
-// keeps nothing for others: its element has another tail rank and another counter,
-// and the home is in the other element. Its neighbours are of its own element.
+// The lock performs as many operations on other ranks' memory as its row says. The
+// lock uses operations, not direct access, with the options of the row, on
+// costMachine. The measured rank keeps no words for other ranks: its element has
+// another tail rank and another counter, and the home is in the other element. Its
+// neighbours are in its own element.
 var costCases = []Case{
 	{Name: "cost/uncontended", Topology: costMachine, options: costly, act: costUncontended},
 	{Name: "cost/reader", Topology: costMachine, needs: readerWriter, options: costly, act: costReader},
 	{Name: "cost/contended", Topology: costMachine, options: costly, act: costContended},
 }
 
-// costMachine has two levels, two elements, and with them two counters of readers.
+// costMachine has two levels and two elements, and so two counters of readers.
 const costMachine = "node:2 core:4"
 
 func costly(o *locks.Options) { *o = locks.Options{Operations: true, Home: 7} }
 
-// Who does what: 0 is the element's tail rank.
+// The part of each rank. Rank 0 is the element's tail rank.
 const (
 	costBefore, costMeasured, costBehind = 1, 2, 3
 )
 
-// costOf is what was counted of a lock's operations on others' memory.
+// costOf is the number of a lock's operations on other ranks' memory.
 func costOf(t *rmatest.Tally) locks.Operations {
 	c := t.Remote
 	return locks.Operations{Atomics: c.FetchOp + c.CAS, Puts: c.Put + c.Accumulate, Gets: c.Get + c.Await}
 }
 
-// charge compares what was counted with what the row says.
+// charge compares the counted operations with the row.
 func (p *player) charge(want locks.Operations, what string) {
 	got := costOf(p.scout.tally)
 	within := got == want
@@ -45,8 +46,8 @@ func (p *player) charge(want locks.Operations, what string) {
 	}
 }
 
-// costWarm lets everybody who takes part have the lock once, so that nodes that
-// travel have done so.
+// costWarm lets each rank that takes part have the lock once. Afterwards queue nodes
+// that travel between ranks have travelled.
 func (p *player) costWarm() {
 	const turn = 7
 	p.hear(turn, int(p.me))
@@ -64,7 +65,7 @@ func costUncontended(p *player) {
 	if p.me == costMeasured {
 		p.acquire(write)
 		p.release(write)
-		p.charge(p.subject.Spec.Cost.Uncontended, "acquire and release by the only one who wants the lock")
+		p.charge(p.subject.Spec.Cost.Uncontended, "acquire and release by the only rank that wants the lock")
 	}
 }
 
@@ -73,13 +74,13 @@ func costReader(p *player) {
 	if p.me == costMeasured {
 		p.acquire(read)
 		p.release(read)
-		p.charge(p.subject.Spec.Cost.Reader, "acquire and release by a reader that nobody keeps out")
+		p.charge(p.subject.Spec.Cost.Reader, "acquire and release by a reader that no writer blocks")
 	}
 }
 
 func costContended(p *player) {
 	p.costWarm()
-	p.ctx = context.WithoutCancel(p.ctx) // nobody gives up: who might costs another operation here and there
+	p.ctx = context.WithoutCancel(p.ctx) // no rank gives up: a rank that might costs a few more operations
 	const held, measured, behind = 0, 1, 2
 	switch p.me {
 	case costBefore:
@@ -91,7 +92,7 @@ func costContended(p *player) {
 		p.hear(held, 1)
 		p.acquireTelling(write, measured)
 		p.release(write)
-		p.charge(p.subject.Spec.Cost.Contended, "acquire and release between two others")
+		p.charge(p.subject.Spec.Cost.Contended, "acquire and release between two other ranks")
 	case costBehind:
 		p.hear(measured, 1)
 		p.acquireTelling(write, behind)

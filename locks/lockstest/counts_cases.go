@@ -4,7 +4,7 @@ import (
 	"github.com/orwl/go-orwl/locks"
 )
 
-// Counts tells what happened.
+// Counts agrees with the events.
 var countsCases = []Case{
 	{Name: "counts/alone", Ranks: 2, act: countsAlone},
 	{Name: "counts/waited", Ranks: 2, act: countsWaited},
@@ -20,7 +20,7 @@ func (p *player) counts() locks.Counts {
 	return c.Counts()
 }
 
-// countsAlone takes turns: nobody finds a predecessor.
+// countsAlone lets ranks take turns, so that no rank finds a predecessor.
 func countsAlone(p *player) {
 	const n = 3
 	p.hear(0, int(p.me))
@@ -33,16 +33,16 @@ func countsAlone(p *player) {
 	p.tell(0)
 	c := p.counts()
 	p.equal(c.Acquired, uint64(n*len(p.modes())), "Acquired")
-	p.equal(c.Waited, 0, "Waited, though nobody else came,")
-	p.equal(c.UpperWaited, 0, "UpperWaited, though nobody else came,")
-	p.equal(c.Passed, 0, "Passed, though nobody waited,")
+	p.equal(c.Waited, 0, "Waited, though no other rank came,")
+	p.equal(c.UpperWaited, 0, "UpperWaited, though no other rank came,")
+	p.equal(c.Passed, 0, "Passed, though no rank waited,")
 	if c.Upper != 0 {
-		p.equal(c.Upper, n, "Upper, with nobody to pass the lock along,")
+		p.equal(c.Upper, n, "Upper, though no rank passed the lock along,")
 	}
 	p.meet()
 }
 
-// countsWaited lets a rank wait once. In which level it does, the lock says.
+// countsWaited lets a rank wait once. The level in which it waits depends on the lock.
 func countsWaited(p *player) {
 	const held, waits = 0, 1
 	if p.me == 0 {
@@ -50,7 +50,7 @@ func countsWaited(p *player) {
 		p.tell(held)
 		p.hear(waits, 1)
 		p.release(write)
-		p.equal(p.counts().Waited, 0, "Waited of the first")
+		p.equal(p.counts().Waited, 0, "Waited of the first rank")
 	} else if p.me == 1 {
 		p.hear(held, 1)
 		p.acquireTelling(write, waits)
@@ -64,7 +64,7 @@ func countsWaited(p *player) {
 	p.meet()
 }
 
-// sums are signals with what all ranks counted.
+// sums adds up the counts of all ranks, with signals.
 func (p *player) sums(c locks.Counts) locks.Counts {
 	of := []*uint64{&c.Acquired, &c.Waited, &c.Upper, &c.UpperWaited, &c.Passed}
 	for i, n := range of {
@@ -80,7 +80,7 @@ func (p *player) sums(c locks.Counts) locks.Counts {
 func countsContended(p *player) {
 	n := p.share(60)
 	for range n {
-		p.visit(write)
+		p.section(write)
 	}
 	own := p.counts()
 	p.equal(own.Acquired, uint64(n), "Acquired")
@@ -97,7 +97,7 @@ func countsContended(p *player) {
 			p.fail("%s: %d of %d", part.name, part.part, part.whole)
 		}
 	}
-	// Each acquisition came from above or from a neighbour.
+	// Each acquisition got the lock from the level above or from a neighbour.
 	if c.Upper+c.Passed > 0 {
 		p.equal(c.Upper+c.Passed, c.Acquired, "the sum of all Upper and Passed")
 	}
@@ -106,11 +106,11 @@ func countsContended(p *player) {
 	}
 }
 
-// countsPassed lets a rank pass the lock to a neighbour that waits.
+// countsPassed lets a rank pass the lock to a waiting neighbour.
 func countsPassed(p *player) {
 	const held, waits = 0, 1
 	if p.tree.Levels() < 2 {
-		p.skip("has no neighbours in one level")
+		p.skip("has no neighbours on a machine of one level")
 	}
 	last := p.tree.Levels()
 	first, _ := p.tree.Members(last, 0)
@@ -122,15 +122,15 @@ func countsPassed(p *player) {
 		p.release(write)
 		c := p.counts()
 		p.equal(c.Passed, 1, "Passed, with a neighbour that waited,")
-		p.equal(c.Upper, 1, "Upper of the first")
+		p.equal(c.Upper, 1, "Upper of the first rank")
 	case first + 1:
 		p.hear(held, 1)
 		p.acquireTelling(write, waits)
 		p.release(write)
 		c := p.counts()
 		p.equal(c.Waited, 1, "Waited")
-		p.equal(c.Upper, 0, "Upper of who got the lock from a neighbour")
-		p.equal(c.Passed, 0, "Passed of the last")
+		p.equal(c.Upper, 0, "Upper of the rank that got the lock from a neighbour")
+		p.equal(c.Passed, 0, "Passed of the last rank")
 	}
 	p.meet()
 }

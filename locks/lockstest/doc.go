@@ -1,12 +1,12 @@
 // Package lockstest is the conformance suite of the contract that package locks
-// documents. It runs for every row of the table on every backend; a lock that
-// passes may stand under a resource.
+// documents. It runs for every row of the table on every backend. A lock that passes
+// may guard a resource.
 //
-// A [Subject] is a lock to judge: a row of the table, or one that a [Specimen] has
-// broken. A [Case] is one promise, as a small program that every rank executes.
-// Ranks communicate by window operations alone, so that a case runs as well where
-// each rank is a process of its own and where a simulator plays every operation as
-// an event. No case reads a clock or waits except by Await and by the lock.
+// A [Subject] is a lock to judge: a row of the table, or a row that a [Specimen] has
+// broken. A [Case] tests one promise, with a small program that every rank executes.
+// Ranks communicate by window operations alone. So a case also runs where each rank
+// is a process of its own, and where a simulator plays every operation as an event.
+// No case reads a clock. A case waits only in Await and in the lock.
 //
 //	for _, spec := range locks.All() {
 //		for _, c := range lockstest.Cases() {
@@ -15,14 +15,13 @@
 //		}
 //	}
 //
-// What cannot be seen from inside a program is arranged: the lock gets a window
-// that tells when its rank is about to wait, so that others can queue up behind it,
-// cancel it, or let go, just then.
+// A program cannot see when another rank begins to wait. So the lock gets a window
+// that signals when its rank is about to wait. At that moment other ranks queue up
+// behind it, cancel it, or release the lock.
 //
-// [Contest] is for the simulator alone: any number of ranks that acquire again and
-// again, judged at every step with the eyes of somebody who sees all of them at
-// once.
+// [Contest] is for the simulator alone. Any number of ranks acquire again and again,
+// and checks that see all ranks at once judge every step.
 //
-// [Broken] is the suite's own test: locks with one defect each, and the cases that
-// must reject them.
+// [Broken] tests the suite itself: it lists locks with one defect each, and the
+// cases that must reject them.
 package lockstest

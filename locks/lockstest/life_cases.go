@@ -5,14 +5,14 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// When the window fails, the lock is broken for good, and nobody gets it.
+// When the window fails, the lock is broken for good, and no rank gets it.
 var lifeCases = []Case{
 	{Name: "life/closed", Ranks: 3, OneProcess: true, act: lifeClosed},
 	{Name: "life/closed-under-holder", Ranks: 2, OneProcess: true, act: lifeClosedUnderHolder},
 }
 
-// ended checks what a rank can do with a lock on a closed fabric: nothing, again
-// and again.
+// ended checks that every acquire and every try fails on a closed fabric, again and
+// again.
 func (p *player) ended() {
 	for range 2 {
 		for _, m := range p.modes() {
@@ -32,8 +32,8 @@ func (p *player) ended() {
 	}
 }
 
-// lifeClosed closes the fabric while one rank holds the lock, one waits and the
-// others do not want it.
+// lifeClosed closes the fabric while one rank holds the lock, one rank waits, and the
+// others do not want the lock.
 func lifeClosed(p *player) {
 	const held, here, waits = 0, 1, 2
 	switch p.me {
@@ -43,7 +43,7 @@ func lifeClosed(p *player) {
 		p.hear(here, p.ranks-2)
 		p.hear(waits, 1)
 		p.check(p.shared.close())
-		p.misused("acquiring what the rank still holds, after the fabric was closed,", func() { _ = p.try(p.ctx, write) })
+		p.misused("acquiring a lock that the rank still holds, after the fabric was closed,", func() { _ = p.try(p.ctx, write) })
 		return
 	case 1:
 		p.hear(held, 1)
@@ -61,8 +61,8 @@ func lifeClosed(p *player) {
 	p.ended()
 }
 
-// lifeClosedUnderHolder releases a lock on a closed fabric, which is no misuse; a
-// second time it is.
+// lifeClosedUnderHolder releases a lock on a closed fabric. The first release is no
+// misuse. The second release is misuse.
 func lifeClosedUnderHolder(p *player) {
 	const here = 0
 	modes := p.modes()

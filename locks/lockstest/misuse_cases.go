@@ -4,8 +4,7 @@ import (
 	"github.com/orwl/go-orwl/locks"
 )
 
-// What no correct program does panics with a *locks.MisuseError, and the lock is
-// as it was.
+// Misuse panics with a *locks.MisuseError and does not change the lock.
 var misuseCases = []Case{
 	{Name: "misuse/release", Ranks: 2, act: misuseRelease},
 	{Name: "misuse/acquire", Ranks: 2, act: misuseAcquire},
@@ -16,7 +15,7 @@ func misuseRelease(p *player) {
 	if p.me == 0 {
 		for _, m := range p.modes() {
 			release := func() { p.release(m) }
-			p.misused("releasing a lock that nobody holds, after "+m.String()+",", release)
+			p.misused("releasing a free lock, after "+m.String()+",", release)
 			p.acquire(m)
 			p.release(m)
 			p.misused("releasing a lock twice, after "+m.String()+",", release)
@@ -42,13 +41,13 @@ func misuseAcquire(p *player) {
 		for _, m := range p.modes() {
 			p.acquire(m)
 			for _, again := range p.modes() {
-				p.misused("acquiring for "+again.String()+" what the rank holds for "+m.String(), func() { _ = p.try(p.ctx, again) })
+				p.misused("acquiring for "+again.String()+" a lock that the rank holds for "+m.String(), func() { _ = p.try(p.ctx, again) })
 			}
 			if try, ok := p.lock.(locks.Tryer); ok {
-				p.misused("trying what the rank holds for "+m.String(), func() { try.TryAcquire() })
+				p.misused("trying a lock that the rank holds for "+m.String(), func() { try.TryAcquire() })
 			}
 			if try, ok := p.lock.(locks.ReadTryer); ok {
-				p.misused("trying for reading what the rank holds for "+m.String(), func() { try.TryAcquireRead() })
+				p.misused("trying for reading a lock that the rank holds for "+m.String(), func() { try.TryAcquireRead() })
 			}
 			p.release(m)
 		}
@@ -59,10 +58,10 @@ func misuseAcquire(p *player) {
 func misuseMode(p *player) {
 	if p.me == 0 {
 		p.acquire(read)
-		p.misused("releasing for writing what the rank holds for reading", p.rw().Release)
+		p.misused("releasing for writing a lock that the rank holds for reading", p.rw().Release)
 		p.release(read)
 		p.acquire(write)
-		p.misused("releasing for reading what the rank holds for writing", p.rw().ReleaseRead)
+		p.misused("releasing for reading a lock that the rank holds for writing", p.rw().ReleaseRead)
 		p.release(write)
 	}
 	p.works()

@@ -12,12 +12,13 @@ var obliviousCases = []Case{
 func (p *player) oblivious() locks.Oblivious {
 	o, ok := p.lock.(locks.Oblivious)
 	if !ok {
-		p.skip("is released by who acquired it")
+		p.skip("must be released by the rank that acquired it")
 	}
 	return o
 }
 
-// obliviousHandOn acquires once; the lock goes round, and the last one releases.
+// obliviousHandOn lets one rank acquire. Each rank hands the lock on to the next, and
+// the last rank releases it.
 func obliviousHandOn(p *player) {
 	o := p.oblivious()
 	const turn = 0
@@ -43,8 +44,8 @@ func obliviousHandOn(p *player) {
 	p.works()
 }
 
-// obliviousWaiter has somebody waiting meanwhile. The rank that disowned the
-// lock is free to queue up again.
+// obliviousWaiter hands the lock on while another rank waits. The rank that disowned
+// the lock may queue up again.
 func obliviousWaiter(p *player) {
 	o := p.oblivious()
 	const waits, disowned = 0, 1

@@ -11,8 +11,8 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// player is a rank in a case. What it does on its own goes through its window;
-// what the lock does, through a scout on it.
+// player is a rank in a case. Its own operations go through its window. The lock's
+// operations go through a scout on that window.
 type player struct {
 	rma.Window
 	ctx     context.Context
@@ -29,11 +29,11 @@ type player struct {
 	shared  *shared
 }
 
-// shared is what the ranks of one process have in common, besides the window: it
-// is nothing that the lock could rely on.
+// shared is what the ranks of one process share, in addition to the window. The lock
+// has no access to it.
 type shared struct {
 	mu     sync.Mutex
-	cancel []func() // of the contexts with which ranks acquire now
+	cancel []func() // ends the context with which a rank acquires now
 	close  func() error
 }
 
@@ -42,7 +42,7 @@ func (p *player) fail(format string, args ...any) {
 	panic(failure{fmt.Errorf("rank %d: %w", p.me, fmt.Errorf(format, args...))})
 }
 
-// skip ends the case, because the lock has no such thing. All ranks skip alike.
+// skip ends the case, because the lock does not have the feature. All ranks skip.
 func (p *player) skip(why string) {
 	panic(failure{fmt.Errorf("%s %s: %w", p.subject.Spec.Name, why, ErrSkip)})
 }
@@ -53,23 +53,23 @@ func (p *player) check(err error) {
 	}
 }
 
-// equal says what a number should have been.
+// equal fails if got differs from want.
 func (p *player) equal(got, want uint64, what string, args ...any) {
 	if got != want {
 		p.fail("%s is %d, want %d", fmt.Sprintf(what, args...), int64(got), int64(want))
 	}
 }
 
-// Signals: words at rank 0 that count up.
+// Signals are words at rank 0 that count up.
 
 func (p *player) add(i int, n uint64) uint64 {
 	return p.FetchOp(0, p.base+signal+rma.Disp(i), rma.Sum, n)
 }
 
-// tell counts a signal up and returns how often it was told before.
+// tell adds one to a signal. It returns how often the signal was told before.
 func (p *player) tell(i int) int { return int(p.add(i, 1)) }
 
-// told is how often a signal was told.
+// told is how often a signal has been told.
 func (p *player) told(i int) int {
 	n := p.FetchOp(0, p.base+signal+rma.Disp(i), rma.NoOp, 0)
 	p.check(p.Err())
@@ -83,22 +83,22 @@ func (p *player) hear(i, n int) {
 	}
 }
 
-// meet waits for everybody, and flushes nothing.
+// meet waits until all ranks have called it. It flushes nothing.
 func (p *player) meet() {
 	p.met++
-	p.FetchOp(0, p.base+door, rma.Sum, 1)
-	if _, err := p.Await(p.ctx, 0, p.base+door, rma.AtLeast(uint64(p.met*p.ranks))); err != nil {
+	p.FetchOp(0, p.base+meeting, rma.Sum, 1)
+	if _, err := p.Await(p.ctx, 0, p.base+meeting, rma.AtLeast(uint64(p.met*p.ranks))); err != nil {
 		p.fail("waiting for the others: %w", err)
 	}
 }
 
-// after is the rank n places further on.
+// after is the rank whose number is n larger, modulo the number of ranks.
 func (p *player) after(n int) rma.Rank { return rma.Rank((int(p.me) + n) % p.ranks) }
 
-// share is how many of about total things each rank does, at least two.
+// share is one rank's part of about total repetitions. It is at least two.
 func (p *player) share(total int) int { return max(2, total/p.ranks) }
 
-// mode is how a rank wants the lock.
+// mode is the mode in which a rank wants the lock.
 type mode bool
 
 const (
@@ -117,7 +117,7 @@ func (m mode) String() string {
 func (p *player) rw() locks.RWMutex {
 	rw, ok := p.lock.(locks.RWMutex)
 	if !ok {
-		p.fail("the lock is of kind %s, but %T is no RWMutex", p.subject.Spec.Kind, p.lock)
+		p.fail("the lock is of kind %s, but its handle %T is no RWMutex", p.subject.Spec.Kind, p.lock)
 	}
 	return rw
 }
@@ -144,16 +144,16 @@ func (p *player) release(m mode) {
 	}
 }
 
-// acquireTelling is acquire, and tells a signal when the rank waits for the lock.
+// acquireTelling acquires the lock. It tells a signal when the rank waits for the lock.
 func (p *player) acquireTelling(m mode, i int) {
 	p.scout.waits = func() { p.tell(i) }
 	p.acquire(m)
 	if p.scout.waits != nil {
-		p.fail("got the lock without waiting for who holds it")
+		p.fail("got the lock without waiting for its holder")
 	}
 }
 
-// giveUp acquires with a context that ends when the rank waits. It must not get
+// giveUp acquires with a context that ends when the rank waits. The rank must not get
 // the lock.
 func (p *player) giveUp(m mode) {
 	ctx, cancel := context.WithCancel(p.ctx)
@@ -161,20 +161,21 @@ func (p *player) giveUp(m mode) {
 	p.scout.waits = cancel
 	err := p.try(ctx, m)
 	if p.scout.waits != nil {
-		p.fail("acquiring for %s while somebody holds the lock returned %v without waiting", m, err)
+		p.fail("acquiring for %s while another rank holds the lock returned %v without waiting", m, err)
 	}
 	if !errors.Is(err, context.Canceled) || errors.Is(err, locks.ErrBroken) {
 		p.fail("acquiring for %s with a context that ended returned %v, want %v", m, err, context.Canceled)
 	}
 }
 
-// The data at every rank: who is inside counts itself.
-
+// at is word i of the data. Every rank has one.
 func (p *player) at(i int) rma.Disp { return p.base + data + rma.Disp(i) }
 
+// oneWriter is one writer in the word that counts the ranks inside. The lower half of
+// the word counts readers.
 const oneWriter = 1 << 32
 
-// enter says that the rank holds the lock, and looks who else does.
+// enter adds the rank to the ranks inside, and fails if its mode excludes one of them.
 func (p *player) enter(m mode) {
 	delta, forbidden := uint64(1), uint64(^uint64(oneWriter-1))
 	if m == write {
@@ -187,7 +188,7 @@ func (p *player) enter(m mode) {
 	}
 }
 
-// leave is the end of enter.
+// leave removes the rank from the ranks inside.
 func (p *player) leave(m mode) {
 	delta := uint64(1)
 	if m == write {
@@ -200,15 +201,15 @@ func (p *player) leave(m mode) {
 	}
 }
 
-// visit is one acquisition with nothing in it.
-func (p *player) visit(m mode) {
+// section is one critical section. It only checks exclusion.
+func (p *player) section(m mode) {
 	p.acquire(m)
 	p.enter(m)
 	p.leave(m)
 	p.release(m)
 }
 
-// modes are those that the lock has.
+// modes are the modes that the lock has.
 func (p *player) modes() []mode {
 	if p.subject.Spec.Kind == locks.ReaderWriter {
 		return []mode{write, read}
@@ -216,17 +217,18 @@ func (p *player) modes() []mode {
 	return []mode{write}
 }
 
-// works makes every rank acquire once in each mode: whatever happened before left
-// nothing behind.
+// works makes every rank acquire once in each mode. It shows that the events before
+// left the lock in order.
 func (p *player) works() {
 	p.meet()
 	for _, m := range p.modes() {
-		p.visit(m)
+		p.section(m)
 	}
 	p.meet()
 }
 
-// misused does what no correct program does and checks that it panics so.
+// misused does something that no correct program does. It checks that the lock panics
+// with a *locks.MisuseError.
 func (p *player) misused(what string, do func()) {
 	defer func() {
 		switch v := recover().(type) {

@@ -8,18 +8,18 @@ import (
 	"github.com/orwl/go-orwl/net/rmatest"
 )
 
-// scout is the window that a lock in a case is given. It counts, and tells when
-// its rank is about to wait inside the lock: a lock may do so in Await and Pause
-// only. A queue lock that waits has queued up.
+// scout is the window of a lock in a case. It counts operations. It also calls back
+// when its rank is about to wait inside the lock, which can happen in Await and Pause
+// only. When a queue lock waits, it has queued up.
 type scout struct {
 	rma.Window
-	tally *rmatest.Tally // the Window
-	// waits is called once, before the next wait, and stays before the next Await:
-	// by then a lock that does not spin has announced its rank.
+	tally *rmatest.Tally // the same window, for its counts
+	// scout calls waits once, before the next wait, and stays once, before the next
+	// Await. By then a lock that does not spin has announced its rank.
 	waits, stays func()
 }
 
-// watched is w with a scout. What it returns second is an rma.Shared if w is.
+// watched puts a scout on w. The window that it returns is an rma.Shared if w is one.
 func watched(w rma.Window) (*scout, rma.Window) {
 	tally := rmatest.NewTally(w)
 	s := &scout{Window: tally, tally: tally}
@@ -69,7 +69,8 @@ func (s sharedScout) Notify(target rma.Rank, disp rma.Disp) { s.shared.Notify(ta
 
 func (s sharedScout) Failed() *atomic.Bool { return s.shared.Failed() }
 
-// Watch is w for a lock, and tells once when the rank is about to wait in it.
+// Watch returns w for a lock. The window calls waits once, when its rank is about to
+// wait in the lock.
 func Watch(w rma.Window, waits func()) rma.Window {
 	s, seen := watched(w)
 	s.waits = waits

@@ -7,14 +7,15 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// spy is the window that a lock in a contest is given.
+// spy is the window of a lock in a contest. It observes the lock's operations.
 type spy struct {
 	rma.Window
 	match *Match
 	rank  *contestant
 }
 
-// operates notes what the rank is about to do, and may end somebody's context.
+// operates notes the operation that the rank is about to perform. It may end the
+// context of an acquiring rank.
 func (s *spy) operates(kind uint64, target rma.Rank, disp rma.Disp) {
 	s.rank.next = scramble(scramble(kind, uint64(target)), uint64(disp))
 	m := s.match
@@ -26,8 +27,8 @@ func (s *spy) operates(kind uint64, target rma.Rank, disp rma.Disp) {
 	}
 }
 
-// queues notes that the rank's first atomic operation of an acquire has happened:
-// in a FIFO lock, that is how it queues up.
+// queues notes that the first atomic operation of an acquire has happened. In a FIFO
+// lock the rank queues up by this operation.
 func (s *spy) queues() {
 	if s.rank.wants && !s.rank.queued && s.Err() == nil {
 		s.rank.queued = true
@@ -86,7 +87,7 @@ type sharedSpy struct {
 	shared rma.Shared
 }
 
-// spied is what a lock in a contest gets for w.
+// spied puts a spy on w, for a lock in a contest.
 func spied(w rma.Window, m *Match, r *contestant) rma.Window {
 	s := &spy{Window: w, match: m, rank: r}
 	if shared, ok := w.(rma.Shared); ok {

@@ -10,18 +10,18 @@ import (
 
 // Subject is a lock that the suite judges.
 type Subject struct {
-	// Spec is what the lock promises.
+	// Spec is the lock's row, with its promises.
 	Spec locks.Spec
-	// Operations makes it without direct access to shared memory.
+	// Operations makes the lock without direct access to shared memory.
 	Operations bool
-	// New allocates it and returns how a rank gets its side of it.
+	// New allocates the lock. It returns a function that makes a rank's handle.
 	New func(f rma.Fabric, o locks.Options) (At, error)
 }
 
-// At is a lock, which gives each rank its side of it.
+// At is a lock. It gives each rank its handle.
 type At func(w rma.Window) locks.Mutex
 
-// Of is a row of the table as a subject.
+// Of makes a subject of a row of the table.
 func Of(spec locks.Spec) Subject {
 	return Subject{
 		Spec: spec,
@@ -41,7 +41,7 @@ func (s Subject) ByOperations() Subject {
 	return s
 }
 
-// As is the subject with another setting of its parameters.
+// As is the subject with the parameters of a variant.
 func (s Subject) As(v Variant) Subject {
 	whole := s.New
 	s.New = func(f rma.Fabric, o locks.Options) (At, error) {
@@ -51,14 +51,14 @@ func (s Subject) As(v Variant) Subject {
 	return s
 }
 
-// has reports whether the lock heeds an option.
+// has reports whether the lock has an option.
 func (s Subject) has(option string) bool { return slices.Contains(s.Spec.Options, option) }
 
-// Thresholds are the numbers after which a lock lets others go first.
+// Thresholds are the numbers after which a lock lets other ranks go first.
 type Thresholds struct{ TL, TR, TW int }
 
-// Options are a lock's options with these thresholds, as far as it has them: TL
-// on every level, and TW at least what TL demands.
+// Options are a lock's options with these thresholds, except for the options that
+// the lock does not have. TL applies to every level. TW is at least what TL demands.
 func (t Thresholds) Options(spec locks.Spec, tree *topology.Tree) locks.Options {
 	var o locks.Options
 	least := 1
@@ -84,18 +84,19 @@ func (t Thresholds) Options(spec locks.Spec, tree *topology.Tree) locks.Options 
 	return o
 }
 
-// tight are thresholds that matter in a few acquisitions.
+// tight are thresholds so small that they take effect in a few acquisitions.
 var tight = Thresholds{TL: 2, TR: 3, TW: 2}
 
 // Variant is another setting of one of a lock's parameters.
 type Variant struct {
 	Name string
 	Set  func(o *locks.Options)
-	// Without are the cases of promises that the variant does not keep.
+	// Without lists the cases that the variant does not pass, because it does not
+	// make the promise.
 	Without []string
 }
 
-// Variants are the variants of a lock, the first of which changes nothing.
+// Variants are the variants of a lock. The first variant changes nothing.
 func Variants(spec locks.Spec) []Variant {
 	variants := []Variant{{Set: func(*locks.Options) {}}}
 	for _, v := range []struct {
@@ -107,7 +108,7 @@ func Variants(spec locks.Spec) []Variant {
 		{"Count", Variant{Name: "CountGlobal", Set: func(o *locks.Options) { o.Count = locks.CountGlobal }}},
 		{"OwnNode", Variant{Name: "OwnNode", Set: func(o *locks.Options) { o.OwnNode = true }}},
 		{"StepBack", Variant{Name: "StepBack", Set: func(o *locks.Options) { o.StepBack = true }, Without: []string{
-			"bypass/locality", "bypass/writers", "counts/passed", // writers barge, and pass nothing on
+			"bypass/locality", "bypass/writers", "counts/passed", // writers barge, and do not pass the lock along
 		}}},
 	} {
 		if slices.Contains(spec.Options, v.option) {

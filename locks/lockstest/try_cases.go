@@ -4,7 +4,7 @@ import (
 	"github.com/orwl/go-orwl/locks"
 )
 
-// TryAcquire takes what is free, and otherwise does nothing.
+// TryAcquire takes a free lock. Otherwise it does nothing.
 var tryCases = []Case{
 	{Name: "try/free", Ranks: 2, act: tryFree},
 	{Name: "try/held", Ranks: 3, act: tryHeld},
@@ -12,7 +12,7 @@ var tryCases = []Case{
 	{Name: "try/contended", Ranks: 3, act: tryContended},
 }
 
-// tryAcquire is TryAcquire or TryAcquireRead, which must not wait.
+// tryAcquire calls TryAcquire or TryAcquireRead. The call must not wait.
 func (p *player) tryAcquire(m mode) bool {
 	p.scout.waits = func() {}
 	had := p.tryAmong(m)
@@ -23,8 +23,9 @@ func (p *player) tryAcquire(m mode) bool {
 	return had
 }
 
-// tryAmong is the same while others come and go. It may have to wait for one who
-// has queued up behind it to say so, as every release does.
+// tryAmong does the same while other ranks acquire and release. The call may wait, as
+// every release may: another rank may have queued up behind it and not have announced
+// itself yet.
 func (p *player) tryAmong(m mode) bool {
 	had := false
 	if m == read {
@@ -43,7 +44,7 @@ func (p *player) tryAmong(m mode) bool {
 	return had
 }
 
-// tryModes are the modes in which one can try.
+// tryModes are the modes in which the lock can be tried.
 func (p *player) tryModes() (modes []mode) {
 	if _, ok := p.lock.(locks.Tryer); ok {
 		modes = append(modes, write)
@@ -57,7 +58,7 @@ func (p *player) tryModes() (modes []mode) {
 	return modes
 }
 
-// tryFree takes turns with a lock that nobody holds.
+// tryFree lets ranks take turns with a free lock.
 func tryFree(p *player) {
 	modes := p.tryModes()
 	for round := range 3 {
@@ -71,12 +72,13 @@ func tryFree(p *player) {
 			p.leave(m)
 			p.release(m)
 		}
-		p.visit(write)
+		p.section(write)
 		p.tell(0)
 	}
 }
 
-// tryHeld tries what somebody holds, in vain, and then what nobody holds.
+// tryHeld tries a lock that another rank holds. The try fails. Afterwards the lock
+// works.
 func tryHeld(p *player) {
 	modes := p.tryModes()
 	for _, m := range p.modes() {
@@ -90,7 +92,7 @@ func tryHeld(p *player) {
 				for _, mine := range modes {
 					if m == write || mine == write {
 						if p.tryAcquire(mine) {
-							p.fail("got for %s what rank %d holds for %s", mine, holder, m)
+							p.fail("got the lock for %s while rank %d holds it for %s", mine, holder, m)
 						}
 					}
 				}
@@ -118,7 +120,7 @@ func tryReaders(p *player) {
 	} else {
 		p.hear(turn, int(p.me))
 		if !p.tryAcquire(read) {
-			p.fail("trying for reading beside a reader, with nobody else about, failed")
+			p.fail("trying for reading failed beside a single reader")
 		}
 		p.release(read)
 		p.tell(turn)
@@ -126,13 +128,13 @@ func tryReaders(p *player) {
 	p.works()
 }
 
-// tryContended mixes all ways to get a lock.
+// tryContended mixes acquiring and trying, in all modes.
 func tryContended(p *player) {
 	modes := p.tryModes()
 	for i := range p.share(60) {
 		m := modes[i%len(modes)]
 		if (i+int(p.me))%3 == 0 {
-			p.visit(p.modes()[i%len(p.modes())])
+			p.section(p.modes()[i%len(p.modes())])
 			continue
 		}
 		if p.tryAmong(m) {
@@ -143,6 +145,6 @@ func tryContended(p *player) {
 	}
 	p.works()
 	if p.me == 0 && !p.tryAcquire(modes[0]) {
-		p.fail("trying a lock that nobody holds any more failed")
+		p.fail("trying a lock that is free again failed")
 	}
 }

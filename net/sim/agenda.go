@@ -1,12 +1,12 @@
 package sim
 
-// event is something that happens at a time.
+// event is something that happens at a point in virtual time.
 type event struct {
-	at   int64
-	seq  uint64 // breaks ties: first come, first served
-	kind eventKind
-	rank *rank
-	fly  *courier
+	at     int64
+	seq    uint64 // breaks ties: the event that was pushed first comes first
+	kind   eventKind
+	rank   *rank
+	flight *timedFlight
 }
 
 type eventKind uint8
@@ -15,12 +15,12 @@ const (
 	eventArrival eventKind = iota // a rank's request reaches its target
 	eventResume                   // a rank goes on with its answer
 	eventLook                     // a rank looks at the word that it awaits
-	eventLanding                  // an operation that nobody waits for arrives
+	eventLanding                  // an operation arrives that its rank does not wait for
 	eventFault                    // a fault begins
 )
 
-// agenda is the events to come, a heap of four children per node: events are
-// small and most are pushed near the bottom.
+// agenda holds the events to come. It is a heap with four children per node,
+// because events are small and most of them are pushed near the bottom.
 type agenda struct {
 	events []event
 	pushed uint64
@@ -58,7 +58,7 @@ func (a *agenda) pop() event {
 	return first
 }
 
-// sink puts e where the root was.
+// sink puts e at the root and moves it down to its place.
 func (a *agenda) sink(e event) {
 	n, i := len(a.events), 0
 	for {
@@ -81,7 +81,7 @@ func (a *agenda) sink(e event) {
 	a.events[i] = e
 }
 
-// next is the time of the next event; the end of time if there is none.
+// next is the time of the next event, or the largest time if there is none.
 func (a *agenda) next() int64 {
 	if len(a.events) == 0 {
 		return 1<<63 - 1

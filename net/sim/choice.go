@@ -1,10 +1,10 @@
 package sim
 
-// choice is something that can happen next.
+// choice is an event that can happen next.
 type choice struct {
 	kind   choiceKind
-	rank   *rank   // who steps, notices, crashes or is cancelled; the origin of a flight
-	flight *flight // what arrives
+	rank   *rank   // the rank that steps, notices, crashes or is cancelled; the origin of a flight
+	flight *flight // the operation that arrives
 }
 
 type choiceKind uint8
@@ -20,41 +20,41 @@ const (
 // enabled lists what can happen now. The order is the same in every run.
 func (x *explorer) enabled() []choice {
 	x.choices = x.choices[:0]
-	x.idle = false
+	x.held = false
 	for _, r := range x.ranks {
 		if r.phase != blocked {
 			continue
 		}
 		switch {
 		case x.faults.paused(x, r):
-			x.idle = true
+			x.held = true
 		case x.ready(r):
 			x.choices = append(x.choices, choice{kind: chooseStep, rank: r})
 		}
 	}
 	for _, f := range x.flights {
 		if x.faults.delayed(x, f) {
-			x.idle = true
+			x.held = true
 			continue
 		}
 		x.choices = append(x.choices, choice{kind: chooseArrival, rank: f.origin, flight: f})
 	}
 	x.faults.offer(x)
 	if len(x.choices) == 0 {
-		return x.stir()
+		return x.fallback()
 	}
 	return x.choices
 }
 
-// stir finds something to do when nothing is enabled: a fault that lasts is
-// over, or a rank that pauses looks again although nothing has changed.
-func (x *explorer) stir() []choice {
-	if x.idle {
+// fallback finds choices when nothing is enabled. It ends the faults that hold
+// something back, or lets a pausing rank look again although nothing has changed.
+func (x *explorer) fallback() []choice {
+	if x.held {
 		x.faults.lift()
 		return x.enabled()
 	}
-	if x.vain++; x.memory.version != x.vainSince {
-		x.vain, x.vainSince = 0, x.memory.version
+	if x.rechecks++; x.memory.version != x.recheckVersion {
+		x.rechecks, x.recheckVersion = 0, x.memory.version
 	}
 	for _, r := range x.ranks {
 		if r.phase == blocked && r.request.kind == opPause {
@@ -75,24 +75,25 @@ func (x *explorer) ready(r *rank) bool {
 	case q.kind == opPause:
 		return r.seen != x.memory.version
 	case q.kind == opFlush || q.kind == opFlushAll:
-		return false // the last arrival lets it go on
+		return false // arrive resumes the rank after its last arrival
 	}
 	return true
 }
 
-// stranded reports whether nothing can happen that the contract promises. What may
-// still happen is that an operation arrives although no rank flushes it, and that a
-// rank goes on although it was not told. Ranks that wait may then wait for ever.
+// stranded reports whether the contract promises none of the choices. Two kinds of
+// choice come without a promise: an operation may arrive although no rank flushes
+// it, and a rank may go on although no rank woke it. If only such choices are left,
+// ranks that wait may wait for ever.
 func (x *explorer) stranded(choices []choice) bool {
 	for _, c := range choices {
 		unflushed := c.kind == chooseArrival && !c.rank.flushes(c.flight.target)
-		if !unflushed && !(c.kind == chooseStep && x.untold(c.rank)) {
+		if !unflushed && !(c.kind == chooseStep && x.unwoken(c.rank)) {
 			return false
 		}
 	}
 	for _, r := range x.ranks {
 		if r.phase == blocked {
-			return !x.idle
+			return !x.held
 		}
 	}
 	return false

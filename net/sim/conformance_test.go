@@ -11,7 +11,7 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// conform is a case of the suite as a system.
+// conform makes a system of a case of the suite.
 func conform(c rmatest.Case, faults sim.Faults) sim.System {
 	return sim.System{
 		Topology: topology.Flat(c.Ranks),
@@ -27,8 +27,8 @@ func conform(c rmatest.Case, faults sim.Faults) sim.System {
 	}
 }
 
-// The simulator is a window like the others, under many schedules, with
-// everything late that may be, and in virtual time.
+// The simulator keeps the contract of windows: under many schedules, with every
+// allowed delay, and in virtual time.
 func TestConformance(t *testing.T) {
 	for _, c := range rmatest.Cases() {
 		t.Run(c.Name, func(t *testing.T) {
@@ -47,8 +47,8 @@ func TestConformance(t *testing.T) {
 	}
 }
 
-// After Close every window has failed with ErrClosed, and a rank that waits is
-// told.
+// After Close every window has failed with ErrClosed, and a waiting rank returns with
+// that error.
 func TestClose(t *testing.T) {
 	s := sim.System{
 		Topology: topology.Flat(2),
@@ -58,13 +58,13 @@ func TestClose(t *testing.T) {
 				if w.Rank() == 0 {
 					f.Close()
 				} else if _, err := w.Await(ctx, 1, word, rma.Is(1)); !errors.Is(err, rma.ErrClosed) {
-					t.Errorf("Await returns %v", err)
+					t.Errorf("Await returns %v, want ErrClosed", err)
 				}
 				if w.Put(1, word, 7); !errors.Is(w.Err(), rma.ErrClosed) {
-					t.Errorf("the window's failure is %v", w.Err())
+					t.Errorf("the window's failure is %v, want ErrClosed", w.Err())
 				}
 				if got := w.Get(1, word); got != 0 {
-					t.Errorf("a closed window reads %d", got)
+					t.Errorf("a closed window reads %d, want 0", got)
 				}
 				return nil
 			}}, err

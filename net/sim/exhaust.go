@@ -8,8 +8,8 @@ type Limit struct {
 	Runs   int // schedules
 }
 
-// Exhaust visits every state that the system can reach, up to the first
-// failure. Report.Complete tells whether it got through.
+// Exhaust visits every state that the system can reach. It stops at the first
+// failure. Report.Complete tells whether it visited all of them.
 func (s System) Exhaust(limit Limit) Report {
 	s = s.withDefaults()
 	if err := s.validate(); err != nil {
@@ -19,14 +19,14 @@ func (s System) Exhaust(limit Limit) Report {
 	var report Report
 	for {
 		search.depth = 0
-		x, err := explore(s, &search, stockFaults(s.Faults), false)
+		x, err := explore(s, &search, choosableFaults(s.Faults), false)
 		report.Runs++
 		report.Steps += x.steps
 		report.States = len(search.visited)
 		if err != nil {
 			schedule := x.schedule
 			report.Failure = s.failure(err, "-schedule", formatSchedule(schedule), func() *explorer {
-				again, _ := explore(s, &replay{schedule}, stockFaults(s.Faults), true)
+				again, _ := explore(s, &replay{schedule}, choosableFaults(s.Faults), true)
 				return again
 			})
 			return report
@@ -51,7 +51,7 @@ func (s System) Replay(schedule string) (Report, error) {
 	if err != nil {
 		return Report{}, fmt.Errorf("sim: schedule: %w", err)
 	}
-	x, err := explore(s, &replay{choices}, stockFaults(s.Faults), true)
+	x, err := explore(s, &replay{choices}, choosableFaults(s.Faults), true)
 	report := Report{Runs: 1, Steps: x.steps, Complete: true}
 	if err != nil {
 		report.Failure = s.failure(err, "-schedule", schedule, func() *explorer { return x })
@@ -59,9 +59,21 @@ func (s System) Replay(schedule string) (Report, error) {
 	return report, nil
 }
 
-// search is the policy of a depth-first search by replay: a run repeats the
-// path up to the last branch that was advanced, then goes on with first
-// choices until it meets a state that has been visited.
+// replay repeats a recorded schedule.
+type replay struct{ schedule []uint16 }
+
+func (p *replay) choose(_ *explorer, choices []choice) int {
+	if len(p.schedule) == 0 {
+		return 0
+	}
+	at := int(p.schedule[0])
+	p.schedule = p.schedule[1:]
+	return min(at, len(choices)-1)
+}
+
+// search is the policy of a depth-first search by replay. A run repeats the path
+// up to the branch that next advanced. Then it takes first choices until it meets
+// a visited state.
 type search struct {
 	path    []branch
 	depth   int
@@ -87,8 +99,8 @@ func (s *search) choose(x *explorer, choices []choice) int {
 	return int(at)
 }
 
-// next advances the deepest branch that has choices left, and reports whether
-// there was one.
+// next advances the deepest branch that has choices left. It reports whether there
+// is such a branch.
 func (s *search) next() bool {
 	for n := len(s.path) - 1; n >= 0; n-- {
 		if b := &s.path[n]; b.taken+1 < b.width {
@@ -100,7 +112,7 @@ func (s *search) next() bool {
 	return false
 }
 
-// state names the state that the run is in.
+// state is a fingerprint of the state that the run is in.
 func (x *explorer) state() uint64 {
 	print := x.memory.fingerprint()
 	for _, f := range x.flights {
@@ -117,7 +129,7 @@ func (x *explorer) state() uint64 {
 		if r.ctx.Err() != nil {
 			own = mix(own + 3)
 		}
-		if x.shared && r.phase == blocked && r.request.kind == opAwait && r.told {
+		if x.shared && r.phase == blocked && r.request.kind == opAwait && r.woken {
 			own = mix(own + 4)
 		}
 		print += mix(own)

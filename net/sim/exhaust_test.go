@@ -11,8 +11,8 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// The search that merges states reaches exactly the ends that the search
-// without merging reaches, for random small programs.
+// With random small programs, the search that merges states reaches exactly the same
+// ends as the search that does not merge.
 func TestMergingLosesNothing(t *testing.T) {
 	for seed := range uint64(300) {
 		merged, plain := outcomes(t, seed, true), outcomes(t, seed, false)
@@ -23,8 +23,8 @@ func TestMergingLosesNothing(t *testing.T) {
 	}
 }
 
-// outcomes is every final memory, together with everything that each rank saw,
-// that the program of a seed can end in.
+// outcomes lists every end that the program of a seed can reach: the final memory,
+// and all values that each rank has seen.
 func outcomes(t *testing.T, seed uint64, merge bool) []string {
 	t.Helper()
 	var ends []string
@@ -66,8 +66,8 @@ func outcomes(t *testing.T, seed uint64, merge bool) []string {
 	return slices.Compact(ends)
 }
 
-// randomBody is a short program of a rank. What it does next depends on what it
-// has seen.
+// randomBody is a short random program of a rank. The values that it writes depend on
+// the values that it has seen.
 func randomBody(seed uint64, w rma.Window, base rma.Disp) []uint64 {
 	rng := rand.New(rand.NewPCG(seed, uint64(w.Rank())))
 	var seen []uint64
@@ -108,7 +108,7 @@ func randomBody(seed uint64, w rma.Window, base rma.Disp) []uint64 {
 	return seen
 }
 
-// A schedule survives printing and parsing, and what does not parse is refused.
+// A schedule survives printing and parsing. parseSchedule refuses every other text.
 func FuzzSchedule(f *testing.F) {
 	f.Add("0120")
 	f.Add("z[36][65535]")
@@ -126,8 +126,9 @@ func FuzzSchedule(f *testing.F) {
 	})
 }
 
-// The agenda gives events back in order of time, ties in order of arrival,
-// whether it is small or large, filled in order or not.
+// The agenda returns events in the order of their times, and events of equal times in
+// the order of pushing. It does so with few events and with many, pushed in order or
+// not.
 func TestAgenda(t *testing.T) {
 	for seed := range uint64(100) {
 		rng := rand.New(rand.NewPCG(seed, 0))
@@ -135,7 +136,7 @@ func TestAgenda(t *testing.T) {
 		last := event{at: -1}
 		spread := int64(1 + 20*seed)
 		for step := range int64(3000) {
-			a.push(event{at: max(last.at, 5*step) + rng.Int64N(spread)}) // never in the past
+			a.push(event{at: max(last.at, 5*step) + rng.Int64N(spread)}) // not in the past
 			if rng.IntN(4) == 0 {
 				last = popAfter(t, &a, last)
 			}
@@ -151,7 +152,7 @@ func popAfter(t *testing.T, a *agenda, last event) event {
 	next := a.next()
 	e := a.pop()
 	if e.at != next || !a.before(&last, &e) {
-		t.Fatalf("the event at %d (%d) comes after the one at %d (%d); the next was to be at %d",
+		t.Fatalf("the event at %d (%d) comes after the one at %d (%d); the next one should be at %d",
 			e.at, e.seq, last.at, last.seq, next)
 	}
 	return e

@@ -8,7 +8,7 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// flight is an operation that was issued and has not arrived.
+// flight is an operation that has been issued and has not arrived.
 type flight struct {
 	request
 	origin   *rank
@@ -31,21 +31,21 @@ type explorer struct {
 	choices  []choice
 	faults   faultPlan
 	tracer   *tracer
-	schedule []uint16 // what was chosen wherever there was a choice
+	schedule []uint16 // the index of each choice, where there were two or more
 	lost     []rma.Rank
-	idle     bool // a fault keeps something from happening now
+	held     bool // a fault holds something back now
 
-	// How often pausing ranks were all that could go on, since the version of
-	// memory that they look at.
-	vain      int
-	vainSince uint64
+	// rechecks counts how often only pausing ranks could go on while memory was at
+	// recheckVersion.
+	rechecks       int
+	recheckVersion uint64
 }
 
-// vainTries is how often each rank may look in vain, when all that is left is
-// ranks that pause, before the run is called endless.
-const vainTries = 64
+// maxRechecks is how often each rank may look again at unchanged memory while only
+// pausing ranks can go on. After that, the run counts as endless.
+const maxRechecks = 64
 
-// explore runs the system once. It returns why the run broke a promise, or nil.
+// explore runs the system once. It returns the promise that the run broke, or nil.
 func explore(s System, p policy, faults faultPlan, traced bool) (*explorer, error) {
 	x := &explorer{Fabric: newFabric(s), system: s, policy: p, faults: faults}
 	if traced {
@@ -73,13 +73,13 @@ func (x *explorer) loop() error {
 		if err := x.violated(); err != nil {
 			return err
 		}
-		x.faults.strike(x)
+		x.faults.inject(x)
 		choices := x.enabled()
 		if len(choices) == 0 {
 			return x.conclude()
 		}
 		if x.stranded(choices) {
-			return fmt.Errorf("%w, unless an operation arrives without a flush or a rank goes on without a wake-up: %s", ErrDeadlock, x.whoWaits())
+			return fmt.Errorf("%w, unless an unflushed operation arrives or a waiter goes on without a wake-up: %s", ErrDeadlock, x.whoWaits())
 		}
 		at := 0
 		if len(choices) > 1 {
@@ -89,16 +89,16 @@ func (x *explorer) loop() error {
 			x.schedule = append(x.schedule, uint16(at))
 		}
 		if x.steps++; x.steps > x.system.MaxSteps {
-			return fmt.Errorf("%w after %d steps: %s", ErrEndless, x.system.MaxSteps, x.whoWaits())
+			return fmt.Errorf("%w within %d steps: %s", ErrEndless, x.system.MaxSteps, x.whoWaits())
 		}
-		if x.vain > vainTries*len(x.ranks) {
-			return fmt.Errorf("%w: they look again and again at words that nobody changes: %s", ErrEndless, x.whoWaits())
+		if x.rechecks > maxRechecks*len(x.ranks) {
+			return fmt.Errorf("%w: pausing ranks look again and again at words that no rank changes: %s", ErrEndless, x.whoWaits())
 		}
 		x.perform(choices[at])
 	}
 }
 
-// perform lets a choice happen.
+// perform carries out a choice.
 func (x *explorer) perform(c choice) {
 	switch c.kind {
 	case chooseStep:
@@ -119,7 +119,7 @@ func (x *explorer) step(r *rank) {
 	q := &r.request
 	if r.window.err == nil || q.direct() {
 		r.result = q.apply(&x.memory)
-		x.tell(q, r.result)
+		x.wake(q, r.result)
 		switch q.kind {
 		case opAwait:
 			if !q.until.Holds(r.result) {
@@ -144,7 +144,7 @@ func (x *explorer) step(r *rank) {
 func (x *explorer) arrive(f *flight) {
 	at := slices.Index(x.flights, f)
 	x.flights = slices.Delete(x.flights, at, at+1)
-	x.tell(&f.request, f.apply(&x.memory))
+	x.wake(&f.request, f.apply(&x.memory))
 	x.tracer.operation(f.origin, "  arrives", &f.request, 0)
 	r := f.origin
 	r.land(f.target)
@@ -155,7 +155,7 @@ func (x *explorer) arrive(f *flight) {
 	}
 }
 
-// ask implements driver. What nobody else can see happens at once.
+// ask implements driver. Events that no other rank can see happen at once.
 func (x *explorer) ask(r *rank) bool {
 	q := &r.request
 	switch {
@@ -172,7 +172,7 @@ func (x *explorer) ask(r *rank) bool {
 	return false
 }
 
-// drawn is a new priority, where the policy has priorities.
+// drawn is a new priority if the policy has priorities, and otherwise zero.
 func (x *explorer) drawn() uint64 {
 	if p, ok := x.policy.(*priorities); ok {
 		return p.draw()
@@ -183,6 +183,6 @@ func (x *explorer) drawn() uint64 {
 // time implements driver.
 func (x *explorer) time(*rank) int64 { return int64(x.steps) }
 
-// spend implements driver: when exploring, computing takes no time, because any
-// rank may be slow anyway.
+// spend implements driver. In exploration, computing takes no time: any rank may be
+// slow anyway.
 func (x *explorer) spend(*rank, int64) {}

@@ -2,6 +2,7 @@ package sim_test
 
 import (
 	"context"
+	_ "embed"
 	"errors"
 	"flag"
 	"fmt"
@@ -26,7 +27,7 @@ func contest(t *testing.T, name string, ranks, acquisitions int) sim.System {
 	return specimen.Contest{Topology: topology.Flat(ranks), Acquisitions: acquisitions, Writers: 1}.System(s)
 }
 
-// Every wrong specimen is caught within 100 seeds.
+// 100 seeds catch every wrong specimen.
 func TestSeedsCatchWrongSpecimens(t *testing.T) {
 	for _, s := range specimen.All() {
 		if !s.Wrong {
@@ -35,14 +36,14 @@ func TestSeedsCatchWrongSpecimens(t *testing.T) {
 		t.Run(s.Name, func(t *testing.T) {
 			report := contest(t, s.Name, 2, 3).Seeds(0, 100)
 			if report.Failure == nil {
-				t.Fatalf("not caught by 100 seeds")
+				t.Fatalf("100 seeds do not catch it")
 			}
 			t.Logf("seed %d: %v", report.Failure.Seed, report.Failure.Err)
 		})
 	}
 }
 
-// Every wrong specimen is caught by the exhaustive search.
+// The exhaustive search catches every wrong specimen.
 func TestExhaustCatchesWrongSpecimens(t *testing.T) {
 	for _, s := range specimen.All() {
 		if !s.Wrong {
@@ -51,14 +52,14 @@ func TestExhaustCatchesWrongSpecimens(t *testing.T) {
 		t.Run(s.Name, func(t *testing.T) {
 			report := contest(t, s.Name, 2, 3).Exhaust(sim.Limit{States: 1 << 17})
 			if report.Failure == nil {
-				t.Fatalf("not caught in %d states, complete: %v", report.States, report.Complete)
+				t.Fatalf("%d states do not catch it, complete: %v", report.States, report.Complete)
 			}
 			t.Logf("after %d states: %v", report.States, report.Failure.Err)
 		})
 	}
 }
 
-// Every right specimen passes the whole search for small systems.
+// Every right specimen passes the complete search of small systems.
 func TestExhaustPassesRightSpecimens(t *testing.T) {
 	for _, s := range specimen.All() {
 		if s.Wrong {
@@ -71,7 +72,7 @@ func TestExhaustPassesRightSpecimens(t *testing.T) {
 					t.Fatal(report.Failure)
 				}
 				if !report.Complete || report.States < 10 {
-					t.Fatalf("the search did not get through: %+v", report)
+					t.Fatalf("the search is not complete: %+v", report)
 				}
 				t.Logf("%d states, %d runs", report.States, report.Runs)
 			})
@@ -94,8 +95,44 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
-// A crash, a cancellation, a pause or a delay of anybody breaks no promise of a
-// right lock: the others end, or are told.
+//go:embed testdata/seeds.txt
+var keptSeeds string
+
+// Each kept seed finds its failure again.
+func TestKeptSeeds(t *testing.T) {
+	kept := 0
+	for line := range strings.Lines(keptSeeds) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		run, want, _ := strings.Cut(strings.TrimSpace(line), ": ")
+		var lock, tree string
+		var acquisitions, writers int
+		var seed uint64
+		if _, err := fmt.Sscan(run, &lock, &tree, &acquisitions, &writers, &seed); err != nil {
+			t.Fatalf("%q: %v", line, err)
+		}
+		parsed, err := topology.Parse(tree)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s, ok := specimen.ByName(lock)
+		if !ok {
+			t.Fatalf("no specimen %q", lock)
+		}
+		system := specimen.Contest{Topology: parsed, Acquisitions: acquisitions, Writers: writers}.System(s)
+		if f := system.Seed(seed).Failure; f == nil || !strings.Contains(f.Err.Error(), want) {
+			t.Errorf("%s: got %v, want %q", run, f, want)
+		}
+		kept++
+	}
+	if kept < 10 {
+		t.Errorf("only %d seeds are kept", kept)
+	}
+}
+
+// A right lock keeps its promises when any rank crashes, is cancelled, pauses or is
+// delayed: the other ranks end with the lock, or with an error.
 func TestFaults(t *testing.T) {
 	for _, name := range []string{"mcs", "ticket", "rw"} {
 		for _, faults := range []sim.Faults{{Crashes: 1}, {Crashes: 2}, {Pauses: 2}, {Delays: 3}, {Cancels: 1},
@@ -121,13 +158,13 @@ func TestExhaustCrashes(t *testing.T) {
 		t.Fatal(with.Failure)
 	}
 	if !with.Complete || with.States < 2*without.States {
-		t.Fatalf("crashes add too little: %d states without, %d with", without.States, with.States)
+		t.Fatalf("crashes add too few states: %d without, %d with", without.States, with.States)
 	}
 }
 
-// A lock that goes on waiting for a crashed rank's word without looking at the
-// error is caught.
-func TestHeedlessLoopIsCaught(t *testing.T) {
+// The simulator catches a lock that polls the word of a crashed rank for ever and
+// does not look at the error.
+func TestLoopAfterFailureIsCaught(t *testing.T) {
 	s := sim.System{
 		Topology: topology.Flat(2),
 		Faults:   sim.Faults{Crashes: 1},
@@ -147,11 +184,11 @@ func TestHeedlessLoopIsCaught(t *testing.T) {
 		},
 	}
 	if report := s.Exhaust(sim.Limit{}); report.Failure == nil || !strings.Contains(report.Failure.Error(), "after its window failed") {
-		t.Fatalf("want a heedless loop, got %v", report.Failure)
+		t.Fatalf("got %v, want the panic of a loop that ignores the failure of its window", report.Failure)
 	}
 }
 
-// Ranks that wait for what nobody flushes may wait for ever.
+// A rank that waits for an unflushed operation may wait for ever.
 func TestMissingFlushStrands(t *testing.T) {
 	for flushed, want := range map[bool]error{true: nil, false: sim.ErrDeadlock} {
 		s := sim.System{
@@ -181,8 +218,8 @@ func TestMissingFlushStrands(t *testing.T) {
 	}
 }
 
-// A failure says how to repeat it, and repeating it gives the same failure and
-// the same steps.
+// A failure names the command that repeats it. The repeated run has the same failure
+// and the same steps.
 func TestFailureRepeats(t *testing.T) {
 	s := contest(t, "mcs-late-flag", 2, 2)
 	s.Command = "lock"
@@ -205,12 +242,11 @@ func TestFailureRepeats(t *testing.T) {
 		t.Fatalf("schedule does not repeat: %v\n%v\n%v", err, found, report.Failure)
 	}
 	if !errors.Is(found, sim.ErrDeadlock) {
-		t.Errorf("the late flag hangs, got %v", found.Err)
+		t.Errorf("got %v, want the deadlock of the late flag", found.Err)
 	}
 }
 
-// The trace of a failure is readable: it names ranks, operations, targets, words
-// and values.
+// The trace of a failure names ranks, operations, targets, words and values.
 func TestTrace(t *testing.T) {
 	f := contest(t, "mcs-no-flush", 2, 1).Seeds(0, 100).Failure
 	text := f.Error()
@@ -233,7 +269,7 @@ func TestBadSystems(t *testing.T) {
 		"setup's error": {Topology: topology.Flat(1), Setup: func(f *sim.Fabric) (sim.Program, error) { return sim.Program{}, errors.New("no") }},
 	} {
 		if s.Seeds(0, 1).Failure == nil || s.Exhaust(sim.Limit{}).Failure == nil || s.Predict(sim.Machines()[0], 0).Failure == nil {
-			t.Errorf("%s: accepted", name)
+			t.Errorf("%s: the system is accepted", name)
 		}
 	}
 	if _, err := contest(t, "mcs", 2, 1).Replay("01[7"); err == nil {

@@ -17,7 +17,7 @@ type Fabric struct {
 	driver   driver
 	steps    int
 	shared   bool // System.Shared
-	closed   bool // and when predicting, those that wait do not know yet
+	closed   bool // Close was called; when predicting, reset once the waiting ranks have been woken
 }
 
 var (
@@ -25,11 +25,11 @@ var (
 	_ rma.Labeler = (*Fabric)(nil)
 )
 
-// driver decides when what a rank asks for happens.
+// driver decides when the request of a rank takes effect.
 type driver interface {
-	// ask answers r's request now and reports true, or takes note of it and
-	// reports false; then r blocks until it has been answered. It runs on the
-	// rank's own stack.
+	// ask answers r's request now and reports true, or notes it and reports
+	// false. After false, r blocks until the request has been answered. ask runs
+	// on the rank's own stack.
 	ask(r *rank) bool
 	// time is r's time: steps when exploring, nanoseconds when predicting.
 	time(r *rank) int64
@@ -67,7 +67,7 @@ func (f *Fabric) begin(s System) (Program, error) {
 	return program, nil
 }
 
-// end unwinds whatever still runs.
+// end unwinds every body that still runs.
 func (f *Fabric) end() {
 	for _, r := range f.ranks {
 		if r.stop != nil {

@@ -8,10 +8,9 @@ import (
 
 // Failure is a run that broke a promise.
 type Failure struct {
-	// Err is what went wrong: a rank's own error, ErrDeadlock, ErrEndless.
+	// Err is the broken promise: a rank's own error, ErrDeadlock or ErrEndless.
 	Err error
-	// Command repeats the run, if the system has a Command; otherwise it is
-	// only the flag.
+	// Command repeats the run. If the system has no Command, it is only the flag.
 	Command string
 	// Seed is the seed of a seeded run.
 	Seed uint64
@@ -26,15 +25,15 @@ func (f *Failure) Error() string {
 		fmt.Fprintf(&b, "again: %s\n", f.Command)
 	}
 	if len(f.Trace) > 0 {
-		fmt.Fprintf(&b, "the run, step by step:\n%s", f.Trace.short())
+		fmt.Fprintf(&b, "steps of the run:\n%s", f.Trace.short())
 	}
 	return strings.TrimSuffix(b.String(), "\n")
 }
 
-// Unwrap makes errors.Is and errors.As see the reason.
+// Unwrap lets errors.Is and errors.As see Err.
 func (f *Failure) Unwrap() error { return f.Err }
 
-// failure runs the system again for its trace.
+// failure makes a Failure of err. It runs the system again for the trace.
 func (s System) failure(err error, flag, value string, again func() *explorer) *Failure {
 	f := &Failure{Err: err, Command: strings.TrimSpace(s.Command + " " + flag + " " + value)}
 	if x := again(); x.tracer != nil {
@@ -45,8 +44,8 @@ func (s System) failure(err error, flag, value string, again func() *explorer) *
 
 func formatSeed(seed uint64) string { return strconv.FormatUint(seed, 10) }
 
-// A schedule is printed as one letter or digit for each choice, in base 36; a
-// choice beyond that stands in brackets.
+// formatSchedule prints one letter or digit for each choice, in base 36. A choice
+// of 36 or more stands in brackets.
 func formatSchedule(schedule []uint16) string {
 	var b strings.Builder
 	for _, at := range schedule {

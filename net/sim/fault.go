@@ -7,13 +7,14 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Faults is how many of each go wrong in a run. In a seeded run, the seed says
-// when and to whom; in an exhaustive search, crashes and cancellations happen
-// at every point, and pauses and delays are there anyway.
+// Faults is how many faults of each kind happen in a run. In a seeded run, the seed
+// draws their times and ranks. An exhaustive search tries crashes and cancellations
+// at every point. It needs no pauses and delays, because it tries every order of
+// steps anyway.
 type Faults struct {
-	// Crashes stop a rank for ever. What it had in flight may still arrive.
-	// The others' windows fail with an *rma.PeerLostError, each when the
-	// schedule says so.
+	// Crashes stop a rank for ever. Its operations in flight may still arrive.
+	// The windows of the other ranks fail with an *rma.PeerLostError, each at a
+	// time that the schedule chooses.
 	Crashes int
 	// Cancels end the context of a rank's body.
 	Cancels int
@@ -33,7 +34,7 @@ func (f Faults) validate() error {
 	return nil
 }
 
-// fault is one thing that goes wrong in a seeded run.
+// fault is one fault of a seeded run.
 type fault struct {
 	kind     faultKind
 	rank     rma.Rank
@@ -49,14 +50,14 @@ const (
 	delay
 )
 
-// faultPlan is a run's faults: drawn for certain steps, or a stock that the
-// policy takes from.
+// faultPlan holds a run's faults. Drawn faults happen at given steps. The policy
+// chooses the others, as often as crashes and abort allow.
 type faultPlan struct {
 	drawn          []fault
 	crashes, abort int
 }
 
-// drawFaults places faults within the steps that a run may have.
+// drawFaults draws a step and a rank for each fault.
 func drawFaults(f Faults, ranks int, rng *rand.Rand) faultPlan {
 	var plan faultPlan
 	horizon := 1 << (3 + rng.IntN(10))
@@ -69,8 +70,8 @@ func drawFaults(f Faults, ranks int, rng *rand.Rand) faultPlan {
 	return plan
 }
 
-// stockFaults offers faults as choices.
-func stockFaults(f Faults) faultPlan { return faultPlan{crashes: f.Crashes, abort: f.Cancels} }
+// choosableFaults is a plan whose faults the policy chooses.
+func choosableFaults(f Faults) faultPlan { return faultPlan{crashes: f.Crashes, abort: f.Cancels} }
 
 // cancels reports whether any rank's context may end.
 func (p *faultPlan) cancels() bool {
@@ -82,8 +83,8 @@ func (p *faultPlan) cancels() bool {
 	return p.abort > 0
 }
 
-// strike lets the crashes and cancellations happen whose step has come.
-func (p *faultPlan) strike(x *explorer) {
+// inject carries out the drawn crashes and cancellations whose step has come.
+func (p *faultPlan) inject(x *explorer) {
 	for i := 0; i < len(p.drawn); i++ {
 		f := p.drawn[i]
 		if f.kind > cancel || f.from > x.steps {
@@ -99,7 +100,8 @@ func (p *faultPlan) strike(x *explorer) {
 	}
 }
 
-// offer adds to x.choices what is in stock, and the news of what was lost.
+// offer adds to x.choices the faults that the policy may choose, and the notices of
+// lost peers.
 func (p *faultPlan) offer(x *explorer) {
 	for _, r := range x.ranks {
 		if r.phase != blocked {
@@ -126,13 +128,13 @@ func (p *faultPlan) active(x *explorer, kind faultKind, r *rank) bool {
 	return false
 }
 
-// paused reports whether r must not step now.
+// paused reports whether a fault keeps r from stepping now.
 func (p *faultPlan) paused(x *explorer, r *rank) bool { return p.active(x, pause, r) }
 
-// delayed reports whether f must not arrive now.
+// delayed reports whether a fault keeps f from arriving now.
 func (p *faultPlan) delayed(x *explorer, f *flight) bool { return p.active(x, delay, f.origin) }
 
-// lift ends every pause and delay, because there is nothing else left to do.
+// lift ends every pause and delay. The explorer calls it when nothing else can happen.
 func (p *faultPlan) lift() {
 	kept := p.drawn[:0]
 	for _, f := range p.drawn {
@@ -156,7 +158,8 @@ func (x *explorer) crash(r *rank) {
 	x.lost = append(x.lost, r.id)
 }
 
-// notice tells r that a peer is lost. That interrupts an operation, and no instruction.
+// notice tells r that a peer is lost. The notice interrupts an operation. It does not
+// interrupt an instruction.
 func (x *explorer) notice(r *rank) {
 	lost := x.lost[0]
 	r.window.fail(&rma.PeerLostError{Rank: lost, Why: "the simulator crashed it"})

@@ -2,8 +2,9 @@ package sim
 
 import "github.com/orwl/go-orwl/net/rma/model"
 
-// An operation in virtual time travels half of its latency to the target, waits
-// its turn at the port and at the memory, takes effect, and travels back.
+// In virtual time, an operation travels to the target in half of its latency. There
+// it waits for its turn at the port and at the memory. Then it takes effect and
+// travels back in the other half.
 
 // price is a level's costs in whole nanoseconds.
 type price struct {
@@ -19,22 +20,22 @@ type fare struct {
 
 func fareOf(c model.Cost) fare { return fare{c.Alpha / 2, c.Beta, c.Busy} }
 
-// courier carries an operation that nobody waits for.
-type courier struct {
+// timedFlight is an operation in flight that its rank does not wait for.
+type timedFlight struct {
 	request
 	origin *rank
-	next   *courier
+	next   *timedFlight
 }
 
-// ask implements driver. Whatever is certain to come before every other event
-// is done at once, without a switch to the scheduler.
+// ask implements driver. If a request is certain to come before every other event,
+// ask performs it at once and saves the switch to the scheduler.
 func (p *predictor) ask(r *rank) bool {
 	q := &r.request
-	p.heed(r)
+	p.wakeCancelled(r)
 	p.operations++
 	switch {
 	case q.buffered():
-		p.remoteness(r, q)
+		p.countRemote(r, q)
 		p.dispatch(r)
 		return true
 	case q.kind == opPause:
@@ -45,7 +46,7 @@ func (p *predictor) ask(r *rank) bool {
 	case q.kind == opAwait:
 		return p.await(r)
 	}
-	p.remoteness(r, q)
+	p.countRemote(r, q)
 	arrival := r.now + int64(p.fare(r, q).half)
 	if arrival > p.agenda.next() {
 		p.agenda.push(event{at: arrival, kind: eventArrival, rank: r})
@@ -60,7 +61,7 @@ func (p *predictor) ask(r *rank) bool {
 	return true
 }
 
-func (p *predictor) remoteness(r *rank, q *request) {
+func (p *predictor) countRemote(r *rank, q *request) {
 	if q.target != r.id {
 		p.remote++
 	}
@@ -78,8 +79,8 @@ func (p *predictor) fare(r *rank, q *request) *fare {
 	return &price.atomic
 }
 
-// effect applies an operation that arrived, when its turn comes, and returns
-// when its origin knows. The value is in r.result.
+// effect applies an operation that has arrived, when its turn comes. It returns the
+// time when the origin knows. The value is in r.result.
 func (p *predictor) effect(r *rank, q *request, arrival int64) (back int64) {
 	fare := p.fare(r, q)
 	at := p.turn(r, q, fare, arrival)
@@ -98,8 +99,8 @@ func (p *predictor) effect(r *rank, q *request, arrival int64) (back int64) {
 	return at + int64(fare.half)
 }
 
-// turn waits until the target's memory, and the port in front of it, are free,
-// and occupies them. It returns when the operation takes effect.
+// turn waits until the port and the target's memory behind it are free, and
+// occupies both. It returns the time when the operation takes effect.
 func (p *predictor) turn(r *rank, q *request, fare *fare, at int64) int64 {
 	bytes := 8
 	if q.kind == opPutBytes || q.kind == opGetBytes {
@@ -107,25 +108,25 @@ func (p *predictor) turn(r *rank, q *request, fare *fare, at int64) int64 {
 	}
 	service := int64(fare.busy + fare.beta*float64(bytes))
 	if p.port > 0 && p.topology.Common(r.id, q.target) < p.port {
-		gate := &p.gate[p.topology.Element(q.target, p.port)]
-		at = max(at, *gate)
-		*gate = at + service
+		free := &p.portBusy[p.topology.Element(q.target, p.port)]
+		at = max(at, *free)
+		*free = at + service
 	}
 	at = max(at, p.busy[q.target])
 	p.busy[q.target] = at + service
 	return at + int64(fare.beta*float64(bytes))
 }
 
-// serve is the arrival of a request that its rank waits for.
+// serve handles the arrival of a request that its rank waits for.
 func (p *predictor) serve(r *rank, at int64) {
 	p.agenda.push(event{at: p.effect(r, &r.request, at), kind: eventResume, rank: r})
 }
 
-// dispatch sends an operation off without waiting for it.
+// dispatch issues an operation without waiting for it.
 func (p *predictor) dispatch(r *rank) {
 	c := p.spare
 	if c == nil {
-		c = new(courier)
+		c = new(timedFlight)
 	} else {
 		p.spare = c.next
 	}
@@ -134,11 +135,11 @@ func (p *predictor) dispatch(r *rank) {
 	arrival := r.now + int64(p.fare(r, &c.request).half)
 	arrival = p.heldUntil(r, delay, arrival)
 	r.fly(c.target, len(p.ranks))
-	p.agenda.push(event{at: arrival, kind: eventLanding, fly: c})
+	p.agenda.push(event{at: arrival, kind: eventLanding, flight: c})
 }
 
-// land is the arrival of an operation that nobody waits for.
-func (p *predictor) land(c *courier, at int64) {
+// land handles the arrival of an operation that its rank does not wait for.
+func (p *predictor) land(c *timedFlight, at int64) {
 	r := c.origin
 	back := p.effect(r, &c.request, at)
 	r.land(c.target)
@@ -151,7 +152,7 @@ func (p *predictor) land(c *courier, at int64) {
 	}
 }
 
-// flush waits for the answers to what r has sent.
+// flush waits for the acknowledgements of the operations that r has issued.
 func (p *predictor) flush(r *rank) bool {
 	if r.airborne(&r.request) > 0 {
 		r.flushing = true
@@ -173,6 +174,6 @@ func (p *predictor) time(r *rank) int64 { return r.now }
 
 // spend implements driver.
 func (p *predictor) spend(r *rank, d int64) {
-	p.heed(r)
+	p.wakeCancelled(r)
 	r.now += d
 }

@@ -7,10 +7,10 @@ import (
 	"github.com/orwl/go-orwl/net/rma/model"
 )
 
-// Machines are the machines that the simulator knows by description. Their
-// costs are rounded from what is published for such systems or measured, as
-// each one's Source says; they are for comparing algorithms with each other,
-// not for predicting one system's figures.
+// Machines are the machines that the simulator can describe. Their costs are
+// published or measured figures, rounded; each machine's Source names the origin.
+// Use them to compare algorithms with each other. They do not predict the figures
+// of one system.
 func Machines() []model.Model {
 	return []model.Model{cray(), infiniband(), ethernet()}
 }
@@ -27,8 +27,8 @@ func MachineByName(name string) (model.Model, error) {
 	return model.Model{}, fmt.Errorf("sim: no machine %q: known are %s", name, strings.Join(known, ", "))
 }
 
-// inside is what the cores of one node cost each other, for all three machines:
-// loads, stores and atomics through caches.
+// inside is the cost between the cores of one node, the same for all three
+// machines: loads, stores and atomics through caches.
 func inside() []model.LevelCost {
 	level := func(name string, load, atomic, busy float64) model.LevelCost {
 		return model.LevelCost{Level: name, Coherent: true,
@@ -46,7 +46,7 @@ func inside() []model.LevelCost {
 	}
 }
 
-// outside is the network of a machine, for every level above the node.
+// outside is inside plus the cost of the network, for every level above the node.
 func outside(put, get, atomic model.Cost) []model.LevelCost {
 	levels := inside()
 	for _, name := range []string{"rack", "group", "machine"} {

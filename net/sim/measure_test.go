@@ -11,8 +11,8 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// Measuring the simulated machine gives back the model that it plays: the meter
-// and the machine mean the same by every figure.
+// The meter, run on a simulated machine, measures the model that the machine plays:
+// both give every figure the same meaning.
 func TestMeterFindsTheMachine(t *testing.T) {
 	tree, err := topology.Parse("node:2 core:4")
 	if err != nil {
@@ -39,7 +39,7 @@ func TestMeterFindsTheMachine(t *testing.T) {
 	}
 	near := func(what string, got, want, tolerance float64) {
 		if math.Abs(got-want) > tolerance*want+0.01 {
-			t.Errorf("%s: measured %.4g, played %.4g", what, got, want)
+			t.Errorf("%s: measured %.4g, want %.4g as in the model", what, got, want)
 		}
 	}
 	if len(measured.Levels) != len(machine.Levels) {
@@ -50,7 +50,7 @@ func TestMeterFindsTheMachine(t *testing.T) {
 		if got.Level != want.Level {
 			t.Fatalf("level %d is %q, want %q", i, got.Level, want.Level)
 		}
-		word := 8 * want.Get.Beta // the model charges a word for its bytes too
+		word := 8 * want.Get.Beta // the model also charges for the bytes of a word
 		near(got.Level+" get", got.Get.Alpha, want.Get.Alpha+word, 0.01)
 		near(got.Level+" atomic", got.Atomic.Alpha, want.Atomic.Alpha+word, 0.01)
 		near(got.Level+" put", got.Put.Alpha, machine.Issue+want.Put.Alpha+word, 0.01)

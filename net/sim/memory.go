@@ -4,8 +4,8 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// memory is every rank's words. It keeps a fingerprint of the symmetric part
-// up to date, word by word, so that a state costs nothing to name.
+// memory holds every rank's words. It updates a fingerprint of the symmetric part
+// with every store, so that the fingerprint of a state is ready when it is needed.
 type memory struct {
 	words   int
 	used    int
@@ -25,7 +25,7 @@ func newMemory(ranks, words int) memory {
 	return memory{words: words, heap: make([]uint64, ranks*words), regions: make([][]slot, ranks), track: true}
 }
 
-// at is n words of memory, or nil if there are none at that address.
+// at is n words of memory, or nil if the address does not exist.
 func (m *memory) at(target rma.Rank, disp rma.Disp, n int) []uint64 {
 	segment, offset := m.heap[int(target)*m.words:][:m.words], int(disp)
 	if disp.IsDynamic() {
@@ -49,7 +49,7 @@ func (m *memory) load(target rma.Rank, disp rma.Disp) uint64 {
 	if words := m.at(target, disp, 1); words != nil {
 		return words[0]
 	}
-	return 0 // detached while the operation was under way
+	return 0 // detached while the operation was in flight
 }
 
 // store changes a word.
@@ -68,7 +68,8 @@ func (m *memory) store(target rma.Rank, disp rma.Disp, value uint64) {
 	words[0] = value
 }
 
-// cellPrint is zero for zero, so that untouched memory need not be visited.
+// cellPrint is zero for value zero. So words that no rank has written add nothing,
+// and nothing has to visit them.
 func cellPrint(cell, value uint64) uint64 {
 	if value == 0 {
 		return 0
@@ -76,8 +77,8 @@ func cellPrint(cell, value uint64) uint64 {
 	return mix(cell ^ mix(value))
 }
 
-// fingerprint names the contents of all memory. Regions are read in full: their
-// owner writes to them without an operation.
+// fingerprint is a fingerprint of all memory. It reads regions in full, because
+// their owner writes to them without an operation.
 func (m *memory) fingerprint() uint64 {
 	print := m.print
 	for p, slots := range m.regions {
@@ -118,7 +119,7 @@ func (m *memory) attach(p rma.Rank, words []uint64) rma.Disp {
 	return rma.Dynamic(at, s.generation)
 }
 
-// detach takes the region at base away and reports whether there was one.
+// detach removes the region at base. It reports whether there was one.
 func (m *memory) detach(p rma.Rank, base rma.Disp) bool {
 	at, _, offset := base.Dynamic()
 	if !base.IsDynamic() || offset != 0 || m.at(p, base, 1) == nil {

@@ -13,19 +13,20 @@ import (
 // Prediction is a run in virtual time.
 type Prediction struct {
 	Machine string
-	// Time is when the last rank ended.
+	// Time is the time when the last rank ended.
 	Time time.Duration
-	// Ended is when each rank ended.
+	// Ended is the time when each rank ended.
 	Ended []time.Duration
-	// Operations counts what the ranks asked for, remote what went to another
-	// rank's memory.
+	// Operations counts all operations of the ranks. Remote counts the operations
+	// on another rank's memory.
 	Operations, Remote int
 	// Failure is a broken promise, or nil.
 	Failure *Failure
 }
 
-// Predict runs the system once in virtual time on a machine. Seed staggers the
-// ranks' beginnings a little, and says whom the faults hit and when.
+// Predict runs the system once in virtual time on a machine. The seed draws the
+// start of each rank within the first microsecond, and the ranks and times of the
+// faults.
 func (s System) Predict(machine model.Model, seed uint64) Prediction {
 	s = s.withDefaults()
 	err := s.validate()
@@ -47,24 +48,23 @@ func (s System) Predict(machine model.Model, seed uint64) Prediction {
 	return result
 }
 
-// predictor drives a fabric through virtual time. A request travels half of its
-// operation's latency to the target, waits its turn there, takes effect, and
-// travels back. Effects happen in the order of their time, so that every rank
-// sees one history.
+// predictor drives a fabric through virtual time. Operations take effect in the
+// order of their times, so that every rank sees one history. See effect and turn
+// for the way of one operation.
 type predictor struct {
 	*Fabric
-	machine model.Model
-	costs   []price // by topology.Tree.Common
-	agenda  agenda
-	port    int     // level with a port, 0 if none
-	busy    []int64 // until when each rank's memory serves somebody
-	gate    []int64 // until when each port is in use
-	watch   []map[rma.Disp][]*rank
-	abort   []*rank  // some of the listed: those whose context another rank may end
-	spare   *courier // free list
-	faults  []timedFault
-	lost    []rma.Rank
-	last    int64 // time of the last event, to check
+	machine  model.Model
+	costs    []price // by topology.Tree.Common
+	agenda   agenda
+	port     int     // level with a port, 0 if none
+	busy     []int64 // until when each rank's memory serves an operation
+	portBusy []int64 // until when each port is in use
+	watch    []map[rma.Disp][]*rank
+	abort    []*rank      // listed ranks whose context another rank may end
+	spare    *timedFlight // free list
+	faults   []timedFault
+	lost     []rma.Rank
+	last     int64 // time of the last event, for an assert
 
 	operations, remote int
 }
@@ -80,7 +80,7 @@ func predict(s System, machine model.Model, seed uint64) (*predictor, error) {
 	}
 	for level := 1; level <= s.Topology.Levels(); level++ {
 		if s.Topology.LevelName(level) == machine.Port {
-			p.port, p.gate = level, make([]int64, s.Topology.Elements(level))
+			p.port, p.portBusy = level, make([]int64, s.Topology.Elements(level))
 		}
 	}
 	if s.Faults.Cancels > 0 {
@@ -106,14 +106,14 @@ func predict(s System, machine model.Model, seed uint64) (*predictor, error) {
 	return p, nil
 }
 
-// maxEvents is how many events a prediction may take for each step allowed when
-// exploring: predictions are long by design.
+// maxEvents is how many events a prediction may take for each step of
+// System.MaxSteps. Predictions are long by design.
 const maxEvents = 1 << 12
 
 func (p *predictor) loop(steps int) error {
 	for len(p.agenda.events) > 0 {
 		if p.steps++; p.steps > steps*maxEvents {
-			return fmt.Errorf("%w after %d events", ErrEndless, p.steps)
+			return fmt.Errorf("%w within %d events", ErrEndless, p.steps)
 		}
 		e := p.agenda.pop()
 		if invariant.Enabled {
@@ -131,9 +131,9 @@ func (p *predictor) loop(steps int) error {
 		case eventLook:
 			p.look(e.rank, e.at)
 		case eventLanding:
-			p.land(e.fly, e.at)
+			p.land(e.flight, e.at)
 		case eventFault:
-			p.strike(e.at)
+			p.inject(e.at)
 		}
 		if e.rank != nil {
 			if err := e.rank.violation(); err != nil {
@@ -150,7 +150,7 @@ func (p *predictor) loop(steps int) error {
 	return nil
 }
 
-// goOn lets a rank run from a time on, or later if it is paused.
+// goOn lets a rank run from a time on. If a fault pauses the rank, it runs later.
 func (p *predictor) goOn(r *rank, at int64) {
 	if until := p.heldUntil(r, pause, at); until > at {
 		p.agenda.push(event{at: until, kind: eventResume, rank: r})
@@ -158,5 +158,5 @@ func (p *predictor) goOn(r *rank, at int64) {
 	}
 	r.now = at
 	r.run()
-	p.heed(r)
+	p.wakeCancelled(r)
 }

@@ -16,9 +16,8 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// toy is a machine with round figures: own memory 10 ns, a node 100 ns, the
-// network 1000 ns and 1 ns for each byte, a port that lets one operation in
-// every 50 ns.
+// toy is a machine with round figures: own memory takes 10 ns, a node 100 ns, and the
+// network 1000 ns and 1 ns for each byte. A port admits one operation every 50 ns.
 func toy() model.Model {
 	all := func(level string, alpha, beta, busy float64, coherent bool) model.LevelCost {
 		c := model.Cost{Alpha: alpha, Beta: beta, Busy: busy}
@@ -31,8 +30,8 @@ func toy() model.Model {
 	}
 }
 
-// lasts is how long each rank's body takes on the toy machine, one node of two
-// ranks and another node of two ranks. Every body begins at the same time.
+// lasts is how long each rank's body takes on the toy machine, with two nodes of two
+// ranks each. All bodies begin at the same time.
 func lasts(t *testing.T, words int, body func(w *sim.Window, base rma.Disp)) []time.Duration {
 	t.Helper()
 	tree, err := topology.Parse("node:2 core:2")
@@ -61,7 +60,7 @@ func lasts(t *testing.T, words int, body func(w *sim.Window, base rma.Disp)) []t
 	return took
 }
 
-// What an operation costs in virtual time is what the model says.
+// An operation costs in virtual time what the model says.
 func TestPredictedCosts(t *testing.T) {
 	const ns = time.Nanosecond
 	only := func(p rma.Rank, do func(*sim.Window, rma.Disp)) func(*sim.Window, rma.Disp) {
@@ -80,11 +79,11 @@ func TestPredictedCosts(t *testing.T) {
 		"network":    {only(0, func(w *sim.Window, d rma.Disp) { w.CAS(2, d, 0, 1) }), [4]time.Duration{1008 * ns}},
 		"bulk": {only(0, func(w *sim.Window, d rma.Disp) { w.GetBytes(2, d, make([]byte, 8)) }),
 			[4]time.Duration{1008 * ns}},
-		"a put is only issued":    {only(0, func(w *sim.Window, d rma.Disp) { w.Put(2, d, 1) }), [4]time.Duration{5 * ns}},
-		"a flush waits for it":    {only(0, func(w *sim.Window, d rma.Disp) { w.Put(2, d, 1); w.Flush(2) }), [4]time.Duration{1013 * ns}},
-		"not for another target":  {only(0, func(w *sim.Window, d rma.Disp) { w.Put(2, d, 1); w.Flush(1) }), [4]time.Duration{5 * ns}},
-		"two puts travel as one":  {only(0, func(w *sim.Window, d rma.Disp) { w.Put(2, d, 1); w.Put(2, d, 1); w.FlushAll() }), [4]time.Duration{1071 * ns}},
-		"a target serves in turn": {func(w *sim.Window, d rma.Disp) { w.FetchOp(2, d, rma.Sum, 1) }, [4]time.Duration{1008 * ns, 1066 * ns, 10 * ns, 100 * ns}},
+		"a put is only issued":              {only(0, func(w *sim.Window, d rma.Disp) { w.Put(2, d, 1) }), [4]time.Duration{5 * ns}},
+		"a flush waits for it":              {only(0, func(w *sim.Window, d rma.Disp) { w.Put(2, d, 1); w.Flush(2) }), [4]time.Duration{1013 * ns}},
+		"a flush waits for one target only": {only(0, func(w *sim.Window, d rma.Disp) { w.Put(2, d, 1); w.Flush(1) }), [4]time.Duration{5 * ns}},
+		"two puts travel together":          {only(0, func(w *sim.Window, d rma.Disp) { w.Put(2, d, 1); w.Put(2, d, 1); w.FlushAll() }), [4]time.Duration{1071 * ns}},
+		"a target serves in turn":           {func(w *sim.Window, d rma.Disp) { w.FetchOp(2, d, rma.Sum, 1) }, [4]time.Duration{1008 * ns, 1066 * ns, 10 * ns, 100 * ns}},
 		"an await is woken": {func(w *sim.Window, d rma.Disp) {
 			switch w.Rank() {
 			case 0:
@@ -131,8 +130,8 @@ func TestPredictRepeats(t *testing.T) {
 	}
 }
 
-// Wrong specimens are caught in virtual time too, where the schedule lets them
-// fail, and hangs are.
+// A prediction catches ranks that wait for ever. It also catches a wrong specimen if
+// the schedule lets it fail.
 func TestPredictNoticesHang(t *testing.T) {
 	s := sim.System{
 		Topology: topology.Flat(2),
@@ -145,11 +144,11 @@ func TestPredictNoticesHang(t *testing.T) {
 		},
 	}
 	if p := s.Predict(toy(), 0); p.Failure == nil {
-		t.Fatal("two ranks that wait for nothing come to an end")
+		t.Fatal("two ranks wait for a word that no rank changes, and the prediction does not fail")
 	}
 }
 
-// A wait whose context another rank ends, ends then. TestClose is about closing.
+// A wait ends when another rank ends its context. TestClose tests closing.
 func TestPredictedEndOfWait(t *testing.T) {
 	const ns = time.Nanosecond
 	ctx, end := context.WithCancel(context.Background())
@@ -162,11 +161,11 @@ func TestPredictedEndOfWait(t *testing.T) {
 		switch w.Rank() {
 		case 0:
 			w.Compute(200 * ns)
-			w.Get(0, d) // until here the others come first
+			w.Get(0, d) // lets the other ranks begin to wait
 			end()
 			w.Compute(500 * ns)
 		case 1:
-			waits(w, 1, d, context.Canceled) // is told, and looks at its context
+			waits(w, 1, d, context.Canceled) // is woken, and looks at its context
 		case 3:
 			waits(w, 0, d, context.Canceled) // polls
 		}
@@ -176,7 +175,7 @@ func TestPredictedEndOfWait(t *testing.T) {
 	}
 }
 
-// Faults in virtual time end nothing but the crashed rank's own work.
+// Faults in virtual time break no promise: only the crashed rank does not end.
 func TestPredictFaults(t *testing.T) {
 	for seed := range uint64(50) {
 		s := contest(t, "mcs", 16, 20)
@@ -187,14 +186,14 @@ func TestPredictFaults(t *testing.T) {
 	}
 }
 
-// A big machine fits: 4,096 ranks that acquire a lock 20 times each, within 4
-// GiB. How long it takes is BenchmarkPredict's.
+// 4,096 ranks that acquire a lock 20 times each fit into 4 GiB of memory.
+// BenchmarkPredict measures the time.
 func TestPredictBigMachine(t *testing.T) {
 	p := bigMachine(t, "mcs")
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	if m.Sys > 4<<30 {
-		t.Errorf("%d MiB of memory", m.Sys>>20)
+		t.Errorf("the prediction takes %d MiB of memory, want at most 4096", m.Sys>>20)
 	}
 	t.Logf("%v of virtual time, %d operations, %d MiB", p.Time, p.Operations, m.Sys>>20)
 }
@@ -217,7 +216,7 @@ func bigMachine(t testing.TB, name string) sim.Prediction {
 	return p
 }
 
-// BenchmarkPredict is 4,096 ranks of a Cray acquiring a lock 20 times each.
+// BenchmarkPredict lets 4,096 ranks of a Cray acquire a lock 20 times each.
 func BenchmarkPredict(b *testing.B) {
 	operations := 0
 	for b.Loop() {
@@ -226,7 +225,7 @@ func BenchmarkPredict(b *testing.B) {
 	b.ReportMetric(float64(operations)/b.Elapsed().Seconds(), "operations/s")
 }
 
-// BenchmarkExplore is seeded runs of a small system.
+// BenchmarkExplore measures seeded runs of small systems.
 func BenchmarkExplore(b *testing.B) {
 	for _, ranks := range []int{2, 4, 64} {
 		b.Run(fmt.Sprint(ranks), func(b *testing.B) {

@@ -11,8 +11,8 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// rank is a rank's body as a coroutine: it runs until it asks for something
-// that has to be scheduled, and goes on when the answer is there.
+// rank is a rank's body as a coroutine. It runs until it makes a request that has
+// to be scheduled. It goes on when the request has been answered.
 type rank struct {
 	id     rma.Rank
 	window *Window
@@ -21,26 +21,26 @@ type rank struct {
 	resume func() (struct{}, bool) // from the scheduler
 	stop   func()
 
-	request request // what it asks for while it is blocked
-	result  uint64  // the answer
+	request request // its request while it is blocked
+	result  uint64  // the answer to the request
 	failure error   // of an Await, beside the window's own
 
 	phase   phase
-	err     error  // what the body returned
-	history uint64 // fingerprint of every value it has seen
+	err     error  // the error that the body returned
+	history uint64 // fingerprint of every value that it has seen
 	seen    uint64 // the version of memory at its last step
-	told    bool   // it awaits a word, and was told that it can go on
-	flying  []int  // operations in flight, by target; nil until there are any
-	inAir   int    // and in all
+	woken   bool   // it awaits a word and has been woken
+	flying  []int  // number of operations in flight, by target; nil before the first
+	inAir   int    // number of operations in flight, to all targets
 
 	ctx    context.Context
 	cancel context.CancelFunc
 
 	// When predicting:
 	now      int64 // the rank's time
-	home     int64 // when everything it sent and that has arrived is acknowledged
-	flushing bool  // it waits for the last arrival
-	listed   bool  // it is among the watchers of the word that it awaits
+	home     int64 // when the last acknowledgement of its arrived operations is back
+	flushing bool  // it waits in a flush for its last arrival
+	listed   bool  // watch lists it under the word that it awaits
 }
 
 type phase uint8
@@ -68,7 +68,7 @@ func (p *panicked) Unwrap() error {
 	return err
 }
 
-// start makes the coroutine; it does not run yet.
+// start makes the coroutine. The coroutine does not run yet.
 func (r *rank) start(body func(context.Context, rma.Window) error) {
 	r.resume, r.stop = iter.Pull(func(yield func(struct{}) bool) {
 		r.yield = yield
@@ -86,11 +86,11 @@ func (r *rank) start(body func(context.Context, rma.Window) error) {
 	})
 }
 
-// run lets the rank go on until it asks for something or ends.
+// run lets the rank go on until it makes a request or ends.
 func (r *rank) run() { r.resume() }
 
-// block hands the rank's request to the scheduler and returns when it has been
-// answered.
+// block hands the rank's request to the scheduler. It returns when the request has
+// been answered.
 func (r *rank) block() {
 	if !r.yield(struct{}{}) {
 		r.phase = crashed
@@ -101,10 +101,10 @@ func (r *rank) block() {
 
 var errHalted = errors.New("sim: rank is halted")
 
-// remember adds a value to what the rank has seen.
+// remember adds a value to the fingerprint of what the rank has seen.
 func (r *rank) remember(value uint64) { r.history = mix(r.history ^ mix(value)) }
 
-// fly counts an operation to target as in flight, land as arrived.
+// fly counts an operation to target as in flight.
 func (r *rank) fly(target rma.Rank, ranks int) {
 	if r.flying == nil {
 		r.flying = make([]int, ranks)
@@ -113,11 +113,12 @@ func (r *rank) fly(target rma.Rank, ranks int) {
 	r.inAir++
 }
 
+// land counts an operation to target as arrived.
 func (r *rank) land(target rma.Rank) {
 	r.flying[target]--
 	r.inAir--
 	if invariant.Enabled {
-		invariant.Check(r.flying[target] >= 0 && r.inAir >= 0, "more of rank %d's operations arrived than were issued", r.id)
+		invariant.Check(r.flying[target] >= 0 && r.inAir >= 0, "more operations of rank %d have arrived than it has issued", r.id)
 	}
 }
 
@@ -132,13 +133,14 @@ func (r *rank) airborne(q *request) int {
 	return r.flying[q.target]
 }
 
-// flushes reports whether the rank waits for its operations on target.
+// flushes reports whether the rank waits for its operations on target to arrive.
 func (r *rank) flushes(target rma.Rank) bool {
 	q := &r.request
 	return r.phase == blocked && (q.kind == opFlushAll || q.kind == opFlush && q.target == target)
 }
 
-// violation is the promise that the rank's end breaks, or nil.
+// violation is the error with which the rank's body breaks its promise, or nil. A
+// body may return the failure of its window or the end of its context.
 func (r *rank) violation() error {
 	switch {
 	case r.phase != ended || r.err == nil:

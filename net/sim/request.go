@@ -2,6 +2,7 @@ package sim
 
 import (
 	"context"
+	"encoding/binary"
 
 	"github.com/orwl/go-orwl/net/rma"
 )
@@ -22,8 +23,8 @@ const (
 	opAwait
 	opPause
 
-	// Direct access to shared memory: instructions, and not operations of the
-	// window.
+	// Direct access to shared memory. All but opNotify are instructions. Notify is
+	// an operation of the window.
 	opLoad
 	opStore
 	opSwap
@@ -52,16 +53,16 @@ type request struct {
 	bytes   []byte   // the destination of a GetBytes
 }
 
-// buffered reports whether the request is a change that nobody waits for, complete
-// only after a Flush.
+// buffered reports whether the request is a change that its rank does not wait for.
+// It is complete only after a Flush.
 func (q *request) buffered() bool { return q.kind <= opPutBytes }
 
-// direct reports whether the request is an instruction. It takes effect on a window
-// that has failed, too, and wakes no rank.
+// direct reports whether the request is an instruction on shared memory. It takes
+// effect on a failed window, too. It wakes no rank.
 func (q *request) direct() bool { return q.kind >= opLoad && q.kind <= opCompareAndSwap }
 
-// wakes reports whether the request, which returned result, wakes the ranks that
-// await its word and can go on.
+// wakes reports whether the request wakes the ranks that await its word and whose
+// condition holds. result is what the request returned.
 func (q *request) wakes(result uint64) bool {
 	switch q.kind {
 	case opPut, opNotify:
@@ -121,13 +122,32 @@ func (q *request) apply(m *memory) uint64 {
 	return 0
 }
 
-// fingerprint names an operation in flight.
+// fingerprint is a fingerprint of an operation in flight.
 func (q *request) fingerprint(origin rma.Rank) uint64 {
 	print := mix(uint64(q.kind)<<56 ^ uint64(q.op)<<48 ^ uint64(origin)<<24 ^ uint64(q.target))
 	print = mix(print ^ uint64(q.disp))
 	print = mix(print ^ q.operand)
 	for _, word := range q.words {
 		print = mix(print ^ word)
+	}
+	return print
+}
+
+// wordsOf copies the bytes of a bulk transfer, so that the caller may reuse them.
+func wordsOf(src []byte) []uint64 {
+	words := make([]uint64, len(src)/8)
+	for i := range words {
+		words[i] = binary.NativeEndian.Uint64(src[8*i:])
+	}
+	return words
+}
+
+// readWords copies words to dst. It returns a fingerprint of them.
+func readWords(dst []byte, words []uint64) uint64 {
+	var print uint64
+	for i := range min(len(words), len(dst)/8) {
+		binary.NativeEndian.PutUint64(dst[8*i:], words[i])
+		print = mix(print ^ words[i])
 	}
 	return print
 }

@@ -6,10 +6,10 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Direct access to shared memory, where System.Shared says that there is any. Each
-// access is a step of the schedule, and what it returns is a value that the rank has
-// seen. So the explorer plays the program that runs on real memory: an algorithm's
-// atomic instructions, and the wake-ups that it must not forget.
+// Direct access to shared memory (System.Shared). Each access is a step of the
+// schedule, and its result is a value that the rank has seen. So the explorer plays
+// the program that runs on real memory: an algorithm's atomic instructions, and the
+// wake-ups that it must not forget.
 
 // Direct implements rma.Shared.
 func (w *Window) Direct(target rma.Rank, disp rma.Disp) (rma.Word, bool) {
@@ -17,7 +17,8 @@ func (w *Window) Direct(target rma.Rank, disp rma.Disp) (rma.Word, bool) {
 	return rma.WordBy(instructions{w}, target, disp), w.fabric.shared && w.err == nil
 }
 
-// Memory implements rma.Shared: there is none that the simulator would not see.
+// Memory implements rma.Shared. It always reports false: the simulator could not see
+// an access through a slice.
 func (w *Window) Memory(target rma.Rank, disp rma.Disp, n int) ([]uint64, bool) {
 	w.check("Memory", target, disp, 8*n)
 	return nil, false
@@ -54,24 +55,26 @@ func (i instructions) CompareAndSwap(target rma.Rank, disp rma.Disp, old, new ui
 	return i.w.do(request{kind: opCompareAndSwap, target: target, disp: disp, old: old, operand: new}) == 1
 }
 
-// A rank that awaits a word may spin, or it may sleep. One that spins goes on as soon
-// as its condition holds. One that sleeps goes on when it is told, by an operation
-// that changes the word or by a Notify. The explorer does not choose between the two.
-// It lets the rank go on whenever the condition holds, and it does not rely on that:
-// a run in which all that can happen is that ranks go on which were not told is a
+// A rank that awaits a word may spin, or it may sleep. A rank that spins goes on as
+// soon as its condition holds. A rank that sleeps goes on when it is woken, by an
+// operation that writes the word or by Notify. The explorer does not choose between
+// the two. It lets the rank go on whenever the condition holds, but the run must not
+// rely on that. If only ranks can go on that no rank has woken, the run is a
 // deadlock. See explorer.stranded.
 //
-// A rank that was told looks at its word again. If its condition does not hold any
-// more it sleeps again, and has to be told again.
+// A woken rank looks at its word again. If its condition no longer holds, it sleeps
+// again and needs another wake-up.
 
-// await notes whether r has to be told, when it begins to wait.
+// await notes, when r begins to wait, whether its condition already holds. If so, r
+// needs no wake-up.
 func (x *explorer) await(r *rank) {
-	r.told = r.request.until.Holds(x.memory.load(r.request.target, r.request.disp))
+	r.woken = r.request.until.Holds(x.memory.load(r.request.target, r.request.disp))
 }
 
-// tell is what the request q, which has taken effect and returned result, means for
-// the ranks that await its word. Where no memory is shared every change wakes.
-func (x *explorer) tell(q *request, result uint64) {
+// wake updates woken of the ranks that await the word of q. The request q has taken
+// effect and returned result. Without shared memory every change wakes, and there is
+// nothing to note.
+func (x *explorer) wake(q *request, result uint64) {
 	if !x.shared {
 		return
 	}
@@ -82,15 +85,15 @@ func (x *explorer) tell(q *request, result uint64) {
 		}
 		switch holds := a.until.Holds(x.memory.load(a.target, a.disp)); {
 		case !holds:
-			r.told = false
+			r.woken = false
 		case q.wakes(result):
-			r.told = true
+			r.woken = true
 		}
 	}
 }
 
-// untold reports whether r can go on only because it may be spinning.
-func (x *explorer) untold(r *rank) bool {
+// unwoken reports whether r can go on only if it spins: no rank has woken it.
+func (x *explorer) unwoken(r *rank) bool {
 	q := &r.request
-	return x.shared && q.kind == opAwait && !r.told && q.ctx.Err() == nil && r.window.err == nil
+	return x.shared && q.kind == opAwait && !r.woken && q.ctx.Err() == nil && r.window.err == nil
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// pair is a system of two ranks that share memory: rank 1 changes rank 0's word while
-// rank 0 awaits that it is 1. Each sees the word by a direct access.
+// pair is a system of two ranks that share memory. Rank 0 awaits that its word is 1.
+// Meanwhile rank 1 changes the word, by direct access or by an operation.
 func pair(change func(w rma.Shared, flag rma.Disp, word rma.Word)) sim.System {
 	return sim.System{
 		Topology: topology.Flat(2),
@@ -34,8 +34,8 @@ func pair(change func(w rma.Shared, flag rma.Disp, word rma.Word)) sim.System {
 	}
 }
 
-// A rank that sleeps goes on only when another rank tells it. The search finds the
-// programs that forget to.
+// A sleeping rank goes on only when another rank wakes it. The search finds the
+// programs that forget the wake-up.
 func TestWakeUps(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -47,13 +47,13 @@ func TestWakeUps(t *testing.T) {
 		{"add", func(_ rma.Shared, _ rma.Disp, word rma.Word) { word.Add(1) }, true},
 		{"compare and swap", func(_ rma.Shared, _ rma.Disp, word rma.Word) { word.CompareAndSwap(0, 1) }, true},
 		{"notify too early", func(w rma.Shared, flag rma.Disp, word rma.Word) { w.Notify(0, flag); word.Store(1) }, true},
-		{"told of a value that passes", func(w rma.Shared, flag rma.Disp, word rma.Word) {
+		{"woken for a value that does not last", func(w rma.Shared, flag rma.Disp, word rma.Word) {
 			word.Store(1)
 			w.Notify(0, flag)
 			word.Store(0)
 			word.Store(1)
 		}, true},
-		{"look", func(w rma.Shared, flag rma.Disp, word rma.Word) {
+		{"only reads", func(w rma.Shared, flag rma.Disp, word rma.Word) {
 			word.Store(1)
 			w.Get(0, flag)
 			w.FetchOp(0, flag, rma.NoOp, 0)
@@ -80,8 +80,8 @@ func TestWakeUps(t *testing.T) {
 	}
 }
 
-// A store takes effect on a window that has failed, and an operation does not. This
-// is how a rank that does not look at Failed breaks what others rely on.
+// On a failed window a store takes effect, and an operation does not. So a rank that
+// does not look at Failed can break a promise that other ranks rely on.
 func TestFailedWindowStillStores(t *testing.T) {
 	reached := [2]bool{}
 	s := pair(nil)
@@ -90,7 +90,7 @@ func TestFailedWindowStillStores(t *testing.T) {
 		base, err := f.Alloc(2)
 		return sim.Program{Rank: func(ctx context.Context, w rma.Window) error {
 			if w.Rank() == 0 {
-				_, err := w.Await(ctx, 0, base, rma.Is(7)) // until it crashes
+				_, err := w.Await(ctx, 0, base, rma.Is(7)) // until rank 0 crashes
 				return err
 			}
 			shared := w.(rma.Shared)
@@ -98,7 +98,7 @@ func TestFailedWindowStillStores(t *testing.T) {
 			for w.Err() == nil {
 				w.Pause(1)
 				if w.FetchOp(1, base, rma.NoOp, 0); shared.Failed().Load() != (w.Err() != nil) {
-					t.Error("Failed does not say what Err says")
+					t.Error("Failed and Err do not agree")
 				}
 			}
 			w.FetchOp(1, base, rma.Sum, 1)
@@ -110,15 +110,15 @@ func TestFailedWindowStillStores(t *testing.T) {
 	}
 	s.Seeds(0, 200)
 	if reached != [2]bool{true, true} {
-		t.Errorf("after a failure, a word is zero and then one: %t", reached)
+		t.Errorf("after a failure, FetchOp has no effect and Store has one: %t, want both", reached)
 	}
 }
 
-// Ranks that share no memory are told so.
+// Direct reports false if ranks share no memory.
 func TestNothingShared(t *testing.T) {
 	s := pair(nil)
 	s.Shared = false
 	if f := s.Seed(0).Failure; f == nil || errors.Is(f, sim.ErrDeadlock) {
-		t.Errorf("the body should find the memory out of reach, got %v", f)
+		t.Errorf("got %v, want the error of a body that finds the memory out of reach", f)
 	}
 }

@@ -10,22 +10,22 @@ import (
 
 // Program is what the ranks of one run execute.
 type Program struct {
-	// Rank is the body of one rank. Between two operations of its window it
-	// runs without interruption, so bodies may share variables to check what
-	// they promise. An error is a violation, unless it is the window's own
-	// failure or the end of ctx.
+	// Rank is the body of one rank. Between two operations of its window it runs
+	// without interruption. So bodies may share plain variables to check their
+	// promises. An error breaks a promise, except for the window's own failure
+	// and the end of ctx.
 	Rank func(ctx context.Context, w rma.Window) error
-	// Check, if not nil, looks at the result after every rank ended and every
-	// operation arrived. It is not called if a rank crashed.
+	// Check, if not nil, looks at the result after every rank has ended and every
+	// operation has arrived. It is not called after a crash.
 	Check func() error
-	// State, if not nil, is a fingerprint of what bodies remember together,
-	// beyond what each could compute from the values it has seen. An order of
-	// events that a check depends on belongs here, or the exhaustive search
-	// takes two different states for one.
+	// State, if not nil, is a fingerprint of what the bodies remember together,
+	// beyond what each could compute from the values that it has seen. If a check
+	// depends on an order of events, put that order here. Otherwise the
+	// exhaustive search merges two different states.
 	State func() uint64
 }
 
-// System makes a program on a fresh fabric, once for each run.
+// System describes a program. Each run makes the program on a fresh fabric.
 type System struct {
 	// Topology has the ranks as its leaves. Required.
 	Topology *topology.Tree
@@ -34,13 +34,14 @@ type System struct {
 	// Words is the size of each rank's symmetric memory; DefaultWords if zero.
 	Words int
 	// Shared says that all ranks share memory: their windows give direct access to
-	// it (rma.Shared). Otherwise there is none.
+	// every rank's words (rma.Shared), and a waiter needs a wake-up. If it is
+	// false, Direct reports false.
 	Shared bool
-	// Faults is what goes wrong in each run.
+	// Faults are the faults of each run.
 	Faults Faults
 	// MaxSteps ends a run that does not end by itself; DefaultMaxSteps if zero.
 	MaxSteps int
-	// Command is the command line that runs this system. A failure prints it
+	// Command is the command line that runs this system. A failure prints it,
 	// with the flag that selects the failing run: -seed or -schedule.
 	Command string
 }
@@ -75,18 +76,18 @@ func (s System) validate() error {
 	return s.Faults.validate()
 }
 
-// Report is what exploring a system found.
+// Report is the result of exploring a system.
 type Report struct {
-	Runs   int // schedules begun
-	Steps  int // steps taken in all of them
-	States int // distinct states, in exhaustive search
+	Runs   int // schedules that began
+	Steps  int // steps of all runs
+	States int // distinct states of an exhaustive search
 	// Complete says that nothing is left to explore within the bounds.
 	Complete bool
 	// Failure is the first run that broke a promise, or nil.
 	Failure *Failure
 }
 
-// Err is the failure as an error, nil if there is none.
+// Err is the failure as an error, or nil.
 func (r Report) Err() error {
 	if r.Failure == nil {
 		return nil

@@ -7,21 +7,21 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Faults in virtual time are drawn within the first virtual second: half of
-// them within the first few milliseconds, where short runs are.
+// Faults in virtual time begin within the first virtual second. Half of them begin
+// within the first few milliseconds, so that short runs meet some, too.
 
 // timedFault is a fault between two times.
 type timedFault struct {
 	kind     faultKind
 	rank     rma.Rank
 	from, to int64
-	struck   bool
+	done     bool
 }
 
 const (
 	faultHorizon  = 1e9
 	faultLongest  = 1e7
-	noticeLatency = 1e6 // a lost peer is noticed after this long
+	noticeLatency = 1e6 // how long after a crash the other ranks notice it
 )
 
 // plan draws the faults and puts them on the agenda.
@@ -39,7 +39,7 @@ func (p *predictor) plan(f Faults, seed uint64) {
 	}
 }
 
-// heldUntil is when a pause or a delay that r suffers at a time is over.
+// heldUntil is the end of a fault of this kind that r has at the time at, or at.
 func (p *predictor) heldUntil(r *rank, kind faultKind, at int64) int64 {
 	for _, f := range p.faults {
 		if f.kind == kind && f.rank == r.id && f.from <= at && at < f.to {
@@ -49,15 +49,15 @@ func (p *predictor) heldUntil(r *rank, kind faultKind, at int64) int64 {
 	return at
 }
 
-// strike lets the crashes and cancellations happen that are due, and the news of
-// earlier ones arrive.
-func (p *predictor) strike(now int64) {
+// inject carries out the crashes and cancellations that are due. It also tells the
+// ranks of earlier crashes.
+func (p *predictor) inject(now int64) {
 	for i := range p.faults {
 		f := &p.faults[i]
-		if f.struck || f.kind > cancel || f.from > now {
+		if f.done || f.kind > cancel || f.from > now {
 			continue
 		}
-		f.struck = true
+		f.done = true
 		r := p.ranks[f.rank]
 		switch {
 		case r.phase != blocked:
@@ -75,8 +75,7 @@ func (p *predictor) strike(now int64) {
 	p.spreadNews(now)
 }
 
-// spreadNews fails the windows of those that have not heard of a lost peer that
-// was lost long enough ago.
+// spreadNews fails the windows of the other ranks, noticeLatency after a crash.
 func (p *predictor) spreadNews(now int64) {
 	for _, lost := range p.lost {
 		if p.ranks[lost].now+noticeLatency > now {
@@ -91,7 +90,7 @@ func (p *predictor) spreadNews(now int64) {
 	}
 }
 
-// recheck lets a rank that waits look at its context and its window again.
+// recheck lets a waiting rank look at its context and its window again.
 func (p *predictor) recheck(r *rank, now int64) {
 	q := &r.request
 	switch {

@@ -20,7 +20,7 @@ func (l *labels) add(disp rma.Disp, words int, name string) {
 	*l = append(*l, label{disp, words, name})
 }
 
-// name is what a word is called in a trace.
+// name is the name of a word in a trace.
 func (l labels) name(disp rma.Disp) string {
 	for _, a := range l {
 		if off := disp - a.disp; off >= 0 && int(off) < a.words {
@@ -33,16 +33,16 @@ func (l labels) name(disp rma.Disp) string {
 	return fmt.Sprintf("word %s", disp)
 }
 
-// Trace is the steps of one run, for people.
+// Trace lists the steps of one run, for people to read.
 type Trace []Step
 
 // Step is one line of a trace.
 type Step struct {
-	Number int      // counts scheduled steps; what a rank does in between has the same number
-	Rank   rma.Rank // who acts, or whose operation arrives
-	What   string   // the operation, or what happened
+	Number int      // counts scheduled steps; events between two steps share a number
+	Rank   rma.Rank // the rank that acts, or whose operation arrives
+	What   string   // the operation or the event
 	Where  string   // target and word
-	Value  string   // what went in and came out
+	Value  string   // operands and result
 }
 
 func (t Trace) String() string {
@@ -55,8 +55,8 @@ func (t Trace) String() string {
 	return b.String()
 }
 
-// What a failure prints of a long trace: a run without end says the same again
-// and again.
+// The lines that a failure prints of a long trace. An endless run repeats the same
+// lines again and again.
 const (
 	traceHead = 200
 	traceTail = 40
@@ -71,7 +71,7 @@ func (t Trace) short() string {
 	return fmt.Sprintf("%s       ... %d lines ...\n%s", t[:traceHead], left, t[len(t)-traceTail:])
 }
 
-// tracer writes a trace down, or nothing if it is nil.
+// tracer records a trace. A nil tracer records nothing.
 type tracer struct {
 	fabric *Fabric
 	trace  Trace
@@ -83,7 +83,7 @@ func (t *tracer) note(r *rank, what, value string) {
 	}
 }
 
-// operation notes that q of rank r happened, under a name that says how.
+// operation records the request q of rank r. what names it in the trace.
 func (t *tracer) operation(r *rank, what string, q *request, result uint64) {
 	if t == nil {
 		return
@@ -127,7 +127,8 @@ func (t *tracer) operation(r *rank, what string, q *request, result uint64) {
 	t.trace = append(t.trace, s)
 }
 
-// word prints a value, small or near a power of two, so that a person sees it.
+// word prints a small value in decimal and a large one in hexadecimal, so that a
+// person recognises both.
 func word(v uint64) string {
 	switch n := int64(v); {
 	case n > -1<<20 && n < 1<<20:
@@ -137,7 +138,7 @@ func word(v uint64) string {
 	}
 }
 
-// ended notes that the rank's body has returned, when it has.
+// ended records the end of the rank's body, if it has returned.
 func (t *tracer) ended(r *rank) {
 	if t != nil && r.phase == ended {
 		value := ""

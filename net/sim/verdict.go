@@ -5,15 +5,16 @@ import (
 	"fmt"
 )
 
-// The ways in which a run breaks its promise beside a rank's own error.
+// The ways in which a run breaks its promise, in addition to a rank's own error.
 var (
-	// ErrDeadlock is a run in which nobody can move.
-	ErrDeadlock = errors.New("sim: nobody can move")
-	// ErrEndless is a run that took more than System.MaxSteps.
-	ErrEndless = errors.New("sim: no end in sight")
+	// ErrDeadlock is a run in which some ranks wait and none can go on.
+	ErrDeadlock = errors.New("sim: no rank can go on")
+	// ErrEndless is a run of more than System.MaxSteps steps, or one in which ranks
+	// only pause and look again.
+	ErrEndless = errors.New("sim: the run does not end")
 )
 
-// violated is the first rank's broken promise, or nil.
+// violated is the first broken promise of a rank, or nil.
 func (x *explorer) violated() error {
 	for _, r := range x.ranks {
 		if err := r.violation(); err != nil {
@@ -23,7 +24,7 @@ func (x *explorer) violated() error {
 	return nil
 }
 
-// conclude judges a run in which nothing can happen any more.
+// conclude judges a run in which nothing more can happen.
 func (x *explorer) conclude() error {
 	for _, r := range x.ranks {
 		if r.phase == blocked {
@@ -36,7 +37,7 @@ func (x *explorer) conclude() error {
 	return nil
 }
 
-// whoWaits tells what each blocked rank is blocked in.
+// whoWaits says in which operation each blocked rank waits.
 func (x *explorer) whoWaits() string {
 	text := ""
 	for _, r := range x.ranks {

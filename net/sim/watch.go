@@ -6,15 +6,15 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Waiting in virtual time. A rank that awaits a word of its own memory, or of
-// memory that it can cache, is told of a change and looks again. Where there is
-// an agent, the rank leaves a request with it and is told. Otherwise it can do
-// nothing but ask again and again, and pays for every question.
+// Waiting in virtual time. A rank that awaits a word of its own memory, or of memory
+// that it can cache, is notified of a change and looks again. On a machine with an
+// agent, the rank leaves a request with the agent, which notifies it. Otherwise the
+// rank polls, and pays for every poll.
 
-// await is the beginning of an Await.
+// await begins an Await.
 func (p *predictor) await(r *rank) bool {
 	q := &r.request
-	p.remoteness(r, q)
+	p.countRemote(r, q)
 	arrival := r.now + int64(p.fare(r, q).half)
 	if arrival > p.agenda.next() {
 		p.agenda.push(event{at: arrival, kind: eventLook, rank: r})
@@ -24,7 +24,7 @@ func (p *predictor) await(r *rank) bool {
 	return false
 }
 
-// look is the arrival of the question whether the condition holds.
+// look handles the arrival of a rank's question whether its condition holds.
 func (p *predictor) look(r *rank, at int64) {
 	q := &r.request
 	if r.window.err != nil {
@@ -43,7 +43,7 @@ func (p *predictor) look(r *rank, at int64) {
 	case holds || r.failure != nil:
 		p.unlist(r)
 		p.agenda.push(event{at: back, kind: eventResume, rank: r})
-	case p.told(r, q.target):
+	case p.notified(r, q.target):
 		p.list(r)
 	default:
 		p.operations++
@@ -52,12 +52,12 @@ func (p *predictor) look(r *rank, at int64) {
 	}
 }
 
-// told reports whether r learns of changes of target's memory.
-func (p *predictor) told(r *rank, target rma.Rank) bool {
+// notified reports whether r is notified of changes of target's memory.
+func (p *predictor) notified(r *rank, target rma.Rank) bool {
 	return target == r.id || p.machine.Agent || p.costs[p.topology.Common(r.id, target)].coherent
 }
 
-// list enters r among the watchers of its word.
+// list adds r to the watchers of the word that it awaits.
 func (p *predictor) list(r *rank) {
 	if r.listed {
 		return
@@ -68,14 +68,14 @@ func (p *predictor) list(r *rank) {
 		p.watch[q.target] = make(map[rma.Disp][]*rank)
 	}
 	p.watch[q.target][q.disp] = append(p.watch[q.target][q.disp], r)
-	if q.ctx != r.ctx && q.ctx.Done() != nil && !slices.Contains(p.abort, r) { // its own, only faults end
+	if q.ctx != r.ctx && q.ctx.Done() != nil && !slices.Contains(p.abort, r) { // only faults end r.ctx
 		p.abort = append(p.abort, r)
 	}
 }
 
-// heed lets the ranks go on whose waits another one, which has run until now, has
-// ended without a change of any word: it has ended a context, or closed the fabric.
-func (p *predictor) heed(by *rank) {
+// wakeCancelled ends the waits that the rank by has cancelled while it ran until now.
+// by may have ended a context or closed the fabric. Neither changes a word.
+func (p *predictor) wakeCancelled(by *rank) {
 	if len(p.abort) > 0 || p.closed {
 		p.endWaits(by)
 	}
@@ -96,7 +96,7 @@ func (p *predictor) endWaits(by *rank) {
 	})
 }
 
-// unlist takes r out.
+// unlist removes r from the watchers.
 func (p *predictor) unlist(r *rank) {
 	if !r.listed {
 		return
@@ -109,14 +109,14 @@ func (p *predictor) unlist(r *rank) {
 	}
 }
 
-// changed tells the watchers of a word that it changed at a time.
+// changed notifies the watchers of a word of a change at a time.
 func (p *predictor) changed(target rma.Rank, disp rma.Disp, at int64) {
 	list := p.watch[target][disp]
 	for i := 0; i < len(list); i++ {
 		r := list[i]
 		switch {
 		case target != r.id && !p.machine.Agent:
-			// The change takes the word out of r's cache; r fetches it again.
+			// The change invalidates r's cache line. r fetches the word again.
 			p.agenda.push(event{at: at + int64(p.fare(r, &r.request).half), kind: eventLook, rank: r})
 			r.listed = false
 		case r.request.until.Holds(p.memory.load(target, disp)):

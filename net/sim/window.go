@@ -9,8 +9,7 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Window is a simulated rank's window. It is usable only inside the rank's
-// body.
+// Window is the window of a simulated rank. Use it only inside the rank's body.
 type Window struct {
 	rank    *rank
 	fabric  *Fabric
@@ -77,8 +76,8 @@ func (w *Window) Await(ctx context.Context, target rma.Rank, disp rma.Disp, unti
 func (w *Window) PutBytes(target rma.Rank, disp rma.Disp, src []byte) {
 	w.check("PutBytes", target, disp, len(src))
 	words := wordsOf(src)
-	// Two halves, so that a reader who does not wait for the flush can see one
-	// without the other.
+	// The transfer has two halves. A reader that does not wait for the flush may
+	// see one without the other.
 	half := len(words) / 2
 	for _, part := range [2]request{
 		{kind: opPutBytes, target: target, disp: disp, words: words[:half]},
@@ -131,14 +130,14 @@ func (w *Window) Detach(base rma.Disp) error {
 // Err implements rma.Window.
 func (w *Window) Err() error { return w.err }
 
-// Now is the time that has passed for this rank since the run began: virtual
-// time when predicting, one nanosecond for each step when exploring.
+// Now is the time that has passed for this rank since the run began. In a prediction
+// it is virtual time. In an exploration it is one nanosecond for each step.
 func (w *Window) Now() time.Duration { return time.Duration(w.fabric.driver.time(w.rank)) }
 
-// Compute lets the rank spend virtual time on its own.
+// Compute lets the rank spend virtual time on a computation of its own.
 func (w *Window) Compute(d time.Duration) { w.fabric.driver.spend(w.rank, int64(max(d, 0))) }
 
-// fail makes err the window's failure, unless it has one.
+// fail makes err the window's failure. A window keeps its first failure.
 func (w *Window) fail(err error) {
 	if w.err == nil {
 		w.err = err
@@ -146,16 +145,16 @@ func (w *Window) fail(err error) {
 	}
 }
 
-// do is ask for an operation on one word.
+// do performs an operation on one word, after a check of its address.
 func (w *Window) do(q request) uint64 {
 	w.check(q.kind.String(), q.target, q.disp, 8)
 	return w.ask(q)
 }
 
-// ask performs an operation; nothing happens on a window that has failed.
+// ask performs an operation. On a failed window only an instruction takes effect.
 func (w *Window) ask(q request) uint64 {
 	if w.err != nil {
-		if w.heedless(); !q.direct() {
+		if w.countIgnored(); !q.direct() {
 			return 0
 		}
 	}
@@ -170,19 +169,19 @@ func (w *Window) ask(q request) uint64 {
 	return r.result
 }
 
-// patience is how many operations on a failed window are still no endless loop.
-const patience = 1 << 16
+// maxIgnored is how many operations a body may issue on a failed window.
+const maxIgnored = 1 << 16
 
-// heedless stops a body that goes on and on after its window has failed: on
-// real memory it would burn a core for ever.
-func (w *Window) heedless() {
-	if w.ignored++; w.ignored > patience {
+// countIgnored counts an operation on a failed window. It stops a body that issues
+// more than maxIgnored: on real memory, the body would burn a core for ever.
+func (w *Window) countIgnored() {
+	if w.ignored++; w.ignored > maxIgnored {
 		panic(fmt.Sprintf("sim: rank %d issued %d operations after its window failed (%v): "+
-			"a loop does not look at Err or at Await's error", w.rank.id, patience, w.err))
+			"a loop does not look at Err or at Await's error", w.rank.id, maxIgnored, w.err))
 	}
 }
 
-// check panics for an address that does not exist.
+// check panics if the address does not exist.
 func (w *Window) check(operation string, target rma.Rank, disp rma.Disp, n int) {
 	e := &rma.AddressError{Operation: operation, Target: target, Disp: disp, Bytes: n}
 	switch {

@@ -9,21 +9,21 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// Contest is a number of ranks that acquire a lock again and again and check
-// what it promises: nobody is inside together with a writer, and whoever is
-// inside sees what the last writer wrote.
+// Contest describes ranks that acquire a lock again and again and check its promises:
+// no rank is inside together with a writer, and every rank inside sees the last
+// writer's data.
 type Contest struct {
 	Topology *topology.Tree
 	// Acquisitions is how often each rank acquires.
 	Acquisitions int
 	// Writers is how many ranks write: in their first acquisition, their third
-	// and so on. Everybody else reads, if the lock is an RWLock.
+	// and so on. All other acquisitions read, if the lock is an RWLock.
 	Writers int
-	// Faults is what goes wrong meanwhile.
+	// Faults are the faults of each run.
 	Faults sim.Faults
 }
 
-// Command is the command line that plays the contest for a specimen.
+// Command is the command line that plays the contest with a specimen.
 func (c Contest) Command(s Specimen) string {
 	command := fmt.Sprintf("go run ./cmd/orwl sim -lock %s -topology %q -acquire %d -writers %d",
 		s.Name, c.Topology, c.Acquisitions, c.Writers)
@@ -38,7 +38,7 @@ func (c Contest) Command(s Specimen) string {
 	return command
 }
 
-// System is the contest for a specimen.
+// System is the contest with a specimen, as a system.
 func (c Contest) System(s Specimen) sim.System {
 	return sim.System{
 		Topology: c.Topology,
@@ -51,7 +51,8 @@ func (c Contest) System(s Specimen) sim.System {
 	}
 }
 
-// body allocates a lock and what it protects, and returns what each rank does.
+// body allocates a lock and the data that it protects. It returns the body of each
+// rank.
 func (c Contest) body(f rma.Fabric, s Specimen) (func(context.Context, rma.Window) error, error) {
 	at, err := s.New(f)
 	if err != nil {
@@ -110,8 +111,8 @@ func release(l Lock, write bool) {
 	l.Release()
 }
 
-// occupancy is who is inside. The simulator runs one rank at a time, so plain
-// variables do.
+// occupancy counts the ranks inside. The simulator runs one rank at a time, so plain
+// variables are enough.
 type occupancy struct {
 	readers int
 	writer  rma.Rank

@@ -7,9 +7,9 @@ import (
 )
 
 // counting is a reader-writer lock with one word for the writer and one for the
-// readers, both at rank 0. A reader counts itself in and looks for a writer; a
-// writer bars the door and looks for readers. Each announces itself before it
-// looks, so that at least one of two sees the other.
+// readers, both at rank 0. A reader adds itself to the readers, then looks for a
+// writer. A writer sets the writer word, then looks for readers. Each announces
+// itself before it looks, so at least one of the two sees the other.
 type counting struct {
 	w               rma.Window
 	writer, readers rma.Disp
@@ -18,7 +18,7 @@ type counting struct {
 
 // countingFlaw is what is wrong with a counting lock.
 type countingFlaw struct {
-	noRecheck bool // look for readers only before the door is barred
+	noRecheck bool // look for readers only before setting the writer word
 }
 
 func newCounting(flaw countingFlaw) func(rma.Fabric) (func(rma.Window) Lock, error) {
@@ -74,7 +74,7 @@ func (l *counting) Acquire(ctx context.Context) error {
 	if l.flaw.noRecheck {
 		return l.w.Err()
 	}
-	// The door is barred: giving up here would leave it so.
+	// The writer word is set. Giving up here would leave it set for ever.
 	_, err := l.w.Await(context.WithoutCancel(ctx), 0, l.readers, rma.Is(0))
 	return err
 }

@@ -1,5 +1,5 @@
-// Package specimen keeps locks for the simulator to judge: a few that are right
-// and more that are wrong, each wrong one with a single planted or printed
-// mistake. The simulator's tests require that it accepts the former and rejects
-// the latter; `orwl sim` shows how. Locks to use are in package locks.
+// Package specimen has locks for the simulator to judge. A few of them are right.
+// The others are wrong, each with one mistake: planted, or printed in a paper. The
+// simulator's tests require that it accepts the right locks and rejects the wrong
+// ones. `orwl sim` shows how. For locks to use, see package locks.
 package specimen

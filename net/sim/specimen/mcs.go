@@ -7,8 +7,7 @@ import (
 )
 
 // mcs is the distributed MCS lock of Schmid, Besta and Hoefler (HPDC'16, §2.4,
-// listings 2 and 3), with every operation flushed where the listing leaves it
-// out:
+// listings 2 and 3). It also flushes the operations that the listing does not flush:
 //
 //	tail at rank 0 ──▶ last waiter          next, wait at every rank
 //	holder ─next─▶ waiter ─next─▶ waiter    (a rank is stored as rank+1)
@@ -20,7 +19,7 @@ type mcs struct {
 
 // mcsFlaw is what is wrong with an mcs.
 type mcsFlaw struct {
-	noFlush  bool // hand over before what the holder wrote is complete
+	noFlush  bool // hand over before the holder's writes are complete
 	lateFlag bool // raise the wait flag after linking
 }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// printed is RMA-RW (Schmid, Besta and Hoefler, HPDC'16, §3.3) at one level, its
-// listings 6 to 10 written down as they are printed, with one counter at rank
-// 0. It is kept because the explorer breaks it; docs/explored.md tells how.
+// printed is RMA-RW (Schmid, Besta and Hoefler, HPDC'16, §3.3) at one level, with one
+// counter at rank 0. It follows listings 6 to 10 to the letter. It is here because
+// the explorer breaks it; docs/explored.md says how.
 type printed struct {
 	w                    rma.Window
 	tail, next, status   rma.Disp
@@ -18,13 +18,13 @@ type printed struct {
 	mostReads, mostWrite uint64 // T_R, T_W
 }
 
-// printedText selects what the listings leave open.
+// printedText selects between the readings that the listings leave open.
 type printedText struct {
 	writerWaits   bool // after setting the counters, wait for active readers (§4.1)
 	noReaderReset bool // leave out lines 17 to 21 of listing 9
 }
 
-// The values of STATUS that are no count.
+// Special values of STATUS and ARRIVE. Other values of STATUS are counts.
 const (
 	printedWait       = math.MaxUint64
 	printedModeChange = math.MaxUint64 - 1

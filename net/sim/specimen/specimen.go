@@ -8,31 +8,31 @@ import (
 
 // Lock is one rank's view of a lock.
 type Lock interface {
-	// Acquire waits until the rank holds the lock. It may give up when ctx is
-	// done, and fails when the window does.
+	// Acquire waits until the rank holds the lock. It may give up when ctx ends.
+	// It fails when the window fails.
 	Acquire(ctx context.Context) error
-	// Release completes what the rank wrote and lets go.
+	// Release completes the rank's writes and releases the lock.
 	Release()
 }
 
-// RWLock is one rank's view of a reader-writer lock; Acquire and Release are
-// the writer's.
+// RWLock is one rank's view of a reader-writer lock. Acquire and Release are for
+// writing.
 type RWLock interface {
 	Lock
-	// AcquireRead waits until the rank holds the lock together with readers
-	// only.
+	// AcquireRead waits until the rank holds the lock for reading. Other readers
+	// may hold it at the same time.
 	AcquireRead(ctx context.Context) error
-	// ReleaseRead lets go.
+	// ReleaseRead releases the lock after reading.
 	ReleaseRead()
 }
 
-// Specimen is a lock with a verdict.
+// Specimen is a lock for the simulator to judge, with the right verdict.
 type Specimen struct {
 	Name  string
 	About string
-	// Wrong says that the lock breaks a promise which the explorer must notice.
+	// Wrong says that the lock breaks a promise. The explorer must find it.
 	Wrong bool
-	// New allocates the lock and returns how a rank gets its view.
+	// New allocates the lock. It returns a function that makes a rank's view.
 	New func(f rma.Fabric) (func(w rma.Window) Lock, error)
 }
 
@@ -52,13 +52,13 @@ func All() []Specimen {
 		{Name: "rw", New: newCounting(countingFlaw{}),
 			About: "reader-writer lock, one pair of counters"},
 		{Name: "rw-no-recheck", Wrong: true, New: newCounting(countingFlaw{noRecheck: true}),
-			About: "the same, but its writer does not look at the readers again after it has barred them"},
+			About: "the same, but its writer looks at the readers only before it blocks them"},
 		{Name: "rma-rw-printed", Wrong: true, New: newPrinted(printedText{}),
 			About: "RMA-RW at one level, listings 6 to 10 to the letter"},
 		{Name: "rma-rw-checked", Wrong: true, New: newPrinted(printedText{writerWaits: true}),
-			About: "listings 6 to 10, the writer waiting for active readers as §4.1 says"},
+			About: "listings 6 to 10, but the writer waits for active readers, as §4.1 says"},
 		{Name: "rma-rw-no-reset", Wrong: true, New: newPrinted(printedText{writerWaits: true, noReaderReset: true}),
-			About: "the same, without the reader that resets the counter"},
+			About: "the same, but readers do not reset the counter"},
 	}
 }
 

@@ -6,8 +6,8 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// ticket is the ticket lock: draw a number from next, wait until serving says
-// it, and add one to serving on the way out. Both words are at rank 0.
+// ticket is the ticket lock. Acquire draws a number from next and waits until serving
+// is that number. Release adds one to serving. Both words are at rank 0.
 type ticket struct {
 	w             rma.Window
 	next, serving rma.Disp
