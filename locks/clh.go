@@ -89,7 +89,7 @@ func newCLHQueue(h *handle) clhQueue {
 	return c
 }
 
-func newCLHPart(h *handle) local { return apart(newCLHQueue(h)) }
+func newCLHPart(h *handle) local { return padded(newCLHQueue(h)) }
 
 // own is the node that the rank owns, or that stands in the queue for it.
 func (c *clhQueue) own() *clhNode { return &c.nodes[c.mine&1] }
@@ -183,7 +183,7 @@ type clh struct {
 }
 
 func newCLH(lock *Lock, w rma.Window) Mutex {
-	l := apart(clh{})
+	l := padded(clh{})
 	l.init(lock, w)
 	l.clhQueue = newCLHQueue(&l.handle)
 	return l

@@ -50,7 +50,7 @@ func wordsOfCLHNUMA(*topology.Tree, Options) Words {
 }
 
 func newCLHNUMA(lock *Lock, w rma.Window) Mutex {
-	l := apart(clhNUMA{})
+	l := padded(clhNUMA{})
 	l.init(lock, w)
 	l.clhQueue, l.wait = newCLHQueue(&l.handle), l.at(l.rank, clhNUMAWait)
 	return l

@@ -58,7 +58,7 @@ type cohort struct {
 // every rank has room for one; the last word of each part is a count.
 func newCohort(g cohortGlobal, l cohortLocal) func(*Lock, rma.Window) Mutex {
 	return func(lock *Lock, w rma.Window) Mutex {
-		c := apart(cohort{})
+		c := padded(cohort{})
 		c.init(lock, w)
 		n := c.topo.Levels()
 		tail := c.topo.TailRank(n, c.topo.Element(c.rank, n))
@@ -136,20 +136,20 @@ func (c *cohort) Release() {
 			c.counts.passed.Inc()
 			c.setPasses(passed + 1)
 			c.local.leave(passed + 1 + climb)
-			c.heed()
+			c.mergeReturns()
 			return
 		}
 	}
 	c.setPasses(0)
 	c.global.leave(granted)
 	c.local.leave(climb)
-	c.heed()
+	c.mergeReturns()
 }
 
-// heed notes whether either part has handed over.
-func (c *cohort) heed() {
-	c.asks = min(c.asks, c.below.asks, c.above.asks)
-	c.below.asks, c.above.asks = never, never
+// mergeReturns notes whether either part has handed over.
+func (c *cohort) mergeReturns() {
+	c.returnsAt = min(c.returnsAt, c.below.returnsAt, c.above.returnsAt)
+	c.below.returnsAt, c.above.returnsAt = never, never
 }
 
 // passes is how often the lock has been passed on in a row.
@@ -171,7 +171,7 @@ func (c *cohort) Alone() bool { return c.local.alone() }
 
 // sharedQueue is a queue with one node for each element.
 func sharedQueue(h *handle, node Rank) *queue {
-	return apart(newQueue(h, h.atHome(0), node, 0, false))
+	return padded(newQueue(h, h.atHome(0), node, 0, false))
 }
 
 // ownQueue is a queue with one node for each rank. The element remembers which node is
@@ -182,7 +182,7 @@ type ownQueue struct {
 }
 
 func newOwnQueue(h *handle, element Rank) part {
-	return apart(ownQueue{queue: newQueue(h, h.atHome(0), h.rank, 0, false), owner: h.at(element, nodeWords)})
+	return padded(ownQueue{queue: newQueue(h, h.atHome(0), h.rank, 0, false), owner: h.at(element, nodeWords)})
 }
 
 func (q *ownQueue) enter(ctx context.Context) (grant uint64, err error) {

@@ -31,7 +31,7 @@ type dash struct {
 }
 
 func newDash(lock *Lock, w rma.Window) Mutex {
-	l := apart(dash{})
+	l := padded(dash{})
 	l.init(lock, w)
 	l.name = uint64(l.rank) + 1
 	l.tail, l.next, l.inbox = l.atHome(0), l.at(l.rank, nodeNext), l.at(l.rank, nodeStatus)

@@ -101,7 +101,7 @@ type fompiSpin struct {
 }
 
 func newFompiSpin(lock *Lock, w rma.Window) Mutex {
-	l := apart(fompiSpin{})
+	l := padded(fompiSpin{})
 	l.init(lock, w)
 	l.fompiWord = newFompiWord(&l.handle)
 	return l
@@ -135,7 +135,7 @@ func (l *fompiSpin) Release() {
 type fompiRW struct{ fompiSpin }
 
 func newFompiRW(lock *Lock, w rma.Window) Mutex {
-	l := apart(fompiRW{})
+	l := padded(fompiRW{})
 	l.init(lock, w)
 	l.fompiWord = newFompiWord(&l.handle)
 	return l

@@ -30,7 +30,7 @@ type handle struct {
 	counts counts
 
 	// Acquired at the last call of rma.Considerate.Returns, and at the next.
-	asked, asks uint64
+	returnedAt, returnsAt uint64
 }
 
 // mode is how a rank holds a lock.
@@ -52,12 +52,12 @@ type counts struct {
 
 // init makes h the side of w's rank of a lock.
 func (h *handle) init(l *Lock, w rma.Window) {
-	h.memory, h.o, h.topo, h.rank, h.number, h.asks = l.newMemory(w), &l.o, l.tree, w.Rank(), l.number, never
+	h.memory, h.o, h.topo, h.rank, h.number, h.returnsAt = l.newMemory(w), &l.o, l.tree, w.Rank(), l.number, never
 }
 
 // initPart makes p the same rank's side of a lock inside h's lock.
 func (h *handle) initPart(p *handle, home Rank, at base) {
-	p.memory, p.o, p.topo, p.rank, p.number, p.asks = h.memory, h.o, h.topo, h.rank, h.number, never
+	p.memory, p.o, p.topo, p.rank, p.number, p.returnsAt = h.memory, h.o, h.topo, h.rank, h.number, never
 	p.home, p.base = home, at
 }
 
@@ -75,7 +75,7 @@ func (h *handle) begin(ctx context.Context) error {
 // arrive is begin for an acquire that may wait. It lets other ranks go first, if the
 // window says that this pays.
 func (h *handle) arrive(ctx context.Context) error {
-	if h.counts.acquired.Own() >= h.asks {
+	if h.counts.acquired.Own() >= h.returnsAt {
 		h.returns()
 		// The window may have failed meanwhile: begin looks.
 	}
@@ -85,17 +85,17 @@ func (h *handle) arrive(ctx context.Context) error {
 // handedOver reports to the window that the rank has handed the lock to another one.
 func (h *handle) handedOver() {
 	if h.beside != nil {
-		h.asks = 0
+		h.returnsAt = 0
 		h.beside.HandedOver()
 	}
 }
 
 func (h *handle) returns() {
 	now := h.counts.acquired.Own()
-	turns := now - h.asked
-	h.asked, h.asks = now, never
+	turns := now - h.returnedAt
+	h.returnedAt, h.returnsAt = now, never
 	if again := h.beside.Returns(int(turns)); again > 0 {
-		h.asks = now + uint64(again)
+		h.returnsAt = now + uint64(again)
 	}
 }
 
@@ -228,9 +228,9 @@ func (h *handle) misuse(what string) {
 // line is the length of a cache line in bytes.
 const line = 64
 
-// apart is v with a cache line behind it, so that it shares none with the next thing in
+// padded is v with a cache line behind it, so that it shares none with the next thing in
 // memory: a rank writes its handle in every turn.
-func apart[T any](v T) *T {
+func padded[T any](v T) *T {
 	lines := &struct {
 		v T
 		_ [line]byte

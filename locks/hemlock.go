@@ -96,7 +96,7 @@ func newHemQueue(h *handle, v hemVariant) hemQueue {
 }
 
 func newHemPart(v hemVariant) func(*handle) local {
-	return func(h *handle) local { return apart(newHemQueue(h, v)) }
+	return func(h *handle) local { return padded(newHemQueue(h, v)) }
 }
 
 func wordsOfHemlock(*topology.Tree, Options) Words { return Words{Home: 1, Rank: 1, Shared: true} }
@@ -181,7 +181,7 @@ type hemlock struct {
 
 func newHemlock(v hemVariant) func(*Lock, rma.Window) Mutex {
 	return func(lock *Lock, w rma.Window) Mutex {
-		l := apart(hemlock{})
+		l := padded(hemlock{})
 		l.init(lock, w)
 		l.hemQueue = newHemQueue(&l.handle, v)
 		return l

@@ -216,7 +216,7 @@ type hmcs struct {
 // newHMCS is the lock for a rank, on those levels.
 func newHMCS(levels func(*topology.Tree) []int) func(*Lock, rma.Window) Mutex {
 	return func(lock *Lock, w rma.Window) Mutex {
-		l := apart(hmcs{})
+		l := padded(hmcs{})
 		l.init(lock, w)
 		l.tree = newTree(&l.handle, levels(l.topo), 0)
 		return l

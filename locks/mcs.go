@@ -40,7 +40,11 @@ type queue struct {
 	base   int    // of a node's words among its rank's
 	name   uint64 // of the node, in tails and nexts
 
-	gives // what a queue needs whose waiters give up: see mcs_abort.go
+	// For waiters that give up: see mcs_abort.go.
+	aborts bool // waiters may give up
+	pos    Rank // the own node, or the skipped node in whose place the holder stands
+	shared bool // the other ranks of an element use the own node, too
+	looks  bool // the own node may have been abandoned
 }
 
 // The words of a node.
@@ -54,7 +58,7 @@ const (
 func newQueue(h *handle, tail word, node Rank, base int, aborts bool) queue {
 	return queue{
 		h: h, tail: tail, next: h.at(node, base+nodeNext), status: h.at(node, base+nodeStatus),
-		node: node, base: base, name: uint64(node) + 1, gives: gives{up: aborts, pos: node},
+		node: node, base: base, name: uint64(node) + 1, pos: node, aborts: aborts,
 	}
 }
 
@@ -148,7 +152,7 @@ type mcs struct {
 
 func newMCS(aborts bool) func(*Lock, rma.Window) Mutex {
 	return func(lock *Lock, w rma.Window) Mutex {
-		l := apart(mcs{})
+		l := padded(mcs{})
 		l.init(lock, w)
 		l.queue = newQueue(&l.handle, l.atHome(0), l.rank, 0, aborts)
 		return l

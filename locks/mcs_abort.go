@@ -22,12 +22,6 @@ import (
 // A rank whose context never ends says so when it makes itself known. Its releaser tells
 // it by a Put, as in the listing. The others it tells by a CAS, which fails if the rank
 // has given up meanwhile.
-type gives struct {
-	up     bool // waiters may give up
-	pos    Rank // the own node, or the skipped node in whose place the holder stands
-	shared bool // the other ranks of an element use the own node, too
-	looks  bool // the own node may have been abandoned
-}
 
 // The values of a status besides 0 and grants.
 const (
@@ -40,7 +34,7 @@ const patient = 1 << 63
 
 // patience is the context of a wait, and what the rank says of it.
 func (q *queue) patience(ctx context.Context) (context.Context, uint64) {
-	if !q.up {
+	if !q.aborts {
 		return forever(), patient
 	}
 	if ctx.Done() == nil {

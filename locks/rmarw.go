@@ -64,7 +64,7 @@ func wordsOfRMARW(t *topology.Tree, _ Options) Words {
 
 // newRMARW is the lock for a rank.
 func newRMARW(lock *Lock, w rma.Window) Mutex {
-	l := apart(rmaRW{})
+	l := padded(rmaRW{})
 	l.init(lock, w)
 	l.tree, l.tw, l.allowed = newTree(&l.handle, allLevels(l.topo), rwLevels), uint64(l.o.TW), l.o.StepBack
 	for _, tl := range l.o.TL[1:] {

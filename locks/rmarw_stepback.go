@@ -45,7 +45,8 @@ const (
 
 	// Where each rank has a counter of its own it tries again at once, if it has met a
 	// reader: that is one rank, and soon gone, and a writer that queues up instead keeps out
-	// all readers until it has had its turn.
+	// all readers until it has had its turn. With other counters writers are few, and a
+	// barger that meets a reader queues up.
 	bargeTries  = 3
 	bargeMoment = 8
 )
@@ -53,27 +54,21 @@ const (
 // barge takes the lock past the queues if it is free now, or in a moment, and reports
 // whether it did.
 func (l *rmaRW) barge() bool {
-	if l.barged = false; !l.allowed {
+	if !l.allowed {
 		return false
 	}
 	if l.tryBarge() {
 		return true
 	}
-	tries, pauses, pause := 1, bargePauses, bargePause
+	only := len(l.dc) == 1
+	tries, pauses, pause := 0, 1, bargeMoment
 	switch {
-	case !l.own.direct:
-		pauses = 1 // an operation takes longer than all of them
-	case len(l.dc) == 1:
+	case only:
+		tries, pauses, pause = 1, bargePauses, bargePause
 	case l.o.TDC == 1:
-		tries, pauses, pause = bargeTries, 1, bargeMoment
+		tries = bargeTries
 	}
-	if len(l.dc) > 1 && tries == 1 {
-		return false // writers are few, and a reader keeps one out that is soon gone
-	}
-	for range tries {
-		if tries > 1 && l.met&(wanted|barred) != 0 {
-			return false
-		}
+	for ; tries > 0 && (only || l.met&(wanted|barred) == 0); tries-- {
 		for range pauses {
 			l.w.Pause(pause)
 		}

@@ -123,7 +123,7 @@ type tas struct {
 
 func newTAS(looks bool) func(*Lock, rma.Window) Mutex {
 	return func(lock *Lock, w rma.Window) Mutex {
-		l := apart(tas{})
+		l := padded(tas{})
 		l.init(lock, w)
 		l.spin = newSpin(&l.handle, looks)
 		return l
@@ -160,7 +160,7 @@ type tts struct {
 	waiters word
 }
 
-func newTTS(h *handle) local { return apart(tts{spin: newSpin(h, true), waiters: h.atHome(1)}) }
+func newTTS(h *handle) local { return padded(tts{spin: newSpin(h, true), waiters: h.atHome(1)}) }
 
 func wordsOfTTS(*topology.Tree, Options) Words { return Words{Home: 2} }
 

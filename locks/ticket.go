@@ -60,7 +60,7 @@ func newTickets(h *handle) tickets {
 	return tickets{h: h, next: h.atHome(ticketNext), serving: h.atHome(ticketServing)}
 }
 
-func newTKTPart(h *handle) local { return apart(newTickets(h)) }
+func newTKTPart(h *handle) local { return padded(newTickets(h)) }
 
 func wordsOfTKT(*topology.Tree, Options) Words { return Words{Home: ticketWords} }
 
@@ -112,7 +112,7 @@ type ticket struct {
 }
 
 func newTKT(lock *Lock, w rma.Window) Mutex {
-	l := apart(ticket{})
+	l := padded(ticket{})
 	l.init(lock, w)
 	l.tickets = newTickets(&l.handle)
 	return l

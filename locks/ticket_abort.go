@@ -59,7 +59,7 @@ type ticketAbort struct {
 const marked = 1
 
 func newTKTA(lock *Lock, w rma.Window) Mutex {
-	l := apart(ticketAbort{})
+	l := padded(ticketAbort{})
 	l.init(lock, w)
 	l.tickets, l.slots, l.ranks = newTickets(&l.handle), ticketSlots(l.topo), uint64(l.topo.Ranks())
 	return l
