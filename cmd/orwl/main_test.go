@@ -43,6 +43,7 @@ func TestGoodCommandLines(t *testing.T) {
 		{"sim -h", command.Done, []string{"-schedule", "-exhaust"}},
 		{"sim -states 20000 -seeds 100", command.Done, []string{"mcs-no-flush     broken after", "ticket           holds in all"}},
 		{"sim -lock mcs -exhaust -acquire 2", command.Done, []string{"936 states", "no promise broken"}},
+		{"sim -lock MCS -shared -exhaust -acquire 2", command.Done, []string{"793 states", "no promise broken"}},
 		{"sim -lock mcs -exhaust -states 100", command.Done, []string{"so far", "raise -states"}},
 		{"sim -lock rw -seeds 100 -crashes 1", command.Done, []string{"100 runs", "no promise broken"}},
 		{"sim -lock mcs-no-flush", command.Failed, []string{"stale data", "again: go run ./cmd/orwl sim -lock mcs-no-flush", "rank 0 tail"}},

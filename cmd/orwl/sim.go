@@ -15,6 +15,7 @@ import (
 // simFlags are the flags of orwl sim.
 type simFlags struct {
 	contestFlags
+	shared   bool
 	exhaust  bool
 	states   int
 	seeds    int
@@ -31,6 +32,7 @@ var errBroken = errors.New("the lock breaks its promise")
 func runSim(f *flag.FlagSet, args []string, out io.Writer) error {
 	s := simFlags{given: make(map[string]bool)}
 	s.define(f, "", "core:2", 3)
+	f.BoolVar(&s.shared, "shared", false, "the ranks share memory: play the lock's atomic instructions and wake-ups, and not its operations")
 	f.BoolVar(&s.exhaust, "exhaust", false, "visit every state instead of drawing schedules")
 	f.IntVar(&s.states, "states", 1<<22, "-exhaust visits at most `N` states")
 	f.IntVar(&s.seeds, "seeds", 10000, "draw `N` schedules")
@@ -64,6 +66,9 @@ func runSim(f *flag.FlagSet, args []string, out io.Writer) error {
 func (s *simFlags) judge(contest specimen.Contest, lock specimen.Specimen, out io.Writer) error {
 	system := contest.System(lock)
 	system.Command += s.options.command()
+	if system.Shared = s.shared; s.shared {
+		system.Command += " -shared"
+	}
 	begin := time.Now()
 	var report sim.Report
 	switch {
