@@ -42,6 +42,7 @@ type answer struct {
 // duties are what a hand can do. Each stands beside the test that uses it.
 var duties = map[string]func(f *shm.Fabric, what json.RawMessage) (said any, err error){
 	"killed": killedDuty,
+	"stress": stressDuty,
 }
 
 // crewTask is the task of a process that is a hand.
