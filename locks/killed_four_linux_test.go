@@ -23,8 +23,8 @@ var (
 	firstKill = flag.Uint64("locks.kill", 0, "TestKilledAmongFour: the number of the first trial")
 )
 
-// killTrial is one lock, shared by four processes of one rank each, one of which is
-// killed. Its number draws everything but the schedule.
+// killTrial is one lock that four processes of one rank each share. One of the processes is
+// killed. The trial's number draws everything except the schedule.
 //
 // Each process looks after the others every 100 ms, from the moment on at which it opened
 // the fabric. So the window of each survivor fails at a moment of its own. A section may be
@@ -65,8 +65,8 @@ func newKillTrial(number uint64) killTrial {
 	for i := range k.After {
 		k.After[i] = time.Duration(rng.IntN(100)) * time.Millisecond
 	}
-	// A victim that wants the lock when it dies stops the others at once. What they do while
-	// it is gone is more telling, so it often stays away.
+	// A victim that wants the lock when it dies stops the others at once. More is seen if the
+	// others go on, so the victim often stays away.
 	switch rng.IntN(4) {
 	case 0:
 	case 1:

@@ -53,7 +53,7 @@ const (
 	stressWords = stressRanks + 4*stressRank
 )
 
-// What a rank does, for the watchdog.
+// The watchdog reads from a word what a rank does.
 const (
 	stressOut = iota
 	stressAcquires
