@@ -40,7 +40,11 @@ func TestMain(m *testing.M) {
 	if name == "" {
 		os.Exit(m.Run())
 	}
-	if err := perform(tasks[name], arg); err != nil {
+	do := func() error { return perform(tasks[name], arg) }
+	if name == crewTask {
+		do = obey
+	}
+	if err := do(); err != nil {
 		fmt.Fprintf(os.Stderr, "%s %s: %v\n", name, arg, err)
 		os.Exit(1)
 	}
