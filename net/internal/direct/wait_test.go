@@ -55,6 +55,32 @@ func hall(ranks int) *Segment {
 	}
 }
 
+// TestRoomWants asks a room that waits for one word, in one way, about that word and
+// about others.
+func TestRoomWants(t *testing.T) {
+	const rank, word = rma.Rank(1<<20 + 5), rma.Disp(1<<40 + 7)
+	for _, until := range []rma.Until{
+		rma.Is(4), rma.IsNot(4), rma.Below(4), rma.AtLeast(4), rma.Is(4 << 8).Masked(0xff00), rma.AtLeast(^uint64(2)),
+	} {
+		r := new(Room)
+		r.expect(rank-1, word+1, rma.Is(9)) // of an earlier wait
+		r.expect(rank, word, until)
+		for _, value := range []uint64{0, 3, 4, 5, 0x1234_04ff, ^uint64(0)} {
+			if r.wants(rank, word, value) {
+				t.Errorf("until %v: a rank that does not wait wants %d", until, value)
+			}
+			r.doze()
+			if got, want := r.wants(rank, word, value), until.Holds(value); got != want {
+				t.Errorf("until %v: the rank wants %d: %v, want %v", until, value, got, want)
+			}
+			if r.wants(rank+1, word, value) || r.wants(rank, word+watchers, value) || r.wants(rank&0xff, word, value) {
+				t.Errorf("until %v: the rank wants %d at another word", until, value)
+			}
+			r.Awaken()
+		}
+	}
+}
+
 // TestGuests asks who gets a place, and whether it is found by the value.
 func TestGuests(t *testing.T) {
 	const disp, top = rma.Disp(5), 0xffff_ffff << 32

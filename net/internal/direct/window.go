@@ -4,7 +4,6 @@ import (
 	"runtime"
 	"sync/atomic"
 
-	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/internal/park"
 	"github.com/orwl/go-orwl/net/rma"
 )
@@ -77,7 +76,6 @@ type Window struct {
 	word  *uint64 // what the rank waits for
 	until rma.Until
 	spin  spin
-	fence uint32 // changed to order what comes before it and after it
 
 	dozeOff func() // doze
 	err     error  // written before failed
@@ -117,9 +115,6 @@ func (w *Window) Put(target rma.Rank, disp rma.Disp, value uint64) {
 		if s, word = w.far("Put", target, disp); word == nil {
 			return
 		}
-	}
-	if !invariant.Enabled && s.Room.concerns(disp) && w.handOver(s, target, disp, word, value) {
-		return
 	}
 	atomic.SwapUint64(word, value) // see Room.doze
 	if s.Room.concerns(disp) {
