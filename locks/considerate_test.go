@@ -13,13 +13,13 @@ import (
 type considerate struct {
 	rma.Shared
 	gave      int
-	turns     []int  // that LetBe was told of
+	turns     []int  // that Returns was told of
 	again     int    // after how many it is to be asked
 	meanwhile func() // what happens then
 }
 
-func (w *considerate) GaveWay() { w.gave++ }
-func (w *considerate) LetBe(turns int) int {
+func (w *considerate) HandedOver() { w.gave++ }
+func (w *considerate) Returns(turns int) int {
 	w.turns = append(w.turns, turns)
 	if w.meanwhile != nil {
 		w.meanwhile()

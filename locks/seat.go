@@ -21,8 +21,8 @@ type seat struct {
 	turn   turn
 	idle   turn   // the mode of a rank that has let go: free or ready
 	counts Counts // all but Acquired
-	asks   turn   // from which on LetBe is to be asked
-	asked  turn   // which it was when it was
+	asks   turn   // the first turn before which the rank calls Returns
+	asked  turn   // the turn before which it did so last
 	lone   lone
 	// background is what is known of context.Background() by kindOf.
 	background uintptr
@@ -133,18 +133,18 @@ func (s *seat) arrive(ctx context.Context) error {
 func (s *seat) gaveWay() {
 	if s.beside != nil {
 		s.asks = 0
-		s.beside.GaveWay()
+		s.beside.HandedOver()
 	}
 }
 
-// due reports whether LetBe is to be asked before the rank comes.
+// due reports whether the rank calls Returns before it comes.
 func (s *seat) due() bool { return s.turn >= s.asks }
 
 func (s *seat) letBe() {
 	now := s.turn - s.turn.mode()
 	turns := (now - s.asked).count()
 	s.asked, s.asks = now, never
-	if again := s.beside.LetBe(int(turns)); again > 0 {
+	if again := s.beside.Returns(int(turns)); again > 0 {
 		s.asks = now + turn(again)*oneTurn
 	}
 }

@@ -93,17 +93,17 @@ func newConsiderate(parks bool, ranks int, s Spin) considerate {
 	return considerate{born: time.Now(), crowded: s.Yield != nil, run: turnsElsewhere, least: turnsElsewhere}
 }
 
-// GaveWay implements rma.Considerate.
-func (w *Window) GaveWay() {
+// HandedOver implements rma.Considerate.
+func (w *Window) HandedOver() {
 	w.gave++
 	if w.looked || w.crowded || w.parks {
 		w.since = w.now()
 	}
 }
 
-// LetBe implements rma.Considerate. That the other one looks at its word right now, or
+// Returns implements rma.Considerate. That the other one looks at its word right now, or
 // sleeps, is to be supposed if this one did so when it waited for the last time.
-func (w *Window) LetBe(turns int) (again int) {
+func (w *Window) Returns(turns int) (again int) {
 	gave, came := w.since, time.Duration(math.MaxInt64)
 	if gave != 0 {
 		came, w.since = w.now()-gave, 0

@@ -40,9 +40,9 @@ func TestMoment(t *testing.T) {
 		g := newGuest(2, crowded)
 		for range 3 {
 			g.looked = true
-			g.GaveWay()
+			g.HandedOver()
 			began := g.since
-			if again := g.LetBe(ownTurns); again > 0 != crowded {
+			if again := g.Returns(ownTurns); again > 0 != crowded {
 				t.Errorf("crowded %t: it asks again after %d turns", crowded, again)
 			}
 			if g.since != 0 || g.now()-began < moment || g.offers != 0 {
@@ -52,8 +52,8 @@ func TestMoment(t *testing.T) {
 	}
 	g := newGuest(2, false)
 	g.looked = false // it has slept: there is nobody beside it
-	g.GaveWay()
-	if g.since != 0 || g.LetBe(ownTurns) > 0 {
+	g.HandedOver()
+	if g.since != 0 || g.Returns(ownTurns) > 0 {
 		t.Error("it lets somebody be who sleeps")
 	}
 }
@@ -63,9 +63,9 @@ func TestOwnRun(t *testing.T) {
 	g := newGuest(2, false)
 	g.looked = true
 	for turns, short := 1, 0; turns < ownTurns; turns++ {
-		g.GaveWay()
+		g.HandedOver()
 		began := g.since
-		g.LetBe(1)
+		g.Returns(1)
 		if g.own != turns {
 			t.Fatalf("after %d turns of its own it lets somebody be", turns)
 		}
@@ -76,8 +76,8 @@ func TestOwnRun(t *testing.T) {
 			t.Error("it waits for a moment in its own run")
 		}
 	}
-	g.GaveWay()
-	if g.LetBe(1); g.own != 0 {
+	g.HandedOver()
+	if g.Returns(1); g.own != 0 {
 		t.Errorf("after %d turns of its own it lets nobody be", g.own)
 	}
 }
@@ -120,8 +120,8 @@ func TestStaysAway(t *testing.T) {
 	// Another thread may take so long that this one does not come at once.
 	for g.offers == 0 {
 		g.looked = false
-		g.GaveWay()
-		if g.LetBe(1) == 0 {
+		g.HandedOver()
+		if g.Returns(1) == 0 {
 			t.Fatal("it does not ask again")
 		}
 	}
@@ -132,10 +132,10 @@ func TestStaysAway(t *testing.T) {
 		t.Errorf("afterwards it looks %d times", g.spin.looks)
 	}
 	g.offers, g.looked = 0, false
-	g.GaveWay()
+	g.HandedOver()
 	for g.now() < g.since+atOnce {
 	}
-	if g.LetBe(1) == 0 || g.offers != 0 {
+	if g.Returns(1) == 0 || g.offers != 0 {
 		t.Errorf("who comes late offers its processor %d times", g.offers)
 	}
 }
@@ -146,8 +146,8 @@ func TestProcessorsEnough(t *testing.T) {
 	w := NewWindow(0, &World{Segments: []Segment{{Room: new(Room)}}, Places: make([]*park.Place, 1)})
 	for w.rested == 0 {
 		w.looked = false
-		w.GaveWay()
-		if again := w.LetBe(turnsHere); again != 0 {
+		w.HandedOver()
+		if again := w.Returns(turnsHere); again != 0 {
 			t.Fatalf("it asks again after %d turns", again)
 		}
 	}
@@ -155,7 +155,7 @@ func TestProcessorsEnough(t *testing.T) {
 		t.Errorf("it was away until %v, and looks afterwards: %t", w.rested, w.looked)
 	}
 	w.rested = 0
-	if w.LetBe(turnsHere); w.rested != 0 {
+	if w.Returns(turnsHere); w.rested != 0 {
 		t.Error("it rests though there are processors for all")
 	}
 }
@@ -165,13 +165,13 @@ func TestProcessorsEnough(t *testing.T) {
 func TestRuns(t *testing.T) {
 	g := newGuest(4, true)
 	g.looked = true
-	g.GaveWay()
-	again := g.LetBe(1)
+	g.HandedOver()
+	again := g.Returns(1)
 	for turn := 2; turn <= turnsElsewhere; turn++ {
 		if again != turnsElsewhere-turn+1 {
 			t.Fatalf("it asks again after %d turns, and has had %d", again, turn-1)
 		}
-		again = g.LetBe(1)
+		again = g.Returns(1)
 		if g.offers != turn/turnsElsewhere {
 			t.Fatalf("turn %d: %d rests", turn, g.offers)
 		}
@@ -180,16 +180,16 @@ func TestRuns(t *testing.T) {
 		if again != turnsElsewhere {
 			t.Fatalf("it asks again after %d turns, and has had none", again)
 		}
-		again = g.LetBe(again)
+		again = g.Returns(again)
 	}
 	if g.quiet != quietRuns || g.offers < quietRuns {
 		t.Errorf("after %d quiet runs, and %d rests, it does not ask again", g.quiet, g.offers)
 	}
-	if g.GaveWay(); g.LetBe(turnsElsewhere) == 0 || g.quiet != 0 {
+	if g.HandedOver(); g.Returns(turnsElsewhere) == 0 || g.quiet != 0 {
 		t.Error("it does not rest though somebody has waited")
 	}
 	g.quiet, g.takes = quietRuns-1, quietRest
-	if g.LetBe(turnsElsewhere) == 0 || g.quiet != 0 {
+	if g.Returns(turnsElsewhere) == 0 || g.quiet != 0 {
 		t.Error("it does not rest though others ran when it did")
 	}
 }
