@@ -16,8 +16,8 @@ import (
 func (w *Window) Await(ctx context.Context, target rma.Rank, disp rma.Disp, until rma.Until) (uint64, error) {
 	segment, word := w.near(target, disp)
 	if word == nil {
-		if segment, word = w.far("Await", target, disp); word == nil {
-			return 0, w.Err()
+		if segment, word = w.far("Await", target, disp); w.failed.Load() {
+			return 0, w.err
 		}
 	}
 	if value := atomic.LoadUint64(word); until.Holds(value) {
@@ -92,18 +92,15 @@ func (w *Window) over(ctx context.Context) (bool, uint64, error) {
 // spinOn looks at the word for a moment, for as long as that has been worth it.
 func (w *Window) spinOn(word *uint64, until rma.Until) (uint64, bool) {
 	looks := w.spin.begin()
-	for i := range looks {
-		if i%spinYield == spinYield-1 && w.spin.Yield != nil {
-			w.spin.Yield()
-		}
+	for range looks {
 		relax(spinRelax)
 		if value := atomic.LoadUint64(word); until.Holds(value) {
 			w.spin.paid()
-			w.looked = w.spin.Yield == nil || i < spinYield-1 // without a yield
+			w.slept = false
 			return value, true
 		}
 	}
-	if w.looked = false; looks > 0 {
+	if w.slept = true; looks > 0 {
 		w.spin.wasted()
 	}
 	return 0, false

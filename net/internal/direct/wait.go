@@ -36,9 +36,8 @@ func WaiterWords(ranks int) int { return (ranks + 63) / 64 }
 // ranks share it, and zeroed memory is a valid Room. Only the rank itself writes
 // it, except for state and Watch.
 //
-// An operation on a rank's words reads this line, so the first operation after
-// each wait of that rank misses the cache. Any other place for the same facts
-// costs a second line for each hand-over.
+// The first operation on a rank's words after each of its waits misses the cache
+// here. Any other place for the same facts costs a second line for each hand-over.
 type Room struct {
 	// state says whether another rank may have to wake this one:
 	//
@@ -121,16 +120,14 @@ func (r *Room) State() *atomic.Uint32 { return &r.state }
 func (r *Room) Waiting() bool { return r.state.Load() == waiting }
 
 // Watch has four counters for the words of one segment, by displacement modulo 4.
-// The line has no space for more. Two words that share a counter cost a look at
-// the list, and nothing else. A counter has three parts:
+// The line has no space for more; words that share a counter cost a look at the list.
 //
 //	bit 31    30      29..24   23..0
 //	┌───────┬───┬───────────┬────────────────────────┐
 //	│ hosts │ - │ the shift │ ranks in the list      │
 //	└───────┴───┴───────────┴────────────────────────┘
 //
-// hosts says that a guest has come, ever. From then on the shift is valid and does
-// not change.
+// hosts says that there has been a guest. From then on the shift is valid and fixed.
 type Watch [watchers]atomic.Uint32
 
 const (
@@ -162,9 +159,7 @@ const mostGuests = 1024
 
 // GuestPlaces is the length of Guests for a number of ranks. It is large enough
 // that ranks which draw values in turn get different places.
-func GuestPlaces(ranks int) int {
-	return min(mostGuests, 1<<bits.Len(uint(ranks-1)))
-}
+func GuestPlaces(ranks int) int { return min(mostGuests, 1<<bits.Len(uint(ranks-1))) }
 
 // host gives rank p, which waits for the word at disp, a guest's place, or nil.
 func (s *Segment) host(p rma.Rank, disp rma.Disp, until rma.Until) *uint32 {
@@ -178,9 +173,8 @@ func (s *Segment) host(p rma.Rank, disp rma.Disp, until rma.Until) *uint32 {
 	}
 	counter := s.Room.Watch.of(disp)
 	watch := counter.Load()
-	for watch&watchHosts == 0 {
+	for ; watch&watchHosts == 0; watch = counter.Load() {
 		counter.CompareAndSwap(watch, watch|watchHosts|shift<<watchShift)
-		watch = counter.Load()
 	}
 	if watch>>watchShift&63 != shift {
 		return nil
