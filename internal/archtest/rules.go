@@ -25,10 +25,11 @@ var layers = []layer{
 
 	// The windows. Any test that needs a world may use them.
 	{path: "internal/park"},
-	{path: "net/internal/direct", imports: "internal/park net/rma net/topology"},
+	{path: "net/internal/considerate", pure: true},
+	{path: "net/internal/direct", imports: "internal/park net/internal/considerate net/rma net/topology"},
 	{path: "net/internal/extents", pure: true},
-	{path: "net/mem", testsOf: "net/rma", imports: "net/internal/direct internal/park net/rma net/topology"},
-	{path: "net/shm", testsOf: "net/rma", imports: "net/internal/direct net/internal/extents net/rma net/topology"},
+	{path: "net/mem", testsOf: "net/rma", imports: "net/internal/considerate net/internal/direct internal/park net/rma net/topology"},
+	{path: "net/shm", testsOf: "net/rma", imports: "net/internal/considerate net/internal/direct net/internal/extents net/rma net/topology"},
 	{path: "net/sim", testsOf: "net/rma", imports: "net/engine net/rma/model net/rma net/topology"},
 	{path: "net/sim/specimen", testsOf: "net/rma", pure: true, imports: "net/sim net/rma net/topology"},
 	{path: "net/p2p", testsOf: "net/rma", imports: "internal/park net/internal/extents net/mem net/shm net/engine net/wire net/rma net/topology"},

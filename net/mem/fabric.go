@@ -3,10 +3,12 @@ package mem
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"sync/atomic"
 
 	"github.com/orwl/go-orwl/internal/park"
+	"github.com/orwl/go-orwl/net/internal/considerate"
 	"github.com/orwl/go-orwl/net/internal/direct"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/topology"
@@ -77,6 +79,7 @@ func New(options Options) (*Fabric, error) {
 		Places:   make([]*park.Place, ranks),
 		Memory:   regions,
 		Spin:     spinning(ranks),
+		Crowd:    considerate.Goroutines(ranks, runtime.GOMAXPROCS(0)),
 	}
 	f := &Fabric{
 		topology: options.Topology,

@@ -30,29 +30,25 @@ type Shared interface {
 	Failed() *atomic.Bool
 }
 
-// Considerate is the capability of a window that knows whether its rank and those
-// it shares memory with run at the same time, each on a processor.
+// Considerate is the capability of a window that keeps a lock out of convoys. In a
+// convoy each turn of a lock costs a sleep, because all ranks wait in its queue and
+// sleep there. It forms where ranks outnumber processors.
 //
-// If they do, a lock whose holder comes back the moment it has let go travels between
-// processors with every hand-over: the next one has hardly noticed when it has to let
-// go again. If the last one lets the next one be for a moment, they take turns in runs,
-// with as many turns each, and several times as many together.
-//
-// If ranks outnumber processors, a lock that is handed to one that sleeps is nobody's until
-// that one runs; meanwhile all who run come and fall asleep behind it, and from then on
-// every turn costs a sleep. If they stay away until those who wait have had their turns,
-// the lock is free for whoever runs.
+// The window knows how its rank waits and when, and decides for how long the rank keeps
+// away from the lock. The lock reports two events and nothing else.
 type Considerate interface {
 	Window
 
-	// HandedOver tells the window that its rank has handed something over to a rank
-	// that waited for it.
+	// HandedOver reports that the rank has handed the lock over to a rank that waits
+	// for it.
 	HandedOver()
 
-	// Returns is called before the rank comes back for what it handed over, and told
-	// how many turns the rank has had since the last call. It returns when other ranks
-	// have had their time. again is after how many turns to call it although the rank
-	// has handed over nothing: never, if 0.
+	// Returns reports that the rank comes for the lock again, and is not in its queue
+	// yet. Call it if the rank has handed over since the last call, or if it has had
+	// as many turns as the last call said. turns is how many it has had since then.
+	//
+	// It may let other ranks run before it returns. Call it again after so many turns
+	// though the rank does not hand over; never, if again is 0.
 	Returns(turns int) (again int)
 }
 

@@ -88,6 +88,7 @@ func (f *Fabric) accommodate(p rma.Rank) {
 		return
 	}
 	if f.porter == nil {
+		f.sleeper.shared.Store(true)
 		for first := range f.windows {
 			f.porter = newPorter(f.sleeper, first)
 			f.porter.serve(first)

@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"math"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
+
+// unsafe: the system calls of this file take addresses.
 
 // The futex operations, without FUTEX_PRIVATE_FLAG: the kernel finds the
 // sleepers of other processes by the word's place in the file.
@@ -37,4 +40,17 @@ func futexWake(word *atomic.Uint32) {
 	if _, _, errno := unix.RawSyscall6(unix.SYS_FUTEX, at, opFutexWake, math.MaxInt32, 0, 0, 0); errno != 0 {
 		panic(fmt.Sprintf("shm: futex wake: %v", errno))
 	}
+}
+
+// nanosleep sleeps for d, or less if a signal comes. The other goroutines of the
+// process have the processor meanwhile.
+func nanosleep(d time.Duration) {
+	spec := unix.NsecToTimespec(int64(d))
+	_ = unix.Nanosleep(&spec, nil)
+}
+
+// nanosleepHere is nanosleep that keeps the processor of the Go scheduler.
+func nanosleepHere(d time.Duration) {
+	spec := unix.NsecToTimespec(int64(d))
+	_, _, _ = unix.RawSyscall(unix.SYS_NANOSLEEP, uintptr(unsafe.Pointer(&spec)), 0, 0)
 }

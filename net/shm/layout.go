@@ -45,7 +45,7 @@ type geometry struct {
 
 const (
 	magic   = 0x62_61_46_6c_77_72_6f_00 // "\0orwlFab" as it lies in memory
-	version = 3
+	version = 4
 
 	cacheLine = 64
 	page      = 4096

@@ -4,8 +4,10 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"runtime"
 	"sync/atomic"
 
+	"github.com/orwl/go-orwl/net/internal/considerate"
 	"github.com/orwl/go-orwl/net/internal/direct"
 	"github.com/orwl/go-orwl/net/rma"
 )
@@ -91,10 +93,12 @@ func newFabric(file *os.File, l layout, options Options) (*Fabric, error) {
 
 // newWorld finds in the memory what all windows share.
 func newWorld(m *memory, l layout) (*direct.World, *sleeper) {
+	crowd := considerate.Processes(l.ranks, runtime.NumCPU())
 	world := &direct.World{
 		Segments: make([]direct.Segment, l.ranks),
 		Memory:   newPools(m, l),
-		Spin:     spinning(l.ranks),
+		Spin:     spinning(crowd.Crowded()),
+		Crowd:    crowd,
 	}
 	lobbies := make([]*lobby, l.ranks)
 	for p := range lobbies {

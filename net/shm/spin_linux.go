@@ -1,36 +1,31 @@
 package shm
 
 import (
-	"runtime"
 	"time"
-
-	"golang.org/x/sys/unix"
 
 	"github.com/orwl/go-orwl/net/internal/direct"
 )
 
-// A rank whose partner is on another CPU and answers at once waits half a
-// microsecond if it spins, and fifty if both sleep: that is what it takes to
-// wake a CPU that has halted, twice. Hence spinning pays up to the time that a
-// wake-up takes, and a rank that has stopped spinning must try for as long, or
-// the two would never find out. Tries that fail become rare, so that they cost
-// nothing where spinning never pays: two ranks on one CPU.
+// A rank whose partner answers at once, from another CPU, waits half a microsecond if
+// it spins, and fifty if both sleep: to wake a CPU that has halted takes that long,
+// twice. So spinning pays for up to the time of a wake-up. A rank that has stopped
+// spinning tries again for as long, or two such ranks never find out. A try that
+// fails makes the next one rarer, so that tries cost nothing where spinning never
+// pays: two ranks on one CPU.
 //
-// Where ranks outnumber CPUs, a rank that spins may keep the one that it waits for
-// from running; then it yields between looks. That is slower than looking alone
-// where it was not needed (1,300 ns a round trip between two CPUs instead of 700),
-// and ten times as fast where it was: of 8 processes that hand over a lock on two
-// CPUs, all sleep between any two steps otherwise, and each step wakes a CPU.
-const spinFor = 50 * time.Microsecond
+// After that a rank sleeps in its futex. Where ranks outnumber CPUs it does so earlier:
+// the rank that it waits for may need its CPU, and no CPU has halted. It does not call
+// sched_yield between its looks. That lets only processes of its own scheduling group
+// run, and each session or container is a group.
+const (
+	spinFor     = 50 * time.Microsecond
+	spinCrowded = 10 * time.Microsecond
+)
 
-func spinning(ranks int) direct.Spin {
+func spinning(crowded bool) direct.Spin {
 	looks := direct.Looks(spinFor)
-	s := direct.Spin{Most: looks, Probe: looks, Elsewhere: true}
-	if ranks > runtime.NumCPU() {
-		s.Yield = yield
+	if crowded {
+		looks = direct.Looks(spinCrowded)
 	}
-	return s
+	return direct.Spin{Most: looks, Probe: looks, Elsewhere: true}
 }
-
-// yield lets another process have the processor, if one wants it.
-func yield() { _, _, _ = unix.RawSyscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }

@@ -1,12 +1,10 @@
 package direct
 
-import (
-	"github.com/orwl/go-orwl/net/rma"
-)
+import "github.com/orwl/go-orwl/net/rma"
 
-// near is the segment and the memory behind a displacement of symmetric memory,
-// small enough to be compiled into every operation; no memory for anything
-// else, which is far's.
+// near is the segment and the memory behind a displacement of symmetric memory, or no
+// memory for any other one: then call far. It is small enough that the compiler puts
+// it into every operation.
 func (w *Window) near(target rma.Rank, disp rma.Disp) (*Segment, *uint64) {
 	if uint(target) < uint(len(w.segments)) && !w.failed.Load() {
 		s := &w.segments[target]
@@ -17,15 +15,17 @@ func (w *Window) near(target rma.Rank, disp rma.Disp) (*Segment, *uint64) {
 	return nil, nil
 }
 
-// far is near for dynamic memory. It panics for an address that does not exist,
-// and has no memory if the window has failed.
+// far is near for dynamic memory. It panics if the address does not exist. If the
+// window has failed it is a word of the window's own that is 0, so that operations do
+// nothing and return 0.
 //
 //go:noinline
 func (w *Window) far(operation string, target rma.Rank, disp rma.Disp) (*Segment, *uint64) {
 	if words := w.words(operation, target, disp, 1); words != nil {
 		return &w.segments[target], &words[0]
 	}
-	return nil, nil
+	w.nothing = 0
+	return &w.segments[target], &w.nothing
 }
 
 // words is n words of memory, or nil if the window has failed.
@@ -47,7 +47,7 @@ func (w *Window) words(operation string, target rma.Rank, disp rma.Disp, n int) 
 	return memory[offset : offset+n : offset+n]
 }
 
-// refuse panics with the reason why the address is wrong.
+// refuse panics with what is wrong with the address.
 func (w *Window) refuse(operation string, target rma.Rank, disp rma.Disp, n int) {
 	e := &rma.AddressError{Operation: operation, Target: target, Disp: disp, Bytes: 8 * n}
 	switch {

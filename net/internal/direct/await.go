@@ -10,15 +10,14 @@ import (
 
 // Await implements rma.Window.
 //
-// A goroutine that comes back from where it was parked pays for every function
-// that it returns from on its way out, since the processor predicts none of these
-// returns; three more of them were a tenth of the time of a hand-over. That is
-// why the wait of nearly everybody is here and not in a function of its own.
+// The goroutine parks in this function and not in one below it. A goroutine that
+// wakes up pays for every function that it returns from, since the processor
+// predicts none of these returns: three more of them were a tenth of a hand-over.
 func (w *Window) Await(ctx context.Context, target rma.Rank, disp rma.Disp, until rma.Until) (uint64, error) {
 	segment, word := w.near(target, disp)
 	if word == nil {
-		if segment, word = w.far("Await", target, disp); word == nil {
-			return 0, w.Err()
+		if segment, word = w.far("Await", target, disp); w.failed.Load() {
+			return 0, w.err
 		}
 	}
 	if value := atomic.LoadUint64(word); until.Holds(value) {
@@ -34,56 +33,37 @@ func (w *Window) Await(ctx context.Context, target rma.Rank, disp rma.Disp, unti
 	}
 	w.room.expect(target, disp, until)
 	w.word, w.until = word, until
-	if ctx.Done() != nil || !w.parks {
-		return w.await(ctx, segment, disp)
-	}
 	var place *uint32
 	if target != w.rank {
 		place = segment.announce(w.rank, disp, until)
 	}
-	for {
-		w.place.Park()
-		if value := atomic.LoadUint64(word); until.Holds(value) && !w.failed.Load() {
-			if target != w.rank {
-				segment.withdraw(w.rank, disp, place)
-			}
-			return value, nil
-		}
-		if over, value, err := w.over(ctx); over {
-			if target != w.rank {
-				segment.withdraw(w.rank, disp, place)
-			}
-			return value, err
-		}
-	}
-}
-
-// await is the rest of Await with a context that may end the wait, and where ranks
-// sleep in the kernel.
-func (w *Window) await(ctx context.Context, segment *Segment, disp rma.Disp) (uint64, error) {
-	if segment.Room != w.room {
-		place := segment.announce(w.rank, disp, w.until)
-		defer segment.withdraw(w.rank, disp, place)
-	}
+	var stop func() bool
 	if ctx.Done() != nil {
-		stop := context.AfterFunc(ctx, w.nudge)
-		defer stop()
+		stop = context.AfterFunc(ctx, w.nudge)
 	}
 	for {
-		if over, value, err := w.over(ctx); over {
-			return value, err
-		}
 		if w.parks {
 			w.place.Park()
 		} else {
 			w.world.Sleeper.Sleep(w.rank, w.dozeOff)
 		}
+		over, value, err := w.over(ctx)
+		if !over {
+			continue
+		}
+		if stop != nil {
+			stop()
+		}
+		if target != w.rank {
+			segment.withdraw(w.rank, disp, place)
+		}
+		return value, err
 	}
 }
 
-// doze announces that the rank sleeps and looks a last time whether it should:
-// steps 3 and 4 of the package documentation. From the announcement on, the
-// window may be in another wait.
+// doze announces that the rank sleeps, and looks a last time whether it should:
+// steps 3 and 4 of the package documentation. The window may be in another wait as
+// soon as the announcement is made.
 func (w *Window) doze() {
 	word, until := w.word, w.until
 	w.room.doze()
@@ -92,16 +72,15 @@ func (w *Window) doze() {
 	}
 }
 
-// over reports whether a wait ends, and with what: a failure of the window comes
-// first, then the condition, then the context. The context is read before the
-// word, so that whoever makes the condition true and then ends the context does
-// not make it a wait that was in vain.
+// over reports whether a wait ends, and how. A failure of the window comes first,
+// then the condition, then the context. It reads the context before the word: if
+// a rank makes the condition true and then ends the context, the wait succeeds.
 func (w *Window) over(ctx context.Context) (bool, uint64, error) {
 	if w.nudged.Load() {
-		w.nudged.Store(false) // before looking for the reason
+		w.nudged.Store(false) // before it looks for the reason
 	}
-	if err := w.Err(); err != nil {
-		return true, 0, err
+	if w.failed.Load() {
+		return true, 0, w.err
 	}
 	ended := ctx.Err()
 	if value := atomic.LoadUint64(w.word); w.until.Holds(value) {
@@ -110,21 +89,18 @@ func (w *Window) over(ctx context.Context) (bool, uint64, error) {
 	return ended != nil, 0, ended
 }
 
-// spinOn looks at the word for a moment, as long as that has been worth it.
+// spinOn looks at the word for a moment, for as long as that has been worth it.
 func (w *Window) spinOn(word *uint64, until rma.Until) (uint64, bool) {
 	looks := w.spin.begin()
-	for i := range looks {
-		if i%spinYield == spinYield-1 && w.spin.Yield != nil {
-			w.spin.Yield()
-		}
+	for range looks {
 		relax(spinRelax)
 		if value := atomic.LoadUint64(word); until.Holds(value) {
 			w.spin.paid()
-			w.looked = w.spin.Yield == nil || i < spinYield-1 // without a yield
+			w.slept = false
 			return value, true
 		}
 	}
-	if w.looked = false; looks > 0 {
+	if w.slept = true; looks > 0 {
 		w.spin.wasted()
 	}
 	return 0, false

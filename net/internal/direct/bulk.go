@@ -20,8 +20,10 @@ func (w *Window) GetBytes(target rma.Rank, disp rma.Disp, dst []byte) {
 	}
 }
 
-// bytes is n bytes of memory, whole words, or nil if the window has failed or
-// there is nothing to move.
+// bytes is n bytes of memory, whole words, or nil if the window has failed or n is 0.
+//
+// unsafe: it views words as bytes, in the machine's byte order. A loop over the words
+// takes twice as long for 64 bytes and six to ten times as long from 4 KiB on.
 func (w *Window) bytes(operation string, target rma.Rank, disp rma.Disp, n int) []byte {
 	if n%8 != 0 {
 		panic(&rma.AddressError{Operation: operation, Target: target, Disp: disp, Bytes: n,

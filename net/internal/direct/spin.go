@@ -6,36 +6,32 @@ import (
 	"time"
 )
 
-// Spinning before sleeping pays when the rank that will make the condition true
-// runs on another core right now, and wastes a core that it needs when it does
-// not. Which of the two holds is learnt: a wait that ended while spinning
-// doubles the next wait's share, a wait that had to sleep halves it.
+// To spin before sleeping pays if the rank that will change the word runs on another
+// core right now. If not, it wastes a core. A rank learns which of the two holds: a
+// wait that ends while spinning doubles the next wait's looks, and a wait that has to
+// sleep halves them.
 const (
-	spinMost   = 32 // looks at the word, one or two µs
-	spinLeast  = 4
-	spinRelax  = 1    // pauses between looks; one is 40 to 140 cycles
-	spinProbe  = 32   // a rank that has stopped spinning tries again after so many waits
-	spinRarest = 1024 // and if that does not pay, ever more seldom, down to this: a try costs as much as a wait
-	spinYield  = 8    // looks between two yields
+	spinMost   = 32   // looks at the word, one or two µs
+	spinLeast  = 4    // fewer looks are none
+	spinRelax  = 1    // pauses between two looks, each 40 to 140 cycles
+	spinProbe  = 32   // waits until a rank that has stopped spinning tries again
+	spinRarest = 1024 // waits between two tries at most, since a try costs as much as a wait
 )
 
 // Spin is how the ranks of a World spin. The zero value is for ranks that are
-// goroutines of one process, more than it has processors.
+// goroutines of one process and outnumber its processors.
 type Spin struct {
-	// Most is the largest number of looks at the word before a rank sleeps.
+	// Most is how many times a rank looks at the word before it sleeps, at most.
 	Most int
-	// Probe is the number of looks of a rank that has stopped spinning and
-	// tries again. Where waking somebody takes long, both sides of a fast
-	// exchange sleep for ever unless one tries for longer than that.
+	// Probe is how many times a rank looks that has stopped spinning and tries
+	// again. Where a wake-up takes long, two ranks of a fast exchange sleep for
+	// ever unless one of them tries for longer than that.
 	Probe int
-	// Rarest is the largest number of waits between two tries: each that fails
-	// doubles it.
+	// Rarest is how many waits lie between two tries, at most. Each try that fails
+	// doubles their number.
 	Rarest int
-	// Yield, if there is one, lets other processes run. It is called now and
-	// then by a rank that looks for long.
-	Yield func()
-	// Elsewhere says that ranks run in other processes too, so that spinning
-	// may pay although this process has one processor.
+	// Elsewhere says that ranks run in other processes too. Then spinning may pay
+	// although this process has one processor.
 	Elsewhere bool
 }
 
@@ -58,18 +54,18 @@ type spin struct {
 	slept   int32 // waits since the last try
 	between int32 // waits between tries
 	trying  bool  // the last wait that spun was a try
-	alone   bool  // nobody else can run while this rank spins
+	alone   bool  // no other rank can run while this one spins
 	Spin
 }
 
 func newSpin(limits Spin) spin {
 	limits = limits.withDefaults()
 	return spin{Spin: limits, looks: int32(limits.Most), between: spinProbe,
-		// Asked once: it takes a lock of the Go scheduler.
+		// GOMAXPROCS takes a lock of the Go scheduler.
 		alone: runtime.GOMAXPROCS(0) == 1 && !limits.Elsewhere}
 }
 
-// begin is how often the next wait may look before it sleeps.
+// begin is how many times the next wait looks before it sleeps.
 func (s *spin) begin() int32 {
 	if s.alone {
 		return 0
@@ -97,11 +93,11 @@ func (s *spin) wasted() {
 	}
 }
 
-// Looks is how many looks at a word take about d on this machine. What one
-// takes differs between processors by more than ten times.
+// Looks is how many looks at a word take about d on this machine. Processors differ by
+// more than ten times.
 func Looks(d time.Duration) int { return max(spinLeast, int(d/lookTime())) }
 
-// lookTime is the shortest of a few measurements: the others were disturbed.
+// lookTime is the shortest of a few measurements. Longer ones were disturbed.
 var lookTime = sync.OnceValue(func() time.Duration {
 	const tries, looks = 8, 32
 	best := time.Hour

@@ -3,26 +3,29 @@ package direct
 import (
 	"runtime"
 	"sync/atomic"
+	"time"
 
-	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/internal/park"
+	"github.com/orwl/go-orwl/net/internal/considerate"
 	"github.com/orwl/go-orwl/net/rma"
 )
 
 // Sleeper puts ranks to sleep and wakes them.
 type Sleeper interface {
-	// Sleep calls doze, once, which makes rank p's Room one that waits, and
-	// returns after a Wake that comes no earlier than that.
+	// Sleep calls doze once, which announces that rank p sleeps, and returns after a
+	// Wake that comes later than that.
 	Sleep(p rma.Rank, doze func())
-	// Wake is called once for every time that rank p's Room was moved back to
-	// awake, by any goroutine, or by doze.
+	// Wake wakes rank p. Any goroutine may call it, and so may doze, once each time
+	// that it moves the rank's Room to awake.
 	Wake(p rma.Rank)
+	// Rest sleeps for d, and lets other ranks have the processor.
+	Rest(d time.Duration)
 }
 
 // Memory is the dynamic part of every rank's memory.
 type Memory interface {
-	// Region is the memory of a slot of target, nil if that generation of it
-	// is not attached.
+	// Region is the memory of a slot of target, or nil if that generation of it is
+	// not attached.
 	Region(target rma.Rank, slot int, generation uint64) []uint64
 	// Attach and Detach change rank p's own part.
 	Attach(p rma.Rank, words int) (rma.Region, error)
@@ -32,21 +35,14 @@ type Memory interface {
 // World is what all windows of a process share.
 type World struct {
 	Segments []Segment
-	// Places, one for each rank, are where the ranks park if all are goroutines
-	// of this process and all windows are made before any is used; NewWindow
-	// fills them in. If there are none, Sleeper puts the ranks to sleep.
+	// Places, one for each rank, are where ranks park that are goroutines of this
+	// process. NewWindow fills them in; make all windows before you use one.
+	// Without Places, Sleeper puts the ranks to sleep.
 	Places  []*park.Place
 	Sleeper Sleeper
 	Memory  Memory
 	Spin    Spin
-
-	here atomic.Int32 // windows of this process
-
-	// lastRun is how many turns the run had that ended last. It is written with each, and so
-	// has a line of its own.
-	_       [64]byte
-	lastRun atomic.Int64
-	_       [64]byte
+	Crowd   *considerate.Crowd
 }
 
 // wake makes the wake-up that rank p is owed.
@@ -58,52 +54,52 @@ func (w *World) wake(p rma.Rank) {
 	}
 }
 
-// Window is rank p's window on a World.
-//
-// Many ranks hand over to each other on few processors, so that what they touch
-// competes for the processor's cache: fields that are used together lie together.
+// Window is rank p's window on a World. Many ranks share few processors' caches, so
+// fields that are used together lie together.
 type Window struct {
-	// What every operation reads, and seldom anybody writes.
+	// Every operation reads these.
 	failed   atomic.Bool
 	nudged   atomic.Bool // look again for a reason to end the wait
-	parks    bool        // at place, and not by the Sleeper
+	parks    bool        // at place; otherwise Sleeper puts the rank to sleep
 	rank     rma.Rank
 	segments []Segment
 	room     *Room
 	world    *World
 
-	// What every wait writes: a line, too.
+	// Every wait writes these.
 	place park.Place
-	word  *uint64 // what the rank waits for
+	word  *uint64 // the rank waits for it
 	until rma.Until
 	spin  spin
-	fence uint32 // changed to order what comes before it and after it
 
 	dozeOff func() // doze
 	err     error  // written before failed
+	nothing uint64 // see far
 	failing atomic.Bool
-	looked  bool        // the last wait ended while the rank looked at its word
-	waits   atomic.Bool // a goroutine does; for the invariant
+	slept   bool        // the last wait ended while the rank slept
+	waits   atomic.Bool // a goroutine waits; only the invariant uses it
 
-	considerate
+	turns considerate.Rank
+	born  time.Time // see now
 
-	// Neighbours in memory must not share a line.
-	_ [64]byte
+	_ [64]byte // two windows must not share a line
 }
 
-var _ rma.Shared = (*Window)(nil)
+var (
+	_ rma.Shared      = (*Window)(nil)
+	_ rma.Considerate = (*Window)(nil)
+)
 
 // NewWindow is rank p's window.
 func NewWindow(p rma.Rank, world *World) *Window {
-	w := &Window{rank: p, room: world.Segments[p].Room, world: world, segments: world.Segments, spin: newSpin(world.Spin)}
+	w := &Window{rank: p, room: world.Segments[p].Room, world: world, segments: world.Segments,
+		spin: newSpin(world.Spin), turns: world.Crowd.Rank(), born: time.Now()}
 	w.dozeOff = w.doze
 	if world.Places != nil {
 		w.parks = true
 		w.place.Init(w.dozeOff)
 		world.Places[p] = &w.place
 	}
-	world.here.Add(1)
-	w.considerate = newConsiderate(w.parks, len(world.Segments), world.Spin)
 	return w
 }
 
@@ -114,12 +110,7 @@ func (w *Window) Rank() rma.Rank { return w.rank }
 func (w *Window) Put(target rma.Rank, disp rma.Disp, value uint64) {
 	s, word := w.near(target, disp)
 	if word == nil {
-		if s, word = w.far("Put", target, disp); word == nil {
-			return
-		}
-	}
-	if !invariant.Enabled && s.Room.concerns(disp) && w.handOver(s, target, disp, word, value) {
-		return
+		s, word = w.far("Put", target, disp)
 	}
 	atomic.SwapUint64(word, value) // see Room.doze
 	if s.Room.concerns(disp) {
@@ -131,9 +122,7 @@ func (w *Window) Put(target rma.Rank, disp rma.Disp, value uint64) {
 func (w *Window) Get(target rma.Rank, disp rma.Disp) uint64 {
 	_, word := w.near(target, disp)
 	if word == nil {
-		if _, word = w.far("Get", target, disp); word == nil {
-			return 0
-		}
+		_, word = w.far("Get", target, disp)
 	}
 	return atomic.LoadUint64(word)
 }
@@ -141,7 +130,7 @@ func (w *Window) Get(target rma.Rank, disp rma.Disp) uint64 {
 // Accumulate implements rma.Window.
 func (w *Window) Accumulate(target rma.Rank, disp rma.Disp, op rma.Op, operand uint64) {
 	if _, word := w.near(target, disp); word == nil {
-		w.far("Accumulate", target, disp) // a bad address is this operation's
+		w.far("Accumulate", target, disp) // so that an error names this operation
 	}
 	w.FetchOp(target, disp, op, operand)
 }
@@ -150,9 +139,7 @@ func (w *Window) Accumulate(target rma.Rank, disp rma.Disp, op rma.Op, operand u
 func (w *Window) FetchOp(target rma.Rank, disp rma.Disp, op rma.Op, operand uint64) uint64 {
 	s, word := w.near(target, disp)
 	if word == nil {
-		if s, word = w.far("FetchOp", target, disp); word == nil {
-			return 0
-		}
+		s, word = w.far("FetchOp", target, disp)
 	}
 	var old uint64
 	switch op {
@@ -173,9 +160,7 @@ func (w *Window) FetchOp(target rma.Rank, disp rma.Disp, op rma.Op, operand uint
 func (w *Window) CAS(target rma.Rank, disp rma.Disp, old, new uint64) uint64 {
 	s, word := w.near(target, disp)
 	if word == nil {
-		if s, word = w.far("CAS", target, disp); word == nil {
-			return 0
-		}
+		s, word = w.far("CAS", target, disp)
 	}
 	for !atomic.CompareAndSwapUint64(word, old, new) {
 		if seen := atomic.LoadUint64(word); seen != old {
@@ -188,7 +173,7 @@ func (w *Window) CAS(target rma.Rank, disp rma.Disp, old, new uint64) uint64 {
 	return old
 }
 
-// Flush implements rma.Window: every operation was complete when it returned.
+// Flush implements rma.Window. Every operation was complete when it returned.
 func (w *Window) Flush(target rma.Rank) {
 	if uint(target) >= uint(len(w.segments)) {
 		w.refuse("Flush", target, 0, 0)
@@ -198,8 +183,8 @@ func (w *Window) Flush(target rma.Rank) {
 // FlushAll implements rma.Window.
 func (w *Window) FlushAll() {}
 
-// pauseYields is the Pause from which on the processor is better given away: it
-// is as long as switching to another goroutine and back.
+// pauseYields is the Pause from which on a rank gives its processor away: it takes as
+// long as a switch to another goroutine and back.
 const pauseYields = 64
 
 // Pause implements rma.Window.
@@ -230,9 +215,7 @@ func (w *Window) Memory(target rma.Rank, disp rma.Disp, n int) ([]uint64, bool) 
 func (w *Window) Notify(target rma.Rank, disp rma.Disp) {
 	s, word := w.near(target, disp)
 	if word == nil {
-		if s, word = w.far("Notify", target, disp); word == nil {
-			return
-		}
+		s, word = w.far("Notify", target, disp)
 	}
 	if s.Room.concerns(disp) {
 		w.notify(s, target, disp, word)
@@ -261,8 +244,8 @@ func (w *Window) Err() error {
 	return nil
 }
 
-// Fail makes err this window's sticky failure, unless it already has one, and
-// wakes its rank. It may be called by any goroutine.
+// Fail makes err this window's sticky failure, unless it has one, and wakes its rank.
+// Any goroutine may call it.
 func (w *Window) Fail(err error) {
 	if w.failing.CompareAndSwap(false, true) {
 		w.err = err

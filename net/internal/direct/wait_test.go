@@ -3,14 +3,81 @@ package direct
 import (
 	"sync/atomic"
 	"testing"
+	"unsafe"
 
 	"github.com/orwl/go-orwl/net/rma"
 )
+
+// A room is a cache line: no less, or two ranks share one; no more, or a
+// hand-over touches two.
+func TestRoomIsALine(t *testing.T) {
+	if size := unsafe.Sizeof(Room{}); size != 64 {
+		t.Errorf("a room has %d bytes, want 64", size)
+	}
+}
+
+// TestRoomConcerns asks a zeroed room, one that waits, and one that others
+// watch, about the word awaited and about others.
+func TestRoomConcerns(t *testing.T) {
+	const word = rma.Disp(7)
+	asleep := func(r *Room) {
+		r.expect(3, word, rma.Is(1))
+		r.doze()
+	}
+	for name, c := range map[string]struct {
+		prepare func(r *Room)
+		want    map[rma.Disp]bool
+	}{
+		"zeroed":  {func(*Room) {}, map[rma.Disp]bool{0: false, word: false}},
+		"waits":   {asleep, map[rma.Disp]bool{0: false, word: true, word + watchers: false}},
+		"watched": {func(r *Room) { r.Watch.of(word).Add(1) }, map[rma.Disp]bool{0: false, word: true, word + watchers: true}},
+		"woken": {func(r *Room) {
+			asleep(r)
+			if !r.Awaken() || r.Awaken() {
+				t.Error("not woken once")
+			}
+		}, map[rma.Disp]bool{0: false, word: false}},
+	} {
+		r := new(Room)
+		c.prepare(r)
+		for disp, want := range c.want {
+			if got := r.concerns(disp); got != want {
+				t.Errorf("%s: a change at %d concerns somebody: %v, want %v", name, disp, got, want)
+			}
+		}
+	}
+}
 
 func hall(ranks int) *Segment {
 	return &Segment{
 		Heap: make([]uint64, 8), Room: new(Room),
 		Waiters: make([]atomic.Uint64, WaiterWords(ranks)), Guests: make([]uint32, GuestPlaces(ranks)),
+	}
+}
+
+// TestRoomWants asks a room that waits for one word, in one way, about that word and
+// about others.
+func TestRoomWants(t *testing.T) {
+	const rank, word = rma.Rank(1<<20 + 5), rma.Disp(1<<40 + 7)
+	for _, until := range []rma.Until{
+		rma.Is(4), rma.IsNot(4), rma.Below(4), rma.AtLeast(4), rma.Is(4 << 8).Masked(0xff00), rma.AtLeast(^uint64(2)),
+	} {
+		r := new(Room)
+		r.expect(rank-1, word+1, rma.Is(9)) // of an earlier wait
+		r.expect(rank, word, until)
+		for _, value := range []uint64{0, 3, 4, 5, 0x1234_04ff, ^uint64(0)} {
+			if r.wants(rank, word, value) {
+				t.Errorf("until %v: a rank that does not wait wants %d", until, value)
+			}
+			r.doze()
+			if got, want := r.wants(rank, word, value), until.Holds(value); got != want {
+				t.Errorf("until %v: the rank wants %d: %v, want %v", until, value, got, want)
+			}
+			if r.wants(rank+1, word, value) || r.wants(rank, word+watchers, value) || r.wants(rank&0xff, word, value) {
+				t.Errorf("until %v: the rank wants %d at another word", until, value)
+			}
+			r.Awaken()
+		}
 	}
 }
 
