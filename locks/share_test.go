@@ -97,6 +97,38 @@ func TestElementHasItsShare(t *testing.T) {
 	}
 }
 
+// TestShareBeginsAnew lets three neighbours have the lock, T_L times in a row. The last
+// tries then, when the lock is free, and two neighbours come again: the count begins anew.
+func TestShareBeginsAnew(t *testing.T) {
+	for _, spec := range locks.All() {
+		if !slices.Contains(spec.Options, "Count") {
+			continue
+		}
+		for _, variant := range lockstest.Variants(spec) {
+			t.Run(spec.Name+"/"+variant.Name, func(t *testing.T) {
+				o := locks.Options{TL: []int{1, 3}}
+				variant.Set(&o)
+				v := newVisitors(t, spec.Name, "node:2 core:5", o)
+				must(v.m[0].Acquire(context.Background()))
+				for last := 2; last <= 4; last += 2 { // 1 and 2, then 3 and 4
+					v.comes(last - 1)
+					v.comes(last)
+					v.m[0].Release()
+					v.all.Wait()
+					if got, want := v.counts(), (locks.Counts{Acquired: uint64(3 * last / 2), Upper: 1, Passed: uint64(last)}); got != want {
+						t.Fatalf("counted %+v, want %+v", got, want)
+					}
+					v.m[0] = v.m[v.order[len(v.order)-1]]
+					if !v.m[0].(locks.Tryer).TryAcquire() {
+						t.Fatal("the lock is free, and cannot be had")
+					}
+				}
+				v.m[0].Release()
+			})
+		}
+	}
+}
+
 // TestShareAfterTry lets a rank try that was passed the lock before. What it knows of its
 // share from that time must not count any more.
 func TestShareAfterTry(t *testing.T) {
