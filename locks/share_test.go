@@ -1,0 +1,208 @@
+package locks_test
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/locks/lockstest"
+)
+
+// T_L is not only the most acquisitions in a row that an element may have: an element has
+// as many if its ranks want them. These tests decide who comes, and when.
+
+// visitors are ranks that come for a lock one after the other.
+type visitors struct {
+	t     *testing.T
+	l     *locks.Lock
+	m     []locks.Mutex
+	waits []chan struct{} // closed when the rank waits
+	mu    sync.Mutex
+	order []int // of those that have had the lock
+	all   sync.WaitGroup
+}
+
+func newVisitors(t *testing.T, lock, machineText string, o locks.Options) *visitors {
+	t.Helper()
+	l, f := onMem(t, lock, machineText, o)
+	v := &visitors{t: t, l: l}
+	for p := range f.Topology().Ranks() {
+		w, err := f.Window(locks.Rank(p))
+		must(err)
+		waits := make(chan struct{})
+		v.waits = append(v.waits, waits)
+		v.m = append(v.m, l.At(lockstest.Watch(w, func() { close(waits) })))
+	}
+	return v
+}
+
+// comes lets a rank come while another one has the lock. It has the lock once, later.
+func (v *visitors) comes(p int) {
+	v.all.Go(func() {
+		must(v.m[p].Acquire(context.Background()))
+		v.mu.Lock()
+		v.order = append(v.order, p)
+		v.mu.Unlock()
+		v.m[p].Release()
+	})
+	<-v.waits[p]
+}
+
+// counts are those of all ranks together, without Waited, which differs between locks.
+func (v *visitors) counts() (sum locks.Counts) {
+	for _, c := range v.l.Counts() {
+		sum = sum.Add(c)
+	}
+	sum.Waited, sum.UpperWaited = 0, 0
+	return sum
+}
+
+// TestElementHasItsShare lets three neighbours and a rank of another element come. With
+// T_L = 3 two of the neighbours have the lock before the stranger, and one after it.
+func TestElementHasItsShare(t *testing.T) {
+	for _, spec := range locks.All() {
+		if !slices.Contains(spec.Options, "TL") {
+			continue
+		}
+		for _, variant := range lockstest.Variants(spec) {
+			if variant.Name == "StepBack" {
+				continue // then T_L does not hold
+			}
+			for _, way := range waysOf(spec) {
+				t.Run(spec.Name+"/"+variant.Name+"/"+string(way), func(t *testing.T) {
+					o := locks.Options{TL: []int{1, 3}, Operations: way == byOperations}
+					if slices.Contains(spec.Options, "TW") {
+						o.TW = 50
+					}
+					variant.Set(&o)
+					v := newVisitors(t, spec.Name, "node:2 core:4", o)
+					must(v.m[0].Acquire(context.Background()))
+					for p := 1; p <= 4; p++ {
+						v.comes(p)
+					}
+					v.m[0].Release()
+					v.all.Wait()
+					if got, want := v.counts(), (locks.Counts{Acquired: 5, Upper: 3, Passed: 2}); got != want {
+						t.Errorf("counted %+v, want %+v", got, want)
+					}
+					if strings.HasPrefix(spec.Fairness, "T_L") && slices.Index(v.order, 4) != 2 {
+						t.Errorf("the order is %v, want rank 4 of the other element to be the third", v.order)
+					}
+				})
+			}
+		}
+	}
+}
+
+// TestShareBeginsAnew lets three neighbours have the lock, T_L times in a row. The last
+// tries then, when the lock is free, and two neighbours come again: the count begins anew.
+func TestShareBeginsAnew(t *testing.T) {
+	for _, spec := range locks.All() {
+		if !slices.Contains(spec.Options, "Count") {
+			continue
+		}
+		for _, variant := range lockstest.Variants(spec) {
+			t.Run(spec.Name+"/"+variant.Name, func(t *testing.T) {
+				o := locks.Options{TL: []int{1, 3}}
+				variant.Set(&o)
+				v := newVisitors(t, spec.Name, "node:2 core:5", o)
+				must(v.m[0].Acquire(context.Background()))
+				for last := 2; last <= 4; last += 2 { // 1 and 2, then 3 and 4
+					v.comes(last - 1)
+					v.comes(last)
+					v.m[0].Release()
+					v.all.Wait()
+					if got, want := v.counts(), (locks.Counts{Acquired: uint64(3 * last / 2), Upper: 1, Passed: uint64(last)}); got != want {
+						t.Fatalf("counted %+v, want %+v", got, want)
+					}
+					v.m[0] = v.m[v.order[len(v.order)-1]]
+					if !v.m[0].(locks.Tryer).TryAcquire() {
+						t.Fatal("the lock is free, and cannot be had")
+					}
+				}
+				v.m[0].Release()
+			})
+		}
+	}
+}
+
+// TestShareAfterTry lets a rank try that was passed the lock before. What it knows of its
+// share from that time must not count any more.
+func TestShareAfterTry(t *testing.T) {
+	for _, name := range []string{"HMCS", "RMA-RW"} {
+		t.Run(name, func(t *testing.T) {
+			o := locks.Options{TL: []int{1, 2, 9}}
+			if name == "RMA-RW" {
+				o.TW = 50
+			}
+			v := newVisitors(t, name, "rack:2 node:2 core:2", o)
+			// The lock goes from rank 2 to its rack's other node, and there from rank 1 to rank 0.
+			must(v.m[2].Acquire(context.Background()))
+			v.comes(1)
+			v.comes(0)
+			v.m[2].Release()
+			v.all.Wait()
+			if got, want := v.counts(), (locks.Counts{Acquired: 3, Upper: 1, Passed: 2}); got != want {
+				t.Fatalf("counted %+v, want %+v", got, want)
+			}
+			// Rank 0 has the lock anew. A neighbour in the rack has it before the other rack.
+			if !v.m[0].(locks.Tryer).TryAcquire() {
+				t.Fatal("the lock is free, and cannot be had")
+			}
+			v.order = nil
+			v.comes(3)
+			v.comes(4)
+			v.m[0].Release()
+			v.all.Wait()
+			if !slices.Equal(v.order, []int{3, 4}) {
+				t.Errorf("the order is %v, want rank 3 of the same rack before rank 4", v.order)
+			}
+		})
+	}
+}
+
+// TestWritersHaveTheirShare lets writers and a reader come for RMA-RW. With T_W = 3 the
+// reader has the lock after three writers.
+func TestWritersHaveTheirShare(t *testing.T) {
+	for _, way := range []way{byOperations, direct} {
+		v := newVisitors(t, "RMA-RW", "core:6", locks.Options{TL: []int{50}, TW: 3, TDC: 6, Operations: way == byOperations})
+		must(v.m[0].Acquire(context.Background()))
+		for p := 1; p <= 4; p++ {
+			v.comes(p)
+		}
+		reader := v.m[5].(locks.RWMutex)
+		v.all.Go(func() {
+			must(reader.AcquireRead(context.Background()))
+			v.mu.Lock()
+			v.order = append(v.order, 5)
+			v.mu.Unlock()
+			reader.ReleaseRead()
+		})
+		<-v.waits[5]
+		v.m[0].Release()
+		v.all.Wait()
+		if want := []int{1, 2, 5, 3, 4}; !slices.Equal(v.order, want) {
+			t.Errorf("%s: the order is %v, want %v", way, v.order, want)
+		}
+	}
+}
+
+// TestStepBackPassesNothingOn lets two neighbours queue up where Options.StepBack is set. The
+// second takes the lock itself when the first lets go of it.
+func TestStepBackPassesNothingOn(t *testing.T) {
+	for _, way := range []way{byOperations, direct} {
+		o := locks.Options{TL: []int{9, 9}, StepBack: true, Operations: way == byOperations}
+		v := newVisitors(t, "RMA-RW", "node:2 core:2", o)
+		must(v.m[0].Acquire(context.Background()))
+		v.comes(2)
+		v.comes(3)
+		v.m[0].Release()
+		v.all.Wait()
+		if got, want := v.counts(), (locks.Counts{Acquired: 3, Upper: 3}); got != want {
+			t.Errorf("%s: counted %+v, want %+v", way, got, want)
+		}
+	}
+}
