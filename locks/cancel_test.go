@@ -1,10 +1,13 @@
 package locks_test
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"testing"
 
 	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/sim"
 )
 
@@ -43,6 +46,58 @@ func (g game) cancelAnywhere(t *testing.T, faults sim.Faults, vary func(*locks.O
 		if !r.Complete {
 			t.Logf("%s, %+v: more than %d states; -locks.states 0 visits all of them", g, faults, *states)
 			return
+		}
+	}
+}
+
+// TestGoneForGood ends the context of a reader or a writer, which does not come again. It is
+// the last that could let in, and wake, a reader that it has kept out.
+func TestGoneForGood(t *testing.T) {
+	for _, spec := range locks.All() {
+		if spec.Kind != locks.ReaderWriter {
+			continue
+		}
+		for _, way := range waysOf(spec) {
+			for _, vary := range protocols(spec) {
+				t.Run(spec.Name+"/"+string(way), func(t *testing.T) {
+					t.Parallel()
+					o := locks.Options{Operations: way == byOperations}
+					vary(&o)
+					if spec.Name == "RMA-RW" {
+						o.TDC, o.TR = 3, 1
+					}
+					system := sim.System{
+						Topology: machine(t, "core:3"), Shared: way == direct, Faults: sim.Faults{Cancels: 1},
+						Command: fmt.Sprintf("go test ./locks -run '^TestGoneForGood$/^%s$' -locks.states %d", spec.Name, *states),
+						Setup: func(f *sim.Fabric) (sim.Program, error) {
+							l, err := spec.New(f, o)
+							if err != nil {
+								return sim.Program{}, err
+							}
+							return sim.Program{Rank: func(ctx context.Context, w rma.Window) error {
+								m, acquire, release := l.At(w).(locks.RWMutex), locks.RWMutex.AcquireRead, locks.RWMutex.ReleaseRead
+								if w.Rank() == 1 {
+									acquire, release = locks.RWMutex.Acquire, locks.RWMutex.Release
+								}
+								if err := acquire(m, ctx); errors.Is(err, context.Canceled) {
+									return nil
+								} else if err != nil {
+									return err
+								}
+								release(m)
+								return nil
+							}}, nil
+						},
+					}
+					r := system.Exhaust(sim.Limit{States: *states})
+					if r.Failure != nil {
+						t.Fatal(r.Failure)
+					}
+					if !r.Complete {
+						t.Logf("more than %d states; -locks.states 0 visits all of them", *states)
+					}
+				})
+			}
 		}
 	}
 }
