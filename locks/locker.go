@@ -3,284 +3,235 @@ package locks
 import (
 	"context"
 	"fmt"
-	"math/bits"
+	"runtime"
+	"slices"
 	"sync"
-	"sync/atomic"
-	"unsafe"
 
+	"github.com/orwl/go-orwl/internal/processor"
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Locker is a lock for goroutines, which have no ranks: a sync.Locker, to put
-// where a sync.Mutex was. As of that one, it may be unlocked by another
-// goroutine than the one that locked it, and must not be copied.
+// Locker is a lock for goroutines, which have no ranks: a sync.Locker that takes the place
+// of a sync.Mutex. Any goroutine may unlock it, as it may a sync.Mutex. A Locker must not
+// be copied.
 //
-// A goroutine that locks takes a rank of the fabric that no other goroutine
-// uses, and keeps it until it unlocks. It begins to look where it found one the
-// last time. If all are taken it waits, in FIFO order among those who do, until it
-// is invited:
+// A Locker is a cohort lock. Its cohorts are the goroutines of one processor. Its local
+// locks are seats: ranks that goroutines use in turn. Its global lock is the lock of the
+// table, which orders the ranks:
 //
-//	goroutines ─▶ no free rank ─▶ queue of the Locker ─▶ invited ─┐
-//	          └─▶ a free rank  ─▶ the lock, by that rank ◀────────┘
+//	goroutines ─▶ seats of their processor ─┐
+//	goroutines ─▶ seats of their processor ─┼─▶ lock
+//	goroutines ─▶ seats of their processor ─┘
 //
-// Who waits for a rank and then for the lock sleeps twice for one turn. So as long as
-// more goroutines wait than there are free ranks, those stay free while anybody has
-// one: the lock's own queue runs dry, and then one goroutine at a time is invited, to
-// a lock that is free. With as many ranks as goroutines compete at a time, the lock
-// itself orders them all.
+// A processor has the ranks with its CPU number in the fabric's topology. If the topology
+// has no CPU numbers, each processor has a share of the ranks. See seat.go for how the
+// goroutines of a processor wait, and how often one overtakes another at most.
 //
-// Where a cohort lock takes a rank to be, the goroutine need not be: Go moves
-// goroutines between processors and does not say where they are. Its levels
-// still bound how often the lock changes between groups of ranks.
+// A goroutine asks RDPID for its CPU, or sync.Pool for its P where there is no RDPID,
+// because these are the fastest: package processor has the figures. Go moves goroutines
+// between processors, so the answer is a hint, and a wrong one costs only time.
 type Locker struct {
-	name   string
-	lock   *Lock
-	places []place
-	shared bool // some of them read beside each other, and none is withheld
+	name  string
+	of    *Lock
+	seats []seat
+	near  [][]seat // those of a processor, by its number
 
-	// For those that find no free place. This is not an algorithm that the simulator
-	// plays: goroutines without a rank have no window to await a word of, so they wait as
-	// goroutines do, by a channel, which has an order.
-	waiting atomic.Int32 // those that no invitation is on its way to
-	invited chan *place  // has room for all places
-
-	_      [64]byte // everybody reads the above, every holder writes the below
-	holder *place   // guarded by the lock itself
+	_      [line]byte // everybody reads the above, every holder writes the below
+	holder *seat      // guarded by the lock itself
 }
 
 var _ sync.Locker = (*Locker)(nil)
 
-// place is a rank that goroutines use in turn. Its state modulo 4 says how:
-//
-//	        ┌─────────── Unlock ───────────┐
-//	        │                              ▼
-//	free ─▶ taken ─RLock─▶ held by a reader ─RUnlock─▶ leaving ─▶ free
-//
-// It may be handed on at once, too, and is taken again then, past free.
-//
-// A state is only ever added to. So who finds the states of all places as they
-// were knows that nothing happened in between.
-type place struct {
-	state atomic.Uint64
-	mutex Mutex
-	rw    RWMutex // nil if the lock has no readers
-	_     [128 - 8 - 2*16]byte
-}
-
-// The states of a place, modulo placeStates.
-const (
-	placeFree = iota
-	placeTaken
-	placeReading
-	placeLeaving
-	placeStates
-)
-
-// NewLocker makes a lock of f one for goroutines: of this process alone, or of
-// several that share f, each with ranks of its own. It uses the ranks given, all
-// ranks of f if none is, and nobody else may use their windows, for this lock or
-// for another.
+// NewLocker makes a lock of f one for goroutines: of this process alone, or of several
+// processes that share f, each with ranks of its own. It uses the ranks given, or all
+// ranks of f if there are none. Nothing else may use their windows.
 func NewLocker(l *Lock, f rma.Fabric, ranks ...Rank) (*Locker, error) {
 	k := new(Locker)
-	if err := k.init(l, f, ranks); err != nil {
+	if err := k.init(l, f, ranks, nil); err != nil {
 		return nil, err
 	}
 	return k, nil
 }
 
-func (k *Locker) init(l *Lock, f rma.Fabric, ranks []Rank) error {
+func (k *Locker) init(l *Lock, f rma.Fabric, ranks []Rank, b *bias) error {
 	if len(ranks) == 0 {
 		for p := range Rank(f.Topology().Ranks()) {
 			ranks = append(ranks, p)
 		}
 	}
-	k.name, k.lock = l.o.Name, l
-	k.places, k.invited = make([]place, len(ranks)), make(chan *place, len(ranks))
+	k.name, k.of, k.seats = l.o.Name, l, make([]seat, len(ranks))
 	for i, p := range ranks {
 		w, err := f.Window(p)
 		if err != nil {
 			return fmt.Errorf("locks: %s for goroutines: %w", k.name, err)
 		}
-		k.places[i].mutex = l.At(w)
-		k.places[i].rw, _ = k.places[i].mutex.(RWMutex)
+		k.seats[i].init(l, w, b)
 	}
+	k.place(func(i int) (cpu int, ok bool) { return f.Topology().CPU(ranks[i]) })
 	return nil
 }
 
-// Counts are those of the ranks that goroutines have taken: see [Lock.Counts].
-func (k *Locker) Counts() []Counts { return k.lock.Counts() }
+// place gives each processor its seats. cpu is the CPU of a seat.
+func (k *Locker) place(cpu func(i int) (number int, ok bool)) {
+	n := len(k.seats)
+	if _, ok := cpu(0); !ok {
+		k.near = make([][]seat, runtime.GOMAXPROCS(0))
+		for i := range k.near {
+			first := i * n / len(k.near)
+			k.near[i] = k.seats[first:max(first+1, (i+1)*n/len(k.near))]
+		}
+		return
+	}
+	for first, end := 0, 0; first < n; first = end {
+		number, _ := cpu(first)
+		for end = first; end < n; end++ {
+			if other, _ := cpu(end); other != number {
+				break
+			}
+		}
+		if number >= len(k.near) {
+			k.near = append(k.near, make([][]seat, number+1-len(k.near))...)
+		}
+		k.near[number] = k.seats[first:end]
+	}
+	// A processor without a rank shares those of another one.
+	with := slices.DeleteFunc(slices.Clone(k.near), func(seats []seat) bool { return seats == nil })
+	for i := range k.near {
+		if k.near[i] == nil {
+			k.near[i] = with[i%len(with)]
+		}
+	}
+}
+
+// here are the seats of the processor that the goroutine runs on.
+func (k *Locker) here() []seat {
+	n := processor.Number()
+	if n >= len(k.near) {
+		n %= len(k.near)
+	}
+	return k.near[n]
+}
+
+// Counts are those of the ranks that goroutines use: see [Lock.Counts]. Acquisitions by a
+// rank that had the lock already are among them.
+func (k *Locker) Counts() []Counts {
+	all := make([]Counts, len(k.seats))
+	for i := range k.seats {
+		s := &k.seats[i]
+		all[i] = s.mutex.(Counter).Counts()
+		all[i].Acquired += s.joins.Load()
+	}
+	return all
+}
+
+// LockerStats tell how goroutines came by a lock.
+type LockerStats struct {
+	// Counts are those of all ranks together. Passed counts the hand-overs within an element
+	// of the machine, where the lock knows elements.
+	Counts
+	// Kept is the share of Acquired in which the rank had the lock already: readers beside
+	// others, and goroutines whose processor had kept the lock. Readers are counted here
+	// when the rank lets go of the lock.
+	Kept uint64
+	// RankWaits is how often a goroutine waited for a rank of its processor.
+	RankWaits uint64
+}
+
+// Stats are what has been counted so far. Any goroutine may ask at any time.
+func (k *Locker) Stats() (s LockerStats) {
+	for _, c := range k.Counts() {
+		s.Counts = s.Counts.Add(c)
+	}
+	for i := range k.seats {
+		s.Kept += k.seats[i].joins.Load()
+		s.RankWaits += k.seats[i].waits.Load()
+	}
+	return s
+}
 
 // Algorithm is the name of the lock in the table.
-func (k *Locker) Algorithm() string { return k.lock.spec.Name }
+func (k *Locker) Algorithm() string { return k.of.spec.Name }
 
-// Lock waits until the goroutine has the lock. It panics with a *BrokenError if
-// the lock is broken: a sync.Locker cannot say so otherwise.
+// Lock waits until the goroutine has the lock. It panics with a *BrokenError if the lock
+// is broken, because a sync.Locker has no other way to say so.
 func (k *Locker) Lock() {
 	if err := k.LockContext(context.Background()); err != nil {
 		panic(err)
 	}
 }
 
-// LockContext is Lock that returns the error: a *BrokenError if the lock is broken,
-// and ctx's, without the lock, if ctx ends while the goroutine waits for a rank. If
-// it ends when it has a rank and waits for the lock, Spec.Aborts says what comes of
-// that; a lock that never aborts is waited for until it is there.
+// LockContext is Lock that returns the error: a *BrokenError if the lock is broken, and
+// ctx's if ctx ends while the goroutine waits for a rank. If ctx ends later, Spec.Aborts
+// says whether the goroutine gives up: a lock that never aborts is waited for until it is
+// there. A goroutine that gets an error does not have the lock.
 func (k *Locker) LockContext(ctx context.Context) error {
-	p, err := k.claim(ctx)
+	near := k.here()
+	s := &near[0]
+	v, ok := s.take()
+	if !ok {
+		var err error
+		if s, v, err = claim(ctx, near); err != nil {
+			return err
+		}
+	}
+	var err error
+	if s.bias == nil {
+		err = s.mutex.Acquire(ctx)
+	} else {
+		err = s.acquire(ctx, v, k.seats)
+	}
 	if err != nil {
+		s.leaveKept()
 		return err
 	}
-	if err := p.mutex.Acquire(ctx); err != nil {
-		k.vacate(p, placeTaken)
-		return err
-	}
-	k.holder = p
+	k.holder = s
 	return nil
 }
 
-// TryLock reports whether the goroutine has the lock now. It never waits, and a
-// failed one orders nothing. It fails also if no rank is free or others wait for
-// one, and always if the lock is no Tryer.
-func (k *Locker) TryLock() bool {
-	p := k.tryClaim()
-	if p == nil {
-		return false
+// claim returns a seat that the goroutine holds, of those near, and what its state was.
+func claim(ctx context.Context, near []seat) (s *seat, v uint64, err error) {
+	for i := range near {
+		if v, ok := near[i].take(); ok {
+			return &near[i], v, nil
+		}
 	}
-	if try, ok := p.mutex.(Tryer); !ok || !try.TryAcquire() {
-		k.vacate(p, placeTaken)
-		return false
-	}
-	k.holder = p
-	return true
+	v, _, err = near[0].wait(ctx, false)
+	return &near[0], v, err
 }
 
-// Unlock lets go. Unlocking a lock that is not locked panics with a
-// *MisuseError.
+// TryLock reports whether the goroutine has the lock now. It never waits, and a failed one
+// orders nothing. It fails also if all ranks of the processor are in use, and always if the
+// lock is no Tryer.
+func (k *Locker) TryLock() bool {
+	near := k.here()
+	for i := range near {
+		s := &near[i]
+		v, ok := s.take()
+		if !ok {
+			continue
+		}
+		if !s.tryAcquire(v, k.seats) {
+			s.leaveKept()
+			return false
+		}
+		k.holder = s
+		return true
+	}
+	return false
+}
+
+// Unlock lets go. Unlocking a lock that is not locked panics with a *MisuseError.
 func (k *Locker) Unlock() {
-	p := k.holder
-	if p == nil {
+	s := k.holder
+	if s == nil {
 		k.misuse("is unlocked and was not locked")
 	}
 	k.holder = nil
-	p.mutex.Release()
-	k.vacate(p, placeTaken)
-}
-
-// claim returns a place that is the goroutine's from now on, or ctx's error.
-func (k *Locker) claim(ctx context.Context) (*place, error) {
-	if p := k.tryClaim(); p != nil {
-		return p, nil
-	}
-	k.waiting.Add(1)
-	k.invite() // whoever had a place may have gone before it could know
-	if ctx.Done() == nil {
-		return <-k.invited, nil
-	}
-	select {
-	case p := <-k.invited:
-		return p, nil
-	case <-ctx.Done():
-	}
-	if !k.oneLess() {
-		k.vacate(<-k.invited, placeTaken) // it comes too late to go without one
-	}
-	return nil, ctx.Err()
-}
-
-// tryClaim does not overtake those who wait.
-func (k *Locker) tryClaim() *place {
-	if k.waiting.Load() != 0 {
-		return nil
-	}
-	return k.take()
-}
-
-// take takes a free place, if it finds one.
-func (k *Locker) take() *place {
-	i := k.start()
-	for range k.places {
-		p := &k.places[i]
-		if v := p.state.Load(); v%placeStates == placeFree && p.state.CompareAndSwap(v, v+placeTaken) {
-			return p
-		}
-		if i++; i == len(k.places) {
-			i = 0
-		}
-	}
-	return nil
-}
-
-// start is where the goroutine begins to look for a place: the same each time,
-// and seldom that of another one, because it depends on where its stack is. Stacks
-// lie at multiples of the smallest stack's size; multiples of the golden ratio
-// spread what is evenly spaced.
-func (k *Locker) start() int {
-	const smallest, golden = 2048, 0x9e3779b97f4a7c15
-	var here byte
-	stack := uint64(uintptr(unsafe.Pointer(&here))) / smallest
-	i, _ := bits.Mul64(stack*golden, uint64(len(k.places)))
-	return int(i)
-}
-
-// vacate gives back a place in a state, or hands it to whoever has waited longest.
-func (k *Locker) vacate(p *place, state uint64) {
-	if k.waiting.Load() == 0 || !k.hand(p, state) {
-		p.state.Add(placeStates - state)
-	}
-	if k.waiting.Load() != 0 {
-		k.invite()
-	}
-}
-
-// hand is vacate where goroutines wait, and reports whether one has got the place.
-func (k *Locker) hand(p *place, state uint64) bool {
-	if k.crowded(p) || !k.oneLess() {
-		return false
-	}
-	p.state.Add(placeStates + placeTaken - state)
-	k.invited <- p
-	return true
-}
-
-// invite gives free places to those who wait, unless it is crowded. Nobody is forgotten:
-// who waits has said so, and who had a place has freed it, before either looks here; so
-// one of them sees the other.
-func (k *Locker) invite() {
-	for k.waiting.Load() != 0 && !k.crowded(nil) {
-		p := k.take()
-		if p == nil {
-			return
-		}
-		if k.oneLess() {
-			k.invited <- p
-		} else {
-			p.state.Add(placeStates - placeTaken)
-		}
-	}
-}
-
-// crowded reports whether more goroutines wait than there are free places, and another
-// place than that one is in use: whoever has it will look again.
-func (k *Locker) crowded(but *place) bool {
-	if k.shared {
-		return false
-	}
-	used := 0
-	for i := range k.places {
-		if p := &k.places[i]; p != but && p.state.Load()%placeStates != placeFree {
-			used++
-		}
-	}
-	return used > 0 && int(k.waiting.Load()) > len(k.places)-used
-}
-
-// oneLess takes one out of those who wait, who is to be invited or goes away.
-func (k *Locker) oneLess() bool {
-	for {
-		n := k.waiting.Load()
-		if n == 0 || k.waiting.CompareAndSwap(n, n-1) {
-			return n != 0
-		}
+	if s.bias == nil {
+		s.mutex.Release()
+		s.leave()
+	} else {
+		s.release()
 	}
 }
 

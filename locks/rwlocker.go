@@ -8,10 +8,10 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// RWLocker is a reader-writer lock for goroutines, to put where a sync.RWMutex
-// was: a Locker for writers, and the same for readers. At most as many
-// goroutines can read at a time as there are ranks, so that no rank is withheld
-// while goroutines wait for one.
+// RWLocker is a reader-writer lock for goroutines that takes the place of a sync.RWMutex: a
+// Locker for writers, and the same for readers.
+//
+// Goroutines of one processor that read at the same time use one rank together: see seat.
 type RWLocker struct{ Locker }
 
 // NewRWLocker is NewLocker for a lock whose kind is ReaderWriter.
@@ -20,16 +20,19 @@ func NewRWLocker(l *Lock, f rma.Fabric, ranks ...Rank) (*RWLocker, error) {
 		return nil, fmt.Errorf("locks: %s has no readers: take a lock whose kind is ReaderWriter, or NewLocker", l.o.Name)
 	}
 	k := new(RWLocker)
-	if err := k.init(l, f, ranks); err != nil {
+	var b *bias
+	if len(ranks) == 0 {
+		b = new(bias)
+	}
+	if err := k.init(l, f, ranks, b); err != nil {
 		return nil, err
 	}
-	k.shared = true
 	return k, nil
 }
 
-// RLock waits until the goroutine has the lock together with readers only. It
-// panics as Lock does. As of a sync.RWMutex, a goroutine that has it must not
-// ask for it again: a writer may have come in between.
+// RLock waits until the goroutine has the lock, alone or beside other readers. It panics as
+// Lock does. A goroutine that has it must not ask for it again, as with a sync.RWMutex: a
+// writer may have come in between.
 func (k *RWLocker) RLock() {
 	if err := k.RLockContext(context.Background()); err != nil {
 		panic(err)
@@ -38,71 +41,109 @@ func (k *RWLocker) RLock() {
 
 // RLockContext is LockContext for readers.
 func (k *RWLocker) RLockContext(ctx context.Context) error {
-	p, err := k.claim(ctx)
-	if err != nil {
-		return err
+	near := k.here()
+	s := &near[0]
+	if !s.join() {
+		v, joins, err := uint64(0), false, error(nil)
+		if s, v, joins, err = k.claimRead(ctx, near); err != nil {
+			return err
+		}
+		if !joins {
+			grant, err := s.acquireRead(ctx, v, k.seats)
+			if err != nil {
+				s.leaveKept()
+				return err
+			}
+			s.admit(grant)
+			return nil
+		}
 	}
-	if err := p.rw.AcquireRead(ctx); err != nil {
-		k.vacate(p, placeTaken)
-		return err
-	}
-	p.state.Add(placeReading - placeTaken)
-	return nil
+	return s.joinedIntact(ctx)
 }
 
-// TryRLock is TryLock for readers; ReadTryer is what the lock must be.
+// claimRead returns a seat that the goroutine holds, and what its state was, or whose
+// readers it has joined.
+func (k *RWLocker) claimRead(ctx context.Context, near []seat) (s *seat, v uint64, joins bool, err error) {
+	s, v, joins = claimReadOf(near)
+	if s == nil && full(near[0].state.Load()) {
+		s, v, joins = claimReadOf(k.seats)
+	}
+	if s == nil {
+		s = &near[0]
+		v, joins, err = s.wait(ctx, true)
+	}
+	return s, v, joins, err
+}
+
+// claimReadOf is claimRead among some seats, without waiting: nil if there is none.
+func claimReadOf(seats []seat) (s *seat, v uint64, joins bool) {
+	for i := range seats {
+		s := &seats[i]
+		if s.join() {
+			return s, 0, true
+		}
+		if v, ok := s.take(); ok {
+			return s, v, false
+		}
+	}
+	return nil, 0, false
+}
+
+// TryRLock is TryLock for readers. It fails always if the lock is no ReadTryer.
 func (k *RWLocker) TryRLock() bool {
-	p := k.tryClaim()
-	if p == nil {
+	s, v, joins := claimReadOf(k.here())
+	switch {
+	case s == nil:
+		return false
+	case joins:
+		return s.joinedIntact(forever()) == nil
+	}
+	grant, ok := s.tryAcquireRead(v, k.seats)
+	if !ok {
+		s.leaveKept()
 		return false
 	}
-	if try, ok := p.rw.(ReadTryer); !ok || !try.TryAcquireRead() {
-		k.vacate(p, placeTaken)
-		return false
-	}
-	p.state.Add(placeReading - placeTaken)
+	s.admit(grant)
 	return true
 }
 
-// RUnlock undoes one RLock, of whichever goroutine. If there is none to undo it
-// panics with a *MisuseError.
+// RUnlock undoes one RLock of any goroutine. If there is none to undo, it panics with a
+// *MisuseError.
 //
-// It lets go by any rank that reads, its own first. Which one it is makes no
-// difference: who reads keeps writers out until as many readers have gone as had
-// come, nobody asks which, and a goroutine without a rank has issued no
-// operations that a certain window would have to complete.
+// It takes a reader out of any group, first out of those of the processor. Which one makes
+// no difference: readers keep writers out until as many readers have gone as had come.
 func (k *RWLocker) RUnlock() {
-	p := k.reader()
-	if p == nil {
+	if !partOf(k.here()) && !k.partAnywhere() {
 		k.misuse("is unlocked by a reader and was not locked by one")
 	}
-	p.rw.ReleaseRead()
-	k.vacate(p, placeLeaving)
 }
 
-// reader takes a place that reads and makes it the caller's, or returns nil if
-// there was a moment in which none read. Readers come and go meanwhile, and may
-// do so behind the back of who looks; only if the states, which only grow, are
-// the same the next time, they were so all at once.
-func (k *RWLocker) reader() *place {
+// partOf takes a reader out of one of the seats.
+func partOf(seats []seat) bool {
+	for i := range seats {
+		if seats[i].part() {
+			return true
+		}
+	}
+	return false
+}
+
+// partAnywhere takes a reader out of any seat, or reports that there was a moment in which
+// no seat had one. Readers come and go behind its back. If no seat got its first reader
+// between two looks at all seats, those that had none in between had none at the same time.
+func (k *RWLocker) partAnywhere() bool {
 	for before, again := uint64(0), false; ; again = true {
-		sum := uint64(0)
-		i := k.start()
-		for range k.places {
-			p := &k.places[i]
-			v := p.state.Load()
-			if v%placeStates == placeReading && p.state.CompareAndSwap(v, v+placeLeaving-placeReading) {
-				return p
-			}
-			sum += v
-			if i++; i == len(k.places) {
-				i = 0
-			}
+		groups := uint64(0)
+		for i := range k.seats {
+			groups += k.seats[i].state.Load() / oneGroup
 		}
-		if again && sum == before {
-			return nil
+		if again && groups == before {
+			return false
 		}
-		before = sum
+		if partOf(k.seats) {
+			return true
+		}
+		before = groups
 	}
 }
 

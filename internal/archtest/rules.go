@@ -35,13 +35,14 @@ var layers = []layer{
 	{path: "net/p2p", testsOf: "net/rma", imports: "internal/park net/internal/extents net/mem net/shm net/engine net/wire net/rma net/topology"},
 
 	// The library.
-	{path: "locks", pure: true, imports: "net/rma net/topology"},
+	{path: "internal/processor"},
+	{path: "locks", pure: true, imports: "internal/processor net/rma net/topology"},
 	{path: "locks/lockstest", testsOf: "locks", imports: "locks net/rma net/rmatest net/topology"},
 	{path: "resource", pure: true, imports: "internal/park locks net/wire net/rma"},
 	{path: "handle", pure: true, imports: "resource"},
 	{path: "orwl/placement", pure: true, imports: "net/topology"},
 	{path: "orwl/launch"},
-	{path: "orwl", imports: "orwl/launch orwl/placement " + belowOrwl},
+	{path: "orwl", imports: "orwl/launch orwl/placement net/topology/host " + belowOrwl},
 	{path: "orwl/trace", imports: "orwl " + belowOrwl},
 	{path: "metrics", imports: "orwl " + belowOrwl},
 

@@ -1,0 +1,7 @@
+//go:build !(linux && amd64)
+
+package processor
+
+const known = false
+
+func cpu() int { return 0 }
