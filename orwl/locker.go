@@ -3,61 +3,117 @@ package orwl
 import (
 	"fmt"
 	"runtime"
+	"slices"
+	"sync"
 
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/topology"
+	"github.com/orwl/go-orwl/net/topology/host"
 	"github.com/orwl/go-orwl/resource"
 )
 
-// NewLocker makes a lock of package locks one to put where a sync.Mutex was, by the
-// name that it has in `orwl locks`: "MCS" is one in FIFO order.
-func NewLocker(lock string) (*locks.Locker, error) {
-	l, f, err := goroutineLock(lock)
+// LockerOptions are the parameters of locks for goroutines. The zero value is what
+// NewLocker, NewRWLocker and NewGuard use.
+type LockerOptions struct {
+	// Tree is the machine that the lock stands on: its leaves are the ranks. By default
+	// it is the machine that the process runs on, one rank for each CPU that the process
+	// may use, as host.Detect describes it. If that fails, it is a flat tree with
+	// GOMAXPROCS ranks.
+	Tree *topology.Tree
+	// Lock are the options of the lock. By default they are the zero value, and StepBack if
+	// the lock has it, because goroutines outnumber processors.
+	Lock *locks.Options
+}
+
+// NewLocker makes a lock of package locks one that takes the place of a sync.Mutex, by the
+// name that it has in `orwl locks`:
+//
+//	mu, err := orwl.NewLocker("C-MCS-HEM")
+//
+// It knows the caches and sockets of the machine. A goroutine takes a rank of the processor
+// that it runs on. See [locks.Locker].
+func NewLocker(lock string) (*locks.Locker, error) { return NewLockerWith(lock, LockerOptions{}) }
+
+// NewLockerWith is NewLocker with options.
+func NewLockerWith(lock string, o LockerOptions) (*locks.Locker, error) {
+	l, f, err := o.goroutineLock(lock)
 	if err != nil {
 		return nil, err
 	}
 	return locks.NewLocker(l, f)
 }
 
-// NewRWLocker makes a lock of package locks one to put where a sync.RWMutex was:
-// "RMA-RW".
+// NewRWLocker makes a lock of package locks one that takes the place of a sync.RWMutex:
+// "RMA-RW". See NewLocker and [locks.RWLocker].
 func NewRWLocker(lock string) (*locks.RWLocker, error) {
-	l, f, err := goroutineLock(lock)
+	return NewRWLockerWith(lock, LockerOptions{})
+}
+
+// NewRWLockerWith is NewRWLocker with options.
+func NewRWLockerWith(lock string, o LockerOptions) (*locks.RWLocker, error) {
+	l, f, err := o.goroutineLock(lock)
 	if err != nil {
 		return nil, err
 	}
 	return locks.NewRWLocker(l, f)
 }
 
-// NewGuard is the guard of a resource that is none of a Runtime's, made of the lock of
-// that name, whose kind is ReaderWriter:
+// NewGuard makes the guard of a resource that belongs to no Runtime. Its lock must have
+// readers:
 //
 //	resource.Options{Door: resource.DoorOptions{
 //		Guard: func() (resource.Guard, error) { return orwl.NewGuard("RMA-RW") },
 //	}}
-func NewGuard(lock string) (resource.Guard, error) {
-	l, f, err := goroutineLock(lock)
+func NewGuard(lock string) (resource.Guard, error) { return NewGuardWith(lock, LockerOptions{}) }
+
+// NewGuardWith is NewGuard with options. The tree gets one rank more, for the resource's
+// queue.
+func NewGuardWith(lock string, o LockerOptions) (resource.Guard, error) {
+	o = o.withDefaults()
+	tree, err := o.Tree.WithRanks(o.Tree.Ranks() + 1)
+	if err != nil {
+		return resource.Guard{}, fmt.Errorf("orwl: guard: %w", err)
+	}
+	o.Tree = tree
+	l, f, err := o.goroutineLock(lock)
 	if err != nil {
 		return resource.Guard{}, err
 	}
 	return resource.NewGuard(l, f)
 }
 
-// ranksPerProcessor is how many goroutines may compete for a Locker, for each
-// processor, before some wait for others to have a rank.
-const ranksPerProcessor = 8
+func (o LockerOptions) withDefaults() LockerOptions {
+	if o.Tree == nil {
+		o.Tree = machine()
+	}
+	return o
+}
 
-// goroutineLock is a lock on a fabric of its own.
-func goroutineLock(name string) (*locks.Lock, *mem.Fabric, error) {
+// machine is the machine that this process runs on.
+var machine = sync.OnceValue(func() *topology.Tree {
+	if tree, err := host.Detect(); err == nil {
+		return tree
+	}
+	return topology.Flat(runtime.GOMAXPROCS(0))
+})
+
+// goroutineLock is a lock on a fabric of its own, which has room for nothing else.
+func (o LockerOptions) goroutineLock(name string) (*locks.Lock, *mem.Fabric, error) {
 	spec, ok := locks.ByName(name)
 	if !ok {
 		return nil, nil, fmt.Errorf("orwl: no lock %q: `orwl locks` lists them", name)
 	}
-	f, err := mem.New(mem.Options{Topology: topology.Flat(ranksPerProcessor * runtime.GOMAXPROCS(0))})
+	o = o.withDefaults()
+	if o.Lock == nil {
+		o.Lock = &locks.Options{StepBack: slices.Contains(spec.Options, "StepBack")}
+	}
+	const line = 8 // words; the lock begins its words at the home and at a rank with one
+	words := spec.WordsOn(o.Tree)
+	f, err := mem.New(mem.Options{Topology: o.Tree, Words: words.Home + words.Rank + 2*line})
 	if err != nil {
 		return nil, nil, err
 	}
-	l, err := spec.New(f, locks.Options{})
+	l, err := spec.New(f, *o.Lock)
 	return l, f, err
 }

@@ -1,11 +1,15 @@
 package orwl_test
 
 import (
+	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 
 	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/net/topology"
+	"github.com/orwl/go-orwl/net/topology/host"
 	"github.com/orwl/go-orwl/orwl"
 )
 
@@ -34,6 +38,95 @@ func TestLockers(t *testing.T) {
 	}
 	if _, err := orwl.NewLocker("sesame"); err == nil {
 		t.Error("there is a lock called sesame")
+	}
+}
+
+// A lock stands on the tree that it is told, and hands over inside a socket of it.
+func TestLockerTree(t *testing.T) {
+	tree, err := topology.Parse("socket:2 core:4")
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := orwl.LockerOptions{Tree: tree, Lock: &locks.Options{TL: []int{50, 2}}}
+	for _, name := range []string{"C-MCS-HEM", "HMCS"} {
+		l, err := orwl.NewLockerWith(name, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.Lock()
+		var all sync.WaitGroup
+		for range 64 {
+			all.Go(func() {
+				l.Lock()
+				runtime.Gosched()
+				l.Unlock()
+			})
+		}
+		for range 100 {
+			runtime.Gosched()
+		}
+		l.Unlock()
+		all.Wait()
+		s := l.Stats()
+		if s.Acquired != 65 || s.Upper == 0 {
+			t.Errorf("%s: %d acquisitions, %d of them beyond the socket", name, s.Acquired, s.Upper)
+		}
+		if len(l.Counts()) != tree.Ranks() {
+			t.Errorf("%s has %d ranks, want %d", name, len(l.Counts()), tree.Ranks())
+		}
+		t.Logf("%s: %+v", name, s)
+	}
+	rw, err := orwl.NewRWLockerWith("RMA-RW", orwl.LockerOptions{Tree: tree})
+	if err != nil {
+		t.Fatal(err)
+	}
+	count(t, rw)
+	if s := rw.Stats(); s.Acquired != 800 || s.Kept == 0 {
+		t.Errorf("RMA-RW: %d acquisitions, %d by a rank that had kept the lock", s.Acquired, s.Kept)
+	}
+	if _, err := orwl.NewLockerWith("MCS", orwl.LockerOptions{Lock: &locks.Options{TR: 1}}); err == nil {
+		t.Error("MCS has an option that it does not have")
+	}
+}
+
+// By default, a lock has a rank for each CPU that the process may use.
+func TestLockerDetects(t *testing.T) {
+	tree, err := host.Detect()
+	if err != nil {
+		t.Skip(err)
+	}
+	l, err := orwl.NewLocker("MCS")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := len(l.Counts()), tree.Ranks(); got != want {
+		t.Errorf("%d ranks, want %d", got, want)
+	}
+}
+
+// A guard has a rank more than the tree has, for the queue of the resource.
+func TestGuardTree(t *testing.T) {
+	g, err := orwl.NewGuardWith("RMA-RW", orwl.LockerOptions{Tree: topology.Flat(3)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := len(g.Relaxed.(*locks.RWLocker).Counts()); got != 3 {
+		t.Errorf("%d ranks for relaxed access, want 3", got)
+	}
+	ctx := context.Background()
+	if err := g.Ordered.Acquire(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if g.Relaxed.TryRLock() {
+		t.Error("relaxed access beside an ordered writer")
+	}
+	g.Ordered.Release()
+	if !g.Relaxed.TryLock() {
+		t.Error("no relaxed access to a free guard")
+	}
+	g.Relaxed.Unlock()
+	if _, err := orwl.NewGuard("MCS"); err == nil {
+		t.Error("a lock without readers becomes a guard")
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/net/topology"
 )
 
 // Options are what a Runtime can be told. The zero value will do.
@@ -22,6 +23,8 @@ type Options struct {
 	// ordered and the relaxed door of a resource apart, from the first knock at the
 	// relaxed one on: "RMA-RW" by default.
 	Guard string
+	// Tree is the machine that these locks stand on: see [LockerOptions].
+	Tree *topology.Tree
 	// TL is how many groups in a row the ordered door grants while somebody waits at
 	// the relaxed one: [resource.DefaultTL] by default.
 	TL int

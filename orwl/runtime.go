@@ -119,7 +119,7 @@ func (rt *Runtime) Resource(name string, size int) *resource.Resource {
 
 // makeGuard makes the lock between the two doors of a resource.
 func (rt *Runtime) makeGuard() (resource.Guard, error) {
-	return NewGuard(rt.o.Guard)
+	return NewGuardWith(rt.o.Guard, LockerOptions{Tree: rt.o.Tree})
 }
 
 // Lookup is the resource of that name, or nil.
