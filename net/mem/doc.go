@@ -1,14 +1,14 @@
 // Package mem is the window of ranks that are goroutines of one process.
 //
-// Every rank's segment is a Go slice. An operation is one atomic instruction
-// and a look at one line; a wait spins for as long as that has paid lately and
-// then parks the goroutine, so that 64 ranks on two cores do not collapse.
+// Every rank's segment is a Go slice. An operation is one atomic instruction and a look
+// at one line. A wait spins for as long as that has paid lately, and then parks the
+// goroutine: 64 ranks on two cores do not collapse.
 //
 //	fabric, err := mem.New(mem.Options{Topology: topology.Flat(2)})
 //	counter, err := fabric.Alloc(1)
 //	w, err := fabric.Window(0)
 //	w.FetchOp(1, counter, rma.Sum, 1)
 //
-// A rank's window is used by one goroutine at a time. Which goroutine that is
-// may change, if something orders the two.
+// One goroutine at a time uses a rank's window. Another goroutine may take over, if
+// something orders the two.
 package mem

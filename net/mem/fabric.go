@@ -24,11 +24,11 @@ type Options struct {
 	Topology *topology.Tree
 	// Words is the size of each rank's symmetric memory; DefaultWords if zero.
 	Words int
-	// Here reports whether a rank has memory. One that has none, because it lives in
-	// another process, has a window all the same. All have, if nil.
+	// Here reports whether a rank has memory. A rank of another process has none, but it
+	// has a window. If nil, all ranks have memory.
 	Here func(p rma.Rank) bool
-	// Context ends the fabric when it is done: its error becomes every
-	// window's failure. Never, if nil.
+	// Context ends the fabric when it is done: its error becomes every window's
+	// failure. If nil, nothing does.
 	Context context.Context
 }
 

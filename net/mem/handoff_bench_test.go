@@ -16,11 +16,10 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// BenchmarkQueueLock is what Await is for: a FIFO lock under contention, with
-// an empty critical section, so that there is nothing but hand-over. An MCS lock
-// over a window takes turns with a channel used as a fair mutex. More ranks than
-// processors must not make it slower, and no rank may get more than the others:
-// cv is the coefficient of variation of how often each had the lock.
+// BenchmarkQueueLock is a FIFO lock under contention. The critical section is empty, so
+// that only the hand-over is measured. An MCS lock over a window takes turns with a
+// channel used as a fair mutex. More ranks than processors must not make it slower, and
+// all ranks must get as many turns: cv is the coefficient of variation of their turns.
 //
 // With two ranks on a busy machine, both figures are mostly of one rank that
 // finds the lock free because the other one has lost its CPU between two tries.

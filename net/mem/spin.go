@@ -7,11 +7,11 @@ import (
 	"github.com/orwl/go-orwl/net/internal/direct"
 )
 
-// Where each rank has a processor, one that waits looks for as long as an interrupt keeps the
-// processor of the one that it waits for, and the kernel's clock makes some hundreds of them a
-// second. To be woken takes several times as long, since the processor that comes for a
-// goroutine has fallen asleep meanwhile; and then the kernel may leave both on one processor,
-// with the other one idle, for milliseconds.
+// Where each rank has a processor, a waiting rank looks for as long as an interrupt takes.
+// The kernel's clock interrupts each processor some hundreds of times a second, and so
+// the rank that it waits for. A wake-up takes several times as long, since the
+// processor that comes for the goroutine has fallen asleep meanwhile. The kernel may then
+// leave both ranks on one processor for milliseconds, with the other one idle.
 const spinFor = 20 * time.Microsecond
 
 func spinning(ranks int) direct.Spin {

@@ -6,9 +6,9 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// A rank is claimed by taking its lock first and writing its claim afterwards,
-// and left by writing the claim's fate first and dropping the lock afterwards.
-// Hence a claim that is alive and whose lock is free belongs to a process that
+// A process claims a rank in two steps: it takes the rank's lock, then writes its
+// claim. It leaves the rank in two steps: it writes the claim's fate, then drops the
+// lock. So a claim that is alive and whose lock is free belongs to a process that
 // ended without leaving.
 
 // claim makes rank p one of this process's.
@@ -50,5 +50,5 @@ func (f *Fabric) depart() {
 	}
 }
 
-// pid is the process id of an owner, as it is called where it runs.
+// pid is the process id of an owner, in its own pid namespace.
 func pid(owner uint64) uint32 { return uint32(owner) }

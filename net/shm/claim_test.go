@@ -38,7 +38,7 @@ func TestClaim(t *testing.T) {
 		t.Errorf("a process that left is taken for lost: %v", w.Err())
 	}
 	if !f.lives(process{owner: f.claims[1].owner.Load(), first: 1}) {
-		t.Error("whoever looks between its leaving and its letting go of the lock takes it for dead")
+		t.Error("between its leaving and its letting go of the lock it looks dead")
 	}
 	// The refusals have left nothing behind.
 	window(t, f, 2)

@@ -5,11 +5,10 @@ import (
 	"fmt"
 )
 
-// ErrNotAFabric is matched by the error of Open for a file that Create has not
-// made.
+// Errors of Open for a file that Create has not made match ErrNotAFabric.
 var ErrNotAFabric = errors.New("shm: the file is not a fabric")
 
-// ErrMismatch is matched by every *MismatchError.
+// Every *MismatchError matches ErrMismatch.
 var ErrMismatch = errors.New("shm: the fabric was made otherwise")
 
 // MismatchError is the error of Open for a fabric that differs from what this

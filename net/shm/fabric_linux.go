@@ -37,20 +37,20 @@ type Fabric struct {
 
 var _ rma.Fabric = (*Fabric)(nil)
 
-// File is the fabric as an open file, for exec.Cmd.ExtraFiles of a process that
-// is to join it. It belongs to the fabric, which closes it.
+// File is the fabric as an open file, for exec.Cmd.ExtraFiles of another process. It
+// belongs to the fabric, which closes it.
 func (f *Fabric) File() *os.File { return f.file }
 
 // Path names the fabric's file for other processes of the same user, while this
-// process has the fabric open. There is no file of that name in any directory:
-// it is a name for what this process has open.
+// process has the fabric open. The file is in no directory; the name leads through the
+// files that this process has open.
 func (f *Fabric) Path() string { return f.path }
 
 // Topology implements rma.Fabric.
 func (f *Fabric) Topology() *topology.Tree { return f.topology }
 
-// Alloc implements rma.Fabric. What this process allocates must be what every
-// other one does, in the same order; the first difference is ErrAsymmetric.
+// Alloc implements rma.Fabric. All processes make the same allocations in the same
+// order. The first difference is ErrAsymmetric.
 func (f *Fabric) Alloc(words int) (rma.Disp, error) { return f.heap.alloc(words) }
 
 // Window implements rma.Fabric. The first call claims rank p for this process,
@@ -97,15 +97,13 @@ func (f *Fabric) accommodate(p rma.Rank) {
 	f.porter.serve(p)
 }
 
-// Close implements rma.Fabric: the ranks of this process leave. Others go on,
-// and their memory stays where it is, but what a rank that left was to do will
-// not be done: a program that awaits it waits for ever, so leave after a
-// barrier. A process that ends without Close is lost, and ends the fabric.
+// Close implements rma.Fabric: the ranks of this process leave. Other ranks go on, and
+// the memory of all stays. A rank that waits for one that left waits for ever, so leave
+// after a barrier. A process that ends without Close is lost, and ends the fabric.
 //
-// Close may overtake operations of this process: they take effect or not, and
-// do not fault. The memory stays mapped while a window can be reached; then it
-// goes back to the system, and a slice from Attach or Direct that was kept
-// longer is zeroes of its own.
+// Close may overtake operations of this process: they take effect or not, and do not
+// fault. The memory stays mapped while a window can be reached. Then it goes back to the
+// system, and a slice from Attach or Direct that is kept longer reads zeroes.
 func (f *Fabric) Close() error {
 	f.closing.Do(func() {
 		f.stop()
@@ -136,6 +134,6 @@ func (f *Fabric) fail(err error) {
 	}
 	for p, w := range f.windows {
 		w.Fail(f.err)
-		f.sleeper.Wake(p) // also if somebody who is gone owed the wake-up
+		f.sleeper.Wake(p) // also if a lost process owed the wake-up
 	}
 }

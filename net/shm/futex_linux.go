@@ -22,9 +22,9 @@ const (
 // futexWait sleeps while the word has the value seen, until futexWake. It may
 // return early.
 //
-// It uses Syscall, which lets the other goroutines of the process have the
-// processor; RawSyscall would keep it from them, and make a garbage collection
-// wait for this goroutine for as long as it sleeps.
+// It uses Syscall, so that the other goroutines of the process have the processor.
+// RawSyscall would keep it from them, and a garbage collection would wait for as long
+// as this goroutine sleeps.
 func futexWait(word *atomic.Uint32, seen uint32) {
 	at := uintptr(unsafe.Pointer(word))
 	_, _, errno := unix.Syscall6(unix.SYS_FUTEX, at, opFutexWait, uintptr(seen), 0, 0, 0)
@@ -33,8 +33,8 @@ func futexWait(word *atomic.Uint32, seen uint32) {
 	}
 }
 
-// futexWake ends every futexWait on the word. It never blocks, so that it need
-// not tell the scheduler.
+// futexWake ends every futexWait on the word. It tells the scheduler nothing, since it
+// does not block.
 func futexWake(word *atomic.Uint32) {
 	at := uintptr(unsafe.Pointer(word))
 	if _, _, errno := unix.RawSyscall6(unix.SYS_FUTEX, at, opFutexWake, math.MaxInt32, 0, 0, 0); errno != 0 {

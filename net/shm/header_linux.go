@@ -33,8 +33,8 @@ func writeHeader(file *os.File, options Options) error {
 	return nil
 }
 
-// readHeader is the layout of the fabric in file, if it is one, and the one
-// that options describe.
+// readHeader is the layout of the fabric in file. It is an error if the file is no
+// fabric, or not the fabric that options describe.
 func readHeader(file *os.File, options Options) (layout, error) {
 	var p preamble
 	bytes := make([]byte, binary.Size(p))

@@ -10,11 +10,10 @@ import (
 
 // heap hands out symmetric memory from the front, in every process alike.
 //
-// Where an allocation begins, the log has its size; whichever process comes
-// first writes it. By induction, processes whose sizes have agreed so far are at
-// the same place, so the first difference shows there: the log needs no order
-// of its own, and never runs full before the heap does. It is sparse as the
-// heap is.
+// Where an allocation begins, the log has its size. The first process that comes there
+// writes it. Processes whose sizes have agreed so far are at the same place, so their
+// first difference shows there. The log needs no order of its own, is full no sooner
+// than the heap, and is as sparse.
 type heap struct {
 	log []atomic.Uint64 // shared
 

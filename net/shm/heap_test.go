@@ -68,7 +68,7 @@ func TestAllocNoSpace(t *testing.T) {
 }
 
 // TestAllocRace lets many openers allocate differently at the same time: at each
-// place one size wins, and everybody else is told.
+// place one size wins, and all others get an error.
 func TestAllocRace(t *testing.T) {
 	f, _ := twin(t, Options{Topology: topology.Flat(2), Words: 1 << 10})
 	const openers = 8

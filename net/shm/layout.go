@@ -21,14 +21,14 @@ import (
 //
 //	header   magic, version, geometry, topology, the first rank lost
 //	claims   for each rank, the process that has it and what became of it
-//	lobbies  for each rank, where it waits, and who waits for its words
+//	lobbies  for each rank, where it waits, and which ranks wait for its words
 //	log      for each word of a heap, the size of the allocation that begins there
 //	heap     symmetric memory
 //	slots    the table of dynamic regions: generation, place, size
 //	pool     the memory of dynamic regions
 //
-// Nothing in it is an address: processes map it wherever they like. Everything
-// is valid when zeroed, except the header. Every part begins on a page.
+// It holds no addresses, so each process maps it where it likes. Zeroes are valid
+// everywhere but in the header. Every part begins on a page.
 type layout struct {
 	geometry
 	slots int // dynamic regions that a rank can have at a time
@@ -65,7 +65,7 @@ type preamble struct {
 	Topology                              uint64 // fingerprint
 }
 
-// claim says who has a rank.
+// claim says which process has a rank.
 type claim struct {
 	// owner is 0, or the number of the process (its turn in opening the
 	// fabric) in the upper half and its pid in the lower.
@@ -84,12 +84,12 @@ const (
 	lost
 )
 
-// lobby is where one rank waits, and where others wait for its words. The bits
-// of the waiters follow it, and the places of its guests.
+// lobby is where one rank waits, and where others wait for its words. The bits of the
+// waiters and the places of the guests follow it.
 type lobby struct {
 	room   direct.Room
 	bell   atomic.Uint32 // counts calls for the porter of the process, if it has its desk here
-	porter atomic.Uint32 // the rank whose bell is to be rung for this one, plus one; 0 if it sleeps for itself
+	porter atomic.Uint32 // ring this rank's bell to wake the lobby's, plus one; 0 if that sleeps for itself
 }
 
 // slot is an entry of a rank's table of dynamic regions.
@@ -136,6 +136,7 @@ func (l *layout) poolOf(p int) int64    { return l.tableOf(p) + l.table }
 // roundUp is n, rounded up to a multiple of unit, a power of two.
 func roundUp(n, unit int64) int64 { return (n + unit - 1) &^ (unit - 1) }
 
+// sizeof has unsafe in it, but touches no memory.
 func sizeof[T any]() int64 {
 	var one T
 	return int64(unsafe.Sizeof(one))

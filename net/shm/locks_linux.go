@@ -9,11 +9,11 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// locks are how processes see that another one lives: whoever claims a rank
-// holds a write lock on the byte of the file that has the rank's number, until
-// it closes the fabric or ends. The kernel lets go of it however the process
-// ends, at once, also while nobody has reaped it; process ids, which are
-// reused and differ between containers, are never trusted.
+// locks are how processes see that another one lives. A process that claims a rank
+// holds a write lock on the byte of the file with the rank's number, until it closes
+// the fabric or ends. The kernel drops the lock at once, however the process ends, also
+// before its parent reaps it. Process ids are no help: they are reused, and differ
+// between containers.
 //
 // The locks belong to an open file description that no other process shares.
 // Two fabrics opened by one process are strangers to each other.

@@ -15,7 +15,7 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// bereaved is a process whose rank awaits a word that nobody changes, and prints
+// bereaved is a process whose rank awaits a word that no rank changes, and prints
 // which rank's loss ended that.
 var bereaved = role("bereaved", func(a *actor) error {
 	d, w := a.words(1), a.own()
@@ -45,8 +45,8 @@ var idle = role("idle", func(a *actor) error {
 
 // TestKilledProcess kills one of five processes. All others' waits, on whatever
 // word, end with the same typed error. This is the only test here that looks at
-// the clock: that it takes less than a second is what the package promises. It
-// usually takes one to two periods of the watch, a tenth of a second each.
+// the clock: the package promises less than a second. Usually one or two periods of the
+// watch pass, a tenth of a second each.
 func TestKilledProcess(t *testing.T) {
 	f := create(t, 6)
 	alloc(t, f, 1)

@@ -69,8 +69,10 @@ func reopen(file *os.File) (*os.File, error) {
 	return own, nil
 }
 
-// mapMemory maps size bytes of the file. When the fabric is closed and nobody
-// can reach its windows any more, the memory goes back to the system.
+// mapMemory maps size bytes of the file. When the fabric is closed and its windows can
+// be reached no more, the memory goes back to the system.
+//
+// unsafe: it makes a slice of the address that the system chose.
 func mapMemory(file *os.File, size int64) (*memory, error) {
 	var at unsafe.Pointer
 	err := control(file, func(fd int) (err error) {
@@ -85,10 +87,11 @@ func mapMemory(file *os.File, size int64) (*memory, error) {
 	return m, nil
 }
 
-// abandon gives the memory back but keeps its addresses: private zeroes take
-// its place. An operation that a closing fabric overtook, or a slice that
-// somebody kept from Attach or Direct, then reads zeroes instead of faulting or
-// of meeting whatever would be mapped there next.
+// abandon gives the memory back but keeps its addresses: private zeroes take its place.
+// An operation that a closing fabric overtook, or a slice that was kept from Attach or
+// Direct, then reads zeroes. Otherwise it would fault, or meet the next mapping.
+//
+// unsafe: it maps zeroes at the address of the memory.
 func abandon(bytes []byte) {
 	at := unsafe.Pointer(unsafe.SliceData(bytes))
 	// If the system refuses, the memory stays until the process ends.
@@ -97,6 +100,8 @@ func abandon(bytes []byte) {
 }
 
 // punch zeroes words of the memory and gives their pages back to the system.
+//
+// unsafe: it computes where the words are in the file.
 func (m *memory) punch(words []uint64) error {
 	offset := int64(uintptr(unsafe.Pointer(&words[0])) - uintptr(unsafe.Pointer(&m.bytes[0])))
 	return control(m.file, func(fd int) error {
@@ -105,6 +110,9 @@ func (m *memory) punch(words []uint64) error {
 }
 
 // view is the T that lies at offset, views the n of them.
+//
+// unsafe: it views mapped bytes as a T. Every T here is valid when zeroed, and all
+// offsets are multiples of 8.
 func view[T any](m *memory, offset int64) *T { return &views[T](m, offset, 1)[0] }
 
 func views[T any](m *memory, offset int64, n int) []T {

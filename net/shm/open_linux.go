@@ -33,13 +33,12 @@ func Create(options Options) (*Fabric, error) {
 	return newFabric(file, l, options)
 }
 
-// Open joins the fabric in file: one that was inherited from a process that put
-// File of its fabric into exec.Cmd.ExtraFiles, or one that was opened for
-// reading and writing by its Path. The file remains the caller's, who may close
-// it.
+// Open joins the fabric in file. The process inherited the file from one that put File
+// of its fabric into exec.Cmd.ExtraFiles, or opened its Path for reading and writing.
+// The file remains the caller's: close it at any time.
 //
-// A file that is no fabric is ErrNotAFabric; a fabric that was made with other
-// options is a *MismatchError.
+// A file that is no fabric is ErrNotAFabric. A fabric that was made with other options
+// is a *MismatchError.
 func Open(file *os.File, options Options) (*Fabric, error) {
 	if err := options.validate(); err != nil {
 		return nil, err

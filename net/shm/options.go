@@ -8,9 +8,9 @@ import (
 )
 
 const (
-	// DefaultWords is the size of a rank's symmetric memory unless Options say
-	// otherwise, DefaultDynamicWords that of the pool for its Attach. Memory
-	// that is never touched costs nothing.
+	// DefaultWords is the size of a rank's symmetric memory, and DefaultDynamicWords
+	// the size of its pool for Attach, unless Options say otherwise. Untouched memory
+	// costs nothing.
 	DefaultWords        = 1 << 16
 	DefaultDynamicWords = 1 << 24
 
@@ -29,8 +29,8 @@ type Options struct {
 	// DynamicWords is the size of the pool from which each rank attaches; if
 	// zero, DefaultDynamicWords for Create and what the fabric has for Open.
 	DynamicWords int
-	// Context ends the fabric for this process when it is done: its error
-	// becomes the failure of this process's windows. Never, if nil.
+	// Context ends the fabric for this process when it is done: its error becomes the
+	// failure of this process's windows. If nil, nothing does.
 	Context context.Context
 }
 

@@ -19,7 +19,7 @@ import (
 const stop = ^uint64(0)
 
 // player is one side's end of a ping-pong: strike sends v to the other side,
-// returned waits for something other than the last value that came.
+// returned waits for a value that differs from the last one.
 type player interface {
 	strike(v uint64)
 	returned(last uint64) uint64

@@ -8,9 +8,9 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// pools is the dynamic memory of all ranks. Every process looks regions up in
-// the shared tables without a lock. Which parts of a pool are free only the
-// process that has the rank needs to know, so that is not shared.
+// pools is the dynamic memory of all ranks. Every process looks regions up in the shared
+// tables without a lock. Only the process of a rank needs to know which parts of its
+// pool are free, so no other one does.
 type pools struct {
 	memory *memory
 	ranks  []pool
@@ -134,8 +134,7 @@ func (own *pool) take(granules int) (at, slot int, why string) {
 	return at, slot, ""
 }
 
-// noSpace is the error for a region that cannot be had. Free is the largest
-// that could.
+// noSpace is the error for a region that does not fit. Free is the largest that does.
 func (own *pool) noSpace(words int, hint string) error {
 	return &rma.AllocError{Words: words, Free: own.free.Largest() * granule, Why: rma.ErrNoSpace, Hint: hint}
 }

@@ -7,8 +7,8 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// porter sleeps in the kernel for the ranks of a process that has several, and
-// wakes those whose rooms other processes have made awake.
+// porter sleeps in the kernel for the ranks of a process that has several. When other
+// processes have made their rooms awake it wakes them.
 type porter struct {
 	sleeper *sleeper
 	desk    rma.Rank // the rank in whose lobby the bell is
@@ -37,8 +37,8 @@ func (p *porter) serve(g rma.Rank) {
 	p.sleeper.lobbies[g].porter.Store(uint32(p.desk) + 1)
 }
 
-// work wakes guests until the fabric is closed. Whoever rings while it looks
-// makes it look again.
+// work wakes guests until the fabric is closed. A ring while it looks makes it look
+// again.
 func (p *porter) work() {
 	defer close(p.gone)
 	bell := &p.sleeper.lobbies[p.desk].bell

@@ -10,18 +10,18 @@ import (
 
 // sleeper parks ranks.
 //
-// The only rank of its process sleeps in the kernel, on the state word of its
-// room. That is what wakes it soonest, but it keeps a processor of the Go
-// scheduler for a while: several ranks of one process that hand over to each
-// other in this way need 44 µs on two processors and 115 µs on one, instead of
-// less than one. Ranks that share a process therefore sleep on channels, and
-// the process has a porter that sleeps in the kernel for all of them.
+// The only rank of its process sleeps in the kernel, on the state word of its room. It
+// wakes up soonest there, but it keeps a processor of the Go scheduler for a while.
+// Several ranks of one process that hand over to each other in this way need 44 µs on
+// two processors and 115 µs on one, instead of less than one. So ranks that share a
+// process sleep on channels, and the process has a porter that sleeps in the kernel for
+// all of them.
 //
-// A wake-up is a hint: who sleeps looks at its room, and goes on if that is
-// awake. So a hint too many does no harm, and a hint may be left out if the room
-// was made awake before the rank looked.
+// A wake-up is a hint: the rank looks at its room, and goes on if the room is awake. So
+// a hint too many does no harm. A hint may be left out if the room became awake before
+// the rank looked.
 type sleeper struct {
-	memory  *memory // stays mapped while somebody sleeps
+	memory  *memory // stays mapped while a rank sleeps
 	lobbies []*lobby
 	beds    []atomic.Pointer[bed] // of the ranks of this process
 	shared  atomic.Bool           // the process has several of them
@@ -44,9 +44,9 @@ func newSleeper(m *memory, lobbies []*lobby) *sleeper {
 	return &sleeper{memory: m, lobbies: lobbies, beds: make([]atomic.Pointer[bed], len(lobbies))}
 }
 
-// Sleep implements direct.Sleeper. The order of its steps is what keeps a hint
-// from being lost: the rank says where it sleeps before it looks at its room,
-// and whoever wakes it makes the room awake before looking for the rank.
+// Sleep implements direct.Sleeper. The order of its steps keeps hints from getting
+// lost: the rank says where it sleeps before it looks at its room, and a rank that wakes
+// it makes the room awake before it looks for the rank.
 func (s *sleeper) Sleep(p rma.Rank, doze func()) {
 	doze()
 	lobby, bed := s.lobbies[p], s.beds[p].Load()

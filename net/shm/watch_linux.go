@@ -14,16 +14,16 @@ const (
 	// busy to run the watch.
 	watchPeriod = 100 * time.Millisecond
 
-	// watched is how many other processes each one looks after: more than one,
-	// since one that is stopped looks after nobody.
+	// watched is how many other processes each one looks after. One is not enough,
+	// since a process that is stopped looks after none.
 	watched = 4
 )
 
 // watch finds processes that died, until the fabric is closed.
 //
-// The processes form a ring, in the order of their lowest ranks, and each looks
-// after the next few in it, so that the work per process does not grow with
-// their number. What one finds it writes into the claims, where all see it.
+// The processes form a ring, in the order of their lowest ranks, and each looks after
+// the next few in it, so that the work per process does not grow with their number. A
+// process writes each loss that it finds into the claims, where all see it.
 func (f *Fabric) watch() {
 	defer close(f.watched)
 	ticker := time.NewTicker(watchPeriod)
@@ -63,8 +63,8 @@ func (f *Fabric) ring(ring []process) []process {
 	return ring
 }
 
-// lookAfter checks the processes that come next in the ring. One that is found
-// dead is another's neighbour no more, so it does not count.
+// lookAfter checks the processes that come next in the ring. A dead process is no
+// neighbour, so it does not count.
 func (f *Fabric) lookAfter(ring []process) {
 	here := slices.IndexFunc(ring, func(q process) bool { return q.owner == f.me })
 	for i, found := 1, 0; i <= len(ring) && found < watched; i++ {

@@ -117,7 +117,7 @@ func TestConvoy(t *testing.T) {
 }
 
 // TestShortAway lets ranks of a convoy with slow hand-overs stay away for half a
-// millisecond at most. That does not end the convoy.
+// millisecond at most: the convoy does not end.
 func TestShortAway(t *testing.T) {
 	crowd := Processes(32, 2)
 	crowd.most = 500 * time.Microsecond

@@ -41,7 +41,7 @@ type habits struct {
 	rest time.Duration
 	// used is the length of a rest that let another rank run.
 	used time.Duration
-	// quiet is how many rests that nobody uses a rank takes in a row.
+	// quiet is how many rests a rank takes in a row if no other rank uses them.
 	quiet int
 	// least and most bound the time for which a rank stays away.
 	least, most time.Duration
@@ -85,8 +85,8 @@ var goroutines = habits{
 	least: time.Microsecond,
 	most:  100 * time.Microsecond, // a convoy of 250
 	even:  moment / 4,
-	// A goroutine that is woken is the next one on the processor of the goroutine that
-	// woke it. That one sleeps soon, so that no other processor takes either.
+	// A goroutine wakes the next one for its own processor, and sleeps soon after. So
+	// no other processor takes either of them.
 	alone: true,
 }
 

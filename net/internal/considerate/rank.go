@@ -23,7 +23,7 @@ func (s State) String() string {
 // Do is what a rank does next.
 type Do uint8
 
-// What a rank does next.
+// The actions.
 const (
 	GoOn  Do = iota // come for its next turn
 	Spin            // let a moment pass on its processor, and ask Next
@@ -173,10 +173,10 @@ func (r *Rank) convoy() bool {
 // one.
 //
 // If n ranks are in a convoy and a hand-over to one that sleeps takes c, the queue is
-// empty once all ranks stay away for n*c. That is how long a round of a rank takes: its
-// time away and its wait. So the rank stays away for one round. That time grows while
-// the rank waits, and by the same amount for all ranks, since they wait in one queue.
-// It halves when the rank has had more than one turn in a row: the queue was empty.
+// empty once all ranks stay away for n*c. A round of a rank, its time away and its wait,
+// takes as long. So the rank stays away for one round. The time grows while the rank
+// waits, and by the same amount for all ranks, since they wait in one queue. It halves
+// when the rank has had more than one turn in a row, because the queue was empty.
 func (r *Rank) stayAway(turns int, waited time.Duration) time.Duration {
 	if turns == 1 {
 		r.away += waited

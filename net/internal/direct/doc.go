@@ -47,7 +47,7 @@
 //     for now: the words of an earlier wait, or a mixture. Then it read one of these
 //     words before the waiting rank's step 1 stored it, and it changed the word
 //     earlier still. So step 4 sees the new value again. Step 1 stores only words
-//     that change. That is enough, since a word that does not change cannot mislead.
+//     that change; a word that does not change cannot mislead.
 //
 // A rank that changes a word evaluates the conditions itself, and wakes only ranks
 // that can go on. A ticket lock with a hundred waiters wakes one.
@@ -65,10 +65,10 @@
 // Steps 3 and 4 run in the Sleeper, or in package park after the goroutine has
 // stopped. In the second case another rank can wake the goroutine between the two
 // steps. It may return from Await and start another wait before step 4 of the first
-// wait runs. That step uses a copy of the first wait's condition. If it finds a
+// wait runs. The late step uses a copy of the first wait's condition. If it finds a
 // reason to wake the rank it does what any rank does: the CAS, and one wake-up for
-// the goroutine that sleeps now. That rank then finds that its condition does not
-// hold and sleeps again. A wake-up means no more than "look again".
+// the goroutine that sleeps now. The goroutine finds that its condition does not hold
+// and sleeps again. A wake-up means no more than "look again".
 //
 // # After a crash
 //

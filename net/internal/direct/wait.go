@@ -47,7 +47,7 @@ type Room struct {
 	state atomic.Uint32
 	_     uint32
 
-	// What the rank waits for.
+	// The word that the rank waits for, and until when.
 	disp        atomic.Int64
 	source      atomic.Uint64 // the word's rank and the relation: see source
 	mask, value atomic.Uint64

@@ -42,7 +42,7 @@ func TestRoomConcerns(t *testing.T) {
 		c.prepare(r)
 		for disp, want := range c.want {
 			if got := r.concerns(disp); got != want {
-				t.Errorf("%s: a change at %d concerns somebody: %v, want %v", name, disp, got, want)
+				t.Errorf("%s: a change at %d concerns a rank: %v, want %v", name, disp, got, want)
 			}
 		}
 	}
@@ -81,7 +81,7 @@ func TestRoomWants(t *testing.T) {
 	}
 }
 
-// TestGuests asks who gets a place, and whether it is found by the value.
+// TestGuests asks which ranks get a place, and looks for them by the value.
 func TestGuests(t *testing.T) {
 	const disp, top = rma.Disp(5), 0xffff_ffff << 32
 	type ask struct {
@@ -107,7 +107,7 @@ func TestGuests(t *testing.T) {
 			}
 		}
 		for _, a := range asks {
-			noise := ^a.until.Mask & 0x1234_5678_9abc_def0 // what the mask hides may be anything
+			noise := ^a.until.Mask & 0x1234_5678_9abc_def0 // the mask hides it
 			if got := s.guest(disp, a.until.Value|noise); a.place && got != uint32(a.p)+1 {
 				t.Errorf("%s: for %v there is guest %d, want %d", name, a.until, got, a.p+1)
 			}

@@ -1,2 +1,2 @@
-// Package extents keeps books of which parts of a piece of memory are free.
+// Package extents records which parts of a piece of memory are free.
 package extents
