@@ -121,9 +121,9 @@ func TestAway(t *testing.T) {
 	for name, crowd := range map[string]*Crowd{"processes": Processes(4, 2), "goroutines": Goroutines(4, 2)} {
 		p := join(crowd)
 		p.handsOver(waits)
-		before, away := p.now, time.Duration(0)
+		away := time.Duration(0)
 		for range 5 {
-			before = p.now
+			before := p.now
 			if again := p.returns(1, true); again != crowd.run || !p.looks {
 				t.Errorf("%s: it returns again after %d turns, and looks %t", name, again, p.looks)
 			}
@@ -134,7 +134,7 @@ func TestAway(t *testing.T) {
 			away = took
 			p.handsOver(waits)
 		}
-		before = p.now
+		before := p.now
 		if p.returns(ownTurns, true); p.now-before > away/2+1 {
 			t.Errorf("%s: after some turns in a row it was away for %v, before for %v", name, p.now-before, away)
 		}
