@@ -12,7 +12,7 @@ import (
 )
 
 // T_L is not only the most acquisitions in a row that an element may have: an element has
-// as many if its ranks want them. These tests decide who comes, and when.
+// as many if its ranks want them. These tests decide which rank comes, and when.
 
 // visitors are ranks that come for a lock one after the other.
 type visitors struct {
@@ -21,7 +21,7 @@ type visitors struct {
 	m     []locks.Mutex
 	waits []chan struct{} // closed when the rank waits
 	mu    sync.Mutex
-	order []int // of those that have had the lock
+	order []int // the ranks that have had the lock
 	all   sync.WaitGroup
 }
 
@@ -51,7 +51,7 @@ func (v *visitors) comes(p int) {
 	<-v.waits[p]
 }
 
-// counts are those of all ranks together, without Waited, which differs between locks.
+// counts is the sum over all ranks, without Waited, which differs between locks.
 func (v *visitors) counts() (sum locks.Counts) {
 	for _, c := range v.l.Counts() {
 		sum = sum.Add(c)
@@ -135,8 +135,8 @@ func TestShareBeginsAnew(t *testing.T) {
 	}
 }
 
-// TestShareAfterTry lets a rank try that was passed the lock before. What it knows of its
-// share from that time must not count any more.
+// TestShareAfterTry lets a rank try that was passed the lock before. The share that it knows
+// from then must not count any more.
 func TestShareAfterTry(t *testing.T) {
 	for _, name := range []string{"HMCS", "RMA-RW"} {
 		t.Run(name, func(t *testing.T) {
