@@ -8,4 +8,6 @@ const (
 	someStates    = 10000
 	someSchedules = 8
 	someRounds    = 20
+
+	raceDetector = false
 )

@@ -9,4 +9,6 @@ const (
 	someStates    = 300
 	someSchedules = 1
 	someRounds    = 6
+
+	raceDetector = true
 )

@@ -1,0 +1,250 @@
+package locks_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// A mutant is a copy of the locks' code with one small mistake. All mutants of a file
+// stand in one text, side by side: each mistake has a number, and one variable says which
+// of them is made. So one test binary is built for all mutants.
+//
+//	x.wake()              if !mutated(7) { x.wake() }
+//	a && b                a && (mutated(8) || (b))
+//	n < m                 mutatedLess(9, n, m)         n <= m if mistake 9 is made
+//
+// switches_test.go has the functions that are called so.
+type mutant struct {
+	file string
+	name string // file, function and change: it stays the same when lines move
+	line int
+}
+
+// mutation changes one file.
+type mutation struct {
+	file   string
+	text   string
+	fset   *token.FileSet
+	consts map[string]bool // the package's untyped constants
+	all    *[]mutant       // of all files; a number is an index, plus one
+	fn     string          // the function at hand
+	words  bool            // the file computes with words
+	edits  []edit
+}
+
+// edit replaces the text from at to end. Of two edits at one place the closing ones
+// come first, from the inside to the outside.
+type edit struct {
+	at, end int
+	text    string
+	order   int
+}
+
+// computing are the files whose fields, counts and amounts are mutated, too.
+var computing = regexp.MustCompile(`^(rmarw|ticket|hemlock|clh|fompi|cohort|hmcs)`)
+
+// spared are functions that are no part of a protocol: they make locks, count what
+// happened, and say how long a rank stays away.
+var spared = regexp.MustCompile(`^(new|words|init|levels|allLevels|twoLevels|cohort(s|Locals|Globals)$|apart|line|misuse|brokenBy|returns|handedOver|heed|came|acquired|entered|Counts|plus|barge$|wait$|own$|other$|shows|mustTell|forever|ticketSlots)`)
+
+// sparedCalls and sparedNames are the same inside functions.
+var (
+	sparedCalls = []string{"Inc", "handedOver", "heed", "returns", "misuse", "Pause", "HandedOver", "came", "acquired"}
+	sparedNames = []string{"asks", "asked", "waited", "behind", "upper", "met"}
+)
+
+// mutate returns the text of a file of locks in which all its mistakes wait for their
+// number, and adds them to all.
+func mutate(file string, consts map[string]bool, all *[]mutant) (string, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return "", err
+	}
+	m := &mutation{file: file, text: string(text), fset: token.NewFileSet(), consts: consts, all: all, words: computing.MatchString(file)}
+	parsed, err := parser.ParseFile(m.fset, file, text, parser.SkipObjectResolution)
+	if err != nil {
+		return "", err
+	}
+	for _, decl := range parsed.Decls {
+		f, ok := decl.(*ast.FuncDecl)
+		if !ok || f.Body == nil || spared.MatchString(f.Name.Name) && (f.Name.Name != "wait" || !strings.HasPrefix(file, "mcs")) {
+			continue
+		}
+		m.fn = f.Name.Name
+		if f.Recv != nil {
+			m.fn = strings.TrimPrefix(m.source(f.Recv.List[0].Type), "*") + "." + m.fn
+		}
+		ast.Inspect(f.Body, m.visit)
+	}
+	return m.apply(), nil
+}
+
+// constsOf are the names of a package's constants that have no type.
+func constsOf(files []string) (map[string]bool, error) {
+	names := map[string]bool{}
+	for _, file := range files {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return nil, err
+		}
+		for _, decl := range parsed.Decls {
+			if g, ok := decl.(*ast.GenDecl); ok && g.Tok == token.CONST {
+				for _, s := range g.Specs {
+					if v := s.(*ast.ValueSpec); v.Type == nil {
+						for _, n := range v.Names {
+							names[n.Name] = true
+						}
+					}
+				}
+			}
+		}
+	}
+	return names, nil
+}
+
+func (m *mutation) offset(p token.Pos) int { return m.fset.Position(p).Offset }
+
+func (m *mutation) source(n ast.Node) string { return m.text[m.offset(n.Pos()):m.offset(n.End())] }
+
+// add is a new mutant's number. what says what is wrong with the code of n.
+func (m *mutation) add(n ast.Node, what string) int {
+	code := strings.Join(strings.Fields(m.source(n)), " ")
+	if len(code) > 70 {
+		code = code[:70] + "..."
+	}
+	name := fmt.Sprintf("%s %s: %s: %s", m.file, m.fn, code, what)
+	same := 1
+	for _, other := range *m.all {
+		if other.name == name || strings.HasPrefix(other.name, name+" #") {
+			same++
+		}
+	}
+	if same > 1 {
+		name = fmt.Sprintf("%s #%d", name, same)
+	}
+	*m.all = append(*m.all, mutant{file: m.file, name: name, line: m.fset.Position(n.Pos()).Line})
+	return len(*m.all)
+}
+
+// wrap writes something before and after the code of n.
+func (m *mutation) wrap(n ast.Node, before, after string, args ...any) {
+	m.edits = append(m.edits,
+		edit{m.offset(n.Pos()), m.offset(n.Pos()), fmt.Sprintf(before, args...), len(m.edits)},
+		edit{m.offset(n.End()), m.offset(n.End()), after, -len(m.edits)})
+}
+
+// replace writes something instead of the code from p on, n bytes of it.
+func (m *mutation) replace(p token.Pos, n int, text string, args ...any) {
+	m.edits = append(m.edits, edit{m.offset(p), m.offset(p) + n, fmt.Sprintf(text, args...), len(m.edits)})
+}
+
+func (m *mutation) apply() string {
+	slices.SortStableFunc(m.edits, func(a, b edit) int {
+		if a.at != b.at {
+			return a.at - b.at
+		}
+		return a.order - b.order
+	})
+	var out strings.Builder
+	at := 0
+	for _, e := range m.edits {
+		out.WriteString(m.text[at:e.at] + e.text)
+		at = e.end
+	}
+	return out.String() + m.text[at:]
+}
+
+// visit mutates a node, and says whether to go on inside it.
+func (m *mutation) visit(n ast.Node) bool {
+	switch n := n.(type) {
+	case *ast.GenDecl: // a constant cannot depend on a variable
+		return false
+	case ast.Stmt:
+		if m.spares(n) {
+			return false
+		}
+	}
+	switch n := n.(type) {
+	case *ast.BlockStmt:
+		m.statements(n.List)
+	case *ast.CaseClause:
+		m.statements(n.Body)
+	case *ast.SwitchStmt:
+		if n.Tag == nil {
+			for _, c := range n.Body.List {
+				for _, cond := range c.(*ast.CaseClause).List {
+					m.condition(cond)
+				}
+			}
+		}
+	case *ast.IfStmt:
+		m.condition(n.Cond)
+	case *ast.BinaryExpr:
+		m.binary(n)
+	case *ast.CallExpr:
+		m.call(n)
+	}
+	return true
+}
+
+// statements drops them, one at a time.
+func (m *mutation) statements(list []ast.Stmt) {
+	for _, s := range list {
+		if m.spares(s) {
+			continue
+		}
+		switch s := s.(type) {
+		case *ast.ExprStmt, *ast.IncDecStmt:
+		case *ast.AssignStmt:
+			if s.Tok == token.DEFINE {
+				continue
+			}
+		default:
+			continue
+		}
+		m.wrap(s, "if !mutated(%d) { ", " }", m.add(s, "dropped"))
+	}
+}
+
+// spares reports whether a statement is no part of a protocol.
+func (m *mutation) spares(s ast.Stmt) bool {
+	switch s := s.(type) {
+	case *ast.ExprStmt:
+		call, ok := s.X.(*ast.CallExpr)
+		return ok && slices.Contains(sparedCalls, called(call))
+	case *ast.AssignStmt:
+		return slices.ContainsFunc(s.Lhs, func(e ast.Expr) bool { return slices.Contains(sparedNames, last(e)) })
+	}
+	return false
+}
+
+// condition makes it never true, and always. An error is tested for always only: the
+// other mistake is too easy to see.
+func (m *mutation) condition(cond ast.Expr) {
+	m.wrap(cond, "!mutated(%d) && (", ")", m.add(cond, "never"))
+	if b, ok := cond.(*ast.BinaryExpr); !ok || !isNil(b) {
+		m.wrap(cond, "mutated(%d) || (", ")", m.add(cond, "always"))
+	}
+}
+
+// last is the last name of a selector.
+func last(e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return e.Name
+	case *ast.SelectorExpr:
+		return e.Sel.Name
+	}
+	return ""
+}
+
+// called is the name of the function or method that is called.
+func called(c *ast.CallExpr) string { return last(c.Fun) }
+
+func isNil(b *ast.BinaryExpr) bool { return last(b.X) == "nil" || last(b.Y) == "nil" }
