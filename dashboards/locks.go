@@ -8,8 +8,8 @@ func lockDashboard() Dashboard {
 	rate := func(metric string) string {
 		return "sum by (lock, algorithm) (rate(" + metric + `{here, lock=~"$lock"}[$__rate_interval]))`
 	}
-	perAcquisition := func(metric string) []Query {
-		return []Query{{rate(metric) + " / " + rate("orwl_lock_acquisitions_total") + " >= 0", "{{lock}} ({{algorithm}})"}}
+	perAcquisition := func(metric, what string) Query {
+		return Query{rate(metric) + " / " + rate("orwl_lock_acquisitions_total") + " >= 0", "{{lock}} ({{algorithm}})" + what}
 	}
 	return Dashboard{
 		UID: "orwl-locks", Title: "ORWL: locks",
@@ -18,9 +18,10 @@ func lockDashboard() Dashboard {
 		Rows: []Row{
 			{"Locks by name", []Panel{
 				{Title: "Acquisitions", Unit: PerSecond, About: "Empty unless the program has named its locks: Metrics.Lock.", Queries: []Query{{rate("orwl_lock_acquisitions_total"), "{{lock}} ({{algorithm}})"}}},
-				{Title: "Acquisitions that waited", Unit: Share, Queries: perAcquisition("orwl_lock_waits_total")},
-				{Title: "Acquisitions passed on", Unit: Share, About: "Handed over by the holder before, without going through the whole lock.",
-					Queries: perAcquisition("orwl_lock_passed_total")},
+				{Title: "Acquisitions that waited", Unit: Share, About: "For the lock. Goroutines wait for a rank of their processor first.",
+					Queries: []Query{perAcquisition("orwl_lock_waits_total", ""), perAcquisition("orwl_lock_rank_waits_total", ", for a rank")}},
+				{Title: "Acquisitions passed on", Unit: Share, About: "Handed over by the holder before, without going through the whole lock, or kept by the goroutine's processor.",
+					Queries: []Query{perAcquisition("orwl_lock_passed_total", ""), perAcquisition("orwl_lock_kept_total", ", kept")}},
 			}},
 			{"Near and far", []Panel{
 				{Title: "Local hand-overs", Unit: Share, About: "Of all hand-overs, those that stayed in the part of the machine where they were.",

@@ -34,6 +34,9 @@ func NewRWLocker(l *Lock, f rma.Fabric, ranks ...Rank) (*RWLocker, error) {
 // Lock does. A goroutine that has it must not ask for it again, as with a sync.RWMutex: a
 // writer may have come in between.
 func (k *RWLocker) RLock() {
+	if k.here()[0].joinAtOnce() {
+		return
+	}
 	if err := k.RLockContext(context.Background()); err != nil {
 		panic(err)
 	}
@@ -113,7 +116,8 @@ func (k *RWLocker) TryRLock() bool {
 // It takes a reader out of any group, first out of those of the processor. Which one makes
 // no difference: readers keep writers out until as many readers have gone as had come.
 func (k *RWLocker) RUnlock() {
-	if !partOf(k.here()) && !k.partAnywhere() {
+	near := k.here()
+	if !near[0].partAtOnce() && !partOf(near) && !k.partAnywhere() {
 		k.misuse("is unlocked by a reader and was not locked by one")
 	}
 }

@@ -42,11 +42,13 @@ import (
 // sees the other, and calls.
 type seat struct {
 	state atomic.Uint64
-	of    *Lock
 	mutex Mutex
 	rw    RWMutex // nil if the lock has no readers
-	w     rma.Window
-	bias  *bias // nil if the seat never keeps the lock
+	bias  *bias   // nil if the seat never keeps the lock
+
+	of     *Lock
+	w      rma.Window
+	failed *atomic.Bool // the window's; always true if only the window knows
 
 	waiting atomic.Int32  // goroutines in the queue, without the called one
 	queue   chan struct{} // a token calls the first
@@ -85,6 +87,7 @@ const (
 func (s *seat) init(l *Lock, w rma.Window, b *bias) {
 	s.of, s.w, s.mutex, s.bias = l, w, l.At(w), b
 	s.rw, _ = s.mutex.(RWMutex)
+	s.failed = l.newMemory(w).failed
 	s.queue, s.debt = make(chan struct{}, 1), make(chan struct{}, 1)
 }
 

@@ -111,6 +111,9 @@ func (s *seat) tryAcquireRead(v uint64, all []seat) (grant uint64, ok bool) {
 
 // intact is what a lock asks at the beginning of an acquire, if the rank has the lock.
 func (s *seat) intact(ctx context.Context) error {
+	if !s.failed.Load() {
+		return ctx.Err()
+	}
 	if err := s.w.Err(); err != nil {
 		return &BrokenError{Lock: s.of.o.Name, Rank: s.w.Rank(), Cause: err}
 	}

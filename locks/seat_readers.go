@@ -59,6 +59,12 @@ func (s *seat) join() bool {
 	}
 }
 
+// joinAtOnce is join, if no other goroutine interferes and the lock is intact.
+func (s *seat) joinAtOnce() bool {
+	v := s.state.Load()
+	return open(v) && !s.failed.Load() && s.state.CompareAndSwap(v, joined(v))
+}
+
 // joinedIntact ends joining. It takes the reader out again if the lock is broken, or ctx has
 // ended.
 func (s *seat) joinedIntact(ctx context.Context) error {
@@ -103,6 +109,14 @@ func (s *seat) part() bool {
 		}
 		return true
 	}
+}
+
+// partAtOnce is part, if no other goroutine interferes and the rank goes on to have the
+// lock.
+func (s *seat) partAtOnce() bool {
+	v := s.state.Load()
+	goesOn := v&readersMask > oneReader || v&readersMask == oneReader && v&(seatKeeps|seatOwed) == seatKeeps && !full(v)
+	return goesOn && s.state.CompareAndSwap(v, v-oneReader)
 }
 
 // end releases the lock, which the rank has, for the goroutine that holds the seat.

@@ -15,22 +15,36 @@ var ErrName = errors.New("metrics: give each lock a name of its own")
 type lock struct {
 	name, algorithm string
 	counts          func() []locks.Counts
+	stats           func() locks.LockerStats // nil if it is not for goroutines
 }
 
-// Lock has a lock looked at, under a name that no other has: counts are those of its
-// ranks, as [locks.Lock.Counts] and [locks.Locker.Counts] tell them at any time.
+// Lock watches a lock, under a name that no other lock has. counts returns those of its
+// ranks, as [locks.Lock.Counts] does.
 func (m *Metrics) Lock(name, algorithm string, counts func() []locks.Counts) error {
+	return m.watchLock(lock{name: name, algorithm: algorithm, counts: counts})
+}
+
+// Locker is Lock for a lock for goroutines: a *locks.Locker or a *locks.RWLocker.
+func (m *Metrics) Locker(name string, k interface {
+	Algorithm() string
+	Counts() []locks.Counts
+	Stats() locks.LockerStats
+}) error {
+	return m.watchLock(lock{name, k.Algorithm(), k.Counts, k.Stats})
+}
+
+func (m *Metrics) watchLock(l lock) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	for _, l := range m.locks {
-		if l.name == name {
-			return fmt.Errorf("%w: %q is there twice", ErrName, name)
+	for _, other := range m.locks {
+		if other.name == l.name {
+			return fmt.Errorf("%w: %q is there twice", ErrName, l.name)
 		}
 	}
-	if name == "" {
+	if l.name == "" {
 		return fmt.Errorf("%w: it has none", ErrName)
 	}
-	m.locks = append(m.locks, lock{name, algorithm, counts})
+	m.locks = append(m.locks, l)
 	return nil
 }
 
@@ -49,6 +63,11 @@ func (m *Metrics) collectLocks(s sink, broken int) {
 		s.gauge("orwl_lock_contention_ratio", all.Contention(), l.name, l.algorithm, "local")
 		s.gauge("orwl_lock_contention_ratio", all.UpperContention(), l.name, l.algorithm, "global")
 		s.gauge("orwl_lock_fairness_cv", variation(ranks), l.name, l.algorithm)
+		if l.stats != nil {
+			stats := l.stats()
+			s.count("orwl_lock_kept_total", stats.Kept, l.name, l.algorithm)
+			s.count("orwl_lock_rank_waits_total", stats.RankWaits, l.name, l.algorithm)
+		}
 		if all.Broken > 0 {
 			broken++
 		}

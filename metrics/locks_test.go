@@ -19,7 +19,7 @@ func TestLocks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := m.Lock("table", k.Algorithm(), k.Counts); err != nil {
+	if err := m.Locker("table", k); err != nil {
 		t.Fatal(err)
 	}
 	const goroutines, times = 4, 1000
@@ -46,6 +46,34 @@ func TestLocks(t *testing.T) {
 		if err := m.Lock(name, "MCS", k.Counts); !errors.Is(err, ErrName) {
 			t.Errorf("a lock %q: %v, want ErrName", name, err)
 		}
+	}
+}
+
+// A lock for goroutines also tells how often its ranks were waited for, and had the lock.
+func TestLocker(t *testing.T) {
+	m, registry := made(t, Options{})
+	k, err := orwl.NewRWLocker("RMA-RW")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Locker("table", k); err != nil {
+		t.Fatal(err)
+	}
+	const times = 100
+	for range times {
+		k.Lock()
+		k.Unlock()
+	}
+	s := k.Stats()
+	for name, want := range map[string]uint64{
+		"orwl_lock_acquisitions_total": times, "orwl_lock_kept_total": s.Kept, "orwl_lock_rank_waits_total": s.RankWaits,
+	} {
+		if got := value(t, registry, name, "lock=table", "algorithm=RMA-RW"); got != float64(want) {
+			t.Errorf("%s: %v, want %v", name, got, want)
+		}
+	}
+	if s.Kept == 0 {
+		t.Error("one goroutine alone never finds the lock kept")
 	}
 }
 

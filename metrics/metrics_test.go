@@ -238,7 +238,7 @@ func TestLint(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := m.Lock("lock", "MCS", k.Counts); err != nil {
+	if err := m.Locker("lock", k); err != nil {
 		t.Fatal(err)
 	}
 	problems, err := testutil.GatherAndLint(registry)

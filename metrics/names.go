@@ -65,6 +65,8 @@ func families() []family {
 		{"orwl_lock_acquisitions_total", counter, lock, "Acquisitions of a lock."},
 		{"orwl_lock_waits_total", counter, lock, "Of these, those that found a predecessor."},
 		{"orwl_lock_passed_total", counter, lock, "How often the lock was handed on within an element of the machine."},
+		{"orwl_lock_kept_total", counter, lock, "Of the acquisitions of a lock for goroutines, those in which the rank had the lock already: readers beside others, and goroutines whose processor had kept the lock."},
+		{"orwl_lock_rank_waits_total", counter, lock, "How often a goroutine waited for a rank of its processor, before it could ask for the lock."},
 		{"orwl_lock_local_handover_ratio", gauge, lock, "Share of the acquisitions that were followed by a hand-over within the element."},
 		{"orwl_lock_contention_ratio", gauge, append(lock, "scope"), "Share of the acquisitions that found a predecessor: of all, and of those that went beyond the element."},
 		{"orwl_lock_fairness_cv", gauge, lock, "Coefficient of variation of the acquisitions of the ranks that have acquired at all; 0 is fair."},

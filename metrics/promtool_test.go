@@ -20,7 +20,7 @@ func TestPromtool(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := m.Lock("lock", k.Algorithm(), k.Counts); err != nil {
+	if err := m.Locker("lock", k); err != nil {
 		t.Fatal(err)
 	}
 	crowded(t, m, 2, 10, 0, false)
