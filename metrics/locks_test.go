@@ -60,9 +60,14 @@ func TestLocker(t *testing.T) {
 		t.Fatal(err)
 	}
 	const times = 100
+	turns := 0
 	for range times {
 		k.Lock()
+		turns++
 		k.Unlock()
+	}
+	if turns != times {
+		t.Fatalf("%d turns, want %d", turns, times)
 	}
 	s := k.Stats()
 	for name, want := range map[string]uint64{
