@@ -5,10 +5,10 @@ import (
 	"fmt"
 )
 
-// Errors of Open for a file that Create has not made match ErrNotAFabric.
+// ErrNotAFabric matches the error of Open for a file that Create has not made.
 var ErrNotAFabric = errors.New("shm: the file is not a fabric")
 
-// Every *MismatchError matches ErrMismatch.
+// ErrMismatch matches every *MismatchError.
 var ErrMismatch = errors.New("shm: the fabric was made otherwise")
 
 // MismatchError is the error of Open for a fabric that differs from what this
