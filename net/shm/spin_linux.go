@@ -15,8 +15,8 @@ import (
 //
 // After that a rank sleeps in its futex. Where ranks outnumber CPUs it does so earlier:
 // the rank that it waits for may need its CPU, and no CPU has halted. It does not call
-// sched_yield between its looks, since only processes of its own scheduling group run
-// then, and each session or container is a group.
+// sched_yield between its looks: it would not give way to a rank of another session or
+// container.
 const (
 	spinFor     = 50 * time.Microsecond
 	spinCrowded = 10 * time.Microsecond

@@ -51,7 +51,7 @@ func (c costs) play(ranks int, crowd *Crowd, beginning, long time.Duration) outc
 // Two schedulers. Figures are rounded from measurements on a virtual machine with 2
 // processors.
 var (
-	// kernel has processes. To yield does nothing, as between sessions.
+	// kernel has processes. A yield does nothing, the worst case between sessions.
 	kernel = costs{
 		processors: 2, slice: 4 * time.Millisecond, change: 2 * time.Microsecond, wake: 3 * time.Microsecond,
 		startle: 10 * time.Microsecond, look: 10 * time.Microsecond,

@@ -91,10 +91,10 @@ var goroutines = habits{
 }
 
 // processes: to sleep costs 5 µs of a processor, and at least 70 µs pass, since the
-// kernel's timers have a slack of 50 µs. A rank sleeps and does not yield. sched_yield
-// lets only processes of the rank's own scheduling group run, so that between two
-// sessions or containers it does nothing. Beside a process that computes, it costs the
-// rank the rest of a tick.
+// kernel's timers have a slack of 50 µs. A rank sleeps and does not yield. Each session
+// and each container is a scheduling group, and sched_yield does not make a process give
+// way to one of another group that computes, as the holder of a lock does. In its own
+// group a process that yields loses the rest of a tick to one that computes.
 var processes = habits{
 	run:     4096, // 30 to 200 µs: a rest costs a tenth of that
 	longest: 4096, // the kernel sees to shares
