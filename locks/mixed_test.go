@@ -67,6 +67,7 @@ func (x mixture) options(rng *rand.Rand) locks.Options {
 func (x mixture) system(seed uint64) sim.System {
 	return sim.System{
 		Topology: x.tree, Shared: x.way == direct, Faults: x.faults, MaxSteps: 1 << 20,
+		Command: fmt.Sprintf("go test ./locks -run '^TestMixed$/^%s$' -locks.seeds %d", x.spec.Name, 2*(seed+1)),
 		Setup: func(f *sim.Fabric) (sim.Program, error) {
 			set, err := x.spec.NewSet(f, mixedLocks, x.options(rand.New(rand.NewPCG(seed, 11))))
 			if err != nil {
