@@ -98,18 +98,16 @@ func (c *cohort) Acquire(ctx context.Context) error {
 		c.counts.broken.Inc()
 		return err
 	}
-	waited, upper, behind := grant != none, grant <= climb, false
-	if c.passed = 0; upper {
-		above, err := c.global.enter(forever())
-		if err != nil {
+	e := entry{waited: grant != none, upper: grant <= climb}
+	if c.passed = 0; e.upper {
+		if e.grant, err = c.global.enter(forever()); err != nil {
 			c.counts.broken.Inc()
 			return err
 		}
-		behind = above != none
 	} else {
 		c.passed = grant - climb
 	}
-	c.came(writing, entry{waited: waited, upper: upper, behind: behind})
+	c.came(writing, e)
 	return nil
 }
 
