@@ -10,7 +10,32 @@ import (
 
 	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/net/mem"
+	"github.com/orwl/go-orwl/net/topology"
 )
+
+// onMem makes a lock on a new fabric of goroutines.
+func onMem(t testing.TB, name, machine string, o locks.Options) (*locks.Lock, *mem.Fabric) {
+	t.Helper()
+	spec, ok := locks.ByName(name)
+	if !ok {
+		t.Fatalf("there is no lock %s", name)
+	}
+	tree, err := topology.Parse(machine)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := mem.New(mem.Options{Topology: tree})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	l, err := spec.New(f, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l, f
+}
 
 // TestBargeInMemory lets readers that step back meet writers that barge, in memory with
 // direct access. No rank is inside together with a writer, and no rank sleeps for ever:

@@ -6,7 +6,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"testing"
 
 	"github.com/orwl/go-orwl/locks"
 )
@@ -55,10 +54,6 @@ func fifo(r *report) {
 			r.besideOthers(name)
 		}
 	}
-	if selected("MCS") {
-		r.fifo("Locker by MCS", false, lockers(r.B, 32))
-		r.fifo("Locker by MCS with 8 ranks", false, lockers(r.B, 8))
-	}
 }
 
 // besideOthers measures a lock whose goroutines also compute between their sections.
@@ -100,14 +95,6 @@ func (r *report) besideOthers(name string) {
 		crowd(func(i int) func() { return ours[i] }))
 	r.row(fmt.Sprintf("%s, %d goroutines that do other things, beside %d that compute", name, n, others),
 		million(m[1].figure), "channel "+million(m[0].figure), times(m[1].ratio), "", true)
-}
-
-// lockers make goroutines that use a Locker with at most this number of ranks.
-func lockers(b *testing.B, ranks int) func(n int) []func() {
-	return func(n int) []func() {
-		k := newLocker(b, "MCS", fmt.Sprintf("core:%d", min(n, ranks)))
-		return slices.Repeat([]func(){func() { k.Lock(); k.Unlock() }}, n)
-	}
 }
 
 // sections are empty sections, one for each rank of a lock.

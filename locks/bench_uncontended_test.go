@@ -42,26 +42,6 @@ func uncontended(r *report) {
 			})
 		}
 	}
-	for _, name := range []string{"MCS", "C-MCS-MCS"} {
-		if _, ok := locks.ByName(name); ok && selected(name) {
-			k := newLocker(r.B, name, "node:2 core:2")
-			r.hot("Locker by "+name, 0, "sync.Mutex", mutexHot(), func(n int) {
-				for range n {
-					k.Lock()
-					k.Unlock()
-				}
-			})
-		}
-	}
-	if selected("RMA-RW") {
-		k := newRWLocker(r.B, "RMA-RW", "node:2 core:2")
-		r.hot("RWLocker by RMA-RW, reader", 0, "sync.RWMutex reader", readerHot(), func(n int) {
-			for range n {
-				k.RLock()
-				k.RUnlock()
-			}
-		})
-	}
 }
 
 // uncontendedTarget is the machine on which a lock is measured, and the target: the

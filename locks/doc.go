@@ -14,8 +14,8 @@
 //	defer m.Release()
 //
 // A row of kind [ReaderWriter] makes handles that are also an [RWMutex]. Small interfaces
-// tell what else a handle can do: [Tryer], [ReadTryer], [Cohort], [Oblivious], [Counter]. A
-// program of goroutines without ranks uses [NewLocker] or [NewRWLocker].
+// tell what else a handle can do: [Tryer], [ReadTryer], [Cohort], [Oblivious], [Counter].
+// Package lockers makes a lock one for goroutines, which have no ranks.
 //
 // # Which one
 //
@@ -47,7 +47,8 @@
 //
 // A lock reports that it has handed over. The window then decides whether the rank stays away
 // for a moment before it comes again, because the next holder runs beside it, or because ranks
-// outnumber processors. The rank is not in the queue then: the order of a queue is never touched. See [rma.Considerate].
+// outnumber processors. The rank is not in the queue then: the order of a queue is never
+// touched. See [rma.Considerate].
 //
 // # Failure
 //

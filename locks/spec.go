@@ -189,6 +189,9 @@ func (l *Lock) Counts() (all []Counts) {
 // Spec is the row that the lock was made from.
 func (l *Lock) Spec() Spec { return l.spec }
 
+// Name is what traces and errors call the lock: see Options.Name.
+func (l *Lock) Name() string { return l.o.Name }
+
 // At is the lock for the rank of w: an RWMutex if the spec's kind is ReaderWriter. It is the
 // same each time, and uses the first window that it was given.
 func (l *Lock) At(w rma.Window) Mutex {

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/locks/lockers"
 )
 
 // ErrName is a lock that has the name of another, or none.
@@ -15,7 +16,7 @@ var ErrName = errors.New("metrics: give each lock a name of its own")
 type lock struct {
 	name, algorithm string
 	counts          func() []locks.Counts
-	stats           func() locks.LockerStats // nil if it is not for goroutines
+	stats           func() lockers.Stats // nil if it is not for goroutines
 }
 
 // Lock watches a lock, under a name that no other lock has. counts returns those of its
@@ -24,11 +25,11 @@ func (m *Metrics) Lock(name, algorithm string, counts func() []locks.Counts) err
 	return m.watchLock(lock{name: name, algorithm: algorithm, counts: counts})
 }
 
-// Locker is Lock for a lock for goroutines: a *locks.Locker or a *locks.RWLocker.
+// Locker is Lock for a lock for goroutines: a *lockers.Locker or a *lockers.RWLocker.
 func (m *Metrics) Locker(name string, k interface {
 	Algorithm() string
 	Counts() []locks.Counts
-	Stats() locks.LockerStats
+	Stats() lockers.Stats
 }) error {
 	return m.watchLock(lock{name, k.Algorithm(), k.Counts, k.Stats})
 }

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/locks/lockers"
 	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/orwl"
@@ -95,7 +96,7 @@ func TestBrokenLock(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := locks.NewLocker(l, f)
+	k, err := lockers.New(l, f)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/locks/lockers"
 	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/net/topology/host"
@@ -32,31 +33,32 @@ type LockerOptions struct {
 //	mu, err := orwl.NewLocker("C-MCS-HEM")
 //
 // It knows the caches and sockets of the machine. A goroutine takes a rank of the processor
-// that it runs on. See [locks.Locker].
-func NewLocker(lock string) (*locks.Locker, error) { return NewLockerWith(lock, LockerOptions{}) }
+// that it runs on. An MCS is FIFO among processors, and not among the goroutines of one
+// processor: package lockers says how often one overtakes another. See [lockers.Locker].
+func NewLocker(lock string) (*lockers.Locker, error) { return NewLockerWith(lock, LockerOptions{}) }
 
 // NewLockerWith is NewLocker with options.
-func NewLockerWith(lock string, o LockerOptions) (*locks.Locker, error) {
+func NewLockerWith(lock string, o LockerOptions) (*lockers.Locker, error) {
 	l, f, err := o.goroutineLock(lock)
 	if err != nil {
 		return nil, err
 	}
-	return locks.NewLocker(l, f)
+	return lockers.New(l, f)
 }
 
 // NewRWLocker makes a lock of package locks one that takes the place of a sync.RWMutex:
-// "RMA-RW". See NewLocker and [locks.RWLocker].
-func NewRWLocker(lock string) (*locks.RWLocker, error) {
+// "RMA-RW". See NewLocker and [lockers.RWLocker].
+func NewRWLocker(lock string) (*lockers.RWLocker, error) {
 	return NewRWLockerWith(lock, LockerOptions{})
 }
 
 // NewRWLockerWith is NewRWLocker with options.
-func NewRWLockerWith(lock string, o LockerOptions) (*locks.RWLocker, error) {
+func NewRWLockerWith(lock string, o LockerOptions) (*lockers.RWLocker, error) {
 	l, f, err := o.goroutineLock(lock)
 	if err != nil {
 		return nil, err
 	}
-	return locks.NewRWLocker(l, f)
+	return lockers.NewRW(l, f)
 }
 
 // NewGuard makes the guard of a resource that belongs to no Runtime. Its lock must have

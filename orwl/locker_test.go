@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/locks/lockers"
 	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/net/topology/host"
 	"github.com/orwl/go-orwl/orwl"
@@ -110,7 +111,7 @@ func TestGuardTree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := len(g.Relaxed.(*locks.RWLocker).Counts()); got != 3 {
+	if got := len(g.Relaxed.(*lockers.RWLocker).Counts()); got != 3 {
 		t.Errorf("%d ranks for relaxed access, want 3", got)
 	}
 	ctx := context.Background()

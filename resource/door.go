@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/locks/lockers"
 	"github.com/orwl/go-orwl/net/rma"
 )
 
@@ -36,7 +37,7 @@ type Guard struct {
 	Relaxed Relaxed
 }
 
-// Relaxed is a reader-writer lock for goroutines: a *locks.RWLocker.
+// Relaxed is a reader-writer lock for goroutines: a *lockers.RWLocker.
 type Relaxed interface {
 	// TryLock and TryRLock report whether the goroutine has the lock now, for
 	// writing or with readers only. They never wait.
@@ -50,9 +51,8 @@ type Relaxed interface {
 	RUnlock()
 }
 
-// NewGuard is the guard that a lock of f is, whose kind is ReaderWriter. The FIFO
-// uses rank 0, the relaxed door all others: as many goroutines as there are can be
-// inside at a time.
+// NewGuard makes a guard of l, a lock of f whose kind is ReaderWriter. The FIFO uses
+// rank 0. Goroutines at the relaxed door share the other ranks.
 func NewGuard(l *locks.Lock, f rma.Fabric) (Guard, error) {
 	ranks := f.Topology().Ranks()
 	if ranks < 2 {
@@ -62,7 +62,7 @@ func NewGuard(l *locks.Lock, f rma.Fabric) (Guard, error) {
 	for p := 1; p < ranks; p++ {
 		relaxed = append(relaxed, locks.Rank(p))
 	}
-	k, err := locks.NewRWLocker(l, f, relaxed...)
+	k, err := lockers.NewRW(l, f, relaxed...)
 	if err != nil {
 		return Guard{}, fmt.Errorf("resource: guard: %w", err)
 	}

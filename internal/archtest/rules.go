@@ -36,9 +36,10 @@ var layers = []layer{
 
 	// The library.
 	{path: "internal/processor"},
-	{path: "locks", pure: true, imports: "internal/processor net/rma net/topology"},
+	{path: "locks", pure: true, imports: "net/rma net/topology"},
+	{path: "locks/lockers", pure: true, imports: "internal/processor locks net/rma"},
 	{path: "locks/lockstest", testsOf: "locks", imports: "locks net/rma net/rmatest net/topology"},
-	{path: "resource", pure: true, imports: "internal/park locks net/wire net/rma"},
+	{path: "resource", pure: true, imports: "internal/park locks/lockers locks net/wire net/rma"},
 	{path: "handle", pure: true, imports: "resource"},
 	{path: "orwl/placement", pure: true, imports: "net/topology"},
 	{path: "orwl/launch"},
@@ -67,7 +68,7 @@ var layers = []layer{
 
 const (
 	anything  = "anything"
-	belowOrwl = "handle resource locks " +
+	belowOrwl = "handle resource locks/lockers locks " +
 		"net/p2p net/sim net/shm net/mem net/engine net/wire net/rma net/topology"
 )
 

@@ -1,8 +1,10 @@
-package locks
+package lockers
 
 import (
 	"context"
 	"sync/atomic"
+
+	"github.com/orwl/go-orwl/locks"
 )
 
 // A seat of an RWLocker may keep the lock, for reading or for writing, when its goroutines
@@ -56,7 +58,7 @@ func (s *seat) acquire(ctx context.Context, v uint64, all []seat) error {
 func (s *seat) tryAcquire(v uint64, all []seat) bool {
 	if v&seatWrites != 0 {
 		s.joins.Inc()
-		return s.intact(forever()) == nil
+		return s.intact(context.Background()) == nil
 	}
 	if v&seatReads != 0 {
 		s.end()
@@ -64,14 +66,14 @@ func (s *seat) tryAcquire(v uint64, all []seat) bool {
 	if s.bias != nil {
 		s.bias.revoke(all, 0)
 	}
-	try, ok := s.mutex.(Tryer)
+	try, ok := s.mutex.(locks.Tryer)
 	return ok && try.TryAcquire()
 }
 
 // acquireRead is acquire for a reader. It returns what admit has to know.
 func (s *seat) acquireRead(ctx context.Context, v uint64, all []seat) (grant uint64, err error) {
 	b := s.bias
-	switch try, ok := s.rw.(ReadTryer); {
+	switch try, ok := s.rw.(locks.ReadTryer); {
 	case v&(seatReads|seatWrites) != 0:
 		return 0, s.intact(ctx)
 	case b == nil:
@@ -93,9 +95,9 @@ func (s *seat) acquireRead(ctx context.Context, v uint64, all []seat) (grant uin
 // lock.
 func (s *seat) tryAcquireRead(v uint64, all []seat) (grant uint64, ok bool) {
 	if v&(seatReads|seatWrites) != 0 {
-		return 0, s.intact(forever()) == nil
+		return 0, s.intact(context.Background()) == nil
 	}
-	try, ok := s.rw.(ReadTryer)
+	try, ok := s.rw.(locks.ReadTryer)
 	if !ok {
 		return 0, false
 	}
@@ -115,7 +117,7 @@ func (s *seat) intact(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if err := s.w.Err(); err != nil {
-		return &BrokenError{Lock: s.of.o.Name, Rank: s.w.Rank(), Cause: err}
+		return &locks.BrokenError{Lock: s.of.Name(), Rank: s.w.Rank(), Cause: err}
 	}
 	return ctx.Err()
 }

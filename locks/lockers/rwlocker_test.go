@@ -1,4 +1,4 @@
-package locks_test
+package lockers_test
 
 import (
 	"runtime"

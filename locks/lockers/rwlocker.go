@@ -1,10 +1,11 @@
-package locks
+package lockers
 
 import (
 	"context"
 	"fmt"
 	"sync"
 
+	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/rma"
 )
 
@@ -14,10 +15,10 @@ import (
 // Goroutines of one processor that read at the same time use one rank together: see seat.
 type RWLocker struct{ Locker }
 
-// NewRWLocker is NewLocker for a lock whose kind is ReaderWriter.
-func NewRWLocker(l *Lock, f rma.Fabric, ranks ...Rank) (*RWLocker, error) {
-	if l.spec.Kind != ReaderWriter {
-		return nil, fmt.Errorf("locks: %s has no readers: take a lock whose kind is ReaderWriter, or NewLocker", l.o.Name)
+// NewRW is New for a lock whose kind is [locks.ReaderWriter].
+func NewRW(l *locks.Lock, f rma.Fabric, ranks ...locks.Rank) (*RWLocker, error) {
+	if l.Spec().Kind != locks.ReaderWriter {
+		return nil, fmt.Errorf("lockers: %s has no readers: take a lock whose kind is ReaderWriter, or call New", l.Name())
 	}
 	k := new(RWLocker)
 	var b *bias
@@ -99,7 +100,7 @@ func (k *RWLocker) TryRLock() bool {
 	case s == nil:
 		return false
 	case joins:
-		return s.joinedIntact(forever()) == nil
+		return s.joinedIntact(context.Background()) == nil
 	}
 	grant, ok := s.tryAcquireRead(v, k.seats)
 	if !ok {
@@ -111,7 +112,7 @@ func (k *RWLocker) TryRLock() bool {
 }
 
 // RUnlock undoes one RLock of any goroutine. If there is none to undo, it panics with a
-// *MisuseError.
+// *locks.MisuseError.
 //
 // It takes a reader out of any group, first out of those of the processor. Which one makes
 // no difference: readers keep writers out until as many readers have gone as had come.

@@ -1,4 +1,4 @@
-package locks_test
+package lockers_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/locks/lockers"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/topology"
 )
@@ -111,7 +112,7 @@ func TestLockContextRace(t *testing.T) {
 }
 
 // contextRace locks k, and now and then reads.
-func contextRace(t *testing.T, k *locks.Locker, machine string, reads *locks.RWLocker) {
+func contextRace(t *testing.T, k *lockers.Locker, machine string, reads *lockers.RWLocker) {
 	count := 0
 	var locked atomic.Int64
 	crowd(func(g int) {
@@ -172,7 +173,7 @@ func TestLockContextAborts(t *testing.T) {
 // LockContext tells what Lock panics with.
 func TestLockContextBroken(t *testing.T) {
 	l, f := onMem(t, "RMA-RW", "core:2", locks.Options{})
-	k, err := locks.NewRWLocker(l, f)
+	k, err := lockers.NewRW(l, f)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package locks_test
+package lockers_test
 
 import (
 	"context"
@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/locks/lockers"
 	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/topology"
@@ -44,7 +45,7 @@ func TestLockerOvertaking(t *testing.T) {
 	}
 	k.Unlock()
 	for g, n := range overtaken {
-		if most := int64(g+1) * locks.MostOvertaken; n > most {
+		if most := int64(g+1) * lockers.MostOvertaken; n > most {
 			t.Errorf("waiter %d was overtaken %d times, want at most %d", g, n, most)
 		}
 	}
@@ -135,7 +136,7 @@ func TestRWLockerKeeps(t *testing.T) {
 	if s := k.Stats(); s.Kept != 4 || s.Acquired != 3+1+4+1 {
 		t.Errorf("%d of %d acquisitions found the lock kept, want 4 of 9", s.Kept, s.Acquired)
 	}
-	for range locks.MostReaders {
+	for range lockers.MostReaders {
 		read(2)
 	}
 	want(1)
@@ -154,11 +155,11 @@ func TestRWLockerKeeps(t *testing.T) {
 func TestRWLockerRevokedInside(t *testing.T) {
 	for _, c := range []struct {
 		name           string
-		lock, unlock   func(*locks.RWLocker)
-		other, andBack func(*locks.RWLocker)
+		lock, unlock   func(*lockers.RWLocker)
+		other, andBack func(*lockers.RWLocker)
 	}{
-		{"reader, then writer", (*locks.RWLocker).RLock, (*locks.RWLocker).RUnlock, lockOf, unlockOf},
-		{"writer, then reader", lockOf, unlockOf, (*locks.RWLocker).RLock, (*locks.RWLocker).RUnlock},
+		{"reader, then writer", (*lockers.RWLocker).RLock, (*lockers.RWLocker).RUnlock, lockOf, unlockOf},
+		{"writer, then reader", lockOf, unlockOf, (*lockers.RWLocker).RLock, (*lockers.RWLocker).RUnlock},
 		{"writer, then writer", lockOf, unlockOf, lockOf, unlockOf},
 	} {
 		k := newRWLocker(t, "RMA-RW", "core:2")
@@ -184,17 +185,17 @@ func TestRWLockerRevokedInside(t *testing.T) {
 	}
 }
 
-func lockOf(k *locks.RWLocker)   { k.Lock() }
-func unlockOf(k *locks.RWLocker) { k.Unlock() }
+func lockOf(k *lockers.RWLocker)   { k.Lock() }
+func unlockOf(k *lockers.RWLocker) { k.Unlock() }
 
 // A lock that is kept tells that it is broken, and that a context has ended.
 func TestRWLockerKeptBroken(t *testing.T) {
-	for _, prepare := range []func(k *locks.RWLocker){
-		func(k *locks.RWLocker) { k.RLock(); k.RUnlock() },
-		func(k *locks.RWLocker) { k.Lock(); k.Unlock() },
+	for _, prepare := range []func(k *lockers.RWLocker){
+		func(k *lockers.RWLocker) { k.RLock(); k.RUnlock() },
+		func(k *lockers.RWLocker) { k.Lock(); k.Unlock() },
 	} {
 		l, f := onMem(t, "RMA-RW", "core:2", locks.Options{})
-		k, err := locks.NewRWLocker(l, f)
+		k, err := lockers.NewRW(l, f)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -223,7 +224,7 @@ func TestRWLockerKeptBroken(t *testing.T) {
 // More readers than may join a group read at once, on more than one rank.
 func TestRWLockerFullGroup(t *testing.T) {
 	k := newRWLocker(t, "RMA-RW", "core:3")
-	const readers = 2*locks.MostReaders + 1
+	const readers = 2*lockers.MostReaders + 1
 	for range readers {
 		k.RLock()
 	}
@@ -256,7 +257,7 @@ func TestLockerPlace(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := locks.NewLocker(l, f)
+	k, err := lockers.New(l, f)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,10 +1,11 @@
-package locks
+package lockers
 
 import (
 	"context"
 	"sync/atomic"
 
 	"github.com/orwl/go-orwl/internal/tally"
+	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/rma"
 )
 
@@ -42,11 +43,11 @@ import (
 // sees the other, and calls.
 type seat struct {
 	state atomic.Uint64
-	mutex Mutex
-	rw    RWMutex // nil if the lock has no readers
-	bias  *bias   // nil if the seat never keeps the lock
+	mutex locks.Mutex
+	rw    locks.RWMutex // nil if the lock has no readers
+	bias  *bias         // nil if the seat never keeps the lock
 
-	of     *Lock
+	of     *locks.Lock
 	w      rma.Window
 	failed *atomic.Bool // the window's; always true if only the window knows
 
@@ -60,6 +61,9 @@ type seat struct {
 
 	_ [line]byte // neighbours in memory must not share a line
 }
+
+// line is the length of a cache line in bytes.
+const line = 64
 
 // The state of a seat:
 //
@@ -84,11 +88,22 @@ const (
 	mostTurns = 64
 )
 
-func (s *seat) init(l *Lock, w rma.Window, b *bias) {
+func (s *seat) init(l *locks.Lock, w rma.Window, b *bias) {
 	s.of, s.w, s.mutex, s.bias = l, w, l.At(w), b
-	s.rw, _ = s.mutex.(RWMutex)
-	s.failed = l.newMemory(w).failed
+	s.rw, _ = s.mutex.(locks.RWMutex)
+	s.failed = failed(w)
 	s.queue, s.debt = make(chan struct{}, 1), make(chan struct{}, 1)
+}
+
+// failed says whether w has failed, as far as that can be known without asking w: always
+// true where only w knows.
+func failed(w rma.Window) *atomic.Bool {
+	if shared, ok := w.(rma.Shared); ok {
+		return shared.Failed()
+	}
+	ask := new(atomic.Bool)
+	ask.Store(true)
+	return ask
 }
 
 // take takes the seat if it is free, and reports whether it did, and what the state was.

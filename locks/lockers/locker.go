@@ -1,4 +1,4 @@
-package locks
+package lockers
 
 import (
 	"context"
@@ -8,31 +8,15 @@ import (
 	"sync"
 
 	"github.com/orwl/go-orwl/internal/processor"
+	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Locker is a lock for goroutines, which have no ranks: a sync.Locker that takes the place
-// of a sync.Mutex. Any goroutine may unlock it, as it may a sync.Mutex. A Locker must not
-// be copied.
-//
-// A Locker is a cohort lock. Its cohorts are the goroutines of one processor. Its local
-// locks are seats: ranks that goroutines use in turn. Its global lock is the lock of the
-// table, which orders the ranks:
-//
-//	goroutines ─▶ seats of their processor ─┐
-//	goroutines ─▶ seats of their processor ─┼─▶ lock
-//	goroutines ─▶ seats of their processor ─┘
-//
-// A processor has the ranks with its CPU number in the fabric's topology. If the topology
-// has no CPU numbers, each processor has a share of the ranks. See seat.go for how the
-// goroutines of a processor wait, and how often one overtakes another at most.
-//
-// A goroutine asks RDPID for its CPU, or sync.Pool for its P where there is no RDPID,
-// because these are the fastest: package processor has the figures. Go moves goroutines
-// between processors, so the answer is a hint, and a wrong one costs only time.
+// Locker is a lock for goroutines: a sync.Locker that takes the place of a sync.Mutex. Any
+// goroutine may unlock it, as with a sync.Mutex. A Locker must not be copied.
 type Locker struct {
 	name  string
-	of    *Lock
+	of    *locks.Lock
 	seats []seat
 	near  [][]seat // those of a processor, by its number
 
@@ -42,10 +26,10 @@ type Locker struct {
 
 var _ sync.Locker = (*Locker)(nil)
 
-// NewLocker makes a lock of f one for goroutines: of this process alone, or of several
+// New makes a lock of f a lock for goroutines: of this process alone, or of several
 // processes that share f, each with ranks of its own. It uses the ranks given, or all
-// ranks of f if there are none. Nothing else may use their windows.
-func NewLocker(l *Lock, f rma.Fabric, ranks ...Rank) (*Locker, error) {
+// ranks of f if none are given. Nothing else may use their windows.
+func New(l *locks.Lock, f rma.Fabric, ranks ...locks.Rank) (*Locker, error) {
 	k := new(Locker)
 	if err := k.init(l, f, ranks, nil); err != nil {
 		return nil, err
@@ -53,17 +37,17 @@ func NewLocker(l *Lock, f rma.Fabric, ranks ...Rank) (*Locker, error) {
 	return k, nil
 }
 
-func (k *Locker) init(l *Lock, f rma.Fabric, ranks []Rank, b *bias) error {
+func (k *Locker) init(l *locks.Lock, f rma.Fabric, ranks []locks.Rank, b *bias) error {
 	if len(ranks) == 0 {
-		for p := range Rank(f.Topology().Ranks()) {
+		for p := range locks.Rank(f.Topology().Ranks()) {
 			ranks = append(ranks, p)
 		}
 	}
-	k.name, k.of, k.seats = l.o.Name, l, make([]seat, len(ranks))
+	k.name, k.of, k.seats = l.Name(), l, make([]seat, len(ranks))
 	for i, p := range ranks {
 		w, err := f.Window(p)
 		if err != nil {
-			return fmt.Errorf("locks: %s for goroutines: %w", k.name, err)
+			return fmt.Errorf("lockers: %s: %w", k.name, err)
 		}
 		k.seats[i].init(l, w, b)
 	}
@@ -112,23 +96,23 @@ func (k *Locker) here() []seat {
 	return k.near[n]
 }
 
-// Counts are those of the ranks that goroutines use: see [Lock.Counts]. Acquisitions by a
-// rank that had the lock already are among them.
-func (k *Locker) Counts() []Counts {
-	all := make([]Counts, len(k.seats))
+// Counts returns the counts of each rank: see [locks.Lock.Counts]. They include the
+// acquisitions by a rank that had the lock already.
+func (k *Locker) Counts() []locks.Counts {
+	all := make([]locks.Counts, len(k.seats))
 	for i := range k.seats {
 		s := &k.seats[i]
-		all[i] = s.mutex.(Counter).Counts()
+		all[i] = s.mutex.(locks.Counter).Counts()
 		all[i].Acquired += s.joins.Load()
 	}
 	return all
 }
 
-// LockerStats tell how goroutines came by a lock.
-type LockerStats struct {
-	// Counts are those of all ranks together. Passed counts the hand-overs within an element
-	// of the machine, where the lock knows elements.
-	Counts
+// Stats tell how goroutines acquired a lock.
+type Stats struct {
+	// Counts is the sum over all ranks. Passed counts the hand-overs within an element of
+	// the machine, if the lock knows elements.
+	locks.Counts
 	// Kept is the share of Acquired in which the rank had the lock already: readers beside
 	// others, and goroutines whose processor had kept the lock. Readers are counted here
 	// when the rank lets go of the lock.
@@ -137,8 +121,8 @@ type LockerStats struct {
 	RankWaits uint64
 }
 
-// Stats are what has been counted so far. Any goroutine may ask at any time.
-func (k *Locker) Stats() (s LockerStats) {
+// Stats returns what has been counted so far. Any goroutine may call it at any time.
+func (k *Locker) Stats() (s Stats) {
 	for _, c := range k.Counts() {
 		s.Counts = s.Counts.Add(c)
 	}
@@ -150,9 +134,9 @@ func (k *Locker) Stats() (s LockerStats) {
 }
 
 // Algorithm is the name of the lock in the table.
-func (k *Locker) Algorithm() string { return k.of.spec.Name }
+func (k *Locker) Algorithm() string { return k.of.Spec().Name }
 
-// Lock waits until the goroutine has the lock. It panics with a *BrokenError if the lock
+// Lock waits until the goroutine has the lock. It panics with a *locks.BrokenError if the lock
 // is broken, because a sync.Locker has no other way to say so.
 func (k *Locker) Lock() {
 	if err := k.LockContext(context.Background()); err != nil {
@@ -160,7 +144,7 @@ func (k *Locker) Lock() {
 	}
 }
 
-// LockContext is Lock that returns the error: a *BrokenError if the lock is broken, and
+// LockContext is Lock that returns the error: a *locks.BrokenError if the lock is broken, and
 // ctx's if ctx ends while the goroutine waits for a rank. If ctx ends later, Spec.Aborts
 // says whether the goroutine gives up: a lock that never aborts is waited for until it is
 // there. A goroutine that gets an error does not have the lock.
@@ -220,7 +204,7 @@ func (k *Locker) TryLock() bool {
 	return false
 }
 
-// Unlock lets go. Unlocking a lock that is not locked panics with a *MisuseError.
+// Unlock lets go. Unlocking a lock that is not locked panics with a *locks.MisuseError.
 func (k *Locker) Unlock() {
 	s := k.holder
 	if s == nil {
@@ -237,5 +221,5 @@ func (k *Locker) Unlock() {
 
 //go:noinline
 func (k *Locker) misuse(what string) {
-	panic(&MisuseError{Lock: k.name, Rank: -1, What: what})
+	panic(&locks.MisuseError{Lock: k.name, Rank: -1, What: what})
 }

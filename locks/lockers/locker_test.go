@@ -1,4 +1,4 @@
-package locks_test
+package lockers_test
 
 import (
 	"errors"
@@ -9,6 +9,7 @@ import (
 	"testing/synctest"
 
 	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/locks/lockers"
 	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/topology"
@@ -39,20 +40,20 @@ func onMem(t testing.TB, name, machine string, o locks.Options) (*locks.Lock, *m
 	return l, f
 }
 
-func newLocker(t testing.TB, name, machine string) *locks.Locker {
+func newLocker(t testing.TB, name, machine string) *lockers.Locker {
 	t.Helper()
 	l, f := onMem(t, name, machine, locks.Options{})
-	k, err := locks.NewLocker(l, f)
+	k, err := lockers.New(l, f)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return k
 }
 
-func newRWLocker(t testing.TB, name, machine string) *locks.RWLocker {
+func newRWLocker(t testing.TB, name, machine string) *lockers.RWLocker {
 	t.Helper()
 	l, f := onMem(t, name, machine, locks.Options{})
-	k, err := locks.NewRWLocker(l, f)
+	k, err := lockers.NewRW(l, f)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,26 +172,26 @@ func testLockerQueueIsFIFO(t *testing.T) {
 // A process that shares a fabric with others uses its own ranks.
 func TestLockerSomeRanks(t *testing.T) {
 	l, f := onMem(t, "MCS", "core:4", locks.Options{})
-	var lockers [2]*locks.Locker
+	var both [2]*lockers.Locker
 	for i, ranks := range [][]locks.Rank{{0, 1}, {2, 3}} {
 		var err error
-		if lockers[i], err = locks.NewLocker(l, f, ranks...); err != nil {
+		if both[i], err = lockers.New(l, f, ranks...); err != nil {
 			t.Fatal(err)
 		}
 	}
 	count := 0
 	crowd(func(g int) {
 		for range *lockerTurns {
-			lockers[g%2].Lock()
+			both[g%2].Lock()
 			count++
-			lockers[g%2].Unlock()
+			both[g%2].Unlock()
 		}
 	})
 	if count != goroutines*(*lockerTurns) {
 		t.Errorf("counted %d, want %d", count, goroutines*(*lockerTurns))
 	}
 	var refused *rma.RankError
-	if _, err := locks.NewLocker(l, f, 4); !errors.As(err, &refused) {
+	if _, err := lockers.New(l, f, 4); !errors.As(err, &refused) {
 		t.Errorf("a locker by rank 4 of 4: %v, want a RankError", err)
 	}
 }
@@ -259,7 +260,7 @@ func TestLockerMisuse(t *testing.T) {
 	k.Unlock()
 
 	l, f := onMem(t, "MCS", "core:2", locks.Options{})
-	if _, err := locks.NewRWLocker(l, f); err == nil {
+	if _, err := lockers.NewRW(l, f); err == nil {
 		t.Error("a lock without readers becomes an RWLocker")
 	}
 }
@@ -269,7 +270,7 @@ func TestLockerMisuse(t *testing.T) {
 func TestLockerBroken(t *testing.T) {
 	for _, name := range []string{"MCS", "D-MCS", "RMA-RW"} {
 		l, f := onMem(t, name, "core:2", locks.Options{})
-		k, err := locks.NewLocker(l, f)
+		k, err := lockers.New(l, f)
 		if err != nil {
 			t.Fatal(err)
 		}

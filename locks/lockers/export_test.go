@@ -1,4 +1,4 @@
-package locks
+package lockers
 
 // MostOvertaken is how often a goroutine is overtaken at most by others of its processor,
 // for itself and for each goroutine before it.
