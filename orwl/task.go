@@ -46,11 +46,13 @@ func (t *Task) Read(r *resource.Resource) *Access { return t.access(r, resource.
 // Write declares that the task writes r in each round.
 func (t *Task) Write(r *resource.Resource) *Access { return t.access(r, resource.Write) }
 
+// access declares an access. It always returns one, so that a program declares
+// everything and then sees all of its errors at once.
 func (t *Task) access(r *resource.Resource, m resource.Mode) *Access {
 	a := &Access{task: t, resource: r, mode: m}
 	t.rt.declare(fmt.Sprintf("an access of task %q", t.name), func() error {
-		if r == nil {
-			return fmt.Errorf("%w: %s by task %q", ErrResource, m, t.name)
+		if err := t.rt.mine(r, fmt.Sprintf("%s by task %q", m, t.name)); err != nil {
+			return err
 		}
 		t.accesses = append(t.accesses, a)
 		return nil
