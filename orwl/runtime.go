@@ -309,7 +309,7 @@ func (rt *Runtime) start(r *run) error {
 		}
 	}
 	for _, t := range rt.tasks {
-		t.run = r
+		t.begin(r)
 	}
 	rt.run = r
 	return nil

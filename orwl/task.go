@@ -21,7 +21,9 @@ type Task struct {
 	accesses []*Access
 	body     func(*Task) error
 	run      *run
-	round    atomic.Int64 // that it is in, or has been through
+	ctx      context.Context  // of the run, and carries the holder
+	holder   *resource.Holder // the task, as the leaf rule sees it
+	round    atomic.Int64     // that it is in, or has been through
 	ended    atomic.Bool
 	err      error // of Rounds
 }
@@ -69,9 +71,6 @@ func (t *Task) Do(body func(t *Task) error) {
 	})
 }
 
-// Context ends when the run does.
-func (t *Task) Context() context.Context { return t.run.ctx }
-
 // Accesses are what the task has declared, in that order.
 func (t *Task) Accesses() handle.Vector {
 	v := make(handle.Vector, len(t.accesses))
@@ -99,7 +98,7 @@ func (t *Task) Accesses() handle.Vector {
 // waited for longest is mostly the same, and when that is granted the rest is, too.
 func (t *Task) Rounds(n int) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		ctx := t.run.ctx
+		ctx := t.ctx
 		last := 0 // that it had to wait for
 		for i := 0; n < 0 || i < n; i++ {
 			first := last
