@@ -63,8 +63,8 @@ func (r *Resource) come(ctx context.Context, op string, m Mode) (Inside, error) 
 func (i Inside) Bytes() []byte { return i.r.bytes[:len(i.r.bytes):len(i.r.bytes)] }
 
 // Resize changes how many bytes the resource has, as Place.Resize does, and returns
-// them: the old ones as far as they fit, then zeros. Slices of the old ones keep their
-// values, except in guarded memory and in memory of a Site's Allocator.
+// them: what there is of the old ones, then zeros. Slices of the old ones keep what
+// they hold, but for guarded memory, and memory of a Site's Allocator.
 func (i Inside) Resize(size int) ([]byte, error) {
 	switch {
 	case i.r == nil || i.mode != Write:
