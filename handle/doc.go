@@ -1,13 +1,28 @@
 // Package handle is the user's side of a resource: announce an access, do something
 // else, wait for it, look at the bytes as what they are, let go.
 //
+//	r, err := resource.New("cells", 8*3)
+//	if err != nil {
+//		return err
+//	}
 //	var h handle.Handle
-//	h.Request(r, resource.Read)
-//	...
-//	h.Acquire(ctx)
-//	cells, err := handle.Read[float64](&h)
-//	...
-//	h.Release()
+//	if err := h.Request(r, resource.Write); err != nil {
+//		return err
+//	}
+//	fmt.Println("something else, while others finish")
+//	if err := h.Acquire(ctx); err != nil {
+//		return err
+//	}
+//	defer h.Release()
+//	cells, err := handle.Write[float64](&h)
+//	if err != nil {
+//		return err
+//	}
+//	cells[2] = 7
+//	fmt.Println(cells)
+//	// Output:
+//	// something else, while others finish
+//	// [0 0 7]
 //
 // An access that recurs is a [Pair], whose Release announces the next one before it
 // lets go: programs of pairs whose first requests are in a good order go round for

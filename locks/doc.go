@@ -7,11 +7,31 @@
 // [All] is the table, one [Spec] for each lock; [ByName] finds a row. A Spec makes a [Lock]
 // for all ranks of a fabric, and each rank gets its side of it by its window:
 //
-//	spec, _ := locks.ByName("C-MCS-HEM")
+//	fabric, err := mem.New(mem.Options{Topology: topology.Flat(2)})
+//	if err != nil {
+//		return err
+//	}
+//	defer fabric.Close()
+//	spec, ok := locks.ByName("C-MCS-HEM")
+//	if !ok {
+//		return errors.New("there is no such lock")
+//	}
 //	lock, err := spec.New(fabric, locks.Options{})
+//	if err != nil {
+//		return err
+//	}
+//	window, err := fabric.Window(0)
+//	if err != nil {
+//		return err
+//	}
 //	m := lock.At(window)
-//	if err := m.Acquire(ctx); err != nil { ... }
+//	if err := m.Acquire(ctx); err != nil {
+//		return err
+//	}
 //	defer m.Release()
+//	fmt.Println("rank 0 has", spec.Name)
+//	// Output:
+//	// rank 0 has C-MCS-HEM
 //
 // A row of kind [ReaderWriter] makes handles that are also an [RWMutex]. Small interfaces
 // tell what else a handle can do: [Tryer], [ReadTryer], [Cohort], [Oblivious], [Counter].

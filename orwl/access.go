@@ -34,9 +34,10 @@ func (a *Access) Priority(p int) *Access {
 	return a
 }
 
-// Acquire waits for the access, as that of the pair does. Once the run has ended it
-// returns why, and the task does not hold the resource, granted or not: it may be
-// granted because tasks that were ahead have ended with the run.
+// Acquire waits for the access, as that of the pair does. After the end of the run it
+// returns the reason, and the task does not hold the resource, granted or not: the grant
+// may be due to tasks that ended with the run. Inside a relaxed access of the task it
+// does not wait, and returns [resource.ErrLeafRule].
 func (a *Access) Acquire(ctx context.Context) error {
 	t := a.task
 	if t.run == nil || t.ended.Load() {
@@ -45,10 +46,13 @@ func (a *Access) Acquire(ctx context.Context) error {
 	if t.run.ctx.Err() != nil {
 		return a.ended()
 	}
+	if t.holder.Inside() {
+		ctx = t.holder.Context(ctx) // it may be another than the task's
+	}
 	if err := a.Pair.Acquire(ctx); err != nil {
 		return err
 	}
-	// Who fails ends the run before it lets go of what it has, so it shows here.
+	// A task that fails ends the run before it releases anything, so it shows here.
 	if t.run.ctx.Err() != nil {
 		return errors.Join(a.ended(), a.End())
 	}

@@ -55,7 +55,7 @@ func TestDeclarationErrors(t *testing.T) {
 orwl: name is empty or taken: resource ""
 resource: "odd": size must be 0 or a multiple of 8, not 7
 resource: "negative": size must be 0 or a multiple of 8, not -8
-orwl: access to no resource: declare it by Resource, or look it up by the name that it has: read by task "a"
+orwl: resource is nil: declare it with Resource of this runtime, or look it up by its name: read by task "a"
 orwl: name is empty or taken: task "a"
 orwl: name is empty or taken: task ""
 orwl: task has no body: give it one by Do: "idle"`

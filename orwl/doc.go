@@ -2,31 +2,43 @@
 // stencils, pipelines, iterative solvers.
 //
 //	rt, err := orwl.New(orwl.Options{})
-//	for i := range n {
-//		own := rt.Resource(name(i), 8*cells)
-//		...
+//	if err != nil {
+//		return err
 //	}
-//	for i := range n {
-//		t := rt.Task(name(i))
-//		here, there := t.Write(rt.Lookup(name(i))), t.Read(rt.Lookup(name(i+1)))
-//		t.Do(func(t *orwl.Task) error {
-//			for range t.Rounds(1000) {
-//				h, th := orwl.Write[float64](here), orwl.Read[float64](there)
-//				for j := range h {
-//					h[j] = (h[j] + th.At(j)) / 2
-//				}
-//			}
-//			return nil
-//		})
+//	x, y := rt.Resource("x", 8), rt.Resource("y", 8)
+//	if err := orwl.Fill(ctx, x, func(v []float64) { v[0] = 1 }); err != nil {
+//		return err
 //	}
-//	err = rt.Run(ctx)
+//	double := rt.Task("double")
+//	in, out := double.Read(x), double.Write(y)
+//	double.Do(func(t *orwl.Task) error {
+//		for range t.Rounds(3) {
+//			orwl.Write[float64](out)[0] = 2 * orwl.Read[float64](in).At(0)
+//		}
+//		return nil
+//	})
+//	add := rt.Task("add")
+//	from, to := add.Read(y), add.Write(x)
+//	add.Do(func(t *orwl.Task) error {
+//		for range t.Rounds(3) {
+//			orwl.Write[float64](to)[0] = orwl.Read[float64](from).At(0) + 1
+//		}
+//		return nil
+//	})
+//	if err := rt.Run(ctx); err != nil {
+//		return err
+//	}
+//	v, err := orwl.Values[float64](ctx, x)
+//	fmt.Println(v, err)
+//	// Output:
+//	// [15] <nil>
 //
 // A [Task] declares what it reads and writes in each round. [Runtime.Run] makes all
 // first requests in the canonical order (task, then position in the task) before
 // any task runs. So the program computes, bit for bit, what running the tasks one
-// after another, round by round, would compute; it cannot deadlock, and no
-// barrier holds anybody up: a task runs ahead as far as those it shares data with
-// allow, which is one round.
+// after another, round by round, would compute. It cannot deadlock. There is no barrier:
+// a task is at most one round ahead of those that it shares data with. [Fill] sets what
+// resources hold before the run, and [Values] copies what they hold after it.
 //
 // # Other orders
 //
@@ -47,8 +59,14 @@
 // the queues, and who waits for whom. [Options.Observers] are told what the tasks do as
 // they do it; package trace has some that record it, or pass it on as a stream.
 //
+// # Past the queue
+//
+// Every resource of a runtime has a relaxed door, for access without an order: see
+// [resource.Resource.Snapshot]. A task that holds an access must not use it. With
+// [Task.Context] that is an error ([resource.ErrLeafRule]) instead of a hang.
+//
 // # Without tasks
 //
-// Package handle is enough for who has a lock problem and no program of tasks, and
+// If you have a lock problem and no program of tasks, package handle is enough.
 // [NewLocker] puts a lock of package locks where a sync.Mutex was.
 package orwl

@@ -220,8 +220,8 @@ func TestContextEndsUnheard(t *testing.T) {
 	}
 }
 
-// What a failed run leaves can be used: its resources in another program, its
-// accesses by hand.
+// The resources of a failed run can be read. Another program has resources of its own,
+// and its accesses can be used by hand after its run.
 func TestAfterFailure(t *testing.T) {
 	rt := crowd(t, func(_ *Task, _, write *Access) error {
 		Write[uint64](write)[0] = 42
@@ -235,8 +235,12 @@ func TestAfterFailure(t *testing.T) {
 		t.Errorf("%v, version %d", words, version)
 	}
 	again := mustNew(t, Options{})
+	next := again.Resource("5", 8)
+	if err := Fill(context.Background(), next, func(w []uint64) { w[0] = 42 }); err != nil {
+		t.Fatal(err)
+	}
 	task := again.Task("a")
-	a := task.Write(r)
+	a := task.Write(next)
 	task.Do(func(t *Task) error {
 		for range t.Rounds(2) {
 			Write[uint64](a)[0]++
@@ -246,7 +250,7 @@ func TestAfterFailure(t *testing.T) {
 	if err := again.Run(context.Background()); err != nil {
 		t.Error(err)
 	}
-	if err := a.Request(r, resource.Read); err != nil {
+	if err := a.Request(next, resource.Read); err != nil {
 		t.Fatal(err)
 	}
 	if err := a.Acquire(context.Background()); err != nil {

@@ -13,8 +13,11 @@ var (
 	ErrName = errors.New("orwl: name is empty or taken")
 	// ErrBody is a task without anything to do.
 	ErrBody = errors.New("orwl: task has no body: give it one by Do")
-	// ErrResource is an access to nothing.
-	ErrResource = errors.New("orwl: access to no resource: declare it by Resource, or look it up by the name that it has")
+	// ErrResource is a nil resource in a declaration.
+	ErrResource = errors.New("orwl: resource is nil: declare it with Resource of this runtime, or look it up by its name")
+	// ErrForeign is a resource in a declaration that another runtime, or resource.New,
+	// has made.
+	ErrForeign = errors.New("orwl: resource is not of this runtime: declare it with Resource of this runtime, or look it up by its name")
 	// ErrExit is a body that neither returned nor panicked.
 	ErrExit = errors.New("orwl: body ended its goroutine by runtime.Goexit, as the Fatal of a test does: return an error")
 )

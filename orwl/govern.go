@@ -14,23 +14,23 @@ var ErrPermit = errors.New("orwl: access is not permitted to the task's node: pe
 // Policy says what the loss of a node does to a resource that it was writing, in a run
 // that goes on without it: see [GoOn]. The default is resource.Discard.
 func (rt *Runtime) Policy(r *resource.Resource, p resource.Policy) {
-	rt.declare(fmt.Sprintf("a policy of resource %q", r.Name()), func() error { return r.SetPolicy(p) })
+	rt.declareOf(r, "policy", func(string) error { return r.SetPolicy(p) })
 }
 
 // permit is which nodes may read and write a resource; nil permits all.
 type permit struct{ readers, writers []int }
 
-// Permit says which nodes may read, and which may write, a resource; nil permits all
-// nodes. Its home may do both. The home refuses others whatever they are: what they
-// request ends with an error that matches [resource.ErrForbidden].
+// Permit says which nodes may read, and which may write, a resource of this runtime;
+// nil permits all nodes. Its home may do both. The home refuses all others: their
+// requests end with an error that matches [resource.ErrForbidden].
 func (rt *Runtime) Permit(r *resource.Resource, readers, writers []int) {
-	rt.declare(fmt.Sprintf("permissions of resource %q", r.Name()), func() error {
+	rt.declareOf(r, "permissions", func(name string) error {
 		for _, node := range slices.Concat(readers, writers) {
 			if err := rt.checkNode(node); err != nil {
-				return fmt.Errorf("%w: permissions of resource %q", err, r.Name())
+				return fmt.Errorf("%w: permissions of resource %q", err, name)
 			}
 		}
-		rt.permits[r.Name()] = permit{slices.Clone(readers), slices.Clone(writers)}
+		rt.permits[name] = permit{slices.Clone(readers), slices.Clone(writers)}
 		return nil
 	})
 }

@@ -12,6 +12,7 @@ import (
 // Report is who held what, and who waited for whom, at one moment of a run.
 type Report struct {
 	Tasks []TaskReport // those that run
+	Doors []DoorReport // those at which somebody waits
 	// Still is for how long nothing had moved, as far as the runtime watched.
 	Still time.Duration
 }
@@ -26,6 +27,14 @@ type TaskReport struct {
 	Waits *WaitReport
 }
 
+// DoorReport is the relaxed door of a resource in a Report. Nobody knows which task makes a
+// relaxed access, so the report names the resource only.
+type DoorReport struct {
+	Resource string
+	Knocking int  // relaxed accesses that wait for ordered ones
+	Inside   bool // ordered accesses wait for relaxed ones
+}
+
 // WaitReport is an access that a task waits for, or is going to.
 type WaitReport struct {
 	Resource string
@@ -34,9 +43,8 @@ type WaitReport struct {
 	Behind   []string      // tasks that are granted what it waits for
 }
 
-// Report looks at the tasks as they are. It stops nobody, so that what moves
-// meanwhile may show in two states. It is of those parts of a Snapshot that say why
-// nothing moves.
+// Report looks at the tasks and the relaxed doors as they are. It stops nobody, so what
+// moves meanwhile may show in two states. It has what says why nothing moves.
 func (rt *Runtime) Report() Report {
 	v := rt.look()
 	if !v.started {
@@ -46,6 +54,11 @@ func (rt *Runtime) Report() Report {
 	for _, t := range v.tasks {
 		if !t.over {
 			r.Tasks = append(r.Tasks, t.report())
+		}
+	}
+	for _, l := range v.lines {
+		if s := l.survey; s.Knocking > 0 || s.OrderedWaits {
+			r.Doors = append(r.Doors, DoorReport{l.r.Name(), s.Knocking, s.OrderedWaits})
 		}
 	}
 	return r
@@ -63,8 +76,8 @@ func (t *taskView) report() TaskReport {
 // that wait, the rest looks much the same.
 const manyLines = 50
 
-// String is the report as a graph, a line for each task; those that work come
-// first, since the others wait for them in the end.
+// String is the report as a graph, a line for each task and each door. The tasks that
+// work come first, since the others wait for them in the end.
 func (r Report) String() string {
 	var b strings.Builder
 	tasks := slices.Clone(r.Tasks)
@@ -78,7 +91,24 @@ func (r Report) String() string {
 		}
 		b.WriteString(t.String() + "\n")
 	}
+	for _, d := range r.Doors {
+		b.WriteString(d.String() + "\n")
+	}
 	return b.String()
+}
+
+// String is one line.
+func (d DoorReport) String() string {
+	var waits []string
+	if d.Knocking == 1 {
+		waits = append(waits, "1 relaxed access waits for ordered ones")
+	} else if d.Knocking > 1 {
+		waits = append(waits, fmt.Sprintf("%d relaxed accesses wait for ordered ones", d.Knocking))
+	}
+	if d.Inside {
+		waits = append(waits, "ordered accesses wait for relaxed ones, which are inside")
+	}
+	return fmt.Sprintf("relaxed door of %s: %s", d.Resource, strings.Join(waits, "; "))
 }
 
 // String is one line.

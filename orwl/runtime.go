@@ -117,6 +117,33 @@ func (rt *Runtime) Resource(name string, size int) *resource.Resource {
 	return r
 }
 
+// mine returns an error unless this runtime has declared r. Nodes, liveness and homes
+// know a resource by its name only, so another one of that name would pass for it. The
+// caller holds mu; use says in the error what r is needed for.
+func (rt *Runtime) mine(r *resource.Resource, use string) error {
+	switch {
+	case r == nil:
+		return fmt.Errorf("%w: %s", ErrResource, use)
+	case rt.resources[r.Name()] != r:
+		return fmt.Errorf("%w: %q, %s", ErrForeign, r.Name(), use)
+	}
+	return nil
+}
+
+// declareOf declares what about r: a home, a policy.
+func (rt *Runtime) declareOf(r *resource.Resource, what string, change func(name string) error) {
+	name := ""
+	if r != nil {
+		name = r.Name()
+	}
+	rt.declare(fmt.Sprintf("%s of resource %q", what, name), func() error {
+		if err := rt.mine(r, what); err != nil {
+			return err
+		}
+		return change(name)
+	})
+}
+
 // makeGuard makes the lock between the two doors of a resource.
 func (rt *Runtime) makeGuard() (resource.Guard, error) {
 	return NewGuardWith(rt.o.Guard, LockerOptions{Tree: rt.o.Tree})
@@ -282,7 +309,7 @@ func (rt *Runtime) start(r *run) error {
 		}
 	}
 	for _, t := range rt.tasks {
-		t.run = r
+		t.begin(r)
 	}
 	rt.run = r
 	return nil

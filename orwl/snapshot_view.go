@@ -104,9 +104,6 @@ func (rt *Runtime) lookAt(t *Task, run *run, lines map[*resource.Resource]*line,
 	tv := &taskView{Task: t, started: run != nil, over: t.ended.Load(), node: t.on, round: t.round.Load()}
 	for _, a := range t.accesses {
 		l := lines[a.resource]
-		if l == nil {
-			continue // of another runtime, which its requests refuse
-		}
 		touched[l] = true
 		av := accessView{Access: a, line: l}
 		if run != nil {

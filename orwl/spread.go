@@ -35,14 +35,15 @@ func (t *Task) On(node int) *Task {
 	return t
 }
 
-// Home says which node keeps a resource. By default it is that of the first task
-// that writes it, or else reads it; of one that no task accesses, any.
+// Home says which node keeps a resource of this runtime. The default is the node of
+// the first task that writes it, or else of the first that reads it. If no task accesses
+// it, a hash of its name decides.
 func (rt *Runtime) Home(r *resource.Resource, node int) {
-	rt.declare(fmt.Sprintf("a home of resource %q", r.Name()), func() error {
+	rt.declareOf(r, "home", func(name string) error {
 		if err := rt.checkNode(node); err != nil {
-			return fmt.Errorf("%w: resource %q", err, r.Name())
+			return fmt.Errorf("%w: resource %q", err, name)
 		}
-		rt.homes[r.Name()] = node
+		rt.homes[name] = node
 		return nil
 	})
 }

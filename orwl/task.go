@@ -21,7 +21,9 @@ type Task struct {
 	accesses []*Access
 	body     func(*Task) error
 	run      *run
-	round    atomic.Int64 // that it is in, or has been through
+	ctx      context.Context  // of the run, and carries the holder
+	holder   *resource.Holder // the task, as the leaf rule sees it
+	round    atomic.Int64     // that it is in, or has been through
 	ended    atomic.Bool
 	err      error // of Rounds
 }
@@ -46,11 +48,13 @@ func (t *Task) Read(r *resource.Resource) *Access { return t.access(r, resource.
 // Write declares that the task writes r in each round.
 func (t *Task) Write(r *resource.Resource) *Access { return t.access(r, resource.Write) }
 
+// access declares an access. It always returns one, so that a program declares
+// everything and then sees all of its errors at once.
 func (t *Task) access(r *resource.Resource, m resource.Mode) *Access {
 	a := &Access{task: t, resource: r, mode: m}
 	t.rt.declare(fmt.Sprintf("an access of task %q", t.name), func() error {
-		if r == nil {
-			return fmt.Errorf("%w: %s by task %q", ErrResource, m, t.name)
+		if err := t.rt.mine(r, fmt.Sprintf("%s by task %q", m, t.name)); err != nil {
+			return err
 		}
 		t.accesses = append(t.accesses, a)
 		return nil
@@ -66,9 +70,6 @@ func (t *Task) Do(body func(t *Task) error) {
 		return nil
 	})
 }
-
-// Context ends when the run does.
-func (t *Task) Context() context.Context { return t.run.ctx }
 
 // Accesses are what the task has declared, in that order.
 func (t *Task) Accesses() handle.Vector {
@@ -97,7 +98,7 @@ func (t *Task) Accesses() handle.Vector {
 // waited for longest is mostly the same, and when that is granted the rest is, too.
 func (t *Task) Rounds(n int) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		ctx := t.run.ctx
+		ctx := t.ctx
 		last := 0 // that it had to wait for
 		for i := 0; n < 0 || i < n; i++ {
 			first := last

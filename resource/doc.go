@@ -1,16 +1,29 @@
 // Package resource is a lock and the bytes that it protects: the thing that an
-// ORWL program's tasks share. Most programs use it through package handle or orwl;
-// who has nothing but a mutex problem needs no more than this:
+// ORWL program's tasks share. Most programs use it through package handle or orwl.
+// For a mutex problem this is enough:
 //
 //	r, err := resource.New("account", 8)
-//
+//	if err != nil {
+//		return err
+//	}
 //	var p resource.Place
-//	p.Request(r, resource.Write) // announce: never waits
-//	...
-//	p.Acquire(ctx) // wait
+//	if err := p.Request(r, resource.Write); err != nil { // announce: never waits
+//		return err
+//	}
+//	fmt.Println("something else, while others finish")
+//	if err := p.Acquire(ctx); err != nil { // wait
+//		return err
+//	}
+//	defer p.Release()
 //	b, err := p.Writable()
-//	...
-//	p.Release()
+//	if err != nil {
+//		return err
+//	}
+//	b[0]++
+//	fmt.Println(b)
+//	// Output:
+//	// something else, while others finish
+//	// [1 0 0 0 0 0 0 0]
 //
 // # The order
 //
@@ -36,16 +49,13 @@
 // by which other nodes take part, as step functions: messages in, messages and
 // grants out. A [Site] is a node's share in the resources of a run: it joins the
 // halves to resources and places, which work then as ever, wherever the home is.
-//
-//	s, err := resource.NewSite(resource.SiteOptions{Node: 1, Nodes: 4, Transport: t})
-//	err = s.Mirror(r, 0) // on node 0: s.Home(r, resource.HomeAt{})
-//	...
-//	s.Deliver(from, header, bulk) // what the transport brings
+// [Site.Home] declares a resource that this node keeps, and [Site.Mirror] one that another
+// node keeps. The transport gives every message that it brings to [Site.Deliver].
 //
 // A mirror that comes again and again, and finds nobody else there, keeps the release of
-// what it has not written and says it with its next request, one message for both. Who
-// comes to wait at the home has it asked for, a way there and back; so a home is alone
-// with a mirror only after two accesses of it in a row.
+// what it has not written. It sends the release with its next request, one message for
+// both. When another request arrives, the home recalls the release, which costs one round
+// trip. So a mirror keeps a release only after two accesses of its own in a row.
 //
 // Nothing in this package starts a goroutine, reads a clock or draws a
 // random number; the simulator gets between any two steps of the queue.

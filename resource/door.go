@@ -12,18 +12,16 @@ import (
 )
 
 // The relaxed door is access without an order: straight through the guard to the
-// bytes. It excludes the ordered door, the places, as a reader-writer lock does,
-// and the order in the FIFO is none of its business. A resource has it if it was
-// given by [Options.Door]; until somebody first knocks, places do not notice.
+// bytes. It excludes the ordered door, the places, as a reader-writer lock does.
+// The order in the FIFO does not concern it. A resource has the door if
+// [Options.Door] gives it one. Places pay nothing for it until the first knock.
 //
-// Whoever opens it follows the leaf rule: hold no ordered grant, and wait for none
-// inside. The first to knock also waits for every request that was granted or
-// queued, until it was acquired or cancelled or a writer after it was acquired. A
-// task that has requests of its own there, as a pair always has, must not be that
-// one: call [Resource.Open] before the first request.
+// Every relaxed access follows the leaf rule (leaf.go): the task holds no ordered grant,
+// and waits for none inside. The first knock also waits for every request that was made
+// before it, until that is acquired or cancelled, or a writer after it is acquired.
 //
-// A group of ordered readers that others keep joining has no end, and who knocks to
-// write may wait for ever. An ordered writer ends it.
+// A group of ordered readers that others keep joining has no end. A knock for writing may
+// then wait for ever. An ordered writer ends the group.
 
 // ErrNoDoor is an unordered access to a resource without a relaxed door.
 var ErrNoDoor = errors.New("resource has no relaxed door: give it one by Options.Door")
@@ -121,53 +119,50 @@ func (r *Resource) hang(o DoorOptions) error {
 	return nil
 }
 
-// Open reads nothing, to be the first to knock. Before the first request it does
+// Open is the first relaxed access, and reads nothing. Before the first request it does
 // not wait.
 func (r *Resource) Open(ctx context.Context) error {
-	g, err := r.knock(ctx, Read, nil)
-	if err != nil {
-		return r.relaxedError("open", Read, err)
+	err := holderOf(ctx).mayKnock(r)
+	if err == nil {
+		var g *guard
+		if g, err = r.knock(ctx, Read, nil); err == nil {
+			g.locks.Relaxed.RUnlock()
+			return nil
+		}
 	}
-	g.locks.Relaxed.RUnlock()
-	return nil
+	return r.relaxedError("open", Read, err)
 }
 
-// ReadRelaxed calls read with the bytes, while nobody writes. They must not be
-// changed, nor kept. It returns read's error as it is.
+// ReadRelaxed calls read with the bytes, while nobody writes. Read must not change them,
+// and must not keep them. Its error is returned as it is.
 func (r *Resource) ReadRelaxed(ctx context.Context, read func(b []byte) error) error {
-	g, visit, err := r.visit(ctx, Read)
+	in, err := r.come(ctx, "relaxed read", Read)
 	if err != nil {
-		return r.relaxedError("relaxed read", Read, err)
+		return err
 	}
-	defer r.leaves(visit)
-	defer g.locks.Relaxed.RUnlock()
-	return read(r.bytes[:len(r.bytes):len(r.bytes)])
+	defer in.Leave()
+	return read(in.Bytes())
 }
 
-// WriteRelaxed calls write with the bytes, while nobody else reads or writes. They
-// must not be kept. It returns write's error as it is, and whatever that is, the
-// bytes count as written.
+// WriteRelaxed calls write with the bytes, while nobody else reads or writes. Write must
+// not keep them. Its error is returned as it is. The bytes count as written in any case.
 func (r *Resource) WriteRelaxed(ctx context.Context, write func(b []byte) error) error {
-	g, visit, err := r.visit(ctx, Write)
+	in, err := r.come(ctx, "relaxed write", Write)
 	if err != nil {
-		return r.relaxedError("relaxed write", Write, err)
+		return err
 	}
-	defer r.leaves(visit)
-	defer g.locks.Relaxed.Unlock()
-	defer r.committed(nil)
-	r.own()
-	return write(r.bytes[:len(r.bytes):len(r.bytes)])
+	defer in.Leave()
+	return write(in.Bytes())
 }
 
-// Snapshot appends the bytes to dst as they are between two accesses, and tells
-// their version.
+// Snapshot appends the bytes to dst as they are between two accesses, and returns their
+// version.
 func (r *Resource) Snapshot(ctx context.Context, dst []byte) (bytes []byte, version uint64, err error) {
-	g, visit, err := r.visit(ctx, Read)
+	in, err := r.come(ctx, "snapshot", Read)
 	if err != nil {
-		return dst, 0, r.relaxedError("snapshot", Read, err)
+		return dst, 0, err
 	}
-	defer r.leaves(visit)
-	defer g.locks.Relaxed.RUnlock()
+	defer in.Leave()
 	return append(dst, r.bytes...), r.ledger.version, nil
 }
 

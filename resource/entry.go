@@ -2,9 +2,9 @@ package resource
 
 import "context"
 
-// enter makes the place, which the FIFO has granted, a member at the guard. If ctx
-// ends before, the place is none, and may still be listed there. That it waits is
-// told unless it was.
+// enter makes the place, which the FIFO has granted, a member at the guard. If it fails,
+// the place is no member, and may still be listed there. Waited says that the observer
+// knows of the wait already.
 func (p *Place) enter(ctx context.Context, s uint64, waited bool) error {
 	if p.inside {
 		p.inside = false
@@ -17,7 +17,9 @@ func (p *Place) enter(ctx context.Context, s uint64, waited bool) error {
 		if p.lined {
 			if !waited {
 				waited = true
-				p.waits()
+				if err := p.waits(ctx); err != nil {
+					return err
+				}
 			}
 			if err := p.w.sleep(ctx); err != nil {
 				return err
@@ -35,7 +37,9 @@ func (p *Place) enter(ctx context.Context, s uint64, waited bool) error {
 		}
 		if !waited && !g.fits(v, modeOf(s)) {
 			waited = true
-			p.waits()
+			if err := p.waits(ctx); err != nil {
+				return err
+			}
 		}
 		in, err := g.admit(ctx, v, modeOf(s))
 		if in {

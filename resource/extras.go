@@ -1,5 +1,7 @@
 package resource
 
+import "context"
+
 // extras is what few places have, or what they need only once.
 type extras struct {
 	bed      Bed
@@ -84,11 +86,16 @@ func (p *Place) extra() *extras {
 	return p.x
 }
 
-// waits tells that Acquire is going to wait.
-func (p *Place) waits() {
+// waits tells the observer that Acquire is going to wait. Acquire must not wait if that
+// breaks the leaf rule.
+func (p *Place) waits(ctx context.Context) error {
+	if err := holderOf(ctx).mayWait(); err != nil {
+		return err
+	}
 	if p.hears(Waits) {
 		p.x.observer.Waiting(p)
 	}
+	return nil
 }
 
 // observer is nil if nobody observes.

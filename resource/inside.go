@@ -10,9 +10,9 @@ import (
 // would have to write.
 var ErrNotInside = errors.New("resource: not inside for writing: knock for writing, and leave last")
 
-// Inside is an access by the relaxed door, from [Resource.Knock] to Leave: what
-// ReadRelaxed and WriteRelaxed do, for those to whom a function is in the way. It is
-// a value so that an access allocates nothing, and is used by one goroutine, once.
+// Inside is a relaxed access, from [Resource.Knock] to Leave: ReadRelaxed and
+// WriteRelaxed without a function. It is a value, so that an access allocates nothing.
+// One goroutine uses it, once.
 //
 //	in, err := r.Knock(ctx, resource.Write)
 //	if err != nil {
@@ -22,32 +22,44 @@ var ErrNotInside = errors.New("resource: not inside for writing: knock for writi
 //	...
 //	in.Leave()
 //
-// The leaf rule holds as for any relaxed access. Whoever panics inside, and goes on,
-// has locked everybody out for good.
+// The leaf rule holds as for any relaxed access: between Knock and Leave the task waits
+// for no ordered grant. A panic between them that is recovered elsewhere locks everybody
+// out for good.
 type Inside struct {
 	r    *Resource
 	g    *guard
 	mode Mode
-	told Visit // nil: nobody wants to know
+	told Visit   // nil: nobody wants to know
+	by   *Holder // nil: the context carries none
 }
 
 // Knock returns when the relaxed door is open, for reading beside other readers, or
-// for writing alone. If it is open, whatever has been written is seen.
+// for writing alone. All earlier writes are then visible.
 func (r *Resource) Knock(ctx context.Context, m Mode) (Inside, error) {
 	if m > Write {
 		return Inside{}, fmt.Errorf("resource: %q: Knock for mode %d: want Read or Write", r.name, m)
 	}
+	return r.come(ctx, "knock", m)
+}
+
+// come is the way in of every relaxed access, and op names the access in errors.
+func (r *Resource) come(ctx context.Context, op string, m Mode) (Inside, error) {
+	h := holderOf(ctx)
+	if err := h.mayKnock(r); err != nil {
+		return Inside{}, r.relaxedError(op, m, err)
+	}
 	g, visit, err := r.visit(ctx, m)
 	if err != nil {
-		return Inside{}, r.relaxedError("knock", m, err)
+		return Inside{}, r.relaxedError(op, m, err)
 	}
 	if m == Write {
 		r.own()
 	}
-	return Inside{r, g, m, visit}, nil
+	h.enter(r)
+	return Inside{r, g, m, visit, h}, nil
 }
 
-// Bytes are the resource's, until Leave or Resize: not to be changed by who reads.
+// Bytes are the resource's, until Leave or Resize. A reader must not change them.
 func (i Inside) Bytes() []byte { return i.r.bytes[:len(i.r.bytes):len(i.r.bytes)] }
 
 // Resize changes how many bytes the resource has, as Place.Resize does, and returns
@@ -69,6 +81,7 @@ func (i Inside) Resize(size int) ([]byte, error) {
 
 // Leave ends the access. If it was for writing, the bytes count as written.
 func (i Inside) Leave() {
+	i.by.leave()
 	if i.mode == Write {
 		i.r.committed(nil)
 		i.g.locks.Relaxed.Unlock()

@@ -104,13 +104,13 @@ func (p *Place) Granted() bool {
 	return p.tryEnter(s)
 }
 
-// Acquire waits until the request is granted. If ctx ends before, it returns
-// the reason and the request stays in the queue: acquire again, or cancel. Who has
-// been told by Notify gets it, also with a context that has ended, unless there is
-// a guard to enter besides.
+// Acquire waits until the request is granted. If ctx ends before, it returns the
+// reason and the request stays in the queue: acquire again, or cancel. It does the same
+// with [ErrLeafRule] if the task of ctx is inside a relaxed access. A grant that Notify
+// has told of is acquired even if ctx has ended, unless the guard must be entered too.
 //
-// It calls what stops the goroutine itself: each function in between costs when
-// it wakes up, since the processor does not know where it returns to.
+// Acquire itself calls the function that stops the goroutine. Each function in between
+// costs time at the wake-up, since the processor mispredicts its return.
 func (p *Place) Acquire(ctx context.Context) error {
 	if p.take() {
 		return nil
@@ -136,7 +136,9 @@ func (p *Place) Acquire(ctx context.Context) error {
 			}
 			if !waited {
 				waited = true
-				p.waits()
+				if err := p.waits(ctx); err != nil {
+					return p.error("acquire", err)
+				}
 			}
 			if w.bed != nil {
 				w.bed.ParkUntil(until, w.interrupt)

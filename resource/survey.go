@@ -2,8 +2,8 @@ package resource
 
 import "sync/atomic"
 
-// Survey is a resource as somebody sees it who does not hold it, and may look at any
-// time. What moves meanwhile may show in two states.
+// Survey is a resource as an onlooker sees it at any time, without holding it. What moves
+// meanwhile may show in two states.
 type Survey struct {
 	// Size is how many bytes there are, Version how often they have been written, and
 	// Fence the number of the last writer's grant, all as far as this node knows: of a
@@ -12,6 +12,10 @@ type Survey struct {
 	Version uint64
 	Fence   uint64
 	Broken  bool // nobody is granted any more
+	// Knocking is how many relaxed accesses wait for ordered ones, and OrderedWaits that
+	// ordered accesses wait for relaxed ones. Both are of this node's door.
+	Knocking     int
+	OrderedWaits bool
 	// Guests are the requests of other nodes, in no order, if the resource has its home
 	// here.
 	Guests []Guest
@@ -35,6 +39,10 @@ func (r *Resource) Survey() Survey {
 		Version: atomic.LoadUint64(&r.ledger.version),
 		Fence:   atomic.LoadUint64(&r.ledger.fence),
 		Broken:  r.completed.Load()&broken != 0,
+	}
+	if g := r.guard.Load(); g != nil {
+		v := g.word.Load()
+		s.Knocking, s.OrderedWaits = int(v&knockMask/oneKnock), v&busy != 0
 	}
 	if f := r.mirrored; f != nil {
 		s.Fence = f.newest()

@@ -1,0 +1,162 @@
+package orwl_test
+
+import (
+	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// block is code of a page, and what its fence says.
+type block struct {
+	line  int // of its first line
+	fence string
+	code  string
+}
+
+// blocks are the code blocks of Markdown: fenced, or indented by four spaces.
+func blocks(text string) (all []block) {
+	var b *block
+	fenced := false
+	for i, line := range strings.Split(text, "\n") {
+		fence, isFence := strings.CutPrefix(line, "```")
+		code, indented := strings.CutPrefix(line, "    ")
+		switch {
+		case fenced && isFence:
+			fenced, b = false, nil
+		case fenced:
+			b.code += line + "\n"
+		case isFence:
+			all = append(all, block{line: i + 2, fence: fence})
+			fenced, b = true, &all[len(all)-1]
+		case !indented:
+			b = nil
+		case b == nil:
+			all = append(all, block{line: i + 1})
+			b = &all[len(all)-1]
+			fallthrough
+		default:
+			b.code += code + "\n"
+		}
+	}
+	return all
+}
+
+// comments are the code blocks of a package comment that have Go in them.
+func comments(text string) (all []block) {
+	var b *block
+	blank := ""
+	for i, line := range strings.Split(text, "\n") {
+		code, indented := strings.CutPrefix(line, "//\t")
+		switch {
+		case line == "//" && b != nil:
+			blank += "\n"
+			continue
+		case !indented:
+			b = nil
+		case b == nil:
+			all = append(all, block{line: i + 1})
+			b = &all[len(all)-1]
+			fallthrough
+		default:
+			b.code += blank + code + "\n"
+		}
+		blank = ""
+	}
+	for i := range all {
+		if calls.MatchString(all[i].code) {
+			all[i].fence = "go"
+		}
+	}
+	return all
+}
+
+// imports are the packages that a listing may use without saying so.
+var imports = map[string]string{
+	"binary": "encoding/binary", "context": "context", "errors": "errors", "fmt": "fmt", "time": "time",
+	"handle": "github.com/orwl/go-orwl/handle", "locks": "github.com/orwl/go-orwl/locks",
+	"mem": "github.com/orwl/go-orwl/net/mem", "orwl": "github.com/orwl/go-orwl/orwl",
+	"resource": "github.com/orwl/go-orwl/resource", "topology": "github.com/orwl/go-orwl/net/topology",
+}
+
+var mainFunction = regexp.MustCompile(`(?m)^func main\(\) \{`)
+
+// source is the listing as a file of a program, in which it is a function with its number.
+// Errors of the compiler have its lines in the page.
+func (l listing) source(number int) (string, error) {
+	page, err := filepath.Abs(l.page)
+	if err != nil {
+		return "", err
+	}
+	position := fmt.Sprintf("//line %s:%d\n", page, l.line)
+	if strings.HasPrefix(l.code, "package main\n") {
+		if !mainFunction.MatchString(l.code) {
+			return "", fmt.Errorf("%s is a program without func main", l.at())
+		}
+		call := fmt.Sprintf("\nfunc listing%d(context.Context) error { main%d(); return nil }\n", number, number)
+		return position + mainFunction.ReplaceAllString(l.code, fmt.Sprintf("func main%d() {", number)) + call, nil
+	}
+	body := fmt.Sprintf("func listing%d(ctx context.Context) error {\n%s%s\nreturn nil\n}\n", number, position, l.code)
+	file, err := parser.ParseFile(token.NewFileSet(), "", "package main\n"+body, 0)
+	if err != nil {
+		return "", fmt.Errorf("%s is no Go: %w", l.at(), err)
+	}
+	var head strings.Builder
+	head.WriteString("package main\n")
+	for _, name := range unresolved(file) {
+		if path := imports[name]; path != "" {
+			fmt.Fprintf(&head, "import %q\n", path)
+		}
+	}
+	return head.String() + body, nil
+}
+
+// unresolved are the names that a file uses and does not declare.
+func unresolved(file *ast.File) (names []string) {
+	for _, ident := range file.Unresolved {
+		names = append(names, ident.Name)
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+// TestListingsRefuse plants every mistake that a page can make.
+func TestListingsRefuse(t *testing.T) {
+	const good = "text\n\n```go\nfmt.Println(1)\n// Output:\n// 1\n```\n\n    go run ./apps/llk23\n\n```\nfree text\n```\n"
+	all, err := listings("page.md", good)
+	if err != nil || len(all) != 1 || all[0].line != 4 || all[0].check(" 1 \n") != nil {
+		t.Errorf("%+v, %v", all, err)
+	}
+	if all[0].check("2") == nil {
+		t.Error("another output is not seen")
+	}
+	if all, err := listings("doc.go", "// Package p.\n//\n//\tfmt.Println(1)\n//\n//\t// Output:\n//\t// 1\npackage p\n"); err != nil ||
+		len(all) != 1 || all[0].line != 3 || all[0].code != "fmt.Println(1)\n\n// Output:\n// 1\n" {
+		t.Errorf("%+v, %v", all, err)
+	}
+	for page, text := range map[string]string{
+		"indented.md": "text\n\n    r, err := f()\n",
+		"unnamed.md":  "```\nrt.Policy(r, p)\n```\n",
+		"silent.md":   "```go\nfmt.Println(1)\n```\n",
+		"other.md":    "```go ignore\nfmt.Println(1)\n// Output:\n// 1\n```\n",
+		"silent/a.go": "// Package p.\n//\n//\tx := 1\npackage p\n",
+		"generics.md": "text\n\n    v = orwl.Read[float64](a)\n",
+	} {
+		if _, err := listings(page, text); err == nil || !strings.Contains(err.Error(), page) {
+			t.Errorf("%s passes: %v", page, err)
+		}
+	}
+	if all, err := listings("page.md", "```go not run: needs a friend\nf()\n```\n"); err != nil || len(all) != 1 || all[0].reason != "needs a friend" {
+		t.Errorf("%+v, %v", all, err)
+	}
+	for _, code := range []string{"h.Acquire(ctx)\n...\n", "package main\n"} {
+		if _, err := (listing{page: "page.md", code: code}).source(0); err == nil {
+			t.Errorf("%q is a listing", code)
+		}
+	}
+}
