@@ -15,6 +15,9 @@ var (
 	ErrBody = errors.New("orwl: task has no body: give it one by Do")
 	// ErrResource is an access to nothing.
 	ErrResource = errors.New("orwl: access to no resource: declare it by Resource, or look it up by the name that it has")
+	// ErrRounds is a Rounds loop whose task holds an access already, or has no request
+	// for it.
+	ErrRounds = errors.New("orwl: Rounds cannot begin")
 	// ErrExit is a body that neither returned nor panicked.
 	ErrExit = errors.New("orwl: body ended its goroutine by runtime.Goexit, as the Fatal of a test does: return an error")
 )

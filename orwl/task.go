@@ -2,6 +2,7 @@ package orwl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"runtime/debug"
@@ -87,39 +88,27 @@ func (t *Task) Accesses() handle.Vector {
 //		...
 //	}
 //
-// Who leaves the loop early still holds everything, until the task ends. If the
-// run ends, or an access fails, so does the loop, and then the task with that error,
-// whatever its body returns. A task has one such loop: afterwards, nothing is
-// announced any more.
+// A body that leaves the loop early still holds everything, until the task ends. If
+// the run ends, or an access fails, the loop ends, and the task ends with that error,
+// whatever its body returns.
 //
-// It waits first for the access that it had to wait for the last time. All are
-// announced, so the order makes no difference to others; but what has to be
-// waited for longest is mostly the same, and when that is granted the rest is, too.
+// A task has one such loop. The last round announces nothing any more, so another
+// loop ends the task with [ErrRounds].
+//
+// A round waits first for the access that the round before had to wait for. All are
+// announced, so the order makes no difference to others. The same access mostly takes
+// longest, and when it is granted the rest is, too.
 func (t *Task) Rounds(n int) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		ctx := t.run.ctx
+		if t.err != nil {
+			return // the first error counts
+		}
 		last := 0 // that it had to wait for
 		for i := 0; n < 0 || i < n; i++ {
-			first := last
-			for k := range t.accesses {
-				j := first + k
-				if j >= len(t.accesses) {
-					j -= len(t.accesses)
-				}
-				p := t.accesses[j].Place()
-				if !p.Granted() {
-					last = j
-				}
-				if t.err = p.Acquire(ctx); t.err != nil {
-					return
-				}
-			}
-			// As in Access.Acquire, but once for all.
-			if ctx.Err() != nil {
-				t.err = context.Cause(ctx)
+			if last, t.err = t.acquireAll(last); t.err != nil {
 				return
 			}
-			if !yield(i) {
+			if !yield(i) || t.err != nil {
 				return // the rest is taken back when the task ends
 			}
 			t.round.Add(1) // before anybody can have a turn who waits for this one
@@ -128,6 +117,45 @@ func (t *Task) Rounds(n int) iter.Seq[int] {
 			}
 		}
 	}
+}
+
+// acquireAll acquires all accesses for a round, from one of them on, and returns the
+// last that it had to wait for.
+func (t *Task) acquireAll(first int) (last int, err error) {
+	ctx := t.run.ctx
+	last = first
+	for k := range t.accesses {
+		j := first + k
+		if j >= len(t.accesses) {
+			j -= len(t.accesses)
+		}
+		p := t.accesses[j].Place()
+		if !p.Granted() {
+			last = j
+		}
+		if err := p.Acquire(ctx); err != nil {
+			return last, t.accesses[j].roundError(err)
+		}
+	}
+	// As in Access.Acquire, but once for all.
+	if ctx.Err() != nil {
+		return last, context.Cause(ctx)
+	}
+	return last, nil
+}
+
+// roundError says in the words of Rounds that an access cannot be acquired because of
+// what the task did before. Other errors stay as they are.
+func (a *Access) roundError(err error) error {
+	switch {
+	case errors.Is(err, resource.ErrNotRequested):
+		return fmt.Errorf("%w: no request for %q (%s) is in the queue, as after the last round of a Rounds loop: put all rounds into one loop, or call the access's Request before the next loop",
+			ErrRounds, a.resource.Name(), a.mode)
+	case errors.Is(err, resource.ErrHeld):
+		return fmt.Errorf("%w: the task holds %q (%s) already, as inside a Rounds loop and after it was left early: put all rounds into one loop, or call Accesses().Release() before the next loop",
+			ErrRounds, a.resource.Name(), a.mode)
+	}
+	return err
 }
 
 // renew ends a round, and begins the next unless it is the last.
