@@ -1,8 +1,11 @@
 package handle
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"runtime"
 	"testing"
 
 	"github.com/orwl/go-orwl/resource"
@@ -16,15 +19,10 @@ func TestSection(t *testing.T) {
 	for name, g := range map[string]asker{"handle": &h, "pair": &p} {
 		t.Run(name, func(t *testing.T) {
 			place := g.held().Place()
-			idle := func() {
+			idle := func(announced bool) {
 				t.Helper()
-				if place.Held() || place.Requested() != (name == "pair") {
+				if place.Held() || place.Requested() != announced {
 					t.Errorf("held %t, requested %t", place.Held(), place.Requested())
-				}
-			}
-			again := func() {
-				if name == "handle" {
-					fine(t, g.Request(r, resource.Write))
 				}
 			}
 			fine(t, g.Request(r, resource.Write))
@@ -37,13 +35,17 @@ func TestSection(t *testing.T) {
 				return nil
 			}
 			fine(t, Section(t.Context(), g, body))
-			idle()
-			again()
+			idle(name == "pair") // which has announced its next access
+			if name == "pair" {
+				fine(t, g.Cancel())
+			}
+			// A body that fails announces none.
+			fine(t, g.Request(r, resource.Write))
 			if err := Section(t.Context(), g, func() error { return errors.Join(body(), errBody) }); !errors.Is(err, errBody) {
 				t.Error(err)
 			}
-			idle()
-			again()
+			idle(false)
+			fine(t, g.Request(r, resource.Write))
 			func() {
 				defer func() {
 					if recover() != errBody {
@@ -52,16 +54,21 @@ func TestSection(t *testing.T) {
 				}()
 				Section(t.Context(), g, func() error { panic(errBody) })
 			}()
-			idle()
-			again()
-			// Who releases in the body is told; so is who fails there as well.
-			err := Section(t.Context(), g, func() error { return errors.Join(errBody, g.Release()) })
-			if !errors.Is(err, errBody) || !errors.Is(err, resource.ErrNotHeld) {
+			idle(false)
+			// A body that releases is told. If it fails as well, the error is the body's.
+			fine(t, g.Request(r, resource.Write))
+			if err := Section(t.Context(), g, g.Release); !errors.Is(err, resource.ErrNotHeld) {
 				t.Error(err)
 			}
 			if name == "pair" {
 				fine(t, g.Cancel())
 			}
+			fine(t, g.Request(r, resource.Write))
+			err := Section(t.Context(), g, func() error { return errors.Join(errBody, g.Release()) })
+			if !errors.Is(err, errBody) {
+				t.Error(err)
+			}
+			idle(false)
 			first := holder(t, r)
 			fine(t, g.Request(r, resource.Write))
 			if err := Section(ended(), g, body); !errors.Is(err, context.Canceled) || place.Requested() {
@@ -104,5 +111,95 @@ func TestSectionThatGivesUpLetsOthersIn(t *testing.T) {
 			fine(t, g.Request(r, resource.Read))
 			fine(t, g.Cancel())
 		})
+	}
+}
+
+// failures are the ways in which a body fails, by what they do in the end.
+var failures = map[string]func(err error) error{
+	"error":  func(err error) error { return err },
+	"panic":  func(err error) error { panic(err) },
+	"Goexit": func(error) error { runtime.Goexit(); return nil },
+}
+
+// apart runs do on a goroutine of its own, which it may end as it likes.
+func apart(do func()) {
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		defer func() { recover() }()
+		do()
+	}()
+	<-ended
+}
+
+// A section that fails while it writes commits nothing, and those after it are told.
+func TestSectionThatFailsCommitsNothing(t *testing.T) {
+	errBody := errors.New("body")
+	for name, fail := range failures {
+		for _, undo := range []bool{false, true} {
+			var h Handle
+			var p Pair
+			for kind, g := range map[string]asker{"handle": &h, "pair": &p} {
+				t.Run(fmt.Sprintf("%s of a %s undo %t", name, kind, undo), func(t *testing.T) {
+					r, err := resource.NewWith("r", 8, resource.Options{Undo: undo})
+					fine(t, err)
+					fine(t, g.Request(r, resource.Write))
+					apart(func() {
+						Section(t.Context(), g, func() error {
+							s, err := Write[uint64](g)
+							fine(t, err)
+							s[0] = 7
+							return fail(errBody)
+						})
+					})
+					if place := g.held().Place(); place.Held() || place.Requested() {
+						t.Fatalf("afterwards: held %t, requested %t", place.Held(), place.Requested())
+					}
+					if p.Iteration() != 0 {
+						t.Errorf("iteration %d after an access that was not released", p.Iteration())
+					}
+					var after Handle
+					fine(t, after.Request(r, resource.Read))
+					fine(t, after.Acquire(t.Context()))
+					v, err := Read[uint64](&after)
+					fine(t, err)
+					switch {
+					case undo && (!errors.Is(after.Prior(), resource.ErrPriorHolderLost) || v.At(0) != 0 || after.Version() != 0):
+						t.Errorf("version %d is %d, prior %v, want version 0, 0", after.Version(), v.At(0), after.Prior())
+					case !undo && !errors.Is(after.Prior(), resource.ErrPoisoned):
+						t.Errorf("prior is %v", after.Prior())
+					}
+					if want := map[string]error{"error": errBody}[name]; !undo && !errors.Is(after.Prior(), cmp.Or(want, ErrUnfinished)) {
+						t.Errorf("prior is %v, without the reason", after.Prior())
+					}
+				})
+			}
+		}
+	}
+}
+
+// A section that has changed nothing only releases when it fails.
+func TestSectionThatFailsWithoutAWrite(t *testing.T) {
+	for name, fail := range failures {
+		for _, m := range []resource.Mode{resource.Read, resource.Write} {
+			t.Run(fmt.Sprint(name, m), func(t *testing.T) {
+				r, err := resource.NewWith("r", 8, resource.Options{Policy: resource.Abort})
+				fine(t, err)
+				var h, after Handle
+				fine(t, h.Request(r, m))
+				apart(func() {
+					Section(t.Context(), &h, func() error {
+						_, err := Read[uint64](&h)
+						fine(t, err)
+						return fail(errors.New("body"))
+					})
+				})
+				fine(t, after.Request(r, resource.Read))
+				fine(t, after.Acquire(t.Context()))
+				if after.Prior() != nil || after.Version() != 0 {
+					t.Errorf("version %d, prior %v", after.Version(), after.Prior())
+				}
+			})
+		}
 	}
 }

@@ -119,3 +119,40 @@ func TestVectorsMeet(t *testing.T) {
 		}
 	})
 }
+
+// Abandon leaves every handle of a vector idle, and commits nothing.
+func TestVectorAbandon(t *testing.T) {
+	reason := errors.New("a reason")
+	a, b, c := newResource(t, 8), newResource(t, 8), newResource(t, 8)
+	var writes, waits Pair
+	var reads, idle Handle
+	v := Vector{&writes, &reads, &waits, &idle}
+	first := holder(t, c)
+	fine(t, writes.Request(a, resource.Write))
+	fine(t, reads.Request(b, resource.Read))
+	fine(t, waits.Request(c, resource.Write))
+	fine(t, writes.Acquire(t.Context()))
+	fine(t, reads.Acquire(t.Context()))
+	_, err := Write[float64](&writes)
+	fine(t, err)
+	ctx, err := writes.Context(t.Context())
+	fine(t, err)
+	fine(t, v.Abandon(reason))
+	if context.Cause(ctx) != ErrReleased {
+		t.Errorf("the context of an abandoned access: %v", context.Cause(ctx))
+	}
+	for i, g := range v {
+		if place := g.held().Place(); place.Held() || place.Requested() {
+			t.Errorf("handle %d: held %t, requested %t", i, place.Held(), place.Requested())
+		}
+	}
+	fine(t, first.Release())
+	for r, want := range map[*resource.Resource]error{a: resource.ErrPoisoned, b: nil, c: nil} {
+		if err := holder(t, r).Prior(); !errors.Is(err, want) {
+			t.Errorf("prior is %v, want %v", err, want)
+		}
+	}
+	if err := idle.Abandon(reason); !errors.Is(err, resource.ErrNotHeld) {
+		t.Errorf("of an idle handle: %v", err)
+	}
+}
