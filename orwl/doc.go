@@ -38,7 +38,8 @@
 // # When something goes wrong
 //
 // A task's error or panic, or the end of the context, wakes everybody and ends the
-// run; no goroutine is left. If nothing moves for a while, or on SIGQUIT, the runtime
+// run; no goroutine is left. Nothing that a failed task was writing is committed:
+// [resource.Policy] says what others find. If nothing moves for a while, or on SIGQUIT, the runtime
 // reports who holds what and who waits for whom ([Report]).
 //
 // # Looking on

@@ -59,8 +59,9 @@ func (t *Task) access(r *resource.Resource, m resource.Mode) *Access {
 	return a
 }
 
-// Do gives the task its body. An error that the body returns, or a panic, ends
-// all tasks.
+// Do gives the task its body. The body fails if it returns an error, panics or calls
+// runtime.Goexit. Then all tasks end, and nothing that the task has written and not yet
+// released is committed: see [resource.Policy].
 func (t *Task) Do(body func(t *Task) error) {
 	t.rt.declare(fmt.Sprintf("the body of task %q", t.name), func() error {
 		t.body = body
@@ -173,7 +174,8 @@ func (t *Task) renew(last bool) bool {
 	return true
 }
 
-// live runs the task to its end and takes back what it leaves.
+// live runs the task to its end and takes back what it leaves. If the task fails, the
+// run ends first, so that the effects on others do not hide the error.
 func (t *Task) live() {
 	if t.rt.guards != nil {
 		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
@@ -188,13 +190,23 @@ func (t *Task) live() {
 		if err != nil {
 			t.run.fail(t, err)
 		}
-		// Nobody else uses the accesses, and whatever state they are in can be left.
-		_ = t.Accesses().Cancel()
+		t.leave(err)
 		t.ended.Store(true)
 		t.finished(err)
 	}()
 	t.began()
 	err = t.body(t)
+}
+
+// leave ends all accesses, whatever state they are in, for a task that has ended with
+// err. Nobody else uses them. If the task has failed, nothing of them is committed. An
+// access that cannot be ended well was lost before, and the run has its error already.
+func (t *Task) leave(err error) {
+	if err != nil {
+		_ = t.Accesses().Abandon(&TaskError{t.name, err})
+	} else {
+		_ = t.Accesses().Cancel()
+	}
 }
 
 // died is the error of a body that panicked.
