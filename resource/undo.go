@@ -27,7 +27,7 @@ func (r *Resource) restore() bool {
 	if len(r.bytes) != len(c.before) && r.resize(len(c.before)) != nil {
 		return false
 	}
-	r.own()
+	r.own() // a place that only named what it would change has not asked for them
 	copy(r.bytes, c.before)
 	return true
 }
@@ -39,10 +39,7 @@ func (r *Resource) failed(reason error) {
 	restored := r.restore()
 	r.ledger.Lose(Write)
 	if !restored {
-		r.ledger.poison()
-		if r.changes != nil {
-			r.changes.note(r.ledger.version, nil, len(r.bytes)) // it may have named only some
-		}
+		r.ledger.poison() // nobody notes what this version changed, so readers look at all
 	}
 	if r.recovery == nil {
 		r.recovery = new(recovery)
