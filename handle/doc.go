@@ -32,7 +32,7 @@
 // abandon the access of a body that returns an error, panics or calls runtime.Goexit;
 // other users call [Handle.Abandon]. [resource.Policy] says what the next ones find, and
 // [Handle.Prior] tells them. A Section or an Update whose context ends while it waits
-// takes its request back, so that nobody waits for it.
+// takes its request back, so that the queue goes on.
 //
 // # Mistakes
 //

@@ -72,9 +72,9 @@ func (h *Handle) Cancel() error {
 	return nil
 }
 
-// Abandon ends the access because what it was for has failed, with the reason. A request
-// is taken back. An access that changed nothing is released. What a writer changed is not
-// committed, and the resource's policy says what those after it find: see
+// Abandon ends the access because its work has failed, with the reason. It takes a
+// request back. It releases an access that changed nothing. The changes of a writer are
+// not committed, and the resource's policy says what the next ones find: see
 // [resource.Place.Abandon]. A pair announces no next access.
 func (h *Handle) Abandon(reason error) error {
 	h.endLife()
@@ -106,7 +106,7 @@ func (h *Handle) held() *Handle { return h }
 
 // Grant is what can hold a resource: a *Handle or a *Pair.
 type Grant interface {
-	// Acquire, Test, Release, Cancel and Abandon are those of Handle and of Pair.
+	// Handle and Pair document these methods.
 	Acquire(ctx context.Context) error
 	Test() bool
 	Release() error

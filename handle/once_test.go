@@ -111,7 +111,7 @@ func TestOnceOfAWrongType(t *testing.T) {
 	}
 }
 
-// Neither takes poisoned bytes for good ones, until somebody has written them anew.
+// Neither takes poisoned bytes for good ones, until a handle has written them anew.
 func TestOnceOfPoisonedBytes(t *testing.T) {
 	errBody := errors.New("body")
 	nothing := func(float64) error { return nil }

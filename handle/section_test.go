@@ -85,8 +85,8 @@ func TestSection(t *testing.T) {
 	}
 }
 
-// A section that gives up waiting takes its request back: nobody behind it waits for a
-// request that nobody acquires.
+// A section that gives up waiting takes its request back: the requests behind it do not
+// wait for one that is never acquired.
 func TestSectionThatGivesUpLetsOthersIn(t *testing.T) {
 	var h Handle
 	var p Pair

@@ -18,7 +18,7 @@ var bodyFailures = map[string]func() error{
 	"Goexit": func() error { runtime.Goexit(); return nil },
 }
 
-// prior is what those who come next in the queue of r are told, and find there.
+// prior is what the next holder of r finds, and is told.
 func prior(t *testing.T, r *resource.Resource) (value uint64, told error) {
 	t.Helper()
 	var h handle.Handle
@@ -34,8 +34,8 @@ func prior(t *testing.T, r *resource.Resource) (value uint64, told error) {
 }
 
 // A task that fails while it writes commits nothing of that round, in Rounds and by
-// hand, and those after it are told why. What it has only read, or released before, is
-// as it was.
+// hand. The next holders are told why. Nothing has happened to a resource that it only
+// read, or released before.
 func TestFailedTaskCommitsNothing(t *testing.T) {
 	for name, fail := range bodyFailures {
 		for _, byHand := range []bool{false, true} {
@@ -161,7 +161,7 @@ func TestFailureIsToldBeforeItsEffects(t *testing.T) {
 
 // releaseWatch notes how the run stood when the first task released for the last time.
 type releaseWatch struct {
-	resource.Observers // tells nobody
+	resource.Observers // does nothing
 	task               *Task
 	last               error
 }

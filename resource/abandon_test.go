@@ -150,8 +150,8 @@ func TestAbandonOfARequest(t *testing.T) {
 	}
 }
 
-// Half-written bytes stay poisoned until somebody has written, whatever else happens to
-// writers before.
+// Half-written bytes stay poisoned until the next commit, also if more writers fail or
+// are lost before.
 func TestPoisonStays(t *testing.T) {
 	n := newNetwork(2, SiteOptions{})
 	r := n.share(t, "r", 8, 0, HomeAt{}, Options{})
@@ -183,7 +183,7 @@ func TestPoisonStays(t *testing.T) {
 	fine(t, p.Release())
 }
 
-// At home, those who are told of poison are told the reason, until it is another one's.
+// At home, Prior tells the reason of the poison, but not an older one's.
 func TestPoisonTellsTheReason(t *testing.T) {
 	n := newNetwork(2, SiteOptions{})
 	r := n.share(t, "r", 8, 0, HomeAt{}, Options{Policy: Poison})
@@ -206,10 +206,10 @@ func TestPoisonTellsTheReason(t *testing.T) {
 	left(t, n, p)
 }
 
-// Readers who ask what has changed are told all of a poisoned version, since its writer
-// has not named everything. What was undone has not changed.
+// All bytes of a poisoned version count as changed, since its writer may have named only
+// some. A write that was undone has changed nothing.
 func TestChangedAfterAbandon(t *testing.T) {
-	n := new(network) // nobody else takes part
+	n := new(network) // no other node takes part
 	for _, undo := range []bool{false, true} {
 		r, err := NewWith("r", 16, Options{Undo: undo})
 		fine(t, err)

@@ -47,7 +47,7 @@ func (p *Place) beginWrite() {
 		return
 	}
 	p.wrote = true
-	if p.r.recovery != nil && !p.far {
+	if !p.far { // the home has a copy
 		p.r.save()
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/orwl/go-orwl/internal/invariant"
 )
 
-// What a grant tells of the holders before it.
+// A grant tells these of the holders before it.
 var (
 	// ErrPriorHolderLost says that a writer failed or was lost. Its write is not there.
 	ErrPriorHolderLost = errors.New("resource: the writer before failed or was lost, its bytes are discarded: the last committed ones are here")
-	// ErrPoisoned says that a writer failed or was lost, and that nobody has written
+	// ErrPoisoned says that a writer failed or was lost, and that there was no commit
 	// since. The bytes may be half written.
 	ErrPoisoned = errors.New("resource: poisoned by a writer that failed or was lost: write all of it anew")
 )
@@ -27,17 +27,17 @@ var (
 // bytes stay.
 //
 // Half-written bytes have a version of their own, so that all nodes have the same bytes.
-// Until somebody has written, every grant of them tells that they are poisoned.
+// Every grant of them tells that they are poisoned, until the next commit.
 type Policy uint8
 
 const (
-	// Discard goes on with the last committed bytes, and tells everybody up to the next
-	// writer (ErrPriorHolderLost). Without a copy of these bytes it does what Poison does.
+	// Discard goes on with the last committed bytes, and tells all holders up to the next
+	// writer (ErrPriorHolderLost). Without a copy of these bytes it does the same as Poison.
 	Discard Policy = iota
-	// Poison tells everybody until somebody has written (ErrPoisoned). The bytes are the
-	// last committed ones if there is a copy of them.
+	// Poison tells all holders until the next commit (ErrPoisoned). The bytes are the last
+	// committed ones if there is a copy of them.
 	Poison
-	// Abort ends the resource: nobody is granted any more.
+	// Abort ends the resource: it grants nothing any more.
 	Abort
 )
 
@@ -49,7 +49,7 @@ const (
 	PriorReleased Prior = iota
 	// PriorLost: it failed or was lost; see ErrPriorHolderLost.
 	PriorLost
-	// PriorPoisoned: it failed or was lost and nobody has written since; see ErrPoisoned.
+	// PriorPoisoned: it failed or was lost, without a commit since; see ErrPoisoned.
 	PriorPoisoned
 )
 
@@ -186,8 +186,7 @@ func (l *Ledger) Commit() uint64 {
 	return l.version
 }
 
-// Lose notes that a holder was lost, or a writer has failed. What was poisoned before
-// stays poisoned.
+// Lose notes that a holder was lost, or a writer has failed. Poison from before stays.
 func (l *Ledger) Lose(m Mode) {
 	atomic.AddUint64(&l.fence, 1)
 	switch {
@@ -201,8 +200,8 @@ func (l *Ledger) Lose(m Mode) {
 	}
 }
 
-// poison notes that the bytes are half written: another version, and none that counts
-// before somebody has written.
+// poison notes that the bytes are half written: a version that every grant calls
+// poisoned.
 func (l *Ledger) poison() {
 	note(&l.version, l.version+1)
 	l.prior = PriorPoisoned

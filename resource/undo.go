@@ -39,7 +39,7 @@ func (r *Resource) failed(reason error) {
 	restored := r.restore()
 	r.ledger.Lose(Write)
 	if !restored {
-		r.ledger.poison() // nobody notes what this version changed, so readers look at all
+		r.ledger.poison() // without a note of its changes, so that all bytes count as changed
 	}
 	if r.recovery == nil {
 		r.recovery = new(recovery)

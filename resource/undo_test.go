@@ -39,7 +39,7 @@ func TestUndo(t *testing.T) {
 		"shrinks to nothing": func(t *testing.T, w *Place) { fine(t, w.Resize(0)) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			n := new(network) // nobody else takes part
+			n := new(network) // no other node takes part
 			for _, guards := range []*Guards{nil, new(Guards)} {
 				if guards != nil && runtime.GOOS != "linux" {
 					continue // there are no guard pages
