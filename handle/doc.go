@@ -27,17 +27,37 @@
 // An access that recurs is a [Pair], whose Release announces the next one before it
 // lets go: programs of pairs whose first requests are in a good order go round for
 // ever (package orwl sees to the order). Several that are used together are a
-// [Vector]. [Section] encloses the use of one.
+// [Vector]. [Section] encloses the use of one. [Update] and [ReadOnce] are an access in
+// one call:
+//
+//	r, err := resource.New("cells", 8)
+//	if err != nil {
+//		return err
+//	}
+//	return handle.Update(ctx, r, func(cells []float64) error {
+//		cells[0]++
+//		fmt.Println(cells)
+//		return nil
+//	})
+//	// Output:
+//	// [1]
 //
 // [Read] and [Write] give typed views without copying. A type must have a fixed
 // size and no pointers; [Check] says what is wrong with one.
 //
-// Who wants to know what an announcement brought asks [Handle.Announce] and
-// [Handle.Prefetch]; who waits for several things at once selects on
-// [Handle.Ready].
+// [Handle.Announce] and [Handle.Prefetch] tell what an announcement brought. To wait
+// for several things at once, select on [Handle.Ready].
+//
+// # When a body fails
+//
+// A writer that fails never commits. Section, Update and the tasks of package orwl
+// abandon the access of a body that returns an error, panics or calls runtime.Goexit;
+// other users call [Handle.Abandon]. [resource.Policy] says what the next ones find, and
+// [Handle.Prior] tells them. A Section or an Update whose context ends while it waits
+// takes its request back, so that the queue goes on.
 //
 // # Mistakes
 //
-// What is done in an order that makes no sense returns a [*resource.PlaceError]
-// that matches a reason (ErrNotHeld, ErrReadOnly, ...) and changes nothing.
+// A call in an order that makes no sense returns a [*resource.PlaceError] that matches
+// a reason (ErrNotHeld, ErrReadOnly, ...). It changes nothing.
 package handle

@@ -2,6 +2,7 @@ package handle_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -171,4 +172,31 @@ func ExampleHandle_Context() {
 	// Output:
 	// <nil>
 	// handle: released
+}
+
+// Update and ReadOnce are an access in one call. An Update that fails leaves the last
+// committed elements if the resource has Options.Undo.
+func ExampleUpdate() {
+	ctx := context.Background()
+	account, _ := resource.NewWith("account", 8, resource.Options{Undo: true})
+	withdraw := func(sum int64) error {
+		return handle.Update(ctx, account, func(balance []int64) error {
+			balance[0] -= sum
+			if balance[0] < 0 {
+				return errors.New("not enough")
+			}
+			return nil
+		})
+	}
+	handle.Update(ctx, account, func(balance []int64) error { balance[0] = 100; return nil })
+	fmt.Println(withdraw(70))
+	fmt.Println(withdraw(70))
+	handle.ReadOnce(ctx, account, func(balance handle.View[int64]) error {
+		fmt.Println(balance.At(0))
+		return nil
+	})
+	// Output:
+	// <nil>
+	// not enough
+	// 30
 }

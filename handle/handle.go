@@ -72,6 +72,16 @@ func (h *Handle) Cancel() error {
 	return nil
 }
 
+// Abandon ends the access because its work has failed, with the reason. It takes a
+// request back. It releases an access that changed nothing. The changes of a writer are
+// not committed, and the resource's policy says what the next ones find: see
+// [resource.Place.Abandon]. A pair announces no next access.
+func (h *Handle) Abandon(reason error) error {
+	h.endLife()
+	h.news = nil
+	return h.place.Abandon(reason)
+}
+
 // Fence is the number of the grant, zero if the handle does not hold: it grows
 // with every writer, and readers have that of the last writer before them. A
 // store that remembers the greatest it has seen can refuse who comes late.
@@ -96,11 +106,12 @@ func (h *Handle) held() *Handle { return h }
 
 // Grant is what can hold a resource: a *Handle or a *Pair.
 type Grant interface {
-	// Acquire, Test, Release and Cancel are those of Handle and of Pair.
+	// Handle and Pair document these methods.
 	Acquire(ctx context.Context) error
 	Test() bool
 	Release() error
 	Cancel() error
+	Abandon(reason error) error
 
 	held() *Handle
 }

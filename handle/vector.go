@@ -41,6 +41,18 @@ func (v Vector) Release() error {
 	return errs
 }
 
+// Abandon abandons all that is held or stands in a queue, for one reason: see
+// [Handle.Abandon].
+func (v Vector) Abandon(reason error) error {
+	var errs error
+	for _, g := range v {
+		if h := g.held(); h.place.Held() || h.place.Requested() {
+			errs = errors.Join(errs, h.Abandon(reason))
+		}
+	}
+	return errs
+}
+
 // Cancel makes all of them idle: what is held is released for good, what stands in
 // a queue is taken back.
 func (v Vector) Cancel() error {

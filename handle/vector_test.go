@@ -120,73 +120,39 @@ func TestVectorsMeet(t *testing.T) {
 	})
 }
 
-func TestSection(t *testing.T) {
-	errBody := errors.New("body")
-	r := newResource(t, 8)
-	var h Handle
-	var p Pair
-	for name, g := range map[string]asker{"handle": &h, "pair": &p} {
-		t.Run(name, func(t *testing.T) {
-			place := g.held().Place()
-			idle := func() {
-				t.Helper()
-				if place.Held() || place.Requested() != (name == "pair") {
-					t.Errorf("held %t, requested %t", place.Held(), place.Requested())
-				}
-			}
-			again := func() {
-				if name == "handle" {
-					fine(t, g.Request(r, resource.Write))
-				}
-			}
-			fine(t, g.Request(r, resource.Write))
-			ran := 0
-			body := func() error {
-				ran++
-				if !place.Held() {
-					t.Error("not held in the section")
-				}
-				return nil
-			}
-			fine(t, Section(t.Context(), g, body))
-			idle()
-			again()
-			if err := Section(t.Context(), g, func() error { return errors.Join(body(), errBody) }); !errors.Is(err, errBody) {
-				t.Error(err)
-			}
-			idle()
-			again()
-			func() {
-				defer func() {
-					if recover() != errBody {
-						t.Error("the panic is lost")
-					}
-				}()
-				Section(t.Context(), g, func() error { panic(errBody) })
-			}()
-			idle()
-			again()
-			// Who releases in the body is told; so is who fails there as well.
-			err := Section(t.Context(), g, func() error { return errors.Join(errBody, g.Release()) })
-			if !errors.Is(err, errBody) || !errors.Is(err, resource.ErrNotHeld) {
-				t.Error(err)
-			}
-			if name == "pair" {
-				fine(t, g.Cancel())
-			}
-			first := holder(t, r)
-			fine(t, g.Request(r, resource.Write))
-			if err := Section(ended(), g, body); !errors.Is(err, context.Canceled) || !place.Requested() {
-				t.Errorf("%v, requested: %t", err, place.Requested())
-			}
-			fine(t, first.Release())
-			fine(t, g.Cancel())
-			if err := Section(t.Context(), g, body); !errors.Is(err, resource.ErrNotRequested) {
-				t.Error(err)
-			}
-			if ran != 2 {
-				t.Errorf("the body ran %d times, want 2", ran)
-			}
-		})
+// Abandon leaves every handle of a vector idle, and commits nothing.
+func TestVectorAbandon(t *testing.T) {
+	reason := errors.New("a reason")
+	a, b, c := newResource(t, 8), newResource(t, 8), newResource(t, 8)
+	var writes, waits Pair
+	var reads, idle Handle
+	v := Vector{&writes, &reads, &waits, &idle}
+	first := holder(t, c)
+	fine(t, writes.Request(a, resource.Write))
+	fine(t, reads.Request(b, resource.Read))
+	fine(t, waits.Request(c, resource.Write))
+	fine(t, writes.Acquire(t.Context()))
+	fine(t, reads.Acquire(t.Context()))
+	_, err := Write[float64](&writes)
+	fine(t, err)
+	ctx, err := writes.Context(t.Context())
+	fine(t, err)
+	fine(t, v.Abandon(reason))
+	if context.Cause(ctx) != ErrReleased {
+		t.Errorf("the context of an abandoned access: %v", context.Cause(ctx))
+	}
+	for i, g := range v {
+		if place := g.held().Place(); place.Held() || place.Requested() {
+			t.Errorf("handle %d: held %t, requested %t", i, place.Held(), place.Requested())
+		}
+	}
+	fine(t, first.Release())
+	for r, want := range map[*resource.Resource]error{a: resource.ErrPoisoned, b: nil, c: nil} {
+		if err := holder(t, r).Prior(); !errors.Is(err, want) {
+			t.Errorf("prior is %v, want %v", err, want)
+		}
+	}
+	if err := idle.Abandon(reason); !errors.Is(err, resource.ErrNotHeld) {
+		t.Errorf("of an idle handle: %v", err)
 	}
 }

@@ -179,3 +179,39 @@ func TestDeclared(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A resource that was declared wrongly is broken from the start: its first use says
+// what is wrong with it, and so does Run.
+func TestWrongResourceSaysSoAtFirstUse(t *testing.T) {
+	ctx := t.Context()
+	for name, c := range map[string]struct {
+		declare func(rt *Runtime) *resource.Resource
+		reason  error
+		text    string
+	}{
+		"size 5":  {func(rt *Runtime) *resource.Resource { return rt.Resource("r", 5) }, resource.ErrSize, `"r": size must be 0 or a multiple of 8, not 5`},
+		"size -8": {func(rt *Runtime) *resource.Resource { return rt.Resource("r", -8) }, resource.ErrSize, `"r": size must be 0 or a multiple of 8, not -8`},
+		"no name": {func(rt *Runtime) *resource.Resource { return rt.Resource("", 8) }, ErrName, `name is empty or taken: resource ""`},
+		"taken": {func(rt *Runtime) *resource.Resource {
+			rt.Resource("r", 8)
+			return rt.Resource("r", 8)
+		}, ErrName, `name is empty or taken: resource "r"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rt := mustNew(t, Options{})
+			r := c.declare(rt)
+			_, read := Values[float64](ctx, r)
+			for use, err := range map[string]error{
+				"Fill":   Fill(ctx, r, func([]float64) { t.Error("filled what was declared wrongly") }),
+				"Values": read,
+			} {
+				if !errors.Is(err, resource.ErrBroken) || !errors.Is(err, c.reason) || !strings.Contains(err.Error(), c.text) {
+					t.Errorf("%s: %v, want %s", use, err, c.text)
+				}
+			}
+			if err := rt.Run(ctx); !errors.Is(err, c.reason) || !strings.Contains(err.Error(), c.text) {
+				t.Errorf("Run: %v, want %s", err, c.text)
+			}
+		})
+	}
+}

@@ -49,9 +49,12 @@
 //
 // # When something goes wrong
 //
-// A task's error or panic, or the end of the context, wakes everybody and ends the
-// run; no goroutine is left. If nothing moves for a while, or on SIGQUIT, the runtime
-// reports who holds what and who waits for whom ([Report]).
+// A task's error or panic, or the end of the context, wakes all tasks and ends the
+// run; no goroutine is left. Nothing that a failed task was writing is committed:
+// [resource.Policy] says what others find.
+//
+// If nothing moves for a while, or on SIGQUIT, the runtime reports which task holds what
+// and which waits for which ([Report]).
 //
 // # Looking on
 //

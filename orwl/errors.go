@@ -18,6 +18,9 @@ var (
 	// ErrForeign is a resource in a declaration that another runtime, or resource.New,
 	// has made.
 	ErrForeign = errors.New("orwl: resource is not of this runtime: declare it with Resource of this runtime, or look it up by its name")
+	// ErrRounds is a Rounds loop whose task holds an access already, or has no request
+	// for it.
+	ErrRounds = errors.New("orwl: Rounds cannot begin")
 	// ErrExit is a body that neither returned nor panicked.
 	ErrExit = errors.New("orwl: body ended its goroutine by runtime.Goexit, as the Fatal of a test does: return an error")
 )

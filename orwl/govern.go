@@ -11,8 +11,9 @@ import (
 // ErrPermit is a task that may not do what it has declared.
 var ErrPermit = errors.New("orwl: access is not permitted to the task's node: permit it, or run the task elsewhere")
 
-// Policy says what the loss of a node does to a resource that it was writing, in a run
-// that goes on without it: see [GoOn]. The default is resource.Discard.
+// Policy says what happens to a resource when a task that writes it fails, or is lost
+// with its node in a run that goes on without the node: see [GoOn]. The default is
+// resource.Discard.
 func (rt *Runtime) Policy(r *resource.Resource, p resource.Policy) {
 	rt.declareOf(r, "policy", func(string) error { return r.SetPolicy(p) })
 }

@@ -55,15 +55,38 @@ func TestRoundsEnd(t *testing.T) {
 				panic("a round")
 			}
 			return nil
-		}, resource.ErrNotRequested},
-		"rounds within a round": {func(t *Task, a *Access) error {
+		}, ErrRounds},
+		"rounds after the loop was left": {func(t *Task, a *Access) error {
 			for range t.Rounds(2) {
+				break
+			}
+			for range t.Rounds(1) {
+				panic("a round")
+			}
+			return nil
+		}, ErrRounds},
+		"rounds after rounds that failed": {func(t *Task, a *Access) error {
+			for range t.Rounds(2) {
+				if err := a.End(); err != nil {
+					return err
+				}
+			}
+			for range t.Rounds(1) {
+				panic("a round")
+			}
+			return nil
+		}, resource.ErrNotHeld},
+		"rounds within a round": {func(t *Task, a *Access) error {
+			for round := range t.Rounds(2) {
+				if round > 0 {
+					panic("a round after one that failed")
+				}
 				for range t.Rounds(1) {
 					panic("a round")
 				}
 			}
 			return nil
-		}, resource.ErrHeld},
+		}, ErrRounds},
 		"released within a round": {func(t *Task, a *Access) error {
 			for range t.Rounds(2) {
 				if err := a.Release(); err != nil {
@@ -148,4 +171,31 @@ func TestWithdrawn(t *testing.T) {
 		t.Errorf("%v, want %v", order, want)
 	}
 	checkIdle(t, rt)
+}
+
+// Rounds that cannot begin say why, and what to do, in words of the task's own.
+func TestRoundsThatCannotBegin(t *testing.T) {
+	for want, body := range map[string]func(t *Task, a *Access) error{
+		`orwl: task "a": orwl: Rounds cannot begin: no request for "r" (write) is in the queue, as after the last round of a Rounds loop: ` +
+			`put all rounds into one loop, or call the access's Request before the next loop`: func(t *Task, a *Access) error {
+			for range t.Rounds(1) {
+			}
+			for range t.Rounds(1) {
+			}
+			return nil
+		},
+		`orwl: task "a": orwl: Rounds cannot begin: the task holds "r" (write) already, as inside a Rounds loop and after it was left early: ` +
+			`put all rounds into one loop, or call Accesses().Release() before the next loop`: func(t *Task, a *Access) error {
+			for range t.Rounds(2) {
+				break
+			}
+			for range t.Rounds(1) {
+			}
+			return nil
+		},
+	} {
+		if err := alone(t, body); err == nil || err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+	}
 }

@@ -80,9 +80,9 @@ func New(o Options) (*Runtime, error) {
 	return rt, nil
 }
 
-// declare changes the program, unless it has been started. What it is that changes
-// is for the error.
-func (rt *Runtime) declare(what string, change func() error) {
+// declare changes the program, unless it has been started. what names the change for
+// the error, which Run reports and declare returns.
+func (rt *Runtime) declare(what string, change func() error) error {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	var err error
@@ -94,26 +94,33 @@ func (rt *Runtime) declare(what string, change func() error) {
 	if err != nil {
 		rt.errs = append(rt.errs, err)
 	}
+	return err
 }
 
 // Resource declares a resource of size bytes, a multiple of 8, all zero. No two
-// have the same name.
+// resources have the same name.
+//
+// Run reports a wrong declaration. The resource is broken then: its first Acquire
+// returns the same reason.
 func (rt *Runtime) Resource(name string, size int) *resource.Resource {
-	r, err := resource.NewWith(name, size, resource.Options{
+	r, wrong := resource.NewWith(name, size, resource.Options{
 		Guards: rt.guards,
 		Door:   resource.DoorOptions{Guard: rt.makeGuard, TL: rt.o.TL, Observer: rt.doorObserver()},
 	})
-	if err != nil {
+	if wrong != nil {
 		r, _ = resource.New(name, 0)
 	}
 	what := fmt.Sprintf("resource %q", name)
-	rt.declare(what, func() error {
+	err := rt.declare(what, func() error {
 		if name == "" || rt.resources[name] != nil {
 			return fmt.Errorf("%w: %s", ErrName, what)
 		}
 		rt.resources[name] = r
-		return err
+		return wrong
 	})
+	if err != nil {
+		r.Break(err)
+	}
 	return r
 }
 

@@ -2,6 +2,7 @@ package orwl
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"runtime/debug"
@@ -62,8 +63,9 @@ func (t *Task) access(r *resource.Resource, m resource.Mode) *Access {
 	return a
 }
 
-// Do gives the task its body. An error that the body returns, or a panic, ends
-// all tasks.
+// Do gives the task its body. The body fails if it returns an error, panics or calls
+// runtime.Goexit. Then all tasks end, and nothing that the task has written and not yet
+// released is committed: see [resource.Policy].
 func (t *Task) Do(body func(t *Task) error) {
 	t.rt.declare(fmt.Sprintf("the body of task %q", t.name), func() error {
 		t.body = body
@@ -88,39 +90,27 @@ func (t *Task) Accesses() handle.Vector {
 //		...
 //	}
 //
-// Who leaves the loop early still holds everything, until the task ends. If the
-// run ends, or an access fails, so does the loop, and then the task with that error,
-// whatever its body returns. A task has one such loop: afterwards, nothing is
-// announced any more.
+// A body that leaves the loop early still holds everything, until the task ends. If
+// the run ends, or an access fails, the loop ends, and the task ends with that error,
+// whatever its body returns.
 //
-// It waits first for the access that it had to wait for the last time. All are
-// announced, so the order makes no difference to others; but what has to be
-// waited for longest is mostly the same, and when that is granted the rest is, too.
+// A task has one such loop. The last round announces nothing any more, so another
+// loop ends the task with [ErrRounds].
+//
+// A round waits first for the access that the round before had to wait for. All are
+// announced, so the order makes no difference to others. The same access mostly takes
+// longest, and when it is granted the rest is, too.
 func (t *Task) Rounds(n int) iter.Seq[int] {
 	return func(yield func(int) bool) {
-		ctx := t.ctx
+		if t.err != nil {
+			return // the first error counts
+		}
 		last := 0 // that it had to wait for
 		for i := 0; n < 0 || i < n; i++ {
-			first := last
-			for k := range t.accesses {
-				j := first + k
-				if j >= len(t.accesses) {
-					j -= len(t.accesses)
-				}
-				p := t.accesses[j].Place()
-				if !p.Granted() {
-					last = j
-				}
-				if t.err = p.Acquire(ctx); t.err != nil {
-					return
-				}
-			}
-			// As in Access.Acquire, but once for all.
-			if ctx.Err() != nil {
-				t.err = context.Cause(ctx)
+			if last, t.err = t.acquireAll(last); t.err != nil {
 				return
 			}
-			if !yield(i) {
+			if !yield(i) || t.err != nil {
 				return // the rest is taken back when the task ends
 			}
 			t.round.Add(1) // before anybody can have a turn who waits for this one
@@ -129,6 +119,45 @@ func (t *Task) Rounds(n int) iter.Seq[int] {
 			}
 		}
 	}
+}
+
+// acquireAll acquires all accesses for a round, from one of them on, and returns the
+// last that it had to wait for.
+func (t *Task) acquireAll(first int) (last int, err error) {
+	ctx := t.ctx
+	last = first
+	for k := range t.accesses {
+		j := first + k
+		if j >= len(t.accesses) {
+			j -= len(t.accesses)
+		}
+		p := t.accesses[j].Place()
+		if !p.Granted() {
+			last = j
+		}
+		if err := p.Acquire(ctx); err != nil {
+			return last, t.accesses[j].roundError(err)
+		}
+	}
+	// As in Access.Acquire, but once for all.
+	if ctx.Err() != nil {
+		return last, context.Cause(ctx)
+	}
+	return last, nil
+}
+
+// roundError says in the words of Rounds that an access cannot be acquired because of
+// what the task did before. Other errors stay as they are.
+func (a *Access) roundError(err error) error {
+	switch {
+	case errors.Is(err, resource.ErrNotRequested):
+		return fmt.Errorf("%w: no request for %q (%s) is in the queue, as after the last round of a Rounds loop: put all rounds into one loop, or call the access's Request before the next loop",
+			ErrRounds, a.resource.Name(), a.mode)
+	case errors.Is(err, resource.ErrHeld):
+		return fmt.Errorf("%w: the task holds %q (%s) already, as inside a Rounds loop and after it was left early: put all rounds into one loop, or call Accesses().Release() before the next loop",
+			ErrRounds, a.resource.Name(), a.mode)
+	}
+	return err
 }
 
 // renew ends a round, and begins the next unless it is the last.
@@ -146,7 +175,8 @@ func (t *Task) renew(last bool) bool {
 	return true
 }
 
-// live runs the task to its end and takes back what it leaves.
+// live runs the task to its end and takes back what it leaves. If the task fails, the
+// run ends first, so that the effects on others do not hide the error.
 func (t *Task) live() {
 	if t.rt.guards != nil {
 		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
@@ -161,13 +191,23 @@ func (t *Task) live() {
 		if err != nil {
 			t.run.fail(t, err)
 		}
-		// Nobody else uses the accesses, and whatever state they are in can be left.
-		_ = t.Accesses().Cancel()
+		t.leave(err)
 		t.ended.Store(true)
 		t.finished(err)
 	}()
 	t.began()
 	err = t.body(t)
+}
+
+// leave ends all accesses, whatever state they are in, for a task that has ended with
+// err. Nobody else uses them. If the task has failed, nothing of them is committed. An
+// access that cannot be ended well was lost before, and the run has its error already.
+func (t *Task) leave(err error) {
+	if err != nil {
+		_ = t.Accesses().Abandon(&TaskError{t.name, err})
+	} else {
+		_ = t.Accesses().Cancel()
+	}
 }
 
 // died is the error of a body that panicked.

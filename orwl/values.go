@@ -7,14 +7,17 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// Fill lets fill set the elements of a resource, as whoever is next in its queue:
-// before [Runtime.Run] at once.
+// Fill has fill set the elements of a resource, when its turn in the queue comes: before
+// [Runtime.Run] at once. If ctx ends first, nothing is left in the queue. If fill panics,
+// nothing is committed.
+//
+// Fill also writes a poisoned resource anew. Then fill sets all elements.
 func Fill[T any](ctx context.Context, r *resource.Resource, fill func(elements []T)) error {
 	var h handle.Handle
 	if err := h.Request(r, resource.Write); err != nil {
 		return err
 	}
-	return once(ctx, &h, func() error {
+	return handle.Section(ctx, &h, func() error {
 		elements, err := handle.Write[T](&h)
 		if err == nil {
 			fill(elements)
@@ -23,27 +26,14 @@ func Fill[T any](ctx context.Context, r *resource.Resource, fill func(elements [
 	})
 }
 
-// Values copies the elements of a resource, as whoever is next in its queue: after
-// [Runtime.Run] at once.
+// Values copies the elements of a resource, when its turn in the queue comes: after
+// [Runtime.Run] at once. If ctx ends first, nothing is left in the queue. Elements that
+// a failed task has left half written are an error: see [resource.ErrPoisoned].
 func Values[T any](ctx context.Context, r *resource.Resource) (elements []T, err error) {
-	var h handle.Handle
-	if err := h.Request(r, resource.Read); err != nil {
-		return nil, err
-	}
-	err = once(ctx, &h, func() error {
-		v, err := handle.Read[T](&h)
+	err = handle.ReadOnce(ctx, r, func(v handle.View[T]) error {
 		elements = make([]T, v.Len())
 		v.Copy(elements)
-		return err
+		return nil
 	})
 	return elements, err
-}
-
-// once is a section of a handle that is not used again.
-func once(ctx context.Context, h *handle.Handle, body func() error) error {
-	err := handle.Section(ctx, h, body)
-	if h.Place().Requested() {
-		_ = h.Cancel() // ctx has ended before the section
-	}
-	return err
 }

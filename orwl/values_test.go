@@ -50,7 +50,7 @@ func values(t *testing.T, guarded bool) {
 		t.Errorf("%v, %v, want %v", got, err, want)
 	}
 
-	// Who gives up leaves nothing behind.
+	// A call that gives up leaves nothing behind.
 	var h handle.Handle
 	must(h.Request(r, resource.Write))
 	ended, cancel := context.WithCancel(ctx)
@@ -68,5 +68,40 @@ func values(t *testing.T, guarded bool) {
 	must(orwl.Fill(ctx, r, func([]uint64) {}))
 	if err := rt.Close(); err != nil {
 		t.Error(err)
+	}
+}
+
+// Values refuses what a failed task has left half written, and Fill writes it anew.
+func TestValuesOfAFailedTask(t *testing.T) {
+	ctx := context.Background()
+	rt, err := orwl.New(orwl.Options{})
+	must(err)
+	r := rt.Resource("r", 8)
+	task := rt.Task("a")
+	a := task.Write(r)
+	boom := errors.New("boom")
+	task.Do(func(task *orwl.Task) error {
+		for range task.Rounds(1) {
+			orwl.Write[uint64](a)[0] = 7
+			return boom
+		}
+		return nil
+	})
+	if err := rt.Run(ctx); !errors.Is(err, boom) {
+		t.Fatal(err)
+	}
+	if got, err := orwl.Values[uint64](ctx, r); got != nil || !errors.Is(err, resource.ErrPoisoned) || !errors.Is(err, boom) {
+		t.Errorf("%v, %v", got, err)
+	}
+	func() {
+		defer func() { recover() }()
+		orwl.Fill(ctx, r, func([]uint64) { panic("a fill that fails") })
+	}()
+	if got, err := orwl.Values[uint64](ctx, r); got != nil || !errors.Is(err, resource.ErrPoisoned) {
+		t.Errorf("after a fill that failed: %v, %v", got, err)
+	}
+	must(orwl.Fill(ctx, r, func(elements []uint64) { elements[0] = 1 }))
+	if got, err := orwl.Values[uint64](ctx, r); err != nil || !slices.Equal(got, []uint64{1}) {
+		t.Errorf("after Fill: %v, %v", got, err)
 	}
 }

@@ -2,15 +2,14 @@ package resource
 
 import "fmt"
 
-// Abandon ends what the place does on behalf of somebody who is lost: a task that
-// has panicked, for one. A request is cancelled. An access is released, those after
-// it are told as the resource's [Policy] says, see [Place.Prior], and a resource
-// whose policy is Abort is broken, with the reason.
+// Abandon ends what the place does because it has failed, with the reason: a body that
+// returned an error, or a task that panicked, for example. It never waits, and nothing
+// of the write is committed.
 //
-// What was written on another node than the home's is dropped with the mirror's
-// copy. What was written at home was written in place, and there is no copy to take
-// it from again: it stays, as a version of its own, so that all nodes go on with the
-// same bytes, half done as they may be.
+// A request is cancelled. An access that changed nothing is released: one for reading,
+// or one for writing that called none of Writable, Resize and Dirty. Otherwise the
+// resource's [Policy] applies. It says what happens to the bytes and what those after it
+// learn from [Place.Prior].
 func (p *Place) Abandon(reason error) error {
 	s := p.state.Load()
 	switch {
@@ -18,14 +17,18 @@ func (p *Place) Abandon(reason error) error {
 		return p.Cancel()
 	case s&heldBit == 0:
 		return p.error("abandon", ErrNotHeld)
-	case p.far:
-		return p.releaseFar(s, true)
-	case s&writeBit == 0:
+	case !p.wrote:
 		return p.Release()
 	}
+	if p.x != nil {
+		p.releasing()
+	}
+	if p.far {
+		return p.releaseFar(s, true)
+	}
 	r := p.r
-	p.commit(s)
-	r.ledger.Lose(Write)
+	p.endUse()
+	r.failed(reason)
 	if r.ledger.Aborted() {
 		r.Break(fmt.Errorf("%w: %w", ErrAborted, reason))
 	}
@@ -34,8 +37,8 @@ func (p *Place) Abandon(reason error) error {
 	if p.w != nil {
 		p.w.alarm.Off()
 	}
-	if o := p.observer(); o != nil {
-		o.Released(p)
+	if p.hears(Releases) {
+		p.x.observer.Released(p)
 	}
 	return nil
 }

@@ -14,9 +14,9 @@ type change struct {
 // keptChanges is how many writes are remembered.
 const keptChanges = 8
 
-// Dirty names bytes that the place has changed. Who names all of them, in as many
-// calls as it takes, spares others to look at the rest; who names none, in a grant
-// in which it asked for Writable, may have changed all.
+// Dirty names bytes that the place has changed, in as many calls as it takes. A place
+// that names some must name all that it changed: others then need not look at the
+// rest. A place that asked for Writable and names none may have changed all.
 func (p *Place) Dirty(changed Range) error {
 	if err := p.mayWrite("mark"); err != nil {
 		return err
@@ -31,7 +31,7 @@ func (p *Place) Dirty(changed Range) error {
 	if p.r.changes == nil {
 		p.r.changes = new(changes)
 	}
-	p.wrote = true
+	p.beginWrite()
 	return nil
 }
 

@@ -29,14 +29,27 @@ func (p *Place) Writable() ([]byte, error) {
 	}
 	if p.r.pages != nil {
 		b, err := p.open(Write)
-		p.wrote = p.wrote || err == nil
+		if err == nil {
+			p.beginWrite()
+		}
 		return b, err
 	}
-	p.wrote = true
+	p.beginWrite()
 	if !p.far {
 		p.r.own()
 	}
 	return p.r.bytes, nil
+}
+
+// beginWrite notes that the place is about to change the bytes.
+func (p *Place) beginWrite() {
+	if p.wrote {
+		return
+	}
+	p.wrote = true
+	if !p.far { // the home has a copy
+		p.r.save()
+	}
 }
 
 // Size is how many bytes the resource has, once the place is granted; 0 before.
@@ -56,8 +69,8 @@ func (p *Place) Size() int {
 	return len(p.r.bytes)
 }
 
-// Resize changes how many bytes the resource has. What there is of the old ones is
-// kept, new ones are zero, and slices of them from before are no longer valid.
+// Resize changes how many bytes the resource has. It keeps the old bytes as far as they
+// fit, and new ones are zero. Slices from before are no longer valid.
 func (p *Place) Resize(size int) error {
 	if err := p.mayWrite("resize"); err != nil {
 		return err
@@ -72,11 +85,13 @@ func (p *Place) Resize(size int) error {
 	if r.pages != nil {
 		p.shut()
 	}
+	wrote := p.wrote
+	p.beginWrite()
 	if err := r.resize(size); err != nil {
+		p.wrote = wrote // nothing has changed
 		return p.error("resize", err)
 	}
-	p.wrote = true
-	// Whoever names what else it changes adds to that.
+	// Ranges that the place names are added to this one.
 	x := p.extra()
 	if x.dirty == nil {
 		x.dirty = new(Ranges)

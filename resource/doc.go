@@ -41,7 +41,9 @@
 // holds; what it may not do is a typed error, and with [Guards] a view that is used
 // too late faults and is found. A version counts the writes, a fence the writers
 // that were granted. Writers may name what they changed ([Place.Dirty]), and
-// readers ask what has changed since a version that they know.
+// readers ask what has changed since a version that they know. A writer that fails ends
+// with [Place.Abandon], which commits nothing: [Policy] says what the next ones find, and
+// [Options.Undo] keeps the last committed bytes for them.
 //
 // # Nodes
 //

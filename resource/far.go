@@ -28,7 +28,7 @@ func (p *Place) releaseFar(s uint64, abandoned bool) error {
 		return p.error("release", err)
 	}
 	p.set(s & writeBit)
-	p.leaveFar()
+	p.endUse()
 	if err != nil {
 		return p.failed("release", err)
 	}
@@ -45,7 +45,7 @@ func (p *Place) renewFar(s uint64) error {
 	if !ended {
 		return p.error("renew", err)
 	}
-	p.leaveFar()
+	p.endUse()
 	if err != nil {
 		p.set(s & writeBit)
 		return p.failed("renew", err)
@@ -82,8 +82,8 @@ func (p *Place) access(s uint64, abandoned bool) Access {
 	return a
 }
 
-// leaveFar forgets what was done with the bytes.
-func (p *Place) leaveFar() {
+// endUse ends the use of the bytes, and forgets what was done with them.
+func (p *Place) endUse() {
 	p.wrote = false
 	if x := p.x; x != nil {
 		if x.dirty != nil {

@@ -8,25 +8,36 @@ import (
 	"github.com/orwl/go-orwl/internal/invariant"
 )
 
-// What a grant tells of the holders before it.
+// A grant tells these of the holders before it.
 var (
-	// ErrPriorHolderLost says that a writer was lost: its write is not there.
-	ErrPriorHolderLost = errors.New("resource: the writer before was lost, its bytes are discarded: the last committed ones are here")
-	// ErrPoisoned says that a writer was lost and nobody has written since.
-	ErrPoisoned = errors.New("resource: poisoned by a writer that was lost: write it anew")
+	// ErrPriorHolderLost says that a writer failed or was lost. Its write is not there.
+	ErrPriorHolderLost = errors.New("resource: the writer before failed or was lost, its bytes are discarded: the last committed ones are here")
+	// ErrPoisoned says that a writer failed or was lost, and that there was no commit
+	// since. The bytes may be half written.
+	ErrPoisoned = errors.New("resource: poisoned by a writer that failed or was lost: write all of it anew")
 )
 
-// Policy is what the loss of a writer does to a resource. What the writer had not
-// released is discarded in any case.
+// Policy is what a resource does when a writer is lost with its node, or fails: its body
+// returns an error or panics, and [Place.Abandon] ends the access. The write is never
+// committed.
+//
+// The last committed bytes come back if there is a copy of them. The home has one of
+// what a writer on another node changed. A writer at the home changes the bytes in
+// place, and only [Options.Undo] keeps a copy of them. Without a copy, the half-written
+// bytes stay.
+//
+// Half-written bytes have a version of their own, so that all nodes have the same bytes.
+// Every grant of them tells that they are poisoned, until the next commit.
 type Policy uint8
 
 const (
-	// Discard goes on with the last committed bytes, and tells everybody up to the
-	// next writer.
+	// Discard goes on with the last committed bytes, and tells all holders up to the next
+	// writer (ErrPriorHolderLost). Without a copy of these bytes it does the same as Poison.
 	Discard Policy = iota
-	// Poison does too, and tells everybody until somebody has written.
+	// Poison tells all holders until the next commit (ErrPoisoned). The bytes are the last
+	// committed ones if there is a copy of them.
 	Poison
-	// Abort ends the resource: nobody is granted any more.
+	// Abort ends the resource: it grants nothing any more.
 	Abort
 )
 
@@ -36,9 +47,9 @@ type Prior uint8
 const (
 	// PriorReleased: it has released.
 	PriorReleased Prior = iota
-	// PriorLost: it was lost; see ErrPriorHolderLost.
+	// PriorLost: it failed or was lost; see ErrPriorHolderLost.
 	PriorLost
-	// PriorPoisoned: it was lost and nobody has written since; see ErrPoisoned.
+	// PriorPoisoned: it failed or was lost, without a commit since; see ErrPoisoned.
 	PriorPoisoned
 )
 
@@ -66,7 +77,7 @@ func (s Stamp) Err() error {
 
 // LedgerOptions are what a ledger begins with.
 type LedgerOptions struct {
-	// Policy is what the loss of a writer does. The default is Discard.
+	// Policy is what the loss or the failure of a writer does. The default is Discard.
 	Policy Policy
 	// Epoch is the home's life, from 1, which is the default; below 1<<32.
 	Epoch uint64
@@ -175,18 +186,25 @@ func (l *Ledger) Commit() uint64 {
 	return l.version
 }
 
-// Lose notes that a holder was lost.
+// Lose notes that a holder was lost, or a writer has failed. Poison from before stays.
 func (l *Ledger) Lose(m Mode) {
 	atomic.AddUint64(&l.fence, 1)
 	switch {
 	case m == Read:
 	case l.policy == Abort:
 		l.aborted = true
-	case l.policy == Poison:
+	case l.policy == Poison || l.prior == PriorPoisoned:
 		l.prior = PriorPoisoned
 	default:
 		l.prior = PriorLost
 	}
+}
+
+// poison notes that the bytes are half written: a version that every grant calls
+// poisoned.
+func (l *Ledger) poison() {
+	note(&l.version, l.version+1)
+	l.prior = PriorPoisoned
 }
 
 // Version is that of the bytes.

@@ -1,6 +1,9 @@
 package resource
 
-import "sync/atomic"
+import (
+	"fmt"
+	"sync/atomic"
+)
 
 // Resource is what was last requested, or nil.
 func (p *Place) Resource() *Resource { return p.r }
@@ -78,10 +81,15 @@ func (p *Place) Here() (here, came int) {
 }
 
 // Prior is what became of a writer before the grant: nil, or what matches
-// [ErrPriorHolderLost] or [ErrPoisoned]. Nil if not held.
+// [ErrPriorHolderLost] or [ErrPoisoned]. At the home, ErrPoisoned wraps the reason with
+// which a writer of this node has failed. Nil if not held.
 func (p *Place) Prior() error {
 	if !p.Held() || p.r.ledger.prior == PriorReleased {
 		return nil
 	}
-	return p.error("prior", Stamp{Prior: p.r.ledger.prior}.Err())
+	err := Stamp{Prior: p.r.ledger.prior}.Err()
+	if reason := p.r.poisoned(); reason != nil {
+		err = fmt.Errorf("%w: %w", err, reason)
+	}
+	return p.error("prior", err)
 }

@@ -142,8 +142,8 @@ var (
 	ErrLost = errors.New("resource: home is lost: wait for it, then request again")
 	// ErrEnded is the end of a request because the home gave up this mirror.
 	ErrEnded = errors.New("resource: home has given up this node: join again, then request again")
-	// ErrAborted is the end of a request because a writer was lost.
-	ErrAborted = errors.New("resource: aborted because a writer was lost: make a new resource")
+	// ErrAborted is the end of a request because a writer failed or was lost.
+	ErrAborted = errors.New("resource: aborted because a writer failed or was lost: make a new resource")
 	// ErrStale is the release of an access that is over: its fence is not the
 	// request's.
 	ErrStale = errors.New("resource: access is over, and what it wrote is dropped: request again")

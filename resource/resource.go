@@ -25,9 +25,10 @@ type Resource struct {
 	// Nil unless other nodes take part: see [Site]. The queue knows of a home.
 	mirrored *mirrored
 
-	reason atomic.Pointer[error] // why it is broken
-	losses atomic.Pointer[losses]
-	door   door
+	recovery *recovery             // nil: no Options.Undo, and no writer at home has failed
+	reason   atomic.Pointer[error] // why it is broken
+	losses   atomic.Pointer[losses]
+	door     door
 }
 
 // Options are what a resource can be told. The zero value will do.
@@ -38,8 +39,12 @@ type Options struct {
 	Guards *Guards
 	// Door gives the resource a relaxed door, if it has a Guard.
 	Door DoorOptions
-	// Policy is what the loss of a writer does. The default is Discard.
+	// Policy is what the loss or the failure of a writer does. The default is Discard.
 	Policy Policy
+	// Undo has the resource keep a copy of its bytes while a writer at its home changes
+	// them. If the writer fails, the copy takes its changes back: see [Place.Abandon]. It
+	// costs the memory of the bytes once more, and a copy of them for each writing access.
+	Undo bool
 }
 
 // New makes a resource of size bytes, all zero. The name is for errors and
@@ -61,6 +66,9 @@ func NewWith(name string, size int, o Options) (*Resource, error) {
 		return nil, fmt.Errorf("resource: %q: Options.Policy is %d: want Discard, Poison or Abort", name, o.Policy)
 	}
 	r.ledger.open(l)
+	if o.Undo {
+		r.recovery = &recovery{undo: true}
+	}
 	if o.Guards == nil {
 		r.bytes = newBytes(size)
 		return r, nil
@@ -85,7 +93,7 @@ func (r *Resource) Close() error {
 // Name is what the resource was called when it was made.
 func (r *Resource) Name() string { return r.name }
 
-// Policy is what the loss of a writer does.
+// Policy is what the loss or the failure of a writer does.
 func (r *Resource) Policy() Policy { return r.ledger.policy }
 
 // SetPolicy gives the resource, which nobody has requested yet, another policy than

@@ -33,7 +33,7 @@ type faults struct {
 	ways  map[[2]Node]*way
 	truth [2]*chronicle
 
-	served, told, lates, commits, kept int
+	served, told, lates, commits, kept, failed int
 }
 
 // faultyNode is a node and its places.
@@ -125,7 +125,7 @@ func (c *faults) start(n *faultyNode) {
 	c.net.sites[n.node] = s
 	n.places = nil
 	for i := range n.r {
-		r, err := New(fmt.Sprint("r", i), 32)
+		r, err := NewWith(fmt.Sprint("r", i), 32, Options{Undo: true})
 		if err == nil && n.node == Node(i) {
 			err = s.Home(r, HomeAt{})
 			c.truth[i] = &chronicle{states: [][2]uint64{{}}}
@@ -267,14 +267,17 @@ func stateIn(b []byte) [2]uint64 {
 func next(chain, node uint64) uint64 { return chain*31 + node + 1 }
 
 func (c *faults) leave(n *faultyNode, p *faultyPlace, renew bool) {
-	do := p.Release
-	if renew {
-		do = p.Renew
+	do, how := p.Release, "releases"
+	switch {
+	case renew:
+		do, how = p.Renew, "renews"
+	case c.chance(6) == 0:
+		do, how = func() error { return c.fail(p) }, "abandons"
 	}
 	ended := len(p.losses) > 0
 	err := do()
 	c.look() // at home it is committed at once
-	c.note("%d leaves r%d %v, renews %t: %v", n.node, p.at, p.Mode(), renew, err)
+	c.note("%d %s r%d %v: %v", n.node, how, p.at, p.Mode(), err)
 	late := c.clocks && errors.Is(err, ErrSuspected) // it was told by the release
 	c.check(ended == (err != nil) || late, "release: %v, after it was told %v", err, p.losses)
 	if err != nil {
@@ -286,6 +289,21 @@ func (c *faults) leave(n *faultyNode, p *faultyPlace, renew bool) {
 		c.kept++
 	}
 	p.valid, p.wrote = false, false
+}
+
+// fail abandons an access after it has made the bytes, if it has written, what no commit
+// may be.
+func (c *faults) fail(p *faultyPlace) error {
+	if p.wrote {
+		if w, err := p.Writable(); err == nil {
+			clear(w)
+			c.failed++
+		}
+	}
+	if c.flaw == "abandon" {
+		return p.Release()
+	}
+	return p.Abandon(errFire)
 }
 
 // believes reports whether the home takes a node for present, in its present life.
@@ -561,18 +579,18 @@ func TestSiteFaults(t *testing.T) {
 	if testing.Short() {
 		runs = min(runs, 300)
 	}
-	var served, told, lates, commits, kept int
+	var served, told, lates, commits, kept, failed int
 	for seed := range runs {
 		c, err := survive(rand.New(rand.NewPCG(seed, 7)).IntN, "")
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, lines(c.trace))
 		}
 		served, told, lates, commits = served+c.served, told+c.told, lates+c.lates, commits+c.commits
-		kept += c.kept
+		kept, failed = kept+c.kept, failed+c.failed
 	}
-	t.Logf("%d runs: %d accesses, %d writes, %d told, %d late releases, %d kept", runs, served, commits, told, lates, kept)
+	t.Logf("%d runs: %d accesses, %d writes, %d failed, %d told, %d late releases, %d kept", runs, served, commits, failed, told, lates, kept)
 	for what, n := range map[string]int{
-		"accesses": served / 20, "writes": commits / 10, "that are told": told, "late releases": lates * 5, "that are kept": kept,
+		"accesses": served / 20, "writes": commits / 10, "that are told": told, "late releases": lates * 5, "that are kept": kept, "failed writes": failed,
 	} {
 		if uint64(n) < runs/2 {
 			t.Errorf("too few %s: the test shows little", what)
@@ -580,9 +598,10 @@ func TestSiteFaults(t *testing.T) {
 	}
 }
 
-// The test would find it if there were no fence, or if dirty ranges were not sent.
+// The test would find it if there were no fence, if dirty ranges were not sent, or if a
+// failed write were committed.
 func TestSiteFaultsFindsFlaws(t *testing.T) {
-	for _, flaw := range []string{"fence", "dirty"} {
+	for _, flaw := range []string{"fence", "dirty", "abandon"} {
 		t.Run(flaw, func(t *testing.T) {
 			for seed := range uint64(3000) {
 				if _, err := survive(rand.New(rand.NewPCG(seed, 7)).IntN, flaw); err != nil {

@@ -2,7 +2,6 @@ package resource
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"testing"
 )
@@ -437,69 +436,5 @@ func TestSiteDeclaredLater(t *testing.T) {
 	n.settle(t)
 	if c := n.sites[0].Counts(); c.Strays != 2 || n.sites[0].kept[1].Load() != 0 {
 		t.Errorf("%+v, %d bytes kept", c, n.sites[0].kept[1].Load())
-	}
-}
-
-// A holder that is lost while its node is not leaves word of it.
-func TestAbandon(t *testing.T) {
-	for _, policy := range []Policy{Discard, Poison, Abort} {
-		for at := range 2 { // where the writer is
-			t.Run(fmt.Sprint(policy, at), func(t *testing.T) {
-				n := newNetwork(2, SiteOptions{})
-				r := n.share(t, "r", 8, 0, HomeAt{}, Options{Policy: policy})
-				var w Place
-				var after [2]Place
-				fine(t, w.Request(r[at], Write))
-				n.settle(t)
-				fine(t, w.Acquire(t.Context()))
-				b, err := w.Writable()
-				fine(t, err)
-				b[0] = 7
-				for i := range after {
-					fine(t, after[i].Request(r[i], Read))
-				}
-				n.settle(t)
-				fine(t, w.Abandon(errFire))
-				n.settle(t)
-				for i := range after {
-					err := after[i].Acquire(t.Context())
-					if policy == Abort {
-						if !errors.Is(err, ErrAborted) && !errors.Is(err, ErrBroken) {
-							t.Errorf("node %d: %v", i, err)
-						}
-						continue
-					}
-					fine(t, err)
-					want := ErrPriorHolderLost
-					if policy == Poison {
-						want = ErrPoisoned
-					}
-					if err := after[i].Prior(); !errors.Is(err, want) {
-						t.Errorf("node %d: prior is %v, want %v", i, err, want)
-					}
-					if b, _ := after[i].Bytes(); (b[0] == 7) != (at == 0) {
-						t.Errorf("node %d: bytes %v", i, b)
-					}
-					fine(t, after[i].Release())
-				}
-				if policy == Abort {
-					return
-				}
-				n.settle(t)
-				// The next writer is told, and whoever comes after one that wrote is not.
-				for i := range 2 {
-					fine(t, w.Request(r[1-at], Write))
-					n.settle(t)
-					fine(t, w.Acquire(t.Context()))
-					if told := w.Prior() != nil; told != (i == 0) {
-						t.Errorf("writer %d: prior is %v", i, w.Prior())
-					}
-					_, err := w.Writable()
-					fine(t, err)
-					fine(t, w.Release())
-					n.settle(t)
-				}
-			})
-		}
 	}
 }

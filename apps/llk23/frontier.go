@@ -5,7 +5,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/orwl/go-orwl/handle"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -25,17 +24,9 @@ type frontier struct {
 }
 
 // fill gives a frontier its initial values, before any task has a request in the
-// queue. That is for readers that come before the writer in the canonical order.
+// queue. Readers that come before the writer in the canonical order need them.
 func (f *frontier) fill(b *block, r rect) error {
-	var h handle.Handle
-	if err := h.Request(f.Resource, resource.Write); err != nil {
-		return err
-	}
-	return handle.Section(context.Background(), &h, func() error {
-		to, err := handle.Write[float64](&h)
-		b.write(to, r)
-		return err
-	})
+	return orwl.Fill(context.Background(), f.Resource, func(to []float64) { b.write(to, r) })
 }
 
 // inlet is a task's reading of a neighbour's frontier.

@@ -1,0 +1,179 @@
+package orwl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// bodyFailures are the ways in which the body of a task fails.
+var bodyFailures = map[string]func() error{
+	"error":  func() error { return errPlanned },
+	"panic":  func() error { panic(errPlanned) },
+	"Goexit": func() error { runtime.Goexit(); return nil },
+}
+
+// prior is what the next holder of r finds, and is told.
+func prior(t *testing.T, r *resource.Resource) (value uint64, told error) {
+	t.Helper()
+	var h handle.Handle
+	if err := errors.Join(h.Request(r, resource.Read), h.Acquire(context.Background())); err != nil {
+		t.Fatal(err)
+	}
+	defer h.Release()
+	v, err := handle.Read[uint64](&h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return v.At(0), h.Prior()
+}
+
+// A task that fails while it writes commits nothing of that round, in Rounds and by
+// hand. The next holders are told why. Nothing has happened to a resource that it only
+// read, or released before.
+func TestFailedTaskCommitsNothing(t *testing.T) {
+	for name, fail := range bodyFailures {
+		for _, byHand := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s by hand %t", name, byHand), func(t *testing.T) {
+				rt := mustNew(t, Options{})
+				written, read, released := rt.Resource("written", 8), rt.Resource("read", 8), rt.Resource("released", 8)
+				task := rt.Task("a")
+				w, r, before := task.Write(written), task.Read(read), task.Write(released)
+				round := func(i int) error {
+					Read[uint64](r)
+					Write[uint64](w)[0] = uint64(i + 1)
+					if i == 0 {
+						Write[uint64](before)[0] = 1
+						return nil
+					}
+					return fail()
+				}
+				task.Do(func(t *Task) error {
+					if !byHand {
+						for i := range t.Rounds(3) {
+							if err := round(i); err != nil {
+								return err
+							}
+						}
+						return nil
+					}
+					for i := range 2 {
+						if err := t.Accesses().Acquire(t.Context()); err != nil {
+							return err
+						}
+						if err := round(i); err != nil {
+							return err
+						}
+						if err := t.Accesses().Release(); err != nil {
+							return err
+						}
+					}
+					return nil
+				})
+				err := rt.Run(context.Background())
+				var failed *TaskError
+				if !errors.As(err, &failed) || failed.Task != "a" {
+					t.Fatalf("the run ended with %v", err)
+				}
+				if _, told := prior(t, written); !errors.Is(told, resource.ErrPoisoned) || !errors.Is(told, failed.Err) {
+					t.Errorf("written: told %v", told)
+				}
+				if value, told := prior(t, released); value != 1 || told != nil {
+					t.Errorf("released in the round before: %d, told %v, want 1", value, told)
+				}
+				if _, told := prior(t, read); told != nil {
+					t.Errorf("read: told %v", told)
+				}
+				checkIdle(t, rt)
+			})
+		}
+	}
+}
+
+// A task on another node than the home has written in a copy: the last commit stays.
+func TestFailedTaskOnAnotherNode(t *testing.T) {
+	each(crew(t, 2), func(i int, n *Nodes) {
+		rt := mustNew(t, Options{Nodes: n})
+		r := rt.Resource("r", 8)
+		rt.Home(r, 0)
+		task := rt.Task("a").On(1)
+		w := task.Write(r)
+		task.Do(func(t *Task) error {
+			for i := range t.Rounds(2) {
+				Write[uint64](w)[0] = uint64(i + 1)
+				if i == 1 {
+					return errPlanned
+				}
+			}
+			return nil
+		})
+		if err := rt.Run(context.Background()); err == nil {
+			t.Errorf("the run of node %d ended well", i)
+		}
+		if i == 0 {
+			if value, told := prior(t, r); value != 1 || !errors.Is(told, resource.ErrPriorHolderLost) {
+				t.Errorf("the home has %d and tells %v, want 1 and %v", value, told, resource.ErrPriorHolderLost)
+			}
+		}
+		if err := n.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A task that fails ends the run before it abandons anything: a resource that breaks
+// because of that, by its policy, does not hide the first error.
+func TestFailureIsToldBeforeItsEffects(t *testing.T) {
+	w := &releaseWatch{}
+	rt := mustNew(t, Options{Observers: []Observer{w}})
+	r := rt.Resource("r", 8)
+	rt.Policy(r, resource.Abort)
+	for i := range 3 {
+		task := rt.Task(fmt.Sprint(i))
+		a := task.Write(r)
+		task.Do(func(t *Task) error {
+			for round := range t.Rounds(-1) {
+				Write[uint64](a)[0]++
+				if round == 2 && i == 0 {
+					return errPlanned
+				}
+			}
+			return nil
+		})
+	}
+	err := rt.Run(context.Background())
+	var failed *TaskError
+	if !errors.As(err, &failed) || failed.Task != "0" || failed.Err != errPlanned {
+		t.Errorf("the run ended with %v", err)
+	}
+	if !errors.Is(r.Broken(), resource.ErrAborted) || !errors.Is(r.Broken(), errPlanned) {
+		t.Errorf("the resource is broken by %v", r.Broken())
+	}
+	if w.last == nil {
+		t.Error("the failed access was not released, or before the run ended")
+	}
+}
+
+// releaseWatch notes how the run stood when the first task released for the last time.
+type releaseWatch struct {
+	resource.Observers // does nothing
+	task               *Task
+	last               error
+}
+
+func (w *releaseWatch) Access(a *Access) resource.Observer {
+	if a.Task().Name() != "0" {
+		return nil
+	}
+	w.task = a.Task()
+	return w
+}
+
+func (w *releaseWatch) Released(*resource.Place) { w.last = w.task.run.ctx.Err() }
+func (w *releaseWatch) Began(*Task)              {}
+func (w *releaseWatch) Ended(*Task, error)       {}

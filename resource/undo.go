@@ -1,0 +1,58 @@
+package resource
+
+// recovery is what a resource keeps at its home for the case that a writer fails. It is
+// nil if the resource has no Options.Undo, until a writer fails for the first time.
+type recovery struct {
+	undo   bool   // Options.Undo
+	before []byte // the bytes before the writer that holds changed them; its memory is reused
+
+	reason  error  // of the last failure
+	version uint64 // that this failure left
+}
+
+// save keeps the bytes that are about to be changed, if the resource has Options.Undo.
+func (r *Resource) save() {
+	if c := r.recovery; c != nil && c.undo {
+		c.before = append(c.before[:0], r.bytes...)
+	}
+}
+
+// restore takes back what was changed since save, and reports whether it could: that
+// needs Options.Undo, and memory if the size has changed. No view is open.
+func (r *Resource) restore() bool {
+	c := r.recovery
+	if c == nil || !c.undo {
+		return false
+	}
+	if len(r.bytes) != len(c.before) && r.resize(len(c.before)) != nil {
+		return false
+	}
+	r.own() // a place that only named what it would change has not asked for them
+	copy(r.bytes, c.before)
+	return true
+}
+
+// failed notes that a writer at the home has failed after it may have changed the bytes.
+// It takes the changes back, if it can. Otherwise the half-written bytes stay, as a
+// version of their own, and the resource is poisoned.
+func (r *Resource) failed(reason error) {
+	restored := r.restore()
+	r.ledger.Lose(Write)
+	if !restored {
+		r.ledger.poison() // without a note of its changes, so that all bytes count as changed
+	}
+	if r.recovery == nil {
+		r.recovery = new(recovery)
+	}
+	r.recovery.reason, r.recovery.version = reason, r.ledger.version
+}
+
+// poisoned is why the bytes are, as far as it is known at this node. A commit makes
+// another version, and poison from another node has no reason.
+func (r *Resource) poisoned() error {
+	c := r.recovery
+	if c == nil || r.ledger.prior != PriorPoisoned || c.version != r.ledger.version {
+		return nil
+	}
+	return c.reason
+}
