@@ -204,10 +204,11 @@ func (rt *Runtime) Run(ctx context.Context) error {
 	stop := rt.watch()
 	var all sync.WaitGroup
 	for _, t := range rt.tasks {
-		if t.here() {
+		if t.here() && t.step == nil {
 			all.Go(t.live)
 		}
 	}
+	all.Go(func() { r.steps(rt.tasks) })
 	all.Wait()
 	stop()
 	err := rt.late()
@@ -239,7 +240,7 @@ func (rt *Runtime) start(r *run) error {
 	}
 	rt.started = true
 	for _, t := range rt.tasks {
-		if t.body == nil {
+		if t.body == nil && t.step == nil {
 			rt.errs = append(rt.errs, fmt.Errorf("%w: %q", ErrBody, t.name))
 		}
 	}
