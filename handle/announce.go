@@ -125,6 +125,7 @@ func (h *Handle) acquireAnnounced(ctx context.Context) error {
 	if err := h.place.Acquire(ctx); err != nil {
 		return err
 	}
+	<-n.readied // the goroutine that has granted the access is about to tell when
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.ahead = ahead

@@ -52,9 +52,13 @@ func (p *Pair) begin(err error) error {
 }
 
 // Release announces the next access and ends this one.
-func (p *Pair) Release() error {
+func (p *Pair) Release() error { return p.ReleaseBy(nil) }
+
+// ReleaseBy is Release, with by for the hooks of the requests that this grants: see
+// [resource.Hook].
+func (p *Pair) ReleaseBy(by any) error {
 	p.endLife()
-	if err := p.place.Renew(); err != nil {
+	if err := p.place.RenewBy(by); err != nil {
 		return err
 	}
 	p.iteration++
@@ -65,8 +69,12 @@ func (p *Pair) Release() error {
 }
 
 // End ends this access and announces none: the last one of a pair.
-func (p *Pair) End() error {
-	if err := p.Handle.Release(); err != nil {
+func (p *Pair) End() error { return p.EndBy(nil) }
+
+// EndBy is to End what ReleaseBy is to Release.
+func (p *Pair) EndBy(by any) error {
+	p.endLife()
+	if err := p.place.ReleaseBy(by); err != nil {
 		return err
 	}
 	p.iteration++

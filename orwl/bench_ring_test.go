@@ -14,9 +14,9 @@ import (
 )
 
 // ringRatios is 10,000 tasks in a ring, each of which writes its own resource and
-// reads the next one, against goroutines that wait for each other in the same way
-// and have nothing but channels: what that many hand-overs cost at least, for each
-// time that a task is active.
+// reads the next one, with goroutines of their own and as step tasks. The peer are
+// goroutines that wait for each other in the same way by channels: what so many
+// hand-overs cost at least, for each time that a task is active.
 //
 // In the canonical order, a wave twice as long as there are rounds goes through
 // the ring. By priorities every other task can begin at once, and all go on as
@@ -24,15 +24,18 @@ import (
 func ringRatios(b *testing.B) {
 	const n, rounds = 10_000, 50
 	const target = 1.5 // million activations per second on two processors
+	ours := func(order ringOrder, ring func(n, rounds int, place priority, begun func(i int)) *orwl.Runtime) func() figure {
+		return func() figure {
+			var s stopwatch
+			rt := ring(n, rounds, order.place, func(int) { s.start() })
+			must(rt.Run(context.Background()))
+			return s.figure(n * rounds)
+		}
+	}
 	for _, order := range ringOrders() {
 		match{order.name, 0,
-			contender{"ours", func() figure {
-				var s stopwatch
-				rt := taskRing(n, rounds, order.place, func(int) { s.start() })
-				must(rt.Run(context.Background()))
-				return s.figure(n * rounds)
-			}},
-			[]contender{{"channels", func() figure {
+			contender{"steps", ours(order, stepRing)},
+			[]contender{{"tasks", ours(order, taskRing)}, {"channels", func() figure {
 				var s stopwatch
 				channelRing(n, rounds, order.place, s.start)
 				return s.figure(n * rounds)

@@ -36,6 +36,7 @@ func BenchmarkRatios(b *testing.B) {
 	b.Run("HandOver", handOver)
 	b.Run("Crowd", crowd)
 	b.Run("Ring", ringRatios)
+	b.Run("METG", metgRatios)
 	b.Run("Bytes", bytesEach)
 	b.Run("Start", start)
 }

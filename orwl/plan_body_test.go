@@ -20,6 +20,9 @@ func (p *plan) body(task int, seen *[]uint64, between func(), ctx func(*Task) co
 		if err := how.style.loop(t, how.rounds, rng, do, ctx(t)); err != nil {
 			return err
 		}
+		if how.style == byStep && t.step.round < how.rounds-1 {
+			return nil
+		}
 		switch how.end {
 		case fails:
 			return errPlanned
@@ -35,6 +38,8 @@ func (p *plan) body(task int, seen *[]uint64, between func(), ctx func(*Task) co
 // loop goes through rounds.
 func (s style) loop(t *Task, rounds int, rng *rand.Rand, do func(round int), ctx context.Context) error {
 	switch s {
+	case byStep:
+		do(t.step.round)
 	case byRounds:
 		for round := range t.Rounds(rounds) {
 			do(round)

@@ -34,6 +34,7 @@ const (
 	byBreak        // leaves Rounds, which would go on for ever, and holds everything
 	byHand         // acquires and releases one access after the other, in any order
 	byVector
+	byStep // is a step task
 	styles
 )
 
@@ -224,7 +225,12 @@ func (p *plan) declare(t testing.TB, o Options, body func(task int) func(*Task) 
 				declared.Read(r).Priority(a.Priority)
 			}
 		}
-		declared.Do(body(i))
+		do := body(i)
+		if how := p.tasks[i]; how.style == byStep {
+			declared.Each(how.rounds, func(int) error { return do(declared) })
+		} else {
+			declared.Do(do)
+		}
 	}
 	return rt
 }
@@ -260,7 +266,10 @@ func (p *plan) result(t testing.TB, rt *Runtime, seen [][]uint64) outcome {
 func (p *plan) cut(task int) {
 	t := &p.tasks[task]
 	t.rounds = int(mix(p.seed+1) % uint64(t.rounds+1))
-	t.style = []style{byBreak, byVector}[p.seed%2]
+	t.style = []style{byBreak, byVector, byStep}[p.seed%3]
+	if t.rounds == 0 && t.style == byStep {
+		t.style = byBreak // a step without rounds has nowhere to fail
+	}
 }
 
 var _ handle.Grant = (*Access)(nil)

@@ -238,10 +238,11 @@ func (rt *Runtime) Run(ctx context.Context) error {
 	stop := rt.watch()
 	var all sync.WaitGroup
 	for _, t := range rt.tasks {
-		if t.here() {
+		if t.here() && t.step == nil {
 			all.Go(t.live)
 		}
 	}
+	all.Go(func() { r.steps(rt.tasks) })
 	all.Wait()
 	stop()
 	err := rt.late()
@@ -273,7 +274,7 @@ func (rt *Runtime) start(r *run) error {
 	}
 	rt.started = true
 	for _, t := range rt.tasks {
-		if t.body == nil {
+		if t.body == nil && t.step == nil {
 			rt.errs = append(rt.errs, fmt.Errorf("%w: %q", ErrBody, t.name))
 		}
 	}

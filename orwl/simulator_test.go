@@ -110,6 +110,11 @@ func (s *stage) rank(ctx context.Context, w rma.Window) error {
 }
 
 func (s *stage) play(seed uint64, runs int, faults sim.Faults) sim.Report {
+	for i := range s.tasks {
+		if s.tasks[i].style == byStep {
+			s.tasks[i].style = byBreak // every task is a rank here
+		}
+	}
 	system := sim.System{Topology: topology.Flat(len(s.tasks)), Setup: s.setup, Faults: faults, MaxSteps: 1 << 18}
 	return system.Seeds(seed, runs)
 }

@@ -101,7 +101,7 @@ func (v *view) add(lines map[*resource.Resource]*line, touched map[*line]bool) {
 
 // lookAt looks at a task, and puts its requests into their lines.
 func (rt *Runtime) lookAt(t *Task, run *run, lines map[*resource.Resource]*line, touched map[*line]bool, now time.Time) *taskView {
-	tv := &taskView{Task: t, started: run != nil, over: t.ended.Load(), node: t.on, round: t.round.Load()}
+	tv := &taskView{Task: t, started: run != nil, over: t.ended.Load(), node: t.on, round: t.Round()}
 	for _, a := range t.accesses {
 		l := lines[a.resource]
 		touched[l] = true

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/tally"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -21,10 +22,11 @@ type Task struct {
 	placed   bool // the program has said which
 	accesses []*Access
 	body     func(*Task) error
+	step     *step // instead of a body and a goroutine
 	run      *run
 	ctx      context.Context  // of the run, and carries the holder
 	holder   *resource.Holder // the task, as the leaf rule sees it
-	round    atomic.Int64     // that it is in, or has been through
+	round    tally.Count      // that it is in, or has been through
 	ended    atomic.Bool
 	err      error // of Rounds
 }
@@ -36,12 +38,12 @@ func (t *Task) Name() string { return t.name }
 func (t *Task) Node() int { return t.on }
 
 // Round is how many rounds the task has been through.
-func (t *Task) Round() int64 { return t.round.Load() }
+func (t *Task) Round() int64 { return int64(t.round.Load()) }
 
 // EndRound says that the task has been through another round, for those who look on. A
 // body that acquires and releases its accesses one by one says so itself; [Task.Rounds]
 // does for its own.
-func (t *Task) EndRound() { t.round.Add(1) }
+func (t *Task) EndRound() { t.round.Inc() }
 
 // Read declares that the task reads r in each round.
 func (t *Task) Read(r *resource.Resource) *Access { return t.access(r, resource.Read) }
@@ -68,6 +70,9 @@ func (t *Task) access(r *resource.Resource, m resource.Mode) *Access {
 // released is committed: see [resource.Policy].
 func (t *Task) Do(body func(t *Task) error) {
 	t.rt.declare(fmt.Sprintf("the body of task %q", t.name), func() error {
+		if t.step != nil {
+			return fmt.Errorf("%w: task %q", ErrBodies, t.name)
+		}
 		t.body = body
 		return nil
 	})
@@ -113,7 +118,7 @@ func (t *Task) Rounds(n int) iter.Seq[int] {
 			if !yield(i) || t.err != nil {
 				return // the rest is taken back when the task ends
 			}
-			t.round.Add(1) // before anybody can have a turn who waits for this one
+			t.round.Inc() // before anybody can have a turn who waits for this one
 			if !t.renew(i == n-1) {
 				return
 			}

@@ -33,7 +33,7 @@ func (p *Place) Abandon(reason error) error {
 		r.Break(fmt.Errorf("%w: %w", ErrAborted, reason))
 	}
 	p.set(s & writeBit)
-	r.end(s)
+	r.end(s, nil)
 	if p.w != nil {
 		p.w.alarm.Off()
 	}

@@ -49,7 +49,7 @@ func (p *Place) drop(s uint64) {
 	}
 	if !p.listed || !p.giveUp() {
 		p.listed = false
-		r.end(s) // it is granted
+		r.end(s, nil) // it is granted
 		return
 	}
 	p.haunt()
@@ -60,7 +60,7 @@ func (p *Place) haunt() {
 	w, r := p.w, p.r
 	p.w, p.listed = nil, false
 	r.add(&r.ghosts, 1)
-	r.settle(w.ticket, r.load(&r.completed))
+	r.settle(w.ticket, r.load(&r.completed), nil)
 }
 
 // giveUp makes the request a ghost, unless it is granted.

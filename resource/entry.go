@@ -89,13 +89,13 @@ func (r *Resource) entered(s uint64) {
 }
 
 // end completes a request that is granted, inside the guard if it was held and has
-// the doorBit.
-func (r *Resource) end(s uint64) {
+// the doorBit. by is for the hooks of the requests that this grants.
+func (r *Resource) end(s uint64, by any) {
 	if s&(heldBit|doorBit) == heldBit|doorBit {
-		r.leave(s)
+		r.leave(s, by)
 		return
 	}
-	c, _ := r.complete(modeOf(s))
+	c, _ := r.complete(modeOf(s), by)
 	switch {
 	case c&guarded == 0 || s&doorBit != 0:
 	case modeOf(s) == Write:
@@ -106,10 +106,10 @@ func (r *Resource) end(s uint64) {
 }
 
 // leave completes a request that has entered.
-func (r *Resource) leave(s uint64) {
+func (r *Resource) leave(s uint64, by any) {
 	g := r.guard.Load()
 	last := g.leave()
-	_, woken := r.complete(modeOf(s))
+	_, woken := r.complete(modeOf(s), by)
 	if last {
 		g.decide(woken)
 	}
@@ -120,7 +120,7 @@ func (p *Place) withdrawInside(s uint64) {
 	p.listed = false // it was granted, or would not be here
 	if p.inside {
 		p.inside = false
-		p.r.leave(s)
+		p.r.leave(s, nil)
 		return
 	}
 	if p.w.giveUp() {
@@ -128,5 +128,5 @@ func (p *Place) withdrawInside(s uint64) {
 		p.r.guard.Load().wake() // so that ghosts do not pile up
 	}
 	p.lined = false
-	p.r.end(s)
+	p.r.end(s, nil)
 }

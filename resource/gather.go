@@ -98,7 +98,7 @@ func (h *homed) start() {
 		}
 		h.r.list(f.w)
 		if c := h.r.load(&h.r.completed); c&broken != 0 || due(c, f.w.ticket, f.mode) {
-			h.r.settle(f.w.ticket, c)
+			h.r.settle(f.w.ticket, c, nil)
 		}
 	}
 }

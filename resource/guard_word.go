@@ -20,7 +20,7 @@ func (g *guard) wake() {
 	g.r.point()
 	for w := g.list.Swap(nil); w != nil; {
 		next := w.next
-		w.grant()
+		w.grant(nil)
 		w = next
 	}
 }

@@ -67,7 +67,7 @@ func (h *homed) Renew(id, next ID, m Mode) {
 	s := g.state.Load()
 	g.set(h.r.request(m) | modeBit(m) | requestedBit)
 	if s&heldBit != 0 {
-		h.r.end(s)
+		h.r.end(s, nil)
 	} else {
 		g.drop(s)
 	}
@@ -83,7 +83,7 @@ func (h *homed) Release(id ID) {
 	h.places[int(id&^fromMirrors)] = nil
 	if s := g.state.Load(); s&heldBit != 0 {
 		g.set(s & writeBit)
-		h.r.end(s)
+		h.r.end(s, nil)
 	} else {
 		g.withdraw(s)
 	}

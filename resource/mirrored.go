@@ -52,7 +52,7 @@ func (f *mirrored) unlock() {
 	f.mu.Unlock()
 	for w != nil {
 		next := w.next
-		w.grant()
+		w.grant(nil)
 		w = next
 	}
 	for _, c := range calls {

@@ -198,8 +198,12 @@ func (p *Place) take() bool {
 	return true
 }
 
-// Release ends the access and grants whoever is next.
-func (p *Place) Release() error {
+// Release ends the access and grants the next requests.
+func (p *Place) Release() error { return p.ReleaseBy(nil) }
+
+// ReleaseBy is Release for a goroutine that wants the hooks of the requests which this
+// grants to know it: see [Hook].
+func (p *Place) ReleaseBy(by any) error {
 	s := p.state.Load()
 	if s&heldBit == 0 {
 		return p.error("release", ErrNotHeld)
@@ -212,7 +216,7 @@ func (p *Place) Release() error {
 	}
 	p.commit(s)
 	p.set(s & writeBit)
-	p.r.end(s)
+	p.r.end(s, by)
 	if p.w != nil {
 		p.w.alarm.Off()
 	}
@@ -222,9 +226,12 @@ func (p *Place) Release() error {
 	return nil
 }
 
-// Renew requests the same again, and then releases: the step of a pair. Nobody
-// gets ahead of the new request who had not requested before.
-func (p *Place) Renew() error {
+// Renew requests the same again, and then releases: the step of a pair. No request that
+// comes later gets ahead of the new one.
+func (p *Place) Renew() error { return p.RenewBy(nil) }
+
+// RenewBy is to Renew what ReleaseBy is to Release.
+func (p *Place) RenewBy(by any) error {
 	s := p.state.Load()
 	if s&heldBit == 0 {
 		return p.error("renew", ErrNotHeld)
@@ -238,7 +245,7 @@ func (p *Place) Renew() error {
 	p.commit(s)
 	m := modeOf(s)
 	p.set(p.r.request(m) | s&writeBit | requestedBit)
-	p.r.end(s)
+	p.r.end(s, by)
 	if p.hears(Requests) {
 		p.x.observer.Requested(p)
 	}

@@ -5,7 +5,7 @@ package resource
 
 // list makes sure that whoever grants the request finds it. Who granted it before
 // that has not, which is why it then serves itself.
-func (p *Place) list(s uint64, hook func()) {
+func (p *Place) list(s uint64, hook Hook) {
 	p.listed, p.notified = true, false
 	w := p.waiter()
 	w.ticket, w.mode, w.stray = s&^flags, modeOf(s), 0
@@ -21,7 +21,7 @@ func (p *Place) list(s uint64, hook func()) {
 	r := p.r
 	r.list(w)
 	if c := r.load(&r.completed); c&broken != 0 || due(c, w.ticket, w.mode) {
-		r.settle(w.ticket, c)
+		r.settle(w.ticket, c, nil)
 	} else if r.home != nil {
 		r.home.wanted()
 	}
@@ -35,10 +35,25 @@ func (p *Place) waiter() *waiter {
 	return p.w
 }
 
-// Notify has f called once, when the request is granted: at once if it is
-// already, otherwise by whoever releases what it waits for, who waits meanwhile.
-// A request that is cancelled meanwhile may still be told of. Once for each request.
-func (p *Place) Notify(f func()) error {
+// Hook is told of a grant: see [Place.Tell].
+type Hook interface {
+	// Granted is called once, by the goroutine that has granted the request, which waits
+	// meanwhile. The place may be acquired by then. by is what that goroutine has passed
+	// to [Place.RenewBy] or [Place.ReleaseBy], or nil.
+	Granted(by any)
+}
+
+// Notify is Tell for a function.
+func (p *Place) Notify(f func()) error { return p.Tell(hookFunc(f)) }
+
+type hookFunc func()
+
+func (f hookFunc) Granted(any) { f() }
+
+// Tell has h told once when the request is granted: at once if it is granted already,
+// otherwise by the goroutine whose release grants it. A request that is cancelled
+// meanwhile may still be told of. It is called once for each request.
+func (p *Place) Tell(h Hook) error {
 	s := p.state.Load()
 	if s&requestedBit == 0 {
 		return p.error("notify", ErrNotRequested)
@@ -47,11 +62,11 @@ func (p *Place) Notify(f func()) error {
 		return p.error("notify", ErrNotified)
 	}
 	if p.lined {
-		f() // in its turn since long, and waits at the guard
+		h.Granted(nil) // the queue has granted it, and it waits at the guard
 	} else if !p.listed {
-		p.list(s, f)
-	} else if !p.w.watch(f) {
-		f()
+		p.list(s, h)
+	} else if !p.w.watch(h) {
+		h.Granted(nil)
 	}
 	p.notified = true
 	return nil

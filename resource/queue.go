@@ -97,18 +97,19 @@ func (q *queue) request(m Mode) (ticket uint64) {
 	return q.add(&q.requested, u) - u
 }
 
-// complete ends an access, or a request that is due, and wakes whom that grants.
-// It returns what that made of completed, and how many it woke.
-func (q *queue) complete(m Mode) (c uint64, woken int) {
+// complete ends an access, or a request that is due, and wakes the requests that this
+// grants. by is for their hooks. It returns the new value of completed, and how many it
+// woke.
+func (q *queue) complete(m Mode, by any) (c uint64, woken int) {
 	c = q.add(&q.completed, unit(m))
-	return c, q.settle(c, c)
+	return c, q.settle(c, c, by)
 }
 
-// settle wakes those in the slot of key that are due, and completes ghosts that
-// are, for which it goes on with whomever that makes due. c is what completed was
-// a moment ago. It returns how many it woke.
-func (q *queue) settle(key, c uint64) int {
-	var done served
+// settle wakes the waiters in the slot of key that are due. It completes ghosts that are
+// due, and goes on with the waiters that this makes due. c is what completed was a
+// moment ago. by is for the hooks of the waiters. It returns how many it woke.
+func (q *queue) settle(key, c uint64, by any) int {
+	done := served{by: by}
 	for {
 		q.serve(key, c, &done)
 		if done.gone == 0 {
@@ -126,8 +127,9 @@ func (q *queue) settle(key, c uint64) int {
 	}
 }
 
-// served is what came of looking through lists.
+// served is the result of looking through lists.
 type served struct {
+	by     any    // for the hooks of waiters
 	woken  int    // who slept
 	gone   uint64 // of ghosts, to be added to completed
 	strays int64  // of those ghosts, should there be a guard
@@ -160,7 +162,7 @@ func (q *queue) serveList(l *list, c uint64, done *served) {
 			switch {
 			case c&broken != 0 || due(c, w.ticket, w.mode):
 				q.point()
-				was := w.grant()
+				was := w.grant(done.by)
 				q.saw(uint64(was))
 				switch was {
 				case asleep:
@@ -191,7 +193,7 @@ func (q *queue) serveList(l *list, c uint64, done *served) {
 // bury adds a ghost that is due.
 func (d *served) bury(w *waiter) {
 	d.gone += unit(w.mode)
-	d.strays += w.stray
+	d.strays += int64(w.stray)
 }
 
 // breakDown wakes everybody, and grants nobody anything from now on.
@@ -203,7 +205,7 @@ func (q *queue) breakDown() {
 		n = len(s.lists)
 	}
 	for i := range uint64(n) {
-		q.settle(i*oneWriter, q.load(&q.completed))
+		q.settle(i*oneWriter, q.load(&q.completed), nil)
 	}
 }
 

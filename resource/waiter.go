@@ -28,9 +28,9 @@ type waiter struct {
 	ticket uint64
 	state  atomic.Uint32
 	mode   Mode
-	stray  int64 // 1 if requested before there was a guard
+	stray  int8 // 1 if requested before there was a guard
 
-	hook      func() // if hooked: called by who grants it, just before
+	hook      Hook // if hooked: told by the goroutine that grants it, just afterwards
 	interrupt func()
 	bed       Bed        // nil: place
 	place     park.Place // a bed of its own
@@ -82,29 +82,32 @@ func (w *waiter) begin(state uint32) {
 	}
 }
 
-// grant makes it the owner's again, wakes it if it sleeps and returns what it was.
-// The hook comes first: afterwards, the owner may have another one.
-func (w *waiter) grant() (was uint32) {
+// grant gives it back to its owner, wakes the owner if it sleeps, tells the hook, and
+// returns its state from before. From the exchange of the state on the owner may use it
+// again, with another hook: so the hook is read before.
+func (w *waiter) grant(by any) (was uint32) {
 	for {
 		s := w.state.Load()
+		hook := Hook(nil)
 		if s&hooked != 0 && s != ghost|hooked {
-			if w.state.CompareAndSwap(s, s&^hooked) {
-				w.hook()
-			}
+			hook = w.hook
+		}
+		if !w.state.CompareAndSwap(s, granted) {
 			continue
 		}
-		if w.state.CompareAndSwap(s, granted) {
-			if s == asleep {
-				w.wake()
-			}
-			return s &^ hooked
+		if s &^= hooked; s == asleep {
+			w.wake()
 		}
+		if hook != nil {
+			hook.Granted(by)
+		}
+		return s
 	}
 }
 
-// watch has hook called when it is granted, and reports false if it is already. It
-// is called once.
-func (w *waiter) watch(hook func()) bool {
+// watch has the hook told when it is granted, and reports false if it is granted
+// already. It is called once.
+func (w *waiter) watch(hook Hook) bool {
 	w.hook = hook
 	for {
 		s := w.state.Load()

@@ -1,0 +1,164 @@
+package orwl_test
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// metgRatios tells the minimum effective task granularity, METG(50 %), of a stencil in one
+// dimension: how long a task has to compute, with all that the runtime adds, so that
+// half of the processors' time is spent on computing. It is the common measure of task
+// runtimes (Task Bench, Slaughter et al., SC'20). Each of width tasks writes its cell and
+// reads those of its two neighbours.
+//
+// The peer is the least that any runtime has to do: each processor owns a part of the
+// tasks and spins over it, and a task that is through counts itself for its neighbours.
+// It has no queue, no worker that sleeps, no cancellation and no stealing.
+func metgRatios(b *testing.B) {
+	const target = 3.5
+	for _, width := range []int{2, 16, 256, 4096} {
+		match{
+			fmt.Sprintf("METG/%d", width), target, contender{"steps", func() figure { return metg(width, stepStencil) }},
+			[]contender{{"counts", func() figure { return metg(width, countStencil) }}},
+		}.run(b, nil)
+	}
+	for _, width := range []int{2, 16, 256, 4096} {
+		match{
+			fmt.Sprintf("METG-of-rounds/%d", width), 0, contender{"rounds", func() figure { return metg(width, roundStencil) }},
+			[]contender{{"counts", func() figure { return metg(width, countStencil) }}},
+		}.run(b, nil)
+	}
+}
+
+// stencil runs rounds of width tasks, each of which calls work once a round, and returns
+// how long that took.
+type stencil func(width, rounds int, work func()) time.Duration
+
+// metg finds the granularity at which a stencil reaches half of what its tasks alone would.
+func metg(width int, run stencil) figure {
+	const steps = 40_000
+	rounds := max(4, steps/width)
+	processors := min(runtime.GOMAXPROCS(0), width)
+	perUnit := workPerMicrosecond()
+	granularity := func(grain int) (ns, efficiency float64) {
+		work := func() { kept.Store(workFor(grain, 0)) }
+		took := run(width, rounds, work)
+		ns = float64(took.Nanoseconds()) * float64(processors) / float64(width*rounds)
+		return ns, float64(grain) / perUnit * 1e3 / ns
+	}
+	low, high := 0, 1
+	for {
+		if _, e := granularity(high); e >= 0.5 || high > 1<<24 {
+			break
+		}
+		low, high = high, 2*high
+	}
+	for range 6 {
+		if middle := (low + high) / 2; middle > low {
+			if _, e := granularity(middle); e >= 0.5 {
+				high = middle
+			} else {
+				low = middle
+			}
+		}
+	}
+	ns, _ := granularity(high)
+	return figure{ns: ns}
+}
+
+func stepStencil(width, rounds int, work func()) time.Duration {
+	return stencilOf(width, func(t *orwl.Task, body func()) {
+		t.Each(rounds, func(int) error {
+			body()
+			return nil
+		})
+	}, work)
+}
+
+func roundStencil(width, rounds int, work func()) time.Duration {
+	return stencilOf(width, func(t *orwl.Task, body func()) {
+		t.Do(func(t *orwl.Task) error {
+			for range t.Rounds(rounds) {
+				body()
+			}
+			return nil
+		})
+	}, work)
+}
+
+func stencilOf(width int, do func(t *orwl.Task, body func()), work func()) time.Duration {
+	rt := newRuntime()
+	cells := make([]*resource.Resource, width)
+	for i := range cells {
+		cells[i] = orwl.Array[uint64](rt, fmt.Sprint(i), 1)
+	}
+	for i := range cells {
+		t := rt.Task(fmt.Sprint(i))
+		own := orwl.Writes[uint64](t, cells[i])
+		var beside []orwl.In[uint64]
+		for _, j := range []int{i - 1, i + 1} {
+			if 0 <= j && j < width {
+				beside = append(beside, orwl.Reads[uint64](t, cells[j]))
+			}
+		}
+		do(t, func() {
+			x := own.Slice()
+			for _, in := range beside {
+				x[0] += in.View().At(0)
+			}
+			work()
+		})
+	}
+	begin := time.Now()
+	must(rt.Run(context.Background()))
+	return time.Since(begin)
+}
+
+// countStencil is the peer.
+func countStencil(width, rounds int, work func()) time.Duration {
+	type cell struct {
+		value uint64
+		done  atomic.Int64
+		_     [48]byte
+	}
+	cells := make([]cell, width)
+	may := func(i int, round int64) bool {
+		return (i == 0 || cells[i-1].done.Load() > round) && (i == width-1 || cells[i+1].done.Load() >= round)
+	}
+	processors := min(runtime.GOMAXPROCS(0), width)
+	begin := time.Now()
+	var all sync.WaitGroup
+	for p := range processors {
+		first, end := p*width/processors, (p+1)*width/processors
+		all.Go(func() {
+			for left := (end - first) * rounds; left > 0; {
+				for i := first; i < end; i++ {
+					c := &cells[i]
+					round := c.done.Load()
+					if round == int64(rounds) || !may(i, round) {
+						continue
+					}
+					if i > 0 {
+						c.value += cells[i-1].value
+					}
+					if i < width-1 {
+						c.value += cells[i+1].value
+					}
+					work()
+					c.done.Store(round + 1)
+					left--
+				}
+			}
+		})
+	}
+	all.Wait()
+	return time.Since(begin)
+}

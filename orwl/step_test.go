@@ -1,0 +1,188 @@
+package orwl_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"testing"
+
+	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// stepRing is a taskRing of step tasks.
+func stepRing(n, rounds int, place priority, begun func(i int)) *orwl.Runtime {
+	rt := newRuntime()
+	resources := make([]*resource.Resource, n)
+	for i := range resources {
+		resources[i] = rt.Resource(fmt.Sprint(i), 8)
+	}
+	for i, r := range resources {
+		t := rt.Task(fmt.Sprint(i))
+		own := t.Write(r).Priority(place(i))
+		next := t.Read(resources[(i+1)%n]).Priority(place(i))
+		t.Each(rounds, func(round int) error {
+			if round == 0 {
+				begun(i)
+			}
+			orwl.Write[uint64](own)[0] += orwl.Read[uint64](next).At(0) + 1
+			return nil
+		})
+	}
+	return rt
+}
+
+// Step tasks compute what tasks with goroutines do.
+func TestStepRings(t *testing.T) {
+	const n, rounds = 32, 7
+	for _, order := range ringOrders() {
+		values := func(rt *orwl.Runtime) (all []uint64) {
+			must(rt.Run(t.Context()))
+			for i := range n {
+				v, err := orwl.Values[uint64](t.Context(), rt.Lookup(fmt.Sprint(i)))
+				must(err)
+				all = append(all, v...)
+			}
+			return all
+		}
+		want := values(taskRing(n, rounds, order.place, func(int) {}))
+		if got := values(stepRing(n, rounds, order.place, func(int) {})); fmt.Sprint(got) != fmt.Sprint(want) {
+			t.Errorf("%s: step tasks compute %d, tasks %d", order.name, got, want)
+		}
+	}
+}
+
+// Steps and tasks with goroutines wait for each other.
+func TestStepsAmongTasks(t *testing.T) {
+	const n, rounds = 40, 300
+	rt := newRuntime()
+	r := rt.Resource("count", 8)
+	for i := range n {
+		task := rt.Task(fmt.Sprint(i))
+		count := task.Write(r)
+		add := func() { orwl.Write[uint64](count)[0]++ }
+		if i%3 == 0 {
+			task.Do(func(task *orwl.Task) error {
+				for range task.Rounds(rounds) {
+					add()
+				}
+				return nil
+			})
+		} else {
+			task.Each(rounds, func(int) error { add(); return nil })
+		}
+	}
+	must(rt.Run(t.Context()))
+	v, err := orwl.Values[uint64](t.Context(), r)
+	must(err)
+	if v[0] != n*rounds {
+		t.Errorf("%d, want %d", v[0], n*rounds)
+	}
+}
+
+// A step that fails, panics or exits ends the run, with its error, and the others end.
+func TestStepFails(t *testing.T) {
+	fails := errors.New("fails")
+	for name, body := range map[string]func() error{
+		"error": func() error { return fails },
+		"panic": func() error { panic(fails) },
+		"exit":  func() error { runtime.Goexit(); return nil },
+		"value": func() error { var a [1]int; i := 1; return fmt.Errorf("%d", a[i%2]) },
+	} {
+		rt := newRuntime()
+		r := rt.Resource("r", 8)
+		for i := range 5 {
+			task := rt.Task(fmt.Sprint(i))
+			task.Write(r)
+			task.Each(-1, func(round int) error {
+				if i == 3 && round == 10 {
+					return body()
+				}
+				return nil
+			})
+		}
+		err := rt.Run(t.Context())
+		var of *orwl.TaskError
+		if !errors.As(err, &of) || of.Task != "3" {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// The end of the context ends steps that go on for ever, and those that wait.
+func TestStepsEnd(t *testing.T) {
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	rt := newRuntime()
+	r := rt.Resource("r", 8)
+	for i := range 5 {
+		task := rt.Task(fmt.Sprint(i))
+		task.Write(r)
+		task.Each(-1, func(round int) error {
+			if round == 100 {
+				end()
+			}
+			return nil
+		})
+	}
+	if err := rt.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}
+
+// A task has one body.
+func TestStepTwoBodies(t *testing.T) {
+	for _, declare := range []func(*orwl.Task){
+		func(t *orwl.Task) {
+			t.Each(1, func(int) error { return nil })
+			t.Each(1, func(int) error { return nil })
+		},
+		func(t *orwl.Task) {
+			t.Each(1, func(int) error { return nil })
+			t.Do(func(*orwl.Task) error { return nil })
+		},
+		func(t *orwl.Task) {
+			t.Do(func(*orwl.Task) error { return nil })
+			t.Each(1, func(int) error { return nil })
+		},
+	} {
+		rt := newRuntime()
+		declare(rt.Task("t"))
+		if err := rt.Run(t.Context()); !errors.Is(err, orwl.ErrBodies) {
+			t.Errorf("%v", err)
+		}
+	}
+}
+
+// Two steps that make each other ready again and again let a third one run.
+func TestStepsLetOthersRun(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
+	ctx, end := context.WithCancel(t.Context())
+	defer end()
+	rt := newRuntime()
+	r, q := rt.Resource("r", 8), rt.Resource("q", 8)
+	for _, name := range []string{"a", "b"} {
+		step := rt.Task(name)
+		step.Write(r)
+		step.Each(-1, func(int) error { return nil })
+	}
+	third := rt.Task("third")
+	third.Write(q)
+	third.Each(3, func(round int) error {
+		if round == 2 {
+			end()
+		}
+		return nil
+	})
+	task := rt.Task("task")
+	task.Write(q)
+	task.Do(func(t *orwl.Task) error {
+		for range t.Rounds(3) {
+		}
+		return nil
+	})
+	if err := rt.Run(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("%v", err)
+	}
+}

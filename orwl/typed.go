@@ -1,0 +1,70 @@
+package orwl
+
+import (
+	"fmt"
+	"reflect"
+	"unsafe"
+
+	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// Array declares a resource of n elements of type T, all zero. See [Runtime.Resource].
+func Array[T any](rt *Runtime, name string, n int) *resource.Resource {
+	var one T
+	return rt.Resource(name, n*int(unsafe.Sizeof(one)))
+}
+
+// In is an access by which a task reads a resource as elements of type T. It has no method
+// that writes.
+type In[T any] struct{ access *Access }
+
+// Out is an access by which a task writes a resource of elements of type T.
+type Out[T any] struct{ access *Access }
+
+// Reads declares that the task reads r in each round, as elements of type T:
+//
+//	in, out := orwl.Reads[float64](t, u), orwl.Writes[float64](t, v)
+//	t.Each(100, func(int) error {
+//		for i, x := range in.View().All() {
+//			out.Slice()[i] = x / 2
+//		}
+//		return nil
+//	})
+func Reads[T any](t *Task, r *resource.Resource) In[T] { return In[T]{typed[T](t, t.Read(r))} }
+
+// Writes declares that the task writes r in each round, as elements of type T.
+func Writes[T any](t *Task, r *resource.Resource) Out[T] { return Out[T]{typed[T](t, t.Write(r))} }
+
+// typed declares that a has elements of type T.
+func typed[T any](t *Task, a *Access) *Access {
+	t.rt.declare(fmt.Sprintf("an access of task %q", t.name), func() error {
+		if err := handle.Check[T](); err != nil {
+			return fmt.Errorf("task %q: %w", t.name, err)
+		}
+		var one T
+		if a.resource != nil && a.resource.InitialSize()%int(unsafe.Sizeof(one)) != 0 {
+			return fmt.Errorf("task %q: resource %q: %w", t.name, a.resource.Name(), &handle.LengthError{Type: reflect.TypeFor[T](), Bytes: a.resource.InitialSize()})
+		}
+		return nil
+	})
+	return a
+}
+
+// View is the resource's elements, while the task holds the access: in a body of Each or a
+// round of Rounds. To ask at another time ends the task with an error.
+func (in In[T]) View() handle.View[T] { return Read[T](in.access) }
+
+// Access is the access itself: for its priority, or to acquire and release it by hand.
+func (in In[T]) Access() *Access { return in.access }
+
+// Slice is the resource's elements, to be changed in place while the task holds the access.
+// To ask at another time ends the task with an error. A round that does not ask writes
+// nothing.
+func (out Out[T]) Slice() []T { return Write[T](out.access) }
+
+// View is the resource's elements, without writing: see In.View.
+func (out Out[T]) View() handle.View[T] { return Read[T](out.access) }
+
+// Access is the access itself: see In.Access.
+func (out Out[T]) Access() *Access { return out.access }
