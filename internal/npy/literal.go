@@ -1,4 +1,4 @@
-package resource
+package npy
 
 import (
 	"fmt"
@@ -58,7 +58,7 @@ func parseArray(text string) (a Array, err error) {
 // say why it is refused.
 func (p *literal) dtype() string {
 	if p.accept("[") {
-		p.err = fmt.Errorf("%w: an element is a structure: save each field as an array of its own", ErrArrayType)
+		p.err = fmt.Errorf("%w: an element is a structure: save each field as an array of its own", ErrType)
 	}
 	return p.quoted()
 }
@@ -145,6 +145,6 @@ func (p *literal) expect(token string) {
 // fail notes the first error.
 func (p *literal) fail(format string, args ...any) {
 	if p.err == nil {
-		p.err = fmt.Errorf("%w: byte %d of its header: found "+format, append([]any{ErrNotArray, len(p.all) - len(p.rest)}, args...)...)
+		p.err = fmt.Errorf("%w: byte %d of its header: found "+format, append([]any{ErrFormat, len(p.all) - len(p.rest)}, args...)...)
 	}
 }

@@ -1,4 +1,4 @@
-package resource
+package npy
 
 import (
 	"bytes"
@@ -15,8 +15,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// npy is a file of that version, header and data.
-func npy(major byte, header string, data []byte) []byte {
+// fileOf is a file of that version, header and data.
+func fileOf(major byte, header string, data []byte) []byte {
 	file := append([]byte("\x93NUMPY"), major, 0)
 	if major == 1 {
 		file = binary.LittleEndian.AppendUint16(file, uint16(len(header)))
@@ -59,12 +59,12 @@ func TestFilesAreNumPys(t *testing.T) {
 	} {
 		file := "\x93NUMPY\x01\x00" + c.length + c.header + strings.Repeat(" ", c.blanks) + "\n" + c.data
 		var written bytes.Buffer
-		if err := WriteArray(&written, c.a, []byte(c.data)); err != nil {
+		if err := Write(&written, c.a, []byte(c.data)); err != nil {
 			t.Errorf("writing %s: %v", c.of, err)
 		} else if written.String() != file {
 			t.Errorf("%s is written as\n%.200q\nwant\n%.200q", c.of, written.String(), file)
 		}
-		a, data, err := ReadArray(strings.NewReader(file), 1000)
+		a, data, err := Read(strings.NewReader(file), 1000)
 		if err != nil || !sameArray(a, c.a) || string(data) != c.data {
 			t.Errorf("%s is read as %v, %.20x, %v", c.of, a, data, err)
 		}
@@ -88,8 +88,8 @@ func TestHeadersAreRead(t *testing.T) {
 		"{\n\t'descr': '<f4',\r\n\t'fortran_order': True,\n\t'shape': (2, 1),\n}",
 	} {
 		for major := range byte(3) {
-			r := bytes.NewReader(append(npy(major+1, header, data), "rest"...))
-			a, got, err := ReadArray(iotest.OneByteReader(r), 8)
+			r := bytes.NewReader(append(fileOf(major+1, header, data), "rest"...))
+			a, got, err := Read(iotest.OneByteReader(r), 8)
 			if err != nil || !sameArray(a, want) || !bytes.Equal(got, data) {
 				t.Errorf("version %d, %q is read as %v, %x, %v", major+1, header, a, got, err)
 			}
@@ -108,56 +108,56 @@ func TestBadHeaders(t *testing.T) {
 		is     error
 		says   string
 	}{
-		{"", ErrNotArray, `byte 0 of its header: found "": want {`},
-		{"[]", ErrNotArray, `byte 0 of its header: found "[]": want {`},
-		{"{}", ErrNotArray, "found 0 keys: want descr, fortran_order and shape"},
-		{"{'descr': '<f4', 'shape': (2, 1)}", ErrNotArray, "found 2 keys: want descr, fortran_order and shape"},
-		{good[:20], ErrNotArray, `byte 18 of its header: found no plain string`},
-		{good[:len(good)-2], ErrNotArray, `found "": want "`},
-		{good + "x", ErrNotArray, `byte 59 of its header: found "x" after the dictionary`},
-		{with("descr", "dtype"), ErrNotArray, `found a key of "dtype": want descr, fortran_order and shape`},
-		{with("}", "'color': 'red'}"), ErrNotArray, `found a key of "color"`},
-		{with("}", "'descr': '<f4'}"), ErrNotArray, "found descr twice"},
-		{with("'fortran_order': True,", "'descr': '<f4',"), ErrNotArray, "found descr twice"},
-		{with(": ", " "), ErrNotArray, `found "'<f4', 'fortran_orde": want :`},
-		{with(": '<f4'", " [('x', '<f8')]"), ErrNotArray, "want :"},
-		{with("True, ", "True "), ErrNotArray, `found "'shape': (2, 1), }\n": want }`},
-		{with("True", "1"), ErrNotArray, "want False"},
-		{with("True", "None"), ErrNotArray, "want False"},
-		{with("'<f4'", `'<\x664'`), ErrNotArray, "found no plain string"},
-		{with("'<f4'", "4"), ErrNotArray, "byte 10 of its header"},
-		{with("(2, 1)", "[2, 1]"), ErrNotArray, "want ("},
-		{with("(2, 1)", "(2)"), ErrNotArray, "found a number in brackets: a shape of one axis ends in a comma"},
-		{with("(2, 1)", "(2 1)"), ErrNotArray, "want )"},
-		{with("(2, 1)", "(2,, 1)"), ErrNotArray, "found no size"},
-		{with("(2, 1)", "(-2, 1)"), ErrNotArray, "found no size"},
-		{with("(2, 1)", "(2.0, 1)"), ErrNotArray, "want )"},
-		{with("(2, 1)", "(99999999999999999999, 1)"), ErrNotArray, "found no size"},
-		{with("(2, 1)", "("+strings.Repeat("1, ", 65)+")"), ErrNotArray, "found more than 64 axes"},
-		{with("(2, 1)", fmt.Sprintf("(%d, 3)", math.MaxInt/2)), ErrArraySize, "more bytes than can be counted"},
-		{with("(2, 1)", fmt.Sprintf("(%d, 4)", (math.MaxInt/4)+1)), ErrArraySize, "more bytes than can be counted"},
-		{with("(2, 1)", fmt.Sprintf("(%d, )", math.MaxInt/4+1)), ErrArraySize, "more bytes than can be counted"},
-		{with("(2, 1)", fmt.Sprintf("(%d, 4, 1)", math.MaxInt/2+1)), ErrArraySize, "more bytes than can be counted"},
-		{with("(2, 1)", "(3, 1)"), ErrArraySize, "shape [3 1] of <f4 has 12 bytes: the limit is 8"},
+		{"", ErrFormat, `byte 0 of its header: found "": want {`},
+		{"[]", ErrFormat, `byte 0 of its header: found "[]": want {`},
+		{"{}", ErrFormat, "found 0 keys: want descr, fortran_order and shape"},
+		{"{'descr': '<f4', 'shape': (2, 1)}", ErrFormat, "found 2 keys: want descr, fortran_order and shape"},
+		{good[:20], ErrFormat, `byte 18 of its header: found no plain string`},
+		{good[:len(good)-2], ErrFormat, `found "": want "`},
+		{good + "x", ErrFormat, `byte 59 of its header: found "x" after the dictionary`},
+		{with("descr", "dtype"), ErrFormat, `found a key of "dtype": want descr, fortran_order and shape`},
+		{with("}", "'color': 'red'}"), ErrFormat, `found a key of "color"`},
+		{with("}", "'descr': '<f4'}"), ErrFormat, "found descr twice"},
+		{with("'fortran_order': True,", "'descr': '<f4',"), ErrFormat, "found descr twice"},
+		{with(": ", " "), ErrFormat, `found "'<f4', 'fortran_orde": want :`},
+		{with(": '<f4'", " [('x', '<f8')]"), ErrFormat, "want :"},
+		{with("True, ", "True "), ErrFormat, `found "'shape': (2, 1), }\n": want }`},
+		{with("True", "1"), ErrFormat, "want False"},
+		{with("True", "None"), ErrFormat, "want False"},
+		{with("'<f4'", `'<\x664'`), ErrFormat, "found no plain string"},
+		{with("'<f4'", "4"), ErrFormat, "byte 10 of its header"},
+		{with("(2, 1)", "[2, 1]"), ErrFormat, "want ("},
+		{with("(2, 1)", "(2)"), ErrFormat, "found a number in brackets: a shape of one axis ends in a comma"},
+		{with("(2, 1)", "(2 1)"), ErrFormat, "want )"},
+		{with("(2, 1)", "(2,, 1)"), ErrFormat, "found no size"},
+		{with("(2, 1)", "(-2, 1)"), ErrFormat, "found no size"},
+		{with("(2, 1)", "(2.0, 1)"), ErrFormat, "want )"},
+		{with("(2, 1)", "(99999999999999999999, 1)"), ErrFormat, "found no size"},
+		{with("(2, 1)", "("+strings.Repeat("1, ", 65)+")"), ErrFormat, "found more than 64 axes"},
+		{with("(2, 1)", fmt.Sprintf("(%d, 3)", math.MaxInt/2)), ErrSize, "more bytes than can be counted"},
+		{with("(2, 1)", fmt.Sprintf("(%d, 4)", (math.MaxInt/4)+1)), ErrSize, "more bytes than can be counted"},
+		{with("(2, 1)", fmt.Sprintf("(%d, )", math.MaxInt/4+1)), ErrSize, "more bytes than can be counted"},
+		{with("(2, 1)", fmt.Sprintf("(%d, 4, 1)", math.MaxInt/2+1)), ErrSize, "more bytes than can be counted"},
+		{with("(2, 1)", "(3, 1)"), ErrSize, "shape [3 1] of <f4 has 12 bytes: the limit is 8"},
 
-		{with("'<f4'", "'>f4'"), ErrArrayType, `">f4" is big-endian: convert it with astype("<f4")`},
-		{with("'<f4'", "'=f4'"), ErrArrayType, `"=f4" does not say its byte order as NumPy does: write <f4`},
-		{with("'<f4'", "'u1'"), ErrArrayType, `"u1" does not say its byte order as NumPy does: write |u1`},
-		{with("'<f4'", "'|O'"), ErrArrayType, `"|O" refers to Python objects: convert it to numbers`},
-		{with("'<f4'", "'|S8'"), ErrArrayType, `"|S8" is none of the numbers of fixed size`},
-		{with("'<f4'", "'<U8'"), ErrArrayType, `"<U8" is none of the numbers of fixed size`},
-		{with("'<f4'", "'<M8[s]'"), ErrArrayType, `is none of the numbers of fixed size`},
-		{with("'<f4'", "'<f16'"), ErrArrayType, `is none of the numbers of fixed size`},
-		{with("'<f4'", "'|V4'"), ErrArrayType, `is none of the numbers of fixed size`},
-		{with("'<f4'", "''"), ErrArrayType, `"" is none of the numbers of fixed size`},
-		{with("'<f4'", "'"+strings.Repeat("x", 1000)+"'"), ErrArrayType, `"xxxxxxxxxxxxxxxxxxxx" is none`},
-		{with("'<f4'", "[('x', '<f8'), ('next', '|O')]"), ErrArrayType, "an element is a structure: save each field as an array of its own"},
+		{with("'<f4'", "'>f4'"), ErrType, `">f4" is big-endian: convert it with astype("<f4")`},
+		{with("'<f4'", "'=f4'"), ErrType, `"=f4" does not say its byte order as NumPy does: write <f4`},
+		{with("'<f4'", "'u1'"), ErrType, `"u1" does not say its byte order as NumPy does: write |u1`},
+		{with("'<f4'", "'|O'"), ErrType, `"|O" refers to Python objects: convert it to numbers`},
+		{with("'<f4'", "'|S8'"), ErrType, `"|S8" is none of the numbers of fixed size`},
+		{with("'<f4'", "'<U8'"), ErrType, `"<U8" is none of the numbers of fixed size`},
+		{with("'<f4'", "'<M8[s]'"), ErrType, `is none of the numbers of fixed size`},
+		{with("'<f4'", "'<f16'"), ErrType, `is none of the numbers of fixed size`},
+		{with("'<f4'", "'|V4'"), ErrType, `is none of the numbers of fixed size`},
+		{with("'<f4'", "''"), ErrType, `"" is none of the numbers of fixed size`},
+		{with("'<f4'", "'"+strings.Repeat("x", 1000)+"'"), ErrType, `"xxxxxxxxxxxxxxxxxxxx" is none`},
+		{with("'<f4'", "[('x', '<f8'), ('next', '|O')]"), ErrType, "an element is a structure: save each field as an array of its own"},
 	} {
-		_, _, err := ReadArray(bytes.NewReader(npy(1, c.header, []byte("12345678"))), 8)
+		_, _, err := Read(bytes.NewReader(fileOf(1, c.header, []byte("12345678"))), 8)
 		if !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%q: %v\nwant %v, ... %s", c.header, err, c.is, c.says)
 		}
-		a, err := ReadArrayHeader(bytes.NewReader(npy(1, c.header, nil)))
+		a, err := ReadHeader(bytes.NewReader(fileOf(1, c.header, nil)))
 		if limited := strings.Contains(c.says, "the limit"); limited != (err == nil) || limited != (a.DType != "") {
 			t.Errorf("%q: read alone it is %v, %v", c.header, a, err)
 		}
@@ -166,7 +166,7 @@ func TestBadHeaders(t *testing.T) {
 
 func TestBadBeginnings(t *testing.T) {
 	const header = "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 1), }\n"
-	good := npy(1, header, []byte("12345678"))
+	good := fileOf(1, header, []byte("12345678"))
 	for _, c := range []struct {
 		name   string
 		change func(file []byte)
@@ -180,22 +180,22 @@ func TestBadBeginnings(t *testing.T) {
 	} {
 		file := slices.Clone(good)
 		c.change(file)
-		if _, _, err := ReadArray(bytes.NewReader(file), 8); !errors.Is(err, ErrNotArray) || !strings.Contains(err.Error(), c.says) {
-			t.Errorf("%s: %v, want ErrNotArray, ... %s", c.name, err, c.says)
+		if _, _, err := Read(bytes.NewReader(file), 8); !errors.Is(err, ErrFormat) || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, want ErrFormat, ... %s", c.name, err, c.says)
 		}
 	}
 	for major := range byte(3) {
-		good := npy(major+1, header, []byte("12345678"))
+		good := fileOf(major+1, header, []byte("12345678"))
 		for n := range good {
-			_, data, err := ReadArray(bytes.NewReader(good[:n]), 8)
-			if !errors.Is(err, ErrNotArray) || !errors.Is(err, io.ErrUnexpectedEOF) || data != nil {
-				t.Fatalf("%d of %d bytes: %x, %v, want ErrNotArray and io.ErrUnexpectedEOF", n, len(good), data, err)
+			_, data, err := Read(bytes.NewReader(good[:n]), 8)
+			if !errors.Is(err, ErrFormat) || !errors.Is(err, io.ErrUnexpectedEOF) || data != nil {
+				t.Fatalf("%d of %d bytes: %x, %v, want ErrFormat and io.ErrUnexpectedEOF", n, len(good), data, err)
 			}
 		}
 		broken := errors.New("broken")
 		for n := range good {
 			r := io.MultiReader(bytes.NewReader(good[:n]), iotest.ErrReader(broken))
-			if _, _, err := ReadArray(r, 8); !errors.Is(err, broken) || errors.Is(err, ErrNotArray) {
+			if _, _, err := Read(r, 8); !errors.Is(err, broken) || errors.Is(err, ErrFormat) {
 				t.Fatalf("a reader that breaks after %d bytes: %v", n, err)
 			}
 		}
@@ -205,16 +205,16 @@ func TestBadBeginnings(t *testing.T) {
 // What a header promises is not allocated before it is checked.
 func TestLimitComesBeforeMemory(t *testing.T) {
 	const most = 1 << 40
-	file := npy(1, fmt.Sprintf("{'descr': '<f8', 'fortran_order': True, 'shape': (%d,), }", int64(most/8)), nil)
+	file := fileOf(1, fmt.Sprintf("{'descr': '<f8', 'fortran_order': True, 'shape': (%d,), }", int64(most/8)), nil)
 	for _, limit := range []int64{-1, 0, 1 << 20, most - 1} {
-		_, _, err := ReadArray(bytes.NewReader(file), limit)
-		if !errors.Is(err, ErrArraySize) {
-			t.Errorf("an array of 1 TiB, limit %d: %v, want ErrArraySize", limit, err)
+		_, _, err := Read(bytes.NewReader(file), limit)
+		if !errors.Is(err, ErrSize) {
+			t.Errorf("an array of 1 TiB, limit %d: %v, want ErrSize", limit, err)
 		}
 	}
 }
 
-func TestWriteArrayRefuses(t *testing.T) {
+func TestWriteRefuses(t *testing.T) {
 	broken := errors.New("broken")
 	for _, c := range []struct {
 		a    Array
@@ -222,22 +222,22 @@ func TestWriteArrayRefuses(t *testing.T) {
 		is   error
 		says string
 	}{
-		{Array{DType: "<f8", Shape: []int{2}}, 15, ErrArraySize, "shape [2] of <f8 has 16 bytes, the data 15"},
-		{Array{DType: "<f8", Shape: []int{2}}, 17, ErrArraySize, "the data 17"},
-		{Array{DType: "<f8", Shape: []int{-2, -1}}, 16, ErrArraySize, "axis 0 has -2 elements"},
-		{Array{DType: "<f8", Shape: []int{0, -1}}, 0, ErrArraySize, "axis 1 has -1 elements"},
-		{Array{DType: "<f8", Shape: make([]int, 65)}, 0, ErrArraySize, "it has 65 axes: reshape it to at most 64"},
-		{Array{DType: ">f8"}, 8, ErrArrayType, "is big-endian"},
-		{Array{}, 0, ErrArrayType, "is none of the numbers"},
-		{Array{DType: "<f8"}, 8, broken, "resource: writing an array: broken"},
+		{Array{DType: "<f8", Shape: []int{2}}, 15, ErrSize, "shape [2] of <f8 has 16 bytes, the data 15"},
+		{Array{DType: "<f8", Shape: []int{2}}, 17, ErrSize, "the data 17"},
+		{Array{DType: "<f8", Shape: []int{-2, -1}}, 16, ErrSize, "axis 0 has -2 elements"},
+		{Array{DType: "<f8", Shape: []int{0, -1}}, 0, ErrSize, "axis 1 has -1 elements"},
+		{Array{DType: "<f8", Shape: make([]int, 65)}, 0, ErrSize, "it has 65 axes: reshape it to at most 64"},
+		{Array{DType: ">f8"}, 8, ErrType, "is big-endian"},
+		{Array{}, 0, ErrType, "is none of the numbers"},
+		{Array{DType: "<f8"}, 8, broken, "npy: writing an array: broken"},
 	} {
-		err := WriteArray(brokenWriter{broken}, c.a, make([]byte, c.n))
+		err := Write(brokenWriter{broken}, c.a, make([]byte, c.n))
 		if !errors.Is(err, c.is) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%v with %d bytes: %v, want %v, ... %s", c.a, c.n, err, c.is, c.says)
 		}
 	}
 	// However large the other axes are.
-	if err := WriteArray(io.Discard, Array{"<f8", []int{math.MaxInt, 0, math.MaxInt}, false}, nil); err != nil {
+	if err := Write(io.Discard, Array{"<f8", []int{math.MaxInt, 0, math.MaxInt}, false}, nil); err != nil {
 		t.Error(err)
 	}
 }
@@ -260,13 +260,13 @@ func TestArraysComeBack(t *testing.T) {
 		}
 		want := rapid.SliceOfN(rapid.Byte(), size, size).Draw(t, "data")
 		var file bytes.Buffer
-		if err := WriteArray(&file, a, want); err != nil {
+		if err := Write(&file, a, want); err != nil {
 			t.Fatal(err)
 		}
 		if begin := file.Len() - size; begin%64 != 0 {
 			t.Fatalf("the data begins at byte %d", begin)
 		}
-		got, data, err := ReadArray(&file, int64(size))
+		got, data, err := Read(&file, int64(size))
 		if err != nil || !sameArray(got, a) || !bytes.Equal(data, want) || file.Len() > 0 {
 			t.Fatalf("%v with %x is read as %v with %x, %v, %d bytes are left", a, want, got, data, err, file.Len())
 		}
@@ -274,18 +274,18 @@ func TestArraysComeBack(t *testing.T) {
 }
 
 // Whatever is read is an array within the limit, and can be written and read again.
-func FuzzReadArray(f *testing.F) {
+func FuzzRead(f *testing.F) {
 	header := "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 1), }\n"
 	for major := range byte(3) {
-		f.Add(npy(major+1, header, []byte("12345678")))
+		f.Add(fileOf(major+1, header, []byte("12345678")))
 	}
-	f.Add(npy(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (0, 4611686018427387905, 4), }", nil))
-	f.Add(npy(1, "{'descr': [('x', '<f8')], 'fortran_order': False, 'shape': (1L,), }", []byte("12345678")))
+	f.Add(fileOf(1, "{'descr': '<f8', 'fortran_order': False, 'shape': (0, 4611686018427387905, 4), }", nil))
+	f.Add(fileOf(1, "{'descr': [('x', '<f8')], 'fortran_order': False, 'shape': (1L,), }", []byte("12345678")))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		const limit = 1 << 12
-		a, data, err := ReadArray(bytes.NewReader(file), limit)
+		a, data, err := Read(bytes.NewReader(file), limit)
 		if err != nil {
-			if !errors.Is(err, ErrNotArray) && !errors.Is(err, ErrArrayType) && !errors.Is(err, ErrArraySize) {
+			if !errors.Is(err, ErrFormat) && !errors.Is(err, ErrType) && !errors.Is(err, ErrSize) {
 				t.Fatalf("an error of no kind: %v", err)
 			}
 			if a.DType != "" || data != nil {
@@ -297,10 +297,10 @@ func FuzzReadArray(f *testing.F) {
 			t.Fatalf("%d bytes of data that are not the file's", len(data))
 		}
 		var again bytes.Buffer
-		if err := WriteArray(&again, a, data); err != nil {
+		if err := Write(&again, a, data); err != nil {
 			t.Fatal(err)
 		}
-		b, same, err := ReadArray(&again, limit)
+		b, same, err := Read(&again, limit)
 		if err != nil || !sameArray(a, b) || !bytes.Equal(data, same) {
 			t.Fatalf("%v with %x is read again as %v with %x, %v", a, data, b, same, err)
 		}

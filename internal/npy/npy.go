@@ -1,4 +1,4 @@
-package resource
+package npy
 
 import (
 	"encoding/binary"
@@ -19,15 +19,15 @@ type Array struct {
 }
 
 // What is wrong with a .npy file, or with what is to become one. A file that ends
-// too early matches io.ErrUnexpectedEOF besides ErrNotArray.
+// too early matches io.ErrUnexpectedEOF besides ErrFormat.
 var (
-	// ErrNotArray is a file that breaks the format.
-	ErrNotArray = errors.New("resource: not a .npy file of version 1, 2 or 3")
-	// ErrArrayType is an element that is no number, or not of this machine.
-	ErrArrayType = errors.New("resource: a resource cannot hold arrays of this type")
-	// ErrArraySize is an array that is larger than its limit, or that differs from
+	// ErrFormat is a file that breaks the format.
+	ErrFormat = errors.New("npy: not a .npy file of version 1, 2 or 3")
+	// ErrType is an element that is no number, or not of this machine.
+	ErrType = errors.New("npy: a resource cannot hold arrays of this type")
+	// ErrSize is an array that is larger than its limit, or that differs from
 	// its bytes in size.
-	ErrArraySize = errors.New("resource: array of a wrong size")
+	ErrSize = errors.New("npy: array of a wrong size")
 )
 
 // dtypes are the types of elements, and their sizes: numbers of fixed size, in
@@ -57,15 +57,15 @@ const (
 func (a Array) Size() (int, error) {
 	size, known := dtypes[a.DType]
 	if !known {
-		return 0, fmt.Errorf("%w: %.20q %s", ErrArrayType, a.DType, refusedDType(a.DType))
+		return 0, fmt.Errorf("%w: %.20q %s", ErrType, a.DType, refusedDType(a.DType))
 	}
 	if len(a.Shape) > mostAxes {
-		return 0, fmt.Errorf("%w: it has %d axes: reshape it to at most %d", ErrArraySize, len(a.Shape), mostAxes)
+		return 0, fmt.Errorf("%w: it has %d axes: reshape it to at most %d", ErrSize, len(a.Shape), mostAxes)
 	}
 	empty, overflow := false, false
 	for axis, n := range a.Shape {
 		if n < 0 {
-			return 0, fmt.Errorf("%w: axis %d has %d elements", ErrArraySize, axis, n)
+			return 0, fmt.Errorf("%w: axis %d has %d elements", ErrSize, axis, n)
 		}
 		empty = empty || n == 0
 		hi, lo := bits.Mul(uint(size), uint(n))
@@ -76,7 +76,7 @@ func (a Array) Size() (int, error) {
 	case empty: // however many there would be along the other axes
 		return 0, nil
 	case overflow:
-		return 0, fmt.Errorf("%w: shape %v of %s has more bytes than can be counted", ErrArraySize, a.Shape, a.DType)
+		return 0, fmt.Errorf("%w: shape %v of %s has more bytes than can be counted", ErrSize, a.Shape, a.DType)
 	}
 	return size, nil
 }
@@ -100,19 +100,19 @@ func refusedDType(d string) string {
 	return `is none of the numbers of fixed size: convert it, for example with astype("<f8")`
 }
 
-// WriteArray writes data as a .npy file of version 1.0: byte for byte the one that
+// Write writes data as a .npy file of version 1.0: byte for byte the one that
 // NumPy writes.
-func WriteArray(w io.Writer, a Array, data []byte) error {
+func Write(w io.Writer, a Array, data []byte) error {
 	size, err := a.Size()
 	if err != nil {
 		return err
 	}
 	if len(data) != size {
-		return fmt.Errorf("%w: shape %v of %s has %d bytes, the data %d", ErrArraySize, a.Shape, a.DType, size, len(data))
+		return fmt.Errorf("%w: shape %v of %s has %d bytes, the data %d", ErrSize, a.Shape, a.DType, size, len(data))
 	}
 	for _, part := range [][]byte{a.header(), data} {
 		if _, err := w.Write(part); err != nil {
-			return fmt.Errorf("resource: writing an array: %w", err)
+			return fmt.Errorf("npy: writing an array: %w", err)
 		}
 	}
 	return nil
@@ -154,10 +154,10 @@ func (a Array) header() []byte {
 	return h
 }
 
-// ReadArray reads a .npy file whose data has at most limit bytes. The limit is
+// Read reads a .npy file whose data has at most limit bytes. The limit is
 // checked before memory is allocated. What follows the array in r is not read.
-func ReadArray(r io.Reader, limit int64) (Array, []byte, error) {
-	a, err := ReadArrayHeader(r)
+func Read(r io.Reader, limit int64) (Array, []byte, error) {
+	a, err := ReadHeader(r)
 	if err != nil {
 		return Array{}, nil, err
 	}
@@ -166,7 +166,7 @@ func ReadArray(r io.Reader, limit int64) (Array, []byte, error) {
 		return Array{}, nil, err
 	}
 	if int64(size) > limit {
-		return Array{}, nil, fmt.Errorf("%w: shape %v of %s has %d bytes: the limit is %d", ErrArraySize, a.Shape, a.DType, size, limit)
+		return Array{}, nil, fmt.Errorf("%w: shape %v of %s has %d bytes: the limit is %d", ErrSize, a.Shape, a.DType, size, limit)
 	}
 	data := make([]byte, size)
 	if err := readPart(r, "data", data); err != nil {
@@ -175,20 +175,20 @@ func ReadArray(r io.Reader, limit int64) (Array, []byte, error) {
 	return a, data, nil
 }
 
-// ReadArrayHeader reads a .npy file up to where its data begins. What follows in r
+// ReadHeader reads a .npy file up to where its data begins. What follows in r
 // are Size bytes of data, which need not be copied to get to their place.
-func ReadArrayHeader(r io.Reader) (Array, error) {
+func ReadHeader(r io.Reader) (Array, error) {
 	var prefix [12]byte
 	if err := readPart(r, "beginning", prefix[:10]); err != nil {
 		return Array{}, err
 	}
 	if magic := string(prefix[:len(npyMagic)]); magic != npyMagic {
-		return Array{}, fmt.Errorf("%w: it begins with %q", ErrNotArray, magic)
+		return Array{}, fmt.Errorf("%w: it begins with %q", ErrFormat, magic)
 	}
 	length := uint32(binary.LittleEndian.Uint16(prefix[8:]))
 	switch major, minor := prefix[6], prefix[7]; {
 	case major < 1 || major > 3 || minor != 0:
-		return Array{}, fmt.Errorf("%w: it has version %d.%d: save it with version=(1, 0)", ErrNotArray, major, minor)
+		return Array{}, fmt.Errorf("%w: it has version %d.%d: save it with version=(1, 0)", ErrFormat, major, minor)
 	case major > 1:
 		if err := readPart(r, "beginning", prefix[10:]); err != nil {
 			return Array{}, err
@@ -196,7 +196,7 @@ func ReadArrayHeader(r io.Reader) (Array, error) {
 		length = binary.LittleEndian.Uint32(prefix[8:])
 	}
 	if length > mostHeader {
-		return Array{}, fmt.Errorf("%w: its header has %d bytes: at most %d are read", ErrNotArray, length, mostHeader)
+		return Array{}, fmt.Errorf("%w: its header has %d bytes: at most %d are read", ErrFormat, length, mostHeader)
 	}
 	header := make([]byte, length)
 	if err := readPart(r, "header", header); err != nil {
@@ -219,7 +219,7 @@ func readPart(r io.Reader, part string, b []byte) error {
 	case err == nil:
 		return nil
 	case errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF):
-		return fmt.Errorf("%w: %w: its %s has %d of %d bytes: get the whole file", ErrNotArray, io.ErrUnexpectedEOF, part, n, len(b))
+		return fmt.Errorf("%w: %w: its %s has %d of %d bytes: get the whole file", ErrFormat, io.ErrUnexpectedEOF, part, n, len(b))
 	}
-	return fmt.Errorf("resource: reading the %s of an array: %w", part, err)
+	return fmt.Errorf("npy: reading the %s of an array: %w", part, err)
 }
