@@ -6,16 +6,15 @@ import (
 	"strings"
 )
 
-// literal is the rest of a Python literal: as much of the language as NumPy puts
-// into a header. After the first error it stays where it is, and nothing is found
-// in it any more.
+// literal reads a Python literal, as far as NumPy uses the language in a header.
+// After the first error it does not move, and accept finds nothing.
 type literal struct {
 	all, rest string
 	err       error
 }
 
-// parseArray reads the header's dictionary, which has the keys descr,
-// fortran_order and shape in any order.
+// parseArray reads the header's dictionary. It has the keys descr, fortran_order and
+// shape in any order.
 func parseArray(text string) (a Array, err error) {
 	p := &literal{all: text, rest: text}
 	seen := make(map[string]bool, 3)
@@ -54,8 +53,8 @@ func parseArray(text string) (a Array, err error) {
 	return a, nil
 }
 
-// dtype is the name of a type. The description of a structure is recognised, to
-// say why it is refused.
+// dtype reads the name of a type. It recognises the description of a structure, so
+// that the error can say why the package refuses it.
 func (p *literal) dtype() string {
 	if p.accept("[") {
 		p.err = fmt.Errorf("%w: an element is a structure: save each field as an array of its own", ErrType)
@@ -63,7 +62,7 @@ func (p *literal) dtype() string {
 	return p.quoted()
 }
 
-// quoted is a string without escapes.
+// quoted reads a string without escapes.
 func (p *literal) quoted() string {
 	quote := "'"
 	if !p.accept(quote) {
@@ -81,6 +80,7 @@ func (p *literal) quoted() string {
 	return text
 }
 
+// boolean reads True or False.
 func (p *literal) boolean() bool {
 	if p.accept("True") {
 		return true
@@ -89,7 +89,7 @@ func (p *literal) boolean() bool {
 	return false
 }
 
-// tuple is a tuple of sizes.
+// tuple reads a tuple of sizes.
 func (p *literal) tuple() []int {
 	sizes := []int{}
 	p.expect("(")
@@ -109,7 +109,7 @@ func (p *literal) tuple() []int {
 	return sizes
 }
 
-// number is a size. Python 2 has put an L behind large ones.
+// number reads a size. Python 2 put an L behind large numbers.
 func (p *literal) number() int {
 	p.skip()
 	digits := p.rest[:len(p.rest)-len(strings.TrimLeft(p.rest, "0123456789"))]
@@ -123,10 +123,10 @@ func (p *literal) number() int {
 	return n
 }
 
-// skip goes over blanks.
+// skip passes blanks.
 func (p *literal) skip() { p.rest = strings.TrimLeft(p.rest, " \t\r\n") }
 
-// accept goes over token if it comes next, and reports whether it does.
+// accept passes token if it comes next, and reports whether it does.
 func (p *literal) accept(token string) bool {
 	p.skip()
 	rest, found := strings.CutPrefix(p.rest, token)
@@ -136,13 +136,14 @@ func (p *literal) accept(token string) bool {
 	return found
 }
 
+// expect passes token, or fails.
 func (p *literal) expect(token string) {
 	if !p.accept(token) {
 		p.fail("%.20q: want %s", p.rest, token)
 	}
 }
 
-// fail notes the first error.
+// fail keeps the first error.
 func (p *literal) fail(format string, args ...any) {
 	if p.err == nil {
 		p.err = fmt.Errorf("%w: byte %d of its header: found "+format, append([]any{ErrFormat, len(p.all) - len(p.rest)}, args...)...)

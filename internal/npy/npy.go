@@ -10,28 +10,27 @@ import (
 	"strings"
 )
 
-// Array describes bytes as NumPy does. It is what a .npy file says before its
-// data.
+// Array describes bytes as NumPy does. A .npy file has this description in front of
+// its data.
 type Array struct {
 	DType   string // the type of an element: <f8, |u1, ...
-	Shape   []int  // how many elements along each axis; without an axis it is one element
-	Fortran bool   // the first axis varies fastest, instead of the last
+	Shape   []int  // the number of elements along each axis; no axis means one element
+	Fortran bool   // the first axis varies fastest, not the last
 }
 
-// What is wrong with a .npy file, or with what is to become one. A file that ends
-// too early matches io.ErrUnexpectedEOF besides ErrFormat.
+// The errors of this package. A file that ends too early matches
+// io.ErrUnexpectedEOF and ErrFormat.
 var (
-	// ErrFormat is a file that breaks the format.
+	// ErrFormat: the file breaks the format.
 	ErrFormat = errors.New("npy: not a .npy file of version 1, 2 or 3")
-	// ErrType is an element that is no number, or not of this machine.
-	ErrType = errors.New("npy: a resource cannot hold arrays of this type")
-	// ErrSize is an array that is larger than its limit, or that differs from
-	// its bytes in size.
+	// ErrType: the elements are not numbers in this machine's byte order.
+	ErrType = errors.New("npy: cannot read or write elements of this type")
+	// ErrSize: the array is larger than the limit, or its bytes have another size.
 	ErrSize = errors.New("npy: array of a wrong size")
 )
 
-// dtypes are the types of elements, and their sizes: numbers of fixed size, in
-// this machine's byte order.
+// dtypes maps the types of elements to their sizes: numbers of fixed size, in this
+// machine's byte order.
 var dtypes = map[string]int{
 	"|b1": 1, "|i1": 1, "|u1": 1,
 	"<i2": 2, "<u2": 2, "<f2": 2,
@@ -40,20 +39,22 @@ var dtypes = map[string]int{
 	"<c8": 8, "<c16": 16,
 }
 
-// Limits on what is read. NumPy 2 has at most as many axes; so much header is
-// never needed for them, hence version 1.0 is enough for all that is written.
+// Limits. NumPy 2 has the same limit on axes. The header of so many axes is shorter
+// than mostHeader, so Write always writes version 1.0.
 const (
 	mostAxes   = 64
 	mostHeader = 1<<16 - 1
 )
 
 const (
-	npyMagic = "\x93NUMPY"
-	npyAlign = 64 // where the data begins
-	npySpare = 21 // digits of the axis along which an array may be appended to in place
+	magic = "\x93NUMPY"
+	align = 64 // the data begins at a multiple of it
+	// spare is the room for the digits of one axis. NumPy can append along this axis
+	// in place.
+	spare = 21
 )
 
-// Size is how many bytes the array's data has.
+// Size is the number of bytes of the array's data.
 func (a Array) Size() (int, error) {
 	size, known := dtypes[a.DType]
 	if !known {
@@ -73,7 +74,7 @@ func (a Array) Size() (int, error) {
 		size = int(lo)
 	}
 	switch {
-	case empty: // however many there would be along the other axes
+	case empty: // the other axes do not matter
 		return 0, nil
 	case overflow:
 		return 0, fmt.Errorf("%w: shape %v of %s has more bytes than can be counted", ErrSize, a.Shape, a.DType)
@@ -81,7 +82,7 @@ func (a Array) Size() (int, error) {
 	return size, nil
 }
 
-// refusedDType says why a resource cannot hold elements of type d, and what to do.
+// refusedDType says why the package refuses the type d, and what to do.
 func refusedDType(d string) string {
 	kind := strings.TrimLeft(d, "<>|=")
 	swapped, isNumber := "<"+kind, false
@@ -100,8 +101,7 @@ func refusedDType(d string) string {
 	return `is none of the numbers of fixed size: convert it, for example with astype("<f8")`
 }
 
-// Write writes data as a .npy file of version 1.0: byte for byte the one that
-// NumPy writes.
+// Write writes data as a .npy file of version 1.0, byte for byte as NumPy does.
 func Write(w io.Writer, a Array, data []byte) error {
 	size, err := a.Size()
 	if err != nil {
@@ -118,9 +118,9 @@ func Write(w io.Writer, a Array, data []byte) error {
 	return nil
 }
 
-// header is everything that comes before the data.
+// header is the part of the file before the data.
 func (a Array) header() []byte {
-	h := make([]byte, 10, 4*npyAlign)
+	h := make([]byte, 10, 4*align)
 	h = append(h, "{'descr': '"+a.DType+"', 'fortran_order': "...)
 	if a.Fortran {
 		h = append(h, "True"...)
@@ -135,7 +135,7 @@ func (a Array) header() []byte {
 		h = strconv.AppendInt(h, int64(n), 10)
 	}
 	if len(a.Shape) == 1 {
-		h = append(h, ',') // or Python would take it for a number in brackets
+		h = append(h, ',') // otherwise Python reads a number in brackets
 	}
 	h = append(h, "), }"...)
 	blanks := 0
@@ -144,18 +144,18 @@ func (a Array) header() []byte {
 		if a.Fortran {
 			grows = a.Shape[len(a.Shape)-1]
 		}
-		blanks = npySpare - len(strconv.Itoa(grows))
+		blanks = spare - len(strconv.Itoa(grows))
 	}
-	blanks += npyAlign - (len(h)+blanks+1)%npyAlign // at least one, as NumPy has it
+	blanks += align - (len(h)+blanks+1)%align // at least one, as in NumPy
 	h = append(h, strings.Repeat(" ", blanks)...)
 	h = append(h, '\n')
-	copy(h, npyMagic+"\x01\x00")
+	copy(h, magic+"\x01\x00")
 	binary.LittleEndian.PutUint16(h[8:], uint16(len(h)-10))
 	return h
 }
 
-// Read reads a .npy file whose data has at most limit bytes. The limit is
-// checked before memory is allocated. What follows the array in r is not read.
+// Read reads a .npy file with at most limit bytes of data. It checks the limit
+// before it allocates memory, and leaves the bytes after the array in r.
 func Read(r io.Reader, limit int64) (Array, []byte, error) {
 	a, err := ReadHeader(r)
 	if err != nil {
@@ -175,15 +175,15 @@ func Read(r io.Reader, limit int64) (Array, []byte, error) {
 	return a, data, nil
 }
 
-// ReadHeader reads a .npy file up to where its data begins. What follows in r
-// are Size bytes of data, which need not be copied to get to their place.
+// ReadHeader reads a .npy file up to its data. The next Size bytes of r are the data:
+// the caller can read them directly to their destination.
 func ReadHeader(r io.Reader) (Array, error) {
 	var prefix [12]byte
 	if err := readPart(r, "beginning", prefix[:10]); err != nil {
 		return Array{}, err
 	}
-	if magic := string(prefix[:len(npyMagic)]); magic != npyMagic {
-		return Array{}, fmt.Errorf("%w: it begins with %q", ErrFormat, magic)
+	if begin := string(prefix[:len(magic)]); begin != magic {
+		return Array{}, fmt.Errorf("%w: it begins with %q", ErrFormat, begin)
 	}
 	length := uint32(binary.LittleEndian.Uint16(prefix[8:]))
 	switch major, minor := prefix[6], prefix[7]; {

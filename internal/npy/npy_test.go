@@ -15,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// fileOf is a file of that version, header and data.
+// fileOf makes a file of a version, a header and data.
 func fileOf(major byte, header string, data []byte) []byte {
 	file := append([]byte("\x93NUMPY"), major, 0)
 	if major == 1 {
@@ -26,12 +26,12 @@ func fileOf(major byte, header string, data []byte) []byte {
 	return append(append(file, header...), data...)
 }
 
-// The files that NumPy 1.24 makes of these arrays.
+// Write makes the files that NumPy 1.24 makes of these arrays, and Read reads them.
 func TestFilesAreNumPys(t *testing.T) {
 	for _, c := range []struct {
 		of     string
 		a      Array
-		length string // the header's, as the file has it
+		length string // of the header, as in the file
 		header string // without the blanks at its end
 		blanks int
 		data   string
@@ -49,11 +49,11 @@ func TestFilesAreNumPys(t *testing.T) {
 			"v\x00", "{'descr': '|u1', 'fortran_order': False, 'shape': (), }", 62, "\xc8"},
 		{"numpy.zeros((0, 3))", Array{"<f8", []int{0, 3}, false},
 			"v\x00", "{'descr': '<f8', 'fortran_order': False, 'shape': (0, 3), }", 58, ""},
-		// With 20 blanks for the first size to grow, it would end where the data could
-		// begin; then there are 64 more.
+		// With 20 blanks of spare room, this header ends at a multiple of 64. NumPy then
+		// adds 64 more.
 		{"numpy.zeros((0, 10, 10) + (1,) * 11)", Array{"<f8", []int{0, 10, 10, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, false},
 			"\xb6\x00", "{'descr': '<f8', 'fortran_order': False, 'shape': (0, 10, 10, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1), }", 84, ""},
-		// Here it is the last size that may grow, for which 19 are enough.
+		// In Fortran order the last size may grow, and 19 blanks are enough for it.
 		{"numpy.zeros((1, 10, 10) + (1,) * 10 + (10,), '|u1', order='F')", Array{"|u1", []int{1, 10, 10, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 10}, true},
 			"v\x00", "{'descr': '|u1', 'fortran_order': True, 'shape': (1, 10, 10, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 10), }", 20, strings.Repeat("\x00", 1000)},
 	} {
@@ -75,7 +75,7 @@ func sameArray(a, b Array) bool {
 	return a.DType == b.DType && a.Fortran == b.Fortran && slices.Equal(a.Shape, b.Shape)
 }
 
-// What Python takes for the same header, and what old versions have written.
+// Python reads all these texts as the same header. Old versions wrote some of them.
 func TestHeadersAreRead(t *testing.T) {
 	want := Array{"<f4", []int{2, 1}, true}
 	data := []byte("12345678")
@@ -202,7 +202,7 @@ func TestBadBeginnings(t *testing.T) {
 	}
 }
 
-// What a header promises is not allocated before it is checked.
+// Read checks the size in a header before it allocates.
 func TestLimitComesBeforeMemory(t *testing.T) {
 	const most = 1 << 40
 	file := fileOf(1, fmt.Sprintf("{'descr': '<f8', 'fortran_order': True, 'shape': (%d,), }", int64(most/8)), nil)
@@ -236,7 +236,7 @@ func TestWriteRefuses(t *testing.T) {
 			t.Errorf("%v with %d bytes: %v, want %v, ... %s", c.a, c.n, err, c.is, c.says)
 		}
 	}
-	// However large the other axes are.
+	// An axis of 0 makes the array empty, however long the other axes are.
 	if err := Write(io.Discard, Array{"<f8", []int{math.MaxInt, 0, math.MaxInt}, false}, nil); err != nil {
 		t.Error(err)
 	}
@@ -273,7 +273,7 @@ func TestArraysComeBack(t *testing.T) {
 	})
 }
 
-// Whatever is read is an array within the limit, and can be written and read again.
+// An array that Read accepts is within the limit, and comes back from Write and Read.
 func FuzzRead(f *testing.F) {
 	header := "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 1), }\n"
 	for major := range byte(3) {
