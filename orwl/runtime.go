@@ -29,8 +29,8 @@ type Runtime struct {
 	names     map[string]bool // of tasks
 	resources map[string]*resource.Resource
 	run       *run
-	guards    *resource.Guards // nil: no guard pages
-	homes     map[string]int   // the nodes that keep the resources
+	pages     *resource.FaultPages // nil: no fault pages
+	homes     map[string]int       // the nodes that keep the resources
 	permits   map[string]permit
 
 	seen sightings // of accesses, while it runs
@@ -74,8 +74,8 @@ func New(o Options) (*Runtime, error) {
 	if err := o.Nodes.take(); err != nil {
 		return nil, err
 	}
-	if o.GuardPages {
-		rt.guards = new(resource.Guards)
+	if o.FaultPages {
+		rt.pages = new(resource.FaultPages)
 	}
 	return rt, nil
 }
@@ -100,8 +100,8 @@ func (rt *Runtime) declare(what string, change func() error) {
 // have the same name.
 func (rt *Runtime) Resource(name string, size int) *resource.Resource {
 	r, err := resource.NewWith(name, size, resource.Options{
-		Guards: rt.guards,
-		Door:   resource.DoorOptions{Guard: rt.makeGuard, TL: rt.o.TL, Observer: rt.doorObserver()},
+		FaultPages: rt.pages,
+		Door:       resource.DoorOptions{Guard: rt.makeGuard, TL: rt.o.TL, Observer: rt.doorObserver()},
 	})
 	if err != nil {
 		r, _ = resource.New(name, 0)
@@ -156,8 +156,7 @@ func (rt *Runtime) Task(name string) *Task {
 	return t
 }
 
-// Close gives back what resources with guard pages take beyond memory. Nobody may
-// use them afterwards.
+// Close frees the fault pages of all resources. Do not use the resources afterwards.
 func (rt *Runtime) Close() error {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
@@ -270,7 +269,7 @@ func (rt *Runtime) start(r *run) error {
 		if !a.task.here() {
 			continue
 		}
-		if rt.guards != nil {
+		if rt.pages != nil {
 			a.Place().Call(fmt.Sprintf("%d of task %s", first.Access+1, a.task.name))
 		}
 		rt.observe(a)

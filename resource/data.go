@@ -91,7 +91,7 @@ func (p *Place) Resize(size int) error {
 }
 
 // resize changes the bytes for whoever has them alone. Slices of the old ones stay
-// what they were, but for guarded memory.
+// what they were, except with fault pages.
 func (r *Resource) resize(size int) error {
 	r.size.Store(int64(size))
 	if r.pages != nil {

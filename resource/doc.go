@@ -25,8 +25,8 @@
 // # The bytes
 //
 // A resource has some, a multiple of 8, zero at first. A place maps them while it
-// holds; what it may not do is a typed error, and with [Guards] a view that is used
-// too late faults and is found. A version counts the writes, a fence the writers
+// holds; what it may not do is a typed error, and with [FaultPages] a view that is
+// used too late faults and is found. A version counts the writes, a fence the writers
 // that were granted. Writers may name what they changed ([Place.Dirty]), and
 // readers ask what has changed since a version that they know.
 //
@@ -54,7 +54,7 @@
 //
 // All that was done before a Release, a Renew or a Cancel is seen by whoever is
 // granted because of it. Looking at a place from outside orders nothing. The
-// queue's words are never locked; [Guards] and [Place.OnLoss] have a mutex each,
-// and call nothing while they hold it. A home with mirrors, and a mirror, have one
+// queue's words are never locked; [FaultPages] and [Place.OnLoss] have a mutex
+// each, and call nothing while they hold it. A home with mirrors, and a mirror, have one
 // each; see [Site].
 package resource

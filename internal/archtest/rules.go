@@ -36,10 +36,11 @@ var layers = []layer{
 
 	// The library.
 	{path: "internal/processor"},
+	{path: "internal/faultpage", pure: true},
 	{path: "internal/npy", pure: true},
 	{path: "locks", pure: true, imports: "internal/processor net/rma net/topology"},
 	{path: "locks/lockstest", testsOf: "locks", imports: "locks net/rma net/rmatest net/topology"},
-	{path: "resource", pure: true, imports: "internal/npy internal/park locks net/wire net/rma"},
+	{path: "resource", pure: true, imports: "internal/faultpage internal/npy internal/park locks net/wire net/rma"},
 	{path: "handle", pure: true, imports: "resource"},
 	{path: "orwl/placement", pure: true, imports: "net/topology"},
 	{path: "orwl/launch"},

@@ -1,4 +1,4 @@
-package resource
+package faultpage
 
 import (
 	"errors"
@@ -6,44 +6,40 @@ import (
 	"unsafe"
 )
 
-// Alias is the view that one handle has of guarded memory.
-type Alias struct {
-	pages    *Pages
+// View is the view that one handle has of fault pages.
+type View struct {
+	pages    *Memory
 	handle   string
 	reserved []byte   // where it is mapped, whole pages; the first of them may be open
 	left     [][]byte // where it was before it grew: shut for good
 	opened   int      // bytes of reserved, whole pages, if open
-	mode     Mode     // if open
+	mode     Access   // if open
 	open     bool
 	closed   bool
 }
 
 // Open makes the bytes accessible for reading, or for reading and writing, until
 // Shut.
-func (a *Alias) Open(m Mode) ([]byte, error) {
+func (a *View) Open(m Access) ([]byte, error) {
 	p := a.pages
-	p.guards.mu.Lock()
-	defer p.guards.mu.Unlock()
+	p.space.mu.Lock()
+	defer p.space.mu.Unlock()
 	switch {
 	case a.closed:
-		return nil, a.wrong(ErrPagesClosed)
+		return nil, a.wrong(ErrClosed)
 	case a.open:
-		return nil, a.wrong(ErrAliasOpen)
+		return nil, a.wrong(ErrOpen)
 	}
 	opened := wholePages(p.size)
 	if opened > len(a.reserved) {
-		reserved, err := p.file.mapPages(len(p.owner), shutPages)
+		reserved, err := p.file.mapPages(len(p.owner), none)
 		if err != nil {
 			return nil, a.wrong(err)
 		}
 		a.left = append(a.left, a.reserved)
 		a.reserved = reserved
 	}
-	may := readPages
-	if m == Write {
-		may = writePages
-	}
-	if err := protectPages(a.reserved[:opened], may); err != nil {
+	if err := protectPages(a.reserved[:opened], m); err != nil {
 		return nil, a.wrong(err)
 	}
 	a.open, a.mode, a.opened = true, m, opened
@@ -52,17 +48,17 @@ func (a *Alias) Open(m Mode) ([]byte, error) {
 }
 
 // Shut makes the bytes inaccessible: whoever still uses a view of them faults.
-func (a *Alias) Shut() error {
+func (a *View) Shut() error {
 	p := a.pages
-	p.guards.mu.Lock()
-	defer p.guards.mu.Unlock()
+	p.space.mu.Lock()
+	defer p.space.mu.Unlock()
 	switch {
 	case a.closed:
-		return a.wrong(ErrPagesClosed)
+		return a.wrong(ErrClosed)
 	case !a.open:
-		return a.wrong(ErrAliasShut)
+		return a.wrong(ErrShut)
 	}
-	if err := protectPages(a.reserved[:a.opened], shutPages); err != nil {
+	if err := protectPages(a.reserved[:a.opened], none); err != nil {
 		return a.wrong(err)
 	}
 	a.open, a.opened = false, 0
@@ -73,13 +69,13 @@ func (a *Alias) Shut() error {
 // Close ends the view, open or not. No view that was taken of it may be used any
 // more: its addresses can become those of other memory. Closing again does
 // nothing.
-func (a *Alias) Close() error {
-	a.pages.guards.mu.Lock()
-	defer a.pages.guards.mu.Unlock()
+func (a *View) Close() error {
+	a.pages.space.mu.Lock()
+	defer a.pages.space.mu.Unlock()
 	return a.wrong(a.close())
 }
 
-func (a *Alias) close() error {
+func (a *View) close() error {
 	if a.closed {
 		return nil
 	}
@@ -87,7 +83,7 @@ func (a *Alias) close() error {
 		a.pages.open--
 	}
 	a.closed, a.open = true, false
-	delete(a.pages.aliases, a)
+	delete(a.pages.views, a)
 	err := unmapPages(a.reserved)
 	for _, left := range a.left {
 		err = errors.Join(err, unmapPages(left))
@@ -97,7 +93,7 @@ func (a *Alias) close() error {
 }
 
 // wrong names the handle and the resource in an error, if there is one.
-func (a *Alias) wrong(err error) error {
+func (a *View) wrong(err error) error {
 	if err != nil {
 		return fmt.Errorf("%w (handle %s of resource %s)", err, a.handle, a.pages.resource)
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// guarded runs a task a with guard pages, which writes x and has a neighbour b.
-func guarded(t *testing.T, body func(t *Task, a *Access) error) error {
-	rt := mustNew(t, Options{GuardPages: true})
+// faulting runs a task a with fault pages, which writes x and has a neighbour b.
+func faulting(t *testing.T, body func(t *Task, a *Access) error) error {
+	rt := mustNew(t, Options{FaultPages: true})
 	x := rt.Resource("x", 16)
 	t.Cleanup(func() {
 		if err := x.Close(); err != nil {
@@ -38,7 +38,7 @@ func guarded(t *testing.T, body func(t *Task, a *Access) error) error {
 	return err
 }
 
-// With guard pages, a view that is used too late ends the run, and the error says
+// With fault pages, a view that is used too late ends the run, and the error says
 // whose it was.
 func TestStaleView(t *testing.T) {
 	for name, body := range map[string]func(t *Task, a *Access) error{
@@ -70,7 +70,7 @@ func TestStaleView(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			err := guarded(t, body)
+			err := faulting(t, body)
 			var stale *resource.StaleViewError
 			var task *TaskError
 			if !errors.As(err, &stale) || !errors.As(err, &task) {
@@ -87,8 +87,8 @@ func TestStaleView(t *testing.T) {
 }
 
 // Who behaves does not notice.
-func TestGuardPages(t *testing.T) {
-	err := guarded(t, func(t *Task, a *Access) error {
+func TestFaultPages(t *testing.T) {
+	err := faulting(t, func(t *Task, a *Access) error {
 		for round := range t.Rounds(3) {
 			Write[uint64](a)[1] += uint64(round)
 		}
@@ -98,7 +98,7 @@ func TestGuardPages(t *testing.T) {
 		t.Error(err)
 	}
 	// A fault that has nothing to do with it is a panic like others.
-	err = guarded(t, func(t *Task, a *Access) error {
+	err = faulting(t, func(t *Task, a *Access) error {
 		var nowhere *int
 		*nowhere = 1
 		return nil

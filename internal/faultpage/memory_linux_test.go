@@ -1,4 +1,4 @@
-package resource
+package faultpage
 
 import (
 	"bytes"
@@ -17,7 +17,7 @@ import (
 )
 
 // touch reads a byte, or writes it, and returns what recover has of it.
-func touch(b *byte, m Mode) (recovered any) {
+func touch(b *byte, m Access) (recovered any) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() { recovered = recover() }()
 	if m == Write {
@@ -45,7 +45,7 @@ func ok(t *testing.T, err error) {
 	}
 }
 
-// mapped is how many mappings and open files of guarded memory the process has.
+// mapped is how many mappings and open files of fault pages the process has.
 func mapped(t *testing.T) (mappings, files int) {
 	t.Helper()
 	mappings = strings.Count(string(must(os.ReadFile("/proc/self/maps"))), "memfd:orwl resource")
@@ -57,9 +57,9 @@ func mapped(t *testing.T) (mappings, files int) {
 	return mappings, files
 }
 
-func newPages(t *testing.T, g *Guards, resource string, size int) *Pages {
+func newMemory(t *testing.T, g *Space, resource string, size int) *Memory {
 	t.Helper()
-	p, err := g.NewPages(resource, size)
+	p, err := g.NewMemory(resource, size)
 	ok(t, err)
 	t.Cleanup(func() {
 		if err := p.Close(); err != nil {
@@ -69,10 +69,10 @@ func newPages(t *testing.T, g *Guards, resource string, size int) *Pages {
 	return p
 }
 
-func TestAliasesShareTheBytes(t *testing.T) {
-	var g Guards
-	p := newPages(t, &g, "r", 16)
-	a, b := must(p.Alias("a")), must(p.Alias("b"))
+func TestViewsShareTheBytes(t *testing.T) {
+	var g Space
+	p := newMemory(t, &g, "r", 16)
+	a, b := must(p.View("a")), must(p.View("b"))
 	inA, inB := must(a.Open(Write)), must(b.Open(Read))
 	for _, view := range [][]byte{p.Bytes(), inA, inB} {
 		if !bytes.Equal(view, make([]byte, 16)) || cap(view) != 16 {
@@ -94,18 +94,18 @@ func TestAliasesShareTheBytes(t *testing.T) {
 // Every way in which a view can be used without right, and what is found out.
 func TestStaleViews(t *testing.T) {
 	page := os.Getpagesize()
-	var g Guards
-	p := newPages(t, &g, "matrix", 2*page)
-	newPages(t, &g, "another", 64)
-	must(p.Alias("bystander"))
-	a := must(p.Alias("north"))
+	var g Space
+	p := newMemory(t, &g, "matrix", 2*page)
+	newMemory(t, &g, "another", 64)
+	must(p.View("bystander"))
+	a := must(p.View("north"))
 
-	check := func(when string, view []byte, offset int, m Mode, want *StaleViewError) {
+	check := func(when string, view []byte, offset int, m Access, want *StaleViewError) {
 		t.Helper()
 		recovered := touch(&view[offset], m)
 		if want == nil {
 			if recovered != nil {
-				t.Errorf("%s: %s of byte %d panicked: %v", when, m, offset, recovered)
+				t.Errorf("%s: access %d to byte %d panicked: %v", when, m, offset, recovered)
 			}
 			return
 		}
@@ -113,7 +113,7 @@ func TestStaleViews(t *testing.T) {
 		want.Addr = uintptr(unsafe.Pointer(unsafe.SliceData(view))) + uintptr(offset)
 		got, found := g.Stale(recovered)
 		if !found || *got != *want {
-			t.Errorf("%s: %s of byte %d is %+v (panic %v), want %+v", when, m, offset, got, recovered, want)
+			t.Errorf("%s: access %d to byte %d is %+v (panic %v), want %+v", when, m, offset, got, recovered, want)
 		}
 	}
 	stale, readOnly := &StaleViewError{}, &StaleViewError{Write: true}
@@ -123,7 +123,7 @@ func TestStaleViews(t *testing.T) {
 	check("open for reading", view, 5, Write, readOnly)
 	check("open for reading", view, 2*page-1, Write, readOnly)
 	ok(t, a.Shut())
-	for _, m := range []Mode{Read, Write} {
+	for _, m := range []Access{Read, Write} {
 		check("shut", view, 0, m, stale)
 		check("shut", view, 2*page-1, m, stale)
 	}
@@ -168,9 +168,9 @@ func TestStaleSaysWhat(t *testing.T) {
 
 // Other panics, and faults elsewhere, are nobody's.
 func TestStaleKnowsItsOwn(t *testing.T) {
-	var g, other Guards
-	p, q := newPages(t, &g, "r", 64), newPages(t, &other, "s", 64)
-	a, b := must(p.Alias("a")), must(q.Alias("b"))
+	var g, other Space
+	p, q := newMemory(t, &g, "r", 64), newMemory(t, &other, "s", 64)
+	a, b := must(p.View("a")), must(q.View("b"))
 	ours, theirs := must(a.Open(Read)), must(b.Open(Read))
 	ok(t, a.Shut())
 	ok(t, b.Shut())
@@ -207,10 +207,10 @@ func (f faultAt) Addr() uintptr { return uintptr(f) }
 func (f faultAt) Error() string { return "fault" }
 func (f faultAt) RuntimeError() {}
 
-func TestPagesMisuse(t *testing.T) {
-	var g Guards
-	p := newPages(t, &g, "matrix", 64)
-	a := must(p.Alias("north"))
+func TestMisuse(t *testing.T) {
+	var g Space
+	p := newMemory(t, &g, "matrix", 64)
+	a := must(p.View("north"))
 	refuse := func(what string, err, is error, says string) {
 		t.Helper()
 		if !errors.Is(err, is) || err.Error() != is.Error()+says {
@@ -218,18 +218,18 @@ func TestPagesMisuse(t *testing.T) {
 		}
 	}
 	const handle, resource = " (handle north of resource matrix)", " (resource matrix)"
-	for _, size := range []int{-8, 4, 12, mostPages + 8} {
-		_, err := g.NewPages("matrix", size)
-		refuse("NewPages", err, ErrPagesSize, fmt.Sprintf(": matrix is to have %d bytes", size))
-		refuse("Resize", p.Resize(size), ErrPagesSize, fmt.Sprintf(": matrix is to have %d bytes", size))
+	for _, size := range []int{-8, 4, 12, mostBytes + 8} {
+		_, err := g.NewMemory("matrix", size)
+		refuse("NewMemory", err, ErrSize, fmt.Sprintf(": matrix is to have %d bytes", size))
+		refuse("Resize", p.Resize(size), ErrSize, fmt.Sprintf(": matrix is to have %d bytes", size))
 	}
-	refuse("Shut of what was never open", a.Shut(), ErrAliasShut, handle)
+	refuse("Shut of what was never open", a.Shut(), ErrShut, handle)
 	must(a.Open(Read))
 	_, err := a.Open(Write)
-	refuse("Open of what is open", err, ErrAliasOpen, handle)
-	refuse("Resize while a view is open", p.Resize(8), ErrAliasOpen, resource)
+	refuse("Open of what is open", err, ErrOpen, handle)
+	refuse("Resize while a view is open", p.Resize(8), ErrOpen, resource)
 	ok(t, a.Shut())
-	refuse("Shut of what is shut", a.Shut(), ErrAliasShut, handle)
+	refuse("Shut of what is shut", a.Shut(), ErrShut, handle)
 	if len(p.Bytes()) != 64 {
 		t.Errorf("refused, it has %d bytes", len(p.Bytes()))
 	}
@@ -237,21 +237,21 @@ func TestPagesMisuse(t *testing.T) {
 	must(a.Open(Read))
 	ok(t, a.Close())
 	ok(t, a.Close())
-	refuse("Shut of what is closed", a.Shut(), ErrPagesClosed, handle)
+	refuse("Shut of what is closed", a.Shut(), ErrClosed, handle)
 	_, err = a.Open(Read)
-	refuse("Open of what is closed", err, ErrPagesClosed, handle)
+	refuse("Open of what is closed", err, ErrClosed, handle)
 	ok(t, p.Resize(8)) // nothing is open any more
 
-	b := must(p.Alias("north"))
+	b := must(p.View("north"))
 	must(b.Open(Read))
 	ok(t, p.Close())
 	ok(t, p.Close())
 	ok(t, b.Close())
 	_, err = b.Open(Read)
-	refuse("Open after all is closed", err, ErrPagesClosed, handle)
-	_, err = p.Alias("north")
-	refuse("Alias of what is closed", err, ErrPagesClosed, resource)
-	refuse("Resize of what is closed", p.Resize(8), ErrPagesClosed, resource)
+	refuse("Open after all is closed", err, ErrClosed, handle)
+	_, err = p.View("north")
+	refuse("View of what is closed", err, ErrClosed, resource)
+	refuse("Resize of what is closed", p.Resize(8), ErrClosed, resource)
 	if len(p.Bytes()) != 0 {
 		t.Errorf("closed, it has %d bytes", len(p.Bytes()))
 	}
@@ -261,9 +261,9 @@ func TestPagesMisuse(t *testing.T) {
 func TestCloseUnmapsAll(t *testing.T) {
 	page := os.Getpagesize()
 	mappings, files := mapped(t)
-	var g Guards
-	p := must(g.NewPages("r", page))
-	a, b := must(p.Alias("a")), must(p.Alias("b"))
+	var g Space
+	p := must(g.NewMemory("r", page))
+	a, b := must(p.View("a")), must(p.View("b"))
 	for size := page; size <= 8*page; size += page {
 		ok(t, p.Resize(size))
 		must(a.Open(Write))[size-1]++
@@ -281,17 +281,17 @@ func TestCloseUnmapsAll(t *testing.T) {
 	if m, f := mapped(t); m != mappings || f != files {
 		t.Errorf("after Close there are %d mappings and %d files more", m-mappings, f-files)
 	}
-	if len(g.memories)+len(p.aliases) != 0 {
-		t.Errorf("after Close %d memories and %d views are known", len(g.memories), len(p.aliases))
+	if len(g.memories)+len(p.views) != 0 {
+		t.Errorf("after Close %d memories and %d views are known", len(g.memories), len(p.views))
 	}
 }
 
 // If the system has no room, the memory is as it was.
 func TestNoRoom(t *testing.T) {
-	var g Guards
-	small := newPages(t, &g, "small", 64)
+	var g Space
+	small := newMemory(t, &g, "small", 64)
 	copy(small.Bytes(), "kept")
-	a := must(small.Alias("a"))
+	a := must(small.View("a"))
 	var err error
 	var mappings, files int
 	for i := 0; err == nil; i++ {
@@ -299,12 +299,12 @@ func TestNoRoom(t *testing.T) {
 			t.Skip("the address space has room for more than 256 TiB")
 		}
 		mappings, files = mapped(t)
-		var p *Pages
-		if p, err = g.NewPages("large", mostPages); err == nil {
+		var p *Memory
+		if p, err = g.NewMemory("large", mostBytes); err == nil {
 			t.Cleanup(func() { ok(t, p.Close()) })
 		}
 	}
-	for what, err := range map[string]error{"NewPages": err, "Resize": small.Resize(mostPages)} {
+	for what, err := range map[string]error{"NewMemory": err, "Resize": small.Resize(mostBytes)} {
 		if !errors.Is(err, unix.ENOMEM) || !strings.Contains(err.Error(), "vm.max_map_count") {
 			t.Errorf("%s where there is no room: %v, want ENOMEM and what to do", what, err)
 		}
@@ -318,35 +318,35 @@ func TestNoRoom(t *testing.T) {
 }
 
 // Memory against a slice and what each view may do, in any order of steps.
-func TestPagesAreASlice(t *testing.T) {
+func TestMemoryIsASlice(t *testing.T) {
 	page := os.Getpagesize()
 	rapid.Check(t, func(t *rapid.T) {
-		var g Guards
+		var g Space
 		draw := rapid.OneOf(rapid.IntRange(0, 3), rapid.IntRange(0, page), rapid.IntRange(0, 3*page))
 		size := func() int { return draw.Draw(t, "size") / 8 * 8 }
 		model := make([]byte, size())
-		p := must(g.NewPages("r", len(model)))
+		p := must(g.NewMemory("r", len(model)))
 		defer func() { must(0, p.Close()) }()
 		type side struct {
-			alias *Alias
-			view  []byte // the last one
-			may   int    // 1 read, 2 read and write
+			view  *View
+			bytes []byte // the last ones that it gave
+			may   Access // Read, Write, or none
 		}
 		sides := make([]side, 3)
 		for i := range sides {
-			sides[i].alias = must(p.Alias(fmt.Sprint(i)))
+			sides[i].view = must(p.View(fmt.Sprint(i)))
 		}
 		open := 0
 		for range 30 {
 			s := &sides[rapid.IntRange(0, len(sides)-1).Draw(t, "side")]
 			switch step := rapid.SampledFrom([]string{"open", "shut", "resize", "owner"}).Draw(t, "step"); {
 			case step == "open" && s.may == 0:
-				m := rapid.SampledFrom([]Mode{Read, Write}).Draw(t, "mode")
-				s.view = must(s.alias.Open(m))
-				s.may = 1 + int(m)
+				m := rapid.SampledFrom([]Access{Read, Write}).Draw(t, "mode")
+				s.bytes = must(s.view.Open(m))
+				s.may = m
 				open++
 			case step == "shut" && s.may != 0:
-				must(0, s.alias.Shut())
+				must(0, s.view.Shut())
 				s.may = 0
 				open--
 			case step == "resize" && open == 0:
@@ -364,24 +364,24 @@ func TestPagesAreASlice(t *testing.T) {
 			}
 			for k := range sides {
 				s := &sides[k]
-				if s.may > 0 && !bytes.Equal(s.view, model) {
-					t.Fatalf("view %d has %d bytes that differ from the model's %d", k, len(s.view), len(model))
+				if s.may > 0 && !bytes.Equal(s.bytes, model) {
+					t.Fatalf("view %d has %d bytes that differ from the model's %d", k, len(s.bytes), len(model))
 				}
-				if len(s.view) == 0 {
+				if len(s.bytes) == 0 {
 					continue
 				}
-				i := rapid.IntRange(0, len(s.view)-1).Draw(t, "touched")
-				for _, m := range []Mode{Read, Write} {
-					recovered := touch(&s.view[i], m)
-					if may := s.may > int(m); may != (recovered == nil) {
-						t.Fatalf("%s of byte %d in view %d: %v, allowed is %v", m, i, k, recovered, may)
+				i := rapid.IntRange(0, len(s.bytes)-1).Draw(t, "touched")
+				for _, m := range []Access{Read, Write} {
+					recovered := touch(&s.bytes[i], m)
+					if may := s.may >= m; may != (recovered == nil) {
+						t.Fatalf("access %d to byte %d in view %d: %v, allowed is %v", m, i, k, recovered, may)
 					}
 					if recovered == nil && m == Write {
 						model[i]++
 					} else if recovered != nil {
 						e, found := g.Stale(recovered)
-						if !found || e.Handle != fmt.Sprint(k) || e.Offset != i || e.Write != (s.may == 1) {
-							t.Fatalf("%s of byte %d in view %d, which may %d: %+v", m, i, k, s.may, e)
+						if !found || e.Handle != fmt.Sprint(k) || e.Offset != i || e.Write != (s.may == Read) {
+							t.Fatalf("access %d to byte %d in view %d, which may %d: %+v", m, i, k, s.may, e)
 						}
 					}
 				}
@@ -390,15 +390,15 @@ func TestPagesAreASlice(t *testing.T) {
 	})
 }
 
-// Handles of many goroutines come and go on one Guards.
-func TestAliasesOfManyGoroutines(t *testing.T) {
-	var g Guards
-	p := newPages(t, &g, "r", 512)
+// Handles of many goroutines come and go on one Space.
+func TestViewsOfManyGoroutines(t *testing.T) {
+	var g Space
+	p := newMemory(t, &g, "r", 512)
 	var wg sync.WaitGroup
 	for i := range 4 {
 		wg.Go(func() {
 			for round := range byte(50) {
-				a := must(p.Alias(fmt.Sprint(i)))
+				a := must(p.View(fmt.Sprint(i)))
 				view := must(a.Open(Write))
 				view[64*i] = round
 				must(0, a.Shut())
@@ -406,7 +406,7 @@ func TestAliasesOfManyGoroutines(t *testing.T) {
 					t.Errorf("goroutine %d used a stale view and found %v", i, e)
 				}
 				must(0, a.Close())
-				q := must(g.NewPages("own", 8))
+				q := must(g.NewMemory("own", 8))
 				must(0, q.Resize(8192))
 				must(0, q.Close())
 			}
@@ -424,8 +424,8 @@ func TestAliasesOfManyGoroutines(t *testing.T) {
 func TestFaultEndsTheProgram(t *testing.T) {
 	const child = "ORWL_TEST_STALE_VIEW"
 	if os.Getenv(child) != "" {
-		var g Guards
-		a := must(must(g.NewPages("r", 8)).Alias("a"))
+		var g Space
+		a := must(must(g.NewMemory("r", 8)).View("a"))
 		view := must(a.Open(Write))
 		must(0, a.Shut())
 		view[0] = 1
@@ -440,14 +440,14 @@ func TestFaultEndsTheProgram(t *testing.T) {
 	}
 }
 
-// What guard pages cost an access, and a view of them.
-func BenchmarkAlias(b *testing.B) {
+// What fault pages cost an access, and a view of them.
+func BenchmarkView(b *testing.B) {
 	for _, size := range []int{4 << 10, 1 << 20} {
 		b.Run(fmt.Sprintf("%dKiB", size>>10), func(b *testing.B) {
-			var g Guards
-			p := must(g.NewPages("r", size))
+			var g Space
+			p := must(g.NewMemory("r", size))
 			defer p.Close()
-			a := must(p.Alias("a"))
+			a := must(p.View("a"))
 			page := os.Getpagesize()
 			for _, touching := range []bool{false, true} {
 				b.Run(map[bool]string{false: "open, shut", true: "open, touch all, shut"}[touching], func(b *testing.B) {

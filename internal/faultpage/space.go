@@ -1,4 +1,4 @@
-package resource
+package faultpage
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// Guards makes guarded memory, and tells afterwards whose view of it was used
+// Space makes fault pages, and tells afterwards whose view of it was used
 // without the resource. The zero value is ready; it must not be copied once used.
 //
 // A goroutine whose faults are to be told has to say so beforehand, or a fault
@@ -15,7 +15,7 @@ import (
 //	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 //	defer func() {
 //		if r := recover(); r != nil {
-//			stale, ok := guards.Stale(r)
+//			stale, ok := space.Stale(r)
 //			if !ok {
 //				panic(r)
 //			}
@@ -26,26 +26,26 @@ import (
 // A stale view is found if it is used while its handle does not hold the resource
 // and has not been closed: when the handle holds it again, the bytes are at the
 // same place.
-type Guards struct {
+type Space struct {
 	// mu is held for everything that is done with the memory it makes. All that
 	// takes long below it are system calls that change mappings, for which the
 	// kernel has but one lock for the process anyway.
 	mu       sync.Mutex
-	memories map[*Pages]struct{}
+	memories map[*Memory]struct{}
 }
 
-// NewPages makes guarded memory of size bytes, a multiple of 8, for the resource
-// of that name. Where the system has no guard pages it is ErrNoGuardPages.
-func (g *Guards) NewPages(resource string, size int) (*Pages, error) {
-	if !validPages(size) {
-		return nil, fmt.Errorf("%w: %s is to have %d bytes", ErrPagesSize, resource, size)
+// NewMemory makes fault pages of size bytes, a multiple of 8, for the resource
+// of that name. Where the system has no fault pages it is ErrUnsupported.
+func (g *Space) NewMemory(resource string, size int) (*Memory, error) {
+	if !validSize(size) {
+		return nil, fmt.Errorf("%w: %s is to have %d bytes", ErrSize, resource, size)
 	}
-	p := &Pages{guards: g, resource: resource, size: size, aliases: make(map[*Alias]struct{})}
+	p := &Memory{space: g, resource: resource, size: size, views: make(map[*View]struct{})}
 	file, err := newPageFile(size)
 	if err != nil {
 		return nil, p.wrong(err)
 	}
-	if p.owner, err = file.mapPages(wholePages(size), ownerPages); err != nil {
+	if p.owner, err = file.mapPages(wholePages(size), Write); err != nil {
 		file.close()
 		return nil, p.wrong(err)
 	}
@@ -53,7 +53,7 @@ func (g *Guards) NewPages(resource string, size int) (*Pages, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.memories == nil {
-		g.memories = make(map[*Pages]struct{})
+		g.memories = make(map[*Memory]struct{})
 	}
 	g.memories[p] = struct{}{}
 	return p, nil
@@ -78,8 +78,8 @@ func (e *StaleViewError) Error() string {
 }
 
 // Stale says whose view it was, given what recover returned, if that is a fault in
-// an alias.
-func (g *Guards) Stale(recovered any) (*StaleViewError, bool) {
+// an view.
+func (g *Space) Stale(recovered any) (*StaleViewError, bool) {
 	fault, ok := recovered.(interface {
 		runtime.Error
 		Addr() uintptr
@@ -91,11 +91,11 @@ func (g *Guards) Stale(recovered any) (*StaleViewError, bool) {
 }
 
 // Find is Stale for an address at which there was a fault.
-func (g *Guards) Find(addr uintptr) (*StaleViewError, bool) {
+func (g *Space) Find(addr uintptr) (*StaleViewError, bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for p := range g.memories {
-		for a := range p.aliases {
+		for a := range p.views {
 			if offset, ok := holds(a.reserved, addr); ok {
 				readable := a.open && offset < a.opened
 				return &StaleViewError{a.handle, p.resource, addr, offset, readable && a.mode == Read}, true

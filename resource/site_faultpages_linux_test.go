@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// Guarded memory goes to and fro as other memory does, at either end, and where it
-// changes its size.
-func TestSiteGuards(t *testing.T) {
-	g := new(Guards)
+// Bytes on fault pages go to and fro as other bytes do, at either end, also after a
+// resize.
+func TestSiteFaultPages(t *testing.T) {
+	g := new(FaultPages)
 	n := newNetwork(2, SiteOptions{})
-	r := n.share(t, "r", 16, 0, HomeAt{}, Options{Guards: g})
+	r := n.share(t, "r", 16, 0, HomeAt{}, Options{FaultPages: g})
 	for i := range 6 {
 		var w, v Place
 		fine(t, w.Request(r[i%2], Write))

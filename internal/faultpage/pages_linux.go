@@ -1,4 +1,4 @@
-package resource
+package faultpage
 
 import (
 	"errors"
@@ -8,7 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pageFile is a file without a name, in memory, that guarded memory is mapped from.
+// pageFile is a file without a name, in memory, that fault pages is mapped from.
 type pageFile int
 
 // newPageFile makes a file of size zero bytes that take no space.
@@ -18,7 +18,7 @@ func newPageFile(size int) (pageFile, error) {
 		fd, err = unix.MemfdCreate("orwl resource", unix.MFD_CLOEXEC)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("resource: memfd_create: %w: guarded memory takes one open file each", err)
+		return 0, fmt.Errorf("faultpage: memfd_create: %w: fault pages takes one open file each", err)
 	}
 	f := pageFile(fd)
 	if err := f.resize(size); err != nil {
@@ -35,47 +35,47 @@ func (f pageFile) resize(size int) error {
 		case err == nil:
 			return nil
 		case !errors.Is(err, unix.EINTR):
-			return fmt.Errorf("resource: guarded memory of %d bytes: %w", size, err)
+			return fmt.Errorf("faultpage: fault pages of %d bytes: %w", size, err)
 		}
 	}
 }
 
 // mapPages maps the first n bytes of the file, which may be more than it has.
-func (f pageFile) mapPages(n int, a access) ([]byte, error) {
+func (f pageFile) mapPages(n int, a Access) ([]byte, error) {
 	at, err := unix.MmapPtr(int(f), 0, nil, uintptr(n), a.protection(), unix.MAP_SHARED)
 	if err != nil {
-		return nil, fmt.Errorf("resource: mapping %d bytes: %w: each handle on guarded memory takes two of vm.max_map_count", n, err)
+		return nil, fmt.Errorf("faultpage: mapping %d bytes: %w: each handle on fault pages takes two of vm.max_map_count", n, err)
 	}
 	return unsafe.Slice((*byte)(at), n), nil
 }
 
 func (f pageFile) close() error {
 	if err := unix.Close(int(f)); err != nil {
-		return fmt.Errorf("resource: closing the file of guarded memory: %w", err)
+		return fmt.Errorf("faultpage: closing the file of fault pages: %w", err)
 	}
 	return nil
 }
 
-func protectPages(pages []byte, a access) error {
+func protectPages(pages []byte, a Access) error {
 	if err := unix.Mprotect(pages, a.protection()); err != nil {
-		return fmt.Errorf("resource: opening or shutting %d bytes: %w: each handle on guarded memory takes two of vm.max_map_count", len(pages), err)
+		return fmt.Errorf("faultpage: opening or shutting %d bytes: %w: each handle on fault pages takes two of vm.max_map_count", len(pages), err)
 	}
 	return nil
 }
 
 func unmapPages(pages []byte) error {
 	if err := unix.MunmapPtr(unsafe.Pointer(unsafe.SliceData(pages)), uintptr(len(pages))); err != nil {
-		return fmt.Errorf("resource: unmapping %d bytes: %w", len(pages), err)
+		return fmt.Errorf("faultpage: unmapping %d bytes: %w", len(pages), err)
 	}
 	return nil
 }
 
 // protection is what mmap and mprotect take.
-func (a access) protection() int {
+func (a Access) protection() int {
 	switch a {
-	case readPages:
+	case Read:
 		return unix.PROT_READ
-	case writePages:
+	case Write:
 		return unix.PROT_READ | unix.PROT_WRITE
 	}
 	return unix.PROT_NONE
