@@ -11,7 +11,7 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// faulting runs a task a with fault pages, which writes x and has a neighbour b.
+// faulting runs a task a, which writes x on fault pages, and its neighbour b.
 func faulting(t *testing.T, body func(t *Task, a *Access) error) error {
 	rt := mustNew(t, Options{FaultPages: true})
 	x := rt.Resource("x", 16)
@@ -38,8 +38,8 @@ func faulting(t *testing.T, body func(t *Task, a *Access) error) error {
 	return err
 }
 
-// With fault pages, a view that is used too late ends the run, and the error says
-// whose it was.
+// With fault pages, a late use of a view ends the run, and the error names the task
+// and the handle.
 func TestStaleView(t *testing.T) {
 	for name, body := range map[string]func(t *Task, a *Access) error{
 		"read after release": func(t *Task, a *Access) error {
@@ -86,7 +86,7 @@ func TestStaleView(t *testing.T) {
 	}
 }
 
-// Who behaves does not notice.
+// A program without mistakes runs as without fault pages.
 func TestFaultPages(t *testing.T) {
 	err := faulting(t, func(t *Task, a *Access) error {
 		for round := range t.Rounds(3) {
@@ -97,7 +97,7 @@ func TestFaultPages(t *testing.T) {
 	if err != nil {
 		t.Error(err)
 	}
-	// A fault that has nothing to do with it is a panic like others.
+	// Any other fault is a panic like others.
 	err = faulting(t, func(t *Task, a *Access) error {
 		var nowhere *int
 		*nowhere = 1

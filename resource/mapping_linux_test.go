@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// touch reads a byte, or writes it, and returns what recover has of it.
+// touch reads or writes a byte, and returns the value that recover returns.
 func touch(b *byte, m Mode) (recovered any) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() { recovered = recover() }()
@@ -50,7 +50,7 @@ func faultingResource(t *testing.T, g *FaultPages, size int) *Resource {
 	return r
 }
 
-// stale checks that touching b is found to be what it is.
+// stale checks that an access to b faults, and that Stale tells whose view it was.
 func stale(t *testing.T, g *FaultPages, b *byte, m Mode, want StaleViewError) {
 	t.Helper()
 	got, found := g.Stale(touch(b, m))
@@ -64,8 +64,7 @@ func stale(t *testing.T, g *FaultPages, b *byte, m Mode, want StaleViewError) {
 	}
 }
 
-// A view that is kept faults from the release on, however that comes about, and
-// the next one is right.
+// A view faults from the release on, whatever ends the grant. The next view works.
 func TestViewsEndWithTheGrant(t *testing.T) {
 	var g FaultPages
 	for name, leave := range map[string]func(p *Place, r *Resource){
@@ -102,14 +101,14 @@ func TestViewsEndWithTheGrant(t *testing.T) {
 			if err != nil || &again[0] != &b[0] {
 				t.Errorf("another view: %v", err)
 			}
-			// Whoever asks to write may, and keeps what it had to read.
+			// A writer may map for writing after reading. The view for reading stays valid.
 			w, err := p.Writable()
 			fine(t, err)
 			w[9]++
 			if b[9] != 2 {
 				t.Errorf("byte 9 is %d, want 2", b[9])
 			}
-			// Who also asks to read goes on writing.
+			// To map for reading afterwards does not end the right to write.
 			if _, err := p.Bytes(); err != nil || touch(&w[8], Write) != nil {
 				t.Errorf("a writer cannot write after it has read: %v", err)
 			}
@@ -127,7 +126,7 @@ func TestViewsEndWithTheGrant(t *testing.T) {
 	}
 }
 
-// A resize ends the views from before it, and keeps the bytes.
+// A resize ends older views and keeps the bytes.
 func TestResizeEndsFaultingViews(t *testing.T) {
 	var g FaultPages
 	r := faultingResource(t, &g, 8)
@@ -152,7 +151,7 @@ func TestResizeEndsFaultingViews(t *testing.T) {
 	stale(t, &g, &b[size-1], Write, StaleViewError{Handle: "north", Resource: "grid", Offset: size - 1})
 }
 
-// A place goes from one resource with fault pages to the next, and takes its name along.
+// A place goes from one resource with fault pages to the next and keeps its name.
 func TestPlaceOfTwoFaultingResources(t *testing.T) {
 	mappings, _ := mapped(t)
 	var g FaultPages
@@ -186,7 +185,7 @@ func TestPlaceOfTwoFaultingResources(t *testing.T) {
 	}
 }
 
-// Without bytes, or with an odd number of them, it is as without fault pages.
+// The rules for sizes are the same with and without fault pages.
 func TestFaultPagesSizes(t *testing.T) {
 	var g FaultPages
 	if _, err := NewWith("grid", 12, Options{FaultPages: &g}); !errors.Is(err, ErrSize) {
@@ -202,7 +201,7 @@ func TestFaultPagesSizes(t *testing.T) {
 	fine(t, p.Release())
 }
 
-// A place that cannot be mapped says so, and goes on.
+// A place that cannot map the bytes returns an error, and can release.
 func TestClosedFaultPages(t *testing.T) {
 	var g FaultPages
 	r := faultingResource(t, &g, 8)

@@ -7,89 +7,87 @@ import (
 	"os"
 )
 
-// Mistakes in the use of fault pages, and systems that have none.
+// The errors of this package. They come wrapped, with the names of the resource and
+// of the handle.
 var (
-	// ErrUnsupported is a system without fault pages.
+	// ErrUnsupported: this system has no fault pages.
 	ErrUnsupported = errors.New("faultpage: fault pages need Linux: leave them off on this system")
-	// ErrSize is a size that fault pages cannot have.
-	ErrSize = fmt.Errorf("faultpage: the size of fault pages is a multiple of 8 and at most %d", int64(mostBytes))
-	// ErrClosed is fault pages, or an view of it, that is closed.
-	ErrClosed = errors.New("faultpage: fault pages is closed")
-	// ErrOpen is an view that would have to be shut.
-	ErrOpen = errors.New("faultpage: a view of fault pages is open: release it first")
-	// ErrShut is the shutting of an view that is shut.
-	ErrShut = errors.New("resource: the view of fault pages is not open")
+	// ErrSize: no Memory can have this size.
+	ErrSize = fmt.Errorf("faultpage: the size must be a multiple of 8 and at most %d", int64(mostBytes))
+	// ErrClosed: the Memory or the View is closed.
+	ErrClosed = errors.New("faultpage: closed already: use it before Close")
+	// ErrOpen: a view is open and must be shut first.
+	ErrOpen = errors.New("faultpage: a view is open: release it first")
+	// ErrShut: the view to shut is not open.
+	ErrShut = errors.New("faultpage: the view is not open: open it first")
 )
 
-// mostBytes bounds sizes below what would overflow; no system maps more.
+// mostBytes keeps the arithmetic on sizes from overflowing. No system maps more.
 const mostBytes = min(1<<46, math.MaxInt/2+1)
 
-// Memory is memory that its owner sees always, and each handle only while it holds
-// the resource. The same pages of a file without a name are mapped once for the
-// owner and once for each view:
+// Memory is the bytes of one resource. Its owner, the resource, always sees them. A
+// handle sees them only while it holds the resource. One unnamed file holds the
+// bytes; it is mapped once for the owner and once for each view:
 //
 //	owner    ████████   read and write
-//	view a  ████████   open: read, or read and write
-//	view b  ░░░░░░░░   shut: whoever touches it faults
+//	view a   ████████   open: read, or read and write
+//	view b   ░░░░░░░░   shut: an access faults
 //
-// An view is at another address than every other, hence a fault tells whose view
-// it was: see Space.Stale. Whether an view is open costs two system calls for an
-// access, a microsecond or so, whatever the size.
-//
-// All methods are safe for concurrent use. The bytes are not: who reads and who
-// writes them is for the resource to order.
+// Each view has its own addresses, so the address of a fault names the view: see
+// [Space.Stale]. To open and shut a view takes two system calls, about a microsecond,
+// whatever the size.
 type Memory struct {
 	space    *Space
 	resource string
 	file     pageFile
 	size     int
-	owner    []byte // whole pages, as many as were reserved, of which size bytes are there
+	owner    []byte // all reserved pages; the first size bytes are in use
 	views    map[*View]struct{}
 	open     int // views
 	closed   bool
 }
 
-// Bytes is the memory as its owner sees it, zeroed at first. It is valid until
+// Bytes is the memory as its owner sees it, zero at first. The slice is valid until
 // Resize or Close.
-func (p *Memory) Bytes() []byte {
-	p.space.mu.Lock()
-	defer p.space.mu.Unlock()
-	return p.owner[:p.size:p.size]
+func (m *Memory) Bytes() []byte {
+	m.space.mu.Lock()
+	defer m.space.mu.Unlock()
+	return m.owner[:m.size:m.size]
 }
 
-// Resize gives the memory another size. What is kept of it keeps its contents, the
-// rest is zero. All views must be shut. If it fails, nothing has changed.
-func (p *Memory) Resize(size int) error {
-	p.space.mu.Lock()
-	defer p.space.mu.Unlock()
+// Resize changes the size. The bytes that remain keep their contents; new bytes are
+// zero. All views must be shut. If Resize fails, nothing has changed.
+func (m *Memory) Resize(size int) error {
+	m.space.mu.Lock()
+	defer m.space.mu.Unlock()
 	switch {
-	case p.closed:
-		return p.wrong(ErrClosed)
-	case p.open > 0:
-		return p.wrong(ErrOpen)
+	case m.closed:
+		return m.wrong(ErrClosed)
+	case m.open > 0:
+		return m.wrong(ErrOpen)
 	case !validSize(size):
-		return fmt.Errorf("%w: %s is to have %d bytes", ErrSize, p.resource, size)
+		return sizeError(m.resource, size)
 	}
-	owner := p.owner
+	owner := m.owner
 	if wholePages(size) > len(owner) {
-		// Twice as much at least, so that what views leave behind when they grow
-		// is never more than what they have.
+		// A view that grows leaves its old addresses behind. Doubling keeps these from
+		// adding up to more than the new ones.
 		reserve := min(max(wholePages(size), 2*len(owner)), mostBytes)
-		grown, err := p.file.mapPages(reserve, Write)
+		grown, err := m.file.mapPages(reserve, Write)
 		if err != nil {
-			return p.wrong(err)
+			return m.wrong(err)
 		}
 		owner = grown
 	}
-	moved := len(owner) != len(p.owner)
-	if err := p.file.resize(size); err != nil {
+	moved := len(owner) != len(m.owner)
+	if err := m.file.resize(size); err != nil {
 		if moved {
 			err = errors.Join(err, unmapPages(owner))
 		}
-		return p.wrong(err)
+		return m.wrong(err)
 	}
-	old := p.owner
-	p.size, p.owner = size, owner
+	old := m.owner
+	m.size, m.owner = size, owner
 	if moved {
 		if err := unmapPages(old); err != nil {
 			panic(err) // it was mapped
@@ -98,62 +96,58 @@ func (p *Memory) Resize(size int) error {
 	return nil
 }
 
-// View makes a view for the handle of that name. It is shut.
-func (p *Memory) View(handle string) (*View, error) {
-	p.space.mu.Lock()
-	defer p.space.mu.Unlock()
-	if p.closed {
-		return nil, p.wrong(ErrClosed)
+// View makes a view for a handle. It is shut at first. The name of the handle is for
+// errors.
+func (m *Memory) View(handle string) (*View, error) {
+	m.space.mu.Lock()
+	defer m.space.mu.Unlock()
+	if m.closed {
+		return nil, m.wrong(ErrClosed)
 	}
-	reserved, err := p.file.mapPages(len(p.owner), none)
+	reserved, err := m.file.mapPages(len(m.owner), none)
 	if err != nil {
-		return nil, p.wrong(err)
+		return nil, m.wrong(err)
 	}
-	a := &View{pages: p, handle: handle, reserved: reserved}
-	p.views[a] = struct{}{}
-	return a, nil
+	v := &View{memory: m, handle: handle, reserved: reserved}
+	m.views[v] = struct{}{}
+	return v, nil
 }
 
-// Close unmaps everything, the views too, open or not. Closing again does
-// nothing.
-func (p *Memory) Close() error {
-	p.space.mu.Lock()
-	defer p.space.mu.Unlock()
-	if p.closed {
+// Close unmaps the memory and its views, open or shut. A second Close does nothing.
+func (m *Memory) Close() error {
+	m.space.mu.Lock()
+	defer m.space.mu.Unlock()
+	if m.closed {
 		return nil
 	}
-	p.closed = true
-	delete(p.space.memories, p)
+	m.closed = true
+	delete(m.space.memories, m)
 	var errs []error
-	for a := range p.views {
-		errs = append(errs, a.close())
+	for v := range m.views {
+		errs = append(errs, v.close())
 	}
-	errs = append(errs, unmapPages(p.owner), p.file.close())
-	p.owner, p.size = nil, 0
-	return p.wrong(errors.Join(errs...))
+	errs = append(errs, unmapPages(m.owner), m.file.close())
+	m.owner, m.size = nil, 0
+	return m.wrong(errors.Join(errs...))
 }
 
-// wrong names the resource in an error, if there is one.
-func (p *Memory) wrong(err error) error {
+// wrong adds the name of the resource to an error. It returns nil for nil.
+func (m *Memory) wrong(err error) error {
 	if err != nil {
-		return fmt.Errorf("%w (resource %s)", err, p.resource)
+		return fmt.Errorf("%w (resource %s)", err, m.resource)
 	}
 	return nil
 }
 
+func sizeError(resource string, size int) error {
+	return fmt.Errorf("%w: resource %s cannot have %d bytes", ErrSize, resource, size)
+}
+
 func validSize(size int) bool { return size >= 0 && size%8 == 0 && size <= mostBytes }
 
-// wholePages rounds up to pages: the least that can be mapped, hence not zero.
+// wholePages rounds up to whole pages, and to one page at least: the system cannot
+// map less.
 func wholePages(size int) int {
 	page := os.Getpagesize()
 	return max(size+page-1, page) / page * page
 }
-
-// Access is what may be done with mapped pages.
-type Access int
-
-const (
-	none Access = iota
-	Read
-	Write
-)

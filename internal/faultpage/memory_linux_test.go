@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"runtime/debug"
 	"strings"
 	"sync"
@@ -16,7 +15,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// touch reads a byte, or writes it, and returns what recover has of it.
+// touch reads or writes a byte, and returns the value that recover returns.
 func touch(b *byte, m Access) (recovered any) {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	defer func() { recovered = recover() }()
@@ -30,7 +29,7 @@ func touch(b *byte, m Access) (recovered any) {
 
 var touched byte
 
-// must is a result without an error.
+// must is the result of a call that must not fail.
 func must[T any](x T, err error) T {
 	if err != nil {
 		panic(err)
@@ -45,7 +44,7 @@ func ok(t *testing.T, err error) {
 	}
 }
 
-// mapped is how many mappings and open files of fault pages the process has.
+// mapped counts the mappings and open files of fault pages that the process has.
 func mapped(t *testing.T) (mappings, files int) {
 	t.Helper()
 	mappings = strings.Count(string(must(os.ReadFile("/proc/self/maps"))), "memfd:orwl resource")
@@ -57,9 +56,9 @@ func mapped(t *testing.T) (mappings, files int) {
 	return mappings, files
 }
 
-func newMemory(t *testing.T, g *Space, resource string, size int) *Memory {
+func newMemory(t *testing.T, space *Space, resource string, size int) *Memory {
 	t.Helper()
-	p, err := g.NewMemory(resource, size)
+	p, err := space.NewMemory(resource, size)
 	ok(t, err)
 	t.Cleanup(func() {
 		if err := p.Close(); err != nil {
@@ -70,8 +69,8 @@ func newMemory(t *testing.T, g *Space, resource string, size int) *Memory {
 }
 
 func TestViewsShareTheBytes(t *testing.T) {
-	var g Space
-	p := newMemory(t, &g, "r", 16)
+	var space Space
+	p := newMemory(t, &space, "r", 16)
 	a, b := must(p.View("a")), must(p.View("b"))
 	inA, inB := must(a.Open(Write)), must(b.Open(Read))
 	for _, view := range [][]byte{p.Bytes(), inA, inB} {
@@ -91,125 +90,9 @@ func TestViewsShareTheBytes(t *testing.T) {
 	}
 }
 
-// Every way in which a view can be used without right, and what is found out.
-func TestStaleViews(t *testing.T) {
-	page := os.Getpagesize()
-	var g Space
-	p := newMemory(t, &g, "matrix", 2*page)
-	newMemory(t, &g, "another", 64)
-	must(p.View("bystander"))
-	a := must(p.View("north"))
-
-	check := func(when string, view []byte, offset int, m Access, want *StaleViewError) {
-		t.Helper()
-		recovered := touch(&view[offset], m)
-		if want == nil {
-			if recovered != nil {
-				t.Errorf("%s: access %d to byte %d panicked: %v", when, m, offset, recovered)
-			}
-			return
-		}
-		want.Handle, want.Resource, want.Offset = "north", "matrix", offset
-		want.Addr = uintptr(unsafe.Pointer(unsafe.SliceData(view))) + uintptr(offset)
-		got, found := g.Stale(recovered)
-		if !found || *got != *want {
-			t.Errorf("%s: access %d to byte %d is %+v (panic %v), want %+v", when, m, offset, got, recovered, want)
-		}
-	}
-	stale, readOnly := &StaleViewError{}, &StaleViewError{Write: true}
-
-	view := must(a.Open(Read))
-	check("open for reading", view, 5, Read, nil)
-	check("open for reading", view, 5, Write, readOnly)
-	check("open for reading", view, 2*page-1, Write, readOnly)
-	ok(t, a.Shut())
-	for _, m := range []Access{Read, Write} {
-		check("shut", view, 0, m, stale)
-		check("shut", view, 2*page-1, m, stale)
-	}
-	check("open for writing", must(a.Open(Write)), 5, Write, nil)
-	ok(t, a.Shut())
-	check("shut again", view, 5, Read, stale)
-
-	ok(t, p.Resize(8))
-	short := must(a.Open(Read))
-	check("shrunk", short, 7, Read, nil)
-	check("shrunk", view, page, Read, stale)
-	check("shrunk", view, page, Write, stale)
-	ok(t, a.Shut())
-	ok(t, p.Resize(2*page))
-	check("as large as before", view, page, Read, stale)
-
-	ok(t, p.Resize(100*page))
-	long := must(a.Open(Write))
-	check("grown", long, 99*page, Write, nil)
-	check("grown, where it was", view, 5, Read, stale)
-	check("grown, where it was", view, 2*page-1, Write, stale)
-	ok(t, a.Shut())
-	check("grown, shut", long, 99*page, Read, stale)
-	check("grown, shut, where it was", view, 5, Read, stale)
-}
-
-func TestStaleSaysWhat(t *testing.T) {
-	for _, c := range []struct {
-		e    StaleViewError
-		want string
-	}{
-		{StaleViewError{"north", "matrix", 0x1008, 8, false}, "resource: the view that handle north has of resource matrix was used after its release: " +
-			"take a view anew after each acquire (byte 8, address 0x1008)"},
-		{StaleViewError{"north", "matrix", 0x1008, 8, true}, "resource: the view that handle north has of resource matrix is for reading and was written to: " +
-			"request the handle for writing (byte 8, address 0x1008)"},
-	} {
-		if got := c.e.Error(); got != c.want {
-			t.Errorf("got  %s\nwant %s", got, c.want)
-		}
-	}
-}
-
-// Other panics, and faults elsewhere, are nobody's.
-func TestStaleKnowsItsOwn(t *testing.T) {
-	var g, other Space
-	p, q := newMemory(t, &g, "r", 64), newMemory(t, &other, "s", 64)
-	a, b := must(p.View("a")), must(q.View("b"))
-	ours, theirs := must(a.Open(Read)), must(b.Open(Read))
-	ok(t, a.Shut())
-	ok(t, b.Shut())
-	var none []byte
-	for name, recovered := range map[string]any{
-		"nothing":              nil,
-		"an error":             errors.New("broken"),
-		"an index":             func() (r any) { defer func() { r = recover() }(); touched = none[len(ours)]; return }(),
-		"nil":                  touch(nil, Read),
-		"another's view":       touch(&theirs[0], Read),
-		"what is behind views": faultAt(uintptr(unsafe.Pointer(&ours[0])) + uintptr(os.Getpagesize())),
-	} {
-		if e, found := g.Stale(recovered); found {
-			t.Errorf("the panic of %s (%v) is taken for %v", name, recovered, e)
-		}
-	}
-	if _, found := g.Stale(touch(&ours[0], Read)); !found {
-		t.Error("its own is not found")
-	}
-	if _, found := g.Find(uintptr(unsafe.Pointer(&p.Bytes()[0]))); found {
-		t.Error("the owner's bytes are taken for a view")
-	}
-	begin := uintptr(unsafe.Pointer(&ours[0]))
-	ok(t, a.Close())
-	if _, found := g.Find(begin); found {
-		t.Error("a view that is closed is found")
-	}
-}
-
-// faultAt is a fault at an address, as the runtime reports it.
-type faultAt uintptr
-
-func (f faultAt) Addr() uintptr { return uintptr(f) }
-func (f faultAt) Error() string { return "fault" }
-func (f faultAt) RuntimeError() {}
-
 func TestMisuse(t *testing.T) {
-	var g Space
-	p := newMemory(t, &g, "matrix", 64)
+	var space Space
+	p := newMemory(t, &space, "matrix", 64)
 	a := must(p.View("north"))
 	refuse := func(what string, err, is error, says string) {
 		t.Helper()
@@ -219,9 +102,9 @@ func TestMisuse(t *testing.T) {
 	}
 	const handle, resource = " (handle north of resource matrix)", " (resource matrix)"
 	for _, size := range []int{-8, 4, 12, mostBytes + 8} {
-		_, err := g.NewMemory("matrix", size)
-		refuse("NewMemory", err, ErrSize, fmt.Sprintf(": matrix is to have %d bytes", size))
-		refuse("Resize", p.Resize(size), ErrSize, fmt.Sprintf(": matrix is to have %d bytes", size))
+		_, err := space.NewMemory("matrix", size)
+		refuse("NewMemory", err, ErrSize, fmt.Sprintf(": resource matrix cannot have %d bytes", size))
+		refuse("Resize", p.Resize(size), ErrSize, fmt.Sprintf(": resource matrix cannot have %d bytes", size))
 	}
 	refuse("Shut of what was never open", a.Shut(), ErrShut, handle)
 	must(a.Open(Read))
@@ -257,12 +140,12 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// Nothing is left behind: no mapping, no file, no entry.
+// Close leaves no mapping, no file and no entry behind.
 func TestCloseUnmapsAll(t *testing.T) {
 	page := os.Getpagesize()
 	mappings, files := mapped(t)
-	var g Space
-	p := must(g.NewMemory("r", page))
+	var space Space
+	p := must(space.NewMemory("r", page))
 	a, b := must(p.View("a")), must(p.View("b"))
 	for size := page; size <= 8*page; size += page {
 		ok(t, p.Resize(size))
@@ -281,15 +164,15 @@ func TestCloseUnmapsAll(t *testing.T) {
 	if m, f := mapped(t); m != mappings || f != files {
 		t.Errorf("after Close there are %d mappings and %d files more", m-mappings, f-files)
 	}
-	if len(g.memories)+len(p.views) != 0 {
-		t.Errorf("after Close %d memories and %d views are known", len(g.memories), len(p.views))
+	if len(space.memories)+len(p.views) != 0 {
+		t.Errorf("after Close %d memories and %d views are known", len(space.memories), len(p.views))
 	}
 }
 
-// If the system has no room, the memory is as it was.
+// Where the system has no room, a failed step leaves the memory as it was.
 func TestNoRoom(t *testing.T) {
-	var g Space
-	small := newMemory(t, &g, "small", 64)
+	var space Space
+	small := newMemory(t, &space, "small", 64)
 	copy(small.Bytes(), "kept")
 	a := must(small.View("a"))
 	var err error
@@ -300,7 +183,7 @@ func TestNoRoom(t *testing.T) {
 		}
 		mappings, files = mapped(t)
 		var p *Memory
-		if p, err = g.NewMemory("large", mostBytes); err == nil {
+		if p, err = space.NewMemory("large", mostBytes); err == nil {
 			t.Cleanup(func() { ok(t, p.Close()) })
 		}
 	}
@@ -317,15 +200,15 @@ func TestNoRoom(t *testing.T) {
 	}
 }
 
-// Memory against a slice and what each view may do, in any order of steps.
+// A Memory and its views do the same as a slice with rights, in any order of steps.
 func TestMemoryIsASlice(t *testing.T) {
 	page := os.Getpagesize()
 	rapid.Check(t, func(t *rapid.T) {
-		var g Space
+		var space Space
 		draw := rapid.OneOf(rapid.IntRange(0, 3), rapid.IntRange(0, page), rapid.IntRange(0, 3*page))
 		size := func() int { return draw.Draw(t, "size") / 8 * 8 }
 		model := make([]byte, size())
-		p := must(g.NewMemory("r", len(model)))
+		p := must(space.NewMemory("r", len(model)))
 		defer func() { must(0, p.Close()) }()
 		type side struct {
 			view  *View
@@ -379,7 +262,7 @@ func TestMemoryIsASlice(t *testing.T) {
 					if recovered == nil && m == Write {
 						model[i]++
 					} else if recovered != nil {
-						e, found := g.Stale(recovered)
+						e, found := space.Stale(recovered)
 						if !found || e.Handle != fmt.Sprint(k) || e.Offset != i || e.Write != (s.may == Read) {
 							t.Fatalf("access %d to byte %d in view %d, which may %d: %+v", m, i, k, s.may, e)
 						}
@@ -390,10 +273,10 @@ func TestMemoryIsASlice(t *testing.T) {
 	})
 }
 
-// Handles of many goroutines come and go on one Space.
+// The views of many goroutines come and go in one Space.
 func TestViewsOfManyGoroutines(t *testing.T) {
-	var g Space
-	p := newMemory(t, &g, "r", 512)
+	var space Space
+	p := newMemory(t, &space, "r", 512)
 	var wg sync.WaitGroup
 	for i := range 4 {
 		wg.Go(func() {
@@ -402,11 +285,11 @@ func TestViewsOfManyGoroutines(t *testing.T) {
 				view := must(a.Open(Write))
 				view[64*i] = round
 				must(0, a.Shut())
-				if e, found := g.Stale(touch(&view[64*i], Read)); !found || e.Handle != fmt.Sprint(i) {
+				if e, found := space.Stale(touch(&view[64*i], Read)); !found || e.Handle != fmt.Sprint(i) {
 					t.Errorf("goroutine %d used a stale view and found %v", i, e)
 				}
 				must(0, a.Close())
-				q := must(g.NewMemory("own", 8))
+				q := must(space.NewMemory("own", 8))
 				must(0, q.Resize(8192))
 				must(0, q.Close())
 			}
@@ -420,32 +303,12 @@ func TestViewsOfManyGoroutines(t *testing.T) {
 	}
 }
 
-// Who does not ask for panics is ended by the fault: it is never silent.
-func TestFaultEndsTheProgram(t *testing.T) {
-	const child = "ORWL_TEST_STALE_VIEW"
-	if os.Getenv(child) != "" {
-		var g Space
-		a := must(must(g.NewMemory("r", 8)).View("a"))
-		view := must(a.Open(Write))
-		must(0, a.Shut())
-		view[0] = 1
-		fmt.Println("went on")
-		return
-	}
-	c := exec.Command(os.Args[0], "-test.run=^TestFaultEndsTheProgram$")
-	c.Env = append(os.Environ(), child+"=1")
-	out, err := c.CombinedOutput()
-	if exit := (*exec.ExitError)(nil); !errors.As(err, &exit) || !bytes.Contains(out, []byte("unexpected fault address")) || bytes.Contains(out, []byte("went on")) {
-		t.Errorf("a program that uses a stale view ends with %v and\n%s", err, out)
-	}
-}
-
-// What fault pages cost an access, and a view of them.
+// BenchmarkView is the cost of fault pages for one access.
 func BenchmarkView(b *testing.B) {
 	for _, size := range []int{4 << 10, 1 << 20} {
 		b.Run(fmt.Sprintf("%dKiB", size>>10), func(b *testing.B) {
-			var g Space
-			p := must(g.NewMemory("r", size))
+			var space Space
+			p := must(space.NewMemory("r", size))
 			defer p.Close()
 			a := must(p.View("a"))
 			page := os.Getpagesize()

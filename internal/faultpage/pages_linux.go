@@ -8,17 +8,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// pageFile is a file without a name, in memory, that fault pages is mapped from.
+// pageFile is an unnamed file in memory. A Memory and its views map it.
 type pageFile int
 
-// newPageFile makes a file of size zero bytes that take no space.
+// newPageFile makes a file of size bytes, all zero. A page takes no space before its
+// first use.
 func newPageFile(size int) (pageFile, error) {
 	fd, err := unix.MemfdCreate("orwl resource", unix.MFD_CLOEXEC|unix.MFD_NOEXEC_SEAL)
 	if errors.Is(err, unix.EINVAL) { // older than Linux 6.3
 		fd, err = unix.MemfdCreate("orwl resource", unix.MFD_CLOEXEC)
 	}
 	if err != nil {
-		return 0, fmt.Errorf("faultpage: memfd_create: %w: fault pages takes one open file each", err)
+		return 0, fmt.Errorf("faultpage: memfd_create: %w: each resource with fault pages takes one open file", err)
 	}
 	f := pageFile(fd)
 	if err := f.resize(size); err != nil {
@@ -35,30 +36,30 @@ func (f pageFile) resize(size int) error {
 		case err == nil:
 			return nil
 		case !errors.Is(err, unix.EINTR):
-			return fmt.Errorf("faultpage: fault pages of %d bytes: %w", size, err)
+			return fmt.Errorf("faultpage: resizing to %d bytes: %w", size, err)
 		}
 	}
 }
 
-// mapPages maps the first n bytes of the file, which may be more than it has.
+// mapPages maps the first n bytes of the file. The file may have fewer.
 func (f pageFile) mapPages(n int, a Access) ([]byte, error) {
 	at, err := unix.MmapPtr(int(f), 0, nil, uintptr(n), a.protection(), unix.MAP_SHARED)
 	if err != nil {
-		return nil, fmt.Errorf("faultpage: mapping %d bytes: %w: each handle on fault pages takes two of vm.max_map_count", n, err)
+		return nil, fmt.Errorf("faultpage: mapping %d bytes: %w: each view takes up to two mappings: raise vm.max_map_count", n, err)
 	}
 	return unsafe.Slice((*byte)(at), n), nil
 }
 
 func (f pageFile) close() error {
 	if err := unix.Close(int(f)); err != nil {
-		return fmt.Errorf("faultpage: closing the file of fault pages: %w", err)
+		return fmt.Errorf("faultpage: closing the file: %w", err)
 	}
 	return nil
 }
 
 func protectPages(pages []byte, a Access) error {
 	if err := unix.Mprotect(pages, a.protection()); err != nil {
-		return fmt.Errorf("faultpage: opening or shutting %d bytes: %w: each handle on fault pages takes two of vm.max_map_count", len(pages), err)
+		return fmt.Errorf("faultpage: opening or shutting %d bytes: %w: each view takes up to two mappings: raise vm.max_map_count", len(pages), err)
 	}
 	return nil
 }
@@ -70,7 +71,7 @@ func unmapPages(pages []byte) error {
 	return nil
 }
 
-// protection is what mmap and mprotect take.
+// protection is a as mmap and mprotect take it.
 func (a Access) protection() int {
 	switch a {
 	case Read:

@@ -2,8 +2,7 @@
 
 package faultpage
 
-// pageFile is never made on this system: Space.NewMemory says so, and nothing else
-// gets to it.
+// pageFile has no values on this system: Space.NewMemory returns ErrUnsupported.
 type pageFile struct{}
 
 func newPageFile(int) (pageFile, error)               { return pageFile{}, ErrUnsupported }

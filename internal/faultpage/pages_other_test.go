@@ -8,8 +8,8 @@ import (
 )
 
 func TestNoFaultPages(t *testing.T) {
-	var g Space
-	if p, err := g.NewMemory("r", 8); p != nil || !errors.Is(err, ErrUnsupported) {
-		t.Errorf("fault pages is %v, %v, want ErrUnsupported", p, err)
+	var space Space
+	if p, err := space.NewMemory("r", 8); p != nil || !errors.Is(err, ErrUnsupported) {
+		t.Errorf("NewMemory is %v, %v, want ErrUnsupported", p, err)
 	}
 }

@@ -6,11 +6,10 @@ import (
 	"sync"
 )
 
-// Space makes fault pages, and tells afterwards whose view of it was used
-// without the resource. The zero value is ready; it must not be copied once used.
+// Space makes memories and finds stale views. The zero value is ready. Do not copy
+// a Space after its first use.
 //
-// A goroutine whose faults are to be told has to say so beforehand, or a fault
-// ends the program:
+// A fault ends the program, unless the goroutine asks for a panic:
 //
 //	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 //	defer func() {
@@ -23,52 +22,53 @@ import (
 //		}
 //	}()
 //
-// A stale view is found if it is used while its handle does not hold the resource
-// and has not been closed: when the handle holds it again, the bytes are at the
-// same place.
+// A use of a stale view faults while the view is shut, until the handle closes it. It
+// does not fault when the handle holds the resource again: the bytes are then at the
+// same address.
 type Space struct {
-	// mu is held for everything that is done with the memory it makes. All that
-	// takes long below it are system calls that change mappings, for which the
-	// kernel has but one lock for the process anyway.
+	// mu protects the Space, its memories and their views. The long steps under it are
+	// system calls on mappings. The kernel serialises those in a process, so one mutex
+	// costs nothing more.
 	mu       sync.Mutex
 	memories map[*Memory]struct{}
 }
 
-// NewMemory makes fault pages of size bytes, a multiple of 8, for the resource
-// of that name. Where the system has no fault pages it is ErrUnsupported.
-func (g *Space) NewMemory(resource string, size int) (*Memory, error) {
+// NewMemory makes memory of size bytes, a multiple of 8, all zero. The name of the
+// resource is for errors.
+func (s *Space) NewMemory(resource string, size int) (*Memory, error) {
 	if !validSize(size) {
-		return nil, fmt.Errorf("%w: %s is to have %d bytes", ErrSize, resource, size)
+		return nil, sizeError(resource, size)
 	}
-	p := &Memory{space: g, resource: resource, size: size, views: make(map[*View]struct{})}
+	m := &Memory{space: s, resource: resource, size: size, views: make(map[*View]struct{})}
 	file, err := newPageFile(size)
 	if err != nil {
-		return nil, p.wrong(err)
+		return nil, m.wrong(err)
 	}
-	if p.owner, err = file.mapPages(wholePages(size), Write); err != nil {
+	if m.owner, err = file.mapPages(wholePages(size), Write); err != nil {
 		file.close()
-		return nil, p.wrong(err)
+		return nil, m.wrong(err)
 	}
-	p.file = file
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if g.memories == nil {
-		g.memories = make(map[*Memory]struct{})
+	m.file = file
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.memories == nil {
+		s.memories = make(map[*Memory]struct{})
 	}
-	g.memories[p] = struct{}{}
-	return p, nil
+	s.memories[m] = struct{}{}
+	return m, nil
 }
 
-// StaleViewError is a view that was used without right.
+// StaleViewError tells which view was used without the right to it.
 type StaleViewError struct {
 	Handle, Resource string
-	Addr             uintptr // what was touched
-	Offset           int     // its place among the bytes of the resource
-	// Write says that the view is one for reading, which was written to. Otherwise
-	// the handle did not hold the resource.
+	Addr             uintptr // of the access that faulted
+	Offset           int     // of Addr, from the beginning of the resource's bytes
+	// Write is true if the view was open for reading and a write faulted. Otherwise the
+	// handle did not hold the resource.
 	Write bool
 }
 
+// The text names package resource: users know the error as resource.StaleViewError.
 func (e *StaleViewError) Error() string {
 	what := "was used after its release: take a view anew after each acquire"
 	if e.Write {
@@ -77,9 +77,9 @@ func (e *StaleViewError) Error() string {
 	return fmt.Sprintf("resource: the view that handle %s has of resource %s %s (byte %d, address %#x)", e.Handle, e.Resource, what, e.Offset, e.Addr)
 }
 
-// Stale says whose view it was, given what recover returned, if that is a fault in
-// an view.
-func (g *Space) Stale(recovered any) (*StaleViewError, bool) {
+// Stale takes what recover returned. It tells whose view was used, if the panic is a
+// fault in a view of this Space.
+func (s *Space) Stale(recovered any) (*StaleViewError, bool) {
 	fault, ok := recovered.(interface {
 		runtime.Error
 		Addr() uintptr
@@ -87,23 +87,17 @@ func (g *Space) Stale(recovered any) (*StaleViewError, bool) {
 	if !ok {
 		return nil, false
 	}
-	return g.Find(fault.Addr())
+	return s.Find(fault.Addr())
 }
 
-// Find is Stale for an address at which there was a fault.
-func (g *Space) Find(addr uintptr) (*StaleViewError, bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	for p := range g.memories {
-		for a := range p.views {
-			if offset, ok := holds(a.reserved, addr); ok {
-				readable := a.open && offset < a.opened
-				return &StaleViewError{a.handle, p.resource, addr, offset, readable && a.mode == Read}, true
-			}
-			for _, left := range a.left {
-				if offset, ok := holds(left, addr); ok {
-					return &StaleViewError{a.handle, p.resource, addr, offset, false}, true
-				}
+// Find is Stale for the address of a fault.
+func (s *Space) Find(addr uintptr) (*StaleViewError, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for m := range s.memories {
+		for v := range m.views {
+			if stale, ok := v.find(addr); ok {
+				return stale, true
 			}
 		}
 	}
