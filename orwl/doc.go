@@ -31,7 +31,7 @@
 // # Other orders
 //
 // [Access.Priority] asks for another start order. Then the runtime first plays one
-// round of the program on the pure FIFO ([System.Check], also `orwl vet`), which
+// round of the program on the pure FIFO (package liveness, also `orwl vet`), which
 // proves that it never deadlocks, or finds the cycle, names its tasks, and refuses
 // to start.
 //

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -168,14 +169,14 @@ func (rt *Runtime) Close() error {
 }
 
 // System is the program as far as its liveness goes.
-func (rt *Runtime) System() System {
-	s := System{Tasks: make([]SystemTask, len(rt.tasks))}
+func (rt *Runtime) System() liveness.System {
+	s := liveness.System{Tasks: make([]liveness.Task, len(rt.tasks))}
 	for i, t := range rt.tasks {
-		accesses := make([]SystemAccess, len(t.accesses))
+		accesses := make([]liveness.Access, len(t.accesses))
 		for j, a := range t.accesses {
-			accesses[j] = SystemAccess{a.resource.Name(), a.mode, a.priority}
+			accesses[j] = liveness.Access{Resource: a.resource.Name(), Mode: a.mode, Priority: a.priority}
 		}
-		s.Tasks[i] = SystemTask{t.name, accesses}
+		s.Tasks[i] = liveness.Task{Name: t.name, Accesses: accesses}
 	}
 	return s
 }

@@ -15,8 +15,8 @@
 // # The order
 //
 // Requests are granted in FIFO order, by groups: a writer alone, or readers that
-// follow one another together. [FIFO] says it as a step function, which the liveness
-// check plays and tests compare with. A [Resource] has the same as a queue of two
+// follow one another together. liveness.FIFO specifies it as a step function, which
+// the liveness check plays and tests compare with. A [Resource] has the same as a queue of two
 // counting words (queue.go), which takes no mutex: a request and a release are an
 // atomic instruction each, and a look. Only who has to wait appears in a list
 // (slots.go), sleeps (waiter.go), and is woken by whoever completes what it waits

@@ -41,10 +41,11 @@ var layers = []layer{
 	{path: "locks", pure: true, imports: "internal/processor net/rma net/topology"},
 	{path: "locks/lockstest", testsOf: "locks", imports: "locks net/rma net/rmatest net/topology"},
 	{path: "resource", pure: true, imports: "internal/faultpage internal/npy internal/park locks net/wire net/rma"},
+	{path: "orwl/liveness", testsOf: "resource", pure: true, imports: "resource"},
 	{path: "handle", pure: true, imports: "resource"},
 	{path: "orwl/placement", pure: true, imports: "net/topology"},
 	{path: "orwl/launch"},
-	{path: "orwl", imports: "orwl/launch orwl/placement net/topology/host " + belowOrwl},
+	{path: "orwl", imports: "orwl/launch orwl/placement orwl/liveness net/topology/host " + belowOrwl},
 	{path: "orwl/trace", imports: "orwl " + belowOrwl},
 	{path: "metrics", imports: "orwl " + belowOrwl},
 

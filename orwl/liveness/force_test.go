@@ -1,4 +1,4 @@
-package orwl
+package liveness
 
 import (
 	"errors"
@@ -131,10 +131,10 @@ func randomSystem(r *rand.Rand) System {
 	names := []string{"a", "b", "c", "d"}[:1+r.IntN(4)]
 	kind := r.IntN(3)
 	for t := range 2 + r.IntN(4) {
-		task := SystemTask{Name: fmt.Sprintf("t%d", t)}
+		task := Task{Name: fmt.Sprintf("t%d", t)}
 		for range 1 + r.IntN(3) {
-			a := SystemAccess{Resource: names[r.IntN(len(names))], Mode: resource.Mode(r.IntN(2))}
-			twice := slices.ContainsFunc(task.Accesses, func(b SystemAccess) bool { return a.Resource == b.Resource })
+			a := Access{Resource: names[r.IntN(len(names))], Mode: resource.Mode(r.IntN(2))}
+			twice := slices.ContainsFunc(task.Accesses, func(b Access) bool { return a.Resource == b.Resource })
 			if twice && r.IntN(8) > 0 {
 				continue
 			}
@@ -272,7 +272,7 @@ func stops(t *testing.T, p *played, r *rand.Rand, deadlock *DeadlockError) {
 func (p *played) confirm(t *testing.T, w Wait) {
 	t.Helper()
 	at := func(name string, access int) (First, playedRequest, int) {
-		f := First{slices.IndexFunc(p.s.Tasks, func(t SystemTask) bool { return t.Name == name }), access}
+		f := First{slices.IndexFunc(p.s.Tasks, func(t Task) bool { return t.Name == name }), access}
 		r := playedRequest{f, p.s.access(f).Mode}
 		return f, r, slices.Index(*p.queues[w.Resource], r)
 	}

@@ -1,4 +1,4 @@
-package orwl
+package liveness
 
 import (
 	"errors"
@@ -58,11 +58,11 @@ func TestOrderIsStable(t *testing.T) {
 }
 
 func TestParseSystem(t *testing.T) {
-	access := func(name string, m resource.Mode, priority int) SystemAccess { return SystemAccess{name, m, priority} }
-	want := System{[]SystemTask{
-		{"row1", []SystemAccess{access("a", resource.Write, 0), access("b", resource.Read, 0)}},
-		{"row 2", []SystemAccess{access("b", resource.Write, 7), access("a", resource.Read, -1)}},
-		{"task", []SystemAccess{access("read", resource.Read, 0)}},
+	access := func(name string, m resource.Mode, priority int) Access { return Access{name, m, priority} }
+	want := System{[]Task{
+		{"row1", []Access{access("a", resource.Write, 0), access("b", resource.Read, 0)}},
+		{"row 2", []Access{access("b", resource.Write, 7), access("a", resource.Read, -1)}},
+		{"task", []Access{access("read", resource.Read, 0)}},
 		{"idle", nil},
 	}}
 	for _, text := range []string{
@@ -74,7 +74,7 @@ task task: read read
 task idle:`,
 		"task row1:write a,read b\r\n\t task \"row 2\"\t:  write b@ +07 ,read\va@-1\r\n#\ntask task:read \"read\"#comment\ntask idle: # none",
 	} {
-		got, err := ParseSystem(iotest.OneByteReader(strings.NewReader(text)))
+		got, err := Parse(iotest.OneByteReader(strings.NewReader(text)))
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\n%v %v", text, got, err)
 		}
@@ -169,13 +169,13 @@ func TestSystemSyntaxErrors(t *testing.T) {
 		"task a: read " + strings.Repeat("b, read ", 20) + strings.Repeat("c", 50) + " " + strings.Repeat("d", 90): "1, column 225: the access ends here\n\t…" + // a long line is cut on both sides
 			strings.Repeat("c", 39) + " " + strings.Repeat("d", 40) + "…\n\t" + strings.Repeat(" ", 41) + "^" + strings.Repeat("~", 40) + more,
 	} {
-		s, err := ParseSystem(strings.NewReader(text))
+		s, err := Parse(strings.NewReader(text))
 		var bad *SyntaxError
 		if !errors.As(err, &bad) || s.Tasks != nil {
 			t.Errorf("%q: %v and %v, want a *SyntaxError", text, s, err)
 			continue
 		}
-		if want = "orwl: line " + want; err.Error() != want {
+		if want = "liveness: line " + want; err.Error() != want {
 			t.Errorf("%q:\n%v\nwant\n%s", text, err, want)
 		}
 	}
@@ -184,8 +184,8 @@ func TestSystemSyntaxErrors(t *testing.T) {
 // What is not the text's fault is no SyntaxError, and names the line.
 func TestParseSystemReadError(t *testing.T) {
 	broken := errors.New("disk on fire")
-	_, err := ParseSystem(io.MultiReader(strings.NewReader("task a:\ntask b:\n"), iotest.ErrReader(broken)))
-	if !errors.Is(err, broken) || err.Error() != "orwl: reading a system after line 2: disk on fire" {
+	_, err := Parse(io.MultiReader(strings.NewReader("task a:\ntask b:\n"), iotest.ErrReader(broken)))
+	if !errors.Is(err, broken) || err.Error() != "liveness: reading a system after line 2: disk on fire" {
 		t.Error(err)
 	}
 }
@@ -193,9 +193,9 @@ func TestParseSystemReadError(t *testing.T) {
 func TestParseSystemLongLine(t *testing.T) {
 	for length, want := range map[int]string{
 		maxLine:     "",
-		maxLine + 1: "orwl: line 2, column 1: the line is too long\n\t\n\t^\n\tallowed: up to 16777216 bytes",
+		maxLine + 1: "liveness: line 2, column 1: the line is too long\n\t\n\t^\n\tallowed: up to 16777216 bytes",
 	} {
-		_, err := ParseSystem(strings.NewReader("#\n#" + strings.Repeat("x", length-1)))
+		_, err := Parse(strings.NewReader("#\n#" + strings.Repeat("x", length-1)))
 		if err == nil && want != "" || err != nil && err.Error() != want {
 			t.Errorf("%d bytes: %v, want %q", length, err, want)
 		}
@@ -204,11 +204,11 @@ func TestParseSystemLongLine(t *testing.T) {
 
 // checkIdentity parses what s says of itself.
 func checkIdentity(t interface{ Fatalf(string, ...any) }, s System) {
-	again, err := ParseSystem(strings.NewReader(s.String()))
+	again, err := Parse(strings.NewReader(s.String()))
 	if err != nil {
 		t.Fatalf("%v\nin its own text\n%s", err, s)
 	}
-	same := slices.EqualFunc(again.Tasks, s.Tasks, func(x, y SystemTask) bool {
+	same := slices.EqualFunc(again.Tasks, s.Tasks, func(x, y Task) bool {
 		return x.Name == y.Name && slices.Equal(x.Accesses, y.Accesses)
 	})
 	if !same {
@@ -232,7 +232,7 @@ func FuzzParseSystem(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		s, err := ParseSystem(strings.NewReader(text))
+		s, err := Parse(strings.NewReader(text))
 		var bad *SyntaxError
 		if errors.As(err, &bad) {
 			if got := bad.Text[bad.Offset:][:len(bad.Word)]; got != bad.Word || bad.Error() == "" {

@@ -1,26 +1,10 @@
-package resource
+package liveness
 
 import (
-	"errors"
 	"fmt"
-)
 
-// ID names a request. Whoever requests chooses it, and not one that is in the
-// queue.
-type ID uint64
-
-// The mistakes of whoever uses a FIFO.
-var (
-	// ErrQueued is a request whose ID is in the queue already.
-	ErrQueued = errors.New("resource: request is queued already")
-	// ErrNotQueued is a release or a cancellation of what is not in the queue.
-	ErrNotQueued = errors.New("resource: no such request is queued")
-	// ErrNotGranted is a release of a request that still waits.
-	ErrNotGranted = errors.New("resource: request is not granted yet")
-	// ErrGranted is a cancellation of a request that is granted.
-	ErrGranted = errors.New("resource: request is granted already")
-	// ErrMode is a request that is neither Read nor Write.
-	ErrMode = errors.New("resource: no such mode")
+	"github.com/orwl/go-orwl/internal/invariant"
+	"github.com/orwl/go-orwl/resource"
 )
 
 // FIFO is the order of a resource's grants, as a step function: a request, a
@@ -40,13 +24,13 @@ var (
 //
 // A step that fails changes nothing.
 type FIFO struct {
-	requests    map[ID]*request
+	requests    map[resource.ID]*request
 	first, last *group
 }
 
 // group is what the FIFO grants at once.
 type group struct {
-	mode    Mode
+	mode    resource.Mode
 	members *request // in the order of their requests
 	tail    *request
 	prev    *group
@@ -55,24 +39,24 @@ type group struct {
 
 // request is a member of a group.
 type request struct {
-	id         ID
+	id         resource.ID
 	group      *group
 	prev, next *request
 }
 
 // Request queues a request and appends it to granted if it is granted at once.
-func (q *FIFO) Request(id ID, m Mode, granted []ID) ([]ID, error) {
-	if m > Write {
-		return granted, fmt.Errorf("%w: %d, by request %d: want Read or Write", ErrMode, uint8(m), id)
+func (q *FIFO) Request(id resource.ID, m resource.Mode, granted []resource.ID) ([]resource.ID, error) {
+	if m > resource.Write {
+		return granted, fmt.Errorf("%w: %d, by request %d: want Read or Write", resource.ErrMode, uint8(m), id)
 	}
 	if _, queued := q.requests[id]; queued {
-		return granted, fmt.Errorf("%w: %d: choose an ID that is not in use", ErrQueued, id)
+		return granted, fmt.Errorf("%w: %d: choose an ID that is not in use", resource.ErrQueued, id)
 	}
 	if q.requests == nil {
-		q.requests = make(map[ID]*request)
+		q.requests = make(map[resource.ID]*request)
 	}
 	g := q.last
-	if g == nil || m == Write || g.mode == Write {
+	if g == nil || m == resource.Write || g.mode == resource.Write {
 		g = &group{mode: m}
 		q.link(q.last, g)
 		q.link(g, nil)
@@ -94,13 +78,13 @@ func (q *FIFO) Request(id ID, m Mode, granted []ID) ([]ID, error) {
 
 // Release ends an access, and appends what it grants to granted: the next group,
 // if the request was the last of its group.
-func (q *FIFO) Release(id ID, granted []ID) ([]ID, error) {
+func (q *FIFO) Release(id resource.ID, granted []resource.ID) ([]resource.ID, error) {
 	r := q.requests[id]
 	switch {
 	case r == nil:
-		return granted, fmt.Errorf("%w: %d: release what was requested, once", ErrNotQueued, id)
+		return granted, fmt.Errorf("%w: %d: release what was requested, once", resource.ErrNotQueued, id)
 	case r.group != q.first:
-		return granted, fmt.Errorf("%w: %d: wait for it, or cancel", ErrNotGranted, id)
+		return granted, fmt.Errorf("%w: %d: wait for it, or cancel", resource.ErrNotGranted, id)
 	}
 	if q.leave(r) {
 		granted = q.first.grant(granted)
@@ -112,7 +96,7 @@ func (q *FIFO) Release(id ID, granted []ID) ([]ID, error) {
 // Renew requests next and then releases id: the step of a pair. Nothing comes
 // between the two, and whoever waits for id is ahead of next already; so those
 // who renew take turns for ever, in the order of their first requests.
-func (q *FIFO) Renew(id, next ID, m Mode, granted []ID) ([]ID, error) {
+func (q *FIFO) Renew(id, next resource.ID, m resource.Mode, granted []resource.ID) ([]resource.ID, error) {
 	if r := q.requests[id]; r == nil || r.group != q.first {
 		return q.Release(id, granted) // says what is wrong
 	}
@@ -126,16 +110,16 @@ func (q *FIFO) Renew(id, next ID, m Mode, granted []ID) ([]ID, error) {
 // Cancel takes back a request that waits, and leaves everyone else's order. It
 // appends what it grants to granted: readers that waited only for the writer
 // that is gone.
-func (q *FIFO) Cancel(id ID, granted []ID) ([]ID, error) {
+func (q *FIFO) Cancel(id resource.ID, granted []resource.ID) ([]resource.ID, error) {
 	r := q.requests[id]
 	switch {
 	case r == nil:
-		return granted, fmt.Errorf("%w: %d: cancel what was requested, once", ErrNotQueued, id)
+		return granted, fmt.Errorf("%w: %d: cancel what was requested, once", resource.ErrNotQueued, id)
 	case r.group == q.first:
-		return granted, fmt.Errorf("%w: %d: release it instead", ErrGranted, id)
+		return granted, fmt.Errorf("%w: %d: release it instead", resource.ErrGranted, id)
 	}
 	before := r.group.prev
-	if !q.leave(r) || before.next == nil || before.mode == Write || before.next.mode == Write {
+	if !q.leave(r) || before.next == nil || before.mode == resource.Write || before.next.mode == resource.Write {
 		q.check(before)
 		return granted, nil
 	}
@@ -154,7 +138,7 @@ func (q *FIFO) Cancel(id ID, granted []ID) ([]ID, error) {
 }
 
 // Granted reports whether a request is granted, and whether it is queued at all.
-func (q *FIFO) Granted(id ID) (granted, queued bool) {
+func (q *FIFO) Granted(id resource.ID) (granted, queued bool) {
 	r := q.requests[id]
 	return r != nil && r.group == q.first, r != nil
 }
@@ -164,7 +148,7 @@ func (q *FIFO) Len() int { return len(q.requests) }
 
 // All calls yield for each request in order, with the number of its group, from
 // 0, until yield returns false. yield must not change the queue.
-func (q *FIFO) All(yield func(group int, m Mode, id ID) bool) {
+func (q *FIFO) All(yield func(group int, m resource.Mode, id resource.ID) bool) {
 	n := 0
 	for g := q.first; g != nil; g = g.next {
 		for r := g.members; r != nil; r = r.next {
@@ -198,7 +182,7 @@ func (q *FIFO) leave(r *request) bool {
 }
 
 // grant appends the members of a group, if there is one.
-func (g *group) grant(granted []ID) []ID {
+func (g *group) grant(granted []resource.ID) []resource.ID {
 	if g == nil {
 		return granted
 	}
@@ -222,5 +206,25 @@ func (q *FIFO) link(a, b *group) {
 		q.last = a
 	} else {
 		b.prev = a
+	}
+}
+
+// check asserts what holds of a group and its neighbours after every step. The
+// rest of the queue is as it was.
+func (q *FIFO) check(g *group) {
+	if !invariant.Enabled {
+		return
+	}
+	invariant.Check((q.first == nil) == (len(q.requests) == 0) && (q.first == nil) == (q.last == nil),
+		"%d requests, first group %p, last %p", len(q.requests), q.first, q.last)
+	if g == nil {
+		return
+	}
+	invariant.Check(g.members != nil && g.tail != nil && g.members.prev == nil && g.tail.next == nil, "a group without ends")
+	invariant.Check(g.mode == resource.Read || g.members == g.tail, "two writers in a group")
+	invariant.Check(g.members.group == g && g.tail.group == g, "a member of two groups")
+	invariant.Check((g.prev == nil) == (g == q.first) && (g.next == nil) == (g == q.last), "a group outside the queue")
+	for _, n := range []*group{g.prev, g.next} {
+		invariant.Check(n == nil || n.mode == resource.Write || g.mode == resource.Write, "two groups of readers are neighbours")
 	}
 }

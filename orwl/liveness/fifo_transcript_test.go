@@ -1,13 +1,18 @@
-package resource
+package liveness
 
 import (
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/orwl/go-orwl/resource"
 )
+
+var rewrite = flag.Bool("liveness.rewrite", false, "write the transcripts anew")
 
 // A transcript is blocks of commands, a line of dashes, and what came of them:
 // a line for each command that had something to say.
@@ -64,15 +69,15 @@ func replayFIFO(t *testing.T, text string) string {
 
 // answerFIFO obeys one command.
 func answerFIFO(t *testing.T, q *FIFO, line string) string {
-	var granted []ID
-	var id, as ID
+	var granted []resource.ID
+	var id, as resource.ID
 	var mode string
 	var err error
 	is := func(format string, args ...any) bool {
 		n, _ := fmt.Sscanf(line, format, args...)
 		return n == len(args) && strings.HasPrefix(line, strings.Fields(format)[0]+" ")
 	}
-	modes := map[string]Mode{"read": Read, "write": Write, "neither": Write + 1}
+	modes := map[string]resource.Mode{"read": resource.Read, "write": resource.Write, "neither": resource.Write + 1}
 	switch {
 	case line == "show":
 		return showFIFO(q)
@@ -103,7 +108,7 @@ func answerFIFO(t *testing.T, q *FIFO, line string) string {
 // showFIFO is the queue in one line.
 func showFIFO(q *FIFO) string {
 	var groups []string
-	q.All(func(group int, mode Mode, id ID) bool {
+	q.All(func(group int, mode resource.Mode, id resource.ID) bool {
 		if group == len(groups) {
 			groups = append(groups, mode.String())
 		}
@@ -118,16 +123,16 @@ func showFIFO(q *FIFO) string {
 
 // checkFIFO walks through the whole of a queue.
 func checkFIFO(t interface{ Fatalf(string, ...any) }, q *FIFO) {
-	var seen []ID
+	var seen []resource.ID
 	var before *group
 	for g := q.first; g != nil; before, g = g, g.next {
 		q.check(g)
-		if g.prev != before || before != nil && before.mode == Read && g.mode == Read || g.members == nil {
+		if g.prev != before || before != nil && before.mode == resource.Read && g.mode == resource.Read || g.members == nil {
 			t.Fatalf("group %p is out of place: %s", g, showFIFO(q))
 		}
 		var prev *request
 		for r := g.members; r != nil; prev, r = r, r.next {
-			if r.group != g || r.prev != prev || q.requests[r.id] != r || g.mode == Write && r.next != nil {
+			if r.group != g || r.prev != prev || q.requests[r.id] != r || g.mode == resource.Write && r.next != nil {
 				t.Fatalf("request %d is out of place: %s", r.id, showFIFO(q))
 			}
 			seen = append(seen, r.id)

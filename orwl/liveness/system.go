@@ -1,4 +1,4 @@
-package orwl
+package liveness
 
 import (
 	"cmp"
@@ -13,18 +13,18 @@ import (
 // which order the first requests are made. Each task is a loop: it waits until it
 // is granted all its accesses, works, and renews each of them.
 type System struct {
-	Tasks []SystemTask
+	Tasks []Task
 }
 
-// SystemTask is a task of a System.
-type SystemTask struct {
+// Task is a task of a System.
+type Task struct {
 	Name     string // no two tasks have the same
-	Accesses []SystemAccess
+	Accesses []Access
 }
 
-// SystemAccess is what a task does to a resource in each round, by a handle of
+// Access is what a task does to a resource in each round, by a handle of
 // its own.
-type SystemAccess struct {
+type Access struct {
 	Resource string
 	Mode     resource.Mode
 	// Priority is the place of the first request among all: lower is earlier.
@@ -60,7 +60,7 @@ func (s System) Order() []First {
 	return order
 }
 
-func (s System) access(f First) SystemAccess { return s.Tasks[f.Task].Accesses[f.Access] }
+func (s System) access(f First) Access { return s.Tasks[f.Task].Accesses[f.Access] }
 
 // accesses is how many there are.
 func (s System) accesses() int {
@@ -84,7 +84,7 @@ func (e *SystemError) Error() string {
 	if e.Access >= 0 {
 		what = fmt.Sprintf("access %d of %s", e.Access+1, what)
 	}
-	return fmt.Sprintf("orwl: %s %s", what, e.Reason)
+	return fmt.Sprintf("liveness: %s %s", what, e.Reason)
 }
 
 // validate returns a *SystemError unless s makes sense.

@@ -1,4 +1,4 @@
-package orwl
+package liveness
 
 import (
 	"errors"
@@ -13,7 +13,7 @@ import (
 
 // system is a system in words, tasks separated by semicolons as by lines.
 func system(t interface{ Fatal(...any) }, text string) System {
-	s, err := ParseSystem(strings.NewReader(strings.ReplaceAll(text, "; ", "\n")))
+	s, err := Parse(strings.NewReader(strings.ReplaceAll(text, "; ", "\n")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +80,7 @@ func TestDeadlockMessages(t *testing.T) {
 		var deadlock *DeadlockError
 		if !errors.As(err, &deadlock) {
 			t.Errorf("%s: %v, want a *DeadlockError", text, err)
-		} else if want = "orwl: deadlock: " + want; err.Error() != want {
+		} else if want = "liveness: deadlock: " + want; err.Error() != want {
 			t.Errorf("%s:\n%v\nwant\n%s", text, err, want)
 		}
 	}
@@ -90,7 +90,7 @@ func TestDeadlockMessages(t *testing.T) {
 func philosophers(n int) System {
 	var s System
 	for i := range n {
-		s.Tasks = append(s.Tasks, SystemTask{Name: fmt.Sprintf("p%d", i), Accesses: []SystemAccess{
+		s.Tasks = append(s.Tasks, Task{Name: fmt.Sprintf("p%d", i), Accesses: []Access{
 			{Resource: fmt.Sprintf("f%d", i), Mode: resource.Write},
 			{Resource: fmt.Sprintf("f%d", (i+1)%n), Mode: resource.Write, Priority: 1},
 		}})
@@ -120,14 +120,14 @@ func TestLongCycle(t *testing.T) {
 }
 
 func TestCheckRefuses(t *testing.T) {
-	access := func(name string, m resource.Mode) []SystemAccess {
-		return []SystemAccess{{Resource: "a"}, {Resource: name, Mode: m}}
+	access := func(name string, m resource.Mode) []Access {
+		return []Access{{Resource: "a"}, {Resource: name, Mode: m}}
 	}
-	for want, tasks := range map[string][]SystemTask{
-		`orwl: task 1 ("") has no name: give it one, for messages to tell it by`: {{Name: "a"}, {}},
-		`orwl: task 2 ("s") has the name of task 0: give it another one`:         {{Name: "s"}, {Name: "t"}, {Name: "s"}},
-		`orwl: access 2 of task 0 ("s") names no resource: say which it is of`:   {{Name: "s", Accesses: access("", resource.Write)}},
-		`orwl: access 2 of task 0 ("s") has the mode 2: want Read or Write`:      {{Name: "s", Accesses: access("b", resource.Write+1)}},
+	for want, tasks := range map[string][]Task{
+		`liveness: task 1 ("") has no name: give it one, for messages to tell it by`: {{Name: "a"}, {}},
+		`liveness: task 2 ("s") has the name of task 0: give it another one`:         {{Name: "s"}, {Name: "t"}, {Name: "s"}},
+		`liveness: access 2 of task 0 ("s") names no resource: say which it is of`:   {{Name: "s", Accesses: access("", resource.Write)}},
+		`liveness: access 2 of task 0 ("s") has the mode 2: want Read or Write`:      {{Name: "s", Accesses: access("b", resource.Write+1)}},
 	} {
 		err := System{tasks}.Check()
 		var bad *SystemError
@@ -141,13 +141,13 @@ func TestCheckRefuses(t *testing.T) {
 func drawSystem(t *rapid.T, priorities *rapid.Generator[int]) System {
 	names := rapid.SliceOfNDistinct(rapid.OneOf(rapid.StringN(1, 8, -1), rapid.StringMatching(`[a-z:@#" ]{1,3}|[\x00-\x7f]|"\\xff`)), 0, 12, rapid.ID[string]).Draw(t, "tasks")
 	resources := rapid.SliceOfN(rapid.StringN(1, 3, -1), 1, 8).Draw(t, "resources")
-	access := rapid.Custom(func(t *rapid.T) SystemAccess {
-		return SystemAccess{rapid.SampledFrom(resources).Draw(t, "resource"),
+	access := rapid.Custom(func(t *rapid.T) Access {
+		return Access{rapid.SampledFrom(resources).Draw(t, "resource"),
 			rapid.SampledFrom([]resource.Mode{resource.Read, resource.Write}).Draw(t, "mode"), priorities.Draw(t, "priority")}
 	})
 	var s System
 	for _, name := range names {
-		s.Tasks = append(s.Tasks, SystemTask{name, rapid.SliceOfN(access, 0, 4).Draw(t, "accesses")})
+		s.Tasks = append(s.Tasks, Task{name, rapid.SliceOfN(access, 0, 4).Draw(t, "accesses")})
 	}
 	return s
 }

@@ -1,4 +1,4 @@
-package orwl
+package liveness
 
 import (
 	"fmt"
@@ -7,10 +7,10 @@ import (
 	"unicode/utf8"
 )
 
-// SyntaxError is a description of a system that ParseSystem could not read. Its
+// SyntaxError is a description of a system that Parse could not read. Its
 // message shows the line and points at the bad part of it:
 //
-//	orwl: line 2, column 12: an access begins with what it does
+//	liveness: line 2, column 12: an access begins with what it does
 //		task row1: wriet a, read b
 //		           ^~~~~
 //		allowed: read or write
@@ -28,7 +28,7 @@ func (e *SyntaxError) Column() int { return utf8.RuneCountInString(e.Text[:e.Off
 
 func (e *SyntaxError) Error() string {
 	line, caret := e.excerpt()
-	return fmt.Sprintf("orwl: line %d, column %d: %s\n\t%s\n\t%s\n\tallowed: %s", e.Line, e.Column(), e.Reason, line, caret, e.Allowed)
+	return fmt.Sprintf("liveness: line %d, column %d: %s\n\t%s\n\t%s\n\tallowed: %s", e.Line, e.Column(), e.Reason, line, caret, e.Allowed)
 }
 
 // excerptSide is how many characters are shown on either side of the bad part,

@@ -1,4 +1,4 @@
-package orwl
+package liveness
 
 import (
 	"fmt"
@@ -20,21 +20,21 @@ func stencilSystem(n int, offsets ...int) System {
 	for i := range names {
 		names[i] = fmt.Sprintf("block%d", i)
 	}
-	s := System{Tasks: make([]SystemTask, n)}
+	s := System{Tasks: make([]Task, n)}
 	for i := range s.Tasks {
-		accesses := []SystemAccess{{Resource: names[i], Mode: resource.Write}}
+		accesses := []Access{{Resource: names[i], Mode: resource.Write}}
 		for _, d := range offsets {
-			accesses = append(accesses, SystemAccess{Resource: names[(i+d)%n]})
+			accesses = append(accesses, Access{Resource: names[(i+d)%n]})
 		}
-		s.Tasks[i] = SystemTask{Name: fmt.Sprintf("task%d", i), Accesses: accesses}
+		s.Tasks[i] = Task{Name: fmt.Sprintf("task%d", i), Accesses: accesses}
 	}
 	return s
 }
 
-// BenchmarkLiveness checks stencils of 10,000 and 100,000 tasks with four accesses
+// BenchmarkCheck checks stencils of 10,000 and 100,000 tasks with four accesses
 // each. In the order of the tasks only one task can run at first; where every
 // other one has a priority they can in bulk; a dead one is a circle through all.
-func BenchmarkLiveness(b *testing.B) {
+func BenchmarkCheck(b *testing.B) {
 	for _, n := range []int{10_000, 100_000} {
 		by := gridSystem(n, 100)
 		for t := range by.Tasks {
@@ -44,7 +44,7 @@ func BenchmarkLiveness(b *testing.B) {
 		}
 		hub := gridSystem(n, 100)
 		for t := range hub.Tasks {
-			hub.Tasks[t].Accesses[3] = SystemAccess{Resource: "hub", Mode: resource.Mode(min(t%100, 1) ^ 1)}
+			hub.Tasks[t].Accesses[3] = Access{Resource: "hub", Mode: resource.Mode(min(t%100, 1) ^ 1)}
 		}
 		for _, c := range []struct {
 			name  string

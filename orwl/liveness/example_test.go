@@ -1,14 +1,14 @@
-package orwl_test
+package liveness_test
 
 import (
 	"fmt"
 	"strings"
 
-	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/orwl/liveness"
 )
 
 func ExampleSystem_Check() {
-	s, err := orwl.ParseSystem(strings.NewReader(`
+	s, err := liveness.Parse(strings.NewReader(`
 task row1: write a, read b
 task row2: write b, read a @-1
 `))
@@ -20,7 +20,7 @@ task row2: write b, read a @-1
 	s.Tasks[1].Accesses[1].Priority = 0
 	fmt.Println(s.Check())
 	// Output:
-	// orwl: deadlock: of 2 tasks, 2 would wait for ever:
+	// liveness: deadlock: of 2 tasks, 2 would wait for ever:
 	// 	row1 waits to write a (access 1), which row2 holds to read (access 2)
 	// 	row2 waits to write b (access 1), which row1 holds to read (access 2)
 	// 	give the accesses of this cycle other priorities, or none: then the tasks take turns in their order

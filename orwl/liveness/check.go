@@ -1,4 +1,4 @@
-package orwl
+package liveness
 
 import (
 	"github.com/orwl/go-orwl/internal/invariant"
@@ -76,7 +76,7 @@ type round struct {
 	accesses []roundAccess
 	begin    []int // of each task's accesses; one more at the end
 	order    []First
-	fifos    []resource.FIFO
+	fifos    []FIFO
 
 	missing []int // grants that each task lacks for its first round
 	ready   []int // tasks that lack none and have not fired
@@ -85,7 +85,7 @@ type round struct {
 
 type roundAccess struct {
 	task int
-	fifo *resource.FIFO
+	fifo *FIFO
 	mode resource.Mode
 }
 
@@ -113,7 +113,7 @@ func newRound(s System) *round {
 		}
 	}
 	r.begin = append(r.begin, len(r.accesses))
-	r.fifos = make([]resource.FIFO, len(numbers))
+	r.fifos = make([]FIFO, len(numbers))
 	for i := range r.accesses {
 		r.accesses[i].fifo = &r.fifos[fifo[i]]
 	}

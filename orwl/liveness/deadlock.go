@@ -1,4 +1,4 @@
-package orwl
+package liveness
 
 import (
 	"fmt"
@@ -41,7 +41,7 @@ const shownWaits = 12
 
 func (e *DeadlockError) Error() string {
 	var text strings.Builder
-	fmt.Fprintf(&text, "orwl: deadlock: of %d tasks, %d would wait for ever:", e.Tasks, e.Stuck)
+	fmt.Fprintf(&text, "liveness: deadlock: of %d tasks, %d would wait for ever:", e.Tasks, e.Stuck)
 	for i, w := range e.Cycle {
 		left := len(e.Cycle) - shownWaits
 		switch {
@@ -86,7 +86,7 @@ func (r *round) deadlock() *DeadlockError {
 	var path []Wait
 	var tasks []int
 	at := make(map[int]int) // place in path of each task on it
-	fronts := make(map[*resource.FIFO]front)
+	fronts := make(map[*FIFO]front)
 	begin, met := 0, false
 	for ; !met; begin, met = at[t] {
 		at[t] = len(path)
@@ -104,8 +104,8 @@ func (r *round) deadlock() *DeadlockError {
 
 // wait is an access that a stuck task is not granted, and one ahead that it waits
 // for: one of its own if there is such.
-func (r *round) wait(t int, fronts map[*resource.FIFO]front) (id, ahead int) {
-	own := make(map[*resource.FIFO]int) // what the task is granted
+func (r *round) wait(t int, fronts map[*FIFO]front) (id, ahead int) {
+	own := make(map[*FIFO]int) // what the task is granted
 	id = -1
 	for i := r.begin[t]; i < r.begin[t+1]; i++ {
 		if r.granted(i) {
@@ -137,7 +137,7 @@ func (r *round) wait(t int, fronts map[*resource.FIFO]front) (id, ahead int) {
 type front struct{ first, writer int }
 
 // front looks for them in a queue that has both.
-func (r *round) front(fifo *resource.FIFO) front {
+func (r *round) front(fifo *FIFO) front {
 	f := front{-1, -1}
 	fifo.All(func(_ int, mode resource.Mode, id resource.ID) bool {
 		if f.first < 0 {

@@ -1,4 +1,4 @@
-package orwl
+package liveness
 
 import (
 	"bufio"
@@ -13,10 +13,10 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// maxLine is the length of the longest line that ParseSystem reads, in bytes.
+// maxLine is the length of the longest line that Parse reads, in bytes.
 const maxLine = 16 << 20
 
-// ParseSystem reads a description of a system, a task in each line:
+// Parse reads a description of a system, a task in each line:
 //
 //	# rows of a matrix
 //	task row1: write a, read b
@@ -27,7 +27,7 @@ const maxLine = 16 << 20
 // and none of : , @ # and the quote; any other one is quoted as in Go.
 //
 // What makes no sense is a [*SyntaxError].
-func ParseSystem(r io.Reader) (System, error) {
+func Parse(r io.Reader) (System, error) {
 	var s System
 	named := make(map[string]int) // line in which each task is described
 	lines := bufio.NewScanner(r)
@@ -48,7 +48,7 @@ func ParseSystem(r io.Reader) (System, error) {
 		return System{}, &SyntaxError{Line: number + 1, Reason: "the line is too long",
 			Allowed: fmt.Sprintf("up to %d bytes", maxLine)}
 	} else if err != nil {
-		return System{}, fmt.Errorf("orwl: reading a system after line %d: %w", number, err)
+		return System{}, fmt.Errorf("liveness: reading a system after line %d: %w", number, err)
 	}
 	return s, nil
 }
@@ -61,7 +61,7 @@ type systemLine struct {
 }
 
 // task reads the line, if it describes a task.
-func (l *systemLine) task(named map[string]int) (task SystemTask, described bool, err error) {
+func (l *systemLine) task(named map[string]int) (task Task, described bool, err error) {
 	word := l.next()
 	if word == "" {
 		return task, false, nil
@@ -100,7 +100,7 @@ func (l *systemLine) task(named map[string]int) (task SystemTask, described bool
 }
 
 // access reads an access whose first word is given.
-func (l *systemLine) access(mode string) (access SystemAccess, err error) {
+func (l *systemLine) access(mode string) (access Access, err error) {
 	switch mode {
 	case "read":
 	case "write":
@@ -181,7 +181,7 @@ func (l *systemLine) fail(word, reason, allowed string) error {
 	return &SyntaxError{Line: l.number, Text: l.text, Offset: l.at - len(word), Word: word, Reason: reason, Allowed: allowed}
 }
 
-// String is the system as text that ParseSystem reads.
+// String is the system as text that Parse reads.
 func (s System) String() string {
 	var text strings.Builder
 	for _, task := range s.Tasks {

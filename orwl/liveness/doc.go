@@ -1,0 +1,2 @@
+// Package liveness decides whether a program of tasks goes round for ever.
+package liveness
