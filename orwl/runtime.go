@@ -168,7 +168,7 @@ func (rt *Runtime) Close() error {
 	return errs
 }
 
-// System is the program as far as its liveness goes.
+// System is the program as far as its liveness goes: see package liveness.
 func (rt *Runtime) System() liveness.System {
 	s := liveness.System{Tasks: make([]liveness.Task, len(rt.tasks))}
 	for i, t := range rt.tasks {

@@ -2,13 +2,13 @@ package resource
 
 import "errors"
 
-// Mode is what an access is for.
+// Mode is the requested access mode.
 type Mode uint8
 
 const (
 	// Read shares the resource with other readers.
 	Read Mode = iota
-	// Write has it alone.
+	// Write excludes all others.
 	Write
 )
 
@@ -19,20 +19,19 @@ func (m Mode) String() string {
 	return "read"
 }
 
-// ID names a request. Whoever requests chooses it, and not one that is in the
-// queue.
+// ID names a request in a queue. The caller chooses an ID that is not in use.
 type ID uint64
 
-// The mistakes of whoever uses a FIFO.
+// The errors of requests that are named by an ID.
 var (
-	// ErrQueued is a request whose ID is in the queue already.
+	// ErrQueued: a request with this ID is in the queue.
 	ErrQueued = errors.New("resource: request is queued already")
-	// ErrNotQueued is a release or a cancellation of what is not in the queue.
+	// ErrNotQueued: the request to release or cancel is not in the queue.
 	ErrNotQueued = errors.New("resource: no such request is queued")
-	// ErrNotGranted is a release of a request that still waits.
+	// ErrNotGranted: the request to release still waits.
 	ErrNotGranted = errors.New("resource: request is not granted yet")
-	// ErrGranted is a cancellation of a request that is granted.
+	// ErrGranted: the request to cancel is granted.
 	ErrGranted = errors.New("resource: request is granted already")
-	// ErrMode is a request that is neither Read nor Write.
+	// ErrMode: the mode is neither Read nor Write.
 	ErrMode = errors.New("resource: no such mode")
 )

@@ -94,15 +94,15 @@ func readSystem(name string) (liveness.System, error) {
 	return s, err
 }
 
-// startingQueue is a resource's first requests.
+// startingQueue is the queue of a resource after the first requests.
 type startingQueue struct {
 	resource string
 	fifo     liveness.FIFO
 	tasks    []string // by ID
 }
 
-// startingQueues are those of all resources, in the order of their very first
-// requests.
+// startingQueues are the queues of all resources after the first requests, in the
+// order in which the first requests meet the resources.
 func startingQueues(s liveness.System) ([]*startingQueue, error) {
 	var queues []*startingQueue
 	of := make(map[string]*startingQueue)

@@ -7,12 +7,12 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// ringSystem is n tasks in a circle, each of which writes its own resource and reads
-// those of the three tasks that follow.
+// ringSystem is n tasks in a circle. Each task writes its own resource and reads the
+// resources of the next three tasks.
 func ringSystem(n int) System { return stencilSystem(n, 1, 2, 3) }
 
-// gridSystem is n tasks in rows of w, each of which writes its own resource and reads
-// those to the east, to the south, and across.
+// gridSystem is n tasks in rows of w. Each task writes its own resource and reads its
+// neighbours to the east, to the south and to the south-east.
 func gridSystem(n, w int) System { return stencilSystem(n, 1, w, w+1) }
 
 func stencilSystem(n int, offsets ...int) System {
@@ -32,8 +32,9 @@ func stencilSystem(n int, offsets ...int) System {
 }
 
 // BenchmarkCheck checks stencils of 10,000 and 100,000 tasks with four accesses
-// each. In the order of the tasks only one task can run at first; where every
-// other one has a priority they can in bulk; a dead one is a circle through all.
+// each. In ring, grid and hub only one task can fire at first. In priorities half of
+// the tasks have a lower priority, so many tasks can fire at once. In dead one cycle
+// goes through all tasks.
 func BenchmarkCheck(b *testing.B) {
 	for _, n := range []int{10_000, 100_000} {
 		by := gridSystem(n, 100)

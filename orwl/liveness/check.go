@@ -6,54 +6,57 @@ import (
 )
 
 // Check plays one round of the system on empty FIFOs, from the first requests in
-// their canonical order. It returns nil if the system then goes round for ever,
-// however fast its tasks are, a [*DeadlockError] if it does not, and a
-// [*SystemError] if it makes no sense.
+// canonical order. It returns nil if the system goes round for ever, whatever the
+// speed of its tasks. It returns a [*DeadlockError] if the system comes to a stop, and
+// a [*SystemError] if the system is not well formed.
 //
 // # Why one round is enough
 //
 // Two accesses to one resource conflict unless both read. A FIFO grants a request
-// exactly if nothing ahead of it conflicts with it; which of several readers of a
-// group comes first makes no difference to anybody. So only the order of
-// conflicting requests matters, and it never changes: let x be ahead of y at
-// first. Then their requests are, in the FIFO and in time,
+// exactly if nothing ahead of it conflicts with it. The order among readers of a group
+// does not matter. So only the order of conflicting requests matters, and it never
+// changes. Let x be ahead of y at first. Then their requests are, in the FIFO and in
+// time,
 //
 //	x1 y1 x2 y2 x3 y3 ...
 //
-// For x2 is requested by the holder of x1, when y1 is there already. And y2 is
-// requested by the holder of y1, thus after x1 was released, before which x2 was
-// requested. And so on: x3 by the holder of x2, thus after y1 was released, before
-// which y2 was requested. Readers that come round and join the last group, by
-// which groups merge, do not change this, as they pass nothing that conflicts.
+// The holder of x1 requests x2. At that time y1 is in the queue. The holder of y1
+// requests y2. This is after the release of x1, and so after the request of x2. In the
+// same way, the holder of x2 requests x3. This is after the release of y1, and so
+// after the request of y2. And so on. A reader that comes round may join the last
+// group, and groups may merge. The order does not change by this: the reader passes
+// nothing that conflicts with it.
 //
-// Write (t, n) for round n of task t, and s → t if s has an access ahead of a
-// conflicting one of t at first; s may be t. All accesses of t are granted for
-// (t, n) exactly when these rounds are over:
+// Write (t, n) for round n of task t. Write s → t if at first an access of s is ahead
+// of a conflicting access of t; s may be t. All accesses of t are granted for (t, n)
+// exactly when these rounds are over:
 //
 //	(s, n)   for each s → t
 //	(s, n-1) for each t → s, and (t, n-1)
 //
-// If → has no cycle, sort the tasks by it. Of the rounds that are not over take
-// those of least n, and of them the first task's: it waits for nothing. So there
-// is always a task that can go on, and any round of any task is over some time. If
-// → has a cycle, its tasks' first rounds wait for each other: none of them ever
-// runs even once, nor does what follows them by →.
+// Suppose that → has no cycle. Sort the tasks by it. Take the rounds that are not
+// over, of these the rounds with the least n, and of these the round of the first
+// task. It waits for nothing. So at any time some task can go on, and every round of
+// every task ends.
 //
-// Both hold whatever else happens, and when: → is given by the first requests. So
-// it does not matter which of the tasks that can fire does so first, nor how they
-// take turns at their renewals while they fire. Letting each fire once when it can sorts the
-// tasks by →. If all have fired, every FIFO has what it had at first but for the
-// order among readers of a group: the state repeats.
+// Suppose that → has a cycle. Then the first rounds of its tasks wait for one another.
+// None of these tasks ever runs, and no task that follows them by → runs.
+//
+// Both conclusions hold for every schedule, because the first requests alone determine
+// →. If several tasks can fire, it does not matter which task fires first, or how
+// their renewals interleave. Check lets each task fire once, as soon as it can. This
+// sorts the tasks by →. When all have fired, every FIFO holds what it held at first,
+// except for the order among readers of a group: the state repeats.
 //
 // It follows that if s → t, s has done as many rounds as t, or one more.
 //
-// A task that renews some accesses before it is granted others still has its
-// rounds one after another, and waits for no others than those above: it stays
-// alive. It may even live where Check says that it would not, as Check is about
-// tasks that hold all their accesses at once.
+// A task may renew some accesses before others are granted. Its rounds still follow
+// one another and wait only for the rounds above, so it stays alive. Such a system may
+// live although Check says that it stops: Check is about tasks that hold all their
+// accesses at once.
 //
-// If all priorities are equal, → leads from earlier tasks to later ones, and a
-// cycle is a task that asks for one resource twice, and not only to read.
+// If all priorities are equal, → leads from earlier tasks to later ones. Then a cycle
+// is a single task that requests one resource twice, at least once to write.
 func (s System) Check() error {
 	if err := s.validate(); err != nil {
 		return err
@@ -69,17 +72,17 @@ func (s System) Check() error {
 	return r.deadlock()
 }
 
-// round is a round of a system, each access of which has a number: those of a
-// task follow one another, and those of tasks as well.
+// round is one round of a system. Each access has a number: the numbers go through the
+// tasks in order, and through the accesses of each task.
 type round struct {
 	system   System
 	accesses []roundAccess
-	begin    []int // of each task's accesses; one more at the end
+	begin    []int // the number of each task's first access; then the number of accesses
 	order    []First
 	fifos    []FIFO
 
-	missing []int // grants that each task lacks for its first round
-	ready   []int // tasks that lack none and have not fired
+	missing []int // the grants that each task still needs for its first round
+	ready   []int // the tasks that have all grants and have not fired
 	fired   int
 }
 
@@ -89,7 +92,7 @@ type roundAccess struct {
 	mode resource.Mode
 }
 
-// newRound is a system before its first request.
+// newRound makes the round of a system, before its first request.
 func newRound(s System) *round {
 	n := s.accesses()
 	r := &round{
@@ -120,7 +123,8 @@ func newRound(s System) *round {
 	return r
 }
 
-// play makes the first requests and lets each task that can fire do so, once.
+// play makes the first requests. Then it lets each task fire once, as soon as the task
+// has all grants.
 func (r *round) play() {
 	for t, missing := range r.missing {
 		if missing == 0 {
@@ -147,11 +151,11 @@ func (r *round) play() {
 // step counts what a step has granted.
 func (r *round) step(granted []resource.ID, err error) []resource.ID {
 	if err != nil {
-		panic(err) // every request is made once, and released when it is granted
+		panic(err) // play makes each request once, and releases it after its grant
 	}
 	for _, id := range granted {
 		if int(id) >= len(r.accesses) {
-			continue // for the second round
+			continue // a grant of the second round
 		}
 		t := r.accesses[id].task
 		if r.missing[t]--; r.missing[t] == 0 {
@@ -167,8 +171,8 @@ func (r *round) number(f First) int { return r.begin[f.Task] + f.Access }
 // second is the ID of an access's request for the second round.
 func (r *round) second(id int) resource.ID { return resource.ID(len(r.accesses) + id) }
 
-// repeats reports whether every FIFO has, group by group, the requests that it
-// had at first.
+// repeats reports whether every FIFO has, group by group, the same requests as at
+// first.
 func (r *round) repeats() bool {
 	first := newRound(r.system)
 	for _, f := range first.order {

@@ -11,7 +11,7 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// system is a system in words, tasks separated by semicolons as by lines.
+// system parses a text in which semicolons separate the tasks.
 func system(t interface{ Fatal(...any) }, text string) System {
 	s, err := Parse(strings.NewReader(strings.ReplaceAll(text, "; ", "\n")))
 	if err != nil {
@@ -29,11 +29,11 @@ func TestCheckAlive(t *testing.T) {
 		"task s: write a; task t: write a; task u: read a, read b",
 		"task row1: write a, read b; task row2: write b, read a",
 		"task s: read a; task t: write a; task u: read a",             // groups of readers merge
-		"task s: read a, read a; task t: write a; task u: read a",     // twice, in one group
-		"task s: write a, read b @-1; task t: write b, read a",        // t before s at both
-		"task s: write a @5, write b @5; task t: write b, write a",    // turned round as a whole
-		"task s: read a @1, read b; task t: read b @1, read a",        // nobody writes
-		"task a: write x; task idle: ; task b: read x, write y @-3; ", // an idle one among others
+		"task s: read a, read a; task t: write a; task u: read a",     // two readers of a task are in one group
+		"task s: write a, read b @-1; task t: write b, read a",        // t is before s at both resources
+		"task s: write a @5, write b @5; task t: write b, write a",    // the second task is first everywhere
+		"task s: read a @1, read b; task t: read b @1, read a",        // only reads
+		"task a: write x; task idle: ; task b: read x, write y @-3; ", // one task has no accesses
 	} {
 		if err := system(t, text).Check(); err != nil {
 			t.Errorf("%s: %v", text, err)
@@ -54,7 +54,7 @@ func TestDeadlockMessages(t *testing.T) {
 		"task t: read a, write a": `of 1 tasks, 1 would wait for ever:
 	t waits to write a (access 2), which it holds itself to read (access 1)
 	let t ask for a once, to write`,
-		// The cycle of length 1 is found behind other waits.
+		// Check finds the cycle of length 1 behind other waits.
 		"task s: write b; task t: read b @1, write a, read a": `of 2 tasks, 1 would wait for ever:
 	t waits to read a (access 3), which it holds itself to write (access 2)
 	let t ask for a once, to write`,
@@ -64,11 +64,11 @@ func TestDeadlockMessages(t *testing.T) {
 		"task t: write b, write c @1, read a, write a; task u: write c, write b @1": `of 2 tasks, 2 would wait for ever:
 	t waits to write a (access 4), which it holds itself to read (access 3)
 	let t ask for a once, to write`,
-		// Twice to read would do, were there not a writer between.
+		// A task may read twice, but here a writer stands between the two reads.
 		"task t: read a, read a @2; task u: write a @1": `of 2 tasks, 2 would wait for ever:
 	t waits to read a (access 2) behind u, which waits to write it (access 1)
 	u waits to write a (access 1), which t holds to read (access 1)` + others,
-		// Those that only wait for the cycle are counted, and not told.
+		// The message counts the tasks that wait for the cycle, but does not show them.
 		"task z: read a @9; task y: read a @9; task t: write a, write b @1; task u: write b, write a @1; task free: write f": `of 5 tasks, 4 would wait for ever:
 	t waits to write b (access 2), which u holds to write (access 1)
 	u waits to write a (access 2), which t holds to write (access 1)` + others,
@@ -86,7 +86,7 @@ func TestDeadlockMessages(t *testing.T) {
 	}
 }
 
-// philosophers sit in a circle, and each reaches for the left fork first.
+// philosophers is n tasks in a circle. Each task requests its left fork first.
 func philosophers(n int) System {
 	var s System
 	for i := range n {
@@ -98,7 +98,7 @@ func philosophers(n int) System {
 	return s
 }
 
-// A message stays readable, what it leaves out is in the error.
+// A message shows only part of a long cycle. The error has all of it.
 func TestLongCycle(t *testing.T) {
 	for n, want := range map[int]int{2: 4, 12: 14, 13: 15, 14: 15, 5000: 15} {
 		err := philosophers(n).Check()
@@ -124,10 +124,10 @@ func TestCheckRefuses(t *testing.T) {
 		return []Access{{Resource: "a"}, {Resource: name, Mode: m}}
 	}
 	for want, tasks := range map[string][]Task{
-		`liveness: task 1 ("") has no name: give it one, for messages to tell it by`: {{Name: "a"}, {}},
-		`liveness: task 2 ("s") has the name of task 0: give it another one`:         {{Name: "s"}, {Name: "t"}, {Name: "s"}},
-		`liveness: access 2 of task 0 ("s") names no resource: say which it is of`:   {{Name: "s", Accesses: access("", resource.Write)}},
-		`liveness: access 2 of task 0 ("s") has the mode 2: want Read or Write`:      {{Name: "s", Accesses: access("b", resource.Write+1)}},
+		`liveness: task 1 ("") has no name: give it one`:                        {{Name: "a"}, {}},
+		`liveness: task 2 ("s") has the name of task 0: give it another one`:    {{Name: "s"}, {Name: "t"}, {Name: "s"}},
+		`liveness: access 2 of task 0 ("s") names no resource: name one`:        {{Name: "s", Accesses: access("", resource.Write)}},
+		`liveness: access 2 of task 0 ("s") has the mode 2: want Read or Write`: {{Name: "s", Accesses: access("b", resource.Write+1)}},
 	} {
 		err := System{tasks}.Check()
 		var bad *SystemError
@@ -137,7 +137,7 @@ func TestCheckRefuses(t *testing.T) {
 	}
 }
 
-// drawSystem is a system of rapid's, with names of any kind.
+// drawSystem draws a system with names of any kind.
 func drawSystem(t *rapid.T, priorities *rapid.Generator[int]) System {
 	names := rapid.SliceOfNDistinct(rapid.OneOf(rapid.StringN(1, 8, -1), rapid.StringMatching(`[a-z:@#" ]{1,3}|[\x00-\x7f]|"\\xff`)), 0, 12, rapid.ID[string]).Draw(t, "tasks")
 	resources := rapid.SliceOfN(rapid.StringN(1, 3, -1), 1, 8).Draw(t, "resources")
@@ -152,8 +152,7 @@ func drawSystem(t *rapid.T, priorities *rapid.Generator[int]) System {
 	return s
 }
 
-// blocksItself reports whether a task asks for a resource twice, and not only to
-// read.
+// blocksItself reports whether some task has two conflicting accesses to one resource.
 func blocksItself(s System) bool {
 	for _, task := range s.Tasks {
 		for i, x := range task.Accesses {
@@ -167,7 +166,7 @@ func blocksItself(s System) bool {
 	return false
 }
 
-// Where priorities are equal only a task that stands in its own way is stuck.
+// With equal priorities, only a task that blocks itself is stuck.
 func TestCanonicalOrderIsAlive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		priority := rapid.Int().Draw(t, "the priority")
@@ -182,7 +181,7 @@ func TestCanonicalOrderIsAlive(t *testing.T) {
 	})
 }
 
-// Check is right where tasks that wait for one another in a circle can be seen.
+// Check agrees with a search for cycles in the conflicts of a played system.
 func TestCheckSeesCycles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSystem(t, rapid.IntRange(-2, 2))
@@ -202,11 +201,11 @@ func TestCheckSeesCycles(t *testing.T) {
 	})
 }
 
-// A round that leads elsewhere is told from one that leads back.
+// repeats tells a round that leads back to its beginning from any other.
 func TestRoundRepeats(t *testing.T) {
 	s := system(t, "task s: write a; task t: write a")
 	for _, c := range []struct {
-		ids  []int // of the requests for the second round that are in the FIFO, in order
+		ids  []int // the accesses in the FIFO with a request for the second round, in order
 		want bool
 	}{{[]int{0, 1}, true}, {[]int{1, 0}, false}, {[]int{0}, false}, {[]int{0, 1, 2}, false}, {nil, false}} {
 		r := newRound(s)

@@ -8,35 +8,35 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// DeadlockError is a System that would come to a stop, and why: tasks that wait
-// for one another in a circle.
+// DeadlockError tells why a System would come to a stop: tasks wait for one another in
+// a cycle.
 type DeadlockError struct {
-	// Cycle is who waits for whom. The last of it waits for the first.
+	// Cycle is the waits in order. The last task waits for the first.
 	Cycle []Wait
-	// Stuck is how many tasks would never run even once: those of the cycle, of
-	// other cycles, and whoever waits for them.
+	// Stuck is the number of tasks that would never run: the tasks of this cycle, of
+	// other cycles, and all that wait for them.
 	Stuck int
-	// Tasks is how many there are.
+	// Tasks is the number of all tasks.
 	Tasks int
 }
 
-// Wait is a task that waits for a conflicting access ahead of its own, which is
-// never over. Accesses are counted from 0, in their tasks.
+// Wait is a task that waits for ever for a conflicting access ahead of its own.
+// Accesses are counted from 0 within their tasks.
 type Wait struct {
 	Task     string
-	Access   int // with which it waits
+	Access   int // the access that waits
 	Resource string
 	Mode     resource.Mode
 
-	For       string // the task that has the access ahead: the Task of the next Wait
+	For       string // the task of the access ahead, and the Task of the next Wait
 	ForAccess int
 	ForMode   resource.Mode
-	// Granted says that the access ahead is granted. If it is not, readers hold
-	// the resource, Task wants to read too, but For came before it to write.
+	// Granted is true if the access ahead is granted. Otherwise readers hold the
+	// resource, Task waits to read, and For waits ahead of it to write.
 	Granted bool
 }
 
-// shownWaits is how many waits of a cycle a message shows at most.
+// shownWaits is the greatest number of waits that a message shows.
 const shownWaits = 12
 
 func (e *DeadlockError) Error() string {
@@ -73,11 +73,11 @@ func (w Wait) String() string {
 	return text + fmt.Sprintf(" (access %d)", w.ForAccess+1)
 }
 
-// deadlock is why a played round is not over. A task that has not fired has an
-// access that is not granted, so something that conflicts is ahead of it, which is
-// a first request too, still in the queue, and so of a task that has not fired.
-// Following from one to the next therefore leads into a circle. It is told from
-// its first task on.
+// deadlock finds a cycle after a round in which some tasks did not fire. Such a task
+// has an access that is not granted, so a conflicting request is ahead of it. This
+// request is a first request that is still in the queue, so its task did not fire
+// either. The search goes from task to task in this way and must come back to a task
+// that it has seen. The cycle begins with its first task.
 func (r *round) deadlock() *DeadlockError {
 	t := 0
 	for r.missing[t] == 0 {
@@ -85,7 +85,7 @@ func (r *round) deadlock() *DeadlockError {
 	}
 	var path []Wait
 	var tasks []int
-	at := make(map[int]int) // place in path of each task on it
+	at := make(map[int]int) // the index in path of each task on it
 	fronts := make(map[*FIFO]front)
 	begin, met := 0, false
 	for ; !met; begin, met = at[t] {
@@ -102,10 +102,10 @@ func (r *round) deadlock() *DeadlockError {
 	}
 }
 
-// wait is an access that a stuck task is not granted, and one ahead that it waits
-// for: one of its own if there is such.
+// wait finds an access of the stuck task t that is not granted, and an access ahead
+// that it waits for. It prefers an access of t itself.
 func (r *round) wait(t int, fronts map[*FIFO]front) (id, ahead int) {
-	own := make(map[*FIFO]int) // what the task is granted
+	own := make(map[*FIFO]int) // the granted accesses of t
 	id = -1
 	for i := r.begin[t]; i < r.begin[t+1]; i++ {
 		if r.granted(i) {
@@ -132,11 +132,11 @@ func (r *round) wait(t int, fronts map[*FIFO]front) (id, ahead int) {
 	return id, f.writer
 }
 
-// front is what a stuck queue begins with: what is granted, or one of it, and the
-// first writer.
+// front is the beginning of a stuck queue: its first request, which is granted, and
+// its first writer.
 type front struct{ first, writer int }
 
-// front looks for them in a queue that has both.
+// front finds the front of a queue that has a request and a writer.
 func (r *round) front(fifo *FIFO) front {
 	f := front{-1, -1}
 	fifo.All(func(_ int, mode resource.Mode, id resource.ID) bool {
@@ -159,7 +159,7 @@ func (r *round) conflict(x, y int) bool {
 	return r.accesses[x].mode == resource.Write || r.accesses[y].mode == resource.Write
 }
 
-// describe is a wait in names.
+// describe makes a Wait of two numbers of accesses.
 func (r *round) describe(id, ahead int) Wait {
 	waits, goes := r.accesses[id].task, r.accesses[ahead].task
 	access := id - r.begin[waits]

@@ -7,20 +7,19 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// FIFO is the order of a resource's grants, as a step function: a request, a
-// release, a cancellation in, the requests that are granted by it out. It is what
-// the home of a resource runs, what the liveness check plays, and what the
-// concurrent queue is tested against. The zero value is an empty one.
+// FIFO is the order of a resource's grants, as a step function. A step takes a
+// request, a release or a cancellation, and returns the requests that it grants. The
+// zero value is an empty queue.
 //
-// The queue consists of groups, each a single writer or any number of readers
-// that follow one another. The first group is granted, whole.
+// The queue consists of groups: a group is one writer, or adjacent readers. All of
+// the first group is granted.
 //
 //	granted ─▶ │ r r r │ ─▶ │ w │ ─▶ │ r r │ ◀─ open: the next reader joins it
 //
-// No two groups of readers are neighbours: a reader joins the last group if that
-// reads, and two groups that a cancellation makes neighbours become one. Hence a
-// request is granted exactly if nothing ahead of it conflicts with it, where two
-// requests conflict unless both read. The liveness check stands on this.
+// Two groups of readers are never neighbours: a reader joins the last group if this
+// group reads, and a cancellation joins two groups that it makes neighbours. Two
+// requests conflict unless both read. So a request is granted exactly if nothing
+// ahead of it conflicts with it. The proof of [System.Check] uses this.
 //
 // A step that fails changes nothing.
 type FIFO struct {
@@ -28,7 +27,7 @@ type FIFO struct {
 	first, last *group
 }
 
-// group is what the FIFO grants at once.
+// group is one writer, or adjacent readers. The FIFO grants it at once.
 type group struct {
 	mode    resource.Mode
 	members *request // in the order of their requests
@@ -44,7 +43,8 @@ type request struct {
 	prev, next *request
 }
 
-// Request queues a request and appends it to granted if it is granted at once.
+// Request queues a request. It appends the request to granted if the queue grants it
+// at once. The caller chooses an ID that is not in the queue.
 func (q *FIFO) Request(id resource.ID, m resource.Mode, granted []resource.ID) ([]resource.ID, error) {
 	if m > resource.Write {
 		return granted, fmt.Errorf("%w: %d, by request %d: want Read or Write", resource.ErrMode, uint8(m), id)
@@ -76,15 +76,15 @@ func (q *FIFO) Request(id resource.ID, m resource.Mode, granted []resource.ID) (
 	return granted, nil
 }
 
-// Release ends an access, and appends what it grants to granted: the next group,
-// if the request was the last of its group.
+// Release ends an access. If the request was the last of its group, Release grants
+// the next group and appends it to granted.
 func (q *FIFO) Release(id resource.ID, granted []resource.ID) ([]resource.ID, error) {
 	r := q.requests[id]
 	switch {
 	case r == nil:
-		return granted, fmt.Errorf("%w: %d: release what was requested, once", resource.ErrNotQueued, id)
+		return granted, fmt.Errorf("%w: %d: release each request once", resource.ErrNotQueued, id)
 	case r.group != q.first:
-		return granted, fmt.Errorf("%w: %d: wait for it, or cancel", resource.ErrNotGranted, id)
+		return granted, fmt.Errorf("%w: %d: wait for it, or cancel it", resource.ErrNotGranted, id)
 	}
 	if q.leave(r) {
 		granted = q.first.grant(granted)
@@ -93,9 +93,9 @@ func (q *FIFO) Release(id resource.ID, granted []resource.ID) ([]resource.ID, er
 	return granted, nil
 }
 
-// Renew requests next and then releases id: the step of a pair. Nothing comes
-// between the two, and whoever waits for id is ahead of next already; so those
-// who renew take turns for ever, in the order of their first requests.
+// Renew requests next and then releases id: the step of a pair. No other step comes
+// between the two, and the requests that wait for id are ahead of next. So requests
+// that renew take turns for ever, in the order of their first requests.
 func (q *FIFO) Renew(id, next resource.ID, m resource.Mode, granted []resource.ID) ([]resource.ID, error) {
 	if r := q.requests[id]; r == nil || r.group != q.first {
 		return q.Release(id, granted) // says what is wrong
@@ -107,14 +107,14 @@ func (q *FIFO) Renew(id, next resource.ID, m resource.Mode, granted []resource.I
 	return q.Release(id, granted)
 }
 
-// Cancel takes back a request that waits, and leaves everyone else's order. It
-// appends what it grants to granted: readers that waited only for the writer
-// that is gone.
+// Cancel removes a waiting request. The others keep their order. If the request is a
+// writer between two groups of readers, the groups become one. If readers are granted
+// by this, Cancel appends them to granted.
 func (q *FIFO) Cancel(id resource.ID, granted []resource.ID) ([]resource.ID, error) {
 	r := q.requests[id]
 	switch {
 	case r == nil:
-		return granted, fmt.Errorf("%w: %d: cancel what was requested, once", resource.ErrNotQueued, id)
+		return granted, fmt.Errorf("%w: %d: cancel each request once", resource.ErrNotQueued, id)
 	case r.group == q.first:
 		return granted, fmt.Errorf("%w: %d: release it instead", resource.ErrGranted, id)
 	}
@@ -137,7 +137,7 @@ func (q *FIFO) Cancel(id resource.ID, granted []resource.ID) ([]resource.ID, err
 	return granted, nil
 }
 
-// Granted reports whether a request is granted, and whether it is queued at all.
+// Granted reports whether a request is granted, and whether it is in the queue.
 func (q *FIFO) Granted(id resource.ID) (granted, queued bool) {
 	r := q.requests[id]
 	return r != nil && r.group == q.first, r != nil
@@ -146,8 +146,8 @@ func (q *FIFO) Granted(id resource.ID) (granted, queued bool) {
 // Len is the number of requests, granted or not.
 func (q *FIFO) Len() int { return len(q.requests) }
 
-// All calls yield for each request in order, with the number of its group, from
-// 0, until yield returns false. yield must not change the queue.
+// All calls yield for each request in order, until yield returns false. It counts the
+// groups from 0. yield must not change the queue.
 func (q *FIFO) All(yield func(group int, m resource.Mode, id resource.ID) bool) {
 	n := 0
 	for g := q.first; g != nil; g = g.next {
@@ -160,7 +160,7 @@ func (q *FIFO) All(yield func(group int, m resource.Mode, id resource.ID) bool) 
 	}
 }
 
-// leave takes a request out, and reports whether its group went with it.
+// leave removes a request. It reports whether it also removed the group.
 func (q *FIFO) leave(r *request) bool {
 	delete(q.requests, r.id)
 	g := r.group
@@ -181,7 +181,7 @@ func (q *FIFO) leave(r *request) bool {
 	return true
 }
 
-// grant appends the members of a group, if there is one.
+// grant appends the members of a group to granted. A nil group has none.
 func (g *group) grant(granted []resource.ID) []resource.ID {
 	if g == nil {
 		return granted
@@ -192,7 +192,7 @@ func (g *group) grant(granted []resource.ID) []resource.ID {
 	return granted
 }
 
-// unlink takes a group out.
+// unlink removes a group.
 func (q *FIFO) unlink(g *group) { q.link(g.prev, g.next) }
 
 // link makes two groups neighbours; nil stands for the end of the queue.
@@ -209,8 +209,8 @@ func (q *FIFO) link(a, b *group) {
 	}
 }
 
-// check asserts what holds of a group and its neighbours after every step. The
-// rest of the queue is as it was.
+// check asserts the invariants of a group and its neighbours after a step. The step
+// has not changed the rest of the queue.
 func (q *FIFO) check(g *group) {
 	if !invariant.Enabled {
 		return

@@ -10,8 +10,8 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// plain is what a FIFO is to be, without groups: requests in a row, of which
-// those are granted that nothing ahead conflicts with.
+// plainFIFO is the reference of FIFO: a list without groups. A request is granted if
+// nothing ahead of it conflicts with it.
 type plainFIFO []plainFIFORequest
 
 type plainFIFORequest struct {
@@ -23,7 +23,7 @@ func (p plainFIFO) at(id resource.ID) int {
 	return slices.IndexFunc(p, func(r plainFIFORequest) bool { return r.id == id })
 }
 
-// granted is how many requests at the front are granted.
+// granted is the number of requests at the front that are granted.
 func (p plainFIFO) granted() int {
 	for i, r := range p {
 		if i > 0 && (r.mode == resource.Write || p[0].mode == resource.Write) {
@@ -33,18 +33,18 @@ func (p plainFIFO) granted() int {
 	return len(p)
 }
 
-// fifoPair is a FIFO and what it is to be.
+// fifoPair is a FIFO and its reference.
 type fifoPair struct {
 	t     interface{ Fatalf(string, ...any) }
 	fifo  FIFO
 	plain plainFIFO
 }
 
-// step makes one step in both, and compares them.
+// step makes one step in both and compares them.
 func (p *fifoPair) step(name string, id, next resource.ID, m resource.Mode) {
 	before := slices.Clone(p.plain)
 	at, granted := p.plain.at(id), p.plain.granted()
-	var want, waits, holds error // what is wrong with a cancellation, and with a release
+	var want, waits, holds error // the errors of the step, of a cancellation, and of a release
 	switch {
 	case at < 0:
 		waits, holds = resource.ErrNotQueued, resource.ErrNotQueued
@@ -64,7 +64,7 @@ func (p *fifoPair) step(name string, id, next resource.ID, m resource.Mode) {
 	add := func(id resource.ID) { p.plain = append(p.plain, plainFIFORequest{id, m}) }
 	drop := func() { p.plain = slices.Delete(slices.Clone(p.plain), at, at+1) }
 
-	const mark = 1 << 40 // what was in the list before stays in it
+	const mark = 1 << 40 // the step must keep the entries of the list
 	var got []resource.ID
 	var err error
 	switch name {
@@ -108,7 +108,7 @@ func (p *fifoPair) step(name string, id, next resource.ID, m resource.Mode) {
 	p.compare()
 }
 
-// compare looks at the whole queue.
+// compare compares the whole queue with its reference.
 func (p *fifoPair) compare() {
 	checkFIFO(p.t, &p.fifo)
 	var got plainFIFO
@@ -133,7 +133,8 @@ func (p *fifoPair) compare() {
 
 var fifoSteps = []string{"request", "release", "renew", "cancel"}
 
-// Few IDs, so that mistakes are made too.
+// A FIFO does what its reference does. There are few IDs, so that some steps are
+// mistakes.
 func TestFIFOModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := fifoPair{t: t}
@@ -147,7 +148,8 @@ func TestFIFOModel(t *testing.T) {
 	})
 }
 
-// Two bytes are a step: what to do and the mode, and two of sixteen IDs.
+// Two bytes are a step. The first byte is the verb and the mode, the second byte is two
+// of sixteen IDs.
 func FuzzFIFO(f *testing.F) {
 	f.Add([]byte{})
 	f.Add([]byte("\x04\x00\x00\x11\x04\x22\x03\x11\x01\x00")) // cancel a writer between readers
@@ -161,7 +163,7 @@ func FuzzFIFO(f *testing.F) {
 	})
 }
 
-// A stopped walk stops.
+// All stops when yield returns false.
 func TestFIFOAllStops(t *testing.T) {
 	var q FIFO
 	for id := range resource.ID(4) {
@@ -176,8 +178,8 @@ func TestFIFOAllStops(t *testing.T) {
 	}
 }
 
-// BenchmarkFIFORenew is a step of a stencil's resource: one writer and three
-// readers in turn.
+// BenchmarkFIFORenew is the step of a stencil's resource: one writer and three readers
+// take turns.
 func BenchmarkFIFORenew(b *testing.B) {
 	var q FIFO
 	var granted []resource.ID

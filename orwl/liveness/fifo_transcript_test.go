@@ -14,8 +14,8 @@ import (
 
 var rewrite = flag.Bool("liveness.rewrite", false, "write the transcripts anew")
 
-// A transcript is blocks of commands, a line of dashes, and what came of them:
-// a line for each command that had something to say.
+// A transcript is blocks of commands. A line of dashes follows each block, and then the
+// answers: one line for each command that has an answer.
 //
 //	request h=1 write        queues h1
 //	renew h=1 as=2 write     requests h2, and releases h1
@@ -46,7 +46,7 @@ func TestFIFOTranscripts(t *testing.T) {
 	}
 }
 
-// replayFIFO is the transcript with the answers that the FIFO gives.
+// replayFIFO returns the transcript with the answers of a FIFO.
 func replayFIFO(t *testing.T, text string) string {
 	var q FIFO
 	var out strings.Builder
@@ -67,7 +67,7 @@ func replayFIFO(t *testing.T, text string) string {
 	return out.String()
 }
 
-// answerFIFO obeys one command.
+// answerFIFO executes one command and returns the answer.
 func answerFIFO(t *testing.T, q *FIFO, line string) string {
 	var granted []resource.ID
 	var id, as resource.ID
@@ -121,7 +121,7 @@ func showFIFO(q *FIFO) string {
 	return strings.Join(groups, " | ") + "\n"
 }
 
-// checkFIFO walks through the whole of a queue.
+// checkFIFO checks the links of the whole queue.
 func checkFIFO(t interface{ Fatalf(string, ...any) }, q *FIFO) {
 	var seen []resource.ID
 	var before *group

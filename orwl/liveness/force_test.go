@@ -11,19 +11,20 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// played is a system that runs, in a way that has nothing in common with Check:
-// its queues are plain lists, and each event is a single renewal.
+// played runs a system in a way that has nothing in common with Check: the queues are
+// plain lists, and each event is one renewal.
 type played struct {
 	s      System
 	queues map[string]*[]playedRequest
 	of     [][]*[]playedRequest // the queue of each access
-	// apart tasks hold one access at a time, in order; others hold all at once.
+	// apart: each task holds one access at a time, in order. Otherwise it holds all its
+	// accesses at once.
 	apart bool
-	at    []int   // the access that a task renews next; -1 if it waits for all
-	done  [][]int // rounds of each access
+	at    []int   // the access that each task renews next; -1: the task waits for all accesses
+	done  [][]int // the rounds that each access has done
 }
 
-// playedRequest is a request.
+// playedRequest is an entry of a queue.
 type playedRequest struct {
 	of   First
 	mode resource.Mode
@@ -60,7 +61,7 @@ func (p *played) request(f First) {
 
 func conflicting(x, y resource.Mode) bool { return x == resource.Write || y == resource.Write }
 
-// granted reports whether nothing conflicts ahead of an access.
+// granted reports whether nothing ahead of an access conflicts with it.
 func (p *played) granted(f First) bool {
 	mode := p.s.Tasks[f.Task].Accesses[f.Access].Mode
 	for _, r := range *p.of[f.Task][f.Access] {
@@ -73,7 +74,7 @@ func (p *played) granted(f First) bool {
 	return false
 }
 
-// can reports whether a task can renew an access.
+// can reports whether a task can renew its next access.
 func (p *played) can(t int) bool {
 	switch {
 	case p.at[t] > 0 && !p.apart:
@@ -89,7 +90,7 @@ func (p *played) can(t int) bool {
 	return true
 }
 
-// renew renews the access that is a task's next.
+// renew renews the next access of a task.
 func (p *played) renew(t int) {
 	f := First{t, max(p.at[t], 0)}
 	p.request(f)
@@ -105,11 +106,10 @@ func (p *played) renew(t int) {
 	}
 }
 
-// rounds is how many an access has done.
+// rounds is the number of rounds that an access has done.
 func (p *played) rounds(f First) int { return p.done[f.Task][f.Access] }
 
-// rivals are all pairs of conflicting accesses, the one that is ahead at first
-// first.
+// rivals are all pairs of conflicting accesses. The first of a pair is ahead at first.
 func (p *played) rivals() (pairs [][2]First) {
 	for _, queue := range p.queues {
 		q := *queue
@@ -124,8 +124,7 @@ func (p *played) rivals() (pairs [][2]First) {
 	return pairs
 }
 
-// randomSystem has 2 to 5 tasks, which access 1 to 4 resources, in any modes and
-// order.
+// randomSystem has 2 to 5 tasks on 1 to 4 resources, with any modes and in any order.
 func randomSystem(r *rand.Rand) System {
 	var s System
 	names := []string{"a", "b", "c", "d"}[:1+r.IntN(4)]
@@ -139,7 +138,7 @@ func randomSystem(r *rand.Rand) System {
 				continue
 			}
 			switch kind {
-			case 0: // any order at all
+			case 0: // any order
 				a.Priority = r.IntN(1000)
 			case 1: // mostly canonical
 				a.Priority = r.IntN(4) / 3
@@ -151,8 +150,8 @@ func randomSystem(r *rand.Rand) System {
 	return s
 }
 
-// Thousands of systems: what is called alive runs on in any order of events, and
-// what is called dead stops in any.
+// A system that Check calls alive runs on in a random order of events. A system that
+// Check calls dead stops in every order.
 func TestLivenessByForce(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	rounds := 1000
@@ -187,8 +186,8 @@ func TestLivenessByForce(t *testing.T) {
 	}
 }
 
-// runsOn lets the tasks renew at random, and fails if none can, or if one of two
-// rivals gets ahead of the other.
+// runsOn lets the tasks renew at random. It fails if no task can renew, or if one of two
+// rivals passes the other.
 func runsOn(t *testing.T, p *played, r *rand.Rand, rounds int) {
 	t.Helper()
 	pairs := p.rivals()
@@ -214,11 +213,10 @@ func runsOn(t *testing.T, p *played, r *rand.Rand, rounds int) {
 	}
 }
 
-// stops lets the tasks renew at random until those that have to do with the
-// deadlock cannot.
+// stops lets the tasks renew at random until the tasks near the deadlock cannot.
 func stops(t *testing.T, p *played, r *rand.Rand, deadlock *DeadlockError) {
 	t.Helper()
-	// What has to do with it: whoever has rivals among those that have.
+	// A task is near if it is stuck, or a rival of a near task.
 	pairs, near := p.rivals(), map[string]bool{deadlock.Cycle[0].Task: true}
 	stuck := stuckTasks(p.s, pairs)
 	for task := range stuck {
@@ -268,7 +266,7 @@ func stops(t *testing.T, p *played, r *rand.Rand, deadlock *DeadlockError) {
 	}
 }
 
-// confirm compares a wait with what has come to a stop.
+// confirm checks a wait against the queues of the stopped system.
 func (p *played) confirm(t *testing.T, w Wait) {
 	t.Helper()
 	at := func(name string, access int) (First, playedRequest, int) {
@@ -286,13 +284,13 @@ func (p *played) confirm(t *testing.T, w Wait) {
 	}
 }
 
-// stuckTasks are those that are on a cycle of rivals, or come after one.
+// stuckTasks are the tasks on a cycle of rivals or behind one.
 func stuckTasks(s System, pairs [][2]First) map[int]bool {
 	stuck := make(map[int]bool)
 	for t := range s.Tasks {
 		stuck[t] = true
 	}
-	for range s.Tasks { // takes out who waits only for those that are out
+	for range s.Tasks { // removes tasks that wait only for removed tasks
 		for t := range s.Tasks {
 			if !slices.ContainsFunc(pairs, func(p [2]First) bool { return p[1].Task == t && stuck[p[0].Task] }) {
 				delete(stuck, t)

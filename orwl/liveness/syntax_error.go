@@ -7,23 +7,23 @@ import (
 	"unicode/utf8"
 )
 
-// SyntaxError is a description of a system that Parse could not read. Its
-// message shows the line and points at the bad part of it:
+// SyntaxError tells why Parse cannot read a description of a system. The message shows
+// the line and points at the bad part:
 //
 //	liveness: line 2, column 12: an access begins with what it does
 //		task row1: wriet a, read b
 //		           ^~~~~
 //		allowed: read or write
 type SyntaxError struct {
-	Line    int    // from 1
-	Text    string // of the line
+	Line    int    // counted from 1
+	Text    string // the whole line
 	Offset  int    // where in Text the bad part begins, in bytes
-	Word    string // the bad part; empty if something is missing there
+	Word    string // the bad part; empty if something is missing
 	Reason  string
-	Allowed string // what could stand there instead
+	Allowed string // the text that Parse accepts there
 }
 
-// Column is where in the line the bad part begins, in characters, from 1.
+// Column is the position of the bad part in the line, in characters, counted from 1.
 func (e *SyntaxError) Column() int { return utf8.RuneCountInString(e.Text[:e.Offset]) + 1 }
 
 func (e *SyntaxError) Error() string {
@@ -31,11 +31,11 @@ func (e *SyntaxError) Error() string {
 	return fmt.Sprintf("liveness: line %d, column %d: %s\n\t%s\n\t%s\n\tallowed: %s", e.Line, e.Column(), e.Reason, line, caret, e.Allowed)
 }
 
-// excerptSide is how many characters are shown on either side of the bad part,
-// and of the bad part itself, when the line is long.
+// excerptSide is the number of characters that a message shows of the bad part, and on
+// either side of it, if the line is long.
 const excerptSide = 40
 
-// excerpt returns the surroundings of the bad part and a line that points at it.
+// excerpt returns the bad part with its surroundings, and a line that points at it.
 func (e *SyntaxError) excerpt() (line, caret string) {
 	before := printable(e.Text[:e.Offset])
 	bad := printable(e.Word)
@@ -53,8 +53,8 @@ func (e *SyntaxError) excerpt() (line, caret string) {
 	return string(before) + string(bad) + string(after), caret
 }
 
-// printable makes every character printable and as wide as a letter, as far as
-// that can be known.
+// printable replaces each character that is not printable, so that the caret of the
+// next line stands below the bad part.
 func printable(text string) []rune {
 	runes := []rune(text)
 	for i, c := range runes {

@@ -9,9 +9,9 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// System is a program as far as its liveness goes: who accesses what, and in
-// which order the first requests are made. Each task is a loop: it waits until it
-// is granted all its accesses, works, and renews each of them.
+// System is a program as far as its liveness goes: the accesses of each task, and the
+// order of the first requests. Each task is a loop: it waits until all its accesses
+// are granted, works, and renews each access.
 type System struct {
 	Tasks []Task
 }
@@ -22,23 +22,23 @@ type Task struct {
 	Accesses []Access
 }
 
-// Access is what a task does to a resource in each round, by a handle of
-// its own.
+// Access is one access of a task to a resource in each round. It has a handle of its
+// own.
 type Access struct {
 	Resource string
 	Mode     resource.Mode
-	// Priority is the place of the first request among all: lower is earlier.
+	// Priority orders the first request among all others: lower is earlier.
 	Priority int
 }
 
-// First is a first request: an access of a task, both counted from 0.
+// First names a first request by its task and access, both counted from 0.
 type First struct {
 	Task, Access int
 }
 
-// Order is the canonical start order, the one in which the first requests are
-// inserted on all nodes before any task runs: by priority, then by task, then by
-// the position in the task.
+// Order is the canonical start order: by priority, then by task, then by the position
+// in the task. All nodes insert the first requests in this order before any task
+// runs.
 func (s System) Order() []First {
 	order := make([]First, 0, s.accesses())
 	sorted, last := true, math.MinInt
@@ -62,7 +62,7 @@ func (s System) Order() []First {
 
 func (s System) access(f First) Access { return s.Tasks[f.Task].Accesses[f.Access] }
 
-// accesses is how many there are.
+// accesses is the number of accesses of all tasks.
 func (s System) accesses() int {
 	n := 0
 	for _, task := range s.Tasks {
@@ -71,10 +71,10 @@ func (s System) accesses() int {
 	return n
 }
 
-// SystemError is a System that makes no sense.
+// SystemError tells what is wrong with a System.
 type SystemError struct {
 	Task   int
-	Access int // of the task, or -1 if it is the task itself
+	Access int // of the task, or -1 if the task itself is wrong
 	Name   string
 	Reason string
 }
@@ -87,12 +87,12 @@ func (e *SystemError) Error() string {
 	return fmt.Sprintf("liveness: %s %s", what, e.Reason)
 }
 
-// validate returns a *SystemError unless s makes sense.
+// validate returns a *SystemError if s is not well formed.
 func (s System) validate() error {
 	named := make(map[string]int, len(s.Tasks))
 	for t, task := range s.Tasks {
 		if task.Name == "" {
-			return &SystemError{t, -1, task.Name, "has no name: give it one, for messages to tell it by"}
+			return &SystemError{t, -1, task.Name, "has no name: give it one"}
 		}
 		if first, twice := named[task.Name]; twice {
 			return &SystemError{t, -1, task.Name, fmt.Sprintf("has the name of task %d: give it another one", first)}
@@ -100,7 +100,7 @@ func (s System) validate() error {
 		named[task.Name] = t
 		for a, access := range task.Accesses {
 			if access.Resource == "" {
-				return &SystemError{t, a, task.Name, "names no resource: say which it is of"}
+				return &SystemError{t, a, task.Name, "names no resource: name one"}
 			}
 			if access.Mode > resource.Write {
 				return &SystemError{t, a, task.Name, fmt.Sprintf("has the mode %d: want Read or Write", uint8(access.Mode))}

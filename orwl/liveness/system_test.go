@@ -31,8 +31,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// Sorting by priority alone, stably, says the same; even for the largest
-// differences.
+// A stable sort by priority gives the same order, also for the largest differences.
 func TestOrderIsStable(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSystem(t, rapid.OneOf(rapid.IntRange(-1, 1), rapid.SampledFrom([]int{math.MinInt, math.MaxInt})))
@@ -102,7 +101,7 @@ func TestSystemSyntaxErrors(t *testing.T) {
 	task "": read a
 	     ^~
 	allowed: at least one character`,
-		`task "a: read b`: `1, column 6: the quoted name makes no sense
+		`task "a: read b`: `1, column 6: the quoted name is malformed
 	task "a: read b
 	     ^~~~~~~~~~
 	allowed: a name quoted as in Go, such as "row 1"`,
@@ -166,7 +165,7 @@ func TestSystemSyntaxErrors(t *testing.T) {
 	       ^
 	allowed: a colon, and the task's accesses`,
 		strings.Repeat("ä", 60): "1, column 1: a line begins with task\n\t" + strings.Repeat("ä", 40) + "…\n\t^" + strings.Repeat("~", 40) + begin,
-		"task a: read " + strings.Repeat("b, read ", 20) + strings.Repeat("c", 50) + " " + strings.Repeat("d", 90): "1, column 225: the access ends here\n\t…" + // a long line is cut on both sides
+		"task a: read " + strings.Repeat("b, read ", 20) + strings.Repeat("c", 50) + " " + strings.Repeat("d", 90): "1, column 225: the access ends here\n\t…" + // the message cuts a long line on both sides
 			strings.Repeat("c", 39) + " " + strings.Repeat("d", 40) + "…\n\t" + strings.Repeat(" ", 41) + "^" + strings.Repeat("~", 40) + more,
 	} {
 		s, err := Parse(strings.NewReader(text))
@@ -181,7 +180,7 @@ func TestSystemSyntaxErrors(t *testing.T) {
 	}
 }
 
-// What is not the text's fault is no SyntaxError, and names the line.
+// A failed read is not a SyntaxError. It names the line.
 func TestParseSystemReadError(t *testing.T) {
 	broken := errors.New("disk on fire")
 	_, err := Parse(io.MultiReader(strings.NewReader("task a:\ntask b:\n"), iotest.ErrReader(broken)))
@@ -202,7 +201,7 @@ func TestParseSystemLongLine(t *testing.T) {
 	}
 }
 
-// checkIdentity parses what s says of itself.
+// checkIdentity parses the text of s and compares.
 func checkIdentity(t interface{ Fatalf(string, ...any) }, s System) {
 	again, err := Parse(strings.NewReader(s.String()))
 	if err != nil {

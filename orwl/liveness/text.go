@@ -16,22 +16,22 @@ import (
 // maxLine is the length of the longest line that Parse reads, in bytes.
 const maxLine = 16 << 20
 
-// Parse reads a description of a system, a task in each line:
+// Parse reads the description of a system, one task in each line:
 //
 //	# rows of a matrix
 //	task row1: write a, read b
 //	task row2: write b, read a @-1
 //
-// What follows the @ is the priority of an access, 0 if it is not given. The
-// tasks' order is that of the lines. A # begins a comment. A name has no spaces
-// and none of : , @ # and the quote; any other one is quoted as in Go.
+// The tasks have the order of the lines. The number after @ is the priority of an
+// access; the default is 0. A # begins a comment. A name with a space or one of
+// : , @ # " is quoted as in Go.
 //
-// What makes no sense is a [*SyntaxError].
+// Parse returns a [*SyntaxError] if it cannot read a line.
 func Parse(r io.Reader) (System, error) {
 	var s System
-	named := make(map[string]int) // line in which each task is described
+	named := make(map[string]int) // the line of each task
 	lines := bufio.NewScanner(r)
-	lines.Buffer(nil, maxLine+1) // and its end
+	lines.Buffer(nil, maxLine+1) // with the line's end
 	number := 0
 	for lines.Scan() {
 		number++
@@ -53,14 +53,14 @@ func Parse(r io.Reader) (System, error) {
 	return s, nil
 }
 
-// systemLine is a line that is being read.
+// systemLine is a line and the reader's position in it.
 type systemLine struct {
 	text   string
 	number int
-	at     int // what is before has been read
+	at     int // the first byte that has not been read
 }
 
-// task reads the line, if it describes a task.
+// task reads the line. described is false if the line is empty or a comment.
 func (l *systemLine) task(named map[string]int) (task Task, described bool, err error) {
 	word := l.next()
 	if word == "" {
@@ -99,7 +99,7 @@ func (l *systemLine) task(named map[string]int) (task Task, described bool, err 
 	}
 }
 
-// access reads an access whose first word is given.
+// access reads the rest of an access after its first word.
 func (l *systemLine) access(mode string) (access Access, err error) {
 	switch mode {
 	case "read":
@@ -123,7 +123,8 @@ func (l *systemLine) access(mode string) (access Access, err error) {
 	return access, nil
 }
 
-// name reads the name of something, and returns it as it is and as it is written.
+// name reads the name of a task or a resource. It returns the name, and the word as it
+// is written.
 func (l *systemLine) name(of string) (name, word string, err error) {
 	word = l.next()
 	name = word
@@ -132,7 +133,7 @@ func (l *systemLine) name(of string) (name, word string, err error) {
 		return "", word, l.fail(word, of+" has no name", "a name, quoted if it has spaces or any of "+systemMarks)
 	case word[0] == '"':
 		if name, err = strconv.Unquote(word); err != nil {
-			return "", word, l.fail(word, "the quoted name makes no sense", `a name quoted as in Go, such as "row 1"`)
+			return "", word, l.fail(word, "the quoted name is malformed", `a name quoted as in Go, such as "row 1"`)
 		}
 	case !utf8.ValidString(word):
 		return "", word, l.fail(word, "the name is not in UTF-8", `UTF-8, or a quoted name, as in "\xff"`)
@@ -143,18 +144,18 @@ func (l *systemLine) name(of string) (name, word string, err error) {
 	return name, word, nil
 }
 
-// systemMarks are the characters that end a name and mean something on their own.
+// systemMarks are the characters with a meaning of their own. They end a name.
 const systemMarks = `: , @ # "`
 
 func isSystemMark(word string) bool {
 	return len(word) == 1 && strings.Contains(systemMarks, word) && word != `"`
 }
 
-// ends reports whether a character is not part of a name that is not quoted.
+// ends reports whether a character ends a name without quotes.
 func ends(c rune) bool { return unicode.IsSpace(c) || strings.ContainsRune(systemMarks, c) }
 
-// next is the next word: a mark, a name, or nothing at the end. A comment is the
-// end.
+// next reads the next word: a mark or a name. It returns nothing at the end of the
+// line or at a comment.
 func (l *systemLine) next() string {
 	rest := strings.TrimLeftFunc(l.text[l.at:], unicode.IsSpace)
 	l.at = len(l.text) - len(rest)
@@ -176,7 +177,7 @@ func (l *systemLine) next() string {
 	return word
 }
 
-// fail complains about the word that was read last.
+// fail makes the error for the word that was read last.
 func (l *systemLine) fail(word, reason, allowed string) error {
 	return &SyntaxError{Line: l.number, Text: l.text, Offset: l.at - len(word), Word: word, Reason: reason, Allowed: allowed}
 }
@@ -200,7 +201,7 @@ func (s System) String() string {
 	return text.String()
 }
 
-// spell is a name as it stands in a text: quoted if need be.
+// spell is a name as Parse reads it, quoted if necessary.
 func spell(name string) string {
 	quoted := strconv.Quote(name)
 	if name == "" || quoted[1:len(quoted)-1] != name || strings.ContainsFunc(name, ends) {
