@@ -8,7 +8,7 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// file is a .npy file of n bytes.
+// file is a .npy file with data as its elements.
 func file(t *testing.T, data string) []byte {
 	t.Helper()
 	var b bytes.Buffer
@@ -16,7 +16,7 @@ func file(t *testing.T, data string) []byte {
 	return b.Bytes()
 }
 
-// Arrays of any length come back from a resource, filled up with zeroes in between.
+// Arrays of any length come back from a resource, which pads them with zeroes.
 func TestExportAndImport(t *testing.T) {
 	r := newResource(t, 24)
 	h := holder(t, r)
@@ -40,7 +40,7 @@ func TestExportAndImport(t *testing.T) {
 			t.Errorf("exported %q, want %q", out.Bytes(), in)
 		}
 	}
-	// An array that has not as many bytes as the resource is refused.
+	// Export refuses an array whose size is not the resource's.
 	fine(t, h.Resize(16))
 	for _, n := range []int{0, 8, 17} {
 		var out bytes.Buffer
@@ -53,7 +53,7 @@ func TestExportAndImport(t *testing.T) {
 	}
 }
 
-// Who cannot import leaves everything as it was.
+// An import that fails changes nothing.
 func TestImportFails(t *testing.T) {
 	r := newResource(t, 8)
 	good := file(t, "0123456789")
@@ -99,7 +99,7 @@ func TestImportFails(t *testing.T) {
 	}
 }
 
-// An import changes all, also for a place that has named what else it changed.
+// An import makes all bytes dirty, even if the place has named other ranges.
 func TestImportChangesAll(t *testing.T) {
 	r := newResource(t, 16)
 	var p Pair

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -72,7 +73,7 @@ func TestHandlesAreAFIFO(t *testing.T) {
 		}
 		r, err := resource.New("r", 8)
 		right(err)
-		var fifo resource.FIFO
+		var fifo liveness.FIFO
 		var ids resource.ID
 		var fence, version uint64
 		var value float64

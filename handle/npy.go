@@ -6,8 +6,8 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// Export writes the resource that g holds as a .npy file, which NumPy reads. a
-// says what its bytes are; their number has to fit the resource.
+// Export writes the resource that g holds as a .npy file for NumPy. a describes the
+// bytes. Its size must be the resource's size, less at most 7 bytes of padding.
 func Export(w io.Writer, g Grant, a resource.Array) error {
 	b, err := g.held().place.Bytes()
 	if err != nil {
@@ -23,10 +23,10 @@ func Export(w io.Writer, g Grant, a resource.Array) error {
 	return resource.WriteArray(w, a, b)
 }
 
-// Import makes the resource that g holds for writing the contents of a .npy file,
-// of at most limit bytes, resizes it to that, and says what the bytes are. A size
-// that is no multiple of 8 is filled up with zeroes. If it fails, the resource is
-// as it was.
+// Import reads a .npy file with at most limit bytes of data into the resource that g
+// holds for writing. It resizes the resource to the data, pads it with zeroes to a
+// multiple of 8, and returns the description of the bytes. If it fails, the resource
+// is unchanged.
 func Import(r io.Reader, g Grant, limit int64) (resource.Array, error) {
 	a, b, err := resource.ReadArray(r, limit)
 	if err != nil {
@@ -41,9 +41,9 @@ func Import(r io.Reader, g Grant, limit int64) (resource.Array, error) {
 		return a, err
 	}
 	clear(to[copy(to, b):])
-	// All of it, also for a place that has named what else it changed.
+	// All bytes are dirty, even if the place has named other ranges.
 	return a, h.place.Dirty(resource.Range{Len: len(to)})
 }
 
-// pad is the size of a resource that holds n bytes.
+// pad is n, rounded up to a size that a resource can have.
 func pad(n int) int { return (n + 7) &^ 7 }

@@ -33,15 +33,15 @@ func off(b *testing.B) {
 	match{"observer-off", nothing, often("ours", placeAccess(newResource(8), func(p *resource.Place) { p.Observe(nil) })), bare}.run(b, noAllocations)
 	match{"observer-on", 0, often("ours", placeAccess(newResource(8), func(p *resource.Place) { p.Observe(new(counter)) })), bare}.run(b, noAllocations)
 
-	guarded, err := resource.NewWith("guarded", 8, resource.Options{Guards: new(resource.Guards)})
-	if errors.Is(err, resource.ErrNoGuardPages) {
+	faulting, err := resource.NewWith("faulting", 8, resource.Options{FaultPages: new(resource.FaultPages)})
+	if errors.Is(err, resource.ErrNoFaultPages) {
 		b.Log(err) // and there is nothing to compare
 		return
 	}
 	must(err)
-	b.Cleanup(func() { must(guarded.Close()) })
-	match{"guard-pages-unmapped", nothing, often("ours", placeAccess(guarded)), bare}.run(b, noAllocations)
-	match{"guard-pages-mapped", 0, often("ours", placeMapped(guarded)), []contender{often("bare", placeMapped(newResource(8)))}}.run(b, nil)
+	b.Cleanup(func() { must(faulting.Close()) })
+	match{"fault-pages-unmapped", nothing, often("ours", placeAccess(faulting)), bare}.run(b, noAllocations)
+	match{"fault-pages-mapped", 0, often("ours", placeMapped(faulting)), []contender{often("bare", placeMapped(newResource(8)))}}.run(b, nil)
 }
 
 func placeAccess(r *resource.Resource, prepare ...func(*resource.Place)) func(n int) {

@@ -42,10 +42,10 @@
 //
 // # Other orders
 //
-// [Access.Priority] asks for another start order. Then the runtime first plays one
-// round of the program on the pure FIFO ([System.Check], also `orwl vet`), which
-// proves that it never deadlocks, or finds the cycle, names its tasks, and refuses
-// to start.
+// [Access.Priority] asks for another start order. Before the program starts, package
+// liveness plays one round of it on the pure FIFO (as `orwl vet` does). This proves that
+// the program never deadlocks, or finds the cycle: then [Runtime.Run] refuses to start,
+// with a *liveness.DeadlockError that names the tasks.
 //
 // # When something goes wrong
 //

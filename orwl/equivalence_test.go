@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/orwl/go-orwl/orwl/liveness"
 )
 
 var planned = flag.Int("orwl.plans", 500, "how many random programs the tests of package orwl run")
@@ -69,10 +71,10 @@ func checkRefused(t *testing.T, p *plan) {
 	rt := p.declare(t, Options{}, func(i int) func(*Task) error {
 		return func(*Task) error { panic(fmt.Sprintf("task %d runs", i)) }
 	})
-	var deadlock *DeadlockError
+	var deadlock *liveness.DeadlockError
 	err := rt.Run(context.Background())
 	if !errors.As(err, &deadlock) {
-		t.Fatalf("%v, want a *DeadlockError\nin %v", err, p)
+		t.Fatalf("%v, want a *liveness.DeadlockError\nin %v", err, p)
 	}
 	before, number := p.before(), make(map[string]int)
 	for i, task := range p.system.Tasks {

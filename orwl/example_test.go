@@ -90,7 +90,7 @@ func ExampleAccess_Priority() {
 	// Output:
 	// Ben eats
 	// Ana eats
-	// orwl: deadlock: of 2 tasks, 2 would wait for ever:
+	// liveness: deadlock: of 2 tasks, 2 would wait for ever:
 	// 	Ana waits to write "left fork" (access 1), which Ben holds to write (access 1)
 	// 	Ben waits to write "right fork" (access 2), which Ana holds to write (access 2)
 	// 	give the accesses of this cycle other priorities, or none: then the tasks take turns in their order

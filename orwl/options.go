@@ -28,11 +28,10 @@ type Options struct {
 	// TL is how many groups in a row the ordered door grants while somebody waits at
 	// the relaxed one: [resource.DefaultTL] by default.
 	TL int
-	// GuardPages makes whoever uses a view of a resource after its release end
-	// with a [*resource.StaleViewError], instead of reading what somebody else
-	// writes. It costs some system calls for each access that maps bytes, and is
-	// for finding mistakes.
-	GuardPages bool
+	// FaultPages gives all resources fault pages, to find mistakes: a task that uses a
+	// view after its release ends with a [*resource.StaleViewError], and cannot read
+	// what another task writes. Each access that maps bytes costs some system calls.
+	FaultPages bool
 	// Nodes are the processes on which the program runs, from [Join]; this one alone
 	// if nil.
 	Nodes *Nodes

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -14,7 +15,7 @@ import (
 // that it sees, its number and the round. A seed makes it.
 type plan struct {
 	seed   uint64
-	system System
+	system liveness.System
 	words  []int // of each resource, r0 and so on
 	tasks  []taskPlan
 }
@@ -65,10 +66,10 @@ func drawPlan(seed uint64) *plan {
 	}
 	prioritised, rounds, even := rng.IntN(3), rng.IntN(12), rng.IntN(2) == 0
 	for t := range 2 + rng.IntN(11) {
-		task := SystemTask{Name: fmt.Sprintf("t%d", t)}
+		task := liveness.Task{Name: fmt.Sprintf("t%d", t)}
 		own := rng.IntN(3) - 1
 		for _, r := range rng.Perm(len(p.words))[:rng.IntN(min(4, len(p.words))+1)] {
-			a := SystemAccess{Resource: fmt.Sprintf("r%d", r), Mode: resource.Mode(rng.IntN(2))}
+			a := liveness.Access{Resource: fmt.Sprintf("r%d", r), Mode: resource.Mode(rng.IntN(2))}
 			switch prioritised {
 			case 1: // of the task
 				a.Priority = own
@@ -134,17 +135,18 @@ type outcome struct {
 	seen     [][]uint64
 }
 
-// before is → of Check: which tasks ask for something before others do that
-// conflicts.
+// before is the relation → of Check: before[x][y] says that task x has an access
+// ahead of a conflicting access of task y.
 func (p *plan) before() [][]bool {
 	before := make([][]bool, len(p.system.Tasks))
 	for i := range before {
 		before[i] = make([]bool, len(p.system.Tasks))
 	}
+	access := func(f liveness.First) liveness.Access { return p.system.Tasks[f.Task].Accesses[f.Access] }
 	order := p.system.Order()
 	for i, y := range order {
 		for _, x := range order[:i] {
-			a, b := p.system.access(x), p.system.access(y)
+			a, b := access(x), access(y)
 			if a.Resource == b.Resource && (a.Mode == resource.Write || b.Mode == resource.Write) {
 				before[x.Task][y.Task] = true
 			}

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -29,8 +30,8 @@ type Runtime struct {
 	names     map[string]bool // of tasks
 	resources map[string]*resource.Resource
 	run       *run
-	guards    *resource.Guards // nil: no guard pages
-	homes     map[string]int   // the nodes that keep the resources
+	pages     *resource.FaultPages // nil: no fault pages
+	homes     map[string]int       // the nodes that keep the resources
 	permits   map[string]permit
 
 	seen sightings // of accesses, while it runs
@@ -74,8 +75,8 @@ func New(o Options) (*Runtime, error) {
 	if err := o.Nodes.take(); err != nil {
 		return nil, err
 	}
-	if o.GuardPages {
-		rt.guards = new(resource.Guards)
+	if o.FaultPages {
+		rt.pages = new(resource.FaultPages)
 	}
 	return rt, nil
 }
@@ -104,8 +105,8 @@ func (rt *Runtime) declare(what string, change func() error) error {
 // returns the same reason.
 func (rt *Runtime) Resource(name string, size int) *resource.Resource {
 	r, wrong := resource.NewWith(name, size, resource.Options{
-		Guards: rt.guards,
-		Door:   resource.DoorOptions{Guard: rt.makeGuard, TL: rt.o.TL, Observer: rt.doorObserver()},
+		FaultPages: rt.pages,
+		Door:       resource.DoorOptions{Guard: rt.makeGuard, TL: rt.o.TL, Observer: rt.doorObserver()},
 	})
 	if wrong != nil {
 		r, _ = resource.New(name, 0)
@@ -190,8 +191,7 @@ func (rt *Runtime) Task(name string) *Task {
 	return t
 }
 
-// Close gives back what resources with guard pages take beyond memory. Nobody may
-// use them afterwards.
+// Close frees the fault pages of all resources. Do not use the resources afterwards.
 func (rt *Runtime) Close() error {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
@@ -202,15 +202,15 @@ func (rt *Runtime) Close() error {
 	return errs
 }
 
-// System is the program as far as its liveness goes.
-func (rt *Runtime) System() System {
-	s := System{Tasks: make([]SystemTask, len(rt.tasks))}
+// System is the program as far as its liveness goes: see package liveness.
+func (rt *Runtime) System() liveness.System {
+	s := liveness.System{Tasks: make([]liveness.Task, len(rt.tasks))}
 	for i, t := range rt.tasks {
-		accesses := make([]SystemAccess, len(t.accesses))
+		accesses := make([]liveness.Access, len(t.accesses))
 		for j, a := range t.accesses {
-			accesses[j] = SystemAccess{a.resource.Name(), a.mode, a.priority}
+			accesses[j] = liveness.Access{Resource: a.resource.Name(), Mode: a.mode, Priority: a.priority}
 		}
-		s.Tasks[i] = SystemTask{t.name, accesses}
+		s.Tasks[i] = liveness.Task{Name: t.name, Accesses: accesses}
 	}
 	return s
 }
@@ -305,7 +305,7 @@ func (rt *Runtime) start(r *run) error {
 		if !a.task.here() {
 			continue
 		}
-		if rt.guards != nil {
+		if rt.pages != nil {
 			a.Place().Call(fmt.Sprintf("%d of task %s", first.Access+1, a.task.name))
 		}
 		rt.observe(a)

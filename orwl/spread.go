@@ -9,6 +9,7 @@ import (
 	"hash/fnv"
 	"slices"
 
+	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -102,7 +103,7 @@ func rendezvous(name string, nodes int) (best int) {
 }
 
 // agree makes sure that all nodes have declared the same program.
-func (rt *Runtime) agree(ctx context.Context, s System) error {
+func (rt *Runtime) agree(ctx context.Context, s liveness.System) error {
 	h := sha256.New()
 	fmt.Fprintln(h, s)
 	for i, t := range rt.tasks {

@@ -183,7 +183,7 @@ func (t *Task) renew(last bool) bool {
 // live runs the task to its end and takes back what it leaves. If the task fails, the
 // run ends first, so that the effects on others do not hide the error.
 func (t *Task) live() {
-	if t.rt.guards != nil {
+	if t.rt.pages != nil {
 		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	}
 	err := error(ErrExit) // unless the body returns
@@ -220,8 +220,8 @@ func (t *Task) died(value any) error {
 	if m, ok := value.(misuse); ok {
 		return m.error
 	}
-	if t.rt.guards != nil {
-		if stale, ok := t.rt.guards.Stale(value); ok {
+	if t.rt.pages != nil {
+		if stale, ok := t.rt.pages.Stale(value); ok {
 			return stale
 		}
 	}

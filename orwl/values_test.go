@@ -14,17 +14,17 @@ import (
 )
 
 func TestValues(t *testing.T) {
-	for _, guarded := range []bool{false, true} {
-		if guarded && runtime.GOOS != "linux" {
+	for _, faulting := range []bool{false, true} {
+		if faulting && runtime.GOOS != "linux" {
 			continue // there are none
 		}
-		t.Run(fmt.Sprintf("guard pages %t", guarded), func(t *testing.T) { values(t, guarded) })
+		t.Run(fmt.Sprintf("fault pages %t", faulting), func(t *testing.T) { values(t, faulting) })
 	}
 }
 
-func values(t *testing.T, guarded bool) {
+func values(t *testing.T, faulting bool) {
 	ctx := context.Background()
-	rt, err := orwl.New(orwl.Options{GuardPages: guarded})
+	rt, err := orwl.New(orwl.Options{FaultPages: faulting})
 	if err != nil {
 		t.Fatal(err)
 	}

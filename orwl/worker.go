@@ -69,7 +69,7 @@ func (r *run) steps(tasks []*Task) {
 		return
 	}
 	n := min(runtime.GOMAXPROCS(0), len(all))
-	p := &pool{faults: tasks[0].rt.guards != nil, wake: make(chan struct{}, n), over: make(chan struct{})}
+	p := &pool{faults: tasks[0].rt.pages != nil, wake: make(chan struct{}, n), over: make(chan struct{})}
 	p.left.Store(int64(len(all)))
 	for i := range n {
 		p.workers = append(p.workers, &worker{pool: p, number: i})

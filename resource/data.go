@@ -1,6 +1,11 @@
 package resource
 
-import "unsafe"
+import (
+	"io"
+	"unsafe"
+
+	"github.com/orwl/go-orwl/internal/npy"
+)
 
 // Bytes is the resource's memory, to read. It is valid until the place releases.
 func (p *Place) Bytes() ([]byte, error) {
@@ -101,7 +106,7 @@ func (p *Place) Resize(size int) error {
 }
 
 // resize changes the bytes for whoever has them alone. Slices of the old ones stay
-// what they were, but for guarded memory.
+// what they were, except with fault pages.
 func (r *Resource) resize(size int) error {
 	r.size.Store(int64(size))
 	if r.pages != nil {
@@ -170,3 +175,28 @@ func newBytes(size int) []byte {
 	words := make([]uint64, size/8)
 	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), size)
 }
+
+// Array describes bytes as NumPy does: DType is the type of an element ("<f8"), Shape
+// the number of elements along each axis. With Fortran the first axis varies fastest,
+// otherwise the last. Size is the number of bytes.
+type Array = npy.Array
+
+// The errors of a .npy file. A file that ends too early also matches
+// io.ErrUnexpectedEOF.
+var (
+	// ErrNotArray: the file breaks the format.
+	ErrNotArray = npy.ErrFormat
+	// ErrArrayType: the elements are not numbers in this machine's byte order.
+	ErrArrayType = npy.ErrType
+	// ErrArraySize: the array is larger than the limit, or its bytes have another size.
+	ErrArraySize = npy.ErrSize
+)
+
+// WriteArray writes data as a .npy file, byte for byte as NumPy does.
+func WriteArray(w io.Writer, a Array, data []byte) error { return npy.Write(w, a, data) }
+
+// ReadArray reads a .npy file with at most limit bytes of data.
+func ReadArray(r io.Reader, limit int64) (Array, []byte, error) { return npy.Read(r, limit) }
+
+// ReadArrayHeader reads a .npy file up to its data, which has Size bytes.
+func ReadArrayHeader(r io.Reader) (Array, error) { return npy.ReadHeader(r) }

@@ -27,21 +27,20 @@
 //
 // # The order
 //
-// Requests are granted in FIFO order, by groups: a writer alone, or readers that
-// follow one another together. [FIFO] says it as a step function, which the liveness
-// check plays and tests compare with. A [Resource] has the same as a queue of two
-// counting words (queue.go), which takes no mutex: a request and a release are an
-// atomic instruction each, and a look. Only who has to wait appears in a list
-// (slots.go), sleeps (waiter.go), and is woken by whoever completes what it waits
-// for.
+// A resource grants requests in FIFO order, by groups: one writer, or adjacent readers
+// together. liveness.FIFO specifies this order as a step function. The liveness check
+// plays it, and tests compare the queue with it. A [Resource] keeps the same order as a
+// queue of two counting words (queue.go), without a mutex: a request or a release is one
+// atomic instruction and a look. Only a request that waits appears in a list (slots.go)
+// and sleeps (waiter.go). The step that completes what it waits for wakes it.
 //
 // # The bytes
 //
-// A resource has some, a multiple of 8, zero at first. A place maps them while it
-// holds; what it may not do is a typed error, and with [Guards] a view that is used
-// too late faults and is found. A version counts the writes, a fence the writers
-// that were granted. Writers may name what they changed ([Place.Dirty]), and
-// readers ask what has changed since a version that they know. A writer that fails ends
+// A resource has bytes, a multiple of 8, zero at first. A place maps them while it
+// holds the resource. Misuse is a typed error. With [FaultPages] a late use of a view
+// faults, and the error names the view. A version counts the writes, a fence the granted
+// writers. Writers may name what they changed ([Place.Dirty]), and readers ask what has
+// changed since a version that they know. A writer that fails ends
 // with [Place.Abandon], which commits nothing: [Policy] says what the next ones find, and
 // [Options.Undo] keeps the last committed bytes for them.
 //
@@ -66,7 +65,7 @@
 //
 // All that was done before a Release, a Renew or a Cancel is seen by whoever is
 // granted because of it. Looking at a place from outside orders nothing. The
-// queue's words are never locked; [Guards] and [Place.OnLoss] have a mutex each,
-// and call nothing while they hold it. A home with mirrors, and a mirror, have one
+// queue's words are never locked; [FaultPages] and [Place.OnLoss] have a mutex
+// each, and call nothing while they hold it. A home with mirrors, and a mirror, have one
 // each; see [Site].
 package resource

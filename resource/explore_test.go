@@ -136,7 +136,7 @@ func (g game) setup(f *sim.Fabric) (sim.Program, error) {
 		return sim.Program{}, err
 	}
 	ranks := len(g.scripts)
-	t := &table{game: g, r: r, effect: make([]func() error, ranks), eyes: make([]uint64, ranks)}
+	t := &table{game: g, r: r, fifo: NewFIFO(), effect: make([]func() error, ranks), eyes: make([]uint64, ranks)}
 	r.probe = t
 	t.seats = make([][]*seat, ranks)
 	for p := range t.seats {

@@ -9,7 +9,7 @@ type extras struct {
 	releaser Releaser // the observer, if it is one
 	hears    Events   // what the observer is told
 	dirty    *Ranges  // what the place has named since it was granted
-	view     *mapping // of a resource with guard pages
+	view     *mapping // of a resource with fault pages
 }
 
 // Observer is told what places do, by the goroutine that does it. It may look at

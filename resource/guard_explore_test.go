@@ -184,7 +184,7 @@ func (d doors) setup(f *sim.Fabric) (sim.Program, error) {
 	if err != nil {
 		return sim.Program{}, err
 	}
-	t := &match{doors: d, r: r, eyes: make([]uint64, ranks+1),
+	t := &match{doors: d, fifo: NewFIFO(), r: r, eyes: make([]uint64, ranks+1),
 		onRequest: make([]func() error, ranks), onEnd: make([]func() error, ranks)}
 	r.probe = t
 	t.beds = rma.Disp(2 + d.places)

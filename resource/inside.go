@@ -64,7 +64,7 @@ func (i Inside) Bytes() []byte { return i.r.bytes[:len(i.r.bytes):len(i.r.bytes)
 
 // Resize changes how many bytes the resource has, as Place.Resize does, and returns
 // them: what there is of the old ones, then zeros. Slices of the old ones keep what
-// they hold, but for guarded memory, and memory of a Site's Allocator.
+// they hold, but for fault pages, and memory of a Site's Allocator.
 func (i Inside) Resize(size int) ([]byte, error) {
 	switch {
 	case i.r == nil || i.mode != Write:

@@ -36,9 +36,31 @@ type outcome struct {
 	read, fence, versions uint64
 }
 
+// row is the queue: its requests in their order.
+type row []queuedUp
+
+type queuedUp struct {
+	id   ID
+	mode Mode
+}
+
+func (q row) at(id ID) int {
+	return slices.IndexFunc(q, func(r queuedUp) bool { return r.id == id })
+}
+
+// granted is the number of requests at the front that are granted.
+func (q row) granted() int {
+	for i, r := range q {
+		if i > 0 && (r.mode == Write || q[0].mode == Write) {
+			return i
+		}
+	}
+	return len(q)
+}
+
 // register is a state of the model. It is not changed once made.
 type register struct {
-	queue                  plainFIFO
+	queue                  row
 	value, fence, versions uint64
 }
 
@@ -54,7 +76,7 @@ func (s register) without(id ID) register {
 }
 
 func (s register) with(id ID, m Mode) register {
-	s.queue = append(slices.Clip(s.queue), plainFIFORequest{id, m})
+	s.queue = append(slices.Clip(s.queue), queuedUp{id, m})
 	return s
 }
 

@@ -1,10 +1,46 @@
 package resource
 
-// mapping is a place's view of resources with guard pages.
+import "github.com/orwl/go-orwl/internal/faultpage"
+
+// FaultPages gives resources fault pages, by [Options]: a view of a resource then
+// faults if it is used after the release. Stale tells whose view it was. One value
+// serves many resources. The zero value is ready, and must not be copied once used.
+//
+// A fault ends the program, unless the goroutine asks for a panic:
+//
+//	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+//	defer func() {
+//		if r := recover(); r != nil {
+//			stale, ok := pages.Stale(r)
+//			if !ok {
+//				panic(r)
+//			}
+//			err = stale
+//		}
+//	}()
+type FaultPages = faultpage.Space
+
+// StaleViewError tells which view was used too late, or written to although it is
+// for reading. Handle and Resource are the names, Addr is the address of the access,
+// and Offset counts its bytes from the beginning of the resource. Write is true if
+// the view was for reading; otherwise the handle did not hold the resource.
+type StaleViewError = faultpage.StaleViewError
+
+// The errors of fault pages.
+var (
+	// ErrNoFaultPages: the system has none.
+	ErrNoFaultPages = faultpage.ErrUnsupported
+	// ErrFaultPagesSize: the resource is larger than fault pages can be.
+	ErrFaultPagesSize = faultpage.ErrSize
+	// ErrFaultPagesClosed: the resource was closed.
+	ErrFaultPagesClosed = faultpage.ErrClosed
+)
+
+// mapping is a place's view of resources with fault pages.
 type mapping struct {
-	name   string // of the place, for whoever uses the view too late
-	pages  *Pages // that alias is of
-	alias  *Alias
+	name   string            // of the place, for a StaleViewError
+	memory *faultpage.Memory // that view is of
+	view   *faultpage.View
 	isOpen bool
 	bytes  []byte // while it is open
 	mode   Mode
@@ -22,7 +58,7 @@ func (p *Place) mapping() *mapping {
 	return x.view
 }
 
-// open makes the resource's guarded memory accessible to the place.
+// open makes the bytes of a resource with fault pages accessible to the place.
 func (p *Place) open(m Mode) ([]byte, error) {
 	v := p.mapping()
 	if v.isOpen && (m == Read || v.mode == Write) {
@@ -32,7 +68,11 @@ func (p *Place) open(m Mode) ([]byte, error) {
 	if err := v.use(p.r.pages); err != nil {
 		return nil, p.error("map", err)
 	}
-	b, err := v.alias.Open(m)
+	access := faultpage.Read
+	if m == Write {
+		access = faultpage.Write
+	}
+	b, err := v.view.Open(access)
 	if err != nil {
 		return nil, p.error("map", err)
 	}
@@ -40,33 +80,33 @@ func (p *Place) open(m Mode) ([]byte, error) {
 	return b, nil
 }
 
-// use makes the mapping one of pages.
-func (v *mapping) use(pages *Pages) error {
-	if v.pages == pages {
+// use makes the mapping one of memory.
+func (v *mapping) use(memory *faultpage.Memory) error {
+	if v.memory == memory {
 		return nil
 	}
-	if v.alias != nil {
-		if err := v.alias.Close(); err != nil {
+	if v.view != nil {
+		if err := v.view.Close(); err != nil {
 			return err
 		}
 	}
-	alias, err := pages.Alias(v.name)
+	view, err := memory.View(v.name)
 	if err != nil {
 		return err
 	}
-	v.pages, v.alias = pages, alias
+	v.memory, v.view = memory, view
 	return nil
 }
 
-// shut ends the view: whoever still uses it faults.
+// shut makes the bytes inaccessible again: a use of the view from now on faults.
 func (p *Place) shut() {
 	if p.x == nil || p.x.view == nil || !p.x.view.isOpen {
 		return
 	}
 	v := p.x.view
 	v.isOpen, v.bytes = false, nil
-	if err := v.alias.Shut(); err != nil {
-		// What should be out of reach is not: nobody can rely on it any more.
+	if err := v.view.Shut(); err != nil {
+		// The view still works, so a late use would stay unseen.
 		p.r.Break(err)
 	}
 }

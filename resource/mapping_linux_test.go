@@ -3,13 +3,44 @@ package resource
 import (
 	"errors"
 	"os"
+	"runtime/debug"
+	"strings"
 	"testing"
 )
 
-// guardedResource is a resource with guard pages.
-func guardedResource(t *testing.T, g *Guards, size int) *Resource {
+// touch reads or writes a byte, and returns the value that recover returns.
+func touch(b *byte, m Mode) (recovered any) {
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() { recovered = recover() }()
+	if m == Write {
+		*b++
+	} else {
+		touched = *b
+	}
+	return nil
+}
+
+var touched byte
+
+// mapped counts the mappings and open files of fault pages that the process has.
+func mapped(t *testing.T) (mappings, files int) {
 	t.Helper()
-	r, err := NewWith("grid", size, Options{Guards: g})
+	maps, err := os.ReadFile("/proc/self/maps")
+	fine(t, err)
+	fds, err := os.ReadDir("/proc/self/fd")
+	fine(t, err)
+	for _, fd := range fds {
+		if name, _ := os.Readlink("/proc/self/fd/" + fd.Name()); strings.Contains(name, "memfd:orwl resource") {
+			files++
+		}
+	}
+	return strings.Count(string(maps), "memfd:orwl resource"), files
+}
+
+// faultingResource is a resource with fault pages.
+func faultingResource(t *testing.T, g *FaultPages, size int) *Resource {
+	t.Helper()
+	r, err := NewWith("grid", size, Options{FaultPages: g})
 	fine(t, err)
 	t.Cleanup(func() {
 		if err := r.Close(); err != nil {
@@ -19,8 +50,8 @@ func guardedResource(t *testing.T, g *Guards, size int) *Resource {
 	return r
 }
 
-// stale checks that touching b is found to be what it is.
-func stale(t *testing.T, g *Guards, b *byte, m Mode, want StaleViewError) {
+// stale checks that an access to b faults, and that Stale tells whose view it was.
+func stale(t *testing.T, g *FaultPages, b *byte, m Mode, want StaleViewError) {
 	t.Helper()
 	got, found := g.Stale(touch(b, m))
 	if !found {
@@ -33,10 +64,9 @@ func stale(t *testing.T, g *Guards, b *byte, m Mode, want StaleViewError) {
 	}
 }
 
-// A view that is kept faults from the release on, however that comes about, and
-// the next one is right.
+// A view faults from the release on, whatever ends the grant. The next view works.
 func TestViewsEndWithTheGrant(t *testing.T) {
-	var g Guards
+	var g FaultPages
 	for name, leave := range map[string]func(p *Place, r *Resource){
 		"release": func(p *Place, r *Resource) { fine(t, p.Release()); fine(t, p.Request(r, Write)) },
 		"renew":   func(p *Place, r *Resource) { fine(t, p.Renew()) },
@@ -46,7 +76,7 @@ func TestViewsEndWithTheGrant(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := guardedResource(t, &g, 16)
+			r := faultingResource(t, &g, 16)
 			var p Place
 			p.Call("north")
 			fine(t, p.Request(r, Write))
@@ -71,14 +101,14 @@ func TestViewsEndWithTheGrant(t *testing.T) {
 			if err != nil || &again[0] != &b[0] {
 				t.Errorf("another view: %v", err)
 			}
-			// Whoever asks to write may, and keeps what it had to read.
+			// A writer may map for writing after reading. The view for reading stays valid.
 			w, err := p.Writable()
 			fine(t, err)
 			w[9]++
 			if b[9] != 2 {
 				t.Errorf("byte 9 is %d, want 2", b[9])
 			}
-			// Who also asks to read goes on writing.
+			// To map for reading afterwards does not end the right to write.
 			if _, err := p.Bytes(); err != nil || touch(&w[8], Write) != nil {
 				t.Errorf("a writer cannot write after it has read: %v", err)
 			}
@@ -96,10 +126,10 @@ func TestViewsEndWithTheGrant(t *testing.T) {
 	}
 }
 
-// A resize ends the views from before it, and keeps the bytes.
-func TestResizeEndsGuardedViews(t *testing.T) {
-	var g Guards
-	r := guardedResource(t, &g, 8)
+// A resize ends older views and keeps the bytes.
+func TestResizeEndsFaultingViews(t *testing.T) {
+	var g FaultPages
+	r := faultingResource(t, &g, 8)
 	var p Place
 	p.Call("north")
 	fine(t, p.Request(r, Write))
@@ -121,11 +151,11 @@ func TestResizeEndsGuardedViews(t *testing.T) {
 	stale(t, &g, &b[size-1], Write, StaleViewError{Handle: "north", Resource: "grid", Offset: size - 1})
 }
 
-// A place goes from one guarded resource to the next, and takes its name along.
-func TestPlaceOfTwoGuardedResources(t *testing.T) {
+// A place goes from one resource with fault pages to the next and keeps its name.
+func TestPlaceOfTwoFaultingResources(t *testing.T) {
 	mappings, _ := mapped(t)
-	var g Guards
-	rs := []*Resource{guardedResource(t, &g, 8), guardedResource(t, &g, 8)}
+	var g FaultPages
+	rs := []*Resource{faultingResource(t, &g, 8), faultingResource(t, &g, 8)}
 	var p Place
 	p.Call("north")
 	var left []byte
@@ -155,13 +185,13 @@ func TestPlaceOfTwoGuardedResources(t *testing.T) {
 	}
 }
 
-// Without bytes, or with an odd number of them, it is as without guard pages.
-func TestGuardedSizes(t *testing.T) {
-	var g Guards
-	if _, err := NewWith("grid", 12, Options{Guards: &g}); !errors.Is(err, ErrSize) {
+// The rules for sizes are the same with and without fault pages.
+func TestFaultPagesSizes(t *testing.T) {
+	var g FaultPages
+	if _, err := NewWith("grid", 12, Options{FaultPages: &g}); !errors.Is(err, ErrSize) {
 		t.Error(err)
 	}
-	r := guardedResource(t, &g, 0)
+	r := faultingResource(t, &g, 0)
 	var p Place
 	fine(t, p.Request(r, Write))
 	fine(t, p.Acquire(t.Context()))
@@ -171,18 +201,18 @@ func TestGuardedSizes(t *testing.T) {
 	fine(t, p.Release())
 }
 
-// A place that cannot be mapped says so, and goes on.
-func TestClosedGuards(t *testing.T) {
-	var g Guards
-	r := guardedResource(t, &g, 8)
+// A place that cannot map the bytes returns an error, and can release.
+func TestClosedFaultPages(t *testing.T) {
+	var g FaultPages
+	r := faultingResource(t, &g, 8)
 	var p Place
 	fine(t, p.Request(r, Read))
 	fine(t, p.Acquire(t.Context()))
 	fine(t, r.Close())
 	_, err := p.Bytes()
 	var e *PlaceError
-	if !errors.Is(err, ErrPagesClosed) || !errors.As(err, &e) || e.Op != "map" {
-		t.Errorf("got %v, want ErrPagesClosed", err)
+	if !errors.Is(err, ErrFaultPagesClosed) || !errors.As(err, &e) || e.Op != "map" {
+		t.Errorf("got %v, want ErrFaultPagesClosed", err)
 	}
 	fine(t, p.Release())
 }

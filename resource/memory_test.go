@@ -79,19 +79,19 @@ func TestSiteMemoryOfAllocator(t *testing.T) {
 	}
 }
 
-// Guarded memory stays where it is.
-func TestSiteMemoryOfGuards(t *testing.T) {
+// Fault pages stay where they are.
+func TestSiteMemoryOfFaultPages(t *testing.T) {
 	all := &books{t, make(map[*byte]int)}
 	n := newNetwork(2, SiteOptions{Memory: all})
-	r, err := NewWith("r", 2*housed, Options{Guards: new(Guards)})
-	if errors.Is(err, ErrNoGuardPages) {
+	r, err := NewWith("r", 2*housed, Options{FaultPages: new(FaultPages)})
+	if errors.Is(err, ErrNoFaultPages) {
 		t.Skip(err)
 	}
 	fine(t, err)
 	defer r.Close()
 	fine(t, n.sites[0].Home(r, HomeAt{}))
 	if len(all.given) > 0 {
-		t.Error("guarded memory was moved")
+		t.Error("fault pages were moved")
 	}
 }
 

@@ -266,3 +266,9 @@ func TestResize(t *testing.T) {
 		t.Errorf("version %d after a resize, want 2", p.Version())
 	}
 }
+
+func TestModeString(t *testing.T) {
+	if Read.String() != "read" || Write.String() != "write" {
+		t.Errorf("%v, %v", Read, Write)
+	}
+}

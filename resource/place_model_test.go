@@ -292,7 +292,7 @@ func (m *room) check() {
 // ones and wrong ones.
 func TestPlacesAreAFIFO(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		m := &room{t: t}
+		m := &room{t: t, fifo: NewFIFO()}
 		var err error
 		m.r, err = New("r", 8)
 		m.right(err)

@@ -108,7 +108,7 @@ func (l *testLine) Abort() {
 	for _, id := range local {
 		l.p.ended(0, id, ErrAborted)
 	}
-	l.fifo = FIFO{}
+	l.fifo = NewFIFO()
 	if l.changed != nil {
 		l.changed("abort", 0, 0, nil)
 	}
@@ -175,7 +175,7 @@ func (l *testLine) pump() {
 // newProtocol makes a home with mirrors, and a resource of some bytes.
 func newProtocol(size, mirrors int, l LedgerOptions, o MirrorOptions) *protocol {
 	p := &protocol{memory: &testMemory{make([]byte, size)}}
-	p.line = &testLine{p: p}
+	p.line = &testLine{p: p, fifo: NewFIFO()}
 	var err error
 	if p.ledger, err = NewLedger(l); err != nil {
 		panic(violation("%v", err))

@@ -6,7 +6,7 @@ import (
 	"github.com/orwl/go-orwl/internal/invariant"
 )
 
-// queue is the FIFO of groups for goroutines: it grants what FIFO grants, in the
+// queue is the FIFO of groups for goroutines: it grants what liveness.FIFO grants, in the
 // same order, without a mutex and without a node for each request.
 //
 // It is the fair reader-writer ticket lock (Mellor-Crummey and Scott, 1991), with

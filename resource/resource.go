@@ -3,6 +3,8 @@ package resource
 import (
 	"fmt"
 	"sync/atomic"
+
+	"github.com/orwl/go-orwl/internal/faultpage"
 )
 
 // Resource is a lock and the bytes that it protects, kept in this process unless a
@@ -15,10 +17,10 @@ type Resource struct {
 	name    string
 	initial int // bytes, as it was made
 	bytes   []byte
-	pages   *Pages       // nil: no guard pages
-	changes *changes     // nil: nobody has named what it changed
-	lent    bool         // a transport may still use the bytes: see own
-	size    atomic.Int64 // of the bytes, for who looks on
+	pages   *faultpage.Memory // nil: no fault pages
+	changes *changes          // nil: nobody has named what it changed
+	lent    bool              // a transport may still use the bytes: see own
+	size    atomic.Int64      // of the bytes, for who looks on
 
 	ledger Ledger
 
@@ -33,10 +35,9 @@ type Resource struct {
 
 // Options are what a resource can be told. The zero value will do.
 type Options struct {
-	// Guards gives the resource guard pages, so that whoever uses a view after the
-	// release faults. It costs some system calls for each access that maps
-	// bytes.
-	Guards *Guards
+	// FaultPages, if not nil, gives the resource fault pages: a view that is used
+	// after the release faults. Each access that maps bytes costs some system calls.
+	FaultPages *FaultPages
 	// Door gives the resource a relaxed door, if it has a Guard.
 	Door DoorOptions
 	// Policy is what the loss or the failure of a writer does. The default is Discard.
@@ -69,11 +70,11 @@ func NewWith(name string, size int, o Options) (*Resource, error) {
 	if o.Undo {
 		r.recovery = &recovery{undo: true}
 	}
-	if o.Guards == nil {
+	if o.FaultPages == nil {
 		r.bytes = newBytes(size)
 		return r, nil
 	}
-	pages, err := o.Guards.NewPages(name, size)
+	pages, err := o.FaultPages.NewMemory(name, size)
 	if err != nil {
 		return nil, fmt.Errorf("resource: %q: %w", name, err)
 	}
@@ -81,8 +82,7 @@ func NewWith(name string, size int, o Options) (*Resource, error) {
 	return r, nil
 }
 
-// Close gives back what only guard pages take. Nobody may use the resource, or a
-// view of it, afterwards.
+// Close frees fault pages. Do not use the resource or a view of it afterwards.
 func (r *Resource) Close() error {
 	if r.pages == nil {
 		return nil

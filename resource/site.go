@@ -78,8 +78,7 @@ type SiteOptions struct {
 	// granted, since Suspect may come late in a process that was stopped. It neither
 	// waits nor calls the Site. Without it no place asks.
 	Suspected func(Node) error
-	// Memory is where the bytes of large resources are, if not nil, but of those with
-	// guard pages.
+	// Memory, if not nil, holds the bytes of large resources without fault pages.
 	Memory Allocator
 	// Ended, if not nil, is told of grants that end with the loss of a node: by its home
 	// of those that it had given that node, and by a mirror of its own. It is called

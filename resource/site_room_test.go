@@ -244,7 +244,7 @@ func TestPlacesOfNodesAreAFIFO(t *testing.T) {
 }
 
 func playNation(t *rapid.T) {
-	m := &nation{t: t, n: newNetwork(3, SiteOptions{}), bytes: make([]byte, 24)}
+	m := &nation{t: t, fifo: NewFIFO(), n: newNetwork(3, SiteOptions{}), bytes: make([]byte, 24)}
 	home := Node(rapid.IntRange(0, 2).Draw(t, "home"))
 	for i, s := range m.n.sites {
 		r, err := New("r", 24)

@@ -40,11 +40,11 @@ func TestUndo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			n := new(network) // no other node takes part
-			for _, guards := range []*Guards{nil, new(Guards)} {
-				if guards != nil && runtime.GOOS != "linux" {
-					continue // there are no guard pages
+			for _, pages := range []*FaultPages{nil, new(FaultPages)} {
+				if pages != nil && runtime.GOOS != "linux" {
+					continue // there are no fault pages
 				}
-				r, err := NewWith("r", 16, Options{Undo: true, Guards: guards})
+				r, err := NewWith("r", 16, Options{Undo: true, FaultPages: pages})
 				fine(t, err)
 				last := bytes.Repeat([]byte{5}, 16)
 				for _, last[0] = range []byte{1, 2} { // each commit forgets the image before
@@ -59,7 +59,7 @@ func TestUndo(t *testing.T) {
 				b, err := p.Bytes()
 				fine(t, err)
 				if !bytes.Equal(b, last) || p.Version() != 2 || !errors.Is(p.Prior(), ErrPriorHolderLost) {
-					t.Errorf("guard pages %t: version %d has %d bytes, %v, prior %v, want version 2, %v", guards != nil, p.Version(), len(b), b[:min(len(b), 16)], p.Prior(), last)
+					t.Errorf("fault pages %t: version %d has %d bytes, %v, prior %v, want version 2, %v", pages != nil, p.Version(), len(b), b[:min(len(b), 16)], p.Prior(), last)
 				}
 				fine(t, p.Release())
 				fine(t, r.Close())

@@ -11,7 +11,7 @@ import (
 // and release one by one, as late and as early as they can, and a watch.
 //
 // An access that is released early is in the queue for the next round early, too,
-// which changes nothing about who gets it after whom: see [orwl.System.Check].
+// which changes nothing about who gets it after whom: see package liveness.
 type actor struct {
 	*orwl.Task
 	watch stopwatch

@@ -8,7 +8,7 @@ import (
 	"io/fs"
 	"os"
 
-	"github.com/orwl/go-orwl/resource"
+	"github.com/orwl/go-orwl/internal/npy"
 )
 
 // dataFile is a .npy file with a whole matrix, its ring included. Blocks read
@@ -30,7 +30,7 @@ func openData(name string) (_ *dataFile, err error) {
 			f.Close()
 		}
 	}()
-	a, err := resource.ReadArrayHeader(f)
+	a, err := npy.ReadHeader(f)
 	if err != nil {
 		return nil, err
 	}

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/npy"
 	"github.com/orwl/go-orwl/orwl/launch"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // program runs the program and returns what it prints.
@@ -39,7 +39,7 @@ func TestOutIsReadBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	a, data, err := resource.ReadArray(file, 1<<20)
+	a, data, err := npy.Read(file, 1<<20)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,14 +77,14 @@ func TestFitsMatrix(t *testing.T) {
 }
 
 // npyFile writes an array of zeroes.
-func npyFile(t *testing.T, a resource.Array) string {
+func npyFile(t *testing.T, a npy.Array) string {
 	t.Helper()
 	n, err := a.Size()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := resource.WriteArray(&b, a, make([]byte, n)); err != nil {
+	if err := npy.Write(&b, a, make([]byte, n)); err != nil {
 		t.Fatal(err)
 	}
 	return textFile(t, b.String())
@@ -102,7 +102,7 @@ func textFile(t *testing.T, text string) string {
 // TestJobRefuses tells what cannot be done before anything is done.
 func TestJobRefuses(t *testing.T) {
 	dir := t.TempDir()
-	whole := npyFile(t, resource.Array{DType: "<f8", Shape: []int{5, 6}})
+	whole := npyFile(t, npy.Array{DType: "<f8", Shape: []int{5, 6}})
 	text, err := os.ReadFile(whole)
 	if err != nil {
 		t.Fatal(err)
@@ -120,10 +120,10 @@ func TestJobRefuses(t *testing.T) {
 		{[]string{"-init", folder}, []string{"-init", "folder.npy", "directory"}},
 		{[]string{"-init", textFile(t, "not an array")}, []string{"-init", "some.npy", "not a .npy file"}},
 		{[]string{"-init", textFile(t, string(text[:len(text)-1]))}, []string{"-init", "367 of 368 bytes", "whole file"}},
-		{[]string{"-init", npyFile(t, resource.Array{DType: "<f4", Shape: []int{5, 6}})}, []string{"-init", "<f4", "float64"}},
-		{[]string{"-init", npyFile(t, resource.Array{DType: "<f8", Shape: []int{5, 6, 1}})}, []string{"-init", "[5 6 1]", "at least 3x3"}},
-		{[]string{"-init", npyFile(t, resource.Array{DType: "<f8", Shape: []int{2, 6}})}, []string{"-init", "[2 6]", "at least 3x3"}},
-		{[]string{"-init", npyFile(t, resource.Array{DType: "<f8", Shape: []int{5, 6}, Fortran: true})}, []string{"-init", "Fortran"}},
+		{[]string{"-init", npyFile(t, npy.Array{DType: "<f4", Shape: []int{5, 6}})}, []string{"-init", "<f4", "float64"}},
+		{[]string{"-init", npyFile(t, npy.Array{DType: "<f8", Shape: []int{5, 6, 1}})}, []string{"-init", "[5 6 1]", "at least 3x3"}},
+		{[]string{"-init", npyFile(t, npy.Array{DType: "<f8", Shape: []int{2, 6}})}, []string{"-init", "[2 6]", "at least 3x3"}},
+		{[]string{"-init", npyFile(t, npy.Array{DType: "<f8", Shape: []int{5, 6}, Fortran: true})}, []string{"-init", "Fortran"}},
 		{[]string{"-grid", "4096x4096", "-block", "1x1"}, []string{"-grid 4096x4096", "at most 65536"}},
 		{[]string{"-grid", "2x2", "-block", "1048576x1048576"}, []string{"-block 1048576x1048576", "-grid 2x2", "at most 1073741824"}},
 		{[]string{"-sweeps", "2"}, []string{"-sweeps 2", "-grid 4x4", "one column"}},
@@ -191,7 +191,7 @@ func TestDataOfFile(t *testing.T) {
 		m.cells[i] = math.Sqrt(float64(i))
 	}
 	var b bytes.Buffer
-	if err := resource.WriteArray(&b, resource.Array{DType: "<f8", Shape: []int{5, 6}}, bytesOf(m.cells)); err != nil {
+	if err := npy.Write(&b, npy.Array{DType: "<f8", Shape: []int{5, 6}}, bytesOf(m.cells)); err != nil {
 		t.Fatal(err)
 	}
 	d, err := openData(textFile(t, b.String()))

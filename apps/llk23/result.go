@@ -11,7 +11,7 @@ import (
 	"iter"
 	"math"
 
-	"github.com/orwl/go-orwl/resource"
+	"github.com/orwl/go-orwl/internal/npy"
 )
 
 // errDiffers is matched by the error of a result that is not the sequential
@@ -57,6 +57,6 @@ func (f *field) export(to io.Writer) error {
 	for i, row := range f.result() {
 		copy(whole.row(i), row)
 	}
-	a := resource.Array{DType: "<f8", Shape: []int{f.rows + 2, f.cols + 2}}
-	return resource.WriteArray(to, a, bytesOf(whole.cells))
+	a := npy.Array{DType: "<f8", Shape: []int{f.rows + 2, f.cols + 2}}
+	return npy.Write(to, a, bytesOf(whole.cells))
 }

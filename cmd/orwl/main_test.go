@@ -107,7 +107,7 @@ func TestBadCommandLines(t *testing.T) {
 		"vet testdata/f -order":             `unexpected argument "-order": flags stand before the one FILE`,
 		"vet testdata/nosuch":               "testdata/nosuch: no such file",
 		"vet testdata/notask.txt":           "no task is described: orwl vet -h shows how",
-		"vet testdata/mistaken.txt":         "testdata/mistaken.txt: orwl: line 2, column 12: an access begins with what it does\n\ttask row1: wriet a, read b\n\t           ^~~~~\n\tallowed: read or write\n",
+		"vet testdata/mistaken.txt":         "testdata/mistaken.txt: liveness: line 2, column 12: an access begins with what it does\n\ttask row1: wriet a, read b\n\t           ^~~~~\n\tallowed: read or write\n",
 		"model -window smh":                 `-window is "smh", want mem or shm`,
 		"model -ranks 5000":                 "-ranks is 5000, want 0 to 4096",
 	} {
@@ -159,7 +159,7 @@ func TestModelIsAMachine(t *testing.T) {
 // A deadlock is a complaint, and no usage error.
 func TestVetDeadlock(t *testing.T) {
 	code, out, complaints := try(t, "vet", "testdata/circle.txt")
-	want := "orwl vet: testdata/circle.txt: orwl: deadlock: of 3 tasks, 2 would wait for ever:\n" +
+	want := "orwl vet: testdata/circle.txt: liveness: deadlock: of 3 tasks, 2 would wait for ever:\n" +
 		"\trow1 waits to write a (access 1), which row2 holds to read (access 2)\n" +
 		"\trow2 waits to write b (access 1), which row1 holds to read (access 2)\n"
 	if code != command.Failed || out != "" || !strings.HasPrefix(complaints, want) {

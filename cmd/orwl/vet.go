@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/internal/command"
-	"github.com/orwl/go-orwl/orwl" // orwl is this command
+	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -77,33 +77,33 @@ func runVet(f *flag.FlagSet, args []string, out io.Writer) error {
 }
 
 // readSystem reads a system that has at least one task.
-func readSystem(name string) (orwl.System, error) {
+func readSystem(name string) (liveness.System, error) {
 	in := os.Stdin
 	if name != "-" {
 		file, err := os.Open(name)
 		if err != nil {
-			return orwl.System{}, err
+			return liveness.System{}, err
 		}
 		defer file.Close()
 		in = file
 	}
-	s, err := orwl.ParseSystem(in)
+	s, err := liveness.Parse(in)
 	if err == nil && len(s.Tasks) == 0 {
 		err = errors.New("no task is described: orwl vet -h shows how")
 	}
 	return s, err
 }
 
-// startingQueue is a resource's first requests.
+// startingQueue is the queue of a resource after the first requests.
 type startingQueue struct {
 	resource string
-	fifo     resource.FIFO
+	fifo     liveness.FIFO
 	tasks    []string // by ID
 }
 
-// startingQueues are those of all resources, in the order of their very first
-// requests.
-func startingQueues(s orwl.System) ([]*startingQueue, error) {
+// startingQueues are the queues of all resources after the first requests, in the
+// order in which the first requests meet the resources.
+func startingQueues(s liveness.System) ([]*startingQueue, error) {
 	var queues []*startingQueue
 	of := make(map[string]*startingQueue)
 	for _, first := range s.Order() {

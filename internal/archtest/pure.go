@@ -110,14 +110,15 @@ func (t *tree) checkGlobals(p *pkg) (found []violation) {
 }
 
 // isError reports whether the i-th variable of spec is an error that the package
-// exports or matches.
+// exports or matches: a new one, or another package's error under a name here.
 func (p *pkg) isError(name *ast.Ident, spec *ast.ValueSpec, i int) bool {
 	if i >= len(spec.Values) || !strings.HasPrefix(strings.ToLower(name.Name), "err") {
 		return false
 	}
 	call, ok := spec.Values[i].(*ast.CallExpr)
 	if !ok {
-		return false
+		_, name := p.called(spec.Values[i])
+		return strings.HasPrefix(name, "Err")
 	}
 	path, function := p.called(call.Fun)
 	return path == "errors" && function == "New" || path == "fmt" && function == "Errorf"

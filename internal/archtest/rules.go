@@ -36,14 +36,17 @@ var layers = []layer{
 
 	// The library.
 	{path: "internal/processor"},
+	{path: "internal/faultpage", pure: true},
+	{path: "internal/npy", pure: true},
 	{path: "locks", pure: true, imports: "net/rma net/topology"},
 	{path: "locks/lockers", pure: true, imports: "internal/processor locks net/rma"},
 	{path: "locks/lockstest", testsOf: "locks", imports: "locks net/rma net/rmatest net/topology"},
-	{path: "resource", pure: true, imports: "internal/park locks/lockers locks net/wire net/rma"},
+	{path: "resource", pure: true, imports: "internal/faultpage internal/npy internal/park locks/lockers locks net/wire net/rma"},
+	{path: "orwl/liveness", testsOf: "resource", pure: true, imports: "resource"},
 	{path: "handle", pure: true, imports: "resource"},
 	{path: "orwl/placement", pure: true, imports: "net/topology"},
 	{path: "orwl/launch"},
-	{path: "orwl", imports: "orwl/launch orwl/placement net/topology/host " + belowOrwl},
+	{path: "orwl", imports: "orwl/launch orwl/placement orwl/liveness net/topology/host " + belowOrwl},
 	{path: "orwl/trace", imports: "orwl " + belowOrwl},
 	{path: "metrics", imports: "orwl " + belowOrwl},
 

@@ -2,6 +2,7 @@ package handle
 
 import (
 	"errors"
+	"os"
 	"sync"
 	"sync/atomic"
 )
@@ -17,6 +18,9 @@ var (
 	ends    = [...]int{1, 2, 3}
 
 	ErrFine = errors.New("handle: fine")
+
+	errFine  = errors.ErrUnsupported
+	errStdin = os.Stdin
 )
 
 func register(i int, name string) *int {

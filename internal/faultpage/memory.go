@@ -1,0 +1,153 @@
+package faultpage
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"os"
+)
+
+// The errors of this package. They come wrapped, with the names of the resource and
+// of the handle.
+var (
+	// ErrUnsupported: this system has no fault pages.
+	ErrUnsupported = errors.New("faultpage: fault pages need Linux: leave them off on this system")
+	// ErrSize: no Memory can have this size.
+	ErrSize = fmt.Errorf("faultpage: the size must be a multiple of 8 and at most %d", int64(mostBytes))
+	// ErrClosed: the Memory or the View is closed.
+	ErrClosed = errors.New("faultpage: closed already: use it before Close")
+	// ErrOpen: a view is open and must be shut first.
+	ErrOpen = errors.New("faultpage: a view is open: release it first")
+	// ErrShut: the view to shut is not open.
+	ErrShut = errors.New("faultpage: the view is not open: open it first")
+)
+
+// mostBytes keeps the arithmetic on sizes from overflowing. No system maps more.
+const mostBytes = min(1<<46, math.MaxInt/2+1)
+
+// Memory is the bytes of one resource. Its owner, the resource, always sees them. A
+// handle sees them only while it holds the resource. One unnamed file holds the
+// bytes; it is mapped once for the owner and once for each view:
+//
+//	owner    ████████   read and write
+//	view a   ████████   open: read, or read and write
+//	view b   ░░░░░░░░   shut: an access faults
+//
+// Each view has its own addresses, so the address of a fault names the view: see
+// [Space.Stale]. To open and shut a view takes two system calls, about a microsecond,
+// whatever the size.
+type Memory struct {
+	space    *Space
+	resource string
+	file     pageFile
+	size     int
+	owner    []byte // all reserved pages; the first size bytes are in use
+	views    map[*View]struct{}
+	open     int // views
+	closed   bool
+}
+
+// Bytes is the memory as its owner sees it, zero at first. The slice is valid until
+// Resize or Close.
+func (m *Memory) Bytes() []byte {
+	m.space.mu.Lock()
+	defer m.space.mu.Unlock()
+	return m.owner[:m.size:m.size]
+}
+
+// Resize changes the size. The bytes that remain keep their contents; new bytes are
+// zero. All views must be shut. If Resize fails, nothing has changed.
+func (m *Memory) Resize(size int) error {
+	m.space.mu.Lock()
+	defer m.space.mu.Unlock()
+	switch {
+	case m.closed:
+		return m.wrong(ErrClosed)
+	case m.open > 0:
+		return m.wrong(ErrOpen)
+	case !validSize(size):
+		return sizeError(m.resource, size)
+	}
+	owner := m.owner
+	if wholePages(size) > len(owner) {
+		// A view that grows leaves its old addresses behind. Doubling keeps these from
+		// adding up to more than the new ones.
+		reserve := min(max(wholePages(size), 2*len(owner)), mostBytes)
+		grown, err := m.file.mapPages(reserve, Write)
+		if err != nil {
+			return m.wrong(err)
+		}
+		owner = grown
+	}
+	moved := len(owner) != len(m.owner)
+	if err := m.file.resize(size); err != nil {
+		if moved {
+			err = errors.Join(err, unmapPages(owner))
+		}
+		return m.wrong(err)
+	}
+	old := m.owner
+	m.size, m.owner = size, owner
+	if moved {
+		if err := unmapPages(old); err != nil {
+			panic(err) // it was mapped
+		}
+	}
+	return nil
+}
+
+// View makes a view for a handle. It is shut at first. The name of the handle is for
+// errors.
+func (m *Memory) View(handle string) (*View, error) {
+	m.space.mu.Lock()
+	defer m.space.mu.Unlock()
+	if m.closed {
+		return nil, m.wrong(ErrClosed)
+	}
+	reserved, err := m.file.mapPages(len(m.owner), none)
+	if err != nil {
+		return nil, m.wrong(err)
+	}
+	v := &View{memory: m, handle: handle, reserved: reserved}
+	m.views[v] = struct{}{}
+	return v, nil
+}
+
+// Close unmaps the memory and its views, open or shut. A second Close does nothing.
+func (m *Memory) Close() error {
+	m.space.mu.Lock()
+	defer m.space.mu.Unlock()
+	if m.closed {
+		return nil
+	}
+	m.closed = true
+	delete(m.space.memories, m)
+	var errs []error
+	for v := range m.views {
+		errs = append(errs, v.close())
+	}
+	errs = append(errs, unmapPages(m.owner), m.file.close())
+	m.owner, m.size = nil, 0
+	return m.wrong(errors.Join(errs...))
+}
+
+// wrong adds the name of the resource to an error. It returns nil for nil.
+func (m *Memory) wrong(err error) error {
+	if err != nil {
+		return fmt.Errorf("%w (resource %s)", err, m.resource)
+	}
+	return nil
+}
+
+func sizeError(resource string, size int) error {
+	return fmt.Errorf("%w: resource %s cannot have %d bytes", ErrSize, resource, size)
+}
+
+func validSize(size int) bool { return size >= 0 && size%8 == 0 && size <= mostBytes }
+
+// wholePages rounds up to whole pages, and to one page at least: the system cannot
+// map less.
+func wholePages(size int) int {
+	page := os.Getpagesize()
+	return max(size+page-1, page) / page * page
+}

@@ -1,0 +1,109 @@
+package orwl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// faulting runs a task a, which writes x on fault pages, and its neighbour b.
+func faulting(t *testing.T, body func(t *Task, a *Access) error) error {
+	rt := mustNew(t, Options{FaultPages: true})
+	x := rt.Resource("x", 16)
+	t.Cleanup(func() {
+		if err := x.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	task, b := rt.Task("a"), rt.Task("b")
+	task.Read(rt.Resource("lock", 0))
+	a := task.Write(x)
+	read := b.Read(x)
+	task.Do(func(t *Task) error { return body(t, a) })
+	b.Do(func(t *Task) error {
+		for range t.Rounds(3) {
+			if got := Read[uint64](read).At(1); got > 3 {
+				return fmt.Errorf("%d was read", got)
+			}
+		}
+		return nil
+	})
+	err := rt.Run(context.Background())
+	checkIdle(t, rt)
+	return err
+}
+
+// With fault pages, a late use of a view ends the run, and the error names the task
+// and the handle.
+func TestStaleView(t *testing.T) {
+	for name, body := range map[string]func(t *Task, a *Access) error{
+		"read after release": func(t *Task, a *Access) error {
+			var v handle.View[uint64]
+			for range t.Rounds(2) {
+				v = Read[uint64](a)
+			}
+			return fmt.Errorf("%d was read", v.At(1))
+		},
+		"write after release": func(t *Task, a *Access) error {
+			var s []uint64
+			for range t.Rounds(2) {
+				s = Write[uint64](a)
+			}
+			s[1] = 1
+			return nil
+		},
+		"between two rounds": func(t *Task, a *Access) error {
+			if err := t.Accesses().Acquire(t.Context()); err != nil {
+				return err
+			}
+			s := Write[uint64](a)
+			if err := t.Accesses().Release(); err != nil {
+				return err
+			}
+			s[1] = 1
+			return nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			err := faulting(t, body)
+			var stale *resource.StaleViewError
+			var task *TaskError
+			if !errors.As(err, &stale) || !errors.As(err, &task) {
+				t.Fatalf("%v, want a *resource.StaleViewError", err)
+			}
+			if task.Task != "a" || stale.Resource != "x" || stale.Handle != "2 of task a" || stale.Offset != 8 || stale.Write {
+				t.Errorf("%v: %+v", err, stale)
+			}
+			if want := `orwl: task "a": resource: the view that handle 2 of task a has of resource x was used after its release`; !strings.HasPrefix(err.Error(), want) {
+				t.Errorf("%v, want %s", err, want)
+			}
+		})
+	}
+}
+
+// A program without mistakes runs as without fault pages.
+func TestFaultPages(t *testing.T) {
+	err := faulting(t, func(t *Task, a *Access) error {
+		for round := range t.Rounds(3) {
+			Write[uint64](a)[1] += uint64(round)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+	// Any other fault is a panic like others.
+	err = faulting(t, func(t *Task, a *Access) error {
+		var nowhere *int
+		*nowhere = 1
+		return nil
+	})
+	if !isPanicked(err) {
+		t.Errorf("%v, want a panic", err)
+	}
+}

@@ -1,0 +1,151 @@
+package liveness
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/orwl/go-orwl/resource"
+)
+
+var rewrite = flag.Bool("liveness.rewrite", false, "write the transcripts anew")
+
+// A transcript is blocks of commands. A line of dashes follows each block, and then the
+// answers: one line for each command that has an answer.
+//
+//	request h=1 write        queues h1
+//	renew h=1 as=2 write     requests h2, and releases h1
+//	release h=1
+//	cancel h=1
+//	show                     the groups of the queue, the granted one first
+func TestFIFOTranscripts(t *testing.T) {
+	files, err := filepath.Glob("testdata/fifo/*.txt")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("no transcripts: %v", err)
+	}
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got := replayFIFO(t, string(text))
+			if *rewrite {
+				if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if got != string(text) && !*rewrite {
+				t.Errorf("got\n%s\nwant\n%s", got, text)
+			}
+		})
+	}
+}
+
+// replayFIFO returns the transcript with the answers of a FIFO.
+func replayFIFO(t *testing.T, text string) string {
+	var q FIFO
+	var out strings.Builder
+	for i, block := range strings.Split(strings.TrimSpace(text), "\n\n") {
+		commands, _, _ := strings.Cut(block, "----")
+		if i > 0 {
+			out.WriteByte('\n')
+		}
+		fmt.Fprintf(&out, "%s\n----\n", strings.TrimSpace(commands))
+		for line := range strings.Lines(commands) {
+			line, _, _ = strings.Cut(line, "#")
+			if line = strings.TrimSpace(line); line != "" {
+				out.WriteString(answerFIFO(t, &q, line))
+			}
+		}
+		checkFIFO(t, &q)
+	}
+	return out.String()
+}
+
+// answerFIFO executes one command and returns the answer.
+func answerFIFO(t *testing.T, q *FIFO, line string) string {
+	var granted []resource.ID
+	var id, as resource.ID
+	var mode string
+	var err error
+	is := func(format string, args ...any) bool {
+		n, _ := fmt.Sscanf(line, format, args...)
+		return n == len(args) && strings.HasPrefix(line, strings.Fields(format)[0]+" ")
+	}
+	modes := map[string]resource.Mode{"read": resource.Read, "write": resource.Write, "neither": resource.Write + 1}
+	switch {
+	case line == "show":
+		return showFIFO(q)
+	case is("request h=%d %s", &id, &mode):
+		granted, err = q.Request(id, modes[mode], nil)
+	case is("renew h=%d as=%d %s", &id, &as, &mode):
+		granted, err = q.Renew(id, as, modes[mode], nil)
+	case is("release h=%d", &id):
+		granted, err = q.Release(id, nil)
+	case is("cancel h=%d", &id):
+		granted, err = q.Cancel(id, nil)
+	default:
+		t.Fatalf("no command: %q", line)
+	}
+	if err != nil {
+		return fmt.Sprintf("error: %v\n", err)
+	}
+	if len(granted) == 0 {
+		return ""
+	}
+	text := "granted:"
+	for _, id := range granted {
+		text += fmt.Sprintf(" h%d", id)
+	}
+	return text + "\n"
+}
+
+// showFIFO is the queue in one line.
+func showFIFO(q *FIFO) string {
+	var groups []string
+	q.All(func(group int, mode resource.Mode, id resource.ID) bool {
+		if group == len(groups) {
+			groups = append(groups, mode.String())
+		}
+		groups[group] += fmt.Sprintf(" h%d", id)
+		return true
+	})
+	if len(groups) == 0 {
+		return "empty\n"
+	}
+	return strings.Join(groups, " | ") + "\n"
+}
+
+// checkFIFO checks the links of the whole queue.
+func checkFIFO(t interface{ Fatalf(string, ...any) }, q *FIFO) {
+	var seen []resource.ID
+	var before *group
+	for g := q.first; g != nil; before, g = g, g.next {
+		q.check(g)
+		if g.prev != before || before != nil && before.mode == resource.Read && g.mode == resource.Read || g.members == nil {
+			t.Fatalf("group %p is out of place: %s", g, showFIFO(q))
+		}
+		var prev *request
+		for r := g.members; r != nil; prev, r = r, r.next {
+			if r.group != g || r.prev != prev || q.requests[r.id] != r || g.mode == resource.Write && r.next != nil {
+				t.Fatalf("request %d is out of place: %s", r.id, showFIFO(q))
+			}
+			seen = append(seen, r.id)
+		}
+		if g.tail != prev {
+			t.Fatalf("a tail is out of place: %s", showFIFO(q))
+		}
+	}
+	if q.last != before || len(seen) != q.Len() {
+		t.Fatalf("%d requests in groups of %d: %s", len(seen), q.Len(), showFIFO(q))
+	}
+	slices.Sort(seen)
+	if len(slices.Compact(seen)) != q.Len() {
+		t.Fatalf("a request is there twice: %s", showFIFO(q))
+	}
+}
