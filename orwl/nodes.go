@@ -100,7 +100,7 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	n.node, err = p2p.Join(ctx, p2p.Options{
 		Number: p.Node, Nodes: p.Nodes, Key: p.Key, Listen: p.Listen, Root: p.Root, Peers: p.Peers,
 		Listening: n.listening(o.Log), Lease: o.Lease, Skew: o.Skew, Beat: o.Beat,
-		JoinTimeout: o.Patience, Remote: o.Remote, Log: o.Log, Registerer: o.Registerer,
+		JoinTimeout: o.Patience, Remote: o.Remote, Launched: p.How == launch.Spawned, Log: o.Log, Registerer: o.Registerer,
 	})
 	if err != nil {
 		return err

@@ -104,7 +104,10 @@ type dialogue struct{ refused, silent int }
 func (d *dialogue) verdict(p *peer, err error, took time.Duration) error {
 	p.failed(err)
 	known := p.met.Load() || p.node.complete()
+	w, vouched := p.witness()
 	switch {
+	case vouched && w.condition() == ended:
+		return errEnded
 	case errors.Is(err, ErrRefused):
 		return err
 	case otherKey(err):
@@ -119,7 +122,7 @@ func (d *dialogue) verdict(p *peer, err error, took time.Duration) error {
 		if d.silent++; d.silent >= silences {
 			return fmt.Errorf("node %d at %s closes the connection without a word: %w", p.number, p.where(), ErrStranger)
 		}
-	case took > p.node.options.JoinTimeout && known:
+	case took > p.node.options.JoinTimeout && known && !vouched: // else the heart knows
 		return fmt.Errorf("%w for %v: %w", errNobody, took.Round(time.Millisecond), err)
 	}
 	d.refused = 0

@@ -35,10 +35,12 @@ type peer struct {
 	heard, echoed atomic.Int64
 	beat          atomic.Pointer[heartbeat]
 	suspected     atomic.Bool
+	tenure        tenure // the heart's
 	// Its arena, and what it does with this node's.
-	offered atomic.Bool
-	mapping atomic.Pointer[mapping]
-	lending atomic.Uint32
+	offered  atomic.Bool
+	mapping  atomic.Pointer[mapping]
+	lending  atomic.Uint32
+	promises atomic.Bool // to give this node notice before it loses it by silence
 
 	mu          sync.Mutex
 	address     string
@@ -161,6 +163,9 @@ func (p *peer) greeted(kind laneKind, said int64, answered bool) {
 		p.met.Store(true)
 		p.enrol()
 		p.speak()
+		if p.node.options.Launched {
+			p.node.offerOnce(p)
+		}
 		p.node.heart.nudge()
 	}
 }
