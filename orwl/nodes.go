@@ -21,6 +21,9 @@ type Nodes struct {
 	place launch.Place
 	node  *p2p.Node // nil: there is no other
 	site  *resource.Site
+	log   *slog.Logger
+
+	endings endings
 
 	mu    sync.Mutex
 	run   func(error) // ends the run that is under way
@@ -69,7 +72,7 @@ func Join(ctx context.Context, o JoinOptions) (*Nodes, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	n := new(Nodes)
+	n := &Nodes{log: o.Log}
 	if o.Place != nil {
 		n.place = *o.Place
 	} else {
@@ -92,7 +95,7 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	p := n.place
 	n.site, err = resource.NewSite(resource.SiteOptions{
 		Node: resource.Node(p.Node), Nodes: p.Nodes, Transport: n, Suspected: n.silent, Memory: housing{n},
-		Ended: ended(o.Log), Later: later,
+		Ended: n.endings.note, Later: later,
 	})
 	if err != nil {
 		return err
@@ -110,13 +113,6 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	return errors.Join(
 		n.node.Receive(resourceChannel, p2p.Receiver{Take: n.deliver, TakeLent: n.deliverLent, Swap: n.deliverSwap}),
 		n.node.Receive(runChannel, p2p.Receiver{Take: n.told}))
-}
-
-// ended logs accesses that end with the loss of a node.
-func ended(log *slog.Logger) func(resource.Ending) {
-	return func(e resource.Ending) {
-		log.Warn("orwl: a node has lost what it held", "peer", e.Node, "resource", e.Resource.Name(), "fence", e.Fence, "grants", e.Grants, "why", e.Why)
-	}
 }
 
 // listening tells whoever started node 0 where it listens.
@@ -228,6 +224,7 @@ func (n *Nodes) Close(ctx context.Context) error {
 		return nil
 	}
 	n.site.Settle()
+	defer n.endings.say(n.log)
 	_, err := n.Gather(ctx, "close", nil)
 	if n.why() != nil {
 		err = nil // the run was told, and who is lost need not be waited for
