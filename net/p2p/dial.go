@@ -104,10 +104,8 @@ type dialogue struct{ refused, silent int }
 func (d *dialogue) verdict(p *peer, err error, took time.Duration) error {
 	p.failed(err)
 	known := p.met.Load() || p.node.complete()
-	w, vouched := p.witness()
+	_, vouched := p.witness()
 	switch {
-	case vouched && w.condition() == ended:
-		return errEnded
 	case errors.Is(err, ErrRefused):
 		return err
 	case otherKey(err):
