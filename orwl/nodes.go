@@ -42,7 +42,8 @@ type JoinOptions struct {
 	// much two clocks may differ over that time, and Beat how often nodes speak: by default
 	// Place.Lease, which is ORWL_LEASE, or 1.5 s; and of that a sixth each, at most 250 ms.
 	// A node is lost after Lease+Skew of silence, and has let go by itself what others had
-	// lent to it after Lease-Skew. All nodes have the same Lease and Skew.
+	// lent to it after Lease-Skew. A node of the same launcher that runs is slow, and not
+	// lost. All nodes have the same Lease and Skew.
 	Lease, Skew, Beat time.Duration
 	// Patience is for how long the nodes wait for each other in the beginning, 30 s
 	// by default.

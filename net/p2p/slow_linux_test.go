@@ -146,3 +146,29 @@ func TestKept(t *testing.T) {
 		t.Errorf("node %d is suspected, want 1, and it keeps node 0: %t", peer, home.kept())
 	}
 }
+
+// TestKeptByPromise maps the arena of a home that has promised nothing. A holder must not
+// conclude anything from a notice that is missing there.
+func TestKeptByPromise(t *testing.T) {
+	if nodes := neighbours(t, 2, nil); nodes[0].peers[1].mapping.Load() == nil || nodes[0].peers[1].kept() {
+		t.Error("node 0 counts on a notice that nobody has promised")
+	}
+}
+
+// TestVerdict sees that a node that cannot be reached for long is lost, unless the
+// launcher vouches for it.
+func TestVerdict(t *testing.T) {
+	for name, launched := range map[string]bool{"vouched for": true, "not vouched for": false} {
+		t.Run(name, func(t *testing.T) {
+			n, _ := runWith(t, 1, func(o *Options) { o.Launched, o.Lease = launched, unhurried })
+			if launched {
+				vouchedFor(t, n)
+			}
+			var d dialogue
+			err := d.verdict(n.peers[1], context.DeadlineExceeded, 2*n.options.JoinTimeout)
+			if errors.Is(err, errNobody) == launched {
+				t.Errorf("given up by %v", err)
+			}
+		})
+	}
+}

@@ -72,6 +72,11 @@ func TestTenure(t *testing.T) {
 			{at: 1500, heard: 1100, is: stopped, notice: true},
 			{at: 2300, heard: 1100, is: stopped, notice: true, lost: errStopped},
 		},
+		"a notice from before the peer was heard is not enough": {
+			{at: 400, is: stopped, notice: true},
+			{at: 1799, heard: 600, is: stopped, notice: true},
+			{at: 1800, heard: 600, is: stopped, notice: true, lost: errStopped},
+		},
 		"a peer that has ended is lost at once": {
 			{at: 400, is: ended, lost: errEnded},
 		},
@@ -90,7 +95,8 @@ func TestTenure(t *testing.T) {
 					t.Fatalf("at %d: lost by %v, notice %t, slow %t; want %v, %t, %t",
 						s.at, lost, v.notice, held.slow, s.lost, s.notice, s.slow)
 				}
-				if next := held.next(&tenureOptions, s.heard); v.notice && lost == nil && next <= s.at {
+				waits := v.notice || s.at-s.heard < tenureOptions.quiet()
+				if next := held.next(&tenureOptions, s.heard); waits && lost == nil && next <= s.at {
 					t.Errorf("at %d: the next look is at %d, want later", s.at, next)
 				}
 			}
