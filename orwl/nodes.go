@@ -228,7 +228,7 @@ func (n *Nodes) Close(ctx context.Context) error {
 	defer n.endings.say(n.log)
 	_, err := n.Gather(ctx, "close", nil)
 	if n.why() != nil {
-		err = nil // the run was told, and who is lost need not be waited for
+		err = nil // the run was told, and waits for no lost node
 	}
 	return errors.Join(err, n.node.Close(ctx))
 }

@@ -136,8 +136,8 @@ func makeFIFO(t *testing.T) (name string, in *os.File) {
 
 // TestSlowNode starves a node for longer than the lease, while it holds a grant of the
 // other node, or is the home on which the other node waits. The launcher vouches for it,
-// so the run goes on, and ends well. The other node says once that it is slow, and once
-// that it is back.
+// so the run goes on, and ends well. The other node says that it is slow, and that it is
+// back.
 func TestSlowNode(t *testing.T) {
 	for _, home := range []string{"0", "1"} {
 		t.Run("home "+home, func(t *testing.T) {
@@ -150,8 +150,8 @@ func TestSlowNode(t *testing.T) {
 				t.Fatalf("%v\n%s", err, out.String())
 			}
 			for _, what := range []string{"node is slow", "node is back"} {
-				if n := strings.Count(out.String(), what); n != 1 {
-					t.Errorf("%q is said %d times, want once:\n%s", what, n, out.String())
+				if !strings.Contains(out.String(), what) {
+					t.Errorf("nobody says %q:\n%s", what, out.String())
 				}
 			}
 		})

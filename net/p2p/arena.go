@@ -27,9 +27,10 @@ import (
 // For a loan is settled when its borrower has said that it has taken it; and one to a
 // node that was given up, which may be reading still, is never settled.
 //
-// But that the bytes of a block are changed by its owner, who has lost the borrower
-// and been told so, the arena cannot prevent. So it first says in its head that it has
-// given that node up; who borrows looks there when it has made its copy.
+// But the arena cannot prevent a change of a block by its owner, who has lost the borrower
+// and been told so. So it first says in its head that it has given that node up. A
+// borrower looks there when it has made its copy. The same word gives notice to a node
+// that is about to be lost: see tenure.
 type arena struct {
 	arenaFile
 	head int // bytes

@@ -27,8 +27,8 @@ const (
 	unwilling
 )
 
-// lends is lend for a parcel with large bulk, and reports whether that is how it has
-// gone.
+// lends lends the bulk of a parcel to a node that maps this one's arena, and reports
+// whether it has. It first offers the arena to a node that was never asked.
 func (n *Node) lends(to int, channel uint64, header, bulk []byte, keep bool) (bool, error) {
 	p := n.peers[to]
 	switch lending(p.lending.Load()) {

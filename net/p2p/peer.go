@@ -152,8 +152,8 @@ func (p *peer) taken() string {
 	return fmt.Sprintf("number %d is in use, by the node at %s: give each node its own", p.number, p.address)
 }
 
-// greeted notes that a stream was opened: the peer lives. If it has answered, then to
-// what this side said at the time said.
+// greeted notes that a stream was opened: the peer lives. This side has said hello at the
+// time said. answered tells whether the peer's hello is the answer to that.
 func (p *peer) greeted(kind laneKind, said int64, answered bool) {
 	p.hears()
 	if answered || !p.met.Load() {

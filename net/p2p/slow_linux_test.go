@@ -123,6 +123,26 @@ func TestKilledAtOnce(t *testing.T) {
 	}
 }
 
+// TestTell sees that the log says once that a node is slow, and once that it is back.
+func TestTell(t *testing.T) {
+	log := make(logged, 100)
+	h := newHeart(&Node{log: slog.New(log)})
+	p, was := &peer{number: 1}, false
+	for _, slow := range []bool{false, true, true, true, false, false, true, false} {
+		p.tenure.slow = slow
+		h.tell(p, was, int64(time.Hour))
+		was = slow
+	}
+	for _, want := range []string{"node is slow", "node is back", "node is slow", "node is back"} {
+		if got := await(t, log, want); !strings.HasPrefix(got, want) {
+			t.Errorf("the log says %q, want %q", got, want)
+		}
+	}
+	if len(log) > 0 {
+		t.Errorf("the log says %q, too", <-log)
+	}
+}
+
 // TestKept lets a node wait for echoes for an hour of virtual time. It keeps what its
 // home has lent to it until the home gives it notice.
 func TestKept(t *testing.T) {

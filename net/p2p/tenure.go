@@ -23,7 +23,11 @@ package p2p
 // written the word. So the last look without a notice was before l-notice. The next look
 // was one beat later at most, by the holder's clock. A beat is at most (Lease-Skew)/2,
 // and notice is that and 2*Skew. So the holder let go 2*Skew before l, as it does by the
-// lease alone. A holder that was stopped looks before anything else when it goes on.
+// lease alone. A holder that is stopped in between looks at its next use or timer; what it
+// writes before that comes too late, and the home refuses it by its fence, as ever.
+//
+// The home never goes beyond what it would grant: it only waits longer for a peer that
+// runs. Any other loss, such as one that node 0 tells, is in the same word at once.
 type tenure struct {
 	notice int64 // when the peer was given notice, 0 if it was not
 	slow   bool  // it was silent for Lease+Skew, and runs
@@ -109,8 +113,8 @@ func (t *tenure) look(o *Options, heard int64, w witness) error {
 	return nil
 }
 
-// next is when a look may bring something new, if the peer stays silent: before now if
-// that is at any time.
+// next is when a look may bring something new, if the peer stays silent. A time that is
+// over means that each look may.
 func (t *tenure) next(o *Options, heard int64) int64 {
 	if t.notice == 0 {
 		return heard + o.quiet()
