@@ -84,12 +84,20 @@ func (p *Place) Here() (here, came int) {
 // [ErrPriorHolderLost] or [ErrPoisoned]. At the home, ErrPoisoned wraps the reason with
 // which a writer of this node has failed. Nil if not held.
 func (p *Place) Prior() error {
-	if !p.Held() || p.r.ledger.prior == PriorReleased {
+	if !p.Held() {
 		return nil
 	}
-	err := Stamp{Prior: p.r.ledger.prior}.Err()
-	if reason := p.r.poisoned(); reason != nil {
+	if err := p.r.prior(); err != nil {
+		return p.error("prior", err)
+	}
+	return nil
+}
+
+// prior is what became of a writer before, for an access that the ledger waits for.
+func (r *Resource) prior() error {
+	err := Stamp{Prior: r.ledger.prior}.Err()
+	if reason := r.poisoned(); reason != nil {
 		err = fmt.Errorf("%w: %w", err, reason)
 	}
-	return p.error("prior", err)
+	return err
 }
