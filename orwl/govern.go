@@ -18,6 +18,12 @@ func (rt *Runtime) Policy(r *resource.Resource, p resource.Policy) {
 	rt.declareOf(r, "policy", func(string) error { return r.SetPolicy(p) })
 }
 
+// Undo has a resource keep a copy of its bytes while a task at its home writes them: if
+// the task fails, its changes are taken back. See [resource.Options].
+func (rt *Runtime) Undo(r *resource.Resource) {
+	rt.declareOf(r, "undo", func(string) error { return r.SetUndo(true) })
+}
+
 // permit is which nodes may read and write a resource; nil permits all.
 type permit struct{ readers, writers []int }
 

@@ -109,6 +109,18 @@ func (r *Resource) SetPolicy(p Policy) error {
 	return nil
 }
 
+// SetUndo gives the resource, which nobody has requested yet, Options.Undo or takes it
+// away.
+func (r *Resource) SetUndo(undo bool) error {
+	if r.requested.Load()&^flags != r.completed.Load()&^flags {
+		return fmt.Errorf("%w: %q", ErrUsed, r.name)
+	}
+	if r.recovery = nil; undo {
+		r.recovery = &recovery{undo: true}
+	}
+	return nil
+}
+
 // InitialSize is how many bytes the resource had when it was made. How many it has
 // now, only places know that hold it.
 func (r *Resource) InitialSize() int { return r.initial }
