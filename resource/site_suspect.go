@@ -38,7 +38,7 @@ func (f *mirrored) suspect(why error) {
 		return
 	}
 	// What was released last may be under way still.
-	f.r.lent = f.r.lent || f.mirror.unsure
+	f.r.lent = f.r.lent || f.mirror.wrote != 0
 	f.mirror.Lost(fmt.Errorf("%w: %w", ErrSuspected, why))
 	f.early.clear(f.site, f.home)
 	f.announce()
