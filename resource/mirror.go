@@ -52,7 +52,7 @@ type Mirror struct {
 
 	known   uint64 // one more than the version in memory, 0 if it is none
 	wrote   uint64 // fence of the last write that was released and is not confirmed, 0 if none
-	queried uint64 // fence of the last write that the home was asked to confirm
+	queried bool   // the home was asked to confirm it
 	ahead   bool   // it was pushed, and the request that it is for is not granted
 	alone   bool   // nobody else had requested, the home has said last
 	keeps   bool   // the release of kept, which is all that this node has
@@ -267,7 +267,7 @@ func (r *Mirror) release(a Access, msg *Message) {
 		return
 	}
 	r.known++
-	r.wrote = a.Fence
+	r.wrote, r.queried = a.Fence, false
 	all := r.memory.Bytes()
 	r.size = len(all)
 	msg.Wrote, msg.Size = true, len(all)

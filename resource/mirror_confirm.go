@@ -14,10 +14,10 @@ package resource
 // Confirm asks the home whether it has the last write. It asks nothing if that is known, or
 // was asked before.
 func (r *Mirror) Confirm(out []Message) []Message {
-	if r.wrote == 0 || r.queried == r.wrote {
+	if r.wrote == 0 || r.queried {
 		return out
 	}
-	r.queried = r.wrote
+	r.queried = true
 	out, msg := r.to(ConfirmMessage, out)
 	msg.Fence = r.wrote
 	return out

@@ -35,7 +35,7 @@ func (r *Mirror) Lost(err error) {
 	clear(r.requests)
 	r.holders = 0
 	r.ahead, r.alone, r.keeps = false, false, false
-	r.wrote, r.queried = 0, 0
+	r.wrote = 0
 }
 
 // forget says that the home has begun anew, so that what is here is no version of

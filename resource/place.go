@@ -196,7 +196,9 @@ func (p *Place) take() bool {
 	return true
 }
 
-// Release ends the access and grants whoever is next.
+// Release ends the access and grants the next request. A nil says that the access is over.
+// A write on another node than the home is then under way, and is not committed yet: see
+// Flush and Options.Confirm. The place is told if the write may be lost.
 func (p *Place) Release() error {
 	s := p.state.Load()
 	if s&heldBit == 0 {
