@@ -112,9 +112,13 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 		n.node.Receive(runChannel, p2p.Receiver{Take: n.told}))
 }
 
-// ended logs accesses that end with the loss of a node.
+// ended logs accesses that end with the loss of a node, and writes that may be lost.
 func ended(log *slog.Logger) func(resource.Ending) {
 	return func(e resource.Ending) {
+		if lost := (*resource.LostWriteError)(nil); errors.As(e.Why, &lost) {
+			log.Error("orwl: a write was released and may be lost", "resource", lost.Resource, "fence", lost.Fence, "home", lost.Home, "why", lost.Err)
+			return
+		}
 		log.Warn("orwl: a node has lost what it held", "peer", e.Node, "resource", e.Resource.Name(), "fence", e.Fence, "grants", e.Grants, "why", e.Why)
 	}
 }
@@ -222,17 +226,19 @@ func (n *Nodes) Gather(ctx context.Context, name string, blob []byte) ([][]byte,
 	return n.node.Gather(ctx, name, blob)
 }
 
-// Close leaves the run, when all nodes that are not lost do.
+// Close leaves the run, when all nodes that are not lost do. It flushes first, as
+// [Runtime.Run] does in the end, for what was written since.
 func (n *Nodes) Close(ctx context.Context) error {
 	if !n.many() {
 		return nil
 	}
 	n.site.Settle()
+	lost := n.site.Flush(ctx)
 	_, err := n.Gather(ctx, "close", nil)
 	if n.why() != nil {
 		err = nil // the run was told, and who is lost need not be waited for
 	}
-	return errors.Join(err, n.node.Close(ctx))
+	return errors.Join(lost, err, n.node.Close(ctx))
 }
 
 // Run is a program on all nodes of its run: it joins the others, runs program, which

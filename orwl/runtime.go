@@ -100,8 +100,8 @@ func (rt *Runtime) declare(what string, change func() error) {
 // have the same name.
 func (rt *Runtime) Resource(name string, size int) *resource.Resource {
 	r, err := resource.NewWith(name, size, resource.Options{
-		Guards: rt.guards,
-		Door:   resource.DoorOptions{Guard: rt.makeGuard, TL: rt.o.TL, Observer: rt.doorObserver()},
+		Guards: rt.guards, Confirm: rt.o.Confirm,
+		Door: resource.DoorOptions{Guard: rt.makeGuard, TL: rt.o.TL, Observer: rt.doorObserver()},
 	})
 	if err != nil {
 		r, _ = resource.New(name, 0)
@@ -186,6 +186,9 @@ func (rt *Runtime) System() System {
 // canonical order: what the tasks compute is then what running them one after
 // another, round by round, would.
 //
+// A write of this node that may be lost, and that no Flush has returned, is part of the
+// error, as a [*resource.LostWriteError], also if the task that wrote has ended well.
+//
 // When the body of a task fails, or ctx ends, the others are woken and end at
 // their next round or Acquire, and Run returns the first error. No round begins
 // with what is granted only because a task has failed. A runtime runs once.
@@ -218,7 +221,7 @@ func (rt *Runtime) Run(ctx context.Context) error {
 		err = errors.Join(context.Cause(ctx), err)
 	}
 	if n.many() {
-		return rt.finish(ctx, err)
+		return rt.leave(ctx, err)
 	}
 	return err
 }
