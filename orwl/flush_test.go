@@ -121,6 +121,39 @@ func TestRunReportsLostWrite(t *testing.T) {
 	}
 }
 
+// A handle outlives its node's part in the run, which ends before the home's does. Its
+// release is of a write that nobody takes any more, and says so.
+func TestReleaseAfterClose(t *testing.T) {
+	nodes := crew(t, 2)
+	var h handle.Handle
+	each(nodes, func(i int, n *Nodes) {
+		rt := mustNew(t, Options{Nodes: n})
+		r := rt.Resource("r", 8)
+		rt.Home(r, 0)
+		rt.Task("leaves").On(1).Do(func(t *Task) error {
+			if err := errors.Join(h.Request(r, resource.Write), h.Acquire(t.Context())); err != nil {
+				return err
+			}
+			_, err := handle.Write[uint64](&h)
+			return err
+		})
+		if err := rt.Run(context.Background()); err != nil {
+			t.Errorf("node %d: %v", i, err)
+		}
+	})
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := nodes[1].Close(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("closing node 1 without waiting: %v", err)
+	}
+	if err := h.Release(); !errors.Is(err, resource.ErrStale) {
+		t.Errorf("release after Close: %v, want ErrStale", err)
+	}
+	if err := nodes[0].Close(context.Background()); err != nil {
+		t.Errorf("closing node 0: %v", err)
+	}
+}
+
 // A lost write is logged when it is lost.
 func TestLostWriteIsLogged(t *testing.T) {
 	var text bytes.Buffer

@@ -58,6 +58,9 @@ type JoinOptions struct {
 // not to be noticed by who comes again and again, and soon enough for who looks on.
 func later(sweep func()) { time.AfterFunc(50*time.Millisecond, sweep) }
 
+// errLeft is why accesses to other nodes are over once the nodes are closed.
+var errLeft = errors.New("orwl: this node has left the run: release what it holds before Nodes.Close")
+
 // What the nodes tell each other on which channel.
 const (
 	resourceChannel = 1
@@ -227,7 +230,8 @@ func (n *Nodes) Gather(ctx context.Context, name string, blob []byte) ([][]byte,
 }
 
 // Close leaves the run, when all nodes that are not lost do. It flushes first, as
-// [Runtime.Run] does in the end, for what was written since.
+// [Runtime.Run] does in the end, for what was written since. What is held or requested
+// then on other nodes is over.
 func (n *Nodes) Close(ctx context.Context) error {
 	if !n.many() {
 		return nil
@@ -238,7 +242,13 @@ func (n *Nodes) Close(ctx context.Context) error {
 	if n.why() != nil {
 		err = nil // the run was told, and who is lost need not be waited for
 	}
-	return errors.Join(lost, err, n.node.Close(ctx))
+	err = errors.Join(lost, err, n.node.Close(ctx))
+	for peer := range n.Count() { // the network says nothing of peers any more
+		if peer != n.Number() {
+			n.site.Away(resource.Node(peer), errLeft)
+		}
+	}
+	return errors.Join(err, n.site.Flush(ctx))
 }
 
 // Run is a program on all nodes of its run: it joins the others, runs program, which
