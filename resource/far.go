@@ -23,15 +23,14 @@ func (p *Place) acquireFar(s uint64) error {
 // releaseFar is Release. The release of an access that was over before is an error, and
 // the place is idle afterwards.
 func (p *Place) releaseFar(s uint64, abandoned bool) error {
-	a := p.access(s, abandoned)
-	ended, err := p.r.mirrored.release(p, idOf(s), a)
+	ended, err := p.r.mirrored.release(p, idOf(s), p.access(s, abandoned))
 	if !ended {
 		return p.error("release", err)
 	}
 	p.set(s & writeBit)
 	p.leaveFar()
 	if err == nil {
-		err = p.confirmed(a)
+		err = p.confirmed()
 	}
 	if err != nil {
 		return p.failed("release", err)
@@ -45,14 +44,13 @@ func (p *Place) releaseFar(s uint64, abandoned bool) error {
 // renewFar is Renew: an iteration of a pair takes one message there and one back. If the
 // access was over before, or its write is lost, the place is idle afterwards.
 func (p *Place) renewFar(s uint64) error {
-	a := p.access(s, false)
-	ended, err := p.r.mirrored.renew(p, idOf(s), a)
+	ended, err := p.r.mirrored.renew(p, idOf(s), p.access(s, false))
 	if !ended {
 		return p.error("renew", err)
 	}
 	p.leaveFar()
 	if err == nil {
-		if err = p.confirmed(a); err != nil {
+		if err = p.confirmed(); err != nil {
 			p.cancelFar(p.state.Load())
 		}
 	}

@@ -44,6 +44,8 @@ func TestFlush(t *testing.T) {
 	r := n.share(t, "r", 8, 0, HomeAt{}, Options{})
 	var p, idle, local Place
 	fine(t, p.Flush(over(t)))
+	fine(t, idle.Request(r[1], Read))
+	fine(t, idle.Cancel())
 	writeOnce(t, n, &p, r[1], 1)
 	fine(t, p.Flush(over(t))) // it concerns what was released
 	fine(t, p.Release())
@@ -220,25 +222,38 @@ func TestLostWrite(t *testing.T) {
 }
 
 // The second sweep after a write asks for it, so that the loss of an idle home says nothing
-// of writes that are long committed.
+// of writes that are long committed. The next request of a pair may wait for long, too.
 func TestSweepAsks(t *testing.T) {
-	n := newNetwork(2, SiteOptions{Later: never})
-	r := n.share(t, "r", 8, 0, HomeAt{}, Options{})
-	var p Place
-	writeOnce(t, n, &p, r[1], 1)
-	fine(t, p.Release())
-	n.settle(t)
-	for range 2 {
-		if r[1].mirrored.mirror.Unconfirmed() == 0 {
-			t.Fatal("it is confirmed before anybody has asked")
+	for _, renew := range []bool{false, true} {
+		n := newNetwork(2, SiteOptions{Later: never})
+		r := n.share(t, "r", 8, 0, HomeAt{}, Options{})
+		var p, ahead Place
+		writeOnce(t, n, &p, r[1], 1)
+		fine(t, ahead.Request(r[0], Write))
+		end := p.Release
+		if renew {
+			end = p.Renew
 		}
-		n.sites[1].sweep()
+		fine(t, end())
 		n.settle(t)
+		for range 2 {
+			if r[1].mirrored.mirror.Unconfirmed() == 0 {
+				t.Fatal("it is confirmed before anybody has asked")
+			}
+			n.sites[1].sweep()
+			n.settle(t)
+		}
+		n.sites[1].Lost(0, errQuiet)
+		fine(t, n.sites[1].Flush(over(t)))
+		n.sites[1].Back(0, 1)
+		if renew {
+			if err := p.Acquire(t.Context()); errors.As(err, new(*LostWriteError)) {
+				t.Errorf("a write that is committed is reported: %v", err)
+			}
+			fine(t, p.Cancel())
+		}
+		fine(t, p.Request(r[1], Write))
 	}
-	n.sites[1].Lost(0, errQuiet)
-	fine(t, n.sites[1].Flush(over(t)))
-	n.sites[1].Back(0, 1)
-	fine(t, p.Request(r[1], Write))
 }
 
 // With Confirm, Release and Renew return when the write is committed, or lost.
@@ -281,6 +296,9 @@ func TestConfirm(t *testing.T) {
 			}
 			if p.Requested() {
 				fine(t, p.Cancel())
+			}
+			if p.listed || len(r[1].mirrored.ends) > 0 {
+				t.Errorf("renew %t, lost %t: an idle place has left something behind", renew, lost)
 			}
 			fine(t, p.Request(r[1], Read)) // it says nothing more of the write
 			n.settle(t)
