@@ -346,6 +346,7 @@ func (c *faults) moveOne() {
 		h.home.commit(new(peer), &msg) // as a home would without a fence
 	default:
 		c.check(errors.Is(err, ErrOtherLife), "%v to %d: %v", &msg, l.to, err)
+		c.dropped(l.from, &msg)
 	}
 	c.look()
 }

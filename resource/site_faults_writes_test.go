@@ -22,7 +22,7 @@ type attempt struct {
 	told      bool // its place has been, that it may be lost
 	collected bool // Flush of the site has named it
 	cuts      int  // of the way to its home, when it was released
-	quiet     bool // there was none more when it was lost
+	quiet     bool // there was none more when the home dropped it
 }
 
 // attempts are all writes, in their order, and by the state that they leave.
@@ -84,7 +84,6 @@ func (c *faults) named(n *faultyNode, e *LostWriteError) *attempt {
 	for _, a := range c.alive(n) {
 		if a.place.r.name == e.Resource && a.fence == e.Fence && a.released {
 			c.check(e.Home == Node(a.place.at) && errors.Is(e, ErrLost), "%v names node %d", e, e.Home)
-			a.quiet = a.quiet || !a.told && !a.collected && a.cuts == c.cutsOf(a)
 			return a
 		}
 	}
@@ -122,6 +121,15 @@ func (c *faults) alive(n *faultyNode) (all []*attempt) {
 		}
 	}
 	return all
+}
+
+// dropped notes that a home has refused a message of another life.
+func (c *faults) dropped(from Node, m *Message) {
+	for _, a := range c.alive(c.nodes[from]) {
+		if m.Wrote && a.released && m.Fence == a.fence && m.Resource == numberOf(a.place.r.name) {
+			a.quiet = a.cuts == c.cutsOf(a)
+		}
+	}
 }
 
 // silence has mirrors forget what they have lost.
