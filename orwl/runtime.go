@@ -105,8 +105,8 @@ func (rt *Runtime) declare(what string, change func() error) error {
 // returns the same reason.
 func (rt *Runtime) Resource(name string, size int) *resource.Resource {
 	r, wrong := resource.NewWith(name, size, resource.Options{
-		FaultPages: rt.pages,
-		Door:       resource.DoorOptions{Guard: rt.makeGuard, TL: rt.o.TL, Observer: rt.doorObserver()},
+		FaultPages: rt.pages, Confirm: rt.o.Confirm,
+		Door: resource.DoorOptions{Guard: rt.makeGuard, TL: rt.o.TL, Observer: rt.doorObserver()},
 	})
 	if wrong != nil {
 		r, _ = resource.New(name, 0)
@@ -220,6 +220,9 @@ func (rt *Runtime) System() liveness.System {
 // canonical order: what the tasks compute is then what running them one after
 // another, round by round, would.
 //
+// A write of this node that may be lost, and that no Flush has returned, is part of the
+// error, as a [*resource.LostWriteError], also if the task that wrote has ended well.
+//
 // When the body of a task fails, or ctx ends, the others are woken and end at
 // their next round or Acquire, and Run returns the first error. No round begins
 // with what is granted only because a task has failed. A runtime runs once.
@@ -253,7 +256,7 @@ func (rt *Runtime) Run(ctx context.Context) error {
 		err = errors.Join(context.Cause(ctx), err)
 	}
 	if n.many() {
-		return rt.finish(ctx, err)
+		return rt.leave(ctx, err)
 	}
 	return err
 }

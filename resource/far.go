@@ -9,7 +9,7 @@ func stateOf(id ID, m Mode) uint64 { return uint64(id)*oneWriter | modeBit(m) | 
 
 // acquireFar ends the wait of a place that was woken.
 func (p *Place) acquireFar(s uint64) error {
-	if err := p.r.mirrored.enter(idOf(s)); err != nil {
+	if err := p.r.mirrored.enter(p, idOf(s)); err != nil {
 		return p.failed("acquire", err)
 	}
 	p.listed = false
@@ -20,8 +20,8 @@ func (p *Place) acquireFar(s uint64) error {
 	return nil
 }
 
-// releaseFar is Release. What is over already is over afterwards, too, and an
-// error.
+// releaseFar is Release. The release of an access that was over before is an error, and
+// the place is idle afterwards.
 func (p *Place) releaseFar(s uint64, abandoned bool) error {
 	ended, err := p.r.mirrored.release(p, idOf(s), p.access(s, abandoned))
 	if !ended {
@@ -29,6 +29,9 @@ func (p *Place) releaseFar(s uint64, abandoned bool) error {
 	}
 	p.set(s & writeBit)
 	p.endUse()
+	if err == nil {
+		err = p.confirmed()
+	}
 	if err != nil {
 		return p.failed("release", err)
 	}
@@ -38,14 +41,19 @@ func (p *Place) releaseFar(s uint64, abandoned bool) error {
 	return nil
 }
 
-// renewFar is Renew: one message, and one way there and back for each iteration of
-// a pair. If the access is over already, nothing is requested either.
+// renewFar is Renew: an iteration of a pair takes one message there and one back. If the
+// access was over before, or its write is lost, the place is idle afterwards.
 func (p *Place) renewFar(s uint64) error {
 	ended, err := p.r.mirrored.renew(p, idOf(s), p.access(s, false))
 	if !ended {
 		return p.error("renew", err)
 	}
 	p.endUse()
+	if err == nil {
+		if err = p.confirmed(); err != nil {
+			p.cancelFar(p.state.Load())
+		}
+	}
 	if err != nil {
 		p.set(s & writeBit)
 		return p.failed("renew", err)

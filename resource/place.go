@@ -198,7 +198,9 @@ func (p *Place) take() bool {
 	return true
 }
 
-// Release ends the access and grants the next requests.
+// Release ends the access and grants the next requests. A nil says that the access is over.
+// A write on another node than the home is then under way, and is not committed yet: see
+// Flush and Options.Confirm. The place is told if the write may be lost.
 func (p *Place) Release() error { return p.ReleaseBy(nil) }
 
 // ReleaseBy is Release for a goroutine that wants the hooks of the requests which this
