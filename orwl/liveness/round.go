@@ -11,15 +11,19 @@ type round struct {
 	order    []First
 	fifos    []FIFO
 
-	missing []int // the grants that each task still needs for its first round
-	ready   []int // the tasks that have all grants and have not fired
-	fired   int
+	steps   [][]Step // of each task
+	at      []int    // the step that each task does next
+	missing []int    // the grants that each task waits for in that step
+	ready   []int    // the tasks that do not wait and have not ended the round
+	ended   int      // the number of tasks that have ended the round
 }
 
 type roundAccess struct {
-	task int
-	fifo *FIFO
-	mode resource.Mode
+	task     int
+	fifo     *FIFO
+	mode     resource.Mode
+	acquired int  // the step that acquires it
+	granted  bool // at some time of the round
 }
 
 // newRound makes the round of a system, before its first request.
@@ -28,13 +32,13 @@ func newRound(s System) *round {
 	r := &round{
 		system: s, order: s.Order(),
 		accesses: make([]roundAccess, 0, n), begin: make([]int, 0, len(s.Tasks)+1),
+		steps: make([][]Step, len(s.Tasks)), at: make([]int, len(s.Tasks)),
 		missing: make([]int, len(s.Tasks)), ready: make([]int, 0, len(s.Tasks)),
 	}
 	numbers := make(map[string]int)
 	fifo := make([]int, 0, n)
 	for t, task := range s.Tasks {
 		r.begin = append(r.begin, len(r.accesses))
-		r.missing[t] = len(task.Accesses)
 		for _, access := range task.Accesses {
 			number, known := numbers[access.Resource]
 			if !known {
@@ -43,6 +47,14 @@ func newRound(s System) *round {
 			}
 			fifo = append(fifo, number)
 			r.accesses = append(r.accesses, roundAccess{task: t, mode: access.Mode})
+		}
+		r.steps[t] = task.steps()
+		for i, step := range r.steps[t] {
+			if step.Op == Acquire {
+				for _, a := range step.Accesses {
+					r.accesses[r.begin[t]+a].acquired = i
+				}
+			}
 		}
 	}
 	r.begin = append(r.begin, len(r.accesses))
@@ -53,33 +65,48 @@ func newRound(s System) *round {
 	return r
 }
 
-// play makes the first requests. Then it lets each task fire once, as soon as the task
-// has all grants.
+// play makes the first requests. Then it takes each task once through its steps. Each
+// task goes on as soon as it can.
 func (r *round) play() {
-	for t, missing := range r.missing {
-		if missing == 0 {
-			r.ready = append(r.ready, t)
-		}
-	}
 	var granted []resource.ID
 	for _, f := range r.order {
 		id := r.number(f)
 		access := &r.accesses[id]
-		granted = r.step(access.fifo.Request(resource.ID(id), access.mode, granted[:0]))
+		granted = r.note(access.fifo.Request(resource.ID(id), access.mode, granted[:0]))
+	}
+	for t := range r.steps {
+		r.ready = append(r.ready, t)
 	}
 	for len(r.ready) > 0 {
 		t := r.ready[len(r.ready)-1]
 		r.ready = r.ready[:len(r.ready)-1]
-		r.fired++
-		for id := r.begin[t]; id < r.begin[t+1]; id++ {
-			access := &r.accesses[id]
-			granted = r.step(access.fifo.Renew(resource.ID(id), r.second(id), access.mode, granted[:0]))
-		}
+		granted = r.advance(t, granted)
 	}
 }
 
-// step counts what a step has granted.
-func (r *round) step(granted []resource.ID, err error) []resource.ID {
+// advance takes a task through its steps until it waits or has ended the round.
+func (r *round) advance(t int, granted []resource.ID) []resource.ID {
+	for ; r.at[t] < len(r.steps[t]); r.at[t]++ {
+		for _, a := range r.steps[t][r.at[t]].Accesses {
+			id := r.begin[t] + a
+			access := &r.accesses[id]
+			if r.steps[t][r.at[t]].Op == Release {
+				granted = r.note(access.fifo.Renew(resource.ID(id), r.second(id), access.mode, granted[:0]))
+			} else if !access.granted {
+				r.missing[t]++
+			}
+		}
+		if r.missing[t] > 0 {
+			return granted
+		}
+	}
+	r.ended++
+	return granted
+}
+
+// note notes what a queue has granted. A task that waits for nothing any more is ready
+// for its next step.
+func (r *round) note(granted []resource.ID, err error) []resource.ID {
 	if err != nil {
 		panic(err) // play makes each request once, and releases it after its grant
 	}
@@ -87,8 +114,14 @@ func (r *round) step(granted []resource.ID, err error) []resource.ID {
 		if int(id) >= len(r.accesses) {
 			continue // a grant of the second round
 		}
-		t := r.accesses[id].task
+		access := &r.accesses[id]
+		access.granted = true
+		t := access.task
+		if r.missing[t] == 0 || access.acquired != r.at[t] {
+			continue // the task does not wait for it now
+		}
 		if r.missing[t]--; r.missing[t] == 0 {
+			r.at[t]++
 			r.ready = append(r.ready, t)
 		}
 	}

@@ -59,10 +59,10 @@ func TestOrderIsStable(t *testing.T) {
 func TestParseSystem(t *testing.T) {
 	access := func(name string, m resource.Mode, priority int) Access { return Access{name, m, priority} }
 	want := System{[]Task{
-		{"row1", []Access{access("a", resource.Write, 0), access("b", resource.Read, 0)}},
-		{"row 2", []Access{access("b", resource.Write, 7), access("a", resource.Read, -1)}},
-		{"task", []Access{access("read", resource.Read, 0)}},
-		{"idle", nil},
+		{Name: "row1", Accesses: []Access{access("a", resource.Write, 0), access("b", resource.Read, 0)}},
+		{Name: "row 2", Accesses: []Access{access("b", resource.Write, 7), access("a", resource.Read, -1)}},
+		{Name: "task", Accesses: []Access{access("read", resource.Read, 0)}},
+		{Name: "idle"},
 	}}
 	for _, text := range []string{
 		`# rows of a matrix
