@@ -26,6 +26,11 @@ const maxLine = 16 << 20
 // access; the default is 0. A # begins a comment. A name with a space or one of
 // : , @ # " is quoted as in Go.
 //
+// A second colon begins the Sequence of a task. Each step names the accesses by their
+// numbers in the line, counted from 1:
+//
+//	task cell2: write own2, read own1 @1, read own3 @1: acquire 1, release 1, acquire 2 3, release 2 3
+//
 // Parse returns a [*SyntaxError] if it cannot read a line.
 func Parse(r io.Reader) (System, error) {
 	var s System
@@ -93,8 +98,11 @@ func (l *systemLine) task(named map[string]int) (task Task, described bool, err 
 			return task, true, nil
 		case ",":
 			word = l.next()
+		case ":":
+			task.Sequence, err = l.sequence(len(task.Accesses))
+			return task, err == nil, err
 		default:
-			return task, false, l.fail(word, "the access ends here", "a comma and another access, @PRIORITY, or the end of the line")
+			return task, false, l.fail(word, "the access ends here", "a comma and another access, @PRIORITY, a colon and the sequence, or the end of the line")
 		}
 	}
 }
@@ -191,9 +199,15 @@ func (s System) String() string {
 			if i > 0 {
 				text.WriteByte(',')
 			}
-			text.WriteString(" " + access.Mode.String() + " " + spell(access.Resource))
+			text.WriteString(" " + access.String())
 			if access.Priority != 0 {
 				fmt.Fprintf(&text, " @%d", access.Priority)
+			}
+		}
+		for i, step := range task.Sequence {
+			text.WriteString([]string{":", ","}[min(i, 1)] + " " + step.Op.String())
+			for _, a := range step.Accesses {
+				fmt.Fprintf(&text, " %d", a+1)
 			}
 		}
 		text.WriteByte('\n')
