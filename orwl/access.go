@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -37,7 +38,8 @@ func (a *Access) Priority(p int) *Access {
 // Acquire waits for the access, as that of the pair does. After the end of the run it
 // returns the reason, and the task does not hold the resource, granted or not: the grant
 // may be due to tasks that ended with the run. Inside a relaxed access of the task it
-// does not wait, and returns [resource.ErrLeafRule].
+// does not wait, and returns [resource.ErrLeafRule]. Out of the order of [Task.Sequence] it
+// does not wait, and returns a [*SequenceError].
 func (a *Access) Acquire(ctx context.Context) error {
 	t := a.task
 	if t.run == nil || t.ended.Load() {
@@ -45,6 +47,9 @@ func (a *Access) Acquire(ctx context.Context) error {
 	}
 	if t.run.ctx.Err() != nil {
 		return a.ended()
+	}
+	if err := t.sequence.allows(liveness.Acquire, a); err != nil {
+		return err
 	}
 	if t.holder.Inside() {
 		ctx = t.holder.Context(ctx) // it may be another than the task's
@@ -54,9 +59,34 @@ func (a *Access) Acquire(ctx context.Context) error {
 	}
 	// A task that fails ends the run before it releases anything, so it shows here.
 	if t.run.ctx.Err() != nil {
-		return errors.Join(a.ended(), a.End())
+		return errors.Join(a.ended(), a.Pair.End())
 	}
+	t.sequence.did()
 	return nil
+}
+
+// Release announces the access for the next round and ends this one, as [handle.Pair] does.
+func (a *Access) Release() error {
+	if err := a.task.sequence.allows(liveness.Release, a); err != nil {
+		return err
+	}
+	err := a.Pair.Release()
+	if err == nil {
+		a.task.sequence.did()
+	}
+	return err
+}
+
+// End ends the access and announces none: the last one of the task.
+func (a *Access) End() error {
+	if err := a.task.sequence.allows(liveness.Release, a); err != nil {
+		return err
+	}
+	err := a.Pair.End()
+	if err == nil {
+		a.task.sequence.did()
+	}
+	return err
 }
 
 // ended is the error of an access whose run has ended.

@@ -21,6 +21,7 @@ type Task struct {
 	on       int  // the node
 	placed   bool // the program has said which
 	accesses []*Access
+	sequence *sequence // nil: none is declared
 	body     func(*Task) error
 	step     *step // instead of a body and a goroutine
 	run      *run
@@ -102,6 +103,9 @@ func (t *Task) Accesses() handle.Vector {
 // A task has one such loop. The last round announces nothing any more, so another
 // loop ends the task with [ErrRounds].
 //
+// If the task has a [Task.Sequence] that does not hold all accesses at once, the loop ends
+// the task with [ErrSequence].
+//
 // A round waits first for the access that the round before had to wait for. All are
 // announced, so the order makes no difference to others. The same access mostly takes
 // longest, and when it is granted the rest is, too.
@@ -109,6 +113,9 @@ func (t *Task) Rounds(n int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if t.err != nil {
 			return // the first error counts
+		}
+		if t.err = t.holdsAll("Rounds"); t.err != nil {
+			return
 		}
 		last := 0 // that it had to wait for
 		for i := 0; n < 0 || i < n; i++ {
