@@ -40,8 +40,11 @@ func Release(accesses ...*Access) Step { return Step{liveness.Release, accesses}
 //
 // The body of [Task.Do] keeps to the order. An [Access.Acquire], Release or End out of order
 // changes nothing and returns a [*SequenceError]. One goroutine at a time uses the accesses
-// of the task. [Task.Rounds] and [Task.Each] hold all accesses at once. They refuse a
-// Sequence that acquires after it has released.
+// of the task. A body that cancels or abandons an access ends after that: the access has
+// lost its turn, and the proof does not hold for a new request.
+//
+// [Task.Rounds] and [Task.Each] hold all accesses at once. They refuse a Sequence that
+// acquires after it has released.
 func (t *Task) Sequence(steps ...Step) {
 	t.rt.declare(fmt.Sprintf("the sequence of task %q", t.name), func() error {
 		switch {

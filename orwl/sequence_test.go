@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orwl/go-orwl/handle"
 	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -182,6 +183,31 @@ func TestSequenceAfterCancelledAcquire(t *testing.T) {
 	})
 	if err := rt.Run(t.Context()); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// An access that is abandoned while it is held has lost its turn. The step that releases it
+// cannot be done any more, so the task does not go on.
+func TestSequenceAfterLostTurn(t *testing.T) {
+	rt, task, a, b := twoOfTask(t)
+	task.Sequence(Acquire(a), Release(a), Acquire(b), Release(b))
+	task.Do(func(task *Task) error {
+		failed := errors.New("planned")
+		if err := handle.Section(task.Context(), a, func() error { return failed }); !errors.Is(err, failed) {
+			t.Errorf("%v, want %v", err, failed)
+		}
+		if err := a.Request(a.Resource(), a.Mode()); err != nil {
+			t.Error(err)
+		}
+		for _, x := range []*Access{a, b} {
+			if err := x.Acquire(task.Context()); !errors.Is(err, ErrSequence) {
+				t.Errorf("%v, want a wrong sequence", err)
+			}
+		}
+		return nil
+	})
+	if err := rt.Run(t.Context()); err != nil {
+		t.Error(err)
 	}
 }
 
