@@ -202,7 +202,8 @@ func (rt *Runtime) Close() error {
 	return errs
 }
 
-// System is the program as far as its liveness goes: see package liveness.
+// System is the program as package liveness sees it: tasks, accesses, priorities and
+// sequences.
 func (rt *Runtime) System() liveness.System {
 	s := liveness.System{Tasks: make([]liveness.Task, len(rt.tasks))}
 	for i, t := range rt.tasks {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/orwl/go-orwl/orwl/liveness"
@@ -67,8 +68,8 @@ func (p sequencePlan) version(of liveness.First, round int) uint64 {
 }
 
 // declare makes the plan a program. Each write commits a version.
-func (p sequencePlan) declare(t *testing.T, rounds int) *Runtime {
-	rt := mustNew(t, Options{})
+func (p sequencePlan) declare(t *testing.T, o Options, rounds int) *Runtime {
+	rt := mustNew(t, o)
 	for i := range 4 {
 		rt.Resource(fmt.Sprintf("r%d", i), 8)
 	}
@@ -127,6 +128,16 @@ func (p sequencePlan) do(task *Task, round int, op liveness.Op, f liveness.First
 	return nil
 }
 
+// onlyBySequences reports whether the plan is alive, but not if each task holds all its
+// accesses at once.
+func (p sequencePlan) onlyBySequences() bool {
+	whole := liveness.System{Tasks: slices.Clone(p.system.Tasks)}
+	for i := range whole.Tasks {
+		whole.Tasks[i].Sequence = nil
+	}
+	return p.system.Check() == nil && whole.Check() != nil
+}
+
 // Programs with sequences that Check calls alive run to their end, and each access sees the
 // same version in every schedule. Many of them would be refused without their sequences.
 func TestSequencesRun(t *testing.T) {
@@ -134,7 +145,7 @@ func TestSequencesRun(t *testing.T) {
 	alive, only := 0, 0
 	for seed := range uint64(400) {
 		p := drawSequencePlan(seed)
-		rt := p.declare(t, rounds)
+		rt := p.declare(t, Options{}, rounds)
 		err := rt.Run(t.Context())
 		var deadlock *liveness.DeadlockError
 		if errors.As(err, &deadlock) {
@@ -144,11 +155,7 @@ func TestSequencesRun(t *testing.T) {
 		}
 		checkIdle(t, rt)
 		alive++
-		whole := rt.System()
-		for i := range whole.Tasks {
-			whole.Tasks[i].Sequence = nil
-		}
-		if whole.Check() != nil {
+		if p.onlyBySequences() {
 			only++
 		}
 	}
@@ -156,6 +163,45 @@ func TestSequencesRun(t *testing.T) {
 	if alive < 150 || only < 40 {
 		t.Errorf("%d programs ran, %d of them only by their sequences: too few", alive, only)
 	}
+}
+
+// The same on two nodes: the tasks take turns between them, and see the same versions.
+func TestSequencesRunOnNodes(t *testing.T) {
+	ran := 0
+	for seed := uint64(0); ran < 4; seed++ {
+		p := drawSequencePlan(seed)
+		if !p.onlyBySequences() {
+			continue
+		}
+		ran++
+		nodes := crew(t, 2)
+		each(nodes, func(_ int, n *Nodes) {
+			rt := p.declare(t, Options{Nodes: n}, 10)
+			for i, task := range rt.tasks {
+				task.On(i % 2)
+			}
+			if err := rt.Run(t.Context()); err != nil {
+				t.Errorf("seed %d, node %d: %v in\n%v", seed, n.Number(), err, p.system)
+			}
+		})
+		disband(t, nodes)
+	}
+}
+
+// Nodes that declare different sequences run different programs. None of them runs.
+func TestOtherSequences(t *testing.T) {
+	nodes := crew(t, 2)
+	defer disband(t, nodes)
+	each(nodes, func(i int, n *Nodes) {
+		rt := mustNew(t, Options{Nodes: n})
+		task := rt.Task("t")
+		both := []*Access{task.Write(rt.Resource("a", 8)), task.Write(rt.Resource("b", 8))}
+		task.Sequence(Acquire(both[i]), Release(both[i]), Acquire(both[1-i]), Release(both[1-i]))
+		task.Do(func(*Task) error { t.Error("a task runs"); return nil })
+		if err := rt.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "another program") {
+			t.Errorf("node %d: %v", i, err)
+		}
+	})
 }
 
 // jacobi declares cells in a row. In each round a cell publishes its value, releases it,

@@ -3,8 +3,7 @@ package liveness
 import "fmt"
 
 // Step is one step of a task's round. The task acquires some of its accesses, or it
-// renews and releases them. To acquire is to wait for the grant: the request is in the
-// queue since the last round.
+// releases them.
 type Step struct {
 	Op       Op
 	Accesses []int // counted from 0 within the task; their order makes no difference
@@ -14,8 +13,10 @@ type Step struct {
 type Op uint8
 
 const (
+	// Acquire waits for the grant of the access.
 	Acquire Op = iota
-	Release    // requests the access for the next round, and releases it
+	// Release requests the access for the next round, and then releases it.
+	Release
 )
 
 func (o Op) String() string {
