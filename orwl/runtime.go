@@ -202,15 +202,12 @@ func (rt *Runtime) Close() error {
 	return errs
 }
 
-// System is the program as far as its liveness goes: see package liveness.
+// System is the program as package liveness sees it: tasks, accesses, priorities and
+// sequences.
 func (rt *Runtime) System() liveness.System {
 	s := liveness.System{Tasks: make([]liveness.Task, len(rt.tasks))}
 	for i, t := range rt.tasks {
-		accesses := make([]liveness.Access, len(t.accesses))
-		for j, a := range t.accesses {
-			accesses[j] = liveness.Access{Resource: a.resource.Name(), Mode: a.mode, Priority: a.priority}
-		}
-		s.Tasks[i] = liveness.Task{Name: t.name, Accesses: accesses}
+		s.Tasks[i] = t.described()
 	}
 	return s
 }
@@ -279,6 +276,9 @@ func (rt *Runtime) start(r *run) error {
 	for _, t := range rt.tasks {
 		if t.body == nil && t.step == nil {
 			rt.errs = append(rt.errs, fmt.Errorf("%w: %q", ErrBody, t.name))
+		}
+		if err := t.holdsAll("Each"); t.step != nil && err != nil {
+			rt.errs = append(rt.errs, err)
 		}
 	}
 	if len(rt.errs) > 0 {
