@@ -10,21 +10,21 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// needsOrdinaryBuild skips a test of what asserts and the race detector change.
+// needsOrdinaryBuild skips a test whose result asserts and the race detector change.
 func needsOrdinaryBuild(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("asserts are on, which allocate: this is for the ordinary build")
 	}
 }
 
-// TestPairMemory measures what a pair takes in all, once it has had to wait.
+// TestPairMemory measures the memory of a pair that waits.
 func TestPairMemory(t *testing.T) {
 	needsOrdinaryBuild(t)
 	t.Logf("a Handle has %d bytes, a Pair %d", unsafe.Sizeof(Handle{}), unsafe.Sizeof(Pair{}))
 	const n = 2000
 	r := newResource(t, 8)
 	first := holder(t, r)
-	// The lists for so many are the resource's.
+	// The resource grows its own lists first.
 	for range n {
 		var p Pair
 		fine(t, p.Request(r, resource.Write))
@@ -53,7 +53,7 @@ func TestPairMemory(t *testing.T) {
 	runtime.KeepAlive(pairs)
 }
 
-// Accesses through handles, pairs and vectors allocate nothing, with their views.
+// Accesses through handles, pairs and vectors allocate nothing. Nor do their views.
 func TestAccessesAllocateNothing(t *testing.T) {
 	needsOrdinaryBuild(t)
 	ctx := context.Background()
@@ -96,8 +96,7 @@ func TestAccessesAllocateNothing(t *testing.T) {
 	}
 }
 
-// Two goroutines that alternate allocate nothing either, although one of them
-// always sleeps.
+// Two goroutines that alternate allocate nothing, although one of them always sleeps.
 func TestAlternationAllocatesNothing(t *testing.T) {
 	needsOrdinaryBuild(t)
 	const rounds = 1000

@@ -9,8 +9,8 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// Each misuse of a handle, and of a pair, is an error and changes nothing: an
-// announced access then goes on as if nothing had been.
+// Each misuse of a handle or a pair is an error and changes nothing: the access then
+// goes on.
 func TestMisuse(t *testing.T) {
 	ctx := context.Background()
 	type phase int
@@ -57,9 +57,9 @@ func TestMisuse(t *testing.T) {
 		{"context without acquire", waits, func(_ asker, h *Handle, _ *resource.Resource) error { _, err := h.Context(ctx); return err }, resource.ErrNotHeld,
 			`resource: watch of "grid" (read): not acquired: acquire it first`},
 		{"view of what does not fit", reads, func(g asker, _ *Handle, _ *resource.Resource) error { _, err := Read[[3]float64](g); return err }, &LengthError{},
-			`handle: 16 bytes are no whole number of [3]float64, which has 24: resize the resource to a multiple of 24, or view a type that fits`},
+			`handle: 16 bytes are no whole number of [3]float64, which has 24 bytes: resize the resource to a multiple of 24, or view a type that fits`},
 		{"slice of what does not fit", writes, func(g asker, _ *Handle, _ *resource.Resource) error { _, err := Write[[3]float64](g); return err }, &LengthError{},
-			`handle: 16 bytes are no whole number of [3]float64, which has 24: resize the resource to a multiple of 24, or view a type that fits`},
+			`handle: 16 bytes are no whole number of [3]float64, which has 24 bytes: resize the resource to a multiple of 24, or view a type that fits`},
 		{"view of ints", reads, func(g asker, _ *Handle, _ *resource.Resource) error { _, err := Read[int](g); return err }, &TypeError{},
 			`handle: no view of int: int: an int: its size depends on the machine: use int64 or int32`},
 		{"slice of ints", writes, func(g asker, _ *Handle, _ *resource.Resource) error { _, err := Write[int](g); return err }, &TypeError{},
@@ -85,7 +85,7 @@ func TestMisuse(t *testing.T) {
 				before := Prefetch{}
 				if c.in != idle {
 					if kind == "pair" {
-						// One iteration behind it, so that it shows if the count goes.
+						// One iteration first, so that a lost count shows.
 						fine(t, announce(r, mode, clock))
 						fine(t, g.Acquire(ctx))
 						fine(t, g.Release())
@@ -159,7 +159,7 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// A pair that releases what it does not hold has not gone round.
+// A failed release does not count as an iteration.
 func TestPairMisuse(t *testing.T) {
 	r := newResource(t, 8)
 	var p Pair

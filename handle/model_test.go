@@ -33,7 +33,7 @@ func ended() context.Context {
 	return ctx
 }
 
-// asker is what a Handle and a Pair have in common beyond a Grant.
+// asker has the methods of both Handle and Pair.
 type asker interface {
 	Grant
 	Request(r *resource.Resource, m resource.Mode) error
@@ -42,7 +42,7 @@ type asker interface {
 	Version() uint64
 }
 
-// user is a handle, or a pair, and what it should be.
+// user is a handle or a pair, and its expected state.
 type user struct {
 	asker
 	pair           *Pair // nil: a handle
@@ -54,8 +54,8 @@ type user struct {
 	iteration      uint64
 }
 
-// TestHandlesAreAFIFO has one goroutine use handles and pairs of one resource in
-// any way, right or wrong, and the FIFO beside it.
+// TestHandlesAreAFIFO calls handles and pairs of one resource in any order, right or
+// wrong, and compares them with liveness.FIFO.
 func TestHandlesAreAFIFO(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		right := func(err error) {

@@ -55,7 +55,7 @@ func TestSection(t *testing.T) {
 				Section(t.Context(), g, func() error { panic(errBody) })
 			}()
 			idle(false)
-			// A body that releases is told. If it fails as well, the error is the body's.
+			// A body that releases gets an error. If the body fails too, it gets its own.
 			fine(t, g.Request(r, resource.Write))
 			if err := Section(t.Context(), g, g.Release); !errors.Is(err, resource.ErrNotHeld) {
 				t.Error(err)
@@ -114,14 +114,14 @@ func TestSectionThatGivesUpLetsOthersIn(t *testing.T) {
 	}
 }
 
-// failures are the ways in which a body fails, by what they do in the end.
+// failures are the ways in which a body fails.
 var failures = map[string]func(err error) error{
 	"error":  func(err error) error { return err },
 	"panic":  func(err error) error { panic(err) },
 	"Goexit": func(error) error { runtime.Goexit(); return nil },
 }
 
-// apart runs do on a goroutine of its own, which it may end as it likes.
+// apart runs do on its own goroutine, so that do may panic or call Goexit.
 func apart(do func()) {
 	ended := make(chan struct{})
 	go func() {
@@ -132,7 +132,7 @@ func apart(do func()) {
 	<-ended
 }
 
-// A section that fails while it writes commits nothing, and those after it are told.
+// A section that fails while it writes commits nothing, and the next holder learns it.
 func TestSectionThatFailsCommitsNothing(t *testing.T) {
 	errBody := errors.New("body")
 	for name, fail := range failures {
@@ -178,7 +178,7 @@ func TestSectionThatFailsCommitsNothing(t *testing.T) {
 	}
 }
 
-// A section that has changed nothing only releases when it fails.
+// A section that fails before it writes only releases.
 func TestSectionThatFailsWithoutAWrite(t *testing.T) {
 	for name, fail := range failures {
 		for _, m := range []resource.Mode{resource.Read, resource.Write} {

@@ -61,7 +61,7 @@ func TestVector(t *testing.T) {
 	}
 }
 
-// What one of them cannot do keeps none of the others from it, and is told.
+// One failure keeps no other member from its release, and is returned.
 func TestVectorFails(t *testing.T) {
 	r := newResource(t, 8)
 	var hs [3]Handle
@@ -79,8 +79,8 @@ func TestVectorFails(t *testing.T) {
 	}
 }
 
-// Vectors in the same order do not deadlock, however they meet, if all have requested
-// before one of them requests again.
+// Vectors in the same order do not deadlock if all have made their first requests before
+// one of them requests again.
 func TestVectorsMeet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := newResource(t, 8), newResource(t, 8)
