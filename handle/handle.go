@@ -107,6 +107,7 @@ func (h *Handle) held() *Handle { return h }
 // Grant is what can hold a resource: a *Handle or a *Pair.
 type Grant interface {
 	// Handle and Pair document these methods.
+	Request(r *resource.Resource, m resource.Mode) error
 	Acquire(ctx context.Context) error
 	Test() bool
 	Release() error

@@ -36,7 +36,6 @@ func ended() context.Context {
 // asker has the methods of both Handle and Pair.
 type asker interface {
 	Grant
-	Request(r *resource.Resource, m resource.Mode) error
 	Ready() (<-chan struct{}, error)
 	Fence() uint64
 	Version() uint64

@@ -3,20 +3,52 @@ package handle
 import (
 	"context"
 	"errors"
+	"fmt"
+
+	"github.com/orwl/go-orwl/resource"
 )
 
-// Vector is several handles or pairs that are used together, in their order.
+// Vector is several handles or pairs that are used together, in their order:
+//
+//	v := handle.Vector{&north, &south, &here}
+//	v.Request(handle.ToRead(n), handle.ToRead(s), handle.ToWrite(h))
+//	v.Acquire(ctx)
+//	neighbours, err := handle.ReadAll[float64](v[:2])
+//	sum, err := handle.Write[float64](&here)
+//	...
+//	v.Release()
+//
+// A part of a vector is a vector too: v[:2] above.
 type Vector []Grant
 
-// Acquire acquires all. If it fails, those before the one that failed are held,
-// and the rest stands in the queues: acquire again, or Cancel.
-func (v Vector) Acquire(ctx context.Context) error {
-	for _, g := range v {
-		if g.held().place.Held() {
-			continue
-		}
-		if err := g.Acquire(ctx); err != nil {
-			return err
+// Want is an access that a vector requests: see [ToRead] and [ToWrite].
+type Want struct {
+	resource *resource.Resource
+	mode     resource.Mode
+}
+
+// ToRead wants r for reading.
+func ToRead(r *resource.Resource) Want { return Want{r, resource.Read} }
+
+// ToWrite wants r for writing.
+func ToWrite(r *resource.Resource) Want { return Want{r, resource.Write} }
+
+// ErrWants is the error of a vector that got another number of wants than it has members.
+var ErrWants = errors.New("handle: wrong number of wants: pass one for each member of the vector")
+
+// Request announces one access for each member, in the order of the vector. If one
+// request fails, Request takes the earlier ones back, and the queues are as before.
+//
+// The requests are made one after another. Two goroutines that call Request for the same
+// resources at the same time may stand in different orders in two queues. Then each waits
+// for the other for ever. Let one goroutine make all first requests, as package orwl does.
+func (v Vector) Request(wants ...Want) error {
+	if len(wants) != len(v) {
+		return fmt.Errorf("%w: %d wants for %d members", ErrWants, len(wants), len(v))
+	}
+	for i, w := range wants {
+		if err := v[i].Request(w.resource, w.mode); err != nil {
+			return errors.Join(err, v[:i].Cancel())
 		}
 	}
 	return nil
@@ -32,7 +64,87 @@ func (v Vector) Test() bool {
 	return true
 }
 
-// Release releases all, in their order; pairs announce their next accesses.
+// Acquire waits for all members. It skips those that are held. If one fails, those before
+// it are held, and the others stay in the queues: acquire again or cancel.
+func (v Vector) Acquire(ctx context.Context) error {
+	for _, g := range v {
+		if g.held().place.Held() {
+			continue
+		}
+		if err := g.Acquire(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ReadAll returns the views of all members, as [Read] does for one.
+func ReadAll[T any](v Vector) ([]View[T], error) {
+	views := make([]View[T], len(v))
+	for i, g := range v {
+		var err error
+		if views[i], err = Read[T](g); err != nil {
+			return nil, v.mapError(i, err)
+		}
+	}
+	return views, nil
+}
+
+// WriteAll returns the slices of all members, as [Write] does for one. All members must be
+// held for writing. If one fails, no member counts as written.
+func WriteAll[T any](v Vector) ([][]T, error) {
+	for i, g := range v {
+		_, err := Read[T](g) // it fails as Write does, and does not count as a write
+		if err == nil && g.held().place.Mode() == resource.Read {
+			_, err = Write[T](g) // it fails
+		}
+		if err != nil {
+			return nil, v.mapError(i, err)
+		}
+	}
+	slices := make([][]T, len(v))
+	for i, g := range v {
+		var err error
+		if slices[i], err = Write[T](g); err != nil {
+			return nil, v.mapError(i, err)
+		}
+	}
+	return slices, nil
+}
+
+// mapError names the member that cannot be mapped.
+func (v Vector) mapError(i int, err error) error {
+	name := "no resource"
+	if r := v[i].held().place.Resource(); r != nil {
+		name = fmt.Sprintf("resource %q", r.Name())
+	}
+	return fmt.Errorf("handle: member %d of the vector (%s): %w", i, name, err)
+}
+
+// Resize gives the resources of all members the same size in bytes: see [Handle.Resize].
+// All members must be held for writing. If one does not hold, or if the size is wrong, no
+// resource changes.
+func (v Vector) Resize(size int) error {
+	for _, g := range v {
+		h := g.held()
+		_, err := h.place.Bytes()
+		if err == nil && h.place.Mode() == resource.Read {
+			err = h.Resize(size) // it fails
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, g := range v {
+		if err := g.held().Resize(size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Release releases all members, in their order. A pair announces its next access. An error
+// of one does not keep the others from their release.
 func (v Vector) Release() error {
 	var errs error
 	for _, g := range v {
@@ -41,7 +153,7 @@ func (v Vector) Release() error {
 	return errs
 }
 
-// Abandon abandons all that is held or stands in a queue, for one reason: see
+// Abandon abandons all members that hold or have a request, with the reason: see
 // [Handle.Abandon].
 func (v Vector) Abandon(reason error) error {
 	var errs error
@@ -53,8 +165,8 @@ func (v Vector) Abandon(reason error) error {
 	return errs
 }
 
-// Cancel makes all of them idle: what is held is released for good, what stands in
-// a queue is taken back.
+// Cancel makes all members idle: it releases those that hold, and takes the requests of
+// the others back.
 func (v Vector) Cancel() error {
 	var errs error
 	for _, g := range v {
