@@ -146,7 +146,7 @@ func TestPairGoesOnAnnouncing(t *testing.T) {
 		var last <-chan struct{}
 		for i := range 3 {
 			fine(t, p.Acquire(t.Context()))
-			fine(t, p.Release())
+			fine(t, p.Next())
 			ready, err := p.Ready()
 			fine(t, err)
 			if ready == last {
@@ -157,7 +157,7 @@ func TestPairGoesOnAnnouncing(t *testing.T) {
 				t.Errorf("prefetched %+v", got)
 			}
 			fine(t, other.Acquire(t.Context()))
-			released := after(4*s, func() { fine(t, other.Release()) })
+			released := after(4*s, func() { fine(t, other.Next()) })
 			<-time.After(s)
 			fine(t, p.Acquire(t.Context()))
 			<-ready
@@ -166,9 +166,9 @@ func TestPairGoesOnAnnouncing(t *testing.T) {
 				t.Errorf("round %d: %+v, want %+v", i, got, want)
 			}
 			// Let the other pair have its next turn.
-			fine(t, p.Release())
+			fine(t, p.Next())
 			fine(t, other.Acquire(t.Context()))
-			fine(t, other.Release())
+			fine(t, other.Next())
 		}
 		if p.Iteration() != 6 {
 			t.Errorf("iteration %d, want 6", p.Iteration())
@@ -188,7 +188,7 @@ func TestPairGoesOnAnnouncing(t *testing.T) {
 		fine(t, err)
 		<-first
 		fine(t, other.Acquire(t.Context()))
-		fine(t, other.Release())
+		fine(t, other.Next())
 		if other.news != nil {
 			t.Error("a pair that called Ready once still has news")
 		}

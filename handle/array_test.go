@@ -108,7 +108,7 @@ func TestImportChangesAll(t *testing.T) {
 	for range 2 {
 		fine(t, p.Acquire(t.Context()))
 		name()
-		fine(t, p.Release())
+		fine(t, p.Next())
 	}
 	for i, before := range []bool{true, false} {
 		fine(t, p.Acquire(t.Context()))
@@ -120,7 +120,7 @@ func TestImportChangesAll(t *testing.T) {
 		if !before {
 			name()
 		}
-		fine(t, p.Release())
+		fine(t, p.Next())
 		fine(t, p.Acquire(t.Context()))
 		if all, err := p.Place().Changed(uint64(2 + i)); err != nil || all.Bytes() != 16 {
 			t.Errorf("%d of 16 bytes may have changed, %v", all.Bytes(), err)

@@ -68,6 +68,7 @@ func TestAccessesAllocateNothing(t *testing.T) {
 		x[1]++
 		return err
 	}
+	nothing := func() error { return nil }
 	for name, do := range map[string]func(){
 		"access": func() {
 			fine(t, h.Request(r, resource.Read))
@@ -82,12 +83,16 @@ func TestAccessesAllocateNothing(t *testing.T) {
 			if err := write(); err != nil {
 				t.Error(err)
 			}
-			fine(t, p.Release())
+			fine(t, p.Next())
 		},
-		"section": func() { fine(t, Section(ctx, &p, write)) },
+		"turn": func() { fine(t, Turn(ctx, &p, write)) },
+		"section": func() {
+			fine(t, h.Request(r, resource.Read))
+			fine(t, Section(ctx, &h, nothing))
+		},
 		"vector": func() {
 			fine(t, v.Acquire(ctx))
-			fine(t, v.Release())
+			fine(t, v.Next())
 		},
 	} {
 		if n := testing.AllocsPerRun(100, do); n != 0 {
@@ -112,7 +117,7 @@ func TestAlternationAllocatesNothing(t *testing.T) {
 			if i == rounds-1 {
 				fine(t, p.End())
 			} else {
-				fine(t, p.Release())
+				fine(t, p.Next())
 			}
 		}
 	}

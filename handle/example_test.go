@@ -55,7 +55,7 @@ func ExamplePair() {
 			for p.Iteration() < 3 {
 				p.Acquire(ctx)
 				fmt.Println(name, p.Iteration())
-				p.Release()
+				p.Next()
 			}
 			p.Cancel()
 		})

@@ -104,6 +104,9 @@ func (h *Handle) Resize(size int) error { return h.place.Resize(size) }
 // held is the handle itself. Functions that take a Grant reach the request by it.
 func (h *Handle) held() *Handle { return h }
 
+// again ends this turn of a Grant: see [Turn].
+func (h *Handle) again() error { return h.Release() }
+
 // Grant is what can hold a resource: a *Handle or a *Pair.
 type Grant interface {
 	// Handle and Pair document these methods.
@@ -115,6 +118,7 @@ type Grant interface {
 	Abandon(reason error) error
 
 	held() *Handle
+	again() error
 }
 
 // Read returns the resource's bytes as elements of type T. g must hold the resource. The

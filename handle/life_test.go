@@ -24,12 +24,12 @@ func TestContext(t *testing.T) {
 		want []error
 	}{
 		"released": {func(p *Pair, _ *resource.Resource) error { return p.Handle.Release() }, []error{ErrReleased}},
-		"renewed":  {func(p *Pair, _ *resource.Resource) error { return p.Release() }, []error{ErrReleased}},
+		"renewed":  {func(p *Pair, _ *resource.Resource) error { return p.Next() }, []error{ErrReleased}},
 		"ended":    {func(p *Pair, _ *resource.Resource) error { return p.End() }, []error{ErrReleased}},
 		"broken":   {func(_ *Pair, r *resource.Resource) error { r.Break(errFire); return nil }, []error{resource.ErrBroken, errFire}},
-		"broken, then released": {func(p *Pair, r *resource.Resource) error { r.Break(errFire); return p.Release() },
+		"broken, then released": {func(p *Pair, r *resource.Resource) error { r.Break(errFire); return p.Next() },
 			[]error{resource.ErrBroken, errFire}},
-		"released, then broken": {func(p *Pair, r *resource.Resource) error { defer r.Break(errFire); return p.Release() },
+		"released, then broken": {func(p *Pair, r *resource.Resource) error { defer r.Break(errFire); return p.Next() },
 			[]error{ErrReleased}},
 		"vector cancelled": {func(p *Pair, _ *resource.Resource) error { return Vector{p}.Cancel() }, []error{ErrReleased}},
 	} {
@@ -97,7 +97,7 @@ func TestContextOfEachGrant(t *testing.T) {
 		if ctx.Err() != nil {
 			t.Errorf("ended by a failed call: %v", context.Cause(ctx))
 		}
-		fine(t, p.Release())
+		fine(t, p.Next())
 	}
 	for range 2 { // not held
 		if ctx, err := p.Context(strange{t.Context(), make(chan struct{})}); ctx != nil || !errors.Is(err, resource.ErrNotHeld) {

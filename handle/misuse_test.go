@@ -88,7 +88,7 @@ func TestMisuse(t *testing.T) {
 						// One iteration first, so that a lost count shows.
 						fine(t, announce(r, mode, clock))
 						fine(t, g.Acquire(ctx))
-						fine(t, g.Release())
+						fine(t, p.Next())
 					} else {
 						fine(t, announce(r, mode, clock))
 					}
@@ -163,13 +163,13 @@ func TestMisuse(t *testing.T) {
 func TestPairMisuse(t *testing.T) {
 	r := newResource(t, 8)
 	var p Pair
-	for op, do := range map[string]func() error{"renew": p.Release, "release": p.End} {
+	for op, do := range map[string]func() error{"renew": p.Next, "release": p.End} {
 		if err := do(); !errors.Is(err, resource.ErrNotHeld) {
 			t.Errorf("%s: %v", op, err)
 		}
 	}
 	fine(t, p.Request(r, resource.Write))
-	if err := p.Release(); !errors.Is(err, resource.ErrNotHeld) || err.Error() != `resource: renew of "grid" (write): not acquired: acquire it first` {
+	if err := p.Next(); !errors.Is(err, resource.ErrNotHeld) || err.Error() != `resource: renew of "grid" (write): not acquired: acquire it first` {
 		t.Error(err)
 	}
 	if err := p.End(); !errors.Is(err, resource.ErrNotHeld) {
@@ -179,7 +179,7 @@ func TestPairMisuse(t *testing.T) {
 		t.Errorf("iteration %d, want 0", p.Iteration())
 	}
 	fine(t, p.Acquire(context.Background()))
-	fine(t, p.Release())
+	fine(t, p.Next())
 	fine(t, p.Acquire(context.Background()))
 	fine(t, p.End())
 	if p.Iteration() != 2 || p.Test() || p.Place().Requested() {

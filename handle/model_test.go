@@ -149,6 +149,18 @@ func TestHandlesAreAFIFO(t *testing.T) {
 				right(err)
 				leave(u, u.pair != nil)
 			}),
+			"next": at(func(u *user) {
+				if u.pair == nil {
+					return
+				}
+				err := u.pair.Next()
+				if !u.holds {
+					wrong(err, resource.ErrNotHeld)
+					return
+				}
+				right(err)
+				leave(u, true)
+			}),
 			"end": at(func(u *user) {
 				if u.pair == nil {
 					return

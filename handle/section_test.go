@@ -203,3 +203,60 @@ func TestSectionThatFailsWithoutAWrite(t *testing.T) {
 		}
 	}
 }
+
+// A turn that succeeds announces the next access of a pair. A turn that fails does not.
+func TestTurn(t *testing.T) {
+	errBody := errors.New("body")
+	var h Handle
+	var p Pair
+	for name, g := range map[string]asker{"handle": &h, "pair": &p} {
+		t.Run(name, func(t *testing.T) {
+			r := newResource(t, 8)
+			place := g.held().Place()
+			fine(t, g.Request(r, resource.Write))
+			fine(t, Turn(t.Context(), g, func() error {
+				if !place.Held() {
+					t.Error("not held in the turn")
+				}
+				return nil
+			}))
+			if place.Held() || place.Requested() != (name == "pair") {
+				t.Errorf("afterwards: held %t, requested %t", place.Held(), place.Requested())
+			}
+			if name == "handle" {
+				fine(t, g.Request(r, resource.Write))
+			}
+			if err := Turn(t.Context(), g, func() error { return errBody }); !errors.Is(err, errBody) {
+				t.Error(err)
+			}
+			free(t, r)
+			first := holder(t, r)
+			fine(t, g.Request(r, resource.Write))
+			if err := Turn(ended(), g, func() error { t.Error("the body ran"); return nil }); !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+			fine(t, first.Release())
+			free(t, r)
+		})
+	}
+}
+
+// A vector's Next announces the next accesses of its pairs and releases its handles.
+func TestVectorNext(t *testing.T) {
+	v, rs := trio(t, 8)
+	fine(t, v.Request(ToWrite(rs[0]), ToWrite(rs[1]), ToRead(rs[2])))
+	for round := range 3 {
+		fine(t, v.Acquire(t.Context()))
+		fine(t, v.Next())
+		for i, g := range v {
+			if place := g.held().Place(); place.Held() || place.Requested() != (i > 0) {
+				t.Errorf("round %d, member %d: held %t, requested %t", round, i, place.Held(), place.Requested())
+			}
+		}
+		if err := v.Next(); !errors.Is(err, resource.ErrNotHeld) {
+			t.Errorf("a second Next: %v", err)
+		}
+		fine(t, v[0].Request(rs[0], resource.Write))
+	}
+	fine(t, v.Cancel())
+}

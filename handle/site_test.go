@@ -76,7 +76,7 @@ func TestPairsOfNodes(t *testing.T) {
 			t.Fatalf("turn %d: %d is there, version %d", i, v[0], pair.Version())
 		}
 		v[0]++
-		fine(t, pair.Release())
+		fine(t, pair.Next())
 		p.settle(t)
 	}
 	fine(t, a.Cancel())

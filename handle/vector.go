@@ -153,6 +153,17 @@ func (v Vector) Release() error {
 	return errs
 }
 
+// Next ends this turn of all members, in their order: a pair announces its next access and
+// releases this one, and a handle is released. An error of one does not keep the others
+// from their turn.
+func (v Vector) Next() error {
+	var errs error
+	for _, g := range v {
+		errs = errors.Join(errs, g.again())
+	}
+	return errs
+}
+
 // Abandon abandons all members that hold or have a request, with the reason: see
 // [Handle.Abandon].
 func (v Vector) Abandon(reason error) error {

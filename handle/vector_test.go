@@ -38,7 +38,7 @@ func TestVector(t *testing.T) {
 	if !q.Place().Held() || !v.Test() {
 		t.Error("the third is not held")
 	}
-	fine(t, v.Release())
+	fine(t, v.Next())
 	if h.Place().Requested() || !p.Place().Requested() || !q.Place().Requested() || p.Iteration() != 1 {
 		t.Error("want the pairs to be requested again, and the handle to be idle")
 	}
@@ -103,7 +103,7 @@ func TestVectorsMeet(t *testing.T) {
 						err = errors.Join(err, e)
 						s[0]++
 					}
-					err = errors.Join(err, v.Release())
+					err = errors.Join(err, v.Next())
 				}
 				done <- errors.Join(err, v.Cancel())
 			}()
