@@ -89,18 +89,17 @@ func ExampleVector() {
 	set(south, 4)
 
 	var n, s, w handle.Handle
-	n.Request(north, resource.Read)
-	s.Request(south, resource.Read)
-	w.Request(here, resource.Write)
 	all := handle.Vector{&n, &s, &w}
-	if err := all.Acquire(ctx); err != nil {
+	err := errors.Join(
+		all.Request(handle.ToRead(north), handle.ToRead(south), handle.ToWrite(here)),
+		all.Acquire(ctx))
+	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	a, _ := handle.Read[float64](&n)
-	b, _ := handle.Read[float64](&s)
+	neighbours, _ := handle.ReadAll[float64](all[:2])
 	sum, _ := handle.Write[float64](&w)
-	sum[0] = a.At(0) + b.At(0)
+	sum[0] = neighbours[0].At(0) + neighbours[1].At(0)
 	fmt.Println(sum[0], all.Release())
 	// Output: 7 <nil>
 }
