@@ -227,8 +227,8 @@ func TestReadyInASelect(t *testing.T) {
 				t.Errorf("handle %d is ready after %v, want %d after %d s", i, time.Since(begin), want, n+1)
 			}
 			ready[i] = nil
-			if !handles[i].Test() {
-				t.Error("ready and not granted")
+			if got := handles[i].Test(); got != Granted {
+				t.Errorf("ready and %v", got)
 			}
 			fine(t, handles[i].Acquire(ended()))
 			fine(t, handles[i].Release())

@@ -45,9 +45,6 @@ func (h *Handle) RequestOrdered(r *resource.Resource, m resource.Mode, order uin
 	return nil
 }
 
-// Test reports whether Acquire would return at once.
-func (h *Handle) Test() bool { return h.place.Granted() }
-
 // Acquire waits for the access. If ctx ends first, Acquire returns the reason, and the
 // request stays in the queue: acquire again or cancel.
 func (h *Handle) Acquire(ctx context.Context) error {
@@ -112,7 +109,7 @@ type Grant interface {
 	// Handle and Pair document these methods.
 	Request(r *resource.Resource, m resource.Mode) error
 	Acquire(ctx context.Context) error
-	Test() bool
+	Test() State
 	Release() error
 	Cancel() error
 	Abandon(reason error) error

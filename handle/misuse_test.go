@@ -182,7 +182,7 @@ func TestPairMisuse(t *testing.T) {
 	fine(t, p.Next())
 	fine(t, p.Acquire(context.Background()))
 	fine(t, p.End())
-	if p.Iteration() != 2 || p.Test() || p.Place().Requested() {
+	if p.Iteration() != 2 || p.Test() != Idle {
 		t.Errorf("iteration %d, want 2 and idle", p.Iteration())
 	}
 	fine(t, p.Request(r, resource.Read))

@@ -230,8 +230,17 @@ func TestHandlesAreAFIFO(t *testing.T) {
 			}),
 			"": func(*rapid.T) {
 				for i, u := range users {
-					if u.Test() != granted(u) {
-						t.Fatalf("user %d tests as granted: %t", i, u.Test())
+					want := Requested
+					switch {
+					case u.id == 0:
+						want = Idle
+					case u.holds:
+						want = Held
+					case granted(u):
+						want = Granted
+					}
+					if got := u.Test(); got != want {
+						t.Fatalf("user %d is %v, want %v", i, got, want)
 					}
 					if u.ready != nil {
 						select {

@@ -23,7 +23,7 @@ func free(t *testing.T, r *resource.Resource) {
 	t.Helper()
 	var h Handle
 	fine(t, h.Request(r, resource.Write))
-	if !h.Test() {
+	if h.Test() != Granted {
 		t.Fatal("something is left in the queue")
 	}
 	fine(t, h.Cancel())

@@ -66,8 +66,8 @@ func TestPairsOfNodes(t *testing.T) {
 	p.settle(t)
 	for i := range 20 {
 		pair := []*Pair{&a, &b}[i%2]
-		if !pair.Test() {
-			t.Fatalf("turn %d: not granted", i)
+		if got := pair.Test(); got != Granted {
+			t.Fatalf("turn %d: %v", i, got)
 		}
 		fine(t, pair.Acquire(t.Context()))
 		v, err := Write[int64](pair)

@@ -54,14 +54,22 @@ func (v Vector) Request(wants ...Want) error {
 	return nil
 }
 
-// Test reports whether Acquire would return at once.
-func (v Vector) Test() bool {
+// Test tells the lowest state of all members. So Idle means that a member has no request,
+// and Granted or Held that Acquire would return at once. An empty vector is Held.
+func (v Vector) Test() State {
 	for _, g := range v {
-		if !g.Test() {
-			return false
+		if h := g.held(); !h.place.Held() && !h.place.Requested() {
+			return Idle
 		}
 	}
-	return true
+	lowest := Held
+	for _, g := range v {
+		// Stop at a member that waits. A test may enter the guard of a granted one.
+		if lowest = min(lowest, g.Test()); lowest == Requested {
+			break
+		}
+	}
+	return lowest
 }
 
 // Acquire waits for all members. It skips those that are held. If one fails, those before

@@ -19,8 +19,8 @@ func TestVector(t *testing.T) {
 	fine(t, p.Request(b, resource.Read))
 	first := holder(t, c)
 	fine(t, q.Request(c, resource.Write))
-	if v.Test() {
-		t.Error("granted, and one of them waits")
+	if got := v.Test(); got != Requested {
+		t.Errorf("%v, but one member waits", got)
 	}
 	for range 2 {
 		if err := v.Acquire(ended()); !errors.Is(err, context.Canceled) {
@@ -31,14 +31,17 @@ func TestVector(t *testing.T) {
 		}
 	}
 	fine(t, first.Release())
-	if !v.Test() {
-		t.Error("not granted, and none of them waits")
+	if got := v.Test(); got != Granted {
+		t.Errorf("%v, but two members are held and one is granted", got)
 	}
 	fine(t, v.Acquire(ended()))
-	if !q.Place().Held() || !v.Test() {
-		t.Error("the third is not held")
+	if got := v.Test(); got != Held {
+		t.Errorf("%v, but all members are acquired", got)
 	}
 	fine(t, v.Next())
+	if got := v.Test(); got != Idle {
+		t.Errorf("%v, but the handle is idle", got)
+	}
 	if h.Place().Requested() || !p.Place().Requested() || !q.Place().Requested() || p.Iteration() != 1 {
 		t.Error("want the pairs to be requested again, and the handle to be idle")
 	}
@@ -74,7 +77,7 @@ func TestVectorFails(t *testing.T) {
 	if !errors.Is(err, resource.ErrNotHeld) || hs[0].Place().Held() || hs[2].Place().Held() {
 		t.Errorf("%v, and the others are held: %t, %t", err, hs[0].Place().Held(), hs[2].Place().Held())
 	}
-	if Vector(nil).Acquire(ended()) != nil || !Vector(nil).Test() || Vector(nil).Release() != nil || Vector(nil).Cancel() != nil {
+	if Vector(nil).Acquire(ended()) != nil || Vector(nil).Test() != Held || Vector(nil).Release() != nil || Vector(nil).Cancel() != nil {
 		t.Error("an empty vector fails")
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/orwl/go-orwl/handle"
 	"github.com/orwl/go-orwl/orwl"
 )
 
@@ -59,7 +60,7 @@ func (a *actor) rounds(n int, body func(k int) error) error {
 // acquire waits for an access, and says whether it need not have. Only who has to
 // wait looks at the clock, and that is the trace if there is one.
 func (a *actor) acquire(x *orwl.Access) (granted bool, err error) {
-	if x.Test() {
+	if x.Test() >= handle.Granted {
 		return true, x.Acquire(a.Context())
 	}
 	if a.watch.rec != nil {
