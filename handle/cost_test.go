@@ -115,7 +115,7 @@ func TestAlternationAllocatesNothing(t *testing.T) {
 			fine(t, err)
 			x[0]++
 			if i == rounds-1 {
-				fine(t, p.End())
+				fine(t, p.Release())
 			} else {
 				fine(t, p.Next())
 			}

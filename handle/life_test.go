@@ -24,8 +24,8 @@ func TestContext(t *testing.T) {
 		want []error
 	}{
 		"released": {func(p *Pair, _ *resource.Resource) error { return p.Handle.Release() }, []error{ErrReleased}},
-		"renewed":  {func(p *Pair, _ *resource.Resource) error { return p.Next() }, []error{ErrReleased}},
-		"ended":    {func(p *Pair, _ *resource.Resource) error { return p.End() }, []error{ErrReleased}},
+		"next":     {func(p *Pair, _ *resource.Resource) error { return p.Next() }, []error{ErrReleased}},
+		"pair":     {func(p *Pair, _ *resource.Resource) error { return p.Release() }, []error{ErrReleased}},
 		"broken":   {func(_ *Pair, r *resource.Resource) error { r.Break(errFire); return nil }, []error{resource.ErrBroken, errFire}},
 		"broken, then released": {func(p *Pair, r *resource.Resource) error { r.Break(errFire); return p.Next() },
 			[]error{resource.ErrBroken, errFire}},

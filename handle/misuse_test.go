@@ -145,9 +145,6 @@ func TestMisuse(t *testing.T) {
 					t.Errorf("%d elements, %v", v.Len(), err)
 				}
 				fine(t, g.Release())
-				if kind == "pair" {
-					fine(t, g.Cancel())
-				}
 				var other Handle
 				fine(t, other.Request(r, resource.Write))
 				fine(t, other.Acquire(ctx))
@@ -163,7 +160,7 @@ func TestMisuse(t *testing.T) {
 func TestPairMisuse(t *testing.T) {
 	r := newResource(t, 8)
 	var p Pair
-	for op, do := range map[string]func() error{"renew": p.Next, "release": p.End} {
+	for op, do := range map[string]func() error{"next": p.Next, "release": p.Release} {
 		if err := do(); !errors.Is(err, resource.ErrNotHeld) {
 			t.Errorf("%s: %v", op, err)
 		}
@@ -172,7 +169,7 @@ func TestPairMisuse(t *testing.T) {
 	if err := p.Next(); !errors.Is(err, resource.ErrNotHeld) || err.Error() != `resource: renew of "grid" (write): not acquired: acquire it first` {
 		t.Error(err)
 	}
-	if err := p.End(); !errors.Is(err, resource.ErrNotHeld) {
+	if err := p.Release(); !errors.Is(err, resource.ErrNotHeld) {
 		t.Error(err)
 	}
 	if p.Iteration() != 0 {
@@ -181,7 +178,7 @@ func TestPairMisuse(t *testing.T) {
 	fine(t, p.Acquire(context.Background()))
 	fine(t, p.Next())
 	fine(t, p.Acquire(context.Background()))
-	fine(t, p.End())
+	fine(t, p.Release())
 	if p.Iteration() != 2 || p.Test() != Idle {
 		t.Errorf("iteration %d, want 2 and idle", p.Iteration())
 	}

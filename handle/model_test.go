@@ -147,7 +147,7 @@ func TestHandlesAreAFIFO(t *testing.T) {
 					return
 				}
 				right(err)
-				leave(u, u.pair != nil)
+				leave(u, false)
 			}),
 			"next": at(func(u *user) {
 				if u.pair == nil {
@@ -160,18 +160,6 @@ func TestHandlesAreAFIFO(t *testing.T) {
 				}
 				right(err)
 				leave(u, true)
-			}),
-			"end": at(func(u *user) {
-				if u.pair == nil {
-					return
-				}
-				err := u.pair.End()
-				if !u.holds {
-					wrong(err, resource.ErrNotHeld)
-					return
-				}
-				right(err)
-				leave(u, false)
 			}),
 			"cancel": at(func(u *user) {
 				err := u.Cancel()

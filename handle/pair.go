@@ -18,6 +18,23 @@ import (
 //	}
 //	p.Cancel()
 //
+// # The last turn
+//
+// After Next the pair has a request in the queue. When its turn comes, the queue waits for
+// it, however long that takes. So a pair that stops after Next must Cancel. If the last
+// turn is known, end it by Release instead: it announces nothing. A loop that can be left
+// early takes care of both by
+//
+//	defer p.Abandon(reason)
+//
+// which takes a request back, abandons an access that is held, and changes nothing if the
+// pair is idle.
+//
+// If a pair is dropped with a request, the requests behind it wait for ever. In a run of
+// package orwl the report of a stall shows this: a task waits behind "a handle of no task".
+// The accesses of a task cannot be dropped, because the runtime takes them back when the
+// task ends.
+//
 // # Both handles in one
 //
 // The parity of the iteration tells which of the two handles is in use. One request in the
@@ -38,7 +55,7 @@ func (p *Pair) RequestOrdered(r *resource.Resource, m resource.Mode, order uint6
 	return p.begin(p.Handle.RequestOrdered(r, m, order))
 }
 
-// Announce is Request with measurements for all accesses of the pair, until End or
+// Announce is Request with measurements for all accesses of the pair, until Release or
 // Cancel: see [Handle.Announce].
 func (p *Pair) Announce(r *resource.Resource, m resource.Mode, now func() time.Time) error {
 	return p.begin(p.Handle.Announce(r, m, now))
@@ -73,17 +90,11 @@ func (p *Pair) NextBy(by any) error {
 // again ends this turn of a Grant: see [Turn].
 func (p *Pair) again() error { return p.Next() }
 
-// Release is Next.
-func (p *Pair) Release() error { return p.Next() }
+// Release releases this access and announces none: the last turn of the pair.
+func (p *Pair) Release() error { return p.ReleaseBy(nil) }
 
-// ReleaseBy is NextBy.
-func (p *Pair) ReleaseBy(by any) error { return p.NextBy(by) }
-
-// End releases this access and announces none: the last turn of the pair.
-func (p *Pair) End() error { return p.EndBy(nil) }
-
-// EndBy is End for a caller that names itself: see NextBy.
-func (p *Pair) EndBy(by any) error {
+// ReleaseBy is Release for a caller that names itself: see NextBy.
+func (p *Pair) ReleaseBy(by any) error {
 	p.endLife()
 	if err := p.place.ReleaseBy(by); err != nil {
 		return err

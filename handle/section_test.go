@@ -19,10 +19,10 @@ func TestSection(t *testing.T) {
 	for name, g := range map[string]asker{"handle": &h, "pair": &p} {
 		t.Run(name, func(t *testing.T) {
 			place := g.held().Place()
-			idle := func(announced bool) {
+			idle := func() {
 				t.Helper()
-				if place.Held() || place.Requested() != announced {
-					t.Errorf("held %t, requested %t", place.Held(), place.Requested())
+				if got := g.Test(); got != Idle {
+					t.Errorf("%v, want idle", got)
 				}
 			}
 			fine(t, g.Request(r, resource.Write))
@@ -35,16 +35,13 @@ func TestSection(t *testing.T) {
 				return nil
 			}
 			fine(t, Section(t.Context(), g, body))
-			idle(name == "pair") // which has announced its next access
-			if name == "pair" {
-				fine(t, g.Cancel())
-			}
-			// A body that fails announces none.
+			idle()
+			// A body that fails leaves it idle.
 			fine(t, g.Request(r, resource.Write))
 			if err := Section(t.Context(), g, func() error { return errors.Join(body(), errBody) }); !errors.Is(err, errBody) {
 				t.Error(err)
 			}
-			idle(false)
+			idle()
 			fine(t, g.Request(r, resource.Write))
 			func() {
 				defer func() {
@@ -54,21 +51,18 @@ func TestSection(t *testing.T) {
 				}()
 				Section(t.Context(), g, func() error { panic(errBody) })
 			}()
-			idle(false)
+			idle()
 			// A body that releases gets an error. If the body fails too, it gets its own.
 			fine(t, g.Request(r, resource.Write))
 			if err := Section(t.Context(), g, g.Release); !errors.Is(err, resource.ErrNotHeld) {
 				t.Error(err)
-			}
-			if name == "pair" {
-				fine(t, g.Cancel())
 			}
 			fine(t, g.Request(r, resource.Write))
 			err := Section(t.Context(), g, func() error { return errors.Join(errBody, g.Release()) })
 			if !errors.Is(err, errBody) {
 				t.Error(err)
 			}
-			idle(false)
+			idle()
 			first := holder(t, r)
 			fine(t, g.Request(r, resource.Write))
 			if err := Section(ended(), g, body); !errors.Is(err, context.Canceled) || place.Requested() {

@@ -151,8 +151,8 @@ func (v Vector) Resize(size int) error {
 	return nil
 }
 
-// Release releases all members, in their order. A pair announces its next access. An error
-// of one does not keep the others from their release.
+// Release releases all members, in their order, and announces nothing. An error of one
+// does not keep the others from their release.
 func (v Vector) Release() error {
 	var errs error
 	for _, g := range v {

@@ -54,7 +54,7 @@ func (a *Access) Acquire(ctx context.Context) error {
 	}
 	// A task that fails ends the run before it releases anything, so it shows here.
 	if t.run.ctx.Err() != nil {
-		return errors.Join(a.ended(), a.End())
+		return errors.Join(a.ended(), a.Release())
 	}
 	return nil
 }

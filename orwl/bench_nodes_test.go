@@ -290,7 +290,7 @@ func move(ctx context.Context, r *resource.Resource, stop <-chan struct{}, moved
 		}
 		select {
 		case <-stop:
-			return p.End()
+			return p.Release()
 		default:
 		}
 		if _, err := handle.Write[byte](&p); err != nil {

@@ -259,7 +259,7 @@ func TestAfterFailure(t *testing.T) {
 	if got := Read[uint64](a).At(0); got != 44 {
 		t.Errorf("%d, want 44", got)
 	}
-	if err := a.End(); err != nil {
+	if err := a.Release(); err != nil {
 		t.Error(err)
 	}
 }

@@ -76,7 +76,7 @@ func (s style) loop(t *Task, rounds int, rng *rand.Rand, do func(round int), ctx
 			for _, i := range rng.Perm(len(t.accesses)) {
 				release := t.accesses[i].Next
 				if round == rounds-1 && rng.IntN(2) == 0 {
-					release = t.accesses[i].End
+					release = t.accesses[i].Release
 				}
 				if err := release(); err != nil {
 					return err

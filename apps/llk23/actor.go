@@ -75,12 +75,12 @@ func (a *actor) acquire(x *orwl.Access) (granted bool, err error) {
 	return false, err
 }
 
-// release lets go of an access, and announces the next one if there is one.
+// release announces the next access, unless this is the last round, and releases this one.
 func (a *actor) release(x *orwl.Access) error {
 	if a.last {
-		return x.End()
+		return x.Release()
 	}
-	return x.Release()
+	return x.Next()
 }
 
 // read waits for a neighbour's frontier and copies it into b's border. The
