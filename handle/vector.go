@@ -33,6 +33,9 @@ func ToRead(r *resource.Resource) Want { return Want{r, resource.Read} }
 // ToWrite wants r for writing.
 func ToWrite(r *resource.Resource) Want { return Want{r, resource.Write} }
 
+// ErrTwice is the error of a vector that wants one resource for writing and once more.
+var ErrTwice = errors.New("handle: vector would wait for itself: want each resource once, or only for reading")
+
 // ErrWants is the error of a vector that got another number of wants than it has members.
 var ErrWants = errors.New("handle: wrong number of wants: pass one for each member of the vector")
 
@@ -46,9 +49,24 @@ func (v Vector) Request(wants ...Want) error {
 	if len(wants) != len(v) {
 		return fmt.Errorf("%w: %d wants for %d members", ErrWants, len(wants), len(v))
 	}
+	if r := twice(wants); r != nil {
+		return fmt.Errorf("%w: %q is wanted twice", ErrTwice, r.Name())
+	}
 	for i, w := range wants {
 		if err := v[i].Request(w.resource, w.mode); err != nil {
 			return errors.Join(err, v[:i].Cancel())
+		}
+	}
+	return nil
+}
+
+// twice returns a resource that is wanted for writing and once more, or nil.
+func twice(wants []Want) *resource.Resource {
+	for i, w := range wants {
+		for _, other := range wants[:i] {
+			if other.resource == w.resource && (other.mode == resource.Write || w.mode == resource.Write) {
+				return w.resource
+			}
 		}
 	}
 	return nil

@@ -45,11 +45,17 @@ func TestVectorRequestIsAllOrNothing(t *testing.T) {
 		want  error
 	}{
 		"the last is requested already": {func(rs [3]*resource.Resource) []Want {
-			return []Want{ToWrite(rs[0]), ToWrite(rs[1]), ToWrite(rs[0])}
+			return []Want{ToWrite(rs[0]), ToWrite(rs[1]), ToWrite(rs[2])}
 		}, resource.ErrRequested},
 		"no such mode": {func(rs [3]*resource.Resource) []Want {
 			return []Want{ToWrite(rs[0]), ToWrite(rs[1]), {rs[2], 7}}
 		}, resource.ErrMode},
+		"a resource to write and to read": {func(rs [3]*resource.Resource) []Want {
+			return []Want{ToWrite(rs[0]), ToWrite(rs[1]), ToRead(rs[0])}
+		}, ErrTwice},
+		"a resource to read and to write": {func(rs [3]*resource.Resource) []Want {
+			return []Want{ToRead(rs[0]), ToWrite(rs[1]), ToWrite(rs[0])}
+		}, ErrTwice},
 		"too few wants": {func(rs [3]*resource.Resource) []Want {
 			return []Want{ToWrite(rs[0]), ToWrite(rs[1])}
 		}, ErrWants},
@@ -76,6 +82,14 @@ func TestVectorRequestIsAllOrNothing(t *testing.T) {
 			}
 		})
 	}
+}
+
+// Two members may read the same resource.
+func TestVectorReadsAResourceTwice(t *testing.T) {
+	v, rs := trio(t, 8)
+	fine(t, v.Request(ToRead(rs[0]), ToWrite(rs[1]), ToRead(rs[0])))
+	fine(t, v.Acquire(ended()))
+	fine(t, v.Release())
 }
 
 // WriteAll and ReadAll map each member's own bytes.
