@@ -42,8 +42,8 @@
 //	// Output:
 //	// [1]
 //
-// [Read] and [Write] give typed views without a copy, and [ReadAll] and [WriteAll] those of
-// a vector. A type must have a fixed size and no pointers: [Check] tells what is wrong with
+// [Read] and [Write] give typed views without a copy. [ReadAll] and [WriteAll] do so for a
+// vector. A type must have a fixed size and no pointers: [Check] tells what is wrong with
 // a type.
 //
 // [Handle.Test] tells how far an access has come. [Handle.Announce] and [Handle.Prefetch]

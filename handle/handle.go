@@ -129,7 +129,8 @@ func Read[T any](g Grant) (View[T], error) {
 	if err != nil {
 		return View[T]{}, err
 	}
-	return castRead[T](b)
+	v, err := castRead[T](b)
+	return v, h.named(err)
 }
 
 // Write returns the resource's bytes as elements of type T, to change in place. g must
@@ -142,7 +143,7 @@ func Write[T any](g Grant) ([]T, error) {
 	// After Writable a release commits a new version, so check first.
 	if h.place.Held() {
 		if err := checkLength[T](h.place.Size()); err != nil {
-			return nil, err
+			return nil, h.named(err)
 		}
 	}
 	b, err := h.place.Writable()
@@ -150,4 +151,12 @@ func Write[T any](g Grant) ([]T, error) {
 		return nil, err
 	}
 	return castWrite[T](b)
+}
+
+// named puts the resource's name into a *LengthError.
+func (h *Handle) named(err error) error {
+	if e, ok := err.(*LengthError); ok {
+		e.Resource = h.place.Resource().Name()
+	}
+	return err
 }

@@ -26,7 +26,7 @@ func newResource(t testing.TB, size int) *resource.Resource {
 	return r
 }
 
-// ended is a context that has.
+// ended returns a context that has ended.
 func ended() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

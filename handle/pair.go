@@ -31,7 +31,8 @@ import (
 // pair is idle.
 //
 // If a pair is dropped with a request, the requests behind it wait for ever. In a run of
-// package orwl the report of a stall shows this: a task waits behind "a handle of no task".
+// package orwl on one node, the report of a stall shows this: a task waits behind "a handle
+// of no task".
 // The accesses of a task cannot be dropped, because the runtime takes them back when the
 // task ends.
 //

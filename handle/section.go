@@ -9,7 +9,8 @@ import (
 // did not return.
 var ErrUnfinished = errors.New("handle: the body of a section ended by a panic or by runtime.Goexit")
 
-// Section runs body while g is held: it acquires before and releases afterwards.
+// Section runs body while g is held: it acquires before and releases afterwards. So it is
+// the last turn of a pair. For the other turns see [Turn].
 //
 // If Acquire fails, because ctx ends or the resource is broken, Section takes the request
 // back and returns the reason. The requests behind it do not wait for it.

@@ -110,7 +110,7 @@ func ReadAll[T any](v Vector) ([]View[T], error) {
 	for i, g := range v {
 		var err error
 		if views[i], err = Read[T](g); err != nil {
-			return nil, v.mapError(i, err)
+			return nil, mapError(i, err)
 		}
 	}
 	return views, nil
@@ -125,26 +125,22 @@ func WriteAll[T any](v Vector) ([][]T, error) {
 			_, err = Write[T](g) // it fails
 		}
 		if err != nil {
-			return nil, v.mapError(i, err)
+			return nil, mapError(i, err)
 		}
 	}
 	slices := make([][]T, len(v))
 	for i, g := range v {
 		var err error
 		if slices[i], err = Write[T](g); err != nil {
-			return nil, v.mapError(i, err)
+			return nil, mapError(i, err)
 		}
 	}
 	return slices, nil
 }
 
 // mapError names the member that cannot be mapped.
-func (v Vector) mapError(i int, err error) error {
-	name := "no resource"
-	if r := v[i].held().place.Resource(); r != nil {
-		name = fmt.Sprintf("resource %q", r.Name())
-	}
-	return fmt.Errorf("handle: member %d of the vector (%s): %w", i, name, err)
+func mapError(i int, err error) error {
+	return fmt.Errorf("handle: member %d of the vector: %w", i, err)
 }
 
 // Resize gives the resources of all members the same size in bytes: see [Handle.Resize].

@@ -128,13 +128,13 @@ func TestVectorMapsAllOrNothing(t *testing.T) {
 		text string
 	}{
 		"a reader": {resource.Read, true, write, resource.ErrReadOnly,
-			`handle: member 2 of the vector (resource "grid"): resource: map of "grid" (read): held for reading: request it for writing`},
+			`handle: member 2 of the vector: resource: map of "grid" (read): held for reading: request it for writing`},
 		"not held": {resource.Write, false, write, resource.ErrNotHeld,
-			`handle: member 2 of the vector (resource "grid"): resource: map of "grid" (write): not acquired: acquire it first`},
+			`handle: member 2 of the vector: resource: map of "grid" (write): not acquired: acquire it first`},
 		"read, not held": {resource.Write, false, func(v Vector) error { _, err := ReadAll[float64](v); return err }, resource.ErrNotHeld,
-			`handle: member 2 of the vector (resource "grid"): resource: map of "grid" (write): not acquired: acquire it first`},
+			`handle: member 2 of the vector: resource: map of "grid" (write): not acquired: acquire it first`},
 		"wrong length": {resource.Write, true, func(v Vector) error { _, err := WriteAll[[3]float64](v); return err }, nil,
-			`handle: member 0 of the vector (resource "grid"): handle: 8 bytes are no whole number of [3]float64, which has 24 bytes: resize the resource to a multiple of 24, or view a type that fits`},
+			`handle: member 0 of the vector: handle: the 8 bytes of "grid" are no whole number of [3]float64, which has 24 bytes: resize the resource to a multiple of 24, or view a type that fits`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			v, rs := trio(t, 8)
@@ -156,7 +156,7 @@ func TestVectorMapsAllOrNothing(t *testing.T) {
 		})
 	}
 	var idle Handle
-	if _, err := ReadAll[float64](Vector{&idle}); !errors.Is(err, resource.ErrNotHeld) || err.Error() != `handle: member 0 of the vector (no resource): resource: map: not acquired: acquire it first` {
+	if _, err := ReadAll[float64](Vector{&idle}); !errors.Is(err, resource.ErrNotHeld) || err.Error() != `handle: member 0 of the vector: resource: map: not acquired: acquire it first` {
 		t.Errorf("an idle handle: %v", err)
 	}
 }

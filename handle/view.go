@@ -44,13 +44,18 @@ func (v View[T]) Sub(i, j int) View[T] { return View[T]{v.elements[i:j:j]} }
 
 // LengthError reports a resource whose bytes are no whole number of elements.
 type LengthError struct {
-	Type  reflect.Type
-	Bytes int // of the resource
+	Resource string // its name, or empty
+	Type     reflect.Type
+	Bytes    int // of the resource
 }
 
 func (e *LengthError) Error() string {
 	size := int(e.Type.Size())
-	return fmt.Sprintf("handle: %d bytes are no whole number of %v, which has %d bytes: resize the resource to a multiple of %d, or view a type that fits", e.Bytes, e.Type, size, size)
+	bytes := fmt.Sprintf("%d bytes", e.Bytes)
+	if e.Resource != "" {
+		bytes = fmt.Sprintf("the %s of %q", bytes, e.Resource)
+	}
+	return fmt.Sprintf("handle: %s are no whole number of %v, which has %d bytes: resize the resource to a multiple of %d, or view a type that fits", bytes, e.Type, size, size)
 }
 
 // castWrite returns b as elements of a type that has passed Check, without a copy. The
@@ -72,7 +77,7 @@ func castWrite[T any](b []byte) ([]T, error) {
 func checkLength[T any](bytes int) error {
 	var one T
 	if bytes%int(unsafe.Sizeof(one)) != 0 {
-		return &LengthError{reflect.TypeFor[T](), bytes}
+		return &LengthError{Type: reflect.TypeFor[T](), Bytes: bytes}
 	}
 	return nil
 }

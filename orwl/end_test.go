@@ -50,7 +50,7 @@ func TestFailures(t *testing.T) {
 		"view of a type with pointers": {func(_ *Task, read, _ *Access) error { Read[*int](read); return nil },
 			func(err error) bool { var e *handle.TypeError; return errors.As(err, &e) && !isPanicked(err) }, `orwl: task "5": handle: no view of *int`},
 		"type that does not fit": {func(_ *Task, _, write *Access) error { Write[[3]uint64](write); return nil },
-			func(err error) bool { var e *handle.LengthError; return errors.As(err, &e) && !isPanicked(err) }, `orwl: task "5": handle: 8 bytes are no whole number`},
+			func(err error) bool { var e *handle.LengthError; return errors.As(err, &e) && !isPanicked(err) }, `orwl: task "5": handle: the 8 bytes of "5" are no whole number`},
 		"write of a reader": {func(_ *Task, read, _ *Access) error { Write[uint64](read); return nil },
 			func(err error) bool { return errors.Is(err, resource.ErrReadOnly) && !isPanicked(err) }, `orwl: task "5": resource: map of "6" (read): held for reading`},
 		"read without holding": {func(t *Task, read, _ *Access) error {
