@@ -8,27 +8,28 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// Prefetch is what an announcement has brought so far.
+// Prefetch tells what an announcement has gained so far.
 type Prefetch struct {
-	// Here is how many of the resource's bytes need not travel any more: all, once
-	// the access is granted, and before that those that were sent ahead to this node.
-	// Size is how many it has, which is known once the access is granted.
-	Here, Size int
-	// Granted is whether it is, and After how long after the announcement that
-	// was.
+	// Here is how many of the resource's bytes are on this node. Before the grant these
+	// are the bytes that were sent ahead. After the grant it is all of them.
+	Here int
+	// Size is how many bytes the resource has. It is 0 before the grant.
+	Size int
+	// Granted tells whether the access is granted.
 	Granted bool
-	After   time.Duration
-	// Waited is how long Acquire waited, once it has returned, and Saved how much
-	// longer it would have if the access had been announced by Acquire only.
-	Waited, Saved time.Duration
-	// Ahead is how many bytes had come from another node since the announcement when
-	// Acquire was called: what did not have to be waited for.
+	// After is the time from the announcement to the grant.
+	After time.Duration
+	// Waited is how long Acquire waited. It is 0 until Acquire has returned.
+	Waited time.Duration
+	// Saved is how much longer Acquire would have waited without the announcement.
+	Saved time.Duration
+	// Ahead is how many bytes had arrived from another node when Acquire was called.
+	// Acquire did not wait for these.
 	Ahead int
 }
 
-// Announce is Request by somebody who wants to know what it brings: see Prefetch.
-// now is the clock that is to be read; when the access is granted, that is done
-// by whoever grants it.
+// Announce is Request with measurements: [Handle.Prefetch] returns them. now is the
+// clock. The goroutine that grants the access reads it too.
 func (h *Handle) Announce(r *resource.Resource, m resource.Mode, now func() time.Time) error {
 	if err := h.place.Request(r, m); err != nil {
 		return err
@@ -36,7 +37,7 @@ func (h *Handle) Announce(r *resource.Resource, m resource.Mode, now func() time
 	return h.hear(now)
 }
 
-// hear makes news of the request.
+// hear begins to measure the request.
 func (h *Handle) hear(now func() time.Time) error {
 	n := &news{now: now, readied: make(chan struct{})}
 	if now != nil {
@@ -49,7 +50,7 @@ func (h *Handle) hear(now func() time.Time) error {
 	return nil
 }
 
-// renewNews goes on to tell of a pair's requests if it has been announced.
+// renewNews measures the next request of a pair too, if the pair was announced.
 func (p *Pair) renewNews() error {
 	now := p.news.now
 	p.news = nil
@@ -59,8 +60,8 @@ func (p *Pair) renewNews() error {
 	return p.hear(now)
 }
 
-// Prefetch is what the last announcement has brought; nothing if there was none
-// since the last request.
+// Prefetch returns the measurements of the current request. They are zero if it was made
+// by Request instead of Announce.
 func (h *Handle) Prefetch() Prefetch {
 	n := h.news
 	if n == nil || n.now == nil {
@@ -77,10 +78,10 @@ func (h *Handle) Prefetch() Prefetch {
 	return p
 }
 
-// Ready is closed when the access is granted, for a select among several. Each
-// request has a channel of its own.
+// Ready returns a channel that is closed when the access is granted. Use it in a select
+// over several accesses. Each request has its own channel.
 func (h *Handle) Ready() (<-chan struct{}, error) {
-	// The news of an access that has ended are no longer of a request.
+	// The news may still describe an access that has ended.
 	if h.news == nil || !h.place.Requested() && !h.place.Held() {
 		if err := h.hear(nil); err != nil {
 			return nil, err
@@ -89,10 +90,10 @@ func (h *Handle) Ready() (<-chan struct{}, error) {
 	return h.news.readied, nil
 }
 
-// news is what is known of a request that somebody wants to hear of. What others
-// than the handle's owner touch is behind mu.
+// news is what Ready and Prefetch know of a request. mu guards the fields that the
+// granting goroutine writes.
 type news struct {
-	now       func() time.Time // nil: time does not matter
+	now       func() time.Time // nil: Ready asked, and needs no time
 	announced time.Time
 	readied   chan struct{}
 
@@ -103,7 +104,7 @@ type news struct {
 	waited, saved time.Duration
 }
 
-// grant is called by whoever grants the access.
+// grant notes the grant. The goroutine that grants the access calls it.
 func (n *news) grant() {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -125,7 +126,7 @@ func (h *Handle) acquireAnnounced(ctx context.Context) error {
 	if err := h.place.Acquire(ctx); err != nil {
 		return err
 	}
-	<-n.readied // the goroutine that has granted the access is about to tell when
+	<-n.readied // until the granting goroutine has noted the time
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.ahead = ahead

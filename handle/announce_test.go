@@ -21,7 +21,7 @@ func holder(t testing.TB, r *resource.Resource) *Handle {
 	return h
 }
 
-// after has something done in a while of the bubble's time. The channel says when it is.
+// after calls do after d of the bubble's time. The channel is closed when do returns.
 func after(d time.Duration, do func()) (done <-chan struct{}) {
 	over := make(chan struct{})
 	go func() {
@@ -32,8 +32,8 @@ func after(d time.Duration, do func()) (done <-chan struct{}) {
 	return over
 }
 
-// What an announcement brings, to the second: the access is announced at 0,
-// granted at a time, and acquired at another.
+// Prefetch measures to the second. Each access is announced at 0, granted at one time
+// and acquired at another.
 func TestPrefetch(t *testing.T) {
 	const s = time.Second
 	for _, c := range []struct {
@@ -95,7 +95,7 @@ func TestPrefetch(t *testing.T) {
 	}
 }
 
-// An acquire whose context ends has nothing to tell; the one that succeeds has.
+// An acquire whose context ends measures nothing. The acquire that succeeds does.
 func TestPrefetchOfAnAcquireThatFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newResource(t, 8)
@@ -130,12 +130,12 @@ func TestPrefetchOfAnAcquireThatFailed(t *testing.T) {
 			t.Error(err)
 		}
 		if got, want := h.Prefetch(), (Prefetch{8, 8, true, 5 * time.Second, 3 * time.Second, 2 * time.Second, 0}); got != want {
-			t.Errorf("after an acquire in vain: %+v, want %+v", got, want)
+			t.Errorf("after an acquire that failed: %+v, want %+v", got, want)
 		}
 	})
 }
 
-// A pair that is announced goes on announcing, each time from its release on.
+// An announced pair measures each of its requests, from the release before it on.
 func TestPairGoesOnAnnouncing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const s = time.Second
@@ -146,7 +146,7 @@ func TestPairGoesOnAnnouncing(t *testing.T) {
 		var last <-chan struct{}
 		for i := range 3 {
 			fine(t, p.Acquire(t.Context()))
-			fine(t, p.Release())
+			fine(t, p.Next())
 			ready, err := p.Ready()
 			fine(t, err)
 			if ready == last {
@@ -157,18 +157,18 @@ func TestPairGoesOnAnnouncing(t *testing.T) {
 				t.Errorf("prefetched %+v", got)
 			}
 			fine(t, other.Acquire(t.Context()))
-			released := after(4*s, func() { fine(t, other.Release()) })
+			released := after(4*s, func() { fine(t, other.Next()) })
 			<-time.After(s)
 			fine(t, p.Acquire(t.Context()))
 			<-ready
-			<-released // granted does not mean that it has returned
+			<-released // the release grants before it returns
 			if got, want := p.Prefetch(), (Prefetch{8, 8, true, 4 * s, 3 * s, s, 0}); got != want {
 				t.Errorf("round %d: %+v, want %+v", i, got, want)
 			}
-			// Both hold alternately: let the other have its next turn.
-			fine(t, p.Release())
+			// Let the other pair have its next turn.
+			fine(t, p.Next())
 			fine(t, other.Acquire(t.Context()))
-			fine(t, other.Release())
+			fine(t, other.Next())
 		}
 		if p.Iteration() != 6 {
 			t.Errorf("iteration %d, want 6", p.Iteration())
@@ -181,16 +181,16 @@ func TestPairGoesOnAnnouncing(t *testing.T) {
 		if p.Iteration() != 0 {
 			t.Errorf("iteration %d of a new announcement, want 0", p.Iteration())
 		}
-		// Ready alone is not kept up.
+		// Ready serves one request only.
 		fine(t, other.Cancel())
 		fine(t, other.Request(r, resource.Read))
 		first, err := other.Ready()
 		fine(t, err)
 		<-first
 		fine(t, other.Acquire(t.Context()))
-		fine(t, other.Release())
+		fine(t, other.Next())
 		if other.news != nil {
-			t.Error("a pair that asked once pays for ever")
+			t.Error("a pair that called Ready once still has news")
 		}
 		if got := other.Prefetch(); got != (Prefetch{}) {
 			t.Errorf("prefetched %+v without a clock", got)
@@ -198,7 +198,7 @@ func TestPairGoesOnAnnouncing(t *testing.T) {
 	})
 }
 
-// A select goes on with whichever of several accesses is granted first.
+// A select over several accesses receives in the order of their grants.
 func TestReadyInASelect(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	synctest.Test(t, func(t *testing.T) {
@@ -227,8 +227,8 @@ func TestReadyInASelect(t *testing.T) {
 				t.Errorf("handle %d is ready after %v, want %d after %d s", i, time.Since(begin), want, n+1)
 			}
 			ready[i] = nil
-			if !handles[i].Test() {
-				t.Error("ready and not granted")
+			if got := handles[i].Test(); got != Granted {
+				t.Errorf("ready and %v", got)
 			}
 			fine(t, handles[i].Acquire(ended()))
 			fine(t, handles[i].Release())
@@ -236,7 +236,7 @@ func TestReadyInASelect(t *testing.T) {
 	})
 }
 
-// Who acquires as soon as it is told, by the one who tells, gets it.
+// An acquire after Ready succeeds, even while the release that grants still runs.
 func TestReadyIsAPromise(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	r := newResource(t, 8)
@@ -256,7 +256,7 @@ func TestReadyIsAPromise(t *testing.T) {
 	}
 }
 
-// Ready is of a request: there has to be one.
+// Ready needs a request.
 func TestReadyWithoutRequest(t *testing.T) {
 	r := newResource(t, 8)
 	var h Handle
@@ -279,7 +279,7 @@ func TestReadyWithoutRequest(t *testing.T) {
 	fine(t, h.Release())
 	wrong("after the release")
 	if got := h.Prefetch(); !got.Granted {
-		t.Errorf("prefetched %+v: gone since somebody asked in vain", got)
+		t.Errorf("prefetched %+v: a failed Ready has dropped it", got)
 	}
 	fine(t, h.Request(r, resource.Read))
 	_, err = h.Ready()
@@ -288,7 +288,7 @@ func TestReadyWithoutRequest(t *testing.T) {
 	wrong("after the cancel")
 }
 
-// A resource that breaks makes everybody ready to be told so.
+// A broken resource makes all requests ready, and their acquires fail.
 func TestReadyOfWhatBreaks(t *testing.T) {
 	r := newResource(t, 8)
 	first := holder(t, r)
@@ -302,7 +302,7 @@ func TestReadyOfWhatBreaks(t *testing.T) {
 		t.Error(err)
 	}
 	if got := h.Prefetch(); got.Size != 0 || got.Waited != 0 || got.Saved != 0 {
-		t.Errorf("prefetched %+v of what is broken", got)
+		t.Errorf("prefetched %+v of a broken resource", got)
 	}
 	fine(t, h.Cancel())
 	fine(t, first.Release())

@@ -16,7 +16,7 @@ func file(t *testing.T, data string) []byte {
 	return b.Bytes()
 }
 
-// Arrays of any length come back from a resource, which pads them with zeroes.
+// Export returns arrays of any length that Import has padded with zeroes.
 func TestExportAndImport(t *testing.T) {
 	r := newResource(t, 24)
 	h := holder(t, r)
@@ -49,11 +49,11 @@ func TestExportAndImport(t *testing.T) {
 		}
 	}
 	if err := Export(new(bytes.Buffer), h, resource.Array{DType: "no type", Shape: []int{16}}); err == nil {
-		t.Error("exported what has no type")
+		t.Error("exported elements without a type")
 	}
 }
 
-// An import that fails changes nothing.
+// A failed import changes nothing.
 func TestImportFails(t *testing.T) {
 	r := newResource(t, 8)
 	good := file(t, "0123456789")
@@ -95,7 +95,7 @@ func TestImportFails(t *testing.T) {
 		})
 	}
 	if err := Export(new(bytes.Buffer), &h, resource.Array{DType: "|u1", Shape: []int{8}}); !errors.Is(err, resource.ErrNotHeld) {
-		t.Errorf("exported what is not held: %v", err)
+		t.Errorf("exported without holding: %v", err)
 	}
 }
 
@@ -108,7 +108,7 @@ func TestImportChangesAll(t *testing.T) {
 	for range 2 {
 		fine(t, p.Acquire(t.Context()))
 		name()
-		fine(t, p.Release())
+		fine(t, p.Next())
 	}
 	for i, before := range []bool{true, false} {
 		fine(t, p.Acquire(t.Context()))
@@ -120,7 +120,7 @@ func TestImportChangesAll(t *testing.T) {
 		if !before {
 			name()
 		}
-		fine(t, p.Release())
+		fine(t, p.Next())
 		fine(t, p.Acquire(t.Context()))
 		if all, err := p.Place().Changed(uint64(2 + i)); err != nil || all.Bytes() != 16 {
 			t.Errorf("%d of 16 bytes may have changed, %v", all.Bytes(), err)

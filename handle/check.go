@@ -5,10 +5,10 @@ import (
 	"reflect"
 )
 
-// TypeError is a type whose elements a resource cannot hold.
+// TypeError reports a type whose elements a resource cannot hold.
 type TypeError struct {
 	Type reflect.Type
-	Path string // from the type to what is wrong in it: cell.next, row[].name
+	Path string // leads from the type to the flaw: cell.next, row[].name
 	Why  string
 }
 
@@ -16,16 +16,15 @@ func (e *TypeError) Error() string {
 	return fmt.Sprintf("handle: no view of %v: %s: %s", e.Type, e.Path, e.Why)
 }
 
-// Check reports, as a *TypeError, why a resource cannot hold elements of type T:
-// they have to mean the same in every process, whatever bytes they consist of.
-// That is so for integers whose size is in their name, floating-point and complex
-// numbers, and arrays and structs of these.
+// Check returns a *TypeError if a resource cannot hold elements of type T. An element
+// must mean the same in every process, whatever its bytes are. These types do:
+// integers whose name tells their size, floating-point and complex numbers, and arrays
+// and structs of them.
 //
-// A struct may have padding. The padding, and fields named _, are bytes of the
-// resource like others: they travel with it and count for its size. But Go gives
-// them no value, and an assignment may leave anything there. Who compares, sums
-// or saves resources byte for byte should use types without padding. Between
-// machines of 64 bits the layout is the same.
+// A struct may have padding. Padding and fields named _ are bytes of the resource: they
+// travel with it and count for its size. But Go gives them no value, and an assignment
+// may leave any bytes there. Use types without padding if you compare, sum or save
+// resources byte for byte. All 64-bit machines use the same layout.
 func Check[T any]() error { return checkType(reflect.TypeFor[T]()) }
 
 func checkType(t reflect.Type) error {
@@ -37,13 +36,13 @@ func checkType(t reflect.Type) error {
 		return &TypeError{t, path, why}
 	}
 	if t.Size() == 0 {
-		return &TypeError{t, name, "it has no bytes, so that any number of it would fit"}
+		return &TypeError{t, name, "it has no bytes: use a type that has some"}
 	}
 	return nil
 }
 
-// flaw is the first thing in t that a resource cannot hold, and where it is. What
-// has no bytes is no flaw.
+// flaw finds the first part of t that a resource cannot hold. A part without bytes is
+// no flaw.
 func flaw(t reflect.Type, path string) (where, why string) {
 	switch t.Kind() {
 	case reflect.Array:
@@ -63,9 +62,9 @@ func flaw(t reflect.Type, path string) (where, why string) {
 	return path, ""
 }
 
-// flaws says what is wrong with kinds of types, if anything.
+// flaws tells what is wrong with a kind of type. It has no entry for a good kind.
 var flaws = map[reflect.Kind]string{
-	reflect.Bool:          "a bool: of the 256 values that a byte can have, it has two: use uint8",
+	reflect.Bool:          "a bool: only two of a byte's 256 values are valid: use uint8",
 	reflect.Int:           "an int: its size depends on the machine: use int64 or int32",
 	reflect.Uint:          "a uint: its size depends on the machine: use uint64 or uint32",
 	reflect.Uintptr:       "a uintptr: its size depends on the machine: use uint64",
@@ -81,11 +80,10 @@ var flaws = map[reflect.Kind]string{
 
 const elsewhere = ": it points to memory of one process: use "
 
-// typeMemo is the type that has passed last. Most handles are asked for one type
-// all their lives.
+// typeMemo remembers the last type that passed Check. Most handles use one type only.
 type typeMemo struct{ passed reflect.Type }
 
-// checkOnce is Check, which is spared if T has passed last.
+// checkOnce is Check. It does nothing if T was the last type that passed.
 func checkOnce[T any](m *typeMemo) error {
 	t := reflect.TypeFor[T]()
 	if t == m.passed {

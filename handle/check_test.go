@@ -56,7 +56,7 @@ func TestCheck(t *testing.T) {
 		{Check[pair[float64]], ""}, {Check[padded], ""}, {Check[blank], ""}, {Check[incomparable], ""},
 		{Check[struct{ A, B uint16 }], ""},
 
-		{Check[bool], "bool: bool: a bool: of the 256 values that a byte can have, it has two: use uint8"},
+		{Check[bool], "bool: bool: a bool: only two of a byte's 256 values are valid: use uint8"},
 		{Check[int], "int: int: an int: its size depends on the machine: use int64 or int32"},
 		{Check[uint], "uint: uint: a uint: its size depends on the machine: use uint64 or uint32"},
 		{Check[uintptr], "uintptr: uintptr: a uintptr: its size depends on the machine: use uint64"},
@@ -76,9 +76,9 @@ func TestCheck(t *testing.T) {
 		{Check[[4]int], "[4]int: [4]int[]: an int: its size depends on the machine: use int64 or int32"},
 		{Check[struct{ _ *int8 }], "struct { _ *int8 }: struct { _ *int8 }._: a pointer" + elsewhere + "an index"},
 
-		{Check[struct{}], "struct {}: struct {}: it has no bytes, so that any number of it would fit"},
-		{Check[[0]float64], "[0]float64: [0]float64: it has no bytes, so that any number of it would fit"},
-		{Check[empty], "handle.empty: empty: it has no bytes, so that any number of it would fit"},
+		{Check[struct{}], "struct {}: struct {}: it has no bytes: use a type that has some"},
+		{Check[[0]float64], "[0]float64: [0]float64: it has no bytes: use a type that has some"},
+		{Check[empty], "handle.empty: empty: it has no bytes: use a type that has some"},
 	} {
 		err := c.check()
 		got := ""
@@ -95,7 +95,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// Types alternate, are refused, and come back.
+// The memo remembers no refused type, and only the last good one.
 func TestMemoKnowsOnlyWhatPassedLast(t *testing.T) {
 	var m typeMemo
 	for range 2 {
@@ -106,7 +106,7 @@ func TestMemoKnowsOnlyWhatPassedLast(t *testing.T) {
 			t.Fatal("an int passed where a float64 had passed before")
 		}
 		if err := checkOnce[int](&m); err == nil {
-			t.Fatal("an int passed that was refused before")
+			t.Fatal("an int passed after it was refused")
 		}
 		if err := checkOnce[padded](&m); err != nil {
 			t.Fatal(err)
@@ -120,6 +120,6 @@ func TestMemoKnowsOnlyWhatPassedLast(t *testing.T) {
 			t.Fatal(err)
 		}
 	}); n != 0 {
-		t.Errorf("asking again for the type that passed last allocates %v times", n)
+		t.Errorf("checking the last good type again allocates %v times", n)
 	}
 }

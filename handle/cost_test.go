@@ -10,21 +10,21 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// needsOrdinaryBuild skips a test of what asserts and the race detector change.
+// needsOrdinaryBuild skips a test whose result asserts and the race detector change.
 func needsOrdinaryBuild(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("asserts are on, which allocate: this is for the ordinary build")
 	}
 }
 
-// TestPairMemory measures what a pair takes in all, once it has had to wait.
+// TestPairMemory measures the memory of a pair that waits.
 func TestPairMemory(t *testing.T) {
 	needsOrdinaryBuild(t)
 	t.Logf("a Handle has %d bytes, a Pair %d", unsafe.Sizeof(Handle{}), unsafe.Sizeof(Pair{}))
 	const n = 2000
 	r := newResource(t, 8)
 	first := holder(t, r)
-	// The lists for so many are the resource's.
+	// The resource grows its own lists first.
 	for range n {
 		var p Pair
 		fine(t, p.Request(r, resource.Write))
@@ -53,7 +53,7 @@ func TestPairMemory(t *testing.T) {
 	runtime.KeepAlive(pairs)
 }
 
-// Accesses through handles, pairs and vectors allocate nothing, with their views.
+// Accesses through handles, pairs and vectors allocate nothing. Nor do their views.
 func TestAccessesAllocateNothing(t *testing.T) {
 	needsOrdinaryBuild(t)
 	ctx := context.Background()
@@ -68,6 +68,7 @@ func TestAccessesAllocateNothing(t *testing.T) {
 		x[1]++
 		return err
 	}
+	nothing := func() error { return nil }
 	for name, do := range map[string]func(){
 		"access": func() {
 			fine(t, h.Request(r, resource.Read))
@@ -82,12 +83,16 @@ func TestAccessesAllocateNothing(t *testing.T) {
 			if err := write(); err != nil {
 				t.Error(err)
 			}
-			fine(t, p.Release())
+			fine(t, p.Next())
 		},
-		"section": func() { fine(t, Section(ctx, &p, write)) },
+		"turn": func() { fine(t, Turn(ctx, &p, write)) },
+		"section": func() {
+			fine(t, h.Request(r, resource.Read))
+			fine(t, Section(ctx, &h, nothing))
+		},
 		"vector": func() {
 			fine(t, v.Acquire(ctx))
-			fine(t, v.Release())
+			fine(t, v.Next())
 		},
 	} {
 		if n := testing.AllocsPerRun(100, do); n != 0 {
@@ -96,8 +101,7 @@ func TestAccessesAllocateNothing(t *testing.T) {
 	}
 }
 
-// Two goroutines that alternate allocate nothing either, although one of them
-// always sleeps.
+// Two goroutines that alternate allocate nothing, although one of them always sleeps.
 func TestAlternationAllocatesNothing(t *testing.T) {
 	needsOrdinaryBuild(t)
 	const rounds = 1000
@@ -111,9 +115,9 @@ func TestAlternationAllocatesNothing(t *testing.T) {
 			fine(t, err)
 			x[0]++
 			if i == rounds-1 {
-				fine(t, p.End())
-			} else {
 				fine(t, p.Release())
+			} else {
+				fine(t, p.Next())
 			}
 		}
 	}

@@ -1,5 +1,5 @@
-// Package handle is the user's side of a resource: announce an access, do something
-// else, wait for it, look at the bytes as what they are, let go.
+// Package handle is the user's side of a resource: announce an access, do other work, wait
+// for the access, use the bytes as typed elements, and release.
 //
 //	r, err := resource.New("cells", 8*3)
 //	if err != nil {
@@ -9,7 +9,7 @@
 //	if err := h.Request(r, resource.Write); err != nil {
 //		return err
 //	}
-//	fmt.Println("something else, while others finish")
+//	fmt.Println("other work, while the access is on its way")
 //	if err := h.Acquire(ctx); err != nil {
 //		return err
 //	}
@@ -21,14 +21,14 @@
 //	cells[2] = 7
 //	fmt.Println(cells)
 //	// Output:
-//	// something else, while others finish
+//	// other work, while the access is on its way
 //	// [0 0 7]
 //
-// An access that recurs is a [Pair], whose Release announces the next one before it
-// lets go: programs of pairs whose first requests are in a good order go round for
-// ever (package orwl sees to the order). Several that are used together are a
-// [Vector]. [Section] encloses the use of one. [Update] and [ReadOnce] are an access in
-// one call:
+// A [Pair] is an access that recurs. Its Next announces the next turn before it releases
+// this one. Programs of pairs go round for ever if their first requests are in a good
+// order: package orwl finds one. A [Vector] is several handles or pairs that are used
+// together. [Section] encloses the use of a handle, and [Turn] the turn of a pair.
+// [Update] and [ReadOnce] are an access in one call:
 //
 //	r, err := resource.New("cells", 8)
 //	if err != nil {
@@ -42,22 +42,27 @@
 //	// Output:
 //	// [1]
 //
-// [Read] and [Write] give typed views without copying. A type must have a fixed
-// size and no pointers; [Check] says what is wrong with one.
+// [Read] and [Write] give typed views without a copy. [ReadAll] and [WriteAll] do so for a
+// vector. A type must have a fixed size and no pointers: [Check] tells what is wrong with
+// a type.
 //
-// [Handle.Announce] and [Handle.Prefetch] tell what an announcement brought. To wait
-// for several things at once, select on [Handle.Ready].
+// [Handle.Test] tells how far an access has come. [Handle.Announce] and [Handle.Prefetch]
+// measure what an announcement gains. To wait for one of several accesses, select on
+// [Handle.Ready].
 //
 // # When a body fails
 //
-// A writer that fails never commits. Section, Update and the tasks of package orwl
-// abandon the access of a body that returns an error, panics or calls runtime.Goexit;
-// other users call [Handle.Abandon]. [resource.Policy] says what the next ones find, and
-// [Handle.Prior] tells them. A Section or an Update whose context ends while it waits
-// takes its request back, so that the queue goes on.
+// A writer that fails never commits. Section, Turn, Update and the tasks of package orwl
+// abandon the access of a body that returns an error, panics or calls runtime.Goexit.
+// Other users call [Handle.Abandon]. [resource.Policy] tells what the next holders find,
+// and [Handle.Prior] tells them. If the context ends while a Section, Turn or Update
+// waits, it takes its request back, so that the queue goes on.
 //
 // # Mistakes
 //
-// A call in an order that makes no sense returns a [*resource.PlaceError] that matches
-// a reason (ErrNotHeld, ErrReadOnly, ...). It changes nothing.
+// A call in a wrong order returns a [*resource.PlaceError] that matches a reason
+// (ErrNotHeld, ErrReadOnly, ...). It changes nothing.
+//
+// A request that is dropped stops its queue: requests behind it wait for ever. [Pair] tells
+// how a pair ends.
 package handle

@@ -11,13 +11,13 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// A handle announces an access, does something else, and then acquires.
+// A handle announces an access and acquires it after other work.
 func ExampleHandle() {
 	ctx := context.Background()
 	r, _ := resource.New("squares", 4*8)
 	var w handle.Handle
 	w.Request(r, resource.Write)
-	// ... something else
+	// ... other work
 	w.Acquire(ctx)
 	s, err := handle.Write[float64](&w)
 	if err != nil {
@@ -55,7 +55,7 @@ func ExamplePair() {
 			for p.Iteration() < 3 {
 				p.Acquire(ctx)
 				fmt.Println(name, p.Iteration())
-				p.Release()
+				p.Next()
 			}
 			p.Cancel()
 		})
@@ -70,8 +70,7 @@ func ExamplePair() {
 	// pong 2
 }
 
-// A vector is what one step of a computation needs: here two neighbours to read,
-// and what becomes of them.
+// A vector holds the accesses of one step: two neighbours to read, and their sum to write.
 func ExampleVector() {
 	ctx := context.Background()
 	north, _ := resource.New("north", 8)
@@ -90,23 +89,22 @@ func ExampleVector() {
 	set(south, 4)
 
 	var n, s, w handle.Handle
-	n.Request(north, resource.Read)
-	s.Request(south, resource.Read)
-	w.Request(here, resource.Write)
 	all := handle.Vector{&n, &s, &w}
-	if err := all.Acquire(ctx); err != nil {
+	err := errors.Join(
+		all.Request(handle.ToRead(north), handle.ToRead(south), handle.ToWrite(here)),
+		all.Acquire(ctx))
+	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	a, _ := handle.Read[float64](&n)
-	b, _ := handle.Read[float64](&s)
+	neighbours, _ := handle.ReadAll[float64](all[:2])
 	sum, _ := handle.Write[float64](&w)
-	sum[0] = a.At(0) + b.At(0)
+	sum[0] = neighbours[0].At(0) + neighbours[1].At(0)
 	fmt.Println(sum[0], all.Release())
 	// Output: 7 <nil>
 }
 
-// Who has several accesses to make takes them as they come.
+// A select takes several accesses in the order of their grants.
 func ExampleHandle_Ready() {
 	ctx := context.Background()
 	a, _ := resource.New("a", 8)
@@ -138,7 +136,7 @@ func ExampleHandle_Ready() {
 	// a
 }
 
-// An announcement shows what it was good for.
+// Prefetch tells what an announcement has gained.
 func ExampleHandle_Announce() {
 	ctx := context.Background()
 	r, _ := resource.New("r", 1024)
@@ -149,7 +147,7 @@ func ExampleHandle_Announce() {
 	busy.Acquire(ctx)
 
 	h.Announce(r, resource.Read, clock)
-	now = now.Add(3 * time.Second) // something else is done
+	now = now.Add(3 * time.Second) // other work
 	busy.Release()
 	now = now.Add(time.Second)
 	h.Acquire(ctx)
@@ -159,7 +157,7 @@ func ExampleHandle_Announce() {
 	// Output: 1024 of 1024 bytes were here after 3s: waited 0s instead of 3s
 }
 
-// What is done on behalf of a grant ends with it.
+// The context of a grant ends with the grant.
 func ExampleHandle_Context() {
 	r, _ := resource.New("r", 8)
 	var h handle.Handle

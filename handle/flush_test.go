@@ -40,7 +40,7 @@ func TestFlush(t *testing.T) {
 		if v := home.Survey().Version; v != uint64(i+1) {
 			t.Errorf("after flush %d: version %d", i, v)
 		}
-		if write.g.Test() { // the pair is granted its next
+		if write.g.Test() == Granted { // the pair is granted its next
 			fine(t, write.g.Cancel())
 			p.settle(t)
 		}

@@ -6,27 +6,27 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// Handle is one access to a resource, from the moment at which it is announced
-// until it is released:
+// Handle is one access to a resource, from its announcement to its release:
 //
-//	Request ──▶ (something else) ──▶ Acquire ──▶ Read or Write ──▶ Release
+//	Request ──▶ (other work) ──▶ Acquire ──▶ Read or Write ──▶ Release
 //
-// The zero value is ready for use, any number of times, for whatever resource. A
-// handle is used by one goroutine at a time and must not be copied. What is done
-// in an order that makes no sense is a [*resource.PlaceError] and changes nothing.
+// The zero value is ready for use. A handle serves any number of accesses, one after
+// another, to any resources. One goroutine at a time uses it. Do not copy it: go vet
+// reports a copy. A call in a wrong order returns a [*resource.PlaceError] and changes
+// nothing.
 type Handle struct {
 	place resource.Place
 	memo  typeMemo
-	news  *news // nil until somebody wants to hear of the grant
-	life  *life // nil until somebody wants a context of it
+	news  *news // nil: neither Ready nor Announce was called for this request
+	life  *life // nil: Context was not called for this grant
 }
 
-// Place is the handle's place in the queue of its resource, for who wants to look
-// at it or to bring a bed or an observer.
+// Place returns the handle's request in the queue of its resource: to look at it, or to
+// give it a bed or an observer.
 func (h *Handle) Place() *resource.Place { return &h.place }
 
-// Request announces an access to r, and queues for it. It never waits: between
-// here and Acquire, data may already travel.
+// Request announces an access to r and puts it into the queue of r. It never waits. The
+// data may travel to this node between Request and Acquire.
 func (h *Handle) Request(r *resource.Resource, m resource.Mode) error {
 	if err := h.place.Request(r, m); err != nil {
 		return err
@@ -35,8 +35,8 @@ func (h *Handle) Request(r *resource.Resource, m resource.Mode) error {
 	return nil
 }
 
-// RequestOrdered is Request of an access that is one of a program's first, where
-// order is one more than its place among them: see [resource.Place.RequestOrdered].
+// RequestOrdered is Request for one of the first accesses of a program. order is its
+// number among them, from 1 on: see [resource.Place.RequestOrdered].
 func (h *Handle) RequestOrdered(r *resource.Resource, m resource.Mode, order uint64) error {
 	if err := h.place.RequestOrdered(r, m, order); err != nil {
 		return err
@@ -45,11 +45,8 @@ func (h *Handle) RequestOrdered(r *resource.Resource, m resource.Mode, order uin
 	return nil
 }
 
-// Test reports whether Acquire would return at once.
-func (h *Handle) Test() bool { return h.place.Granted() }
-
-// Acquire waits for the access. If ctx ends before, it returns why; the request
-// then still stands, to acquire it again or to cancel it.
+// Acquire waits for the access. If ctx ends first, Acquire returns the reason, and the
+// request stays in the queue: acquire again or cancel.
 func (h *Handle) Acquire(ctx context.Context) error {
 	if h.news != nil {
 		return h.acquireAnnounced(ctx)
@@ -57,13 +54,13 @@ func (h *Handle) Acquire(ctx context.Context) error {
 	return h.place.Acquire(ctx)
 }
 
-// Release ends the access. Whatever was mapped is no longer valid.
+// Release ends the access. Its views and slices are no longer valid.
 func (h *Handle) Release() error {
 	h.endLife()
 	return h.place.Release()
 }
 
-// Cancel takes the announcement back. It does not matter whether it was granted.
+// Cancel takes the request back, granted or not.
 func (h *Handle) Cancel() error {
 	if err := h.place.Cancel(); err != nil {
 		return err
@@ -82,33 +79,34 @@ func (h *Handle) Abandon(reason error) error {
 	return h.place.Abandon(reason)
 }
 
-// Fence is the number of the grant, zero if the handle does not hold: it grows
-// with every writer, and readers have that of the last writer before them. A
-// store that remembers the greatest it has seen can refuse who comes late.
+// Fence is the number of the grant. It grows with every writer. A reader has the number
+// of the last writer before it. A store that remembers the greatest fence can refuse
+// late writes. Fence is 0 if the handle does not hold.
 func (h *Handle) Fence() uint64 { return h.place.Fence() }
 
-// Version is how often the resource had been written when it was granted, zero if
-// the handle does not hold.
+// Version counts the committed writes before the grant. It is 0 if the handle does not
+// hold.
 func (h *Handle) Version() uint64 { return h.place.Version() }
 
-// Prior is what became of a writer before the grant: nil, or what matches
-// [resource.ErrPriorHolderLost] or [resource.ErrPoisoned]. Nil if the handle does
-// not hold.
+// Prior tells whether a writer before this grant failed. Its error matches
+// [resource.ErrPriorHolderLost] or [resource.ErrPoisoned]. Prior is nil if the handle
+// does not hold.
 func (h *Handle) Prior() error { return h.place.Prior() }
 
-// Resize changes how many bytes the resource has, a multiple of 8. What there is
-// of the old ones is kept, new ones are zero, and views from before are no longer
-// valid. The handle must hold for writing.
+// Resize changes how many bytes the resource has. size is a multiple of 8. The old bytes
+// stay as far as they fit, and new bytes are zero. Earlier views are no longer valid. The
+// handle must hold the resource for writing.
 func (h *Handle) Resize(size int) error { return h.place.Resize(size) }
 
-// held is for functions that take a Handle or a Pair.
+// held is the handle itself. Functions that take a Grant reach the request by it.
 func (h *Handle) held() *Handle { return h }
 
 // Grant is what can hold a resource: a *Handle or a *Pair.
 type Grant interface {
 	// Handle and Pair document these methods.
+	Request(r *resource.Resource, m resource.Mode) error
 	Acquire(ctx context.Context) error
-	Test() bool
+	Test() State
 	Release() error
 	Cancel() error
 	Abandon(reason error) error
@@ -116,8 +114,8 @@ type Grant interface {
 	held() *Handle
 }
 
-// Read is the resource's bytes as elements of type T. The handle must hold it,
-// and the view is valid until it releases.
+// Read returns the resource's bytes as elements of type T. g must hold the resource. The
+// view is valid until g releases.
 func Read[T any](g Grant) (View[T], error) {
 	h := g.held()
 	if err := checkOnce[T](&h.memo); err != nil {
@@ -127,20 +125,21 @@ func Read[T any](g Grant) (View[T], error) {
 	if err != nil {
 		return View[T]{}, err
 	}
-	return castRead[T](b)
+	v, err := castRead[T](b)
+	return v, h.named(err)
 }
 
-// Write is the resource's bytes as elements of type T, to be changed in place. The
-// handle must hold it for writing, and the slice is valid until it releases.
+// Write returns the resource's bytes as elements of type T, to change in place. g must
+// hold the resource for writing. The slice is valid until g releases.
 func Write[T any](g Grant) ([]T, error) {
 	h := g.held()
 	if err := checkOnce[T](&h.memo); err != nil {
 		return nil, err
 	}
-	// What comes to nothing is to be no write.
+	// After Writable a release commits a new version, so check first.
 	if h.place.Held() {
 		if err := checkLength[T](h.place.Size()); err != nil {
-			return nil, err
+			return nil, h.named(err)
 		}
 	}
 	b, err := h.place.Writable()
@@ -148,4 +147,12 @@ func Write[T any](g Grant) ([]T, error) {
 		return nil, err
 	}
 	return castWrite[T](b)
+}
+
+// named puts the resource's name into a *LengthError.
+func (h *Handle) named(err error) error {
+	if e, ok := err.(*LengthError); ok {
+		e.Resource = h.place.Resource().Name()
+	}
+	return err
 }

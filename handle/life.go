@@ -5,7 +5,7 @@ import (
 	"errors"
 )
 
-// ErrReleased is the cause of a context that ended because its handle released.
+// ErrReleased is the cause of a [Handle.Context] that a release has ended.
 var ErrReleased = errors.New("handle: released")
 
 // life is the context of a grant.
@@ -14,10 +14,10 @@ type life struct {
 	end context.CancelCauseFunc
 }
 
-// Context ends when the handle's grant does: when it is released, with the cause
-// ErrReleased, or lost, with the reason. It is derived from parent the first time
-// it is asked for. What is done on behalf of the grant, and takes long, should
-// heed it: after a loss, somebody else may have the resource.
+// Context returns a context that ends with the grant. After a release its cause is
+// ErrReleased. After a loss its cause is the reason of the loss. The first call of a
+// grant derives it from parent, and later calls return the same one. Give it to long
+// work under the grant: after a loss, another handle may hold the resource.
 func (h *Handle) Context(parent context.Context) (context.Context, error) {
 	if h.life == nil {
 		var l life

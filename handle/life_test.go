@@ -13,7 +13,7 @@ import (
 
 var errFire = errors.New("the server is on fire")
 
-// A context of a handle ends with the grant, however that ends, and says why.
+// The context of a grant ends with the grant. Its cause tells how that ended.
 func TestContext(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	type key struct{}
@@ -24,14 +24,14 @@ func TestContext(t *testing.T) {
 		want []error
 	}{
 		"released": {func(p *Pair, _ *resource.Resource) error { return p.Handle.Release() }, []error{ErrReleased}},
-		"renewed":  {func(p *Pair, _ *resource.Resource) error { return p.Release() }, []error{ErrReleased}},
-		"ended":    {func(p *Pair, _ *resource.Resource) error { return p.End() }, []error{ErrReleased}},
+		"next":     {func(p *Pair, _ *resource.Resource) error { return p.Next() }, []error{ErrReleased}},
+		"pair":     {func(p *Pair, _ *resource.Resource) error { return p.Release() }, []error{ErrReleased}},
 		"broken":   {func(_ *Pair, r *resource.Resource) error { r.Break(errFire); return nil }, []error{resource.ErrBroken, errFire}},
-		"broken, then released": {func(p *Pair, r *resource.Resource) error { r.Break(errFire); return p.Release() },
+		"broken, then released": {func(p *Pair, r *resource.Resource) error { r.Break(errFire); return p.Next() },
 			[]error{resource.ErrBroken, errFire}},
-		"released, then broken": {func(p *Pair, r *resource.Resource) error { defer r.Break(errFire); return p.Release() },
+		"released, then broken": {func(p *Pair, r *resource.Resource) error { defer r.Break(errFire); return p.Next() },
 			[]error{ErrReleased}},
-		"all of a vector": {func(p *Pair, _ *resource.Resource) error { return Vector{p}.Cancel() }, []error{ErrReleased}},
+		"vector cancelled": {func(p *Pair, _ *resource.Resource) error { return Vector{p}.Cancel() }, []error{ErrReleased}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := newResource(t, 8)
@@ -63,7 +63,7 @@ func TestContext(t *testing.T) {
 	}
 }
 
-// strange is a context that package context watches by a goroutine.
+// strange is a context that package context can only watch by a goroutine.
 type strange struct {
 	context.Context
 	done chan struct{}
@@ -71,8 +71,8 @@ type strange struct {
 
 func (s strange) Done() <-chan struct{} { return s.done }
 
-// Each grant has a context of its own, and what is not held has none that anybody
-// watches.
+// Each grant has its own context. A handle that does not hold gets none, and leaves no
+// goroutine behind.
 func TestContextOfEachGrant(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	r := newResource(t, 8)
@@ -84,10 +84,10 @@ func TestContextOfEachGrant(t *testing.T) {
 		ctx, err := p.Context(t.Context())
 		fine(t, err)
 		if ctx == last || ctx.Err() != nil {
-			t.Errorf("the context of the grant before, or one that has ended: %v", ctx.Err())
+			t.Errorf("the context of the last grant, or an ended one: %v", ctx.Err())
 		}
 		last = ctx
-		// In vain, which ends nothing.
+		// Failed calls do not end it.
 		if err := p.Cancel(); err == nil {
 			t.Error("cancelled while held")
 		}
@@ -95,9 +95,9 @@ func TestContextOfEachGrant(t *testing.T) {
 			t.Error("requested while held")
 		}
 		if ctx.Err() != nil {
-			t.Errorf("ended by what was done in vain: %v", context.Cause(ctx))
+			t.Errorf("ended by a failed call: %v", context.Cause(ctx))
 		}
-		fine(t, p.Release())
+		fine(t, p.Next())
 	}
 	for range 2 { // not held
 		if ctx, err := p.Context(strange{t.Context(), make(chan struct{})}); ctx != nil || !errors.Is(err, resource.ErrNotHeld) {
@@ -106,7 +106,7 @@ func TestContextOfEachGrant(t *testing.T) {
 	}
 }
 
-// The parent ends it, too; and a grant of what is broken begins with its end.
+// The end of the parent ends it. The context of a broken resource has ended at once.
 func TestContextThatHasEnded(t *testing.T) {
 	r := newResource(t, 8)
 	h := holder(t, r)
@@ -128,7 +128,7 @@ func TestContextThatHasEnded(t *testing.T) {
 	fine(t, h.Release())
 }
 
-// Somebody who works on behalf of a grant is told of its loss.
+// A goroutine that works under the grant sees its loss.
 func TestContextOfAWorker(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	synctest.Test(t, func(t *testing.T) {

@@ -11,8 +11,8 @@ import (
 // it, runs body, and releases.
 //
 // If ctx ends while it waits, Update takes the request back and returns the reason. If
-// body fails, nothing of it is committed, as with [Section]: give the resource
-// Options.Undo if body may fail and the old elements are to stay. If the elements are
+// body fails, nothing of it is committed, as with [Section]. Give the resource
+// Options.Undo if body may fail and the old elements must stay. If the elements are
 // poisoned, body does not run, and the error matches [resource.ErrPoisoned]: write all of
 // them anew through a [Handle].
 func Update[T any](ctx context.Context, r *resource.Resource, body func(elements []T) error) error {

@@ -8,7 +8,7 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// both are Update and ReadOnce as one, for what they have in common.
+// both are Update and ReadOnce, for tests that both must pass.
 var both = map[string]func(ctx context.Context, r *resource.Resource, body func(first float64) error) error{
 	"Update": func(ctx context.Context, r *resource.Resource, body func(float64) error) error {
 		return Update(ctx, r, func(elements []float64) error { return body(elements[0]) })
@@ -18,18 +18,18 @@ var both = map[string]func(ctx context.Context, r *resource.Resource, body func(
 	},
 }
 
-// free fails the test if something holds r, or waits for it.
+// free fails the test if r has a request in its queue.
 func free(t *testing.T, r *resource.Resource) {
 	t.Helper()
 	var h Handle
 	fine(t, h.Request(r, resource.Write))
-	if !h.Test() {
+	if h.Test() != Granted {
 		t.Fatal("something is left in the queue")
 	}
 	fine(t, h.Cancel())
 }
 
-// What Update commits, ReadOnce reads.
+// ReadOnce reads the elements that Update has committed.
 func TestOnce(t *testing.T) {
 	r := newResource(t, 16)
 	for i := range 3 {
@@ -51,7 +51,7 @@ func TestOnce(t *testing.T) {
 	}
 }
 
-// If the context ends while they wait, nothing of them is left in the queue.
+// If the context ends while they wait, they leave no request in the queue.
 func TestOnceGivesUp(t *testing.T) {
 	for name, once := range both {
 		t.Run(name, func(t *testing.T) {
@@ -88,7 +88,7 @@ func TestOnceFails(t *testing.T) {
 	}
 }
 
-// A type that does not fit is an error before anything has changed.
+// A wrong type is an error and changes nothing.
 func TestOnceOfAWrongType(t *testing.T) {
 	r := newResource(t, 8)
 	var wrongType *TypeError
@@ -111,7 +111,7 @@ func TestOnceOfAWrongType(t *testing.T) {
 	}
 }
 
-// Neither takes poisoned bytes for good ones, until a handle has written them anew.
+// Both refuse poisoned bytes until a handle has written them anew.
 func TestOnceOfPoisonedBytes(t *testing.T) {
 	errBody := errors.New("body")
 	nothing := func(float64) error { return nil }
@@ -120,7 +120,7 @@ func TestOnceOfPoisonedBytes(t *testing.T) {
 	if err != errBody {
 		t.Fatal(err)
 	}
-	for range 2 { // they do not end the poison either
+	for range 2 { // the first try does not end the poison
 		for name, once := range both {
 			err := once(t.Context(), r, func(float64) error { t.Errorf("the body of %s ran", name); return nil })
 			if !errors.Is(err, resource.ErrPoisoned) || !errors.Is(err, errBody) {
@@ -136,7 +136,7 @@ func TestOnceOfPoisonedBytes(t *testing.T) {
 	for _, once := range both {
 		fine(t, once(t.Context(), r, nothing))
 	}
-	// Of a writer whose bytes are discarded, the last committed ones are there.
+	// With Undo the last committed bytes are back, and both accept them.
 	r, err = resource.NewWith("r", 8, resource.Options{Undo: true})
 	fine(t, err)
 	for _, once := range both {

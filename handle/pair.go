@@ -6,22 +6,41 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// Pair is an access that recurs: two handles that alternate, one for this
-// iteration and one that is in the queue for the next. Release requests again
-// before it lets go, so that everybody who accesses a resource through a pair gets
-// it in turn, for ever.
+// Pair is an access that recurs: two handles that alternate. One serves this turn, and the
+// other is in the queue for the next one. Next announces the next access before it
+// releases this one, so all pairs of a resource get it in turn, for ever:
 //
 //	p.Request(r, resource.Write)
 //	for !done {
 //		p.Acquire(ctx)
 //		...
-//		p.Release()
+//		p.Next()
 //	}
 //	p.Cancel()
 //
-// Which of the two is used is the parity of the iteration. One place in the queue
-// is enough for both, since there is no moment at which both stand in it that
-// anybody but the queue could see.
+// # The last turn
+//
+// After Next the pair has a request in the queue. When its turn comes, the queue waits for
+// it, however long that takes. So a pair that stops after Next must Cancel. If the last
+// turn is known, end it by Release instead: it announces nothing. A loop that can be left
+// early takes care of both by
+//
+//	defer p.Abandon(reason)
+//
+// which takes a request back, abandons an access that is held, and changes nothing if the
+// pair is idle.
+//
+// If a pair is dropped with a request, the requests behind it wait for ever. In a run of
+// package orwl on one node, the report of a stall shows this: a task waits behind "a handle
+// of no task".
+// The accesses of a task cannot be dropped, because the runtime takes them back when the
+// task ends.
+//
+// # Both handles in one
+//
+// The parity of the iteration tells which of the two handles is in use. One request in the
+// queue is enough for both, because only the queue can see the moment at which both are
+// in it.
 type Pair struct {
 	Handle
 	iteration uint64
@@ -37,13 +56,13 @@ func (p *Pair) RequestOrdered(r *resource.Resource, m resource.Mode, order uint6
 	return p.begin(p.Handle.RequestOrdered(r, m, order))
 }
 
-// Announce is Request by somebody who wants to know what the announcements bring:
-// all of them, until End or Cancel. See [Handle.Announce].
+// Announce is Request with measurements for all accesses of the pair, until Release or
+// Cancel: see [Handle.Announce].
 func (p *Pair) Announce(r *resource.Resource, m resource.Mode, now func() time.Time) error {
 	return p.begin(p.Handle.Announce(r, m, now))
 }
 
-// begin counts from the first access on, unless that could not be requested.
+// begin sets the iteration to 0 if the first access was requested.
 func (p *Pair) begin(err error) error {
 	if err == nil {
 		p.iteration = 0
@@ -51,12 +70,13 @@ func (p *Pair) begin(err error) error {
 	return err
 }
 
-// Release announces the next access and ends this one.
-func (p *Pair) Release() error { return p.ReleaseBy(nil) }
+// Next announces the next access and releases this one. No request that comes later gets
+// ahead of the next access.
+func (p *Pair) Next() error { return p.NextBy(nil) }
 
-// ReleaseBy is Release, with by for the hooks of the requests that this grants: see
-// [resource.Hook].
-func (p *Pair) ReleaseBy(by any) error {
+// NextBy is Next for a caller that names itself: the hooks of the requests that this
+// release grants receive by. See [resource.Hook].
+func (p *Pair) NextBy(by any) error {
 	p.endLife()
 	if err := p.place.RenewBy(by); err != nil {
 		return err
@@ -68,11 +88,11 @@ func (p *Pair) ReleaseBy(by any) error {
 	return nil
 }
 
-// End ends this access and announces none: the last one of a pair.
-func (p *Pair) End() error { return p.EndBy(nil) }
+// Release releases this access and announces none: the last turn of the pair.
+func (p *Pair) Release() error { return p.ReleaseBy(nil) }
 
-// EndBy is to End what ReleaseBy is to Release.
-func (p *Pair) EndBy(by any) error {
+// ReleaseBy is Release for a caller that names itself: see NextBy.
+func (p *Pair) ReleaseBy(by any) error {
 	p.endLife()
 	if err := p.place.ReleaseBy(by); err != nil {
 		return err

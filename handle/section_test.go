@@ -19,10 +19,10 @@ func TestSection(t *testing.T) {
 	for name, g := range map[string]asker{"handle": &h, "pair": &p} {
 		t.Run(name, func(t *testing.T) {
 			place := g.held().Place()
-			idle := func(announced bool) {
+			idle := func() {
 				t.Helper()
-				if place.Held() || place.Requested() != announced {
-					t.Errorf("held %t, requested %t", place.Held(), place.Requested())
+				if got := g.Test(); got != Idle {
+					t.Errorf("%v, want idle", got)
 				}
 			}
 			fine(t, g.Request(r, resource.Write))
@@ -35,16 +35,13 @@ func TestSection(t *testing.T) {
 				return nil
 			}
 			fine(t, Section(t.Context(), g, body))
-			idle(name == "pair") // which has announced its next access
-			if name == "pair" {
-				fine(t, g.Cancel())
-			}
-			// A body that fails announces none.
+			idle()
+			// A body that fails leaves it idle.
 			fine(t, g.Request(r, resource.Write))
 			if err := Section(t.Context(), g, func() error { return errors.Join(body(), errBody) }); !errors.Is(err, errBody) {
 				t.Error(err)
 			}
-			idle(false)
+			idle()
 			fine(t, g.Request(r, resource.Write))
 			func() {
 				defer func() {
@@ -54,21 +51,18 @@ func TestSection(t *testing.T) {
 				}()
 				Section(t.Context(), g, func() error { panic(errBody) })
 			}()
-			idle(false)
-			// A body that releases is told. If it fails as well, the error is the body's.
+			idle()
+			// A body that releases gets an error. If the body fails too, it gets its own.
 			fine(t, g.Request(r, resource.Write))
 			if err := Section(t.Context(), g, g.Release); !errors.Is(err, resource.ErrNotHeld) {
 				t.Error(err)
-			}
-			if name == "pair" {
-				fine(t, g.Cancel())
 			}
 			fine(t, g.Request(r, resource.Write))
 			err := Section(t.Context(), g, func() error { return errors.Join(errBody, g.Release()) })
 			if !errors.Is(err, errBody) {
 				t.Error(err)
 			}
-			idle(false)
+			idle()
 			first := holder(t, r)
 			fine(t, g.Request(r, resource.Write))
 			if err := Section(ended(), g, body); !errors.Is(err, context.Canceled) || place.Requested() {
@@ -102,7 +96,7 @@ func TestSectionThatGivesUpLetsOthersIn(t *testing.T) {
 				t.Error(err)
 			}
 			fine(t, first.Release())
-			if !behind.Test() {
+			if behind.Test() != Granted {
 				t.Fatal("the next one waits for a section that has given up")
 			}
 			fine(t, behind.Acquire(t.Context()))
@@ -114,14 +108,14 @@ func TestSectionThatGivesUpLetsOthersIn(t *testing.T) {
 	}
 }
 
-// failures are the ways in which a body fails, by what they do in the end.
+// failures are the ways in which a body fails.
 var failures = map[string]func(err error) error{
 	"error":  func(err error) error { return err },
 	"panic":  func(err error) error { panic(err) },
 	"Goexit": func(error) error { runtime.Goexit(); return nil },
 }
 
-// apart runs do on a goroutine of its own, which it may end as it likes.
+// apart runs do on its own goroutine, so that do may panic or call Goexit.
 func apart(do func()) {
 	ended := make(chan struct{})
 	go func() {
@@ -132,7 +126,7 @@ func apart(do func()) {
 	<-ended
 }
 
-// A section that fails while it writes commits nothing, and those after it are told.
+// A section that fails while it writes commits nothing, and the next holder learns it.
 func TestSectionThatFailsCommitsNothing(t *testing.T) {
 	errBody := errors.New("body")
 	for name, fail := range failures {
@@ -178,7 +172,7 @@ func TestSectionThatFailsCommitsNothing(t *testing.T) {
 	}
 }
 
-// A section that has changed nothing only releases when it fails.
+// A section that fails before it writes only releases.
 func TestSectionThatFailsWithoutAWrite(t *testing.T) {
 	for name, fail := range failures {
 		for _, m := range []resource.Mode{resource.Read, resource.Write} {
@@ -202,4 +196,61 @@ func TestSectionThatFailsWithoutAWrite(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A turn that succeeds announces the next access of a pair. A turn that fails does not.
+func TestTurn(t *testing.T) {
+	errBody := errors.New("body")
+	var h Handle
+	var p Pair
+	for name, g := range map[string]asker{"handle": &h, "pair": &p} {
+		t.Run(name, func(t *testing.T) {
+			r := newResource(t, 8)
+			place := g.held().Place()
+			fine(t, g.Request(r, resource.Write))
+			fine(t, Turn(t.Context(), g, func() error {
+				if !place.Held() {
+					t.Error("not held in the turn")
+				}
+				return nil
+			}))
+			if place.Held() || place.Requested() != (name == "pair") {
+				t.Errorf("afterwards: held %t, requested %t", place.Held(), place.Requested())
+			}
+			if name == "handle" {
+				fine(t, g.Request(r, resource.Write))
+			}
+			if err := Turn(t.Context(), g, func() error { return errBody }); !errors.Is(err, errBody) {
+				t.Error(err)
+			}
+			free(t, r)
+			first := holder(t, r)
+			fine(t, g.Request(r, resource.Write))
+			if err := Turn(ended(), g, func() error { t.Error("the body ran"); return nil }); !errors.Is(err, context.Canceled) {
+				t.Error(err)
+			}
+			fine(t, first.Release())
+			free(t, r)
+		})
+	}
+}
+
+// A vector's Next announces the next accesses of its pairs and releases its handles.
+func TestVectorNext(t *testing.T) {
+	v, rs := trio(t, 8)
+	fine(t, v.Request(ToWrite(rs[0]), ToWrite(rs[1]), ToRead(rs[2])))
+	for round := range 3 {
+		fine(t, v.Acquire(t.Context()))
+		fine(t, v.Next())
+		for i, g := range v {
+			if place := g.held().Place(); place.Held() || place.Requested() != (i > 0) {
+				t.Errorf("round %d, member %d: held %t, requested %t", round, i, place.Held(), place.Requested())
+			}
+		}
+		if err := v.Next(); !errors.Is(err, resource.ErrNotHeld) {
+			t.Errorf("a second Next: %v", err)
+		}
+		fine(t, v[0].Request(rs[0], resource.Write))
+	}
+	fine(t, v.Cancel())
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// pipe joins two sites: what one sends arrives at the other when settle is called.
+// pipe joins two sites. settle delivers the messages of each to the other.
 type pipe struct {
 	sites [2]*resource.Site
 	under []func() error
@@ -57,7 +57,7 @@ func mirrored(t *testing.T, size int) (p *pipe, home, mirror *resource.Resource)
 	return p, r[0], r[1]
 }
 
-// A pair of a mirror and one at home take turns.
+// A pair at a mirror and a pair at home take turns.
 func TestPairsOfNodes(t *testing.T) {
 	p, home, mirror := mirrored(t, 8)
 	var a, b Pair
@@ -66,8 +66,8 @@ func TestPairsOfNodes(t *testing.T) {
 	p.settle(t)
 	for i := range 20 {
 		pair := []*Pair{&a, &b}[i%2]
-		if !pair.Test() {
-			t.Fatalf("turn %d: not granted", i)
+		if got := pair.Test(); got != Granted {
+			t.Fatalf("turn %d: %v", i, got)
 		}
 		fine(t, pair.Acquire(t.Context()))
 		v, err := Write[int64](pair)
@@ -76,7 +76,7 @@ func TestPairsOfNodes(t *testing.T) {
 			t.Fatalf("turn %d: %d is there, version %d", i, v[0], pair.Version())
 		}
 		v[0]++
-		fine(t, pair.Release())
+		fine(t, pair.Next())
 		p.settle(t)
 	}
 	fine(t, a.Cancel())
@@ -84,8 +84,7 @@ func TestPairsOfNodes(t *testing.T) {
 	p.settle(t)
 }
 
-// An announcement at a mirror tells what has come ahead of Acquire, by its grant or
-// before it.
+// An announcement at a mirror counts the bytes that arrived before Acquire.
 func TestAnnounceAtMirror(t *testing.T) {
 	p, home, mirror := mirrored(t, 64)
 	now := func() time.Time { return time.Time{} }
@@ -111,7 +110,7 @@ func TestAnnounceAtMirror(t *testing.T) {
 	}
 	fine(t, h.Release())
 	p.settle(t)
-	// What is here already does not come again.
+	// Bytes that are here do not come again.
 	fine(t, h.Announce(mirror, resource.Read, now))
 	p.settle(t)
 	fine(t, h.Acquire(t.Context()))
@@ -121,7 +120,7 @@ func TestAnnounceAtMirror(t *testing.T) {
 	fine(t, h.Release())
 }
 
-// The context of a grant ends when its home is lost, and the release says so.
+// The context of a grant ends when its home is lost, and the release returns an error.
 func TestContextAtMirror(t *testing.T) {
 	p, home, mirror := mirrored(t, 8)
 	why := errors.New("cable pulled")

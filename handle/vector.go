@@ -3,13 +3,95 @@ package handle
 import (
 	"context"
 	"errors"
+	"fmt"
+
+	"github.com/orwl/go-orwl/resource"
 )
 
-// Vector is several handles or pairs that are used together, in their order.
+// Vector is several handles or pairs that are used together, in their order:
+//
+//	v := handle.Vector{&north, &south, &here}
+//	v.Request(handle.ToRead(n), handle.ToRead(s), handle.ToWrite(h))
+//	v.Acquire(ctx)
+//	neighbours, err := handle.ReadAll[float64](v[:2])
+//	sum, err := handle.Write[float64](&here)
+//	...
+//	v.Release()
+//
+// A part of a vector is a vector too: v[:2] above.
 type Vector []Grant
 
-// Acquire acquires all. If it fails, those before the one that failed are held,
-// and the rest stands in the queues: acquire again, or Cancel.
+// Want is an access that a vector requests: see [ToRead] and [ToWrite].
+type Want struct {
+	resource *resource.Resource
+	mode     resource.Mode
+}
+
+// ToRead wants r for reading.
+func ToRead(r *resource.Resource) Want { return Want{r, resource.Read} }
+
+// ToWrite wants r for writing.
+func ToWrite(r *resource.Resource) Want { return Want{r, resource.Write} }
+
+// ErrTwice is the error of a vector that wants one resource for writing and once more.
+var ErrTwice = errors.New("handle: vector would wait for itself: want each resource once, or only for reading")
+
+// ErrWants is the error of a vector that got another number of wants than it has members.
+var ErrWants = errors.New("handle: wrong number of wants: pass one for each member of the vector")
+
+// Request announces one access for each member, in the order of the vector. If one
+// request fails, Request takes the earlier ones back, and the queues are as before.
+//
+// The requests are made one after another. Two goroutines that call Request for the same
+// resources at the same time may stand in different orders in two queues. Then each waits
+// for the other for ever. Let one goroutine make all first requests, as package orwl does.
+func (v Vector) Request(wants ...Want) error {
+	if len(wants) != len(v) {
+		return fmt.Errorf("%w: %d wants for %d members", ErrWants, len(wants), len(v))
+	}
+	if r := twice(wants); r != nil {
+		return fmt.Errorf("%w: %q is wanted twice", ErrTwice, r.Name())
+	}
+	for i, w := range wants {
+		if err := v[i].Request(w.resource, w.mode); err != nil {
+			return errors.Join(err, v[:i].Cancel())
+		}
+	}
+	return nil
+}
+
+// twice returns a resource that is wanted for writing and once more, or nil.
+func twice(wants []Want) *resource.Resource {
+	for i, w := range wants {
+		for _, other := range wants[:i] {
+			if other.resource == w.resource && (other.mode == resource.Write || w.mode == resource.Write) {
+				return w.resource
+			}
+		}
+	}
+	return nil
+}
+
+// Test tells the lowest state of all members. So Idle means that a member has no request,
+// and Granted or Held that Acquire would return at once. An empty vector is Held.
+func (v Vector) Test() State {
+	for _, g := range v {
+		if h := g.held(); !h.place.Held() && !h.place.Requested() {
+			return Idle
+		}
+	}
+	lowest := Held
+	for _, g := range v {
+		// Stop at a member that waits. A test may enter the guard of a granted one.
+		if lowest = min(lowest, g.Test()); lowest == Requested {
+			break
+		}
+	}
+	return lowest
+}
+
+// Acquire waits for all members. It skips those that are held. If one fails, those before
+// it are held, and the others stay in the queues: acquire again or cancel.
 func (v Vector) Acquire(ctx context.Context) error {
 	for _, g := range v {
 		if g.held().place.Held() {
@@ -22,17 +104,69 @@ func (v Vector) Acquire(ctx context.Context) error {
 	return nil
 }
 
-// Test reports whether Acquire would return at once.
-func (v Vector) Test() bool {
-	for _, g := range v {
-		if !g.Test() {
-			return false
+// ReadAll returns the views of all members, as [Read] does for one.
+func ReadAll[T any](v Vector) ([]View[T], error) {
+	views := make([]View[T], len(v))
+	for i, g := range v {
+		var err error
+		if views[i], err = Read[T](g); err != nil {
+			return nil, mapError(i, err)
 		}
 	}
-	return true
+	return views, nil
 }
 
-// Release releases all, in their order; pairs announce their next accesses.
+// WriteAll returns the slices of all members, as [Write] does for one. All members must be
+// held for writing. If one fails, no member counts as written.
+func WriteAll[T any](v Vector) ([][]T, error) {
+	for i, g := range v {
+		_, err := Read[T](g) // it fails as Write does, and does not count as a write
+		if err == nil && g.held().place.Mode() == resource.Read {
+			_, err = Write[T](g) // it fails
+		}
+		if err != nil {
+			return nil, mapError(i, err)
+		}
+	}
+	slices := make([][]T, len(v))
+	for i, g := range v {
+		var err error
+		if slices[i], err = Write[T](g); err != nil {
+			return nil, mapError(i, err)
+		}
+	}
+	return slices, nil
+}
+
+// mapError names the member that cannot be mapped.
+func mapError(i int, err error) error {
+	return fmt.Errorf("handle: member %d of the vector: %w", i, err)
+}
+
+// Resize gives the resources of all members the same size in bytes: see [Handle.Resize].
+// All members must be held for writing. If one does not hold, or if the size is wrong, no
+// resource changes.
+func (v Vector) Resize(size int) error {
+	for _, g := range v {
+		h := g.held()
+		_, err := h.place.Bytes()
+		if err == nil && h.place.Mode() == resource.Read {
+			err = h.Resize(size) // it fails
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, g := range v {
+		if err := g.held().Resize(size); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Release releases all members, in their order, and announces nothing. An error of one
+// does not keep the others from their release.
 func (v Vector) Release() error {
 	var errs error
 	for _, g := range v {
@@ -41,7 +175,18 @@ func (v Vector) Release() error {
 	return errs
 }
 
-// Abandon abandons all that is held or stands in a queue, for one reason: see
+// Next ends this turn of all members, in their order: a pair announces its next access and
+// releases this one, and a handle is released. An error of one does not keep the others
+// from their turn.
+func (v Vector) Next() error {
+	var errs error
+	for _, g := range v {
+		errs = errors.Join(errs, again(g))
+	}
+	return errs
+}
+
+// Abandon abandons all members that hold or have a request, with the reason: see
 // [Handle.Abandon].
 func (v Vector) Abandon(reason error) error {
 	var errs error
@@ -53,8 +198,8 @@ func (v Vector) Abandon(reason error) error {
 	return errs
 }
 
-// Cancel makes all of them idle: what is held is released for good, what stands in
-// a queue is taken back.
+// Cancel makes all members idle: it releases those that hold, and takes the requests of
+// the others back.
 func (v Vector) Cancel() error {
 	var errs error
 	for _, g := range v {

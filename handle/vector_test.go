@@ -19,8 +19,8 @@ func TestVector(t *testing.T) {
 	fine(t, p.Request(b, resource.Read))
 	first := holder(t, c)
 	fine(t, q.Request(c, resource.Write))
-	if v.Test() {
-		t.Error("granted, and one of them waits")
+	if got := v.Test(); got != Requested {
+		t.Errorf("%v, but one member waits", got)
 	}
 	for range 2 {
 		if err := v.Acquire(ended()); !errors.Is(err, context.Canceled) {
@@ -31,14 +31,17 @@ func TestVector(t *testing.T) {
 		}
 	}
 	fine(t, first.Release())
-	if !v.Test() {
-		t.Error("not granted, and none of them waits")
+	if got := v.Test(); got != Granted {
+		t.Errorf("%v, but two members are held and one is granted", got)
 	}
 	fine(t, v.Acquire(ended()))
-	if !q.Place().Held() || !v.Test() {
-		t.Error("the third is not held")
+	if got := v.Test(); got != Held {
+		t.Errorf("%v, but all members are acquired", got)
 	}
-	fine(t, v.Release())
+	fine(t, v.Next())
+	if got := v.Test(); got != Idle {
+		t.Errorf("%v, but the handle is idle", got)
+	}
 	if h.Place().Requested() || !p.Place().Requested() || !q.Place().Requested() || p.Iteration() != 1 {
 		t.Error("want the pairs to be requested again, and the handle to be idle")
 	}
@@ -61,7 +64,7 @@ func TestVector(t *testing.T) {
 	}
 }
 
-// What one of them cannot do keeps none of the others from it, and is told.
+// One failure keeps no other member from its release, and is returned.
 func TestVectorFails(t *testing.T) {
 	r := newResource(t, 8)
 	var hs [3]Handle
@@ -74,13 +77,13 @@ func TestVectorFails(t *testing.T) {
 	if !errors.Is(err, resource.ErrNotHeld) || hs[0].Place().Held() || hs[2].Place().Held() {
 		t.Errorf("%v, and the others are held: %t, %t", err, hs[0].Place().Held(), hs[2].Place().Held())
 	}
-	if Vector(nil).Acquire(ended()) != nil || !Vector(nil).Test() || Vector(nil).Release() != nil || Vector(nil).Cancel() != nil {
+	if Vector(nil).Acquire(ended()) != nil || Vector(nil).Test() != Held || Vector(nil).Release() != nil || Vector(nil).Cancel() != nil {
 		t.Error("an empty vector fails")
 	}
 }
 
-// Vectors in the same order do not deadlock, however they meet, if all have requested
-// before one of them requests again.
+// Vectors in the same order do not deadlock if all have made their first requests before
+// one of them requests again.
 func TestVectorsMeet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a, b := newResource(t, 8), newResource(t, 8)
@@ -103,7 +106,7 @@ func TestVectorsMeet(t *testing.T) {
 						err = errors.Join(err, e)
 						s[0]++
 					}
-					err = errors.Join(err, v.Release())
+					err = errors.Join(err, v.Next())
 				}
 				done <- errors.Join(err, v.Cancel())
 			}()

@@ -9,22 +9,21 @@ import (
 	"github.com/orwl/go-orwl/internal/invariant"
 )
 
-// View is a resource's bytes as elements of type T, for reading. It copies
-// nothing: it is valid while the handle holds the resource, and an element is
-// read when it is asked for. Copying a View gives another one of the same
-// elements. The zero value has none.
+// View shows a resource's bytes as elements of type T, for reading. It copies no
+// element. It is valid while the handle holds the resource. A copy of a View shows the
+// same elements. The zero value has no elements.
 //
-// The bytes are as Go lays T out in this machine's memory, and are not converted
-// for another: every node of a run has the same byte order.
-type View[T any] struct{ elements []T } // without spare capacity
+// The bytes have the layout of T in this machine's memory. Nothing converts them for
+// another machine: all nodes of a run have the same byte order.
+type View[T any] struct{ elements []T } // its capacity is its length
 
-// At is the element i. As with a slice, it panics if there is none.
+// At returns element i. As with a slice, it panics if there is none.
 func (v View[T]) At(i int) T { return v.elements[i] }
 
 // Len is the number of elements.
 func (v View[T]) Len() int { return len(v.elements) }
 
-// All are the elements in order, with their numbers.
+// All yields the elements in order, with their numbers.
 func (v View[T]) All() iter.Seq2[int, T] {
 	return func(yield func(int, T) bool) {
 		for i, x := range v.elements {
@@ -35,51 +34,55 @@ func (v View[T]) All() iter.Seq2[int, T] {
 	}
 }
 
-// Copy copies elements to dst, as many as there are and as fit, and returns their
-// number. The copy stays when the handle releases the resource.
+// Copy copies as many elements to dst as fit and returns their number. The copy stays
+// valid after the release.
 func (v View[T]) Copy(dst []T) int { return copy(dst, v.elements) }
 
-// Sub is a view of the elements from i on and before j. As with a slice, it panics
-// if 0 <= i <= j <= Len does not hold.
+// Sub returns a view of the elements i to j-1. As with a slice, it panics unless
+// 0 <= i <= j <= Len.
 func (v View[T]) Sub(i, j int) View[T] { return View[T]{v.elements[i:j:j]} }
 
-// LengthError is a resource whose bytes are no whole number of elements.
+// LengthError reports a resource whose bytes are no whole number of elements.
 type LengthError struct {
-	Type  reflect.Type
-	Bytes int // of the resource
+	Resource string // its name, or empty
+	Type     reflect.Type
+	Bytes    int // of the resource
 }
 
 func (e *LengthError) Error() string {
 	size := int(e.Type.Size())
-	return fmt.Sprintf("handle: %d bytes are no whole number of %v, which has %d: resize the resource to a multiple of %d, or view a type that fits", e.Bytes, e.Type, size, size)
+	bytes := fmt.Sprintf("%d bytes", e.Bytes)
+	if e.Resource != "" {
+		bytes = fmt.Sprintf("the %s of %q", bytes, e.Resource)
+	}
+	return fmt.Sprintf("handle: %s are no whole number of %v, which has %d bytes: resize the resource to a multiple of %d, or view a type that fits", bytes, e.Type, size, size)
 }
 
-// castWrite is bytes as elements of a type that has passed Check, without copying.
-// Bytes of resources are aligned for every such type.
+// castWrite returns b as elements of a type that has passed Check, without a copy. The
+// bytes of a resource are aligned for every such type.
 func castWrite[T any](b []byte) ([]T, error) {
 	if err := checkLength[T](len(b)); err != nil {
 		return nil, err
 	}
 	if len(b) == 0 {
-		return nil, nil // without bytes behind it, an address need not be one of the resource
+		return nil, nil // an empty b may have any address
 	}
 	var one T
 	at := unsafe.Pointer(unsafe.SliceData(b))
-	invariant.Check(uintptr(at)%unsafe.Alignof(one) == 0, "bytes of a resource at %p, no place for a %v", at, reflect.TypeFor[T]())
+	invariant.Check(uintptr(at)%unsafe.Alignof(one) == 0, "bytes of a resource at %p, which is not aligned for a %v", at, reflect.TypeFor[T]())
 	return unsafe.Slice((*T)(at), len(b)/int(unsafe.Sizeof(one))), nil
 }
 
-// checkLength reports, as a *LengthError, that a number of bytes is no whole number
-// of elements.
+// checkLength returns a *LengthError if so many bytes are no whole number of elements.
 func checkLength[T any](bytes int) error {
 	var one T
 	if bytes%int(unsafe.Sizeof(one)) != 0 {
-		return &LengthError{reflect.TypeFor[T](), bytes}
+		return &LengthError{Type: reflect.TypeFor[T](), Bytes: bytes}
 	}
 	return nil
 }
 
-// castRead is castWrite for who may only read.
+// castRead is castWrite for readers.
 func castRead[T any](b []byte) (View[T], error) {
 	elements, err := castWrite[T](b)
 	return View[T]{elements}, err

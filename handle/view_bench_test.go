@@ -20,8 +20,7 @@ func floats(n int) (plain []float64, view View[float64], b []byte) {
 	return plain, view, b
 }
 
-// What a handle does for each access that asks for a view, beside checking that it
-// holds the resource.
+// The cost of a view in each access, without the check that the handle holds.
 func BenchmarkViewMade(b *testing.B) {
 	_, _, bytes := floats(1000)
 	var memo typeMemo
@@ -57,7 +56,7 @@ func BenchmarkCheckFirst(b *testing.B) {
 	}
 }
 
-// The sums of 1000 numbers, to be compared with each other.
+// The sum of 1000 numbers through a slice, At and All: compare the three.
 func BenchmarkSum(b *testing.B) {
 	plain, view, _ := floats(1000)
 	b.Run("slice", func(b *testing.B) {

@@ -21,13 +21,13 @@ type cell struct {
 	Near [4]uint16
 }
 
-// aligned is n bytes as a resource has them.
+// aligned returns n bytes, aligned as those in a resource.
 func aligned(n int) []byte {
 	words := make([]uint64, (n+7)/8+1)
 	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), n)
 }
 
-// A shape does to bytes what there is to do with views of one type.
+// A shape checks all uses of views of one type.
 type shape struct {
 	name  string
 	size  int // of an element
@@ -55,8 +55,8 @@ var shapes = []shape{
 	shapeOf[cell]("cell", 32, 28),
 }
 
-// checkViews compares views of b with what package binary makes of the same bytes.
-// It overwrites b.
+// checkViews compares views of b with package binary's decoding of the same bytes. It
+// overwrites b.
 func checkViews[T any](t fatal, b []byte, size, bytesOf, i, j int) {
 	t.Helper()
 	var one T
@@ -66,7 +66,7 @@ func checkViews[T any](t fatal, b []byte, size, bytesOf, i, j int) {
 	v, err := castRead[T](b)
 	s, errWrite := castWrite[T](b)
 	if len(b)%size != 0 {
-		want := fmt.Sprintf("handle: %d bytes are no whole number of %T, which has %d: resize the resource to a multiple of %d, or view a type that fits", len(b), one, size, size)
+		want := fmt.Sprintf("handle: %d bytes are no whole number of %T, which has %d bytes: resize the resource to a multiple of %d, or view a type that fits", len(b), one, size, size)
 		for _, err := range []error{err, errWrite} {
 			if e := (*LengthError)(nil); !errors.As(err, &e) || e.Error() != want {
 				t.Fatalf("%d bytes: %v, want the LengthError\n%s", len(b), err, want)
@@ -86,7 +86,7 @@ func checkViews[T any](t fatal, b []byte, size, bytesOf, i, j int) {
 	}
 	same := func(where string, x T, i int) {
 		t.Helper()
-		// Encoded, so that a NaN is compared by its bits.
+		// Compare the encoding, so that equal NaNs are equal.
 		got, err := binary.Append(nil, binary.NativeEndian, x)
 		if want := b[i*size:][:bytesOf]; err != nil || !bytes.Equal(got, want) {
 			t.Fatalf("%s %d is %x, want %x, %v", where, i, got, want, err)
@@ -113,7 +113,7 @@ func checkViews[T any](t fatal, b []byte, size, bytesOf, i, j int) {
 		same("element of Sub", x, i+k)
 	}
 	if j < n && !panics(func() { sub.Sub(0, j-i+1) }) {
-		t.Fatalf("Sub(%d, %d) gives more than it has", i, j)
+		t.Fatalf("Sub(%d, %d) shows more than its elements", i, j)
 	}
 	dst := make([]T, j+1)
 	if got := v.Copy(dst); got != min(j+1, n) {
@@ -122,7 +122,7 @@ func checkViews[T any](t fatal, b []byte, size, bytesOf, i, j int) {
 	for k := range min(j+1, n) {
 		same("copied", dst[k], k)
 	}
-	// What is written to elements is in the bytes, and in the view.
+	// A write to an element changes the bytes and the view.
 	slices.Reverse(s)
 	for k := range n {
 		same("written", s[k], k)
@@ -164,8 +164,7 @@ func FuzzViews(f *testing.F) {
 	})
 }
 
-// Elements are those of the bytes, not of a copy: a write through the one is in
-// the other at once, and an append goes elsewhere.
+// Slices and views show the bytes themselves, not a copy. An append copies.
 func TestElementsAreInPlace(t *testing.T) {
 	b := aligned(24)
 	s, err := castWrite[uint64](b[:16:24])
@@ -224,7 +223,7 @@ func TestAllEndsWhenTold(t *testing.T) {
 		}
 	}
 	if seen != 4 {
-		t.Errorf("All gave %d elements to a loop that broke off after 4", seen)
+		t.Errorf("All gave %d elements to a loop that stopped after 4", seen)
 	}
 }
 
@@ -243,7 +242,7 @@ func TestViewsAllocateNothing(t *testing.T) {
 		for i, x := range v.Sub(1, v.Len()).All() {
 			sum += x + v.At(i)
 		}
-	}); n != 0 && !invariant.Enabled { // an assert boxes what it may have to show
+	}); n != 0 && !invariant.Enabled { // an assert allocates its arguments
 		t.Errorf("a view allocates %v times", n)
 	}
 }
@@ -254,7 +253,7 @@ func TestMisalignedBytesAreAnInvariant(t *testing.T) {
 	}
 	defer func() {
 		if _, ok := recover().(invariant.Violation); !ok {
-			t.Error("a view of float64 at an odd address is let pass")
+			t.Error("a view of float64 at an odd address passed")
 		}
 	}()
 	_, _ = castWrite[float64](aligned(9)[1:])

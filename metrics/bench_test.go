@@ -103,7 +103,7 @@ func alternate(m *metrics.Metrics, modes []resource.Mode, n int) {
 			ctx := context.Background()
 			for range n {
 				check(p.Acquire(ctx))
-				check(p.Release())
+				check(p.Next())
 			}
 			check(p.Cancel())
 		})

@@ -46,7 +46,7 @@ func crowded(t testing.TB, m *Metrics, tasks, rounds, n int, measure bool) time.
 					waited += time.Since(begin)
 				}
 				spent.Store(int64(busy(n)))
-				if err := a.Release(); err != nil {
+				if err := a.Next(); err != nil {
 					return err
 				}
 			}

@@ -62,32 +62,26 @@ func (a *Access) Acquire(ctx context.Context) error {
 	}
 	// A task that fails ends the run before it releases anything, so it shows here.
 	if t.run.ctx.Err() != nil {
-		return errors.Join(a.ended(), a.Pair.End())
+		return errors.Join(a.ended(), a.Pair.Release())
 	}
 	t.sequence.did()
 	return nil
 }
 
-// Release announces the access for the next round and ends this one. Out of the order of
+// Next announces the access for the next round and ends this one. Out of the order of
 // [Task.Sequence] it changes nothing and returns a [*SequenceError].
-func (a *Access) Release() error {
-	if err := a.task.sequence.allows(liveness.Release, a); err != nil {
-		return err
-	}
-	err := a.Pair.Release()
-	if err == nil {
-		a.task.sequence.did()
-	}
-	return err
-}
+func (a *Access) Next() error { return a.leave(a.Pair.Next) }
 
-// End ends the access and announces none: for the last round. Out of the order of
+// Release ends the access and announces none: for the last round. Out of the order of
 // [Task.Sequence] it changes nothing and returns a [*SequenceError].
-func (a *Access) End() error {
+func (a *Access) Release() error { return a.leave(a.Pair.Release) }
+
+// leave ends the access in one of two ways, if the sequence allows it.
+func (a *Access) leave(how func() error) error {
 	if err := a.task.sequence.allows(liveness.Release, a); err != nil {
 		return err
 	}
-	err := a.Pair.End()
+	err := how()
 	if err == nil {
 		a.task.sequence.did()
 	}

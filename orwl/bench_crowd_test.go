@@ -56,7 +56,7 @@ func pairMembers(modes []resource.Mode) (members []member) {
 		members = append(members, member{
 			func() {
 				must(p.Acquire(ctx))
-				must(p.Release())
+				must(p.Next())
 			},
 			func() { must(p.Cancel()) },
 		})

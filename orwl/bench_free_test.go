@@ -102,7 +102,7 @@ func handlePair(n int) {
 	must(p.Request(r, resource.Write))
 	for range n {
 		must(p.Acquire(ctx))
-		must(p.Release())
+		must(p.Next())
 	}
 	must(p.Cancel())
 }

@@ -60,7 +60,7 @@ func pairs(ctx context.Context, modes []resource.Mode) func(n int) {
 			all.Go(func() {
 				for range n {
 					must(p.Acquire(ctx))
-					must(p.Release())
+					must(p.Next())
 				}
 				must(p.Cancel())
 			})

@@ -139,7 +139,7 @@ func benchmarkRemote(b *testing.B, processors int) {
 				if err := step.Acquire(ctx); err != nil {
 					return err
 				}
-				return step.Release()
+				return step.Next()
 			},
 			func() error { return step.Cancel() }, 1.25},
 		{"write-1MiB", p2p.ProbeOptions{There: mebi, Back: 32, Rounds: 20, Bulk: true},
@@ -153,7 +153,7 @@ func benchmarkRemote(b *testing.B, processors int) {
 					return err
 				}
 				p[0]++
-				return write.Release()
+				return write.Next()
 			},
 			func() error { return write.Cancel() }, 1.15},
 	} {
@@ -224,7 +224,7 @@ func BenchmarkBesideBulk(b *testing.B) {
 			if err := step.Acquire(ctx); err != nil {
 				b.Fatal(err)
 			}
-			if err := step.Release(); err != nil {
+			if err := step.Next(); err != nil {
 				b.Fatal(err)
 			}
 			took[i] = float64(time.Since(began).Nanoseconds())
@@ -290,14 +290,14 @@ func move(ctx context.Context, r *resource.Resource, stop <-chan struct{}, moved
 		}
 		select {
 		case <-stop:
-			return p.End()
+			return p.Release()
 		default:
 		}
 		if _, err := handle.Write[byte](&p); err != nil {
 			return err
 		}
 		*moved++
-		if err := p.Release(); err != nil {
+		if err := p.Next(); err != nil {
 			return err
 		}
 	}

@@ -50,11 +50,11 @@ func TestFailures(t *testing.T) {
 		"view of a type with pointers": {func(_ *Task, read, _ *Access) error { Read[*int](read); return nil },
 			func(err error) bool { var e *handle.TypeError; return errors.As(err, &e) && !isPanicked(err) }, `orwl: task "5": handle: no view of *int`},
 		"type that does not fit": {func(_ *Task, _, write *Access) error { Write[[3]uint64](write); return nil },
-			func(err error) bool { var e *handle.LengthError; return errors.As(err, &e) && !isPanicked(err) }, `orwl: task "5": handle: 8 bytes are no whole number`},
+			func(err error) bool { var e *handle.LengthError; return errors.As(err, &e) && !isPanicked(err) }, `orwl: task "5": handle: the 8 bytes of "5" are no whole number`},
 		"write of a reader": {func(_ *Task, read, _ *Access) error { Write[uint64](read); return nil },
 			func(err error) bool { return errors.Is(err, resource.ErrReadOnly) && !isPanicked(err) }, `orwl: task "5": resource: map of "6" (read): held for reading`},
 		"read without holding": {func(t *Task, read, _ *Access) error {
-			if err := t.Accesses().Release(); err != nil {
+			if err := t.Accesses().Next(); err != nil {
 				return err
 			}
 			Read[uint64](read)
@@ -62,7 +62,7 @@ func TestFailures(t *testing.T) {
 		}, func(err error) bool { return errors.Is(err, resource.ErrNotHeld) && !isPanicked(err) }, `orwl: task "5": resource: map of "6" (read): not acquired`},
 		"broken resource": {func(t *Task, read, _ *Access) error {
 			read.Resource().Break(boom)
-			return t.Accesses().Release()
+			return t.Accesses().Next()
 		}, func(err error) bool { return errors.Is(err, resource.ErrBroken) && errors.Is(err, boom) }, `orwl: task "`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -149,7 +149,7 @@ func TestContextEndsOfWhoNeverWaits(t *testing.T) {
 					return err
 				}
 				round()
-				if err := a.Release(); err != nil {
+				if err := a.Next(); err != nil {
 					return err
 				}
 			}
@@ -161,7 +161,7 @@ func TestContextEndsOfWhoNeverWaits(t *testing.T) {
 					return err
 				}
 				round()
-				if err := a.Release(); err != nil {
+				if err := a.Next(); err != nil {
 					return err
 				}
 			}
@@ -259,7 +259,7 @@ func TestAfterFailure(t *testing.T) {
 	if got := Read[uint64](a).At(0); got != 44 {
 		t.Errorf("%d, want 44", got)
 	}
-	if err := a.End(); err != nil {
+	if err := a.Release(); err != nil {
 		t.Error(err)
 	}
 }

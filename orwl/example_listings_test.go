@@ -54,8 +54,8 @@ func Example_listing2() {
 	must(producer.Request(loc, resource.Write))
 	must(producer.Acquire(ctx))
 
-	must(h.Request(loc, resource.Read))  // announce future read
-	for piece := 1; !h.Test(); piece++ { // check if produced
+	must(h.Request(loc, resource.Read))                  // announce future read
+	for piece := 1; h.Test() < handle.Granted; piece++ { // check if produced
 		fmt.Println("another operation while the resource is produced")
 		if piece == 2 {
 			must(producer.Release())
@@ -164,7 +164,7 @@ func Example_listing6() {
 			for p.Iteration() < 2 { // until some event
 				must(p.Acquire(ctx)) // block until our turn comes
 				fmt.Println(name)    // work exclusively with the resource
-				must(p.Release())    // insert ourselves in the queue, pass control
+				must(p.Next())       // insert ourselves in the queue, pass control
 			}
 			must(p.Cancel()) // withdraw from the queue
 		})
@@ -208,8 +208,8 @@ func Example_listing7() {
 				for i, x := range theirs.All() { // application code: average
 					mine[i] = (mine[i] + x) / 2
 				}
-				must(here.Release()) // insert ourselves in the queues, pass control
-				must(there.Release())
+				must(here.Next()) // insert ourselves in the queues, pass control
+				must(there.Next())
 			}
 			must(here.Cancel()) // withdraw from the queues
 			must(there.Cancel())

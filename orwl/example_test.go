@@ -129,14 +129,14 @@ func ExampleTask_Sequence() {
 					return err
 				}
 				orwl.Write[float64](own)[0] = value
-				if err := own.Release(); err != nil {
+				if err := own.Next(); err != nil {
 					return err
 				}
 				if err := errors.Join(west.Acquire(ctx), east.Acquire(ctx)); err != nil {
 					return err
 				}
 				value = (orwl.Read[float64](west).At(0) + 2*orwl.Read[float64](east).At(0)) / 4
-				if err := errors.Join(west.Release(), east.Release()); err != nil {
+				if err := errors.Join(west.Next(), east.Next()); err != nil {
 					return err
 				}
 				t.EndRound()

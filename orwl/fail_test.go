@@ -69,7 +69,7 @@ func TestFailedTaskCommitsNothing(t *testing.T) {
 						if err := round(i); err != nil {
 							return err
 						}
-						if err := t.Accesses().Release(); err != nil {
+						if err := t.Accesses().Next(); err != nil {
 							return err
 						}
 					}

@@ -62,7 +62,7 @@ func TestStaleView(t *testing.T) {
 				return err
 			}
 			s := Write[uint64](a)
-			if err := t.Accesses().Release(); err != nil {
+			if err := t.Accesses().Next(); err != nil {
 				return err
 			}
 			s[1] = 1

@@ -66,11 +66,11 @@ func TestConfirm(t *testing.T) {
 				return err
 			}
 			Write[uint64](write)[0]++
-			if err := write.Release(); err != nil {
+			if err := write.Next(); err != nil {
 				return err
 			}
 			if v := home.Survey().Version; v != want {
-				t.Errorf("version %d at the home after Release, want %d", v, want)
+				t.Errorf("version %d at the home after Next, want %d", v, want)
 			}
 		}
 		return nil
@@ -91,7 +91,7 @@ func TestRunReportsLostWrite(t *testing.T) {
 					return err
 				}
 				Write[uint64](write)[0]++
-				if err := write.Release(); err != nil {
+				if err := write.Next(); err != nil {
 					return err
 				}
 				rt.o.Nodes.site.Suspect(0, errPlanned)

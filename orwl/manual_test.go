@@ -67,7 +67,7 @@ func TestRoundsEnd(t *testing.T) {
 		}, ErrRounds},
 		"rounds after rounds that failed": {func(t *Task, a *Access) error {
 			for range t.Rounds(2) {
-				if err := a.End(); err != nil {
+				if err := a.Release(); err != nil {
 					return err
 				}
 			}
@@ -95,7 +95,16 @@ func TestRoundsEnd(t *testing.T) {
 			}
 			return nil
 		}, resource.ErrNotHeld},
+		"next within a round": {func(t *Task, a *Access) error {
+			for range t.Rounds(2) {
+				if err := a.Next(); err != nil {
+					return err
+				}
+			}
+			return nil
+		}, resource.ErrNotHeld},
 		"release without acquire": {func(t *Task, a *Access) error { return a.Release() }, resource.ErrNotHeld},
+		"next without acquire":    {func(t *Task, a *Access) error { return a.Next() }, resource.ErrNotHeld},
 		"request again":           {func(t *Task, a *Access) error { return a.Request(a.Resource(), a.Mode()) }, resource.ErrRequested},
 	} {
 		if err := alone(t, c.body); !errors.Is(err, c.want) {
@@ -119,7 +128,7 @@ func TestNoRounds(t *testing.T) {
 	}
 }
 
-// Who leaves the loop still holds everything, and may go on by hand.
+// A body that leaves the loop early still holds everything, and may go on by hand.
 func TestBreak(t *testing.T) {
 	err := alone(t, func(t *Task, a *Access) error {
 		for round := range t.Rounds(-1) {
@@ -128,7 +137,7 @@ func TestBreak(t *testing.T) {
 			}
 		}
 		Write[uint64](a)[0] = 7
-		if err := a.Release(); err != nil {
+		if err := a.Next(); err != nil {
 			return err
 		}
 		if !a.Place().Requested() || a.Iteration() != 3 {
@@ -185,7 +194,7 @@ func TestRoundsThatCannotBegin(t *testing.T) {
 			return nil
 		},
 		`orwl: task "a": orwl: Rounds cannot begin: the task holds "r" (write) already, as inside a Rounds loop and after it was left early: ` +
-			`put all rounds into one loop, or call Accesses().Release() before the next loop`: func(t *Task, a *Access) error {
+			`put all rounds into one loop, or call Accesses().Next() before the next loop`: func(t *Task, a *Access) error {
 			for range t.Rounds(2) {
 				break
 			}

@@ -61,7 +61,7 @@ func (s style) loop(t *Task, rounds int, rng *rand.Rand, do func(round int), ctx
 				return err
 			}
 			do(round)
-			if err := all.Release(); err != nil {
+			if err := all.Next(); err != nil {
 				return err
 			}
 		}
@@ -74,9 +74,9 @@ func (s style) loop(t *Task, rounds int, rng *rand.Rand, do func(round int), ctx
 			}
 			do(round)
 			for _, i := range rng.Perm(len(t.accesses)) {
-				release := t.accesses[i].Release
+				release := t.accesses[i].Next
 				if round == rounds-1 && rng.IntN(2) == 0 {
-					release = t.accesses[i].End
+					release = t.accesses[i].Release
 				}
 				if err := release(); err != nil {
 					return err

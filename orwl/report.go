@@ -40,7 +40,9 @@ type WaitReport struct {
 	Resource string
 	Mode     resource.Mode
 	For      time.Duration // at least, as far as the runtime watched
-	Behind   []string      // tasks that are granted what it waits for
+	// Behind are the tasks that are granted what it waits for. If nothing moves and no
+	// task of a run on one node is granted it, a handle outside the tasks is.
+	Behind []string
 }
 
 // Report looks at the tasks and the relaxed doors as they are. It stops nobody, so what
@@ -53,7 +55,7 @@ func (rt *Runtime) Report() Report {
 	r := Report{Still: v.still}
 	for _, t := range v.tasks {
 		if !t.over {
-			r.Tasks = append(r.Tasks, t.report())
+			r.Tasks = append(r.Tasks, t.report(v.still > 0))
 		}
 	}
 	for _, l := range v.lines {
@@ -64,13 +66,22 @@ func (rt *Runtime) Report() Report {
 	return r
 }
 
-func (t *taskView) report() TaskReport {
+// report is the task in a Report. stands says that nothing has moved since an earlier look.
+func (t *taskView) report(stands bool) TaskReport {
 	r := TaskReport{Name: t.name, Round: t.round, Holds: t.holds()}
 	if a := t.waits(); a != nil {
 		r.Waits = &WaitReport{Resource: a.resource.Name(), Mode: a.mode, For: a.since, Behind: a.line.ahead()}
+		if len(r.Waits.Behind) == 0 && stands && a.line.alone && !a.line.survey.Broken {
+			r.Waits.Behind = []string{outsider}
+		}
 	}
 	return r
 }
+
+// outsider is the one that is granted a resource if no task is. It may be a handle.Pair that
+// was dropped after Next. If anything moves, a report may miss the task that is granted, so
+// it names the outsider only if nothing does.
+const outsider = "a handle of no task"
 
 // manyLines is how many tasks a report writes out: of those that wait for tasks
 // that wait, the rest looks much the same.

@@ -21,7 +21,7 @@ type Step struct {
 func Acquire(accesses ...*Access) Step { return Step{liveness.Acquire, accesses} }
 
 // Release is the step of a Sequence in which the body releases these accesses, in any
-// order. [Access.Release] announces the next round, and [Access.End] does not.
+// order. [Access.Next] announces the next round, and [Access.Release] does not.
 func Release(accesses ...*Access) Step { return Step{liveness.Release, accesses} }
 
 // Sequence declares the order in which the body acquires and releases the task's accesses
@@ -38,7 +38,7 @@ func Release(accesses ...*Access) Step { return Step{liveness.Release, accesses}
 // with a [*liveness.SystemError]. An access of another task, an empty Sequence and a second
 // one are refused with [ErrSequence].
 //
-// The body of [Task.Do] keeps to the order. An [Access.Acquire], Release or End out of order
+// The body of [Task.Do] keeps to the order. An [Access.Acquire], Next or Release out of order
 // changes nothing and returns a [*SequenceError]. One goroutine at a time uses the accesses
 // of the task. A body that cancels or abandons an access ends after that: the access has
 // lost its turn, and the proof does not hold for a new request.

@@ -114,7 +114,7 @@ func (p sequencePlan) declare(t *testing.T, o Options, rounds int) *Runtime {
 func (p sequencePlan) do(task *Task, round int, op liveness.Op, f liveness.First) error {
 	a := task.accesses[f.Access]
 	if op == liveness.Release {
-		return a.Release()
+		return a.Next()
 	}
 	if err := a.Acquire(task.Context()); err != nil {
 		return err
@@ -232,7 +232,7 @@ func jacobi(t *testing.T, start []float64, rounds int, sequences bool) (rt *Runt
 					return err
 				}
 				Write[float64](own)[0] = result[i]
-				if err := own.Release(); err != nil {
+				if err := own.Next(); err != nil {
 					return err
 				}
 				between()
@@ -245,7 +245,7 @@ func jacobi(t *testing.T, start []float64, rounds int, sequences bool) (rt *Runt
 				}
 				result[i] = sum / float64(len(sides))
 				for _, side := range sides {
-					if err := side.Release(); err != nil {
+					if err := side.Next(); err != nil {
 						return err
 					}
 				}

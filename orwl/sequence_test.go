@@ -91,22 +91,22 @@ func TestBodyBreaksSequence(t *testing.T) {
 		}
 		for range 3 {
 			refused(acquire(b), liveness.Acquire, b, 0, `acquire "a" (write)`)
-			refused(a.Release, liveness.Release, a, 0, `acquire "a" (write)`)
+			refused(a.Next, liveness.Release, a, 0, `acquire "a" (write)`)
 			done(acquire(a))
+			refused(a.Next, liveness.Release, a, 1, `acquire "b" (read)`)
 			refused(a.Release, liveness.Release, a, 1, `acquire "b" (read)`)
-			refused(a.End, liveness.Release, a, 1, `acquire "b" (read)`)
 			refused(acquire(a), liveness.Acquire, a, 1, `acquire "b" (read)`)
 			done(acquire(b))
+			refused(b.Next, liveness.Release, b, 2, `release "a" (write)`)
 			refused(b.Release, liveness.Release, b, 2, `release "a" (write)`)
-			refused(b.End, liveness.Release, b, 2, `release "a" (write)`)
-			done(a.Release)
+			done(a.Next)
 			refused(acquire(a), liveness.Acquire, a, 3, `release "b" (read)`)
-			done(b.Release)
+			done(b.Next)
 		}
 		done(acquire(a))
 		done(acquire(b))
-		done(a.End)
-		done(b.End)
+		done(a.Release)
+		done(b.Release)
 		return nil
 	})
 	if err := rt.Run(t.Context()); err != nil {
@@ -136,16 +136,16 @@ func TestSequenceStepInAnyOrder(t *testing.T) {
 			if err := x.Acquire(ctx); !errors.Is(err, resource.ErrHeld) {
 				t.Errorf("acquires twice: %v", err)
 			}
-			if err := x.Release(); !errors.Is(err, ErrSequence) {
+			if err := x.Next(); !errors.Is(err, ErrSequence) {
 				t.Errorf("releases in the first step: %v", err)
 			}
-			if err := errors.Join(y.Acquire(ctx), y.Release()); err != nil {
+			if err := errors.Join(y.Acquire(ctx), y.Next()); err != nil {
 				return err
 			}
-			if err := y.Release(); err == nil || errors.Is(err, ErrSequence) {
+			if err := y.Next(); err == nil || errors.Is(err, ErrSequence) {
 				t.Errorf("releases twice: %v", err)
 			}
-			if err := x.Release(); err != nil {
+			if err := x.Next(); err != nil {
 				return err
 			}
 		}
@@ -169,7 +169,7 @@ func TestSequenceAfterCancelledAcquire(t *testing.T) {
 			return err
 		}
 		<-tried
-		return x.End()
+		return x.Release()
 	})
 	second.Do(func(task *Task) error {
 		defer close(tried)
@@ -179,7 +179,7 @@ func TestSequenceAfterCancelledAcquire(t *testing.T) {
 			t.Errorf("%v", err)
 		}
 		tried <- struct{}{}
-		return errors.Join(y.Acquire(task.Context()), y.End())
+		return errors.Join(y.Acquire(task.Context()), y.Release())
 	})
 	if err := rt.Run(t.Context()); err != nil {
 		t.Fatal(err)

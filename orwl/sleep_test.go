@@ -70,13 +70,13 @@ func TestSleepersAreWoken(t *testing.T) {
 						return err
 					}
 					<-goOn
-					if err := late.End(); err != nil {
+					if err := late.Release(); err != nil {
 						return err
 					}
 					if err := <-woken; err == nil {
 						return errors.New("acquired what is held")
 					}
-					return held.End()
+					return held.Release()
 				})
 				waits.Do(func(t *Task) error {
 					err := acquire(t, a)

@@ -41,6 +41,7 @@ type line struct {
 	r      *resource.Resource
 	home   int
 	whole  bool
+	alone  bool // the run has one node
 	survey resource.Survey
 	all    []entry // in order
 }
@@ -66,7 +67,7 @@ func (rt *Runtime) look() *view {
 	tasks, run := rt.tasks, rt.run
 	for name, r := range rt.resources {
 		home := rt.homes[name]
-		lines[r] = &line{r: r, home: home, whole: home == rt.Node()}
+		lines[r] = &line{r: r, home: home, whole: home == rt.Node(), alone: !rt.o.Nodes.many()}
 	}
 	v := &view{started: run != nil}
 	if !v.started {

@@ -3,12 +3,16 @@ package orwl
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/resource"
 )
 
 // In these tests time is that of a synctest bubble: it passes, at once, when
@@ -120,6 +124,38 @@ func TestStallAfterTheEnd(t *testing.T) {
 		close(deaf)
 		if err := <-ran; err == nil {
 			t.Error("no error")
+		}
+	})
+}
+
+// A pair that is dropped with a request stops its queue. The report says that no task does.
+func TestStallBehindADroppedPair(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stalls := make(chan Report, 1)
+		rt := mustNew(t, Options{Stall: stall, OnStall: func(r Report) { stalls <- r }})
+		r := rt.Resource("r", 0)
+		var p handle.Pair
+		if err := errors.Join(p.Request(r, resource.Write), p.Acquire(t.Context()), p.Next()); err != nil {
+			t.Fatal(err)
+		}
+		a := rt.Task("a")
+		a.Write(r)
+		a.Do(func(t *Task) error {
+			for range t.Rounds(1) {
+			}
+			return nil
+		})
+		ran := make(chan error)
+		go func() { ran <- rt.Run(context.Background()) }()
+		want := "a, round 0, waits to write r for 4s ──▶ a handle of no task\n"
+		if got := (<-stalls).String(); got != want {
+			t.Errorf("%s, want\n%s", got, want)
+		}
+		if err := p.Cancel(); err != nil {
+			t.Error(err)
+		}
+		if err := <-ran; err != nil {
+			t.Error(err)
 		}
 	})
 }

@@ -111,9 +111,9 @@ func (s *step) run(w *worker) (more bool, err error) {
 // release ends a round. It requests the accesses of the next one, unless this was the last.
 func (s *step) release(w *worker, last bool) error {
 	for _, a := range s.task.accesses {
-		release := a.Pair.ReleaseBy
+		release := a.Pair.NextBy
 		if last {
-			release = a.Pair.EndBy
+			release = a.Pair.ReleaseBy
 		}
 		if err := release(w); err != nil {
 			return err

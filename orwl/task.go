@@ -164,7 +164,7 @@ func (a *Access) roundError(err error) error {
 		return fmt.Errorf("%w: no request for %q (%s) is in the queue, as after the last round of a Rounds loop: put all rounds into one loop, or call the access's Request before the next loop",
 			ErrRounds, a.resource.Name(), a.mode)
 	case errors.Is(err, resource.ErrHeld):
-		return fmt.Errorf("%w: the task holds %q (%s) already, as inside a Rounds loop and after it was left early: put all rounds into one loop, or call Accesses().Release() before the next loop",
+		return fmt.Errorf("%w: the task holds %q (%s) already, as inside a Rounds loop and after it was left early: put all rounds into one loop, or call Accesses().Next() before the next loop",
 			ErrRounds, a.resource.Name(), a.mode)
 	}
 	return err
@@ -173,9 +173,9 @@ func (a *Access) roundError(err error) error {
 // renew ends a round, and begins the next unless it is the last.
 func (t *Task) renew(last bool) bool {
 	for _, a := range t.accesses {
-		release := a.Pair.Release
+		release := a.Pair.Next
 		if last {
-			release = a.Pair.End
+			release = a.Pair.Release
 		}
 		if err := release(); err != nil {
 			t.err = err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/orwl/go-orwl/handle"
 	"github.com/orwl/go-orwl/orwl"
 )
 
@@ -59,7 +60,7 @@ func (a *actor) rounds(n int, body func(k int) error) error {
 // acquire waits for an access, and says whether it need not have. Only who has to
 // wait looks at the clock, and that is the trace if there is one.
 func (a *actor) acquire(x *orwl.Access) (granted bool, err error) {
-	if x.Test() {
+	if x.Test() >= handle.Granted {
 		return true, x.Acquire(a.Context())
 	}
 	if a.watch.rec != nil {
@@ -74,12 +75,12 @@ func (a *actor) acquire(x *orwl.Access) (granted bool, err error) {
 	return false, err
 }
 
-// release lets go of an access, and announces the next one if there is one.
+// release announces the next access, unless this is the last round, and releases this one.
 func (a *actor) release(x *orwl.Access) error {
 	if a.last {
-		return x.End()
+		return x.Release()
 	}
-	return x.Release()
+	return x.Next()
 }
 
 // read waits for a neighbour's frontier and copies it into b's border. The

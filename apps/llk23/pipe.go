@@ -42,7 +42,7 @@ func (w *pipeWriter) Write(p []byte) (n int, err error) {
 		w.filled += copied
 		n += copied
 		if w.filled == len(w.chunk) {
-			if err := w.flush(w.Release); err != nil {
+			if err := w.flush(w.Next); err != nil {
 				return n, err
 			}
 		}
@@ -53,14 +53,14 @@ func (w *pipeWriter) Write(p []byte) (n int, err error) {
 // Close sends what there is, and the end.
 func (w *pipeWriter) Close() error {
 	if w.filled > 0 {
-		if err := w.flush(w.Release); err != nil {
+		if err := w.flush(w.Next); err != nil {
 			return err
 		}
 	}
 	if err := w.turn(); err != nil {
 		return err
 	}
-	return w.flush(w.End)
+	return w.flush(w.Release)
 }
 
 // turn waits until the last chunk was read, unless there is room in this one.
@@ -105,7 +105,7 @@ func (r *pipeReader) Read(p []byte) (int, error) {
 		return n, nil
 	}
 	r.to = 0
-	return n, r.Release()
+	return n, r.Next()
 }
 
 // turn waits for a chunk, or ends with the last.
@@ -118,7 +118,7 @@ func (r *pipeReader) turn() error {
 	length := int(binary.LittleEndian.Uint64(head[:]))
 	if length == 0 {
 		r.ended = true
-		if err := r.End(); err != nil {
+		if err := r.Release(); err != nil {
 			return err
 		}
 		return io.EOF
