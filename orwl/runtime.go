@@ -31,6 +31,7 @@ type Runtime struct {
 	resources map[string]*resource.Resource
 	run       *run
 	pages     *resource.FaultPages // nil: no fault pages
+	said      map[string]int       // the homes that Home has declared, once the run has begun
 	homes     map[string]int       // the nodes that keep the resources
 	permits   map[string]permit
 
@@ -288,7 +289,9 @@ func (rt *Runtime) start(r *run) error {
 	if err := s.Check(); err != nil {
 		return err
 	}
-	rt.spread()
+	if err := rt.spread(); err != nil {
+		return err
+	}
 	if err := rt.permitted(); err != nil {
 		return err
 	}
