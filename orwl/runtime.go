@@ -34,6 +34,7 @@ type Runtime struct {
 	said      map[string]int       // the homes that Home has declared, once the run has begun
 	homes     map[string]int       // the nodes that keep the resources
 	permits   map[string]permit
+	seats     seats
 
 	seen sightings // of accesses, while it runs
 }
@@ -45,18 +46,23 @@ type run struct {
 	failed atomic.Bool             // a task has ended with an error
 }
 
-// fail ends the run because a task has ended.
+// fail ends the run because a task has ended with an error.
 func (r *run) fail(t *Task, err error) {
-	first := !r.failed.Swap(true)
 	why := error(&TaskError{t.name, err})
 	if other := (*NodeError)(nil); errors.As(err, &other) {
 		why = other // it is not the task's failure
 	}
+	t.rt.stop(r, why)
+}
+
+// stop ends the run with an error, on all nodes.
+func (rt *Runtime) stop(r *run, why error) {
+	first := !r.failed.Swap(true)
 	r.end(why)
 	// The reason may be another, since the program's context may have ended before. The
 	// others know it only if it came from one of them.
 	if first {
-		t.rt.o.Nodes.fail(context.Cause(r.ctx))
+		rt.o.Nodes.fail(context.Cause(r.ctx))
 	}
 }
 
@@ -243,7 +249,7 @@ func (rt *Runtime) Run(ctx context.Context) error {
 			all.Go(t.live)
 		}
 	}
-	all.Go(func() { r.steps(rt.tasks) })
+	all.Go(func() { rt.steps(r) })
 	all.Wait()
 	stop()
 	err := rt.late()
@@ -302,6 +308,9 @@ func (rt *Runtime) start(r *run) error {
 		if err := rt.settle(); err != nil {
 			return err
 		}
+	}
+	if err := rt.seat(); err != nil {
+		return err
 	}
 	for i, first := range s.Order() {
 		a := rt.tasks[first.Task].accesses[first.Access]

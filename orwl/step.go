@@ -20,8 +20,9 @@ import (
 type step struct {
 	task   *Task
 	body   func(round int) error
-	rounds int // negative: until the run ends
-	home   *worker
+	rounds int     // negative: until the run ends
+	seat   int     // the number of its home worker
+	home   *worker // its queue gets the step, unless a worker's release makes it ready
 
 	round   int // of the next run of the body; the worker's that runs it
 	begun   bool
@@ -38,9 +39,9 @@ type step struct {
 //
 // A step task takes the place of a task whose body is one Rounds loop. It costs a tenth
 // of that: it has no goroutine, and the worker whose release grants its last access runs
-// it next. There are GOMAXPROCS workers, and an idle one takes steps from the others. So a
-// body must not wait for anything but its accesses: it keeps a worker from other steps
-// meanwhile. All the rest is as in a task with a goroutine: an error that the body
+// it next. There are GOMAXPROCS workers, and an idle one takes steps from the others.
+// [Options.PinWorkers] binds them to CPUs. A body must wait for its accesses only: while it
+// waits, its worker runs no other step. All the rest is as in a task with a goroutine: an error that the body
 // returns, or a panic, ends all tasks.
 func (t *Task) Each(rounds int, body func(round int) error) {
 	t.rt.declare(fmt.Sprintf("the body of task %q", t.name), func() error {
