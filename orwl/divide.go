@@ -38,7 +38,7 @@ func (rt *Runtime) divide() ([]int, error) {
 		return on, nil
 	}
 	s := sharesOf(rt.tasks)
-	if len(s.accesses) > mostPlaced {
+	if rt.tooLarge = len(s.accesses) > mostPlaced; rt.tooLarge {
 		return on, nil
 	}
 	g, lump, err := rt.lumps(s)

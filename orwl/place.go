@@ -36,7 +36,7 @@ func sharesOf(tasks []*Task) (s shares) {
 // Place proposes a rank of a machine for each task, so that tasks that share much are
 // close to each other. homes are the proposed ranks of the resources, by name: near the
 // tasks that write them. Place changes nothing. [Runtime.Run] places the tasks of a run
-// by itself: see [Task.On].
+// by itself: see [Task.On] and [Runtime.Placement].
 func (rt *Runtime) Place(tree *topology.Tree, o placement.Options) (p *placement.Placement, homes map[string]topology.Rank, err error) {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()

@@ -34,6 +34,7 @@ type Runtime struct {
 	said      map[string]int       // the homes that Home has declared, once the run has begun
 	homes     map[string]int       // the nodes that keep the resources
 	permits   map[string]permit
+	tooLarge  bool // to place tasks on nodes
 	seats     seats
 
 	seen sightings // of accesses, while it runs

@@ -27,7 +27,8 @@ var ErrNodesTaken = errors.New("orwl: nodes have a runtime already: make others 
 // On says on which node the task runs. Without On, Run places the task: tasks that share
 // many bytes run on the same node, and all nodes run about as many tasks. Tasks with
 // On attract the tasks that share with them. A program with more than 262,144 accesses is
-// too large for that: its tasks are dealt in their order.
+// too large for that: its tasks are dealt in their order. [Runtime.Placement] tells the
+// result.
 func (t *Task) On(node int) *Task {
 	t.rt.declare(fmt.Sprintf("a node of task %q", t.name), func() error {
 		if err := t.rt.checkNode(node); err != nil {
