@@ -19,8 +19,8 @@ type Placement struct {
 	ByIndex   bool
 	Tasks     []TaskPlacement     // in the order of the program
 	Resources []ResourcePlacement // by name
-	// Crossing is how many bytes go from node to node in a round. It assumes that every
-	// write changes all bytes of its resource.
+	// Crossing is how many bytes go from node to node in a round. It assumes that every task
+	// makes each of its accesses once a round, and that a write changes all bytes.
 	Crossing int64
 	// CrossingByIndex is the same if tasks without On were dealt in their order.
 	CrossingByIndex int64

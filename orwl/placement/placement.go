@@ -7,11 +7,8 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// Placement says on which rank each task runs, and what that costs next to the
-// two placements that need no thought. [Place] makes it.
-//
-// It is a proposal about memory, not about threads: a task's rank is the node
-// it runs on and the home of what it writes. Nothing is pinned.
+// Placement proposes a rank for each task, and compares the cost with two simple
+// placements. [Place] makes it.
 type Placement struct {
 	Rank       []topology.Rank // of each task
 	Cost       Cost            // of Rank; never more than InOrder's
