@@ -48,32 +48,37 @@ func (rt *Runtime) seat() error {
 	if len(steps) == 0 {
 		return nil
 	}
-	tree := rt.o.machine()
-	workers := min(runtime.GOMAXPROCS(0), len(steps))
-	if rt.o.PinWorkers {
-		workers = min(workers, tree.Ranks())
+	rt.seats = seats{workers: min(runtime.GOMAXPROCS(0), len(steps))}
+	if rt.Nodes() == 1 && !rt.o.PinWorkers {
+		seatByIndex(steps, rt.seats.workers)
+		return nil
 	}
-	tree, err := tree.Spread(workers)
+	tree := rt.o.machine()
+	if rt.o.PinWorkers {
+		rt.seats.workers = min(rt.seats.workers, tree.Ranks())
+	}
+	tree, err := tree.Spread(rt.seats.workers)
 	if err != nil {
 		return fmt.Errorf("orwl: workers: %w", err)
 	}
-	rt.seats = seats{workers: workers}
 	if rt.o.PinWorkers {
 		rt.seats.cpus = tree
-	}
-	for i, t := range steps {
-		t.step.seat = i * workers / len(steps)
-	}
-	if workers == 1 || rt.Nodes() == 1 && !rt.o.PinWorkers {
-		return nil
 	}
 	return placeSteps(steps, tree)
 }
 
-// placeSteps places step tasks on the ranks of a tree, one for each worker.
+func seatByIndex(steps []*Task, workers int) {
+	for i, t := range steps {
+		t.step.seat = i * workers / len(steps)
+	}
+}
+
+// placeSteps places step tasks on the ranks of a tree, one for each worker. Too many
+// accesses are dealt by index: see mostPlaced.
 func placeSteps(steps []*Task, tree *topology.Tree) error {
 	s := sharesOf(steps)
 	if len(s.accesses) > mostPlaced {
+		seatByIndex(steps, tree.Ranks())
 		return nil
 	}
 	g, err := placement.GraphOf(len(steps), s.accesses, s.sizes)

@@ -101,3 +101,55 @@ func TestRunEndsIfWorkersCannotBePinned(t *testing.T) {
 	}
 	checkIdle(t, rt)
 }
+
+// Step tasks compute the same wherever they are placed, and on pinned workers: here on two
+// nodes, which place them alone. No task has On, so this is also what nodes agree on.
+func TestPlacedStepsComputeTheSame(t *testing.T) {
+	const side, rounds = 6, 20
+	order := cells(side, 2)
+	program := func(o Options) *Runtime {
+		rt := mustNew(t, o)
+		for _, c := range order {
+			rt.Resource(c.String(), 8)
+		}
+		for i, c := range order {
+			task := rt.Task(c.String())
+			own := task.Write(rt.Lookup(c.String()))
+			near := task.Read(rt.Lookup(cell{(c.row + 1) % side, c.col}.String()))
+			task.Each(rounds, func(int) error {
+				Write[uint64](own)[0] += Read[uint64](near).At(0)*3 + uint64(i) + 1
+				return nil
+			})
+		}
+		return rt
+	}
+	alone := program(Options{})
+	if err := alone.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	nodes := crew(t, 2)
+	defer disband(t, nodes)
+	each(nodes, func(i int, n *Nodes) {
+		tree, err := host.Detect()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, pin := tree.CPU(0)
+		rt := program(Options{Nodes: n, Tree: tree, PinWorkers: pin})
+		if err := rt.Run(t.Context()); err != nil {
+			t.Errorf("node %d: %v", i, err)
+			return
+		}
+		if p := rt.Placement(); p.Crossing >= p.CrossingByIndex {
+			t.Errorf("node %d: %d bytes cross, %d by index: want fewer", i, p.Crossing, p.CrossingByIndex)
+		}
+		for _, c := range order {
+			got, gotVersion := content(t, rt.Lookup(c.String()))
+			want, wantVersion := content(t, alone.Lookup(c.String()))
+			if got[0] != want[0] || gotVersion != wantVersion {
+				t.Errorf("node %d: %v is %d of version %d, want %d of version %d", i, c, got[0], gotVersion, want[0], wantVersion)
+			}
+		}
+	})
+}
