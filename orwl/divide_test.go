@@ -17,8 +17,8 @@ type cell struct{ row, col int }
 
 func (c cell) String() string { return fmt.Sprintf("%d,%d", c.row, c.col) }
 
-// cells are those of a square grid: row by row, or in an order drawn from seed if that is
-// not 0.
+// cells returns the cells of a square grid: row by row, or in an order drawn from seed if
+// that is not 0.
 func cells(side int, seed uint64) (all []cell) {
 	for row := range side {
 		for col := range side {

@@ -29,8 +29,8 @@ func pairProgram(rt *Runtime, each func(*Task)) {
 	}
 }
 
-// What goes from node to node in a round: x to b, what b writes home, and nothing to c,
-// whose node has it.
+// In a round x goes to b, and y goes from b to its home. Nothing goes to c, because b's
+// node has y already.
 func TestCrossing(t *testing.T) {
 	rt := gridOn(t, 0, 2, nil)
 	pairProgram(rt, func(*Task) {})
@@ -102,7 +102,8 @@ func TestPlacementOfARun(t *testing.T) {
 	})
 }
 
-// What crosses in a run is what Placement says, a round for filling the nodes aside.
+// A run sends as many bytes from node to node as Placement says. The first and the last
+// round may differ.
 func TestCrossingIsWhatGoesFromNodeToNode(t *testing.T) {
 	const rounds = 50
 	nodes := crew(t, 2)

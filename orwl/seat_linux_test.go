@@ -28,7 +28,7 @@ func onlyCPU() (int, error) {
 	return cpu, nil
 }
 
-// Pinned workers run on different CPUs, those of the tree. As many steps as there are
+// Each pinned worker runs on its own CPU of the tree. As many steps as there are
 // workers meet in their first round, so each of them runs on a worker of its own.
 func TestPinnedWorkersRunOnTheirCPUs(t *testing.T) {
 	tree, err := host.Detect()
