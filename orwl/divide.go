@@ -30,7 +30,8 @@ func (rt *Runtime) byIndex() []int {
 // all nodes run about as many tasks. On wins.
 //
 // Every node computes this for itself. The result is the same everywhere, because it
-// depends on the program only.
+// depends on the program only. The machines of the nodes may differ: inside a node, seat
+// places the step tasks on the workers of its own machine.
 func (rt *Runtime) divide() ([]int, error) {
 	on := rt.byIndex()
 	allSaid := !slices.ContainsFunc(rt.tasks, func(t *Task) bool { return !t.placed })
