@@ -71,6 +71,8 @@
 // [Runtime.Snapshot] is the program at a moment, for a page or a terminal: nodes, tasks,
 // the queues, and who waits for whom. [Options.Observers] are told what the tasks do as
 // they do it; package trace has some that record it, or pass it on as a stream.
+// [Runtime.Placement] tells which task runs on which node and worker, which resource is
+// kept where, and why.
 //
 // # Past the queue
 //

@@ -31,8 +31,11 @@ type Runtime struct {
 	resources map[string]*resource.Resource
 	run       *run
 	pages     *resource.FaultPages // nil: no fault pages
+	said      map[string]int       // the homes that Home has declared, once the run has begun
 	homes     map[string]int       // the nodes that keep the resources
 	permits   map[string]permit
+	tooLarge  bool // to place tasks on nodes
+	seats     seats
 
 	seen sightings // of accesses, while it runs
 }
@@ -44,18 +47,23 @@ type run struct {
 	failed atomic.Bool             // a task has ended with an error
 }
 
-// fail ends the run because a task has ended.
+// fail ends the run because a task has ended with an error.
 func (r *run) fail(t *Task, err error) {
-	first := !r.failed.Swap(true)
 	why := error(&TaskError{t.name, err})
 	if other := (*NodeError)(nil); errors.As(err, &other) {
 		why = other // it is not the task's failure
 	}
+	t.rt.stop(r, why)
+}
+
+// stop ends the run with an error, on all nodes.
+func (rt *Runtime) stop(r *run, why error) {
+	first := !r.failed.Swap(true)
 	r.end(why)
 	// The reason may be another, since the program's context may have ended before. The
 	// others know it only if it came from one of them.
 	if first {
-		t.rt.o.Nodes.fail(context.Cause(r.ctx))
+		rt.o.Nodes.fail(context.Cause(r.ctx))
 	}
 }
 
@@ -242,7 +250,7 @@ func (rt *Runtime) Run(ctx context.Context) error {
 			all.Go(t.live)
 		}
 	}
-	all.Go(func() { r.steps(rt.tasks) })
+	all.Go(func() { rt.steps(r) })
 	all.Wait()
 	stop()
 	err := rt.late()
@@ -291,7 +299,9 @@ func (rt *Runtime) start(r *run) error {
 	if err := s.Check(); err != nil {
 		return err
 	}
-	rt.spread()
+	if err := rt.spread(); err != nil {
+		return err
+	}
 	if err := rt.permitted(); err != nil {
 		return err
 	}
@@ -302,6 +312,9 @@ func (rt *Runtime) start(r *run) error {
 		if err := rt.settle(); err != nil {
 			return err
 		}
+	}
+	if err := rt.seat(); err != nil {
+		return err
 	}
 	for i, first := range s.Order() {
 		a := rt.tasks[first.Task].accesses[first.Access]

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"slices"
 
 	"github.com/orwl/go-orwl/orwl/liveness"
@@ -23,8 +24,11 @@ var ErrNode = errors.New("orwl: no such node")
 // ErrNodesTaken is a second runtime on the same nodes.
 var ErrNodesTaken = errors.New("orwl: nodes have a runtime already: make others from new nodes")
 
-// On says on which node the task runs. By default tasks are dealt out in their
-// order, as many to each node as to the next, or one more.
+// On says on which node the task runs. Without On, Run places the task: tasks that share
+// many bytes run on the same node, and all nodes run about as many tasks. Tasks with
+// On attract the tasks that share with them. A program with more than 262,144 accesses is
+// too large for that: its tasks are dealt in their order. [Runtime.Placement] tells the
+// result.
 func (t *Task) On(node int) *Task {
 	t.rt.declare(fmt.Sprintf("a node of task %q", t.name), func() error {
 		if err := t.rt.checkNode(node); err != nil {
@@ -65,27 +69,38 @@ func (rt *Runtime) checkNode(node int) error {
 // here reports whether a task runs on this node.
 func (t *Task) here() bool { return t.on == t.rt.Node() }
 
-// spread decides which task runs where, and which resource has its home where.
-func (rt *Runtime) spread() {
-	for i, t := range rt.tasks {
-		if !t.placed {
-			t.on = i * rt.Nodes() / len(rt.tasks)
-		}
+// spread decides the node of each task and the home of each resource.
+func (rt *Runtime) spread() error {
+	rt.said = rt.homes
+	on, err := rt.divide()
+	if err != nil {
+		return err
 	}
+	rt.homes = rt.homesFor(on)
+	for i, t := range rt.tasks {
+		t.on = on[i]
+	}
+	return nil
+}
+
+// homesFor returns the homes of all resources if each task is on the given node.
+func (rt *Runtime) homesFor(on []int) map[string]int {
+	homes := maps.Clone(rt.said)
 	for _, mode := range []resource.Mode{resource.Write, resource.Read} {
-		for _, t := range rt.tasks {
+		for i, t := range rt.tasks {
 			for _, a := range t.accesses {
-				if _, known := rt.homes[a.resource.Name()]; !known && a.mode == mode {
-					rt.homes[a.resource.Name()] = t.on
+				if _, known := homes[a.resource.Name()]; !known && a.mode == mode {
+					homes[a.resource.Name()] = on[i]
 				}
 			}
 		}
 	}
 	for name := range rt.resources {
-		if _, known := rt.homes[name]; !known {
-			rt.homes[name] = rendezvous(name, rt.Nodes())
+		if _, known := homes[name]; !known {
+			homes[name] = rendezvous(name, rt.Nodes())
 		}
 	}
+	return homes
 }
 
 // rendezvous is the node of the greatest hash with the name: of those that move when

@@ -15,13 +15,14 @@ import (
 //	   └──────────── all accesses are requested again and released ─────────┘
 //
 // missing counts the accesses of the coming round that are not granted yet, and one more
-// until the worker has requested all of them. Whoever counts it down to zero makes the
-// step ready: so exactly one does.
+// until the worker has requested all of them. The caller that counts it down to zero makes
+// the step ready, so exactly one caller does.
 type step struct {
 	task   *Task
 	body   func(round int) error
-	rounds int // negative: until the run ends
-	home   *worker
+	rounds int     // negative: until the run ends
+	seat   int     // the number of its home worker
+	home   *worker // its queue gets the step, unless a worker's release makes it ready
 
 	round   int // of the next run of the body; the worker's that runs it
 	begun   bool
@@ -36,12 +37,12 @@ type step struct {
 //		...
 //	})
 //
-// A step task takes the place of a task whose body is one Rounds loop. It costs a tenth
-// of that: it has no goroutine, and the worker whose release grants its last access runs
-// it next. There are GOMAXPROCS workers, and an idle one takes steps from the others. So a
-// body must not wait for anything but its accesses: it keeps a worker from other steps
-// meanwhile. All the rest is as in a task with a goroutine: an error that the body
-// returns, or a panic, ends all tasks.
+// A step task takes the place of a task whose body is one Rounds loop, and costs a tenth
+// of it. It has no goroutine. When the release of a worker grants the last access of a
+// step, that worker runs it next. There are GOMAXPROCS workers, and an idle one takes steps
+// from the others. [Options.PinWorkers] binds them to CPUs. A body must wait for its
+// accesses only: while it waits, its worker runs no other step. All the rest is as in a
+// task with a goroutine: an error that the body returns, or a panic, ends all tasks.
 //
 // Run refuses Each for a task whose [Task.Sequence] does not hold all accesses at once.
 func (t *Task) Each(rounds int, body func(round int) error) {

@@ -2,10 +2,11 @@ package orwl
 
 import (
 	"context"
-	"runtime"
 	"runtime/debug"
 	"sync"
 	"sync/atomic"
+
+	"github.com/orwl/go-orwl/net/topology"
 )
 
 // pool runs the step tasks of a run.
@@ -19,7 +20,9 @@ import (
 // the queues a last time, and a push puts the step into a queue before it looks at
 // sleeping. So one of them sees the other.
 type pool struct {
-	faults  bool // a step may use a view too late
+	faults  bool           // a step may use a view too late
+	cpus    *topology.Tree // workers are pinned to its ranks; nil: they are not
+	refuse  func(error)    // ends the run because a worker cannot be pinned
 	workers []*worker
 	left    atomic.Int64 // steps that have not ended
 
@@ -56,11 +59,10 @@ const mostInRow = 64
 // searches is how often a worker looks at all queues before it sleeps: some microseconds.
 const searches = 200
 
-// steps runs those of the tasks that are step tasks of this node, and returns when they
-// have ended.
-func (r *run) steps(tasks []*Task) {
+// steps runs the step tasks of this node, and returns when they have ended.
+func (rt *Runtime) steps(r *run) {
 	var all []*step
-	for _, t := range tasks {
+	for _, t := range rt.tasks {
 		if t.step != nil && t.here() {
 			all = append(all, t.step)
 		}
@@ -68,14 +70,18 @@ func (r *run) steps(tasks []*Task) {
 	if len(all) == 0 {
 		return
 	}
-	n := min(runtime.GOMAXPROCS(0), len(all))
-	p := &pool{faults: tasks[0].rt.pages != nil, wake: make(chan struct{}, n), over: make(chan struct{})}
+	n := rt.seats.workers
+	p := &pool{
+		faults: rt.pages != nil, cpus: rt.seats.cpus,
+		wake: make(chan struct{}, n), over: make(chan struct{}),
+		refuse: func(why error) { rt.stop(r, why) },
+	}
 	p.left.Store(int64(len(all)))
 	for i := range n {
 		p.workers = append(p.workers, &worker{pool: p, number: i})
 	}
-	for i, s := range all {
-		s.home = p.workers[i*n/len(all)]
+	for _, s := range all {
+		s.home = p.workers[s.seat]
 	}
 	stop := context.AfterFunc(r.ctx, p.finish)
 	defer stop()
@@ -166,8 +172,15 @@ func (w *worker) pop() *step {
 	return s
 }
 
-// work runs steps until no step is left, or the run has ended.
+// work runs steps until no step is left, or the run has ended. A worker that cannot be
+// pinned ends the run.
 func (w *worker) work() {
+	unpin, err := w.pin()
+	if err != nil {
+		w.pool.refuse(err)
+		return
+	}
+	defer unpin()
 	if w.pool.faults {
 		defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	}

@@ -6,6 +6,7 @@
 //	go run ./apps/llk23 -grid 8x8 -block 250x250 -iters 20 -json
 //	go run ./apps/llk23 -tasks 9 -trace run.json -plot field.png -out final.npy
 //	go run ./apps/llk23 -nodes 2
+//	go run ./apps/llk23 -nodes 2 -why
 //	go run ./apps/llk23 -grid 8x1 -block 250x2000 -kernel fast -sweeps 4
 //	go run ./apps/llk23 -nodes 2 -metrics 127.0.0.1:9464
 //	srun -n 8 ./llk23 -grid 16x16 -json
@@ -76,6 +77,10 @@
 // written anyway, but for the stopwatches of the blocks, which then show what they
 // have: three words more for each phase.
 //
+// With -why node 0 tells, when its first task begins, which task runs on which node, where
+// each frontier is kept, and how many bytes go from node to node in a round
+// ([orwl.Runtime.Placement]).
+//
 // # Files
 //
 // What is computed: kernel.go, block.go, matrix.go, smooth.go, lfk.go,
@@ -84,5 +89,5 @@
 // other nodes have of it: collect.go, pipe.go, statement.go. The program around it:
 // flags.go, flags_file.go, flags_metrics.go, job.go, nodes.go, run.go, stopwatch.go, progress.go,
 // result.go, output.go, report.go, main.go. What is seen of it
-// meanwhile: exhibit.go, figures.go, display.go. Pictures: trace.go, plot.go, palette.go, glyphs.go.
+// meanwhile: exhibit.go, figures.go, display.go, why.go. Pictures: trace.go, plot.go, palette.go, glyphs.go.
 package main

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"iter"
 	"log/slog"
 	"slices"
@@ -35,6 +36,7 @@ type field struct {
 	exporters  []*exporter
 	exhibit    *exhibit     // nil: there is none
 	log        *slog.Logger // nil: slog's own
+	why        io.Writer    // gets the placement of the run; nil: it is not asked for
 
 	// What becomes of it when it is solved.
 	begin   time.Time

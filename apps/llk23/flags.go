@@ -33,6 +33,7 @@ type options struct {
 	nodes            int // zero if not given
 	init             string
 	verify, json     bool
+	why              bool
 	out, trace, plot string // names of files, or none
 	metrics          string // host:port, or none
 	linger           time.Duration
@@ -83,6 +84,7 @@ func (o *options) flagSet() *flag.FlagSet {
 		"with its ring as data beside smooth's coefficients")
 	fs.Var(toggle{&o.verify}, "verify", "compare every bit with a sequential sweep; -verify=false skips it")
 	fs.Var(toggle{&o.json}, "json", "print one JSON object instead of the table")
+	fs.Var(toggle{&o.why}, "why", "when the run begins, tell on standard error which task runs where, which frontier is kept where, and why")
 	fs.Var(fileFlag{&o.out, ".npy"}, "out", "write the final matrix, its ring included, for NumPy")
 	fs.Var(fileFlag{&o.trace, ".json"}, "trace", "write what each task did, for Perfetto or chrome://tracing")
 	fs.Var(fileFlag{&o.plot, ".png"}, "plot", "draw the field, and how much each block waited")
@@ -104,7 +106,7 @@ Sweeps Livermore kernel 23 over a matrix that is cut into a grid of blocks.
 `)
 	for _, line := range [][3]string{
 		{"grid", "RxC", "4x4, or what divides the matrix of -init"}, {"block", "RxC", "500x500, or what the matrix of -init and -grid give"},
-		{"iters", "N", ""}, {"sweeps", "N", ""}, {"kernel", "NAME", ""}, {"tasks", "FORM", ""}, {"nodes", "N", "1, or as many as the run has"}, {"init", "FROM", ""}, {"verify", "", ""}, {"json", "", ""},
+		{"iters", "N", ""}, {"sweeps", "N", ""}, {"kernel", "NAME", ""}, {"tasks", "FORM", ""}, {"nodes", "N", "1, or as many as the run has"}, {"init", "FROM", ""}, {"verify", "", ""}, {"json", "", ""}, {"why", "", ""},
 		{"out", "FILE", "none"}, {"trace", "FILE", "none"}, {"plot", "FILE", "none"},
 		{"metrics", "HOST:PORT", "none"}, {"metrics-linger", "TIME", ""},
 	} {

@@ -114,6 +114,9 @@ func (j *job) solve(ctx context.Context, nodes *orwl.Nodes, log *slog.Logger, m 
 	}
 	field := newField(j.problem, j.grid, j.tasks).on(nodes)
 	field.exhibit, field.log = j.exhibit, log
+	if j.why {
+		field.why = m.out // of node 0 only: the others' meters discard
+	}
 	f, err := field.solve(ctx, tr, m)
 	return f, tr, err
 }

@@ -67,6 +67,25 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
+// TestWhyOnNodes asks for the placement of a run on two nodes: node 0 tells it once. Node 1
+// has the last two rows of blocks.
+func TestWhyOnNodes(t *testing.T) {
+	t.Setenv(envProgram, "1")
+	code, stdout, stderr := program(t, "-grid", "4x1", "-block", "11x17", "-iters", "10", "-nodes", "2", "-why")
+	if code != 0 || !strings.HasPrefix(stdout, "elements  ") {
+		t.Fatalf("exit code %d, complains %q, prints\n%s", code, stderr, stdout)
+	}
+	if strings.Count(stderr, "on 2 nodes, as node 0 knows it") != 1 || strings.Contains(stderr, "as node 1") {
+		t.Errorf("want one placement, by node 0:\n%s", stderr)
+	}
+	lines := strings.Split(stderr, "\n")
+	for _, want := range []string{"block 1,0 0 - - On", "block 2,0 1 - - On", "south of block 1,0 0 136 where task block 1,0 runs"} {
+		if !slices.ContainsFunc(lines, func(line string) bool { return strings.Join(strings.Fields(line), " ") == want }) {
+			t.Errorf("no line %q in\n%s", want, stderr)
+		}
+	}
+}
+
 // TestNodesRefused asks for nodes that cannot be, before any is started.
 func TestNodesRefused(t *testing.T) {
 	t.Setenv(envProgram, "none is started")

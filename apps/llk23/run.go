@@ -65,10 +65,15 @@ func (f *field) program(ctx context.Context, tr *tracing, clock func() time.Dura
 		return nil, err
 	}
 	observers = append(observers, f.exhibit.observers()...)
+	why := &teller{to: f.why}
+	if f.why != nil {
+		observers = append(observers, why)
+	}
 	rt, err := orwl.New(orwl.Options{Stall: stall, Nodes: f.nodes, Log: f.log, Observers: observers})
 	if err != nil {
 		return nil, err
 	}
+	why.runtime = rt
 	return rt, f.declare(rt)
 }
 

@@ -23,12 +23,11 @@ const HandOverWeight = 8192
 // GraphOf is the graph of tasks that make these accesses in a round, to resources
 // of these sizes in bytes.
 //
-// A reader gets a resource from whom it reads: in the canonical order that is the
-// last writer before it, or if there is none, the last of all, from the round
-// before. So one edge leads from each reader to its writer, however many readers
-// there are, and one from each writer to the next. Each weighs the resource's size
-// and [HandOverWeight]. What nobody writes travels once, which is no edge. Tasks
-// are taken to be in canonical order by their numbers.
+// A reader gets a resource from the last writer before it in the canonical order. If
+// there is no writer before it, this is the last writer of all, from the round before. So
+// one edge leads from each reader to its writer, and one from each writer to the next.
+// Each edge weighs the resource's size and [HandOverWeight]. A resource without writers
+// travels only once and makes no edge. Tasks are in the canonical order by their numbers.
 //
 // The error is a [*Error].
 func GraphOf(tasks int, accesses []Access, sizes []int) (Graph, error) {
@@ -86,10 +85,10 @@ func lastWriter(accesses []Access) int {
 	return -1
 }
 
-// Homes says on which rank each of the resources should be kept: where it is
-// written most often in a round; among equals where it is read most often, then
-// on the lowest rank. A resource that nobody writes is kept where most read it,
-// and one that nobody accesses on rank 0. The error is a [*Error].
+// Homes proposes the rank that keeps each resource: the rank that writes it most often
+// in a round. Among equals it is the rank that reads it most often, then the lowest. The
+// rank that reads most keeps a resource without writers. Rank 0 keeps a resource without
+// accesses. The error is a [*Error].
 func (p *Placement) Homes(resources int, accesses []Access) ([]topology.Rank, error) {
 	if resources < 0 {
 		return nil, &Error{"the number of resources", fmt.Sprintf("is %d", resources), "give 0 or more"}

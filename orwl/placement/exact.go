@@ -14,7 +14,7 @@ const (
 type search struct {
 	*descent
 	order []int           // the tasks as they are placed
-	seat  []topology.Rank // of the tasks placed so far, by task; nobody for the others
+	seat  []topology.Rank // of the tasks placed so far, by task; unseated for the others
 	loads []int64         // of each rank
 	lack  int64           // what ranks below the floor still need
 	rest  int64           // load of the tasks not yet placed
@@ -23,8 +23,8 @@ type search struct {
 	cost  int64 // of best
 }
 
-// nobody is the seat of a task that is not placed.
-const nobody = topology.Rank(-1)
+// unseated is the seat of a task that is not placed.
+const unseated = topology.Rank(-1)
 
 // improved returns a placement within the limits that costs less than the given
 // one, the cheapest of all if steps suffice, or the given one.
@@ -32,7 +32,7 @@ func (d *descent) improved(placed []topology.Rank, cost int64) []topology.Rank {
 	s := &search{descent: d, best: placed, cost: cost,
 		seat: make([]topology.Rank, len(placed)), loads: make([]int64, d.tree.Ranks())}
 	for v := range s.seat {
-		s.seat[v] = nobody
+		s.seat[v] = unseated
 		s.rest += d.links.load[v]
 	}
 	s.lack = d.balance.floor * int64(d.tree.Ranks())
@@ -83,7 +83,7 @@ func (s *search) try(at int, cost int64) {
 		}
 		more := int64(0)
 		for k := s.links.start[v]; k < s.links.start[v+1]; k++ {
-			if u := s.seat[s.links.to[k]]; u != nobody {
+			if u := s.seat[s.links.to[k]]; u != unseated {
 				more += s.links.weight[k] * int64(distance(s.tree, r, u))
 			}
 		}
@@ -92,6 +92,6 @@ func (s *search) try(at int, cost int64) {
 		s.loads[r], s.lack, s.rest = s.loads[r]+w, s.lack-fills, s.rest-w
 		s.try(at+1, cost+more)
 		s.loads[r], s.lack, s.rest = s.loads[r]-w, s.lack+fills, s.rest+w
-		s.seat[v] = nobody
+		s.seat[v] = unseated
 	}
 }

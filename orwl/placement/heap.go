@@ -4,7 +4,7 @@ package placement
 // number among equals. Buckets, as in Fiduccia and Mattheyses, would need gains
 // to be few small numbers; here they are bytes.
 type gainHeap struct {
-	gain  []int64 // by task; whoever changes one calls fix
+	gain  []int64 // by task; call fix after a change
 	items []int32
 	at    []int32 // by task: 1 + its place in items, 0 if not in this heap
 }

@@ -7,11 +7,8 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// Placement says on which rank each task runs, and what that costs next to the
-// two placements that need no thought. [Place] makes it.
-//
-// It is a proposal about memory, not about threads: a task's rank is the node
-// it runs on and the home of what it writes. Nothing is pinned.
+// Placement proposes a rank for each task, and compares the cost with two simple
+// placements. [Place] makes it.
 type Placement struct {
 	Rank       []topology.Rank // of each task
 	Cost       Cost            // of Rank; never more than InOrder's
@@ -60,14 +57,13 @@ func (o Options) validate() error {
 // sum over all edges of weight times distance: 0 on one rank, 1 if only the
 // finest element above the ranks joins the two, and N if only the machine does.
 //
-// The way is that of Scotch and TreeMatch: from the machine down, the tasks of
-// each element are divided among its parts, so that little weight is cut (by
-// halves; coarsened, grown, and refined after Fiduccia and Mattheyses on the way
-// back), and on each level pairs of elements then trade tasks. Blocks in order
-// trade, too, if tasks are few or division found nothing better, and the cheapest
-// placement wins. Up to eight tasks on four ranks it is the cheapest that there
-// is. There is no chance in it: the same graph and tree give the same placement
-// everywhere.
+// Place works like Scotch and TreeMatch. From the machine down, it divides the tasks of
+// each element among its parts, so that little weight is cut: by halves, which are
+// coarsened, grown, and refined after Fiduccia and Mattheyses on the way back. Then pairs
+// of elements of each level trade tasks. Blocks in order trade, too, if tasks are few or
+// division found nothing better. The cheapest placement wins. Up to eight tasks on four
+// ranks no placement is cheaper. Place draws no random numbers: the same graph and tree
+// give the same placement everywhere.
 //
 // It takes about a third of a second for 10,000 tasks with four links each on 64
 // ranks, and two seconds for 100,000. The error is a [*Error].

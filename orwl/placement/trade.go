@@ -53,7 +53,7 @@ func (d *descent) trade(part []int32, all []element) {
 	}
 }
 
-// pairs lists who trades with whom in a round.
+// pairs lists the pairs of elements that trade in a round.
 func (d *descent) pairs(part []int32, all []element) (pairs []pair) {
 	if len(all) <= allPairs {
 		for a := range all {

@@ -52,7 +52,7 @@ type neighbourhood struct {
 	names  []string // the heaviest links first
 }
 
-// neighbours sorts those of task v by distance, 0..N.
+// neighbours sorts the neighbours of task v by distance, 0..N.
 func (p *Placement) neighbours(v int) []neighbourhood {
 	l := p.links
 	row := make([]int, 0, l.start[v+1]-l.start[v])
@@ -69,9 +69,9 @@ func (p *Placement) neighbours(v int) []neighbourhood {
 	return near
 }
 
-// elsewhere says what the best other rank would cost task v, and why it is not
-// there. It is one of its neighbours' ranks: from any other, the nearest of those
-// is no farther from anybody.
+// elsewhere says what the best other rank would cost task v, and why it is not there.
+// It tries only the ranks of v's neighbours: another rank is at least as far from every
+// neighbour as the nearest of these.
 func (p *Placement) elsewhere(v int) string {
 	here := p.Rank[v]
 	now := p.costAt(v, here)

@@ -1,0 +1,169 @@
+package orwl
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/orwl/go-orwl/net/topology"
+	"github.com/orwl/go-orwl/orwl/placement"
+)
+
+// mostPlaced limits placement: a program with more accesses is dealt by index. Placement
+// takes longer the more accesses there are, and every node computes it before the run.
+const mostPlaced = 1 << 18
+
+// byIndex deals tasks in their order, as many to each node as to the next or one more. On
+// wins.
+func (rt *Runtime) byIndex() []int {
+	on := make([]int, len(rt.tasks))
+	for i, t := range rt.tasks {
+		if on[i] = i * rt.Nodes() / len(rt.tasks); t.placed {
+			on[i] = t.on
+		}
+	}
+	return on
+}
+
+// divide returns the node of each task. Tasks that share much run on the same node, and
+// all nodes run about as many tasks. On wins.
+//
+// Every node computes this for itself. The result is the same everywhere, because it
+// depends on the program only. The machines of the nodes may differ: inside a node, seat
+// places the step tasks on the workers of its own machine.
+func (rt *Runtime) divide() ([]int, error) {
+	on := rt.byIndex()
+	allSaid := !slices.ContainsFunc(rt.tasks, func(t *Task) bool { return !t.placed })
+	if rt.Nodes() == 1 || allSaid {
+		return on, nil
+	}
+	s := sharesOf(rt.tasks)
+	if rt.tooLarge = len(s.accesses) > mostPlaced; rt.tooLarge {
+		return on, nil
+	}
+	g, lump, err := rt.lumps(s)
+	if err != nil {
+		return nil, err
+	}
+	p, err := placement.Place(topology.Flat(rt.Nodes()), g, placement.Options{})
+	if err != nil {
+		return nil, fmt.Errorf("orwl: placing tasks on nodes: %w", err)
+	}
+	piece := make([]int, len(rt.tasks))
+	for i := range piece {
+		piece[i] = int(p.Rank[lump[i]])
+	}
+	node := rt.claimed(piece, s)
+	for i, t := range rt.tasks {
+		if !t.placed {
+			on[i] = node[piece[i]]
+		}
+	}
+	return on, nil
+}
+
+// lumps is the graph that divide places, and the number in it of each task. The tasks
+// that On has placed on one node are one lump: they stay together, and the tasks that
+// share with them are drawn to them. Each other task is a lump of its own. Lumps of many
+// tasks come first.
+func (rt *Runtime) lumps(s shares) (g placement.Graph, lump []int, err error) {
+	said := make([]int64, rt.Nodes())
+	free := int64(0)
+	for _, t := range rt.tasks {
+		if t.placed {
+			said[t.on]++
+		} else {
+			free++
+		}
+	}
+	level := levelOf(said, free)
+	lumpOf := make([]int, rt.Nodes())
+	for node, n := range said {
+		if n > 0 {
+			lumpOf[node] = len(g.Loads)
+			g.Loads = append(g.Loads, min(n, level))
+		}
+	}
+	for _, t := range rt.tasks {
+		if t.placed {
+			lump = append(lump, lumpOf[t.on])
+		} else {
+			lump = append(lump, len(g.Loads))
+			g.Loads = append(g.Loads, 1)
+		}
+	}
+	g.Tasks = len(g.Loads)
+	tasks, err := placement.GraphOf(len(rt.tasks), s.accesses, s.sizes)
+	if err != nil {
+		return g, nil, fmt.Errorf("orwl: placing tasks on nodes: %w", err)
+	}
+	for _, e := range tasks.Edges {
+		if a, b := lump[e.A], lump[e.B]; a != b {
+			g.Edges = append(g.Edges, placement.Edge{A: a, B: b, Weight: e.Weight})
+		}
+	}
+	return g, lump, nil
+}
+
+// levelOf returns how many tasks a node gets if free tasks go to the nodes that have the
+// fewest. said are the tasks that the nodes have already. A node with more than the level
+// gets no free task.
+func levelOf(said []int64, free int64) int64 {
+	sorted := slices.Sorted(slices.Values(said))
+	sum := free
+	for i, n := range sorted {
+		sum += n
+		nodes := int64(i + 1)
+		level := (sum + nodes - 1) / nodes
+		if i+1 == len(sorted) || sorted[i+1] >= level {
+			return max(1, level)
+		}
+	}
+	return 1 // there is no node
+}
+
+// claimed returns the node of each piece. A node claims first the piece with its own
+// tasks, then the piece whose tasks access most of the resources that Home keeps on it.
+// The other pieces are dealt in their order.
+func (rt *Runtime) claimed(piece []int, s shares) []int {
+	type claim struct {
+		piece, node  int
+		tasks, bytes int64
+	}
+	claims := make(map[[2]int]claim)
+	add := func(piece, node int, tasks, bytes int64) {
+		c := claims[[2]int{piece, node}]
+		claims[[2]int{piece, node}] = claim{piece, node, c.tasks + tasks, c.bytes + bytes}
+	}
+	for i, t := range rt.tasks {
+		if t.placed {
+			add(piece[i], t.on, 1, 0)
+		}
+	}
+	for _, a := range s.accesses {
+		if home, said := rt.said[s.names[a.Resource]]; said {
+			add(piece[a.Task], home, 0, int64(s.sizes[a.Resource])+placement.HandOverWeight)
+		}
+	}
+	sorted := slices.SortedFunc(maps.Values(claims), func(a, b claim) int {
+		return cmp.Or(cmp.Compare(b.tasks, a.tasks), cmp.Compare(b.bytes, a.bytes), cmp.Compare(a.piece, b.piece), cmp.Compare(a.node, b.node))
+	})
+	const none = -1
+	node, taken := slices.Repeat([]int{none}, rt.Nodes()), make([]bool, rt.Nodes())
+	for _, c := range sorted {
+		if node[c.piece] == none && !taken[c.node] {
+			node[c.piece], taken[c.node] = c.node, true
+		}
+	}
+	next := 0
+	for i := range node {
+		for node[i] == none {
+			if !taken[next] {
+				node[i] = next
+			}
+			next++
+		}
+	}
+	return node
+}

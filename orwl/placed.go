@@ -1,0 +1,155 @@
+package orwl
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/orwl/go-orwl/net/topology"
+	"github.com/orwl/go-orwl/orwl/placement"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// Placement says where the tasks of a run run and where its resources are kept, as one of
+// its nodes knows it. [Runtime.Placement] makes it. Its String is a table of all tasks and
+// resources, and Why is about one task.
+type Placement struct {
+	Node, Nodes int
+	// ByIndex: the program has too many accesses to be placed, so tasks without On are
+	// dealt in their order.
+	ByIndex   bool
+	Tasks     []TaskPlacement     // in the order of the program
+	Resources []ResourcePlacement // by name
+	// Crossing is how many bytes go from node to node in a round. It assumes that every task
+	// makes each of its accesses once a round, and that a write changes all bytes.
+	Crossing int64
+	// CrossingByIndex is the same if tasks without On were dealt in their order.
+	CrossingByIndex int64
+
+	rt *Runtime
+}
+
+// TaskPlacement is where a task runs.
+type TaskPlacement struct {
+	Task string
+	Node int
+	On   bool // Task.On has said so
+	// Worker is the home worker of a step task of this node: it gets the step unless
+	// another worker made it ready. Tasks with goroutines and tasks of other nodes have
+	// none, which is -1.
+	Worker int
+	CPU    int // to which the worker is pinned; -1 if it is not
+}
+
+// ResourcePlacement is where a resource is kept.
+type ResourcePlacement struct {
+	Resource string
+	Bytes    int // at the start of the run
+	Home     int
+	Declared bool // Runtime.Home has said so
+	// Task is the task that decides otherwise: the first that writes the resource, or
+	// else the first that reads it. Without such a task a hash of the name decides.
+	Task string
+}
+
+// Placement returns where the tasks run and where the resources are kept. Before the run
+// it is the zero Placement.
+func (rt *Runtime) Placement() Placement {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	if rt.run == nil {
+		return Placement{}
+	}
+	return rt.placement()
+}
+
+func (rt *Runtime) placement() Placement {
+	p := Placement{Node: rt.Node(), Nodes: rt.Nodes(), ByIndex: rt.tooLarge, rt: rt}
+	for _, t := range rt.tasks {
+		p.Tasks = append(p.Tasks, rt.taskPlacement(t))
+	}
+	decides := rt.deciders()
+	for _, name := range rt.sorted() {
+		r := ResourcePlacement{Resource: name, Bytes: rt.resources[name].InitialSize(), Home: rt.homes[name]}
+		if _, r.Declared = rt.said[name]; !r.Declared && decides[name] != nil {
+			r.Task = decides[name].name
+		}
+		p.Resources = append(p.Resources, r)
+	}
+	byIndex := rt.byIndex()
+	p.Crossing = rt.crossing(rt.nodesOfTasks(), rt.homes)
+	p.CrossingByIndex = rt.crossing(byIndex, rt.homesFor(byIndex))
+	return p
+}
+
+func (rt *Runtime) taskPlacement(t *Task) TaskPlacement {
+	p := TaskPlacement{Task: t.name, Node: t.on, On: t.placed, Worker: -1, CPU: -1}
+	if t.step != nil && t.here() {
+		p.Worker = t.step.seat
+		if rt.seats.cpus != nil {
+			p.CPU, _ = rt.seats.cpus.CPU(topology.Rank(p.Worker))
+		}
+	}
+	return p
+}
+
+func (rt *Runtime) nodesOfTasks() []int {
+	on := make([]int, len(rt.tasks))
+	for i, t := range rt.tasks {
+		on[i] = t.on
+	}
+	return on
+}
+
+// deciders returns the task whose node is the home of a resource, for each resource that
+// a task accesses.
+func (rt *Runtime) deciders() map[string]*Task {
+	decides := make(map[string]*Task)
+	for _, mode := range []resource.Mode{resource.Write, resource.Read} {
+		for _, t := range rt.tasks {
+			for _, a := range t.accesses {
+				if decides[a.resource.Name()] == nil && a.mode == mode {
+					decides[a.resource.Name()] = t
+				}
+			}
+		}
+	}
+	return decides
+}
+
+// crossing returns how many bytes go from node to node in a round, if tasks are on these
+// nodes and resources have these homes. In the canonical order, an access on a node
+// without the present version gets it from the home, and a write on another node sends
+// its version home. The first round fills the nodes; the second is counted.
+func (rt *Runtime) crossing(on []int, homes map[string]int) (bytes int64) {
+	s := sharesOf(rt.tasks)
+	slices.SortStableFunc(s.accesses, func(a, b placement.Access) int { return cmp.Compare(a.Resource, b.Resource) })
+	version := make([]int, rt.Nodes()) // that each node has
+	present := 0
+	for rest := s.accesses; len(rest) > 0; {
+		r, n := rest[0].Resource, 1
+		for n < len(rest) && rest[n].Resource == r {
+			n++
+		}
+		home, size := homes[s.names[r]], int64(s.sizes[r])
+		present++
+		version[home] = present
+		for round := range int64(2) {
+			for _, a := range rest[:n] {
+				node := on[a.Task]
+				if version[node] != present {
+					bytes += round * size
+				}
+				if a.Write {
+					present++
+					version[home] = present
+					if node != home {
+						bytes += round * size
+					}
+				}
+				version[node] = present
+			}
+		}
+		rest = rest[n:]
+	}
+	return bytes
+}

@@ -1,0 +1,115 @@
+package orwl
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/orwl/go-orwl/orwl/placement"
+)
+
+// String is the placement as a text: the bytes that go from node to node in a round, a
+// line for each task, and a line for each resource.
+func (p Placement) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%d tasks and %d resources on %s, as node %d knows it\n", len(p.Tasks), len(p.Resources), nodesIn(p.Nodes), p.Node)
+	fmt.Fprintf(&b, "%d bytes go from node to node in a round; with tasks dealt in their order it would be %d\n\n", p.Crossing, p.CrossingByIndex)
+	tasks := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(tasks, "task\tnode\tworker\tCPU\twhy")
+	for _, t := range p.Tasks {
+		fmt.Fprintf(tasks, "%s\t%d\t%s\t%s\t%s\n", t.Task, t.Node, orNone(t.Worker), orNone(t.CPU), p.whyOf(t))
+	}
+	_ = tasks.Flush() // a strings.Builder takes everything
+	b.WriteByte('\n')
+	resources := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(resources, "resource\thome\tbytes\twhy")
+	for _, r := range p.Resources {
+		fmt.Fprintf(resources, "%s\t%d\t%d\t%s\n", r.Resource, r.Home, r.Bytes, r.why())
+	}
+	_ = resources.Flush()
+	return b.String()
+}
+
+func nodesIn(n int) string {
+	if n == 1 {
+		return "1 node"
+	}
+	return fmt.Sprintf("%d nodes", n)
+}
+
+// orNone is a number, or a dash for -1.
+func orNone(n int) string {
+	if n < 0 {
+		return "-"
+	}
+	return fmt.Sprint(n)
+}
+
+// whyOf says why a task is on its node.
+func (p Placement) whyOf(t TaskPlacement) string {
+	switch {
+	case t.On:
+		return "On"
+	case p.Nodes == 1:
+		return "the only node"
+	case p.ByIndex:
+		return "dealt in order: the program is too large to place"
+	}
+	return "near the tasks that it shares with"
+}
+
+// why says why a resource is kept at its home.
+func (r ResourcePlacement) why() string {
+	switch {
+	case r.Declared:
+		return "Home"
+	case r.Task != "":
+		return fmt.Sprintf("where task %s runs", r.Task)
+	}
+	return "no task accesses it: a hash of its name decides"
+}
+
+// Why tells in words why a task runs where it runs: what it accesses, where that is kept,
+// and how many bytes more would go from node to node in a round if this task alone ran on
+// another node that it shares with. The error matches [placement.ErrUnknownTask].
+func (p Placement) Why(task string) (string, error) {
+	at := slices.IndexFunc(p.Tasks, func(t TaskPlacement) bool { return t.Task == task })
+	if at < 0 {
+		return "", fmt.Errorf("orwl: %w %q: give the name of a task of this run", placement.ErrUnknownTask, task)
+	}
+	t := p.Tasks[at]
+	var b strings.Builder
+	fmt.Fprintf(&b, "Task %s runs on node %d: %s.\n", t.Task, t.Node, p.whyOf(t))
+	if t.Worker >= 0 {
+		fmt.Fprintf(&b, "Its home worker is %d, on CPU %s.\n", t.Worker, orNone(t.CPU))
+	}
+	home := make(map[string]ResourcePlacement, len(p.Resources))
+	for _, r := range p.Resources {
+		home[r.Resource] = r
+	}
+	var others []int
+	for _, a := range p.rt.tasks[at].accesses {
+		r := home[a.resource.Name()]
+		fmt.Fprintf(&b, "  %-5s %s, %d bytes, kept on node %d: %s\n", a.mode, r.Resource, r.Bytes, r.Home, r.why())
+		if r.Home != t.Node && !slices.Contains(others, r.Home) {
+			others = append(others, r.Home)
+		}
+	}
+	for _, node := range others {
+		fmt.Fprintf(&b, "On node %d it would change the bytes between nodes by %+d a round.\n", node, p.rt.elsewhere(at, node)-p.Crossing)
+	}
+	if len(others) == 0 {
+		b.WriteString("All of that is kept on its node.\n")
+	}
+	return b.String(), nil
+}
+
+// elsewhere returns the bytes between nodes if one task alone ran on another node.
+func (rt *Runtime) elsewhere(task, node int) int64 {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	on := rt.nodesOfTasks()
+	on[task] = node
+	return rt.crossing(on, rt.homesFor(on))
+}

@@ -1,0 +1,107 @@
+package orwl
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/orwl/go-orwl/net/topology"
+	"github.com/orwl/go-orwl/net/topology/host"
+	"github.com/orwl/go-orwl/orwl/placement"
+)
+
+// seats say how many workers this node has, and on which CPUs they run.
+type seats struct {
+	workers int
+	cpus    *topology.Tree // one rank for each worker; nil if workers are not pinned
+}
+
+// machine is the machine of this node.
+func (o Options) machine() *topology.Tree {
+	if o.Tree != nil {
+		return o.Tree
+	}
+	return machine()
+}
+
+// checkPins refuses to pin workers where the CPUs have no numbers.
+func (o Options) checkPins() error {
+	if !o.PinWorkers {
+		return nil
+	}
+	if _, ok := o.machine().CPU(0); !ok {
+		return fmt.Errorf("orwl: Options.PinWorkers: %w", host.ErrNoCPU)
+	}
+	return nil
+}
+
+// seat gives each step task of this node its home worker. In a run of several nodes, and
+// where workers are pinned, step tasks that share much get the same worker or workers that
+// are near each other. Otherwise they are dealt by index: unpinned workers of one node
+// have no place, and the steps that a worker makes ready follow it anyway.
+func (rt *Runtime) seat() error {
+	var steps []*Task
+	for _, t := range rt.tasks {
+		if t.step != nil && t.here() {
+			steps = append(steps, t)
+		}
+	}
+	if len(steps) == 0 {
+		return nil
+	}
+	rt.seats = seats{workers: min(runtime.GOMAXPROCS(0), len(steps))}
+	if rt.Nodes() == 1 && !rt.o.PinWorkers {
+		seatByIndex(steps, rt.seats.workers)
+		return nil
+	}
+	tree := rt.o.machine()
+	if rt.o.PinWorkers {
+		rt.seats.workers = min(rt.seats.workers, tree.Ranks())
+	}
+	tree, err := tree.Spread(rt.seats.workers)
+	if err != nil {
+		return fmt.Errorf("orwl: workers: %w", err)
+	}
+	if rt.o.PinWorkers {
+		rt.seats.cpus = tree
+	}
+	return placeSteps(steps, tree)
+}
+
+func seatByIndex(steps []*Task, workers int) {
+	for i, t := range steps {
+		t.step.seat = i * workers / len(steps)
+	}
+}
+
+// placeSteps places step tasks on the ranks of a tree, one for each worker. Too many
+// accesses are dealt by index: see mostPlaced.
+func placeSteps(steps []*Task, tree *topology.Tree) error {
+	s := sharesOf(steps)
+	if len(s.accesses) > mostPlaced {
+		seatByIndex(steps, tree.Ranks())
+		return nil
+	}
+	g, err := placement.GraphOf(len(steps), s.accesses, s.sizes)
+	if err != nil {
+		return fmt.Errorf("orwl: placing tasks on workers: %w", err)
+	}
+	p, err := placement.Place(tree, g, placement.Options{})
+	if err != nil {
+		return fmt.Errorf("orwl: placing tasks on workers: %w", err)
+	}
+	for i, t := range steps {
+		t.step.seat = int(p.Rank[i])
+	}
+	return nil
+}
+
+// pin binds the worker to its CPU if the pool has CPUs. The worker calls unpin at its end.
+func (w *worker) pin() (unpin func(), err error) {
+	if w.pool.cpus == nil {
+		return func() {}, nil
+	}
+	if unpin, err = host.Pin(w.pool.cpus, topology.Rank(w.number)); err != nil {
+		return nil, fmt.Errorf("orwl: Options.PinWorkers: worker %d: %w", w.number, err)
+	}
+	return unpin, nil
+}

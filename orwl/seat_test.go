@@ -1,0 +1,155 @@
+package orwl
+
+import (
+	"errors"
+	"runtime"
+	"testing"
+
+	"github.com/orwl/go-orwl/net/topology"
+	"github.com/orwl/go-orwl/net/topology/host"
+)
+
+// idle is the body of a step that computes nothing.
+func idle(int) error { return nil }
+
+// stepGrid declares the tasks of a grid as step tasks.
+func stepGrid(rt *Runtime) {
+	for _, task := range rt.tasks {
+		task.Each(1, idle)
+	}
+}
+
+// cutOfSeats counts the pairs of neighbours that run on one node and have different home
+// workers.
+func cutOfSeats(rt *Runtime, order []cell) int {
+	at := make(map[cell]int)
+	for i, task := range rt.tasks {
+		if task.here() {
+			at[order[i]] = task.step.seat
+		}
+	}
+	return cutOf(at)
+}
+
+// Neighbours share a worker, on a node of several and where workers are pinned.
+func TestNeighboursShareAWorker(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	const side = 12
+	order := cells(side, 1)
+	for _, c := range []struct {
+		name  string
+		nodes int
+		pin   bool
+		most  int // a straight cut through the node's tasks, and a quarter more
+	}{{"pinned", 1, true, side * 5 / 4}, {"two nodes", 2, false, side / 2 * 5 / 4}} {
+		rt := gridOn(t, 0, c.nodes, order)
+		rt.o.Tree = topology.FromCPUs([]topology.CPU{{Number: 0}, {Number: 1, Core: 1}})
+		rt.o.PinWorkers = c.pin
+		stepGrid(rt)
+		spreadGrid(t, rt, order)
+		if err := rt.seat(); err != nil {
+			t.Fatal(err)
+		}
+		if cut := cutOfSeats(rt, order); cut == 0 || cut > c.most {
+			t.Errorf("%s: workers cut %d pairs of neighbours, want 1 to %d", c.name, cut, c.most)
+		}
+		if rt.seats.workers != 2 || (rt.seats.cpus != nil) != c.pin {
+			t.Errorf("%s: %+v, want 2 workers", c.name, rt.seats)
+		}
+	}
+}
+
+// Pinned workers are not more than the CPUs, unpinned ones are GOMAXPROCS.
+func TestNumberOfWorkers(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
+	order := cells(4, 0)
+	for _, c := range []struct {
+		pin     bool
+		workers int
+	}{{false, 4}, {true, 3}} {
+		rt := gridOn(t, 0, 1, order)
+		rt.o.Tree = topology.FromCPUs([]topology.CPU{{Number: 0}, {Number: 1, Core: 1}, {Number: 2, Core: 2}})
+		rt.o.PinWorkers = c.pin
+		stepGrid(rt)
+		spreadGrid(t, rt, order)
+		if err := rt.seat(); err != nil {
+			t.Fatal(err)
+		}
+		if rt.seats.workers != c.workers {
+			t.Errorf("pinned %v: %d workers, want %d", c.pin, rt.seats.workers, c.workers)
+		}
+	}
+}
+
+// New refuses to pin workers where CPUs have no numbers, as on systems without affinity.
+func TestPinsNeedCPUs(t *testing.T) {
+	if _, err := New(Options{PinWorkers: true, Tree: topology.Flat(2)}); !errors.Is(err, host.ErrNoCPU) {
+		t.Errorf("%v, want host.ErrNoCPU", err)
+	}
+}
+
+// A run ends with an error if its workers cannot be pinned: here to a CPU that no machine
+// has.
+func TestRunEndsIfWorkersCannotBePinned(t *testing.T) {
+	rt := mustNew(t, Options{PinWorkers: true, Tree: topology.FromCPUs([]topology.CPU{{Number: 1<<14 - 1}})})
+	task := rt.Task("t")
+	task.Write(rt.Resource("r", 8))
+	task.Each(-1, func(int) error { t.Error("a step runs"); return errPlanned })
+	var refused *host.PinError
+	if err := rt.Run(t.Context()); !errors.As(err, &refused) {
+		t.Errorf("%v, want a *host.PinError", err)
+	}
+	checkIdle(t, rt)
+}
+
+// Step tasks compute the same wherever they are placed, and on pinned workers: here on two
+// nodes, which place them alone. No task has On, so this is also what nodes agree on.
+func TestPlacedStepsComputeTheSame(t *testing.T) {
+	const side, rounds = 6, 20
+	order := cells(side, 2)
+	program := func(o Options) *Runtime {
+		rt := mustNew(t, o)
+		for _, c := range order {
+			rt.Resource(c.String(), 8)
+		}
+		for i, c := range order {
+			task := rt.Task(c.String())
+			own := task.Write(rt.Lookup(c.String()))
+			near := task.Read(rt.Lookup(cell{(c.row + 1) % side, c.col}.String()))
+			task.Each(rounds, func(int) error {
+				Write[uint64](own)[0] += Read[uint64](near).At(0)*3 + uint64(i) + 1
+				return nil
+			})
+		}
+		return rt
+	}
+	alone := program(Options{})
+	if err := alone.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	nodes := crew(t, 2)
+	defer disband(t, nodes)
+	each(nodes, func(i int, n *Nodes) {
+		tree, err := host.Detect()
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		_, pin := tree.CPU(0)
+		rt := program(Options{Nodes: n, Tree: tree, PinWorkers: pin})
+		if err := rt.Run(t.Context()); err != nil {
+			t.Errorf("node %d: %v", i, err)
+			return
+		}
+		if p := rt.Placement(); p.Crossing >= p.CrossingByIndex {
+			t.Errorf("node %d: %d bytes cross, %d by index: want fewer", i, p.Crossing, p.CrossingByIndex)
+		}
+		for _, c := range order {
+			got, gotVersion := content(t, rt.Lookup(c.String()))
+			want, wantVersion := content(t, alone.Lookup(c.String()))
+			if got[0] != want[0] || gotVersion != wantVersion {
+				t.Errorf("node %d: %v is %d of version %d, want %d of version %d", i, c, got[0], gotVersion, want[0], wantVersion)
+			}
+		}
+	})
+}
