@@ -2,14 +2,13 @@ package resource
 
 import "fmt"
 
-// Abandon ends what the place does because it has failed, with the reason: a body that
-// returned an error, or a task that panicked, for example. It never waits, and nothing
-// of the write is committed.
+// Abandon ends what the place does because its task has failed, for example by an error
+// or a panic. reason is that failure. Abandon never waits, and commits nothing.
 //
-// A request is cancelled. An access that changed nothing is released: one for reading,
-// or one for writing that called none of Writable, Resize and Dirty. Otherwise the
-// resource's [Policy] applies. It says what happens to the bytes and what those after it
-// learn from [Place.Prior].
+// It cancels a request. It releases an access that changed nothing: one for reading, or
+// one for writing that called none of Writable, Resize and Dirty. Otherwise the
+// resource's [Policy] applies. It says what happens to the bytes, and what
+// [Place.Prior] tells the next holders.
 func (p *Place) Abandon(reason error) error {
 	s := p.state.Load()
 	switch {

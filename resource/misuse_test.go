@@ -79,7 +79,7 @@ func TestMisuse(t *testing.T) {
 		{"notify twice", waits, func(p *Place, _ *Resource) error {
 			fine(t, p.Notify(nothing))
 			return p.Notify(nothing)
-		}, ErrNotified, `resource: notify of "grid" (read): is to be notified already: ask once for each request`},
+		}, ErrNotified, `resource: notify of "grid" (read): has a notification already: call Notify once for each request`},
 		{"map unasked", idle, func(p *Place, _ *Resource) error { return bytesOf(p.Bytes()) }, ErrNotHeld,
 			`resource: map of "grid" (read): not acquired: acquire it first`},
 		{"map without acquire", waits, func(p *Place, _ *Resource) error { return bytesOf(p.Bytes()) }, ErrNotHeld,

@@ -2,18 +2,18 @@ package resource
 
 import "sync/atomic"
 
-// Survey is a resource as an onlooker sees it at any time, without holding it. What moves
-// meanwhile may show in two states.
+// Survey is a resource as seen from outside at any time, without holding it. It is no
+// snapshot: a request that moves meanwhile may show in two states.
 type Survey struct {
-	// Size is how many bytes there are, Version how often they have been written, and
-	// Fence the number of the last writer's grant, all as far as this node knows: of a
-	// mirror it is what came with the last grant.
+	// Size is the number of bytes, Version counts their writes, and Fence is the number
+	// of the last writer's grant. All are as far as this node knows: a mirror knows
+	// what came with its last grant.
 	Size    int
 	Version uint64
 	Fence   uint64
-	Broken  bool // nobody is granted any more
-	// Knocking is how many relaxed accesses wait for ordered ones, and OrderedWaits that
-	// ordered accesses wait for relaxed ones. Both are of this node's door.
+	Broken  bool // no request is granted any more
+	// Knocking is how many relaxed accesses wait for ordered ones. OrderedWaits says
+	// that ordered accesses wait for relaxed ones. Both count this node only.
 	Knocking     int
 	OrderedWaits bool
 	// Guests are the requests of other nodes, in no order, if the resource has its home
@@ -26,13 +26,14 @@ type Guest struct {
 	Node    Node
 	Mode    Mode
 	Granted bool
-	// Ticket is comparable with those of this node's places; see Look.
+	// Ticket is comparable with the tickets of this node's places; see Look.
 	Ticket uint32
-	// Early says that it is kept until the first requests of all nodes are here.
+	// Early says that the home keeps the request until it has the first requests of all
+	// nodes.
 	Early bool
 }
 
-// Survey looks at the resource. It waits for nobody who holds it.
+// Survey looks at the resource. It never waits for a holder.
 func (r *Resource) Survey() Survey {
 	s := Survey{
 		Size:    int(r.size.Load()),
@@ -52,7 +53,7 @@ func (r *Resource) Survey() Survey {
 	return s
 }
 
-// newest is the greatest fence of what is granted to this node.
+// newest is the greatest fence of the grants of this node.
 func (f *mirrored) newest() (fence uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -89,5 +90,5 @@ func (h *homed) survey() (guests []Guest) {
 	return guests
 }
 
-// guest is whose request it is that the home has given an ID.
+// guest is the node of the request that the home knows by an ID.
 func (h *Home) guest(id ID) Node { return h.tickets[int(id&^fromMirrors)].peer.node }

@@ -1,14 +1,13 @@
 package resource
 
-// Tally is how many have requested a resource at its home, those of other nodes
-// included, and how many of those are through: have released, or given up. The
-// numbers begin again at 0 now and then, like [Look.Ticket]; it is their differences
-// that count.
+// Tally counts the requests of a resource at its home, requests of other nodes
+// included, and how many of them are through: released or given up. The counts wrap
+// around, like [Look.Ticket], so only differences count.
 type Tally struct {
 	Readers, Writers struct{ Requested, Through uint32 }
 }
 
-// Tally looks at the queue, at any time, and orders nothing. A mirror has none.
+// Tally looks at the queue, at any time, and orders nothing. A mirror has no counts.
 func (r *Resource) Tally() Tally {
 	var t Tally
 	through := r.completed.Load() // first, so that it is never ahead

@@ -1,7 +1,7 @@
 package resource
 
-// recovery is what a resource keeps at its home for the case that a writer fails. It is
-// nil if the resource has no Options.Undo, until a writer fails for the first time.
+// recovery is what a resource keeps at its home in case a writer fails. Without
+// Options.Undo it is nil until a writer fails for the first time.
 type recovery struct {
 	undo   bool   // Options.Undo
 	before []byte // the bytes before the writer that holds changed them; its memory is reused
@@ -10,15 +10,15 @@ type recovery struct {
 	version uint64 // that this failure left
 }
 
-// save keeps the bytes that are about to be changed, if the resource has Options.Undo.
+// save copies the bytes before they change, if the resource has Options.Undo.
 func (r *Resource) save() {
 	if c := r.recovery; c != nil && c.undo {
 		c.before = append(c.before[:0], r.bytes...)
 	}
 }
 
-// restore takes back what was changed since save, and reports whether it could: that
-// needs Options.Undo, and memory if the size has changed. No view is open.
+// restore takes back all changes since save, and reports whether it could. It needs
+// Options.Undo, and memory if the size has changed. No view is open.
 func (r *Resource) restore() bool {
 	c := r.recovery
 	if c == nil || !c.undo {
@@ -27,7 +27,7 @@ func (r *Resource) restore() bool {
 	if len(r.bytes) != len(c.before) && r.resize(len(c.before)) != nil {
 		return false
 	}
-	r.own() // a place that only named what it would change has not asked for them
+	r.own() // a place that only called Dirty has not made the bytes its own
 	copy(r.bytes, c.before)
 	return true
 }
@@ -47,8 +47,8 @@ func (r *Resource) failed(reason error) {
 	r.recovery.reason, r.recovery.version = reason, r.ledger.version
 }
 
-// poisoned is why the bytes are, as far as it is known at this node. A commit makes
-// another version, and poison from another node has no reason.
+// poisoned returns why the bytes are poisoned, as far as this node knows. A commit
+// makes another version, and poison from another node has no reason.
 func (r *Resource) poisoned() error {
 	c := r.recovery
 	if c == nil || r.ledger.prior != PriorPoisoned || c.version != r.ledger.version {
