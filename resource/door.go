@@ -11,40 +11,41 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// The relaxed door is access without an order: straight through the guard to the
-// bytes. It excludes the ordered door, the places, as a reader-writer lock does.
-// The order in the FIFO does not concern it. A resource has the door if
-// [Options.Door] gives it one. Places pay nothing for it until the first knock.
+// The relaxed door is access without an order: straight through the guard to the bytes.
+// It excludes ordered access, as a reader-writer lock does. It does not take part in
+// the FIFO order. A resource has the door if [Options.Door] gives it one. Places pay
+// nothing for it until the first relaxed access.
 //
-// Every relaxed access follows the leaf rule (leaf.go): the task holds no ordered grant,
-// and waits for none inside. The first knock also waits for every request that was made
-// before it, until that is acquired or cancelled, or a writer after it is acquired.
+// Every relaxed access follows the leaf rule (leaf.go): the task holds no ordered
+// grant, and waits for none inside. The first relaxed access also waits for every
+// request that was made before it, until that request is acquired or cancelled, or
+// until a writer after it is acquired.
 //
-// A group of ordered readers that others keep joining has no end. A knock for writing may
-// then wait for ever. An ordered writer ends the group.
+// A group of ordered readers that more readers keep joining has no end. A relaxed write
+// may then wait for ever. An ordered writer ends the group.
 
 // ErrNoDoor is an unordered access to a resource without a relaxed door.
 var ErrNoDoor = errors.New("resource has no relaxed door: give it one by Options.Door")
 
 // Guard is a reader-writer lock as the two doors of a resource use it.
 type Guard struct {
-	// Ordered is the side of the FIFO. One goroutine at a time uses it, and not
-	// always the same: who releases it may be another one than who acquired it.
+	// Ordered is the side of the FIFO. One goroutine at a time uses it. One goroutine
+	// may acquire it and another release it.
 	Ordered locks.RWMutex
-	// Relaxed is the side of everybody else.
+	// Relaxed is the side of relaxed access.
 	Relaxed Relaxed
 }
 
 // Relaxed is a reader-writer lock for goroutines: a *lockers.RWLocker.
 type Relaxed interface {
-	// TryLock and TryRLock report whether the goroutine has the lock now, for
-	// writing or with readers only. They never wait.
+	// TryLock and TryRLock report whether the goroutine has the lock now, for writing
+	// or beside other readers. They never wait.
 	TryLock() bool
 	TryRLock() bool
 	// LockContext and RLockContext wait for it, and fail as a locks.RWMutex does.
 	LockContext(ctx context.Context) error
 	RLockContext(ctx context.Context) error
-	// Unlock undoes the first of each, RUnlock the second.
+	// Unlock releases a lock for writing, RUnlock one for reading.
 	Unlock()
 	RUnlock()
 }
@@ -73,12 +74,12 @@ func NewGuard(l *locks.Lock, f rma.Fabric) (Guard, error) {
 
 // DoorOptions say what a relaxed door is made of.
 type DoorOptions struct {
-	// Guard makes the lock, when somebody first knocks. Without it there is no door.
+	// Guard makes the lock at the first relaxed access. Without it there is no door.
 	Guard func() (Guard, error)
-	// TL is how many groups the FIFO grants in a row, at most, while somebody
-	// waits at the relaxed door: 1 to 2047, 50 if zero.
+	// TL is the largest number of groups that the FIFO grants in a row while a relaxed
+	// access waits: 1 to 2047, 50 if zero.
 	TL int
-	// Observer is told of who goes through, if not nil.
+	// Observer is told of each relaxed access, if not nil.
 	Observer DoorObserver
 }
 
@@ -101,12 +102,12 @@ func (o DoorOptions) validate() error {
 
 // door is what a resource needs to make its guard.
 type door struct {
-	mu sync.Mutex   // while the guard is made; places never take it
+	mu sync.Mutex   // held while the guard is made; places never take it
 	o  *DoorOptions // nil: there is no door
-	in func() Bed   // where the first to knock sleep, if not in a bed of their own
+	in func() Bed   // where the first relaxed accesses sleep, if not in a bed of their own
 }
 
-// hang gives the resource the door, if there is to be one.
+// hang gives the resource the door if the options have one.
 func (r *Resource) hang(o DoorOptions) error {
 	if o.Guard == nil {
 		return nil
@@ -133,8 +134,8 @@ func (r *Resource) Open(ctx context.Context) error {
 	return r.relaxedError("open", Read, err)
 }
 
-// ReadRelaxed calls read with the bytes, while nobody writes. Read must not change them,
-// and must not keep them. Its error is returned as it is.
+// ReadRelaxed calls read with the bytes while there is no writer. The function must not
+// change the bytes, and must not keep them. ReadRelaxed returns its error unchanged.
 func (r *Resource) ReadRelaxed(ctx context.Context, read func(b []byte) error) error {
 	in, err := r.come(ctx, "relaxed read", Read)
 	if err != nil {
@@ -144,8 +145,9 @@ func (r *Resource) ReadRelaxed(ctx context.Context, read func(b []byte) error) e
 	return read(in.Bytes())
 }
 
-// WriteRelaxed calls write with the bytes, while nobody else reads or writes. Write must
-// not keep them. Its error is returned as it is. The bytes count as written in any case.
+// WriteRelaxed calls write with the bytes while there is no other reader or writer. The
+// function must not keep the bytes. WriteRelaxed returns its error unchanged. The bytes
+// count as written in any case.
 func (r *Resource) WriteRelaxed(ctx context.Context, write func(b []byte) error) error {
 	in, err := r.come(ctx, "relaxed write", Write)
 	if err != nil {
@@ -170,7 +172,7 @@ func (r *Resource) relaxedError(op string, m Mode, err error) error {
 	return &PlaceError{Op: op, Mode: m, Resource: r.name, Err: err}
 }
 
-// knockable is the guard, made if there is none.
+// knockable returns the guard, and makes it at the first call.
 func (r *Resource) knockable() (*guard, error) {
 	if f := r.mirrored; f != nil {
 		return nil, fmt.Errorf("%w, on node %d", ErrDoorAtHome, f.home)
@@ -204,8 +206,8 @@ func (r *Resource) makeGuard() (*guard, error) {
 	return g, nil
 }
 
-// knock returns when the relaxed door is open. Who can have the lock at once does
-// so unannounced: readers that do not meet the FIFO meet nobody's word.
+// knock waits for the guard's relaxed side. It first tries the lock without announcing
+// itself: a reader that does not meet the FIFO then changes no word of the guard.
 func (r *Resource) knock(ctx context.Context, m Mode, visit Visit) (*guard, error) {
 	g, err := r.knockable()
 	if err != nil {
@@ -248,7 +250,7 @@ func (r *Resource) knock(ctx context.Context, m Mode, visit Visit) (*guard, erro
 	return nil, r.brokenError()
 }
 
-// first waits until somebody may touch the lock for the first time.
+// first waits while the FIFO owns the guard without having taken the lock (born).
 func (g *guard) first(ctx context.Context) error {
 	r := g.r
 	for g.load()&modeMask == born {

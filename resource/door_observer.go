@@ -2,26 +2,26 @@ package resource
 
 import "context"
 
-// DoorObserver is told of who goes through the relaxed door of a resource, by the
-// goroutine that does. It must not wait.
+// DoorObserver is told of relaxed accesses, by the goroutine that makes them. It must
+// not wait.
 type DoorObserver interface {
-	// Knocked is called first. Who it returns is told what comes of it; nobody, if
-	// nil.
+	// Knocked is called first. It returns the Visit that is told of the rest of this
+	// access, or nil.
 	Knocked(m Mode) Visit
 }
 
-// Visit is told of one way through the relaxed door.
+// Visit is told of one relaxed access.
 type Visit interface {
-	// Waiting comes before the goroutine waits for the door, once.
+	// Waiting comes before the goroutine waits, once.
 	Waiting()
-	// Entered comes when the door is open, or is not going to be, and why. In that
-	// case no Left follows.
+	// Entered comes when the access begins, or fails with err. After a failure no Left
+	// follows.
 	Entered(err error)
-	// Left comes when the door is free again.
+	// Left comes when the access has ended.
 	Left()
 }
 
-// visit is knock that the door's observer is told of.
+// visit is knock with calls to the door's observer.
 func (r *Resource) visit(ctx context.Context, m Mode) (*guard, Visit, error) {
 	var o DoorObserver
 	if r.door.o != nil {
@@ -39,7 +39,7 @@ func (r *Resource) visit(ctx context.Context, m Mode) (*guard, Visit, error) {
 	return g, v, err
 }
 
-// leaves tells of the end of a visit, if anybody wants to know.
+// leaves tells the visit of its end. The visit may be nil.
 func (r *Resource) leaves(v Visit) {
 	if v != nil {
 		v.Left()

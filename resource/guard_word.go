@@ -1,7 +1,8 @@
 package resource
 
-// line lists a waiter for as long as what it waits for stands in the word. It looks
-// once more when it is listed, and who ends that looks at the list afterwards.
+// line lists a waiter while the word has the state that it waits on. It looks at the
+// word again after listing. A goroutine that ends that state looks at the list
+// afterwards. So neither misses the other.
 func (g *guard) line(w *waiter, mask, while uint64) {
 	w.begin(listed)
 	w.next = nil
@@ -11,7 +12,7 @@ func (g *guard) line(w *waiter, mask, while uint64) {
 	}
 }
 
-// wake has everybody who is listed look again.
+// wake makes every listed waiter look again.
 func (g *guard) wake() {
 	g.r.point()
 	if g.list.Load() == nil {

@@ -18,12 +18,12 @@ import (
 //     it. A task that has made one itself, and has not acquired it, does not come first.
 //     A pair always has such a request: call [Resource.Open] before the first one.
 //
-// Go cannot tell which goroutine asks, so a context says for which task it does. With a
-// context that carries a [Holder], an access that breaks the rule fails at once. With
-// any other context it may wait for ever.
+// Go cannot tell which task a goroutine runs, so a context says it. With a context that
+// carries a [Holder], an access that breaks the rule fails at once. With any other
+// context it may wait for ever.
 
-// ErrLeafRule is an access that breaks the leaf rule: it would mix ordered and relaxed
-// access in a way that may wait for ever.
+// ErrLeafRule: the access breaks the leaf rule. It would mix ordered and relaxed access
+// in a way that may wait for ever.
 var ErrLeafRule = errors.New("breaks the leaf rule")
 
 // Holder stands for a task in the contexts that are used on its behalf. It knows what the
@@ -38,8 +38,8 @@ type Holder struct {
 	outer  atomic.Pointer[Resource] // of the outermost one
 }
 
-// NewHolder makes a Holder. The name is for errors, and places are those by which the
-// task makes its ordered accesses.
+// NewHolder makes a Holder. The name is for errors, and the task makes its ordered
+// accesses by places.
 func NewHolder(name string, places iter.Seq[*Place]) *Holder {
 	return &Holder{name: name, places: places}
 }
