@@ -138,7 +138,8 @@ func TestChangesAreABitmap(t *testing.T) {
 							t.Fatalf("byte %d may have changed since %d, and is none of %v", i, since, slices.Collect(got.All()))
 						}
 					}
-					// Those before anybody named anything count as whole, known or not.
+					// Until a writer has named bytes for the first time, all bytes may
+					// count as changed.
 					if runs(exact) <= MostRanges && !slices.Equal(bits, want) {
 						want = exact
 					}
@@ -162,8 +163,8 @@ func runs(bits []bool) (n int) {
 	return n
 }
 
-// What is remembered is the last eight writes, and those only of which the ranges
-// were kept.
+// The resource remembers the last eight writes, from the first write that named its
+// ranges.
 func TestChangesAreForgotten(t *testing.T) {
 	r := newResource(t, 800)
 	var p Place

@@ -84,7 +84,7 @@ func TestContextsThatEnd(t *testing.T) {
 	}
 }
 
-// What is granted is acquired, also with a context that has ended.
+// Acquire takes a request that is granted, even if the context has ended.
 func TestGrantComesBeforeContext(t *testing.T) {
 	r := newResource(t, 0)
 	var first, p, q Place
@@ -245,7 +245,7 @@ func TestCancelledPlaceWaitsAgain(t *testing.T) {
 	})
 }
 
-// An observer is told who is going to wait.
+// An observer is told of an Acquire that is going to wait.
 func TestObserverHearsWhoWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newResource(t, 0)

@@ -9,7 +9,7 @@ import (
 	"github.com/orwl/go-orwl/internal/invariant"
 )
 
-// What a resource and a place take: both are there by the thousand.
+// The memory of a resource and of a place: programs have thousands of both.
 func TestMemory(t *testing.T) {
 	for name, c := range map[string]struct{ got, most uintptr }{
 		"Resource": {unsafe.Sizeof(Resource{}), 256},

@@ -80,7 +80,8 @@ func TestDoorOptions(t *testing.T) {
 	}
 }
 
-// What is written through one door is read through the other, with its version.
+// Ordered access reads what relaxed access has written, and the reverse, with its
+// version.
 func TestDoorSameBytes(t *testing.T) {
 	r, _ := hinged(t, "RMA-RW", DoorOptions{})
 	fine(t, r.WriteRelaxed(background, func(b []byte) error {
@@ -119,16 +120,16 @@ func TestDoorSameBytes(t *testing.T) {
 	if _, version, err = r.Snapshot(background, nil); err != nil || version != 2 {
 		t.Errorf("after a panic inside: version %d, %v", version, err)
 	}
-	fine(t, r.WriteRelaxed(background, func([]byte) error { return nil })) // nobody reads any more
+	fine(t, r.WriteRelaxed(background, func([]byte) error { return nil })) // no reader is left
 }
 
 func ignore([]byte) error { return nil }
 
-// The first to knock finds places that hold, wait, or have not been asked about, and
-// waits for them alone.
+// The first relaxed access waits for places that hold, wait, or have not looked yet,
+// and for no others.
 func TestFirstKnock(t *testing.T) {
 	shut := func(r *Resource) bool {
-		_ = r.WriteRelaxed(ended(), ignore) // has the FIFO give up what it keeps for nobody
+		_ = r.WriteRelaxed(ended(), ignore) // makes the FIFO give up a lock that it keeps without members
 		err := r.WriteRelaxed(ended(), ignore)
 		if err != nil && !errors.Is(err, context.Canceled) {
 			t.Errorf("a knock of who does not wait: %v", err)
@@ -143,7 +144,7 @@ func TestFirstKnock(t *testing.T) {
 			fine(t, held.Acquire(background))
 			fine(t, due.Request(r, m))
 			if m == Read {
-				fine(t, guest.Request(r, m)) // who comes and goes does not open it for who stays
+				fine(t, guest.Request(r, m)) // its coming and going does not admit a relaxed access while the others hold
 			}
 			fine(t, behind.Request(r, Write))
 			if !shut(r) {
@@ -154,7 +155,7 @@ func TestFirstKnock(t *testing.T) {
 			if m == Read {
 				fine(t, guest.Acquire(background))
 				g := r.guard.Load()
-				g.word.Add(oneKnock) // somebody who is more patient
+				g.word.Add(oneKnock) // a relaxed access that waits longer
 				fine(t, guest.Release())
 				g.word.Add(^uint64(oneKnock - 1))
 				if !shut(r) {
@@ -162,7 +163,7 @@ func TestFirstKnock(t *testing.T) {
 				}
 			}
 			fine(t, held.Release())
-			fine(t, due.Acquire(background)) // nobody can have come before it
+			fine(t, due.Acquire(background)) // as a writer it proves that no stray is left
 			if !shut(r) {
 				t.Error("the door opens on a place that holds")
 			}
@@ -185,7 +186,7 @@ func TestFirstKnock(t *testing.T) {
 type enactor struct {
 	Relaxed
 	deeds   string
-	during  func() // while somebody acquires
+	during  func() // runs during an acquire
 	busy    bool   // tries fail
 	relaxed int
 }
@@ -238,8 +239,7 @@ func staged(t testing.TB, tl int) (*Resource, *enactor) {
 	return r, s
 }
 
-// turn is a bed in which nobody sleeps: whoever lies down has something done that
-// ends the wait.
+// turn is a bed without sleep: ParkUntil runs a function that ends the wait.
 type turn struct {
 	meanwhile func()
 	parked    func()
@@ -252,8 +252,8 @@ func (b *turn) ParkUntil(context.Context, func()) {
 }
 func (b *turn) Unpark() {}
 
-// The FIFO gives the lock up after exactly T_L grants while somebody knocks, and not
-// at all while nobody does.
+// The FIFO gives the lock up after exactly T_L grants while a relaxed access waits, and
+// not at all while none waits.
 func TestTL(t *testing.T) {
 	for _, tl := range []int{1, 2, 3, 50, mostRun} {
 		r, s := staged(t, tl)
@@ -265,7 +265,7 @@ func TestTL(t *testing.T) {
 			places[i].Sleep(&turn{meanwhile: func() {
 				fine(t, other.Renew())
 				if g.word.Load()&knockMask != 0 {
-					g.revoke() // somebody else knocks
+					g.revoke() // another relaxed access
 				}
 				before = s.deeds
 			}})
@@ -308,7 +308,8 @@ func TestTL(t *testing.T) {
 	}
 }
 
-// What the FIFO does with the lock when nobody is woken, and how it owns it.
+// After a release that wakes no successor, the FIFO keeps or gives up the lock, by its
+// mode.
 func TestTenure(t *testing.T) {
 	r, s := staged(t, 3)
 	g := r.guard.Load()
@@ -358,7 +359,7 @@ func TestTenure(t *testing.T) {
 		t.Errorf("two readers make the FIFO do %q", s.deeds)
 	}
 
-	// What readers had is no use to the writer whom they wake.
+	// A lock for reading is no use to a writer that the reader wakes.
 	fine(t, a.Request(r, Read))
 	fine(t, a.Acquire(background))
 	fine(t, b.Request(r, Read))
@@ -376,7 +377,7 @@ func TestTenure(t *testing.T) {
 	fine(t, w.Release())
 }
 
-// What becomes of a place that comes to the guard while another takes the lock.
+// A place that comes to the guard while another one takes the lock.
 func TestBusy(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -438,7 +439,7 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// Who comes when the resource has just broken, after Break has looked around, goes.
+// A waiter or a member that comes just after Break has looked around still ends.
 func TestBreakOvertaken(t *testing.T) {
 	r, s := staged(t, 3)
 	r.Break(errors.New("gone"))
@@ -455,7 +456,7 @@ func TestBreakOvertaken(t *testing.T) {
 	}
 }
 
-// Who knocks may find the resource broken in the end.
+// A resource may break while a relaxed access waits.
 func TestBrokenWhileKnocking(t *testing.T) {
 	for _, m := range []Mode{Read, Write} {
 		r, s := staged(t, 1)
@@ -506,7 +507,7 @@ func TestGuardBroken(t *testing.T) {
 	}
 }
 
-// Breaking the resource rouses who waits at either door, and lets who holds go.
+// Break wakes waiters of ordered and relaxed access, and holders may still leave.
 func TestBreakWithDoor(t *testing.T) {
 	r, _ := hinged(t, "RMA-RW", DoorOptions{})
 	var held Place

@@ -19,8 +19,8 @@ var (
 	states = flag.Int("resource.states", someStates, "TestExhaust, TestGuardExhaust: states of each search; all of them, if 0")
 )
 
-// game is a system of ranks that each play a script on places of one resource.
-// What every step means is told to the FIFO at once, in the order of the tickets.
+// game is a system of ranks that each play a script on places of one resource. Each
+// step is reported to the FIFO at once, in the order of the tickets.
 type game struct {
 	scripts [][]move // of each rank
 	places  int      // of each rank
@@ -241,7 +241,8 @@ func (t *table) move(ctx context.Context, s *seat, m move) error {
 	return nil
 }
 
-// enter checks that the FIFO has granted what was acquired, and who else is there.
+// enter checks that the FIFO has granted what was acquired, and that the holders may be
+// there together.
 func (t *table) enter(s *seat) error {
 	if granted, _ := t.fifo.Granted(s.id); !granted {
 		return fmt.Errorf("request %d was acquired and is not granted", s.id)
@@ -409,7 +410,7 @@ func TestExhaust(t *testing.T) {
 			one(Read, doRequest, doAcquire, doSignal, doRelease)},
 		"notified readers meet": {one(Read, doRequest, doNotify, doAcquire, doHear, doRelease), one(Write, doRequest, doCancel),
 			one(Read, doRequest, doAcquire, doSignal, doRelease)},
-		// A ghost that was to be told lets them meet as well.
+		// A ghost that has a notification lets them meet as well.
 		"readers meet at a notified ghost": {one(Read, doRequest, doAcquire, doHear, doRelease), one(Write, doRequest, doNotify, doCancel),
 			one(Read, doRequest, doAcquire, doSignal, doRelease)},
 		"pair and cancelled reader": {one(Write, doRequest, doAcquire, doRenew, doAcquire, doRelease), one(Read, doRequest, doNotify, doCancel),

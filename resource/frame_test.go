@@ -29,8 +29,8 @@ func headers() []Message {
 	}
 }
 
-// A message comes out as it went in, but for its node and its bytes; nothing that
-// is shorter, or longer, is one.
+// Parsing a header returns the message, without its node and its bytes. A header that
+// is cut or has a byte more is refused.
 func TestHeaders(t *testing.T) {
 	for _, m := range headers() {
 		b := AppendHeader([]byte("before"), &m)[len("before"):]
@@ -49,7 +49,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// What a header claims is checked before anything is made for it.
+// A header's claims are checked before anything is allocated for it.
 func TestHeadersClaimInVain(t *testing.T) {
 	head := func(kind, bits, size, reason uint64) []byte {
 		b := wire.AppendArray(nil, headerFields)

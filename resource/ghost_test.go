@@ -22,8 +22,8 @@ func (b *between) point() {
 	}
 }
 
-// Whoever serves a list has it in hand, where a request that is given up meanwhile
-// is not found; so it looks again.
+// A goroutine that serves a list has taken it out. A request that is given up meanwhile
+// is not found there, so the goroutine looks again.
 func TestGivenUpWhileItsListIsInHand(t *testing.T) {
 	needsProbe(t)
 	for _, asked := range []bool{false, true} {

@@ -73,11 +73,11 @@ type match struct {
 	onEnd     []func() error
 	err       error
 	seats     [][]*chair
-	beds      rma.Disp // one for each rank at the relaxed door, after those of places
+	beds      rma.Disp // one for each rank of relaxed access, after those for places
 	requested uint64   // as last seen
 	completed uint64
 	eyes      []uint64
-	inRow     int    // grants while somebody knocks, since the FIFO took the lock
+	inRow     int    // grants while a relaxed access waits, since the FIFO took the lock
 	word      uint64 // of the guard, as last seen
 	most      int    // inRow at its highest
 	writers   int
@@ -124,8 +124,8 @@ func (t *match) point() {
 	t.at = w
 }
 
-// saw is told right after each step. What it means to the FIFO can be seen by the
-// words of the queue: the first change of each by an operation puts it in order.
+// saw is called right after each step. The words of the queue show what the step means
+// to the FIFO: the first change of each word by an operation gives it its order.
 func (t *match) saw(v uint64) {
 	me := t.at.Rank()
 	t.eyes[me] = t.eyes[me]*0x9e3779b97f4a7c15 + v + 1
@@ -344,7 +344,7 @@ func (t *match) request(s *chair, m Mode) {
 	t.onRequest[s.owner] = func() error { _, err := t.fifo.Request(id, m, nil); return err }
 }
 
-// meet counts who is inside by the relaxed door.
+// meet counts relaxed readers and writers that are inside.
 func (t *match) meet(m Mode, n int) error {
 	if m == Write {
 		t.relaxedW += n
@@ -363,8 +363,8 @@ func (t *match) exclusive() error {
 	return nil
 }
 
-// enter checks that the FIFO has granted what was acquired, and who else is there,
-// and stays a while.
+// enter checks that the FIFO has granted what was acquired, and that the holders may be
+// there together. It then stays for some steps.
 func (t *match) enter(s *chair) error {
 	if granted, _ := t.fifo.Granted(s.id); !granted {
 		return fmt.Errorf("request %d was acquired and is not granted", s.id)

@@ -8,8 +8,8 @@ import (
 	"github.com/orwl/go-orwl/locks"
 )
 
-// TestInside knocks for reading and for writing, beside places: what one wrote the
-// others see, and nobody is inside with who writes.
+// TestInside has relaxed accesses for reading and for writing beside places: each sees
+// what the others wrote, and a writer is alone.
 func TestInside(t *testing.T) {
 	r, _ := hinged(t, "RMA-RW", DoorOptions{})
 	fine(t, r.Open(background))
@@ -59,8 +59,8 @@ func TestInside(t *testing.T) {
 	}
 }
 
-// TestInsideResize gives a resource another size inside: what fits is kept, and whoever
-// comes next has the new size. A slice of the old bytes keeps what it held.
+// TestInsideResize changes the size in a relaxed access: bytes that fit are kept, and
+// the next holder has the new size. A slice of the old bytes keeps its contents.
 func TestInsideResize(t *testing.T) {
 	r, _ := hinged(t, "RMA-RW", DoorOptions{})
 	in, err := r.Knock(background, Write)

@@ -56,7 +56,7 @@ func TestProtocolOptions(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// Remote IDs are told apart from those of the home's node.
+// IDs of mirrors' requests differ from those on the home's node.
 func TestRemote(t *testing.T) {
 	if !ticketID(3).Remote() || ID(3).Remote() {
 		t.Error("remote and local are confused")

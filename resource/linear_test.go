@@ -114,8 +114,8 @@ func (s register) do(in deed, out outcome) (bool, register) {
 		}
 		return true, s.without(in.id)
 	case "test":
-		// It may come late that somebody is granted whose way a cancellation has
-		// made free: whoever clears that away is about to.
+		// A test may miss a grant that a cancellation has made possible: the goroutine
+		// that completes the ghost is still about to grant.
 		return !out.yes || s.granted(in.id), s
 	case "told":
 		return at < 0 || s.granted(in.id), s // also of what was taken back
@@ -239,7 +239,8 @@ func (c *client) play(rounds int) {
 		}
 		if c.rng.IntN(3) == 0 {
 			id := c.now
-			// By whoever grants it; porcupine does not mind whose it is.
+			// The granting goroutine calls this. porcupine accepts a call by any
+			// client.
 			if err := c.p.Notify(func() { c.note(c.n, deed{what: "told", id: id}, func() outcome { return outcome{} }) }); !errors.Is(err, ErrNotified) {
 				c.fine(err)
 			}
@@ -307,7 +308,7 @@ func TestHistoriesAreLinear(t *testing.T) {
 	}
 }
 
-// What must not be, is not linear.
+// The model refuses histories that no correct resource produces.
 func TestModelRefuses(t *testing.T) {
 	req := func(id ID, m Mode) porcupine.Operation {
 		return porcupine.Operation{Input: deed{what: "request", id: id, mode: m}, Output: outcome{}}

@@ -25,8 +25,8 @@ func (b *books) Free(memory []byte) {
 	delete(b.given, &memory[0])
 }
 
-// Large bytes are an allocator's, at the home and at the mirror, whatever their size
-// becomes, and whoever changes it; what they were before is given back.
+// Large bytes lie in the allocator's memory, at the home and at the mirror, for every
+// size and after every change of size. The old memory is given back.
 func TestSiteMemoryOfAllocator(t *testing.T) {
 	all := &books{t, make(map[*byte]int)}
 	n := newNetwork(2, SiteOptions{Memory: all})
@@ -95,7 +95,8 @@ func TestSiteMemoryOfFaultPages(t *testing.T) {
 	}
 }
 
-// What a mirror has copied from memory of a home that has given it up is nobody's.
+// A mirror drops bytes that it copied from the memory of a home, if the home has given
+// the mirror up meanwhile.
 func TestDeliverSpoilt(t *testing.T) {
 	for _, early := range []bool{false, true} {
 		n := newNetwork(2, SiteOptions{})

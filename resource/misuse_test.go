@@ -112,7 +112,7 @@ func TestMisuse(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := newResource(t, 8)
 			var p Place
-			// So that it is known whose it is.
+			// A request names the resource in later errors.
 			fine(t, p.Request(r, Read))
 			fine(t, p.Cancel())
 			mode := Read
@@ -165,8 +165,8 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// A notice is one of a request: that the place had one before, or has waited in
-// vain, does not matter.
+// A notification belongs to one request. An earlier one of the same place, or a wait
+// that failed, does not count.
 func TestNoticeOfTheNextRequest(t *testing.T) {
 	r := newResource(t, 0)
 	var holder, p Place

@@ -65,7 +65,7 @@ func TestCapabilities(t *testing.T) {
 	if err := p.Acquire(ctx); !errors.Is(err, ErrHeld) {
 		t.Fatal(err)
 	}
-	o.is(t) // misuse is nobody's
+	o.is(t) // misuse is not reported
 	do(p.Release())
 	o.is(t, "releasing", "released")
 
@@ -99,7 +99,8 @@ func TestCapabilities(t *testing.T) {
 	do(before.Cancel())
 }
 
-// A tally counts who is there and who is through, also where the words begin again.
+// Tally counts requests, and requests that are through, also where the words wrap
+// around.
 func TestTally(t *testing.T) {
 	ctx := context.Background()
 	for _, start := range []uint64{0, 5*oneReader + 7*oneWriter, ^uint64(0) &^ flags} {

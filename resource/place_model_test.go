@@ -353,7 +353,7 @@ func TestPlacesAreAFIFO(t *testing.T) {
 			},
 			"": func(*rapid.T) { m.check() },
 		})
-		// Whoever holds ends it, and nobody is left.
+		// Every holder ends its access, and no request is left.
 		for m.fifo.Len() > 0 {
 			for _, g := range m.guests {
 				if g.held {

@@ -53,8 +53,8 @@ func step(tb testing.TB, size int, mode Mode, wrote bool) func() {
 	}
 }
 
-// What both halves take for an iteration of a remote pair, without the line and
-// the way.
+// BenchmarkRemotePair measures what both halves cost for an iteration of a remote pair,
+// without the line and the transport.
 func BenchmarkRemotePair(b *testing.B) {
 	for _, c := range []struct {
 		name  string

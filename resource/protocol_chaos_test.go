@@ -405,8 +405,8 @@ func keys[V any](m map[ID]V) []ID {
 	return ids
 }
 
-// Whatever happens, nobody is in beside a writer, everybody sees what was committed
-// before its turn, nothing that was committed is lost, and no byte moves twice.
+// In every schedule a writer is alone, every holder sees what was committed before its
+// turn, no commit is lost, and no byte moves twice.
 func TestProtocolChaos(t *testing.T) {
 	runs := uint64(3000)
 	if testing.Short() {

@@ -79,7 +79,7 @@ func TestHomeAbortsOnce(t *testing.T) {
 	}
 }
 
-// What is next is forgotten with its request.
+// Home forgets its next ticket when the request ends.
 func TestHomeForgetsWhatIsNext(t *testing.T) {
 	h, _, _ := recorded(t, Discard)
 	if _, err := tell(t, h, Message{Kind: RequestMessage, Seq: 1, Mode: Write}); err != nil {

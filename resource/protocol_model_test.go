@@ -327,7 +327,7 @@ func (c *chaos) drain() {
 	}
 }
 
-// comesToRest checks that nobody waits, with what is kept not sent.
+// comesToRest checks that no request waits, although kept releases are not sent.
 func (c *chaos) comesToRest() {
 	for _, n := range c.places {
 		c.check(len(n.asked) == 0 && len(n.leaving) == 0, "node %d: %v wait and %v leave for ever", n.node, n.asked, n.leaving)

@@ -14,7 +14,7 @@ type protocol struct {
 	home   *Home
 	nodes  []*testNode
 
-	// What the test wants to know.
+	// These report to the test.
 	sent    func(m *Message, toHome bool)
 	granted func(Node, ID, Stamp)
 	ended   func(Node, ID, error)
@@ -51,8 +51,8 @@ type testLine struct {
 	news    []ID
 	aborted bool
 	eager   bool // flaw: names a writer next that is behind a writer
-	keep    bool // says who is alone
-	silent  bool // flaw: does not say who waits
+	keep    bool // says which mirror is alone
+	silent  bool // flaw: does not say that a request waits
 	changed func(op string, id ID, m Mode, granted []ID)
 }
 
@@ -143,7 +143,7 @@ func (l *testLine) tell(op string, id ID, m Mode, granted []ID, err error) {
 	}
 }
 
-// pump tells who is granted.
+// pump tells of the grants.
 func (l *testLine) pump() {
 	for len(l.news) > 0 {
 		id := l.news[0]

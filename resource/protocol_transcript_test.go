@@ -272,7 +272,7 @@ func (w *theatre) actHome(verb string, ids []ID, ending Access, a args) {
 	w.flush()
 }
 
-// ending writes what is to be written, and says so.
+// ending writes what the step says, and describes the access for its release.
 func (w *theatre) ending(n Node, id ID, a args) Access {
 	memory := w.memoryOf(n)
 	end := Access{ID: id, Fence: w.fences[[2]uint64{uint64(n), uint64(id)}], Wrote: a.wrote}

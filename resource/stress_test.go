@@ -15,9 +15,9 @@ import (
 	"github.com/orwl/go-orwl/internal/invariant"
 )
 
-// TestStress has many goroutines at one resource, with words that overflow
-// meanwhile. Bytes and counts are ordinary memory, so that the race detector sees
-// whoever is not ordered.
+// TestStress runs many goroutines on one resource, with words that overflow meanwhile.
+// Bytes and counts are ordinary memory, so the race detector finds accesses that are
+// not ordered.
 func TestStress(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for _, begin := range []uint64{0, word(-100, 5), word(5, -100), word(-50, -50)} {
