@@ -182,7 +182,7 @@ func TestFirstKnock(t *testing.T) {
 	}
 }
 
-// enactor is a lock that tells what the FIFO does with it. Nobody is ever in its way.
+// enactor is a lock that records what the FIFO does with it. It is always free.
 type enactor struct {
 	Relaxed
 	deeds   string
