@@ -58,9 +58,10 @@
 //
 // # Looking on
 //
-// [Runtime.Snapshot] is the program at a moment, for a page or a terminal: nodes, tasks,
-// the queues, and who waits for whom. [Options.Observers] are told what the tasks do as
-// they do it; package trace has some that record it, or pass it on as a stream.
+// [Runtime.Snapshot] is the program at a moment, for a page or a terminal: nodes,
+// tasks, the queues, and the wait-for graph. [Options.Observers] are told what the
+// tasks do as they do it; package trace has some that record it, or pass it on as a
+// stream.
 //
 // # Past the queue
 //
@@ -70,6 +71,6 @@
 //
 // # Without tasks
 //
-// If you have a lock problem and no program of tasks, package handle is enough.
+// If you need only a lock, and no program of tasks, package handle is enough.
 // [NewLocker] puts a lock of package locks where a sync.Mutex was.
 package orwl

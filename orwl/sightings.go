@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// sightings are since when accesses have looked as they do. Tasks tell nobody that they
-// wait; who looks remembers what it has seen, so that the next one can say how long it
-// has been so, at least.
+// sightings remember since when accesses have looked as they do. A task does not report
+// that it waits. So each look stores what it has seen, and the next look can say how
+// long that has lasted, at least.
 type sightings struct {
 	mu    sync.Mutex
 	seen  map[*Access]sighting
-	moved time.Time // when something was last seen to have
+	moved time.Time // when a look last saw a change
 }
 
 // sighting is what an access looked like, and since when.
@@ -20,14 +20,14 @@ type sighting struct {
 	since time.Time
 }
 
-// begin forgets everything, and begins to count.
+// begin forgets everything, and counts from now.
 func (s *sightings) begin(now time.Time) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.seen, s.moved = make(map[*Access]sighting), now
 }
 
-// see notes what an access looks like, and says for how long it has.
+// see notes what an access looks like, and returns how long it has looked so.
 func (s *sightings) see(a *Access, stamp uint64, now time.Time) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -44,14 +44,14 @@ func (s *sightings) see(a *Access, stamp uint64, now time.Time) time.Duration {
 	return 0
 }
 
-// still is for how long nothing has moved.
+// still is how long nothing has moved.
 func (s *sightings) still(now time.Time) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return max(0, now.Sub(s.moved))
 }
 
-// when is when something was last seen to have moved.
+// when is the time of the last change that a look saw.
 func (s *sightings) when() time.Time {
 	s.mu.Lock()
 	defer s.mu.Unlock()

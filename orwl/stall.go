@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// watcher looks at a run now and then, to tell when nothing moves any more. What
-// it looks at is written by the tasks anyway, so that they do not notice.
+// watcher looks at a run now and then, to notice when nothing moves any more. It reads
+// only words that the tasks write anyway, so it does not slow them.
 type watcher struct {
 	rt   *Runtime
-	told time.Time // when what had not moved since was told of
+	told time.Time // the time of the last change before the last report
 }
 
-// looks is how often the watcher looks while it waits for a stall.
+// looks is how often the watcher looks in one Options.Stall.
 const looks = 4
 
-// watch reports stalls, and on SIGQUIT, until the function that it returns is
-// called. The end of the run's context is no reason to stop: that a task does not
-// heed it is when somebody wants to know.
+// watch reports stalls, and on SIGQUIT, until the caller calls stop. It goes on after
+// the end of the run's context: a task that does not heed that end needs the report
+// most.
 func (rt *Runtime) watch() (stop func()) {
 	var all sync.WaitGroup
 	ended := make(chan struct{})
@@ -51,14 +51,14 @@ func (rt *Runtime) watchUntil(ended <-chan struct{}, quit chan os.Signal) {
 		case <-tick:
 			w.look()
 		case <-quit:
-			// The next one is Go's again, which prints every goroutine and ends.
+			// Go handles the next signal again: it prints every goroutine and ends.
 			signal.Stop(quit)
 			os.Stderr.WriteString(rt.Report().String())
 		}
 	}
 }
 
-// look tells of a stall, once until something moves again.
+// look reports a stall, and then not again until something has moved.
 func (w *watcher) look() {
 	rt := w.rt
 	r := rt.Report()
@@ -72,11 +72,11 @@ func (w *watcher) look() {
 	}
 }
 
-// Stalls is how often nothing has moved for as long as Options.Stall says, and whether
-// nothing does now.
+// Stalls counts the stalls: nothing has moved for Options.Stall. now says whether
+// nothing moves now.
 func (rt *Runtime) Stalls() (times uint64, now bool) { return rt.stalls.Load(), rt.still.Load() }
 
-// stalled tells of a stall.
+// stalled reports a stall.
 func (rt *Runtime) stalled(r Report) {
 	rt.stalls.Add(1)
 	rt.still.Store(true)
