@@ -15,10 +15,10 @@ import (
 
 //lint:file-ignore SA2001 sections are empty so that nothing but the lock is measured
 
-// crowd is more and more goroutines that want one resource, with empty sections: ns
-// for each section of anybody, and how unequally they were served (cv). A channel
-// of capacity 1 as a mutex serves its senders in FIFO order, too; the locks of
-// sync let whoever runs go first.
+// crowd is more and more goroutines that want one resource, with empty sections: ns for
+// each section of any goroutine, and how unequally they were served (cv). A channel of
+// capacity 1 as a mutex serves its senders in FIFO order, too. The locks of sync let a
+// running goroutine go first.
 func crowd(b *testing.B) {
 	for _, n := range []int{2, 8, 32} {
 		writers, mixed := make([]resource.Mode, n), make([]resource.Mode, n)

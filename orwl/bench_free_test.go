@@ -9,8 +9,8 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// free is what nobody else wants, used by one goroutine again and again, of a
-// buffered channel that is sent to and received from.
+// free is a resource that one goroutine uses again and again, without contention. The
+// peer is a buffered channel with a send and a receive.
 func free(b *testing.B) {
 	const access, step = 1.5, 2.0
 	for _, m := range []match{

@@ -105,9 +105,9 @@ func channelRoundTrips(n int) {
 	}
 }
 
-// stage is what somebody writes without ORWL for one writer whose every version
-// all readers read. Readers read beside each other, and so outside the mutex; who
-// counts them needs none.
+// stage is the peer without ORWL: one writer, and each version is read by all readers.
+// Readers read beside each other, outside the mutex. They count themselves by an
+// atomic, also outside it.
 type stage struct {
 	mu              sync.Mutex
 	readers, writer *sync.Cond
@@ -124,7 +124,7 @@ func oneCond() *stage {
 	return s
 }
 
-// twoConds lets the last reader wake nobody but the writer.
+// twoConds lets the last reader wake only the writer.
 func twoConds() *stage {
 	s := oneCond()
 	s.readers = sync.NewCond(&s.mu)

@@ -33,7 +33,7 @@ func BenchmarkLockers(b *testing.B) {
 	b.Run("RWMutex", lockersRWMutex)
 }
 
-// What a Locker must reach.
+// The targets of a Locker.
 const (
 	leastOfChannel = 1.0
 	leastOfMutex   = 0.5

@@ -35,10 +35,10 @@ const (
 // has just written. All are
 // medians, and measured in the same two processes.
 //
-// Apart, each process has a processor of its own, so that a block that is written on
-// one is copied from its cache to the other: that is what the target is for. Free, the
-// system puts them where it likes, and puts those of the floor, which take turns, on
-// one: there the copy costs a third.
+// Apart, each process has a processor of its own. A block written on one is then copied
+// from its cache to the other; the target is for this case. Free, the system places the
+// processes. It places the processes of the floor, which take turns, on one processor:
+// there the copy costs a third.
 //
 //	go test ./orwl -run '^$' -bench MachineGrant -benchtime 1x
 func BenchmarkMachineGrant(b *testing.B) {
@@ -211,8 +211,8 @@ func init() {
 	}
 }
 
-// grantProgram is a writer on node 0, which says when it releases, and a reader on
-// node 1, who is told.
+// grantProgram is a writer on node 0, which stamps the time of its release, and a
+// reader on node 1, which reads it.
 func grantProgram(n *Nodes, read func(sent uint64)) error {
 	rt, err := New(Options{Nodes: n, Log: silent})
 	if err != nil {
@@ -236,7 +236,7 @@ func grantProgram(n *Nodes, read func(sent uint64)) error {
 	return rt.Run(context.Background())
 }
 
-// stamp writes a block anew, as whoever has it for writing does, and then when.
+// stamp writes a block anew, as a holder for writing does, and then the time.
 func stamp(block []uint64, with uint64) {
 	for i := range block {
 		block[i] = with

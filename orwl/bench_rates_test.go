@@ -14,7 +14,7 @@ type rate struct {
 	cv        float64 // of what its goroutines got
 }
 
-// rates are those of all turns.
+// rates has a rate for each turn.
 type rates []rate
 
 func (r rates) median() float64 {

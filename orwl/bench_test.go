@@ -20,8 +20,8 @@ import (
 // figure that it is about; a line that misses it says so. Ratios/Free and so on
 // are parts.
 //
-// All are here, those of the packages below, too, so that they are measured and
-// told in one way, and a hand-over of handles stands beside one of tasks.
+// All ratios are here, also for the packages below, so that they are measured and
+// reported in one way, and a hand-over of handles stands beside one of tasks.
 var (
 	ratioTurns = flag.Int("ratios.turns", 7, "how often ours and the peers take turns; the median counts")
 	ratioTurn  = flag.Duration("ratios.turn", 50*time.Millisecond, "about how long a turn lasts")
@@ -49,7 +49,7 @@ type match struct {
 	peers  []contender
 }
 
-// contender is somebody who takes turns.
+// contender is one that takes turns.
 type contender struct {
 	name string
 	turn func() figure
@@ -102,7 +102,7 @@ func (m match) inTurns() []figure {
 	for turn := range *ratioTurns {
 		now := make([]figure, len(all))
 		for i := range all {
-			i = (i + turn) % len(all) // nobody always follows the same one
+			i = (i + turn) % len(all) // so that the order of the contenders changes
 			now[i] = all[i].turn()
 		}
 		for i, f := range now {
@@ -134,7 +134,7 @@ func noAllocations(b *testing.B, ours figure) {
 	}
 }
 
-// medians are those of each part of the figures.
+// medians takes the median of each part of the figures.
 func medians(of []figure) figure {
 	part := func(value func(figure) float64) float64 {
 		values := make([]float64, len(of))
@@ -152,9 +152,9 @@ func medians(of []figure) figure {
 	}
 }
 
-// often is a contender who does something so often that it takes a turn. How often
-// that is it finds out at its first turn, which also warms it up. What it allocates
-// to do it ten times is what it needs to begin.
+// often is a contender that calls do so often that it takes a turn. It finds the number
+// of calls at its first turn, which also warms it up. The allocations of ten calls
+// count as its start-up.
 func often(name string, do func(n int)) contender {
 	n, begins := 0, 0.0
 	allocates := func(n int) float64 {

@@ -21,7 +21,7 @@ import (
 // takes commands from standard input, and writes notes to standard output.
 const partVariable = "ORWL_TEST_PART"
 
-// part is what a process is to be.
+// part is the role of a process.
 type part struct {
 	Play        string // clients or ring
 	Node, Nodes int
@@ -89,7 +89,7 @@ type actor struct {
 	out *json.Encoder
 
 	r        []*resource.Resource
-	gone     []atomic.Bool // resources of which the home is lost
+	gone     []atomic.Bool // resources with a lost home
 	ops      atomic.Uint64
 	stopping chan struct{}
 	letGo    chan struct{} // taken by an actor's access that is to end

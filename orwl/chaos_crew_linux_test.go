@@ -30,7 +30,7 @@ type chaosCrew struct {
 	notes []said
 }
 
-// said is a note and who has said it.
+// said is a note and its node.
 type said struct {
 	by int
 	note

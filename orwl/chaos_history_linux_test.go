@@ -12,14 +12,14 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// A history of a resource is linear if some order of the accesses, each somewhere
-// between its call and its end, is one that a register gives of which each write
+// A history of a resource is linear if its accesses have an order, each somewhere
+// between its call and its end, that a register gives, too. Each write of the register
 // has a version and a fence. An access whose node was lost may have written, or not.
 
 // deed is an access: what it has seen, unless it never got that far, and written.
 type deed struct {
 	token uint64    // 0 if it reads
-	seen  *sighted  // nil: it was not granted, as far as anybody knows
+	seen  *sighted  // nil: it was not granted, as far as the notes tell
 	fate  writeFate // of the write
 }
 
@@ -60,12 +60,12 @@ var chaosModel = (&porcupine.NondeterministicModel{
 	DescribeOperation: func(in, _ any) string { d := in.(deed); return fmt.Sprintf("%+v %+v", d, d.seen) },
 }).ToModel()
 
-// history is what was done with a resource, by what the nodes have said. The lost one
-// is that node of which the others were bereft.
+// history is the accesses of a resource, from the notes of the nodes. lost is the node
+// that was lost.
 //
-// What was released before a loss may not have come to the home, on either side of it:
-// the last write of a node, since it was granted that one after the home had taken
-// the one before.
+// On either side of a loss, a released write may not have come to the home. This
+// concerns only the last write of a node: the home granted that write after it had
+// taken the one before.
 func history(notes []said, at, lost int) []porcupine.Operation {
 	type key struct {
 		by int
@@ -142,7 +142,7 @@ func checkHistory(t testing.TB, notes []said, at, lost int) {
 	}
 }
 
-// What must not be, is not linear.
+// The model refuses histories that no correct resource produces.
 func TestChaosModelRefuses(t *testing.T) {
 	write := func(value, version, fence, token uint64, fate writeFate) deed {
 		return deed{token, &sighted{Value: value, Version: version, Fence: fence}, fate}

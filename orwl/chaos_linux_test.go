@@ -17,12 +17,12 @@ type scene struct {
 	*chaosCrew
 	victim   int
 	at       int   // the resource
-	helper   int   // who holds it, or -1
+	helper   int   // the node that holds it, or -1
 	hit      int64 // when
 	survives []int
 }
 
-// roles bring the victim into a role. What each resource is for is in the comments.
+// roles bring the victim into a role. The comments say how each resource is used.
 var roles = map[string]struct {
 	home  bool // the victim is the resource's home
 	enter func(s *scene)
@@ -85,7 +85,7 @@ func (s *scene) strike(fault syscall.Signal) {
 	switch {
 	case s.helper < 0:
 	case s.at == s.victim:
-		// Both are told: who holds, by its context; who waits, by its Acquire.
+		// Both learn of it: the holder by its context, the waiter by its Acquire.
 		for _, node := range s.survives {
 			n := s.await(fmt.Sprintf("the news at node %d", node), func(n said) bool { return n.by == node && n.Actor && n.What == "done" })
 			if n.Verdict != toldLost {
@@ -137,8 +137,8 @@ func (s *scene) check(role string) {
 	for at := range 3 {
 		checkHistory(s.t, notes, at, s.victim)
 	}
-	told := make(map[int]bool)    // resources of which somebody was told that a writer was lost
-	seen := make(map[uint64]bool) // what somebody has read
+	told := make(map[int]bool)    // resources with a node that was told of a lost writer
+	seen := make(map[uint64]bool) // values that some node has read
 	for _, n := range notes {
 		if n.Verdict == wrong {
 			s.t.Errorf("node %d: %s", n.by, n.Text)
@@ -148,7 +148,7 @@ func (s *scene) check(role string) {
 			told[n.At0] = told[n.At0] || n.Seen.Prior
 		}
 	}
-	lost := make(map[int]bool) // resources of which the victim may have been lost as a writer
+	lost := make(map[int]bool) // resources that may have lost the victim as a writer
 	for _, n := range notes {
 		if n.by == s.victim && n.Token != 0 && !seen[n.Token] {
 			lost[n.At0] = true
@@ -197,8 +197,8 @@ func TestSlowReader(t *testing.T) {
 }
 
 // TestLostNodeEndsRun kills or stops a node of a program of tasks. The runs of all
-// others end, by one error that names it, and leave nothing behind; so does that of who
-// was stopped, once it goes on.
+// other nodes end, by one error that names it, and leave nothing behind. So does the
+// run of a stopped node, once it goes on.
 func TestLostNodeEndsRun(t *testing.T) {
 	for victim := range 3 {
 		for _, fault := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP} {

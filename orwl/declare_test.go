@@ -74,7 +74,7 @@ orwl: task has no body: give it one by Do: "idle"`
 	checkIdle(t, rt)
 }
 
-// What is declared while the program runs is no part of it, and Run says so.
+// A declaration while the program runs is no part of it, and Run says so.
 func TestDeclaredTooLate(t *testing.T) {
 	rt := mustNew(t, Options{})
 	r := rt.Resource("r", 8)
@@ -129,8 +129,8 @@ func TestRunsOnce(t *testing.T) {
 	}
 }
 
-// What somebody has requested for a task before the run is no canonical order. All
-// is taken back.
+// A request that was made for a task before the run breaks the canonical order. Run
+// takes all requests back.
 func TestFirstRequestFails(t *testing.T) {
 	rt := mustNew(t, Options{})
 	r := rt.Resource("r", 0)

@@ -13,8 +13,8 @@ import (
 
 var ringRounds = flag.Int("orwl.rounds", 1000, "TestRingOfTenThousand: rounds of each task")
 
-// ring declares n tasks, each of which writes a resource of its own and reads its
-// successor's. order gives the priority of a task.
+// ring declares n tasks. Each writes a resource of its own and reads its successor's.
+// order gives the priority of a task.
 func ring(rt *Runtime, n int, order func(i int) int, body func(i int, own, next *Access) func(*Task) error) {
 	for i := range n {
 		rt.Resource(fmt.Sprint(i), 8)
@@ -162,8 +162,8 @@ func TestLead(t *testing.T) {
 	}
 }
 
-// And it is just as far ahead as that if the other takes its time: who has to wait
-// for nothing waits for nobody.
+// The bound is reached if the other task takes its time: a task that has nothing to
+// wait for does not wait.
 func TestLeadIsReached(t *testing.T) {
 	most := 0
 	for seed := range plans(t, 5) {

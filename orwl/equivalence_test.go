@@ -26,9 +26,9 @@ func plans(t *testing.T, share int) uint64 {
 	return uint64(n)
 }
 
-// What tasks compute together is what running them one after another, round by
-// round, would (DESIGN, "Starting right"): the same bytes, the same versions, and
-// the same in every round. Who would come to a stop is told so instead.
+// Tasks together compute what running them one after another, round by round, would
+// (DESIGN, "Starting right"): the same bytes, the same versions, and the same in every
+// round. A program that would come to a stop is refused instead.
 func TestSequentialEquivalence(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	alive, dead, rounds := 0, 0, 0
@@ -65,7 +65,8 @@ func TestSequentialEquivalence(t *testing.T) {
 	t.Logf("%d plans ran, %d rounds of tasks, 3 times; %d were refused", alive, rounds, dead)
 }
 
-// checkRefused checks that a plan does not run, and who is named for it.
+// checkRefused checks that a plan does not run, and that the error names the right
+// tasks.
 func checkRefused(t *testing.T, p *plan) {
 	t.Helper()
 	rt := p.declare(t, Options{}, func(i int) func(*Task) error {

@@ -11,9 +11,9 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// The listings of the paper that has the model (section 3), in their order. What
-// it calls a location is a resource, a handle2 a pair, truncate resize, and the
-// maps Read and Write. The paper's C checks no error; must stands for the check.
+// The listings of the paper that has the model (section 3), in their order. The paper
+// says location for a resource, handle2 for a pair, truncate for resize, and map for
+// Read and Write. The paper's C checks no error; must stands for the check.
 
 // must ends the program for an error.
 func must(err error) {
@@ -146,8 +146,8 @@ func initialise(loc *resource.Resource, values ...uint64) {
 	}))
 }
 
-// Listing 6: a simple iterative procedure with one resource and one pair, here for
-// two who take turns.
+// Listing 6: a simple iterative procedure with one resource and one pair, here for two
+// tasks that take turns.
 func Example_listing6() {
 	ctx := context.Background()
 	loc := location(0)

@@ -64,8 +64,8 @@ func ExampleTask_Rounds() {
 	// 1 second
 }
 
-// With priorities, a task may have its turn before others that were declared
-// earlier, as long as nobody ends up waiting in a circle.
+// With priorities, a task may have its turn before others that were declared earlier,
+// as long as the tasks do not wait in a circle.
 func ExampleAccess_Priority() {
 	program := func(eat func(name string), late int) *orwl.Runtime {
 		rt, err := orwl.New(orwl.Options{})
@@ -96,8 +96,8 @@ func ExampleAccess_Priority() {
 	// 	give the accesses of this cycle other priorities, or none: then the tasks take turns in their order
 }
 
-// A program is asked who waits for whom. When nothing moves for a while it tells by
-// itself: see [orwl.Options].
+// A report tells which task waits for which. When nothing moves for a while, the
+// runtime reports that itself: see [orwl.Options].
 func ExampleRuntime_Report() {
 	stop := errors.New("seen enough")
 	rt, err := orwl.New(orwl.Options{})

@@ -30,8 +30,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// roleVariable says what a test binary that was started by a test is to be, of the
-// actors.
+// roleVariable names the actor for a test binary that a test has started.
 const roleVariable = "ORWL_TEST_ROLE"
 
 var actors = map[string]func() int{}

@@ -119,7 +119,7 @@ func TestNoRounds(t *testing.T) {
 	}
 }
 
-// Who leaves the loop still holds everything, and may go on by hand.
+// A body that leaves the loop still holds everything, and may go on by hand.
 func TestBreak(t *testing.T) {
 	err := alone(t, func(t *Task, a *Access) error {
 		for round := range t.Rounds(-1) {

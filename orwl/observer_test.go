@@ -98,7 +98,7 @@ func TestObserver(t *testing.T) {
 	}
 }
 
-// Only who has to wait does.
+// Only a task that has to wait is reported as waiting.
 func TestObserverOfWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounter()
@@ -138,7 +138,7 @@ func TestObserverOfWaits(t *testing.T) {
 	})
 }
 
-// What a task has failed with is told, and each of several observers is.
+// Each of several observers is told of a task's failure.
 func TestObserversOfFailure(t *testing.T) {
 	wrong := errors.New("wrong")
 	one, other := newCounter(), newCounter()
