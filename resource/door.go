@@ -11,10 +11,10 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// The relaxed door is access without an order: straight through the guard to the bytes.
-// It excludes ordered access, as a reader-writer lock does. It does not take part in
-// the FIFO order. A resource has the door if [Options.Door] gives it one. Places pay
-// nothing for it until the first relaxed access.
+// The relaxed door gives access without an order: straight through the guard to the
+// bytes. It excludes ordered access, as a reader-writer lock does. It does not take
+// part in the FIFO order. A resource has the door if [Options.Door] gives it one.
+// Places pay nothing for it until the first relaxed access.
 //
 // Every relaxed access follows the leaf rule (leaf.go): the task holds no ordered
 // grant, and waits for none inside. The first relaxed access also waits for every
@@ -24,10 +24,11 @@ import (
 // A group of ordered readers that more readers keep joining has no end. A relaxed write
 // may then wait for ever. An ordered writer ends the group.
 
-// ErrNoDoor is an unordered access to a resource without a relaxed door.
+// ErrNoDoor: the resource of a relaxed access has no relaxed door.
 var ErrNoDoor = errors.New("resource has no relaxed door: give it one by Options.Door")
 
-// Guard is a reader-writer lock as the two doors of a resource use it.
+// Guard is the reader-writer lock between ordered and relaxed access, one side for
+// each.
 type Guard struct {
 	// Ordered is the side of the FIFO. One goroutine at a time uses it. One goroutine
 	// may acquire it and another release it.
@@ -51,7 +52,7 @@ type Relaxed interface {
 }
 
 // NewGuard makes a guard of l, a lock of f whose kind is ReaderWriter. The FIFO uses
-// rank 0. Goroutines at the relaxed door share the other ranks.
+// rank 0. Goroutines share the other ranks for relaxed access.
 func NewGuard(l *locks.Lock, f rma.Fabric) (Guard, error) {
 	ranks := f.Topology().Ranks()
 	if ranks < 2 {
@@ -72,9 +73,9 @@ func NewGuard(l *locks.Lock, f rma.Fabric) (Guard, error) {
 	return Guard{Ordered: l.At(w).(locks.RWMutex), Relaxed: k}, nil
 }
 
-// DoorOptions say what a relaxed door is made of.
+// DoorOptions configure relaxed access.
 type DoorOptions struct {
-	// Guard makes the lock at the first relaxed access. Without it there is no door.
+	// Guard makes the lock at the first relaxed access. nil refuses relaxed access.
 	Guard func() (Guard, error)
 	// TL is the largest number of groups that the FIFO grants in a row while a relaxed
 	// access waits: 1 to 2047, 50 if zero.
@@ -100,7 +101,7 @@ func (o DoorOptions) validate() error {
 	return nil
 }
 
-// door is what a resource needs to make its guard.
+// door holds what a resource needs to make its guard.
 type door struct {
 	mu sync.Mutex   // held while the guard is made; places never take it
 	o  *DoorOptions // nil: there is no door

@@ -14,9 +14,9 @@ import (
 // FIFO has granted enters the guard, too. The first member takes the lock for all. The
 // last member keeps it for the next one, or gives it up.
 //
-//	ordered door    FIFO ── enter ─▶ ┌───────┐
-//	                                 │ guard │ ─▶ bytes
-//	relaxed door    knock ─────────▶ └───────┘
+//	ordered access    FIFO ── enter ─▶ ┌───────┐
+//	                                   │ guard │ ─▶ bytes
+//	relaxed access    knock ─────────▶ └───────┘
 //
 // # The word
 //

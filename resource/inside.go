@@ -33,8 +33,8 @@ type Inside struct {
 	by   *Holder // nil: the context carries none
 }
 
-// Knock returns when the relaxed door is open, for reading beside other readers, or
-// for writing alone. All earlier writes are then visible.
+// Knock begins a relaxed access: for reading beside other readers, or for writing
+// alone. It waits until the guard lets it in. All earlier writes are then visible.
 func (r *Resource) Knock(ctx context.Context, m Mode) (Inside, error) {
 	if m > Write {
 		return Inside{}, fmt.Errorf("resource: %q: Knock for mode %d: want Read or Write", r.name, m)

@@ -10,12 +10,12 @@ import (
 
 // The leaf rule keeps relaxed access from breaking liveness:
 //
-//  1. A task that holds an ordered grant opens no relaxed door of a resource that has
-//     ordered requests. The door waits for them, and one of them may wait for the task.
+//  1. A task that holds an ordered grant makes no relaxed access to a resource that has
+//     ordered requests. The access waits for them, and one of them may wait for the task.
 //  2. A task inside a relaxed access waits for no ordered grant. Ordered requests wait
 //     until it leaves.
 //  3. The first relaxed access of a resource waits for every request that was made before
-//     it. A task that has made one itself, and has not acquired it, does not come first.
+//     it. A task with a request that it has not acquired must not make that access.
 //     A pair always has such a request: call [Resource.Open] before the first one.
 //
 // Go cannot tell which task a goroutine runs, so a context says it. With a context that

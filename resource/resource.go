@@ -38,7 +38,7 @@ type Options struct {
 	// FaultPages, if not nil, gives the resource fault pages: a view that is used
 	// after the release faults. Each access that maps bytes costs some system calls.
 	FaultPages *FaultPages
-	// Door gives the resource a relaxed door, if it has a Guard.
+	// Door allows relaxed access to the resource, if it has a Guard.
 	Door DoorOptions
 	// Policy is what the loss or the failure of a writer does. The default is Discard.
 	Policy Policy

@@ -123,7 +123,7 @@ func (h *Home) release(p *peer, m *Message) error {
 // abandoned ends the access of a holder that has failed while its node is alive.
 func (h *Home) abandoned(p *peer, m *Message, at int) error {
 	if m.Kind == RenewMessage {
-		return fmt.Errorf("%w: %v of node %d: who is lost renews nothing", ErrMalformed, m, m.Node)
+		return fmt.Errorf("%w: %v of node %d: a holder that has failed cannot renew: release instead", ErrMalformed, m, m.Node)
 	}
 	mode := h.tickets[at].mode
 	h.ledger.Lose(mode)
