@@ -95,7 +95,7 @@ func TestBreak(t *testing.T) {
 	}
 }
 
-// Nobody is granted anything afterwards, whatever the counts say.
+// Nothing is granted afterwards, whatever the counts say.
 func TestBrokenIsForEver(t *testing.T) {
 	for _, m := range []Mode{Read, Write} {
 		r := newResource(t, 0)

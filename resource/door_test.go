@@ -14,8 +14,8 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// hinged is a resource with a relaxed door, whose guard is a lock of the table on a
-// fabric of goroutines: one rank for the FIFO and some for the relaxed door.
+// hinged is a resource with relaxed access. Its guard is a lock of the table on a
+// fabric of goroutines: one rank for the FIFO, and some for relaxed access.
 func hinged(t testing.TB, name string, o DoorOptions) (*Resource, *mem.Fabric) {
 	t.Helper()
 	f, err := mem.New(mem.Options{Topology: topology.Flat(5)})
@@ -132,7 +132,7 @@ func TestFirstKnock(t *testing.T) {
 		_ = r.WriteRelaxed(ended(), ignore) // makes the FIFO give up a lock that it keeps without members
 		err := r.WriteRelaxed(ended(), ignore)
 		if err != nil && !errors.Is(err, context.Canceled) {
-			t.Errorf("a knock of who does not wait: %v", err)
+			t.Errorf("a relaxed access with an ended context: %v", err)
 		}
 		return err != nil
 	}
@@ -281,7 +281,7 @@ func TestTL(t *testing.T) {
 			next()
 		}
 		if s.deeds != "W" {
-			t.Fatalf("nobody knocks, and the FIFO does %s", s.deeds)
+			t.Fatalf("no relaxed access waits, and the FIFO does %s", s.deeds)
 		}
 		for grants < tl+2 {
 			next()
@@ -290,7 +290,7 @@ func TestTL(t *testing.T) {
 		s.deeds = ""
 		next() // ends the tenure, which has been long enough
 		if s.deeds != "wW" || before != "w" {
-			t.Fatalf("T_L %d: somebody knocks after %d grants, and the FIFO does %q", tl, grants, s.deeds)
+			t.Fatalf("T_L %d: a relaxed access waits after %d grants, and the FIFO does %q", tl, grants, s.deeds)
 		}
 		for round := range 3 {
 			s.deeds = ""
@@ -341,7 +341,7 @@ func TestTenure(t *testing.T) {
 	access(Write, "W")
 	access(Write, "")
 
-	// A group of readers is in it together.
+	// A group of readers shares the lock.
 	var a, b Place
 	g.word.Add(oneKnock)
 	g.revoke()
@@ -401,9 +401,9 @@ func TestBusy(t *testing.T) {
 			fine(t, q.Cancel())
 			g := r.guard.Load()
 			if g.list.Load() != nil {
-				t.Error("who has given up is still listed")
+				t.Error("a waiter that has given up is still listed")
 			}
-			// Somebody who wakes has taken it out already, and is slow.
+			// A slow waker has taken the waiter out already.
 			fine(t, q.Request(r, Read))
 			_ = q.Acquire(ended())
 			taken := g.list.Swap(nil)
@@ -447,12 +447,12 @@ func TestBreakOvertaken(t *testing.T) {
 	w := newWaiter(nil)
 	g.line(w, modeMask, born)
 	if w.state.Load() != granted {
-		t.Error("listed after the resource broke, and nobody will wake it")
+		t.Error("listed after the resource broke, and no wake-up will come")
 	}
 	g.word.Store(writing | passing | oneRun | oneKnock)
 	g.decide(1)
 	if s.deeds != "w" {
-		t.Error("the lock is kept for a successor who is told that the resource is broken")
+		t.Error("the lock is kept for a successor, but that one learns that the resource is broken")
 	}
 }
 
@@ -479,7 +479,7 @@ func TestBrokenWhileKnocking(t *testing.T) {
 	}
 }
 
-// A lock that is broken breaks the resource, from either door.
+// A broken lock breaks the resource, from either side of the guard.
 func TestGuardBroken(t *testing.T) {
 	r, f := hinged(t, "RMA-RW", DoorOptions{})
 	fine(t, r.Open(background))
@@ -535,12 +535,12 @@ func TestBreakWithDoor(t *testing.T) {
 	r.Break(gone)
 	all.Wait()
 	if told.Load() != 3 {
-		t.Errorf("%d of 3 who knock are told", told.Load())
+		t.Errorf("%d of 3 relaxed accesses are told", told.Load())
 	}
 	fine(t, held.Release())
 }
 
-// A test that succeeds has entered, so that acquiring does not wait.
+// If Granted has entered, Acquire does not wait.
 func TestGrantedHolds(t *testing.T) {
 	for _, m := range []Mode{Read, Write} {
 		r, _ := hinged(t, "RMA-RW", DoorOptions{})
@@ -594,7 +594,7 @@ func TestAcquireEndsAtGuard(t *testing.T) {
 	fine(t, q.Release())
 }
 
-// TestDoorsRace has goroutines at both doors of one resource. The race detector
+// TestDoorsRace has ordered and relaxed access by many goroutines. The race detector
 // looks on.
 func TestDoorsRace(t *testing.T) {
 	const goroutines, turns = 4, 400

@@ -106,8 +106,8 @@ func (t *table) point() {
 	t.at = w
 }
 
-// saw is told right after each step: the first of an operation is the one that
-// puts it in order.
+// saw is called right after each step. The first step of an operation puts the
+// operation in order.
 func (t *table) saw(v uint64) {
 	me := t.at.Rank()
 	t.eyes[me] = t.eyes[me]*0x9e3779b97f4a7c15 + v + 1
@@ -208,7 +208,7 @@ func (t *table) move(ctx context.Context, s *seat, m move) error {
 		if !s.Requested() {
 			return nil
 		}
-		// The FIFO is told first, and so may grant earlier than the queue.
+		// The FIFO cancels first, so it may grant earlier than the queue.
 		_, err := t.fifo.Cancel(s.id, nil)
 		if errors.Is(err, ErrGranted) {
 			_, err = t.fifo.Release(s.id, nil)
@@ -333,8 +333,8 @@ func (g game) system() sim.System {
 	return sim.System{Topology: topology.Flat(len(g.scripts)), Setup: g.setup, MaxSteps: 1 << 16}
 }
 
-// draw makes up a game. No script leaves anything behind, and none can deadlock:
-// who acquires with one place holds nothing, and waits for nothing, with another.
+// draw makes a random game. No script leaves anything behind, and none can deadlock: a
+// rank that acquires with one place holds nothing, and waits for nothing, with another.
 func draw(seed uint64) game {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	g := game{scripts: make([][]move, 2+rng.IntN(4)), places: 1 + rng.IntN(2)}
@@ -380,10 +380,10 @@ func TestSeeds(t *testing.T) {
 	t.Logf("%d seeds, %d steps", *seeds, steps)
 }
 
-// needsProbe skips a test where a queue has no steps that could be scheduled.
+// needsProbe skips a test in a build whose queue has no steps to schedule.
 func needsProbe(t *testing.T) {
 	if !invariant.Enabled {
-		t.Skip("the queue lets nobody between its steps in an ordinary build: go test -tags invariants, as CI does")
+		t.Skip("an ordinary build cannot stop between the steps of a queue: go test -tags invariants, as CI does")
 	}
 }
 

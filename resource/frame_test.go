@@ -85,7 +85,7 @@ func TestHeadersClaimInVain(t *testing.T) {
 	}
 }
 
-// A message that had another header before has nothing of it left.
+// Parsing into a used message leaves nothing of the old one.
 func TestHeaderAfterAnother(t *testing.T) {
 	for _, before := range headers() {
 		for _, m := range headers() {
@@ -101,7 +101,7 @@ func TestHeaderAfterAnother(t *testing.T) {
 	}
 }
 
-// Whatever comes, it does not panic, and what is taken comes out again.
+// Parsing never panics, and a header that parses is written again as it was.
 func FuzzParseHeader(f *testing.F) {
 	for _, m := range headers() {
 		f.Add(AppendHeader(nil, &m))
@@ -122,8 +122,8 @@ func FuzzParseHeader(f *testing.F) {
 	})
 }
 
-// A header that was changed is refused, or is another message: it never panics,
-// whatever site it comes to, and whatever that is doing.
+// A changed header is refused, or is another message. It never panics, whatever the
+// site and its state.
 func FuzzDeliver(f *testing.F) {
 	for _, m := range headers() {
 		m.Resource, m.Incarnation, m.Epoch, m.Seq = numberOf("r"), 1<<lifeBits, 1, 2

@@ -94,8 +94,8 @@ func TestInsideResize(t *testing.T) {
 	fine(t, p.Release())
 }
 
-// TestInsideMisuse resizes where one only reads, and knocks where there is no door, for
-// no mode, or at what is broken.
+// TestInsideMisuse resizes in an access for reading, and makes relaxed accesses without
+// a door, without a mode, and to a broken resource.
 func TestInsideMisuse(t *testing.T) {
 	r, _ := hinged(t, "RMA-RW", DoorOptions{})
 	in, err := r.Knock(background, Read)
@@ -105,7 +105,7 @@ func TestInsideMisuse(t *testing.T) {
 	}
 	in.Leave()
 	if _, err := (Inside{}).Resize(8); !errors.Is(err, ErrNotInside) {
-		t.Errorf("resize by nobody: %v", err)
+		t.Errorf("resize by a zero Inside: %v", err)
 	}
 	if _, err := r.Knock(background, Write+1); err == nil {
 		t.Error("there is a third mode")

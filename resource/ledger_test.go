@@ -36,7 +36,7 @@ func TestLedger(t *testing.T) {
 	}
 }
 
-// Options are refused by the name of the field.
+// An error of options names the field.
 func TestProtocolOptions(t *testing.T) {
 	ledger, err := NewLedger(LedgerOptions{})
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// books is an Allocator that knows what it has given.
+// books is an Allocator that records what it has given.
 type books struct {
 	t     *testing.T
 	given map[*byte]int
@@ -79,7 +79,7 @@ func TestSiteMemoryOfAllocator(t *testing.T) {
 	}
 }
 
-// Fault pages stay where they are.
+// Fault pages stay in their own memory.
 func TestSiteMemoryOfFaultPages(t *testing.T) {
 	all := &books{t, make(map[*byte]int)}
 	n := newNetwork(2, SiteOptions{Memory: all})
@@ -138,7 +138,7 @@ func TestDeliverSpoilt(t *testing.T) {
 		if n.sites[1].kept[0].Load() != 0 {
 			t.Errorf("%d bytes are kept", n.sites[1].kept[0].Load())
 		}
-		// The loss that has to follow ends what waits.
+		// The loss that follows ends the waiting requests.
 		n.sites[1].Lost(0, errors.New("it has given this node up"))
 		if err := second.Acquire(t.Context()); !errors.Is(err, ErrLost) {
 			t.Errorf("early: %t: %v", early, err)

@@ -15,7 +15,7 @@ func fine(t testing.TB, err error) {
 	}
 }
 
-// newResource is New where nothing is wrong.
+// newResource is New for good arguments.
 func newResource(t testing.TB, size int) *Resource {
 	t.Helper()
 	r, err := New("grid", size)
@@ -141,7 +141,7 @@ func TestMisuse(t *testing.T) {
 			} else if !errors.Is(err, c.match) {
 				t.Errorf("%v does not match %v", err, c.match)
 			}
-			// It is usable, and alone.
+			// The resource works, and has no other request.
 			if c.in == idle {
 				fine(t, p.Request(r, mode))
 			}
@@ -229,7 +229,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// A resize keeps what there is room for; what is new is zero.
+// A resize keeps the bytes that fit; new bytes are zero.
 func TestResize(t *testing.T) {
 	r := newResource(t, 8)
 	var p Place

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// told writes down what an observer is told.
+// told records the calls of an observer.
 type told struct {
 	what []string
 	held bool // when Releasing came
@@ -29,8 +29,8 @@ func (o *told) is(t *testing.T, want ...string) {
 	}
 }
 
-// Observers are told before a release, and of what has failed, and only of what they
-// want to hear.
+// Observers are told before a release, and of failures, and only of the events that
+// they asked for.
 func TestCapabilities(t *testing.T) {
 	ctx := context.Background()
 	r, err := New("r", 8)
@@ -69,7 +69,7 @@ func TestCapabilities(t *testing.T) {
 	do(p.Release())
 	o.is(t, "releasing", "released")
 
-	// Several hear all, whatever one of them wants.
+	// Several observers hear all, whatever one of them asks for.
 	other := new(told)
 	p.Observe(Observers{o, other})
 	p.Hear(o, 0)

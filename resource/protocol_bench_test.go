@@ -2,7 +2,7 @@ package resource
 
 import "testing"
 
-// one is a line of one mirror's requests, so that what is measured is the halves.
+// one is a line for one mirror's requests, so that only the halves are measured.
 type one struct{ home *Home }
 
 func (l *one) Request(id ID, _ Mode)      { l.home.Granted(id) }
@@ -14,7 +14,7 @@ func (l *one) Abort()                     {}
 func (s *solo) Granted(_ ID, stamp Stamp) { s.fence = stamp.Fence }
 func (s *solo) Ended(ID, error)           {}
 
-// solo is a place that is alone.
+// solo is a place without others.
 type solo struct{ fence uint64 }
 
 // step returns the step of a remote pair: renewal, home, grant, mirror.

@@ -41,8 +41,8 @@ func (c *chaos) changed(op string, id ID, m Mode, granted []ID) {
 	}
 }
 
-// head is how many of the list are granted: one writer, or all readers before the
-// first.
+// head is how many requests of the list are granted: one writer, or all readers before
+// the first writer.
 func (c *chaos) head() int {
 	if len(c.line) == 0 {
 		return 0
@@ -57,7 +57,7 @@ func (c *chaos) head() int {
 	return n
 }
 
-// atHome gives the home a message, and compares what becomes of it.
+// atHome gives the home a message, and compares the effect.
 func (c *chaos) atHome(m *Message) {
 	n := c.places[m.Node]
 	c.forgetKnown()
@@ -80,7 +80,7 @@ func (c *chaos) atHome(m *Message) {
 	}
 	if alive && will.contents != nil {
 		n.has = uint64(len(c.versions)) + 1
-		// Before the step, as the next ones are granted by it.
+		// Before the step, because the step grants the next requests.
 		c.versions = append(c.versions, will.contents)
 		c.commits++
 		c.prior = PriorReleased
@@ -101,7 +101,7 @@ func (c *chaos) atHome(m *Message) {
 	}
 }
 
-// dropped is what the loss of a life does.
+// dropped is the effect of the loss of a life on the model.
 func (c *chaos) dropped(n *model) {
 	for _, id := range keys(n.told) {
 		c.fence++
@@ -118,7 +118,7 @@ func (c *chaos) dropped(n *model) {
 	n.pushed = 0
 }
 
-// onSent looks at what the home sends.
+// onSent checks what the home sends.
 func (c *chaos) onSent(m *Message, toHome bool) {
 	if toHome || m.Seq == 0 {
 		return
@@ -187,7 +187,7 @@ func (c *chaos) onGranted(node Node, id ID, s Stamp) {
 	c.check(asked, "node %d is granted %d, and did not ask", node, id)
 	memory := c.memory
 	if node == 0 {
-		// Nothing but the line is between the home and its own places.
+		// Only the line is between the home and its own places.
 		if mode == Write {
 			c.fence++
 		}
@@ -231,7 +231,7 @@ func (c *chaos) onEnded(node Node, id ID, err error) {
 	}
 }
 
-// nodeOver is the end of a life for the node.
+// nodeOver ends a life of the node in the model.
 func (c *chaos) nodeOver(n *model) {
 	c.check(len(n.asked) == 0 && len(n.holds) == 0, "node %d: %v wait and %v hold when it is over", n.node, n.asked, n.holds)
 	if n.unsure {
@@ -241,7 +241,7 @@ func (c *chaos) nodeOver(n *model) {
 	n.clear()
 }
 
-// breakSomething lets a node, a link or a life come to an end.
+// breakSomething breaks a node or a link, or ends a life.
 func (c *chaos) breakSomething(n *model) {
 	if n.node == 0 {
 		return
@@ -291,7 +291,7 @@ func (c *chaos) homeLoses(n *model) {
 	c.route(c.home.Lost(n.node, nil), false)
 }
 
-// drain lets everything come to its end: everybody must be served.
+// drain ends everything: every request must be served.
 func (c *chaos) drain() {
 	c.note("now all comes to its end")
 	for busy := true; busy; {

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// protocol is a home, its line, and mirrors, joined by links that a test moves
-// messages along. Node 0 is the home's own, which has no mirror.
+// protocol is a home, its line, and mirrors, joined by links. The test moves messages
+// along the links. Node 0 is the home's own, without a mirror.
 type protocol struct {
 	ledger *Ledger
 	memory *testMemory
@@ -42,8 +42,8 @@ func (m *testMemory) Resize(n int) {
 	copy(m.b, old)
 }
 
-// testLine is the pure FIFO as a line. Told late, the home hears of a grant only
-// when the test pumps, as from a queue that others use at the same time.
+// testLine is the plain FIFO as a line. If late, the home hears of a grant only when
+// the test pumps, as from a queue that others use at the same time.
 type testLine struct {
 	p       *protocol
 	fifo    FIFO
@@ -121,7 +121,7 @@ type queued struct {
 	id    ID
 }
 
-// all is the queue, copied.
+// all is a copy of the queue.
 func (l *testLine) all() (all []queued) {
 	l.fifo.All(func(group int, m Mode, id ID) bool {
 		all = append(all, queued{group, m, id})
@@ -193,7 +193,7 @@ func newProtocol(size, mirrors int, l LedgerOptions, o MirrorOptions) *protocol 
 	return p
 }
 
-// restart gives a node a mirror that knows nothing.
+// restart gives a node a new mirror.
 func (p *protocol) restart(n *testNode, o MirrorOptions) {
 	n.memory = &testMemory{}
 	var err error
@@ -218,7 +218,7 @@ func (p *protocol) route(out []Message, toHome bool) {
 	}
 }
 
-// copied is a message as it would come out of a transport.
+// copied is the message as a transport would deliver it.
 func copied(m *Message) Message {
 	c := *m
 	c.IDs, c.Spans, c.Bytes = slices.Clone(m.IDs), slices.Clone(m.Spans), slices.Clone(m.Bytes)
@@ -239,10 +239,10 @@ func (p *protocol) toMirror(m *Message) error {
 	return err
 }
 
-// flush sends what the line has said.
+// flush sends the messages that the line has caused.
 func (p *protocol) flush() { p.route(p.home.Flush(nil), false) }
 
-// found is what a test panics with if something is wrong.
+// found is the panic of a failed check.
 type found string
 
 func (f found) Error() string { return string(f) }

@@ -55,7 +55,7 @@ func TestSlotsGrow(t *testing.T) {
 	}
 }
 
-// A waiter whose turn is past when it lists itself is in a list that is looked at.
+// A waiter that lists itself after its turn has come is in a list that settle looks at.
 func TestListedAfterItsTurn(t *testing.T) {
 	for writers := range 2 * fewest {
 		r := newResource(t, 0)
