@@ -65,7 +65,7 @@
 //
 // # Past the queue
 //
-// Every resource of a runtime has a relaxed door, for access without an order: see
+// Every resource of a runtime allows relaxed access, which has no order: see
 // [resource.Resource.Snapshot]. A task that holds an access must not use it. With
 // [Task.Context] that is an error ([resource.ErrLeafRule]) instead of a hang.
 //

@@ -12,7 +12,7 @@ import (
 // Report tells what the tasks held and waited for at one moment of a run.
 type Report struct {
 	Tasks []TaskReport // tasks that run
-	Doors []DoorReport // doors with a relaxed or an ordered access that waits
+	Doors []DoorReport // resources where relaxed or ordered accesses wait for the other kind
 	// Still is how long nothing had moved, as far as the runtime watched.
 	Still time.Duration
 }
@@ -27,8 +27,8 @@ type TaskReport struct {
 	Waits *WaitReport
 }
 
-// DoorReport is the relaxed door of a resource in a Report. The runtime does not know
-// which task makes a relaxed access, so the report names the resource only.
+// DoorReport tells of relaxed access to a resource in a Report. The runtime does not
+// know which task makes a relaxed access, so the report names the resource only.
 type DoorReport struct {
 	Resource string
 	Knocking int  // relaxed accesses that wait for ordered ones
@@ -43,7 +43,7 @@ type WaitReport struct {
 	Behind   []string      // tasks with a grant of the awaited resource
 }
 
-// Report looks at the tasks and the relaxed doors as they are. It stops no task, so
+// Report looks at the tasks and the relaxed accesses as they are. It stops no task, so
 // what moves meanwhile may show in two states. It contains all that tells why nothing
 // moves.
 func (rt *Runtime) Report() Report {
@@ -77,8 +77,9 @@ func (t *taskView) report() TaskReport {
 // for tasks that wait, too, and look alike.
 const manyLines = 50
 
-// String is the report as a graph, a line for each task and each door. The tasks that
-// work come first, since the others wait for them in the end.
+// String is the report as a graph: a line for each task, and for each resource with
+// waiting relaxed access. Working tasks come first, since all others wait for them in
+// the end.
 func (r Report) String() string {
 	var b strings.Builder
 	tasks := slices.Clone(r.Tasks)
