@@ -47,7 +47,7 @@ type member struct {
 	leave   func() // at the end, if not nil: others may stand behind it
 }
 
-// pairMembers stand in the queue when they begin.
+// pairMembers have their requests in the queue when they begin.
 func pairMembers(modes []resource.Mode) (members []member) {
 	r, ctx := newResource(8), context.Background()
 	for _, m := range modes {
@@ -99,7 +99,7 @@ const (
 	over
 )
 
-// compete is a contender whose members do their sections until the turn is over.
+// compete is a contender with members that do their sections until the turn is over.
 // All have done one before it begins.
 func compete(name string, modes []resource.Mode, crowd func([]resource.Mode) []member) contender {
 	return contender{name, func() figure {

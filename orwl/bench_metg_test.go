@@ -20,8 +20,9 @@ import (
 // cell and reads its two neighbours' cells.
 //
 // The peer is the least that any runtime has to do: each processor owns a part of the
-// tasks and spins over it, and a task that is through counts itself for its neighbours.
-// It has no queue, no worker that sleeps, no cancellation and no stealing.
+// tasks and spins over it. A task that has finished a round counts itself for its
+// neighbours. The peer has no queue, no worker that sleeps, no cancellation and no
+// stealing.
 func metgRatios(b *testing.B) {
 	const target = 3.5
 	for _, width := range []int{2, 16, 256, 4096} {
@@ -42,7 +43,8 @@ func metgRatios(b *testing.B) {
 // work once a round.
 type stencil func(width, rounds int, work func()) time.Duration
 
-// metg finds the granularity at which a stencil reaches half of what its tasks alone would.
+// metg finds the granularity at which a stencil reaches half of the speed that its
+// tasks alone would have.
 func metg(width int, run stencil) figure {
 	const steps = 40_000
 	rounds := max(4, steps/width)

@@ -10,15 +10,15 @@ import (
 	"time"
 )
 
-// Ratios of resources, handles and tasks to what others use instead, or to a floor,
+// Ratios of resources, handles and tasks to their usual replacements, or to a floor,
 // with the peer in turns beside ours in one run:
 //
 //	go test ./resource ./handle ./orwl -run '^$' -bench Ratios -benchtime 1x
 //
-// A line has a time of ours and of each peer, and ours/peer, their ratio: medians
-// of all turns. target is the most that any ratio of the line may be, or the one
-// figure that it is about; a line that misses it says so. Ratios/Free and so on
-// are parts.
+// A line has a time of ours and of each peer, and ours/peer, their ratio: medians of
+// all turns. target is the most that any ratio of the line may be, or the one figure
+// that the line is about. A line that misses it says so. Ratios/Free and so on are
+// parts.
 //
 // All ratios are here, also for the packages below, so that they are measured and
 // reported in one way, and a hand-over of handles stands beside one of tasks.
@@ -55,7 +55,7 @@ type contender struct {
 	turn func() figure
 }
 
-// figure is what is seen in a turn.
+// figure is the result of a turn.
 type figure struct {
 	ns     float64 // that something takes
 	allocs float64 // that it makes
@@ -70,8 +70,8 @@ func (f figure) report(b *testing.B, name string) {
 	}
 }
 
-// run lets all take turns, so that a machine that changes its speed changes it for
-// all, and reports the medians. tell may add to what is said of ours.
+// run lets all contenders take turns, so that a machine that changes its speed changes
+// it for all, and reports the medians. tell may add to the report of ours.
 func (m match) run(b *testing.B, tell func(b *testing.B, ours figure)) {
 	b.Run(m.name, func(b *testing.B) {
 		for b.Loop() {
@@ -177,7 +177,7 @@ func often(name string, do func(n int)) contender {
 	}}
 }
 
-// fitting is how often something is done in a turn.
+// fitting is how many calls fit in a turn.
 func fitting(do func(n int)) int {
 	for n := 100; ; n *= 2 {
 		begin := time.Now()

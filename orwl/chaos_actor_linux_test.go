@@ -45,7 +45,7 @@ type note struct {
 	Seen    *sighted `json:",omitempty"`
 }
 
-// sighted is what an access finds.
+// sighted is what an access found.
 type sighted struct {
 	Value, Version, Fence uint64
 	Prior                 bool // a writer before was lost
@@ -96,8 +96,8 @@ type actor struct {
 	commands chan string
 }
 
-// chaosSizes are of the resources of a crew; each node is the home of one. The
-// greater one goes by the lane for data.
+// chaosSizes are the sizes of a crew's resources. Each node is the home of one. The
+// larger ones use the lane for data.
 var chaosSizes = []int{8, 32 << 10, 512}
 
 func play(text string) int {

@@ -16,7 +16,7 @@ import (
 // between its call and its end, that a register gives, too. Each write of the register
 // has a version and a fence. An access whose node was lost may have written, or not.
 
-// deed is an access: what it has seen, unless it never got that far, and written.
+// deed is an access: what it has seen, if it was granted, and what it has written.
 type deed struct {
 	token uint64    // 0 if it reads
 	seen  *sighted  // nil: it was not granted, as far as the notes tell
@@ -81,7 +81,7 @@ func history(notes []said, at, lost int) []porcupine.Operation {
 		k := key{n.by, n.Op}
 		if n.What == "call" {
 			index[k] = len(ops)
-			// Until it is known how it ends, it has not.
+			// An access without an end goes on.
 			ops = append(ops, porcupine.Operation{ClientId: n.by, Input: deed{token: n.Token, fate: maybe}, Call: n.At, Return: math.MaxInt64})
 			continue
 		}
@@ -110,8 +110,8 @@ func history(notes []said, at, lost int) []porcupine.Operation {
 	return ops
 }
 
-// doubt lets the last write of a node that was called before some time be one that may
-// not have come to the home.
+// doubt marks the last write that a node began before some time: it may not have come
+// to the home.
 func doubt(ops []porcupine.Operation, by int, before int64) {
 	var last *porcupine.Operation
 	for i := range ops {
@@ -129,7 +129,7 @@ func doubt(ops []porcupine.Operation, by int, before int64) {
 	}
 }
 
-// checkHistory complains about a history that is not linear.
+// checkHistory fails the test if a history is not linear.
 func checkHistory(t testing.TB, notes []said, at, lost int) {
 	t.Helper()
 	ops := history(notes, at, lost)
@@ -173,7 +173,8 @@ func TestChaosModelRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want %v", title, got, c.want)
 		}
 	}
-	// A write whose node says no more may come later than what was called after it.
+	// A write whose node is silent may come later than accesses that were called after
+	// it.
 	notes := []said{
 		{1, note{What: "call", Op: 1, Mode: uint8(resource.Write), Token: 7, At: 1}},
 		{0, note{What: "call", Op: 1, At: 2}},
@@ -187,6 +188,6 @@ func TestChaosModelRefuses(t *testing.T) {
 	}
 	notes = append(notes, said{1, note{What: "done", Op: 1, Verdict: toldLost, At: 7, Seen: &sighted{Fence: 1}}})
 	if got := porcupine.CheckOperationsTimeout(chaosModel, history(notes, 0, 1), time.Minute); got != porcupine.Illegal {
-		t.Errorf("a write of which its node was told that it is not there: %v", got)
+		t.Errorf("a write that is gone, as its node was told: %v", got)
 	}
 }

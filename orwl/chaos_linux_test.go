@@ -12,7 +12,8 @@ import (
 
 var chaosSeeds = flag.Uint64("orwl.chaos", 1, "seeds of each scenario of TestChaos")
 
-// scene is a crew of three while one of them is in a role, in which it is hit.
+// scene is a crew of three with the victim in a role. The fault comes while it is
+// there.
 type scene struct {
 	*chaosCrew
 	victim   int
@@ -36,7 +37,7 @@ var roles = map[string]struct {
 		s.hold(s.helper, s.at, resource.Write, "held")
 		s.hold(s.victim, s.at, resource.Write, "call")
 	}},
-	// One survivor holds what is the victim's, another one waits for it.
+	// One survivor holds the victim's resource, another one waits for it.
 	"home": {true, func(s *scene) {
 		s.helper = 3 - s.victim
 		s.hold(s.helper, s.at, resource.Write, "held")
@@ -44,13 +45,13 @@ var roles = map[string]struct {
 	}},
 }
 
-// stoppedFor is for how long a process stands still, at least; a node is lost after
-// two seconds.
+// stoppedFor is how long a process is stopped, at least. A node is lost after two
+// seconds.
 const stoppedFor = 5 * time.Second
 
 // TestChaos kills processes, and stops them for longer than the lease, while they hold,
-// wait, or are the home. The others are served, or told; whoever goes on after it was
-// stopped finds out; and what all have seen is a history of a register.
+// wait, or are the home. The others are served, or learn of the loss. A stopped process
+// that goes on finds out. All that the nodes have seen is a history of a register.
 func TestChaos(t *testing.T) {
 	for name, role := range roles {
 		for _, fault := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP} {
@@ -77,7 +78,7 @@ func TestChaos(t *testing.T) {
 	}
 }
 
-// strike hits the victim, and sees that the others go on without it.
+// strike hits the victim, and checks that the others go on without it.
 func (s *scene) strike(fault syscall.Signal) {
 	s.hit = s.signal(s.victim, fault)
 	stopped := time.NewTimer(stoppedFor)
@@ -116,7 +117,7 @@ func (s *scene) strike(fault syscall.Signal) {
 	}
 }
 
-// goOn lets the victim go on after it was stopped, and sees that it finds out.
+// goOn continues the stopped victim, and checks that it finds out.
 func (s *scene) goOn() {
 	s.signal(s.victim, syscall.SIGCONT)
 	if n := s.ended(s.victim); n.Verdict != toldLost {
@@ -131,7 +132,7 @@ func (s *scene) goOn() {
 	}
 }
 
-// check looks at all that was said.
+// check checks all notes.
 func (s *scene) check(role string) {
 	notes := s.all()
 	for at := range 3 {
@@ -155,16 +156,17 @@ func (s *scene) check(role string) {
 		}
 	}
 	if role == "writer" && !told[s.at] {
-		s.t.Errorf("nobody was told that the writer of %s was lost", name(s.at))
+		s.t.Errorf("no node was told that the writer of %s was lost", name(s.at))
 	}
 	for at := range 3 {
 		if told[at] && !lost[at] && at != s.victim { // to which the others were lost, once it was stopped
-			s.t.Errorf("somebody was told that a writer of %s was lost, and none was", name(at))
+			s.t.Errorf("a node was told that a writer of %s was lost, and none was", name(at))
 		}
 	}
 }
 
-// TestSlowReader lets a node hold for longer than the lease. Nobody takes it for lost.
+// TestSlowReader lets a node hold for longer than the lease. No other node takes it for
+// lost.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
 	c := muster(t, "clients", 3, 1)

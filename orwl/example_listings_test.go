@@ -46,7 +46,7 @@ func Example_listing1() {
 	// some critical operation with the resource
 }
 
-// Listing 2: adapted protection. Somebody else produces the resource meanwhile.
+// Listing 2: adapted protection. Another task produces the resource meanwhile.
 func Example_listing2() {
 	ctx := context.Background()
 	loc := location(0)
@@ -135,7 +135,7 @@ func Example_listing5() {
 	// item 2 is 9
 }
 
-// initialise is listing 3 for the examples that need something to work on.
+// initialise is listing 3, for the examples that need data.
 func initialise(loc *resource.Resource, values ...uint64) {
 	var h handle.Handle
 	must(h.Request(loc, resource.Write))

@@ -8,8 +8,8 @@ import (
 	"github.com/orwl/go-orwl/orwl"
 )
 
-// A ring of averages: listing 7 of the paper as a program. Each task owns a
-// resource and replaces what is in it by the average with its neighbour's.
+// A ring of averages: listing 7 of the paper as a program. Each task owns a resource
+// and replaces its value by the average with its neighbour's.
 func Example() {
 	const tasks = 4
 	rt, err := orwl.New(orwl.Options{})
