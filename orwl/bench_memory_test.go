@@ -157,6 +157,25 @@ func resident() (mib float64, ok bool) {
 	return mib / 1024, err == nil
 }
 
+// stepMemory is what 100,000 step tasks take while they run, each with a resource of its
+// own and two accesses.
+func stepMemory(b *testing.B) {
+	const n, target = 100_000, 100 // MiB
+	for b.Loop() {
+		before, during := live(), int64(0)
+		rt := stepRing(n, 2, func(int) int { return 0 }, func(i int) {
+			if i == n-1 {
+				during = live()
+			}
+		})
+		must(rt.Run(context.Background()))
+		mib := float64(during-before) / (1 << 20)
+		b.ReportMetric(mib, "MiB")
+		most(b, mib, target)
+	}
+	b.ReportMetric(0, "ns/op") // of all together: says nothing
+}
+
 // live is the number of bytes in use.
 func live() int64 {
 	runtime.GC()

@@ -37,6 +37,7 @@ func BenchmarkRatios(b *testing.B) {
 	b.Run("Crowd", crowd)
 	b.Run("Ring", ringRatios)
 	b.Run("METG", metgRatios)
+	b.Run("StepMemory", stepMemory)
 	b.Run("Bytes", bytesEach)
 	b.Run("Start", start)
 }

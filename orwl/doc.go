@@ -40,6 +40,9 @@
 // a task is at most one round ahead of those that it shares data with. [Fill] sets what
 // resources hold before the run, and [Values] copies what they hold after it.
 //
+// [Task.Each] makes a task without a goroutine: a worker calls its function in each round.
+// [Reads] and [Writes] declare accesses with the type of their elements.
+//
 // # Other orders
 //
 // [Access.Priority] asks for another start order. Before the program starts, package

@@ -18,6 +18,12 @@ func (rt *Runtime) Policy(r *resource.Resource, p resource.Policy) {
 	rt.declareOf(r, "policy", func(string) error { return r.SetPolicy(p) })
 }
 
+// Undo makes a resource keep a copy of its bytes while a task at its home writes them. If
+// the task fails, the copy undoes its changes. See [resource.Options].
+func (rt *Runtime) Undo(r *resource.Resource) {
+	rt.declareOf(r, "undo", func(string) error { return r.SetUndo(true) })
+}
+
 // permit says which nodes may read and write a resource; nil permits all.
 type permit struct{ readers, writers []int }
 

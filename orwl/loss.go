@@ -98,13 +98,14 @@ func (n *Nodes) fail(why error) {
 }
 
 // lost ends what concerns a node that is lost, or has left before its time. The run
-// ends first, so that tasks which lose something by it are not taken for the cause.
+// ends first. So a task that loses something by it does not count as the cause.
 func (n *Nodes) lost(peer int, why error) {
 	e := &NodeError{Node: peer, Text: why.Error(), Lost: true}
 	if !n.survives(peer) {
 		n.end(e)
 	}
 	n.site.Lost(resource.Node(peer), e)
+	n.endings.say(n.log)
 }
 
 // survives reports whether the run goes on without a node.
@@ -115,10 +116,11 @@ func (n *Nodes) survives(peer int) bool {
 	return goOn && peer != 0 && !n.site.Gathering()
 }
 
-// suspect gives up what a node has lent to this one, since it may have given this one
-// up. If it is lost indeed, that comes later.
+// suspect gives up what a node has lent to this one, because it may have given this one
+// up. If the node is lost, that comes later.
 func (n *Nodes) suspect(peer int) {
 	n.site.Suspect(resource.Node(peer), silence(peer))
+	n.endings.say(n.log)
 }
 
 // silent is why the lease of what a node has lent to this one may be over by now.

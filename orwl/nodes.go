@@ -21,6 +21,9 @@ type Nodes struct {
 	place launch.Place
 	node  *p2p.Node // nil: there is no other
 	site  *resource.Site
+	log   *slog.Logger
+
+	endings endings
 
 	mu    sync.Mutex
 	run   func(error) // ends the run that is under way
@@ -39,7 +42,8 @@ type JoinOptions struct {
 	// much two clocks may differ over that time, and Beat how often nodes speak: by default
 	// Place.Lease, which is ORWL_LEASE, or 1.5 s; and of that a sixth each, at most 250 ms.
 	// A node is lost after Lease+Skew of silence, and has let go by itself what others had
-	// lent to it after Lease-Skew. All nodes have the same Lease and Skew.
+	// lent to it after Lease-Skew. A node of the same launcher that runs is slow, and not
+	// lost. All nodes have the same Lease and Skew.
 	Lease, Skew, Beat time.Duration
 	// Patience is for how long the nodes wait for each other in the beginning, 30 s
 	// by default.
@@ -69,7 +73,7 @@ func Join(ctx context.Context, o JoinOptions) (*Nodes, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	n := new(Nodes)
+	n := &Nodes{log: o.Log}
 	if o.Place != nil {
 		n.place = *o.Place
 	} else {
@@ -92,7 +96,7 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	p := n.place
 	n.site, err = resource.NewSite(resource.SiteOptions{
 		Node: resource.Node(p.Node), Nodes: p.Nodes, Transport: n, Suspected: n.silent, Memory: housing{n},
-		Ended: ended(o.Log), Later: later,
+		Ended: n.endings.note, Later: later,
 	})
 	if err != nil {
 		return err
@@ -100,7 +104,7 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	n.node, err = p2p.Join(ctx, p2p.Options{
 		Number: p.Node, Nodes: p.Nodes, Key: p.Key, Listen: p.Listen, Root: p.Root, Peers: p.Peers,
 		Listening: n.listening(o.Log), Lease: o.Lease, Skew: o.Skew, Beat: o.Beat,
-		JoinTimeout: o.Patience, Remote: o.Remote, Log: o.Log, Registerer: o.Registerer,
+		JoinTimeout: o.Patience, Remote: o.Remote, Launched: p.How == launch.Spawned, Log: o.Log, Registerer: o.Registerer,
 	})
 	if err != nil {
 		return err
@@ -110,13 +114,6 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	return errors.Join(
 		n.node.Receive(resourceChannel, p2p.Receiver{Take: n.deliver, TakeLent: n.deliverLent, Swap: n.deliverSwap}),
 		n.node.Receive(runChannel, p2p.Receiver{Take: n.told}))
-}
-
-// ended logs accesses that end with the loss of a node.
-func ended(log *slog.Logger) func(resource.Ending) {
-	return func(e resource.Ending) {
-		log.Warn("orwl: a node has lost what it held", "peer", e.Node, "resource", e.Resource.Name(), "fence", e.Fence, "grants", e.Grants, "why", e.Why)
-	}
 }
 
 // listening tells whoever started node 0 where it listens.
@@ -228,9 +225,10 @@ func (n *Nodes) Close(ctx context.Context) error {
 		return nil
 	}
 	n.site.Settle()
+	defer n.endings.say(n.log)
 	_, err := n.Gather(ctx, "close", nil)
 	if n.why() != nil {
-		err = nil // the run was told, and who is lost need not be waited for
+		err = nil // the run was told, and waits for no lost node
 	}
 	return errors.Join(err, n.node.Close(ctx))
 }

@@ -19,12 +19,18 @@ var silent = slog.New(slog.NewTextHandler(io.Discard, nil))
 // crew are the nodes of a run, all in this process, over libp2p. A busy machine loses none.
 func crew(t testing.TB, count int) []*Nodes {
 	t.Helper()
+	return crewWith(t, count, func(int) *slog.Logger { return silent })
+}
+
+// crewWith is a crew of which each node has its own log.
+func crewWith(t testing.TB, count int, log func(node int) *slog.Logger) []*Nodes {
+	t.Helper()
 	nodes := make([]*Nodes, count)
 	errs := make([]error, count)
 	address := make(chan string, 1)
 	join := func(i int, p launch.Place) {
 		p.Node, p.Nodes, p.Listen = i, count, "127.0.0.1:0"
-		nodes[i], errs[i] = Join(context.Background(), JoinOptions{Place: &p, Lease: time.Minute, Log: silent})
+		nodes[i], errs[i] = Join(context.Background(), JoinOptions{Place: &p, Lease: time.Minute, Log: log(i)})
 	}
 	var all sync.WaitGroup
 	all.Go(func() { join(0, launch.Place{Report: func(a string) error { address <- a; return nil }}) })

@@ -136,37 +136,62 @@ func (r *Resource) Open(ctx context.Context) error {
 }
 
 // ReadRelaxed calls read with the bytes while there is no writer. The function must not
-// change the bytes, and must not keep them. ReadRelaxed returns its error unchanged.
+// change the bytes, and must not keep them. ReadRelaxed returns its error unchanged. If
+// the resource is poisoned, ReadRelaxed returns an error that matches [ErrPoisoned], and
+// does not call read.
 func (r *Resource) ReadRelaxed(ctx context.Context, read func(b []byte) error) error {
 	in, err := r.come(ctx, "relaxed read", Read)
 	if err != nil {
 		return err
 	}
 	defer in.Leave()
+	if err := r.unpoisoned("relaxed read"); err != nil {
+		return err
+	}
 	return read(in.Bytes())
 }
 
 // WriteRelaxed calls write with the bytes while there is no other reader or writer. The
-// function must not keep the bytes. WriteRelaxed returns its error unchanged. The bytes
-// count as written in any case.
-func (r *Resource) WriteRelaxed(ctx context.Context, write func(b []byte) error) error {
+// function must not keep the bytes. WriteRelaxed returns its error unchanged. If write
+// returns an error, panics or calls runtime.Goexit, it has failed, and nothing is
+// committed: see [Inside.Abandon].
+func (r *Resource) WriteRelaxed(ctx context.Context, write func(b []byte) error) (err error) {
 	in, err := r.come(ctx, "relaxed write", Write)
 	if err != nil {
 		return err
 	}
-	defer in.Leave()
-	return write(in.Bytes())
+	err = errUnfinished // unless write returns
+	defer func() {
+		if err != nil {
+			in.Abandon(err)
+		} else {
+			in.Leave()
+		}
+	}()
+	err = write(in.Bytes())
+	return err
+}
+
+var errUnfinished = errors.New("resource: the relaxed writer ended by a panic or by runtime.Goexit")
+
+// unpoisoned is the error of op if the resource is poisoned, for a relaxed reader inside.
+func (r *Resource) unpoisoned(op string) error {
+	if r.ledger.prior != PriorPoisoned {
+		return nil
+	}
+	return r.relaxedError(op, Read, r.prior())
 }
 
 // Snapshot appends the bytes to dst as they are between two accesses, and returns their
-// version.
+// version. If the resource is poisoned, it appends them, too, and returns an error that
+// matches [ErrPoisoned].
 func (r *Resource) Snapshot(ctx context.Context, dst []byte) (bytes []byte, version uint64, err error) {
 	in, err := r.come(ctx, "snapshot", Read)
 	if err != nil {
 		return dst, 0, err
 	}
 	defer in.Leave()
-	return append(dst, r.bytes...), r.ledger.version, nil
+	return append(dst, r.bytes...), r.ledger.version, r.unpoisoned("snapshot")
 }
 
 func (r *Resource) relaxedError(op string, m Mode, err error) error {

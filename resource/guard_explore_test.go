@@ -144,7 +144,7 @@ func (t *match) saw(v uint64) {
 }
 
 // count checks that a relaxed access does not wait for too many grants. In the
-// beginning the FIFO owns the guard until all strays are gone. That time does not
+// beginning the FIFO owns the guard until all strays are gone. This time does not
 // count.
 func (t *match) count(v uint64) {
 	before := t.word

@@ -22,6 +22,8 @@ var ErrNotInside = errors.New("resource: no relaxed access for writing is open h
 //	...
 //	in.Leave()
 //
+// A writer that fails calls Abandon instead of Leave.
+//
 // The leaf rule holds as for any relaxed access: between Knock and Leave the task waits
 // for no ordered grant. If a panic between them is recovered elsewhere, the resource
 // stays locked for good.
@@ -54,6 +56,7 @@ func (r *Resource) come(ctx context.Context, op string, m Mode) (Inside, error) 
 	}
 	if m == Write {
 		r.own()
+		r.save()
 	}
 	h.enter(r)
 	return Inside{r, g, m, visit, h}, nil
@@ -80,11 +83,33 @@ func (i Inside) Resize(size int) ([]byte, error) {
 	return i.Bytes(), nil
 }
 
+// Prior tells what happened to a writer before, or is nil: see [Place.Prior].
+func (i Inside) Prior() error { return i.r.prior() }
+
 // Leave ends the access. If it was for writing, the bytes count as written.
 func (i Inside) Leave() {
-	i.by.leave()
 	if i.mode == Write {
 		i.r.committed(nil)
+	}
+	i.leave()
+}
+
+// Abandon ends the access of a writer that has failed, with the reason: nothing of the
+// write is committed. The resource's [Policy] says what happens to the bytes, and what
+// later accesses learn. A reader only leaves.
+func (i Inside) Abandon(reason error) {
+	if i.mode == Write {
+		i.r.failed(reason)
+	}
+	i.leave()
+	if i.mode == Write && i.r.ledger.policy == Abort {
+		i.r.Break(fmt.Errorf("%w: %w", ErrAborted, reason))
+	}
+}
+
+func (i Inside) leave() {
+	i.by.leave()
+	if i.mode == Write {
 		i.g.locks.Relaxed.Unlock()
 	} else {
 		i.g.locks.Relaxed.RUnlock()

@@ -83,12 +83,21 @@ func (p *Place) Here() (here, came int) {
 // [ErrPriorHolderLost] or [ErrPoisoned]. At the home, ErrPoisoned wraps the reason with
 // which a writer of this node has failed. Nil if not held.
 func (p *Place) Prior() error {
-	if !p.Held() || p.r.ledger.prior == PriorReleased {
+	if !p.Held() {
 		return nil
 	}
-	err := Stamp{Prior: p.r.ledger.prior}.Err()
-	if reason := p.r.poisoned(); reason != nil {
+	if err := p.r.prior(); err != nil {
+		return p.error("prior", err)
+	}
+	return nil
+}
+
+// prior tells what happened to a writer before. The caller holds the resource, in order
+// or by relaxed access.
+func (r *Resource) prior() error {
+	err := Stamp{Prior: r.ledger.prior}.Err()
+	if reason := r.poisoned(); reason != nil {
 		err = fmt.Errorf("%w: %w", err, reason)
 	}
-	return p.error("prior", err)
+	return err
 }

@@ -110,6 +110,18 @@ func (r *Resource) SetPolicy(p Policy) error {
 	return nil
 }
 
+// SetUndo sets the resource's Options.Undo. Call it before the first request. It fails
+// while a request is queued.
+func (r *Resource) SetUndo(undo bool) error {
+	if r.requested.Load()&^flags != r.completed.Load()&^flags {
+		return fmt.Errorf("%w: %q", ErrUsed, r.name)
+	}
+	if r.recovery = nil; undo {
+		r.recovery = &recovery{undo: true}
+	}
+	return nil
+}
+
 // InitialSize is the number of bytes at the start. Only a place that holds the resource
 // knows the current size.
 func (r *Resource) InitialSize() int { return r.initial }

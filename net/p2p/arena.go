@@ -16,7 +16,7 @@ import (
 // It is a file that has no name and takes no space until it is touched:
 //
 //	┌──────────────────────────┬─────────┬──────┬─────────┬──────┬─ ─ ─
-//	│ token │ given up, by node│ block   │ free │ block   │ free │
+//	│ token │ word of each node│ block   │ free │ block   │ free │
 //	└──────────────────────────┴─────────┴──────┴─────────┴──────┴─ ─ ─
 //	 head, whole pages           whole pages each
 //
@@ -27,9 +27,10 @@ import (
 // For a loan is settled when its borrower has said that it has taken it; and one to a
 // node that was given up, which may be reading still, is never settled.
 //
-// But that the bytes of a block are changed by its owner, who has lost the borrower
-// and been told so, the arena cannot prevent. So it first says in its head that it has
-// given that node up; who borrows looks there when it has made its copy.
+// But the arena cannot prevent a change of a block by its owner, who has lost the borrower
+// and been told so. So it first says in its head that it has given that node up. A
+// borrower looks there when it has made its copy. The same word gives notice to a node
+// that is about to be lost: see tenure.
 type arena struct {
 	arenaFile
 	head int // bytes
@@ -61,10 +62,16 @@ const (
 	mostSpare = 32 << 20
 
 	tokenSize = 16
-	// headFixed are the bytes of the head before the nodes given up, and headEach
+	// headFixed are the bytes of the head before the words of the nodes, and headEach
 	// those of each.
 	headFixed = 64
 	headEach  = 4
+)
+
+// The bits of a node's word in the head.
+const (
+	givenUp     uint32 = 1 << iota // what is lent to it may change
+	underNotice                    // it is about to be lost: see tenure
 )
 
 // headSize is that of the head of an arena, in a run of so many nodes.
@@ -77,13 +84,22 @@ func (a *arena) books(nodes, page int) {
 	a.free = extents.Extents{{At: first, N: len(a.bytes)/page - first}}
 }
 
-// given is where the head of an arena says that it has given a node up.
-func given(bytes []byte, node int) *atomic.Uint32 {
+// word is a node's word in the head of an arena.
+func word(bytes []byte, node int) *atomic.Uint32 {
 	return (*atomic.Uint32)(unsafe.Pointer(&bytes[headFixed+headEach*node]))
 }
 
 // giveUp says that what is lent to a node may change from now on.
-func (a *arena) giveUp(node int) { given(a.bytes, node).Store(1) }
+func (a *arena) giveUp(node int) { word(a.bytes, node).Or(givenUp) }
+
+// notify gives a node notice, or withdraws it.
+func (a *arena) notify(node int, notice bool) {
+	if notice {
+		word(a.bytes, node).Or(underNotice)
+	} else {
+		word(a.bytes, node).And(^underNotice)
+	}
+}
 
 // make is zeroed memory of a size, nil if there is none.
 func (a *arena) make(size int) []byte {

@@ -121,20 +121,30 @@ func mapArena(o offer, nodes, me int) (*mapping, error) {
 	if o.boot != boot {
 		return nil, errElsewhere
 	}
+	of, err := openProcess(o.pid) // first: the token proves that it is the node's
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errNoArena, err)
+	}
+	b, err := o.mapped(headSize(nodes, os.Getpagesize()))
+	if err != nil {
+		of.close()
+		return nil, err
+	}
+	return newMapping(b, of, nodes, me), nil
+}
+
+// mapped finds the file, checks it and maps it.
+func (o *offer) mapped(least int) ([]byte, error) {
 	fd, err := o.find()
 	if err != nil {
 		return nil, err
 	}
 	defer unix.Close(fd)
-	size, err := checkFile(fd, o.token, headSize(nodes, os.Getpagesize()))
+	size, err := checkFile(fd, o.token, least)
 	if err != nil {
 		return nil, err
 	}
-	b, err := mapShared(fd, size, unix.PROT_READ)
-	if err != nil {
-		return nil, err
-	}
-	return newMapping(b, nodes, me), nil
+	return mapShared(fd, size, unix.PROT_READ)
 }
 
 // find opens the file.

@@ -296,10 +296,19 @@ func TestMapArena(t *testing.T) {
 		t.Fatalf("borrowed %q, %v", got, err)
 	}
 	m.giveBack()
+	if a.notify(2, true); !m.valid() || m.keeps() {
+		t.Errorf("under notice, what is lent is valid: %t, and node 2 is kept: %t", m.valid(), m.keeps())
+	}
+	if a.notify(2, false); !m.keeps() {
+		t.Error("a notice that was withdrawn counts")
+	}
 	for node, want := range []bool{true, true, false} {
 		if a.giveUp(node); m.valid() != want {
 			t.Errorf("after giving up node %d, what is lent to node 2 is valid: %t", node, m.valid())
 		}
+	}
+	if m.keeps() {
+		t.Error("a node that was given up counts as kept")
 	}
 
 	closed := testArena(t, 16)

@@ -99,11 +99,13 @@ func (l *lane) dials(pause time.Duration) bool {
 // dialogue is what has come of dialling a node so far.
 type dialogue struct{ refused, silent int }
 
-// verdict is why a node is not to be dialled any more, after it has failed once more;
-// nil: it is.
+// verdict is why nobody dials a node any more, after that has failed once more; nil if
+// somebody does. A node that the launcher vouches for is dialled for as long as it takes:
+// the heart knows whether it is lost.
 func (d *dialogue) verdict(p *peer, err error, took time.Duration) error {
 	p.failed(err)
 	known := p.met.Load() || p.node.complete()
+	_, vouched := p.witness()
 	switch {
 	case errors.Is(err, ErrRefused):
 		return err
@@ -119,7 +121,7 @@ func (d *dialogue) verdict(p *peer, err error, took time.Duration) error {
 		if d.silent++; d.silent >= silences {
 			return fmt.Errorf("node %d at %s closes the connection without a word: %w", p.number, p.where(), ErrStranger)
 		}
-	case took > p.node.options.JoinTimeout && known:
+	case took > p.node.options.JoinTimeout && known && !vouched:
 		return fmt.Errorf("%w for %v: %w", errNobody, took.Round(time.Millisecond), err)
 	}
 	d.refused = 0

@@ -33,7 +33,9 @@
 //     of that memory (lend.go, arena.go, mapping.go, borrow.go). Loans go by the
 //     control lane;
 //   - if all nodes of a run are on one machine, [Node.Fabric] is in memory that all
-//     share, and no frames are sent for it (machine.go).
+//     share, and no frames are sent for it (machine.go);
+//   - if one launcher has started all nodes, a silent one whose process runs is slow and
+//     not lost (tenure.go).
 //
 // Where that cannot be, frames are sent, and nobody notices but by the time it takes.
 // [Options.Remote] has it so everywhere.

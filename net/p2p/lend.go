@@ -5,12 +5,15 @@ import (
 )
 
 // Nodes of one machine do not send each other large bulk: they lend it. The first time
-// that a node has some for another, it offers its arena; if the other can map it, what
-// comes after goes as loans. Nobody waits for the answer, and nobody notices, if it is
-// no or never comes, but by how long things take.
+// that a node has some for another, it offers its arena. If the other can map it, what
+// comes after goes as loans. Nobody waits for the answer. If it is no, or never comes,
+// things take longer and nothing else changes.
+//
+// Nodes of one launcher offer their arenas when they meet, because they tell each other
+// there who is about to be lost: see tenure. The answer then promises that, too.
 //
 //	offer   boot, process, file, token  ──▶   maps it, or not
-//	        lends from now on           ◀──   mapped
+//	        lends from now on           ◀──   mapped, promises notice
 //	loan    where, how much             ──▶   takes it
 //	        settles                     ◀──   acknowledgement
 
@@ -24,20 +27,25 @@ const (
 	unwilling
 )
 
-// lends is lend for a parcel with large bulk, and reports whether that is how it has
-// gone.
+// lends lends the bulk of a parcel to a node that maps this one's arena, and reports
+// whether it has. It first offers the arena to a node that was never asked.
 func (n *Node) lends(to int, channel uint64, header, bulk []byte, keep bool) (bool, error) {
 	p := n.peers[to]
 	switch lending(p.lending.Load()) {
 	case unasked:
-		if p.lending.CompareAndSwap(uint32(unasked), uint32(asked)) {
-			n.offer(p)
-		}
+		n.offerOnce(p)
 		return false, nil
 	case willing:
 		return p.lanes[controlLane].lend(&wire.Parcel{Channel: channel, Header: header}, bulk, keep)
 	}
 	return false, nil
+}
+
+// offerOnce offers the arena of this node to another, unless it has done so.
+func (n *Node) offerOnce(p *peer) {
+	if p.lending.CompareAndSwap(uint32(unasked), uint32(asked)) {
+		n.offer(p)
+	}
 }
 
 // offer offers the arena of this node to another.
@@ -64,7 +72,8 @@ func (n *Node) takeOffer(from int, r *wire.Reader) error {
 		return protocolError("node %d offers its arena again", from)
 	}
 	mapped := n.maps(p, o)
-	header := wire.AppendBool(wire.AppendUint(wire.AppendArray(nil, 2), saysMapped), mapped)
+	header := wire.AppendBool(wire.AppendUint(wire.AppendArray(nil, 3), saysMapped), mapped)
+	header = wire.AppendBool(header, mapped && n.options.Launched)
 	_ = n.Send(from, ownChannel, header, nil, false) // if it fails, that node is gone
 	return nil
 }
@@ -85,7 +94,7 @@ func (n *Node) maps(p *peer, o offer) bool {
 
 // takeMapped takes the answer to an offer.
 func (n *Node) takeMapped(from int, r *wire.Reader) error {
-	mapped := r.Bool()
+	mapped, promises := r.Bool(), r.Bool()
 	if err := r.Done(); err != nil {
 		return err
 	}
@@ -100,6 +109,7 @@ func (n *Node) takeMapped(from int, r *wire.Reader) error {
 	if mapped {
 		n.counts.Neighbours.Add(1)
 	}
+	p.promises.Store(promises)
 	return nil
 }
 

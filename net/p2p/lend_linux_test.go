@@ -26,8 +26,8 @@ func neighbours(t testing.TB, nodes int, change func(o *Options)) []*Node {
 	})
 	for _, n := range all {
 		for _, p := range n.peers {
-			if p != nil && p.lending.CompareAndSwap(uint32(unasked), uint32(asked)) {
-				n.offer(p)
+			if p != nil {
+				n.offerOnce(p)
 			}
 		}
 	}
@@ -325,8 +325,11 @@ func TestHostileOffers(t *testing.T) {
 	for i, send := range []func() []byte{
 		func() []byte { nodes[0].offer(nodes[0].peers[1]); return nil }, // again
 		func() []byte { return wire.AppendUint(wire.AppendArray(nil, 1), saysArena) },
-		func() []byte { return wire.AppendBool(wire.AppendUint(wire.AppendArray(nil, 2), saysMapped), true) }, // again
-		func() []byte { return wire.AppendUint(wire.AppendUint(wire.AppendArray(nil, 2), saysMapped), 2) },
+		func() []byte { // again
+			return wire.AppendBool(wire.AppendBool(wire.AppendUint(wire.AppendArray(nil, 3), saysMapped), true), true)
+		},
+		func() []byte { return wire.AppendUint(wire.AppendUint(wire.AppendArray(nil, 3), saysMapped), 2) },
+		func() []byte { return wire.AppendBool(wire.AppendUint(wire.AppendArray(nil, 2), saysMapped), true) }, // no promise
 	} {
 		if header := send(); header != nil {
 			if err := nodes[0].Send(1, ownChannel, header, nil, false); err != nil {

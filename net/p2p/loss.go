@@ -15,16 +15,17 @@ func (n *Node) OnLoss(f func(peer int, why error)) {
 	}
 }
 
-// OnSuspect has f called when a node may have given this one up, because none of the
-// last heartbeats was echoed: whatever that node has lent to this one is to be let go.
-// It is called again if the node was heard meanwhile.
+// OnSuspect has f called when a node may have given this one up, because it has echoed
+// none of the last heartbeats: this node must let go of whatever that node has lent to
+// it. A node of the same launcher is suspected only if it has also given notice. f is
+// called again if the node was heard meanwhile.
 func (n *Node) OnSuspect(f func(peer int)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.suspectors = append(n.suspectors, f)
 }
 
-// Suspected reports whether a node may have given this one up, as of now: it does not
+// Suspected reports whether a node may have given this one up, as of now. It does not
 // wait for a timer, so it is right also for a process that was stopped and has just
 // gone on. A node that was never in touch is not suspected.
 func (n *Node) Suspected(number int) bool {
@@ -32,7 +33,7 @@ func (n *Node) Suspected(number int) bool {
 		return false
 	}
 	p := n.peers[number]
-	return p.met.Load() && n.now() >= p.echoed.Load()+int64(n.options.Lease-n.options.Skew)
+	return p.met.Load() && n.now() >= p.echoed.Load()+int64(n.options.Lease-n.options.Skew) && !p.kept()
 }
 
 // Lost is why a node is gone, nil if it is not: a *PeerError.

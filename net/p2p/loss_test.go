@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
+	"runtime/debug"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,12 +20,18 @@ import (
 
 func init() { actors["node"] = playNode }
 
-// playNode is a node of its own process: it joins, says what happens to it, echoes
-// channel 1, and ends when nobody holds its input any more.
+// playNode is a node of its own process. It joins, says what happens to it, and echoes
+// channel 1. A parcel on channel 2 names a FIFO that starves it. It ends when nobody
+// holds its input any more.
 func playNode() int {
 	number, _ := strconv.Atoi(os.Getenv("ORWL_P2P_TEST_NUMBER"))
 	nodes, _ := strconv.Atoi(os.Getenv("ORWL_P2P_TEST_NODES"))
-	n, err := Join(context.Background(), Options{Number: number, Nodes: nodes, Key: testKey, Root: os.Getenv("ORWL_P2P_TEST_ROOT")})
+	lease, _ := time.ParseDuration(os.Getenv("ORWL_P2P_TEST_LEASE"))
+	n, err := Join(context.Background(), Options{
+		Number: number, Nodes: nodes, Key: testKey, Root: os.Getenv("ORWL_P2P_TEST_ROOT"),
+		Lease: lease, Launched: os.Getenv("ORWL_P2P_TEST_LAUNCHED") != "",
+		Channels: map[uint64]Receiver{2: {Take: func(_ int, fifo, _ []byte) error { return starve(string(fifo)) }}},
+	})
 	if err != nil {
 		fmt.Println("failed", err)
 		return 1
@@ -59,16 +67,38 @@ func (a *actor) says(t *testing.T, beginnings ...string) string {
 	}
 }
 
+// starve runs no goroutine of this process until somebody reads the FIFO. The kernel
+// sees a process that runs and waits for a pipe.
+func starve(fifo string) error {
+	ballast := make([]byte, 1<<20) // more than a pipe takes
+	fd, err := syscall.Open(fifo, syscall.O_WRONLY, 0)
+	if err != nil {
+		return err
+	}
+	debug.WriteHeapDump(uintptr(fd)) // the world stops until all of it is written
+	runtime.KeepAlive(ballast)
+	return syscall.Close(fd)
+}
+
 // runWith starts a run whose node 0 is here, and whose others have processes of their
-// own.
-func runWith(t *testing.T, others int) (*Node, []*actor) {
+// own, with its lease and its launcher.
+func runWith(t *testing.T, others int, change func(o *Options)) (*Node, []*actor) {
 	t.Helper()
-	address, root, failed := start(t, 1+others, nil)
+	var o Options
+	if change != nil {
+		change(&o)
+	}
+	launched := ""
+	if o.Launched {
+		launched = "yes"
+	}
+	address, root, failed := start(t, 1+others, change)
 	actors := make([]*actor, 1+others)
 	for i := 1; i <= others; i++ {
 		a := &actor{exec.Command(os.Args[0]), make(chan string, 100)}
 		a.Env = append(os.Environ(), roleVariable+"=node", "ORWL_P2P_TEST_ROOT="+address,
-			fmt.Sprint("ORWL_P2P_TEST_NUMBER=", i), fmt.Sprint("ORWL_P2P_TEST_NODES=", 1+others))
+			fmt.Sprint("ORWL_P2P_TEST_NUMBER=", i), fmt.Sprint("ORWL_P2P_TEST_NODES=", 1+others),
+			"ORWL_P2P_TEST_LEASE="+o.Lease.String(), "ORWL_P2P_TEST_LAUNCHED="+launched)
 		a.Stderr = os.Stderr
 		in, err := a.StdinPipe()
 		if err != nil {
@@ -118,7 +148,7 @@ func (n *Node) losses() <-chan error {
 
 // A process that is killed is lost, and the others hear of it who never knew it.
 func TestKilled(t *testing.T) {
-	n, actors := runWith(t, 2)
+	n, actors := runWith(t, 2, nil)
 	lost := n.losses()
 	began := time.Now()
 	actors[1].Process.Kill()
@@ -139,7 +169,7 @@ func TestKilled(t *testing.T) {
 // A process that is stopped is lost by its silence. When it goes on, it suspects at
 // once that it is, unless it is told before it has looked at its clock.
 func TestStopped(t *testing.T) {
-	n, actors := runWith(t, 1)
+	n, actors := runWith(t, 1, nil)
 	lost := n.losses()
 	began := time.Now()
 	actors[1].Process.Signal(syscall.SIGSTOP)

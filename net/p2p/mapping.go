@@ -23,20 +23,22 @@ var (
 	errNoArena   = errors.New("there is no such arena")
 )
 
-// mapping is the arena of another node, as this one sees it: to be read only.
+// mapping is the arena of another node, as this one sees it, and that node's process.
+// This node only reads it.
 type mapping struct {
 	head  int
-	gone  *atomic.Uint32 // the other node has given this one up
+	word  *atomic.Uint32 // what the other node says of this one
 	fence atomic.Uint32
 	check func() bool // valid
 
-	mu    sync.RWMutex
-	bytes []byte // nil when it is unmapped
+	mu      sync.RWMutex
+	bytes   []byte // nil when it is unmapped
+	process peerProcess
 }
 
-// newMapping is what is mapped, for node me.
-func newMapping(bytes []byte, nodes, me int) *mapping {
-	m := &mapping{bytes: bytes, head: headSize(nodes, os.Getpagesize()), gone: given(bytes, me)}
+// newMapping is what is mapped of a process, for node me.
+func newMapping(bytes []byte, of peerProcess, nodes, me int) *mapping {
+	m := &mapping{bytes: bytes, process: of, head: headSize(nodes, os.Getpagesize()), word: word(bytes, me)}
 	m.check = m.valid
 	return m
 }
@@ -47,7 +49,25 @@ func newMapping(bytes []byte, nodes, me int) *mapping {
 // from.
 func (m *mapping) valid() bool {
 	m.fence.Add(1) // the loads before are done before the one behind
-	return m.gone.Load() == 0
+	return m.word.Load()&givenUp == 0
+}
+
+// keeps reports whether the other node has neither given this one up nor given it
+// notice.
+func (m *mapping) keeps() bool {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	return m.bytes != nil && m.word.Load() == 0
+}
+
+// condition is that of the other node's process.
+func (m *mapping) condition() condition {
+	m.mu.RLock()
+	defer m.mu.RUnlock()
+	if m.bytes == nil {
+		return stopped // it is over, and nobody knows
+	}
+	return m.process.condition()
 }
 
 // borrow is what a loan names, until giveBack.
@@ -71,6 +91,7 @@ func (m *mapping) close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.bytes != nil {
+		m.process.close()
 		unmap(m.bytes)
 		m.bytes = nil
 	}

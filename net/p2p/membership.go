@@ -18,7 +18,7 @@ import (
 //	give      to node 0: a name, a round, and something to be gathered
 //	gathered  from node 0: the same name and round, and what everybody gave
 //	arena     memory of the node, and how to find it
-//	mapped    whether it was found
+//	mapped    whether it was found, and whether the node gives notice before a loss
 const ownChannel = 0
 
 const (

@@ -47,6 +47,11 @@ type Options struct {
 	// pre-shared key of libp2p: encrypts twice. Needs a Key.
 	Private bool
 
+	// Launched says that one launcher has started all nodes, on this machine, and that
+	// none of them outlives it. Then a silent node whose process runs is slow and not
+	// lost, as long as the nodes share memory. All nodes say the same.
+	Launched bool
+
 	// Channels are who receives from the beginning: see Node.Receive.
 	Channels map[uint64]Receiver
 	// MaxBulk is the size of the largest bulk that is received; wire.MaxBulk if zero.

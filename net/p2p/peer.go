@@ -35,10 +35,12 @@ type peer struct {
 	heard, echoed atomic.Int64
 	beat          atomic.Pointer[heartbeat]
 	suspected     atomic.Bool
+	tenure        tenure // the heart's
 	// Its arena, and what it does with this node's.
-	offered atomic.Bool
-	mapping atomic.Pointer[mapping]
-	lending atomic.Uint32
+	offered  atomic.Bool
+	mapping  atomic.Pointer[mapping]
+	lending  atomic.Uint32
+	promises atomic.Bool // to give this node notice before it loses it by silence
 
 	mu          sync.Mutex
 	address     string
@@ -150,8 +152,8 @@ func (p *peer) taken() string {
 	return fmt.Sprintf("number %d is in use, by the node at %s: give each node its own", p.number, p.address)
 }
 
-// greeted notes that a stream was opened: the peer lives. If it has answered, then to
-// what this side said at the time said.
+// greeted notes that a stream was opened: the peer lives. This side has said hello at the
+// time said. answered tells whether the peer's hello is the answer to that.
 func (p *peer) greeted(kind laneKind, said int64, answered bool) {
 	p.hears()
 	if answered || !p.met.Load() {
@@ -161,6 +163,9 @@ func (p *peer) greeted(kind laneKind, said int64, answered bool) {
 		p.met.Store(true)
 		p.enrol()
 		p.speak()
+		if p.node.options.Launched {
+			p.node.offerOnce(p)
+		}
 		p.node.heart.nudge()
 	}
 }

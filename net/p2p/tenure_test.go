@@ -1,0 +1,213 @@
+package p2p
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// tenureOptions are in units that are easy to count: a peer is quiet after 400, and lost
+// after 1200; a notice stands for 800.
+var tenureOptions = Options{Lease: 1000, Skew: 200}
+
+// village is a witness in virtual time.
+type village struct {
+	at     int64
+	is     condition
+	notice bool
+}
+
+func (v *village) now() int64           { return v.at }
+func (v *village) condition() condition { return v.is }
+func (v *village) give(notice bool)     { v.notice = notice }
+
+// TestTenure plays what a home sees of a peer, look by look.
+func TestTenure(t *testing.T) {
+	type sight struct {
+		at, heard int64
+		is        condition
+		notice    bool // that stands afterwards
+		slow      bool
+		lost      error
+	}
+	for name, sights := range map[string][]sight{
+		"a peer that is heard is not looked at": {
+			{at: 399, is: ended},
+			{at: 1399, heard: 1000, is: stopped},
+		},
+		"a peer that runs is slow, for however long": {
+			{at: 400, is: runs},
+			{at: 1199, is: runs},
+			{at: 1200, is: runs, slow: true},
+			{at: 1e9, is: runs, slow: true},
+			{at: 1e9 + 1, heard: 1e9, is: runs},
+		},
+		"a stopped peer is lost at lease and skew": {
+			{at: 399, is: stopped},
+			{at: 400, is: stopped, notice: true},
+			{at: 1199, is: stopped, notice: true},
+			{at: 1200, is: stopped, notice: true, lost: errStopped},
+		},
+		"a notice stands for its time, however late the home is": {
+			{at: 5000, is: stopped, notice: true},
+			{at: 5799, is: stopped, notice: true},
+			{at: 5800, is: stopped, notice: true, lost: errStopped},
+		},
+		"a slow peer that is stopped is lost after its notice": {
+			{at: 9000, is: runs, slow: true},
+			{at: 9100, is: stopped, notice: true, slow: true},
+			{at: 9899, is: stopped, notice: true, slow: true},
+			{at: 9900, is: stopped, notice: true, slow: true, lost: errStopped},
+		},
+		"a notice is withdrawn when the peer runs, and begins anew": {
+			{at: 400, is: stopped, notice: true},
+			{at: 900, is: runs},
+			{at: 1000, is: stopped, notice: true},
+			{at: 1799, is: stopped, notice: true},
+			{at: 1800, is: stopped, notice: true, lost: errStopped},
+		},
+		"a notice is withdrawn when the peer is heard": {
+			{at: 400, is: stopped, notice: true},
+			{at: 1200, heard: 1100, is: stopped},
+			{at: 1500, heard: 1100, is: stopped, notice: true},
+			{at: 2300, heard: 1100, is: stopped, notice: true, lost: errStopped},
+		},
+		"a notice from before the peer was heard is not enough": {
+			{at: 400, is: stopped, notice: true},
+			{at: 1799, heard: 600, is: stopped, notice: true},
+			{at: 1800, heard: 600, is: stopped, notice: true, lost: errStopped},
+		},
+		"a peer that has ended is lost at once": {
+			{at: 400, is: ended, lost: errEnded},
+		},
+		"a slow peer that has ended, too": {
+			{at: 5000, is: runs, slow: true},
+			{at: 5001, is: ended, slow: true, lost: errEnded},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var v village
+			var held tenure
+			for _, s := range sights {
+				v.at, v.is = s.at, s.is
+				lost := held.look(&tenureOptions, s.heard, &v)
+				if lost != s.lost || v.notice != s.notice || held.slow != s.slow {
+					t.Fatalf("at %d: lost by %v, notice %t, slow %t; want %v, %t, %t",
+						s.at, lost, v.notice, held.slow, s.lost, s.notice, s.slow)
+				}
+				waits := v.notice || s.at-s.heard < tenureOptions.quiet()
+				if next := held.next(&tenureOptions, s.heard); waits && lost == nil && next <= s.at {
+					t.Errorf("at %d: the next look is at %d, want later", s.at, next)
+				}
+			}
+		})
+	}
+}
+
+// race is a witness whose holder looks for a notice while the home is held up between
+// any two steps.
+type race struct {
+	*rand.Rand
+	at     int64
+	notice bool
+	late   bool // a broken home reads its clock before it writes the word
+	unsaid bool // and has not written it yet
+	next   int64
+	claim  int64 // until when the holder keeps what it holds
+	given  int
+	taken  int
+}
+
+// beatMost is the longest beat that Options allow.
+var beatMost = int64(tenureOptions.Lease-tenureOptions.Skew) / 2
+
+// pass lets time pass, in which the holder looks.
+func (r *race) pass(most int64) {
+	r.at += r.Int64N(most)
+	for r.next <= r.at {
+		if !r.notice {
+			r.claim = r.next + beatMost
+		}
+		r.next += 1 + r.Int64N(beatMost)
+	}
+}
+
+func (r *race) now() int64 {
+	r.pass(300)
+	now := r.at
+	if r.unsaid {
+		r.pass(3000)
+		r.notice, r.unsaid = true, false
+	}
+	return now
+}
+
+func (r *race) condition() condition {
+	r.pass(300)
+	if r.IntN(20) == 0 {
+		return runs
+	}
+	return stopped
+}
+
+func (r *race) give(notice bool) {
+	if notice {
+		r.given++
+	} else {
+		r.taken++
+	}
+	if r.late && notice {
+		r.unsaid = true
+		return
+	}
+	r.pass(3000)
+	r.notice = notice
+	r.pass(3000)
+}
+
+// outlives plays until the home loses the holder, and reports whether the holder then
+// still keeps something.
+func (r *race) outlives() bool {
+	var held tenure
+	for heard := int64(0); ; {
+		if r.IntN(10) == 0 {
+			heard = r.at
+		}
+		if held.look(&tenureOptions, heard, r) != nil {
+			return r.claim > r.at
+		}
+		r.pass(400)
+	}
+}
+
+// TestTenureProof lets a home lose a holder under 10,000 schedules. In each the holder has
+// let go before. The test must catch a home that reads its clock before it writes the
+// notice.
+func TestTenureProof(t *testing.T) {
+	given, taken, caught := 0, 0, 0
+	for seed := range uint64(10_000) {
+		r := &race{Rand: rand.New(rand.NewPCG(seed, 0))}
+		if r.outlives() {
+			t.Fatalf("seed %d: the home loses the holder at %d, who keeps what it holds until %d", seed, r.at, r.claim)
+		}
+		given, taken = given+r.given, taken+r.taken
+		broken := &race{Rand: rand.New(rand.NewPCG(seed, 0)), late: true}
+		if broken.outlives() {
+			caught++
+		}
+	}
+	if given == 0 || taken == 0 || caught == 0 {
+		t.Errorf("%d notices given, %d withdrawn, %d broken homes caught: want some of each", given, taken, caught)
+	}
+}
+
+// TestNotice sees that a notice takes no longer than a loss, for any lease.
+func TestNotice(t *testing.T) {
+	for _, lease := range []time.Duration{shortLease, standardLease, time.Hour} {
+		o := Options{Lease: lease}.withDefaults()
+		if o.quiet() < int64(o.Beat) || o.notice() <= int64(o.Beat) {
+			t.Errorf("lease %v: a peer is quiet after %v, and its notice stands for %v, with a beat of %v",
+				lease, time.Duration(o.quiet()), time.Duration(o.notice()), o.Beat)
+		}
+	}
+}
