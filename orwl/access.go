@@ -6,15 +6,16 @@ import (
 	"fmt"
 
 	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
 )
 
-// Access is what a task has declared to do with a resource in each round: a pair of
-// handles. The runtime makes its first request at the start.
+// Access is what a task does with a resource in each round: a pair of handles. The runtime
+// makes its first request when it starts.
 //
-// [Task.Rounds] acquires and releases the accesses of a task. A body can also do so one
-// by one, with the methods of the pair. The runtime takes back what the body leaves
-// behind.
+// [Task.Rounds] acquires and releases all accesses of a task. A body may also call Acquire
+// and Release of one access after another, and declare this order by [Task.Sequence]. When
+// the body has ended, the runtime ends the accesses that are left.
 type Access struct {
 	handle.Pair
 	task     *Task
@@ -34,10 +35,14 @@ func (a *Access) Priority(p int) *Access {
 	return a
 }
 
-// Acquire waits for the access, like the pair's Acquire. After the end of the run it
-// returns the reason, and the task does not hold the resource, granted or not: the
-// grant may be due to tasks that ended with the run. Inside a relaxed access of the
-// task it does not wait, and returns [resource.ErrLeafRule].
+// Acquire waits for the access. It returns an error, and the task does not hold the
+// resource, in these cases:
+//
+//   - The run has ended, so the grant may be due to a task that ended with it. The error is
+//     the reason of the end.
+//   - The task is inside a relaxed access: [resource.ErrLeafRule], without waiting.
+//   - The [Task.Sequence] does not acquire the access now: a [*SequenceError], without
+//     waiting.
 func (a *Access) Acquire(ctx context.Context) error {
 	t := a.task
 	if t.run == nil || t.ended.Load() {
@@ -46,8 +51,11 @@ func (a *Access) Acquire(ctx context.Context) error {
 	if t.run.ctx.Err() != nil {
 		return a.ended()
 	}
+	if err := t.sequence.allows(liveness.Acquire, a); err != nil {
+		return err
+	}
 	if t.holder.Inside() {
-		ctx = t.holder.Context(ctx) // ctx may be another context than the task's
+		ctx = t.holder.Context(ctx) // the caller's context may not be the task's
 	}
 	if err := a.Pair.Acquire(ctx); err != nil {
 		return err
@@ -55,9 +63,36 @@ func (a *Access) Acquire(ctx context.Context) error {
 	// A task that fails ends the run before it releases anything. So a grant that is
 	// due to its failure finds the run ended here.
 	if t.run.ctx.Err() != nil {
-		return errors.Join(a.ended(), a.End())
+		return errors.Join(a.ended(), a.Pair.End())
 	}
+	t.sequence.did()
 	return nil
+}
+
+// Release announces the access for the next round and ends this one. Out of the order of
+// [Task.Sequence] it changes nothing and returns a [*SequenceError].
+func (a *Access) Release() error {
+	if err := a.task.sequence.allows(liveness.Release, a); err != nil {
+		return err
+	}
+	err := a.Pair.Release()
+	if err == nil {
+		a.task.sequence.did()
+	}
+	return err
+}
+
+// End ends the access and announces none: for the last round. Out of the order of
+// [Task.Sequence] it changes nothing and returns a [*SequenceError].
+func (a *Access) End() error {
+	if err := a.task.sequence.allows(liveness.Release, a); err != nil {
+		return err
+	}
+	err := a.Pair.End()
+	if err == nil {
+		a.task.sequence.did()
+	}
+	return err
 }
 
 // ended is the error of an access whose run has ended.

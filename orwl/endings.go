@@ -1,6 +1,7 @@
 package orwl
 
 import (
+	"errors"
 	"log/slog"
 	"sync"
 
@@ -19,6 +20,16 @@ type endedGrants struct {
 	first     resource.Ending
 	resources int
 	grants    int
+}
+
+// grantsEnd takes an ending, with the resource locked. The log says at once that a write may
+// be lost.
+func (n *Nodes) grantsEnd(e resource.Ending) {
+	if lost := (*resource.LostWriteError)(nil); errors.As(e.Why, &lost) {
+		n.log.Error("orwl: a write was released and may be lost", "resource", lost.Resource, "fence", lost.Fence, "home", lost.Home, "why", lost.Err)
+		return
+	}
+	n.endings.note(e)
 }
 
 // note takes an ending. The resource is locked meanwhile.

@@ -62,6 +62,9 @@ type JoinOptions struct {
 // not to be noticed by who comes again and again, and soon enough for who looks on.
 func later(sweep func()) { time.AfterFunc(50*time.Millisecond, sweep) }
 
+// errLeft is why accesses to other nodes are over once the nodes are closed.
+var errLeft = errors.New("orwl: this node has left the run: release what it holds before Nodes.Close")
+
 // What the nodes tell each other on which channel.
 const (
 	resourceChannel = 1
@@ -96,7 +99,7 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	p := n.place
 	n.site, err = resource.NewSite(resource.SiteOptions{
 		Node: resource.Node(p.Node), Nodes: p.Nodes, Transport: n, Suspected: n.silent, Memory: housing{n},
-		Ended: n.endings.note, Later: later,
+		Ended: n.grantsEnd, Later: later,
 	})
 	if err != nil {
 		return err
@@ -219,18 +222,27 @@ func (n *Nodes) Gather(ctx context.Context, name string, blob []byte) ([][]byte,
 	return n.node.Gather(ctx, name, blob)
 }
 
-// Close leaves the run, when all nodes that are not lost do.
+// Close leaves the run, when all nodes that are not lost do. It flushes first, as
+// [Runtime.Run] does in the end, for what was written since. What is held or requested
+// then on other nodes is over.
 func (n *Nodes) Close(ctx context.Context) error {
 	if !n.many() {
 		return nil
 	}
 	n.site.Settle()
 	defer n.endings.say(n.log)
+	lost := n.site.Flush(ctx)
 	_, err := n.Gather(ctx, "close", nil)
 	if n.why() != nil {
 		err = nil // the run was told, and waits for no lost node
 	}
-	return errors.Join(err, n.node.Close(ctx))
+	err = errors.Join(lost, err, n.node.Close(ctx))
+	for peer := range n.Count() { // the network says nothing of peers any more
+		if peer != n.Number() {
+			n.site.Away(resource.Node(peer), errLeft)
+		}
+	}
+	return errors.Join(err, n.site.Flush(ctx))
 }
 
 // Run is a program on all nodes of its run: it joins the others, runs program, which

@@ -38,6 +38,10 @@ type Options struct {
 	Join JoinOptions
 	// AtLoss says what the loss of another node does: it ends the run by default.
 	AtLoss AtLoss
+	// Confirm makes the release of a write wait until its home has committed it: see
+	// [resource.Options]. It costs one more way there and back for each write of a
+	// resource with its home on another node.
+	Confirm bool
 	// Observers are told what the tasks of this node do.
 	Observers []Observer
 }

@@ -105,8 +105,8 @@ func (rt *Runtime) declare(what string, change func() error) error {
 // returns the same reason.
 func (rt *Runtime) Resource(name string, size int) *resource.Resource {
 	r, wrong := resource.NewWith(name, size, resource.Options{
-		FaultPages: rt.pages,
-		Door:       resource.DoorOptions{Guard: rt.makeGuard, TL: rt.o.TL, Observer: rt.doorObserver()},
+		FaultPages: rt.pages, Confirm: rt.o.Confirm,
+		Door: resource.DoorOptions{Guard: rt.makeGuard, TL: rt.o.TL, Observer: rt.doorObserver()},
 	})
 	if wrong != nil {
 		r, _ = resource.New(name, 0)
@@ -202,15 +202,12 @@ func (rt *Runtime) Close() error {
 	return errs
 }
 
-// System is the program as far as its liveness goes: see package liveness.
+// System is the program as package liveness sees it: tasks, accesses, priorities and
+// sequences.
 func (rt *Runtime) System() liveness.System {
 	s := liveness.System{Tasks: make([]liveness.Task, len(rt.tasks))}
 	for i, t := range rt.tasks {
-		accesses := make([]liveness.Access, len(t.accesses))
-		for j, a := range t.accesses {
-			accesses[j] = liveness.Access{Resource: a.resource.Name(), Mode: a.mode, Priority: a.priority}
-		}
-		s.Tasks[i] = liveness.Task{Name: t.name, Accesses: accesses}
+		s.Tasks[i] = t.described()
 	}
 	return s
 }
@@ -218,6 +215,10 @@ func (rt *Runtime) System() liveness.System {
 // Run runs all tasks and returns when all have ended. First it checks that the program
 // cannot deadlock, and makes all first requests in the canonical order. So the tasks
 // compute what running them one after another, round by round, would compute.
+//
+// The error contains each write of this node that may be lost, unless a Flush has
+// returned it, as a [*resource.LostWriteError]. It does so even if the task that wrote
+// has ended well.
 //
 // If the body of a task fails, or ctx ends, all other tasks wake and end at their next
 // round or Acquire, and Run returns the first error. A grant that comes only from a
@@ -252,7 +253,7 @@ func (rt *Runtime) Run(ctx context.Context) error {
 		err = errors.Join(context.Cause(ctx), err)
 	}
 	if n.many() {
-		return rt.finish(ctx, err)
+		return rt.leave(ctx, err)
 	}
 	return err
 }
@@ -275,6 +276,9 @@ func (rt *Runtime) start(r *run) error {
 	for _, t := range rt.tasks {
 		if t.body == nil && t.step == nil {
 			rt.errs = append(rt.errs, fmt.Errorf("%w: %q", ErrBody, t.name))
+		}
+		if err := t.holdsAll("Each"); t.step != nil && err != nil {
+			rt.errs = append(rt.errs, err)
 		}
 	}
 	if len(rt.errs) > 0 {

@@ -42,6 +42,8 @@ type step struct {
 // body must not wait for anything but its accesses: it keeps a worker from other steps
 // meanwhile. All the rest is as in a task with a goroutine: an error that the body
 // returns, or a panic, ends all tasks.
+//
+// Run refuses Each for a task whose [Task.Sequence] does not hold all accesses at once.
 func (t *Task) Each(rounds int, body func(round int) error) {
 	t.rt.declare(fmt.Sprintf("the body of task %q", t.name), func() error {
 		if t.body != nil || t.step != nil {

@@ -21,6 +21,7 @@ type Task struct {
 	on       int  // the node
 	placed   bool // the program has said which
 	accesses []*Access
+	sequence *sequence // nil: none is declared
 	body     func(*Task) error
 	step     *step // instead of a body and a goroutine
 	run      *run
@@ -87,38 +88,42 @@ func (t *Task) Accesses() handle.Vector {
 	return v
 }
 
-// Rounds iterates n times, or until the run ends if n is negative. In each round
-// the task waits for all its accesses, then the loop's body runs, then each
-// access is announced for the next round and released.
+// Rounds iterates n times, or until the run ends if n is negative. In each round the task
+// waits for all its accesses. Then the body of the loop runs. Then Rounds announces each
+// access for the next round and releases it.
 //
 //	for round := range t.Rounds(100) {
 //		...
 //	}
 //
-// A body that leaves the loop early still holds everything, until the task ends. If
-// the run ends, or an access fails, the loop ends, and the task ends with that error,
-// whatever its body returns.
+// A body that leaves the loop early holds all accesses until the task ends. If the run ends
+// or an access fails, the loop ends. Then the task ends with that error, whatever its body
+// returns.
 //
-// A task has one such loop. The last round announces nothing any more, so another
-// loop ends the task with [ErrRounds].
+// A task has one such loop. The last round announces nothing, so another loop ends the task
+// with [ErrRounds]. A loop of a task whose [Task.Sequence] does not hold all accesses at once
+// ends the task with [ErrSequence].
 //
-// A round waits first for the access that the round before had to wait for. All are
-// announced, so the order makes no difference to others. The same access mostly takes
-// longest, and when it is granted the rest is, too.
+// A round waits first for the access that the round before waited for. All accesses are
+// announced, so the order makes no difference to other tasks. Mostly the same access takes
+// longest, and the others are granted when it is.
 func (t *Task) Rounds(n int) iter.Seq[int] {
 	return func(yield func(int) bool) {
 		if t.err != nil {
 			return // the first error counts
 		}
-		last := 0 // that it had to wait for
+		if t.err = t.holdsAll("Rounds"); t.err != nil {
+			return
+		}
+		last := 0 // the access that the last round waited for
 		for i := 0; n < 0 || i < n; i++ {
 			if last, t.err = t.acquireAll(last); t.err != nil {
 				return
 			}
 			if !yield(i) || t.err != nil {
-				return // the rest is taken back when the task ends
+				return // leave ends the accesses
 			}
-			t.round.Inc() // before anybody can have a turn who waits for this one
+			t.round.Inc() // before the release, so that the next task sees it
 			if !t.renew(i == n-1) {
 				return
 			}

@@ -3,7 +3,6 @@ package orwl
 import (
 	"fmt"
 	"reflect"
-	"unsafe"
 
 	"github.com/orwl/go-orwl/handle"
 	"github.com/orwl/go-orwl/resource"
@@ -11,8 +10,7 @@ import (
 
 // Array declares a resource of n elements of type T, all zero. See [Runtime.Resource].
 func Array[T any](rt *Runtime, name string, n int) *resource.Resource {
-	var one T
-	return rt.Resource(name, n*int(unsafe.Sizeof(one)))
+	return rt.Resource(name, n*int(reflect.TypeFor[T]().Size()))
 }
 
 // In is an access by which a task reads a resource as elements of type T. It has no method
@@ -42,9 +40,9 @@ func typed[T any](t *Task, a *Access) *Access {
 		if err := handle.Check[T](); err != nil {
 			return fmt.Errorf("task %q: %w", t.name, err)
 		}
-		var one T
-		if a.resource != nil && a.resource.InitialSize()%int(unsafe.Sizeof(one)) != 0 {
-			return fmt.Errorf("task %q: resource %q: %w", t.name, a.resource.Name(), &handle.LengthError{Type: reflect.TypeFor[T](), Bytes: a.resource.InitialSize()})
+		one := reflect.TypeFor[T]()
+		if r := a.resource; r != nil && r.InitialSize()%int(one.Size()) != 0 {
+			return fmt.Errorf("task %q: resource %q: %w", t.name, r.Name(), &handle.LengthError{Type: one, Bytes: r.InitialSize()})
 		}
 		return nil
 	})

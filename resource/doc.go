@@ -62,6 +62,19 @@
 // Nothing in this package starts a goroutine, reads a clock or draws a
 // random number; the simulator gets between any two steps of the queue.
 //
+// # What a nil of Release says
+//
+// At the home, a write is committed when Release returns nil. On another node, the bytes
+// are handed to the transport then. The home commits them when they arrive, unless it has
+// lost the node before. [Place.Flush] returns nil when the home has committed the write.
+//
+// A write that may be lost is reported in any case, as a [LostWriteError]: by the next
+// request or acquire of the place that wrote, and by [Site.Flush]. With Options.Confirm,
+// Release itself waits for the home.
+//
+// The mirror learns most of it without a message of its own: the next grant confirms the
+// write before. Only Flush, Confirm and an idle mirror ask (mirror_confirm.go).
+//
 // # What orders what
 //
 // A grant sees all that was done before the Release, Renew or Cancel that caused it.

@@ -9,7 +9,7 @@ func stateOf(id ID, m Mode) uint64 { return uint64(id)*oneWriter | modeBit(m) | 
 
 // acquireFar ends the wait of a place whose waiter is granted.
 func (p *Place) acquireFar(s uint64) error {
-	if err := p.r.mirrored.enter(idOf(s)); err != nil {
+	if err := p.r.mirrored.enter(p, idOf(s)); err != nil {
 		return p.failed("acquire", err)
 	}
 	p.listed = false
@@ -29,6 +29,9 @@ func (p *Place) releaseFar(s uint64, abandoned bool) error {
 	}
 	p.set(s & writeBit)
 	p.endUse()
+	if err == nil {
+		err = p.confirmed()
+	}
 	if err != nil {
 		return p.failed("release", err)
 	}
@@ -39,13 +42,18 @@ func (p *Place) releaseFar(s uint64, abandoned bool) error {
 }
 
 // renewFar is Renew: one message, and one round trip for each iteration of a pair. If
-// the access has ended early, it requests nothing.
+// the access has ended early, or its write is lost, the place is idle afterwards.
 func (p *Place) renewFar(s uint64) error {
 	ended, err := p.r.mirrored.renew(p, idOf(s), p.access(s, false))
 	if !ended {
 		return p.error("renew", err)
 	}
 	p.endUse()
+	if err == nil {
+		if err = p.confirmed(); err != nil {
+			p.cancelFar(p.state.Load())
+		}
+	}
 	if err != nil {
 		p.set(s & writeBit)
 		return p.failed("renew", err)

@@ -84,7 +84,7 @@ func parseHeader(b []byte, m *Message) error {
 	var n [headerNumbers]uint64
 	r.Uints(n[:])
 	kind, bits, size, reason := n[0], n[1], n[12], n[13]
-	if kind > uint64(WantedMessage) || bits > allBits || size > mostSize || reason > uint64(Abandoned) {
+	if kind > uint64(ConfirmedMessage) || bits > allBits || size > mostSize || reason > uint64(Abandoned) {
 		return fmt.Errorf("%w: header with kind %d, bits %#x, size %d, reason %d", ErrMalformed, kind, bits, size, reason)
 	}
 	m.Kind, m.Mode, m.Prior = Kind(kind), Mode(bits&1), Prior(bits>>bitsPrior&3)

@@ -26,6 +26,8 @@ func headers() []Message {
 		{Kind: GrantMessage, Mode: Write, IDs: []ID{1}, Alone: true},
 		{Kind: RefusedMessage, Reason: AnotherEpoch, Epoch: 1 << 31},
 		{Kind: WantedMessage, Seq: 9},
+		{Kind: ConfirmMessage, Seq: 10, Stamp: Stamp{Fence: 3}},
+		{Kind: ConfirmedMessage, Seq: 10, Stamp: Stamp{Fence: 3}},
 	}
 }
 
@@ -51,26 +53,26 @@ func TestHeaders(t *testing.T) {
 
 // A header's claims are checked before anything is allocated for it.
 func TestHeadersClaimInVain(t *testing.T) {
-	head := func(kind, bits, size, reason uint64) []byte {
+	head := func(kind Kind, bits, size, reason uint64) []byte {
 		b := wire.AppendArray(nil, headerFields)
-		for _, v := range []uint64{kind, bits, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, size, reason} {
+		for _, v := range []uint64{uint64(kind), bits, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, size, reason} {
 			b = wire.AppendUint(b, v)
 		}
 		return b
 	}
 	empty := func(b []byte) []byte { return wire.AppendArray(wire.AppendArray(b, 0), 0) }
-	many := append(wire.AppendArray(head(6, 0, 0, 0), mostIDs+1), make([]byte, mostIDs+1)...)
+	many := append(wire.AppendArray(head(GrantMessage, 0, 0, 0), mostIDs+1), make([]byte, mostIDs+1)...)
 	for name, b := range map[string][]byte{
 		"no kind":            empty(head(0, 0, 0, 0)),
-		"a kind too many":    empty(head(10, 0, 0, 0)),
-		"bits":               empty(head(1, 64, 0, 0)),
-		"prior":              empty(head(6, 6, 0, 0)),
-		"size":               empty(head(1, 0, 1<<63, 0)),
-		"reason":             empty(head(8, 0, 0, 100)),
+		"a kind too many":    empty(head(ConfirmedMessage+1, 0, 0, 0)),
+		"bits":               empty(head(RequestMessage, 64, 0, 0)),
+		"prior":              empty(head(GrantMessage, 6, 0, 0)),
+		"size":               empty(head(RequestMessage, 0, 1<<63, 0)),
+		"reason":             empty(head(RefusedMessage, 0, 0, 100)),
 		"requests":           wire.AppendArray(many, 0),
-		"requests not there": wire.AppendArray(head(6, 0, 0, 0), 1<<31),
-		"half a span":        append(wire.AppendArray(wire.AppendArray(head(1, 0, 0, 0), 0), 1), 1),
-		"spans":              append(wire.AppendArray(wire.AppendArray(head(1, 0, 0, 0), 0), 2*mostSpans+2), make([]byte, 2*mostSpans+2)...),
+		"requests not there": wire.AppendArray(head(GrantMessage, 0, 0, 0), 1<<31),
+		"half a span":        append(wire.AppendArray(wire.AppendArray(head(RequestMessage, 0, 0, 0), 0), 1), 1),
+		"spans":              append(wire.AppendArray(wire.AppendArray(head(RequestMessage, 0, 0, 0), 0), 2*mostSpans+2), make([]byte, 2*mostSpans+2)...),
 		"a field less":       wire.AppendArray(nil, headerFields-1),
 	} {
 		if m, err := ParseHeader(b); !errors.Is(err, ErrMalformed) {
@@ -80,7 +82,7 @@ func TestHeadersClaimInVain(t *testing.T) {
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}
-	if m, err := ParseHeader(empty(head(1, 0, 0, 0))); err != nil {
+	if m, err := ParseHeader(empty(head(RequestMessage, 0, 0, 0))); err != nil {
 		t.Errorf("what is right: %v, %v", &m, err)
 	}
 }

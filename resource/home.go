@@ -120,9 +120,8 @@ func NewHome(line Line, memory Memory, ledger *Ledger, o HomeOptions) (*Home, er
 	}, nil
 }
 
-// Step takes a mirror's message and appends to out what is to be sent for it. An
-// error is one of ErrReplayed, ErrOtherLife, ErrGap and ErrMalformed, each of
-// which says what to do.
+// Step takes a mirror's message and appends the answers to out. An error is one of
+// ErrReplayed, ErrOtherLife, ErrGap and ErrMalformed. Each says what to do.
 func (h *Home) Step(m *Message, out []Message) ([]Message, error) {
 	h.begin(out)
 	p, err := h.admit(m)
@@ -136,6 +135,8 @@ func (h *Home) Step(m *Message, out []Message) ([]Message, error) {
 			err = h.cancel(p, m)
 		case JoinMessage:
 			p.known = m.Known
+		case ConfirmMessage:
+			h.to(p, ConfirmedMessage).Fence = m.Fence
 		default:
 			err = fmt.Errorf("%w: %v of node %d: the home does not take it", ErrMalformed, m, m.Node)
 		}

@@ -72,10 +72,13 @@ func (g *guestPlace) arrive(ctx context.Context) error {
 	return nil
 }
 
-// poke tells the mirrors what there is to tell, unless somebody does already.
+// poke tells the mirrors the news, unless somebody else does so now. Somebody who finds
+// the mutex locked leaves its news to the owner. So poke looks again after it has
+// unlocked.
 func (h *homed) poke() {
 	for h.stirred() && h.mu.TryLock() {
 		h.drain()
+		h.r.point()
 		h.mu.Unlock()
 	}
 }

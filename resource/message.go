@@ -38,7 +38,9 @@ type Message struct {
 	Old ID   // Renew: what is released
 	IDs []ID // Grant: all that are granted to this mirror
 
-	Stamp // Grant; the version of a Push; the fence of what a Release or Renew releases
+	// Grant; the version of a Push; the fence of what a Release or Renew releases, and of
+	// the write that a Confirm or Confirmed names
+	Stamp
 
 	// Known is one more than the version of the bytes that the mirror has, 0 if none.
 	// Request, Renew; the home heeds the first of a life, and knows the rest.
@@ -85,6 +87,8 @@ const (
 	// JoinMessage begins a life, so that the home drops what the one before has
 	// requested. A life may as well begin by a request.
 	JoinMessage
+	// ConfirmMessage asks the home to confirm a write. It follows the release.
+	ConfirmMessage
 
 	// From the home to a mirror:
 
@@ -96,6 +100,9 @@ const (
 	RefusedMessage
 	// WantedMessage says that somebody waits: what was granted alone is not any more.
 	WantedMessage
+	// ConfirmedMessage answers a ConfirmMessage. The home has taken everything before the
+	// question, so the write is committed, or a refusal precedes the answer.
+	ConfirmedMessage
 )
 
 // Reason is why something was refused.
@@ -156,7 +163,8 @@ var (
 )
 
 var (
-	kinds   = []string{"?", "request", "renew", "release", "cancel", "join", "grant", "push", "refused", "wanted"}
+	kinds = []string{"?", "request", "renew", "release", "cancel", "join", "confirm",
+		"grant", "push", "refused", "wanted", "confirmed"}
 	reasons = []string{"?", "cancelled", "stale", "aborted", "ended", "another epoch", "forbidden", "broken", "abandoned"}
 )
 
@@ -204,6 +212,8 @@ func (m *Message) String() string {
 		}
 	case PushMessage:
 		fmt.Fprintf(&b, " v%d", m.Version)
+	case ConfirmMessage, ConfirmedMessage:
+		fmt.Fprintf(&b, " fence=%d", m.Fence)
 	case RefusedMessage:
 		if m.Seq > 0 {
 			fmt.Fprintf(&b, " %d", m.ID)

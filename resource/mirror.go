@@ -10,6 +10,9 @@ type Places interface {
 	// Ended says that a request, or an access, is over before its time, and why. A
 	// place that uses the memory leaves it before the mirror's Rejoin.
 	Ended(ID, error)
+	// WriteLost says that the home may not have the last write that was released here,
+	// and why.
+	WriteLost(error)
 }
 
 // Access is an access that ends.
@@ -48,7 +51,8 @@ type Mirror struct {
 	over      error // why this life is over, or nil
 
 	known   uint64 // one more than the version in memory, 0 if it is none
-	unsure  bool   // it was written here, and the home has not confirmed it
+	wrote   uint64 // fence of the last write that was released and is not confirmed, 0 if none
+	queried bool   // the home was asked to confirm it
 	ahead   bool   // it was pushed, and the request that it is for is not granted
 	alone   bool   // nobody else had requested, the home has said last
 	keeps   bool   // the release of kept, which is all that this node has
@@ -245,7 +249,8 @@ func (r *Mirror) unknown(id ID) error {
 	return fmt.Errorf("%w: %d", ErrNotQueued, id)
 }
 
-// release puts the end of an access into a message.
+// release puts the end of an access into a message. The mirror keeps the number of a write
+// until the home has confirmed it, and none of its bytes: see Confirm.
 func (r *Mirror) release(a Access, msg *Message) {
 	p := r.requests[a.ID]
 	delete(r.requests, a.ID)
@@ -262,7 +267,7 @@ func (r *Mirror) release(a Access, msg *Message) {
 		return
 	}
 	r.known++
-	r.unsure = true
+	r.wrote, r.queried = a.Fence, false
 	all := r.memory.Bytes()
 	r.size = len(all)
 	msg.Wrote, msg.Size = true, len(all)

@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// Lost says that the home is lost, or the link to it: every request is over. The
-// mirror takes none until it has come back by Rejoin.
+// Lost says that the home is lost, or the link to it. Every request is over, and a write
+// that the home has not confirmed may be lost. The mirror takes no request until Rejoin.
 func (r *Mirror) Lost(err error) {
 	if err == nil {
 		err = ErrLost
@@ -18,7 +18,10 @@ func (r *Mirror) Lost(err error) {
 	r.over = err
 	// What was sent and perhaps did not arrive, and what a writer has made of the
 	// memory, is no version of the home's.
-	spoilt := r.unsure
+	spoilt := r.wrote != 0
+	if spoilt {
+		r.places.WriteLost(err)
+	}
 	for _, id := range slices.Sorted(maps.Keys(r.requests)) {
 		p := r.requests[id]
 		spoilt = spoilt || p.stage == holding && p.mode == Write
@@ -32,6 +35,7 @@ func (r *Mirror) Lost(err error) {
 	clear(r.requests)
 	r.holders = 0
 	r.ahead, r.alone, r.keeps = false, false, false
+	r.wrote = 0
 }
 
 // forget says that the home has begun anew, so that what is here is no version of

@@ -2,10 +2,9 @@ package resource
 
 import "fmt"
 
-// Step takes a message of the home's and appends to out what is to be sent for it.
-// An error is one of ErrReplayed, ErrOtherLife, ErrGap and ErrMalformed, each of
-// which says what to do; or the reason for which this life is over now, and
-// then it is time for Rejoin.
+// Step takes a message of the home and appends the answers to out. An error is one of
+// ErrReplayed, ErrOtherLife, ErrGap and ErrMalformed. Each says what to do. Any other
+// error is the reason why this life is over now: call Rejoin.
 func (r *Mirror) Step(m *Message, out []Message) ([]Message, error) {
 	if m.Resource != r.o.Resource || m.Node != r.o.Node {
 		return out, r.malformed(m, "it is another mirror's")
@@ -30,6 +29,8 @@ func (r *Mirror) Step(m *Message, out []Message) ([]Message, error) {
 		err = r.pushed(m)
 	case RefusedMessage:
 		err = r.refused(m)
+	case ConfirmedMessage:
+		r.confirmed(m)
 	case WantedMessage:
 		r.alone = false
 		if from := len(out); r.keeps {
@@ -50,8 +51,9 @@ func (r *Mirror) malformed(m *Message, why string) error {
 	return fmt.Errorf("%w: %v to node %d: %s", ErrMalformed, m, r.o.Node, why)
 }
 
-// granted tells the places that a message grants something to, and releases
-// unused what was cancelled too late.
+// granted tells the places that a message grants something to. It releases what was
+// cancelled too late. A grant confirms the last write: the home grants nothing to this
+// mirror between the grant of a writer and its release.
 func (r *Mirror) granted(m *Message, out []Message) ([]Message, error) {
 	for _, id := range m.IDs {
 		if p, queued := r.requests[id]; !queued || p.stage == holding || p.mode != m.Mode {
@@ -61,7 +63,7 @@ func (r *Mirror) granted(m *Message, out []Message) ([]Message, error) {
 	if err := r.take(m); err != nil {
 		return out, err
 	}
-	r.unsure, r.ahead, r.alone = false, false, m.Alone
+	r.wrote, r.ahead, r.alone = 0, false, m.Alone
 	for _, id := range m.IDs {
 		p := r.requests[id]
 		if p.stage == leaving {
@@ -91,7 +93,8 @@ func (r *Mirror) pushed(m *Message) error {
 	return nil
 }
 
-// take makes what a message brings the mirror's bytes.
+// take makes what a message brings the mirror's bytes. Bytes from the home confirm the
+// last write, as a grant does.
 func (r *Mirror) take(m *Message) error {
 	if !m.Whole {
 		if r.known != m.Version+1 {
@@ -115,7 +118,7 @@ func (r *Mirror) take(m *Message) error {
 		r.known = 0
 		return spoilt(m)
 	}
-	r.known, r.unsure, r.size = m.Version+1, false, m.Size
+	r.known, r.wrote, r.size = m.Version+1, 0, m.Size
 	return nil
 }
 

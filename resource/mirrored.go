@@ -29,6 +29,10 @@ type mirrored struct {
 	fresh  bool // it has kept a release since the last sweep
 	keeper bool // the next one will look at it
 
+	writer     *Place     // of the last write that the home has not confirmed
+	asking     *waiter    // for its answer, by next
+	lostWrites *lostWrite // that somebody has not been told of
+
 	wake  *waiter // to be granted, by next
 	calls []call  // to be made
 	fault error   // why the resource is to be broken
@@ -40,8 +44,11 @@ type call struct {
 	why error
 }
 
-// unlock lets go of the mutex, and tells those who are to be told.
+// unlock lets go of the mutex. Then it wakes and calls those who are noted for that.
 func (f *mirrored) unlock() {
+	if f.mirror.Unconfirmed() == 0 {
+		f.answered()
+	}
 	w, calls, fault := f.wake, f.calls, f.fault
 	f.wake, f.calls, f.fault = nil, nil, nil
 	if all := f.mirror.requests; all != nil && len(all) == 0 {
@@ -63,10 +70,14 @@ func (f *mirrored) unlock() {
 	}
 }
 
-// request queues a place up at the home.
+// request queues a place up at the home. A place that has lost a write is told so first,
+// and requests again.
 func (f *mirrored) request(p *Place, m Mode, order uint64) error {
 	f.mu.Lock()
 	defer f.unlock()
+	if err := f.tell(p); err != nil {
+		return err
+	}
 	id, state := f.last+1, uint32(listed)
 	if f.isBroken() {
 		state = granted // and Acquire says so
@@ -101,13 +112,16 @@ func (f *mirrored) queue(p *Place, m Mode, state uint32) {
 	p.set(stateOf(f.last, m))
 }
 
-// enter makes a request that is granted an access.
-func (f *mirrored) enter(id ID) error {
+// enter makes a granted request of a place an access.
+func (f *mirrored) enter(p *Place, id ID) error {
 	f.mu.Lock()
 	defer f.unlock()
 	f.check()
 	r, queued := f.mirror.requests[id]
 	if !queued {
+		if err := f.tell(p); err != nil {
+			return err
+		}
 		return f.end(id)
 	}
 	r.in = true
@@ -123,7 +137,8 @@ func (f *mirrored) end(id ID) error {
 	return fmt.Errorf("%w: %d", ErrNotQueued, id)
 }
 
-// release ends an access, and reports whether it has ended.
+// release ends an access, and reports whether it has ended. A mirror with a write that
+// the home does not confirm by itself is looked at by a sweep, which asks.
 func (f *mirrored) release(p *Place, id ID, a Access) (ended bool, err error) {
 	f.mu.Lock()
 	defer f.unlock()
@@ -140,7 +155,7 @@ func (f *mirrored) release(p *Place, id ID, a Access) (ended bool, err error) {
 	}
 	f.commit(p, a)
 	f.send(s)
-	if f.mirror.Keeps() {
+	if a.Wrote || f.mirror.Keeps() {
 		f.site.keep(f)
 	}
 	return true, nil
@@ -170,6 +185,9 @@ func (f *mirrored) renew(p *Place, id ID, a Access) (ended bool, err error) {
 	}
 	f.commit(p, a)
 	f.send(s)
+	if a.Wrote {
+		f.site.keep(f)
+	}
 	f.queue(p, r.mode, state)
 	return true, nil
 }
@@ -182,9 +200,10 @@ func (f *mirrored) collect(id ID) error {
 	return fmt.Errorf("%w: %w", ErrStale, err)
 }
 
-// commit notes what was written here.
+// commit notes what a place has written.
 func (f *mirrored) commit(p *Place, a Access) {
 	if c := f.r.changes; a.Wrote {
+		f.writer = p
 		note(&f.r.ledger.version, f.r.ledger.version+1)
 		if c != nil {
 			c.note(f.r.ledger.version, p.x, len(f.r.bytes))

@@ -18,8 +18,9 @@ import (
 //	  └────── Cancel ──────┘    └──── Renew ────┘
 //
 // The zero value is idle, and a place is used over and over. One goroutine at a time
-// uses it, and it must not be copied. Request, Renew, Release and Cancel never wait. An
-// operation that fails returns a [*PlaceError] and changes nothing.
+// uses it, and it must not be copied. Request and Cancel never wait, and Release and
+// Renew only with [Options.Confirm]. Misuse returns a [*PlaceError] and changes
+// nothing.
 type Place struct {
 	// state is the ticket, and in its lower bits:
 	state atomic.Uint64
@@ -198,7 +199,9 @@ func (p *Place) take() bool {
 	return true
 }
 
-// Release ends the access and grants the next requests.
+// Release ends the access and grants the next requests. A nil says that the access is over.
+// A write on another node than the home is then under way, and is not committed yet: see
+// Flush and Options.Confirm. The place is told if the write may be lost.
 func (p *Place) Release() error { return p.ReleaseBy(nil) }
 
 // ReleaseBy is Release with a value for the hooks of the requests that it grants: see

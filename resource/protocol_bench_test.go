@@ -13,6 +13,7 @@ func (l *one) Alone(ID) bool              { return false }
 func (l *one) Abort()                     {}
 func (s *solo) Granted(_ ID, stamp Stamp) { s.fence = stamp.Fence }
 func (s *solo) Ended(ID, error)           {}
+func (s *solo) WriteLost(error)           {}
 
 // solo is a place without others.
 type solo struct{ fence uint64 }

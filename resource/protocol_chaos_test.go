@@ -32,6 +32,10 @@ type chaos struct {
 	stamps   uint64 // what was written last
 
 	served, commits, pushes, late, kept, wanted int
+
+	confirmed int // writes that a node has asked for
+	lost      int // writes that a node was told may be lost
+	gone      int // of them, those that were not committed
 }
 
 // model is what is known of a node without asking its mirror.
@@ -47,6 +51,7 @@ type model struct {
 	has     uint64 // one more than the version that the home need not send
 	memory  uint64 // the same of the node's memory
 	unsure  bool
+	write   *fate // of the last write that was released, nil once it is known
 	pushed  uint64
 	told    map[ID]Mode // granted by the home and not released
 	old     [2]Message  // that arrived last, from and to the mirror
@@ -67,7 +72,10 @@ type (
 	commitment struct {
 		contents []byte // nil: nothing was written
 		moved    int
+		fate     *fate
 	}
+	// fate is what became of a write whose Release has returned nil.
+	fate struct{ committed bool }
 )
 
 const actions = 400
@@ -95,7 +103,7 @@ func play(chance func(n int) int, flaw string) (c *chaos, err error) {
 	c.protocol.line.late = chance(2) == 0
 	c.protocol.line.eager = flaw == "early push"
 	c.protocol.line.changed = c.changed
-	c.sent, c.granted, c.ended = c.onSent, c.onGranted, c.onEnded
+	c.sent, c.granted, c.ended, c.protocol.lost = c.onSent, c.onGranted, c.onEnded, c.onWriteLost
 	c.versions = [][]byte{make([]byte, 16)}
 	for n := range 4 {
 		c.places = append(c.places, &model{node: Node(n), joined: 1})
@@ -234,6 +242,8 @@ func (c *chaos) endOne(n *model, renew bool) {
 	}
 	if a.Wrote {
 		n.memory, n.unsure = stamp.Version+2, true
+		will.fate = new(fate)
+		n.write = will.fate
 	}
 	if c.flaw == "all is dirty" && n.modes[a.ID] == Write {
 		a.Wrote = true
@@ -252,10 +262,16 @@ func (c *chaos) endOne(n *model, renew bool) {
 		c.check(!a.Wrote && len(n.asked)+len(n.holds) == 0 && !renew, "node %d keeps the release of %+v", n.node, a)
 		return
 	}
+	if c.flaw == "forgets" {
+		r.wrote = 0
+	}
 	m := &out[len(out)-1]
 	c.check(len(m.Bytes) == will.moved, "%v moves %d bytes, want %d", m, len(m.Bytes), will.moved)
 	c.written[written{uint64(m.Node), m.Incarnation, m.Seq}] = will
 	c.route(out, true)
+	if a.Wrote && c.chance(3) == 0 {
+		c.confirm(n)
+	}
 }
 
 // write writes new bytes, at both ends of an access.
@@ -350,6 +366,12 @@ func (c *chaos) settle(n *model) {
 	}
 }
 
+// confirm has a node ask whether its last write is committed.
+func (c *chaos) confirm(n *model) {
+	c.note("%d asks for its last write", n.node)
+	c.route(c.nodes[n.node].mirror.Confirm(nil), true)
+}
+
 // replay lets a message arrive again.
 func (c *chaos) replay(n *model) {
 	direction := c.chance(2)
@@ -406,13 +428,14 @@ func keys[V any](m map[ID]V) []ID {
 }
 
 // In every schedule a writer is alone, every holder sees what was committed before its
-// turn, no commit is lost, and no byte moves twice.
+// turn, no commit is lost, and no byte moves twice. A released write is committed, or its
+// node is told that it may be lost.
 func TestProtocolChaos(t *testing.T) {
 	runs := uint64(3000)
 	if testing.Short() {
 		runs = 300
 	}
-	var served, commits, pushes, late, kept, wanted int
+	var served, commits, pushes, late, kept, wanted, confirmed, lost, gone int
 	for seed := range runs {
 		c, err := play(rand.New(rand.NewPCG(seed, 1)).IntN, "")
 		if err != nil {
@@ -420,10 +443,13 @@ func TestProtocolChaos(t *testing.T) {
 		}
 		served, commits, pushes, late = served+c.served, commits+c.commits, pushes+c.pushes, late+c.late
 		kept, wanted = kept+c.kept, wanted+c.wanted
+		confirmed, lost, gone = confirmed+c.confirmed, lost+c.lost, gone+c.gone
 	}
 	t.Logf("%d runs: %d accesses, %d writes, %d pushes, %d late releases, %d kept, %d wanted", runs, served, commits, pushes, late, kept, wanted)
+	t.Logf("%d writes were confirmed, %d may be lost, %d of them are", confirmed, lost, gone)
 	for what, n := range map[string]int{
 		"accesses": served / 20, "writes": commits / 5, "pushes": pushes, "late releases": late * 5, "kept": kept, "wanted": wanted,
+		"confirmed writes": confirmed * 2, "lost writes": gone * 20, "writes that only may be lost": (lost - gone) * 2,
 	} {
 		if uint64(n) < runs/4 {
 			t.Errorf("too few %s: the test shows little", what)
@@ -443,7 +469,7 @@ func TestProtocolChaosRapid(t *testing.T) {
 
 // The test finds each of these planted flaws.
 func TestProtocolChaosFindsFlaws(t *testing.T) {
-	for _, flaw := range []string{"no fence", "all is dirty", "no versions", "early push", "lost write", "unasked"} {
+	for _, flaw := range []string{"no fence", "all is dirty", "no versions", "early push", "lost write", "unasked", "forgets", "late answer"} {
 		t.Run(flaw, func(t *testing.T) {
 			for seed := range uint64(1000) {
 				if _, err := play(rand.New(rand.NewPCG(seed, 1)).IntN, flaw); err != nil {

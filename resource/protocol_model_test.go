@@ -79,6 +79,7 @@ func (c *chaos) atHome(m *Message) {
 		}
 	}
 	if alive && will.contents != nil {
+		will.fate.committed = true
 		n.has = uint64(len(c.versions)) + 1
 		// Before the step, because the step grants the next requests.
 		c.versions = append(c.versions, will.contents)
@@ -169,7 +170,17 @@ func (c *chaos) atMirror(m *Message) {
 		}
 	}
 	ends := alive && m.Seq == 0
+	if alive && m.Kind == ConfirmedMessage && c.flaw == "late answer" {
+		m.Fence = c.nodes[n.node].mirror.wrote
+	}
 	err := c.toMirror(m)
+	if n.write != nil && c.nodes[n.node].mirror.Unconfirmed() == 0 {
+		c.check(n.write.committed, "node %d takes its write for committed by %v", n.node, m)
+		n.write = nil
+		if m.Kind == ConfirmedMessage {
+			c.confirmed++
+		}
+	}
 	switch {
 	case ends:
 		c.check(errors.Is(err, ErrEnded), "%v leads to %v", m, err)
@@ -231,9 +242,21 @@ func (c *chaos) onEnded(node Node, id ID, err error) {
 	}
 }
 
+// onWriteLost checks a report of a write that may be lost.
+func (c *chaos) onWriteLost(node Node, err error) {
+	n := c.places[node]
+	c.check(n.write != nil, "node %d is told that a write may be lost, and all are known: %v", node, err)
+	c.lost++
+	if !n.write.committed {
+		c.gone++
+	}
+	n.write = nil
+}
+
 // nodeOver ends a life of the node in the model.
 func (c *chaos) nodeOver(n *model) {
 	c.check(len(n.asked) == 0 && len(n.holds) == 0, "node %d: %v wait and %v hold when it is over", n.node, n.asked, n.holds)
+	c.check(n.write == nil, "node %d has released a write, and is not told what became of it", n.node)
 	if n.unsure {
 		n.memory, n.unsure = 0, false
 	}
@@ -264,7 +287,7 @@ func (c *chaos) breakSomething(n *model) {
 		link.toHome = link.toHome[:c.chance(len(link.toHome)+1)]
 		link.toMirror = nil
 		n.joined++
-		n.over, n.memory, n.unsure = false, 0, false
+		n.over, n.memory, n.unsure, n.write = false, 0, false, nil
 		n.clear()
 		c.stale = slices.DeleteFunc(c.stale, func(t tag) bool { return t.node == n.node })
 		c.restart(link, MirrorOptions{Resource: 7, Node: n.node, Limit: 1 << 10, Incarnation: n.joined, Keep: c.protocol.line.keep})

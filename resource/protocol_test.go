@@ -18,6 +18,7 @@ type protocol struct {
 	sent    func(m *Message, toHome bool)
 	granted func(Node, ID, Stamp)
 	ended   func(Node, ID, error)
+	lost    func(Node, error) // the last write
 }
 
 // testNode is a mirror, its link, and its places.
@@ -31,6 +32,7 @@ type testNode struct {
 
 func (n *testNode) Granted(id ID, s Stamp) { n.p.granted(n.node, id, s) }
 func (n *testNode) Ended(id ID, err error) { n.p.ended(n.node, id, err) }
+func (n *testNode) WriteLost(err error)    { n.p.lost(n.node, err) }
 
 type testMemory struct{ b []byte }
 

@@ -18,6 +18,7 @@ import (
 //	b renew 1 2 write         and what release takes
 //	b cancel 1
 //	b settle                  what b keeps is sent
+//	b confirm                 b asks whether its last write is committed
 //	from b, to b              the oldest message on the link arrives
 //	again from b, again to b  the message that arrived last arrives again
 //	drop from b, drop to b    the oldest message is gone
@@ -148,6 +149,7 @@ func (w *theatre) start(a args) {
 		w.say("%s: %d has v%d%s", called(n), id, s.Version, quoted(w.memoryOf(n).b))
 	}
 	w.ended = func(n Node, id ID, err error) { w.say("%s: %d is over: %v", called(n), id, err) }
+	w.lost = func(n Node, err error) { w.say("%s: its last write may be lost: %v", called(n), err) }
 }
 
 func quoted(b []byte) string {
@@ -236,6 +238,8 @@ func (w *theatre) act(n Node, verb string, words []string) (err error) {
 		out, err = r.Cancel(ids[0], nil)
 	case "settle":
 		out = r.Settle(nil)
+	case "confirm":
+		out = r.Confirm(nil)
 	case "lost":
 		r.Lost(nil)
 	case "rejoin", "restart":

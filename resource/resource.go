@@ -20,6 +20,7 @@ type Resource struct {
 	pages   *faultpage.Memory // nil: no fault pages
 	changes *changes          // nil: no writer has named what it changed
 	lent    bool              // a transport may still use the bytes: see own
+	confirm bool              // a release waits until its write is committed
 	size    atomic.Int64      // of the bytes, for reports from outside
 
 	ledger Ledger
@@ -47,6 +48,10 @@ type Options struct {
 	// [Place.Abandon]. It costs the memory of the bytes once more, and one copy of them
 	// for each writing access.
 	Undo bool
+	// Confirm makes Release and Renew of a write wait until the home has committed it, as
+	// [Place.Flush] does. On another node than the home this takes one more way there and
+	// back. Only the loss of the home ends the wait early, with a [*LostWriteError].
+	Confirm bool
 }
 
 // New makes a resource of size bytes, all zero. The name is for errors and
@@ -55,7 +60,7 @@ func New(name string, size int) (*Resource, error) { return NewWith(name, size, 
 
 // NewWith is New with options.
 func NewWith(name string, size int, o Options) (*Resource, error) {
-	r := &Resource{name: name, initial: size}
+	r := &Resource{name: name, initial: size, confirm: o.Confirm}
 	r.size.Store(int64(size))
 	if !validSize(size) {
 		return nil, fmt.Errorf("resource: %q: %w", name, sizeError(size))

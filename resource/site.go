@@ -28,6 +28,9 @@ import (
 // new life at its homes. Suspect is for a node that may be there and may have given
 // up this one: what is requested or held is over, and places may request again.
 //
+// A write that was released, and that its home had not confirmed before, may be lost with
+// either. The place that wrote is told by its next operation, and [Site.Flush] names it.
+//
 // # Locks
 //
 // The Site's mutex, then none; a resource's mutex, then that of its losses.
@@ -80,16 +83,17 @@ type SiteOptions struct {
 	Suspected func(Node) error
 	// Memory, if not nil, holds the bytes of large resources without fault pages.
 	Memory Allocator
-	// Ended, if not nil, is told of grants that end with the loss of a node: by its home
-	// of those that it had given that node, and by a mirror of its own. It is called
-	// with the resource locked, and only notes it.
+	// Ended, if not nil, is told of grants that end with the loss of a node. A home tells
+	// of those that it had given to that node, a mirror of its own. A mirror also tells of
+	// a write that may be lost. Ended is called with the resource locked: it only notes.
 	Ended func(Ending)
 	// Limit is the greatest size of a resource in bytes, a multiple of 8. The default
 	// is 1 GiB.
 	Limit int
-	// Later has sweep called after a while. If it is not nil, a release may wait for the
-	// request that mostly comes next, and then is one message with it, if nothing was
-	// written and nobody else wants the access: the second sweep after it sends it.
+	// Later has sweep called after a while. If it is not nil, the release of an access that
+	// wrote nothing may wait for the next request, and is one message with it, as long as
+	// nobody else wants the access. The second sweep sends it. That sweep also asks for a
+	// write that the home has not confirmed.
 	Later func(sweep func())
 	// Kept is how many bytes of messages are kept for each other node, because they
 	// came before their turn. From 4096; the default is 64 MiB. One message is kept
@@ -97,13 +101,14 @@ type SiteOptions struct {
 	Kept int
 }
 
-// Ending is grants that have not been released, and are over.
+// Ending is grants that have not been released, and are over; or a grant whose write was
+// released and may be lost.
 type Ending struct {
 	Resource *Resource
 	Node     Node   // that had them
 	Grants   int    // how many
 	Fence    uint64 // of the last of them
-	Why      error  // nil at the home
+	Why      error  // nil at the home; a *LostWriteError of a write that may be lost
 }
 
 // ended tells of grants that are over.

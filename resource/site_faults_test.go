@@ -18,8 +18,8 @@ var nodeSeeds = flag.Uint64("resource.nodeseeds", 3000, "seeds of TestSiteFaults
 // good and start again; ways are cut, which either end finds out in its own time, a
 // mirror before the home.
 //
-// Every writer adds one to a count, and itself to a chain. So what was committed, and
-// whether it was made of what was committed before, can be read in the bytes.
+// Every write adds one to a count, and its own number to a chain. So what was committed,
+// and whether it was made of what was committed before, can be read in the bytes.
 type faults struct {
 	chance func(n int) int
 	clocks bool // nodes look at them before they use a grant
@@ -33,7 +33,14 @@ type faults struct {
 	ways  map[[2]Node]*way
 	truth [2]*chronicle
 
+	writes attempts
+	cuts   map[[2]Node]int // how often one of two nodes has found the other gone
+
 	served, told, lates, commits, kept, failed int
+
+	flushes int // that knew all
+	gone    int // writes that were released and are lost
+	quiet   int // of them, those of which no node has found another gone
 }
 
 // faultyNode is a node and its places.
@@ -49,7 +56,7 @@ type faultyPlace struct {
 	Place
 	at     int // the resource
 	valid  bool
-	wrote  bool
+	write  *attempt // since it was granted
 	losses []error
 }
 
@@ -69,7 +76,8 @@ const faultySteps = 500
 
 // survive plays a run, and says what was wrong, if anything.
 func survive(chance func(n int) int, flaw string) (c *faults, err error) {
-	c = &faults{chance: chance, flaw: flaw, net: newNetwork(3, SiteOptions{}), ways: make(map[[2]Node]*way)}
+	c = &faults{chance: chance, flaw: flaw, net: newNetwork(3, SiteOptions{}), ways: make(map[[2]Node]*way),
+		writes: attempts{by: make(map[[2]uint64]*attempt)}, cuts: make(map[[2]Node]int)}
 	c.clocks = chance(2) == 0 && flaw == ""
 	c.keep = chance(2) == 0
 	defer func() {
@@ -128,6 +136,7 @@ func (c *faults) start(n *faultyNode) {
 		r, err := NewWith(fmt.Sprint("r", i), 32, Options{Undo: true})
 		if err == nil && n.node == Node(i) {
 			err = s.Home(r, HomeAt{})
+			r.ledger.fence = n.incarnation << 32 // as in an epoch of its own, which mirrors would have to learn
 			c.truth[i] = &chronicle{states: [][2]uint64{{}}}
 		} else if err == nil {
 			err = s.Mirror(r, Node(i))
@@ -178,6 +187,8 @@ func (c *faults) act() {
 		c.suspect(n, Node(c.chance(3)))
 	case k < 92:
 		c.net.sites[n.node].sweep()
+	case k < 93:
+		c.flush(n)
 	default:
 		c.find(n, Node(c.chance(3)))
 	}
@@ -201,6 +212,7 @@ func (c *faults) step(n *faultyNode, p *faultyPlace) {
 		err := p.Request(n.r[p.at], m)
 		c.note("%d requests r%d %v: %v", n.node, p.at, m, err)
 		c.check(err == nil || errors.Is(err, ErrLost) || errors.Is(err, ErrStale), "request: %v", err)
+		c.heard(n, p, err)
 	case p.Granted():
 		c.acquire(n, p)
 	case c.chance(8) == 0:
@@ -215,11 +227,12 @@ func (c *faults) acquire(n *faultyNode, p *faultyPlace) {
 	if err != nil {
 		c.check(errors.Is(err, ErrLost) || errors.Is(err, ErrEnded), "acquire: %v", err)
 		c.told++
+		c.heard(n, p, err)
 		c.check(p.Cancel() == nil, "cancel")
 		return
 	}
 	c.served++
-	p.wrote, p.losses = false, nil
+	p.write, p.losses = nil, nil
 	c.check(p.OnLoss(func(err error) { p.losses = append(p.losses, err) }) == nil, "on loss")
 	p.valid = c.believes(Node(p.at), n)
 	if c.clocks && Node(p.at) != n.node {
@@ -249,10 +262,9 @@ func (c *faults) acquire(n *faultyNode, p *faultyPlace) {
 	if p.Mode() == Write && !(c.keep && c.chance(2) == 0) {
 		w, err := p.Writable()
 		c.check(err == nil, "writable: %v", err)
-		before := stateIn(w)
-		binary.NativeEndian.PutUint64(w, before[0]+1)
-		binary.NativeEndian.PutUint64(w[16:], next(before[1], uint64(n.node)))
-		p.wrote = true
+		now := c.write(n, p, stateIn(w))
+		binary.NativeEndian.PutUint64(w, now[0])
+		binary.NativeEndian.PutUint64(w[16:], now[1])
 		if c.chance(2) == 0 {
 			c.check(p.Dirty(Range{0, 8}) == nil && p.Dirty(Range{16, 8}) == nil, "dirty")
 		}
@@ -264,7 +276,7 @@ func stateIn(b []byte) [2]uint64 {
 }
 
 // next is the chain with another link.
-func next(chain, node uint64) uint64 { return chain*31 + node + 1 }
+func next(chain, number uint64) uint64 { return chain*31 + number }
 
 func (c *faults) leave(n *faultyNode, p *faultyPlace, renew bool) {
 	do, how := p.Release, "releases"
@@ -283,12 +295,14 @@ func (c *faults) leave(n *faultyNode, p *faultyPlace, renew bool) {
 	if err != nil {
 		c.check(errors.Is(err, ErrStale) && len(p.losses) == 1, "release: %v, after it was told %v", err, p.losses)
 		c.told++
+	} else if how != "abandons" {
+		c.released(n, p)
 	}
 	c.check(!p.Held(), "held after release")
 	if f := p.r.mirrored; f != nil && f.mirror.Keeps() {
 		c.kept++
 	}
-	p.valid, p.wrote = false, false
+	p.valid, p.write = false, nil
 }
 
 // fail abandons an access after it has made the bytes, if it has written, what no commit
@@ -350,12 +364,16 @@ func (c *faults) moveOne() {
 		h.home.commit(new(peer), &msg) // as a home would without a fence
 	default:
 		c.check(errors.Is(err, ErrOtherLife), "%v to %d: %v", &msg, l.to, err)
+		c.dropped(l.from, &msg)
 	}
 	c.look()
 }
 
 // look takes note of what homes have committed.
 func (c *faults) look() {
+	if c.flaw == "silent" {
+		c.silence()
+	}
 	for i := range c.truth {
 		c.committed(i)
 	}
@@ -367,12 +385,10 @@ func (c *faults) committed(i int) {
 	last := uint64(len(h.states) - 1)
 	switch v := r.ledger.version; {
 	case v == last+1:
-		now, before := stateIn(r.bytes), h.states[last]
-		made := false
-		for n := range uint64(3) {
-			made = made || now == [2]uint64{before[0] + 1, next(before[1], n)}
-		}
-		c.check(made, "r%d: version %d is %v, made of something else than version %d, %v", i, v, now, last, before)
+		now := stateIn(r.bytes)
+		a := c.writes.by[now]
+		c.check(a != nil && a.of == h && a.version == v, "r%d: version %d is %v, made of something else than version %d, %v", i, v, now, last, h.states[last])
+		a.committed = true
 		h.states = append(h.states, now)
 		c.commits++
 	default:
@@ -396,6 +412,7 @@ func (c *faults) find(n *faultyNode, other Node) {
 	case !w.away[end]:
 		c.note("%d does not hear %d", n.node, other)
 		w.away[end], w.cut = true, true
+		c.cutOff(n.node, other)
 		c.net.sites[n.node].Away(other, errCut)
 		c.invalidate(n, Node(other))
 	case w.away[0] && w.away[1] && !w.lost[0] && !w.lost[1] && c.chance(2) == 0:
@@ -434,6 +451,7 @@ func (c *faults) suspected(n Node) func(Node) error {
 func (c *faults) lose(n, o *faultyNode, w *way, end int) {
 	c.note("%d takes %d for lost", n.node, o.node)
 	w.lost[end], w.cut = true, true
+	c.cutOff(n.node, o.node)
 	c.net.sites[n.node].Lost(o.node, errCut)
 	c.invalidate(n, o.node)
 	c.invalidate(o, n.node)
@@ -541,6 +559,10 @@ func (c *faults) mend() {
 		for i, p := range n.places {
 			c.check(!p.Requested(), "place %d of %d waits for ever for r%d", i, n.node, p.at)
 			err := p.Request(n.r[p.at], Write)
+			for len(lostWrites(err)) > 0 {
+				c.heard(n, p, err)
+				err = p.Request(n.r[p.at], Write)
+			}
 			c.check(err == nil, "place %d of %d: %v", i, n.node, err)
 			for !p.Granted() && len(c.net.busy()) > 0 { // who looks has what is kept asked for
 				c.moveOne()
@@ -557,9 +579,13 @@ func (c *faults) mend() {
 	for _, s := range c.net.sites {
 		s.Settle()
 	}
+	for _, n := range c.nodes {
+		c.flush(n) // asks
+	}
 	for len(c.net.busy()) > 0 {
 		c.moveOne()
 	}
+	c.account()
 	for i := range c.truth {
 		r := c.nodes[i].r[i]
 		c.check(r.requested.Load()&^flags == r.completed.Load()&^flags, "r%d: %#x requested, %#x completed", i, r.requested.Load(), r.completed.Load())
@@ -573,13 +599,14 @@ func (c *faults) mend() {
 
 // TestSiteFaults: whatever happens, nobody is in beside a writer, everybody sees what
 // was committed last, nothing that was committed is lost, nothing comes behind a
-// fence; and when all is well again everybody is served, or told.
+// fence. A write whose release and Flush returned nil is there, and a write that was
+// released and is lost was reported. When all is well again everybody is served, or told.
 func TestSiteFaults(t *testing.T) {
 	runs := *nodeSeeds
 	if testing.Short() {
 		runs = min(runs, 300)
 	}
-	var served, told, lates, commits, kept, failed int
+	var served, told, lates, commits, kept, failed, flushes, gone int
 	for seed := range runs {
 		c, err := survive(rand.New(rand.NewPCG(seed, 7)).IntN, "")
 		if err != nil {
@@ -587,10 +614,13 @@ func TestSiteFaults(t *testing.T) {
 		}
 		served, told, lates, commits = served+c.served, told+c.told, lates+c.lates, commits+c.commits
 		kept, failed = kept+c.kept, failed+c.failed
+		flushes, gone = flushes+c.flushes, gone+c.gone
 	}
 	t.Logf("%d runs: %d accesses, %d writes, %d failed, %d told, %d late releases, %d kept", runs, served, commits, failed, told, lates, kept)
+	t.Logf("%d times a Flush knew all; %d writes were released and lost", flushes, gone)
 	for what, n := range map[string]int{
 		"accesses": served / 20, "writes": commits / 10, "that are told": told, "late releases": lates * 5, "that are kept": kept, "failed writes": failed,
+		"flushes": flushes, "lost writes": gone * 20,
 	} {
 		if uint64(n) < runs/2 {
 			t.Errorf("too few %s: the test shows little", what)
@@ -598,10 +628,10 @@ func TestSiteFaults(t *testing.T) {
 	}
 }
 
-// The test would find it if there were no fence, if dirty ranges were not sent, or if a
-// failed write were committed.
+// The test would find it if there were no fence, if dirty ranges were not sent, if a failed
+// write were committed, or if lost writes were not reported.
 func TestSiteFaultsFindsFlaws(t *testing.T) {
-	for _, flaw := range []string{"fence", "dirty", "abandon"} {
+	for _, flaw := range []string{"fence", "dirty", "abandon", "silent"} {
 		t.Run(flaw, func(t *testing.T) {
 			for seed := range uint64(3000) {
 				if _, err := survive(rand.New(rand.NewPCG(seed, 7)).IntN, flaw); err != nil {

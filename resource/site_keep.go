@@ -2,16 +2,20 @@ package resource
 
 import "sync"
 
-// keepers are the mirrors that have kept a release not long ago: see Mirror.Release.
-// Whoever comes again and again takes it along with the next request; what nothing has
-// taken along between two sweeps is sent by the second.
+// keepers are the mirrors that have kept a release, or released a write, not long ago. A
+// node that comes again and again sends a kept release with its next request, and the
+// grant of that confirms the write. If nothing comes between two sweeps, the second sends
+// the release, and asks whether the write is committed.
 type keepers struct {
 	mu  sync.Mutex
 	all []*mirrored
 }
 
-// keep notes that a mirror, whose mutex is held, has kept a release.
+// keep has a mirror looked at by the second sweep from now. The mirror's mutex is held.
 func (s *Site) keep(f *mirrored) {
+	if s.o.Later == nil {
+		return
+	}
 	f.fresh = true
 	if !f.keeper {
 		f.keeper = true
@@ -30,7 +34,7 @@ func (s *Site) watch(more ...*mirrored) {
 	k.all = append(k.all, more...)
 }
 
-// sweep sends what was kept for so long that nothing seems to come any more.
+// sweep looks at the mirrors for which nothing has come for some time.
 func (s *Site) sweep() { s.look(false) }
 
 // Settle sends all releases that are kept. It is for a node that is about to leave,
@@ -55,8 +59,8 @@ func (s *Site) look(all bool) {
 	}
 }
 
-// settle sends what is kept if it is not fresh, or all is to be sent, and reports
-// whether there may be something to send later.
+// settle sends a kept release, and asks for a write that is not confirmed. If that is
+// fresh, it does so only if all is set. It reports whether a later sweep must look again.
 func (f *mirrored) settle(all bool) bool {
 	f.mu.Lock()
 	defer f.unlock()
@@ -67,7 +71,7 @@ func (f *mirrored) settle(all bool) bool {
 	f.fresh, f.keeper = false, false
 	s := f.site.scratch()
 	defer f.site.spare(s)
-	s.out = f.mirror.Settle(s.out)
+	s.out = f.mirror.Confirm(f.mirror.Settle(s.out))
 	f.send(s)
 	return false
 }

@@ -17,12 +17,12 @@ func (suspected) Error() string {
 func (suspected) Is(target error) bool { return target == ErrLost }
 
 // Suspect says that the lease of what a node has lent to this one may be over, and
-// why: what places here hold, or have requested, of resources with their home there
-// is over, as it is by Away. But the node may be there still, and not know: so it is
-// told that this life of the mirrors has ended, and places may request again at once.
+// why. What places here hold, or have requested, of resources with their home there is
+// over, as it is by Away. The node may still be there, and not know. So the mirrors tell
+// it that a new life begins, and places may request again at once.
 //
-// Who has released before, may find that the home did not take it: it has come to
-// the home after the end, as if the node had been lost.
+// The message of the new life may overtake the bytes of a write that was released. The
+// home drops those, and this node reports the write as lost: see [LostWriteError].
 func (s *Site) Suspect(n Node, why error) {
 	for _, f := range s.mirrorsAt(n) {
 		f.mu.Lock()
@@ -31,14 +31,14 @@ func (s *Site) Suspect(n Node, why error) {
 	}
 }
 
-// suspect ends all requests and begins a new life. Whoever has none has nothing to
-// lose.
+// suspect ends all requests and begins a new life. A mirror without requests holds nothing
+// of the home, so its life goes on, and what it has released still arrives.
 func (f *mirrored) suspect(why error) {
 	if f.away != nil || f.mirror.Over() != nil || len(f.mirror.requests) == 0 {
 		return
 	}
-	// What was released last may be under way still.
-	f.r.lent = f.r.lent || f.mirror.unsure
+	// The bytes of the last release may still be under way.
+	f.r.lent = f.r.lent || f.mirror.wrote != 0
 	f.mirror.Lost(fmt.Errorf("%w: %w", ErrSuspected, why))
 	f.early.clear(f.site, f.home)
 	f.announce()

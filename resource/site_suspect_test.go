@@ -137,6 +137,9 @@ func TestSuspectLeavesBytesUnderWay(t *testing.T) {
 		fine(t, p.Renew())
 		n.sites[1].Suspect(0, errQuiet)
 		fine(t, p.Cancel())
+		if err := p.Request(r[1], Read); !errors.As(err, new(*LostWriteError)) {
+			t.Errorf("the next request after a lost write: %v", err)
+		}
 		fine(t, p.Request(r[1], Read))
 		fine(t, n.move(lane{1, 0, false})) // it overtakes the release
 		fine(t, n.move(lane{1, 0, false}))

@@ -18,7 +18,8 @@ type parcel struct {
 type network struct {
 	sites []*Site
 	lanes map[lane][]parcel
-	size  int // of a bulk that takes the lane for data
+	size  int              // of a bulk that takes the lane for data
+	sent  func(m *Message) // told of each message, while its sender has its mutex
 }
 
 // lane is one between two nodes.
@@ -44,6 +45,13 @@ func (p port) Send(to Node, header, bulk []byte, lasting bool) error {
 	}
 	l := lane{p.from, to, len(bulk) >= p.n.size}
 	p.n.lanes[l] = append(p.n.lanes[l], m)
+	if p.n.sent != nil {
+		msg, err := ParseHeader(header)
+		if err != nil {
+			return err
+		}
+		p.n.sent(&msg)
+	}
 	return nil
 }
 

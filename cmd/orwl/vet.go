@@ -17,9 +17,9 @@ import (
 
 const vetFormat = `usage: orwl vet [FLAGS] FILE
 
-Reads a system from FILE, or from standard input if FILE is -, and says whether
-its tasks take turns for ever, each of them holding all that it asks for at once,
-or else which of them wait for one another in a circle. A line describes a task:
+Reads a system from FILE, or from standard input if FILE is -. Says that its tasks
+take turns for ever, or else which of them wait for one another in a circle. A line
+describes a task:
 
   # rows of a matrix
   task row1: write a, read b
@@ -27,8 +27,15 @@ or else which of them wait for one another in a circle. A line describes a task:
 
 First requests are made in the order of the lines, those of a lower priority @N
 before those of a higher one; it is 0 if not given. A name with spaces or any of
-: , @ # is quoted. The exit code is 0 if all is well, 1 if there is a deadlock,
-and 2 if the file makes no sense.
+: , @ # is quoted.
+
+A task holds all its accesses at once. After a second colon stands another order of
+its round. It names the accesses by their numbers in the line:
+
+  task row3: write c, read a @1: acquire 1, release 1, acquire 2, release 2
+
+The exit code is 0 if all is well, 1 if there is a deadlock, and 2 if the file makes
+no sense.
 
 flags:
 `

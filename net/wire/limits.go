@@ -5,7 +5,7 @@ package wire
 const (
 	// Version is that of everything in this package. Nodes of different versions do
 	// not talk.
-	Version = 2
+	Version = 3
 	// MaxHeader is the size of the largest header.
 	MaxHeader = 1 << 20
 	// MaxBulk is how many bytes can follow a header.

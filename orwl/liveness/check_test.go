@@ -3,6 +3,7 @@ package liveness
 import (
 	"errors"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
 
@@ -28,12 +29,16 @@ func TestCheckAlive(t *testing.T) {
 		"task t: read a, read a",
 		"task s: write a; task t: write a; task u: read a, read b",
 		"task row1: write a, read b; task row2: write b, read a",
-		"task s: read a; task t: write a; task u: read a",             // groups of readers merge
-		"task s: read a, read a; task t: write a; task u: read a",     // two readers of a task are in one group
-		"task s: write a, read b @-1; task t: write b, read a",        // t is before s at both resources
-		"task s: write a @5, write b @5; task t: write b, write a",    // the second task is first everywhere
-		"task s: read a @1, read b; task t: read b @1, read a",        // only reads
-		"task a: write x; task idle: ; task b: read x, write y @-3; ", // one task has no accesses
+		"task s: read a; task t: write a; task u: read a",          // groups of readers merge
+		"task s: read a, read a; task t: write a; task u: read a",  // two readers of a task are in one group
+		"task s: write a, read b @-1; task t: write b, read a",     // t is before s at both resources
+		"task s: write a @5, write b @5; task t: write b, write a", // the second task is first everywhere
+		"task s: read a @1, read b; task t: read b @1, read a",     // only reads
+		// The natural Jacobi: publish, release, then read the neighbours.
+		"task s: write a, read b @1: acquire 1, release 1, acquire 2, release 2; task t: write b, read a @1: acquire 1, release 1, acquire 2, release 2",
+		"task t: write a, read a: acquire 1, release 1, acquire 2, release 2",    // one after the other
+		"task t: write a @1, read a: acquire 2, release 2, acquire 1, release 1", // in the order of the priorities
+		"task a: write x; task idle: ; task b: read x, write y @-3; ",            // one task has no accesses
 	} {
 		if err := system(t, text).Check(); err != nil {
 			t.Errorf("%s: %v", text, err)
@@ -75,6 +80,17 @@ func TestDeadlockMessages(t *testing.T) {
 		`task "row 1": write "a b", write c @1; task "2": write c, write "a b" @1`: `of 2 tasks, 2 would wait for ever:
 	"row 1" waits to write c (access 2), which 2 holds to write (access 1)
 	2 waits to write "a b" (access 2), which "row 1" holds to write (access 1)` + others,
+		// s publishes late: it reads b before it releases a.
+		"task s: write a, read b @1: acquire 1 2, release 1 2; task t: write b, read a @1: acquire 1, acquire 2, release 1, release 2": `of 2 tasks, 2 would wait for ever:
+	s waits in step 1 to read b (access 2), which t holds to write (access 1) and releases in step 3
+	t waits in step 2 to read a (access 2), which s holds to write (access 1) and releases in step 2` + others,
+		// A task without a sequence has no steps in the message.
+		"task s: write a, read b @1: acquire 1, acquire 2, release 1 2; task t: write b, read a @1": `of 2 tasks, 2 would wait for ever:
+	s waits in step 2 to read b (access 2), which t holds to write (access 1)
+	t waits to read a (access 2), which s holds to write (access 1) and releases in step 3` + others,
+		"task t: write a, read a: acquire 2, release 2, acquire 1, release 1": `of 1 tasks, 1 would wait for ever:
+	t waits in step 1 to read a (access 2), which it holds itself to write (access 1) and releases in step 4
+	let t release access 1 before it acquires access 2`,
 	} {
 		err := system(t, text).Check()
 		var deadlock *DeadlockError
@@ -137,6 +153,28 @@ func TestCheckRefuses(t *testing.T) {
 	}
 }
 
+// A Sequence acquires each access once, and then releases it once.
+func TestCheckRefusesSequences(t *testing.T) {
+	for want, steps := range map[string][]Step{
+		`task 0 ("t") has the op 2 in step 1: want Acquire or Release`:                                 {{2, []int{0}}},
+		`task 0 ("t") has no access in step 2: name one, or leave the step out`:                        {{Acquire, []int{0}}, {Release, nil}},
+		`task 0 ("t") has no access 3, as step 1 wants: it has 2`:                                      {{Acquire, []int{0, 2}}},
+		`task 0 ("t") has no access 0, as step 1 wants: it has 2`:                                      {{Acquire, []int{-1}}},
+		`access 2 of task 0 ("t") (read b) is acquired twice, in step 2: ` + onceEach:                  {{Acquire, []int{0, 1}}, {Acquire, []int{1}}},
+		`access 2 of task 0 ("t") (read b) is acquired twice, in step 3: ` + onceEach:                  {{Acquire, []int{1}}, {Release, []int{1}}, {Acquire, []int{1}}},
+		`access 1 of task 0 ("t") (write a) is released before it is acquired, in step 1: ` + onceEach: {{Release, []int{0}}},
+		`access 1 of task 0 ("t") (write a) is released twice, in step 2: ` + onceEach:                 {{Acquire, []int{0}}, {Release, []int{0, 0}}},
+		`access 2 of task 0 ("t") (read b) is not acquired in its sequence: ` + onceEach:               {{Acquire, []int{0}}, {Release, []int{0}}},
+		`access 1 of task 0 ("t") (write a) is not released in its sequence: ` + onceEach:              {{Acquire, []int{0, 1}}, {Release, []int{1}}},
+	} {
+		err := System{[]Task{{Name: "t", Accesses: []Access{{Resource: "a", Mode: resource.Write}, {Resource: "b"}}, Sequence: steps}}}.Check()
+		var bad *SystemError
+		if !errors.As(err, &bad) || err.Error() != "liveness: "+want {
+			t.Errorf("%v, want %s", err, want)
+		}
+	}
+}
+
 // drawSystem draws a system with names of any kind.
 func drawSystem(t *rapid.T, priorities *rapid.Generator[int]) System {
 	names := rapid.SliceOfNDistinct(rapid.OneOf(rapid.StringN(1, 8, -1), rapid.StringMatching(`[a-z:@#" ]{1,3}|[\x00-\x7f]|"\\xff`)), 0, 12, rapid.ID[string]).Draw(t, "tasks")
@@ -147,17 +185,23 @@ func drawSystem(t *rapid.T, priorities *rapid.Generator[int]) System {
 	})
 	var s System
 	for _, name := range names {
-		s.Tasks = append(s.Tasks, Task{name, rapid.SliceOfN(access, 0, 4).Draw(t, "accesses")})
+		task := Task{Name: name, Accesses: rapid.SliceOfN(access, 0, 4).Draw(t, "accesses")}
+		if rapid.Bool().Draw(t, "a sequence") {
+			task.Sequence = randomSequence(rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "steps"), 0)), len(task.Accesses), true)
+		}
+		s.Tasks = append(s.Tasks, task)
 	}
 	return s
 }
 
-// blocksItself reports whether some task has two conflicting accesses to one resource.
+// blocksItself reports whether some task has two conflicting accesses to one resource,
+// and acquires the second before it releases the first.
 func blocksItself(s System) bool {
 	for _, task := range s.Tasks {
 		for i, x := range task.Accesses {
-			for _, y := range task.Accesses[:i] {
-				if x.Resource == y.Resource && conflicting(x.Mode, y.Mode) {
+			for j, y := range task.Accesses[:i] {
+				apart := task.Sequence != nil && task.step(Release, j) < task.step(Acquire, i)
+				if x.Resource == y.Resource && conflicting(x.Mode, y.Mode) && !apart {
 					return true
 				}
 			}
@@ -185,7 +229,7 @@ func TestCanonicalOrderIsAlive(t *testing.T) {
 func TestCheckSeesCycles(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := drawSystem(t, rapid.IntRange(-2, 2))
-		stuck := stuckTasks(s, newPlayed(s, false).rivals())
+		stuck := stuckTasks(newPlayed(s))
 		err := s.Check()
 		var deadlock *DeadlockError
 		if len(stuck) == 0 && err == nil {

@@ -13,8 +13,8 @@ import (
 type DeadlockError struct {
 	// Cycle is the waits in order. The last task waits for the first.
 	Cycle []Wait
-	// Stuck is the number of tasks that would never run: the tasks of this cycle, of
-	// other cycles, and all that wait for them.
+	// Stuck is the number of tasks that would never end a round: the tasks of this
+	// cycle, of other cycles, and all that wait for them.
 	Stuck int
 	// Tasks is the number of all tasks.
 	Tasks int
@@ -27,10 +27,14 @@ type Wait struct {
 	Access   int // the access that waits
 	Resource string
 	Mode     resource.Mode
+	// Step is the step of the Sequence in which the task waits, counted from 0. It is -1
+	// if the task has no Sequence.
+	Step int
 
 	For       string // the task of the access ahead, and the Task of the next Wait
 	ForAccess int
 	ForMode   resource.Mode
+	ForStep   int // in which For would release the access ahead; -1 if it has no Sequence
 	// Granted is true if the access ahead is granted. Otherwise readers hold the
 	// resource, Task waits to read, and For waits ahead of it to write.
 	Granted bool
@@ -51,17 +55,29 @@ func (e *DeadlockError) Error() string {
 			fmt.Fprintf(&text, "\n\t... and %d more like that ...", left)
 		}
 	}
-	if len(e.Cycle) == 1 {
-		fmt.Fprintf(&text, "\n\tlet %s ask for %s once, to write", spell(e.Cycle[0].Task), spell(e.Cycle[0].Resource))
-	} else {
-		text.WriteString("\n\tgive the accesses of this cycle other priorities, or none: then the tasks take turns in their order")
-	}
+	text.WriteString("\n\t" + e.advice())
 	return text.String()
+}
+
+// advice is what the programmer can do.
+func (e *DeadlockError) advice() string {
+	w := e.Cycle[0]
+	switch {
+	case len(e.Cycle) > 1:
+		return "give the accesses of this cycle other priorities, or none: then the tasks take turns in their order"
+	case w.Step >= 0:
+		return fmt.Sprintf("let %s release access %d before it acquires access %d", spell(w.Task), w.ForAccess+1, w.Access+1)
+	}
+	return fmt.Sprintf("let %s ask for %s once, to write", spell(w.Task), spell(w.Resource))
 }
 
 // String is the wait in words.
 func (w Wait) String() string {
-	text := fmt.Sprintf("%s waits to %v %s (access %d)", spell(w.Task), w.Mode, spell(w.Resource), w.Access+1)
+	text := spell(w.Task) + " waits "
+	if w.Step >= 0 {
+		text += fmt.Sprintf("in step %d ", w.Step+1)
+	}
+	text += fmt.Sprintf("to %v %s (access %d)", w.Mode, spell(w.Resource), w.Access+1)
 	switch {
 	case !w.Granted:
 		text += fmt.Sprintf(" behind %s, which waits to %v it", spell(w.For), w.ForMode)
@@ -70,14 +86,18 @@ func (w Wait) String() string {
 	default:
 		text += fmt.Sprintf(", which %s holds to %v", spell(w.For), w.ForMode)
 	}
-	return text + fmt.Sprintf(" (access %d)", w.ForAccess+1)
+	text += fmt.Sprintf(" (access %d)", w.ForAccess+1)
+	if w.ForStep >= 0 {
+		text += fmt.Sprintf(" and releases in step %d", w.ForStep+1)
+	}
+	return text
 }
 
-// deadlock finds a cycle after a round in which some tasks did not fire. Such a task
-// has an access that is not granted, so a conflicting request is ahead of it. This
-// request is a first request that is still in the queue, so its task did not fire
-// either. The search goes from task to task in this way and must come back to a task
-// that it has seen. The cycle begins with its first task.
+// deadlock finds a cycle after a round that some tasks did not end. Such a task waits
+// in a step for an access that is not granted, so a conflicting request is ahead of it.
+// This request is a first request that is still in the queue, so its task waits too, in
+// a step before the release. The search goes from task to task in this way and must
+// come back to a task that it has seen. The cycle begins with its first task.
 func (r *round) deadlock() *DeadlockError {
 	t := 0
 	for r.missing[t] == 0 {
@@ -98,26 +118,30 @@ func (r *round) deadlock() *DeadlockError {
 	first := slices.Index(tasks, slices.Min(tasks))
 	return &DeadlockError{
 		Cycle: slices.Concat(path[first:], path[:first]),
-		Stuck: len(r.system.Tasks) - r.fired, Tasks: len(r.system.Tasks),
+		Stuck: len(r.system.Tasks) - r.ended, Tasks: len(r.system.Tasks),
 	}
 }
 
-// wait finds an access of the stuck task t that is not granted, and an access ahead
-// that it waits for. It prefers an access of t itself.
+// wait finds an access that the stuck task t waits for in its step, and an access ahead
+// of it. It prefers an access of t itself.
 func (r *round) wait(t int, fronts map[*FIFO]front) (id, ahead int) {
-	own := make(map[*FIFO]int) // the granted accesses of t
-	id = -1
+	own := make(map[*FIFO]int) // the granted accesses of t that it has not released
 	for i := r.begin[t]; i < r.begin[t+1]; i++ {
 		if r.granted(i) {
 			own[r.accesses[i].fifo] = i
-		} else if id < 0 {
-			id = i
 		}
 	}
-	for i := id; i < r.begin[t+1]; i++ {
-		a := r.accesses[i]
-		if mine, both := own[a.fifo]; both && !r.granted(i) && r.conflict(i, mine) {
+	id = -1
+	for _, a := range r.steps[t][r.at[t]].Accesses {
+		i := r.begin[t] + a
+		if r.accesses[i].granted {
+			continue
+		}
+		if mine, both := own[r.accesses[i].fifo]; both && r.conflict(i, mine) {
 			return i, mine
+		}
+		if id < 0 {
+			id = i
 		}
 	}
 	fifo := r.accesses[id].fifo
@@ -162,11 +186,12 @@ func (r *round) conflict(x, y int) bool {
 // describe makes a Wait of two numbers of accesses.
 func (r *round) describe(id, ahead int) Wait {
 	waits, goes := r.accesses[id].task, r.accesses[ahead].task
-	access := id - r.begin[waits]
+	task, other := r.system.Tasks[waits], r.system.Tasks[goes]
+	access, before := id-r.begin[waits], ahead-r.begin[goes]
 	return Wait{
-		Task: r.system.Tasks[waits].Name, Access: access, Mode: r.accesses[id].mode,
-		Resource: r.system.Tasks[waits].Accesses[access].Resource,
-		For:      r.system.Tasks[goes].Name, ForAccess: ahead - r.begin[goes], ForMode: r.accesses[ahead].mode,
+		Task: task.Name, Access: access, Resource: task.Accesses[access].Resource,
+		Mode: r.accesses[id].mode, Step: task.step(Acquire, access),
+		For: other.Name, ForAccess: before, ForMode: r.accesses[ahead].mode, ForStep: other.step(Release, before),
 		Granted: r.granted(ahead),
 	}
 }

@@ -2,9 +2,10 @@
 // ever or comes to a stop.
 //
 // A [System] is the program as far as this question goes: tasks, and what each of them
-// reads and writes in a round. [System.Check] proves that the system is alive, or
-// returns a [*DeadlockError] with the tasks that wait for one another. Its comment
-// holds the proof. [Parse] reads a system from text:
+// reads and writes in a round. A task holds all its accesses at once, or it acquires and
+// releases them in a sequence of [Step] values. [System.Check] proves that the system is
+// alive, or returns a [*DeadlockError] with the tasks that wait for one another. Its
+// comment holds the proof. [Parse] reads a system from text:
 //
 //	s, err := liveness.Parse(strings.NewReader("task a: write x\ntask b: read x"))
 //	err = s.Check()

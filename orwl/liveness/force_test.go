@@ -2,7 +2,6 @@ package liveness
 
 import (
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -12,16 +11,21 @@ import (
 )
 
 // played runs a system in a way that has nothing in common with Check: the queues are
-// plain lists, and each event is one renewal.
+// plain lists, and each event is one acquire or one renewal.
 type played struct {
 	s      System
 	queues map[string]*[]playedRequest
 	of     [][]*[]playedRequest // the queue of each access
-	// apart: each task holds one access at a time, in order. Otherwise it holds all its
-	// accesses at once.
-	apart bool
-	at    []int   // the access that each task renews next; -1: the task waits for all accesses
-	done  [][]int // the rounds that each access has done
+	events [][]playedEvent      // of a round of each task
+	at     []int                // the next event of each task
+	done   [][]int              // the rounds that each access has done
+	ended  []int                // the rounds that each task has done
+}
+
+// playedEvent is a Step with one access.
+type playedEvent struct {
+	op     Op
+	access int
 }
 
 // playedRequest is an entry of a queue.
@@ -30,14 +34,12 @@ type playedRequest struct {
 	mode resource.Mode
 }
 
-func newPlayed(s System, apart bool) *played {
+func newPlayed(s System) *played {
 	n := len(s.Tasks)
-	p := &played{s: s, queues: make(map[string]*[]playedRequest), apart: apart, at: make([]int, n), of: make([][]*[]playedRequest, n), done: make([][]int, n)}
+	p := &played{s: s, queues: make(map[string]*[]playedRequest), at: make([]int, n), ended: make([]int, n),
+		of: make([][]*[]playedRequest, n), done: make([][]int, n), events: make([][]playedEvent, n)}
 	var order []First
 	for t, task := range s.Tasks {
-		if !apart {
-			p.at[t] = -1
-		}
 		p.done[t] = make([]int, len(task.Accesses))
 		for a, access := range task.Accesses {
 			order = append(order, First{t, a})
@@ -46,12 +48,34 @@ func newPlayed(s System, apart bool) *played {
 			}
 			p.of[t] = append(p.of[t], p.queues[access.Resource])
 		}
+		for _, step := range task.Sequence {
+			for _, a := range step.Accesses {
+				p.events[t] = append(p.events[t], playedEvent{step.Op, a})
+			}
+		}
+		if task.Sequence == nil {
+			for i := range 2 * len(task.Accesses) {
+				p.events[t] = append(p.events[t], playedEvent{Op(i / len(task.Accesses)), i % len(task.Accesses)})
+			}
+		}
 	}
 	slices.SortStableFunc(order, func(x, y First) int { return s.access(x).Priority - s.access(y).Priority })
 	for _, f := range order {
 		p.request(f)
 	}
 	return p
+}
+
+// apart is a system whose tasks hold one access at a time.
+func apart(s System) System {
+	tasks := slices.Clone(s.Tasks)
+	for t := range tasks {
+		tasks[t].Sequence = nil
+		for a := range tasks[t].Accesses {
+			tasks[t].Sequence = append(tasks[t].Sequence, Step{Acquire, []int{a}}, Step{Release, []int{a}})
+		}
+	}
+	return System{tasks}
 }
 
 func (p *played) request(f First) {
@@ -74,36 +98,31 @@ func (p *played) granted(f First) bool {
 	return false
 }
 
-// can reports whether a task can renew its next access.
+// can reports whether a task can do its next event.
 func (p *played) can(t int) bool {
-	switch {
-	case p.at[t] > 0 && !p.apart:
-		return true
-	case p.apart:
-		return p.granted(First{t, p.at[t]})
+	if len(p.events[t]) == 0 {
+		return false
 	}
-	for a := range p.s.Tasks[t].Accesses {
-		if !p.granted(First{t, a}) {
-			return false
-		}
-	}
-	return true
+	e := p.events[t][p.at[t]]
+	return e.op == Release || p.granted(First{t, e.access})
 }
 
-// renew renews the next access of a task.
-func (p *played) renew(t int) {
-	f := First{t, max(p.at[t], 0)}
+// move does the next event of a task.
+func (p *played) move(t int) {
+	e := p.events[t][p.at[t]]
+	if p.at[t]++; p.at[t] == len(p.events[t]) {
+		p.at[t] = 0
+		p.ended[t]++
+	}
+	if e.op == Acquire {
+		return // the queue does not know of it
+	}
+	f := First{t, e.access}
 	p.request(f)
-	q := p.of[f.Task][f.Access]
+	q := p.of[t][e.access]
 	i := slices.IndexFunc(*q, func(r playedRequest) bool { return r.of == f })
 	*q = slices.Delete(*q, i, i+1)
-	p.done[f.Task][f.Access]++
-	if p.at[t] = f.Access + 1; p.at[t] == len(p.s.Tasks[t].Accesses) {
-		p.at[t] = -1
-		if p.apart {
-			p.at[t] = 0
-		}
-	}
+	p.done[t][e.access]++
 }
 
 // rounds is the number of rounds that an access has done.
@@ -124,41 +143,15 @@ func (p *played) rivals() (pairs [][2]First) {
 	return pairs
 }
 
-// randomSystem has 2 to 5 tasks on 1 to 4 resources, with any modes and in any order.
-func randomSystem(r *rand.Rand) System {
-	var s System
-	names := []string{"a", "b", "c", "d"}[:1+r.IntN(4)]
-	kind := r.IntN(3)
-	for t := range 2 + r.IntN(4) {
-		task := Task{Name: fmt.Sprintf("t%d", t)}
-		for range 1 + r.IntN(3) {
-			a := Access{Resource: names[r.IntN(len(names))], Mode: resource.Mode(r.IntN(2))}
-			twice := slices.ContainsFunc(task.Accesses, func(b Access) bool { return a.Resource == b.Resource })
-			if twice && r.IntN(8) > 0 {
-				continue
-			}
-			switch kind {
-			case 0: // any order
-				a.Priority = r.IntN(1000)
-			case 1: // mostly canonical
-				a.Priority = r.IntN(4) / 3
-			}
-			task.Accesses = append(task.Accesses, a)
-		}
-		s.Tasks = append(s.Tasks, task)
-	}
-	return s
-}
-
 // A system that Check calls alive runs on in a random order of events. A system that
 // Check calls dead stops in every order.
 func TestLivenessByForce(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	rounds := 1000
+	rounds := 500
 	if invariant.Enabled {
 		rounds = 100 // the race detector is slow
 	}
-	alive, dead := 0, 0
+	alive, dead, only := 0, 0, 0
 	for n := range 6000 {
 		s := randomSystem(r)
 		err := s.Check()
@@ -166,12 +159,17 @@ func TestLivenessByForce(t *testing.T) {
 		switch {
 		case err == nil:
 			alive++
-			runsOn(t, newPlayed(s, false), r, rounds)
-			runsOn(t, newPlayed(s, true), r, rounds/10)
+			if withoutSequences(s).Check() != nil {
+				only++
+			}
+			runsOn(t, newPlayed(s), r, rounds)
+			if !slices.ContainsFunc(s.Tasks, func(t Task) bool { return t.Sequence != nil }) {
+				runsOn(t, newPlayed(apart(s)), r, rounds/10)
+			}
 		case errors.As(err, &deadlock):
 			dead++
 			for range 3 {
-				stops(t, newPlayed(s, false), r, deadlock)
+				stops(t, newPlayed(s), r, deadlock)
 			}
 		default:
 			t.Fatal(err)
@@ -180,19 +178,19 @@ func TestLivenessByForce(t *testing.T) {
 			t.Fatalf("system %d:\n%s", n, s)
 		}
 	}
-	t.Logf("%d systems alive, %d dead", alive, dead)
-	if alive < 1000 || dead < 1000 {
-		t.Errorf("%d systems alive, %d dead: too few", alive, dead)
+	t.Logf("%d systems alive, %d of them only by their sequences, %d dead", alive, only, dead)
+	if alive < 1000 || only < 200 || dead < 1000 {
+		t.Errorf("%d systems alive, %d of them only by their sequences, %d dead: too few", alive, only, dead)
 	}
 }
 
-// runsOn lets the tasks renew at random. It fails if no task can renew, or if one of two
-// rivals passes the other.
+// runsOn lets the tasks go on at random. It fails if no task can go on, if one of two
+// rivals passes the other, or if a task ends no round.
 func runsOn(t *testing.T, p *played, r *rand.Rand, rounds int) {
 	t.Helper()
 	pairs := p.rivals()
 	var can []int
-	for events := rounds * p.s.accesses(); events > 0; events-- {
+	for events := rounds * 2 * p.s.accesses(); events > 0; events-- {
 		can = can[:0]
 		for task := range p.s.Tasks {
 			if p.can(task) {
@@ -200,10 +198,10 @@ func runsOn(t *testing.T, p *played, r *rand.Rand, rounds int) {
 			}
 		}
 		if len(can) == 0 {
-			t.Errorf("called alive, but stuck after %v (apart: %v)", p.done, p.apart)
+			t.Errorf("called alive, but stuck after %v", p.done)
 			return
 		}
-		p.renew(can[r.IntN(len(can))])
+		p.move(can[r.IntN(len(can))])
 		for _, pair := range pairs {
 			if ahead := p.rounds(pair[0]) - p.rounds(pair[1]); ahead < 0 || ahead > 1 {
 				t.Errorf("%v has done %d rounds more than %v", pair[0], ahead, pair[1])
@@ -211,14 +209,17 @@ func runsOn(t *testing.T, p *played, r *rand.Rand, rounds int) {
 			}
 		}
 	}
+	if at := slices.Index(p.ended, 0); at >= 0 && len(p.events[at]) > 0 {
+		t.Errorf("called alive, but task %d ended no round", at)
+	}
 }
 
-// stops lets the tasks renew at random until the tasks near the deadlock cannot.
+// stops lets the tasks go on at random until the tasks near the deadlock cannot.
 func stops(t *testing.T, p *played, r *rand.Rand, deadlock *DeadlockError) {
 	t.Helper()
 	// A task is near if it is stuck, or a rival of a near task.
 	pairs, near := p.rivals(), map[string]bool{deadlock.Cycle[0].Task: true}
-	stuck := stuckTasks(p.s, pairs)
+	stuck := stuckTasks(p)
 	for task := range stuck {
 		near[p.s.Tasks[task].Name] = true
 	}
@@ -240,20 +241,20 @@ func stops(t *testing.T, p *played, r *rand.Rand, deadlock *DeadlockError) {
 		if len(can) == 0 {
 			break
 		}
-		if events == 1000 {
+		if events == 2000 {
 			t.Errorf("called dead, but does not stop")
 			return
 		}
-		p.renew(can[r.IntN(len(can))])
+		p.move(can[r.IntN(len(can))])
 	}
 	never := 0
 	for task := range p.s.Tasks {
-		if near[p.s.Tasks[task].Name] && p.rounds(First{task, 0}) == 0 {
+		if near[p.s.Tasks[task].Name] && p.ended[task] == 0 {
 			never++
 		}
 	}
 	if never != deadlock.Stuck || never != len(stuck) || deadlock.Tasks != len(p.s.Tasks) {
-		t.Errorf("%d tasks of %d never ran: %v", never, len(p.s.Tasks), deadlock)
+		t.Errorf("%d tasks of %d ended no round: %v", never, len(p.s.Tasks), deadlock)
 	}
 	for i, w := range deadlock.Cycle {
 		p.confirm(t, w)
@@ -279,22 +280,45 @@ func (p *played) confirm(t *testing.T, w Wait) {
 	if before < 0 || behind <= before || waits.mode != w.Mode || holds.mode != w.ForMode || !conflicting(w.Mode, w.ForMode) {
 		t.Errorf("%v: not so in %v", w, *p.queues[w.Resource])
 	}
+	task, other := p.s.Tasks[waiter.Task], p.s.Tasks[holder.Task]
+	if w.Step != task.step(Acquire, w.Access) || w.ForStep != other.step(Release, w.ForAccess) {
+		t.Errorf("%v: the steps are others in\n%s", w, p.s)
+	}
+	if task.Sequence != nil && !slices.Contains(task.Sequence[w.Step].Accesses, p.events[waiter.Task][p.at[waiter.Task]].access) {
+		t.Errorf("%v: the task waits in another step in\n%s", w, p.s)
+	}
 	if p.granted(waiter) || p.granted(holder) != w.Granted || p.rounds(waiter) != 0 || p.rounds(holder) != 0 {
 		t.Errorf("%v: nobody waits so in %v", w, *p.queues[w.Resource])
 	}
 }
 
-// stuckTasks are the tasks on a cycle of rivals or behind one.
-func stuckTasks(s System, pairs [][2]First) map[int]bool {
-	stuck := make(map[int]bool)
-	for t := range s.Tasks {
-		stuck[t] = true
+// stuckTasks are the tasks that cannot end a first round: a search for the steps of
+// round 1 that no cycle holds up. It asks for each event only which other events must
+// be over, and plays nothing.
+func stuckTasks(p *played) map[int]bool {
+	at := func(t int, e playedEvent) int { return slices.Index(p.events[t], e) }
+	over := make([]int, len(p.s.Tasks)) // the events of each task that can be over
+	pairs := p.rivals()
+	free := func(t int) bool {
+		e := p.events[t][over[t]]
+		return e.op == Release || !slices.ContainsFunc(pairs, func(pair [2]First) bool {
+			s, a := pair[0].Task, pair[0].Access
+			return pair[1] == First{t, e.access} && over[s] <= at(s, playedEvent{Release, a})
+		})
 	}
-	for range s.Tasks { // removes tasks that wait only for removed tasks
-		for t := range s.Tasks {
-			if !slices.ContainsFunc(pairs, func(p [2]First) bool { return p[1].Task == t && stuck[p[0].Task] }) {
-				delete(stuck, t)
+	for more := true; more; {
+		more = false
+		for t := range over {
+			for over[t] < len(p.events[t]) && free(t) {
+				over[t]++
+				more = true
 			}
+		}
+	}
+	stuck := make(map[int]bool)
+	for t := range over {
+		if over[t] < len(p.events[t]) {
+			stuck[t] = true
 		}
 	}
 	return stuck

@@ -10,8 +10,8 @@ import (
 )
 
 // System is a program as far as its liveness goes: the accesses of each task, and the
-// order of the first requests. Each task is a loop: it waits until all its accesses
-// are granted, works, and renews each access.
+// order of the first requests. Each task is a loop of rounds. In a round it acquires
+// each of its accesses and renews it: all at once, or in the order of its Sequence.
 type System struct {
 	Tasks []Task
 }
@@ -20,6 +20,9 @@ type System struct {
 type Task struct {
 	Name     string // no two tasks have the same
 	Accesses []Access
+	// Sequence is the steps of a round. It acquires each access once, and then releases
+	// it once. Without a Sequence the task acquires all, and then releases all.
+	Sequence []Step
 }
 
 // Access is one access of a task to a resource in each round. It has a handle of its
@@ -105,6 +108,9 @@ func (s System) validate() error {
 			if access.Mode > resource.Write {
 				return &SystemError{t, a, task.Name, fmt.Sprintf("has the mode %d: want Read or Write", uint8(access.Mode))}
 			}
+		}
+		if err := s.validateSequence(t); err != nil {
+			return err
 		}
 	}
 	return nil

@@ -59,10 +59,10 @@ func TestOrderIsStable(t *testing.T) {
 func TestParseSystem(t *testing.T) {
 	access := func(name string, m resource.Mode, priority int) Access { return Access{name, m, priority} }
 	want := System{[]Task{
-		{"row1", []Access{access("a", resource.Write, 0), access("b", resource.Read, 0)}},
-		{"row 2", []Access{access("b", resource.Write, 7), access("a", resource.Read, -1)}},
-		{"task", []Access{access("read", resource.Read, 0)}},
-		{"idle", nil},
+		{Name: "row1", Accesses: []Access{access("a", resource.Write, 0), access("b", resource.Read, 0)}},
+		{Name: "row 2", Accesses: []Access{access("b", resource.Write, 7), access("a", resource.Read, -1)}},
+		{Name: "task", Accesses: []Access{access("read", resource.Read, 0)}},
+		{Name: "idle"},
 	}}
 	for _, text := range []string{
 		`# rows of a matrix
@@ -83,7 +83,7 @@ task idle:`,
 func TestSystemSyntaxErrors(t *testing.T) {
 	const begin = "\n\tallowed: task NAME: read RESOURCE, write RESOURCE; or a comment after #"
 	const name = "\n\tallowed: a name, quoted if it has spaces or any of : , @ # \""
-	const more = "\n\tallowed: a comma and another access, @PRIORITY, or the end of the line"
+	const more = "\n\tallowed: a comma and another access, @PRIORITY, a colon and the sequence, or the end of the line"
 	for text, want := range map[string]string{
 		"taks t: write a": `1, column 1: a line begins with task
 	taks t: write a
@@ -145,9 +145,42 @@ func TestSystemSyntaxErrors(t *testing.T) {
 		"task a: read b @1 @2": `1, column 19: the access ends here
 	task a: read b @1 @2
 	                  ^` + more,
-		"task a: read b: c": `1, column 15: the access ends here
+		"task a: read b: c": `1, column 17: a step begins with what it does
 	task a: read b: c
-	              ^` + more,
+	                ^
+	allowed: acquire or release`,
+		"task a: read b: acquire 1,": `1, column 27: a step begins with what it does
+	task a: read b: acquire 1,
+	                          ^
+	allowed: acquire or release`,
+		"task a: read b: acquire, release 1": `1, column 24: the step names no access
+	task a: read b: acquire, release 1
+	                       ^
+	allowed: numbers from 1 to 1`,
+		"task a: read b: acquire b": `1, column 25: the task has no such access
+	task a: read b: acquire b
+	                        ^
+	allowed: a number from 1 to 1, a comma and another step, or the end of the line`,
+		"task a: read b, read c: acquire 1 3": `1, column 35: the task has no such access
+	task a: read b, read c: acquire 1 3
+	                                  ^
+	allowed: a number from 1 to 2, a comma and another step, or the end of the line`,
+		"task a: read b: acquire 0": `1, column 25: the task has no such access
+	task a: read b: acquire 0
+	                        ^
+	allowed: a number from 1 to 1, a comma and another step, or the end of the line`,
+		"task a: read b: release 1": `1, column 25: access 1 is released before it is acquired
+	task a: read b: release 1
+	                        ^
+	allowed: ` + onceEach,
+		"task a: read b: acquire 1, acquire 1": `1, column 36: access 1 is acquired twice
+	task a: read b: acquire 1, acquire 1
+	                                   ^
+	allowed: ` + onceEach,
+		"task a: read b: acquire 1 # held": `1, column 27: access 1 is not released
+	task a: read b: acquire 1 # held
+	                          ^
+	allowed: ` + onceEach,
 		"task a: read b @": `1, column 17: @ is not followed by a priority
 	task a: read b @
 	                ^
@@ -208,7 +241,9 @@ func checkIdentity(t interface{ Fatalf(string, ...any) }, s System) {
 		t.Fatalf("%v\nin its own text\n%s", err, s)
 	}
 	same := slices.EqualFunc(again.Tasks, s.Tasks, func(x, y Task) bool {
-		return x.Name == y.Name && slices.Equal(x.Accesses, y.Accesses)
+		return x.Name == y.Name && slices.Equal(x.Accesses, y.Accesses) && slices.EqualFunc(x.Sequence, y.Sequence, func(a, b Step) bool {
+			return a.Op == b.Op && slices.Equal(a.Accesses, b.Accesses)
+		})
 	})
 	if !same {
 		t.Fatalf("%#v, want %#v, from\n%s", again, s, s)
@@ -220,14 +255,14 @@ func TestParseStringIsIdentity(t *testing.T) {
 }
 
 func TestSystemString(t *testing.T) {
-	const text = "task a: write b, read c @-1\ntask \"d e\": read \"\\xff\"\ntask f:\n"
+	const text = "task a: write b, read c @-1\ntask \"d e\": read \"\\xff\"\ntask f:\ntask g: read a, write b: acquire 2, release 2, acquire 1, release 1\n"
 	if got := system(t, text).String(); got != text {
 		t.Errorf("%s, want %s", got, text)
 	}
 }
 
 func FuzzParseSystem(f *testing.F) {
-	for _, text := range []string{"", "task a: write b, read c @-1\n# d\r\ntask \"e f\": read \"\\xff\"", "task a: read b @", "task a\x00: write \u2028 b", "\xff", "task \"a", `task a\b: read c"d`} {
+	for _, text := range []string{"", "task a: write b, read c @-1\n# d\r\ntask \"e f\": read \"\\xff\"", "task a: read b @", "task a: read b, write c @1: acquire 2 1, release 1 2", "task a: read b: acquire 1,release", "task a\x00: write \u2028 b", "\xff", "task \"a", `task a\b: read c"d`} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {

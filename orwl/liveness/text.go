@@ -26,6 +26,11 @@ const maxLine = 16 << 20
 // access; the default is 0. A # begins a comment. A name with a space or one of
 // : , @ # " is quoted as in Go.
 //
+// A second colon begins the Sequence of a task. Each step names the accesses by their
+// numbers in the line, counted from 1:
+//
+//	task cell2: write own2, read own1 @1, read own3 @1: acquire 1, release 1, acquire 2 3, release 2 3
+//
 // Parse returns a [*SyntaxError] if it cannot read a line.
 func Parse(r io.Reader) (System, error) {
 	var s System
@@ -93,8 +98,11 @@ func (l *systemLine) task(named map[string]int) (task Task, described bool, err 
 			return task, true, nil
 		case ",":
 			word = l.next()
+		case ":":
+			task.Sequence, err = l.sequence(len(task.Accesses))
+			return task, err == nil, err
 		default:
-			return task, false, l.fail(word, "the access ends here", "a comma and another access, @PRIORITY, or the end of the line")
+			return task, false, l.fail(word, "the access ends here", "a comma and another access, @PRIORITY, a colon and the sequence, or the end of the line")
 		}
 	}
 }
@@ -121,6 +129,51 @@ func (l *systemLine) access(mode string) (access Access, err error) {
 		return access, l.fail(word, "@ is not followed by a priority", "a whole number, as in @-1")
 	}
 	return access, nil
+}
+
+// sequence reads the rest of a line after its second colon: the steps of a task with so
+// many accesses.
+func (l *systemLine) sequence(accesses int) (steps []Step, err error) {
+	p := make(progress, accesses)
+	for {
+		step, word, err := l.step(p)
+		if err != nil {
+			return nil, err
+		}
+		steps = append(steps, step)
+		if word == "," {
+			continue
+		}
+		if a, reason := p.end(); a >= 0 {
+			return nil, l.fail(word, fmt.Sprintf("access %d %s", a+1, reason), onceEach)
+		}
+		return steps, nil
+	}
+}
+
+// step reads a step and the word after it: a comma, or nothing at the end of the line.
+func (l *systemLine) step(p progress) (step Step, word string, err error) {
+	switch word = l.next(); word {
+	case "acquire":
+	case "release":
+		step.Op = Release
+	default:
+		return step, word, l.fail(word, "a step begins with what it does", "acquire or release")
+	}
+	for word = l.next(); word != "" && word != ","; word = l.next() {
+		number, err := strconv.Atoi(word)
+		if err != nil || number < 1 || number > len(p) {
+			return step, word, l.fail(word, "the task has no such access", fmt.Sprintf("a number from 1 to %d, a comma and another step, or the end of the line", len(p)))
+		}
+		if reason := p.take(step.Op, number-1); reason != "" {
+			return step, word, l.fail(word, "access "+word+" "+reason, onceEach)
+		}
+		step.Accesses = append(step.Accesses, number-1)
+	}
+	if len(step.Accesses) == 0 {
+		return step, word, l.fail(word, "the step names no access", fmt.Sprintf("numbers from 1 to %d", len(p)))
+	}
+	return step, word, nil
 }
 
 // name reads the name of a task or a resource. It returns the name, and the word as it
@@ -191,9 +244,15 @@ func (s System) String() string {
 			if i > 0 {
 				text.WriteByte(',')
 			}
-			text.WriteString(" " + access.Mode.String() + " " + spell(access.Resource))
+			text.WriteString(" " + access.String())
 			if access.Priority != 0 {
 				fmt.Fprintf(&text, " @%d", access.Priority)
+			}
+		}
+		for i, step := range task.Sequence {
+			text.WriteString([]string{":", ","}[min(i, 1)] + " " + step.Op.String())
+			for _, a := range step.Accesses {
+				fmt.Fprintf(&text, " %d", a+1)
 			}
 		}
 		text.WriteByte('\n')
