@@ -24,9 +24,9 @@ type Access struct {
 	priority int
 }
 
-// Priority gives the access's first request another place in the start order
-// than the canonical one: lower is earlier, all others have 0. Other orders than
-// the canonical may deadlock, which [Runtime.Run] finds out beforehand.
+// Priority gives the access's first request another position in the start order: lower
+// is earlier, and all others have 0. Another order than the canonical one may deadlock;
+// [Runtime.Run] finds that out beforehand.
 func (a *Access) Priority(p int) *Access {
 	a.task.rt.declare(fmt.Sprintf("a priority of task %q", a.task.name), func() error {
 		a.priority = p
@@ -60,7 +60,8 @@ func (a *Access) Acquire(ctx context.Context) error {
 	if err := a.Pair.Acquire(ctx); err != nil {
 		return err
 	}
-	// A task that fails ends the run before it releases anything, so it shows here.
+	// A task that fails ends the run before it releases anything. So a grant that is
+	// due to its failure finds the run ended here.
 	if t.run.ctx.Err() != nil {
 		return errors.Join(a.ended(), a.Pair.Release())
 	}
@@ -93,17 +94,17 @@ func (a *Access) ended() error {
 	return &resource.PlaceError{Op: "acquire", Mode: a.mode, Resource: a.resource.Name(), Err: context.Cause(a.task.run.ctx)}
 }
 
-// Task is whose access it is.
+// Task is the task of the access.
 func (a *Access) Task() *Task { return a.task }
 
-// Resource is what is accessed.
+// Resource is the resource of the access.
 func (a *Access) Resource() *resource.Resource { return a.resource }
 
-// Mode is what for.
+// Mode is the requested access mode.
 func (a *Access) Mode() resource.Mode { return a.mode }
 
-// Read is the resource's bytes as elements of type T, while the task holds it. What
-// is wrong with that ends the task with the error that [handle.Read] returns.
+// Read is the resource's bytes as elements of type T, while the task holds it. On
+// misuse it ends the task with the error that [handle.Read] returns.
 func Read[T any](a *Access) handle.View[T] {
 	v, err := handle.Read[T](a)
 	if err != nil {
@@ -112,9 +113,8 @@ func Read[T any](a *Access) handle.View[T] {
 	return v
 }
 
-// Write is the resource's bytes as elements of type T, to be changed while the
-// task holds it. What is wrong with that ends the task with the error that
-// [handle.Write] returns.
+// Write is the resource's bytes as elements of type T, to change while the task holds
+// it. On misuse it ends the task with the error that [handle.Write] returns.
 func Write[T any](a *Access) []T {
 	s, err := handle.Write[T](a)
 	if err != nil {

@@ -15,10 +15,10 @@ import (
 
 //lint:file-ignore SA2001 sections are empty so that nothing but the lock is measured
 
-// crowd is more and more goroutines that want one resource, with empty sections: ns
-// for each section of anybody, and how unequally they were served (cv). A channel
-// of capacity 1 as a mutex serves its senders in FIFO order, too; the locks of
-// sync let whoever runs go first.
+// crowd is more and more goroutines that want one resource, with empty sections: ns for
+// each section of any goroutine, and how unequally they were served (cv). A channel of
+// capacity 1 as a mutex serves its senders in FIFO order, too. The locks of sync let a
+// running goroutine go first.
 func crowd(b *testing.B) {
 	for _, n := range []int{2, 8, 32} {
 		writers, mixed := make([]resource.Mode, n), make([]resource.Mode, n)
@@ -47,7 +47,7 @@ type member struct {
 	leave   func() // at the end, if not nil: others may stand behind it
 }
 
-// pairMembers stand in the queue when they begin.
+// pairMembers have their requests in the queue when they begin.
 func pairMembers(modes []resource.Mode) (members []member) {
 	r, ctx := newResource(8), context.Background()
 	for _, m := range modes {
@@ -99,7 +99,7 @@ const (
 	over
 )
 
-// compete is a contender whose members do their sections until the turn is over.
+// compete is a contender with members that do their sections until the turn is over.
 // All have done one before it begins.
 func compete(name string, modes []resource.Mode, crowd func([]resource.Mode) []member) contender {
 	return contender{name, func() figure {

@@ -9,8 +9,8 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// free is what nobody else wants, used by one goroutine again and again, of a
-// buffered channel that is sent to and received from.
+// free is a resource that one goroutine uses again and again, without contention. The
+// peer is a buffered channel with a send and a receive.
 func free(b *testing.B) {
 	const access, step = 1.5, 2.0
 	for _, m := range []match{
@@ -25,8 +25,8 @@ func free(b *testing.B) {
 	}
 }
 
-// off is what options cost, of a place that was never told of any. One that knows
-// that it has no observer, as all places of tasks do, has to look.
+// off measures what options cost. The peer is a place that never had any. A place that
+// knows that it has no observer has to look, as all places of tasks do.
 func off(b *testing.B) {
 	const nothing = 1.02
 	bare := []contender{often("bare", placeAccess(newResource(8)))}
@@ -115,7 +115,7 @@ func channelFree(n int) {
 	}
 }
 
-// counter is an observer that does next to nothing.
+// counter is an observer with almost no work.
 type counter struct{ requested, acquired, released, cancelled, waited int }
 
 func (c *counter) Requested(*resource.Place) { c.requested++ }

@@ -13,10 +13,9 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// handOver is rounds in which a resource goes from writer to writer, or from a
-// writer to readers and back, with empty sections, so that there is nothing but
-// waking up. A handle waits by context.Background, a task by its run's context,
-// which can end.
+// handOver measures rounds in which a resource goes from writer to writer, or from a
+// writer to readers and back. Sections are empty, so only waking up counts. A handle
+// waits with context.Background, a task with its run's context, which can end.
 func handOver(b *testing.B) {
 	const target = 1.2
 	ending, end := context.WithCancel(context.Background())
@@ -105,9 +104,9 @@ func channelRoundTrips(n int) {
 	}
 }
 
-// stage is what somebody writes without ORWL for one writer whose every version
-// all readers read. Readers read beside each other, and so outside the mutex; who
-// counts them needs none.
+// stage is the peer without ORWL: one writer, and each version is read by all readers.
+// Readers read beside each other, outside the mutex. They count themselves by an
+// atomic, also outside it.
 type stage struct {
 	mu              sync.Mutex
 	readers, writer *sync.Cond
@@ -116,7 +115,7 @@ type stage struct {
 	left            atomic.Int32
 }
 
-// oneCond has the writer and the readers wait for the same.
+// oneCond makes the writer and the readers wait on one condition.
 func oneCond() *stage {
 	s := &stage{done: true}
 	s.writer = sync.NewCond(&s.mu)
@@ -124,7 +123,7 @@ func oneCond() *stage {
 	return s
 }
 
-// twoConds lets the last reader wake nobody but the writer.
+// twoConds lets the last reader wake only the writer.
 func twoConds() *stage {
 	s := oneCond()
 	s.readers = sync.NewCond(&s.mu)
@@ -138,7 +137,7 @@ func (s *stage) write(readers int32) {
 	}
 	s.done = false
 	s.mu.Unlock()
-	// Here it writes.
+	// A writer writes here.
 	s.left.Store(readers)
 	s.mu.Lock()
 	s.version++
@@ -152,7 +151,7 @@ func (s *stage) read(version int) {
 		s.readers.Wait()
 	}
 	s.mu.Unlock()
-	// Here it reads.
+	// A reader reads here.
 	if s.left.Add(-1) > 0 {
 		return
 	}

@@ -33,7 +33,7 @@ func BenchmarkLockers(b *testing.B) {
 	b.Run("RWMutex", lockersRWMutex)
 }
 
-// What a Locker must reach.
+// The targets of a Locker.
 const (
 	leastOfChannel = 1.0
 	leastOfMutex   = 0.5
@@ -87,8 +87,8 @@ func lockersRow(b *testing.B, n, section, outside int, what string) (missed int)
 	return missed
 }
 
-// The loops of the contenders are written out. A function in between would be a part
-// of what is measured.
+// The loops of the contenders are written out, because a function in between would be
+// measured, too.
 
 func channelWorkers(section, outside int) worker {
 	c := make(chan struct{}, 1)

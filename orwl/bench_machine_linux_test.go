@@ -28,17 +28,16 @@ const (
 	grantTarget = 1.5
 )
 
-// BenchmarkMachineGrant is how long it takes from the release by a writer in one
-// process to the acquisition by a reader in another, who then has its own copy of 1 MiB;
-// with memory that the nodes share, and without. The floor is what no way can do
-// without: a futex that wakes the reader's process, and a memcpy of 1 MiB that the other
-// has just written. All are
-// medians, and measured in the same two processes.
+// BenchmarkMachineGrant measures the time from the release by a writer in one process
+// to the acquisition by a reader in another process, which then has its own copy of 1
+// MiB; with memory that the nodes share, and without. The floor is the least that any
+// way needs: a futex that wakes the reader's process, and a memcpy of 1 MiB that the
+// writer has just written. All are medians, measured in the same two processes.
 //
-// Apart, each process has a processor of its own, so that a block that is written on
-// one is copied from its cache to the other: that is what the target is for. Free, the
-// system puts them where it likes, and puts those of the floor, which take turns, on
-// one: there the copy costs a third.
+// Apart, each process has a processor of its own. A block written on one is then copied
+// from its cache to the other; the target is for this case. Free, the system places the
+// processes. It places the processes of the floor, which take turns, on one processor:
+// there the copy costs a third.
 //
 //	go test ./orwl -run '^$' -bench MachineGrant -benchtime 1x
 func BenchmarkMachineGrant(b *testing.B) {
@@ -58,7 +57,8 @@ func BenchmarkMachineGrant(b *testing.B) {
 	b.Run("free", func(b *testing.B) { machineGrant(b, nil, 0) })
 }
 
-// machineGrant measures with the writer on some processors, any if there are none.
+// machineGrant measures with the writer on some processors, or on any if the list is
+// empty.
 func machineGrant(b *testing.B, writer []int, target float64) {
 	for range b.N {
 		var floor, shared, remote []float64
@@ -84,8 +84,8 @@ func machineGrant(b *testing.B, writer []int, target float64) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// grants starts the writer's process, and is what reads take in this one: the floor,
-// and ours.
+// grants starts the writer's process, and returns what reads take in this one: the
+// floor, and ours.
 func grants(b *testing.B, how string, cpus []int) (floor, ours float64) {
 	b.Helper()
 	file, err := unix.MemfdCreate("floor", unix.MFD_CLOEXEC)
@@ -125,7 +125,7 @@ func grants(b *testing.B, how string, cpus []int) (floor, ours float64) {
 	return floor, median(times[len(times)/4:])
 }
 
-// allowed are the processors that this process may use.
+// allowed returns the processors that this process may use.
 func allowed(b *testing.B) (cpus []int) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
@@ -164,7 +164,7 @@ func pin(b *testing.B, cpus []int) {
 	}
 }
 
-// startOn starts a process that is on some processors, as is the thread that starts it.
+// startOn starts a process on some processors. The starting thread is there, too.
 func startOn(c *exec.Cmd, cpus []int) error {
 	if cpus == nil {
 		return c.Start()
@@ -211,8 +211,8 @@ func init() {
 	}
 }
 
-// grantProgram is a writer on node 0, which says when it releases, and a reader on
-// node 1, who is told.
+// grantProgram is a writer on node 0, which stamps the time of its release, and a
+// reader on node 1, which reads it.
 func grantProgram(n *Nodes, read func(sent uint64)) error {
 	rt, err := New(Options{Nodes: n, Log: silent})
 	if err != nil {
@@ -236,7 +236,7 @@ func grantProgram(n *Nodes, read func(sent uint64)) error {
 	return rt.Run(context.Background())
 }
 
-// stamp writes a block anew, as whoever has it for writing does, and then when.
+// stamp writes a block anew, as a holder for writing does, and then the time.
 func stamp(block []uint64, with uint64) {
 	for i := range block {
 		block[i] = with
@@ -280,7 +280,8 @@ func writeFloor(memory []byte) {
 	}
 }
 
-// readFloor has the other process wake this one, again and again, and copies the block.
+// readFloor makes the other process wake this one, again and again, and copies the
+// block.
 func readFloor(memory []byte) float64 {
 	var times []int64
 	own := make([]byte, grantSize)
@@ -293,14 +294,14 @@ func readFloor(memory []byte) float64 {
 	return median(times[len(times)/4:])
 }
 
-// sleepOn sleeps while a word is what it was.
+// sleepOn sleeps while a word has its old value.
 func sleepOn(word *atomic.Uint32, was uint32) {
 	for word.Load() == was {
 		unix.Syscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), 0, uintptr(was), 0, 0, 0)
 	}
 }
 
-// wakeOn changes a word, and wakes who sleeps on it.
+// wakeOn changes a word, and wakes the thread that sleeps on it.
 func wakeOn(word *atomic.Uint32) {
 	word.Add(1)
 	unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(word)), 1, math.MaxInt32, 0, 0, 0)

@@ -17,7 +17,7 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// bytesEach is what things take, with all that they have allocated.
+// bytesEach measures the memory of things, with all that they have allocated.
 func bytesEach(b *testing.B) {
 	const target = 256
 	ended, end := context.WithCancel(context.Background())
@@ -33,7 +33,7 @@ func bytesEach(b *testing.B) {
 		{"pair-idle", target, func(int) func(int) any {
 			return func(int) any { return new(handle.Pair) }
 		}},
-		// It has all that it takes to sleep, and is woken at once.
+		// A place with everything that it needs to sleep; it is woken at once.
 		{"pair-that-waited", target, func(n int) func(int) any {
 			held := make([]*resource.Resource, n)
 			for i := range held {
@@ -85,10 +85,10 @@ func bytesEach(b *testing.B) {
 	}
 }
 
-// start is 100,000 tasks in a ring: how long it takes to declare them, to start
-// them, which includes the check that they cannot deadlock, and until all have had
-// their first round; and the memory while all but one wait: what the system counts,
-// and what is not garbage.
+// start is 100,000 tasks in a ring. It measures how long it takes to declare them, to
+// start them (with the check that they cannot deadlock), and until all have had their
+// first round. It also measures the memory while all but one wait: what the system
+// counts, and what is not garbage.
 func start(b *testing.B) {
 	const n, target = 100_000, 2048
 	canonical := func(int) int { return 0 }
@@ -145,7 +145,8 @@ func start(b *testing.B) {
 	})
 }
 
-// resident is how much memory the process has, in MiB, if the system tells.
+// resident is the memory of the process in MiB. ok is false if the system does not
+// tell.
 func resident() (mib float64, ok bool) {
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -175,7 +176,7 @@ func stepMemory(b *testing.B) {
 	b.ReportMetric(0, "ns/op") // of all together: says nothing
 }
 
-// live is how many bytes are in use.
+// live is the number of bytes in use.
 func live() int64 {
 	runtime.GC()
 	runtime.GC() // what pools have kept

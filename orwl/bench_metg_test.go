@@ -13,15 +13,16 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// metgRatios tells the minimum effective task granularity, METG(50 %), of a stencil in one
-// dimension: how long a task has to compute, with all that the runtime adds, so that
-// half of the processors' time is spent on computing. It is the common measure of task
-// runtimes (Task Bench, Slaughter et al., SC'20). Each of width tasks writes its cell and
-// reads those of its two neighbours.
+// metgRatios measures the minimum effective task granularity, METG(50 %), of a stencil
+// in one dimension: how long a task has to compute, with all that the runtime adds, so
+// that half of the processors' time is spent on computing. It is the common measure of
+// task runtimes (Task Bench, Slaughter et al., SC'20). Each of width tasks writes its
+// cell and reads its two neighbours' cells.
 //
 // The peer is the least that any runtime has to do: each processor owns a part of the
-// tasks and spins over it, and a task that is through counts itself for its neighbours.
-// It has no queue, no worker that sleeps, no cancellation and no stealing.
+// tasks and spins over it. A task that has finished a round counts itself for its
+// neighbours. The peer has no queue, no worker that sleeps, no cancellation and no
+// stealing.
 func metgRatios(b *testing.B) {
 	const target = 3.5
 	for _, width := range []int{2, 16, 256, 4096} {
@@ -38,11 +39,12 @@ func metgRatios(b *testing.B) {
 	}
 }
 
-// stencil runs rounds of width tasks, each of which calls work once a round, and returns
-// how long that took.
+// stencil runs rounds of width tasks, and returns how long that took. Each task calls
+// work once a round.
 type stencil func(width, rounds int, work func()) time.Duration
 
-// metg finds the granularity at which a stencil reaches half of what its tasks alone would.
+// metg finds the granularity at which a stencil reaches half of the speed that its
+// tasks alone would have.
 func metg(width int, run stencil) figure {
 	const steps = 40_000
 	rounds := max(4, steps/width)

@@ -16,13 +16,14 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// benchHome makes the test binary another process, in which the resources of the
-// benchmarks have their home: it holds the address of node 0.
+// benchHome makes the test binary another process, which is the home of the benchmarks'
+// resources. It holds the address of node 0.
 const benchHome = "ORWL_BENCH_HOME"
 
 const mebi = 1 << 20
 
-// benchJoin makes it one of many that join, as its environment says, and leave.
+// benchJoin makes it one of many processes that join, as its environment says, and
+// leave.
 const benchJoin = "ORWL_BENCH_JOIN"
 
 func init() {
@@ -59,8 +60,8 @@ func init() {
 	os.Exit(0)
 }
 
-// beside joins a run whose other node is another process, and returns mirrors of
-// its resources.
+// beside joins a run with another process as its other node, and returns mirrors of its
+// resources.
 func beside(b *testing.B) (n *Nodes, lock, block *resource.Resource) {
 	b.Helper()
 	other := exec.Command(os.Args[0])
@@ -91,11 +92,12 @@ func beside(b *testing.B) (n *Nodes, lock, block *resource.Resource) {
 }
 
 // BenchmarkRemote compares accesses to resources of another process with bare streams
-// to it, which go to and fro with as many bytes. The two alternate, as what the
-// machine does meanwhile is not the same from one second to the next.
+// to it, which carry as many bytes back and forth. The two alternate, because the load
+// of the machine differs from one second to the next.
 //
-// Where the system places the processes, processors mostly halt in between, and take
-// several times as long to wake as all the rest; together on one processor they do not.
+// On processors that the system chooses, a processor mostly halts in between, and takes
+// several times as long to wake as all the rest. Together on one processor this does
+// not happen.
 func BenchmarkRemote(b *testing.B) {
 	b.Run("free", func(b *testing.B) { benchmarkRemote(b, 0) })
 	if together != nil {
@@ -106,11 +108,11 @@ func BenchmarkRemote(b *testing.B) {
 	}
 }
 
-// together, if not nil, puts this process and those that it starts on one processor,
-// until what it returns is called.
+// together, if not nil, puts this process and its later child processes on one
+// processor, until the caller calls what it returns.
 var together func(*testing.B) func()
 
-// benchmarkRemote measures with a number of processors for Go, all if it is 0.
+// benchmarkRemote measures with a number of processors for Go; 0 is all.
 func benchmarkRemote(b *testing.B, processors int) {
 	n, lock, block := beside(b)
 	ctx := context.Background()
@@ -207,9 +209,10 @@ func BenchmarkBringUp(b *testing.B) {
 	b.ReportMetric(10, "goal")
 }
 
-// BenchmarkBesideBulk is how long steps of a remote pair take while blocks of 1 MiB
-// travel between the same nodes, and while none do: what 99 of 100 take at most. The
-// floor is the same of bare streams, 32 bytes to and fro beside blocks.
+// BenchmarkBesideBulk measures steps of a remote pair while blocks of 1 MiB travel
+// between the same nodes, and while none do: the time that 99 of 100 steps take at
+// most. The floor is bare streams in the same way, 32 bytes back and forth beside
+// blocks.
 func BenchmarkBesideBulk(b *testing.B) {
 	n, lock, block := beside(b)
 	ctx := context.Background()
@@ -278,7 +281,7 @@ func BenchmarkBesideBulk(b *testing.B) {
 	b.ReportMetric(3, "goal")
 }
 
-// move writes a resource over and over, and counts how often.
+// move writes a resource over and over, and counts the writes.
 func move(ctx context.Context, r *resource.Resource, stop <-chan struct{}, moved *int) error {
 	var p handle.Pair
 	if err := p.Request(r, resource.Write); err != nil {

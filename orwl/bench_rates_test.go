@@ -14,7 +14,7 @@ type rate struct {
 	cv        float64 // of what its goroutines got
 }
 
-// rates are those of all turns.
+// rates has a rate for each turn.
 type rates []rate
 
 func (r rates) median() float64 {
@@ -51,8 +51,8 @@ func ratesInTurns(contenders []func() rate) []rates {
 	return all
 }
 
-// worker works until stage is over. It returns how often it did, while stage was
-// counting, and something that keeps the compiler from leaving out the work.
+// worker works until stage is over. It returns how often it worked while stage was
+// counting, and a value that keeps the compiler from removing the work.
 type worker func(stage *atomic.Uint64) (n, x uint64)
 
 // crowdOf is a turn of n goroutines.
@@ -89,7 +89,7 @@ func crowdOf(n int, work worker) rate {
 
 var kept atomic.Uint64
 
-// workFor computes for so many steps, and uses no memory.
+// workFor computes for a number of steps, and uses no memory.
 func workFor(steps int, x uint64) uint64 {
 	for range steps {
 		x = x*0x5851f42d4c957f2d + 1
@@ -97,8 +97,8 @@ func workFor(steps int, x uint64) uint64 {
 	return x
 }
 
-// workPerMicrosecond is how many steps of workFor take a microsecond: the most of a few
-// measurements, because the others were disturbed.
+// workPerMicrosecond is how many steps of workFor fit in a microsecond: the most of a
+// few measurements, because the others were disturbed.
 func workPerMicrosecond() (most float64) {
 	const steps = 100_000
 	for range 50 {

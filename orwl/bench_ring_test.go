@@ -13,14 +13,14 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// ringRatios is 10,000 tasks in a ring, each of which writes its own resource and
-// reads the next one, with goroutines of their own and as step tasks. The peer are
-// goroutines that wait for each other in the same way by channels: what so many
-// hand-overs cost at least, for each time that a task is active.
+// ringRatios is 10,000 tasks in a ring, with goroutines of their own and as step tasks.
+// Each task writes its own resource and reads the next one. The peer is goroutines that
+// wait for each other in the same way by channels: the least that so many hand-overs
+// cost, for each time that a task is active.
 //
-// In the canonical order, a wave twice as long as there are rounds goes through
-// the ring. By priorities every other task can begin at once, and all go on as
-// they do in a ring that has run for long.
+// In the canonical order a wave goes through the ring. The wave is twice as long as
+// there are rounds. With priorities every other task can begin at once, and all go on
+// as in a ring that has run for long.
 func ringRatios(b *testing.B) {
 	const n, rounds = 10_000, 50
 	const target = 1.5 // million activations per second on two processors
@@ -64,10 +64,10 @@ func ringOrders() []ringOrder {
 	}
 }
 
-// priority is a task's place in the start order: lower is earlier.
+// priority is a task's position in the start order: lower is earlier.
 type priority func(i int) int
 
-// stopwatch runs from when the first task begins.
+// stopwatch runs from the start of the first task.
 type stopwatch struct {
 	once  sync.Once
 	begin time.Time
@@ -107,7 +107,7 @@ type cell struct {
 	value             uint64
 }
 
-// channelRing computes what a taskRing does, and returns that.
+// channelRing computes the same values as a taskRing, and returns them.
 func channelRing(n, rounds int, place priority, begun func()) (values []uint64) {
 	cells := make([]*cell, n)
 	for i := range cells {
@@ -141,8 +141,8 @@ func channelRing(n, rounds int, place priority, begun func()) (values []uint64) 
 	return values
 }
 
-// TestRings holds that the two wait for each other in the same way: they compute the
-// same, which depends on who comes before whom.
+// TestRings checks that tasks and channels wait for each other in the same way: they
+// compute the same values, which depend on the order of the tasks.
 func TestRings(t *testing.T) {
 	const n, rounds = 32, 7
 	for _, order := range ringOrders() {

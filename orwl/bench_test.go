@@ -10,18 +10,18 @@ import (
 	"time"
 )
 
-// Ratios of resources, handles and tasks to what others use instead, or to a floor,
+// Ratios of resources, handles and tasks to their usual replacements, or to a floor,
 // with the peer in turns beside ours in one run:
 //
 //	go test ./resource ./handle ./orwl -run '^$' -bench Ratios -benchtime 1x
 //
-// A line has a time of ours and of each peer, and ours/peer, their ratio: medians
-// of all turns. target is the most that any ratio of the line may be, or the one
-// figure that it is about; a line that misses it says so. Ratios/Free and so on
-// are parts.
+// A line has a time of ours and of each peer, and ours/peer, their ratio: medians of
+// all turns. target is the most that any ratio of the line may be, or the one figure
+// that the line is about. A line that misses it says so. Ratios/Free and so on are
+// parts.
 //
-// All are here, those of the packages below, too, so that they are measured and
-// told in one way, and a hand-over of handles stands beside one of tasks.
+// All ratios are here, also for the packages below, so that they are measured and
+// reported in one way, and a hand-over of handles stands beside one of tasks.
 var (
 	ratioTurns = flag.Int("ratios.turns", 7, "how often ours and the peers take turns; the median counts")
 	ratioTurn  = flag.Duration("ratios.turn", 50*time.Millisecond, "about how long a turn lasts")
@@ -50,13 +50,13 @@ type match struct {
 	peers  []contender
 }
 
-// contender is somebody who takes turns.
+// contender is one that takes turns.
 type contender struct {
 	name string
 	turn func() figure
 }
 
-// figure is what is seen in a turn.
+// figure is the result of a turn.
 type figure struct {
 	ns     float64 // that something takes
 	allocs float64 // that it makes
@@ -71,8 +71,8 @@ func (f figure) report(b *testing.B, name string) {
 	}
 }
 
-// run lets all take turns, so that a machine that changes its speed changes it for
-// all, and reports the medians. tell may add to what is said of ours.
+// run lets all contenders take turns, so that a machine that changes its speed changes
+// it for all, and reports the medians. tell may add to the report of ours.
 func (m match) run(b *testing.B, tell func(b *testing.B, ours figure)) {
 	b.Run(m.name, func(b *testing.B) {
 		for b.Loop() {
@@ -103,7 +103,7 @@ func (m match) inTurns() []figure {
 	for turn := range *ratioTurns {
 		now := make([]figure, len(all))
 		for i := range all {
-			i = (i + turn) % len(all) // nobody always follows the same one
+			i = (i + turn) % len(all) // so that the order of the contenders changes
 			now[i] = all[i].turn()
 		}
 		for i, f := range now {
@@ -135,7 +135,7 @@ func noAllocations(b *testing.B, ours figure) {
 	}
 }
 
-// medians are those of each part of the figures.
+// medians takes the median of each part of the figures.
 func medians(of []figure) figure {
 	part := func(value func(figure) float64) float64 {
 		values := make([]float64, len(of))
@@ -153,9 +153,9 @@ func medians(of []figure) figure {
 	}
 }
 
-// often is a contender who does something so often that it takes a turn. How often
-// that is it finds out at its first turn, which also warms it up. What it allocates
-// to do it ten times is what it needs to begin.
+// often is a contender that calls do so often that it takes a turn. It finds the number
+// of calls at its first turn, which also warms it up. The allocations of ten calls
+// count as its start-up.
 func often(name string, do func(n int)) contender {
 	n, begins := 0, 0.0
 	allocates := func(n int) float64 {
@@ -178,7 +178,7 @@ func often(name string, do func(n int)) contender {
 	}}
 }
 
-// fitting is how often something is done in a turn.
+// fitting is how many calls fit in a turn.
 func fitting(do func(n int)) int {
 	for n := 100; ; n *= 2 {
 		begin := time.Now()

@@ -21,7 +21,7 @@ import (
 // takes commands from standard input, and writes notes to standard output.
 const partVariable = "ORWL_TEST_PART"
 
-// part is what a process is to be.
+// part is the role of a process.
 type part struct {
 	Play        string // clients or ring
 	Node, Nodes int
@@ -45,7 +45,7 @@ type note struct {
 	Seen    *sighted `json:",omitempty"`
 }
 
-// sighted is what an access finds.
+// sighted is what an access found.
 type sighted struct {
 	Value, Version, Fence uint64
 	Prior                 bool // a writer before was lost
@@ -89,15 +89,15 @@ type actor struct {
 	out *json.Encoder
 
 	r        []*resource.Resource
-	gone     []atomic.Bool // resources of which the home is lost
+	gone     []atomic.Bool // resources with a lost home
 	ops      atomic.Uint64
 	stopping chan struct{}
 	letGo    chan struct{} // taken by an actor's access that is to end
 	commands chan string
 }
 
-// chaosSizes are of the resources of a crew; each node is the home of one. The
-// greater one goes by the lane for data.
+// chaosSizes are the sizes of a crew's resources. Each node is the home of one. The
+// larger ones use the lane for data.
 var chaosSizes = []int{8, 32 << 10, 512}
 
 func play(text string) int {

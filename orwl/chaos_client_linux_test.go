@@ -16,8 +16,8 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// clients are tasks whose goroutines access resources by handles, as commands and
-// chance have it.
+// clients are tasks with goroutines that access resources by handles, by command and at
+// random.
 func (a *actor) clients(rt *Runtime) {
 	a.gone = make([]atomic.Bool, a.Nodes)
 	go a.listen()
@@ -74,7 +74,7 @@ func (a *actor) obey(ctx context.Context, command string) {
 	})
 }
 
-// wander accesses a resource when and how chance has it, until told to stop.
+// wander accesses resources at random times, until it is told to stop.
 func (a *actor) wander(ctx context.Context, at int, chance *rand.Rand) {
 	pause := time.NewTimer(0)
 	defer pause.Stop()
@@ -104,7 +104,7 @@ func (a *actor) access(ctx context.Context, at int, m resource.Mode, actor bool,
 		n.Text = err.Error()
 	}
 	if n.Verdict == toldLost && at != a.Node {
-		// Whether there will be a home again is not this node's to know.
+		// This node cannot know if there will be a home again.
 		a.gone[at].Store(errors.As(err, new(*NodeError)) && !errors.Is(err, resource.ErrSuspected) || a.gone[at].Load())
 	}
 	a.tell(n)

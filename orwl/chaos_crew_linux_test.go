@@ -19,8 +19,7 @@ import (
 // chaosPatience ends a test that hangs. No test depends on it.
 const chaosPatience = 60 * time.Second
 
-// chaosCrew are the processes of a run, as the test sees them, and all that they have
-// said.
+// chaosCrew is the processes of a run, as the test sees them, and all their notes.
 type chaosCrew struct {
 	t     testing.TB
 	nodes []*process
@@ -30,7 +29,7 @@ type chaosCrew struct {
 	notes []said
 }
 
-// said is a note and who has said it.
+// said is a note and its node.
 type said struct {
 	by int
 	note
@@ -75,7 +74,8 @@ func (c *chaosCrew) start(p part) {
 	if o.in, err = o.cmd.StdinPipe(); err != nil {
 		t.Fatal(err)
 	}
-	// A pipe of our own: Wait of the command would close its own before all is read.
+	// A pipe of our own: the command's Wait would close its own pipe before all is
+	// read.
 	out, theirs, err := os.Pipe()
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +99,7 @@ func (c *chaosCrew) start(p part) {
 	})
 }
 
-// listen takes what a node says.
+// listen takes the notes of a node.
 func (c *chaosCrew) listen(by int, out io.Reader) {
 	for in := json.NewDecoder(out); ; {
 		n := said{by: by}
@@ -153,8 +153,8 @@ func (c *chaosCrew) command(node int, format string, args ...any) {
 	}
 }
 
-// hold lets an actor of a node request a resource, and returns when it is granted, or
-// if only asked, when it is about to request.
+// hold makes an actor of a node request a resource. It returns when the request is
+// granted, or with "call" when the actor is about to request.
 func (c *chaosCrew) hold(node, at int, m resource.Mode, only string) said {
 	c.command(node, "hold %d %d", at, m)
 	return c.await(fmt.Sprintf("node %d, which is to %s %s: %q", node, m, name(at), only), func(n said) bool {
@@ -162,7 +162,7 @@ func (c *chaosCrew) hold(node, at int, m resource.Mode, only string) said {
 	})
 }
 
-// signal does something to a process, and returns when that was.
+// signal sends a signal to a process, and returns the time.
 func (c *chaosCrew) signal(node int, s syscall.Signal) int64 {
 	if err := c.nodes[node].cmd.Process.Signal(s); err != nil {
 		c.t.Fatal(err)
@@ -170,7 +170,7 @@ func (c *chaosCrew) signal(node int, s syscall.Signal) int64 {
 	return clock()
 }
 
-// served waits until clients of a node were served several times, by requests from
+// served waits until clients of a node were served several times, by requests made
 // after some time.
 func (c *chaosCrew) served(node, at int, after int64) {
 	c.t.Helper()

@@ -12,14 +12,14 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// A history of a resource is linear if some order of the accesses, each somewhere
-// between its call and its end, is one that a register gives of which each write
+// A history of a resource is linear if its accesses have an order, each somewhere
+// between its call and its end, that a register gives, too. Each write of the register
 // has a version and a fence. An access whose node was lost may have written, or not.
 
-// deed is an access: what it has seen, unless it never got that far, and written.
+// deed is an access: what it has seen, if it was granted, and what it has written.
 type deed struct {
 	token uint64    // 0 if it reads
-	seen  *sighted  // nil: it was not granted, as far as anybody knows
+	seen  *sighted  // nil: it was not granted, as far as the notes tell
 	fate  writeFate // of the write
 }
 
@@ -60,12 +60,12 @@ var chaosModel = (&porcupine.NondeterministicModel{
 	DescribeOperation: func(in, _ any) string { d := in.(deed); return fmt.Sprintf("%+v %+v", d, d.seen) },
 }).ToModel()
 
-// history is what was done with a resource, by what the nodes have said. The lost one
-// is that node of which the others were bereft.
+// history is the accesses of a resource, from the notes of the nodes. lost is the node
+// that was lost.
 //
-// What was released before a loss may not have come to the home, on either side of it:
-// the last write of a node, since it was granted that one after the home had taken
-// the one before.
+// On either side of a loss, a released write may not have come to the home. This
+// concerns only the last write of a node: the home granted that write after it had
+// taken the one before.
 func history(notes []said, at, lost int) []porcupine.Operation {
 	type key struct {
 		by int
@@ -81,7 +81,7 @@ func history(notes []said, at, lost int) []porcupine.Operation {
 		k := key{n.by, n.Op}
 		if n.What == "call" {
 			index[k] = len(ops)
-			// Until it is known how it ends, it has not.
+			// An access without an end goes on.
 			ops = append(ops, porcupine.Operation{ClientId: n.by, Input: deed{token: n.Token, fate: maybe}, Call: n.At, Return: math.MaxInt64})
 			continue
 		}
@@ -110,8 +110,8 @@ func history(notes []said, at, lost int) []porcupine.Operation {
 	return ops
 }
 
-// doubt lets the last write of a node that was called before some time be one that may
-// not have come to the home.
+// doubt marks the last write that a node began before some time: it may not have come
+// to the home.
 func doubt(ops []porcupine.Operation, by int, before int64) {
 	var last *porcupine.Operation
 	for i := range ops {
@@ -129,7 +129,7 @@ func doubt(ops []porcupine.Operation, by int, before int64) {
 	}
 }
 
-// checkHistory complains about a history that is not linear.
+// checkHistory fails the test if a history is not linear.
 func checkHistory(t testing.TB, notes []said, at, lost int) {
 	t.Helper()
 	ops := history(notes, at, lost)
@@ -142,7 +142,7 @@ func checkHistory(t testing.TB, notes []said, at, lost int) {
 	}
 }
 
-// What must not be, is not linear.
+// The model refuses histories that no correct resource produces.
 func TestChaosModelRefuses(t *testing.T) {
 	write := func(value, version, fence, token uint64, fate writeFate) deed {
 		return deed{token, &sighted{Value: value, Version: version, Fence: fence}, fate}
@@ -173,7 +173,8 @@ func TestChaosModelRefuses(t *testing.T) {
 			t.Errorf("%s: %v, want %v", title, got, c.want)
 		}
 	}
-	// A write whose node says no more may come later than what was called after it.
+	// A write whose node is silent may come later than accesses that were called after
+	// it.
 	notes := []said{
 		{1, note{What: "call", Op: 1, Mode: uint8(resource.Write), Token: 7, At: 1}},
 		{0, note{What: "call", Op: 1, At: 2}},
@@ -187,6 +188,6 @@ func TestChaosModelRefuses(t *testing.T) {
 	}
 	notes = append(notes, said{1, note{What: "done", Op: 1, Verdict: toldLost, At: 7, Seen: &sighted{Fence: 1}}})
 	if got := porcupine.CheckOperationsTimeout(chaosModel, history(notes, 0, 1), time.Minute); got != porcupine.Illegal {
-		t.Errorf("a write of which its node was told that it is not there: %v", got)
+		t.Errorf("a write that is gone, as its node was told: %v", got)
 	}
 }

@@ -13,17 +13,18 @@ import (
 
 var chaosSeeds = flag.Uint64("orwl.chaos", 1, "seeds of each scenario of TestChaos")
 
-// scene is a crew of three while one of them is in a role, in which it is hit.
+// scene is a crew of three with the victim in a role. The fault comes while it is
+// there.
 type scene struct {
 	*chaosCrew
 	victim   int
 	at       int   // the resource
-	helper   int   // who holds it, or -1
+	helper   int   // the node that holds it, or -1
 	hit      int64 // when
 	survives []int
 }
 
-// roles bring the victim into a role. What each resource is for is in the comments.
+// roles bring the victim into a role. The comments say how each resource is used.
 var roles = map[string]struct {
 	home  bool // the victim is the resource's home
 	enter func(s *scene)
@@ -37,7 +38,7 @@ var roles = map[string]struct {
 		s.hold(s.helper, s.at, resource.Write, "held")
 		s.hold(s.victim, s.at, resource.Write, "call")
 	}},
-	// One survivor holds what is the victim's, another one waits for it.
+	// One survivor holds the victim's resource, another one waits for it.
 	"home": {true, func(s *scene) {
 		s.helper = 3 - s.victim
 		s.hold(s.helper, s.at, resource.Write, "held")
@@ -45,13 +46,13 @@ var roles = map[string]struct {
 	}},
 }
 
-// stoppedFor is for how long a process stands still, at least; a node is lost after
-// two seconds.
+// stoppedFor is how long a process is stopped, at least. A node is lost after two
+// seconds.
 const stoppedFor = 5 * time.Second
 
 // TestChaos kills processes, and stops them for longer than the lease, while they hold,
-// wait, or are the home. The others are served, or told; whoever goes on after it was
-// stopped finds out; and what all have seen is a history of a register.
+// wait, or are the home. The others are served, or learn of the loss. A stopped process
+// that goes on finds out. All that the nodes have seen is a history of a register.
 func TestChaos(t *testing.T) {
 	for name, role := range roles {
 		for _, fault := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP} {
@@ -78,7 +79,7 @@ func TestChaos(t *testing.T) {
 	}
 }
 
-// strike hits the victim, and sees that the others go on without it.
+// strike hits the victim, and checks that the others go on without it.
 func (s *scene) strike(fault syscall.Signal) {
 	s.hit = s.signal(s.victim, fault)
 	stopped := time.NewTimer(stoppedFor)
@@ -86,7 +87,7 @@ func (s *scene) strike(fault syscall.Signal) {
 	switch {
 	case s.helper < 0:
 	case s.at == s.victim:
-		// Both are told: who holds, by its context; who waits, by its Acquire.
+		// Both learn of it: the holder by its context, the waiter by its Acquire.
 		for _, node := range s.survives {
 			n := s.await(fmt.Sprintf("the news at node %d", node), func(n said) bool { return n.by == node && n.Actor && n.What == "done" })
 			if n.Verdict != toldLost {
@@ -118,7 +119,7 @@ func (s *scene) strike(fault syscall.Signal) {
 	}
 }
 
-// goOn lets the victim go on after it was stopped, and sees that it finds out.
+// goOn continues the stopped victim, and checks that it finds out.
 func (s *scene) goOn() {
 	s.signal(s.victim, syscall.SIGCONT)
 	if n := s.ended(s.victim); n.Verdict != toldLost {
@@ -133,14 +134,14 @@ func (s *scene) goOn() {
 	}
 }
 
-// check looks at all that was said.
+// check checks all notes.
 func (s *scene) check(role string) {
 	notes := s.all()
 	for at := range 3 {
 		checkHistory(s.t, notes, at, s.victim)
 	}
-	told := make(map[int]bool)    // resources of which somebody was told that a writer was lost
-	seen := make(map[uint64]bool) // what somebody has read
+	told := make(map[int]bool)    // resources with a node that was told of a lost writer
+	seen := make(map[uint64]bool) // values that some node has read
 	for _, n := range notes {
 		if n.Verdict == wrong {
 			s.t.Errorf("node %d: %s", n.by, n.Text)
@@ -150,23 +151,24 @@ func (s *scene) check(role string) {
 			told[n.At0] = told[n.At0] || n.Seen.Prior
 		}
 	}
-	lost := make(map[int]bool) // resources of which the victim may have been lost as a writer
+	lost := make(map[int]bool) // resources that may have lost the victim as a writer
 	for _, n := range notes {
 		if n.by == s.victim && n.Token != 0 && !seen[n.Token] {
 			lost[n.At0] = true
 		}
 	}
 	if role == "writer" && !told[s.at] {
-		s.t.Errorf("nobody was told that the writer of %s was lost", name(s.at))
+		s.t.Errorf("no node was told that the writer of %s was lost", name(s.at))
 	}
 	for at := range 3 {
 		if told[at] && !lost[at] && at != s.victim { // to which the others were lost, once it was stopped
-			s.t.Errorf("somebody was told that a writer of %s was lost, and none was", name(at))
+			s.t.Errorf("a node was told that a writer of %s was lost, and none was", name(at))
 		}
 	}
 }
 
-// TestSlowReader lets a node hold for longer than the lease. Nobody takes it for lost.
+// TestSlowReader lets a node hold for longer than the lease. No other node takes it for
+// lost.
 func TestSlowReader(t *testing.T) {
 	t.Parallel()
 	c := muster(t, "clients", 3, 1)
@@ -199,8 +201,8 @@ func TestSlowReader(t *testing.T) {
 }
 
 // TestLostNodeEndsRun kills or stops a node of a program of tasks. The runs of all
-// others end, by one error that names it, and leave nothing behind; so does that of who
-// was stopped, once it goes on.
+// other nodes end, by one error that names it, and leave nothing behind. So does the
+// run of a stopped node, once it goes on.
 func TestLostNodeEndsRun(t *testing.T) {
 	for victim := range 3 {
 		for _, fault := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP} {

@@ -29,7 +29,7 @@ func TestOptions(t *testing.T) {
 	}
 }
 
-// Everything that is wrong with a program is told at once, and nothing starts.
+// Run reports all mistakes of a program at once, and nothing starts.
 func TestDeclarationErrors(t *testing.T) {
 	rt := mustNew(t, Options{})
 	r := rt.Resource("r", 8)
@@ -74,7 +74,7 @@ orwl: task has no body: give it one by Do: "idle"`
 	checkIdle(t, rt)
 }
 
-// What is declared while the program runs is no part of it, and Run says so.
+// A declaration while the program runs is no part of it, and Run says so.
 func TestDeclaredTooLate(t *testing.T) {
 	rt := mustNew(t, Options{})
 	r := rt.Resource("r", 8)
@@ -101,7 +101,7 @@ func TestDeclaredTooLate(t *testing.T) {
 	if len(rt.tasks) != 1 || len(task.accesses) != 1 || own.priority != 0 || rt.Lookup("late") != nil {
 		t.Errorf("the program has changed: %v", rt.System())
 	}
-	// Nor is a failure forgotten.
+	// A failed run keeps its failure, too.
 	rt = mustNew(t, Options{})
 	rt.Task("a").Do(func(t *Task) error {
 		rt.Task("b")
@@ -129,8 +129,8 @@ func TestRunsOnce(t *testing.T) {
 	}
 }
 
-// What somebody has requested for a task before the run is no canonical order. All
-// is taken back.
+// A request that was made for a task before the run breaks the canonical order. Run
+// takes all requests back.
 func TestFirstRequestFails(t *testing.T) {
 	rt := mustNew(t, Options{})
 	r := rt.Resource("r", 0)
@@ -156,7 +156,7 @@ func TestFirstRequestFails(t *testing.T) {
 	checkIdle(t, rt)
 }
 
-// A task is told apart by its accesses, in their order.
+// A task and its accesses return what was declared, in that order.
 func TestDeclared(t *testing.T) {
 	rt := mustNew(t, Options{})
 	x, y := rt.Resource("x", 0), rt.Resource("y", 0)
@@ -180,8 +180,8 @@ func TestDeclared(t *testing.T) {
 	}
 }
 
-// A resource that was declared wrongly is broken from the start: its first use says
-// what is wrong with it, and so does Run.
+// A resource with a wrong declaration is broken from the start: its first use returns
+// what is wrong, and so does Run.
 func TestWrongResourceSaysSoAtFirstUse(t *testing.T) {
 	ctx := t.Context()
 	for name, c := range map[string]struct {

@@ -68,20 +68,21 @@
 //
 // # Looking on
 //
-// [Runtime.Snapshot] is the program at a moment, for a page or a terminal: nodes, tasks,
-// the queues, and who waits for whom. [Options.Observers] are told what the tasks do as
-// they do it; package trace has some that record it, or pass it on as a stream.
+// [Runtime.Snapshot] is the program at a moment, for a page or a terminal: nodes,
+// tasks, the queues, and the wait-for graph. [Options.Observers] are told what the
+// tasks do as they do it; package trace has some that record it, or pass it on as a
+// stream.
 // [Runtime.Placement] tells which task runs on which node and worker, which resource is
 // kept where, and why.
 //
 // # Past the queue
 //
-// Every resource of a runtime has a relaxed door, for access without an order: see
+// Every resource of a runtime allows relaxed access, which has no order: see
 // [resource.Resource.Snapshot]. A task that holds an access must not use it. With
 // [Task.Context] that is an error ([resource.ErrLeafRule]) instead of a hang.
 //
 // # Without tasks
 //
-// If you have a lock problem and no program of tasks, package handle is enough.
+// If you need only a lock, and no program of tasks, package handle is enough.
 // [NewLocker] puts a lock of package locks where a sync.Mutex was.
 package orwl

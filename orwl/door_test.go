@@ -9,8 +9,9 @@ import (
 	"github.com/orwl/go-orwl/orwl"
 )
 
-// TestSnapshots takes snapshots of a resource while two tasks write it, whose two
-// words are the same whenever nobody does, through each lock that can be the guard.
+// TestSnapshots takes snapshots of a resource while two tasks write it, through each
+// lock that can be the guard. The two words of the resource are the same between two
+// writes.
 func TestSnapshots(t *testing.T) {
 	for _, spec := range locks.All() {
 		if spec.Kind != locks.ReaderWriter {

@@ -14,8 +14,8 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// crowd is a program in which a task does something in its third round while all
-// others wait for it, or for one another, or work.
+// crowd is a program with a task that acts in its third round, while all others wait
+// for it, or for one another, or work.
 func crowd(t testing.TB, body func(t *Task, read, write *Access) error) *Runtime {
 	rt := mustNew(t, Options{})
 	ring(rt, 8, func(int) int { return 0 }, func(i int, own, next *Access) func(*Task) error {
@@ -88,7 +88,7 @@ func isPanicked(err error) bool {
 	return errors.As(err, &p)
 }
 
-// isPanic reports whether an error is a panic with that value, from here.
+// isPanic reports whether an error is a panic with that value, raised in this file.
 func isPanic(value any) func(error) bool {
 	return func(err error) bool {
 		var p *PanicError
@@ -98,7 +98,7 @@ func isPanic(value any) func(error) bool {
 	}
 }
 
-// What Rounds ended with counts, whatever the body makes of it.
+// The error of Rounds counts, whatever the body returns.
 func TestRoundsErrorCounts(t *testing.T) {
 	broken := errors.New("broken")
 	for _, returned := range []error{nil, errPlanned} {
@@ -118,7 +118,7 @@ func TestRoundsErrorCounts(t *testing.T) {
 	}
 }
 
-// When the context ends, so do all tasks, and Run tells why.
+// When the context ends, all tasks end, and Run tells why.
 func TestContextEnds(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	why := errors.New("enough")

@@ -13,8 +13,8 @@ import (
 
 var ringRounds = flag.Int("orwl.rounds", 1000, "TestRingOfTenThousand: rounds of each task")
 
-// ring declares n tasks, each of which writes a resource of its own and reads its
-// successor's. order gives the priority of a task.
+// ring declares n tasks. Each writes a resource of its own and reads its successor's.
+// order gives the priority of a task.
 func ring(rt *Runtime, n int, order func(i int) int, body func(i int, own, next *Access) func(*Task) error) {
 	for i := range n {
 		rt.Resource(fmt.Sprint(i), 8)
@@ -27,13 +27,13 @@ func ring(rt *Runtime, n int, order func(i int) int, body func(i int, own, next 
 	}
 }
 
-// Nobody gets ahead (paper, 2.0.1). A task that is active has done exactly as many
-// rounds as its neighbours that come after it in the start order, and one less
-// than those that come before it.
+// No task gets ahead (paper, 2.0.1). An active task has done exactly as many rounds as
+// its neighbours that come after it in the start order, and one less than those that
+// come before it.
 //
-// The counters are ordinary variables. A task reads its neighbours' while it holds
-// a resource that they need, so they do not change meanwhile; that the race
-// detector agrees is part of the test.
+// The counters are ordinary variables. A task reads its neighbours' counters while it
+// holds a resource that they need, so they do not change meanwhile. The race detector
+// checks this, too.
 func TestRingOfTenThousand(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -93,9 +93,9 @@ func TestRingOfTenThousand(t *testing.T) {
 	}
 }
 
-// lead is how many rounds each task can be ahead of each other at most: going from
-// one to the other by →, along it costs a round and against it nothing, and the
-// cheapest way counts. far if there is none.
+// lead is how many rounds each task can be ahead of each other at most. It is the
+// cheapest way from one to the other by →: a step along → costs a round, a step against
+// it nothing. far means that there is no way.
 func (p *plan) lead() [][]int {
 	before := p.before()
 	lead := make([][]int, len(before))
@@ -123,7 +123,7 @@ func (p *plan) lead() [][]int {
 
 const far = 1 << 20
 
-// drawEven is a plan that lives, each of whose tasks does so many rounds.
+// drawEven draws a plan that lives, with the same number of rounds for each task.
 func drawEven(seed uint64, rounds int) *plan {
 	p := drawSmall(seed)
 	for i := range p.tasks {
@@ -132,7 +132,7 @@ func drawEven(seed uint64, rounds int) *plan {
 	return p
 }
 
-// No task is ever further ahead of another than lead says, whenever one looks.
+// No task is ever further ahead of another than lead says, at any time.
 func TestLead(t *testing.T) {
 	for seed := range plans(t, 5) {
 		const rounds = 40
@@ -162,8 +162,8 @@ func TestLead(t *testing.T) {
 	}
 }
 
-// And it is just as far ahead as that if the other takes its time: who has to wait
-// for nothing waits for nobody.
+// The bound is reached if the other task takes its time: a task that has nothing to
+// wait for does not wait.
 func TestLeadIsReached(t *testing.T) {
 	most := 0
 	for seed := range plans(t, 5) {

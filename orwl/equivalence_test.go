@@ -16,7 +16,7 @@ import (
 
 var planned = flag.Int("orwl.plans", 500, "how many random programs the tests of package orwl run")
 
-// plans are the seeds of so many plans, fewer where each costs more.
+// plans are the seeds of n plans, fewer if each costs more.
 func plans(t *testing.T, share int) uint64 {
 	n := *planned / share
 	if testing.Short() || raceEnabled {
@@ -26,9 +26,9 @@ func plans(t *testing.T, share int) uint64 {
 	return uint64(n)
 }
 
-// What tasks compute together is what running them one after another, round by
-// round, would (DESIGN, "Starting right"): the same bytes, the same versions, and
-// the same in every round. Who would come to a stop is told so instead.
+// Tasks together compute what running them one after another, round by round, would
+// (DESIGN, "Starting right"): the same bytes, the same versions, and the same in every
+// round. A program that would come to a stop is refused instead.
 func TestSequentialEquivalence(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
 	alive, dead, rounds := 0, 0, 0
@@ -65,7 +65,8 @@ func TestSequentialEquivalence(t *testing.T) {
 	t.Logf("%d plans ran, %d rounds of tasks, 3 times; %d were refused", alive, rounds, dead)
 }
 
-// checkRefused checks that a plan does not run, and who is named for it.
+// checkRefused checks that a plan does not run, and that the error names the right
+// tasks.
 func checkRefused(t *testing.T, p *plan) {
 	t.Helper()
 	rt := p.declare(t, Options{}, func(i int) func(*Task) error {
@@ -95,8 +96,8 @@ func checkRefused(t *testing.T, p *plan) {
 	}
 }
 
-// When a task fails, no other does a round that it would not have done: every
-// round that was done is one of the sequential program.
+// When a task fails, no other task does a round that it would not have done otherwise:
+// every round that was done is one of the sequential program.
 func TestFailureDisturbsNoRound(t *testing.T) {
 	cut := 0
 	for seed := range plans(t, 1) {
@@ -129,7 +130,7 @@ func TestFailureDisturbsNoRound(t *testing.T) {
 	t.Logf("%d tasks were ended early", cut)
 }
 
-// checkFailed checks that err tells of the task that was to fail.
+// checkFailed checks that err is the failure that the plan asks for.
 func checkFailed(t testing.TB, p *plan, err error, culprit int) {
 	t.Helper()
 	want := errPlanned

@@ -11,9 +11,9 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// The listings of the paper that has the model (section 3), in their order. What
-// it calls a location is a resource, a handle2 a pair, truncate resize, and the
-// maps Read and Write. The paper's C checks no error; must stands for the check.
+// The listings of the paper that has the model (section 3), in their order. The paper
+// says location for a resource, handle2 for a pair, truncate for resize, and map for
+// Read and Write. The paper's C checks no error; must stands for the check.
 
 // must ends the program for an error.
 func must(err error) {
@@ -46,7 +46,7 @@ func Example_listing1() {
 	// some critical operation with the resource
 }
 
-// Listing 2: adapted protection. Somebody else produces the resource meanwhile.
+// Listing 2: adapted protection. Another task produces the resource meanwhile.
 func Example_listing2() {
 	ctx := context.Background()
 	loc := location(0)
@@ -135,7 +135,7 @@ func Example_listing5() {
 	// item 2 is 9
 }
 
-// initialise is listing 3 for the examples that need something to work on.
+// initialise is listing 3, for the examples that need data.
 func initialise(loc *resource.Resource, values ...uint64) {
 	var h handle.Handle
 	must(h.Request(loc, resource.Write))
@@ -146,8 +146,8 @@ func initialise(loc *resource.Resource, values ...uint64) {
 	}))
 }
 
-// Listing 6: a simple iterative procedure with one resource and one pair, here for
-// two who take turns.
+// Listing 6: a simple iterative procedure with one resource and one pair, here for two
+// tasks that take turns.
 func Example_listing6() {
 	ctx := context.Background()
 	loc := location(0)

@@ -10,8 +10,8 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// A ring of averages: listing 7 of the paper as a program. Each task owns a
-// resource and replaces what is in it by the average with its neighbour's.
+// A ring of averages: listing 7 of the paper as a program. Each task owns a resource
+// and replaces its value by the average with its neighbour's.
 func Example() {
 	const tasks = 4
 	rt, err := orwl.New(orwl.Options{})
@@ -66,8 +66,8 @@ func ExampleTask_Rounds() {
 	// 1 second
 }
 
-// With priorities, a task may have its turn before others that were declared
-// earlier, as long as nobody ends up waiting in a circle.
+// With priorities, a task may have its turn before others that were declared earlier,
+// as long as the tasks do not wait in a circle.
 func ExampleAccess_Priority() {
 	program := func(eat func(name string), late int) *orwl.Runtime {
 		rt, err := orwl.New(orwl.Options{})
@@ -98,9 +98,9 @@ func ExampleAccess_Priority() {
 	// 	give the accesses of this cycle other priorities, or none: then the tasks take turns in their order
 }
 
-// The natural Jacobi: in each round a cell publishes its value, releases it, and then reads
-// its neighbours. It holds one after the other, and its Sequence says so. The result is
-// that of a plain loop over two arrays.
+// The natural Jacobi: in each round a cell publishes its value, releases it, and then
+// reads its neighbours. It holds one resource after the other, and its Sequence
+// declares that. The result equals a plain loop over two arrays.
 func ExampleTask_Sequence() {
 	const rounds = 10
 	values := []float64{0, 8, 0, 4, 0}
@@ -160,8 +160,8 @@ func ExampleTask_Sequence() {
 	// as the loop computes: true
 }
 
-// A program is asked who waits for whom. When nothing moves for a while it tells by
-// itself: see [orwl.Options].
+// A report tells which task waits for which. When nothing moves for a while, the runtime
+// reports that itself: see [orwl.Options].
 func ExampleRuntime_Report() {
 	stop := errors.New("seen enough")
 	rt, err := orwl.New(orwl.Options{})

@@ -18,7 +18,7 @@ var bodyFailures = map[string]func() error{
 	"Goexit": func() error { runtime.Goexit(); return nil },
 }
 
-// prior is what the next holder of r finds, and is told.
+// prior returns the bytes that the next holder of r finds, and what Prior tells it.
 func prior(t *testing.T, r *resource.Resource) (value uint64, told error) {
 	t.Helper()
 	var h handle.Handle
@@ -34,8 +34,8 @@ func prior(t *testing.T, r *resource.Resource) (value uint64, told error) {
 }
 
 // A task that fails while it writes commits nothing of that round, in Rounds and by
-// hand. The next holders are told why. Nothing has happened to a resource that it only
-// read, or released before.
+// hand. The next holders learn why. A resource that it only read, or released before,
+// is as usual.
 func TestFailedTaskCommitsNothing(t *testing.T) {
 	for name, fail := range bodyFailures {
 		for _, byHand := range []bool{false, true} {
@@ -126,7 +126,7 @@ func TestFailedTaskOnAnotherNode(t *testing.T) {
 	})
 }
 
-// A task that fails ends the run before it abandons anything: a resource that breaks
+// A task that fails ends the run before it abandons anything. So a resource that breaks
 // because of that, by its policy, does not hide the first error.
 func TestFailureIsToldBeforeItsEffects(t *testing.T) {
 	w := &releaseWatch{}
@@ -159,7 +159,7 @@ func TestFailureIsToldBeforeItsEffects(t *testing.T) {
 	}
 }
 
-// releaseWatch notes how the run stood when the first task released for the last time.
+// releaseWatch notes the state of the run at the last release of the first task.
 type releaseWatch struct {
 	resource.Observers // does nothing
 	task               *Task

@@ -8,7 +8,7 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// ErrPermit is a task that may not do what it has declared.
+// ErrPermit: a task has declared an access that its node must not make.
 var ErrPermit = errors.New("orwl: access is not permitted to the task's node: permit it, or run the task elsewhere")
 
 // Policy says what happens to a resource when a task that writes it fails, or is lost
@@ -18,13 +18,13 @@ func (rt *Runtime) Policy(r *resource.Resource, p resource.Policy) {
 	rt.declareOf(r, "policy", func(string) error { return r.SetPolicy(p) })
 }
 
-// Undo has a resource keep a copy of its bytes while a task at its home writes them: if
-// the task fails, its changes are taken back. See [resource.Options].
+// Undo makes a resource keep a copy of its bytes while a task at its home writes them. If
+// the task fails, the copy undoes its changes. See [resource.Options].
 func (rt *Runtime) Undo(r *resource.Resource) {
 	rt.declareOf(r, "undo", func(string) error { return r.SetUndo(true) })
 }
 
-// permit is which nodes may read and write a resource; nil permits all.
+// permit says which nodes may read and write a resource; nil permits all.
 type permit struct{ readers, writers []int }
 
 // Permit says which nodes may read, and which may write, a resource of this runtime;
@@ -42,7 +42,7 @@ func (rt *Runtime) Permit(r *resource.Resource, readers, writers []int) {
 	})
 }
 
-// home is what the resource's home has to know of it.
+// home is the permit in the options of the resource's home.
 func (p permit) home() resource.HomeAt {
 	return resource.HomeAt{Readers: numbers(p.readers), Writers: numbers(p.writers)}
 }
@@ -58,7 +58,7 @@ func numbers(nodes []int) []resource.Node {
 	return all
 }
 
-// permitted is what some task has declared and may not do, or nil.
+// permitted returns an error if some task has declared an access that is not permitted.
 func (rt *Runtime) permitted() error {
 	for _, t := range rt.tasks {
 		for _, a := range t.accesses {

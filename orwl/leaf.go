@@ -7,15 +7,15 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// begin makes the task one of a run. Its context carries what the leaf rule of package
-// resource needs to know of it.
+// begin makes the task one of a run. Its context carries what package resource needs
+// for the leaf rule.
 func (t *Task) begin(r *run) {
 	t.run = r
 	t.holder = resource.NewHolder(fmt.Sprintf("task %q", t.name), t.places)
 	t.ctx = t.holder.Context(r.ctx)
 }
 
-// places are those of the task's accesses.
+// places yields the places of the task's accesses.
 func (t *Task) places(yield func(*resource.Place) bool) {
 	for _, a := range t.accesses {
 		if !yield(a.Place()) {
@@ -27,5 +27,5 @@ func (t *Task) places(yield func(*resource.Place) bool) {
 // Context ends when the run does. It stands for the task: a relaxed access with it, or
 // with one derived from it, fails if it breaks the leaf rule ([resource.ErrLeafRule]).
 // With any other context such an access may wait for ever. A goroutine that the body
-// starts uses the context that Run was given for its own relaxed accesses.
+// starts uses the context of Run for its own relaxed accesses.
 func (t *Task) Context() context.Context { return t.ctx }

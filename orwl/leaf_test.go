@@ -10,7 +10,7 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// relaxedAccesses are all ways through the relaxed door.
+// relaxedAccesses are all kinds of relaxed access.
 var relaxedAccesses = map[string]func(ctx context.Context, r *resource.Resource) error{
 	"open": func(ctx context.Context, r *resource.Resource) error { return r.Open(ctx) },
 	"snapshot": func(ctx context.Context, r *resource.Resource) error {
@@ -32,8 +32,8 @@ var relaxedAccesses = map[string]func(ctx context.Context, r *resource.Resource)
 	},
 }
 
-// leafRun runs a program of a task a, which writes x, and a task b, which writes y. The
-// body of a is given. A run that stands still is ended and fails the test.
+// leafRun runs a program of a task a, which writes x, and a task b, which writes y.
+// body is the body of a. A run that stands still is ended and fails the test.
 func leafRun(t *testing.T, before func(x, y *resource.Resource), body func(a *Task, x *Access, y *resource.Resource) error) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -76,7 +76,7 @@ func isLeaf(t *testing.T, err error, want string) {
 	}
 }
 
-// opened opens both doors.
+// opened makes the first relaxed access to both resources.
 func opened(t *testing.T) func(x, y *resource.Resource) {
 	return func(x, y *resource.Resource) {
 		if err := errors.Join(x.Open(context.Background()), y.Open(context.Background())); err != nil {
@@ -87,8 +87,8 @@ func opened(t *testing.T) func(x, y *resource.Resource) {
 
 func shut(_, _ *resource.Resource) {}
 
-// A task that holds an ordered grant opens no relaxed door: neither of the resource that
-// it holds, nor of another that has ordered requests.
+// A task that holds an ordered grant makes no relaxed access: neither to the resource
+// that it holds, nor to another one that has ordered requests.
 func TestLeafHolds(t *testing.T) {
 	for name, access := range relaxedAccesses {
 		for open, before := range map[string]func(x, y *resource.Resource){"opened": opened(t), "shut": shut} {
@@ -118,7 +118,7 @@ func TestLeafFirst(t *testing.T) {
 	}
 }
 
-// A task inside a relaxed access waits for no ordered grant, whatever it acquires by.
+// A task inside a relaxed access waits for no ordered grant, by any verb.
 func TestLeafInside(t *testing.T) {
 	for name, acquire := range map[string]func(a *Task, x *Access) error{
 		"rounds": func(a *Task, x *Access) error {
@@ -150,7 +150,7 @@ func TestLeafInside(t *testing.T) {
 	}
 }
 
-// The leaf rule leaves alone what cannot hang.
+// The leaf rule allows everything that cannot hang.
 func TestLeafAllows(t *testing.T) {
 	for name, access := range relaxedAccesses {
 		t.Run(name, func(t *testing.T) {
@@ -182,7 +182,7 @@ func TestLeafAllows(t *testing.T) {
 }
 
 // Without the task's context nothing can be detected. Then the stall report names the
-// relaxed door, and which side of it waits.
+// resource, and which kind of access waits.
 func TestLeafStall(t *testing.T) {
 	for name, c := range map[string]struct {
 		hang func(a *Task, x *Access) error

@@ -47,7 +47,7 @@ func blocks(text string) (all []block) {
 	return all
 }
 
-// comments are the code blocks of a package comment that have Go in them.
+// comments are the code blocks of a package comment that contain Go.
 func comments(text string) (all []block) {
 	var b *block
 	blank := ""
@@ -76,7 +76,7 @@ func comments(text string) (all []block) {
 	return all
 }
 
-// imports are the packages that a listing may use without saying so.
+// imports are the packages that a listing may use without an import.
 var imports = map[string]string{
 	"binary": "encoding/binary", "context": "context", "errors": "errors", "fmt": "fmt", "time": "time",
 	"handle": "github.com/orwl/go-orwl/handle", "locks": "github.com/orwl/go-orwl/locks",
@@ -86,8 +86,8 @@ var imports = map[string]string{
 
 var mainFunction = regexp.MustCompile(`(?m)^func main\(\) \{`)
 
-// source is the listing as a file of a program, in which it is a function with its number.
-// Errors of the compiler have its lines in the page.
+// source is the listing as a file of a program: a function with its number. Compiler
+// errors have the lines of the page.
 func (l listing) source(number int) (string, error) {
 	page, err := filepath.Abs(l.page)
 	if err != nil {
@@ -116,7 +116,7 @@ func (l listing) source(number int) (string, error) {
 	return head.String() + body, nil
 }
 
-// unresolved are the names that a file uses and does not declare.
+// unresolved are the names that a file uses but does not declare.
 func unresolved(file *ast.File) (names []string) {
 	for _, ident := range file.Unresolved {
 		names = append(names, ident.Name)

@@ -23,10 +23,10 @@ import (
 //
 //	```go not run: needs three nodes
 //
-// All listings are one program, which is built once and run once for each.
+// All listings are one program. It is built once, and runs once for each listing.
 
-// notRun is how many listings are compiled only. Each is one that can rot: raise it only
-// for a listing that no test can run.
+// notRun is the number of listings that are compiled only. Each of them can rot: raise
+// it only for a listing that no test can run.
 const notRun = 1
 
 // TestListings builds and runs every Go listing of the pages.
@@ -89,7 +89,7 @@ type listing struct {
 	reason string // why it is compiled only
 }
 
-// at says where the listing is.
+// at is the position of the listing.
 func (l listing) at() string { return fmt.Sprintf("%s:%d", filepath.ToSlash(l.page), l.line) }
 
 // calls matches a line of Go: a definition, or a call of an exported name.
@@ -123,10 +123,10 @@ func listings(page, text string) ([]listing, error) {
 	return all, errors.Join(errs...)
 }
 
-// outputMark begins the comment of what a listing prints.
+// outputMark begins the comment with the output of a listing.
 const outputMark = "// Output:\n"
 
-// check compares what the listing has printed with what it shows.
+// check compares the output of the listing with its comment.
 func (l listing) check(got string) error {
 	_, shown, _ := strings.Cut(l.code, outputMark)
 	var want []string
@@ -186,7 +186,7 @@ func build(t *testing.T, all []listing) string {
 	return program
 }
 
-// mainText is what the listings share.
+// mainText is the code that the listings share.
 const mainText = `package main
 
 import (

@@ -17,24 +17,25 @@ import (
 // LockerOptions are the parameters of locks for goroutines. The zero value is what
 // NewLocker, NewRWLocker and NewGuard use.
 type LockerOptions struct {
-	// Tree is the machine that the lock stands on: its leaves are the ranks. By default
-	// it is the machine that the process runs on, one rank for each CPU that the process
-	// may use, as host.Detect describes it. If that fails, it is a flat tree with
-	// GOMAXPROCS ranks.
+	// Tree is the machine of the lock: its leaves are the ranks. By default it is the
+	// machine that the process runs on, one rank for each CPU that the process may use,
+	// as host.Detect describes it. If that fails, it is a flat tree with GOMAXPROCS
+	// ranks.
 	Tree *topology.Tree
 	// Lock are the options of the lock. By default they are the zero value, and StepBack if
 	// the lock has it, because goroutines outnumber processors.
 	Lock *locks.Options
 }
 
-// NewLocker makes a lock of package locks one that takes the place of a sync.Mutex, by the
-// name that it has in `orwl locks`:
+// NewLocker makes a lock for goroutines that replaces a sync.Mutex. It takes the name
+// of a lock of package locks, as in `orwl locks`:
 //
 //	mu, err := orwl.NewLocker("C-MCS-HEM")
 //
-// It knows the caches and sockets of the machine. A goroutine takes a rank of the processor
-// that it runs on. An MCS is FIFO among processors, and not among the goroutines of one
-// processor: package lockers says how often one overtakes another. See [lockers.Locker].
+// It knows the caches and sockets of the machine. A goroutine takes a rank of the
+// processor that it runs on. An MCS is FIFO among processors, but not among the
+// goroutines of one processor: package lockers says how often one overtakes another.
+// See [lockers.Locker].
 func NewLocker(lock string) (*lockers.Locker, error) { return NewLockerWith(lock, LockerOptions{}) }
 
 // NewLockerWith is NewLocker with options.
@@ -46,7 +47,7 @@ func NewLockerWith(lock string, o LockerOptions) (*lockers.Locker, error) {
 	return lockers.New(l, f)
 }
 
-// NewRWLocker makes a lock of package locks one that takes the place of a sync.RWMutex:
+// NewRWLocker makes a lock for goroutines that replaces a sync.RWMutex, for example of
 // "RMA-RW". See NewLocker and [lockers.RWLocker].
 func NewRWLocker(lock string) (*lockers.RWLocker, error) {
 	return NewRWLockerWith(lock, LockerOptions{})
@@ -61,8 +62,7 @@ func NewRWLockerWith(lock string, o LockerOptions) (*lockers.RWLocker, error) {
 	return lockers.NewRW(l, f)
 }
 
-// NewGuard makes the guard of a resource that belongs to no Runtime. Its lock must have
-// readers:
+// NewGuard makes the guard of a resource without a Runtime. Its lock must have readers:
 //
 //	resource.Options{Door: resource.DoorOptions{
 //		Guard: func() (resource.Guard, error) { return orwl.NewGuard("RMA-RW") },
@@ -100,7 +100,7 @@ var machine = sync.OnceValue(func() *topology.Tree {
 	return topology.Flat(runtime.GOMAXPROCS(0))
 })
 
-// goroutineLock is a lock on a fabric of its own, which has room for nothing else.
+// goroutineLock makes a lock on a fabric of its own, which has room for this lock only.
 func (o LockerOptions) goroutineLock(name string) (*locks.Lock, *mem.Fabric, error) {
 	spec, ok := locks.ByName(name)
 	if !ok {
@@ -110,7 +110,7 @@ func (o LockerOptions) goroutineLock(name string) (*locks.Lock, *mem.Fabric, err
 	if o.Lock == nil {
 		o.Lock = &locks.Options{StepBack: slices.Contains(spec.Options, "StepBack")}
 	}
-	const line = 8 // words; the lock begins its words at the home and at a rank with one
+	const line = 8 // words; the lock aligns its words to a line at the home and at each rank
 	words := spec.WordsOn(o.Tree)
 	f, err := mem.New(mem.Options{Topology: o.Tree, Words: words.Home + words.Rank + 2*line})
 	if err != nil {

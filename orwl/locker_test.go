@@ -42,7 +42,7 @@ func TestLockers(t *testing.T) {
 	}
 }
 
-// A lock stands on the tree that it is told, and hands over inside a socket of it.
+// A lock uses the tree that it gets, and hands over inside a socket of it.
 func TestLockerTree(t *testing.T) {
 	tree, err := topology.Parse("socket:2 core:4")
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// TestMain sees that the package leaves no goroutine behind.
+// TestMain checks that the package leaves no goroutine behind.
 func TestMain(m *testing.M) {
 	if part := os.Getenv(partVariable); part != "" {
 		os.Exit(play(part))
@@ -22,16 +22,15 @@ func TestMain(m *testing.M) {
 	if role := os.Getenv(roleVariable); role != "" {
 		os.Exit(actors[role]())
 	}
-	// The first to ask for signals starts a goroutine that never ends. Started here
-	// it is none of a synctest bubble's, which would wait for it.
+	// The first call for signals starts a goroutine that never ends. Started here, it
+	// is in no synctest bubble, which would wait for it.
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt)
 	signal.Stop(signals)
 	goleak.VerifyTestMain(m)
 }
 
-// roleVariable says what a test binary that was started by a test is to be, of the
-// actors.
+// roleVariable names the actor for a test binary that a test has started.
 const roleVariable = "ORWL_TEST_ROLE"
 
 var actors = map[string]func() int{}
@@ -49,8 +48,8 @@ func mustNew(t testing.TB, o Options) *Runtime {
 	return rt
 }
 
-// checkIdle complains about accesses that a run has left in a queue, and about
-// queues in which something is left.
+// checkIdle complains about accesses that a run has left in a queue, and about queues
+// that are not empty.
 func checkIdle(t testing.TB, rt *Runtime) {
 	t.Helper()
 	for _, task := range rt.tasks {
@@ -74,7 +73,7 @@ func checkIdle(t testing.TB, rt *Runtime) {
 	}
 }
 
-// content is what a resource holds, and its version.
+// content is a resource's bytes and their version.
 func content(t testing.TB, r *resource.Resource) ([]uint64, uint64) {
 	t.Helper()
 	var h handle.Handle

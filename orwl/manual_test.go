@@ -9,7 +9,7 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// alone runs a task that is the only one and has one access.
+// alone runs a program of one task with one access.
 func alone(t testing.TB, body func(t *Task, a *Access) error) error {
 	rt := mustNew(t, Options{})
 	task := rt.Task("a")
@@ -20,8 +20,7 @@ func alone(t testing.TB, body func(t *Task, a *Access) error) error {
 	return err
 }
 
-// The last of so many rounds announces no other; what comes afterwards has to be
-// requested.
+// The last of so many rounds announces no other one; a later access must be requested.
 func TestRoundsEnd(t *testing.T) {
 	err := alone(t, func(t *Task, a *Access) error {
 		for range t.Rounds(2) {
@@ -155,7 +154,7 @@ func TestBreak(t *testing.T) {
 	}
 }
 
-// A task that takes its access back leaves the others in their order.
+// A task that cancels its access leaves the others in their order.
 func TestWithdrawn(t *testing.T) {
 	rt := mustNew(t, Options{})
 	r := rt.Resource("r", 0)
@@ -182,7 +181,7 @@ func TestWithdrawn(t *testing.T) {
 	checkIdle(t, rt)
 }
 
-// Rounds that cannot begin say why, and what to do, in words of the task's own.
+// Rounds that cannot begin say why, and the next step, in the task's own words.
 func TestRoundsThatCannotBegin(t *testing.T) {
 	for want, body := range map[string]func(t *Task, a *Access) error{
 		`orwl: task "a": orwl: Rounds cannot begin: no request for "r" (write) is in the queue, as after the last round of a Rounds loop: ` +

@@ -2,26 +2,26 @@ package orwl
 
 import "github.com/orwl/go-orwl/resource"
 
-// Observer is told what the tasks of this node do: for metrics, traces, and whoever
-// else looks on. It must not wait, and not change what it looks at.
+// Observer is told what the tasks of this node do, for example for metrics and traces.
+// It must not wait, and must not change what it looks at.
 type Observer interface {
 	// Access is called for each access, before its first request, with the runtime
-	// locked. Who it returns is told what the access does; nobody, if nil.
+	// locked. It returns the observer of that access, or nil.
 	Access(a *Access) resource.Observer
-	// Began and Ended are called by the task's goroutine, before its body, and after
-	// it, with what the task has failed with, when its accesses have been taken back.
+	// The task's goroutine calls Began before its body, and Ended after it, when the
+	// runtime has taken its accesses back. err is the task's failure, or nil.
 	Began(t *Task)
 	Ended(t *Task, err error)
 }
 
-// DoorObserver is the capability of an Observer to be told of relaxed doors, too. Guard
-// is the lock between the two doors of a resource, as Options say.
+// DoorObserver is the capability of an Observer to be told of relaxed accesses, too.
+// guard is the name of the lock between ordered and relaxed access, from Options.
 type DoorObserver interface {
-	// Door returns who is told of the doors; nobody, if nil.
+	// Door returns the observer of the relaxed accesses, or nil.
 	Door(guard string) resource.DoorObserver
 }
 
-// doorObserver is the first observer's of those that want to know.
+// doorObserver asks the first observer that has this capability.
 func (rt *Runtime) doorObserver() resource.DoorObserver {
 	for _, o := range rt.o.Observers {
 		if d, ok := o.(DoorObserver); ok {
@@ -31,7 +31,7 @@ func (rt *Runtime) doorObserver() resource.DoorObserver {
 	return nil
 }
 
-// observe makes the observers those of an access.
+// observe gives an access its observers.
 func (rt *Runtime) observe(a *Access) {
 	var all resource.Observers
 	for _, o := range rt.o.Observers {

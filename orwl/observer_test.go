@@ -52,8 +52,8 @@ func (c *counter) Cancelled(p *resource.Place) { c.note(p, func(e *events) { e.c
 func (c *counter) Acquired(p *resource.Place)  { c.note(p, func(e *events) { e.acquired++ }) }
 func (c *counter) Waiting(p *resource.Place)   { c.note(p, func(e *events) { e.waited++ }) }
 
-// The observer hears of everything once: the first requests that the runtime
-// makes, and what it takes back in the end.
+// The observer hears of everything once: the first requests that the runtime makes, and
+// the requests that it takes back in the end.
 func TestObserver(t *testing.T) {
 	waited := 0
 	for seed := range plans(t, 5) {
@@ -94,11 +94,11 @@ func TestObserver(t *testing.T) {
 		}
 	}
 	if waited == 0 {
-		t.Error("nobody has waited")
+		t.Error("no task has waited")
 	}
 }
 
-// Only who has to wait does.
+// Only a task that has to wait is reported as waiting.
 func TestObserverOfWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := newCounter()
@@ -138,7 +138,7 @@ func TestObserverOfWaits(t *testing.T) {
 	})
 }
 
-// What a task has failed with is told, and each of several observers is.
+// Each of several observers is told of a task's failure.
 func TestObserversOfFailure(t *testing.T) {
 	wrong := errors.New("wrong")
 	one, other := newCounter(), newCounter()

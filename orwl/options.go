@@ -9,19 +9,19 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// Options are what a Runtime can be told. The zero value will do.
+// Options configure a Runtime. The zero value is a good default.
 type Options struct {
-	// Stall is for how long nothing may move before the runtime reports who
-	// holds what and who waits for whom: 10 s by default, never if negative.
+	// Stall is how long nothing may move before the runtime reports what the tasks hold
+	// and wait for: 10 s by default, never if negative.
 	Stall time.Duration
-	// OnStall is given the report. By default it is logged as a warning, and once
-	// only until something moves again.
+	// OnStall gets the report, once until something moves again. By default the runtime
+	// logs it as a warning.
 	OnStall func(Report)
-	// Log is where the runtime says what it does; slog.Default by default.
+	// Log is the runtime's logger; slog.Default by default.
 	Log *slog.Logger
-	// Guard is the reader-writer lock, by its name in `orwl locks`, that keeps the
-	// ordered and the relaxed door of a resource apart, from the first knock at the
-	// relaxed one on: "RMA-RW" by default.
+	// Guard is the reader-writer lock between ordered and relaxed access to a resource,
+	// by its name in `orwl locks`: "RMA-RW" by default. Each resource makes its own at
+	// the first relaxed access.
 	Guard string
 	// Tree is the machine of this node: these locks stand on it, see [LockerOptions], and
 	// workers run on its ranks.
@@ -37,19 +37,18 @@ type Options struct {
 	// host.ErrNoCPU if the CPUs of Tree have no numbers, as on systems without affinity. Run
 	// ends with a *host.PinError if the kernel refuses.
 	PinWorkers bool
-	// TL is how many groups in a row the ordered door grants while somebody waits at
-	// the relaxed one: [resource.DefaultTL] by default.
+	// TL is how many groups in a row the queue grants while a relaxed access waits:
+	// [resource.DefaultTL] by default.
 	TL int
 	// FaultPages gives all resources fault pages, to find mistakes: a task that uses a
 	// view after its release ends with a [*resource.StaleViewError], and cannot read
 	// what another task writes. Each access that maps bytes costs some system calls.
 	FaultPages bool
-	// Nodes are the processes on which the program runs, from [Join]; this one alone
-	// if nil.
+	// Nodes are the processes of the program, from [Join]; nil is this one alone.
 	Nodes *Nodes
 	// Join is how [Run] meets the other nodes.
 	Join JoinOptions
-	// AtLoss is what the loss of another node does: it ends the run by default.
+	// AtLoss says what the loss of another node does: it ends the run by default.
 	AtLoss AtLoss
 	// Confirm makes the release of a write wait until its home has committed it: see
 	// [resource.Options]. It costs one more way there and back for each write of a

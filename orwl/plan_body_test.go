@@ -7,11 +7,11 @@ import (
 	"runtime"
 )
 
-// errPlanned is what tasks of a plan fail and panic with.
+// errPlanned is the planned failure or panic of a task.
 var errPlanned = errors.New("planned")
 
-// body is what a task of a plan does. It notes what it sees, each round before
-// others can see what it has made of it.
+// body is the body of a plan's task. It notes what it sees, in each round before others
+// can see what it has made of it.
 func (p *plan) body(task int, seen *[]uint64, between func(), ctx func(*Task) context.Context) func(*Task) error {
 	how := p.tasks[task]
 	return func(t *Task) error {
@@ -87,7 +87,7 @@ func (s style) loop(t *Task, rounds int, rng *rand.Rand, do func(round int), ctx
 	return nil
 }
 
-// noise makes a schedule another one: now and then it yields, or takes its time.
+// noise varies the schedule: now and then it yields, or takes its time.
 func noise(seed uint64) func() {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	return func() {

@@ -11,8 +11,8 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// plan is a random program, in which every task computes what it writes from all
-// that it sees, its number and the round. A seed makes it.
+// plan is a random program. Every task computes what it writes from all that it sees,
+// its number and the round. A seed makes the plan.
 type plan struct {
 	seed   uint64
 	system liveness.System
@@ -39,7 +39,7 @@ const (
 	styles
 )
 
-// ending is what a body does after its rounds.
+// ending is the task's way to end after its rounds.
 type ending uint8
 
 const (
@@ -99,7 +99,7 @@ func mix(z uint64) uint64 {
 	return z ^ z>>31
 }
 
-// writes reports whether a task uses its right to write in a round.
+// writes reports whether a task writes in a round; it may always.
 func (p *plan) writes(task, round, access int) bool {
 	return p.system.Tasks[task].Accesses[access].Mode == resource.Write &&
 		mix(p.seed^uint64(task)<<40^uint64(round)<<8^uint64(access))%4 > 0
@@ -127,8 +127,7 @@ func (p *plan) work(task, round int, words [][]uint64, versions []uint64, betwee
 	return h
 }
 
-// outcome is what a run of a plan leaves, and what its tasks have seen on the way,
-// round by round.
+// outcome is what a run leaves, and what its tasks have seen, round by round.
 type outcome struct {
 	words    [][]uint64
 	versions []uint64
@@ -179,7 +178,7 @@ func (p *plan) order() (order []int) {
 	}
 }
 
-// sequential runs the tasks one after another, round by round: plain loops.
+// sequential runs the tasks one after another, round by round, in plain loops.
 func (p *plan) sequential() outcome {
 	o := outcome{make([][]uint64, len(p.words)), make([]uint64, len(p.words)), make([][]uint64, len(p.tasks))}
 	most := 0
@@ -237,7 +236,7 @@ func (p *plan) declare(t testing.TB, o Options, body func(task int) func(*Task) 
 	return rt
 }
 
-// round is work with what a task holds.
+// round does work with what a task holds.
 func (p *plan) round(t *Task, task, round int, between func()) uint64 {
 	words, versions := make([][]uint64, len(t.accesses)), make([]uint64, len(t.accesses))
 	for i, a := range t.accesses {
@@ -263,8 +262,7 @@ func (p *plan) result(t testing.TB, rt *Runtime, seen [][]uint64) outcome {
 	return o
 }
 
-// cut makes a task do fewer rounds, and not let go before its end of what others
-// wait for.
+// cut makes a task do fewer rounds. To its end it keeps what others wait for.
 func (p *plan) cut(task int) {
 	t := &p.tasks[task]
 	t.rounds = int(mix(p.seed+1) % uint64(t.rounds+1))

@@ -10,31 +10,33 @@ import (
 // firstPort is the channel of port 0.
 const firstPort = 16
 
-// Ports is how many a run has.
+// Ports is the number of ports of a run.
 const Ports = 64
 
-// Port takes messages of an application's own from node to node: exactly once, as long
-// as both are there. Messages of more than 8 KiB may overtake others.
+// Port sends an application's own messages between nodes: each arrives exactly once
+// while both nodes are there. Messages of more than 8 KiB may overtake others.
 type Port struct {
 	n       *Nodes
 	channel uint64
 }
 
-// PortOptions say what becomes of what comes through a port.
+// PortOptions say how a port handles what arrives.
 type PortOptions struct {
-	// Take takes a message that came through the port, and is good until it returns.
-	// Several goroutines may call it at a time, and for what came before the port was
-	// opened, Nodes.Port does. It must not wait for anything that another message
-	// brings. An error says that no correct node sends such a thing, and ends the
-	// connection.
+	// Take gets a message that came through the port. header and bulk are valid until
+	// it returns. Several goroutines may call it at a time; Nodes.Port calls it for
+	// what came before the port was opened. It must not wait for anything that another
+	// message brings. An error says that no correct node sends such a message, and ends
+	// the connection.
 	Take func(p *Port, from int, header, bulk []byte) error
-	// Lost, if not nil, is told of each node that is gone, also before, once and after
-	// everything that came from it. It must not wait for long.
+	// Lost, if not nil, is told once of each node that is gone: also of nodes that were
+	// gone before, and after everything that came from the node. It must not wait for
+	// long.
 	Lost func(node int, why error)
 }
 
-// Port opens the port of a number, from 0 to Ports-1: once for each, and the same
-// number on every node that is to be understood. What came before waits for it.
+// Port opens the port of a number, from 0 to Ports-1. Open each number once, and the
+// same numbers on every node that takes part. Messages that came earlier wait for the
+// port.
 func (n *Nodes) Port(number int, o PortOptions) (*Port, error) {
 	switch {
 	case number < 0 || number >= Ports:
@@ -42,7 +44,7 @@ func (n *Nodes) Port(number int, o PortOptions) (*Port, error) {
 	case o.Take == nil:
 		return nil, fmt.Errorf("orwl: port %d has no PortOptions.Take", number)
 	case !n.many():
-		return nil, fmt.Errorf("%w: there is nobody behind port %d of a run of one", ErrNode, number)
+		return nil, fmt.Errorf("%w: port %d needs another node, and this run has only one: start more nodes", ErrNode, number)
 	}
 	p := &Port{n, firstPort + uint64(number)}
 	take := func(from int, header, bulk []byte) error {
@@ -60,8 +62,8 @@ func (n *Nodes) Port(number int, o PortOptions) (*Port, error) {
 	return p, nil
 }
 
-// Send sends a message to another node, as soon as not too much is on its way there. It
-// does not wait for more, and has copied the message when it returns.
+// Send sends a message to another node. It first waits until not too much is on its way
+// there. It has copied the message when it returns.
 func (p *Port) Send(ctx context.Context, to int, header, bulk []byte) error {
 	if err := p.n.node.Pace(ctx, to); err != nil {
 		return err
@@ -69,7 +71,7 @@ func (p *Port) Send(ctx context.Context, to int, header, bulk []byte) error {
 	return p.Answer(to, header, bulk)
 }
 
-// Answer is Send that does not wait at all: for PortOptions.Take.
+// Answer is Send without waiting: for PortOptions.Take.
 func (p *Port) Answer(to int, header, bulk []byte) error {
 	return p.n.node.Send(to, p.channel, header, bulk, false)
 }

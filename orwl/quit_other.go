@@ -4,5 +4,5 @@ package orwl
 
 import "os"
 
-// quitSignals are what a run answers with a report.
+// quitSignals are the signals that a run answers with a report.
 var quitSignals []os.Signal

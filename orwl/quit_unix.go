@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// quitSignals are what a run answers with a report.
+// quitSignals are the signals that a run answers with a report.
 var quitSignals = []os.Signal{syscall.SIGQUIT}

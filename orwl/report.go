@@ -9,11 +9,11 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// Report is who held what, and who waited for whom, at one moment of a run.
+// Report tells what the tasks held and waited for at one moment of a run.
 type Report struct {
-	Tasks []TaskReport // those that run
-	Doors []DoorReport // those at which somebody waits
-	// Still is for how long nothing had moved, as far as the runtime watched.
+	Tasks []TaskReport // tasks that run
+	Doors []DoorReport // resources where relaxed or ordered accesses wait for the other kind
+	// Still is how long nothing had moved, as far as the runtime watched.
 	Still time.Duration
 }
 
@@ -21,14 +21,14 @@ type Report struct {
 type TaskReport struct {
 	Name  string
 	Round int64
-	Holds []string // resources that it is granted, acquired or not
+	Holds []string // resources with a grant for the task, acquired or not
 	// Waits is the first access that is not granted, or nil if all are and the
 	// task works.
 	Waits *WaitReport
 }
 
-// DoorReport is the relaxed door of a resource in a Report. Nobody knows which task makes a
-// relaxed access, so the report names the resource only.
+// DoorReport tells of relaxed access to a resource in a Report. The runtime does not
+// know which task makes a relaxed access, so the report names the resource only.
 type DoorReport struct {
 	Resource string
 	Knocking int  // relaxed accesses that wait for ordered ones
@@ -39,14 +39,15 @@ type DoorReport struct {
 type WaitReport struct {
 	Resource string
 	Mode     resource.Mode
-	For      time.Duration // at least, as far as the runtime watched
+	For      time.Duration // at least, as far as the runtime has watched
 	// Behind are the tasks that are granted what it waits for. If nothing moves and no
 	// task of a run on one node is granted it, a handle outside the tasks is.
 	Behind []string
 }
 
-// Report looks at the tasks and the relaxed doors as they are. It stops nobody, so what
-// moves meanwhile may show in two states. It has what says why nothing moves.
+// Report looks at the tasks and the relaxed accesses as they are. It stops no task, so
+// what moves meanwhile may show in two states. It contains all that tells why nothing
+// moves.
 func (rt *Runtime) Report() Report {
 	v := rt.look()
 	if !v.started {
@@ -83,12 +84,13 @@ func (t *taskView) report(stands bool) TaskReport {
 // it names the outsider only if nothing does.
 const outsider = "a handle of no task"
 
-// manyLines is how many tasks a report writes out: of those that wait for tasks
-// that wait, the rest looks much the same.
+// manyLines is the most tasks that a report writes out. Beyond that they mostly wait
+// for tasks that wait, too, and look alike.
 const manyLines = 50
 
-// String is the report as a graph, a line for each task and each door. The tasks that
-// work come first, since the others wait for them in the end.
+// String is the report as a graph: a line for each task, and for each resource with
+// waiting relaxed access. Working tasks come first, since all others wait for them in
+// the end.
 func (r Report) String() string {
 	var b strings.Builder
 	tasks := slices.Clone(r.Tasks)

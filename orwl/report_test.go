@@ -104,7 +104,7 @@ g, round 0, waits to read u ──▶ f
 	})
 }
 
-// Two tasks that can read are behind nobody, and a writer is behind both.
+// Two tasks that can read wait for no task, and a writer waits for both.
 func TestReportOfReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rt := mustNew(t, Options{Stall: -1})

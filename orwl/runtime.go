@@ -11,19 +11,19 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// Runtime is a program of tasks and the resources that they share. First they are
-// declared, in any order but for tasks, whose order is the one in which a
-// sequential program would run them in each round. Then Run runs them.
+// Runtime is a program of tasks and the resources that they share. First declare them,
+// then call Run. Only the order of the tasks matters: it is the order in which a
+// sequential program would run them in each round.
 //
-// What is wrong with a declaration is reported by Run, which then starts nothing.
-// A Runtime is declared by one goroutine.
+// Run reports wrong declarations, and then starts nothing. One goroutine declares a
+// Runtime.
 type Runtime struct {
 	o Options
 
 	stalls atomic.Uint64
-	still  atomic.Bool // since the last of them
+	still  atomic.Bool // nothing has moved since the last stall
 
-	mu        sync.Mutex // guards what is below
+	mu        sync.Mutex // guards the fields below
 	started   bool
 	errs      []error
 	tasks     []*Task
@@ -40,7 +40,7 @@ type Runtime struct {
 	seen sightings // of accesses, while it runs
 }
 
-// run is what the tasks of a runtime have in common while they run.
+// run is the common state of a runtime's tasks while they run.
 type run struct {
 	ctx    context.Context
 	end    context.CancelCauseFunc // of ctx
@@ -51,7 +51,7 @@ type run struct {
 func (r *run) fail(t *Task, err error) {
 	why := error(&TaskError{t.name, err})
 	if other := (*NodeError)(nil); errors.As(err, &other) {
-		why = other // it is not the task's failure
+		why = other // the node's loss is the reason, not the task
 	}
 	t.rt.stop(r, why)
 }
@@ -60,8 +60,8 @@ func (r *run) fail(t *Task, err error) {
 func (rt *Runtime) stop(r *run, why error) {
 	first := !r.failed.Swap(true)
 	r.end(why)
-	// The reason may be another, since the program's context may have ended before. The
-	// others know it only if it came from one of them.
+	// The reason may be another one, since the program's context may have ended before.
+	// Unless it came from another node, the other nodes do not know it yet.
 	if first {
 		rt.o.Nodes.fail(context.Cause(r.ctx))
 	}
@@ -89,8 +89,8 @@ func New(o Options) (*Runtime, error) {
 	return rt, nil
 }
 
-// declare changes the program, unless it has been started. what names the change for
-// the error, which Run reports and declare returns.
+// declare changes the program, unless it has been started. what names the change in the
+// error. Run reports the error, and declare returns it.
 func (rt *Runtime) declare(what string, change func() error) error {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
@@ -106,8 +106,8 @@ func (rt *Runtime) declare(what string, change func() error) error {
 	return err
 }
 
-// Resource declares a resource of size bytes, a multiple of 8, all zero. No two
-// resources have the same name.
+// Resource declares a resource of size bytes, a multiple of 8, all zero. Resource names
+// are unique.
 //
 // Run reports a wrong declaration. The resource is broken then: its first Acquire
 // returns the same reason.
@@ -135,7 +135,7 @@ func (rt *Runtime) Resource(name string, size int) *resource.Resource {
 
 // mine returns an error unless this runtime has declared r. Nodes, liveness and homes
 // know a resource by its name only, so another one of that name would pass for it. The
-// caller holds mu; use says in the error what r is needed for.
+// caller holds mu. use says in the error what r is needed for.
 func (rt *Runtime) mine(r *resource.Resource, use string) error {
 	switch {
 	case r == nil:
@@ -146,7 +146,7 @@ func (rt *Runtime) mine(r *resource.Resource, use string) error {
 	return nil
 }
 
-// declareOf declares what about r: a home, a policy.
+// declareOf declares a property of r, for example a home or a policy.
 func (rt *Runtime) declareOf(r *resource.Resource, what string, change func(name string) error) {
 	name := ""
 	if r != nil {
@@ -160,7 +160,7 @@ func (rt *Runtime) declareOf(r *resource.Resource, what string, change func(name
 	})
 }
 
-// makeGuard makes the lock between the two doors of a resource.
+// makeGuard makes the lock between ordered and relaxed access to a resource.
 func (rt *Runtime) makeGuard() (resource.Guard, error) {
 	return NewGuardWith(rt.o.Guard, LockerOptions{Tree: rt.o.Tree})
 }
@@ -184,7 +184,7 @@ func (rt *Runtime) Broken() (n int) {
 	return n
 }
 
-// Task declares a task. No two have the same name.
+// Task declares a task. Task names are unique.
 func (rt *Runtime) Task(name string) *Task {
 	t := &Task{rt: rt, name: name}
 	what := fmt.Sprintf("task %q", name)
@@ -220,17 +220,17 @@ func (rt *Runtime) System() liveness.System {
 	return s
 }
 
-// Run runs all tasks and returns when all have ended. Before it starts them it
-// checks that the program cannot deadlock, and makes all first requests, in the
-// canonical order: what the tasks compute is then what running them one after
-// another, round by round, would.
+// Run runs all tasks and returns when all have ended. First it checks that the program
+// cannot deadlock, and makes all first requests in the canonical order. So the tasks
+// compute what running them one after another, round by round, would compute.
 //
-// A write of this node that may be lost, and that no Flush has returned, is part of the
-// error, as a [*resource.LostWriteError], also if the task that wrote has ended well.
+// The error contains each write of this node that may be lost, unless a Flush has
+// returned it, as a [*resource.LostWriteError]. It does so even if the task that wrote
+// has ended well.
 //
-// When the body of a task fails, or ctx ends, the others are woken and end at
-// their next round or Acquire, and Run returns the first error. No round begins
-// with what is granted only because a task has failed. A runtime runs once.
+// If the body of a task fails, or ctx ends, all other tasks wake and end at their next
+// round or Acquire, and Run returns the first error. A grant that comes only from a
+// failed task begins no round. A runtime runs once.
 func (rt *Runtime) Run(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -266,7 +266,7 @@ func (rt *Runtime) Run(ctx context.Context) error {
 	return err
 }
 
-// late is what was declared too late, while the tasks ran.
+// late returns the errors of declarations that came while the tasks ran.
 func (rt *Runtime) late() error {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()

@@ -10,9 +10,9 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// In these tests a task that nobody wakes is a deadlock of the bubble's.
+// In these tests a task without a wake-up is a deadlock of the bubble.
 
-// The end of a run wakes who sleeps, however long others hold what it waits for.
+// The end of a run wakes all waiting tasks, however long others hold the resource.
 func TestSleepersAreWoken(t *testing.T) {
 	for name, acquire := range map[string]func(t *Task, a *Access) error{
 		"in a round": func(t *Task, _ *Access) error {
@@ -117,7 +117,7 @@ func (l *lapsing) Err() error {
 
 func (l *lapsing) Done() <-chan struct{} { return make(chan struct{}) }
 
-// What is granted as the run ends is not held.
+// A grant at the end of the run is not held.
 func TestGrantedAtTheEnd(t *testing.T) {
 	rt := mustNew(t, Options{})
 	task := rt.Task("a")

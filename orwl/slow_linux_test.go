@@ -22,8 +22,8 @@ import (
 // slowRounds is how long the program of the role slow is.
 const slowRounds = 60
 
-// starve runs no goroutine of this process until somebody reads the FIFO. The kernel
-// sees a process that runs and waits for a pipe.
+// starve runs no goroutine of this process until another process reads the FIFO. The
+// kernel sees a process that runs and waits for a pipe.
 func starve(fifo string) error {
 	fd, err := syscall.Open(fifo, syscall.O_WRONLY, 0)
 	if err != nil {
@@ -159,7 +159,7 @@ func TestSlowNode(t *testing.T) {
 }
 
 // TestStoppedNode stops a node whose launcher runs. The run ends, and names the node,
-// although nobody lets it go on.
+// although nothing continues the node.
 func TestStoppedNode(t *testing.T) {
 	for _, home := range []string{"0", "1"} {
 		t.Run("home "+home, func(t *testing.T) {

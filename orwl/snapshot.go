@@ -6,13 +6,14 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// Snapshot is a program at one moment, as one of its nodes sees it: for a page or a
-// terminal that shows it while it runs. As JSON it has the names in the tags, and
-// whatever is a list has an order that stays from one to the next.
+// Snapshot is a program at one moment, as seen by one of its nodes, for a page or a
+// terminal that shows the running program. Its JSON has the names in the tags, and
+// lists keep their order from one snapshot to the next.
 type Snapshot struct {
 	Node    int  `json:"node"`
-	Running bool `json:"running"` // some task of this node is
-	// Still is for how many seconds nothing has been seen to move on this node.
+	Running bool `json:"running"` // some task of this node runs
+	// Still is how many seconds nothing has moved on this node, as far as it has
+	// looked.
 	Still     float64            `json:"still_seconds"`
 	Nodes     []NodeSnapshot     `json:"nodes"`
 	Tasks     []TaskSnapshot     `json:"tasks"`     // of this node, in the order of the program
@@ -21,13 +22,13 @@ type Snapshot struct {
 	WaitsFor []WaitEdge `json:"waits_for"`
 }
 
-// NodeState is how a node fares, as another sees it.
+// NodeState is the state of a node, as another node sees it.
 type NodeState string
 
-// What becomes of nodes.
+// The states of nodes.
 const (
 	NodeHere      NodeState = "here"
-	NodeSuspected NodeState = "suspected" // has not been heard for a while
+	NodeSuspected NodeState = "suspected" // no message has come for a while
 	NodeLost      NodeState = "lost"
 	NodeLeft      NodeState = "left"
 )
@@ -41,12 +42,12 @@ type NodeSnapshot struct {
 // TaskState is what a task does.
 type TaskState string
 
-// What tasks do.
+// The states of tasks.
 const (
 	TaskDeclared TaskState = "declared" // the program has not been started
 	TaskWorking  TaskState = "working"
-	// TaskWaiting is one that has requested what is not granted. Perhaps it has not
-	// come to where it acquires that, and works: nobody but itself can tell.
+	// TaskWaiting: the task has a request that is not granted. The task may still work,
+	// before it acquires; it does not report that.
 	TaskWaiting TaskState = "waiting"
 	TaskEnded   TaskState = "ended"
 )
@@ -57,20 +58,20 @@ type TaskSnapshot struct {
 	Node  int       `json:"node"`
 	State TaskState `json:"state"`
 	Round int64     `json:"round"`
-	// Holds are the resources that it is granted, acquired or not.
+	// Holds are the resources with a grant for the task, acquired or not.
 	Holds []string `json:"holds"`
 	// Waits is the first access that is requested and not granted.
 	Waits *WaitSnapshot `json:"waits,omitempty"`
 }
 
-// WaitSnapshot is an access that a task waits for, or is going to.
+// WaitSnapshot is an access that a task waits for, or will wait for.
 type WaitSnapshot struct {
 	Resource string `json:"resource"`
 	Mode     string `json:"mode"`
-	// For is how many seconds at least, as far as anybody has looked: the runtime does
-	// four times in each Options.Stall.
+	// For is the seconds that the wait has lasted, at least. The runtime looks four
+	// times in each Options.Stall, and a wait counts from the look that first saw it.
 	For float64 `json:"for_seconds"`
-	// Behind are those that are granted what it waits for: tasks of this node, and
+	// Behind are the tasks with a grant of the resource: tasks of this node by name,
 	// others as "node 2".
 	Behind []string `json:"behind"`
 }
@@ -80,18 +81,18 @@ type ResourceSnapshot struct {
 	Resource string `json:"resource"`
 	Home     int    `json:"home"`
 	Size     int    `json:"size_bytes"`
-	// Version counts the writes, and Fence the writers that were granted; where the
-	// resource has another home, as of what has last been granted here.
+	// Version counts the writes, and Fence the granted writers. If the resource has
+	// another home, both are from the last grant here.
 	Version uint64 `json:"version"`
 	Fence   uint64 `json:"fence"`
 	Broken  bool   `json:"broken"`
-	// Whole says that the queue is: that of another home's resource shows this node's
-	// requests only.
+	// Whole says that the queue is complete. For a resource with another home it shows
+	// this node's requests only.
 	Whole bool            `json:"whole"`
-	Queue []GroupSnapshot `json:"queue"` // the first is granted, if any is
+	Queue []GroupSnapshot `json:"queue"` // the first group is granted, if any is
 }
 
-// GroupSnapshot is what a queue grants at once: a writer, or neighbouring readers.
+// GroupSnapshot is a group of a queue: a writer, or neighbouring readers.
 type GroupSnapshot struct {
 	Mode    string          `json:"mode"`
 	Granted bool            `json:"granted"`
@@ -100,25 +101,25 @@ type GroupSnapshot struct {
 
 // EntrySnapshot is a request in a queue.
 type EntrySnapshot struct {
-	// Who is the task; of another node, that: "node 2".
+	// The task's name, or "node 2" for a task of another node.
 	Who  string `json:"who"`
 	Node int    `json:"node"`
-	Held bool   `json:"held"` // it is acquired; of another node nobody here knows
+	Held bool   `json:"held"` // acquired; false for another node, since a home does not know it
 }
 
-// WaitEdge says that a task waits for another because of a resource.
+// WaitEdge says that a task waits for another one, and for which resource.
 type WaitEdge struct {
 	From     string `json:"from"`
 	To       string `json:"to"`
 	Resource string `json:"resource"`
-	Mode     string `json:"mode"` // that it waits for
+	Mode     string `json:"mode"` // the mode of the request that waits
 }
 
-// guestName is what a task of another node is called here.
+// guestName stands for a task of another node.
 func guestName(n resource.Node) string { return fmt.Sprintf("node %d", n) }
 
-// Snapshot looks at the program as it is. It stops nobody, so that what moves
-// meanwhile may show in two states. It may be called at any time, by anybody.
+// Snapshot looks at the program as it is. It stops no task, so what moves meanwhile may
+// show in two states. Any goroutine may call it at any time.
 func (rt *Runtime) Snapshot() Snapshot {
 	v := rt.look()
 	s := Snapshot{
@@ -135,7 +136,7 @@ func (rt *Runtime) Snapshot() Snapshot {
 	return s
 }
 
-// states is how each node fares.
+// states is the state of each node.
 func (n *Nodes) states() []NodeSnapshot {
 	all := make([]NodeSnapshot, n.Count())
 	for i := range all {

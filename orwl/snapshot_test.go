@@ -26,7 +26,7 @@ func TestSnapshot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rt := mustNew(t, Options{Stall: -1})
 		x, y := rt.Resource("x", 16), rt.Resource("y", 8)
-		rt.Resource("z", 0) // nobody's
+		rt.Resource("z", 0) // no task accesses it
 		goOn := make(chan struct{})
 		w, b, c, d := rt.Task("w"), rt.Task("b"), rt.Task("c"), rt.Task("d")
 		own := w.Write(x)
@@ -95,8 +95,8 @@ func TestSnapshot(t *testing.T) {
 	})
 }
 
-// Of another node's tasks a home knows the node, and of its own resource all of the queue;
-// a mirror shows those of its node.
+// A home knows the node of another node's tasks, and shows the whole queue of its own
+// resource. A mirror shows its node's requests.
 func TestSnapshotOfNodes(t *testing.T) {
 	home, mirror := snapshotsOf(t, 0)
 	if got, want := asJSON(t, home.Resources[0]), `{"resource":"x","home":0,"size_bytes":8,"version":0,"fence":1,"broken":false,"whole":true,"queue":[`+
@@ -127,8 +127,9 @@ func TestSnapshotBehindANode(t *testing.T) {
 	}
 }
 
-// snapshotsOf are those of the home of a resource, on a node, and of the other node,
-// when task a of node 0 holds it and task b of node 1 waits for it.
+// snapshotsOf returns two snapshots: of the node at, which is the resource's home, and
+// of the other node. Task a of node 0 holds the resource, and task b of node 1 waits
+// for it.
 func snapshotsOf(t *testing.T, at int) (home, mirror Snapshot) {
 	nodes := crew(t, 2)
 	defer disband(t, nodes)

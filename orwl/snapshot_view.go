@@ -10,8 +10,7 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// view is what there was to see of a program when somebody looked: what a Snapshot
-// and a Report are made of.
+// view is the state of a program at one look. Snapshot and Report are made from it.
 type view struct {
 	started bool
 	tasks   []*taskView // of this node
@@ -33,7 +32,7 @@ type accessView struct {
 	*Access
 	resource.Look
 	line  *line
-	since time.Duration // for how long it has looked so, at least
+	since time.Duration // how long it has looked so, at least
 }
 
 // line is the queue of a resource.
@@ -43,7 +42,7 @@ type line struct {
 	whole  bool
 	alone  bool // the run has one node
 	survey resource.Survey
-	all    []entry // in order
+	all    []entry // in the order of the queue
 }
 
 // entry is a request in a line.
@@ -54,11 +53,11 @@ type entry struct {
 	granted bool
 	held    bool
 	ticket  uint32
-	early   bool // it has no place yet: that of node 0 comes first, by the order of the program
+	early   bool // not queued yet: it stands behind this node's requests, by its order in the program
 }
 
-// look looks. What has been declared does not change any more once the program runs;
-// before that there is nothing to see of it but its declarations.
+// look takes a view. Declarations do not change while the program runs. Before that
+// they are all that there is to see.
 func (rt *Runtime) look() *view {
 	now := time.Now()
 	lines := make(map[*resource.Resource]*line)
@@ -119,7 +118,7 @@ func (rt *Runtime) lookAt(t *Task, run *run, lines map[*resource.Resource]*line,
 	return tv
 }
 
-// look brings in what only the resource knows, and the order.
+// look adds what only the resource knows, and sorts the requests.
 func (l *line) look() {
 	l.survey = l.r.Survey()
 	for _, g := range l.survey.Guests {
@@ -127,7 +126,7 @@ func (l *line) look() {
 			who: guestName(g.Node), node: int(g.Node), mode: g.Mode, granted: g.Granted, ticket: g.Ticket, early: g.Early,
 		})
 	}
-	// Tickets count on for ever: it is their difference that counts.
+	// Tickets wrap around, so only differences count.
 	slices.SortStableFunc(l.all, func(a, b entry) int {
 		switch {
 		case a.early != b.early:
@@ -139,7 +138,7 @@ func (l *line) look() {
 	})
 }
 
-// ahead are those who are granted what is in line.
+// ahead names the holders of grants in the line.
 func (l *line) ahead() (who []string) {
 	for _, e := range l.all {
 		if e.granted {
@@ -170,7 +169,7 @@ func (v *view) running() bool {
 	return v.started && slices.ContainsFunc(v.tasks, func(t *taskView) bool { return !t.over })
 }
 
-// holds are the resources that the task is granted.
+// holds names the resources with a grant for the task.
 func (t *taskView) holds() (names []string) {
 	for _, a := range t.accesses {
 		if a.Granted {
@@ -212,7 +211,7 @@ func (t *taskView) snapshot() TaskSnapshot {
 	return s
 }
 
-// edges are whom the task waits for, by all that it is not granted.
+// edges are the wait-for edges of the task, for all of its accesses that wait.
 func (t *taskView) edges() (edges []WaitEdge) {
 	for _, a := range t.accesses {
 		if !a.Requested || a.Granted {
@@ -225,7 +224,7 @@ func (t *taskView) edges() (edges []WaitEdge) {
 	return edges
 }
 
-// state is how a node fares.
+// state is the state of a node.
 func (n *Nodes) state(number int) NodeState {
 	if !n.many() || number == n.Number() {
 		return NodeHere

@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// watcher looks at a run now and then, to tell when nothing moves any more. What
-// it looks at is written by the tasks anyway, so that they do not notice.
+// watcher looks at a run now and then, to notice when nothing moves any more. It reads
+// only words that the tasks write anyway, so it does not slow them.
 type watcher struct {
 	rt   *Runtime
-	told time.Time // when what had not moved since was told of
+	told time.Time // the time of the last change before the last report
 }
 
-// looks is how often the watcher looks while it waits for a stall.
+// looks is how often the watcher looks in one Options.Stall.
 const looks = 4
 
-// watch reports stalls, and on SIGQUIT, until the function that it returns is
-// called. The end of the run's context is no reason to stop: that a task does not
-// heed it is when somebody wants to know.
+// watch reports stalls, and on SIGQUIT, until the caller calls stop. It goes on after
+// the end of the run's context: a task that does not heed that end needs the report
+// most.
 func (rt *Runtime) watch() (stop func()) {
 	var all sync.WaitGroup
 	ended := make(chan struct{})
@@ -51,14 +51,14 @@ func (rt *Runtime) watchUntil(ended <-chan struct{}, quit chan os.Signal) {
 		case <-tick:
 			w.look()
 		case <-quit:
-			// The next one is Go's again, which prints every goroutine and ends.
+			// Go handles the next signal again: it prints every goroutine and ends.
 			signal.Stop(quit)
 			os.Stderr.WriteString(rt.Report().String())
 		}
 	}
 }
 
-// look tells of a stall, once until something moves again.
+// look reports a stall, and then not again until something has moved.
 func (w *watcher) look() {
 	rt := w.rt
 	r := rt.Report()
@@ -72,11 +72,11 @@ func (w *watcher) look() {
 	}
 }
 
-// Stalls is how often nothing has moved for as long as Options.Stall says, and whether
-// nothing does now.
+// Stalls counts the stalls: nothing has moved for Options.Stall. now says whether
+// nothing moves now.
 func (rt *Runtime) Stalls() (times uint64, now bool) { return rt.stalls.Load(), rt.still.Load() }
 
-// stalled tells of a stall.
+// stalled reports a stall.
 func (rt *Runtime) stalled(r Report) {
 	rt.stalls.Add(1)
 	rt.still.Store(true)
@@ -85,4 +85,57 @@ func (rt *Runtime) stalled(r Report) {
 		return
 	}
 	rt.o.Log.Warn("orwl: nothing has moved", "for", r.Still.Round(time.Millisecond), "tasks", len(r.Tasks), "report", "\n"+r.String())
+}
+
+// sightings remember since when accesses have looked as they do. A task does not report
+// that it waits. So each look stores what it has seen, and the next look can say how
+// long that has lasted, at least.
+type sightings struct {
+	mu    sync.Mutex
+	seen  map[*Access]sighting
+	moved time.Time // when a look last saw a change
+}
+
+// sighting is what an access looked like, and since when.
+type sighting struct {
+	stamp uint64
+	since time.Time
+}
+
+// begin forgets everything, and counts from now.
+func (s *sightings) begin(now time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.seen, s.moved = make(map[*Access]sighting), now
+}
+
+// see notes what an access looks like, and returns how long it has looked so.
+func (s *sightings) see(a *Access, stamp uint64, now time.Time) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if last, ok := s.seen[a]; ok && last.stamp == stamp {
+		return max(0, now.Sub(last.since))
+	}
+	if s.seen == nil {
+		s.seen = make(map[*Access]sighting)
+	}
+	s.seen[a] = sighting{stamp, now}
+	if now.After(s.moved) {
+		s.moved = now
+	}
+	return 0
+}
+
+// still is how long nothing has moved.
+func (s *sightings) still(now time.Time) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return max(0, now.Sub(s.moved))
+}
+
+// when is the time of the last change that a look saw.
+func (s *sightings) when() time.Time {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.moved
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// In these tests time is that of a synctest bubble: it passes, at once, when
-// everybody waits.
+// In these tests time is a synctest bubble's: it passes, at once, when all goroutines
+// wait.
 
 const stall = 4 * time.Second
 
@@ -88,7 +88,7 @@ func TestNoStall(t *testing.T) {
 	}
 }
 
-// Who does not say what is to be done with a report finds it in the log.
+// Without Options.OnStall the report is in the log.
 func TestStallIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var out bytes.Buffer
@@ -107,8 +107,8 @@ func TestStallIsLogged(t *testing.T) {
 	})
 }
 
-// The end of the run's context does not end the watch: a task that does not heed it
-// is what somebody wants to hear of.
+// The end of the run's context does not end the watch: a task that does not heed that
+// end needs a report most.
 func TestStallAfterTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stalls := make(chan Report, 1)

@@ -9,8 +9,7 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// What a failed step has written is taken back if the resource has Undo. Otherwise the
-// resource is poisoned.
+// If a step fails, Undo takes its writes back. Without Undo the resource is poisoned.
 func TestUndo(t *testing.T) {
 	for _, undo := range []bool{true, false} {
 		rt := newRuntime()

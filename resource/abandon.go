@@ -2,14 +2,13 @@ package resource
 
 import "fmt"
 
-// Abandon ends what the place does because it has failed, with the reason: a body that
-// returned an error, or a task that panicked, for example. It never waits, and nothing
-// of the write is committed.
+// Abandon ends what the place does because its task has failed, for example by an error
+// or a panic. reason is that failure. Abandon never waits, and commits nothing.
 //
-// A request is cancelled. An access that changed nothing is released: one for reading,
-// or one for writing that called none of Writable, Resize and Dirty. Otherwise the
-// resource's [Policy] applies. It says what happens to the bytes and what those after it
-// learn from [Place.Prior].
+// It cancels a request. It releases an access that changed nothing: one for reading, or
+// one for writing that called none of Writable, Resize and Dirty. Otherwise the
+// resource's [Policy] applies. It says what happens to the bytes, and what
+// [Place.Prior] tells the next holders.
 func (p *Place) Abandon(reason error) error {
 	s := p.state.Load()
 	switch {
@@ -41,4 +40,61 @@ func (p *Place) Abandon(reason error) error {
 		p.x.observer.Released(p)
 	}
 	return nil
+}
+
+// recovery is what a resource keeps at its home in case a writer fails. Without
+// Options.Undo it is nil until a writer fails for the first time.
+type recovery struct {
+	undo   bool   // Options.Undo
+	before []byte // the bytes before the writer that holds changed them; its memory is reused
+
+	reason  error  // of the last failure
+	version uint64 // that this failure left
+}
+
+// save copies the bytes before they change, if the resource has Options.Undo.
+func (r *Resource) save() {
+	if c := r.recovery; c != nil && c.undo {
+		c.before = append(c.before[:0], r.bytes...)
+	}
+}
+
+// restore takes back all changes since save, and reports whether it could. It needs
+// Options.Undo, and memory if the size has changed. No view is open.
+func (r *Resource) restore() bool {
+	c := r.recovery
+	if c == nil || !c.undo {
+		return false
+	}
+	if len(r.bytes) != len(c.before) && r.resize(len(c.before)) != nil {
+		return false
+	}
+	r.own() // a place that only called Dirty has not made the bytes its own
+	copy(r.bytes, c.before)
+	return true
+}
+
+// failed notes that a writer at the home has failed after it may have changed the bytes.
+// It takes the changes back, if it can. Otherwise the half-written bytes stay, as a
+// version of their own, and the resource is poisoned.
+func (r *Resource) failed(reason error) {
+	restored := r.restore()
+	r.ledger.Lose(Write)
+	if !restored {
+		r.ledger.poison() // without a note of its changes, so that all bytes count as changed
+	}
+	if r.recovery == nil {
+		r.recovery = new(recovery)
+	}
+	r.recovery.reason, r.recovery.version = reason, r.ledger.version
+}
+
+// poisoned returns why the bytes are poisoned, as far as this node knows. A commit
+// makes another version, and poison from another node has no reason.
+func (r *Resource) poisoned() error {
+	c := r.recovery
+	if c == nil || r.ledger.prior != PriorPoisoned || c.version != r.ledger.version {
+		return nil
+	}
+	return c.reason
 }

@@ -33,8 +33,8 @@ func left(t *testing.T, n *network, p *Place) {
 	n.settle(t)
 }
 
-// A writer that fails never commits. Those after it get the last committed bytes, or
-// half-written bytes and word of it, at home and at a mirror.
+// A writer that fails never commits. The next holders get the last committed bytes, or
+// half-written bytes and a notice of it, at home and at a mirror.
 func TestAbandon(t *testing.T) {
 	const home, mirror = 0, 1
 	for _, c := range []struct {
@@ -93,7 +93,7 @@ func TestAbandon(t *testing.T) {
 				return
 			}
 			n.settle(t)
-			// The next writer is told, and one that comes after it has written is not.
+			// Prior tells the next writer, and no longer the one after it.
 			for i := range 2 {
 				w := taken(t, n, r[1-c.at], Write)
 				if told := w.Prior() != nil; told != (i == 0) {
@@ -107,7 +107,7 @@ func TestAbandon(t *testing.T) {
 	}
 }
 
-// An access that changed nothing is only released when it fails: no version, no word.
+// An access that changed nothing is only released when it fails: no version, no notice.
 func TestAbandonOfWhatChangedNothing(t *testing.T) {
 	for at := range 2 {
 		for _, m := range []Mode{Read, Write} {

@@ -1,15 +1,15 @@
 package resource
 
-// A request goes another way than through the queue's counting words if its
-// resource has its home elsewhere (far.go), or has it here and waits for the first
-// requests of all nodes (gather.go). Both mark the word of requests as apart. The
-// place then waits listed from the beginning, and whoever grants it knows it by its
+// A request takes another way than the queue's counting words in two cases: its
+// resource has its home elsewhere (far.go), or has it here and the home still gathers
+// the first requests of all nodes (gather.go). Both cases mark the requested word as
+// apart. Such a place is listed from the beginning. The grant finds the place by its
 // waiter.
 
-// RequestOrdered is Request, where order is one more than the place of this request
-// among the first requests of a program, all nodes together. A home that expects
-// them queues them up in that order when it has all, whatever the order in which
-// they come; see [HomeAt]. Anywhere else it is Request.
+// RequestOrdered is Request, where order is one more than the position of this request
+// among the first requests of a program, counted over all nodes. A home that expects
+// these requests keeps them until it has all, and then queues them in that order,
+// whatever the order in which they came; see [HomeAt]. Anywhere else it is Request.
 func (p *Place) RequestOrdered(r *Resource, m Mode, order uint64) error {
 	if p.state.Load()&phaseBits != 0 || m > Write || r.requested.Load()&apart == 0 {
 		return p.Request(r, m)
@@ -36,7 +36,7 @@ func (p *Place) requestApart(m Mode, order uint64) error {
 	return nil
 }
 
-// listApart makes the place one that waits, known by its waiter.
+// listApart makes the place wait; the grant comes to its waiter.
 func (p *Place) listApart(m Mode, state uint32) *waiter {
 	w := p.waiter()
 	w.mode, w.next = m, nil
@@ -45,8 +45,8 @@ func (p *Place) listApart(m Mode, state uint32) *waiter {
 	return w
 }
 
-// grantedApart reports whether somebody has granted the request, or ended it. One
-// that was early has its ticket now, and s with it.
+// grantedApart reports whether the request is granted or ended. An early request gets
+// its ticket then, in the place and in s.
 func (p *Place) grantedApart(s *uint64) bool {
 	if p.w.state.Load() != granted {
 		return false
@@ -57,7 +57,8 @@ func (p *Place) grantedApart(s *uint64) bool {
 	return true
 }
 
-// ticketed makes a place that was early one that has queued up.
+// ticketed moves the ticket of a queued request from the waiter to a place that was
+// early.
 func (p *Place) ticketed(s *uint64) {
 	p.early = false
 	*s = p.w.ticket | *s&(requestedBit|writeBit)
@@ -67,7 +68,7 @@ func (p *Place) ticketed(s *uint64) {
 	p.set(*s)
 }
 
-// sizeApart is Size of a place that has requested.
+// sizeApart is Size of a place whose request took the other way.
 func (p *Place) sizeApart() int {
 	s := p.state.Load()
 	switch {

@@ -12,8 +12,8 @@ import (
 
 var errFire = errors.New("the server is on fire")
 
-// Break finds holders, waiters asleep, listed and neither, ghosts and those who are
-// to be told, in near and far lists.
+// Break reaches holders, ghosts, requests with a notification, and waiters: asleep,
+// listed or neither, in near and far lists.
 func TestBreak(t *testing.T) {
 	for _, writers := range []int{1, 4, 5, 40} {
 		defer goleak.VerifyNone(t)
@@ -70,7 +70,7 @@ func TestBreak(t *testing.T) {
 					t.Errorf("place %d: requested %t, held %t, tests as granted %t, %d bytes", i, p.Requested(), p.Held(), p.Granted(), p.Size())
 				}
 			}
-			// Who holds is not disturbed.
+			// The holder goes on undisturbed.
 			b, err := holder.Writable()
 			if err != nil || len(b) != 8 || holder.Fence() != 1 {
 				t.Errorf("%d bytes, %v, fence %d", len(b), err, holder.Fence())
@@ -95,7 +95,7 @@ func TestBreak(t *testing.T) {
 	}
 }
 
-// Nobody is granted anything afterwards, whatever the counts say.
+// Nothing is granted afterwards, whatever the counts say.
 func TestBrokenIsForEver(t *testing.T) {
 	for _, m := range []Mode{Read, Write} {
 		r := newResource(t, 0)
@@ -206,7 +206,7 @@ func TestLosses(t *testing.T) {
 	}
 }
 
-// Whoever asks while it breaks is called once, whichever comes first.
+// OnLoss and Break run at the same time. Each function is called once, in either order.
 func TestLossesWhileItBreaks(t *testing.T) {
 	for range 300 {
 		r := newResource(t, 8)
@@ -242,7 +242,7 @@ func TestLossesWhileItBreaks(t *testing.T) {
 	}
 }
 
-// Who takes a look at the size while a writer resizes what is broken sees none.
+// Size returns 0 for a broken resource while a writer resizes it.
 func TestSizeWhileAWriterResizes(t *testing.T) {
 	r := newResource(t, 8)
 	var holder, p Place

@@ -1,7 +1,6 @@
 package resource
 
-// Cancel takes the request back, granted or not. The order of the others is as if
-// it had never been.
+// Cancel takes the request back, granted or not. The other requests keep their order.
 func (p *Place) Cancel() error {
 	s := p.state.Load()
 	switch {
@@ -37,7 +36,7 @@ func (p *Place) withdraw(s uint64) {
 	p.drop(s)
 }
 
-// drop takes the request of a state out of the queue.
+// drop takes the place's request out of the queue. s is the state of that request.
 func (p *Place) drop(s uint64) {
 	r, m := p.r, modeOf(s)
 	if p.lined || p.inside {
@@ -55,7 +54,8 @@ func (p *Place) drop(s uint64) {
 	p.haunt()
 }
 
-// haunt leaves a request that was made a ghost to whoever completes it.
+// haunt leaves the request in the queue as a ghost. The step that makes it due
+// completes it.
 func (p *Place) haunt() {
 	w, r := p.w, p.r
 	p.w, p.listed = nil, false

@@ -35,8 +35,9 @@ func (p *Place) Dirty(changed Range) error {
 	return nil
 }
 
-// Changed returns the bytes in which the resource may differ from an earlier
-// version of it: all, if nobody has told, or that was too long ago.
+// Changed returns the bytes in which the resource may differ from an earlier version of
+// it. It returns all bytes if this place has written, if a writer since then has named
+// none, or if the version is more than keptChanges writes old.
 func (p *Place) Changed(since uint64) (Ranges, error) {
 	var all Ranges
 	if p.state.Load()&heldBit == 0 {

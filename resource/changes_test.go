@@ -66,7 +66,7 @@ func TestChangesAreABitmap(t *testing.T) {
 						b[i]++
 						now[i]++
 					}
-					// As far as this writer tells, which is its own business.
+					// A writer may change more than it names.
 				case 1: // of another size
 					old := size
 					size = 8 * rapid.IntRange(0, 12).Draw(t, "words")
@@ -125,8 +125,8 @@ func TestChangesAreABitmap(t *testing.T) {
 						bits[i] = true
 					}
 				}
-				// It is exact as long as it knows: ranges this short never become one
-				// that were apart.
+				// The answer is exact while the resource knows: ranges this short never
+				// merge over a gap.
 				want := slices.Repeat([]bool{true}, size)
 				switch known := since+keptChanges >= version && since <= version && everNamed; {
 				case since == version:
@@ -138,7 +138,8 @@ func TestChangesAreABitmap(t *testing.T) {
 							t.Fatalf("byte %d may have changed since %d, and is none of %v", i, since, slices.Collect(got.All()))
 						}
 					}
-					// Those before anybody named anything count as whole, known or not.
+					// Until a writer has named bytes for the first time, all bytes may
+					// count as changed.
 					if runs(exact) <= MostRanges && !slices.Equal(bits, want) {
 						want = exact
 					}
@@ -162,8 +163,8 @@ func runs(bits []bool) (n int) {
 	return n
 }
 
-// What is remembered is the last eight writes, and those only of which the ranges
-// were kept.
+// The resource remembers the last eight writes, from the first write that named its
+// ranges.
 func TestChangesAreForgotten(t *testing.T) {
 	r := newResource(t, 800)
 	var p Place
@@ -185,7 +186,7 @@ func TestChangesAreForgotten(t *testing.T) {
 	}
 }
 
-// Resizing changes all, whether or not anything is named before or afterwards.
+// Resizing changes all bytes, whatever the writer names before or afterwards.
 func TestResizeChangesAll(t *testing.T) {
 	for name, when := range map[string]func(p *Place){
 		"named before":     func(p *Place) { fine(t, p.Dirty(Range{0, 8})); fine(t, p.Resize(32)) },
@@ -218,7 +219,7 @@ func TestResizeChangesAll(t *testing.T) {
 	}
 }
 
-// Naming costs nothing once it has been done.
+// Naming ranges allocates once only.
 func TestDirtyAllocatesNothing(t *testing.T) {
 	r := newResource(t, 800)
 	var p Place

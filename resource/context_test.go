@@ -14,7 +14,7 @@ func (p *Place) isAsleep() bool { return p.w != nil && p.w.state.Load()&^hooked 
 
 var errStop = errors.New("stop")
 
-// A context that ends before or during the wait ends the wait, and not the request.
+// If a context ends before or during the wait, the wait ends and the request stays.
 func TestContextsThatEnd(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -84,7 +84,7 @@ func TestContextsThatEnd(t *testing.T) {
 	}
 }
 
-// What is granted is acquired, also with a context that has ended.
+// Acquire takes a request that is granted, even if the context has ended.
 func TestGrantComesBeforeContext(t *testing.T) {
 	r := newResource(t, 0)
 	var first, p, q Place
@@ -100,7 +100,7 @@ func TestGrantComesBeforeContext(t *testing.T) {
 	fine(t, q.Acquire(ended())) // never listed
 }
 
-// bed is one whose interrupts come when the test says so.
+// bed is a bed with interrupts at the test's command.
 type bed struct {
 	parked    func()
 	up        chan struct{}
@@ -117,15 +117,14 @@ func (b *bed) ParkUntil(_ context.Context, interrupt func()) {
 
 func (b *bed) Unpark() { b.up <- struct{}{} }
 
-// An interrupt may come long after the wait for which it was meant, whatever the
-// place does by then.
+// An interrupt may come long after its wait, whatever the place does by then.
 func TestLateInterrupts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newResource(t, 0)
 		var holder, p Place
 		b := new(bed)
 		p.Sleep(b)
-		// sleep has p wait for the holder, and wake gives it what it waits for.
+		// sleep makes p wait for the holder, and wake grants its request.
 		var got chan error
 		ctx := t.Context()
 		sleep := func() {
@@ -163,7 +162,7 @@ func TestLateInterrupts(t *testing.T) {
 		late()
 		wake()
 		fine(t, p.Release())
-		// Listed, not asleep.
+		// Here p is listed, and not asleep.
 		fine(t, holder.Request(r, Write))
 		fine(t, holder.Acquire(ctx))
 		fine(t, p.Request(r, Write))
@@ -185,7 +184,7 @@ func TestLateInterrupts(t *testing.T) {
 			t.Errorf("told %d times", told)
 		}
 		fine(t, p.Release())
-		// Roused, and granted before it goes on; roused and taken back.
+		// Here p is roused, and granted before it goes on; or roused and cancelled.
 		fine(t, holder.Request(r, Write))
 		fine(t, p.Request(r, Write))
 		fine(t, p.Notify(func() { told++ }))
@@ -215,7 +214,7 @@ func TestLateInterrupts(t *testing.T) {
 	})
 }
 
-// A place that was taken back while it was listed has a waiter of its own again.
+// A place that was cancelled while it was listed gets a new waiter.
 func TestCancelledPlaceWaitsAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newResource(t, 0)
@@ -245,7 +244,7 @@ func TestCancelledPlaceWaitsAgain(t *testing.T) {
 	})
 }
 
-// An observer is told who is going to wait.
+// An observer is told of an Acquire that is going to wait.
 func TestObserverHearsWhoWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newResource(t, 0)
@@ -276,8 +275,7 @@ func TestObserverHearsWhoWaits(t *testing.T) {
 	})
 }
 
-// A place that has been told has the access, while its hook still runs, and also with a
-// context that has ended.
+// A hook has its access while it runs, also with a context that has ended.
 func TestToldIsGranted(t *testing.T) {
 	for _, mode := range []Mode{Read, Write} {
 		synctest.Test(t, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"github.com/orwl/go-orwl/internal/invariant"
 )
 
-// What a resource and a place take: both are there by the thousand.
+// The memory of a resource and of a place: programs have thousands of both.
 func TestMemory(t *testing.T) {
 	for name, c := range map[string]struct{ got, most uintptr }{
 		"Resource": {unsafe.Sizeof(Resource{}), 256},
@@ -26,14 +26,15 @@ func TestMemory(t *testing.T) {
 	}
 }
 
-// needsOrdinaryBuild skips a test of what asserts and the race detector change.
+// needsOrdinaryBuild skips a test if asserts or the race detector would change its
+// result.
 func needsOrdinaryBuild(t *testing.T) {
 	if invariant.Enabled {
 		t.Skip("asserts are on, which allocate: this is for the ordinary build")
 	}
 }
 
-// TestWaiterMemory measures what a place takes in all once it has waited.
+// TestWaiterMemory measures the memory of a place that has waited.
 func TestWaiterMemory(t *testing.T) {
 	needsOrdinaryBuild(t)
 	const n = 2000
@@ -42,7 +43,7 @@ func TestWaiterMemory(t *testing.T) {
 	fine(t, holder.Request(r, Write))
 	places := make([]*Place, n)
 	nothing := func() {}
-	// The lists for a queue of that length are the resource's.
+	// The resource first gets its lists for a queue of that length.
 	for i := range places {
 		places[i] = new(Place)
 		fine(t, places[i].Request(r, Write))
@@ -61,8 +62,8 @@ func TestWaiterMemory(t *testing.T) {
 	}
 }
 
-// Nothing is allocated for an access, a pair's step, a wait that is listed and an
-// access of either mode among others.
+// An access, a pair's step, a wait that is listed, and an access of either mode among
+// others allocate nothing.
 func TestStepsAllocateNothing(t *testing.T) {
 	r := newResource(t, 8)
 	ctx := context.Background()
@@ -116,7 +117,7 @@ func TestStepsAllocateNothing(t *testing.T) {
 	}
 }
 
-// Two goroutines that alternate, asleep each time, allocate nothing either.
+// Two goroutines that alternate, and sleep each time, allocate nothing.
 func TestTurnsAllocateNothing(t *testing.T) {
 	needsOrdinaryBuild(t)
 	const rounds = 2000

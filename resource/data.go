@@ -66,7 +66,8 @@ func (p *Place) Size() int {
 		if p.far || p.early {
 			return p.sizeApart()
 		}
-		// Once it is broken, a request is as good as granted that is not.
+		// Once the resource is broken, every request is due; this one may still not be
+		// granted.
 		if c := p.r.load(&p.r.completed); c&broken != 0 || !due(c, s&^flags, modeOf(s)) {
 			return 0
 		}
@@ -93,10 +94,10 @@ func (p *Place) Resize(size int) error {
 	wrote := p.wrote
 	p.beginWrite()
 	if err := r.resize(size); err != nil {
-		p.wrote = wrote // nothing has changed
+		p.wrote = wrote // the bytes are as before
 		return p.error("resize", err)
 	}
-	// Ranges that the place names are added to this one.
+	// This range covers all later ones.
 	x := p.extra()
 	if x.dirty == nil {
 		x.dirty = new(Ranges)
@@ -105,8 +106,8 @@ func (p *Place) Resize(size int) error {
 	return nil
 }
 
-// resize changes the bytes for whoever has them alone. Slices of the old ones stay
-// what they were, except with fault pages.
+// resize changes the number of bytes. The caller has the resource for itself. Slices of
+// the old bytes keep their contents, except with fault pages.
 func (r *Resource) resize(size int) error {
 	r.size.Store(int64(size))
 	if r.pages != nil {
@@ -123,15 +124,15 @@ func (r *Resource) resize(size int) error {
 	return nil
 }
 
-// commit ends what may be done with the bytes by who held with a state, and makes
-// what was done a version.
+// commit ends the place's use of the bytes, and makes what it wrote a version. s is the
+// state with which it held.
 func (p *Place) commit(s uint64) {
 	r, x := p.r, p.x
 	if p.wrote {
 		p.wrote = false
 		r.committed(x)
 		if x != nil && x.dirty != nil {
-			x.dirty.Reset() // after a resize, where nobody keeps it
+			x.dirty.Reset() // after a resize, if there is no note of changes
 		}
 	} else if s&writeBit != 0 {
 		r.ledger.told()
@@ -144,7 +145,7 @@ func (p *Place) commit(s uint64) {
 	}
 }
 
-// committed makes what was written a version.
+// committed makes the bytes that were written a version.
 func (r *Resource) committed(x *extras) {
 	r.ledger.Commit()
 	if r.changes != nil {
@@ -152,7 +153,7 @@ func (r *Resource) committed(x *extras) {
 	}
 }
 
-// mayWrite is why the place may not write, or nil.
+// mayWrite returns an error if the place must not write.
 func (p *Place) mayWrite(op string) error {
 	switch s := p.state.Load(); {
 	case s&heldBit == 0:
@@ -167,7 +168,7 @@ func (p *Place) mayWrite(op string) error {
 
 func validSize(size int) bool { return size >= 0 && size%8 == 0 }
 
-// newBytes is memory in which a view of any type may lie, all zero.
+// newBytes returns zeroed memory, aligned for a view of any type.
 func newBytes(size int) []byte {
 	if size == 0 {
 		return nil

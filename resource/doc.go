@@ -53,10 +53,11 @@
 // [Site.Home] declares a resource that this node keeps, and [Site.Mirror] one that another
 // node keeps. The transport gives every message that it brings to [Site.Deliver].
 //
-// A mirror that comes again and again, and finds nobody else there, keeps the release of
-// what it has not written. It sends the release with its next request, one message for
-// both. When another request arrives, the home recalls the release, which costs one round
-// trip. So a mirror keeps a release only after two accesses of its own in a row.
+// A mirror that accesses the resource again and again, and meets no other request
+// there, keeps the release of what it has not written. It sends the release with its
+// next request, one message for both. When another request arrives, the home recalls
+// the release, which costs one round trip. So a mirror keeps a release only after two
+// accesses of its own in a row.
 //
 // Nothing in this package starts a goroutine, reads a clock or draws a
 // random number; the simulator gets between any two steps of the queue.
@@ -76,9 +77,8 @@
 //
 // # What orders what
 //
-// All that was done before a Release, a Renew or a Cancel is seen by whoever is
-// granted because of it. Looking at a place from outside orders nothing. The
-// queue's words are never locked; [FaultPages] and [Place.OnLoss] have a mutex
-// each, and call nothing while they hold it. A home with mirrors, and a mirror, have one
-// each; see [Site].
+// A grant sees all that was done before the Release, Renew or Cancel that caused it.
+// Looking at a place from outside orders nothing. The queue's words are never locked.
+// [FaultPages] and [Place.OnLoss] have a mutex each, and call nothing while they hold
+// it. A home with mirrors has a mutex, and so has a mirror; see [Site].
 package resource

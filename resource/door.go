@@ -11,46 +11,48 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// The relaxed door is access without an order: straight through the guard to the
-// bytes. It excludes the ordered door, the places, as a reader-writer lock does.
-// The order in the FIFO does not concern it. A resource has the door if
-// [Options.Door] gives it one. Places pay nothing for it until the first knock.
+// The relaxed door gives access without an order: straight through the guard to the
+// bytes. It excludes ordered access, as a reader-writer lock does. It does not take
+// part in the FIFO order. A resource has the door if [Options.Door] gives it one.
+// Places pay nothing for it until the first relaxed access.
 //
-// Every relaxed access follows the leaf rule (leaf.go): the task holds no ordered grant,
-// and waits for none inside. The first knock also waits for every request that was made
-// before it, until that is acquired or cancelled, or a writer after it is acquired.
+// Every relaxed access follows the leaf rule (leaf.go): the task holds no ordered
+// grant, and waits for none inside. The first relaxed access also waits for every
+// request that was made before it, until that request is acquired or cancelled, or
+// until a writer after it is acquired.
 //
-// A group of ordered readers that others keep joining has no end. A knock for writing may
-// then wait for ever. An ordered writer ends the group.
+// A group of ordered readers that more readers keep joining has no end. A relaxed write
+// may then wait for ever. An ordered writer ends the group.
 
-// ErrNoDoor is an unordered access to a resource without a relaxed door.
+// ErrNoDoor: the resource of a relaxed access has no relaxed door.
 var ErrNoDoor = errors.New("resource has no relaxed door: give it one by Options.Door")
 
-// Guard is a reader-writer lock as the two doors of a resource use it.
+// Guard is the reader-writer lock between ordered and relaxed access, one side for
+// each.
 type Guard struct {
-	// Ordered is the side of the FIFO. One goroutine at a time uses it, and not
-	// always the same: who releases it may be another one than who acquired it.
+	// Ordered is the side of the FIFO. One goroutine at a time uses it. One goroutine
+	// may acquire it and another release it.
 	Ordered locks.RWMutex
-	// Relaxed is the side of everybody else.
+	// Relaxed is the side of relaxed access.
 	Relaxed Relaxed
 }
 
 // Relaxed is a reader-writer lock for goroutines: a *lockers.RWLocker.
 type Relaxed interface {
-	// TryLock and TryRLock report whether the goroutine has the lock now, for
-	// writing or with readers only. They never wait.
+	// TryLock and TryRLock report whether the goroutine has the lock now, for writing
+	// or beside other readers. They never wait.
 	TryLock() bool
 	TryRLock() bool
 	// LockContext and RLockContext wait for it, and fail as a locks.RWMutex does.
 	LockContext(ctx context.Context) error
 	RLockContext(ctx context.Context) error
-	// Unlock undoes the first of each, RUnlock the second.
+	// Unlock releases a lock for writing, RUnlock one for reading.
 	Unlock()
 	RUnlock()
 }
 
 // NewGuard makes a guard of l, a lock of f whose kind is ReaderWriter. The FIFO uses
-// rank 0. Goroutines at the relaxed door share the other ranks.
+// rank 0. Goroutines share the other ranks for relaxed access.
 func NewGuard(l *locks.Lock, f rma.Fabric) (Guard, error) {
 	ranks := f.Topology().Ranks()
 	if ranks < 2 {
@@ -71,14 +73,14 @@ func NewGuard(l *locks.Lock, f rma.Fabric) (Guard, error) {
 	return Guard{Ordered: l.At(w).(locks.RWMutex), Relaxed: k}, nil
 }
 
-// DoorOptions say what a relaxed door is made of.
+// DoorOptions configure relaxed access.
 type DoorOptions struct {
-	// Guard makes the lock, when somebody first knocks. Without it there is no door.
+	// Guard makes the lock at the first relaxed access. nil refuses relaxed access.
 	Guard func() (Guard, error)
-	// TL is how many groups the FIFO grants in a row, at most, while somebody
-	// waits at the relaxed door: 1 to 2047, 50 if zero.
+	// TL is the largest number of groups that the FIFO grants in a row while a relaxed
+	// access waits: 1 to 2047, 50 if zero.
 	TL int
-	// Observer is told of who goes through, if not nil.
+	// Observer is told of each relaxed access, if not nil.
 	Observer DoorObserver
 }
 
@@ -99,14 +101,14 @@ func (o DoorOptions) validate() error {
 	return nil
 }
 
-// door is what a resource needs to make its guard.
+// door holds what a resource needs to make its guard.
 type door struct {
-	mu sync.Mutex   // while the guard is made; places never take it
+	mu sync.Mutex   // held while the guard is made; places never take it
 	o  *DoorOptions // nil: there is no door
-	in func() Bed   // where the first to knock sleep, if not in a bed of their own
+	in func() Bed   // where the first relaxed accesses sleep, if not in a bed of their own
 }
 
-// hang gives the resource the door, if there is to be one.
+// hang gives the resource the door if the options have one.
 func (r *Resource) hang(o DoorOptions) error {
 	if o.Guard == nil {
 		return nil
@@ -133,9 +135,10 @@ func (r *Resource) Open(ctx context.Context) error {
 	return r.relaxedError("open", Read, err)
 }
 
-// ReadRelaxed calls read with the bytes, while nobody writes. Read must not change them,
-// and must not keep them. Its error is returned as it is. If the resource is poisoned,
-// ReadRelaxed returns an error that matches [ErrPoisoned], and does not call read.
+// ReadRelaxed calls read with the bytes while there is no writer. The function must not
+// change the bytes, and must not keep them. ReadRelaxed returns its error unchanged. If
+// the resource is poisoned, ReadRelaxed returns an error that matches [ErrPoisoned], and
+// does not call read.
 func (r *Resource) ReadRelaxed(ctx context.Context, read func(b []byte) error) error {
 	in, err := r.come(ctx, "relaxed read", Read)
 	if err != nil {
@@ -148,9 +151,10 @@ func (r *Resource) ReadRelaxed(ctx context.Context, read func(b []byte) error) e
 	return read(in.Bytes())
 }
 
-// WriteRelaxed calls write with the bytes, while nobody else reads or writes. Write must
-// not keep them. Its error is returned as it is. If write returns an error, panics or
-// calls runtime.Goexit, it has failed, and nothing is committed: see [Inside.Abandon].
+// WriteRelaxed calls write with the bytes while there is no other reader or writer. The
+// function must not keep the bytes. WriteRelaxed returns its error unchanged. If write
+// returns an error, panics or calls runtime.Goexit, it has failed, and nothing is
+// committed: see [Inside.Abandon].
 func (r *Resource) WriteRelaxed(ctx context.Context, write func(b []byte) error) (err error) {
 	in, err := r.come(ctx, "relaxed write", Write)
 	if err != nil {
@@ -194,7 +198,7 @@ func (r *Resource) relaxedError(op string, m Mode, err error) error {
 	return &PlaceError{Op: op, Mode: m, Resource: r.name, Err: err}
 }
 
-// knockable is the guard, made if there is none.
+// knockable returns the guard, and makes it at the first call.
 func (r *Resource) knockable() (*guard, error) {
 	if f := r.mirrored; f != nil {
 		return nil, fmt.Errorf("%w, on node %d", ErrDoorAtHome, f.home)
@@ -228,8 +232,8 @@ func (r *Resource) makeGuard() (*guard, error) {
 	return g, nil
 }
 
-// knock returns when the relaxed door is open. Who can have the lock at once does
-// so unannounced: readers that do not meet the FIFO meet nobody's word.
+// knock waits for the guard's relaxed side. It first tries the lock without announcing
+// itself: a reader that does not meet the FIFO then changes no word of the guard.
 func (r *Resource) knock(ctx context.Context, m Mode, visit Visit) (*guard, error) {
 	g, err := r.knockable()
 	if err != nil {
@@ -272,7 +276,7 @@ func (r *Resource) knock(ctx context.Context, m Mode, visit Visit) (*guard, erro
 	return nil, r.brokenError()
 }
 
-// first waits until somebody may touch the lock for the first time.
+// first waits while the FIFO owns the guard without having taken the lock (born).
 func (g *guard) first(ctx context.Context) error {
 	r := g.r
 	for g.load()&modeMask == born {
@@ -298,4 +302,48 @@ func (g *guard) first(ctx context.Context) error {
 func (g *guard) add(n uint64) {
 	g.r.point()
 	g.r.saw(g.word.Add(n))
+}
+
+// DoorObserver is told of relaxed accesses, by the goroutine that makes them. It must
+// not wait.
+type DoorObserver interface {
+	// Knocked is called first. It returns the Visit that is told of the rest of this
+	// access, or nil.
+	Knocked(m Mode) Visit
+}
+
+// Visit is told of one relaxed access.
+type Visit interface {
+	// Waiting comes before the goroutine waits, once.
+	Waiting()
+	// Entered comes when the access begins, or fails with err. After a failure no Left
+	// follows.
+	Entered(err error)
+	// Left comes when the access has ended.
+	Left()
+}
+
+// visit is knock with calls to the door's observer.
+func (r *Resource) visit(ctx context.Context, m Mode) (*guard, Visit, error) {
+	var o DoorObserver
+	if r.door.o != nil {
+		o = r.door.o.Observer
+	}
+	if o == nil {
+		g, err := r.knock(ctx, m, nil)
+		return g, nil, err
+	}
+	v := o.Knocked(m)
+	g, err := r.knock(ctx, m, v)
+	if v != nil {
+		v.Entered(err)
+	}
+	return g, v, err
+}
+
+// leaves tells the visit of its end. The visit may be nil.
+func (r *Resource) leaves(v Visit) {
+	if v != nil {
+		v.Left()
+	}
 }

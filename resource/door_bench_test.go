@@ -5,9 +5,9 @@ import (
 	"testing"
 )
 
-// BenchmarkDoor is what the relaxed door costs the ordered one, and itself: without
-// a guard, with one that nobody knocks at, and beside somebody who reads over and
-// over.
+// BenchmarkDoor measures what relaxed access costs ordered access, and itself: without
+// a guard, with a guard and no relaxed access, and beside a goroutine that reads over
+// and over.
 func BenchmarkDoor(b *testing.B) {
 	for _, door := range []string{"none", "open", "hammered"} {
 		made := func(b *testing.B) (r *Resource, end func()) {

@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// A relaxed writer that fails commits nothing. With Undo the bytes are those of before.
-// Without it the resource is poisoned for relaxed and ordered readers, until somebody has
-// written.
+// A relaxed writer that fails commits nothing. With Undo the bytes are as before.
+// Without it the resource is poisoned for relaxed and ordered readers, until the next
+// commit.
 func TestRelaxedWriterFails(t *testing.T) {
 	reason := errors.New("reason")
 	for name, fail := range map[string]func(b []byte) error{

@@ -14,8 +14,8 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// hinged is a resource with a relaxed door, whose guard is a lock of the table on a
-// fabric of goroutines: one rank for the FIFO and some for the relaxed door.
+// hinged is a resource with relaxed access. Its guard is a lock of the table on a
+// fabric of goroutines: one rank for the FIFO, and some for relaxed access.
 func hinged(t testing.TB, name string, o DoorOptions) (*Resource, *mem.Fabric) {
 	t.Helper()
 	f, err := mem.New(mem.Options{Topology: topology.Flat(5)})
@@ -80,7 +80,8 @@ func TestDoorOptions(t *testing.T) {
 	}
 }
 
-// What is written through one door is read through the other, with its version.
+// Ordered access reads what relaxed access has written, and the reverse, with its
+// version.
 func TestDoorSameBytes(t *testing.T) {
 	r, _ := hinged(t, "RMA-RW", DoorOptions{})
 	fine(t, r.WriteRelaxed(background, func(b []byte) error {
@@ -119,19 +120,19 @@ func TestDoorSameBytes(t *testing.T) {
 	if _, version, err = r.Snapshot(background, nil); !errors.Is(err, ErrPoisoned) || version != 2 {
 		t.Errorf("after a writer's error and a reader's panic: version %d, %v", version, err)
 	}
-	fine(t, r.WriteRelaxed(background, func([]byte) error { return nil })) // nobody reads any more
+	fine(t, r.WriteRelaxed(background, func([]byte) error { return nil })) // no reader is left
 }
 
 func ignore([]byte) error { return nil }
 
-// The first to knock finds places that hold, wait, or have not been asked about, and
-// waits for them alone.
+// The first relaxed access waits for places that hold, wait, or have not looked yet,
+// and for no others.
 func TestFirstKnock(t *testing.T) {
 	shut := func(r *Resource) bool {
-		_ = r.WriteRelaxed(ended(), ignore) // has the FIFO give up what it keeps for nobody
+		_ = r.WriteRelaxed(ended(), ignore) // makes the FIFO give up a lock that it keeps without members
 		err := r.WriteRelaxed(ended(), ignore)
 		if err != nil && !errors.Is(err, context.Canceled) {
-			t.Errorf("a knock of who does not wait: %v", err)
+			t.Errorf("a relaxed access with an ended context: %v", err)
 		}
 		return err != nil
 	}
@@ -143,7 +144,7 @@ func TestFirstKnock(t *testing.T) {
 			fine(t, held.Acquire(background))
 			fine(t, due.Request(r, m))
 			if m == Read {
-				fine(t, guest.Request(r, m)) // who comes and goes does not open it for who stays
+				fine(t, guest.Request(r, m)) // its coming and going does not admit a relaxed access while the others hold
 			}
 			fine(t, behind.Request(r, Write))
 			if !shut(r) {
@@ -154,7 +155,7 @@ func TestFirstKnock(t *testing.T) {
 			if m == Read {
 				fine(t, guest.Acquire(background))
 				g := r.guard.Load()
-				g.word.Add(oneKnock) // somebody who is more patient
+				g.word.Add(oneKnock) // a relaxed access that waits longer
 				fine(t, guest.Release())
 				g.word.Add(^uint64(oneKnock - 1))
 				if !shut(r) {
@@ -162,7 +163,7 @@ func TestFirstKnock(t *testing.T) {
 				}
 			}
 			fine(t, held.Release())
-			fine(t, due.Acquire(background)) // nobody can have come before it
+			fine(t, due.Acquire(background)) // as a writer it proves that no stray is left
 			if !shut(r) {
 				t.Error("the door opens on a place that holds")
 			}
@@ -181,11 +182,11 @@ func TestFirstKnock(t *testing.T) {
 	}
 }
 
-// enactor is a lock that tells what the FIFO does with it. Nobody is ever in its way.
+// enactor is a lock that records what the FIFO does with it. It is always free.
 type enactor struct {
 	Relaxed
 	deeds   string
-	during  func() // while somebody acquires
+	during  func() // runs during an acquire
 	busy    bool   // tries fail
 	relaxed int
 }
@@ -238,8 +239,7 @@ func staged(t testing.TB, tl int) (*Resource, *enactor) {
 	return r, s
 }
 
-// turn is a bed in which nobody sleeps: whoever lies down has something done that
-// ends the wait.
+// turn is a bed without sleep: ParkUntil runs a function that ends the wait.
 type turn struct {
 	meanwhile func()
 	parked    func()
@@ -252,8 +252,8 @@ func (b *turn) ParkUntil(context.Context, func()) {
 }
 func (b *turn) Unpark() {}
 
-// The FIFO gives the lock up after exactly T_L grants while somebody knocks, and not
-// at all while nobody does.
+// The FIFO gives the lock up after exactly T_L grants while a relaxed access waits, and
+// not at all while none waits.
 func TestTL(t *testing.T) {
 	for _, tl := range []int{1, 2, 3, 50, mostRun} {
 		r, s := staged(t, tl)
@@ -265,7 +265,7 @@ func TestTL(t *testing.T) {
 			places[i].Sleep(&turn{meanwhile: func() {
 				fine(t, other.Renew())
 				if g.word.Load()&knockMask != 0 {
-					g.revoke() // somebody else knocks
+					g.revoke() // another relaxed access
 				}
 				before = s.deeds
 			}})
@@ -281,7 +281,7 @@ func TestTL(t *testing.T) {
 			next()
 		}
 		if s.deeds != "W" {
-			t.Fatalf("nobody knocks, and the FIFO does %s", s.deeds)
+			t.Fatalf("no relaxed access waits, and the FIFO does %s", s.deeds)
 		}
 		for grants < tl+2 {
 			next()
@@ -290,7 +290,7 @@ func TestTL(t *testing.T) {
 		s.deeds = ""
 		next() // ends the tenure, which has been long enough
 		if s.deeds != "wW" || before != "w" {
-			t.Fatalf("T_L %d: somebody knocks after %d grants, and the FIFO does %q", tl, grants, s.deeds)
+			t.Fatalf("T_L %d: a relaxed access waits after %d grants, and the FIFO does %q", tl, grants, s.deeds)
 		}
 		for round := range 3 {
 			s.deeds = ""
@@ -308,7 +308,8 @@ func TestTL(t *testing.T) {
 	}
 }
 
-// What the FIFO does with the lock when nobody is woken, and how it owns it.
+// After a release that wakes no successor, the FIFO keeps or gives up the lock, by its
+// mode.
 func TestTenure(t *testing.T) {
 	r, s := staged(t, 3)
 	g := r.guard.Load()
@@ -340,7 +341,7 @@ func TestTenure(t *testing.T) {
 	access(Write, "W")
 	access(Write, "")
 
-	// A group of readers is in it together.
+	// A group of readers shares the lock.
 	var a, b Place
 	g.word.Add(oneKnock)
 	g.revoke()
@@ -358,7 +359,7 @@ func TestTenure(t *testing.T) {
 		t.Errorf("two readers make the FIFO do %q", s.deeds)
 	}
 
-	// What readers had is no use to the writer whom they wake.
+	// A lock for reading is no use to a writer that the reader wakes.
 	fine(t, a.Request(r, Read))
 	fine(t, a.Acquire(background))
 	fine(t, b.Request(r, Read))
@@ -376,7 +377,7 @@ func TestTenure(t *testing.T) {
 	fine(t, w.Release())
 }
 
-// What becomes of a place that comes to the guard while another takes the lock.
+// A place that comes to the guard while another one takes the lock.
 func TestBusy(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -400,9 +401,9 @@ func TestBusy(t *testing.T) {
 			fine(t, q.Cancel())
 			g := r.guard.Load()
 			if g.list.Load() != nil {
-				t.Error("who has given up is still listed")
+				t.Error("a waiter that has given up is still listed")
 			}
-			// Somebody who wakes has taken it out already, and is slow.
+			// A slow waker has taken the waiter out already.
 			fine(t, q.Request(r, Read))
 			_ = q.Acquire(ended())
 			taken := g.list.Swap(nil)
@@ -438,7 +439,7 @@ func TestBusy(t *testing.T) {
 	}
 }
 
-// Who comes when the resource has just broken, after Break has looked around, goes.
+// A waiter or a member that comes just after Break has looked around still ends.
 func TestBreakOvertaken(t *testing.T) {
 	r, s := staged(t, 3)
 	r.Break(errors.New("gone"))
@@ -446,16 +447,16 @@ func TestBreakOvertaken(t *testing.T) {
 	w := newWaiter(nil)
 	g.line(w, modeMask, born)
 	if w.state.Load() != granted {
-		t.Error("listed after the resource broke, and nobody will wake it")
+		t.Error("listed after the resource broke, and no wake-up will come")
 	}
 	g.word.Store(writing | passing | oneRun | oneKnock)
 	g.decide(1)
 	if s.deeds != "w" {
-		t.Error("the lock is kept for a successor who is told that the resource is broken")
+		t.Error("the lock is kept for a successor, but that one learns that the resource is broken")
 	}
 }
 
-// Who knocks may find the resource broken in the end.
+// A resource may break while a relaxed access waits.
 func TestBrokenWhileKnocking(t *testing.T) {
 	for _, m := range []Mode{Read, Write} {
 		r, s := staged(t, 1)
@@ -478,7 +479,7 @@ func TestBrokenWhileKnocking(t *testing.T) {
 	}
 }
 
-// A lock that is broken breaks the resource, from either door.
+// A broken lock breaks the resource, from either side of the guard.
 func TestGuardBroken(t *testing.T) {
 	r, f := hinged(t, "RMA-RW", DoorOptions{})
 	fine(t, r.Open(background))
@@ -506,7 +507,7 @@ func TestGuardBroken(t *testing.T) {
 	}
 }
 
-// Breaking the resource rouses who waits at either door, and lets who holds go.
+// Break wakes waiters of ordered and relaxed access, and holders may still leave.
 func TestBreakWithDoor(t *testing.T) {
 	r, _ := hinged(t, "RMA-RW", DoorOptions{})
 	var held Place
@@ -534,12 +535,12 @@ func TestBreakWithDoor(t *testing.T) {
 	r.Break(gone)
 	all.Wait()
 	if told.Load() != 3 {
-		t.Errorf("%d of 3 who knock are told", told.Load())
+		t.Errorf("%d of 3 relaxed accesses are told", told.Load())
 	}
 	fine(t, held.Release())
 }
 
-// A test that succeeds has entered, so that acquiring does not wait.
+// If Granted has entered, Acquire does not wait.
 func TestGrantedHolds(t *testing.T) {
 	for _, m := range []Mode{Read, Write} {
 		r, _ := hinged(t, "RMA-RW", DoorOptions{})
@@ -593,7 +594,7 @@ func TestAcquireEndsAtGuard(t *testing.T) {
 	fine(t, q.Release())
 }
 
-// TestDoorsRace has goroutines at both doors of one resource. The race detector
+// TestDoorsRace has ordered and relaxed access by many goroutines. The race detector
 // looks on.
 func TestDoorsRace(t *testing.T) {
 	const goroutines, turns = 4, 400

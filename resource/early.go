@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// early are messages that came before those that were sent before them: bytes take
-// another lane than grants and requests do, and are overtaken. They are kept, up to
-// a bound for each node, and taken in their turn.
+// early holds messages that overtook messages sent before them: bytes take another lane
+// than grants and requests. It keeps them, up to a bound for each node, until their
+// turn comes.
 type early struct{ kept []Message }
 
-// inTurn gives step a message, and then those that were kept for after it, with memory
-// for what is said to them.
+// inTurn gives step a message, and then the kept messages that follow it. c is memory
+// for the answers.
 func (e *early) inTurn(s *Site, from Node, m *Message, c *scratch, step func(*Message, *scratch) error) error {
 	err := step(m, c)
 	if errors.Is(err, ErrGap) {
@@ -37,13 +37,14 @@ func (e *early) inTurn(s *Site, from Node, m *Message, c *scratch, step func(*Me
 	return err
 }
 
-// keep keeps a message, gap being what else is to be said of it.
+// keep keeps a message until its turn. gap is the error that says why its turn has not
+// come.
 func (e *early) keep(s *Site, from Node, m *Message, gap error) error {
 	if e.find(m, m.Seq) >= 0 {
-		return fmt.Errorf("%w: %v of node %d waits for its turn", ErrReplayed, m, from)
+		return fmt.Errorf("%w: %v of node %d already waits for its turn", ErrReplayed, m, from)
 	}
 	if !s.held(from, cost(m)) {
-		return fmt.Errorf("%w, and more came early than is kept", gap)
+		return fmt.Errorf("%w, and too many messages came early: this one is dropped", gap)
 	}
 	k := *m
 	k.IDs, k.Spans, k.Bytes, k.valid = slices.Clone(m.IDs), slices.Clone(m.Spans), slices.Clone(m.Bytes), nil
@@ -56,7 +57,7 @@ func (e *early) keep(s *Site, from Node, m *Message, gap error) error {
 	return nil
 }
 
-// find is where a message of the same life as m stands.
+// find returns the index of a kept message of the same life as m, or -1.
 func (e *early) find(m *Message, seq uint64) int {
 	return slices.IndexFunc(e.kept, func(k Message) bool {
 		return k.Seq == seq && k.Node == m.Node && k.Incarnation == m.Incarnation
@@ -74,11 +75,11 @@ func (e *early) drop(s *Site, from Node, which func(*Message) bool) {
 	})
 }
 
-// clear forgets all, which are from one node.
+// clear forgets all messages. They are from one node.
 func (e *early) clear(s *Site, from Node) {
 	e.drop(s, from, func(*Message) bool { return true })
 	e.kept = nil
 }
 
-// cost is what keeping a message takes, about.
+// cost is about the number of bytes that a kept message takes.
 func cost(m *Message) int64 { return 256 + int64(len(m.Bytes)+8*len(m.IDs)+16*len(m.Spans)) }

@@ -2,9 +2,9 @@ package resource
 
 import "context"
 
-// enter makes the place, which the FIFO has granted, a member at the guard. If it fails,
-// the place is no member, and may still be listed there. Waited says that the observer
-// knows of the wait already.
+// enter makes the place, which the FIFO has granted, a member of the guard. If it
+// fails, the place is no member, and its waiter may still be in a list of the guard.
+// waited says that the observer knows of the wait already.
 func (p *Place) enter(ctx context.Context, s uint64, waited bool) error {
 	if p.inside {
 		p.inside = false
@@ -12,8 +12,8 @@ func (p *Place) enter(ctx context.Context, s uint64, waited bool) error {
 	}
 	r, g := p.r, p.r.guard.Load()
 	for {
-		// Whatever it was listed for has ended since, or will, and somebody
-		// then takes it out: until that has happened the waiter is not its own.
+		// The waiter may still be in a list of the guard. It is the place's own again
+		// once the guard has taken it out, which happens when the awaited state ends.
 		if p.lined {
 			if !waited {
 				waited = true
@@ -51,7 +51,7 @@ func (p *Place) enter(ctx context.Context, s uint64, waited bool) error {
 	}
 }
 
-// tryEnter is enter for a place that is going to be acquired, and does not wait.
+// tryEnter is enter without waiting.
 func (p *Place) tryEnter(s uint64) bool {
 	if p.inside {
 		return true
@@ -88,8 +88,8 @@ func (r *Resource) entered(s uint64) {
 	}
 }
 
-// end completes a request that is granted, inside the guard if it was held and has
-// the doorBit. by is for the hooks of the requests that this grants.
+// end completes a granted request. The request is a member of the guard if s has
+// heldBit and doorBit. by is for the hooks of the requests that this grants.
 func (r *Resource) end(s uint64, by any) {
 	if s&(heldBit|doorBit) == heldBit|doorBit {
 		r.leave(s, by)
@@ -105,7 +105,7 @@ func (r *Resource) end(s uint64, by any) {
 	}
 }
 
-// leave completes a request that has entered.
+// leave completes a request of a member.
 func (r *Resource) leave(s uint64, by any) {
 	g := r.guard.Load()
 	last := g.leave()
@@ -115,7 +115,8 @@ func (r *Resource) leave(s uint64, by any) {
 	}
 }
 
-// withdrawInside cancels a request that is granted and has come to the guard.
+// withdrawInside cancels a request that the FIFO has granted and that has come to the
+// guard.
 func (p *Place) withdrawInside(s uint64) {
 	p.listed = false // it was granted, or would not be here
 	if p.inside {

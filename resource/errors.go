@@ -6,25 +6,26 @@ import (
 	"fmt"
 )
 
-// What a Place is misused for, and why an access ends without being asked to.
-// Errors of this package match one of these by errors.Is, and are a *PlaceError.
+// The errors of misuse of a Place, and of an access that ends early. Errors of this
+// package match one of these by errors.Is, and are a *PlaceError.
 var (
-	// ErrRequested is a request by a place that has one already.
+	// ErrRequested: the place has a request already.
 	ErrRequested = errors.New("requested already: acquire and release, or cancel, first")
-	// ErrNotRequested is an acquire, a test or a cancel of what was not requested.
+	// ErrNotRequested: the place has no request to acquire, test or cancel.
 	ErrNotRequested = errors.New("not requested: request it first")
-	// ErrHeld is an acquire, or a cancel, by a place that holds the resource.
+	// ErrHeld: the place holds the resource, so it can neither acquire nor cancel.
 	ErrHeld = errors.New("acquired already: release it first")
-	// ErrNotHeld is what needs a grant that has been acquired.
+	// ErrNotHeld: the operation needs a grant that has been acquired.
 	ErrNotHeld = errors.New("not acquired: acquire it first")
-	// ErrReadOnly is writing, or resizing, what is held for reading.
+	// ErrReadOnly: the place holds the resource for reading, and cannot write or
+	// resize.
 	ErrReadOnly = errors.New("held for reading: request it for writing")
-	// ErrNotified is a second notice of one request.
-	ErrNotified = errors.New("is to be notified already: ask once for each request")
-	// ErrBroken is an access to a resource that was broken for good: see
-	// [Resource.Break]. The error also matches the reason that was given.
+	// ErrNotified: Notify or Tell was called before for this request.
+	ErrNotified = errors.New("has a notification already: call Notify once for each request")
+	// ErrBroken: the resource was broken for good, see [Resource.Break]. The error also
+	// matches the reason that was given.
 	ErrBroken = errors.New("resource is broken")
-	// ErrSize is a size that no resource can have.
+	// ErrSize: no resource can have this size.
 	ErrSize = errors.New("size must be 0 or a multiple of 8")
 )
 
@@ -45,8 +46,8 @@ func (e *PlaceError) Error() string {
 
 func (e *PlaceError) Unwrap() error { return e.Err }
 
-// reason is why a context has ended: an error that is both what contexts say, and
-// the cause that was given.
+// reason is why a context has ended. The error matches both what contexts say and the
+// cause that was given.
 func reason(ctx context.Context) error {
 	err, cause := ctx.Err(), context.Cause(ctx)
 	if errors.Is(cause, err) {

@@ -9,9 +9,9 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// Two accounts and many who move money between them, each with a place in both
-// queues. Everybody asks for the accounts in the same order, and so nobody waits
-// for somebody who waits for them.
+// Two accounts, and many goroutines that move money between them, each with a place in
+// both queues. All request the accounts in the same order, so no cycle of waiting can
+// arise.
 func Example() {
 	ctx := context.Background()
 	mine, _ := resource.New("mine", 8)
@@ -67,7 +67,7 @@ func Example() {
 	// 900 1100
 }
 
-// Who asks early gets on with something else meanwhile.
+// A task that requests early does something else meanwhile.
 func ExamplePlace_Notify() {
 	ctx := context.Background()
 	r, _ := resource.New("r", 0)

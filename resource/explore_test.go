@@ -19,8 +19,8 @@ var (
 	states = flag.Int("resource.states", someStates, "TestExhaust, TestGuardExhaust: states of each search; all of them, if 0")
 )
 
-// game is a system of ranks that each play a script on places of one resource.
-// What every step means is told to the FIFO at once, in the order of the tickets.
+// game is a system of ranks that each play a script on places of one resource. Each
+// step is reported to the FIFO at once, in the order of the tickets.
 type game struct {
 	scripts [][]move // of each rank
 	places  int      // of each rank
@@ -106,8 +106,8 @@ func (t *table) point() {
 	t.at = w
 }
 
-// saw is told right after each step: the first of an operation is the one that
-// puts it in order.
+// saw is called right after each step. The first step of an operation puts the
+// operation in order.
 func (t *table) saw(v uint64) {
 	me := t.at.Rank()
 	t.eyes[me] = t.eyes[me]*0x9e3779b97f4a7c15 + v + 1
@@ -208,7 +208,7 @@ func (t *table) move(ctx context.Context, s *seat, m move) error {
 		if !s.Requested() {
 			return nil
 		}
-		// The FIFO is told first, and so may grant earlier than the queue.
+		// The FIFO cancels first, so it may grant earlier than the queue.
 		_, err := t.fifo.Cancel(s.id, nil)
 		if errors.Is(err, ErrGranted) {
 			_, err = t.fifo.Release(s.id, nil)
@@ -241,7 +241,8 @@ func (t *table) move(ctx context.Context, s *seat, m move) error {
 	return nil
 }
 
-// enter checks that the FIFO has granted what was acquired, and who else is there.
+// enter checks that the FIFO has granted what was acquired, and that the holders may be
+// there together.
 func (t *table) enter(s *seat) error {
 	if granted, _ := t.fifo.Granted(s.id); !granted {
 		return fmt.Errorf("request %d was acquired and is not granted", s.id)
@@ -332,8 +333,8 @@ func (g game) system() sim.System {
 	return sim.System{Topology: topology.Flat(len(g.scripts)), Setup: g.setup, MaxSteps: 1 << 16}
 }
 
-// draw makes up a game. No script leaves anything behind, and none can deadlock:
-// who acquires with one place holds nothing, and waits for nothing, with another.
+// draw makes a random game. No script leaves anything behind, and none can deadlock: a
+// rank that acquires with one place holds nothing, and waits for nothing, with another.
 func draw(seed uint64) game {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	g := game{scripts: make([][]move, 2+rng.IntN(4)), places: 1 + rng.IntN(2)}
@@ -379,10 +380,10 @@ func TestSeeds(t *testing.T) {
 	t.Logf("%d seeds, %d steps", *seeds, steps)
 }
 
-// needsProbe skips a test where a queue has no steps that could be scheduled.
+// needsProbe skips a test in a build whose queue has no steps to schedule.
 func needsProbe(t *testing.T) {
 	if !invariant.Enabled {
-		t.Skip("the queue lets nobody between its steps in an ordinary build: go test -tags invariants, as CI does")
+		t.Skip("an ordinary build cannot stop between the steps of a queue: go test -tags invariants, as CI does")
 	}
 }
 
@@ -409,7 +410,7 @@ func TestExhaust(t *testing.T) {
 			one(Read, doRequest, doAcquire, doSignal, doRelease)},
 		"notified readers meet": {one(Read, doRequest, doNotify, doAcquire, doHear, doRelease), one(Write, doRequest, doCancel),
 			one(Read, doRequest, doAcquire, doSignal, doRelease)},
-		// A ghost that was to be told lets them meet as well.
+		// A ghost that has a notification lets them meet as well.
 		"readers meet at a notified ghost": {one(Read, doRequest, doAcquire, doHear, doRelease), one(Write, doRequest, doNotify, doCancel),
 			one(Read, doRequest, doAcquire, doSignal, doRelease)},
 		"pair and cancelled reader": {one(Write, doRequest, doAcquire, doRenew, doAcquire, doRelease), one(Read, doRequest, doNotify, doCancel),

@@ -2,7 +2,7 @@ package resource
 
 import "context"
 
-// extras is what few places have, or what they need only once.
+// extras are the fields that few places need, or that a place sets only once.
 type extras struct {
 	bed      Bed
 	observer Observer
@@ -21,12 +21,12 @@ type Observer interface {
 	Acquired(p *Place)
 	Released(p *Place)
 	Cancelled(p *Place)
-	// Waiting comes before an Acquire that stops its goroutine, once. If the context
-	// ends first, no Acquired follows.
+	// Waiting comes once, before an Acquire stops its goroutine. If the context ends
+	// first, no Acquired follows.
 	Waiting(p *Place)
 }
 
-// Observers are several as one.
+// Observers is several observers as one.
 type Observers []Observer
 
 // Requested tells all.
@@ -64,12 +64,11 @@ func (all Observers) Waiting(p *Place) {
 	}
 }
 
-// Sleep makes the place wait in a bed other than its own. It is called before the
-// first request.
+// Sleep makes the place wait in another bed than its own. Call it before the first
+// request.
 func (p *Place) Sleep(in Bed) { p.extra().bed = in }
 
-// Observe makes an observer the one that is told. It is called while the place is
-// idle; nil ends it.
+// Observe sets the observer of the place. Call it while the place is idle; nil ends it.
 func (p *Place) Observe(o Observer) {
 	x := p.extra()
 	x.observer, x.hears = o, 0
@@ -98,7 +97,7 @@ func (p *Place) waits(ctx context.Context) error {
 	return nil
 }
 
-// observer is nil if nobody observes.
+// observer is the place's observer, or nil.
 func (p *Place) observer() Observer {
 	if p.x == nil {
 		return nil

@@ -1,13 +1,13 @@
 package resource
 
-// A place of a resource that has its home elsewhere. Its state holds the ID of its
-// request where it would hold a ticket, and what it does goes through the mirror.
+// The places of a resource that has its home elsewhere. The state of such a place holds
+// the ID of its request instead of a ticket, and its operations go through the mirror.
 
 func idOf(state uint64) ID { return ID(state / oneWriter) }
 
 func stateOf(id ID, m Mode) uint64 { return uint64(id)*oneWriter | modeBit(m) | requestedBit }
 
-// acquireFar ends the wait of a place that was woken.
+// acquireFar ends the wait of a place whose waiter is granted.
 func (p *Place) acquireFar(s uint64) error {
 	if err := p.r.mirrored.enter(p, idOf(s)); err != nil {
 		return p.failed("acquire", err)
@@ -20,8 +20,8 @@ func (p *Place) acquireFar(s uint64) error {
 	return nil
 }
 
-// releaseFar is Release. The release of an access that was over before is an error, and
-// the place is idle afterwards.
+// releaseFar is Release. If the access has ended early, it returns the reason, and the
+// place is idle.
 func (p *Place) releaseFar(s uint64, abandoned bool) error {
 	ended, err := p.r.mirrored.release(p, idOf(s), p.access(s, abandoned))
 	if !ended {
@@ -41,8 +41,8 @@ func (p *Place) releaseFar(s uint64, abandoned bool) error {
 	return nil
 }
 
-// renewFar is Renew: an iteration of a pair takes one message there and one back. If the
-// access was over before, or its write is lost, the place is idle afterwards.
+// renewFar is Renew: one message, and one round trip for each iteration of a pair. If
+// the access has ended early, or its write is lost, the place is idle afterwards.
 func (p *Place) renewFar(s uint64) error {
 	ended, err := p.r.mirrored.renew(p, idOf(s), p.access(s, false))
 	if !ended {
@@ -67,19 +67,19 @@ func (p *Place) renewFar(s uint64) error {
 	return nil
 }
 
-// cancelFar is Cancel of what was requested.
+// cancelFar is Cancel of a request.
 func (p *Place) cancelFar(s uint64) {
 	p.set(s & writeBit)
 	p.w.alarm.Off()
 	p.r.mirrored.cancel(idOf(s))
-	// Whoever was about to wake it may still be.
+	// A goroutine may still be about to wake the waiter.
 	if p.w.giveUp() {
 		p.w = nil
 	}
 	p.listed = false
 }
 
-// access is what the place has to say of the access that it ends.
+// access describes the access that the place ends, for the mirror.
 func (p *Place) access(s uint64, abandoned bool) Access {
 	a := Access{ID: idOf(s), Wrote: p.wrote && !abandoned, Abandoned: abandoned}
 	if x := p.x; a.Wrote && x != nil && x.dirty != nil && x.dirty.Bytes() < len(p.r.bytes) {
@@ -90,7 +90,7 @@ func (p *Place) access(s uint64, abandoned bool) Access {
 	return a
 }
 
-// endUse ends the use of the bytes, and forgets what was done with them.
+// endUse closes the place's view, and forgets what the place has written.
 func (p *Place) endUse() {
 	p.wrote = false
 	if x := p.x; x != nil {
@@ -106,7 +106,7 @@ func (p *Place) endUse() {
 	}
 }
 
-// over is the error of op by a place whose access is, or nil.
+// over returns the error of op if the place's access has ended early.
 func (p *Place) over(op string) error {
 	if err := p.r.mirrored.ended(idOf(p.state.Load())); err != nil {
 		return p.error(op, err)

@@ -25,7 +25,7 @@ func writeOnce(t *testing.T, n *network, p *Place, r *Resource, x byte) {
 	b[0] = x
 }
 
-// isLost checks that an error is that of a lost write.
+// isLost checks that an error is a LostWriteError with this fence and reason.
 func isLost(t *testing.T, err error, fence uint64, why error) {
 	t.Helper()
 	var e *LostWriteError
@@ -127,8 +127,8 @@ func TestFlushWaits(t *testing.T) {
 }
 
 // A pair writes, and suspects its home. The first message of the new life overtakes the
-// bytes, so the home drops them; no node is lost, and the pair goes on. Its writer is told,
-// and so is whoever asks for the node.
+// bytes, so the home drops them. No node is lost, and the pair goes on. Its writer
+// learns of the lost write, and so does a Flush of the node.
 func TestLostWriteOfSuspicion(t *testing.T) {
 	var endings []Ending
 	n := newNetwork(2, SiteOptions{Ended: func(e Ending) { endings = append(endings, e) }})

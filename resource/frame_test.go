@@ -31,8 +31,8 @@ func headers() []Message {
 	}
 }
 
-// A message comes out as it went in, but for its node and its bytes; nothing that
-// is shorter, or longer, is one.
+// Parsing a header returns the message, without its node and its bytes. A header that
+// is cut or has a byte more is refused.
 func TestHeaders(t *testing.T) {
 	for _, m := range headers() {
 		b := AppendHeader([]byte("before"), &m)[len("before"):]
@@ -51,7 +51,7 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// What a header claims is checked before anything is made for it.
+// A header's claims are checked before anything is allocated for it.
 func TestHeadersClaimInVain(t *testing.T) {
 	head := func(kind Kind, bits, size, reason uint64) []byte {
 		b := wire.AppendArray(nil, headerFields)
@@ -87,7 +87,7 @@ func TestHeadersClaimInVain(t *testing.T) {
 	}
 }
 
-// A message that had another header before has nothing of it left.
+// Parsing into a used message leaves nothing of the old one.
 func TestHeaderAfterAnother(t *testing.T) {
 	for _, before := range headers() {
 		for _, m := range headers() {
@@ -103,7 +103,7 @@ func TestHeaderAfterAnother(t *testing.T) {
 	}
 }
 
-// Whatever comes, it does not panic, and what is taken comes out again.
+// Parsing never panics, and a header that parses is written again as it was.
 func FuzzParseHeader(f *testing.F) {
 	for _, m := range headers() {
 		f.Add(AppendHeader(nil, &m))
@@ -124,8 +124,8 @@ func FuzzParseHeader(f *testing.F) {
 	})
 }
 
-// A header that was changed is refused, or is another message: it never panics,
-// whatever site it comes to, and whatever that is doing.
+// A changed header is refused, or is another message. It never panics, whatever the
+// site and its state.
 func FuzzDeliver(f *testing.F) {
 	for _, m := range headers() {
 		m.Resource, m.Incarnation, m.Epoch, m.Seq = numberOf("r"), 1<<lifeBits, 1, 2

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// gathering is a home that waits for the first requests of all nodes, to queue them
-// up in the order in which the program starts. Requests that are no first ones queue
-// up behind.
+// gathering is the state of a home that waits for the first requests of all nodes, to
+// queue them in the order in which the program starts. It queues all other requests
+// behind them.
 type gathering struct {
-	expect   int // so many more
+	expect   int // first requests that have not come yet
 	requests []first
 }
 
-// first is a request that is kept: a mirror's, or that of a place here.
+// first is a request that is kept: one of a mirror, or of a place here.
 type first struct {
 	order uint64
 	mode  Mode
@@ -22,8 +22,8 @@ type first struct {
 	w     *waiter
 }
 
-// keep keeps the request of a place of this node, and reports false if it can queue
-// up now.
+// keep keeps the request of a place of this node. It reports false if the request can
+// queue now.
 func (h *homed) keep(p *Place, m Mode, order uint64) bool {
 	h.mu.Lock()
 	defer h.unlock()
@@ -31,7 +31,7 @@ func (h *homed) keep(p *Place, m Mode, order uint64) bool {
 		return false
 	}
 	p.early = true
-	// It looks like somebody far behind.
+	// It has the ticket of a request far behind, so it looks ungranted.
 	p.set((h.r.completed.Load()+1<<26*oneWriter)&^flags | modeBit(m) | requestedBit)
 	h.gather.requests = append(h.gather.requests, first{order: order, mode: m, place: p, w: p.listApart(m, listed)})
 	if order != 0 {
@@ -40,8 +40,8 @@ func (h *homed) keep(p *Place, m Mode, order uint64) bool {
 	return true
 }
 
-// forget takes the request of a place of this node back, and reports false if it is
-// queued up: then the place's waiter knows its ticket.
+// forget takes back the request of a place of this node. It reports false if the
+// request has queued: then the place's waiter knows its ticket.
 func (h *homed) forget(p *Place) bool {
 	h.mu.Lock()
 	defer h.unlock()
@@ -55,7 +55,7 @@ func (h *homed) forget(p *Place) bool {
 	return true
 }
 
-// came counts a first request, also one that was taken back or refused since.
+// came counts a first request, even one that was cancelled or refused meanwhile.
 func (h *homed) came() {
 	if g := h.gather; g != nil {
 		if g.expect--; g.expect <= 0 {
@@ -64,8 +64,8 @@ func (h *homed) came() {
 	}
 }
 
-// start queues up what was kept: all of it before anybody is granted, who might
-// request again before those who are still to queue up.
+// start queues all requests that were kept, and then grants. If it granted earlier, a
+// granted task could request again ahead of requests that have not queued yet.
 func (h *homed) start() {
 	g := h.gather
 	if g == nil {

@@ -2,7 +2,8 @@ package resource
 
 import "testing"
 
-// between does something at the first step of a queue after it has seen a value.
+// between calls a function at the first step of a queue after the queue has seen a
+// value.
 type between struct {
 	seen  uint64
 	armed bool
@@ -22,8 +23,8 @@ func (b *between) point() {
 	}
 }
 
-// Whoever serves a list has it in hand, where a request that is given up meanwhile
-// is not found; so it looks again.
+// A goroutine that serves a list has taken it out. A request that is given up meanwhile
+// is not found there, so the goroutine looks again.
 func TestGivenUpWhileItsListIsInHand(t *testing.T) {
 	needsProbe(t)
 	for _, asked := range []bool{false, true} {
@@ -47,7 +48,7 @@ func TestGivenUpWhileItsListIsInHand(t *testing.T) {
 		r.probe = b
 		fine(t, leaves.Release())
 		if b.do != nil {
-			t.Fatal("nobody had the list in hand")
+			t.Fatal("no goroutine had taken the list")
 		}
 		if !behind.Granted() || !told {
 			t.Fatalf("the reader behind is granted: %t, told: %t", behind.Granted(), told)

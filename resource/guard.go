@@ -9,72 +9,73 @@ import (
 	"github.com/orwl/go-orwl/locks"
 )
 
-// guard is the lock between the two doors of a resource, as the FIFO holds it. A
-// resource is a cohort lock: its FIFO is the local lock, and whoever the FIFO has
-// granted enters the guard, too. The first to enter takes the lock for all, the
-// last to leave keeps it for those who come next, or gives it up.
+// guard is the lock between ordered and relaxed access to a resource, as the FIFO holds
+// it. A resource is a cohort lock: its FIFO is the local lock, and a request that the
+// FIFO has granted enters the guard, too. The first member takes the lock for all. The
+// last member keeps it for the next one, or gives it up.
 //
-//	ordered door    FIFO ── enter ─▶ ┌───────┐
-//	                                 │ guard │ ─▶ bytes
-//	relaxed door    knock ─────────▶ └───────┘
+//	ordered access    FIFO ── enter ─▶ ┌───────┐
+//	                                   │ guard │ ─▶ bytes
+//	relaxed access    knock ─────────▶ └───────┘
 //
 // # The word
 //
 //	 63     62        61      60 59   58 .. 48   47 .... 24   23 ... 0
 //	busy │ passing │ stray │ mode   │ run      │ knocking   │ members
 //
-// Members are places that have entered and not left. Knocking is how many wait at
-// the relaxed door. Run is how often somebody has entered while nobody was inside,
-// since the lock was taken: grants in a row, up to T_L. Mode is how the FIFO owns
-// the lock:
+// Members are places that have entered and not left. Knocking is the number of relaxed
+// accesses that wait. Run counts the members that entered an empty guard since the lock
+// was taken: grants in a row, up to T_L. Mode is how the FIFO owns the lock:
 //
 //	              give up          take
 //	first knock ─▶ born ─▶ unowned ─────▶ reading, writing
 //	                          ▲               │
 //	                          └─── give up ───┘
 //
-// Born is as good as writing: the lock was not taken, and nobody was let near it
-// yet. Busy keeps everybody else off the lock, while somebody takes it or gives it
-// up, and off all fields but knocking.
+// Born admits members as writing does, but the lock was not taken, and no relaxed
+// access may touch it yet. Busy means that a goroutine is taking the lock or giving it
+// up. Meanwhile all others leave the lock alone, and every field of the word but
+// knocking.
 //
-// # Who gives it up
+// # When the FIFO gives it up
 //
-// If nobody knocks the lock is kept, also while nobody is inside: then it is whoever
-// knocks that gives it up. Since knocking stands in the same word as all else, there
-// is no moment between looking and deciding.
+// While no relaxed access waits, the FIFO keeps the lock, even without members. Then
+// the next relaxed access makes the FIFO give it up. Knocking is in the same word as
+// all other fields, so looking and deciding are one step.
 //
-// If somebody knocks, the last to leave marks the lock as passing, completes its
-// request, and gives the lock up, unless that woke somebody and there were fewer
-// than T_L grants in a row. Who was woken takes the mark away by entering, and until
-// then it keeps those who knock from giving the lock up.
+// If a relaxed access waits, the last member marks the lock as passing, completes its
+// request, and then decides. It keeps the lock if that has woken a successor and there
+// were fewer than T_L grants in a row. Otherwise it gives the lock up. A woken
+// successor clears the mark when it enters. Until then the mark stops relaxed accesses
+// from giving the lock up.
 //
-// Nobody waits for somebody of the same group: co-readers may rely on one another's
-// grants, for that is what the FIFO promises. A group that readers keep joining
-// therefore has no end, whoever knocks, as long as one of them is inside.
+// A member never waits for another member of its group: co-readers may rely on one
+// another's grants, because the FIFO promises that. So a group that readers keep
+// joining has no end while one of them is inside, even if a relaxed access waits.
 //
 // # The beginning
 //
-// Before the first knock places acquire without looking here. Those that did so are
-// strays, and so is every request made before, which may be one. First completed is
-// marked: from then on nobody acquires unseen. Then requested is, so that tickets
-// tell who came later. The difference of both at these moments is how many strays
-// there are, and each is accounted for once: when it enters, otherwise when it
-// completes. Meanwhile the FIFO owns the guard without having taken it (born), so
-// that no place ever waits for a stray. A writer that enters, or that was a stray
-// and completes, proves that there is none left inside, because all before it have
-// completed.
+// Before the first relaxed access, places acquire without looking here. Those that did
+// so are strays. A request made before then may become a stray, so it counts as one.
+// arm first marks completed: from then on every acquire looks here. It then marks
+// requested, so that tickets tell which requests came later. The difference of the two
+// words at these moments is the number of strays. Each is accounted for once: when it
+// enters, otherwise when it completes. Meanwhile the FIFO owns the guard without having
+// taken it (born), so that no place ever waits for a stray. All requests before a
+// writer have completed when the writer enters. So a writer that enters proves that no
+// stray is left inside. A stray writer that completes proves it, too.
 //
-// Nothing is put into the FIFO for it. A writer of the guard's own would split a
-// group of readers, and those who rely on being granted together would wait for one
+// All this puts no request into the FIFO. A writer of the guard's own would split a
+// group of readers, and readers that rely on being granted together would wait for one
 // another for ever.
 type guard struct {
 	r     *Resource
 	locks Guard
 	tl    uint64
 	word  atomic.Uint64
-	list  atomic.Pointer[waiter] // who waits for busy or born to end
+	list  atomic.Pointer[waiter] // waiters for the end of busy or born
 	armed atomic.Bool
-	debt  atomic.Int64 // strays that were not accounted for
+	debt  atomic.Int64 // strays that are not accounted for yet
 }
 
 const (
@@ -90,7 +91,8 @@ const (
 	modeMask   = 3 << 59
 
 	mostRun = 1<<11 - 1
-	// unarmed is the debt before it is known, less what was accounted for already.
+	// unarmed is the debt before it is known, less the strays that were accounted for
+	// already.
 	unarmed = 1 << 62
 )
 
@@ -113,7 +115,7 @@ func newGuard(r *Resource, g Guard, tl int) *guard {
 	return n
 }
 
-// arm makes everybody enter from now on.
+// arm makes every request enter the guard from now on.
 func (g *guard) arm() {
 	if g.armed.Load() || !g.armed.CompareAndSwap(false, true) {
 		return
@@ -129,7 +131,7 @@ func (g *guard) arm() {
 	g.account(unarmed - int64(before>>4&(1<<29-1)+before>>33))
 }
 
-// account takes note of so many strays that cannot be inside any more.
+// account subtracts strays that cannot be inside any more.
 func (g *guard) account(strays int64) {
 	g.r.point()
 	left := g.debt.Add(-strays)
@@ -139,7 +141,7 @@ func (g *guard) account(strays int64) {
 	}
 }
 
-// drained takes note that no stray is inside.
+// drained notes that no stray is inside.
 func (g *guard) drained() {
 	for {
 		v := g.load()
@@ -153,7 +155,8 @@ func (g *guard) drained() {
 	}
 }
 
-// fits reports whether somebody may enter under the lock as the FIFO owns it.
+// fits reports whether a request of mode m may enter under the lock as the FIFO owns
+// it.
 func (g *guard) fits(v uint64, m Mode) bool {
 	switch v & modeMask {
 	case unowned:
@@ -166,13 +169,14 @@ func (g *guard) fits(v uint64, m Mode) bool {
 	return true
 }
 
-// enough reports whether the FIFO has granted what it may while somebody knocks. A
-// woken successor can come in before the lock is given up, and does that itself.
+// enough reports whether the FIFO has used up its T_L grants while a relaxed access
+// waits. A woken successor that comes in before the lock is given up then gives it up
+// itself.
 func (g *guard) enough(v uint64) bool {
 	return v&memberMask == 0 && run(v) >= g.tl && v&knockMask != 0
 }
 
-// admit lets somebody in, whom the FIFO has granted, if the word is still v, which
+// admit makes a request that the FIFO has granted a member, if the word is still v. v
 // is not busy.
 func (g *guard) admit(ctx context.Context, v uint64, m Mode) (in bool, err error) {
 	if g.fits(v, m) {
@@ -194,8 +198,7 @@ func (g *guard) admit(ctx context.Context, v uint64, m Mode) (in bool, err error
 	return err == nil, err
 }
 
-// tryAdmit is admit for who does not wait. It also reports whether the word was
-// still v.
+// tryAdmit is admit without waiting. It also reports whether the word was still v.
 func (g *guard) tryAdmit(v uint64, m Mode) (in, tried bool) {
 	if g.fits(v, m) {
 		in = g.join(v)
@@ -215,10 +218,10 @@ func (g *guard) tryAdmit(v uint64, m Mode) (in, tried bool) {
 	return in, true
 }
 
-// join makes somebody a member under the lock that the FIFO owns.
+// join adds a member under the lock that the FIFO owns.
 func (g *guard) join(v uint64) bool {
 	if members(v) == memberMask {
-		panic("resource: " + g.r.name + " is held by 1<<24 places at once: use fewer")
+		panic("resource: " + g.r.name + " has 1<<24 members in its guard at once: use fewer places")
 	}
 	n := v&^passing + oneMember
 	if members(v) == 0 && run(v) < g.tl {
@@ -227,7 +230,7 @@ func (g *guard) join(v uint64) bool {
 	return g.cas(v, n)
 }
 
-// taken ends being busy: with a first member, if there is one, or without the lock.
+// taken ends busy: with a first member if got, otherwise without the lock.
 func (g *guard) taken(m Mode, got bool) {
 	n := uint64(0)
 	if got {
@@ -245,8 +248,8 @@ func (g *guard) taken(m Mode, got bool) {
 	g.wake()
 }
 
-// seize makes it busy, if the word is still v, and releases the lock if it was
-// owned.
+// seize makes the word busy if it is still v, and releases the lock if the FIFO owned
+// it.
 func (g *guard) seize(v uint64) bool {
 	invariant.Check(v&(memberMask|stray|busy) == 0, "the guard of %q is let go while it is %#x", g.r.name, v)
 	if !g.cas(v, (v|busy)&^passing) {
@@ -259,4 +262,53 @@ func (g *guard) seize(v uint64) bool {
 		g.locks.Ordered.Release()
 	}
 	return true
+}
+
+// line lists a waiter while the word has the state that it waits on. It looks at the
+// word again after listing. A goroutine that ends that state looks at the list
+// afterwards. So neither misses the other.
+func (g *guard) line(w *waiter, mask, while uint64) {
+	w.begin(listed)
+	w.next = nil
+	g.r.put(&g.list, w)
+	if g.load()&mask != while || g.r.load(&g.r.completed)&broken != 0 {
+		g.wake()
+	}
+}
+
+// wake makes every listed waiter look again.
+func (g *guard) wake() {
+	g.r.point()
+	if g.list.Load() == nil {
+		return
+	}
+	g.r.point()
+	for w := g.list.Swap(nil); w != nil; {
+		next := w.next
+		w.grant(nil)
+		w = next
+	}
+}
+
+func (g *guard) load() uint64 {
+	g.r.point()
+	v := g.word.Load()
+	g.r.saw(v)
+	return v
+}
+
+func (g *guard) cas(old, new uint64) bool {
+	g.r.point()
+	done := g.word.CompareAndSwap(old, new)
+	if done {
+		g.r.saw(new)
+	} else {
+		g.r.saw(old + 1)
+	}
+	return done
+}
+
+func (g *guard) and(mask uint64) {
+	g.r.point()
+	g.r.saw(g.word.And(mask))
 }

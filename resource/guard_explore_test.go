@@ -13,8 +13,9 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// doors is a game at both doors of one resource: each rank plays a script on places
-// and on the relaxed door. One more rank is the FIFO's at the guard's lock.
+// doors is a game with ordered and relaxed access to one resource: each rank plays a
+// script on places and on relaxed access. One more rank is the FIFO's rank of the
+// guard's lock.
 //
 // The FIFO uses its window on whichever rank's stack it is, which the simulator
 // does not allow: a window belongs to its rank. So the FIFO's side of the lock gets
@@ -73,11 +74,11 @@ type match struct {
 	onEnd     []func() error
 	err       error
 	seats     [][]*chair
-	beds      rma.Disp // one for each rank at the relaxed door, after those of places
+	beds      rma.Disp // one for each rank of relaxed access, after those for places
 	requested uint64   // as last seen
 	completed uint64
 	eyes      []uint64
-	inRow     int    // grants while somebody knocks, since the FIFO took the lock
+	inRow     int    // grants while a relaxed access waits, since the FIFO took the lock
 	word      uint64 // of the guard, as last seen
 	most      int    // inRow at its highest
 	writers   int
@@ -86,7 +87,7 @@ type match struct {
 	relaxedR  int
 }
 
-// chair is a place, or who knocks, and its bed.
+// chair is a place, or a relaxed access, and its bed.
 type chair struct {
 	Place
 	t      *match
@@ -124,8 +125,8 @@ func (t *match) point() {
 	t.at = w
 }
 
-// saw is told right after each step. What it means to the FIFO can be seen by the
-// words of the queue: the first change of each by an operation puts it in order.
+// saw is called right after each step. The words of the queue show what the step means
+// to the FIFO: the first change of each word by an operation gives it its order.
 func (t *match) saw(v uint64) {
 	me := t.at.Rank()
 	t.eyes[me] = t.eyes[me]*0x9e3779b97f4a7c15 + v + 1
@@ -142,8 +143,9 @@ func (t *match) saw(v uint64) {
 	}
 }
 
-// count checks that who knocks does not wait for too many grants. In the beginning
-// the FIFO owns the guard until all strays are gone; that does not count.
+// count checks that a relaxed access does not wait for too many grants. In the
+// beginning the FIFO owns the guard until all strays are gone. This time does not
+// count.
 func (t *match) count(v uint64) {
 	before := t.word
 	t.word = v
@@ -152,7 +154,7 @@ func (t *match) count(v uint64) {
 		t.inRow = 0
 	case members(before) == 0 && members(v) != 0:
 		if t.inRow++; t.inRow > t.tl {
-			t.note(fmt.Errorf("%d grants in a row while somebody knocks, T_L is %d", t.inRow, t.tl))
+			t.note(fmt.Errorf("%d grants in a row while a relaxed access waits, T_L is %d", t.inRow, t.tl))
 		}
 		t.most = max(t.most, t.inRow)
 	}
@@ -278,7 +280,7 @@ func (t *match) move(ctx context.Context, s *chair, m bout) error {
 		if !s.Requested() {
 			return nil
 		}
-		// The FIFO is told first, and so may grant earlier than the queue.
+		// The FIFO cancels first, so it may grant earlier than the queue.
 		_, err := t.fifo.Cancel(s.id, nil)
 		if errors.Is(err, ErrGranted) {
 			_, err = t.fifo.Release(s.id, nil)
@@ -290,7 +292,7 @@ func (t *match) move(ctx context.Context, s *chair, m bout) error {
 			return nil
 		}
 		w := t.at
-		// A context that has ended shows that it does not wait.
+		// With a context that has ended, Acquire cannot wait.
 		if err := s.Acquire(ended()); err != nil && !t.broken() {
 			return fmt.Errorf("tests as granted, and has to wait: %w", err)
 		}
@@ -344,7 +346,7 @@ func (t *match) request(s *chair, m Mode) {
 	t.onRequest[s.owner] = func() error { _, err := t.fifo.Request(id, m, nil); return err }
 }
 
-// meet counts who is inside by the relaxed door.
+// meet counts relaxed readers and writers that are inside.
 func (t *match) meet(m Mode, n int) error {
 	if m == Write {
 		t.relaxedW += n
@@ -363,8 +365,8 @@ func (t *match) exclusive() error {
 	return nil
 }
 
-// enter checks that the FIFO has granted what was acquired, and who else is there,
-// and stays a while.
+// enter checks that the FIFO has granted what was acquired, and that the holders may be
+// there together. It then stays for some steps.
 func (t *match) enter(s *chair) error {
 	if granted, _ := t.fifo.Granted(s.id); !granted {
 		return fmt.Errorf("request %d was acquired and is not granted", s.id)
@@ -407,7 +409,7 @@ func (t *match) check() error {
 		return fmt.Errorf("the guard's word is %#x in the end", v)
 	}
 	if w := g.list.Load(); w != nil {
-		return fmt.Errorf("the guard still lists somebody, state %d", w.state.Load())
+		return fmt.Errorf("the guard still lists a waiter, state %d", w.state.Load())
 	}
 	return nil
 }
@@ -464,9 +466,9 @@ func (d doors) system() sim.System {
 	return sim.System{Topology: topology.Flat(len(d.scripts) + 1), Setup: d.setup, MaxSteps: 1 << 16, Faults: d.faults}
 }
 
-// drawDoors makes up a game. No script leaves anything behind, and none can deadlock: who
-// acquires or knocks holds nothing and, while there may be no guard yet, waits for
-// nothing that only it can bring about.
+// drawDoors makes a random game. No script leaves anything behind, and none can
+// deadlock: a rank that acquires or makes a relaxed access holds nothing else. While
+// there may be no guard yet, it also waits for nothing that it must bring about itself.
 func drawDoors(seed uint64) doors {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	tables := []string{"", "", "RMA-RW", "RMA-RW", "foMPI-RW"}

@@ -9,13 +9,13 @@ import (
 	"github.com/orwl/go-orwl/net/sim"
 )
 
-// lockSides is a lock of the simulated fabric. at is its side for a window.
+// lockSides is a lock of the simulated fabric. at returns its side for a window.
 type lockSides struct {
 	at func(rma.Window) locks.RWMutex
 }
 
-// newLockSides makes the lock of a name in the table or, without a name, one of a
-// single word, whose few steps leave more states to what is tested.
+// newLockSides makes the lock of a name in the table. Without a name it makes a lock of
+// a single word: its few steps leave more states to the code under test.
 func newLockSides(f *sim.Fabric, name string) (lockSides, error) {
 	if name == "" {
 		word, err := f.Alloc(1)
@@ -64,7 +64,7 @@ func (l *oneWord) TryAcquireRead() bool                  { return l.try(aWriter,
 func (l *oneWord) Release()                              { l.w.FetchOp(0, l.word, rma.Sum, ^uint64(aWriter-1)) }
 func (l *oneWord) ReleaseRead()                          { l.w.FetchOp(0, l.word, rma.Sum, ^uint64(0)) }
 
-// The relaxed door: the rank that runs has its own side.
+// Relaxed access: the rank that runs uses its own side.
 
 func (t *match) mine() (locks.RWMutex, func()) {
 	w := t.at
@@ -109,8 +109,8 @@ func (t *match) RUnlock() {
 	l.ReleaseRead()
 }
 
-// proxy is the window of the FIFO's rank. Whichever rank runs does what it is asked
-// for, and flushes it at once: the next may be asked for what comes after.
+// proxy is the window of the FIFO's rank. The rank that runs executes each operation,
+// and flushes it at once, because another rank may execute the next one.
 type proxy struct {
 	t    *match
 	rank rma.Rank

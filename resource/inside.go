@@ -6,9 +6,9 @@ import (
 	"fmt"
 )
 
-// ErrNotInside is the use of an Inside that has left, or that only reads where it
-// would have to write.
-var ErrNotInside = errors.New("resource: not inside for writing: knock for writing, and leave last")
+// ErrNotInside is the use of an Inside that has left, or a write through one that only
+// reads.
+var ErrNotInside = errors.New("resource: no relaxed access for writing is open here: call Knock with Write, and Leave last")
 
 // Inside is a relaxed access, from [Resource.Knock] to Leave: ReadRelaxed and
 // WriteRelaxed without a function. It is a value, so that an access allocates nothing.
@@ -25,18 +25,18 @@ var ErrNotInside = errors.New("resource: not inside for writing: knock for writi
 // A writer that fails calls Abandon instead of Leave.
 //
 // The leaf rule holds as for any relaxed access: between Knock and Leave the task waits
-// for no ordered grant. A panic between them that is recovered elsewhere locks everybody
-// out for good.
+// for no ordered grant. If a panic between them is recovered elsewhere, the resource
+// stays locked for good.
 type Inside struct {
 	r    *Resource
 	g    *guard
 	mode Mode
-	told Visit   // nil: nobody wants to know
+	told Visit   // nil: there is no observer
 	by   *Holder // nil: the context carries none
 }
 
-// Knock returns when the relaxed door is open, for reading beside other readers, or
-// for writing alone. All earlier writes are then visible.
+// Knock begins a relaxed access: for reading beside other readers, or for writing
+// alone. It waits until the guard lets it in. All earlier writes are then visible.
 func (r *Resource) Knock(ctx context.Context, m Mode) (Inside, error) {
 	if m > Write {
 		return Inside{}, fmt.Errorf("resource: %q: Knock for mode %d: want Read or Write", r.name, m)
@@ -44,7 +44,7 @@ func (r *Resource) Knock(ctx context.Context, m Mode) (Inside, error) {
 	return r.come(ctx, "knock", m)
 }
 
-// come is the way in of every relaxed access, and op names the access in errors.
+// come begins every relaxed access. op names the access in errors.
 func (r *Resource) come(ctx context.Context, op string, m Mode) (Inside, error) {
 	h := holderOf(ctx)
 	if err := h.mayKnock(r); err != nil {
@@ -62,12 +62,13 @@ func (r *Resource) come(ctx context.Context, op string, m Mode) (Inside, error) 
 	return Inside{r, g, m, visit, h}, nil
 }
 
-// Bytes are the resource's, until Leave or Resize. A reader must not change them.
+// Bytes returns the resource's bytes. They are valid until Leave or Resize. A reader
+// must not change them.
 func (i Inside) Bytes() []byte { return i.r.bytes[:len(i.r.bytes):len(i.r.bytes)] }
 
-// Resize changes how many bytes the resource has, as Place.Resize does, and returns
-// them: what there is of the old ones, then zeros. Slices of the old ones keep what
-// they hold, but for fault pages, and memory of a Site's Allocator.
+// Resize changes the number of bytes, as Place.Resize does, and returns them: the old
+// bytes as far as they fit, then zeros. Slices of the old bytes keep their contents,
+// except with fault pages and with memory of a Site's Allocator.
 func (i Inside) Resize(size int) ([]byte, error) {
 	switch {
 	case i.r == nil || i.mode != Write:
@@ -82,7 +83,7 @@ func (i Inside) Resize(size int) ([]byte, error) {
 	return i.Bytes(), nil
 }
 
-// Prior is nil, or says what became of a writer before: see [Place.Prior].
+// Prior tells what happened to a writer before, or is nil: see [Place.Prior].
 func (i Inside) Prior() error { return i.r.prior() }
 
 // Leave ends the access. If it was for writing, the bytes count as written.

@@ -8,8 +8,8 @@ import (
 	"github.com/orwl/go-orwl/locks"
 )
 
-// TestInside knocks for reading and for writing, beside places: what one wrote the
-// others see, and nobody is inside with who writes.
+// TestInside has relaxed accesses for reading and for writing beside places: each sees
+// what the others wrote, and a writer is alone.
 func TestInside(t *testing.T) {
 	r, _ := hinged(t, "RMA-RW", DoorOptions{})
 	fine(t, r.Open(background))
@@ -59,8 +59,8 @@ func TestInside(t *testing.T) {
 	}
 }
 
-// TestInsideResize gives a resource another size inside: what fits is kept, and whoever
-// comes next has the new size. A slice of the old bytes keeps what it held.
+// TestInsideResize changes the size in a relaxed access: bytes that fit are kept, and
+// the next holder has the new size. A slice of the old bytes keeps its contents.
 func TestInsideResize(t *testing.T) {
 	r, _ := hinged(t, "RMA-RW", DoorOptions{})
 	in, err := r.Knock(background, Write)
@@ -94,8 +94,8 @@ func TestInsideResize(t *testing.T) {
 	fine(t, p.Release())
 }
 
-// TestInsideMisuse resizes where one only reads, and knocks where there is no door, for
-// no mode, or at what is broken.
+// TestInsideMisuse resizes in an access for reading, and makes relaxed accesses without
+// a door, without a mode, and to a broken resource.
 func TestInsideMisuse(t *testing.T) {
 	r, _ := hinged(t, "RMA-RW", DoorOptions{})
 	in, err := r.Knock(background, Read)
@@ -105,7 +105,7 @@ func TestInsideMisuse(t *testing.T) {
 	}
 	in.Leave()
 	if _, err := (Inside{}).Resize(8); !errors.Is(err, ErrNotInside) {
-		t.Errorf("resize by nobody: %v", err)
+		t.Errorf("resize by a zero Inside: %v", err)
 	}
 	if _, err := r.Knock(background, Write+1); err == nil {
 		t.Error("there is a third mode")

@@ -10,20 +10,20 @@ import (
 
 // The leaf rule keeps relaxed access from breaking liveness:
 //
-//  1. A task that holds an ordered grant opens no relaxed door of a resource that has
-//     ordered requests. The door waits for them, and one of them may wait for the task.
+//  1. A task that holds an ordered grant makes no relaxed access to a resource that has
+//     ordered requests. The access waits for them, and one of them may wait for the task.
 //  2. A task inside a relaxed access waits for no ordered grant. Ordered requests wait
 //     until it leaves.
 //  3. The first relaxed access of a resource waits for every request that was made before
-//     it. A task that has made one itself, and has not acquired it, does not come first.
+//     it. A task with a request that it has not acquired must not make that access.
 //     A pair always has such a request: call [Resource.Open] before the first one.
 //
-// Go cannot tell which goroutine asks, so a context says for which task it does. With a
-// context that carries a [Holder], an access that breaks the rule fails at once. With
-// any other context it may wait for ever.
+// Go cannot tell which task a goroutine runs, so a context says it. With a context that
+// carries a [Holder], an access that breaks the rule fails at once. With any other
+// context it may wait for ever.
 
-// ErrLeafRule is an access that breaks the leaf rule: it would mix ordered and relaxed
-// access in a way that may wait for ever.
+// ErrLeafRule: the access breaks the leaf rule. It would mix ordered and relaxed access
+// in a way that may wait for ever.
 var ErrLeafRule = errors.New("breaks the leaf rule")
 
 // Holder stands for a task in the contexts that are used on its behalf. It knows what the
@@ -38,8 +38,8 @@ type Holder struct {
 	outer  atomic.Pointer[Resource] // of the outermost one
 }
 
-// NewHolder makes a Holder. The name is for errors, and places are those by which the
-// task makes its ordered accesses.
+// NewHolder makes a Holder. The name is for errors, and the task makes its ordered
+// accesses by places.
 func NewHolder(name string, places iter.Seq[*Place]) *Holder {
 	return &Holder{name: name, places: places}
 }

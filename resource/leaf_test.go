@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestHolder goes through the states of a task: with each, relaxed access is refused or
-// not. A request that is refused to wait still stands.
+// TestHolder goes through the states of a task: in each, relaxed access is refused or
+// allowed. A request whose Acquire is refused still stands.
 func TestHolder(t *testing.T) {
 	r, _ := hinged(t, "RMA-RW", DoorOptions{})
 	other, _ := hinged(t, "RMA-RW", DoorOptions{})
@@ -23,7 +23,7 @@ func TestHolder(t *testing.T) {
 	}
 	const breaks = "breaks the leaf rule: task "
 	fine(t, p.Request(r, Write))
-	leaf("requested, and nobody has knocked", r.Open(ctx), `resource: open of "r" (read): `+breaks+`has requested "r", and the first relaxed access waits for that: call Open before Run, or before the first request`)
+	leaf("requested, before the first relaxed access", r.Open(ctx), `resource: open of "r" (read): `+breaks+`has requested "r", and the first relaxed access waits for that: call Open before Run, or before the first request`)
 	leaf("no request there", other.Open(ctx), "")
 	fine(t, p.Acquire(ctx))
 	leaf("held", r.ReadRelaxed(ctx, ignore), `resource: relaxed read of "r" (read): `+breaks+`holds an ordered grant of "r": release it first`)
@@ -33,7 +33,7 @@ func TestHolder(t *testing.T) {
 	fine(t, p.Release())
 	leaf("nothing held", r.Open(ctx), "")
 	fine(t, p.Request(r, Write))
-	leaf("requested, and somebody has knocked", r.ReadRelaxed(ctx, ignore), "")
+	leaf("requested, after the first relaxed access", r.ReadRelaxed(ctx, ignore), "")
 
 	first, err := r.Knock(ctx, Read)
 	fine(t, err)

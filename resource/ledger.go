@@ -8,7 +8,7 @@ import (
 	"github.com/orwl/go-orwl/internal/invariant"
 )
 
-// A grant tells these of the holders before it.
+// The errors by which a grant tells of an earlier holder.
 var (
 	// ErrPriorHolderLost says that a writer failed or was lost. Its write is not there.
 	ErrPriorHolderLost = errors.New("resource: the writer before failed or was lost, its bytes are discarded: the last committed ones are here")
@@ -41,7 +41,7 @@ const (
 	Abort
 )
 
-// Prior is what became of a writer before.
+// Prior tells what happened to the writer before.
 type Prior uint8
 
 const (
@@ -81,7 +81,7 @@ type LedgerOptions struct {
 	Policy Policy
 	// Epoch is the home's life, from 1, which is the default; below 1<<32.
 	Epoch uint64
-	// Version is that of the bytes that the home has already. The default is 0.
+	// Version is the version of the bytes that the home starts with. The default is 0.
 	Version uint64
 }
 
@@ -102,21 +102,21 @@ func (o LedgerOptions) validate() error {
 	return nil
 }
 
-// Ledger is what the home of a resource writes down of its grants: the version of
-// the bytes, the fence, and whether a writer was lost. It is there once, for the
-// accesses of the home's own node as for those that [Home] grants to mirrors.
+// Ledger is what the home of a resource records of its grants: the version of the
+// bytes, the fence, and whether a writer was lost. One ledger serves the accesses of
+// the home's own node and those that [Home] grants to mirrors.
 //
-// Only whoever has the resource for writing, or hands it to its next holders,
-// changes it, and those follow one another; so it has no lock of its own. The one
-// exception is the loss of a reader, which raises the fence while other readers
-// may look at it: hence that is atomic.
+// Only the holder of the resource for writing, or the code that hands the resource
+// over, changes the ledger. These follow one another, so the ledger has no lock of its
+// own. There is one exception: the loss of a reader raises the fence while other
+// readers may look at it. So the fence is atomic.
 //
-// A [Resource] has one of its own, in which its places write without being asked:
-// their fence is raised when they acquire, and whoever waits for a lost writer's
-// successor to be told finds the word of it until that has released.
+// A [Resource] has a ledger of its own. Its places write there directly: acquiring for
+// writing raises the fence. The note of a lost writer stays until the next writer has
+// released, because that writer may ask for it while it holds.
 type Ledger struct {
-	// Version and fence are written by the one writer that holds the resource, and
-	// read by whoever holds it.
+	// Only the one writer that holds the resource writes version and fence. Every
+	// holder reads them.
 	version uint64
 	fence   uint64
 	epoch   uint32
@@ -141,13 +141,13 @@ func (l *Ledger) open(o LedgerOptions) {
 	*l = Ledger{version: o.Version, fence: (o.Epoch - 1) << 32, epoch: uint32(o.Epoch), policy: o.Policy}
 }
 
-// stamp is that of a reader who is granted now.
+// stamp is the stamp of a reader that is granted now.
 func (l *Ledger) stamp() Stamp {
 	return Stamp{Version: l.version, Fence: atomic.LoadUint64(&l.fence), Prior: l.prior}
 }
 
-// Grant is the stamp of a grant that is handed to its holder now: once for each
-// writer; readers of a group may share one.
+// Grant is the stamp of a grant that its holder gets now. Call it once for each writer.
+// The readers of a group may share one.
 func (l *Ledger) Grant(m Mode) Stamp {
 	if m == Write {
 		l.raise()
@@ -159,18 +159,19 @@ func (l *Ledger) Grant(m Mode) Stamp {
 	return s
 }
 
-// told forgets a lost writer of whom the next one was told.
+// told forgets a lost writer after its successor was told.
 func (l *Ledger) told() {
 	if l.prior == PriorLost {
 		l.prior = PriorReleased
 	}
 }
 
-// raise makes the fence that of the next writer.
+// raise increases the fence for the next writer.
 func (l *Ledger) raise() { note(&l.fence, l.fence+1) }
 
-// note changes a number of the ledger for somebody who alone may, while others may
-// look at it, to report: an ordinary store will do, as in Place.set.
+// note changes a number of the ledger. Only one goroutine at a time may change it,
+// while others may read it for reports. So an ordinary store is enough, as in
+// Place.set.
 func note(number *uint64, to uint64) {
 	if invariant.Enabled {
 		atomic.StoreUint64(number, to)
@@ -207,11 +208,11 @@ func (l *Ledger) poison() {
 	l.prior = PriorPoisoned
 }
 
-// Version is that of the bytes.
+// Version is the version of the bytes.
 func (l *Ledger) Version() uint64 { return l.version }
 
 // Epoch is the home's life.
 func (l *Ledger) Epoch() uint64 { return uint64(l.epoch) }
 
-// Aborted reports whether the resource is at its end.
+// Aborted reports whether policy Abort has ended the resource.
 func (l *Ledger) Aborted() bool { return l.aborted }

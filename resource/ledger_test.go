@@ -36,7 +36,7 @@ func TestLedger(t *testing.T) {
 	}
 }
 
-// Options are refused by the name of the field.
+// An error of options names the field.
 func TestProtocolOptions(t *testing.T) {
 	ledger, err := NewLedger(LedgerOptions{})
 	if err != nil {
@@ -56,7 +56,7 @@ func TestProtocolOptions(t *testing.T) {
 
 func second[T any](_ T, err error) error { return err }
 
-// Remote IDs are told apart from those of the home's node.
+// IDs of mirrors' requests differ from those on the home's node.
 func TestRemote(t *testing.T) {
 	if !ticketID(3).Remote() || ID(3).Remote() {
 		t.Error("remote and local are confused")

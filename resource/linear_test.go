@@ -18,10 +18,10 @@ import (
 	"github.com/orwl/go-orwl/internal/invariant"
 )
 
-// A history is linear if some order of its operations, each somewhere between its
-// call and its return, is one that a register behind the plain FIFO gives.
+// A history is linear if its operations have an order, each somewhere between its call
+// and its return, that a register behind the plain FIFO gives, too.
 
-// deed is an operation, as a model sees it.
+// deed is an operation in the model.
 type deed struct {
 	what  string
 	id    ID
@@ -30,7 +30,7 @@ type deed struct {
 	write uint64 // by release and renew of a writer
 }
 
-// outcome is what it returned.
+// outcome is the result of a deed.
 type outcome struct {
 	yes                   bool // acquired, or tests as granted
 	read, fence, versions uint64
@@ -58,7 +58,7 @@ func (q row) granted() int {
 	return len(q)
 }
 
-// register is a state of the model. It is not changed once made.
+// register is a state of the model. It never changes once made.
 type register struct {
 	queue                  row
 	value, fence, versions uint64
@@ -80,7 +80,7 @@ func (s register) with(id ID, m Mode) register {
 	return s
 }
 
-// do reports whether a deed may end as it did, and what it leaves.
+// do reports whether a deed may have that outcome, and the state after it.
 func (s register) do(in deed, out outcome) (bool, register) {
 	at := s.queue.at(in.id)
 	switch in.what {
@@ -114,11 +114,11 @@ func (s register) do(in deed, out outcome) (bool, register) {
 		}
 		return true, s.without(in.id)
 	case "test":
-		// It may come late that somebody is granted whose way a cancellation has
-		// made free: whoever clears that away is about to.
+		// A test may miss a grant that a cancellation has made possible: the goroutine
+		// that completes the ghost is still about to grant.
 		return !out.yes || s.granted(in.id), s
 	case "told":
-		return at < 0 || s.granted(in.id), s // also of what was taken back
+		return at < 0 || s.granted(in.id), s // also of a cancelled request
 	}
 	panic(in.what)
 }
@@ -133,9 +133,9 @@ var linear = porcupine.Model{
 	DescribeOperation: func(in, out any) string { return fmt.Sprintf("%+v %+v", in, out) },
 }
 
-// clerk writes down who did what when.
+// clerk records each call and return with its time.
 type clerk struct {
-	now  atomic.Int64 // any two calls or returns are ordered by it
+	now  atomic.Int64 // orders any two calls or returns
 	ids  atomic.Uint64
 	mu   sync.Mutex
 	done []porcupine.Operation
@@ -152,7 +152,7 @@ func (c *clerk) note(client int, in deed, do func() outcome) {
 
 func (c *clerk) id() ID { return ID(c.ids.Add(1)) }
 
-// yielder lets others run between the steps of a queue.
+// yielder lets other goroutines run between the steps of a queue.
 type yielder struct{}
 
 func (yielder) point() {
@@ -162,7 +162,7 @@ func (yielder) point() {
 }
 func (yielder) saw(uint64) {}
 
-// client is a goroutine that makes random steps at a place of its own.
+// client is a goroutine with random steps at a place of its own.
 type client struct {
 	*clerk
 	t   *testing.T
@@ -188,7 +188,7 @@ func (c *client) request() {
 	})
 }
 
-// acquire reports whether it has.
+// acquire reports whether it has acquired.
 func (c *client) acquire(ctx context.Context) (yes bool) {
 	c.note(c.n, deed{what: "acquire", id: c.now, mode: c.p.Mode()}, func() outcome {
 		if err := c.p.Acquire(ctx); err != nil {
@@ -239,7 +239,8 @@ func (c *client) play(rounds int) {
 		}
 		if c.rng.IntN(3) == 0 {
 			id := c.now
-			// By whoever grants it; porcupine does not mind whose it is.
+			// The granting goroutine calls this. porcupine accepts a call by any
+			// client.
 			if err := c.p.Notify(func() { c.note(c.n, deed{what: "told", id: id}, func() outcome { return outcome{} }) }); !errors.Is(err, ErrNotified) {
 				c.fine(err)
 			}
@@ -274,7 +275,8 @@ func (c *client) play(rounds int) {
 	}
 }
 
-// TestHistoriesAreLinear records what goroutines do at places of one resource.
+// TestHistoriesAreLinear records the operations of goroutines with places of one
+// resource.
 func TestHistoriesAreLinear(t *testing.T) {
 	for game := range 150 {
 		seed := rand.Uint64()
@@ -294,7 +296,7 @@ func TestHistoriesAreLinear(t *testing.T) {
 		}
 		for _, l := range r.lists() {
 			if l.Load() != nil {
-				t.Fatal("somebody is left in a list")
+				t.Fatal("a waiter is left in a list")
 			}
 		}
 		if got := porcupine.CheckOperationsTimeout(linear, c.done, 20*time.Second); got != porcupine.Ok || t.Failed() {
@@ -307,7 +309,7 @@ func TestHistoriesAreLinear(t *testing.T) {
 	}
 }
 
-// What must not be, is not linear.
+// The model refuses histories that no correct resource produces.
 func TestModelRefuses(t *testing.T) {
 	req := func(id ID, m Mode) porcupine.Operation {
 		return porcupine.Operation{Input: deed{what: "request", id: id, mode: m}, Output: outcome{}}

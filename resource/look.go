@@ -5,32 +5,32 @@ import (
 	"sync/atomic"
 )
 
-// Resource is what was last requested, or nil.
+// Resource is the resource of the last request, or nil.
 func (p *Place) Resource() *Resource { return p.r }
 
-// Mode is what for.
+// Mode is the requested access mode.
 func (p *Place) Mode() Mode { return modeOf(p.state.Load()) }
 
 // Held reports whether the place holds its resource.
 func (p *Place) Held() bool { return p.state.Load()&heldBit != 0 }
 
-// Requested reports whether the place has requested and not acquired.
+// Requested reports whether the place has requested and not yet acquired.
 func (p *Place) Requested() bool { return p.state.Load()&requestedBit != 0 }
 
-// Look is a place as somebody else sees it, who may look at any time.
+// Look is a place as seen from outside, at any time.
 type Look struct {
 	Mode      Mode
 	Requested bool // and not acquired
-	Granted   bool // but for the guard
+	Granted   bool // by the queue; the guard may still be in the way
 	Held      bool
-	// Ticket numbers the requests of a resource in their order, from some number
-	// on and not for ever: it is their difference that counts.
+	// Ticket numbers the requests of a resource in their order. It starts anywhere and
+	// wraps around, so only differences count.
 	Ticket uint32
-	// Stamp differs whenever the place has moved.
+	// Stamp differs after each change of the place's state.
 	Stamp uint64
 }
 
-// Look looks at the place, which is one of r's if it is not idle.
+// Look looks at the place. The place is one of r's, or idle.
 func (p *Place) Look(r *Resource) Look {
 	s := p.state.Load()
 	l := Look{Mode: modeOf(s), Requested: s&requestedBit != 0, Held: s&heldBit != 0, Stamp: s}
@@ -43,11 +43,11 @@ func (p *Place) Look(r *Resource) Look {
 	return l
 }
 
-// ticketOf is how many had requested before whoever has a state.
+// ticketOf is the number of requests before the one with this state.
 func ticketOf(s uint64) uint32 { return uint32(s/oneWriter)&writersMask + uint32(s/oneReader) }
 
-// Fence is the number of the grant: it grows with every writer that is granted,
-// and readers have that of the last writer before them. Zero if not held.
+// Fence is the number of the grant. It grows with every granted writer, and readers
+// have the fence of the last writer before them. Zero if not held.
 func (p *Place) Fence() uint64 {
 	if !p.Held() {
 		return 0
@@ -58,8 +58,7 @@ func (p *Place) Fence() uint64 {
 	return atomic.LoadUint64(&p.r.ledger.fence)
 }
 
-// Version is how often the bytes have been written until the grant. Zero if not
-// held.
+// Version counts the writes of the bytes before the grant. Zero if not held.
 func (p *Place) Version() uint64 {
 	if !p.Held() {
 		return 0
@@ -67,9 +66,9 @@ func (p *Place) Version() uint64 {
 	return p.r.ledger.version
 }
 
-// Here is how many of the resource's bytes need not travel any more for what the
-// place has requested or holds, and came is how many have come to this node since
-// it was requested. At the resource's home nothing travels.
+// Here tells for the place's request or grant how many of the resource's bytes need no
+// transfer any more (here), and how many have arrived at this node since the request
+// (came). At the resource's home nothing is transferred.
 func (p *Place) Here() (here, came int) {
 	if p.state.Load()&phaseBits == 0 {
 		return 0, 0
@@ -80,7 +79,7 @@ func (p *Place) Here() (here, came int) {
 	return p.Size(), 0
 }
 
-// Prior is what became of a writer before the grant: nil, or what matches
+// Prior tells what happened to a writer before the grant: nil, or an error that matches
 // [ErrPriorHolderLost] or [ErrPoisoned]. At the home, ErrPoisoned wraps the reason with
 // which a writer of this node has failed. Nil if not held.
 func (p *Place) Prior() error {
@@ -93,7 +92,8 @@ func (p *Place) Prior() error {
 	return nil
 }
 
-// prior is what became of a writer before, for an access that the ledger waits for.
+// prior tells what happened to a writer before. The caller holds the resource, in order
+// or by relaxed access.
 func (r *Resource) prior() error {
 	err := Stamp{Prior: r.ledger.prior}.Err()
 	if reason := r.poisoned(); reason != nil {

@@ -5,17 +5,17 @@ import (
 	"sync"
 )
 
-// losses are the functions to be called when grants are lost. Few places ask, so
-// there is a mutex, and nothing at all until the first does.
+// losses are the functions to call when grants are lost. Few places ask for this, so
+// there is a mutex, and nothing at all until the first place asks.
 type losses struct {
 	mu    sync.Mutex
 	lost  error // not nil once they have been called
 	calls map[*Place]func(error)
 }
 
-// OnLoss has f called with the reason if the place loses what it holds before it
-// releases; at once, if it has. It replaces what was given before, nil ends it,
-// and whoever releases ends it.
+// OnLoss calls f with the reason if the place loses what it holds before it releases.
+// If the loss has happened already, it calls f at once. A new call replaces the
+// function of the one before; nil ends it, and so does a release.
 func (p *Place) OnLoss(f func(error)) error {
 	if p.state.Load()&heldBit == 0 {
 		return p.error("watch", ErrNotHeld)
@@ -37,7 +37,7 @@ func (p *Place) OnLoss(f func(error)) error {
 	if p.far && f != nil {
 		p.r.mirrored.watched(p)
 	}
-	// Break may have come before there was anybody to call.
+	// Break may have come before the function was registered.
 	if lost == nil && p.r.reason.Load() != nil {
 		p.r.lose()
 	} else if lost != nil && f != nil {
@@ -46,7 +46,7 @@ func (p *Place) OnLoss(f func(error)) error {
 	return nil
 }
 
-// lose calls everybody, once.
+// lose calls every function, once.
 func (r *Resource) lose() {
 	l := r.losses.Load()
 	if l == nil {

@@ -46,8 +46,8 @@ type mapping struct {
 	mode   Mode
 }
 
-// Call gives the place a name, which is how a [StaleViewError] calls it. It is
-// called before the first request.
+// Call gives the place a name, for a [StaleViewError]. Call it before the first
+// request.
 func (p *Place) Call(name string) { p.mapping().name = name }
 
 func (p *Place) mapping() *mapping {
@@ -80,7 +80,7 @@ func (p *Place) open(m Mode) ([]byte, error) {
 	return b, nil
 }
 
-// use makes the mapping one of memory.
+// use makes the mapping a view of memory.
 func (v *mapping) use(memory *faultpage.Memory) error {
 	if v.memory == memory {
 		return nil

@@ -108,7 +108,7 @@ func TestViewsEndWithTheGrant(t *testing.T) {
 			if b[9] != 2 {
 				t.Errorf("byte 9 is %d, want 2", b[9])
 			}
-			// To map for reading afterwards does not end the right to write.
+			// Mapping for reading afterwards does not end the right to write.
 			if _, err := p.Bytes(); err != nil || touch(&w[8], Write) != nil {
 				t.Errorf("a writer cannot write after it has read: %v", err)
 			}

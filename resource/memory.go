@@ -5,21 +5,20 @@ import (
 	"unsafe"
 )
 
-// Allocator is where a [Site] puts the bytes of large resources, so that its
-// Transport can send them from there at less cost. Its methods may be called by any
-// goroutine.
+// Allocator provides memory for the bytes of large resources. A [Site]'s Transport can
+// send them from there at less cost. Any goroutine may call its methods.
 type Allocator interface {
-	// Make is zeroed memory of size bytes in which any type may lie.
+	// Make returns size bytes of zeroed memory, aligned for any type.
 	Make(size int) []byte
-	// Free takes back what Make gave. A message that brings bytes from there may be
-	// under way still, and is not to change.
+	// Free takes back what Make returned. A message may still be reading the bytes, so
+	// they must not change yet.
 	Free(b []byte)
 }
 
-// housed is the size of bytes from which on they are an Allocator's.
+// housed is the smallest size in bytes that uses an Allocator.
 const housed = 64 << 10
 
-// allocator is that of the resource's bytes, nil for ordinary memory.
+// allocator is the Allocator of the resource's bytes, or nil for ordinary memory.
 func (r *Resource) allocator() Allocator {
 	switch {
 	case r.pages != nil:
@@ -47,9 +46,8 @@ func (r *Resource) spare(b []byte) {
 	}
 }
 
-// swap makes the memory that a message's bytes are in the resource's own, if they are
-// all of its bytes and that is allowed, and gives the message what the resource had
-// before. It is for whoever would otherwise copy them.
+// swap exchanges the message's memory with the resource's, so that the bytes need no
+// copy. The message must allow it and bring all bytes of the resource.
 func (r *Resource) swap(m *Message) bool {
 	if !m.swap || !m.Whole || len(m.Bytes) != len(r.bytes) || r.pages != nil || !aligned(m.Bytes) {
 		return false
@@ -64,8 +62,8 @@ func (r *Resource) swap(m *Message) bool {
 // aligned reports whether any type may lie in b.
 func aligned(b []byte) bool { return uintptr(unsafe.Pointer(unsafe.SliceData(b)))%8 == 0 }
 
-// house moves the bytes of a resource that becomes the site's to where the site has
-// its bytes, with what is in them if that counts for something.
+// house moves the bytes of a resource that becomes the site's into the site's memory.
+// keep says that their contents matter.
 func (s *Site) house(r *Resource, keep bool) {
 	if s.o.Memory == nil || r.pages != nil || len(r.bytes) < housed {
 		return
@@ -77,11 +75,11 @@ func (s *Site) house(r *Resource, keep bool) {
 	}
 }
 
-// intact reports whether what was copied from a message's bytes is what was sent.
+// intact reports whether the bytes copied from a message are the bytes that were sent.
 func (m *Message) intact() bool { return m.valid == nil || m.valid() }
 
-// spoilt is the error of a message of which nobody knows what it was: its sender has
-// ended this life already.
+// spoilt is the error of a message whose bytes may have changed in memory: its sender
+// has ended this life already.
 func spoilt(m *Message) error {
 	return fmt.Errorf("%w: %v: the node that sent it has given up node %d meanwhile", ErrOtherLife, m, m.Node)
 }

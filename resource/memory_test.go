@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// books is an Allocator that knows what it has given.
+// books is an Allocator that records what it has given.
 type books struct {
 	t     *testing.T
 	given map[*byte]int
@@ -25,8 +25,8 @@ func (b *books) Free(memory []byte) {
 	delete(b.given, &memory[0])
 }
 
-// Large bytes are an allocator's, at the home and at the mirror, whatever their size
-// becomes, and whoever changes it; what they were before is given back.
+// Large bytes lie in the allocator's memory, at the home and at the mirror, for every
+// size and after every change of size. The old memory is given back.
 func TestSiteMemoryOfAllocator(t *testing.T) {
 	all := &books{t, make(map[*byte]int)}
 	n := newNetwork(2, SiteOptions{Memory: all})
@@ -79,7 +79,7 @@ func TestSiteMemoryOfAllocator(t *testing.T) {
 	}
 }
 
-// Fault pages stay where they are.
+// Fault pages stay in their own memory.
 func TestSiteMemoryOfFaultPages(t *testing.T) {
 	all := &books{t, make(map[*byte]int)}
 	n := newNetwork(2, SiteOptions{Memory: all})
@@ -95,7 +95,8 @@ func TestSiteMemoryOfFaultPages(t *testing.T) {
 	}
 }
 
-// What a mirror has copied from memory of a home that has given it up is nobody's.
+// A mirror drops bytes that it copied from the memory of a home, if the home has given
+// the mirror up meanwhile.
 func TestDeliverSpoilt(t *testing.T) {
 	for _, early := range []bool{false, true} {
 		n := newNetwork(2, SiteOptions{})
@@ -137,7 +138,7 @@ func TestDeliverSpoilt(t *testing.T) {
 		if n.sites[1].kept[0].Load() != 0 {
 			t.Errorf("%d bytes are kept", n.sites[1].kept[0].Load())
 		}
-		// The loss that has to follow ends what waits.
+		// The loss that follows ends the waiting requests.
 		n.sites[1].Lost(0, errors.New("it has given this node up"))
 		if err := second.Acquire(t.Context()); !errors.Is(err, ErrLost) {
 			t.Errorf("early: %t: %v", early, err)

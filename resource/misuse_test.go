@@ -15,7 +15,7 @@ func fine(t testing.TB, err error) {
 	}
 }
 
-// newResource is New where nothing is wrong.
+// newResource is New for good arguments.
 func newResource(t testing.TB, size int) *Resource {
 	t.Helper()
 	r, err := New("grid", size)
@@ -79,7 +79,7 @@ func TestMisuse(t *testing.T) {
 		{"notify twice", waits, func(p *Place, _ *Resource) error {
 			fine(t, p.Notify(nothing))
 			return p.Notify(nothing)
-		}, ErrNotified, `resource: notify of "grid" (read): is to be notified already: ask once for each request`},
+		}, ErrNotified, `resource: notify of "grid" (read): has a notification already: call Notify once for each request`},
 		{"map unasked", idle, func(p *Place, _ *Resource) error { return bytesOf(p.Bytes()) }, ErrNotHeld,
 			`resource: map of "grid" (read): not acquired: acquire it first`},
 		{"map without acquire", waits, func(p *Place, _ *Resource) error { return bytesOf(p.Bytes()) }, ErrNotHeld,
@@ -112,7 +112,7 @@ func TestMisuse(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r := newResource(t, 8)
 			var p Place
-			// So that it is known whose it is.
+			// A request names the resource in later errors.
 			fine(t, p.Request(r, Read))
 			fine(t, p.Cancel())
 			mode := Read
@@ -141,7 +141,7 @@ func TestMisuse(t *testing.T) {
 			} else if !errors.Is(err, c.match) {
 				t.Errorf("%v does not match %v", err, c.match)
 			}
-			// It is usable, and alone.
+			// The resource works, and has no other request.
 			if c.in == idle {
 				fine(t, p.Request(r, mode))
 			}
@@ -165,8 +165,8 @@ func TestMisuse(t *testing.T) {
 	}
 }
 
-// A notice is one of a request: that the place had one before, or has waited in
-// vain, does not matter.
+// A notification belongs to one request. An earlier one of the same place, or a wait
+// that failed, does not count.
 func TestNoticeOfTheNextRequest(t *testing.T) {
 	r := newResource(t, 0)
 	var holder, p Place
@@ -229,7 +229,7 @@ func TestSizes(t *testing.T) {
 	}
 }
 
-// A resize keeps what there is room for; what is new is zero.
+// A resize keeps the bytes that fit; new bytes are zero.
 func TestResize(t *testing.T) {
 	r := newResource(t, 8)
 	var p Place

@@ -16,37 +16,38 @@ const (
 	Releases
 )
 
-// Hear changes what o is told from now on: all, unless it says so. It is for o itself,
-// since each call costs. If there are other observers of the place, it changes nothing.
+// Hear sets what o is told of from now on. Until then an observer is told of all
+// events. Hear is for o itself, since each call costs time. If the place has other
+// observers, it changes nothing.
 func (p *Place) Hear(o Observer, what Events) {
 	if p.observer() == o {
 		p.x.hears = what
 	}
 }
 
-// hears reports whether somebody wants to be told of something.
+// hears reports whether the observer asked for some event.
 func (p *Place) hears(what Events) bool { return p.x != nil && p.x.hears&what != 0 }
 
-// Releaser is the capability of an [Observer] to be told before a Release or a Renew
-// that makes sense lets anybody else in. Who takes the time there has taken it
-// before whoever comes next.
+// Releaser is the capability of an [Observer] to be told before a valid Release or
+// Renew admits another request. A time taken there lies before any time that the next
+// holder takes.
 type Releaser interface {
 	// Releasing comes before Release and Renew.
 	Releasing(p *Place)
 }
 
 // Failer is the capability of an [Observer] to be told of an Acquire, a Release or a
-// Renew that is in vain because the access, or the resource, has come to its end. It is
-// not told of misuse, nor of the end of a context.
+// Renew that fails because the access, or the resource, has ended. It is not told of
+// misuse, nor of the end of a context.
 type Failer interface {
-	// Failed comes when err is about to be returned.
+	// Failed comes before err is returned.
 	Failed(p *Place, err error)
 }
 
-// FarGrants is the capability of an [Observer] to be told when the grant of a
-// request, its bytes included, has come from the home on another node. That is
-// done by whoever brings it, in the middle of something: the place must not even be
-// looked at.
+// FarGrants is the capability of an [Observer] to be told when the grant of a request,
+// its bytes included, has come from the home on another node. The goroutine that
+// delivers the grant makes the call, in the middle of its own work: the observer must
+// not even look at the place.
 type FarGrants interface {
 	// GrantedFar comes before the place is woken.
 	GrantedFar(p *Place)
@@ -55,14 +56,14 @@ type FarGrants interface {
 // Arrivals is the capability of an [Observer] to be told of bytes that come ahead of
 // the grant, or with it.
 type Arrivals interface {
-	// Arrived says that so many bytes have come from the resource's home since a
-	// request was made, with its grant or before; then it is called twice. It is called by
-	// who brings them, at any time between Requested and Acquired, even before Requested
-	// is, and must not call the place.
+	// Arrived says how many bytes have come from the resource's home since a request
+	// was made. It is called twice if bytes come before the grant and with it. The
+	// goroutine that delivers the bytes calls it, at any time between Requested and
+	// Acquired, even before Requested. It must not call the place.
 	Arrived(p *Place, bytes int)
 }
 
-// Releasing tells all who want to know.
+// Releasing tells all that are Releasers.
 func (all Observers) Releasing(p *Place) {
 	for _, o := range all {
 		if r, ok := o.(Releaser); ok {
@@ -71,7 +72,7 @@ func (all Observers) Releasing(p *Place) {
 	}
 }
 
-// Failed tells all who want to know.
+// Failed tells all that are Failers.
 func (all Observers) Failed(p *Place, err error) {
 	for _, o := range all {
 		if f, ok := o.(Failer); ok {
@@ -80,7 +81,7 @@ func (all Observers) Failed(p *Place, err error) {
 	}
 }
 
-// GrantedFar tells all who want to know.
+// GrantedFar tells all that are FarGrants.
 func (all Observers) GrantedFar(p *Place) {
 	for _, o := range all {
 		if g, ok := o.(FarGrants); ok {
@@ -89,7 +90,7 @@ func (all Observers) GrantedFar(p *Place) {
 	}
 }
 
-// Arrived tells all who want to know.
+// Arrived tells all that are Arrivals.
 func (all Observers) Arrived(p *Place, bytes int) {
 	for _, o := range all {
 		if a, ok := o.(Arrivals); ok {
@@ -119,7 +120,7 @@ func (p *Place) arrived(bytes int) {
 	}
 }
 
-// failed is the error of op, which is in vain, and tells of it.
+// failed is the error of op, which has failed, and tells the observer of it.
 func (p *Place) failed(op string, err error) error {
 	e := p.error(op, err)
 	if f, ok := p.observer().(Failer); ok && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {

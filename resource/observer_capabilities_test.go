@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// told writes down what an observer is told.
+// told records the calls of an observer.
 type told struct {
 	what []string
 	held bool // when Releasing came
@@ -29,8 +29,8 @@ func (o *told) is(t *testing.T, want ...string) {
 	}
 }
 
-// Observers are told before a release, and of what has failed, and only of what they
-// want to hear.
+// Observers are told before a release, and of failures, and only of the events that
+// they asked for.
 func TestCapabilities(t *testing.T) {
 	ctx := context.Background()
 	r, err := New("r", 8)
@@ -65,11 +65,11 @@ func TestCapabilities(t *testing.T) {
 	if err := p.Acquire(ctx); !errors.Is(err, ErrHeld) {
 		t.Fatal(err)
 	}
-	o.is(t) // misuse is nobody's
+	o.is(t) // misuse is not reported
 	do(p.Release())
 	o.is(t, "releasing", "released")
 
-	// Several hear all, whatever one of them wants.
+	// Several observers hear all, whatever one of them asks for.
 	other := new(told)
 	p.Observe(Observers{o, other})
 	p.Hear(o, 0)
@@ -99,7 +99,8 @@ func TestCapabilities(t *testing.T) {
 	do(before.Cancel())
 }
 
-// A tally counts who is there and who is through, also where the words begin again.
+// Tally counts requests, and requests that are through, also where the words wrap
+// around.
 func TestTally(t *testing.T) {
 	ctx := context.Background()
 	for _, start := range []uint64{0, 5*oneReader + 7*oneWriter, ^uint64(0) &^ flags} {

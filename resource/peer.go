@@ -63,10 +63,9 @@ func (h *Home) admit(m *Message) (*peer, error) {
 	return p, nil
 }
 
-// Lost says that a node is lost. Its requests are taken out of the line and what
-// it holds is released; of what it was writing nothing is there. If it is alive
-// after all, it is told to begin a new life, and so is any late message of this
-// one.
+// Lost says that a node is lost. Its requests leave the line, its grants are released,
+// and the bytes that it was writing are discarded. A node that is alive after all is
+// told to begin a new life, now and after each late message of this life.
 func (h *Home) Lost(n Node, out []Message) []Message {
 	h.begin(out)
 	if p := h.lose(n); p != nil {
@@ -75,8 +74,8 @@ func (h *Home) Lost(n Node, out []Message) []Message {
 	return h.end()
 }
 
-// Back says that a node, which may have been lost, has begun anew, and knows that
-// what it had is over.
+// Back says that a node, which may have been lost, has begun a new life, and knows that
+// its old requests and grants are over.
 func (h *Home) Back(n Node, out []Message) []Message {
 	h.begin(out)
 	h.lose(n)
@@ -95,8 +94,8 @@ func (h *Home) lose(n Node) *peer {
 	return p
 }
 
-// Break is the end of the resource: every mirror is told, and none is granted
-// anything more. The line is not asked: it knows.
+// Break ends the resource: every mirror is told, and none gets another grant. Break
+// does not call the line, which knows already.
 func (h *Home) Break(out []Message) []Message {
 	h.begin(out)
 	if h.over != Broken {
@@ -124,9 +123,9 @@ func (h *Home) locate(n Node) (place int, known bool) {
 	return slices.BinarySearchFunc(h.peers, n, func(p *peer, n Node) int { return cmp.Compare(p.node, n) })
 }
 
-// drop takes everything of a mirror out of the line: first what waits, from the
-// last to the first, so that none of it is granted on the way. The ledger knows
-// before anybody is granted anything by it.
+// drop takes all requests of a mirror out of the line. It first cancels those that
+// wait, from the last to the first, so that it grants none of them on the way. The
+// ledger records the losses before any request is granted because of them.
 func (h *Home) drop(p *peer) {
 	h.setAlone(p, false)
 	if p.first == noTicket {
@@ -161,8 +160,8 @@ func (h *Home) drop(p *peer) {
 	}
 }
 
-// abort is the end of the resource: everybody who waits is told, but for p, who is
-// lost.
+// abort ends the resource. It tells every request that waits, except the requests of
+// the lost mirror p.
 func (h *Home) abort(p *peer) {
 	h.over = Aborted
 	for at := range h.tickets {

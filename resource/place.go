@@ -9,17 +9,18 @@ import (
 	"github.com/orwl/go-orwl/internal/invariant"
 )
 
-// Place is somebody's place in the queue of a resource: a request, from the moment
-// at which it is announced until it is released.
+// Place is a user's position in the queue of a resource: one request, from its
+// announcement to its release.
 //
 //	         Request                Acquire              Release
 //	idle ───────────────▶ requested ────────▶ held ───────────────▶ idle
 //	  ▲                    │    ▲               │
 //	  └────── Cancel ──────┘    └──── Renew ────┘
 //
-// The zero value is idle, and a place is used over and over. It is used by one
-// goroutine at a time, and must not be copied. Request, Renew, Release and Cancel
-// never wait. What a place does in vain is a [*PlaceError] and changes nothing.
+// The zero value is idle, and a place is used over and over. One goroutine at a time
+// uses it, and it must not be copied. Request and Cancel never wait, and Release and
+// Renew only with [Options.Confirm]. Misuse returns a [*PlaceError] and changes
+// nothing.
 type Place struct {
 	// state is the ticket, and in its lower bits:
 	state atomic.Uint64
@@ -32,7 +33,7 @@ type Place struct {
 	wrote    bool // its bytes may have been written
 	lined    bool // w is in the list of the guard, or was and is granted
 	inside   bool // it has entered the guard, and not been acquired
-	watches  bool // somebody is to be told if it loses what it holds
+	watches  bool // OnLoss has a function to call if the place loses what it holds
 	far      bool // its resource has its home elsewhere, and state an ID for a ticket
 	early    bool // it has requested, and has no ticket yet
 }
@@ -50,7 +51,7 @@ func modeBit(m Mode) uint64 { return uint64(m) * writeBit }
 
 func modeOf(state uint64) Mode { return Mode(state / writeBit & 1) }
 
-// Request takes a place at the end of the queue of r: it announces the access.
+// Request puts a request at the end of the queue of r: it announces the access.
 func (p *Place) Request(r *Resource, m Mode) error {
 	if p.state.Load()&phaseBits != 0 {
 		return p.error("request", ErrRequested)
@@ -74,9 +75,9 @@ func (p *Place) Request(r *Resource, m Mode) error {
 	return nil
 }
 
-// Granted reports whether Acquire would return at once. If that needs the guard,
-// the place enters it, and is not in anybody's way for longer than it takes to
-// acquire and release, or to cancel.
+// Granted reports whether Acquire would return at once. If that needs the guard, the
+// place enters it. The place then keeps relaxed accesses out until it acquires and
+// releases, or cancels.
 func (p *Place) Granted() bool {
 	s := p.state.Load()
 	if s&requestedBit == 0 {
@@ -175,7 +176,7 @@ func (p *Place) Acquire(ctx context.Context) error {
 	return nil
 }
 
-// take is Acquire where there is nothing to wait for, nor anything unusual.
+// take is Acquire for the common case: nothing to wait for, nothing unusual.
 func (p *Place) take() bool {
 	s := p.state.Load()
 	if s&requestedBit == 0 || p.listed {
@@ -203,8 +204,8 @@ func (p *Place) take() bool {
 // Flush and Options.Confirm. The place is told if the write may be lost.
 func (p *Place) Release() error { return p.ReleaseBy(nil) }
 
-// ReleaseBy is Release for a goroutine that wants the hooks of the requests which this
-// grants to know it: see [Hook].
+// ReleaseBy is Release with a value for the hooks of the requests that it grants: see
+// [Hook].
 func (p *Place) ReleaseBy(by any) error {
 	s := p.state.Load()
 	if s&heldBit == 0 {
@@ -257,9 +258,9 @@ func (p *Place) RenewBy(by any) error {
 	return nil
 }
 
-// set changes the state, which only the owner does. Others may look at it at any
-// time, and only to report; so an ordinary store does, a third of the time of an
-// atomic one. It is one where the race detector looks.
+// set changes the state, which only the owner does. Others may look at it at any time,
+// and only for reports. So an ordinary store is enough; it takes a third of the time of
+// an atomic store. Under the race detector the store is atomic.
 func (p *Place) set(state uint64) {
 	if invariant.Enabled {
 		p.state.Store(state)

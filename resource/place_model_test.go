@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// room is a resource, its places, and what both should be.
+// room is a resource, its places, and a model of both.
 type room struct {
 	t      *rapid.T
 	r      *Resource
@@ -24,7 +24,7 @@ type room struct {
 	ordered        bool // tickets do not overflow soon
 }
 
-// guest is a place and what it should be.
+// guest is a place and a model of it.
 type guest struct {
 	Place
 	id             ID // 0: idle
@@ -37,7 +37,7 @@ type guest struct {
 	seen, want     sightings
 }
 
-// sightings are what an observer was told.
+// sightings count what an observer was told.
 type sightings struct{ requested, acquired, waited, released, cancelled int }
 
 func (g *guest) Requested(*Place) { g.seen.requested++ }
@@ -46,15 +46,15 @@ func (g *guest) Cancelled(*Place) { g.seen.cancelled++ }
 func (g *guest) Acquired(*Place)  { g.seen.acquired++ }
 func (g *guest) Waiting(*Place)   { g.seen.waited++ }
 
-// ended is a context that has.
+// ended returns a context that has ended.
 func ended() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
 }
 
-// Where the words that count may stand when a game begins: so many before an
-// overflow, or behind it.
+// Where the counting words stand when a game begins: so many counts before an overflow,
+// or behind it.
 var beginnings = []struct {
 	readers, writers int
 	ordered          bool // nothing overflows that tickets are made of
@@ -72,7 +72,7 @@ var beginnings = []struct {
 	{0, 1<<24 - 5, true},
 }
 
-// word is what counts so many.
+// word is a counting word with these counts.
 func word(readers, writers int) uint64 {
 	return uint64(readers)*oneReader + uint64(writers)&writersMask*oneWriter
 }
@@ -83,7 +83,7 @@ func (m *room) fail(want bool, format string, args ...any) {
 	}
 }
 
-// wrong checks that a step failed for the right reason, and nothing else.
+// wrong checks that a step failed with want and with no other error.
 func (m *room) wrong(err, want error) {
 	m.t.Helper()
 	var e *PlaceError
@@ -227,7 +227,7 @@ func (m *room) read(g *guest) {
 	m.fail(len(b) == 8 && b[0] == m.value, "the bytes are %v, want 8 that begin with %d", b, m.value)
 }
 
-// check compares everything that can be seen.
+// check compares everything that is visible from outside.
 func (m *room) check() {
 	type ticket struct {
 		id ID
@@ -288,8 +288,8 @@ func (m *room) check() {
 	}
 }
 
-// TestPlacesAreAFIFO has one goroutine make any steps at several places, right
-// ones and wrong ones.
+// TestPlacesAreAFIFO makes random steps at several places from one goroutine, right and
+// wrong ones.
 func TestPlacesAreAFIFO(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := &room{t: t, fifo: NewFIFO()}
@@ -353,7 +353,7 @@ func TestPlacesAreAFIFO(t *testing.T) {
 			},
 			"": func(*rapid.T) { m.check() },
 		})
-		// Whoever holds ends it, and nobody is left.
+		// Every holder ends its access, and no request is left.
 		for m.fifo.Len() > 0 {
 			for _, g := range m.guests {
 				if g.held {

@@ -1,10 +1,10 @@
 package resource
 
-// A place whose request is not granted yet is listed, to be told: because its task
-// waits in Acquire, or because somebody has asked for it by Notify.
+// A place is listed while its request waits for a grant: because its task waits in
+// Acquire, or because Tell or Notify asked for a call.
 
-// list makes sure that whoever grants the request finds it. Who granted it before
-// that has not, which is why it then serves itself.
+// list makes the request visible to the goroutine that grants it. A grant from before
+// the listing has not seen it, so list looks again and serves the request itself.
 func (p *Place) list(s uint64, hook Hook) {
 	p.listed, p.notified = true, false
 	w := p.waiter()
@@ -37,9 +37,10 @@ func (p *Place) waiter() *waiter {
 
 // Hook is told of a grant: see [Place.Tell].
 type Hook interface {
-	// Granted is called once, by the goroutine that has granted the request, which waits
-	// meanwhile. The place may be acquired by then. by is what that goroutine has passed
-	// to [Place.RenewBy] or [Place.ReleaseBy], or nil.
+	// Granted is called once, by the goroutine that has granted the request. The
+	// goroutine waits until Granted returns. The place may be acquired by then. by is
+	// the value that the goroutine has passed to [Place.RenewBy] or [Place.ReleaseBy],
+	// or nil.
 	Granted(by any)
 }
 
@@ -50,9 +51,9 @@ type hookFunc func()
 
 func (f hookFunc) Granted(any) { f() }
 
-// Tell has h told once when the request is granted: at once if it is granted already,
-// otherwise by the goroutine whose release grants it. A request that is cancelled
-// meanwhile may still be told of. It is called once for each request.
+// Tell calls h once when the request is granted: at once if it is granted already,
+// otherwise from the goroutine that grants it. h may be called even if the request is
+// cancelled meanwhile. Call Tell once for each request.
 func (p *Place) Tell(h Hook) error {
 	s := p.state.Load()
 	if s&requestedBit == 0 {

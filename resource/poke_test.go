@@ -11,9 +11,9 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// News that comes while somebody tells the mirrors must be told, too. Here the resource
-// breaks after the news was read, and before the mutex is free again: the moment is that
-// at which the next writer is sent the bytes ahead.
+// News that comes while a goroutine tells the mirrors must be told, too. Here the
+// resource breaks after the news was read, and before the mutex is free again. At that
+// moment the home sends the next writer the bytes ahead.
 func TestPokeLooksAgain(t *testing.T) {
 	n := newNetwork(3, SiteOptions{})
 	n.size = 1 << 10 // all by one lane

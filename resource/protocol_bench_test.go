@@ -2,7 +2,7 @@ package resource
 
 import "testing"
 
-// one is a line of one mirror's requests, so that what is measured is the halves.
+// one is a line for one mirror's requests, so that only the halves are measured.
 type one struct{ home *Home }
 
 func (l *one) Request(id ID, _ Mode)      { l.home.Granted(id) }
@@ -15,7 +15,7 @@ func (s *solo) Granted(_ ID, stamp Stamp) { s.fence = stamp.Fence }
 func (s *solo) Ended(ID, error)           {}
 func (s *solo) WriteLost(error)           {}
 
-// solo is a place that is alone.
+// solo is a place without others.
 type solo struct{ fence uint64 }
 
 // step returns the step of a remote pair: renewal, home, grant, mirror.
@@ -54,8 +54,8 @@ func step(tb testing.TB, size int, mode Mode, wrote bool) func() {
 	}
 }
 
-// What both halves take for an iteration of a remote pair, without the line and
-// the way.
+// BenchmarkRemotePair measures what both halves cost for an iteration of a remote pair,
+// without the line and the transport.
 func BenchmarkRemotePair(b *testing.B) {
 	for _, c := range []struct {
 		name  string

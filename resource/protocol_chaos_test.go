@@ -11,9 +11,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// chaos is a home and three mirrors whose places do what chance tells them, on
-// links that are ordered and otherwise as bad as can be, and beside it a model: a
-// plain list for the line, every version's bytes, and what each node must have.
+// chaos is a home and three mirrors with random steps of their places. Its links keep
+// the order, and are otherwise as bad as can be. Beside it stands a model: a plain list
+// for the line, every version's bytes, and what each node must have.
 type chaos struct {
 	*protocol
 	chance func(n int) int // below n
@@ -58,7 +58,7 @@ type model struct {
 	modes   map[ID]Mode
 }
 
-// tag is a request, in a life.
+// tag names a request in a life.
 type tag struct {
 	node  Node
 	life  uint64
@@ -66,7 +66,7 @@ type tag struct {
 	fence uint64
 }
 
-// written names a message, and commitment is what it must lead to.
+// written names a message, and commitment is its expected effect.
 type (
 	written    struct{ node, life, seq uint64 }
 	commitment struct {
@@ -80,7 +80,7 @@ type (
 
 const actions = 400
 
-// play plays a run and says what was wrong, if anything.
+// play plays a run, and returns the first thing that was wrong.
 func play(chance func(n int) int, flaw string) (c *chaos, err error) {
 	c = &chaos{chance: chance, flaw: flaw, due: make(map[tag]uint64), written: make(map[written]commitment)}
 	defer func() {
@@ -121,7 +121,7 @@ func (m *model) clear() {
 	m.modes = make(map[ID]Mode)
 }
 
-// check panics unless something is so.
+// check panics with a message unless so.
 func (c *chaos) check(so bool, format string, args ...any) {
 	if !so {
 		panic(violation(format, args...))
@@ -168,7 +168,7 @@ func (c *chaos) pump() {
 	c.flush()
 }
 
-// forgetKnown is a flaw: the home does not remember what mirrors have.
+// forgetKnown plants a flaw: the home does not remember what mirrors have.
 func (c *chaos) forgetKnown() {
 	if c.flaw == "no versions" {
 		for _, p := range c.home.peers {
@@ -177,8 +177,8 @@ func (c *chaos) forgetKnown() {
 	}
 }
 
-// freeID is an ID that the node may use, or 0. There are few, so that they come
-// again and again.
+// freeID returns an ID that the node may use, or 0. There are few IDs, so that they
+// return often.
 func (c *chaos) freeID(n *model) ID {
 	id := ID(1 + c.chance(5))
 	_, asked := n.asked[id]
@@ -274,7 +274,7 @@ func (c *chaos) endOne(n *model, renew bool) {
 	}
 }
 
-// write writes something new, at the ends of an access.
+// write writes new bytes, at both ends of an access.
 func (c *chaos) write(memory *testMemory, a *Access) (will commitment) {
 	a.Wrote = true
 	if c.chance(6) == 0 {
@@ -388,12 +388,12 @@ func (c *chaos) replay(n *model) {
 	}
 }
 
-// comeLate lets a place end an access that was over long ago.
+// comeLate makes a place end an access that was over long ago.
 func (c *chaos) comeLate() {
 	if len(c.stale) == 0 {
 		return
 	}
-	// The worst moment is when the same ID is held again.
+	// The worst moment is when a request with the same ID is held again.
 	at := slices.IndexFunc(c.stale, func(s tag) bool {
 		_, again := c.places[s.node].holds[s.id]
 		return again
@@ -427,9 +427,9 @@ func keys[V any](m map[ID]V) []ID {
 	return ids
 }
 
-// Whatever happens, nobody is in beside a writer, everybody sees what was committed
-// before its turn, nothing that was committed is lost, and no byte moves twice. A write
-// that was released is committed, or its node is told that it may be lost.
+// In every schedule a writer is alone, every holder sees what was committed before its
+// turn, no commit is lost, and no byte moves twice. A released write is committed, or its
+// node is told that it may be lost.
 func TestProtocolChaos(t *testing.T) {
 	runs := uint64(3000)
 	if testing.Short() {
@@ -467,7 +467,7 @@ func TestProtocolChaosRapid(t *testing.T) {
 	})
 }
 
-// The test would find it if one of these was missing.
+// The test finds each of these planted flaws.
 func TestProtocolChaosFindsFlaws(t *testing.T) {
 	for _, flaw := range []string{"no fence", "all is dirty", "no versions", "early push", "lost write", "unasked", "forgets", "late answer"} {
 		t.Run(flaw, func(t *testing.T) {

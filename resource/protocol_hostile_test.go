@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// recorder is a line that grants when it is told to, and writes down what it is
-// asked.
+// recorder is a line that grants on command, and records its calls.
 type recorder struct{ asked []string }
 
 func (l *recorder) note(format string, args ...any) {
@@ -49,7 +48,7 @@ func tell(t *testing.T, h *Home, m Message) ([]Message, error) {
 	return h.Step(&m, nil)
 }
 
-// The line hears of a renewal at once, so that nothing comes in between.
+// The line gets a renewal as one call, so that nothing comes between its two steps.
 func TestHomeRenewsInOneStep(t *testing.T) {
 	h, line, _ := recorded(t, Discard)
 	_, err1 := tell(t, h, Message{Kind: RequestMessage, Seq: 1, ID: 5})
@@ -61,7 +60,7 @@ func TestHomeRenewsInOneStep(t *testing.T) {
 	}
 }
 
-// The line is told once that it is aborted.
+// The line gets one call of Abort only.
 func TestHomeAbortsOnce(t *testing.T) {
 	h, line, _ := recorded(t, Abort)
 	for n := range Node(2) {
@@ -79,7 +78,7 @@ func TestHomeAbortsOnce(t *testing.T) {
 	}
 }
 
-// What is next is forgotten with its request.
+// Home forgets its next ticket when the request ends.
 func TestHomeForgetsWhatIsNext(t *testing.T) {
 	h, _, _ := recorded(t, Discard)
 	if _, err := tell(t, h, Message{Kind: RequestMessage, Seq: 1, Mode: Write}); err != nil {
@@ -198,7 +197,7 @@ func TestMirrorRefusesMalformed(t *testing.T) {
 	}
 }
 
-// In another epoch of the home, versions are others.
+// In another epoch of the home, versions mean other bytes.
 func TestMirrorForgetsInAnotherEpoch(t *testing.T) {
 	for epoch, want := range map[uint64]uint64{1: 1, 2: 0} {
 		r := asking(t)

@@ -41,8 +41,8 @@ func (c *chaos) changed(op string, id ID, m Mode, granted []ID) {
 	}
 }
 
-// head is how many of the list are granted: one writer, or all readers before the
-// first.
+// head is how many requests of the list are granted: one writer, or all readers before
+// the first writer.
 func (c *chaos) head() int {
 	if len(c.line) == 0 {
 		return 0
@@ -57,7 +57,7 @@ func (c *chaos) head() int {
 	return n
 }
 
-// atHome gives the home a message, and compares what becomes of it.
+// atHome gives the home a message, and compares the effect.
 func (c *chaos) atHome(m *Message) {
 	n := c.places[m.Node]
 	c.forgetKnown()
@@ -81,7 +81,7 @@ func (c *chaos) atHome(m *Message) {
 	if alive && will.contents != nil {
 		will.fate.committed = true
 		n.has = uint64(len(c.versions)) + 1
-		// Before the step, as the next ones are granted by it.
+		// Before the step, because the step grants the next requests.
 		c.versions = append(c.versions, will.contents)
 		c.commits++
 		c.prior = PriorReleased
@@ -102,7 +102,7 @@ func (c *chaos) atHome(m *Message) {
 	}
 }
 
-// dropped is what the loss of a life does.
+// dropped is the effect of the loss of a life on the model.
 func (c *chaos) dropped(n *model) {
 	for _, id := range keys(n.told) {
 		c.fence++
@@ -119,7 +119,7 @@ func (c *chaos) dropped(n *model) {
 	n.pushed = 0
 }
 
-// onSent looks at what the home sends.
+// onSent checks what the home sends.
 func (c *chaos) onSent(m *Message, toHome bool) {
 	if toHome || m.Seq == 0 {
 		return
@@ -198,7 +198,7 @@ func (c *chaos) onGranted(node Node, id ID, s Stamp) {
 	c.check(asked, "node %d is granted %d, and did not ask", node, id)
 	memory := c.memory
 	if node == 0 {
-		// Nothing but the line is between the home and its own places.
+		// Only the line is between the home and its own places.
 		if mode == Write {
 			c.fence++
 		}
@@ -242,7 +242,7 @@ func (c *chaos) onEnded(node Node, id ID, err error) {
 	}
 }
 
-// onWriteLost looks at a write that may be lost.
+// onWriteLost checks a report of a write that may be lost.
 func (c *chaos) onWriteLost(node Node, err error) {
 	n := c.places[node]
 	c.check(n.write != nil, "node %d is told that a write may be lost, and all are known: %v", node, err)
@@ -253,7 +253,7 @@ func (c *chaos) onWriteLost(node Node, err error) {
 	n.write = nil
 }
 
-// nodeOver is the end of a life for the node.
+// nodeOver ends a life of the node in the model.
 func (c *chaos) nodeOver(n *model) {
 	c.check(len(n.asked) == 0 && len(n.holds) == 0, "node %d: %v wait and %v hold when it is over", n.node, n.asked, n.holds)
 	c.check(n.write == nil, "node %d has released a write, and is not told what became of it", n.node)
@@ -264,7 +264,7 @@ func (c *chaos) nodeOver(n *model) {
 	n.clear()
 }
 
-// breakSomething lets a node, a link or a life come to an end.
+// breakSomething breaks a node or a link, or ends a life.
 func (c *chaos) breakSomething(n *model) {
 	if n.node == 0 {
 		return
@@ -314,7 +314,7 @@ func (c *chaos) homeLoses(n *model) {
 	c.route(c.home.Lost(n.node, nil), false)
 }
 
-// drain lets everything come to its end: everybody must be served.
+// drain ends everything: every request must be served.
 func (c *chaos) drain() {
 	c.note("now all comes to its end")
 	for busy := true; busy; {
@@ -350,7 +350,7 @@ func (c *chaos) drain() {
 	}
 }
 
-// comesToRest checks that nobody waits, with what is kept not sent.
+// comesToRest checks that no request waits, although kept releases are not sent.
 func (c *chaos) comesToRest() {
 	for _, n := range c.places {
 		c.check(len(n.asked) == 0 && len(n.leaving) == 0, "node %d: %v wait and %v leave for ever", n.node, n.asked, n.leaving)

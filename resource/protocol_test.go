@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// protocol is a home, its line, and mirrors, joined by links that a test moves
-// messages along. Node 0 is the home's own, which has no mirror.
+// protocol is a home, its line, and mirrors, joined by links. The test moves messages
+// along the links. Node 0 is the home's own, without a mirror.
 type protocol struct {
 	ledger *Ledger
 	memory *testMemory
@@ -14,7 +14,7 @@ type protocol struct {
 	home   *Home
 	nodes  []*testNode
 
-	// What the test wants to know.
+	// These report to the test.
 	sent    func(m *Message, toHome bool)
 	granted func(Node, ID, Stamp)
 	ended   func(Node, ID, error)
@@ -44,8 +44,8 @@ func (m *testMemory) Resize(n int) {
 	copy(m.b, old)
 }
 
-// testLine is the pure FIFO as a line. Told late, the home hears of a grant only
-// when the test pumps, as from a queue that others use at the same time.
+// testLine is the plain FIFO as a line. If late, the home hears of a grant only when
+// the test pumps, as from a queue that others use at the same time.
 type testLine struct {
 	p       *protocol
 	fifo    FIFO
@@ -53,8 +53,8 @@ type testLine struct {
 	news    []ID
 	aborted bool
 	eager   bool // flaw: names a writer next that is behind a writer
-	keep    bool // says who is alone
-	silent  bool // flaw: does not say who waits
+	keep    bool // says which mirror is alone
+	silent  bool // flaw: does not say that a request waits
 	changed func(op string, id ID, m Mode, granted []ID)
 }
 
@@ -123,7 +123,7 @@ type queued struct {
 	id    ID
 }
 
-// all is the queue, copied.
+// all is a copy of the queue.
 func (l *testLine) all() (all []queued) {
 	l.fifo.All(func(group int, m Mode, id ID) bool {
 		all = append(all, queued{group, m, id})
@@ -145,7 +145,7 @@ func (l *testLine) tell(op string, id ID, m Mode, granted []ID, err error) {
 	}
 }
 
-// pump tells who is granted.
+// pump tells of the grants.
 func (l *testLine) pump() {
 	for len(l.news) > 0 {
 		id := l.news[0]
@@ -195,7 +195,7 @@ func newProtocol(size, mirrors int, l LedgerOptions, o MirrorOptions) *protocol 
 	return p
 }
 
-// restart gives a node a mirror that knows nothing.
+// restart gives a node a new mirror.
 func (p *protocol) restart(n *testNode, o MirrorOptions) {
 	n.memory = &testMemory{}
 	var err error
@@ -220,7 +220,7 @@ func (p *protocol) route(out []Message, toHome bool) {
 	}
 }
 
-// copied is a message as it would come out of a transport.
+// copied is the message as a transport would deliver it.
 func copied(m *Message) Message {
 	c := *m
 	c.IDs, c.Spans, c.Bytes = slices.Clone(m.IDs), slices.Clone(m.Spans), slices.Clone(m.Bytes)
@@ -241,10 +241,10 @@ func (p *protocol) toMirror(m *Message) error {
 	return err
 }
 
-// flush sends what the line has said.
+// flush sends the messages that the line has caused.
 func (p *protocol) flush() { p.route(p.home.Flush(nil), false) }
 
-// found is what a test panics with if something is wrong.
+// found is the panic of a failed check.
 type found string
 
 func (f found) Error() string { return string(f) }

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// A transcript is blocks of commands, a line of dashes, and what came of them. The
-// home is a, its mirrors are b, c and d.
+// A transcript is blocks: commands, a line of dashes, and their effects. The home is a,
+// its mirrors are b, c and d.
 //
 //	start size=8 mirrors=2    first of all; also policy=poison, epoch=2, mirrors-epoch=1, keep=1
 //	b request 1 write         a place of b requests
@@ -166,8 +166,8 @@ func (w *theatre) memoryOf(n Node) *testMemory {
 	return w.nodes[n].memory
 }
 
-// arrive lets all that is under way now arrive, and reports whether there was
-// anything.
+// arrive delivers all messages that are under way now, and reports whether there were
+// any.
 func (w *theatre) arrive() (any bool) {
 	for _, n := range w.nodes[1:] {
 		for range len(n.toHome) {
@@ -213,7 +213,7 @@ func (w *theatre) deliver(direction, name string, again bool) error {
 	return w.toHome(&m)
 }
 
-// act is what a node does.
+// act is a step of a node.
 func (w *theatre) act(n Node, verb string, words []string) (err error) {
 	a := newArgs(words)
 	ids := a.ids
@@ -258,7 +258,7 @@ func (w *theatre) act(n Node, verb string, words []string) (err error) {
 	return err
 }
 
-// actHome is what a place of the home's own node does.
+// actHome is a step of a place of the home's own node.
 func (w *theatre) actHome(verb string, ids []ID, ending Access, a args) {
 	if ending.Wrote {
 		w.ledger.Commit()
@@ -276,7 +276,7 @@ func (w *theatre) actHome(verb string, ids []ID, ending Access, a args) {
 	w.flush()
 }
 
-// ending writes what is to be written, and says so.
+// ending writes what the step says, and describes the access for its release.
 func (w *theatre) ending(n Node, id ID, a args) Access {
 	memory := w.memoryOf(n)
 	end := Access{ID: id, Fence: w.fences[[2]uint64{uint64(n), uint64(id)}], Wrote: a.wrote}
@@ -298,7 +298,7 @@ func (w *theatre) ending(n Node, id ID, a args) Access {
 	return end
 }
 
-// args are what stands behind a command.
+// args are the arguments of a command.
 type args struct {
 	named map[string]string // name=value
 	ids   []ID
@@ -331,7 +331,7 @@ func newArgs(words []string) args {
 	return a
 }
 
-// number is a named number, or what it is if it is not named.
+// number is the number with that name, or otherwise.
 func (a args) number(name string, otherwise int) int {
 	if n, err := strconv.Atoi(a.named[name]); err == nil {
 		return n

@@ -25,10 +25,10 @@ import (
 // which makes neighbouring readers a group: they have the same number of writers
 // before them, and the next writer has all of them before it.
 //
-// A request that is given up stays, as a ghost: whoever completes the last that
-// it waits for completes it, too. A ghost that was a writer needs nothing for
-// itself and passes as soon as the writers before it have, as a reader would.
-// That is when the readers on both its sides become one group.
+// A request that is given up stays in the queue as a ghost. The step that completes the
+// last request before it completes the ghost, too. A ghost writer needs no exclusive
+// access, so it passes as soon as the writers before it have completed, as a reader
+// would. Then the readers on both its sides become one group.
 //
 // # The counts
 //
@@ -39,9 +39,9 @@ import (
 //
 // # Waiting
 //
-// Who has to sleep lists itself and looks at completed once more (slots.go,
-// waiter.go); who changes completed then looks who is listed. One of them sees the
-// other.
+// A request that sleeps first lists itself and then looks at completed once more
+// (slots.go, waiter.go). A goroutine that changes completed then looks for listed
+// waiters. One of them sees the other.
 //
 // All that a hand-over needs is in one cache line.
 type queue struct {
@@ -51,19 +51,19 @@ type queue struct {
 	far       atomic.Pointer[slots]
 	ghosts    atomic.Uint64 // counts requests that were given up
 	guard     atomic.Pointer[guard]
-	home      *homed // of mirrors elsewhere, who are told after each step if shared
+	home      *homed // for mirrors elsewhere; if shared, it is told after each step
 	probe     probe  // nil but in tests
 }
 
-// What is in the two words, and in the lower bits of the second.
+// The units of the two words, and the flags in their lower bits.
 const (
 	oneWriter = 1 << 4
 	oneReader = 1 << 33
 
-	apart   = 1 << 0 // in requested: who requests goes another way, see apart.go
-	broken  = 1 << 1 // nobody is ever granted anything again
-	shared  = 1 << 2 // in completed: mirrors take part, and have to be told of grants
-	guarded = 1 << 3 // the guard has to be entered, too; in requested also, and so in tickets
+	apart   = 1 << 0 // in requested: requests take another way, see apart.go
+	broken  = 1 << 1 // no request is granted any more
+	shared  = 1 << 2 // in completed: mirrors take part, and must be told of grants
+	guarded = 1 << 3 // every grant must also enter the guard; in requested also, and so in tickets
 	flags   = oneWriter - 1
 
 	writersMask = oneReader/oneWriter - 1
@@ -130,9 +130,9 @@ func (q *queue) settle(key, c uint64, by any) int {
 // served is the result of looking through lists.
 type served struct {
 	by     any    // for the hooks of waiters
-	woken  int    // who slept
-	gone   uint64 // of ghosts, to be added to completed
-	strays int64  // of those ghosts, should there be a guard
+	woken  int    // waiters that slept
+	gone   uint64 // units of ghosts, to be added to completed
+	strays int64  // how many of these ghosts were strays of the guard
 }
 
 // serve looks through the slot of key.
@@ -148,9 +148,10 @@ func (q *queue) serve(key, c uint64, done *served) {
 	}
 }
 
-// serveList takes all waiters out of a list and puts back who is not due.
-// Meanwhile somebody else may have completed what those waited for, or given one
-// up, and have found the list empty; so it then looks again.
+// serveList takes all waiters out of a list, serves those that are due, and puts the
+// others back. Meanwhile another goroutine may have completed what those wait for, or
+// given one up, and have found the list empty. So serveList looks again if that
+// happened.
 func (q *queue) serveList(l *list, c uint64, done *served) {
 	for {
 		ghosts := q.load(&q.ghosts)
@@ -196,7 +197,7 @@ func (d *served) bury(w *waiter) {
 	d.strays += int64(w.stray)
 }
 
-// breakDown wakes everybody, and grants nobody anything from now on.
+// breakDown wakes every waiter. Nothing is granted from now on.
 func (q *queue) breakDown() {
 	q.point()
 	q.completed.Or(broken)
@@ -224,8 +225,9 @@ func (q *queue) load(word *atomic.Uint64) uint64 {
 	return v
 }
 
-// probe is how the simulator gets between two steps of a queue, which has no
-// window to ask: it is told of each step before it is made, and what was seen.
+// probe lets the simulator stop a goroutine between two steps of a queue. A queue has
+// no window that could do so. The probe is told of each step before it is made, and of
+// the value that the step has seen.
 type probe interface {
 	point()
 	saw(v uint64)

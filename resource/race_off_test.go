@@ -2,7 +2,7 @@
 
 package resource
 
-// How much the tests explore unless they are told.
+// How much the tests explore by default.
 const (
 	someSeeds  = 3000
 	someStates = 5_000

@@ -2,8 +2,8 @@
 
 package resource
 
-// How much the tests explore unless they are told: the race detector takes its time,
-// and sees nothing here, where one goroutine runs at a time.
+// How much the tests explore by default. The race detector is slow, and finds nothing
+// here, where one goroutine runs at a time.
 const (
 	someSeeds  = 200
 	someStates = 500

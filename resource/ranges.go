@@ -29,10 +29,10 @@ func (e *RangeError) Error() string {
 // MostRanges is how many ranges are kept apart.
 const MostRanges = 16
 
-// Ranges are the bytes that a writer has changed: ordered ranges that neither
-// overlap nor touch. There are at most MostRanges of them; before there would be
-// more, the two with the smallest gap between them become one, and the gap counts
-// as changed. The zero value is empty, and nothing allocates.
+// Ranges are the bytes that a writer has changed: ordered ranges that neither overlap
+// nor touch. There are at most MostRanges of them. Before there would be more, the two
+// with the smallest gap between them become one, and the gap counts as changed. The
+// zero value is empty, and no method allocates.
 type Ranges struct {
 	n  int
 	at [MostRanges + 1]Range // one more while there are too many
@@ -91,8 +91,8 @@ func (d *Ranges) replace(i, j int, r Range) {
 	d.n -= j - i - 1
 }
 
-// Whole makes it one range of all size bytes: what a writer has changed who names
-// nothing, or who resizes. No size is negative.
+// Whole makes it one range of all size bytes: for a writer that names nothing, or
+// resizes. size is not negative.
 func (d *Ranges) Whole(size int) {
 	d.n = 0
 	if size > 0 {
@@ -114,7 +114,7 @@ func (d *Ranges) Bytes() (n int) {
 	return n
 }
 
-// All are the ranges, in order. They must not be changed meanwhile.
+// All yields the ranges, in order. They must not change meanwhile.
 func (d *Ranges) All() iter.Seq[Range] {
 	return func(yield func(Range) bool) {
 		for _, r := range d.at[:d.n] {

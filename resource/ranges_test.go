@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// bitmap is the reference for Ranges: a bit for each byte, and every run of bits
-// looked for anew each time.
+// bitmap is the reference for Ranges: a bit for each byte. It searches for the runs of
+// bits anew each time.
 type bitmap []bool
 
 func (b bitmap) runs() (runs []Range) {
@@ -59,7 +59,8 @@ func TestRangesAreABitmap(t *testing.T) {
 				d.Whole(size)
 				model.fill(Range{0, size})
 			default:
-				// Scattered, since small numbers are drawn most often.
+				// This scatters the offsets, since rapid draws small numbers most
+				// often.
 				off := rapid.IntRange(0, size).Draw(t, "off") * 7919 % (size + 1)
 				r := Range{off, rapid.IntRange(0, min(9, size-off)).Draw(t, "len")}
 				if err := d.Add(r, size); err != nil {
@@ -88,7 +89,7 @@ func TestRangesAreABitmap(t *testing.T) {
 	}
 }
 
-// The gap that closes is the smallest, the first of several.
+// The smallest gap closes; of equal ones, the first.
 func TestTooManyRanges(t *testing.T) {
 	var d Ranges
 	for i := range MostRanges {
@@ -186,7 +187,7 @@ func TestRangesAllocateNothing(t *testing.T) {
 	}
 }
 
-// One range more in each of the places where it may come.
+// One range more, at each position where it may come.
 func BenchmarkRangesAdd(b *testing.B) {
 	var full Ranges
 	for i := range MostRanges {

@@ -11,21 +11,21 @@ import (
 // [Site] makes it a mirror of one elsewhere. It is made by New, used through places,
 // and must not be copied.
 //
-// What a place did before it released is seen by whoever is granted afterwards.
+// A grant sees everything that a place did before the release that caused it.
 type Resource struct {
 	queue
 	name    string
-	initial int // bytes, as it was made
+	initial int // bytes, at the start
 	bytes   []byte
 	pages   *faultpage.Memory // nil: no fault pages
-	changes *changes          // nil: nobody has named what it changed
+	changes *changes          // nil: no writer has named what it changed
 	lent    bool              // a transport may still use the bytes: see own
 	confirm bool              // a release waits until its write is committed
-	size    atomic.Int64      // of the bytes, for who looks on
+	size    atomic.Int64      // of the bytes, for reports from outside
 
 	ledger Ledger
 
-	// Nil unless other nodes take part: see [Site]. The queue knows of a home.
+	// Nil unless other nodes take part: see [Site]. The queue has a field for the home.
 	mirrored *mirrored
 
 	recovery *recovery             // nil: no Options.Undo, and no writer at home has failed
@@ -34,18 +34,19 @@ type Resource struct {
 	door     door
 }
 
-// Options are what a resource can be told. The zero value will do.
+// Options configure a resource. The zero value is a good default.
 type Options struct {
 	// FaultPages, if not nil, gives the resource fault pages: a view that is used
 	// after the release faults. Each access that maps bytes costs some system calls.
 	FaultPages *FaultPages
-	// Door gives the resource a relaxed door, if it has a Guard.
+	// Door allows relaxed access to the resource, if it has a Guard.
 	Door DoorOptions
 	// Policy is what the loss or the failure of a writer does. The default is Discard.
 	Policy Policy
-	// Undo has the resource keep a copy of its bytes while a writer at its home changes
-	// them. If the writer fails, the copy takes its changes back: see [Place.Abandon]. It
-	// costs the memory of the bytes once more, and a copy of them for each writing access.
+	// Undo makes the resource keep a copy of its bytes while a writer at its home
+	// changes them. If the writer fails, the copy undoes its changes: see
+	// [Place.Abandon]. It costs the memory of the bytes once more, and one copy of them
+	// for each writing access.
 	Undo bool
 	// Confirm makes Release and Renew of a write wait until the home has committed it, as
 	// [Place.Flush] does. On another node than the home this takes one more way there and
@@ -95,14 +96,14 @@ func (r *Resource) Close() error {
 	return r.pages.Close()
 }
 
-// Name is what the resource was called when it was made.
+// Name is the name given to New.
 func (r *Resource) Name() string { return r.name }
 
 // Policy is what the loss or the failure of a writer does.
 func (r *Resource) Policy() Policy { return r.ledger.policy }
 
-// SetPolicy gives the resource, which nobody has requested yet, another policy than
-// its Options did.
+// SetPolicy replaces the policy of the resource's Options. Call it before the first
+// request. It fails while a request is queued.
 func (r *Resource) SetPolicy(p Policy) error {
 	if p > Abort {
 		return fmt.Errorf("resource: %q: policy is %d: want Discard, Poison or Abort", r.name, p)
@@ -114,8 +115,8 @@ func (r *Resource) SetPolicy(p Policy) error {
 	return nil
 }
 
-// SetUndo gives the resource, which nobody has requested yet, Options.Undo or takes it
-// away.
+// SetUndo sets the resource's Options.Undo. Call it before the first request. It fails
+// while a request is queued.
 func (r *Resource) SetUndo(undo bool) error {
 	if r.requested.Load()&^flags != r.completed.Load()&^flags {
 		return fmt.Errorf("%w: %q", ErrUsed, r.name)
@@ -126,13 +127,13 @@ func (r *Resource) SetUndo(undo bool) error {
 	return nil
 }
 
-// InitialSize is how many bytes the resource had when it was made. How many it has
-// now, only places know that hold it.
+// InitialSize is the number of bytes at the start. Only a place that holds the resource
+// knows the current size.
 func (r *Resource) InitialSize() int { return r.initial }
 
-// Break breaks the resource for good: whoever waits or comes later is told
-// ErrBroken and the reason; who holds it may release, for nobody. Only the first
-// reason counts.
+// Break breaks the resource for good: every waiting or later request gets ErrBroken and
+// the reason. A holder may still release, which grants nothing. Only the first reason
+// counts.
 func (r *Resource) Break(reason error) {
 	if !r.reason.CompareAndSwap(nil, &reason) {
 		return
@@ -151,6 +152,6 @@ func (r *Resource) Break(reason error) {
 
 // brokenError is the error of a resource that is broken.
 func (r *Resource) brokenError() error {
-	// The reason is there before the flag.
+	// Break stores the reason before it sets the flag.
 	return fmt.Errorf("%w: %w", ErrBroken, *r.reason.Load())
 }

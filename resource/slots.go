@@ -5,18 +5,17 @@ import "sync/atomic"
 // list is some waiters, linked by next.
 type list = atomic.Pointer[waiter]
 
-// slots is where a queue finds who waits, by the number of writers before them: a
-// power of two of lists for successive numbers, over and over. A queue has a few
-// of its own, for those who have few writers before them. When the first comes
-// who has more, it makes slots, twice as many as it needs.
+// slots are the lists in which a queue finds its waiters, by the number of writers
+// before them: a power of two of lists, used for successive numbers in turn. A queue
+// has a few lists of its own, for waiters with few writers before them. The first
+// waiter with more makes slots, twice as many as it needs.
 //
-// Should one come later who needs more still, new slots are put before the old
-// ones; whoever is listed in those stays there, and whoever looks for somebody
-// looks in all. There are never more than the logarithm of the longest queue that
-// there was.
+// If a later waiter needs more, new slots go before the old ones. The old ones keep
+// their waiters, and a search looks in all of them. Sizes double, so their number is at
+// most the logarithm of the longest queue ever.
 //
-// A waiter lists itself before it looks at completed, and whoever changes
-// completed looks for slots afterwards. So neither misses the other.
+// A waiter lists itself before it looks at completed. A goroutine that changes
+// completed looks at the slots afterwards. So neither misses the other.
 type slots struct {
 	lists []list
 	older *slots
@@ -25,15 +24,15 @@ type slots struct {
 // fewest is how many lists a queue has of its own.
 const fewest = 4
 
-// of is the list of who has as many writers before them as key.
+// of is the list of the waiters with as many writers before them as key.
 func (s *slots) of(key uint64) *list {
 	return &s.lists[uint32(key/oneWriter)&uint32(len(s.lists)-1)]
 }
 
-// nearest is of among the queue's own.
+// nearest is of for the queue's own lists.
 func (q *queue) nearest(key uint64) *list { return &q.near[key/oneWriter%fewest] }
 
-// list makes w one that is found by whoever changes completed from now on.
+// list puts w where every later change of completed finds it.
 func (q *queue) list(w *waiter) {
 	w.next = nil
 	ahead := (uint32(w.ticket/oneWriter) - uint32(q.completed.Load()/oneWriter)) & writersMask
@@ -48,7 +47,7 @@ func (q *queue) list(w *waiter) {
 	q.put(s.of(w.ticket), w)
 }
 
-// grow makes slots for a queue of ahead writers, unless somebody else just did.
+// grow makes slots for a queue of ahead writers, unless another goroutine just did.
 func (q *queue) grow(s *slots, ahead int) *slots {
 	n := 2 * fewest
 	for n < 2*ahead {

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// However long a queue is, and wherever in it somebody waits: it is found, and the
-// lists are a few times as many as the queue was long.
+// A waiter is found wherever it is in a queue of any length, and the number of lists is
+// at most a few times that length.
 func TestSlotsGrow(t *testing.T) {
 	for _, n := range []int{1, fewest, fewest + 1, 2*fewest + 1, 100} {
 		for _, begin := range []uint64{0, word(0, -3), word(-3, -60)} {
@@ -55,7 +55,7 @@ func TestSlotsGrow(t *testing.T) {
 	}
 }
 
-// A waiter whose turn is past when it lists itself is in a list that is looked at.
+// A waiter that lists itself after its turn has come is in a list that settle looks at.
 func TestListedAfterItsTurn(t *testing.T) {
 	for writers := range 2 * fewest {
 		r := newResource(t, 0)

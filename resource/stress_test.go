@@ -15,9 +15,9 @@ import (
 	"github.com/orwl/go-orwl/internal/invariant"
 )
 
-// TestStress has many goroutines at one resource, with words that overflow
-// meanwhile. Bytes and counts are ordinary memory, so that the race detector sees
-// whoever is not ordered.
+// TestStress runs many goroutines on one resource, with words that overflow meanwhile.
+// Bytes and counts are ordinary memory, so the race detector finds accesses that are
+// not ordered.
 func TestStress(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for _, begin := range []uint64{0, word(-100, 5), word(5, -100), word(-50, -50)} {
@@ -135,7 +135,7 @@ func stress(t *testing.T, begin uint64, writers int) {
 	var last Place
 	fine(t, last.Request(r, Read))
 	if !last.Granted() {
-		t.Fatal("somebody is left in the queue")
+		t.Fatal("a request is left in the queue")
 	}
 	fine(t, last.Acquire(context.Background()))
 	if last.Version() != uint64(wrote.Load()) || told.Load() > asked.Load() {
@@ -149,8 +149,8 @@ func stress(t *testing.T, begin uint64, writers int) {
 	}
 }
 
-// TestBreakUnderStress breaks what many use: all are told, and none is let in
-// afterwards.
+// TestBreakUnderStress breaks a resource that many use: all learn of it, and no one
+// enters afterwards.
 func TestBreakUnderStress(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	for range 30 {

@@ -2,18 +2,18 @@ package resource
 
 import "sync/atomic"
 
-// Survey is a resource as an onlooker sees it at any time, without holding it. What moves
-// meanwhile may show in two states.
+// Survey is a resource as seen from outside at any time, without holding it. It is no
+// snapshot: a request that moves meanwhile may show in two states.
 type Survey struct {
-	// Size is how many bytes there are, Version how often they have been written, and
-	// Fence the number of the last writer's grant, all as far as this node knows: of a
-	// mirror it is what came with the last grant.
+	// Size is the number of bytes, Version counts their writes, and Fence is the number
+	// of the last writer's grant. All are as far as this node knows: a mirror knows
+	// what came with its last grant.
 	Size    int
 	Version uint64
 	Fence   uint64
-	Broken  bool // nobody is granted any more
-	// Knocking is how many relaxed accesses wait for ordered ones, and OrderedWaits that
-	// ordered accesses wait for relaxed ones. Both are of this node's door.
+	Broken  bool // no request is granted any more
+	// Knocking is how many relaxed accesses wait for ordered ones. OrderedWaits says
+	// that ordered accesses wait for relaxed ones. Both count this node only.
 	Knocking     int
 	OrderedWaits bool
 	// Guests are the requests of other nodes, in no order, if the resource has its home
@@ -26,13 +26,14 @@ type Guest struct {
 	Node    Node
 	Mode    Mode
 	Granted bool
-	// Ticket is comparable with those of this node's places; see Look.
+	// Ticket is comparable with the tickets of this node's places; see Look.
 	Ticket uint32
-	// Early says that it is kept until the first requests of all nodes are here.
+	// Early says that the home keeps the request until it has the first requests of all
+	// nodes.
 	Early bool
 }
 
-// Survey looks at the resource. It waits for nobody who holds it.
+// Survey looks at the resource. It never waits for a holder.
 func (r *Resource) Survey() Survey {
 	s := Survey{
 		Size:    int(r.size.Load()),
@@ -52,7 +53,7 @@ func (r *Resource) Survey() Survey {
 	return s
 }
 
-// newest is the greatest fence of what is granted to this node.
+// newest is the greatest fence of the grants of this node.
 func (f *mirrored) newest() (fence uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -89,5 +90,51 @@ func (h *homed) survey() (guests []Guest) {
 	return guests
 }
 
-// guest is whose request it is that the home has given an ID.
+// guest is the node of the request that the home knows by an ID.
 func (h *Home) guest(id ID) Node { return h.tickets[int(id&^fromMirrors)].peer.node }
+
+// Tally counts the requests of a resource at its home, requests of other nodes
+// included, and how many of them are through: released or given up. The counts wrap
+// around, like [Look.Ticket], so only differences count.
+type Tally struct {
+	Readers, Writers struct{ Requested, Through uint32 }
+}
+
+// Tally looks at the queue, at any time, and orders nothing. A mirror has no counts.
+func (r *Resource) Tally() Tally {
+	var t Tally
+	through := r.completed.Load() // first, so that it is never ahead
+	requested := r.requested.Load()
+	t.Writers.Requested, t.Readers.Requested = parts(requested)
+	t.Writers.Through, t.Readers.Through = parts(through)
+	return t
+}
+
+// parts are the two counts of a word.
+func parts(word uint64) (writers, readers uint32) {
+	return uint32(word/oneWriter) & writersMask, uint32(word / oneReader)
+}
+
+// Queued is how many are in the queue, those that hold included.
+func (t Tally) Queued() int {
+	writers := (t.Writers.Requested - t.Writers.Through) & writersMask
+	readers := t.Readers.Requested - t.Readers.Through
+	if t.Writers.Requested < t.Writers.Through {
+		readers-- // the writers' count has begun again, and added a reader
+	}
+	return int(writers) + int(readers&readersMask)
+}
+
+// readersMask is what a word has room for.
+const readersMask = 1<<31 - 1
+
+// Elsewhere reports whether the resource has its home on another node.
+func (r *Resource) Elsewhere() bool { return r.mirrored != nil }
+
+// Broken is why the resource is broken, nil if it is not.
+func (r *Resource) Broken() error {
+	if r.completed.Load()&broken == 0 {
+		return nil
+	}
+	return r.brokenError()
+}

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// A home's survey shows who of other nodes stands where; a mirror's what it was last
-// granted.
+// A home's survey shows the requests of other nodes. A mirror's shows its last grant.
 func TestSurvey(t *testing.T) {
 	n := newNetwork(3, SiteOptions{})
 	at := n.share(t, "x", 64, 0, HomeAt{}, Options{})
@@ -37,7 +36,7 @@ func TestSurvey(t *testing.T) {
 		t.Errorf("%s, want %s", got, want)
 	}
 	if s := at[0].Survey(); int32(s.Guests[0].Ticket-own.Look(at[0]).Ticket) <= 0 {
-		t.Errorf("who came later has ticket %d, and the first %d", s.Guests[0].Ticket, own.Look(at[0]).Ticket)
+		t.Errorf("the later request has ticket %d, and the first %d", s.Guests[0].Ticket, own.Look(at[0]).Ticket)
 	}
 	b, err := own.Writable()
 	fine(t, err)
@@ -65,7 +64,7 @@ func TestSurvey(t *testing.T) {
 	}
 }
 
-// Requests that are kept until all first ones are there are early.
+// Requests are early while the home waits for the first requests of all nodes.
 func TestSurveyOfEarlyRequests(t *testing.T) {
 	n := newNetwork(2, SiteOptions{})
 	at := n.share(t, "x", 8, 0, HomeAt{Expect: 2}, Options{})
@@ -86,7 +85,7 @@ func TestSurveyOfEarlyRequests(t *testing.T) {
 	n.settle(t)
 }
 
-// looker writes down what it is told.
+// looker records what it is told.
 type looker struct{ told []string }
 
 func (l *looker) Requested(*Place)            { l.told = append(l.told, "requested") }
@@ -97,8 +96,8 @@ func (l *looker) Waiting(*Place)              { l.told = append(l.told, "waiting
 func (l *looker) Releasing(p *Place)          { l.told = append(l.told, fmt.Sprint("releasing ", p.Held())) }
 func (l *looker) Arrived(_ *Place, bytes int) { l.told = append(l.told, fmt.Sprint("arrived ", bytes)) }
 
-// An observer that wants to know is told before a release, and when bytes come, also
-// as one of several.
+// A Releaser is told before a release, and an Arrivals of bytes, also as one of several
+// observers.
 func TestArrivals(t *testing.T) {
 	for _, among := range []bool{false, true} {
 		n := newNetwork(2, SiteOptions{})
@@ -121,7 +120,7 @@ func TestArrivals(t *testing.T) {
 			t.Errorf("at home: %s, want %s", got, want)
 		}
 
-		// Behind a reader, bytes come before the grant.
+		// Behind a reader, a writer's bytes come before the grant.
 		fine(t, reads.Request(at[0], Read))
 		fine(t, reads.Acquire(context.Background()))
 		fine(t, far.Request(at[1], Write))

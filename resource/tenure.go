@@ -2,8 +2,8 @@ package resource
 
 import "github.com/orwl/go-orwl/internal/invariant"
 
-// leave is the opposite of join. It reports whether decide has to be called when
-// the request is completed.
+// leave undoes join. It reports whether the caller must call decide after it has
+// completed the request.
 func (g *guard) leave() (last bool) {
 	for {
 		v := g.load()
@@ -18,17 +18,17 @@ func (g *guard) leave() (last bool) {
 	}
 }
 
-// decide keeps or gives up the lock that was left as passing, by somebody who has
-// then woken so many.
+// decide keeps or gives up a lock that leave marked as passing. woken is the number of
+// requests that the last member woke.
 func (g *guard) decide(woken int) {
 	for {
 		v := g.load()
 		if v&passing == 0 {
-			return // somebody has come in
+			return // a member has entered
 		}
 		keep := woken > 0 && v&modeMask != reading && run(v) < g.tl
 		if keep && g.r.completed.Load()&broken == 0 {
-			return // and somebody will
+			return // and a woken one will
 		}
 		if v&knockMask != 0 {
 			if g.giveUp(v) {
@@ -40,7 +40,7 @@ func (g *guard) decide(woken int) {
 	}
 }
 
-// revoke gives up the lock if the FIFO owns it for nobody, because somebody knocks.
+// revoke gives up the lock for a waiting relaxed access, if nothing inside needs it.
 func (g *guard) revoke() {
 	for {
 		v := g.load()
@@ -50,15 +50,14 @@ func (g *guard) revoke() {
 	}
 }
 
-// abandon is what is left to do when the resource is broken: nobody comes in any
-// more.
+// abandon gives up what is left when the resource is broken: no member enters any more.
 func (g *guard) abandon() {
 	g.and(^uint64(passing))
 	g.revoke()
 	g.wake()
 }
 
-// giveUp gives up the lock, if the word is still v, in which nobody is inside.
+// giveUp gives up the lock if the word is still v. In v there is no member inside.
 func (g *guard) giveUp(v uint64) bool {
 	invariant.Check(v&(memberMask|stray|busy) == 0, "the guard of %q is given up while it is %#x", g.r.name, v)
 	if v&modeMask == born {

@@ -14,8 +14,8 @@ type ticket struct {
 	state ticketState
 	mode  Mode
 	fence uint64 // once told
-	// Its neighbours among its mirror's, in the order of their requests; next links
-	// the free ones too.
+	// The neighbours in the list of the mirror's requests, in their order. next also
+	// links the free tickets.
 	prev, next int
 }
 
@@ -27,15 +27,15 @@ const (
 	ticketWaits
 	ticketGranted  // by the line
 	ticketTold     // to the mirror
-	ticketOrphaned // granted by the line, which is about to say so to nobody
-	ticketUnwanted // as it has said now
+	ticketOrphaned // granted by the line, which has not called Granted yet; the mirror is lost
+	ticketUnwanted // the line has called Granted
 )
 
-// mostQueued is how many requests of a node a resource takes at a time, so that
-// whoever means no good has a bound.
+// mostQueued bounds the requests of one node in a resource's queue, so that a hostile
+// node cannot use up memory.
 const mostQueued = 1 << 18
 
-// noTicket is none.
+// noTicket stands for no ticket.
 const noTicket = -1
 
 // ticketID is a ticket's ID in the line.
@@ -120,10 +120,10 @@ func (h *Home) release(p *peer, m *Message) error {
 	return nil
 }
 
-// abandoned ends the access of a holder that was lost, while its node was not.
+// abandoned ends the access of a holder that has failed while its node is alive.
 func (h *Home) abandoned(p *peer, m *Message, at int) error {
 	if m.Kind == RenewMessage {
-		return fmt.Errorf("%w: %v of node %d: who is lost renews nothing", ErrMalformed, m, m.Node)
+		return fmt.Errorf("%w: %v of node %d: a holder that has failed cannot renew: release instead", ErrMalformed, m, m.Node)
 	}
 	mode := h.tickets[at].mode
 	h.ledger.Lose(mode)
@@ -150,7 +150,7 @@ func (h *Home) commit(p *peer, m *Message) {
 	}
 }
 
-// swapper is memory that may become that which a message's bytes are in.
+// swapper is memory that can exchange its bytes with a message's bytes.
 type swapper interface{ swap(m *Message) bool }
 
 // overwrite copies what a mirror has written.
@@ -172,7 +172,7 @@ func (h *Home) overwrite(m *Message) {
 	}
 }
 
-// cancel takes a mirror's request back, if it is not too late.
+// cancel takes a mirror's request back if it is not granted yet.
 func (h *Home) cancel(p *peer, m *Message) error {
 	at, queued := h.find(p, m.ID)
 	if !queued {
@@ -211,8 +211,8 @@ func (h *Home) issue(p *peer, m *Message) int {
 	return at
 }
 
-// find is the ticket of a mirror's request. Most mirrors have few; those who have
-// many get an index of them.
+// find is the ticket of a mirror's request. Most mirrors have few requests; a mirror
+// with many gets an index of them.
 func (h *Home) find(p *peer, id ID) (at int, queued bool) {
 	const few = 16
 	if p.index == nil && p.count > few {
@@ -233,7 +233,7 @@ func (h *Home) find(p *peer, id ID) (at int, queued bool) {
 	return noTicket, false
 }
 
-// unlink takes a ticket away from its mirror.
+// unlink takes a ticket out of the list of its mirror.
 func (h *Home) unlink(at int) {
 	t := &h.tickets[at]
 	p := t.peer

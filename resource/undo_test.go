@@ -7,7 +7,8 @@ import (
 	"testing"
 )
 
-// A writer that fails leaves the bytes of the last commit, whatever it did with them.
+// A writer that fails leaves the bytes of the last commit, whatever it did with the
+// bytes.
 func TestUndo(t *testing.T) {
 	writable := func(t *testing.T, w *Place) []byte {
 		b, err := w.Writable()

@@ -9,9 +9,9 @@ import (
 	"github.com/orwl/go-orwl/internal/park"
 )
 
-// waiter is a request in a list of the queue. Its owner lists it and then leaves
-// it alone, but for the state, until somebody has taken it out and granted it; a
-// ghost belongs to nobody. state:
+// waiter is a request in a list of the queue. After listing it, its owner touches only
+// the state, until another goroutine has taken it out and granted it. A ghost has no
+// owner. state:
 //
 //	            ┌─ sleep ─▶ asleep ───┐
 //	            │             │ interrupt
@@ -21,7 +21,7 @@ import (
 //	   └────────┼─ sleep again ─┘     │
 //	            └─ cancel ─▶ ghost ───┘
 //
-// Each of these may have the bit hooked. Who finds it asleep when changing state
+// Each state may have the bit hooked. The change of state that finds the waiter asleep
 // wakes it, once.
 type waiter struct {
 	next   *waiter
@@ -33,8 +33,8 @@ type waiter struct {
 	hook      Hook // if hooked: told by the goroutine that grants it, just afterwards
 	interrupt func()
 	bed       Bed        // nil: place
-	place     park.Place // a bed of its own
-	alarm     park.Alarm // that wakes who sleeps there; on as long as the place comes back
+	place     park.Place // nil bed: sleeps here
+	alarm     park.Alarm // for place: wakes the sleeper when its context ends; stays on while the place comes back
 }
 
 // The states of a waiter.
@@ -50,12 +50,12 @@ const (
 // Bed is where a goroutine sleeps while it waits for a grant. A Place has one
 // that parks the goroutine; the simulator's ranks bring beds of their own.
 type Bed interface {
-	// Init makes the bed ready. Park will call parked as soon as Unpark may be
-	// called, by parked or by anybody.
+	// Init makes the bed ready. Park calls parked as soon as Unpark may be called, by
+	// parked or by another goroutine.
 	Init(parked func())
 	// ParkUntil returns after one Unpark. If ctx ends before, it calls interrupt.
 	ParkUntil(ctx context.Context, interrupt func())
-	// Unpark wakes who sleeps. It is called once for each ParkUntil.
+	// Unpark wakes the sleeper. It is called once for each ParkUntil.
 	Unpark()
 }
 
@@ -71,9 +71,9 @@ func newWaiter(bed Bed) *waiter {
 	return w
 }
 
-// begin makes it one that is not yet in a list. Nobody else changes its state, and
-// listing it comes later, so an ordinary store does, but where the race detector
-// looks: an interrupt may come late.
+// begin sets the first state of a waiter that is in no list yet. No other goroutine
+// changes the state then, and listing orders the store, so an ordinary store is enough.
+// Under the race detector it is atomic, because an interrupt may come late.
 func (w *waiter) begin(state uint32) {
 	if invariant.Enabled {
 		w.state.Store(state)
@@ -82,9 +82,9 @@ func (w *waiter) begin(state uint32) {
 	}
 }
 
-// grant gives it back to its owner, wakes the owner if it sleeps, tells the hook, and
-// returns its state from before. From the exchange of the state on the owner may use it
-// again, with another hook: so the hook is read before.
+// grant gives the waiter back to its owner, wakes the owner if it sleeps, calls the
+// hook, and returns the state from before. After the exchange of the state the owner
+// may use the waiter again, with another hook: so grant reads the hook first.
 func (w *waiter) grant(by any) (was uint32) {
 	for {
 		s := w.state.Load()
@@ -105,7 +105,7 @@ func (w *waiter) grant(by any) (was uint32) {
 	}
 }
 
-// watch has the hook told when it is granted, and reports false if it is granted
+// watch sets the hook to call at the grant. It reports false if the waiter is granted
 // already. It is called once.
 func (w *waiter) watch(hook Hook) bool {
 	w.hook = hook
@@ -120,10 +120,10 @@ func (w *waiter) watch(hook Hook) bool {
 	}
 }
 
-// giveUp makes it a ghost, and reports false if it is granted already.
+// giveUp makes the waiter a ghost. It reports false if the waiter is granted already.
 func (w *waiter) giveUp() bool { return w.move(ghost, listed, roused) }
 
-// move changes its state from one of two, and reports whether it was in one.
+// move changes the state from one of two, and reports whether it was one of them.
 func (w *waiter) move(to, from, or uint32) bool {
 	for {
 		s := w.state.Load()
@@ -152,23 +152,24 @@ func (w *waiter) sleep(ctx context.Context) error {
 	return nil
 }
 
-// wakeUp is what whoever has slept does first: it may have been for nothing.
+// wakeUp makes a roused waiter ready to sleep again. It follows every sleep, since a
+// wake-up may come without a grant.
 func (w *waiter) wakeUp() {
 	if s := w.state.Load(); s&^hooked == roused {
 		w.move(listed, roused, roused)
 	}
 }
 
-// parked is called when the goroutine sleeps, or is about to: from here on it may
-// be woken, unless it was granted or roused before.
+// parked is called when the goroutine sleeps, or is about to. From then on it may be
+// woken, unless it was granted or roused before.
 func (w *waiter) parked() {
 	if !w.move(asleep, listed, listed) {
 		w.wake()
 	}
 }
 
-// rouse wakes it without a grant, or keeps it from sleeping. It may come late, and
-// find the owner waiting for something else: then that looks around and sleeps on.
+// rouse wakes the waiter without a grant, or keeps it from sleeping. It may come late,
+// when the owner waits for something else: then the owner looks around and sleeps on.
 func (w *waiter) rouse() {
 	for {
 		switch s := w.state.Load(); s &^ hooked {
