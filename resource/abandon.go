@@ -31,10 +31,10 @@ func (p *Place) Abandon(reason error) error {
 	if r.ledger.Aborted() {
 		r.Break(fmt.Errorf("%w: %w", ErrAborted, reason))
 	}
-	p.set(s & writeBit)
+	p.state.Set(s & writeBit)
 	r.end(s, nil)
 	if p.w != nil {
-		p.w.alarm.Off()
+		p.w.calm()
 	}
 	if p.hears(Releases) {
 		p.x.observer.Released(p)
@@ -86,14 +86,14 @@ func (r *Resource) failed(reason error) {
 	if r.recovery == nil {
 		r.recovery = new(recovery)
 	}
-	r.recovery.reason, r.recovery.version = reason, r.ledger.version
+	r.recovery.reason, r.recovery.version = reason, r.ledger.version.Own()
 }
 
 // poisoned returns why the bytes are poisoned, as far as this node knows. A commit
 // makes another version, and poison from another node has no reason.
 func (r *Resource) poisoned() error {
 	c := r.recovery
-	if c == nil || r.ledger.prior != PriorPoisoned || c.version != r.ledger.version {
+	if c == nil || r.ledger.prior != PriorPoisoned || c.version != r.ledger.version.Own() {
 		return nil
 	}
 	return c.reason

@@ -40,7 +40,7 @@ func (p *Place) requestApart(m Mode, order uint64) error {
 func (p *Place) listApart(m Mode, state uint32) *waiter {
 	w := p.waiter()
 	w.mode, w.next = m, nil
-	w.begin(state)
+	w.state.Store(state)
 	p.listed, p.notified = true, false
 	return w
 }
@@ -65,7 +65,7 @@ func (p *Place) ticketed(s *uint64) {
 	if p.w.stray == 0 {
 		*s |= doorBit
 	}
-	p.set(*s)
+	p.state.Set(*s)
 }
 
 // sizeApart is Size of a place whose request took the other way.

@@ -14,7 +14,7 @@ func (p *Place) Cancel() error {
 		p.cancelFar(s)
 	case p.early && !p.grantedApart(&s):
 		if p.r.home.forget(p) {
-			p.set(s & writeBit)
+			p.state.Set(s & writeBit)
 		} else {
 			p.ticketed(&s)
 			p.withdraw(s)
@@ -29,9 +29,9 @@ func (p *Place) Cancel() error {
 }
 
 func (p *Place) withdraw(s uint64) {
-	p.set(s & writeBit)
+	p.state.Set(s & writeBit)
 	if p.w != nil {
-		p.w.alarm.Off()
+		p.w.calm()
 	}
 	p.drop(s)
 }

@@ -49,7 +49,7 @@ func (p *Place) Changed(since uint64) (Ranges, error) {
 		}
 	}
 	size := len(p.r.bytes)
-	if p.wrote || !p.r.changes.since(since, p.r.ledger.version, size, &all) {
+	if p.wrote || !p.r.changes.since(since, p.r.ledger.version.Own(), size, &all) {
 		all.Whole(size)
 	}
 	return all, nil

@@ -149,7 +149,7 @@ func (p *Place) commit(s uint64) {
 func (r *Resource) committed(x *extras) {
 	r.ledger.Commit()
 	if r.changes != nil {
-		r.changes.note(r.ledger.version, x, len(r.bytes))
+		r.changes.note(r.ledger.version.Own(), x, len(r.bytes))
 	}
 }
 

@@ -191,7 +191,7 @@ func (r *Resource) Snapshot(ctx context.Context, dst []byte) (bytes []byte, vers
 		return dst, 0, err
 	}
 	defer in.Leave()
-	return append(dst, r.bytes...), r.ledger.version, r.unpoisoned("snapshot")
+	return append(dst, r.bytes...), r.ledger.version.Own(), r.unpoisoned("snapshot")
 }
 
 func (r *Resource) relaxedError(op string, m Mode, err error) error {

@@ -32,7 +32,8 @@ func (p *Place) enter(ctx context.Context, s uint64, waited bool) error {
 		v := g.load()
 		if v&busy != 0 {
 			p.lined = true
-			g.line(p.waiter(), busy, busy)
+			p.waiter().lieDown(p.bed())
+			g.line(p.w, busy, busy)
 			continue
 		}
 		if !waited && !g.fits(v, modeOf(s)) {

@@ -13,7 +13,7 @@ func (p *Place) acquireFar(s uint64) error {
 		return p.failed("acquire", err)
 	}
 	p.listed = false
-	p.set(s ^ phaseBits)
+	p.state.Set(s ^ phaseBits)
 	if p.hears(Acquisitions) {
 		p.x.observer.Acquired(p)
 	}
@@ -27,7 +27,7 @@ func (p *Place) releaseFar(s uint64, abandoned bool) error {
 	if !ended {
 		return p.error("release", err)
 	}
-	p.set(s & writeBit)
+	p.state.Set(s & writeBit)
 	p.endUse()
 	if err == nil {
 		err = p.confirmed()
@@ -55,7 +55,7 @@ func (p *Place) renewFar(s uint64) error {
 		}
 	}
 	if err != nil {
-		p.set(s & writeBit)
+		p.state.Set(s & writeBit)
 		return p.failed("renew", err)
 	}
 	if p.hears(Requests) {
@@ -69,8 +69,8 @@ func (p *Place) renewFar(s uint64) error {
 
 // cancelFar is Cancel of a request.
 func (p *Place) cancelFar(s uint64) {
-	p.set(s & writeBit)
-	p.w.alarm.Off()
+	p.state.Set(s & writeBit)
+	p.w.calm()
 	p.r.mirrored.cancel(idOf(s))
 	// A goroutine may still be about to wake the waiter.
 	if p.w.giveUp() {

@@ -32,7 +32,7 @@ func (h *homed) keep(p *Place, m Mode, order uint64) bool {
 	}
 	p.early = true
 	// It has the ticket of a request far behind, so it looks ungranted.
-	p.set((h.r.completed.Load()+1<<26*oneWriter)&^flags | modeBit(m) | requestedBit)
+	p.state.Set((h.r.completed.Load()+1<<26*oneWriter)&^flags | modeBit(m) | requestedBit)
 	h.gather.requests = append(h.gather.requests, first{order: order, mode: m, place: p, w: p.listApart(m, listed)})
 	if order != 0 {
 		h.came()
@@ -51,7 +51,7 @@ func (h *homed) forget(p *Place) bool {
 	p.early = false
 	h.gather.requests = slices.DeleteFunc(h.gather.requests, func(f first) bool { return f.place == p })
 	p.listed = false
-	p.w.alarm.Off()
+	p.w.calm()
 	return true
 }
 

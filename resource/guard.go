@@ -268,7 +268,7 @@ func (g *guard) seize(v uint64) bool {
 // word again after listing. A goroutine that ends that state looks at the list
 // afterwards. So neither misses the other.
 func (g *guard) line(w *waiter, mask, while uint64) {
-	w.begin(listed)
+	w.state.Store(listed)
 	w.next = nil
 	g.r.put(&g.list, w)
 	if g.load()&mask != while || g.r.load(&g.r.completed)&broken != 0 {

@@ -68,7 +68,7 @@ func (g *guestPlace) arrive(ctx context.Context) error {
 	if err := g.enter(ctx, s, false); err != nil {
 		return err
 	}
-	g.set((s | doorBit) ^ phaseBits)
+	g.state.Set((s | doorBit) ^ phaseBits)
 	return nil
 }
 
@@ -252,7 +252,7 @@ func (h *homed) lost(n Node, back bool) {
 	} else {
 		lent := h.home.lends(n)
 		h.site.counts.expired.Add(lent)
-		h.site.ended(Ending{Resource: h.r, Node: n, Grants: int(lent), Fence: atomic.LoadUint64(&h.r.ledger.fence)})
+		h.site.ended(Ending{Resource: h.r, Node: n, Grants: int(lent), Fence: h.r.ledger.fence.Load()})
 		s.out = h.home.Lost(n, s.out)
 	}
 	h.send(s)

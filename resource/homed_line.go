@@ -47,7 +47,7 @@ func (h *homed) line(id ID, m Mode) *guestPlace {
 	g.home = h
 	h.put(id, g)
 	g.r = h.r
-	g.set(h.r.request(m) | modeBit(m) | requestedBit)
+	g.state.Set(h.r.request(m) | modeBit(m) | requestedBit)
 	return g
 }
 
@@ -65,7 +65,7 @@ func (h *homed) Renew(id, next ID, m Mode) {
 	h.places[int(id&^fromMirrors)] = nil
 	h.put(next, g)
 	s := g.state.Load()
-	g.set(h.r.request(m) | modeBit(m) | requestedBit)
+	g.state.Set(h.r.request(m) | modeBit(m) | requestedBit)
 	if s&heldBit != 0 {
 		h.r.end(s, nil)
 	} else {
@@ -82,7 +82,7 @@ func (h *homed) Release(id ID) {
 	}
 	h.places[int(id&^fromMirrors)] = nil
 	if s := g.state.Load(); s&heldBit != 0 {
-		g.set(s & writeBit)
+		g.state.Set(s & writeBit)
 		h.r.end(s, nil)
 	} else {
 		g.withdraw(s)
@@ -101,7 +101,7 @@ func (h *homed) Cancel(id ID) bool {
 		return false
 	}
 	h.places[int(id&^fromMirrors)] = nil
-	g.set(g.state.Load() & writeBit)
+	g.state.Set(g.state.Load() & writeBit)
 	g.haunt()
 	h.site.leave(g)
 	return true
@@ -164,5 +164,5 @@ func (h *homed) noted(m *Message) {
 			_ = x.dirty.Add(s, m.Size)
 		}
 	}
-	r.changes.note(r.ledger.version, &x, m.Size)
+	r.changes.note(r.ledger.version.Own(), &x, m.Size)
 }

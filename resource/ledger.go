@@ -3,9 +3,8 @@ package resource
 import (
 	"errors"
 	"fmt"
-	"sync/atomic"
 
-	"github.com/orwl/go-orwl/internal/invariant"
+	"github.com/orwl/go-orwl/internal/tally"
 )
 
 // The errors by which a grant tells of an earlier holder.
@@ -117,8 +116,8 @@ func (o LedgerOptions) validate() error {
 type Ledger struct {
 	// Only the one writer that holds the resource writes version and fence. Every
 	// holder reads them.
-	version uint64
-	fence   uint64
+	version tally.Count // others read it and the fence for reports
+	fence   tally.Count
 	epoch   uint32
 	policy  Policy
 	prior   Prior
@@ -138,12 +137,14 @@ func NewLedger(o LedgerOptions) (*Ledger, error) {
 
 // open begins the ledger, with options that are valid.
 func (l *Ledger) open(o LedgerOptions) {
-	*l = Ledger{version: o.Version, fence: (o.Epoch - 1) << 32, epoch: uint32(o.Epoch), policy: o.Policy}
+	l.epoch, l.policy, l.prior, l.aborted = uint32(o.Epoch), o.Policy, PriorReleased, false
+	l.version.Set(o.Version)
+	l.fence.Set((o.Epoch - 1) << 32)
 }
 
 // stamp is the stamp of a reader that is granted now.
 func (l *Ledger) stamp() Stamp {
-	return Stamp{Version: l.version, Fence: atomic.LoadUint64(&l.fence), Prior: l.prior}
+	return Stamp{Version: l.version.Own(), Fence: l.fence.Own(), Prior: l.prior}
 }
 
 // Grant is the stamp of a grant that its holder gets now. Call it once for each writer.
@@ -167,29 +168,18 @@ func (l *Ledger) told() {
 }
 
 // raise increases the fence for the next writer.
-func (l *Ledger) raise() { note(&l.fence, l.fence+1) }
-
-// note changes a number of the ledger. Only one goroutine at a time may change it,
-// while others may read it for reports. So an ordinary store is enough, as in
-// Place.set.
-func note(number *uint64, to uint64) {
-	if invariant.Enabled {
-		atomic.StoreUint64(number, to)
-	} else {
-		*number = to
-	}
-}
+func (l *Ledger) raise() { l.fence.Inc() }
 
 // Commit counts a write, which the holder has finished, and returns its version.
 func (l *Ledger) Commit() uint64 {
-	note(&l.version, l.version+1)
+	l.version.Inc()
 	l.prior = PriorReleased
-	return l.version
+	return l.version.Own()
 }
 
 // Lose notes that a holder was lost, or a writer has failed. Poison from before stays.
 func (l *Ledger) Lose(m Mode) {
-	atomic.AddUint64(&l.fence, 1)
+	l.fence.Inc()
 	switch {
 	case m == Read:
 	case l.policy == Abort:
@@ -204,12 +194,12 @@ func (l *Ledger) Lose(m Mode) {
 // poison notes that the bytes are half written: a version that every grant calls
 // poisoned.
 func (l *Ledger) poison() {
-	note(&l.version, l.version+1)
+	l.version.Inc()
 	l.prior = PriorPoisoned
 }
 
 // Version is the version of the bytes.
-func (l *Ledger) Version() uint64 { return l.version }
+func (l *Ledger) Version() uint64 { return l.version.Own() }
 
 // Epoch is the home's life.
 func (l *Ledger) Epoch() uint64 { return uint64(l.epoch) }

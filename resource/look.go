@@ -2,7 +2,6 @@ package resource
 
 import (
 	"fmt"
-	"sync/atomic"
 )
 
 // Resource is the resource of the last request, or nil.
@@ -55,7 +54,7 @@ func (p *Place) Fence() uint64 {
 	if p.far {
 		return p.r.mirrored.fence(p)
 	}
-	return atomic.LoadUint64(&p.r.ledger.fence)
+	return p.r.ledger.fence.Own()
 }
 
 // Version counts the writes of the bytes before the grant. Zero if not held.
@@ -63,7 +62,7 @@ func (p *Place) Version() uint64 {
 	if !p.Held() {
 		return 0
 	}
-	return p.r.ledger.version
+	return p.r.ledger.version.Own()
 }
 
 // Here tells for the place's request or grant how many of the resource's bytes need no

@@ -109,7 +109,7 @@ func (f *mirrored) queue(p *Place, m Mode, state uint32) {
 		r.w, r.by, r.came = w, p, f.came
 		f.mirror.requests[f.last] = r
 	}
-	p.set(stateOf(f.last, m))
+	p.state.Set(stateOf(f.last, m))
 }
 
 // enter makes a granted request of a place an access.
@@ -204,9 +204,9 @@ func (f *mirrored) collect(id ID) error {
 func (f *mirrored) commit(p *Place, a Access) {
 	if c := f.r.changes; a.Wrote {
 		f.writer = p
-		note(&f.r.ledger.version, f.r.ledger.version+1)
+		f.r.ledger.version.Inc()
 		if c != nil {
-			c.note(f.r.ledger.version, p.x, len(f.r.bytes))
+			c.note(f.r.ledger.version.Own(), p.x, len(f.r.bytes))
 		}
 	} else if a.Abandoned {
 		f.r.changes = nil

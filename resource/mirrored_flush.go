@@ -73,7 +73,7 @@ func (f *mirrored) ask(by *Place) *waiter {
 	s.out = f.mirror.Confirm(s.out)
 	f.send(s)
 	w := newWaiter(nil)
-	w.begin(listed)
+	w.state.Store(listed)
 	w.next, f.asking = f.asking, w
 	return w
 }
@@ -84,7 +84,7 @@ func (f *mirrored) answer(ctx context.Context, w *waiter) error {
 		return nil
 	}
 	err := w.sleep(ctx)
-	w.alarm.Off()
+	w.calm()
 	if err != nil {
 		return &PlaceError{Op: "flush", Mode: Write, Resource: f.r.name, Err: err}
 	}

@@ -5,8 +5,8 @@ package resource
 // Granted has the place of a request woken.
 func (f *mirrored) Granted(id ID, s Stamp) {
 	// Whoever reads beside it has the same, and looks at it at any time.
-	if l := &f.r.ledger; l.version != s.Version || l.prior != s.Prior {
-		note(&l.version, s.Version)
+	if l := &f.r.ledger; l.version.Own() != s.Version || l.prior != s.Prior {
+		l.version.Set(s.Version)
 		l.prior = s.Prior
 	}
 	r := f.mirror.requests[id]

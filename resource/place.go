@@ -3,10 +3,9 @@ package resource
 import (
 	"context"
 	"fmt"
-	"sync/atomic"
-	"unsafe"
 
 	"github.com/orwl/go-orwl/internal/invariant"
+	"github.com/orwl/go-orwl/internal/tally"
 )
 
 // Place is a user's position in the queue of a resource: one request, from its
@@ -22,8 +21,9 @@ import (
 // Renew only with [Options.Confirm]. Misuse returns a [*PlaceError] and changes
 // nothing.
 type Place struct {
-	// state is the ticket, and in its lower bits:
-	state atomic.Uint64
+	// state is the ticket, with the bits below. Only the owner changes it. Others read it for
+	// reports.
+	state tally.Count
 	r     *Resource
 	w     *waiter // nil until it has to wait
 	x     *extras // nil for most
@@ -68,7 +68,7 @@ func (p *Place) Request(r *Resource, m Mode) error {
 	if r.requested.Load()&apart != 0 { // which it may end to be, but not become
 		return p.requestApart(m, 0)
 	}
-	p.set(r.request(m) | modeBit(m) | requestedBit)
+	p.state.Set(r.request(m) | modeBit(m) | requestedBit)
 	if p.hears(Requests) {
 		p.x.observer.Requested(p)
 	}
@@ -137,15 +137,16 @@ func (p *Place) Acquire(ctx context.Context) error {
 			}
 			if !waited {
 				waited = true
+				w.lieDown(p.bed())
 				if err := p.waits(ctx); err != nil {
 					return p.error("acquire", err)
 				}
 			}
-			if w.bed != nil {
-				w.bed.ParkUntil(until, w.interrupt)
+			if z := w.sleeper; z.bed != nil {
+				z.bed.ParkUntil(until, z.interrupt)
 			} else {
-				w.alarm.Set(until, w.interrupt)
-				w.place.Park()
+				z.alarm.Set(until, z.interrupt)
+				z.place.Park()
 			}
 		}
 	}
@@ -169,7 +170,7 @@ func (p *Place) Acquire(ctx context.Context) error {
 	if s&writeBit != 0 {
 		r.ledger.raise()
 	}
-	p.set(s ^ phaseBits)
+	p.state.Set(s ^ phaseBits)
 	if p.hears(Acquisitions) {
 		p.x.observer.Acquired(p)
 	}
@@ -192,7 +193,7 @@ func (p *Place) take() bool {
 	} else if c&flags != 0 || !passed(c, s) {
 		return false
 	}
-	p.set(s ^ phaseBits)
+	p.state.Set(s ^ phaseBits)
 	if p.hears(Acquisitions) {
 		p.x.observer.Acquired(p)
 	}
@@ -218,10 +219,10 @@ func (p *Place) ReleaseBy(by any) error {
 		return p.releaseFar(s, false)
 	}
 	p.commit(s)
-	p.set(s & writeBit)
+	p.state.Set(s & writeBit)
 	p.r.end(s, by)
 	if p.w != nil {
-		p.w.alarm.Off()
+		p.w.calm()
 	}
 	if p.hears(Releases) {
 		p.x.observer.Released(p)
@@ -247,7 +248,7 @@ func (p *Place) RenewBy(by any) error {
 	}
 	p.commit(s)
 	m := modeOf(s)
-	p.set(p.r.request(m) | s&writeBit | requestedBit)
+	p.state.Set(p.r.request(m) | s&writeBit | requestedBit)
 	p.r.end(s, by)
 	if p.hears(Requests) {
 		p.x.observer.Requested(p)
@@ -256,17 +257,6 @@ func (p *Place) RenewBy(by any) error {
 		p.x.observer.Released(p)
 	}
 	return nil
-}
-
-// set changes the state, which only the owner does. Others may look at it at any time,
-// and only for reports. So an ordinary store is enough; it takes a third of the time of
-// an atomic store. Under the race detector the store is atomic.
-func (p *Place) set(state uint64) {
-	if invariant.Enabled {
-		p.state.Store(state)
-	} else {
-		*(*uint64)(unsafe.Pointer(&p.state)) = state
-	}
 }
 
 // error is a failure of op.

@@ -17,7 +17,7 @@ func (p *Place) list(s uint64, hook Hook) {
 		w.hook = hook
 		state |= hooked
 	}
-	w.begin(state)
+	w.state.Store(state)
 	r := p.r
 	r.list(w)
 	if c := r.load(&r.completed); c&broken != 0 || due(c, w.ticket, w.mode) {
@@ -30,7 +30,7 @@ func (p *Place) list(s uint64, hook Hook) {
 // waiter is what the place waits with.
 func (p *Place) waiter() *waiter {
 	if p.w == nil {
-		p.w = newWaiter(p.bed())
+		p.w = new(waiter)
 	}
 	return p.w
 }

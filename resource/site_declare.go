@@ -73,7 +73,7 @@ func (s *Site) Home(r *Resource, o HomeAt) error {
 	}
 	s.house(r, true)
 	r.ledger.epoch = uint32(o.Epoch)
-	r.ledger.fence = max(r.ledger.fence, (o.Epoch-1)<<32)
+	r.ledger.fence.Set(max(r.ledger.fence.Own(), (o.Epoch-1)<<32))
 	r.home = h
 	if o.Expect > 0 {
 		h.gather = &gathering{expect: o.Expect}

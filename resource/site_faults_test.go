@@ -136,7 +136,7 @@ func (c *faults) start(n *faultyNode) {
 		r, err := NewWith(fmt.Sprint("r", i), 32, Options{Undo: true})
 		if err == nil && n.node == Node(i) {
 			err = s.Home(r, HomeAt{})
-			r.ledger.fence = n.incarnation << 32 // as in an epoch of its own, which mirrors would have to learn
+			r.ledger.fence.Set(n.incarnation << 32) // as in an epoch of its own, which mirrors would have to learn
 			c.truth[i] = &chronicle{states: [][2]uint64{{}}}
 		} else if err == nil {
 			err = s.Mirror(r, Node(i))
@@ -383,7 +383,7 @@ func (c *faults) committed(i int) {
 	r := c.nodes[i].r[i]
 	h := c.truth[i]
 	last := uint64(len(h.states) - 1)
-	switch v := r.ledger.version; {
+	switch v := r.ledger.version.Load(); {
 	case v == last+1:
 		now := stateIn(r.bytes)
 		a := c.writes.by[now]

@@ -1,7 +1,5 @@
 package resource
 
-import "sync/atomic"
-
 // Survey is a resource as seen from outside at any time, without holding it. It is no
 // snapshot: a request that moves meanwhile may show in two states.
 type Survey struct {
@@ -37,8 +35,8 @@ type Guest struct {
 func (r *Resource) Survey() Survey {
 	s := Survey{
 		Size:    int(r.size.Load()),
-		Version: atomic.LoadUint64(&r.ledger.version),
-		Fence:   atomic.LoadUint64(&r.ledger.fence),
+		Version: r.ledger.version.Load(),
+		Fence:   r.ledger.fence.Load(),
 		Broken:  r.completed.Load()&broken != 0,
 	}
 	if g := r.guard.Load(); g != nil {

@@ -3,9 +3,7 @@ package resource
 import (
 	"context"
 	"sync/atomic"
-	"unsafe"
 
-	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/internal/park"
 )
 
@@ -30,7 +28,13 @@ type waiter struct {
 	mode   Mode
 	stray  int8 // 1 if requested before there was a guard
 
-	hook      Hook // if hooked: told by the goroutine that grants it, just afterwards
+	hook    Hook     // if hooked: told by the goroutine that grants it, just afterwards
+	sleeper *sleeper // nil until the owner sleeps for the first time
+}
+
+// sleeper is what a waiter has if its owner sleeps. The owner of a request that is only
+// told of its grant never does.
+type sleeper struct {
 	interrupt func()
 	bed       Bed        // nil: place
 	place     park.Place // nil bed: sleeps here
@@ -61,24 +65,29 @@ type Bed interface {
 
 // newWaiter is a waiter that sleeps in bed, or in one of its own.
 func newWaiter(bed Bed) *waiter {
-	w := &waiter{bed: bed}
-	w.interrupt = w.rouse
-	if bed == nil {
-		w.place.Init(w.parked)
-	} else {
-		bed.Init(w.parked)
-	}
+	w := new(waiter)
+	w.lieDown(bed)
 	return w
 }
 
-// begin sets the first state of a waiter that is in no list yet. No other goroutine
-// changes the state then, and listing orders the store, so an ordinary store is enough.
-// Under the race detector it is atomic, because an interrupt may come late.
-func (w *waiter) begin(state uint32) {
-	if invariant.Enabled {
-		w.state.Store(state)
+// lieDown makes the waiter one that can sleep.
+func (w *waiter) lieDown(bed Bed) {
+	if w.sleeper != nil {
+		return
+	}
+	s := &sleeper{interrupt: w.rouse, bed: bed}
+	if bed == nil {
+		s.place.Init(w.parked)
 	} else {
-		*(*uint32)(unsafe.Pointer(&w.state)) = state
+		bed.Init(w.parked)
+	}
+	w.sleeper = s
+}
+
+// calm ends what the end of a context may still do to the waiter.
+func (w *waiter) calm() {
+	if w.sleeper != nil {
+		w.sleeper.alarm.Off()
 	}
 }
 
@@ -138,15 +147,15 @@ func (w *waiter) move(to, from, or uint32) bool {
 
 // sleep returns when it is granted, or with the reason for the end of ctx.
 func (w *waiter) sleep(ctx context.Context) error {
-	for ; w.state.Load() != granted; w.wakeUp() {
+	for s := w.sleeper; w.state.Load() != granted; w.wakeUp() {
 		if ctx.Err() != nil {
 			return reason(ctx)
 		}
-		if w.bed != nil {
-			w.bed.ParkUntil(ctx, w.interrupt)
+		if s.bed != nil {
+			s.bed.ParkUntil(ctx, s.interrupt)
 		} else {
-			w.alarm.Set(ctx, w.interrupt)
-			w.place.Park()
+			s.alarm.Set(ctx, s.interrupt)
+			s.place.Park()
 		}
 	}
 	return nil
@@ -189,9 +198,9 @@ func (w *waiter) rouse() {
 }
 
 func (w *waiter) wake() {
-	if w.bed == nil {
-		w.place.Unpark()
+	if s := w.sleeper; s.bed == nil {
+		s.place.Unpark()
 	} else {
-		w.bed.Unpark()
+		s.bed.Unpark()
 	}
 }
