@@ -7,12 +7,11 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// begin makes the task one of a run. Its context carries what package resource needs
-// for the leaf rule.
-func (t *Task) begin(r *run) {
-	t.run = r
+// stand makes the task's context, which carries what package resource needs for the leaf
+// rule. Most step tasks never ask for it.
+func (t *Task) stand() {
 	t.holder = resource.NewHolder(fmt.Sprintf("task %q", t.name), t.places)
-	t.ctx = t.holder.Context(r.ctx)
+	t.ctx = t.holder.Context(t.run.ctx)
 }
 
 // places yields the places of the task's accesses.
@@ -28,4 +27,7 @@ func (t *Task) places(yield func(*resource.Place) bool) {
 // with one derived from it, fails if it breaks the leaf rule ([resource.ErrLeafRule]).
 // With any other context such an access may wait for ever. A goroutine that the body
 // starts uses the context of Run for its own relaxed accesses.
-func (t *Task) Context() context.Context { return t.ctx }
+func (t *Task) Context() context.Context {
+	t.stands.Do(t.stand)
+	return t.ctx
+}

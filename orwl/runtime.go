@@ -333,7 +333,7 @@ func (rt *Runtime) start(r *run) error {
 		}
 	}
 	for _, t := range rt.tasks {
-		t.begin(r)
+		t.run = r
 	}
 	rt.run = r
 	return nil

@@ -83,8 +83,12 @@ func (rt *Runtime) spread() error {
 	return nil
 }
 
-// homesFor returns the homes of all resources if each task is on the given node.
+// homesFor returns the homes of all resources if each task is on the given node. A resource
+// that is not in the map has its home on node 0.
 func (rt *Runtime) homesFor(on []int) map[string]int {
+	if rt.Nodes() == 1 {
+		return nil
+	}
 	homes := maps.Clone(rt.said)
 	for _, mode := range []resource.Mode{resource.Write, resource.Read} {
 		for i, t := range rt.tasks {

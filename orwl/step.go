@@ -90,7 +90,7 @@ func (s *step) run(w *worker) (more bool, err error) {
 		s.begun = true
 		t.began()
 	}
-	ctx := t.ctx
+	ctx := t.run.ctx
 	for _, a := range t.accesses {
 		if err := a.Place().Acquire(ctx); err != nil {
 			return false, err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"iter"
 	"runtime/debug"
+	"sync"
 	"sync/atomic"
 
 	"github.com/orwl/go-orwl/handle"
@@ -18,8 +19,7 @@ import (
 type Task struct {
 	rt       *Runtime
 	name     string
-	on       int  // the node
-	placed   bool // the program has said which
+	on       int // the node
 	accesses []*Access
 	sequence *sequence // nil: none is declared
 	body     func(*Task) error
@@ -27,9 +27,11 @@ type Task struct {
 	run      *run
 	ctx      context.Context  // of the run, and carries the holder
 	holder   *resource.Holder // the task, as the leaf rule sees it
-	round    tally.Count      // that it is in, or has been through
+	stands   sync.Once        // of ctx and holder, which Context makes
+	placed   bool             // the program has said which node
 	ended    atomic.Bool
-	err      error // of Rounds
+	round    tally.Count // that it is in, or has been through
+	err      error       // of Rounds
 }
 
 // Name is what the task was called.
@@ -134,7 +136,7 @@ func (t *Task) Rounds(n int) iter.Seq[int] {
 // acquireAll acquires all accesses for a round, from one of them on, and returns the
 // last that it had to wait for.
 func (t *Task) acquireAll(first int) (last int, err error) {
-	ctx := t.ctx
+	ctx := t.Context()
 	last = first
 	for k := range t.accesses {
 		j := first + k
