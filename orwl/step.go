@@ -71,14 +71,17 @@ func (s *step) Granted(by any) {
 	}
 }
 
-// await has the step told of every access of the coming round, which have been requested,
-// and reports whether all are granted.
+// await registers the step for the grants of the coming round, whose accesses have been
+// requested, and reports whether all are granted. If one is not, its observer is told that
+// the step waits. Others may be missing too, but a task waits once at a time.
 func (s *step) await() (ready bool, err error) {
 	s.missing.Store(int32(len(s.task.accesses)) + 1)
+	waits := false
 	for _, a := range s.task.accesses {
 		if err := a.Place().Tell(s); err != nil {
 			return false, err
 		}
+		waits = waits || a.Place().Waits()
 	}
 	return s.missing.Add(-1) == 0, nil
 }

@@ -186,3 +186,49 @@ func TestStepsLetOthersRun(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// waitObserver counts what one task's accesses tell.
+type waitObserver struct {
+	of              string
+	waits, acquired int
+	waiting         bool
+	twice           bool // it waited while it waited
+}
+
+func (o *waitObserver) Access(a *orwl.Access) resource.Observer {
+	if a.Task().Name() == o.of {
+		return o
+	}
+	return nil
+}
+func (o *waitObserver) Began(*orwl.Task)          {}
+func (o *waitObserver) Ended(*orwl.Task, error)   {}
+func (o *waitObserver) Requested(*resource.Place) {}
+func (o *waitObserver) Released(*resource.Place)  {}
+func (o *waitObserver) Cancelled(*resource.Place) {}
+func (o *waitObserver) Waiting(*resource.Place) {
+	o.twice = o.twice || o.waiting
+	o.waits, o.waiting = o.waits+1, true
+}
+func (o *waitObserver) Acquired(*resource.Place) { o.acquired, o.waiting = o.acquired+1, false }
+
+// A step tells its observers that it waits: one of its accesses does, once a round.
+func TestStepWaits(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1)) // so there is one worker
+	const rounds = 5
+	o := &waitObserver{of: "first"}
+	rt, err := orwl.New(orwl.Options{Observers: []orwl.Observer{o}})
+	must(err)
+	r, q := rt.Resource("r", 8), rt.Resource("q", 8)
+	for _, name := range []string{"first", "second"} {
+		step := rt.Task(name)
+		step.Write(r)
+		step.Write(q)
+		step.Each(rounds, func(int) error { return nil })
+	}
+	must(rt.Run(t.Context()))
+	// It has its accesses at first, and then waits for the second step in each round.
+	if o.waits != rounds-1 || o.acquired != 2*rounds || o.twice {
+		t.Errorf("it has waited %d times, want %d, and acquired %d, want %d; it waited while it waited: %v", o.waits, rounds-1, o.acquired, 2*rounds, o.twice)
+	}
+}

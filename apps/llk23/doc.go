@@ -1,5 +1,5 @@
 // Llk23 sweeps Livermore kernel 23 over a matrix that is cut into a grid of
-// blocks, one task or nine for each, and proves that the result is the sequential
+// blocks, with a few tasks for each, and proves that the result is the sequential
 // sweep's, bit for bit.
 //
 //	go run ./apps/llk23
@@ -27,15 +27,17 @@
 // makes the iterations fit: see [field.declare]. There is no barrier; a block runs
 // ahead as far as its neighbours allow.
 //
-// A task acquires its accesses one by one, as late as it can, and releases each as
-// soon as it has copied a frontier in or out: nobody waits for a block that is
-// being swept, but for what it computes. See [part.pass]. While the rows of a
-// block are in the cache it can be swept several times (-sweeps), with frontiers that
-// are deeper instead of more often there.
+// The tasks are step tasks: a worker runs a task when all of its frontiers are there. It
+// copies the neighbours' frontiers in, sweeps, and copies its own out. A block of several
+// bands has up to three tasks, its stages, which run one after another. The first one
+// publishes the northern frontier, and only the last one needs the southern. So blocks
+// above each other compute at the same time: see [stage]. While the rows of a block are in
+// the cache it can be swept several times (-sweeps): then frontiers are deeper, and are
+// needed less often.
 //
-//	-tasks fused   the main task reads four frontiers and writes its own four
-//	-tasks 9       the main task reads eight frontiers; eight exporters read what it
-//	               has left, and write an edge or a corner each (the paper's form)
+//	-tasks fused   the stages read four frontiers and write the block's own four
+//	-tasks 9       the stages read eight frontiers; when the last has ended, eight
+//	               exporters write an edge or a corner each (the paper's form)
 //
 // # On several nodes
 //
@@ -51,14 +53,17 @@
 //
 // # What is measured
 //
-// A main task is in one phase at any time: waiting, computing, or copying
-// frontiers; the shares in the report are means over the blocks' main tasks. A
-// frontier that had come before it was asked for is a prefetch hit; what is called
-// hidden is for how long frontiers were on their way, since they were announced,
-// while their readers did something else. On its way is a frontier of the same node
-// until it is computed, and one of another node until it is here: the reader does not
-// learn when that was computed. Time computing goes by the clock: nodes that share
-// processors take them from each other.
+// A block is in one phase at any time: waiting, computing, or copying frontiers; the
+// shares in the report are means over the blocks. Waiting ends when a worker runs the next
+// stage: it includes the time until a worker is free, and what the runtime itself takes.
+//
+// A frontier is a prefetch hit if it was there when the block ended the stage before. What
+// is called hidden is for how long frontiers were on their way, since they were announced,
+// while the block did something else. A frontier of the same node is on its way until it
+// is computed, and one of another node until it is here: the reader does not learn when
+// that was computed. A block of one stage has no hits after its first pass: each frontier
+// that it reads depends on what it has just written. Time computing goes by the clock:
+// nodes that share processors take them from each other.
 //
 // What is said of several nodes is of all of them: the time is from when the first
 // began until the last had swept its blocks, and what is collected afterwards is no
@@ -67,8 +72,9 @@
 // A trace (package trace, orwl trace report) has a track for each task, with a slice for
 // each phase and each wait, one for each access, and an arrow for each hand-over. It has
 // room for 262,144 slices, shared evenly by the nodes and then by their tasks, and sums up
-// what comes after the first of each. What a traced run reports as waiting is what the
-// trace has: the wait slices, and the time before a task's first work and after its last.
+// what comes after the first of each. A stage waits for the access that was missing first
+// when it had requested the next round. It also waits while another stage of its block
+// works. So its waits add up to more than the block's.
 //
 // # While it runs
 //
@@ -85,7 +91,7 @@
 //
 // What is computed: kernel.go, block.go, matrix.go, smooth.go, lfk.go,
 // initial.go, sequential.go. Who computes it: size.go, direction.go, rect.go,
-// frontier.go, field.go, deal.go, program.go, actor.go, part.go, exporter.go. What
+// frontier.go, field.go, deal.go, program.go, part.go, exporter.go. What
 // other nodes have of it: collect.go, pipe.go, statement.go. The program around it:
 // flags.go, flags_file.go, flags_metrics.go, job.go, nodes.go, run.go, stopwatch.go, progress.go,
 // result.go, output.go, report.go, main.go. What is seen of it

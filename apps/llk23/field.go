@@ -18,10 +18,11 @@ import (
 type form string
 
 const (
-	// fused is one task, which exports its own frontiers.
+	// fused is one task, or one for each stage of a large block. They export the block's
+	// frontiers themselves.
 	fused form = "fused"
-	// nine is the paper's form: a main task, and a sub-task for each of the up to
-	// eight edges and corners that a neighbour reads.
+	// nine is the paper's form: the same, and a sub-task for each of the up to eight edges
+	// and corners that a neighbour reads.
 	nine form = "9"
 )
 
@@ -38,11 +39,15 @@ type field struct {
 	log        *slog.Logger // nil: slog's own
 	why        io.Writer    // gets the placement of the run; nil: it is not asked for
 
+	// What is needed while it is solved.
+	actors   map[*orwl.Task]bool       // that work on this node's parts
+	arrivals map[*orwl.Access]*arrival // of frontiers of other nodes
+	working  sync.WaitGroup            // the actors
+	begin    time.Time
+	setup    time.Duration
+
 	// What becomes of it when it is solved.
-	begin   time.Time
-	setup   time.Duration
-	working sync.WaitGroup       // this node's actors
-	ended   func() time.Duration // waits for them, and says when that was
+	ended   func() time.Duration // waits for the actors, and says when the last ended
 	closing sync.Once
 	closed  error
 	own     statement   // this node's
@@ -56,6 +61,9 @@ func newField(p problem, grid size, f form) *field {
 		grid:  grid,
 		each:  size{p.rows / grid.rows, p.cols / grid.cols},
 		parts: make([]*part, grid.cells()),
+
+		actors:   make(map[*orwl.Task]bool),
+		arrivals: make(map[*orwl.Access]*arrival),
 	}
 }
 
@@ -122,6 +130,9 @@ func (f *field) prepare(ctx context.Context, workers int) error {
 	all.Wait()
 	return context.Cause(ctx)
 }
+
+// clock is the time since the run began.
+func (f *field) clock() time.Duration { return time.Since(f.begin) }
 
 // String is the part's name, in messages and in a trace.
 func (p *part) String() string { return fmt.Sprintf("block %d,%d", p.row, p.col) }

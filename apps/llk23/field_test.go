@@ -7,6 +7,8 @@ import (
 	"io"
 	"log/slog"
 	"math"
+	"runtime"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -68,7 +70,7 @@ func TestField(t *testing.T) {
 // the last do not meet.
 func TestFieldInBands(t *testing.T) {
 	for _, form := range []form{fused, nine} {
-		for _, each := range []size{{16, 3}, {17, 3}, {32, 3}, {70, 3}, {3, band/2 + 1}} {
+		for _, each := range []size{{16, 128}, {17, 128}, {32, 128}, {70, 128}, {3, band/2 + 1}} {
 			p := problem{rows: 3 * each.rows, cols: 2 * each.cols, iters: 5, kernel: listing(), values: smooth}
 			f := solved(t, p, size{3, 2}, form)
 			if err := compare(t.Context(), f.result(), reference(t, p)); err != nil {
@@ -80,21 +82,33 @@ func TestFieldInBands(t *testing.T) {
 
 func TestBands(t *testing.T) {
 	for _, c := range []struct {
-		rows, cols, sweeps int
-		step, steps        int
+		rows, cols, below, sweeps int
+		band, bands               int
+		cuts                      []int // between a northern and a southern neighbour
 	}{
-		{1, 1, 1, 16, 1},
-		{16, 16, 1, 16, 1},
-		{17, 16, 1, 16, 2},
-		{500, 500, 1, 125, 4},
-		{3, band, 1, 1, 3},
-		{2, 2 * band, 1, 1, 2},
-		{16, 16, 2, 4, 5},
-		{500, 500, 4, 4, 126},
+		{1, 1, 0, 1, 2048, 1, []int{0, 1}},
+		{16, 16, 0, 1, 128, 1, []int{0, 1}},
+		{200, 16, 0, 1, 128, 2, []int{0, 1, 2}},
+		{16, 128, 0, 1, 16, 1, []int{0, 1}},
+		{17, 128, 0, 1, 16, 2, []int{0, 1, 2}},
+		{500, 500, 0, 1, 125, 4, []int{0, 1, 3, 4}},
+		{3, band, 0, 1, 1, 3, []int{0, 1, 2, 3}},
+		{2, 2 * band, 0, 1, 1, 2, []int{0, 1, 2}},
+		{16, 16, 1, 2, 4, 5, []int{0, 1, 3, 5}},
+		{500, 500, 3, 4, 4, 126, []int{0, 1, 124, 126}},
+		{4, 9, 3, 4, 4, 2, []int{0, 1, 2}},         // the first band needs the south
+		{33, 9, 19, 20, 4, 13, []int{0, 3, 5, 13}}, // it is needed before the north is complete
+		{40, 9, 39, 40, 4, 20, []int{0, 10, 20}},
 	} {
-		e := extent{rows: c.rows, cols: c.cols}
-		if step, steps := e.step(c.sweeps), e.steps(c.sweeps); step != c.step || steps != c.steps {
-			t.Errorf("%d rows of %d, %d sweeps: %d steps of %d rows, want %d of %d", c.rows, c.cols, c.sweeps, steps, step, c.steps, c.step)
+		e := extent{rows: c.rows, cols: c.cols, above: c.below, below: c.below}
+		if rows, bands := e.band(c.sweeps), e.bands(c.sweeps); rows != c.band || bands != c.bands {
+			t.Errorf("%d rows of %d, %d sweeps: %d bands of %d rows, want %d of %d", c.rows, c.cols, c.sweeps, bands, rows, c.bands, c.band)
+		}
+		if cuts := e.cuts(c.sweeps, true, true); !slices.Equal(cuts, c.cuts) {
+			t.Errorf("%d rows of %d, %d sweeps: cut at %v, want %v", c.rows, c.cols, c.sweeps, cuts, c.cuts)
+		}
+		if cuts := e.cuts(c.sweeps, false, false); len(cuts) != 2 {
+			t.Errorf("%d rows of %d, %d sweeps: cut at %v without neighbours", c.rows, c.cols, c.sweeps, cuts)
 		}
 	}
 }
@@ -199,18 +213,18 @@ func TestTally(t *testing.T) {
 	}
 }
 
-// TestShares checks that a task is in one phase at any time.
+// TestShares checks that a block is in one phase at any time.
 func TestShares(t *testing.T) {
 	for _, form := range []form{fused, nine} {
 		p := problem{rows: 34, cols: 34, iters: 20, kernel: listing(), values: smooth}
 		f := solved(t, p, size{2, 2}, form)
-		for _, a := range f.actors() {
+		for _, w := range f.watches() {
 			total := time.Duration(0)
-			for _, spent := range a.watch.spent {
+			for _, spent := range w.spent {
 				total += spent
 			}
 			if total != f.took {
-				t.Errorf("%s of %v: the phases add up to %v, the run took %v", a.Name(), form, total, f.took)
+				t.Errorf("%s: the phases add up to %v, the run took %v", form, total, f.took)
 			}
 		}
 		r := newReport(f)
@@ -225,7 +239,9 @@ func TestShares(t *testing.T) {
 // its second iteration, and end its first one only when the northern one has ended
 // its second.
 func TestAheadOfEachOther(t *testing.T) {
-	p := problem{rows: 2 * 64, cols: 3, iters: 2, values: smooth}
+	// The kernel waits, and keeps its worker meanwhile.
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0))))
+	p := problem{rows: 2 * 64, cols: 128, iters: 2, values: smooth}
 	began, ended := make(chan bool), make(chan bool)
 	var calls [2]atomic.Int64
 	failed := false

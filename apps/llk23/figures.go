@@ -28,8 +28,8 @@ var (
 	figureDone       = describe("iterations_done", "Iterations that all blocks of this node have done.")
 	figurePlanned    = describe("updates_planned", "Elements that this node is to sweep, each once in each iteration.")
 	figureUpdates    = describe("updates_total", "Elements that this node has swept so far, each once in each iteration.")
-	figureSpent      = describe("block_seconds_total", "Time of the main tasks of this node's blocks, by what they do: compute, "+
-		"wait for an access, read and write frontiers, or be outside, before the first round and after the last.", "phase")
+	figureSpent      = describe("block_seconds_total", "Time of this node's blocks, by what they do: compute, "+
+		"wait for their turn, read and write frontiers, or be outside, before the first pass and after the last.", "phase")
 )
 
 // phaseLabels are the phases as metrics call them.

@@ -77,7 +77,7 @@ func (o *options) flagSet() *flag.FlagSet {
 		"need a grid of one column, -tasks fused and as many rows in a block")
 	fs.Var(choice{&o.kernel, kernelNames()}, "kernel", "order of additions")
 	fs.Var(choice{(*string)(&o.tasks), []string{string(fused), string(nine)}}, "tasks",
-		"tasks of a block: one, or a main task and one for each edge and corner")
+		"tasks that write a block's frontiers: those that sweep it, or one for each edge and corner")
 	fs.Var(count{&o.nodes, mostNodes}, "nodes", "processes on this machine, no more than blocks; in a run that something else has "+
 		"started, as many as that has, or not given")
 	fs.Var(initFlag{&o.init}, "init", "initial values: smooth, lfk (the original kernel's 5x99), or FILE.npy, a float64 matrix "+

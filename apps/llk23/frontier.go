@@ -10,17 +10,17 @@ import (
 )
 
 // frontier is an edge of a block as its neighbour gets to see it: a resource with
-// one task that writes it in each iteration and one that reads it.
+// one task that writes it in each pass and one that reads it.
 //
 //	block ── writes ──▶ resource ── reads ──▶ border of the neighbour
 //
-// Whoever holds the resource may use the rest of the frontier.
+// The task that holds the resource may use the rest of the frontier.
 type frontier struct {
 	*resource.Resource
 
-	// What the tasks of one node tell each other; nobody reads it where the reader is
-	// on another node than the writer.
-	computed time.Duration // when what it has was, by the watch of who did so
+	// computed is when the contents were, by the writer's watch. Readers of other nodes
+	// do not see it.
+	computed time.Duration
 }
 
 // fill gives a frontier its initial values, before any task has a request in the
@@ -31,37 +31,58 @@ func (f *frontier) fill(b *block, r rect) error {
 
 // inlet is a task's reading of a neighbour's frontier.
 type inlet struct {
-	*orwl.Access
+	orwl.In[float64]
 	from      *frontier
 	into      rect
 	announced time.Duration // when the access was
-
-	// Came is when the frontier was there, by the reader's clock; nil if it is of the
-	// same node, where the frontier itself tells.
-	came *atomic.Int64
+	far       *arrival      // nil: the frontier is of the same node
 }
 
-// listen has the clock read when the frontier comes that was announced last, if it
-// comes from another node.
-func (in *inlet) listen(clock func() time.Duration) error {
-	if in.came == nil {
-		return nil
-	}
-	return in.Place().Notify(func() { in.came.Store(int64(clock())) })
-}
-
-// there is when the frontier that is held could be had: when it was computed, or if
-// that was on another node when it had come.
+// there is when the frontier that is held was there: when it was computed, or when it
+// had come if that was on another node.
 func (in *inlet) there() time.Duration {
-	if in.came == nil {
+	if in.far == nil {
 		return in.from.computed
 	}
-	return time.Duration(in.came.Load())
+	return time.Duration(in.far.at.Load())
 }
 
 // outlet is a task's writing of its block's frontier.
 type outlet struct {
-	*orwl.Access
+	orwl.Out[float64]
 	to *frontier
 	of rect
 }
+
+// write copies a block's frontier out, which was computed at a time.
+func (o *outlet) write(b *block, computed time.Duration) {
+	b.write(o.Slice(), o.of)
+	o.to.computed = computed
+}
+
+// arrival is when a frontier of another node has come last. It observes the reader's
+// access, and takes the time of the grant.
+type arrival struct {
+	clock func() time.Duration
+	at    atomic.Int64
+}
+
+var _ resource.FarGrants = (*arrival)(nil)
+
+// GrantedFar implements resource.FarGrants.
+func (a *arrival) GrantedFar(*resource.Place) { a.at.Store(int64(a.clock())) }
+
+// Requested implements resource.Observer. Nothing else of the access matters here.
+func (a *arrival) Requested(*resource.Place) {}
+
+// Waiting implements resource.Observer.
+func (a *arrival) Waiting(*resource.Place) {}
+
+// Acquired implements resource.Observer.
+func (a *arrival) Acquired(*resource.Place) {}
+
+// Released implements resource.Observer.
+func (a *arrival) Released(*resource.Place) {}
+
+// Cancelled implements resource.Observer.
+func (a *arrival) Cancelled(*resource.Place) {}

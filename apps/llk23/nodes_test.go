@@ -149,7 +149,7 @@ func TestMemoryOnNodes(t *testing.T) {
 	var wrong atomic.Int64
 	f, _, errs := solveOn(t, count, untraced, func(node int) *field {
 		p := p
-		f := new(field)
+		var f *field
 		p.kernel = kernel{"looking", func(b *block, from, to int) {
 			for _, part := range f.parts {
 				if (part.block != nil) != (part.node == node) {
@@ -158,7 +158,7 @@ func TestMemoryOnNodes(t *testing.T) {
 			}
 			sweepListing(b, from, to)
 		}}
-		*f = field{problem: p, grid: grid, each: size{4, 4}, form: fused, parts: make([]*part, 9)}
+		f = newField(p, grid, fused)
 		fields[node] = f
 		return f
 	})

@@ -3,46 +3,43 @@ package main
 import (
 	"fmt"
 	"iter"
-	"slices"
-	"sync/atomic"
 
 	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/resource"
 )
 
-// declare makes the program. Tasks are declared block by block, row by row, each
-// main task before its exporters: so the canonical order of the first requests
-// gives each block the northern and western frontiers of this iteration, and the
-// southern and eastern ones of the last. Of the first iteration these are initial
-// values, with which the resources are filled.
+// declare makes the program. Tasks are declared block by block, row by row, the stages of
+// a block in their order and before its exporters. So the canonical order of the first
+// requests gives each block the northern and western frontiers of this pass, and the
+// southern and eastern ones of the last. In the first pass these are initial values, with
+// which the resources are filled.
 //
-// A part's tasks run where its block is. A frontier's home is where it is written,
-// as that of every resource is unless somebody says otherwise.
+// A part's tasks run where its block is. A frontier's home is the node that writes it, as
+// by default of every resource.
 func (f *field) declare(rt *orwl.Runtime) error {
 	edges, err := f.declareFrontiers(rt)
 	if err != nil {
 		return err
 	}
 	for _, p := range f.parts {
-		f.declareMain(rt, p, edges)
+		f.declareStages(rt, p, edges)
 		if f.form == nine {
 			f.declareExporters(rt, p, edges[p])
-			continue
 		}
-		f.declareOutlets(p, edges[p])
 	}
 	f.declareCollection(rt)
 	return nil
 }
 
-// do gives a task its body. If it is this node's, the node works until it ends.
-func (f *field) do(t *orwl.Task, node int, body func() error) {
-	if node == f.nodes.Number() {
+// actor declares a task that works on a part. The node works until all of its own have
+// ended.
+func (f *field) actor(rt *orwl.Runtime, p *part, name string) *orwl.Task {
+	t := rt.Task(name).On(p.node)
+	if p.node == f.nodes.Number() {
+		f.actors[t] = true
 		f.working.Add(1)
 	}
-	t.Do(func(*orwl.Task) error {
-		defer f.working.Done()
-		return body()
-	})
+	return t
 }
 
 // sides are the directions in which a part has neighbours that read what it
@@ -80,7 +77,7 @@ func (f *field) declareFrontiers(rt *orwl.Runtime) (frontiers, error) {
 		edges[p] = new([directions]*frontier)
 		for d := range f.sides(p) {
 			r := p.extent.edge(d)
-			e := &frontier{Resource: rt.Resource(fmt.Sprintf("%v of %v", d, p), 8*r.cells())}
+			e := &frontier{Resource: orwl.Array[float64](rt, fmt.Sprintf("%v of %v", d, p), r.cells())}
 			edges[p][d] = e
 			if !d.earlier() || p.block == nil {
 				continue
@@ -93,77 +90,91 @@ func (f *field) declareFrontiers(rt *orwl.Runtime) (frontiers, error) {
 	return edges, nil
 }
 
-// declareMain declares a main task, and what it reads. The western frontier comes
-// first: it is mostly the last to be there, and who has waited for it finds the
-// others without waiting once more.
-func (f *field) declareMain(rt *orwl.Runtime, p *part, edges frontiers) {
-	p.Task = rt.Task(p.String()).On(p.node)
-	f.do(p.Task, p.node, func() error { return p.main(f.problem) })
+// declareStages declares a part's stages. Tasks of a part take turns by the access to its
+// data, which they declare first.
+func (f *field) declareStages(rt *orwl.Runtime, p *part, edges frontiers) {
+	most := f.deep() + 1
+	cuts := p.extent.cuts(most, f.form == fused && f.neighbour(p, north) != nil, f.neighbour(p, south) != nil)
+	count := len(cuts) - 1
+	if count > 1 || f.form == nine {
+		p.data = rt.Resource(fmt.Sprintf("data of %v", p), 0)
+	}
+	for i := range count {
+		name := p.String()
+		if count > 1 {
+			name = fmt.Sprintf("%v, stage %d of %d", p, i+1, count)
+		}
+		s := &stage{Task: f.actor(rt, p, name), part: p, from: cuts[i], to: cuts[i+1]}
+		s.Each(f.passes(), func(k int) error { return s.round(f.problem, k) })
+		if p.data != nil {
+			s.Write(p.data)
+		}
+		p.stages = append(p.stages, s)
+	}
+	f.declareInlets(p, edges)
+	if f.form == fused {
+		f.declareOutlets(p, edges[p])
+	}
+}
+
+// declareInlets declares what a part reads. Its last stages need the southern frontier.
+func (f *field) declareInlets(p *part, edges frontiers) {
 	for d, q := range f.sides(p) {
+		s := p.stages[0]
+		if rows, _ := d.step(); rows > 0 {
+			s = p.stageAt(p.extent.late(f.deep() + 1))
+		}
 		e := edges[q][d.opposite()]
-		in := inlet{Access: p.Read(e.Resource), from: e, into: p.extent.border(d)}
+		in := inlet{In: orwl.Reads[float64](s.Task, e.Resource), from: e, into: p.extent.border(d)}
 		if p.node != q.node {
-			in.came = new(atomic.Int64)
+			in.far = &arrival{clock: f.clock}
+			f.arrivals[in.Access()] = in.far
 		}
-		switch rows, _ := d.step(); {
-		case rows > 0:
-			p.late = append(p.late, in)
-		case d == west:
-			p.first = slices.Insert(p.first, 0, in)
-		default:
-			p.first = append(p.first, in)
-		}
+		s.in = append(s.in, in)
 	}
 }
 
-// declareOutlets declares what a main task exports itself. The northern frontier
-// is written as early as possible if that is before the end. The eastern one is
-// the last: whoever is woken last runs next, and of all neighbours the eastern
-// one is the likeliest to have everything else.
+// declareOutlets declares what a part exports itself. A worker runs the step next that it
+// has made ready first. Of all neighbours the eastern one is the likeliest to have
+// everything else. So the eastern frontier is the first to be released.
 func (f *field) declareOutlets(p *part, edges *[directions]*frontier) {
-	for d := range f.sides(p) {
-		out := outlet{Access: p.Write(edges[d].Resource), to: edges[d], of: p.extent.edge(d)}
-		switch {
-		case d == north && p.extent.steps(f.deep()+1) > 1:
-			p.early = append(p.early, out)
-		case d == east:
-			p.rest = append(p.rest, out)
-		default:
-			p.rest = slices.Insert(p.rest, 0, out)
+	for _, d := range []direction{east, south, west, north} {
+		if edges[d] == nil {
+			continue
 		}
+		s := p.stages[len(p.stages)-1]
+		if d == north {
+			s = p.stageAt(p.extent.early(f.deep()+1) - 1)
+		}
+		s.out = append(s.out, outlet{orwl.Writes[float64](s.Task, edges[d].Resource), edges[d], p.extent.edge(d)})
 	}
 }
 
-// declareExporters declares the sub-tasks of a block. What the main task leaves
-// to them is the block itself, under a resource without bytes of its own.
+// declareExporters declares the sub-tasks of a block.
 func (f *field) declareExporters(rt *orwl.Runtime, p *part, edges *[directions]*frontier) {
-	data := rt.Resource(fmt.Sprintf("data of %v", p), 0)
-	p.data = p.Write(data)
 	for d := range f.sides(p) {
-		x := &exporter{part: p}
-		x.Task = rt.Task(fmt.Sprintf("%v, %v", p, d)).On(p.node)
-		f.do(x.Task, p.node, func() error { return x.export(f.iters) })
-		x.data = x.Read(data)
-		x.out = outlet{Access: x.Write(edges[d].Resource), to: edges[d], of: p.extent.edge(d)}
+		x := &exporter{Task: f.actor(rt, p, fmt.Sprintf("%v, %v", p, d)), part: p}
+		x.Each(f.passes(), func(k int) error { x.round(f.passes(), k); return nil })
+		x.Read(p.data)
+		x.out = outlet{orwl.Writes[float64](x.Task, edges[d].Resource), edges[d], p.extent.edge(d)}
 		f.exporters = append(f.exporters, x)
 	}
 }
 
-// actors are all tasks that work on blocks, those of other nodes as well, in the
-// order in which they are declared, each with the part that it belongs to.
-func (f *field) actors() iter.Seq2[*part, *actor] {
-	return func(yield func(*part, *actor) bool) {
-		exporters := f.exporters
-		for _, p := range f.parts {
-			if !yield(p, &p.actor) {
-				return
-			}
-			for len(exporters) > 0 && exporters[0].part == p {
-				if !yield(p, &exporters[0].actor) {
-					return
-				}
-				exporters = exporters[1:]
-			}
-		}
+// Access implements orwl.Observer: frontiers of other nodes take the time when they come.
+func (f *field) Access(a *orwl.Access) resource.Observer {
+	if far := f.arrivals[a]; far != nil {
+		return far
+	}
+	return nil
+}
+
+// Began implements orwl.Observer.
+func (f *field) Began(*orwl.Task) {}
+
+// Ended implements orwl.Observer: one of those that work has ended, well or not.
+func (f *field) Ended(t *orwl.Task, _ error) {
+	if f.actors[t] {
+		f.working.Done()
 	}
 }

@@ -24,7 +24,7 @@ type report struct {
 	// task, without setting up and verifying.
 	Seconds      float64 `json:"seconds"`
 	NsPerElement float64 `json:"ns_per_element"` // and iteration
-	ComputeShare float64 `json:"compute_share"`  // of all main tasks' time
+	ComputeShare float64 `json:"compute_share"`  // of all blocks' time
 	WaitShare    float64 `json:"wait_share"`
 
 	// Verified says that the result was compared with the sequential sweep's
@@ -47,7 +47,7 @@ type report struct {
 	differs    error         // why it is not verified, if it was compared
 }
 
-// share is how the main task of a block spent the time.
+// share is how a block spent the time.
 type share struct {
 	row, col int
 	spent    [phases]float64
@@ -77,10 +77,10 @@ func newReport(f *measured) *report {
 
 func (s share) computing() float64 { return s.spent[computing] }
 
-// waiting includes the time before the first round, and after the last.
+// waiting includes the time before the first pass, and after the last.
 func (s share) waiting() float64 { return s.spent[waiting] + s.spent[outside] }
 
-// moving is copying frontiers, and what it takes to announce and to release.
+// moving is copying frontiers.
 func (s share) moving() float64 { return s.spent[importing] + s.spent[exporting] }
 
 func (r *report) mean() share {
@@ -139,7 +139,7 @@ func (r *report) table() string {
 // mostShares is for how many blocks each gets a line of its own.
 const mostShares = 16
 
-// shareTable tells what the main tasks did with their time.
+// shareTable tells what the blocks did with their time.
 func (r *report) shareTable(b *strings.Builder) {
 	line := func(name string, s share) {
 		fmt.Fprintf(b, "%-16s%11.1f %%%10.1f %%%10.1f %%\n", name, 100*s.computing(), 100*s.waiting(), 100*s.moving())

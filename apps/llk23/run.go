@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"iter"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -26,8 +27,7 @@ const stall = time.Minute
 // blocks then; the others have nothing measured. If there is a trace, it is filled.
 func (f *field) solve(ctx context.Context, tr *tracing, m *meter) (*measured, error) {
 	begin := time.Now()
-	clock := func() time.Duration { return time.Since(f.begin) }
-	rt, err := f.program(ctx, tr, clock)
+	rt, err := f.program(ctx, tr)
 	f.setup = time.Since(begin)
 	if err := f.meet(ctx, err); err != nil {
 		return nil, err
@@ -35,11 +35,11 @@ func (f *field) solve(ctx context.Context, tr *tracing, m *meter) (*measured, er
 	f.others = make([]statement, f.nodes.Count()-1)
 	f.begin = time.Now()
 	for p := range f.here() {
-		p.watch.clock = clock
+		p.watch.clock = f.clock
 	}
-	tr.follow(f, clock)
-	f.exhibit.follow(rt, f, clock)
-	f.ended = sync.OnceValue(func() time.Duration { return f.rest(clock) })
+	tr.follow(f)
+	f.exhibit.follow(rt, f, f.clock)
+	f.ended = sync.OnceValue(f.rest)
 	stop := m.watch("sweeping", f.share(), f.swept)
 	err = rt.Run(ctx)
 	stop()
@@ -56,15 +56,15 @@ func (f *field) solve(ctx context.Context, tr *tracing, m *meter) (*measured, er
 }
 
 // program makes this node's blocks, and declares everybody's tasks.
-func (f *field) program(ctx context.Context, tr *tracing, clock func() time.Duration) (*orwl.Runtime, error) {
+func (f *field) program(ctx context.Context, tr *tracing) (*orwl.Runtime, error) {
 	if err := f.prepare(ctx, runtime.GOMAXPROCS(0)); err != nil {
 		return nil, err
 	}
-	observers, err := tr.observers(f, clock)
+	observers, err := tr.observers(f)
 	if err != nil {
 		return nil, err
 	}
-	observers = append(observers, f.exhibit.observers()...)
+	observers = append(append(observers, f.exhibit.observers()...), f)
 	why := &teller{to: f.why}
 	if f.why != nil {
 		observers = append(observers, why)
@@ -79,16 +79,32 @@ func (f *field) program(ctx context.Context, tr *tracing, clock func() time.Dura
 
 // rest waits until this node's actors have ended, stops their watches and gives up
 // what only sweeping needs.
-func (f *field) rest(clock func() time.Duration) time.Duration {
+func (f *field) rest() time.Duration {
 	f.working.Wait()
-	took := clock()
-	for p, a := range f.actors() {
-		if p.node == f.nodes.Number() {
-			a.watch.stop(took)
+	took := f.clock()
+	for node, w := range f.watches() {
+		if node == f.nodes.Number() {
+			w.stop(took)
 		}
 	}
 	f.forget()
 	return took
+}
+
+// watches are those of all blocks and exporters, with the node where they are.
+func (f *field) watches() iter.Seq2[int, *stopwatch] {
+	return func(yield func(int, *stopwatch) bool) {
+		for _, p := range f.parts {
+			if !yield(p.node, &p.watch) {
+				return
+			}
+		}
+		for _, x := range f.exporters {
+			if !yield(x.part.node, &x.watch) {
+				return
+			}
+		}
+	}
 }
 
 // meet waits until all nodes are ready to begin. If one of them is not, none does.

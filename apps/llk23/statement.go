@@ -18,7 +18,7 @@ type statement struct {
 	Accounts   []account // of the node's parts
 }
 
-// account is how a main task has spent the time, and what it has read.
+// account is how a block has spent the time, and what it has read.
 type account struct {
 	Spent [phases]time.Duration
 	Tally tally

@@ -6,33 +6,33 @@ import (
 	"github.com/orwl/go-orwl/orwl/trace"
 )
 
-// phase is what a task does at a time.
+// phase is what a block, or an exporter, does at a time.
 type phase int
 
 const (
-	outside   phase = iota // before its first round, and after its last
-	waiting                // for an access
+	outside   phase = iota // before its first pass, and after its last
+	waiting                // for its accesses, and then for a worker
 	importing              // neighbours' frontiers
 	computing
 	exporting // own frontiers
 	phases
 )
 
-// String is what a trace calls the phase. It tells waits by itself, and outside there is
-// nothing to tell.
+// String is what a trace calls the phase. It tells waits by itself, and outside nothing is
+// done.
 func (p phase) String() string {
-	return [phases]string{"", trace.Wait, "read", trace.Compute, "write"}[p]
+	return [phases]string{"", "", "read", trace.Compute, "write"}[p]
 }
 
-// stopwatch adds up how long a task is in each phase. Before the first enter it
-// is outside. Reading a clock takes as long as a dozen elements do, so that what is
-// quick (to copy a frontier, to let go of it) has the time at which its phase began.
+// stopwatch adds up how long a block is in each phase. Before the first enter it is
+// outside. To read the clock takes as long as to sweep a dozen elements. So an outlet
+// takes the time at which its phase began.
 type stopwatch struct {
 	clock func() time.Duration // since the run began; nil: nobody wants to know
 	phase phase
 	since time.Duration
 	spent [phases]time.Duration
-	rec   *trace.Recording // nil: nobody wants to see the phases one by one
+	rec   *trace.Recording // of the task that runs; nil: there is no trace
 	shown *display         // nil: nobody looks while it runs
 }
 
@@ -43,29 +43,25 @@ func (s *stopwatch) display(clock func() time.Duration) {
 	s.shown.show(s, s.phase)
 }
 
+// enter begins a phase, unless it is the present one.
 func (s *stopwatch) enter(p phase) {
-	if p != s.phase && s.clock != nil {
-		s.turn(p, s.clock())
+	if p == s.phase || s.clock == nil {
+		return
 	}
-}
-
-// turn is enter at a time that is known.
-func (s *stopwatch) turn(p phase, now time.Duration) {
-	s.add(now)
-	if s.phase = p; p != waiting {
-		s.rec.Region(p.String(), now)
-	}
+	s.add(s.clock())
+	s.phase = p
+	s.rec.Region(p.String(), s.since)
 	if s.shown != nil {
 		s.shown.show(s, p)
 	}
 }
 
-// waited is a wait that the trace has seen, so that both of them say the same.
-func (s *stopwatch) waited() {
-	if from, to, waited := s.rec.LastWait(); waited {
-		before := s.phase
-		s.turn(waiting, from)
-		s.turn(before, to)
+// rest ends the work in a pass.
+func (s *stopwatch) rest(last bool) {
+	if last {
+		s.enter(outside)
+	} else {
+		s.enter(waiting)
 	}
 }
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"time"
 
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/trace"
@@ -17,35 +16,41 @@ type tracing struct {
 	most int
 	rec  *trace.Recorder // nil until there is a field to follow
 	done *trace.Trace    // on node 0, in the end
-
-	follows map[*orwl.Task]bool
 }
 
-func newTracing(most int) *tracing { return &tracing{most: most, follows: make(map[*orwl.Task]bool)} }
+func newTracing(most int) *tracing { return &tracing{most: most} }
 
 // observers are those of f's runtime: none with no trace.
-func (tr *tracing) observers(f *field, clock func() time.Duration) (_ []orwl.Observer, err error) {
+func (tr *tracing) observers(f *field) (_ []orwl.Observer, err error) {
 	if tr == nil {
 		return nil, nil
 	}
 	tr.rec, err = trace.NewRecorder(trace.Options{
-		Slices: max(1, tr.most/f.nodes.Count()), Clock: clock,
-		Tasks: func(t *orwl.Task) bool { return tr.follows[t] },
+		Slices: max(1, tr.most/f.nodes.Count()), Clock: f.clock,
+		Tasks: func(t *orwl.Task) bool { return f.actors[t] },
 	})
 	return []orwl.Observer{tr.rec}, err
 }
 
-// follow has the watches of f's tasks that are here say what they do, and gives all of
-// them a clock.
-func (tr *tracing) follow(f *field, clock func() time.Duration) {
+// follow has the watches of f's blocks and exporters that are here say what they do, and
+// gives all of them a clock.
+func (tr *tracing) follow(f *field) {
 	if tr == nil {
 		return
 	}
-	for p, a := range f.actors() {
-		if p.node == f.nodes.Number() {
-			tr.follows[a.Task] = true
-			a.watch.clock, a.watch.rec = clock, tr.rec.Recording(a.Task)
-			a.watch.rec.Region(outside.String(), 0)
+	recording := func(t *orwl.Task) *trace.Recording {
+		r := tr.rec.Recording(t)
+		r.Region(outside.String(), 0)
+		return r
+	}
+	for p := range f.here() {
+		for _, s := range p.stages {
+			s.rec = recording(s.Task)
+		}
+	}
+	for _, x := range f.exporters {
+		if x.part.node == f.nodes.Number() {
+			x.watch.clock, x.watch.rec = f.clock, recording(x.Task)
 		}
 	}
 }

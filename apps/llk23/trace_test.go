@@ -33,7 +33,8 @@ func traced(t *testing.T, count int, p problem, grid size, form form, most int) 
 	return f, read
 }
 
-// TestTraceAddsUp compares the slices with the report's shares, on one node and on two,
+// TestTraceAddsUp compares the slices with the report's shares: a block waits while none
+// of its stages does anything. It does so on one node and on two,
 // with room for all slices and for few.
 func TestTraceAddsUp(t *testing.T) {
 	for _, count := range []int{1, 2} {
@@ -41,26 +42,30 @@ func TestTraceAddsUp(t *testing.T) {
 			for _, most := range []int{mostSlices, 200, 1} {
 				p := problem{rows: 3 * 33, cols: 2 * 70, iters: 30, kernel: listing(), values: smooth}
 				f, tr := traced(t, count, p, size{3, 2}, form, most)
-				if want := len(f.parts) + len(f.exporters); len(tr.Tracks) != want {
-					t.Errorf("%s: %d tracks, want %d", form, len(tr.Tracks), want)
-				}
-				main := make(map[string]bool)
+				stages := make(map[string]bool)
 				for _, p := range f.parts {
-					main[p.String()] = true
+					for _, s := range p.stages {
+						stages[s.Name()] = true
+					}
+				}
+				if want := len(stages) + len(f.exporters); len(tr.Tracks) != want {
+					t.Errorf("%s: %d tracks, want %d", form, len(tr.Tracks), want)
 				}
 				told := tr.Report(trace.ReportOptions{})
 				if full := told.NotRecorded > 0; full != (most < mostSlices) {
 					t.Errorf("%s: with room for %d, some is left out: %v", form, most, full)
 				}
-				computes, waits := 0.0, 0.0
-				for _, task := range told.Tasks {
-					if main[task.Task] {
-						computes += task.Regions[trace.Compute]
-						waits += task.Wait + task.Idle
-					}
-				}
 				r := newReport(f)
 				all := r.Seconds * float64(len(f.parts))
+				computes, waits := 0.0, all
+				for _, task := range told.Tasks {
+					if stages[task.Task] {
+						computes += task.Regions[trace.Compute]
+						for _, worked := range task.Regions {
+							waits -= worked
+						}
+					}
+				}
 				for _, c := range []struct {
 					what        string
 					slices, own float64
@@ -109,8 +114,10 @@ func TestTraceOfNodes(t *testing.T) {
 				on[k.Task] = k.Node
 			}
 			for _, part := range f.parts {
-				if on[part.String()] != part.node {
-					t.Errorf("%s: %v is on node %d, want %d", form, part, on[part.String()], part.node)
+				for _, s := range part.stages {
+					if on[s.Name()] != part.node {
+						t.Errorf("%s: %s is on node %d, want %d", form, s.Name(), on[s.Name()], part.node)
+					}
 				}
 			}
 		}
