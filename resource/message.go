@@ -136,8 +136,8 @@ var (
 	// ErrOtherLife is a message from or for a life, of the mirror or of the home, that
 	// is over: leave it at that.
 	ErrOtherLife = errors.New("resource: message of another life")
-	// ErrGap is a message before which some are missing. The stream is not to be
-	// trusted: close it, and tell the half that the other is lost.
+	// ErrGap is a message that came while earlier ones are missing. Do not trust the
+	// stream: close it, and tell the half that the other is lost.
 	ErrGap = errors.New("resource: messages are missing")
 	// ErrMalformed is a message that no correct half sends. Do as for ErrGap.
 	ErrMalformed = errors.New("resource: malformed message")
