@@ -28,7 +28,7 @@ const (
 	allBits   = 1<<6 - 1
 )
 
-// What a header may claim.
+// A header may name at most so many.
 const (
 	mostIDs   = 1 << 16
 	mostSpans = 1 << 10
@@ -64,8 +64,8 @@ func AppendHeader(b []byte, m *Message) []byte {
 	return b
 }
 
-// ParseHeader is a message without its node and its bytes. What no half can have
-// said is ErrMalformed; more is checked by who takes the message.
+// ParseHeader returns a message without its node and its bytes. ErrMalformed means that
+// no half sends such a header. The half that takes the message checks more.
 func ParseHeader(b []byte) (m Message, err error) {
 	if err = parseHeader(b, &m); err != nil {
 		return Message{}, err

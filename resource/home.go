@@ -23,8 +23,8 @@ type Line interface {
 	// between it and the one before of the same mirror. From then on the line calls
 	// [Home.Wanted] when somebody does wait.
 	Alone(ID) bool
-	// Abort tells everybody who waits, but for the home's own requests, that it is in
-	// vain, and grants nothing any more.
+	// Abort ends all waiting requests except those that the home queued. The line grants
+	// nothing afterwards.
 	Abort()
 }
 
@@ -70,9 +70,9 @@ type Home struct {
 	tickets []ticket
 	free    int // the first free ticket; those are linked by next
 	granted []int
-	next    int     // the ticket that is to be granted next, or none
+	next    int     // the ticket that Next named, or none
 	lonely  int     // how many peers are alone
-	wanted  bool    // by somebody who waits
+	wanted  bool    // by a request that waits
 	batch   []*peer // which have something granted
 
 	ids []ID      // of the messages of this call
@@ -108,7 +108,7 @@ func checkLimit(options string, limit int) error {
 	return nil
 }
 
-// NewHome makes a home that nobody has written to yet.
+// NewHome makes a home that has taken no message yet.
 func NewHome(line Line, memory Memory, ledger *Ledger, o HomeOptions) (*Home, error) {
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {

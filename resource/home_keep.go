@@ -1,15 +1,15 @@
 package resource
 
-// A mirror to which a request is granted that is alone in the line may keep its
-// release, which then is one message with its next request. Who comes to wait
-// meanwhile has it asked for: that costs a way there and back, which is why alone
-// means, too, that the same mirror had the access before.
+// A mirror may keep its release if its granted request is alone in the line. The mirror
+// sends the release with its next request, in one message. When another request starts to
+// wait, the home recalls the release. This costs one round trip. So alone also means that
+// the same mirror had the access before.
 
-// Wanted says that somebody waits, who may wait for a mirror that was granted
-// something alone. The line calls it, and if not from inside of a step, then Flush.
+// Wanted says that a request waits, perhaps for a mirror that was granted alone. The line
+// calls it. Outside a step, the line then calls Flush.
 func (h *Home) Wanted() { h.wanted = h.lonely > 0 }
 
-// want asks for what mirrors were granted alone.
+// want recalls the releases of mirrors that were granted alone.
 func (h *Home) want() {
 	h.wanted = false
 	for _, p := range h.peers {

@@ -72,8 +72,8 @@ func (g *guestPlace) arrive(ctx context.Context) error {
 	return nil
 }
 
-// poke tells the mirrors the news, unless somebody else does so now. Somebody who finds
-// the mutex locked leaves its news to the owner. So poke looks again after it has
+// poke tells the mirrors the news, unless another goroutine does so now. A goroutine that
+// finds the mutex locked leaves its news to the owner. So poke looks again after it has
 // unlocked.
 func (h *homed) poke() {
 	for h.stirred() && h.mu.TryLock() {
@@ -140,7 +140,7 @@ func (h *homed) tell(s *scratch) {
 	}
 }
 
-// wanted has mirrors asked for what they were granted alone, since somebody waits.
+// wanted recalls the releases of mirrors that were granted alone, since a request waits.
 func (h *homed) wanted() {
 	if h.lone.Load() && h.lone.CompareAndSwap(true, false) {
 		h.want.Store(true)
@@ -148,7 +148,7 @@ func (h *homed) wanted() {
 	}
 }
 
-// end tells everybody that the resource is broken.
+// end tells all mirrors and places that the resource is broken.
 func (h *homed) end(s *scratch) {
 	h.over.Store(true)
 	if h.home.over == 0 {
@@ -185,7 +185,7 @@ func (h *homed) pushable() bool {
 		id := h.writers[0]
 		if g := h.at(id); g != nil && modeOf(g.state.Load()) == Write && h.home.waits(id) {
 			c, t := h.r.completed.Load(), g.state.Load()&^flags
-			// Behind a relaxed door anybody may write.
+			// With a relaxed door, any writer may come in between.
 			if c&(guarded|broken) != 0 || h.gather != nil || !passed(c, t) || due(c, t, Write) {
 				return false
 			}

@@ -148,7 +148,7 @@ func (h *homed) Resize(n int) {
 	}
 }
 
-// noted notes what a mirror has written, for who asks what has changed.
+// noted notes what a mirror has written, for readers that ask what has changed.
 func (h *homed) noted(m *Message) {
 	r := h.r
 	if m.Whole && r.changes == nil {

@@ -46,8 +46,8 @@ type Message struct {
 	// Request, Renew; the home heeds the first of a life, and knows the rest.
 	Known uint64
 
-	// What was written, or is granted. Bytes are the whole contents, or those of the
-	// spans, one after the other.
+	// These fields describe the bytes that were written or are granted. Bytes holds the
+	// whole contents, or the contents of the spans, one after the other.
 	Wrote bool // Release, Renew: there are bytes, and a new version
 	Whole bool // Grant, Push: there are bytes; Release, Renew: they are the whole contents
 	Size  int  // of the contents
@@ -62,8 +62,8 @@ type Message struct {
 
 	Reason Reason // Refused; Release, if it is Abandoned
 
-	// Alone says that nobody else has requested: whoever has written nothing may keep
-	// the release until the home wants it. Grant.
+	// Alone says that no other request waits. A holder that writes nothing may keep its
+	// release until the home wants it. Grant.
 	Alone bool
 	asked bool // Release: the home does want it
 }
@@ -98,7 +98,7 @@ const (
 	PushMessage
 	// RefusedMessage ends a request, or all of a life.
 	RefusedMessage
-	// WantedMessage says that somebody waits: what was granted alone is not any more.
+	// WantedMessage says that another request waits: the mirror is no longer alone.
 	WantedMessage
 	// ConfirmedMessage answers a ConfirmMessage. The home has taken everything before the
 	// question, so the write is committed, or a refusal precedes the answer.
@@ -123,27 +123,27 @@ const (
 	Forbidden
 	// Broken: the resource is, at its home. Not counted by Seq.
 	Broken
-	// Abandoned: the holder was lost, though its node was not. What it has written is
-	// dropped. A mirror says so, of what it releases.
+	// Abandoned: the holder failed, and its node did not. The home drops what the holder
+	// wrote. A mirror gives this reason in a release.
 	Abandoned
 )
 
-// What a half says of a message that it does not take. Nothing has changed then,
-// but that some are answered by a refusal.
+// A half returns one of these errors for a message that it does not take. The message
+// has changed nothing. The home answers some of them by a refusal.
 var (
 	// ErrReplayed is a message that was taken before: leave it at that.
 	ErrReplayed = errors.New("resource: message was taken before")
 	// ErrOtherLife is a message from or for a life, of the mirror or of the home, that
 	// is over: leave it at that.
 	ErrOtherLife = errors.New("resource: message of another life")
-	// ErrGap is a message before which some are missing. The stream is not to be
-	// trusted: close it, and tell the half that the other is lost.
+	// ErrGap is a message that came while earlier ones are missing. Do not trust the
+	// stream: close it, and tell the half that the other is lost.
 	ErrGap = errors.New("resource: messages are missing")
 	// ErrMalformed is a message that no correct half sends. Do as for ErrGap.
 	ErrMalformed = errors.New("resource: malformed message")
 )
 
-// What becomes of requests and accesses when something breaks.
+// Requests and accesses end with these errors when something breaks.
 var (
 	// ErrLost is the end of a request by the loss of the link between mirror and home.
 	ErrLost = errors.New("resource: home is lost: wait for it, then request again")
@@ -179,7 +179,7 @@ func nameOf(names []string, i int) string {
 	return names[i]
 }
 
-// String is the message in one line, without who it is from and without its bytes.
+// String is the message in one line, without its sender and its bytes.
 func (m *Message) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "#%d %v", m.Seq, m.Kind)

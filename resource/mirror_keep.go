@@ -1,7 +1,8 @@
 package resource
 
-// keep keeps the end of an access, if it may, for the next request: it is all that this
-// node has, has written nothing, and nobody else wants it.
+// keep keeps the release of an access for the next request, and reports whether it does.
+// It does so if this node has no other request, the access wrote nothing, and no other
+// node wants it.
 func (r *Mirror) keep(a Access) bool {
 	if !r.o.Keep || !r.alone || len(r.requests) > 1 || a.Wrote || a.Abandoned {
 		return false

@@ -91,7 +91,7 @@ func (f *mirrored) answer(ctx context.Context, w *waiter) error {
 	return nil
 }
 
-// answered has everybody woken who waits for the home's answer.
+// answered wakes all that wait for the home's answer.
 func (f *mirrored) answered() {
 	f.writer = nil
 	for w := f.asking; w != nil; {

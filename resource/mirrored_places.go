@@ -21,7 +21,7 @@ func (f *mirrored) Granted(id ID, s Stamp) {
 	f.mirror.requests[id] = r
 }
 
-// pushed tells whoever waits for the bytes that they have come ahead of the grant.
+// pushed tells the waiting places that the bytes have come ahead of the grant.
 func (f *mirrored) pushed(bytes int) {
 	for _, r := range f.mirror.requests {
 		if r.stage == asked && r.by != nil {
@@ -77,7 +77,7 @@ func (f *mirrored) watched(p *Place) {
 // Bytes are the node's one copy.
 func (f *mirrored) Bytes() []byte { return f.r.bytes }
 
-// swap may take the home's bytes as they are, if nobody looks at those from before.
+// swap may take the home's bytes as they are, if no access uses the old bytes.
 func (f *mirrored) swap(m *Message) bool { return f.uses == 0 && f.r.swap(m) }
 
 // Resize changes the size of the copy. Memory that cannot be had breaks the
@@ -95,7 +95,7 @@ func (f *mirrored) holds(id ID) bool {
 	return f.mirror.requests[id].stage == holding
 }
 
-// size is that of the bytes once a request is granted, 0 before.
+// size is the size of the bytes once a request is granted, 0 before.
 func (f *mirrored) size(id ID) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -105,7 +105,7 @@ func (f *mirrored) size(id ID) int {
 	return len(f.r.bytes)
 }
 
-// fence is that of a place's grant.
+// fence is the fence of a place's grant.
 func (f *mirrored) fence(p *Place) uint64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()

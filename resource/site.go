@@ -8,9 +8,9 @@ import (
 	"sync/atomic"
 )
 
-// Site is a node's part in the resources of a run: those that have their home here,
-// and the mirrors of those that have it elsewhere. Places cannot tell the two apart,
-// but for the time that it takes.
+// Site is a node's part in the resources of a run. It holds the resources that have their
+// home here, and mirrors of the resources that have it elsewhere. A place sees no
+// difference between the two except the time.
 //
 //	Place ─▶ mirror ─▶ Transport ═══ another node ═══▶ Deliver ─▶ home ─▶ queue
 //
@@ -147,8 +147,8 @@ func (o SiteOptions) validate() error {
 	return checkLimit("SiteOptions", o.Limit)
 }
 
-// lifeBits are those of a message's incarnation that count the lives of a mirror
-// within one of its node.
+// lifeBits is how many low bits of a message's incarnation count the lives of a mirror.
+// The bits above them count the lives of its node.
 const lifeBits = 20
 
 // What is wrong with a declaration, or with a message that is for no resource.
@@ -158,8 +158,8 @@ var (
 	ErrDeclared = errors.New("resource: declared already: give each resource a name of its own")
 	// ErrUsed is the declaration of a resource that has been requested.
 	ErrUsed = errors.New("resource: requested already: declare its home and policy before the first request")
-	// ErrUnknown is a message for a resource that is not here, of which no more can be
-	// kept.
+	// ErrUnknown is a message for a resource that is not declared here. The site has no
+	// room to keep it.
 	ErrUnknown = errors.New("resource: message for a resource that is not declared here")
 	// ErrDoorAtHome is an unordered access to a mirror.
 	ErrDoorAtHome = errors.New("relaxed door is at the resource's home: go through it there, or use a place")

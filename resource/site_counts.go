@@ -16,7 +16,7 @@ type SiteCounts struct {
 	Unknown           uint64 // for a resource that is not declared here, and not kept
 	Strays            uint64 // that were kept until it is declared
 
-	// What came of nodes that were lost, or may have been.
+	// These count the effects of nodes that were lost, or may have been.
 	Expired uint64 // grants of homes here that ended with their lease
 	Fenced  uint64 // releases that came too late for homes here, known by their fence
 	Revoked uint64 // grants from elsewhere that this node gave up by itself

@@ -32,7 +32,7 @@ func (o HomeAt) validate() error {
 	return nil
 }
 
-// allow is who may have which access, or nil.
+// allow returns the test that permits a node's access, or nil if all are permitted.
 func (o HomeAt) allow() func(Node, Mode) bool {
 	if o.Readers == nil && o.Writers == nil {
 		return nil

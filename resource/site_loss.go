@@ -52,8 +52,8 @@ func (s *Site) Lost(n Node, why error) {
 	s.Away(n, why)
 }
 
-// Gathering reports whether a home here still waits for first requests: those of a
-// node that is lost would never come.
+// Gathering reports whether a home here still waits for first requests. The first
+// requests from a lost node would never come.
 func (s *Site) Gathering() bool {
 	for _, h := range s.allHomes() {
 		h.mu.Lock()

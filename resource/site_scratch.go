@@ -14,10 +14,10 @@ func (s *Site) scratch() *scratch {
 	return new(scratch)
 }
 
-// spare takes a scratch back. What is large, or somebody else's, is not to live on in it;
-// all else is overwritten by who comes next.
+// spare takes a scratch back. It drops large lists and borrowed bytes. The next user
+// overwrites all else.
 func (s *Site) spare(c *scratch) {
-	const most = 64 // elements, for who comes next
+	const most = 64 // elements, for the next user
 	c.said()
 	c.in.Bytes, c.in.valid = nil, nil
 	if cap(c.in.IDs) > most {

@@ -99,8 +99,8 @@ func (r *Resource) part() {
 	if r.pages != nil {
 		return // it was copied
 	}
-	// What there was is not given back to an Allocator, since nobody says when it may
-	// be used again.
+	// The old memory does not go back to an Allocator: no message says when it may be used
+	// again.
 	old := r.bytes
 	r.bytes = r.newBytes(len(old))
 	copy(r.bytes, old)
