@@ -8,7 +8,7 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// ErrPermit: a task has declared an access that its node must not make.
+// ErrPermit says that a task has declared an access that its node must not make.
 var ErrPermit = errors.New("orwl: access is not permitted to the task's node: permit it, or run the task elsewhere")
 
 // Policy says what happens to a resource when a task that writes it fails, or is lost

@@ -24,7 +24,7 @@ import (
 // A group of ordered readers that more readers keep joining has no end. A relaxed write
 // may then wait for ever. An ordered writer ends the group.
 
-// ErrNoDoor: the resource of a relaxed access has no relaxed door.
+// ErrNoDoor says that the resource of a relaxed access has no relaxed door.
 var ErrNoDoor = errors.New("resource has no relaxed door: give it one by Options.Door")
 
 // Guard is the reader-writer lock between ordered and relaxed access, one side for

@@ -22,8 +22,8 @@ import (
 // carries a [Holder], an access that breaks the rule fails at once. With any other
 // context it may wait for ever.
 
-// ErrLeafRule: the access breaks the leaf rule. It would mix ordered and relaxed access
-// in a way that may wait for ever.
+// ErrLeafRule says that an access breaks the leaf rule. It would mix ordered and relaxed
+// access in a way that may wait for ever.
 var ErrLeafRule = errors.New("breaks the leaf rule")
 
 // Holder stands for a task in the contexts that are used on its behalf. It knows what the

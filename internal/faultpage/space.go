@@ -68,7 +68,7 @@ type StaleViewError struct {
 	Write bool
 }
 
-// The text names package resource: users know the error as resource.StaleViewError.
+// Error names package resource: users know the error as resource.StaleViewError.
 func (e *StaleViewError) Error() string {
 	what := "was used after its release: take a view anew after each acquire"
 	if e.Write {
