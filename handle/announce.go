@@ -117,16 +117,18 @@ func (n *news) grant() {
 
 // acquireAnnounced is Acquire of a handle that has news.
 func (h *Handle) acquireAnnounced(ctx context.Context) error {
-	n := h.news
-	if n.now == nil {
-		return h.place.Acquire(ctx)
+	n, called, ahead := h.news, time.Time{}, 0
+	if n.now != nil {
+		called = n.now()
+		_, ahead = h.place.Here()
 	}
-	called := n.now()
-	_, ahead := h.place.Here()
 	if err := h.place.Acquire(ctx); err != nil {
 		return err
 	}
-	<-n.readied // until the granting goroutine has noted the time
+	<-n.readied // the granting goroutine is about to close it
+	if n.now == nil {
+		return nil
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.ahead = ahead
