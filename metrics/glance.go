@@ -43,14 +43,14 @@ func (m *Metrics) glance() {
 	m.glanced = now
 }
 
-// sleeps reports whether the place waits now. It does not if it is granted and only has
-// to wake up.
+// sleeps reports whether the place waits now. A wait ends when the task has acquired, as
+// in a timed wait: a granted step may miss other accesses, or a worker.
 func (w *watch) sleeps() bool {
 	if w.stood.Load() == 0 {
 		return false
 	}
 	l := w.place.Look(w.resource)
-	return l.Requested && !l.Granted
+	return l.Requested
 }
 
 // look reports whether the place waits now, and the total time of its waits so far: the
