@@ -79,24 +79,46 @@ func (s *stopwatch) figure(n int) figure {
 	return figure{ns: float64(time.Since(s.begin).Nanoseconds()) / float64(n)}
 }
 
-// taskRing calls begun by each task before its first round.
+// taskRing is the ring of tasks with goroutines. It calls begun by each task before its
+// first round.
 func taskRing(n, rounds int, place priority, begun func(i int)) *orwl.Runtime {
-	rt := newRuntime()
-	resources := make([]*resource.Resource, n)
-	for i := range resources {
-		resources[i] = rt.Resource(fmt.Sprint(i), 8)
-	}
-	for i, r := range resources {
-		t := rt.Task(fmt.Sprint(i))
-		own := t.Write(r).Priority(place(i))
-		next := t.Read(resources[(i+1)%n]).Priority(place(i))
+	return ringOf(n, place, func(t *orwl.Task, i int, turn func()) {
 		t.Do(func(t *orwl.Task) error {
 			begun(i)
 			for range t.Rounds(rounds) {
-				orwl.Write[uint64](own)[0] += orwl.Read[uint64](next).At(0) + 1
+				turn()
 			}
 			return nil
 		})
+	})
+}
+
+// stepRing is a taskRing of step tasks.
+func stepRing(n, rounds int, place priority, begun func(i int)) *orwl.Runtime {
+	return ringOf(n, place, func(t *orwl.Task, i int, turn func()) {
+		t.Each(rounds, func(round int) error {
+			if round == 0 {
+				begun(i)
+			}
+			turn()
+			return nil
+		})
+	})
+}
+
+// ringOf declares a ring. do gives a task its body, which takes its turn in each round.
+func ringOf(n int, place priority, do func(t *orwl.Task, i int, turn func())) *orwl.Runtime {
+	rt := newRuntime()
+	cells := make([]*resource.Resource, n)
+	for i := range cells {
+		cells[i] = orwl.Array[uint64](rt, fmt.Sprint(i), 1)
+	}
+	for i := range cells {
+		t := rt.Task(fmt.Sprint(i))
+		own, next := orwl.Writes[uint64](t, cells[i]), orwl.Reads[uint64](t, cells[(i+1)%n])
+		own.Access().Priority(place(i))
+		next.Access().Priority(place(i))
+		do(t, i, func() { own.Slice()[0] += next.View().At(0) + 1 })
 	}
 	return rt
 }

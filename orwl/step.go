@@ -37,8 +37,8 @@ type step struct {
 //		...
 //	})
 //
-// A step task takes the place of a task whose body is one Rounds loop, and costs a tenth
-// of it. It has no goroutine. When the release of a worker grants the last access of a
+// A step task takes the place of a task whose body is one Rounds loop, and takes a fifth to
+// a half of its time. It has no goroutine. When the release of a worker grants the last access of a
 // step, that worker runs it next. There are GOMAXPROCS workers, and an idle one takes steps
 // from the others. [Options.PinWorkers] binds them to CPUs. A body must wait for its
 // accesses only: while it waits, its worker runs no other step. All the rest is as in a

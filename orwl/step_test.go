@@ -11,28 +11,6 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// stepRing is a taskRing of step tasks.
-func stepRing(n, rounds int, place priority, begun func(i int)) *orwl.Runtime {
-	rt := newRuntime()
-	resources := make([]*resource.Resource, n)
-	for i := range resources {
-		resources[i] = rt.Resource(fmt.Sprint(i), 8)
-	}
-	for i, r := range resources {
-		t := rt.Task(fmt.Sprint(i))
-		own := t.Write(r).Priority(place(i))
-		next := t.Read(resources[(i+1)%n]).Priority(place(i))
-		t.Each(rounds, func(round int) error {
-			if round == 0 {
-				begun(i)
-			}
-			orwl.Write[uint64](own)[0] += orwl.Read[uint64](next).At(0) + 1
-			return nil
-		})
-	}
-	return rt
-}
-
 // Step tasks compute what tasks with goroutines do.
 func TestStepRings(t *testing.T) {
 	const n, rounds = 32, 7
