@@ -37,7 +37,7 @@ func (h *Handle) Request(r *resource.Resource, m resource.Mode) error {
 
 // RequestOrdered is Request for one of the first accesses of a program. order is its
 // number among them, from 1 on: see [resource.Place.RequestOrdered].
-func (h *Handle) RequestOrdered(r *resource.Resource, m resource.Mode, order uint64) error {
+func (h *Handle) RequestOrdered(r *resource.Resource, m resource.Mode, order int) error {
 	if err := h.place.RequestOrdered(r, m, order); err != nil {
 		return err
 	}

@@ -52,7 +52,7 @@ func (p *Pair) Request(r *resource.Resource, m resource.Mode) error {
 }
 
 // RequestOrdered is [Handle.RequestOrdered] for the first access of the pair.
-func (p *Pair) RequestOrdered(r *resource.Resource, m resource.Mode, order uint64) error {
+func (p *Pair) RequestOrdered(r *resource.Resource, m resource.Mode, order int) error {
 	return p.begin(p.Handle.RequestOrdered(r, m, order))
 }
 

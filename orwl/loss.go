@@ -113,7 +113,7 @@ func (n *Nodes) survives(peer int) bool {
 	n.mu.Lock()
 	goOn := n.goOn
 	n.mu.Unlock()
-	return goOn && peer != 0 && !n.site.Gathering()
+	return goOn && peer != 0
 }
 
 // suspect gives up what a node has lent to this one, because it may have given this one

@@ -305,19 +305,22 @@ func (rt *Runtime) start(r *run) error {
 	if err := rt.permitted(); err != nil {
 		return err
 	}
+	order := s.Order()
 	if rt.o.Nodes.many() {
 		if err := rt.agree(r.ctx, s); err != nil {
 			return err
 		}
-		if err := rt.settle(); err != nil {
+		if err := rt.settle(order); err != nil {
 			return err
 		}
 	}
 	if err := rt.seat(); err != nil {
 		return err
 	}
-	for i, first := range s.Order() {
+	number := make(map[*resource.Resource]int) // of first requests so far
+	for _, first := range order {
 		a := rt.tasks[first.Task].accesses[first.Access]
+		number[a.resource]++
 		if !a.task.here() {
 			continue
 		}
@@ -325,7 +328,7 @@ func (rt *Runtime) start(r *run) error {
 			a.Place().Call(fmt.Sprintf("%d of task %s", first.Access+1, a.task.name))
 		}
 		rt.observe(a)
-		if err := a.RequestOrdered(a.resource, a.mode, uint64(i+1)); err != nil {
+		if err := a.RequestOrdered(a.resource, a.mode, number[a.resource]); err != nil {
 			for _, t := range rt.tasks {
 				_ = t.Accesses().Cancel()
 			}

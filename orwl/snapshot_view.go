@@ -128,10 +128,7 @@ func (l *line) look() {
 	}
 	// Tickets wrap around, so only differences count.
 	slices.SortStableFunc(l.all, func(a, b entry) int {
-		switch {
-		case a.early != b.early:
-			return boolInt(a.early) - boolInt(b.early)
-		case a.granted != b.granted: // one of them has moved meanwhile
+		if a.granted != b.granted { // one of them has moved meanwhile
 			return boolInt(b.granted) - boolInt(a.granted)
 		}
 		return int(int32(a.ticket - b.ticket))

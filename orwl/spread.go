@@ -158,14 +158,16 @@ func (rt *Runtime) sorted() []string {
 	return names
 }
 
-// settle makes each resource a home or a mirror.
-func (rt *Runtime) settle() error {
-	first := make(map[string]int) // how many first requests a resource gets
-	for _, t := range rt.tasks {
-		for _, a := range t.accesses {
-			first[a.resource.Name()]++
-		}
+// settle makes each resource a home or a mirror. A home reserves a ticket for each first
+// request, in the order in which the program starts: every node knows the program.
+func (rt *Runtime) settle(order []liveness.First) error {
+	first := make(map[*resource.Resource][]resource.First)
+	for _, f := range order {
+		t := rt.tasks[f.Task]
+		a := t.accesses[f.Access]
+		first[a.resource] = append(first[a.resource], resource.First{Node: resource.Node(t.on), Mode: a.mode})
 	}
+
 	site := rt.o.Nodes.site
 	// Mirrors first: nobody else's messages are for them.
 	for _, name := range rt.sorted() {
@@ -178,7 +180,7 @@ func (rt *Runtime) settle() error {
 	for _, name := range rt.sorted() {
 		if rt.homes[name] == rt.Node() {
 			at := rt.permits[name].home()
-			at.Expect = first[name]
+			at.First = first[rt.resources[name]]
 			if err := site.Home(rt.resources[name], at); err != nil {
 				return err
 			}

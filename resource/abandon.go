@@ -1,6 +1,10 @@
 package resource
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/orwl/go-orwl/resource/internal/coherence"
+)
 
 // Abandon ends what the place does because its task has failed, for example by an error
 // or a panic. reason is that failure. Abandon never waits, and commits nothing.
@@ -22,8 +26,8 @@ func (p *Place) Abandon(reason error) error {
 	if p.x != nil {
 		p.releasing()
 	}
-	if p.far {
-		return p.releaseFar(s, true)
+	if p.far() {
+		return p.releaseRemote(s, true)
 	}
 	r := p.r
 	p.endUse()
@@ -45,9 +49,7 @@ func (p *Place) Abandon(reason error) error {
 // recovery is what a resource keeps at its home in case a writer fails. Without
 // Options.Undo it is nil until a writer fails for the first time.
 type recovery struct {
-	undo   bool   // Options.Undo
-	before []byte // the bytes before the writer that holds changed them; its memory is reused
-
+	undo    bool   // Options.Undo
 	reason  error  // of the last failure
 	version uint64 // that this failure left
 }
@@ -55,7 +57,7 @@ type recovery struct {
 // save copies the bytes before they change, if the resource has Options.Undo.
 func (r *Resource) save() {
 	if c := r.recovery; c != nil && c.undo {
-		c.before = append(c.before[:0], r.bytes...)
+		r.buffer.Save()
 	}
 }
 
@@ -66,12 +68,7 @@ func (r *Resource) restore() bool {
 	if c == nil || !c.undo {
 		return false
 	}
-	if len(r.bytes) != len(c.before) && r.resize(len(c.before)) != nil {
-		return false
-	}
-	r.own() // a place that only called Dirty has not made the bytes its own
-	copy(r.bytes, c.before)
-	return true
+	return r.buffer.Restore()
 }
 
 // failed notes that a writer at the home has failed after it may have changed the bytes.
@@ -81,19 +78,19 @@ func (r *Resource) failed(reason error) {
 	restored := r.restore()
 	r.ledger.Lose(Write)
 	if !restored {
-		r.ledger.poison() // without a note of its changes, so that all bytes count as changed
+		r.ledger.Poison() // without a note of its changes, so that all bytes count as changed
 	}
 	if r.recovery == nil {
 		r.recovery = new(recovery)
 	}
-	r.recovery.reason, r.recovery.version = reason, r.ledger.version.Own()
+	r.recovery.reason, r.recovery.version = reason, r.ledger.Version()
 }
 
 // poisoned returns why the bytes are poisoned, as far as this node knows. A commit
 // makes another version, and poison from another node has no reason.
 func (r *Resource) poisoned() error {
 	c := r.recovery
-	if c == nil || r.ledger.prior != PriorPoisoned || c.version != r.ledger.version.Own() {
+	if c == nil || r.ledger.Prior() != coherence.PriorPoisoned || c.version != r.ledger.Version() {
 		return nil
 	}
 	return c.reason

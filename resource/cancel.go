@@ -10,15 +10,8 @@ func (p *Place) Cancel() error {
 		return p.error("cancel", ErrNotRequested)
 	}
 	switch {
-	case p.far:
-		p.cancelFar(s)
-	case p.early && !p.grantedApart(&s):
-		if p.r.home.forget(p) {
-			p.state.Set(s & writeBit)
-		} else {
-			p.ticketed(&s)
-			p.withdraw(s)
-		}
+	case p.far():
+		p.cancelRemote(s)
 	default:
 		p.withdraw(s)
 	}

@@ -25,7 +25,7 @@ func (p *Place) Dirty(changed Range) error {
 	if x.dirty == nil {
 		x.dirty = new(Ranges)
 	}
-	if err := x.dirty.Add(changed, len(p.r.bytes)); err != nil {
+	if err := x.dirty.Add(changed, len(p.r.buffer.Bytes())); err != nil {
 		return p.error("mark", err)
 	}
 	if p.r.changes == nil {
@@ -43,13 +43,13 @@ func (p *Place) Changed(since uint64) (Ranges, error) {
 	if p.state.Load()&heldBit == 0 {
 		return all, p.error("compare", ErrNotHeld)
 	}
-	if p.far {
+	if p.far() {
 		if err := p.over("compare"); err != nil {
 			return all, err
 		}
 	}
-	size := len(p.r.bytes)
-	if p.wrote || !p.r.changes.since(since, p.r.ledger.version.Own(), size, &all) {
+	size := len(p.r.buffer.Bytes())
+	if p.wrote || !p.r.changes.since(since, p.r.ledger.Version(), size, &all) {
 		all.Whole(size)
 	}
 	return all, nil

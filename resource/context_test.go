@@ -249,7 +249,7 @@ func TestObserverHearsWhoWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newResource(t, 0)
 		var holder Place
-		g := new(guest)
+		g := new(visitor)
 		g.Observe(g)
 		fine(t, holder.Request(r, Write))
 		fine(t, holder.Acquire(t.Context()))

@@ -124,7 +124,7 @@ func TestTurnsAllocateNothing(t *testing.T) {
 	ctx := context.Background()
 	r := newResource(t, 0)
 	var p, q Place
-	g := new(guest)
+	g := new(visitor)
 	p.Observe(g)
 	turn := func(p *Place) {
 		for range rounds {

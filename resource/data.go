@@ -2,7 +2,6 @@ package resource
 
 import (
 	"io"
-	"unsafe"
 
 	"github.com/orwl/go-orwl/internal/npy"
 )
@@ -13,17 +12,17 @@ func (p *Place) Bytes() ([]byte, error) {
 	if s&heldBit == 0 {
 		return nil, p.error("map", ErrNotHeld)
 	}
-	if p.far {
+	if p.far() {
 		if err := p.over("map"); err != nil {
 			return nil, err
 		}
 	} else if s&writeBit != 0 {
-		p.r.own()
+		p.r.buffer.Own()
 	}
-	if p.r.pages != nil {
+	if p.r.buffer.Pages() != nil {
 		return p.open(Read)
 	}
-	return p.r.bytes, nil
+	return p.r.buffer.Bytes(), nil
 }
 
 // Writable is the resource's memory, to write. It is valid until the place
@@ -32,7 +31,7 @@ func (p *Place) Writable() ([]byte, error) {
 	if err := p.mayWrite("map"); err != nil {
 		return nil, err
 	}
-	if p.r.pages != nil {
+	if p.r.buffer.Pages() != nil {
 		b, err := p.open(Write)
 		if err == nil {
 			p.beginWrite()
@@ -40,10 +39,10 @@ func (p *Place) Writable() ([]byte, error) {
 		return b, err
 	}
 	p.beginWrite()
-	if !p.far {
-		p.r.own()
+	if !p.far() {
+		p.r.buffer.Own()
 	}
-	return p.r.bytes, nil
+	return p.r.buffer.Bytes(), nil
 }
 
 // beginWrite notes that the place is about to change the bytes.
@@ -52,7 +51,7 @@ func (p *Place) beginWrite() {
 		return
 	}
 	p.wrote = true
-	if !p.far { // the home has a copy
+	if !p.far() { // the home has a copy
 		p.r.save()
 	}
 }
@@ -63,8 +62,8 @@ func (p *Place) Size() int {
 		if s&requestedBit == 0 {
 			return 0
 		}
-		if p.far || p.early {
-			return p.sizeApart()
+		if p.far() {
+			return p.x.remote.size(p.r.mirror)
 		}
 		// Once the resource is broken, every request is due; this one may still not be
 		// granted.
@@ -72,7 +71,7 @@ func (p *Place) Size() int {
 			return 0
 		}
 	}
-	return len(p.r.bytes)
+	return len(p.r.buffer.Bytes())
 }
 
 // Resize changes how many bytes the resource has. It keeps the old bytes as far as they
@@ -85,15 +84,15 @@ func (p *Place) Resize(size int) error {
 		return p.error("resize", sizeError(size))
 	}
 	r := p.r
-	if size == len(r.bytes) {
+	if size == len(r.buffer.Bytes()) {
 		return nil
 	}
-	if r.pages != nil {
+	if r.buffer.Pages() != nil {
 		p.shut()
 	}
 	wrote := p.wrote
 	p.beginWrite()
-	if err := r.resize(size); err != nil {
+	if err := r.buffer.Resize(size); err != nil {
 		p.wrote = wrote // the bytes are as before
 		return p.error("resize", err)
 	}
@@ -103,24 +102,6 @@ func (p *Place) Resize(size int) error {
 		x.dirty = new(Ranges)
 	}
 	x.dirty.Whole(size)
-	return nil
-}
-
-// resize changes the number of bytes. The caller has the resource for itself. Slices of
-// the old bytes keep their contents, except with fault pages.
-func (r *Resource) resize(size int) error {
-	r.size.Store(int64(size))
-	if r.pages != nil {
-		if err := r.pages.Resize(size); err != nil {
-			return err
-		}
-		r.bytes = r.pages.Bytes()
-		return nil
-	}
-	old := r.bytes
-	r.bytes = r.newBytes(size)
-	copy(r.bytes, old)
-	r.spare(old)
 	return nil
 }
 
@@ -135,7 +116,7 @@ func (p *Place) commit(s uint64) {
 			x.dirty.Reset() // after a resize, if there is no note of changes
 		}
 	} else if s&writeBit != 0 {
-		r.ledger.told()
+		r.ledger.Told()
 	}
 	if x != nil && x.view != nil {
 		p.shut()
@@ -149,7 +130,7 @@ func (p *Place) commit(s uint64) {
 func (r *Resource) committed(x *extras) {
 	r.ledger.Commit()
 	if r.changes != nil {
-		r.changes.note(r.ledger.version.Own(), x, len(r.bytes))
+		r.changes.note(r.ledger.Version(), x, len(r.buffer.Bytes()))
 	}
 }
 
@@ -160,22 +141,13 @@ func (p *Place) mayWrite(op string) error {
 		return p.error(op, ErrNotHeld)
 	case s&writeBit == 0:
 		return p.error(op, ErrReadOnly)
-	case p.far:
+	case p.far():
 		return p.over(op)
 	}
 	return nil
 }
 
 func validSize(size int) bool { return size >= 0 && size%8 == 0 }
-
-// newBytes returns zeroed memory, aligned for a view of any type.
-func newBytes(size int) []byte {
-	if size == 0 {
-		return nil
-	}
-	words := make([]uint64, size/8)
-	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), size)
-}
 
 // Array describes bytes as NumPy does: DType is the type of an element ("<f8"), Shape
 // the number of elements along each axis. With Fortran the first axis varies fastest,

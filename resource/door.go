@@ -9,6 +9,7 @@ import (
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/locks/lockers"
 	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
 
 // The relaxed door gives access without an order: straight through the guard to the
@@ -176,7 +177,7 @@ var errUnfinished = errors.New("resource: the relaxed writer ended by a panic or
 
 // unpoisoned is the error of op if the resource is poisoned, for a relaxed reader inside.
 func (r *Resource) unpoisoned(op string) error {
-	if r.ledger.prior != PriorPoisoned {
+	if r.ledger.Prior() != coherence.PriorPoisoned {
 		return nil
 	}
 	return r.relaxedError(op, Read, r.prior())
@@ -191,7 +192,7 @@ func (r *Resource) Snapshot(ctx context.Context, dst []byte) (bytes []byte, vers
 		return dst, 0, err
 	}
 	defer in.Leave()
-	return append(dst, r.bytes...), r.ledger.version.Own(), r.unpoisoned("snapshot")
+	return append(dst, r.buffer.Bytes()...), r.ledger.Version(), r.unpoisoned("snapshot")
 }
 
 func (r *Resource) relaxedError(op string, m Mode, err error) error {
@@ -200,7 +201,7 @@ func (r *Resource) relaxedError(op string, m Mode, err error) error {
 
 // knockable returns the guard, and makes it at the first call.
 func (r *Resource) knockable() (*guard, error) {
-	if f := r.mirrored; f != nil {
+	if f := r.mirror; f != nil {
 		return nil, fmt.Errorf("%w, on node %d", ErrDoorAtHome, f.home)
 	}
 	g := r.guard.Load()

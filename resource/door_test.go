@@ -94,8 +94,8 @@ func TestDoorSameBytes(t *testing.T) {
 	var p Place
 	fine(t, p.Request(r, Read))
 	fine(t, p.Acquire(background))
-	if p.Version() != 1 || r.bytes[3] != 7 {
-		t.Errorf("version %d, byte %d", p.Version(), r.bytes[3])
+	if p.Version() != 1 || r.buffer.Bytes()[3] != 7 {
+		t.Errorf("version %d, byte %d", p.Version(), r.buffer.Bytes()[3])
 	}
 	fine(t, p.Release())
 	fine(t, r.ReadRelaxed(background, func(b []byte) error {
@@ -633,9 +633,9 @@ func TestDoorsRace(t *testing.T) {
 							ctx = background
 						}
 						if m == Write {
-							_ = count(r.bytes)
+							_ = count(r.buffer.Bytes())
 						} else {
-							_ = look(r.bytes)
+							_ = look(r.buffer.Bytes())
 						}
 						fine(t, p.Renew())
 					}
@@ -655,7 +655,7 @@ func TestDoorsRace(t *testing.T) {
 				})
 			}
 			all.Wait()
-			if n := binary.NativeEndian.Uint64(r.bytes); int64(n) != writes.Load() {
+			if n := binary.NativeEndian.Uint64(r.buffer.Bytes()); int64(n) != writes.Load() {
 				t.Errorf("%d writes, and %d are left", writes.Load(), n)
 			}
 		})

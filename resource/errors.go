@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+
+	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
 
 // The errors of misuse of a Place, and of an access that ends early. Errors of this
@@ -24,7 +26,7 @@ var (
 	ErrNotified = errors.New("has a notification already: call Notify once for each request")
 	// ErrBroken: the resource was broken for good, see [Resource.Break]. The error also
 	// matches the reason that was given.
-	ErrBroken = errors.New("resource is broken")
+	ErrBroken = coherence.ErrBroken
 	// ErrSize: no resource can have this size.
 	ErrSize = errors.New("size must be 0 or a multiple of 8")
 )

@@ -5,6 +5,7 @@ import "context"
 // extras are the fields that few places need, or that a place sets only once.
 type extras struct {
 	bed      Bed
+	remote   *remote // nil until it requests at a mirror
 	observer Observer
 	releaser Releaser // the observer, if it is one
 	hears    Events   // what the observer is told

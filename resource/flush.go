@@ -41,8 +41,8 @@ func (p *Place) Flush(ctx context.Context) error { return Flush(ctx, p) }
 func Flush(ctx context.Context, places ...*Place) error {
 	var all []inquiry
 	for _, p := range places {
-		if p.far {
-			all = append(all, inquiry{f: p.r.mirrored, by: p})
+		if p.r != nil && p.far() {
+			all = append(all, inquiry{f: p.r.mirror, by: p})
 		}
 	}
 	return flush(ctx, all)
@@ -63,7 +63,7 @@ func (s *Site) Flush(ctx context.Context) error {
 
 // inquiry is a question to a home about the last write that was released here.
 type inquiry struct {
-	f  *mirrored
+	f  *mirror
 	by *Place  // nil: whichever place wrote
 	w  *waiter // for the answer, nil if it is known
 }

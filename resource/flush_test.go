@@ -5,6 +5,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
 
 // over is a context that has ended, for a Flush that asks and does not wait.
@@ -105,8 +107,8 @@ func TestFlushWaits(t *testing.T) {
 			fence := p.Fence()
 			fine(t, p.Release())
 			asks, done := make(chan struct{}, 1), make(chan error)
-			n.sent = func(m *Message) {
-				if m.Kind == ConfirmMessage {
+			n.sent = func(m *coherence.Message) {
+				if m.Kind == coherence.ConfirmMessage {
 					asks <- struct{}{}
 				}
 			}
@@ -214,7 +216,7 @@ func TestLostWrite(t *testing.T) {
 			}
 			isLost(t, n.sites[1].Flush(over(t)), fence, end.why)
 			fine(t, n.sites[1].Flush(over(t)))
-			if f := r[1].mirrored; f.lostWrites != nil {
+			if f := r[1].mirror; f.lostWrites != nil {
 				t.Error("a lost write that everybody knows is kept")
 			}
 		})
@@ -237,7 +239,7 @@ func TestSweepAsks(t *testing.T) {
 		fine(t, end())
 		n.settle(t)
 		for range 2 {
-			if r[1].mirrored.mirror.Unconfirmed() == 0 {
+			if r[1].mirror.half.Unconfirmed() == 0 {
 				t.Fatal("it is confirmed before anybody has asked")
 			}
 			n.sites[1].sweep()
@@ -266,8 +268,8 @@ func TestConfirm(t *testing.T) {
 			writeOnce(t, n, &p, r[1], 1)
 			fence := p.Fence()
 			asks, done := make(chan struct{}, 1), make(chan error)
-			n.sent = func(m *Message) {
-				if m.Kind == ConfirmMessage {
+			n.sent = func(m *coherence.Message) {
+				if m.Kind == coherence.ConfirmMessage {
 					asks <- struct{}{}
 				}
 			}
@@ -297,7 +299,7 @@ func TestConfirm(t *testing.T) {
 			if p.Requested() {
 				fine(t, p.Cancel())
 			}
-			if p.listed || len(r[1].mirrored.ends) > 0 {
+			if p.listed {
 				t.Errorf("renew %t, lost %t: an idle place has left something behind", renew, lost)
 			}
 			fine(t, p.Request(r[1], Read)) // it says nothing more of the write

@@ -1,291 +1,275 @@
 package resource
 
 import (
-	"fmt"
+	"context"
+	"sync"
+	"sync/atomic"
 
-	"github.com/orwl/go-orwl/internal/invariant"
+	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
 
-// Line is the queue of a resource, as the home queues mirrors' requests up in it
-// beside those of its own node. It answers by [Home.Granted], from inside of these
-// calls or later.
-type Line interface {
-	// Request queues a request up.
-	Request(ID, Mode)
-	// Renew queues next up and then releases id; nothing comes in between.
-	Renew(id, next ID, m Mode)
-	// Release ends an access.
-	Release(ID)
-	// Cancel takes back a request that waits. It reports false if it no longer waits:
-	// then Granted was called, or will be.
-	Cancel(ID) bool
-	// Alone reports whether nobody waits behind a request that is granted, nor came
-	// between it and the one before of the same mirror. From then on the line calls
-	// [Home.Wanted] when somebody does wait.
-	Alone(ID) bool
-	// Abort ends all waiting requests except those that the home queued. The line grants
-	// nothing afterwards.
-	Abort()
-}
-
-// Memory is where the home or a mirror keeps the bytes.
-type Memory interface {
-	// Bytes are all of them, good until the next Resize.
-	Bytes() []byte
-	// Resize keeps what fits and zeroes the rest.
-	Resize(n int)
-}
-
-// fromMirrors marks the IDs that the home chooses.
-const fromMirrors = 1 << 63
-
-// Remote reports whether an ID in a [Line] is one that a [Home] has chosen for a
-// mirror's request. The home's own node chooses others.
-func (id ID) Remote() bool { return id&fromMirrors != 0 }
-
-// Home is the home's half of the protocol between a resource's home and its
-// mirrors, as a step function: messages in; messages, calls of its line and bytes
-// in its memory out. It is used by one goroutine at a time.
+// home joins the home's half of the protocol to the queue of the resource. A mirror's
+// request is a guest: a place in the queue as any other, except that nobody sleeps there.
 //
-//	mirror ──Request──▶ Home ──Request──▶ Line ◀── the home's own accesses
-//	mirror ◀───Grant─── Home ◀──Granted── Line
+//	mirror ═══ deliver ─▶ half ─ operations ─▶ queue
+//	mirror ◀══ messages ─ half ◀─── news ───── queue
 //
-// The order of requests is that in which their messages arrive.
+// # Who tells the mirrors
 //
-// Bytes go to a mirror once for each version, with the first grant of it, which
-// is sent as soon as the request's turn has come, whether or not its task is at
-// the place where it acquires: that is what an announcement hides. They can go
-// ahead of the grant only if nobody writes before it. To a reader they cannot:
-// those before it in the line are writers, and with the release of the last one
-// it is granted. To a writer behind a group of readers they can: that is what
-// Next is for.
-type Home struct {
-	line   Line
-	memory Memory
-	ledger *Ledger
-	o      HomeOptions
+// A guest's hook runs inside of the step that grants it, which may be a Release by any
+// goroutine of this node, in the middle of the queue. So the hook only notes the news. When
+// the queue's step is done, its goroutine looks for news. It takes the mutex if that is
+// free, and tells the mirrors (poke). The owner of the mutex looks for news before it
+// unlocks, and once more afterwards. So a goroutine that is here anyway tells the news,
+// nobody waits for it, and no goroutine is kept for it.
+type home struct {
+	site *Site
+	r    *Resource
+	news atomic.Pointer[guest]
+	over atomic.Bool // the resource is broken, and every mirror knows
+	// retention is the state of the releases that mirrors retain. A request that waits moves
+	// it from retained to recalled.
+	retention atomic.Uint32
 
-	peers   []*peer // by node
-	over    Reason  // the resource is at its end, 0 if not
-	tickets []ticket
-	free    int // the first free ticket; those are linked by next
-	granted []int
-	next    int     // the ticket that Next named, or none
-	lonely  int     // how many peers are alone
-	wanted  bool    // by a request that waits
-	batch   []*peer // which have something granted
-
-	ids []ID      // of the messages of this call
-	out []Message // of this call
+	mu      sync.Mutex
+	half    coherence.Home
+	turns   coherence.Turns
+	guests  []*guest // by the half's number, nil where there is none
+	writers []int    // guests that wait, in their order, and some that no longer wait
+	last    Node     // whose guest was granted last
+	next    uint64   // the ticket after that guest's
 }
 
-// HomeOptions describe a home.
-type HomeOptions struct {
-	// Resource is in all messages.
-	Resource uint64
-	// Limit is the greatest size in bytes, a multiple of 8. The default is 1 GiB.
-	Limit int
-	// Allow reports whether a node may have an access. Nil permits all.
-	Allow func(Node, Mode) bool
+// The values of home.retention.
+const (
+	noneRetained = iota
+	retained     // a mirror was granted alone, and may retain its release
+	recalled     // a request waits
+)
+
+// guest is the place of a mirror's request in the queue of the home.
+type guest struct {
+	Place
+	home   *home
+	number int
+	next   *guest // in the news
 }
 
-func (o HomeOptions) withDefaults() HomeOptions {
-	if o.Limit == 0 {
-		o.Limit = defaultLimit
+// Granted notes the news: it is the hook of the guest.
+func (g *guest) Granted(any) {
+	h := g.home
+	for {
+		g.next = h.news.Load()
+		if h.news.CompareAndSwap(g.next, g) {
+			return
+		}
 	}
-	return o
 }
 
-func (o HomeOptions) validate() error { return checkLimit("HomeOptions", o.Limit) }
-
-const defaultLimit = 1 << 30
-
-// checkLimit reports what is wrong with the limit of some options, if anything.
-func checkLimit(options string, limit int) error {
-	if limit < 8 || limit%8 != 0 {
-		return fmt.Errorf("resource: %s.Limit is %d: want a multiple of 8 from 8", options, limit)
+// hold makes a granted guest one that holds, as Acquire does. If there is a guard, it waits
+// there for a relaxed access to end, which waits for nobody's grant.
+func (g *guest) hold() error {
+	s := g.state.Load()
+	g.listed = false
+	if g.r.completed.Load()&guarded != 0 {
+		if err := g.enter(context.Background(), s, false); err != nil {
+			return err // the resource is broken
+		}
+		s |= doorBit
 	}
+	g.state.Set(s ^ phaseBits)
 	return nil
 }
 
-// NewHome makes a home that has taken no message yet.
-func NewHome(line Line, memory Memory, ledger *Ledger, o HomeOptions) (*Home, error) {
-	o = o.withDefaults()
-	if err := o.validate(); err != nil {
-		return nil, err
+// deliver takes a message from a mirror.
+func (h *home) deliver(m *coherence.Message, s *scratch) error {
+	h.mu.Lock()
+	defer h.unlock()
+	err := h.turns.Take(m, m.Node, h.site.budget, func(m *coherence.Message) error { return h.step(m, s) })
+	if h.stirred() {
+		h.tell(s)
 	}
-	return &Home{
-		line: line, memory: memory, ledger: ledger, o: o,
-		free: noTicket, next: noTicket,
-	}, nil
+	return err
 }
 
-// Step takes a mirror's message and appends the answers to out. An error is one of
-// ErrReplayed, ErrOtherLife, ErrGap and ErrMalformed. Each says what to do.
-func (h *Home) Step(m *Message, out []Message) ([]Message, error) {
-	h.begin(out)
-	p, err := h.admit(m)
-	if err == nil {
-		switch m.Kind {
-		case RequestMessage:
-			err = h.request(p, m)
-		case RenewMessage, ReleaseMessage:
-			err = h.release(p, m)
-		case CancelMessage:
-			err = h.cancel(p, m)
-		case JoinMessage:
-			p.known = m.Known
-		case ConfirmMessage:
-			h.to(p, ConfirmedMessage).Fence = m.Fence
-		default:
-			err = fmt.Errorf("%w: %v of node %d: the home does not take it", ErrMalformed, m, m.Node)
-		}
+func (h *home) step(m *coherence.Message, s *scratch) error {
+	err := h.half.Step(m, &s.work)
+	if err == nil && m.Wrote {
+		h.noteChanges(m)
 	}
-	if err == nil {
-		p.got = m.Seq
-	}
-	return h.end(), err
+	h.do(s)
+	return err
 }
 
-// Granted says that the line has granted a mirror's request. It only notes it, so
-// that it may be called from anywhere; Step, Lost and Flush send the grant, one
-// for all requests of a node.
-func (h *Home) Granted(id ID) {
-	at := int(id &^ fromMirrors)
-	switch t := &h.tickets[at]; t.state {
-	case ticketWaits:
-		t.state = ticketGranted
-	case ticketOrphaned:
-		t.state = ticketUnwanted
-	default:
-		return // the resource was aborted meanwhile
+// lost takes a node out of the queue that is lost, or is back.
+func (h *home) lost(n Node, back bool) {
+	h.mu.Lock()
+	defer h.unlock()
+	h.turns.Drop(n, h.site.budget, func(m *coherence.Message) bool { return m.Node == n })
+	s := h.site.scratch()
+	defer h.site.spare(s)
+	if back {
+		h.half.Back(n, &s.work)
+	} else {
+		holds := h.half.Holds(n)
+		h.site.counts.expired.Add(holds)
+		h.site.ended(Ending{Resource: h.r, Node: n, Grants: int(holds), Fence: h.fence()})
+		h.half.Lost(n, &s.work)
 	}
-	h.granted = append(h.granted, at)
+	h.do(s)
 }
 
-// Next says that a request for writing waits behind nothing but readers, which
-// are granted. Its node is sent the bytes now. The line calls it, and then Flush,
-// while one of the readers holds.
-func (h *Home) Next(id ID) { h.next = int(id &^ fromMirrors) }
-
-// waits reports whether a request is not granted yet.
-func (h *Home) waits(id ID) bool {
-	at := int(id &^ fromMirrors)
-	return at < len(h.tickets) && h.tickets[at].state == ticketWaits
+func (h *home) fence() uint64 {
+	_, fence := h.r.ledger.Seen()
+	return fence
 }
 
-// Flush appends the messages for what the line has said since the last call.
-func (h *Home) Flush(out []Message) []Message {
-	h.begin(out)
-	return h.end()
+// poke tells the mirrors the news, unless another goroutine does so now. A goroutine that
+// finds the mutex locked leaves its news to the owner. So poke looks again after it has
+// unlocked.
+func (h *home) poke() {
+	for h.stirred() && h.mu.TryLock() {
+		h.drain()
+		h.r.point()
+		h.mu.Unlock()
+	}
 }
 
-func (h *Home) begin(out []Message) { h.out, h.ids = out, h.ids[:0] }
-
-// end sends what is granted, and returns all messages of a call.
-func (h *Home) end() []Message {
-	if h.wanted {
-		h.want()
-	}
-	// A release may grant more.
-	for i := 0; i < len(h.granted); i++ {
-		at := h.granted[i]
-		switch t := &h.tickets[at]; t.state {
-		case ticketUnwanted:
-			h.forget(at)
-			h.line.Release(ticketID(at))
-		case ticketGranted:
-			t.state = ticketTold
-			if len(t.peer.granted) == 0 {
-				h.batch = append(h.batch, t.peer)
-			}
-			t.peer.granted = append(t.peer.granted, at)
-		}
-	}
-	h.granted = h.granted[:0]
-	for _, p := range h.batch {
-		h.grant(p)
-	}
-	h.batch = h.batch[:0]
-	h.push()
-	out := h.out
-	h.out = nil
-	return out
+// stirred reports whether there is news.
+func (h *home) stirred() bool {
+	return h.news.Load() != nil || h.retention.Load() == recalled || h.r.completed.Load()&broken != 0 && !h.over.Load()
 }
 
-// mostGranted is how many requests one message grants.
-const mostGranted = 4096
-
-// grant sends a mirror the grant of all its requests that are granted now.
-func (h *Home) grant(p *peer) {
-	for all := p.granted; len(all) > 0; {
-		n := min(len(all), mostGranted)
-		h.grantSome(p, all[:n])
-		all = all[n:]
-	}
-	p.granted = p.granted[:0]
+// unlock tells the mirrors the news, and unlocks the mutex.
+func (h *home) unlock() {
+	h.drain()
+	h.mu.Unlock()
+	h.poke()
 }
 
-func (h *Home) grantSome(p *peer, granted []int) {
-	mode, from := h.tickets[granted[0]].mode, len(h.ids)
-	invariant.Check(mode == Read || len(granted) == 1 && len(h.batch) == 1, "a writer is granted beside others")
-	stamp := h.ledger.Grant(mode)
-	for _, at := range granted {
-		h.tickets[at].fence = stamp.Fence
-		h.ids = append(h.ids, h.tickets[at].id)
-	}
-	m := h.to(p, GrantMessage)
-	m.Mode, m.Stamp, m.IDs = mode, stamp, h.ids[from:len(h.ids):len(h.ids)]
-	m.Alone = len(granted) == 1 && h.mayKeep(mode) && h.line.Alone(ticketID(granted[0]))
-	h.setAlone(p, m.Alone)
-	h.fill(p, m)
-}
-
-// push sends the writer that Next named the bytes, if it still waits.
-func (h *Home) push() {
-	at := h.next
-	h.next = noTicket
-	if at == noTicket || h.tickets[at].state != ticketWaits {
+// drain tells the mirrors the news.
+func (h *home) drain() {
+	if !h.stirred() && len(h.writers) == 0 {
 		return
 	}
-	if p := h.tickets[at].peer; p.known != h.ledger.Version()+1 {
-		m := h.to(p, PushMessage)
-		m.Version = h.ledger.Version()
-		h.fill(p, m)
+	s := h.site.scratch()
+	defer h.site.spare(s)
+	h.tell(s)
+}
+
+func (h *home) tell(s *scratch) {
+	if h.retention.Load() == recalled && h.retention.CompareAndSwap(recalled, noneRetained) {
+		h.half.Recall(&s.work)
+		h.do(s)
+	}
+	for h.news.Load() != nil {
+		h.takeNews(s)
+		h.half.Granted(s.granted, h.alone(s.granted), &s.work)
+		h.do(s)
+	}
+	if h.r.completed.Load()&broken != 0 {
+		h.end(s)
+	} else if h.pushable() {
+		h.half.Push(h.writers[0], &s.work)
+		h.do(s)
 	}
 }
 
-// fill adds the bytes to a message, unless the mirror has them.
-func (h *Home) fill(p *peer, m *Message) {
-	version := h.ledger.Version() + 1
-	if p.known == version {
+// takeNews collects the guests that were granted, in their order.
+func (h *home) takeNews(s *scratch) {
+	s.granted = s.granted[:0]
+	var first *guest
+	for g := h.news.Swap(nil); g != nil; { // the news is a stack
+		g.next, first, g = first, g, g.next
+	}
+	for g := first; g != nil; {
+		next := g.next
+		g.next = nil
+		if h.r.completed.Load()&broken == 0 && h.at(g.number) == g && g.hold() == nil {
+			s.granted = append(s.granted, g.number)
+		}
+		g = next
+	}
+}
+
+// wanted recalls the releases that mirrors retain, since a request waits.
+func (h *home) wanted() {
+	if h.retention.Load() == retained && h.retention.CompareAndSwap(retained, recalled) {
+		h.poke()
+	}
+}
+
+// alone reports whether one guest is granted, nobody has requested after it, and nobody
+// between it and the request before it of the same mirror. A request that comes from now on
+// and waits calls wanted: one of the two sees the other. Relaxed access has an order of its
+// own.
+func (h *home) alone(granted []int) bool {
+	if len(granted) != 1 {
+		return false
+	}
+	node, mode := h.half.Guest(granted[0])
+	ticket := h.at(granted[0]).state.Load() &^ flags
+	again := h.last == node && h.next == ticket
+	h.last, h.next = node, ticket+unit(mode)
+	if !again {
+		return false
+	}
+	h.retention.CompareAndSwap(noneRetained, retained)
+	return h.r.load(&h.r.requested)&^flags == h.next && h.r.guard.Load() == nil
+}
+
+// pushable reports whether the first guest of writers may have the bytes already: it waits
+// only for readers that are granted, so nobody writes before it.
+//
+// Only guests are looked at, and only when one of their steps, or the grant of one, comes
+// by. So one moment is missed: when a writer's release grants readers of this node only.
+// Then the bytes come with the grant.
+func (h *home) pushable() bool {
+	for len(h.writers) > 0 && !h.waitsToWrite(h.writers[0]) {
+		if len(h.writers) == 1 {
+			h.writers = h.writers[:0] // so that a pair does not allocate
+			return false
+		}
+		h.writers = h.writers[1:]
+	}
+	if len(h.writers) == 0 {
+		return false
+	}
+	c, t := h.r.completed.Load(), h.at(h.writers[0]).state.Load()&^flags
+	// With relaxed access, any writer may come in between.
+	return c&(guarded|broken) == 0 && passed(c, t) && !due(c, t, Write)
+}
+
+func (h *home) waitsToWrite(at int) bool {
+	g := h.at(at)
+	return g != nil && modeOf(g.state.Load()) == Write && h.half.Waits(at)
+}
+
+// end tells all mirrors that the resource is broken.
+func (h *home) end(s *scratch) {
+	h.over.Store(true)
+	if !h.half.Over() {
+		h.half.Broken(&s.work)
+		clear(h.guests)
+		h.do(s)
+	}
+}
+
+// noteChanges notes what a mirror has written, for readers that ask what has changed.
+func (h *home) noteChanges(m *coherence.Message) {
+	r := h.r
+	if m.Whole && r.changes == nil {
 		return
 	}
-	p.known = version
-	m.Bytes = h.memory.Bytes()
-	m.Whole, m.Size = true, len(m.Bytes)
-}
-
-// to appends a message to a mirror. It is good until the next one.
-func (h *Home) to(p *peer, k Kind) *Message {
-	p.sent++
-	h.out = append(h.out, Message{
-		Kind: k, Resource: h.o.Resource, Epoch: h.ledger.Epoch(),
-		Node: p.node, Incarnation: p.incarnation, Seq: p.sent,
-	})
-	return &h.out[len(h.out)-1]
-}
-
-// refuse ends a mirror's request.
-func (h *Home) refuse(p *peer, id ID, why Reason) {
-	m := h.to(p, RefusedMessage)
-	m.ID, m.Reason = id, why
-}
-
-// refuseLife ends all that a life of a mirror has requested.
-func (h *Home) refuseLife(n Node, incarnation uint64, why Reason) {
-	h.out = append(h.out, Message{
-		Kind: RefusedMessage, Resource: h.o.Resource, Epoch: h.ledger.Epoch(),
-		Node: n, Incarnation: incarnation, Reason: why,
-	})
+	if r.changes == nil {
+		r.changes = new(changes)
+	}
+	var x extras
+	if !m.Whole {
+		x.dirty = new(Ranges)
+		for _, s := range m.Spans {
+			_ = x.dirty.Add(Range(s), m.Size)
+		}
+	}
+	r.changes.note(r.ledger.Version(), &x, m.Size)
 }

@@ -55,7 +55,7 @@ func (r *Resource) come(ctx context.Context, op string, m Mode) (Inside, error) 
 		return Inside{}, r.relaxedError(op, m, err)
 	}
 	if m == Write {
-		r.own()
+		r.buffer.Own()
 		r.save()
 	}
 	h.enter(r)
@@ -64,7 +64,10 @@ func (r *Resource) come(ctx context.Context, op string, m Mode) (Inside, error) 
 
 // Bytes returns the resource's bytes. They are valid until Leave or Resize. A reader
 // must not change them.
-func (i Inside) Bytes() []byte { return i.r.bytes[:len(i.r.bytes):len(i.r.bytes)] }
+func (i Inside) Bytes() []byte {
+	b := i.r.buffer.Bytes()
+	return b[:len(b):len(b)]
+}
 
 // Resize changes the number of bytes, as Place.Resize does, and returns them: the old
 // bytes as far as they fit, then zeros. Slices of the old bytes keep their contents,
@@ -75,8 +78,8 @@ func (i Inside) Resize(size int) ([]byte, error) {
 		return nil, ErrNotInside
 	case !validSize(size):
 		return nil, fmt.Errorf("resource: %q: %w", i.r.name, sizeError(size))
-	case size != len(i.r.bytes):
-		if err := i.r.resize(size); err != nil {
+	case size != len(i.r.buffer.Bytes()):
+		if err := i.r.buffer.Resize(size); err != nil {
 			return nil, fmt.Errorf("resource: %q: %w", i.r.name, err)
 		}
 	}
@@ -102,7 +105,7 @@ func (i Inside) Abandon(reason error) {
 		i.r.failed(reason)
 	}
 	i.leave()
-	if i.mode == Write && i.r.ledger.policy == Abort {
+	if i.mode == Write && i.r.ledger.Policy() == Abort {
 		i.r.Break(fmt.Errorf("%w: %w", ErrAborted, reason))
 	}
 }

@@ -2,6 +2,8 @@ package resource
 
 import (
 	"fmt"
+
+	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
 
 // Resource is the resource of the last request, or nil.
@@ -33,7 +35,7 @@ type Look struct {
 func (p *Place) Look(r *Resource) Look {
 	s := p.state.Load()
 	l := Look{Mode: modeOf(s), Requested: s&requestedBit != 0, Held: s&heldBit != 0, Stamp: s}
-	if m := r.mirrored; m != nil {
+	if m := r.mirror; m != nil {
 		l.Granted = l.Held || l.Requested && m.holds(idOf(s))
 	} else {
 		l.Granted = l.Held || l.Requested && due(r.completed.Load(), s&^flags, l.Mode)
@@ -51,10 +53,10 @@ func (p *Place) Fence() uint64 {
 	if !p.Held() {
 		return 0
 	}
-	if p.far {
-		return p.r.mirrored.fence(p)
+	if p.far() {
+		return p.x.remote.held(p.r.mirror)
 	}
-	return p.r.ledger.fence.Own()
+	return p.r.ledger.Fence()
 }
 
 // Version counts the writes of the bytes before the grant. Zero if not held.
@@ -62,7 +64,7 @@ func (p *Place) Version() uint64 {
 	if !p.Held() {
 		return 0
 	}
-	return p.r.ledger.version.Own()
+	return p.r.ledger.Version()
 }
 
 // Here tells for the place's request or grant how many of the resource's bytes need no
@@ -72,8 +74,8 @@ func (p *Place) Here() (here, came int) {
 	if p.state.Load()&phaseBits == 0 {
 		return 0, 0
 	}
-	if p.far {
-		return p.r.mirrored.here(idOf(p.state.Load()))
+	if p.far() {
+		return p.x.remote.here(p.r.mirror)
 	}
 	return p.Size(), 0
 }
@@ -94,7 +96,7 @@ func (p *Place) Prior() error {
 // prior tells what happened to a writer before. The caller holds the resource, in order
 // or by relaxed access.
 func (r *Resource) prior() error {
-	err := Stamp{Prior: r.ledger.prior}.Err()
+	err := coherence.Stamp{Prior: r.ledger.Prior()}.Err()
 	if reason := r.poisoned(); reason != nil {
 		err = fmt.Errorf("%w: %w", err, reason)
 	}

@@ -34,8 +34,8 @@ func (p *Place) OnLoss(f func(error)) error {
 		delete(l.calls, p)
 	}
 	l.mu.Unlock()
-	if p.far && f != nil {
-		p.r.mirrored.watched(p)
+	if p.far() && f != nil {
+		p.r.mirror.watched(p)
 	}
 	// Break may have come before the function was registered.
 	if lost == nil && p.r.reason.Load() != nil {

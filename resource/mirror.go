@@ -1,293 +1,408 @@
 package resource
 
-import "fmt"
+import (
+	"errors"
+	"fmt"
+	"sync"
 
-// Places are the accesses of a node, as its mirror sees them. What it calls must
-// not call it.
-type Places interface {
-	// Granted says that the bytes are in the mirror's memory, and the request's.
-	Granted(ID, Stamp)
-	// Ended says that a request, or an access, is over before its time, and why. A
-	// place that uses the memory leaves it before the mirror's Rejoin.
-	Ended(ID, error)
-	// WriteLost says that the home may not have the last write that was released here,
-	// and why.
-	WriteLost(error)
-}
-
-// Access is an access that ends.
-type Access struct {
-	ID    ID
-	Fence uint64 // of its grant
-	// Wrote says that the bytes were open for writing, or resized. If they were not,
-	// they are not sent, and there is no new version.
-	Wrote bool
-	// Abandoned says that the holder is lost. Nothing that it may have written is
-	// sent, and those after it are told.
-	Abandoned bool
-	// Spans are those bytes that may have changed, in order and apart; none means
-	// all. What is changed and not named is not written, and the node's own copy is
-	// wrong then. What a resize has added is zero unless it is named.
-	Spans []Range
-}
-
-// Mirror is a node's half of the protocol between a resource's home and its
-// mirrors, as a step function: a node's requests and the home's messages in,
-// messages, grants and bytes in its memory out. It is used by one goroutine at a
-// time.
-//
-//	Places ──Request──▶ Mirror ──Request──▶ Home
-//	Places ◀──Granted── Mirror ◀───Grant─── Home
-//
-// The node has one copy of the bytes, however many of its places read it.
-type Mirror struct {
-	places Places
-	memory Memory
-	o      MirrorOptions
-
-	got, sent uint64
-	requests  map[ID]place
-	holders   int   // how many of them are granted
-	over      error // why this life is over, or nil
-
-	known   uint64 // one more than the version in memory, 0 if it is none
-	wrote   uint64 // fence of the last write that was released and is not confirmed, 0 if none
-	queried bool   // the home was asked to confirm it
-	ahead   bool   // it was pushed, and the request that it is for is not granted
-	alone   bool   // nobody else had requested, the home has said last
-	keeps   bool   // the release of kept, which is all that this node has
-	size    int    // when it was last granted
-	scratch []byte // the bytes of spans
-	kept    Access
-}
-
-// place is a request of this node.
-type place struct {
-	mode  Mode
-	stage stage
-	fence uint64
-
-	// Nothing to the mirror itself: see mirrored.
-	w    *waiter // to be woken, nil if it has been
-	by   *Place
-	in   bool   // by uses the bytes
-	came uint64 // bytes that had come to the mirror when it was requested, or for it
-}
-
-// stage is how far a request has come.
-type stage uint8
-
-const (
-	asked   stage = iota // the home
-	holding              // has been granted
-	leaving              // cancelled: the home's answer is under way
+	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
 
-// MirrorOptions describe a mirror.
-type MirrorOptions struct {
-	// Resource is in all messages.
-	Resource uint64
-	// Node is whose mirror it is.
-	Node Node
-	// Incarnation is this life of the mirror, from 1, which is the default. See
-	// Message.
-	Incarnation uint64
-	// Epoch is the home's life, from 1, which is the default.
-	Epoch uint64
-	// Limit is the greatest size in bytes, a multiple of 8. The default is 1 GiB.
-	Limit int
-	// Keep says that a release may wait for the request that mostly comes next, and
-	// then is one message with it, as long as nobody else wants the access and nothing
-	// was written. Whoever owns the mirror has it settled after a while.
-	Keep bool
+// mirror joins the mirror's half of the protocol to the places of a resource that has its
+// home on another node.
+//
+// Places are woken, and told of losses, when the mutex is free again: they may do anything.
+type mirror struct {
+	site *Site
+	r    *Resource
+	home Node
+
+	mu     sync.Mutex
+	half   coherence.Mirror
+	turns  coherence.Turns
+	life   uint64       // counts how often it has rejoined
+	last   coherence.ID // of its requests
+	away   error        // the home is not there, and why, until it is back
+	epoch  uint64       // the home's
+	came   uint64       // bytes, in all
+	uses   int          // accesses that are over and not released: they may use the bytes
+	fresh  bool         // it has retained a release, or released a write, since the last sweep
+	keeper bool         // the next sweep will look at it
+
+	writer     *Place     // of the last write that the home has not confirmed
+	asking     *waiter    // for its answer, by next
+	lostWrites *lostWrite // that somebody has not been told of
+
+	wake  *waiter // to be granted, by next
+	calls []call  // to be made
 }
 
-func (o MirrorOptions) withDefaults() MirrorOptions {
-	if o.Limit == 0 {
-		o.Limit = defaultLimit
-	}
-	if o.Incarnation == 0 {
-		o.Incarnation = 1
-	}
-	if o.Epoch == 0 {
-		o.Epoch = 1
-	}
-	return o
+// call tells a place that it has lost its grant.
+type call struct {
+	f   func(error)
+	why error
 }
 
-func (o MirrorOptions) validate() error { return checkLimit("MirrorOptions", o.Limit) }
-
-// NewMirror makes a mirror that has no bytes yet.
-func NewMirror(places Places, memory Memory, o MirrorOptions) (*Mirror, error) {
-	o = o.withDefaults()
-	if err := o.validate(); err != nil {
-		return nil, err
-	}
-	return &Mirror{places: places, memory: memory, o: o}, nil
+// remote is the request or the access of a place at a mirror. The mirror's mutex guards it.
+type remote struct {
+	by      *Place
+	id      coherence.ID
+	granted bool
+	inside  bool   // by has acquired, and uses the bytes
+	err     error  // why it is over before its time, or nil
+	fence   uint64 // of the grant
+	came    uint64 // bytes that had come to the mirror when it was requested; then, for it
+	w       *waiter
 }
 
-// Request queues a request up. Its ID must not be that of one that is queued here,
-// nor of one that was cancelled, until the home's answer is there: best a new one.
-func (r *Mirror) Request(id ID, m Mode, out []Message) ([]Message, error) {
-	if err := r.mayRequest(id); err != nil {
-		return out, err
+// unlock unlocks the mutex. Then it wakes and calls those who are noted for that.
+func (f *mirror) unlock() {
+	if f.half.Unconfirmed() == 0 {
+		f.answered()
 	}
-	r.add(id, m)
-	kind := RequestMessage
-	if r.keeps && r.kept.ID != id {
-		kind, r.keeps = RenewMessage, false
+	w, calls := f.wake, f.calls
+	f.wake, f.calls = nil, nil
+	f.mu.Unlock()
+	for w != nil {
+		next := w.next
+		w.grant(nil)
+		w = next
 	}
-	out = r.Settle(out)
-	out, msg := r.to(kind, out)
-	msg.ID, msg.Mode, msg.Known = id, m, r.known
-	if kind == RenewMessage {
-		msg.Old, msg.Fence = r.kept.ID, r.kept.Fence
+	for _, c := range calls {
+		c.f(c.why)
 	}
-	return out, nil
 }
 
-// Renew ends an access and has requested next before: one message, and nobody's
-// request comes in between.
-func (r *Mirror) Renew(a Access, next ID, m Mode, out []Message) ([]Message, error) {
-	if err := r.mayRelease(a); err != nil {
-		return out, err
+// request queues a place at the home. A place that has lost a write is told so first,
+// and requests again.
+func (f *mirror) request(p *Place, m Mode, order int) error {
+	f.mu.Lock()
+	defer f.unlock()
+	if err := f.tell(p); err != nil {
+		return err
 	}
-	if err := r.mayRequest(next); err != nil {
-		return out, err
+	if f.isBroken() {
+		f.queue(p, m, granted) // and Acquire says so
+		return nil
 	}
-	out, msg := r.to(RenewMessage, out)
-	msg.ID, msg.Old, msg.Mode = next, a.ID, m
-	r.release(a, msg)
-	msg.Known = r.known
-	r.add(next, m)
-	return out, nil
-}
-
-func (r *Mirror) add(id ID, m Mode) {
-	if r.requests == nil {
-		r.requests = make(map[ID]place)
+	if err := f.join(); err != nil {
+		return err
 	}
-	r.requests[id] = place{mode: m}
-}
-
-// Release ends an access.
-func (r *Mirror) Release(a Access, out []Message) ([]Message, error) {
-	if err := r.mayRelease(a); err != nil {
-		return out, err
+	s := f.site.scratch()
+	defer f.site.spare(s)
+	if err := f.half.Request(f.last+1, m, order, p.atMirror(), &s.work); err != nil {
+		return err
 	}
-	if r.keep(a) {
-		return out, nil
-	}
-	out, msg := r.to(ReleaseMessage, out)
-	msg.ID = a.ID
-	r.release(a, msg)
-	return out, nil
-}
-
-// Cancel takes back a request that waits: its place hears no more of it. If the
-// request is granted already it is an error, ErrGranted, and the place releases.
-func (r *Mirror) Cancel(id ID, out []Message) ([]Message, error) {
-	p, queued := r.requests[id]
-	switch {
-	case !queued || p.stage == leaving:
-		return out, r.unknown(id)
-	case p.stage == holding:
-		return out, fmt.Errorf("%w: %d", ErrGranted, id)
-	}
-	p.stage = leaving
-	r.requests[id] = p
-	out, msg := r.to(CancelMessage, out)
-	msg.ID = id
-	return out, nil
-}
-
-// mayRequest reports why an ID cannot be requested, if it cannot.
-func (r *Mirror) mayRequest(id ID) error {
-	if r.over != nil {
-		return r.over
-	}
-	if _, queued := r.requests[id]; queued {
-		return fmt.Errorf("%w: %d", ErrQueued, id)
-	}
+	f.do(s)
+	f.queue(p, m, listed)
 	return nil
 }
 
-// mayRelease reports what is wrong with the end of an access, if anything.
-func (r *Mirror) mayRelease(a Access) error {
-	p, queued := r.requests[a.ID]
-	switch {
-	case !queued:
-		return r.unknown(a.ID)
-	case p.stage != holding:
-		return fmt.Errorf("%w: %d", ErrNotGranted, a.ID)
-	case p.fence != a.Fence:
-		return fmt.Errorf("%w: %d with fence %d, now it has %d", ErrStale, a.ID, a.Fence, p.fence)
-	case a.Wrote && p.mode == Read:
-		return fmt.Errorf("%w: %d", ErrReaderWrote, a.ID)
-	case a.Abandoned:
-		return nil
+// queue makes the place one that waits.
+func (f *mirror) queue(p *Place, m Mode, state uint32) {
+	f.last++
+	q := p.atMirror()
+	*q = remote{by: p, id: f.last, came: f.came, w: p.listRemote(m, state)}
+	if state == granted {
+		q.err = f.r.brokenError()
 	}
-	size := len(r.memory.Bytes())
-	if !a.Wrote {
-		if size != r.size {
-			return fmt.Errorf("%w: %d has resized to %d bytes: say that it wrote", ErrContents, a.ID, size)
+	p.state.Set(stateOf(f.last, m))
+}
+
+// enter makes a granted request of a place an access.
+func (f *mirror) enter(p *Place) error {
+	f.mu.Lock()
+	defer f.unlock()
+	f.check()
+	if p.x.remote.err != nil {
+		if err := f.tell(p); err != nil {
+			return err
 		}
-		return nil
+		return p.x.remote.err
 	}
-	if size%8 != 0 || size > r.o.Limit {
-		return fmt.Errorf("%w: %d bytes, want a multiple of 8 up to %d", ErrContents, size, r.o.Limit)
+	p.x.remote.inside = true
+	return nil
+}
+
+// release ends an access, and reports whether it has ended. A sweep looks at a mirror with
+// a write that the home does not confirm by itself, and asks.
+func (f *mirror) release(p *Place, a coherence.Access) (ended bool, err error) {
+	f.mu.Lock()
+	defer f.unlock()
+	f.check()
+	if p.x.remote.err != nil {
+		return true, f.collect(p)
 	}
-	_, err := checkSpans(a.Spans, size)
+	s := f.site.scratch()
+	defer f.site.spare(s)
+	a.Fence = p.x.remote.fence
+	if err := f.half.Release(a, &s.work); err != nil {
+		return false, err
+	}
+	f.commit(p, a)
+	f.do(s)
+	if a.Wrote || f.half.Keeps() {
+		f.site.keep(f)
+	}
+	return true, nil
+}
+
+// renew ends an access, after another one was requested.
+func (f *mirror) renew(p *Place, m Mode, a coherence.Access) (ended bool, err error) {
+	f.mu.Lock()
+	defer f.unlock()
+	f.check()
+	if p.x.remote.err != nil {
+		return true, f.collect(p)
+	}
+	s := f.site.scratch()
+	defer f.site.spare(s)
+	a.Fence = p.x.remote.fence
+	state := uint32(listed)
+	if f.isBroken() {
+		state = granted
+		err = f.half.Release(a, &s.work)
+	} else {
+		err = f.half.Renew(a, f.last+1, m, p.x.remote, &s.work)
+	}
+	if err != nil {
+		return false, err
+	}
+	f.commit(p, a)
+	f.do(s)
+	if a.Wrote {
+		f.site.keep(f)
+	}
+	f.queue(p, m, state)
+	return true, nil
+}
+
+// collect is the end of an access that had ended before.
+func (f *mirror) collect(p *Place) error {
+	f.uses--
+	return fmt.Errorf("%w: %w", ErrStale, p.x.remote.err)
+}
+
+// commit notes what a place has written.
+func (f *mirror) commit(p *Place, a coherence.Access) {
+	if c := f.r.changes; a.Wrote {
+		f.writer = p
+		f.r.ledger.Count()
+		if c != nil {
+			c.note(f.r.ledger.Version(), p.x, len(f.r.buffer.Bytes()))
+		}
+	} else if a.Abandoned {
+		f.r.changes = nil
+	}
+}
+
+// cancel takes a request back, or releases it unused.
+func (f *mirror) cancel(p *Place) {
+	f.mu.Lock()
+	defer f.unlock()
+	if p.x.remote.err != nil {
+		return
+	}
+	s := f.site.scratch()
+	defer f.site.spare(s)
+	if p.x.remote.granted {
+		_ = f.half.Release(coherence.Access{ID: p.x.remote.id, Fence: p.x.remote.fence}, &s.work)
+	} else {
+		_ = f.half.Cancel(p.x.remote.id, &s.work)
+	}
+	f.do(s)
+}
+
+// deliver takes a message from the home.
+func (f *mirror) deliver(m *coherence.Message, s *scratch) error {
+	f.mu.Lock()
+	err := f.turns.Take(m, f.home, f.site.budget, func(m *coherence.Message) error { return f.step(m, s) })
+	fault := s.fault
+	s.fault = nil
+	f.unlock()
+	if fault != nil {
+		f.r.Break(fault)
+	}
 	return err
 }
 
-// unknown is the mistake of naming a request that is not there.
-func (r *Mirror) unknown(id ID) error {
-	if r.over != nil {
-		return fmt.Errorf("%w: %d: %w", ErrNotQueued, id, r.over)
+func (f *mirror) step(m *coherence.Message, s *scratch) error {
+	if m.Whole {
+		f.came += uint64(len(m.Bytes))
 	}
-	return fmt.Errorf("%w: %d", ErrNotQueued, id)
-}
-
-// release puts the end of an access into a message. The mirror keeps the number of a write
-// until the home has confirmed it, and none of its bytes: see Confirm.
-func (r *Mirror) release(a Access, msg *Message) {
-	p := r.requests[a.ID]
-	delete(r.requests, a.ID)
-	r.holders--
-	msg.Fence = a.Fence
-	if a.Abandoned {
-		msg.Reason = Abandoned
-		if p.mode == Write {
-			r.known = 0
+	brought := len(m.Bytes) // the step may exchange them
+	err := f.half.Step(m, &s.work)
+	f.do(s)
+	if err == nil && m.Kind == coherence.PushMessage {
+		for tag := range f.half.Waiting() {
+			tag.(*remote).by.arrived(brought)
 		}
-		return
 	}
-	if !a.Wrote {
-		return
+	if f.half.Over() != nil && m.Kind == coherence.RefusedMessage {
+		if m.Reason == coherence.AnotherEpoch {
+			f.epoch = m.Epoch
+		}
+		f.clearTurns()
+		return nil // the message was for this life, and ended it
 	}
-	r.known++
-	r.wrote, r.queried = a.Fence, false
-	all := r.memory.Bytes()
-	r.size = len(all)
-	msg.Wrote, msg.Size = true, len(all)
-	if len(a.Spans) == 0 {
-		msg.Whole, msg.Bytes = true, all
-		return
-	}
-	r.scratch = r.scratch[:0]
-	for _, s := range a.Spans {
-		r.scratch = append(r.scratch, all[s.Off:][:s.Len]...)
-	}
-	msg.Spans, msg.Bytes = a.Spans, r.scratch
+	return err
 }
 
-// to appends a message to the home.
-func (r *Mirror) to(k Kind, out []Message) ([]Message, *Message) {
-	r.sent++
-	out = append(out, Message{
-		Kind: k, Resource: r.o.Resource, Epoch: r.o.Epoch,
-		Node: r.o.Node, Incarnation: r.o.Incarnation, Seq: r.sent,
-	})
-	return out, &out[len(out)-1]
+// do does the work of a step.
+func (f *mirror) do(s *scratch) {
+	for i := range s.work.Events {
+		f.happen(&s.work.Events[i])
+	}
+	for i := range s.work.Messages {
+		f.site.send(f.home, &s.work.Messages[i], s, f.r.buffer.Pages() == nil)
+	}
+	if s.work.Fault != nil {
+		s.fault = s.work.Fault
+	}
+	s.work.Reset()
 }
+
+// happen is what the half tells of a request, or of the last write.
+func (f *mirror) happen(e *coherence.Event) {
+	switch e.Kind {
+	case coherence.WriteLost:
+		f.loseWrite(e)
+		return
+	case coherence.RequestGranted:
+		f.r.ledger.Copy(e.Stamp)
+		q := e.Tag.(*remote)
+		q.granted, q.fence, q.came = true, e.Fence, f.came-q.came
+		if q.came > 0 {
+			q.by.arrived(int(q.came))
+		}
+		q.by.grantedFar()
+		f.rouse(q)
+	case coherence.RequestEnded:
+		q := e.Tag.(*remote)
+		q.err = e.Err
+		if e.Held {
+			f.site.counts.revoked.Add(1)
+			f.site.ended(Ending{Resource: f.r, Node: f.site.o.Node, Grants: 1, Fence: e.Fence, Why: e.Err})
+		}
+		if !q.inside {
+			f.rouse(q)
+			return
+		}
+		f.uses++
+		f.callLoss(q)
+	}
+}
+
+// rouse has a request's place woken.
+func (f *mirror) rouse(q *remote) {
+	if q.w != nil {
+		q.w.next, f.wake = f.wake, q.w
+		q.w = nil
+	}
+}
+
+// callLoss has the function called that the place has given to OnLoss.
+func (f *mirror) callLoss(q *remote) {
+	l := f.r.losses.Load()
+	if l == nil {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if tell := l.calls[q.by]; tell != nil {
+		delete(l.calls, q.by)
+		f.calls = append(f.calls, call{tell, q.err})
+	}
+}
+
+// watched is called when a place that holds has asked to be told of its loss, which
+// may have come before.
+func (f *mirror) watched(p *Place) {
+	f.mu.Lock()
+	defer f.unlock()
+	if p.x.remote.err != nil {
+		f.callLoss(p.x.remote)
+	}
+}
+
+// join begins a new life if the last one is over, and the home is there.
+func (f *mirror) join() error {
+	over := f.half.Over()
+	switch {
+	case f.away != nil:
+		return f.away
+	case over != nil && errors.Is(over, ErrBroken):
+		return over
+	case f.uses > 0: // they may still use the bytes
+		return fmt.Errorf("%w: accesses of this node that are over have to be released first: %d", ErrStale, f.uses)
+	case over == nil:
+		return nil
+	}
+	f.life++
+	f.r.changes = nil // some of it may never have come to the home
+	return f.half.Rejoin(f.site.life(f.life), max(f.epoch, f.half.Epoch()))
+}
+
+// lost says that the home is lost, or may give this node up soon.
+func (f *mirror) lost(why error) {
+	f.mu.Lock()
+	defer f.unlock()
+	if f.away != nil {
+		return
+	}
+	f.away = fmt.Errorf("%w: %w", ErrLost, why)
+	s := f.site.scratch()
+	defer f.site.spare(s)
+	f.half.Lost(f.away, &s.work)
+	f.do(s)
+	f.clearTurns()
+}
+
+// back says that the home is there again, perhaps as one that knows nothing.
+func (f *mirror) back(anew bool) {
+	f.mu.Lock()
+	defer f.unlock()
+	f.away = nil
+	if anew {
+		f.half.Forget()
+	}
+}
+
+// suspect ends all requests and begins a new life.
+func (f *mirror) suspect(why error) {
+	if f.away != nil {
+		return
+	}
+	s := f.site.scratch()
+	defer f.site.spare(s)
+	if f.half.Suspect(fmt.Errorf("%w: %w", ErrSuspected, why), f.site.life(f.life+1), f.epoch, &s.work) {
+		f.life++
+		f.r.changes = nil
+		f.clearTurns()
+	}
+	f.do(s)
+}
+
+// check ends all requests if the lease of the home's grants may be over by now.
+func (f *mirror) check() {
+	if suspected := f.site.o.Suspected; suspected != nil {
+		if why := suspected(f.home); why != nil {
+			f.suspect(why)
+		}
+	}
+}
+
+func (f *mirror) clearTurns() {
+	f.turns.Drop(f.home, f.site.budget, func(*coherence.Message) bool { return true })
+}
+
+// breakDown wakes everybody, after the resource was broken.
+func (f *mirror) breakDown() {
+	f.mu.Lock()
+	defer f.unlock()
+	for tag := range f.half.Waiting() {
+		f.rouse(tag.(*remote))
+	}
+}
+
+func (f *mirror) isBroken() bool { return f.r.completed.Load()&broken != 0 }

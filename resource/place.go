@@ -34,8 +34,6 @@ type Place struct {
 	lined    bool // w is in the list of the guard, or was and is granted
 	inside   bool // it has entered the guard, and not been acquired
 	watches  bool // OnLoss has a function to call if the place loses what it holds
-	far      bool // its resource has its home elsewhere, and state an ID for a ticket
-	early    bool // it has requested, and has no ticket yet
 }
 
 // The lower bits of Place.state.
@@ -63,10 +61,10 @@ func (p *Place) Request(r *Resource, m Mode) error {
 		invariant.Check(false, "an idle place of %q is listed %t, lined %t, inside %t", r.name, p.listed, p.lined, p.inside)
 	}
 	if p.r != r {
-		p.r, p.far = r, false
+		p.r = r
 	}
-	if r.requested.Load()&apart != 0 { // which it may end to be, but not become
-		return p.requestApart(m, 0)
+	if r.requested.Load()&apart != 0 {
+		return p.requestRemote(m, 0)
 	}
 	p.state.Set(r.request(m) | modeBit(m) | requestedBit)
 	if p.hears(Requests) {
@@ -74,6 +72,35 @@ func (p *Place) Request(r *Resource, m Mode) error {
 	}
 	return nil
 }
+
+// RequestOrdered is Request for one of the first requests of a program. order is its
+// number, from 1, among the resource's first requests. Its home has reserved a ticket for
+// it: see [HomeAt]. Where there is no such reservation, it is Request.
+func (p *Place) RequestOrdered(r *Resource, m Mode, order int) error {
+	if p.state.Load()&phaseBits != 0 || m > Write || order < 1 {
+		return p.Request(r, m)
+	}
+	if r.mirror != nil {
+		p.r = r
+		return p.requestRemote(m, order)
+	}
+	if r.home == nil {
+		return p.Request(r, m)
+	}
+	ticket, reserved := r.home.claim(m, order)
+	if !reserved {
+		return p.Request(r, m)
+	}
+	p.r = r
+	p.state.Set(ticket | modeBit(m) | requestedBit)
+	if p.hears(Requests) {
+		p.x.observer.Requested(p)
+	}
+	return nil
+}
+
+// far reports whether the place's resource has its home elsewhere.
+func (p *Place) far() bool { return p.r.mirror != nil }
 
 // Granted reports whether Acquire would return at once. If that needs the guard, the
 // place enters it. The place then keeps relaxed accesses out until it acquires and
@@ -83,11 +110,8 @@ func (p *Place) Granted() bool {
 	if s&requestedBit == 0 {
 		return s&heldBit != 0
 	}
-	if (p.far || p.early) && !p.grantedApart(&s) {
-		return false
-	}
-	if p.far {
-		return true
+	if p.far() {
+		return p.w.state.Load() == granted
 	}
 	c := p.r.load(&p.r.completed)
 	if c&broken != 0 || !due(c, s&^flags, modeOf(s)) {
@@ -130,7 +154,7 @@ func (p *Place) Acquire(ctx context.Context) error {
 		}
 		for w := p.w; w.state.Load() != granted; w.wakeUp() {
 			if until.Err() != nil {
-				if p.far || p.early || !due(r.load(&r.completed), s&^flags, modeOf(s)) {
+				if p.far() || !due(r.load(&r.completed), s&^flags, modeOf(s)) {
 					return p.error("acquire", reason(ctx))
 				}
 				until = context.Background() // its turn has come, and whoever made it so is about to grant it
@@ -154,11 +178,8 @@ func (p *Place) Acquire(ctx context.Context) error {
 	if c&broken != 0 {
 		return p.failed("acquire", r.brokenError())
 	}
-	if p.far {
-		return p.acquireFar(s)
-	}
-	if p.early {
-		p.grantedApart(&s)
+	if p.far() {
+		return p.acquireRemote(s)
 	}
 	p.listed = false
 	if c&guarded != 0 {
@@ -168,7 +189,7 @@ func (p *Place) Acquire(ctx context.Context) error {
 		s |= doorBit
 	}
 	if s&writeBit != 0 {
-		r.ledger.raise()
+		r.ledger.Raise()
 	}
 	p.state.Set(s ^ phaseBits)
 	if p.hears(Acquisitions) {
@@ -189,7 +210,7 @@ func (p *Place) take() bool {
 		if c != s&^flags {
 			return false
 		}
-		r.ledger.raise()
+		r.ledger.Raise()
 	} else if c&flags != 0 || !passed(c, s) {
 		return false
 	}
@@ -215,8 +236,8 @@ func (p *Place) ReleaseBy(by any) error {
 	if p.x != nil {
 		p.releasing()
 	}
-	if p.far {
-		return p.releaseFar(s, false)
+	if p.far() {
+		return p.releaseRemote(s, false)
 	}
 	p.commit(s)
 	p.state.Set(s & writeBit)
@@ -243,8 +264,8 @@ func (p *Place) RenewBy(by any) error {
 	if p.x != nil {
 		p.releasing()
 	}
-	if p.far {
-		return p.renewFar(s)
+	if p.far() {
+		return p.renewRemote(s)
 	}
 	p.commit(s)
 	m := modeOf(s)

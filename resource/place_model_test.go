@@ -11,12 +11,12 @@ import (
 
 // room is a resource, its places, and a model of both.
 type room struct {
-	t      *rapid.T
-	r      *Resource
-	fifo   FIFO
-	ids    ID
-	guests []*guest
-	gone   []*guest // of requests that were taken back, and how often they were told by then
+	t        *rapid.T
+	r        *Resource
+	fifo     FIFO
+	ids      ID
+	visitors []*visitor
+	gone     []*visitor // of requests that were taken back, and how often they were told by then
 
 	value          byte
 	fence, version uint64
@@ -24,8 +24,8 @@ type room struct {
 	ordered        bool // tickets do not overflow soon
 }
 
-// guest is a place and a model of it.
-type guest struct {
+// visitor is a place and a model of it.
+type visitor struct {
 	Place
 	id             ID // 0: idle
 	mode           Mode
@@ -40,11 +40,11 @@ type guest struct {
 // sightings count what an observer was told.
 type sightings struct{ requested, acquired, waited, released, cancelled int }
 
-func (g *guest) Requested(*Place) { g.seen.requested++ }
-func (g *guest) Released(*Place)  { g.seen.released++ }
-func (g *guest) Cancelled(*Place) { g.seen.cancelled++ }
-func (g *guest) Acquired(*Place)  { g.seen.acquired++ }
-func (g *guest) Waiting(*Place)   { g.seen.waited++ }
+func (g *visitor) Requested(*Place) { g.seen.requested++ }
+func (g *visitor) Released(*Place)  { g.seen.released++ }
+func (g *visitor) Cancelled(*Place) { g.seen.cancelled++ }
+func (g *visitor) Acquired(*Place)  { g.seen.acquired++ }
+func (g *visitor) Waiting(*Place)   { g.seen.waited++ }
 
 // ended returns a context that has ended.
 func ended() context.Context {
@@ -99,12 +99,12 @@ func (m *room) right(err error) {
 	}
 }
 
-func (m *room) granted(g *guest) bool {
+func (m *room) granted(g *visitor) bool {
 	granted, _ := m.fifo.Granted(g.id)
 	return granted
 }
 
-func (m *room) request(g *guest, mode Mode) {
+func (m *room) request(g *visitor, mode Mode) {
 	if g.id != 0 {
 		m.wrong(g.Request(m.r, mode), ErrRequested)
 		return
@@ -113,7 +113,7 @@ func (m *room) request(g *guest, mode Mode) {
 	m.begin(g, mode)
 }
 
-func (m *room) begin(g *guest, mode Mode) {
+func (m *room) begin(g *visitor, mode Mode) {
 	m.ids++
 	g.id, g.mode, g.held, g.asked, g.told = m.ids, mode, false, false, new(int)
 	g.want.requested++
@@ -121,7 +121,7 @@ func (m *room) begin(g *guest, mode Mode) {
 	m.right(err)
 }
 
-func (m *room) acquire(g *guest) {
+func (m *room) acquire(g *visitor) {
 	err := g.Acquire(ended())
 	switch {
 	case g.id == 0:
@@ -145,7 +145,7 @@ func (m *room) acquire(g *guest) {
 }
 
 // leave is Release or Renew.
-func (m *room) leave(g *guest, renew bool) {
+func (m *room) leave(g *visitor, renew bool) {
 	do := g.Release
 	if renew {
 		do = g.Renew
@@ -170,7 +170,7 @@ func (m *room) leave(g *guest, renew bool) {
 	m.right(err)
 }
 
-func (m *room) cancel(g *guest) {
+func (m *room) cancel(g *visitor) {
 	err := g.Cancel()
 	switch {
 	case g.id == 0:
@@ -181,7 +181,7 @@ func (m *room) cancel(g *guest) {
 		return
 	}
 	m.right(err)
-	m.gone = append(m.gone, &guest{told: g.told, asked: g.asked && (m.granted(g) || m.broken != nil)})
+	m.gone = append(m.gone, &visitor{told: g.told, asked: g.asked && (m.granted(g) || m.broken != nil)})
 	if _, err = m.fifo.Cancel(g.id, nil); errors.Is(err, ErrGranted) {
 		_, err = m.fifo.Release(g.id, nil)
 	}
@@ -190,7 +190,7 @@ func (m *room) cancel(g *guest) {
 	g.want.cancelled++
 }
 
-func (m *room) notify(g *guest) {
+func (m *room) notify(g *visitor) {
 	told := g.told
 	err := g.Notify(func() { *told++ })
 	switch {
@@ -204,7 +204,7 @@ func (m *room) notify(g *guest) {
 	}
 }
 
-func (m *room) write(g *guest, x byte) {
+func (m *room) write(g *visitor, x byte) {
 	b, err := g.Writable()
 	switch {
 	case !g.held:
@@ -217,7 +217,7 @@ func (m *room) write(g *guest, x byte) {
 	}
 }
 
-func (m *room) read(g *guest) {
+func (m *room) read(g *visitor) {
 	b, err := g.Bytes()
 	if !g.held {
 		m.wrong(err, ErrNotHeld)
@@ -234,7 +234,7 @@ func (m *room) check() {
 		n  uint32
 	}
 	var tickets []ticket
-	for i, g := range m.guests {
+	for i, g := range m.visitors {
 		granted, waits := m.granted(g), g.id != 0 && !g.held
 		m.fail(g.Held() == g.held && g.Place.Requested() == waits, "place %d: held %t, requested %t, want %t, %t", i, g.Held(), g.Place.Requested(), g.held, waits)
 		m.fail(g.Granted() == (granted || waits && m.broken != nil), "place %d: granted: %t", i, g.Granted())
@@ -300,15 +300,15 @@ func TestPlacesAreAFIFO(t *testing.T) {
 		m.r.requested.Store(word(begin.readers, begin.writers))
 		m.r.completed.Store(word(begin.readers, begin.writers))
 		m.ordered = begin.ordered
-		m.guests = make([]*guest, rapid.SampledFrom([]int{3, 6, 40}).Draw(t, "places"))
-		for i := range m.guests {
-			g := &guest{told: new(int)}
+		m.visitors = make([]*visitor, rapid.SampledFrom([]int{3, 6, 40}).Draw(t, "places"))
+		for i := range m.visitors {
+			g := &visitor{told: new(int)}
 			g.Observe(g)
-			m.guests[i] = g
+			m.visitors[i] = g
 		}
-		one := rapid.IntRange(0, len(m.guests)-1)
-		anyone := func(t *rapid.T) *guest { return m.guests[one.Draw(t, "place")] }
-		at := func(step func(*guest)) func(*rapid.T) {
+		one := rapid.IntRange(0, len(m.visitors)-1)
+		anyone := func(t *rapid.T) *visitor { return m.visitors[one.Draw(t, "place")] }
+		at := func(step func(*visitor)) func(*rapid.T) {
 			return func(t *rapid.T) { step(anyone(t)) }
 		}
 		modes := rapid.SampledFrom([]Mode{Read, Write})
@@ -318,7 +318,7 @@ func TestPlacesAreAFIFO(t *testing.T) {
 			"enter":   request,
 			"crowd": func(t *rapid.T) {
 				bits := rapid.Uint64().Draw(t, "modes")
-				for i, g := range m.guests {
+				for i, g := range m.visitors {
 					if g.id == 0 {
 						m.request(g, Mode(bits>>i&1))
 					}
@@ -326,7 +326,7 @@ func TestPlacesAreAFIFO(t *testing.T) {
 			},
 			"acquire": at(m.acquire),
 			"advance": func(*rapid.T) {
-				for _, g := range m.guests {
+				for _, g := range m.visitors {
 					if g.held {
 						m.leave(g, false)
 					} else if g.id != 0 && m.granted(g) {
@@ -334,8 +334,8 @@ func TestPlacesAreAFIFO(t *testing.T) {
 					}
 				}
 			},
-			"release": at(func(g *guest) { m.leave(g, false) }),
-			"renew":   at(func(g *guest) { m.leave(g, true) }),
+			"release": at(func(g *visitor) { m.leave(g, false) }),
+			"renew":   at(func(g *visitor) { m.leave(g, true) }),
 			"cancel":  at(m.cancel),
 			"retreat": at(m.cancel),
 			"notify":  at(m.notify),
@@ -355,7 +355,7 @@ func TestPlacesAreAFIFO(t *testing.T) {
 		})
 		// Every holder ends its access, and no request is left.
 		for m.fifo.Len() > 0 {
-			for _, g := range m.guests {
+			for _, g := range m.visitors {
 				if g.held {
 					m.leave(g, false)
 				} else if g.id != 0 && (m.broken != nil || !m.granted(g)) {

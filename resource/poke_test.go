@@ -9,6 +9,8 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/sim"
 	"github.com/orwl/go-orwl/net/topology"
+
+	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
 
 // News that comes while a goroutine tells the mirrors must be told, too. Here the
@@ -26,8 +28,8 @@ func TestPokeLooksAgain(t *testing.T) {
 	fine(t, writes.Request(r[1], Write))
 	n.settle(t)
 	pushed := false
-	n.sent = func(m *Message) {
-		if m.Kind == PushMessage {
+	n.sent = func(m *coherence.Message) {
+		if m.Kind == coherence.PushMessage {
 			pushed = true
 			r[0].Break(errFire)
 		}
@@ -153,7 +155,7 @@ func (t *pokes) state() uint64 {
 	}
 	home := t.r.home
 	for g := home.news.Load(); g != nil; g = g.next {
-		mix(uint64(g.id))
+		mix(uint64(g.number))
 	}
 	if free := home.mu.TryLock(); free {
 		mix(1)

@@ -51,8 +51,8 @@ type queue struct {
 	far       atomic.Pointer[slots]
 	ghosts    atomic.Uint64 // counts requests that were given up
 	guard     atomic.Pointer[guard]
-	home      *homed // for mirrors elsewhere; if shared, it is told after each step
-	probe     probe  // nil but in tests
+	home      *home // for mirrors elsewhere; if shared, it is told after each step
+	probe     probe // nil but in tests
 }
 
 // The units of the two words, and the flags in their lower bits.
@@ -60,7 +60,7 @@ const (
 	oneWriter = 1 << 4
 	oneReader = 1 << 33
 
-	apart   = 1 << 0 // in requested: requests take another way, see apart.go
+	apart   = 1 << 0 // in requested: the home is elsewhere, and requests go to the mirror
 	broken  = 1 << 1 // no request is granted any more
 	shared  = 1 << 2 // in completed: mirrors take part, and must be told of grants
 	guarded = 1 << 3 // every grant must also enter the guard; in requested also, and so in tickets

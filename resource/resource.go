@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
-	"github.com/orwl/go-orwl/internal/faultpage"
+	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
 
 // Resource is a lock and the bytes that it protects, kept in this process unless a
@@ -15,18 +15,15 @@ import (
 type Resource struct {
 	queue
 	name    string
-	initial int // bytes, at the start
-	bytes   []byte
-	pages   *faultpage.Memory // nil: no fault pages
-	changes *changes          // nil: no writer has named what it changed
-	lent    bool              // a transport may still use the bytes: see own
-	confirm bool              // a release waits until its write is committed
-	size    atomic.Int64      // of the bytes, for reports from outside
+	initial int      // bytes, at the start
+	confirm bool     // a release waits until its write is committed
+	changes *changes // nil: no writer has named what it changed
 
-	ledger Ledger
+	buffer coherence.Buffer
+	ledger coherence.Ledger
 
 	// Nil unless other nodes take part: see [Site]. The queue has a field for the home.
-	mirrored *mirrored
+	mirror *mirror
 
 	recovery *recovery             // nil: no Options.Undo, and no writer at home has failed
 	reason   atomic.Pointer[error] // why it is broken
@@ -61,46 +58,44 @@ func New(name string, size int) (*Resource, error) { return NewWith(name, size, 
 // NewWith is New with options.
 func NewWith(name string, size int, o Options) (*Resource, error) {
 	r := &Resource{name: name, initial: size, confirm: o.Confirm}
-	r.size.Store(int64(size))
 	if !validSize(size) {
 		return nil, fmt.Errorf("resource: %q: %w", name, sizeError(size))
 	}
 	if err := r.hang(o.Door); err != nil {
 		return nil, err
 	}
-	l := LedgerOptions{Policy: o.Policy}.withDefaults()
 	if o.Policy > Abort {
 		return nil, fmt.Errorf("resource: %q: Options.Policy is %d: want Discard, Poison or Abort", name, o.Policy)
 	}
-	r.ledger.open(l)
+	r.ledger.Open(coherence.LedgerOptions{Policy: o.Policy, Epoch: 1})
 	if o.Undo {
 		r.recovery = &recovery{undo: true}
 	}
 	if o.FaultPages == nil {
-		r.bytes = newBytes(size)
+		r.buffer.Init(size)
 		return r, nil
 	}
 	pages, err := o.FaultPages.NewMemory(name, size)
 	if err != nil {
 		return nil, fmt.Errorf("resource: %q: %w", name, err)
 	}
-	r.pages, r.bytes = pages, pages.Bytes()
+	r.buffer.InitPages(pages)
 	return r, nil
 }
 
 // Close frees fault pages. Do not use the resource or a view of it afterwards.
 func (r *Resource) Close() error {
-	if r.pages == nil {
+	if r.buffer.Pages() == nil {
 		return nil
 	}
-	return r.pages.Close()
+	return r.buffer.Pages().Close()
 }
 
 // Name is the name given to New.
 func (r *Resource) Name() string { return r.name }
 
 // Policy is what the loss or the failure of a writer does.
-func (r *Resource) Policy() Policy { return r.ledger.policy }
+func (r *Resource) Policy() Policy { return r.ledger.Policy() }
 
 // SetPolicy replaces the policy of the resource's Options. Call it before the first
 // request. It fails while a request is queued.
@@ -111,7 +106,7 @@ func (r *Resource) SetPolicy(p Policy) error {
 	if r.requested.Load()&^flags != r.completed.Load()&^flags {
 		return fmt.Errorf("%w: %q", ErrUsed, r.name)
 	}
-	r.ledger.policy = p
+	r.ledger.SetPolicy(p)
 	return nil
 }
 
@@ -142,8 +137,8 @@ func (r *Resource) Break(reason error) {
 	if g := r.guard.Load(); g != nil {
 		g.abandon()
 	}
-	if r.mirrored != nil {
-		r.mirrored.breakDown()
+	if r.mirror != nil {
+		r.mirror.breakDown()
 	} else if r.home != nil {
 		r.home.poke()
 	}

@@ -5,7 +5,8 @@ import (
 	"fmt"
 	"hash/fnv"
 	"sync"
-	"sync/atomic"
+
+	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
 
 // Site is a node's part in the resources of a run. It holds the resources that have their
@@ -36,16 +37,16 @@ import (
 // The Site's mutex, then none; a resource's mutex, then that of its losses.
 // Transport.Send is called with a resource's mutex held.
 type Site struct {
-	o    SiteOptions
-	kept []atomic.Int64 // bytes of messages that are kept, by the node they are from
+	o      SiteOptions
+	budget *coherence.Budget // for messages that are kept
 
-	scratches, guests, requests sync.Pool
+	scratches, guests sync.Pool
 
 	mu      sync.RWMutex
-	homes   map[uint64]*homed
-	mirrors map[uint64]*mirrored
-	strays  map[uint64][]Message // for homes that are not declared yet
-	lives   map[Node]uint64      // the last incarnation of nodes that are back
+	homes   map[uint64]*home
+	mirrors map[uint64]*mirror
+	strays  map[uint64][]coherence.Message // for homes that are not declared yet
+	lives   map[Node]uint64                // the last incarnation of nodes that are back
 
 	keepers keepers
 	counts  siteCounts
@@ -101,6 +102,16 @@ type SiteOptions struct {
 	Kept int
 }
 
+// Allocator provides memory for the bytes of large resources. A [Site]'s Transport can
+// send them from there at less cost. Any goroutine may call its methods.
+type Allocator interface {
+	// Make returns size bytes of zeroed memory, aligned for any type.
+	Make(size int) []byte
+	// Free takes back what Make returned. A message may still be reading the bytes, so
+	// they must not change yet.
+	Free(b []byte)
+}
+
 // Ending is grants that have not been released, and are over; or a grant whose write was
 // released and may be lost.
 type Ending struct {
@@ -123,7 +134,7 @@ func (o SiteOptions) withDefaults() SiteOptions {
 		o.Incarnation = 1
 	}
 	if o.Limit == 0 {
-		o.Limit = defaultLimit
+		o.Limit = 1 << 30
 	}
 	if o.Kept == 0 {
 		o.Kept = 64 << 20
@@ -144,7 +155,7 @@ func (o SiteOptions) validate() error {
 	case o.Kept < 4096:
 		return fmt.Errorf("resource: SiteOptions.Kept is %d: want at least 4096", o.Kept)
 	}
-	return checkLimit("SiteOptions", o.Limit)
+	return coherence.CheckLimit("SiteOptions", o.Limit)
 }
 
 // lifeBits is how many low bits of a message's incarnation count the lives of a mirror.
@@ -172,9 +183,9 @@ func NewSite(o SiteOptions) (*Site, error) {
 		return nil, err
 	}
 	return &Site{
-		o: o, kept: make([]atomic.Int64, o.Nodes),
-		homes: make(map[uint64]*homed), mirrors: make(map[uint64]*mirrored),
-		strays: make(map[uint64][]Message), lives: make(map[Node]uint64),
+		o: o, budget: coherence.NewBudget(o.Nodes, o.Kept),
+		homes: make(map[uint64]*home), mirrors: make(map[uint64]*mirror),
+		strays: make(map[uint64][]coherence.Message), lives: make(map[Node]uint64),
 	}, nil
 }
 

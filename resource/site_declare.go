@@ -1,18 +1,28 @@
 package resource
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/orwl/go-orwl/resource/internal/coherence"
+)
 
 // HomeAt describes the home of a resource.
 type HomeAt struct {
 	// Epoch is the home's life: it grows when the resource is made again. From 1,
 	// which is the default; below 1<<32.
 	Epoch uint64
-	// Expect is how many first requests of all nodes, this one's included, the home
-	// waits for before it queues up any. See [Place.RequestOrdered].
-	Expect int
+	// First are the first requests of all nodes, this one's included, in the order in which
+	// the program starts. The home reserves a ticket for each: see [Place.RequestOrdered].
+	First []First
 	// Readers and Writers are the nodes whose places may have such an access; nil
 	// permits all nodes. The home's own may have any.
 	Readers, Writers []Node
+}
+
+// First is a first request of a program: the node that makes it, and its mode.
+type First struct {
+	Node Node
+	Mode Mode
 }
 
 func (o HomeAt) withDefaults() HomeAt {
@@ -23,35 +33,15 @@ func (o HomeAt) withDefaults() HomeAt {
 }
 
 func (o HomeAt) validate() error {
-	if o.Expect < 0 {
-		return fmt.Errorf("resource: HomeAt.Expect is %d: want 0 or more", o.Expect)
+	for i, f := range o.First {
+		if f.Mode > Write {
+			return fmt.Errorf("resource: HomeAt.First[%d].Mode is %d: want Read or Write", i, f.Mode)
+		}
 	}
 	if o.Epoch >= 1<<32 {
 		return fmt.Errorf("resource: HomeAt.Epoch is %d: want 1 to %d", o.Epoch, uint32(1<<32-1))
 	}
 	return nil
-}
-
-// allow returns the test that permits a node's access, or nil if all are permitted.
-func (o HomeAt) allow() func(Node, Mode) bool {
-	if o.Readers == nil && o.Writers == nil {
-		return nil
-	}
-	return func(n Node, m Mode) bool {
-		list := o.Readers
-		if m == Write {
-			list = o.Writers
-		}
-		if list == nil {
-			return true
-		}
-		for _, l := range list {
-			if l == n {
-				return true
-			}
-		}
-		return false
-	}
 }
 
 // Home makes this node the home of a resource, which nobody has requested yet.
@@ -60,27 +50,25 @@ func (s *Site) Home(r *Resource, o HomeAt) error {
 	if err := o.validate(); err != nil {
 		return err
 	}
-	h := &homed{site: s, r: r}
-	home, err := NewHome(h, h, &r.ledger, HomeOptions{Resource: numberOf(r.name), Limit: s.o.Limit, Allow: o.allow()})
-	if err != nil {
-		return err
-	}
-	h.home = home
+	number := numberOf(r.name)
+	h := &home{site: s, r: r}
 	s.mu.Lock()
 	if err := s.mayDeclare(r); err != nil {
 		s.mu.Unlock()
 		return err
 	}
-	s.house(r, true)
-	r.ledger.epoch = uint32(o.Epoch)
-	r.ledger.fence.Set(max(r.ledger.fence.Own(), (o.Epoch-1)<<32))
-	r.home = h
-	if o.Expect > 0 {
-		h.gather = &gathering{expect: o.Expect}
-		r.requested.Or(apart)
+	r.buffer.House(s.o.Memory, true)
+	r.ledger.Govern(r.ledger.Policy(), o.Epoch)
+	with := coherence.HomeOptions{Resource: number, Limit: s.o.Limit, Reserved: reserve(r, o.First)}
+	if o.Readers != nil || o.Writers != nil {
+		with.Permit = &coherence.Permit{Readers: o.Readers, Writers: o.Writers}
 	}
+	half, err := coherence.NewHome(&r.buffer, &r.ledger, with)
+	if err != nil {
+		panic(err) // the site's options are valid
+	}
+	h.half, r.home = *half, h
 	r.completed.Or(shared)
-	number := home.o.Resource
 	s.homes[number] = h
 	strays := s.strays[number]
 	delete(s.strays, number)
@@ -90,8 +78,8 @@ func (s *Site) Home(r *Resource, o HomeAt) error {
 	defer s.spare(c)
 	for i := range strays {
 		m := &strays[i]
-		s.held(m.Node, -cost(m))
-		s.note(h.early.inTurn(s, m.Node, m, c, h.step))
+		s.budget.Free(m, m.Node)
+		s.note(h.turns.Take(m, m.Node, s.budget, func(m *coherence.Message) error { return h.step(m, c) }))
 	}
 	h.unlock()
 	return nil
@@ -103,23 +91,23 @@ func (s *Site) Mirror(r *Resource, home Node) error {
 	if home == s.o.Node || int64(home) >= int64(s.o.Nodes) {
 		return fmt.Errorf("resource: mirror of %q with its home on node %d: want another node than %d, below %d", r.name, home, s.o.Node, s.o.Nodes)
 	}
-	f := &mirrored{site: s, r: r, home: home}
-	m, err := NewMirror(f, f, MirrorOptions{
-		Resource: numberOf(r.name), Node: s.o.Node, Incarnation: s.life(0), Limit: s.o.Limit, Keep: s.o.Later != nil,
+	number := numberOf(r.name)
+	half, err := coherence.NewMirror(&r.buffer, coherence.MirrorOptions{
+		Resource: number, Node: s.o.Node, Incarnation: s.life(0), Limit: s.o.Limit, Retain: s.o.Later != nil,
 	})
 	if err != nil {
 		return err
 	}
-	f.mirror = *m
+	f := &mirror{site: s, r: r, home: home, half: *half}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.mayDeclare(r); err != nil {
 		return err
 	}
-	s.house(r, false)
-	r.mirrored = f
+	r.buffer.House(s.o.Memory, false)
+	r.mirror = f
 	r.requested.Or(apart)
-	s.mirrors[m.o.Resource] = f
+	s.mirrors[number] = f
 	return nil
 }
 
@@ -137,7 +125,7 @@ func (s *Site) mayDeclare(r *Resource) error {
 		return fmt.Errorf("%w: %q, as %q", ErrDeclared, r.name, other)
 	case r.initial > s.o.Limit:
 		return fmt.Errorf("%w: %q has %d, SiteOptions.Limit is %d", ErrContents, r.name, r.initial, s.o.Limit)
-	case r.home != nil || r.mirrored != nil:
+	case r.home != nil || r.mirror != nil:
 		return fmt.Errorf("%w: %q, at another site", ErrDeclared, r.name)
 	case r.requested.Load()&^flags != r.completed.Load()&^flags:
 		return fmt.Errorf("%w: %q", ErrUsed, r.name)

@@ -2,7 +2,8 @@ package resource
 
 import (
 	"fmt"
-	"slices"
+
+	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
 
 // Deliver takes a message of another node. Whatever comes, it neither panics nor
@@ -52,14 +53,15 @@ func (s *Site) deliver(from Node, header []byte, with *contents) error {
 	c := s.scratch()
 	defer s.spare(c)
 	m := &c.in
-	err := parseHeader(header, m)
+	err := coherence.ParseInto(header, m)
 	if err != nil {
 		return err
 	}
 	s.counts.bytesIn.Add(uint64(len(with.bytes)))
-	m.Bytes, m.valid, m.swap = with.bytes, with.valid, with.swap
+	m.Bytes, m.Valid, m.Swap = with.bytes, with.valid, with.swap
 	defer func() { with.bytes = m.Bytes }()
-	if m.Kind >= GrantMessage {
+	m.Recalled = false
+	if m.Kind >= coherence.GrantMessage {
 		m.Node = s.o.Node
 		s.mu.RLock()
 		f := s.mirrors[m.Resource]
@@ -86,7 +88,7 @@ func (s *Site) deliver(from Node, header []byte, with *contents) error {
 
 // stray keeps a message for a home that is not declared here yet, or finds that it
 // is by now.
-func (s *Site) stray(m *Message) (*homed, error) {
+func (s *Site) stray(m *coherence.Message) (*home, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if h := s.homes[m.Resource]; h != nil {
@@ -95,24 +97,14 @@ func (s *Site) stray(m *Message) (*homed, error) {
 	if s.mirrors[m.Resource] != nil {
 		return nil, fmt.Errorf("%w: %v of node %d: its home is not here", ErrMalformed, m, m.Node)
 	}
-	if !s.held(m.Node, cost(m)) {
-		return nil, fmt.Errorf("%w, and no more is kept: %v of node %d", ErrUnknown, m, m.Node)
+	k, err := s.budget.Keep(m, m.Node)
+	if k == nil {
+		if err == nil {
+			err = fmt.Errorf("%w, and no more is kept: %v of node %d", ErrUnknown, m, m.Node)
+		}
+		return nil, err
 	}
-	k := *m
-	k.IDs, k.Spans, k.Bytes, k.valid = slices.Clone(m.IDs), slices.Clone(m.Spans), slices.Clone(m.Bytes), nil
-	k.swap = false
-	s.strays[m.Resource] = append(s.strays[m.Resource], k)
+	s.strays[m.Resource] = append(s.strays[m.Resource], *k)
 	s.counts.strays.Add(1)
 	return nil, nil
-}
-
-// held counts bytes of messages that are kept for a node, and reports false if it
-// would be too many.
-func (s *Site) held(n Node, bytes int64) bool {
-	now := s.kept[n].Add(bytes)
-	if bytes > 0 && now > int64(s.o.Kept) && now != bytes {
-		s.kept[n].Add(-bytes)
-		return false
-	}
-	return true
 }

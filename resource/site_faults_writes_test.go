@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math/rand/v2"
 	"testing"
+
+	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
 
 // attempt is a write of TestSiteFaults, from the moment at which it is made. It is known
@@ -124,7 +126,7 @@ func (c *faults) alive(n *faultyNode) (all []*attempt) {
 }
 
 // dropped notes that a home has refused a message of another life.
-func (c *faults) dropped(from Node, m *Message) {
+func (c *faults) dropped(from Node, m *coherence.Message) {
 	for _, a := range c.alive(c.nodes[from]) {
 		if m.Wrote && a.released && m.Fence == a.fence && m.Resource == numberOf(a.place.r.name) {
 			a.quiet = a.cuts == c.cutsOf(a)

@@ -6,19 +6,38 @@ import (
 	"testing"
 )
 
-// A site says whether a home of its waits for first requests.
-func TestSiteGathering(t *testing.T) {
-	n := newNetwork(2, SiteOptions{})
-	r := n.share(t, "r", 8, 0, HomeAt{Expect: 2}, Options{})
-	var here, there Place
-	fine(t, here.RequestOrdered(r[0], Read, 1))
-	if !n.sites[0].Gathering() || n.sites[1].Gathering() {
-		t.Error("want the home to wait, and nobody else")
-	}
-	fine(t, there.RequestOrdered(r[1], Read, 2))
-	n.settle(t)
-	if n.sites[0].Gathering() {
-		t.Error("it waits, and all are there")
+// The first requests of a node that is lost do not come, and the others do not wait for
+// them.
+func TestSiteForgoesFirstRequests(t *testing.T) {
+	for _, back := range []bool{false, true} {
+		n := newNetwork(3, SiteOptions{})
+		first := []First{{1, Write}, {2, Read}, {1, Read}, {0, Write}, {1, Write}, {2, Write}}
+		r := n.share(t, "r", 8, 0, HomeAt{First: first}, Options{})
+		var here, there, last Place
+		fine(t, here.RequestOrdered(r[0], Write, 4))
+		fine(t, there.RequestOrdered(r[2], Read, 2))
+		fine(t, last.RequestOrdered(r[2], Write, 6))
+		n.settle(t)
+		if there.Granted() || here.Granted() {
+			t.Fatal("granted before the first")
+		}
+		if back {
+			n.sites[0].Back(1, 2)
+		} else {
+			n.sites[0].Lost(1, errFire)
+		}
+		n.settle(t)
+		for i, p := range []*Place{&there, &here, &last} {
+			if !p.Granted() {
+				t.Fatalf("back %t: place %d waits for a node that is lost", back, i)
+			}
+			fine(t, p.Acquire(t.Context()))
+			fine(t, p.Release())
+			n.settle(t)
+		}
+		if q, c := r[0].requested.Load()&^flags, r[0].completed.Load()&^flags; q != c {
+			t.Errorf("%#x requested, %#x completed", q, c)
+		}
 	}
 }
 
@@ -39,11 +58,10 @@ func TestSetPolicy(t *testing.T) {
 	}
 }
 
-// Who is granted as soon as all first requests are here, and requests again at once, is
-// behind all of them.
-func TestGatheringIsQueuedUpFirst(t *testing.T) {
+// A place that is granted and requests again at once is behind all first requests.
+func TestFirstRequestsStayAhead(t *testing.T) {
 	n := newNetwork(2, SiteOptions{})
-	at := n.share(t, "x", 8, 0, HomeAt{Expect: 3}, Options{})
+	at := n.share(t, "x", 8, 0, HomeAt{First: []First{{0, Read}, {0, Read}, {1, Write}}}, Options{})
 	var quick, reader, writer Place
 	fine(t, quick.RequestOrdered(at[0], Read, 1))
 	fine(t, reader.RequestOrdered(at[0], Read, 2))

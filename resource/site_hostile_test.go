@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"runtime"
 	"testing"
+
+	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
 
 // A node sends whatever it likes, to a home that two others use as they should:
@@ -34,20 +36,24 @@ func TestSiteHostile(t *testing.T) {
 		fine(t, badder.Request(elsewhere[2], Write))
 		n.settle(t)
 		last := uint64(0)
+		life := &lifeOf{incarnation: n.sites[2].life(0), got: 1}
 		for round := range 120 {
 			sent := n.sites[0].Counts()
-			err := n.sites[0].Deliver(2, hostile(rng, n), make([]byte, rng.IntN(3)*8))
+			header := hostile(rng, n, life)
+			err := n.sites[0].Deliver(2, header, make([]byte, rng.IntN(3)*8))
+			life.follow(header, err)
 			got := n.sites[0].Counts()
 			if bad := got.Malformed + got.Gaps + got.Replayed + got.OtherLife + got.Unknown - sent.Malformed - sent.Gaps - sent.Replayed - sent.OtherLife - sent.Unknown; (bad == 1) != (err != nil) {
 				t.Fatalf("%v is counted %d times", err, bad)
 			}
-			if k := n.sites[0].kept[2].Load(); k > kept {
+			if k := n.sites[0].budget.Used(2); k > kept {
 				t.Fatalf("%d bytes are kept", k)
 			}
 			n.settleBut(t, 2)
 			// Sometimes it is granted what it asked for, and goes when it is taken for lost.
 			if rng.IntN(8) == 0 {
 				n.sites[0].Lost(2, errFire)
+				life.lost = true
 			}
 			p := &good[round%2]
 			if !p.Granted() {
@@ -78,8 +84,8 @@ func TestSiteHostile(t *testing.T) {
 		if q, c := r[0].requested.Load()&^flags, r[0].completed.Load()&^flags; q != c {
 			t.Fatalf("seed %d: %#x requested, %#x completed", seed, q, c)
 		}
-		if n.sites[0].kept[2].Load() != 0 || len(n.sites[0].strays) != 0 {
-			t.Fatalf("seed %d: %d bytes are kept of a node that is lost", seed, n.sites[0].kept[2].Load())
+		if n.sites[0].budget.Used(2) != 0 || len(n.sites[0].strays) != 0 {
+			t.Fatalf("seed %d: %d bytes are kept of a node that is lost", seed, n.sites[0].budget.Used(2))
 		}
 		c := n.sites[0].Counts()
 		counts.Malformed += c.Malformed
@@ -109,8 +115,28 @@ func (n *network) settleBut(t *testing.T, deaf Node) {
 	}
 }
 
-// hostile is a header of somebody who means no good.
-func hostile(rng *rand.Rand, n *network) []byte {
+// lifeOf is what the hostile node knows of its life at the home.
+type lifeOf struct {
+	incarnation, got uint64
+	lost             bool
+}
+
+// follow learns from what became of a message.
+func (l *lifeOf) follow(header []byte, err error) {
+	m, malformed := coherence.ParseHeader(header)
+	if malformed != nil || m.Resource != numberOf("r") || m.Kind >= coherence.GrantMessage {
+		return
+	}
+	switch {
+	case err == nil && (m.Incarnation > l.incarnation || m.Seq == l.got+1):
+		l.incarnation, l.got, l.lost = m.Incarnation, m.Seq, false
+	case errors.Is(err, ErrReplayed) && m.Incarnation == l.incarnation:
+		l.got = max(l.got, m.Seq) // it was kept before
+	}
+}
+
+// hostile is a header of a hostile node.
+func hostile(rng *rand.Rand, n *network, life *lifeOf) []byte {
 	if rng.IntN(8) == 0 {
 		b := make([]byte, rng.IntN(64))
 		for i := range b {
@@ -124,24 +150,19 @@ func hostile(rng *rand.Rand, n *network) []byte {
 		}
 		return uint64(rng.IntN(n))
 	}
-	p := (*peer)(nil)
-	home := n.sites[0].homes[numberOf("r")].home
-	if at, known := home.locate(2); known {
-		p = home.peers[at]
-	}
-	m := Message{
-		Kind: Kind(rng.IntN(10)), Mode: Mode(rng.IntN(2)), Resource: numberOf("r"),
+	m := coherence.Message{
+		Kind: coherence.Kind(rng.IntN(10)), Mode: Mode(rng.IntN(2)), Resource: numberOf("r"),
 		Incarnation: n.sites[2].life(small(2)), Epoch: 1 + small(8)/7, Seq: 1 + small(6),
-		ID: ID(small(6)), Old: ID(small(6)), Stamp: Stamp{Version: small(3), Fence: small(8)},
+		ID: ID(small(6)), Old: ID(small(6)), Stamp: coherence.Stamp{Version: small(3), Fence: small(8)},
 		Known: small(3), Wrote: rng.IntN(3) == 0, Whole: rng.IntN(2) == 0, Size: int(small(3) * 8 & (1<<40 - 1)),
 	}
-	if p != nil && rng.IntN(4) > 0 { // as it should be, but for what it says
-		m.Incarnation, m.Seq, m.Epoch = p.incarnation, p.got+1, 1
+	if rng.IntN(4) > 0 { // as it should be, but for what it says
+		m.Incarnation, m.Seq, m.Epoch = life.incarnation, life.got+1, 1
 		if rng.IntN(6) == 0 {
-			m.Seq = p.got // again
+			m.Seq = life.got // again
 		}
-		if p.lost {
-			m.Incarnation, m.Seq = p.incarnation+1, 1
+		if life.lost {
+			m.Incarnation, m.Seq = life.incarnation+1, 1
 		}
 	}
 	switch rng.IntN(10) {
@@ -150,9 +171,9 @@ func hostile(rng *rand.Rand, n *network) []byte {
 	case 1:
 		m.Resource = numberOf("s")
 	case 2:
-		m.Spans = []Range{{int(small(10)) & (1<<40 - 1), int(small(10)) & (1<<40 - 1)}}
+		m.Spans = []coherence.Span{{Off: int(small(10)) & (1<<40 - 1), Len: int(small(10)) & (1<<40 - 1)}}
 	}
-	b := AppendHeader(nil, &m)
+	b := coherence.AppendHeader(nil, &m)
 	if rng.IntN(6) == 0 {
 		b[rng.IntN(len(b))] = byte(rng.Uint32())
 	}
@@ -171,13 +192,13 @@ func TestSiteHostileHome(t *testing.T) {
 		fine(t, q.Request(good[1], Write))
 		n.settle(t)
 		for range 60 {
-			m := Message{
-				Kind: Kind(5 + rng.IntN(5)), Mode: Mode(rng.IntN(2)), Resource: numberOf([]string{"r", "r", "s"}[rng.IntN(3)]),
+			m := coherence.Message{
+				Kind: coherence.Kind(5 + rng.IntN(5)), Mode: Mode(rng.IntN(2)), Resource: numberOf([]string{"r", "r", "s"}[rng.IntN(3)]),
 				Incarnation: n.sites[1].life(uint64(rng.IntN(2))), Epoch: 1, Seq: uint64(rng.IntN(6)), ID: ID(rng.IntN(3)),
-				IDs: []ID{ID(rng.IntN(3))}, Whole: rng.IntN(2) == 0, Size: 8 * rng.IntN(3), Reason: Reason(rng.IntN(10)),
+				IDs: []ID{ID(rng.IntN(3))}, Whole: rng.IntN(2) == 0, Size: 8 * rng.IntN(3), Reason: coherence.Reason(rng.IntN(10)),
 			}
-			_ = n.sites[1].Deliver(0, AppendHeader(nil, &m), make([]byte, 8*rng.IntN(3)))
-			if k := n.sites[1].kept[0].Load(); k > 1<<14 {
+			_ = n.sites[1].Deliver(0, coherence.AppendHeader(nil, &m), make([]byte, 8*rng.IntN(3)))
+			if k := n.sites[1].budget.Used(0); k > 1<<14 {
 				t.Fatalf("%d bytes are kept", k)
 			}
 		}
@@ -198,13 +219,13 @@ func TestSiteHostileHome(t *testing.T) {
 // when enough is kept of it, and others are not.
 func TestSiteKeepsABound(t *testing.T) {
 	n := newNetwork(3, SiteOptions{Kept: 1 << 16})
-	m := Message{Kind: RequestMessage, Resource: 5, Incarnation: n.sites[1].life(0), Epoch: 1}
+	m := coherence.Message{Kind: coherence.RequestMessage, Resource: 5, Incarnation: n.sites[1].life(0), Epoch: 1}
 	refused := 0
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	for i := range 5000 {
 		m.Seq, m.Resource = uint64(i+1), uint64(i%7)
-		switch err := n.sites[0].Deliver(1, AppendHeader(nil, &m), nil); {
+		switch err := n.sites[0].Deliver(1, coherence.AppendHeader(nil, &m), nil); {
 		case errors.Is(err, ErrUnknown):
 			refused++
 		case err != nil:
@@ -220,9 +241,9 @@ func TestSiteKeepsABound(t *testing.T) {
 		t.Errorf("%d of 5000 were refused, %d counted", refused, c.Unknown)
 	}
 	m.Seq = 1
-	fine(t, n.sites[0].Deliver(2, AppendHeader(nil, &m), nil))
+	fine(t, n.sites[0].Deliver(2, coherence.AppendHeader(nil, &m), nil))
 	n.sites[0].Lost(1, errFire)
-	if k := n.sites[0].kept[1].Load(); k != 0 || len(n.sites[0].strays) != 1 {
+	if k := n.sites[0].budget.Used(1); k != 0 || len(n.sites[0].strays) != 1 {
 		t.Errorf("%d bytes are kept of a node that is lost", k)
 	}
 	runtime.KeepAlive(n)
@@ -251,7 +272,7 @@ func TestSiteRefuses(t *testing.T) {
 	for what, err := range map[string]error{
 		"own node":    s.Mirror(again, 0),
 		"no node":     s.Mirror(again, 2),
-		"expects":     s.Home(again, HomeAt{Expect: -1}),
+		"first":       s.Home(again, HomeAt{First: []First{{0, 7}}}),
 		"epoch":       s.Home(again, HomeAt{Epoch: 1 << 32}),
 		"nodes":       second(NewSite(SiteOptions{Transport: port{}})),
 		"node":        second(NewSite(SiteOptions{Node: 1, Nodes: 1, Transport: port{}})),

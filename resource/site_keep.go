@@ -2,17 +2,17 @@ package resource
 
 import "sync"
 
-// keepers are the mirrors that have kept a release, or released a write, not long ago. A
-// node that comes again and again sends a kept release with its next request, and the
+// keepers are the mirrors that have retained a release, or released a write, not long ago. A
+// node that comes again and again sends a retained release with its next request, and the
 // grant of that confirms the write. If nothing comes between two sweeps, the second sends
 // the release, and asks whether the write is committed.
 type keepers struct {
 	mu  sync.Mutex
-	all []*mirrored
+	all []*mirror
 }
 
 // keep has a mirror looked at by the second sweep from now. The mirror's mutex is held.
-func (s *Site) keep(f *mirrored) {
+func (s *Site) keep(f *mirror) {
 	if s.o.Later == nil {
 		return
 	}
@@ -24,7 +24,7 @@ func (s *Site) keep(f *mirrored) {
 }
 
 // watch has mirrors looked at later.
-func (s *Site) watch(more ...*mirrored) {
+func (s *Site) watch(more ...*mirror) {
 	k := &s.keepers
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -48,7 +48,7 @@ func (s *Site) look(all bool) {
 	looked := k.all
 	k.all = nil
 	k.mu.Unlock()
-	var stay []*mirrored
+	var stay []*mirror
 	for _, f := range looked {
 		if f.settle(all) {
 			stay = append(stay, f)
@@ -61,7 +61,7 @@ func (s *Site) look(all bool) {
 
 // settle sends a kept release, and asks for a write that is not confirmed. If that is
 // fresh, it does so only if all is set. It reports whether a later sweep must look again.
-func (f *mirrored) settle(all bool) bool {
+func (f *mirror) settle(all bool) bool {
 	f.mu.Lock()
 	defer f.unlock()
 	if f.fresh && !all {
@@ -71,7 +71,8 @@ func (f *mirrored) settle(all bool) bool {
 	f.fresh, f.keeper = false, false
 	s := f.site.scratch()
 	defer f.site.spare(s)
-	s.out = f.mirror.Confirm(f.mirror.Settle(s.out))
-	f.send(s)
+	f.half.Settle(&s.work)
+	f.half.Confirm(&s.work)
+	f.do(s)
 	return false
 }

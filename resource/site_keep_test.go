@@ -23,7 +23,7 @@ func keeping(t *testing.T, o Options) (n *network, r []*Resource) {
 	r = n.share(t, "r", 8, 0, HomeAt{}, o)
 	visit(t, n, r[1], Write)
 	visit(t, n, r[1], Write)
-	if !r[1].mirrored.mirror.Keeps() {
+	if !r[1].mirror.half.Keeps() {
 		t.Fatal("nothing is kept")
 	}
 	return n, r
@@ -134,7 +134,7 @@ func TestWhatIsNotKept(t *testing.T) {
 			fine(t, err)
 		}
 		fine(t, p.Release())
-		if r[1].mirrored.mirror.Keeps() != c.kept {
+		if r[1].mirror.half.Keeps() != c.kept {
 			t.Errorf("%s: kept is %t", c.name, !c.kept)
 		}
 	}
@@ -151,7 +151,7 @@ func TestNotAloneIsNotKept(t *testing.T) {
 		fine(t, p.Acquire(t.Context()))
 		fine(t, p.Release())
 		visit(t, n, r[1], Write)
-		if r[1].mirrored.mirror.Keeps() {
+		if r[1].mirror.half.Keeps() {
 			t.Fatal("kept, though the home was there before")
 		}
 	}
@@ -242,9 +242,9 @@ func TestKeepStress(t *testing.T) {
 				}
 				fine(t, p.Release())
 				if i == 1 && rng.IntN(16) == 0 {
-					f := r[i].mirrored
+					f := r[i].mirror
 					f.mu.Lock()
-					if f.mirror.Keeps() {
+					if f.half.Keeps() {
 						kept++
 					}
 					f.mu.Unlock()

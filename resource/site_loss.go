@@ -1,6 +1,10 @@
 package resource
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/orwl/go-orwl/resource/internal/coherence"
+)
 
 // Away says that a node was not heard of for so long that it may be about to take
 // this one for lost, and why: what places here hold, or have requested, of resources
@@ -15,7 +19,7 @@ func (s *Site) Away(n Node, why error) {
 }
 
 // mirrorsAt are the mirrors whose home is on a node.
-func (s *Site) mirrorsAt(n Node) (all []*mirrored) {
+func (s *Site) mirrorsAt(n Node) (all []*mirror) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, f := range s.mirrors {
@@ -34,11 +38,11 @@ func (s *Site) Lost(n Node, why error) {
 	}
 	s.mu.Lock()
 	for number, kept := range s.strays {
-		kept = slices.DeleteFunc(kept, func(m Message) bool {
+		kept = slices.DeleteFunc(kept, func(m coherence.Message) bool {
 			if m.Node != n {
 				return false
 			}
-			s.held(n, -cost(&m))
+			s.budget.Free(&m, n)
 			return true
 		})
 		if s.strays[number] = kept; len(kept) == 0 {
@@ -52,21 +56,7 @@ func (s *Site) Lost(n Node, why error) {
 	s.Away(n, why)
 }
 
-// Gathering reports whether a home here still waits for first requests. The first
-// requests from a lost node would never come.
-func (s *Site) Gathering() bool {
-	for _, h := range s.allHomes() {
-		h.mu.Lock()
-		waits := h.gather != nil
-		h.mu.Unlock()
-		if waits {
-			return true
-		}
-	}
-	return false
-}
-
-func (s *Site) allHomes() (all []*homed) {
+func (s *Site) allHomes() (all []*home) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	for _, h := range s.homes {
@@ -90,5 +80,34 @@ func (s *Site) Back(n Node, incarnation uint64) {
 	}
 	for _, f := range s.mirrorsAt(n) {
 		f.back(anew)
+	}
+}
+
+// ErrSuspected is the end of an access, or a request, because its home has not heard of
+// this node for so long that it may have given the node up. It matches ErrLost. The home
+// may as well be there: then it serves the next request.
+var ErrSuspected error = suspected{}
+
+type suspected struct{}
+
+func (suspected) Error() string {
+	return "resource: home may have given up this node: what this node held or requested there is over: request again"
+}
+
+// Is matches ErrLost.
+func (suspected) Is(target error) bool { return target == ErrLost }
+
+// Suspect says that the lease of what a node has lent to this one may be over, and
+// why. What places here hold, or have requested, of resources with their home there is
+// over, as it is by Away. The node may still be there, and not know. So the mirrors tell
+// it that a new life begins, and places may request again at once.
+//
+// The message of the new life may overtake the bytes of a write that was released. The
+// home drops those, and this node reports the write as lost: see [LostWriteError].
+func (s *Site) Suspect(n Node, why error) {
+	for _, f := range s.mirrorsAt(n) {
+		f.mu.Lock()
+		f.suspect(why)
+		f.unlock()
 	}
 }

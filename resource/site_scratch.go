@@ -1,10 +1,14 @@
 package resource
 
+import "github.com/orwl/go-orwl/resource/internal/coherence"
+
 // scratch is memory for what is said in one step.
 type scratch struct {
-	in     Message // nothing in it outlives its step, but room in its lists
-	out    []Message
-	header []byte
+	in      coherence.Message // nothing in it outlives its step, except the room in its lists
+	work    coherence.Work
+	granted []int // guests of a home
+	header  []byte
+	fault   error // of a mirror: why the resource must be broken
 }
 
 func (s *Site) scratch() *scratch {
@@ -18,8 +22,8 @@ func (s *Site) scratch() *scratch {
 // overwrites all else.
 func (s *Site) spare(c *scratch) {
 	const most = 64 // elements, for the next user
-	c.said()
-	c.in.Bytes, c.in.valid = nil, nil
+	c.work.Reset()
+	c.in.Bytes, c.in.Valid = nil, nil
 	if cap(c.in.IDs) > most {
 		c.in.IDs = nil
 	}
@@ -29,37 +33,29 @@ func (s *Site) spare(c *scratch) {
 	s.scratches.Put(c)
 }
 
-// said forgets what was sent.
-func (c *scratch) said() {
-	clear(c.out)
-	c.out = c.out[:0]
-}
-
-// send sends a message. One that the transport does not take is lost with the node,
-// which the transport's owner says.
-func (s *Site) send(to Node, m *Message, c *scratch, lasting bool) {
-	c.header = AppendHeader(c.header[:0], m)
+// send sends a message. If the transport does not take it, the message is lost with the
+// node, and the transport's owner says so.
+func (s *Site) send(to Node, m *coherence.Message, c *scratch, lasting bool) {
+	c.header = coherence.AppendHeader(c.header[:0], m)
 	s.counts.sent.Add(1)
 	s.counts.bytesOut.Add(uint64(len(m.Bytes)))
-	if lasting = lasting && m.Whole; m.Kind == ReleaseMessage && !m.asked {
+	if lasting = lasting && m.Whole; m.Kind == coherence.ReleaseMessage && !m.Recalled {
 		_ = s.o.Transport.Post(to, c.header, m.Bytes, lasting)
 	} else {
 		_ = s.o.Transport.Send(to, c.header, m.Bytes, lasting)
 	}
 }
 
-// guest is a place for a mirror's request.
-func (s *Site) guest() *guestPlace {
-	if g, ok := s.guests.Get().(*guestPlace); ok {
+// guest is an idle guest.
+func (s *Site) guest() *guest {
+	if g, ok := s.guests.Get().(*guest); ok {
 		return g
 	}
-	g := new(guestPlace)
-	g.hook = g.granted
-	return g
+	return new(guest)
 }
 
-// leave takes a place back, which is idle.
-func (s *Site) leave(g *guestPlace) {
+// leave takes a guest back, which is idle.
+func (s *Site) leave(g *guest) {
 	g.home = nil
 	s.guests.Put(g)
 }

@@ -69,7 +69,7 @@ func TestSuspectOfIdleMirror(t *testing.T) {
 	fine(t, p.Release())
 	n.sites[1].Suspect(0, errQuiet) // while the release is under way
 	n.settle(t)
-	if r[0].ledger.Version() != 1 || r[0].bytes[0] != 9 {
+	if r[0].ledger.Version() != 1 || r[0].buffer.Bytes()[0] != 9 {
 		t.Error("what was released is lost")
 	}
 }

@@ -26,24 +26,22 @@ type Guest struct {
 	Granted bool
 	// Ticket is comparable with the tickets of this node's places; see Look.
 	Ticket uint32
-	// Early says that the home keeps the request until it has the first requests of all
-	// nodes.
+	// Early says that the home has reserved the ticket, and that the request has not come.
 	Early bool
 }
 
 // Survey looks at the resource. It never waits for a holder.
 func (r *Resource) Survey() Survey {
 	s := Survey{
-		Size:    int(r.size.Load()),
-		Version: r.ledger.version.Load(),
-		Fence:   r.ledger.fence.Load(),
-		Broken:  r.completed.Load()&broken != 0,
+		Size:   r.buffer.Size(),
+		Broken: r.completed.Load()&broken != 0,
 	}
+	s.Version, s.Fence = r.ledger.Seen()
 	if g := r.guard.Load(); g != nil {
 		v := g.word.Load()
 		s.Knocking, s.OrderedWaits = int(v&knockMask/oneKnock), v&busy != 0
 	}
-	if f := r.mirrored; f != nil {
+	if f := r.mirror; f != nil {
 		s.Fence = f.newest()
 	} else if r.home != nil {
 		s.Guests = r.home.survey()
@@ -52,44 +50,37 @@ func (r *Resource) Survey() Survey {
 }
 
 // newest is the greatest fence of the grants of this node.
-func (f *mirrored) newest() (fence uint64) {
+func (f *mirror) newest() uint64 {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	for _, r := range f.mirror.requests {
-		fence = max(fence, r.fence)
-	}
-	return fence
+	return f.half.Fence()
 }
 
-// survey are the requests of other nodes.
-func (h *homed) survey() (guests []Guest) {
+// survey are the requests of other nodes, and the reservations that they have not used.
+func (h *home) survey() (guests []Guest) {
 	h.mu.Lock()
 	defer h.unlock()
-	if h.gather != nil {
-		for _, f := range h.gather.requests {
-			if f.place == nil {
-				guests = append(guests, Guest{Node: h.home.guest(f.id), Mode: f.mode, Ticket: uint32(f.order), Early: true})
-			}
-		}
-		return guests
-	}
 	c := h.r.completed.Load()
-	for _, g := range h.places {
+	for _, r := range h.half.Reserved() {
+		if !r.Used && r.Node != h.site.o.Node {
+			guests = append(guests, Guest{
+				Node: r.Node, Mode: r.Mode, Ticket: ticketOf(r.Ticket), Early: true, Granted: due(c, r.Ticket&^flags, r.Mode),
+			})
+		}
+	}
+	for at, g := range h.guests {
 		if g == nil {
 			continue
 		}
 		s := g.state.Load()
-		m := modeOf(s)
+		node, mode := h.half.Guest(at)
 		guests = append(guests, Guest{
-			Node: h.home.guest(g.id), Mode: m, Ticket: ticketOf(s),
-			Granted: s&heldBit != 0 || due(c, s&^flags, m),
+			Node: node, Mode: mode, Ticket: ticketOf(s),
+			Granted: s&heldBit != 0 || due(c, s&^flags, mode),
 		})
 	}
 	return guests
 }
-
-// guest is the node of the request that the home knows by an ID.
-func (h *Home) guest(id ID) Node { return h.tickets[int(id&^fromMirrors)].peer.node }
 
 // Tally counts the requests of a resource at its home, requests of other nodes
 // included, and how many of them are through: released or given up. The counts wrap
@@ -127,7 +118,7 @@ func (t Tally) Queued() int {
 const readersMask = 1<<31 - 1
 
 // Elsewhere reports whether the resource has its home on another node.
-func (r *Resource) Elsewhere() bool { return r.mirrored != nil }
+func (r *Resource) Elsewhere() bool { return r.mirror != nil }
 
 // Broken is why the resource is broken, nil if it is not.
 func (r *Resource) Broken() error {

@@ -64,17 +64,16 @@ func TestSurvey(t *testing.T) {
 	}
 }
 
-// Requests are early while the home waits for the first requests of all nodes.
+// A first request that has not come shows as early.
 func TestSurveyOfEarlyRequests(t *testing.T) {
 	n := newNetwork(2, SiteOptions{})
-	at := n.share(t, "x", 8, 0, HomeAt{Expect: 2}, Options{})
+	at := n.share(t, "x", 8, 0, HomeAt{First: []First{{1, Write}, {0, Write}}}, Options{})
 	var own, other Place
-	fine(t, other.RequestOrdered(at[1], Write, 1))
-	n.settle(t)
-	if g := at[0].Survey().Guests; len(g) != 1 || g[0].Node != 1 || !g[0].Early || g[0].Granted {
+	fine(t, own.RequestOrdered(at[0], Write, 2))
+	if g := at[0].Survey().Guests; len(g) != 1 || g[0].Node != 1 || !g[0].Early || !g[0].Granted {
 		t.Errorf("%+v", g)
 	}
-	fine(t, own.RequestOrdered(at[0], Write, 2))
+	fine(t, other.RequestOrdered(at[1], Write, 1))
 	n.settle(t)
 	if g := at[0].Survey().Guests; len(g) != 1 || g[0].Early || !g[0].Granted {
 		t.Errorf("%+v", g)

@@ -1,0 +1,125 @@
+package resource
+
+import "github.com/orwl/go-orwl/resource/internal/coherence"
+
+// The operations of a home's half in the queue of its resource. The home's mutex is held.
+
+// do does the work of a step.
+func (h *home) do(s *scratch) {
+	for i := 0; i < len(s.work.Queue); i++ { // some operations add messages
+		h.operate(s.work.Queue[i], &s.work)
+	}
+	for i := range s.work.Messages {
+		m := &s.work.Messages[i]
+		if m.Kind == coherence.RefusedMessage && m.Reason == coherence.Stale {
+			h.site.counts.fenced.Add(1)
+		}
+		// What is pushed may be changed before it is taken, if its writer gives up.
+		h.site.send(m.Node, m, s, h.r.buffer.Pages() == nil && m.Kind == coherence.GrantMessage)
+	}
+	fault := s.work.Fault
+	s.work.Reset()
+	if fault != nil {
+		h.r.Break(fault)
+	}
+}
+
+func (h *home) operate(o coherence.Operation, w *coherence.Work) {
+	switch o.Kind {
+	case coherence.Enqueue:
+		h.enqueue(o, h.r.request(o.Mode))
+	case coherence.EnqueueReserved:
+		h.enqueue(o, o.Ticket)
+	case coherence.Renew:
+		g := h.take(o.Guest)
+		h.put(g, o.Next)
+		s := g.state.Load()
+		g.state.Set(h.r.request(o.Mode) | modeBit(o.Mode) | requestedBit)
+		h.r.end(s, nil)
+		h.await(g, o.Mode)
+	case coherence.Release:
+		g := h.take(o.Guest)
+		s := g.state.Load()
+		g.state.Set(s & writeBit)
+		h.r.end(s, nil)
+		h.site.leave(g)
+	case coherence.Cancel:
+		g := h.at(o.Guest)
+		if !g.w.state.CompareAndSwap(listed|hooked, ghost|hooked) {
+			return // its hook was called, or is about to be
+		}
+		h.take(o.Guest)
+		g.state.Set(g.state.Load() & writeBit)
+		g.haunt()
+		h.site.leave(g)
+		h.half.Withdrawn(o.Guest, w)
+	case coherence.Forgo:
+		h.forgo(o.Ticket, o.Mode)
+	case coherence.Break:
+		clear(h.guests)
+		h.r.Break(ErrAborted)
+	}
+}
+
+func (h *home) enqueue(o coherence.Operation, ticket uint64) {
+	g := h.site.guest()
+	g.home, g.r = h, h.r
+	h.put(g, o.Guest)
+	g.state.Set(ticket | modeBit(o.Mode) | requestedBit)
+	h.await(g, o.Mode)
+}
+
+// at is a guest, or nil.
+func (h *home) at(number int) *guest {
+	if number < len(h.guests) {
+		return h.guests[number]
+	}
+	return nil
+}
+
+func (h *home) put(g *guest, number int) {
+	for len(h.guests) <= number {
+		h.guests = append(h.guests, nil)
+	}
+	h.guests[number], g.number = g, number
+}
+
+// take takes a guest out of the table.
+func (h *home) take(number int) *guest {
+	g := h.guests[number]
+	h.guests[number] = nil
+	return g
+}
+
+// await asks for the news of a guest's grant.
+func (h *home) await(g *guest, m Mode) {
+	if m == Write {
+		h.writers = append(h.writers, g.number)
+	}
+	_ = g.Tell(g)
+}
+
+// reserve takes the tickets of the first requests, in their order, before any other
+// request.
+func reserve(r *Resource, first []First) []coherence.Reservation {
+	all := make([]coherence.Reservation, len(first))
+	for i, f := range first {
+		all[i] = coherence.Reservation{Node: f.Node, Mode: f.Mode, Ticket: r.request(f.Mode)}
+	}
+	return all
+}
+
+// claim is the reserved ticket of a request of this node, or false if there is none for it.
+func (h *home) claim(m Mode, order int) (ticket uint64, reserved bool) {
+	h.mu.Lock()
+	defer h.unlock()
+	return h.half.Use(order, m)
+}
+
+// forgo gives up a ticket that nobody will use: it becomes a ghost.
+func (h *home) forgo(ticket uint64, m Mode) {
+	g := h.site.guest()
+	g.home, g.r = h, h.r
+	g.withdraw(ticket | modeBit(m) | requestedBit)
+	h.site.leave(g)
+}

@@ -1,0 +1,211 @@
+package coherence
+
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/orwl/go-orwl/internal/faultpage"
+)
+
+// Buffer is the bytes of a resource on one node, and the rules for who may change, lend and
+// replace them.
+//
+//   - The one writer that holds the resource changes the bytes, or a half that takes a
+//     message for it. Before the first change it calls Own.
+//   - A message lends the bytes to a transport. Mostly the protocol says when the transport
+//     is done with them: the next message of the other node follows it. When a node's life
+//     ends and its lanes go on, nothing says so. Then Lend notes that the memory may still be
+//     read, and Own replaces it by other memory with the same contents.
+//   - A message that brings the whole contents may exchange its memory with the buffer's, so
+//     that nobody copies.
+type Buffer struct {
+	bytes []byte
+	size  atomic.Int64 // for those who do not hold the resource
+	kind  *kind        // nil: ordinary memory that was never lent
+}
+
+// kind is what few buffers have.
+type kind struct {
+	lent   bool              // a transport may still read the bytes, and nothing says until when
+	pages  *faultpage.Memory // nil: no fault pages
+	memory Allocator         // nil: ordinary memory
+	before []byte            // the bytes at the last Save; the memory is used again
+}
+
+// Allocator provides memory for the bytes of large resources. A node's transport can
+// send them from there at less cost. Any goroutine may call its methods.
+type Allocator interface {
+	// Make returns size bytes of zeroed memory, aligned for any type.
+	Make(size int) []byte
+	// Free takes back what Make returned. A message may still be reading the bytes, so
+	// they must not change yet.
+	Free(b []byte)
+}
+
+// housed is the smallest size in bytes that uses an Allocator.
+const housed = 64 << 10
+
+// Init makes a buffer of size zeroed bytes.
+func (b *Buffer) Init(size int) {
+	b.bytes = b.make(size)
+	b.size.Store(int64(size))
+}
+
+// InitPages makes a buffer with fault pages.
+func (b *Buffer) InitPages(pages *faultpage.Memory) {
+	b.special().pages, b.bytes = pages, pages.Bytes()
+	b.size.Store(int64(len(b.bytes)))
+}
+
+// Bytes are all bytes, good until the next change of their size and the next message.
+func (b *Buffer) Bytes() []byte { return b.bytes }
+
+// Size is how many bytes there are, for those who do not hold the resource.
+func (b *Buffer) Size() int { return int(b.size.Load()) }
+
+// Pages are the fault pages, or nil.
+func (b *Buffer) Pages() *faultpage.Memory {
+	if b.kind == nil {
+		return nil
+	}
+	return b.kind.pages
+}
+
+// memory is the Allocator for size bytes, or nil.
+func (b *Buffer) memory(size int) Allocator {
+	if b.kind == nil || size < housed {
+		return nil
+	}
+	return b.kind.memory
+}
+
+func (b *Buffer) special() *kind {
+	if b.kind == nil {
+		b.kind = new(kind)
+	}
+	return b.kind
+}
+
+// House makes the buffer use memory of a. keep says that the contents matter.
+func (b *Buffer) House(a Allocator, keep bool) {
+	if a == nil || b.Pages() != nil {
+		return
+	}
+	b.special().memory = a
+	if old := b.bytes; len(old) >= housed {
+		b.bytes = a.Make(len(old))
+		if keep {
+			copy(b.bytes, old)
+		}
+	}
+}
+
+// Resize changes the number of bytes. It keeps what fits, and new bytes are zero. The
+// caller has the resource for itself. Slices of the old bytes keep their contents, except
+// with fault pages.
+func (b *Buffer) Resize(size int) error {
+	if pages := b.Pages(); pages != nil {
+		if err := pages.Resize(size); err != nil {
+			return err
+		}
+		b.bytes = pages.Bytes()
+	} else {
+		old := b.bytes
+		b.bytes = b.make(size)
+		copy(b.bytes, old)
+		if a := b.memory(len(old)); a != nil {
+			a.Free(old)
+		}
+	}
+	b.size.Store(int64(size))
+	return nil
+}
+
+// make returns zeroed memory, aligned for a view of any type.
+func (b *Buffer) make(size int) []byte {
+	if size == 0 {
+		return nil
+	}
+	if a := b.memory(size); a != nil {
+		return a.Make(size)
+	}
+	words := make([]uint64, size/8)
+	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), size)
+}
+
+// Lend notes that a transport may read the bytes for as long as it likes.
+func (b *Buffer) Lend() { b.special().lent = true }
+
+// Own makes the bytes safe to change.
+func (b *Buffer) Own() {
+	if b.kind != nil && b.kind.lent {
+		b.replace()
+	}
+}
+
+func (b *Buffer) replace() {
+	b.kind.lent = false
+	if b.Pages() != nil {
+		return // a transport copies them
+	}
+	// The old memory does not go back to an Allocator: nothing says when it may be used
+	// again.
+	old := b.bytes
+	b.bytes = b.make(len(old))
+	copy(b.bytes, old)
+}
+
+// take makes what a message brings the bytes. The contents are checked.
+func (b *Buffer) take(m *Message) error {
+	if b.swap(m) {
+		return nil
+	}
+	b.Own()
+	if len(b.bytes) != m.Size {
+		if err := b.Resize(m.Size); err != nil {
+			return err
+		}
+	}
+	if m.Whole {
+		copy(b.bytes, m.Bytes)
+		return nil
+	}
+	from := m.Bytes
+	for _, s := range m.Spans {
+		copy(b.bytes[s.Off:][:s.Len], from)
+		from = from[s.Len:]
+	}
+	return nil
+}
+
+// swap exchanges the memory of a message with the buffer's, if the message allows it and
+// brings all bytes.
+func (b *Buffer) swap(m *Message) bool {
+	aligned := uintptr(unsafe.Pointer(unsafe.SliceData(m.Bytes)))%8 == 0
+	if !m.Swap || !m.Whole || len(m.Bytes) != len(b.bytes) || b.Pages() != nil || !aligned {
+		return false
+	}
+	b.bytes, m.Bytes = m.Bytes, b.bytes
+	if b.kind != nil && b.kind.lent { // others may still read that memory
+		b.kind.lent, m.Bytes = false, nil
+	}
+	return true
+}
+
+// Save keeps a copy of the bytes for Restore.
+func (b *Buffer) Save() {
+	k := b.special()
+	k.before = append(k.before[:0], b.bytes...)
+}
+
+// Restore takes back all changes since Save, and reports whether it could: it needs memory
+// if the size has changed.
+func (b *Buffer) Restore() bool {
+	before := b.special().before
+	if len(b.bytes) != len(before) && b.Resize(len(before)) != nil {
+		return false
+	}
+	b.Own() // the writer may not have made the bytes its own
+	copy(b.bytes, before)
+	return true
+}

@@ -1,0 +1,212 @@
+package coherence
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/orwl/go-orwl/internal/invariant"
+)
+
+// Home is the home's half of the protocol. It gives mirrors' requests to the queue in the
+// order in which their messages arrive, and grants to the mirrors.
+//
+//	mirror ──Request──▶ Home ──Enqueue──▶ queue ◀── the requests of the home's own node
+//	mirror ◀───Grant─── Home ◀──Granted── queue
+//
+// A mirror's request is a guest in the queue. One goroutine at a time uses a Home.
+type Home struct {
+	buffer *Buffer
+	ledger *Ledger
+	o      HomeOptions
+
+	over     Reason  // why the resource is at its end, 0 if it is not
+	peers    []*peer // by node
+	guests   []guest
+	free     int    // the first free guest; these are linked by next
+	arrived  uint64 // guests so far
+	retained int    // how many peers may retain a release
+}
+
+// HomeOptions describe a home.
+type HomeOptions struct {
+	// Resource is in all messages.
+	Resource uint64
+	// Limit is the greatest size in bytes, a multiple of 8. The default is 1 GiB.
+	Limit int
+	// Permit says which nodes may have an access; nil permits all.
+	Permit *Permit
+	// Reserved are the first requests of a program, in the order in which it starts. A
+	// request with Order i+1 uses Reserved[i]. The home marks those that are used.
+	Reserved []Reservation
+}
+
+// Permit is the nodes that may have an access of each mode; nil permits all.
+type Permit struct{ Readers, Writers []Node }
+
+func (p *Permit) allows(n Node, m Mode) bool {
+	if p == nil {
+		return true
+	}
+	list := p.Readers
+	if m == Write {
+		list = p.Writers
+	}
+	return list == nil || slices.Contains(list, n)
+}
+
+// Reservation is a first request that will come, and its ticket in the queue.
+type Reservation struct {
+	Node   Node
+	Mode   Mode
+	Used   bool
+	Ticket uint64
+}
+
+func (o HomeOptions) withDefaults() HomeOptions {
+	if o.Limit == 0 {
+		o.Limit = defaultLimit
+	}
+	return o
+}
+
+func (o HomeOptions) validate() error { return CheckLimit("HomeOptions", o.Limit) }
+
+const defaultLimit = 1 << 30
+
+// CheckLimit reports what is wrong with the limit of some options, if anything.
+func CheckLimit(options string, limit int) error {
+	if limit < 8 || limit%8 != 0 {
+		return fmt.Errorf("resource: %s.Limit is %d: want a multiple of 8 from 8", options, limit)
+	}
+	return nil
+}
+
+// NewHome makes a home that has taken no message yet.
+func NewHome(buffer *Buffer, ledger *Ledger, o HomeOptions) (*Home, error) {
+	o = o.withDefaults()
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	return &Home{buffer: buffer, ledger: ledger, o: o, free: none}, nil
+}
+
+// Step takes a mirror's message. An error is one of ErrReplayed, ErrOtherLife, ErrGap and
+// ErrMalformed. Each says what to do.
+func (h *Home) Step(m *Message, w *Work) error {
+	p, err := h.admit(m, w)
+	if err != nil {
+		return err
+	}
+	switch m.Kind {
+	case RequestMessage:
+		err = h.request(p, m, w)
+	case RenewMessage, ReleaseMessage:
+		err = h.release(p, m, w)
+	case CancelMessage:
+		err = h.cancel(p, m, w)
+	case JoinMessage:
+		p.known = m.Known
+	case ConfirmMessage:
+		h.to(p, ConfirmedMessage, w).Fence = m.Fence
+	default:
+		err = fmt.Errorf("%w: %v of node %d: the home does not take it", ErrMalformed, m, m.Node)
+	}
+	if err == nil {
+		p.got = m.Seq
+	}
+	return err
+}
+
+// Granted takes guests that the queue has granted, in their order. alone says that there is
+// one guest, that no request waits behind it, and that none came between it and the request
+// before it of the same mirror. The caller then calls Recall when a request waits.
+func (h *Home) Granted(guests []int, alone bool, w *Work) {
+	for _, at := range guests {
+		switch g := &h.guests[at]; g.state {
+		case orphaned:
+			h.forget(at)
+			w.Queue = append(w.Queue, Operation{Kind: Release, Guest: at})
+		case waiting:
+			g.state = told
+			g.peer.granted = append(g.peer.granted, at)
+		}
+	}
+	for _, p := range h.peers {
+		for some := range slices.Chunk(p.granted, mostGranted) {
+			h.grant(p, some, alone, w)
+		}
+		p.granted = p.granted[:0]
+	}
+}
+
+// mostGranted is how many requests one message grants.
+const mostGranted = 4096
+
+// grant sends a mirror one message for all its requests that are granted.
+func (h *Home) grant(p *peer, granted []int, alone bool, w *Work) {
+	mode, from := h.guests[granted[0]].mode, len(w.ids)
+	invariant.Check(mode == Read || len(granted) == 1, "a writer is granted beside others")
+	stamp := h.ledger.Grant(mode)
+	for _, at := range granted {
+		h.guests[at].fence = stamp.Fence
+		w.ids = append(w.ids, h.guests[at].id)
+	}
+	m := h.to(p, GrantMessage, w)
+	m.Mode, m.Stamp, m.IDs = mode, stamp, w.ids[from:len(w.ids):len(w.ids)]
+	m.Alone = alone && h.mayRetain(mode)
+	if m.Alone {
+		h.setRetention(p, retained)
+	} else {
+		h.setRetention(p, noRetention)
+	}
+	h.fill(p, m)
+}
+
+// Push sends the bytes to a guest that waits for writing, ahead of its grant. The caller
+// calls it while readers hold, no other writer comes before the guest, and no relaxed
+// access can write.
+func (h *Home) Push(at int, w *Work) {
+	if !h.Waits(at) {
+		return
+	}
+	if p := h.guests[at].peer; p.known != h.ledger.Version()+1 {
+		m := h.to(p, PushMessage, w)
+		m.Version = h.ledger.Version()
+		h.fill(p, m)
+	}
+}
+
+// fill adds the bytes to a message, unless the mirror has them.
+func (h *Home) fill(p *peer, m *Message) {
+	version := h.ledger.Version() + 1
+	if p.known == version {
+		return
+	}
+	p.known = version
+	m.Bytes = h.buffer.Bytes()
+	m.Whole, m.Size = true, len(m.Bytes)
+}
+
+// to appends a message to a mirror. It is good until the next one.
+func (h *Home) to(p *peer, k Kind, w *Work) *Message {
+	p.sent++
+	w.Messages = append(w.Messages, Message{
+		Kind: k, Resource: h.o.Resource, Epoch: h.ledger.Epoch(),
+		Node: p.node, Incarnation: p.incarnation, Seq: p.sent,
+	})
+	return &w.Messages[len(w.Messages)-1]
+}
+
+// refuse ends a mirror's request.
+func (h *Home) refuse(p *peer, id ID, why Reason, w *Work) {
+	m := h.to(p, RefusedMessage, w)
+	m.ID, m.Reason = id, why
+}
+
+// refuseLife ends all requests of a life of a mirror.
+func (h *Home) refuseLife(n Node, incarnation uint64, why Reason, w *Work) {
+	w.Messages = append(w.Messages, Message{
+		Kind: RefusedMessage, Resource: h.o.Resource, Epoch: h.ledger.Epoch(),
+		Node: n, Incarnation: incarnation, Reason: why,
+	})
+}

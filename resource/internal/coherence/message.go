@@ -1,0 +1,294 @@
+package coherence
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Message is what a mirror and the home of a resource tell each other. Only the two halves
+// make one. A transport moves it.
+//
+// The lists and the bytes of a message that a half has made are memory of the half. Whole
+// contents are good until the access that they belong to ends, all else until the half's
+// next step. The transport encodes at once. A half keeps nothing of what it is given.
+type Message struct {
+	Kind Kind
+	Mode Mode // Request, Renew, Grant
+
+	Resource uint64 // in all messages
+
+	// Node is the mirror's, in both directions. The transport has checked it.
+	Node Node
+	// Incarnation is the life of the mirror that the message is from, or for. It grows each
+	// time the node starts, and each time it comes back after it was lost.
+	Incarnation uint64
+	// Epoch is the life of the home that the message is for, or from.
+	Epoch uint64
+	// Seq counts the messages of either half to the other from 1, anew in each life. The
+	// refusal of a whole life is not counted: 0.
+	Seq uint64
+
+	ID  ID   // Request, Renew: what is queued; Release, Cancel, Refused
+	Old ID   // Renew: what is released
+	IDs []ID // Grant: all that are granted to this mirror
+
+	// Stamp is of a Grant. A Push has only its version. A Release or Renew has the fence of
+	// the grant that it ends, a Confirm or Confirmed the fence of the write that it names.
+	Stamp
+
+	// Known is one more than the version of the bytes that the mirror has, 0 if none.
+	// Request, Renew, Join. The home uses the first of a life, and knows the rest.
+	Known uint64
+
+	// These fields describe the bytes that were written or are granted. Bytes holds the
+	// whole contents, or the contents of the spans, one after the other.
+	Wrote bool // Release, Renew: there are bytes, and a new version
+	Whole bool // Grant, Push: there are bytes; Release, Renew: they are the whole contents
+	Size  int  // of the contents
+	Spans []Span
+	Bytes []byte
+	// Valid reports whether Bytes are still what was sent; nil: they are.
+	Valid func() bool
+	// Swap says that the receiver may keep the memory of Bytes and give other memory of
+	// that size, or nil, in its place.
+	Swap bool
+
+	// Order is the number of the reservation that the request uses, from 1; 0 for none.
+	// Request.
+	Order uint64
+
+	Reason Reason // Refused; Release, if it is Abandoned
+
+	// Alone says that no other request waits. The mirror may retain its release until the
+	// home recalls it. Grant.
+	Alone bool
+	// Recalled says that the home waits for this release. It is not sent: the sender's
+	// transport does not delay such a release.
+	Recalled bool
+}
+
+// Kind is what a message says.
+type Kind uint8
+
+const (
+	// From a mirror to the home:
+
+	// RequestMessage queues ID.
+	RequestMessage Kind = iota + 1
+	// RenewMessage queues ID, then releases Old: one message for an iteration of a pair.
+	RenewMessage
+	// ReleaseMessage ends an access, with what was written.
+	ReleaseMessage
+	// CancelMessage takes back a request. A refusal answers it, or it crosses the grant:
+	// then the mirror releases the grant unused.
+	CancelMessage
+	// JoinMessage begins a life, so that the home drops all requests of the life before. A
+	// life may as well begin with a request.
+	JoinMessage
+	// ConfirmMessage asks the home to confirm a write. It follows the release.
+	ConfirmMessage
+
+	// From the home to a mirror:
+
+	// GrantMessage grants IDs, and brings the bytes unless the mirror has them.
+	GrantMessage
+	// PushMessage brings bytes ahead of their grant.
+	PushMessage
+	// RefusedMessage ends a request, or all of a life.
+	RefusedMessage
+	// RecallMessage says that another request waits: the mirror sends the release that it
+	// retains, and retains none until it is granted alone again.
+	RecallMessage
+	// ConfirmedMessage answers a ConfirmMessage. The home has taken everything before the
+	// question, so the write is committed, or a refusal precedes the answer.
+	ConfirmedMessage
+)
+
+// Reason is why something was refused.
+type Reason uint8
+
+const (
+	// Cancelled: the request was taken back in time. It answers a CancelMessage.
+	Cancelled Reason = iota + 1
+	// Stale: what was released is not held with that fence. Its bytes are dropped.
+	Stale
+	// Aborted: a writer was lost, and the resource's policy is Abort.
+	Aborted
+	// Ended: the home has given up this life of the mirror. Not counted by Seq.
+	Ended
+	// AnotherEpoch: the home lives in the epoch of this message. Not counted by Seq.
+	AnotherEpoch
+	// Forbidden: the node may not have that access.
+	Forbidden
+	// Broken: the resource is, at its home. Not counted by Seq.
+	Broken
+	// Abandoned: the holder failed, and its node did not. The home drops what the holder
+	// wrote. A mirror gives this reason in a release.
+	Abandoned
+)
+
+// A half returns one of these errors for a message that it does not take. The message
+// has changed nothing. The home answers some of them by a refusal.
+var (
+	// ErrReplayed is a message that was taken before: leave it at that.
+	ErrReplayed = errors.New("resource: message was taken before")
+	// ErrOtherLife is a message from or for a life, of the mirror or of the home, that
+	// is over: leave it at that.
+	ErrOtherLife = errors.New("resource: message of another life")
+	// ErrGap is a message that came while earlier ones are missing. Do not trust the
+	// stream: close it, and tell the half that the other is lost.
+	ErrGap = errors.New("resource: messages are missing")
+	// ErrMalformed is a message that no correct half sends. Do as for ErrGap.
+	ErrMalformed = errors.New("resource: malformed message")
+)
+
+// Requests and accesses end with these errors when something breaks.
+var (
+	// ErrBroken is the end of a request because the resource was broken for good.
+	ErrBroken = errors.New("resource is broken")
+	// ErrLost is the end of a request by the loss of the link between mirror and home.
+	ErrLost = errors.New("resource: home is lost: wait for it, then request again")
+	// ErrEnded is the end of a request because the home gave up this mirror.
+	ErrEnded = errors.New("resource: home has given up this node: join again, then request again")
+	// ErrAborted is the end of a request because a writer failed or was lost.
+	ErrAborted = errors.New("resource: aborted because a writer failed or was lost: make a new resource")
+	// ErrStale is the release of an access that is over: its fence is not the
+	// request's.
+	ErrStale = errors.New("resource: access is over, and what it wrote is dropped: request again")
+	// ErrReaderWrote is a release of an access for reading that has written.
+	ErrReaderWrote = errors.New("resource: written by an access for reading: request it for writing")
+	// ErrForbidden is the end of a request by a node that may not have the access.
+	ErrForbidden = errors.New("resource: access is not permitted to this node: list it where the resource has its home")
+	// ErrContents is a size or a span that the resource cannot have.
+	ErrContents = errors.New("resource: size or span out of range")
+
+	// These are mistakes of the caller of a mirror.
+	errQueued     = errors.New("resource: request is queued already")
+	errNotQueued  = errors.New("resource: no such request is queued")
+	errNotGranted = errors.New("resource: request is not granted yet")
+	errGranted    = errors.New("resource: request is granted already")
+)
+
+var (
+	kinds = []string{"?", "request", "renew", "release", "cancel", "join", "confirm",
+		"grant", "push", "refused", "recall", "confirmed"}
+	reasons = []string{"?", "cancelled", "stale", "aborted", "ended", "another epoch", "forbidden", "broken", "abandoned"}
+)
+
+func (k Kind) String() string   { return nameOf(kinds, int(k)) }
+func (r Reason) String() string { return nameOf(reasons, int(r)) }
+
+// nameOf is the i-th of names, or the number if there is none.
+func nameOf(names []string, i int) string {
+	if i <= 0 || i >= len(names) {
+		return fmt.Sprintf("?%d", i)
+	}
+	return names[i]
+}
+
+// String is the message in one line, without its sender and its bytes.
+func (m *Message) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "#%d %v", m.Seq, m.Kind)
+	switch m.Kind {
+	case RequestMessage, RenewMessage:
+		fmt.Fprintf(&b, " %d %v", m.ID, m.Mode)
+		if m.Known > 0 {
+			fmt.Fprintf(&b, " has v%d", m.Known-1)
+		}
+		if m.Order > 0 {
+			fmt.Fprintf(&b, " first %d", m.Order-1)
+		}
+		if m.Kind == RenewMessage {
+			fmt.Fprintf(&b, ", release %d fence=%d", m.Old, m.Fence)
+		}
+	case ReleaseMessage:
+		fmt.Fprintf(&b, " %d fence=%d", m.ID, m.Fence)
+		if m.Reason != 0 {
+			fmt.Fprintf(&b, ": %v", m.Reason)
+		}
+	case CancelMessage:
+		fmt.Fprintf(&b, " %d", m.ID)
+	case GrantMessage:
+		fmt.Fprintf(&b, " %v %v v%d fence=%d", m.IDs, m.Mode, m.Version, m.Fence)
+		if m.Prior != PriorReleased {
+			fmt.Fprintf(&b, " (%v)", m.Prior)
+		}
+		if m.Alone {
+			b.WriteString(" alone")
+		}
+	case PushMessage:
+		fmt.Fprintf(&b, " v%d", m.Version)
+	case ConfirmMessage, ConfirmedMessage:
+		fmt.Fprintf(&b, " fence=%d", m.Fence)
+	case RefusedMessage:
+		if m.Seq > 0 {
+			fmt.Fprintf(&b, " %d", m.ID)
+		}
+		fmt.Fprintf(&b, ": %v", m.Reason)
+	}
+	if m.Whole || m.Wrote {
+		fmt.Fprintf(&b, " size=%d", m.Size)
+	}
+	if m.Wrote && !m.Whole {
+		fmt.Fprintf(&b, " spans=%v", m.Spans)
+	}
+	return b.String()
+}
+
+// number checks a message's place in the order of its sender. got is the last that was
+// taken.
+func (m *Message) number(got uint64) error {
+	switch {
+	case m.Seq <= got:
+		return fmt.Errorf("%w: %v of node %d, %d is the last", ErrReplayed, m, m.Node, got)
+	case m.Seq > got+1:
+		return fmt.Errorf("%w: %v of node %d after %d", ErrGap, m, m.Node, got)
+	}
+	return nil
+}
+
+// checkContents reports what is wrong with the bytes of a message, if anything.
+func (m *Message) checkContents(limit int) error {
+	if m.Size < 0 || m.Size%8 != 0 || m.Size > limit {
+		return fmt.Errorf("%w: %d bytes, want a multiple of 8 up to %d", ErrContents, m.Size, limit)
+	}
+	want := m.Size
+	if !m.Whole {
+		var err error
+		if want, err = checkSpans(m.Spans, m.Size); err != nil {
+			return err
+		}
+	}
+	if len(m.Bytes) != want {
+		return fmt.Errorf("%w: %d bytes came, want %d", ErrContents, len(m.Bytes), want)
+	}
+	return nil
+}
+
+// Span is Len bytes of the contents, from the byte Off on.
+type Span struct{ Off, Len int }
+
+// checkSpans returns how many bytes the spans of contents of a size are. They are in order
+// and do not overlap.
+func checkSpans(spans []Span, size int) (n int, _ error) {
+	end := 0
+	for _, s := range spans {
+		if s.Len < 0 || s.Off < end || s.Off > size || s.Len > size-s.Off {
+			return 0, fmt.Errorf("%w: %v of %d bytes: name spans in order, apart, within the contents", ErrContents, s, size)
+		}
+		end, n = s.Off+s.Len, n+s.Len
+	}
+	return n, nil
+}
+
+// intact reports whether the bytes that were copied from a message are the bytes that were
+// sent.
+func (m *Message) intact() bool { return m.Valid == nil || m.Valid() }
+
+// spoilt is the error of a message whose bytes have changed in the sender's memory. The
+// sender has ended this life already.
+func spoilt(m *Message) error {
+	return fmt.Errorf("%w: %v: the node that sent it has given up node %d meanwhile", ErrOtherLife, m, m.Node)
+}

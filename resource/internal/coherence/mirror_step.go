@@ -1,0 +1,158 @@
+package coherence
+
+import "fmt"
+
+// Step takes a message of the home. An error is one of ErrReplayed, ErrOtherLife, ErrGap
+// and ErrMalformed. Each says what to do. Any other error is the reason why this life is
+// over now: call Rejoin.
+func (r *Mirror) Step(m *Message, w *Work) error {
+	if m.Resource != r.o.Resource || m.Node != r.o.Node {
+		return r.malformed(m, "it is another mirror's")
+	}
+	// Of another epoch only the refusal that says so is for this life.
+	ends := m.Kind == RefusedMessage && m.Seq == 0
+	if r.over != nil || m.Incarnation != r.o.Incarnation || m.Epoch != r.o.Epoch && !(ends && m.Reason == AnotherEpoch) {
+		return fmt.Errorf("%w: %v is of life %d in epoch %d, this is life %d in epoch %d",
+			ErrOtherLife, m, m.Incarnation, m.Epoch, r.o.Incarnation, r.o.Epoch)
+	}
+	if ends {
+		return r.ended(m, w)
+	}
+	if err := m.number(r.got); err != nil {
+		return err
+	}
+	var err error
+	switch m.Kind {
+	case GrantMessage:
+		err = r.granted(m, w)
+	case PushMessage:
+		err = r.pushed(m, w)
+	case RefusedMessage:
+		err = r.refused(m, w)
+	case ConfirmedMessage:
+		if m.Fence == r.wrote { // it may be late, after a grant and another write
+			r.wrote = 0
+		}
+	case RecallMessage:
+		r.recalled(w)
+	default:
+		err = r.malformed(m, "a mirror does not take it")
+	}
+	if err == nil {
+		r.got = m.Seq
+	}
+	return err
+}
+
+// malformed is what is wrong with a message.
+func (r *Mirror) malformed(m *Message, why string) error {
+	return fmt.Errorf("%w: %v to node %d: %s", ErrMalformed, m, r.o.Node, why)
+}
+
+// granted takes the grant of some requests. It releases those that were cancelled too late.
+// A grant confirms the last write: the home grants nothing to this mirror between the grant
+// of a writer and its release.
+func (r *Mirror) granted(m *Message, w *Work) error {
+	for _, id := range m.IDs {
+		if p := r.requests.find(id); p == nil || p.stage == holding || p.mode != m.Mode {
+			return r.malformed(m, "it grants a request that does not wait")
+		}
+	}
+	if err := r.take(m, w); err != nil {
+		return err
+	}
+	r.wrote, r.ahead, r.retention = 0, false, noRetention
+	if m.Alone {
+		r.retention = retained
+	}
+	for _, id := range m.IDs {
+		p := r.requests.find(id)
+		if p.stage == leaving {
+			r.requests.remove(id)
+			msg := r.to(ReleaseMessage, w)
+			msg.ID, msg.Fence = id, m.Fence
+			continue
+		}
+		p.stage, p.fence = holding, m.Fence
+		r.holders++
+		w.Events = append(w.Events, Event{Kind: RequestGranted, ID: id, Tag: p.tag, Stamp: m.Stamp})
+	}
+	return nil
+}
+
+// pushed takes bytes ahead of their grant.
+func (r *Mirror) pushed(m *Message, w *Work) error {
+	if !m.Whole {
+		return r.malformed(m, "it brings nothing")
+	}
+	if err := r.take(m, w); err != nil {
+		return err
+	}
+	r.ahead = true
+	return nil
+}
+
+// take makes what a message brings the mirror's bytes. Bytes from the home confirm the
+// last write, as a grant does.
+func (r *Mirror) take(m *Message, w *Work) error {
+	if !m.Whole {
+		if r.known != m.Version+1 {
+			return r.malformed(m, "its version is not here")
+		}
+		return nil
+	}
+	if r.holders > 0 {
+		return r.malformed(m, "it brings bytes while others are in use")
+	}
+	if err := m.checkContents(r.o.Limit); err != nil {
+		return fmt.Errorf("%w: %v to node %d: %w", ErrMalformed, m, r.o.Node, err)
+	}
+	if err := r.buffer.take(m); err != nil {
+		w.Fault = err
+	}
+	if !m.intact() {
+		r.known = 0
+		return spoilt(m)
+	}
+	r.known, r.wrote, r.size = m.Version+1, 0, m.Size
+	return nil
+}
+
+// refused ends a request.
+func (r *Mirror) refused(m *Message, w *Work) error {
+	p := r.requests.find(m.ID)
+	switch {
+	case m.Reason == Stale:
+		// The two halves disagree about what is granted: nothing can be relied on.
+		return r.ended(m, w)
+	case p == nil || p.stage == holding, m.Reason == Cancelled && p.stage != leaving:
+		return r.malformed(m, "it refuses a request that does not wait")
+	case m.Reason == Aborted, m.Reason == Forbidden:
+		if p.stage == asked {
+			why := ErrAborted
+			if m.Reason == Forbidden {
+				why = ErrForbidden
+			}
+			w.Events = append(w.Events, Event{Kind: RequestEnded, ID: m.ID, Tag: p.tag, Err: why})
+		}
+	case m.Reason != Cancelled:
+		return r.malformed(m, "it gives no reason")
+	}
+	r.requests.remove(m.ID)
+	return nil
+}
+
+// ended takes the home's word that this life of the mirror is over.
+func (r *Mirror) ended(m *Message, w *Work) error {
+	why := ErrEnded
+	switch m.Reason {
+	case Stale:
+		why = ErrStale
+	case Broken:
+		why = fmt.Errorf("%w at its home", ErrBroken)
+	case AnotherEpoch:
+		why = fmt.Errorf("%w: it lives in epoch %d", ErrLost, m.Epoch)
+	}
+	r.Lost(why, w)
+	return r.over
+}

@@ -1,0 +1,320 @@
+package coherence
+
+import (
+	"bytes"
+	"errors"
+	"slices"
+)
+
+// onQueueGrants notes which version a guest must get.
+func (c *chaos) onQueueGrants(id ID) {
+	if id&remote == 0 {
+		return
+	}
+	if g := c.home.guests[id&^remote]; g.peer != nil {
+		c.due[tag{node: g.peer.node, life: g.peer.incarnation, id: g.id}] = uint64(len(c.versions) - 1)
+	}
+}
+
+// arriveHome gives the home a message, and compares the effect.
+func (c *chaos) arriveHome(m *Message) {
+	n := c.places[m.Node]
+	c.forgetKnown()
+	will := c.written[written{uint64(m.Node), m.Incarnation, m.Seq}]
+	if m.Incarnation > n.life {
+		c.dropped(n)
+		n.life, n.lost = m.Incarnation, false
+		n.has = n.memory
+	}
+	alive := m.Incarnation == n.life && !n.lost
+	if alive {
+		switch m.Kind {
+		case ReleaseMessage:
+			delete(n.told, m.ID)
+		case RenewMessage:
+			delete(n.told, m.Old)
+		case CancelMessage:
+			n.pushed = 0
+		}
+	}
+	if alive && will.contents != nil {
+		will.fate.committed = true
+		n.has = uint64(len(c.versions)) + 1
+		// Before the step, because the step grants the next requests.
+		c.versions = append(c.versions, will.contents)
+		c.commits++
+		c.prior = PriorReleased
+		n.pushed = 0
+	}
+	if c.flaw == "lost write" && m.Wrote && c.chance(10) == 0 {
+		m.Wrote = false
+	}
+	err := c.toHome(m)
+	if alive {
+		c.check(err == nil, "the home does not take %v: %v", m, err)
+	} else {
+		c.check(errors.Is(err, ErrOtherLife), "the home takes %v of a life that is over: %v", m, err)
+	}
+	c.check(c.ledger.Version() == uint64(len(c.versions)-1), "version %d after %d writes", c.ledger.Version(), len(c.versions)-1)
+	if will.contents != nil && alive {
+		c.check(bytes.Equal(c.buffer.Bytes(), will.contents), "version %d is not what node %d wrote", c.ledger.Version(), n.node)
+	}
+}
+
+// dropped is the effect of the loss of a life on the model.
+func (c *chaos) dropped(n *model) {
+	for _, id := range keys(n.told) {
+		c.fence++
+		if n.told[id] == Write {
+			switch c.ledger.policy {
+			case Discard:
+				c.prior = PriorLost
+			case Poison:
+				c.prior = PriorPoisoned
+			}
+		}
+	}
+	n.told = make(map[ID]Mode)
+	n.pushed = 0
+}
+
+// onSent checks what the home sends.
+func (c *chaos) onSent(m *Message, toHome bool) {
+	if toHome || m.Seq == 0 {
+		return
+	}
+	n := c.places[m.Node]
+	version := uint64(len(c.versions))
+	switch m.Kind {
+	case GrantMessage:
+		if m.Mode == Write {
+			c.fence++
+			c.check(n.pushed == 0 || n.pushed == version, "node %d was pushed v%d in vain", m.Node, n.pushed-1)
+			n.pushed = 0
+		}
+		c.check(m.Version == version-1 && m.Fence == c.fence && m.Prior == c.prior, "%v, want v%d fence=%d (%v)", m, version-1, c.fence, c.prior)
+		if m.Mode == Write && c.prior == PriorLost {
+			c.prior = PriorReleased
+		}
+		for _, id := range m.IDs {
+			n.told[id] = m.Mode
+		}
+	case PushMessage:
+		c.pushes++
+		n.pushed = version
+	case RecallMessage:
+		c.wanted++
+	}
+	if m.Whole {
+		c.check(n.has != version, "%v brings what node %d has", m, m.Node)
+		c.check(bytes.Equal(m.Bytes, c.versions[version-1]), "%v brings %x, want %x", m, m.Bytes, c.versions[version-1])
+		n.has = version
+	}
+}
+
+// arriveMirror gives a mirror a message.
+func (c *chaos) arriveMirror(m *Message) {
+	n := c.places[m.Node]
+	alive := m.Incarnation == n.joined && !n.over
+	if alive && m.Kind == RefusedMessage {
+		delete(n.leaving, m.ID)
+	}
+	if alive && m.Whole {
+		n.memory, n.unsure = m.Version+1, false
+	}
+	if alive && m.Kind == GrantMessage {
+		n.unsure = false
+		for _, id := range m.IDs {
+			delete(n.leaving, id)
+		}
+	}
+	ends := alive && m.Seq == 0
+	if alive && m.Kind == ConfirmedMessage && c.flaw == "late answer" {
+		m.Fence = c.nodes[n.node].mirror.wrote
+	}
+	err := c.toMirror(m)
+	if n.write != nil && c.nodes[n.node].mirror.Unconfirmed() == 0 {
+		c.check(n.write.committed, "node %d takes its write for committed by %v", n.node, m)
+		n.write = nil
+		if m.Kind == ConfirmedMessage {
+			c.confirmed++
+		}
+	}
+	switch {
+	case ends:
+		c.check(errors.Is(err, ErrEnded), "%v leads to %v", m, err)
+		c.nodeOver(n)
+	case alive:
+		c.check(err == nil, "node %d does not take %v: %v", n.node, m, err)
+	default:
+		c.check(errors.Is(err, ErrOtherLife), "node %d takes %v of a life that is over: %v", n.node, m, err)
+	}
+}
+
+func (c *chaos) onGranted(node Node, id ID, s Stamp) {
+	n := c.places[node]
+	mode, asked := n.asked[id]
+	c.check(asked, "node %d is granted %d, and did not ask", node, id)
+	memory := c.buffer
+	if node == 0 {
+		// Only the line is between the home and its own places.
+		if mode == Write {
+			c.fence++
+		}
+		c.check(s.Prior == c.prior && s.Fence == c.fence, "the home's own %d is stamped %v, want fence %d, %v", id, s, c.fence, c.prior)
+		if mode == Write && c.prior == PriorLost {
+			c.prior = PriorReleased
+		}
+		c.check(s.Version == uint64(len(c.versions)-1), "the home's own %d has v%d of %d", id, s.Version, len(c.versions)-1)
+	} else {
+		memory = c.nodes[node].buffer
+		t := tag{node: node, life: n.joined, id: id}
+		c.check(s.Version == c.due[t], "node %d's %d has v%d, its place in the line gives it v%d", node, id, s.Version, c.due[t])
+	}
+	c.check(bytes.Equal(memory.Bytes(), c.versions[s.Version]), "node %d's %d sees %x, v%d is %x", node, id, memory.Bytes(), s.Version, c.versions[s.Version])
+	if n.life == n.joined && !n.lost || node == 0 {
+		for _, other := range c.places {
+			if other.node == 0 || other.life == other.joined && !other.lost {
+				for held := range other.holds {
+					c.check(mode == Read && other.modes[held] == Read, "node %d's %d is in beside node %d's %d", node, id, other.node, held)
+				}
+			}
+		}
+	}
+	delete(n.asked, id)
+	n.holds[id] = s
+	c.served++
+}
+
+func (c *chaos) onEnded(node Node, id ID, err error) {
+	n := c.places[node]
+	_, asked := n.asked[id]
+	_, holds := n.holds[id]
+	c.check(asked || holds, "node %d's %d is over, and was not there: %v", node, id, err)
+	delete(n.asked, id)
+	if holds {
+		c.stale = append(c.stale, tag{node, n.joined, id, n.holds[id].Fence})
+		if n.modes[id] == Write {
+			n.memory = 0
+		}
+		delete(n.holds, id)
+	}
+}
+
+// onWriteLost checks a report of a write that may be lost.
+func (c *chaos) onWriteLost(node Node, err error) {
+	n := c.places[node]
+	c.check(n.write != nil, "node %d is told that a write may be lost, and all are known: %v", node, err)
+	c.lost++
+	if !n.write.committed {
+		c.gone++
+	}
+	n.write = nil
+}
+
+// nodeOver ends a life of the node in the model.
+func (c *chaos) nodeOver(n *model) {
+	c.check(len(n.asked) == 0 && len(n.holds) == 0, "node %d: %v wait and %v hold when it is over", n.node, n.asked, n.holds)
+	c.check(n.write == nil, "node %d has released a write, and is not told what became of it", n.node)
+	if n.unsure {
+		n.memory, n.unsure = 0, false
+	}
+	n.over = true
+	n.clear()
+}
+
+// breakSomething breaks a node or a link, or ends a life.
+func (c *chaos) breakSomething(n *model) {
+	if n.node == 0 {
+		return
+	}
+	link := c.nodes[n.node]
+	switch c.chance(3) {
+	case 0:
+		c.homeLoses(n)
+	case 1: // the node loses its link, with some of what is under way
+		if n.over {
+			return
+		}
+		c.note("%d loses the home", n.node)
+		link.toHome = link.toHome[:c.chance(len(link.toHome)+1)]
+		link.toMirror = link.toMirror[:c.chance(len(link.toMirror)+1)]
+		_ = c.step(n, func(r *Mirror, w *Work) error { r.Lost(nil, w); return nil })
+		c.nodeOver(n)
+	default: // the node starts again
+		c.note("%d starts again", n.node)
+		link.toHome = link.toHome[:c.chance(len(link.toHome)+1)]
+		link.toMirror = nil
+		n.joined++
+		n.over, n.memory, n.unsure, n.write = false, 0, false, nil
+		n.clear()
+		c.stale = slices.DeleteFunc(c.stale, func(t tag) bool { return t.node == n.node })
+		c.restart(link, MirrorOptions{Resource: 7, Node: n.node, Limit: 1 << 10, Incarnation: n.joined, Retain: c.queue.retain})
+	}
+}
+
+func (c *chaos) rejoin(n *model) {
+	if !n.over {
+		return
+	}
+	c.note("%d rejoins", n.node)
+	n.joined++
+	n.over = false
+	err := c.nodes[n.node].mirror.Rejoin(n.joined, 1)
+	c.check(err == nil, "node %d rejoins: %v", n.node, err)
+}
+
+func (c *chaos) homeLoses(n *model) {
+	c.note("the home loses %d", n.node)
+	if n.life != 0 && !n.lost {
+		c.dropped(n)
+		n.lost = true
+	}
+	c.loses(n.node)
+}
+
+// drain ends everything: every request must be served.
+func (c *chaos) drain() {
+	c.note("now all comes to its end")
+	for busy := true; busy; {
+		busy = len(c.queue.news) > 0
+		for _, n := range c.places[1:] {
+			if n.life != 0 && !n.lost && (n.life != n.joined || n.over) {
+				c.homeLoses(n)
+				busy = true
+			}
+		}
+		c.pump()
+		for link := range 6 {
+			busy = c.deliver(link) || busy
+		}
+		for _, n := range c.places {
+			for len(n.holds) > 0 {
+				busy = true
+				c.endOne(n, false)
+			}
+		}
+	}
+	c.comesToRest()
+	for _, n := range c.places[1:] {
+		c.settle(n)
+	}
+	for link := range 6 {
+		for c.deliver(link) {
+		}
+	}
+	c.check(len(c.queue.all) == 0, "%v are in the queue for ever", c.queue.all)
+	for at, t := range c.home.guests {
+		c.check(t.state == unused, "guest %d is for ever %+v", at, t)
+	}
+}
+
+// comesToRest checks that no request waits, although kept releases are not sent.
+func (c *chaos) comesToRest() {
+	for _, n := range c.places {
+		c.check(len(n.asked) == 0 && len(n.leaving) == 0, "node %d: %v wait and %v leave for ever", n.node, n.asked, n.leaving)
+		if n.node > 0 {
+			c.check(c.nodes[n.node].mirror.requests.len() == 0, "node %d's mirror keeps %v", n.node, c.nodes[n.node].mirror.requests.all)
+		}
+	}
+}

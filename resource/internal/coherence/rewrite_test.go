@@ -1,0 +1,5 @@
+package coherence
+
+import "flag"
+
+var rewrite = flag.Bool("coherence.rewrite", false, "write the transcripts anew")

@@ -1,0 +1,104 @@
+package resource
+
+import (
+	"errors"
+
+	"github.com/orwl/go-orwl/resource/internal/coherence"
+)
+
+// Node names a node of the run.
+type Node = coherence.Node
+
+// Mode is the requested access mode.
+type Mode = coherence.Mode
+
+const (
+	// Read shares the resource with other readers.
+	Read = coherence.Read
+	// Write excludes all others.
+	Write = coherence.Write
+)
+
+// ID names a request in a queue. The caller chooses an ID that is not in use.
+type ID = coherence.ID
+
+// The errors of requests that are named by an ID.
+var (
+	// ErrQueued: a request with this ID is in the queue.
+	ErrQueued = errors.New("resource: request is queued already")
+	// ErrNotQueued: the request to release or cancel is not in the queue.
+	ErrNotQueued = errors.New("resource: no such request is queued")
+	// ErrNotGranted: the request to release still waits.
+	ErrNotGranted = errors.New("resource: request is not granted yet")
+	// ErrGranted: the request to cancel is granted.
+	ErrGranted = errors.New("resource: request is granted already")
+	// ErrMode: the mode is neither Read nor Write.
+	ErrMode = errors.New("resource: no such mode")
+)
+
+// Policy is what a resource does when a writer is lost with its node, or fails: its body
+// returns an error or panics, and [Place.Abandon] ends the access. The write is never
+// committed.
+//
+// The last committed bytes come back if there is a copy of them. The home has one of
+// what a writer on another node changed. A writer at the home changes the bytes in
+// place, and only [Options.Undo] keeps a copy of them. Without a copy, the half-written
+// bytes stay.
+//
+// Half-written bytes have a version of their own, so that all nodes have the same bytes.
+// Every grant of them tells that they are poisoned, until the next commit.
+type Policy = coherence.Policy
+
+const (
+	// Discard goes on with the last committed bytes, and tells all holders up to the next
+	// writer (ErrPriorHolderLost). Without a copy of these bytes it does the same as Poison.
+	Discard = coherence.Discard
+	// Poison tells all holders until the next commit (ErrPoisoned). The bytes are the last
+	// committed ones if there is a copy of them.
+	Poison = coherence.Poison
+	// Abort ends the resource: it grants nothing any more.
+	Abort = coherence.Abort
+)
+
+// The errors by which a grant tells of an earlier holder.
+var (
+	// ErrPriorHolderLost says that a writer failed or was lost. Its write is not there.
+	ErrPriorHolderLost = coherence.ErrPriorHolderLost
+	// ErrPoisoned says that a writer failed or was lost, and that there was no commit
+	// since. The bytes may be half written.
+	ErrPoisoned = coherence.ErrPoisoned
+)
+
+// Requests and accesses end with these errors when something breaks.
+var (
+	// ErrLost is the end of a request by the loss of the link between mirror and home.
+	ErrLost = coherence.ErrLost
+	// ErrEnded is the end of a request because the home gave up this mirror.
+	ErrEnded = coherence.ErrEnded
+	// ErrAborted is the end of a request because a writer failed or was lost.
+	ErrAborted = coherence.ErrAborted
+	// ErrStale is the release of an access that is over: its fence is not the
+	// request's.
+	ErrStale = coherence.ErrStale
+	// ErrReaderWrote is a release of an access for reading that has written.
+	ErrReaderWrote = coherence.ErrReaderWrote
+	// ErrForbidden is the end of a request by a node that may not have the access.
+	ErrForbidden = coherence.ErrForbidden
+	// ErrContents is a size or a range that the resource cannot have.
+	ErrContents = coherence.ErrContents
+)
+
+// [Site.Deliver] returns one of these errors for a message that it does not take. The
+// message has changed nothing.
+var (
+	// ErrReplayed is a message that was taken before: leave it at that.
+	ErrReplayed = coherence.ErrReplayed
+	// ErrOtherLife is a message from or for a life, of the mirror or of the home, that
+	// is over: leave it at that.
+	ErrOtherLife = coherence.ErrOtherLife
+	// ErrGap is a message that came while earlier ones are missing. Close the connection,
+	// and say that the node is lost.
+	ErrGap = coherence.ErrGap
+	// ErrMalformed is a message that no correct node sends. Do as for ErrGap.
+	ErrMalformed = coherence.ErrMalformed
+)
