@@ -46,18 +46,20 @@
 //
 // # Nodes
 //
-// A resource has one home. [Home] and [Mirror] are the two halves of the protocol
-// by which other nodes take part, as step functions: messages in, messages and
-// grants out. A [Site] is a node's share in the resources of a run: it joins the
-// halves to resources and places, which work then as ever, wherever the home is.
-// [Site.Home] declares a resource that this node keeps, and [Site.Mirror] one that another
-// node keeps. The transport gives every message that it brings to [Site.Deliver].
+// A resource has one home. A [Site] is a node's share in the resources of a run, and places
+// work the same wherever the home is. [Site.Home] declares a resource that this node keeps,
+// and [Site.Mirror] one that another node keeps. The transport gives every message that it
+// brings to [Site.Deliver]. Package internal/coherence is the protocol between a home and its
+// mirrors, as two step functions; home.go and mirror.go join them to the queue and to places.
+//
+// A home knows the first requests of the program, and reserves their tickets before any
+// message arrives ([HomeAt]). So the order of the start does not depend on the network.
 //
 // A mirror that accesses the resource again and again, and meets no other request
-// there, keeps the release of what it has not written. It sends the release with its
-// next request, one message for both. When another request arrives, the home recalls
-// the release, which costs one round trip. So a mirror keeps a release only after two
-// accesses of its own in a row.
+// there, retains the release of an access that wrote nothing. It sends the release with its
+// next request, one message for both. When another request waits, the home recalls the
+// release, which costs one round trip. So a mirror retains a release only after two accesses
+// of its own in a row.
 //
 // Nothing in this package starts a goroutine, reads a clock or draws a
 // random number; the simulator gets between any two steps of the queue.
@@ -73,7 +75,7 @@
 // Release itself waits for the home.
 //
 // The mirror learns most of it without a message of its own: the next grant confirms the
-// write before. Only Flush, Confirm and an idle mirror ask (mirror_confirm.go).
+// write before. Only Flush, Confirm and an idle mirror ask.
 //
 // # What orders what
 //

@@ -9,7 +9,8 @@ import (
 )
 
 // home joins the home's half of the protocol to the queue of the resource. A mirror's
-// request is a guest: a place in the queue as any other, except that nobody sleeps there.
+// request is a guest: a place in the queue as any other, except that no goroutine sleeps
+// there.
 //
 //	mirror ═══ deliver ─▶ half ─ operations ─▶ queue
 //	mirror ◀══ messages ─ half ◀─── news ───── queue
@@ -21,7 +22,7 @@ import (
 // the queue's step is done, its goroutine looks for news. It takes the mutex if that is
 // free, and tells the mirrors (poke). The owner of the mutex looks for news before it
 // unlocks, and once more afterwards. So a goroutine that is here anyway tells the news,
-// nobody waits for it, and no goroutine is kept for it.
+// and no goroutine waits for it or is kept for it.
 type home struct {
 	site *Site
 	r    *Resource
@@ -199,10 +200,9 @@ func (h *home) wanted() {
 	}
 }
 
-// alone reports whether one guest is granted, nobody has requested after it, and nobody
-// between it and the request before it of the same mirror. A request that comes from now on
-// and waits calls wanted: one of the two sees the other. Relaxed access has an order of its
-// own.
+// alone reports whether one guest is granted, and no request has come after it, or between
+// it and the request before it of the same mirror. A later request that waits calls wanted:
+// one of the two sees the other. Relaxed access has an order of its own.
 func (h *home) alone(granted []int) bool {
 	if len(granted) != 1 {
 		return false
@@ -219,7 +219,7 @@ func (h *home) alone(granted []int) bool {
 }
 
 // pushable reports whether the first guest of writers may have the bytes already: it waits
-// only for readers that are granted, so nobody writes before it.
+// only for readers that are granted, so no other writer comes before it.
 //
 // Only guests are looked at, and only when one of their steps, or the grant of one, comes
 // by. So one moment is missed: when a writer's release grants readers of this node only.

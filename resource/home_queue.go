@@ -14,7 +14,7 @@ func (h *home) do(s *scratch) {
 		if m.Kind == coherence.RefusedMessage && m.Reason == coherence.Stale {
 			h.site.counts.fenced.Add(1)
 		}
-		// What is pushed may be changed before it is taken, if its writer gives up.
+		// If its writer gives up, pushed bytes may change before they are taken.
 		h.site.send(m.Node, m, s, h.r.buffer.Pages() == nil && m.Kind == coherence.GrantMessage)
 	}
 	fault := s.work.Fault
@@ -116,7 +116,7 @@ func (h *home) claim(m Mode, order int) (ticket uint64, reserved bool) {
 	return h.half.Use(order, m)
 }
 
-// forgo gives up a ticket that nobody will use: it becomes a ghost.
+// forgo gives up a ticket whose request will not come: it becomes a ghost.
 func (h *home) forgo(ticket uint64, m Mode) {
 	g := h.site.guest()
 	g.home, g.r = h, h.r

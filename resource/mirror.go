@@ -31,7 +31,7 @@ type mirror struct {
 
 	writer     *Place     // of the last write that the home has not confirmed
 	asking     *waiter    // for its answer, by next
-	lostWrites *lostWrite // that somebody has not been told of
+	lostWrites *lostWrite // that some caller has not been told of
 
 	wake  *waiter // to be granted, by next
 	calls []call  // to be made
@@ -55,7 +55,8 @@ type remote struct {
 	w       *waiter
 }
 
-// unlock unlocks the mutex. Then it wakes and calls those who are noted for that.
+// unlock unlocks the mutex. Then it wakes the waiters and makes the calls
+// that were noted.
 func (f *mirror) unlock() {
 	if f.half.Unconfirmed() == 0 {
 		f.answered()

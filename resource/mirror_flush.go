@@ -8,7 +8,7 @@ import (
 )
 
 // lostWrite is a write that may be lost. Two must know: the place that wrote, and
-// whoever asks for all writes of the node.
+// the caller of [Site.Flush].
 type lostWrite struct {
 	by        *Place
 	err       *LostWriteError

@@ -34,8 +34,9 @@ import (
 //
 // # Locks
 //
-// The Site's mutex, then none; a resource's mutex, then that of its losses.
-// Transport.Send is called with a resource's mutex held.
+// A goroutine that has the Site's mutex takes no other. One that has a resource's mutex may
+// take the mutex of the resource's losses. It calls Transport.Send with a resource's mutex
+// held.
 type Site struct {
 	o      SiteOptions
 	budget *coherence.Budget // for messages that are kept
@@ -54,16 +55,16 @@ type Site struct {
 
 // Transport carries messages to other nodes.
 type Transport interface {
-	// Send takes a message, or returns why it never will arrive. It neither waits nor
-	// calls the Site. What is sent arrives once, sooner or later and not always in
-	// order, until the lanes end: with [Site.Away] or [Site.Lost], at either end.
+	// Send takes a message, or returns why it never will arrive. It does not wait, and
+	// does not call the Site. A message arrives once, at any time and not always in order,
+	// until [Site.Away] or [Site.Lost] ends the lanes, at either end.
 	//
-	// The header is good until Send returns, and so are the bulk bytes, unless lasting
-	// is true: then nobody changes them until they were taken there, or the lanes
-	// have ended.
+	// The header is good until Send returns. The bulk bytes are good until then, too. If
+	// lasting is true, they do not change until the other node has taken them, or the
+	// lanes have ended.
 	Send(to Node, header, bulk []byte, lasting bool) error
-	// Post is Send of what nobody here waits for the answer to: it may travel with
-	// what is sent next, and otherwise leaves at once.
+	// Post is Send for a message whose answer is not awaited: it may travel with the next
+	// message. If there is none, it leaves at once.
 	Post(to Node, header, bulk []byte, lasting bool) error
 }
 
@@ -93,7 +94,7 @@ type SiteOptions struct {
 	Limit int
 	// Later has sweep called after a while. If it is not nil, the release of an access that
 	// wrote nothing may wait for the next request, and is one message with it, as long as
-	// nobody else wants the access. The second sweep sends it. That sweep also asks for a
+	// no other node wants the access. The second sweep sends it. That sweep also asks for a
 	// write that the home has not confirmed.
 	Later func(sweep func())
 	// Kept is how many bytes of messages are kept for each other node, because they
@@ -112,8 +113,8 @@ type Allocator interface {
 	Free(b []byte)
 }
 
-// Ending is grants that have not been released, and are over; or a grant whose write was
-// released and may be lost.
+// Ending is grants that are over before they were released. Or it is a grant whose write
+// was released and may be lost.
 type Ending struct {
 	Resource *Resource
 	Node     Node   // that had them

@@ -42,9 +42,9 @@ func TestSitePushesAhead(t *testing.T) {
 	}
 }
 
-// What was pushed to a writer that gives up is not sent again to who has it, and is
-// to who has not.
-func TestSitePushesInVain(t *testing.T) {
+// A writer that gives up keeps the bytes that were pushed to it: they are sent again only
+// after they have changed.
+func TestSitePushesToWriterThatGivesUp(t *testing.T) {
 	n := newNetwork(2, SiteOptions{})
 	r := n.share(t, "r", 64, 0, HomeAt{}, Options{})
 	var holds, w, home Place
@@ -65,7 +65,7 @@ func TestSitePushesInVain(t *testing.T) {
 	n.settle(t)
 	fine(t, w.Acquire(t.Context()))
 	if b, _ = w.Bytes(); b[5] != 5 {
-		t.Error("what was pushed in vain is there")
+		t.Error("the bytes of the push are there, and they are old")
 	}
 }
 

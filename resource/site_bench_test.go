@@ -79,7 +79,8 @@ func remotePair(tb testing.TB, size int, m Mode, write bool) func() {
 	}
 }
 
-// What both sites take for an iteration of a remote pair, without the way.
+// BenchmarkSitePair measures both sites in an iteration of a remote pair, without the
+// transport.
 func BenchmarkSitePair(b *testing.B) {
 	for _, c := range []struct {
 		name  string

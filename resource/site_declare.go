@@ -44,7 +44,7 @@ func (o HomeAt) validate() error {
 	return nil
 }
 
-// Home makes this node the home of a resource, which nobody has requested yet.
+// Home makes this node the home of a resource that has no request yet.
 func (s *Site) Home(r *Resource, o HomeAt) error {
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {
@@ -85,8 +85,8 @@ func (s *Site) Home(r *Resource, o HomeAt) error {
 	return nil
 }
 
-// Mirror makes a resource, which nobody has requested yet, the mirror of the one of
-// its name that has its home on another node. What bytes it has count for nothing.
+// Mirror makes a resource that has no request yet the mirror of the resource of that name
+// that has its home on another node. The bytes that it has now are ignored.
 func (s *Site) Mirror(r *Resource, home Node) error {
 	if home == s.o.Node || int64(home) >= int64(s.o.Nodes) {
 		return fmt.Errorf("resource: mirror of %q with its home on node %d: want another node than %d, below %d", r.name, home, s.o.Node, s.o.Nodes)

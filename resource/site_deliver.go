@@ -6,8 +6,8 @@ import (
 	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
 
-// Deliver takes a message of another node. Whatever comes, it neither panics nor
-// waits for anybody, and bulk is good until it returns. An error matches one of
+// Deliver takes a message of another node. It does not panic, whatever comes, and does not
+// wait for another node. bulk is good until it returns. An error matches one of
 //
 //   - [ErrReplayed], [ErrOtherLife]: leave it at that;
 //   - [ErrMalformed], [ErrGap], [ErrUnknown]: no correct node sends that. Nothing
@@ -18,9 +18,9 @@ func (s *Site) Deliver(from Node, header, bulk []byte) error {
 	return s.DeliverLent(from, header, bulk, nil)
 }
 
-// DeliverLent is Deliver for bulk that lies in memory of the other node. It may
-// change when that node has given this one up, which valid reports: it is asked when
-// bulk has been copied, and before anybody sees the copy.
+// DeliverLent is Deliver for bulk that lies in memory of the other node. It may change
+// after that node has given this one up. valid reports whether it has not: it is called
+// when bulk has been copied, and before the copy is used.
 func (s *Site) DeliverLent(from Node, header, bulk []byte, valid func() bool) error {
 	return s.take(from, header, &contents{bytes: bulk, valid: valid})
 }

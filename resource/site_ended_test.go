@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// A home tells of what it had granted to a node that is lost, and a mirror of what it
-// had from a home that is; nobody tells of what was released, or only requested.
+// A home tells of the grants of a node that is lost. A mirror tells of the grants of a home
+// that is lost. Neither tells of accesses that were released, or only requested.
 func TestEnded(t *testing.T) {
 	var told []Ending
 	n := newNetwork(3, SiteOptions{Ended: func(e Ending) { told = append(told, e) }})

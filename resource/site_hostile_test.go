@@ -156,7 +156,7 @@ func hostile(rng *rand.Rand, n *network, life *lifeOf) []byte {
 		ID: ID(small(6)), Old: ID(small(6)), Stamp: coherence.Stamp{Version: small(3), Fence: small(8)},
 		Known: small(3), Wrote: rng.IntN(3) == 0, Whole: rng.IntN(2) == 0, Size: int(small(3) * 8 & (1<<40 - 1)),
 	}
-	if rng.IntN(4) > 0 { // as it should be, but for what it says
+	if rng.IntN(4) > 0 { // in order, and only its content is wrong
 		m.Incarnation, m.Seq, m.Epoch = life.incarnation, life.got+1, 1
 		if rng.IntN(6) == 0 {
 			m.Seq = life.got // again
@@ -215,8 +215,8 @@ func TestSiteHostileHome(t *testing.T) {
 	}
 }
 
-// A node that sends ever more for a resource that nobody has declared is refused
-// when enough is kept of it, and others are not.
+// A node that sends ever more for resources that are not declared is refused when enough is
+// kept of it, and others are not.
 func TestSiteKeepsABound(t *testing.T) {
 	n := newNetwork(3, SiteOptions{Kept: 1 << 16})
 	m := coherence.Message{Kind: coherence.RequestMessage, Resource: 5, Incarnation: n.sites[1].life(0), Epoch: 1}

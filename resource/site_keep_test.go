@@ -12,7 +12,7 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// never sweeps: who waits is served nevertheless.
+// never sweeps: a request that waits is served all the same.
 func never(func()) {}
 
 // keeping is a network of two, in which node 1 comes again and again, and has kept its
@@ -40,7 +40,7 @@ func visit(t *testing.T, n *network, r *Resource, m Mode) {
 	n.settle(t)
 }
 
-// Whoever comes again and again says it with one message, and hears one.
+// A mirror that comes again and again sends one message, and gets one.
 func TestKeptReleaseGoesWithTheNextRequest(t *testing.T) {
 	n, r := keeping(t, Options{})
 	for i := range 10 {
@@ -53,7 +53,7 @@ func TestKeptReleaseGoesWithTheNextRequest(t *testing.T) {
 	}
 }
 
-// Who waits at the home, in whatever way, has what is kept asked for.
+// A request that waits at the home, in any way, has the retained release recalled.
 func TestKeptReleaseIsWanted(t *testing.T) {
 	guard := func() (Guard, error) {
 		f, err := mem.New(mem.Options{Topology: topology.Flat(3)})
@@ -106,8 +106,8 @@ func TestKeptReleaseIsWanted(t *testing.T) {
 	}
 }
 
-// What was written is sent at once, and so is what the loss of its writer would have
-// consequences for.
+// A write is sent at once. So is the release of an access whose loss would have
+// consequences.
 func TestWhatIsNotKept(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -157,7 +157,8 @@ func TestNotAloneIsNotKept(t *testing.T) {
 	}
 }
 
-// What nothing takes along is sent after a while; a node that leaves sends it first.
+// A retained release that no request takes along is sent after a while. A node that leaves
+// sends it first.
 func TestKeptReleaseIsSwept(t *testing.T) {
 	var later []func()
 	n := newNetwork(2, SiteOptions{Later: func(sweep func()) { later = append(later, sweep) }})
@@ -192,7 +193,7 @@ func TestKeptReleaseIsSwept(t *testing.T) {
 }
 
 // Goroutines of the home and of two mirrors meet at a resource where nothing is swept:
-// whoever waits is served, or the test hangs.
+// every request is served, or the test hangs.
 func TestKeepStress(t *testing.T) {
 	const nodes, rounds = 3, 3000
 	p := newPost(t, nodes)

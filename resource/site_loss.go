@@ -6,12 +6,11 @@ import (
 	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
 
-// Away says that a node was not heard of for so long that it may be about to take
-// this one for lost, and why: what places here hold, or have requested, of resources
-// with their home there is over. It comes before Lost does there, so that nobody
-// holds what has been given to somebody else.
+// Away says that a node is silent for so long that it may be about to give this one up, and
+// why. All grants and requests of this node at resources with their home there are over. The
+// call comes before Lost does there, so no two nodes hold the same grant.
 //
-// Both nodes say so, of one another, or Lost, before either says Back.
+// Both nodes call Away or Lost for one another before either calls Back.
 func (s *Site) Away(n Node, why error) {
 	for _, f := range s.mirrorsAt(n) {
 		f.lost(why)
@@ -30,8 +29,8 @@ func (s *Site) mirrorsAt(n Node) (all []*mirror) {
 	return all
 }
 
-// Lost says that a node is lost, and why: it is taken out of the queues of all homes
-// here, and is away, too.
+// Lost says that a node is lost, and why: its requests leave the queues of all homes here,
+// and it is away, too.
 func (s *Site) Lost(n Node, why error) {
 	if int64(n) >= int64(s.o.Nodes) {
 		return
@@ -65,11 +64,11 @@ func (s *Site) allHomes() (all []*home) {
 	return all
 }
 
-// Back says that a node is there again after it was away or lost: the same life of
-// it, or another one, which knows nothing of what was before. The lanes between the
-// two begin anew with it: what was sent before does not arrive any more, either way,
-// and Back comes before anything is delivered that is sent from then on. What the
-// node had requested here is over, whether or not it was taken for lost.
+// Back says that a node is there again after it was away or lost: the same life of the
+// node, or a new one that knows nothing of the past. The lanes between the two nodes begin
+// anew. Messages that were sent before no longer arrive, either way, and Back comes before
+// the first message that was sent afterwards. All requests of the node here are over,
+// whether or not it was lost.
 func (s *Site) Back(n Node, incarnation uint64) {
 	s.mu.Lock()
 	anew := s.lives[n] != incarnation
@@ -97,10 +96,10 @@ func (suspected) Error() string {
 // Is matches ErrLost.
 func (suspected) Is(target error) bool { return target == ErrLost }
 
-// Suspect says that the lease of what a node has lent to this one may be over, and
-// why. What places here hold, or have requested, of resources with their home there is
-// over, as it is by Away. The node may still be there, and not know. So the mirrors tell
-// it that a new life begins, and places may request again at once.
+// Suspect says that the lease of a node's grants to this one may be over, and why. All
+// grants and requests of this node there are over, as by Away. The other node may still be
+// there, and not know. So the mirrors tell it that a new life begins, and places may request
+// again at once.
 //
 // The message of the new life may overtake the bytes of a write that was released. The
 // home drops those, and this node reports the write as lost: see [LostWriteError].

@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// What a resource takes that has been used from elsewhere and is idle, on either
-// side, with all that the sites keep of it: both are there by the thousand.
+// The memory of an idle resource that another node has used, on either side, with all that
+// the sites keep of it. A program has thousands of both.
 func TestSiteMemory(t *testing.T) {
 	needsOrdinaryBuild(t)
 	const count, most = 10_000, 1024
@@ -55,8 +55,8 @@ func TestSiteMemory(t *testing.T) {
 	}
 	used := (live() - before) / count
 	t.Logf("a home takes %d bytes, a mirror %d; both together %d more once they were used", home, mirror, used)
-	// What use has added is the requests of the mirror and the tickets of the home:
-	// whose it all is, no matter.
+	// Use has added the requests of the mirror and the guests of the home. Each side counts
+	// both.
 	if home+used > most || mirror+used > most {
 		t.Errorf("want at most %d on each side", most)
 	}

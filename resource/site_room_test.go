@@ -235,10 +235,10 @@ func (m *nation) check() {
 	}
 }
 
-// TestPlacesOfNodesAreAFIFO has places of three nodes do any steps, right ones and
-// wrong ones: nobody can tell where the home is.
+// TestPlacesOfNodesAreAFIFO has places of three nodes do any steps, right ones and wrong
+// ones. A place cannot tell where the home is.
 func TestPlacesOfNodesAreAFIFO(t *testing.T) {
-	for range 10 { // most steps of few places are in vain
+	for range 10 { // most steps of few places are refused
 		rapid.Check(t, playNation)
 	}
 }

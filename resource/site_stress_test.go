@@ -93,7 +93,7 @@ func (p *post) close() {
 }
 
 // TestSiteStress has many goroutines on three nodes at resources with homes on each
-// of them. Bytes are ordinary memory, so that the race detector sees whoever is not
+// of them. Bytes are ordinary memory, so that the race detector sees accesses that are not
 // ordered.
 func TestSiteStress(t *testing.T) {
 	defer goleak.VerifyNone(t)

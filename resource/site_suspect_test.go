@@ -55,7 +55,7 @@ func TestSuspectBeginsNewLife(t *testing.T) {
 	n.settle(t)
 }
 
-// Who has nothing there has nothing to lose, and sends nothing.
+// A mirror without requests has nothing to lose, and sends nothing.
 func TestSuspectOfIdleMirror(t *testing.T) {
 	n := newNetwork(2, SiteOptions{})
 	r := n.share(t, "r", 16, 0, HomeAt{}, Options{})
@@ -74,7 +74,7 @@ func TestSuspectOfIdleMirror(t *testing.T) {
 	}
 }
 
-// By its own clock a node knows that a lease is over before anybody tells it.
+// A node knows by its own clock that a lease is over, before it is told.
 func TestLeaseIsLookedAt(t *testing.T) {
 	var over bool
 	for name, use := range map[string]func(p *Place) error{

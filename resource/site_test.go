@@ -17,8 +17,8 @@ type parcel struct {
 	sum          uint64 // of a bulk that lasts, as it was sent
 }
 
-// net is sites joined by two lanes in each direction between any two of them. What
-// is on a lane stays in its order; a test says which lane moves.
+// network is sites joined by two lanes in each direction between any two of them. The
+// messages of a lane keep their order. A test says which lane moves.
 type network struct {
 	sites []*Site
 	lanes map[lane][]parcel
@@ -97,8 +97,8 @@ func (n *network) move(l lane) error {
 	return deliver(n.sites[l.to], l.from, m.header, m.bulk)
 }
 
-// deliver delivers a message in memory that the site may keep, and spoils what it has
-// given back for it, or the memory itself: nobody may use that any more.
+// deliver delivers a message in memory that the site may keep. It spoils the memory that it
+// gets back: the site must not use that any more.
 func deliver(s *Site, from Node, header, bulk []byte) error {
 	own, housed := alignedBytes((len(bulk) + 7) &^ 7)[:len(bulk)], s.o.Memory != nil && len(bulk) >= housed
 	if housed {
@@ -347,7 +347,7 @@ func TestSiteBreaksEarly(t *testing.T) {
 	}
 }
 
-// Who may not write is told, and does not keep others from starting.
+// A node that may not write is told, and does not keep others from starting.
 func TestSiteForbids(t *testing.T) {
 	n := newNetwork(3, SiteOptions{})
 	r := n.share(t, "r", 8, 0, HomeAt{Writers: []Node{2}, First: []First{{1, Write}, {2, Write}}}, Options{})
@@ -368,7 +368,7 @@ func TestSiteForbids(t *testing.T) {
 	n.settle(t)
 }
 
-// What breaks at home is broken everywhere, for those who wait and who hold.
+// A resource that breaks at its home is broken everywhere, for waiters and holders.
 func TestSiteBreaks(t *testing.T) {
 	n := newNetwork(2, SiteOptions{})
 	r := n.share(t, "r", 8, 0, HomeAt{}, Options{})
@@ -394,7 +394,7 @@ func TestSiteBreaks(t *testing.T) {
 	}
 }
 
-// What breaks at a mirror is broken there.
+// A resource that breaks at a mirror is broken there.
 func TestSiteBreaksAtMirror(t *testing.T) {
 	n := newNetwork(2, SiteOptions{})
 	r := n.share(t, "r", 8, 0, HomeAt{}, Options{})

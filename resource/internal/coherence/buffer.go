@@ -7,8 +7,8 @@ import (
 	"github.com/orwl/go-orwl/internal/faultpage"
 )
 
-// Buffer is the bytes of a resource on one node, and the rules for who may change, lend and
-// replace them.
+// Buffer is the bytes of a resource on one node, and the rules by which they are changed,
+// lent and replaced.
 //
 //   - The one writer that holds the resource changes the bytes, or a half that takes a
 //     message for it. Before the first change it calls Own.
@@ -17,7 +17,7 @@ import (
 //     ends and its lanes go on, nothing says so. Then Lend notes that the memory may still be
 //     read, and Own replaces it by other memory with the same contents.
 //   - A message that brings the whole contents may exchange its memory with the buffer's, so
-//     that nobody copies.
+//     that there is no copy.
 type Buffer struct {
 	bytes []byte
 	size  atomic.Int64 // for those who do not hold the resource

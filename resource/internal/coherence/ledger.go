@@ -141,8 +141,8 @@ func (l *Ledger) Open(o LedgerOptions) {
 	l.fence.Set((o.Epoch - 1) << 32)
 }
 
-// Govern sets the policy and the epoch before the first grant. Fences of an epoch are
-// greater than those of the epoch before.
+// Govern sets the policy and the epoch before the first grant. A fence of an epoch is
+// greater than all fences of the epoch before.
 func (l *Ledger) Govern(p Policy, epoch uint64) {
 	l.policy, l.epoch = p, uint32(epoch)
 	l.fence.Set(max(l.fence.Own(), (epoch-1)<<32))

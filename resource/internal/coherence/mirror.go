@@ -103,8 +103,8 @@ func NewMirror(buffer *Buffer, o MirrorOptions) (*Mirror, error) {
 }
 
 // Request queues a request. order is the number of its reservation, 0 for none. Events of
-// the request bring the tag. The ID must not be that of a request that is queued here, nor
-// of one that was cancelled and that the home has not answered.
+// the request bring the tag. The ID is not in use here: no request with it is queued, and
+// the home has answered its last cancel.
 func (r *Mirror) Request(id ID, m Mode, order int, tag any, w *Work) error {
 	if err := r.mayRequest(id); err != nil {
 		return err
@@ -123,8 +123,8 @@ func (r *Mirror) Request(id ID, m Mode, order int, tag any, w *Work) error {
 	return nil
 }
 
-// Renew requests next, and then ends an access: one message, and nobody's request comes in
-// between.
+// Renew requests next, and then ends an access: one message, and no other request comes
+// in between.
 func (r *Mirror) Renew(a Access, next ID, m Mode, tag any, w *Work) error {
 	if err := r.mayRelease(a); err != nil {
 		return err
