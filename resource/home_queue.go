@@ -99,14 +99,13 @@ func (h *home) await(g *guest, m Mode) {
 	_ = g.Tell(g)
 }
 
-// reserve takes the tickets of the first requests, in their order, before any other
-// request.
-func reserve(r *Resource, first []First) []coherence.Reservation {
-	all := make([]coherence.Reservation, len(first))
+// reserve takes the tickets of first requests, in their order.
+func (h *home) reserve(first []First) {
+	more := make([]coherence.Reservation, len(first))
 	for i, f := range first {
-		all[i] = coherence.Reservation{Node: f.Node, Mode: f.Mode, Ticket: r.request(f.Mode)}
+		more[i] = coherence.Reservation{Node: f.Node, Mode: f.Mode, Ticket: h.r.request(f.Mode)}
 	}
-	return all
+	h.half.Reserve(more)
 }
 
 // claim is the reserved ticket of a request of this node, or false if there is none for it.

@@ -74,10 +74,10 @@ func (h *Home) reservation(m *Message) (*Reservation, error) {
 	if m.Order == 0 {
 		return nil, nil
 	}
-	if m.Order > uint64(len(h.o.Reserved)) {
-		return nil, fmt.Errorf("%w: %v of node %d: there are %d reservations", ErrMalformed, m, m.Node, len(h.o.Reserved))
+	if m.Order > uint64(len(h.reserved)) {
+		return nil, fmt.Errorf("%w: %v of node %d: there are %d reservations", ErrMalformed, m, m.Node, len(h.reserved))
 	}
-	r := &h.o.Reserved[m.Order-1]
+	r := &h.reserved[m.Order-1]
 	switch {
 	case r.Node != m.Node || r.Mode != m.Mode:
 		return nil, fmt.Errorf("%w: %v of node %d: this is reserved for node %d to %v", ErrMalformed, m, m.Node, r.Node, r.Mode)
@@ -91,10 +91,10 @@ func (h *Home) reservation(m *Message) (*Reservation, error) {
 // Use is the ticket of a first request of the home's own node, or false if there is none
 // for it.
 func (h *Home) Use(order int, m Mode) (ticket uint64, reserved bool) {
-	if order > len(h.o.Reserved) {
+	if order > len(h.reserved) {
 		return 0, false
 	}
-	r := &h.o.Reserved[order-1]
+	r := &h.reserved[order-1]
 	if r.Used || r.Mode != m {
 		return 0, false
 	}
@@ -102,8 +102,11 @@ func (h *Home) Use(order int, m Mode) (ticket uint64, reserved bool) {
 	return r.Ticket, true
 }
 
+// Reserve adds reservations behind those that the home has.
+func (h *Home) Reserve(more []Reservation) { h.reserved = append(h.reserved, more...) }
+
 // Reserved are the reservations.
-func (h *Home) Reserved() []Reservation { return h.o.Reserved }
+func (h *Home) Reserved() []Reservation { return h.reserved }
 
 // refusal is why a node may not request, or 0.
 func (h *Home) refusal(p *peer, m Mode) Reason {

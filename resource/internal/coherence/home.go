@@ -25,6 +25,9 @@ type Home struct {
 	free     int    // the first free guest; these are linked by next
 	arrived  uint64 // guests so far
 	retained int    // how many peers may retain a release
+	// reserved are the first requests of a program, in the order in which it starts. A
+	// request with Order i+1 uses reserved[i].
+	reserved []Reservation
 }
 
 // HomeOptions describe a home.
@@ -35,9 +38,6 @@ type HomeOptions struct {
 	Limit int
 	// Permit says which nodes may have an access; nil permits all.
 	Permit *Permit
-	// Reserved are the first requests of a program, in the order in which it starts. A
-	// request with Order i+1 uses Reserved[i]. The home marks those that are used.
-	Reserved []Reservation
 }
 
 // Permit is the nodes that may have an access of each mode; nil permits all.

@@ -80,8 +80,8 @@ func (h *Home) Back(n Node, w *Work) { h.lose(n, w) }
 // lose ends the life of a node's mirror, unless that is over. First requests of the node
 // that have not come will not come.
 func (h *Home) lose(n Node, w *Work) *peer {
-	for i := range h.o.Reserved {
-		if r := &h.o.Reserved[i]; r.Node == n && !r.Used {
+	for i := range h.reserved {
+		if r := &h.reserved[i]; r.Node == n && !r.Used {
 			r.Used = true
 			w.Queue = append(w.Queue, Operation{Kind: Forgo, Mode: r.Mode, Ticket: r.Ticket})
 		}
