@@ -163,7 +163,7 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// end accepts no one else and does to all connections what is to be done.
+// end accepts no more connections, and applies do to all that there are.
 func (s *Server) end(each func(*conn)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
