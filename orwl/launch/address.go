@@ -10,8 +10,8 @@ import (
 
 const (
 	defaultPort = 7717
-	// portSpan is how many ports there are for jobs, from defaultPort on. They end
-	// below those that Linux gives to whoever asks for any.
+	// portSpan is how many ports there are for jobs, from defaultPort on. They end below the
+	// ephemeral ports of Linux.
 	portSpan = 20000
 
 	loopback = "127.0.0.1"
