@@ -90,7 +90,7 @@ func (in *Input) Next() (Head, Reader, error) {
 // that are not in the buffer yet do not pass through it.
 func (in *Input) Bulk(dst []byte) error {
 	if n := in.bulk(); len(dst) != n && in.err == nil {
-		panic(fmt.Sprintf("wire: room for %d bytes of bulk where %d are to be read", len(dst), n))
+		panic(fmt.Sprintf("wire: room for %d bytes of bulk where %d follow", len(dst), n))
 	}
 	in.read(dst)
 	return in.check()

@@ -75,7 +75,7 @@ func (s surroundings) reachable(variable, text string) (address, error) {
 	}
 	a, err := parseAddress(text, port)
 	if err == nil && a.port == 0 {
-		err = errors.New("nobody can connect to port 0")
+		err = errors.New("no node can connect to port 0")
 	}
 	if err != nil {
 		return address{}, mistake(variable, "is %q: %w: want host:port", text, err)

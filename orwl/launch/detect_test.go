@@ -233,7 +233,7 @@ func TestDetectMistakes(t *testing.T) {
 		{name: "root alone", env: "ORWL_ROOT=a:1", want: `ORWL_NODE is not set, and ORWL_ROOT is "a:1": set it to`},
 		{name: "no root", env: "ORWL_NODE=1\nORWL_NODES=2", want: "ORWL_ROOT is not set: set it to host:port of node 0, or ORWL_PEERS"},
 		{name: "root's port", env: "ORWL_NODE=1\nORWL_NODES=2\nORWL_ROOT=a:x", want: `ORWL_ROOT is "a:x": its port is no number from 0 to 65535: want host:port`},
-		{name: "root's port 0", env: "ORWL_NODE=1\nORWL_NODES=2\nORWL_ROOT=a:0", want: `ORWL_ROOT is "a:0": nobody can connect to port 0: want host:port`},
+		{name: "root's port 0", env: "ORWL_NODE=1\nORWL_NODES=2\nORWL_ROOT=a:0", want: `ORWL_ROOT is "a:0": no node can connect to port 0: want host:port`},
 		{name: "root without a host", env: "ORWL_NODE=1\nORWL_NODES=2\nORWL_ROOT=:1", want: `ORWL_ROOT is ":1": no host: want host:port`},
 		{name: "root by URL", env: "ORWL_NODE=1\nORWL_NODES=2\nORWL_ROOT=http://a", want: `ORWL_ROOT is "http://a": its port is no number`},
 		{name: "root's odd host", env: "ORWL_NODE=1\nORWL_NODES=2\nORWL_ROOT=a b:1", want: `ORWL_ROOT is "a b:1": that is no name of a host: want host:port`},

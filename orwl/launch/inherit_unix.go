@@ -29,7 +29,7 @@ var inheritedKey = sync.OnceValues(func() ([]byte, error) {
 	in := bufio.NewReader(lifeline)
 	line, err := in.ReadString('\n')
 	if err != nil {
-		return nil, mistake(envLifeline, "brings no key: %w: whoever started this process is gone", err)
+		return nil, mistake(envLifeline, "brings no key: %w: the process that started this one is gone", err)
 	}
 	key, err := hex.DecodeString(strings.TrimSuffix(line, "\n"))
 	if err != nil {
