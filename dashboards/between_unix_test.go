@@ -17,8 +17,8 @@ import (
 // patient is a lease by which no node is lost because the machine has too much to do.
 const patient = time.Minute
 
-// hostile is a node at whose door a stranger knocks, and somebody who may not join, and
-// with which another node of the run talks nonsense.
+// hostile is a node with two bad callers, a stranger and one that may not join. Another node of
+// its run sends it nonsense.
 func hostile(t *testing.T) *scene {
 	key := launch.NewKey()
 	root := make(chan string, 1)
@@ -44,7 +44,7 @@ func hostile(t *testing.T) *scene {
 		t.FailNow()
 	}
 	n := show(t, nodes)
-	// Node 2 of 3 is nobody whom a run of two knows. Who has another key does not take this
+	// A run of two nodes knows no node 2 of 3. A caller with another key does not take this
 	// node for the one that it looks for, and goes away by itself.
 	knock := func(number, of int, key []byte) {
 		if in, err := p2p.Join(t.Context(), p2p.Options{Number: number, Nodes: of, Key: key, Root: address, JoinTimeout: time.Second, Lease: patient}); err == nil {

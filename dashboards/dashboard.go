@@ -90,7 +90,7 @@ func (p Panel) withDefaults() Panel {
 	return p
 }
 
-// What is chosen in every dashboard.
+// The variables that every dashboard has.
 const (
 	chosenJob  = `job=~"$job"`
 	chosenNode = `node=~"$node"`
@@ -104,8 +104,8 @@ func (q Query) promQL() string {
 	).Replace(q.Expr)
 }
 
-// quantiles are three lines of a histogram, by labels of it if there are any. What nobody
-// did has no quantile and gets no line: it would be 0/0.
+// quantiles are three lines of a histogram, by labels of it if there are any. Without events a
+// quantile would be 0/0, so it gets no line.
 func quantiles(histogram, by string) []Query {
 	labels, legend := "le", ""
 	if by != "" {

@@ -30,8 +30,8 @@ func TestMain(m *testing.M) {
 }
 
 // TestAlertsFire injects a fault for each alert of a run into runs that a real Prometheus
-// watches with rules.yml, and waits until that is alarmed. How long a state must last
-// before somebody is called is another matter: promtool test rules looks at that.
+// watches with rules.yml, and waits until that is alarmed. How long a state must last before
+// the alert pages is another matter: promtool test rules looks at that.
 func TestAlertsFire(t *testing.T) {
 	t.Parallel()
 	s := promserver.Start(t, promserver.Options{Rules: "rules.yml"})
@@ -70,9 +70,9 @@ func TestAlertsFire(t *testing.T) {
 	}
 }
 
-// mine leaves away what a machine with too much to do may be to blame for, which is slow,
-// or is not seen since it does not answer in time; that hostile's other node is none of
-// ours, and shows nothing; and that nobody in silent goes on, which somebody notices in the end.
+// mine leaves out alerts of other causes. A busy machine is slow, or does not answer a scrape
+// in time. The other node of hostile is not ours, and shows nothing. No node of silent goes on,
+// and the alert for that fires in the end.
 const mine = ` unless ALERTS{alertname=~"OrwlSlowRoundTrips|OrwlUnreachable"}` +
 	` unless (ALERTS{alertname="OrwlUnseenNode"} and on (job) ALERTS{alertname="OrwlUnreachable"})` +
 	` unless ALERTS{alertname="OrwlUnseenNode", job="orwl-hostile"}` +

@@ -153,7 +153,7 @@ func (p Panel) field() object {
 	return f
 }
 
-// options are those of the kind of panel.
+// options are the options of the kind of panel.
 func (p Panel) options() object {
 	switch p.Kind {
 	case Lines:

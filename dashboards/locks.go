@@ -26,7 +26,7 @@ func lockDashboard() Dashboard {
 			{"Near and far", []Panel{
 				{Title: "Local hand-overs", Unit: Share, About: "Of all hand-overs, those that stayed in the part of the machine where they were.",
 					Queries: by("orwl_lock_local_handover_ratio")},
-				{Title: "Contention", Unit: Share, About: "How often somebody else was there already, near by or anywhere.",
+				{Title: "Contention", Unit: Share, About: "How often another request was there already, near by or anywhere.",
 					Queries: []Query{{`orwl_lock_contention_ratio{here, lock=~"$lock"}`, "{{scope}}, {{lock}} ({{algorithm}}), node {{node}}"}}},
 				{Title: "Unfairness", Unit: Count, About: "Coefficient of variation of the acquisitions of the ranks: 0 if all have as many.",
 					Queries: by("orwl_lock_fairness_cv")},
@@ -36,9 +36,9 @@ func lockDashboard() Dashboard {
 				{Title: "Hold", Unit: Seconds, Width: 12, Queries: quantiles("orwl_hold_seconds", "algorithm, door")},
 			}},
 			{"Hand-overs", []Panel{
-				{Title: "Hand-over", Kind: Heat, Unit: Seconds, Width: 12, About: "From a release to the acquisition of whoever waited for it.",
+				{Title: "Hand-over", Kind: Heat, Unit: Seconds, Width: 12, About: "From a release to the acquisition by the next waiter.",
 					Queries: heat("orwl_handover_seconds")},
-				{Title: "Hand-overs to somebody who waited", Unit: PerSecond, Width: 9, About: "On this node, and from another.",
+				{Title: "Hand-overs to a waiter", Unit: PerSecond, Width: 9, About: "On this node, and from another.",
 					Queries: []Query{{"sum by (scope) (rate(orwl_handover_seconds_count{here}[$__rate_interval]))", "{{scope}}"}}},
 				{Title: "Broken locks", Kind: Number, Unit: Count, Alarm: 1, Height: panelHeight, Queries: []Query{{"sum(orwl_broken_locks{here})", "broken"}}},
 			}},

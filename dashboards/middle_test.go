@@ -97,7 +97,7 @@ func (m *middle) pass(from, to net.Conn) {
 	}
 }
 
-// freeAddress is one that nobody listens at, and that no connection begins from.
+// freeAddress is an address without a listener, and with a port that no connection begins from.
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	for tries := 0; ; tries++ {

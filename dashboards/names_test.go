@@ -79,7 +79,7 @@ var (
 	ofPrograms   = regexp.MustCompile(`^(llk23|dht)_`)
 )
 
-// missing are those of the metrics that are not there.
+// missing are the metrics that are not there.
 func missing(named map[string]string, there map[string]bool) (all []string) {
 	for name := range named {
 		whole := name

@@ -7,7 +7,7 @@ func network() Dashboard {
 	}
 	return Dashboard{
 		UID: "orwl-network", Title: "ORWL: network",
-		About: "Frames, bytes and round trips between nodes, nodes that are gone, and whoever was turned away.",
+		About: "Frames, bytes and round trips between nodes, nodes that are gone, and callers that were refused.",
 		Rows: []Row{
 			{"Nodes", []Panel{
 				{Title: "Nodes as others see them", Unit: Count, About: "Each node counts the others: here, suspected, lost, left.",
@@ -43,7 +43,7 @@ func network() Dashboard {
 				}},
 			}},
 			{"libp2p", []Panel{
-				{Title: "Connections", Unit: Count, Stack: true, About: "Open ones, by who has opened them.", Queries: []Query{
+				{Title: "Connections", Unit: Count, Stack: true, About: "Open ones, by the side that opened them.", Queries: []Query{
 					{"sum by (dir) (libp2p_swarm_connections_opened_total{there}) - (sum by (dir) (libp2p_swarm_connections_closed_total{there}) or " +
 						"0 * sum by (dir) (libp2p_swarm_connections_opened_total{there}))", "{{dir}}"},
 				}},

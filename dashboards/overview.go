@@ -61,9 +61,9 @@ func accesses() []Panel {
 				"sum by (mode, door) (rate(orwl_accesses_total{here}[$__rate_interval])) >= 0", "{{mode}}, {{door}}"}}},
 		{Title: "Accesses that came to nothing", Unit: PerSecond, About: "Cancelled, or failed since a lock is broken or a home is lost.",
 			Queries: []Query{{`sum by (outcome, node) (rate(orwl_accesses_total{here, outcome!="acquired"}[$__rate_interval]))`, "{{outcome}}, node {{node}}"}}},
-		{Title: "Wait to acquire", Unit: Seconds, About: "Who did not wait counts as 0.", Queries: quantiles("orwl_acquire_wait_seconds", "mode")},
+		{Title: "Wait to acquire", Unit: Seconds, About: "An access that did not wait counts as 0.", Queries: quantiles("orwl_acquire_wait_seconds", "mode")},
 		{Title: "Hold", Unit: Seconds, About: "From acquisition to release.", Queries: quantiles("orwl_hold_seconds", "mode")},
-		{Title: "Hand-over", Unit: Seconds, About: "From a release to the acquisition of whoever waited for it.", Queries: quantiles("orwl_handover_seconds", "scope")},
+		{Title: "Hand-over", Unit: Seconds, About: "From a release to the acquisition by the next waiter.", Queries: quantiles("orwl_handover_seconds", "scope")},
 	}
 }
 
@@ -83,7 +83,7 @@ func prefetch() []Panel {
 				"sum by (mode) (rate(orwl_remote_accesses_total{here}[$__rate_interval])) >= 0", "{{mode}}"}}},
 		{Title: "Bytes fetched ahead", Unit: BytesPerSecond, Stack: true, Width: 6, About: "In time: here before the task waited for them.",
 			Queries: []Query{{"sum by (when) (rate(orwl_prefetch_bytes_total{here}[$__rate_interval]))", "{{when}}"}}},
-		{Title: "Time hidden", Unit: Seconds, Width: 6, About: "Seconds that data travelled while nobody waited for it, in each second.",
+		{Title: "Time hidden", Unit: Seconds, Width: 6, About: "Seconds that data travelled while no task waited for it, in each second.",
 			Queries: []Query{{"sum by (node) (rate(orwl_prefetch_hidden_seconds_total{here}[$__rate_interval]))", "node {{node}}"}}},
 	}
 }

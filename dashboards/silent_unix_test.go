@@ -23,8 +23,8 @@ import (
 // The test binary is also a node of a run, in a process that can be stopped.
 const envActor = "DASHBOARDS_TEST_ACTOR"
 
-// A long lease, and clocks of which little is believed, make a node suspected for long
-// enough to be seen before it is lost.
+// A long lease and a large clock skew keep a node suspected long enough to be seen before it is
+// lost.
 const (
 	lease = 3 * time.Second
 	skew  = 1500 * time.Millisecond
@@ -75,8 +75,8 @@ func holdUntilTold(root string) error {
 	return err
 }
 
-// silent is a run of two processes, of which one holds what is kept on the other, and
-// is stopped for so long that it is lost.
+// silent is a run of two processes. One holds a resource that is kept on the other, and is
+// stopped for so long that it is lost.
 func silent(t *testing.T, s *promserver.Server) *scene {
 	root := make(chan string, 1)
 	cmd := exec.Command(os.Args[0])

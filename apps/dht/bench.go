@@ -70,8 +70,8 @@ type benchPlan struct {
 	contest     contest         // all but what the lists vary
 }
 
-// median holds a contest several times, and takes the one of median length. What is
-// predicted is the same each time.
+// median holds a contest several times, and takes the one of median length. The prediction is
+// the same each time.
 func (p *benchPlan) median(ctx context.Context, c contest, tree *topology.Tree) (outcome, error) {
 	if p.fabric == "sim" {
 		return onSim(c, tree, p.machine)

@@ -55,7 +55,7 @@ func (o *benchFlags) define(f *flag.FlagSet) {
 	f.IntVar(&o.tl, "tl", 0, "T_L of every level, of RMA-RW: `N` acquisitions in a row there; "+strconv.Itoa(locks.DefaultTL)+" if 0")
 	f.IntVar(&o.tdc, "tdc", 0, "T_DC of RMA-RW: every `N`-th rank keeps a counter of readers; one in each element of the finest level if 0")
 	f.IntVar(&o.tr, "tr", 0, "T_R of RMA-RW: `N` readers in a row while a writer waits; "+strconv.Itoa(locks.DefaultTR)+" if 0")
-	f.Uint64Var(&o.seed, "seed", 1, "draws who does what")
+	f.Uint64Var(&o.seed, "seed", 1, "draws the operations of each rank")
 	f.StringVar(&o.csv, "csv", "", "write the table to a `FILE`, too")
 	f.BoolVar(&o.asJSON, "json", false, "print one JSON object and nothing else")
 }

@@ -24,7 +24,7 @@ func onMem(ctx context.Context, c contest, tree *topology.Tree) (outcome, error)
 	return hold(ctx, c, f, func(rma.Rank) bool { return true })
 }
 
-// hold is this process's part in a contest: that of the ranks that live here.
+// hold is this process's part in a contest: the part of the ranks that live here.
 func hold(ctx context.Context, c contest, f rma.Fabric, here func(p rma.Rank) bool) (outcome, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -51,7 +51,7 @@ func hold(ctx context.Context, c contest, f rma.Fabric, here func(p rma.Rank) bo
 				owners = o
 			}
 			if errs[p] = err; err != nil {
-				cancel() // who waits for this rank waits in vain
+				cancel() // the others wait for this rank for ever
 			}
 		})
 	}
@@ -75,9 +75,8 @@ func first(errs []error) error {
 // simWords is enough for a lock of a few thousand ranks.
 const simWords = 1 << 12
 
-// onSim predicts a contest on a described machine. What the ranks need before they
-// begin, and to find out that all have ended, is what a contest without operations
-// takes, and is subtracted.
+// onSim predicts a contest on a described machine. It subtracts the time of a contest without
+// operations: the ranks need that time to begin, and to find out that all have ended.
 func onSim(c contest, tree *topology.Tree, machine model.Model) (outcome, error) {
 	none := c
 	none.Operations = 0

@@ -35,7 +35,7 @@ type benchRow struct {
 	Operations int     `json:"operations"` // of all ranks
 	Seconds    float64 `json:"seconds"`
 	PerSecond  float64 `json:"operations_per_second"`
-	// Faster is the throughput divided by that of the first discipline of the same
+	// Faster is the throughput divided by the throughput of the first discipline of the same
 	// contest.
 	Faster  float64 `json:"of_the_first"`
 	Inserts int     `json:"inserts"`

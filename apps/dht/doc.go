@@ -4,10 +4,9 @@
 //	go run ./apps/dht serve
 //	redis-cli set k v
 //
-// A server alone keeps the table itself; `-nodes N` starts N processes that share
-// one, each of which serves all keys. The table is apps/dht/table, its Redis face
-// apps/dht/resp.
+// A server alone keeps the table itself. `-nodes N` starts N processes that share one table,
+// and each of them serves all keys. The table is apps/dht/table, its Redis face apps/dht/resp.
 //
-// The order of locks is that of the packages below: nothing here holds one while it
-// calls them.
+// The order of locks is the order of the packages below: nothing here holds one while it calls
+// them.
 package main

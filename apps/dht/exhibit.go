@@ -28,7 +28,7 @@ type exhibit struct {
 	server   *metrics.Server
 }
 
-// newExhibit listens, so that a port that is taken is noticed before anybody is served.
+// newExhibit listens, so that a taken port is noticed before the first client is served.
 func newExhibit(address, guard string, place launch.Place) (*exhibit, error) {
 	if address == "" {
 		return nil, nil
@@ -124,11 +124,11 @@ func (f *figures) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// patienceOfScrape is for how long somebody who scrapes waits for the volumes.
+// patienceOfScrape is how long a scrape waits for the volumes.
 const patienceOfScrape = time.Second
 
-// Collect implements prometheus.Collector. Commands that nobody has sent yet are told,
-// too: an increase is seen only of what was there before.
+// Collect implements prometheus.Collector. It also shows commands that no client has sent yet:
+// Prometheus sees an increase only of a series that was there before.
 func (f *figures) Collect(to chan<- prometheus.Metric) {
 	tell := func(d *prometheus.Desc, kind prometheus.ValueType, value float64, labels ...string) {
 		to <- prometheus.MustNewConstMetric(d, kind, value, labels...)

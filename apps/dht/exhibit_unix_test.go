@@ -17,7 +17,7 @@ import (
 	"github.com/orwl/go-orwl/internal/promserver"
 )
 
-// watched is a server whose metrics are to be seen.
+// watched is a server whose metrics the test reads.
 func watched(t *testing.T, args ...string) (c *exec.Cmd, addr, metrics string) {
 	t.Helper()
 	c = program(t, nil, append([]string{"serve", "-addr", "127.0.0.1:0", "-metrics", "127.0.0.1:0"}, args...)...)

@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 		}
 		os.Exit(0)
 	}
-	os.Setenv("ORWL_LEASE", "1m")                                 // no test is about who is silent
+	os.Setenv("ORWL_LEASE", "1m")                                 // no test is about a silent node
 	os.Setenv("GORACE", os.Getenv("GORACE")+" atexit_sleep_ms=0") // of those processes: the race detector's default is a second
 	os.Exit(m.Run())
 }

@@ -90,7 +90,7 @@ func (s *serving) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	// The port comes first: if somebody else has it, the nodes need not meet.
+	// The port comes first: if another program has it, the nodes need not meet.
 	listener, err := net.ListenTCP("tcp", at)
 	if err != nil {
 		if errors.Is(err, syscall.EADDRINUSE) {

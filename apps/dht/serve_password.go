@@ -10,12 +10,11 @@ import (
 	"github.com/orwl/go-orwl/internal/command"
 )
 
-// passwordVariable is the environment variable that the password can be in. It is
-// never an argument: those of a process are for all to see.
+// passwordVariable is the environment variable that may hold the password. The password is
+// never an argument, because all users see the arguments of a process.
 const passwordVariable = "DHT_PASSWORD"
 
-// longestPassword is more than anybody types, and less than a file that was named by
-// mistake.
+// longestPassword is more than people type, and less than a file that was named by mistake.
 const longestPassword = 4096
 
 // password is what clients must give, or nothing.

@@ -62,7 +62,7 @@ func (f *field) send(w *pipeWriter) error {
 	return w.Close()
 }
 
-// receive receives those of another node.
+// receive receives the blocks of another node.
 func (f *field) receive(node int, from *pipeReader) error {
 	if err := f.close(from.ctx); err != nil {
 		return err

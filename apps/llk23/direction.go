@@ -38,7 +38,6 @@ func (d direction) diagonal() bool {
 	return rows != 0 && cols != 0
 }
 
-// earlier says that the neighbour's task comes before ours in the canonical
-// order: its elements of this iteration are used, and those of the last one of
-// the others.
+// earlier says that the neighbour's task comes before ours in the canonical order. Then we use
+// its elements of this iteration; of the other neighbours we use those of the last one.
 func (d direction) earlier() bool { return d < east }

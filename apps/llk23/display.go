@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// display is what a stopwatch shows to others while it runs. The watch belongs to its
-// task; whoever looks reads what it has shown, until that is of one moment.
+// display is what a stopwatch shows to others while it runs. The watch belongs to its task; a
+// reader reads again until all words are of one moment.
 //
 //	at      0: it is being changed; otherwise when the phase began, and which it is
 type display struct {
@@ -28,9 +28,9 @@ func (d *display) show(s *stopwatch, p phase) {
 	d.at.Store((int64(s.since)+1)<<phaseBits | int64(p))
 }
 
-// read returns how long the task was in each phase so far, the present one included. What is
-// about to be shown may have ended a moment before now, so that the next reading may
-// be that much less.
+// read returns how long the task was in each phase so far, the present one included. A phase
+// that is not shown yet may have ended a moment before now, so that the next reading may be
+// that much less.
 func (d *display) read(now func() time.Duration) (spent [phases]time.Duration) {
 	for {
 		at := d.at.Load()

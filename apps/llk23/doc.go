@@ -21,11 +21,10 @@
 //
 // # How the blocks agree
 //
-// A block is its tasks' own memory. What it needs of its neighbours' reaches it
-// through resources of an [orwl.Runtime], one for each frontier, and in no other
-// way. The tasks are declared block by block, row by row, and that order alone
-// makes the iterations fit: see [field.declare]. There is no barrier; a block runs
-// ahead as far as its neighbours allow.
+// A block is its tasks' own memory. The elements of its neighbours reach it through resources
+// of an [orwl.Runtime], one for each frontier, and in no other way. The tasks are declared
+// block by block, row by row, and that order alone makes the iterations fit: see
+// [field.declare]. There is no barrier; a block runs ahead as far as its neighbours allow.
 //
 // The tasks are step tasks: a worker runs a task when all of its frontiers are there. It
 // copies the neighbours' frontiers in, sweeps, and copies its own out. A block of several
@@ -57,17 +56,17 @@
 // shares in the report are means over the blocks. Waiting ends when a worker runs the next
 // stage: it includes the time until a worker is free, and what the runtime itself takes.
 //
-// A frontier is a prefetch hit if it was there when the block ended the stage before. What
-// is called hidden is for how long frontiers were on their way, since they were announced,
-// while the block did something else. A frontier of the same node is on its way until it
-// is computed, and one of another node until it is here: the reader does not learn when
-// that was computed. A block of one stage has no hits after its first pass: each frontier
-// that it reads depends on what it has just written. Time computing goes by the clock:
-// nodes that share processors take them from each other.
+// A frontier is a prefetch hit if it was there when the block ended the stage before. Hidden is
+// the time for which frontiers were on their way, since they were announced, while the block
+// did something else. A frontier of the same node is on its way until it is computed, and one
+// of another node until it is here: the reader does not learn when that was computed. A block
+// of one stage has no hits after its first pass: each frontier that it reads depends on what it
+// has just written. Time computing goes by the clock: nodes that share processors take them
+// from each other.
 //
-// What is said of several nodes is of all of them: the time is from when the first
-// began until the last had swept its blocks, and what is collected afterwards is no
-// part of it, nor of the bytes that went from node to node.
+// The figures of several nodes are of all of them. The time is from when the first began until
+// the last had swept its blocks. It excludes the collection afterwards, and so do the bytes
+// that went from node to node.
 //
 // A trace (package trace, orwl trace report) has a track for each task, with a slice for
 // each phase and each wait, one for each access, and an arrow for each hand-over. It has
@@ -78,10 +77,10 @@
 //
 // # While it runs
 //
-// With -metrics each node serves metrics for Prometheus, profiles, and who waits for whom,
-// node i at the port plus i: see docs/observe.md. Those of this program are read from what is
-// written anyway, but for the stopwatches of the blocks, which then show what they
-// have: three words more for each phase.
+// With -metrics each node serves metrics for Prometheus, profiles, and which task waits for
+// which, node i at the port plus i: see docs/observe.md. The metrics of this program come from
+// words that are written anyway. Only the stopwatches of the blocks write more for them: three
+// words for each phase.
 //
 // With -why node 0 tells, when its first task begins, which task runs on which node, where
 // each frontier is kept, and how many bytes go from node to node in a round
@@ -89,11 +88,11 @@
 //
 // # Files
 //
-// What is computed: kernel.go, block.go, matrix.go, smooth.go, lfk.go,
-// initial.go, sequential.go. Who computes it: size.go, direction.go, rect.go,
-// frontier.go, field.go, deal.go, program.go, part.go, exporter.go. What
-// other nodes have of it: collect.go, pipe.go, statement.go. The program around it:
-// flags.go, flags_file.go, flags_metrics.go, job.go, nodes.go, run.go, stopwatch.go, progress.go,
-// result.go, output.go, report.go, main.go. What is seen of it
-// meanwhile: exhibit.go, figures.go, display.go, why.go. Pictures: trace.go, plot.go, palette.go, glyphs.go.
+// The computation: kernel.go, block.go, matrix.go, smooth.go, lfk.go, initial.go,
+// sequential.go. Its tasks: size.go, direction.go, rect.go, frontier.go, field.go, deal.go,
+// program.go, part.go, exporter.go. Between nodes: collect.go, pipe.go, statement.go. The
+// program around it: flags.go, flags_file.go, flags_metrics.go, job.go, nodes.go, run.go,
+// stopwatch.go, progress.go, result.go, output.go, report.go, main.go. What a run shows:
+// exhibit.go, figures.go, display.go, why.go. Pictures: trace.go, plot.go, palette.go,
+// glyphs.go.
 package main

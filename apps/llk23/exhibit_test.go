@@ -107,7 +107,7 @@ func TestRemains(t *testing.T) {
 	(*exhibit)(nil).remain(t.Context(), time.Hour)
 }
 
-// TestKey listens beyond loopback only with a key that somebody has given.
+// TestKey listens beyond loopback only with a key from the user.
 func TestKey(t *testing.T) {
 	key := launch.NewKey()
 	for _, c := range []struct {
@@ -128,7 +128,7 @@ func TestKey(t *testing.T) {
 				t.Errorf("%v, at %s: %v, want refused %v", c.place, address, err, c.refused)
 			}
 			if e != nil {
-				_ = e.close() // nobody reads
+				_ = e.close() // no reader
 			}
 		}
 	}
@@ -136,7 +136,7 @@ func TestKey(t *testing.T) {
 	if err != nil || !strings.HasPrefix(e.server.Address(), "127.0.0.1:") {
 		t.Fatalf("without a host: %v", err)
 	}
-	_ = e.close() // nobody reads
+	_ = e.close() // no reader
 }
 
 // TestMetricsRefused asks for what cannot be, alone and with nodes.

@@ -39,19 +39,19 @@ type field struct {
 	log        *slog.Logger // nil: slog's own
 	why        io.Writer    // gets the placement of the run; nil: it is not asked for
 
-	// What is needed while it is solved.
+	// For the time while it is solved.
 	actors   map[*orwl.Task]bool       // that work on this node's parts
 	arrivals map[*orwl.Access]*arrival // of frontiers of other nodes
 	working  sync.WaitGroup            // the actors
 	begin    time.Time
 	setup    time.Duration
 
-	// What becomes of it when it is solved.
+	// The result, once it is solved.
 	ended   func() time.Duration // waits for the actors, and says when the last ended
 	closing sync.Once
 	closed  error
 	own     statement   // this node's
-	others  []statement // those of node 1 and up, on node 0
+	others  []statement // the blocks of node 1 and up, on node 0
 }
 
 // newField cuts p. Blocks and program are made by prepare and declare.
@@ -67,7 +67,7 @@ func newField(p problem, grid size, f form) *field {
 	}
 }
 
-// on says on which nodes the field is to be solved, instead of on this one alone.
+// on says on which nodes the field will be solved, instead of on this one alone.
 func (f *field) on(nodes *orwl.Nodes) *field {
 	f.nodes = nodes
 	return f

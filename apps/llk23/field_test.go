@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// quiet is a meter that nobody reads.
+// quiet is a meter without a reader.
 func quiet() *meter { return newMeter(io.Discard, slog.New(slog.DiscardHandler)) }
 
 // knownKernels are all that -kernel names.
@@ -66,8 +66,8 @@ func TestField(t *testing.T) {
 	}
 }
 
-// TestFieldInBands sweeps blocks that have several bands, of which the first and
-// the last do not meet.
+// TestFieldInBands sweeps blocks that have several bands, where the first and the last do not
+// meet.
 func TestFieldInBands(t *testing.T) {
 	for _, form := range []form{fused, nine} {
 		for _, each := range []size{{16, 128}, {17, 128}, {32, 128}, {70, 128}, {3, band/2 + 1}} {
@@ -203,7 +203,8 @@ func TestTally(t *testing.T) {
 		if r.tally.Reads != iters*c.reads || r.tally.Bytes != 8*iters*c.cells || r.BytesShipped != 0 {
 			t.Errorf("%s: %d frontiers and %d bytes were read, want %d and %d, and none shipped", c.form, r.tally.Reads, r.tally.Bytes, iters*c.reads, 8*iters*c.cells)
 		}
-		// In the first iteration initial values come from later tasks, which nobody has to wait for.
+		// In the first iteration initial values come from later tasks, and no task has to wait
+		// for them.
 		if r.PrefetchHits < c.reads/2 || r.PrefetchHits > r.tally.Reads {
 			t.Errorf("%s: %d of %d reads were hits", c.form, r.PrefetchHits, r.tally.Reads)
 		}

@@ -24,7 +24,7 @@ func describe(name, help string, labels ...string) *prometheus.Desc {
 var (
 	figureInfo       = describe("info", "What is computed: always 1.", "grid", "block", "kernel", "tasks")
 	figureBlocks     = describe("blocks", "Blocks of this node.")
-	figureIterations = describe("iterations", "Iterations that there are to be.")
+	figureIterations = describe("iterations", "Iterations that the run will do.")
 	figureDone       = describe("iterations_done", "Iterations that all blocks of this node have done.")
 	figurePlanned    = describe("updates_planned", "Elements that this node is to sweep, each once in each iteration.")
 	figureUpdates    = describe("updates_total", "Elements that this node has swept so far, each once in each iteration.")

@@ -16,15 +16,13 @@ type job struct {
 	exhibit          *exhibit // nil: there is none
 }
 
-// What -grid and -block are if nobody says so and the initial values are for a
-// matrix of any size.
+// The defaults of -grid and -block, for initial values of a matrix of any size.
 var (
 	usualGrid  = size{4, 4}
 	usualBlock = size{500, 500}
 )
 
-// newJob prepares what o says for a process in that place. Whoever has a job must
-// close it.
+// newJob prepares what o says for a process in that place. The caller must close the job.
 func newJob(o options, place launch.Place) (_ *job, err error) {
 	j := &job{options: o, problem: problem{iters: o.iters, sweeps: o.sweeps, values: smooth}, place: place}
 	j.problem.kernel, _ = kernelByName(o.kernel)
@@ -115,8 +113,7 @@ func (j *job) fit(whole size) error {
 	return nil
 }
 
-// fitSweeps checks that blocks can be swept several times in one pass, if they are to
-// be.
+// fitSweeps checks that blocks can be swept several times in one pass, if o asks for it.
 func (j *job) fitSweeps() error {
 	n := j.options.sweeps
 	switch {
@@ -131,8 +128,8 @@ func (j *job) fitSweeps() error {
 	return nil
 }
 
-// fitNodes checks that every node gets a block, and that the flag and whoever has
-// started the run agree on their number.
+// fitNodes checks that every node gets a block, and that the flag and the launcher agree on the
+// number of nodes.
 func (j *job) fitNodes() error {
 	nodes, from := j.options.nodes, "-nodes"
 	if there := j.place.Nodes; there > 1 && nodes != 0 && nodes != there {
@@ -166,6 +163,6 @@ func (j *job) close() {
 	for _, o := range []*output{j.out, j.trace, j.plot} {
 		o.drop()
 	}
-	// Whoever was still reading has had his time.
+	// A reader that is still there has had its time.
 	_ = j.exhibit.close()
 }

@@ -8,10 +8,9 @@ import (
 
 //go:generate go -C bench/_avx run . -out ../../kernel_avx_amd64.s
 
-// suitsAVX says whether b can be swept by togetherAVX here: the processor has
-// AVX (more is not needed, since nothing is fused), the rows of data lie at
-// equal distances in memory, border included, and so do those of all
-// coefficients.
+// suitsAVX says whether b can be swept by togetherAVX here: the processor has AVX (nothing is
+// fused, so AVX is enough), the rows of data lie at equal distances in memory, border included,
+// and so do those of all coefficients.
 func suitsAVX(b *block) bool {
 	if !cpu.X86.HasAVX || b.rows < skew || b.cols == 0 {
 		return false
@@ -57,8 +56,8 @@ func togetherAVX(w *wave, n int) {
 	skewedAVX(&at, n/w.unit)
 }
 
-// places is where the next elements of the four rows are: those of the first
-// lane, and how far from there the others' are, in bytes.
+// places is where the next elements of the four rows are: the elements of the first lane, and
+// how far from there the others' are, in bytes.
 type places struct {
 	north, here, south, zb, zr, zu, zv, zz *float64
 	data, coefficients                     [skew - 1]uintptr

@@ -39,8 +39,8 @@ func (j *job) spawn(args []string, stdout, stderr io.Writer) int {
 	return exitFailed
 }
 
-// join meets the other nodes of the run, if there are any. What goes wrong with them
-// ends the run with an error, so that nothing needs to be logged but what does not.
+// join meets the other nodes of the run, if there are any. A failure between nodes ends the run
+// with an error, so the log needs only the rest.
 func (j *job) join(ctx context.Context, stderr io.Writer) (*orwl.Nodes, error) {
 	return orwl.Join(ctx, orwl.JoinOptions{
 		Place: &j.place,

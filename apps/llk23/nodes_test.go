@@ -17,8 +17,8 @@ import (
 	"github.com/orwl/go-orwl/orwl/launch"
 )
 
-// unhurried is a lease for a machine that may have more to do than it can: no test is
-// about who is silent.
+// unhurried is a lease for a machine that may have more to do than it can: no test is about
+// silent nodes.
 const unhurried = time.Minute
 
 // crew are the nodes of a run, all in this process, over libp2p.
@@ -139,8 +139,8 @@ func TestPassesOnNodes(t *testing.T) {
 	}
 }
 
-// TestMemoryOnNodes checks that a node has its own blocks only, until node 0 gets
-// those of all, without coefficients.
+// TestMemoryOnNodes checks that a node has its own blocks only, until node 0 gets the blocks of
+// all, without coefficients.
 func TestMemoryOnNodes(t *testing.T) {
 	const count = 3
 	p := problem{rows: 12, cols: 12, iters: 3, values: smooth}

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 )
 
-// output is a file that appears under its name when it is complete. It exists
-// before the work begins, which would be in vain if it could not be written.
+// output is a file that appears under its name when it is complete. It is created before the
+// work begins, so that a path that cannot be written fails at once.
 type output struct {
 	name string
 	file *os.File // nil once it is finished or dropped

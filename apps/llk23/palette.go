@@ -5,8 +5,8 @@ import (
 	"math"
 )
 
-// palette is a colour map: colours at equal distances, which look as far from
-// each other as they are. What is not between 0 and 1 has no colour.
+// palette is a colour map: colours at equal distances, which look as far from each other as
+// they are. A value outside 0 to 1 has no colour.
 type palette []color.RGBA
 
 // viridis and magma are Matplotlib's, in ten colours. They are still in order in grey,

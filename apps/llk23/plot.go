@@ -100,9 +100,9 @@ func reduce(rows iter.Seq2[int, []float64], from, to size) chart {
 // chart is values to be drawn.
 type chart matrix
 
-// draw draws the values as a panel with a title and a legend: from the least to
-// the most, written in a format after scaling. What is no number, or infinite, is
-// left out of that, and has a colour that the legend lacks.
+// draw draws the values as a panel with a title and a legend: from the least to the most,
+// written in a format after scaling. The legend ignores NaN and infinities; they have a colour
+// of their own.
 func (c chart) draw(to draw.Image, at, panel image.Point, title string, p palette, format string, scale float64) {
 	least, most := c.span()
 	black := rgb(0)

@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// TestProcesses runs the program on several nodes that it starts itself. What node 0
-// says is what the program alone would say.
+// TestProcesses runs the program on several nodes that it starts itself. Node 0 prints what the
+// program alone would print.
 func TestProcesses(t *testing.T) {
 	t.Setenv(envProgram, "1")
 	dir := t.TempDir()
@@ -123,8 +123,8 @@ func TestNodesRefused(t *testing.T) {
 	}
 }
 
-// TestNodeKilled kills a node of three that nobody looks after. The others end by
-// themselves, and each says which node it was.
+// TestNodeKilled kills a node of three without a launcher. The others end by themselves, and
+// each says which node it was.
 func TestNodeKilled(t *testing.T) {
 	for _, victim := range []int{0, 1} {
 		t.Run(fmt.Sprintf("node %d", victim), func(t *testing.T) {
@@ -265,8 +265,8 @@ func BenchmarkNodes(b *testing.B) {
 	}
 }
 
-// freeAddresses are addresses that nobody listens at. Their ports are not of those that
-// connections begin from: one of another test's may have such a port before a node listens.
+// freeAddresses are addresses without a listener. Their ports are not ephemeral: a connection
+// of another test could take such a port before a node listens.
 func freeAddresses(t *testing.T, count int) (addresses []string) {
 	t.Helper()
 	for tries := 0; len(addresses) < count; tries++ {

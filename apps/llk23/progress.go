@@ -76,7 +76,7 @@ func progress(fraction float64, after time.Duration) string {
 	return text
 }
 
-// left is for how long it will go on; 0 if nobody knows.
+// left is how long it will go on; 0 if unknown.
 func left(fraction float64, after time.Duration) time.Duration {
 	if fraction <= 0 {
 		return 0

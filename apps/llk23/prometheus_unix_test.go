@@ -15,7 +15,7 @@ import (
 	"github.com/orwl/go-orwl/internal/promserver"
 )
 
-// neighbouringPorts are an address that nobody listens at, and the one after it.
+// neighbouringPorts are an address without a listener, and the one after it.
 func neighbouringPorts(t *testing.T) (first, second string) {
 	t.Helper()
 	for range 100 {
@@ -42,7 +42,7 @@ func TestPrometheus(t *testing.T) {
 	s := promserver.Start(t, promserver.Options{})
 	first, second := neighbouringPorts(t)
 	s.Watch(promserver.Job{Name: "orwl", Targets: []string{first, second}})
-	s.Until("count(up == 0)", func(found float64) bool { return found == 2 }) // nobody is there yet
+	s.Until("count(up == 0)", func(found float64) bool { return found == 2 }) // no listener yet
 
 	cmd := exec.CommandContext(t.Context(), os.Args[0], strings.Fields("-nodes 2 -grid 4x4 -block 200x200 -iters 500 "+
 		"-verify=false -json -metrics-linger 1m -metrics "+first)...)

@@ -16,11 +16,11 @@ type measured struct {
 	*field
 	took       time.Duration // from the start of the runtime to the end of the last task
 	shipped    int64         // bytes of contents that went from node to node meanwhile
-	processors int           // of all nodes: those of one host are counted by each of its nodes
+	processors int           // of all nodes: each node counts the events of its whole host
 }
 
-// stall is for how long nothing may move before the runtime says who waits for
-// whom. Sweeping the largest block there can be takes less.
+// stall is how long the run may make no progress before the runtime reports which task waits
+// for which. Sweeping the largest block there can be takes less.
 const stall = time.Minute
 
 // solve solves f's problem, with the other nodes if there are any. Node 0 has all
@@ -91,7 +91,7 @@ func (f *field) rest() time.Duration {
 	return took
 }
 
-// watches are those of all blocks and exporters, with the node where they are.
+// watches are the stopwatches of all blocks and exporters, with the node where they are.
 func (f *field) watches() iter.Seq2[int, *stopwatch] {
 	return func(yield func(int, *stopwatch) bool) {
 		for _, p := range f.parts {

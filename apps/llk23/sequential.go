@@ -44,8 +44,8 @@ func (p problem) sequential(ctx context.Context, b *block, swept *atomic.Int64) 
 	return nil
 }
 
-// band is how many elements are swept before anybody asks whether to go on:
-// half a millisecond's worth.
+// band is how many elements are swept between two checks whether to go on: half a millisecond's
+// worth.
 const band = 1 << 16
 
 // sweepRows sweeps rows from..to-1 of b once, and adds the elements to swept

@@ -19,8 +19,8 @@ func (s size) cells() int64 { return int64(s.rows) * int64(s.cols) }
 // divides says that s blocks of the same size fill whole.
 func (s size) divides(whole size) bool { return whole.rows%s.rows == 0 && whole.cols%s.cols == 0 }
 
-// sizeFlag is a flag like 4x4, each number of which is from 1 to most. The value
-// is zero until the flag is given.
+// sizeFlag is a flag like 4x4, where each number is from 1 to most. The value is zero until the
+// flag is given.
 type sizeFlag struct {
 	value *size
 	most  int

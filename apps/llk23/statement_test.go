@@ -24,8 +24,8 @@ func TestLeads(t *testing.T) {
 	}
 }
 
-// TestSettle puts together what two nodes have said, the second of which began 5
-// later and ended 3 later.
+// TestSettle puts the statements of two nodes together. The second began 5 later and ended 3
+// later.
 func TestSettle(t *testing.T) {
 	f := newField(problem{rows: 2, cols: 1, iters: 1, values: smooth}, size{2, 1}, fused)
 	f.parts = []*part{{node: 0}, {node: 1}}

@@ -28,12 +28,12 @@ func (p phase) String() string {
 // outside. To read the clock takes as long as to sweep a dozen elements. So an outlet
 // takes the time at which its phase began.
 type stopwatch struct {
-	clock func() time.Duration // since the run began; nil: nobody wants to know
+	clock func() time.Duration // since the run began; nil: without trace
 	phase phase
 	since time.Duration
 	spent [phases]time.Duration
 	rec   *trace.Recording // of the task that runs; nil: there is no trace
-	shown *display         // nil: nobody looks while it runs
+	shown *display         // nil: without readers while it runs
 }
 
 // display shows others what the watch has, from now on.

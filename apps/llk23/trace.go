@@ -20,7 +20,7 @@ type tracing struct {
 
 func newTracing(most int) *tracing { return &tracing{most: most} }
 
-// observers are those of f's runtime: none with no trace.
+// observers are the observers of f's runtime: none with no trace.
 func (tr *tracing) observers(f *field) (_ []orwl.Observer, err error) {
 	if tr == nil {
 		return nil, nil

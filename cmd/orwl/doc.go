@@ -5,7 +5,7 @@
 //	orwl sim      give a lock to the simulator and see whether it keeps its promises
 //	orwl predict  play a lock on a described machine in virtual time
 //	orwl vet      say whether a system of tasks lives for ever, or where it deadlocks
-//	orwl trace    say where the time of a recorded run went, and behind whom it waited
+//	orwl trace    say where the time of a recorded run went, and which tasks it waited for
 //	orwl topo     show the machine as the tree that the locks see
 //	orwl place    put tasks near those they share with, on a described machine
 //	orwl model    measure what this machine's operations cost

@@ -13,7 +13,7 @@ var program = command.Program{Name: "orwl", Commands: []command.Command{
 	{Name: "sim", About: "give a lock to the simulator and see whether it keeps its promises", Run: runSim},
 	{Name: "predict", About: "play a lock on a described machine in virtual time", Run: runPredict},
 	{Name: "vet", About: "say whether a system of tasks lives for ever, or where it deadlocks", Run: runVet},
-	{Name: "trace", About: "say where the time of a recorded run went, and behind whom it waited", Run: runTrace},
+	{Name: "trace", About: "say where the time of a recorded run went, and which tasks it waited for", Run: runTrace},
 	{Name: "topo", About: "show the machine as the tree that the locks see", Run: runTopo},
 	{Name: "place", About: "put tasks near those they share with, on a described machine", Run: runPlace},
 	{Name: "model", About: "measure what this machine's operations cost", Run: runModel},

@@ -10,7 +10,7 @@ import (
 // meaningless are names that say nothing about what a file or a folder is for.
 var meaningless = []string{"util", "utils", "common", "helper", "helpers", "misc"}
 
-// selfEvident are methods whose contract is that of a well-known interface.
+// selfEvident are methods whose contract is a well-known interface's.
 var selfEvident = []string{"Error", "Is", "Unwrap", "String", "Len", "Less", "Swap", "Push", "Pop"}
 
 // checkHouse reports breaches of the house rules that hold for every package.
@@ -121,9 +121,9 @@ func (t *tree) undocumented(d *ast.GenDecl, report func(*ast.Ident)) {
 	}
 }
 
-// newCover returns a function that is called for each member of a group in turn,
-// and reports whether the member has a comment: one of its own, above or behind
-// it, or one above the lines of which it is the next.
+// newCover returns a function that is called for each member of a group in turn. It reports
+// whether the member has a comment: one of its own, above or behind it, or one above its run of
+// lines.
 func (t *tree) newCover(group *ast.CommentGroup) func(n ast.Node, above, behind *ast.CommentGroup) bool {
 	next := 0 // the line that a comment above would go on to cover
 	return func(n ast.Node, above, behind *ast.CommentGroup) bool {

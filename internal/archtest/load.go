@@ -20,8 +20,7 @@ type tree struct {
 	packages []*pkg
 }
 
-// A pkg is the Go files of one folder, those of every platform and build tag,
-// and its tests.
+// A pkg is the Go files of one folder, for every platform and build tag, and its tests.
 type pkg struct {
 	path  string // folder below the module's root
 	name  string // of its package clause
@@ -90,9 +89,9 @@ func (t *tree) loadPackage(root, dir string) error {
 	return nil
 }
 
-// resolve adds to uses what the identifiers in files stand for. That files of
-// different platforms declare the same names, and that no import is looked
-// into, makes type errors, which do not matter here.
+// resolve adds to uses what the identifiers in files stand for. Files of different platforms
+// declare the same names, and imports are not loaded. Both make type errors, which do not
+// matter here.
 func (t *tree) resolve(name string, files []*ast.File, uses map[*ast.Ident]types.Object) {
 	conf := types.Config{
 		Importer:    blind{},

@@ -77,8 +77,8 @@ func (t *tree) checkPure(p *pkg) (found []violation) {
 	return append(found, t.checkGlobals(p)...)
 }
 
-// checkGlobals reports package-level variables that are, or may become, state.
-// What is left: var _ = ..., errors, and tables that nothing writes.
+// checkGlobals reports package-level variables that are, or may become, state. It allows var _
+// = ..., errors, and tables that nothing writes.
 func (t *tree) checkGlobals(p *pkg) (found []violation) {
 	tables := make(map[token.Pos]string) // where a table is declared
 	for _, f := range p.files {

@@ -3,6 +3,6 @@
 //
 //	os.Exit(command.Program{Name: "orwl", Commands: all}.Execute(os.Args[1:], os.Stdout, os.Stderr))
 //
-// What comes out of a command is its exit code: [Done], [Failed], [Misused] for a
-// command line that makes no sense, or that of the node that failed.
+// The result of a command is its exit code: [Done], [Failed], [Misused] for a command line that
+// makes no sense, or the code of the node that failed.
 package command

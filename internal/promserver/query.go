@@ -82,7 +82,7 @@ func (s *Server) ready() bool {
 	return r.StatusCode == http.StatusOK
 }
 
-// answer is that of Prometheus's HTTP API to an instant query.
+// answer is the answer of Prometheus's HTTP API to an instant query.
 type answer struct {
 	Error string
 	Data  struct {

@@ -18,7 +18,8 @@ type Options struct {
 	Rules string
 }
 
-// Job is who is asked under one name, which the series have as their label job.
+// Job is the targets that Prometheus scrapes under one name, which the series have as their
+// label job.
 type Job struct {
 	Name    string
 	Targets []string // as host:port

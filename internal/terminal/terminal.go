@@ -6,8 +6,8 @@ import (
 	"os"
 )
 
-// Is reports whether somebody sees what is written to out at once, and whether what
-// was written there can be written over.
+// Is reports whether out is a terminal: a person sees its output at once, and output can be
+// overwritten in place.
 func Is(out io.Writer) bool {
 	f, ok := out.(*os.File)
 	if !ok || os.Getenv("TERM") == "dumb" {

@@ -12,7 +12,7 @@ import (
 // memory, in the order in which they arrive on one lane. It is used by one
 // goroutine at a time.
 //
-// What was issued before a Flush on the same lane is therefore complete when the
+// Operations that were issued before a Flush on the same lane are therefore complete when the
 // Flush is executed, and a Flush does nothing but answer.
 type Agent struct {
 	memory Memory
@@ -38,9 +38,8 @@ type Memory interface {
 // NewAgent executes one peer's operations.
 func NewAgent(m Memory) *Agent { return &Agent{memory: m, wrong: make(map[rma.Rank]bool)} }
 
-// Step executes an operation and reports whether it is to be answered, and by what. It
-// refuses those that take time, Await and Forget: they are the caller's, who asks
-// Admit.
+// Step executes an operation and reports whether to answer it, and by what. It refuses Await
+// and Forget, which take time: the caller, who asks Admit, executes those.
 func (a *Agent) Step(k wire.Kind, number uint64, op *wire.Operation, bulk []byte) (reply wire.Reply, read []byte, answer bool, err error) {
 	w, err := a.Admit(k, op)
 	if err != nil {
@@ -96,7 +95,7 @@ func (a *Agent) Step(k wire.Kind, number uint64, op *wire.Operation, bulk []byte
 	return reply, read, answer, nil
 }
 
-// Admit is the window by which an operation is to be executed, if it makes sense.
+// Admit returns the window for an operation, if the operation makes sense.
 func (a *Agent) Admit(k wire.Kind, op *wire.Operation) (rma.Window, error) {
 	w := a.memory.Window(op.Origin)
 	switch {

@@ -37,7 +37,7 @@ func (b *bench) round(ranks int) error {
 	return nil
 }
 
-// TestSteadyState counts allocations of round trips: those of the log's chunks.
+// TestSteadyState counts the allocations of round trips: only the log's chunks.
 func TestSteadyState(t *testing.T) {
 	const rounds, ranks = 5000, 4
 	b := newBench(ranks)

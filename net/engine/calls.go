@@ -15,7 +15,7 @@ import (
 // the last does, and takes a tenth of the time of a map.
 type Calls struct {
 	first rma.Rank
-	waits []uint64 // the frames' numbers, 0 for who does not wait
+	waits []uint64 // the frames' numbers, 0 for a call that does not wait
 }
 
 // Expect says that a rank waits for the answer to the frame of a number.

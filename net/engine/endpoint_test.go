@@ -32,7 +32,7 @@ type endpoint struct {
 	mistake mistake
 	in      []byte // what has come of the next frames
 	early   bool   // the first of them was taken though it is not there
-	refused int    // replies that nobody waits for
+	refused int    // replies without a waiting caller
 	pieces  []engine.Piece
 }
 
@@ -42,7 +42,7 @@ func (e *endpoint) room(h *wire.Head, bulk []byte) []byte {
 	return e.link.Room(80)
 }
 
-// operate sends an operation, which is waited for if it is to be answered.
+// operate sends an operation, and waits for it if the kind has an answer.
 func (e *endpoint) operate(k wire.Kind, op wire.Operation, bulk []byte, waits bool) {
 	h := wire.Head{Kind: k}
 	room := e.room(&h, bulk)
@@ -66,7 +66,7 @@ func (e *endpoint) acknowledge(now bool) {
 	}
 }
 
-// write appends what is to be written to a stream.
+// write appends the pending output to a stream.
 func (e *endpoint) write(stream []byte) []byte {
 	e.pieces = e.link.Take(e.pieces[:0])
 	for _, p := range e.pieces {

@@ -21,7 +21,7 @@ import (
 type Link struct {
 	// The outgoing half.
 	log      []piece
-	next     int    // piece that is to be written next
+	next     int    // piece that is written next
 	offset   int    // of its bytes, those that are written
 	appended uint64 // number of the last frame
 	sent     uint64 // of the last that this stream has, or need not have
@@ -37,10 +37,9 @@ type Link struct {
 	owed  int    // bytes taken since
 }
 
-// piece is some of the log: whole frames, or frames of which the last has its bulk in
-// the next piece, and that. A piece is kept until all of it is acknowledged, and
-// what was written of it is written again on a new stream; bulk is thus never
-// separated from its header.
+// piece is some of the log: whole frames, or frames where the last has its bulk in the next
+// piece, or that bulk. A piece is kept until all of it is acknowledged. A new stream starts
+// with a whole piece, so that bulk is never separated from its header.
 type piece struct {
 	bytes []byte
 	last  uint64 // number of the last frame that is in it, or whose bulk it is
@@ -77,8 +76,8 @@ var (
 // Next is the number of the frame that is appended next.
 func (l *Link) Next() uint64 { return l.appended + 1 }
 
-// Room is where the next frame is to be appended, whose header should not be longer
-// than size. Put is told the result; nothing else may happen to the Link in between.
+// Room returns the place for the next frame, whose header should not be longer than size. Pass
+// the result to Put; use the Link for nothing else in between.
 func (l *Link) Room(size int) []byte {
 	if n := len(l.log); n > 0 {
 		if p := &l.log[n-1]; !p.full && cap(p.bytes)-len(p.bytes) >= size {
@@ -123,14 +122,14 @@ func (l *Link) Put(room, bulk []byte) {
 // PutLoose appends a frame without a number, which is written once or never.
 func (l *Link) PutLoose(append func(b []byte) []byte) { l.loose = append(l.loose) }
 
-// Piece is something to write: frames as they are, or bulk, behind which whoever
-// writes it writes its checksum, too.
+// Piece is something to write: frames as they are, or bulk. The writer of bulk also writes its
+// checksum behind it.
 type Piece struct {
 	Bytes []byte
 	Bulk  bool
 }
 
-// Append appends the piece as it is to be written.
+// Append appends the piece in its written form.
 func (p Piece) Append(b []byte) []byte {
 	if p.Bulk {
 		return wire.AppendBulk(b, p.Bytes)
@@ -138,9 +137,9 @@ func (p Piece) Append(b []byte) []byte {
 	return append(b, p.Bytes...)
 }
 
-// Take appends to out what is to be written now, and takes it for written. It is
-// good until it is acknowledged; the loose frames, which come first, until the next
-// Take or Resume.
+// Take appends to out the pieces to write now, and counts them as written. They stay valid
+// until they are acknowledged; the loose frames, which come first, until the next Take or
+// Resume.
 func (l *Link) Take(out []Piece) []Piece {
 	if len(l.loose) > 0 {
 		out = append(out, Piece{Bytes: l.loose})
@@ -220,8 +219,8 @@ func (l *Link) Due(number uint64) error {
 	return nil
 }
 
-// Arrived takes a frame of a number and size, all of which is there: what is lost with
-// its stream from now on does not come again. ErrDuplicate and ErrGap say what to do
+// Arrived takes a frame of a number and size. All of the frame must be here: if its stream
+// breaks from now on, the frame does not come again. ErrDuplicate and ErrGap say what to do
 // with it.
 func (l *Link) Arrived(number uint64, size int) error {
 	err := l.Due(number)
@@ -238,10 +237,10 @@ func (l *Link) Arrived(number uint64, size int) error {
 	return err
 }
 
-// Taken is the number of the last frame that has arrived: where the peer is to
-// resume. If more come from the old stream after it was told, they come again on
-// the new one, where bulk that was not copied is no longer what it was, since they
-// are acknowledged meanwhile: skip it, as that of all duplicates, unlooked at.
+// Taken is the number of the last frame that has arrived; the peer resumes after it.
+// Frames may still come from the old stream after the peer was told. Those come again on
+// the new stream, and bulk that was not copied may have changed, since the frames are
+// acknowledged meanwhile. Skip the bulk of such a frame unread, as of every duplicate.
 func (l *Link) Taken() uint64 { return l.taken }
 
 // Acknowledge appends an acknowledgement of all that has arrived and was not yet

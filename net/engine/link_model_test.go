@@ -51,8 +51,8 @@ func (l *lane) put(t *rapid.T) {
 	l.frames = append(l.frames, wire.AppendBulk(parcel.Append(nil, h), bulk))
 }
 
-// take takes what is to be written: first, on a new stream, maybe frames that
-// were acknowledged, then exactly those that were not.
+// take takes the pieces to write: first, on a new stream, maybe frames that were acknowledged,
+// then exactly the others.
 func (l *lane) take(t *rapid.T) {
 	pending := l.Pending()
 	stream := taken(&l.Link)
@@ -94,7 +94,7 @@ func (l *lane) resume(t *rapid.T) {
 	l.sent, l.resumed = l.acked, l.acked
 }
 
-// number is that of a frame that was written, often the last, or 0.
+// number is the number of a frame that was written, often the last, or 0.
 func (l *lane) number(t *rapid.T) int {
 	return rapid.OneOf(rapid.Just(l.written), rapid.IntRange(0, l.written)).Draw(t, "number")
 }
@@ -110,8 +110,8 @@ func (l *lane) lie(t *rapid.T) {
 	}
 }
 
-// check compares what is kept. It may be more than need be: a piece of the log, of
-// which one frame is not acknowledged.
+// check compares what is kept. It may be more than needed: a piece of the log where only one
+// frame is not acknowledged.
 func (l *lane) check(t *rapid.T) {
 	least := 0
 	for _, f := range l.frames[l.acked:] {

@@ -29,7 +29,7 @@ func joined(pieces []engine.Piece) (stream []byte) {
 	return stream
 }
 
-// numbers are those of the frames of a stream, all of which are complete.
+// numbers are the numbers of the frames of a stream. All frames are complete.
 func numbers(t *testing.T, stream []byte) (all []uint64) {
 	t.Helper()
 	at := starts(stream)
@@ -93,7 +93,7 @@ func TestBulkStays(t *testing.T) {
 	}
 }
 
-// TestSmallBulkIsCopied overwrites bulk that was put: up to 8 KiB nobody notices.
+// TestSmallBulkIsCopied overwrites bulk that was put: up to 8 KiB this changes nothing.
 func TestSmallBulkIsCopied(t *testing.T) {
 	for n, copied := range map[int]bool{100: true, 8192: true, 8193: false} {
 		var l engine.Link

@@ -187,7 +187,7 @@ func (g *game) swap(i int) {
 	copy(f.bytes[at[n]:], append(append([]byte(nil), b...), a...))
 }
 
-// lie lets an endpoint answer what nobody has asked, or before it has heard it.
+// lie lets an endpoint answer an operation that was never asked, or not asked yet.
 func (g *game) lie(i int) {
 	e := g.endpoints[i]
 	origin := e.memory.peers[g.random.IntN(len(e.memory.peers))]

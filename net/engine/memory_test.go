@@ -10,13 +10,13 @@ import (
 // window is a name beside which there can be a method Window.
 type window = rma.Window
 
-// memory is that of a node, the same for all of its ranks: a few words without
-// locks, since the tests have one goroutine. It is also the peer's window on it.
+// memory is a node's memory, the same for all of its ranks: a few words without locks, since
+// the tests have one goroutine. It is also the peer's window on it.
 type memory struct {
 	window // nil: what an Agent never calls
 
 	words  []uint64
-	peers  []rma.Rank // who may use it
+	peers  []rma.Rank // the ranks that may use it
 	here   []rma.Rank
 	failed error
 	rooms  int // bytes that were asked for

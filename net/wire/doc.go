@@ -1,5 +1,5 @@
-// Package wire turns what nodes say to each other into bytes, and back. It knows
-// nothing of streams, of order, or of who may say what: see packages engine and p2p.
+// Package wire turns the messages of nodes into bytes, and back. It knows nothing of streams,
+// of order, or of permissions: see packages engine and p2p.
 //
 // A frame is a header, and for some kinds raw bytes behind it:
 //

@@ -71,8 +71,8 @@ func (k Kind) bulky() bool { return k == KindParcel || k == KindReply || k == Ki
 //	└──────────────┴───────────────────────────────┴──────┴──────────┘
 //	 uint32, little  msgpack array                   raw    uint64, little
 //
-// The checksum is that of the bulk, and is there only with it. It comes last, so that
-// it is made, and compared, while the bulk is on its way.
+// The checksum covers the bulk, and is there only with it. It comes last, so that both ends can
+// compute it while the bulk is on its way.
 type Head struct {
 	Kind Kind
 	// Number is the frame's place in the order of its lane, from 1; 0 if its kind
@@ -96,12 +96,12 @@ var (
 	ErrChecksum = errors.New("wire: bulk has another checksum")
 )
 
-// Checksum is that of the bulk of a frame, as far as it has been seen: XXH3 of each piece,
-// seeded with that of the pieces before. It is two and a half times as fast as CRC-32C,
+// Checksum is the checksum of a frame's bulk, as far as it has been seen: XXH3 of each piece,
+// seeded with the checksum of the pieces before. It is two and a half times as fast as CRC-32C,
 // for which processors have an instruction, and bulk is checked twice on its way.
 type Checksum uint64
 
-// Piece is how long each piece of bulk is, but for the last.
+// Piece is how long each piece of bulk is. Only the last may be shorter.
 const Piece = 256 << 10
 
 // Add makes the checksum one of the next piece, too.

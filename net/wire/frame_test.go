@@ -71,7 +71,7 @@ func TestFields(t *testing.T) {
 	}
 }
 
-// header is a frame's header of which every element is an integer.
+// header is a frame's header where every element is an integer.
 func header(elements ...uint64) []byte {
 	b := wire.AppendArray(make([]byte, 4), len(elements))
 	for _, v := range elements {
@@ -141,7 +141,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestAnotherVersion reads a hello of which nothing is known but that it is one.
+// TestAnotherVersion reads a hello of an unknown version.
 func TestAnotherVersion(t *testing.T) {
 	for _, frame := range [][]byte{
 		header(uint64(wire.KindHello), 0, 0, wire.Version-1),
@@ -197,7 +197,7 @@ func allocated(f func()) uint64 {
 	return after.TotalAlloc - before.TotalAlloc
 }
 
-// TestAllocations counts those of what is sent and read all the time: none.
+// TestAllocations counts the allocations of the frequent frames: none.
 func TestAllocations(t *testing.T) {
 	head := wire.Head{Kind: wire.KindFetchOp, Number: 1 << 40}
 	op := wire.Operation{Origin: 1, Target: 2, Disp: 3, A: 4}

@@ -12,8 +12,8 @@ import (
 	"github.com/orwl/go-orwl/net/wire"
 )
 
-// FuzzFrame reads anything as a frame. What can be read is the same when it is
-// written and read again.
+// FuzzFrame reads anything as a frame. A frame that can be read is the same when it is written
+// and read again.
 func FuzzFrame(f *testing.F) {
 	for i, s := range specimens() {
 		if i%7 == 0 && len(s.bytes) < 1<<12 {

@@ -1,7 +1,7 @@
 package wire
 
-// Hello is the first frame of each stream, in both directions. Its first field is the
-// version, whatever that is; the others are those of this one.
+// Hello is the first frame of each stream, in both directions. Its first field is the version,
+// in every version; the other fields are this version's.
 type Hello struct {
 	Version     uint64
 	Nodes       uint64 // of the run

@@ -17,17 +17,16 @@ const (
 	mostIdle = 100
 )
 
-// Input reads the frames of a stream. After Next comes at most one of Bulk,
-// BulkGrowing and Skip; bulk that nobody has asked for is skipped by the next Next.
+// Input reads the frames of a stream. After Next comes at most one of Bulk, BulkGrowing and
+// Skip. If none comes, the next Next skips the bulk.
 //
 //	buffer  ░░░░│ header │ bulk... │ more frames │░░░░
 //	            │        └ begin                 └ end
 //	            └ what Next has returned
 //
-// Any error is one of the stream: Input returns it again and again, and nothing
-// else. Where the stream ends between two frames it is io.EOF, inside of one it
-// matches io.ErrUnexpectedEOF. Whoever parses the body of a frame and finds that
-// it is malformed should read no further either.
+// Any error is one of the stream: Input returns it again and again, and nothing else. Where the
+// stream ends between two frames it is io.EOF, inside of one it matches io.ErrUnexpectedEOF. A
+// caller that finds the body of a frame malformed should read no further either.
 //
 // It is used by one goroutine at a time. Its memory is 64 KiB, more only while a
 // larger header comes in.
@@ -87,11 +86,11 @@ func (in *Input) Next() (Head, Reader, error) {
 	return h, body, nil
 }
 
-// Bulk reads the frame's bulk into dst, which is as long as the head says, or it
-// panics. What is not in the buffer yet does not go through it.
+// Bulk reads the frame's bulk into dst, which is as long as the head says, or it panics. Bytes
+// that are not in the buffer yet do not pass through it.
 func (in *Input) Bulk(dst []byte) error {
 	if n := in.bulk(); len(dst) != n && in.err == nil {
-		panic(fmt.Sprintf("wire: room for %d bytes of bulk where %d are to be read", len(dst), n))
+		panic(fmt.Sprintf("wire: room for %d bytes of bulk where %d follow", len(dst), n))
 	}
 	in.read(dst)
 	return in.check()

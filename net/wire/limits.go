@@ -1,10 +1,9 @@
 package wire
 
-// What a frame may be. A frame beyond it is refused before anything is allocated
-// for it.
+// The limits of a frame. A frame beyond them is refused before anything is allocated for it.
 const (
-	// Version is that of everything in this package. Nodes of different versions do
-	// not talk.
+	// Version is the version of everything in this package. Nodes of different versions do not
+	// talk.
 	Version = 3
 	// MaxHeader is the size of the largest header.
 	MaxHeader = 1 << 20

@@ -6,10 +6,10 @@ import (
 	"fmt"
 )
 
-// The first bytes of msgpack's forms, as far as headers use them: arrays, unsigned
-// integers in their shortest form, binary strings and text. They are appended and
-// read by hand, which is many times faster than any library that has to look at
-// types. That it is msgpack, a test proves with the library.
+// The first bytes of msgpack's forms, as far as headers use them: arrays, unsigned integers in
+// their shortest form, binary strings and text. They are appended and read by hand, which is
+// many times faster than any library that has to look at types. A test proves with the library
+// that it is msgpack.
 const (
 	lastFixUint = 0x7f // up to it, the byte is the number
 	fixArray    = 0x90 // to 0x9f, with the length
@@ -192,8 +192,8 @@ func (r *Reader) UintTo(most uint64) uint64 {
 // Bool reads what AppendBool has appended.
 func (r *Reader) Bool() bool { return r.UintTo(1) == 1 }
 
-// Array reads the beginning of an array and returns how many elements follow, each
-// of which is at least a byte.
+// Array reads the beginning of an array and returns how many elements follow. Each element is
+// at least a byte.
 func (r *Reader) Array() int {
 	var n uint64
 	switch f := r.form(); {

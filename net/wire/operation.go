@@ -36,7 +36,7 @@ const (
 	hasLength
 )
 
-// shapes are those of the kinds from KindPut on.
+// shapes are the shapes of the kinds from KindPut on.
 var shapes = [...]shape{
 	0:                        hasDisp | hasA, // KindPut
 	KindAccumulate - KindPut: hasDisp | hasA | hasB,

@@ -88,7 +88,7 @@ func numbered(number, v uint64) (all []specimen) {
 	return all
 }
 
-// parse reads a whole header, as whoever does not know what it is has to.
+// parse reads a whole header, as a reader that does not know its kind has to.
 func parse(b []byte) (h wire.Head, body any, err error) {
 	size, err := wire.HeaderSize(b)
 	if err != nil || size == 0 || size > len(b) {

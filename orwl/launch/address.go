@@ -10,8 +10,8 @@ import (
 
 const (
 	defaultPort = 7717
-	// portSpan is how many ports there are for jobs, from defaultPort on. They end
-	// below those that Linux gives to whoever asks for any.
+	// portSpan is how many ports there are for jobs, from defaultPort on. They end below the
+	// ephemeral ports of Linux.
 	portSpan = 20000
 
 	loopback = "127.0.0.1"
@@ -75,7 +75,7 @@ func (s surroundings) reachable(variable, text string) (address, error) {
 	}
 	a, err := parseAddress(text, port)
 	if err == nil && a.port == 0 {
-		err = errors.New("nobody can connect to port 0")
+		err = errors.New("no node can connect to port 0")
 	}
 	if err != nil {
 		return address{}, mistake(variable, "is %q: %w: want host:port", text, err)

@@ -4,7 +4,7 @@ package launch
 
 import "syscall"
 
-// attributes are a node's: a process group of its own, so that an interrupt from the
-// terminal reaches it once, from its parent, with all that it has started. That its
-// parent dies it learns from its lifeline.
+// attributes put a node into a process group of its own. An interrupt from the terminal then
+// reaches it once, from its parent, with all that it has started. Its lifeline tells it when
+// its parent dies.
 func attributes() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

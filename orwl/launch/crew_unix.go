@@ -46,7 +46,7 @@ type ending struct {
 
 func newCrew(r Run) *crew { return &crew{run: r, endings: make(chan ending)} }
 
-// close lets go of the report, for which nobody waits any more.
+// close lets go of the report, which has no reader any more.
 func (c *crew) close() {
 	if c.report != nil {
 		c.report.Close()
@@ -91,8 +91,8 @@ func (c *crew) follow(root address) {
 	}
 }
 
-// missReport fails if node 0 has ended and has not said where it listens. That it has
-// is known for certain only when it has ended: the one may be seen before the other.
+// missReport fails if node 0 has ended and has not said where it listens. Only the end of node
+// 0 makes this certain: the launcher may see the end before the report.
 func (c *crew) missReport() {
 	if c.silent && c.headless {
 		c.fail(&NodeError{Node: 0, Err: ErrNoReport})

@@ -10,8 +10,8 @@ import (
 	"testing"
 )
 
-// The batch script gives its tasks a key of their own, which nobody else can read,
-// and takes it away afterwards. In srun's place stands what looks at the key.
+// The batch script gives its tasks a key of their own that no other user can read, and removes
+// it afterwards. A fake srun looks at the key.
 func TestSlurmFile(t *testing.T) {
 	bash, err := exec.LookPath("bash")
 	if err != nil {

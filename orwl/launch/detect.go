@@ -177,8 +177,8 @@ func (found *seat) agree(nodes int, from string) error {
 	return nil
 }
 
-// root is where node 0 is. Only node 0 may do without, and only if no launcher has
-// started it; otherwise it would wait for others who have given up.
+// root is where node 0 is. Only node 0 may do without, and only if no launcher has started it;
+// otherwise it would wait for nodes that have given up.
 func (s surroundings) root(found *seat, peers []address) (address, error) {
 	text := s.getenv(envRoot)
 	switch {

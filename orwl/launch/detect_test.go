@@ -40,7 +40,7 @@ func detect(t *testing.T, variables, host string) (Place, error) {
 
 const testKey = "0123456789abcdef0123456789abcdef"
 
-// What srun sets, for task 2 of a step; Slurm 23.02.
+// The variables of srun, for task 2 of a step; Slurm 23.02.
 const inSlurm = `
 SLURM_JOB_ID=4711
 SLURM_JOBID=4711
@@ -93,7 +93,7 @@ PMIX_RANK=1
 PMIX_VERSION=4.2.2rc2
 `
 
-// What MPICH's mpiexec sets for rank 1 of 4, of which 4 are on its host.
+// The variables of MPICH's mpiexec for rank 1 of 4, all on one host.
 const inHydra = `
 PMI_RANK=1
 PMI_FD=6
@@ -218,7 +218,7 @@ func TestDetect(t *testing.T) {
 	}
 }
 
-// What is half said or contradicts itself is one line that names the variable.
+// Incomplete or contradictory variables are one line that names the variable.
 func TestDetectMistakes(t *testing.T) {
 	for _, c := range []struct{ name, env, host, want string }{
 		{name: "no number", env: "ORWL_NODE=one\nORWL_NODES=2", want: `ORWL_NODE is "one": want a number from 0 to 65535`},
@@ -233,7 +233,7 @@ func TestDetectMistakes(t *testing.T) {
 		{name: "root alone", env: "ORWL_ROOT=a:1", want: `ORWL_NODE is not set, and ORWL_ROOT is "a:1": set it to`},
 		{name: "no root", env: "ORWL_NODE=1\nORWL_NODES=2", want: "ORWL_ROOT is not set: set it to host:port of node 0, or ORWL_PEERS"},
 		{name: "root's port", env: "ORWL_NODE=1\nORWL_NODES=2\nORWL_ROOT=a:x", want: `ORWL_ROOT is "a:x": its port is no number from 0 to 65535: want host:port`},
-		{name: "root's port 0", env: "ORWL_NODE=1\nORWL_NODES=2\nORWL_ROOT=a:0", want: `ORWL_ROOT is "a:0": nobody can connect to port 0: want host:port`},
+		{name: "root's port 0", env: "ORWL_NODE=1\nORWL_NODES=2\nORWL_ROOT=a:0", want: `ORWL_ROOT is "a:0": no node can connect to port 0: want host:port`},
 		{name: "root without a host", env: "ORWL_NODE=1\nORWL_NODES=2\nORWL_ROOT=:1", want: `ORWL_ROOT is ":1": no host: want host:port`},
 		{name: "root by URL", env: "ORWL_NODE=1\nORWL_NODES=2\nORWL_ROOT=http://a", want: `ORWL_ROOT is "http://a": its port is no number`},
 		{name: "root's odd host", env: "ORWL_NODE=1\nORWL_NODES=2\nORWL_ROOT=a b:1", want: `ORWL_ROOT is "a b:1": that is no name of a host: want host:port`},
@@ -310,8 +310,8 @@ func TestAllAgree(t *testing.T) {
 	}
 }
 
-// Jobs and steps that may meet on a host have ports of their own, below those that
-// the system gives to anybody.
+// Jobs and steps that may meet on a host have ports of their own, below the system's ephemeral
+// ports.
 func TestJobPorts(t *testing.T) {
 	seen := make(map[string]string)
 	for _, job := range []string{"4711", "4712", "4720", "5900"} {

@@ -3,10 +3,10 @@
 //
 //	place, err := launch.FromEnvironment()   // node 2 of 4 (slurm), root at node01:7733
 //
-// A program is started in the same way everywhere, and its place comes from the
-// environment: from the variables below, from those of Slurm, Open MPI, MPICH and
-// PMIx, or from the name of a pod in Kubernetes. Nothing of MPI is linked, and nothing
-// is asked of a launcher but its variables. Where none are set, the program is alone.
+// A program is started in the same way everywhere, and its place comes from the environment:
+// from the variables below, from those of Slurm, Open MPI, MPICH and PMIx, or from the name of
+// a pod in Kubernetes. The package links nothing of MPI, and asks a launcher only for its
+// variables. Where none are set, the program is alone.
 //
 //	ORWL_NODE      the number of this node, 0 to ORWL_NODES-1
 //	ORWL_NODES     how many nodes there are; 1 keeps the program alone, whoever started it
@@ -19,11 +19,10 @@
 //	ORWL_KEY       the cluster key itself
 //	ORWL_LEASE     for how long a silent node is believed to be there, such as 5s
 //
-// They win over everything that a launcher says, each for what it says. What is half
-// said or contradicts itself is an [ErrEnvironment], a line that names the variable
-// and what to do about it: a node that guesses is a node that waits for others for
-// ever. Two more, ORWL_LIFELINE_FD and ORWL_REPORT_FD, are between [Spawn] and the
-// nodes that it starts.
+// They win over everything that a launcher says, each for what it says. Incomplete or
+// contradictory variables are an [ErrEnvironment], a line that names the variable and what to
+// do about it: a node that guesses is a node that waits for others for ever. Two more,
+// ORWL_LIFELINE_FD and ORWL_REPORT_FD, are between [Spawn] and the nodes that it starts.
 //
 // [Detect] is a function of what it is given, [FromEnvironment] gives it this process.
 // [Spawn] starts the nodes of a run on this machine and ends them together, [Self] is

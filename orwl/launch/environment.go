@@ -23,7 +23,7 @@ func FromEnvironment() (Place, error) {
 	return p, nil
 }
 
-// readKeyFile reads a key's file, which is nobody else's business.
+// readKeyFile reads a key's file, which no other user may read.
 func readKeyFile(name string) ([]byte, error) {
 	file, err := os.Open(name)
 	if err != nil {

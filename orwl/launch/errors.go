@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// What may be wrong with a start.
+// The errors of a start.
 var (
 	// ErrEnvironment is an environment that is half set, or contradicts itself. The
 	// error that wraps it names the variable and what to do.

@@ -62,8 +62,7 @@ func TestExpandHostsMistakes(t *testing.T) {
 	}
 }
 
-// What is written out has no brackets left, is bounded, and is itself when written
-// out again.
+// An expanded list has no brackets left, is bounded, and expands to itself.
 func FuzzExpandHosts(f *testing.F) {
 	for _, list := range []string{"node[01-03,07],gpu1", "rack[1-2]n[01-04]", "a,b", "n[1", "[0-9][0-9]", "n[0-4294967295]", "n]"} {
 		f.Add(list)

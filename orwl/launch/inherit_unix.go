@@ -15,10 +15,10 @@ import (
 	"syscall"
 )
 
-// What a process inherits from Spawn is the reading end of a pipe, the lifeline, and
-// node 0 also the writing end of another, the report. The lifeline brings one line,
-// the cluster key in hexadecimal, and nothing more until it is cut: then the process
-// that held its other end is gone.
+// A process inherits the reading end of a pipe from Spawn, the lifeline. Node 0 also inherits
+// the writing end of another pipe, the report. The lifeline brings one line, the cluster key in
+// hexadecimal, and nothing more until it is cut: then the process that held its other end is
+// gone.
 
 // inheritedKey takes the lifeline, once, and returns the key that came with it.
 var inheritedKey = sync.OnceValues(func() ([]byte, error) {
@@ -29,7 +29,7 @@ var inheritedKey = sync.OnceValues(func() ([]byte, error) {
 	in := bufio.NewReader(lifeline)
 	line, err := in.ReadString('\n')
 	if err != nil {
-		return nil, mistake(envLifeline, "brings no key: %w: whoever started this process is gone", err)
+		return nil, mistake(envLifeline, "brings no key: %w: the process that started this one is gone", err)
 	}
 	key, err := hex.DecodeString(strings.TrimSuffix(line, "\n"))
 	if err != nil {
@@ -61,9 +61,9 @@ func report(address string) error {
 	return errors.Join(err, to.Close())
 }
 
-// inheritedPipe is the pipe whose descriptor is in a variable. Whatever else that
-// descriptor may be in this process is not touched: it belongs to somebody else if
-// a program in between has closed the pipe.
+// inheritedPipe is the pipe whose descriptor is in a variable. It does not touch a descriptor
+// that is no such pipe: another part of the process owns it if a program in between has closed
+// the pipe.
 func inheritedPipe(variable string) (*os.File, error) {
 	text := os.Getenv(variable)
 	fd, err := strconv.Atoi(text)

@@ -18,7 +18,7 @@ func TestNewKey(t *testing.T) {
 	}
 }
 
-// A key's file must not be anybody's to read or to change.
+// Only its owner may read or change a key's file.
 func TestKeyFile(t *testing.T) {
 	name := filepath.Join(t.TempDir(), "key")
 	if err := os.WriteFile(name, []byte(testKey+"\n"), 0o600); err != nil {

@@ -5,10 +5,10 @@ import (
 	"strings"
 )
 
-// kubernetes is what the name of a pod says, if ORWL_SERVICE says that pods are
-// nodes. The pods of an Indexed Job and those of a StatefulSet are both called NAME-0,
-// NAME-1 and so on, and a headless Service makes names of hosts of that. The pods of
-// an Indexed Job that need each other not have no ORWL_SERVICE, and are each alone.
+// kubernetes reads the name of a pod, if ORWL_SERVICE says that pods are nodes. The pods of an
+// Indexed Job and those of a StatefulSet are both called NAME-0, NAME-1 and so on, and a
+// headless Service turns these names into names of hosts. If the pods of an Indexed Job do not
+// need each other, they have no ORWL_SERVICE, and each is alone.
 func (s surroundings) kubernetes() (*seat, error) {
 	service := s.getenv(envService)
 	index, indexed, err := s.number("JOB_COMPLETION_INDEX", 0, mostNodes-1)

@@ -19,7 +19,7 @@ type lines struct {
 	rest   []byte // of a line that has not ended
 }
 
-// lines are those of a node that go to one of the run's writers.
+// lines are a node's lines for one of the run's writers.
 func (r *Run) lines(mu *sync.Mutex, to io.Writer, node int) *lines {
 	l := &lines{mu: mu, to: to}
 	if node != 0 || !r.Plain {

@@ -38,7 +38,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-// Whoever reads what the nodes write may be gone.
+// The reader of the nodes' lines may be gone.
 func TestLinesFail(t *testing.T) {
 	var mu sync.Mutex
 	l := new(Run).lines(&mu, failing{}, 0)

@@ -102,7 +102,7 @@ func talk() int {
 
 const talkLines = 200
 
-// fail is a node of which number 2 fails.
+// fail is a node that fails if it is number 2.
 func fail() int {
 	if attend().Node == 2 {
 		return 3
@@ -144,7 +144,7 @@ func wrap() int {
 	return outcome(cmd.Run())
 }
 
-// self is a program with a flag -nodes, of which node 2 fails.
+// self is a program with a flag -nodes. Its node 2 fails.
 func self() int {
 	if ended, code := Self(3); ended {
 		return code

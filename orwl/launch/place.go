@@ -11,30 +11,30 @@ type Place struct {
 	Node, Nodes int
 	// Root is where node 0 is, as host:port. Node 0 itself has none.
 	Root string
-	// Listen is where to listen, as host:port; port 0 is any. It is empty if there
-	// is one node, which nobody has asked to listen.
+	// Listen is where to listen, as host:port; port 0 is any. It is empty if there is one node
+	// and no variable asks it to listen.
 	Listen string
 	// Peers is where all nodes are, by their numbers, if that is known. Root is the
 	// first of them then, except for node 0.
 	Peers []string
 	// Key is the cluster key, nil if there is none.
 	Key []byte
-	// Lease is for how long nodes are believed to be there after they were heard; 0 if
-	// nobody has said so.
+	// Lease is how long a node counts as present after it was last heard; 0 if no variable says
+	// so.
 	Lease time.Duration
 	// How is who said so.
 	How How
-	// Report tells the process that started node 0 where it listens, once, as
-	// host:port. It is nil if nobody waits for that.
+	// Report tells the process that started node 0 where it listens, once, as host:port. It is
+	// nil if no process waits for that.
 	Report func(address string) error
 }
 
 // How names who said which node a process is.
 type How string
 
-// Who may have said so.
+// The sources of a place.
 const (
-	Alone       How = "alone"       // nobody
+	Alone       How = "alone"       // no source
 	Spawned     How = "spawned"     // Spawn, which started it
 	Environment How = "environment" // ORWL_NODE
 	OpenMPI     How = "openmpi"     // Open MPI's mpirun

@@ -12,7 +12,7 @@ import (
 func checkPrivate(info fs.FileInfo) error {
 	const others, groupWrites = 0o007, 0o020
 	if mode := info.Mode().Perm(); mode&(others|groupWrites) != 0 {
-		return fmt.Errorf("its mode is %04o, so that it is not secret: chmod 600 it, and make a new key if somebody may have seen it", mode)
+		return fmt.Errorf("its mode is %04o, so it is not secret: chmod 600 it, and make a new key if another user may have read it", mode)
 	}
 	return nil
 }

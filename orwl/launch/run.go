@@ -17,15 +17,15 @@ type Run struct {
 	// what it is called with.
 	Program string
 	Args    []string
-	// Env is added to this process's environment, as NAME=VALUE. What is in there of
-	// an outer run, such as ORWL_NODE, the nodes do not get.
+	// Env is added to this process's environment, as NAME=VALUE. The nodes do not get the
+	// variables of an outer run, such as ORWL_NODE.
 	Env []string
-	// Stdout and Stderr get what the nodes write, line by line, each line behind the
-	// number of its node: "[3] ". By default they are those of this process. One
-	// of them is written to at a time.
+	// Stdout and Stderr get the nodes' output, line by line, each line behind the number of its
+	// node: "[3] ". By default they are this process's own. One of them is written to at a
+	// time.
 	Stdout, Stderr io.Writer
-	// Plain leaves the number away before the lines of node 0: for a program of which
-	// that node alone says what has come out.
+	// Plain omits the number before the lines of node 0. It is for a program where that node
+	// alone prints the result.
 	Plain bool
 	// Key is the cluster key; a new one by default. It is in no argument and in no
 	// variable of any node.
@@ -81,7 +81,8 @@ func (r *Run) validate() error {
 	return nil
 }
 
-// environment is that of a node. The root is where node 0 listens, once that is known.
+// environment is the environment of a node. The root is where node 0 listens, once that is
+// known.
 func (r *Run) environment(node int, root address) []string {
 	env := append(withoutOwn(os.Environ()), withoutOwn(r.Env)...)
 	env = append(env,

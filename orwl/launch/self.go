@@ -13,12 +13,11 @@ import (
 //		os.Exit(code)
 //	}
 //
-// If nobody has made this process a node of several, and nodes is more than 1, it runs
-// this program once for each node, with the same arguments, by Spawn, until all have
-// ended. Then there is nothing left to do but to exit with the code. In each of them it
-// returns at once, and so it does where a launcher has started as many; where it has
-// started another number, that is an error. What went wrong is a line on
-// standard error, and a code other than 0.
+// If this process is not one of several nodes yet, and nodes is more than 1, it runs this
+// program once for each node, with the same arguments, by Spawn, until all have ended. Then
+// there is nothing left to do but to exit with the code. In each of them it returns at once,
+// and so it does where a launcher has started as many; where it has started another number,
+// that is an error. An error is a line on standard error, and a code that is not 0.
 func Self(nodes int) (ended bool, code int) {
 	again, err := again(nodes)
 	if err == nil && !again {

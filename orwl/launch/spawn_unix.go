@@ -10,8 +10,8 @@ import (
 	"syscall"
 )
 
-// forwarded are the signals that go to the nodes. The last has Go programs say what
-// they are doing, and orwl programs who waits for whom.
+// forwarded are the signals that go to the nodes. The last one makes Go programs print their
+// goroutines, and orwl programs print which task waits for which.
 var forwarded = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
 
 // Spawn starts the nodes of a run on this machine, node 0 first and the others when

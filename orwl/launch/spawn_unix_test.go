@@ -75,8 +75,7 @@ func (r *ready) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// The nodes know their places, share a key that nobody else can see, and write
-// whole lines.
+// The nodes know their places, share a secret key, and write whole lines.
 func TestSpawn(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	t.Setenv(envKeyFile, "/nosuch") // is not for the nodes
@@ -121,7 +120,7 @@ func TestSpawnOne(t *testing.T) {
 	}
 }
 
-// What node 0 says stands as it is if the run is told to be plain.
+// The output of node 0 stands as it is if the run is plain.
 func TestSpawnPlain(t *testing.T) {
 	for plain, want := range map[bool]string{false: "[0] place node 0 of 3", true: "place node 0 of 3"} {
 		var out bytes.Buffer
@@ -263,9 +262,8 @@ func TestClosedPipes(t *testing.T) {
 	}
 }
 
-// If the process that started them is killed, nodes end: those that it started
-// itself, and those that somebody in between did; and on Linux those that it started
-// itself whether they want to or not.
+// If the process that started them is killed, nodes end: its own children, and the children of
+// a process in between. On Linux its own children end even if they ignore the signal.
 func TestParentKilled(t *testing.T) {
 	roles := []string{"parent", "grand"}
 	if runtime.GOOS == "linux" {

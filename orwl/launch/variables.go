@@ -21,8 +21,8 @@ const (
 	envReport   = "ORWL_REPORT_FD"
 )
 
-// ownVariables are those that Spawn does not hand down: they are about the process
-// that spawns, or about an outer run. What all nodes have alike, it does.
+// ownVariables are the variables that Spawn does not hand down: they are about the process that
+// spawns, or about an outer run. It does hand down what all nodes have alike.
 var ownVariables = []string{
 	envNode, envNodes, envRoot, envPeers, envListen, envPort, envService, envKey, envKeyFile, envLifeline, envReport,
 }

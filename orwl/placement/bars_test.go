@@ -30,9 +30,8 @@ func inRow(seed uint64, tasks int) Graph {
 	return g
 }
 
-// What each part of the search reaches, and may not fall behind: a bar may only
-// be lowered. The cut is that of two halves of all, divided is without trades of
-// blocks in order.
+// The bars of each part of the search, which it must reach: a bar may only be lowered. The cut
+// is between two halves of all, divided is without trades of blocks in order.
 func TestBars(t *testing.T) {
 	r := rand.New(rand.NewPCG(13, 14))
 	wide := drawnGraph(r, 300, 600, 50, 1)

@@ -9,7 +9,7 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// What cannot be placed is refused by name, with what to do.
+// An error about a task or tree that cannot be placed names it and the remedy.
 func TestPlaceRefuses(t *testing.T) {
 	tree := topology.Flat(2)
 	two := func(edges ...Edge) Graph { return Graph{Tasks: 2, Edges: edges} }

@@ -84,9 +84,9 @@ func optimum(tree *topology.Tree, l *links, b balance) int64 {
 	return least
 }
 
-// Up to eight tasks on up to four ranks are placed at the least cost there is.
-// What the search by division and trade finds without trying all placements is
-// the least, too, in nearly all cases.
+// Up to eight tasks on up to four ranks are placed at the least cost there is. The search by
+// division and trade does not try all placements, and finds the least, too, in nearly all
+// cases.
 func TestOptimum(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	trees := []string{"core:2", "core:3", "core:4", "node:2 core:2", "node:2 core:2+1"}
@@ -148,7 +148,7 @@ func TestGridIsCutIntoSquares(t *testing.T) {
 	for text, ideal := range map[string]int64{
 		"core:16":                384,                     // 4x4 squares of 16x16: 6 lines of 64
 		"node:4 core:4":          384 + 128,               // and 2 of those lines are between nodes
-		"node:2 socket:2 core:4": 384 + 128 + 64,          // one of which is the middle
+		"node:2 socket:2 core:4": 384 + 128 + 64,          // one is the middle
 		"rack:4 socket:4 core:1": 2*384 + 128,             // one rank in each of four by four
 		"core:64":                7 * 64 * 2,              // 8x8 squares of 8x8
 		"rack:4 node:4 core:4":   7*64*2 + 3*64*2 + 1*128, // in four of four squares

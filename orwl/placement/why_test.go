@@ -113,8 +113,8 @@ trading places with task lone would take 20 off the whole: the search did not ge
 	}
 }
 
-// A rank that would be left with too little keeps its task, and a task that
-// weighs too much has nobody to trade with.
+// A rank that would be left with too little keeps its task, and a task that weighs too much
+// finds no rank to trade with.
 func TestWhyNoMove(t *testing.T) {
 	// Three on two ranks: one each at least, two at most.
 	g := Graph{Tasks: 3, Edges: []Edge{{0, 1, 1}, {1, 2, 9}}}
@@ -236,7 +236,7 @@ It has no neighbours: any rank would do.
 	}
 }
 
-// Where many are to be named, some are and the others are counted.
+// If there are many to name, why names some and counts the others.
 func TestSomeOf(t *testing.T) {
 	names := strings.Fields("a b c d")
 	for n, want := range map[int]string{2: "a b and 2 more", 4: "a b c d", 9: "a b c d"} {

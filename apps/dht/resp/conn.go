@@ -18,8 +18,8 @@ type conn struct {
 	batch  batch
 	reply
 	counted *command
-	streak  uint64 // of it, that nobody else knows of
-	closing bool   // after what is to be written
+	streak  uint64 // of it; no other goroutine knows of it
+	closing bool   // after the output is written
 	failed  error  // of a write
 
 	// What CLIENT LIST shows to others.
@@ -80,7 +80,7 @@ func (c *conn) wait() error {
 			return err
 		}
 	}
-	// Whoever drains the server has set a deadline before or does so after this.
+	// Drain has set a deadline before, or does so after this.
 	if c.server.draining.Load() {
 		return errDraining
 	}
@@ -199,6 +199,6 @@ func (c *conn) left(err error) {
 	c.server.options.Log.Log(c.server.running, level, "client is gone", "client", c.link.RemoteAddr().String(), "error", err)
 }
 
-// isWeb reports whether a line is one of a web browser's. A page of anybody's can
-// make one send its user's neighbours commands, between such lines.
+// isWeb reports whether a line is one of a web browser's. A hostile page can make a browser
+// send commands to its user's neighbours, between such lines.
 func isWeb(word []byte) bool { return is(word, "post") || is(word, "host:") }

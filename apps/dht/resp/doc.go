@@ -15,10 +15,9 @@
 // whole. If a key of MGET, DEL or EXISTS cannot be reached, the whole reply is the
 // error: nil would be a wrong answer.
 //
-// What a client sends never makes the server fail. Before a length is known to be
-// allowed nothing is allocated for it, and then only what has arrived: a connection
-// takes at most Options.Request bytes for a request and Options.Reply for a reply,
-// and a few tens of KiB at rest.
+// No input of a client makes the server fail. Before a length is known to be allowed nothing is
+// allocated for it, and then only what has arrived: a connection takes at most Options.Request
+// bytes for a request and Options.Reply for a reply, and a few tens of KiB at rest.
 //
 // # How it is made
 //

@@ -36,7 +36,7 @@ type entry struct {
 	expires int64
 }
 
-// seed is that of all fakes, so that the same keys have the same cursors.
+// seed is the seed of all fakes, so that the same keys have the same cursors.
 var seed = maphash.MakeSeed()
 
 const epoch = 1_700_000_000_000

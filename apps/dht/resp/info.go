@@ -90,8 +90,8 @@ func infoMemory(*Server, *conn) ([]string, error) {
 	}, nil
 }
 
-// resident is how much memory the process has. What Go's heap says counts volumes
-// with all that they may grow to, most of which nobody has touched.
+// resident is how much memory the process has. The figure of Go's heap counts volumes at the
+// size that they may grow to, though most of those pages are untouched.
 func resident() uint64 {
 	if text, err := os.ReadFile("/proc/self/statm"); err == nil {
 		if fields := strings.Fields(string(text)); len(fields) > 1 {

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Options say what a server serves, to whom, and how much of it.
+// Options say what a server serves, to which clients, and how much of it.
 type Options struct {
 	// Store is what it serves.
 	Store Store
@@ -30,7 +30,7 @@ type Options struct {
 	// when its replies were written, by the name of its last command. Several
 	// connections call it at a time.
 	Timed func(command string, took time.Duration)
-	// Log is told what goes wrong with connections: nobody if nil.
+	// Log gets what goes wrong with connections. If it is nil, nothing is logged.
 	Log *slog.Logger
 }
 

@@ -56,7 +56,7 @@ func TestProtocol(t *testing.T) {
 	}
 	c := dial(t, w.addr)
 	c.send("PING\r\n")
-	c.expect("+PONG\r\n") // nobody else has noticed
+	c.expect("+PONG\r\n") // no other connection has noticed
 }
 
 func TestProtocolIsRedis(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// protocolError is why a connection cannot go on: nobody knows where the next
-// command begins.
+// protocolError is why a connection cannot go on: the server cannot tell where the next command
+// begins.
 type protocolError string
 
 func (e protocolError) Error() string { return "Protocol error: " + string(e) }
@@ -217,7 +217,7 @@ func (r *reader) inline() (args [][]byte, complete bool, err error) {
 	return args, true, nil
 }
 
-// fill waits for more. What next has returned is no longer valid.
+// fill waits for more. It invalidates the earlier results of next.
 func (r *reader) fill() error {
 	r.room()
 	n, err := r.from.Read(r.buf[r.end:])

@@ -163,7 +163,7 @@ func (s *Server) Close() error {
 	return nil
 }
 
-// end accepts no one else and does to all connections what is to be done.
+// end accepts no more connections, and calls each for all that are open.
 func (s *Server) end(each func(*conn)) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -109,7 +109,7 @@ func TestTooManyClients(t *testing.T) {
 	second.expect("$")
 }
 
-// TestIdle hangs up on who says nothing, and on who does not listen.
+// TestIdle hangs up on a client that says nothing, and on one that does not listen.
 func TestIdle(t *testing.T) {
 	gone := make(events, 2)
 	w := serve(t, Options{Idle: 20 * time.Millisecond, Bulk: 1 << 20, Log: slog.New(gone)})
@@ -201,8 +201,7 @@ func (g *gated) Do(ctx context.Context, ops []table.Op, results []table.Result) 
 	g.fake.Do(ctx, ops, results)
 }
 
-// TestBabble sends a pipeline of nothing but mistakes, of which the server remembers
-// little.
+// TestBabble sends a pipeline of nothing but mistakes. The server remembers little of them.
 func TestBabble(t *testing.T) {
 	s, err := New(Options{Store: newFake()})
 	if err != nil {
@@ -353,7 +352,7 @@ func TestManyClients(t *testing.T) {
 	}
 }
 
-// TestLog tells of a wrong password, never of which.
+// TestLog reports a wrong password, but never the password itself.
 func TestLog(t *testing.T) {
 	var log bytes.Buffer
 	f := newFake()

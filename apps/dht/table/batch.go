@@ -2,8 +2,8 @@ package table
 
 import "iter"
 
-// batch is what is known of the ops of one Do: which are to be done together, because
-// they are of one volume that is here, or of one other node. It is used again.
+// batch sorts the ops of one Do into groups: ops of one local volume, or of one other node, are
+// done together. It is used again.
 type batch struct {
 	hashes    []uint64
 	next      []int32 // op of the same group, -1 after the last

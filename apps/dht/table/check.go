@@ -19,10 +19,10 @@ func (v vol) header() error {
 	return nil
 }
 
-// Check reports what is wrong with bytes that should be a volume, nil if nothing is:
-// blocks lie side by side, each record is in the one chain that its key belongs to,
-// each free block in the list of its class, and the counts are right. Hash is the
-// table's, nil for that of Options without one.
+// Check reports what is wrong with bytes that should be a volume, nil if nothing is: blocks lie
+// side by side, each record is in the one chain that its key belongs to, each free block in the
+// list of its class, and the counts are right. Hash is the table's, or nil if its Options have
+// none.
 func Check(b []byte, hash func([]byte) uint64) error {
 	if hash == nil {
 		hash = defaultHash

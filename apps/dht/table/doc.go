@@ -17,10 +17,10 @@
 // message of each Do, together with what others ask there meanwhile (ferry.go), and is
 // done there by the goroutine that brings it.
 //
-// A node that is lost, or has closed its table, is a *[NodeLostError] for its keys, also
-// for what was under way, of which nobody knows whether it was done. All other keys are
-// as they were. There is never an answer that is wrong, and no copy to take over: who
-// needs the keys of lost nodes keeps snapshots.
+// If a node is lost, or has closed its table, ops on its keys fail with a *[NodeLostError].
+// This includes ops under way: they may or may not have been done. All other keys are as they
+// were. An answer is never wrong, and no copy takes over: keep snapshots if you need the keys
+// of lost nodes.
 //
 // # Volumes
 //
@@ -31,15 +31,16 @@
 // table and an overflow heap as the paper's, package volume, has them, but of cells that
 // are cache lines (lines.go); it doubles, too. A volume that is full is ErrFull for an op that needs room, and nothing is lost.
 //
-// A key that has expired is absent at once. Its memory is used again by who writes next
-// to it, by Len, or when room is short.
+// A key that has expired is absent at once. Its memory is used again by the next writer beside
+// it, by Len, or when room is short.
 //
 // # What orders what
 //
-// Each op is atomic, and linearizable per key. Who reads a number looks without a lock
-// first, and takes it if somebody writes just then (numbers_volume.go).
+// Each op is atomic, and linearizable per key. A reader of numbers looks without a lock first.
+// It takes the lock if a writer is at work just then (numbers_volume.go).
 //
-// A volume's lock is held by who is inside it, and nothing else is taken, sent or called
-// there, but Options.Hash and Options.Now. The mutexes of an exchange and its ferries are
-// held for a moment, neither inside of a volume nor around a call's or a question's.
+// An op holds a volume's lock while it is inside the volume. There it takes no other lock,
+// sends nothing, and calls only Options.Hash and Options.Now. The mutexes of an exchange and
+// its ferries are held for a moment, neither inside of a volume nor around a call's or a
+// question's.
 package table

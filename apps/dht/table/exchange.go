@@ -12,12 +12,12 @@ import (
 	"github.com/orwl/go-orwl/orwl"
 )
 
-// exchange is a table's connection with the same table on the other nodes: it asks them,
-// and has the table serve what they ask. What comes is handled by the goroutine that
-// brings it: nothing there waits for more than other accesses to a volume.
+// exchange is a table's connection with the same table on the other nodes: it asks them, and
+// has the table serve what they ask. The goroutine that brings a message handles it, and waits
+// for nothing there but other accesses to a volume.
 //
-// mu guards who is asked and who is lost. It is held before none, and not while a call
-// ends.
+// mu guards the asked and the lost nodes. No other lock is taken while it is held, and it is
+// not held while a call ends.
 type exchange struct {
 	port    *orwl.Port
 	run     *orwl.Nodes
@@ -40,8 +40,8 @@ type call struct {
 	// take takes count elements of an answer, whose bytes are good until it returns:
 	// one answer after the other, in their order.
 	take func(count int, body *wire.Reader) error
-	// ended is told the end, once, after the last answer. It must not wait. Nil is for
-	// who waits for done.
+	// ended gets the end, once, after the last answer. It must not wait. It is nil if the
+	// caller waits for done.
 	ended func(err error)
 	done  chan struct{} // closed at the end
 
@@ -161,7 +161,7 @@ func (c *call) answered(h head, body []byte) (last bool, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.over {
-		return false, nil // nobody waits for it any more
+		return false, nil // the caller waits no more
 	}
 	if h.first != c.first {
 		if len(c.early) == mostOps { // each has one element at least
@@ -203,7 +203,7 @@ func (l *exchange) deliver(from int, header, bulk []byte) error {
 		c := l.calls[h.number]
 		if c == nil || c.node != from {
 			l.mu.Unlock()
-			return nil // nobody waits for it any more
+			return nil // the caller waits no more
 		}
 		l.mu.Unlock()
 		last, err := c.answered(h, bulk)
@@ -223,7 +223,7 @@ func (l *exchange) deliver(from int, header, bulk []byte) error {
 	return l.serve(from, h, &body)
 }
 
-// reply answers a question of another node, or begins to. Who is lost needs none.
+// reply answers a question of another node, or begins to. A lost node gets no answer.
 func (l *exchange) reply(to int, h head, body []byte) { _ = l.send(to, h, body) }
 
 // lose ends all calls to a node that is lost, and all later ones.

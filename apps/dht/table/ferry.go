@@ -9,10 +9,9 @@ import (
 	"github.com/orwl/go-orwl/net/wire"
 )
 
-// ferry carries ops to a node, and their results back, one message at a time. Ops that
-// come when it is away wait until it is back, and go together: the more ask, the less
-// does a message cost each. Two at a time have been slower with many who ask, and no
-// faster with few.
+// ferry carries ops to a node, and their results back, one message at a time. Ops that come
+// meanwhile wait until it is back, and go together: with more callers, a message costs each of
+// them less. Two messages at a time were slower with many callers, and no faster with few.
 //
 // mu is held before no other lock. Nothing waits unless it is away.
 type ferry struct {
@@ -49,7 +48,7 @@ type question struct {
 	next int32 // the first op that has no result
 	left int   // ops of the message without one
 	err  error
-	over bool // nobody waits any more: ops and results are somebody else's
+	over bool // no caller waits: ops and results have another owner now
 }
 
 // ask has the ferry carry the next ops.
@@ -126,7 +125,7 @@ func (l *load) back(err error) {
 	var next *load
 	f.mu.Lock()
 	if err == nil && cap(l.body) <= mostKeptBody {
-		f.spare = l.body[:0] // who has failed may still be leaving
+		f.spare = l.body[:0] // a failed caller may still be leaving
 	}
 	if f.away = len(f.ashore) > 0; f.away {
 		next = f.ashore[0]

@@ -60,8 +60,8 @@ func TestFull(t *testing.T) {
 	}
 }
 
-// TestChurn changes values of all lengths at random in volumes that are nearly full for
-// long, beside a map, some of them for a while only. What is refused changes nothing.
+// TestChurn changes values of all lengths at random in volumes that are nearly full for long,
+// beside a map, some of them for a while only. A refused op changes nothing.
 func TestChurn(t *testing.T) {
 	m := &model{now: 1, keys: make(map[string]entry)}
 	table := newStrings(t, Options{Volumes: 2, First: leastVolume, Most: 64 << 10, Now: func() int64 { return m.now }})[0]

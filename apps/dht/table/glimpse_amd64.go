@@ -2,7 +2,7 @@
 
 package table
 
-// glimpses says that a word may be read with ordinary instructions while somebody writes
-// it: on this processor it is then the old or the new one, and what one processor has
-// written in an order, others see in it. The race detector does not believe that.
+// glimpses says that ordinary instructions may read a word while another goroutine writes it.
+// On this processor the reader gets the old or the new word, and sees stores in the order in
+// which they were made. The race detector does not know this.
 const glimpses = true

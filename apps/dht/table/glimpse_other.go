@@ -2,5 +2,5 @@
 
 package table
 
-// glimpses says that a word may be read while somebody writes it: not here.
+// glimpses says that a word may be read while another goroutine writes it: not here.
 const glimpses = false

@@ -5,9 +5,8 @@ import (
 	"math/bits"
 )
 
-// A volume of byte strings is bytes that hold everything: whoever has them needs
-// nothing else to read them, on any machine. All numbers are little-endian, all
-// places multiples of 16, and 0 is no place.
+// A volume of byte strings is bytes that hold everything: they can be read alone, on any
+// machine. All numbers are little-endian, all places multiples of 16, and 0 is no place.
 //
 //	┌────────┬───────────┬──────────────────────────────────────┬────────┐
 //	│ header │ buckets   │ heap: records and free blocks        │ never  │
@@ -20,8 +19,8 @@ import (
 //	 63 ........ 40   39 ............ 0
 //	tag of the hash │ place of the record / 16
 //
-// The tag is that of the record that the link leads to, so that a record is not looked
-// at in vain. A record, or a free block, is a block of a size of its class:
+// The tag belongs to the record that the link leads to. If the tag differs, a search skips the
+// record. A record, or a free block, is a block of a size of its class:
 //
 //	0   link to the next of the chain, or place of the next free block of the class
 //	8   length of the key, 4 bytes; of the value, 4 bytes
@@ -65,7 +64,7 @@ const (
 // heapShare is how many bytes of a volume there are for each bucket.
 const heapShare = 64
 
-// vol is the bytes of a volume, to which nobody else has access.
+// vol is the bytes of a volume. The caller is alone with them.
 type vol []byte
 
 func (v vol) word(at uint64) uint64       { return binary.LittleEndian.Uint64(v[at:]) }

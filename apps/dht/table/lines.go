@@ -10,9 +10,9 @@ import (
 	"github.com/orwl/go-orwl/apps/dht/volume"
 )
 
-// NumbersVolume is a volume of numbers. As in the paper's, buckets lie side by side in a
-// table, and a heap has what overflows; but here a cell is a cache line, so that who
-// looks a key up waits for memory once:
+// NumbersVolume is a volume of numbers. As in the paper, buckets lie side by side in a table,
+// and a heap holds the overflow. But here a cell is a cache line, so that a look-up waits for
+// memory once:
 //
 //	┌────────┬───────────────────────┬───────────────┐
 //	│ header │ line 0 .. buckets - 1 │ overflow heap │
@@ -22,13 +22,13 @@ import (
 //	│ used │ next │ key │ value │ key │ value │ key │ value │ last │
 //	└─────────────┴─────┴───────┴─────┴───────┴─────┴───────┴──────┘
 //
-// Next is the number of the line in which the bucket goes on, 0 if it does not; last, of
-// a line of the table, that of the bucket's last line, 0 if it is this one. Bits of used
+// Next is the number of the line in which the bucket goes on, 0 if it does not. In a line of
+// the table, last is the number of the bucket's last line, 0 if it is this one. Bits of used
 // say which pairs there are.
 //
-// Invariants: of a bucket, all lines but the last are full, that of the table aside none
-// is empty, and pairs are used from the first on; no key is there twice; a line of the
-// heap is in one bucket, or in the free list, or was never taken.
+// Invariants: all lines of a bucket but the last are full; no line is empty, except one of the
+// table; pairs are used from the first on; no key is there twice; a line of the heap is in one
+// bucket, or in the free list, or was never taken.
 type NumbersVolume struct {
 	header  *line
 	lines   []line
@@ -62,7 +62,7 @@ const (
 	lineLast = 7
 )
 
-// numbersVolume is the volume that words are, or are to be.
+// numbersVolume is the volume in these words; they need not be filled yet.
 func numbersVolume(words []uint64, hash func(uint64) uint64) *NumbersVolume {
 	lines := unsafe.Slice((*line)(unsafe.Pointer(unsafe.SliceData(words))), len(words)/len(line{}))
 	heap := (len(lines) - 1) / 5
@@ -74,15 +74,14 @@ func formatNumbers(b []byte, hash func(uint64) uint64) *NumbersVolume {
 	v := numbersVolume(unsafe.Slice((*uint64)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/8), hash)
 	const page = 4096 / lineSize
 	for i := 0; i < len(v.lines); i += page {
-		v.lines[i] = line{} // else who looks would get a page, and who writes then another one
+		v.lines[i] = line{} // else a read would get a page, and a write then another one
 	}
 	v.header[numbersMagicAt], v.header[numbersBucketsAt] = numbersMagic, v.buckets
 	return v
 }
 
-// OpenNumbers is a volume of numbers as [Numbers.Snapshot] gives it, to read, in a
-// process of the same byte order. Hash is the table's, nil for that of Options without
-// one.
+// OpenNumbers is a volume of numbers as [Numbers.Snapshot] gives it, to read, in a process of
+// the same byte order. Hash is the table's, or nil if its Options have none.
 func OpenNumbers(b []byte, hash func(uint64) uint64) (*NumbersVolume, error) {
 	if len(b) < leastVolume {
 		return nil, fmt.Errorf("%w: %d bytes", ErrDamaged, len(b))
@@ -119,8 +118,8 @@ func (v *NumbersVolume) bucket(hash uint64) uint64 {
 	return n
 }
 
-// get compares all keys of a line before it decides: a processor that guesses wrong where
-// a key is has waited for memory in vain.
+// get compares all keys of a line before it decides. An early exit would make the processor
+// guess where the key is, and a wrong guess costs a wait for memory.
 func (v *NumbersVolume) get(key, hash uint64) (value uint64, found bool) {
 	for n := v.bucket(hash); ; {
 		l := &v.lines[n]
@@ -144,7 +143,7 @@ func equal(a, b uint64) (one uint64) {
 // spot is where a key is, or its bucket ends.
 type spot struct {
 	bucket, line uint64
-	before       uint64 // the line before it; none if it is that of the bucket
+	before       uint64 // the line before it; none if it is the bucket's line in the table
 	pair         int
 }
 

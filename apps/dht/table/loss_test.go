@@ -80,9 +80,8 @@ func spouse(t testing.TB, o orwl.JoinOptions) (nodes *orwl.Nodes, ready func(), 
 	}
 }
 
-// TestLoss kills the other node while clients work. What concerns its keys ends with an
-// error that names it, also what was under way; everything else goes on, and nothing is
-// wrong.
+// TestLoss kills the other node while clients work. Ops on its keys end with an error that
+// names it, also those under way; everything else goes on, and nothing is wrong.
 func TestLoss(t *testing.T) {
 	nodes, ready, kill := spouse(t, orwl.JoinOptions{})
 	table := newStrings(t, Options{}, nodes)[0]
@@ -229,7 +228,7 @@ func TestContext(t *testing.T) {
 	for tables[0].homes[volume] != 1 {
 		volume++
 	}
-	in, err := tables[1].volumes[volume].Knock(background, 1) // nobody gets an answer of it
+	in, err := tables[1].volumes[volume].Knock(background, 1) // no caller gets an answer of it
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -313,7 +312,7 @@ func TestLargeMessages(t *testing.T) {
 	}
 }
 
-// TestSmallLastAnswer has answers of which the last is small, and overtakes the large ones.
+// TestSmallLastAnswer has several answers. The last one is small, and overtakes the large ones.
 func TestSmallLastAnswer(t *testing.T) {
 	nodes := crew(t, 2)
 	table := newStrings(t, Options{Volumes: 8}, nodes...)[0]
@@ -342,8 +341,8 @@ func TestSmallLastAnswer(t *testing.T) {
 	}
 }
 
-// TestFerry lets many goroutines ask one node for little: they share messages, none gets
-// what is another's, and who does not wait any more harms nobody.
+// TestFerry lets many goroutines ask one node for little. They share messages, each gets its
+// own results, and a caller that stops waiting harms no other.
 func TestFerry(t *testing.T) {
 	nodes := crew(t, 2)
 	table := newStrings(t, Options{Volumes: 8}, nodes...)[0]
@@ -373,7 +372,7 @@ func TestFerry(t *testing.T) {
 	}
 	all.Wait()
 	f := table.others.ferries[1]
-	for away := true; away; { // what nobody waits for comes back, too
+	for away := true; away; { // answers without a caller come back, too
 		f.mu.Lock()
 		away = f.away
 		f.mu.Unlock()

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// roleVariable says what a test binary that a test has started is to be, of the actors.
+// roleVariable says which of the actors a test binary is, if a test has started it.
 const roleVariable = "DHT_TABLE_TEST_ROLE"
 
 var actors = map[string]func() int{}

@@ -7,7 +7,7 @@ import (
 	"github.com/orwl/go-orwl/net/wire"
 )
 
-// What nodes tell each other is, in msgpack, as the rest of a run is:
+// Nodes talk in msgpack, as in the rest of a run:
 //
 //	header   array of 4: what it is, the number of the question, how many elements of the
 //	         answer came before, how many elements this has

@@ -76,9 +76,8 @@ func TestZigzag(t *testing.T) {
 	}
 }
 
-// FuzzMessages gives tables of two nodes whatever bytes as a message of the other. What
-// is taken was in order, what is not is an error, and the table is sound and works
-// afterwards.
+// FuzzMessages gives tables of two nodes arbitrary bytes as a message of the other. A message
+// is well-formed, or it is an error. The table is sound and works afterwards.
 func FuzzMessages(f *testing.F) {
 	op := (&Op{Kind: Set, Key: []byte("key"), Value: []byte("value"), Expires: 1}).encode(nil)
 	number := (numberOps{ops: []NumberOp{{Kind: Add, Key: 1, Value: 2}}}).encode(0, nil)

@@ -19,7 +19,7 @@ type Numbers struct {
 
 // NumbersOptions say how a table of numbers is made.
 type NumbersOptions struct {
-	// Options are as for byte strings, but for Now and Hash, which must be nil.
+	// Options are as for byte strings, except that Now and Hash must be nil.
 	Options
 	// HashNumber is what keys are spread by, volume.Mix by default.
 	HashNumber func(key uint64) uint64
@@ -63,7 +63,7 @@ func (t *Numbers) spread(key uint64) uint64 { return apart(hashOf(t.hasher, key)
 // home is the volume of a key's hash; nil if another node keeps it.
 func (t *Numbers) home(hash uint64) *numbersHome { return t.here[volumeOf(apart(hash), len(t.here))] }
 
-// glimpse is the value of a key that is kept here, if nobody writes its volume.
+// glimpse is the value of a key that is kept here, if no writer is in its volume.
 func (t *Numbers) glimpse(key uint64) (value uint64, found, ok bool) {
 	if !glimpses {
 		return 0, false, false
@@ -188,7 +188,7 @@ func (t *Numbers) Do(ctx context.Context, ops []NumberOp, results []NumberResult
 	t.batches.Put(b)
 }
 
-// near does what is to be done in this node's volumes.
+// near does the ops on this node's volumes.
 func (t *Numbers) near(ctx context.Context, b *batch, ops []NumberOp, results []NumberResult) {
 	for _, g := range b.touched {
 		switch {

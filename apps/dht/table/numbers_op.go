@@ -20,11 +20,11 @@ type NumberOp struct {
 
 // NumberResult is what became of a NumberOp.
 type NumberResult struct {
-	// Value is that of a Get, or the sum of an Add.
+	// Value is the value of a Get, or the sum of an Add.
 	Value uint64
 	// Found says that the key was there before; Done that a Set has set.
 	Found, Done bool
-	// Err is of this op alone, of which then nothing was done, unless it is a
+	// Err concerns this op alone. The op has changed nothing then, unless Err is a
 	// *NodeLostError or a context's: then it may have been done.
 	Err error
 }
@@ -40,8 +40,8 @@ func (o *NumberOp) check() error {
 	return ErrOp
 }
 
-// change does the op in a volume that nobody else uses, and reports false if the volume
-// has no room for it; then nothing has changed. Hash is the key's.
+// change does the op in a volume that the caller is alone in. It reports false if the volume
+// has no room; then nothing has changed. Hash is the key's.
 func (o *NumberOp) change(v *NumbersVolume, hash uint64, r *NumberResult) bool {
 	s, found := v.find(o.Key, hash)
 	value := o.Value
@@ -83,8 +83,8 @@ type numberOps struct {
 
 func (a numberOps) length(int32) int { return 32 }
 
-// encode appends a number for kind and condition, as those of byte strings have it, the
-// key, and what the kind needs.
+// encode appends a number for kind and condition, as byte strings have it, the key, and what
+// the kind needs.
 func (a numberOps) encode(i int32, b []byte) []byte {
 	o := &a.ops[i]
 	b = wire.AppendUint(wire.AppendUint(b, uint64(o.Kind)|uint64(o.If)*opIf), o.Key)
@@ -117,8 +117,8 @@ func (o *NumberOp) parse(r *wire.Reader) error {
 	return nil
 }
 
-// encode appends the result: a number that says what it is and what follows, as those
-// of byte strings have it.
+// encode appends the result: a number that says what it is and what follows, as byte strings
+// have it.
 func (r *NumberResult) encode(b []byte) []byte {
 	b = wire.AppendUint(b, when(r.Found, resultFound)|when(r.Done, resultDone)|
 		when(r.Value != 0, resultNumber)|when(r.Err != nil, resultError))

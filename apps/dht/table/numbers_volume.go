@@ -10,10 +10,11 @@ import (
 
 // numbersHome is a volume of numbers that this node keeps.
 //
-// Who writes has the resource alone, and makes writes odd before and even after. Who
-// reads looks without a lock (Numbers.glimpse): if writes was even, and is the same afterwards,
-// nobody wrote meanwhile, and what was read is true. Otherwise it goes through the
-// resource's door, as all do where words cannot be read while they are written.
+// A writer has the resource alone. It makes writes odd before it changes the volume, and even
+// after. A reader looks without a lock (Numbers.glimpse): if writes was even before and is
+// unchanged after, no writer came between, and the value is true. Otherwise the reader goes
+// through the resource's door. So does every reader where words cannot be read while they are
+// written.
 type numbersHome struct {
 	writes atomic.Uint64
 	volume atomic.Pointer[NumbersVolume]
@@ -96,8 +97,8 @@ func (h *numbersHome) clear(in resource.Inside) error {
 	return err
 }
 
-// anew gives the resource the memory of an empty volume. What the old one holds is
-// still there, for those who look at it.
+// anew gives the resource the memory of an empty volume. The old one keeps its content, for
+// readers that are still inside.
 func (h *numbersHome) anew(in resource.Inside, size int) (*NumbersVolume, error) {
 	b, err := anew(in, size)
 	if err != nil {

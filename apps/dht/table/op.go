@@ -8,7 +8,7 @@ import (
 // Kind is what an Op does.
 type Kind uint8
 
-// The kinds. What a Result tells of each stands beside it.
+// The kinds. Beside each stands what its Result says.
 const (
 	// Get is to know a value: Value, Found, Expires.
 	Get Kind = iota + 1
@@ -82,14 +82,14 @@ type Result struct {
 	Expires int64 // Unix milliseconds, 0 never
 	Found   bool
 	Done    bool
-	// Err is of this op alone, of which then nothing was done, unless it is a
+	// Err concerns this op alone. The op has changed nothing then, unless Err is a
 	// *NodeLostError or a context's: then it may have been done.
 	Err error
 }
 
-// What can be wrong with an op.
+// The errors of an op.
 var (
-	// ErrFull is a volume without room for what was to be stored.
+	// ErrFull says that a volume has no room for the value.
 	ErrFull = errors.New("table: volume is full: delete something, or give Options.Most more")
 	// ErrTooLong is a key or a value that no volume takes.
 	ErrTooLong = errors.New("table: key or value is too long")
@@ -105,8 +105,8 @@ var (
 	ErrDamaged = errors.New("table: damaged volume")
 )
 
-// NodeLostError is the loss of the node that has the key: whether a write was done
-// before, nobody knows.
+// NodeLostError says that the node of the key is lost. A write may or may not have been done
+// before.
 type NodeLostError struct {
 	Node int
 	Why  error

@@ -10,7 +10,7 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// Options say how a table is made: the same on all nodes, but for Nodes. The zero value
+// Options say how a table is made. They are the same on all nodes, except Nodes. The zero value
 // will do for one process.
 type Options struct {
 	// Nodes are those that the table is spread over; nil is this process alone.

@@ -19,8 +19,8 @@ func (v vol) find(hash uint64, key []byte) uint64 {
 	return 0
 }
 
-// seek is find for who writes: it also returns where the link is that leads there, and
-// takes records away that it meets and that have expired.
+// seek is find for writers: it also returns the place of the link that leads to the record, and
+// removes expired records that it meets.
 func (v vol) seek(hash uint64, key []byte, now clock) (at, from uint64) {
 	t := tag(hash)
 	from = v.bucket(hash)

@@ -13,12 +13,11 @@ import (
 //	                               is as large as it may be, up to 7/8
 //	double it                      up to Options.Most
 //
-// So each byte that is written costs a bounded number of bytes moved, and a volume is
-// never full before 7/8 of its heap are blocks of records, of which at most a fifth of
-// each is not used.
+// So each written byte costs a bounded number of moved bytes. A volume is full only after
+// blocks of records fill 7/8 of its heap, and each block leaves at most a fifth unused.
 
-// makeRoom makes room for a block for so many bytes, in the volume that the caller is
-// alone in. What it returns is the volume as it is now.
+// makeRoom makes room for a block of so many bytes, in the volume that the caller is alone in.
+// It returns the volume as it is now.
 func makeRoom(in resource.Inside, v vol, needs uint64, o *Options) (vol, error) {
 	now := o.Now()
 	if v.sweep(now) && v.fits(needs) {

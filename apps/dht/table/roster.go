@@ -53,8 +53,8 @@ func (t *roster) Close() error {
 	return t.others.close(t.node)
 }
 
-// group is where an op on a key of a hash belongs in a batch: with those of its volume,
-// or of its node.
+// group is where an op on a key of a hash belongs in a batch: with the ops of its volume, or of
+// its node.
 func (t *roster) group(hash uint64) int {
 	v := volumeOf(hash, len(t.homes))
 	if t.volumes[v] == nil {
@@ -90,7 +90,7 @@ type operations interface {
 	// parse reads a result, fail makes it an error.
 	parse(i int32, from *wire.Reader) error
 	fail(i int32, err error)
-	// skip reads a result that nobody wants any more.
+	// skip reads a result that has no reader any more.
 	skip(from *wire.Reader) error
 }
 

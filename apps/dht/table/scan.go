@@ -26,7 +26,7 @@ const (
 // defaultCount is how many keys a scan gives at a time if it is not told.
 const defaultCount = 10
 
-// mostScan is how many keys a scan gives at a time, but for those of one bucket.
+// mostScan is how many keys a scan gives at a time. Only the keys of one bucket may be more.
 const mostScan = 1 << 12
 
 // Scan goes on from a cursor, 0 to begin with, and calls each with keys, about count of

@@ -8,9 +8,9 @@ type Record struct {
 	Expires    int64 // Unix milliseconds, 0 never
 }
 
-// Open is the records of a volume as [Strings.Snapshot] gives it, to read, in any
-// process: nothing but these bytes is needed. Hash is the table's, nil for that of
-// Options without one. What is damaged is an error, before anything is read.
+// Open is the records of a volume as [Strings.Snapshot] gives it, to read, in any process: it
+// needs these bytes only. Hash is the table's, or nil if its Options have none. Damaged bytes
+// are an error, before anything is read.
 func Open(b []byte, hash func([]byte) uint64) (iter.Seq[Record], error) {
 	if err := Check(b, hash); err != nil {
 		return nil, err

@@ -11,9 +11,9 @@ import (
 	"github.com/orwl/go-orwl/apps/dht/volume"
 )
 
-// TestSnapshot takes snapshots of a volume while others write to it. Each is one moment
-// of it: pairs of keys that are always set together, and of which one is the checksum of
-// the other, are so in it. And it is all that one needs to read it.
+// TestSnapshot takes snapshots of a volume while other goroutines write to it. Each snapshot is
+// one moment of the volume: keys that are always set in pairs, where one is the checksum of the
+// other, still match. And a reader needs nothing but the snapshot.
 func TestSnapshot(t *testing.T) {
 	table := newStrings(t, Options{Volumes: 1, First: leastVolume})[0]
 	write := func(r *rand.Rand) {

@@ -56,10 +56,10 @@ func (o *Op) check() error {
 	return nil
 }
 
-// Do executes ops, each atomically, with results[i] for ops[i]; those on one key in
-// their order, others in any. One access of a volume's lock is for all ops there, and
-// one message for all of a node's, unless they are very large. Results must be as many
-// as ops, and nobody else may use either meanwhile.
+// Do executes ops, each atomically, with results[i] for ops[i]. Ops on one key keep their
+// order, others do not. One access of a volume's lock serves all ops there, and one message all
+// ops of a node, unless they are very large. Results must be as many as ops, and other
+// goroutines must not use either meanwhile.
 func (t *Strings) Do(ctx context.Context, ops []Op, results []Result) {
 	if len(results) < len(ops) {
 		panic(fmt.Sprintf("table: Do of %d ops with %d results", len(ops), len(results)))
@@ -138,7 +138,7 @@ func (t *Strings) touch(b *batch) {
 	}
 }
 
-// near does what is to be done in this node's volumes.
+// near does the ops on this node's volumes.
 func (t *Strings) near(ctx context.Context, b *batch, ops []Op, results []Result) {
 	t.touch(b)
 	for _, group := range b.touched {

@@ -6,8 +6,8 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// atomics is a table whose ranks exclude nobody: the paper's foMPI-A, made to
-// update and delete as well.
+// atomics is a table whose ranks exclude no others: the paper's foMPI-A, made to update and
+// delete as well.
 //
 // The states of a cell:
 //
@@ -18,30 +18,28 @@ import (
 //	dead           known    the last  an inserter of the key, to rising
 //	rising         known    either    that inserter, to live
 //
-// A cell never loses its key: it stays where it is when its element is deleted,
-// and serves when the key comes again. So a chain only grows, at its end, by a
-// CAS of the last cell's next from zero, which fails if somebody else was faster:
-// then the new cell is looked at, too. That is why no key is there twice.
+// A cell never loses its key: it stays where it is when its element is deleted, and serves when
+// the key comes again. So a chain only grows, at its end, by a CAS of the last cell's next from
+// zero. The CAS fails if another rank was faster: then this rank looks at the new cell, too.
+// That is why no key is there twice.
 //
-// The value is a word of its own, which is read, stored, added to and swapped
-// by one operation after the state was seen live. Nobody needs to know whether
-// the element was deleted in between: such an operation counts as one just before
-// the deletion, which it overlaps, in the order in which such operations reach the
-// word; if the key has come again meanwhile, it counts where it reaches the word.
-// And that insertion counts where its value reaches the word. So who finds a cell
-// rising waits, because it cannot tell whether the key is there; who finds one
-// writing need not, unless it is going to insert: it may be the same key.
+// The value is a word of its own. One operation reads it, stores it, adds to it or swaps it,
+// after the state was seen live. An element that is deleted in between does no harm: such an
+// operation counts as one just before the deletion, which it overlaps, in the order in which
+// such operations reach the word. If the key has come again meanwhile, the operation counts
+// where it reaches the word, and the insertion counts where its value reaches the word. So a
+// rank that finds a cell rising waits, because it cannot tell whether the key is there. A rank
+// that finds one writing need not wait, unless it inserts: it may be the same key.
 //
 // Memory order: the key and the value are flushed before the state is live, the
 // words of a cell of the heap before a next names it, and each change before its
 // operation returns.
 //
-// Cost, where all is done by operations and the element is in the table: Get, 3
-// reads; Set, 2 reads and 1 put; Add and CompareAndSet, 2 reads and 1 atomic;
-// Delete, 2 reads, 1 atomic and 1 put (of the count of elements); Insert, 1 read, 1
-// atomic and 4 puts. Every cell that is passed on the way costs 3 reads. InsertNew
-// into the heap costs 1 read, 4 atomics and 5 puts, if nobody is in its way, and
-// however long the chain is.
+// Cost, where all is done by operations and the element is in the table: Get, 3 reads; Set, 2
+// reads and 1 put; Add and CompareAndSet, 2 reads and 1 atomic; Delete, 2 reads, 1 atomic and 1
+// put (of the count of elements); Insert, 1 read, 1 atomic and 4 puts. Every cell passed on the
+// way costs 3 reads. InsertNew into the heap costs 1 read, 4 atomics and 5 puts, if no other
+// rank interferes, and however long the chain is.
 type atomics struct{ *Table }
 
 // found is where a walk along a chain has ended: at the key's cell, or at the
@@ -52,8 +50,8 @@ type found struct {
 	here   bool   // it is the key's cell
 }
 
-// walk looks for a key from a cell on. Who inserts waits for the key of a cell
-// that somebody is writing.
+// walk looks for a key from a cell on. If it inserts, it waits for the key of a cell that
+// another rank is writing.
 func (a atomics) walk(ctx context.Context, number int, key uint64, inserts bool) (found, error) {
 	for {
 		at := a.place(number)
@@ -119,7 +117,7 @@ func (a atomics) insert(ctx context.Context, key, value uint64) (number int, ins
 		if inserted {
 			return f.number, true, nil
 		}
-		from = f.number // somebody else was faster
+		from = f.number // another rank was faster
 	}
 }
 
@@ -194,7 +192,7 @@ func (a atomics) delete(ctx context.Context, key uint64) (is bool, err error) {
 	}
 }
 
-// each goes along all chains: what is in the heap and not linked is nobody's yet.
+// each goes along all chains: an unlinked cell of the heap has no owner yet.
 func (a atomics) each(yield func(key, value uint64) bool) {
 	for b := range a.Buckets {
 		for n, more := b, true; more; {

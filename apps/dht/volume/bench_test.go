@@ -59,7 +59,7 @@ func ratios(b *testing.B) {
 	inserts, lookups := make([][]float64, len(all)), make([][]float64, len(all))
 	for turn := range *ratioTurns {
 		for i := range all {
-			i = (i + turn) % len(all) // nobody always follows the same one
+			i = (i + turn) % len(all) // so that no rank always follows the same one
 			keys := make([][]uint64, ratioGoroutines)
 			for g := range keys {
 				for k := range n {

@@ -56,7 +56,7 @@ func (a atomics) insertNew(key, value uint64) error {
 	}
 }
 
-// prepare writes a cell of the heap that nobody knows of.
+// prepare writes a cell of the heap that no other rank knows of.
 func (a atomics) prepare(number int, key, value uint64) {
 	at := a.place(number)
 	a.atomicStore(at+inState, live)
@@ -66,10 +66,9 @@ func (a atomics) prepare(number int, key, value uint64) {
 	a.flush()
 }
 
-// linked makes a bucket's last word name the cell that was linked, unless somebody
-// has moved it since it was read: then it is another cell further on. It never
-// goes back, and if it lags behind, or still names none, the way to the end is a
-// little longer.
+// linked makes a bucket's last word name the cell that was linked, unless another rank has
+// moved it since it was read: then it is another cell further on. It never goes back. If it
+// lags behind, or still names none, the way to the end is a little longer.
 func (a atomics) linked(bucket int, hint uint64, number int) {
 	a.count(1)
 	a.cas(a.last(bucket), hint, uint64(number)+1)

@@ -84,9 +84,9 @@ func TestAppend(t *testing.T) {
 	}
 }
 
-// TestGivenBack lets goroutines insert the same keys at once, into a volume that
-// has just enough cells: those that somebody drew in vain are not lost, and in the
-// end every key is in.
+// TestGivenBack lets goroutines insert the same keys at once, into a volume that has just
+// enough cells. A cell that a goroutine drew without need is not lost, and in the end every key
+// is in.
 func TestGivenBack(t *testing.T) {
 	const ranks, keys = 4, 50
 	for _, discipline := range volume.Disciplines() {

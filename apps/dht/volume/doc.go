@@ -31,7 +31,7 @@
 //
 // # In memory of one's own
 //
-// [Open] is the table alone, over a slice, for who has a lock already.
+// [Open] is the table alone, over a slice, for callers that have a lock already.
 //
 // # Contract
 //

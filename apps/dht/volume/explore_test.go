@@ -24,7 +24,7 @@ var (
 	schedule = flag.String("schedule", "", "TestExhaust: the one schedule to play")
 )
 
-// played calls play with the seeds below n, or with the one that is to be played.
+// played calls play with the seeds below n, or with the one seed that the flag names.
 func played(n int, play func(seed uint64)) {
 	if *seed >= 0 {
 		play(uint64(*seed))
@@ -193,8 +193,8 @@ func TestExhaust(t *testing.T) {
 	}
 }
 
-// forgetful is a window of which some flushes do nothing: a broken specimen that
-// the exploration must reject.
+// forgetful is a window whose flushes sometimes do nothing: a broken specimen that the
+// exploration must reject.
 type forgetful struct {
 	rma.Window
 	forgets func(flush int) bool

@@ -51,7 +51,7 @@ func (a atomics) draw() (number int, ok bool) {
 	}
 }
 
-// putBack is give without a lock, of a cell that nobody else knows of.
+// putBack is give without a lock, for a cell that no other rank knows of.
 func (a atomics) putBack(number int) {
 	for free := a.atomicLoad(atFree); ; {
 		a.atomicStore(a.place(number)+inNext, free&cellMask)

@@ -10,9 +10,8 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// TestFreeList visits every order in which one rank draws a cell from the free list
-// while another draws two and puts the first one back: nobody gets what somebody
-// has.
+// TestFreeList visits every order in which one rank draws a cell from the free list while
+// another draws two and puts the first one back: no cell has two owners.
 func TestFreeList(t *testing.T) {
 	const heap, drawn = 3, 2
 	system := sim.System{Topology: topology.Flat(drawn), Setup: func(f *sim.Fabric) (sim.Program, error) {

@@ -11,8 +11,8 @@ import (
 // where it can, by operations of its window elsewhere. The algorithms are the
 // same, and what the simulator verifies is the weaker of the two.
 //
-// Its plain methods are for who has excluded others, by a lock; the atomic ones,
-// further down, for who has not.
+// Use its plain methods while a lock excludes others, and the atomic ones, further down, where
+// no lock does.
 type memory struct {
 	words []uint64 // nil: by operations
 

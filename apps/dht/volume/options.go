@@ -49,8 +49,8 @@ type Options struct {
 	// Lock are the lock's options. Home is Owner's.
 	Lock locks.Options
 
-	// Fill, if not nil, puts the first elements into the table, in the owner's At,
-	// while nobody else has it: at the speed of memory.
+	// Fill, if not nil, puts the first elements into the table, in the owner's At, before other
+	// ranks have it: at the speed of memory.
 	Fill func(t *Table) error
 
 	// Growable lets the owner resize the volume. Then every access looks at a word

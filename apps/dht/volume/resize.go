@@ -23,7 +23,7 @@ func (s *locked) Resize(ctx context.Context, buckets, heap int) error {
 	return s.written(s.move(l))
 }
 
-// move is under the lock, so that nobody uses the old region when it goes.
+// move is under the lock, so that the old region has no users when it goes.
 func (s *locked) move(l Layout) error {
 	region, err := s.w.Attach(l.Words())
 	if err != nil {

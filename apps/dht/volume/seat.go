@@ -61,8 +61,8 @@ func (s *seat) fill(words []uint64) error {
 	return s.v.o.Fill(t)
 }
 
-// announce tells where the elements are. Who has the lock, or nobody else yet,
-// does so; the base comes last, because it is awaited.
+// announce tells where the elements are. The caller has the lock, or no other rank has the
+// volume yet. The base comes last, because it is awaited.
 func (s *seat) announce(base rma.Disp, l Layout) {
 	d := &s.directory
 	d.atomicStore(atBuckets, uint64(l.Buckets))

@@ -21,10 +21,9 @@ type Side interface {
 	// so.
 	Insert(ctx context.Context, key, value uint64) (inserted bool, err error)
 
-	// InsertNew adds an element of which the caller knows that its key is not
-	// there and that nobody else inserts it, as the paper's inserts do. It begins
-	// at the end of the chain, however long that is. With a key that is there the
-	// volume breaks its promises.
+	// InsertNew adds an element. The caller knows that its key is not there and that no other
+	// rank inserts it, as the paper's inserts do. It begins at the end of the chain, however
+	// long that is. With a key that is there the volume breaks its promises.
 	InsertNew(ctx context.Context, key, value uint64) error
 
 	// Set gives a key a value, and reports whether the key was there.
@@ -42,11 +41,10 @@ type Side interface {
 	// whether it had, and whether it was there at all.
 	CompareAndSet(ctx context.Context, key, old, new uint64) (swapped, found bool, err error)
 
-	// Do executes operations in their order: under a lock all in one section,
-	// which others see as a whole; without one, one after the other. What becomes
-	// of each is in its fields. The error is of the lock or the window, and
-	// concerns them all, or without a lock the first that could not be done and
-	// those after it.
+	// Do executes operations in their order: under a lock all in one section, which others see
+	// as a whole; without one, one after the other. The outcome of each is in its fields. The
+	// error is of the lock or the window. It concerns them all, or without a lock the first
+	// that could not be done and those after it.
 	Do(ctx context.Context, ops []Op) error
 
 	// Len is the number of elements. Without a lock, insertions and deletions

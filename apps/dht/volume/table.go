@@ -1,8 +1,8 @@
 package volume
 
-// Table is a volume's words and what can be done to them by one who has excluded
-// all others, or all who write: by a lock of his own, or because there is nobody
-// else. Volume puts the locks around it.
+// Table is a volume's words and the operations on them. Its caller has excluded all others, or
+// all writers: by a lock of its own, or because there are none. Volume puts the locks around
+// it.
 //
 // The first element of a bucket lies in its cell of the table, the others in a
 // chain of cells of the heap, in the order of their insertion.
@@ -148,10 +148,9 @@ func (t *Table) change(s spot, value uint64) {
 	t.flush()
 }
 
-// InsertNew adds an element of which the caller knows that its key is not there,
-// as the paper's inserts do: it does not walk the chain but begins at its end.
-// With a key that is there the volume breaks its promises. Its only error is a
-// *FullError.
+// InsertNew adds an element. The caller knows that its key is not there, as the paper's inserts
+// do: InsertNew does not walk the chain but begins at its end. With a key that is there the
+// volume breaks its promises. Its only error is a *FullError.
 func (t *Table) InsertNew(key, value uint64) error {
 	b := t.bucket(key)
 	s := spot{number: b}
@@ -185,9 +184,9 @@ func (t *Table) full(key uint64) error {
 	return &FullError{Key: key, Buckets: t.Buckets, Heap: t.Heap}
 }
 
-// Delete removes a key, and reports whether it was there. A cell of the heap is
-// free again: that of the element, or, if it lies in the table, that of the next
-// one in the chain, which takes its place.
+// Delete removes a key, and reports whether it was there. It frees a cell of the heap: the
+// element's own, or, if the element lies in the table, the next one in the chain, which takes
+// its place.
 func (t *Table) Delete(key uint64) (found bool) {
 	s := t.find(key)
 	if !s.found {

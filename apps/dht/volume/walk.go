@@ -12,9 +12,8 @@ type Element struct{ Key, Value uint64 }
 // chunkWords is how much of a volume a single operation moves.
 const chunkWords = 1 << 12
 
-// All goes through the elements, the table's first. What is done to the table in
-// between may show or not, and an element that a Delete moves may show twice or
-// not at all.
+// All goes through the elements, the table's first. Changes of the table in between may show or
+// not, and an element that a Delete moves may show twice or not at all.
 func (t *Table) All() iter.Seq2[uint64, uint64] {
 	return func(yield func(key, value uint64) bool) {
 		used := t.Buckets + int(min(t.load(atNextFree), uint64(t.Heap)))

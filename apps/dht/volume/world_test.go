@@ -20,8 +20,7 @@ func parsed(t testing.TB, text string) *topology.Tree {
 	return tree
 }
 
-// windows are those of all ranks of a fresh fabric of goroutines; its owner is
-// first.
+// windows are the windows of all ranks of a fresh fabric of goroutines; its owner is first.
 func windows(t testing.TB, ranks int) (rma.Fabric, []rma.Window) {
 	t.Helper()
 	f, err := mem.New(mem.Options{Topology: topology.Flat(ranks)})
@@ -38,8 +37,8 @@ func windows(t testing.TB, ranks int) (rma.Fabric, []rma.Window) {
 	return f, all
 }
 
-// sides are those of all ranks of a fresh volume, whose owner is rank 0. See how
-// its words are reached: directly, or by operations, as on other machines.
+// sides are the sides of all ranks of a fresh volume, whose owner is rank 0. See how its words
+// are reached: directly, or by operations, as on other machines.
 func sides(t testing.TB, ranks int, how string, o volume.Options) []volume.Side {
 	t.Helper()
 	f, all := windows(t, ranks)
