@@ -19,7 +19,7 @@ func (p *Place) Bytes() ([]byte, error) {
 	} else if s&writeBit != 0 {
 		p.r.buffer.Own()
 	}
-	if p.r.buffer.Pages() != nil {
+	if p.r.pages() != nil {
 		return p.open(Read)
 	}
 	return p.r.buffer.Bytes(), nil
@@ -31,7 +31,7 @@ func (p *Place) Writable() ([]byte, error) {
 	if err := p.mayWrite("map"); err != nil {
 		return nil, err
 	}
-	if p.r.buffer.Pages() != nil {
+	if p.r.pages() != nil {
 		b, err := p.open(Write)
 		if err == nil {
 			p.beginWrite()
@@ -87,7 +87,7 @@ func (p *Place) Resize(size int) error {
 	if size == len(r.buffer.Bytes()) {
 		return nil
 	}
-	if r.buffer.Pages() != nil {
+	if r.pages() != nil {
 		p.shut()
 	}
 	wrote := p.wrote

@@ -15,7 +15,7 @@ func (h *home) do(s *scratch) {
 			h.site.counts.fenced.Add(1)
 		}
 		// If its writer gives up, pushed bytes may change before they are taken.
-		h.site.send(m.Node, m, s, h.r.buffer.Pages() == nil && m.Kind == coherence.GrantMessage)
+		h.site.send(m.Node, m, s, h.r.buffer.Store() == nil && m.Kind == coherence.GrantMessage)
 	}
 	fault := s.work.Fault
 	s.work.Reset()

@@ -65,7 +65,7 @@ func (p *Place) open(m Mode) ([]byte, error) {
 		return v.bytes, nil
 	}
 	p.shut()
-	if err := v.use(p.r.buffer.Pages()); err != nil {
+	if err := v.use(p.r.pages()); err != nil {
 		return nil, p.error("map", err)
 	}
 	access := faultpage.Read

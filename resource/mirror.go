@@ -255,7 +255,7 @@ func (f *mirror) do(s *scratch) {
 		f.happen(&s.work.Events[i])
 	}
 	for i := range s.work.Messages {
-		f.site.send(f.home, &s.work.Messages[i], s, f.r.buffer.Pages() == nil)
+		f.site.send(f.home, &s.work.Messages[i], s, f.r.buffer.Store() == nil)
 	}
 	if s.work.Fault != nil {
 		s.fault = s.work.Fault

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/orwl/go-orwl/internal/faultpage"
 	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
 
@@ -79,16 +80,22 @@ func NewWith(name string, size int, o Options) (*Resource, error) {
 	if err != nil {
 		return nil, fmt.Errorf("resource: %q: %w", name, err)
 	}
-	r.buffer.InitPages(pages)
+	r.buffer.MoveTo(pages)
 	return r, nil
 }
 
 // Close frees fault pages. Do not use the resource or a view of it afterwards.
 func (r *Resource) Close() error {
-	if r.buffer.Pages() == nil {
+	if r.pages() == nil {
 		return nil
 	}
-	return r.buffer.Pages().Close()
+	return r.pages().Close()
+}
+
+// pages are the fault pages, or nil.
+func (r *Resource) pages() *faultpage.Memory {
+	pages, _ := r.buffer.Store().(*faultpage.Memory)
+	return pages
 }
 
 // Name is the name given to New.

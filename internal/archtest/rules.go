@@ -41,7 +41,7 @@ var layers = []layer{
 	{path: "locks", pure: true, imports: "net/rma net/topology"},
 	{path: "locks/lockers", pure: true, imports: "internal/processor locks net/rma"},
 	{path: "locks/lockstest", testsOf: "locks", imports: "locks net/rma net/rmatest net/topology"},
-	{path: "resource/internal/coherence", pure: true, imports: "internal/faultpage net/wire"},
+	{path: "resource/internal/coherence", pure: true, imports: "net/wire"},
 	{path: "resource", pure: true, imports: "resource/internal/coherence internal/faultpage internal/npy internal/park locks/lockers locks net/rma"},
 	{path: "orwl/liveness", testsOf: "resource", pure: true, imports: "resource"},
 	{path: "handle", pure: true, imports: "resource"},

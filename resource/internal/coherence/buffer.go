@@ -3,8 +3,6 @@ package coherence
 import (
 	"sync/atomic"
 	"unsafe"
-
-	"github.com/orwl/go-orwl/internal/faultpage"
 )
 
 // Buffer is the bytes of a resource on one node, and the rules by which they are changed,
@@ -26,10 +24,19 @@ type Buffer struct {
 
 // kind is what few buffers have.
 type kind struct {
-	lent   bool              // a transport may still read the bytes, and nothing says until when
-	pages  *faultpage.Memory // nil: no fault pages
-	memory Allocator         // nil: ordinary memory
-	before []byte            // the bytes at the last Save; the memory is used again
+	lent   bool      // a transport may still read the bytes, and nothing says until when
+	store  Store     // nil: the buffer chooses the memory
+	memory Allocator // nil: ordinary memory
+	before []byte    // the bytes at the last Save; the memory is used again
+}
+
+// Store is memory that stays where it is, with rules of its own. A transport copies bytes
+// from there.
+type Store interface {
+	// Bytes are all bytes, good until the next Resize.
+	Bytes() []byte
+	// Resize keeps what fits, and new bytes are zero. If it fails, nothing has changed.
+	Resize(size int) error
 }
 
 // Allocator provides memory for the bytes of large resources. A node's transport can
@@ -51,9 +58,14 @@ func (b *Buffer) Init(size int) {
 	b.size.Store(int64(size))
 }
 
-// InitPages makes a buffer with fault pages.
-func (b *Buffer) InitPages(pages *faultpage.Memory) {
-	b.special().pages, b.bytes = pages, pages.Bytes()
+// MoveTo makes the buffer use a store, which has the same number of bytes. It copies the
+// contents.
+func (b *Buffer) MoveTo(s Store) {
+	old := b.bytes
+	b.bytes = s.Bytes()
+	copy(b.bytes, old)
+	b.free(old)
+	b.special().store = s
 	b.size.Store(int64(len(b.bytes)))
 }
 
@@ -63,12 +75,12 @@ func (b *Buffer) Bytes() []byte { return b.bytes }
 // Size is how many bytes there are, for those who do not hold the resource.
 func (b *Buffer) Size() int { return int(b.size.Load()) }
 
-// Pages are the fault pages, or nil.
-func (b *Buffer) Pages() *faultpage.Memory {
+// Store is the store that the buffer uses, or nil.
+func (b *Buffer) Store() Store {
 	if b.kind == nil {
 		return nil
 	}
-	return b.kind.pages
+	return b.kind.store
 }
 
 // memory is the Allocator for size bytes, or nil.
@@ -88,7 +100,7 @@ func (b *Buffer) special() *kind {
 
 // House makes the buffer use memory of a. keep says that the contents matter.
 func (b *Buffer) House(a Allocator, keep bool) {
-	if a == nil || b.Pages() != nil {
+	if a == nil || b.Store() != nil {
 		return
 	}
 	b.special().memory = a
@@ -102,20 +114,18 @@ func (b *Buffer) House(a Allocator, keep bool) {
 
 // Resize changes the number of bytes. It keeps what fits, and new bytes are zero. The
 // caller has the resource for itself. Slices of the old bytes keep their contents, except
-// with fault pages.
+// in a store.
 func (b *Buffer) Resize(size int) error {
-	if pages := b.Pages(); pages != nil {
-		if err := pages.Resize(size); err != nil {
+	if s := b.Store(); s != nil {
+		if err := s.Resize(size); err != nil {
 			return err
 		}
-		b.bytes = pages.Bytes()
+		b.bytes = s.Bytes()
 	} else {
 		old := b.bytes
 		b.bytes = b.make(size)
 		copy(b.bytes, old)
-		if a := b.memory(len(old)); a != nil {
-			a.Free(old)
-		}
+		b.free(old)
 	}
 	b.size.Store(int64(size))
 	return nil
@@ -133,6 +143,13 @@ func (b *Buffer) make(size int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), size)
 }
 
+// free gives memory back that make has given.
+func (b *Buffer) free(old []byte) {
+	if a := b.memory(len(old)); a != nil {
+		a.Free(old)
+	}
+}
+
 // Lend notes that a transport may read the bytes for as long as it likes.
 func (b *Buffer) Lend() { b.special().lent = true }
 
@@ -145,7 +162,7 @@ func (b *Buffer) Own() {
 
 func (b *Buffer) replace() {
 	b.kind.lent = false
-	if b.Pages() != nil {
+	if b.Store() != nil {
 		return // a transport copies them
 	}
 	// The old memory does not go back to an Allocator: nothing says when it may be used
@@ -182,7 +199,7 @@ func (b *Buffer) take(m *Message) error {
 // brings all bytes.
 func (b *Buffer) swap(m *Message) bool {
 	aligned := uintptr(unsafe.Pointer(unsafe.SliceData(m.Bytes)))%8 == 0
-	if !m.Swap || !m.Whole || len(m.Bytes) != len(b.bytes) || b.Pages() != nil || !aligned {
+	if !m.Swap || !m.Whole || len(m.Bytes) != len(b.bytes) || b.Store() != nil || !aligned {
 		return false
 	}
 	b.bytes, m.Bytes = m.Bytes, b.bytes
