@@ -100,8 +100,8 @@ func (w *worker) pin() (unpin func(), err error) {
 	if w.pool.cpus == nil {
 		return func() {}, nil
 	}
-	if unpin, err = host.Pin(w.pool.cpus, topology.Rank(w.number)); err != nil {
-		return nil, fmt.Errorf("orwl: Options.PinWorkers: worker %d: %w", w.number, err)
+	if unpin, err = host.Pin(w.pool.cpus, topology.Rank(w.Number())); err != nil {
+		return nil, fmt.Errorf("orwl: Options.PinWorkers: worker %d: %w", w.Number(), err)
 	}
 	return unpin, nil
 }

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
+
+	"github.com/orwl/go-orwl/orwl/internal/workers"
 )
 
 // A step task has no goroutine. A worker calls its body when all accesses of a round are
@@ -20,9 +22,10 @@ import (
 type step struct {
 	task   *Task
 	body   func(round int) error
-	rounds int     // negative: until the run ends
-	seat   int     // the number of its home worker
-	home   *worker // its queue gets the step, unless a worker's release makes it ready
+	rounds int // negative: until the run ends
+	seat   int // the number of its home worker
+	pool   *pool
+	home   *workers.Worker[step] // its queue gets the step, unless a worker's release makes it ready
 
 	round   int // of the next run of the body; the worker's that runs it
 	begun   bool
@@ -64,10 +67,10 @@ func (s *step) Granted(by any) {
 	if s.missing.Add(-1) != 0 {
 		return
 	}
-	if w, ok := by.(*worker); ok && w.pool == s.home.pool {
-		w.next(s)
+	if w, ok := by.(*worker); ok && w.pool == s.pool {
+		w.Next(s)
 	} else {
-		s.home.push(s)
+		s.home.Push(s)
 	}
 }
 
@@ -135,5 +138,5 @@ func (s *step) end(err error) {
 	t.leave(err)
 	t.ended.Store(true)
 	t.finished(err)
-	s.home.pool.done()
+	s.pool.done()
 }

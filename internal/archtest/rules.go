@@ -47,7 +47,8 @@ var layers = []layer{
 	{path: "handle", pure: true, imports: "resource"},
 	{path: "orwl/placement", pure: true, imports: "net/topology"},
 	{path: "orwl/launch"},
-	{path: "orwl", imports: "orwl/launch orwl/placement orwl/liveness net/topology/host " + belowOrwl},
+	{path: "orwl/internal/workers", pure: true, imports: "net/rma"}, // its tests play in net/sim
+	{path: "orwl", imports: "orwl/internal/workers orwl/launch orwl/placement orwl/liveness net/topology/host " + belowOrwl},
 	{path: "orwl/trace", imports: "orwl " + belowOrwl},
 	{path: "metrics", imports: "orwl " + belowOrwl},
 

@@ -1,0 +1,23 @@
+// Package workers says which worker runs which step, and when a worker sleeps. It knows
+// nothing about tasks: a step is a pointer.
+//
+// A worker calls Take for a step, runs it, and then calls Following until there is none.
+// A step that becomes ready while it runs goes to Next, if the same worker is to run it,
+// or to Push.
+//
+//	           Push (any goroutine)             Next (the worker)
+//	                 │                               │
+//	queue of a worker ──any worker, Take──▶ runs ◀── first
+//
+// # Contract
+//
+//   - Each step that was given to Push or Next is returned once.
+//   - No worker sleeps while a step is in a queue. A worker that takes a step and leaves
+//     others in the queues wakes a sleeper, so a step in a queue does not wait for
+//     the end of a step that runs.
+//   - A worker looks at its queue after every 64 steps that it has made ready itself, so a
+//     step in a queue does not wait for ever for a row of Next.
+//   - After Finish, each worker without steps returns nil from Take.
+//
+// No lock is held while another is taken.
+package workers
