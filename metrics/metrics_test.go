@@ -282,7 +282,10 @@ type scraper struct {
 	registry *prometheus.Registry
 }
 
-func (s *scraper) Access(*orwl.Access) resource.Observer {
+func (s *scraper) Observe(e orwl.Event) {
+	if e.Kind != orwl.Declared {
+		return
+	}
 	begun := make(chan struct{})
 	s.all.Go(func() {
 		close(begun)
@@ -292,11 +295,7 @@ func (s *scraper) Access(*orwl.Access) resource.Observer {
 	for range 1000 {
 		runtime.Gosched() // let it come as far as it can
 	}
-	return nil
 }
-
-func (s *scraper) Began(*orwl.Task)        {}
-func (s *scraper) Ended(*orwl.Task, error) {}
 
 // Somebody scrapes while a runtime starts: neither waits for the other.
 func TestScrapeAtStart(t *testing.T) {

@@ -20,7 +20,7 @@ type record struct {
 
 	// Of the writer that holds: how many were through when it asked, and for how many
 	// groups that stands.
-	before resource.Tally
+	before resource.State
 	stands uint64
 }
 
@@ -43,7 +43,7 @@ func (r *record) ask() bool {
 // answer is when the release was that has let the asker in, 0 if that is not known:
 // it may have come from another node.
 func (r *record) answer(of *resource.Resource, mode resource.Mode) int64 {
-	left, through, now := r.left.Load(), r.through.Load(), of.Tally()
+	left, through, now := r.left.Load(), r.through.Load(), of.Inspect()
 	r.wants.And(^uint32(wantsLeft))
 	if mode == resource.Read {
 		// Other readers of the group may be through already.
@@ -56,7 +56,7 @@ func (r *record) answer(of *resource.Resource, mode resource.Mode) int64 {
 }
 
 // both are the writers and the readers that are through.
-func both(t resource.Tally) uint64 {
+func both(t resource.State) uint64 {
 	return uint64(t.Writers.Through)<<32 | uint64(t.Readers.Through)
 }
 
@@ -64,12 +64,12 @@ func both(t resource.Tally) uint64 {
 func (r *record) tell(w *watch, p *resource.Place) {
 	wants := r.wants.Load()
 	if wants&wantsLeft != 0 {
-		r.through.Store(both(p.Resource().Tally()))
+		r.through.Store(both(p.Resource().Inspect()))
 		r.left.Store(w.m.now())
 	}
 	if wants&wantsGroup != 0 && w.mode == resource.Write {
 		r.wants.And(^uint32(wantsGroup))
-		t := p.Resource().Tally()
+		t := p.Resource().Inspect()
 		readers := t.Readers.Through - r.before.Readers.Through
 		if t.Writers.Through-r.before.Writers.Through == 1 && readers > 0 {
 			w.m.groups.observe(int64(readers), r.stands)
@@ -80,6 +80,6 @@ func (r *record) tell(w *watch, p *resource.Place) {
 // group has the next writer tell how many readers were before it. It is for the writer
 // that holds.
 func (r *record) group(of *resource.Resource, stands uint64) {
-	r.before, r.stands = of.Tally(), stands
+	r.before, r.stands = of.Inspect(), stands
 	r.wants.Or(wantsGroup)
 }

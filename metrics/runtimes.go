@@ -44,12 +44,16 @@ func (m *Metrics) collectRuntimes(s sink) (broken int) {
 	var stalls uint64
 	var stalled int
 	for _, rt := range rts {
-		n, now := rt.Stalls()
-		stalls += n
-		if now {
+		state := rt.Inspect()
+		stalls += state.Stalls
+		if state.Stalled {
 			stalled = 1
 		}
-		broken += rt.Broken()
+		for _, r := range state.Resources {
+			if r.Broken {
+				broken++
+			}
+		}
 	}
 	s.count("orwl_stalls_total", stalls)
 	s.gauge("orwl_stalled", float64(stalled))

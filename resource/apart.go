@@ -30,8 +30,8 @@ func (p *Place) requestApart(m Mode, order uint64) error {
 	} else if !r.home.keep(p, m, order) {
 		return p.Request(r, m)
 	}
-	if p.hears(Requests) {
-		p.x.observer.Requested(p)
+	if p.hears(Requested) {
+		p.tell(Requested)
 	}
 	return nil
 }

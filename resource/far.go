@@ -14,8 +14,8 @@ func (p *Place) acquireFar(s uint64) error {
 	}
 	p.listed = false
 	p.state.Set(s ^ phaseBits)
-	if p.hears(Acquisitions) {
-		p.x.observer.Acquired(p)
+	if p.hears(Acquired) {
+		p.tell(Acquired)
 	}
 	return nil
 }
@@ -35,8 +35,8 @@ func (p *Place) releaseFar(s uint64, abandoned bool) error {
 	if err != nil {
 		return p.failed("release", err)
 	}
-	if p.hears(Releases) {
-		p.x.observer.Released(p)
+	if p.hears(Released) {
+		p.tell(Released)
 	}
 	return nil
 }
@@ -58,11 +58,11 @@ func (p *Place) renewFar(s uint64) error {
 		p.state.Set(s & writeBit)
 		return p.failed("renew", err)
 	}
-	if p.hears(Requests) {
-		p.x.observer.Requested(p)
+	if p.hears(Requested) {
+		p.tell(Requested)
 	}
-	if p.hears(Releases) {
-		p.x.observer.Released(p)
+	if p.hears(Released) {
+		p.tell(Released)
 	}
 	return nil
 }

@@ -9,13 +9,14 @@ func (f *mirrored) Granted(id ID, s Stamp) {
 		l.version.Set(s.Version)
 		l.prior = s.Prior
 	}
+	f.r.ledger.fence.Set(s.Fence) // for Inspect
 	r := f.mirror.requests[id]
 	r.came = f.came - r.came
 	if r.by != nil && r.came > 0 {
 		r.by.arrived(int(r.came))
 	}
-	if r.w != nil && r.stage != leaving {
-		r.by.grantedFar()
+	if r.w != nil && r.stage != leaving && r.by.hears(GrantedFar) {
+		r.by.tell(GrantedFar)
 	}
 	f.rouse(id, &r)
 	f.mirror.requests[id] = r

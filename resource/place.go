@@ -69,8 +69,8 @@ func (p *Place) Request(r *Resource, m Mode) error {
 		return p.requestApart(m, 0)
 	}
 	p.state.Set(r.request(m) | modeBit(m) | requestedBit)
-	if p.hears(Requests) {
-		p.x.observer.Requested(p)
+	if p.hears(Requested) {
+		p.tell(Requested)
 	}
 	return nil
 }
@@ -171,8 +171,8 @@ func (p *Place) Acquire(ctx context.Context) error {
 		r.ledger.raise()
 	}
 	p.state.Set(s ^ phaseBits)
-	if p.hears(Acquisitions) {
-		p.x.observer.Acquired(p)
+	if p.hears(Acquired) {
+		p.tell(Acquired)
 	}
 	return nil
 }
@@ -194,8 +194,8 @@ func (p *Place) take() bool {
 		return false
 	}
 	p.state.Set(s ^ phaseBits)
-	if p.hears(Acquisitions) {
-		p.x.observer.Acquired(p)
+	if p.hears(Acquired) {
+		p.tell(Acquired)
 	}
 	return true
 }
@@ -212,8 +212,8 @@ func (p *Place) ReleaseBy(by any) error {
 	if s&heldBit == 0 {
 		return p.error("release", ErrNotHeld)
 	}
-	if p.x != nil {
-		p.releasing()
+	if p.hears(Releasing) {
+		p.tell(Releasing)
 	}
 	if p.far {
 		return p.releaseFar(s, false)
@@ -224,8 +224,8 @@ func (p *Place) ReleaseBy(by any) error {
 	if p.w != nil {
 		p.w.calm()
 	}
-	if p.hears(Releases) {
-		p.x.observer.Released(p)
+	if p.hears(Released) {
+		p.tell(Released)
 	}
 	return nil
 }
@@ -240,8 +240,8 @@ func (p *Place) RenewBy(by any) error {
 	if s&heldBit == 0 {
 		return p.error("renew", ErrNotHeld)
 	}
-	if p.x != nil {
-		p.releasing()
+	if p.hears(Releasing) {
+		p.tell(Releasing)
 	}
 	if p.far {
 		return p.renewFar(s)
@@ -250,11 +250,11 @@ func (p *Place) RenewBy(by any) error {
 	m := modeOf(s)
 	p.state.Set(p.r.request(m) | s&writeBit | requestedBit)
 	p.r.end(s, by)
-	if p.hears(Requests) {
-		p.x.observer.Requested(p)
+	if p.hears(Requested) {
+		p.tell(Requested)
 	}
-	if p.hears(Releases) {
-		p.x.observer.Released(p)
+	if p.hears(Released) {
+		p.tell(Released)
 	}
 	return nil
 }
