@@ -33,8 +33,8 @@ func made(t testing.TB, o Options) (*Metrics, *prometheus.Registry) {
 	return m, registry
 }
 
-// value is that of a metric with labels "name=value", all of which it has, and others
-// perhaps; several are added up. Of a histogram it is how many there are.
+// value is the sum of the metrics that have all of these labels, "name=value", and perhaps
+// others. A histogram counts as the number of its values.
 func value(t testing.TB, g prometheus.Gatherer, name string, labels ...string) (sum float64) {
 	t.Helper()
 	found := false
@@ -151,7 +151,7 @@ func TestExact(t *testing.T) {
 	}
 }
 
-// A resource that breaks fails who waits, once, and is counted.
+// A waiting place whose resource breaks is counted as failed, once.
 func TestFailed(t *testing.T) {
 	m, registry := made(t, Options{})
 	r, err := resource.New("r", 8)

@@ -6,15 +6,14 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// record is what the places of a resource have in common: now and then one of them
-// wants to know something that others see. Only then do they all write here.
+// record is shared by the places of a resource. Now and then one of them asks for something
+// that others see. Only then do they all write here.
 type record struct {
 	wants  atomic.Uint32
 	places atomic.Uint32
-	asked  atomic.Uint32 // how often somebody wanted to
+	asked  atomic.Uint32 // how often a place called ask
 
-	// The last release since somebody asked: when it was, and how many were through
-	// before.
+	// The last release since a place asked: when it was, and how many were through before.
 	left    atomic.Int64
 	through atomic.Uint64
 
@@ -24,7 +23,7 @@ type record struct {
 	stands uint64
 }
 
-// What there is to want.
+// The values of wants, added up.
 const (
 	wantsLeft  = 1 << iota // when the one before lets go
 	wantsGroup             // how many readers come until the next writer
@@ -60,7 +59,7 @@ func both(t resource.State) uint64 {
 	return uint64(t.Writers.Through)<<32 | uint64(t.Readers.Through)
 }
 
-// tell is what a place of w does before it releases, if somebody wants something.
+// tell answers what other places want, before the place of w releases.
 func (r *record) tell(w *watch, p *resource.Place) {
 	wants := r.wants.Load()
 	if wants&wantsLeft != 0 {

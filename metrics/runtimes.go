@@ -18,15 +18,15 @@ func ended(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// Watch has a runtime looked at: what has stalled, and what is broken.
+// Watch adds a runtime: metrics tell what has stalled in it, and what is broken.
 func (m *Metrics) Watch(rt *orwl.Runtime) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.rts = append(m.rts, rt)
 }
 
-// Nodes has the nodes of a run looked at, as this one sees them. Nil, or a run of one
-// node, is fine.
+// Nodes adds the nodes of a run, as this one sees them. Nil, or a run of one node, is
+// fine.
 func (m *Metrics) Nodes(nodes *orwl.Nodes) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -61,7 +61,7 @@ func (m *Metrics) collectRuntimes(s sink) (broken int) {
 	return broken
 }
 
-// version is that of the module as it was built.
+// version is the version of the module in this build.
 func version() string {
 	const module = "github.com/orwl/go-orwl"
 	info, ok := debug.ReadBuildInfo()

@@ -59,7 +59,7 @@ func (o ServerOptions) validate() error {
 	return err
 }
 
-// listens is where to listen: an address of which both parts are numbers.
+// listens is where to listen: an address whose host and port are both numbers.
 func (o ServerOptions) listens() (string, error) {
 	host, port, err := net.SplitHostPort(o.Address)
 	if err != nil {

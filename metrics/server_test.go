@@ -162,7 +162,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// The end of the context ends it, also while somebody is answered.
+// The end of the context ends it, also during an answer.
 func TestContext(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	s, err := Serve(ctx, ServerOptions{Address: "127.0.0.1:0", Gatherer: prometheus.NewRegistry()})
