@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -228,6 +229,80 @@ func throughTheDoor(t *testing.T, sample int, holds float64) {
 	}
 	if got := value(t, registry, "orwl_hold_seconds", "mode=write", "door=relaxed", "algorithm=RMA-RW"); got != holds {
 		t.Errorf("%v holds, want %v", got, holds)
+	}
+}
+
+// A relaxed access has a waiting time and a holding time, and none is kept when it has ended.
+// One of so many accesses is timed, of readers and writers alike.
+func TestRelaxedTimes(t *testing.T) {
+	c := new(clock)
+	m, registry := made(t, Options{Sample: 1, clock: c.read})
+	r, err := resource.New("r", 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := m.Relaxed("RMA-RW").(*door)
+	tell := func(number uint64, kinds ...resource.Kinds) {
+		for _, kind := range kinds {
+			d.Observe(resource.Event{Kind: kind, Mode: resource.Write, Resource: r, Relaxed: number, Err: context.Canceled})
+			c.add(time.Second)
+		}
+	}
+	tell(1, resource.RelaxedWaiting, resource.RelaxedAcquired, resource.RelaxedReleased)
+	tell(2, resource.RelaxedAcquired, resource.RelaxedReleased)
+	for name, want := range map[string][2]float64{"orwl_acquire_wait_seconds": {2, 1}, "orwl_hold_seconds": {2, 2}} { // number and sum
+		each(t, registry, name, []string{"door=relaxed", "mode=write"}, func(h *dto.Metric) {
+			n, sum := h.Histogram.GetSampleCount(), h.Histogram.GetSampleSum()
+			if float64(n) != want[0] || sum < want[1]-0.1 || sum > want[1]+0.1 {
+				t.Errorf("%s: %d, %v s in all, want %v", name, n, sum, want)
+			}
+		})
+	}
+	tell(3, resource.RelaxedWaiting, resource.RelaxedFailed)
+	if got := value(t, registry, "orwl_accesses_total", "door=relaxed", "outcome=cancelled"); got != 1 {
+		t.Errorf("%v cancelled, want 1", got)
+	}
+	if len(d.begins) != 0 {
+		t.Errorf("%d times are kept of accesses that have ended", len(d.begins))
+	}
+	d.every = doorSample
+	var timed [2]int
+	for number := range uint64(3200) {
+		if d.timed(number) {
+			timed[number%2]++
+		}
+	}
+	if timed[0] < 90 || timed[0] > 110 || timed[1] < 90 || timed[1] > 110 {
+		t.Errorf("%d even and %d odd numbers of 3200 are timed, want about 100 of each", timed[0], timed[1])
+	}
+}
+
+// A runtime in which nothing moves is counted as stalled, and its broken resources are
+// counted.
+func TestStalled(t *testing.T) {
+	m, registry := made(t, Options{})
+	stalled := make(chan orwl.State, 1)
+	rt, err := orwl.New(orwl.Options{Stall: 10 * time.Millisecond, OnStall: func(s orwl.State) { stalled <- s }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Watch(rt)
+	r, goOn := rt.Resource("r", 8), make(chan struct{})
+	k := rt.Task("k")
+	k.Write(r)
+	k.Do(func(*orwl.Task) error { <-goOn; return nil })
+	ended := make(chan error)
+	go func() { ended <- rt.Run(t.Context()) }()
+	<-stalled
+	r.Break(errors.New("enough"))
+	for name, want := range map[string]float64{"orwl_stalls_total": 1, "orwl_stalled": 1, "orwl_broken_locks": 1} {
+		if got := value(t, registry, name); got != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
+		}
+	}
+	close(goOn)
+	if err := <-ended; err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -47,6 +47,9 @@ g, round 0, waits to read u for %v ──▶ f
 			if r.Still.Duration != stall || r.String() != want {
 				t.Errorf("still for %v\n%v, want\n%s", r.Still, r, want)
 			}
+			if r.Stalls != uint64(round)+1 || !r.Stalled {
+				t.Errorf("the state has %d stalls, stalled is %t, in round %d", r.Stalls, r.Stalled, round)
+			}
 			<-time.After(time.Minute + stall/looks/2) // of the bubble; between two looks
 			if len(stalls) > 0 {
 				t.Errorf("told %d times more of the same stall", len(stalls))
@@ -55,6 +58,9 @@ g, round 0, waits to read u for %v ──▶ f
 		}
 		if err := <-ran; err != nil || log.Len() > 0 {
 			t.Errorf("%v, and logged: %s", err, log.String())
+		}
+		if s := rt.Inspect(); s.Stalls != 3 {
+			t.Errorf("%d stalls in the end, want 3", s.Stalls)
 		}
 	})
 }
