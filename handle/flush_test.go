@@ -37,7 +37,7 @@ func TestFlush(t *testing.T) {
 		fine(t, idle.Flush(over))
 		p.settle(t)
 		fine(t, write.flush(over))
-		if v := home.Survey().Version; v != uint64(i+1) {
+		if v := home.Inspect().Version; v != uint64(i+1) {
 			t.Errorf("after flush %d: version %d", i, v)
 		}
 		if write.g.Test() == Granted { // the pair is granted its next

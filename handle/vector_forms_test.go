@@ -167,7 +167,7 @@ func TestVectorResize(t *testing.T) {
 	sizes := func() []int {
 		var all []int
 		for _, r := range rs {
-			all = append(all, r.Survey().Size)
+			all = append(all, r.Inspect().Size)
 		}
 		return all
 	}

@@ -17,8 +17,8 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// What metrics cost where there is nothing but hand-overs: on against off, in turns,
-// in one run.
+// The cost of metrics for a program that only hands over: on against off, in turns, in one
+// run.
 //
 //	go test ./metrics -run '^$' -bench Ratios -benchtime 1x
 //

@@ -1,6 +1,6 @@
-// Package metrics tells Prometheus what a process of an ORWL run does: as counters,
-// histograms and gauges, at a port of its own, beside profiles and a picture of who
-// waits for whom. docs/metrics.md lists all there is.
+// Package metrics tells Prometheus what a process of an ORWL run does, by counters,
+// histograms and gauges. Its [Server] shows them at a port, beside profiles and the state
+// of the program. docs/metrics.md lists all metrics.
 //
 //	registry := prometheus.NewRegistry()
 //	m, err := metrics.New(metrics.Options{Registerer: registry, Node: place.Node})
@@ -15,23 +15,22 @@
 //
 // # What it costs
 //
-// Nothing where there is no Metrics. Where there is, a hand-over between tasks that do
-// nothing else takes up to 5 % longer: each place counts for itself, in memory that
-// nobody else writes to, and who scrapes adds up. Clocks would take more than that,
-// so that only some accesses are timed, the fewer the quicker they follow one
-// another (pace.go), and waits that are not timed are looked at every few milliseconds
-// (glance.go). Counters are exact, histograms are estimates where things go quickly.
+// Without a Metrics, nothing. With one, a hand-over between tasks that do nothing else takes
+// up to 5 % longer. Each place counts in memory of its own, and a scrape adds up. Clocks
+// cost more than that, so only some accesses are timed: the quicker they follow one another,
+// the fewer (pace.go). A glance every few milliseconds sees the waits without times
+// (glance.go). Counters are exact. Histograms of quick accesses are estimates.
 //
 // # What is bound
 //
-// No label grows with what a program does, but for task, if Options.Tasks says so, and
-// lock, whose values the program gives. A resource's name is no label of a metric,
-// and of a profile only if Options.Profile says so.
+// No label grows with the program, with two exceptions: task, which Options.Tasks turns on,
+// and lock, whose values the program gives. No metric has a resource's name as a label.
+// Profiles have it with Options.Profile.
 //
 // # Locks
 //
-// The mutex of Metrics is held while somebody scrapes, or looks who waits; then
-// those of what is looked at: a node's lanes, a mirror's. Observers take it when accesses
-// are made, where the runtime is locked, and when tasks begin and end, never during
-// accesses. So a runtime, which has a mutex before it, is looked at without.
+// A scrape and a glance hold the mutex of Metrics, and then take the mutexes of a node's
+// lanes or of a mirror. Metrics.Observe takes it when accesses are declared, with the runtime
+// locked, and when tasks begin and end, never during accesses. So a scrape inspects the
+// runtimes before it takes the mutex.
 package metrics

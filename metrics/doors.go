@@ -1,33 +1,39 @@
 package metrics
 
 import (
+	"math"
+	"sync"
 	"sync/atomic"
 
-	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/resource"
 )
 
-// door counts who goes through the relaxed doors with one kind of lock.
+// door counts the relaxed accesses of all resources with one kind of guard.
 type door struct {
 	m     *Metrics
 	guard string
-	every uint32 // visit that is timed
+	every uint64 // one of so many accesses is timed
 	modes [2]struct {
 		times
 		acquired, waited, cancelled, failed atomic.Uint64
-
-		knocks  atomic.Uint32
-		untimed visit // of all that are not timed
 	}
+
+	mu     sync.Mutex
+	begins map[relaxedAccess]int64 // when a timed access began to wait, or acquired
 }
 
-// doorSample is of how many visits one is timed, at most, and stands for the others.
+// relaxedAccess names a relaxed access.
+type relaxedAccess struct {
+	of     *resource.Resource
+	number uint64
+}
+
+// doorSample is how many relaxed accesses a timed one stands for, at most.
 const doorSample = 16
 
-var _ orwl.DoorObserver = (*Metrics)(nil)
-
-// Door implements orwl.DoorObserver.
-func (m *Metrics) Door(guard string) resource.DoorObserver {
+// Relaxed returns the observer of relaxed accesses to resources with this kind of guard,
+// for [resource.Resource.Observe]. A runtime's resources have it already.
+func (m *Metrics) Relaxed(guard string) resource.Observer {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	for _, d := range m.doors {
@@ -35,67 +41,58 @@ func (m *Metrics) Door(guard string) resource.DoorObserver {
 			return d
 		}
 	}
-	d := &door{m: m, guard: guard, every: uint32(min(m.sample, doorSample))}
+	d := &door{m: m, guard: guard, every: uint64(min(m.sample, doorSample)), begins: make(map[relaxedAccess]int64)}
 	in := seconds()
 	for i := range d.modes {
 		d.modes[i].times = times{in.new(), in.new()}
-		d.modes[i].untimed = visit{door: d, mode: resource.Mode(i), untimed: true}
 	}
 	m.doors = append(m.doors, d)
 	return d
 }
 
-// visit is one way through a door.
-type visit struct {
-	door    *door
-	mode    resource.Mode
-	since   int64 // it waits, or holds
-	waiting bool
-	untimed bool // it only counts, and is many visits at a time
-}
-
-// Knocked implements resource.DoorObserver.
-func (d *door) Knocked(mode resource.Mode) resource.Visit {
-	of := &d.modes[mode]
-	if of.knocks.Add(1)%d.every != 0 {
-		return &of.untimed
-	}
-	return &visit{door: d, mode: mode}
-}
-
-// Waiting implements resource.Visit.
-func (v *visit) Waiting() {
-	v.door.modes[v.mode].waited.Add(1)
-	if !v.untimed {
-		v.waiting, v.since = true, v.door.m.now()
-	}
-}
-
-// Entered implements resource.Visit.
-func (v *visit) Entered(err error) {
-	d := &v.door.modes[v.mode]
-	now := int64(0)
-	if !v.untimed {
-		now = v.door.m.now()
-		defer func() { v.since = now }()
-	}
+// Observe implements resource.Observer. It counts all accesses, and times some.
+func (d *door) Observe(e resource.Event) {
+	of := &d.modes[e.Mode]
 	switch {
-	case err != nil && ended(err):
-		d.cancelled.Add(1)
-	case err != nil:
-		d.failed.Add(1)
-	case v.waiting:
-		d.acquired.Add(1)
-		d.wait.observe(now-v.since, uint64(v.door.every))
-	default:
-		d.acquired.Add(1)
+	case e.Kind == resource.RelaxedWaiting:
+		of.waited.Add(1)
+	case e.Kind == resource.RelaxedAcquired:
+		of.acquired.Add(1)
+	case e.Kind == resource.RelaxedFailed && ended(e.Err):
+		of.cancelled.Add(1)
+	case e.Kind == resource.RelaxedFailed:
+		of.failed.Add(1)
+	}
+	if d.timed(e.Relaxed) {
+		d.time(e, of.times)
 	}
 }
 
-// Left implements resource.Visit.
-func (v *visit) Left() {
-	if !v.untimed {
-		v.door.modes[v.mode].hold.observe(v.door.m.now()-v.since, uint64(v.door.every))
+// timed reports whether the access with a number is timed: one of every, spread evenly, so
+// that a program that reads and writes by turns has both timed.
+func (d *door) timed(number uint64) bool {
+	const golden = 0x9e3779b97f4a7c15 // 1<<64 divided by the golden ratio
+	return number*golden <= math.MaxUint64/d.every
+}
+
+// time times an access from its events.
+func (d *door) time(e resource.Event, to times) {
+	name, now := relaxedAccess{e.Resource, e.Relaxed}, d.m.now()
+	d.mu.Lock()
+	since := d.begins[name] // 0: there was no event
+	switch e.Kind {
+	case resource.RelaxedWaiting, resource.RelaxedAcquired:
+		d.begins[name] = now
+	default:
+		delete(d.begins, name)
+	}
+	d.mu.Unlock()
+	switch {
+	case since == 0:
+	case e.Kind == resource.RelaxedAcquired:
+		to.wait.observe(now-since, d.every)
+	case e.Kind == resource.RelaxedReleased:
+		to.hold.observe(now-since, d.every)
 	}
 }
 

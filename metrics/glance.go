@@ -49,8 +49,7 @@ func (w *watch) sleeps() bool {
 	if w.stood.Load() == 0 {
 		return false
 	}
-	l := w.place.Look(w.resource)
-	return l.Requested
+	return w.place.Inspect(w.resource).Requested
 }
 
 // look reports whether the place waits now, and the total time of its waits so far: the

@@ -10,10 +10,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// histogram counts values in buckets, native and classic at the same time, by
-// anybody at any time. It is one of our own because what did not have to be
-// measured is added only when somebody looks, and because a sample stands for
-// many.
+// histogram counts values in buckets, native and classic at the same time. Any goroutine may
+// use it at any time. It is our own for two reasons: the values that need no measuring are
+// added only by a scrape, and a sample stands for many values.
 //
 //	native    ──┬──────┬──────┬──────┬──   2^(k/8): 9 % wide
 //	classic   ──────┬────────────────┬──   the round ones
@@ -57,8 +56,8 @@ func newScale(unit float64, from, to int, classic ...float64) *scale {
 	return s
 }
 
-// seconds is the scale of times, which are observed in nanoseconds; numbers is that
-// of how many there are of something.
+// seconds is the scale of times, which are observed in nanoseconds. numbers is the scale of
+// numbers of things.
 func seconds() *scale {
 	var classic []float64
 	for _, decade := range []float64{1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1, 1} {

@@ -61,7 +61,7 @@ func TestLikeTheLibrarys(t *testing.T) {
 	}
 }
 
-// counts are those of the native buckets that are not empty, by their keys.
+// counts are the counts of the native buckets that are not empty, by their keys.
 func counts(h *dto.Histogram) map[int]int64 {
 	all := make(map[int]int64)
 	key, i, n := 0, 0, int64(0)
@@ -87,8 +87,8 @@ func written(t *testing.T, m prometheus.Metric) *dto.Metric {
 	return out
 }
 
-// What lies beyond the scale is in the last bucket, what takes no time is zero, and
-// one value may stand for many.
+// A value beyond the scale is in the last bucket, a time of nothing is zero, and one value
+// may stand for many.
 func TestEdges(t *testing.T) {
 	h := seconds().new()
 	h.observe(0, 2)

@@ -25,9 +25,6 @@ type journey struct {
 // asks notes how many bytes are here when the place begins to wait.
 func (j *journey) asks(p *resource.Place) { _, j.before = p.Here() }
 
-// GrantedFar implements resource.FarGrants.
-func (w *watch) GrantedFar(*resource.Place) { w.far.granted.Store(w.m.now()) }
-
 // ends ends a journey: the place of w has acquired.
 func (j *journey) ends(w *watch, p *resource.Place) {
 	_, came := p.Here()

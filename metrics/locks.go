@@ -12,15 +12,15 @@ import (
 // ErrName is a lock that has the name of another, or none.
 var ErrName = errors.New("metrics: give each lock a name of its own")
 
-// lock is one that is looked at.
+// lock is a lock that a scrape looks at.
 type lock struct {
 	name, algorithm string
 	counts          func() []locks.Counts
 	stats           func() lockers.Stats // nil if it is not for goroutines
 }
 
-// Lock watches a lock, under a name that no other lock has. counts returns those of its
-// ranks, as [locks.Lock.Counts] does.
+// Lock watches a lock, under a name that no other lock has. counts returns the counts of
+// its ranks, as [locks.Lock.Counts] does.
 func (m *Metrics) Lock(name, algorithm string, counts func() []locks.Counts) error {
 	return m.watchLock(lock{name: name, algorithm: algorithm, counts: counts})
 }
@@ -49,7 +49,7 @@ func (m *Metrics) watchLock(l lock) error {
 	return nil
 }
 
-// collectLocks also tells how much is broken: so many resources, and locks.
+// collectLocks also tells how many resources and locks are broken.
 func (m *Metrics) collectLocks(s sink, broken int) {
 	for _, l := range m.locks {
 		ranks := l.counts()
@@ -76,7 +76,7 @@ func (m *Metrics) collectLocks(s sink, broken int) {
 	s.gauge("orwl_broken_locks", float64(broken))
 }
 
-// variation is the coefficient of variation of what those got who got anything.
+// variation is the coefficient of variation of the acquisitions of the ranks that have any.
 func variation(ranks []locks.Counts) float64 {
 	n, sum, squares := 0.0, 0.0, 0.0
 	for _, c := range ranks {

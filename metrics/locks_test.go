@@ -83,8 +83,8 @@ func TestLocker(t *testing.T) {
 	}
 }
 
-// A lock that somebody could not have because it is broken is counted with the resources
-// that are.
+// A lock that failed an acquisition because it is broken is counted with the broken
+// resources.
 func TestBrokenLock(t *testing.T) {
 	m, registry := made(t, Options{})
 	f, err := mem.New(mem.Options{Topology: topology.Flat(2)})

@@ -15,7 +15,7 @@ var rewrite = flag.Bool("rewrite", false, "write docs/metrics.md anew")
 
 const document = "../docs/metrics.md"
 
-// What is documented is what is exported, and the other way round.
+// The page documents all metrics that are exported, and no others.
 func TestDocumented(t *testing.T) {
 	want := markdown()
 	if *rewrite {

@@ -84,12 +84,20 @@ func New(o Options) (*Metrics, error) {
 // now returns the time in nanoseconds, never 0.
 func (m *Metrics) now() int64 { return int64(m.o.clock()) + 1 }
 
-// Access implements orwl.Observer.
-func (m *Metrics) Access(a *orwl.Access) resource.Observer {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	t := m.taskOf(a.Task())
-	return m.watch(a.Place(), a.Resource(), a.Mode(), t)
+// Observe implements orwl.Observer.
+func (m *Metrics) Observe(e orwl.Event) {
+	switch e.Kind {
+	case orwl.Made:
+		e.Resource.Observe(m.Relaxed(e.Guard), resource.AllRelaxed)
+	case orwl.Declared:
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		m.watch(e.Access.Place(), e.Access.Resource(), e.Access.Mode(), m.taskOf(e.Task))
+	case orwl.Began:
+		m.taskBegan(e.Task)
+	case orwl.Ended:
+		m.taskEnded(e.Task)
+	}
 }
 
 // Place observes a place that belongs to no task. The place must request only r, and
@@ -97,10 +105,11 @@ func (m *Metrics) Access(a *orwl.Access) resource.Observer {
 func (m *Metrics) Place(p *resource.Place, r *resource.Resource, mode resource.Mode) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	p.Observe(m.watch(p, r, mode, nil))
+	m.watch(p, r, mode, nil)
 }
 
-func (m *Metrics) watch(p *resource.Place, r *resource.Resource, mode resource.Mode, t *task) *watch {
+// watch observes a place. m.mu is held.
+func (m *Metrics) watch(p *resource.Place, r *resource.Resource, mode resource.Mode, t *task) {
 	on := m.records[r]
 	if on == nil {
 		on = new(record)
@@ -109,7 +118,7 @@ func (m *Metrics) watch(p *resource.Place, r *resource.Resource, mode resource.M
 	on.places.Add(1)
 	m.places.Add(1)
 	w := &watch{m: m, task: t, place: p, resource: r, on: on, mode: mode, timed: true, closely: true}
-	if r.Elsewhere() {
+	if r.Inspect().Elsewhere {
 		w.far = new(journey)
 	}
 	m.watches = append(m.watches, w)
@@ -119,7 +128,7 @@ func (m *Metrics) watch(p *resource.Place, r *resource.Resource, mode resource.M
 			w.labels = pprof.WithLabels(t.labels, pprof.Labels("resource", r.Name()))
 		}
 	}
-	return w
+	p.Observe(w, w.always()|resource.Acquired)
 }
 
 // task holds the metrics of a task.
@@ -145,8 +154,7 @@ func (m *Metrics) taskOf(t *orwl.Task) *task {
 	return known
 }
 
-// Began implements orwl.Observer.
-func (m *Metrics) Began(t *orwl.Task) {
+func (m *Metrics) taskBegan(t *orwl.Task) {
 	m.mu.Lock()
 	known := m.taskOf(t)
 	m.begin()
@@ -155,8 +163,7 @@ func (m *Metrics) Began(t *orwl.Task) {
 	known.label(known.labels)
 }
 
-// Ended implements orwl.Observer.
-func (m *Metrics) Ended(t *orwl.Task, _ error) {
+func (m *Metrics) taskEnded(t *orwl.Task) {
 	m.mu.Lock()
 	known := m.taskOf(t)
 	m.end()

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
@@ -33,8 +34,8 @@ func made(t testing.TB, o Options) (*Metrics, *prometheus.Registry) {
 	return m, registry
 }
 
-// value is that of a metric with labels "name=value", all of which it has, and others
-// perhaps; several are added up. Of a histogram it is how many there are.
+// value is the sum of the metrics that have all of these labels, "name=value", and perhaps
+// others. A histogram counts as the number of its values.
 func value(t testing.TB, g prometheus.Gatherer, name string, labels ...string) (sum float64) {
 	t.Helper()
 	found := false
@@ -151,7 +152,7 @@ func TestExact(t *testing.T) {
 	}
 }
 
-// A resource that breaks fails who waits, once, and is counted.
+// A waiting place whose resource breaks is counted as failed, once.
 func TestFailed(t *testing.T) {
 	m, registry := made(t, Options{})
 	r, err := resource.New("r", 8)
@@ -182,52 +183,32 @@ func TestFailed(t *testing.T) {
 	}
 }
 
-// The relaxed door is counted beside the ordered one, and times stand for others' that are
-// not taken.
-func TestRelaxed(t *testing.T) {
-	for sample, holds := range map[int]float64{1: 3, 2: 2, 0: 0} {
-		t.Run(fmt.Sprint(sample), func(t *testing.T) { throughTheDoor(t, sample, holds) })
-	}
-}
-
-func throughTheDoor(t *testing.T, sample int, holds float64) {
-	m, registry := made(t, Options{Sample: sample})
-	rt, err := orwl.New(orwl.Options{Observers: []orwl.Observer{m}})
+// A runtime in which nothing moves is counted as stalled, and its broken resources are
+// counted.
+func TestStalled(t *testing.T) {
+	m, registry := made(t, Options{})
+	stalled := make(chan orwl.State, 1)
+	rt, err := orwl.New(orwl.Options{Stall: 10 * time.Millisecond, OnStall: func(s orwl.State) { stalled <- s }})
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := rt.Resource("r", 8)
-	ctx := context.Background()
-	for range 3 {
-		if err := r.WriteRelaxed(ctx, func(b []byte) error { b[0]++; return nil }); err != nil {
-			t.Fatal(err)
+	m.Watch(rt)
+	r, goOn := rt.Resource("r", 8), make(chan struct{})
+	k := rt.Task("k")
+	k.Write(r)
+	k.Do(func(*orwl.Task) error { <-goOn; return nil })
+	ended := make(chan error)
+	go func() { ended <- rt.Run(t.Context()) }()
+	<-stalled
+	r.Break(errors.New("enough"))
+	for name, want := range map[string]float64{"orwl_stalls_total": 1, "orwl_stalled": 1, "orwl_broken_locks": 1} {
+		if got := value(t, registry, name); got != want {
+			t.Errorf("%s is %v, want %v", name, got, want)
 		}
 	}
-	if _, _, err := r.Snapshot(ctx, nil); err != nil {
+	close(goOn)
+	if err := <-ended; err != nil {
 		t.Fatal(err)
-	}
-	over, end := context.WithCancel(ctx)
-	end()
-	var p resource.Place
-	if err := errors.Join(p.Request(r, resource.Write), p.Acquire(ctx)); err != nil {
-		t.Fatal(err)
-	}
-	if err := r.ReadRelaxed(over, func([]byte) error { return nil }); !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
-	}
-	if err := p.Release(); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range []struct {
-		mode, outcome string
-		want          float64
-	}{{"write", "acquired", 3}, {"read", "acquired", 1}, {"read", "cancelled", 1}, {"write", "failed", 0}} {
-		if got := value(t, registry, "orwl_accesses_total", "mode="+c.mode, "door=relaxed", "outcome="+c.outcome); got != c.want {
-			t.Errorf("%s %s: %v, want %v", c.mode, c.outcome, got, c.want)
-		}
-	}
-	if got := value(t, registry, "orwl_hold_seconds", "mode=write", "door=relaxed", "algorithm=RMA-RW"); got != holds {
-		t.Errorf("%v holds, want %v", got, holds)
 	}
 }
 
@@ -282,7 +263,10 @@ type scraper struct {
 	registry *prometheus.Registry
 }
 
-func (s *scraper) Access(*orwl.Access) resource.Observer {
+func (s *scraper) Observe(e orwl.Event) {
+	if e.Kind != orwl.Declared {
+		return
+	}
 	begun := make(chan struct{})
 	s.all.Go(func() {
 		close(begun)
@@ -292,11 +276,7 @@ func (s *scraper) Access(*orwl.Access) resource.Observer {
 	for range 1000 {
 		runtime.Gosched() // let it come as far as it can
 	}
-	return nil
 }
-
-func (s *scraper) Began(*orwl.Task)        {}
-func (s *scraper) Ended(*orwl.Task, error) {}
 
 // Somebody scrapes while a runtime starts: neither waits for the other.
 func TestScrapeAtStart(t *testing.T) {

@@ -78,8 +78,8 @@ func families() []family {
 	}
 }
 
-// Names are those of all metrics that a Metrics may export, in alphabetical order,
-// but for Go's, the process's and libp2p's own.
+// Names are the names of all metrics that a Metrics may export, in alphabetical order,
+// without the metrics of Go, of the process and of libp2p.
 func Names() []string {
 	var names []string
 	for _, f := range families() {

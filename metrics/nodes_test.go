@@ -17,7 +17,7 @@ import (
 	"github.com/orwl/go-orwl/orwl/launch"
 )
 
-// member is one node of a run, all of which are in this process, and its metrics.
+// member is a node of a run whose nodes are all in this process, and its metrics.
 type member struct {
 	*Metrics
 	registry *prometheus.Registry

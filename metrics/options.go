@@ -14,18 +14,17 @@ type Options struct {
 	// Node is the number of this process in its run, and the label node of all that
 	// is ours.
 	Node int
-	// Sample is of how many accesses in a row, at most, one is timed and stands for the
-	// others: 1024 if zero, 1 for all of them, up to 65536. How many it is of those of
-	// a task depends on how quickly they follow one another, so that a clock takes no
-	// more than a few percent of the time: what is slow is timed each time. Counts are
-	// exact in any case.
+	// Sample is the greatest number of accesses in a row that one timed access stands for:
+	// 1024 if zero, 1 to time each, up to 65536. The quicker the accesses of a task follow
+	// one another, the fewer are timed, so that clocks take a few percent of the time. Slow
+	// accesses are timed each time. Counts are always exact.
 	Sample int
 	// Tasks gives what is counted of tasks the label task: so many more series as
 	// there are tasks.
 	Tasks bool
-	// Profile gives the goroutines of tasks, beside the label task that they always
-	// have in profiles, the label resource while they wait for one, and then hold it.
-	// That takes about 50 ns each time.
+	// Profile gives the goroutines of tasks the label resource in profiles while they wait
+	// for a resource, and then hold it. They have the label task in any case. It costs about
+	// 50 ns each time.
 	Profile bool
 
 	clock func() time.Duration // monotonic; the machine's if nil

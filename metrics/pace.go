@@ -1,17 +1,16 @@
 package metrics
 
-// pace is how often something is timed. To look at a clock twice and write down what
-// it says takes about as long as half a hand-over between two goroutines that do
-// nothing else. So each time that something is timed, the time since the last says
-// how much may be spent: what goes slowly is timed each time, and the quicker it goes,
-// the seldomer. What is counted is counted each time.
+// pace is how often something is timed. To read a clock twice and store the result takes
+// about as long as half a hand-over between two goroutines that do nothing else. So each
+// timing computes from the time since the last one how many to skip: slow accesses are timed
+// each time, and the quicker they are, the fewer. Counts are always exact.
 type pace struct {
 	left  int32  // until the next one that is timed
 	noise uint32 // so as not to fall into step with a program that has a rhythm
 	last  int64  // when the last one was
 }
 
-// due reports whether this one is to be timed.
+// due reports whether to time this one.
 func (p *pace) due() bool {
 	p.left--
 	return p.left <= 0

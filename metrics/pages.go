@@ -16,7 +16,7 @@ func (o ServerOptions) handler() http.Handler {
 	mux.Handle("GET /metrics", promhttp.HandlerFor(o.Gatherer, promhttp.HandlerOpts{EnableOpenMetrics: true, MaxRequestsInFlight: 4}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", o.ready)
-	mux.HandleFunc("GET /debug/orwl", o.snapshot)
+	mux.HandleFunc("GET /debug/orwl", o.inspect)
 	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
 	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
 	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
@@ -49,12 +49,12 @@ func (o ServerOptions) ready(w http.ResponseWriter, _ *http.Request) {
 	fmt.Fprintln(w, "ready")
 }
 
-func (o ServerOptions) snapshot(w http.ResponseWriter, _ *http.Request) {
-	if o.Snapshot == nil {
-		http.Error(w, "nothing to see here: this program gives no snapshot", http.StatusNotFound)
+func (o ServerOptions) inspect(w http.ResponseWriter, _ *http.Request) {
+	if o.Inspect == nil {
+		http.Error(w, "nothing to see here: this program shows no state", http.StatusNotFound)
 		return
 	}
-	b, err := json.MarshalIndent(o.Snapshot(), "", "  ")
+	b, err := json.MarshalIndent(o.Inspect(), "", "  ")
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return

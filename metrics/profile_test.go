@@ -10,8 +10,8 @@ import (
 	"github.com/orwl/go-orwl/orwl"
 )
 
-// Goroutines of tasks are found by the task's name, and by the resource that they wait
-// for if somebody wants to know.
+// Profiles show a task's goroutine by the task's name, and with Options.Profile by the
+// resource that it waits for.
 func TestProfile(t *testing.T) {
 	for _, profile := range []bool{false, true} {
 		m, registry := made(t, Options{Profile: profile})

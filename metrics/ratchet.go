@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// ratchet keeps what is told from going back. Who scrapes adds up what goes on meanwhile,
-// and sees this a moment before that: an access that is held now and released then, a wait
-// that has begun and is not over. So there may be one fewer than the last time, and
-// Prometheus would take that for a new beginning.
+// ratchet keeps counters from going back. A scrape adds up counts that change meanwhile, and
+// reads some a moment before others: it may count an access as held and then as released, or
+// a wait as begun and not over. So a sum may be one less than the last time, and Prometheus
+// would take this for a restart.
 type ratchet struct {
 	mu   sync.Mutex
 	told map[string]float64 // the most, by name and labels

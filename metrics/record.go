@@ -6,25 +6,24 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// record is what the places of a resource have in common: now and then one of them
-// wants to know something that others see. Only then do they all write here.
+// record is shared by the places of a resource. Now and then one of them asks for something
+// that others see. Only then do they all write here.
 type record struct {
 	wants  atomic.Uint32
 	places atomic.Uint32
-	asked  atomic.Uint32 // how often somebody wanted to
+	asked  atomic.Uint32 // how often a place called ask
 
-	// The last release since somebody asked: when it was, and how many were through
-	// before.
+	// The last release since a place asked: when it was, and how many were through before.
 	left    atomic.Int64
 	through atomic.Uint64
 
 	// Of the writer that holds: how many were through when it asked, and for how many
 	// groups that stands.
-	before resource.Tally
+	before resource.State
 	stands uint64
 }
 
-// What there is to want.
+// The values of wants, added up.
 const (
 	wantsLeft  = 1 << iota // when the one before lets go
 	wantsGroup             // how many readers come until the next writer
@@ -43,7 +42,7 @@ func (r *record) ask() bool {
 // answer is when the release was that has let the asker in, 0 if that is not known:
 // it may have come from another node.
 func (r *record) answer(of *resource.Resource, mode resource.Mode) int64 {
-	left, through, now := r.left.Load(), r.through.Load(), of.Tally()
+	left, through, now := r.left.Load(), r.through.Load(), of.Inspect()
 	r.wants.And(^uint32(wantsLeft))
 	if mode == resource.Read {
 		// Other readers of the group may be through already.
@@ -56,20 +55,20 @@ func (r *record) answer(of *resource.Resource, mode resource.Mode) int64 {
 }
 
 // both are the writers and the readers that are through.
-func both(t resource.Tally) uint64 {
+func both(t resource.State) uint64 {
 	return uint64(t.Writers.Through)<<32 | uint64(t.Readers.Through)
 }
 
-// tell is what a place of w does before it releases, if somebody wants something.
+// tell answers what other places want, before the place of w releases.
 func (r *record) tell(w *watch, p *resource.Place) {
 	wants := r.wants.Load()
 	if wants&wantsLeft != 0 {
-		r.through.Store(both(p.Resource().Tally()))
+		r.through.Store(both(p.Resource().Inspect()))
 		r.left.Store(w.m.now())
 	}
 	if wants&wantsGroup != 0 && w.mode == resource.Write {
 		r.wants.And(^uint32(wantsGroup))
-		t := p.Resource().Tally()
+		t := p.Resource().Inspect()
 		readers := t.Readers.Through - r.before.Readers.Through
 		if t.Writers.Through-r.before.Writers.Through == 1 && readers > 0 {
 			w.m.groups.observe(int64(readers), r.stands)
@@ -80,6 +79,6 @@ func (r *record) tell(w *watch, p *resource.Place) {
 // group has the next writer tell how many readers were before it. It is for the writer
 // that holds.
 func (r *record) group(of *resource.Resource, stands uint64) {
-	r.before, r.stands = of.Tally(), stands
+	r.before, r.stands = of.Inspect(), stands
 	r.wants.Or(wantsGroup)
 }

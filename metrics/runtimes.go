@@ -18,15 +18,15 @@ func ended(err error) bool {
 	return errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// Watch has a runtime looked at: what has stalled, and what is broken.
+// Watch adds a runtime: metrics tell what has stalled in it, and what is broken.
 func (m *Metrics) Watch(rt *orwl.Runtime) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.rts = append(m.rts, rt)
 }
 
-// Nodes has the nodes of a run looked at, as this one sees them. Nil, or a run of one
-// node, is fine.
+// Nodes adds the nodes of a run, as this one sees them. Nil, or a run of one node, is
+// fine.
 func (m *Metrics) Nodes(nodes *orwl.Nodes) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -44,12 +44,16 @@ func (m *Metrics) collectRuntimes(s sink) (broken int) {
 	var stalls uint64
 	var stalled int
 	for _, rt := range rts {
-		n, now := rt.Stalls()
-		stalls += n
-		if now {
+		state := rt.Inspect()
+		stalls += state.Stalls
+		if state.Stalled {
 			stalled = 1
 		}
-		broken += rt.Broken()
+		for _, r := range state.Resources {
+			if r.Broken {
+				broken++
+			}
+		}
 	}
 	s.count("orwl_stalls_total", stalls)
 	s.gauge("orwl_stalled", float64(stalled))
@@ -57,7 +61,7 @@ func (m *Metrics) collectRuntimes(s sink) (broken int) {
 	return broken
 }
 
-// version is that of the module as it was built.
+// version is the version of the module in this build.
 func version() string {
 	const module = "github.com/orwl/go-orwl"
 	info, ok := debug.ReadBuildInfo()

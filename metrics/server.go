@@ -19,8 +19,8 @@ type Server struct {
 	failure error
 }
 
-// The limits of what somebody may ask for, and take to do so. A profile takes as long
-// as it is asked to, so what is written has no deadline.
+// The limits of a request. A profile takes as long as its request says, so an answer has no
+// deadline.
 const (
 	headerTimeout = 5 * time.Second
 	idleTimeout   = time.Minute
@@ -67,7 +67,7 @@ func Serve(ctx context.Context, o ServerOptions) (*Server, error) {
 // Address is where it listens, as host:port.
 func (s *Server) Address() string { return s.address }
 
-// Close ends it. Who is being answered has two seconds to take the rest.
+// Close ends it. Answers that are under way get two seconds.
 func (s *Server) Close() error {
 	ctx, cancel := context.WithTimeout(context.Background(), grace)
 	defer cancel()

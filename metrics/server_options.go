@@ -30,8 +30,9 @@ type ServerOptions struct {
 	Key bool
 	// Gatherer is what /metrics shows. Required.
 	Gatherer prometheus.Gatherer
-	// Snapshot is what /debug/orwl shows, as JSON; nothing if nil.
-	Snapshot func() any
+	// Inspect is what /debug/orwl shows, as JSON: the state of a runtime, for example. With
+	// nil it shows nothing.
+	Inspect func() any
 	// Ready is why the node is not ready yet, or any more, nil if it is: it always
 	// is if there is no Ready. See Metrics.Ready.
 	Ready func() error
@@ -58,7 +59,7 @@ func (o ServerOptions) validate() error {
 	return err
 }
 
-// listens is where to listen: an address of which both parts are numbers.
+// listens is where to listen: an address whose host and port are both numbers.
 func (o ServerOptions) listens() (string, error) {
 	host, port, err := net.SplitHostPort(o.Address)
 	if err != nil {

@@ -55,7 +55,7 @@ func serves(t *testing.T, o ServerOptions) *Server {
 
 func TestPages(t *testing.T) {
 	m, registry := made(t, Options{})
-	s := serves(t, ServerOptions{Gatherer: registry, Ready: m.Ready, Snapshot: func() any { return map[string]int{"node": 7} }})
+	s := serves(t, ServerOptions{Gatherer: registry, Ready: m.Ready, Inspect: func() any { return map[string]int{"node": 7} }})
 	for _, c := range []struct {
 		path, accept string
 		status       int
@@ -88,16 +88,16 @@ func TestPages(t *testing.T) {
 	}
 }
 
-func TestNoSnapshot(t *testing.T) {
+func TestNoState(t *testing.T) {
 	_, registry := made(t, Options{})
 	s := serves(t, ServerOptions{Gatherer: registry})
 	if status, _, _ := ask(t, s, "/debug/orwl", ""); status != 404 {
-		t.Errorf("without a snapshot: %d", status)
+		t.Errorf("without a state: %d", status)
 	}
 	if status, _, body := ask(t, s, "/readyz", ""); status != 200 {
 		t.Errorf("without Ready: %d %q", status, body)
 	}
-	s = serves(t, ServerOptions{Gatherer: registry, Snapshot: func() any { return func() {} }})
+	s = serves(t, ServerOptions{Gatherer: registry, Inspect: func() any { return func() {} }})
 	status, _, body := ask(t, s, "/debug/orwl", "")
 	var wrong *json.UnsupportedTypeError
 	if status != 500 || !strings.Contains(body, "unsupported type") {
@@ -162,7 +162,7 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// The end of the context ends it, also while somebody is answered.
+// The end of the context ends it, also during an answer.
 func TestContext(t *testing.T) {
 	ctx, end := context.WithCancel(t.Context())
 	s, err := Serve(ctx, ServerOptions{Address: "127.0.0.1:0", Gatherer: prometheus.NewRegistry()})

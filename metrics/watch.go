@@ -49,15 +49,37 @@ type watch struct {
 type marks struct{ accesses, waits, handed uint64 }
 
 // always returns the events that a watch hears of during every access.
-func (w *watch) always() resource.Events {
-	e := resource.Waits
+func (w *watch) always() resource.Kinds {
+	kinds := resource.Waiting | resource.Releasing | resource.Withdrawn | resource.Failed
 	if w.far != nil {
-		e |= resource.Requests | resource.Acquisitions
+		kinds |= resource.Requested | resource.Acquired | resource.GrantedFar
 	}
 	if w.labels != nil {
-		e |= resource.Releases
+		kinds |= resource.Released
 	}
-	return e
+	return kinds
+}
+
+// Observe implements resource.Observer.
+func (w *watch) Observe(e resource.Event) {
+	switch e.Kind {
+	case resource.Releasing:
+		w.releasing(e.Place)
+	case resource.Waiting:
+		w.waiting(e.Place)
+	case resource.Acquired:
+		w.acquired(e.Place)
+	case resource.Requested:
+		w.far.announced = w.m.now()
+	case resource.GrantedFar:
+		w.far.granted.Store(w.m.now())
+	case resource.Released:
+		w.task.label(w.task.labels)
+	case resource.Withdrawn:
+		w.withdrawn()
+	case resource.Failed:
+		w.fails(e.Err)
+	}
 }
 
 // counted returns the number of accesses, the present one included, and of waits. Both
@@ -76,15 +98,8 @@ func (w *watch) counted() (got, waited uint64) {
 	return got, waited
 }
 
-// Requested implements resource.Observer.
-func (w *watch) Requested(*resource.Place) {
-	if w.far != nil {
-		w.far.announced = w.m.now()
-	}
-}
-
-// Waiting implements resource.Observer.
-func (w *watch) Waiting(p *resource.Place) {
+// waiting counts a wait, and times some.
+func (w *watch) waiting(p *resource.Place) {
 	w.waited.Inc()
 	if w.waits.due() || w.closely {
 		w.begins(p)
@@ -105,13 +120,13 @@ func (w *watch) begins(p *resource.Place) {
 		w.asks = w.on.ask()
 	}
 	if !w.timed {
-		p.Hear(w, w.always()|resource.Acquisitions)
+		p.Observe(w, w.always()|resource.Acquired)
 	}
 	w.since.Set(uint64(w.m.now()))
 }
 
-// Acquired implements resource.Observer.
-func (w *watch) Acquired(p *resource.Place) {
+// acquired ends a timed wait, and begins a timed access.
+func (w *watch) acquired(p *resource.Place) {
 	if w.far != nil {
 		w.far.ends(w, p)
 	}
@@ -120,7 +135,7 @@ func (w *watch) Acquired(p *resource.Place) {
 		now = w.woken(p)
 	}
 	if !w.timed {
-		p.Hear(w, w.always())
+		p.Observe(w, w.always())
 		return
 	}
 	if now == 0 {
@@ -128,7 +143,7 @@ func (w *watch) Acquired(p *resource.Place) {
 	}
 	w.held = now
 	if w.far == nil {
-		w.m.queued.observe(int64(p.Resource().Tally().Queued()), w.released.Own()+1-w.told.accesses)
+		w.m.queued.observe(int64(w.resource.Inspect().Queued()), w.released.Own()+1-w.told.accesses)
 	}
 }
 
@@ -156,8 +171,8 @@ func (w *watch) woken(p *resource.Place) (now int64) {
 	return now
 }
 
-// Releasing implements resource.Releaser.
-func (w *watch) Releasing(p *resource.Place) {
+// releasing counts an access. It comes before others can acquire.
+func (w *watch) releasing(p *resource.Place) {
 	w.released.Inc()
 	w.stood.Set(0)
 	if w.accesses.due() || w.on.wants.Load() != 0 {
@@ -179,7 +194,7 @@ func (w *watch) lets(p *resource.Place) {
 func (w *watch) times(p *resource.Place) {
 	if !w.timed {
 		w.timed, w.closely = true, true
-		p.Hear(w, w.always()|resource.Acquisitions)
+		p.Observe(w, w.always()|resource.Acquired)
 		return
 	}
 	now, all := w.m.now(), w.released.Own()
@@ -194,21 +209,14 @@ func (w *watch) times(p *resource.Place) {
 	w.timed = w.accesses.left <= 0
 	w.closely = w.timed || w.far != nil || w.labels != nil
 	if w.timed {
-		p.Hear(w, w.always()|resource.Acquisitions)
+		p.Observe(w, w.always()|resource.Acquired)
 	} else {
-		p.Hear(w, w.always())
+		p.Observe(w, w.always())
 	}
 }
 
-// Released implements resource.Observer.
-func (w *watch) Released(*resource.Place) {
-	if w.labels != nil {
-		w.task.label(w.task.labels)
-	}
-}
-
-// Cancelled implements resource.Observer.
-func (w *watch) Cancelled(*resource.Place) {
+// withdrawn counts a cancelled request, unless it has failed before.
+func (w *watch) withdrawn() {
 	w.gives()
 	if w.lost {
 		w.lost = false
@@ -217,9 +225,9 @@ func (w *watch) Cancelled(*resource.Place) {
 	}
 }
 
-// Failed implements resource.Failer. It does not count a failed release: the access is
-// counted already.
-func (w *watch) Failed(_ *resource.Place, err error) {
+// fails counts a failed request. It does not count a failed release: the access is counted
+// already.
+func (w *watch) fails(err error) {
 	var e *resource.PlaceError
 	if errors.As(err, &e) && e.Op == "acquire" && !w.lost {
 		w.gives()

@@ -30,8 +30,8 @@ func free(b *testing.B) {
 func off(b *testing.B) {
 	const nothing = 1.02
 	bare := []contender{often("bare", placeAccess(newResource(8)))}
-	match{"observer-off", nothing, often("ours", placeAccess(newResource(8), func(p *resource.Place) { p.Observe(nil) })), bare}.run(b, noAllocations)
-	match{"observer-on", 0, often("ours", placeAccess(newResource(8), func(p *resource.Place) { p.Observe(new(counter)) })), bare}.run(b, noAllocations)
+	match{"observer-off", nothing, often("ours", placeAccess(newResource(8), func(p *resource.Place) { p.Observe(new(counter), 0) })), bare}.run(b, noAllocations)
+	match{"observer-on", 0, often("ours", placeAccess(newResource(8), func(p *resource.Place) { p.Observe(new(counter), resource.AllOrdered) })), bare}.run(b, noAllocations)
 
 	faulting, err := resource.NewWith("faulting", 8, resource.Options{FaultPages: new(resource.FaultPages)})
 	if errors.Is(err, resource.ErrNoFaultPages) {
@@ -118,8 +118,17 @@ func channelFree(n int) {
 // counter is an observer with almost no work.
 type counter struct{ requested, acquired, released, cancelled, waited int }
 
-func (c *counter) Requested(*resource.Place) { c.requested++ }
-func (c *counter) Acquired(*resource.Place)  { c.acquired++ }
-func (c *counter) Waiting(*resource.Place)   { c.waited++ }
-func (c *counter) Released(*resource.Place)  { c.released++ }
-func (c *counter) Cancelled(*resource.Place) { c.cancelled++ }
+func (c *counter) Observe(e resource.Event) {
+	switch e.Kind {
+	case resource.Requested:
+		c.requested++
+	case resource.Acquired:
+		c.acquired++
+	case resource.Waiting:
+		c.waited++
+	case resource.Released:
+		c.released++
+	case resource.Withdrawn:
+		c.cancelled++
+	}
+}

@@ -68,7 +68,7 @@ orwl: task has no body: give it one by Do: "idle"`
 	if rt.Lookup("r") != r || rt.Lookup("no such") != nil {
 		t.Error("the first of a name is not what Lookup finds, or what is not there is")
 	}
-	if report := rt.Report(); len(report.Tasks) > 0 {
+	if report := rt.Inspect(); report.Running {
 		t.Errorf("report of a program that has not started: %v", report)
 	}
 	checkIdle(t, rt)
@@ -147,7 +147,7 @@ func TestFirstRequestFails(t *testing.T) {
 	if !errors.Is(err, resource.ErrRequested) || !strings.HasPrefix(err.Error(), `orwl: first request of task "b": `) {
 		t.Error(err)
 	}
-	if report := rt.Report(); len(report.Tasks) > 0 {
+	if report := rt.Inspect(); report.Running {
 		t.Errorf("report of a program that has not started: %v", report)
 	}
 	if err := accesses[0].Acquire(context.Background()); !errors.Is(err, resource.ErrNotRequested) {

@@ -64,14 +64,14 @@
 // [resource.Policy] says what others find.
 //
 // If nothing moves for a while, or on SIGQUIT, the runtime reports which task holds what
-// and which waits for which ([Report]).
+// and which waits for which ([State]).
 //
 // # Looking on
 //
-// [Runtime.Snapshot] is the program at a moment, for a page or a terminal: nodes,
-// tasks, the queues, and the wait-for graph. [Options.Observers] are told what the
-// tasks do as they do it; package trace has some that record it, or pass it on as a
-// stream.
+// There is one way to look at a state, and one to hear events. [Runtime.Inspect] returns
+// the program at a moment, as text and as JSON: nodes, tasks, the queues, the wait-for
+// graph, and how long nothing has moved. [Options.Observers] hear what the tasks do while
+// they do it. Package trace has some that record it, or pass it on as a stream.
 // [Runtime.Placement] tells which task runs on which node and worker, which resource is
 // kept where, and why.
 //

@@ -73,7 +73,7 @@ func TestFailures(t *testing.T) {
 			if !errors.As(err, &task) || !c.want(err) || !strings.HasPrefix(err.Error(), c.text) {
 				t.Errorf("%v, want %s...", err, c.text)
 			}
-			if report := rt.Report(); len(report.Tasks) > 0 {
+			if report := rt.Inspect(); report.Running {
 				t.Errorf("still running:\n%v", report)
 			}
 			if name != "broken resource" {

@@ -160,9 +160,9 @@ func ExampleTask_Sequence() {
 	// as the loop computes: true
 }
 
-// A report tells which task waits for which. When nothing moves for a while, the runtime
+// A state tells which task waits for which. When nothing moves for a while, the runtime
 // reports that itself: see [orwl.Options].
-func ExampleRuntime_Report() {
+func ExampleRuntime_Inspect() {
 	stop := errors.New("seen enough")
 	rt, err := orwl.New(orwl.Options{})
 	must(err)
@@ -173,7 +173,7 @@ func ExampleRuntime_Report() {
 	reader.Do(func(t *orwl.Task) error {
 		for range t.Rounds(-1) {
 			if read.Iteration() == 3 {
-				fmt.Print(rt.Report())
+				fmt.Print(rt.Inspect())
 				return stop
 			}
 		}

@@ -151,8 +151,8 @@ func TestFailureIsToldBeforeItsEffects(t *testing.T) {
 	if !errors.As(err, &failed) || failed.Task != "0" || failed.Err != errPlanned {
 		t.Errorf("the run ended with %v", err)
 	}
-	if !errors.Is(r.Broken(), resource.ErrAborted) || !errors.Is(r.Broken(), errPlanned) {
-		t.Errorf("the resource is broken by %v", r.Broken())
+	if !errors.Is(r.Inspect().Broken, resource.ErrAborted) || !errors.Is(r.Inspect().Broken, errPlanned) {
+		t.Errorf("the resource is broken by %v", r.Inspect().Broken)
 	}
 	if w.last == nil {
 		t.Error("the failed access was not released, or before the run ended")
@@ -161,19 +161,18 @@ func TestFailureIsToldBeforeItsEffects(t *testing.T) {
 
 // releaseWatch notes the state of the run at the last release of the first task.
 type releaseWatch struct {
-	resource.Observers // does nothing
-	task               *Task
-	last               error
+	task *Task
+	last error
 }
 
-func (w *releaseWatch) Access(a *Access) resource.Observer {
-	if a.Task().Name() != "0" {
-		return nil
+func (w *releaseWatch) Observe(e Event) {
+	if e.Kind == Declared && e.Task.Name() == "0" {
+		w.task = e.Task
+		e.Access.Place().Observe((*lastRelease)(w), resource.Released)
 	}
-	w.task = a.Task()
-	return w
 }
 
-func (w *releaseWatch) Released(*resource.Place) { w.last = w.task.run.ctx.Err() }
-func (w *releaseWatch) Began(*Task)              {}
-func (w *releaseWatch) Ended(*Task, error)       {}
+// lastRelease hears of the releases.
+type lastRelease releaseWatch
+
+func (w *lastRelease) Observe(resource.Event) { w.last = w.task.run.ctx.Err() }

@@ -48,7 +48,7 @@ func TestFlush(t *testing.T) {
 			Write[uint64](write)[0]++
 		}
 		err := task.Flush(task.Context())
-		if v := home.Survey().Version; v != 6 {
+		if v := home.Inspect().Version; v != 6 {
 			t.Errorf("version %d at the home after Flush, want 6", v)
 		}
 		return err
@@ -69,7 +69,7 @@ func TestConfirm(t *testing.T) {
 			if err := write.Next(); err != nil {
 				return err
 			}
-			if v := home.Survey().Version; v != want {
+			if v := home.Inspect().Version; v != want {
 				t.Errorf("version %d at the home after Next, want %d", v, want)
 			}
 		}

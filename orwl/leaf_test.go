@@ -39,8 +39,8 @@ func leafRun(t *testing.T, before func(x, y *resource.Resource), body func(a *Ta
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
-		rt := mustNew(t, Options{Stall: stall, OnStall: func(r Report) {
-			t.Errorf("hangs:\n%v", r)
+		rt := mustNew(t, Options{Stall: stall, OnStall: func(s State) {
+			t.Errorf("hangs:\n%v", s)
 			cancel()
 		}})
 		x, y := rt.Resource("x", 8), rt.Resource("y", 8)
@@ -216,8 +216,8 @@ func TestLeafStall(t *testing.T) {
 				ctx, cancel := context.WithCancel(context.Background())
 				defer cancel()
 				var got string
-				rt := mustNew(t, Options{Stall: stall, OnStall: func(r Report) {
-					got = r.String()
+				rt := mustNew(t, Options{Stall: stall, OnStall: func(s State) {
+					got = s.String()
 					cancel()
 				}})
 				r := rt.Resource("x", 8)

@@ -55,7 +55,7 @@ func checkIdle(t testing.TB, rt *Runtime) {
 	for _, task := range rt.tasks {
 		for i, a := range task.accesses {
 			if a.Place().Held() || a.Place().Requested() {
-				t.Errorf("task %s is left with access %d: %+v", task.name, i+1, a.Place().Look(a.resource))
+				t.Errorf("task %s is left with access %d: %+v", task.name, i+1, a.Place().Inspect(a.resource))
 			}
 		}
 	}

@@ -14,9 +14,9 @@ type Options struct {
 	// Stall is how long nothing may move before the runtime reports what the tasks hold
 	// and wait for: 10 s by default, never if negative.
 	Stall time.Duration
-	// OnStall gets the report, once until something moves again. By default the runtime
-	// logs it as a warning.
-	OnStall func(Report)
+	// OnStall gets the state, once until something moves again. By default the runtime
+	// logs its text as a warning.
+	OnStall func(State)
 	// Log is the runtime's logger; slog.Default by default.
 	Log *slog.Logger
 	// Guard is the reader-writer lock between ordered and relaxed access to a resource,
@@ -54,7 +54,7 @@ type Options struct {
 	// [resource.Options]. It costs one more way there and back for each write of a
 	// resource with its home on another node.
 	Confirm bool
-	// Observers are told what the tasks of this node do.
+	// Observers hear what the runtime and the tasks of this node do.
 	Observers []Observer
 }
 

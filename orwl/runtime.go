@@ -114,7 +114,7 @@ func (rt *Runtime) declare(what string, change func() error) error {
 func (rt *Runtime) Resource(name string, size int) *resource.Resource {
 	r, wrong := resource.NewWith(name, size, resource.Options{
 		FaultPages: rt.pages, Confirm: rt.o.Confirm,
-		Door: resource.DoorOptions{Guard: rt.makeGuard, TL: rt.o.TL, Observer: rt.doorObserver()},
+		Door: resource.DoorOptions{Guard: rt.makeGuard, TL: rt.o.TL},
 	})
 	if wrong != nil {
 		r, _ = resource.New(name, 0)
@@ -129,6 +129,8 @@ func (rt *Runtime) Resource(name string, size int) *resource.Resource {
 	})
 	if err != nil {
 		r.Break(err)
+	} else {
+		rt.tell(Event{Kind: Made, Resource: r, Guard: rt.o.Guard})
 	}
 	return r
 }
@@ -170,18 +172,6 @@ func (rt *Runtime) Lookup(name string) *resource.Resource {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	return rt.resources[name]
-}
-
-// Broken is how many of the resources are broken.
-func (rt *Runtime) Broken() (n int) {
-	rt.mu.Lock()
-	defer rt.mu.Unlock()
-	for _, r := range rt.resources {
-		if r.Broken() != nil {
-			n++
-		}
-	}
-	return n
 }
 
 // Task declares a task. Task names are unique.
@@ -327,7 +317,7 @@ func (rt *Runtime) start(r *run) error {
 		if rt.pages != nil {
 			a.Place().Call(fmt.Sprintf("%d of task %s", first.Access+1, a.task.name))
 		}
-		rt.observe(a)
+		rt.tell(Event{Kind: Declared, Access: a, Task: a.task})
 		if err := a.RequestOrdered(a.resource, a.mode, number[a.resource]); err != nil {
 			for _, t := range rt.tasks {
 				_ = t.Accesses().Cancel()

@@ -53,7 +53,7 @@ func (rt *Runtime) watchUntil(ended <-chan struct{}, quit chan os.Signal) {
 		case <-quit:
 			// Go handles the next signal again: it prints every goroutine and ends.
 			signal.Stop(quit)
-			os.Stderr.WriteString(rt.Report().String())
+			os.Stderr.WriteString(rt.Inspect().String())
 		}
 	}
 }
@@ -61,30 +61,27 @@ func (rt *Runtime) watchUntil(ended <-chan struct{}, quit chan os.Signal) {
 // look reports a stall, and then not again until something has moved.
 func (w *watcher) look() {
 	rt := w.rt
-	r := rt.Report()
+	v := rt.look()
 	moved := rt.seen.when()
 	if !w.told.Equal(moved) {
 		rt.still.Store(false)
 	}
-	if r.Still >= rt.o.Stall && !w.told.Equal(moved) {
+	if v.still >= rt.o.Stall && !w.told.Equal(moved) {
 		w.told = moved
-		rt.stalled(r)
+		rt.stalled(v)
 	}
 }
 
-// Stalls counts the stalls: nothing has moved for Options.Stall. now says whether
-// nothing moves now.
-func (rt *Runtime) Stalls() (times uint64, now bool) { return rt.stalls.Load(), rt.still.Load() }
-
 // stalled reports a stall.
-func (rt *Runtime) stalled(r Report) {
+func (rt *Runtime) stalled(v *view) {
 	rt.stalls.Add(1)
 	rt.still.Store(true)
+	s := v.state()
 	if rt.o.OnStall != nil {
-		rt.o.OnStall(r)
+		rt.o.OnStall(s)
 		return
 	}
-	rt.o.Log.Warn("orwl: nothing has moved", "for", r.Still.Round(time.Millisecond), "tasks", len(r.Tasks), "report", "\n"+r.String())
+	rt.o.Log.Warn("orwl: nothing has moved", "for", s.Still.Round(time.Millisecond), "tasks", len(s.running()), "report", "\n"+s.String())
 }
 
 // sightings remember since when accesses have looked as they do. A task does not report

@@ -24,9 +24,9 @@ const stall = 4 * time.Second
 // looks four times as often, and so may tell a quarter late.
 func TestStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		stalls := make(chan Report, 10)
+		stalls := make(chan State, 10)
 		var log bytes.Buffer // stays empty
-		rt, goOn := halting(t, Options{Stall: stall, OnStall: func(r Report) { stalls <- r }, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		rt, goOn := halting(t, Options{Stall: stall, OnStall: func(s State) { stalls <- s }, Log: slog.New(slog.NewTextHandler(&log, nil))})
 		ran := make(chan error)
 		began := time.Now()
 		go func() { ran <- rt.Run(context.Background()) }()
@@ -44,8 +44,11 @@ c, round %[1]d, waits to read y for 4s ──▶ b
 d, round %[1]d, holds z, waits to read x for 4s ──▶ a
 g, round 0, waits to read u for %v ──▶ f
 `, round, time.Since(began)-stall/looks)
-			if r.Still != stall || r.String() != want {
+			if r.Still.Duration != stall || r.String() != want {
 				t.Errorf("still for %v\n%v, want\n%s", r.Still, r, want)
+			}
+			if r.Stalls != uint64(round)+1 || !r.Stalled {
+				t.Errorf("the state has %d stalls, stalled is %t, in round %d", r.Stalls, r.Stalled, round)
 			}
 			<-time.After(time.Minute + stall/looks/2) // of the bubble; between two looks
 			if len(stalls) > 0 {
@@ -56,14 +59,17 @@ g, round 0, waits to read u for %v ──▶ f
 		if err := <-ran; err != nil || log.Len() > 0 {
 			t.Errorf("%v, and logged: %s", err, log.String())
 		}
+		if s := rt.Inspect(); s.Stalls != 3 {
+			t.Errorf("%d stalls in the end, want 3", s.Stalls)
+		}
 	})
 }
 
 // While something moves, however slowly, nothing is told.
 func TestNoStall(t *testing.T) {
 	for name, o := range map[string]Options{
-		"moves": {Stall: stall, OnStall: func(r Report) { t.Errorf("stall:\n%v", r) }},
-		"never": {Stall: -1, OnStall: func(r Report) { t.Errorf("stall:\n%v", r) }},
+		"moves": {Stall: stall, OnStall: func(s State) { t.Errorf("stall:\n%v", s) }},
+		"never": {Stall: -1, OnStall: func(s State) { t.Errorf("stall:\n%v", s) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -111,8 +117,8 @@ func TestStallIsLogged(t *testing.T) {
 // end needs a report most.
 func TestStallAfterTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		stalls := make(chan Report, 1)
-		rt := mustNew(t, Options{Stall: stall, OnStall: func(r Report) { stalls <- r }})
+		stalls := make(chan State, 1)
+		rt := mustNew(t, Options{Stall: stall, OnStall: func(s State) { stalls <- s }})
 		deaf := make(chan struct{})
 		rt.Task("deaf").Do(func(*Task) error { <-deaf; return nil })
 		rt.Task("fails").Do(func(*Task) error { return errPlanned })
@@ -131,8 +137,8 @@ func TestStallAfterTheEnd(t *testing.T) {
 // A pair that is dropped with a request stops its queue. The report says that no task does.
 func TestStallBehindADroppedPair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		stalls := make(chan Report, 1)
-		rt := mustNew(t, Options{Stall: stall, OnStall: func(r Report) { stalls <- r }})
+		stalls := make(chan State, 1)
+		rt := mustNew(t, Options{Stall: stall, OnStall: func(s State) { stalls <- s }})
 		r := rt.Resource("r", 0)
 		var p handle.Pair
 		if err := errors.Join(p.Request(r, resource.Write), p.Acquire(t.Context()), p.Next()); err != nil {

@@ -173,22 +173,23 @@ type waitObserver struct {
 	twice           bool // it waited while it waited
 }
 
-func (o *waitObserver) Access(a *orwl.Access) resource.Observer {
-	if a.Task().Name() == o.of {
-		return o
+func (o *waitObserver) Observe(e orwl.Event) {
+	if e.Kind == orwl.Declared && e.Task.Name() == o.of {
+		e.Access.Place().Observe((*stepWaits)(o), resource.Waiting|resource.Acquired)
 	}
-	return nil
 }
-func (o *waitObserver) Began(*orwl.Task)          {}
-func (o *waitObserver) Ended(*orwl.Task, error)   {}
-func (o *waitObserver) Requested(*resource.Place) {}
-func (o *waitObserver) Released(*resource.Place)  {}
-func (o *waitObserver) Cancelled(*resource.Place) {}
-func (o *waitObserver) Waiting(*resource.Place) {
+
+// stepWaits hears of the accesses.
+type stepWaits waitObserver
+
+func (o *stepWaits) Observe(e resource.Event) {
+	if e.Kind == resource.Acquired {
+		o.acquired, o.waiting = o.acquired+1, false
+		return
+	}
 	o.twice = o.twice || o.waiting
 	o.waits, o.waiting = o.waits+1, true
 }
-func (o *waitObserver) Acquired(*resource.Place) { o.acquired, o.waiting = o.acquired+1, false }
 
 // A step tells its observers that it waits: one of its accesses does, once a round.
 func TestStepWaits(t *testing.T) {

@@ -23,8 +23,8 @@ func (p *Place) Abandon(reason error) error {
 	case !p.wrote:
 		return p.Release()
 	}
-	if p.x != nil {
-		p.releasing()
+	if p.hears(Releasing) {
+		p.tell(Releasing)
 	}
 	if p.far() {
 		return p.releaseRemote(s, true)
@@ -40,8 +40,8 @@ func (p *Place) Abandon(reason error) error {
 	if p.w != nil {
 		p.w.calm()
 	}
-	if p.hears(Releases) {
-		p.x.observer.Released(p)
+	if p.hears(Released) {
+		p.tell(Released)
 	}
 	return nil
 }

@@ -15,8 +15,8 @@ func (p *Place) Cancel() error {
 	default:
 		p.withdraw(s)
 	}
-	if o := p.observer(); o != nil {
-		o.Cancelled(p)
+	if p.hears(Withdrawn) {
+		p.tell(Withdrawn)
 	}
 	return nil
 }

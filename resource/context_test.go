@@ -56,7 +56,7 @@ func TestContextsThatEnd(t *testing.T) {
 						if !errors.Is(err, c.want) || !errors.Is(err, context.Canceled) || err.Error() != c.text {
 							t.Errorf("got %v, want %s", err, c.text)
 						}
-						if !p.Requested() || p.Held() || p.Granted() || p.Look(r).Granted {
+						if !p.Requested() || p.Held() || p.Granted() || p.Inspect(r).Granted {
 							t.Errorf("requested %t, held %t, granted %t: want the request to stand", p.Requested(), p.Held(), p.Granted())
 						}
 					}
@@ -250,7 +250,7 @@ func TestObserverHearsWhoWaits(t *testing.T) {
 		r := newResource(t, 0)
 		var holder Place
 		g := new(visitor)
-		g.Observe(g)
+		g.Observe(seer{&g.seen}, AllOrdered)
 		fine(t, holder.Request(r, Write))
 		fine(t, holder.Acquire(t.Context()))
 		fine(t, g.Request(r, Write))
@@ -267,7 +267,7 @@ func TestObserverHearsWhoWaits(t *testing.T) {
 		if want := (sightings{requested: 2, acquired: 2, waited: 1, released: 1}); g.seen != want {
 			t.Errorf("observed %+v, want %+v", g.seen, want)
 		}
-		g.Observe(nil)
+		g.Observe(seer{&g.seen}, 0)
 		fine(t, g.Release())
 		if g.seen.released != 1 {
 			t.Error("observed by nobody")

@@ -63,11 +63,13 @@ func TestWaiterMemory(t *testing.T) {
 }
 
 // An access, a pair's step, a wait that is listed, and an access of either mode among
-// others allocate nothing.
+// others allocate nothing, and neither does an event that observers hear.
 func TestStepsAllocateNothing(t *testing.T) {
 	r := newResource(t, 8)
 	ctx := context.Background()
 	var p, q Place
+	p.Observe(seer{new(sightings)}, AllOrdered)
+	p.Observe(seer{new(sightings)}, Acquired|Released)
 	for name, step := range map[string]func(){
 		"an access": func() {
 			fine(t, p.Request(r, Write))
@@ -125,7 +127,7 @@ func TestTurnsAllocateNothing(t *testing.T) {
 	r := newResource(t, 0)
 	var p, q Place
 	g := new(visitor)
-	p.Observe(g)
+	p.Observe(seer{&g.seen}, AllOrdered)
 	turn := func(p *Place) {
 		for range rounds {
 			fine(t, p.Acquire(ctx))

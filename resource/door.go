@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/locks/lockers"
@@ -81,8 +82,6 @@ type DoorOptions struct {
 	// TL is the largest number of groups that the FIFO grants in a row while a relaxed
 	// access waits: 1 to 2047, 50 if zero.
 	TL int
-	// Observer is told of each relaxed access, if not nil.
-	Observer DoorObserver
 }
 
 // DefaultTL is DoorOptions.TL if that is zero.
@@ -105,8 +104,15 @@ func (o DoorOptions) validate() error {
 // door holds what a resource needs to make its guard.
 type door struct {
 	mu sync.Mutex   // held while the guard is made; places never take it
-	o  *DoorOptions // nil: there is no door
+	o  *relaxedDoor // nil: there is no door
 	in func() Bed   // where the first relaxed accesses sleep, if not in a bed of their own
+}
+
+// relaxedDoor is what a resource with the door has.
+type relaxedDoor struct {
+	DoorOptions
+	hearers  hearers
+	accesses atomic.Uint64 // with an observer
 }
 
 // hang gives the resource the door if the options have one.
@@ -118,7 +124,7 @@ func (r *Resource) hang(o DoorOptions) error {
 	if err := o.validate(); err != nil {
 		return fmt.Errorf("%q: %w", r.name, err)
 	}
-	r.door.o = &o
+	r.door.o = &relaxedDoor{DoorOptions: o}
 	return nil
 }
 
@@ -128,7 +134,7 @@ func (r *Resource) Open(ctx context.Context) error {
 	err := holderOf(ctx).mayKnock(r)
 	if err == nil {
 		var g *guard
-		if g, err = r.knock(ctx, Read, nil); err == nil {
+		if g, err = r.knock(ctx, Read, 0); err == nil {
 			g.locks.Relaxed.RUnlock()
 			return nil
 		}
@@ -235,7 +241,7 @@ func (r *Resource) makeGuard() (*guard, error) {
 
 // knock waits for the guard's relaxed side. It first tries the lock without announcing
 // itself: a reader that does not meet the FIFO then changes no word of the guard.
-func (r *Resource) knock(ctx context.Context, m Mode, visit Visit) (*guard, error) {
+func (r *Resource) knock(ctx context.Context, m Mode, number uint64) (*guard, error) {
 	g, err := r.knockable()
 	if err != nil {
 		return nil, err
@@ -245,9 +251,7 @@ func (r *Resource) knock(ctx context.Context, m Mode, visit Visit) (*guard, erro
 	}
 	k := g.locks.Relaxed
 	if g.load()&modeMask == born || !(m == Write && k.TryLock() || m == Read && k.TryRLock()) {
-		if visit != nil {
-			visit.Waiting()
-		}
+		r.tellRelaxed(RelaxedWaiting, number, m, nil)
 		if r.home != nil {
 			r.home.wanted()
 		}
@@ -303,48 +307,4 @@ func (g *guard) first(ctx context.Context) error {
 func (g *guard) add(n uint64) {
 	g.r.point()
 	g.r.saw(g.word.Add(n))
-}
-
-// DoorObserver is told of relaxed accesses, by the goroutine that makes them. It must
-// not wait.
-type DoorObserver interface {
-	// Knocked is called first. It returns the Visit that is told of the rest of this
-	// access, or nil.
-	Knocked(m Mode) Visit
-}
-
-// Visit is told of one relaxed access.
-type Visit interface {
-	// Waiting comes before the goroutine waits, once.
-	Waiting()
-	// Entered comes when the access begins, or fails with err. After a failure no Left
-	// follows.
-	Entered(err error)
-	// Left comes when the access has ended.
-	Left()
-}
-
-// visit is knock with calls to the door's observer.
-func (r *Resource) visit(ctx context.Context, m Mode) (*guard, Visit, error) {
-	var o DoorObserver
-	if r.door.o != nil {
-		o = r.door.o.Observer
-	}
-	if o == nil {
-		g, err := r.knock(ctx, m, nil)
-		return g, nil, err
-	}
-	v := o.Knocked(m)
-	g, err := r.knock(ctx, m, v)
-	if v != nil {
-		v.Entered(err)
-	}
-	return g, v, err
-}
-
-// leaves tells the visit of its end. The visit may be nil.
-func (r *Resource) leaves(v Visit) {
-	if v != nil {
-		v.Left()
-	}
 }

@@ -28,11 +28,11 @@ var ErrNotInside = errors.New("resource: no relaxed access for writing is open h
 // for no ordered grant. If a panic between them is recovered elsewhere, the resource
 // stays locked for good.
 type Inside struct {
-	r    *Resource
-	g    *guard
-	mode Mode
-	told Visit   // nil: there is no observer
-	by   *Holder // nil: the context carries none
+	r      *Resource
+	g      *guard
+	mode   Mode
+	number uint64  // for observers: see Event.Relaxed
+	by     *Holder // nil: the context carries none
 }
 
 // Knock begins a relaxed access: for reading beside other readers, or for writing
@@ -50,16 +50,19 @@ func (r *Resource) come(ctx context.Context, op string, m Mode) (Inside, error) 
 	if err := h.mayKnock(r); err != nil {
 		return Inside{}, r.relaxedError(op, m, err)
 	}
-	g, visit, err := r.visit(ctx, m)
+	number := r.relaxed()
+	g, err := r.knock(ctx, m, number)
 	if err != nil {
+		r.tellRelaxed(RelaxedFailed, number, m, err)
 		return Inside{}, r.relaxedError(op, m, err)
 	}
+	r.tellRelaxed(RelaxedAcquired, number, m, nil)
 	if m == Write {
 		r.buffer.Own()
 		r.save()
 	}
 	h.enter(r)
-	return Inside{r, g, m, visit, h}, nil
+	return Inside{r, g, m, number, h}, nil
 }
 
 // Bytes returns the resource's bytes. They are valid until Leave or Resize. A reader
@@ -117,5 +120,5 @@ func (i Inside) leave() {
 	} else {
 		i.g.locks.Relaxed.RUnlock()
 	}
-	i.r.leaves(i.told)
+	i.r.tellRelaxed(RelaxedReleased, i.number, i.mode, nil)
 }

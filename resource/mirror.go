@@ -276,7 +276,9 @@ func (f *mirror) happen(e *coherence.Event) {
 		if q.came > 0 {
 			q.by.arrived(int(q.came))
 		}
-		q.by.grantedFar()
+		if q.by.hears(GrantedFar) {
+			q.by.tell(GrantedFar)
+		}
 		f.rouse(q)
 	case coherence.RequestEnded:
 		q := e.Tag.(*remote)

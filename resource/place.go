@@ -67,8 +67,8 @@ func (p *Place) Request(r *Resource, m Mode) error {
 		return p.requestRemote(m, 0)
 	}
 	p.state.Set(r.request(m) | modeBit(m) | requestedBit)
-	if p.hears(Requests) {
-		p.x.observer.Requested(p)
+	if p.hears(Requested) {
+		p.tell(Requested)
 	}
 	return nil
 }
@@ -93,8 +93,8 @@ func (p *Place) RequestOrdered(r *Resource, m Mode, order int) error {
 	}
 	p.r = r
 	p.state.Set(ticket | modeBit(m) | requestedBit)
-	if p.hears(Requests) {
-		p.x.observer.Requested(p)
+	if p.hears(Requested) {
+		p.tell(Requested)
 	}
 	return nil
 }
@@ -192,8 +192,8 @@ func (p *Place) Acquire(ctx context.Context) error {
 		r.ledger.Raise()
 	}
 	p.state.Set(s ^ phaseBits)
-	if p.hears(Acquisitions) {
-		p.x.observer.Acquired(p)
+	if p.hears(Acquired) {
+		p.tell(Acquired)
 	}
 	return nil
 }
@@ -215,8 +215,8 @@ func (p *Place) take() bool {
 		return false
 	}
 	p.state.Set(s ^ phaseBits)
-	if p.hears(Acquisitions) {
-		p.x.observer.Acquired(p)
+	if p.hears(Acquired) {
+		p.tell(Acquired)
 	}
 	return true
 }
@@ -233,8 +233,8 @@ func (p *Place) ReleaseBy(by any) error {
 	if s&heldBit == 0 {
 		return p.error("release", ErrNotHeld)
 	}
-	if p.x != nil {
-		p.releasing()
+	if p.hears(Releasing) {
+		p.tell(Releasing)
 	}
 	if p.far() {
 		return p.releaseRemote(s, false)
@@ -245,8 +245,8 @@ func (p *Place) ReleaseBy(by any) error {
 	if p.w != nil {
 		p.w.calm()
 	}
-	if p.hears(Releases) {
-		p.x.observer.Released(p)
+	if p.hears(Released) {
+		p.tell(Released)
 	}
 	return nil
 }
@@ -261,8 +261,8 @@ func (p *Place) RenewBy(by any) error {
 	if s&heldBit == 0 {
 		return p.error("renew", ErrNotHeld)
 	}
-	if p.x != nil {
-		p.releasing()
+	if p.hears(Releasing) {
+		p.tell(Releasing)
 	}
 	if p.far() {
 		return p.renewRemote(s)
@@ -271,11 +271,11 @@ func (p *Place) RenewBy(by any) error {
 	m := modeOf(s)
 	p.state.Set(p.r.request(m) | s&writeBit | requestedBit)
 	p.r.end(s, by)
-	if p.hears(Requests) {
-		p.x.observer.Requested(p)
+	if p.hears(Requested) {
+		p.tell(Requested)
 	}
-	if p.hears(Releases) {
-		p.x.observer.Released(p)
+	if p.hears(Released) {
+		p.tell(Released)
 	}
 	return nil
 }

@@ -40,11 +40,23 @@ type visitor struct {
 // sightings count what an observer was told.
 type sightings struct{ requested, acquired, waited, released, cancelled int }
 
-func (g *visitor) Requested(*Place) { g.seen.requested++ }
-func (g *visitor) Released(*Place)  { g.seen.released++ }
-func (g *visitor) Cancelled(*Place) { g.seen.cancelled++ }
-func (g *visitor) Acquired(*Place)  { g.seen.acquired++ }
-func (g *visitor) Waiting(*Place)   { g.seen.waited++ }
+// seer is the observer of a guest.
+type seer struct{ *sightings }
+
+func (s seer) Observe(e Event) {
+	switch e.Kind {
+	case Requested:
+		s.requested++
+	case Released:
+		s.released++
+	case Withdrawn:
+		s.cancelled++
+	case Acquired:
+		s.acquired++
+	case Waiting:
+		s.waited++
+	}
+}
 
 // ended returns a context that has ended.
 func ended() context.Context {
@@ -236,9 +248,9 @@ func (m *room) check() {
 	var tickets []ticket
 	for i, g := range m.visitors {
 		granted, waits := m.granted(g), g.id != 0 && !g.held
-		m.fail(g.Held() == g.held && g.Place.Requested() == waits, "place %d: held %t, requested %t, want %t, %t", i, g.Held(), g.Place.Requested(), g.held, waits)
+		m.fail(g.Held() == g.held && g.Requested() == waits, "place %d: held %t, requested %t, want %t, %t", i, g.Held(), g.Requested(), g.held, waits)
 		m.fail(g.Granted() == (granted || waits && m.broken != nil), "place %d: granted: %t", i, g.Granted())
-		l := g.Look(m.r)
+		l := g.Inspect(m.r)
 		m.fail(l.Held == g.held && l.Requested == waits, "place %d looks like %+v", i, l)
 		if m.broken == nil {
 			m.fail(l.Granted == granted, "place %d looks granted: %t, want %t", i, l.Granted, granted)
@@ -303,7 +315,7 @@ func TestPlacesAreAFIFO(t *testing.T) {
 		m.visitors = make([]*visitor, rapid.SampledFrom([]int{3, 6, 40}).Draw(t, "places"))
 		for i := range m.visitors {
 			g := &visitor{told: new(int)}
-			g.Observe(g)
+			g.Observe(seer{&g.seen}, AllOrdered)
 			m.visitors[i] = g
 		}
 		one := rapid.IntRange(0, len(m.visitors)-1)

@@ -73,13 +73,13 @@ func (p *Place) Tell(h Hook) error {
 	return nil
 }
 
-// Waits tells the observer that the request is waited for from now on, as Acquire does by
+// Waits tells the observers that the request is waited for from now on, as Acquire does by
 // itself, and reports whether it has told. It does not if the request is granted. It is for
 // a task that uses Tell in place of waiting in Acquire.
 func (p *Place) Waits() bool {
-	if !p.hears(Waits) || p.Granted() {
+	if !p.hears(Waiting) || p.Granted() {
 		return false
 	}
-	p.x.observer.Waiting(p)
+	p.tell(Waiting)
 	return true
 }

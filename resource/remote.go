@@ -17,8 +17,8 @@ func (p *Place) requestRemote(m Mode, order int) error {
 	if err := p.r.mirror.request(p, m, order); err != nil {
 		return p.error("request", err)
 	}
-	if p.hears(Requests) {
-		p.x.observer.Requested(p)
+	if p.hears(Requested) {
+		p.tell(Requested)
 	}
 	return nil
 }
@@ -48,8 +48,8 @@ func (p *Place) acquireRemote(s uint64) error {
 	}
 	p.listed = false
 	p.state.Set(s ^ phaseBits)
-	if p.hears(Acquisitions) {
-		p.x.observer.Acquired(p)
+	if p.hears(Acquired) {
+		p.tell(Acquired)
 	}
 	return nil
 }
@@ -69,8 +69,8 @@ func (p *Place) releaseRemote(s uint64, abandoned bool) error {
 	if err != nil {
 		return p.failed("release", err)
 	}
-	if p.hears(Releases) {
-		p.x.observer.Released(p)
+	if p.hears(Released) {
+		p.tell(Released)
 	}
 	return nil
 }
@@ -92,11 +92,11 @@ func (p *Place) renewRemote(s uint64) error {
 		p.state.Set(s & writeBit)
 		return p.failed("renew", err)
 	}
-	if p.hears(Requests) {
-		p.x.observer.Requested(p)
+	if p.hears(Requested) {
+		p.tell(Requested)
 	}
-	if p.hears(Releases) {
-		p.x.observer.Released(p)
+	if p.hears(Released) {
+		p.tell(Released)
 	}
 	return nil
 }

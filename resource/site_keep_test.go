@@ -170,7 +170,7 @@ func TestKeptReleaseIsSwept(t *testing.T) {
 		n.settle(t)
 	}
 	r := n.share(t, "r", 8, 0, HomeAt{}, Options{})
-	held := func() bool { return len(r[0].Survey().Guests) > 0 }
+	held := func() bool { return len(r[0].Inspect().Guests()) > 0 }
 	visit(t, n, r[1], Read)
 	for range 10 {
 		visit(t, n, r[1], Read)

@@ -211,7 +211,7 @@ func (m *nation) notify(c *citizen) {
 func (m *nation) check() {
 	for i, c := range m.all {
 		granted, waits := m.granted(c), c.id != 0 && !c.held
-		l := c.Look(m.r[c.node])
+		l := c.Inspect(m.r[c.node])
 		if c.Granted() != granted || l.Granted != granted || l.Held != c.held || l.Requested != waits {
 			m.t.Fatalf("place %d of node %d: granted %t, looks like %+v, want granted %t, held %t", i, c.node, c.Granted(), l, granted, c.held)
 		}

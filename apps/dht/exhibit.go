@@ -60,12 +60,12 @@ func (e *exhibit) registerer() prometheus.Registerer {
 	return e.registry
 }
 
-// door is told of accesses to volumes.
-func (e *exhibit) door() resource.DoorObserver {
+// observer hears of accesses to volumes.
+func (e *exhibit) observer() resource.Observer {
 	if e == nil {
 		return nil
 	}
-	return e.metrics.Door(e.guard)
+	return e.metrics.Relaxed(e.guard)
 }
 
 // timed is told how long pipelines take.

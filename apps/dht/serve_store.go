@@ -29,7 +29,7 @@ func (s *serving) open(ctx context.Context) (_ *table.Strings, _ *orwl.Nodes, le
 		return nil // who goes on serving, or is gone, need not be waited for
 	}
 	t, err := table.NewStrings(ctx, table.Options{
-		Nodes: nodes, Volumes: s.volumes, Most: s.volumeBytes(max(1, s.place.Nodes)), Guard: s.guard, Door: s.exhibit.door(),
+		Nodes: nodes, Volumes: s.volumes, Most: s.volumeBytes(max(1, s.place.Nodes)), Guard: s.guard, Observer: s.exhibit.observer(),
 	})
 	if err != nil {
 		return nil, nil, nil, errors.Join(err, depart())

@@ -50,7 +50,7 @@ func newExhibit(o options, place launch.Place, spawns bool) (*exhibit, error) {
 	if err := prometheus.WrapRegistererWith(labels, registry).Register(e.figures); err != nil {
 		return nil, err
 	}
-	at.Gatherer, at.Ready, at.Snapshot = e.watched(registry), e.metrics.Ready, e.snapshot
+	at.Gatherer, at.Ready, at.Inspect = e.watched(registry), e.metrics.Ready, e.inspect
 	e.server, err = metrics.Serve(context.Background(), at)
 	if err != nil {
 		return nil, err
@@ -119,13 +119,13 @@ func (e *exhibit) follow(rt *orwl.Runtime, f *field, clock func() time.Duration)
 	e.runtime.Store(rt)
 }
 
-// snapshot is who holds what and who waits for whom.
-func (e *exhibit) snapshot() any {
+// inspect is who holds what and who waits for whom.
+func (e *exhibit) inspect() any {
 	rt := e.runtime.Load()
 	if rt == nil {
 		return nil
 	}
-	return rt.Snapshot()
+	return rt.Inspect()
 }
 
 // remain waits until the metrics have been read once more, for a time at most, since

@@ -39,12 +39,11 @@ type field struct {
 	log        *slog.Logger // nil: slog's own
 	why        io.Writer    // gets the placement of the run; nil: it is not asked for
 
-	// For the time while it is solved.
-	actors   map[*orwl.Task]bool       // that work on this node's parts
-	arrivals map[*orwl.Access]*arrival // of frontiers of other nodes
-	working  sync.WaitGroup            // the actors
-	begin    time.Time
-	setup    time.Duration
+	// What is needed while it is solved.
+	actors  map[*orwl.Task]bool // that work on this node's parts
+	working sync.WaitGroup      // the actors
+	begin   time.Time
+	setup   time.Duration
 
 	// The result, once it is solved.
 	ended   func() time.Duration // waits for the actors, and says when the last ended
@@ -62,8 +61,7 @@ func newField(p problem, grid size, f form) *field {
 		each:  size{p.rows / grid.rows, p.cols / grid.cols},
 		parts: make([]*part, grid.cells()),
 
-		actors:   make(map[*orwl.Task]bool),
-		arrivals: make(map[*orwl.Access]*arrival),
+		actors: make(map[*orwl.Task]bool),
 	}
 }
 

@@ -60,29 +60,12 @@ func (o *outlet) write(b *block, computed time.Duration) {
 	o.to.computed = computed
 }
 
-// arrival is when a frontier of another node has come last. It observes the reader's
-// access, and takes the time of the grant.
+// arrival is when a frontier of another node has come last. It hears of the grants of the
+// reader's access.
 type arrival struct {
 	clock func() time.Duration
 	at    atomic.Int64
 }
 
-var _ resource.FarGrants = (*arrival)(nil)
-
-// GrantedFar implements resource.FarGrants.
-func (a *arrival) GrantedFar(*resource.Place) { a.at.Store(int64(a.clock())) }
-
-// Requested implements resource.Observer. Nothing else of the access matters here.
-func (a *arrival) Requested(*resource.Place) {}
-
-// Waiting implements resource.Observer.
-func (a *arrival) Waiting(*resource.Place) {}
-
-// Acquired implements resource.Observer.
-func (a *arrival) Acquired(*resource.Place) {}
-
-// Released implements resource.Observer.
-func (a *arrival) Released(*resource.Place) {}
-
-// Cancelled implements resource.Observer.
-func (a *arrival) Cancelled(*resource.Place) {}
+// Observe implements resource.Observer.
+func (a *arrival) Observe(resource.Event) { a.at.Store(int64(a.clock())) }

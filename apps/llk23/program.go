@@ -128,7 +128,7 @@ func (f *field) declareInlets(p *part, edges frontiers) {
 		in := inlet{In: orwl.Reads[float64](s.Task, e.Resource), from: e, into: p.extent.border(d)}
 		if p.node != q.node {
 			in.far = &arrival{clock: f.clock}
-			f.arrivals[in.Access()] = in.far
+			in.Access().Place().Observe(in.far, resource.GrantedFar)
 		}
 		s.in = append(s.in, in)
 	}
@@ -161,20 +161,9 @@ func (f *field) declareExporters(rt *orwl.Runtime, p *part, edges *[directions]*
 	}
 }
 
-// Access implements orwl.Observer: frontiers of other nodes take the time when they come.
-func (f *field) Access(a *orwl.Access) resource.Observer {
-	if far := f.arrivals[a]; far != nil {
-		return far
-	}
-	return nil
-}
-
-// Began implements orwl.Observer.
-func (f *field) Began(*orwl.Task) {}
-
-// Ended implements orwl.Observer: one of those that work has ended, well or not.
-func (f *field) Ended(t *orwl.Task, _ error) {
-	if f.actors[t] {
+// Observe implements orwl.Observer: one of those that work has ended, well or not.
+func (f *field) Observe(e orwl.Event) {
+	if e.Kind == orwl.Ended && f.actors[e.Task] {
 		f.working.Done()
 	}
 }

@@ -6,7 +6,6 @@ import (
 	"sync"
 
 	"github.com/orwl/go-orwl/orwl"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // teller writes where the run's tasks and frontiers are, and why, when the first task of
@@ -17,13 +16,9 @@ type teller struct {
 	once    sync.Once
 }
 
-// Access implements orwl.Observer.
-func (*teller) Access(*orwl.Access) resource.Observer { return nil }
-
-// Began implements orwl.Observer.
-func (w *teller) Began(*orwl.Task) {
-	w.once.Do(func() { fmt.Fprint(w.to, w.runtime.Placement()) })
+// Observe implements orwl.Observer.
+func (w *teller) Observe(e orwl.Event) {
+	if e.Kind == orwl.Began {
+		w.once.Do(func() { fmt.Fprint(w.to, w.runtime.Placement()) })
+	}
 }
-
-// Ended implements orwl.Observer.
-func (*teller) Ended(*orwl.Task, error) {}

@@ -23,7 +23,7 @@ import (
 // format is what the file says of itself, which a reader asks for.
 const format = 1
 
-// What the slices of accesses are called, and that for which there was no room.
+// The names of the slices of accesses, and of the slice that stands for all that had no room.
 const (
 	request  = "request"
 	prefetch = "prefetch"

@@ -50,10 +50,10 @@ func meetClocks(ctx context.Context, clock func() time.Duration, nodes *orwl.Nod
 	return compareClocks(rounds), nil
 }
 
-// Zero is what the machine's monotonic clock shows when clock, which is monotonic too,
-// shows 0: those of processes that tell the same machine can be compared. The machine
-// is "" if it has none that can be told. The calendar is none: it is set now and then,
-// in the middle of a run.
+// Zero is what the machine's monotonic clock shows when clock shows 0. clock is monotonic,
+// too. The zeros of two processes can be compared if both name the same machine. The machine
+// is "" if it has no monotonic clock that processes share. The calendar is not such a clock:
+// it may be set in the middle of a run.
 //
 // The machine's clock is read between two readings of clock, and the pair that is
 // closest to each other counts.
@@ -77,9 +77,9 @@ func Zero(clock func() time.Duration) (machine string, zero time.Duration) {
 	return machine, zero
 }
 
-// compareClocks are the nodes' clocks, by node 0's. What a node gave came to node 0
-// before that got what was gathered, and what node 0 gave came to the node before that
-// got it. So
+// compareClocks compares the nodes' clocks with node 0's. Node 0 has a node's message before
+// it gets the result of the gathering, and the node has node 0's message before it gets the
+// result. So
 //
 //	node's gave - node 0's got  ≤  offset of the node's clock  ≤  node's got - node 0's gave
 //
@@ -101,7 +101,7 @@ func compareClocks(rounds [][]*greeting) []Clock {
 		}
 		least, most := time.Duration(math.MinInt64), time.Duration(math.MaxInt64)
 		for k := 1; k < len(rounds); k++ {
-			// Who got the round before says so in this one.
+			// A node says in this round when it got the result of the round before.
 			gave0, gave := rounds[k-1][0], rounds[k-1][node]
 			got0, got := rounds[k][0], rounds[k][node]
 			if gave0 == nil || gave == nil || got0 == nil || got == nil {

@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// machineName is the same for processes that share a monotonic clock: those of one boot
-// of one machine, in one namespace of times. It is "" if that cannot be told.
+// machineName is the same for processes that share a monotonic clock. They run on one
+// machine, since the same boot, in one namespace of times. It is "" if that is unknown.
 func machineName() string {
 	boot, err := os.ReadFile("/proc/sys/kernel/random/boot_id")
 	if err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/orwl/go-orwl/orwl"
 )
 
-// greetings are rounds of two nodes, the second of which has a clock that is ahead by an
-// offset. A message takes there and back as long as the rounds say.
+// greetings are rounds of two nodes. The second node's clock is ahead by an offset. there
+// and back say how long a message takes in each round.
 func greetings(machines [2]string, ahead time.Duration, there, back []time.Duration) (rounds [][]*greeting) {
 	got := []time.Duration{none, none}
 	at := time.Duration(0) // by node 0's clock
@@ -54,8 +54,8 @@ func TestCompareClocks(t *testing.T) {
 	}
 }
 
-// TestGather has two nodes of one process pass a resource to and fro. Whatever their
-// clocks show, no hand-over leads back in time, and bytes that came are told of.
+// TestGather has two nodes of one process pass a resource to and fro. Their clocks differ,
+// and yet no hand-over leads back in time. The trace tells of the bytes that came.
 func TestGather(t *testing.T) {
 	const rounds = 50
 	var tr *Trace

@@ -7,15 +7,15 @@ import (
 	"github.com/orwl/go-orwl/orwl"
 )
 
-// Kind is what has happened.
+// Kind is a kind of event.
 type Kind uint8
 
-// What happens to tasks, and to accesses.
+// The events of tasks and of accesses.
 const (
 	Began      Kind = iota + 1 // the task
 	Ended                      // the task
 	Requested                  // the access is announced
-	Prefetched                 // its bytes have come from another node; told when it is acquired
+	Prefetched                 // its bytes have come from another node; it comes when the access is acquired
 	Waiting                    // the task stops for it
 	Acquired
 	Releasing // it is about to be released
@@ -42,8 +42,7 @@ type Event struct {
 	Task *orwl.Task
 	// Access is nil if it is the task that has begun or ended.
 	Access *orwl.Access
-	// Fence and Version are those of the grant, when it is acquired and until it is
-	// released.
+	// Fence and Version are the grant's, from its acquisition to its release.
 	Fence, Version uint64
 	Bytes          int   // that have come, if Prefetched
 	Err            error // that the task has ended with

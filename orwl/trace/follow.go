@@ -9,10 +9,10 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// sink is who gets the events of one task, one after the other. They are not to be kept.
+// sink gets the events of one task, one after the other. It must not keep them.
 type sink interface {
 	take(w *watch, e *Event)
-	// on reports whether anybody wants them.
+	// on reports whether the sink wants events.
 	on() bool
 }
 
@@ -25,8 +25,8 @@ type follower struct {
 	tasks map[*orwl.Task]*tail
 }
 
-// tail is what is kept of a task that is followed. It belongs to the task's goroutine,
-// and before that to whoever starts it.
+// tail belongs to a task that is followed. The task's goroutine uses it, and before that the
+// goroutine that starts the task.
 type tail struct {
 	task  *orwl.Task
 	clock func() time.Duration
@@ -48,22 +48,23 @@ func (f *follower) of(t *orwl.Task) *tail {
 	return f.tasks[t]
 }
 
-// Access implements orwl.Observer.
-func (f *follower) Access(a *orwl.Access) resource.Observer {
-	t := f.of(a.Task())
-	if t.sink == nil {
-		return nil
+// Observe implements orwl.Observer.
+func (f *follower) Observe(e orwl.Event) {
+	switch e.Kind {
+	case orwl.Declared:
+		if t := f.of(e.Task); t.sink != nil {
+			e.Access.Place().Observe(&watch{tail: t, access: e.Access, number: t.count, next: none}, followed)
+			t.count++
+		}
+	case orwl.Began:
+		f.of(e.Task).tell(Began, nil)
+	case orwl.Ended:
+		f.of(e.Task).tell(Ended, e.Err)
 	}
-	w := &watch{tail: t, access: a, number: t.count, next: none}
-	t.count++
-	return w
 }
 
-// Began implements orwl.Observer.
-func (f *follower) Began(t *orwl.Task) { f.of(t).tell(Began, nil) }
-
-// Ended implements orwl.Observer.
-func (f *follower) Ended(t *orwl.Task, err error) { f.of(t).tell(Ended, err) }
+// followed are the kinds of events that a watch hears.
+const followed = resource.AllOrdered &^ (resource.Failed | resource.GrantedFar)
 
 func (t *tail) tell(k Kind, err error) {
 	if t.sink != nil && t.sink.on() {
@@ -72,8 +73,8 @@ func (t *tail) tell(k Kind, err error) {
 	}
 }
 
-// watch is the observer of an access. But for Arrived, all of it belongs to the task's
-// goroutine.
+// watch is the observer of an access. All of it belongs to the task's goroutine, except for
+// what Arrived sets.
 type watch struct {
 	*tail
 	access *orwl.Access
@@ -86,14 +87,9 @@ type watch struct {
 	arrived atomic.Int64 // when the bytes came, plus one; 0 if none have
 	bytes   atomic.Int64
 
-	turn   Turn // in the making, by who records
-	summed bool // its wait is, there being no room for it
+	turn   Turn // in the making, by the Recording
+	summed bool // there was no room for its wait, which is in the sums
 }
-
-var (
-	_ resource.Releaser = (*watch)(nil)
-	_ resource.Arrivals = (*watch)(nil)
-)
 
 func (w *watch) tell(k Kind, at time.Duration) { w.give(Event{At: at, Kind: k}) }
 
@@ -103,77 +99,47 @@ func (w *watch) give(e Event) {
 	w.sink.take(w, &w.event)
 }
 
-// Requested implements resource.Observer. Of a pair that renews it comes just before
+// Observe implements resource.Observer. Of a pair that renews, Requested comes just before
 // Released, and has the same time.
-func (w *watch) Requested(*resource.Place) {
+func (w *watch) Observe(e resource.Event) {
 	if !w.sink.on() {
 		return
 	}
-	at := w.clock()
-	if w.holds {
-		w.next = at
-	}
-	w.tell(Requested, at)
-}
-
-// Waiting implements resource.Observer.
-func (w *watch) Waiting(*resource.Place) {
-	if w.sink.on() {
-		w.tell(Waiting, w.clock())
-	}
-}
-
-// Acquired implements resource.Observer.
-func (w *watch) Acquired(p *resource.Place) {
-	if !w.sink.on() {
-		return
-	}
-	at := w.clock()
-	w.settle()
-	w.holds, w.fence, w.version = true, p.Fence(), p.Version()
-	w.tell(Acquired, at)
-}
-
-// Releasing implements resource.Releaser.
-func (w *watch) Releasing(*resource.Place) {
-	if w.sink.on() {
-		w.next = none
-		w.tell(Releasing, w.clock())
-	}
-}
-
-// Released implements resource.Observer.
-func (w *watch) Released(*resource.Place) {
-	if !w.sink.on() {
+	if e.Kind == resource.Arrived { // from another goroutine
+		w.arrived.CompareAndSwap(0, int64(w.clock())+1)
+		w.bytes.Store(int64(e.Bytes))
 		return
 	}
 	at := w.next
-	if at == none {
+	if e.Kind != resource.Released || at == none {
 		at = w.clock()
 	}
-	w.holds, w.next = false, none
-	w.tell(Released, at)
-	w.fence, w.version = 0, 0
-}
-
-// Cancelled implements resource.Observer.
-func (w *watch) Cancelled(*resource.Place) {
-	if w.sink.on() {
+	switch e.Kind {
+	case resource.Requested:
+		if w.holds {
+			w.next = at
+		}
+		w.tell(Requested, at)
+	case resource.Waiting:
+		w.tell(Waiting, at)
+	case resource.Acquired:
 		w.settle()
-		w.tell(Cancelled, w.clock())
+		w.holds, w.fence, w.version = true, e.Place.Fence(), e.Place.Version()
+		w.tell(Acquired, at)
+	case resource.Releasing:
+		w.next = none
+		w.tell(Releasing, at)
+	case resource.Released:
+		w.holds, w.next = false, none
+		w.tell(Released, at)
+		w.fence, w.version = 0, 0
+	case resource.Withdrawn:
+		w.settle()
+		w.tell(Cancelled, at)
 	}
 }
 
-// Arrived implements resource.Arrivals.
-func (w *watch) Arrived(_ *resource.Place, bytes int) {
-	if w.sink.on() {
-		w.arrived.CompareAndSwap(0, int64(w.clock())+1)
-		w.bytes.Store(int64(bytes))
-	}
-}
-
-// settle tells of the bytes that have come for a request that is over now. Nobody brings
-// any more.
+// settle tells of the bytes that have come for a request that is over now. No more can come.
 func (w *watch) settle() {
 	if at := w.arrived.Swap(0); at != 0 {
 		w.give(Event{At: time.Duration(at - 1), Kind: Prefetched, Bytes: int(w.bytes.Load())})

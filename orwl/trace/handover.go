@@ -24,9 +24,9 @@ func (t *Trace) access(s Spot) Access {
 	return k.Accesses[k.Turns[s.Turn].Access]
 }
 
-// Handovers are all of which both ends were recorded, in the order in which they ended. A
-// writer has a resource from the last of the readers before it, or if there are none from
-// the writer before it; each of a group of readers has it from the writer before them.
+// Handovers are the hand-overs with both ends recorded, in the order of their ends. A writer
+// gets a resource from the last of the readers before it, or from the writer before it if
+// there are none. Each of a group of readers gets it from the writer before them.
 func (t *Trace) Handovers() []Handover {
 	held := make(map[string][]Spot)
 	for i := range t.Tracks {

@@ -9,12 +9,11 @@ type Trace struct {
 	From, To time.Duration // of the run
 }
 
-// Clock is how a node's times were made those of node 0.
+// Clock says how a node's times became times of node 0.
 type Clock struct {
 	Node int
-	// Offset was added to the node's times. Shared says that its clock is that of node 0
-	// also; otherwise Offset is wrong by no more than Error, which see in the package's
-	// description.
+	// Offset was added to the node's times. Shared says that node 0 has the same clock.
+	// Otherwise Offset is wrong by at most Error: see the package's description.
 	Offset, Error time.Duration
 	Shared        bool
 }
@@ -26,7 +25,7 @@ type Track struct {
 	Began    time.Duration // -1 if it has not
 	Ended    time.Duration // -1 if it has not
 	Accesses []Access      // as it has declared them
-	// Slices are what it did, but for waits, in order. A wait is in the turn that it was
+	// Slices are what it did, in order, without waits. A wait is in the turn that it was
 	// for.
 	Slices []Slice
 	Turns  []Turn // as they ended

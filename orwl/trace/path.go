@@ -18,9 +18,9 @@ type Path struct {
 
 // PathPart is what a path spends in one way, all of it together.
 type PathPart struct {
-	// What it is: work (of a task: whatever it does but wait), hand-over (of a resource:
-	// from its release until the next one that waits for it has it) or wait (of a task,
-	// where nobody is known to have had what it waited for).
+	// What says "work" (of a task: all that it does except waiting), "hand-over" (of a
+	// resource: from its release until the next task that waits for it has it) or "wait" (of
+	// a task, when no task is known to have had what it waited for).
 	What    string  `json:"what"`
 	Of      string  `json:"of"`
 	Node    int     `json:"node"`  // of the task, or of the one that has waited for the resource
@@ -28,7 +28,7 @@ type PathPart struct {
 	Seconds float64 `json:"seconds"`
 }
 
-// What a path consists of.
+// The values of PathPart.What.
 const (
 	pathWork     = "work"
 	pathHandover = "hand-over"

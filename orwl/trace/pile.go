@@ -10,7 +10,7 @@ type pile[T any] struct {
 	n    int
 }
 
-// What a pile grows by at first, and later.
+// The first step by which a pile grows, and the largest.
 const (
 	leastHeap = 1 << 6
 	mostHeap  = 1 << 12

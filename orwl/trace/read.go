@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// What can be wrong with a file.
+// The errors of a file.
 var (
 	// ErrNotJSON is a file that is something else.
 	ErrNotJSON = errors.New("trace: not JSON")
@@ -178,7 +178,7 @@ func (r *reader) line(on thread, e *fileEvent) error {
 	return r.err
 }
 
-// turn takes a turn from that of its slices that tells all of it.
+// turn takes a turn from the slice that has all of it in its arguments.
 func (r *reader) turn(k *Track, access int, e *fileEvent, from, to time.Duration) error {
 	if e.Args == nil {
 		return nil

@@ -8,7 +8,7 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// What slices of a task are called; those of regions have their names.
+// The names of slices of a task. Slices of regions have the regions' names.
 const (
 	Compute = "compute"
 	Wait    = "wait"
@@ -24,10 +24,10 @@ const released = 0
 // none is a time that has not come.
 const none = time.Duration(-1)
 
-// Recording is what is being recorded of a task. It belongs to the task's goroutine, and
-// before that to whoever starts the program. A nil one records nothing.
+// Recording records a task. It belongs to the task's goroutine, and before that to the
+// goroutine that starts the program. A nil one records nothing.
 type Recording struct {
-	track  Track // but for:
+	track  Track // without the slices and turns
 	slices pile[span]
 	turns  pile[Turn]
 	names  []string // of slices
@@ -38,7 +38,7 @@ type Recording struct {
 	region string                           // that the task is in, "" if it is at no work
 	named  bool                             // by the program
 	since  time.Duration                    // when what goes on began; none in a wait or a release
-	last   struct{ from, to time.Duration } // wait, until somebody asks for it
+	last   struct{ from, to time.Duration } // wait, until LastWait takes it
 
 	waitEnd time.Duration // of the last wait
 }
@@ -120,7 +120,7 @@ func (r *Recording) take(w *watch, e *Event) {
 			w.turn = Turn{Access: w.number, Requested: e.At, Here: none, Asked: none, Acquired: none, Released: none}
 		}
 	case Prefetched:
-		// They may come before whoever has requested says so.
+		// They may come before Requested.
 		w.turn.Here, w.turn.Bytes = max(e.At, w.turn.Requested), e.Bytes
 	case Waiting:
 		r.cut(e.At)

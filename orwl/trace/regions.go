@@ -9,9 +9,9 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// Regions has tasks show up in the traces of package runtime/trace, as go tool trace
-// shows them: each is a task there, and it waits, and holds what it has acquired, in
-// regions. While no such trace is under way it does nothing but look whether one is.
+// Regions shows tasks in the traces of package runtime/trace, for go tool trace. Each is a
+// task there, with regions in which it waits, and in which it holds what it has acquired.
+// While there is no such trace, it only looks whether there is one.
 //
 // Regions of a goroutine lie in each other, which accesses do not. So a task is in one
 // that is called hold from when it acquires something until it has nothing any more;
@@ -37,7 +37,7 @@ type regional struct {
 	holds int
 }
 
-// on implements sink. What was begun while there was a trace is ended when there is none.
+// on implements sink. Regions that began during a trace also end after it.
 func (g *regional) on() bool { return g.task != nil || rt.IsEnabled() }
 
 // take implements sink.

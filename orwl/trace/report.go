@@ -10,7 +10,7 @@ import (
 type Report struct {
 	Seconds float64 `json:"seconds"` // that the run took
 	Nodes   int     `json:"nodes"`
-	// Names are those of the regions, that with the most time first, after compute.
+	// Names are the names of the regions: compute, and then the one with the most time first.
 	Names []string    `json:"regions"`
 	All   Spent       `json:"all"` // the tasks' together
 	Tasks []TaskSpent `json:"tasks"`
@@ -31,7 +31,7 @@ type Spent struct {
 	Idle    float64            `json:"idle"`   // before its first work and after its last
 }
 
-// TaskSpent is that of a task.
+// TaskSpent is what the time of a task went to.
 type TaskSpent struct {
 	Task string `json:"task"`
 	Node int    `json:"node"`
@@ -117,7 +117,7 @@ func (k *Track) spent(run time.Duration) Spent {
 	return s
 }
 
-// names are those of regions in the order in which they are shown.
+// names are the names of regions in the order of the report.
 func names(sums map[string]float64) []string {
 	all := []string{}
 	for name := range sums {

@@ -9,8 +9,8 @@ import (
 )
 
 // relay is a trace of two nodes: a writes x for 2 ms and b gets it 3 ms later, waiting
-// since 1; then b reads y, which nobody is known to have had, and x once more, which has
-// been free since before it waits.
+// since 1. Then b reads y, which no task is known to have had. Then it reads x once more,
+// which has been free since before it waits.
 func relay() *Trace {
 	return &Trace{
 		Clocks: []Clock{{Node: 0, Shared: true}, {Node: 1, Offset: -7 * ms, Error: 20 * time.Microsecond}},
@@ -48,8 +48,8 @@ func TestReportOfNodes(t *testing.T) {
 	if want := []string{"x a→b", "x b→a", "x a→b"}; !reflect.DeepEqual(got, want) {
 		t.Errorf("hand-overs %v, want %v", got, want)
 	}
-	// From the end: 8 of work and 2 of a hand-over, though x was free, 5 of a wait for
-	// nobody known, 1 of work, 3 of a hand-over, 2 of work of a.
+	// From the end: 8 of work and 2 of a hand-over, though x was free, 5 of a wait for an
+	// unknown task, 1 of work, 3 of a hand-over, 2 of work of a.
 	want := Path{Seconds: 0.020, Steps: 1, Parts: []PathPart{
 		{pathWork, "b", 1, 3, 0.008}, {pathHandover, "x", 1, 2, 0.005}, {pathWait, "b", 1, 1, 0.005}, {pathWork, "a", 0, 1, 0.002},
 	}}

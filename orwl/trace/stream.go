@@ -40,9 +40,9 @@ func (o StreamOptions) validate() error {
 	return nil
 }
 
-// Stream is what the tasks of this node do, as it happens: it is one of a runtime's
-// observers. Tasks never wait for who reads; events that there is no room for are lost,
-// and counted. While nobody has subscribed, it costs a look at a word.
+// Stream passes on what the tasks of this node do, as it happens. It is one of a runtime's
+// observers. Tasks never wait for a reader. Events that have no room are lost, and counted.
+// Without a subscriber it costs a look at a word.
 type Stream struct {
 	follower
 	o           StreamOptions
@@ -91,7 +91,7 @@ func (s *Stream) Subscribe() *Subscription {
 	defer s.reading.Unlock()
 	if len(s.all) == 0 {
 		for _, g := range s.rings {
-			g.skip() // what is left was for somebody else
+			g.skip() // what is left was for another reader
 		}
 	}
 	sub := &Subscription{stream: s}
@@ -114,8 +114,8 @@ func (sub *Subscription) Close() {
 }
 
 // Read appends to dst what has happened since it was last called, in the order of its
-// times, and says how many events were lost meanwhile. It does not wait: who shows what
-// happens asks some times in a second.
+// times, and says how many events were lost meanwhile. It does not wait: call it some times
+// in a second.
 func (sub *Subscription) Read(dst []Event) (events []Event, lost uint64) {
 	s := sub.stream
 	s.reading.Lock()
@@ -148,8 +148,8 @@ func (s *Stream) drain() {
 	clear(s.batch)
 }
 
-// ring is what waits to be read of a task's events: a queue of bounded length from the
-// task to the reader, neither of whom waits for the other.
+// ring holds a task's events that have not been read: a queue of bounded length from the task
+// to the reader. Neither waits for the other.
 type ring struct {
 	subscribers *atomic.Int32
 	slots       []Event

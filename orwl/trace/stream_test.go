@@ -20,8 +20,8 @@ func mustStream(t testing.TB, o StreamOptions) *Stream {
 	return s
 }
 
-// Who subscribes gets every event, in the order of its times; two get the same, and none
-// comes before Subscribe or after Close.
+// A subscriber gets every event, in the order of its times. Two get the same, and no event
+// comes from before Subscribe or after Close.
 func TestStream(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := mustStream(t, StreamOptions{})
@@ -67,7 +67,7 @@ func TestStream(t *testing.T) {
 	})
 }
 
-// A task does not wait for who does not read. What is there is the beginning, and the
+// A task does not wait for a subscriber that does not read. The first events stay, and the
 // rest is counted.
 func TestStreamLoses(t *testing.T) {
 	s := mustStream(t, StreamOptions{Room: 8})
@@ -94,7 +94,7 @@ func TestStreamLoses(t *testing.T) {
 	}
 }
 
-// While nobody has subscribed, nothing is kept; and somebody may come and go at any time.
+// Without a subscriber nothing is kept. Subscribers may come and go at any time.
 func TestStreamWhileItRuns(t *testing.T) {
 	s := mustStream(t, StreamOptions{Room: 16})
 	rt := mustNew(t, orwl.Options{Observers: []orwl.Observer{s}})

@@ -11,10 +11,13 @@ import (
 // newHome makes the resource of a volume that this node keeps.
 func newHome(ctx context.Context, number, size int, o *Options, format func(b []byte)) (*resource.Resource, error) {
 	r, err := resource.NewWith(fmt.Sprintf("volume %d", number), size, resource.Options{
-		Door: resource.DoorOptions{Guard: func() (resource.Guard, error) { return orwl.NewGuard(o.Guard) }, Observer: o.Door},
+		Door: resource.DoorOptions{Guard: func() (resource.Guard, error) { return orwl.NewGuard(o.Guard) }},
 	})
 	if err != nil {
 		return nil, err
+	}
+	if o.Observer != nil {
+		r.Observe(o.Observer, resource.AllRelaxed)
 	}
 	in, err := r.Knock(ctx, resource.Write)
 	if err != nil {

@@ -29,8 +29,8 @@ type Options struct {
 	// whose kind is ReaderWriter. "RMA-RW" by default; of numbers "foMPI-RW" on
 	// processors on which readers need no lock.
 	Guard string
-	// Door, if not nil, is told of every access to a volume.
-	Door resource.DoorObserver
+	// Observer, if not nil, hears of every access to a volume.
+	Observer resource.Observer
 	// Now is the clock that keys expire by, in Unix milliseconds: the real one by
 	// default.
 	Now func() int64

@@ -180,7 +180,7 @@ func (t *Strings) Clear(ctx context.Context) error {
 func (t *Strings) Here(ctx context.Context) (keys, bytes int64, err error) {
 	for _, r := range t.volumes {
 		if r != nil {
-			bytes += int64(r.Survey().Size)
+			bytes += int64(r.Inspect().Size)
 		}
 	}
 	keys, err = t.lengthHere(ctx)

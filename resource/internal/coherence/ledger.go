@@ -176,6 +176,9 @@ func (l *Ledger) Copy(s Stamp) {
 		l.version.Set(s.Version)
 		l.prior = s.Prior
 	}
+	if l.fence.Own() != s.Fence {
+		l.fence.Set(s.Fence)
+	}
 }
 
 // Told forgets a lost writer after its successor was told.

@@ -191,14 +191,6 @@ func (r *Mirror) Holds(id ID) bool {
 	return p != nil && p.stage == holding
 }
 
-// Fence is the greatest fence of the grants of this node, 0 if there is none.
-func (r *Mirror) Fence() (fence uint64) {
-	for _, e := range r.requests.all {
-		fence = max(fence, e.value.fence)
-	}
-	return fence
-}
-
 // Waiting yields the tags of the requests that wait.
 func (r *Mirror) Waiting() iter.Seq[any] {
 	return func(yield func(any) bool) {

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// asJSON is a snapshot as others get it, without spaces.
+// asJSON is a state as others get it, without spaces.
 func asJSON(t testing.TB, v any) string {
 	t.Helper()
 	b, err := json.Marshal(v)
@@ -20,9 +20,9 @@ func asJSON(t testing.TB, v any) string {
 	return string(b)
 }
 
-// A snapshot says of a program what it is in: before it runs, while it stands still, and
+// A state says what a program does: before it runs, while it stands still, and
 // when it has ended.
-func TestSnapshot(t *testing.T) {
+func TestInspect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rt := mustNew(t, Options{Stall: -1})
 		x, y := rt.Resource("x", 16), rt.Resource("y", 8)
@@ -49,14 +49,14 @@ func TestSnapshot(t *testing.T) {
 				return nil
 			})
 		}
-		s := rt.Snapshot()
-		if s.Running || s.Tasks[0].State != TaskDeclared || len(s.Tasks) != 4 || s.Still != 0 {
+		s := rt.Inspect()
+		if s.Running || s.Tasks[0].State != TaskDeclared || len(s.Tasks) != 4 || s.Still.Duration != 0 {
 			t.Errorf("before the run: %+v", s)
 		}
 		ran := make(chan error)
 		go func() { ran <- rt.Run(context.Background()) }()
 		synctest.Wait()
-		rt.Snapshot()
+		rt.Inspect()
 		<-time.After(2 * time.Second) // of the bubble
 		const want = `{"node":0,"running":true,"still_seconds":2,"nodes":[{"node":0,"state":"here"}],"tasks":[` +
 			`{"task":"w","node":0,"state":"working","round":0,"holds":["x"]},` +
@@ -72,13 +72,13 @@ func TestSnapshot(t *testing.T) {
 			`{"resource":"z","home":0,"size_bytes":0,"version":0,"fence":0,"broken":false,"whole":true,"queue":[]}],` +
 			`"waits_for":[{"from":"b","to":"w","resource":"x","mode":"read"},{"from":"c","to":"w","resource":"x","mode":"read"},` +
 			`{"from":"d","to":"w","resource":"x","mode":"write"}]}`
-		if got := asJSON(t, rt.Snapshot()); got != want {
+		if got := asJSON(t, rt.Inspect()); got != want {
 			t.Errorf("%s, want\n%s", got, want)
 		}
 		goOn <- struct{}{}
 		synctest.Wait()
-		s = rt.Snapshot()
-		if s.Still != 0 || s.Tasks[0].State != TaskEnded || s.Tasks[1].State != TaskWorking || s.Resources[0].Version != 1 {
+		s = rt.Inspect()
+		if s.Still.Duration != 0 || s.Tasks[0].State != TaskEnded || s.Tasks[1].State != TaskWorking || s.Resources[0].Version != 1 {
 			t.Errorf("after a round: %s", asJSON(t, s))
 		}
 		if got := asJSON(t, s.WaitsFor); got != `[{"from":"d","to":"b","resource":"x","mode":"write"},{"from":"d","to":"c","resource":"x","mode":"write"}]` {
@@ -88,7 +88,7 @@ func TestSnapshot(t *testing.T) {
 		if err := <-ran; err != nil {
 			t.Error(err)
 		}
-		s = rt.Snapshot()
+		s = rt.Inspect()
 		if s.Running || s.Tasks[3].State != TaskEnded || len(s.WaitsFor) != 0 || len(s.Resources[0].Queue) != 0 || s.Resources[0].Fence != 2 {
 			t.Errorf("in the end: %s", asJSON(t, s))
 		}
@@ -97,8 +97,8 @@ func TestSnapshot(t *testing.T) {
 
 // A home knows the node of another node's tasks, and shows the whole queue of its own
 // resource. A mirror shows its node's requests.
-func TestSnapshotOfNodes(t *testing.T) {
-	home, mirror := snapshotsOf(t, 0)
+func TestInspectOfNodes(t *testing.T) {
+	home, mirror := statesOf(t, 0)
 	if got, want := asJSON(t, home.Resources[0]), `{"resource":"x","home":0,"size_bytes":8,"version":0,"fence":1,"broken":false,"whole":true,"queue":[`+
 		`{"mode":"write","granted":true,"members":[{"who":"a","node":0,"held":true}]},`+
 		`{"mode":"write","granted":false,"members":[{"who":"node 1","node":1,"held":false}]}]}`; got != want {
@@ -110,14 +110,14 @@ func TestSnapshotOfNodes(t *testing.T) {
 	if len(home.Tasks) != 1 || home.Tasks[0].Task != "a" || len(mirror.Tasks) != 1 || mirror.Tasks[0].State != TaskWaiting || mirror.Node != 1 {
 		t.Errorf("tasks: %s and %s", asJSON(t, home.Tasks), asJSON(t, mirror.Tasks))
 	}
-	if !slices.Equal(home.Nodes, []NodeSnapshot{{0, NodeHere}, {1, NodeHere}}) {
+	if !slices.Equal(home.Nodes, []NodeState{{0, NodeHere}, {1, NodeHere}}) {
 		t.Errorf("nodes: %v", home.Nodes)
 	}
 }
 
 // At the home of what it waits for, a task is told which node it is behind.
-func TestSnapshotBehindANode(t *testing.T) {
-	home, mirror := snapshotsOf(t, 1)
+func TestInspectBehindANode(t *testing.T) {
+	home, mirror := statesOf(t, 1)
 	const want = `[{"from":"b","to":"node 0","resource":"x","mode":"write"}]`
 	if got := asJSON(t, home.WaitsFor); got != want || !slices.Equal(home.Tasks[0].Waits.Behind, []string{"node 0"}) {
 		t.Errorf("%s, %+v; want %s", got, home.Tasks[0].Waits, want)
@@ -127,10 +127,10 @@ func TestSnapshotBehindANode(t *testing.T) {
 	}
 }
 
-// snapshotsOf returns two snapshots: of the node at, which is the resource's home, and
+// statesOf returns two states: of the node at, which is the resource's home, and
 // of the other node. Task a of node 0 holds the resource, and task b of node 1 waits
 // for it.
-func snapshotsOf(t *testing.T, at int) (home, mirror Snapshot) {
+func statesOf(t *testing.T, at int) (home, mirror State) {
 	nodes := crew(t, 2)
 	defer disband(t, nodes)
 	var looked sync.WaitGroup
@@ -143,13 +143,13 @@ func snapshotsOf(t *testing.T, at int) (home, mirror Snapshot) {
 		ready.Wait()
 		// The other node's request may be under way.
 		for queued := 0; queued < 2; {
-			home = all[at].Snapshot()
+			home = all[at].Inspect()
 			queued = 0
 			for _, g := range home.Resources[0].Queue {
 				queued += len(g.Members)
 			}
 		}
-		mirror = all[1-at].Snapshot()
+		mirror = all[1-at].Inspect()
 	}()
 	each(nodes, func(i int, n *Nodes) {
 		rt := mustNew(t, Options{Nodes: n})
@@ -178,7 +178,7 @@ func snapshotsOf(t *testing.T, at int) (home, mirror Snapshot) {
 }
 
 // Anybody may look at any time, while everything moves.
-func TestSnapshotWhileItRuns(t *testing.T) {
+func TestInspectWhileItRuns(t *testing.T) {
 	rt := mustNew(t, Options{})
 	names := []string{"a", "b", "c"}
 	for _, name := range names {
@@ -204,7 +204,7 @@ func TestSnapshotWhileItRuns(t *testing.T) {
 	ran := make(chan error)
 	go func() { ran <- rt.Run(context.Background()) }()
 	for moved := uint64(0); moved < 1000; {
-		s := rt.Snapshot()
+		s := rt.Inspect()
 		asJSON(t, s)
 		moved = s.Resources[0].Version
 	}

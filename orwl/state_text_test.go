@@ -8,8 +8,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"github.com/orwl/go-orwl/resource"
 )
 
 // halting declares a program that stands still in each of three rounds, until a
@@ -55,28 +53,28 @@ func halting(t testing.TB, o Options) (rt *Runtime, goOn chan struct{}) {
 	return rt, goOn
 }
 
-func TestReport(t *testing.T) {
+func TestInspectText(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rt, goOn := halting(t, Options{Stall: -1})
 		ran := make(chan error)
 		go func() { ran <- rt.Run(context.Background()) }()
 		synctest.Wait()
-		behind := func(r string, tasks ...string) *WaitReport {
-			return &WaitReport{Resource: r, Mode: resource.Read, Behind: tasks}
+		behind := func(r string, tasks ...string) *WaitState {
+			return &WaitState{Resource: r, Mode: "read", Behind: tasks}
 		}
-		want := Report{Tasks: []TaskReport{
-			{Name: "a", Holds: []string{"x", "z"}},
-			{Name: "b", Holds: []string{"y"}, Waits: behind("x", "a")},
-			{Name: "c", Waits: behind("y", "b")},
-			{Name: "d", Holds: []string{"z"}, Waits: behind("x", "a")},
-			{Name: "e"},
-			{Name: "f", Holds: []string{"u"}},
-			{Name: "g", Waits: behind("u", "f")},
-		}}
+		want := []TaskState{
+			{Task: "a", State: TaskWorking, Holds: []string{"x", "z"}},
+			{Task: "b", State: TaskWaiting, Holds: []string{"y"}, Waits: behind("x", "a")},
+			{Task: "c", State: TaskWaiting, Holds: []string{}, Waits: behind("y", "b")},
+			{Task: "d", State: TaskWaiting, Holds: []string{"z"}, Waits: behind("x", "a")},
+			{Task: "e", State: TaskWorking, Holds: []string{}},
+			{Task: "f", State: TaskWorking, Holds: []string{"u"}},
+			{Task: "g", State: TaskWaiting, Holds: []string{}, Waits: behind("u", "f")},
+		}
 		for round := range int64(3) {
-			got := rt.Report()
-			if !reflect.DeepEqual(got, want) {
-				t.Errorf("%+v, want %+v", got, want)
+			got := rt.Inspect()
+			if !reflect.DeepEqual(got.Tasks, want) {
+				t.Errorf("%+v, want %+v", got.Tasks, want)
 			}
 			text := fmt.Sprintf(`a, round %[1]d, holds x z, works
 e, round 0, works
@@ -91,21 +89,21 @@ g, round 0, waits to read u ──▶ f
 			}
 			goOn <- struct{}{}
 			synctest.Wait()
-			for i := range want.Tasks[:4] {
-				want.Tasks[i].Round++
+			for i := range want[:4] {
+				want[i].Round++
 			}
 		}
 		if err := <-ran; err != nil {
 			t.Error(err)
 		}
-		if report := rt.Report(); len(report.Tasks) > 0 || report.String() != "" {
+		if report := rt.Inspect(); report.Running || report.String() != "" {
 			t.Errorf("still running:\n%v", report)
 		}
 	})
 }
 
 // Two tasks that can read wait for no task, and a writer waits for both.
-func TestReportOfReaders(t *testing.T) {
+func TestInspectTextOfReaders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		rt := mustNew(t, Options{Stall: -1})
 		r := rt.Resource("r", 0)
@@ -131,7 +129,7 @@ func TestReportOfReaders(t *testing.T) {
 two, round 0, holds r, works
 writer, round 0, waits to write r ──▶ one two
 `
-		if got := rt.Report().String(); got != want {
+		if got := rt.Inspect().String(); got != want {
 			t.Errorf("%s, want\n%s", got, want)
 		}
 		for range 3 {
@@ -143,23 +141,23 @@ writer, round 0, waits to write r ──▶ one two
 	})
 }
 
-func TestReportText(t *testing.T) {
-	for want, task := range map[string]TaskReport{
-		"a, round 7, works":                              {Name: "a", Round: 7},
-		"a, round 0, holds x y, works":                   {Name: "a", Holds: []string{"x", "y"}},
-		"a, round 0, waits to write x":                   {Name: "a", Waits: &WaitReport{Resource: "x", Mode: resource.Write}},
-		"a, round 0, waits to read x for 1.235s ──▶ b c": {Name: "a", Waits: &WaitReport{Resource: "x", For: 1234567 * time.Microsecond, Behind: []string{"b", "c"}}},
+func TestStateText(t *testing.T) {
+	for want, task := range map[string]TaskState{
+		"a, round 7, works":                              {Task: "a", Round: 7},
+		"a, round 0, holds x y, works":                   {Task: "a", Holds: []string{"x", "y"}},
+		"a, round 0, waits to write x":                   {Task: "a", Waits: &WaitState{Resource: "x", Mode: "write"}},
+		"a, round 0, waits to read x for 1.235s ──▶ b c": {Task: "a", Waits: &WaitState{Resource: "x", Mode: "read", For: Seconds{1234567 * time.Microsecond}, Behind: []string{"b", "c"}}},
 	} {
 		if got := task.String(); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
-	// A long report begins with those that work and says how much is left out.
-	var r Report
+	// A long text begins with those that work and says how much is left out.
+	var r State
 	for i := range manyLines + 7 {
-		task := TaskReport{Name: fmt.Sprint(i), Waits: &WaitReport{Resource: "x"}}
+		task := TaskState{Task: fmt.Sprint(i), State: TaskWaiting, Waits: &WaitState{Resource: "x", Mode: "read"}}
 		if i == manyLines+3 {
-			task.Waits = nil
+			task.State, task.Waits = TaskWorking, nil
 		}
 		r.Tasks = append(r.Tasks, task)
 	}
@@ -169,6 +167,6 @@ func TestReportText(t *testing.T) {
 		t.Errorf("%v", r)
 	}
 	if r.Tasks[0].Waits == nil {
-		t.Error("String has changed the report")
+		t.Error("String has changed the state")
 	}
 }

@@ -10,8 +10,9 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// view is the state of a program at one look. Snapshot and Report are made from it.
+// view is what one look at the program has seen. A State is made from it.
 type view struct {
+	rt      *Runtime
 	started bool
 	tasks   []*taskView // of this node
 	lines   []*line     // by name
@@ -30,19 +31,19 @@ type taskView struct {
 
 type accessView struct {
 	*Access
-	resource.Look
+	resource.PlaceState
 	line  *line
 	since time.Duration // how long it has looked so, at least
 }
 
 // line is the queue of a resource.
 type line struct {
-	r      *resource.Resource
-	home   int
-	whole  bool
-	alone  bool // the run has one node
-	survey resource.Survey
-	all    []entry // in the order of the queue
+	r     *resource.Resource
+	home  int
+	whole bool
+	alone bool // the run has one node
+	now   resource.State
+	all   []entry // in the order of the queue
 }
 
 // entry is a request in a line.
@@ -53,7 +54,7 @@ type entry struct {
 	granted bool
 	held    bool
 	ticket  uint32
-	early   bool // not queued yet: it stands behind this node's requests, by its order in the program
+	early   bool // its ticket is reserved, and the request has not come
 }
 
 // look takes a view. Declarations do not change while the program runs. Before that
@@ -68,7 +69,7 @@ func (rt *Runtime) look() *view {
 		home := rt.homes[name]
 		lines[r] = &line{r: r, home: home, whole: home == rt.Node(), alone: !rt.o.Nodes.many()}
 	}
-	v := &view{started: run != nil}
+	v := &view{rt: rt, started: run != nil}
 	if !v.started {
 		for _, t := range tasks {
 			v.tasks = append(v.tasks, rt.lookAt(t, nil, lines, touched, now))
@@ -107,7 +108,7 @@ func (rt *Runtime) lookAt(t *Task, run *run, lines map[*resource.Resource]*line,
 		touched[l] = true
 		av := accessView{Access: a, line: l}
 		if run != nil {
-			av.Look = a.Place().Look(a.resource)
+			av.PlaceState = a.Place().Inspect(a.resource)
 			av.since = rt.seen.see(a, av.Stamp, now)
 		}
 		if av.Requested || av.Held {
@@ -120,8 +121,8 @@ func (rt *Runtime) lookAt(t *Task, run *run, lines map[*resource.Resource]*line,
 
 // look adds what only the resource knows, and sorts the requests.
 func (l *line) look() {
-	l.survey = l.r.Survey()
-	for _, g := range l.survey.Guests {
+	l.now = l.r.Inspect()
+	for _, g := range l.now.Guests() {
 		l.all = append(l.all, entry{
 			who: guestName(g.Node), node: int(g.Node), mode: g.Mode, granted: g.Granted, ticket: g.Ticket, early: g.Early,
 		})
@@ -145,18 +146,51 @@ func (l *line) ahead() (who []string) {
 	return who
 }
 
-func (l *line) snapshot() ResourceSnapshot {
-	s := ResourceSnapshot{
-		Resource: l.r.Name(), Home: l.home, Whole: l.whole, Queue: []GroupSnapshot{},
-		Size: l.survey.Size, Version: l.survey.Version, Fence: l.survey.Fence, Broken: l.survey.Broken,
+// behind names the holders of grants in the line for a request that waits. stands says that
+// nothing has moved since an earlier look.
+func (l *line) behind(stands bool) []string {
+	who := append([]string{}, l.ahead()...)
+	if len(who) == 0 && stands && l.alone && l.now.Broken == nil {
+		who = append(who, outsider)
+	}
+	return who
+}
+
+// outsider is the one that is granted a resource if no task is. It may be a handle.Pair that
+// was dropped after Next. If anything moves, a look may miss the task that is granted, so
+// it names the outsider only if nothing does.
+const outsider = "a handle of no task"
+
+func (l *line) state() ResourceState {
+	s := ResourceState{
+		Resource: l.r.Name(), Home: l.home, Whole: l.whole, Queue: []GroupState{},
+		Size: l.now.Size, Version: l.now.Version, Fence: l.now.Fence, Broken: l.now.Broken != nil,
+		RelaxedWaits: l.now.RelaxedWaits, OrderedWaits: l.now.OrderedWaits,
 	}
 	for i, e := range l.all {
 		last := len(s.Queue) - 1
 		if i == 0 || e.mode == resource.Write || l.all[i-1].mode == resource.Write || e.granted != l.all[i-1].granted {
-			s.Queue = append(s.Queue, GroupSnapshot{Mode: e.mode.String(), Granted: e.granted})
+			s.Queue = append(s.Queue, GroupState{Mode: e.mode.String(), Granted: e.granted})
 			last++
 		}
-		s.Queue[last].Members = append(s.Queue[last].Members, EntrySnapshot{Who: e.who, Node: e.node, Held: e.held})
+		s.Queue[last].Members = append(s.Queue[last].Members, RequestState{Who: e.who, Node: e.node, Held: e.held})
+	}
+	return s
+}
+
+// state is what the view has seen.
+func (v *view) state() State {
+	rt := v.rt
+	s := State{
+		Node: rt.Node(), Running: v.running(), Still: Seconds{v.still}, Stalls: rt.stalls.Load(), Stalled: rt.still.Load(),
+		Nodes: rt.o.Nodes.states(), Tasks: []TaskState{}, Resources: []ResourceState{}, WaitsFor: []WaitEdge{},
+	}
+	for _, t := range v.tasks {
+		s.Tasks = append(s.Tasks, t.state(v.still > 0))
+		s.WaitsFor = append(s.WaitsFor, t.edges()...)
+	}
+	for _, l := range v.lines {
+		s.Resources = append(s.Resources, l.state())
 	}
 	return s
 }
@@ -186,7 +220,7 @@ func (t *taskView) waits() *accessView {
 	return nil
 }
 
-func (t *taskView) state() TaskState {
+func (t *taskView) status() TaskStatus {
 	switch {
 	case !t.started:
 		return TaskDeclared
@@ -198,12 +232,11 @@ func (t *taskView) state() TaskState {
 	return TaskWorking
 }
 
-func (t *taskView) snapshot() TaskSnapshot {
-	s := TaskSnapshot{Task: t.name, Node: t.node, State: t.state(), Round: t.round, Holds: append([]string{}, t.holds()...)}
+// state is the task in a State. stands says that nothing has moved since an earlier look.
+func (t *taskView) state(stands bool) TaskState {
+	s := TaskState{Task: t.name, Node: t.node, State: t.status(), Round: t.round, Holds: append([]string{}, t.holds()...)}
 	if a := t.waits(); a != nil {
-		s.Waits = &WaitSnapshot{
-			Resource: a.resource.Name(), Mode: a.mode.String(), For: a.since.Seconds(), Behind: append([]string{}, a.line.ahead()...),
-		}
+		s.Waits = &WaitState{Resource: a.resource.Name(), Mode: a.mode.String(), For: Seconds{a.since}, Behind: a.line.behind(stands)}
 	}
 	return s
 }
@@ -221,8 +254,17 @@ func (t *taskView) edges() (edges []WaitEdge) {
 	return edges
 }
 
-// state is the state of a node.
-func (n *Nodes) state(number int) NodeState {
+// states is how each node is.
+func (n *Nodes) states() []NodeState {
+	all := make([]NodeState, n.Count())
+	for i := range all {
+		all[i] = NodeState{Node: i, State: n.status(i)}
+	}
+	return all
+}
+
+// status is how a node is.
+func (n *Nodes) status(number int) NodeStatus {
 	if !n.many() || number == n.Number() {
 		return NodeHere
 	}

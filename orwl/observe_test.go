@@ -22,35 +22,42 @@ func newCounter() *counter {
 	return &counter{count: make(map[*resource.Place]events), began: make(map[*Task]int), ended: make(map[*Task]error)}
 }
 
-func (c *counter) Access(*Access) resource.Observer { return c }
-
-func (c *counter) Began(t *Task) {
+func (c *counter) Observe(e Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.began[t]++
-}
-
-func (c *counter) Ended(t *Task, err error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.ended[t] = err
+	switch e.Kind {
+	case Declared:
+		e.Access.Place().Observe((*placeCounter)(c), resource.AllOrdered)
+	case Began:
+		c.began[e.Task]++
+	case Ended:
+		c.ended[e.Task] = e.Err
+	}
 }
 
 type events struct{ requested, acquired, waited, released, cancelled int }
 
-func (c *counter) note(p *resource.Place, change func(e *events)) {
+// placeCounter counts for a counter.
+type placeCounter counter
+
+func (c *placeCounter) Observe(e resource.Event) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e := c.count[p]
-	change(&e)
-	c.count[p] = e
+	n := c.count[e.Place]
+	switch e.Kind {
+	case resource.Requested:
+		n.requested++
+	case resource.Released:
+		n.released++
+	case resource.Withdrawn:
+		n.cancelled++
+	case resource.Acquired:
+		n.acquired++
+	case resource.Waiting:
+		n.waited++
+	}
+	c.count[e.Place] = n
 }
-
-func (c *counter) Requested(p *resource.Place) { c.note(p, func(e *events) { e.requested++ }) }
-func (c *counter) Released(p *resource.Place)  { c.note(p, func(e *events) { e.released++ }) }
-func (c *counter) Cancelled(p *resource.Place) { c.note(p, func(e *events) { e.cancelled++ }) }
-func (c *counter) Acquired(p *resource.Place)  { c.note(p, func(e *events) { e.acquired++ }) }
-func (c *counter) Waiting(p *resource.Place)   { c.note(p, func(e *events) { e.waited++ }) }
 
 // The observer hears of everything once: the first requests that the runtime makes, and
 // the requests that it takes back in the end.

@@ -18,35 +18,6 @@ func (p *Place) Held() bool { return p.state.Load()&heldBit != 0 }
 // Requested reports whether the place has requested and not yet acquired.
 func (p *Place) Requested() bool { return p.state.Load()&requestedBit != 0 }
 
-// Look is a place as seen from outside, at any time.
-type Look struct {
-	Mode      Mode
-	Requested bool // and not acquired
-	Granted   bool // by the queue; the guard may still be in the way
-	Held      bool
-	// Ticket numbers the requests of a resource in their order. It starts anywhere and
-	// wraps around, so only differences count.
-	Ticket uint32
-	// Stamp differs after each change of the place's state.
-	Stamp uint64
-}
-
-// Look looks at the place. The place is one of r's, or idle.
-func (p *Place) Look(r *Resource) Look {
-	s := p.state.Load()
-	l := Look{Mode: modeOf(s), Requested: s&requestedBit != 0, Held: s&heldBit != 0, Stamp: s}
-	if m := r.mirror; m != nil {
-		l.Granted = l.Held || l.Requested && m.holds(idOf(s))
-	} else {
-		l.Granted = l.Held || l.Requested && due(r.completed.Load(), s&^flags, l.Mode)
-	}
-	l.Ticket = ticketOf(s)
-	return l
-}
-
-// ticketOf is the number of requests before the one with this state.
-func ticketOf(s uint64) uint32 { return uint32(s/oneWriter)&writersMask + uint32(s/oneReader) }
-
 // Fence is the number of the grant. It grows with every granted writer, and readers
 // have the fence of the last writer before them. Zero if not held.
 func (p *Place) Fence() uint64 {

@@ -1,0 +1,56 @@
+package orwl
+
+import "github.com/orwl/go-orwl/resource"
+
+// Observer hears what the runtime does on this node, for example for metrics and traces.
+// It must not wait, and must not change what it looks at.
+//
+// A [resource.Observer] hears the events of one access, or of the relaxed accesses of one
+// resource. An Observer gives it to the access or the resource when it hears of the
+// declaration, with the kinds of events that it wants:
+//
+//	func (o *counter) Observe(e orwl.Event) {
+//		if e.Kind == orwl.Declared {
+//			e.Access.Place().Observe(o.of(e.Access), resource.Waiting|resource.Acquired)
+//		}
+//	}
+type Observer interface {
+	// Observe tells of an event.
+	Observe(e Event)
+}
+
+// Event is something that the runtime has done. These events are few: one for each
+// declaration, and two for each task.
+type Event struct {
+	Kind     Kind
+	Resource *resource.Resource // of Made
+	Guard    string             // of Made: the lock between ordered and relaxed access, see Options
+	Access   *Access            // of Declared
+	Task     *Task              // of Began and Ended, and of the access
+	Err      error              // of Ended: the task's failure, or nil
+}
+
+// Kind is a kind of event.
+type Kind uint8
+
+const (
+	// Made comes when a resource has been declared.
+	Made Kind = iota + 1
+	// Declared comes for each access, before its first request, with the runtime locked.
+	Declared
+	// Began comes before a task's body, from the task's goroutine.
+	Began
+	// Ended comes from the task's goroutine when the runtime has taken its accesses back.
+	Ended
+)
+
+// tell tells all observers.
+func (rt *Runtime) tell(e Event) {
+	for _, o := range rt.o.Observers {
+		o.Observe(e)
+	}
+}
+
+func (t *Task) began() { t.rt.tell(Event{Kind: Began, Task: t}) }
+
+func (t *Task) finished(err error) { t.rt.tell(Event{Kind: Ended, Task: t, Err: err}) }

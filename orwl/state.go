@@ -1,0 +1,141 @@
+package orwl
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/orwl/go-orwl/resource"
+)
+
+// State is a program at one moment, as seen by one of its nodes. [Runtime.Inspect] makes
+// it. Its String tells which task waits for which, as the report of a stall does. Its JSON has the
+// names in the tags, and lists keep their order from one state to the next.
+type State struct {
+	Node    int  `json:"node"`
+	Running bool `json:"running"` // some task of this node runs
+	// Still is how long nothing has moved on this node, as far as it has looked.
+	Still Seconds `json:"still_seconds"`
+	// Stalls counts how often nothing moved for Options.Stall. Stalled says that nothing
+	// has moved since the last time.
+	Stalls    uint64          `json:"stalls,omitempty"`
+	Stalled   bool            `json:"stalled,omitempty"`
+	Nodes     []NodeState     `json:"nodes"`
+	Tasks     []TaskState     `json:"tasks"`     // of this node, in the order of the program
+	Resources []ResourceState `json:"resources"` // that this node's tasks access or that are kept here, by name
+	// WaitsFor is the wait-for graph, in the order of the tasks that wait.
+	WaitsFor []WaitEdge `json:"waits_for"`
+}
+
+// Seconds is a duration that JSON shows in seconds.
+type Seconds struct{ time.Duration }
+
+// MarshalJSON writes a number.
+func (s Seconds) MarshalJSON() ([]byte, error) { return json.Marshal(s.Seconds()) }
+
+// NodeStatus is how a node is, as another node sees it.
+type NodeStatus string
+
+// The values of NodeStatus.
+const (
+	NodeHere      NodeStatus = "here"
+	NodeSuspected NodeStatus = "suspected" // no message has come for a while
+	NodeLost      NodeStatus = "lost"
+	NodeLeft      NodeStatus = "left"
+)
+
+// NodeState is a node in a State.
+type NodeState struct {
+	Node  int        `json:"node"`
+	State NodeStatus `json:"state"`
+}
+
+// TaskStatus is what a task does.
+type TaskStatus string
+
+// The values of TaskStatus.
+const (
+	TaskDeclared TaskStatus = "declared" // the program has not been started
+	TaskWorking  TaskStatus = "working"
+	// TaskWaiting: the task has a request that is not granted. The task may still work,
+	// before it acquires; it does not report that.
+	TaskWaiting TaskStatus = "waiting"
+	TaskEnded   TaskStatus = "ended"
+)
+
+// TaskState is a task in a State.
+type TaskState struct {
+	Task  string     `json:"task"`
+	Node  int        `json:"node"`
+	State TaskStatus `json:"state"`
+	Round int64      `json:"round"`
+	// Holds are the resources with a grant for the task, acquired or not.
+	Holds []string `json:"holds"`
+	// Waits is the first access that is requested and not granted.
+	Waits *WaitState `json:"waits,omitempty"`
+}
+
+// WaitState is an access that a task waits for, or will wait for.
+type WaitState struct {
+	Resource string `json:"resource"`
+	Mode     string `json:"mode"`
+	// For is how long the wait has lasted, at least. The runtime looks four times in each
+	// Options.Stall, and a wait counts from the look that first saw it.
+	For Seconds `json:"for_seconds"`
+	// Behind are the tasks with a grant of the resource: tasks of this node by name,
+	// others as "node 2". If nothing moves and no task of a run on one node has it, a
+	// handle outside the tasks does.
+	Behind []string `json:"behind"`
+}
+
+// ResourceState is a resource in a State.
+type ResourceState struct {
+	Resource string `json:"resource"`
+	Home     int    `json:"home"`
+	Size     int    `json:"size_bytes"`
+	// Version counts the writes, and Fence the granted writers. If the resource has
+	// another home, both are from the last grant here.
+	Version uint64 `json:"version"`
+	Fence   uint64 `json:"fence"`
+	Broken  bool   `json:"broken"`
+	// RelaxedWaits is how many relaxed accesses wait for ordered ones. OrderedWaits says
+	// that ordered accesses wait for relaxed ones. Both count this node only. The runtime
+	// does not know which task makes a relaxed access.
+	RelaxedWaits int  `json:"relaxed_waits,omitempty"`
+	OrderedWaits bool `json:"ordered_waits,omitempty"`
+	// Whole says that the queue is complete. For a resource with another home it shows
+	// this node's requests only.
+	Whole bool         `json:"whole"`
+	Queue []GroupState `json:"queue"` // the first group is granted, if any is
+}
+
+// GroupState is a group of a queue: a writer, or neighbouring readers.
+type GroupState struct {
+	Mode    string         `json:"mode"`
+	Granted bool           `json:"granted"`
+	Members []RequestState `json:"members"`
+}
+
+// RequestState is a request in a queue.
+type RequestState struct {
+	// The task's name, or "node 2" for a task of another node.
+	Who  string `json:"who"`
+	Node int    `json:"node"`
+	Held bool   `json:"held"` // acquired; false for another node, since a home does not know it
+}
+
+// WaitEdge says that a task waits for another one, and for which resource.
+type WaitEdge struct {
+	From     string `json:"from"`
+	To       string `json:"to"`
+	Resource string `json:"resource"`
+	Mode     string `json:"mode"` // the mode of the request that waits
+}
+
+// guestName stands for a task of another node.
+func guestName(n resource.Node) string { return fmt.Sprintf("node %d", n) }
+
+// Inspect looks at the program as it is. It stops no task, so what moves meanwhile may
+// show in two states. Any goroutine may call it at any time. It waits only while the run
+// starts.
+func (rt *Runtime) Inspect() State { return rt.look().state() }

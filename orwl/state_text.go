@@ -1,0 +1,86 @@
+package orwl
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// manyLines is the most tasks that the text of a State writes out. Beyond that they mostly wait
+// for tasks that wait, too, and look alike.
+const manyLines = 50
+
+// runs reports whether the task has begun and not ended.
+func (t *TaskState) runs() bool { return t.State == TaskWorking || t.State == TaskWaiting }
+
+// running are the tasks that run.
+func (s State) running() []TaskState {
+	return slices.DeleteFunc(slices.Clone(s.Tasks), func(t TaskState) bool { return !t.runs() })
+}
+
+// String tells which task waits for which: a line for each task that runs, and for each resource
+// where relaxed or ordered accesses wait for the other kind. Working tasks come first, since
+// all others wait for them in the end.
+func (s State) String() string {
+	var b strings.Builder
+	tasks := s.running()
+	slices.SortStableFunc(tasks, func(x, y TaskState) int {
+		return boolInt(x.Waits != nil) - boolInt(y.Waits != nil)
+	})
+	for i, t := range tasks {
+		if i == manyLines {
+			fmt.Fprintf(&b, "... and %d more tasks\n", len(tasks)-i)
+			break
+		}
+		b.WriteString(t.String() + "\n")
+	}
+	for _, r := range s.Resources {
+		if r.RelaxedWaits > 0 || r.OrderedWaits {
+			b.WriteString(r.relaxed() + "\n")
+		}
+	}
+	return b.String()
+}
+
+// relaxed is the line of a resource where accesses wait for the other kind.
+func (r ResourceState) relaxed() string {
+	var waits []string
+	if r.RelaxedWaits == 1 {
+		waits = append(waits, "1 relaxed access waits for ordered ones")
+	} else if r.RelaxedWaits > 1 {
+		waits = append(waits, fmt.Sprintf("%d relaxed accesses wait for ordered ones", r.RelaxedWaits))
+	}
+	if r.OrderedWaits {
+		waits = append(waits, "ordered accesses wait for relaxed ones, which are inside")
+	}
+	return fmt.Sprintf("relaxed door of %s: %s", r.Resource, strings.Join(waits, "; "))
+}
+
+// String is one line.
+func (t TaskState) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s, round %d", t.Task, t.Round)
+	if len(t.Holds) > 0 {
+		fmt.Fprintf(&b, ", holds %s", strings.Join(t.Holds, " "))
+	}
+	w := t.Waits
+	if w == nil {
+		return b.String() + ", works"
+	}
+	fmt.Fprintf(&b, ", waits to %s %s", w.Mode, w.Resource)
+	if w.For.Duration > 0 {
+		fmt.Fprintf(&b, " for %v", w.For.Round(time.Millisecond))
+	}
+	if len(w.Behind) > 0 {
+		fmt.Fprintf(&b, " ──▶ %s", strings.Join(w.Behind, " "))
+	}
+	return b.String()
+}
+
+func boolInt(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
