@@ -42,7 +42,7 @@ func (p *Pair) Ahead(k int) error {
 	case k < 0 || k > MostAhead:
 		return fmt.Errorf("%w: %d: want 0 to %d", ErrAhead, k, MostAhead)
 	case p.busy():
-		return fmt.Errorf("%w: the pair has a request: call Ahead before the first one", ErrAhead)
+		return fmt.Errorf("%w: call Ahead before the first request: %q is %w", ErrAhead, p.held().place.Resource().Name(), resource.ErrRequested)
 	}
 	p.turns = nil
 	if k > 0 {

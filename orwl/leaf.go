@@ -17,8 +17,10 @@ func (t *Task) stand() {
 // places yields the places of the task's accesses.
 func (t *Task) places(yield func(*resource.Place) bool) {
 	for _, a := range t.accesses {
-		if !yield(a.Place()) {
-			return
+		for p := range a.Places() {
+			if !yield(p) {
+				return
+			}
 		}
 	}
 }

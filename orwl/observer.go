@@ -6,7 +6,9 @@ import "github.com/orwl/go-orwl/resource"
 // It must not wait, and must not change what it looks at.
 type Observer interface {
 	// Access is called for each access, before its first request, with the runtime
-	// locked. It returns the observer of that access, or nil.
+	// locked. It returns the observer of that access, or nil. For an access with Ahead it
+	// is called once for each place that a.Place() returns then, as each serves other
+	// rounds.
 	Access(a *Access) resource.Observer
 	// The task's goroutine calls Began before its body, and Ended after it, when the
 	// runtime has taken its accesses back. err is the task's failure, or nil.

@@ -316,25 +316,53 @@ func (rt *Runtime) start(r *run) error {
 	if err := rt.seat(); err != nil {
 		return err
 	}
-	for i, first := range s.Order() {
-		a := rt.tasks[first.Task].accesses[first.Access]
-		if !a.task.here() {
-			continue
-		}
-		if rt.pages != nil {
-			a.Place().Call(fmt.Sprintf("%d of task %s", first.Access+1, a.task.name))
-		}
-		rt.observe(a)
-		if err := a.RequestOrdered(a.resource, a.mode, uint64(i+1)); err != nil {
-			for _, t := range rt.tasks {
-				_ = t.Accesses().Cancel()
-			}
-			return fmt.Errorf("orwl: first request of task %q: %w", a.task.name, err)
-		}
+	if err := rt.request(rt.tasks, s); err != nil {
+		return err
 	}
 	for _, t := range rt.tasks {
 		t.run = r
 	}
 	rt.run = r
+	return nil
+}
+
+// request makes the first requests of tasks, which s describes. If one fails, it takes all
+// back.
+func (rt *Runtime) request(tasks []*Task, s liveness.System) error {
+	for i, first := range s.Order() {
+		a := tasks[first.Task].accesses[first.Access]
+		if !a.task.here() {
+			continue
+		}
+		var err error
+		if first.Round == 0 {
+			err = rt.prepare(a, first.Access+1)
+		}
+		if err == nil {
+			err = a.RequestOrdered(a.resource, a.mode, uint64(i+1))
+		}
+		if err != nil {
+			for _, t := range tasks {
+				_ = t.Accesses().Cancel()
+			}
+			return fmt.Errorf("orwl: first request of task %q: %w", a.task.name, err)
+		}
+	}
+	return nil
+}
+
+// prepare makes an access ready for its first requests. number is its number in the task.
+func (rt *Runtime) prepare(a *Access, number int) error {
+	if a.ahead != a.Depth() {
+		if err := a.Pair.Ahead(a.ahead); err != nil {
+			return err
+		}
+	}
+	a.Prepare(func() {
+		if rt.pages != nil {
+			a.Place().Call(fmt.Sprintf("%d of task %s", number, a.task.name))
+		}
+		rt.observe(a)
+	})
 	return nil
 }

@@ -163,7 +163,7 @@ func (rt *Runtime) settle() error {
 	first := make(map[string]int) // how many first requests a resource gets
 	for _, t := range rt.tasks {
 		for _, a := range t.accesses {
-			first[a.resource.Name()]++
+			first[a.resource.Name()] += 1 + a.ahead
 		}
 	}
 	site := rt.o.Nodes.site

@@ -109,17 +109,13 @@ func (s *step) run(w *worker) (more bool, err error) {
 	}
 	s.round++
 	t.round.Inc() // before the release, so that the next task sees it
-	return s.round != s.rounds, s.release(w, s.round == s.rounds)
+	return s.round != s.rounds, s.release(w)
 }
 
 // release ends a round. It requests the accesses of the next one, unless this was the last.
-func (s *step) release(w *worker, last bool) error {
+func (s *step) release(w *worker) error {
 	for _, a := range s.task.accesses {
-		release := a.Pair.NextBy
-		if last {
-			release = a.Pair.ReleaseBy
-		}
-		if err := release(w); err != nil {
+		if err := a.ending(s.round, s.rounds)(w); err != nil {
 			return err
 		}
 	}
