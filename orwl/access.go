@@ -29,7 +29,7 @@ type Access struct {
 // is earlier, and all others have 0. Another order than the canonical one may deadlock;
 // [Runtime.Run] finds that out beforehand.
 func (a *Access) Priority(p int) *Access {
-	a.task.rt.declare(fmt.Sprintf("a priority of task %q", a.task.name), func() error {
+	a.task.declare(fmt.Sprintf("a priority of task %q", a.task.name), func() error {
 		a.priority = p
 		return nil
 	})
@@ -48,7 +48,7 @@ func (a *Access) Priority(p int) *Access {
 // writer was granted.
 func (a *Access) Ahead(k int) *Access {
 	t := a.task
-	t.rt.declare(fmt.Sprintf("rounds ahead of task %q", t.name), func() error {
+	t.declare(fmt.Sprintf("rounds ahead of task %q", t.name), func() error {
 		if k < 0 || k > handle.MostAhead {
 			return fmt.Errorf("%w: %d, for task %q: want 0 to %d", handle.ErrAhead, k, t.name, handle.MostAhead)
 		}

@@ -45,6 +45,11 @@ type run struct {
 	ctx    context.Context
 	end    context.CancelCauseFunc // of ctx
 	failed atomic.Bool             // a task has ended with an error
+	tasks  []*Task
+	seats  seats // of its step tasks
+
+	over   bool           // no phase joins any more; the runtime's mu guards it
+	phases sync.WaitGroup // that have joined
 }
 
 // fail ends the run because a task has ended with an error.
@@ -112,6 +117,11 @@ func (rt *Runtime) declare(what string, change func() error) error {
 // Run reports a wrong declaration. The resource is broken then: its first Acquire
 // returns the same reason.
 func (rt *Runtime) Resource(name string, size int) *resource.Resource {
+	return rt.newResource(name, size, rt.declare, rt.resources)
+}
+
+// newResource makes a resource, and has declare add it to all.
+func (rt *Runtime) newResource(name string, size int, declare func(what string, change func() error) error, all map[string]*resource.Resource) *resource.Resource {
 	r, wrong := resource.NewWith(name, size, resource.Options{
 		FaultPages: rt.pages, Confirm: rt.o.Confirm,
 		Door: resource.DoorOptions{Guard: rt.makeGuard, TL: rt.o.TL, Observer: rt.doorObserver()},
@@ -120,11 +130,11 @@ func (rt *Runtime) Resource(name string, size int) *resource.Resource {
 		r, _ = resource.New(name, 0)
 	}
 	what := fmt.Sprintf("resource %q", name)
-	err := rt.declare(what, func() error {
-		if name == "" || rt.resources[name] != nil {
+	err := declare(what, func() error {
+		if name == "" || all[name] != nil {
 			return fmt.Errorf("%w: %s", ErrName, what)
 		}
-		rt.resources[name] = r
+		all[name] = r
 		return wrong
 	})
 	if err != nil {
@@ -211,10 +221,16 @@ func (rt *Runtime) Close() error {
 }
 
 // System is the program as package liveness sees it: tasks, accesses, priorities and
-// sequences.
+// sequences. Tasks of a phase are there while the phase runs.
 func (rt *Runtime) System() liveness.System {
-	s := liveness.System{Tasks: make([]liveness.Task, len(rt.tasks))}
-	for i, t := range rt.tasks {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	return systemOf(rt.tasks)
+}
+
+func systemOf(tasks []*Task) liveness.System {
+	s := liveness.System{Tasks: make([]liveness.Task, len(tasks))}
+	for i, t := range tasks {
 		s.Tasks[i] = t.described()
 	}
 	return s
@@ -244,14 +260,8 @@ func (rt *Runtime) Run(ctx context.Context) error {
 		return err
 	}
 	stop := rt.watch()
-	var all sync.WaitGroup
-	for _, t := range rt.tasks {
-		if t.here() && t.step == nil {
-			all.Go(t.live)
-		}
-	}
-	all.Go(func() { rt.steps(r) })
-	all.Wait()
+	rt.live(r)
+	rt.close(r)
 	stop()
 	err := rt.late()
 	switch {
@@ -264,6 +274,18 @@ func (rt *Runtime) Run(ctx context.Context) error {
 		return rt.leave(ctx, err)
 	}
 	return err
+}
+
+// live runs the tasks of a run on this node to their end.
+func (rt *Runtime) live(r *run) {
+	var all sync.WaitGroup
+	for _, t := range r.tasks {
+		if t.here() && t.step == nil {
+			all.Go(t.live)
+		}
+	}
+	all.Go(func() { rt.steps(r) })
+	all.Wait()
 }
 
 // late returns the errors of declarations that came while the tasks ran.
@@ -282,12 +304,7 @@ func (rt *Runtime) start(r *run) error {
 	}
 	rt.started = true
 	for _, t := range rt.tasks {
-		if t.body == nil && t.step == nil {
-			rt.errs = append(rt.errs, fmt.Errorf("%w: %q", ErrBody, t.name))
-		}
-		if err := t.holdsAll("Each"); t.step != nil && err != nil {
-			rt.errs = append(rt.errs, err)
-		}
+		rt.errs = append(rt.errs, t.checkBody()...)
 	}
 	if len(rt.errs) > 0 {
 		return errors.Join(rt.errs...)
@@ -295,7 +312,7 @@ func (rt *Runtime) start(r *run) error {
 	if r.ctx.Err() != nil {
 		return context.Cause(r.ctx)
 	}
-	s := rt.System()
+	s := systemOf(rt.tasks)
 	if err := s.Check(); err != nil {
 		return err
 	}
@@ -316,6 +333,7 @@ func (rt *Runtime) start(r *run) error {
 	if err := rt.seat(); err != nil {
 		return err
 	}
+	r.tasks, r.seats = rt.tasks, rt.seats
 	if err := rt.request(rt.tasks, s); err != nil {
 		return err
 	}
@@ -324,6 +342,19 @@ func (rt *Runtime) start(r *run) error {
 	}
 	rt.run = r
 	return nil
+}
+
+// checkBody returns what is wrong with the body of a task, if anything.
+func (t *Task) checkBody() (errs []error) {
+	if t.body == nil && t.step == nil {
+		errs = append(errs, fmt.Errorf("%w: %q", ErrBody, t.name))
+	}
+	if t.step != nil {
+		if err := t.holdsAll("Each"); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errs
 }
 
 // request makes the first requests of tasks, which s describes. If one fails, it takes all

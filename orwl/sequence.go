@@ -46,7 +46,7 @@ func Release(accesses ...*Access) Step { return Step{liveness.Release, accesses}
 // [Task.Rounds] and [Task.Each] hold all accesses at once. They refuse a Sequence that
 // acquires after it has released.
 func (t *Task) Sequence(steps ...Step) {
-	t.rt.declare(fmt.Sprintf("the sequence of task %q", t.name), func() error {
+	t.declare(fmt.Sprintf("the sequence of task %q", t.name), func() error {
 		switch {
 		case t.sequence != nil:
 			return fmt.Errorf("%w: task %q has one already: declare one", ErrSequence, t.name)

@@ -46,7 +46,7 @@ type step struct {
 //
 // Run refuses Each for a task whose [Task.Sequence] does not hold all accesses at once.
 func (t *Task) Each(rounds int, body func(round int) error) {
-	t.rt.declare(fmt.Sprintf("the body of task %q", t.name), func() error {
+	t.declare(fmt.Sprintf("the body of task %q", t.name), func() error {
 		if t.body != nil || t.step != nil {
 			return fmt.Errorf("%w: task %q", ErrBodies, t.name)
 		}

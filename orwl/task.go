@@ -18,6 +18,7 @@ import (
 // runs on a goroutine of its own.
 type Task struct {
 	rt       *Runtime
+	phase    *Phase // that has declared it, or nil
 	name     string
 	on       int // the node
 	accesses []*Access
@@ -58,8 +59,8 @@ func (t *Task) Write(r *resource.Resource) *Access { return t.access(r, resource
 // everything and then sees all of its errors at once.
 func (t *Task) access(r *resource.Resource, m resource.Mode) *Access {
 	a := &Access{task: t, resource: r, mode: m}
-	t.rt.declare(fmt.Sprintf("an access of task %q", t.name), func() error {
-		if err := t.rt.mine(r, fmt.Sprintf("%s by task %q", m, t.name)); err != nil {
+	t.declare(fmt.Sprintf("an access of task %q", t.name), func() error {
+		if err := t.mine(r, fmt.Sprintf("%s by task %q", m, t.name)); err != nil {
 			return err
 		}
 		t.accesses = append(t.accesses, a)
@@ -80,7 +81,7 @@ func (t *Task) Ahead(k int) *Task {
 // runtime.Goexit. Then all tasks end, and nothing that the task has written and not yet
 // released is committed: see [resource.Policy].
 func (t *Task) Do(body func(t *Task) error) {
-	t.rt.declare(fmt.Sprintf("the body of task %q", t.name), func() error {
+	t.declare(fmt.Sprintf("the body of task %q", t.name), func() error {
 		if t.step != nil {
 			return fmt.Errorf("%w: task %q", ErrBodies, t.name)
 		}

@@ -36,7 +36,7 @@ func Writes[T any](t *Task, r *resource.Resource) Out[T] { return Out[T]{typed[T
 
 // typed declares that a has elements of type T.
 func typed[T any](t *Task, a *Access) *Access {
-	t.rt.declare(fmt.Sprintf("an access of task %q", t.name), func() error {
+	t.declare(fmt.Sprintf("an access of task %q", t.name), func() error {
 		if err := handle.Check[T](); err != nil {
 			return fmt.Errorf("task %q: %w", t.name, err)
 		}

@@ -62,7 +62,7 @@ const searches = 200
 // steps runs the step tasks of this node, and returns when they have ended.
 func (rt *Runtime) steps(r *run) {
 	var all []*step
-	for _, t := range rt.tasks {
+	for _, t := range r.tasks {
 		if t.step != nil && t.here() {
 			all = append(all, t.step)
 		}
@@ -70,9 +70,9 @@ func (rt *Runtime) steps(r *run) {
 	if len(all) == 0 {
 		return
 	}
-	n := rt.seats.workers
+	n := r.seats.workers
 	p := &pool{
-		faults: rt.pages != nil, cpus: rt.seats.cpus,
+		faults: rt.pages != nil, cpus: r.seats.cpus,
 		wake: make(chan struct{}, n), over: make(chan struct{}),
 		refuse: func(why error) { rt.stop(r, why) },
 	}
