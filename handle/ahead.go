@@ -59,8 +59,8 @@ func (p *Pair) Depth() int {
 	return len(p.turns.handles) - 1
 }
 
-// Places are the pair's requests, from that of this turn on. Any goroutine may look at
-// them.
+// Places are the pair's requests, and the first one is the request of this turn. Any
+// goroutine may look at them.
 func (p *Pair) Places() iter.Seq[*resource.Place] {
 	return func(yield func(*resource.Place) bool) {
 		if p.turns == nil {
@@ -78,7 +78,7 @@ func (p *Pair) Places() iter.Seq[*resource.Place] {
 }
 
 // Prepare calls f once for each place of an idle pair. Meanwhile Place returns that place.
-// It is for those who give each a bed or an observer.
+// Use it to give each place a bed or an observer.
 func (p *Pair) Prepare(f func()) {
 	if p.turns == nil {
 		f()

@@ -94,6 +94,17 @@ func TestAheadIsAFIFO(t *testing.T) {
 					full++
 				}
 			}),
+			"fill": at(func(t *rapid.T, u *ring) {
+				if len(u.turns) > 0 {
+					return
+				}
+				u.mode, u.goes = resource.Read, false
+				for range 1 + u.Depth() {
+					right(u.Request(r, u.mode))
+					begin(u)
+				}
+				full++
+			}),
 			"acquire": at(func(t *rapid.T, u *ring) {
 				err := u.Acquire(ended())
 				switch {
@@ -212,7 +223,7 @@ func TestAheadIsAFIFO(t *testing.T) {
 	}
 }
 
-// What can fail before anything is requested.
+// Wrong calls fail, and change nothing.
 func TestAheadMisuse(t *testing.T) {
 	var p Pair
 	for _, k := range []int{-1, MostAhead + 1} {

@@ -68,7 +68,7 @@ import "github.com/orwl/go-orwl/internal/invariant"
 // same way, the holder of x(n+1) requests x(n+k+2) after the release of y(n), and so after
 // the request of y(n+k+1). So x and y take turns as before, → is the same, and Check plays
 // its round without the rounds ahead. It needs the same k for x and y, and not for accesses
-// to different resources, nor for readers of a resource that nobody writes.
+// to different resources, nor for readers of a resource that no task writes.
 //
 // # Tasks without a Sequence
 //

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/orwl/go-orwl/internal/invariant"
 )
 
 // explored is all states that a played system can reach, by any schedule. A state is
@@ -47,9 +49,12 @@ func explore(p *played) (e *explored, ok bool) {
 			if !e.p.can(task) {
 				continue
 			}
-			ended := slices.Clone(e.p.ended)
+			ended := 0
+			if task < tasks {
+				ended = e.p.ended[task]
+			}
 			e.p.move(task)
-			if !slices.Equal(ended, e.p.ended) {
+			if task < tasks && e.p.ended[task] > ended {
 				e.ends[task] = true
 			}
 			to := e.visit()
@@ -122,7 +127,11 @@ func (e *explored) neverLost(task int) bool {
 func TestAllSchedules(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	alive, only, dead, states := 0, 0, 0, 0
-	for range 3000 {
+	systems := 3000
+	if invariant.Enabled {
+		systems = 300 // the race detector is slow
+	}
+	for range systems {
 		s := randomSystem(r)
 		s.Tasks = s.Tasks[:min(len(s.Tasks), 2+r.IntN(2))]
 		e, ok := explore(newPlayed(s))
@@ -159,7 +168,7 @@ func TestAllSchedules(t *testing.T) {
 		}
 	}
 	t.Logf("%d systems alive, %d of them only by their sequences, %d dead; %d states", alive, only, dead, states)
-	if alive < 1000 || only < 60 || dead < 300 {
+	if alive < systems/3 || only < systems/50 || dead < systems/10 {
 		t.Errorf("%d systems alive, %d of them only by their sequences, %d dead: too few", alive, only, dead)
 	}
 }

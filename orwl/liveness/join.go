@@ -21,10 +21,11 @@ func (e *JoinError) Error() string {
 		spell(e.Task), e.Mode, spell(e.Resource), e.Access+1, spell(e.Running), e.Reason)
 }
 
-// Joins checks that the tasks of s may start while those of running go on: it returns nil if
-// no task of both comes to a stop, whatever the moment at which they start. running is
-// alive, and its tasks may be anywhere in their rounds. Joins returns the error of [System.Check] if
-// s alone comes to a stop, and a [*JoinError] if it cannot be proven alive beside running.
+// Joins checks that the tasks of s may start while the system running goes on. It returns
+// nil if no task of either comes to a stop, whatever the moment at which they start. running
+// is alive, and its tasks may be anywhere in their rounds. Joins returns the error of
+// [System.Check] if s alone comes to a stop, and a [*JoinError] if it cannot be proven alive
+// beside running.
 //
 // waited says that a task of running waits for the end of s.
 //
@@ -40,8 +41,8 @@ func (e *JoinError) Error() string {
 //
 // # Why it is enough
 //
-// Suppose that both come to a stop. Then there is a cycle of accesses, each of which waits
-// for the next one: it waits for one of its queue that is ahead, or its task waits for it.
+// Suppose that tasks come to a stop. Then there is a cycle of accesses, and each waits for
+// the next one: that one is ahead in its queue, or its own task waits for that one first.
 // The cycle does not stay in s, which is alive alone, and not in running. So it enters a
 // part of s and leaves it. It does both by the part's only shared access y, in rounds i and
 // j of it:
