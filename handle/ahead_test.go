@@ -104,6 +104,12 @@ func TestAheadIsAFIFO(t *testing.T) {
 					begin(u)
 				}
 				full++
+				if granted(u) && u.Depth() > 0 {
+					right(u.Acquire(ended()))
+					right(u.Drain())
+					leave(u)
+					drained++
+				}
 			}),
 			"acquire": at(func(t *rapid.T, u *ring) {
 				err := u.Acquire(ended())
