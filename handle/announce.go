@@ -51,18 +51,19 @@ func (h *Handle) hear(now func() time.Time) error {
 }
 
 // renewNews measures the next request of a pair too, if the pair was announced.
-func (p *Pair) renewNews() error {
-	now := p.news.now
-	p.news = nil
+func (h *Handle) renewNews() error {
+	now := h.news.now
+	h.news = nil
 	if now == nil {
 		return nil
 	}
-	return p.hear(now)
+	return h.hear(now)
 }
 
 // Prefetch returns the measurements of the current request. They are zero if it was made
 // by Request instead of Announce.
 func (h *Handle) Prefetch() Prefetch {
+	h = h.turn()
 	n := h.news
 	if n == nil || n.now == nil {
 		return Prefetch{}
@@ -81,6 +82,7 @@ func (h *Handle) Prefetch() Prefetch {
 // Ready returns a channel that is closed when the access is granted. Use it in a select
 // over several accesses. Each request has its own channel.
 func (h *Handle) Ready() (<-chan struct{}, error) {
+	h = h.turn()
 	// The news may still describe an access that has ended.
 	if h.news == nil || !h.place.Requested() && !h.place.Held() {
 		if err := h.hear(nil); err != nil {

@@ -1,6 +1,7 @@
 package handle
 
 import (
+	"errors"
 	"time"
 
 	"github.com/orwl/go-orwl/resource"
@@ -40,34 +41,43 @@ import (
 //
 // The parity of the iteration tells which of the two handles is in use. One request in the
 // queue is enough for both, because only the queue can see the moment at which both are
-// in it.
+// in it. A pair that announces more turns has one for each: see [Pair.Ahead].
 type Pair struct {
 	Handle
 	iteration uint64
 }
 
-// Request binds the pair to r, and announces the first access.
+// Request binds the pair to r, and announces the first access. With [Pair.Ahead] it
+// announces one turn more with each call.
 func (p *Pair) Request(r *resource.Resource, m resource.Mode) error {
-	return p.begin(p.Handle.Request(r, m))
+	return p.begin(r, m, func(h *Handle) error { return h.Request(r, m) })
 }
 
 // RequestOrdered is [Handle.RequestOrdered] for the first access of the pair.
 func (p *Pair) RequestOrdered(r *resource.Resource, m resource.Mode, order int) error {
-	return p.begin(p.Handle.RequestOrdered(r, m, order))
+	return p.begin(r, m, func(h *Handle) error { return h.RequestOrdered(r, m, order) })
 }
 
 // Announce is Request with measurements for all accesses of the pair, until Release or
 // Cancel: see [Handle.Announce].
 func (p *Pair) Announce(r *resource.Resource, m resource.Mode, now func() time.Time) error {
-	return p.begin(p.Handle.Announce(r, m, now))
+	return p.begin(r, m, func(h *Handle) error { return h.Announce(r, m, now) })
 }
 
-// begin sets the iteration to 0 if the first access was requested.
-func (p *Pair) begin(err error) error {
-	if err == nil {
-		p.iteration = 0
+// begin makes a first request. It sets the iteration to 0 if it succeeds.
+func (p *Pair) begin(r *resource.Resource, m resource.Mode, request func(h *Handle) error) error {
+	h, err := p.opens(r, m)
+	if err != nil {
+		return err
 	}
-	return err
+	if err := request(h); err != nil {
+		return err
+	}
+	p.iteration = 0
+	if p.turns != nil {
+		p.turns.first++
+	}
+	return nil
 }
 
 // Next announces the next access and releases this one. No request that comes later gets
@@ -77,27 +87,49 @@ func (p *Pair) Next() error { return p.NextBy(nil) }
 // NextBy is Next for a caller that names itself: the hooks of the requests that this
 // release grants receive by. See [resource.Hook].
 func (p *Pair) NextBy(by any) error {
-	p.endLife()
-	if err := p.place.RenewBy(by); err != nil {
+	h := p.turn()
+	h.endLife()
+	if err := h.place.RenewBy(by); err != nil {
 		return err
 	}
 	p.iteration++
-	if p.news != nil {
-		return p.renewNews()
+	if p.turns != nil {
+		p.turns.advance()
+	}
+	if h.news != nil {
+		return h.renewNews()
 	}
 	return nil
 }
 
-// Release releases this access and announces none: the last turn of the pair.
+// Release releases this access and announces none: the last turn of the pair. It takes back
+// the turns that are announced ahead.
 func (p *Pair) Release() error { return p.ReleaseBy(nil) }
 
 // ReleaseBy is Release for a caller that names itself: see NextBy.
 func (p *Pair) ReleaseBy(by any) error {
-	p.endLife()
-	if err := p.place.ReleaseBy(by); err != nil {
+	if p.turns == nil || !p.turn().place.Held() {
+		return p.DrainBy(by)
+	}
+	return errors.Join(p.withdraw(), p.DrainBy(by))
+}
+
+// Drain releases this access and announces none. The turns that are announced ahead stay:
+// the last Depth()+1 turns of a pair that knows their number end so. Without [Pair.Ahead] it
+// is Release.
+func (p *Pair) Drain() error { return p.DrainBy(nil) }
+
+// DrainBy is Drain for a caller that names itself: see NextBy.
+func (p *Pair) DrainBy(by any) error {
+	h := p.turn()
+	h.endLife()
+	if err := h.place.ReleaseBy(by); err != nil {
 		return err
 	}
 	p.iteration++
+	if p.turns != nil {
+		p.turns.advance()
+	}
 	return nil
 }
 

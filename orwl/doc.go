@@ -41,7 +41,8 @@
 // resources hold before the run, and [Values] copies what they hold after it.
 //
 // [Task.Each] makes a task without a goroutine: a worker calls its function in each round.
-// [Reads] and [Writes] declare accesses with the type of their elements.
+// [Reads] and [Writes] declare accesses with the type of their elements. [Task.Ahead] announces
+// several rounds ahead. [Runtime.Phase] adds tasks while the run goes on.
 //
 // # Other orders
 //

@@ -160,6 +160,69 @@ func ExampleTask_Sequence() {
 	// as the loop computes: true
 }
 
+// A reader announces two rounds more than the one that it is in. On several nodes, the grants
+// of three rounds travel at once.
+func ExampleTask_Ahead() {
+	rt, err := orwl.New(orwl.Options{})
+	must(err)
+	table := orwl.Array[float64](rt, "table", 3)
+	must(orwl.Fill(context.Background(), table, func(x []float64) { copy(x, []float64{1, 2, 4}) }))
+	t := rt.Task("reader")
+	in := orwl.Reads[float64](t, table)
+	t.Ahead(2)
+	sum := 0.0
+	t.Each(100, func(int) error {
+		for _, x := range in.View().All() {
+			sum += x
+		}
+		return nil
+	})
+	must(rt.Run(context.Background()))
+	fmt.Println(sum)
+	// Output: 700
+}
+
+// A task refines what it finds out: it adds tasks for it while the run goes on. A phase that
+// would deadlock is refused, and nothing of it starts.
+func ExampleRuntime_Phase() {
+	rt, err := orwl.New(orwl.Options{})
+	must(err)
+	rt.Task("main").Do(func(t *orwl.Task) error {
+		var cells []*resource.Resource
+		err := rt.Phase(t.Context(), func(p *orwl.Phase) {
+			for i := range 4 {
+				cells = append(cells, orwl.Array[int64](p, fmt.Sprint("cell ", i), 1))
+			}
+			for i := 1; i < 4; i++ {
+				task := p.Task(fmt.Sprint("task ", i))
+				left, own := orwl.Reads[int64](task, cells[i-1]), orwl.Writes[int64](task, cells[i])
+				task.Each(10, func(int) error { own.Slice()[0] += left.View().At(0) + 1; return nil })
+			}
+		})
+		if err != nil {
+			return err
+		}
+		last, err := orwl.Values[int64](t.Context(), cells[3])
+		if err != nil {
+			return err
+		}
+		fmt.Println(last)
+		fmt.Println(rt.Phase(t.Context(), func(p *orwl.Phase) {
+			task := p.Task("greedy")
+			task.Write(cells[0])
+			task.Write(cells[0])
+			task.Each(1, func(int) error { return nil })
+		}))
+		return nil
+	})
+	must(rt.Run(context.Background()))
+	// Output:
+	// [285]
+	// liveness: deadlock: of 1 tasks, 1 would wait for ever:
+	//	greedy waits to write "cell 0" (access 2), which it holds itself to write (access 1)
+	//	let greedy ask for "cell 0" once, to write
+}
+
 // A state tells which task waits for which. When nothing moves for a while, the runtime
 // reports that itself: see [orwl.Options].
 func ExampleRuntime_Inspect() {

@@ -108,15 +108,28 @@ func (rt *Runtime) lookAt(t *Task, run *run, lines map[*resource.Resource]*line,
 		touched[l] = true
 		av := accessView{Access: a, line: l}
 		if run != nil {
-			av.PlaceState = a.Place().Inspect(a.resource)
+			av.PlaceState = l.lookAt(t, a)
 			av.since = rt.seen.see(a, av.Stamp, now)
-		}
-		if av.Requested || av.Held {
-			l.all = append(l.all, entry{who: t.name, node: t.on, mode: a.mode, granted: av.Granted, held: av.Held, ticket: av.Ticket})
 		}
 		tv.accesses = append(tv.accesses, av)
 	}
 	return tv
+}
+
+// lookAt adds the requests of a task's access. It returns what that of the present round
+// looks like.
+func (l *line) lookAt(t *Task, a *Access) (present resource.PlaceState) {
+	first := true
+	for p := range a.Places() {
+		look := p.Inspect(a.resource)
+		if look.Requested || look.Held {
+			l.all = append(l.all, entry{who: t.name, node: t.on, mode: a.mode, granted: look.Granted, held: look.Held, ticket: look.Ticket})
+		}
+		if first {
+			present, first = look, false
+		}
+	}
+	return present
 }
 
 // look adds what only the resource knows, and sorts the requests.

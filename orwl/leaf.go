@@ -11,13 +11,16 @@ import (
 // rule. Most step tasks never ask for it.
 func (t *Task) stand() {
 	t.holder = resource.NewHolder(fmt.Sprintf("task %q", t.name), t.places)
-	t.ctx = t.holder.Context(t.run.ctx)
+	t.ctx = context.WithValue(t.holder.Context(t.run.ctx), taskKey{}, t)
 }
+
+// taskKey is the key of a task in its context.
+type taskKey struct{}
 
 // places yields the places of the task's accesses.
 func (t *Task) places(yield func(*resource.Place) bool) {
 	for _, a := range t.accesses {
-		if !yield(a.Place()) {
+		if !yield(a.Place()) { // no other place of the access holds
 			return
 		}
 	}

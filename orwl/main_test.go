@@ -54,8 +54,10 @@ func checkIdle(t testing.TB, rt *Runtime) {
 	t.Helper()
 	for _, task := range rt.tasks {
 		for i, a := range task.accesses {
-			if a.Place().Held() || a.Place().Requested() {
-				t.Errorf("task %s is left with access %d: %+v", task.name, i+1, a.Place().Inspect(a.resource))
+			for p := range a.Places() {
+				if p.Held() || p.Requested() {
+					t.Errorf("task %s is left with access %d: %+v", task.name, i+1, p.Inspect(a.resource))
+				}
 			}
 		}
 	}

@@ -59,6 +59,19 @@ func (c *placeCounter) Observe(e resource.Event) {
 	c.count[e.Place] = n
 }
 
+// sum is what all places of an access have done.
+func (c *counter) sum(a *Access) (all events) {
+	for p := range a.Places() {
+		e := c.count[p]
+		all.requested += e.requested
+		all.acquired += e.acquired
+		all.waited += e.waited
+		all.released += e.released
+		all.cancelled += e.cancelled
+	}
+	return all
+}
+
 // The observer hears of everything once: the first requests that the runtime makes, and
 // the requests that it takes back in the end.
 func TestObserver(t *testing.T) {
@@ -80,16 +93,19 @@ func TestObserver(t *testing.T) {
 		}
 		for i, task := range rt.tasks {
 			n := p.tasks[i].rounds
-			want := events{requested: n, acquired: n, released: n}
-			if n == 0 || p.tasks[i].style == byVector {
-				want.requested++
-				want.cancelled++
-			}
 			if err, ended := c.ended[task]; c.began[task] != 1 || !ended || err != nil {
 				t.Errorf("task %d has begun %d times, and ended is %t, with %v", i, c.began[task], ended, err)
 			}
 			for _, a := range task.accesses {
-				got := c.count[a.Place()]
+				want := events{requested: max(n, 1+a.ahead), acquired: n, released: n}
+				switch p.tasks[i].style {
+				case byVector:
+					want.requested = n + 1 + a.ahead
+				case byBreak:
+					want.requested = max(n, 1) + a.ahead
+				}
+				want.cancelled = want.requested - n
+				got := c.sum(a)
 				waited += got.waited
 				if got.waited > got.acquired {
 					t.Errorf("waited %d times for %d grants", got.waited, got.acquired)

@@ -45,6 +45,11 @@ type run struct {
 	ctx    context.Context
 	end    context.CancelCauseFunc // of ctx
 	failed atomic.Bool             // a task has ended with an error
+	tasks  []*Task
+	seats  seats // of its step tasks
+
+	over   bool           // no phase joins any more; the runtime's mu guards it
+	phases sync.WaitGroup // that have joined
 }
 
 // fail ends the run because a task has ended with an error.
@@ -112,6 +117,11 @@ func (rt *Runtime) declare(what string, change func() error) error {
 // Run reports a wrong declaration. The resource is broken then: its first Acquire
 // returns the same reason.
 func (rt *Runtime) Resource(name string, size int) *resource.Resource {
+	return rt.newResource(name, size, rt.declare, rt.resources)
+}
+
+// newResource makes a resource, and has declare add it to all.
+func (rt *Runtime) newResource(name string, size int, declare func(what string, change func() error) error, all map[string]*resource.Resource) *resource.Resource {
 	r, wrong := resource.NewWith(name, size, resource.Options{
 		FaultPages: rt.pages, Confirm: rt.o.Confirm,
 		Door: resource.DoorOptions{Guard: rt.makeGuard, TL: rt.o.TL},
@@ -120,11 +130,11 @@ func (rt *Runtime) Resource(name string, size int) *resource.Resource {
 		r, _ = resource.New(name, 0)
 	}
 	what := fmt.Sprintf("resource %q", name)
-	err := rt.declare(what, func() error {
-		if name == "" || rt.resources[name] != nil {
+	err := declare(what, func() error {
+		if name == "" || all[name] != nil {
 			return fmt.Errorf("%w: %s", ErrName, what)
 		}
-		rt.resources[name] = r
+		all[name] = r
 		return wrong
 	})
 	if err != nil {
@@ -201,10 +211,16 @@ func (rt *Runtime) Close() error {
 }
 
 // System is the program as package liveness sees it: tasks, accesses, priorities and
-// sequences.
+// sequences. Tasks of a phase are there while the phase runs.
 func (rt *Runtime) System() liveness.System {
-	s := liveness.System{Tasks: make([]liveness.Task, len(rt.tasks))}
-	for i, t := range rt.tasks {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	return systemOf(rt.tasks)
+}
+
+func systemOf(tasks []*Task) liveness.System {
+	s := liveness.System{Tasks: make([]liveness.Task, len(tasks))}
+	for i, t := range tasks {
 		s.Tasks[i] = t.described()
 	}
 	return s
@@ -234,14 +250,8 @@ func (rt *Runtime) Run(ctx context.Context) error {
 		return err
 	}
 	stop := rt.watch()
-	var all sync.WaitGroup
-	for _, t := range rt.tasks {
-		if t.here() && t.step == nil {
-			all.Go(t.live)
-		}
-	}
-	all.Go(func() { rt.steps(r) })
-	all.Wait()
+	rt.live(r)
+	rt.close(r)
 	stop()
 	err := rt.late()
 	switch {
@@ -256,78 +266,21 @@ func (rt *Runtime) Run(ctx context.Context) error {
 	return err
 }
 
+// live runs the tasks of a run on this node to their end.
+func (rt *Runtime) live(r *run) {
+	var all sync.WaitGroup
+	for _, t := range r.tasks {
+		if t.here() && t.step == nil {
+			all.Go(t.live)
+		}
+	}
+	all.Go(func() { rt.steps(r) })
+	all.Wait()
+}
+
 // late returns the errors of declarations that came while the tasks ran.
 func (rt *Runtime) late() error {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	return errors.Join(rt.errs...)
-}
-
-// start checks the program and makes the first requests.
-func (rt *Runtime) start(r *run) error {
-	rt.mu.Lock()
-	defer rt.mu.Unlock()
-	if rt.started {
-		return errors.Join(append([]error{ErrStarted}, rt.errs...)...)
-	}
-	rt.started = true
-	for _, t := range rt.tasks {
-		if t.body == nil && t.step == nil {
-			rt.errs = append(rt.errs, fmt.Errorf("%w: %q", ErrBody, t.name))
-		}
-		if err := t.holdsAll("Each"); t.step != nil && err != nil {
-			rt.errs = append(rt.errs, err)
-		}
-	}
-	if len(rt.errs) > 0 {
-		return errors.Join(rt.errs...)
-	}
-	if r.ctx.Err() != nil {
-		return context.Cause(r.ctx)
-	}
-	s := rt.System()
-	if err := s.Check(); err != nil {
-		return err
-	}
-	if err := rt.spread(); err != nil {
-		return err
-	}
-	if err := rt.permitted(); err != nil {
-		return err
-	}
-	order := s.Order()
-	if rt.o.Nodes.many() {
-		if err := rt.agree(r.ctx, s); err != nil {
-			return err
-		}
-		if err := rt.settle(order); err != nil {
-			return err
-		}
-	}
-	if err := rt.seat(); err != nil {
-		return err
-	}
-	number := make(map[*resource.Resource]int) // of first requests so far
-	for _, first := range order {
-		a := rt.tasks[first.Task].accesses[first.Access]
-		number[a.resource]++
-		if !a.task.here() {
-			continue
-		}
-		if rt.pages != nil {
-			a.Place().Call(fmt.Sprintf("%d of task %s", first.Access+1, a.task.name))
-		}
-		rt.tell(Event{Kind: Declared, Access: a, Task: a.task})
-		if err := a.RequestOrdered(a.resource, a.mode, number[a.resource]); err != nil {
-			for _, t := range rt.tasks {
-				_ = t.Accesses().Cancel()
-			}
-			return fmt.Errorf("orwl: first request of task %q: %w", a.task.name, err)
-		}
-	}
-	for _, t := range rt.tasks {
-		t.run = r
-	}
-	rt.run = r
-	return nil
 }

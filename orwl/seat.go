@@ -38,33 +38,38 @@ func (o Options) checkPins() error {
 // where workers are pinned, step tasks that share much get the same worker or workers that
 // are near each other. Otherwise they are dealt by index: unpinned workers of one node
 // have no place, and the steps that a worker makes ready follow it anyway.
-func (rt *Runtime) seat() error {
+func (rt *Runtime) seat() (err error) {
+	rt.seats, err = rt.seatsFor(rt.tasks)
+	return err
+}
+
+// seatsFor seats the step tasks among tasks.
+func (rt *Runtime) seatsFor(tasks []*Task) (s seats, err error) {
 	var steps []*Task
-	for _, t := range rt.tasks {
+	for _, t := range tasks {
 		if t.step != nil && t.here() {
 			steps = append(steps, t)
 		}
 	}
 	if len(steps) == 0 {
-		return nil
+		return s, nil
 	}
-	rt.seats = seats{workers: min(runtime.GOMAXPROCS(0), len(steps))}
+	s.workers = min(runtime.GOMAXPROCS(0), len(steps))
 	if rt.Nodes() == 1 && !rt.o.PinWorkers {
-		seatByIndex(steps, rt.seats.workers)
-		return nil
+		seatByIndex(steps, s.workers)
+		return s, nil
 	}
 	tree := rt.o.machine()
 	if rt.o.PinWorkers {
-		rt.seats.workers = min(rt.seats.workers, tree.Ranks())
+		s.workers = min(s.workers, tree.Ranks())
 	}
-	tree, err := tree.Spread(rt.seats.workers)
-	if err != nil {
-		return fmt.Errorf("orwl: workers: %w", err)
+	if tree, err = tree.Spread(s.workers); err != nil {
+		return s, fmt.Errorf("orwl: workers: %w", err)
 	}
 	if rt.o.PinWorkers {
-		rt.seats.cpus = tree
+		s.cpus = tree
 	}
-	return placeSteps(steps, tree)
+	return s, placeSteps(steps, tree)
 }
 
 func seatByIndex(steps []*Task, workers int) {

@@ -21,7 +21,7 @@ type Step struct {
 func Acquire(accesses ...*Access) Step { return Step{liveness.Acquire, accesses} }
 
 // Release is the step of a Sequence in which the body releases these accesses, in any
-// order. [Access.Next] announces the next round, and [Access.Release] does not.
+// order. [Access.Next] announces the next round, [Access.Drain] and [Access.Release] do not.
 func Release(accesses ...*Access) Step { return Step{liveness.Release, accesses} }
 
 // Sequence declares the order in which the body acquires and releases the task's accesses
@@ -46,7 +46,7 @@ func Release(accesses ...*Access) Step { return Step{liveness.Release, accesses}
 // [Task.Rounds] and [Task.Each] hold all accesses at once. They refuse a Sequence that
 // acquires after it has released.
 func (t *Task) Sequence(steps ...Step) {
-	t.rt.declare(fmt.Sprintf("the sequence of task %q", t.name), func() error {
+	t.declare(fmt.Sprintf("the sequence of task %q", t.name), func() error {
 		switch {
 		case t.sequence != nil:
 			return fmt.Errorf("%w: task %q has one already: declare one", ErrSequence, t.name)
@@ -134,7 +134,7 @@ func (s Step) String() string {
 func (t *Task) described() liveness.Task {
 	d := liveness.Task{Name: t.name, Accesses: make([]liveness.Access, len(t.accesses))}
 	for i, a := range t.accesses {
-		d.Accesses[i] = liveness.Access{Resource: a.resource.Name(), Mode: a.mode, Priority: a.priority}
+		d.Accesses[i] = liveness.Access{Resource: a.resource.Name(), Mode: a.mode, Priority: a.priority, Ahead: a.ahead}
 	}
 	if t.sequence == nil {
 		return d

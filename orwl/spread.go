@@ -30,7 +30,7 @@ var ErrNodesTaken = errors.New("orwl: nodes have a runtime already: make others 
 // too large for that: its tasks are dealt in their order. [Runtime.Placement] tells the
 // result.
 func (t *Task) On(node int) *Task {
-	t.rt.declare(fmt.Sprintf("a node of task %q", t.name), func() error {
+	t.declare(fmt.Sprintf("a node of task %q", t.name), func() error {
 		if err := t.rt.checkNode(node); err != nil {
 			return fmt.Errorf("%w: task %q", err, t.name)
 		}

@@ -49,7 +49,7 @@ type step struct {
 //
 // Run refuses Each for a task whose [Task.Sequence] does not hold all accesses at once.
 func (t *Task) Each(rounds int, body func(round int) error) {
-	t.rt.declare(fmt.Sprintf("the body of task %q", t.name), func() error {
+	t.declare(fmt.Sprintf("the body of task %q", t.name), func() error {
 		if t.body != nil || t.step != nil {
 			return fmt.Errorf("%w: task %q", ErrBodies, t.name)
 		}
@@ -112,17 +112,13 @@ func (s *step) run(w *worker) (more bool, err error) {
 	}
 	s.round++
 	t.round.Inc() // before the release, so that the next task sees it
-	return s.round != s.rounds, s.release(w, s.round == s.rounds)
+	return s.round != s.rounds, s.release(w)
 }
 
 // release ends a round. It requests the accesses of the next one, unless this was the last.
-func (s *step) release(w *worker, last bool) error {
+func (s *step) release(w *worker) error {
 	for _, a := range s.task.accesses {
-		release := a.Pair.NextBy
-		if last {
-			release = a.Pair.ReleaseBy
-		}
-		if err := release(w); err != nil {
+		if err := a.ending(s.round, s.rounds)(w); err != nil {
 			return err
 		}
 	}

@@ -18,6 +18,7 @@ import (
 // runs on a goroutine of its own.
 type Task struct {
 	rt       *Runtime
+	phase    *Phase // that has declared it, or nil
 	name     string
 	on       int // the node
 	accesses []*Access
@@ -58,8 +59,8 @@ func (t *Task) Write(r *resource.Resource) *Access { return t.access(r, resource
 // everything and then sees all of its errors at once.
 func (t *Task) access(r *resource.Resource, m resource.Mode) *Access {
 	a := &Access{task: t, resource: r, mode: m}
-	t.rt.declare(fmt.Sprintf("an access of task %q", t.name), func() error {
-		if err := t.rt.mine(r, fmt.Sprintf("%s by task %q", m, t.name)); err != nil {
+	t.declare(fmt.Sprintf("an access of task %q", t.name), func() error {
+		if err := t.mine(r, fmt.Sprintf("%s by task %q", m, t.name)); err != nil {
 			return err
 		}
 		t.accesses = append(t.accesses, a)
@@ -68,11 +69,19 @@ func (t *Task) access(r *resource.Resource, m resource.Mode) *Access {
 	return a
 }
 
+// Ahead is [Access.Ahead] for all accesses that the task has declared so far.
+func (t *Task) Ahead(k int) *Task {
+	for _, a := range t.accesses {
+		a.Ahead(k)
+	}
+	return t
+}
+
 // Do gives the task its body. The body fails if it returns an error, panics or calls
 // runtime.Goexit. Then all tasks end, and nothing that the task has written and not yet
 // released is committed: see [resource.Policy].
 func (t *Task) Do(body func(t *Task) error) {
-	t.rt.declare(fmt.Sprintf("the body of task %q", t.name), func() error {
+	t.declare(fmt.Sprintf("the body of task %q", t.name), func() error {
 		if t.step != nil {
 			return fmt.Errorf("%w: task %q", ErrBodies, t.name)
 		}
@@ -126,7 +135,7 @@ func (t *Task) Rounds(n int) iter.Seq[int] {
 				return // leave ends the accesses
 			}
 			t.round.Inc() // before the release, so that the next task sees it
-			if !t.renew(i == n-1) {
+			if !t.renew(i+1, n) {
 				return
 			}
 		}
@@ -172,14 +181,10 @@ func (a *Access) roundError(err error) error {
 	return err
 }
 
-// renew ends a round, and begins the next unless it is the last.
-func (t *Task) renew(last bool) bool {
+// renew ends a round, after which the task has done so many of all its rounds.
+func (t *Task) renew(done, rounds int) bool {
 	for _, a := range t.accesses {
-		release := a.Pair.Next
-		if last {
-			release = a.Pair.Release
-		}
-		if err := release(); err != nil {
+		if err := a.ending(done, rounds)(nil); err != nil {
 			t.err = err
 			return false
 		}

@@ -30,7 +30,7 @@ type worker struct {
 // steps runs the step tasks of this node, and returns when they have ended.
 func (rt *Runtime) steps(r *run) {
 	var all []*step
-	for _, t := range rt.tasks {
+	for _, t := range r.tasks {
 		if t.step != nil && t.here() {
 			all = append(all, t.step)
 		}
@@ -38,9 +38,9 @@ func (rt *Runtime) steps(r *run) {
 	if len(all) == 0 {
 		return
 	}
-	n := rt.seats.workers
+	n := r.seats.workers
 	p := &pool{
-		Pool: workers.New[step](n), faults: rt.pages != nil, cpus: rt.seats.cpus,
+		Pool: workers.New[step](n), faults: rt.pages != nil, cpus: r.seats.cpus,
 		refuse: func(why error) { rt.stop(r, why) },
 	}
 	p.left.Store(int64(len(all)))

@@ -30,7 +30,7 @@ type roundAccess struct {
 func newRound(s System) *round {
 	n := s.accesses()
 	r := &round{
-		system: s, order: s.Order(),
+		system: s, order: s.round(),
 		accesses: make([]roundAccess, 0, n), begin: make([]int, 0, len(s.Tasks)+1),
 		steps: make([][]Step, len(s.Tasks)), at: make([]int, len(s.Tasks)),
 		missing: make([]int, len(s.Tasks)), ready: make([]int, 0, len(s.Tasks)),

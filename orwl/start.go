@@ -1,0 +1,115 @@
+package orwl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/orwl/go-orwl/orwl/liveness"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// start checks the program and makes the first requests.
+func (rt *Runtime) start(r *run) error {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	if rt.started {
+		return errors.Join(append([]error{ErrStarted}, rt.errs...)...)
+	}
+	rt.started = true
+	for _, t := range rt.tasks {
+		rt.errs = append(rt.errs, t.checkBody()...)
+	}
+	if len(rt.errs) > 0 {
+		return errors.Join(rt.errs...)
+	}
+	if r.ctx.Err() != nil {
+		return context.Cause(r.ctx)
+	}
+	s := systemOf(rt.tasks)
+	if err := s.Check(); err != nil {
+		return err
+	}
+	if err := rt.spread(); err != nil {
+		return err
+	}
+	if err := rt.permitted(); err != nil {
+		return err
+	}
+	if rt.o.Nodes.many() {
+		if err := rt.agree(r.ctx, s); err != nil {
+			return err
+		}
+		if err := rt.settle(s.Order()); err != nil {
+			return err
+		}
+	}
+	if err := rt.seat(); err != nil {
+		return err
+	}
+	r.tasks, r.seats = rt.tasks, rt.seats
+	if err := rt.request(rt.tasks, s); err != nil {
+		return err
+	}
+	for _, t := range rt.tasks {
+		t.run = r
+	}
+	rt.run = r
+	return nil
+}
+
+// checkBody returns what is wrong with the body of a task, if anything.
+func (t *Task) checkBody() (errs []error) {
+	if t.body == nil && t.step == nil {
+		errs = append(errs, fmt.Errorf("%w: %q", ErrBody, t.name))
+	}
+	if t.step != nil {
+		if err := t.holdsAll("Each"); err != nil {
+			errs = append(errs, err)
+		}
+	}
+	return errs
+}
+
+// request makes the first requests of tasks, which s describes. If one fails, it takes all
+// back.
+func (rt *Runtime) request(tasks []*Task, s liveness.System) error {
+	number := make(map[*resource.Resource]int) // of first requests so far
+	for _, first := range s.Order() {
+		a := tasks[first.Task].accesses[first.Access]
+		number[a.resource]++
+		if !a.task.here() {
+			continue
+		}
+		var err error
+		if first.Round == 0 {
+			err = rt.prepare(a, first.Access+1)
+		}
+		if err == nil {
+			err = a.RequestOrdered(a.resource, a.mode, number[a.resource])
+		}
+		if err != nil {
+			for _, t := range tasks {
+				_ = t.Accesses().Cancel()
+			}
+			return fmt.Errorf("orwl: first request of task %q: %w", a.task.name, err)
+		}
+	}
+	return nil
+}
+
+// prepare makes an access ready for its first requests. number is its number in the task.
+func (rt *Runtime) prepare(a *Access, number int) error {
+	if a.ahead != a.Depth() {
+		if err := a.Pair.Ahead(a.ahead); err != nil {
+			return err
+		}
+	}
+	a.Prepare(func() {
+		if rt.pages != nil {
+			a.Place().Call(fmt.Sprintf("%d of task %s", number, a.task.name))
+		}
+		rt.tell(Event{Kind: Declared, Access: a, Task: a.task})
+	})
+	return nil
+}
