@@ -21,8 +21,8 @@ type Access struct {
 	task     *Task
 	resource *resource.Resource
 	mode     resource.Mode
-	priority int
-	ahead    int // rounds that it announces ahead
+	ahead    int16 // rounds that it announces ahead
+	priority int32
 }
 
 // Priority gives the access's first request another position in the start order: lower
@@ -30,7 +30,10 @@ type Access struct {
 // [Runtime.Run] finds that out beforehand.
 func (a *Access) Priority(p int) *Access {
 	a.task.declare(fmt.Sprintf("a priority of task %q", a.task.name), func() error {
-		a.priority = p
+		if p != int(int32(p)) {
+			return fmt.Errorf("%w: %d, of task %q: want a number of 32 bits", ErrPriority, p, a.task.name)
+		}
+		a.priority = int32(p)
 		return nil
 	})
 	return a
@@ -52,7 +55,7 @@ func (a *Access) Ahead(k int) *Access {
 		if k < 0 || k > handle.MostAhead {
 			return fmt.Errorf("%w: %d, for task %q: want 0 to %d", handle.ErrAhead, k, t.name, handle.MostAhead)
 		}
-		a.ahead = k
+		a.ahead = int16(k)
 		return nil
 	})
 	return a
@@ -64,7 +67,7 @@ func (a *Access) ending(done, rounds int) func(by any) error {
 	switch {
 	case done == rounds:
 		return a.Pair.ReleaseBy
-	case rounds >= 0 && done+a.ahead >= rounds:
+	case rounds >= 0 && done+int(a.ahead) >= rounds:
 		return a.Pair.DrainBy
 	}
 	return a.Pair.NextBy
@@ -89,8 +92,8 @@ func (a *Access) Acquire(ctx context.Context) error {
 	if err := t.sequence.allows(liveness.Acquire, a); err != nil {
 		return err
 	}
-	if t.holder.Inside() {
-		ctx = t.holder.Context(ctx) // the caller's context may not be the task's
+	if id := t.identity.Load(); id != nil && id.holder.Inside() {
+		ctx = id.holder.Context(ctx) // the caller's context may not be the task's
 	}
 	if err := a.Pair.Acquire(ctx); err != nil {
 		return err

@@ -215,3 +215,16 @@ func TestWrongResourceSaysSoAtFirstUse(t *testing.T) {
 		})
 	}
 }
+
+// A priority that does not fit is refused, and not cut off.
+func TestPriorityInRange(t *testing.T) {
+	for _, p := range []int{1 << 31, -1<<31 - 1} {
+		rt := mustNew(t, Options{})
+		task := rt.Task("t")
+		task.Read(rt.Resource("r", 8)).Priority(p)
+		task.Do(func(*Task) error { return nil })
+		if err := rt.Run(t.Context()); !errors.Is(err, ErrPriority) {
+			t.Errorf("%d: %v", p, err)
+		}
+	}
+}

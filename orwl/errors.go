@@ -21,6 +21,8 @@ var (
 	// ErrRounds: the task of a Rounds loop holds an access already, or has no request
 	// for it.
 	ErrRounds = errors.New("orwl: Rounds cannot begin")
+	// ErrPriority: no access has this priority.
+	ErrPriority = errors.New("orwl: priority is out of range")
 	// ErrExit: the body neither returned nor panicked.
 	ErrExit = errors.New("orwl: body ended its goroutine by runtime.Goexit, as the Fatal of a test does: return an error")
 )

@@ -7,11 +7,11 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// stand makes the task's context, which carries what package resource needs for the leaf
-// rule. Most step tasks never ask for it.
-func (t *Task) stand() {
-	t.holder = resource.NewHolder(fmt.Sprintf("task %q", t.name), t.places)
-	t.ctx = context.WithValue(t.holder.Context(t.run.ctx), taskKey{}, t)
+// identity is the task's context, and the holder in it, by which package resource applies
+// the leaf rule. Context makes it. Most step tasks never ask for it.
+type identity struct {
+	ctx    context.Context
+	holder *resource.Holder
 }
 
 // taskKey is the key of a task in its context.
@@ -31,6 +31,9 @@ func (t *Task) places(yield func(*resource.Place) bool) {
 // With any other context such an access may wait for ever. A goroutine that the body
 // starts uses the context of Run for its own relaxed accesses.
 func (t *Task) Context() context.Context {
-	t.stands.Do(t.stand)
-	return t.ctx
+	if t.identity.Load() == nil {
+		h := resource.NewHolder(fmt.Sprintf("task %q", t.name), t.places)
+		t.identity.CompareAndSwap(nil, &identity{context.WithValue(h.Context(t.run.ctx), taskKey{}, t), h})
+	}
+	return t.identity.Load().ctx
 }

@@ -97,12 +97,12 @@ func TestObserver(t *testing.T) {
 				t.Errorf("task %d has begun %d times, and ended is %t, with %v", i, c.began[task], ended, err)
 			}
 			for _, a := range task.accesses {
-				want := events{requested: max(n, 1+a.ahead), acquired: n, released: n}
+				want := events{requested: max(n, 1+int(a.ahead)), acquired: n, released: n}
 				switch p.tasks[i].style {
 				case byVector:
-					want.requested = n + 1 + a.ahead
+					want.requested = n + 1 + int(a.ahead)
 				case byBreak:
-					want.requested = max(n, 1) + a.ahead
+					want.requested = max(n, 1) + int(a.ahead)
 				}
 				want.cancelled = want.requested - n
 				got := c.sum(a)

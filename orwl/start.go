@@ -100,8 +100,8 @@ func (rt *Runtime) request(tasks []*Task, s liveness.System) error {
 
 // prepare makes an access ready for its first requests. number is its number in the task.
 func (rt *Runtime) prepare(a *Access, number int) error {
-	if a.ahead != a.Depth() {
-		if err := a.Pair.Ahead(a.ahead); err != nil {
+	if k := int(a.ahead); k != a.Depth() {
+		if err := a.Pair.Ahead(k); err != nil {
 			return err
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"iter"
 	"runtime/debug"
-	"sync"
 	"sync/atomic"
 
 	"github.com/orwl/go-orwl/handle"
@@ -26,10 +25,8 @@ type Task struct {
 	body     func(*Task) error
 	step     *step // instead of a body and a goroutine
 	run      *run
-	ctx      context.Context  // of the run, and carries the holder
-	holder   *resource.Holder // the task, as the leaf rule sees it
-	stands   sync.Once        // of ctx and holder, which Context makes
-	placed   bool             // the program has said which node
+	identity atomic.Pointer[identity] // nil until Context is called
+	placed   bool                     // the program has said which node
 	ended    atomic.Bool
 	round    tally.Count // that it is in, or has been through
 	err      error       // of Rounds
