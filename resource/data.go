@@ -109,6 +109,9 @@ func (p *Place) Resize(size int) error {
 // resize changes the number of bytes. The caller has the resource for itself. Slices of
 // the old bytes keep their contents, except with fault pages.
 func (r *Resource) resize(size int) error {
+	if p := r.published(); p != nil {
+		return p.resize(r, size)
+	}
 	r.size.Store(int64(size))
 	if r.pages != nil {
 		if err := r.pages.Resize(size); err != nil {

@@ -7,7 +7,6 @@ import (
 	"sync"
 
 	"github.com/orwl/go-orwl/locks"
-	"github.com/orwl/go-orwl/locks/lockers"
 	"github.com/orwl/go-orwl/net/rma"
 )
 
@@ -27,6 +26,10 @@ import (
 // ErrNoDoor says that the resource of a relaxed access has no relaxed door.
 var ErrNoDoor = errors.New("resource has no relaxed door: give it one by Options.Door")
 
+// ErrNoReach is a relaxed access on a node that is not the resource's home, if the guard is
+// a lock of the home's process alone.
+var ErrNoReach = errors.New("guard of the resource serves its home's process only: give it a Guard with Reach")
+
 // Guard is the reader-writer lock between ordered and relaxed access, one side for
 // each.
 type Guard struct {
@@ -35,6 +38,9 @@ type Guard struct {
 	Ordered locks.RWMutex
 	// Relaxed is the side of relaxed access.
 	Relaxed Relaxed
+	// Reach, if not nil, makes relaxed access work from every node. Ordered is then nil on
+	// the nodes that are not the home.
+	Reach *Reach
 }
 
 // Relaxed is a reader-writer lock for goroutines: a *lockers.RWLocker.
@@ -62,15 +68,7 @@ func NewGuard(l *locks.Lock, f rma.Fabric) (Guard, error) {
 	for p := 1; p < ranks; p++ {
 		relaxed = append(relaxed, locks.Rank(p))
 	}
-	k, err := lockers.NewRW(l, f, relaxed...)
-	if err != nil {
-		return Guard{}, fmt.Errorf("resource: guard: %w", err)
-	}
-	w, err := f.Window(0)
-	if err != nil {
-		return Guard{}, fmt.Errorf("resource: guard: %w", err)
-	}
-	return Guard{Ordered: l.At(w).(locks.RWMutex), Relaxed: k}, nil
+	return NewGuardOn(l, f, new(locks.Rank), relaxed, nil)
 }
 
 // DoorOptions configure relaxed access.
@@ -145,7 +143,7 @@ func (r *Resource) ReadRelaxed(ctx context.Context, read func(b []byte) error) e
 		return err
 	}
 	defer in.Leave()
-	if err := r.unpoisoned("relaxed read"); err != nil {
+	if err := in.unpoisoned("relaxed read"); err != nil {
 		return err
 	}
 	return read(in.Bytes())
@@ -175,11 +173,12 @@ func (r *Resource) WriteRelaxed(ctx context.Context, write func(b []byte) error)
 var errUnfinished = errors.New("resource: the relaxed writer ended by a panic or by runtime.Goexit")
 
 // unpoisoned is the error of op if the resource is poisoned, for a relaxed reader inside.
-func (r *Resource) unpoisoned(op string) error {
-	if r.ledger.prior != PriorPoisoned {
+func (i Inside) unpoisoned(op string) error {
+	prior := i.Prior()
+	if !errors.Is(prior, ErrPoisoned) {
 		return nil
 	}
-	return r.relaxedError(op, Read, r.prior())
+	return i.r.relaxedError(op, Read, prior)
 }
 
 // Snapshot appends the bytes to dst as they are between two accesses, and returns their
@@ -191,7 +190,7 @@ func (r *Resource) Snapshot(ctx context.Context, dst []byte) (bytes []byte, vers
 		return dst, 0, err
 	}
 	defer in.Leave()
-	return append(dst, r.bytes...), r.ledger.version.Own(), r.unpoisoned("snapshot")
+	return append(dst, in.Bytes()...), in.version(), in.unpoisoned("snapshot")
 }
 
 func (r *Resource) relaxedError(op string, m Mode, err error) error {
@@ -200,9 +199,6 @@ func (r *Resource) relaxedError(op string, m Mode, err error) error {
 
 // knockable returns the guard, and makes it at the first call.
 func (r *Resource) knockable() (*guard, error) {
-	if f := r.mirrored; f != nil {
-		return nil, fmt.Errorf("%w, on node %d", ErrDoorAtHome, f.home)
-	}
 	g := r.guard.Load()
 	if g == nil {
 		var err error
@@ -228,6 +224,13 @@ func (r *Resource) makeGuard() (*guard, error) {
 		return nil, fmt.Errorf("guard cannot be made: %w", err)
 	}
 	g := newGuard(r, made, r.door.o.TL)
+	if made.Reach != nil {
+		if err := g.reachable(); err != nil {
+			return nil, err
+		}
+	} else if r.mirrored != nil {
+		return nil, ErrNoReach
+	}
 	r.guard.Store(g)
 	return g, nil
 }
@@ -243,7 +246,9 @@ func (r *Resource) knock(ctx context.Context, m Mode, visit Visit) (*guard, erro
 		return nil, r.brokenError()
 	}
 	k := g.locks.Relaxed
-	if g.load()&modeMask == born || !(m == Write && k.TryLock() || m == Read && k.TryRLock()) {
+	if g.remote != nil {
+		err = g.remote.knock(ctx, k, m, visit)
+	} else if g.load()&modeMask == born || !(m == Write && k.TryLock() || m == Read && k.TryRLock()) {
 		if visit != nil {
 			visit.Waiting()
 		}

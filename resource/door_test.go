@@ -234,7 +234,7 @@ func staged(t testing.TB, tl int) (*Resource, *enactor) {
 	r, err := New("r", 0)
 	fine(t, err)
 	s := new(enactor)
-	fine(t, r.hang(DoorOptions{TL: tl, Guard: func() (Guard, error) { return Guard{s, s}, nil }}))
+	fine(t, r.hang(DoorOptions{TL: tl, Guard: func() (Guard, error) { return Guard{Ordered: s, Relaxed: s}, nil }}))
 	fine(t, r.Open(background))
 	return r, s
 }
@@ -443,7 +443,7 @@ func TestBusy(t *testing.T) {
 func TestBreakOvertaken(t *testing.T) {
 	r, s := staged(t, 3)
 	r.Break(errors.New("gone"))
-	g := newGuard(r, Guard{s, s}, 3)
+	g := newGuard(r, Guard{Ordered: s, Relaxed: s}, 3)
 	w := newWaiter(nil)
 	g.line(w, modeMask, born)
 	if w.state.Load() != granted {

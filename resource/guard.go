@@ -76,6 +76,10 @@ type guard struct {
 	list  atomic.Pointer[waiter] // waiters for the end of busy or born
 	armed atomic.Bool
 	debt  atomic.Int64 // strays that are not accounted for yet
+
+	// Both nil without relaxed access from other nodes.
+	published *published // at the home
+	remote    *remote    // on the other nodes
 }
 
 const (
@@ -190,6 +194,9 @@ func (g *guard) admit(ctx context.Context, v uint64, m Mode) (in bool, err error
 	} else {
 		err = g.locks.Ordered.AcquireRead(ctx)
 	}
+	if err == nil {
+		g.published.load(g.r)
+	}
 	g.taken(m, err == nil)
 	if errors.Is(err, locks.ErrBroken) {
 		g.r.Break(err)
@@ -213,6 +220,9 @@ func (g *guard) tryAdmit(v uint64, m Mode) (in, tried bool) {
 	} else {
 		try, ok := g.locks.Ordered.(locks.ReadTryer)
 		in = ok && try.TryAcquireRead()
+	}
+	if in {
+		g.published.load(g.r)
 	}
 	g.taken(m, in)
 	return in, true
@@ -246,6 +256,9 @@ func (g *guard) taken(m Mode, got bool) {
 		}
 	}
 	g.wake()
+	if !got {
+		g.tellEnd()
+	}
 }
 
 // seize makes the word busy if it is still v, and releases the lock if the FIFO owned
@@ -255,12 +268,7 @@ func (g *guard) seize(v uint64) bool {
 	if !g.cas(v, (v|busy)&^passing) {
 		return false
 	}
-	switch v & modeMask {
-	case reading:
-		g.locks.Ordered.ReleaseRead()
-	case writing:
-		g.locks.Ordered.Release()
-	}
+	g.leaveOrdered(v & modeMask)
 	return true
 }
 

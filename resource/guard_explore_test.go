@@ -194,7 +194,7 @@ func (d doors) setup(f *sim.Fabric) (sim.Program, error) {
 		return sim.Program{}, err
 	}
 	err = r.hang(DoorOptions{TL: d.tl, Guard: func() (Guard, error) {
-		return Guard{t.lock.at(&proxy{t: t, rank: rma.Rank(ranks)}), t}, nil
+		return Guard{Ordered: t.lock.at(&proxy{t: t, rank: rma.Rank(ranks)}), Relaxed: t}, nil
 	}})
 	if err != nil {
 		return sim.Program{}, err

@@ -72,6 +72,23 @@ func (g *guestPlace) arrive(ctx context.Context) error {
 	return nil
 }
 
+// arriveAside is arrive where the lock may need messages of other nodes, and reports
+// whether the request holds. Otherwise the request comes back as news once it does.
+func (g *guestPlace) arriveAside(s uint64) bool {
+	if g.w.state.Load() == granted && g.enterAtOnce(s) {
+		g.listed = false
+		g.state.Set((s | doorBit) ^ phaseBits)
+		return true
+	}
+	g.r.guard.Load().locks.Reach.Go(func() {
+		if g.arrive(context.Background()) == nil {
+			g.granted()
+			g.home.poke()
+		}
+	})
+	return false
+}
+
 // poke tells the mirrors the news, unless another goroutine does so now. A goroutine that
 // finds the mutex locked leaves its news to the owner. So poke looks again after it has
 // unlocked.
@@ -166,8 +183,12 @@ func (h *homed) arrived(g *guestPlace) {
 		return // forgotten, when the resource was aborted
 	}
 	c := h.r.completed.Load()
-	if c&broken == 0 && c&guarded != 0 {
-		if err := g.arrive(context.Background()); err != nil {
+	if s := g.state.Load(); c&broken == 0 && c&guarded != 0 && s&heldBit == 0 {
+		if h.r.published() != nil {
+			if !g.arriveAside(s) {
+				return // it comes back as news
+			}
+		} else if err := g.arrive(context.Background()); err != nil {
 			return // it is broken by now
 		}
 	}
@@ -209,7 +230,7 @@ func (h *homed) send(s *scratch) {
 			h.site.counts.fenced.Add(1)
 		}
 		// What is pushed may be written before it is taken, if its writer gives up.
-		h.site.send(m.Node, m, s, h.r.pages == nil && m.Kind == GrantMessage)
+		h.site.send(m.Node, m, s, h.r.pages == nil && h.r.published() == nil && m.Kind == GrantMessage)
 	}
 	s.said()
 }

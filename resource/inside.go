@@ -31,8 +31,9 @@ type Inside struct {
 	r    *Resource
 	g    *guard
 	mode Mode
-	told Visit   // nil: there is no observer
-	by   *Holder // nil: the context carries none
+	told Visit    // nil: there is no observer
+	by   *Holder  // nil: the context carries none
+	copy *visited // nil at the home
 }
 
 // Knock begins a relaxed access: for reading beside other readers, or for writing
@@ -54,17 +55,50 @@ func (r *Resource) come(ctx context.Context, op string, m Mode) (Inside, error) 
 	if err != nil {
 		return Inside{}, r.relaxedError(op, m, err)
 	}
-	if m == Write {
+	in := Inside{r: r, g: g, mode: m, told: visit, by: h}
+	if err := in.arrive(); err != nil {
+		in.unlock()
+		return Inside{}, r.relaxedError(op, m, err)
+	}
+	h.enter(r)
+	return in, nil
+}
+
+// arrive brings the bytes of an access that has the guard.
+func (i *Inside) arrive() (err error) {
+	r := i.r
+	if i.g.remote != nil {
+		i.copy, err = i.g.remote.fetch()
+		return err
+	}
+	i.g.published.load(r)
+	if i.g.published != nil && r.load(&r.completed)&broken != 0 {
+		return r.brokenError()
+	}
+	if i.mode == Write {
 		r.own()
 		r.save()
 	}
-	h.enter(r)
-	return Inside{r, g, m, visit, h}, nil
+	return nil
 }
 
 // Bytes returns the resource's bytes. They are valid until Leave or Resize. A reader
 // must not change them.
-func (i Inside) Bytes() []byte { return i.r.bytes[:len(i.r.bytes):len(i.r.bytes)] }
+func (i Inside) Bytes() []byte {
+	b := i.r.bytes
+	if i.copy != nil {
+		b = i.copy.bytes
+	}
+	return b[:len(b):len(b)]
+}
+
+// version is the version of the bytes.
+func (i Inside) version() uint64 {
+	if i.copy != nil {
+		return i.copy.words[headVersion]
+	}
+	return i.r.ledger.version.Own()
+}
 
 // Resize changes the number of bytes, as Place.Resize does, and returns them: the old
 // bytes as far as they fit, then zeros. Slices of the old bytes keep their contents,
@@ -75,20 +109,34 @@ func (i Inside) Resize(size int) ([]byte, error) {
 		return nil, ErrNotInside
 	case !validSize(size):
 		return nil, fmt.Errorf("resource: %q: %w", i.r.name, sizeError(size))
-	case size != len(i.r.bytes):
-		if err := i.r.resize(size); err != nil {
-			return nil, fmt.Errorf("resource: %q: %w", i.r.name, err)
-		}
+	case size == len(i.Bytes()):
+		return i.Bytes(), nil
+	}
+	resize := i.r.resize
+	if i.copy != nil {
+		resize = i.copy.resize
+	}
+	if err := resize(size); err != nil {
+		return nil, fmt.Errorf("resource: %q: %w", i.r.name, err)
 	}
 	return i.Bytes(), nil
 }
 
 // Prior tells what happened to a writer before, or is nil: see [Place.Prior].
-func (i Inside) Prior() error { return i.r.prior() }
+func (i Inside) Prior() error {
+	if i.copy != nil {
+		return i.copy.prior()
+	}
+	return i.r.prior()
+}
 
 // Leave ends the access. If it was for writing, the bytes count as written.
 func (i Inside) Leave() {
-	if i.mode == Write {
+	switch {
+	case i.mode == Read:
+	case i.copy != nil:
+		i.copy.commit()
+	default:
 		i.r.committed(nil)
 	}
 	i.leave()
@@ -98,7 +146,11 @@ func (i Inside) Leave() {
 // write is committed. The resource's [Policy] says what happens to the bytes, and what
 // later accesses learn. A reader only leaves.
 func (i Inside) Abandon(reason error) {
-	if i.mode == Write {
+	switch {
+	case i.mode == Read:
+	case i.copy != nil:
+		i.copy.fail()
+	default:
 		i.r.failed(reason)
 	}
 	i.leave()
@@ -109,6 +161,16 @@ func (i Inside) Abandon(reason error) {
 
 func (i Inside) leave() {
 	i.by.leave()
+	if i.copy != nil {
+		i.g.remote.done(i.copy)
+	} else if i.mode == Write {
+		i.g.published.store(i.r)
+	}
+	i.unlock()
+}
+
+// unlock lets go of the guard.
+func (i Inside) unlock() {
 	if i.mode == Write {
 		i.g.locks.Relaxed.Unlock()
 	} else {

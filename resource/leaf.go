@@ -79,8 +79,8 @@ func (h *Holder) leave() {
 
 // mayKnock returns an error if a relaxed access of r by the task breaks the leaf rule.
 func (h *Holder) mayKnock(r *Resource) error {
-	if h == nil || !r.outstanding() {
-		return nil
+	if h == nil || r.mirrored == nil && !r.outstanding() {
+		return nil // a mirror does not know of other nodes' requests
 	}
 	return h.conflict(r, r.unopened())
 }

@@ -49,7 +49,7 @@ func (r *Resource) spare(b []byte) {
 // swap exchanges the message's memory with the resource's, so that the bytes need no
 // copy. The message must allow it and bring all bytes of the resource.
 func (r *Resource) swap(m *Message) bool {
-	if !m.swap || !m.Whole || len(m.Bytes) != len(r.bytes) || r.pages != nil || !aligned(m.Bytes) {
+	if !m.swap || !m.Whole || len(m.Bytes) != len(r.bytes) || r.pages != nil || r.published() != nil || !aligned(m.Bytes) {
 		return false
 	}
 	r.bytes, m.Bytes = m.Bytes, r.bytes
@@ -65,7 +65,7 @@ func aligned(b []byte) bool { return uintptr(unsafe.Pointer(unsafe.SliceData(b))
 // house moves the bytes of a resource that becomes the site's into the site's memory.
 // keep says that their contents matter.
 func (s *Site) house(r *Resource, keep bool) {
-	if s.o.Memory == nil || r.pages != nil || len(r.bytes) < housed {
+	if s.o.Memory == nil || r.pages != nil || r.published() != nil || len(r.bytes) < housed {
 		return
 	}
 	old := r.bytes

@@ -79,7 +79,7 @@ func TestSiteDoor(t *testing.T) {
 	fine(t, n.sites[0].Home(home, HomeAt{}))
 	fine(t, n.sites[1].Mirror(mirror, 0))
 	ctx := t.Context()
-	if err := mirror.Open(ctx); !errors.Is(err, ErrDoorAtHome) {
+	if err := mirror.Open(ctx); !errors.Is(err, ErrNoDoor) {
 		t.Errorf("relaxed door of a mirror: %v", err)
 	}
 	var w Place

@@ -96,7 +96,7 @@ func (r *Resource) own() {
 
 func (r *Resource) part() {
 	r.lent = false
-	if r.pages != nil {
+	if r.pages != nil || r.published() != nil {
 		return // it was copied
 	}
 	// The old memory does not go back to an Allocator: no message says when it may be used

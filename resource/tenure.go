@@ -55,6 +55,7 @@ func (g *guard) abandon() {
 	g.and(^uint64(passing))
 	g.revoke()
 	g.wake()
+	g.tellEnd()
 }
 
 // giveUp gives up the lock if the word is still v. In v there is no member inside.
@@ -64,12 +65,24 @@ func (g *guard) giveUp(v uint64) bool {
 		if !g.cas(v, v&knockMask) {
 			return false
 		}
-	} else {
-		if !g.seize(v) {
-			return false
-		}
-		g.and(knockMask)
+		g.wake()
+		return true
 	}
-	g.wake()
+	if !g.cas(v, (v|busy)&^passing) {
+		return false
+	}
+	if reach := g.locks.Reach; reach != nil {
+		reach.Go(func() { g.release(v & modeMask) })
+	} else {
+		g.release(v & modeMask)
+	}
 	return true
+}
+
+// release releases the lock that the FIFO owns in a mode, and ends busy.
+func (g *guard) release(mode uint64) {
+	g.leaveOrdered(mode)
+	g.and(knockMask)
+	g.wake()
+	g.tellEnd()
 }

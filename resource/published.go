@@ -1,0 +1,154 @@
+package resource
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/orwl/go-orwl/net/rma"
+)
+
+// published is the home's half of relaxed access from other nodes: header and bytes in
+// memory that is attached to the window of the home's rank.
+//
+// Only a caller that has the guard, for reading or writing, calls load. Only one that has
+// it for writing calls store and resize.
+//
+// A resource that outgrows its memory moves. The old memory stays attached, because
+// another node may still know its address, and says in its header where the new memory
+// is. Sizes at least double, so all of it together is less than the new memory.
+type published struct {
+	reach   *Reach
+	ended   atomic.Bool // the header says that the resource is broken
+	telling atomic.Bool // a goroutine is about to write that
+
+	mu     sync.Mutex // readers at the home may load at the same time
+	words  []uint64   // header and bytes
+	ends   uint64     // headEnds when the ledger was last the same
+	window rma.Window
+}
+
+// publish moves the bytes to memory that other nodes reach. There is no request yet.
+func (r *Resource) publish(reach *Reach) (*published, error) {
+	p := &published{reach: reach, window: reach.Window}
+	old := r.bytes
+	if err := p.attach(r, len(old)); err != nil {
+		return nil, err
+	}
+	copy(r.bytes, old)
+	r.spare(old)
+	if r.pages != nil {
+		if err := r.pages.Close(); err != nil {
+			return nil, err
+		}
+		r.pages = nil
+	}
+	p.store(r)
+	return p, nil
+}
+
+// published is the home's half of relaxed access from other nodes, or nil.
+func (r *Resource) published() *published {
+	if g := r.guard.Load(); g != nil {
+		return g.published
+	}
+	return nil
+}
+
+// attach attaches memory for size bytes, makes it the resource's, and tells the others.
+func (p *published) attach(r *Resource, size int) error {
+	room := size
+	if p.words != nil {
+		room = max(size, 2*int(p.words[headRoom]))
+	}
+	region, err := p.window.Attach(headWords + room/8)
+	if err != nil {
+		return fmt.Errorf("memory for relaxed access from other nodes: %w", err)
+	}
+	region.Words[headRoom] = uint64(room)
+	if p.words != nil {
+		region.Words[headEnds] = p.ends
+		p.words[headMoved] = uint64(region.Base)
+	}
+	p.window.Put(p.reach.Home, p.reach.Root, uint64(region.Base))
+	p.window.Flush(p.reach.Home)
+	p.words = region.Words
+	p.show(r, size)
+	return nil
+}
+
+// show makes the first size bytes of the memory the resource's.
+func (p *published) show(r *Resource, size int) {
+	r.bytes = bytesOf(p.words[headWords : headWords+size/8])
+	r.size.Store(int64(size))
+}
+
+// resize changes the number of bytes. It keeps the old ones as far as they fit.
+func (p *published) resize(r *Resource, size int) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	old := r.bytes
+	if uint64(size) > p.words[headRoom] {
+		if err := p.attach(r, size); err != nil {
+			return err
+		}
+		copy(r.bytes, old)
+		return nil
+	}
+	p.show(r, size)
+	if size > len(old) {
+		clear(r.bytes[len(old):])
+	}
+	return nil
+}
+
+// store writes the ledger to the header.
+func (p *published) store(r *Resource) {
+	if p == nil {
+		return
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h, l := p.words, &r.ledger
+	h[headVersion], h[headFence], h[headState], h[headSize] = l.version.Own(), l.fence.Own(), uint64(l.prior), uint64(len(r.bytes))
+	if r.completed.Load()&broken != 0 {
+		h[headState] = stateEnded
+		if l.aborted {
+			h[headState] = stateAborted
+		}
+		p.ended.Store(true)
+	}
+}
+
+// load reads the header to the ledger, if a writer elsewhere has ended since. It breaks the
+// resource if policy Abort says so.
+func (p *published) load(r *Resource) {
+	if p != nil && p.read(r) {
+		r.Break(fmt.Errorf("%w by the failure of a relaxed writer on another node", ErrAborted))
+	}
+}
+
+func (p *published) read(r *Resource) (aborts bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	h, l := p.words, &r.ledger
+	if h[headEnds] == p.ends {
+		return false
+	}
+	p.ends = h[headEnds]
+	p.show(r, int(h[headSize]))
+	l.fence.Set(max(l.fence.Own(), h[headFence]))
+	if h[headState] == stateAborted {
+		l.aborted = true
+		p.ended.Store(true)
+		return true
+	}
+	l.prior = Prior(min(h[headState], uint64(PriorPoisoned)))
+	if version := h[headVersion]; version != l.version.Own() {
+		l.version.Set(version)
+		if r.changes != nil {
+			r.changes.note(version, nil, len(r.bytes))
+		}
+	}
+	return false
+}
