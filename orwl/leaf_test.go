@@ -155,7 +155,7 @@ func TestLeafAllows(t *testing.T) {
 	for name, access := range relaxedAccesses {
 		t.Run(name, func(t *testing.T) {
 			leafRun(t, opened(t), func(a *Task, x *Access, y *resource.Resource) error {
-				free, err := resource.NewWith("free", 8, resource.Options{Door: resource.DoorOptions{Guard: a.rt.makeGuard}})
+				free, err := resource.NewWith("free", 8, resource.Options{Door: resource.DoorOptions{Guard: func() (resource.Guard, error) { return a.rt.makeGuard("free") }}})
 				if err != nil {
 					return err
 				}

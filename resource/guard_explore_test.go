@@ -28,6 +28,8 @@ type doors struct {
 	tl      int
 	locked  string // by which lock of the table; one of a single word, if empty
 	faults  sim.Faults
+	// How many of the scripts, the last ones, are of other nodes: see guard_elsewhere_test.go.
+	elsewhere int
 }
 
 // bout is a step of a script.
@@ -85,6 +87,9 @@ type match struct {
 	readers   int
 	relaxedW  int
 	relaxedR  int
+	aside     aside
+	others    []*Resource
+	written   uint64
 }
 
 // chair is a place, or a relaxed access, and its bed.
@@ -182,7 +187,7 @@ func (d doors) setup(f *sim.Fabric) (sim.Program, error) {
 	if base != 0 {
 		return sim.Program{}, errors.New("the first words are somebody else's")
 	}
-	r, err := New("r", 8)
+	r, err := New("r", 16)
 	if err != nil {
 		return sim.Program{}, err
 	}
@@ -193,11 +198,23 @@ func (d doors) setup(f *sim.Fabric) (sim.Program, error) {
 	if t.lock, err = newLockSides(f, d.locked); err != nil {
 		return sim.Program{}, err
 	}
+	var reach *Reach
+	if d.elsewhere > 0 {
+		if reach, err = t.reach(f, ranks); err != nil {
+			return sim.Program{}, err
+		}
+	}
 	err = r.hang(DoorOptions{TL: d.tl, Guard: func() (Guard, error) {
-		return Guard{Ordered: t.lock.at(&proxy{t: t, rank: rma.Rank(ranks)}), Relaxed: t}, nil
+		return Guard{Ordered: t.lock.at(&proxy{t: t, rank: rma.Rank(ranks)}), Relaxed: t, Reach: reach}, nil
 	}})
 	if err != nil {
 		return sim.Program{}, err
+	}
+	if d.elsewhere > 0 {
+		if _, err := r.makeGuard(); err != nil {
+			return sim.Program{}, err
+		}
+		t.word = r.guard.Load().word.Load()
 	}
 	r.door.in = func() Bed { return &chair{t: t, owner: t.at.Rank(), disp: t.beds} }
 	t.seats = make([][]*chair, ranks)
@@ -213,10 +230,19 @@ func (d doors) setup(f *sim.Fabric) (sim.Program, error) {
 
 func (t *match) bout(ctx context.Context, w rma.Window) error {
 	me := w.Rank()
+	t.at = w.(*sim.Window)
 	if int(me) == len(t.scripts) {
+		if t.elsewhere > 0 {
+			return t.serve(t.at)
+		}
 		return nil
 	}
-	t.at = w.(*sim.Window)
+	if t.elsewhere > 0 {
+		defer func() {
+			t.at = w.(*sim.Window)
+			t.ring()
+		}()
+	}
 	for i, m := range t.scripts[me] {
 		err := t.move(ctx, t.seats[me][m.place], m)
 		t.at = w.(*sim.Window)
@@ -318,16 +344,19 @@ func (t *match) move(ctx context.Context, s *chair, m bout) error {
 			if err := t.meet(m.mode, 1); err != nil {
 				return err
 			}
+			if err := t.see(b, m.mode); err != nil {
+				return err
+			}
 			t.point()
 			_ = t.meet(m.mode, -1)
 			return nil
 		}
 		if m.mode == Write {
-			return t.r.WriteRelaxed(ctx, inside)
+			return t.of(me).WriteRelaxed(ctx, inside)
 		}
-		return t.r.ReadRelaxed(ctx, inside)
+		return t.of(me).ReadRelaxed(ctx, inside)
 	case relaxedOpen:
-		return t.r.Open(ctx)
+		return t.of(me).Open(ctx)
 	case signalOthers:
 		t.at.FetchOp(0, rma.Disp(1+t.places), rma.Replace, 1)
 	case hearSignal:
@@ -379,6 +408,17 @@ func (t *match) enter(s *chair) error {
 	if err := t.exclusive(); err != nil {
 		return err
 	}
+	view := s.Bytes
+	if s.Mode() == Write {
+		view = s.Writable
+	}
+	b, err := view()
+	if err == nil {
+		err = t.see(b, s.Mode())
+	}
+	if err != nil {
+		return err
+	}
 	t.point()
 	return nil
 }
@@ -422,6 +462,8 @@ func (t *match) state() uint64 {
 	mix(t.r.completed.Load())
 	mix(t.r.queue.ghosts.Load())
 	mix(uint64(t.inRow))
+	mix(t.written)
+	mix(uint64(len(t.aside.queue)))
 	if t.broken() {
 		mix(1)
 	}

@@ -80,10 +80,11 @@ func (g *guestPlace) arriveAside(s uint64) bool {
 		g.state.Set((s | doorBit) ^ phaseBits)
 		return true
 	}
-	g.r.guard.Load().locks.Reach.Go(func() {
+	h := g.home
+	h.r.guard.Load().locks.Reach.Aside(func() {
 		if g.arrive(context.Background()) == nil {
-			g.granted()
-			g.home.poke()
+			g.granted() // from here on it may serve another request
+			h.poke()
 		}
 	})
 	return false

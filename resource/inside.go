@@ -85,11 +85,10 @@ func (i *Inside) arrive() (err error) {
 // Bytes returns the resource's bytes. They are valid until Leave or Resize. A reader
 // must not change them.
 func (i Inside) Bytes() []byte {
-	b := i.r.bytes
 	if i.copy != nil {
-		b = i.copy.bytes
+		return i.copy.bytes[:len(i.copy.bytes):len(i.copy.bytes)]
 	}
-	return b[:len(b):len(b)]
+	return i.r.bytes[:len(i.r.bytes):len(i.r.bytes)]
 }
 
 // version is the version of the bytes.
@@ -163,8 +162,8 @@ func (i Inside) leave() {
 	i.by.leave()
 	if i.copy != nil {
 		i.g.remote.done(i.copy)
-	} else if i.mode == Write {
-		i.g.published.store(i.r)
+	} else {
+		i.g.published.end(i.r, i.mode)
 	}
 	i.unlock()
 }

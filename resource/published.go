@@ -11,8 +11,8 @@ import (
 // published is the home's half of relaxed access from other nodes: header and bytes in
 // memory that is attached to the window of the home's rank.
 //
-// Only a caller that has the guard, for reading or writing, calls load. Only one that has
-// it for writing calls store and resize.
+// Only a caller that has the guard, for reading or writing, calls load and end. Only one that
+// has it for writing calls store and resize.
 //
 // A resource that outgrows its memory moves. The old memory stays attached, because
 // another node may still know its address, and says in its header where the new memory
@@ -22,7 +22,7 @@ type published struct {
 	ended   atomic.Bool // the header says that the resource is broken
 	telling atomic.Bool // a goroutine is about to write that
 
-	mu     sync.Mutex // readers at the home may load at the same time
+	mu     sync.Mutex // guards the fields below, and is held by load, end and resize
 	words  []uint64   // header and bytes
 	ends   uint64     // headEnds when the ledger was last the same
 	window rma.Window
@@ -102,13 +102,22 @@ func (p *published) resize(r *Resource, size int) error {
 	return nil
 }
 
-// store writes the ledger to the header.
-func (p *published) store(r *Resource) {
+// end is called before the guard is let go that was held in a mode. A writer's ledger goes to
+// the header. The mutex orders all that is done at the home also for the race detector, which
+// does not see a lock whose words are in memory that processes share.
+func (p *published) end(r *Resource, m Mode) {
 	if p == nil {
 		return
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if m == Write {
+		p.store(r)
+	}
+}
+
+// store writes the ledger to the header.
+func (p *published) store(r *Resource) {
 	h, l := p.words, &r.ledger
 	h[headVersion], h[headFence], h[headState], h[headSize] = l.version.Own(), l.fence.Own(), uint64(l.prior), uint64(len(r.bytes))
 	if r.completed.Load()&broken != 0 {

@@ -49,10 +49,10 @@ type Reach struct {
 	Home rma.Rank
 	// Root is a word in Home's symmetric memory. It says where the bytes are.
 	Root rma.Disp
-	// Go calls f in a goroutine of its own. Needed at the home, where messages of other
+	// Aside calls f in a goroutine of its own. Needed at the home, where messages of other
 	// nodes make steps of the guard. Those must not wait for the lock, which may need
 	// other messages.
-	Go func(f func())
+	Aside func(f func())
 	// Ask tells the home that one relaxed access more, or less, waits on this node: see
 	// [Resource.RelaxedWaits]. Needed on the other nodes.
 	Ask func(waits bool)
@@ -149,9 +149,10 @@ func (g *guard) reachable() error {
 func (g *guard) leaveOrdered(mode uint64) {
 	switch mode {
 	case reading:
+		g.published.end(g.r, Read)
 		g.locks.Ordered.ReleaseRead()
 	case writing:
-		g.published.store(g.r)
+		g.published.end(g.r, Write)
 		g.locks.Ordered.Release()
 	}
 }
@@ -167,7 +168,7 @@ func (g *guard) tellEnd() {
 	if v&busy != 0 || v&modeMask != unowned || !p.telling.CompareAndSwap(false, true) {
 		return
 	}
-	p.reach.Go(func() {
+	p.reach.Aside(func() {
 		in, err := g.admit(context.Background(), v, Write)
 		switch {
 		case !in && err == nil:

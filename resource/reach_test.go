@@ -57,7 +57,7 @@ func reachWith(t testing.TB, sites []*Site, size int, o Options, aside func(*rea
 			at := &Reach{Window: x.windows[n], Home: 1, Root: root}
 			ordered := &first
 			if n == 0 {
-				at.Go = func(f func()) { aside(x, f) }
+				at.Aside = func(f func()) { aside(x, f) }
 			} else {
 				ordered, at.Ask = nil, x.all[0].RelaxedWaits
 			}

@@ -72,7 +72,7 @@ func (g *guard) giveUp(v uint64) bool {
 		return false
 	}
 	if reach := g.locks.Reach; reach != nil {
-		reach.Go(func() { g.release(v & modeMask) })
+		reach.Aside(func() { g.release(v & modeMask) })
 	} else {
 		g.release(v & modeMask)
 	}

@@ -47,7 +47,7 @@ var layers = []layer{
 	{path: "handle", pure: true, imports: "resource"},
 	{path: "orwl/placement", pure: true, imports: "net/topology"},
 	{path: "orwl/launch"},
-	{path: "orwl", imports: "orwl/launch orwl/placement orwl/liveness net/topology/host " + belowOrwl},
+	{path: "orwl", imports: "orwl/launch orwl/placement orwl/liveness net/topology/host net/rma/part " + belowOrwl},
 	{path: "orwl/trace", imports: "orwl " + belowOrwl},
 	{path: "metrics", imports: "orwl " + belowOrwl},
 
