@@ -153,11 +153,6 @@ func (p *published) read(r *Resource) (aborts bool) {
 		return true
 	}
 	l.prior = Prior(min(h[headState], uint64(PriorPoisoned)))
-	if version := h[headVersion]; version != l.version.Own() {
-		l.version.Set(version)
-		if r.changes != nil {
-			r.changes.note(version, nil, len(r.bytes))
-		}
-	}
+	l.version.Set(h[headVersion]) // whose changes nobody has named
 	return false
 }

@@ -234,10 +234,24 @@ func TestReachResize(t *testing.T) {
 		fine(t, grow(away, size, byte(i+10)))
 		check(size, byte(i+10))
 	}
+	in, err := away.Knock(t.Context(), Write)
+	fine(t, err)
+	if b, err := in.Resize(8); err != nil || len(b) != 8 {
+		t.Errorf("%v, %v", b, err)
+	}
+	if b, err := in.Resize(16); err != nil || !bytes.Equal(b[8:], make([]byte, 8)) {
+		t.Errorf("bytes that came back are %v, %v, want zeros", b, err)
+	}
+	in.Abandon(errFire)
 	if err := grow(away, 1<<20, 1); !errors.Is(err, errNoRoom) {
 		t.Errorf("growth elsewhere: %v", err)
 	}
 	check(1024, 12)
+	fine(t, grow(home, 1<<12, 13)) // moves the bytes, after writers elsewhere have ended
+	for v := range byte(8) {
+		fine(t, away.WriteRelaxed(t.Context(), filled(14+v)))
+		check(1<<12, 14+v)
+	}
 	p := taken(t, n, away, Write)
 	fine(t, p.Resize(4096))
 	b, err := p.Writable()
@@ -290,22 +304,49 @@ func TestReachWriterFails(t *testing.T) {
 	}
 }
 
+// Messages copy the bytes, since other nodes change them. The bytes stay where other nodes
+// reach them, also after a mirror has given up a grant.
+func TestReachUnderWay(t *testing.T) {
+	n := newNetwork(3, SiteOptions{})
+	x := reach(t, n.sites, 16, Options{})
+	var p Place
+	fine(t, p.Request(x.all[1], Read))
+	fine(t, n.move(lane{1, 0, false}))
+	if q := n.lanes[lane{0, 1, true}]; len(q) != 1 || q[0].lasting {
+		t.Errorf("under way are %v, want one message that has copied the bytes", q)
+	}
+	n.sites[1].Suspect(0, errQuiet)
+	fine(t, p.Cancel())
+	fine(t, p.Request(x.all[1], Read))
+	for all := n.busy(); len(all) > 0; all = n.busy() {
+		if err := n.move(all[0]); err != nil && !errors.Is(err, ErrOtherLife) {
+			t.Error(err)
+		}
+	}
+	fine(t, p.Acquire(t.Context()))
+	left(t, n, &p)
+	fine(t, x.all[0].WriteRelaxed(t.Context(), filled(5)))
+	for _, r := range x.all {
+		holds(t, r, 5, 1)
+	}
+}
+
 // What is broken at the home is broken for relaxed access everywhere, whether or not the FIFO
 // has the guard then.
 func TestReachBroken(t *testing.T) {
-	for _, before := range []string{"unowned", "kept", "held"} {
+	for _, before := range []string{"unowned", "kept", "held", "read"} {
 		n := newNetwork(2, SiteOptions{})
 		x := reach(t, n.sites, 8, Options{})
 		holds(t, x.all[1], 0, 0)
 		var p *Place
 		if before != "unowned" {
-			p = taken(t, n, x.all[0], Write)
+			p = taken(t, n, x.all[0], map[bool]Mode{true: Read, false: Write}[before == "read"])
 		}
 		if before == "kept" {
 			fine(t, p.Release())
 		}
 		x.all[0].Break(errFire)
-		if before == "held" {
+		if before == "held" || before == "read" {
 			fine(t, p.Release())
 		}
 		if err := x.all[1].ReadRelaxed(t.Context(), ignore); !errors.Is(err, ErrBroken) {
