@@ -213,10 +213,14 @@ func TestReachResize(t *testing.T) {
 	}
 	check := func(size int, v byte) {
 		t.Helper()
+		var versions [2]uint64
 		for i, r := range x.all {
-			b, _, err := r.Snapshot(t.Context(), nil)
-			if err != nil || !bytes.Equal(b, bytes.Repeat([]byte{v}, size)) {
+			b, version, err := r.Snapshot(t.Context(), nil)
+			if versions[i] = version; err != nil || !bytes.Equal(b, bytes.Repeat([]byte{v}, size)) {
 				t.Errorf("node %d: %v, %v, want %d times %d", i, b, err, size, v)
+			}
+			if version != versions[0] {
+				t.Errorf("versions of %d: %v", v, versions)
 			}
 			p := taken(t, n, r, Read)
 			if b, _ := p.Bytes(); !bytes.Equal(b, bytes.Repeat([]byte{v}, size)) {
