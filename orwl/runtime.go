@@ -116,7 +116,7 @@ func (rt *Runtime) declare(what string, change func() error) error {
 func (rt *Runtime) Resource(name string, size int) *resource.Resource {
 	r, wrong := resource.NewWith(name, size, resource.Options{
 		FaultPages: rt.pages, Confirm: rt.o.Confirm,
-		Door: resource.DoorOptions{Guard: func() (resource.Guard, error) { return rt.makeGuard(name) }, TL: rt.o.TL, Observer: rt.doorObserver()},
+		Relaxed: resource.RelaxedOptions{Guard: func() (resource.Guard, error) { return rt.makeGuard(name) }, TL: rt.o.TL, Observer: rt.doorObserver()},
 	})
 	if wrong != nil {
 		r, _ = resource.New(name, 0)

@@ -8,7 +8,7 @@ import (
 	"github.com/orwl/go-orwl/net/sim"
 )
 
-// A game of doors may have ranks on other nodes: the last ones, one node each. Their relaxed
+// A game of sides may have ranks on other nodes: the last ones, one node each. Their relaxed
 // accesses go by their own windows to the memory of the FIFO's rank, which is the home's. No
 // operation of theirs is flushed for them.
 //
@@ -43,7 +43,7 @@ func (t *match) reach(f *sim.Fabric, ranks int) (*Reach, error) {
 			return nil, err
 		}
 		at := &Reach{Window: &ownWindow{own, t, root}, Home: home, Ask: t.r.RelaxedWaits}
-		if err := r.hang(DoorOptions{Guard: func() (Guard, error) { return Guard{Relaxed: t, Reach: at}, nil }}); err != nil {
+		if err := r.allow(RelaxedOptions{Guard: func() (Guard, error) { return Guard{Relaxed: t, Reach: at}, nil }}); err != nil {
 			return nil, err
 		}
 		t.others = append(t.others, r)

@@ -13,7 +13,7 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// doors is a game with ordered and relaxed access to one resource: each rank plays a
+// sides is a game with ordered and relaxed access to one resource: each rank plays a
 // script on places and on relaxed access. One more rank is the FIFO's rank of the
 // guard's lock.
 //
@@ -22,7 +22,7 @@ import (
 // a window that says it is the FIFO's rank, and has the rank that runs do what it
 // is asked for (proxy). The relaxed door needs no RWLocker to find a rank: the rank
 // that knocks uses its own side.
-type doors struct {
+type sides struct {
 	scripts [][]bout
 	places  int // of each rank
 	tl      int
@@ -66,7 +66,7 @@ func (m bout) String() string {
 
 // match is one run of a game.
 type match struct {
-	doors
+	sides
 	r         *Resource
 	fifo      FIFO
 	ids       ID
@@ -155,7 +155,7 @@ func (t *match) count(v uint64) {
 	before := t.word
 	t.word = v
 	switch mode := v & modeMask; {
-	case v&knockMask == 0 || v&busy != 0 || mode == unowned || mode == born:
+	case v&relaxedMask == 0 || v&busy != 0 || mode == unowned || mode == born:
 		t.inRow = 0
 	case members(before) == 0 && members(v) != 0:
 		if t.inRow++; t.inRow > t.tl {
@@ -178,7 +178,7 @@ func (t *match) note(err error) {
 	}
 }
 
-func (d doors) setup(f *sim.Fabric) (sim.Program, error) {
+func (d sides) setup(f *sim.Fabric) (sim.Program, error) {
 	ranks := len(d.scripts)
 	base, err := f.Alloc(3 + d.places)
 	if err != nil {
@@ -191,7 +191,7 @@ func (d doors) setup(f *sim.Fabric) (sim.Program, error) {
 	if err != nil {
 		return sim.Program{}, err
 	}
-	t := &match{doors: d, fifo: NewFIFO(), r: r, eyes: make([]uint64, ranks+1),
+	t := &match{sides: d, fifo: NewFIFO(), r: r, eyes: make([]uint64, ranks+1),
 		onRequest: make([]func() error, ranks), onEnd: make([]func() error, ranks)}
 	r.probe = t
 	t.beds = rma.Disp(2 + d.places)
@@ -204,7 +204,7 @@ func (d doors) setup(f *sim.Fabric) (sim.Program, error) {
 			return sim.Program{}, err
 		}
 	}
-	err = r.hang(DoorOptions{TL: d.tl, Guard: func() (Guard, error) {
+	err = r.allow(RelaxedOptions{TL: d.tl, Guard: func() (Guard, error) {
 		return Guard{Ordered: t.lock.at(&proxy{t: t, rank: rma.Rank(ranks)}), Relaxed: t, Reach: reach}, nil
 	}})
 	if err != nil {
@@ -216,7 +216,7 @@ func (d doors) setup(f *sim.Fabric) (sim.Program, error) {
 		}
 		t.word = r.guard.Load().word.Load()
 	}
-	r.door.in = func() Bed { return &chair{t: t, owner: t.at.Rank(), disp: t.beds} }
+	r.relaxed.in = func() Bed { return &chair{t: t, owner: t.at.Rank(), disp: t.beds} }
 	t.seats = make([][]*chair, ranks)
 	for p := range t.seats {
 		for i := range d.places {
@@ -445,7 +445,7 @@ func (t *match) check() error {
 	if g == nil {
 		return nil
 	}
-	if v := g.word.Load(); v&(knockMask|memberMask|busy|passing) != 0 || v&stray != 0 {
+	if v := g.word.Load(); v&(relaxedMask|memberMask|busy|passing) != 0 || v&stray != 0 {
 		return fmt.Errorf("the guard's word is %#x in the end", v)
 	}
 	if w := g.list.Load(); w != nil {
@@ -504,17 +504,17 @@ func (t *match) state() uint64 {
 	return h
 }
 
-func (d doors) system() sim.System {
+func (d sides) system() sim.System {
 	return sim.System{Topology: topology.Flat(len(d.scripts) + 1), Setup: d.setup, MaxSteps: 1 << 16, Faults: d.faults}
 }
 
-// drawDoors makes a random game. No script leaves anything behind, and none can
+// drawSides makes a random game. No script leaves anything behind, and none can
 // deadlock: a rank that acquires or makes a relaxed access holds nothing else. While
 // there may be no guard yet, it also waits for nothing that it must bring about itself.
-func drawDoors(seed uint64) doors {
+func drawSides(seed uint64) sides {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	tables := []string{"", "", "RMA-RW", "RMA-RW", "foMPI-RW"}
-	d := doors{scripts: make([][]bout, 2+rng.IntN(4)), places: 1 + rng.IntN(2), tl: 1 + rng.IntN(4), locked: tables[rng.IntN(len(tables))]}
+	d := sides{scripts: make([][]bout, 2+rng.IntN(4)), places: 1 + rng.IntN(2), tl: 1 + rng.IntN(4), locked: tables[rng.IntN(len(tables))]}
 	d.faults.Cancels = max(0, rng.IntN(4)-1)
 	writes := 1 + rng.IntN(4) // of 4
 	relaxed := rng.IntN(8)    // of 8
@@ -576,10 +576,10 @@ func TestGuardSeeds(t *testing.T) {
 	needsProbe(t)
 	steps := 0
 	for seed := range uint64(*seeds) {
-		report := drawDoors(seed).system().Seeds(seed, 1)
+		report := drawSides(seed).system().Seeds(seed, 1)
 		steps += report.Steps
 		if err := report.Err(); err != nil {
-			t.Fatalf("seed %d: %v\n%+v", seed, err, drawDoors(seed))
+			t.Fatalf("seed %d: %v\n%+v", seed, err, drawSides(seed))
 		}
 	}
 	t.Logf("%d seeds, %d steps", *seeds, steps)
@@ -600,7 +600,7 @@ func TestGuardExhaust(t *testing.T) {
 	}
 	knock := func(m Mode) []bout { return one(m, relaxedAccess) }
 	late := func(m Mode) []bout { return one(m, relaxedOpen, relaxedAccess) }
-	for name, d := range map[string]doors{
+	for name, d := range map[string]sides{
 		"writer":           {scripts: [][]bout{round(Write), knock(Write)}},
 		"reader":           {scripts: [][]bout{round(Read), knock(Write)}},
 		"two knock":        {scripts: [][]bout{round(Write), knock(Write), knock(Read)}},

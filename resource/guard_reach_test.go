@@ -8,8 +8,8 @@ import (
 )
 
 // drawReach makes a random game whose last one or two ranks are of other nodes.
-func drawReach(seed uint64) doors {
-	d := drawDoors(seed)
+func drawReach(seed uint64) sides {
+	d := drawSides(seed)
 	rng := rand.New(rand.NewPCG(seed, 3))
 	d.elsewhere = 1 + rng.IntN(min(2, len(d.scripts)-1))
 	for p := len(d.scripts) - d.elsewhere; p < len(d.scripts); p++ {
@@ -46,7 +46,7 @@ func TestReachExhaust(t *testing.T) {
 		return script
 	}
 	round := func(m Mode) []bout { return one(m, orderedRequest, orderedAcquire, orderedRelease) }
-	for name, d := range map[string]doors{
+	for name, d := range map[string]sides{
 		"write, write": {scripts: [][]bout{round(Write), one(Write, relaxedAccess)}},
 		"write, read":  {scripts: [][]bout{round(Write), one(Read, relaxedAccess)}},
 		"read, write":  {scripts: [][]bout{round(Read), one(Write, relaxedAccess)}},

@@ -8,13 +8,13 @@ import (
 
 // ErrNotInside is the use of an Inside that has left, or a write through one that only
 // reads.
-var ErrNotInside = errors.New("resource: no relaxed access for writing is open here: call Knock with Write, and Leave last")
+var ErrNotInside = errors.New("resource: no relaxed access for writing is open here: call Relaxed with Write, and Leave last")
 
-// Inside is a relaxed access, from [Resource.Knock] to Leave: ReadRelaxed and
+// Inside is a relaxed access, from [Resource.Relaxed] to Leave: ReadRelaxed and
 // WriteRelaxed without a function. It is a value, so that an access allocates nothing.
 // One goroutine uses it, once.
 //
-//	in, err := r.Knock(ctx, resource.Write)
+//	in, err := r.Relaxed(ctx, resource.Write)
 //	if err != nil {
 //		return err
 //	}
@@ -24,7 +24,7 @@ var ErrNotInside = errors.New("resource: no relaxed access for writing is open h
 //
 // A writer that fails calls Abandon instead of Leave.
 //
-// The leaf rule holds as for any relaxed access: between Knock and Leave the task waits
+// The leaf rule holds as for any relaxed access: between Relaxed and Leave the task waits
 // for no ordered grant. If a panic between them is recovered elsewhere, the resource
 // stays locked for good.
 type Inside struct {
@@ -36,19 +36,19 @@ type Inside struct {
 	copy *visited // nil at the home
 }
 
-// Knock begins a relaxed access: for reading beside other readers, or for writing
+// Relaxed begins a relaxed access: for reading beside other readers, or for writing
 // alone. It waits until the guard lets it in. All earlier writes are then visible.
-func (r *Resource) Knock(ctx context.Context, m Mode) (Inside, error) {
+func (r *Resource) Relaxed(ctx context.Context, m Mode) (Inside, error) {
 	if m > Write {
-		return Inside{}, fmt.Errorf("resource: %q: Knock for mode %d: want Read or Write", r.name, m)
+		return Inside{}, fmt.Errorf("resource: %q: Relaxed for mode %d: want Read or Write", r.name, m)
 	}
-	return r.come(ctx, "knock", m)
+	return r.come(ctx, "relaxed access", m)
 }
 
 // come begins every relaxed access. op names the access in errors.
 func (r *Resource) come(ctx context.Context, op string, m Mode) (Inside, error) {
 	h := holderOf(ctx)
-	if err := h.mayKnock(r); err != nil {
+	if err := h.mayRelax(r); err != nil {
 		return Inside{}, r.relaxedError(op, m, err)
 	}
 	g, visit, err := r.visit(ctx, m)

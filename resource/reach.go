@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"unsafe"
 
-	"github.com/orwl/go-orwl/locks"
-	"github.com/orwl/go-orwl/locks/lockers"
 	"github.com/orwl/go-orwl/net/rma"
 )
 
@@ -58,26 +56,6 @@ type Reach struct {
 	Ask func(waits bool)
 }
 
-// NewGuardOn makes a node's guard of a lock of f whose kind is ReaderWriter. The FIFO uses
-// the rank ordered, which is this node's if the node is the home, and goroutines share
-// the ranks relaxed of this node. reach may be nil.
-func NewGuardOn(l *locks.Lock, f rma.Fabric, ordered *locks.Rank, relaxed []locks.Rank, reach *Reach) (Guard, error) {
-	g := Guard{Reach: reach}
-	k, err := lockers.NewRW(l, f, relaxed...)
-	if err != nil {
-		return Guard{}, fmt.Errorf("resource: guard: %w", err)
-	}
-	g.Relaxed = k
-	if ordered != nil {
-		w, err := f.Window(*ordered)
-		if err != nil {
-			return Guard{}, fmt.Errorf("resource: guard: %w", err)
-		}
-		g.Ordered = l.At(w).(locks.RWMutex)
-	}
-	return g, nil
-}
-
 // The words of the header.
 const (
 	headVersion = iota
@@ -114,10 +92,10 @@ func (r *Resource) RelaxedWaits(waits bool) {
 	switch {
 	case g == nil || g.published == nil:
 	case waits:
-		g.add(oneKnock)
+		g.add(oneRelaxed)
 		g.revoke()
 	default:
-		g.add(^uint64(oneKnock - 1))
+		g.add(^uint64(oneRelaxed - 1))
 	}
 }
 

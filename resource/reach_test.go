@@ -53,7 +53,7 @@ func reachWith(t testing.TB, sites []*Site, size int, o Options, aside func(*rea
 		w, err := f.Window(first + 1)
 		fine(t, err)
 		x.windows = append(x.windows, &counted{Window: w})
-		o.Door.Guard = func() (Guard, error) {
+		o.Relaxed.Guard = func() (Guard, error) {
 			at := &Reach{Window: x.windows[n], Home: 1, Root: root}
 			ordered := &first
 			if n == 0 {
@@ -197,7 +197,7 @@ func TestReachResize(t *testing.T) {
 	home, away := x.all[0], x.all[1]
 	grow := func(r *Resource, size int, v byte) error {
 		t.Helper()
-		in, err := r.Knock(t.Context(), Write)
+		in, err := r.Relaxed(t.Context(), Write)
 		fine(t, err)
 		defer in.Leave()
 		old := append([]byte(nil), in.Bytes()...)
@@ -238,7 +238,7 @@ func TestReachResize(t *testing.T) {
 		fine(t, grow(away, size, byte(i+10)))
 		check(size, byte(i+10))
 	}
-	in, err := away.Knock(t.Context(), Write)
+	in, err := away.Relaxed(t.Context(), Write)
 	fine(t, err)
 	if b, err := in.Resize(8); err != nil || len(b) != 8 {
 		t.Errorf("%v, %v", b, err)
@@ -286,7 +286,7 @@ func TestReachWriterFails(t *testing.T) {
 			}
 			continue
 		}
-		in, err := x.all[2].Knock(t.Context(), Read)
+		in, err := x.all[2].Relaxed(t.Context(), Read)
 		fine(t, err)
 		if prior := in.Prior(); !errors.Is(prior, want) || in.Bytes()[0] != 1 {
 			t.Errorf("policy %d: relaxed elsewhere: %v, byte %d", policy, prior, in.Bytes()[0])
@@ -370,7 +370,7 @@ func TestReachLost(t *testing.T) {
 	errs := make(chan error)
 	for _, m := range []Mode{Read, Write} {
 		go func() {
-			_, err := x.all[1].Knock(context.Background(), m)
+			_, err := x.all[1].Relaxed(context.Background(), m)
 			errs <- err
 		}()
 	}
@@ -405,19 +405,19 @@ func TestReachLeafRule(t *testing.T) {
 // serves no mirror.
 func TestReachTooLate(t *testing.T) {
 	x := reach(t, newNetwork(2, SiteOptions{}).sites, 8, Options{})
-	late, err := NewWith("late", 8, Options{Door: DoorOptions{Guard: x.all[0].door.o.Guard}})
+	late, err := NewWith("late", 8, Options{Relaxed: RelaxedOptions{Guard: x.all[0].relaxed.o.Guard}})
 	fine(t, err)
 	var p Place
 	fine(t, p.Request(late, Write))
 	if err := late.Open(t.Context()); !errors.Is(err, ErrUsed) {
 		t.Errorf("after a request: %v", err)
 	}
-	_, f := hinged(t, "RMA-RW", DoorOptions{})
+	_, f := hinged(t, "RMA-RW", RelaxedOptions{})
 	n := newNetwork(2, SiteOptions{})
 	spec, _ := locks.ByName("RMA-RW")
 	l, err := spec.New(f, locks.Options{})
 	fine(t, err)
-	r := n.share(t, "r", 8, 0, HomeAt{}, Options{Door: DoorOptions{Guard: func() (Guard, error) { return NewGuard(l, f) }}})
+	r := n.share(t, "r", 8, 0, HomeAt{}, Options{Relaxed: RelaxedOptions{Guard: func() (Guard, error) { return NewGuard(l, f) }}})
 	if err := r[1].Open(t.Context()); !errors.Is(err, ErrNoReach) {
 		t.Errorf("a private guard on a mirror: %v", err)
 	}
@@ -429,7 +429,7 @@ func TestReachStress(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	post := newPost(t, 3)
 	defer post.close()
-	x := reachWith(t, post.sites, 16, Options{Door: DoorOptions{TL: 3}}, func(x *reached, f func()) { x.asides.Go(f) })
+	x := reachWith(t, post.sites, 16, Options{Relaxed: RelaxedOptions{TL: 3}}, func(x *reached, f func()) { x.asides.Go(f) })
 	const rounds = 100
 	add := func(b []byte) error {
 		for at := range 2 {

@@ -33,8 +33,8 @@ type visited struct {
 // mostSpares is how many copies a node keeps for later accesses.
 const mostSpares = 4
 
-// knock waits for the guard, by this node's ranks.
-func (a *remote) knock(ctx context.Context, k Relaxed, m Mode, visit Visit) error {
+// lock waits for the guard, by this node's ranks.
+func (a *remote) lock(ctx context.Context, k Relaxed, m Mode, visit Visit) error {
 	if m == Write && k.TryLock() || m == Read && k.TryRLock() {
 		return nil
 	}

@@ -41,7 +41,7 @@ func (r *Resource) Survey() Survey {
 	}
 	if g := r.guard.Load(); g != nil {
 		v := g.word.Load()
-		s.Knocking, s.OrderedWaits = int(v&knockMask/oneKnock), v&busy != 0
+		s.Knocking, s.OrderedWaits = int(v&relaxedMask/oneRelaxed), v&busy != 0
 	}
 	if f := r.mirrored; f != nil {
 		s.Fence = f.newest()

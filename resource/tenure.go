@@ -8,7 +8,7 @@ func (g *guard) leave() (last bool) {
 	for {
 		v := g.load()
 		n := v - oneMember
-		last = n&(memberMask|stray) == 0 && v&knockMask != 0
+		last = n&(memberMask|stray) == 0 && v&relaxedMask != 0
 		if last {
 			n |= passing
 		}
@@ -30,7 +30,7 @@ func (g *guard) decide(woken int) {
 		if keep && g.r.completed.Load()&broken == 0 {
 			return // and a woken one will
 		}
-		if v&knockMask != 0 {
+		if v&relaxedMask != 0 {
 			if g.giveUp(v) {
 				return
 			}
@@ -62,7 +62,7 @@ func (g *guard) abandon() {
 func (g *guard) giveUp(v uint64) bool {
 	invariant.Check(v&(memberMask|stray|busy) == 0, "the guard of %q is given up while it is %#x", g.r.name, v)
 	if v&modeMask == born {
-		if !g.cas(v, v&knockMask) {
+		if !g.cas(v, v&relaxedMask) {
 			return false
 		}
 		g.wake()
@@ -82,7 +82,7 @@ func (g *guard) giveUp(v uint64) bool {
 // release releases the lock that the FIFO owns in a mode, and ends busy.
 func (g *guard) release(mode uint64) {
 	g.leaveOrdered(mode)
-	g.and(knockMask)
+	g.and(relaxedMask)
 	g.wake()
 	g.tellEnd()
 }

@@ -5,16 +5,16 @@ import (
 	"testing"
 )
 
-// BenchmarkDoor measures what relaxed access costs ordered access, and itself: without
+// BenchmarkRelaxed measures what relaxed access costs ordered access, and itself: without
 // a guard, with a guard and no relaxed access, and beside a goroutine that reads over
 // and over.
-func BenchmarkDoor(b *testing.B) {
+func BenchmarkRelaxed(b *testing.B) {
 	for _, door := range []string{"none", "open", "hammered"} {
 		made := func(b *testing.B) (r *Resource, end func()) {
 			if r, _ = New("r", 16); door == "none" {
 				return r, func() {}
 			}
-			r, _ = hinged(b, "RMA-RW", DoorOptions{})
+			r, _ = hinged(b, "RMA-RW", RelaxedOptions{})
 			fine(b, r.Open(background))
 			if door == "open" {
 				return r, func() {}
@@ -81,14 +81,14 @@ func BenchmarkDoor(b *testing.B) {
 		})
 	}
 	b.Run("read", func(b *testing.B) {
-		r, _ := hinged(b, "RMA-RW", DoorOptions{})
+		r, _ := hinged(b, "RMA-RW", RelaxedOptions{})
 		b.ReportAllocs()
 		for b.Loop() {
 			_ = r.ReadRelaxed(background, ignore)
 		}
 	})
 	b.Run("write", func(b *testing.B) {
-		r, _ := hinged(b, "RMA-RW", DoorOptions{})
+		r, _ := hinged(b, "RMA-RW", RelaxedOptions{})
 		b.ReportAllocs()
 		for b.Loop() {
 			_ = r.WriteRelaxed(background, ignore)

@@ -7,13 +7,13 @@ import (
 	"sync"
 
 	"github.com/orwl/go-orwl/locks"
-	"github.com/orwl/go-orwl/net/rma"
 )
 
-// The relaxed door gives access without an order: straight through the guard to the
-// bytes. It excludes ordered access, as a reader-writer lock does. It does not take
-// part in the FIFO order. A resource has the door if [Options.Door] gives it one.
-// Places pay nothing for it until the first relaxed access.
+// Relaxed access has no order: it goes straight through the guard to the bytes. It excludes
+// ordered access, as a reader-writer lock does. It does not take part in the FIFO order. A
+// resource allows relaxed access if [Options.Relaxed] has a guard for it. Places pay
+// nothing for it until the first relaxed access. See reach.go for relaxed access from
+// every node.
 //
 // Every relaxed access follows the leaf rule (leaf.go): the task holds no ordered
 // grant, and waits for none inside. The first relaxed access also waits for every
@@ -23,56 +23,15 @@ import (
 // A group of ordered readers that more readers keep joining has no end. A relaxed write
 // may then wait for ever. An ordered writer ends the group.
 
-// ErrNoDoor says that the resource of a relaxed access has no relaxed door.
-var ErrNoDoor = errors.New("resource has no relaxed door: give it one by Options.Door")
+// ErrNoRelaxed is a relaxed access to a resource that allows none.
+var ErrNoRelaxed = errors.New("resource allows no relaxed access: give it a guard by Options.Relaxed")
 
 // ErrNoReach is a relaxed access on a node that is not the resource's home, if the guard is
 // a lock of the home's process alone.
 var ErrNoReach = errors.New("guard of the resource serves its home's process only: give it a Guard with Reach")
 
-// Guard is the reader-writer lock between ordered and relaxed access, one side for
-// each.
-type Guard struct {
-	// Ordered is the side of the FIFO. One goroutine at a time uses it. One goroutine
-	// may acquire it and another release it.
-	Ordered locks.RWMutex
-	// Relaxed is the side of relaxed access.
-	Relaxed Relaxed
-	// Reach, if not nil, makes relaxed access work from every node. Ordered is then nil on
-	// the nodes that are not the home.
-	Reach *Reach
-}
-
-// Relaxed is a reader-writer lock for goroutines: a *lockers.RWLocker.
-type Relaxed interface {
-	// TryLock and TryRLock report whether the goroutine has the lock now, for writing
-	// or beside other readers. They never wait.
-	TryLock() bool
-	TryRLock() bool
-	// LockContext and RLockContext wait for it, and fail as a locks.RWMutex does.
-	LockContext(ctx context.Context) error
-	RLockContext(ctx context.Context) error
-	// Unlock releases a lock for writing, RUnlock one for reading.
-	Unlock()
-	RUnlock()
-}
-
-// NewGuard makes a guard of l, a lock of f whose kind is ReaderWriter. The FIFO uses
-// rank 0. Goroutines share the other ranks for relaxed access.
-func NewGuard(l *locks.Lock, f rma.Fabric) (Guard, error) {
-	ranks := f.Topology().Ranks()
-	if ranks < 2 {
-		return Guard{}, fmt.Errorf("resource: a guard on a fabric of %d rank: want one for the FIFO and at least one for the relaxed door", ranks)
-	}
-	relaxed := make([]locks.Rank, 0, ranks-1)
-	for p := 1; p < ranks; p++ {
-		relaxed = append(relaxed, locks.Rank(p))
-	}
-	return NewGuardOn(l, f, new(locks.Rank), relaxed, nil)
-}
-
-// DoorOptions configure relaxed access.
-type DoorOptions struct {
+// RelaxedOptions configure relaxed access.
+type RelaxedOptions struct {
 	// Guard makes the lock at the first relaxed access. nil refuses relaxed access.
 	Guard func() (Guard, error)
 	// TL is the largest number of groups that the FIFO grants in a row while a relaxed
@@ -82,32 +41,32 @@ type DoorOptions struct {
 	Observer DoorObserver
 }
 
-// DefaultTL is DoorOptions.TL if that is zero.
+// DefaultTL is RelaxedOptions.TL if that is zero.
 const DefaultTL = 50
 
-func (o DoorOptions) withDefaults() DoorOptions {
+func (o RelaxedOptions) withDefaults() RelaxedOptions {
 	if o.TL == 0 {
 		o.TL = DefaultTL
 	}
 	return o
 }
 
-func (o DoorOptions) validate() error {
+func (o RelaxedOptions) validate() error {
 	if o.TL < 1 || o.TL > mostRun {
-		return fmt.Errorf("resource: DoorOptions.TL is %d, want 1 to %d", o.TL, mostRun)
+		return fmt.Errorf("resource: RelaxedOptions.TL is %d, want 1 to %d", o.TL, mostRun)
 	}
 	return nil
 }
 
-// door holds what a resource needs to make its guard.
-type door struct {
-	mu sync.Mutex   // held while the guard is made; places never take it
-	o  *DoorOptions // nil: there is no door
-	in func() Bed   // where the first relaxed accesses sleep, if not in a bed of their own
+// relaxed holds what a resource needs to make its guard.
+type relaxed struct {
+	mu sync.Mutex      // held while the guard is made; places never take it
+	o  *RelaxedOptions // nil: there is no relaxed access
+	in func() Bed      // where the first relaxed accesses sleep, if not in a bed of their own
 }
 
-// hang gives the resource the door if the options have one.
-func (r *Resource) hang(o DoorOptions) error {
+// allow allows relaxed access if the options have a guard.
+func (r *Resource) allow(o RelaxedOptions) error {
 	if o.Guard == nil {
 		return nil
 	}
@@ -115,17 +74,17 @@ func (r *Resource) hang(o DoorOptions) error {
 	if err := o.validate(); err != nil {
 		return fmt.Errorf("%q: %w", r.name, err)
 	}
-	r.door.o = &o
+	r.relaxed.o = &o
 	return nil
 }
 
 // Open is the first relaxed access, and reads nothing. Before the first request it does
 // not wait.
 func (r *Resource) Open(ctx context.Context) error {
-	err := holderOf(ctx).mayKnock(r)
+	err := holderOf(ctx).mayRelax(r)
 	if err == nil {
 		var g *guard
-		if g, err = r.knock(ctx, Read, nil); err == nil {
+		if g, err = r.enterRelaxed(ctx, Read, nil); err == nil {
 			g.locks.Relaxed.RUnlock()
 			return nil
 		}
@@ -197,8 +156,8 @@ func (r *Resource) relaxedError(op string, m Mode, err error) error {
 	return &PlaceError{Op: op, Mode: m, Resource: r.name, Err: err}
 }
 
-// knockable returns the guard, and makes it at the first call.
-func (r *Resource) knockable() (*guard, error) {
+// guarding returns the guard, and makes it at the first call.
+func (r *Resource) guarding() (*guard, error) {
 	g := r.guard.Load()
 	if g == nil {
 		var err error
@@ -211,19 +170,19 @@ func (r *Resource) knockable() (*guard, error) {
 }
 
 func (r *Resource) makeGuard() (*guard, error) {
-	r.door.mu.Lock()
-	defer r.door.mu.Unlock()
+	r.relaxed.mu.Lock()
+	defer r.relaxed.mu.Unlock()
 	if g := r.guard.Load(); g != nil {
 		return g, nil
 	}
-	if r.door.o == nil {
-		return nil, ErrNoDoor
+	if r.relaxed.o == nil {
+		return nil, ErrNoRelaxed
 	}
-	made, err := r.door.o.Guard()
+	made, err := r.relaxed.o.Guard()
 	if err != nil {
 		return nil, fmt.Errorf("guard cannot be made: %w", err)
 	}
-	g := newGuard(r, made, r.door.o.TL)
+	g := newGuard(r, made, r.relaxed.o.TL)
 	if made.Reach != nil {
 		if err := g.reachable(); err != nil {
 			return nil, err
@@ -235,10 +194,10 @@ func (r *Resource) makeGuard() (*guard, error) {
 	return g, nil
 }
 
-// knock waits for the guard's relaxed side. It first tries the lock without announcing
+// enterRelaxed waits for the guard's relaxed side. It first tries the lock without announcing
 // itself: a reader that does not meet the FIFO then changes no word of the guard.
-func (r *Resource) knock(ctx context.Context, m Mode, visit Visit) (*guard, error) {
-	g, err := r.knockable()
+func (r *Resource) enterRelaxed(ctx context.Context, m Mode, visit Visit) (*guard, error) {
+	g, err := r.guarding()
 	if err != nil {
 		return nil, err
 	}
@@ -247,7 +206,7 @@ func (r *Resource) knock(ctx context.Context, m Mode, visit Visit) (*guard, erro
 	}
 	k := g.locks.Relaxed
 	if g.remote != nil {
-		err = g.remote.knock(ctx, k, m, visit)
+		err = g.remote.lock(ctx, k, m, visit)
 	} else if g.load()&modeMask == born || !(m == Write && k.TryLock() || m == Read && k.TryRLock()) {
 		if visit != nil {
 			visit.Waiting()
@@ -255,7 +214,7 @@ func (r *Resource) knock(ctx context.Context, m Mode, visit Visit) (*guard, erro
 		if r.home != nil {
 			r.home.wanted()
 		}
-		g.add(oneKnock)
+		g.add(oneRelaxed)
 		g.revoke()
 		if err = g.first(ctx); err != nil {
 		} else if m == Write {
@@ -263,7 +222,7 @@ func (r *Resource) knock(ctx context.Context, m Mode, visit Visit) (*guard, erro
 		} else {
 			err = k.RLockContext(ctx)
 		}
-		g.add(^uint64(oneKnock - 1))
+		g.add(^uint64(oneRelaxed - 1))
 	}
 	switch {
 	case errors.Is(err, locks.ErrBroken):
@@ -289,8 +248,8 @@ func (g *guard) first(ctx context.Context) error {
 			return r.brokenError()
 		}
 		bed := Bed(nil)
-		if r.door.in != nil {
-			bed = r.door.in()
+		if r.relaxed.in != nil {
+			bed = r.relaxed.in()
 		}
 		w := newWaiter(bed)
 		g.line(w, modeMask, born)
@@ -328,18 +287,18 @@ type Visit interface {
 	Left()
 }
 
-// visit is knock with calls to the door's observer.
+// visit is enterRelaxed with calls to the observer.
 func (r *Resource) visit(ctx context.Context, m Mode) (*guard, Visit, error) {
 	var o DoorObserver
-	if r.door.o != nil {
-		o = r.door.o.Observer
+	if r.relaxed.o != nil {
+		o = r.relaxed.o.Observer
 	}
 	if o == nil {
-		g, err := r.knock(ctx, m, nil)
+		g, err := r.enterRelaxed(ctx, m, nil)
 		return g, nil, err
 	}
 	v := o.Knocked(m)
-	g, err := r.knock(ctx, m, v)
+	g, err := r.enterRelaxed(ctx, m, v)
 	if v != nil {
 		v.Entered(err)
 	}
