@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -32,15 +33,17 @@ func TestRelaxedFromEveryNode(t *testing.T) {
 				t.Run(fmt.Sprintf("%s of %d, %s", name, count, guard), func(t *testing.T) {
 					nodes := crewIn(t, count, remote)
 					defer disband(t, nodes)
-					each(nodes, func(i int, n *Nodes) { everyNode(t, i, n, guard, rounds) })
+					o := Options{Guard: guard, TL: 3, FaultPages: count == 3 && runtime.GOOS == "linux"}
+					each(nodes, func(i int, n *Nodes) { everyNode(t, i, n, o, rounds) })
 				})
 			}
 		}
 	}
 }
 
-func everyNode(t *testing.T, node int, n *Nodes, guard string, rounds int) {
-	rt := mustNew(t, Options{Nodes: n, Guard: guard, TL: 3})
+func everyNode(t *testing.T, node int, n *Nodes, o Options, rounds int) {
+	o.Nodes = n
+	rt := mustNew(t, o)
 	all := []*resource.Resource{rt.Resource("a", 16), rt.Resource("b", 1<<17)}
 	for _, r := range all {
 		rt.Relaxed(r)

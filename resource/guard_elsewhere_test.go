@@ -12,8 +12,8 @@ import (
 // accesses go by their own windows to the memory of the FIFO's rank, which is the home's. No
 // operation of theirs is flushed for them.
 //
-// What the home does aside, the FIFO's rank does, one after another: it has nothing else
-// to do.
+// The FIFO's rank has nothing else to do, so it makes the home's calls of Reach.Aside, one
+// after another.
 
 // aside is the work of the FIFO's rank.
 type aside struct {

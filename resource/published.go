@@ -153,6 +153,6 @@ func (p *published) read(r *Resource) (aborts bool) {
 		return true
 	}
 	l.prior = Prior(min(h[headState], uint64(PriorPoisoned)))
-	l.version.Set(h[headVersion]) // whose changes nobody has named
+	l.version.Set(h[headVersion]) // the note of changes has no such version
 	return false
 }

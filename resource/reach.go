@@ -33,7 +33,7 @@ import (
 //
 // A read at another node, while no writer has the guard, is one Get. With RMA-RW and one
 // counter a node the lock costs it no message. A write is the lock's writer, one Get, one
-// Put and one Flush. The FIFO keeps a guard that nobody else wants. So the first relaxed
+// Put and one Flush. The FIFO keeps the guard while no relaxed access wants it. So the first relaxed
 // access after ordered ones asks the home to give it up, by one message more.
 //
 // The bytes have no fault pages, and messages to mirrors copy them.

@@ -30,8 +30,8 @@ type reached struct {
 // The ranks of a node: one for the FIFO, one for the bytes, and two for relaxed access.
 const reachRanks = 4
 
-// reach makes resources on nodes, and opens them. What the home's guard does aside, it does
-// at once: all messages are there when it has.
+// reach makes resources on nodes, and opens them. Calls of Reach.Aside
+// return when they are done, so that all messages are there then.
 func reach(t testing.TB, sites []*Site, size int, o Options) *reached {
 	t.Helper()
 	return reachWith(t, sites, size, o, func(_ *reached, f func()) { f() })
@@ -125,8 +125,8 @@ func holds(t testing.TB, r *Resource, v byte, version uint64) {
 	}
 }
 
-// What is written by a place or by relaxed access, on any node, is seen by both on every
-// node, with its version.
+// Places and relaxed accesses of every node see what a place or a relaxed access of any node
+// has written, with its version.
 func TestReach(t *testing.T) {
 	for _, size := range []int{0, 8, 4096} {
 		n := newNetwork(3, SiteOptions{})
@@ -186,6 +186,17 @@ func TestReachCost(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(100, func() { fine(t, x.all[1].ReadRelaxed(background, ignore)) }); n > 0 {
 		t.Errorf("a read elsewhere makes %v allocations", n)
+	}
+	plain, err := New("plain", 8)
+	fine(t, err)
+	fine(t, n.sites[0].Home(plain, HomeAt{}))
+	var p Place
+	if n := testing.AllocsPerRun(100, func() {
+		fine(t, p.Request(plain, Write))
+		fine(t, p.Acquire(background))
+		fine(t, p.Release())
+	}); n > 0 || plain.guard.Load() != nil || plain.requested.Load()&guarded != 0 {
+		t.Errorf("a resource without relaxed access makes %v allocations, or has a guard", n)
 	}
 }
 
@@ -336,8 +347,8 @@ func TestReachUnderWay(t *testing.T) {
 	}
 }
 
-// What is broken at the home is broken for relaxed access everywhere, whether or not the FIFO
-// has the guard then.
+// A resource that breaks at the home breaks for relaxed access everywhere, whether or not the
+// FIFO has the guard then.
 func TestReachBroken(t *testing.T) {
 	for _, before := range []string{"unowned", "kept", "held", "read"} {
 		n := newNetwork(2, SiteOptions{})

@@ -8,8 +8,8 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// Options describe a part. All processes of the whole give the same, but for the CPU
-// numbers in the topology.
+// Options describe a part. All processes of the whole give the same. Only the CPU numbers in
+// the topology may differ.
 type Options struct {
 	// Topology has the ranks of the part as its leaves. Required.
 	Topology *topology.Tree

@@ -19,8 +19,8 @@ func every(n, first int) (ranks []rma.Rank) {
 	return ranks
 }
 
-// A part keeps the contract of a window. Its ranks are not those of the whole, and other
-// ranks lie between them.
+// A part keeps the contract of a window. Its ranks have other numbers than in the whole,
+// and other ranks lie between them.
 func TestConformance(t *testing.T) {
 	rmatest.Run(t, func(t testing.TB, o rmatest.Options) rma.Fabric {
 		n := o.Topology.Ranks()
