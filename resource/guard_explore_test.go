@@ -20,7 +20,7 @@ import (
 // The FIFO uses its window on whichever rank's stack it is, which the simulator
 // does not allow: a window belongs to its rank. So the FIFO's side of the lock gets
 // a window that says it is the FIFO's rank, and has the rank that runs do what it
-// is asked for (proxy). The relaxed door needs no RWLocker to find a rank: the rank
+// is asked for (proxy). Relaxed access needs no RWLocker to find a rank: the rank
 // that knocks uses its own side.
 type sides struct {
 	scripts [][]bout
@@ -388,7 +388,7 @@ func (t *match) meet(m Mode, n int) error {
 func (t *match) exclusive() error {
 	w, r := t.writers+t.relaxedW, t.readers+t.relaxedR
 	if w > 1 || w == 1 && r > 0 {
-		return fmt.Errorf("inside are %d writers and %d readers by the ordered door, %d and %d by the relaxed one",
+		return fmt.Errorf("inside are %d writers and %d readers by ordered access, %d and %d by relaxed access",
 			t.writers, t.readers, t.relaxedW, t.relaxedR)
 	}
 	return nil
@@ -598,20 +598,20 @@ func TestGuardExhaust(t *testing.T) {
 	pair := func(m Mode) []bout {
 		return one(m, orderedRequest, orderedAcquire, orderedRenew, orderedAcquire, orderedRelease)
 	}
-	knock := func(m Mode) []bout { return one(m, relaxedAccess) }
+	enter := func(m Mode) []bout { return one(m, relaxedAccess) }
 	late := func(m Mode) []bout { return one(m, relaxedOpen, relaxedAccess) }
 	for name, d := range map[string]sides{
-		"writer":           {scripts: [][]bout{round(Write), knock(Write)}},
-		"reader":           {scripts: [][]bout{round(Read), knock(Write)}},
-		"two knock":        {scripts: [][]bout{round(Write), knock(Write), knock(Read)}},
+		"writer":           {scripts: [][]bout{round(Write), enter(Write)}},
+		"reader":           {scripts: [][]bout{round(Read), enter(Write)}},
+		"two enter":        {scripts: [][]bout{round(Write), enter(Write), enter(Read)}},
 		"opened":           {scripts: [][]bout{pair(Write), late(Write)}},
-		"two writers":      {scripts: [][]bout{round(Write), round(Write), knock(Write)}},
-		"reader, writer":   {scripts: [][]bout{round(Read), round(Write), knock(Read)}},
-		"two readers":      {scripts: [][]bout{round(Read), round(Read), knock(Write)}},
-		"pair":             {scripts: [][]bout{pair(Write), knock(Write), knock(Write)}},
-		"cancelled":        {scripts: [][]bout{one(Write, orderedRequest, orderedCancel), round(Read), knock(Write)}},
-		"cancelled reader": {scripts: [][]bout{round(Write), one(Read, orderedRequest, orderedCancel), knock(Write)}},
-		"tested":           {scripts: [][]bout{one(Write, orderedRequest, orderedTest, orderedCancel, orderedRelease), knock(Write), knock(Read)}},
+		"two writers":      {scripts: [][]bout{round(Write), round(Write), enter(Write)}},
+		"reader, writer":   {scripts: [][]bout{round(Read), round(Write), enter(Read)}},
+		"two readers":      {scripts: [][]bout{round(Read), round(Read), enter(Write)}},
+		"pair":             {scripts: [][]bout{pair(Write), enter(Write), enter(Write)}},
+		"cancelled":        {scripts: [][]bout{one(Write, orderedRequest, orderedCancel), round(Read), enter(Write)}},
+		"cancelled reader": {scripts: [][]bout{round(Write), one(Read, orderedRequest, orderedCancel), enter(Write)}},
+		"tested":           {scripts: [][]bout{one(Write, orderedRequest, orderedTest, orderedCancel, orderedRelease), enter(Write), enter(Read)}},
 		"notified, peeked, cancelled": {scripts: [][]bout{one(Write, relaxedOpen, orderedRequest, orderedNotify, orderedPeek, orderedCancel,
 			orderedRequest, orderedAcquire, orderedRelease), round(Write)}},
 		"tested reader":    {scripts: [][]bout{one(Read, orderedRequest, orderedTest, orderedCancel, orderedRelease), late(Write)}},
@@ -620,9 +620,9 @@ func TestGuardExhaust(t *testing.T) {
 		"broken":           {scripts: [][]bout{append(round(Write), one(Write, orderedCancel)...), late(Write), one(Write, breakIt)}},
 		// The first reader goes on only when the second has come in.
 		"readers meet": {scripts: [][]bout{one(Read, orderedRequest, orderedAcquire, hearSignal, orderedRelease),
-			one(Read, orderedRequest, orderedAcquire, signalOthers, orderedRelease), knock(Write)}},
+			one(Read, orderedRequest, orderedAcquire, signalOthers, orderedRelease), enter(Write)}},
 		"readers meet again": {scripts: [][]bout{one(Read, relaxedOpen, orderedRequest, orderedAcquire, hearSignal, orderedRelease),
-			one(Read, orderedRequest, orderedAcquire, signalOthers, orderedRelease), knock(Write)}},
+			one(Read, orderedRequest, orderedAcquire, signalOthers, orderedRelease), enter(Write)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d.places, d.tl = 1, 1

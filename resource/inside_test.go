@@ -95,7 +95,7 @@ func TestInsideResize(t *testing.T) {
 }
 
 // TestInsideMisuse resizes in an access for reading, and makes relaxed accesses without
-// a door, without a mode, and to a broken resource.
+// relaxed access, without a mode, and to a broken resource.
 func TestInsideMisuse(t *testing.T) {
 	r, _ := hinged(t, "RMA-RW", RelaxedOptions{})
 	in, err := r.Relaxed(background, Read)
@@ -112,8 +112,8 @@ func TestInsideMisuse(t *testing.T) {
 	}
 	bare, _ := New("bare", 8)
 	var place *PlaceError
-	if _, err := bare.Relaxed(background, Write); !errors.Is(err, ErrNoRelaxed) || !errors.As(err, &place) || place.Op != "knock" {
-		t.Errorf("without a door: %v", err)
+	if _, err := bare.Relaxed(background, Write); !errors.Is(err, ErrNoRelaxed) || !errors.As(err, &place) || place.Op != "relaxed access" {
+		t.Errorf("without relaxed access: %v", err)
 	}
 	r.Break(locks.ErrBroken)
 	if _, err := r.Relaxed(background, Read); !errors.Is(err, ErrBroken) {

@@ -19,7 +19,7 @@ import (
 )
 
 // reached are resources of one name on nodes, the home first, with relaxed access from each.
-// The nodes' ranks are those of a fabric in this process.
+// All ranks are in this process.
 type reached struct {
 	all     []*Resource
 	fabric  *mem.Fabric
@@ -30,8 +30,8 @@ type reached struct {
 // The ranks of a node: one for the FIFO, one for the bytes, and two for relaxed access.
 const reachRanks = 4
 
-// reach makes resources on nodes, and opens them. Calls of Reach.Aside
-// return when they are done, so that all messages are there then.
+// reach makes resources on nodes, and opens them. Calls of Reach.Aside return when they are
+// done, so that all messages are there then.
 func reach(t testing.TB, sites []*Site, size int, o Options) *reached {
 	t.Helper()
 	return reachWith(t, sites, size, o, func(_ *reached, f func()) { f() })

@@ -50,7 +50,7 @@ func TestRelaxedOptions(t *testing.T) {
 	r, err := New("r", 8)
 	fine(t, err)
 	if err := r.Open(background); !errors.Is(err, ErrNoRelaxed) {
-		t.Errorf("a knock at a resource without a door: %v", err)
+		t.Errorf("a relaxed access to a resource without a guard: %v", err)
 	}
 	guard := func() (Guard, error) { return Guard{}, nil }
 	for _, o := range []RelaxedOptions{{Guard: guard, TL: -1}, {Guard: guard, TL: mostRun + 1}} {
@@ -65,7 +65,7 @@ func TestRelaxedOptions(t *testing.T) {
 	if err := r.Open(background); !errors.Is(err, failed) || !errors.As(err, &e) || e.Resource != "r" {
 		t.Errorf("a guard that cannot be made: %v", err)
 	}
-	var p Place // the ordered door does not mind
+	var p Place // ordered access does not mind
 	fine(t, p.Request(r, Write))
 	fine(t, p.Acquire(background))
 	fine(t, p.Release())
@@ -127,7 +127,7 @@ func ignore([]byte) error { return nil }
 
 // The first relaxed access waits for places that hold, wait, or have not looked yet,
 // and for no others.
-func TestFirstKnock(t *testing.T) {
+func TestFirstRelaxed(t *testing.T) {
 	shut := func(r *Resource) bool {
 		_ = r.WriteRelaxed(ended(), ignore) // makes the FIFO give up a lock that it keeps without members
 		err := r.WriteRelaxed(ended(), ignore)
@@ -148,7 +148,7 @@ func TestFirstKnock(t *testing.T) {
 			}
 			fine(t, behind.Request(r, Write))
 			if !shut(r) {
-				t.Fatal("the door opens on a place that holds")
+				t.Fatal("relaxed access beside a place that holds")
 			}
 			fine(t, after.Request(r, later))
 			fine(t, behind.Cancel())
@@ -159,24 +159,24 @@ func TestFirstKnock(t *testing.T) {
 				fine(t, guest.Release())
 				g.word.Add(^uint64(oneRelaxed - 1))
 				if !shut(r) {
-					t.Error("the door opens on a place that holds")
+					t.Error("relaxed access beside a place that holds")
 				}
 			}
 			fine(t, held.Release())
 			fine(t, due.Acquire(background)) // as a writer it proves that no stray is left
 			if !shut(r) {
-				t.Error("the door opens on a place that holds")
+				t.Error("relaxed access beside a place that holds")
 			}
 			fine(t, due.Renew())
 			if shut(r) {
-				t.Error("the door stays shut though no stray is left")
+				t.Error("no relaxed access though no stray is left")
 			}
 			fine(t, after.Acquire(background))
 			fine(t, after.Release())
 			fine(t, due.Acquire(background))
 			fine(t, due.Release())
 			if shut(r) {
-				t.Error("the door is shut in the end")
+				t.Error("no relaxed access in the end")
 			}
 		}
 	}
@@ -332,7 +332,7 @@ func TestTenure(t *testing.T) {
 	g.word.Add(oneRelaxed)
 	g.revoke()
 	if s.deeds != "w" {
-		t.Errorf("a knock makes the FIFO do %q", s.deeds)
+		t.Errorf("a relaxed access makes the FIFO do %q", s.deeds)
 	}
 	s.deeds = ""
 	access(Read, "Rr")
@@ -559,7 +559,7 @@ func TestGrantedHolds(t *testing.T) {
 			}
 		}
 		if err := r.WriteRelaxed(ended(), ignore); err == nil {
-			t.Error("the relaxed door is open on a place that tests as granted")
+			t.Error("relaxed access beside a place that tests as granted")
 		}
 		fine(t, p.Acquire(ended()))
 		fine(t, p.Renew())

@@ -70,7 +70,7 @@ func TestSitePushesInVain(t *testing.T) {
 }
 
 // A relaxed section at home keeps mirrors out, who do not lose their turn, and is
-// kept out by them. Elsewhere there is no such door.
+// kept out by them. Without a guard there is none elsewhere.
 func TestSiteRelaxed(t *testing.T) {
 	home, _ := hinged(t, "RMA-RW", RelaxedOptions{})
 	n := newNetwork(2, SiteOptions{})
@@ -80,7 +80,7 @@ func TestSiteRelaxed(t *testing.T) {
 	fine(t, n.sites[1].Mirror(mirror, 0))
 	ctx := t.Context()
 	if err := mirror.Open(ctx); !errors.Is(err, ErrNoRelaxed) {
-		t.Errorf("relaxed door of a mirror: %v", err)
+		t.Errorf("relaxed access to a mirror: %v", err)
 	}
 	var w Place
 	for i := range 5 {

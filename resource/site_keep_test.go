@@ -89,7 +89,7 @@ func TestKeptReleaseIsWanted(t *testing.T) {
 			moved()
 			return told
 		},
-		"knock": func(t *testing.T, r *Resource, moved func()) bool {
+		"relaxed": func(t *testing.T, r *Resource, moved func()) bool {
 			if r.ReadRelaxed(ended(), func([]byte) error { return nil }) == nil {
 				t.Error("inside beside a writer")
 			}
