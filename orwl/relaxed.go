@@ -19,7 +19,8 @@ import (
 // first one waits for earlier requests. Relaxed access to a resource that has been declared
 // waits for none.
 //
-// The loss of a node breaks all resources that are declared so.
+// The loss of a node breaks all resources that are declared so. Run refuses such a resource
+// if [Runtime.Permit] excludes a node.
 func (rt *Runtime) Relaxed(r *resource.Resource) {
 	rt.declareOf(r, "relaxed access", func(name string) error {
 		if rt.relaxed == nil {

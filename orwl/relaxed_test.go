@@ -236,6 +236,21 @@ func TestRelaxedRefused(t *testing.T) {
 	})
 }
 
+// A resource that a node must not access has no relaxed access from every node.
+func TestRelaxedNotPermitted(t *testing.T) {
+	nodes := crewIn(t, 2, true)
+	defer disband(t, nodes)
+	each(nodes, func(_ int, n *Nodes) {
+		rt := mustNew(t, Options{Nodes: n})
+		r := rt.Resource("r", 8)
+		rt.Relaxed(r)
+		rt.Permit(r, nil, []int{0})
+		if err := rt.Run(context.Background()); !errors.Is(err, ErrPermit) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
 // A run without relaxed access has no fabric.
 func TestNoRelaxedNoFabric(t *testing.T) {
 	nodes := crewIn(t, 2, true)

@@ -82,8 +82,9 @@ func bytesOf(words []uint64) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), 8*len(words))
 }
 
-// errNoRoom is the growth of a resource by a relaxed writer on another node than the home.
-var errNoRoom = errors.New("a relaxed writer on another node than the home can resize it up to the largest size that it has had: hold it by a place")
+// ErrNoRoom is the growth of a resource beyond the largest size that it has had, by a relaxed
+// writer on another node than the home.
+var ErrNoRoom = errors.New("resource cannot grow so by a relaxed writer on another node than its home: resize it at the home, or by a place")
 
 // RelaxedWaits tells the home that one relaxed access more, or less, waits on another
 // node, as [Reach.Ask] says there. It never waits.

@@ -258,7 +258,7 @@ func TestReachResize(t *testing.T) {
 		t.Errorf("bytes that came back are %v, %v, want zeros", b, err)
 	}
 	in.Abandon(errFire)
-	if err := grow(away, 1<<20, 1); !errors.Is(err, errNoRoom) {
+	if err := grow(away, 1<<20, 1); !errors.Is(err, ErrNoRoom) {
 		t.Errorf("growth elsewhere: %v", err)
 	}
 	check(1024, 12)

@@ -133,7 +133,7 @@ func (v *visited) show(size int) {
 // resize changes the number of bytes. New ones are zero.
 func (v *visited) resize(size int) error {
 	if uint64(size) > v.words[headRoom] {
-		return errNoRoom
+		return ErrNoRoom
 	}
 	old := len(v.bytes)
 	if n := headWords + size/8; n > len(v.words) {
