@@ -67,14 +67,21 @@ func everyNode(t *testing.T, node int, n *Nodes, o Options, rounds int) {
 		for i, r := range all {
 			task := rt.Task(fmt.Sprintf("task %d on %d", i, on)).On(on)
 			a := task.Write(r)
-			task.Do(func(task *Task) error {
+			round := func(int) error {
 				once.Do(func() { close(begun) })
+				b, err := a.Place().Writable()
+				if err == nil {
+					err = errors.Join(same(b), add(b))
+				}
+				return err
+			}
+			if i == 1 {
+				task.Each(rounds, round)
+				continue
+			}
+			task.Do(func(task *Task) error {
 				for range task.Rounds(rounds) {
-					b, err := a.Place().Writable()
-					if err == nil {
-						err = errors.Join(same(b), add(b))
-					}
-					if err != nil {
+					if err := round(0); err != nil {
 						return err
 					}
 				}
