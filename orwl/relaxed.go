@@ -19,6 +19,7 @@ import (
 // first one waits for earlier requests. Relaxed access to a resource that has been declared
 // waits for none.
 //
+// The nodes then have a fabric (see [p2p.Node.Fabric]), so the program must not make another.
 // The loss of a node breaks all resources that are declared so. Run refuses such a resource
 // if [Runtime.Permit] excludes a node.
 func (rt *Runtime) Relaxed(r *resource.Resource) {

@@ -11,7 +11,8 @@ type Survey struct {
 	Fence   uint64
 	Broken  bool // no request is granted any more
 	// Knocking is how many relaxed accesses wait for ordered ones. OrderedWaits says
-	// that ordered accesses wait for relaxed ones. Both count this node only.
+	// that ordered accesses wait for relaxed ones. Both count what the home knows: relaxed
+	// accesses of all nodes with a [Reach], otherwise of this node. Elsewhere they are zero.
 	Knocking     int
 	OrderedWaits bool
 	// Guests are the requests of other nodes, in no order, if the resource has its home
