@@ -79,7 +79,7 @@ func doored(t *testing.T) *resource.Resource {
 	fine(t, err)
 	t.Cleanup(func() { f.Close() })
 	spec, _ := locks.ByName("RMA-RW")
-	r, err := resource.NewWith("doored", 8, resource.Options{Door: resource.DoorOptions{Guard: func() (resource.Guard, error) {
+	r, err := resource.NewWith("doored", 8, resource.Options{Relaxed: resource.RelaxedOptions{Guard: func() (resource.Guard, error) {
 		l, err := spec.New(f, locks.Options{})
 		if err != nil {
 			return resource.Guard{}, err

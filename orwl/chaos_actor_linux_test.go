@@ -23,7 +23,7 @@ const partVariable = "ORWL_TEST_PART"
 
 // part is the role of a process.
 type part struct {
-	Play        string // clients or ring
+	Play        string // clients, ring or relaxed
 	Node, Nodes int
 	Root        string
 	Seed        uint64
@@ -140,13 +140,13 @@ func (a *actor) join() error {
 			a.tell(note{What: "address", Text: address})
 			return nil
 		}},
-		Lease: chaosLease, Log: silent,
+		Lease: chaosLease, Log: silent, Remote: a.Play == "relaxed" && a.Seed == 1,
 	})
 	if err != nil {
 		return err
 	}
 	o := Options{Nodes: nodes, Log: silent}
-	if a.Play == "clients" {
+	if a.Play == "clients" || a.Play == "relaxed" {
 		o.AtLoss = GoOn
 	}
 	rt, err := New(o)
@@ -157,9 +157,12 @@ func (a *actor) join() error {
 		a.r = append(a.r, rt.Resource(name(i), size))
 		rt.Home(a.r[i], i)
 	}
-	if a.Play == "ring" {
+	switch a.Play {
+	case "ring":
 		a.ring(rt)
-	} else {
+	case "relaxed":
+		a.relaxed(rt)
+	default:
 		a.clients(rt)
 	}
 	err = rt.Run(ctx)

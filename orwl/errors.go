@@ -18,6 +18,10 @@ var (
 	// ErrForeign: another runtime, or resource.New, has made the resource in a
 	// declaration.
 	ErrForeign = errors.New("orwl: resource is not of this runtime: declare it with Resource of this runtime, or look it up by its name")
+	// ErrNotRelaxed: a relaxed access on another node than the resource's home.
+	ErrNotRelaxed = errors.New("orwl: relaxed access is not declared: call Runtime.Relaxed before Run, or make it at the resource's home")
+	// ErrEarly: a relaxed access in a run of several nodes, whose guards are not there yet.
+	ErrEarly = errors.New("orwl: relaxed access before Run, on one of several nodes: make it after Run has begun")
 	// ErrRounds: the task of a Rounds loop holds an access already, or has no request
 	// for it.
 	ErrRounds = errors.New("orwl: Rounds cannot begin")

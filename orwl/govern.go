@@ -58,8 +58,15 @@ func numbers(nodes []int) []resource.Node {
 	return all
 }
 
-// permitted returns an error if some task has declared an access that is not permitted.
+// permitted returns an error if some task has declared an access that is not permitted, or
+// relaxed access from every node was declared to what some node must not access: the home
+// cannot refuse what goes by windows.
 func (rt *Runtime) permitted() error {
+	for _, name := range rt.sorted() {
+		if p := rt.permits[name]; rt.relaxed[name] && (p.readers != nil || p.writers != nil) && rt.Nodes() > 1 {
+			return fmt.Errorf("%w: %q has relaxed access from every node, and Permit does not permit all", ErrPermit, name)
+		}
+	}
 	for _, t := range rt.tasks {
 		for _, a := range t.accesses {
 			name := a.resource.Name()

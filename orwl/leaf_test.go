@@ -23,8 +23,8 @@ var relaxedAccesses = map[string]func(ctx context.Context, r *resource.Resource)
 	"relaxed write": func(ctx context.Context, r *resource.Resource) error {
 		return r.WriteRelaxed(ctx, func([]byte) error { return nil })
 	},
-	"knock": func(ctx context.Context, r *resource.Resource) error {
-		in, err := r.Knock(ctx, resource.Write)
+	"relaxed access": func(ctx context.Context, r *resource.Resource) error {
+		in, err := r.Relaxed(ctx, resource.Write)
 		if err == nil {
 			in.Leave()
 		}
@@ -135,7 +135,7 @@ func TestLeafInside(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			leafRun(t, opened(t), func(a *Task, x *Access, _ *resource.Resource) error {
-				in, err := x.Resource().Knock(a.Context(), resource.Write)
+				in, err := x.Resource().Relaxed(a.Context(), resource.Write)
 				if err != nil {
 					return err
 				}
@@ -155,7 +155,7 @@ func TestLeafAllows(t *testing.T) {
 	for name, access := range relaxedAccesses {
 		t.Run(name, func(t *testing.T) {
 			leafRun(t, opened(t), func(a *Task, x *Access, y *resource.Resource) error {
-				free, err := resource.NewWith("free", 8, resource.Options{Door: resource.DoorOptions{Guard: a.rt.makeGuard}})
+				free, err := resource.NewWith("free", 8, resource.Options{Relaxed: resource.RelaxedOptions{Guard: func() (resource.Guard, error) { return a.rt.makeGuard("free") }}})
 				if err != nil {
 					return err
 				}
@@ -163,7 +163,7 @@ func TestLeafAllows(t *testing.T) {
 				for range a.Rounds(1) {
 					err = errors.Join(err, access(a.Context(), free)) // has no ordered requests
 				}
-				in, knock := free.Knock(a.Context(), resource.Write)
+				in, knock := free.Relaxed(a.Context(), resource.Write)
 				if err = errors.Join(err, knock); err != nil {
 					return err
 				}
@@ -200,7 +200,7 @@ func TestLeafStall(t *testing.T) {
 		},
 		"inside": {
 			func(a *Task, x *Access) error {
-				in, err := x.Resource().Knock(a.run.ctx, resource.Read)
+				in, err := x.Resource().Relaxed(a.run.ctx, resource.Read)
 				if err != nil {
 					return err
 				}

@@ -64,7 +64,7 @@ func NewRWLockerWith(lock string, o LockerOptions) (*lockers.RWLocker, error) {
 
 // NewGuard makes the guard of a resource without a Runtime. Its lock must have readers:
 //
-//	resource.Options{Door: resource.DoorOptions{
+//	resource.Options{Relaxed: resource.RelaxedOptions{
 //		Guard: func() (resource.Guard, error) { return orwl.NewGuard("RMA-RW") },
 //	}}
 func NewGuard(lock string) (resource.Guard, error) { return NewGuardWith(lock, LockerOptions{}) }

@@ -69,6 +69,7 @@ var errLeft = errors.New("orwl: this node has left the run: release what it hold
 const (
 	resourceChannel = 1
 	runChannel      = 2
+	guardChannel    = 3
 )
 
 // Join meets the other nodes of the run. It returns when all are there.

@@ -25,12 +25,20 @@ func crew(t testing.TB, count int) []*Nodes {
 // crewWith is a crew of which each node has its own log.
 func crewWith(t testing.TB, count int, log func(node int) *slog.Logger) []*Nodes {
 	t.Helper()
+	return crewOf(t, count, func(node int, o *JoinOptions) { o.Log = log(node) })
+}
+
+// crewOf is a crew whose nodes join with other options.
+func crewOf(t testing.TB, count int, change func(node int, o *JoinOptions)) []*Nodes {
+	t.Helper()
 	nodes := make([]*Nodes, count)
 	errs := make([]error, count)
 	address := make(chan string, 1)
 	join := func(i int, p launch.Place) {
 		p.Node, p.Nodes, p.Listen = i, count, "127.0.0.1:0"
-		nodes[i], errs[i] = Join(context.Background(), JoinOptions{Place: &p, Lease: time.Minute, Log: log(i)})
+		o := JoinOptions{Place: &p, Lease: time.Minute, Log: silent}
+		change(i, &o)
+		nodes[i], errs[i] = Join(context.Background(), o)
 	}
 	var all sync.WaitGroup
 	all.Go(func() { join(0, launch.Place{Report: func(a string) error { address <- a; return nil }}) })

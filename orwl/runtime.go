@@ -34,10 +34,12 @@ type Runtime struct {
 	said      map[string]int       // the homes that Home has declared, once the run has begun
 	homes     map[string]int       // the nodes that keep the resources
 	permits   map[string]permit
-	tooLarge  bool // to place tasks on nodes
+	relaxed   map[string]bool // resources that Relaxed has declared
+	tooLarge  bool            // to place tasks on nodes
 	seats     seats
 
-	seen sightings // of accesses, while it runs
+	seen   sightings              // of accesses, while it runs
+	guards atomic.Pointer[guards] // of a run of several nodes, once it has been started
 }
 
 // run is the common state of a runtime's tasks while they run.
@@ -124,7 +126,7 @@ func (rt *Runtime) Resource(name string, size int) *resource.Resource {
 func (rt *Runtime) newResource(name string, size int, declare func(what string, change func() error) error, all map[string]*resource.Resource) *resource.Resource {
 	r, wrong := resource.NewWith(name, size, resource.Options{
 		FaultPages: rt.pages, Confirm: rt.o.Confirm,
-		Door: resource.DoorOptions{Guard: rt.makeGuard, TL: rt.o.TL},
+		Relaxed: resource.RelaxedOptions{Guard: func() (resource.Guard, error) { return rt.makeGuard(name) }, TL: rt.o.TL},
 	})
 	if wrong != nil {
 		r, _ = resource.New(name, 0)
@@ -170,11 +172,6 @@ func (rt *Runtime) declareOf(r *resource.Resource, what string, change func(name
 		}
 		return change(name)
 	})
-}
-
-// makeGuard makes the lock between ordered and relaxed access to a resource.
-func (rt *Runtime) makeGuard() (resource.Guard, error) {
-	return NewGuardWith(rt.o.Guard, LockerOptions{Tree: rt.o.Tree})
 }
 
 // Lookup is the resource of that name, or nil.

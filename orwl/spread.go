@@ -130,7 +130,7 @@ func (rt *Runtime) agree(ctx context.Context, s liveness.System) error {
 	}
 	for _, name := range rt.sorted() {
 		r := rt.resources[name]
-		fmt.Fprintf(h, "%s %d %d %d %#v\n", name, rt.homes[name], r.InitialSize(), r.Policy(), rt.permits[name])
+		fmt.Fprintf(h, "%s %d %d %d %#v %t\n", name, rt.homes[name], r.InitialSize(), r.Policy(), rt.permits[name], rt.relaxed[name])
 	}
 	mine := h.Sum(nil)
 	all, err := rt.o.Nodes.Gather(ctx, "program", mine)

@@ -40,6 +40,11 @@ func (rt *Runtime) start(r *run) error {
 		if err := rt.agree(r.ctx, s); err != nil {
 			return err
 		}
+	}
+	if err := rt.relax(r.ctx); err != nil {
+		return err
+	}
+	if rt.o.Nodes.many() {
 		if err := rt.settle(s.Order()); err != nil {
 			return err
 		}

@@ -64,6 +64,15 @@
 // Nothing in this package starts a goroutine, reads a clock or draws a
 // random number; the simulator gets between any two steps of the queue.
 //
+// # Relaxed access
+//
+// A resource with [Options.Relaxed] also allows access without an order, for example
+// [Resource.Snapshot], [Resource.WriteRelaxed] and [Resource.Relaxed]. The guard keeps it
+// apart from ordered access: the queue holds a reader-writer lock for all ordered accesses
+// together, and gives it up if a relaxed access waits (guard.go). With [Reach] it works on
+// every node of a run: the home keeps header and bytes in memory that other nodes get and
+// put by their windows (reach.go). A resource without relaxed access has no guard.
+//
 // # What a nil of Release says
 //
 // At the home, a write is committed when Release returns nil. On another node, the bytes

@@ -78,6 +78,18 @@ func (p *Place) tryEnter(s uint64) bool {
 	return false
 }
 
+// enterAtOnce is enter if that changes no lock.
+func (p *Place) enterAtOnce(s uint64) bool {
+	g := p.r.guard.Load()
+	for v := g.load(); v&busy == 0 && g.fits(v, modeOf(s)); v = g.load() {
+		if g.join(v) {
+			p.r.entered(s)
+			return true
+		}
+	}
+	return false
+}
+
 // entered accounts for a stray that has entered.
 func (r *Resource) entered(s uint64) {
 	g := r.guard.Load()
@@ -113,6 +125,8 @@ func (r *Resource) leave(s uint64, by any) {
 	_, woken := r.complete(modeOf(s), by)
 	if last {
 		g.decide(woken)
+	} else if g.published != nil && r.completed.Load()&broken != 0 {
+		g.abandon()
 	}
 }
 

@@ -16,31 +16,33 @@ import (
 //
 //	ordered access    FIFO ── enter ─▶ ┌───────┐
 //	                                   │ guard │ ─▶ bytes
-//	relaxed access    knock ─────────▶ └───────┘
+//	relaxed access    ───────────────▶ └───────┘
 //
 // # The word
 //
 //	 63     62        61      60 59   58 .. 48   47 .... 24   23 ... 0
-//	busy │ passing │ stray │ mode   │ run      │ knocking   │ members
+//	busy │ passing │ stray │ mode   │ run      │ waiting    │ members
 //
-// Members are places that have entered and not left. Knocking is the number of relaxed
+// Members are places that have entered and not left. Waiting is the number of relaxed
 // accesses that wait. Run counts the members that entered an empty guard since the lock
 // was taken: grants in a row, up to T_L. Mode is how the FIFO owns the lock:
 //
-//	              give up          take
-//	first knock ─▶ born ─▶ unowned ─────▶ reading, writing
-//	                          ▲               │
-//	                          └─── give up ───┘
+//	                       give up          take
+//	first relaxed access ─▶ born ─▶ unowned ─────▶ reading, writing
+//	                                   ▲               │
+//	                                   └─── give up ───┘
+//
+// A guard that all nodes share begins as unowned: see reach.go.
 //
 // Born admits members as writing does, but the lock was not taken, and no relaxed
 // access may touch it yet. Busy means that a goroutine is taking the lock or giving it
 // up. Meanwhile all others leave the lock alone, and every field of the word but
-// knocking.
+// waiting.
 //
 // # When the FIFO gives it up
 //
 // While no relaxed access waits, the FIFO keeps the lock, even without members. Then
-// the next relaxed access makes the FIFO give it up. Knocking is in the same word as
+// the next relaxed access makes the FIFO give it up. Waiting is in the same word as
 // all other fields, so looking and deciding are one step.
 //
 // If a relaxed access waits, the last member marks the lock as passing, completes its
@@ -76,19 +78,23 @@ type guard struct {
 	list  atomic.Pointer[waiter] // waiters for the end of busy or born
 	armed atomic.Bool
 	debt  atomic.Int64 // strays that are not accounted for yet
+
+	// Both nil without relaxed access from other nodes.
+	published *published     // at the home
+	remote    *relaxedRemote // on the other nodes
 }
 
 const (
-	oneMember = 1 << 0
-	oneKnock  = 1 << 24
-	oneRun    = 1 << 48
-	stray     = 1 << 61
-	passing   = 1 << 62
-	busy      = 1 << 63
+	oneMember  = 1 << 0
+	oneRelaxed = 1 << 24
+	oneRun     = 1 << 48
+	stray      = 1 << 61
+	passing    = 1 << 62
+	busy       = 1 << 63
 
-	memberMask = oneKnock - 1
-	knockMask  = oneRun - oneKnock
-	modeMask   = 3 << 59
+	memberMask  = oneRelaxed - 1
+	relaxedMask = oneRun - oneRelaxed
+	modeMask    = 3 << 59
 
 	mostRun = 1<<11 - 1
 	// unarmed is the debt before it is known, less the strays that were accounted for
@@ -173,7 +179,7 @@ func (g *guard) fits(v uint64, m Mode) bool {
 // waits. A woken successor that comes in before the lock is given up then gives it up
 // itself.
 func (g *guard) enough(v uint64) bool {
-	return v&memberMask == 0 && run(v) >= g.tl && v&knockMask != 0
+	return v&memberMask == 0 && run(v) >= g.tl && v&relaxedMask != 0
 }
 
 // admit makes a request that the FIFO has granted a member, if the word is still v. v
@@ -189,6 +195,9 @@ func (g *guard) admit(ctx context.Context, v uint64, m Mode) (in bool, err error
 		err = g.locks.Ordered.Acquire(ctx)
 	} else {
 		err = g.locks.Ordered.AcquireRead(ctx)
+	}
+	if err == nil {
+		g.published.load(g.r)
 	}
 	g.taken(m, err == nil)
 	if errors.Is(err, locks.ErrBroken) {
@@ -213,6 +222,9 @@ func (g *guard) tryAdmit(v uint64, m Mode) (in, tried bool) {
 	} else {
 		try, ok := g.locks.Ordered.(locks.ReadTryer)
 		in = ok && try.TryAcquireRead()
+	}
+	if in {
+		g.published.load(g.r)
 	}
 	g.taken(m, in)
 	return in, true
@@ -241,11 +253,14 @@ func (g *guard) taken(m Mode, got bool) {
 	}
 	for {
 		v := g.load()
-		if g.cas(v, v&knockMask|n) {
+		if g.cas(v, v&relaxedMask|n) {
 			break
 		}
 	}
 	g.wake()
+	if !got {
+		g.tellEnd()
+	}
 }
 
 // seize makes the word busy if it is still v, and releases the lock if the FIFO owned
@@ -255,12 +270,7 @@ func (g *guard) seize(v uint64) bool {
 	if !g.cas(v, (v|busy)&^passing) {
 		return false
 	}
-	switch v & modeMask {
-	case reading:
-		g.locks.Ordered.ReleaseRead()
-	case writing:
-		g.locks.Ordered.Release()
-	}
+	g.leaveOrdered(v & modeMask)
 	return true
 }
 

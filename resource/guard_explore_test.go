@@ -13,21 +13,23 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// doors is a game with ordered and relaxed access to one resource: each rank plays a
+// sides is a game with ordered and relaxed access to one resource: each rank plays a
 // script on places and on relaxed access. One more rank is the FIFO's rank of the
 // guard's lock.
 //
 // The FIFO uses its window on whichever rank's stack it is, which the simulator
 // does not allow: a window belongs to its rank. So the FIFO's side of the lock gets
 // a window that says it is the FIFO's rank, and has the rank that runs do what it
-// is asked for (proxy). The relaxed door needs no RWLocker to find a rank: the rank
+// is asked for (proxy). Relaxed access needs no RWLocker to find a rank: the rank
 // that knocks uses its own side.
-type doors struct {
+type sides struct {
 	scripts [][]bout
 	places  int // of each rank
 	tl      int
 	locked  string // by which lock of the table; one of a single word, if empty
 	faults  sim.Faults
+	// How many of the scripts, the last ones, are of other nodes: see guard_elsewhere_test.go.
+	elsewhere int
 }
 
 // bout is a step of a script.
@@ -64,7 +66,7 @@ func (m bout) String() string {
 
 // match is one run of a game.
 type match struct {
-	doors
+	sides
 	r         *Resource
 	fifo      FIFO
 	ids       ID
@@ -85,6 +87,9 @@ type match struct {
 	readers   int
 	relaxedW  int
 	relaxedR  int
+	aside     aside
+	others    []*Resource
+	written   uint64
 }
 
 // chair is a place, or a relaxed access, and its bed.
@@ -150,7 +155,7 @@ func (t *match) count(v uint64) {
 	before := t.word
 	t.word = v
 	switch mode := v & modeMask; {
-	case v&knockMask == 0 || v&busy != 0 || mode == unowned || mode == born:
+	case v&relaxedMask == 0 || v&busy != 0 || mode == unowned || mode == born:
 		t.inRow = 0
 	case members(before) == 0 && members(v) != 0:
 		if t.inRow++; t.inRow > t.tl {
@@ -173,7 +178,7 @@ func (t *match) note(err error) {
 	}
 }
 
-func (d doors) setup(f *sim.Fabric) (sim.Program, error) {
+func (d sides) setup(f *sim.Fabric) (sim.Program, error) {
 	ranks := len(d.scripts)
 	base, err := f.Alloc(3 + d.places)
 	if err != nil {
@@ -182,24 +187,36 @@ func (d doors) setup(f *sim.Fabric) (sim.Program, error) {
 	if base != 0 {
 		return sim.Program{}, errors.New("the first words are somebody else's")
 	}
-	r, err := New("r", 8)
+	r, err := New("r", 16)
 	if err != nil {
 		return sim.Program{}, err
 	}
-	t := &match{doors: d, fifo: NewFIFO(), r: r, eyes: make([]uint64, ranks+1),
+	t := &match{sides: d, fifo: NewFIFO(), r: r, eyes: make([]uint64, ranks+1),
 		onRequest: make([]func() error, ranks), onEnd: make([]func() error, ranks)}
 	r.probe = t
 	t.beds = rma.Disp(2 + d.places)
 	if t.lock, err = newLockSides(f, d.locked); err != nil {
 		return sim.Program{}, err
 	}
-	err = r.hang(DoorOptions{TL: d.tl, Guard: func() (Guard, error) {
-		return Guard{t.lock.at(&proxy{t: t, rank: rma.Rank(ranks)}), t}, nil
+	var reach *Reach
+	if d.elsewhere > 0 {
+		if reach, err = t.reach(f, ranks); err != nil {
+			return sim.Program{}, err
+		}
+	}
+	err = r.allow(RelaxedOptions{TL: d.tl, Guard: func() (Guard, error) {
+		return Guard{Ordered: t.lock.at(&proxy{t: t, rank: rma.Rank(ranks)}), Relaxed: t, Reach: reach}, nil
 	}})
 	if err != nil {
 		return sim.Program{}, err
 	}
-	r.door.in = func() Bed { return &chair{t: t, owner: t.at.Rank(), disp: t.beds} }
+	if d.elsewhere > 0 {
+		if _, err := r.makeGuard(); err != nil {
+			return sim.Program{}, err
+		}
+		t.word = r.guard.Load().word.Load()
+	}
+	r.relaxed.in = func() Bed { return &chair{t: t, owner: t.at.Rank(), disp: t.beds} }
 	t.seats = make([][]*chair, ranks)
 	for p := range t.seats {
 		for i := range d.places {
@@ -213,10 +230,19 @@ func (d doors) setup(f *sim.Fabric) (sim.Program, error) {
 
 func (t *match) bout(ctx context.Context, w rma.Window) error {
 	me := w.Rank()
+	t.at = w.(*sim.Window)
 	if int(me) == len(t.scripts) {
+		if t.elsewhere > 0 {
+			return t.serve(t.at)
+		}
 		return nil
 	}
-	t.at = w.(*sim.Window)
+	if t.elsewhere > 0 {
+		defer func() {
+			t.at = w.(*sim.Window)
+			t.ring()
+		}()
+	}
 	for i, m := range t.scripts[me] {
 		err := t.move(ctx, t.seats[me][m.place], m)
 		t.at = w.(*sim.Window)
@@ -318,16 +344,19 @@ func (t *match) move(ctx context.Context, s *chair, m bout) error {
 			if err := t.meet(m.mode, 1); err != nil {
 				return err
 			}
+			if err := t.see(b, m.mode); err != nil {
+				return err
+			}
 			t.point()
 			_ = t.meet(m.mode, -1)
 			return nil
 		}
 		if m.mode == Write {
-			return t.r.WriteRelaxed(ctx, inside)
+			return t.of(me).WriteRelaxed(ctx, inside)
 		}
-		return t.r.ReadRelaxed(ctx, inside)
+		return t.of(me).ReadRelaxed(ctx, inside)
 	case relaxedOpen:
-		return t.r.Open(ctx)
+		return t.of(me).Open(ctx)
 	case signalOthers:
 		t.at.FetchOp(0, rma.Disp(1+t.places), rma.Replace, 1)
 	case hearSignal:
@@ -359,7 +388,7 @@ func (t *match) meet(m Mode, n int) error {
 func (t *match) exclusive() error {
 	w, r := t.writers+t.relaxedW, t.readers+t.relaxedR
 	if w > 1 || w == 1 && r > 0 {
-		return fmt.Errorf("inside are %d writers and %d readers by the ordered door, %d and %d by the relaxed one",
+		return fmt.Errorf("inside are %d writers and %d readers by ordered access, %d and %d by relaxed access",
 			t.writers, t.readers, t.relaxedW, t.relaxedR)
 	}
 	return nil
@@ -377,6 +406,17 @@ func (t *match) enter(s *chair) error {
 		t.readers++
 	}
 	if err := t.exclusive(); err != nil {
+		return err
+	}
+	view := s.Bytes
+	if s.Mode() == Write {
+		view = s.Writable
+	}
+	b, err := view()
+	if err == nil {
+		err = t.see(b, s.Mode())
+	}
+	if err != nil {
 		return err
 	}
 	t.point()
@@ -405,7 +445,7 @@ func (t *match) check() error {
 	if g == nil {
 		return nil
 	}
-	if v := g.word.Load(); v&(knockMask|memberMask|busy|passing) != 0 || v&stray != 0 {
+	if v := g.word.Load(); v&(relaxedMask|memberMask|busy|passing) != 0 || v&stray != 0 {
 		return fmt.Errorf("the guard's word is %#x in the end", v)
 	}
 	if w := g.list.Load(); w != nil {
@@ -422,6 +462,8 @@ func (t *match) state() uint64 {
 	mix(t.r.completed.Load())
 	mix(t.r.queue.ghosts.Load())
 	mix(uint64(t.inRow))
+	mix(t.written)
+	mix(uint64(len(t.aside.queue)))
 	if t.broken() {
 		mix(1)
 	}
@@ -462,17 +504,17 @@ func (t *match) state() uint64 {
 	return h
 }
 
-func (d doors) system() sim.System {
+func (d sides) system() sim.System {
 	return sim.System{Topology: topology.Flat(len(d.scripts) + 1), Setup: d.setup, MaxSteps: 1 << 16, Faults: d.faults}
 }
 
-// drawDoors makes a random game. No script leaves anything behind, and none can
+// drawSides makes a random game. No script leaves anything behind, and none can
 // deadlock: a rank that acquires or makes a relaxed access holds nothing else. While
 // there may be no guard yet, it also waits for nothing that it must bring about itself.
-func drawDoors(seed uint64) doors {
+func drawSides(seed uint64) sides {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	tables := []string{"", "", "RMA-RW", "RMA-RW", "foMPI-RW"}
-	d := doors{scripts: make([][]bout, 2+rng.IntN(4)), places: 1 + rng.IntN(2), tl: 1 + rng.IntN(4), locked: tables[rng.IntN(len(tables))]}
+	d := sides{scripts: make([][]bout, 2+rng.IntN(4)), places: 1 + rng.IntN(2), tl: 1 + rng.IntN(4), locked: tables[rng.IntN(len(tables))]}
 	d.faults.Cancels = max(0, rng.IntN(4)-1)
 	writes := 1 + rng.IntN(4) // of 4
 	relaxed := rng.IntN(8)    // of 8
@@ -534,10 +576,10 @@ func TestGuardSeeds(t *testing.T) {
 	needsProbe(t)
 	steps := 0
 	for seed := range uint64(*seeds) {
-		report := drawDoors(seed).system().Seeds(seed, 1)
+		report := drawSides(seed).system().Seeds(seed, 1)
 		steps += report.Steps
 		if err := report.Err(); err != nil {
-			t.Fatalf("seed %d: %v\n%+v", seed, err, drawDoors(seed))
+			t.Fatalf("seed %d: %v\n%+v", seed, err, drawSides(seed))
 		}
 	}
 	t.Logf("%d seeds, %d steps", *seeds, steps)
@@ -556,20 +598,20 @@ func TestGuardExhaust(t *testing.T) {
 	pair := func(m Mode) []bout {
 		return one(m, orderedRequest, orderedAcquire, orderedRenew, orderedAcquire, orderedRelease)
 	}
-	knock := func(m Mode) []bout { return one(m, relaxedAccess) }
+	enter := func(m Mode) []bout { return one(m, relaxedAccess) }
 	late := func(m Mode) []bout { return one(m, relaxedOpen, relaxedAccess) }
-	for name, d := range map[string]doors{
-		"writer":           {scripts: [][]bout{round(Write), knock(Write)}},
-		"reader":           {scripts: [][]bout{round(Read), knock(Write)}},
-		"two knock":        {scripts: [][]bout{round(Write), knock(Write), knock(Read)}},
+	for name, d := range map[string]sides{
+		"writer":           {scripts: [][]bout{round(Write), enter(Write)}},
+		"reader":           {scripts: [][]bout{round(Read), enter(Write)}},
+		"two enter":        {scripts: [][]bout{round(Write), enter(Write), enter(Read)}},
 		"opened":           {scripts: [][]bout{pair(Write), late(Write)}},
-		"two writers":      {scripts: [][]bout{round(Write), round(Write), knock(Write)}},
-		"reader, writer":   {scripts: [][]bout{round(Read), round(Write), knock(Read)}},
-		"two readers":      {scripts: [][]bout{round(Read), round(Read), knock(Write)}},
-		"pair":             {scripts: [][]bout{pair(Write), knock(Write), knock(Write)}},
-		"cancelled":        {scripts: [][]bout{one(Write, orderedRequest, orderedCancel), round(Read), knock(Write)}},
-		"cancelled reader": {scripts: [][]bout{round(Write), one(Read, orderedRequest, orderedCancel), knock(Write)}},
-		"tested":           {scripts: [][]bout{one(Write, orderedRequest, orderedTest, orderedCancel, orderedRelease), knock(Write), knock(Read)}},
+		"two writers":      {scripts: [][]bout{round(Write), round(Write), enter(Write)}},
+		"reader, writer":   {scripts: [][]bout{round(Read), round(Write), enter(Read)}},
+		"two readers":      {scripts: [][]bout{round(Read), round(Read), enter(Write)}},
+		"pair":             {scripts: [][]bout{pair(Write), enter(Write), enter(Write)}},
+		"cancelled":        {scripts: [][]bout{one(Write, orderedRequest, orderedCancel), round(Read), enter(Write)}},
+		"cancelled reader": {scripts: [][]bout{round(Write), one(Read, orderedRequest, orderedCancel), enter(Write)}},
+		"tested":           {scripts: [][]bout{one(Write, orderedRequest, orderedTest, orderedCancel, orderedRelease), enter(Write), enter(Read)}},
 		"notified, peeked, cancelled": {scripts: [][]bout{one(Write, relaxedOpen, orderedRequest, orderedNotify, orderedPeek, orderedCancel,
 			orderedRequest, orderedAcquire, orderedRelease), round(Write)}},
 		"tested reader":    {scripts: [][]bout{one(Read, orderedRequest, orderedTest, orderedCancel, orderedRelease), late(Write)}},
@@ -578,9 +620,9 @@ func TestGuardExhaust(t *testing.T) {
 		"broken":           {scripts: [][]bout{append(round(Write), one(Write, orderedCancel)...), late(Write), one(Write, breakIt)}},
 		// The first reader goes on only when the second has come in.
 		"readers meet": {scripts: [][]bout{one(Read, orderedRequest, orderedAcquire, hearSignal, orderedRelease),
-			one(Read, orderedRequest, orderedAcquire, signalOthers, orderedRelease), knock(Write)}},
+			one(Read, orderedRequest, orderedAcquire, signalOthers, orderedRelease), enter(Write)}},
 		"readers meet again": {scripts: [][]bout{one(Read, relaxedOpen, orderedRequest, orderedAcquire, hearSignal, orderedRelease),
-			one(Read, orderedRequest, orderedAcquire, signalOthers, orderedRelease), knock(Write)}},
+			one(Read, orderedRequest, orderedAcquire, signalOthers, orderedRelease), enter(Write)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			d.places, d.tl = 1, 1

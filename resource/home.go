@@ -67,19 +67,41 @@ func (g *guest) Granted(any) {
 	}
 }
 
-// hold makes a granted guest one that holds, as Acquire does. If there is a guard, it waits
-// there for a relaxed access to end, which waits for nobody's grant.
-func (g *guest) hold() error {
+// hold makes a granted guest one that holds, as Acquire does, and reports whether it does
+// now. If there is a guard, it waits there for a relaxed access to end, which waits for no
+// grant. A lock of several nodes may need their messages for that, which this goroutine
+// delivers. So another goroutine waits, and the guest is news again once it holds.
+func (g *guest) hold() bool {
 	s := g.state.Load()
 	g.listed = false
-	if g.r.completed.Load()&guarded != 0 {
-		if err := g.enter(context.Background(), s, false); err != nil {
-			return err // the resource is broken
-		}
-		s |= doorBit
+	switch {
+	case s&heldBit != 0:
+		return true // it is news again
+	case g.r.completed.Load()&guarded == 0:
+		g.state.Set(s ^ phaseBits)
+		return true
+	case g.r.published() == nil:
+		return g.holdInside(s)
+	case g.enterAtOnce(s):
+		g.state.Set((s | doorBit) ^ phaseBits)
+		return true
 	}
-	g.state.Set(s ^ phaseBits)
-	return nil
+	g.r.guard.Load().locks.Reach.Aside(func() {
+		if h := g.home; g.holdInside(s) {
+			g.Granted(nil)
+			h.poke()
+		}
+	})
+	return false
+}
+
+// holdInside makes the guest one that holds in the guard. It fails if the resource is broken.
+func (g *guest) holdInside(s uint64) bool {
+	if g.enter(context.Background(), s, false) != nil {
+		return false
+	}
+	g.state.Set((s | doorBit) ^ phaseBits)
+	return true
 }
 
 // deliver takes a message from a mirror.
@@ -186,7 +208,7 @@ func (h *home) takeNews(s *scratch) {
 	for g := first; g != nil; {
 		next := g.next
 		g.next = nil
-		if h.r.completed.Load()&broken == 0 && h.at(g.number) == g && g.hold() == nil {
+		if h.r.completed.Load()&broken == 0 && h.at(g.number) == g && g.hold() {
 			s.granted = append(s.granted, g.number)
 		}
 		g = next

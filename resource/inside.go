@@ -8,13 +8,13 @@ import (
 
 // ErrNotInside is the use of an Inside that has left, or a write through one that only
 // reads.
-var ErrNotInside = errors.New("resource: no relaxed access for writing is open here: call Knock with Write, and Leave last")
+var ErrNotInside = errors.New("resource: no relaxed access for writing is open here: call Relaxed with Write, and Leave last")
 
-// Inside is a relaxed access, from [Resource.Knock] to Leave: ReadRelaxed and
+// Inside is a relaxed access, from [Resource.Relaxed] to Leave: ReadRelaxed and
 // WriteRelaxed without a function. It is a value, so that an access allocates nothing.
 // One goroutine uses it, once.
 //
-//	in, err := r.Knock(ctx, resource.Write)
+//	in, err := r.Relaxed(ctx, resource.Write)
 //	if err != nil {
 //		return err
 //	}
@@ -24,52 +24,84 @@ var ErrNotInside = errors.New("resource: no relaxed access for writing is open h
 //
 // A writer that fails calls Abandon instead of Leave.
 //
-// The leaf rule holds as for any relaxed access: between Knock and Leave the task waits
+// The leaf rule holds as for any relaxed access: between Relaxed and Leave the task waits
 // for no ordered grant. If a panic between them is recovered elsewhere, the resource
 // stays locked for good.
 type Inside struct {
 	r      *Resource
 	g      *guard
 	mode   Mode
-	number uint64  // for observers: see Event.Relaxed
-	by     *Holder // nil: the context carries none
+	number uint64       // for observers: see Event.Relaxed
+	by     *Holder      // nil: the context carries none
+	copy   *relaxedCopy // nil at the home
 }
 
-// Knock begins a relaxed access: for reading beside other readers, or for writing
+// Relaxed begins a relaxed access: for reading beside other readers, or for writing
 // alone. It waits until the guard lets it in. All earlier writes are then visible.
-func (r *Resource) Knock(ctx context.Context, m Mode) (Inside, error) {
+func (r *Resource) Relaxed(ctx context.Context, m Mode) (Inside, error) {
 	if m > Write {
-		return Inside{}, fmt.Errorf("resource: %q: Knock for mode %d: want Read or Write", r.name, m)
+		return Inside{}, fmt.Errorf("resource: %q: Relaxed for mode %d: want Read or Write", r.name, m)
 	}
-	return r.come(ctx, "knock", m)
+	return r.come(ctx, "relaxed access", m)
 }
 
 // come begins every relaxed access. op names the access in errors.
 func (r *Resource) come(ctx context.Context, op string, m Mode) (Inside, error) {
 	h := holderOf(ctx)
-	if err := h.mayKnock(r); err != nil {
+	if err := h.mayRelax(r); err != nil {
 		return Inside{}, r.relaxedError(op, m, err)
 	}
-	number := r.relaxed()
-	g, err := r.knock(ctx, m, number)
+	number := r.numberRelaxed()
+	g, err := r.enterRelaxed(ctx, m, number)
 	if err != nil {
 		r.tellRelaxed(RelaxedFailed, number, m, err)
 		return Inside{}, r.relaxedError(op, m, err)
 	}
+	in := Inside{r: r, g: g, mode: m, number: number, by: h}
+	if err := in.arrive(); err != nil {
+		in.unlock()
+		r.tellRelaxed(RelaxedFailed, number, m, err)
+		return Inside{}, r.relaxedError(op, m, err)
+	}
 	r.tellRelaxed(RelaxedAcquired, number, m, nil)
-	if m == Write {
+	h.enter(r)
+	return in, nil
+}
+
+// arrive brings the bytes of an access that has the guard.
+func (i *Inside) arrive() (err error) {
+	r := i.r
+	if i.g.remote != nil {
+		i.copy, err = i.g.remote.fetch()
+		return err
+	}
+	i.g.published.load(r)
+	if i.g.published != nil && r.load(&r.completed)&broken != 0 {
+		return r.brokenError()
+	}
+	if i.mode == Write {
 		r.buffer.Own()
 		r.save()
 	}
-	h.enter(r)
-	return Inside{r, g, m, number, h}, nil
+	return nil
 }
 
 // Bytes returns the resource's bytes. They are valid until Leave or Resize. A reader
 // must not change them.
 func (i Inside) Bytes() []byte {
+	if i.copy != nil {
+		return i.copy.bytes[:len(i.copy.bytes):len(i.copy.bytes)]
+	}
 	b := i.r.buffer.Bytes()
 	return b[:len(b):len(b)]
+}
+
+// version is the version of the bytes.
+func (i Inside) version() uint64 {
+	if i.copy != nil {
+		return i.copy.words[headVersion]
+	}
+	return i.r.ledger.Version()
 }
 
 // Resize changes the number of bytes, as Place.Resize does, and returns them: the old
@@ -81,20 +113,34 @@ func (i Inside) Resize(size int) ([]byte, error) {
 		return nil, ErrNotInside
 	case !validSize(size):
 		return nil, fmt.Errorf("resource: %q: %w", i.r.name, sizeError(size))
-	case size != len(i.r.buffer.Bytes()):
-		if err := i.r.buffer.Resize(size); err != nil {
-			return nil, fmt.Errorf("resource: %q: %w", i.r.name, err)
-		}
+	case size == len(i.Bytes()):
+		return i.Bytes(), nil
+	}
+	resize := i.r.buffer.Resize
+	if i.copy != nil {
+		resize = i.copy.resize
+	}
+	if err := resize(size); err != nil {
+		return nil, fmt.Errorf("resource: %q: %w", i.r.name, err)
 	}
 	return i.Bytes(), nil
 }
 
 // Prior tells what happened to a writer before, or is nil: see [Place.Prior].
-func (i Inside) Prior() error { return i.r.prior() }
+func (i Inside) Prior() error {
+	if i.copy != nil {
+		return i.copy.prior()
+	}
+	return i.r.prior()
+}
 
 // Leave ends the access. If it was for writing, the bytes count as written.
 func (i Inside) Leave() {
-	if i.mode == Write {
+	switch {
+	case i.mode == Read:
+	case i.copy != nil:
+		i.copy.commit()
+	default:
 		i.r.committed(nil)
 	}
 	i.leave()
@@ -104,7 +150,11 @@ func (i Inside) Leave() {
 // write is committed. The resource's [Policy] says what happens to the bytes, and what
 // later accesses learn. A reader only leaves.
 func (i Inside) Abandon(reason error) {
-	if i.mode == Write {
+	switch {
+	case i.mode == Read:
+	case i.copy != nil:
+		i.copy.fail()
+	default:
 		i.r.failed(reason)
 	}
 	i.leave()
@@ -115,6 +165,16 @@ func (i Inside) Abandon(reason error) {
 
 func (i Inside) leave() {
 	i.by.leave()
+	if i.copy != nil {
+		i.g.remote.done(i.copy)
+	} else {
+		i.g.published.end(i.r, i.mode)
+	}
+	i.unlock()
+}
+
+// unlock lets go of the guard.
+func (i Inside) unlock() {
 	if i.mode == Write {
 		i.g.locks.Relaxed.Unlock()
 	} else {

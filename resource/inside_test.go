@@ -11,14 +11,14 @@ import (
 // TestInside has relaxed accesses for reading and for writing beside places: each sees
 // what the others wrote, and a writer is alone.
 func TestInside(t *testing.T) {
-	r, _ := hinged(t, "RMA-RW", DoorOptions{})
+	r, _ := hinged(t, "RMA-RW", RelaxedOptions{})
 	fine(t, r.Open(background))
 	const each = 500
 	var all sync.WaitGroup
 	for range 2 {
 		all.Go(func() {
 			for range each {
-				in, err := r.Knock(background, Write)
+				in, err := r.Relaxed(background, Write)
 				if err != nil {
 					t.Error(err)
 					return
@@ -45,12 +45,12 @@ func TestInside(t *testing.T) {
 		}
 	})
 	all.Wait()
-	in, err := r.Knock(background, Read)
+	in, err := r.Relaxed(background, Read)
 	fine(t, err)
 	if n := int(in.Bytes()[0]) + int(in.Bytes()[1])<<8; n != 3*each {
 		t.Errorf("%d of %d writes are there", n, 3*each)
 	}
-	other, err := r.Knock(background, Read) // beside a reader
+	other, err := r.Relaxed(background, Read) // beside a reader
 	fine(t, err)
 	other.Leave()
 	in.Leave()
@@ -62,8 +62,8 @@ func TestInside(t *testing.T) {
 // TestInsideResize changes the size in a relaxed access: bytes that fit are kept, and
 // the next holder has the new size. A slice of the old bytes keeps its contents.
 func TestInsideResize(t *testing.T) {
-	r, _ := hinged(t, "RMA-RW", DoorOptions{})
-	in, err := r.Knock(background, Write)
+	r, _ := hinged(t, "RMA-RW", RelaxedOptions{})
+	in, err := r.Relaxed(background, Write)
 	fine(t, err)
 	old := in.Bytes()
 	old[3] = 7
@@ -95,10 +95,10 @@ func TestInsideResize(t *testing.T) {
 }
 
 // TestInsideMisuse resizes in an access for reading, and makes relaxed accesses without
-// a door, without a mode, and to a broken resource.
+// relaxed access, without a mode, and to a broken resource.
 func TestInsideMisuse(t *testing.T) {
-	r, _ := hinged(t, "RMA-RW", DoorOptions{})
-	in, err := r.Knock(background, Read)
+	r, _ := hinged(t, "RMA-RW", RelaxedOptions{})
+	in, err := r.Relaxed(background, Read)
 	fine(t, err)
 	if _, err := in.Resize(8); !errors.Is(err, ErrNotInside) {
 		t.Errorf("resize by a reader: %v", err)
@@ -107,26 +107,26 @@ func TestInsideMisuse(t *testing.T) {
 	if _, err := (Inside{}).Resize(8); !errors.Is(err, ErrNotInside) {
 		t.Errorf("resize by a zero Inside: %v", err)
 	}
-	if _, err := r.Knock(background, Write+1); err == nil {
+	if _, err := r.Relaxed(background, Write+1); err == nil {
 		t.Error("there is a third mode")
 	}
 	bare, _ := New("bare", 8)
 	var place *PlaceError
-	if _, err := bare.Knock(background, Write); !errors.Is(err, ErrNoDoor) || !errors.As(err, &place) || place.Op != "knock" {
-		t.Errorf("without a door: %v", err)
+	if _, err := bare.Relaxed(background, Write); !errors.Is(err, ErrNoRelaxed) || !errors.As(err, &place) || place.Op != "relaxed access" {
+		t.Errorf("without relaxed access: %v", err)
 	}
 	r.Break(locks.ErrBroken)
-	if _, err := r.Knock(background, Read); !errors.Is(err, ErrBroken) {
+	if _, err := r.Relaxed(background, Read); !errors.Is(err, ErrBroken) {
 		t.Errorf("broken: %v", err)
 	}
 }
 
 // TestInsideAllocates nothing.
 func TestInsideAllocates(t *testing.T) {
-	r, _ := hinged(t, "RMA-RW", DoorOptions{})
+	r, _ := hinged(t, "RMA-RW", RelaxedOptions{})
 	for _, m := range []Mode{Read, Write} {
 		n := testing.AllocsPerRun(1000, func() {
-			in, err := r.Knock(background, m)
+			in, err := r.Relaxed(background, m)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -15,7 +15,8 @@ type State struct {
 	Elsewhere        bool
 	Readers, Writers Requests
 	// RelaxedWaits is how many relaxed accesses wait for ordered ones. OrderedWaits says
-	// that ordered accesses wait for relaxed ones. Both count this node only.
+	// that ordered accesses wait for relaxed ones. Both count what the home knows: relaxed
+	// accesses of all nodes with a [Reach], otherwise of this node. Elsewhere they are zero.
 	RelaxedWaits int
 	OrderedWaits bool
 
@@ -45,7 +46,7 @@ func (r *Resource) Inspect() State {
 	}
 	if g := r.guard.Load(); g != nil {
 		v := g.word.Load()
-		s.RelaxedWaits, s.OrderedWaits = int(v&knockMask/oneKnock), v&busy != 0
+		s.RelaxedWaits, s.OrderedWaits = int(v&relaxedMask/oneRelaxed), v&busy != 0
 	}
 	return s
 }

@@ -77,17 +77,17 @@ func (h *Holder) leave() {
 	}
 }
 
-// mayKnock returns an error if a relaxed access of r by the task breaks the leaf rule.
-func (h *Holder) mayKnock(r *Resource) error {
-	if h == nil || !r.outstanding() {
-		return nil
+// mayRelax returns an error if a relaxed access of r by the task breaks the leaf rule.
+func (h *Holder) mayRelax(r *Resource) error {
+	if h == nil || r.mirror == nil && !r.outstanding() {
+		return nil // a mirror does not know of other nodes' requests
 	}
 	return h.conflict(r, r.unopened())
 }
 
 // conflict returns an error if a relaxed access of r conflicts with an ordered access of
 // the task. First says that no relaxed access of r has come before. It is apart from
-// mayKnock because its loop allocates.
+// mayRelax because its loop allocates.
 func (h *Holder) conflict(r *Resource, first bool) error {
 	for p := range h.places {
 		switch s := p.state.Load(); {

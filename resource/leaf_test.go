@@ -9,8 +9,8 @@ import (
 // TestHolder goes through the states of a task: in each, relaxed access is refused or
 // allowed. A request whose Acquire is refused still stands.
 func TestHolder(t *testing.T) {
-	r, _ := hinged(t, "RMA-RW", DoorOptions{})
-	other, _ := hinged(t, "RMA-RW", DoorOptions{})
+	r, _ := hinged(t, "RMA-RW", RelaxedOptions{})
+	other, _ := hinged(t, "RMA-RW", RelaxedOptions{})
 	r.name, other.name = "r", "other"
 	var p, q, foreign Place
 	ctx := NewHolder("task", slices.Values([]*Place{&p, &q})).Context(background)
@@ -35,9 +35,9 @@ func TestHolder(t *testing.T) {
 	fine(t, p.Request(r, Write))
 	leaf("requested, after the first relaxed access", r.ReadRelaxed(ctx, ignore), "")
 
-	first, err := r.Knock(ctx, Read)
+	first, err := r.Relaxed(ctx, Read)
 	fine(t, err)
-	second, err := other.Knock(ctx, Read)
+	second, err := other.Relaxed(ctx, Read)
 	fine(t, err)
 	second.Leave()
 	wait := `resource: acquire of "r" (write): ` + breaks + `is inside a relaxed access of "r": leave it first`
@@ -46,7 +46,7 @@ func TestHolder(t *testing.T) {
 	first.Leave()
 	leaf("outside", p.Acquire(ctx), "")
 	fine(t, q.Request(r, Write))
-	in, err := other.Knock(background, Read)
+	in, err := other.Relaxed(background, Read)
 	fine(t, err)
 	in.Leave()
 	fine(t, errors.Join(p.Release(), q.Acquire(ctx), q.Release(), foreign.Cancel()))

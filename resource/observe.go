@@ -104,8 +104,8 @@ func (p *Place) Observe(o Observer, kinds Kinds) { p.extra().hearers.set(o, kind
 // Observe tells o of the relaxed accesses of r, as [Place.Observe] does of a place. Call it
 // before the first relaxed access. A resource without relaxed access tells nothing.
 func (r *Resource) Observe(o Observer, kinds Kinds) {
-	if r.door.o != nil {
-		r.door.o.hearers.set(o, kinds&AllRelaxed)
+	if r.relaxed.o != nil {
+		r.relaxed.o.hearers.set(o, kinds&AllRelaxed)
 	}
 }
 
@@ -185,9 +185,9 @@ func (p *Place) failed(op string, err error) error {
 	return e
 }
 
-// relaxed is the number of a relaxed access that begins, 0 if there is no observer.
-func (r *Resource) relaxed() uint64 {
-	d := r.door.o
+// numberRelaxed is the number of a relaxed access that begins, 0 if there is no observer.
+func (r *Resource) numberRelaxed() uint64 {
+	d := r.relaxed.o
 	if d == nil || d.hearers.kinds.Load() == 0 {
 		return 0
 	}
@@ -197,6 +197,6 @@ func (r *Resource) relaxed() uint64 {
 // tellRelaxed tells of a relaxed access, if it has a number.
 func (r *Resource) tellRelaxed(kind Kinds, number uint64, m Mode, err error) {
 	if number != 0 {
-		r.door.o.hearers.tell(Event{Kind: kind, Mode: m, Resource: r, Relaxed: number, Err: err})
+		r.relaxed.o.hearers.tell(Event{Kind: kind, Mode: m, Resource: r, Relaxed: number, Err: err})
 	}
 }

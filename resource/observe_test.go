@@ -165,12 +165,12 @@ func TestObserveFar(t *testing.T) {
 // Observers of a resource are told of its relaxed accesses, each by its number.
 func TestObserveRelaxed(t *testing.T) {
 	ctx := context.Background()
-	r, _ := hinged(t, "RMA-RW", DoorOptions{})
+	r, _ := hinged(t, "RMA-RW", RelaxedOptions{})
 	var o numbered
 	r.Observe(&o, AllRelaxed)
 	var other numbered
 	r.Observe(&other, RelaxedReleased)
-	out, err := r.Knock(ctx, Write)
+	out, err := r.Relaxed(ctx, Write)
 	fine(t, err)
 	waits := make(chan error)
 	o.waits = make(chan struct{})
@@ -179,7 +179,7 @@ func TestObserveRelaxed(t *testing.T) {
 	out.Leave()
 	fine(t, <-waits)
 	r.Break(errStop)
-	if _, err := r.Knock(ctx, Read); !errors.Is(err, ErrBroken) {
+	if _, err := r.Relaxed(ctx, Read); !errors.Is(err, ErrBroken) {
 		t.Error(err)
 	}
 	want := []string{"1 write relaxed acquired", "1 write relaxed released", "2 read relaxed acquired", "2 read relaxed released", "2 read relaxed waiting", "3 read relaxed failed"}
@@ -212,11 +212,11 @@ func (o *numbered) Observe(e Event) {
 func TestRelaxedEventsAllocateNothing(t *testing.T) {
 	needsOrdinaryBuild(t)
 	ctx := context.Background()
-	r, _ := hinged(t, "RMA-RW", DoorOptions{})
+	r, _ := hinged(t, "RMA-RW", RelaxedOptions{})
 	r.Observe(new(counting), AllRelaxed)
 	fine(t, r.Open(ctx))
 	if n := testing.AllocsPerRun(100, func() {
-		in, err := r.Knock(ctx, Write)
+		in, err := r.Relaxed(ctx, Write)
 		fine(t, err)
 		in.Leave()
 	}); n != 0 {

@@ -29,7 +29,7 @@ type Resource struct {
 	recovery *recovery             // nil: no Options.Undo, and no writer at home has failed
 	reason   atomic.Pointer[error] // why it is broken
 	losses   atomic.Pointer[losses]
-	door     door
+	relaxed  relaxed
 }
 
 // Options configure a resource. The zero value is a good default.
@@ -37,8 +37,8 @@ type Options struct {
 	// FaultPages, if not nil, gives the resource fault pages: a view that is used
 	// after the release faults. Each access that maps bytes costs some system calls.
 	FaultPages *FaultPages
-	// Door allows relaxed access to the resource, if it has a Guard.
-	Door DoorOptions
+	// Relaxed allows relaxed access to the resource, if it has a Guard.
+	Relaxed RelaxedOptions
 	// Policy is what the loss or the failure of a writer does. The default is Discard.
 	Policy Policy
 	// Undo makes the resource keep a copy of its bytes while a writer at its home
@@ -62,7 +62,7 @@ func NewWith(name string, size int, o Options) (*Resource, error) {
 	if !validSize(size) {
 		return nil, fmt.Errorf("resource: %q: %w", name, sizeError(size))
 	}
-	if err := r.hang(o.Door); err != nil {
+	if err := r.allow(o.Relaxed); err != nil {
 		return nil, err
 	}
 	if o.Policy > Abort {

@@ -173,8 +173,6 @@ var (
 	// ErrUnknown is a message for a resource that is not declared here. The site has no
 	// room to keep it.
 	ErrUnknown = errors.New("resource: message for a resource that is not declared here")
-	// ErrDoorAtHome is an unordered access to a mirror.
-	ErrDoorAtHome = errors.New("relaxed door is at the resource's home: go through it there, or use a place")
 )
 
 // NewSite makes the part of a node that has no resources yet.

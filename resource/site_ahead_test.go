@@ -70,17 +70,17 @@ func TestSitePushesToWriterThatGivesUp(t *testing.T) {
 }
 
 // A relaxed section at home keeps mirrors out, who do not lose their turn, and is
-// kept out by them. Elsewhere there is no such door.
-func TestSiteDoor(t *testing.T) {
-	home, _ := hinged(t, "RMA-RW", DoorOptions{})
+// kept out by them. Without a guard there is none elsewhere.
+func TestSiteRelaxed(t *testing.T) {
+	home, _ := hinged(t, "RMA-RW", RelaxedOptions{})
 	n := newNetwork(2, SiteOptions{})
 	mirror, err := New(home.Name(), 16)
 	fine(t, err)
 	fine(t, n.sites[0].Home(home, HomeAt{}))
 	fine(t, n.sites[1].Mirror(mirror, 0))
 	ctx := t.Context()
-	if err := mirror.Open(ctx); !errors.Is(err, ErrDoorAtHome) {
-		t.Errorf("relaxed door of a mirror: %v", err)
+	if err := mirror.Open(ctx); !errors.Is(err, ErrNoRelaxed) {
+		t.Errorf("relaxed access to a mirror: %v", err)
 	}
 	var w Place
 	for i := range 5 {
@@ -125,11 +125,11 @@ func TestSiteDoor(t *testing.T) {
 
 // Places here and there, and relaxed sections, all at once: none is lost, and every
 // write counts.
-func TestSiteDoorStress(t *testing.T) {
+func TestSiteRelaxedStress(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	p := newPost(t, 2)
 	defer p.close()
-	home, _ := hinged(t, "RMA-RW", DoorOptions{})
+	home, _ := hinged(t, "RMA-RW", RelaxedOptions{})
 	mirror, err := New(home.Name(), 16)
 	fine(t, err)
 	fine(t, p.sites[0].Home(home, HomeAt{}))

@@ -89,7 +89,7 @@ func TestKeptReleaseIsWanted(t *testing.T) {
 			moved()
 			return told
 		},
-		"knock": func(t *testing.T, r *Resource, moved func()) bool {
+		"relaxed": func(t *testing.T, r *Resource, moved func()) bool {
 			if r.ReadRelaxed(ended(), func([]byte) error { return nil }) == nil {
 				t.Error("inside beside a writer")
 			}
@@ -98,7 +98,7 @@ func TestKeptReleaseIsWanted(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			n, r := keeping(t, Options{Door: DoorOptions{Guard: guard}})
+			n, r := keeping(t, Options{Relaxed: RelaxedOptions{Guard: guard}})
 			if !wait(t, r[0], func() { n.settle(t) }) {
 				t.Error("waits though all that is under way has come")
 			}

@@ -8,7 +8,7 @@ func (g *guard) leave() (last bool) {
 	for {
 		v := g.load()
 		n := v - oneMember
-		last = n&(memberMask|stray) == 0 && v&knockMask != 0
+		last = n&(memberMask|stray) == 0 && v&relaxedMask != 0
 		if last {
 			n |= passing
 		}
@@ -30,7 +30,7 @@ func (g *guard) decide(woken int) {
 		if keep && g.r.completed.Load()&broken == 0 {
 			return // and a woken one will
 		}
-		if v&knockMask != 0 {
+		if v&relaxedMask != 0 {
 			if g.giveUp(v) {
 				return
 			}
@@ -55,21 +55,34 @@ func (g *guard) abandon() {
 	g.and(^uint64(passing))
 	g.revoke()
 	g.wake()
+	g.tellEnd()
 }
 
 // giveUp gives up the lock if the word is still v. In v there is no member inside.
 func (g *guard) giveUp(v uint64) bool {
 	invariant.Check(v&(memberMask|stray|busy) == 0, "the guard of %q is given up while it is %#x", g.r.name, v)
 	if v&modeMask == born {
-		if !g.cas(v, v&knockMask) {
+		if !g.cas(v, v&relaxedMask) {
 			return false
 		}
-	} else {
-		if !g.seize(v) {
-			return false
-		}
-		g.and(knockMask)
+		g.wake()
+		return true
 	}
-	g.wake()
+	if !g.cas(v, (v|busy)&^passing) {
+		return false
+	}
+	if reach := g.locks.Reach; reach != nil {
+		reach.Aside(func() { g.release(v & modeMask) })
+	} else {
+		g.release(v & modeMask)
+	}
 	return true
+}
+
+// release releases the lock that the FIFO owns in a mode, and ends busy.
+func (g *guard) release(mode uint64) {
+	g.leaveOrdered(mode)
+	g.and(relaxedMask)
+	g.wake()
+	g.tellEnd()
 }

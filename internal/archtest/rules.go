@@ -16,6 +16,7 @@ var layers = []layer{
 	{path: "net/topology/host", pure: true, imports: "net/topology"},
 	{path: "net/rma", pure: true, imports: "net/topology"},
 	{path: "net/rma/epoch", pure: true, imports: "net/rma"},
+	{path: "net/rma/part", testsOf: "net/rma", pure: true, imports: "net/rma net/topology"},
 	{path: "net/rma/model", pure: true, imports: "net/rma/epoch net/rma net/topology"},
 	{path: "net/rmatest", testsOf: "net/rma", imports: "net/rma/epoch net/rma net/topology"},
 
@@ -48,7 +49,7 @@ var layers = []layer{
 	{path: "orwl/placement", pure: true, imports: "net/topology"},
 	{path: "orwl/launch"},
 	{path: "orwl/internal/workers", pure: true, imports: "net/rma"}, // its tests play in net/sim
-	{path: "orwl", imports: "orwl/internal/workers orwl/launch orwl/placement orwl/liveness net/topology/host " + belowOrwl},
+	{path: "orwl", imports: "orwl/internal/workers orwl/launch orwl/placement orwl/liveness net/topology/host net/rma/part " + belowOrwl},
 	{path: "orwl/trace", imports: "orwl " + belowOrwl},
 	{path: "metrics", imports: "orwl " + belowOrwl},
 

@@ -11,7 +11,7 @@ import (
 // newHome makes the resource of a volume that this node keeps.
 func newHome(ctx context.Context, number, size int, o *Options, format func(b []byte)) (*resource.Resource, error) {
 	r, err := resource.NewWith(fmt.Sprintf("volume %d", number), size, resource.Options{
-		Door: resource.DoorOptions{Guard: func() (resource.Guard, error) { return orwl.NewGuard(o.Guard) }},
+		Relaxed: resource.RelaxedOptions{Guard: func() (resource.Guard, error) { return orwl.NewGuard(o.Guard) }},
 	})
 	if err != nil {
 		return nil, err
@@ -19,7 +19,7 @@ func newHome(ctx context.Context, number, size int, o *Options, format func(b []
 	if o.Observer != nil {
 		r.Observe(o.Observer, resource.AllRelaxed)
 	}
-	in, err := r.Knock(ctx, resource.Write)
+	in, err := r.Relaxed(ctx, resource.Write)
 	if err != nil {
 		return nil, err
 	}

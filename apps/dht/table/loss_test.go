@@ -228,7 +228,7 @@ func TestContext(t *testing.T) {
 	for tables[0].homes[volume] != 1 {
 		volume++
 	}
-	in, err := tables[1].volumes[volume].Knock(background, 1) // no caller gets an answer of it
+	in, err := tables[1].volumes[volume].Relaxed(background, 1) // no caller gets an answer of it
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func (t *Numbers) All(ctx context.Context, each func(key, value uint64) bool) er
 func (t *Numbers) scanHere(ctx context.Context, cursor uint64, count int) (next uint64, pairs [][2]uint64, err error) {
 	number, part := cursor>>cursorBits, cursor&cursorMask
 	h := t.here[number]
-	in, err := h.r.Knock(ctx, resource.Read)
+	in, err := h.r.Relaxed(ctx, resource.Read)
 	if err != nil {
 		return 0, nil, err
 	}

@@ -33,7 +33,7 @@ func newNumbersHome(ctx context.Context, number int, o *Options, hash func(uint6
 
 // get is the value of a key, by the door.
 func (h *numbersHome) get(ctx context.Context, key uint64) (value uint64, found bool, err error) {
-	in, err := h.r.Knock(ctx, resource.Read)
+	in, err := h.r.Relaxed(ctx, resource.Read)
 	if err != nil {
 		return 0, false, err
 	}
@@ -44,7 +44,7 @@ func (h *numbersHome) get(ctx context.Context, key uint64) (value uint64, found 
 
 // write lets the caller alone with the volume, until it calls leave.
 func (h *numbersHome) write(ctx context.Context) (resource.Inside, error) {
-	in, err := h.r.Knock(ctx, resource.Write)
+	in, err := h.r.Relaxed(ctx, resource.Write)
 	if err == nil && glimpses {
 		h.writes.Add(1)
 	}

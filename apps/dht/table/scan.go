@@ -87,7 +87,7 @@ const mostLooked = 16
 // scanHere scans a volume of this node, and returns where to go on.
 func (t *Strings) scanHere(ctx context.Context, cursor uint64, count int, keys *keyList) (next uint64, err error) {
 	number, at := cursor>>cursorBits, cursor&cursorMask
-	in, err := t.volumes[number].Knock(ctx, resource.Read)
+	in, err := t.volumes[number].Relaxed(ctx, resource.Read)
 	if err != nil {
 		return 0, err
 	}
@@ -203,7 +203,7 @@ func (t *Strings) lengthHere(ctx context.Context) (n int64, err error) {
 }
 
 func lengthOf(ctx context.Context, r *resource.Resource, now clock) (int64, error) {
-	in, err := r.Knock(ctx, resource.Read)
+	in, err := r.Relaxed(ctx, resource.Read)
 	if err != nil {
 		return 0, err
 	}
@@ -212,7 +212,7 @@ func lengthOf(ctx context.Context, r *resource.Resource, now clock) (int64, erro
 		return int64(v.word(atRecords)), nil
 	}
 	in.Leave()
-	if in, err = r.Knock(ctx, resource.Write); err != nil {
+	if in, err = r.Relaxed(ctx, resource.Write); err != nil {
 		return 0, err
 	}
 	defer in.Leave()
@@ -227,7 +227,7 @@ func (t *Strings) clearHere(ctx context.Context) (int64, error) {
 		if r == nil {
 			continue
 		}
-		in, err := r.Knock(ctx, resource.Write)
+		in, err := r.Relaxed(ctx, resource.Write)
 		if err != nil {
 			return 0, err
 		}

@@ -101,7 +101,7 @@ func (t *Strings) alone(ctx context.Context, o *Op, r *Result) bool {
 	if home == nil {
 		return false
 	}
-	in, err := home.Knock(ctx, modeOf(o.writes()))
+	in, err := home.Relaxed(ctx, modeOf(o.writes()))
 	if err != nil {
 		r.Err = err
 		return true
@@ -150,7 +150,7 @@ func (t *Strings) near(ctx context.Context, b *batch, ops []Op, results []Result
 
 // inside does all ops of a batch in one volume.
 func (t *Strings) inside(ctx context.Context, b *batch, group int, ops []Op, results []Result) {
-	in, err := t.volumes[group].Knock(ctx, modeOf(b.groups[group].writes))
+	in, err := t.volumes[group].Relaxed(ctx, modeOf(b.groups[group].writes))
 	if err != nil {
 		for i := range b.each(group) {
 			results[i].Err = err

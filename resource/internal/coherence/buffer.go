@@ -75,6 +75,12 @@ func (b *Buffer) Bytes() []byte { return b.bytes }
 // Size is how many bytes there are, for those who do not hold the resource.
 func (b *Buffer) Size() int { return int(b.size.Load()) }
 
+// Reload takes the bytes of the store, whose size may have changed.
+func (b *Buffer) Reload() {
+	b.bytes = b.kind.store.Bytes()
+	b.size.Store(int64(len(b.bytes)))
+}
+
 // Store is the store that the buffer uses, or nil.
 func (b *Buffer) Store() Store {
 	if b.kind == nil {

@@ -181,6 +181,12 @@ func (l *Ledger) Copy(s Stamp) {
 	}
 }
 
+// Abort notes that a writer has failed elsewhere and policy Abort ends the resource.
+func (l *Ledger) Abort(fence uint64) {
+	l.fence.Set(fence)
+	l.aborted = true
+}
+
 // Told forgets a lost writer after its successor was told.
 func (l *Ledger) Told() {
 	if l.prior == PriorLost {

@@ -8,15 +8,13 @@ import (
 	"sync/atomic"
 
 	"github.com/orwl/go-orwl/locks"
-	"github.com/orwl/go-orwl/locks/lockers"
-	"github.com/orwl/go-orwl/net/rma"
-	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
 
-// The relaxed door gives access without an order: straight through the guard to the
-// bytes. It excludes ordered access, as a reader-writer lock does. It does not take
-// part in the FIFO order. A resource has the door if [Options.Door] gives it one.
-// Places pay nothing for it until the first relaxed access.
+// Relaxed access has no order: it goes straight through the guard to the bytes. It excludes
+// ordered access, as a reader-writer lock does. It does not take part in the FIFO order. A
+// resource allows relaxed access if [Options.Relaxed] has a guard for it. Places pay
+// nothing for it until the first relaxed access. See reach.go for relaxed access from
+// every node.
 //
 // Every relaxed access follows the leaf rule (leaf.go): the task holds no ordered
 // grant, and waits for none inside. The first relaxed access also waits for every
@@ -26,57 +24,15 @@ import (
 // A group of ordered readers that more readers keep joining has no end. A relaxed write
 // may then wait for ever. An ordered writer ends the group.
 
-// ErrNoDoor says that the resource of a relaxed access has no relaxed door.
-var ErrNoDoor = errors.New("resource has no relaxed door: give it one by Options.Door")
+// ErrNoRelaxed is a relaxed access to a resource that allows none.
+var ErrNoRelaxed = errors.New("resource allows no relaxed access: give it a guard by Options.Relaxed")
 
-// Guard is the reader-writer lock between ordered and relaxed access, one side for
-// each.
-type Guard struct {
-	// Ordered is the side of the FIFO. One goroutine at a time uses it. One goroutine
-	// may acquire it and another release it.
-	Ordered locks.RWMutex
-	// Relaxed is the side of relaxed access.
-	Relaxed Relaxed
-}
+// ErrNoReach is a relaxed access on a node that is not the resource's home, if the guard is
+// a lock of the home's process alone.
+var ErrNoReach = errors.New("guard of the resource serves its home's process only: give it a Guard with Reach")
 
-// Relaxed is a reader-writer lock for goroutines: a *lockers.RWLocker.
-type Relaxed interface {
-	// TryLock and TryRLock report whether the goroutine has the lock now, for writing
-	// or beside other readers. They never wait.
-	TryLock() bool
-	TryRLock() bool
-	// LockContext and RLockContext wait for it, and fail as a locks.RWMutex does.
-	LockContext(ctx context.Context) error
-	RLockContext(ctx context.Context) error
-	// Unlock releases a lock for writing, RUnlock one for reading.
-	Unlock()
-	RUnlock()
-}
-
-// NewGuard makes a guard of l, a lock of f whose kind is ReaderWriter. The FIFO uses
-// rank 0. Goroutines share the other ranks for relaxed access.
-func NewGuard(l *locks.Lock, f rma.Fabric) (Guard, error) {
-	ranks := f.Topology().Ranks()
-	if ranks < 2 {
-		return Guard{}, fmt.Errorf("resource: a guard on a fabric of %d rank: want one for the FIFO and at least one for the relaxed door", ranks)
-	}
-	relaxed := make([]locks.Rank, 0, ranks-1)
-	for p := 1; p < ranks; p++ {
-		relaxed = append(relaxed, locks.Rank(p))
-	}
-	k, err := lockers.NewRW(l, f, relaxed...)
-	if err != nil {
-		return Guard{}, fmt.Errorf("resource: guard: %w", err)
-	}
-	w, err := f.Window(0)
-	if err != nil {
-		return Guard{}, fmt.Errorf("resource: guard: %w", err)
-	}
-	return Guard{Ordered: l.At(w).(locks.RWMutex), Relaxed: k}, nil
-}
-
-// DoorOptions configure relaxed access.
-type DoorOptions struct {
+// RelaxedOptions configure relaxed access.
+type RelaxedOptions struct {
 	// Guard makes the lock at the first relaxed access. nil refuses relaxed access.
 	Guard func() (Guard, error)
 	// TL is the largest number of groups that the FIFO grants in a row while a relaxed
@@ -84,39 +40,39 @@ type DoorOptions struct {
 	TL int
 }
 
-// DefaultTL is DoorOptions.TL if that is zero.
+// DefaultTL is RelaxedOptions.TL if that is zero.
 const DefaultTL = 50
 
-func (o DoorOptions) withDefaults() DoorOptions {
+func (o RelaxedOptions) withDefaults() RelaxedOptions {
 	if o.TL == 0 {
 		o.TL = DefaultTL
 	}
 	return o
 }
 
-func (o DoorOptions) validate() error {
+func (o RelaxedOptions) validate() error {
 	if o.TL < 1 || o.TL > mostRun {
-		return fmt.Errorf("resource: DoorOptions.TL is %d, want 1 to %d", o.TL, mostRun)
+		return fmt.Errorf("resource: RelaxedOptions.TL is %d, want 1 to %d", o.TL, mostRun)
 	}
 	return nil
 }
 
-// door holds what a resource needs to make its guard.
-type door struct {
-	mu sync.Mutex   // held while the guard is made; places never take it
-	o  *relaxedDoor // nil: there is no door
-	in func() Bed   // where the first relaxed accesses sleep, if not in a bed of their own
+// relaxed holds what a resource needs to make its guard.
+type relaxed struct {
+	mu sync.Mutex      // held while the guard is made; places never take it
+	o  *relaxedAllowed // nil: there is no relaxed access
+	in func() Bed      // where the first relaxed accesses sleep, if not in a bed of their own
 }
 
-// relaxedDoor is what a resource with the door has.
-type relaxedDoor struct {
-	DoorOptions
+// relaxedAllowed is what a resource with relaxed access has.
+type relaxedAllowed struct {
+	RelaxedOptions
 	hearers  hearers
 	accesses atomic.Uint64 // with an observer
 }
 
-// hang gives the resource the door if the options have one.
-func (r *Resource) hang(o DoorOptions) error {
+// allow allows relaxed access if the options have a guard.
+func (r *Resource) allow(o RelaxedOptions) error {
 	if o.Guard == nil {
 		return nil
 	}
@@ -124,17 +80,17 @@ func (r *Resource) hang(o DoorOptions) error {
 	if err := o.validate(); err != nil {
 		return fmt.Errorf("%q: %w", r.name, err)
 	}
-	r.door.o = &relaxedDoor{DoorOptions: o}
+	r.relaxed.o = &relaxedAllowed{RelaxedOptions: o}
 	return nil
 }
 
 // Open is the first relaxed access, and reads nothing. Before the first request it does
 // not wait.
 func (r *Resource) Open(ctx context.Context) error {
-	err := holderOf(ctx).mayKnock(r)
+	err := holderOf(ctx).mayRelax(r)
 	if err == nil {
 		var g *guard
-		if g, err = r.knock(ctx, Read, 0); err == nil {
+		if g, err = r.enterRelaxed(ctx, Read, 0); err == nil {
 			g.locks.Relaxed.RUnlock()
 			return nil
 		}
@@ -152,7 +108,7 @@ func (r *Resource) ReadRelaxed(ctx context.Context, read func(b []byte) error) e
 		return err
 	}
 	defer in.Leave()
-	if err := r.unpoisoned("relaxed read"); err != nil {
+	if err := in.unpoisoned("relaxed read"); err != nil {
 		return err
 	}
 	return read(in.Bytes())
@@ -182,11 +138,12 @@ func (r *Resource) WriteRelaxed(ctx context.Context, write func(b []byte) error)
 var errUnfinished = errors.New("resource: the relaxed writer ended by a panic or by runtime.Goexit")
 
 // unpoisoned is the error of op if the resource is poisoned, for a relaxed reader inside.
-func (r *Resource) unpoisoned(op string) error {
-	if r.ledger.Prior() != coherence.PriorPoisoned {
+func (i Inside) unpoisoned(op string) error {
+	prior := i.Prior()
+	if !errors.Is(prior, ErrPoisoned) {
 		return nil
 	}
-	return r.relaxedError(op, Read, r.prior())
+	return i.r.relaxedError(op, Read, prior)
 }
 
 // Snapshot appends the bytes to dst as they are between two accesses, and returns their
@@ -198,18 +155,15 @@ func (r *Resource) Snapshot(ctx context.Context, dst []byte) (bytes []byte, vers
 		return dst, 0, err
 	}
 	defer in.Leave()
-	return append(dst, r.buffer.Bytes()...), r.ledger.Version(), r.unpoisoned("snapshot")
+	return append(dst, in.Bytes()...), in.version(), in.unpoisoned("snapshot")
 }
 
 func (r *Resource) relaxedError(op string, m Mode, err error) error {
 	return &PlaceError{Op: op, Mode: m, Resource: r.name, Err: err}
 }
 
-// knockable returns the guard, and makes it at the first call.
-func (r *Resource) knockable() (*guard, error) {
-	if f := r.mirror; f != nil {
-		return nil, fmt.Errorf("%w, on node %d", ErrDoorAtHome, f.home)
-	}
+// guarding returns the guard, and makes it at the first call.
+func (r *Resource) guarding() (*guard, error) {
 	g := r.guard.Load()
 	if g == nil {
 		var err error
@@ -222,27 +176,34 @@ func (r *Resource) knockable() (*guard, error) {
 }
 
 func (r *Resource) makeGuard() (*guard, error) {
-	r.door.mu.Lock()
-	defer r.door.mu.Unlock()
+	r.relaxed.mu.Lock()
+	defer r.relaxed.mu.Unlock()
 	if g := r.guard.Load(); g != nil {
 		return g, nil
 	}
-	if r.door.o == nil {
-		return nil, ErrNoDoor
+	if r.relaxed.o == nil {
+		return nil, ErrNoRelaxed
 	}
-	made, err := r.door.o.Guard()
+	made, err := r.relaxed.o.Guard()
 	if err != nil {
 		return nil, fmt.Errorf("guard cannot be made: %w", err)
 	}
-	g := newGuard(r, made, r.door.o.TL)
+	g := newGuard(r, made, r.relaxed.o.TL)
+	if made.Reach != nil {
+		if err := g.reachable(); err != nil {
+			return nil, err
+		}
+	} else if r.mirror != nil {
+		return nil, ErrNoReach
+	}
 	r.guard.Store(g)
 	return g, nil
 }
 
-// knock waits for the guard's relaxed side. It first tries the lock without announcing
+// enterRelaxed waits for the guard's relaxed side. It first tries the lock without announcing
 // itself: a reader that does not meet the FIFO then changes no word of the guard.
-func (r *Resource) knock(ctx context.Context, m Mode, number uint64) (*guard, error) {
-	g, err := r.knockable()
+func (r *Resource) enterRelaxed(ctx context.Context, m Mode, number uint64) (*guard, error) {
+	g, err := r.guarding()
 	if err != nil {
 		return nil, err
 	}
@@ -250,12 +211,14 @@ func (r *Resource) knock(ctx context.Context, m Mode, number uint64) (*guard, er
 		return nil, r.brokenError()
 	}
 	k := g.locks.Relaxed
-	if g.load()&modeMask == born || !(m == Write && k.TryLock() || m == Read && k.TryRLock()) {
+	if g.remote != nil {
+		err = g.remote.lock(ctx, k, m, number)
+	} else if g.load()&modeMask == born || !(m == Write && k.TryLock() || m == Read && k.TryRLock()) {
 		r.tellRelaxed(RelaxedWaiting, number, m, nil)
 		if r.home != nil {
 			r.home.wanted()
 		}
-		g.add(oneKnock)
+		g.add(oneRelaxed)
 		g.revoke()
 		if err = g.first(ctx); err != nil {
 		} else if m == Write {
@@ -263,7 +226,7 @@ func (r *Resource) knock(ctx context.Context, m Mode, number uint64) (*guard, er
 		} else {
 			err = k.RLockContext(ctx)
 		}
-		g.add(^uint64(oneKnock - 1))
+		g.add(^uint64(oneRelaxed - 1))
 	}
 	switch {
 	case errors.Is(err, locks.ErrBroken):
@@ -289,8 +252,8 @@ func (g *guard) first(ctx context.Context) error {
 			return r.brokenError()
 		}
 		bed := Bed(nil)
-		if r.door.in != nil {
-			bed = r.door.in()
+		if r.relaxed.in != nil {
+			bed = r.relaxed.in()
 		}
 		w := newWaiter(bed)
 		g.line(w, modeMask, born)

@@ -18,7 +18,7 @@ func TestRelaxedWriterFails(t *testing.T) {
 		"exit":  func([]byte) error { runtime.Goexit(); return nil },
 	} {
 		for _, undo := range []bool{false, true} {
-			r, _ := hinged(t, "RMA-RW", DoorOptions{})
+			r, _ := hinged(t, "RMA-RW", RelaxedOptions{})
 			if undo {
 				r.recovery = &recovery{undo: true}
 			}
@@ -64,7 +64,7 @@ func TestRelaxedWriterFails(t *testing.T) {
 
 // The failure of a relaxed writer ends a resource whose policy is Abort.
 func TestRelaxedWriterAborts(t *testing.T) {
-	r, _ := hinged(t, "RMA-RW", DoorOptions{})
+	r, _ := hinged(t, "RMA-RW", RelaxedOptions{})
 	fine(t, r.SetPolicy(Abort))
 	reason := errors.New("reason")
 	if err := r.WriteRelaxed(t.Context(), func([]byte) error { return reason }); err != reason {

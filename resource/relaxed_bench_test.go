@@ -5,18 +5,18 @@ import (
 	"testing"
 )
 
-// BenchmarkDoor measures what relaxed access costs ordered access, and itself: without
+// BenchmarkRelaxed measures what relaxed access costs ordered access, and itself: without
 // a guard, with a guard and no relaxed access, and beside a goroutine that reads over
 // and over.
-func BenchmarkDoor(b *testing.B) {
-	for _, door := range []string{"none", "open", "hammered"} {
+func BenchmarkRelaxed(b *testing.B) {
+	for _, guard := range []string{"none", "free", "hammered"} {
 		made := func(b *testing.B) (r *Resource, end func()) {
-			if r, _ = New("r", 16); door == "none" {
+			if r, _ = New("r", 16); guard == "none" {
 				return r, func() {}
 			}
-			r, _ = hinged(b, "RMA-RW", DoorOptions{})
+			r, _ = hinged(b, "RMA-RW", RelaxedOptions{})
 			fine(b, r.Open(background))
-			if door == "open" {
+			if guard == "free" {
 				return r, func() {}
 			}
 			var stop atomic.Bool
@@ -33,7 +33,7 @@ func BenchmarkDoor(b *testing.B) {
 				b.ReportMetric(float64(n)/float64(b.N), "reads/op")
 			}
 		}
-		b.Run("access/"+door, func(b *testing.B) {
+		b.Run("access/"+guard, func(b *testing.B) {
 			r, end := made(b)
 			var p Place
 			b.ReportAllocs()
@@ -44,7 +44,7 @@ func BenchmarkDoor(b *testing.B) {
 			}
 			end()
 		})
-		b.Run("pair/"+door, func(b *testing.B) {
+		b.Run("pair/"+guard, func(b *testing.B) {
 			r, end := made(b)
 			var p Place
 			_ = p.Request(r, Write)
@@ -56,7 +56,7 @@ func BenchmarkDoor(b *testing.B) {
 			_ = p.Cancel()
 			end()
 		})
-		b.Run("alternate/"+door, func(b *testing.B) {
+		b.Run("alternate/"+guard, func(b *testing.B) {
 			r, end := made(b)
 			var p, o Place
 			_ = p.Request(r, Write)
@@ -81,14 +81,14 @@ func BenchmarkDoor(b *testing.B) {
 		})
 	}
 	b.Run("read", func(b *testing.B) {
-		r, _ := hinged(b, "RMA-RW", DoorOptions{})
+		r, _ := hinged(b, "RMA-RW", RelaxedOptions{})
 		b.ReportAllocs()
 		for b.Loop() {
 			_ = r.ReadRelaxed(background, ignore)
 		}
 	})
 	b.Run("write", func(b *testing.B) {
-		r, _ := hinged(b, "RMA-RW", DoorOptions{})
+		r, _ := hinged(b, "RMA-RW", RelaxedOptions{})
 		b.ReportAllocs()
 		for b.Loop() {
 			_ = r.WriteRelaxed(background, ignore)

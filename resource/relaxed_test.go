@@ -16,7 +16,7 @@ import (
 
 // hinged is a resource with relaxed access. Its guard is a lock of the table on a
 // fabric of goroutines: one rank for the FIFO, and some for relaxed access.
-func hinged(t testing.TB, name string, o DoorOptions) (*Resource, *mem.Fabric) {
+func hinged(t testing.TB, name string, o RelaxedOptions) (*Resource, *mem.Fabric) {
 	t.Helper()
 	f, err := mem.New(mem.Options{Topology: topology.Flat(5)})
 	if err != nil {
@@ -38,7 +38,7 @@ func hinged(t testing.TB, name string, o DoorOptions) (*Resource, *mem.Fabric) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := r.hang(o); err != nil {
+	if err := r.allow(o); err != nil {
 		t.Fatal(err)
 	}
 	return r, f
@@ -46,26 +46,26 @@ func hinged(t testing.TB, name string, o DoorOptions) (*Resource, *mem.Fabric) {
 
 var background = context.Background()
 
-func TestDoorOptions(t *testing.T) {
+func TestRelaxedOptions(t *testing.T) {
 	r, err := New("r", 8)
 	fine(t, err)
-	if err := r.Open(background); !errors.Is(err, ErrNoDoor) {
-		t.Errorf("a knock at a resource without a door: %v", err)
+	if err := r.Open(background); !errors.Is(err, ErrNoRelaxed) {
+		t.Errorf("a relaxed access to a resource without a guard: %v", err)
 	}
 	guard := func() (Guard, error) { return Guard{}, nil }
-	for _, o := range []DoorOptions{{Guard: guard, TL: -1}, {Guard: guard, TL: mostRun + 1}} {
-		if r.hang(o) == nil {
+	for _, o := range []RelaxedOptions{{Guard: guard, TL: -1}, {Guard: guard, TL: mostRun + 1}} {
+		if r.allow(o) == nil {
 			t.Errorf("accepted are the options %+v", o)
 		}
 	}
-	fine(t, r.hang(DoorOptions{Guard: guard, TL: mostRun}))
+	fine(t, r.allow(RelaxedOptions{Guard: guard, TL: mostRun}))
 	failed := errors.New("out of order")
-	fine(t, r.hang(DoorOptions{Guard: func() (Guard, error) { return Guard{}, failed }}))
+	fine(t, r.allow(RelaxedOptions{Guard: func() (Guard, error) { return Guard{}, failed }}))
 	var e *PlaceError
 	if err := r.Open(background); !errors.Is(err, failed) || !errors.As(err, &e) || e.Resource != "r" {
 		t.Errorf("a guard that cannot be made: %v", err)
 	}
-	var p Place // the ordered door does not mind
+	var p Place // ordered access does not mind
 	fine(t, p.Request(r, Write))
 	fine(t, p.Acquire(background))
 	fine(t, p.Release())
@@ -82,8 +82,8 @@ func TestDoorOptions(t *testing.T) {
 
 // Ordered access reads what relaxed access has written, and the reverse, with its
 // version.
-func TestDoorSameBytes(t *testing.T) {
-	r, _ := hinged(t, "RMA-RW", DoorOptions{})
+func TestRelaxedSameBytes(t *testing.T) {
+	r, _ := hinged(t, "RMA-RW", RelaxedOptions{})
 	fine(t, r.WriteRelaxed(background, func(b []byte) error {
 		if len(b) != 16 || cap(b) != 16 {
 			t.Errorf("%d bytes of %d", len(b), cap(b))
@@ -127,7 +127,7 @@ func ignore([]byte) error { return nil }
 
 // The first relaxed access waits for places that hold, wait, or have not looked yet,
 // and for no others.
-func TestFirstKnock(t *testing.T) {
+func TestFirstRelaxed(t *testing.T) {
 	shut := func(r *Resource) bool {
 		_ = r.WriteRelaxed(ended(), ignore) // makes the FIFO give up a lock that it keeps without members
 		err := r.WriteRelaxed(ended(), ignore)
@@ -138,7 +138,7 @@ func TestFirstKnock(t *testing.T) {
 	}
 	for _, m := range []Mode{Read, Write} {
 		for _, later := range []Mode{Read, Write} {
-			r, _ := hinged(t, "RMA-RW", DoorOptions{})
+			r, _ := hinged(t, "RMA-RW", RelaxedOptions{})
 			var held, due, guest, behind, after Place
 			fine(t, held.Request(r, m))
 			fine(t, held.Acquire(background))
@@ -148,35 +148,35 @@ func TestFirstKnock(t *testing.T) {
 			}
 			fine(t, behind.Request(r, Write))
 			if !shut(r) {
-				t.Fatal("the door opens on a place that holds")
+				t.Fatal("relaxed access beside a place that holds")
 			}
 			fine(t, after.Request(r, later))
 			fine(t, behind.Cancel())
 			if m == Read {
 				fine(t, guest.Acquire(background))
 				g := r.guard.Load()
-				g.word.Add(oneKnock) // a relaxed access that waits longer
+				g.word.Add(oneRelaxed) // a relaxed access that waits longer
 				fine(t, guest.Release())
-				g.word.Add(^uint64(oneKnock - 1))
+				g.word.Add(^uint64(oneRelaxed - 1))
 				if !shut(r) {
-					t.Error("the door opens on a place that holds")
+					t.Error("relaxed access beside a place that holds")
 				}
 			}
 			fine(t, held.Release())
 			fine(t, due.Acquire(background)) // as a writer it proves that no stray is left
 			if !shut(r) {
-				t.Error("the door opens on a place that holds")
+				t.Error("relaxed access beside a place that holds")
 			}
 			fine(t, due.Renew())
 			if shut(r) {
-				t.Error("the door stays shut though no stray is left")
+				t.Error("no relaxed access though no stray is left")
 			}
 			fine(t, after.Acquire(background))
 			fine(t, after.Release())
 			fine(t, due.Acquire(background))
 			fine(t, due.Release())
 			if shut(r) {
-				t.Error("the door is shut in the end")
+				t.Error("no relaxed access in the end")
 			}
 		}
 	}
@@ -234,7 +234,7 @@ func staged(t testing.TB, tl int) (*Resource, *enactor) {
 	r, err := New("r", 0)
 	fine(t, err)
 	s := new(enactor)
-	fine(t, r.hang(DoorOptions{TL: tl, Guard: func() (Guard, error) { return Guard{s, s}, nil }}))
+	fine(t, r.allow(RelaxedOptions{TL: tl, Guard: func() (Guard, error) { return Guard{Ordered: s, Relaxed: s}, nil }}))
 	fine(t, r.Open(background))
 	return r, s
 }
@@ -264,7 +264,7 @@ func TestTL(t *testing.T) {
 			other := &places[1-i]
 			places[i].Sleep(&turn{meanwhile: func() {
 				fine(t, other.Renew())
-				if g.word.Load()&knockMask != 0 {
+				if g.word.Load()&relaxedMask != 0 {
 					g.revoke() // another relaxed access
 				}
 				before = s.deeds
@@ -286,7 +286,7 @@ func TestTL(t *testing.T) {
 		for grants < tl+2 {
 			next()
 		}
-		g.word.Add(oneKnock)
+		g.word.Add(oneRelaxed)
 		s.deeds = ""
 		next() // ends the tenure, which has been long enough
 		if s.deeds != "wW" || before != "w" {
@@ -329,21 +329,21 @@ func TestTenure(t *testing.T) {
 	access(Write, "rW")
 	access(Read, "") // owned for writing serves readers, too
 	access(Write, "")
-	g.word.Add(oneKnock)
+	g.word.Add(oneRelaxed)
 	g.revoke()
 	if s.deeds != "w" {
-		t.Errorf("a knock makes the FIFO do %q", s.deeds)
+		t.Errorf("a relaxed access makes the FIFO do %q", s.deeds)
 	}
 	s.deeds = ""
 	access(Read, "Rr")
 	access(Write, "Ww")
-	g.word.Add(^uint64(oneKnock - 1))
+	g.word.Add(^uint64(oneRelaxed - 1))
 	access(Write, "W")
 	access(Write, "")
 
 	// A group of readers shares the lock.
 	var a, b Place
-	g.word.Add(oneKnock)
+	g.word.Add(oneRelaxed)
 	g.revoke()
 	s.deeds = ""
 	for _, p := range []*Place{&a, &b} {
@@ -443,13 +443,13 @@ func TestBusy(t *testing.T) {
 func TestBreakOvertaken(t *testing.T) {
 	r, s := staged(t, 3)
 	r.Break(errors.New("gone"))
-	g := newGuard(r, Guard{s, s}, 3)
+	g := newGuard(r, Guard{Ordered: s, Relaxed: s}, 3)
 	w := newWaiter(nil)
 	g.line(w, modeMask, born)
 	if w.state.Load() != granted {
 		t.Error("listed after the resource broke, and no wake-up will come")
 	}
-	g.word.Store(writing | passing | oneRun | oneKnock)
+	g.word.Store(writing | passing | oneRun | oneRelaxed)
 	g.decide(1)
 	if s.deeds != "w" {
 		t.Error("the lock is kept for a successor, but that one learns that the resource is broken")
@@ -481,7 +481,7 @@ func TestBrokenWhileKnocking(t *testing.T) {
 
 // A broken lock breaks the resource, from either side of the guard.
 func TestGuardBroken(t *testing.T) {
-	r, f := hinged(t, "RMA-RW", DoorOptions{})
+	r, f := hinged(t, "RMA-RW", RelaxedOptions{})
 	fine(t, r.Open(background))
 	f.Close()
 	var p Place
@@ -495,7 +495,7 @@ func TestGuardBroken(t *testing.T) {
 	if err := r.ReadRelaxed(background, ignore); !errors.Is(err, ErrBroken) {
 		t.Errorf("a relaxed access: %v", err)
 	}
-	r, f = hinged(t, "RMA-RW", DoorOptions{})
+	r, f = hinged(t, "RMA-RW", RelaxedOptions{})
 	fine(t, r.Open(background))
 	f.Close()
 	if err := r.ReadRelaxed(background, ignore); !errors.Is(err, ErrBroken) || !errors.Is(err, locks.ErrBroken) {
@@ -508,8 +508,8 @@ func TestGuardBroken(t *testing.T) {
 }
 
 // Break wakes waiters of ordered and relaxed access, and holders may still leave.
-func TestBreakWithDoor(t *testing.T) {
-	r, _ := hinged(t, "RMA-RW", DoorOptions{})
+func TestBreakWithGuard(t *testing.T) {
+	r, _ := hinged(t, "RMA-RW", RelaxedOptions{})
 	var held Place
 	fine(t, held.Request(r, Write))
 	fine(t, held.Acquire(background))
@@ -543,7 +543,7 @@ func TestBreakWithDoor(t *testing.T) {
 // If Granted has entered, Acquire does not wait.
 func TestGrantedHolds(t *testing.T) {
 	for _, m := range []Mode{Read, Write} {
-		r, _ := hinged(t, "RMA-RW", DoorOptions{})
+		r, _ := hinged(t, "RMA-RW", RelaxedOptions{})
 		fine(t, r.Open(background))
 		var p Place
 		fine(t, p.Request(r, m))
@@ -559,7 +559,7 @@ func TestGrantedHolds(t *testing.T) {
 			}
 		}
 		if err := r.WriteRelaxed(ended(), ignore); err == nil {
-			t.Error("the relaxed door is open on a place that tests as granted")
+			t.Error("relaxed access beside a place that tests as granted")
 		}
 		fine(t, p.Acquire(ended()))
 		fine(t, p.Renew())
@@ -573,7 +573,7 @@ func TestGrantedHolds(t *testing.T) {
 
 // An acquire whose context ends at the guard leaves the request as it was.
 func TestAcquireEndsAtGuard(t *testing.T) {
-	r, _ := hinged(t, "foMPI-RW", DoorOptions{})
+	r, _ := hinged(t, "foMPI-RW", RelaxedOptions{})
 	fine(t, r.Open(background))
 	var p, q Place
 	fine(t, p.Request(r, Read))
@@ -594,13 +594,13 @@ func TestAcquireEndsAtGuard(t *testing.T) {
 	fine(t, q.Release())
 }
 
-// TestDoorsRace has ordered and relaxed access by many goroutines. The race detector
+// TestRelaxedRace has ordered and relaxed access by many goroutines. The race detector
 // looks on.
-func TestDoorsRace(t *testing.T) {
+func TestRelaxedRace(t *testing.T) {
 	const goroutines, turns = 4, 400
 	for _, name := range []string{"RMA-RW", "foMPI-RW"} {
 		t.Run(name, func(t *testing.T) {
-			r, _ := hinged(t, name, DoorOptions{TL: 3})
+			r, _ := hinged(t, name, RelaxedOptions{TL: 3})
 			writes := atomic.Int64{}
 			count := func(b []byte) error {
 				a, c := binary.NativeEndian.Uint64(b), binary.NativeEndian.Uint64(b[8:])

@@ -1,0 +1,328 @@
+package orwl
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/orwl/go-orwl/net/topology"
+	"github.com/orwl/go-orwl/net/wire"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// worlds are how the nodes of a run in this process reach one another's memory.
+var worlds = map[string]bool{"shared memory": false, "frames": true}
+
+// crewIn is a crew whose nodes share memory, or not.
+func crewIn(t testing.TB, count int, remote bool) []*Nodes {
+	t.Helper()
+	return crewOf(t, count, func(_ int, o *JoinOptions) { o.Remote = remote })
+}
+
+// Relaxed access from every node, beside tasks on every node and with each lock that can be
+// the guard: every write counts once, and no half of one is seen.
+func TestRelaxedFromEveryNode(t *testing.T) {
+	const rounds = 60
+	for name, remote := range worlds {
+		for _, guard := range []string{"RMA-RW", "foMPI-RW"} {
+			for _, count := range []int{2, 3} {
+				t.Run(fmt.Sprintf("%s of %d, %s", name, count, guard), func(t *testing.T) {
+					nodes := crewIn(t, count, remote)
+					defer disband(t, nodes)
+					o := Options{Guard: guard, TL: 3, FaultPages: count == 3 && runtime.GOOS == "linux"}
+					each(nodes, func(i int, n *Nodes) { everyNode(t, i, n, o, rounds) })
+				})
+			}
+		}
+	}
+}
+
+func everyNode(t *testing.T, node int, n *Nodes, o Options, rounds int) {
+	o.Nodes = n
+	rt := mustNew(t, o)
+	all := []*resource.Resource{rt.Resource("a", 16), rt.Resource("b", 1<<17)}
+	for _, r := range all {
+		rt.Relaxed(r)
+	}
+	rt.Home(all[0], 1)
+	rt.Home(all[1], 0)
+	add := func(b []byte) error {
+		for _, word := range [][]byte{b[:8], b[len(b)-8:]} {
+			binary.NativeEndian.PutUint64(word, binary.NativeEndian.Uint64(word)+1)
+		}
+		return nil
+	}
+	same := func(b []byte) error {
+		if x, y := binary.NativeEndian.Uint64(b), binary.NativeEndian.Uint64(b[len(b)-8:]); x != y {
+			return fmt.Errorf("half a write: %d and %d", x, y)
+		}
+		return nil
+	}
+	begun, once := make(chan struct{}), new(sync.Once)
+	for on := range rt.Nodes() {
+		for i, r := range all {
+			task := rt.Task(fmt.Sprintf("task %d on %d", i, on)).On(on)
+			a := task.Write(r)
+			round := func(int) error {
+				once.Do(func() { close(begun) })
+				b, err := a.Place().Writable()
+				if err == nil {
+					err = errors.Join(same(b), add(b))
+				}
+				return err
+			}
+			if i == 1 {
+				task.Each(rounds, round)
+				continue
+			}
+			task.Do(func(task *Task) error {
+				for range task.Rounds(rounds) {
+					if err := round(0); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+	}
+	ctx := context.Background()
+	var beside sync.WaitGroup
+	for _, r := range all {
+		beside.Go(func() {
+			<-begun
+			for range rounds {
+				if err := r.WriteRelaxed(ctx, add); err != nil {
+					t.Errorf("node %d: a write of %s: %v", node, r.Name(), err)
+					return
+				}
+				if err := r.ReadRelaxed(ctx, same); err != nil {
+					t.Errorf("node %d: a read of %s: %v", node, r.Name(), err)
+					return
+				}
+			}
+		})
+	}
+	if err := rt.Run(ctx); err != nil {
+		t.Errorf("node %d: %v", node, err)
+	}
+	beside.Wait()
+	if _, err := n.Gather(ctx, "all have written", nil); err != nil {
+		t.Error(err)
+	}
+	for _, r := range all {
+		b, version, err := r.Snapshot(ctx, nil)
+		if want := uint64(2 * rt.Nodes() * rounds); err != nil || version != want || binary.NativeEndian.Uint64(b) != want {
+			t.Errorf("node %d: %s is %d in version %d, %v, want %d", node, r.Name(), binary.NativeEndian.Uint64(b), version, err, want)
+		}
+	}
+	if _, err := n.Gather(ctx, "all have read", nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// heldOpen is a run of one resource, with its home on node 1 of three, whose tasks wait until
+// the function is called.
+func heldOpen(t *testing.T, remote bool, program func(node int, n *Nodes, rt *Runtime, r *resource.Resource)) {
+	nodes := crewIn(t, 3, remote)
+	defer disband(t, nodes)
+	each(nodes, func(i int, n *Nodes) {
+		rt := mustNew(t, Options{Nodes: n})
+		r := rt.Resource("r", 64)
+		rt.Relaxed(r)
+		rt.Home(r, 1)
+		for on := range 3 {
+			task := rt.Task(name(on)).On(on)
+			task.Write(r)
+			task.Do(func(task *Task) error {
+				for range task.Rounds(2) {
+				}
+				return nil
+			})
+		}
+		if err := rt.Run(context.Background()); err != nil {
+			t.Errorf("node %d: %v", i, err)
+		}
+		program(i, n, rt, r)
+	})
+}
+
+// A relaxed read on a node that is not the home sends one message for the bytes and none for
+// the lock, if no writer has the guard; in shared memory it sends none at all. The first one
+// after ordered accesses asks the home for the guard besides.
+func TestRelaxedReadCost(t *testing.T) {
+	for world, remote := range worlds {
+		heldOpen(t, remote, func(node int, n *Nodes, _ *Runtime, r *resource.Resource) {
+			ctx := context.Background()
+			meet := func(what string) {
+				if _, err := n.Gather(ctx, what, nil); err != nil {
+					t.Error(err)
+				}
+			}
+			read := func() {
+				if err := r.ReadRelaxed(ctx, func([]byte) error { return nil }); err != nil {
+					t.Errorf("%s, node %d: %v", world, node, err)
+				}
+			}
+			read()
+			meet("the guard is free")
+			const reads = 50
+			before := sent(n)
+			if node == 0 {
+				for range reads {
+					read()
+				}
+				want := frames{requests: reads}
+				if !remote {
+					want = frames{}
+				}
+				if got := sent(n).less(before); got != want {
+					t.Errorf("%s: %d reads send %+v, want %+v", world, reads, got, want)
+				}
+			}
+			meet("node 0 has read")
+		})
+	}
+}
+
+// frames are what a node has sent: operations that ask for bytes, other operations of windows,
+// and messages.
+type frames struct{ requests, operations, messages uint64 }
+
+func sent(n *Nodes) (f frames) {
+	traffic := n.Network().Traffic()
+	for k := range wire.Kinds {
+		switch frames := traffic.Out[k].Frames; {
+		case wire.Kind(k) == wire.KindGetBytes:
+			f.requests += frames
+		case wire.Kind(k).Operation():
+			f.operations += frames
+		case wire.Kind(k) == wire.KindParcel || wire.Kind(k) == wire.KindLoan:
+			f.messages += frames
+		}
+	}
+	return f
+}
+
+func (f frames) less(g frames) frames {
+	return frames{f.requests - g.requests, f.operations - g.operations, f.messages - g.messages}
+}
+
+// The runtime refuses relaxed access that it cannot give, and says what to do.
+func TestRelaxedRefused(t *testing.T) {
+	nodes := crewIn(t, 2, true)
+	defer disband(t, nodes)
+	each(nodes, func(i int, n *Nodes) {
+		rt := mustNew(t, Options{Nodes: n})
+		declared, other := rt.Resource("declared", 8), rt.Resource("other", 8)
+		rt.Relaxed(declared)
+		rt.Home(other, 0)
+		ctx := context.Background()
+		if _, _, err := declared.Snapshot(ctx, nil); !errors.Is(err, ErrEarly) {
+			t.Errorf("before Run: %v", err)
+		}
+		if err := rt.Run(ctx); err != nil {
+			t.Error(err)
+		}
+		_, _, err := other.Snapshot(ctx, nil)
+		if i == 0 && err != nil || i == 1 && !errors.Is(err, ErrNotRelaxed) {
+			t.Errorf("node %d, not declared: %v", i, err)
+		}
+		if _, _, err := declared.Snapshot(ctx, nil); err != nil {
+			t.Errorf("node %d, declared: %v", i, err)
+		}
+		if _, err := n.Gather(ctx, "all have looked", nil); err != nil {
+			t.Error(err)
+		}
+		if g := rt.guards.Load(); len(g.resources) != 1 || g.fabric.Topology().Ranks() != 2*g.ranks {
+			t.Errorf("%d guards on %d ranks, want one of %d", len(g.resources), g.fabric.Topology().Ranks(), 2*g.ranks)
+		}
+	})
+}
+
+// A resource that a node must not access has no relaxed access from every node.
+func TestRelaxedNotPermitted(t *testing.T) {
+	nodes := crewIn(t, 2, true)
+	defer disband(t, nodes)
+	each(nodes, func(_ int, n *Nodes) {
+		rt := mustNew(t, Options{Nodes: n})
+		r := rt.Resource("r", 8)
+		rt.Relaxed(r)
+		rt.Permit(r, nil, []int{0})
+		if err := rt.Run(context.Background()); !errors.Is(err, ErrPermit) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+// A run without relaxed access has no fabric.
+func TestNoRelaxedNoFabric(t *testing.T) {
+	nodes := crewIn(t, 2, true)
+	defer disband(t, nodes)
+	each(nodes, func(i int, n *Nodes) {
+		rt := mustNew(t, Options{Nodes: n})
+		rt.Resource("r", 8)
+		if err := rt.Run(context.Background()); err != nil {
+			t.Error(err)
+		}
+		if g := rt.guards.Load(); g.fabric != nil {
+			t.Errorf("node %d has a fabric of %d ranks", i, g.fabric.Topology().Ranks())
+		}
+	})
+}
+
+// Declared relaxed access waits for no request, also in a run of one process.
+func TestRelaxedAlone(t *testing.T) {
+	rt := mustNew(t, Options{})
+	r := rt.Resource("r", 8)
+	rt.Relaxed(r)
+	task := rt.Task("task")
+	a := task.Write(r)
+	task.Do(func(task *Task) error {
+		if err := r.WriteRelaxed(task.Context(), func(b []byte) error { b[0] = 7; return nil }); err != nil {
+			return err
+		}
+		for range task.Rounds(1) {
+			if b := Write[byte](a); b[0] != 7 {
+				t.Errorf("byte %d, want 7", b[0])
+			}
+		}
+		return nil
+	})
+	if err := rt.Run(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+// A guard stands on the machines of all nodes, with its ranks under each of them.
+func TestTreeOfGuard(t *testing.T) {
+	parse := func(text string) *topology.Tree {
+		tree, err := topology.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return tree
+	}
+	for _, c := range []struct {
+		machines []string
+		ranks    int
+		want     string
+	}{
+		{[]string{"core:4", "core:4"}, 4, "node:2 core:4"},
+		{[]string{"socket:2 core:4", "socket:2 core:4", "socket:2 core:4"}, 4, "node:3 socket:2 core:2"},
+		{[]string{"socket:2 core:4", "core:4"}, 3, "node:2 rank:3"},
+		{[]string{"node:2 core:4", "node:2 core:4"}, 3, "node:2 rank:3"},
+	} {
+		var machines []*topology.Tree
+		for _, text := range c.machines {
+			machines = append(machines, parse(text))
+		}
+		tree, err := treeOf(machines, 0, c.ranks)
+		if err != nil || tree.String() != c.want {
+			t.Errorf("%v with %d ranks: %v, %v, want %s", c.machines, c.ranks, tree, err, c.want)
+		}
+	}
+}
