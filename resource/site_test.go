@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/orwl/go-orwl/resource/internal/coherence"
@@ -456,8 +455,3 @@ func (f found) Error() string { return string(f) }
 func violation(format string, args ...any) found { return found(fmt.Sprintf(format, args...)) }
 
 func second[T any](_ T, err error) error { return err }
-
-// lines is a trace.
-func lines(trace []string) string {
-	return strings.Join(trace, "\n")
-}
