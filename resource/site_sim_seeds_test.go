@@ -5,8 +5,11 @@ import (
 	"flag"
 	"fmt"
 	"maps"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/orwl/go-orwl/internal/invariant"
@@ -80,19 +83,33 @@ func TestSiteSeeds(t *testing.T) {
 	if testing.Short() {
 		runs = min(runs, 300)
 	}
-	steps, met := 0, make(map[string]int)
-	for seed := range runs {
-		n, err := playSites(seed, "", func(c *siteRun) {
-			for what, n := range c.seen.rare() {
-				met[what] += n
+	var next, steps atomic.Uint64
+	var mu sync.Mutex
+	met := make(map[string]int)
+	note := func(c *siteRun) {
+		mu.Lock()
+		defer mu.Unlock()
+		for what, n := range c.seen.rare() {
+			met[what] += n
+		}
+	}
+	var players sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		players.Go(func() {
+			for seed := next.Add(1) - 1; seed < runs && !t.Failed(); seed = next.Add(1) - 1 {
+				n, err := playSites(seed, "", note)
+				if err != nil {
+					t.Error(err)
+				}
+				steps.Add(uint64(n))
 			}
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		steps += n
 	}
-	t.Logf("%d seeds, %d steps", runs, steps)
+	players.Wait()
+	if t.Failed() {
+		return
+	}
+	t.Logf("%d seeds, %d steps", runs, steps.Load())
 	for _, what := range slices.Sorted(maps.Keys(met)) {
 		t.Logf("%9d times: %s", met[what], what)
 		if met[what] == 0 && runs >= 3000 {
