@@ -77,7 +77,7 @@ func (p *published) attach(size int) error {
 }
 
 // Bytes are the resource's bytes: published is the store of its buffer.
-func (p *published) Bytes() []byte { return bytesOf(p.words[headWords : headWords+p.size/8]) }
+func (p *published) Bytes() []byte { return coherence.BytesOf(p.words[headWords : headWords+p.size/8]) }
 
 // Resize changes the number of bytes. It keeps the old ones as far as they fit.
 func (p *published) Resize(size int) error {

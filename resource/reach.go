@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"unsafe"
 
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/resource/internal/coherence"
@@ -74,14 +73,6 @@ const (
 	stateEnded   = uint64(coherence.PriorPoisoned) + 1 + iota // the resource is broken
 	stateAborted                                              // by its policy
 )
-
-// bytesOf are words as bytes.
-func bytesOf(words []uint64) []byte {
-	if len(words) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), 8*len(words))
-}
 
 // ErrNoRoom is the growth of a resource beyond the largest size that it has had, by a relaxed
 // writer on another node than the home.

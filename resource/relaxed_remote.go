@@ -74,7 +74,7 @@ func (a *relaxedRemote) bring() (*relaxedCopy, error) {
 		if err := w.Err(); err != nil {
 			return nil, a.lost(err)
 		}
-		w.GetBytes(home, a.base, bytesOf(v.words))
+		w.GetBytes(home, a.base, coherence.BytesOf(v.words))
 		if err := w.Err(); err != nil {
 			return nil, a.lost(err)
 		}
@@ -126,7 +126,7 @@ func (a *relaxedRemote) done(v *relaxedCopy) {
 
 // show makes the first size bytes of the copy the resource's bytes.
 func (v *relaxedCopy) show(size int) {
-	v.bytes = bytesOf(v.words[headWords : headWords+size/8])
+	v.bytes = coherence.BytesOf(v.words[headWords : headWords+size/8])
 }
 
 // resize changes the number of bytes. New ones are zero.
@@ -189,7 +189,7 @@ func (a *relaxedRemote) put(words []uint64) error {
 	defer a.mu.Unlock()
 	a.words = headWords + int(words[headSize])/8
 	w := a.reach.Window
-	w.PutBytes(a.reach.Home, a.base, bytesOf(words))
+	w.PutBytes(a.reach.Home, a.base, coherence.BytesOf(words))
 	w.Flush(a.reach.Home) // the lock's release completes what its own rank did, and this is another rank
 	if err := w.Err(); err != nil {
 		return a.lost(err)

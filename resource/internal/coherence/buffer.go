@@ -139,14 +139,18 @@ func (b *Buffer) Resize(size int) error {
 
 // make returns zeroed memory, aligned for a view of any type.
 func (b *Buffer) make(size int) []byte {
-	if size == 0 {
-		return nil
-	}
 	if a := b.memory(size); a != nil {
 		return a.Make(size)
 	}
-	words := make([]uint64, size/8)
-	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), size)
+	return BytesOf(make([]uint64, size/8))
+}
+
+// BytesOf are words as bytes.
+func BytesOf(words []uint64) []byte {
+	if len(words) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(&words[0])), 8*len(words))
 }
 
 // free gives memory back that make has given.
