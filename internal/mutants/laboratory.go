@@ -1,7 +1,8 @@
-package locks_test
+package mutants
 
 import (
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,63 +24,56 @@ type verdict struct {
 
 // laboratory has the test binary that contains all mutants.
 type laboratory struct {
+	*Plan
 	binary  string
 	mutants []mutant
 	why     map[string]string // mutants that survive, by name
 }
 
-// newLaboratory mutates all files and builds the tests. It leaves out the tests with
-// processes and nodes, whose packages take long to link.
-func newLaboratory(t *testing.T) *laboratory {
+//go:embed switches.go.txt
+var switches string
+
+// newLaboratory mutates all files and builds the tests.
+func newLaboratory(t testing.TB, p *Plan) *laboratory {
 	t.Helper()
 	here, err := os.Getwd()
 	if err != nil {
 		t.Fatal(err)
 	}
 	folder := t.TempDir()
-	l := &laboratory{binary: filepath.Join(folder, "locks.test")}
-	overlay := map[string]string{
-		filepath.Join(here, "switches.go"): filepath.Join(here, "testdata", "mutants", "switches.go"),
-	}
+	l := &laboratory{Plan: p, binary: filepath.Join(folder, "mutants.test")}
+	overlay := map[string]string{}
 	replace := func(file, text string) {
-		with := filepath.Join(folder, file)
-		if err := os.WriteFile(with, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
+		with := ""
+		if text != "" {
+			with = filepath.Join(folder, file)
+			if err := os.WriteFile(with, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
 		}
 		overlay[filepath.Join(here, file)] = with
 	}
 	var files []string
-	for _, m := range mutated {
-		files = append(files, m.file)
+	for _, f := range p.Files {
+		files = append(files, f.Name)
 	}
-	consts, err := constsOf(files)
+	consts, name, err := constsOf(files)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, file := range files {
-		text, err := mutate(file, consts, &l.mutants)
+		text, err := mutate(file, &p.Rules, consts, &l.mutants)
 		if err != nil {
 			t.Fatal(err)
 		}
 		replace(file, text)
 	}
-	linux, err := filepath.Glob("*_linux_test.go")
-	if err != nil {
-		t.Fatal(err)
+	replace("mutants_switches.go", strings.Replace(switches, "PACKAGE", name, 1))
+	if p.Switches != "" {
+		overlay[filepath.Join(here, "mutants_own_switches.go")] = filepath.Join(here, p.Switches)
 	}
-	for _, file := range linux {
-		overlay[filepath.Join(here, file)] = ""
-	}
-	others, err := filepath.Glob("*_other_test.go") // what stands for them elsewhere
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range others {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		replace(file, strings.Replace(string(text), "//go:build !linux", "", 1))
+	for file, text := range p.Replace {
+		replace(file, text)
 	}
 	description, err := json.Marshal(map[string]any{"Replace": overlay})
 	if err != nil {
@@ -96,20 +90,17 @@ func newLaboratory(t *testing.T) *laboratory {
 	return l
 }
 
-// try executes a stage with the mistake of a number, or with none if that is zero.
-func (l *laboratory) try(id int, locks string, s stage) (v verdict, out []byte) {
-	ctx, cancel := context.WithTimeout(context.Background(), s.limit)
+// try executes a stage with the mistake of a number, or with none if that is zero. tests
+// are those of the mutated file.
+func (l *laboratory) try(id int, tests string, s Stage) (v verdict, out []byte) {
+	ctx, cancel := context.WithTimeout(context.Background(), s.Limit)
 	defer cancel()
-	tests := s.tests
-	if strings.Contains(tests, "%s") {
-		tests = fmt.Sprintf(tests, locks)
-	}
-	args := append([]string{"-test.failfast", "-test.run", tests}, s.flags...)
+	args := append([]string{"-test.failfast", "-test.run", strings.ReplaceAll(s.Tests, "%s", tests)}, s.Flags...)
 	cmd := exec.CommandContext(ctx, l.binary, args...)
-	cmd.Env = append(os.Environ(), fmt.Sprintf("ORWL_LOCKS_MUTANT=%d", id))
+	cmd.Env = append(os.Environ(), fmt.Sprintf("ORWL_MUTANT=%d", id))
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
-	v = verdict{stage: s.name, hung: ctx.Err() != nil}
+	v = verdict{stage: s.Name, hung: ctx.Err() != nil}
 	switch exit := new(exec.ExitError); {
 	case v.hung:
 		v.says = "does not end"
@@ -143,10 +134,10 @@ func findings(out string) (test, says string) {
 }
 
 // judge executes the stages until one finds the mutant.
-func (l *laboratory) judge(id int, stages []stage) (v verdict, out []byte) {
-	at := slices.IndexFunc(mutated, func(m struct{ file, locks string }) bool { return m.file == l.mutants[id-1].file })
+func (l *laboratory) judge(id int, stages []Stage) (v verdict, out []byte) {
+	at := slices.IndexFunc(l.Files, func(f File) bool { return f.Name == l.mutants[id-1].file })
 	for _, s := range stages {
-		if v, out = l.try(id, mutated[at].locks, s); !v.survived {
+		if v, out = l.try(id, l.Files[at].Tests, s); !v.survived {
 			break
 		}
 	}
