@@ -22,12 +22,12 @@ type verdict struct {
 	hung, survived    bool
 }
 
-// laboratory has the test binary that contains all mutants.
+// laboratory has the test binaries that contain all mutants.
 type laboratory struct {
 	*Plan
-	binary  string
-	mutants []mutant
-	why     map[string]string // mutants that survive, by name
+	binaries map[string]string // by package
+	mutants  []mutant
+	why      map[string]string // mutants that survive, by name
 }
 
 //go:embed switches.go.txt
@@ -41,7 +41,7 @@ func newLaboratory(t testing.TB, p *Plan) *laboratory {
 		t.Fatal(err)
 	}
 	folder := t.TempDir()
-	l := &laboratory{Plan: p, binary: filepath.Join(folder, "mutants.test")}
+	l := &laboratory{Plan: p, binaries: map[string]string{}}
 	overlay := map[string]string{}
 	replace := func(file, text string) {
 		with := ""
@@ -83,11 +83,23 @@ func newLaboratory(t testing.TB, p *Plan) *laboratory {
 	if err := os.WriteFile(path, description, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	build := exec.Command("go", "test", "-c", "-vet=off", "-gcflags=-e", "-overlay", path, "-o", l.binary, ".")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("the mutants do not build: %v\n%s", err, out)
+	for _, stage := range p.Stages {
+		if l.binaries[stage.Package] == "" {
+			l.binaries[stage.Package] = build(t, stage.Package, path, filepath.Join(folder, fmt.Sprint(len(l.binaries), ".test")))
+		}
 	}
 	return l
+}
+
+// build makes the binary of a package's tests, and returns its path.
+func build(t testing.TB, folder, overlay, binary string) string {
+	t.Helper()
+	cmd := exec.Command("go", "test", "-c", "-vet=off", "-gcflags=-e", "-overlay", overlay, "-o", binary, ".")
+	cmd.Dir = folder
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("the mutants do not build: %v\n%s", err, out)
+	}
+	return binary
 }
 
 // try executes a stage with the mistake of a number, or with none if that is zero. tests
@@ -96,7 +108,8 @@ func (l *laboratory) try(id int, tests string, s Stage) (v verdict, out []byte) 
 	ctx, cancel := context.WithTimeout(context.Background(), s.Limit)
 	defer cancel()
 	args := append([]string{"-test.failfast", "-test.run", strings.ReplaceAll(s.Tests, "%s", tests)}, s.Flags...)
-	cmd := exec.CommandContext(ctx, l.binary, args...)
+	cmd := exec.CommandContext(ctx, l.binaries[s.Package], args...)
+	cmd.Dir = s.Package
 	cmd.Env = append(os.Environ(), fmt.Sprintf("ORWL_MUTANT=%d", id))
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
@@ -115,14 +128,16 @@ func (l *laboratory) try(id int, tests string, s Stage) (v verdict, out []byte) 
 }
 
 var (
-	failed  = regexp.MustCompile(`--- FAIL: (\S+/\S+)`)
+	failed  = regexp.MustCompile(`--- FAIL: (\S+)`)
 	message = regexp.MustCompile(`(?m)^\s+\w+_test\.go:\d+: (.*)$|^panic: (.*)$`)
 )
 
 // findings are the first test that failed and its first words.
 func findings(out string) (test, says string) {
-	if m := failed.FindStringSubmatch(out); m != nil {
-		test = m[1]
+	for i, m := range failed.FindAllStringSubmatch(out, 2) { // a test, and what it contains
+		if i == 0 || strings.HasPrefix(m[1], test+"/") {
+			test = m[1]
+		}
 	}
 	if m := message.FindStringSubmatch(out); m != nil {
 		says = strings.ReplaceAll(m[1]+m[2], "|", "/")

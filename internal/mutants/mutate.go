@@ -168,6 +168,16 @@ func (m *Mutation) visit(n ast.Node) bool {
 		m.condition(n.Cond)
 	case *ast.BinaryExpr:
 		m.binary(n)
+	case *ast.CompositeLit:
+		if slices.Contains(m.rules.Fields, last(n.Type)) {
+			m.fields(n)
+		}
+	case *ast.ReturnStmt:
+		for _, e := range n.Results {
+			if name := last(e); m.rules.Returns && (name == "true" || name == "false") {
+				m.Wrap(e, "(mutated(%d) != ", ")", m.Add(n, "turned round"))
+			}
+		}
 	case *ast.CallExpr:
 		if m.rules.Call != nil {
 			m.rules.Call(m, n)
@@ -192,6 +202,15 @@ func (m *Mutation) statements(list []ast.Stmt) {
 			continue
 		}
 		m.Wrap(s, "if !mutated(%d) { ", " }", m.Add(s, "dropped"))
+	}
+}
+
+// fields leaves them out, one at a time.
+func (m *Mutation) fields(lit *ast.CompositeLit) {
+	for _, e := range lit.Elts {
+		if kv, ok := e.(*ast.KeyValueExpr); ok {
+			m.Wrap(kv.Value, "mutatedNone(%d, ", ")", m.Add(kv, "left out"))
+		}
 	}
 }
 

@@ -34,8 +34,11 @@ type File struct {
 
 // Stage is a part of the tests. A mutant that lives through one goes on to the next.
 type Stage struct {
-	Name  string
-	Tests string   // a pattern for -test.run; %s: Tests of the file
+	Name string
+	// Package is the folder of the package whose tests these are; empty: the package under
+	// test.
+	Package string
+	Tests   string   // a pattern for -test.run; %s: Tests of the file
 	Flags []string // more flags of the tests
 	// Limit is how long a mutant may take. One that takes longer waits for ever.
 	Limit time.Duration
@@ -52,6 +55,10 @@ type Rules struct {
 	SparedCalls, SparedNames []string
 	// Computes reports whether sums and bits of a file are mutated, too.
 	Computes func(file string) bool
+	// Fields are the types whose fields are left out of literals, and Returns says that a
+	// result of true or false is turned round.
+	Fields  []string
+	Returns bool
 	// Call makes the mistakes of particular calls; nil makes none.
 	Call func(m *Mutation, c *ast.CallExpr)
 }
