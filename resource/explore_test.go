@@ -370,6 +370,7 @@ func draw(seed uint64) game {
 func TestSeeds(t *testing.T) {
 	needsProbe(t)
 	steps := 0
+	invariant.Reached()
 	for seed := range uint64(*seeds) {
 		report := draw(seed).system().Seeds(seed, 1)
 		steps += report.Steps
@@ -377,6 +378,8 @@ func TestSeeds(t *testing.T) {
 			t.Fatalf("seed %d: %v\n%v", seed, err, draw(seed).scripts)
 		}
 	}
+	mustReach(t, "a cancel loses against the grant", "a ghost is completed by another request's release",
+		"a cancelled writer is completed beside readers", "a list is looked through again")
 	t.Logf("%d seeds, %d steps", *seeds, steps)
 }
 

@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
 
@@ -78,6 +79,7 @@ func (c *faults) heard(n *faultyNode, p *faultyPlace, err error) {
 		a := c.named(n, e)
 		c.check(a.place == p && !a.told, "a place of node %d is told of a write with fence %d that is another's, or was told before", n.node, a.fence)
 		a.told = true
+		invariant.Sometimes(a.committed, "a lost write is reported, and committed all the same")
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"unsafe"
 
 	"github.com/orwl/go-orwl/internal/faultpage"
+	"github.com/orwl/go-orwl/internal/invariant"
 )
 
 // Buffer is the bytes of a resource on one node, and the rules for who may change, lend and
@@ -185,8 +186,10 @@ func (b *Buffer) swap(m *Message) bool {
 	if !m.Swap || !m.Whole || len(m.Bytes) != len(b.bytes) || b.Pages() != nil || !aligned {
 		return false
 	}
+	invariant.Sometimes(true, "memory is swapped")
 	b.bytes, m.Bytes = m.Bytes, b.bytes
 	if b.kind != nil && b.kind.lent { // others may still read that memory
+		invariant.Sometimes(true, "memory that is lent is swapped")
 		b.kind.lent, m.Bytes = false, nil
 	}
 	return true

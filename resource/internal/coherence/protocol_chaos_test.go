@@ -3,11 +3,13 @@ package coherence
 import (
 	"bytes"
 	"encoding/binary"
+	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/invariant"
 	"pgregory.net/rapid"
 )
 
@@ -24,7 +26,9 @@ type chaos struct {
 	places   []*model // of each node
 	versions [][]byte
 	due      map[tag]uint64
-	stale    []tag // accesses that are over, and whose places do not know
+	strict   bool     // only the home's node and node 1 may write
+	first    [4][]int // of each node: the orders of its first requests that are to come
+	stale    []tag    // accesses that are over, and whose places do not know
 	written  map[written]commitment
 	prior    Prior
 	fence    uint64
@@ -33,6 +37,7 @@ type chaos struct {
 	served, commits, pushes, late, kept, wanted int
 
 	confirmed int // writes that a node has asked for
+	failed    int // accesses that were abandoned
 	lost      int // writes that a node was told may be lost
 	gone      int // of them, those that were not committed
 }
@@ -77,6 +82,8 @@ type (
 	fate struct{ committed bool }
 )
 
+var chaosSeeds = flag.Uint64("coherence.seeds", 3000, "seeds of TestProtocolChaos")
+
 const actions = 400
 
 // play plays a run, and returns the first thing that was wrong.
@@ -108,11 +115,44 @@ func play(chance func(n int) int, flaw string) (c *chaos, err error) {
 		c.places = append(c.places, &model{node: Node(n), joined: 1})
 		c.places[n].clear()
 	}
+	if c.strict = chance(5) == 0; c.strict {
+		c.home.o.Permit = &Permit{Writers: []Node{1}}
+	}
+	if chance(2) == 0 {
+		c.reserve()
+	}
 	for range actions {
 		c.act()
 	}
 	c.drain()
 	return c, nil
+}
+
+// reserve takes tickets for first requests of the nodes.
+func (c *chaos) reserve() {
+	for i := range 2 + c.chance(4) {
+		r := Reservation{Node: Node(c.chance(4)), Mode: Mode(c.chance(2)), Ticket: uint64(i)}
+		c.home.o.Reserved = append(c.home.o.Reserved, r)
+		c.queue.reserve(r.Ticket, r.Mode)
+	}
+	for n := range c.first {
+		c.begin(Node(n))
+	}
+}
+
+// begin says that a node begins its program.
+func (c *chaos) begin(n Node) {
+	c.first[n] = nil
+	for i, r := range c.home.Reserved() {
+		if r.Node == n {
+			c.first[n] = append(c.first[n], i+1)
+		}
+	}
+}
+
+// reserves reports whether the home waits for a first request of a node.
+func (c *chaos) reserves(n Node) bool {
+	return slices.ContainsFunc(c.home.Reserved(), func(r Reservation) bool { return r.Node == n && !r.Used })
 }
 
 func (m *model) clear() {
@@ -194,17 +234,30 @@ func (c *chaos) freeID(n *model) ID {
 }
 
 func (c *chaos) request(n *model) {
-	id, mode := c.freeID(n), Mode(c.chance(2))
-	if id == 0 || n.over || c.ledger.Aborted() && n.node == 0 || c.calm && len(c.queue.all) > c.chance(4) {
+	id, mode, order := c.freeID(n), Mode(c.chance(2)), 0
+	first := &c.first[n.node]
+	if id == 0 || n.over || c.ledger.Aborted() && n.node == 0 || len(*first) == 0 && c.calm && len(c.queue.all) > c.chance(4) {
 		return
+	}
+	if len(*first) > 0 {
+		order, *first = (*first)[0], (*first)[1:]
+		mode = c.home.Reserved()[order-1].Mode
 	}
 	c.note("%d requests %d %v", n.node, id, mode)
 	n.asked[id], n.modes[id] = mode, mode
 	if n.node == 0 {
-		c.locally(func() { c.queue.request(id, mode) })
+		c.locally(func() {
+			if order > 0 {
+				if ticket, reserved := c.home.Use(order, mode); reserved {
+					c.queue.claim(ticket, id)
+					return
+				}
+			}
+			c.queue.request(id, mode)
+		})
 		return
 	}
-	err := c.step(n, func(r *Mirror, w *Work) error { return r.Request(id, mode, 0, nil, w) })
+	err := c.step(n, func(r *Mirror, w *Work) error { return r.Request(id, mode, order, nil, w) })
 	c.check(err == nil, "node %d requests %d: %v", n.node, id, err)
 }
 
@@ -233,6 +286,10 @@ func (c *chaos) endOne(n *model, renew bool) {
 	if n.modes[a.ID] == Write && c.chance(3) > 0 {
 		will = c.write(memory, &a)
 	}
+	if n.node > 0 && !renew && c.chance(12) == 0 {
+		a.Abandoned, will = true, commitment{}
+		c.failed++
+	}
 	c.note("%d releases %+v, then %d", n.node, a, next)
 	delete(n.holds, a.ID)
 	if renew {
@@ -242,12 +299,17 @@ func (c *chaos) endOne(n *model, renew bool) {
 		c.endAtHome(a, next, mode)
 		return
 	}
-	if a.Wrote {
+	switch {
+	case a.Abandoned:
+		if n.modes[a.ID] == Write {
+			n.memory, n.unsure = 0, false
+		}
+	case a.Wrote:
 		n.memory, n.unsure = stamp.Version+2, true
 		will.fate = new(fate)
 		n.write = will.fate
 	}
-	if c.flaw == "all is dirty" && n.modes[a.ID] == Write {
+	if c.flaw == "all is dirty" && !a.Abandoned && n.modes[a.ID] == Write {
 		a.Wrote = true
 	}
 	sent := len(c.nodes[n.node].toHome)
@@ -260,7 +322,7 @@ func (c *chaos) endOne(n *model, renew bool) {
 	c.check(err == nil, "node %d releases %d: %v", n.node, a.ID, err)
 	if len(c.nodes[n.node].toHome) == sent {
 		c.kept++
-		c.check(!a.Wrote && len(n.asked)+len(n.holds) == 0 && !renew, "node %d keeps the release of %+v", n.node, a)
+		c.check(!a.Wrote && !a.Abandoned && len(n.asked)+len(n.holds) == 0 && !renew, "node %d keeps the release of %+v", n.node, a)
 		return
 	}
 	if c.flaw == "forgets" {
@@ -269,7 +331,7 @@ func (c *chaos) endOne(n *model, renew bool) {
 	m := &c.nodes[n.node].toHome[len(c.nodes[n.node].toHome)-1]
 	c.check(len(m.Bytes) == will.moved, "%v moves %d bytes, want %d", m, len(m.Bytes), will.moved)
 	c.written[written{uint64(m.Node), m.Incarnation, m.Seq}] = will
-	if a.Wrote && c.chance(3) == 0 {
+	if a.Wrote && !a.Abandoned && c.chance(3) == 0 {
 		c.confirm(n)
 	}
 }
@@ -433,11 +495,12 @@ func keys[V any](m map[ID]V) []ID {
 // turn, no commit is lost, and no byte moves twice. A released write is committed, or its
 // node is told that it may be lost.
 func TestProtocolChaos(t *testing.T) {
-	runs := uint64(3000)
+	runs := *chaosSeeds
 	if testing.Short() {
-		runs = 300
+		runs = min(runs, 300)
 	}
 	var served, commits, pushes, late, kept, wanted, confirmed, lost, gone int
+	invariant.Reached()
 	for seed := range runs {
 		c, err := play(rand.New(rand.NewPCG(seed, 1)).IntN, "")
 		if err != nil {
@@ -446,6 +509,9 @@ func TestProtocolChaos(t *testing.T) {
 		served, commits, pushes, late = served+c.served, commits+c.commits, pushes+c.pushes, late+c.late
 		kept, wanted = kept+c.kept, wanted+c.wanted
 		confirmed, lost, gone = confirmed+c.confirmed, lost+c.lost, gone+c.gone
+	}
+	if !testing.Short() {
+		mustReach(t, rare)
 	}
 	t.Logf("%d runs: %d accesses, %d writes, %d pushes, %d late releases, %d kept, %d wanted", runs, served, commits, pushes, late, kept, wanted)
 	t.Logf("%d writes were confirmed, %d may be lost, %d of them are", confirmed, lost, gone)

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"slices"
+
+	"github.com/orwl/go-orwl/internal/invariant"
 )
 
 // onQueueGrants notes which version a guest must get.
@@ -30,6 +32,12 @@ func (c *chaos) arriveHome(m *Message) {
 	if alive {
 		switch m.Kind {
 		case ReleaseMessage:
+			if m.Reason == Abandoned {
+				c.lostHolder(n.told[m.ID])
+				if n.told[m.ID] == Write {
+					n.has = 0
+				}
+			}
 			delete(n.told, m.ID)
 		case RenewMessage:
 			delete(n.told, m.Old)
@@ -49,7 +57,9 @@ func (c *chaos) arriveHome(m *Message) {
 	if c.flaw == "lost write" && m.Wrote && c.chance(10) == 0 {
 		m.Wrote = false
 	}
+	m.Swap = m.Wrote && c.chance(2) == 0
 	err := c.toHome(m)
+	clear(m.Bytes) // the transport uses the memory again
 	if alive {
 		c.check(err == nil, "the home does not take %v: %v", m, err)
 	} else {
@@ -64,18 +74,23 @@ func (c *chaos) arriveHome(m *Message) {
 // dropped is the effect of the loss of a life on the model.
 func (c *chaos) dropped(n *model) {
 	for _, id := range keys(n.told) {
-		c.fence++
-		if n.told[id] == Write {
-			switch c.ledger.policy {
-			case Discard:
-				c.prior = PriorLost
-			case Poison:
-				c.prior = PriorPoisoned
-			}
-		}
+		c.lostHolder(n.told[id])
 	}
 	n.told = make(map[ID]Mode)
 	n.pushed = 0
+}
+
+// lostHolder is the effect of a holder that is lost, or has failed.
+func (c *chaos) lostHolder(m Mode) {
+	c.fence++
+	if m == Write {
+		switch c.ledger.policy {
+		case Discard:
+			c.prior = PriorLost
+		case Poison:
+			c.prior = PriorPoisoned
+		}
+	}
 }
 
 // onSent checks what the home sends.
@@ -116,6 +131,10 @@ func (c *chaos) onSent(m *Message, toHome bool) {
 func (c *chaos) arriveMirror(m *Message) {
 	n := c.places[m.Node]
 	alive := m.Incarnation == n.joined && !n.over
+	if alive && m.Whole && n.life == n.joined && n.lost && c.chance(2) == 0 {
+		c.arriveChanged(n, m)
+		return
+	}
 	if alive && m.Kind == RefusedMessage {
 		delete(n.leaving, m.ID)
 	}
@@ -132,7 +151,12 @@ func (c *chaos) arriveMirror(m *Message) {
 	if alive && m.Kind == ConfirmedMessage && c.flaw == "late answer" {
 		m.Fence = c.nodes[n.node].mirror.wrote
 	}
+	m.Swap = m.Whole && c.chance(2) == 0
+	if c.chance(2) == 0 {
+		m.Valid = func() bool { return true }
+	}
 	err := c.toMirror(m)
+	clear(m.Bytes) // the transport uses the memory again
 	if n.write != nil && c.nodes[n.node].mirror.Unconfirmed() == 0 {
 		c.check(n.write.committed, "node %d takes its write for committed by %v", n.node, m)
 		n.write = nil
@@ -151,10 +175,23 @@ func (c *chaos) arriveMirror(m *Message) {
 	}
 }
 
+// arriveChanged gives a mirror a message of a home that has given up its life, and has
+// changed the bytes since it sent them. What follows it is gone, up to the word that the
+// life is over.
+func (c *chaos) arriveChanged(n *model, m *Message) {
+	m.Valid = func() bool { return false }
+	err := c.toMirror(m)
+	c.check(errors.Is(err, ErrOtherLife), "node %d takes %v, which has changed: %v", n.node, m, err)
+	n.memory, n.unsure, n.old[1] = 0, false, Message{}
+	link := c.nodes[n.node]
+	link.toMirror = slices.DeleteFunc(link.toMirror, func(m Message) bool { return m.Seq > 0 })
+}
+
 func (c *chaos) onGranted(node Node, id ID, s Stamp) {
 	n := c.places[node]
 	mode, asked := n.asked[id]
 	c.check(asked, "node %d is granted %d, and did not ask", node, id)
+	c.check(!(c.strict && mode == Write && node > 1), "node %d is granted %d, and may not write", node, id)
 	memory := c.buffer
 	if node == 0 {
 		// Only the line is between the home and its own places.
@@ -206,6 +243,7 @@ func (c *chaos) onWriteLost(node Node, err error) {
 	n := c.places[node]
 	c.check(n.write != nil, "node %d is told that a write may be lost, and all are known: %v", node, err)
 	c.lost++
+	invariant.Sometimes(n.write.committed, "a lost write is reported, and committed all the same")
 	if !n.write.committed {
 		c.gone++
 	}
@@ -241,8 +279,14 @@ func (c *chaos) breakSomething(n *model) {
 		link.toMirror = link.toMirror[:c.chance(len(link.toMirror)+1)]
 		_ = c.step(n, func(r *Mirror, w *Work) error { r.Lost(nil, w); return nil })
 		c.nodeOver(n)
+		if c.reserves(n.node) { // the request may be gone
+			c.homeLoses(n)
+		}
 	default: // the node starts again
 		c.note("%d starts again", n.node)
+		if c.begin(n.node); c.reserves(n.node) && c.chance(2) == 0 {
+			c.homeLoses(n)
+		}
 		link.toHome = link.toHome[:c.chance(len(link.toHome)+1)]
 		link.toMirror = nil
 		n.joined++
@@ -276,7 +320,17 @@ func (c *chaos) homeLoses(n *model) {
 // drain ends everything: every request must be served.
 func (c *chaos) drain() {
 	c.note("now all comes to its end")
-	for busy := true; busy; {
+	for _, r := range c.home.Reserved() {
+		switch {
+		case r.Used || c.ledger.Aborted():
+		case r.Node > 0:
+			c.homeLoses(c.places[r.Node])
+		default:
+			c.locally(func() { ticket, _ := c.home.Use(int(r.Ticket)+1, r.Mode); c.queue.forgo(ticket) })
+		}
+	}
+	for busy, turns := true, 0; busy; turns++ {
+		c.check(turns < 1000, "it never ends")
 		busy = len(c.queue.news) > 0
 		for _, n := range c.places[1:] {
 			if n.life != 0 && !n.lost && (n.life != n.joined || n.over) {
@@ -304,6 +358,13 @@ func (c *chaos) drain() {
 		}
 	}
 	c.check(len(c.queue.all) == 0, "%v are in the queue for ever", c.queue.all)
+	may := 0
+	for _, p := range c.home.peers {
+		if p.retention == retained {
+			may++
+		}
+	}
+	c.check(may == c.home.retained, "%d peers may retain a release, counted as %d", may, c.home.retained)
 	for at, t := range c.home.guests {
 		c.check(t.state == unused, "guest %d is for ever %+v", at, t)
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
+
+	"github.com/orwl/go-orwl/internal/invariant"
 )
 
 // Turns puts messages of one resource back into their order: bytes take another lane than
@@ -45,6 +47,7 @@ func (t *Turns) keep(m *Message, from Node, b *Budget, gap error) error {
 	}
 	k, err := b.Keep(m, from)
 	if k != nil {
+		invariant.Sometimes(true, "a message overtakes another")
 		t.kept = append(t.kept, *k)
 		return nil
 	}
