@@ -102,8 +102,8 @@ func build(t testing.TB, folder, overlay, binary string) string {
 	return binary
 }
 
-// try executes a stage with the mistake of a number, or with none if that is zero. tests
-// are those of the mutated file.
+// try executes a stage with the mistake id, or with none if id is zero. tests stands for %s
+// in the stage.
 func (l *laboratory) try(id int, tests string, s Stage) (v verdict, out []byte) {
 	ctx, cancel := context.WithTimeout(context.Background(), s.Limit)
 	defer cancel()
@@ -129,7 +129,7 @@ func (l *laboratory) try(id int, tests string, s Stage) (v verdict, out []byte) 
 
 var (
 	failed  = regexp.MustCompile(`--- FAIL: (\S+)`)
-	message = regexp.MustCompile(`(?m)^\s+\w+_test\.go:\d+: (.*)$|^panic: (.*)$`)
+	message = regexp.MustCompile(`(?m)^\s+\w+_test\.go:\d+: (.*)$|^(?:panic|fatal error): (.*)$`)
 )
 
 // findings are the first test that failed and its first words.

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Plan says what is mutated, and which tests have to notice. The files are those of the
-// package in the working directory, which is the package under test.
+// Plan says what is mutated, and which tests have to notice. The files are in the
+// working directory: they are the package under test.
 type Plan struct {
 	Files []File
 	Rules Rules
@@ -39,7 +39,7 @@ type Stage struct {
 	// test.
 	Package string
 	Tests   string   // a pattern for -test.run; %s: Tests of the file
-	Flags []string // more flags of the tests
+	Flags   []string // more flags of the tests
 	// Limit is how long a mutant may take. One that takes longer waits for ever.
 	Limit time.Duration
 	// Long is a stage that a mutant skips if the page explains it.

@@ -129,7 +129,7 @@ func (l *laboratory) explain(t testing.TB) {
 	}
 }
 
-// number is that of a mutant, or zero.
+// number is the number of the mutant with a name, or zero if there is none.
 func (l *laboratory) number(name string) int {
 	return 1 + slices.IndexFunc(l.mutants, func(m mutant) bool { return m.name == name })
 }
