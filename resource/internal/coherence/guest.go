@@ -136,7 +136,7 @@ func (h *Home) release(p *peer, m *Message, w *Work) error {
 	if renew && (h.find(p, m.ID) != none || m.Mode > Write) {
 		return fmt.Errorf("%w: %v of node %d: queued already, or no such mode", ErrMalformed, m, m.Node)
 	}
-	if m.Reason == Abandoned && !m.Wrote {
+	if m.Reason == Abandoned {
 		return h.abandoned(p, m, at, w)
 	}
 	if m.Wrote {

@@ -105,9 +105,6 @@ func (h *Home) lose(n Node, w *Work) *peer {
 // Broken ends the resource: every mirror is told, and none gets another grant. The caller
 // forgets all guests.
 func (h *Home) Broken(w *Work) {
-	if h.over == Broken {
-		return
-	}
 	h.over = Broken
 	h.forgetAll()
 	for _, p := range h.peers {
@@ -164,7 +161,7 @@ func (h *Home) drop(p *peer, w *Work) {
 			h.ledger.Lose(g.mode)
 		}
 	}
-	if h.ledger.Aborted() && len(all) > 0 {
+	if h.ledger.Aborted() {
 		h.abort(p, w)
 		return
 	}
