@@ -378,8 +378,10 @@ func TestSeeds(t *testing.T) {
 			t.Fatalf("seed %d: %v\n%v", seed, err, draw(seed).scripts)
 		}
 	}
-	mustReach(t, "a cancel loses against the grant", "a ghost is completed by another request's release",
-		"a cancelled writer is completed beside readers", "a list is looked through again")
+	if *seeds >= someSeeds {
+		mustReach(t, "a cancel loses against the grant", "a ghost is completed by another request's release",
+			"a cancelled writer is completed beside readers", "a list is looked through again")
+	}
 	t.Logf("%d seeds, %d steps", *seeds, steps)
 }
 

@@ -13,7 +13,10 @@ import (
 	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
 
-var nodeSeeds = flag.Uint64("resource.nodeseeds", 3000, "seeds of TestSiteFaults")
+// enoughSeeds reach every rare state.
+const enoughSeeds = 3000
+
+var nodeSeeds = flag.Uint64("resource.nodeseeds", enoughSeeds, "seeds of TestSiteFaults")
 
 // faults are three nodes, two resources with homes on the first two, and everything
 // that can happen to nodes and to the ways between them, as chance has it. Lanes are
@@ -673,7 +676,7 @@ func TestSiteFaults(t *testing.T) {
 		kept, failed = kept+c.kept, failed+c.failed
 		flushes, gone = flushes+c.flushes, gone+c.gone
 	}
-	if !testing.Short() {
+	if runs >= enoughSeeds {
 		mustReach(t, rare...)
 	}
 	t.Logf("%d runs: %d accesses, %d writes, %d failed, %d told, %d late releases, %d kept", runs, served, commits, failed, told, lates, kept)

@@ -81,7 +81,10 @@ type (
 	fate struct{ committed bool }
 )
 
-var chaosSeeds = flag.Uint64("coherence.seeds", 3000, "seeds of TestProtocolChaos")
+// enoughSeeds reach every rare state.
+const enoughSeeds = 3000
+
+var chaosSeeds = flag.Uint64("coherence.seeds", enoughSeeds, "seeds of TestProtocolChaos")
 
 const actions = 400
 
@@ -189,7 +192,7 @@ func TestProtocolChaos(t *testing.T) {
 		kept, wanted = kept+c.kept, wanted+c.wanted
 		confirmed, lost, gone = confirmed+c.confirmed, lost+c.lost, gone+c.gone
 	}
-	if !testing.Short() {
+	if runs >= enoughSeeds {
 		mustReach(t, rare)
 	}
 	t.Logf("%d runs: %d accesses, %d writes, %d pushes, %d late releases, %d kept, %d wanted", runs, served, commits, pushes, late, kept, wanted)
