@@ -214,12 +214,15 @@ func (m *Mutation) fields(lit *ast.CompositeLit) {
 	}
 }
 
-// spares reports whether a statement is no part of a protocol.
+// spares reports whether a statement is no part of a protocol, or only an assert.
 func (m *Mutation) spares(s ast.Stmt) bool {
 	switch s := s.(type) {
 	case *ast.ExprStmt:
 		call, ok := s.X.(*ast.CallExpr)
 		return ok && slices.Contains(m.rules.SparedCalls, last(call.Fun))
+	case *ast.IfStmt:
+		sel, ok := s.Cond.(*ast.SelectorExpr) // if invariant.Enabled
+		return ok && last(sel.X) == "invariant"
 	case *ast.AssignStmt:
 		return slices.ContainsFunc(s.Lhs, func(e ast.Expr) bool { return slices.Contains(m.rules.SparedNames, last(e)) })
 	}

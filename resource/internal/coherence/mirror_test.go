@@ -61,7 +61,38 @@ func TestMirrorEndsInOrder(t *testing.T) {
 	}
 }
 
-// A mirror that nobody uses goes on when the home is suspected.
+// The first reason for the end of a life stays.
+func TestMirrorEndsOnce(t *testing.T) {
+	r := asking(t)
+	r.Lost(ErrBroken, new(Work))
+	var w Work
+	if r.Lost(ErrLost, &w); !errors.Is(r.Over(), ErrBroken) || len(w.Events) != 0 {
+		t.Errorf("over: %v, then %+v", r.Over(), w.Events)
+	}
+}
+
+// A mirror whose bytes were spoilt does not say that it has a version.
+func TestMirrorForgetsSpoilt(t *testing.T) {
+	r := asking(t)
+	push := Message{Kind: PushMessage, Seq: 2, Stamp: Stamp{Version: 1}, Whole: true, Size: 8, Bytes: make([]byte, 8), Valid: func() bool { return false }}
+	if err := r.Release(Access{ID: 1}, new(Work)); err != nil {
+		t.Fatal(err)
+	}
+	var w Work
+	if err := fromHome(r, push, &w); !errors.Is(err, ErrOtherLife) || r.known != 0 || r.Here() {
+		t.Errorf("%v: the mirror has v%d", err, r.known)
+	}
+	r.Lost(nil, &w)
+	if err := r.Rejoin(2, 1); err != nil {
+		t.Fatal(err)
+	}
+	w.Reset()
+	if r.Join(&w); w.Messages[0].Known != 0 {
+		t.Errorf("%v says that it has v%d", &w.Messages[0], w.Messages[0].Known-1)
+	}
+}
+
+// A mirror that is idle goes on when the home is suspected.
 func TestMirrorSuspects(t *testing.T) {
 	r, err := NewMirror(new(Buffer), MirrorOptions{Node: 1})
 	if err != nil {

@@ -108,6 +108,20 @@ func TestTurnsKeep(t *testing.T) {
 	}
 }
 
+// The first message of a life that is not taken drops nothing.
+func TestTurnsKeepInTheirLife(t *testing.T) {
+	var turns Turns
+	b := NewBudget(2, 1<<20)
+	early := Message{Node: 1, Incarnation: 1, Seq: 3}
+	if err := turns.Take(&early, 1, b, func(*Message) error { return ErrGap }); err != nil {
+		t.Fatal(err)
+	}
+	next := Message{Node: 1, Incarnation: 2, Seq: 1}
+	if err := turns.Take(&next, 1, b, func(*Message) error { return ErrMalformed }); !errors.Is(err, ErrMalformed) || len(turns.kept) != 1 {
+		t.Errorf("%v: %v are kept", err, turns.kept)
+	}
+}
+
 // A step that fails ends the turn, and what is kept waits on.
 func TestTurnsStop(t *testing.T) {
 	var turns Turns
