@@ -2,7 +2,10 @@ package coherence
 
 import (
 	"bytes"
+	"errors"
 	"testing"
+
+	"github.com/orwl/go-orwl/internal/faultpage"
 )
 
 // vault is an Allocator that counts.
@@ -96,6 +99,34 @@ func TestBufferRestores(t *testing.T) {
 		if !b.Restore() || string(b.bytes) != "xxxxxxxxxxxxxxxx" || b.Size() != 16 {
 			t.Errorf("of %d bytes: %q, %d", size, b.bytes, b.Size())
 		}
+	}
+}
+
+// Fault pages stay the bytes' memory, since a transport copies them.
+func TestBufferOfPages(t *testing.T) {
+	pages, err := new(faultpage.Space).NewMemory("r", 8)
+	if errors.Is(err, faultpage.ErrUnsupported) {
+		t.Skip("there are no fault pages on this system")
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := new(Buffer)
+	b.InitPages(pages)
+	at := &b.bytes[0]
+	b.Lend()
+	if b.Own(); &b.bytes[0] != at || b.Size() != 8 {
+		t.Errorf("other memory for %d bytes", b.Size())
+	}
+	b.Save()
+	if err := b.Resize(16); err != nil {
+		t.Fatal(err)
+	}
+	if err := pages.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if b.Restore() {
+		t.Error("restored in memory that is gone")
 	}
 }
 

@@ -84,7 +84,7 @@ func TestHeadersClaimInVain(t *testing.T) {
 		"requests not there": wire.AppendArray(head(GrantMessage, 0, 0, 0), 1<<31),
 		"half a span":        append(wire.AppendArray(wire.AppendArray(head(RequestMessage, 0, 0, 0), 0), 1), 1),
 		"spans":              append(wire.AppendArray(wire.AppendArray(head(RequestMessage, 0, 0, 0), 0), 2*mostSpans+2), make([]byte, 2*mostSpans+2)...),
-		"a field more":       append(wire.AppendArray(nil, headerFields+1), empty(head(RequestMessage, 0, 0, 0))[len(wire.AppendArray(nil, headerFields)):]...),
+		"a field more":       append(wire.AppendArray(nil, headerFields+1), empty(head(RequestMessage, 0, 1<<40, 0))[len(wire.AppendArray(nil, headerFields)):]...),
 		"a field less":       wire.AppendArray(nil, headerFields-1),
 	} {
 		if m, err := ParseHeader(b); !errors.Is(err, ErrMalformed) {

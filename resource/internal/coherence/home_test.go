@@ -253,7 +253,7 @@ func TestHomeBoundsRequests(t *testing.T) {
 	}
 }
 
-// What is not held with that fence is refused, and changes nothing.
+// A release of another request, or with another fence, is refused and changes nothing.
 func TestHomeRefusesStale(t *testing.T) {
 	h := record(t, Discard)
 	must(t, h, asks(1, 1, Write), asks(2, 2, Write))
@@ -275,6 +275,19 @@ func TestHomeRefusesStale(t *testing.T) {
 		if len(out) != 1 || out[0].Reason != Stale || out[0].ID != m.ID || len(h.asked) != 0 || h.ledger.Version() != 0 || h.buffer.Bytes()[0] != 0 {
 			t.Errorf("%s: %q, %q, version %d", name, texts(out), h.asked, h.ledger.Version())
 		}
+	}
+}
+
+// A write may use the whole limit, and a span may be empty.
+func TestHomeLimit(t *testing.T) {
+	h := record(t, Discard)
+	must(t, h, asks(1, 1, Write), asks(2, 2, Write))
+	h.grant(0)
+	must(t, h, Message{Kind: ReleaseMessage, Seq: 3, ID: 1, Stamp: Stamp{Fence: 1}, Wrote: true, Whole: true, Size: 64, Bytes: make([]byte, 64)})
+	h.grant(1)
+	must(t, h, Message{Kind: ReleaseMessage, Seq: 4, ID: 2, Stamp: Stamp{Fence: 2}, Wrote: true, Size: 64, Spans: []Span{{8, 0}}})
+	if h.ledger.Version() != 2 {
+		t.Errorf("version %d after two writes", h.ledger.Version())
 	}
 }
 
