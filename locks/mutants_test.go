@@ -2,24 +2,19 @@ package locks_test
 
 import (
 	"flag"
-	"fmt"
 	"os"
-	"os/exec"
-	"regexp"
-	"slices"
+	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 	"time"
+
+	"github.com/orwl/go-orwl/internal/mutants"
 )
 
 var (
-	mutants = flag.Int("locks.mutants", 0, "TestMutants: try every mutant and print the table; how many stages of tests it has to live through, 1 to 4")
-	only    = flag.String("locks.mutant", "", "TestMutants: try only the mutants whose names this pattern finds; print what the tests say of a single one")
+	mutantStages = flag.Int("locks.mutants", 0, "TestMutants: try every mutant and print the table; how many stages of tests it has to live through, 1 to 4")
+	onlyMutants  = flag.String("locks.mutant", "", "TestMutants: try only the mutants whose names this pattern finds; print what the tests say of a single one")
 )
-
-// explained is the page that says of every mutant which survives why it is no mistake.
-const explained = "../docs/decisions/locks-mutants.md"
 
 // telling are the mutants that every test run tries.
 var telling = []string{
@@ -36,46 +31,38 @@ var telling = []string{
 }
 
 // mutated are the files that are mutated, and the locks whose tests may notice.
-var mutated = []struct{ file, locks string }{
-	{"handle.go", "MCS|CLH|TKT-A|HEM|HMCS|RMA-RW|C-TKT-MCS|TTS|dash::Mutex"},
-	{"word.go", "MCS|D-MCS|CLH|TKT-A|HEM|HMCS|RMA-RW|C-TKT-MCS|TTS|dash::Mutex"},
-	{"mcs.go", "MCS|D-MCS|HMCS|RMA-MCS|RMA-RW|C-MCS-MCS|C-TAS-MCS"},
-	{"mcs_abort.go", "MCS|D-MCS|HMCS|RMA-MCS|RMA-RW|C-TAS-MCS"},
-	{"hmcs.go", "HMCS|RMA-MCS|RMA-RW"},
-	{"clh.go", "CLH|CLH-NUMA|C-TAS-CLH|C-MCS-CLH"},
-	{"clh_numa.go", "CLH-NUMA"},
-	{"hemlock.go", "HEM|HEM-CTR|HEM-AH|C-TAS-HEM|C-MCS-HEM"},
-	{"ticket.go", "TKT|TKT-A|C-TKT-TKT|C-TAS-TKT|C-TKT-MCS"},
-	{"ticket_abort.go", "TKT-A"},
-	{"tas.go", "TAS|TTS|C-TAS-TTS|C-MCS-TTS|foMPI-RW"},
-	{"cohort.go", "C-MCS-MCS|C-TKT-TKT|C-TAS-TTS|C-MCS-CLH"},
-	{"rmarw.go", "RMA-RW"},
-	{"rmarw_counter.go", "RMA-RW"},
-	{"rmarw_stepback.go", "RMA-RW"},
-	{"fompi.go", "foMPI-Spin|foMPI-RW"},
-	{"dash.go", "dash::Mutex"},
+var mutated = []mutants.File{
+	{Name: "handle.go", Tests: "MCS|CLH|TKT-A|HEM|HMCS|RMA-RW|C-TKT-MCS|TTS|dash::Mutex"},
+	{Name: "word.go", Tests: "MCS|D-MCS|CLH|TKT-A|HEM|HMCS|RMA-RW|C-TKT-MCS|TTS|dash::Mutex"},
+	{Name: "mcs.go", Tests: "MCS|D-MCS|HMCS|RMA-MCS|RMA-RW|C-MCS-MCS|C-TAS-MCS"},
+	{Name: "mcs_abort.go", Tests: "MCS|D-MCS|HMCS|RMA-MCS|RMA-RW|C-TAS-MCS"},
+	{Name: "hmcs.go", Tests: "HMCS|RMA-MCS|RMA-RW"},
+	{Name: "clh.go", Tests: "CLH|CLH-NUMA|C-TAS-CLH|C-MCS-CLH"},
+	{Name: "clh_numa.go", Tests: "CLH-NUMA"},
+	{Name: "hemlock.go", Tests: "HEM|HEM-CTR|HEM-AH|C-TAS-HEM|C-MCS-HEM"},
+	{Name: "ticket.go", Tests: "TKT|TKT-A|C-TKT-TKT|C-TAS-TKT|C-TKT-MCS"},
+	{Name: "ticket_abort.go", Tests: "TKT-A"},
+	{Name: "tas.go", Tests: "TAS|TTS|C-TAS-TTS|C-MCS-TTS|foMPI-RW"},
+	{Name: "cohort.go", Tests: "C-MCS-MCS|C-TKT-TKT|C-TAS-TTS|C-MCS-CLH"},
+	{Name: "rmarw.go", Tests: "RMA-RW"},
+	{Name: "rmarw_counter.go", Tests: "RMA-RW"},
+	{Name: "rmarw_stepback.go", Tests: "RMA-RW"},
+	{Name: "fompi.go", Tests: "foMPI-Spin|foMPI-RW"},
+	{Name: "dash.go", Tests: "dash::Mutex"},
 }
 
-// A stage is a part of the tests. A mutant that lives through one goes on to the next.
-type stage struct {
-	name  string
-	tests string // %s: the locks
-	flags []string
-	limit time.Duration // a mutant that is not through by then goes on for ever
-}
+// explorations are the tests that search schedules.
+const explorations = "TestExhaust|TestSeeds|TestCrashSeeds|TestCrashAnywhere|TestCancelAnywhere|TestTryAnywhere|TestGoneForGood|TestMixed"
 
-var stages = []stage{
-	{"some seeds", "^(TestExhaust|TestSeeds|TestCrashSeeds|TestCrashAnywhere|TestCancelAnywhere|TestTryAnywhere|TestGoneForGood|TestMixed)$/^(%s)$", []string{"-locks.seeds=4", "-locks.states=500"}, 40 * time.Second},
-	{"more seeds", "^(TestExhaust|TestSeeds|TestCrashSeeds|TestCrashAnywhere|TestCancelAnywhere|TestTryAnywhere|TestGoneForGood|TestMixed)$/^(%s)$", []string{"-locks.seeds=40", "-locks.states=8000"}, 2 * time.Minute},
-	{"suite", "^(TestConformance|TestConformanceOfVariants)$/^(%s)$|" +
+// Each stage tries the locks of the mutated file.
+var stages = []mutants.Stage{
+	{Name: "some seeds", Tests: "^(" + explorations + ")$/^(%s)$", Flags: []string{"-locks.seeds=4", "-locks.states=500"}, Limit: 40 * time.Second},
+	{Name: "more seeds", Tests: "^(" + explorations + ")$/^(%s)$", Flags: []string{"-locks.seeds=40", "-locks.states=8000"}, Limit: 2 * time.Minute},
+	{Name: "suite", Tests: "^(TestConformance|TestConformanceOfVariants)$/^(%s)$|" +
 		"^(TestHemlock.*|TestTickets.*|TestKeptSeeds|TestGivesWay|TestHMCS.*|TestBarge.*|TestStress|TestElement.*|TestShare.*|TestWriters.*|TestStepBack.*|" +
-		"TestCounter.*|TestWriterStays|TestTryAfterSkip|TestFailedWindow.*)$", nil, 4 * time.Minute},
-	{"1,000 seeds", "^(TestExhaust|TestSeeds|TestCrashSeeds|TestCrashAnywhere|TestCancelAnywhere|TestTryAnywhere|TestGoneForGood|TestMixed|TestCrowd)$/^(%s)$", []string{"-locks.seeds=1000", "-locks.states=50000"}, 15 * time.Minute},
+		"TestCounter.*|TestWriterStays|TestTryAfterSkip|TestFailedWindow.*)$", Limit: 4 * time.Minute},
+	{Name: "1,000 seeds", Tests: "^(" + explorations + "|TestCrowd)$/^(%s)$", Flags: []string{"-locks.seeds=1000", "-locks.states=50000"}, Limit: 15 * time.Minute, Long: true},
 }
-
-// fewStages are enough for a mutant that the page explains: the last one takes most of the
-// time.
-const fewStages = 3
 
 // TestMutants makes one small mistake at a time in the locks, and expects the tests to
 // notice. A mutant that they do not notice is explained in docs/decisions/locks-mutants.md.
@@ -83,119 +70,34 @@ func TestMutants(t *testing.T) {
 	if testing.Short() || raceDetector {
 		t.Skip("-short or -race: this builds a test binary, which takes seconds")
 	}
-	if _, err := exec.LookPath("go"); err != nil {
-		t.Skip("there is no go command to build the mutants with")
-	}
-	l := newLaboratory(t)
-	l.explain(t)
-	if v, out := l.try(0, "MCS", stages[0]); !v.survived {
-		t.Fatalf("without a mistake the tests fail:\n%s", out)
-	}
-	if *mutants == 0 {
-		l.tryTelling(t)
-		t.Logf("%d of %d mutants were tried; try all with -locks.mutants 4 -timeout 6h", len(telling), len(l.mutants))
-		return
-	}
-	l.tryAll(t, stages[:min(*mutants, len(stages))])
+	(&mutants.Plan{
+		Files: mutated, Rules: rules, Switches: filepath.Join("testdata", "mutants", "switches.go"), Replace: withoutProcesses(t),
+		Stages: stages, Telling: telling, Page: "../docs/decisions/locks-mutants.md", Flags: "locks",
+	}).Run(t, mutants.Trial{Stages: *mutantStages, Only: *onlyMutants})
 }
 
-// tryTelling tries the mutants that every run tries.
-func (l *laboratory) tryTelling(t *testing.T) {
-	for _, name := range telling {
-		id := l.number(name)
-		if id == 0 {
-			t.Errorf("there is no mutant %q any more: choose another one", name)
-			continue
-		}
-		if v, _ := l.judge(id, stages[:2]); v.survived {
-			t.Errorf("the mutant %q survives", name)
-		}
-	}
-}
-
-// tryAll tries all mutants that -locks.mutant finds, two at a time, and prints a table.
-func (l *laboratory) tryAll(t *testing.T, stages []stage) {
-	pattern, err := regexp.Compile(*only)
-	if err != nil {
-		t.Fatalf("-locks.mutant: %v", err)
-	}
-	var chosen []int
-	for i, m := range l.mutants {
-		if pattern.MatchString(m.name) {
-			chosen = append(chosen, i+1)
-		}
-	}
-	fmt.Println("| line | mutant | found by | test | what it says |\n|---|---|---|---|---|")
-	var mu sync.Mutex
-	var killed, hung, alive int
-	ids := make(chan int)
-	var workers sync.WaitGroup
-	for range 2 {
-		workers.Go(func() {
-			for id := range ids {
-				tried := stages
-				if l.why[l.mutants[id-1].name] != "" && len(chosen) > 1 {
-					tried = stages[:min(len(stages), fewStages)]
-				}
-				v, out := l.judge(id, tried)
-				mu.Lock()
-				switch {
-				case v.survived:
-					alive++
-				case v.hung:
-					hung++
-				default:
-					killed++
-				}
-				l.report(t, id, v)
-				if len(chosen) == 1 && !v.survived {
-					fmt.Printf("%s\n", out)
-				}
-				mu.Unlock()
-			}
-		})
-	}
-	for _, id := range chosen {
-		ids <- id
-	}
-	close(ids)
-	workers.Wait()
-	fmt.Printf("\n%d mutants killed by a failure, %d by the time limit, %d survive\n", killed, hung, alive)
-}
-
-// report prints a mutant's row. One that survives has to be explained.
-func (l *laboratory) report(t *testing.T, id int, v verdict) {
-	m := l.mutants[id-1]
-	if v.survived {
-		if v.stage, v.says = "none", l.why[m.name]; v.says == "" {
-			t.Errorf("%s:%d: the mutant %q survives: add a test, or explain it in %s", m.file, m.line, m.name, explained)
-		}
-	}
-	fmt.Printf("| %d | %s | %s | %s | %s |\n", m.line, cell(m.name), v.stage, v.test, v.says)
-}
-
-// cell is a mutant's name as a table has it.
-func cell(name string) string { return "`" + strings.ReplaceAll(name, "|", `\|`) + "`" }
-
-var row = regexp.MustCompile("(?m)^\\| `(.*)` \\| (.*) \\|$")
-
-// explain reads the page.
-func (l *laboratory) explain(t *testing.T) {
+// withoutProcesses leaves out the tests with processes and nodes, whose packages take long
+// to link.
+func withoutProcesses(t *testing.T) map[string]string {
 	t.Helper()
-	page, err := os.ReadFile(explained)
+	texts := map[string]string{}
+	linux, err := filepath.Glob("*_linux_test.go")
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.why = map[string]string{}
-	for _, r := range row.FindAllStringSubmatch(string(page), -1) {
-		name := strings.ReplaceAll(r[1], `\|`, "|")
-		if l.why[name] = r[2]; l.number(name) == 0 {
-			t.Errorf("%s explains %q, and there is no such mutant any more", explained, name)
-		}
+	for _, file := range linux {
+		texts[file] = ""
 	}
-}
-
-// number is that of a mutant, or zero.
-func (l *laboratory) number(name string) int {
-	return 1 + slices.IndexFunc(l.mutants, func(m mutant) bool { return m.name == name })
+	others, err := filepath.Glob("*_other_test.go") // what stands for them elsewhere
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range others {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[file] = strings.Replace(string(text), "//go:build !linux", "", 1)
+	}
+	return texts
 }

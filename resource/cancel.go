@@ -1,5 +1,7 @@
 package resource
 
+import "github.com/orwl/go-orwl/internal/invariant"
+
 // Cancel takes the request back, granted or not. The other requests keep their order.
 func (p *Place) Cancel() error {
 	s := p.state.Load()
@@ -40,6 +42,7 @@ func (p *Place) drop(s uint64) {
 		p.list(s, nil)
 	}
 	if !p.listed || !p.giveUp() {
+		invariant.Sometimes(p.listed, "a cancel loses against the grant")
 		p.listed = false
 		r.end(s, nil) // it is granted
 		return

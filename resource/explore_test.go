@@ -370,12 +370,17 @@ func draw(seed uint64) game {
 func TestSeeds(t *testing.T) {
 	needsProbe(t)
 	steps := 0
+	invariant.Reached()
 	for seed := range uint64(*seeds) {
 		report := draw(seed).system().Seeds(seed, 1)
 		steps += report.Steps
 		if err := report.Err(); err != nil {
 			t.Fatalf("seed %d: %v\n%v", seed, err, draw(seed).scripts)
 		}
+	}
+	if *seeds >= someSeeds {
+		mustReach(t, "a cancel loses against the grant", "a ghost is completed by another request's release",
+			"a cancelled writer is completed beside readers", "a list is looked through again")
 	}
 	t.Logf("%d seeds, %d steps", *seeds, steps)
 }

@@ -118,6 +118,7 @@ func (q *queue) settle(key, c uint64, by any) int {
 			}
 			return done.woken
 		}
+		invariant.Sometimes(true, "a ghost is completed by another request's release")
 		c = q.add(&q.completed, done.gone)
 		if c&guarded != 0 {
 			q.guard.Load().account(done.strays)
@@ -172,6 +173,7 @@ func (q *queue) serveList(l *list, c uint64, done *served) {
 					done.bury(w)
 				}
 			case passed(c, w.ticket) && w.state.Load()&^hooked == ghost:
+				invariant.Sometimes(w.mode == Write, "a cancelled writer is completed beside readers")
 				done.bury(w)
 			default:
 				w.next = stay
@@ -187,6 +189,7 @@ func (q *queue) serveList(l *list, c uint64, done *served) {
 		if now == c && q.load(&q.ghosts) == ghosts {
 			return
 		}
+		invariant.Sometimes(true, "a list is looked through again")
 		c = now
 	}
 }

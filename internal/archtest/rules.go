@@ -15,6 +15,7 @@ var layers = []layer{
 	{path: "net/topology", pure: true},
 	{path: "net/topology/host", pure: true, imports: "net/topology"},
 	{path: "net/rma", pure: true, imports: "net/topology"},
+	{path: "internal/mutants", testsOf: "net/rma"},
 	{path: "net/rma/epoch", pure: true, imports: "net/rma"},
 	{path: "net/rma/part", testsOf: "net/rma", pure: true, imports: "net/rma net/topology"},
 	{path: "net/rma/model", pure: true, imports: "net/rma/epoch net/rma net/topology"},

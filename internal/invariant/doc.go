@@ -23,6 +23,11 @@
 //		invariant.Check(q.walk() == q.queued, "lost a request in %v", q)
 //	}
 //
+// A rare state that the code handles must also be tested: Sometimes counts that it was
+// reached. The test that plays seeds fails if no seed reaches it:
+//
+//	invariant.Sometimes(g.state == orphaned, "an orphaned guest is granted")
+//
 // A condition must have no side effect, because it does not run in an ordinary
 // build. Assert also what must not happen, such as a second writer inside.
 package invariant

@@ -28,3 +28,12 @@ func TestCheckAllocatesNothingWhenOff(t *testing.T) {
 		t.Errorf("a Check that is off allocates %v times", n)
 	}
 }
+
+func TestSometimesIsSilentWhenOff(t *testing.T) {
+	if n := testing.AllocsPerRun(100, func() { invariant.Sometimes(true, "on") }); n != 0 {
+		t.Errorf("a Sometimes that is off allocates %v times", n)
+	}
+	if got := invariant.Reached(); len(got) != 0 {
+		t.Errorf("an ordinary build has counted %v", got)
+	}
+}

@@ -18,3 +18,17 @@ func TestCheckPanicsWithWhatIsBroken(t *testing.T) {
 		t.Errorf("Check(false) panicked with %#v, want the Violation %q", got, want)
 	}
 }
+
+func TestSometimesCounts(t *testing.T) {
+	invariant.Reached()
+	for i := range 5 {
+		invariant.Sometimes(i%2 == 0, "even")
+		invariant.Sometimes(i > 9, "large")
+	}
+	if got := invariant.Reached(); len(got) != 1 || got["even"] != 3 {
+		t.Errorf("reached %v, want 3 times even", got)
+	}
+	if got := invariant.Reached(); len(got) != 0 {
+		t.Errorf("reached %v after it was asked for", got)
+	}
+}

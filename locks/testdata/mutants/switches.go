@@ -1,62 +1,16 @@
 package locks
 
-import (
-	"cmp"
-	"os"
-	"strconv"
+import "github.com/orwl/go-orwl/net/rma"
 
-	"github.com/orwl/go-orwl/net/rma"
-)
-
-// What the mutants' text calls: see mutate_test.go. Each function does what the operator
-// or the method does whose name it has, unless the mistake of its number is made.
-
-var mistake, _ = strconv.Atoi(os.Getenv("ORWL_LOCKS_MUTANT"))
-
-func mutated(id int) bool { return id == mistake }
+// What the text of the mutants calls beside the operators: see mutants_rules_test.go. Each
+// function does what the method does whose name it has, unless the mistake of its number is
+// made.
 
 func mutatedUnless(id int, f func() error) error {
 	if mutated(id) {
 		return nil
 	}
 	return f()
-}
-
-func mutatedLess[T cmp.Ordered](id int, x, y T) bool    { return x < y || mutated(id) && x == y }
-func mutatedAtMost[T cmp.Ordered](id int, x, y T) bool  { return x < y || !mutated(id) && x == y }
-func mutatedMore[T cmp.Ordered](id int, x, y T) bool    { return x > y || mutated(id) && x == y }
-func mutatedAtLeast[T cmp.Ordered](id int, x, y T) bool { return x > y || !mutated(id) && x == y }
-
-type integer interface {
-	~int | ~int32 | ~uint64 | ~int64
-}
-
-func mutatedSum[T integer](id int, x, y T) T {
-	if mutated(id) {
-		return x - y
-	}
-	return x + y
-}
-
-func mutatedDifference[T integer](id int, x, y T) T {
-	if mutated(id) {
-		return x + y
-	}
-	return x - y
-}
-
-func mutatedZero(id int, x uint64) uint64 {
-	if mutated(id) {
-		return 0
-	}
-	return x
-}
-
-func mutatedOnes(id int, x uint64) uint64 {
-	if mutated(id) {
-		return ^uint64(0)
-	}
-	return x
 }
 
 func (x *word) mutatedpublish(quiet, late int, v uint64) {

@@ -3,6 +3,8 @@ package coherence
 import (
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/orwl/go-orwl/internal/invariant"
 )
 
 // Buffer is the bytes of a resource on one node, and the rules by which they are changed,
@@ -142,7 +144,7 @@ func (b *Buffer) make(size int) []byte {
 	if a := b.memory(size); a != nil {
 		return a.Make(size)
 	}
-	return BytesOf(make([]uint64, size/8))
+	return BytesOf(make([]uint64, (size+7)/8))[:size]
 }
 
 // BytesOf are words as bytes.
@@ -212,8 +214,10 @@ func (b *Buffer) swap(m *Message) bool {
 	if !m.Swap || !m.Whole || len(m.Bytes) != len(b.bytes) || b.Store() != nil || !aligned {
 		return false
 	}
+	invariant.Sometimes(true, "memory is swapped")
 	b.bytes, m.Bytes = m.Bytes, b.bytes
 	if b.kind != nil && b.kind.lent { // others may still read that memory
+		invariant.Sometimes(true, "memory that is lent is swapped")
 		b.kind.lent, m.Bytes = false, nil
 	}
 	return true

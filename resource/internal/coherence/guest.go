@@ -1,6 +1,10 @@
 package coherence
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/orwl/go-orwl/internal/invariant"
+)
 
 // guest is a mirror's request in the home's queue.
 //
@@ -56,6 +60,7 @@ func (h *Home) request(p *peer, m *Message, w *Work) error {
 	if why := h.refusal(p, m.Mode); why != 0 {
 		h.refuse(p, m.ID, why, w)
 		if first != nil {
+			invariant.Sometimes(true, "a first request is refused, and its reservation forgone")
 			w.Queue = append(w.Queue, Operation{Kind: Forgo, Mode: m.Mode, Ticket: first.Ticket})
 		}
 		return nil
@@ -82,6 +87,7 @@ func (h *Home) reservation(m *Message) (*Reservation, error) {
 	case r.Node != m.Node || r.Mode != m.Mode:
 		return nil, fmt.Errorf("%w: %v of node %d: this is reserved for node %d to %v", ErrMalformed, m, m.Node, r.Node, r.Mode)
 	case r.Used:
+		invariant.Sometimes(true, "a first request comes after its reservation is used")
 		return nil, nil
 	}
 	r.Used = true
@@ -133,7 +139,7 @@ func (h *Home) release(p *peer, m *Message, w *Work) error {
 	if renew && (h.find(p, m.ID) != none || m.Mode > Write) {
 		return fmt.Errorf("%w: %v of node %d: queued already, or no such mode", ErrMalformed, m, m.Node)
 	}
-	if m.Reason == Abandoned && !m.Wrote {
+	if m.Reason == Abandoned {
 		return h.abandoned(p, m, at, w)
 	}
 	if m.Wrote {
@@ -199,8 +205,8 @@ func (h *Home) cancel(p *peer, m *Message, w *Work) error {
 	switch {
 	case at == none && h.over == 0 && h.o.Permit == nil:
 		return fmt.Errorf("%w: %v of node %d: %w", ErrMalformed, m, m.Node, errNotQueued)
-	case at == none:
-		// A refusal is under way.
+	case at == none: // a refusal is under way
+		invariant.Sometimes(true, "a cancel crosses a refusal")
 	case h.guests[at].state == waiting:
 		w.Queue = append(w.Queue, Operation{Kind: Cancel, Guest: at})
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"testing"
 
 	"github.com/orwl/go-orwl/net/wire"
@@ -40,13 +41,17 @@ func headers() []Message {
 // Parsing a header returns the message, without its node and its bytes. A header that
 // is cut or has a byte more is refused.
 func TestHeaders(t *testing.T) {
-	for _, m := range headers() {
+	largest := []Message{
+		{Kind: GrantMessage, IDs: slices.Repeat([]ID{1}, mostIDs), Size: 1 << 62},
+		{Kind: ReleaseMessage, Wrote: true, Spans: slices.Repeat([]Span{{1, 0}}, mostSpans)},
+	}
+	for _, m := range append(headers(), largest...) {
 		b := AppendHeader([]byte("before"), &m)[len("before"):]
 		got, err := ParseHeader(b)
 		if err != nil || !reflect.DeepEqual(got, m) {
 			t.Errorf("%+v comes out as %+v, %v", m, got, err)
 		}
-		for i := range b {
+		for i := range min(len(b), 400) {
 			if got, err := ParseHeader(b[:i]); !errors.Is(err, ErrMalformed) {
 				t.Errorf("%v: %d of %d bytes are %v, %v", &m, i, len(b), &got, err)
 			}
@@ -79,6 +84,7 @@ func TestHeadersClaimInVain(t *testing.T) {
 		"requests not there": wire.AppendArray(head(GrantMessage, 0, 0, 0), 1<<31),
 		"half a span":        append(wire.AppendArray(wire.AppendArray(head(RequestMessage, 0, 0, 0), 0), 1), 1),
 		"spans":              append(wire.AppendArray(wire.AppendArray(head(RequestMessage, 0, 0, 0), 0), 2*mostSpans+2), make([]byte, 2*mostSpans+2)...),
+		"a field more":       append(wire.AppendArray(nil, headerFields+1), empty(head(RequestMessage, 0, 1<<40, 0))[len(wire.AppendArray(nil, headerFields)):]...),
 		"a field less":       wire.AppendArray(nil, headerFields-1),
 	} {
 		if m, err := ParseHeader(b); !errors.Is(err, ErrMalformed) {

@@ -124,6 +124,7 @@ func (h *Home) Granted(guests []int, alone bool, w *Work) {
 	for _, at := range guests {
 		switch g := &h.guests[at]; g.state {
 		case orphaned:
+			invariant.Sometimes(true, "an orphaned guest is granted")
 			h.forget(at)
 			w.Queue = append(w.Queue, Operation{Kind: Release, Guest: at})
 		case waiting:
@@ -132,6 +133,7 @@ func (h *Home) Granted(guests []int, alone bool, w *Work) {
 		}
 	}
 	for _, p := range h.peers {
+		invariant.Sometimes(len(p.granted) > mostGranted, "a grant takes two messages")
 		for some := range slices.Chunk(p.granted, mostGranted) {
 			h.grant(p, some, alone, w)
 		}

@@ -36,11 +36,34 @@ func TestLedger(t *testing.T) {
 	}
 }
 
+// Fences of an epoch are greater than all of the epoch before, and never fall.
+func TestLedgerGoverned(t *testing.T) {
+	l, err := NewLedger(LedgerOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Govern(Poison, 3)
+	if l.Policy() != Poison || l.Epoch() != 3 || l.Fence() != 2<<32 {
+		t.Errorf("%v, epoch %d, fence %#x", l.Policy(), l.Epoch(), l.Fence())
+	}
+	l.Raise()
+	if l.Govern(Abort, 1); l.Fence() != 2<<32+1 {
+		t.Errorf("the fence falls to %#x", l.Fence())
+	}
+	l.Count()
+	if version, fence := l.Seen(); version != 1 || fence != l.Fence() {
+		t.Errorf("version %d, fence %#x", version, fence)
+	}
+}
+
 // An error of options names the field.
 func TestProtocolOptions(t *testing.T) {
 	ledger, err := NewLedger(LedgerOptions{})
 	if err != nil {
 		t.Fatal(err)
+	}
+	if _, err := NewHome(nil, ledger, HomeOptions{Limit: 8}); err != nil {
+		t.Errorf("the smallest limit: %v", err)
 	}
 	for field, err := range map[string]error{
 		"LedgerOptions.Policy": second(NewLedger(LedgerOptions{Policy: 3})),

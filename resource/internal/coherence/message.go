@@ -275,7 +275,7 @@ type Span struct{ Off, Len int }
 func checkSpans(spans []Span, size int) (n int, _ error) {
 	end := 0
 	for _, s := range spans {
-		if s.Len < 0 || s.Off < end || s.Off > size || s.Len > size-s.Off {
+		if s.Len < 0 || s.Off < end || s.Len > size-s.Off {
 			return 0, fmt.Errorf("%w: %v of %d bytes: name spans in order, apart, within the contents", ErrContents, s, size)
 		}
 		end, n = s.Off+s.Len, n+s.Len

@@ -3,6 +3,8 @@ package coherence
 import (
 	"fmt"
 	"iter"
+
+	"github.com/orwl/go-orwl/internal/invariant"
 )
 
 // Mirror is a node's half of the protocol, for a resource that has its home elsewhere. The
@@ -114,6 +116,7 @@ func (r *Mirror) Request(id ID, m Mode, order int, tag any, w *Work) error {
 	if r.keeps && r.keptID != id {
 		kind, r.keeps = RenewMessage, false
 	}
+	invariant.Sometimes(r.keeps, "a request has the ID whose release is retained")
 	r.Settle(w)
 	msg := r.to(kind, w)
 	msg.ID, msg.Mode, msg.Known, msg.Order = id, m, r.known, uint64(order)

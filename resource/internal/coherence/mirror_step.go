@@ -1,6 +1,10 @@
 package coherence
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/orwl/go-orwl/internal/invariant"
+)
 
 // Step takes a message of the home. An error is one of ErrReplayed, ErrOtherLife, ErrGap
 // and ErrMalformed. Each says what to do. Any other error is the reason why this life is
@@ -30,6 +34,7 @@ func (r *Mirror) Step(m *Message, w *Work) error {
 	case RefusedMessage:
 		err = r.refused(m, w)
 	case ConfirmedMessage:
+		invariant.Sometimes(m.Fence < r.wrote, "the answer to a question comes after another write")
 		if m.Fence == r.wrote { // it may be late, after a grant and another write
 			r.wrote = 0
 		}
@@ -68,6 +73,7 @@ func (r *Mirror) granted(m *Message, w *Work) error {
 	for _, id := range m.IDs {
 		p := r.requests.find(id)
 		if p.stage == leaving {
+			invariant.Sometimes(true, "a cancel crosses the grant")
 			r.requests.remove(id)
 			msg := r.to(ReleaseMessage, w)
 			msg.ID, msg.Fence = id, m.Fence
@@ -87,6 +93,11 @@ func (r *Mirror) pushed(m *Message, w *Work) error {
 	}
 	if err := r.take(m, w); err != nil {
 		return err
+	}
+	if invariant.Enabled {
+		for _, e := range r.requests.all {
+			invariant.Sometimes(e.value.stage == leaving && e.value.mode == Write, "a push crosses a cancel")
+		}
 	}
 	r.ahead = true
 	return nil
@@ -111,6 +122,7 @@ func (r *Mirror) take(m *Message, w *Work) error {
 		w.Fault = err
 	}
 	if !m.intact() {
+		invariant.Sometimes(true, "a message is spoilt")
 		r.known = 0
 		return spoilt(m)
 	}

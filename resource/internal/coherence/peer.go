@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+
+	"github.com/orwl/go-orwl/internal/invariant"
 )
 
 // peer is what the home knows of a mirror.
@@ -45,6 +47,8 @@ func (h *Home) admit(m *Message, w *Work) (*peer, error) {
 		p = &peer{node: m.Node, incarnation: m.Incarnation}
 		h.peers = slices.Insert(h.peers, at, p)
 	case m.Incarnation < p.incarnation, m.Incarnation == p.incarnation && p.lost:
+		invariant.Sometimes(m.Kind == ReleaseMessage, "a release of a life that is over")
+		invariant.Sometimes(m.Kind == ReleaseMessage && m.Wrote, "a write of a life that is over")
 		h.refuseLife(m.Node, m.Incarnation, Ended, w)
 		return nil, fmt.Errorf("%w: %v of node %d is from life %d, which is over", ErrOtherLife, m, m.Node, m.Incarnation)
 	case m.Incarnation > p.incarnation:
@@ -52,6 +56,7 @@ func (h *Home) admit(m *Message, w *Work) (*peer, error) {
 			return nil, err
 		}
 		if h.Holds(m.Node) > 0 {
+			invariant.Sometimes(true, "a new life comes while the old one holds")
 			h.buffer.Lend() // the bytes of a grant may be under way to the old life
 		}
 		h.drop(p, w)
@@ -82,6 +87,7 @@ func (h *Home) Back(n Node, w *Work) { h.lose(n, w) }
 func (h *Home) lose(n Node, w *Work) *peer {
 	for i := range h.reserved {
 		if r := &h.reserved[i]; r.Node == n && !r.Used {
+			invariant.Sometimes(true, "a reservation is forgone, since its node is lost")
 			r.Used = true
 			w.Queue = append(w.Queue, Operation{Kind: Forgo, Mode: r.Mode, Ticket: r.Ticket})
 		}
@@ -99,9 +105,6 @@ func (h *Home) lose(n Node, w *Work) *peer {
 // Broken ends the resource: every mirror is told, and none gets another grant. The caller
 // forgets all guests.
 func (h *Home) Broken(w *Work) {
-	if h.over == Broken {
-		return
-	}
 	h.over = Broken
 	h.forgetAll()
 	for _, p := range h.peers {
@@ -158,7 +161,7 @@ func (h *Home) drop(p *peer, w *Work) {
 			h.ledger.Lose(g.mode)
 		}
 	}
-	if h.ledger.Aborted() && len(all) > 0 {
+	if h.ledger.Aborted() {
 		h.abort(p, w)
 		return
 	}

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"errors"
 	"slices"
+
+	"github.com/orwl/go-orwl/internal/invariant"
 )
 
 // onQueueGrants notes which version a guest must get.
@@ -30,6 +32,12 @@ func (c *chaos) arriveHome(m *Message) {
 	if alive {
 		switch m.Kind {
 		case ReleaseMessage:
+			if m.Reason == Abandoned {
+				c.lostHolder(n.told[m.ID])
+				if n.told[m.ID] == Write {
+					n.has = 0
+				}
+			}
 			delete(n.told, m.ID)
 		case RenewMessage:
 			delete(n.told, m.Old)
@@ -49,7 +57,9 @@ func (c *chaos) arriveHome(m *Message) {
 	if c.flaw == "lost write" && m.Wrote && c.chance(10) == 0 {
 		m.Wrote = false
 	}
+	m.Swap = m.Wrote && c.chance(2) == 0
 	err := c.toHome(m)
+	clear(m.Bytes) // the transport uses the memory again
 	if alive {
 		c.check(err == nil, "the home does not take %v: %v", m, err)
 	} else {
@@ -64,18 +74,23 @@ func (c *chaos) arriveHome(m *Message) {
 // dropped is the effect of the loss of a life on the model.
 func (c *chaos) dropped(n *model) {
 	for _, id := range keys(n.told) {
-		c.fence++
-		if n.told[id] == Write {
-			switch c.ledger.policy {
-			case Discard:
-				c.prior = PriorLost
-			case Poison:
-				c.prior = PriorPoisoned
-			}
-		}
+		c.lostHolder(n.told[id])
 	}
 	n.told = make(map[ID]Mode)
 	n.pushed = 0
+}
+
+// lostHolder is the effect of a holder that is lost, or has failed.
+func (c *chaos) lostHolder(m Mode) {
+	c.fence++
+	if m == Write {
+		switch c.ledger.policy {
+		case Discard:
+			c.prior = PriorLost
+		case Poison:
+			c.prior = PriorPoisoned
+		}
+	}
 }
 
 // onSent checks what the home sends.
@@ -116,6 +131,10 @@ func (c *chaos) onSent(m *Message, toHome bool) {
 func (c *chaos) arriveMirror(m *Message) {
 	n := c.places[m.Node]
 	alive := m.Incarnation == n.joined && !n.over
+	if alive && m.Whole && n.life == n.joined && n.lost && c.chance(2) == 0 {
+		c.arriveChanged(n, m)
+		return
+	}
 	if alive && m.Kind == RefusedMessage {
 		delete(n.leaving, m.ID)
 	}
@@ -132,7 +151,12 @@ func (c *chaos) arriveMirror(m *Message) {
 	if alive && m.Kind == ConfirmedMessage && c.flaw == "late answer" {
 		m.Fence = c.nodes[n.node].mirror.wrote
 	}
+	m.Swap = m.Whole && c.chance(2) == 0
+	if c.chance(2) == 0 {
+		m.Valid = func() bool { return true }
+	}
 	err := c.toMirror(m)
+	clear(m.Bytes) // the transport uses the memory again
 	if n.write != nil && c.nodes[n.node].mirror.Unconfirmed() == 0 {
 		c.check(n.write.committed, "node %d takes its write for committed by %v", n.node, m)
 		n.write = nil
@@ -151,10 +175,23 @@ func (c *chaos) arriveMirror(m *Message) {
 	}
 }
 
+// arriveChanged gives a mirror a message of a home that has given up its life, and has
+// changed the bytes since it sent them. The later messages are gone, except for the end of the
+// life.
+func (c *chaos) arriveChanged(n *model, m *Message) {
+	m.Valid = func() bool { return false }
+	err := c.toMirror(m)
+	c.check(errors.Is(err, ErrOtherLife), "node %d takes %v, which has changed: %v", n.node, m, err)
+	n.memory, n.unsure, n.old[1] = 0, false, Message{}
+	link := c.nodes[n.node]
+	link.toMirror = slices.DeleteFunc(link.toMirror, func(m Message) bool { return m.Seq > 0 })
+}
+
 func (c *chaos) onGranted(node Node, id ID, s Stamp) {
 	n := c.places[node]
 	mode, asked := n.asked[id]
 	c.check(asked, "node %d is granted %d, and did not ask", node, id)
+	c.check(!(c.strict && mode == Write && node > 1), "node %d is granted %d, and may not write", node, id)
 	memory := c.buffer
 	if node == 0 {
 		// Only the line is between the home and its own places.
@@ -206,6 +243,7 @@ func (c *chaos) onWriteLost(node Node, err error) {
 	n := c.places[node]
 	c.check(n.write != nil, "node %d is told that a write may be lost, and all are known: %v", node, err)
 	c.lost++
+	invariant.Sometimes(n.write.committed, "a lost write is reported, and committed all the same")
 	if !n.write.committed {
 		c.gone++
 	}
@@ -221,100 +259,4 @@ func (c *chaos) nodeOver(n *model) {
 	}
 	n.over = true
 	n.clear()
-}
-
-// breakSomething breaks a node or a link, or ends a life.
-func (c *chaos) breakSomething(n *model) {
-	if n.node == 0 {
-		return
-	}
-	link := c.nodes[n.node]
-	switch c.chance(3) {
-	case 0:
-		c.homeLoses(n)
-	case 1: // the node loses its link, with some of what is under way
-		if n.over {
-			return
-		}
-		c.note("%d loses the home", n.node)
-		link.toHome = link.toHome[:c.chance(len(link.toHome)+1)]
-		link.toMirror = link.toMirror[:c.chance(len(link.toMirror)+1)]
-		_ = c.step(n, func(r *Mirror, w *Work) error { r.Lost(nil, w); return nil })
-		c.nodeOver(n)
-	default: // the node starts again
-		c.note("%d starts again", n.node)
-		link.toHome = link.toHome[:c.chance(len(link.toHome)+1)]
-		link.toMirror = nil
-		n.joined++
-		n.over, n.memory, n.unsure, n.write = false, 0, false, nil
-		n.clear()
-		c.stale = slices.DeleteFunc(c.stale, func(t tag) bool { return t.node == n.node })
-		c.restart(link, MirrorOptions{Resource: 7, Node: n.node, Limit: 1 << 10, Incarnation: n.joined, Retain: c.queue.retain})
-	}
-}
-
-func (c *chaos) rejoin(n *model) {
-	if !n.over {
-		return
-	}
-	c.note("%d rejoins", n.node)
-	n.joined++
-	n.over = false
-	err := c.nodes[n.node].mirror.Rejoin(n.joined, 1)
-	c.check(err == nil, "node %d rejoins: %v", n.node, err)
-}
-
-func (c *chaos) homeLoses(n *model) {
-	c.note("the home loses %d", n.node)
-	if n.life != 0 && !n.lost {
-		c.dropped(n)
-		n.lost = true
-	}
-	c.loses(n.node)
-}
-
-// drain ends everything: every request must be served.
-func (c *chaos) drain() {
-	c.note("now all comes to its end")
-	for busy := true; busy; {
-		busy = len(c.queue.news) > 0
-		for _, n := range c.places[1:] {
-			if n.life != 0 && !n.lost && (n.life != n.joined || n.over) {
-				c.homeLoses(n)
-				busy = true
-			}
-		}
-		c.pump()
-		for link := range 6 {
-			busy = c.deliver(link) || busy
-		}
-		for _, n := range c.places {
-			for len(n.holds) > 0 {
-				busy = true
-				c.endOne(n, false)
-			}
-		}
-	}
-	c.comesToRest()
-	for _, n := range c.places[1:] {
-		c.settle(n)
-	}
-	for link := range 6 {
-		for c.deliver(link) {
-		}
-	}
-	c.check(len(c.queue.all) == 0, "%v are in the queue for ever", c.queue.all)
-	for at, t := range c.home.guests {
-		c.check(t.state == unused, "guest %d is for ever %+v", at, t)
-	}
-}
-
-// comesToRest checks that no request waits, although kept releases are not sent.
-func (c *chaos) comesToRest() {
-	for _, n := range c.places {
-		c.check(len(n.asked) == 0 && len(n.leaving) == 0, "node %d: %v wait and %v leave for ever", n.node, n.asked, n.leaving)
-		if n.node > 0 {
-			c.check(c.nodes[n.node].mirror.requests.len() == 0, "node %d's mirror keeps %v", n.node, c.nodes[n.node].mirror.requests.all)
-		}
-	}
 }

@@ -77,6 +77,10 @@ func (p *protocol) doHome(w *Work) {
 		switch o := w.Queue[i]; o.Kind {
 		case Enqueue:
 			p.queue.request(guestID(o.Guest), o.Mode)
+		case EnqueueReserved:
+			p.queue.claim(o.Ticket, guestID(o.Guest))
+		case Forgo:
+			p.queue.forgo(o.Ticket)
 		case Renew:
 			p.queue.renew(guestID(o.Guest), guestID(o.Next), o.Mode)
 		case Release:

@@ -12,6 +12,9 @@ type queued struct {
 // remote marks the IDs of guests in the queue of a test. The home's own node has other IDs.
 const remote = 1 << 63
 
+// reserved marks the tickets in the queue of a test for which no request has come.
+const reserved = 1 << 62
+
 func guestID(at int) ID { return ID(at) | remote }
 
 // queue is the plain FIFO of groups. If late, the home hears of a grant only when the test
@@ -24,6 +27,7 @@ type queue struct {
 	retain bool // says which mirror is alone
 	eager  bool // flaw: pushes to a writer that is behind a writer
 	silent bool // flaw: does not say that a request waits
+	ended  bool // the resource is broken
 	// granted is called before the home hears of it.
 	granted func(id ID)
 }
@@ -54,6 +58,37 @@ func (q *queue) request(id ID, m Mode) {
 	if at := q.at(id); !q.all[at].granted && !q.silent {
 		q.p.recall = true
 	}
+}
+
+// reserve takes a ticket for a request that will come.
+func (q *queue) reserve(ticket uint64, m Mode) {
+	q.all = append(q.all, queued{mode: m, id: ID(ticket) | reserved})
+}
+
+// claim makes a ticket a request.
+func (q *queue) claim(ticket uint64, id ID) {
+	at := q.at(ID(ticket) | reserved)
+	if at < 0 {
+		panic(violation("%d claims ticket %d, which is not reserved", id, ticket))
+	}
+	q.all[at].id = id
+	q.grant()
+	if !q.all[at].granted && !q.silent {
+		q.p.recall = true
+	}
+}
+
+// forgo gives a ticket up.
+func (q *queue) forgo(ticket uint64) {
+	at := q.at(ID(ticket) | reserved)
+	if at < 0 {
+		if !q.ended {
+			panic(violation("ticket %d is given up, and is not reserved", ticket))
+		}
+		return
+	}
+	q.all = slices.Delete(q.all, at, at+1)
+	q.grant()
 }
 
 // renew queues next, and then releases id.
@@ -91,7 +126,7 @@ func (q *queue) cancel(id ID) bool {
 
 func (q *queue) grant() {
 	for i := range q.head() {
-		if r := &q.all[i]; !r.granted {
+		if r := &q.all[i]; !r.granted && r.id&reserved == 0 {
 			r.granted = true
 			q.news = append(q.news, r.id)
 			if q.granted != nil {
@@ -104,11 +139,11 @@ func (q *queue) grant() {
 // end ends all requests, since the resource is broken.
 func (q *queue) end() {
 	for _, r := range q.all {
-		if !r.granted && r.id&remote == 0 {
+		if !r.granted && r.id&(remote|reserved) == 0 {
 			q.p.ended(0, r.id, ErrAborted)
 		}
 	}
-	q.all, q.news = nil, nil
+	q.all, q.news, q.ended = nil, nil, true
 }
 
 // pushable is the guest that waits for writing behind readers that hold, or -1.

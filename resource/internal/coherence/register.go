@@ -1,5 +1,7 @@
 package coherence
 
+import "github.com/orwl/go-orwl/internal/invariant"
+
 // register holds values by the ID of a request. Most nodes have a few requests of a
 // resource, so a search looks through a slice. A register that once had many has an index.
 // An idle register keeps room for a few.
@@ -46,6 +48,7 @@ func (r *register[T]) add(id ID, value T) {
 	case r.index != nil:
 		r.index[id] = len(r.all) - 1
 	case len(r.all) > few:
+		invariant.Sometimes(true, "a register gets an index")
 		r.index = make(map[ID]int, 2*len(r.all))
 		for at := range r.all {
 			r.index[r.all[at].id] = at

@@ -1,5 +1,7 @@
 package coherence
 
+import "github.com/orwl/go-orwl/internal/invariant"
+
 // A mirror that accesses the resource again and again, and meets no other request there,
 // retains the release of an access that wrote nothing. It sends the release with its next
 // request, in one message. When another request waits, the home recalls the release, which
@@ -70,6 +72,8 @@ func (r *Mirror) Settle(w *Work) {
 
 // recalled takes the home's word that another request waits.
 func (r *Mirror) recalled(w *Work) {
+	invariant.Sometimes(!r.keeps && r.retention == retained && r.holders == 0, "a recall crosses the renewal")
+	invariant.Sometimes(!r.keeps && r.holders > 0, "a recall comes while the access goes on")
 	r.retention = recalled
 	if from := len(w.Messages); r.keeps {
 		r.Settle(w)

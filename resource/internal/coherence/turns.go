@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
+
+	"github.com/orwl/go-orwl/internal/invariant"
 )
 
 // Turns puts messages of one resource back into their order: bytes take another lane than
@@ -18,10 +20,10 @@ func (t *Turns) Take(m *Message, from Node, b *Budget, step func(*Message) error
 	if errors.Is(err, ErrGap) {
 		return t.keep(m, from, b, err)
 	}
-	if err == nil && m.Seq == 1 && len(t.kept) > 0 {
+	if err == nil && m.Seq == 1 {
 		t.Drop(from, b, func(k *Message) bool { return k.Node == m.Node && k.Incarnation < m.Incarnation })
 	}
-	for next := m.Seq + 1; err == nil && len(t.kept) > 0; next++ {
+	for next := m.Seq + 1; err == nil; next++ {
 		at := t.find(m, next)
 		if at < 0 {
 			break
@@ -45,6 +47,7 @@ func (t *Turns) keep(m *Message, from Node, b *Budget, gap error) error {
 	}
 	k, err := b.Keep(m, from)
 	if k != nil {
+		invariant.Sometimes(true, "a message overtakes another")
 		t.kept = append(t.kept, *k)
 		return nil
 	}

@@ -1,4 +1,4 @@
-package locks_test
+package mutants
 
 import (
 	"fmt"
@@ -6,28 +6,20 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
-	"regexp"
 	"slices"
 	"strings"
 )
 
-// A mutant is a copy of the locks' code with one small mistake. All mutants of a file
-// stand in one text, side by side: each mistake has a number, and one variable says which
-// of them is made. So one test binary is built for all mutants.
-//
-//	x.wake()              if !mutated(7) { x.wake() }
-//	a && b                a && (mutated(8) || (b))
-//	n < m                 mutatedLess(9, n, m)         n <= m if mistake 9 is made
-//
-// switches_test.go has the functions that are called so.
+// mutant is a copy of the code with one small mistake.
 type mutant struct {
 	file string
 	name string // file, function and change: it stays the same when lines move
 	line int
 }
 
-// mutation changes one file.
-type mutation struct {
+// Mutation changes one file.
+type Mutation struct {
+	rules  *Rules
 	file   string
 	text   string
 	fset   *token.FileSet
@@ -46,34 +38,21 @@ type edit struct {
 	order   int
 }
 
-// computing are the files whose fields, counts and amounts are mutated, too.
-var computing = regexp.MustCompile(`^(rmarw|ticket|hemlock|clh|fompi|cohort|hmcs)`)
-
-// spared are functions that are no part of a protocol: they make locks, count what
-// happened, and say how long a rank stays away.
-var spared = regexp.MustCompile(`^(new|words|init|levels|allLevels|twoLevels|cohort(s|Locals|Globals)$|apart|line|misuse|brokenBy|returns|mergeReturns|handedOver|heed|came|acquired|entered|Counts|plus|barge$|wait$|own$|other$|shows|mustTell|forever|ticketSlots)`)
-
-// sparedCalls and sparedNames are the same inside functions.
-var (
-	sparedCalls = []string{"Inc", "handedOver", "heed", "returns", "mergeReturns", "misuse", "Pause", "HandedOver", "came", "acquired"}
-	sparedNames = []string{"asks", "asked", "waited", "behind", "upper", "met"}
-)
-
-// mutate returns the text of a file of locks in which all its mistakes wait for their
-// number, and adds them to all.
-func mutate(file string, consts map[string]bool, all *[]mutant) (string, error) {
+// mutate returns the text of a file in which all its mistakes wait for their number, and
+// adds them to all.
+func mutate(file string, rules *Rules, consts map[string]bool, all *[]mutant) (string, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return "", err
 	}
-	m := &mutation{file: file, text: string(text), fset: token.NewFileSet(), consts: consts, all: all, words: computing.MatchString(file)}
+	m := &Mutation{rules: rules, file: file, text: string(text), fset: token.NewFileSet(), consts: consts, all: all, words: rules.Computes(file)}
 	parsed, err := parser.ParseFile(m.fset, file, text, parser.SkipObjectResolution)
 	if err != nil {
 		return "", err
 	}
 	for _, decl := range parsed.Decls {
 		f, ok := decl.(*ast.FuncDecl)
-		if !ok || f.Body == nil || spared.MatchString(f.Name.Name) && (f.Name.Name != "wait" || !strings.HasPrefix(file, "mcs")) {
+		if !ok || f.Body == nil || rules.Spares(file, f.Name.Name) {
 			continue
 		}
 		m.fn = f.Name.Name
@@ -85,14 +64,16 @@ func mutate(file string, consts map[string]bool, all *[]mutant) (string, error) 
 	return m.apply(), nil
 }
 
-// constsOf are the names of a package's constants that have no type.
-func constsOf(files []string) (map[string]bool, error) {
-	names := map[string]bool{}
+// constsOf are the names of a package's constants that have no type, and the package's own
+// name.
+func constsOf(files []string) (names map[string]bool, name string, _ error) {
+	names = map[string]bool{}
 	for _, file := range files {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
 		if err != nil {
-			return nil, err
+			return nil, "", err
 		}
+		name = parsed.Name.Name
 		for _, decl := range parsed.Decls {
 			if g, ok := decl.(*ast.GenDecl); ok && g.Tok == token.CONST {
 				for _, s := range g.Specs {
@@ -105,15 +86,15 @@ func constsOf(files []string) (map[string]bool, error) {
 			}
 		}
 	}
-	return names, nil
+	return names, name, nil
 }
 
-func (m *mutation) offset(p token.Pos) int { return m.fset.Position(p).Offset }
+func (m *Mutation) offset(p token.Pos) int { return m.fset.Position(p).Offset }
 
-func (m *mutation) source(n ast.Node) string { return m.text[m.offset(n.Pos()):m.offset(n.End())] }
+func (m *Mutation) source(n ast.Node) string { return m.text[m.offset(n.Pos()):m.offset(n.End())] }
 
-// add is a new mutant's number. what says what is wrong with the code of n.
-func (m *mutation) add(n ast.Node, what string) int {
+// Add is a new mutant's number. what says what is wrong with the code of n.
+func (m *Mutation) Add(n ast.Node, what string) int {
 	code := strings.Join(strings.Fields(m.source(n)), " ")
 	if len(code) > 70 {
 		code = code[:70] + "..."
@@ -132,19 +113,19 @@ func (m *mutation) add(n ast.Node, what string) int {
 	return len(*m.all)
 }
 
-// wrap writes something before and after the code of n.
-func (m *mutation) wrap(n ast.Node, before, after string, args ...any) {
+// Wrap writes something before and after the code of n.
+func (m *Mutation) Wrap(n ast.Node, before, after string, args ...any) {
 	m.edits = append(m.edits,
 		edit{m.offset(n.Pos()), m.offset(n.Pos()), fmt.Sprintf(before, args...), len(m.edits)},
 		edit{m.offset(n.End()), m.offset(n.End()), after, -len(m.edits)})
 }
 
-// replace writes something instead of the code from p on, n bytes of it.
-func (m *mutation) replace(p token.Pos, n int, text string, args ...any) {
+// Replace writes something instead of the code from p on, n bytes of it.
+func (m *Mutation) Replace(p token.Pos, n int, text string, args ...any) {
 	m.edits = append(m.edits, edit{m.offset(p), m.offset(p) + n, fmt.Sprintf(text, args...), len(m.edits)})
 }
 
-func (m *mutation) apply() string {
+func (m *Mutation) apply() string {
 	slices.SortStableFunc(m.edits, func(a, b edit) int {
 		if a.at != b.at {
 			return a.at - b.at
@@ -161,7 +142,7 @@ func (m *mutation) apply() string {
 }
 
 // visit mutates a node, and says whether to go on inside it.
-func (m *mutation) visit(n ast.Node) bool {
+func (m *Mutation) visit(n ast.Node) bool {
 	switch n := n.(type) {
 	case *ast.GenDecl: // a constant cannot depend on a variable
 		return false
@@ -187,14 +168,26 @@ func (m *mutation) visit(n ast.Node) bool {
 		m.condition(n.Cond)
 	case *ast.BinaryExpr:
 		m.binary(n)
+	case *ast.CompositeLit:
+		if slices.Contains(m.rules.Fields, last(n.Type)) {
+			m.fields(n)
+		}
+	case *ast.ReturnStmt:
+		for _, e := range n.Results {
+			if name := last(e); m.rules.Returns && (name == "true" || name == "false") {
+				m.Wrap(e, "(mutated(%d) != ", ")", m.Add(n, "turned round"))
+			}
+		}
 	case *ast.CallExpr:
-		m.call(n)
+		if m.rules.Call != nil {
+			m.rules.Call(m, n)
+		}
 	}
 	return true
 }
 
 // statements drops them, one at a time.
-func (m *mutation) statements(list []ast.Stmt) {
+func (m *Mutation) statements(list []ast.Stmt) {
 	for _, s := range list {
 		if m.spares(s) {
 			continue
@@ -208,28 +201,40 @@ func (m *mutation) statements(list []ast.Stmt) {
 		default:
 			continue
 		}
-		m.wrap(s, "if !mutated(%d) { ", " }", m.add(s, "dropped"))
+		m.Wrap(s, "if !mutated(%d) { ", " }", m.Add(s, "dropped"))
 	}
 }
 
-// spares reports whether a statement is no part of a protocol.
-func (m *mutation) spares(s ast.Stmt) bool {
+// fields leaves them out, one at a time.
+func (m *Mutation) fields(lit *ast.CompositeLit) {
+	for _, e := range lit.Elts {
+		if kv, ok := e.(*ast.KeyValueExpr); ok {
+			m.Wrap(kv.Value, "mutatedNone(%d, ", ")", m.Add(kv, "left out"))
+		}
+	}
+}
+
+// spares reports whether a statement is no part of a protocol, or only an assert.
+func (m *Mutation) spares(s ast.Stmt) bool {
 	switch s := s.(type) {
 	case *ast.ExprStmt:
 		call, ok := s.X.(*ast.CallExpr)
-		return ok && slices.Contains(sparedCalls, called(call))
+		return ok && slices.Contains(m.rules.SparedCalls, last(call.Fun))
+	case *ast.IfStmt:
+		sel, ok := s.Cond.(*ast.SelectorExpr) // if invariant.Enabled
+		return ok && last(sel.X) == "invariant"
 	case *ast.AssignStmt:
-		return slices.ContainsFunc(s.Lhs, func(e ast.Expr) bool { return slices.Contains(sparedNames, last(e)) })
+		return slices.ContainsFunc(s.Lhs, func(e ast.Expr) bool { return slices.Contains(m.rules.SparedNames, last(e)) })
 	}
 	return false
 }
 
 // condition makes it never true, and always. An error is tested for always only: the
 // other mistake is too easy to see.
-func (m *mutation) condition(cond ast.Expr) {
-	m.wrap(cond, "!mutated(%d) && (", ")", m.add(cond, "never"))
+func (m *Mutation) condition(cond ast.Expr) {
+	m.Wrap(cond, "!mutated(%d) && (", ")", m.Add(cond, "never"))
 	if b, ok := cond.(*ast.BinaryExpr); !ok || !isNil(b) {
-		m.wrap(cond, "mutated(%d) || (", ")", m.add(cond, "always"))
+		m.Wrap(cond, "mutated(%d) || (", ")", m.Add(cond, "always"))
 	}
 }
 
@@ -243,8 +248,5 @@ func last(e ast.Expr) string {
 	}
 	return ""
 }
-
-// called is the name of the function or method that is called.
-func called(c *ast.CallExpr) string { return last(c.Fun) }
 
 func isNil(b *ast.BinaryExpr) bool { return last(b.X) == "nil" || last(b.Y) == "nil" }

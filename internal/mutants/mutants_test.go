@@ -1,0 +1,83 @@
+package mutants
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// recorder is a test that notes its errors.
+type recorder struct {
+	testing.TB
+	errors []string
+}
+
+func (r *recorder) Errorf(format string, args ...any) {
+	r.errors = append(r.errors, fmt.Sprintf(format, args...))
+}
+
+// specimen is a plan for the package in testdata.
+func specimen(page string) *Plan {
+	return &Plan{
+		Files: []File{{Name: "specimen.go", Tests: "TestLarger|TestWait"}},
+		Rules: Rules{
+			Spares:   func(string, string) bool { return false },
+			Computes: func(string) bool { return false },
+		},
+		Stages: []Stage{{Name: "tests", Tests: "^(%s)$", Limit: 10 * time.Second}},
+		Page:   page,
+		Flags:  "specimen",
+	}
+}
+
+// A survivor without a row and a row without a mutant are errors, and nothing else is.
+func TestRunReports(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: this builds a test binary, which takes seconds")
+	}
+	t.Chdir("testdata/specimen")
+	for page, want := range map[string][]string{
+		"explained.md": nil,
+		"outdated.md": {
+			`outdated.md explains "specimen.go Smaller: a < b: off by one", and there is no such mutant any more`,
+			`specimen.go:15: the mutant "specimen.go Wait: n < 0: never" survives: add a test, or explain it in outdated.md`,
+		},
+	} {
+		r := &recorder{TB: t}
+		specimen(page).Run(r, Trial{Stages: 1})
+		if !slices.Equal(r.errors, want) {
+			t.Errorf("%s: got %q, want %q", page, r.errors, want)
+		}
+	}
+}
+
+// Of the mutants of the specimen, one is equivalent, and others wait for ever or fail.
+func TestJudge(t *testing.T) {
+	if testing.Short() {
+		t.Skip("-short: this builds a test binary, which takes seconds")
+	}
+	t.Chdir("testdata/specimen")
+	p := specimen("explained.md")
+	l := newLaboratory(t, p)
+	for name, want := range map[string]verdict{
+		"specimen.go Larger: a > b: never":      {stage: "tests", test: "TestLarger", says: "of 2 and 1: 1"},
+		"specimen.go Larger: a > b: always":     {stage: "tests", test: "TestLarger", says: "of 1 and 2: 1"},
+		"specimen.go Larger: a > b: off by one": {stage: "tests", survived: true},
+	} {
+		if got, out := l.judge(l.number(name), p.Stages); got != want {
+			t.Errorf("%s: got %+v, want %+v\n%s", name, got, want, out)
+		}
+	}
+	slow := slices.Clone(p.Stages)
+	slow[0].Limit = time.Nanosecond
+	if v, _ := l.judge(1, slow); !v.hung || v.survived {
+		t.Errorf("without time: %+v", v)
+	}
+	r := &recorder{TB: t}
+	l.Telling = []string{"specimen.go Larger: a > b: never", "specimen.go Larger: a > b: off by one", "specimen.go Smaller"}
+	if l.tryTelling(r); len(r.errors) != 2 || !strings.Contains(r.errors[0], "survives") || !strings.Contains(r.errors[1], "no mutant") {
+		t.Errorf("the telling mutants: %q", r.errors)
+	}
+}

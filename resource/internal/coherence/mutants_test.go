@@ -1,0 +1,66 @@
+package coherence
+
+import (
+	"flag"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/orwl/go-orwl/internal/invariant"
+	"github.com/orwl/go-orwl/internal/mutants"
+)
+
+var (
+	mutantStages = flag.Int("coherence.mutants", 0, "TestMutants: try every mutant and print the table; how many stages of tests it has to live through, 1 to 4")
+	onlyMutants  = flag.String("coherence.mutant", "", "TestMutants: try only the mutants whose names this pattern finds; print what the tests say of a single one")
+)
+
+// telling are the mutants that every test run tries.
+var telling = []string{
+	"guest.go Home.release: at == none || h.guests[at].state != told || h.guests[at].fence != m.Fe...: without the second",
+	"mirror_step.go Mirror.Step: m.Fence == r.wrote: always",
+	"mirror_step.go Mirror.take: r.known != m.Version+1: never",
+	"home.go Home.fill: p.known == version: always",
+	"message.go Message.number: m.Seq <= got: never",
+	"peer.go Home.admit: m.Incarnation == p.incarnation && p.lost: never",
+	"retention.go Home.Recall: h.to(p, RecallMessage, w): dropped",
+	"peer.go Home.drop: h.ledger.Lose(g.mode): dropped",
+	"buffer.go Buffer.Own: b.replace(): dropped",
+	"turns.go Turns.Take: err = step(&k): dropped",
+}
+
+// stages are the tests of this package, and then those of whole sites.
+var stages = []mutants.Stage{
+	{Name: "suite", Tests: ".", Flags: []string{"-test.short", "-test.skip", "^(TestMutants|TestProtocolChaosRapid)$"}, Limit: 30 * time.Second},
+	{Name: "sites", Package: "../..", Tests: ".", Flags: []string{"-test.short", "-rapid.nofailfile", "-rapid.seed=1"}, Limit: time.Minute},
+	{Name: "more seeds", Tests: "^TestProtocolChaos$", Limit: time.Minute},
+	{Name: "seeds of sites", Package: "../..", Tests: "^TestSiteSeeds$", Limit: 2 * time.Minute, Long: true},
+}
+
+// TestMutants makes one small mistake at a time in the protocol, and expects the tests to
+// notice. A mutant that they do not notice is explained in
+// docs/decisions/coherence-mutants.md.
+func TestMutants(t *testing.T) {
+	if testing.Short() || invariant.Enabled {
+		t.Skip("-short, -race or -tags invariants: this builds two test binaries, and the ordinary run does")
+	}
+	(&mutants.Plan{
+		Files: []mutants.File{
+			{Name: "home.go"}, {Name: "guest.go"}, {Name: "peer.go"}, {Name: "retention.go"},
+			{Name: "mirror.go"}, {Name: "mirror_life.go"}, {Name: "mirror_step.go"},
+			{Name: "turns.go"}, {Name: "buffer.go"}, {Name: "ledger.go"}, {Name: "register.go"},
+			{Name: "header.go"}, {Name: "message.go"}, {Name: "request.go"},
+		},
+		Rules: mutants.Rules{
+			Spares:      func(_, function string) bool { return spared.MatchString(function) },
+			Computes:    func(string) bool { return true },
+			SparedCalls: []string{"Check", "Sometimes"},
+			Fields:      []string{"Message", "Operation", "Event", "Stamp", "guest", "peer", "request"},
+			Returns:     true,
+		},
+		Stages: stages, Telling: telling, Page: "../../../docs/decisions/coherence-mutants.md", Flags: "coherence",
+	}).Run(t, mutants.Trial{Stages: *mutantStages, Only: *onlyMutants})
+}
+
+// spared are the functions that make texts.
+var spared = regexp.MustCompile(`^(String|nameOf|malformed|unknown|spoilt)$`)
