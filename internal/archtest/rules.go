@@ -32,7 +32,8 @@ var layers = []layer{
 	{path: "net/shm", testsOf: "net/rma", imports: "net/internal/considerate net/internal/direct net/internal/extents net/rma net/topology"},
 	{path: "net/sim", testsOf: "net/rma", imports: "net/engine net/rma/model net/rma net/topology"},
 	{path: "net/sim/specimen", testsOf: "net/rma", pure: true, imports: "net/sim net/rma net/topology"},
-	{path: "net/p2p", testsOf: "net/rma", imports: "internal/park net/internal/extents net/mem net/shm net/engine net/wire net/rma net/topology"},
+	{path: "net/p2p/internal/loan", imports: "net/internal/extents net/wire net/rma"},
+	{path: "net/p2p", testsOf: "net/rma", imports: "net/p2p/internal/loan internal/park net/mem net/shm net/engine net/wire net/rma net/topology"},
 
 	// The library.
 	{path: "internal/processor"},

@@ -3,7 +3,9 @@ package p2p
 import (
 	"bytes"
 	"errors"
+	"fmt"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/loan"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -23,11 +25,14 @@ func (s *stream) loan(h wire.Head, body wire.Reader) error {
 	if m == nil || s.lane.kind != controlLane {
 		return protocolError("a loan on the %v lane, of an arena that is not mapped", s.lane.kind)
 	}
-	bulk, err := m.borrow(&f, p.node.options.MaxBulk)
+	bulk, err := m.Borrow(f.Offset, f.Length, p.node.options.MaxBulk)
+	if errors.Is(err, loan.ErrOutside) {
+		return fmt.Errorf("%w: %w", ErrProtocol, err)
+	}
 	if err != nil {
 		return err
 	}
-	defer m.giveBack()
+	defer m.GiveBack()
 	if err := s.borrowed(h, f.Length); err != nil {
 		return err
 	}
@@ -35,7 +40,7 @@ func (s *stream) loan(h wire.Head, body wire.Reader) error {
 	if err := p.takeLoan(m, &f, bulk); err != nil {
 		return err
 	}
-	if !m.valid() {
+	if !m.Valid() {
 		p.lose(errGivenUp)
 	}
 	p.node.counts.Borrowed.Add(1)
@@ -43,15 +48,15 @@ func (s *stream) loan(h wire.Head, body wire.Reader) error {
 }
 
 // takeLoan hands a parcel over.
-func (p *peer) takeLoan(m *mapping, f *wire.Loan, bulk []byte) error {
+func (p *peer) takeLoan(m *loan.Mapping, f *wire.Loan, bulk []byte) error {
 	n, from := p.node, p.number
 	r, known := n.receiver(f.Channel)
 	if known && r.TakeLent != nil {
-		return r.TakeLent(from, f.Header, bulk, m.check)
+		return r.TakeLent(from, f.Header, bulk, m.Check)
 	}
 	own := bytes.Clone(bulk)
 	switch {
-	case !m.valid():
+	case !m.Valid():
 		return nil // nobody knows what it was
 	case known:
 		return r.Take(from, f.Header, own)

@@ -72,15 +72,15 @@ func (n *Node) shut() {
 	n.own.close()
 	n.notices.close()
 	n.group.Wait()
-	if a := n.memory.arena.Load(); a != nil {
-		a.close()
+	if a := n.memory.Arena(); a != nil {
+		a.Close()
 	}
 	for _, p := range n.peers {
 		if p == nil {
 			continue
 		}
 		if m := p.mapping.Load(); m != nil {
-			m.close()
+			m.Close()
 		}
 	}
 	n.host.close()

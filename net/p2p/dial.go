@@ -12,6 +12,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	"github.com/libp2p/go-libp2p/core/transport"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/loan"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -198,7 +199,7 @@ func (l *lane) newStream(conn transport.CapableConn, raw rawStream, way network.
 	return &stream{
 		lane: l, conn: conn, raw: raw, way: way, ended: make(chan struct{}),
 		in:     wire.NewInput(&counted{raw, &l.node.counts.BytesIn}, l.node.options.MaxBulk),
-		spares: newSpares(l.node),
+		spares: loan.NewSpares(l.node.hoard),
 	}
 }
 

@@ -30,7 +30,7 @@
 //
 //   - bulk of more than 8 KiB does not travel: its sender lends it, where it lies in
 //     its [Memory], or as a copy there, and the other node reads it in its own mapping
-//     of that memory (lend.go, arena.go, mapping.go, borrow.go). Loans go by the
+//     of that memory (lend.go, borrow.go, internal/loan). Loans go by the
 //     control lane;
 //   - if all nodes of a run are on one machine, [Node.Fabric] is in memory that all
 //     share, and no frames are sent for it (machine.go);

@@ -51,7 +51,7 @@ type lane struct {
 	dialling bool          // and is dialling just now
 	attached chan struct{} // or pauses, until this is closed
 	over     error         // why there will be none any more
-	lent     []loan        // not settled, in their order
+	lent     []debt        // not settled, in their order
 	owing    int           // bytes of them
 	taking   bool          // a loan of the peer's is, which is not to be acknowledged yet
 	work     sync.Cond     // the writer waits for something to write, or its end

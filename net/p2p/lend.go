@@ -1,6 +1,7 @@
 package p2p
 
 import (
+	"github.com/orwl/go-orwl/net/p2p/internal/loan"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -50,20 +51,20 @@ func (n *Node) offerOnce(p *peer) {
 
 // offer offers the arena of this node to another.
 func (n *Node) offer(p *peer) {
-	a := n.memory.shared()
+	a := n.memory.Shared()
 	if a == nil {
 		p.lending.Store(uint32(unwilling))
 		return
 	}
 	b := wire.AppendUint(wire.AppendArray(nil, 5), saysArena)
-	b = wire.AppendUint(wire.AppendUint(wire.AppendString(b, a.offer.boot), a.offer.pid), a.offer.fd)
+	b = wire.AppendUint(wire.AppendUint(wire.AppendString(b, a.Offer.Boot), a.Offer.PID), a.Offer.FD)
 	// If it fails, that node is gone.
-	_ = n.Send(p.number, ownChannel, wire.AppendBytes(b, a.offer.token), nil, false)
+	_ = n.Send(p.number, ownChannel, wire.AppendBytes(b, a.Offer.Token), nil, false)
 }
 
 // takeOffer maps the arena that another node offers, and says whether it could.
 func (n *Node) takeOffer(from int, r *wire.Reader) error {
-	o := offer{boot: r.String(), pid: r.Uint(), fd: r.Uint(), token: r.Bytes()}
+	o := loan.Offer{Boot: r.String(), PID: r.Uint(), FD: r.Uint(), Token: r.Bytes()}
 	if err := r.Done(); err != nil {
 		return err
 	}
@@ -79,11 +80,11 @@ func (n *Node) takeOffer(from int, r *wire.Reader) error {
 }
 
 // maps maps the arena of another node, if it can be.
-func (n *Node) maps(p *peer, o offer) bool {
+func (n *Node) maps(p *peer, o loan.Offer) bool {
 	if n.options.Remote {
 		return false
 	}
-	m, err := mapArena(o, n.options.Nodes, n.number)
+	m, err := loan.Map(o, n.options.Nodes, n.number)
 	if err != nil {
 		n.log.Debug("node shares no memory with this one", "peer", p.number, "why", err)
 		return false
@@ -113,20 +114,20 @@ func (n *Node) takeMapped(from int, r *wire.Reader) error {
 	return nil
 }
 
-// loan is one that is not settled.
-type loan struct {
+// debt is a loan that is not settled.
+type debt struct {
 	number uint64 // of its frame
-	block  *block
+	block  *loan.Block
 	size   int
 }
 
 // lend appends a parcel whose bulk is lent, if there is memory for that.
 func (l *lane) lend(parcel *wire.Parcel, bulk []byte, keep bool) (bool, error) {
-	a := l.node.memory.shared()
+	a := l.node.memory.Shared()
 	if err := l.takes(); err != nil { // before anything is copied
 		return true, err
 	}
-	b, offset := a.lend(bulk, keep)
+	b, offset := a.Lend(bulk, keep)
 	if b == nil {
 		return false, nil
 	}
@@ -138,7 +139,7 @@ func (l *lane) lend(parcel *wire.Parcel, bulk []byte, keep bool) (bool, error) {
 	}
 	h := wire.Head{Number: l.link.Next()}
 	l.put(wire.KindLoan, f.Append(l.link.Room(len(f.Header)+mostParcelHead), h), nil)
-	l.lent = append(l.lent, loan{h.Number, b, len(bulk)})
+	l.lent = append(l.lent, debt{h.Number, b, len(bulk)})
 	l.owing += len(bulk)
 	l.node.counts.Lent.Add(1)
 	l.release()
@@ -161,7 +162,7 @@ func (l *lane) settle(number uint64) {
 	n := 0
 	for n < len(l.lent) && l.lent[n].number <= number {
 		l.owing -= l.lent[n].size
-		l.node.memory.shared().settle(l.lent[n].block)
+		l.node.memory.Shared().Settle(l.lent[n].block)
 		n++
 	}
 	if n > 0 {

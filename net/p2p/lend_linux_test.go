@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/loan"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -205,8 +206,8 @@ func inTake(t *testing.T, nodes []*Node) (came, goOn chan struct{}, valid chan b
 func TestLoanIsSettledWhenTaken(t *testing.T) {
 	nodes := neighbours(t, 2, nil)
 	came, goOn, valid := inTake(t, nodes)
-	own := nodes[0].Memory().Make(worthwhile)
-	copy(own, bytes.Repeat([]byte("a"), worthwhile))
+	own := nodes[0].Memory().Make(loan.Worthwhile)
+	copy(own, bytes.Repeat([]byte("a"), loan.Worthwhile))
 	if err := nodes[0].Send(1, 1, nil, own, true); err != nil {
 		t.Fatal(err)
 	}
@@ -221,7 +222,7 @@ func TestLoanIsSettledWhenTaken(t *testing.T) {
 	}
 	nodes[0].Memory().Free(own)
 	for range 50 { // would be where it is, if it were free
-		nodes[0].Memory().Make(worthwhile)[0] = 'b'
+		nodes[0].Memory().Make(loan.Worthwhile)[0] = 'b'
 	}
 	close(goOn)
 	if !await(t, valid, "the end of Take") {
@@ -244,7 +245,7 @@ func TestLoanToWhoIsGivenUp(t *testing.T) {
 	came, goOn, valid := inTake(t, nodes)
 	lost := make(chan error, 1)
 	nodes[1].OnLoss(func(_ int, why error) { lost <- why })
-	if err := nodes[0].Send(1, 1, nil, bytes.Repeat([]byte("a"), worthwhile), false); err != nil {
+	if err := nodes[0].Send(1, 1, nil, bytes.Repeat([]byte("a"), loan.Worthwhile), false); err != nil {
 		t.Fatal(err)
 	}
 	await(t, came, "the loan")
@@ -253,7 +254,7 @@ func TestLoanToWhoIsGivenUp(t *testing.T) {
 	nodes[0].peers[1].lose(errSilent)
 	await(t, told, "the loss")
 	for range 50 { // would be where it is, if it were used again
-		if b, _ := nodes[0].memory.shared().lend(bytes.Repeat([]byte("b"), worthwhile), false); b == nil {
+		if b, _ := nodes[0].memory.Shared().Lend(bytes.Repeat([]byte("b"), loan.Worthwhile), false); b == nil {
 			t.Fatal("no memory")
 		}
 	}
@@ -287,7 +288,7 @@ func TestHostileLoans(t *testing.T) {
 		apart    bool
 		oversize uint64
 	}{
-		"beyond":     {offset: uint64(arenaSize) - 10, length: 11},
+		"beyond":     {offset: uint64(loan.Size) - 10, length: 11},
 		"before":     {offset: 0, length: 100},
 		"far beyond": {offset: 1<<64 - 8, length: 16},
 		"by data":    {kind: dataLane, offset: most, length: 16},

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/loan"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/shm"
 	"github.com/orwl/go-orwl/net/wire"
@@ -58,7 +59,7 @@ func (n *Node) newMachineFabric(o FabricOptions, at []int) (*machineFabric, site
 	if o.Remote || n.options.Remote {
 		return nil, site{}
 	}
-	boot, err := bootID()
+	boot, err := loan.BootID()
 	if err != nil {
 		return nil, site{}
 	}

@@ -7,6 +7,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/loan"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/rmatest"
 	"github.com/orwl/go-orwl/net/topology"
@@ -52,8 +53,12 @@ func TestOtherFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := testArena(t, 1)
-	arena := fmt.Sprintf("/proc/self/fd/%d", a.fd.Load())
+	a, err := loan.NewArena(2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(a.Close)
+	arena := fmt.Sprintf("/proc/self/fd/%d", a.Offer.FD)
 	m := &machineFabric{ctx: t.Context()}
 	for _, root := range []site{{path: f.Name(), file: id}, {path: f.Name() + " is not there"}, {path: arena, file: id}, {path: arena}} {
 		if err := m.open(machineOptions, root); err == nil {

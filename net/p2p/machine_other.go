@@ -7,5 +7,4 @@ import (
 	"os"
 )
 
-func bootID() (string, error)         { return "", errors.ErrUnsupported }
 func fileID(*os.File) (string, error) { return "", errors.ErrUnsupported }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/loan"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -26,8 +27,8 @@ type Node struct {
 	own       *mailbox // parcels to itself
 	log       *slog.Logger
 	counts    *Counts
-	memory    Memory
-	hoard     hoard
+	memory    *loan.Memory
+	hoard     *loan.Hoard
 
 	ctx        context.Context // done when it is closed
 	cancel     context.CancelFunc
@@ -93,8 +94,8 @@ func newNode(ctx context.Context, o Options) (*Node, error) {
 	}
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	n.heart = newHeart(n)
-	n.memory.open = n.openArena
-	n.hoard.pile = pile{memory: &n.memory, most: hoarded}
+	n.memory = loan.NewMemory(n.openArena)
+	n.hoard = loan.NewHoard(n.memory)
 	n.peers = make([]*peer, o.Nodes)
 	for i := range n.peers {
 		if i == n.number {

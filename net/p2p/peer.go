@@ -9,6 +9,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/network"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/loan"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -38,7 +39,7 @@ type peer struct {
 	tenure        tenure // the heart's
 	// Its arena, and what it does with this node's.
 	offered  atomic.Bool
-	mapping  atomic.Pointer[mapping]
+	mapping  atomic.Pointer[loan.Mapping]
 	lending  atomic.Uint32
 	promises atomic.Bool // to give this node notice before it loses it by silence
 
@@ -233,8 +234,8 @@ func (p *peer) end(e *PeerError) {
 	e.Address = p.address
 	p.gone = e
 	p.mu.Unlock()
-	if a := p.node.memory.arena.Load(); a != nil {
-		a.giveUp(p.number)
+	if a := p.node.memory.Arena(); a != nil {
+		a.GiveUp(p.number)
 	}
 	p.cancel()
 	p.node.hasLost(p, e)
@@ -253,7 +254,7 @@ func (p *peer) end(e *PeerError) {
 		p.node.notices.put(func() { p.node.announce(p, e) })
 		data.handing.Unlock()
 		if m := p.mapping.Load(); m != nil && !e.Left {
-			m.close()
+			m.Close()
 		}
 	})
 }

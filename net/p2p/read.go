@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/orwl/go-orwl/net/engine"
+	"github.com/orwl/go-orwl/net/p2p/internal/loan"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -23,12 +24,9 @@ type operations interface {
 	lost(peer int, why error)
 }
 
-// bulkKept is up to which size a reader keeps its buffer for the next bulk.
-const bulkKept = 4 << 20
-
 // read takes frames until the stream breaks or something is wrong with them.
 func (s *stream) read() error {
-	defer s.spares.end()
+	defer s.spares.End()
 	for {
 		h, body, err := s.in.Next()
 		if err != nil {
@@ -162,7 +160,7 @@ func (s *stream) take(h wire.Head) (bulk []byte, err error) {
 		return nil, nil
 	}
 	bulk, err = s.in.BulkGrowing(s.bulk)
-	if s.bulk = bulk; cap(bulk) > bulkKept {
+	if s.bulk = bulk; cap(bulk) > loan.BulkKept {
 		s.bulk = nil
 	}
 	return bulk, err
@@ -175,7 +173,7 @@ func (s *stream) parcel(h wire.Head, body wire.Reader) error {
 	}
 	n, from := s.lane.node, s.lane.peer.number
 	r, known := n.receiver(f.Channel)
-	if known && r.Swap != nil && h.Bulk >= worthwhile {
+	if known && r.Swap != nil && h.Bulk >= loan.Worthwhile {
 		return s.swap(h, &f, r.Swap)
 	}
 	bulk, err := s.take(h)
@@ -193,14 +191,14 @@ func (s *stream) parcel(h wire.Head, body wire.Reader) error {
 
 // swap hands over a parcel together with the memory that its bulk was read into.
 func (s *stream) swap(h wire.Head, f *wire.Parcel, take func(from int, header, bulk []byte) ([]byte, error)) error {
-	bulk, err := s.in.BulkGrowing(s.spares.room(h.Bulk))
+	bulk, err := s.in.BulkGrowing(s.spares.Room(h.Bulk))
 	if err == nil {
 		err = s.arrived(h)
 	}
 	if err == nil {
 		bulk, err = take(s.lane.peer.number, f.Header, bulk)
 	}
-	s.spares.put(bulk)
+	s.spares.Put(bulk)
 	return err
 }
 

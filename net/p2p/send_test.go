@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strconv"
 	"testing"
+
+	"github.com/orwl/go-orwl/net/p2p/internal/loan"
 )
 
 func TestSend(t *testing.T) {
@@ -109,12 +111,12 @@ func TestSwap(t *testing.T) {
 		t.Fatal(err)
 	}
 	var at []*byte
-	for i, size := range []int{100, worthwhile, worthwhile, worthwhile, 1 << 20, 1 << 20, 1 << 20, 8 << 20} {
+	for i, size := range []int{100, loan.Worthwhile, loan.Worthwhile, loan.Worthwhile, 1 << 20, 1 << 20, 1 << 20, 8 << 20} {
 		if err := nodes[0].Send(1, 1, []byte("here"), filling(9, size), true); err != nil {
 			t.Fatal(err)
 		}
 		a := await(t, got, "a parcel")
-		if !a.whole || (a.memory == nil) != (size < worthwhile) {
+		if !a.whole || (a.memory == nil) != (size < loan.Worthwhile) {
 			t.Errorf("parcel %d, of %d bytes: swapped %t, whole %t", i, size, a.memory != nil, a.whole)
 		}
 		at = append(at, a.memory)

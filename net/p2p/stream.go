@@ -10,6 +10,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/transport"
 
 	"github.com/orwl/go-orwl/net/engine"
+	"github.com/orwl/go-orwl/net/p2p/internal/loan"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -39,7 +40,7 @@ type stream struct {
 	operand wire.Operation
 	said    wire.Reply
 	bulk    []byte
-	spares  spares
+	spares  loan.Spares
 }
 
 // attach gives the lane a new stream, whose other end has taken all frames up to

@@ -1,4 +1,4 @@
-package p2p
+package loan
 
 import (
 	"bytes"
@@ -26,19 +26,19 @@ type arenaFile struct {
 	bytes []byte
 	used  *used
 	fd    atomic.Int64 // -1 when it is closed
-	offer offer
+	Offer Offer
 }
 
 // used is how much of the addresses was ever in use.
 type used struct{ top atomic.Int64 }
 
 // newArena makes the arena of a node, in a run of so many.
-func newArena(nodes, size int) (*arena, error) {
+func newArena(nodes, size int) (*Arena, error) {
 	var limit unix.Rlimit
 	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &limit); err == nil && limit.Cur < uint64(size) {
 		return nil, fmt.Errorf("files are limited to %d bytes", limit.Cur) // and the system would end the process
 	}
-	boot, err := bootID()
+	boot, err := BootID()
 	if err != nil {
 		return nil, err
 	}
@@ -51,13 +51,13 @@ func newArena(nodes, size int) (*arena, error) {
 		unix.Close(fd)
 		return nil, err
 	}
-	a := new(arena)
+	a := new(Arena)
 	a.bytes, a.used = mapped, new(used)
 	a.fd.Store(int64(fd))
 	a.books(nodes, os.Getpagesize())
 	a.reached(int64(a.head))
 	rand.Read(a.bytes[:tokenSize])
-	a.offer = offer{boot: boot, pid: uint64(os.Getpid()), fd: uint64(fd), token: bytes.Clone(a.bytes[:tokenSize])}
+	a.Offer = Offer{Boot: boot, PID: uint64(os.Getpid()), FD: uint64(fd), Token: bytes.Clone(a.bytes[:tokenSize])}
 	runtime.AddCleanup(a, func(u *used) { abandon(mapped, u) }, a.used)
 	return a, nil
 }
@@ -82,8 +82,9 @@ func newFile(size int) (fd int, err error) {
 	return fd, nil
 }
 
-// reached notes that so many bytes from the beginning are in use.
-func (f *arenaFile) reached(top int64) { raise(&f.used.top, top) }
+// reached notes that so many bytes from the beginning are in use. The arena calls it
+// with its lock held.
+func (f *arenaFile) reached(top int64) { f.used.top.Store(max(top, f.used.top.Load())) }
 
 // punch zeroes whole pages and gives them back to the system.
 func (f *arenaFile) punch(pages []byte) {
@@ -92,9 +93,9 @@ func (f *arenaFile) punch(pages []byte) {
 	}
 }
 
-// close lets nobody map the arena any more. The memory stays as long as somebody can
+// Close lets nobody map the arena any more. The memory stays as long as somebody can
 // reach it.
-func (f *arenaFile) close() {
+func (f *arenaFile) Close() {
 	if fd := f.fd.Swap(-1); fd >= 0 {
 		unix.Close(int(fd))
 	}
@@ -111,36 +112,36 @@ func abandon(mapped []byte, u *used) {
 	_ = unix.MunmapPtr(unsafe.Add(at, top), size-top)
 }
 
-// mapArena maps the arena that another node has offered to this one, to read, if both
+// Map maps the arena that another node has offered to this one, to read, if both
 // are on one machine.
-func mapArena(o offer, nodes, me int) (*mapping, error) {
-	boot, err := bootID()
+func Map(o Offer, nodes, me int) (*Mapping, error) {
+	boot, err := BootID()
 	if err != nil {
 		return nil, err
 	}
-	if o.boot != boot {
+	if o.Boot != boot {
 		return nil, errElsewhere
 	}
-	of, err := openProcess(o.pid) // first: the token proves that it is the node's
+	of, err := openProcess(o.PID) // first: the token proves that it is the node's
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoArena, err)
 	}
 	b, err := o.mapped(headSize(nodes, os.Getpagesize()))
 	if err != nil {
-		of.close()
+		of.Close()
 		return nil, err
 	}
 	return newMapping(b, of, nodes, me), nil
 }
 
 // mapped finds the file, checks it and maps it.
-func (o *offer) mapped(least int) ([]byte, error) {
+func (o *Offer) mapped(least int) ([]byte, error) {
 	fd, err := o.find()
 	if err != nil {
 		return nil, err
 	}
 	defer unix.Close(fd)
-	size, err := checkFile(fd, o.token, least)
+	size, err := checkFile(fd, o.Token, least)
 	if err != nil {
 		return nil, err
 	}
@@ -148,8 +149,8 @@ func (o *offer) mapped(least int) ([]byte, error) {
 }
 
 // find opens the file.
-func (o *offer) find() (fd int, err error) {
-	path := fmt.Sprintf("/proc/%d/fd/%d", o.pid, o.fd)
+func (o *Offer) find() (fd int, err error) {
+	path := fmt.Sprintf("/proc/%d/fd/%d", o.PID, o.FD)
 	// Where processes are numbered differently that may be anything.
 	if what, err := os.Readlink(path); err != nil || !strings.HasPrefix(what, "/memfd:"+arenaName) {
 		return 0, fmt.Errorf("%w: %s is %q, %v", errNoArena, path, what, err)

@@ -1,4 +1,4 @@
-package p2p
+package loan
 
 import (
 	"bytes"
@@ -13,41 +13,41 @@ import (
 // once it has ended, the file cannot be read, whoever gets its number.
 type peerProcess struct{ stat *os.File }
 
-func openProcess(pid uint64) (peerProcess, error) {
-	stat, err := os.Open(fmt.Sprintf("/proc/%d/stat", pid))
+func openProcess(PID uint64) (peerProcess, error) {
+	stat, err := os.Open(fmt.Sprintf("/proc/%d/stat", PID))
 	return peerProcess{stat}, err
 }
 
-// condition asks the kernel.
-func (p peerProcess) condition() condition {
+// Condition asks the kernel.
+func (p peerProcess) Condition() Condition {
 	var text [512]byte
 	n, err := p.stat.ReadAt(text[:], 0)
 	switch {
 	case errors.Is(err, syscall.ESRCH):
-		return ended
+		return Ended
 	case err != nil && !errors.Is(err, io.EOF):
-		return stopped
+		return Stopped
 	}
 	return parseStat(text[:n])
 }
 
 // parseStat reads the state from the text of /proc/PID/stat: the letter behind the
 // program's name, which is in parentheses and may have some itself.
-func parseStat(text []byte) condition {
+func parseStat(text []byte) Condition {
 	_, rest, found := bytes.Cut(text[max(0, bytes.LastIndexByte(text, ')')):], []byte(") "))
 	if !found || len(rest) == 0 {
-		return stopped
+		return Stopped
 	}
 	switch rest[0] {
 	case 'T', 't':
-		return stopped
+		return Stopped
 	case 'Z', 'X', 'x':
-		return ended
+		return Ended
 	}
-	return runs
+	return Runs
 }
 
-func (p peerProcess) close() {
+func (p peerProcess) Close() {
 	if p.stat != nil {
 		p.stat.Close()
 	}

@@ -1,24 +1,24 @@
-package p2p
+package loan
 
 import "sync"
 
-// spares is memory that a stream's reader has for large bulk. A receiver may keep what
+// Spares is memory that a stream's reader has for large bulk. A receiver may keep what
 // bulk was read into, and give other memory of the same size for it: so a block is not
 // copied once more between the stream and where it belongs. What is larger than
-// bulkKept the streams of a node have together.
-type spares struct {
+// BulkKept the streams of a node have together.
+type Spares struct {
 	own pile
-	all *hoard
+	all *Hoard
 }
 
-// hoard is a pile that the streams of a node share, of blocks that are larger than
-// bulkKept. To touch as much new memory takes half as long as to read it.
-type hoard struct {
+// Hoard is a pile that the streams of a node share, of blocks that are larger than
+// BulkKept. To touch as much new memory takes half as long as to read it.
+type Hoard struct {
 	mu   sync.Mutex
 	pile pile // hoarded bytes at most
 }
 
-// hoarded is how many bytes a node keeps for bulk that is larger than bulkKept.
+// hoarded is how many bytes a node keeps for bulk that is larger than BulkKept.
 const hoarded = 128 << 20
 
 // pile is memory that was used, so many bytes at most. The last that came is the last.
@@ -29,25 +29,32 @@ type pile struct {
 	bytes  int
 }
 
-func newSpares(n *Node) spares {
-	return spares{own: pile{memory: &n.memory, most: bulkKept}, all: &n.hoard}
+// NewHoard is an empty one, of a memory.
+func NewHoard(memory *Memory) *Hoard { return &Hoard{pile: pile{memory: memory, most: hoarded}} }
+
+// BulkKept is the size of the largest bulk for which a stream keeps its own memory.
+const BulkKept = 4 << 20
+
+// NewSpares are those of one stream, beside the hoard of its node.
+func NewSpares(hoard *Hoard) Spares {
+	return Spares{own: pile{memory: hoard.pile.memory, most: BulkKept}, all: hoard}
 }
 
-// room is memory of just that size, as far as it can be had before any of the bulk has
+// Room is memory of just that size, as far as it can be had before any of the bulk has
 // come: its size is only what the other node says, and memory of the arena costs
 // nothing until it is touched. Else it is nil.
-func (s *spares) room(size int) []byte {
+func (s *Spares) Room(size int) []byte {
 	if b := s.take(size); b != nil {
 		return b
 	}
-	if a := s.own.memory.shared(); a != nil {
-		return a.make(size)
+	if a := s.own.memory.Shared(); a != nil {
+		return a.Make(size)
 	}
 	return nil
 }
 
-func (s *spares) take(size int) []byte {
-	if size <= bulkKept {
+func (s *Spares) take(size int) []byte {
+	if size <= BulkKept {
 		return s.own.take(size)
 	}
 	s.all.mu.Lock()
@@ -55,12 +62,12 @@ func (s *spares) take(size int) []byte {
 	return s.all.pile.take(size)
 }
 
-// put keeps memory for the next bulk of its size.
-func (s *spares) put(b []byte) {
+// Put keeps memory for the next bulk of its size.
+func (s *Spares) Put(b []byte) {
 	switch {
-	case len(b) < worthwhile:
+	case len(b) < Worthwhile:
 		s.own.memory.Free(b)
-	case len(b) <= bulkKept:
+	case len(b) <= BulkKept:
 		s.own.put(b)
 	default:
 		s.all.mu.Lock()
@@ -69,8 +76,8 @@ func (s *spares) put(b []byte) {
 	}
 }
 
-// end gives all that the stream has back.
-func (s *spares) end() { s.own.trim(0) }
+// End gives all that the stream has back.
+func (s *Spares) End() { s.own.trim(0) }
 
 // take is memory of just that size, nil if there is none.
 func (p *pile) take(size int) []byte {

@@ -1,4 +1,4 @@
-package p2p
+package loan
 
 import (
 	"cmp"
@@ -12,7 +12,7 @@ import (
 	"github.com/orwl/go-orwl/net/internal/extents"
 )
 
-// arena is memory of this node that the other nodes of its machine map too, to read.
+// Arena is memory of this node that the other nodes of its machine map too, to read.
 // It is a file that has no name and takes no space until it is touched:
 //
 //	┌──────────────────────────┬─────────┬──────┬─────────┬──────┬─ ─ ─
@@ -31,20 +31,20 @@ import (
 // and been told so. So it first says in its head that it has given that node up. A
 // borrower looks there when it has made its copy. The same word gives notice to a node
 // that is about to be lost: see tenure.
-type arena struct {
+type Arena struct {
 	arenaFile
 	head int // bytes
 	page int
 
 	mu     sync.Mutex
 	free   extents.Extents // pages
-	blocks []*block        // in use, by place
-	spare  [spareSizes][]*block
+	blocks []*Block        // in use, by place
+	spare  [spareSizes][]*Block
 	kept   int // bytes of spare
 }
 
-// block is some pages of the arena.
-type block struct {
+// Block is some pages of the arena.
+type Block struct {
 	at, pages int
 	copied    bool // it was made for a loan
 	forgotten bool
@@ -52,9 +52,9 @@ type block struct {
 }
 
 const (
-	// arenaSize is the size of the file: of addresses, not of memory.
-	arenaSize = min(64<<30, maxInt/4)
-	maxInt    = int(^uint(0) >> 1)
+	// Size is the size of the file: of addresses, not of memory.
+	Size   = min(64<<30, maxInt/4)
+	maxInt = int(^uint(0) >> 1)
 
 	// spareSizes are those of copies, in pages: powers of two.
 	spareSizes = 20
@@ -78,7 +78,7 @@ const (
 func headSize(nodes, page int) int { return (headFixed + headEach*nodes + page - 1) / page * page }
 
 // books begins the books of an arena whose file is mapped.
-func (a *arena) books(nodes, page int) {
+func (a *Arena) books(nodes, page int) {
 	a.head, a.page = headSize(nodes, page), page
 	first := a.head / page
 	a.free = extents.Extents{{At: first, N: len(a.bytes)/page - first}}
@@ -89,11 +89,11 @@ func word(bytes []byte, node int) *atomic.Uint32 {
 	return (*atomic.Uint32)(unsafe.Pointer(&bytes[headFixed+headEach*node]))
 }
 
-// giveUp says that what is lent to a node may change from now on.
-func (a *arena) giveUp(node int) { word(a.bytes, node).Or(givenUp) }
+// GiveUp says that what is lent to a node may change from now on.
+func (a *Arena) GiveUp(node int) { word(a.bytes, node).Or(givenUp) }
 
-// notify gives a node notice, or withdraws it.
-func (a *arena) notify(node int, notice bool) {
+// Notify gives a node notice, or withdraws it.
+func (a *Arena) Notify(node int, notice bool) {
 	if notice {
 		word(a.bytes, node).Or(underNotice)
 	} else {
@@ -101,8 +101,8 @@ func (a *arena) notify(node int, notice bool) {
 	}
 }
 
-// make is zeroed memory of a size, nil if there is none.
-func (a *arena) make(size int) []byte {
+// Make is zeroed memory of a size, nil if there is none.
+func (a *Arena) Make(size int) []byte {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	b := a.take((size + a.page - 1) / a.page)
@@ -113,12 +113,12 @@ func (a *arena) make(size int) []byte {
 }
 
 // take makes a block of zeroed pages, nil if there are not so many. a.mu is held.
-func (a *arena) take(pages int) *block {
+func (a *Arena) take(pages int) *Block {
 	at, ok := a.free.Take(max(1, pages))
 	if !ok {
 		return nil
 	}
-	b := &block{at: at, pages: max(1, pages)}
+	b := &Block{at: at, pages: max(1, pages)}
 	i, _ := a.search(at)
 	a.blocks = slices.Insert(a.blocks, i, b)
 	a.reached(int64(at+b.pages) * int64(a.page))
@@ -126,20 +126,20 @@ func (a *arena) take(pages int) *block {
 }
 
 // search is where among the blocks one that begins at a page is, or would be.
-func (a *arena) search(at int) (int, bool) {
-	return slices.BinarySearchFunc(a.blocks, at, func(b *block, at int) int { return cmp.Compare(b.at, at) })
+func (a *Arena) search(at int) (int, bool) {
+	return slices.BinarySearchFunc(a.blocks, at, func(b *Block, at int) int { return cmp.Compare(b.at, at) })
 }
 
-func (a *arena) memory(b *block) []byte { return a.bytes[b.at*a.page : (b.at+b.pages)*a.page] }
+func (a *Arena) memory(b *Block) []byte { return a.bytes[b.at*a.page : (b.at+b.pages)*a.page] }
 
 // offset is where in the arena memory begins, if it does.
-func (a *arena) offset(b []byte) (int, bool) {
+func (a *Arena) offset(b []byte) (int, bool) {
 	at := uintptr(unsafe.Pointer(unsafe.SliceData(b))) - uintptr(unsafe.Pointer(unsafe.SliceData(a.bytes)))
 	return int(at), at < uintptr(len(a.bytes)) // huge if it is before
 }
 
-// forget takes back what make gave. Other memory it leaves alone.
-func (a *arena) forget(memory []byte) {
+// Forget takes back what make gave. Other memory it leaves alone.
+func (a *Arena) Forget(memory []byte) {
 	at, inside := a.offset(memory)
 	if !inside {
 		return
@@ -155,9 +155,9 @@ func (a *arena) forget(memory []byte) {
 	a.retire(b)
 }
 
-// lend makes a loan of bytes, where they are if they lie in a block, or else of a copy
+// Lend makes a loan of bytes, where they are if they lie in a block, or else of a copy
 // of them; nil if there is no memory for that.
-func (a *arena) lend(bulk []byte, still bool) (b *block, offset int) {
+func (a *Arena) Lend(bulk []byte, still bool) (b *Block, offset int) {
 	at, inside := a.offset(bulk)
 	if inside && still {
 		a.mu.Lock()
@@ -186,12 +186,12 @@ func (a *arena) lend(bulk []byte, still bool) (b *block, offset int) {
 }
 
 // forCopy is a block for a copy of so many bytes, with one loan.
-func (a *arena) forCopy(size int) *block {
+func (a *Arena) forCopy(size int) *Block {
 	class := bits.Len(uint((size - 1) / a.page))
 	if class >= spareSizes {
 		return nil
 	}
-	var b *block
+	var b *Block
 	if last := len(a.spare[class]) - 1; last >= 0 {
 		b = a.spare[class][last]
 		a.spare[class] = a.spare[class][:last]
@@ -203,15 +203,15 @@ func (a *arena) forCopy(size int) *block {
 	return b
 }
 
-// settle ends a loan.
-func (a *arena) settle(b *block) {
+// Settle ends a loan.
+func (a *Arena) Settle(b *Block) {
 	a.mu.Lock()
 	b.loans--
 	a.retire(b)
 }
 
 // retire lets go of a.mu, and of a block if nobody needs it any more.
-func (a *arena) retire(b *block) {
+func (a *Arena) retire(b *Block) {
 	if !b.forgotten || b.loans > 0 {
 		a.mu.Unlock()
 		return
@@ -231,3 +231,6 @@ func (a *arena) retire(b *block) {
 	a.free.Give(b.at, b.pages)
 	a.mu.Unlock()
 }
+
+// NewArena makes the arena of a node, in a run of so many nodes.
+func NewArena(nodes int) (*Arena, error) { return newArena(nodes, Size) }
