@@ -6,9 +6,7 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/network"
-	"github.com/libp2p/go-libp2p/core/transport"
-
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -23,13 +21,13 @@ const (
 // gater has seen to that.
 func (n *Node) accept() {
 	for {
-		conn, err := n.host.listener.Accept()
+		conn, number, err := n.host.Accept()
 		if err != nil {
 			return
 		}
 		n.group.Go(func() {
-			if err := n.admit(conn); err != nil {
-				n.log.Debug("connection not taken", "from", conn.RemoteMultiaddr().String(), "why", err)
+			if err := n.admit(conn, number); err != nil {
+				n.log.Debug("connection not taken", "from", conn.Remote().String(), "why", err)
 				conn.Close()
 			}
 		})
@@ -38,13 +36,12 @@ func (n *Node) accept() {
 
 // admit takes a connection for the lane it says it is for. If there is an error, it is
 // still the caller's.
-func (n *Node) admit(conn transport.CapableConn) error {
-	number, ok := n.host.gater.number(conn.RemotePeer())
-	if !ok {
+func (n *Node) admit(conn transport.Conn, number int) error {
+	if number < 0 {
 		return ErrStranger
 	}
 	p := n.peers[number]
-	if isProbe(conn) {
+	if conn.Probe() {
 		p.probed(conn)
 		return nil
 	}
@@ -56,7 +53,7 @@ func (n *Node) admit(conn transport.CapableConn) error {
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
-	raw, err := conn.AcceptStream()
+	raw, err := conn.Accept()
 	if err != nil {
 		return err
 	}
@@ -68,12 +65,12 @@ func (n *Node) admit(conn transport.CapableConn) error {
 	}
 	if reason := p.check(&hello, l.kind); reason != "" {
 		n.counts.Refused.Add(1)
-		n.log.Info("node refused", "peer", number, "from", conn.RemoteMultiaddr().String(), "why", reason)
+		n.log.Info("node refused", "peer", number, "from", conn.Remote().String(), "why", reason)
 		refuse(raw, reason)
 		return fmt.Errorf("%w: %s", ErrRefused, reason)
 	}
-	if l.kind == controlLane {
-		p.listens(hello.Address, conn.RemoteMultiaddr())
+	if l.kind == transport.Control {
+		p.listens(hello.Address, conn.Remote())
 	}
 	if !l.yields() {
 		return errors.New("p2p: the stream that this side is opening comes first")
@@ -97,12 +94,12 @@ func (n *Node) admit(conn transport.CapableConn) error {
 }
 
 // hear reads the hello of a node that has opened a stream.
-func (p *peer) hear(conn transport.CapableConn, raw rawStream) (l *lane, s *stream, hello wire.Hello, err error) {
-	l = &p.lanes[controlLane]
-	if conn.ConnState().StreamMultiplexer == muxers[dataLane] {
-		l = &p.lanes[dataLane]
+func (p *peer) hear(conn transport.Conn, raw transport.Stream) (l *lane, s *stream, hello wire.Hello, err error) {
+	l = &p.lanes[transport.Control]
+	if conn.Kind() == transport.Data {
+		l = &p.lanes[transport.Data]
 	}
-	s = l.newStream(conn, raw, network.DirInbound)
+	s = l.newStream(conn, raw)
 	head, body, err := s.in.Next()
 	if err == nil && head.Kind != wire.KindHello {
 		err = protocolError("%v instead of hello", head.Kind)
@@ -130,7 +127,7 @@ func (l *lane) next() uint64 {
 
 // refuse tells the other side why, and waits until it has closed, for what is closed
 // here is lost on its way.
-func refuse(raw rawStream, reason string) {
+func refuse(raw transport.Stream, reason string) {
 	raw.SetDeadline(time.Now().Add(lastWords))
 	f := wire.Refuse{Reason: reason}
 	if _, err := raw.Write(f.Append(nil)); err != nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/orwl/go-orwl/net/p2p/internal/loan"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -22,7 +23,7 @@ func (s *stream) loan(h wire.Head, body wire.Reader) error {
 	}
 	p := s.lane.peer
 	m := p.mapping.Load()
-	if m == nil || s.lane.kind != controlLane {
+	if m == nil || s.lane.kind != transport.Control {
 		return protocolError("a loan on the %v lane, of an arena that is not mapped", s.lane.kind)
 	}
 	bulk, err := m.Borrow(f.Offset, f.Length, p.node.options.MaxBulk)

@@ -1,6 +1,7 @@
 package p2p
 
 import (
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/wire"
 )
@@ -24,11 +25,11 @@ func (w *Window) lane(target rma.Rank, bytes int) *lane {
 }
 
 // kindFor is the lane for so many bytes.
-func kindFor(bytes int) laneKind {
+func kindFor(bytes int) transport.Kind {
 	if bytes >= dataFrom {
-		return dataLane
+		return transport.Data
 	}
-	return controlLane
+	return transport.Control
 }
 
 // tell issues an operation that is not answered, unless it may be refused.
@@ -43,7 +44,7 @@ func (w *Window) tell(operation string, k wire.Kind, op wire.Operation, bulk []b
 	op.Origin = w.rank
 	node, kind := w.f.at[op.Target], kindFor(len(bulk))
 	o := &w.open[node]
-	if o.lanes == [laneKinds]bool{} {
+	if o.lanes == [transport.Kinds]bool{} {
 		w.opened = append(w.opened, node)
 	}
 	o.lanes[kind] = true
@@ -93,7 +94,7 @@ func (w *Window) end(operation string, op *wire.Operation) (value uint64) {
 // flush waits until a node has executed everything that it was told.
 func (w *Window) flush(node int, target rma.Rank) {
 	o := &w.open[node]
-	if o.lanes == [laneKinds]bool{} {
+	if o.lanes == [transport.Kinds]bool{} {
 		return
 	}
 	w.status.Store(uint32(wire.Done))
@@ -105,7 +106,7 @@ func (w *Window) flush(node int, target rma.Rank) {
 		}
 	}
 	open := o.lanes
-	o.lanes = [laneKinds]bool{}
+	o.lanes = [transport.Kinds]bool{}
 	if w.f.failed.Load() {
 		return
 	}

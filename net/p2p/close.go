@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -23,9 +24,9 @@ func (n *Node) Close(ctx context.Context) error {
 
 // farewell says goodbye on all lanes, after everything else has been taken.
 func (n *Node) farewell(ctx context.Context) error {
-	for _, kind := range []laneKind{dataLane, controlLane} {
+	for _, kind := range []transport.Kind{transport.Data, transport.Control} {
 		for _, p := range n.peers {
-			if p != nil && kind == controlLane {
+			if p != nil && kind == transport.Control {
 				p.lanes[kind].bye()
 			}
 		}
@@ -56,7 +57,7 @@ func (l *lane) bye() {
 // is lost.
 func (n *Node) shut() {
 	n.closing.Store(true)
-	n.host.listener.Close()
+	n.host.Deafen()
 	n.cancel()
 	for _, p := range n.peers {
 		if p != nil {
@@ -83,7 +84,7 @@ func (n *Node) shut() {
 			m.Close()
 		}
 	}
-	n.host.close()
+	n.host.Close()
 	close(n.closed)
 }
 
@@ -96,7 +97,7 @@ func (n *Node) abandon(why error) {
 		if p == nil || n.number != 0 {
 			continue
 		}
-		l := &p.lanes[controlLane]
+		l := &p.lanes[transport.Control]
 		l.mu.Lock()
 		if l.stream != nil {
 			streams = append(streams, l.stream)

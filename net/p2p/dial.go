@@ -9,10 +9,8 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/network"
-	"github.com/libp2p/go-libp2p/core/transport"
-
 	"github.com/orwl/go-orwl/net/p2p/internal/loan"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -58,8 +56,8 @@ func (l *lane) patience() time.Duration {
 // the peer is gone.
 func (l *lane) call(pause time.Duration) {
 	var d dialogue
-	if l.kind != controlLane { // without heartbeats nobody would notice a loss
-		control := &l.peer.lanes[controlLane]
+	if l.kind != transport.Control { // without heartbeats nobody would notice a loss
+		control := &l.peer.lanes[transport.Control]
 		control.mu.Lock()
 		control.connect(0)
 		control.mu.Unlock()
@@ -110,7 +108,7 @@ func (d *dialogue) verdict(p *peer, err error, took time.Duration) error {
 	switch {
 	case errors.Is(err, ErrRefused):
 		return err
-	case otherKey(err):
+	case transport.OtherKey(err):
 		return fmt.Errorf("whoever listens at %s is not node %d: %w", p.where(), p.number, ErrStranger)
 	case errors.Is(err, syscall.ECONNREFUSED):
 		if d.refused++; d.refused >= refusals && known {
@@ -135,7 +133,7 @@ func (l *lane) dial() error {
 	n, p := l.node, l.peer
 	ctx, cancel := context.WithTimeout(p.ctx, helloTimeout)
 	defer cancel()
-	conn, err := n.host.dial(ctx, p.number, p.where(), l.kind)
+	conn, err := n.host.Dial(ctx, p.number, p.where(), l.kind)
 	if err != nil {
 		return err
 	}
@@ -146,9 +144,9 @@ func (l *lane) dial() error {
 	return nil
 }
 
-func (l *lane) greet(ctx context.Context, conn transport.CapableConn) error {
+func (l *lane) greet(ctx context.Context, conn transport.Conn) error {
 	n, p := l.node, l.peer
-	raw, err := conn.OpenStream(ctx)
+	raw, err := conn.Open(ctx)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNoHello, err)
 	}
@@ -162,7 +160,7 @@ func (l *lane) greet(ctx context.Context, conn transport.CapableConn) error {
 	if _, err := raw.Write(hello.Append(nil)); err != nil {
 		return fmt.Errorf("%w: %w", errNoHello, err)
 	}
-	s := l.newStream(conn, raw, network.DirOutbound)
+	s := l.newStream(conn, raw)
 	head, body, err := s.in.Next()
 	switch {
 	case err != nil && ctx.Err() == nil:
@@ -195,9 +193,9 @@ func (l *lane) greet(ctx context.Context, conn transport.CapableConn) error {
 	return nil
 }
 
-func (l *lane) newStream(conn transport.CapableConn, raw rawStream, way network.Direction) *stream {
+func (l *lane) newStream(conn transport.Conn, raw transport.Stream) *stream {
 	return &stream{
-		lane: l, conn: conn, raw: raw, way: way, ended: make(chan struct{}),
+		lane: l, conn: conn, raw: raw, ended: make(chan struct{}),
 		in:     wire.NewInput(&counted{raw, &l.node.counts.BytesIn}, l.node.options.MaxBulk),
 		spares: loan.NewSpares(l.node.hoard),
 	}

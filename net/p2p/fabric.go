@@ -8,6 +8,7 @@ import (
 
 	"github.com/orwl/go-orwl/net/engine"
 	"github.com/orwl/go-orwl/net/mem"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/topology"
 )
@@ -24,7 +25,7 @@ type Fabric struct {
 	local   *mem.Fabric
 	at      []int     // the node of each rank
 	windows []*Window // nil for ranks of other nodes
-	agents  [][laneKinds]*agent
+	agents  [][transport.Kinds]*agent
 
 	failed atomic.Bool
 	mu     sync.Mutex
@@ -46,7 +47,7 @@ func (n *Node) newFabric(o FabricOptions, at []int) (*Fabric, error) {
 			f.windows[p] = newWindow(f, rma.Rank(p))
 		}
 	}
-	f.agents = make([][laneKinds]*agent, n.Nodes())
+	f.agents = make([][transport.Kinds]*agent, n.Nodes())
 	for peer := range f.agents {
 		shared := &awaits{under: make(map[rma.Rank]*farAwait)}
 		for lane := range f.agents[peer] {

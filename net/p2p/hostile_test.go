@@ -11,15 +11,14 @@ import (
 	"testing"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/transport"
-
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
 // mallory has the identity of node 2 of 3, and does with it what she likes.
 type mallory struct {
 	t       *testing.T
-	host    *host
+	host    *transport.Host
 	address string // of node 0
 	life    uint64
 	counts  *Counts // of node 0
@@ -35,7 +34,7 @@ func newMallory(t *testing.T) *mallory {
 	m.address = address
 	o := Options{Number: 2, Nodes: 3, Key: testKey, Counts: new(Counts)}.withDefaults()
 	var err error
-	if m.host, err = newHost(o); err != nil {
+	if m.host, err = transport.New(o.host(func() uint64 { return 0 })); err != nil {
 		t.Fatal(err)
 	}
 	var joins error
@@ -45,7 +44,7 @@ func newMallory(t *testing.T) *mallory {
 		n, joins = Join(soon(t), Options{Number: 1, Nodes: 3, Key: testKey, Root: address, Lease: unhurried})
 		joined <- n
 	}()
-	m.open(controlLane, 0)
+	m.open(transport.Control, 0)
 	m.nodes = []*Node{await(t, root, "node 0"), await(t, joined, "node 1")}
 	if joins != nil {
 		t.Fatal(joins)
@@ -70,14 +69,14 @@ func newMallory(t *testing.T) *mallory {
 }
 
 // connect opens a connection to node 0, and a stream.
-func (m *mallory) connect(kind laneKind) (transport.CapableConn, rawStream) {
+func (m *mallory) connect(kind transport.Kind) (transport.Conn, transport.Stream) {
 	m.t.Helper()
-	conn, err := m.host.dial(m.t.Context(), 0, m.address, kind)
+	conn, err := m.host.Dial(m.t.Context(), 0, m.address, kind)
 	if err != nil {
 		m.t.Fatal(err)
 	}
 	m.t.Cleanup(func() { conn.Close() })
-	raw, err := conn.OpenStream(m.t.Context())
+	raw, err := conn.Open(m.t.Context())
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -85,18 +84,18 @@ func (m *mallory) connect(kind laneKind) (transport.CapableConn, rawStream) {
 	return conn, raw
 }
 
-func (m *mallory) hello(kind laneKind, received uint64) wire.Hello {
+func (m *mallory) hello(kind transport.Kind, received uint64) wire.Hello {
 	return wire.Hello{Version: wire.Version, Nodes: 3, Node: 2, Incarnation: m.life,
 		Lane: uint64(kind), Received: received, Lease: uint64(unhurried), Skew: uint64(standardSkew), Address: "127.0.0.1:1"}
 }
 
 // open opens a stream as a correct node does.
-func (m *mallory) open(kind laneKind, received uint64) rawStream {
+func (m *mallory) open(kind transport.Kind, received uint64) transport.Stream {
 	m.t.Helper()
 	return m.greet(kind, m.hello(kind, received))
 }
 
-func (m *mallory) greet(kind laneKind, hello wire.Hello) rawStream {
+func (m *mallory) greet(kind transport.Kind, hello wire.Hello) transport.Stream {
 	m.t.Helper()
 	_, raw := m.connect(kind)
 	m.write(raw, hello.Append(nil))
@@ -107,14 +106,14 @@ func (m *mallory) greet(kind laneKind, hello wire.Hello) rawStream {
 	return raw
 }
 
-func (m *mallory) write(raw rawStream, b []byte) {
+func (m *mallory) write(raw transport.Stream, b []byte) {
 	if _, err := raw.Write(b); err != nil {
 		m.t.Log("write:", err) // it may be closed by now
 	}
 }
 
 // closed waits until node 0 has closed a stream.
-func (m *mallory) closed(raw rawStream) {
+func (m *mallory) closed(raw transport.Stream) {
 	m.t.Helper()
 	nothing := make([]byte, 1<<10)
 	for {
@@ -178,27 +177,27 @@ func TestHostileFrames(t *testing.T) {
 	malformed := func(c *Counts) *atomic.Uint64 { return &c.Malformed }
 	oversize := func(c *Counts) *atomic.Uint64 { return &c.Oversize }
 	for name, c := range map[string]struct {
-		lane  laneKind
+		lane  transport.Kind
 		bytes []byte
 		count func(c *Counts) *atomic.Uint64
 	}{
-		"noise":                   {controlLane, noise, oversize},
-		"zeros":                   {controlLane, make([]byte, 100), malformed},
-		"header of 4 GiB":         {controlLane, binary.LittleEndian.AppendUint32(nil, 1<<32-1), oversize},
-		"bulk too large":          {dataLane, claim(wire.MaxBulk + 1), oversize},
-		"wrong checksum":          {dataLane, wrongSum, func(c *Counts) *atomic.Uint64 { return &c.Checksums }},
-		"frames missing":          {controlLane, parcel(5, nil), malformed},
-		"hello again":             {controlLane, func() []byte { h := wire.Hello{Node: 2}; return h.Append(nil) }(), malformed},
-		"ack of nothing":          {controlLane, (&wire.Ack{Number: 1000}).Append(nil), malformed},
-		"beat on the data lane":   {dataLane, (&wire.Beat{Sent: 1}).Append(nil), malformed},
-		"echo of the future":      {controlLane, (&wire.Beat{Sent: 1, Echo: 1 << 62}).Append(nil), malformed},
-		"operation for no window": {controlLane, operation(wire.KindFetchOp, 1), malformed},
-		"members":                 {controlLane, own(1, saysMembers), malformed},
-		"loss":                    {controlLane, own(1, saysLost, 1), malformed},
-		"gathered":                {controlLane, own(1, saysGathered), malformed},
-		"gift of nothing":         {controlLane, own(1, saysGive), malformed},
-		"no word of the nodes":    {controlLane, own(1, 99), malformed},
-		"bye with a word":         {controlLane, []byte{6, 0, 0, 0, 0x95, byte(wire.KindBye), 1, 0, 0, 7}, malformed},
+		"noise":                   {transport.Control, noise, oversize},
+		"zeros":                   {transport.Control, make([]byte, 100), malformed},
+		"header of 4 GiB":         {transport.Control, binary.LittleEndian.AppendUint32(nil, 1<<32-1), oversize},
+		"bulk too large":          {transport.Data, claim(wire.MaxBulk + 1), oversize},
+		"wrong checksum":          {transport.Data, wrongSum, func(c *Counts) *atomic.Uint64 { return &c.Checksums }},
+		"frames missing":          {transport.Control, parcel(5, nil), malformed},
+		"hello again":             {transport.Control, func() []byte { h := wire.Hello{Node: 2}; return h.Append(nil) }(), malformed},
+		"ack of nothing":          {transport.Control, (&wire.Ack{Number: 1000}).Append(nil), malformed},
+		"beat on the data lane":   {transport.Data, (&wire.Beat{Sent: 1}).Append(nil), malformed},
+		"echo of the future":      {transport.Control, (&wire.Beat{Sent: 1, Echo: 1 << 62}).Append(nil), malformed},
+		"operation for no window": {transport.Control, operation(wire.KindFetchOp, 1), malformed},
+		"members":                 {transport.Control, own(1, saysMembers), malformed},
+		"loss":                    {transport.Control, own(1, saysLost, 1), malformed},
+		"gathered":                {transport.Control, own(1, saysGathered), malformed},
+		"gift of nothing":         {transport.Control, own(1, saysGive), malformed},
+		"no word of the nodes":    {transport.Control, own(1, 99), malformed},
+		"bye with a word":         {transport.Control, []byte{6, 0, 0, 0, 0x95, byte(wire.KindBye), 1, 0, 0, 7}, malformed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newMallory(t)
@@ -221,7 +220,7 @@ func TestReplay(t *testing.T) {
 	m := newMallory(t)
 	frames := append(parcel(1, nil), parcel(2, make([]byte, 1000))...)
 	for range 3 {
-		raw := m.open(dataLane, 0)
+		raw := m.open(transport.Data, 0)
 		for range 3 {
 			m.write(raw, frames)
 		}
@@ -262,8 +261,8 @@ func TestHostileHello(t *testing.T) {
 			if c.reason != "" {
 				c.count = func(c *Counts) *atomic.Uint64 { return &c.Refused }
 			}
-			_, raw := m.connect(controlLane)
-			m.write(raw, c.first(m.hello(controlLane, 0)))
+			_, raw := m.connect(transport.Control)
+			m.write(raw, c.first(m.hello(transport.Control, 0)))
 			in := wire.NewInput(raw, wire.MaxBulk)
 			head, body, err := in.Next()
 			var f wire.Refuse
@@ -293,10 +292,10 @@ func TestHostileClaimsCostNothing(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	const streams = 10
 	for range streams {
-		raw := m.open(dataLane, 0)
+		raw := m.open(transport.Data, 0)
 		m.write(raw, append(frame, make([]byte, 1000)...))
 	}
-	raw := m.open(dataLane, 0)
+	raw := m.open(transport.Data, 0)
 	m.write(raw, parcel(1, nil)) // the streams before are over
 	for m.took.Load() == 0 {
 		await(t, time.After(time.Millisecond), "time")
@@ -313,12 +312,12 @@ func TestHostileConnections(t *testing.T) {
 	m := newMallory(t)
 	closed := make(chan struct{}, 3*mostPending)
 	for range cap(closed) {
-		conn, err := m.host.dial(t.Context(), 0, m.address, controlLane)
+		conn, err := m.host.Dial(t.Context(), 0, m.address, transport.Control)
 		if err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { conn.Close() })
-		raw, err := conn.OpenStream(t.Context())
+		raw, err := conn.Open(t.Context())
 		if err != nil {
 			closed <- struct{}{}
 			continue
@@ -338,18 +337,17 @@ func TestHostileConnections(t *testing.T) {
 func TestStranger(t *testing.T) {
 	m := newMallory(t)
 	o := Options{Number: 2, Nodes: 3, Key: []byte("the key of another run"), Counts: new(Counts)}.withDefaults()
-	stranger, err := newHost(o)
+	stranger, err := transport.New(o.host(func() uint64 { return 0 }))
 	if err != nil {
 		t.Fatal(err)
 	}
-	stranger.ids[0] = m.host.ids[0] // which is no secret
-	stranger.gater.numbers[stranger.ids[0]] = 0
-	conn, err := stranger.dial(t.Context(), 0, m.address, controlLane)
+	stranger.Expect(0, m.host) // whose name is no secret
+	conn, err := stranger.Dial(t.Context(), 0, m.address, transport.Control)
 	if err == nil {
 		defer conn.Close()
-		raw, err := conn.OpenStream(t.Context())
+		raw, err := conn.Open(t.Context())
 		if err == nil {
-			hello := m.hello(controlLane, 0)
+			hello := m.hello(transport.Control, 0)
 			m.write(raw, hello.Append(nil))
 			m.closed(raw)
 		}
@@ -370,7 +368,7 @@ func TestStranger(t *testing.T) {
 // cannot be dialled: if node 0 tried that, it would not take the stream.
 func TestLastIsNotDialled(t *testing.T) {
 	o := Options{Number: 1, Nodes: 2, Key: testKey, Counts: new(Counts)}.withDefaults()
-	host, err := newHost(o)
+	host, err := transport.New(o.host(func() uint64 { return 0 }))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -379,7 +377,7 @@ func TestLastIsNotDialled(t *testing.T) {
 		m := &mallory{t: t, host: host, address: address}
 		hello := wire.Hello{Version: wire.Version, Nodes: 2, Node: 1, Incarnation: 7,
 			Lease: uint64(unhurried), Skew: uint64(standardSkew), Address: "127.0.0.1:1"}
-		m.greet(controlLane, hello)
+		m.greet(transport.Control, hello)
 		n := await(t, root, "node 0")
 		if err := n.Lost(1); err != nil {
 			t.Error(err)

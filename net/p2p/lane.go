@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/orwl/go-orwl/net/engine"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -27,7 +28,7 @@ import (
 type lane struct {
 	node *Node
 	peer *peer
-	kind laneKind
+	kind transport.Kind
 
 	// seat is held while a stream takes the place of another.
 	seat sync.Mutex
@@ -58,17 +59,6 @@ type lane struct {
 	progress chan struct{} // closed when frames are acknowledged, if somebody waits
 }
 
-// laneKind is which of the two.
-type laneKind uint8
-
-const (
-	controlLane laneKind = iota
-	dataLane
-	laneKinds
-)
-
-func (k laneKind) String() string { return [...]string{"control", "data"}[k] }
-
 const (
 	// dataFrom is from which size on bulk goes by the data lane.
 	dataFrom = 8<<10 + 1
@@ -77,7 +67,7 @@ const (
 	mostKept = 4 << 20
 )
 
-func (l *lane) init(p *peer, kind laneKind) {
+func (l *lane) init(p *peer, kind transport.Kind) {
 	l.node, l.peer, l.kind = p.node, p, kind
 	l.work.L = &l.mu
 }

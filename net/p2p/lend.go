@@ -2,6 +2,7 @@ package p2p
 
 import (
 	"github.com/orwl/go-orwl/net/p2p/internal/loan"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -37,7 +38,7 @@ func (n *Node) lends(to int, channel uint64, header, bulk []byte, keep bool) (bo
 		n.offerOnce(p)
 		return false, nil
 	case willing:
-		return p.lanes[controlLane].lend(&wire.Parcel{Channel: channel, Header: header}, bulk, keep)
+		return p.lanes[transport.Control].lend(&wire.Parcel{Channel: channel, Header: header}, bulk, keep)
 	}
 	return false, nil
 }

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/net/p2p/internal/loan"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -268,7 +269,7 @@ func TestLoanToWhoIsGivenUp(t *testing.T) {
 }
 
 // lendRaw sends a loan of whatever it says.
-func (n *Node) lendRaw(kind laneKind, offset uint64, length int) {
+func (n *Node) lendRaw(kind transport.Kind, offset uint64, length int) {
 	l := &n.peers[1].lanes[kind]
 	f := wire.Loan{Parcel: wire.Parcel{Channel: 1}, Offset: offset, Length: length}
 	l.mu.Lock()
@@ -282,7 +283,7 @@ func (n *Node) lendRaw(kind laneKind, offset uint64, length int) {
 func TestHostileLoans(t *testing.T) {
 	const most = 1 << 20
 	for name, c := range map[string]struct {
-		kind     laneKind
+		kind     transport.Kind
 		offset   uint64
 		length   int
 		apart    bool
@@ -291,7 +292,7 @@ func TestHostileLoans(t *testing.T) {
 		"beyond":     {offset: uint64(loan.Size) - 10, length: 11},
 		"before":     {offset: 0, length: 100},
 		"far beyond": {offset: 1<<64 - 8, length: 16},
-		"by data":    {kind: dataLane, offset: most, length: 16},
+		"by data":    {kind: transport.Data, offset: most, length: 16},
 		"too much":   {offset: most, length: most + 1, oversize: mostFaults},
 		"not mapped": {offset: most, length: 16, apart: true},
 	} {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/multiformats/go-multiaddr"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -134,7 +135,7 @@ func (p *peer) listens(address string, remote multiaddr.Multiaddr) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.address == "" {
-		p.address = seenFrom(address, remote)
+		p.address = transport.SeenFrom(address, remote)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/net/p2p/internal/loan"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -20,8 +21,9 @@ type Node struct {
 	announced string // the address that others are told
 	address   string // that it listens at
 	born      time.Time
-	host      *host
-	peers     []*peer // by number; nil for the node itself
+	host      *transport.Host
+	bulky     atomic.Uint64 // frames that came by data lanes
+	peers     []*peer       // by number; nil for the node itself
 	heart     *heart
 	notices   *mailbox // calls of observers
 	own       *mailbox // parcels to itself
@@ -77,21 +79,20 @@ func Join(ctx context.Context, options Options) (*Node, error) {
 
 // newNode makes a node that listens, but takes no connection yet.
 func newNode(ctx context.Context, o Options) (*Node, error) {
-	h, err := newHost(o)
-	if err != nil {
-		return nil, err
-	}
-	address, err := h.listen(ctx, o.Listen)
-	if err != nil {
-		h.close()
-		return nil, err
-	}
 	n := &Node{
-		options: o, number: o.Number, address: address, announced: address, born: time.Now(),
-		host: h, notices: newMailbox(), own: newMailbox(), log: o.Log, counts: o.Counts,
+		options: o, number: o.Number, born: time.Now(), notices: newMailbox(), own: newMailbox(), log: o.Log, counts: o.Counts,
 		closed: make(chan struct{}), joined: make(chan struct{}), failed: make(chan error, 1),
 		held: make(map[uint64][]heldParcel), heldBytes: make([]int, o.Nodes), present: 1,
 	}
+	var err error
+	if n.host, err = transport.New(o.host(n.talk)); err != nil {
+		return nil, err
+	}
+	if n.address, err = n.host.Listen(ctx, o.Listen); err != nil {
+		n.host.Close()
+		return nil, err
+	}
+	n.announced = n.address
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	n.heart = newHeart(n)
 	n.memory = loan.NewMemory(n.openArena)
@@ -136,6 +137,9 @@ func (n *Node) Address() string { return n.address }
 
 // now is the time on this node's own clock, which never jumps, and is never 0.
 func (n *Node) now() int64 { return int64(time.Since(n.born)) + 1 }
+
+// talk is how many frames have come by control lanes.
+func (n *Node) talk() uint64 { return n.counts.FramesIn.Load() - n.bulky.Load() }
 
 // Send sends a parcel to whoever receives the channel on another node, or on this
 // one. It does not wait, and the parcel is taken exactly once, unless either node is
@@ -193,7 +197,7 @@ func (n *Node) Pace(ctx context.Context, to int) error {
 	if to == n.number {
 		return nil
 	}
-	for kind := range laneKinds {
+	for kind := range transport.Kinds {
 		if err := n.peers[to].lanes[kind].wait(ctx); err != nil {
 			return err
 		}
@@ -204,9 +208,9 @@ func (n *Node) Pace(ctx context.Context, to int) error {
 // lane is the one to another node, for bulk or for everything else.
 func (n *Node) lane(to int, bulk bool) *lane {
 	if bulk {
-		return &n.peers[to].lanes[dataLane]
+		return &n.peers[to].lanes[transport.Data]
 	}
-	return &n.peers[to].lanes[controlLane]
+	return &n.peers[to].lanes[transport.Control]
 }
 
 // operate says who executes the window operations of other nodes. Those that come

@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -74,13 +75,12 @@ type Options struct {
 }
 
 // Security is how streams are encrypted. All nodes of a run use the same.
-type Security uint8
+type Security = transport.Security
 
 // The ways to encrypt. TLS is 1.2 to 1.6 times as fast for large blocks.
 const (
-	TLS Security = iota
-	Noise
-	lastSecurity = Noise
+	TLS   = transport.TLS
+	Noise = transport.Noise
 )
 
 const (
@@ -148,7 +148,7 @@ func (o Options) validate() error {
 		return bad("Beat is %v, want at most half of lease less skew, %v", o.Beat, (o.Lease-o.Skew)/2)
 	case o.JoinTimeout < 0:
 		return bad("JoinTimeout is %v, want more than 0", o.JoinTimeout)
-	case o.Security > lastSecurity:
+	case o.Security > transport.LastSecurity:
 		return bad("Security is %d, want TLS or Noise", o.Security)
 	case o.Private && o.Key == nil:
 		return bad("Private is set without a Key, from which the network's own is made")
@@ -199,4 +199,14 @@ func loopback(address string) bool {
 	}
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// host are what the node's host has to know. Talk is how many frames have come by control
+// lanes.
+func (o *Options) host(talk func() uint64) transport.Options {
+	return transport.Options{
+		Number: o.Number, Nodes: o.Nodes, Key: o.Key, Security: o.Security, Private: o.Private,
+		Hello: helloTimeout, Registerer: o.Registerer, Talk: talk,
+		Stranger: func() { o.Counts.Strangers.Add(1) },
+	}
 }

@@ -7,14 +7,10 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/network"
-
 	"github.com/orwl/go-orwl/net/p2p/internal/loan"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
-
-// rawStream is libp2p's.
-type rawStream = network.MuxedStream
 
 // peer is what this node knows of another.
 //
@@ -23,7 +19,7 @@ type rawStream = network.MuxedStream
 type peer struct {
 	node   *Node
 	number int
-	lanes  [laneKinds]lane
+	lanes  [transport.Kinds]lane
 
 	ctx    context.Context // done when it is gone
 	cancel context.CancelFunc
@@ -66,7 +62,7 @@ func newPeer(n *Node, number int) *peer {
 	p := &peer{node: n, number: number}
 	p.ctx, p.cancel = context.WithCancel(n.ctx)
 	for kind := range p.lanes {
-		p.lanes[kind].init(p, laneKind(kind))
+		p.lanes[kind].init(p, transport.Kind(kind))
 	}
 	return p
 }
@@ -112,7 +108,7 @@ func (p *peer) pause(d time.Duration, happened <-chan struct{}) {
 
 // check is what is wrong with a hello, "" if nothing is. It gets the life of the peer
 // from the first.
-func (p *peer) check(f *wire.Hello, kind laneKind) (reason string) {
+func (p *peer) check(f *wire.Hello, kind transport.Kind) (reason string) {
 	o := &p.node.options
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -155,12 +151,12 @@ func (p *peer) taken() string {
 
 // greeted notes that a stream was opened: the peer lives. This side has said hello at the
 // time said. answered tells whether the peer's hello is the answer to that.
-func (p *peer) greeted(kind laneKind, said int64, answered bool) {
+func (p *peer) greeted(kind transport.Kind, said int64, answered bool) {
 	p.hears()
 	if answered || !p.met.Load() {
 		raise(&p.echoed, said)
 	}
-	if kind == controlLane {
+	if kind == transport.Control {
 		p.met.Store(true)
 		p.enrol()
 		p.speak()
@@ -196,12 +192,12 @@ func (p *peer) speak() {
 	if b := p.beat.Load(); b != nil {
 		f.Echo, f.Held = b.sent, uint64(max(0, now-b.came))
 	}
-	p.lanes[controlLane].loose(wire.KindBeat, f.Append)
+	p.lanes[transport.Control].loose(wire.KindBeat, f.Append)
 }
 
 // misheard counts a connection that began with what no correct node says.
 func (p *peer) misheard(err error) {
-	l := &p.lanes[controlLane]
+	l := &p.lanes[transport.Control]
 	l.fault(&stream{lane: l}, err)
 }
 
@@ -249,7 +245,7 @@ func (p *peer) end(e *PeerError) {
 		for _, s := range streams {
 			<-s.ended
 		}
-		data := &p.lanes[dataLane]
+		data := &p.lanes[transport.Data]
 		data.handing.Lock() // what is being handed over now is the last
 		p.node.notices.put(func() { p.node.announce(p, e) })
 		data.handing.Unlock()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/orwl/go-orwl/net/engine"
 	"github.com/orwl/go-orwl/net/p2p/internal/loan"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -33,8 +34,8 @@ func (s *stream) read() error {
 			return err
 		}
 		s.lane.node.counts.FramesIn.Add(1)
-		if s.lane.kind == dataLane {
-			s.lane.node.host.bulky.Add(1)
+		if s.lane.kind == transport.Data {
+			s.lane.node.bulky.Add(1)
 		}
 		s.lane.in.add(h.Kind, s.in.Size())
 		if h.Kind.Numbered() {
@@ -74,7 +75,7 @@ func (s *stream) unnumbered(h wire.Head, body wire.Reader) error {
 		if err := f.Parse(body); err != nil {
 			return err
 		}
-		if l.kind != controlLane {
+		if l.kind != transport.Control {
 			return protocolError("a beat on the %v lane", l.kind)
 		}
 		return l.peer.beaten(f)
@@ -123,7 +124,7 @@ func (s *stream) numbered(h wire.Head, body wire.Reader) error {
 // somebody may wait to change its bulk; of small ones, some now and then.
 func (s *stream) arrived(h wire.Head) error {
 	l := s.lane
-	if l.kind == dataLane {
+	if l.kind == transport.Data {
 		l.handing.Lock()
 		s.hands = true
 	}
@@ -140,7 +141,7 @@ func (s *stream) arrived(h wire.Head) error {
 	default:
 		return err
 	}
-	if l.says(l.kind == dataLane); l.link.Pending() {
+	if l.says(l.kind == transport.Data); l.link.Pending() {
 		l.work.Signal()
 	}
 	return nil

@@ -6,11 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/network"
-	"github.com/libp2p/go-libp2p/core/transport"
-
 	"github.com/orwl/go-orwl/net/engine"
 	"github.com/orwl/go-orwl/net/p2p/internal/loan"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -18,9 +16,8 @@ import (
 // and is over when either has failed: the lane will have another.
 type stream struct {
 	lane *lane
-	conn transport.CapableConn
-	raw  network.MuxedStream
-	way  network.Direction
+	conn transport.Conn
+	raw  transport.Stream
 	in   *wire.Input
 
 	broken bool          // both are to end; lane.mu
@@ -117,8 +114,7 @@ func (l *lane) sever(s *stream, why error) {
 // run writes and reads until either fails.
 func (s *stream) run() {
 	l, began := s.lane, time.Now()
-	trace := l.node.host.tracer
-	trace.opened(s)
+	s.conn.Used()
 	over := func(err error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -140,12 +136,11 @@ func (s *stream) run() {
 	case l.over != nil:
 		l.link.Restart()
 		l.last = nil
-	case l.stream == nil && (l.kind == controlLane || !l.link.Settled()):
+	case l.stream == nil && (l.kind == transport.Control || !l.link.Settled()):
 		l.connect(l.patience())
 	}
 	l.mu.Unlock()
-	trace.closed(s, time.Since(began))
-	s.conn.Close()
+	s.conn.Ended(time.Since(began))
 }
 
 // fault counts what made a stream's reader give up, if that was the peer's doing. A

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 )
 
 // breakAny breaks the streams of a lane, if there is one, as a network would.
@@ -28,9 +30,9 @@ func TestBrokenStreams(t *testing.T) {
 	nodes := run(t, 2, func(o *Options) { o.Counts = counts })
 	arrived := make(chan struct{}, 2*(small+large))
 	for i, n := range nodes {
-		var next [laneKinds]uint64
+		var next [transport.Kinds]uint64
 		receive(t, n, func(_ int, header, bulk []byte) error {
-			kind, number := laneKind(header[0]), binary.LittleEndian.Uint64(header[1:])
+			kind, number := transport.Kind(header[0]), binary.LittleEndian.Uint64(header[1:])
 			if want := next[kind]; number != want {
 				t.Errorf("node %d, %v lane: parcel %d came, want %d", i, kind, number, want)
 			}
@@ -46,8 +48,8 @@ func TestBrokenStreams(t *testing.T) {
 	for round := range uint64(rounds) {
 		var working sync.WaitGroup
 		for _, n := range nodes {
-			working.Go(func() { n.sendMany(t, controlLane, round*small, small) })
-			working.Go(func() { n.sendMany(t, dataLane, round*large, large) })
+			working.Go(func() { n.sendMany(t, transport.Control, round*small, small) })
+			working.Go(func() { n.sendMany(t, transport.Data, round*large, large) })
 		}
 		n := nodes[random.IntN(2)]
 		working.Go(func() { n.lane(1-n.number, random.IntN(2) == 0).breakAny() })
@@ -66,10 +68,10 @@ func TestBrokenStreams(t *testing.T) {
 }
 
 // sendMany sends parcels to the other of two nodes by one lane.
-func (n *Node) sendMany(t *testing.T, kind laneKind, from, parcels uint64) {
+func (n *Node) sendMany(t *testing.T, kind transport.Kind, from, parcels uint64) {
 	for i := from; i < from+parcels; i++ {
 		size := int(i % 300)
-		if kind == dataLane {
+		if kind == transport.Data {
 			size = dataFrom + int(i%50)*5000
 		}
 		header := binary.LittleEndian.AppendUint64([]byte{byte(kind)}, i)
@@ -167,7 +169,7 @@ func TestReceiverRefusesAll(t *testing.T) {
 // was acknowledged on the old one.
 func TestResumeSettles(t *testing.T) {
 	m := newMallory(t)
-	l := &m.nodes[0].peers[2].lanes[controlLane]
+	l := &m.nodes[0].peers[2].lanes[transport.Control]
 	if err := m.nodes[0].Send(2, 1, nil, nil, false); err != nil {
 		t.Fatal(err)
 	}
@@ -179,7 +181,7 @@ func TestResumeSettles(t *testing.T) {
 		sent, waits = l.link.Next()-1, l.progress != nil && !l.link.Pending()
 		l.mu.Unlock()
 	}
-	m.open(controlLane, sent)
+	m.open(transport.Control, sent)
 	if err := await(t, settled, "the end of waiting"); err != nil {
 		t.Error(err)
 	}

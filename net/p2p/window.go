@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/orwl/go-orwl/internal/park"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/wire"
 )
@@ -34,7 +35,7 @@ type Window struct {
 }
 
 // unflushed says on which lanes to a node there are operations without an answer.
-type unflushed struct{ lanes [laneKinds]bool }
+type unflushed struct{ lanes [transport.Kinds]bool }
 
 // The states of a window.
 const (

@@ -1,4 +1,4 @@
-package p2p
+package transport
 
 import (
 	"fmt"
@@ -25,17 +25,17 @@ func newTracer(in prometheus.Registerer) tracer {
 	return tracer{swarm.NewMetricsTracer(swarm.WithRegisterer(in))}
 }
 
-// opened is told of a connection that a stream uses, and closed when it does not any
+// opened is told of a connection that a lane uses, and closed when it does not any
 // more.
-func (t tracer) opened(s *stream) {
+func (t tracer) opened(c *Conn) {
 	if t.MetricsTracer != nil {
-		t.OpenedConnection(s.way, s.conn.RemotePublicKey(), s.conn.ConnState(), s.conn.LocalMultiaddr())
+		t.OpenedConnection(c.way, c.raw.RemotePublicKey(), c.raw.ConnState(), c.raw.LocalMultiaddr())
 	}
 }
 
-func (t tracer) closed(s *stream, lasted time.Duration) {
+func (t tracer) closed(c *Conn, lasted time.Duration) {
 	if t.MetricsTracer != nil {
-		t.ClosedConnection(s.way, lasted, s.conn.ConnState(), s.conn.LocalMultiaddr())
+		t.ClosedConnection(c.way, lasted, c.raw.ConnState(), c.raw.LocalMultiaddr())
 	}
 }
 

@@ -1,4 +1,4 @@
-package p2p
+package transport
 
 import (
 	"github.com/libp2p/go-libp2p/core/connmgr"
@@ -10,8 +10,8 @@ import (
 
 // gater lets in the other nodes of the run, and nobody else.
 type gater struct {
-	numbers map[corepeer.ID]int // of the others
-	counts  *Counts
+	numbers  map[corepeer.ID]int // of the others
+	stranger func()
 }
 
 var _ connmgr.ConnectionGater = (*gater)(nil)
@@ -41,7 +41,7 @@ func (g *gater) InterceptAccept(network.ConnMultiaddrs) bool { return true }
 func (g *gater) InterceptSecured(_ network.Direction, id corepeer.ID, _ network.ConnMultiaddrs) bool {
 	_, ok := g.number(id)
 	if !ok {
-		g.counts.Strangers.Add(1)
+		g.stranger()
 	}
 	return ok
 }

@@ -1,4 +1,4 @@
-package p2p
+package transport
 
 import (
 	"context"
@@ -7,7 +7,6 @@ import (
 	"io"
 	"net"
 	"strconv"
-	"sync/atomic"
 	"time"
 
 	"github.com/libp2p/go-libp2p/core/crypto"
@@ -25,32 +24,53 @@ import (
 	yamuxconfig "github.com/libp2p/go-yamux/v5"
 	"github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
+	"github.com/prometheus/client_golang/prometheus"
 )
 
-// host is this node's end of all connections. It is made of libp2p's transports
+// Host is this node's end of all connections. It is made of libp2p's transports
 // themselves, without a swarm: which connection there is, and when it is dialled, is
 // the lanes' business, and so nothing stands between.
 //
 // Whoever dials says by the multiplexer it offers which lane the connection is for.
 // Both are yamux, and differ in the sizes of windows and frames.
-type host struct {
+type Host struct {
 	ids       []corepeer.ID
 	gater     *gater
 	listening transport.Transport
-	dialling  [laneKinds]transport.Transport
-	probing   [laneKinds]transport.Transport
+	dialling  [Kinds]transport.Transport
+	probing   [Kinds]transport.Transport
 	listener  transport.Listener
 	manager   network.ResourceManager // nil: nobody wants to know
 	tracer    tracer
-	counts    *Counts
-	bulky     atomic.Uint64 // frames that came by data lanes
 }
 
-// talk is how many frames have come by control lanes.
-func (h *host) talk() uint64 { return h.counts.FramesIn.Load() - h.bulky.Load() }
+// Options are what a host has to know.
+type Options struct {
+	Number, Nodes int
+	Key           []byte
+	Security      Security
+	Private       bool                  // a network that is secret before a word is said
+	Hello         time.Duration         // how long a connection may take to be secured
+	Registerer    prometheus.Registerer // of libp2p's metrics, or nil
+	Stranger      func()                // is told of each connection that is refused
+	Talk          func() uint64         // is how many frames have come by control lanes
+}
 
-// muxers are those of the lanes.
-var muxers = [laneKinds]protocol.ID{controlLane: yamux.ID, dataLane: "/orwl/data/yamux/1.0.0"}
+// Security is how streams are encrypted. All nodes of a run use the same.
+type Security uint8
+
+// The ways to encrypt. TLS is 1.2 to 1.6 times as fast for large blocks.
+const (
+	TLS Security = iota
+	Noise
+	LastSecurity = Noise
+)
+
+// probes are the multiplexers of probes, by the kind of connection that they are like.
+var probes = [Kinds]protocol.ID{Control: "/orwl/probe/control/1.0.0", Data: "/orwl/probe/data/1.0.0"}
+
+// muxers are those of the kinds.
+var muxers = [Kinds]protocol.ID{Control: yamux.ID, Data: "/orwl/data/yamux/1.0.0"}
 
 const (
 	dataWindow = 16 << 20
@@ -58,7 +78,7 @@ const (
 )
 
 // multiplexer is that of one lane, under a name.
-func multiplexer(lane laneKind, name protocol.ID) upgrader.StreamMuxer {
+func multiplexer(kind Kind, name protocol.ID) upgrader.StreamMuxer {
 	config := yamuxconfig.DefaultConfig()
 	config.LogOutput = io.Discard
 	config.ReadBufSize = 0         // the security below has a buffer
@@ -66,21 +86,21 @@ func multiplexer(lane laneKind, name protocol.ID) upgrader.StreamMuxer {
 	config.MaxIncomingStreams = 1  // a connection has one stream
 	config.AcceptBacklog = 1
 	config.MaxStreamWindowSize = dataWindow
-	if lane == dataLane {
+	if kind == Data {
 		config.InitialStreamWindowSize = dataWindow
 		config.MaxMessageSize = dataFrame
 	}
 	return upgrader.StreamMuxer{ID: name, Muxer: (*yamux.Transport)(config)}
 }
 
-// newHost makes the host of a node. It does not listen yet.
-func newHost(o Options) (*host, error) {
-	h := &host{ids: identities(o.Key, o.Nodes), tracer: newTracer(o.Registerer), counts: o.Counts}
+// New makes the host of a node. It does not listen yet.
+func New(o Options) (*Host, error) {
+	h := &Host{ids: identities(o.Key, o.Nodes), tracer: newTracer(o.Registerer)}
 	var err error
 	if h.manager, err = newManager(o.Registerer); err != nil {
 		return nil, err
 	}
-	h.gater = &gater{numbers: make(map[corepeer.ID]int, o.Nodes), counts: o.Counts}
+	h.gater = &gater{numbers: make(map[corepeer.ID]int, o.Nodes), stranger: o.Stranger}
 	for i, id := range h.ids {
 		if i != o.Number {
 			h.gater.numbers[id] = i
@@ -88,16 +108,16 @@ func newHost(o Options) (*host, error) {
 	}
 	private := identity(o.Key, o.Number)
 	var all []upgrader.StreamMuxer
-	for lane := range laneKinds {
-		m, probe := multiplexer(lane, muxers[lane]), multiplexer(lane, probes[lane])
-		if lane == dataLane {
-			m.Muxer = courtesy{m.Muxer, h.talk}
+	for kind := range Kinds {
+		m, probe := multiplexer(kind, muxers[kind]), multiplexer(kind, probes[kind])
+		if kind == Data {
+			m.Muxer = courtesy{m.Muxer, o.Talk}
 		}
 		all = append(all, m, probe)
-		if h.dialling[lane], err = h.newTransport(o, private, []upgrader.StreamMuxer{m}); err != nil {
+		if h.dialling[kind], err = h.newTransport(o, private, []upgrader.StreamMuxer{m}); err != nil {
 			return nil, err
 		}
-		if h.probing[lane], err = h.newTransport(o, private, []upgrader.StreamMuxer{probe}); err != nil {
+		if h.probing[kind], err = h.newTransport(o, private, []upgrader.StreamMuxer{probe}); err != nil {
 			return nil, err
 		}
 	}
@@ -105,7 +125,7 @@ func newHost(o Options) (*host, error) {
 	return h, err
 }
 
-func (h *host) newTransport(o Options, private crypto.PrivKey, muxers []upgrader.StreamMuxer) (transport.Transport, error) {
+func (h *Host) newTransport(o Options, private crypto.PrivKey, muxers []upgrader.StreamMuxer) (transport.Transport, error) {
 	var security sec.SecureTransport
 	var err error
 	if o.Security == Noise {
@@ -120,20 +140,20 @@ func (h *host) newTransport(o Options, private crypto.PrivKey, muxers []upgrader
 	if o.Private {
 		shared = derive(o.Key, "orwl private network")
 	}
-	up, err := upgrader.New([]sec.SecureTransport{security}, muxers, shared, h.manager, h.gater, upgrader.WithAcceptTimeout(helloTimeout))
+	up, err := upgrader.New([]sec.SecureTransport{security}, muxers, shared, h.manager, h.gater, upgrader.WithAcceptTimeout(o.Hello))
 	if err != nil {
 		return nil, fmt.Errorf("p2p: upgrader of node %d: %w", o.Number, err)
 	}
 	// A port that others may share could be another run's.
-	t, err := tcp.NewTCPTransport(up, h.manager, nil, tcp.DisableReuseport(), tcp.WithConnectionTimeout(helloTimeout))
+	t, err := tcp.NewTCPTransport(up, h.manager, nil, tcp.DisableReuseport(), tcp.WithConnectionTimeout(o.Hello))
 	if err != nil {
 		return nil, fmt.Errorf("p2p: transport of node %d: %w", o.Number, err)
 	}
 	return t, nil
 }
 
-// listen begins to listen and returns the address, as host:port.
-func (h *host) listen(ctx context.Context, address string) (string, error) {
+// Listen begins to listen and returns the address, as host:port.
+func (h *Host) Listen(ctx context.Context, address string) (string, error) {
 	at, err := resolve(ctx, address)
 	if err != nil {
 		return "", err
@@ -145,22 +165,44 @@ func (h *host) listen(ctx context.Context, address string) (string, error) {
 	return h.listener.Addr().String(), nil
 }
 
-// dial opens a connection to a node for a lane.
-func (h *host) dial(ctx context.Context, number int, address string, lane laneKind) (transport.CapableConn, error) {
-	return h.dialWith(ctx, h.dialling[lane], h.ids[number], address)
+// Dial opens a connection to a node.
+func (h *Host) Dial(ctx context.Context, number int, address string, kind Kind) (Conn, error) {
+	return h.dialWith(ctx, h.dialling[kind], h.ids[number], address)
 }
 
-// close ends what the host has of its own; its listener is closed by whoever listens.
-func (h *host) close() {
+// DialProbe opens a connection that is like one of a kind, for a probe.
+func (h *Host) DialProbe(ctx context.Context, number int, address string, kind Kind) (Conn, error) {
+	return h.dialWith(ctx, h.probing[kind], h.ids[number], address)
+}
+
+// Accept is the next connection of another node, and that node's number. The gater has
+// let it in.
+func (h *Host) Accept() (Conn, int, error) {
+	conn, err := h.listener.Accept()
+	if err != nil {
+		return Conn{}, 0, err
+	}
+	number, ok := h.gater.number(conn.RemotePeer())
+	if !ok { // only if the gater was not asked
+		number = -1
+	}
+	return h.conn(conn, network.DirInbound), number, nil
+}
+
+// Deafen ends Accept: nobody is let in any more.
+func (h *Host) Deafen() { h.listener.Close() }
+
+// Close ends what the host has of its own; its listener is closed by Deafen.
+func (h *Host) Close() {
 	if h.manager != nil {
 		h.manager.Close()
 	}
 }
 
-func (h *host) dialWith(ctx context.Context, t transport.Transport, id corepeer.ID, address string) (transport.CapableConn, error) {
+func (h *Host) dialWith(ctx context.Context, t transport.Transport, id corepeer.ID, address string) (Conn, error) {
 	at, err := resolve(ctx, address)
 	if err != nil {
-		return nil, err
+		return Conn{}, err
 	}
 	var failures []error
 	for _, a := range at {
@@ -168,16 +210,16 @@ func (h *host) dialWith(ctx context.Context, t transport.Transport, id corepeer.
 		conn, err := t.Dial(ctx, a, id)
 		h.tracer.dialled(conn, a, time.Since(began), err, context.Cause(ctx))
 		if err == nil {
-			return conn, nil
+			return h.conn(conn, network.DirOutbound), nil
 		}
 		failures = append(failures, err)
 	}
-	return nil, errors.Join(failures...)
+	return Conn{}, errors.Join(failures...)
 }
 
-// otherKey reports whether dialling failed because somebody listens there that is
+// OtherKey reports whether dialling failed because somebody listens there that is
 // not the node that was dialled.
-func otherKey(err error) bool {
+func OtherKey(err error) bool {
 	var mismatch sec.ErrPeerIDMismatch
 	return errors.As(err, &mismatch)
 }
@@ -210,9 +252,9 @@ func resolve(ctx context.Context, address string) ([]multiaddr.Multiaddr, error)
 	return all, nil
 }
 
-// seenFrom is the address of a node that listens at all its interfaces, for those who
+// SeenFrom is the address of a node that listens at all its interfaces, for those who
 // have seen it at the other end of a connection.
-func seenFrom(address string, remote multiaddr.Multiaddr) string {
+func SeenFrom(address string, remote multiaddr.Multiaddr) string {
 	name, port, err := net.SplitHostPort(address)
 	if ip := net.ParseIP(name); err != nil || name != "" && (ip == nil || !ip.IsUnspecified()) {
 		return address
@@ -222,4 +264,11 @@ func seenFrom(address string, remote multiaddr.Multiaddr) string {
 		return address
 	}
 	return net.JoinHostPort(ip.String(), port)
+}
+
+// Expect has the host take an identity for that of a node: a test has it connect where
+// it is a stranger.
+func (h *Host) Expect(number int, of *Host) {
+	h.ids[number] = of.ids[number]
+	h.gater.numbers[of.ids[number]] = number
 }

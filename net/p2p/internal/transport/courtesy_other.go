@@ -1,6 +1,6 @@
 //go:build !linux
 
-package p2p
+package transport
 
 // offerProcessor does nothing: package unix has no such call for these systems.
 func offerProcessor() {}
