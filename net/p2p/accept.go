@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
@@ -63,44 +64,45 @@ func (n *Node) admit(conn transport.Conn, number int) error {
 		p.misheard(err)
 		return err
 	}
-	if reason := p.check(&hello, l.kind); reason != "" {
+	if reason := p.check(&hello, l.Kind()); reason != "" {
 		n.counts.Refused.Add(1)
 		n.log.Info("node refused", "peer", number, "from", conn.Remote().String(), "why", reason)
 		refuse(raw, reason)
 		return fmt.Errorf("%w: %s", ErrRefused, reason)
 	}
-	if l.kind == transport.Control {
+	if l.Kind() == transport.Control {
 		p.listens(hello.Address, conn.Remote())
 	}
-	if !l.yields() {
+	if !l.Yields() {
 		return errors.New("p2p: the stream that this side is opening comes first")
 	}
 	if !stop() {
 		return ctx.Err()
 	}
 	raw.SetDeadline(time.Now().Add(helloTimeout))
-	err = l.attach(s, hello.Received, func(answer wire.Hello) error {
+	err = l.Attach(s, hello.Received, func(taken uint64) error {
+		answer := p.hello(l.Kind(), taken)
 		_, err := raw.Write(answer.Append(nil))
 		return err
 	})
 	if err != nil {
-		if hello.Received >= l.next() {
+		if hello.Received >= l.Next() {
 			p.misheard(err) // it counts frames that there never were
 		}
 		return err
 	}
-	p.greeted(l.kind, said, false)
+	p.greeted(l.Kind(), said, false)
 	return nil
 }
 
 // hear reads the hello of a node that has opened a stream.
-func (p *peer) hear(conn transport.Conn, raw transport.Stream) (l *lane, s *stream, hello wire.Hello, err error) {
+func (p *peer) hear(conn transport.Conn, raw transport.Stream) (l *lane.Lane, s *lane.Stream, hello wire.Hello, err error) {
 	l = &p.lanes[transport.Control]
 	if conn.Kind() == transport.Data {
 		l = &p.lanes[transport.Data]
 	}
-	s = l.newStream(conn, raw)
-	head, body, err := s.in.Next()
+	s = l.Stream(conn, raw)
+	head, body, err := s.Next()
 	if err == nil && head.Kind != wire.KindHello {
 		err = protocolError("%v instead of hello", head.Kind)
 	}
@@ -108,21 +110,6 @@ func (p *peer) hear(conn transport.Conn, raw transport.Stream) (l *lane, s *stre
 		err = hello.Parse(body)
 	}
 	return l, s, hello, err
-}
-
-// yields reports whether a stream that the other side opens is taken. If both are
-// opening one at the same time, that of the node with the lower number is.
-func (l *lane) yields() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return !l.dialling || l.node.number > l.peer.number
-}
-
-// next is the number of the frame that is appended next.
-func (l *lane) next() uint64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.link.Next()
 }
 
 // refuse tells the other side why, and waits until it has closed, for what is closed

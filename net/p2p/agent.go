@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/orwl/go-orwl/net/engine"
+	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/wire"
 )
@@ -50,9 +51,9 @@ func (a *agent) Here(target rma.Rank) bool { return a.f.here(target) }
 // Room implements engine.Memory.
 func (a *agent) Room(n int) []byte { return make([]byte, n) }
 
-// operation executes an operation that has arrived.
-func (f *Fabric) operation(l *lane, h wire.Head, op *wire.Operation, bulk []byte) error {
-	a := f.agents[l.peer.number][l.kind]
+// Operation executes an operation that has arrived.
+func (f *Fabric) Operation(l *lane.Lane, h wire.Head, op *wire.Operation, bulk []byte) error {
+	a := f.agents[l.Number()][l.Kind()]
 	switch h.Kind {
 	case wire.KindAwait:
 		return a.await(l, h, op)
@@ -62,47 +63,28 @@ func (f *Fabric) operation(l *lane, h wire.Head, op *wire.Operation, bulk []byte
 	}
 	reply, read, answer, err := a.Step(h.Kind, h.Number, op, bulk)
 	if err == nil && answer {
-		l.answer(&reply, read, l.behind)
+		l.Answer(&reply, read, l.Behind())
 	}
 	return err
 }
 
-// reply gives an answer that has arrived to who waits for it.
-func (f *Fabric) reply(_ *lane, r *wire.Reply, bulk []byte) {
+// Reply gives an answer that has arrived to who waits for it.
+func (f *Fabric) Reply(r *wire.Reply, bulk []byte) {
 	f.windows[r.Origin].reply(r)
 }
 
-// room is where the bulk of an answer goes.
-func (f *Fabric) room(_ *lane, r *wire.Reply, n int) []byte { return f.windows[r.Origin].room(n) }
-
-// answer appends a reply to the lane. A node that asks and does not take the answers
-// is given up. It is written at once, unless more are about to come.
-func (l *lane) answer(r *wire.Reply, bulk []byte, more bool) {
-	l.mu.Lock()
-	if err := l.open(); err != nil {
-		l.mu.Unlock()
-		l.peer.lose(err) // if it is not lost anyway
-		return
-	}
-	const most = 48 // bytes of a reply
-	h := wire.Head{Number: l.link.Next(), Bulk: len(bulk)}
-	l.put(wire.KindReply, r.Append(l.link.Room(most), h), bulk)
-	if more {
-		l.leave()
-	} else {
-		l.release()
-	}
-}
+// Room is where the bulk of an answer goes.
+func (f *Fabric) Room(r *wire.Reply, n int) []byte { return f.windows[r.Origin].room(n) }
 
 // await answers an Await at once if its condition holds, and otherwise when it
 // does.
-func (a *agent) await(l *lane, h wire.Head, op *wire.Operation) error {
+func (a *agent) await(l *lane.Lane, h wire.Head, op *wire.Operation) error {
 	reply, _, _, err := a.Step(wire.KindGet, h.Number, op, nil)
 	if err != nil {
 		return err
 	}
 	if reply.Status != wire.Done || op.Until().Holds(reply.Value) {
-		l.answer(&reply, nil, l.behind)
+		l.Answer(&reply, nil, l.Behind())
 		return nil
 	}
 	w, err := a.Admit(h.Kind, op)
@@ -133,7 +115,7 @@ func (a *agent) await(l *lane, h wire.Head, op *wire.Operation) error {
 		a.mu.Lock()
 		delete(a.under, reply.Origin)
 		a.mu.Unlock()
-		l.answer(&reply, nil, false)
+		l.Answer(&reply, nil, false)
 	}()
 	return nil
 }

@@ -15,7 +15,7 @@ import (
 // bare is a libp2p stream of a lane's kind between two nodes' hosts, with nothing of
 // ours above it: what a lane is measured against.
 func bare(b *testing.B, nodes []*Node, kind transport.Kind) (here, there transport.Stream) {
-	h, err := transport.New(nodes[1].options.host(nodes[1].talk))
+	h, err := transport.New(nodes[1].options.host(nodes[1].lanes.Talk))
 	if err != nil {
 		b.Fatal(err)
 	}

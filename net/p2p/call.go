@@ -1,6 +1,7 @@
 package p2p
 
 import (
+	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/wire"
@@ -20,13 +21,13 @@ func (w *Window) near(operation string, target rma.Rank, disp rma.Disp, words in
 }
 
 // lane is the lane to a rank's node for so many bytes.
-func (w *Window) lane(target rma.Rank, bytes int) *lane {
+func (w *Window) lane(target rma.Rank, bytes int) *lane.Lane {
 	return &w.f.node.peers[w.f.at[target]].lanes[kindFor(bytes)]
 }
 
 // kindFor is the lane for so many bytes.
 func kindFor(bytes int) transport.Kind {
-	if bytes >= dataFrom {
+	if bytes >= lane.DataFrom {
 		return transport.Data
 	}
 	return transport.Control
@@ -49,10 +50,10 @@ func (w *Window) tell(operation string, k wire.Kind, op wire.Operation, bulk []b
 	}
 	o.lanes[kind] = true
 	l := w.lane(op.Target, len(bulk))
-	if l.wait(w.f.o.Context) != nil {
+	if l.Wait(w.f.o.Context) != nil {
 		return // the peer is gone, or the fabric's context has ended
 	}
-	l.request(k, &op, bulk, nil)
+	l.Tell(k, &op, bulk)
 }
 
 // ask issues an operation and waits for its answer, which is zero if the window
@@ -64,14 +65,14 @@ func (w *Window) ask(operation string, k wire.Kind, op wire.Operation, bulk []by
 }
 
 // begin issues an operation that is answered, and returns its number.
-func (w *Window) begin(l *lane, k wire.Kind, op *wire.Operation, bulk []byte) (number uint64) {
+func (w *Window) begin(l *lane.Lane, k wire.Kind, op *wire.Operation, bulk []byte) (number uint64) {
 	w.value.Store(0)
 	w.status.Store(uint32(wire.Done))
 	w.pending.Store(1)
 	if w.f.failed.Load() {
 		return 0
 	}
-	return l.request(k, op, bulk, w)
+	return l.Ask(k, op, bulk)
 }
 
 // end waits for the answer to an operation.
@@ -120,32 +121,10 @@ func (w *Window) flush(node int, target rma.Rank) {
 	op := wire.Operation{Origin: w.rank, Target: target}
 	for kind, is := range open {
 		if is {
-			w.f.node.peers[node].lanes[kind].request(wire.KindFlush, &op, nil, w)
+			w.f.node.peers[node].lanes[kind].Ask(wire.KindFlush, &op, nil)
 		}
 	}
 	w.end("an operation before Flush", &op)
-}
-
-// request appends an operation to the lane, for a window that waits for the answer
-// or for nobody, and returns its number.
-func (l *lane) request(k wire.Kind, op *wire.Operation, bulk []byte, w *Window) (number uint64) {
-	l.mu.Lock()
-	if l.over != nil { // the window is about to fail
-		l.mu.Unlock()
-		return 0
-	}
-	number = l.link.Next()
-	if w != nil {
-		l.calls.Expect(w.rank, number)
-	}
-	const most = 64 // bytes of an operation
-	l.put(k, op.Append(l.link.Room(most), wire.Head{Kind: k, Number: number, Bulk: len(bulk)}), bulk)
-	if w != nil {
-		l.release()
-	} else { // more will follow, or a Flush
-		l.leave()
-	}
-	return number
 }
 
 // reply takes the answer to what the window waits for.

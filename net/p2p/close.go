@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
@@ -27,7 +28,7 @@ func (n *Node) farewell(ctx context.Context) error {
 	for _, kind := range []transport.Kind{transport.Data, transport.Control} {
 		for _, p := range n.peers {
 			if p != nil && kind == transport.Control {
-				p.lanes[kind].bye()
+				p.lanes[kind].Bye(p.met.Load())
 			}
 		}
 		for _, p := range n.peers {
@@ -35,22 +36,12 @@ func (n *Node) farewell(ctx context.Context) error {
 				continue
 			}
 			// That the peer is gone is no error: it is not waited for.
-			if err := p.lanes[kind].settled(ctx); err != nil && p.fate() == nil {
+			if err := p.lanes[kind].Settled(ctx); err != nil && p.fate() == nil {
 				return fmt.Errorf("p2p: closing node %d: node %d has not taken everything: %w", n.number, p.number, err)
 			}
 		}
 	}
 	return nil
-}
-
-// bye says that nothing more comes, if the two nodes have to do with each other.
-func (l *lane) bye() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.over == nil && (l.stream != nil || l.calling || l.peer.met.Load()) {
-		l.put(wire.KindBye, wire.AppendBye(l.link.Room(mostParcelHead), l.link.Next()), nil)
-		l.wake()
-	}
 }
 
 // shut ends everything, and waits for all goroutines. What the others have not taken
@@ -63,12 +54,12 @@ func (n *Node) shut() {
 		if p != nil {
 			p.end(&PeerError{Node: p.number, Why: ErrClosed})
 			for kind := range p.lanes { // also those of nodes that have left
-				p.lanes[kind].finish(ErrClosed, true)
+				p.lanes[kind].Finish(ErrClosed, true)
 			}
 		}
 	}
 	if o := n.operations.Load(); o != nil {
-		(*o).shut()
+		(*o).Shut()
 	}
 	n.own.close()
 	n.notices.close()
@@ -92,24 +83,22 @@ func (n *Node) shut() {
 func (n *Node) abandon(why error) {
 	n.closing.Store(true)
 	f := wire.Refuse{Reason: fmt.Sprintf("the run is called off: %v", why)}
-	var streams []*stream
+	var streams []*lane.Stream
 	for _, p := range n.peers {
 		if p == nil || n.number != 0 {
 			continue
 		}
 		l := &p.lanes[transport.Control]
-		l.mu.Lock()
-		if l.stream != nil {
-			streams = append(streams, l.stream)
+		if s := l.Attached(); s != nil {
+			streams = append(streams, s)
 		}
-		l.mu.Unlock()
-		l.loose(wire.KindRefuse, f.Append)
+		l.Loose(wire.KindRefuse, f.Append)
 	}
 	ctx, cancel := context.WithTimeout(n.ctx, lastWords)
 	defer cancel()
 	for _, s := range streams {
 		select {
-		case <-s.ended: // the peer has read it, and closed
+		case <-s.Ended(): // the peer has read it, and closed
 		case <-ctx.Done():
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 )
 
 // What errors are matched by.
@@ -24,10 +26,10 @@ var (
 	// ErrClosed is the error of what is done with a node that was closed.
 	ErrClosed = errors.New("p2p: node is closed")
 	// ErrBacklog is a parcel for a node that does not take what was sent before.
-	ErrBacklog = errors.New("p2p: backlog is full")
+	ErrBacklog = lane.ErrBacklog
 	// ErrProtocol is matched by what a receiver returns for a parcel that no correct
 	// node sends, and by the loss of a node that went on with it.
-	ErrProtocol = errors.New("p2p: not in this protocol")
+	ErrProtocol = lane.ErrProtocol
 )
 
 // Reasons for a loss.
@@ -105,9 +107,7 @@ func (e *MissingError) Is(target error) bool { return target == ErrMissing }
 func (e *MissingError) Unwrap() error { return e.Why }
 
 // protocolError is something that no correct node sends.
-func protocolError(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrProtocol, fmt.Sprintf(format, args...))
-}
+func protocolError(format string, args ...any) error { return lane.Protocol(format, args...) }
 
 // isAny reports whether err matches any of the targets.
 func isAny(err error, targets ...error) bool {

@@ -137,11 +137,11 @@ func (f *Fabric) fail(err error) {
 // errGone is the failure because of a node that has closed its fabric.
 func (f *Fabric) errGone(peer int) error { return errGoneFrom(firstOf(peer, f.at), peer) }
 
-// shut implements operations.
-func (f *Fabric) shut() { f.fail(rma.ErrClosed) }
+// Shut implements operations.
+func (f *Fabric) Shut() { f.fail(rma.ErrClosed) }
 
-// lost is called when a node is, or has left, and its lanes' readers have ended.
-func (f *Fabric) lost(peer int, why error) {
+// Lost is called when a node is, or has left, and its lanes' readers have ended.
+func (f *Fabric) Lost(peer int, why error) {
 	for _, w := range f.windows {
 		if w != nil && w.from.Load() == int32(peer) {
 			w.reading.Store(false)

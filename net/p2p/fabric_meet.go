@@ -52,7 +52,7 @@ func (n *Node) Fabric(ctx context.Context, o FabricOptions) (rma.Fabric, error) 
 func (n *Node) tellLosses(f operations) {
 	for i := range n.peers {
 		if err := n.Lost(i); err != nil {
-			f.lost(i, err)
+			f.Lost(i, err)
 		}
 	}
 }

@@ -79,7 +79,7 @@ func (h *heart) beat() {
 			p.speak()
 		}
 		for kind := range p.lanes {
-			p.lanes[kind].acknowledge()
+			p.lanes[kind].Acknowledge()
 		}
 	}
 }
@@ -155,11 +155,6 @@ func (h *heart) silent(p *peer) {
 		return
 	}
 	for kind := range p.lanes {
-		l := &p.lanes[kind]
-		l.mu.Lock()
-		if s := l.stream; s != nil {
-			l.sever(s, errSilent)
-		}
-		l.mu.Unlock()
+		p.lanes[kind].Sever(errSilent)
 	}
 }

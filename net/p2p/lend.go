@@ -38,7 +38,7 @@ func (n *Node) lends(to int, channel uint64, header, bulk []byte, keep bool) (bo
 		n.offerOnce(p)
 		return false, nil
 	case willing:
-		return p.lanes[transport.Control].lend(&wire.Parcel{Channel: channel, Header: header}, bulk, keep)
+		return p.lanes[transport.Control].Lend(&wire.Parcel{Channel: channel, Header: header}, bulk, keep)
 	}
 	return false, nil
 }
@@ -113,60 +113,4 @@ func (n *Node) takeMapped(from int, r *wire.Reader) error {
 	}
 	p.promises.Store(promises)
 	return nil
-}
-
-// debt is a loan that is not settled.
-type debt struct {
-	number uint64 // of its frame
-	block  *loan.Block
-	size   int
-}
-
-// lend appends a parcel whose bulk is lent, if there is memory for that.
-func (l *lane) lend(parcel *wire.Parcel, bulk []byte, keep bool) (bool, error) {
-	a := l.node.memory.Shared()
-	if err := l.takes(); err != nil { // before anything is copied
-		return true, err
-	}
-	b, offset := a.Lend(bulk, keep)
-	if b == nil {
-		return false, nil
-	}
-	f := wire.Loan{Parcel: *parcel, Offset: uint64(offset), Length: len(bulk)}
-	l.mu.Lock()
-	if l.over != nil {
-		defer l.mu.Unlock()
-		return true, l.over // and nothing that concerns the peer is used again
-	}
-	h := wire.Head{Number: l.link.Next()}
-	l.put(wire.KindLoan, f.Append(l.link.Room(len(f.Header)+mostParcelHead), h), nil)
-	l.lent = append(l.lent, debt{h.Number, b, len(bulk)})
-	l.owing += len(bulk)
-	l.node.counts.Lent.Add(1)
-	l.release()
-	return true, nil
-}
-
-// takes is why nothing can be appended, nil if it can.
-func (l *lane) takes() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.open()
-}
-
-// under is how many bytes are under way. l.mu is held.
-func (l *lane) under() int { return l.link.Kept() + l.owing }
-
-// settle ends the loans of frames up to a number, which the peer has taken. l.mu is
-// held.
-func (l *lane) settle(number uint64) {
-	n := 0
-	for n < len(l.lent) && l.lent[n].number <= number {
-		l.owing -= l.lent[n].size
-		l.node.memory.Shared().Settle(l.lent[n].block)
-		n++
-	}
-	if n > 0 {
-		l.lent = append(l.lent[:0], l.lent[n:]...)
-	}
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/p2p/internal/loan"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
@@ -89,7 +90,7 @@ func TestLoans(t *testing.T) {
 	own := nodes[0].Memory().Make(3<<20 + 7)
 	sent := uint64(0)
 	for channel := range receivers {
-		for _, size := range []int{dataFrom, 64 << 10, 1 << 20, len(own)} {
+		for _, size := range []int{lane.DataFrom, 64 << 10, 1 << 20, len(own)} {
 			for _, keep := range []bool{true, false} {
 				for _, bulk := range [][]byte{own[:size], make([]byte, size)} {
 					copy(bulk, filling(sent, size))
@@ -108,17 +109,15 @@ func TestLoans(t *testing.T) {
 			}
 		}
 	}
-	if err := nodes[0].lane(1, false).settled(soon(t)); err != nil {
+	if err := nodes[0].lane(1, false).Settled(soon(t)); err != nil {
 		t.Fatal(err)
 	}
 	if lent := counts.Lent.Load(); lent != sent || counts.Borrowed.Load() != sent {
 		t.Errorf("%d parcels, %d lent, %d borrowed", sent, lent, counts.Borrowed.Load())
 	}
-	l := nodes[0].lane(1, false)
-	if l.mu.Lock(); len(l.lent) != 0 || l.owing != 0 {
-		t.Errorf("%d loans of %d bytes are not settled", len(l.lent), l.owing)
+	if loans, size := nodes[0].lane(1, false).Owing(); loans != 0 || size != 0 {
+		t.Errorf("%d loans of %d bytes are not settled", loans, size)
 	}
-	l.mu.Unlock()
 	nodes[0].Memory().Free(own)
 }
 
@@ -151,7 +150,7 @@ func TestLoansOfBrokenStreams(t *testing.T) {
 		for _, n := range nodes {
 			working.Go(func() {
 				for i := round * parcels; i < (round+1)*parcels; i++ {
-					size := dataFrom + int(i%9)*20_000
+					size := lane.DataFrom + int(i%9)*20_000
 					bulk := filling(i, size)
 					if i%2 == 0 {
 						bulk = n.Memory().Make(size)
@@ -167,7 +166,7 @@ func TestLoansOfBrokenStreams(t *testing.T) {
 			})
 		}
 		n := nodes[random.IntN(2)]
-		working.Go(func() { n.lane(1-n.number, false).breakAny() })
+		working.Go(func() { n.lane(1-n.number, false).Break() })
 		for range 2 * parcels {
 			await(t, arrived, "a parcel")
 		}
@@ -214,12 +213,9 @@ func TestLoanIsSettledWhenTaken(t *testing.T) {
 	}
 	await(t, came, "the loan")
 	there := nodes[1].lane(0, false)
-	there.acknowledge()
-	there.mu.Lock()
-	hello, next := there.hello(), there.link.Taken()
-	there.mu.Unlock()
-	if hello.Received != next-1 {
-		t.Errorf("frame %d is being taken, and a hello says %d", next, hello.Received)
+	there.Acknowledge()
+	if said, next := there.Taken(), there.Came(); said != next-1 {
+		t.Errorf("frame %d is being taken, and a hello says %d", next, said)
 	}
 	nodes[0].Memory().Free(own)
 	for range 50 { // would be where it is, if it were free
@@ -230,12 +226,10 @@ func TestLoanIsSettledWhenTaken(t *testing.T) {
 		t.Error("the loan is not valid")
 	}
 	here := nodes[0].lane(1, false)
-	for there.acknowledge(); here.settled(soon(t)) != nil; {
+	for there.Acknowledge(); here.Settled(soon(t)) != nil; {
 		t.Fatal("never settled")
 	}
-	here.mu.Lock()
-	defer here.mu.Unlock()
-	if len(here.lent) > 0 {
+	if loans, _ := here.Owing(); loans > 0 {
 		t.Error("acknowledged, and not settled")
 	}
 }
@@ -271,11 +265,7 @@ func TestLoanToWhoIsGivenUp(t *testing.T) {
 // lendRaw sends a loan of whatever it says.
 func (n *Node) lendRaw(kind transport.Kind, offset uint64, length int) {
 	l := &n.peers[1].lanes[kind]
-	f := wire.Loan{Parcel: wire.Parcel{Channel: 1}, Offset: offset, Length: length}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.link.Put(f.Append(l.link.Room(mostParcelHead), wire.Head{Number: l.link.Next()}), nil)
-	l.wake()
+	l.LendRaw(wire.Loan{Parcel: wire.Parcel{Channel: 1}, Offset: offset, Length: length})
 }
 
 // TestHostileLoans sends loans that no correct node sends, again and again, as a lane
@@ -376,12 +366,12 @@ func TestUnwilling(t *testing.T) {
 
 // TestLoansAreBounded lends to a node that takes nothing.
 func TestLoansAreBounded(t *testing.T) {
-	nodes := neighbours(t, 2, func(o *Options) { o.Backlog = mostKept })
+	nodes := neighbours(t, 2, func(o *Options) { o.Backlog = lane.MostKept })
 	block := make(chan struct{})
 	receive(t, nodes[1], func(int, []byte, []byte) error { <-block; return nil })
 	t.Cleanup(func() { close(block) })
 	var err error
-	for range 4 * mostKept >> 20 {
+	for range 4 * lane.MostKept >> 20 {
 		if err = nodes[0].Send(1, 1, nil, make([]byte, 1<<20), true); err != nil {
 			break
 		}

@@ -79,7 +79,7 @@ func (n *Node) announce(p *peer, e *PeerError) {
 	observers := slices.Clone(n.lossSeen)
 	n.mu.Unlock()
 	if o := n.operations.Load(); o != nil {
-		(*o).lost(p.number, e)
+		(*o).Lost(p.number, e)
 	}
 	for _, f := range observers {
 		f(p.number, e)

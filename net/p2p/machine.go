@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/p2p/internal/loan"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/shm"
@@ -158,23 +159,23 @@ func (m *machineFabric) Close() error {
 	return err
 }
 
-// operation implements operations: here nobody has any business to ask for one.
-func (m *machineFabric) operation(_ *lane, h wire.Head, _ *wire.Operation, _ []byte) error {
+// Operation implements operations: here nobody has any business to ask for one.
+func (m *machineFabric) Operation(_ *lane.Lane, h wire.Head, _ *wire.Operation, _ []byte) error {
 	return protocolError("%v for windows in shared memory", h.Kind)
 }
 
-// room implements operations.
-func (m *machineFabric) room(*lane, *wire.Reply, int) []byte { return nil }
+// Room implements operations.
+func (m *machineFabric) Room(*wire.Reply, int) []byte { return nil }
 
-// reply implements operations.
-func (m *machineFabric) reply(*lane, *wire.Reply, []byte) {}
+// Reply implements operations.
+func (m *machineFabric) Reply(*wire.Reply, []byte) {}
 
-// lost implements operations.
-func (m *machineFabric) lost(peer int, why error) {
+// Lost implements operations.
+func (m *machineFabric) Lost(peer int, why error) {
 	if err := lossOf(peer, m.at, why); err != nil {
 		m.end(err)
 	}
 }
 
-// shut implements operations.
-func (m *machineFabric) shut() { _ = m.Close() }
+// Shut implements operations.
+func (m *machineFabric) Shut() { _ = m.Close() }

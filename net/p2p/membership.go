@@ -68,10 +68,8 @@ func (n *Node) join(ctx context.Context) error {
 	if n.number == 0 {
 		return n.joinRoot(ctx)
 	}
-	root := n.lane(0, false)
-	root.mu.Lock()
-	root.connect(0)
-	root.mu.Unlock()
+	root := n.peers[0]
+	root.lanes[transport.Control].Connect()
 	timer := time.NewTimer(n.options.JoinTimeout)
 	defer timer.Stop()
 	for {
@@ -84,10 +82,10 @@ func (n *Node) join(ctx context.Context) error {
 			return n.notJoined(context.Cause(ctx))
 		case <-timer.C:
 			// Once admitted, it is for node 0 to wait for the others.
-			if !root.peer.met.Load() {
-				root.peer.mu.Lock()
-				defer root.peer.mu.Unlock()
-				return &MissingError{Nodes: n.options.Nodes, Missing: []int{0}, Why: root.peer.failure}
+			if !root.met.Load() {
+				root.mu.Lock()
+				defer root.mu.Unlock()
+				return &MissingError{Nodes: n.options.Nodes, Missing: []int{0}, Why: root.failure}
 			}
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/p2p/internal/loan"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
@@ -22,15 +23,14 @@ type Node struct {
 	address   string // that it listens at
 	born      time.Time
 	host      *transport.Host
-	bulky     atomic.Uint64 // frames that came by data lanes
-	peers     []*peer       // by number; nil for the node itself
+	peers     []*peer // by number; nil for the node itself
 	heart     *heart
 	notices   *mailbox // calls of observers
 	own       *mailbox // parcels to itself
 	log       *slog.Logger
 	counts    *Counts
 	memory    *loan.Memory
-	hoard     *loan.Hoard
+	lanes     lane.Node // what all lanes have in common
 
 	ctx        context.Context // done when it is closed
 	cancel     context.CancelFunc
@@ -85,7 +85,7 @@ func newNode(ctx context.Context, o Options) (*Node, error) {
 		held: make(map[uint64][]heldParcel), heldBytes: make([]int, o.Nodes), present: 1,
 	}
 	var err error
-	if n.host, err = transport.New(o.host(n.talk)); err != nil {
+	if n.host, err = transport.New(o.host(n.lanes.Talk)); err != nil {
 		return nil, err
 	}
 	if n.address, err = n.host.Listen(ctx, o.Listen); err != nil {
@@ -96,7 +96,10 @@ func newNode(ctx context.Context, o Options) (*Node, error) {
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	n.heart = newHeart(n)
 	n.memory = loan.NewMemory(n.openArena)
-	n.hoard = loan.NewHoard(n.memory)
+	n.lanes = lane.Node{
+		Number: o.Number, MaxBulk: o.MaxBulk, Backlog: o.Backlog, Memory: n.memory, Hoard: loan.NewHoard(n.memory),
+		Counts: o.Counts, Log: o.Log, Go: n.group.Go, Parcels: inbox{n},
+	}
 	n.peers = make([]*peer, o.Nodes)
 	for i := range n.peers {
 		if i == n.number {
@@ -138,9 +141,6 @@ func (n *Node) Address() string { return n.address }
 // now is the time on this node's own clock, which never jumps, and is never 0.
 func (n *Node) now() int64 { return int64(time.Since(n.born)) + 1 }
 
-// talk is how many frames have come by control lanes.
-func (n *Node) talk() uint64 { return n.counts.FramesIn.Load() - n.bulky.Load() }
-
 // Send sends a parcel to whoever receives the channel on another node, or on this
 // one. It does not wait, and the parcel is taken exactly once, unless either node is
 // lost before. Parcels of a channel are taken in order among those whose bulk is at
@@ -150,16 +150,16 @@ func (n *Node) talk() uint64 { return n.counts.FramesIn.Load() - n.bulky.Load() 
 // Header is copied. So is bulk, unless keep is set: then it must not be changed until
 // the other node has taken it, which only its answer can tell.
 func (n *Node) Send(to int, channel uint64, header, bulk []byte, keep bool) error {
-	return n.send(to, channel, header, bulk, keep, (*lane).release)
+	return n.send(to, channel, header, bulk, keep, false)
 }
 
 // Post is Send of what nobody here waits for the answer to. It travels with what is
 // sent next, if that is soon: within the time that another goroutine takes to run.
 func (n *Node) Post(to int, channel uint64, header, bulk []byte, keep bool) error {
-	return n.send(to, channel, header, bulk, keep, (*lane).leave)
+	return n.send(to, channel, header, bulk, keep, true)
 }
 
-func (n *Node) send(to int, channel uint64, header, bulk []byte, keep bool, off func(*lane)) error {
+func (n *Node) send(to int, channel uint64, header, bulk []byte, keep, soon bool) error {
 	switch {
 	case to < 0 || to >= len(n.peers):
 		return fmt.Errorf("p2p: Send to node %d, want 0 to %d", to, len(n.peers)-1)
@@ -169,24 +169,24 @@ func (n *Node) send(to int, channel uint64, header, bulk []byte, keep bool, off 
 	case n.closing.Load() && channel != ownChannel:
 		return ErrClosed
 	}
-	if to != n.number && len(bulk) >= dataFrom && channel != ownChannel {
+	if to != n.number && len(bulk) >= lane.DataFrom && channel != ownChannel {
 		if lent, err := n.lends(to, channel, header, bulk, keep); lent {
 			return err
 		}
 	}
-	if !keep && (len(bulk) >= dataFrom || to == n.number) {
+	if !keep && (len(bulk) >= lane.DataFrom || to == n.number) {
 		bulk = bytes.Clone(bulk)
 	}
 	if to == n.number {
 		n.sendSelf(channel, bytes.Clone(header), bulk)
 		return nil
 	}
-	l := n.lane(to, len(bulk) >= dataFrom)
-	return l.send(&wire.Parcel{Channel: channel, Header: header}, bulk, off)
+	l := n.lane(to, len(bulk) >= lane.DataFrom)
+	return l.Send(&wire.Parcel{Channel: channel, Header: header}, bulk, soon)
 }
 
 // MaxParcelHeader is the size of the largest header that Send takes.
-const MaxParcelHeader = wire.MaxHeader - mostParcelHead
+const MaxParcelHeader = wire.MaxHeader - lane.MostParcelHead
 
 // Pace waits until not more than a few megabytes are on their way to a node on either
 // lane. Who sends much calls it before each parcel; a receiver must not.
@@ -198,7 +198,7 @@ func (n *Node) Pace(ctx context.Context, to int) error {
 		return nil
 	}
 	for kind := range transport.Kinds {
-		if err := n.peers[to].lanes[kind].wait(ctx); err != nil {
+		if err := n.peers[to].lanes[kind].Wait(ctx); err != nil {
 			return err
 		}
 	}
@@ -206,7 +206,7 @@ func (n *Node) Pace(ctx context.Context, to int) error {
 }
 
 // lane is the one to another node, for bulk or for everything else.
-func (n *Node) lane(to int, bulk bool) *lane {
+func (n *Node) lane(to int, bulk bool) *lane.Lane {
 	if bulk {
 		return &n.peers[to].lanes[transport.Data]
 	}
@@ -215,4 +215,16 @@ func (n *Node) lane(to int, bulk bool) *lane {
 
 // operate says who executes the window operations of other nodes. Those that come
 // before are refused: all nodes call it, and gather, before any uses a window.
-func (n *Node) operate(o operations) { n.operations.Store(&o) }
+func (n *Node) operate(o operations) {
+	n.operations.Store(&o)
+	n.lanes.Operate(o)
+}
+
+// operations is a fabric whose operations are frames, or is told what ends one.
+type operations interface {
+	lane.Operations
+	// Shut is told that this node is closed.
+	Shut()
+	// Lost is told of a node that is gone, after everything that came from it.
+	Lost(peer int, why error)
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
@@ -154,8 +155,8 @@ func (o Options) validate() error {
 		return bad("Private is set without a Key, from which the network's own is made")
 	case o.MaxBulk < 0 || o.MaxBulk > wire.MaxBulk:
 		return bad("MaxBulk is %d, want 1 to %d", o.MaxBulk, wire.MaxBulk)
-	case o.Backlog < mostKept:
-		return bad("Backlog is %d, want at least %d", o.Backlog, mostKept)
+	case o.Backlog < lane.MostKept:
+		return bad("Backlog is %d, want at least %d", o.Backlog, lane.MostKept)
 	}
 	return o.validateAddresses()
 }

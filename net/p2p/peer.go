@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/p2p/internal/loan"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
@@ -19,7 +20,7 @@ import (
 type peer struct {
 	node   *Node
 	number int
-	lanes  [transport.Kinds]lane
+	lanes  [transport.Kinds]lane.Lane
 
 	ctx    context.Context // done when it is gone
 	cancel context.CancelFunc
@@ -62,7 +63,7 @@ func newPeer(n *Node, number int) *peer {
 	p := &peer{node: n, number: number}
 	p.ctx, p.cancel = context.WithCancel(n.ctx)
 	for kind := range p.lanes {
-		p.lanes[kind].init(p, transport.Kind(kind))
+		p.lanes[kind].Init(&n.lanes, number, p, transport.Kind(kind))
 	}
 	return p
 }
@@ -93,17 +94,6 @@ func (p *peer) failed(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.failure = err
-}
-
-// pause waits, at most until the peer is gone or something else has happened.
-func (p *peer) pause(d time.Duration, happened <-chan struct{}) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-happened:
-	case <-p.ctx.Done():
-	}
 }
 
 // check is what is wrong with a hello, "" if nothing is. It gets the life of the peer
@@ -170,8 +160,20 @@ func (p *peer) greeted(kind transport.Kind, said int64, answered bool) {
 // hears notes a sign of life.
 func (p *peer) hears() { raise(&p.heard, p.node.now()) }
 
-// beaten takes a heartbeat.
-func (p *peer) beaten(f wire.Beat) error {
+// Context implements lane.Peer.
+func (p *peer) Context() context.Context { return p.ctx }
+
+// Mapping implements lane.Peer.
+func (p *peer) Mapping() *loan.Mapping { return p.mapping.Load() }
+
+// Lose implements lane.Peer.
+func (p *peer) Lose(why error) { p.lose(why) }
+
+// Refused implements lane.Peer.
+func (p *peer) Refused(reason string) { p.lose(&RefusedError{By: p.number, Reason: reason}) }
+
+// Beaten implements lane.Peer.
+func (p *peer) Beaten(f wire.Beat) error {
 	if int64(f.Echo) > p.node.now() || int64(f.Echo) < 0 {
 		return protocolError("it echoes a beat that was not sent yet")
 	}
@@ -192,18 +194,17 @@ func (p *peer) speak() {
 	if b := p.beat.Load(); b != nil {
 		f.Echo, f.Held = b.sent, uint64(max(0, now-b.came))
 	}
-	p.lanes[transport.Control].loose(wire.KindBeat, f.Append)
+	p.lanes[transport.Control].Loose(wire.KindBeat, f.Append)
 }
 
 // misheard counts a connection that began with what no correct node says.
 func (p *peer) misheard(err error) {
-	l := &p.lanes[transport.Control]
-	l.fault(&stream{lane: l}, err)
+	p.lanes[transport.Control].Fault(err)
 }
 
-// misbehaved notes something that no correct node does, and gives the peer up if it
+// Misbehaved notes something that no correct node does, and gives the peer up if it
 // goes on with that.
-func (p *peer) misbehaved(err error) {
+func (p *peer) Misbehaved(err error) {
 	p.mu.Lock()
 	p.faults++
 	faults := p.faults
@@ -217,8 +218,8 @@ func (p *peer) misbehaved(err error) {
 // lose gives the peer up, for good.
 func (p *peer) lose(why error) { p.end(&PeerError{Node: p.number, Why: why}) }
 
-// left takes that the peer leaves: what it has to say, it has said.
-func (p *peer) left() { p.end(&PeerError{Node: p.number, Left: true}) }
+// Left implements lane.Peer. What the peer had to say, it has said.
+func (p *peer) Left() { p.end(&PeerError{Node: p.number, Left: true}) }
 
 // end ends everything with the peer, and tells everybody, once it is over.
 func (p *peer) end(e *PeerError) {
@@ -235,20 +236,19 @@ func (p *peer) end(e *PeerError) {
 	}
 	p.cancel()
 	p.node.hasLost(p, e)
-	var streams []*stream
+	var streams []*lane.Stream
 	for kind := range p.lanes {
-		if s := p.lanes[kind].finish(e, !e.Left); s != nil && !e.Left {
+		if s := p.lanes[kind].Finish(e, !e.Left); s != nil && !e.Left {
 			streams = append(streams, s)
 		}
 	}
 	p.node.group.Go(func() {
 		for _, s := range streams {
-			<-s.ended
+			<-s.Ended()
 		}
-		data := &p.lanes[transport.Data]
-		data.handing.Lock() // what is being handed over now is the last
-		p.node.notices.put(func() { p.node.announce(p, e) })
-		data.handing.Unlock()
+		p.lanes[transport.Data].AfterHanding(func() { // which was the last
+			p.node.notices.put(func() { p.node.announce(p, e) })
+		})
 		if m := p.mapping.Load(); m != nil && !e.Left {
 			m.Close()
 		}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/p2p/internal/loan"
 )
 
@@ -130,7 +131,7 @@ func TestSwap(t *testing.T) {
 }
 
 func TestSendWhatCannotBeSent(t *testing.T) {
-	nodes := run(t, 2, func(o *Options) { o.Backlog = mostKept })
+	nodes := run(t, 2, func(o *Options) { o.Backlog = lane.MostKept })
 	block := make(chan struct{})
 	receive(t, nodes[1], func(int, []byte, []byte) error { <-block; return nil })
 	t.Cleanup(func() { close(block) })
@@ -147,7 +148,7 @@ func TestSendWhatCannotBeSent(t *testing.T) {
 		t.Errorf("the largest header: %v", err)
 	}
 	var err error
-	for range 4 * mostKept >> 20 {
+	for range 4 * lane.MostKept >> 20 {
 		if err = nodes[0].Send(1, 1, nil, make([]byte, 1<<20), true); err != nil {
 			break
 		}

@@ -9,19 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 )
-
-// breakAny breaks the streams of a lane, if there is one, as a network would.
-func (l *lane) breakAny() bool {
-	l.mu.Lock()
-	s := l.stream
-	l.mu.Unlock()
-	if s != nil {
-		s.conn.Close()
-	}
-	return s != nil
-}
 
 // Whatever becomes of the streams, each parcel comes once and in order.
 func TestBrokenStreams(t *testing.T) {
@@ -52,7 +42,7 @@ func TestBrokenStreams(t *testing.T) {
 			working.Go(func() { n.sendMany(t, transport.Data, round*large, large) })
 		}
 		n := nodes[random.IntN(2)]
-		working.Go(func() { n.lane(1-n.number, random.IntN(2) == 0).breakAny() })
+		working.Go(func() { n.lane(1-n.number, random.IntN(2) == 0).Break() })
 		for range 2 * (small + large) {
 			await(t, arrived, "a parcel")
 		}
@@ -72,7 +62,7 @@ func (n *Node) sendMany(t *testing.T, kind transport.Kind, from, parcels uint64)
 	for i := from; i < from+parcels; i++ {
 		size := int(i % 300)
 		if kind == transport.Data {
-			size = dataFrom + int(i%50)*5000
+			size = lane.DataFrom + int(i%50)*5000
 		}
 		header := binary.LittleEndian.AppendUint64([]byte{byte(kind)}, i)
 		if err := n.Send(1-n.number, 1, header, filling(i, size), i%2 == 0); err != nil {
@@ -114,8 +104,8 @@ func TestBothDial(t *testing.T) {
 		if a, b := await(t, got, "a parcel"), await(t, got, "a parcel"); a == b {
 			t.Fatalf("two parcels came to node %d", a+1)
 		}
-		nodes[1].lane(2, false).breakAny()
-		nodes[2].lane(1, false).breakAny()
+		nodes[1].lane(2, false).Break()
+		nodes[2].lane(1, false).Break()
 	}
 }
 
@@ -174,12 +164,10 @@ func TestResumeSettles(t *testing.T) {
 		t.Fatal(err)
 	}
 	settled := make(chan error, 1)
-	go func() { settled <- l.settled(soon(t)) }()
+	go func() { settled <- l.Settled(soon(t)) }()
 	var sent uint64
 	for waits := false; !waits; await(t, time.After(time.Millisecond), "time") {
-		l.mu.Lock()
-		sent, waits = l.link.Next()-1, l.progress != nil && !l.link.Pending()
-		l.mu.Unlock()
+		sent, waits = l.Written()
 	}
 	m.open(transport.Control, sent)
 	if err := await(t, settled, "the end of waiting"); err != nil {

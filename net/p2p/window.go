@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/orwl/go-orwl/internal/park"
+	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/wire"
@@ -104,7 +105,7 @@ func (w *Window) PutBytes(target rma.Rank, disp rma.Disp, src []byte) {
 		w.Shared.PutBytes(target, disp, src)
 		return
 	}
-	if len(src) >= dataFrom {
+	if len(src) >= lane.DataFrom {
 		src = append([]byte(nil), src...) // the log keeps it, and the caller may change it
 	}
 	w.tell("PutBytes", wire.KindPutBytes, wire.Operation{Target: target, Disp: disp}, src)
@@ -156,7 +157,7 @@ func (w *Window) Await(ctx context.Context, target rma.Rank, disp rma.Disp, unti
 	number := w.begin(l, wire.KindAwait, &op, nil)
 	if ctx.Done() != nil {
 		stop := context.AfterFunc(ctx, func() {
-			l.request(wire.KindForget, &wire.Operation{Origin: w.rank, Target: target, A: number}, nil, nil)
+			l.Tell(wire.KindForget, &wire.Operation{Origin: w.rank, Target: target, A: number}, nil)
 		})
 		defer stop()
 	}

@@ -1,13 +1,10 @@
-package p2p
+package lane
 
 import "sync/atomic"
 
-// Counts are the node's: those of its Options, if it was given any.
-func (n *Node) Counts() *Counts { return n.counts }
-
 // Counts are what has happened to a node's streams. They may be read at any time.
 type Counts struct {
-	FramesIn atomic.Uint64 // that were read from streams; see Node.Traffic for their kinds
+	FramesIn atomic.Uint64 // that were read from streams; see Traffic for their kinds
 	BytesIn  atomic.Uint64 // that were read from streams, headers included
 	Writes   atomic.Uint64 // to streams, of many frames each when there is much to say
 	BytesOut atomic.Uint64 // that were written; some again, after a stream broke

@@ -1,39 +1,21 @@
-package p2p
+package lane
 
 import (
-	"errors"
-
 	"github.com/orwl/go-orwl/net/engine"
 	"github.com/orwl/go-orwl/net/p2p/internal/loan"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
-// operations is who executes the other nodes' window operations, and is told of the
-// answers to its own. It is called by lanes' readers.
-type operations interface {
-	// operation takes a frame of another node; its number is that of the call.
-	// bulk is good until it returns.
-	operation(l *lane, h wire.Head, op *wire.Operation, bulk []byte) error
-	// room is where the n bytes of a reply are to be read to; nil: nowhere.
-	room(l *lane, r *wire.Reply, n int) []byte
-	// reply takes the answer to a call that l.calls had waiting.
-	reply(l *lane, r *wire.Reply, bulk []byte)
-	// shut is told that this node is closed.
-	shut()
-	// lost is told of a node that is gone, after everything that came from it.
-	lost(peer int, why error)
-}
-
 // read takes frames until the stream breaks or something is wrong with them.
-func (s *stream) read() error {
+func (s *Stream) read() error {
 	defer s.spares.End()
 	for {
 		h, body, err := s.in.Next()
 		if err != nil {
 			return err
 		}
-		s.lane.node.counts.FramesIn.Add(1)
+		s.lane.node.Counts.FramesIn.Add(1)
 		if s.lane.kind == transport.Data {
 			s.lane.node.bulky.Add(1)
 		}
@@ -51,7 +33,7 @@ func (s *stream) read() error {
 }
 
 // unnumbered takes a frame that is only between the two ends of the stream.
-func (s *stream) unnumbered(h wire.Head, body wire.Reader) error {
+func (s *Stream) unnumbered(h wire.Head, body wire.Reader) error {
 	l := s.lane
 	switch h.Kind {
 	case wire.KindAck:
@@ -76,29 +58,26 @@ func (s *stream) unnumbered(h wire.Head, body wire.Reader) error {
 			return err
 		}
 		if l.kind != transport.Control {
-			return protocolError("a beat on the %v lane", l.kind)
+			return Protocol("a beat on the %v lane", l.kind)
 		}
-		return l.peer.beaten(f)
+		return l.up.Beaten(f)
 	case wire.KindRefuse:
 		var f wire.Refuse
 		if err := f.Parse(body); err != nil {
 			return err
 		}
-		l.peer.lose(&RefusedError{By: l.peer.number, Reason: f.Reason})
+		l.up.Refused(f.Reason)
 		return errSevered
 	}
-	return protocolError("%v within a stream", h.Kind)
+	return Protocol("%v within a stream", h.Kind)
 }
 
-// errSevered ends a reader whose stream is over anyway.
-var errSevered = errors.New("p2p: stream is over")
-
 // numbered takes a frame that has its place in the order of the lane.
-func (s *stream) numbered(h wire.Head, body wire.Reader) error {
+func (s *Stream) numbered(h wire.Head, body wire.Reader) error {
 	l := s.lane
 	switch {
 	case h.Number <= s.taken:
-		l.node.counts.Duplicates.Add(1)
+		l.node.Counts.Duplicates.Add(1)
 		if err := s.in.Skip(); err != nil {
 			return err
 		}
@@ -122,7 +101,7 @@ func (s *stream) numbered(h wire.Head, body wire.Reader) error {
 
 // arrived says that a frame has been taken. Each large one is acknowledged, since
 // somebody may wait to change its bulk; of small ones, some now and then.
-func (s *stream) arrived(h wire.Head) error {
+func (s *Stream) arrived(h wire.Head) error {
 	l := s.lane
 	if l.kind == transport.Data {
 		l.handing.Lock()
@@ -148,7 +127,7 @@ func (s *stream) arrived(h wire.Head) error {
 }
 
 // handed says that what has arrived is handed over.
-func (s *stream) handed() {
+func (s *Stream) handed() {
 	if s.hands {
 		s.hands = false
 		s.lane.handing.Unlock()
@@ -156,7 +135,7 @@ func (s *stream) handed() {
 }
 
 // take reads bulk into the stream's own buffer.
-func (s *stream) take(h wire.Head) (bulk []byte, err error) {
+func (s *Stream) take(h wire.Head) (bulk []byte, err error) {
 	if h.Bulk == 0 {
 		return nil, nil
 	}
@@ -167,13 +146,13 @@ func (s *stream) take(h wire.Head) (bulk []byte, err error) {
 	return bulk, err
 }
 
-func (s *stream) parcel(h wire.Head, body wire.Reader) error {
+func (s *Stream) parcel(h wire.Head, body wire.Reader) error {
 	var f wire.Parcel
 	if err := f.Parse(body); err != nil {
 		return err
 	}
-	n, from := s.lane.node, s.lane.peer.number
-	r, known := n.receiver(f.Channel)
+	n, from := s.lane.node, s.lane.peer
+	r, known := n.Parcels.Receiver(f.Channel)
 	if known && r.Swap != nil && h.Bulk >= loan.Worthwhile {
 		return s.swap(h, &f, r.Swap)
 	}
@@ -187,30 +166,30 @@ func (s *stream) parcel(h wire.Head, body wire.Reader) error {
 	if known {
 		return r.Take(from, f.Header, bulk)
 	}
-	return n.hold(from, f.Channel, f.Header, bulk)
+	return n.Parcels.Hold(from, f.Channel, f.Header, bulk)
 }
 
 // swap hands over a parcel together with the memory that its bulk was read into.
-func (s *stream) swap(h wire.Head, f *wire.Parcel, take func(from int, header, bulk []byte) ([]byte, error)) error {
+func (s *Stream) swap(h wire.Head, f *wire.Parcel, take func(from int, header, bulk []byte) ([]byte, error)) error {
 	bulk, err := s.in.BulkGrowing(s.spares.Room(h.Bulk))
 	if err == nil {
 		err = s.arrived(h)
 	}
 	if err == nil {
-		bulk, err = take(s.lane.peer.number, f.Header, bulk)
+		bulk, err = take(s.lane.peer, f.Header, bulk)
 	}
 	s.spares.Put(bulk)
 	return err
 }
 
-func (s *stream) operation(h wire.Head, body wire.Reader) error {
+func (s *Stream) operation(h wire.Head, body wire.Reader) error {
 	op := &s.operand
 	if err := op.Parse(h.Kind, body); err != nil {
 		return err
 	}
 	o := s.lane.node.operations.Load()
 	if o == nil {
-		return protocolError("%v for a node without windows", h.Kind)
+		return Protocol("%v for a node without windows", h.Kind)
 	}
 	bulk, err := s.take(h)
 	if err == nil {
@@ -220,10 +199,10 @@ func (s *stream) operation(h wire.Head, body wire.Reader) error {
 		return err
 	}
 	s.lane.behind = s.in.Buffered() > 0
-	return (*o).operation(s.lane, h, op, bulk)
+	return (*o).Operation(s.lane, h, op, bulk)
 }
 
-func (s *stream) reply(h wire.Head, body wire.Reader) error {
+func (s *Stream) reply(h wire.Head, body wire.Reader) error {
 	r := &s.said
 	if err := r.Parse(body); err != nil {
 		return err
@@ -241,20 +220,16 @@ func (s *stream) reply(h wire.Head, body wire.Reader) error {
 	}
 	err := s.answer(h, r, *o)
 	if err != nil { // it will come again, by another stream
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		if l.over == nil {
-			l.calls.Expect(r.Origin, r.Call)
-		}
+		l.expect(r.Origin, r.Call)
 	}
 	return err
 }
 
 // answer reads what belongs to a reply, and hands it over.
-func (s *stream) answer(h wire.Head, r *wire.Reply, o operations) error {
+func (s *Stream) answer(h wire.Head, r *wire.Reply, o Operations) error {
 	var room []byte
 	if h.Bulk > 0 {
-		room = o.room(s.lane, r, h.Bulk)
+		room = o.Room(r, h.Bulk)
 	}
 	var err error
 	if len(room) == h.Bulk {
@@ -268,16 +243,16 @@ func (s *stream) answer(h wire.Head, r *wire.Reply, o operations) error {
 	if err != nil {
 		return err
 	}
-	o.reply(s.lane, r, room)
+	o.Reply(r, room)
 	return nil
 }
 
 // bye takes that the peer leaves: it has sent everything, and hears that it has come.
-func (s *stream) bye(body wire.Reader) error {
+func (s *Stream) bye(body wire.Reader) error {
 	if err := body.Done(); err != nil {
 		return err
 	}
-	s.lane.peer.left()
-	s.lane.acknowledge()
+	s.lane.up.Left()
+	s.lane.Acknowledge()
 	return nil
 }

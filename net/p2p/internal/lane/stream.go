@@ -1,9 +1,11 @@
-package p2p
+package lane
 
 import (
 	"errors"
 	"fmt"
+	"io"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/orwl/go-orwl/net/engine"
@@ -12,10 +14,10 @@ import (
 	"github.com/orwl/go-orwl/net/wire"
 )
 
-// stream is what carries a lane's frames at the moment. It has a writer and a reader,
+// Stream is what carries a lane's frames at the moment. It has a writer and a reader,
 // and is over when either has failed: the lane will have another.
-type stream struct {
-	lane *lane
+type Stream struct {
+	lane *Lane
 	conn transport.Conn
 	raw  transport.Stream
 	in   *wire.Input
@@ -40,10 +42,10 @@ type stream struct {
 	spares  loan.Spares
 }
 
-// attach gives the lane a new stream, whose other end has taken all frames up to
+// Attach gives the lane a new stream, whose other end has taken all frames up to
 // received, in the place of the one that it may have. If greet is not nil, it is
 // called when the old one has ended.
-func (l *lane) attach(s *stream, received uint64, greet func(wire.Hello) error) error {
+func (l *Lane) Attach(s *Stream, received uint64, greet func(taken uint64) error) error {
 	l.seat.Lock()
 	defer l.seat.Unlock()
 	l.mu.Lock()
@@ -55,7 +57,7 @@ func (l *lane) attach(s *stream, received uint64, greet func(wire.Hello) error) 
 	}
 	err := l.over
 	if err == nil {
-		l.node.counts.Retries.Add(l.link.Again(received))
+		l.node.Counts.Retries.Add(l.link.Again(received))
 		err = l.link.Resume(received)
 	}
 	if err == nil {
@@ -63,10 +65,10 @@ func (l *lane) attach(s *stream, received uint64, greet func(wire.Hello) error) 
 		l.progressed()
 	}
 	s.taken = l.link.Taken()
-	hello := l.hello()
+	taken := l.received()
 	l.mu.Unlock()
 	if err == nil && greet != nil {
-		err = greet(hello)
+		err = greet(taken)
 	}
 	if err == nil {
 		err = s.raw.SetDeadline(time.Time{})
@@ -79,9 +81,9 @@ func (l *lane) attach(s *stream, received uint64, greet func(wire.Hello) error) 
 	if l.over != nil {
 		return l.over
 	}
-	l.node.counts.Streams.Add(1)
+	l.node.Counts.Streams.Add(1)
 	if l.streams > 0 {
-		l.node.counts.Resumes.Add(1)
+		l.node.Counts.Resumes.Add(1)
 	}
 	l.streams++
 	l.stream, l.last = s, s
@@ -89,14 +91,12 @@ func (l *lane) attach(s *stream, received uint64, greet func(wire.Hello) error) 
 		close(l.attached)
 		l.attached = nil
 	}
-	l.node.group.Go(s.run)
+	l.node.Go(s.run)
 	return nil
 }
 
-var errReplaced = errors.New("the other side has opened a new one")
-
 // sever ends a stream. l.mu is held.
-func (l *lane) sever(s *stream, why error) {
+func (l *Lane) sever(s *Stream, why error) {
 	if s.broken {
 		return
 	}
@@ -105,14 +105,14 @@ func (l *lane) sever(s *stream, why error) {
 		l.stream = nil
 	}
 	if why != nil {
-		l.node.log.Debug("stream is over", "peer", l.peer.number, "lane", l.kind.String(), "why", why)
+		l.node.Log.Debug("stream is over", "peer", l.peer, "lane", l.kind.String(), "why", why)
 	}
 	s.raw.SetDeadline(time.Unix(1, 0)) // wakes both, whatever they wait for
 	l.work.Broadcast()
 }
 
 // run writes and reads until either fails.
-func (s *stream) run() {
+func (s *Stream) run() {
 	l, began := s.lane, time.Now()
 	s.conn.Used()
 	over := func(err error) {
@@ -145,14 +145,14 @@ func (s *stream) run() {
 
 // fault counts what made a stream's reader give up, if that was the peer's doing. A
 // peer that goes on with it is given up.
-func (l *lane) fault(s *stream, err error) {
+func (l *Lane) fault(s *Stream, err error) {
 	l.mu.Lock()
 	broken := s.broken
 	l.mu.Unlock()
 	if broken || err == nil {
 		return
 	}
-	counts := l.node.counts
+	counts := l.node.Counts
 	switch {
 	case errors.Is(err, wire.ErrTooLarge):
 		counts.Oversize.Add(1)
@@ -163,5 +163,51 @@ func (l *lane) fault(s *stream, err error) {
 	default:
 		return
 	}
-	l.peer.misbehaved(fmt.Errorf("on the %v lane: %w", l.kind, err))
+	l.up.Misbehaved(fmt.Errorf("on the %v lane: %w", l.kind, err))
+}
+
+// Fault counts what made a connection of the peer useless before it had a stream.
+func (l *Lane) Fault(err error) { l.fault(&Stream{lane: l}, err) }
+
+// Ended is closed when both the writer and the reader of the stream have ended.
+func (s *Stream) Ended() <-chan struct{} { return s.ended }
+
+// Next is the next frame of a stream that is not attached yet.
+func (s *Stream) Next() (wire.Head, wire.Reader, error) { return s.in.Next() }
+
+// Attached is the stream that the lane has, or nil.
+func (l *Lane) Attached() *Stream {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.stream
+}
+
+// Sever ends the stream that the lane has.
+func (l *Lane) Sever(why error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if s := l.stream; s != nil {
+		l.sever(s, why)
+	}
+}
+
+func newStream(l *Lane, conn transport.Conn, raw transport.Stream) *Stream {
+	return &Stream{
+		lane: l, conn: conn, raw: raw, ended: make(chan struct{}),
+		in:     wire.NewInput(&counted{raw, &l.node.Counts.BytesIn}, l.node.MaxBulk),
+		spares: loan.NewSpares(l.node.Hoard),
+	}
+}
+
+// counted counts what is read.
+type counted struct {
+	r     io.Reader
+	bytes *atomic.Uint64
+}
+
+// Read implements io.Reader.
+func (c *counted) Read(b []byte) (int, error) {
+	k, err := c.r.Read(b)
+	c.bytes.Add(uint64(k))
+	return k, err
 }

@@ -1,4 +1,4 @@
-package p2p
+package lane
 
 import (
 	"runtime"
@@ -19,7 +19,7 @@ const (
 )
 
 // write writes what is pending until the stream is broken.
-func (s *stream) write() error {
+func (s *Stream) write() error {
 	l := s.lane
 	alone := runtime.GOMAXPROCS(0) == 1
 	l.mu.Lock()
@@ -51,7 +51,7 @@ func (s *stream) write() error {
 }
 
 // writeOut takes what is pending and writes it. l.mu is held, though not meanwhile.
-func (s *stream) writeOut() error {
+func (s *Stream) writeOut() error {
 	l := s.lane
 	s.pieces = l.link.Take(s.pieces[:0])
 	s.last, s.turn, s.writing = l.link.Next(), false, true
@@ -68,7 +68,7 @@ func (s *stream) writeOut() error {
 // to say, then this is the answer to it, or the next question: it is written at once,
 // which saves the way through the writer. That does not block: so little is on its way
 // then that the stream's window has room.
-func (l *lane) release() {
+func (l *Lane) release() {
 	defer l.mu.Unlock()
 	s := l.stream
 	if s == nil || !s.turn || s.crowded || s.writing || l.link.Kept() > directUpTo {
@@ -84,7 +84,7 @@ func (l *lane) release() {
 }
 
 // flush writes pieces, small ones together.
-func (s *stream) flush(pieces []engine.Piece) error {
+func (s *Stream) flush(pieces []engine.Piece) error {
 	if len(pieces) == 1 && !pieces[0].Bulk {
 		return s.out(pieces[0].Bytes)
 	}
@@ -117,7 +117,7 @@ func (s *stream) flush(pieces []engine.Piece) error {
 
 // large writes much, and returns its checksum. The stream has copied a piece when it
 // returns, and encrypts and sends it while the checksum of the next is made.
-func (s *stream) large(b []byte) (sum wire.Checksum, err error) {
+func (s *Stream) large(b []byte) (sum wire.Checksum, err error) {
 	for piece := range slices.Chunk(b, wire.Piece) {
 		sum.Add(piece)
 		if err := s.out(piece); err != nil {
@@ -127,9 +127,9 @@ func (s *stream) large(b []byte) (sum wire.Checksum, err error) {
 	return sum, nil
 }
 
-func (s *stream) out(b []byte) error {
-	s.lane.node.counts.Writes.Add(1)
-	s.lane.node.counts.BytesOut.Add(uint64(len(b)))
+func (s *Stream) out(b []byte) error {
+	s.lane.node.Counts.Writes.Add(1)
+	s.lane.node.Counts.BytesOut.Add(uint64(len(b)))
 	_, err := s.raw.Write(b)
 	return err
 }

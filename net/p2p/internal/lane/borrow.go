@@ -1,4 +1,4 @@
-package p2p
+package lane
 
 import (
 	"bytes"
@@ -10,23 +10,20 @@ import (
 	"github.com/orwl/go-orwl/net/wire"
 )
 
-// errGivenUp is a node that has said in its memory that it has given this one up.
-var errGivenUp = errors.New("it has given this node up")
-
 // loan takes a parcel whose bulk is in the arena of the node that sends it. It is
 // acknowledged when it has been taken: then whoever has lent it may do with the memory
 // what it likes.
-func (s *stream) loan(h wire.Head, body wire.Reader) error {
+func (s *Stream) loan(h wire.Head, body wire.Reader) error {
 	var f wire.Loan
 	if err := f.Parse(body); err != nil {
 		return err
 	}
-	p := s.lane.peer
-	m := p.mapping.Load()
-	if m == nil || s.lane.kind != transport.Control {
-		return protocolError("a loan on the %v lane, of an arena that is not mapped", s.lane.kind)
+	l := s.lane
+	m := l.up.Mapping()
+	if m == nil || l.kind != transport.Control {
+		return Protocol("a loan on the %v lane, of an arena that is not mapped", l.kind)
 	}
-	bulk, err := m.Borrow(f.Offset, f.Length, p.node.options.MaxBulk)
+	bulk, err := m.Borrow(f.Offset, f.Length, l.node.MaxBulk)
 	if errors.Is(err, loan.ErrOutside) {
 		return fmt.Errorf("%w: %w", ErrProtocol, err)
 	}
@@ -37,21 +34,21 @@ func (s *stream) loan(h wire.Head, body wire.Reader) error {
 	if err := s.borrowed(h, f.Length); err != nil {
 		return err
 	}
-	defer s.lane.settles()
-	if err := p.takeLoan(m, &f, bulk); err != nil {
+	defer l.settles()
+	if err := l.takeLoan(m, &f, bulk); err != nil {
 		return err
 	}
 	if !m.Valid() {
-		p.lose(errGivenUp)
+		l.up.Lose(errGivenUp)
 	}
-	p.node.counts.Borrowed.Add(1)
+	l.node.Counts.Borrowed.Add(1)
 	return nil
 }
 
 // takeLoan hands a parcel over.
-func (p *peer) takeLoan(m *loan.Mapping, f *wire.Loan, bulk []byte) error {
-	n, from := p.node, p.number
-	r, known := n.receiver(f.Channel)
+func (l *Lane) takeLoan(m *loan.Mapping, f *wire.Loan, bulk []byte) error {
+	n, from := l.node, l.peer
+	r, known := n.Parcels.Receiver(f.Channel)
 	if known && r.TakeLent != nil {
 		return r.TakeLent(from, f.Header, bulk, m.Check)
 	}
@@ -62,11 +59,11 @@ func (p *peer) takeLoan(m *loan.Mapping, f *wire.Loan, bulk []byte) error {
 	case known:
 		return r.Take(from, f.Header, own)
 	}
-	return n.hold(from, f.Channel, f.Header, own)
+	return n.Parcels.Hold(from, f.Channel, f.Header, own)
 }
 
 // borrowed says that a loan has come, and is not taken yet.
-func (s *stream) borrowed(h wire.Head, size int) error {
+func (s *Stream) borrowed(h wire.Head, size int) error {
 	l := s.lane
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -85,7 +82,7 @@ func (s *stream) borrowed(h wire.Head, size int) error {
 }
 
 // settles says that it is.
-func (l *lane) settles() {
+func (l *Lane) settles() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.taking = false

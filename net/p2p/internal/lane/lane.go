@@ -1,4 +1,4 @@
-package p2p
+package lane
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"github.com/orwl/go-orwl/net/wire"
 )
 
-// lane is this node's end of one of the two lanes to another. Whatever is appended
+// Lane is this node's end of one of the two lanes to another. Whatever is appended
 // to its link is written by the stream that the lane has, or by the next.
 //
 //	            connect               attach
@@ -25,9 +25,10 @@ import (
 //	... append the frame with number l.link.Next() to room
 //	l.put(kind, room, bulk)
 //	l.release() // or l.wake() and l.mu.Unlock()
-type lane struct {
+type Lane struct {
 	node *Node
-	peer *peer
+	up   Peer
+	peer int // its number
 	kind transport.Kind
 
 	// seat is held while a stream takes the place of another.
@@ -45,8 +46,8 @@ type lane struct {
 	link     engine.Link
 	out      departures
 	calls    engine.Calls
-	stream   *stream       // nil if there is none
-	last     *stream       // that it had: at most one has not ended
+	stream   *Stream       // nil if there is none
+	last     *Stream       // that it had: at most one has not ended
 	streams  uint64        // that there were
 	calling  bool          // somebody sees to it that there will be one
 	dialling bool          // and is dialling just now
@@ -60,20 +61,21 @@ type lane struct {
 }
 
 const (
-	// dataFrom is from which size on bulk goes by the data lane.
-	dataFrom = 8<<10 + 1
-	// mostKept is how many bytes may be on their way before those who issue more
+	// DataFrom is from which size on bulk goes by the data lane.
+	DataFrom = 8<<10 + 1
+	// MostKept is how many bytes may be on their way before those who issue more
 	// have to wait.
-	mostKept = 4 << 20
+	MostKept = 4 << 20
 )
 
-func (l *lane) init(p *peer, kind transport.Kind) {
-	l.node, l.peer, l.kind = p.node, p, kind
+// Init makes it a lane of a node to a peer.
+func (l *Lane) Init(node *Node, peer int, up Peer, kind transport.Kind) {
+	l.node, l.up, l.peer, l.kind = node, up, peer, kind
 	l.work.L = &l.mu
 }
 
 // wake sees to it that what was appended is written. l.mu is held.
-func (l *lane) wake() {
+func (l *Lane) wake() {
 	if l.stream != nil {
 		l.work.Signal()
 		return
@@ -82,24 +84,24 @@ func (l *lane) wake() {
 }
 
 // leave leaves what was appended to the writer, and unlocks l.mu.
-func (l *lane) leave() {
+func (l *Lane) leave() {
 	l.wake()
 	l.mu.Unlock()
 }
 
-// wait returns when not too much is on its way, or the peer is gone, or ctx is done.
+// Wait returns when not too much is on its way, or the peer is gone, or ctx is done.
 // It is for those who issue, never for a lane's reader.
-func (l *lane) wait(ctx context.Context) error {
-	return l.until(ctx, func() bool { return l.under() <= mostKept })
+func (l *Lane) Wait(ctx context.Context) error {
+	return l.until(ctx, func() bool { return l.under() <= MostKept })
 }
 
-// settled returns when everything is acknowledged, or the peer is gone, or ctx is
+// Settled returns when everything is acknowledged, or the peer is gone, or ctx is
 // done.
-func (l *lane) settled(ctx context.Context) error {
+func (l *Lane) Settled(ctx context.Context) error {
 	return l.until(ctx, l.link.Settled)
 }
 
-func (l *lane) until(ctx context.Context, done func() bool) error {
+func (l *Lane) until(ctx context.Context, done func() bool) error {
 	for {
 		l.mu.Lock()
 		if l.over != nil || done() {
@@ -121,16 +123,16 @@ func (l *lane) until(ctx context.Context, done func() bool) error {
 }
 
 // progressed wakes those who wait for acknowledgements. l.mu is held.
-func (l *lane) progressed() {
+func (l *Lane) progressed() {
 	if l.progress != nil {
 		close(l.progress)
 		l.progress = nil
 	}
 }
 
-// loose appends a frame without a number, if there is a stream: it would be of no use
+// Loose appends a frame without a number, if there is a stream: it would be of no use
 // to the next one.
-func (l *lane) loose(k wire.Kind, frame func(b []byte) []byte) {
+func (l *Lane) Loose(k wire.Kind, frame func(b []byte) []byte) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.stream != nil {
@@ -144,8 +146,8 @@ func (l *lane) loose(k wire.Kind, frame func(b []byte) []byte) {
 	}
 }
 
-// acknowledge tells the peer what has been taken, also if it is little.
-func (l *lane) acknowledge() {
+// Acknowledge tells the peer what has been taken, also if it is little.
+func (l *Lane) Acknowledge() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.stream == nil || l.taking {
@@ -157,8 +159,9 @@ func (l *lane) acknowledge() {
 	}
 }
 
-// send appends a parcel, and has it written by release or by leave.
-func (l *lane) send(parcel *wire.Parcel, bulk []byte, off func(*lane)) error {
+// Send appends a parcel. It is written at once, unless soon is set: then it travels with
+// what comes next.
+func (l *Lane) Send(parcel *wire.Parcel, bulk []byte, soon bool) error {
 	h := wire.Head{Bulk: len(bulk)}
 	l.mu.Lock()
 	if err := l.open(); err != nil {
@@ -166,29 +169,57 @@ func (l *lane) send(parcel *wire.Parcel, bulk []byte, off func(*lane)) error {
 		return err
 	}
 	h.Number = l.link.Next()
-	room := l.link.Room(len(parcel.Header) + mostParcelHead)
+	room := l.link.Room(len(parcel.Header) + MostParcelHead)
 	l.put(wire.KindParcel, parcel.Append(room, h), bulk)
-	off(l)
+	if soon {
+		l.leave()
+	} else {
+		l.release()
+	}
 	return nil
 }
 
 // open is why nothing can be appended, nil if it can. l.mu is held.
-func (l *lane) open() error {
+func (l *Lane) open() error {
 	if l.over != nil {
 		return l.over
 	}
-	if kept := l.under(); kept > l.node.options.Backlog {
-		return fmt.Errorf("%w: %d bytes for node %d are not acknowledged: send less, or call Pace", ErrBacklog, kept, l.peer.number)
+	if kept := l.under(); kept > l.node.Backlog {
+		return fmt.Errorf("%w: %d bytes for node %d are not acknowledged: send less, or call Pace", ErrBacklog, kept, l.peer)
 	}
 	return nil
 }
 
-// mostParcelHead is the size of a parcel's header beside that which is in it.
-const mostParcelHead = 48
+// Number is the number of the peer.
+func (l *Lane) Number() int { return l.peer }
 
-// finish ends the lane for good. What was not written is never written; the stream is
+// Kind says which lane it is.
+func (l *Lane) Kind() transport.Kind { return l.kind }
+
+// Bye says that nothing more comes, if the two nodes have to do with each other. Met says
+// that they had.
+func (l *Lane) Bye(met bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over == nil && (l.stream != nil || l.calling || met) {
+		l.put(wire.KindBye, wire.AppendBye(l.link.Room(MostParcelHead), l.link.Next()), nil)
+		l.wake()
+	}
+}
+
+// AfterHanding calls f when what is being handed over now is taken.
+func (l *Lane) AfterHanding(f func()) {
+	l.handing.Lock()
+	defer l.handing.Unlock()
+	f()
+}
+
+// MostParcelHead is the size of a parcel's header beside that which is in it.
+const MostParcelHead = 48
+
+// Finish ends the lane for good. What was not written is never written; the stream is
 // severed, unless it is to end by itself.
-func (l *lane) finish(why error, sever bool) *stream {
+func (l *Lane) Finish(why error, sever bool) *Stream {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	s := l.stream
