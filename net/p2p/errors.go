@@ -18,7 +18,7 @@ var (
 	// ErrLost is matched by every *PeerError of a node that has died or was given up.
 	ErrLost = errors.New("p2p: node lost")
 	// ErrLeft is matched by every *PeerError of a node that has said that it leaves.
-	ErrLeft = errors.New("p2p: node has left the run")
+	ErrLeft = lane.ErrLeft
 	// ErrRefused is matched by every *RefusedError.
 	ErrRefused = errors.New("p2p: refused")
 	// ErrMissing is matched by every *MissingError.

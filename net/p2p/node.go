@@ -12,6 +12,7 @@ import (
 	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/p2p/internal/loan"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
+	"github.com/orwl/go-orwl/net/p2p/internal/window"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -38,7 +39,7 @@ type Node struct {
 	closing    atomic.Bool
 	closed     chan struct{}
 	receivers  atomic.Pointer[map[uint64]Receiver]
-	operations atomic.Pointer[operations]
+	operations atomic.Pointer[window.Operations]
 	trip       atomic.Pointer[func(nanoseconds int64)]
 
 	joined chan struct{} // closed when all nodes are there
@@ -211,20 +212,4 @@ func (n *Node) lane(to int, bulk bool) *lane.Lane {
 		return &n.peers[to].lanes[transport.Data]
 	}
 	return &n.peers[to].lanes[transport.Control]
-}
-
-// operate says who executes the window operations of other nodes. Those that come
-// before are refused: all nodes call it, and gather, before any uses a window.
-func (n *Node) operate(o operations) {
-	n.operations.Store(&o)
-	n.lanes.Operate(o)
-}
-
-// operations is a fabric whose operations are frames, or is told what ends one.
-type operations interface {
-	lane.Operations
-	// Shut is told that this node is closed.
-	Shut()
-	// Lost is told of a node that is gone, after everything that came from it.
-	Lost(peer int, why error)
 }

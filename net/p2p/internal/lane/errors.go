@@ -10,6 +10,8 @@ import (
 var (
 	// ErrBacklog is a frame for a node that does not take what was sent before.
 	ErrBacklog = errors.New("p2p: backlog is full")
+	// ErrLeft is the loss of a node that has said that it leaves.
+	ErrLeft = errors.New("p2p: node has left the run")
 	// ErrProtocol is something that no correct node sends.
 	ErrProtocol = errors.New("p2p: not in this protocol")
 

@@ -1,4 +1,4 @@
-package p2p
+package window
 
 import (
 	"github.com/orwl/go-orwl/net/p2p/internal/lane"
@@ -22,7 +22,7 @@ func (w *Window) near(operation string, target rma.Rank, disp rma.Disp, words in
 
 // lane is the lane to a rank's node for so many bytes.
 func (w *Window) lane(target rma.Rank, bytes int) *lane.Lane {
-	return &w.f.node.peers[w.f.at[target]].lanes[kindFor(bytes)]
+	return w.f.node.Lane(w.f.at[target], kindFor(bytes))
 }
 
 // kindFor is the lane for so many bytes.
@@ -121,7 +121,7 @@ func (w *Window) flush(node int, target rma.Rank) {
 	op := wire.Operation{Origin: w.rank, Target: target}
 	for kind, is := range open {
 		if is {
-			w.f.node.peers[node].lanes[kind].Ask(wire.KindFlush, &op, nil)
+			w.f.node.Lane(node, transport.Kind(kind)).Ask(wire.KindFlush, &op, nil)
 		}
 	}
 	w.end("an operation before Flush", &op)

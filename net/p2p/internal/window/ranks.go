@@ -1,9 +1,10 @@
-package p2p
+package window
 
 import (
 	"errors"
 	"fmt"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/rma"
 )
 
@@ -34,7 +35,7 @@ func lossOf(peer int, at []int, why error) error {
 	switch {
 	case p < 0:
 		return nil
-	case errors.Is(why, ErrLeft):
+	case errors.Is(why, lane.ErrLeft):
 		return errGoneFrom(p, peer)
 	}
 	return &rma.PeerLostError{Rank: p, Why: why.Error()}

@@ -1,4 +1,4 @@
-package p2p
+package window
 
 import (
 	"bytes"
@@ -14,12 +14,12 @@ import (
 	"github.com/orwl/go-orwl/net/wire"
 )
 
-// machineFabric is all ranks of a run whose nodes are all on one machine: a fabric of
+// Machine is all ranks of a run whose nodes are all on one machine: a fabric of
 // package shm, of which each node has its ranks. No frame is sent for them. What this
 // adds is that nodes are lost, and leave, as everywhere in a run.
-type machineFabric struct {
+type Machine struct {
 	*shm.Fabric
-	node *Node
+	node Node
 	at   []int           // the node of each rank
 	ctx  context.Context // ends it
 	end  context.CancelCauseFunc
@@ -50,14 +50,14 @@ func parseSite(b []byte) (site, error) {
 }
 
 // options are those of the fabric in shared memory.
-func (m *machineFabric) options(o FabricOptions) shm.Options {
+func (m *Machine) options(o Options) shm.Options {
 	return shm.Options{Topology: o.Topology, Words: o.Words, DynamicWords: dynamicWords, Context: m.ctx}
 }
 
 // newMachineFabric is this node's part of a fabric in shared memory, nil if there can
 // be none. Node 0 makes it; the others open it when they know of it.
-func (n *Node) newMachineFabric(o FabricOptions, at []int) (*machineFabric, site) {
-	if o.Remote || n.options.Remote {
+func newMachineFabric(n Node, o Options, at []int) (*Machine, site) {
+	if o.Remote || n.Remote() {
 		return nil, site{}
 	}
 	boot, err := loan.BootID()
@@ -65,9 +65,9 @@ func (n *Node) newMachineFabric(o FabricOptions, at []int) (*machineFabric, site
 		return nil, site{}
 	}
 	s := site{boot: boot}
-	m := &machineFabric{node: n, at: at}
+	m := &Machine{node: n, at: at}
 	m.ctx, m.end = context.WithCancelCause(o.Context)
-	if n.number != 0 {
+	if n.Number() != 0 {
 		return m, s
 	}
 	if m.Fabric, err = shm.Create(m.options(o)); err == nil {
@@ -75,7 +75,7 @@ func (n *Node) newMachineFabric(o FabricOptions, at []int) (*machineFabric, site
 		s.file, err = fileID(m.File())
 	}
 	if err != nil {
-		n.log.Debug("no windows in shared memory", "why", err)
+		n.Log().Debug("no windows in shared memory", "why", err)
 		m.abandon()
 		return nil, site{}
 	}
@@ -83,7 +83,7 @@ func (n *Node) newMachineFabric(o FabricOptions, at []int) (*machineFabric, site
 }
 
 // open opens the fabric that node 0 has made, if it can be.
-func (m *machineFabric) open(o FabricOptions, root site) error {
+func (m *Machine) open(o Options, root site) error {
 	// Where processes are numbered differently that may be anything.
 	if what, err := os.Readlink(root.path); err != nil || !strings.HasPrefix(what, "/memfd:") {
 		return fmt.Errorf("%s is %q, %v", root.path, what, err)
@@ -101,7 +101,7 @@ func (m *machineFabric) open(o FabricOptions, root site) error {
 }
 
 // abandon ends a fabric that is not to be used.
-func (m *machineFabric) abandon() {
+func (m *Machine) abandon() {
 	m.end(rma.ErrClosed)
 	if m.Fabric != nil {
 		_ = m.Fabric.Close() // its error is always nil
@@ -110,7 +110,7 @@ func (m *machineFabric) abandon() {
 
 // meetOnMachine is the fabric in shared memory, once all nodes have it, or nil if one
 // of them has not. What all have said of themselves is gathered already.
-func (n *Node) meetOnMachine(ctx context.Context, o FabricOptions, m *machineFabric, all []site) (*machineFabric, error) {
+func meetOnMachine(ctx context.Context, n Node, o Options, m *Machine, all []site) (*Machine, error) {
 	for _, s := range all {
 		if s.boot == "" || s.boot != all[0].boot {
 			if m != nil {
@@ -120,12 +120,12 @@ func (n *Node) meetOnMachine(ctx context.Context, o FabricOptions, m *machineFab
 		}
 	}
 	var err error
-	if n.number != 0 {
+	if n.Number() != 0 {
 		err = m.open(o, all[0])
 	}
 	word := []byte("open")
 	if err != nil {
-		n.log.Debug("no windows in shared memory", "why", err)
+		n.Log().Debug("no windows in shared memory", "why", err)
 		word = nil
 	}
 	answers, failed := n.Gather(ctx, "fabric on one machine", word)
@@ -139,43 +139,43 @@ func (n *Node) meetOnMachine(ctx context.Context, o FabricOptions, m *machineFab
 			return nil, nil
 		}
 	}
-	n.operate(m)
-	n.tellLosses(m)
+	n.Operate(m)
+	tellLosses(n, m)
 	return m, nil
 }
 
 // Window implements rma.Fabric.
-func (m *machineFabric) Window(p rma.Rank) (rma.Window, error) {
-	if err := mine(p, m.at, m.node.number); err != nil {
+func (m *Machine) Window(p rma.Rank) (rma.Window, error) {
+	if err := mine(p, m.at, m.node.Number()); err != nil {
 		return nil, err
 	}
 	return m.Fabric.Window(p)
 }
 
 // Close implements rma.Fabric.
-func (m *machineFabric) Close() error {
+func (m *Machine) Close() error {
 	err := m.Fabric.Close()
 	m.end(rma.ErrClosed)
 	return err
 }
 
 // Operation implements operations: here nobody has any business to ask for one.
-func (m *machineFabric) Operation(_ *lane.Lane, h wire.Head, _ *wire.Operation, _ []byte) error {
-	return protocolError("%v for windows in shared memory", h.Kind)
+func (m *Machine) Operation(_ *lane.Lane, h wire.Head, _ *wire.Operation, _ []byte) error {
+	return lane.Protocol("%v for windows in shared memory", h.Kind)
 }
 
 // Room implements operations.
-func (m *machineFabric) Room(*wire.Reply, int) []byte { return nil }
+func (m *Machine) Room(*wire.Reply, int) []byte { return nil }
 
 // Reply implements operations.
-func (m *machineFabric) Reply(*wire.Reply, []byte) {}
+func (m *Machine) Reply(*wire.Reply, []byte) {}
 
 // Lost implements operations.
-func (m *machineFabric) Lost(peer int, why error) {
+func (m *Machine) Lost(peer int, why error) {
 	if err := lossOf(peer, m.at, why); err != nil {
 		m.end(err)
 	}
 }
 
 // Shut implements operations.
-func (m *machineFabric) Shut() { _ = m.Close() }
+func (m *Machine) Shut() { _ = m.Close() }

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package p2p
+package window
 
 import (
 	"errors"

@@ -1,4 +1,4 @@
-package p2p
+package window
 
 import (
 	"context"
@@ -7,12 +7,12 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// Fabric makes this node's part of the fabric, and returns when all nodes have made
+// Meet makes this node's part of a fabric, and returns when all nodes have made
 // theirs. ctx bounds only that. A node has one fabric at a time.
 //
 // If all nodes are on one machine it is in memory that they share; otherwise it is a
 // *[Fabric], which is an rma.Exposer, too.
-func (n *Node) Fabric(ctx context.Context, o FabricOptions) (rma.Fabric, error) {
+func Meet(ctx context.Context, n Node, o Options) (rma.Fabric, error) {
 	o = o.withDefaults(n.Nodes())
 	if err := o.validate(n.Nodes()); err != nil {
 		return nil, err
@@ -21,22 +21,22 @@ func (n *Node) Fabric(ctx context.Context, o FabricOptions) (rma.Fabric, error) 
 	for p := range at {
 		at[p] = o.Node(rma.Rank(p))
 	}
-	m, mine := n.newMachineFabric(o, at)
+	m, mine := newMachineFabric(n, o, at)
 	mine.plan = fmt.Sprintf("%v with %d words each at nodes %v", o.Topology, o.Words, at)
-	all, err := n.gatherSites(ctx, mine)
+	all, err := gatherSites(ctx, n, mine)
 	if err != nil {
 		if m != nil {
 			m.abandon()
 		}
 		return nil, err
 	}
-	if m, err = n.meetOnMachine(ctx, o, m, all); err != nil {
+	if m, err = meetOnMachine(ctx, n, o, m, all); err != nil {
 		return nil, err
 	}
 	if m != nil {
 		return m, nil
 	}
-	f, err := n.newFabric(o, at)
+	f, err := newFabric(n, o, at)
 	if err != nil {
 		return nil, err
 	}
@@ -44,13 +44,13 @@ func (n *Node) Fabric(ctx context.Context, o FabricOptions) (rma.Fabric, error) 
 		f.fail(err)
 		return nil, err
 	}
-	n.tellLosses(f)
+	tellLosses(n, f)
 	return f, nil
 }
 
 // tellLosses tells a fabric of nodes that were gone before it could be told.
-func (n *Node) tellLosses(f operations) {
-	for i := range n.peers {
+func tellLosses(n Node, f Operations) {
+	for i := range n.Nodes() {
 		if err := n.Lost(i); err != nil {
 			f.Lost(i, err)
 		}
@@ -58,7 +58,7 @@ func (n *Node) tellLosses(f operations) {
 }
 
 // gatherSites is what all nodes say of themselves, who are to make the same fabric.
-func (n *Node) gatherSites(ctx context.Context, mine site) ([]site, error) {
+func gatherSites(ctx context.Context, n Node, mine site) ([]site, error) {
 	blobs, err := n.Gather(ctx, "plan of fabric", mine.append())
 	if err != nil {
 		return nil, err

@@ -1,4 +1,4 @@
-package p2p
+package window
 
 import (
 	"context"
@@ -9,9 +9,9 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// FabricOptions describe a fabric over the nodes of a run. They are the same on all
+// Options describe a fabric over the nodes of a run. They are the same on all
 // of them.
-type FabricOptions struct {
+type Options struct {
 	// Topology has the ranks as its leaves. Required.
 	Topology *topology.Tree
 	// Node is the node on which a rank lives. By default the ranks are dealt out in
@@ -27,7 +27,7 @@ type FabricOptions struct {
 	Context context.Context
 }
 
-func (o FabricOptions) withDefaults(nodes int) FabricOptions {
+func (o Options) withDefaults(nodes int) Options {
 	if o.Words == 0 {
 		o.Words = mem.DefaultWords
 	}
@@ -41,7 +41,7 @@ func (o FabricOptions) withDefaults(nodes int) FabricOptions {
 	return o
 }
 
-func (o FabricOptions) validate(nodes int) error {
+func (o Options) validate(nodes int) error {
 	if o.Topology == nil {
 		return fmt.Errorf("p2p: FabricOptions.Topology is nil: give the tree of ranks, for instance topology.Flat(8)")
 	}
