@@ -37,10 +37,7 @@ func (n *Node) accept() {
 
 // admit takes a connection for the lane it says it is for. If there is an error, it is
 // still the caller's.
-func (n *Node) admit(conn transport.Conn, number int) error {
-	if number < 0 {
-		return ErrStranger
-	}
+func (n *Node) admit(conn *transport.Conn, number int) error {
 	p := n.peers[number]
 	if conn.Probe() {
 		p.probed(conn)
@@ -54,12 +51,8 @@ func (n *Node) admit(conn transport.Conn, number int) error {
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
-	raw, err := conn.Accept()
-	if err != nil {
-		return err
-	}
 	said := n.now()
-	l, s, hello, err := p.hear(conn, raw)
+	l, s, hello, err := p.hear(conn)
 	if err != nil {
 		p.misheard(err)
 		return err
@@ -67,7 +60,7 @@ func (n *Node) admit(conn transport.Conn, number int) error {
 	if reason := p.check(&hello, l.Kind()); reason != "" {
 		n.counts.Refused.Add(1)
 		n.log.Info("node refused", "peer", number, "from", conn.Remote().String(), "why", reason)
-		refuse(raw, reason)
+		refuse(conn, reason)
 		return fmt.Errorf("%w: %s", ErrRefused, reason)
 	}
 	if l.Kind() == transport.Control {
@@ -79,10 +72,10 @@ func (n *Node) admit(conn transport.Conn, number int) error {
 	if !stop() {
 		return ctx.Err()
 	}
-	raw.SetDeadline(time.Now().Add(helloTimeout))
+	conn.SetDeadline(time.Now().Add(helloTimeout))
 	err = l.Attach(s, hello.Received, func(taken uint64) error {
 		answer := p.hello(l.Kind(), taken)
-		_, err := raw.Write(answer.Append(nil))
+		_, err := conn.Write(answer.Append(nil))
 		return err
 	})
 	if err != nil {
@@ -96,12 +89,12 @@ func (n *Node) admit(conn transport.Conn, number int) error {
 }
 
 // hear reads the hello of a node that has opened a stream.
-func (p *peer) hear(conn transport.Conn, raw transport.Stream) (l *lane.Lane, s *lane.Stream, hello wire.Hello, err error) {
+func (p *peer) hear(conn *transport.Conn) (l *lane.Lane, s *lane.Stream, hello wire.Hello, err error) {
 	l = &p.lanes[transport.Control]
 	if conn.Kind() == transport.Data {
 		l = &p.lanes[transport.Data]
 	}
-	s = l.Stream(conn, raw)
+	s = l.Stream(conn)
 	head, body, err := s.Next()
 	if err == nil && head.Kind != wire.KindHello {
 		err = protocolError("%v instead of hello", head.Kind)

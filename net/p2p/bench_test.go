@@ -14,7 +14,7 @@ import (
 
 // bare is a libp2p stream of a lane's kind between two nodes' hosts, with nothing of
 // ours above it: what a lane is measured against.
-func bare(b *testing.B, nodes []*Node, kind transport.Kind) (here, there transport.Stream) {
+func bare(b *testing.B, nodes []*Node, kind transport.Kind) (here, there *transport.Conn) {
 	h, err := transport.New(nodes[1].options.host(nodes[1].lanes.Talk))
 	if err != nil {
 		b.Fatal(err)
@@ -23,7 +23,7 @@ func bare(b *testing.B, nodes []*Node, kind transport.Kind) (here, there transpo
 	if err != nil {
 		b.Fatal(err)
 	}
-	accepted := make(chan transport.Conn, 1)
+	accepted := make(chan *transport.Conn, 1)
 	go func() {
 		conn, _, err := h.Accept()
 		if err != nil {
@@ -31,21 +31,16 @@ func bare(b *testing.B, nodes []*Node, kind transport.Kind) (here, there transpo
 		}
 		accepted <- conn
 	}()
-	conn, err := nodes[0].host.Dial(b.Context(), 1, address, kind)
+	here, err = nodes[0].host.Dial(b.Context(), 1, address, kind)
 	if err != nil {
 		b.Fatal(err)
 	}
-	if here, err = conn.Open(b.Context()); err != nil {
-		b.Fatal(err)
-	}
-	other := await(b, accepted, "the connection")
-	if there, err = other.Accept(); err != nil {
-		b.Fatal(err)
-	}
+	there = await(b, accepted, "the connection")
 	b.Cleanup(func() {
-		conn.Close()
-		other.Close()
+		here.Close()
+		there.Close()
 		h.Deafen()
+		h.Close()
 	})
 	return here, there
 }

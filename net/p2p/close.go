@@ -75,7 +75,9 @@ func (n *Node) shut() {
 			m.Close()
 		}
 	}
-	n.host.Close()
+	if err := n.host.Close(); err != nil {
+		n.log.Debug("host not closed well", "why", err)
+	}
 	close(n.closed)
 }
 

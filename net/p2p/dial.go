@@ -27,9 +27,6 @@ const (
 	silences = 3
 )
 
-// errNoHello is a connection that was closed before anything was said.
-var errNoHello = errors.New("p2p: connection closed without a word")
-
 // Call implements lane.Peer.
 func (p *peer) Call(kind transport.Kind, pause time.Duration) {
 	p.node.group.Go(func() { p.call(&p.lanes[kind], pause) })
@@ -71,13 +68,13 @@ func (d *dialogue) verdict(p *peer, err error, took time.Duration) error {
 		return err
 	case transport.OtherKey(err):
 		return fmt.Errorf("whoever listens at %s is not node %d: %w", p.where(), p.number, ErrStranger)
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case isAny(err, syscall.ECONNREFUSED, transport.ErrNobody):
 		if d.refused++; d.refused >= refusals && known {
 			return fmt.Errorf("%w: %w", errGone, err)
 		}
 		d.silent = 0
 		return nil
-	case errors.Is(err, errNoHello) && !known:
+	case errors.Is(err, transport.ErrNoHello) && !known:
 		if d.silent++; d.silent >= silences {
 			return fmt.Errorf("node %d at %s closes the connection without a word: %w", p.number, p.where(), ErrStranger)
 		}
@@ -104,24 +101,20 @@ func (p *peer) dial(l *lane.Lane) error {
 	return nil
 }
 
-func (p *peer) greet(ctx context.Context, l *lane.Lane, conn transport.Conn) error {
-	raw, err := conn.Open(ctx)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errNoHello, err)
-	}
+func (p *peer) greet(ctx context.Context, l *lane.Lane, raw *transport.Conn) error {
 	// A peer that is gone is not waited for.
 	stop := context.AfterFunc(ctx, func() { raw.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	said := p.node.now()
 	hello := p.hello(l.Kind(), l.Taken())
 	if _, err := raw.Write(hello.Append(nil)); err != nil {
-		return fmt.Errorf("%w: %w", errNoHello, err)
+		return fmt.Errorf("%w: %w", transport.ErrNoHello, err)
 	}
-	s := l.Stream(conn, raw)
+	s := l.Stream(raw)
 	head, body, err := s.Next()
 	switch {
 	case err != nil && ctx.Err() == nil:
-		return fmt.Errorf("%w: %w", errNoHello, err)
+		return fmt.Errorf("%w: %w", transport.ErrNoHello, err)
 	case err != nil:
 		return err
 	case head.Kind == wire.KindRefuse:

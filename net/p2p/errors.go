@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/orwl/go-orwl/net/p2p/internal/lane"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 )
 
 // What errors are matched by.
@@ -15,6 +16,8 @@ var (
 	ErrNoKey = errors.New("p2p: listening beyond loopback needs a key")
 	// ErrStranger is matched by the error of Join if node 0 has another key.
 	ErrStranger = errors.New("p2p: another key, or not a node of this run")
+	// ErrIdentity is an Options.Host that has another identity than the node.
+	ErrIdentity = transport.ErrIdentity
 	// ErrLost is matched by every *PeerError of a node that has died or was given up.
 	ErrLost = errors.New("p2p: node lost")
 	// ErrLeft is matched by every *PeerError of a node that has said that it leaves.

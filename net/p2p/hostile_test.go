@@ -26,6 +26,17 @@ type mallory struct {
 	took    atomic.Int64
 }
 
+// hostOf is a host that does not listen, until the test ends.
+func hostOf(t *testing.T, o Options) *transport.Host {
+	t.Helper()
+	h, err := transport.New(o.host(func() uint64 { return 0 }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { h.Close() })
+	return h
+}
+
 // newMallory lets her join, so that the run is complete.
 func newMallory(t *testing.T) *mallory {
 	t.Helper()
@@ -33,10 +44,7 @@ func newMallory(t *testing.T) *mallory {
 	address, root, _ := start(t, 3, func(o *Options) { o.Counts, o.Lease = m.counts, unhurried })
 	m.address = address
 	o := Options{Number: 2, Nodes: 3, Key: testKey, Counts: new(Counts)}.withDefaults()
-	var err error
-	if m.host, err = transport.New(o.host(func() uint64 { return 0 })); err != nil {
-		t.Fatal(err)
-	}
+	m.host = hostOf(t, o)
 	var joins error
 	joined := make(chan *Node, 1)
 	go func() {
@@ -69,19 +77,15 @@ func newMallory(t *testing.T) *mallory {
 }
 
 // connect opens a connection to node 0, and a stream.
-func (m *mallory) connect(kind transport.Kind) (transport.Conn, transport.Stream) {
+func (m *mallory) connect(kind transport.Kind) *transport.Conn {
 	m.t.Helper()
 	conn, err := m.host.Dial(m.t.Context(), 0, m.address, kind)
 	if err != nil {
 		m.t.Fatal(err)
 	}
 	m.t.Cleanup(func() { conn.Close() })
-	raw, err := conn.Open(m.t.Context())
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	raw.SetDeadline(time.Now().Add(patience))
-	return conn, raw
+	conn.SetDeadline(time.Now().Add(patience))
+	return conn
 }
 
 func (m *mallory) hello(kind transport.Kind, received uint64) wire.Hello {
@@ -97,7 +101,7 @@ func (m *mallory) open(kind transport.Kind, received uint64) transport.Stream {
 
 func (m *mallory) greet(kind transport.Kind, hello wire.Hello) transport.Stream {
 	m.t.Helper()
-	_, raw := m.connect(kind)
+	raw := m.connect(kind)
 	m.write(raw, hello.Append(nil))
 	in := wire.NewInput(raw, wire.MaxBulk)
 	if head, _, err := in.Next(); err != nil || head.Kind != wire.KindHello {
@@ -261,7 +265,7 @@ func TestHostileHello(t *testing.T) {
 			if c.reason != "" {
 				c.count = func(c *Counts) *atomic.Uint64 { return &c.Refused }
 			}
-			_, raw := m.connect(transport.Control)
+			raw := m.connect(transport.Control)
 			m.write(raw, c.first(m.hello(transport.Control, 0)))
 			in := wire.NewInput(raw, wire.MaxBulk)
 			head, body, err := in.Next()
@@ -314,16 +318,12 @@ func TestHostileConnections(t *testing.T) {
 	for range cap(closed) {
 		conn, err := m.host.Dial(t.Context(), 0, m.address, transport.Control)
 		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { conn.Close() })
-		raw, err := conn.Open(t.Context())
-		if err != nil {
 			closed <- struct{}{}
 			continue
 		}
+		t.Cleanup(conn.Close)
 		go func() {
-			raw.Read(make([]byte, 1))
+			conn.Read(make([]byte, 1))
 			closed <- struct{}{}
 		}()
 	}
@@ -337,20 +337,14 @@ func TestHostileConnections(t *testing.T) {
 func TestStranger(t *testing.T) {
 	m := newMallory(t)
 	o := Options{Number: 2, Nodes: 3, Key: []byte("the key of another run"), Counts: new(Counts)}.withDefaults()
-	stranger, err := transport.New(o.host(func() uint64 { return 0 }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	stranger := hostOf(t, o)
 	stranger.Expect(0, m.host) // whose name is no secret
 	conn, err := stranger.Dial(t.Context(), 0, m.address, transport.Control)
 	if err == nil {
 		defer conn.Close()
-		raw, err := conn.Open(t.Context())
-		if err == nil {
-			hello := m.hello(transport.Control, 0)
-			m.write(raw, hello.Append(nil))
-			m.closed(raw)
-		}
+		hello := m.hello(transport.Control, 0)
+		m.write(conn, hello.Append(nil))
+		m.closed(conn)
 	}
 	for m.counts.Strangers.Load() == 0 {
 		await(t, time.After(time.Millisecond), "time")
@@ -368,10 +362,7 @@ func TestStranger(t *testing.T) {
 // cannot be dialled: if node 0 tried that, it would not take the stream.
 func TestLastIsNotDialled(t *testing.T) {
 	o := Options{Number: 1, Nodes: 2, Key: testKey, Counts: new(Counts)}.withDefaults()
-	host, err := transport.New(o.host(func() uint64 { return 0 }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := hostOf(t, o)
 	for range 20 {
 		address, root, _ := start(t, 2, func(o *Options) { o.Lease = unhurried })
 		m := &mallory{t: t, host: host, address: address}

@@ -3,6 +3,7 @@ package p2p
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
@@ -89,9 +90,11 @@ func newNode(ctx context.Context, o Options) (*Node, error) {
 	if n.host, err = transport.New(o.host(n.lanes.Talk)); err != nil {
 		return nil, err
 	}
+	if o.Host != nil && o.Key == nil && !n.host.Loopback() {
+		return nil, fmt.Errorf("%w: Options.Host can be reached from other machines: give all nodes the same Key", ErrNoKey)
+	}
 	if n.address, err = n.host.Listen(ctx, o.Listen); err != nil {
-		n.host.Close()
-		return nil, err
+		return nil, errors.Join(err, n.host.Close())
 	}
 	n.announced = n.address
 	n.ctx, n.cancel = context.WithCancel(context.Background())

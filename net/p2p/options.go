@@ -6,6 +6,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/orwl/go-orwl/net/p2p/internal/lane"
@@ -33,6 +34,13 @@ type Options struct {
 	Peers []string
 	// Listening, if not nil, is told the address that this node listens at.
 	Listening func(address string)
+
+	// Host is this node's libp2p host; one is made if nil. It must have the identity
+	// that Identity gives, and should have the Gater, so that strangers are refused before
+	// a stream opens; without, their streams are reset. Listen, Security and Private are
+	// the host's affair then, and Close leaves it open. Its addresses, and those that
+	// Root and Peers give, may be multiaddresses: with QUIC, for instance.
+	Host host.Host
 
 	// Lease is for how long a node is believed to live after it was heard, Skew by
 	// how much two clocks may differ over that time, and Beat how often nodes speak. By
@@ -168,7 +176,7 @@ func (o Options) validateAddresses() error {
 		}
 	}
 	check := func(field, address string) error {
-		if _, _, err := net.SplitHostPort(address); err != nil {
+		if err := transport.CheckAddress(address); err != nil {
 			return fmt.Errorf("p2p: Options.%s is %q, want host:port: %w", field, address, err)
 		}
 		return nil
@@ -186,7 +194,7 @@ func (o Options) validateAddresses() error {
 			return err
 		}
 	}
-	if o.Key == nil && !loopback(o.Listen) {
+	if o.Host == nil && o.Key == nil && !loopback(o.Listen) {
 		return fmt.Errorf("%w: Options.Listen is %q: give all nodes the same Key, or listen at 127.0.0.1", ErrNoKey, o.Listen)
 	}
 	return nil
@@ -207,7 +215,7 @@ func loopback(address string) bool {
 func (o *Options) host(talk func() uint64) transport.Options {
 	return transport.Options{
 		Number: o.Number, Nodes: o.Nodes, Key: o.Key, Security: o.Security, Private: o.Private,
-		Hello: helloTimeout, Registerer: o.Registerer, Talk: talk,
+		Hello: helloTimeout, User: o.Host, Registerer: o.Registerer, Talk: talk,
 		Stranger: func() { o.Counts.Strangers.Add(1) },
 	}
 }

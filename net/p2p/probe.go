@@ -72,11 +72,7 @@ func (n *Node) probe(ctx context.Context, p *peer, o ProbeOptions) (time.Duratio
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	raw, err := conn.Open(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return rounds(raw, o)
+	return rounds(conn, o)
 }
 
 func rounds(raw transport.Stream, o ProbeOptions) (time.Duration, error) {
@@ -107,17 +103,13 @@ func rounds(raw transport.Stream, o ProbeOptions) (time.Duration, error) {
 }
 
 // probed answers a probe until it is closed.
-func (p *peer) probed(conn transport.Conn) {
-	defer conn.Close()
+func (p *peer) probed(raw *transport.Conn) {
+	defer raw.Close()
 	defer p.probing.Add(-1)
 	if p.probing.Add(1) > mostProbes {
 		return
 	}
-	defer context.AfterFunc(p.ctx, func() { conn.Close() })()
-	raw, err := conn.Accept()
-	if err != nil {
-		return
-	}
+	defer context.AfterFunc(p.ctx, func() { raw.Close() })()
 	var sizes [8]byte
 	if _, err := io.ReadFull(raw, sizes[:]); err != nil {
 		return

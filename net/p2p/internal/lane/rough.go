@@ -9,7 +9,7 @@ import "github.com/orwl/go-orwl/net/wire"
 func (l *Lane) Break() bool {
 	s := l.Attached()
 	if s != nil {
-		s.conn.Close()
+		s.raw.Close()
 	}
 	return s != nil
 }

@@ -115,6 +115,6 @@ func (l *Lane) received() uint64 {
 }
 
 // Stream is a stream of the lane, which is not attached yet.
-func (l *Lane) Stream(conn transport.Conn, raw transport.Stream) *Stream {
-	return newStream(l, conn, raw)
+func (l *Lane) Stream(raw *transport.Conn) *Stream {
+	return newStream(l, raw)
 }

@@ -18,8 +18,7 @@ import (
 // and is over when either has failed: the lane will have another.
 type Stream struct {
 	lane *Lane
-	conn transport.Conn
-	raw  transport.Stream
+	raw  *transport.Conn
 	in   *wire.Input
 
 	broken bool          // both are to end; lane.mu
@@ -113,8 +112,7 @@ func (l *Lane) sever(s *Stream, why error) {
 
 // run writes and reads until either fails.
 func (s *Stream) run() {
-	l, began := s.lane, time.Now()
-	s.conn.Used()
+	l := s.lane
 	over := func(err error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
@@ -140,7 +138,7 @@ func (s *Stream) run() {
 		l.connect(l.patience())
 	}
 	l.mu.Unlock()
-	s.conn.Ended(time.Since(began))
+	s.raw.Close()
 }
 
 // fault counts what made a stream's reader give up, if that was the peer's doing. A
@@ -191,9 +189,9 @@ func (l *Lane) Sever(why error) {
 	}
 }
 
-func newStream(l *Lane, conn transport.Conn, raw transport.Stream) *Stream {
+func newStream(l *Lane, raw *transport.Conn) *Stream {
 	return &Stream{
-		lane: l, conn: conn, raw: raw, ended: make(chan struct{}),
+		lane: l, raw: raw, ended: make(chan struct{}),
 		in:     wire.NewInput(&counted{raw, &l.node.Counts.BytesIn}, l.node.MaxBulk),
 		spares: loan.NewSpares(l.node.Hoard),
 	}

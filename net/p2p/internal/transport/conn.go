@@ -1,60 +1,44 @@
 package transport
 
 import (
-	"context"
+	"io"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/network"
-	"github.com/libp2p/go-libp2p/core/transport"
+	corepeer "github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
 	"github.com/multiformats/go-multiaddr"
 )
 
-// Conn is a connection to another node. It carries one stream.
+// Conn is a stream to another node, and the connection that it is on. A connection
+// carries one stream of ours.
 type Conn struct {
-	raw    transport.CapableConn
-	way    network.Direction
-	tracer tracer
+	Stream
+	peer   corepeer.ID
+	name   protocol.ID
+	remote multiaddr.Multiaddr
+	end    func()
 }
 
-// Stream is the stream of a connection.
-type Stream = network.MuxedStream
-
-func (h *Host) conn(raw transport.CapableConn, way network.Direction) Conn {
-	return Conn{raw, way, h.tracer}
+// Stream is what a lane needs of a stream.
+type Stream interface {
+	io.Reader
+	io.Writer
+	SetDeadline(t time.Time) error
 }
 
-// Kind is what the connection is for: the node that has dialled says so.
+// Kind is what the stream is for: the node that has dialled says so.
 func (c *Conn) Kind() Kind {
-	if c.raw.ConnState().StreamMultiplexer == muxers[Data] {
+	if c.name == protocols[Data] {
 		return Data
 	}
 	return Control
 }
 
 // Probe reports whether it is a probe's.
-func (c *Conn) Probe() bool {
-	m := c.raw.ConnState().StreamMultiplexer
-	return m == probes[Control] || m == probes[Data]
-}
-
-// Open opens the stream.
-func (c *Conn) Open(ctx context.Context) (Stream, error) { return c.raw.OpenStream(ctx) }
-
-// Accept takes the stream that the other node opens.
-func (c *Conn) Accept() (Stream, error) { return c.raw.AcceptStream() }
+func (c *Conn) Probe() bool { return c.name == probes[Control] || c.name == probes[Data] }
 
 // Remote is the address at the other end.
-func (c *Conn) Remote() multiaddr.Multiaddr { return c.raw.RemoteMultiaddr() }
+func (c *Conn) Remote() multiaddr.Multiaddr { return c.remote }
 
-// Used tells libp2p's metrics that a lane uses the connection. Ended tells them that it
-// does not any more, and closes the connection.
-func (c *Conn) Used() { c.tracer.opened(c) }
-
-// Ended ends what Used has begun.
-func (c *Conn) Ended(lasted time.Duration) {
-	c.tracer.closed(c, lasted)
-	c.raw.Close()
-}
-
-// Close closes a connection that was not used.
-func (c *Conn) Close() { c.raw.Close() }
+// Close ends the stream, and the connection if nobody else uses it.
+func (c *Conn) Close() { c.end() }

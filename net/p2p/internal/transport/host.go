@@ -4,217 +4,285 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"net"
-	"strconv"
-	"time"
 
-	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	corepeer "github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/core/pnet"
+	"github.com/libp2p/go-libp2p/core/peerstore"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	"github.com/libp2p/go-libp2p/core/sec"
 	"github.com/libp2p/go-libp2p/core/transport"
-	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
-	"github.com/libp2p/go-libp2p/p2p/net/upgrader"
-	"github.com/libp2p/go-libp2p/p2p/security/noise"
-	libp2ptls "github.com/libp2p/go-libp2p/p2p/security/tls"
-	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
-	yamuxconfig "github.com/libp2p/go-yamux/v5"
+	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	"github.com/multiformats/go-multiaddr"
 	manet "github.com/multiformats/go-multiaddr/net"
-	"github.com/prometheus/client_golang/prometheus"
+	"github.com/multiformats/go-multistream"
 )
 
-// Host is this node's end of all connections. It is made of libp2p's transports
-// themselves, without a swarm: which connection there is, and when it is dialled, is
-// the lanes' business, and so nothing stands between.
+// Host is this node's end of all connections: a libp2p host, made here or by the user,
+// on which lanes are streams of protocols with names.
 //
-// Whoever dials says by the multiplexer it offers which lane the connection is for.
-// Both are yamux, and differ in the sizes of windows and frames.
+// A lane has a connection of its own, so that a large block does not stand before a small
+// frame. libp2p's swarm keeps one connection to a peer when it dials. So the swarm dials
+// the first connection, and the host dials others itself, by the swarm's own transports.
+// The swarm at the other end accepts both and sees no difference.
 type Host struct {
-	ids       []corepeer.ID
-	gater     *gater
-	listening transport.Transport
-	dialling  [Kinds]transport.Transport
-	probing   [Kinds]transport.Transport
-	listener  transport.Listener
-	manager   network.ResourceManager // nil: nobody wants to know
-	tracer    tracer
+	host.Host
+	own      *assembled // nil if the user has made it
+	ids      []corepeer.ID
+	gater    *gater
+	incoming chan *Conn
+	deaf     chan struct{}
 }
 
-// Options are what a host has to know.
-type Options struct {
-	Number, Nodes int
-	Key           []byte
-	Security      Security
-	Private       bool                  // a network that is secret before a word is said
-	Hello         time.Duration         // how long a connection may take to be secured
-	Registerer    prometheus.Registerer // of libp2p's metrics, or nil
-	Stranger      func()                // is told of each connection that is refused
-	Talk          func() uint64         // is how many frames have come by control lanes
-}
-
-// Security is how streams are encrypted. All nodes of a run use the same.
-type Security uint8
-
-// The ways to encrypt. TLS is 1.2 to 1.6 times as fast for large blocks.
-const (
-	TLS Security = iota
-	Noise
-	LastSecurity = Noise
+// protocols are those of the lanes, and probes those of streams with nothing of ours
+// above them.
+var (
+	protocols = [Kinds]protocol.ID{Control: "/orwl/control/1", Data: "/orwl/data/1"}
+	probes    = [Kinds]protocol.ID{Control: "/orwl/probe/control/1", Data: "/orwl/probe/data/1"}
 )
 
-// probes are the multiplexers of probes, by the kind of connection that they are like.
-var probes = [Kinds]protocol.ID{Control: "/orwl/probe/control/1.0.0", Data: "/orwl/probe/data/1.0.0"}
-
-// muxers are those of the kinds.
-var muxers = [Kinds]protocol.ID{Control: yamux.ID, Data: "/orwl/data/yamux/1.0.0"}
-
-const (
-	dataWindow = 16 << 20
-	dataFrame  = 256 << 10
-)
-
-// multiplexer is that of one lane, under a name.
-func multiplexer(kind Kind, name protocol.ID) upgrader.StreamMuxer {
-	config := yamuxconfig.DefaultConfig()
-	config.LogOutput = io.Discard
-	config.ReadBufSize = 0         // the security below has a buffer
-	config.EnableKeepAlive = false // nodes have their own heartbeats
-	config.MaxIncomingStreams = 1  // a connection has one stream
-	config.AcceptBacklog = 1
-	config.MaxStreamWindowSize = dataWindow
-	if kind == Data {
-		config.InitialStreamWindowSize = dataWindow
-		config.MaxMessageSize = dataFrame
-	}
-	return upgrader.StreamMuxer{ID: name, Muxer: (*yamux.Transport)(config)}
-}
-
-// New makes the host of a node. It does not listen yet.
+// New makes the host of a node, or takes the user's. It does not listen yet.
 func New(o Options) (*Host, error) {
-	h := &Host{ids: identities(o.Key, o.Nodes), tracer: newTracer(o.Registerer)}
-	var err error
-	if h.manager, err = newManager(o.Registerer); err != nil {
-		return nil, err
-	}
-	h.gater = &gater{numbers: make(map[corepeer.ID]int, o.Nodes), stranger: o.Stranger}
-	for i, id := range h.ids {
-		if i != o.Number {
-			h.gater.numbers[id] = i
+	h := &Host{ids: identities(o.Key, o.Nodes), incoming: make(chan *Conn), deaf: make(chan struct{})}
+	h.gater = newGater(h.ids, o.Number, o.Stranger)
+	if o.User != nil {
+		if o.User.ID() != h.ids[o.Number] {
+			return nil, fmt.Errorf("%w than node %d of this run: make it with libp2p.Identity(p2p.Identity(key, %d))", ErrIdentity, o.Number, o.Number)
 		}
-	}
-	private := identity(o.Key, o.Number)
-	var all []upgrader.StreamMuxer
-	for kind := range Kinds {
-		m, probe := multiplexer(kind, muxers[kind]), multiplexer(kind, probes[kind])
-		if kind == Data {
-			m.Muxer = courtesy{m.Muxer, o.Talk}
-		}
-		all = append(all, m, probe)
-		if h.dialling[kind], err = h.newTransport(o, private, []upgrader.StreamMuxer{m}); err != nil {
-			return nil, err
-		}
-		if h.probing[kind], err = h.newTransport(o, private, []upgrader.StreamMuxer{probe}); err != nil {
-			return nil, err
-		}
-	}
-	h.listening, err = h.newTransport(o, private, all)
-	return h, err
-}
-
-func (h *Host) newTransport(o Options, private crypto.PrivKey, muxers []upgrader.StreamMuxer) (transport.Transport, error) {
-	var security sec.SecureTransport
-	var err error
-	if o.Security == Noise {
-		security, err = noise.New(noise.ID, private, muxers)
+		h.Host = o.User
 	} else {
-		security, err = libp2ptls.New(libp2ptls.ID, private, muxers)
+		own, err := assemble(o, h.gater)
+		if err != nil {
+			return nil, err
+		}
+		h.own, h.Host = own, own.Host
 	}
-	if err != nil {
-		return nil, fmt.Errorf("p2p: security of node %d: %w", o.Number, err)
-	}
-	var shared pnet.PSK
-	if o.Private {
-		shared = derive(o.Key, "orwl private network")
-	}
-	up, err := upgrader.New([]sec.SecureTransport{security}, muxers, shared, h.manager, h.gater, upgrader.WithAcceptTimeout(o.Hello))
-	if err != nil {
-		return nil, fmt.Errorf("p2p: upgrader of node %d: %w", o.Number, err)
-	}
-	// A port that others may share could be another run's.
-	t, err := tcp.NewTCPTransport(up, h.manager, nil, tcp.DisableReuseport(), tcp.WithConnectionTimeout(o.Hello))
-	if err != nil {
-		return nil, fmt.Errorf("p2p: transport of node %d: %w", o.Number, err)
-	}
-	return t, nil
+	return h, nil
 }
 
-// Listen begins to listen and returns the address, as host:port.
+// Listen begins to take streams, and returns the address at which others reach this
+// node. A host of the user listens already, wherever it likes.
 func (h *Host) Listen(ctx context.Context, address string) (string, error) {
+	for kind := range Kinds {
+		h.SetStreamHandler(protocols[kind], h.take)
+		h.SetStreamHandler(probes[kind], h.take)
+	}
+	if h.own == nil {
+		all := h.Addrs()
+		if len(all) == 0 {
+			return "", errors.New("p2p: Options.Host listens nowhere: give it an address, for instance by libp2p.ListenAddrStrings")
+		}
+		return listed(all, mostListed), nil
+	}
 	at, err := resolve(ctx, address)
 	if err != nil {
 		return "", err
 	}
-	h.listener, err = h.listening.Listen(at[0])
+	if err := h.Network().Listen(at[0]); err != nil {
+		return "", fmt.Errorf("p2p: listening at %s: %w", address, err)
+	}
+	is, err := manet.ToNetAddr(h.Network().ListenAddresses()[0])
 	if err != nil {
 		return "", fmt.Errorf("p2p: listening at %s: %w", address, err)
 	}
-	return h.listener.Addr().String(), nil
+	return is.String(), nil
 }
 
-// Dial opens a connection to a node.
-func (h *Host) Dial(ctx context.Context, number int, address string, kind Kind) (Conn, error) {
-	return h.dialWith(ctx, h.dialling[kind], h.ids[number], address)
-}
+// mostListed is how long the list of addresses of a node may be.
+const mostListed = 512
 
-// DialProbe opens a connection that is like one of a kind, for a probe.
-func (h *Host) DialProbe(ctx context.Context, number int, address string, kind Kind) (Conn, error) {
-	return h.dialWith(ctx, h.probing[kind], h.ids[number], address)
-}
-
-// Accept is the next connection of another node, and that node's number. The gater has
-// let it in.
-func (h *Host) Accept() (Conn, int, error) {
-	conn, err := h.listener.Accept()
-	if err != nil {
-		return Conn{}, 0, err
+// Loopback reports whether the host can be reached from this machine only.
+func (h *Host) Loopback() bool {
+	for _, a := range h.Addrs() {
+		if !manet.IsIPLoopback(a) {
+			return false
+		}
 	}
-	number, ok := h.gater.number(conn.RemotePeer())
-	if !ok { // only if the gater was not asked
-		number = -1
-	}
-	return h.conn(conn, network.DirInbound), number, nil
+	return true
 }
 
-// Deafen ends Accept: nobody is let in any more.
-func (h *Host) Deafen() { h.listener.Close() }
-
-// Close ends what the host has of its own; its listener is closed by Deafen.
-func (h *Host) Close() {
-	if h.manager != nil {
-		h.manager.Close()
+// take takes a stream that another node has opened.
+func (h *Host) take(s network.Stream) {
+	if _, ok := h.gater.number(s.Conn().RemotePeer()); !ok { // a host of the user lets in others, too
+		h.gater.stranger()
+		_ = s.Reset() // it is over anyway
+		return
+	}
+	select {
+	case h.incoming <- h.conn(s):
+	case <-h.deaf:
+		_ = s.Reset() // it is over anyway
 	}
 }
 
-func (h *Host) dialWith(ctx context.Context, t transport.Transport, id corepeer.ID, address string) (Conn, error) {
+// conn is a stream of the swarm. Its connection ends with it, if the host is our own.
+func (h *Host) conn(s network.Stream) *Conn {
+	return &Conn{s, s.Conn().RemotePeer(), s.Protocol(), s.Conn().RemoteMultiaddr(), func() {
+		_ = s.Reset() // it is over anyway
+		if h.own != nil {
+			_ = s.Conn().Close() // and so is this
+		}
+	}}
+}
+
+// Accept is the next stream of another node, and that node's number.
+func (h *Host) Accept() (*Conn, int, error) {
+	select {
+	case c := <-h.incoming:
+		number, _ := h.gater.number(c.peer)
+		return c, number, nil
+	case <-h.deaf:
+		return nil, 0, ErrDeaf
+	}
+}
+
+// Deafen ends Accept: nobody is let in any more. It is called once.
+func (h *Host) Deafen() {
+	close(h.deaf)
+	for kind := range Kinds {
+		h.RemoveStreamHandler(protocols[kind])
+		h.RemoveStreamHandler(probes[kind])
+	}
+}
+
+// Close ends a host of our own.
+func (h *Host) Close() error {
+	if h.own == nil {
+		return nil
+	}
+	return h.own.Close()
+}
+
+// Dial opens a stream of a lane to a node.
+func (h *Host) Dial(ctx context.Context, number int, address string, kind Kind) (*Conn, error) {
 	at, err := resolve(ctx, address)
 	if err != nil {
-		return Conn{}, err
+		return nil, err
 	}
+	if kind == Control && len(h.Network().ConnsToPeer(h.ids[number])) == 0 {
+		if s, err := h.first(ctx, h.ids[number], at, protocols[kind]); s != nil || err != nil {
+			return s, err
+		}
+	}
+	return h.beside(ctx, h.ids[number], at, kind, protocols[kind])
+}
+
+// DialProbe opens a stream that is like one of a lane, for a probe.
+func (h *Host) DialProbe(ctx context.Context, number int, address string, kind Kind) (*Conn, error) {
+	at, err := resolve(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	return h.beside(ctx, h.ids[number], at, kind, probes[kind])
+}
+
+// first has the swarm dial, and opens a stream. It returns nothing if the peer has dialled
+// meanwhile: that connection is for a lane of the peer.
+func (h *Host) first(ctx context.Context, id corepeer.ID, at []multiaddr.Multiaddr, name protocol.ID) (*Conn, error) {
+	if s, ok := h.Network().(interface{ Backoff() *swarm.DialBackoff }); ok {
+		s.Backoff().Clear(id) // a peer that was not up yet is dialled again at once
+	}
+	h.Peerstore().AddAddrs(id, at, peerstore.TempAddrTTL)
+	conn, err := h.Network().DialPeer(ctx, id)
+	if err != nil {
+		return nil, causes(err)
+	}
+	if conn.Stat().Direction != network.DirOutbound {
+		return nil, nil
+	}
+	s, err := conn.NewStream(ctx)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrNoHello, err)
+	} else if err = named(ctx, s, name); err == nil {
+		err = s.SetProtocol(name)
+	}
+	if err != nil {
+		_ = conn.Close() // it is of no use
+		return nil, err
+	}
+	return h.conn(s), nil
+}
+
+// causes is why a swarm could not dial: its own error has a line for each address.
+func causes(err error) error {
+	var dial *swarm.DialError
+	if !errors.As(err, &dial) || len(dial.DialErrors) == 0 {
+		return err
+	}
+	all := make([]error, len(dial.DialErrors))
+	for i := range all {
+		all[i] = dial.DialErrors[i].Cause
+	}
+	return errors.Join(all...)
+}
+
+// beside dials a connection that the swarm does not keep, and opens a stream.
+func (h *Host) beside(ctx context.Context, id corepeer.ID, at []multiaddr.Multiaddr, kind Kind, name protocol.ID) (*Conn, error) {
 	var failures []error
 	for _, a := range at {
-		began := time.Now()
-		conn, err := t.Dial(ctx, a, id)
-		h.tracer.dialled(conn, a, time.Since(began), err, context.Cause(ctx))
-		if err == nil {
-			return h.conn(conn, network.DirOutbound), nil
+		t := h.dialler(a, kind)
+		if t == nil {
+			failures = append(failures, fmt.Errorf("p2p: the host has no transport for %v", a))
+			continue
 		}
-		failures = append(failures, err)
+		conn, err := t.Dial(ctx, a, id)
+		if err != nil {
+			failures = append(failures, err)
+			continue
+		}
+		s, err := conn.OpenStream(ctx)
+		if err != nil {
+			err = fmt.Errorf("%w: %w", ErrNoHello, err)
+		} else {
+			err = named(ctx, s, name)
+		}
+		if err != nil {
+			_ = conn.Close() // it is of no use
+			return nil, err
+		}
+		go refuseAll(conn)
+		return &Conn{Stream: s, name: name, remote: conn.RemoteMultiaddr(), end: func() { _ = conn.Close() }}, nil
 	}
-	return Conn{}, errors.Join(failures...)
+	return nil, errors.Join(failures...)
+}
+
+// dialler is the transport for a second connection; nil if there is none.
+func (h *Host) dialler(a multiaddr.Multiaddr, kind Kind) transport.Transport {
+	if h.own != nil {
+		return h.own.dialling[kind]
+	}
+	if s, ok := h.Network().(interface {
+		TransportForDialing(multiaddr.Multiaddr) transport.Transport
+	}); ok {
+		return s.TransportForDialing(a)
+	}
+	return nil
+}
+
+// named says which protocol a stream is of, and hears that the other side has it.
+func named(ctx context.Context, s network.MuxedStream, name protocol.ID) error {
+	defer context.AfterFunc(ctx, func() { _ = s.Reset() })()
+	_, err := multistream.SelectOneOf([]protocol.ID{name}, s)
+	var not multistream.ErrNotSupported[protocol.ID]
+	if errors.As(err, &not) {
+		return ErrNobody
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNoHello, err)
+	}
+	return nil
+}
+
+// refuseAll refuses the streams that the other side opens on a connection that only we
+// use: its identify, for instance.
+func refuseAll(conn transport.CapableConn) {
+	for {
+		s, err := conn.AcceptStream()
+		if err != nil {
+			return
+		}
+		_ = s.Reset() // which is the answer
+	}
 }
 
 // OtherKey reports whether dialling failed because somebody listens there that is
@@ -222,48 +290,6 @@ func (h *Host) dialWith(ctx context.Context, t transport.Transport, id corepeer.
 func OtherKey(err error) bool {
 	var mismatch sec.ErrPeerIDMismatch
 	return errors.As(err, &mismatch)
-}
-
-// resolve is what a host:port may mean.
-func resolve(ctx context.Context, address string) ([]multiaddr.Multiaddr, error) {
-	name, port, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, fmt.Errorf("p2p: address %q: %w", address, err)
-	}
-	if name == "" {
-		name = "0.0.0.0"
-	}
-	n, err := strconv.ParseUint(port, 10, 16)
-	if err != nil {
-		return nil, fmt.Errorf("p2p: address %q: the port is no number up to 65535", address)
-	}
-	ips, err := net.DefaultResolver.LookupIP(ctx, "ip", name)
-	if err != nil {
-		return nil, fmt.Errorf("p2p: address %q: %w", address, err)
-	}
-	var all []multiaddr.Multiaddr
-	for _, ip := range ips {
-		a, err := manet.FromNetAddr(&net.TCPAddr{IP: ip, Port: int(n)})
-		if err != nil {
-			return nil, fmt.Errorf("p2p: address %q: %w", address, err)
-		}
-		all = append(all, a)
-	}
-	return all, nil
-}
-
-// SeenFrom is the address of a node that listens at all its interfaces, for those who
-// have seen it at the other end of a connection.
-func SeenFrom(address string, remote multiaddr.Multiaddr) string {
-	name, port, err := net.SplitHostPort(address)
-	if ip := net.ParseIP(name); err != nil || name != "" && (ip == nil || !ip.IsUnspecified()) {
-		return address
-	}
-	ip, err := manet.ToIP(remote)
-	if err != nil {
-		return address
-	}
-	return net.JoinHostPort(ip.String(), port)
 }
 
 // Expect has the host take an identity for that of a node: a test has it connect where

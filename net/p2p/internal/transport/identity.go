@@ -30,9 +30,9 @@ func derive(key []byte, purpose string) []byte {
 	return seed
 }
 
-// identity is the private key of a node, which everybody can make who has the run's
+// Identity is the private key of a node, which everybody can make who has the run's
 // key: so that nobody needs to be told the others' public ones.
-func identity(key []byte, number int) crypto.PrivKey {
+func Identity(key []byte, number int) crypto.PrivKey {
 	seed := derive(key, fmt.Sprintf("orwl node %d", number))
 	private, _, err := crypto.GenerateEd25519Key(bytes.NewReader(seed))
 	if err != nil {
@@ -45,7 +45,7 @@ func identity(key []byte, number int) crypto.PrivKey {
 func identities(key []byte, nodes int) []corepeer.ID {
 	ids := make([]corepeer.ID, nodes)
 	for i := range ids {
-		id, err := corepeer.IDFromPrivateKey(identity(key, i))
+		id, err := corepeer.IDFromPrivateKey(Identity(key, i))
 		if err != nil {
 			panic(fmt.Sprintf("p2p: name of node %d: %v", i, err)) // every Ed25519 key has one
 		}

@@ -2,69 +2,48 @@ package transport
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/libp2p/go-libp2p/core/network"
-	"github.com/libp2p/go-libp2p/core/transport"
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
-	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	"github.com/libp2p/go-libp2p/x/rate"
-	"github.com/multiformats/go-multiaddr"
-	"github.com/prometheus/client_golang/prometheus"
 )
 
-// tracer tells libp2p's own metrics of connections, as its swarm would, of which
-// there is none here. It does nothing if nobody has asked for it.
-type tracer struct{ swarm.MetricsTracer }
+const (
+	// mostConns is how many connections a peer may have to this node: two lanes, two
+	// that are being replaced, and some for probes.
+	mostConns = 16
+	// mostStreams is how many streams it may have on them.
+	mostStreams = 4 * mostConns
+	// mostUnknown is how many connections may be open whose other end has not proven
+	// who it is, beside some for each node of the run: all may come at once.
+	mostUnknown = 128
+)
 
-// newTracer registers libp2p's metrics of connections, unless in is nil.
-func newTracer(in prometheus.Registerer) tracer {
-	if in == nil {
-		return tracer{}
-	}
-	return tracer{swarm.NewMetricsTracer(swarm.WithRegisterer(in))}
-}
-
-// opened is told of a connection that a lane uses, and closed when it does not any
-// more.
-func (t tracer) opened(c *Conn) {
-	if t.MetricsTracer != nil {
-		t.OpenedConnection(c.way, c.raw.RemotePublicKey(), c.raw.ConnState(), c.raw.LocalMultiaddr())
-	}
-}
-
-func (t tracer) closed(c *Conn, lasted time.Duration) {
-	if t.MetricsTracer != nil {
-		t.ClosedConnection(c.way, lasted, c.raw.ConnState(), c.raw.LocalMultiaddr())
-	}
-}
-
-// dialled is told how long dialling an address took, and what came of it.
-func (t tracer) dialled(conn transport.CapableConn, at multiaddr.Multiaddr, took time.Duration, err, cause error) {
-	switch {
-	case t.MetricsTracer == nil:
-	case err != nil:
-		t.FailedDialing(at, err, cause)
-	default:
-		t.CompletedHandshake(took, conn.ConnState(), conn.LocalMultiaddr())
-	}
-}
-
-// newManager makes a resource manager that counts and limits nothing, since how many
-// connections there may be is the run's affair; none if in is nil.
-func newManager(in prometheus.Registerer) (network.ResourceManager, error) {
-	if in == nil {
-		return nil, nil
-	}
-	rcmgr.MustRegisterWith(in)
-	tell, err := rcmgr.NewStatsTraceReporter()
-	if err != nil {
-		return nil, fmt.Errorf("p2p: metrics of resources: %w", err)
-	}
-	m, err := rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(rcmgr.InfiniteLimits),
-		rcmgr.WithTraceReporter(tell), rcmgr.WithLimitPerSubnet([]rcmgr.ConnLimitPerSubnet{}, []rcmgr.ConnLimitPerSubnet{}),
+// newManager makes the resource manager of a node. It bounds what a peer, and what
+// everybody who is not known yet, may have. How much all peers have together is the
+// run's affair.
+func newManager(o Options) (network.ResourceManager, error) {
+	unknown := rcmgr.LimitVal(mostUnknown + 4*o.Nodes)
+	limits := rcmgr.PartialLimitConfig{
+		Transient:   rcmgr.ResourceLimits{ConnsInbound: unknown, Streams: rcmgr.Unlimited},
+		PeerDefault: rcmgr.ResourceLimits{ConnsInbound: mostConns, StreamsInbound: mostStreams},
+	}.Build(rcmgr.InfiniteLimits)
+	options := []rcmgr.Option{
+		rcmgr.WithLimitPerSubnet([]rcmgr.ConnLimitPerSubnet{}, []rcmgr.ConnLimitPerSubnet{}),
 		rcmgr.WithNetworkPrefixLimit([]rcmgr.NetworkPrefixLimit{}, []rcmgr.NetworkPrefixLimit{}),
-		rcmgr.WithConnRateLimiters(new(rate.Limiter)))
+		rcmgr.WithConnRateLimiters(new(rate.Limiter)),
+	}
+	if o.Registerer != nil {
+		rcmgr.MustRegisterWith(o.Registerer)
+		tell, err := rcmgr.NewStatsTraceReporter()
+		if err != nil {
+			return nil, fmt.Errorf("p2p: metrics of resources: %w", err)
+		}
+		options = append(options, rcmgr.WithTraceReporter(tell))
+	} else {
+		options = append(options, rcmgr.WithMetricsDisabled())
+	}
+	m, err := rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(limits), options...)
 	if err != nil {
 		return nil, fmt.Errorf("p2p: resource manager: %w", err)
 	}

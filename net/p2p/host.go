@@ -1,0 +1,22 @@
+package p2p
+
+import (
+	"github.com/libp2p/go-libp2p/core/connmgr"
+	"github.com/libp2p/go-libp2p/core/crypto"
+
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
+)
+
+// Identity is the private key of a node: everybody can make it who has the key of the run,
+// and nobody else. A host for Options.Host has it:
+//
+//	h, err := libp2p.New(
+//		libp2p.Identity(p2p.Identity(key, number)),
+//		libp2p.ConnectionGater(p2p.Gater(key, number, nodes)),
+//		libp2p.ListenAddrStrings("/ip4/127.0.0.1/udp/0/quic-v1"))
+func Identity(key []byte, number int) crypto.PrivKey { return transport.Identity(key, number) }
+
+// Gater lets the other nodes of a run connect to a node, and nobody else.
+func Gater(key []byte, number, nodes int) connmgr.ConnectionGater {
+	return transport.NewGater(key, number, nodes)
+}
