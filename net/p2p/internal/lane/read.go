@@ -115,7 +115,7 @@ func (s *Stream) arrived(h wire.Head) error {
 	switch err := l.link.Arrived(h.Number, s.in.Size()); err {
 	case nil:
 		s.taken++
-		s.turn = true
+		s.desk.received()
 	case engine.ErrDuplicate:
 	default:
 		return err

@@ -24,13 +24,11 @@ type Stream struct {
 	broken bool          // both are to end; lane.mu
 	ended  chan struct{} // closed when both have
 
-	// Of whoever writes; lane.mu.
-	writing bool // somebody does: what follows is his
-	crowded bool // several frames went in the writer's last write
-	turn    bool // something was received since
-	last    uint64
-	pieces  []engine.Piece
-	joined  []byte
+	desk desk // lane.mu
+
+	// Of the goroutine that owns the desk.
+	pieces []engine.Piece
+	joined []byte
 
 	// The reader's.
 	taken   uint64 // the number of the last frame

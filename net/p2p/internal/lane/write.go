@@ -8,74 +8,94 @@ import (
 	"github.com/orwl/go-orwl/net/wire"
 )
 
-const (
-	// joinUpTo is up to which size pieces are joined into one write. It is what
-	// fits into a frame of yamux, so that they stay together.
-	joinUpTo = 64<<10 - 12
-	// directUpTo is how many bytes may be on their way for one more frame to be
-	// written by whoever issues it: less than what is left of yamux' smallest window
-	// when the other end has not yet told that half of it is free.
-	directUpTo = 64 << 10
-)
+// joinUpTo is up to which size pieces are joined into one write. It is what fits into a
+// frame of yamux, so that they stay together.
+const joinUpTo = 64<<10 - 12
 
 // write writes what is pending until the stream is broken.
 func (s *Stream) write() error {
-	l := s.lane
 	alone := runtime.GOMAXPROCS(0) == 1
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for {
-		for s.writing || !l.link.Pending() && !s.broken {
-			l.work.Wait()
-		}
-		if s.broken {
-			return nil
-		}
-		// Others that are about to append something get the chance, so that it
-		// goes in one write. On a single processor they had it, and who only computes
-		// would have a time slice before the writer's next turn.
+	for s.waits() {
+		// Other goroutines that are about to append something get the chance, so that it
+		// goes in one write. On a single processor they had it, and a goroutine that only
+		// computes would have a time slice before the writer's next turn.
 		if !alone {
-			l.mu.Unlock()
 			runtime.Gosched()
-			l.mu.Lock()
 		}
-		if s.writing || s.broken {
+		if !s.begins() {
 			continue
 		}
-		last := s.last
-		if err := s.writeOut(); err != nil {
+		err := s.flush(s.pieces)
+		s.ends()
+		if err != nil {
 			return err
 		}
-		s.crowded = s.last > last+1
 	}
+	return nil
 }
 
-// writeOut takes what is pending and writes it. l.mu is held, though not meanwhile.
-func (s *Stream) writeOut() error {
+// waits returns when something is pending and nobody writes it. It is false when the
+// stream is broken.
+func (s *Stream) waits() bool {
 	l := s.lane
-	s.pieces = l.link.Take(s.pieces[:0])
-	s.last, s.turn, s.writing = l.link.Next(), false, true
-	l.mu.Unlock()
-	err := s.flush(s.pieces)
-	clear(s.pieces) // or bulk would stay alive
 	l.mu.Lock()
-	s.writing = false
-	return err
+	defer l.mu.Unlock()
+	for s.desk.writing || !l.link.Pending() && !s.broken {
+		l.work.Wait()
+	}
+	return !s.broken
 }
 
-// release sees to it that what was appended is written, as wake does, and unlocks
-// l.mu. If something was received since the last write, and nobody else has anything
-// to say, then this is the answer to it, or the next question: it is written at once,
-// which saves the way through the writer. That does not block: so little is on its way
-// then that the stream's window has room.
+// begins reports whether the writer owns the desk now.
+func (s *Stream) begins() bool {
+	s.lane.mu.Lock()
+	defer s.lane.mu.Unlock()
+	if s.desk.writing || s.broken {
+		return false
+	}
+	s.occupy(true)
+	return true
+}
+
+// occupy takes the desk, and what is pending. l.mu is held.
+func (s *Stream) occupy(writer bool) {
+	s.pieces = s.lane.link.Take(s.pieces[:0])
+	s.desk.begin(s.lane.link.Next(), writer)
+}
+
+// ends gives the desk back, after a write.
+func (s *Stream) ends() {
+	s.lane.mu.Lock()
+	defer s.lane.mu.Unlock()
+	s.done()
+}
+
+// done is ends. l.mu is held.
+func (s *Stream) done() {
+	clear(s.pieces) // or bulk would stay alive
+	s.desk.end()
+}
+
+// release sees to it that what was appended is written, as wake does, and unlocks l.mu.
+// It writes by itself if the desk says so: see desk.direct.
 func (l *Lane) release() {
-	defer l.mu.Unlock()
 	s := l.stream
-	if s == nil || !s.turn || s.crowded || s.writing || l.link.Kept() > directUpTo {
+	if s == nil || !s.desk.direct(l.link.Kept()) {
 		l.wake()
+		l.mu.Unlock()
 		return
 	}
-	if err := s.writeOut(); err != nil {
+	s.occupy(false)
+	l.mu.Unlock()
+	l.released(s, s.flush(s.pieces))
+}
+
+// released ends a write that release has begun.
+func (l *Lane) released(s *Stream, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s.done()
+	if err != nil {
 		l.sever(s, err)
 	}
 	if s.broken || l.link.Pending() {
