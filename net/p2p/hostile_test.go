@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/control"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
@@ -158,12 +159,8 @@ func operation(kind wire.Kind, number uint64) []byte {
 }
 
 // own is a parcel to the nodes themselves.
-func own(number uint64, says ...uint64) []byte {
-	header := wire.AppendArray(nil, len(says))
-	for _, v := range says {
-		header = wire.AppendUint(header, v)
-	}
-	f := wire.Parcel{Channel: ownChannel, Header: header}
+func own(number uint64, m control.Message) []byte {
+	f := wire.Parcel{Channel: ownChannel, Header: m.Bytes()}
 	return f.Append(nil, wire.Head{Number: number})
 }
 
@@ -196,11 +193,11 @@ func TestHostileFrames(t *testing.T) {
 		"beat on the data lane":   {transport.Data, (&wire.Beat{Sent: 1}).Append(nil), malformed},
 		"echo of the future":      {transport.Control, (&wire.Beat{Sent: 1, Echo: 1 << 62}).Append(nil), malformed},
 		"operation for no window": {transport.Control, operation(wire.KindFetchOp, 1), malformed},
-		"members":                 {transport.Control, own(1, saysMembers), malformed},
-		"loss":                    {transport.Control, own(1, saysLost, 1), malformed},
-		"gathered":                {transport.Control, own(1, saysGathered), malformed},
-		"gift of nothing":         {transport.Control, own(1, saysGive), malformed},
-		"no word of the nodes":    {transport.Control, own(1, 99), malformed},
+		"members":                 {transport.Control, own(1, control.Message{Members: &control.Members{Nodes: 3}}), malformed},
+		"loss":                    {transport.Control, own(1, control.Message{Lost: &control.Lost{Node: 1}}), malformed},
+		"gathered":                {transport.Control, own(1, control.Message{Gathered: &control.Gathering{Name: "x", Round: 1}}), malformed},
+		"two messages in one":     {transport.Control, own(1, control.Message{Mapped: &control.Mapped{}, Give: &control.Gathering{}}), malformed},
+		"no word of the nodes":    {transport.Control, own(1, control.Message{}), malformed},
 		"bye with a word":         {transport.Control, []byte{6, 0, 0, 0, 0x95, byte(wire.KindBye), 1, 0, 0, 7}, malformed},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -1,6 +1,7 @@
 package p2p
 
 import (
+	"github.com/orwl/go-orwl/net/p2p/internal/control"
 	"github.com/orwl/go-orwl/net/p2p/internal/loan"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
@@ -57,26 +58,21 @@ func (n *Node) offer(p *peer) {
 		p.lending.Store(uint32(unwilling))
 		return
 	}
-	b := wire.AppendUint(wire.AppendArray(nil, 5), saysArena)
-	b = wire.AppendUint(wire.AppendUint(wire.AppendString(b, a.Offer.Boot), a.Offer.PID), a.Offer.FD)
+	said := control.Arena{Boot: a.Offer.Boot, PID: a.Offer.PID, FD: a.Offer.FD, Token: a.Offer.Token}
 	// If it fails, that node is gone.
-	_ = n.Send(p.number, ownChannel, wire.AppendBytes(b, a.Offer.Token), nil, false)
+	_ = n.Send(p.number, ownChannel, control.Message{Arena: &said}.Bytes(), nil, false)
 }
 
 // takeOffer maps the arena that another node offers, and says whether it could.
-func (n *Node) takeOffer(from int, r *wire.Reader) error {
-	o := loan.Offer{Boot: r.String(), PID: r.Uint(), FD: r.Uint(), Token: r.Bytes()}
-	if err := r.Done(); err != nil {
-		return err
-	}
+func (n *Node) takeOffer(from int, said *control.Arena) error {
+	o := loan.Offer{Boot: said.Boot, PID: said.PID, FD: said.FD, Token: said.Token}
 	p := n.peers[from]
 	if p.offered.Swap(true) {
 		return protocolError("node %d offers its arena again", from)
 	}
 	mapped := n.maps(p, o)
-	header := wire.AppendBool(wire.AppendUint(wire.AppendArray(nil, 3), saysMapped), mapped)
-	header = wire.AppendBool(header, mapped && n.options.Launched)
-	_ = n.Send(from, ownChannel, header, nil, false) // if it fails, that node is gone
+	answer := control.Message{Mapped: &control.Mapped{Mapped: mapped, Promises: mapped && n.options.Launched}}
+	_ = n.Send(from, ownChannel, answer.Bytes(), nil, false) // if it fails, that node is gone
 	return nil
 }
 
@@ -95,22 +91,18 @@ func (n *Node) maps(p *peer, o loan.Offer) bool {
 }
 
 // takeMapped takes the answer to an offer.
-func (n *Node) takeMapped(from int, r *wire.Reader) error {
-	mapped, promises := r.Bool(), r.Bool()
-	if err := r.Done(); err != nil {
-		return err
-	}
+func (n *Node) takeMapped(from int, said *control.Mapped) error {
 	p := n.peers[from]
 	answer := unwilling
-	if mapped {
+	if said.Mapped {
 		answer = willing
 	}
 	if !p.lending.CompareAndSwap(uint32(asked), uint32(answer)) {
 		return protocolError("node %d has mapped what was not offered", from)
 	}
-	if mapped {
+	if said.Mapped {
 		n.counts.Neighbours.Add(1)
 	}
-	p.promises.Store(promises)
+	p.promises.Store(said.Promises)
 	return nil
 }

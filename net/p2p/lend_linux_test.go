@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/control"
 	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/p2p/internal/loan"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
@@ -316,12 +317,12 @@ func TestHostileOffers(t *testing.T) {
 	nodes := neighbours(t, 2, func(o *Options) { o.Counts = counts[o.Number] })
 	for i, send := range []func() []byte{
 		func() []byte { nodes[0].offer(nodes[0].peers[1]); return nil }, // again
-		func() []byte { return wire.AppendUint(wire.AppendArray(nil, 1), saysArena) },
-		func() []byte { // again
-			return wire.AppendBool(wire.AppendBool(wire.AppendUint(wire.AppendArray(nil, 3), saysMapped), true), true)
+		func() []byte { return control.Message{Arena: &control.Arena{}}.Bytes() },
+		func() []byte { return control.Message{Mapped: &control.Mapped{Mapped: true, Promises: true}}.Bytes() }, // again
+		func() []byte {
+			return control.Encode(map[string]any{"version": control.Version, "mapped": map[string]any{"mapped": 2}})
 		},
-		func() []byte { return wire.AppendUint(wire.AppendUint(wire.AppendArray(nil, 3), saysMapped), 2) },
-		func() []byte { return wire.AppendBool(wire.AppendUint(wire.AppendArray(nil, 2), saysMapped), true) }, // no promise
+		func() []byte { return control.Encode(map[string]any{"version": control.Version + 1, "mapped": nil}) },
 	} {
 		if header := send(); header != nil {
 			if err := nodes[0].Send(1, ownChannel, header, nil, false); err != nil {

@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/control"
 	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/p2p/internal/loan"
 	"github.com/orwl/go-orwl/net/rma"
@@ -28,27 +29,6 @@ type Machine struct {
 // dynamicWords bounds what each rank attaches: addresses, not memory.
 const dynamicWords = 1 << 27
 
-// site is what a node says of itself, so that all find out whether they are on one
-// machine; empty but for the plan if it wants no such thing.
-type site struct {
-	plan string // what fabric it makes
-	boot string // of its machine
-	path string // of the fabric that node 0 has made
-	file string // and which file that is
-}
-
-func (s site) append() []byte {
-	b := wire.AppendString(wire.AppendArray(nil, 4), s.plan)
-	return wire.AppendString(wire.AppendString(wire.AppendString(b, s.boot), s.path), s.file)
-}
-
-func parseSite(b []byte) (site, error) {
-	r := wire.NewReader(b)
-	r.Array()
-	s := site{plan: r.String(), boot: r.String(), path: r.String(), file: r.String()}
-	return s, r.Done()
-}
-
 // options are those of the fabric in shared memory.
 func (m *Machine) options(o Options) shm.Options {
 	return shm.Options{Topology: o.Topology, Words: o.Words, DynamicWords: dynamicWords, Context: m.ctx}
@@ -56,45 +36,45 @@ func (m *Machine) options(o Options) shm.Options {
 
 // newMachineFabric is this node's part of a fabric in shared memory, nil if there can
 // be none. Node 0 makes it; the others open it when they know of it.
-func newMachineFabric(n Node, o Options, at []int) (*Machine, site) {
+func newMachineFabric(n Node, o Options, at []int) (*Machine, control.Site) {
 	if o.Remote || n.Remote() {
-		return nil, site{}
+		return nil, control.Site{}
 	}
 	boot, err := loan.BootID()
 	if err != nil {
-		return nil, site{}
+		return nil, control.Site{}
 	}
-	s := site{boot: boot}
+	s := control.Site{Boot: boot}
 	m := &Machine{node: n, at: at}
 	m.ctx, m.end = context.WithCancelCause(o.Context)
 	if n.Number() != 0 {
 		return m, s
 	}
 	if m.Fabric, err = shm.Create(m.options(o)); err == nil {
-		s.path = m.Path()
-		s.file, err = fileID(m.File())
+		s.Path = m.Path()
+		s.File, err = fileID(m.File())
 	}
 	if err != nil {
 		n.Log().Debug("no windows in shared memory", "why", err)
 		m.abandon()
-		return nil, site{}
+		return nil, control.Site{}
 	}
 	return m, s
 }
 
 // open opens the fabric that node 0 has made, if it can be.
-func (m *Machine) open(o Options, root site) error {
+func (m *Machine) open(o Options, root control.Site) error {
 	// Where processes are numbered differently that may be anything.
-	if what, err := os.Readlink(root.path); err != nil || !strings.HasPrefix(what, "/memfd:") {
-		return fmt.Errorf("%s is %q, %v", root.path, what, err)
+	if what, err := os.Readlink(root.Path); err != nil || !strings.HasPrefix(what, "/memfd:") {
+		return fmt.Errorf("%s is %q, %v", root.Path, what, err)
 	}
-	file, err := os.OpenFile(root.path, os.O_RDWR, 0)
+	file, err := os.OpenFile(root.Path, os.O_RDWR, 0)
 	if err != nil {
 		return err
 	}
 	defer file.Close()
-	if id, err := fileID(file); err != nil || id != root.file {
-		return fmt.Errorf("%s is file %s, not %s: %v", root.path, id, root.file, err)
+	if id, err := fileID(file); err != nil || id != root.File {
+		return fmt.Errorf("%s is file %s, not %s: %v", root.Path, id, root.File, err)
 	}
 	m.Fabric, err = shm.Open(file, m.options(o))
 	return err
@@ -110,9 +90,9 @@ func (m *Machine) abandon() {
 
 // meetOnMachine is the fabric in shared memory, once all nodes have it, or nil if one
 // of them has not. What all have said of themselves is gathered already.
-func meetOnMachine(ctx context.Context, n Node, o Options, m *Machine, all []site) (*Machine, error) {
+func meetOnMachine(ctx context.Context, n Node, o Options, m *Machine, all []control.Site) (*Machine, error) {
 	for _, s := range all {
-		if s.boot == "" || s.boot != all[0].boot {
+		if s.Boot == "" || s.Boot != all[0].Boot {
 			if m != nil {
 				m.abandon()
 			}

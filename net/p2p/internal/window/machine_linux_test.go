@@ -5,6 +5,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/control"
 	"github.com/orwl/go-orwl/net/p2p/internal/loan"
 	"github.com/orwl/go-orwl/net/topology"
 )
@@ -28,7 +29,7 @@ func TestOtherFile(t *testing.T) {
 	t.Cleanup(a.Close)
 	arena := fmt.Sprintf("/proc/self/fd/%d", a.Offer.FD)
 	m := &Machine{ctx: t.Context()}
-	for _, root := range []site{{path: f.Name(), file: id}, {path: f.Name() + " is not there"}, {path: arena, file: id}, {path: arena}} {
+	for _, root := range []control.Site{{Path: f.Name(), File: id}, {Path: f.Name() + " is not there"}, {Path: arena, File: id}, {Path: arena}} {
 		if err := m.open(Options{Topology: topology.Flat(2), Words: 8}, root); err == nil {
 			t.Errorf("%+v was opened", root)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/control"
 	"github.com/orwl/go-orwl/net/rma"
 )
 
@@ -22,7 +23,7 @@ func Meet(ctx context.Context, n Node, o Options) (rma.Fabric, error) {
 		at[p] = o.Node(rma.Rank(p))
 	}
 	m, mine := newMachineFabric(n, o, at)
-	mine.plan = fmt.Sprintf("%v with %d words each at nodes %v", o.Topology, o.Words, at)
+	mine.Plan = fmt.Sprintf("%v with %d words each at nodes %v", o.Topology, o.Words, at)
 	all, err := gatherSites(ctx, n, mine)
 	if err != nil {
 		if m != nil {
@@ -58,21 +59,21 @@ func tellLosses(n Node, f Operations) {
 }
 
 // gatherSites is what all nodes say of themselves, who are to make the same fabric.
-func gatherSites(ctx context.Context, n Node, mine site) ([]site, error) {
-	blobs, err := n.Gather(ctx, "plan of fabric", mine.append())
+func gatherSites(ctx context.Context, n Node, mine control.Site) ([]control.Site, error) {
+	blobs, err := n.Gather(ctx, "plan of fabric", mine.Bytes())
 	if err != nil {
 		return nil, err
 	}
-	all := make([]site, len(blobs))
+	all := make([]control.Site, len(blobs))
 	for i, blob := range blobs {
 		if blob == nil {
 			return nil, fmt.Errorf("p2p: no fabric without node %d: %w", i, n.Lost(i))
 		}
-		if all[i], err = parseSite(blob); err != nil {
+		if all[i], err = control.ParseSite(blob); err != nil {
 			return nil, fmt.Errorf("p2p: fabric of node %d: %w", i, err)
 		}
-		if all[i].plan != mine.plan {
-			return nil, fmt.Errorf("p2p: node %d makes another fabric than node %d: give all nodes the same FabricOptions: %s; %s", i, n.Number(), all[i].plan, mine.plan)
+		if all[i].Plan != mine.Plan {
+			return nil, fmt.Errorf("p2p: node %d makes another fabric than node %d: give all nodes the same FabricOptions: %s; %s", i, n.Number(), all[i].Plan, mine.Plan)
 		}
 	}
 	return all, nil
