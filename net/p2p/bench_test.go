@@ -103,7 +103,7 @@ func echo(s transport.Stream, size int) {
 	}
 }
 
-// receiveAll replaces who takes the parcels of channel 1.
+// receiveAll replaces the receiver of channel 1.
 func receiveAll(b *testing.B, nodes []*Node, f func(n *Node, from int, header []byte) error) {
 	for _, n := range nodes {
 		receivers := map[uint64]Receiver{

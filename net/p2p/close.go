@@ -35,7 +35,7 @@ func (n *Node) farewell(ctx context.Context) error {
 			if p == nil {
 				continue
 			}
-			// That the peer is gone is no error: it is not waited for.
+			// A peer that is gone is no error.
 			if err := p.lanes[kind].Settled(ctx); err != nil && p.fate() == nil {
 				return fmt.Errorf("p2p: closing node %d: node %d has not taken everything: %w", n.number, p.number, err)
 			}
@@ -44,8 +44,8 @@ func (n *Node) farewell(ctx context.Context) error {
 	return nil
 }
 
-// shut ends everything, and waits for all goroutines. What the others have not taken
-// is lost.
+// shut ends everything, and waits for all goroutines. Parcels that the others have not
+// taken are lost.
 func (n *Node) shut() {
 	n.closing.Store(true)
 	n.host.Deafen()
@@ -53,7 +53,7 @@ func (n *Node) shut() {
 	for _, p := range n.peers {
 		if p != nil {
 			p.end(&PeerError{Node: p.number, Why: ErrClosed})
-			for kind := range p.lanes { // also those of nodes that have left
+			for kind := range p.lanes { // nodes that have left have lanes, too
 				p.lanes[kind].Finish(ErrClosed, true)
 			}
 		}
@@ -81,7 +81,7 @@ func (n *Node) shut() {
 	close(n.closed)
 }
 
-// abandon ends a node whose run never was complete, and tells those who are there.
+// abandon ends a node whose run never was complete, and tells the nodes that are there.
 func (n *Node) abandon(why error) {
 	n.closing.Store(true)
 	f := wire.Refuse{Reason: fmt.Sprintf("the run is called off: %v", why)}

@@ -11,7 +11,7 @@ import (
 	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 )
 
-// What was sent before Close is taken, on both lanes, and then the node has left.
+// Parcels that were sent before Close are taken, on both lanes, and then the node has left.
 func TestCloseTakesEverythingAlong(t *testing.T) {
 	const parcels = 20
 	nodes := run(t, 2, nil)

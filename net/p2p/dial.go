@@ -21,7 +21,7 @@ const (
 	firstPause = 10 * time.Millisecond
 	lastPause  = 500 * time.Millisecond
 
-	// refusals is how often in a row nobody may listen where a node was, and
+	// refusals is how often in a row a node's address may refuse connections, and
 	// how often a connection may be closed without a word, until that is believed.
 	refusals = 2
 	silences = 3
@@ -36,7 +36,7 @@ func (p *peer) Call(kind transport.Kind, pause time.Duration) {
 // the peer is gone.
 func (p *peer) call(l *lane.Lane, pause time.Duration) {
 	var d dialogue
-	if l.Kind() != transport.Control { // without heartbeats nobody would notice a loss
+	if l.Kind() != transport.Control { // without heartbeats no loss would be noticed
 		p.lanes[transport.Control].Connect()
 	}
 	for began := time.Now(); l.Dials(pause); pause = min(max(firstPause, 2*pause), lastPause) {
@@ -56,8 +56,8 @@ func (p *peer) call(l *lane.Lane, pause time.Duration) {
 // dialogue is what has come of dialling a node so far.
 type dialogue struct{ refused, silent int }
 
-// verdict is why nobody dials a node any more, after that has failed once more; nil if
-// somebody does. A node that the launcher vouches for is dialled for as long as it takes:
+// verdict is why a node is not dialled again, after that has failed once more; nil if it
+// is dialled again. A node that the launcher vouches for is dialled for as long as it takes:
 // the heart knows whether it is lost.
 func (d *dialogue) verdict(p *peer, err error, took time.Duration) error {
 	p.failed(err)

@@ -4,7 +4,7 @@
 // A node is one process. [Join] makes it one of a run of fixed size: it listens, finds
 // the others through node 0, and returns when all are there. From then on
 //
-//   - [Node.Send] takes a parcel to another node, and [Node.Receive] says who takes
+//   - [Node.Send] takes a parcel to another node, and [Node.Receive] names the receiver of
 //     those that come: exactly once, and in order, as long as both nodes are there;
 //   - [Node.Gather] gives everybody something of everybody, which is also a barrier;
 //   - [Node.OnLoss] tells of nodes that have died, or left, and [Node.OnSuspect] of
@@ -19,7 +19,7 @@
 //	data      /orwl/data/1      parcels with more than 8 KiB   large windows and frames
 //
 // So a large block does not stand before a small frame. When a stream breaks, the node
-// opens another one, and the lane goes on where it was: nobody above notices. One goroutine
+// opens another one, and the lane goes on where it was. One goroutine
 // of a lane writes, and joins what several others have appended. One reads, and calls
 // receivers.
 //
@@ -51,18 +51,18 @@
 //   - if one launcher has started all nodes, a silent one whose process runs is slow and
 //     not lost (tenure.go).
 //
-// Where that cannot be, frames are sent, and nobody notices but by the time it takes.
-// [Options.Remote] has it so everywhere.
+// Elsewhere frames are sent: the result is the same, and takes longer. [Options.Remote]
+// has frames sent everywhere.
 //
-// # Who is let in
+// # Strangers
 //
-// Each node's identity is made from the cluster key and its number, so all know all
-// identities, and nobody else has any. Connections of others are closed before there
-// is a stream. Beyond the loopback interface a key is required.
+// Each node's identity is made from the cluster key and its number, so all
+// nodes know all identities, and no other process has one. Connections of strangers are
+// closed before there is a stream. Beyond the loopback interface a key is required.
 //
 // # Locks
 //
-// Each is held for a moment, and by nobody who sends, receives or calls back:
+// Each is held for a moment, and never while a node sends, receives or calls back:
 //
 //	Node.mu         who is there, what is gathered
 //	peer.mu         what is known of a node

@@ -10,7 +10,7 @@ import (
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 )
 
-// What errors are matched by.
+// Match errors by these.
 var (
 	// ErrNoKey is a node that would be open to the world.
 	ErrNoKey = errors.New("p2p: listening beyond loopback needs a key")

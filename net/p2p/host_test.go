@@ -66,8 +66,8 @@ func TestUserHosts(t *testing.T) {
 	}
 }
 
-// TestUserHostRefusesStrangers has somebody connect to a host of a user: to one with the
-// gater, and to one that lets everybody in.
+// TestUserHostRefusesStrangers lets a stranger connect to a host of a user: to one with
+// the gater, and to one that lets everybody in.
 func TestUserHostRefusesStrangers(t *testing.T) {
 	for name, c := range map[string]struct {
 		gater    libp2p.Option

@@ -237,7 +237,7 @@ func TestReplay(t *testing.T) {
 	m.undisturbed()
 }
 
-// Who does not say hello as a correct node does gets no stream.
+// A node that says a wrong hello gets no stream.
 func TestHostileHello(t *testing.T) {
 	for name, c := range map[string]struct {
 		first  func(h wire.Hello) []byte
@@ -284,7 +284,7 @@ func TestHostileHello(t *testing.T) {
 	}
 }
 
-// What is claimed costs nothing: memory follows what has come.
+// A claim costs nothing: memory follows the bytes that have come.
 func TestHostileClaimsCostNothing(t *testing.T) {
 	m := newMallory(t)
 	f := wire.Parcel{Channel: 1}
@@ -330,7 +330,7 @@ func TestHostileConnections(t *testing.T) {
 	m.undisturbed()
 }
 
-// Who has no key of the run can connect, on his own side, and gets no stream.
+// A process without the key of the run can connect, on its own side, and gets no stream.
 func TestStranger(t *testing.T) {
 	m := newMallory(t)
 	o := Options{Number: 2, Nodes: 3, Key: []byte("the key of another run"), Counts: new(Counts)}.withDefaults()
@@ -355,7 +355,7 @@ func TestStranger(t *testing.T) {
 	m.undisturbed()
 }
 
-// The last to come has a stream before anybody is told that all are there. This one
+// The last to come has a stream before the nodes are told that all are there. This one
 // cannot be dialled: if node 0 tried that, it would not take the stream.
 func TestLastIsNotDialled(t *testing.T) {
 	o := Options{Number: 1, Nodes: 2, Key: testKey, Counts: new(Counts)}.withDefaults()

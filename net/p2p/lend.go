@@ -12,8 +12,8 @@ import (
 // comes after goes as loans. Nobody waits for the answer. If it is no, or never comes,
 // things take longer and nothing else changes.
 //
-// Nodes of one launcher offer their arenas when they meet, because they tell each other
-// there who is about to be lost: see tenure. The answer then promises that, too.
+// Nodes of one launcher offer their arenas when they meet, because they give notice of a
+// loss there: see tenure. The answer then promises that, too.
 //
 //	offer   boot, process, file, token  ──▶   maps it, or not
 //	        lends from now on           ◀──   mapped, promises notice

@@ -75,7 +75,7 @@ func TestMachineFabricEnds(t *testing.T) {
 	}
 }
 
-// machineOptions are those of a fabric with a rank in each of two processes.
+// machineOptions describe a fabric with a rank in each of two processes.
 var machineOptions = FabricOptions{Topology: topology.Flat(2), Words: 8}
 
 const machineSums = 10_000

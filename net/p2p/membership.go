@@ -13,7 +13,7 @@ import (
 	"github.com/orwl/go-orwl/net/wire"
 )
 
-// ownChannel is that of the nodes themselves. The header of a parcel is a message of
+// ownChannel is the channel of the nodes themselves. The header of a parcel is a message of
 // package control.
 const ownChannel = 0
 
@@ -136,7 +136,7 @@ func (p *peer) enrol() {
 	}
 }
 
-// enrolled counts those who are there, on node 0.
+// enrolled counts the nodes that are there, on node 0.
 func (n *Node) enrolled(more int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -203,8 +203,8 @@ func (p *peer) is(incarnation uint64, address string) bool {
 	return p.incarnation == incarnation
 }
 
-// tellLoss tells everybody that node 0 has given a node up, so that all agree, and
-// nobody waits for it who was never in touch with it.
+// tellLoss tells everybody that node 0 has given a node up, so that all agree. A node
+// that never was in touch with it would wait for it.
 func (n *Node) tellLoss(e *PeerError) {
 	if !n.complete() {
 		return

@@ -7,7 +7,7 @@ import "github.com/orwl/go-orwl/net/p2p/internal/loan"
 // its way. There is no need for it: bytes that lie elsewhere are copied once.
 type Memory = loan.Memory
 
-// Memory is that of the node.
+// Memory is the memory of the node.
 func (n *Node) Memory() *Memory { return n.memory }
 
 // openArena makes the arena of the node, unless it is to share nothing.
@@ -20,7 +20,7 @@ func (n *Node) openArena() *loan.Arena {
 		n.log.Debug("no memory to share with nodes of this machine", "why", err)
 		return nil
 	}
-	if n.ctx.Err() != nil { // it is closed, and nobody is to map it
+	if n.ctx.Err() != nil { // it is closed, so no node may map it
 		a.Close()
 	}
 	return a

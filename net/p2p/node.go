@@ -52,7 +52,7 @@ type Node struct {
 	heldBytes  []int // by node
 	lossSeen   []func(peer int, why error)
 	suspectors []func(peer int)
-	announces  []*PeerError // of which observers were told
+	announces  []*PeerError // that observers were told of
 	gathers    gathers
 }
 
@@ -157,8 +157,8 @@ func (n *Node) Send(to int, channel uint64, header, bulk []byte, keep bool) erro
 	return n.send(to, channel, header, bulk, keep, false)
 }
 
-// Post is Send of what nobody here waits for the answer to. It travels with what is
-// sent next, if that is soon: within the time that another goroutine takes to run.
+// Post is Send of a parcel whose answer is not waited for. It travels with what is sent
+// next, if that is soon: within the time that another goroutine takes to run.
 func (n *Node) Post(to int, channel uint64, header, bulk []byte, keep bool) error {
 	return n.send(to, channel, header, bulk, keep, true)
 }
@@ -193,7 +193,7 @@ func (n *Node) send(to int, channel uint64, header, bulk []byte, keep, soon bool
 const MaxParcelHeader = wire.MaxHeader - lane.MostParcelHead
 
 // Pace waits until not more than a few megabytes are on their way to a node on either
-// lane. Who sends much calls it before each parcel; a receiver must not.
+// lane. Call it before each of many parcels, but never from a receiver.
 func (n *Node) Pace(ctx context.Context, to int) error {
 	if to < 0 || to >= len(n.peers) {
 		return fmt.Errorf("p2p: Pace for node %d, want 0 to %d", to, len(n.peers)-1)

@@ -21,7 +21,7 @@ type Options struct {
 	// Incarnation tells the lives of a node apart, and grows; taken from the clock
 	// if zero.
 	Incarnation uint64
-	// Key is the run's secret: all nodes have the same, and nobody else has it. May
+	// Key is the run's secret: all nodes have the same one, and no other process has it. May
 	// be missing only if the run stays on the loopback interface, where then every
 	// process of this machine can take part.
 	Key []byte
@@ -53,7 +53,7 @@ type Options struct {
 
 	// Security is how streams are encrypted; TLS if zero.
 	Security Security
-	// Private adds a network that is secret before anybody has said a word, by the
+	// Private adds a network that is secret before the first word, by the
 	// pre-shared key of libp2p: encrypts twice. Needs a Key.
 	Private bool
 
@@ -70,7 +70,7 @@ type Options struct {
 	// take them; 1 GiB if zero.
 	Backlog int
 
-	// Remote has the node share no memory with those of its machine, as if each were
+	// Remote has the node share no memory with other nodes of its machine, as if each were
 	// on its own.
 	Remote bool
 
@@ -78,7 +78,7 @@ type Options struct {
 	Log *slog.Logger
 	// Counts are added to, if not nil.
 	Counts *Counts
-	// Registerer is told of go-libp2p's own metrics, if not nil. They are those of all
+	// Registerer is told of go-libp2p's own metrics, if not nil. They count all
 	// nodes of this process.
 	Registerer prometheus.Registerer
 }

@@ -108,7 +108,7 @@ func (p *peer) check(f *wire.Hello, kind transport.Kind) (reason string) {
 	case f.Nodes != uint64(o.Nodes):
 		return fmt.Sprintf("its run has %d nodes, that of node %d has %d: give all the same number", f.Nodes, o.Number, o.Nodes)
 	case f.Lease != uint64(o.Lease) || f.Skew != uint64(o.Skew):
-		// Who is given up by the shorter lease would not know by the longer.
+		// A node that is given up by the shorter lease would not know it by the longer.
 		return fmt.Sprintf("its lease is %v and its skew %v, those of node %d are %v and %v: give all the same",
 			time.Duration(f.Lease), time.Duration(f.Skew), o.Number, o.Lease, o.Skew)
 	case f.Node != uint64(p.number):
@@ -218,7 +218,7 @@ func (p *peer) Misbehaved(err error) {
 // lose gives the peer up, for good.
 func (p *peer) lose(why error) { p.end(&PeerError{Node: p.number, Why: why}) }
 
-// Left implements lane.Peer. What the peer had to say, it has said.
+// Left implements lane.Peer. The peer has said everything.
 func (p *peer) Left() { p.end(&PeerError{Node: p.number, Left: true}) }
 
 // end ends everything with the peer, and tells everybody, once it is over.

@@ -10,8 +10,8 @@ import (
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 )
 
-// A probe is a connection of a lane's kind with nothing of ours above it. What comes by
-// lanes can be judged by it: it is what the network, its encryption and libp2p cost.
+// A probe is a connection of a lane's kind with nothing of ours above it. Lanes are
+// compared with it: it costs what the network, its encryption and libp2p cost.
 
 // ProbeOptions say what to measure.
 type ProbeOptions struct {

@@ -22,7 +22,7 @@ type heldParcel struct {
 // mostHeld is how many bytes of one node are held for receivers that are still to come.
 const mostHeld = 4 << 20
 
-// Receive says who takes the parcels of a channel, from 1 up. Those that came before
+// Receive sets the receiver of a channel, from 1 up. Those that came before
 // are handed over first. It is called once for each channel.
 func (n *Node) Receive(channel uint64, r Receiver) error {
 	if channel == ownChannel || r.Take == nil {
@@ -62,7 +62,7 @@ func (n *Node) deliverHeld(r Receiver, p heldParcel) {
 	}
 }
 
-// receiver is who takes the parcels of a channel.
+// receiver is the receiver of a channel.
 func (n *Node) receiver(channel uint64) (Receiver, bool) {
 	r, ok := (*n.receivers.Load())[channel]
 	return r, ok

@@ -41,7 +41,7 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// What comes before its receiver is handed to it first, in order, by whoever it comes.
+// Parcels that come before their receiver are handed to it first, in order.
 func TestEarlyParcels(t *testing.T) {
 	nodes := run(t, 2, nil)
 	const parcels = 200

@@ -139,7 +139,7 @@ func TestReceiverRefuses(t *testing.T) {
 	}
 }
 
-// Who goes on with it is given up.
+// A node that goes on with it is given up.
 func TestReceiverRefusesAll(t *testing.T) {
 	nodes := run(t, 2, nil)
 	lost := make(chan error, 1)
@@ -155,7 +155,7 @@ func TestReceiverRefusesAll(t *testing.T) {
 	}
 }
 
-// What the other end of a new stream has taken is no longer waited for, though it never
+// Frames that the other end of a new stream has taken are no longer waited for, though it never
 // was acknowledged on the old one.
 func TestResumeSettles(t *testing.T) {
 	m := newMallory(t)

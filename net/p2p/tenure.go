@@ -48,7 +48,7 @@ type neighbour struct {
 	arena *loan.Mapping
 }
 
-// witness is that of the peer, if the launcher vouches for it.
+// witness is how this node sees the peer's process, if the launcher vouches for it.
 func (p *peer) witness() (neighbour, bool) {
 	m := p.mapping.Load()
 	return neighbour{p, m}, m != nil && p.node.options.Launched
@@ -63,7 +63,7 @@ func (n neighbour) give(notice bool) {
 	}
 }
 
-// kept reports whether the peer, of which no echo comes, keeps its word that it gives
+// kept reports whether a peer that sends no echo keeps its word that it gives
 // this node notice first, and has given none.
 func (p *peer) kept() bool {
 	m := p.mapping.Load()

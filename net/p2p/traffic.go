@@ -11,7 +11,7 @@ type Flow = lane.Flow
 // Counts are what has happened to a node's streams. They may be read at any time.
 type Counts = lane.Counts
 
-// Counts are the node's: those of its Options, if it was given any.
+// Counts are the node's, or the ones that its Options gave it.
 func (n *Node) Counts() *Counts { return n.counts }
 
 // Traffic adds up what went over all lanes of the node so far.

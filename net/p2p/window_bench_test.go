@@ -17,7 +17,7 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// remote is a fabric of which this process has all ranks but the last, whose memory is
+// remote is a fabric. This process has all its ranks except the last, whose memory is
 // in another process.
 func remote(b *testing.B, ranks int) rma.Fabric {
 	b.Helper()

@@ -1,8 +1,8 @@
-// Package control is what nodes say to each other about the run: who is there, who is
+// Package control is what nodes say to each other about the run: which nodes are there or
 // lost, what is gathered, whose memory can be mapped. A [Message] travels as the header of
 // a parcel; a list travels as its bulk.
 //
-// The encoding is that of github.com/vmihailenco/msgpack: maps, whose names stand in the
+// github.com/vmihailenco/msgpack encodes and decodes them: as maps, whose names stand in the
 // tags of the structs, so any tool can read them. None of this is on the path of a
 // hand-over. Frames that are (package wire) are appended by hand in the same format.
 //

@@ -8,7 +8,7 @@ import (
 	"github.com/vmihailenco/msgpack/v5"
 )
 
-// Version is that of all messages.
+// Version is the version of all messages.
 const Version = 1
 
 // ErrMessage is bytes that are no message of this version.
@@ -69,8 +69,8 @@ type Mapped struct {
 	Promises bool `msgpack:"promises"`
 }
 
-// Site is what a node says of the fabric that it makes: see package window. It is empty
-// but for the plan if the node shares no memory.
+// Site is what a node says of the fabric that it makes: see package window. A node
+// that shares no memory says only its plan.
 type Site struct {
 	Version uint64 `msgpack:"version"`
 	Plan    string `msgpack:"plan"` // what fabric it makes

@@ -11,8 +11,7 @@ import (
 )
 
 // loan takes a parcel whose bulk is in the arena of the node that sends it. It is
-// acknowledged when it has been taken: then whoever has lent it may do with the memory
-// what it likes.
+// acknowledged when it has been taken: then the lender may use the memory again.
 func (s *Stream) loan(h wire.Head, body wire.Reader) error {
 	var f wire.Loan
 	if err := f.Parse(body); err != nil {
@@ -55,7 +54,7 @@ func (l *Lane) takeLoan(m *loan.Mapping, f *wire.Loan, bulk []byte) error {
 	own := bytes.Clone(bulk)
 	switch {
 	case !m.Valid():
-		return nil // nobody knows what it was
+		return nil // its content is unknown
 	case known:
 		return r.Take(from, f.Header, own)
 	}
@@ -70,8 +69,8 @@ func (s *Stream) borrowed(h wire.Head, size int) error {
 	if s.broken {
 		return errSevered
 	}
-	// What lies in the arena anyway need not be settled soon; but before so much is
-	// under way that the other side waits.
+	// A loan that lies in the arena anyway need not be settled soon, but before the other
+	// side has to wait.
 	const header, each = 32, 64
 	if err := l.link.Arrived(h.Number, header+size/each); err != nil {
 		return err

@@ -1,6 +1,6 @@
 package lane
 
-// desk says who writes to a stream, and when: a step function beside engine.Link, without
+// desk gives a stream's writing to one goroutine at a time: a step function beside engine.Link, without
 // input and output. Lane.mu is held for each step.
 //
 //	         begin              end
@@ -10,7 +10,7 @@ package lane
 // it is the stream's writer. A goroutine that has just appended an answer takes the desk
 // itself if direct says so: that saves the way through the writer.
 type desk struct {
-	writing bool   // somebody owns the desk
+	writing bool   // a goroutine owns the desk
 	crowded bool   // several frames went in the writer's last write
 	turn    bool   // a frame was received since the last write
 	last    uint64 // the number of the next frame, at the last write
@@ -22,8 +22,8 @@ type desk struct {
 const directUpTo = 64 << 10
 
 // direct reports whether a goroutine that has appended a frame writes it, with so many
-// bytes on their way. If a frame was received since the last write, and nobody else has
-// anything to say, then this one is the answer to it, or the next question.
+// bytes on their way. If a frame was received since the last write, and no other goroutine
+// has anything to say, then this one is the answer to it, or the next question.
 func (d *desk) direct(kept int) bool {
 	return d.turn && !d.crowded && !d.writing && kept <= directUpTo
 }

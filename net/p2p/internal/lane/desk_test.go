@@ -2,7 +2,7 @@ package lane
 
 import "testing"
 
-// TestDesk plays who writes: each line is a step, and whether an answer with so many bytes
+// TestDesk plays the desk: each line is a step, and whether an answer with so many bytes
 // on their way would be written at once.
 func TestDesk(t *testing.T) {
 	var d desk
@@ -16,7 +16,7 @@ func TestDesk(t *testing.T) {
 		{"received", 0, 0, true}, // it is
 		{"received", 0, directUpTo, true},
 		{"", 0, directUpTo + 1, false}, // it could block
-		{"begin", 2, 0, false},         // somebody writes
+		{"begin", 2, 0, false},         // a goroutine writes
 		{"received", 0, 0, false},      // still
 		{"end", 0, 0, true},
 		{"writer", 3, 0, false},

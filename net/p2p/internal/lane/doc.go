@@ -6,8 +6,8 @@
 // breaks, the next one goes on where it was. The lane asks for a stream by Peer.Call; the
 // node dials, says hello, and gives the stream to [Lane.Attach].
 //
-// What a lane needs of the node above it comes as values ([Node]) and as three interfaces
-// that stand here: [Peer], [Parcels] and [Operations]. The package knows no membership, no
+// A lane gets values of the node above it ([Node]), and calls it by three interfaces that
+// stand here: [Peer], [Parcels] and [Operations]. The package knows no membership, no
 // heartbeat and no window.
 //
 // # Locks

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// What the errors of lanes are matched by.
+// Match the errors of lanes by these.
 var (
 	// ErrBacklog is a frame for a node that does not take what was sent before.
 	ErrBacklog = errors.New("p2p: backlog is full")

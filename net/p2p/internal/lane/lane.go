@@ -18,7 +18,7 @@ import (
 //	    ▲                    ▲                      │
 //	    └─ nothing to write ─┴────── it broke ──────┘
 //
-// To append, for whoever has something to say:
+// To append a frame:
 //
 //	l.mu.Lock()
 //	room := l.link.Room(size)
@@ -49,7 +49,7 @@ type Lane struct {
 	stream   *Stream       // nil if there is none
 	last     *Stream       // that it had: at most one has not ended
 	streams  uint64        // that there were
-	calling  bool          // somebody sees to it that there will be one
+	calling  bool          // the peer was asked for one
 	dialling bool          // and is dialling just now
 	attached chan struct{} // or pauses, until this is closed
 	over     error         // why there will be none any more
@@ -57,7 +57,7 @@ type Lane struct {
 	owing    int           // bytes of them
 	taking   bool          // a loan of the peer's is, which is not to be acknowledged yet
 	work     sync.Cond     // the writer waits for something to write, or its end
-	progress chan struct{} // closed when frames are acknowledged, if somebody waits
+	progress chan struct{} // closed when frames are acknowledged; nil if no goroutine waits
 }
 
 const (
@@ -122,7 +122,7 @@ func (l *Lane) until(ctx context.Context, done func() bool) error {
 	}
 }
 
-// progressed wakes those who wait for acknowledgements. l.mu is held.
+// progressed wakes the goroutines that wait for acknowledgements. l.mu is held.
 func (l *Lane) progressed() {
 	if l.progress != nil {
 		close(l.progress)
@@ -217,8 +217,8 @@ func (l *Lane) AfterHanding(f func()) {
 // MostParcelHead is the size of a parcel's header beside that which is in it.
 const MostParcelHead = 48
 
-// Finish ends the lane for good. What was not written is never written; the stream is
-// severed, unless it is to end by itself.
+// Finish ends the lane for good. Frames that are not written yet are never
+// written. If sever is set, the stream ends now; otherwise it ends by itself.
 func (l *Lane) Finish(why error, sever bool) *Stream {
 	l.mu.Lock()
 	defer l.mu.Unlock()

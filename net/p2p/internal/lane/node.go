@@ -58,7 +58,7 @@ type Peer interface {
 
 // Parcels are the receivers of a node.
 type Parcels interface {
-	// Receiver is who takes the parcels of a channel.
+	// Receiver takes the parcels of a channel.
 	Receiver(channel uint64) (Receiver, bool)
 	// Hold keeps a parcel whose receiver is not known yet.
 	Hold(from int, channel uint64, header, bulk []byte) error
@@ -68,24 +68,24 @@ type Parcels interface {
 // time, one for each lane of each node, and must not wait for anything that another
 // parcel brings.
 type Receiver struct {
-	// Take takes a parcel. What it is given is good until it returns. An error says
+	// Take takes a parcel. Header and bulk are valid until it returns. An error says
 	// that no correct node sends such a thing: it is counted, and the stream closed.
 	Take func(from int, header, bulk []byte) error
 	// TakeLent, if not nil, takes a parcel whose bulk lies in memory of the other node,
-	// instead of Take, which is given a copy. Whoever has made its own copy asks
-	// valid, before anybody sees it, whether it is what was sent: it may not be if
-	// the other node has given this one up.
+	// instead of Take, which is given a copy. After a copy, and before
+	// any use of it, call valid: if it is false, the other node has given this one up,
+	// and the copy may be wrong.
 	TakeLent func(from int, header, bulk []byte, valid func() bool) error
 	// Swap, if not nil, takes a parcel with much bulk, instead of Take. It may keep the
 	// memory that the bulk is in, and return other memory of the same size for it,
-	// that nobody uses any more, or nil; else it returns bulk.
+	// that is free, or nil; else it returns bulk.
 	Swap func(from int, header, bulk []byte) (other []byte, err error)
 }
 
 // Operations executes the other nodes' window operations, and takes the answers to this
 // node's own. It is called by lanes' readers.
 type Operations interface {
-	// Operation takes a frame of another node; its number is that of the call.
+	// Operation takes a frame of another node; its number is the call's.
 	// bulk is good until it returns.
 	Operation(l *Lane, h wire.Head, op *wire.Operation, bulk []byte) error
 	// Room is where the n bytes of a reply are read to; nil: nowhere.

@@ -100,7 +100,7 @@ func (s *Stream) numbered(h wire.Head, body wire.Reader) error {
 }
 
 // arrived says that a frame has been taken. Each large one is acknowledged, since
-// somebody may wait to change its bulk; of small ones, some now and then.
+// its sender may wait to change the bulk; of small ones, some now and then.
 func (s *Stream) arrived(h wire.Head) error {
 	l := s.lane
 	if l.kind == transport.Data {

@@ -2,8 +2,8 @@ package lane
 
 import "github.com/orwl/go-orwl/net/wire"
 
-// What follows is for tests of the node above: they treat a lane as a network, or a
-// hostile peer, would.
+// Tests of the node above use these: they treat a lane as a network, or a hostile peer,
+// would.
 
 // Break closes the connection of the lane's stream, if it has one, as a network would.
 func (l *Lane) Break() bool {
@@ -37,7 +37,7 @@ func (l *Lane) Came() uint64 {
 }
 
 // Written is how many frames were appended, and whether all of them are written and
-// somebody waits until they are acknowledged.
+// a goroutine waits until they are acknowledged.
 func (l *Lane) Written() (frames uint64, waits bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

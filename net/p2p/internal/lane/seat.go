@@ -37,8 +37,8 @@ func (l *Lane) patience() time.Duration {
 	return 0
 }
 
-// Dials reports, after a pause, whether to dial. If not, nobody sees to it any more
-// that the lane gets a stream: it has one, or needs none.
+// Dials reports, after a pause, whether to dial. If not, the caller stops: the
+// lane has a stream, or needs none.
 func (l *Lane) Dials(pause time.Duration) bool {
 	if attached := l.pausing(pause); attached != nil {
 		l.pause(pause, attached)
@@ -76,7 +76,7 @@ func (l *Lane) pause(d time.Duration, attached <-chan struct{}) {
 	}
 }
 
-// Dialled says that nobody dials just now.
+// Dialled ends what Dials has begun.
 func (l *Lane) Dialled() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -84,7 +84,7 @@ func (l *Lane) Dialled() {
 }
 
 // Yields reports whether a stream that the other side opens is taken. If both sides
-// open one at the same time, that of the node with the lower number is taken.
+// open one at the same time, the one that the node with the lower number opens is taken.
 func (l *Lane) Yields() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -109,7 +109,7 @@ func (l *Lane) Taken() uint64 {
 func (l *Lane) received() uint64 {
 	taken := l.link.Taken()
 	if l.taking {
-		taken-- // by who reads the old stream to its end; it is not settled
+		taken-- // the old stream's reader still has the loan
 	}
 	return taken
 }

@@ -34,7 +34,7 @@ func (s *Stream) write() error {
 	return nil
 }
 
-// waits returns when something is pending and nobody writes it. It is false when the
+// waits returns when something is pending and the desk is free. It is false when the
 // stream is broken.
 func (s *Stream) waits() bool {
 	l := s.lane

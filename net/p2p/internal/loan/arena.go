@@ -20,15 +20,14 @@ import (
 //	└──────────────────────────┴─────────┴──────┴─────────┴──────┴─ ─ ─
 //	 head, whole pages           whole pages each
 //
-// A block belongs to whoever has made it, until it is forgotten; and a copy of bytes
-// that lie elsewhere is one that was forgotten as soon as it was made. What is lent is
-// still to be read by others, so a block is used again when it is forgotten and all
-// loans of it are settled: then nobody reads it, whatever has become of the others.
-// For a loan is settled when its borrower has said that it has taken it; and one to a
-// node that was given up, which may be reading still, is never settled.
+// A block belongs to its maker until it is forgotten. A copy of bytes that lie elsewhere is
+// a block that was forgotten as soon as it was made. Other nodes still read what is lent.
+// So a block is used again when it is forgotten and all loans of it are settled: then no
+// node reads it. A loan is settled when its borrower has said that it has taken it. A loan
+// to a node that was given up is never settled, because that node may still read it.
 //
-// But the arena cannot prevent a change of a block by its owner, who has lost the borrower
-// and been told so. So it first says in its head that it has given that node up. A
+// The owner of a block may change it when it is told that the borrower is lost. So the arena
+// first says in its head that it has given that node up. A
 // borrower looks there when it has made its copy. The same word gives notice to a node
 // that is about to be lost: see tenure.
 type Arena struct {
@@ -56,14 +55,14 @@ const (
 	Size   = min(64<<30, maxInt/4)
 	maxInt = int(^uint(0) >> 1)
 
-	// spareSizes are those of copies, in pages: powers of two.
+	// spareSizes is how many sizes copies have, in pages: powers of two.
 	spareSizes = 20
 	// mostSpare is how many bytes are kept for copies to come.
 	mostSpare = 32 << 20
 
 	tokenSize = 16
 	// headFixed are the bytes of the head before the words of the nodes, and headEach
-	// those of each.
+	// the bytes of each word.
 	headFixed = 64
 	headEach  = 4
 )
@@ -74,7 +73,7 @@ const (
 	underNotice                    // it is about to be lost: see tenure
 )
 
-// headSize is that of the head of an arena, in a run of so many nodes.
+// headSize is the size of the head of an arena, in a run of so many nodes.
 func headSize(nodes, page int) int { return (headFixed + headEach*nodes + page - 1) / page * page }
 
 // books begins the books of an arena whose file is mapped.
@@ -210,7 +209,7 @@ func (a *Arena) Settle(b *Block) {
 	a.retire(b)
 }
 
-// retire lets go of a.mu, and of a block if nobody needs it any more.
+// retire lets go of a.mu, and of a block if it is not needed any more.
 func (a *Arena) retire(b *Block) {
 	if !b.forgotten || b.loans > 0 {
 		a.mu.Unlock()

@@ -93,7 +93,7 @@ func (f *arenaFile) punch(pages []byte) {
 	}
 }
 
-// Close lets nobody map the arena any more. The memory stays as long as somebody can
+// Close ends that other nodes can map the arena. The memory stays as long as this node can
 // reach it.
 func (f *arenaFile) Close() {
 	if fd := f.fd.Swap(-1); fd >= 0 {
@@ -101,8 +101,8 @@ func (f *arenaFile) Close() {
 	}
 }
 
-// abandon gives the memory back, when nobody can reach the arena. A slice that
-// somebody has kept for longer reads zeroes of its own, and does not meet whatever
+// abandon gives the memory back, when the arena cannot be reached any more. A slice
+// that was kept for longer reads zeroes of its own, and does not meet whatever
 // would be mapped there next.
 func abandon(mapped []byte, u *used) {
 	at, size, top := unsafe.Pointer(unsafe.SliceData(mapped)), uintptr(len(mapped)), uintptr(u.top.Load())

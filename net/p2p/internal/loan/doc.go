@@ -12,6 +12,6 @@
 // may still read it. So the owner first sets a bit in the head of the arena, and a
 // borrower looks at the bit when it has made its copy ([Mapping.Valid]).
 //
-// An arena has one lock, Arena.mu, and calls nobody while it holds it. Mapping.mu is
+// An arena has one lock, Arena.mu, and calls no other package while it holds it. Mapping.mu is
 // held, to read, from Borrow to GiveBack. The package knows no node and no stream.
 package loan

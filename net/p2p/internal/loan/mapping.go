@@ -13,7 +13,7 @@ import (
 // Offer is how the arena of another node is found.
 type Offer struct {
 	Boot    string // of the machine that it is on
-	PID, FD uint64 // who has it open, and as what
+	PID, FD uint64 // the process that has it open, and its number there
 	Token   []byte // that it begins with
 }
 
@@ -48,7 +48,7 @@ func newMapping(bytes []byte, of peerProcess, nodes, me int) *Mapping {
 
 // Valid reports whether all that was read from the mapping until now, of what is lent
 // to this node, is what its owner has lent: the owner says that it has given this node
-// up before it lets anybody change anything. It is asked while the mapping is borrowed
+// up before it lets its owner change anything. It is asked while the mapping is borrowed
 // from.
 func (m *Mapping) Valid() bool {
 	m.fence.Add(1) // the loads before are done before the one behind
@@ -63,12 +63,12 @@ func (m *Mapping) Keeps() bool {
 	return m.bytes != nil && m.word.Load() == 0
 }
 
-// Condition is that of the other node's process.
+// Condition is the condition of the other node's process.
 func (m *Mapping) Condition() Condition {
 	m.mu.RLock()
 	defer m.mu.RUnlock()
 	if m.bytes == nil {
-		return Stopped // it is over, and nobody knows
+		return Stopped // it is over, and its process is unknown
 	}
 	return m.process.Condition()
 }
@@ -90,7 +90,7 @@ func (m *Mapping) Borrow(offset uint64, length, most int) ([]byte, error) {
 // GiveBack ends the borrowing that Borrow has begun.
 func (m *Mapping) GiveBack() { m.mu.RUnlock() }
 
-// Close unmaps it, when nobody borrows.
+// Close unmaps it, when no loan is being read.
 func (m *Mapping) Close() {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -42,8 +42,8 @@ func (m *Memory) Make(size int) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), size)
 }
 
-// Free takes back what Make gave, whole and once. Nobody may use it afterwards, but
-// for those to whom it is being sent.
+// Free takes back what Make gave, whole and once. Only the nodes that it is being sent to
+// may use it afterwards.
 func (m *Memory) Free(b []byte) {
 	if a := m.arena.Load(); a != nil && len(b) > 0 {
 		a.Forget(b)

@@ -2,7 +2,7 @@
 
 package loan
 
-// peerProcess is never opened on this system: nobody maps an arena.
+// peerProcess is never opened on this system: no arena is mapped.
 type peerProcess struct{}
 
 func (peerProcess) Condition() Condition { return Stopped }

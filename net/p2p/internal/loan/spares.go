@@ -4,8 +4,8 @@ import "sync"
 
 // Spares is memory that a stream's reader has for large bulk. A receiver may keep what
 // bulk was read into, and give other memory of the same size for it: so a block is not
-// copied once more between the stream and where it belongs. What is larger than
-// BulkKept the streams of a node have together.
+// copied once more between the stream and where it belongs. The streams of a node share
+// blocks that are larger than BulkKept.
 type Spares struct {
 	own pile
 	all *Hoard
@@ -35,7 +35,7 @@ func NewHoard(memory *Memory) *Hoard { return &Hoard{pile: pile{memory: memory, 
 // BulkKept is the size of the largest bulk for which a stream keeps its own memory.
 const BulkKept = 4 << 20
 
-// NewSpares are those of one stream, beside the hoard of its node.
+// NewSpares makes the spares of one stream, beside the hoard of its node.
 func NewSpares(hoard *Hoard) Spares {
 	return Spares{own: pile{memory: hoard.pile.memory, most: BulkKept}, all: hoard}
 }

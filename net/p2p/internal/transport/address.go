@@ -21,7 +21,7 @@ func CheckAddress(address string) error {
 	return err
 }
 
-// multiaddresses are those of a list with commas between.
+// multiaddresses parses a list with commas between its elements.
 func multiaddresses(list string) (all []multiaddr.Multiaddr, err error) {
 	for one := range strings.SplitSeq(list, ",") {
 		a, err := multiaddr.NewMultiaddr(one)
@@ -79,8 +79,8 @@ func resolve(ctx context.Context, address string) ([]multiaddr.Multiaddr, error)
 	return all, nil
 }
 
-// SeenFrom is the address of a node that listens at all its interfaces, for those who
-// have seen it at the other end of a connection.
+// SeenFrom is the address of a node that listens at all its interfaces, for a node that
+// has seen it at the other end of a connection.
 func SeenFrom(address string, remote multiaddr.Multiaddr) string {
 	name, port, err := net.SplitHostPort(address)
 	if ip := net.ParseIP(name); err != nil || name != "" && (ip == nil || !ip.IsUnspecified()) {

@@ -29,7 +29,7 @@ import (
 )
 
 // muxers are the multiplexers of the kinds. Both are yamux, and differ in the sizes of
-// windows and frames. The node that dials offers that of its lane.
+// windows and frames. The node that dials offers the one for its lane.
 var muxers = [Kinds]protocol.ID{Control: yamux.ID, Data: "/orwl/data/yamux/1.0.0"}
 
 const (
@@ -38,7 +38,7 @@ const (
 	mostOpen   = 16 // streams that the other side may open on a connection
 )
 
-// multiplexer is that of a kind.
+// multiplexer makes the multiplexer for a kind.
 func multiplexer(kind Kind) upgrader.StreamMuxer {
 	config := yamuxconfig.DefaultConfig()
 	config.LogOutput = io.Discard

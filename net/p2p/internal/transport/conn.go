@@ -40,5 +40,5 @@ func (c *Conn) Probe() bool { return c.name == probes[Control] || c.name == prob
 // Remote is the address at the other end.
 func (c *Conn) Remote() multiaddr.Multiaddr { return c.remote }
 
-// Close ends the stream, and the connection if nobody else uses it.
+// Close ends the stream, and the connection if it is ours.
 func (c *Conn) Close() { c.end() }

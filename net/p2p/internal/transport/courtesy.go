@@ -7,8 +7,8 @@ import (
 )
 
 // courtesy is what keeps bulk from delaying grants where there are fewer processors than
-// processes that encrypt: the thread which does that is ready all the time, and whoever
-// is woken by a small frame waits until the system takes the processor away from it,
+// processes that encrypt: the thread which does that is ready all the time, and a goroutine that
+// a small frame has woken waits until the system takes the processor away from it,
 // for a millisecond or more. So it offers the processor after each share of bulk, as long
 // as others do talk; a block that somebody waits for alone is not kept up.
 //
@@ -46,7 +46,7 @@ func (p *polite) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// manners are those of one direction.
+// manners is the state of one direction.
 type manners struct {
 	talk  func() uint64
 	offer func()

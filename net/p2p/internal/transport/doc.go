@@ -6,8 +6,8 @@
 // protocols /orwl/control/1 and /orwl/data/1, each on a connection of its own.
 //
 // Each node's identity is made from the key of the run and the number of the node. So all
-// nodes know all identities, and nobody else has one of them. A connection of somebody
-// else is closed before there is a stream.
+// nodes know all identities, and no other process has one. The gater closes a connection
+// of a stranger before there is a stream.
 //
 //	h, err := transport.New(transport.Options{Number: 0, Nodes: 2, Key: key, ...})
 //	address, err := h.Listen(ctx, "127.0.0.1:0")

@@ -8,7 +8,7 @@ import (
 	"github.com/multiformats/go-multiaddr"
 )
 
-// gater lets in the other nodes of the run, and nobody else.
+// gater lets in only the other nodes of the run.
 type gater struct {
 	numbers  map[corepeer.ID]int // of the others
 	stranger func()
@@ -24,7 +24,7 @@ func newGater(ids []corepeer.ID, me int, stranger func()) *gater {
 	return g
 }
 
-// NewGater lets in the other nodes of a run of so many, and nobody else. Node me has it.
+// NewGater lets in only the other nodes of a run. Node me has the gater.
 func NewGater(key []byte, me, nodes int) connmgr.ConnectionGater {
 	return newGater(identities(key, nodes), me, func() {})
 }
@@ -51,8 +51,8 @@ func (g *gater) InterceptAddrDial(id corepeer.ID, _ multiaddr.Multiaddr) bool {
 // InterceptAccept implements connmgr.ConnectionGater. Nothing is known yet.
 func (g *gater) InterceptAccept(network.ConnMultiaddrs) bool { return true }
 
-// InterceptSecured implements connmgr.ConnectionGater: the other has proven who it
-// is, and there is no stream yet.
+// InterceptSecured implements connmgr.ConnectionGater: the other side has proven its
+// identity, and there is no stream yet.
 func (g *gater) InterceptSecured(_ network.Direction, id corepeer.ID, _ network.ConnMultiaddrs) bool {
 	_, ok := g.number(id)
 	if !ok {

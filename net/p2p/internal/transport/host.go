@@ -34,8 +34,8 @@ type Host struct {
 	deaf     chan struct{}
 }
 
-// protocols are those of the lanes, and probes those of streams with nothing of ours
-// above them.
+// protocols are the names of the lanes. probes are the names of streams with nothing of
+// ours above them.
 var (
 	protocols = [Kinds]protocol.ID{Control: "/orwl/control/1", Data: "/orwl/data/1"}
 	probes    = [Kinds]protocol.ID{Control: "/orwl/probe/control/1", Data: "/orwl/probe/data/1"}
@@ -136,7 +136,7 @@ func (h *Host) Accept() (*Conn, int, error) {
 	}
 }
 
-// Deafen ends Accept: nobody is let in any more. It is called once.
+// Deafen ends Accept: the host takes no more streams. Call it once.
 func (h *Host) Deafen() {
 	close(h.deaf)
 	for kind := range Kinds {
@@ -285,15 +285,15 @@ func refuseAll(conn transport.CapableConn) {
 	}
 }
 
-// OtherKey reports whether dialling failed because somebody listens there that is
-// not the node that was dialled.
+// OtherKey reports whether dialling failed because another process than
+// the node listens there.
 func OtherKey(err error) bool {
 	var mismatch sec.ErrPeerIDMismatch
 	return errors.As(err, &mismatch)
 }
 
-// Expect has the host take an identity for that of a node: a test has it connect where
-// it is a stranger.
+// Expect makes the host take the identity of another host for a node. A test uses it to
+// connect as a stranger.
 func (h *Host) Expect(number int, of *Host) {
 	h.ids[number] = of.ids[number]
 	h.gater.numbers[of.ids[number]] = number

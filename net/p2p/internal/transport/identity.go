@@ -14,7 +14,7 @@ const (
 	seedSize = 32 // of an Ed25519 key, and of a private network's
 
 	// publicKey is the key of runs that have none and stay on one machine. It is
-	// no secret, and keeps nobody out.
+	// no secret, and keeps no process out.
 	publicKey = "orwl: a run without a key"
 )
 
@@ -30,8 +30,8 @@ func derive(key []byte, purpose string) []byte {
 	return seed
 }
 
-// Identity is the private key of a node, which everybody can make who has the run's
-// key: so that nobody needs to be told the others' public ones.
+// Identity is the private key of a node. Every process with the run's key can make it, so
+// nodes need not tell each other their public keys.
 func Identity(key []byte, number int) crypto.PrivKey {
 	seed := derive(key, fmt.Sprintf("orwl node %d", number))
 	private, _, err := crypto.GenerateEd25519Key(bytes.NewReader(seed))

@@ -31,7 +31,7 @@ const (
 	LastSecurity = Noise
 )
 
-// What the errors of a host are matched by.
+// Match the errors of a host by these.
 var (
 	// ErrNoHello is a connection that was closed before anything was said.
 	ErrNoHello = errors.New("p2p: connection closed without a word")

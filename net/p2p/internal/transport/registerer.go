@@ -15,13 +15,13 @@ const (
 	// mostStreams is how many streams it may have on them.
 	mostStreams = 4 * mostConns
 	// mostUnknown is how many connections may be open whose other end has not proven
-	// who it is, beside some for each node of the run: all may come at once.
+	// its identity, beside some for each node of the run: all may come at once.
 	mostUnknown = 128
 )
 
-// newManager makes the resource manager of a node. It bounds what a peer, and what
-// everybody who is not known yet, may have. How much all peers have together is the
-// run's affair.
+// newManager makes the resource manager of a node. It bounds what one peer may
+// have, and what all strangers may have together. The size of the run decides how much all
+// peers have together.
 func newManager(o Options) (network.ResourceManager, error) {
 	unknown := rcmgr.LimitVal(mostUnknown + 4*o.Nodes)
 	limits := rcmgr.PartialLimitConfig{

@@ -68,7 +68,7 @@ func (f *Fabric) Operation(l *lane.Lane, h wire.Head, op *wire.Operation, bulk [
 	return err
 }
 
-// Reply gives an answer that has arrived to who waits for it.
+// Reply gives an answer that has arrived to the window that waits for it.
 func (f *Fabric) Reply(r *wire.Reply, bulk []byte) {
 	f.windows[r.Origin].reply(r)
 }

@@ -139,7 +139,7 @@ func (w *Window) reply(r *wire.Reply) {
 	}
 }
 
-// room is where an answer of n bytes goes; nil if nobody wants it any more.
+// room is where an answer of n bytes goes; nil if the window does not want it any more.
 func (w *Window) room(n int) []byte {
 	w.reading.Store(true)
 	if w.f.failed.Load() || len(w.into) != n {
@@ -157,7 +157,7 @@ func (w *Window) wait() {
 }
 
 // ready reports whether there is nothing to wait for. A window that has failed still
-// waits for whoever is about to write to memory of its caller.
+// waits for a reader that is about to write to memory of its caller.
 func (w *Window) ready() bool {
 	return w.pending.Load() == 0 || w.f.failed.Load() && !w.reading.Load()
 }

@@ -15,8 +15,8 @@ import (
 )
 
 // Fabric is all ranks of a run, on all its nodes. The memory of this node's ranks is
-// reached directly, by theirs as by those of other nodes, whose operations agents
-// execute here; so it is a mem.Fabric in which the ranks of other nodes have no
+// reached directly, by their windows and by agents, which execute the operations of other
+// nodes here; so it is a mem.Fabric in which the ranks of other nodes have no
 // memory, but a window each.
 //
 // When a node is lost, so is the fabric.

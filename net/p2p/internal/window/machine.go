@@ -16,7 +16,7 @@ import (
 )
 
 // Machine is all ranks of a run whose nodes are all on one machine: a fabric of
-// package shm, of which each node has its ranks. No frame is sent for them. What this
+// package shm, in which each node has its ranks. No frame is sent for them. What this
 // adds is that nodes are lost, and leave, as everywhere in a run.
 type Machine struct {
 	*shm.Fabric
@@ -29,7 +29,7 @@ type Machine struct {
 // dynamicWords bounds what each rank attaches: addresses, not memory.
 const dynamicWords = 1 << 27
 
-// options are those of the fabric in shared memory.
+// options are the options of package shm.
 func (m *Machine) options(o Options) shm.Options {
 	return shm.Options{Topology: o.Topology, Words: o.Words, DynamicWords: dynamicWords, Context: m.ctx}
 }
@@ -89,7 +89,7 @@ func (m *Machine) abandon() {
 }
 
 // meetOnMachine is the fabric in shared memory, once all nodes have it, or nil if one
-// of them has not. What all have said of themselves is gathered already.
+// of them has not. All has what they said of themselves.
 func meetOnMachine(ctx context.Context, n Node, o Options, m *Machine, all []control.Site) (*Machine, error) {
 	for _, s := range all {
 		if s.Boot == "" || s.Boot != all[0].Boot {
@@ -139,7 +139,7 @@ func (m *Machine) Close() error {
 	return err
 }
 
-// Operation implements operations: here nobody has any business to ask for one.
+// Operation implements operations: no correct node asks for one here.
 func (m *Machine) Operation(_ *lane.Lane, h wire.Head, _ *wire.Operation, _ []byte) error {
 	return lane.Protocol("%v for windows in shared memory", h.Kind)
 }

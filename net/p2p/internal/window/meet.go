@@ -41,7 +41,7 @@ func Meet(ctx context.Context, n Node, o Options) (rma.Fabric, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, err := n.Gather(ctx, "fabric", nil); err != nil { // nobody asks for what is not there
+	if _, err := n.Gather(ctx, "fabric", nil); err != nil { // before any node asks
 		f.fail(err)
 		return nil, err
 	}
@@ -58,7 +58,7 @@ func tellLosses(n Node, f Operations) {
 	}
 }
 
-// gatherSites is what all nodes say of themselves, who are to make the same fabric.
+// gatherSites is what all nodes say of themselves. They must make the same fabric.
 func gatherSites(ctx context.Context, n Node, mine control.Site) ([]control.Site, error) {
 	blobs, err := n.Gather(ctx, "plan of fabric", mine.Bytes())
 	if err != nil {

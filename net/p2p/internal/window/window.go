@@ -15,7 +15,7 @@ import (
 // by operations that their nodes execute.
 //
 // An operation without an answer is appended to the log of a lane, and that is
-// all; those of a millisecond travel together. One with an answer costs a round
+// all. Operations of one millisecond travel together. One with an answer costs a round
 // trip, as does the Flush of any number of others. So does an operation on dynamic
 // memory, since only its node knows whether it is attached.
 type Window struct {
