@@ -32,7 +32,7 @@ func (t *tree) checkImports(p *pkg) (found []violation) {
 // refusal says why from may not import importPath, or "".
 func refusal(from *layer, importPath string, test bool) string {
 	for prefix, owner := range owners {
-		if strings.HasPrefix(importPath, prefix) && from.path != owner {
+		if strings.HasPrefix(importPath, prefix) && from.path != owner && !strings.HasPrefix(from.path, owner+"/") {
 			return fmt.Sprintf("%s imports %s: only %s may", from.path, importPath, owner)
 		}
 	}

@@ -34,7 +34,12 @@ var layers = []layer{
 	{path: "net/shm", testsOf: "net/rma", imports: "net/internal/considerate net/internal/direct net/internal/extents net/rma net/topology"},
 	{path: "net/sim", testsOf: "net/rma", imports: "net/engine net/rma/model net/rma net/topology"},
 	{path: "net/sim/specimen", testsOf: "net/rma", pure: true, imports: "net/sim net/rma net/topology"},
-	{path: "net/p2p", testsOf: "net/rma", imports: "internal/park net/internal/extents net/mem net/shm net/engine net/wire net/rma net/topology"},
+	{path: "net/p2p/internal/loan", imports: "net/internal/extents net/wire net/rma"},
+	{path: "net/p2p/internal/transport"},
+	{path: "net/p2p/internal/control", pure: true},
+	{path: "net/p2p/internal/lane", imports: "net/p2p/internal/loan net/p2p/internal/transport net/engine net/wire net/rma"},
+	{path: "net/p2p/internal/window", imports: "net/p2p/internal/control net/p2p/internal/lane net/p2p/internal/loan net/p2p/internal/transport internal/park net/mem net/shm net/engine net/wire net/rma net/topology"},
+	{path: "net/p2p", testsOf: "net/rma", imports: "net/p2p/internal/control net/p2p/internal/window net/p2p/internal/lane net/p2p/internal/loan net/p2p/internal/transport net/engine net/wire net/rma net/topology"},
 
 	// The library.
 	{path: "internal/processor"},
@@ -79,8 +84,8 @@ const (
 		"net/p2p net/sim net/shm net/mem net/engine net/wire net/rma net/topology"
 )
 
-// owners are the packages that alone may import a module of others, by the
-// beginning of its import paths.
+// owners are the packages that alone may import a module of others, with their
+// subfolders, by the beginning of its import paths.
 var owners = map[string]string{
 	"github.com/libp2p/": "net/p2p",
 }

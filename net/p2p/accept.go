@@ -6,9 +6,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/network"
-	"github.com/libp2p/go-libp2p/core/transport"
-
+	"github.com/orwl/go-orwl/net/p2p/internal/lane"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -23,13 +22,13 @@ const (
 // gater has seen to that.
 func (n *Node) accept() {
 	for {
-		conn, err := n.host.listener.Accept()
+		conn, number, err := n.host.Accept()
 		if err != nil {
 			return
 		}
 		n.group.Go(func() {
-			if err := n.admit(conn); err != nil {
-				n.log.Debug("connection not taken", "from", conn.RemoteMultiaddr().String(), "why", err)
+			if err := n.admit(conn, number); err != nil {
+				n.log.Debug("connection not taken", "from", conn.Remote().String(), "why", err)
 				conn.Close()
 			}
 		})
@@ -38,13 +37,9 @@ func (n *Node) accept() {
 
 // admit takes a connection for the lane it says it is for. If there is an error, it is
 // still the caller's.
-func (n *Node) admit(conn transport.CapableConn) error {
-	number, ok := n.host.gater.number(conn.RemotePeer())
-	if !ok {
-		return ErrStranger
-	}
+func (n *Node) admit(conn *transport.Conn, number int) error {
 	p := n.peers[number]
-	if isProbe(conn) {
+	if conn.Probe() {
 		p.probed(conn)
 		return nil
 	}
@@ -56,54 +51,51 @@ func (n *Node) admit(conn transport.CapableConn) error {
 	defer cancel()
 	stop := context.AfterFunc(ctx, func() { conn.Close() })
 	defer stop()
-	raw, err := conn.AcceptStream()
-	if err != nil {
-		return err
-	}
 	said := n.now()
-	l, s, hello, err := p.hear(conn, raw)
+	l, s, hello, err := p.hear(conn)
 	if err != nil {
 		p.misheard(err)
 		return err
 	}
-	if reason := p.check(&hello, l.kind); reason != "" {
+	if reason := p.check(&hello, l.Kind()); reason != "" {
 		n.counts.Refused.Add(1)
-		n.log.Info("node refused", "peer", number, "from", conn.RemoteMultiaddr().String(), "why", reason)
-		refuse(raw, reason)
+		n.log.Info("node refused", "peer", number, "from", conn.Remote().String(), "why", reason)
+		refuse(conn, reason)
 		return fmt.Errorf("%w: %s", ErrRefused, reason)
 	}
-	if l.kind == controlLane {
-		p.listens(hello.Address, conn.RemoteMultiaddr())
+	if l.Kind() == transport.Control {
+		p.listens(hello.Address, conn.Remote())
 	}
-	if !l.yields() {
+	if !l.Yields() {
 		return errors.New("p2p: the stream that this side is opening comes first")
 	}
 	if !stop() {
 		return ctx.Err()
 	}
-	raw.SetDeadline(time.Now().Add(helloTimeout))
-	err = l.attach(s, hello.Received, func(answer wire.Hello) error {
-		_, err := raw.Write(answer.Append(nil))
+	conn.SetDeadline(time.Now().Add(helloTimeout))
+	err = l.Attach(s, hello.Received, func(taken uint64) error {
+		answer := p.hello(l.Kind(), taken)
+		_, err := conn.Write(answer.Append(nil))
 		return err
 	})
 	if err != nil {
-		if hello.Received >= l.next() {
+		if hello.Received >= l.Next() {
 			p.misheard(err) // it counts frames that there never were
 		}
 		return err
 	}
-	p.greeted(l.kind, said, false)
+	p.greeted(l.Kind(), said, false)
 	return nil
 }
 
 // hear reads the hello of a node that has opened a stream.
-func (p *peer) hear(conn transport.CapableConn, raw rawStream) (l *lane, s *stream, hello wire.Hello, err error) {
-	l = &p.lanes[controlLane]
-	if conn.ConnState().StreamMultiplexer == muxers[dataLane] {
-		l = &p.lanes[dataLane]
+func (p *peer) hear(conn *transport.Conn) (l *lane.Lane, s *lane.Stream, hello wire.Hello, err error) {
+	l = &p.lanes[transport.Control]
+	if conn.Kind() == transport.Data {
+		l = &p.lanes[transport.Data]
 	}
-	s = l.newStream(conn, raw, network.DirInbound)
-	head, body, err := s.in.Next()
+	s = l.Stream(conn)
+	head, body, err := s.Next()
 	if err == nil && head.Kind != wire.KindHello {
 		err = protocolError("%v instead of hello", head.Kind)
 	}
@@ -113,24 +105,9 @@ func (p *peer) hear(conn transport.CapableConn, raw rawStream) (l *lane, s *stre
 	return l, s, hello, err
 }
 
-// yields reports whether a stream that the other side opens is taken. If both are
-// opening one at the same time, that of the node with the lower number is.
-func (l *lane) yields() bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return !l.dialling || l.node.number > l.peer.number
-}
-
-// next is the number of the frame that is appended next.
-func (l *lane) next() uint64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.link.Next()
-}
-
 // refuse tells the other side why, and waits until it has closed, for what is closed
 // here is lost on its way.
-func refuse(raw rawStream, reason string) {
+func refuse(raw transport.Stream, reason string) {
 	raw.SetDeadline(time.Now().Add(lastWords))
 	f := wire.Refuse{Reason: reason}
 	if _, err := raw.Write(f.Append(nil)); err != nil {

@@ -9,42 +9,38 @@ import (
 	"testing"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/transport"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 )
 
 // bare is a libp2p stream of a lane's kind between two nodes' hosts, with nothing of
 // ours above it: what a lane is measured against.
-func bare(b *testing.B, nodes []*Node, kind laneKind) (here, there rawStream) {
-	h, err := newHost(nodes[1].options)
+func bare(b *testing.B, nodes []*Node, kind transport.Kind) (here, there *transport.Conn) {
+	h, err := transport.New(nodes[1].options.host(nodes[1].lanes.Talk))
 	if err != nil {
 		b.Fatal(err)
 	}
-	if _, err := h.listen(b.Context(), "127.0.0.1:0"); err != nil {
+	address, err := h.Listen(b.Context(), "127.0.0.1:0")
+	if err != nil {
 		b.Fatal(err)
 	}
-	accepted := make(chan transport.CapableConn, 1)
+	accepted := make(chan *transport.Conn, 1)
 	go func() {
-		conn, err := h.listener.Accept()
+		conn, _, err := h.Accept()
 		if err != nil {
 			b.Error(err)
 		}
 		accepted <- conn
 	}()
-	conn, err := nodes[0].host.dial(b.Context(), 1, h.listener.Addr().String(), kind)
+	here, err = nodes[0].host.Dial(b.Context(), 1, address, kind)
 	if err != nil {
 		b.Fatal(err)
 	}
-	if here, err = conn.OpenStream(b.Context()); err != nil {
-		b.Fatal(err)
-	}
-	other := await(b, accepted, "the connection")
-	if there, err = other.AcceptStream(); err != nil {
-		b.Fatal(err)
-	}
+	there = await(b, accepted, "the connection")
 	b.Cleanup(func() {
-		conn.Close()
-		other.Close()
-		h.listener.Close()
+		here.Close()
+		there.Close()
+		h.Deafen()
+		h.Close()
 	})
 	return here, there
 }
@@ -54,7 +50,7 @@ func BenchmarkPingPong(b *testing.B) {
 	nodes := run(b, 2, nil)
 	var floor time.Duration
 	b.Run("bare", func(b *testing.B) {
-		here, there := bare(b, nodes, controlLane)
+		here, there := bare(b, nodes, transport.Control)
 		go echo(there, 32)
 		message := make([]byte, 32)
 		for b.Loop() {
@@ -95,7 +91,7 @@ func ratio(b *testing.B, floor time.Duration) {
 	}
 }
 
-func echo(s rawStream, size int) {
+func echo(s transport.Stream, size int) {
 	message := make([]byte, size)
 	for {
 		if _, err := io.ReadFull(s, message); err != nil {
@@ -107,7 +103,7 @@ func echo(s rawStream, size int) {
 	}
 }
 
-// receiveAll replaces who takes the parcels of channel 1.
+// receiveAll replaces the receiver of channel 1.
 func receiveAll(b *testing.B, nodes []*Node, f func(n *Node, from int, header []byte) error) {
 	for _, n := range nodes {
 		receivers := map[uint64]Receiver{
@@ -212,7 +208,7 @@ func BenchmarkBulk(b *testing.B) {
 
 // bulkBare is what moves a block by a bare stream.
 func bulkBare(b *testing.B, nodes []*Node, size int) func() {
-	here, there := bare(b, nodes, dataLane)
+	here, there := bare(b, nodes, transport.Data)
 	back := make(chan struct{}, 1)
 	go func() {
 		block := make([]byte, size)

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/lane"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -23,18 +25,18 @@ func (n *Node) Close(ctx context.Context) error {
 
 // farewell says goodbye on all lanes, after everything else has been taken.
 func (n *Node) farewell(ctx context.Context) error {
-	for _, kind := range []laneKind{dataLane, controlLane} {
+	for _, kind := range []transport.Kind{transport.Data, transport.Control} {
 		for _, p := range n.peers {
-			if p != nil && kind == controlLane {
-				p.lanes[kind].bye()
+			if p != nil && kind == transport.Control {
+				p.lanes[kind].Bye(p.met.Load())
 			}
 		}
 		for _, p := range n.peers {
 			if p == nil {
 				continue
 			}
-			// That the peer is gone is no error: it is not waited for.
-			if err := p.lanes[kind].settled(ctx); err != nil && p.fate() == nil {
+			// A peer that is gone is no error.
+			if err := p.lanes[kind].Settled(ctx); err != nil && p.fate() == nil {
 				return fmt.Errorf("p2p: closing node %d: node %d has not taken everything: %w", n.number, p.number, err)
 			}
 		}
@@ -42,73 +44,63 @@ func (n *Node) farewell(ctx context.Context) error {
 	return nil
 }
 
-// bye says that nothing more comes, if the two nodes have to do with each other.
-func (l *lane) bye() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.over == nil && (l.stream != nil || l.calling || l.peer.met.Load()) {
-		l.put(wire.KindBye, wire.AppendBye(l.link.Room(mostParcelHead), l.link.Next()), nil)
-		l.wake()
-	}
-}
-
-// shut ends everything, and waits for all goroutines. What the others have not taken
-// is lost.
+// shut ends everything, and waits for all goroutines. Parcels that the others have not
+// taken are lost.
 func (n *Node) shut() {
 	n.closing.Store(true)
-	n.host.listener.Close()
+	n.host.Deafen()
 	n.cancel()
 	for _, p := range n.peers {
 		if p != nil {
 			p.end(&PeerError{Node: p.number, Why: ErrClosed})
-			for kind := range p.lanes { // also those of nodes that have left
-				p.lanes[kind].finish(ErrClosed, true)
+			for kind := range p.lanes { // nodes that have left have lanes, too
+				p.lanes[kind].Finish(ErrClosed, true)
 			}
 		}
 	}
 	if o := n.operations.Load(); o != nil {
-		(*o).shut()
+		(*o).Shut()
 	}
 	n.own.close()
 	n.notices.close()
 	n.group.Wait()
-	if a := n.memory.arena.Load(); a != nil {
-		a.close()
+	if a := n.memory.Arena(); a != nil {
+		a.Close()
 	}
 	for _, p := range n.peers {
 		if p == nil {
 			continue
 		}
 		if m := p.mapping.Load(); m != nil {
-			m.close()
+			m.Close()
 		}
 	}
-	n.host.close()
+	if err := n.host.Close(); err != nil {
+		n.log.Debug("host not closed well", "why", err)
+	}
 	close(n.closed)
 }
 
-// abandon ends a node whose run never was complete, and tells those who are there.
+// abandon ends a node whose run never was complete, and tells the nodes that are there.
 func (n *Node) abandon(why error) {
 	n.closing.Store(true)
 	f := wire.Refuse{Reason: fmt.Sprintf("the run is called off: %v", why)}
-	var streams []*stream
+	var streams []*lane.Stream
 	for _, p := range n.peers {
 		if p == nil || n.number != 0 {
 			continue
 		}
-		l := &p.lanes[controlLane]
-		l.mu.Lock()
-		if l.stream != nil {
-			streams = append(streams, l.stream)
+		l := &p.lanes[transport.Control]
+		if s := l.Attached(); s != nil {
+			streams = append(streams, s)
 		}
-		l.mu.Unlock()
-		l.loose(wire.KindRefuse, f.Append)
+		l.Loose(wire.KindRefuse, f.Append)
 	}
 	ctx, cancel := context.WithTimeout(n.ctx, lastWords)
 	defer cancel()
 	for _, s := range streams {
 		select {
-		case <-s.ended: // the peer has read it, and closed
+		case <-s.Ended(): // the peer has read it, and closed
 		case <-ctx.Done():
 		}
 	}

@@ -7,9 +7,11 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+
+	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 )
 
-// What was sent before Close is taken, on both lanes, and then the node has left.
+// Parcels that were sent before Close are taken, on both lanes, and then the node has left.
 func TestCloseTakesEverythingAlong(t *testing.T) {
 	const parcels = 20
 	nodes := run(t, 2, nil)
@@ -68,7 +70,7 @@ func TestLeftIsToldLast(t *testing.T) {
 		}
 		close(told)
 	})
-	if err := nodes[0].Send(1, 1, nil, make([]byte, dataFrom), true); err != nil {
+	if err := nodes[0].Send(1, 1, nil, make([]byte, lane.DataFrom), true); err != nil {
 		t.Fatal(err)
 	}
 	closeAll(t, nodes[0]) // its goodbye was acknowledged, so node 1 knows
@@ -108,7 +110,7 @@ func TestCloseGivesUp(t *testing.T) {
 		return nil
 	})
 	for range 2 { // the second is not taken
-		if err := nodes[0].Send(1, 1, nil, make([]byte, dataFrom), true); err != nil {
+		if err := nodes[0].Send(1, 1, nil, make([]byte, lane.DataFrom), true); err != nil {
 			t.Fatal(err)
 		}
 	}

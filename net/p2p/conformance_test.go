@@ -14,17 +14,23 @@ import (
 
 // world is a fabric whose nodes are all in this process: what is issued by one
 // rank to the next passes through libp2p, and the suites find all ranks' windows.
-type world struct{ fabrics []rma.Fabric }
+type world struct {
+	nodes   []*Node
+	fabrics []rma.Fabric
+}
 
 // newWorld spreads the ranks over nodes in turn, so that neighbours are on
 // different ones.
 func newWorld(t testing.TB, nodes int, o FabricOptions) *world {
 	t.Helper()
 	o.Node = func(p rma.Rank) int { return int(p) % nodes }
-	w := &world{make([]rma.Fabric, nodes)}
+	w := &world{
+		run(t, nodes, func(n *Options) { n.Remote = o.Remote }),
+		make([]rma.Fabric, nodes),
+	}
 	errs := make([]error, nodes)
 	var making sync.WaitGroup
-	for i, n := range run(t, nodes, func(n *Options) { n.Remote = o.Remote }) {
+	for i, n := range w.nodes {
 		making.Go(func() { w.fabrics[i], errs[i] = n.Fabric(soon(t), o) })
 	}
 	making.Wait()

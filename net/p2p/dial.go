@@ -4,14 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"sync/atomic"
 	"syscall"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/network"
-	"github.com/libp2p/go-libp2p/core/transport"
-
+	"github.com/orwl/go-orwl/net/p2p/internal/lane"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -23,84 +20,44 @@ const (
 
 	firstPause = 10 * time.Millisecond
 	lastPause  = 500 * time.Millisecond
-	// politeness is how long the node with the greater number leaves it to the
-	// other to open a stream again that broke for both.
-	politeness = 50 * time.Millisecond
 
-	// refusals is how often in a row nobody may listen where a node was, and
+	// refusals is how often in a row a node's address may refuse connections, and
 	// how often a connection may be closed without a word, until that is believed.
 	refusals = 2
 	silences = 3
 )
 
-// errNoHello is a connection that was closed before anything was said.
-var errNoHello = errors.New("p2p: connection closed without a word")
-
-// connect sees to it that the lane gets a stream. l.mu is held.
-func (l *lane) connect(pause time.Duration) {
-	if l.calling || l.stream != nil || l.over != nil {
-		return
-	}
-	l.calling = true
-	l.node.group.Go(func() { l.call(pause) })
-}
-
-// patience is how long to wait before a stream that broke is opened again.
-func (l *lane) patience() time.Duration {
-	if l.node.number > l.peer.number {
-		return politeness
-	}
-	return 0
+// Call implements lane.Peer.
+func (p *peer) Call(kind transport.Kind, pause time.Duration) {
+	p.node.group.Go(func() { p.call(&p.lanes[kind], pause) })
 }
 
 // call dials until the lane has a stream, which the other side may have opened, or
 // the peer is gone.
-func (l *lane) call(pause time.Duration) {
+func (p *peer) call(l *lane.Lane, pause time.Duration) {
 	var d dialogue
-	if l.kind != controlLane { // without heartbeats nobody would notice a loss
-		control := &l.peer.lanes[controlLane]
-		control.mu.Lock()
-		control.connect(0)
-		control.mu.Unlock()
+	if l.Kind() != transport.Control { // without heartbeats no loss would be noticed
+		p.lanes[transport.Control].Connect()
 	}
-	for began := time.Now(); l.dials(pause); pause = min(max(firstPause, 2*pause), lastPause) {
-		err := l.dial()
-		l.mu.Lock()
-		l.dialling = false
-		l.mu.Unlock()
+	for began := time.Now(); l.Dials(pause); pause = min(max(firstPause, 2*pause), lastPause) {
+		err := p.dial(l)
+		l.Dialled()
 		if err == nil {
 			d, pause = dialogue{}, 0
 			continue
 		}
-		l.node.log.Debug("dial failed", "peer", l.peer.number, "lane", l.kind.String(), "why", err)
-		if why := d.verdict(l.peer, err, time.Since(began)); why != nil {
-			l.peer.lose(why)
+		p.node.log.Debug("dial failed", "peer", p.number, "lane", l.Kind().String(), "why", err)
+		if why := d.verdict(p, err, time.Since(began)); why != nil {
+			p.lose(why)
 		}
 	}
-}
-
-// dials reports, after a pause, whether to dial. If not, nobody sees to it any more
-// that the lane gets a stream: it has one, or needs none.
-func (l *lane) dials(pause time.Duration) bool {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.stream == nil && l.over == nil && pause > 0 {
-		attached := make(chan struct{})
-		l.attached = attached
-		l.mu.Unlock()
-		l.peer.pause(pause, attached)
-		l.mu.Lock()
-	}
-	l.dialling = l.stream == nil && l.over == nil && l.node.ctx.Err() == nil
-	l.calling = l.dialling
-	return l.dialling
 }
 
 // dialogue is what has come of dialling a node so far.
 type dialogue struct{ refused, silent int }
 
-// verdict is why nobody dials a node any more, after that has failed once more; nil if
-// somebody does. A node that the launcher vouches for is dialled for as long as it takes:
+// verdict is why a node is not dialled again, after that has failed once more; nil if it
+// is dialled again. A node that the launcher vouches for is dialled for as long as it takes:
 // the heart knows whether it is lost.
 func (d *dialogue) verdict(p *peer, err error, took time.Duration) error {
 	p.failed(err)
@@ -109,15 +66,15 @@ func (d *dialogue) verdict(p *peer, err error, took time.Duration) error {
 	switch {
 	case errors.Is(err, ErrRefused):
 		return err
-	case otherKey(err):
+	case transport.OtherKey(err):
 		return fmt.Errorf("whoever listens at %s is not node %d: %w", p.where(), p.number, ErrStranger)
-	case errors.Is(err, syscall.ECONNREFUSED):
+	case isAny(err, syscall.ECONNREFUSED, transport.ErrNobody):
 		if d.refused++; d.refused >= refusals && known {
 			return fmt.Errorf("%w: %w", errGone, err)
 		}
 		d.silent = 0
 		return nil
-	case errors.Is(err, errNoHello) && !known:
+	case errors.Is(err, transport.ErrNoHello) && !known:
 		if d.silent++; d.silent >= silences {
 			return fmt.Errorf("node %d at %s closes the connection without a word: %w", p.number, p.where(), ErrStranger)
 		}
@@ -130,42 +87,34 @@ func (d *dialogue) verdict(p *peer, err error, took time.Duration) error {
 
 // dial opens a connection and a stream, and says hello. If the other side does too,
 // the lane has the stream.
-func (l *lane) dial() error {
-	n, p := l.node, l.peer
+func (p *peer) dial(l *lane.Lane) error {
 	ctx, cancel := context.WithTimeout(p.ctx, helloTimeout)
 	defer cancel()
-	conn, err := n.host.dial(ctx, p.number, p.where(), l.kind)
+	conn, err := p.node.host.Dial(ctx, p.number, p.where(), l.Kind())
 	if err != nil {
 		return err
 	}
-	if err := l.greet(ctx, conn); err != nil {
+	if err := p.greet(ctx, l, conn); err != nil {
 		conn.Close()
 		return err
 	}
 	return nil
 }
 
-func (l *lane) greet(ctx context.Context, conn transport.CapableConn) error {
-	n, p := l.node, l.peer
-	raw, err := conn.OpenStream(ctx)
-	if err != nil {
-		return fmt.Errorf("%w: %w", errNoHello, err)
-	}
+func (p *peer) greet(ctx context.Context, l *lane.Lane, raw *transport.Conn) error {
 	// A peer that is gone is not waited for.
 	stop := context.AfterFunc(ctx, func() { raw.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
-	said := n.now()
-	l.mu.Lock()
-	hello := l.hello()
-	l.mu.Unlock()
+	said := p.node.now()
+	hello := p.hello(l.Kind(), l.Taken())
 	if _, err := raw.Write(hello.Append(nil)); err != nil {
-		return fmt.Errorf("%w: %w", errNoHello, err)
+		return fmt.Errorf("%w: %w", transport.ErrNoHello, err)
 	}
-	s := l.newStream(conn, raw, network.DirOutbound)
-	head, body, err := s.in.Next()
+	s := l.Stream(raw)
+	head, body, err := s.Next()
 	switch {
 	case err != nil && ctx.Err() == nil:
-		return fmt.Errorf("%w: %w", errNoHello, err)
+		return fmt.Errorf("%w: %w", transport.ErrNoHello, err)
 	case err != nil:
 		return err
 	case head.Kind == wire.KindRefuse:
@@ -181,51 +130,26 @@ func (l *lane) greet(ctx context.Context, conn transport.CapableConn) error {
 	if err := answer.Parse(body); err != nil {
 		return err
 	}
-	if reason := p.check(&answer, l.kind); reason != "" {
+	if reason := p.check(&answer, l.Kind()); reason != "" {
 		return protocolError("hello: %s", reason)
 	}
 	if !stop() {
 		return ctx.Err()
 	}
-	if err := l.attach(s, answer.Received, nil); err != nil {
+	if err := l.Attach(s, answer.Received, nil); err != nil {
 		return err
 	}
-	p.greeted(l.kind, said, true)
+	p.greeted(l.Kind(), said, true)
 	return nil
 }
 
-func (l *lane) newStream(conn transport.CapableConn, raw rawStream, way network.Direction) *stream {
-	return &stream{
-		lane: l, conn: conn, raw: raw, way: way, ended: make(chan struct{}),
-		in:     wire.NewInput(&counted{raw, &l.node.counts.BytesIn}, l.node.options.MaxBulk),
-		spares: newSpares(l.node),
-	}
-}
-
-// hello is what is said first on a stream. l.mu is held.
-func (l *lane) hello() wire.Hello {
-	n := l.node
-	taken := l.link.Taken()
-	if l.taking {
-		taken-- // by who reads the old stream to its end; it is not settled
-	}
+// hello is what is said first on a stream of a lane, which has taken so many frames.
+func (p *peer) hello(kind transport.Kind, taken uint64) wire.Hello {
+	n := p.node
 	return wire.Hello{
 		Version: wire.Version, Nodes: uint64(n.options.Nodes), Node: uint64(n.number),
-		Incarnation: n.options.Incarnation, Lane: uint64(l.kind),
-		Peer: l.peer.life(), Received: taken,
+		Incarnation: n.options.Incarnation, Lane: uint64(kind),
+		Peer: p.life(), Received: taken,
 		Lease: uint64(n.options.Lease), Skew: uint64(n.options.Skew), Address: n.announced,
 	}
-}
-
-// counted counts what is read.
-type counted struct {
-	r     io.Reader
-	bytes *atomic.Uint64
-}
-
-// Read implements io.Reader.
-func (c *counted) Read(b []byte) (int, error) {
-	k, err := c.r.Read(b)
-	c.bytes.Add(uint64(k))
-	return k, err
 }

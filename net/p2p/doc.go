@@ -4,7 +4,7 @@
 // A node is one process. [Join] makes it one of a run of fixed size: it listens, finds
 // the others through node 0, and returns when all are there. From then on
 //
-//   - [Node.Send] takes a parcel to another node, and [Node.Receive] says who takes
+//   - [Node.Send] takes a parcel to another node, and [Node.Receive] names the receiver of
 //     those that come: exactly once, and in order, as long as both nodes are there;
 //   - [Node.Gather] gives everybody something of everybody, which is also a barrier;
 //   - [Node.OnLoss] tells of nodes that have died, or left, and [Node.OnSuspect] of
@@ -12,16 +12,30 @@
 //
 // # Lanes
 //
-// Between two nodes are two lanes, each an [engine.Link] over one stream of one
-// connection, which is opened when it is first needed:
+// Between two nodes are two lanes. A lane is an [engine.Link] over one stream, which is
+// opened when it is first needed, on a connection of its own:
 //
-//	control   small frames, heartbeats        default yamux windows and frames
-//	data      parcels with more than 8 KiB    large windows and frames
+//	control   /orwl/control/1   small frames, heartbeats       default windows of yamux
+//	data      /orwl/data/1      parcels with more than 8 KiB   large windows and frames
 //
-// so that a large block does not stand before a small frame. A stream that breaks is
-// opened again, and goes on where it was: nobody above notices. A lane has a goroutine
-// that writes, which joins what several others have appended, and one that reads, on
-// which receivers are called.
+// So a large block does not stand before a small frame. When a stream breaks, the node
+// opens another one, and the lane goes on where it was. One goroutine
+// of a lane writes, and joins what several others have appended. One reads, and calls
+// receivers.
+//
+// The streams belong to a libp2p host. Join makes a small one, of TCP, TLS or noise, yamux
+// and identify. [Options].Host takes the user's own host instead, with the transports and
+// the protocols that it has: QUIC, for instance.
+//
+// # Rooms
+//
+// Imports point down this list:
+//
+//	p2p                 node, membership, gather, loss, heart: who is there
+//	internal/window     one fabric over all nodes: windows, agents, shared memory
+//	internal/lane       frames in order, exactly once, over whatever stream there is
+//	internal/loan       memory that nodes of one machine lend each other
+//	internal/transport  the host, the gater, the identities
 //
 // # Nodes of one machine
 //
@@ -30,33 +44,30 @@
 //
 //   - bulk of more than 8 KiB does not travel: its sender lends it, where it lies in
 //     its [Memory], or as a copy there, and the other node reads it in its own mapping
-//     of that memory (lend.go, arena.go, mapping.go, borrow.go). Loans go by the
+//     of that memory (lend.go, borrow.go, internal/loan). Loans go by the
 //     control lane;
 //   - if all nodes of a run are on one machine, [Node.Fabric] is in memory that all
-//     share, and no frames are sent for it (machine.go);
+//     share, and no frames are sent for it (internal/window);
 //   - if one launcher has started all nodes, a silent one whose process runs is slow and
 //     not lost (tenure.go).
 //
-// Where that cannot be, frames are sent, and nobody notices but by the time it takes.
-// [Options.Remote] has it so everywhere.
+// Elsewhere frames are sent: the result is the same, and takes longer. [Options.Remote]
+// has frames sent everywhere.
 //
-// # Who is let in
+// # Strangers
 //
-// Each node's identity is made from the cluster key and its number, so all know all
-// identities, and nobody else has any. Connections of others are closed before there
-// is a stream. Beyond the loopback interface a key is required.
+// Each node's identity is made from the cluster key and its number, so all
+// nodes know all identities, and no other process has one. Connections of strangers are
+// closed before there is a stream. Beyond the loopback interface a key is required.
 //
 // # Locks
 //
-// Each is held for a moment, and by nobody who sends, receives or calls back:
+// Each is held for a moment, and never while a node sends, receives or calls back:
 //
-//	Node.mu   who is there, what is gathered
-//	peer.mu   what is known of a node
-//	lane.seat a stream is taking another's place (held while the old one ends)
-//	lane.mu   the lane's link and stream
-//	arena.mu  which memory is in use, and lent
+//	Node.mu         who is there, what is gathered
+//	peer.mu         what is known of a node
+//	lane's and loan's locks, in this order: see there
 //
-// in this order; and mapping.mu, to read, while what is lent is taken. Receivers and
-// observers are called with none of them held. Beside them, lane.handing is held while a
-// receiver is called, for whoever waits until it has returned.
+// in this order. Receivers and observers are called with none of them held. The data lane
+// holds one more lock (handing) while it calls a receiver.
 package p2p

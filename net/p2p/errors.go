@@ -5,18 +5,23 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/orwl/go-orwl/net/p2p/internal/lane"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 )
 
-// What errors are matched by.
+// Match errors by these.
 var (
 	// ErrNoKey is a node that would be open to the world.
 	ErrNoKey = errors.New("p2p: listening beyond loopback needs a key")
 	// ErrStranger is matched by the error of Join if node 0 has another key.
 	ErrStranger = errors.New("p2p: another key, or not a node of this run")
+	// ErrIdentity is an Options.Host that has another identity than the node.
+	ErrIdentity = transport.ErrIdentity
 	// ErrLost is matched by every *PeerError of a node that has died or was given up.
 	ErrLost = errors.New("p2p: node lost")
 	// ErrLeft is matched by every *PeerError of a node that has said that it leaves.
-	ErrLeft = errors.New("p2p: node has left the run")
+	ErrLeft = lane.ErrLeft
 	// ErrRefused is matched by every *RefusedError.
 	ErrRefused = errors.New("p2p: refused")
 	// ErrMissing is matched by every *MissingError.
@@ -24,10 +29,10 @@ var (
 	// ErrClosed is the error of what is done with a node that was closed.
 	ErrClosed = errors.New("p2p: node is closed")
 	// ErrBacklog is a parcel for a node that does not take what was sent before.
-	ErrBacklog = errors.New("p2p: backlog is full")
+	ErrBacklog = lane.ErrBacklog
 	// ErrProtocol is matched by what a receiver returns for a parcel that no correct
 	// node sends, and by the loss of a node that went on with it.
-	ErrProtocol = errors.New("p2p: not in this protocol")
+	ErrProtocol = lane.ErrProtocol
 )
 
 // Reasons for a loss.
@@ -105,9 +110,7 @@ func (e *MissingError) Is(target error) bool { return target == ErrMissing }
 func (e *MissingError) Unwrap() error { return e.Why }
 
 // protocolError is something that no correct node sends.
-func protocolError(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", ErrProtocol, fmt.Sprintf(format, args...))
-}
+func protocolError(format string, args ...any) error { return lane.Protocol(format, args...) }
 
 // isAny reports whether err matches any of the targets.
 func isAny(err error, targets ...error) bool {

@@ -2,155 +2,45 @@ package p2p
 
 import (
 	"context"
-	"errors"
-	"sync"
-	"sync/atomic"
+	"log/slog"
 
-	"github.com/orwl/go-orwl/net/engine"
-	"github.com/orwl/go-orwl/net/mem"
+	"github.com/orwl/go-orwl/net/p2p/internal/lane"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
+	"github.com/orwl/go-orwl/net/p2p/internal/window"
 	"github.com/orwl/go-orwl/net/rma"
-	"github.com/orwl/go-orwl/net/topology"
 )
 
-// Fabric is all ranks of a run, on all its nodes. The memory of this node's ranks is
-// reached directly, by theirs as by those of other nodes, whose operations agents
-// execute here; so it is a mem.Fabric in which the ranks of other nodes have no
-// memory, but a window each.
+// FabricOptions describe a fabric over the nodes of a run. They are the same on all
+// of them.
+type FabricOptions = window.Options
+
+// Fabric is all ranks of a run, on all its nodes, with operations that are frames. When a
+// node is lost, so is the fabric.
+type Fabric = window.Fabric
+
+// Window is a rank's view of a Fabric.
+type Window = window.Window
+
+// Fabric makes this node's part of the fabric, and returns when all nodes have made
+// theirs. ctx bounds only that. A node has one fabric at a time.
 //
-// When a node is lost, so is the fabric.
-type Fabric struct {
-	node    *Node
-	o       FabricOptions
-	local   *mem.Fabric
-	at      []int     // the node of each rank
-	windows []*Window // nil for ranks of other nodes
-	agents  [][laneKinds]*agent
-
-	failed atomic.Bool
-	mu     sync.Mutex
-	err    error // the first failure
+// If all nodes are on one machine it is in memory that they share; otherwise it is a
+// *[Fabric], which is an rma.Exposer, too.
+func (n *Node) Fabric(ctx context.Context, o FabricOptions) (rma.Fabric, error) {
+	return window.Meet(ctx, site{n}, o)
 }
 
-var _ rma.Exposer = (*Fabric)(nil)
+// site is the node, as its windows see it.
+type site struct{ *Node }
 
-// newFabric makes this node's part of a fabric whose operations are frames.
-func (n *Node) newFabric(o FabricOptions, at []int) (*Fabric, error) {
-	f := &Fabric{node: n, o: o, at: at, windows: make([]*Window, len(at))}
-	var err error
-	f.local, err = mem.New(mem.Options{Topology: o.Topology, Words: o.Words, Here: f.here})
-	if err != nil {
-		return nil, err
-	}
-	for p := range f.windows {
-		if f.here(rma.Rank(p)) {
-			f.windows[p] = newWindow(f, rma.Rank(p))
-		}
-	}
-	f.agents = make([][laneKinds]*agent, n.Nodes())
-	for peer := range f.agents {
-		shared := &awaits{under: make(map[rma.Rank]*farAwait)}
-		for lane := range f.agents[peer] {
-			a := &agent{f: f, peer: peer, awaits: shared}
-			a.Agent = engine.NewAgent(a)
-			f.agents[peer][lane] = a
-		}
-	}
-	context.AfterFunc(o.Context, func() { f.fail(context.Cause(o.Context)) })
-	n.operate(f)
-	return f, nil
-}
+func (s site) Remote() bool      { return s.options.Remote }
+func (s site) Log() *slog.Logger { return s.log }
 
-// here reports whether a rank lives on this node.
-func (f *Fabric) here(p rma.Rank) bool {
-	return uint(p) < uint(len(f.at)) && f.at[p] == f.node.Number()
-}
+func (s site) Lane(to int, kind transport.Kind) *lane.Lane { return &s.peers[to].lanes[kind] }
 
-// Topology implements rma.Fabric.
-func (f *Fabric) Topology() *topology.Tree { return f.o.Topology }
-
-// Alloc implements rma.Fabric. It is the same on all nodes if they all make the
-// same allocations in the same order, and nothing has to be said about it.
-func (f *Fabric) Alloc(words int) (rma.Disp, error) {
-	if err := f.failure(); err != nil {
-		return 0, err
-	}
-	return f.local.Alloc(words)
-}
-
-// Expose implements rma.Exposer.
-func (f *Fabric) Expose(p rma.Rank, memory []uint64) (rma.Disp, error) {
-	if err := f.failure(); err != nil {
-		return 0, err
-	}
-	if err := mine(p, f.at, f.node.number); err != nil {
-		return 0, err
-	}
-	return f.local.Expose(p, memory)
-}
-
-// Window implements rma.Fabric.
-func (f *Fabric) Window(p rma.Rank) (rma.Window, error) {
-	if err := mine(p, f.at, f.node.number); err != nil {
-		return nil, err
-	}
-	return f.windows[p], nil
-}
-
-// Close implements rma.Fabric. The node goes on, and answers others' operations by
-// telling them that the fabric is closed.
-func (f *Fabric) Close() error {
-	f.fail(rma.ErrClosed)
-	return nil
-}
-
-// failure is why the fabric has ended, or nil.
-func (f *Fabric) failure() error {
-	if !f.failed.Load() {
-		return nil
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.err
-}
-
-// fail ends the fabric for this node's ranks. If its context has ended, then that
-// is why, whoever notices first.
-func (f *Fabric) fail(err error) {
-	f.mu.Lock()
-	if f.err == nil {
-		f.err = err
-		if f.o.Context.Err() != nil {
-			f.err = context.Cause(f.o.Context)
-		}
-		f.failed.Store(true)
-	}
-	f.mu.Unlock()
-	_ = f.local.Close() // its error is always nil
-	for _, w := range f.windows {
-		if w != nil {
-			w.rouse()
-		}
-	}
-}
-
-// errGone is the failure because of a node that has closed its fabric.
-func (f *Fabric) errGone(peer int) error { return errGoneFrom(firstOf(peer, f.at), peer) }
-
-// shut implements operations.
-func (f *Fabric) shut() { f.fail(rma.ErrClosed) }
-
-// lost is called when a node is, or has left, and its lanes' readers have ended.
-func (f *Fabric) lost(peer int, why error) {
-	for _, w := range f.windows {
-		if w != nil && w.from.Load() == int32(peer) {
-			w.reading.Store(false)
-			w.rouse()
-		}
-	}
-	if err := lossOf(peer, f.at, why); err != nil {
-		if !errors.Is(why, ErrLeft) && !f.failed.Load() {
-			f.node.log.Warn("windows fail with a node that has ranks", "peer", peer, "rank", int(firstOf(peer, f.at)), "why", why)
-		}
-		f.fail(err)
-	}
+// Operate implements window.Node. Operations that come before are refused: all nodes call
+// it, and gather, before any uses a window.
+func (s site) Operate(o window.Operations) {
+	s.operations.Store(&o)
+	s.lanes.Operate(o)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/control"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -35,7 +36,7 @@ func (n *Node) Gather(ctx context.Context, name string, blob []byte) ([][]byte, 
 	}
 	g, done := n.beginGather(name)
 	defer n.endGather(g)
-	header := gatherHeader(saysGive, g)
+	header := control.Message{Give: g.said()}.Bytes()
 	if err := n.Send(0, ownChannel, header, blob, false); err != nil {
 		return nil, fmt.Errorf("p2p: Gather %q: %w", name, err)
 	}
@@ -69,10 +70,8 @@ func (n *Node) awaitGather(ctx context.Context, name string, done <-chan [][]byt
 // mostLength is what the length of a blob takes.
 const mostLength = 9
 
-func gatherHeader(what uint64, g gathering) []byte {
-	b := wire.AppendUint(wire.AppendArray(nil, 3), what)
-	return wire.AppendUint(wire.AppendString(b, g.name), g.round)
-}
+// said is what nodes say of it.
+func (g gathering) said() *control.Gathering { return &control.Gathering{Name: g.name, Round: g.round} }
 
 func (n *Node) beginGather(name string) (gathering, chan [][]byte) {
 	n.mu.Lock()
@@ -95,11 +94,8 @@ func (n *Node) endGather(g gathering) {
 }
 
 // takeGift takes what a node gives, on node 0.
-func (n *Node) takeGift(from int, r *wire.Reader, blob []byte) error {
-	g := gathering{r.String(), r.Uint()}
-	if err := r.Done(); err != nil {
-		return err
-	}
+func (n *Node) takeGift(from int, said *control.Gathering, blob []byte) error {
+	g := gathering{said.Name, said.Round}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	s := &n.gathers
@@ -141,45 +137,27 @@ func (n *Node) finishGather(g gathering) {
 	if given[n.number] == nil {
 		return
 	}
-	var all []byte
-	for i := range n.peers {
-		blob, ok := given[i]
-		if !ok {
-			all = wire.AppendUint(all, 0)
-			continue
+	all := make([][]byte, len(n.peers))
+	for i := range all {
+		if blob, ok := given[i]; ok {
+			all[i] = blob
+			n.gathers.open[i]--
 		}
-		all = append(wire.AppendUint(all, uint64(len(blob))+1), blob...)
-		n.gathers.open[i]--
 	}
 	delete(n.gathers.given, g)
-	header := gatherHeader(saysGathered, g)
+	header, list := control.Message{Gathered: g.said()}.Bytes(), control.Encode(all)
 	for i := range given {
 		// If it fails, that node is gone.
-		_ = n.Send(i, ownChannel, header, all, true)
+		_ = n.Send(i, ownChannel, header, list, true)
 	}
 }
 
 // takeGathered takes what everybody has given.
-func (n *Node) takeGathered(r *wire.Reader, all []byte) error {
-	g := gathering{r.String(), r.Uint()}
-	if err := r.Done(); err != nil {
-		return err
-	}
-	blobs := make([][]byte, n.options.Nodes)
-	for i := range blobs {
-		lengths := wire.NewReader(all)
-		length := lengths.Uint()
-		if lengths.Err() != nil {
-			return lengths.Err()
-		}
-		all = all[len(wire.AppendUint(nil, length)):]
-		if length == 0 {
-			continue
-		}
-		if length-1 > uint64(len(all)) {
-			return protocolError("%d bytes of node %d gathered, and %d are there", length-1, i, len(all))
-		}
-		blobs[i], all = append(make([]byte, 0, length-1), all[:length-1]...), all[length-1:]
+func (n *Node) takeGathered(said *control.Gathering, list []byte) error {
+	g := gathering{said.Name, said.Round}
+	blobs, err := control.List[[]byte](list, n.options.Nodes)
+	if err != nil {
+		return protocolError("gathered under %q: %v", g.name, err)
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()

@@ -57,7 +57,7 @@ func TestGatherOfNothingAndOfMuch(t *testing.T) {
 	all.Wait()
 }
 
-// A gathering waits for everybody; who is gone gives nil.
+// A gathering waits for everybody; a node that is gone gives nil.
 func TestGatherWithoutTheLost(t *testing.T) {
 	nodes := run(t, 3, nil)
 	result := make(chan [][]byte, 2)

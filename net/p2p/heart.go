@@ -4,7 +4,7 @@ import (
 	"time"
 )
 
-// heart sends this node's heartbeats, and watches those of the others.
+// heart sends this node's heartbeats, and watches the beats of other nodes.
 //
 // A peer is lost when nothing was heard of it for lease and skew. A peer is suspected
 // when it has echoed none of the beats that were sent since lease less skew: it may have
@@ -59,8 +59,8 @@ func (h *heart) run() {
 	}
 }
 
-// forgive does not count the time during which this process did not run at all. What
-// peers have said meanwhile is not read yet.
+// forgive does not count the time during which this process did not run at all. Frames
+// that came meanwhile are not read yet.
 func (h *heart) forgive(late int64) {
 	for _, p := range h.node.peers {
 		if p != nil {
@@ -79,7 +79,7 @@ func (h *heart) beat() {
 			p.speak()
 		}
 		for kind := range p.lanes {
-			p.lanes[kind].acknowledge()
+			p.lanes[kind].Acknowledge()
 		}
 	}
 }
@@ -147,7 +147,7 @@ func (h *heart) holder(p *peer, now int64) int64 {
 	return suspect
 }
 
-// silent ends a peer of which nothing was heard for too long. It also ends the streams
+// silent ends a peer that was silent for too long. It also ends the streams
 // of a peer that has left and has not closed them.
 func (h *heart) silent(p *peer) {
 	if p.fate() == nil {
@@ -155,11 +155,6 @@ func (h *heart) silent(p *peer) {
 		return
 	}
 	for kind := range p.lanes {
-		l := &p.lanes[kind]
-		l.mu.Lock()
-		if s := l.stream; s != nil {
-			l.sever(s, errSilent)
-		}
-		l.mu.Unlock()
+		p.lanes[kind].Sever(errSilent)
 	}
 }

@@ -11,20 +11,31 @@ import (
 	"testing"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/transport"
-
+	"github.com/orwl/go-orwl/net/p2p/internal/control"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
 // mallory has the identity of node 2 of 3, and does with it what she likes.
 type mallory struct {
 	t       *testing.T
-	host    *host
+	host    *transport.Host
 	address string // of node 0
 	life    uint64
 	counts  *Counts // of node 0
 	nodes   []*Node // 0 and 1
 	took    atomic.Int64
+}
+
+// hostOf is a host that does not listen, until the test ends.
+func hostOf(t *testing.T, o Options) *transport.Host {
+	t.Helper()
+	h, err := transport.New(o.host(func() uint64 { return 0 }))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { h.Close() })
+	return h
 }
 
 // newMallory lets her join, so that the run is complete.
@@ -34,10 +45,7 @@ func newMallory(t *testing.T) *mallory {
 	address, root, _ := start(t, 3, func(o *Options) { o.Counts, o.Lease = m.counts, unhurried })
 	m.address = address
 	o := Options{Number: 2, Nodes: 3, Key: testKey, Counts: new(Counts)}.withDefaults()
-	var err error
-	if m.host, err = newHost(o); err != nil {
-		t.Fatal(err)
-	}
+	m.host = hostOf(t, o)
 	var joins error
 	joined := make(chan *Node, 1)
 	go func() {
@@ -45,7 +53,7 @@ func newMallory(t *testing.T) *mallory {
 		n, joins = Join(soon(t), Options{Number: 1, Nodes: 3, Key: testKey, Root: address, Lease: unhurried})
 		joined <- n
 	}()
-	m.open(controlLane, 0)
+	m.open(transport.Control, 0)
 	m.nodes = []*Node{await(t, root, "node 0"), await(t, joined, "node 1")}
 	if joins != nil {
 		t.Fatal(joins)
@@ -70,35 +78,31 @@ func newMallory(t *testing.T) *mallory {
 }
 
 // connect opens a connection to node 0, and a stream.
-func (m *mallory) connect(kind laneKind) (transport.CapableConn, rawStream) {
+func (m *mallory) connect(kind transport.Kind) *transport.Conn {
 	m.t.Helper()
-	conn, err := m.host.dial(m.t.Context(), 0, m.address, kind)
+	conn, err := m.host.Dial(m.t.Context(), 0, m.address, kind)
 	if err != nil {
 		m.t.Fatal(err)
 	}
 	m.t.Cleanup(func() { conn.Close() })
-	raw, err := conn.OpenStream(m.t.Context())
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	raw.SetDeadline(time.Now().Add(patience))
-	return conn, raw
+	conn.SetDeadline(time.Now().Add(patience))
+	return conn
 }
 
-func (m *mallory) hello(kind laneKind, received uint64) wire.Hello {
+func (m *mallory) hello(kind transport.Kind, received uint64) wire.Hello {
 	return wire.Hello{Version: wire.Version, Nodes: 3, Node: 2, Incarnation: m.life,
 		Lane: uint64(kind), Received: received, Lease: uint64(unhurried), Skew: uint64(standardSkew), Address: "127.0.0.1:1"}
 }
 
 // open opens a stream as a correct node does.
-func (m *mallory) open(kind laneKind, received uint64) rawStream {
+func (m *mallory) open(kind transport.Kind, received uint64) transport.Stream {
 	m.t.Helper()
 	return m.greet(kind, m.hello(kind, received))
 }
 
-func (m *mallory) greet(kind laneKind, hello wire.Hello) rawStream {
+func (m *mallory) greet(kind transport.Kind, hello wire.Hello) transport.Stream {
 	m.t.Helper()
-	_, raw := m.connect(kind)
+	raw := m.connect(kind)
 	m.write(raw, hello.Append(nil))
 	in := wire.NewInput(raw, wire.MaxBulk)
 	if head, _, err := in.Next(); err != nil || head.Kind != wire.KindHello {
@@ -107,14 +111,14 @@ func (m *mallory) greet(kind laneKind, hello wire.Hello) rawStream {
 	return raw
 }
 
-func (m *mallory) write(raw rawStream, b []byte) {
+func (m *mallory) write(raw transport.Stream, b []byte) {
 	if _, err := raw.Write(b); err != nil {
 		m.t.Log("write:", err) // it may be closed by now
 	}
 }
 
 // closed waits until node 0 has closed a stream.
-func (m *mallory) closed(raw rawStream) {
+func (m *mallory) closed(raw transport.Stream) {
 	m.t.Helper()
 	nothing := make([]byte, 1<<10)
 	for {
@@ -155,12 +159,8 @@ func operation(kind wire.Kind, number uint64) []byte {
 }
 
 // own is a parcel to the nodes themselves.
-func own(number uint64, says ...uint64) []byte {
-	header := wire.AppendArray(nil, len(says))
-	for _, v := range says {
-		header = wire.AppendUint(header, v)
-	}
-	f := wire.Parcel{Channel: ownChannel, Header: header}
+func own(number uint64, m control.Message) []byte {
+	f := wire.Parcel{Channel: ownChannel, Header: m.Bytes()}
 	return f.Append(nil, wire.Head{Number: number})
 }
 
@@ -178,27 +178,27 @@ func TestHostileFrames(t *testing.T) {
 	malformed := func(c *Counts) *atomic.Uint64 { return &c.Malformed }
 	oversize := func(c *Counts) *atomic.Uint64 { return &c.Oversize }
 	for name, c := range map[string]struct {
-		lane  laneKind
+		lane  transport.Kind
 		bytes []byte
 		count func(c *Counts) *atomic.Uint64
 	}{
-		"noise":                   {controlLane, noise, oversize},
-		"zeros":                   {controlLane, make([]byte, 100), malformed},
-		"header of 4 GiB":         {controlLane, binary.LittleEndian.AppendUint32(nil, 1<<32-1), oversize},
-		"bulk too large":          {dataLane, claim(wire.MaxBulk + 1), oversize},
-		"wrong checksum":          {dataLane, wrongSum, func(c *Counts) *atomic.Uint64 { return &c.Checksums }},
-		"frames missing":          {controlLane, parcel(5, nil), malformed},
-		"hello again":             {controlLane, func() []byte { h := wire.Hello{Node: 2}; return h.Append(nil) }(), malformed},
-		"ack of nothing":          {controlLane, (&wire.Ack{Number: 1000}).Append(nil), malformed},
-		"beat on the data lane":   {dataLane, (&wire.Beat{Sent: 1}).Append(nil), malformed},
-		"echo of the future":      {controlLane, (&wire.Beat{Sent: 1, Echo: 1 << 62}).Append(nil), malformed},
-		"operation for no window": {controlLane, operation(wire.KindFetchOp, 1), malformed},
-		"members":                 {controlLane, own(1, saysMembers), malformed},
-		"loss":                    {controlLane, own(1, saysLost, 1), malformed},
-		"gathered":                {controlLane, own(1, saysGathered), malformed},
-		"gift of nothing":         {controlLane, own(1, saysGive), malformed},
-		"no word of the nodes":    {controlLane, own(1, 99), malformed},
-		"bye with a word":         {controlLane, []byte{6, 0, 0, 0, 0x95, byte(wire.KindBye), 1, 0, 0, 7}, malformed},
+		"noise":                   {transport.Control, noise, oversize},
+		"zeros":                   {transport.Control, make([]byte, 100), malformed},
+		"header of 4 GiB":         {transport.Control, binary.LittleEndian.AppendUint32(nil, 1<<32-1), oversize},
+		"bulk too large":          {transport.Data, claim(wire.MaxBulk + 1), oversize},
+		"wrong checksum":          {transport.Data, wrongSum, func(c *Counts) *atomic.Uint64 { return &c.Checksums }},
+		"frames missing":          {transport.Control, parcel(5, nil), malformed},
+		"hello again":             {transport.Control, func() []byte { h := wire.Hello{Node: 2}; return h.Append(nil) }(), malformed},
+		"ack of nothing":          {transport.Control, (&wire.Ack{Number: 1000}).Append(nil), malformed},
+		"beat on the data lane":   {transport.Data, (&wire.Beat{Sent: 1}).Append(nil), malformed},
+		"echo of the future":      {transport.Control, (&wire.Beat{Sent: 1, Echo: 1 << 62}).Append(nil), malformed},
+		"operation for no window": {transport.Control, operation(wire.KindFetchOp, 1), malformed},
+		"members":                 {transport.Control, own(1, control.Message{Members: &control.Members{Nodes: 3}}), malformed},
+		"loss":                    {transport.Control, own(1, control.Message{Lost: &control.Lost{Node: 1}}), malformed},
+		"gathered":                {transport.Control, own(1, control.Message{Gathered: &control.Gathering{Name: "x", Round: 1}}), malformed},
+		"two messages in one":     {transport.Control, own(1, control.Message{Mapped: &control.Mapped{}, Give: &control.Gathering{}}), malformed},
+		"no word of the nodes":    {transport.Control, own(1, control.Message{}), malformed},
+		"bye with a word":         {transport.Control, []byte{6, 0, 0, 0, 0x95, byte(wire.KindBye), 1, 0, 0, 7}, malformed},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m := newMallory(t)
@@ -221,7 +221,7 @@ func TestReplay(t *testing.T) {
 	m := newMallory(t)
 	frames := append(parcel(1, nil), parcel(2, make([]byte, 1000))...)
 	for range 3 {
-		raw := m.open(dataLane, 0)
+		raw := m.open(transport.Data, 0)
 		for range 3 {
 			m.write(raw, frames)
 		}
@@ -237,7 +237,7 @@ func TestReplay(t *testing.T) {
 	m.undisturbed()
 }
 
-// Who does not say hello as a correct node does gets no stream.
+// A node that says a wrong hello gets no stream.
 func TestHostileHello(t *testing.T) {
 	for name, c := range map[string]struct {
 		first  func(h wire.Hello) []byte
@@ -262,8 +262,8 @@ func TestHostileHello(t *testing.T) {
 			if c.reason != "" {
 				c.count = func(c *Counts) *atomic.Uint64 { return &c.Refused }
 			}
-			_, raw := m.connect(controlLane)
-			m.write(raw, c.first(m.hello(controlLane, 0)))
+			raw := m.connect(transport.Control)
+			m.write(raw, c.first(m.hello(transport.Control, 0)))
 			in := wire.NewInput(raw, wire.MaxBulk)
 			head, body, err := in.Next()
 			var f wire.Refuse
@@ -284,7 +284,7 @@ func TestHostileHello(t *testing.T) {
 	}
 }
 
-// What is claimed costs nothing: memory follows what has come.
+// A claim costs nothing: memory follows the bytes that have come.
 func TestHostileClaimsCostNothing(t *testing.T) {
 	m := newMallory(t)
 	f := wire.Parcel{Channel: 1}
@@ -293,10 +293,10 @@ func TestHostileClaimsCostNothing(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	const streams = 10
 	for range streams {
-		raw := m.open(dataLane, 0)
+		raw := m.open(transport.Data, 0)
 		m.write(raw, append(frame, make([]byte, 1000)...))
 	}
-	raw := m.open(dataLane, 0)
+	raw := m.open(transport.Data, 0)
 	m.write(raw, parcel(1, nil)) // the streams before are over
 	for m.took.Load() == 0 {
 		await(t, time.After(time.Millisecond), "time")
@@ -313,18 +313,14 @@ func TestHostileConnections(t *testing.T) {
 	m := newMallory(t)
 	closed := make(chan struct{}, 3*mostPending)
 	for range cap(closed) {
-		conn, err := m.host.dial(t.Context(), 0, m.address, controlLane)
-		if err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { conn.Close() })
-		raw, err := conn.OpenStream(t.Context())
+		conn, err := m.host.Dial(t.Context(), 0, m.address, transport.Control)
 		if err != nil {
 			closed <- struct{}{}
 			continue
 		}
+		t.Cleanup(conn.Close)
 		go func() {
-			raw.Read(make([]byte, 1))
+			conn.Read(make([]byte, 1))
 			closed <- struct{}{}
 		}()
 	}
@@ -334,25 +330,18 @@ func TestHostileConnections(t *testing.T) {
 	m.undisturbed()
 }
 
-// Who has no key of the run can connect, on his own side, and gets no stream.
+// A process without the key of the run can connect, on its own side, and gets no stream.
 func TestStranger(t *testing.T) {
 	m := newMallory(t)
 	o := Options{Number: 2, Nodes: 3, Key: []byte("the key of another run"), Counts: new(Counts)}.withDefaults()
-	stranger, err := newHost(o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stranger.ids[0] = m.host.ids[0] // which is no secret
-	stranger.gater.numbers[stranger.ids[0]] = 0
-	conn, err := stranger.dial(t.Context(), 0, m.address, controlLane)
+	stranger := hostOf(t, o)
+	stranger.Expect(0, m.host) // whose name is no secret
+	conn, err := stranger.Dial(t.Context(), 0, m.address, transport.Control)
 	if err == nil {
 		defer conn.Close()
-		raw, err := conn.OpenStream(t.Context())
-		if err == nil {
-			hello := m.hello(controlLane, 0)
-			m.write(raw, hello.Append(nil))
-			m.closed(raw)
-		}
+		hello := m.hello(transport.Control, 0)
+		m.write(conn, hello.Append(nil))
+		m.closed(conn)
 	}
 	for m.counts.Strangers.Load() == 0 {
 		await(t, time.After(time.Millisecond), "time")
@@ -366,20 +355,17 @@ func TestStranger(t *testing.T) {
 	m.undisturbed()
 }
 
-// The last to come has a stream before anybody is told that all are there. This one
+// The last to come has a stream before the nodes are told that all are there. This one
 // cannot be dialled: if node 0 tried that, it would not take the stream.
 func TestLastIsNotDialled(t *testing.T) {
 	o := Options{Number: 1, Nodes: 2, Key: testKey, Counts: new(Counts)}.withDefaults()
-	host, err := newHost(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	host := hostOf(t, o)
 	for range 20 {
 		address, root, _ := start(t, 2, func(o *Options) { o.Lease = unhurried })
 		m := &mallory{t: t, host: host, address: address}
 		hello := wire.Hello{Version: wire.Version, Nodes: 2, Node: 1, Incarnation: 7,
 			Lease: uint64(unhurried), Skew: uint64(standardSkew), Address: "127.0.0.1:1"}
-		m.greet(controlLane, hello)
+		m.greet(transport.Control, hello)
 		n := await(t, root, "node 0")
 		if err := n.Lost(1); err != nil {
 			t.Error(err)

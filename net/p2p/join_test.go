@@ -29,7 +29,7 @@ func start(t testing.TB, nodes int, change func(o *Options)) (address string, ro
 	return await(t, listening, "an address"), joined, errs
 }
 
-// Who does not belong gets one clear line, and the others join as if nothing had been.
+// A process that does not belong gets one clear line, and the others join as if nothing had been.
 func TestJoinRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(o *Options)
@@ -114,7 +114,7 @@ func TestJoinTwice(t *testing.T) {
 	closeAll(t, node, await(t, first, "node 1"))
 }
 
-// A run that is never complete: node 0 names who is missing, and those who came hear it.
+// A run that is never complete: node 0 names the missing nodes, and those who came hear it.
 func TestJoinMissing(t *testing.T) {
 	ctx, enough := context.WithCancelCause(soon(t))
 	listening, counts := make(chan string, 1), new(Counts)
@@ -163,7 +163,7 @@ func TestJoinNobody(t *testing.T) {
 	}
 }
 
-// Who joins first does not matter: node 0 may be the last.
+// The order of joining does not matter: node 0 may be the last.
 func TestJoinBeforeNode0(t *testing.T) {
 	free, _, failed := start(t, 2, func(o *Options) { o.JoinTimeout = time.Nanosecond })
 	await(t, failed, "the end of the run that had that address")

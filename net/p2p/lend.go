@@ -1,6 +1,9 @@
 package p2p
 
 import (
+	"github.com/orwl/go-orwl/net/p2p/internal/control"
+	"github.com/orwl/go-orwl/net/p2p/internal/loan"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -9,8 +12,8 @@ import (
 // comes after goes as loans. Nobody waits for the answer. If it is no, or never comes,
 // things take longer and nothing else changes.
 //
-// Nodes of one launcher offer their arenas when they meet, because they tell each other
-// there who is about to be lost: see tenure. The answer then promises that, too.
+// Nodes of one launcher offer their arenas when they meet, because they give notice of a
+// loss there: see tenure. The answer then promises that, too.
 //
 //	offer   boot, process, file, token  ──▶   maps it, or not
 //	        lends from now on           ◀──   mapped, promises notice
@@ -36,7 +39,7 @@ func (n *Node) lends(to int, channel uint64, header, bulk []byte, keep bool) (bo
 		n.offerOnce(p)
 		return false, nil
 	case willing:
-		return p.lanes[controlLane].lend(&wire.Parcel{Channel: channel, Header: header}, bulk, keep)
+		return p.lanes[transport.Control].Lend(&wire.Parcel{Channel: channel, Header: header}, bulk, keep)
 	}
 	return false, nil
 }
@@ -50,40 +53,35 @@ func (n *Node) offerOnce(p *peer) {
 
 // offer offers the arena of this node to another.
 func (n *Node) offer(p *peer) {
-	a := n.memory.shared()
+	a := n.memory.Shared()
 	if a == nil {
 		p.lending.Store(uint32(unwilling))
 		return
 	}
-	b := wire.AppendUint(wire.AppendArray(nil, 5), saysArena)
-	b = wire.AppendUint(wire.AppendUint(wire.AppendString(b, a.offer.boot), a.offer.pid), a.offer.fd)
+	said := control.Arena{Boot: a.Offer.Boot, PID: a.Offer.PID, FD: a.Offer.FD, Token: a.Offer.Token}
 	// If it fails, that node is gone.
-	_ = n.Send(p.number, ownChannel, wire.AppendBytes(b, a.offer.token), nil, false)
+	_ = n.Send(p.number, ownChannel, control.Message{Arena: &said}.Bytes(), nil, false)
 }
 
 // takeOffer maps the arena that another node offers, and says whether it could.
-func (n *Node) takeOffer(from int, r *wire.Reader) error {
-	o := offer{boot: r.String(), pid: r.Uint(), fd: r.Uint(), token: r.Bytes()}
-	if err := r.Done(); err != nil {
-		return err
-	}
+func (n *Node) takeOffer(from int, said *control.Arena) error {
+	o := loan.Offer{Boot: said.Boot, PID: said.PID, FD: said.FD, Token: said.Token}
 	p := n.peers[from]
 	if p.offered.Swap(true) {
 		return protocolError("node %d offers its arena again", from)
 	}
 	mapped := n.maps(p, o)
-	header := wire.AppendBool(wire.AppendUint(wire.AppendArray(nil, 3), saysMapped), mapped)
-	header = wire.AppendBool(header, mapped && n.options.Launched)
-	_ = n.Send(from, ownChannel, header, nil, false) // if it fails, that node is gone
+	answer := control.Message{Mapped: &control.Mapped{Mapped: mapped, Promises: mapped && n.options.Launched}}
+	_ = n.Send(from, ownChannel, answer.Bytes(), nil, false) // if it fails, that node is gone
 	return nil
 }
 
 // maps maps the arena of another node, if it can be.
-func (n *Node) maps(p *peer, o offer) bool {
+func (n *Node) maps(p *peer, o loan.Offer) bool {
 	if n.options.Remote {
 		return false
 	}
-	m, err := mapArena(o, n.options.Nodes, n.number)
+	m, err := loan.Map(o, n.options.Nodes, n.number)
 	if err != nil {
 		n.log.Debug("node shares no memory with this one", "peer", p.number, "why", err)
 		return false
@@ -93,78 +91,18 @@ func (n *Node) maps(p *peer, o offer) bool {
 }
 
 // takeMapped takes the answer to an offer.
-func (n *Node) takeMapped(from int, r *wire.Reader) error {
-	mapped, promises := r.Bool(), r.Bool()
-	if err := r.Done(); err != nil {
-		return err
-	}
+func (n *Node) takeMapped(from int, said *control.Mapped) error {
 	p := n.peers[from]
 	answer := unwilling
-	if mapped {
+	if said.Mapped {
 		answer = willing
 	}
 	if !p.lending.CompareAndSwap(uint32(asked), uint32(answer)) {
 		return protocolError("node %d has mapped what was not offered", from)
 	}
-	if mapped {
+	if said.Mapped {
 		n.counts.Neighbours.Add(1)
 	}
-	p.promises.Store(promises)
+	p.promises.Store(said.Promises)
 	return nil
-}
-
-// loan is one that is not settled.
-type loan struct {
-	number uint64 // of its frame
-	block  *block
-	size   int
-}
-
-// lend appends a parcel whose bulk is lent, if there is memory for that.
-func (l *lane) lend(parcel *wire.Parcel, bulk []byte, keep bool) (bool, error) {
-	a := l.node.memory.shared()
-	if err := l.takes(); err != nil { // before anything is copied
-		return true, err
-	}
-	b, offset := a.lend(bulk, keep)
-	if b == nil {
-		return false, nil
-	}
-	f := wire.Loan{Parcel: *parcel, Offset: uint64(offset), Length: len(bulk)}
-	l.mu.Lock()
-	if l.over != nil {
-		defer l.mu.Unlock()
-		return true, l.over // and nothing that concerns the peer is used again
-	}
-	h := wire.Head{Number: l.link.Next()}
-	l.put(wire.KindLoan, f.Append(l.link.Room(len(f.Header)+mostParcelHead), h), nil)
-	l.lent = append(l.lent, loan{h.Number, b, len(bulk)})
-	l.owing += len(bulk)
-	l.node.counts.Lent.Add(1)
-	l.release()
-	return true, nil
-}
-
-// takes is why nothing can be appended, nil if it can.
-func (l *lane) takes() error {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.open()
-}
-
-// under is how many bytes are under way. l.mu is held.
-func (l *lane) under() int { return l.link.Kept() + l.owing }
-
-// settle ends the loans of frames up to a number, which the peer has taken. l.mu is
-// held.
-func (l *lane) settle(number uint64) {
-	n := 0
-	for n < len(l.lent) && l.lent[n].number <= number {
-		l.owing -= l.lent[n].size
-		l.node.memory.shared().settle(l.lent[n].block)
-		n++
-	}
-	if n > 0 {
-		l.lent = append(l.lent[:0], l.lent[n:]...)
-	}
 }

@@ -12,6 +12,10 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/control"
+	"github.com/orwl/go-orwl/net/p2p/internal/lane"
+	"github.com/orwl/go-orwl/net/p2p/internal/loan"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -87,7 +91,7 @@ func TestLoans(t *testing.T) {
 	own := nodes[0].Memory().Make(3<<20 + 7)
 	sent := uint64(0)
 	for channel := range receivers {
-		for _, size := range []int{dataFrom, 64 << 10, 1 << 20, len(own)} {
+		for _, size := range []int{lane.DataFrom, 64 << 10, 1 << 20, len(own)} {
 			for _, keep := range []bool{true, false} {
 				for _, bulk := range [][]byte{own[:size], make([]byte, size)} {
 					copy(bulk, filling(sent, size))
@@ -106,17 +110,15 @@ func TestLoans(t *testing.T) {
 			}
 		}
 	}
-	if err := nodes[0].lane(1, false).settled(soon(t)); err != nil {
+	if err := nodes[0].lane(1, false).Settled(soon(t)); err != nil {
 		t.Fatal(err)
 	}
 	if lent := counts.Lent.Load(); lent != sent || counts.Borrowed.Load() != sent {
 		t.Errorf("%d parcels, %d lent, %d borrowed", sent, lent, counts.Borrowed.Load())
 	}
-	l := nodes[0].lane(1, false)
-	if l.mu.Lock(); len(l.lent) != 0 || l.owing != 0 {
-		t.Errorf("%d loans of %d bytes are not settled", len(l.lent), l.owing)
+	if loans, size := nodes[0].lane(1, false).Owing(); loans != 0 || size != 0 {
+		t.Errorf("%d loans of %d bytes are not settled", loans, size)
 	}
-	l.mu.Unlock()
 	nodes[0].Memory().Free(own)
 }
 
@@ -149,7 +151,7 @@ func TestLoansOfBrokenStreams(t *testing.T) {
 		for _, n := range nodes {
 			working.Go(func() {
 				for i := round * parcels; i < (round+1)*parcels; i++ {
-					size := dataFrom + int(i%9)*20_000
+					size := lane.DataFrom + int(i%9)*20_000
 					bulk := filling(i, size)
 					if i%2 == 0 {
 						bulk = n.Memory().Make(size)
@@ -165,7 +167,7 @@ func TestLoansOfBrokenStreams(t *testing.T) {
 			})
 		}
 		n := nodes[random.IntN(2)]
-		working.Go(func() { n.lane(1-n.number, false).breakAny() })
+		working.Go(func() { n.lane(1-n.number, false).Break() })
 		for range 2 * parcels {
 			await(t, arrived, "a parcel")
 		}
@@ -205,35 +207,30 @@ func inTake(t *testing.T, nodes []*Node) (came, goOn chan struct{}, valid chan b
 func TestLoanIsSettledWhenTaken(t *testing.T) {
 	nodes := neighbours(t, 2, nil)
 	came, goOn, valid := inTake(t, nodes)
-	own := nodes[0].Memory().Make(worthwhile)
-	copy(own, bytes.Repeat([]byte("a"), worthwhile))
+	own := nodes[0].Memory().Make(loan.Worthwhile)
+	copy(own, bytes.Repeat([]byte("a"), loan.Worthwhile))
 	if err := nodes[0].Send(1, 1, nil, own, true); err != nil {
 		t.Fatal(err)
 	}
 	await(t, came, "the loan")
 	there := nodes[1].lane(0, false)
-	there.acknowledge()
-	there.mu.Lock()
-	hello, next := there.hello(), there.link.Taken()
-	there.mu.Unlock()
-	if hello.Received != next-1 {
-		t.Errorf("frame %d is being taken, and a hello says %d", next, hello.Received)
+	there.Acknowledge()
+	if said, next := there.Taken(), there.Came(); said != next-1 {
+		t.Errorf("frame %d is being taken, and a hello says %d", next, said)
 	}
 	nodes[0].Memory().Free(own)
 	for range 50 { // would be where it is, if it were free
-		nodes[0].Memory().Make(worthwhile)[0] = 'b'
+		nodes[0].Memory().Make(loan.Worthwhile)[0] = 'b'
 	}
 	close(goOn)
 	if !await(t, valid, "the end of Take") {
 		t.Error("the loan is not valid")
 	}
 	here := nodes[0].lane(1, false)
-	for there.acknowledge(); here.settled(soon(t)) != nil; {
+	for there.Acknowledge(); here.Settled(soon(t)) != nil; {
 		t.Fatal("never settled")
 	}
-	here.mu.Lock()
-	defer here.mu.Unlock()
-	if len(here.lent) > 0 {
+	if loans, _ := here.Owing(); loans > 0 {
 		t.Error("acknowledged, and not settled")
 	}
 }
@@ -244,7 +241,7 @@ func TestLoanToWhoIsGivenUp(t *testing.T) {
 	came, goOn, valid := inTake(t, nodes)
 	lost := make(chan error, 1)
 	nodes[1].OnLoss(func(_ int, why error) { lost <- why })
-	if err := nodes[0].Send(1, 1, nil, bytes.Repeat([]byte("a"), worthwhile), false); err != nil {
+	if err := nodes[0].Send(1, 1, nil, bytes.Repeat([]byte("a"), loan.Worthwhile), false); err != nil {
 		t.Fatal(err)
 	}
 	await(t, came, "the loan")
@@ -253,7 +250,7 @@ func TestLoanToWhoIsGivenUp(t *testing.T) {
 	nodes[0].peers[1].lose(errSilent)
 	await(t, told, "the loss")
 	for range 50 { // would be where it is, if it were used again
-		if b, _ := nodes[0].memory.shared().lend(bytes.Repeat([]byte("b"), worthwhile), false); b == nil {
+		if b, _ := nodes[0].memory.Shared().Lend(bytes.Repeat([]byte("b"), loan.Worthwhile), false); b == nil {
 			t.Fatal("no memory")
 		}
 	}
@@ -267,13 +264,9 @@ func TestLoanToWhoIsGivenUp(t *testing.T) {
 }
 
 // lendRaw sends a loan of whatever it says.
-func (n *Node) lendRaw(kind laneKind, offset uint64, length int) {
+func (n *Node) lendRaw(kind transport.Kind, offset uint64, length int) {
 	l := &n.peers[1].lanes[kind]
-	f := wire.Loan{Parcel: wire.Parcel{Channel: 1}, Offset: offset, Length: length}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.link.Put(f.Append(l.link.Room(mostParcelHead), wire.Head{Number: l.link.Next()}), nil)
-	l.wake()
+	l.LendRaw(wire.Loan{Parcel: wire.Parcel{Channel: 1}, Offset: offset, Length: length})
 }
 
 // TestHostileLoans sends loans that no correct node sends, again and again, as a lane
@@ -281,16 +274,16 @@ func (n *Node) lendRaw(kind laneKind, offset uint64, length int) {
 func TestHostileLoans(t *testing.T) {
 	const most = 1 << 20
 	for name, c := range map[string]struct {
-		kind     laneKind
+		kind     transport.Kind
 		offset   uint64
 		length   int
 		apart    bool
 		oversize uint64
 	}{
-		"beyond":     {offset: uint64(arenaSize) - 10, length: 11},
+		"beyond":     {offset: uint64(loan.Size) - 10, length: 11},
 		"before":     {offset: 0, length: 100},
 		"far beyond": {offset: 1<<64 - 8, length: 16},
-		"by data":    {kind: dataLane, offset: most, length: 16},
+		"by data":    {kind: transport.Data, offset: most, length: 16},
 		"too much":   {offset: most, length: most + 1, oversize: mostFaults},
 		"not mapped": {offset: most, length: 16, apart: true},
 	} {
@@ -324,12 +317,12 @@ func TestHostileOffers(t *testing.T) {
 	nodes := neighbours(t, 2, func(o *Options) { o.Counts = counts[o.Number] })
 	for i, send := range []func() []byte{
 		func() []byte { nodes[0].offer(nodes[0].peers[1]); return nil }, // again
-		func() []byte { return wire.AppendUint(wire.AppendArray(nil, 1), saysArena) },
-		func() []byte { // again
-			return wire.AppendBool(wire.AppendBool(wire.AppendUint(wire.AppendArray(nil, 3), saysMapped), true), true)
+		func() []byte { return control.Message{Arena: &control.Arena{}}.Bytes() },
+		func() []byte { return control.Message{Mapped: &control.Mapped{Mapped: true, Promises: true}}.Bytes() }, // again
+		func() []byte {
+			return control.Encode(map[string]any{"version": control.Version, "mapped": map[string]any{"mapped": 2}})
 		},
-		func() []byte { return wire.AppendUint(wire.AppendUint(wire.AppendArray(nil, 3), saysMapped), 2) },
-		func() []byte { return wire.AppendBool(wire.AppendUint(wire.AppendArray(nil, 2), saysMapped), true) }, // no promise
+		func() []byte { return control.Encode(map[string]any{"version": control.Version + 1, "mapped": nil}) },
 	} {
 		if header := send(); header != nil {
 			if err := nodes[0].Send(1, ownChannel, header, nil, false); err != nil {
@@ -374,12 +367,12 @@ func TestUnwilling(t *testing.T) {
 
 // TestLoansAreBounded lends to a node that takes nothing.
 func TestLoansAreBounded(t *testing.T) {
-	nodes := neighbours(t, 2, func(o *Options) { o.Backlog = mostKept })
+	nodes := neighbours(t, 2, func(o *Options) { o.Backlog = lane.MostKept })
 	block := make(chan struct{})
 	receive(t, nodes[1], func(int, []byte, []byte) error { <-block; return nil })
 	t.Cleanup(func() { close(block) })
 	var err error
-	for range 4 * mostKept >> 20 {
+	for range 4 * lane.MostKept >> 20 {
 		if err = nodes[0].Send(1, 1, nil, make([]byte, 1<<20), true); err != nil {
 			break
 		}

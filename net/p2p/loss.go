@@ -27,7 +27,7 @@ func (n *Node) OnSuspect(f func(peer int)) {
 
 // Suspected reports whether a node may have given this one up, as of now. It does not
 // wait for a timer, so it is right also for a process that was stopped and has just
-// gone on. A node that was never in touch is not suspected.
+// gone on. A node is suspected only after it was in touch.
 func (n *Node) Suspected(number int) bool {
 	if number < 0 || number >= len(n.peers) || number == n.number {
 		return false
@@ -79,7 +79,7 @@ func (n *Node) announce(p *peer, e *PeerError) {
 	observers := slices.Clone(n.lossSeen)
 	n.mu.Unlock()
 	if o := n.operations.Load(); o != nil {
-		(*o).lost(p.number, e)
+		(*o).Lost(p.number, e)
 	}
 	for _, f := range observers {
 		f(p.number, e)

@@ -7,6 +7,7 @@ import (
 	"os"
 	"testing"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/window"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/rmatest"
 	"github.com/orwl/go-orwl/net/topology"
@@ -40,28 +41,6 @@ func TestOneRefusesTheMachine(t *testing.T) {
 	}
 }
 
-// TestOtherFile opens what has the name of node 0's fabric where processes are numbered
-// otherwise.
-func TestOtherFile(t *testing.T) {
-	f, err := os.CreateTemp(t.TempDir(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	id, err := fileID(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a := testArena(t, 1)
-	arena := fmt.Sprintf("/proc/self/fd/%d", a.fd.Load())
-	m := &machineFabric{ctx: t.Context()}
-	for _, root := range []site{{path: f.Name(), file: id}, {path: f.Name() + " is not there"}, {path: arena, file: id}, {path: arena}} {
-		if err := m.open(machineOptions, root); err == nil {
-			t.Errorf("%+v was opened", root)
-		}
-	}
-}
-
 // TestMachineFabricEnds lets a node leave, or be lost. The windows of the others fail.
 func TestMachineFabricEnds(t *testing.T) {
 	for _, left := range []bool{true, false} {
@@ -79,7 +58,7 @@ func TestMachineFabricEnds(t *testing.T) {
 			_, err := zero.Await(context.Background(), 0, at, rma.Is(8))
 			failed <- err
 		}()
-		nodes := []*Node{w.fabrics[0].(*machineFabric).node, w.fabrics[1].(*machineFabric).node}
+		nodes := w.nodes
 		if left {
 			closeAll(t, nodes[1])
 		} else {
@@ -96,7 +75,7 @@ func TestMachineFabricEnds(t *testing.T) {
 	}
 }
 
-// machineOptions are those of a fabric with a rank in each of two processes.
+// machineOptions describe a fabric with a rank in each of two processes.
 var machineOptions = FabricOptions{Topology: topology.Flat(2), Words: 8}
 
 const machineSums = 10_000
@@ -121,7 +100,7 @@ func TestMachineFabricBetweenProcesses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := f.(*machineFabric); !ok {
+	if _, ok := f.(*window.Machine); !ok {
 		t.Fatalf("the fabric is a %T", f)
 	}
 	w, err := sums(f, 0)

@@ -2,8 +2,8 @@ package p2p
 
 import "sync"
 
-// mailbox does things one after the other, on a goroutine of its own, so that whoever
-// has them done need not wait.
+// mailbox does things one after the other, on a goroutine of its own, so that its
+// caller need not wait.
 type mailbox struct {
 	mu     sync.Mutex
 	more   sync.Cond

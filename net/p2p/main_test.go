@@ -21,7 +21,7 @@ func TestMain(m *testing.M) {
 // patience ends a test that hangs. No test depends on it.
 const patience = time.Minute
 
-// unhurried is a lease for tests in which nobody is lost by silence: a machine that has
+// unhurried is a lease for tests in which no node is lost by silence: a machine that has
 // more to do than it can does not find the time for heartbeats.
 const unhurried = patience
 
@@ -39,8 +39,8 @@ func run(t testing.TB, nodes int, change func(o *Options)) []*Node {
 	root := make(chan string, 1)
 	var joining sync.WaitGroup
 	join := func(i int, o Options) {
-		o.Remote = true     // what is tested is lanes, but for tests that say otherwise
-		o.Lease = unhurried // and not who is silent
+		o.Remote = true     // what is tested is lanes, except in tests that say otherwise
+		o.Lease = unhurried // and not silence
 		if change != nil {
 			change(&o)
 		}
@@ -79,7 +79,7 @@ func closeAll(t testing.TB, nodes ...*Node) {
 
 var testKey = []byte("a key that nobody else has")
 
-// roleVariable says what a test binary that was started by a test is to be.
+// roleVariable says what a test binary that was started by a test plays.
 const roleVariable = "ORWL_P2P_TEST_ROLE"
 
 var actors = map[string]func() int{}

@@ -8,48 +8,36 @@ import (
 
 	"github.com/multiformats/go-multiaddr"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/control"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
-// ownChannel is that of the nodes themselves. Its parcels begin with what they are:
-//
-//	members   from node 0, when all are there: an incarnation and an address each
-//	lost      from node 0: a node, and why
-//	give      to node 0: a name, a round, and something to be gathered
-//	gathered  from node 0: the same name and round, and what everybody gave
-//	arena     memory of the node, and how to find it
-//	mapped    whether it was found, and whether the node gives notice before a loss
+// ownChannel is the channel of the nodes themselves. The header of a parcel is a message of
+// package control.
 const ownChannel = 0
-
-const (
-	saysMembers = iota + 1
-	saysLost
-	saysGive
-	saysGathered
-	saysArena
-	saysMapped
-)
 
 // takeOwn receives ownChannel.
 func (n *Node) takeOwn(from int, header, bulk []byte) error {
-	r := wire.NewReader(header)
-	r.Array()
-	what := r.Uint()
-	switch {
-	case what == saysGive && n.number == 0:
-		return n.takeGift(from, &r, bulk)
-	case what == saysGathered && from == 0:
-		return n.takeGathered(&r, bulk)
-	case what == saysMembers && from == 0 && n.number != 0:
-		return n.takeMembers(bulk)
-	case what == saysArena && from != n.number:
-		return n.takeOffer(from, &r)
-	case what == saysMapped && from != n.number:
-		return n.takeMapped(from, &r)
-	case what == saysLost && from == 0 && n.number != 0:
-		return n.takeLoss(&r)
+	m, err := control.Parse(header)
+	if err != nil {
+		return fmt.Errorf("%w: node %d: %w", ErrProtocol, from, err)
 	}
-	return protocolError("node %d says %d", from, what)
+	switch {
+	case m.Give != nil && n.number == 0:
+		return n.takeGift(from, m.Give, bulk)
+	case m.Gathered != nil && from == 0:
+		return n.takeGathered(m.Gathered, bulk)
+	case m.Members != nil && from == 0 && n.number != 0:
+		return n.takeMembers(m.Members, bulk)
+	case m.Arena != nil && from != n.number:
+		return n.takeOffer(from, m.Arena)
+	case m.Mapped != nil && from != n.number:
+		return n.takeMapped(from, m.Mapped)
+	case m.Lost != nil && from == 0 && n.number != 0:
+		return n.takeLoss(m.Lost)
+	}
+	return protocolError("node %d says what is not for it to say", from)
 }
 
 // complete reports whether all nodes are there, or were.
@@ -67,10 +55,8 @@ func (n *Node) join(ctx context.Context) error {
 	if n.number == 0 {
 		return n.joinRoot(ctx)
 	}
-	root := n.lane(0, false)
-	root.mu.Lock()
-	root.connect(0)
-	root.mu.Unlock()
+	root := n.peers[0]
+	root.lanes[transport.Control].Connect()
 	timer := time.NewTimer(n.options.JoinTimeout)
 	defer timer.Stop()
 	for {
@@ -83,10 +69,10 @@ func (n *Node) join(ctx context.Context) error {
 			return n.notJoined(context.Cause(ctx))
 		case <-timer.C:
 			// Once admitted, it is for node 0 to wait for the others.
-			if !root.peer.met.Load() {
-				root.peer.mu.Lock()
-				defer root.peer.mu.Unlock()
-				return &MissingError{Nodes: n.options.Nodes, Missing: []int{0}, Why: root.peer.failure}
+			if !root.met.Load() {
+				root.mu.Lock()
+				defer root.mu.Unlock()
+				return &MissingError{Nodes: n.options.Nodes, Missing: []int{0}, Why: root.failure}
 			}
 		}
 	}
@@ -134,7 +120,7 @@ func (p *peer) listens(address string, remote multiaddr.Multiaddr) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.address == "" {
-		p.address = seenFrom(address, remote)
+		p.address = transport.SeenFrom(address, remote)
 	}
 }
 
@@ -150,7 +136,7 @@ func (p *peer) enrol() {
 	}
 }
 
-// enrolled counts those who are there, on node 0.
+// enrolled counts the nodes that are there, on node 0.
 func (n *Node) enrolled(more int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -162,15 +148,15 @@ func (n *Node) enrolled(more int) {
 
 // tellMembers tells everybody where everybody is.
 func (n *Node) tellMembers() error {
-	var list []byte
+	members := make([]control.Member, n.options.Nodes)
 	for i, p := range n.peers {
 		if i == n.number {
-			list = wire.AppendString(wire.AppendUint(list, n.options.Incarnation), n.announced)
+			members[i] = control.Member{Incarnation: n.options.Incarnation, Address: n.announced}
 		} else {
-			list = wire.AppendString(wire.AppendUint(list, p.life()), p.where())
+			members[i] = control.Member{Incarnation: p.life(), Address: p.where()}
 		}
 	}
-	header := wire.AppendUint(wire.AppendArray(nil, 1), saysMembers)
+	header, list := control.Message{Members: &control.Members{Nodes: n.options.Nodes}}.Bytes(), control.Encode(members)
 	for i := 1; i < n.options.Nodes; i++ {
 		if err := n.Send(i, ownChannel, header, list, true); err != nil {
 			return n.missing(err)
@@ -180,25 +166,22 @@ func (n *Node) tellMembers() error {
 }
 
 // takeMembers notes where everybody is.
-func (n *Node) takeMembers(list []byte) error {
+func (n *Node) takeMembers(said *control.Members, list []byte) error {
 	if n.complete() {
 		return protocolError("the list of members, again")
 	}
-	r := wire.NewReader(list)
+	members, err := control.List[control.Member](list, n.options.Nodes)
+	if err != nil || said.Nodes != n.options.Nodes {
+		return protocolError("a list of %d members, want %d: %v", said.Nodes, n.options.Nodes, err)
+	}
 	for i, p := range n.peers {
-		incarnation, address := r.Uint(), r.String()
-		if r.Err() != nil {
-			return r.Err()
-		}
+		m := members[i]
 		switch {
-		case p == nil && incarnation != n.options.Incarnation:
-			return protocolError("the list of members has life %d of this node, which is %d", incarnation, n.options.Incarnation)
-		case p != nil && !p.is(incarnation, address):
+		case p == nil && m.Incarnation != n.options.Incarnation:
+			return protocolError("the list of members has life %d of this node, which is %d", m.Incarnation, n.options.Incarnation)
+		case p != nil && !p.is(m.Incarnation, m.Address):
 			p.lose(fmt.Errorf("%w: it is not the life that node 0 has admitted as node %d", ErrStranger, i))
 		}
-	}
-	if err := r.Done(); err != nil {
-		return err
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -220,15 +203,14 @@ func (p *peer) is(incarnation uint64, address string) bool {
 	return p.incarnation == incarnation
 }
 
-// tellLoss tells everybody that node 0 has given a node up, so that all agree, and
-// nobody waits for it who was never in touch with it.
+// tellLoss tells everybody that node 0 has given a node up, so that all agree. A node
+// that never was in touch with it would wait for it.
 func (n *Node) tellLoss(e *PeerError) {
 	if !n.complete() {
 		return
 	}
 	text := e.Why.Error()
-	header := wire.AppendUint(wire.AppendUint(wire.AppendArray(nil, 3), saysLost), uint64(e.Node))
-	header = wire.AppendString(header, text[:min(len(text), wire.MaxText)])
+	header := control.Message{Lost: &control.Lost{Node: e.Node, Why: text[:min(len(text), wire.MaxText)]}}.Bytes()
 	for _, p := range n.peers {
 		if p != nil && p.fate() == nil {
 			// If it fails, that node is gone too.
@@ -238,14 +220,10 @@ func (n *Node) tellLoss(e *PeerError) {
 }
 
 // takeLoss gives a node up because node 0 has.
-func (n *Node) takeLoss(r *wire.Reader) error {
-	number, why := r.UintTo(uint64(len(n.peers)-1)), r.String()
-	if err := r.Done(); err != nil {
-		return err
+func (n *Node) takeLoss(said *control.Lost) error {
+	if said.Node <= 0 || said.Node >= len(n.peers) || said.Node == n.number {
+		return protocolError("node 0 says that it has lost node %d", said.Node)
 	}
-	if number == 0 || int(number) == n.number {
-		return protocolError("node 0 says that it has lost node %d", number)
-	}
-	n.peers[number].lose(fmt.Errorf("node 0 has given it up: %s", why))
+	n.peers[said.Node].lose(fmt.Errorf("node 0 has given it up: %s", said.Why))
 	return nil
 }

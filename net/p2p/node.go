@@ -3,12 +3,17 @@ package p2p
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/lane"
+	"github.com/orwl/go-orwl/net/p2p/internal/loan"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
+	"github.com/orwl/go-orwl/net/p2p/internal/window"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -19,15 +24,15 @@ type Node struct {
 	announced string // the address that others are told
 	address   string // that it listens at
 	born      time.Time
-	host      *host
+	host      *transport.Host
 	peers     []*peer // by number; nil for the node itself
 	heart     *heart
 	notices   *mailbox // calls of observers
 	own       *mailbox // parcels to itself
 	log       *slog.Logger
 	counts    *Counts
-	memory    Memory
-	hoard     hoard
+	memory    *loan.Memory
+	lanes     lane.Node // what all lanes have in common
 
 	ctx        context.Context // done when it is closed
 	cancel     context.CancelFunc
@@ -35,7 +40,7 @@ type Node struct {
 	closing    atomic.Bool
 	closed     chan struct{}
 	receivers  atomic.Pointer[map[uint64]Receiver]
-	operations atomic.Pointer[operations]
+	operations atomic.Pointer[window.Operations]
 	trip       atomic.Pointer[func(nanoseconds int64)]
 
 	joined chan struct{} // closed when all nodes are there
@@ -47,7 +52,7 @@ type Node struct {
 	heldBytes  []int // by node
 	lossSeen   []func(peer int, why error)
 	suspectors []func(peer int)
-	announces  []*PeerError // of which observers were told
+	announces  []*PeerError // that observers were told of
 	gathers    gathers
 }
 
@@ -76,25 +81,29 @@ func Join(ctx context.Context, options Options) (*Node, error) {
 
 // newNode makes a node that listens, but takes no connection yet.
 func newNode(ctx context.Context, o Options) (*Node, error) {
-	h, err := newHost(o)
-	if err != nil {
-		return nil, err
-	}
-	address, err := h.listen(ctx, o.Listen)
-	if err != nil {
-		h.close()
-		return nil, err
-	}
 	n := &Node{
-		options: o, number: o.Number, address: address, announced: address, born: time.Now(),
-		host: h, notices: newMailbox(), own: newMailbox(), log: o.Log, counts: o.Counts,
+		options: o, number: o.Number, born: time.Now(), notices: newMailbox(), own: newMailbox(), log: o.Log, counts: o.Counts,
 		closed: make(chan struct{}), joined: make(chan struct{}), failed: make(chan error, 1),
 		held: make(map[uint64][]heldParcel), heldBytes: make([]int, o.Nodes), present: 1,
 	}
+	var err error
+	if n.host, err = transport.New(o.host(n.lanes.Talk)); err != nil {
+		return nil, err
+	}
+	if o.Host != nil && o.Key == nil && !n.host.Loopback() {
+		return nil, fmt.Errorf("%w: Options.Host can be reached from other machines: give all nodes the same Key", ErrNoKey)
+	}
+	if n.address, err = n.host.Listen(ctx, o.Listen); err != nil {
+		return nil, errors.Join(err, n.host.Close())
+	}
+	n.announced = n.address
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	n.heart = newHeart(n)
-	n.memory.open = n.openArena
-	n.hoard.pile = pile{memory: &n.memory, most: hoarded}
+	n.memory = loan.NewMemory(n.openArena)
+	n.lanes = lane.Node{
+		Number: o.Number, MaxBulk: o.MaxBulk, Backlog: o.Backlog, Memory: n.memory, Hoard: loan.NewHoard(n.memory),
+		Counts: o.Counts, Log: o.Log, Go: n.group.Go, Parcels: inbox{n},
+	}
 	n.peers = make([]*peer, o.Nodes)
 	for i := range n.peers {
 		if i == n.number {
@@ -145,16 +154,16 @@ func (n *Node) now() int64 { return int64(time.Since(n.born)) + 1 }
 // Header is copied. So is bulk, unless keep is set: then it must not be changed until
 // the other node has taken it, which only its answer can tell.
 func (n *Node) Send(to int, channel uint64, header, bulk []byte, keep bool) error {
-	return n.send(to, channel, header, bulk, keep, (*lane).release)
+	return n.send(to, channel, header, bulk, keep, false)
 }
 
-// Post is Send of what nobody here waits for the answer to. It travels with what is
-// sent next, if that is soon: within the time that another goroutine takes to run.
+// Post is Send of a parcel whose answer is not waited for. It travels with what is sent
+// next, if that is soon: within the time that another goroutine takes to run.
 func (n *Node) Post(to int, channel uint64, header, bulk []byte, keep bool) error {
-	return n.send(to, channel, header, bulk, keep, (*lane).leave)
+	return n.send(to, channel, header, bulk, keep, true)
 }
 
-func (n *Node) send(to int, channel uint64, header, bulk []byte, keep bool, off func(*lane)) error {
+func (n *Node) send(to int, channel uint64, header, bulk []byte, keep, soon bool) error {
 	switch {
 	case to < 0 || to >= len(n.peers):
 		return fmt.Errorf("p2p: Send to node %d, want 0 to %d", to, len(n.peers)-1)
@@ -164,27 +173,27 @@ func (n *Node) send(to int, channel uint64, header, bulk []byte, keep bool, off 
 	case n.closing.Load() && channel != ownChannel:
 		return ErrClosed
 	}
-	if to != n.number && len(bulk) >= dataFrom && channel != ownChannel {
+	if to != n.number && len(bulk) >= lane.DataFrom && channel != ownChannel {
 		if lent, err := n.lends(to, channel, header, bulk, keep); lent {
 			return err
 		}
 	}
-	if !keep && (len(bulk) >= dataFrom || to == n.number) {
+	if !keep && (len(bulk) >= lane.DataFrom || to == n.number) {
 		bulk = bytes.Clone(bulk)
 	}
 	if to == n.number {
 		n.sendSelf(channel, bytes.Clone(header), bulk)
 		return nil
 	}
-	l := n.lane(to, len(bulk) >= dataFrom)
-	return l.send(&wire.Parcel{Channel: channel, Header: header}, bulk, off)
+	l := n.lane(to, len(bulk) >= lane.DataFrom)
+	return l.Send(&wire.Parcel{Channel: channel, Header: header}, bulk, soon)
 }
 
 // MaxParcelHeader is the size of the largest header that Send takes.
-const MaxParcelHeader = wire.MaxHeader - mostParcelHead
+const MaxParcelHeader = wire.MaxHeader - lane.MostParcelHead
 
 // Pace waits until not more than a few megabytes are on their way to a node on either
-// lane. Who sends much calls it before each parcel; a receiver must not.
+// lane. Call it before each of many parcels, but never from a receiver.
 func (n *Node) Pace(ctx context.Context, to int) error {
 	if to < 0 || to >= len(n.peers) {
 		return fmt.Errorf("p2p: Pace for node %d, want 0 to %d", to, len(n.peers)-1)
@@ -192,8 +201,8 @@ func (n *Node) Pace(ctx context.Context, to int) error {
 	if to == n.number {
 		return nil
 	}
-	for kind := range laneKinds {
-		if err := n.peers[to].lanes[kind].wait(ctx); err != nil {
+	for kind := range transport.Kinds {
+		if err := n.peers[to].lanes[kind].Wait(ctx); err != nil {
 			return err
 		}
 	}
@@ -201,13 +210,9 @@ func (n *Node) Pace(ctx context.Context, to int) error {
 }
 
 // lane is the one to another node, for bulk or for everything else.
-func (n *Node) lane(to int, bulk bool) *lane {
+func (n *Node) lane(to int, bulk bool) *lane.Lane {
 	if bulk {
-		return &n.peers[to].lanes[dataLane]
+		return &n.peers[to].lanes[transport.Data]
 	}
-	return &n.peers[to].lanes[controlLane]
+	return &n.peers[to].lanes[transport.Control]
 }
-
-// operate says who executes the window operations of other nodes. Those that come
-// before are refused: all nodes call it, and gather, before any uses a window.
-func (n *Node) operate(o operations) { n.operations.Store(&o) }

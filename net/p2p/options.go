@@ -6,8 +6,11 @@ import (
 	"net"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/lane"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -18,7 +21,7 @@ type Options struct {
 	// Incarnation tells the lives of a node apart, and grows; taken from the clock
 	// if zero.
 	Incarnation uint64
-	// Key is the run's secret: all nodes have the same, and nobody else has it. May
+	// Key is the run's secret: all nodes have the same one, and no other process has it. May
 	// be missing only if the run stays on the loopback interface, where then every
 	// process of this machine can take part.
 	Key []byte
@@ -32,6 +35,13 @@ type Options struct {
 	// Listening, if not nil, is told the address that this node listens at.
 	Listening func(address string)
 
+	// Host is this node's libp2p host; one is made if nil. It must have the identity
+	// that Identity gives, and should have the Gater, so that strangers are refused before
+	// a stream opens; without, their streams are reset. Listen, Security and Private are
+	// the host's affair then, and Close leaves it open. Its addresses, and those that
+	// Root and Peers give, may be multiaddresses: with QUIC, for instance.
+	Host host.Host
+
 	// Lease is for how long a node is believed to live after it was heard, Skew by
 	// how much two clocks may differ over that time, and Beat how often nodes speak. By
 	// default that is 1.5 s, a sixth of the lease but at most 250 ms, and a fifth of
@@ -43,7 +53,7 @@ type Options struct {
 
 	// Security is how streams are encrypted; TLS if zero.
 	Security Security
-	// Private adds a network that is secret before anybody has said a word, by the
+	// Private adds a network that is secret before the first word, by the
 	// pre-shared key of libp2p: encrypts twice. Needs a Key.
 	Private bool
 
@@ -60,7 +70,7 @@ type Options struct {
 	// take them; 1 GiB if zero.
 	Backlog int
 
-	// Remote has the node share no memory with those of its machine, as if each were
+	// Remote has the node share no memory with other nodes of its machine, as if each were
 	// on its own.
 	Remote bool
 
@@ -68,19 +78,18 @@ type Options struct {
 	Log *slog.Logger
 	// Counts are added to, if not nil.
 	Counts *Counts
-	// Registerer is told of go-libp2p's own metrics, if not nil. They are those of all
+	// Registerer is told of go-libp2p's own metrics, if not nil. They count all
 	// nodes of this process.
 	Registerer prometheus.Registerer
 }
 
 // Security is how streams are encrypted. All nodes of a run use the same.
-type Security uint8
+type Security = transport.Security
 
 // The ways to encrypt. TLS is 1.2 to 1.6 times as fast for large blocks.
 const (
-	TLS Security = iota
-	Noise
-	lastSecurity = Noise
+	TLS   = transport.TLS
+	Noise = transport.Noise
 )
 
 const (
@@ -148,14 +157,14 @@ func (o Options) validate() error {
 		return bad("Beat is %v, want at most half of lease less skew, %v", o.Beat, (o.Lease-o.Skew)/2)
 	case o.JoinTimeout < 0:
 		return bad("JoinTimeout is %v, want more than 0", o.JoinTimeout)
-	case o.Security > lastSecurity:
+	case o.Security > transport.LastSecurity:
 		return bad("Security is %d, want TLS or Noise", o.Security)
 	case o.Private && o.Key == nil:
 		return bad("Private is set without a Key, from which the network's own is made")
 	case o.MaxBulk < 0 || o.MaxBulk > wire.MaxBulk:
 		return bad("MaxBulk is %d, want 1 to %d", o.MaxBulk, wire.MaxBulk)
-	case o.Backlog < mostKept:
-		return bad("Backlog is %d, want at least %d", o.Backlog, mostKept)
+	case o.Backlog < lane.MostKept:
+		return bad("Backlog is %d, want at least %d", o.Backlog, lane.MostKept)
 	}
 	return o.validateAddresses()
 }
@@ -167,7 +176,7 @@ func (o Options) validateAddresses() error {
 		}
 	}
 	check := func(field, address string) error {
-		if _, _, err := net.SplitHostPort(address); err != nil {
+		if err := transport.CheckAddress(address); err != nil {
 			return fmt.Errorf("p2p: Options.%s is %q, want host:port: %w", field, address, err)
 		}
 		return nil
@@ -185,7 +194,7 @@ func (o Options) validateAddresses() error {
 			return err
 		}
 	}
-	if o.Key == nil && !loopback(o.Listen) {
+	if o.Host == nil && o.Key == nil && !loopback(o.Listen) {
 		return fmt.Errorf("%w: Options.Listen is %q: give all nodes the same Key, or listen at 127.0.0.1", ErrNoKey, o.Listen)
 	}
 	return nil
@@ -199,4 +208,14 @@ func loopback(address string) bool {
 	}
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// host are what the node's host has to know. Talk is how many frames have come by control
+// lanes.
+func (o *Options) host(talk func() uint64) transport.Options {
+	return transport.Options{
+		Number: o.Number, Nodes: o.Nodes, Key: o.Key, Security: o.Security, Private: o.Private,
+		Hello: helloTimeout, User: o.Host, Registerer: o.Registerer, Talk: talk,
+		Stranger: func() { o.Counts.Strangers.Add(1) },
+	}
 }

@@ -7,13 +7,11 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/network"
-
+	"github.com/orwl/go-orwl/net/p2p/internal/lane"
+	"github.com/orwl/go-orwl/net/p2p/internal/loan"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
-
-// rawStream is libp2p's.
-type rawStream = network.MuxedStream
 
 // peer is what this node knows of another.
 //
@@ -22,7 +20,7 @@ type rawStream = network.MuxedStream
 type peer struct {
 	node   *Node
 	number int
-	lanes  [laneKinds]lane
+	lanes  [transport.Kinds]lane.Lane
 
 	ctx    context.Context // done when it is gone
 	cancel context.CancelFunc
@@ -38,7 +36,7 @@ type peer struct {
 	tenure        tenure // the heart's
 	// Its arena, and what it does with this node's.
 	offered  atomic.Bool
-	mapping  atomic.Pointer[mapping]
+	mapping  atomic.Pointer[loan.Mapping]
 	lending  atomic.Uint32
 	promises atomic.Bool // to give this node notice before it loses it by silence
 
@@ -65,7 +63,7 @@ func newPeer(n *Node, number int) *peer {
 	p := &peer{node: n, number: number}
 	p.ctx, p.cancel = context.WithCancel(n.ctx)
 	for kind := range p.lanes {
-		p.lanes[kind].init(p, laneKind(kind))
+		p.lanes[kind].Init(&n.lanes, number, p, transport.Kind(kind))
 	}
 	return p
 }
@@ -98,20 +96,9 @@ func (p *peer) failed(err error) {
 	p.failure = err
 }
 
-// pause waits, at most until the peer is gone or something else has happened.
-func (p *peer) pause(d time.Duration, happened <-chan struct{}) {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-happened:
-	case <-p.ctx.Done():
-	}
-}
-
 // check is what is wrong with a hello, "" if nothing is. It gets the life of the peer
 // from the first.
-func (p *peer) check(f *wire.Hello, kind laneKind) (reason string) {
+func (p *peer) check(f *wire.Hello, kind transport.Kind) (reason string) {
 	o := &p.node.options
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,7 +108,7 @@ func (p *peer) check(f *wire.Hello, kind laneKind) (reason string) {
 	case f.Nodes != uint64(o.Nodes):
 		return fmt.Sprintf("its run has %d nodes, that of node %d has %d: give all the same number", f.Nodes, o.Number, o.Nodes)
 	case f.Lease != uint64(o.Lease) || f.Skew != uint64(o.Skew):
-		// Who is given up by the shorter lease would not know by the longer.
+		// A node that is given up by the shorter lease would not know it by the longer.
 		return fmt.Sprintf("its lease is %v and its skew %v, those of node %d are %v and %v: give all the same",
 			time.Duration(f.Lease), time.Duration(f.Skew), o.Number, o.Lease, o.Skew)
 	case f.Node != uint64(p.number):
@@ -154,12 +141,12 @@ func (p *peer) taken() string {
 
 // greeted notes that a stream was opened: the peer lives. This side has said hello at the
 // time said. answered tells whether the peer's hello is the answer to that.
-func (p *peer) greeted(kind laneKind, said int64, answered bool) {
+func (p *peer) greeted(kind transport.Kind, said int64, answered bool) {
 	p.hears()
 	if answered || !p.met.Load() {
 		raise(&p.echoed, said)
 	}
-	if kind == controlLane {
+	if kind == transport.Control {
 		p.met.Store(true)
 		p.enrol()
 		p.speak()
@@ -173,8 +160,20 @@ func (p *peer) greeted(kind laneKind, said int64, answered bool) {
 // hears notes a sign of life.
 func (p *peer) hears() { raise(&p.heard, p.node.now()) }
 
-// beaten takes a heartbeat.
-func (p *peer) beaten(f wire.Beat) error {
+// Context implements lane.Peer.
+func (p *peer) Context() context.Context { return p.ctx }
+
+// Mapping implements lane.Peer.
+func (p *peer) Mapping() *loan.Mapping { return p.mapping.Load() }
+
+// Lose implements lane.Peer.
+func (p *peer) Lose(why error) { p.lose(why) }
+
+// Refused implements lane.Peer.
+func (p *peer) Refused(reason string) { p.lose(&RefusedError{By: p.number, Reason: reason}) }
+
+// Beaten implements lane.Peer.
+func (p *peer) Beaten(f wire.Beat) error {
 	if int64(f.Echo) > p.node.now() || int64(f.Echo) < 0 {
 		return protocolError("it echoes a beat that was not sent yet")
 	}
@@ -195,18 +194,17 @@ func (p *peer) speak() {
 	if b := p.beat.Load(); b != nil {
 		f.Echo, f.Held = b.sent, uint64(max(0, now-b.came))
 	}
-	p.lanes[controlLane].loose(wire.KindBeat, f.Append)
+	p.lanes[transport.Control].Loose(wire.KindBeat, f.Append)
 }
 
 // misheard counts a connection that began with what no correct node says.
 func (p *peer) misheard(err error) {
-	l := &p.lanes[controlLane]
-	l.fault(&stream{lane: l}, err)
+	p.lanes[transport.Control].Fault(err)
 }
 
-// misbehaved notes something that no correct node does, and gives the peer up if it
+// Misbehaved notes something that no correct node does, and gives the peer up if it
 // goes on with that.
-func (p *peer) misbehaved(err error) {
+func (p *peer) Misbehaved(err error) {
 	p.mu.Lock()
 	p.faults++
 	faults := p.faults
@@ -220,8 +218,8 @@ func (p *peer) misbehaved(err error) {
 // lose gives the peer up, for good.
 func (p *peer) lose(why error) { p.end(&PeerError{Node: p.number, Why: why}) }
 
-// left takes that the peer leaves: what it has to say, it has said.
-func (p *peer) left() { p.end(&PeerError{Node: p.number, Left: true}) }
+// Left implements lane.Peer. The peer has said everything.
+func (p *peer) Left() { p.end(&PeerError{Node: p.number, Left: true}) }
 
 // end ends everything with the peer, and tells everybody, once it is over.
 func (p *peer) end(e *PeerError) {
@@ -233,27 +231,26 @@ func (p *peer) end(e *PeerError) {
 	e.Address = p.address
 	p.gone = e
 	p.mu.Unlock()
-	if a := p.node.memory.arena.Load(); a != nil {
-		a.giveUp(p.number)
+	if a := p.node.memory.Arena(); a != nil {
+		a.GiveUp(p.number)
 	}
 	p.cancel()
 	p.node.hasLost(p, e)
-	var streams []*stream
+	var streams []*lane.Stream
 	for kind := range p.lanes {
-		if s := p.lanes[kind].finish(e, !e.Left); s != nil && !e.Left {
+		if s := p.lanes[kind].Finish(e, !e.Left); s != nil && !e.Left {
 			streams = append(streams, s)
 		}
 	}
 	p.node.group.Go(func() {
 		for _, s := range streams {
-			<-s.ended
+			<-s.Ended()
 		}
-		data := &p.lanes[dataLane]
-		data.handing.Lock() // what is being handed over now is the last
-		p.node.notices.put(func() { p.node.announce(p, e) })
-		data.handing.Unlock()
+		p.lanes[transport.Data].AfterHanding(func() { // which was the last
+			p.node.notices.put(func() { p.node.announce(p, e) })
+		})
 		if m := p.mapping.Load(); m != nil && !e.Left {
-			m.close()
+			m.Close()
 		}
 	})
 }

@@ -7,15 +7,11 @@ import (
 	"io"
 	"time"
 
-	"github.com/libp2p/go-libp2p/core/protocol"
-	"github.com/libp2p/go-libp2p/core/transport"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 )
 
-// A probe is a connection of a lane's kind with nothing of ours above it. What comes by
-// lanes can be judged by it: it is what the network, its encryption and libp2p cost.
-
-// probes are the multiplexers of probes, by the kind of lane that they are like.
-var probes = [laneKinds]protocol.ID{controlLane: "/orwl/probe/control/1.0.0", dataLane: "/orwl/probe/data/1.0.0"}
+// A probe is a connection of a lane's kind with nothing of ours above it. Lanes are
+// compared with it: it costs what the network, its encryption and libp2p cost.
 
 // ProbeOptions say what to measure.
 type ProbeOptions struct {
@@ -66,24 +62,20 @@ func (n *Node) Probe(ctx context.Context, to int, o ProbeOptions) (time.Duration
 }
 
 func (n *Node) probe(ctx context.Context, p *peer, o ProbeOptions) (time.Duration, error) {
-	kind := controlLane
+	kind := transport.Control
 	if o.Bulk {
-		kind = dataLane
+		kind = transport.Data
 	}
-	conn, err := n.host.dialWith(ctx, n.host.probing[kind], n.host.ids[p.number], p.where())
+	conn, err := n.host.DialProbe(ctx, p.number, p.where(), kind)
 	if err != nil {
 		return 0, err
 	}
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { conn.Close() })()
-	raw, err := conn.OpenStream(ctx)
-	if err != nil {
-		return 0, err
-	}
-	return rounds(raw, o)
+	return rounds(conn, o)
 }
 
-func rounds(raw rawStream, o ProbeOptions) (time.Duration, error) {
+func rounds(raw transport.Stream, o ProbeOptions) (time.Duration, error) {
 	sizes := binary.LittleEndian.AppendUint32(nil, uint32(o.There))
 	if _, err := raw.Write(binary.LittleEndian.AppendUint32(sizes, uint32(o.Back))); err != nil {
 		return 0, err
@@ -110,24 +102,14 @@ func rounds(raw rawStream, o ProbeOptions) (time.Duration, error) {
 	return time.Since(began) / time.Duration(o.Rounds), nil
 }
 
-// isProbe reports whether a connection is one.
-func isProbe(conn transport.CapableConn) bool {
-	m := conn.ConnState().StreamMultiplexer
-	return m == probes[controlLane] || m == probes[dataLane]
-}
-
 // probed answers a probe until it is closed.
-func (p *peer) probed(conn transport.CapableConn) {
-	defer conn.Close()
+func (p *peer) probed(raw *transport.Conn) {
+	defer raw.Close()
 	defer p.probing.Add(-1)
 	if p.probing.Add(1) > mostProbes {
 		return
 	}
-	defer context.AfterFunc(p.ctx, func() { conn.Close() })()
-	raw, err := conn.AcceptStream()
-	if err != nil {
-		return
-	}
+	defer context.AfterFunc(p.ctx, func() { raw.Close() })()
 	var sizes [8]byte
 	if _, err := io.ReadFull(raw, sizes[:]); err != nil {
 		return

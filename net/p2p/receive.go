@@ -4,25 +4,14 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+
+	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 )
 
 // Receiver takes the parcels of a channel. It is called by several goroutines at a
 // time, one for each lane of each node, and must not wait for anything that another
 // parcel brings.
-type Receiver struct {
-	// Take takes a parcel. What it is given is good until it returns. An error says
-	// that no correct node sends such a thing: it is counted, and the stream closed.
-	Take func(from int, header, bulk []byte) error
-	// TakeLent, if not nil, takes a parcel whose bulk lies in memory of the other node,
-	// instead of Take, which is given a copy. Whoever has made its own copy asks
-	// valid, before anybody sees it, whether it is what was sent: it may not be if
-	// the other node has given this one up.
-	TakeLent func(from int, header, bulk []byte, valid func() bool) error
-	// Swap, if not nil, takes a parcel with much bulk, instead of Take. It may keep the
-	// memory that the bulk is in, and return other memory of the same size for it,
-	// that nobody uses any more, or nil; else it returns bulk.
-	Swap func(from int, header, bulk []byte) (other []byte, err error)
-}
+type Receiver = lane.Receiver
 
 // heldParcel is one that came before its receiver.
 type heldParcel struct {
@@ -33,7 +22,7 @@ type heldParcel struct {
 // mostHeld is how many bytes of one node are held for receivers that are still to come.
 const mostHeld = 4 << 20
 
-// Receive says who takes the parcels of a channel, from 1 up. Those that came before
+// Receive sets the receiver of a channel, from 1 up. Those that came before
 // are handed over first. It is called once for each channel.
 func (n *Node) Receive(channel uint64, r Receiver) error {
 	if channel == ownChannel || r.Take == nil {
@@ -69,11 +58,11 @@ func (n *Node) deliverHeld(r Receiver, p heldParcel) {
 	n.mu.Unlock()
 	if err := r.Take(p.from, p.header, p.bulk); err != nil && p.from != n.number {
 		n.counts.Malformed.Add(1)
-		n.peers[p.from].misbehaved(err)
+		n.peers[p.from].Misbehaved(err)
 	}
 }
 
-// receiver is who takes the parcels of a channel.
+// receiver is the receiver of a channel.
 func (n *Node) receiver(channel uint64) (Receiver, bool) {
 	r, ok := (*n.receivers.Load())[channel]
 	return r, ok
@@ -110,4 +99,15 @@ func (n *Node) sendSelf(channel uint64, header, bulk []byte) {
 			n.log.Warn("parcel of this node to itself not taken", "channel", channel, "why", err)
 		}
 	})
+}
+
+// inbox is the receivers of a node, for its lanes.
+type inbox struct{ *Node }
+
+// Receiver implements lane.Parcels.
+func (i inbox) Receiver(channel uint64) (Receiver, bool) { return i.receiver(channel) }
+
+// Hold implements lane.Parcels.
+func (i inbox) Hold(from int, channel uint64, header, bulk []byte) error {
+	return i.hold(from, channel, header, bulk)
 }

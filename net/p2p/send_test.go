@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"strconv"
 	"testing"
+
+	"github.com/orwl/go-orwl/net/p2p/internal/lane"
+	"github.com/orwl/go-orwl/net/p2p/internal/loan"
 )
 
 func TestSend(t *testing.T) {
@@ -38,7 +41,7 @@ func TestSend(t *testing.T) {
 	}
 }
 
-// What comes before its receiver is handed to it first, in order, by whoever it comes.
+// Parcels that come before their receiver are handed to it first, in order.
 func TestEarlyParcels(t *testing.T) {
 	nodes := run(t, 2, nil)
 	const parcels = 200
@@ -109,12 +112,12 @@ func TestSwap(t *testing.T) {
 		t.Fatal(err)
 	}
 	var at []*byte
-	for i, size := range []int{100, worthwhile, worthwhile, worthwhile, 1 << 20, 1 << 20, 1 << 20, 8 << 20} {
+	for i, size := range []int{100, loan.Worthwhile, loan.Worthwhile, loan.Worthwhile, 1 << 20, 1 << 20, 1 << 20, 8 << 20} {
 		if err := nodes[0].Send(1, 1, []byte("here"), filling(9, size), true); err != nil {
 			t.Fatal(err)
 		}
 		a := await(t, got, "a parcel")
-		if !a.whole || (a.memory == nil) != (size < worthwhile) {
+		if !a.whole || (a.memory == nil) != (size < loan.Worthwhile) {
 			t.Errorf("parcel %d, of %d bytes: swapped %t, whole %t", i, size, a.memory != nil, a.whole)
 		}
 		at = append(at, a.memory)
@@ -128,7 +131,7 @@ func TestSwap(t *testing.T) {
 }
 
 func TestSendWhatCannotBeSent(t *testing.T) {
-	nodes := run(t, 2, func(o *Options) { o.Backlog = mostKept })
+	nodes := run(t, 2, func(o *Options) { o.Backlog = lane.MostKept })
 	block := make(chan struct{})
 	receive(t, nodes[1], func(int, []byte, []byte) error { <-block; return nil })
 	t.Cleanup(func() { close(block) })
@@ -145,7 +148,7 @@ func TestSendWhatCannotBeSent(t *testing.T) {
 		t.Errorf("the largest header: %v", err)
 	}
 	var err error
-	for range 4 * mostKept >> 20 {
+	for range 4 * lane.MostKept >> 20 {
 		if err = nodes[0].Send(1, 1, nil, make([]byte, 1<<20), true); err != nil {
 			break
 		}

@@ -160,7 +160,7 @@ func TestKept(t *testing.T) {
 	if !home.kept() || home.suspected.Load() {
 		t.Error("a home that has given no notice is suspected")
 	}
-	nodes[1].memory.arena.Load().notify(0, true)
+	nodes[1].memory.Arena().Notify(0, true)
 	nodes[0].heart.holder(home, later)
 	if peer := await(t, suspected, "the suspicion"); peer != 1 || home.kept() {
 		t.Errorf("node %d is suspected, want 1, and it keeps node 0: %t", peer, home.kept())

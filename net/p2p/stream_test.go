@@ -8,18 +8,10 @@ import (
 	"sync"
 	"testing"
 	"time"
-)
 
-// breakAny breaks the streams of a lane, if there is one, as a network would.
-func (l *lane) breakAny() bool {
-	l.mu.Lock()
-	s := l.stream
-	l.mu.Unlock()
-	if s != nil {
-		s.conn.Close()
-	}
-	return s != nil
-}
+	"github.com/orwl/go-orwl/net/p2p/internal/lane"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
+)
 
 // Whatever becomes of the streams, each parcel comes once and in order.
 func TestBrokenStreams(t *testing.T) {
@@ -28,9 +20,9 @@ func TestBrokenStreams(t *testing.T) {
 	nodes := run(t, 2, func(o *Options) { o.Counts = counts })
 	arrived := make(chan struct{}, 2*(small+large))
 	for i, n := range nodes {
-		var next [laneKinds]uint64
+		var next [transport.Kinds]uint64
 		receive(t, n, func(_ int, header, bulk []byte) error {
-			kind, number := laneKind(header[0]), binary.LittleEndian.Uint64(header[1:])
+			kind, number := transport.Kind(header[0]), binary.LittleEndian.Uint64(header[1:])
 			if want := next[kind]; number != want {
 				t.Errorf("node %d, %v lane: parcel %d came, want %d", i, kind, number, want)
 			}
@@ -46,11 +38,11 @@ func TestBrokenStreams(t *testing.T) {
 	for round := range uint64(rounds) {
 		var working sync.WaitGroup
 		for _, n := range nodes {
-			working.Go(func() { n.sendMany(t, controlLane, round*small, small) })
-			working.Go(func() { n.sendMany(t, dataLane, round*large, large) })
+			working.Go(func() { n.sendMany(t, transport.Control, round*small, small) })
+			working.Go(func() { n.sendMany(t, transport.Data, round*large, large) })
 		}
 		n := nodes[random.IntN(2)]
-		working.Go(func() { n.lane(1-n.number, random.IntN(2) == 0).breakAny() })
+		working.Go(func() { n.lane(1-n.number, random.IntN(2) == 0).Break() })
 		for range 2 * (small + large) {
 			await(t, arrived, "a parcel")
 		}
@@ -66,11 +58,11 @@ func TestBrokenStreams(t *testing.T) {
 }
 
 // sendMany sends parcels to the other of two nodes by one lane.
-func (n *Node) sendMany(t *testing.T, kind laneKind, from, parcels uint64) {
+func (n *Node) sendMany(t *testing.T, kind transport.Kind, from, parcels uint64) {
 	for i := from; i < from+parcels; i++ {
 		size := int(i % 300)
-		if kind == dataLane {
-			size = dataFrom + int(i%50)*5000
+		if kind == transport.Data {
+			size = lane.DataFrom + int(i%50)*5000
 		}
 		header := binary.LittleEndian.AppendUint64([]byte{byte(kind)}, i)
 		if err := n.Send(1-n.number, 1, header, filling(i, size), i%2 == 0); err != nil {
@@ -112,8 +104,8 @@ func TestBothDial(t *testing.T) {
 		if a, b := await(t, got, "a parcel"), await(t, got, "a parcel"); a == b {
 			t.Fatalf("two parcels came to node %d", a+1)
 		}
-		nodes[1].lane(2, false).breakAny()
-		nodes[2].lane(1, false).breakAny()
+		nodes[1].lane(2, false).Break()
+		nodes[2].lane(1, false).Break()
 	}
 }
 
@@ -147,7 +139,7 @@ func TestReceiverRefuses(t *testing.T) {
 	}
 }
 
-// Who goes on with it is given up.
+// A node that goes on with it is given up.
 func TestReceiverRefusesAll(t *testing.T) {
 	nodes := run(t, 2, nil)
 	lost := make(chan error, 1)
@@ -163,23 +155,21 @@ func TestReceiverRefusesAll(t *testing.T) {
 	}
 }
 
-// What the other end of a new stream has taken is no longer waited for, though it never
+// Frames that the other end of a new stream has taken are no longer waited for, though it never
 // was acknowledged on the old one.
 func TestResumeSettles(t *testing.T) {
 	m := newMallory(t)
-	l := &m.nodes[0].peers[2].lanes[controlLane]
+	l := &m.nodes[0].peers[2].lanes[transport.Control]
 	if err := m.nodes[0].Send(2, 1, nil, nil, false); err != nil {
 		t.Fatal(err)
 	}
 	settled := make(chan error, 1)
-	go func() { settled <- l.settled(soon(t)) }()
+	go func() { settled <- l.Settled(soon(t)) }()
 	var sent uint64
 	for waits := false; !waits; await(t, time.After(time.Millisecond), "time") {
-		l.mu.Lock()
-		sent, waits = l.link.Next()-1, l.progress != nil && !l.link.Pending()
-		l.mu.Unlock()
+		sent, waits = l.Written()
 	}
-	m.open(controlLane, sent)
+	m.open(transport.Control, sent)
 	if err := await(t, settled, "the end of waiting"); err != nil {
 		t.Error(err)
 	}

@@ -1,5 +1,7 @@
 package p2p
 
+import "github.com/orwl/go-orwl/net/p2p/internal/loan"
+
 // tenure is what a home does about a peer that is silent and that the launcher vouches
 // for: one launcher has started both nodes on this machine, so the kernel tells the home
 // whether the peer's process runs.
@@ -33,48 +35,39 @@ type tenure struct {
 	slow   bool  // it was silent for Lease+Skew, and runs
 }
 
-// condition is what the kernel knows of a process.
-type condition uint8
-
-const (
-	runs    condition = iota // or waits, for whatever it may be
-	stopped                  // by a signal or a debugger; or the kernel does not say
-	ended
-)
-
 // witness is how a home sees a peer's process, and reaches it, without the network.
 type witness interface {
 	now() int64
-	condition() condition
+	condition() loan.Condition
 	give(notice bool) // or withdraw it
 }
 
 // neighbour is the witness of a peer whose arena this node maps.
 type neighbour struct {
 	*peer
-	arena *mapping
+	arena *loan.Mapping
 }
 
-// witness is that of the peer, if the launcher vouches for it.
+// witness is how this node sees the peer's process, if the launcher vouches for it.
 func (p *peer) witness() (neighbour, bool) {
 	m := p.mapping.Load()
 	return neighbour{p, m}, m != nil && p.node.options.Launched
 }
 
-func (n neighbour) now() int64           { return n.node.now() }
-func (n neighbour) condition() condition { return n.arena.condition() }
+func (n neighbour) now() int64                { return n.node.now() }
+func (n neighbour) condition() loan.Condition { return n.arena.Condition() }
 
 func (n neighbour) give(notice bool) {
-	if a := n.node.memory.arena.Load(); a != nil { // else the peer has no promise
-		a.notify(n.number, notice)
+	if a := n.node.memory.Arena(); a != nil { // else the peer has no promise
+		a.Notify(n.number, notice)
 	}
 }
 
-// kept reports whether the peer, of which no echo comes, keeps its word that it gives
+// kept reports whether a peer that sends no echo keeps its word that it gives
 // this node notice first, and has given none.
 func (p *peer) kept() bool {
 	m := p.mapping.Load()
-	return p.promises.Load() && m != nil && m.keeps() && p.fate() == nil
+	return p.promises.Load() && m != nil && m.Keeps() && p.fate() == nil
 }
 
 // notice is for how long a notice stands before the peer is lost: see tenure.
@@ -95,9 +88,9 @@ func (t *tenure) look(o *Options, heard int64, w witness) error {
 		return nil
 	}
 	switch w.condition() {
-	case ended:
+	case loan.Ended:
 		return errEnded
-	case runs:
+	case loan.Runs:
 		t.keep(w)
 		t.slow = silent >= int64(o.Lease+o.Skew)
 		return nil

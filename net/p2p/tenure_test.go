@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/orwl/go-orwl/net/p2p/internal/loan"
 )
 
 // tenureOptions are in units that are easy to count: a peer is quiet after 400, and lost
@@ -13,76 +15,76 @@ var tenureOptions = Options{Lease: 1000, Skew: 200}
 // village is a witness in virtual time.
 type village struct {
 	at     int64
-	is     condition
+	is     loan.Condition
 	notice bool
 }
 
-func (v *village) now() int64           { return v.at }
-func (v *village) condition() condition { return v.is }
-func (v *village) give(notice bool)     { v.notice = notice }
+func (v *village) now() int64                { return v.at }
+func (v *village) condition() loan.Condition { return v.is }
+func (v *village) give(notice bool)          { v.notice = notice }
 
 // TestTenure plays what a home sees of a peer, look by look.
 func TestTenure(t *testing.T) {
 	type sight struct {
 		at, heard int64
-		is        condition
+		is        loan.Condition
 		notice    bool // that stands afterwards
 		slow      bool
 		lost      error
 	}
 	for name, sights := range map[string][]sight{
 		"a peer that is heard is not looked at": {
-			{at: 399, is: ended},
-			{at: 1399, heard: 1000, is: stopped},
+			{at: 399, is: loan.Ended},
+			{at: 1399, heard: 1000, is: loan.Stopped},
 		},
 		"a peer that runs is slow, for however long": {
-			{at: 400, is: runs},
-			{at: 1199, is: runs},
-			{at: 1200, is: runs, slow: true},
-			{at: 1e9, is: runs, slow: true},
-			{at: 1e9 + 1, heard: 1e9, is: runs},
+			{at: 400, is: loan.Runs},
+			{at: 1199, is: loan.Runs},
+			{at: 1200, is: loan.Runs, slow: true},
+			{at: 1e9, is: loan.Runs, slow: true},
+			{at: 1e9 + 1, heard: 1e9, is: loan.Runs},
 		},
 		"a stopped peer is lost at lease and skew": {
-			{at: 399, is: stopped},
-			{at: 400, is: stopped, notice: true},
-			{at: 1199, is: stopped, notice: true},
-			{at: 1200, is: stopped, notice: true, lost: errStopped},
+			{at: 399, is: loan.Stopped},
+			{at: 400, is: loan.Stopped, notice: true},
+			{at: 1199, is: loan.Stopped, notice: true},
+			{at: 1200, is: loan.Stopped, notice: true, lost: errStopped},
 		},
 		"a notice stands for its time, however late the home is": {
-			{at: 5000, is: stopped, notice: true},
-			{at: 5799, is: stopped, notice: true},
-			{at: 5800, is: stopped, notice: true, lost: errStopped},
+			{at: 5000, is: loan.Stopped, notice: true},
+			{at: 5799, is: loan.Stopped, notice: true},
+			{at: 5800, is: loan.Stopped, notice: true, lost: errStopped},
 		},
 		"a slow peer that is stopped is lost after its notice": {
-			{at: 9000, is: runs, slow: true},
-			{at: 9100, is: stopped, notice: true, slow: true},
-			{at: 9899, is: stopped, notice: true, slow: true},
-			{at: 9900, is: stopped, notice: true, slow: true, lost: errStopped},
+			{at: 9000, is: loan.Runs, slow: true},
+			{at: 9100, is: loan.Stopped, notice: true, slow: true},
+			{at: 9899, is: loan.Stopped, notice: true, slow: true},
+			{at: 9900, is: loan.Stopped, notice: true, slow: true, lost: errStopped},
 		},
 		"a notice is withdrawn when the peer runs, and begins anew": {
-			{at: 400, is: stopped, notice: true},
-			{at: 900, is: runs},
-			{at: 1000, is: stopped, notice: true},
-			{at: 1799, is: stopped, notice: true},
-			{at: 1800, is: stopped, notice: true, lost: errStopped},
+			{at: 400, is: loan.Stopped, notice: true},
+			{at: 900, is: loan.Runs},
+			{at: 1000, is: loan.Stopped, notice: true},
+			{at: 1799, is: loan.Stopped, notice: true},
+			{at: 1800, is: loan.Stopped, notice: true, lost: errStopped},
 		},
 		"a notice is withdrawn when the peer is heard": {
-			{at: 400, is: stopped, notice: true},
-			{at: 1200, heard: 1100, is: stopped},
-			{at: 1500, heard: 1100, is: stopped, notice: true},
-			{at: 2300, heard: 1100, is: stopped, notice: true, lost: errStopped},
+			{at: 400, is: loan.Stopped, notice: true},
+			{at: 1200, heard: 1100, is: loan.Stopped},
+			{at: 1500, heard: 1100, is: loan.Stopped, notice: true},
+			{at: 2300, heard: 1100, is: loan.Stopped, notice: true, lost: errStopped},
 		},
 		"a notice from before the peer was heard is not enough": {
-			{at: 400, is: stopped, notice: true},
-			{at: 1799, heard: 600, is: stopped, notice: true},
-			{at: 1800, heard: 600, is: stopped, notice: true, lost: errStopped},
+			{at: 400, is: loan.Stopped, notice: true},
+			{at: 1799, heard: 600, is: loan.Stopped, notice: true},
+			{at: 1800, heard: 600, is: loan.Stopped, notice: true, lost: errStopped},
 		},
 		"a peer that has ended is lost at once": {
-			{at: 400, is: ended, lost: errEnded},
+			{at: 400, is: loan.Ended, lost: errEnded},
 		},
 		"a slow peer that has ended, too": {
-			{at: 5000, is: runs, slow: true},
-			{at: 5001, is: ended, slow: true, lost: errEnded},
+			{at: 5000, is: loan.Runs, slow: true},
+			{at: 5001, is: loan.Ended, slow: true, lost: errEnded},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -142,12 +144,12 @@ func (r *race) now() int64 {
 	return now
 }
 
-func (r *race) condition() condition {
+func (r *race) condition() loan.Condition {
 	r.pass(300)
 	if r.IntN(20) == 0 {
-		return runs
+		return loan.Runs
 	}
-	return stopped
+	return loan.Stopped
 }
 
 func (r *race) give(notice bool) {

@@ -1,21 +1,18 @@
 package p2p
 
-import (
-	"github.com/orwl/go-orwl/internal/tally"
-	"github.com/orwl/go-orwl/net/wire"
-)
+import "github.com/orwl/go-orwl/net/p2p/internal/lane"
 
 // Traffic is what went over a node's lanes, by kind of frame.
-type Traffic struct {
-	// Frames and Bytes are those that came from streams, headers included.
-	In [wire.Kinds]Flow
-	// Out are those that were to be written, each once; see Counts.BytesOut for how
-	// often they were.
-	Out [wire.Kinds]Flow
-}
+type Traffic = lane.Traffic
 
 // Flow is how much of one kind went one way.
-type Flow struct{ Frames, Bytes uint64 }
+type Flow = lane.Flow
+
+// Counts are what has happened to a node's streams. They may be read at any time.
+type Counts = lane.Counts
+
+// Counts are the node's, or the ones that its Options gave it.
+func (n *Node) Counts() *Counts { return n.counts }
 
 // Traffic adds up what went over all lanes of the node so far.
 func (n *Node) Traffic() (t Traffic) {
@@ -24,51 +21,10 @@ func (n *Node) Traffic() (t Traffic) {
 			continue
 		}
 		for kind := range p.lanes {
-			l := &p.lanes[kind]
-			for k := range wire.Kinds {
-				t.In[k].Frames += l.in[k].frames.Load()
-				t.In[k].Bytes += l.in[k].bytes.Load()
-			}
-			l.mu.Lock()
-			for k, f := range l.out {
-				t.Out[k].Frames += f.Frames
-				t.Out[k].Bytes += f.Bytes
-			}
-			l.mu.Unlock()
+			t.Add(&p.lanes[kind])
 		}
 	}
 	return t
-}
-
-// arrivals are what a lane's reader counts. There is one reader at a time: attach waits
-// for the end of the last one before it starts the next.
-type arrivals [wire.Kinds]struct{ frames, bytes tally.Count }
-
-func (a *arrivals) add(k wire.Kind, size int) {
-	a[k].frames.Inc()
-	a[k].bytes.Add(uint64(size))
-}
-
-// departures are what is appended to a lane. l.mu is held.
-type departures [wire.Kinds]Flow
-
-func (d *departures) add(k wire.Kind, size int) {
-	d[k].Frames++
-	d[k].Bytes += uint64(size)
-}
-
-// put appends a numbered frame to the lane: see engine.Link.Put. l.mu is held.
-func (l *lane) put(k wire.Kind, room, bulk []byte) {
-	before := l.link.Kept()
-	l.link.Put(room, bulk)
-	l.out.add(k, l.link.Kept()-before)
-}
-
-// says appends an acknowledgement, if it is time for one. l.mu is held.
-func (l *lane) says(now bool) {
-	if size := l.link.Acknowledge(now); size > 0 {
-		l.out.add(wire.KindAck, size)
-	}
 }
 
 // OnTrip has f called for each heartbeat of this node that another one echoes, with

@@ -12,11 +12,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// remote is a fabric of which this process has all ranks but the last, whose memory is
+// remote is a fabric. This process has all its ranks except the last, whose memory is
 // in another process.
 func remote(b *testing.B, ranks int) rma.Fabric {
 	b.Helper()
@@ -152,7 +153,7 @@ func BenchmarkFetchOps(b *testing.B) {
 		})
 	}
 	making.Wait()
-	here, there := bare(b, nodes, controlLane)
+	here, there := bare(b, nodes, transport.Control)
 	ask := combine(b, here, there, ranks)
 	var ours, floor time.Duration
 	for b.Loop() {
@@ -191,7 +192,7 @@ func BenchmarkFetchOps(b *testing.B) {
 }
 
 // combine lets so many clients ask, by here, who echoes there.
-func combine(b *testing.B, here, there rawStream, clients int) (ask func(client int)) {
+func combine(b *testing.B, here, there transport.Stream, clients int) (ask func(client int)) {
 	const size = 32
 	go func() {
 		buffer := make([]byte, 64<<10)

@@ -1,0 +1,179 @@
+package control
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+
+	"github.com/vmihailenco/msgpack/v5"
+)
+
+// Version is the version of all messages.
+const Version = 1
+
+// ErrMessage is bytes that are no message of this version.
+var ErrMessage = errors.New("control: not a message")
+
+// Message is one of the following. The others are nil.
+type Message struct {
+	Version uint64 `msgpack:"version"`
+	// Members comes from node 0 when all nodes are there, with a list of Member.
+	Members *Members `msgpack:"members,omitempty"`
+	// Lost comes from node 0.
+	Lost *Lost `msgpack:"lost,omitempty"`
+	// Give goes to node 0, with what is given.
+	Give *Gathering `msgpack:"give,omitempty"`
+	// Gathered comes from node 0, with a list of what all nodes gave.
+	Gathered *Gathering `msgpack:"gathered,omitempty"`
+	// Arena is memory of the node, and how to find it.
+	Arena *Arena `msgpack:"arena,omitempty"`
+	// Mapped is the answer to that.
+	Mapped *Mapped `msgpack:"mapped,omitempty"`
+}
+
+// Members says how many nodes the list has.
+type Members struct {
+	Nodes int `msgpack:"nodes"`
+}
+
+// Member is a node of the run.
+type Member struct {
+	Incarnation uint64 `msgpack:"incarnation"`
+	Address     string `msgpack:"address"`
+}
+
+// Lost is a node that node 0 has given up, and why.
+type Lost struct {
+	Node int    `msgpack:"node"`
+	Why  string `msgpack:"why"`
+}
+
+// Gathering is one of several under one name.
+type Gathering struct {
+	Name  string `msgpack:"name"`
+	Round uint64 `msgpack:"round"`
+}
+
+// Arena is how a node finds memory of another: see package loan.
+type Arena struct {
+	Boot  string `msgpack:"boot"`
+	PID   uint64 `msgpack:"pid"`
+	FD    uint64 `msgpack:"fd"`
+	Token []byte `msgpack:"token"`
+}
+
+// Mapped says whether an arena was mapped, and whether the node gives notice before a
+// loss.
+type Mapped struct {
+	Mapped   bool `msgpack:"mapped"`
+	Promises bool `msgpack:"promises"`
+}
+
+// Site is what a node says of the fabric that it makes: see package window. A node
+// that shares no memory says only its plan.
+type Site struct {
+	Version uint64 `msgpack:"version"`
+	Plan    string `msgpack:"plan"` // what fabric it makes
+	Boot    string `msgpack:"boot"` // of its machine
+	Path    string `msgpack:"path"` // of the fabric that node 0 has made
+	File    string `msgpack:"file"` // and which file that is
+}
+
+// Bytes encodes the message.
+func (m Message) Bytes() []byte {
+	m.Version = Version
+	return Encode(&m)
+}
+
+// Parse decodes a message, and checks that it says one thing.
+func Parse(b []byte) (Message, error) {
+	var m Message
+	if err := decode(b, &m); err != nil {
+		return Message{}, err
+	}
+	says := 0
+	for _, is := range []bool{m.Members != nil, m.Lost != nil, m.Give != nil, m.Gathered != nil, m.Arena != nil, m.Mapped != nil} {
+		if is {
+			says++
+		}
+	}
+	switch {
+	case m.Version != Version:
+		return Message{}, fmt.Errorf("%w: it has version %d, want %d", ErrMessage, m.Version, Version)
+	case says != 1:
+		return Message{}, fmt.Errorf("%w: it says %d things, want 1", ErrMessage, says)
+	}
+	return m, nil
+}
+
+// Bytes encodes the site.
+func (s Site) Bytes() []byte {
+	s.Version = Version
+	return Encode(&s)
+}
+
+// ParseSite decodes a site.
+func ParseSite(b []byte) (Site, error) {
+	var s Site
+	if err := decode(b, &s); err != nil {
+		return Site{}, err
+	}
+	if s.Version != Version {
+		return Site{}, fmt.Errorf("%w: a site has version %d, want %d", ErrMessage, s.Version, Version)
+	}
+	return s, nil
+}
+
+// Encode encodes a list, or any of the types here.
+func Encode(v any) []byte {
+	b, err := msgpack.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("control: %T: %v", v, err)) // they all can be encoded
+	}
+	return b
+}
+
+// decode decodes one value, and nothing behind it.
+func decode(b []byte, v any) error {
+	return whole(b, func(d *msgpack.Decoder) error { return d.Decode(v) })
+}
+
+// List decodes a list of so many elements, which Encode has encoded. The library would
+// make room for as many elements as the list claims to have, so their number is checked
+// first.
+func List[T any](b []byte, n int) (list []T, err error) {
+	err = whole(b, func(d *msgpack.Decoder) error {
+		claimed, err := d.DecodeArrayLen()
+		if err != nil {
+			return err
+		}
+		if claimed != n {
+			return fmt.Errorf("a list of %d, want %d", claimed, n)
+		}
+		list = make([]T, n)
+		for i := range list {
+			if err := d.Decode(&list[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// whole has f decode all of b.
+func whole(b []byte, f func(d *msgpack.Decoder) error) error {
+	r := bytes.NewReader(b)
+	d := msgpack.NewDecoder(r)
+	d.DisallowUnknownFields(true)
+	if err := f(d); err != nil {
+		return fmt.Errorf("%w: %w", ErrMessage, err)
+	}
+	if r.Len() > 0 {
+		return fmt.Errorf("%w: %d bytes are left", ErrMessage, r.Len())
+	}
+	return nil
+}

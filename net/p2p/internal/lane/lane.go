@@ -1,0 +1,238 @@
+package lane
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"github.com/orwl/go-orwl/net/engine"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
+	"github.com/orwl/go-orwl/net/wire"
+)
+
+// Lane is this node's end of one of the two lanes to another. Whatever is appended
+// to its link is written by the stream that the lane has, or by the next.
+//
+//	            connect               attach
+//	no stream ──────────▶ calling ──────────────▶ stream
+//	    ▲                    ▲                      │
+//	    └─ nothing to write ─┴────── it broke ──────┘
+//
+// To append a frame:
+//
+//	l.mu.Lock()
+//	room := l.link.Room(size)
+//	... append the frame with number l.link.Next() to room
+//	l.put(kind, room, bulk)
+//	l.release() // or l.wake() and l.mu.Unlock()
+type Lane struct {
+	node *Node
+	up   Peer
+	peer int // its number
+	kind transport.Kind
+
+	// seat is held while a stream takes the place of another.
+	seat sync.Mutex
+
+	// The reader's own.
+	behind bool // it has more to take already
+	in     arrivals
+	// handing is held by the data lane's, while it hands over what has arrived; others
+	// wait for that, since a node that says on the control lane that it leaves may have
+	// sent it before.
+	handing sync.Mutex
+
+	mu       sync.Mutex
+	link     engine.Link
+	out      departures
+	calls    engine.Calls
+	stream   *Stream       // nil if there is none
+	last     *Stream       // that it had: at most one has not ended
+	streams  uint64        // that there were
+	calling  bool          // the peer was asked for one
+	dialling bool          // and is dialling just now
+	attached chan struct{} // or pauses, until this is closed
+	over     error         // why there will be none any more
+	lent     []debt        // not settled, in their order
+	owing    int           // bytes of them
+	taking   bool          // a loan of the peer's is, which is not to be acknowledged yet
+	work     sync.Cond     // the writer waits for something to write, or its end
+	progress chan struct{} // closed when frames are acknowledged; nil if no goroutine waits
+}
+
+const (
+	// DataFrom is from which size on bulk goes by the data lane.
+	DataFrom = 8<<10 + 1
+	// MostKept is how many bytes may be on their way before those who issue more
+	// have to wait.
+	MostKept = 4 << 20
+)
+
+// Init makes it a lane of a node to a peer.
+func (l *Lane) Init(node *Node, peer int, up Peer, kind transport.Kind) {
+	l.node, l.up, l.peer, l.kind = node, up, peer, kind
+	l.work.L = &l.mu
+}
+
+// wake sees to it that what was appended is written. l.mu is held.
+func (l *Lane) wake() {
+	if l.stream != nil {
+		l.work.Signal()
+		return
+	}
+	l.connect(0)
+}
+
+// leave leaves what was appended to the writer, and unlocks l.mu.
+func (l *Lane) leave() {
+	l.wake()
+	l.mu.Unlock()
+}
+
+// Wait returns when not too much is on its way, or the peer is gone, or ctx is done.
+// It is for those who issue, never for a lane's reader.
+func (l *Lane) Wait(ctx context.Context) error {
+	return l.until(ctx, func() bool { return l.under() <= MostKept })
+}
+
+// Settled returns when everything is acknowledged, or the peer is gone, or ctx is
+// done.
+func (l *Lane) Settled(ctx context.Context) error {
+	return l.until(ctx, l.link.Settled)
+}
+
+func (l *Lane) until(ctx context.Context, done func() bool) error {
+	for {
+		l.mu.Lock()
+		if l.over != nil || done() {
+			err := l.over
+			l.mu.Unlock()
+			return err
+		}
+		if l.progress == nil {
+			l.progress = make(chan struct{})
+		}
+		progress := l.progress
+		l.mu.Unlock()
+		select {
+		case <-progress:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// progressed wakes the goroutines that wait for acknowledgements. l.mu is held.
+func (l *Lane) progressed() {
+	if l.progress != nil {
+		close(l.progress)
+		l.progress = nil
+	}
+}
+
+// Loose appends a frame without a number, if there is a stream: it would be of no use
+// to the next one.
+func (l *Lane) Loose(k wire.Kind, frame func(b []byte) []byte) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.stream != nil {
+		l.link.PutLoose(func(b []byte) []byte {
+			before := len(b)
+			b = frame(b)
+			l.out.add(k, len(b)-before)
+			return b
+		})
+		l.work.Signal()
+	}
+}
+
+// Acknowledge tells the peer what has been taken, also if it is little.
+func (l *Lane) Acknowledge() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.stream == nil || l.taking {
+		return
+	}
+	l.says(true)
+	if l.link.Pending() {
+		l.work.Signal()
+	}
+}
+
+// Send appends a parcel. It is written at once, unless soon is set: then it travels with
+// what comes next.
+func (l *Lane) Send(parcel *wire.Parcel, bulk []byte, soon bool) error {
+	h := wire.Head{Bulk: len(bulk)}
+	l.mu.Lock()
+	if err := l.open(); err != nil {
+		l.mu.Unlock()
+		return err
+	}
+	h.Number = l.link.Next()
+	room := l.link.Room(len(parcel.Header) + MostParcelHead)
+	l.put(wire.KindParcel, parcel.Append(room, h), bulk)
+	if soon {
+		l.leave()
+	} else {
+		l.release()
+	}
+	return nil
+}
+
+// open is why nothing can be appended, nil if it can. l.mu is held.
+func (l *Lane) open() error {
+	if l.over != nil {
+		return l.over
+	}
+	if kept := l.under(); kept > l.node.Backlog {
+		return fmt.Errorf("%w: %d bytes for node %d are not acknowledged: send less, or call Pace", ErrBacklog, kept, l.peer)
+	}
+	return nil
+}
+
+// Number is the number of the peer.
+func (l *Lane) Number() int { return l.peer }
+
+// Kind says which lane it is.
+func (l *Lane) Kind() transport.Kind { return l.kind }
+
+// Bye says that nothing more comes, if the two nodes have to do with each other. Met says
+// that they had.
+func (l *Lane) Bye(met bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over == nil && (l.stream != nil || l.calling || met) {
+		l.put(wire.KindBye, wire.AppendBye(l.link.Room(MostParcelHead), l.link.Next()), nil)
+		l.wake()
+	}
+}
+
+// AfterHanding calls f when what is being handed over now is taken.
+func (l *Lane) AfterHanding(f func()) {
+	l.handing.Lock()
+	defer l.handing.Unlock()
+	f()
+}
+
+// MostParcelHead is the size of a parcel's header beside that which is in it.
+const MostParcelHead = 48
+
+// Finish ends the lane for good. Frames that are not written yet are never
+// written. If sever is set, the stream ends now; otherwise it ends by itself.
+func (l *Lane) Finish(why error, sever bool) *Stream {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s := l.stream
+	if l.over == nil {
+		l.over = why
+	}
+	l.lent = nil // never settled: see arena
+	l.progressed()
+	switch {
+	case s == nil:
+		l.link.Restart()
+	case sever:
+		l.sever(s, why)
+	}
+	return s
+}

@@ -1,0 +1,69 @@
+package lane
+
+import (
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/wire"
+)
+
+// Tell appends an operation that is not answered. More will follow it, or a Flush.
+func (l *Lane) Tell(k wire.Kind, op *wire.Operation, bulk []byte) {
+	l.mu.Lock()
+	if l.over != nil { // the window is about to fail
+		l.mu.Unlock()
+		return
+	}
+	l.request(k, op, bulk)
+	l.leave()
+}
+
+// Ask appends an operation that is answered, and returns its number. The answer goes to
+// the rank that is the operation's origin.
+func (l *Lane) Ask(k wire.Kind, op *wire.Operation, bulk []byte) (number uint64) {
+	l.mu.Lock()
+	if l.over != nil { // the window is about to fail
+		l.mu.Unlock()
+		return 0
+	}
+	number = l.link.Next()
+	l.calls.Expect(op.Origin, number)
+	l.request(k, op, bulk)
+	l.release()
+	return number
+}
+
+// request appends an operation. l.mu is held.
+func (l *Lane) request(k wire.Kind, op *wire.Operation, bulk []byte) {
+	const most = 64 // bytes of an operation
+	l.put(k, op.Append(l.link.Room(most), wire.Head{Kind: k, Number: l.link.Next(), Bulk: len(bulk)}), bulk)
+}
+
+// Answer appends a reply. A node that asks and does not take the answers is given up.
+// The reply is written at once, unless more replies are about to come.
+func (l *Lane) Answer(r *wire.Reply, bulk []byte, more bool) {
+	l.mu.Lock()
+	if err := l.open(); err != nil {
+		l.mu.Unlock()
+		l.up.Lose(err) // if it is not lost anyway
+		return
+	}
+	const most = 48 // bytes of a reply
+	h := wire.Head{Number: l.link.Next(), Bulk: len(bulk)}
+	l.put(wire.KindReply, r.Append(l.link.Room(most), h), bulk)
+	if more {
+		l.leave()
+	} else {
+		l.release()
+	}
+}
+
+// Behind reports whether the reader has more to take already. Only an operation asks.
+func (l *Lane) Behind() bool { return l.behind }
+
+// expect has the calls wait for an answer again, which will come by another stream.
+func (l *Lane) expect(origin rma.Rank, call uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over == nil {
+		l.calls.Expect(origin, call)
+	}
+}

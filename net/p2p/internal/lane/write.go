@@ -1,0 +1,155 @@
+package lane
+
+import (
+	"runtime"
+	"slices"
+
+	"github.com/orwl/go-orwl/net/engine"
+	"github.com/orwl/go-orwl/net/wire"
+)
+
+// joinUpTo is up to which size pieces are joined into one write. It is what fits into a
+// frame of yamux, so that they stay together.
+const joinUpTo = 64<<10 - 12
+
+// write writes what is pending until the stream is broken.
+func (s *Stream) write() error {
+	alone := runtime.GOMAXPROCS(0) == 1
+	for s.waits() {
+		// Other goroutines that are about to append something get the chance, so that it
+		// goes in one write. On a single processor they had it, and a goroutine that only
+		// computes would have a time slice before the writer's next turn.
+		if !alone {
+			runtime.Gosched()
+		}
+		if !s.begins() {
+			continue
+		}
+		err := s.flush(s.pieces)
+		s.ends()
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// waits returns when something is pending and the desk is free. It is false when the
+// stream is broken.
+func (s *Stream) waits() bool {
+	l := s.lane
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for s.desk.writing || !l.link.Pending() && !s.broken {
+		l.work.Wait()
+	}
+	return !s.broken
+}
+
+// begins reports whether the writer owns the desk now.
+func (s *Stream) begins() bool {
+	s.lane.mu.Lock()
+	defer s.lane.mu.Unlock()
+	if s.desk.writing || s.broken {
+		return false
+	}
+	s.occupy(true)
+	return true
+}
+
+// occupy takes the desk, and what is pending. l.mu is held.
+func (s *Stream) occupy(writer bool) {
+	s.pieces = s.lane.link.Take(s.pieces[:0])
+	s.desk.begin(s.lane.link.Next(), writer)
+}
+
+// ends gives the desk back, after a write.
+func (s *Stream) ends() {
+	s.lane.mu.Lock()
+	defer s.lane.mu.Unlock()
+	s.done()
+}
+
+// done is ends. l.mu is held.
+func (s *Stream) done() {
+	clear(s.pieces) // or bulk would stay alive
+	s.desk.end()
+}
+
+// release sees to it that what was appended is written, as wake does, and unlocks l.mu.
+// It writes by itself if the desk says so: see desk.direct.
+func (l *Lane) release() {
+	s := l.stream
+	if s == nil || !s.desk.direct(l.link.Kept()) {
+		l.wake()
+		l.mu.Unlock()
+		return
+	}
+	s.occupy(false)
+	l.mu.Unlock()
+	l.released(s, s.flush(s.pieces))
+}
+
+// released ends a write that release has begun.
+func (l *Lane) released(s *Stream, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	s.done()
+	if err != nil {
+		l.sever(s, err)
+	}
+	if s.broken || l.link.Pending() {
+		l.work.Signal()
+	}
+}
+
+// flush writes pieces, small ones together.
+func (s *Stream) flush(pieces []engine.Piece) error {
+	if len(pieces) == 1 && !pieces[0].Bulk {
+		return s.out(pieces[0].Bytes)
+	}
+	joined := s.joined[:0]
+	for _, p := range pieces {
+		if len(joined)+len(p.Bytes) > joinUpTo && len(joined) > 0 {
+			if err := s.out(joined); err != nil {
+				return err
+			}
+			joined = joined[:0]
+		}
+		if len(p.Bytes) <= joinUpTo {
+			joined = p.Append(joined)
+			continue
+		}
+		sum, err := s.large(p.Bytes)
+		if err != nil {
+			return err
+		}
+		if p.Bulk {
+			joined = sum.Append(joined)
+		}
+	}
+	s.joined = joined
+	if len(joined) == 0 {
+		return nil
+	}
+	return s.out(joined)
+}
+
+// large writes much, and returns its checksum. The stream has copied a piece when it
+// returns, and encrypts and sends it while the checksum of the next is made.
+func (s *Stream) large(b []byte) (sum wire.Checksum, err error) {
+	for piece := range slices.Chunk(b, wire.Piece) {
+		sum.Add(piece)
+		if err := s.out(piece); err != nil {
+			return sum, err
+		}
+	}
+	return sum, nil
+}
+
+func (s *Stream) out(b []byte) error {
+	s.lane.node.Counts.Writes.Add(1)
+	s.lane.node.Counts.BytesOut.Add(uint64(len(b)))
+	_, err := s.raw.Write(b)
+	return err
+}

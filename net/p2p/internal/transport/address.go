@@ -1,0 +1,94 @@
+package transport
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+
+	"github.com/multiformats/go-multiaddr"
+	manet "github.com/multiformats/go-multiaddr/net"
+)
+
+// CheckAddress is what is wrong with an address, nil if it can be resolved.
+func CheckAddress(address string) error {
+	if strings.HasPrefix(address, "/") {
+		_, err := multiaddresses(address)
+		return err
+	}
+	_, _, err := net.SplitHostPort(address)
+	return err
+}
+
+// multiaddresses parses a list with commas between its elements.
+func multiaddresses(list string) (all []multiaddr.Multiaddr, err error) {
+	for one := range strings.SplitSeq(list, ",") {
+		a, err := multiaddr.NewMultiaddr(one)
+		if err != nil {
+			return nil, fmt.Errorf("p2p: address %q: %w", one, err)
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+// listed is the list of as many addresses as fit, beginning with the first.
+func listed(all []multiaddr.Multiaddr, most int) string {
+	var list strings.Builder
+	for _, a := range all {
+		if list.Len() > 0 && list.Len()+len(a.String()) >= most {
+			break
+		}
+		if list.Len() > 0 {
+			list.WriteByte(',')
+		}
+		list.WriteString(a.String())
+	}
+	return list.String()
+}
+
+// resolve is what an address may mean: host:port, or multiaddresses with commas between.
+func resolve(ctx context.Context, address string) ([]multiaddr.Multiaddr, error) {
+	if strings.HasPrefix(address, "/") {
+		return multiaddresses(address)
+	}
+	name, port, err := net.SplitHostPort(address)
+	if err != nil {
+		return nil, fmt.Errorf("p2p: address %q: %w", address, err)
+	}
+	if name == "" {
+		name = "0.0.0.0"
+	}
+	n, err := strconv.ParseUint(port, 10, 16)
+	if err != nil {
+		return nil, fmt.Errorf("p2p: address %q: the port is no number up to 65535", address)
+	}
+	ips, err := net.DefaultResolver.LookupIP(ctx, "ip", name)
+	if err != nil {
+		return nil, fmt.Errorf("p2p: address %q: %w", address, err)
+	}
+	var all []multiaddr.Multiaddr
+	for _, ip := range ips {
+		a, err := manet.FromNetAddr(&net.TCPAddr{IP: ip, Port: int(n)})
+		if err != nil {
+			return nil, fmt.Errorf("p2p: address %q: %w", address, err)
+		}
+		all = append(all, a)
+	}
+	return all, nil
+}
+
+// SeenFrom is the address of a node that listens at all its interfaces, for a node that
+// has seen it at the other end of a connection.
+func SeenFrom(address string, remote multiaddr.Multiaddr) string {
+	name, port, err := net.SplitHostPort(address)
+	if ip := net.ParseIP(name); err != nil || name != "" && (ip == nil || !ip.IsUnspecified()) {
+		return address
+	}
+	ip, err := manet.ToIP(remote)
+	if err != nil {
+		return address
+	}
+	return net.JoinHostPort(ip.String(), port)
+}

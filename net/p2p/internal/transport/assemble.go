@@ -1,0 +1,194 @@
+package transport
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/event"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	corepeer "github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/pnet"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/core/sec"
+	"github.com/libp2p/go-libp2p/core/transport"
+	blankhost "github.com/libp2p/go-libp2p/p2p/host/blank"
+	"github.com/libp2p/go-libp2p/p2p/host/eventbus"
+	"github.com/libp2p/go-libp2p/p2p/host/peerstore/pstoremem"
+	"github.com/libp2p/go-libp2p/p2p/muxer/yamux"
+	"github.com/libp2p/go-libp2p/p2p/net/swarm"
+	"github.com/libp2p/go-libp2p/p2p/net/upgrader"
+	"github.com/libp2p/go-libp2p/p2p/protocol/identify"
+	"github.com/libp2p/go-libp2p/p2p/security/noise"
+	libp2ptls "github.com/libp2p/go-libp2p/p2p/security/tls"
+	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
+	yamuxconfig "github.com/libp2p/go-yamux/v5"
+)
+
+// muxers are the multiplexers of the kinds. Both are yamux, and differ in the sizes of
+// windows and frames. The node that dials offers the one for its lane.
+var muxers = [Kinds]protocol.ID{Control: yamux.ID, Data: "/orwl/data/yamux/1.0.0"}
+
+const (
+	dataWindow = 16 << 20
+	dataFrame  = 256 << 10
+	mostOpen   = 16 // streams that the other side may open on a connection
+)
+
+// multiplexer makes the multiplexer for a kind.
+func multiplexer(kind Kind) upgrader.StreamMuxer {
+	config := yamuxconfig.DefaultConfig()
+	config.LogOutput = io.Discard
+	config.ReadBufSize = 0         // the security below has a buffer
+	config.EnableKeepAlive = false // nodes have their own heartbeats
+	config.MaxIncomingStreams = mostOpen
+	config.AcceptBacklog = mostOpen
+	config.MaxStreamWindowSize = dataWindow
+	if kind == Data {
+		config.InitialStreamWindowSize = dataWindow
+		config.MaxMessageSize = dataFrame
+	}
+	return upgrader.StreamMuxer{ID: muxers[kind], Muxer: (*yamux.Transport)(config)}
+}
+
+// assembled is a libp2p host that is made of just what a node needs: TCP, TLS or noise,
+// yamux and identify. libp2p.New would link relays, NAT traversal and every transport,
+// whatever its options are.
+type assembled struct {
+	host.Host
+	dialling [Kinds]transport.Transport
+	identify identify.IDService
+	manager  network.ResourceManager
+}
+
+// assemble makes the host of a node. It does not listen yet.
+func assemble(o Options, g *gater) (a *assembled, err error) {
+	a = new(assembled)
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, a.Close())
+		}
+	}()
+	if a.manager, err = newManager(o); err != nil {
+		return nil, err
+	}
+	private := Identity(o.Key, o.Number)
+	var all []upgrader.StreamMuxer
+	for kind := range Kinds {
+		m := multiplexer(kind)
+		if kind == Data {
+			m.Muxer = courtesy{m.Muxer, o.Talk}
+		}
+		all = append(all, m)
+		if a.dialling[kind], err = a.transport(o, g, private, []upgrader.StreamMuxer{m}); err != nil {
+			return nil, err
+		}
+	}
+	bus := eventbus.NewBus()
+	s, err := a.swarm(o, g, bus, private)
+	if err != nil {
+		return nil, err
+	}
+	a.Host = blankhost.NewBlankHost(s, blankhost.WithEventBus(bus))
+	listening, err := a.transport(o, g, private, all)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.AddTransport(listening); err != nil {
+		return nil, fmt.Errorf("p2p: transport of node %d: %w", o.Number, err)
+	}
+	s.SetStreamHandler(a.negotiate(o.Hello))
+	if a.identify, err = identify.NewIDService(a.Host, identify.UserAgent("go-orwl")); err != nil {
+		return nil, fmt.Errorf("p2p: identify of node %d: %w", o.Number, err)
+	}
+	a.identify.Start()
+	return a, nil
+}
+
+// swarm makes the swarm, which keeps the connections.
+func (a *assembled) swarm(o Options, g *gater, bus event.Bus, private crypto.PrivKey) (*swarm.Swarm, error) {
+	peers, err := pstoremem.NewPeerstore()
+	if err != nil {
+		return nil, fmt.Errorf("p2p: peerstore of node %d: %w", o.Number, err)
+	}
+	id, err := corepeer.IDFromPrivateKey(private)
+	if err == nil {
+		err = errors.Join(peers.AddPrivKey(id, private), peers.AddPubKey(id, private.GetPublic()))
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("p2p: identity of node %d: %w", o.Number, err), peers.Close())
+	}
+	options := []swarm.Option{swarm.WithConnectionGater(g), swarm.WithResourceManager(a.manager),
+		swarm.WithDialTimeout(o.Hello), swarm.WithDialTimeoutLocal(o.Hello)}
+	if o.Registerer != nil {
+		options = append(options, swarm.WithMetricsTracer(swarm.NewMetricsTracer(swarm.WithRegisterer(o.Registerer))))
+	}
+	s, err := swarm.NewSwarm(id, peers, bus, options...)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("p2p: swarm of node %d: %w", o.Number, err), peers.Close())
+	}
+	return s, nil
+}
+
+// negotiate finds the protocol of a stream that another node opens, and its handler. A
+// stream that does not say its protocol in time is closed; the blank host would wait.
+func (a *assembled) negotiate(most time.Duration) network.StreamHandler {
+	mux := a.Host.Mux()
+	return func(s network.Stream) {
+		_ = s.SetDeadline(time.Now().Add(most)) // every muxer has deadlines
+		name, handle, err := mux.Negotiate(s)
+		if err == nil {
+			err = errors.Join(s.SetProtocol(name), s.SetDeadline(time.Time{}))
+		}
+		if err != nil {
+			_ = s.Reset() // it is over anyway
+			return
+		}
+		_ = handle(name, s) // a blank host's handlers return nil
+	}
+}
+
+func (a *assembled) transport(o Options, g *gater, private crypto.PrivKey, muxers []upgrader.StreamMuxer) (transport.Transport, error) {
+	var security sec.SecureTransport
+	var err error
+	if o.Security == Noise {
+		security, err = noise.New(noise.ID, private, muxers)
+	} else {
+		security, err = libp2ptls.New(libp2ptls.ID, private, muxers)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("p2p: security of node %d: %w", o.Number, err)
+	}
+	var shared pnet.PSK
+	if o.Private {
+		shared = derive(o.Key, "orwl private network")
+	}
+	up, err := upgrader.New([]sec.SecureTransport{security}, muxers, shared, a.manager, g, upgrader.WithAcceptTimeout(o.Hello))
+	if err != nil {
+		return nil, fmt.Errorf("p2p: upgrader of node %d: %w", o.Number, err)
+	}
+	// A port that others may share could be another run's.
+	t, err := tcp.NewTCPTransport(up, a.manager, nil, tcp.DisableReuseport(), tcp.WithConnectionTimeout(o.Hello))
+	if err != nil {
+		return nil, fmt.Errorf("p2p: transport of node %d: %w", o.Number, err)
+	}
+	return t, nil
+}
+
+// Close ends everything that assemble has made.
+func (a *assembled) Close() error {
+	var errs []error
+	if a.identify != nil {
+		errs = append(errs, a.identify.Close())
+	}
+	if a.Host != nil {
+		errs = append(errs, a.Host.Close(), a.Host.Peerstore().Close())
+	}
+	if a.manager != nil {
+		errs = append(errs, a.manager.Close())
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,44 @@
+package transport
+
+import (
+	"io"
+	"time"
+
+	corepeer "github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/multiformats/go-multiaddr"
+)
+
+// Conn is a stream to another node, and the connection that it is on. A connection
+// carries one stream of ours.
+type Conn struct {
+	Stream
+	peer   corepeer.ID
+	name   protocol.ID
+	remote multiaddr.Multiaddr
+	end    func()
+}
+
+// Stream is what a lane needs of a stream.
+type Stream interface {
+	io.Reader
+	io.Writer
+	SetDeadline(t time.Time) error
+}
+
+// Kind is what the stream is for: the node that has dialled says so.
+func (c *Conn) Kind() Kind {
+	if c.name == protocols[Data] {
+		return Data
+	}
+	return Control
+}
+
+// Probe reports whether it is a probe's.
+func (c *Conn) Probe() bool { return c.name == probes[Control] || c.name == probes[Data] }
+
+// Remote is the address at the other end.
+func (c *Conn) Remote() multiaddr.Multiaddr { return c.remote }
+
+// Close ends the stream, and the connection if it is ours.
+func (c *Conn) Close() { c.end() }

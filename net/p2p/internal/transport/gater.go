@@ -1,0 +1,65 @@
+package transport
+
+import (
+	"github.com/libp2p/go-libp2p/core/connmgr"
+	"github.com/libp2p/go-libp2p/core/control"
+	"github.com/libp2p/go-libp2p/core/network"
+	corepeer "github.com/libp2p/go-libp2p/core/peer"
+	"github.com/multiformats/go-multiaddr"
+)
+
+// gater lets in only the other nodes of the run.
+type gater struct {
+	numbers  map[corepeer.ID]int // of the others
+	stranger func()
+}
+
+func newGater(ids []corepeer.ID, me int, stranger func()) *gater {
+	g := &gater{numbers: make(map[corepeer.ID]int, len(ids)), stranger: stranger}
+	for i, id := range ids {
+		if i != me {
+			g.numbers[id] = i
+		}
+	}
+	return g
+}
+
+// NewGater lets in only the other nodes of a run. Node me has the gater.
+func NewGater(key []byte, me, nodes int) connmgr.ConnectionGater {
+	return newGater(identities(key, nodes), me, func() {})
+}
+
+var _ connmgr.ConnectionGater = (*gater)(nil)
+
+// number is whose identity that is.
+func (g *gater) number(id corepeer.ID) (int, bool) {
+	n, ok := g.numbers[id]
+	return n, ok
+}
+
+// InterceptPeerDial implements connmgr.ConnectionGater.
+func (g *gater) InterceptPeerDial(id corepeer.ID) bool {
+	_, ok := g.number(id)
+	return ok
+}
+
+// InterceptAddrDial implements connmgr.ConnectionGater.
+func (g *gater) InterceptAddrDial(id corepeer.ID, _ multiaddr.Multiaddr) bool {
+	return g.InterceptPeerDial(id)
+}
+
+// InterceptAccept implements connmgr.ConnectionGater. Nothing is known yet.
+func (g *gater) InterceptAccept(network.ConnMultiaddrs) bool { return true }
+
+// InterceptSecured implements connmgr.ConnectionGater: the other side has proven its
+// identity, and there is no stream yet.
+func (g *gater) InterceptSecured(_ network.Direction, id corepeer.ID, _ network.ConnMultiaddrs) bool {
+	_, ok := g.number(id)
+	if !ok {
+		g.stranger()
+	}
+	return ok
+}
+
+// InterceptUpgraded implements connmgr.ConnectionGater.
+func (g *gater) InterceptUpgraded(network.Conn) (bool, control.DisconnectReason) { return true, 0 }

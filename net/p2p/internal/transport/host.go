@@ -1,0 +1,300 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	corepeer "github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/peerstore"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/core/sec"
+	"github.com/libp2p/go-libp2p/core/transport"
+	"github.com/libp2p/go-libp2p/p2p/net/swarm"
+	"github.com/multiformats/go-multiaddr"
+	manet "github.com/multiformats/go-multiaddr/net"
+	"github.com/multiformats/go-multistream"
+)
+
+// Host is this node's end of all connections: a libp2p host, made here or by the user,
+// on which lanes are streams of protocols with names.
+//
+// A lane has a connection of its own, so that a large block does not stand before a small
+// frame. libp2p's swarm keeps one connection to a peer when it dials. So the swarm dials
+// the first connection, and the host dials others itself, by the swarm's own transports.
+// The swarm at the other end accepts both and sees no difference.
+type Host struct {
+	host.Host
+	own      *assembled // nil if the user has made it
+	ids      []corepeer.ID
+	gater    *gater
+	incoming chan *Conn
+	deaf     chan struct{}
+}
+
+// protocols are the names of the lanes. probes are the names of streams with nothing of
+// ours above them.
+var (
+	protocols = [Kinds]protocol.ID{Control: "/orwl/control/1", Data: "/orwl/data/1"}
+	probes    = [Kinds]protocol.ID{Control: "/orwl/probe/control/1", Data: "/orwl/probe/data/1"}
+)
+
+// New makes the host of a node, or takes the user's. It does not listen yet.
+func New(o Options) (*Host, error) {
+	h := &Host{ids: identities(o.Key, o.Nodes), incoming: make(chan *Conn), deaf: make(chan struct{})}
+	h.gater = newGater(h.ids, o.Number, o.Stranger)
+	if o.User != nil {
+		if o.User.ID() != h.ids[o.Number] {
+			return nil, fmt.Errorf("%w than node %d of this run: make it with libp2p.Identity(p2p.Identity(key, %d))", ErrIdentity, o.Number, o.Number)
+		}
+		h.Host = o.User
+	} else {
+		own, err := assemble(o, h.gater)
+		if err != nil {
+			return nil, err
+		}
+		h.own, h.Host = own, own.Host
+	}
+	return h, nil
+}
+
+// Listen begins to take streams, and returns the address at which others reach this
+// node. A host of the user listens already, wherever it likes.
+func (h *Host) Listen(ctx context.Context, address string) (string, error) {
+	for kind := range Kinds {
+		h.SetStreamHandler(protocols[kind], h.take)
+		h.SetStreamHandler(probes[kind], h.take)
+	}
+	if h.own == nil {
+		all := h.Addrs()
+		if len(all) == 0 {
+			return "", errors.New("p2p: Options.Host listens nowhere: give it an address, for instance by libp2p.ListenAddrStrings")
+		}
+		return listed(all, mostListed), nil
+	}
+	at, err := resolve(ctx, address)
+	if err != nil {
+		return "", err
+	}
+	if err := h.Network().Listen(at[0]); err != nil {
+		return "", fmt.Errorf("p2p: listening at %s: %w", address, err)
+	}
+	is, err := manet.ToNetAddr(h.Network().ListenAddresses()[0])
+	if err != nil {
+		return "", fmt.Errorf("p2p: listening at %s: %w", address, err)
+	}
+	return is.String(), nil
+}
+
+// mostListed is how long the list of addresses of a node may be.
+const mostListed = 512
+
+// Loopback reports whether the host can be reached from this machine only.
+func (h *Host) Loopback() bool {
+	for _, a := range h.Addrs() {
+		if !manet.IsIPLoopback(a) {
+			return false
+		}
+	}
+	return true
+}
+
+// take takes a stream that another node has opened.
+func (h *Host) take(s network.Stream) {
+	if _, ok := h.gater.number(s.Conn().RemotePeer()); !ok { // a host of the user lets in others, too
+		h.gater.stranger()
+		_ = s.Reset() // it is over anyway
+		return
+	}
+	select {
+	case h.incoming <- h.conn(s):
+	case <-h.deaf:
+		_ = s.Reset() // it is over anyway
+	}
+}
+
+// conn is a stream of the swarm. Its connection ends with it, if the host is our own.
+func (h *Host) conn(s network.Stream) *Conn {
+	return &Conn{s, s.Conn().RemotePeer(), s.Protocol(), s.Conn().RemoteMultiaddr(), func() {
+		_ = s.Reset() // it is over anyway
+		if h.own != nil {
+			_ = s.Conn().Close() // and so is this
+		}
+	}}
+}
+
+// Accept is the next stream of another node, and that node's number.
+func (h *Host) Accept() (*Conn, int, error) {
+	select {
+	case c := <-h.incoming:
+		number, _ := h.gater.number(c.peer)
+		return c, number, nil
+	case <-h.deaf:
+		return nil, 0, ErrDeaf
+	}
+}
+
+// Deafen ends Accept: the host takes no more streams. Call it once.
+func (h *Host) Deafen() {
+	close(h.deaf)
+	for kind := range Kinds {
+		h.RemoveStreamHandler(protocols[kind])
+		h.RemoveStreamHandler(probes[kind])
+	}
+}
+
+// Close ends a host of our own.
+func (h *Host) Close() error {
+	if h.own == nil {
+		return nil
+	}
+	return h.own.Close()
+}
+
+// Dial opens a stream of a lane to a node.
+func (h *Host) Dial(ctx context.Context, number int, address string, kind Kind) (*Conn, error) {
+	at, err := resolve(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	if kind == Control && len(h.Network().ConnsToPeer(h.ids[number])) == 0 {
+		if s, err := h.first(ctx, h.ids[number], at, protocols[kind]); s != nil || err != nil {
+			return s, err
+		}
+	}
+	return h.beside(ctx, h.ids[number], at, kind, protocols[kind])
+}
+
+// DialProbe opens a stream that is like one of a lane, for a probe.
+func (h *Host) DialProbe(ctx context.Context, number int, address string, kind Kind) (*Conn, error) {
+	at, err := resolve(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	return h.beside(ctx, h.ids[number], at, kind, probes[kind])
+}
+
+// first has the swarm dial, and opens a stream. It returns nothing if the peer has dialled
+// meanwhile: that connection is for a lane of the peer.
+func (h *Host) first(ctx context.Context, id corepeer.ID, at []multiaddr.Multiaddr, name protocol.ID) (*Conn, error) {
+	if s, ok := h.Network().(interface{ Backoff() *swarm.DialBackoff }); ok {
+		s.Backoff().Clear(id) // a peer that was not up yet is dialled again at once
+	}
+	h.Peerstore().AddAddrs(id, at, peerstore.TempAddrTTL)
+	conn, err := h.Network().DialPeer(ctx, id)
+	if err != nil {
+		return nil, causes(err)
+	}
+	if conn.Stat().Direction != network.DirOutbound {
+		return nil, nil
+	}
+	s, err := conn.NewStream(ctx)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrNoHello, err)
+	} else if err = named(ctx, s, name); err == nil {
+		err = s.SetProtocol(name)
+	}
+	if err != nil {
+		_ = conn.Close() // it is of no use
+		return nil, err
+	}
+	return h.conn(s), nil
+}
+
+// causes is why a swarm could not dial: its own error has a line for each address.
+func causes(err error) error {
+	var dial *swarm.DialError
+	if !errors.As(err, &dial) || len(dial.DialErrors) == 0 {
+		return err
+	}
+	all := make([]error, len(dial.DialErrors))
+	for i := range all {
+		all[i] = dial.DialErrors[i].Cause
+	}
+	return errors.Join(all...)
+}
+
+// beside dials a connection that the swarm does not keep, and opens a stream.
+func (h *Host) beside(ctx context.Context, id corepeer.ID, at []multiaddr.Multiaddr, kind Kind, name protocol.ID) (*Conn, error) {
+	var failures []error
+	for _, a := range at {
+		t := h.dialler(a, kind)
+		if t == nil {
+			failures = append(failures, fmt.Errorf("p2p: the host has no transport for %v", a))
+			continue
+		}
+		conn, err := t.Dial(ctx, a, id)
+		if err != nil {
+			failures = append(failures, err)
+			continue
+		}
+		s, err := conn.OpenStream(ctx)
+		if err != nil {
+			err = fmt.Errorf("%w: %w", ErrNoHello, err)
+		} else {
+			err = named(ctx, s, name)
+		}
+		if err != nil {
+			_ = conn.Close() // it is of no use
+			return nil, err
+		}
+		go refuseAll(conn)
+		return &Conn{Stream: s, name: name, remote: conn.RemoteMultiaddr(), end: func() { _ = conn.Close() }}, nil
+	}
+	return nil, errors.Join(failures...)
+}
+
+// dialler is the transport for a second connection; nil if there is none.
+func (h *Host) dialler(a multiaddr.Multiaddr, kind Kind) transport.Transport {
+	if h.own != nil {
+		return h.own.dialling[kind]
+	}
+	if s, ok := h.Network().(interface {
+		TransportForDialing(multiaddr.Multiaddr) transport.Transport
+	}); ok {
+		return s.TransportForDialing(a)
+	}
+	return nil
+}
+
+// named says which protocol a stream is of, and hears that the other side has it.
+func named(ctx context.Context, s network.MuxedStream, name protocol.ID) error {
+	defer context.AfterFunc(ctx, func() { _ = s.Reset() })()
+	_, err := multistream.SelectOneOf([]protocol.ID{name}, s)
+	var not multistream.ErrNotSupported[protocol.ID]
+	if errors.As(err, &not) {
+		return ErrNobody
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrNoHello, err)
+	}
+	return nil
+}
+
+// refuseAll refuses the streams that the other side opens on a connection that only we
+// use: its identify, for instance.
+func refuseAll(conn transport.CapableConn) {
+	for {
+		s, err := conn.AcceptStream()
+		if err != nil {
+			return
+		}
+		_ = s.Reset() // which is the answer
+	}
+}
+
+// OtherKey reports whether dialling failed because another process than
+// the node listens there.
+func OtherKey(err error) bool {
+	var mismatch sec.ErrPeerIDMismatch
+	return errors.As(err, &mismatch)
+}
+
+// Expect makes the host take the identity of another host for a node. A test uses it to
+// connect as a stranger.
+func (h *Host) Expect(number int, of *Host) {
+	h.ids[number] = of.ids[number]
+	h.gater.numbers[of.ids[number]] = number
+}

@@ -1,0 +1,114 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// pair is two hosts of a run. The second listens at an address.
+func pair(t *testing.T, hello time.Duration) (here, there *Host, address string) {
+	t.Helper()
+	hosts := make([]*Host, 2)
+	for i := range hosts {
+		h, err := New(Options{Number: i, Nodes: 2, Hello: hello, Stranger: func() { t.Error("a stranger") }, Talk: func() uint64 { return 0 }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			if err := h.Close(); err != nil {
+				t.Error(err)
+			}
+		})
+		hosts[i] = h
+	}
+	address, err := hosts[1].Listen(t.Context(), "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return hosts[0], hosts[1], address
+}
+
+func soon(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// TestDeaf dials a host that has taken streams and does so no more.
+func TestDeaf(t *testing.T) {
+	here, there, address := pair(t, time.Minute)
+	for _, kind := range []Kind{Control, Data} {
+		c, err := here.Dial(soon(t), 1, address, kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		other, number, err := there.Accept()
+		if err != nil || number != 0 || other.Kind() != kind || other.Probe() {
+			t.Errorf("a stream of node %d for the %v lane, %v, want node 0 and %v", number, other.Kind(), err, kind)
+		}
+		c.Close()
+	}
+	there.Deafen()
+	for _, kind := range []Kind{Control, Data} {
+		if _, err := here.Dial(soon(t), 1, address, kind); !errors.Is(err, ErrNobody) {
+			t.Errorf("the %v lane: %v, want ErrNobody", kind, err)
+		}
+	}
+	if _, _, err := there.Accept(); !errors.Is(err, ErrDeaf) {
+		t.Errorf("%v, want ErrDeaf", err)
+	}
+}
+
+// TestMostConnections opens as many connections as a peer may have, and one more.
+func TestMostConnections(t *testing.T) {
+	here, there, address := pair(t, time.Minute)
+	defer there.Deafen()
+	for i := range mostConns + 1 {
+		c, err := here.DialProbe(soon(t), 1, address, Data)
+		if (err == nil) != (i < mostConns) {
+			t.Fatalf("connection %d of at most %d: %v", i+1, mostConns, err)
+		}
+		if err == nil {
+			defer c.Close()
+		}
+	}
+}
+
+// TestSilentStream opens a stream and does not say of which protocol it is. The other side
+// ends it.
+func TestSilentStream(t *testing.T) {
+	here, there, address := pair(t, time.Second/4)
+	defer there.Deafen()
+	at, err := resolve(t.Context(), address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conn, err := here.own.dialling[Control].Dial(soon(t), at[0], here.ids[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	s, err := conn.OpenStream(soon(t))
+	if err == nil {
+		err = s.SetDeadline(time.Now().Add(time.Minute))
+	}
+	if err == nil {
+		_, err = s.Write([]byte{1}) // yamux tells the other side with the first byte
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	for err == nil {
+		_, err = s.Read(make([]byte, 64))
+	}
+	if time.Since(began) > time.Minute/2 {
+		t.Error("the stream is still open")
+	}
+}

@@ -1,0 +1,44 @@
+package transport
+
+import (
+	"errors"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// Options are what a host has to know.
+type Options struct {
+	Number, Nodes int
+	Key           []byte
+	Security      Security
+	Private       bool                  // a network that is secret before a word is said
+	Hello         time.Duration         // how long a connection may take to be secured
+	Registerer    prometheus.Registerer // of libp2p's metrics, or nil
+	Stranger      func()                // is told of each connection that is refused
+	Talk          func() uint64         // is how many frames have come by control lanes
+	User          host.Host             // the user's own host, or nil
+}
+
+// Security is how streams are encrypted. All nodes of a run use the same.
+type Security uint8
+
+// The ways to encrypt. TLS is 1.2 to 1.6 times as fast for large blocks.
+const (
+	TLS Security = iota
+	Noise
+	LastSecurity = Noise
+)
+
+// Match the errors of a host by these.
+var (
+	// ErrNoHello is a connection that was closed before anything was said.
+	ErrNoHello = errors.New("p2p: connection closed without a word")
+	// ErrNobody is a host on which no node takes streams.
+	ErrNobody = errors.New("p2p: no node is on the host")
+	// ErrDeaf is the error of Accept after Deafen.
+	ErrDeaf = errors.New("p2p: the host takes no more streams")
+	// ErrIdentity is a host of the user that has another identity than the node.
+	ErrIdentity = errors.New("p2p: the host has another identity")
+)

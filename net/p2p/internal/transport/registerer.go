@@ -1,0 +1,51 @@
+package transport
+
+import (
+	"fmt"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
+	"github.com/libp2p/go-libp2p/x/rate"
+)
+
+const (
+	// mostConns is how many connections a peer may have to this node: two lanes, two
+	// that are being replaced, and some for probes.
+	mostConns = 16
+	// mostStreams is how many streams it may have on them.
+	mostStreams = 4 * mostConns
+	// mostUnknown is how many connections may be open whose other end has not proven
+	// its identity, beside some for each node of the run: all may come at once.
+	mostUnknown = 128
+)
+
+// newManager makes the resource manager of a node. It bounds what one peer may
+// have, and what all strangers may have together. The size of the run decides how much all
+// peers have together.
+func newManager(o Options) (network.ResourceManager, error) {
+	unknown := rcmgr.LimitVal(mostUnknown + 4*o.Nodes)
+	limits := rcmgr.PartialLimitConfig{
+		Transient:   rcmgr.ResourceLimits{ConnsInbound: unknown, Streams: rcmgr.Unlimited},
+		PeerDefault: rcmgr.ResourceLimits{ConnsInbound: mostConns, StreamsInbound: mostStreams},
+	}.Build(rcmgr.InfiniteLimits)
+	options := []rcmgr.Option{
+		rcmgr.WithLimitPerSubnet([]rcmgr.ConnLimitPerSubnet{}, []rcmgr.ConnLimitPerSubnet{}),
+		rcmgr.WithNetworkPrefixLimit([]rcmgr.NetworkPrefixLimit{}, []rcmgr.NetworkPrefixLimit{}),
+		rcmgr.WithConnRateLimiters(new(rate.Limiter)),
+	}
+	if o.Registerer != nil {
+		rcmgr.MustRegisterWith(o.Registerer)
+		tell, err := rcmgr.NewStatsTraceReporter()
+		if err != nil {
+			return nil, fmt.Errorf("p2p: metrics of resources: %w", err)
+		}
+		options = append(options, rcmgr.WithTraceReporter(tell))
+	} else {
+		options = append(options, rcmgr.WithMetricsDisabled())
+	}
+	m, err := rcmgr.NewResourceManager(rcmgr.NewFixedLimiter(limits), options...)
+	if err != nil {
+		return nil, fmt.Errorf("p2p: resource manager: %w", err)
+	}
+	return m, nil
+}

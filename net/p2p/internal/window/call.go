@@ -1,0 +1,178 @@
+package window
+
+import (
+	"github.com/orwl/go-orwl/net/p2p/internal/lane"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/wire"
+)
+
+// near reports whether an operation is the local window's: memory of this node, or
+// an address that exists nowhere, which that window refuses.
+func (w *Window) near(operation string, target rma.Rank, disp rma.Disp, words int) bool {
+	if uint(target) >= uint(len(w.f.at)) || w.f.here(target) {
+		return true
+	}
+	if !disp.IsDynamic() && (disp < 0 || disp > w.words || rma.Disp(words) > w.words-disp) {
+		panic(&rma.AddressError{Operation: operation, Target: target, Disp: disp, Bytes: 8 * words,
+			Why: "outside the symmetric memory"})
+	}
+	return false
+}
+
+// lane is the lane to a rank's node for so many bytes.
+func (w *Window) lane(target rma.Rank, bytes int) *lane.Lane {
+	return w.f.node.Lane(w.f.at[target], kindFor(bytes))
+}
+
+// kindFor is the lane for so many bytes.
+func kindFor(bytes int) transport.Kind {
+	if bytes >= lane.DataFrom {
+		return transport.Data
+	}
+	return transport.Control
+}
+
+// tell issues an operation that is not answered, unless it may be refused.
+func (w *Window) tell(operation string, k wire.Kind, op wire.Operation, bulk []byte) {
+	if op.Disp.IsDynamic() {
+		w.ask(operation, k, op, bulk)
+		return
+	}
+	if w.f.failed.Load() {
+		return
+	}
+	op.Origin = w.rank
+	node, kind := w.f.at[op.Target], kindFor(len(bulk))
+	o := &w.open[node]
+	if o.lanes == [transport.Kinds]bool{} {
+		w.opened = append(w.opened, node)
+	}
+	o.lanes[kind] = true
+	l := w.lane(op.Target, len(bulk))
+	if l.Wait(w.f.o.Context) != nil {
+		return // the peer is gone, or the fabric's context has ended
+	}
+	l.Tell(k, &op, bulk)
+}
+
+// ask issues an operation and waits for its answer, which is zero if the window
+// has failed.
+func (w *Window) ask(operation string, k wire.Kind, op wire.Operation, bulk []byte) uint64 {
+	op.Origin = w.rank
+	w.begin(w.lane(op.Target, max(len(bulk), op.Length)), k, &op, bulk)
+	return w.end(operation, &op)
+}
+
+// begin issues an operation that is answered, and returns its number.
+func (w *Window) begin(l *lane.Lane, k wire.Kind, op *wire.Operation, bulk []byte) (number uint64) {
+	w.value.Store(0)
+	w.status.Store(uint32(wire.Done))
+	w.pending.Store(1)
+	if w.f.failed.Load() {
+		return 0
+	}
+	return l.Ask(k, op, bulk)
+}
+
+// end waits for the answer to an operation.
+func (w *Window) end(operation string, op *wire.Operation) (value uint64) {
+	w.wait()
+	if w.f.failed.Load() {
+		return 0
+	}
+	switch wire.Status(w.status.Load()) {
+	case wire.BadAddress:
+		panic(&rma.AddressError{Operation: operation, Target: op.Target, Disp: op.Disp, Bytes: max(8, op.Length),
+			Why: "outside every region that is attached now"})
+	case wire.Failed:
+		w.f.fail(w.f.errGone(w.f.at[op.Target]))
+		return 0
+	}
+	return w.value.Load()
+}
+
+// flush waits until a node has executed everything that it was told.
+func (w *Window) flush(node int, target rma.Rank) {
+	o := &w.open[node]
+	if o.lanes == [transport.Kinds]bool{} {
+		return
+	}
+	w.status.Store(uint32(wire.Done))
+	for i, last := 0, len(w.opened)-1; i <= last; i++ {
+		if w.opened[i] == node {
+			w.opened[i] = w.opened[last]
+			w.opened = w.opened[:last]
+			break
+		}
+	}
+	open := o.lanes
+	o.lanes = [transport.Kinds]bool{}
+	if w.f.failed.Load() {
+		return
+	}
+	n := int32(0)
+	for _, is := range open {
+		if is {
+			n++
+		}
+	}
+	w.pending.Store(n)
+	op := wire.Operation{Origin: w.rank, Target: target}
+	for kind, is := range open {
+		if is {
+			w.f.node.Lane(node, transport.Kind(kind)).Ask(wire.KindFlush, &op, nil)
+		}
+	}
+	w.end("an operation before Flush", &op)
+}
+
+// reply takes the answer to what the window waits for.
+func (w *Window) reply(r *wire.Reply) {
+	w.value.Store(r.Value)
+	if r.Status != wire.Done {
+		w.status.Store(uint32(r.Status))
+	}
+	w.reading.Store(false)
+	if w.pending.Add(-1) == 0 || w.f.failed.Load() {
+		w.rouse()
+	}
+}
+
+// room is where an answer of n bytes goes; nil if the window does not want it any more.
+func (w *Window) room(n int) []byte {
+	w.reading.Store(true)
+	if w.f.failed.Load() || len(w.into) != n {
+		w.reading.Store(false)
+		return nil
+	}
+	return w.into
+}
+
+// wait returns when all answers are there, or the window has failed.
+func (w *Window) wait() {
+	for !w.ready() {
+		w.place.Park()
+	}
+}
+
+// ready reports whether there is nothing to wait for. A window that has failed still
+// waits for a reader that is about to write to memory of its caller.
+func (w *Window) ready() bool {
+	return w.pending.Load() == 0 || w.f.failed.Load() && !w.reading.Load()
+}
+
+// parked is called when the rank's goroutine sleeps, or is about to.
+func (w *Window) parked() {
+	w.state.Store(asleep)
+	if w.ready() {
+		w.rouse()
+	}
+}
+
+// rouse wakes the rank if it sleeps.
+func (w *Window) rouse() {
+	if w.state.CompareAndSwap(asleep, awake) {
+		w.place.Unpark()
+	}
+}

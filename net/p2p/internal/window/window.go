@@ -1,0 +1,209 @@
+package window
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/orwl/go-orwl/internal/park"
+	"github.com/orwl/go-orwl/net/p2p/internal/lane"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/wire"
+)
+
+// Window is a rank's view of a Fabric: of the ranks of its node directly, of others
+// by operations that their nodes execute.
+//
+// An operation without an answer is appended to the log of a lane, and that is
+// all. Operations of one millisecond travel together. One with an answer costs a round
+// trip, as does the Flush of any number of others. So does an operation on dynamic
+// memory, since only its node knows whether it is attached.
+type Window struct {
+	rma.Shared // for what is on this node
+	f          *Fabric
+	rank       rma.Rank
+	words      rma.Disp    // of symmetric memory at every rank
+	open       []unflushed // by node
+	opened     []int       // nodes with an open lane
+	place      park.Place
+	state      atomic.Uint32 // awake or asleep
+	pending    atomic.Int32  // answers that are to come
+	status     atomic.Uint32 // of the worst answer
+	value      atomic.Uint64 // of the last
+	into       []byte        // where the bulk of an answer goes
+	reading    atomic.Bool   // it is being read to there
+	from       atomic.Int32  // from the memory of this node
+}
+
+// unflushed says on which lanes to a node there are operations without an answer.
+type unflushed struct{ lanes [transport.Kinds]bool }
+
+// The states of a window.
+const (
+	awake = iota
+	asleep
+)
+
+func newWindow(f *Fabric, p rma.Rank) *Window {
+	local, err := f.local.Window(p)
+	if err != nil {
+		panic(err) // mem has a window for every rank
+	}
+	w := &Window{
+		Shared: local.(rma.Shared), f: f, rank: p, words: rma.Disp(f.o.Words),
+		open: make([]unflushed, f.node.Nodes()),
+	}
+	w.place.Init(w.parked)
+	return w
+}
+
+// Put implements rma.Window.
+func (w *Window) Put(target rma.Rank, disp rma.Disp, value uint64) {
+	if w.near("Put", target, disp, 1) {
+		w.Shared.Put(target, disp, value)
+		return
+	}
+	w.tell("Put", wire.KindPut, wire.Operation{Target: target, Disp: disp, A: value}, nil)
+}
+
+// Accumulate implements rma.Window.
+func (w *Window) Accumulate(target rma.Rank, disp rma.Disp, op rma.Op, operand uint64) {
+	if w.near("Accumulate", target, disp, 1) {
+		w.Shared.Accumulate(target, disp, op, operand)
+		return
+	}
+	w.tell("Accumulate", wire.KindAccumulate, wire.Operation{Target: target, Disp: disp, A: operand, B: uint64(op)}, nil)
+}
+
+// Get implements rma.Window.
+func (w *Window) Get(target rma.Rank, disp rma.Disp) uint64 {
+	if w.near("Get", target, disp, 1) {
+		return w.Shared.Get(target, disp)
+	}
+	return w.ask("Get", wire.KindGet, wire.Operation{Target: target, Disp: disp}, nil)
+}
+
+// FetchOp implements rma.Window.
+func (w *Window) FetchOp(target rma.Rank, disp rma.Disp, op rma.Op, operand uint64) uint64 {
+	if w.near("FetchOp", target, disp, 1) {
+		return w.Shared.FetchOp(target, disp, op, operand)
+	}
+	return w.ask("FetchOp", wire.KindFetchOp, wire.Operation{Target: target, Disp: disp, A: operand, B: uint64(op)}, nil)
+}
+
+// CAS implements rma.Window.
+func (w *Window) CAS(target rma.Rank, disp rma.Disp, old, new uint64) uint64 {
+	if w.near("CAS", target, disp, 1) {
+		return w.Shared.CAS(target, disp, old, new)
+	}
+	return w.ask("CAS", wire.KindCAS, wire.Operation{Target: target, Disp: disp, A: old, B: new}, nil)
+}
+
+// PutBytes implements rma.Window.
+func (w *Window) PutBytes(target rma.Rank, disp rma.Disp, src []byte) {
+	if w.near("PutBytes", target, disp, len(src)/8) || len(src)%8 != 0 {
+		w.Shared.PutBytes(target, disp, src)
+		return
+	}
+	if len(src) >= lane.DataFrom {
+		src = append([]byte(nil), src...) // the log keeps it, and the caller may change it
+	}
+	w.tell("PutBytes", wire.KindPutBytes, wire.Operation{Target: target, Disp: disp}, src)
+}
+
+// GetBytes implements rma.Window.
+func (w *Window) GetBytes(target rma.Rank, disp rma.Disp, dst []byte) {
+	if w.near("GetBytes", target, disp, len(dst)/8) || len(dst)%8 != 0 {
+		w.Shared.GetBytes(target, disp, dst)
+		return
+	}
+	w.into = dst
+	w.from.Store(int32(w.f.at[target]))
+	w.ask("GetBytes", wire.KindGetBytes, wire.Operation{Target: target, Disp: disp, Length: len(dst)}, nil)
+	if w.f.failed.Load() {
+		clear(dst)
+	}
+}
+
+// Flush implements rma.Window.
+func (w *Window) Flush(target rma.Rank) {
+	if uint(target) >= uint(len(w.f.at)) {
+		w.Shared.Flush(target) // which refuses it
+		return
+	}
+	w.flush(w.f.at[target], target)
+}
+
+// FlushAll implements rma.Window.
+func (w *Window) FlushAll() {
+	for len(w.opened) > 0 {
+		node := w.opened[len(w.opened)-1]
+		w.flush(node, firstOf(node, w.f.at))
+	}
+}
+
+// Await implements rma.Window. If ctx ends, the rank's node has to confirm that
+// it no longer waits.
+func (w *Window) Await(ctx context.Context, target rma.Rank, disp rma.Disp, until rma.Until) (uint64, error) {
+	if w.near("Await", target, disp, 1) {
+		value, err := w.Shared.Await(ctx, target, disp, until)
+		if err != nil && w.f.failed.Load() {
+			err = w.Err()
+		}
+		return value, err
+	}
+	op := wire.Operation{Origin: w.rank, Target: target, Disp: disp, A: until.Value, B: until.Mask, C: uint64(until.Rel)}
+	l := w.lane(target, 0)
+	number := w.begin(l, wire.KindAwait, &op, nil)
+	if ctx.Done() != nil {
+		stop := context.AfterFunc(ctx, func() {
+			l.Tell(wire.KindForget, &wire.Operation{Origin: w.rank, Target: target, A: number}, nil)
+		})
+		defer stop()
+	}
+	value := w.end("Await", &op)
+	if err := w.Err(); err != nil {
+		return 0, err
+	}
+	if wire.Status(w.status.Load()) == wire.Forgotten {
+		return 0, ctx.Err()
+	}
+	return value, nil
+}
+
+// Direct implements rma.Shared.
+func (w *Window) Direct(target rma.Rank, disp rma.Disp) (rma.Word, bool) {
+	if uint(target) < uint(len(w.f.at)) && !w.f.here(target) {
+		return rma.Word{}, false
+	}
+	return w.Shared.Direct(target, disp)
+}
+
+// Memory implements rma.Shared.
+func (w *Window) Memory(target rma.Rank, disp rma.Disp, n int) ([]uint64, bool) {
+	if uint(target) < uint(len(w.f.at)) && !w.f.here(target) {
+		return nil, false
+	}
+	return w.Shared.Memory(target, disp, n)
+}
+
+// Notify implements rma.Shared.
+func (w *Window) Notify(target rma.Rank, disp rma.Disp) {
+	if uint(target) >= uint(len(w.f.at)) || w.f.here(target) {
+		w.Shared.Notify(target, disp)
+	}
+}
+
+// Failed implements rma.Shared.
+func (w *Window) Failed() *atomic.Bool { return &w.f.failed }
+
+// Attach implements rma.Window.
+func (w *Window) Attach(words int) (rma.Region, error) {
+	if err := w.Err(); err != nil {
+		return rma.Region{}, err
+	}
+	return w.Shared.Attach(words)
+}
+
+// Err implements rma.Window.
+func (w *Window) Err() error { return w.f.failure() }
