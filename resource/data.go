@@ -170,6 +170,3 @@ func WriteArray(w io.Writer, a Array, data []byte) error { return npy.Write(w, a
 
 // ReadArray reads a .npy file with at most limit bytes of data.
 func ReadArray(r io.Reader, limit int64) (Array, []byte, error) { return npy.Read(r, limit) }
-
-// ReadArrayHeader reads a .npy file up to its data, which has Size bytes.
-func ReadArrayHeader(r io.Reader) (Array, error) { return npy.ReadHeader(r) }

@@ -166,6 +166,7 @@ func (h *home) stirred() bool {
 // unlock tells the mirrors the news, and unlocks the mutex.
 func (h *home) unlock() {
 	h.drain()
+	h.r.point()
 	h.mu.Unlock()
 	h.poke()
 }

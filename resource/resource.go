@@ -68,7 +68,7 @@ func NewWith(name string, size int, o Options) (*Resource, error) {
 	if o.Policy > Abort {
 		return nil, fmt.Errorf("resource: %q: Options.Policy is %d: want Discard, Poison or Abort", name, o.Policy)
 	}
-	r.ledger.Open(coherence.LedgerOptions{Policy: o.Policy, Epoch: 1})
+	r.ledger.Open(o.Policy)
 	if o.Undo {
 		r.recovery = &recovery{undo: true}
 	}

@@ -36,13 +36,9 @@ func (o HomeAt) validate() error {
 	if o.Epoch >= 1<<32 {
 		return fmt.Errorf("resource: HomeAt.Epoch is %d: want 1 to %d", o.Epoch, uint32(1<<32-1))
 	}
-	return checkFirst("HomeAt.First", o.First)
-}
-
-func checkFirst(what string, first []First) error {
-	for i, f := range first {
+	for i, f := range o.First {
 		if f.Mode > Write {
-			return fmt.Errorf("resource: %s[%d].Mode is %d: want Read or Write", what, i, f.Mode)
+			return fmt.Errorf("resource: HomeAt.First[%d].Mode is %d: want Read or Write", i, f.Mode)
 		}
 	}
 	return nil
@@ -62,7 +58,7 @@ func (s *Site) Home(r *Resource, o HomeAt) error {
 		return err
 	}
 	r.buffer.House(s.o.Memory, true)
-	r.ledger.Govern(r.ledger.Policy(), o.Epoch)
+	r.ledger.Begin(o.Epoch)
 	with := coherence.HomeOptions{Resource: number, Limit: s.o.Limit}
 	if o.Readers != nil || o.Writers != nil {
 		with.Permit = &coherence.Permit{Readers: o.Readers, Writers: o.Writers}
@@ -87,23 +83,6 @@ func (s *Site) Home(r *Resource, o HomeAt) error {
 		s.note(h.turns.Take(m, m.Node, s.budget, func(m *coherence.Message) error { return h.step(m, c) }))
 	}
 	h.unlock()
-	return nil
-}
-
-// Reserve makes the home of a resource reserve tickets for more first requests, as HomeAt
-// does: for a part of the program that begins while others run. Their numbers go on from the
-// reservations before. No node may make such a request before the home has reserved its
-// ticket.
-func (s *Site) Reserve(r *Resource, first []First) error {
-	if r.home == nil || r.home.site != s {
-		return fmt.Errorf("resource: Reserve of %q: its home is not here", r.name)
-	}
-	if err := checkFirst("first", first); err != nil {
-		return err
-	}
-	r.home.mu.Lock()
-	defer r.home.unlock()
-	r.home.reserve(first)
 	return nil
 }
 

@@ -123,7 +123,7 @@ type lifeOf struct {
 
 // follow learns from what became of a message.
 func (l *lifeOf) follow(header []byte, err error) {
-	m, malformed := coherence.ParseHeader(header)
+	m, malformed := parsed(header)
 	if malformed != nil || m.Resource != numberOf("r") || m.Kind >= coherence.GrantMessage {
 		return
 	}

@@ -83,33 +83,3 @@ func TestFirstRequestsStayAhead(t *testing.T) {
 		t.Error("the first writer is not granted")
 	}
 }
-
-// A home reserves tickets for a part of the program that begins later, behind what is
-// queued.
-func TestReserveLater(t *testing.T) {
-	n := newNetwork(2, SiteOptions{})
-	r := n.share(t, "r", 8, 0, HomeAt{First: []First{{0, Write}}}, Options{})
-	var runs, first, second, last Place
-	fine(t, runs.RequestOrdered(r[0], Write, 1))
-	fine(t, runs.Acquire(t.Context()))
-	fine(t, n.sites[0].Reserve(r[0], []First{{1, Write}, {0, Read}}))
-	fine(t, last.Request(r[0], Write))
-	fine(t, second.RequestOrdered(r[0], Read, 3))
-	fine(t, runs.Release())
-	if second.Granted() {
-		t.Fatal("the second is granted before the first has come")
-	}
-	fine(t, first.RequestOrdered(r[1], Write, 2))
-	n.settle(t)
-	for i, p := range []*Place{&first, &second, &last} {
-		if !p.Granted() {
-			t.Fatalf("place %d is not granted in its turn", i)
-		}
-		fine(t, p.Acquire(t.Context()))
-		fine(t, p.Release())
-		n.settle(t)
-	}
-	if n.sites[1].Reserve(r[1], nil) == nil || n.sites[0].Reserve(r[0], []First{{0, 7}}) == nil {
-		t.Error("a reservation at a mirror, or in no mode, is taken")
-	}
-}

@@ -75,7 +75,7 @@ func (p simPort) Send(to Node, header, bulk []byte, lasting bool) error {
 		return errLeft
 	}
 	l := letter{parcel: parcel{header: slices.Clone(header), bulk: bulk, lasting: lasting, sum: sum(bulk)}}
-	msg, err := coherence.ParseHeader(header)
+	msg, err := parsed(header)
 	if err != nil {
 		return err
 	}

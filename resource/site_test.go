@@ -49,7 +49,7 @@ func (p port) Send(to Node, header, bulk []byte, lasting bool) error {
 	l := lane{p.from, to, len(bulk) >= p.n.size}
 	p.n.lanes[l] = append(p.n.lanes[l], m)
 	if p.n.sent != nil {
-		msg, err := coherence.ParseHeader(header)
+		msg, err := parsed(header)
 		if err != nil {
 			return err
 		}
@@ -453,5 +453,11 @@ type found string
 func (f found) Error() string { return string(f) }
 
 func violation(format string, args ...any) found { return found(fmt.Sprintf(format, args...)) }
+
+// parsed is the message of a header.
+func parsed(header []byte) (m coherence.Message, err error) {
+	err = coherence.ParseInto(header, &m)
+	return m, err
+}
 
 func second[T any](_ T, err error) error { return err }

@@ -42,7 +42,7 @@ const none = -1
 // request queues a mirror's request.
 func (h *Home) request(p *peer, m *Message, w *Work) error {
 	if h.find(p, m.ID) != none {
-		return fmt.Errorf("%w: %v of node %d: %w", ErrMalformed, m, m.Node, errQueued)
+		return fmt.Errorf("%w: %v of node %d: %w", ErrMalformed, m, m.Node, ErrQueued)
 	}
 	if m.Mode > Write {
 		return fmt.Errorf("%w: %v of node %d: no such mode", ErrMalformed, m, m.Node)
@@ -204,7 +204,7 @@ func (h *Home) cancel(p *peer, m *Message, w *Work) error {
 	at := h.find(p, m.ID)
 	switch {
 	case at == none && h.over == 0 && h.o.Permit == nil:
-		return fmt.Errorf("%w: %v of node %d: %w", ErrMalformed, m, m.Node, errNotQueued)
+		return fmt.Errorf("%w: %v of node %d: %w", ErrMalformed, m, m.Node, ErrNotQueued)
 	case at == none: // a refusal is under way
 		invariant.Sometimes(true, "a cancel crosses a refusal")
 	case h.guests[at].state == waiting:

@@ -64,17 +64,10 @@ func AppendHeader(b []byte, m *Message) []byte {
 	return b
 }
 
-// ParseHeader returns a message without its node and its bytes. ErrMalformed means that
-// no half sends such a header. The half that takes the message checks more.
-func ParseHeader(b []byte) (m Message, err error) {
-	if err = ParseInto(b, &m); err != nil {
-		return Message{}, err
-	}
-	return m, nil
-}
-
-// ParseInto is ParseHeader into a message that may have had another header: it sets all
-// that AppendHeader appends, and uses the room in the lists.
+// ParseInto parses a header into m, which may have had another header: it sets all fields
+// that AppendHeader appends, and uses the room in the lists. It leaves the node and the
+// bytes. ErrMalformed means that no half sends such a header. The half that takes the
+// message checks more.
 func ParseInto(b []byte, m *Message) error {
 	const mostSize = 1 << 62
 	r := wire.NewReader(b)

@@ -18,6 +18,14 @@ func ok(t *testing.T, err error) {
 	}
 }
 
+// parsed is the message of a header.
+func parsed(b []byte) (m Message, err error) {
+	if err := ParseInto(b, &m); err != nil {
+		return Message{}, err
+	}
+	return m, nil
+}
+
 // headers are messages of all kinds, small and large.
 func headers() []Message {
 	most := ^uint64(0)
@@ -47,16 +55,16 @@ func TestHeaders(t *testing.T) {
 	}
 	for _, m := range append(headers(), largest...) {
 		b := AppendHeader([]byte("before"), &m)[len("before"):]
-		got, err := ParseHeader(b)
+		got, err := parsed(b)
 		if err != nil || !reflect.DeepEqual(got, m) {
 			t.Errorf("%+v comes out as %+v, %v", m, got, err)
 		}
 		for i := range min(len(b), 400) {
-			if got, err := ParseHeader(b[:i]); !errors.Is(err, ErrMalformed) {
+			if got, err := parsed(b[:i]); !errors.Is(err, ErrMalformed) {
 				t.Errorf("%v: %d of %d bytes are %v, %v", &m, i, len(b), &got, err)
 			}
 		}
-		if _, err := ParseHeader(append(b, 0)); !errors.Is(err, ErrMalformed) {
+		if _, err := parsed(append(b, 0)); !errors.Is(err, ErrMalformed) {
 			t.Errorf("%v and a byte: %v", &m, err)
 		}
 	}
@@ -87,14 +95,14 @@ func TestHeadersClaimInVain(t *testing.T) {
 		"a field more":       append(wire.AppendArray(nil, headerFields+1), empty(head(RequestMessage, 0, 1<<40, 0))[len(wire.AppendArray(nil, headerFields)):]...),
 		"a field less":       wire.AppendArray(nil, headerFields-1),
 	} {
-		if m, err := ParseHeader(b); !errors.Is(err, ErrMalformed) {
+		if m, err := parsed(b); !errors.Is(err, ErrMalformed) {
 			t.Errorf("%s: %v, %v", name, &m, err)
 		}
-		if n := testing.AllocsPerRun(10, func() { _, _ = ParseHeader(b) }); n > 40 { // the error's text
+		if n := testing.AllocsPerRun(10, func() { _, _ = parsed(b) }); n > 40 { // the error's text
 			t.Errorf("%s: %v allocations", name, n)
 		}
 	}
-	if m, err := ParseHeader(empty(head(RequestMessage, 0, 0, 0))); err != nil {
+	if m, err := parsed(empty(head(RequestMessage, 0, 0, 0))); err != nil {
 		t.Errorf("what is right: %v, %v", &m, err)
 	}
 }
@@ -106,7 +114,7 @@ func TestHeaderAfterAnother(t *testing.T) {
 			var got Message
 			ok(t, ParseInto(AppendHeader(nil, &before), &got))
 			ok(t, ParseInto(AppendHeader(nil, &m), &got))
-			want, err := ParseHeader(AppendHeader(nil, &m))
+			want, err := parsed(AppendHeader(nil, &m))
 			ok(t, err)
 			if fmt.Sprintf("%+v", got) != fmt.Sprintf("%+v", want) {
 				t.Errorf("after %v: %+v, want %+v", &before, got, want)
@@ -121,7 +129,7 @@ func FuzzParseHeader(f *testing.F) {
 		f.Add(AppendHeader(nil, &m))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		m, err := ParseHeader(b)
+		m, err := parsed(b)
 		if err != nil {
 			if !errors.Is(err, ErrMalformed) {
 				t.Fatal(err)
@@ -130,7 +138,7 @@ func FuzzParseHeader(f *testing.F) {
 		}
 		_ = m.String()
 		again := AppendHeader(nil, &m)
-		if n, err := ParseHeader(again); err != nil || !bytes.Equal(AppendHeader(nil, &n), again) {
+		if n, err := parsed(again); err != nil || !bytes.Equal(AppendHeader(nil, &n), again) {
 			t.Fatalf("%+v comes out as %+v, %v", m, n, err)
 		}
 	})
@@ -148,7 +156,7 @@ func BenchmarkHeader(b *testing.B) {
 	b.Run("parse", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := ParseHeader(header); err != nil {
+			if _, err := parsed(header); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -2,7 +2,6 @@ package coherence
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/orwl/go-orwl/internal/tally"
 )
@@ -73,33 +72,6 @@ func (s Stamp) Err() error {
 	return ErrPoisoned
 }
 
-// LedgerOptions are what a ledger begins with.
-type LedgerOptions struct {
-	// Policy is what the loss or the failure of a writer does. The default is Discard.
-	Policy Policy
-	// Epoch is the home's life, from 1, which is the default; below 1<<32.
-	Epoch uint64
-	// Version is the version of the bytes that the home starts with. The default is 0.
-	Version uint64
-}
-
-func (o LedgerOptions) withDefaults() LedgerOptions {
-	if o.Epoch == 0 {
-		o.Epoch = 1
-	}
-	return o
-}
-
-func (o LedgerOptions) validate() error {
-	switch {
-	case o.Policy > Abort:
-		return fmt.Errorf("resource: LedgerOptions.Policy is %d: want Discard, Poison or Abort", o.Policy)
-	case o.Epoch >= 1<<32:
-		return fmt.Errorf("resource: LedgerOptions.Epoch is %d: want 1 to %d", o.Epoch, uint32(1<<32-1))
-	}
-	return nil
-}
-
 // Ledger is what the home of a resource records of its grants: the version of the
 // bytes, the fence, and whether a writer was lost. One ledger serves the accesses of
 // the home's own node and those that [Home] grants to mirrors. On a mirror's node it holds
@@ -123,28 +95,13 @@ type Ledger struct {
 	aborted bool
 }
 
-// NewLedger makes a ledger. Fences of different epochs differ.
-func NewLedger(o LedgerOptions) (*Ledger, error) {
-	o = o.withDefaults()
-	if err := o.validate(); err != nil {
-		return nil, err
-	}
-	l := new(Ledger)
-	l.Open(o)
-	return l, nil
-}
+// Open begins the ledger, in the first epoch.
+func (l *Ledger) Open(p Policy) { l.epoch, l.policy = 1, p }
 
-// Open begins the ledger, with options that are valid.
-func (l *Ledger) Open(o LedgerOptions) {
-	l.epoch, l.policy, l.prior, l.aborted = uint32(o.Epoch), o.Policy, PriorReleased, false
-	l.version.Set(o.Version)
-	l.fence.Set((o.Epoch - 1) << 32)
-}
-
-// Govern sets the policy and the epoch before the first grant. A fence of an epoch is
-// greater than all fences of the epoch before.
-func (l *Ledger) Govern(p Policy, epoch uint64) {
-	l.policy, l.epoch = p, uint32(epoch)
+// Begin sets the epoch, before the first grant. Fences of an epoch are greater than all of
+// the epoch before, and never fall.
+func (l *Ledger) Begin(epoch uint64) {
+	l.epoch = uint32(epoch)
 	l.fence.Set(max(l.fence.Own(), (epoch-1)<<32))
 }
 

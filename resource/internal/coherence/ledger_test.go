@@ -6,12 +6,16 @@ import (
 	"testing"
 )
 
+func newLedger(p Policy, epoch uint64) *Ledger {
+	l := new(Ledger)
+	l.Open(p)
+	l.Begin(epoch)
+	return l
+}
+
 func TestLedger(t *testing.T) {
-	l, err := NewLedger(LedgerOptions{Policy: Poison, Epoch: 2, Version: 5})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s := l.Grant(Write); s != (Stamp{Version: 5, Fence: 1<<32 + 1}) || s.Err() != nil {
+	l := newLedger(Poison, 2)
+	if s := l.Grant(Write); s != (Stamp{Fence: 1<<32 + 1}) || s.Err() != nil {
 		t.Errorf("first writer: %+v", s)
 	}
 	l.Lose(Write)
@@ -20,13 +24,13 @@ func TestLedger(t *testing.T) {
 	}
 	l.Lose(Read)
 	l.Grant(Write)
-	if v := l.Commit(); v != 6 || l.Version() != 6 {
-		t.Errorf("version %d after a commit of 5", v)
+	if v := l.Commit(); v != 1 || l.Version() != 1 {
+		t.Errorf("version %d after the first commit", v)
 	}
-	if s := l.Grant(Read); s != (Stamp{Version: 6, Fence: 1<<32 + 4}) {
+	if s := l.Grant(Read); s != (Stamp{Version: 1, Fence: 1<<32 + 4}) {
 		t.Errorf("reader after a commit: %+v", s)
 	}
-	l, _ = NewLedger(LedgerOptions{})
+	l = newLedger(Discard, 1)
 	l.Lose(Write)
 	if s := l.Grant(Write); !errors.Is(s.Err(), ErrPriorHolderLost) || l.Epoch() != 1 {
 		t.Errorf("writer after a loss: %+v", s)
@@ -37,17 +41,13 @@ func TestLedger(t *testing.T) {
 }
 
 // Fences of an epoch are greater than all of the epoch before, and never fall.
-func TestLedgerGoverned(t *testing.T) {
-	l, err := NewLedger(LedgerOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	l.Govern(Poison, 3)
+func TestLedgerBegins(t *testing.T) {
+	l := newLedger(Poison, 3)
 	if l.Policy() != Poison || l.Epoch() != 3 || l.Fence() != 2<<32 {
 		t.Errorf("%v, epoch %d, fence %#x", l.Policy(), l.Epoch(), l.Fence())
 	}
 	l.Raise()
-	if l.Govern(Abort, 1); l.Fence() != 2<<32+1 {
+	if l.Begin(1); l.Fence() != 2<<32+1 {
 		t.Errorf("the fence falls to %#x", l.Fence())
 	}
 	l.Count()
@@ -58,18 +58,13 @@ func TestLedgerGoverned(t *testing.T) {
 
 // An error of options names the field.
 func TestProtocolOptions(t *testing.T) {
-	ledger, err := NewLedger(LedgerOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	ledger := newLedger(Discard, 1)
 	if _, err := NewHome(nil, ledger, HomeOptions{Limit: 8}); err != nil {
 		t.Errorf("the smallest limit: %v", err)
 	}
 	for field, err := range map[string]error{
-		"LedgerOptions.Policy": second(NewLedger(LedgerOptions{Policy: 3})),
-		"LedgerOptions.Epoch":  second(NewLedger(LedgerOptions{Epoch: 1 << 32})),
-		"HomeOptions.Limit":    second(NewHome(nil, ledger, HomeOptions{Limit: 12})),
-		"MirrorOptions.Limit":  second(NewMirror(nil, MirrorOptions{Limit: -8})),
+		"HomeOptions.Limit":   second(NewHome(nil, ledger, HomeOptions{Limit: 12})),
+		"MirrorOptions.Limit": second(NewMirror(nil, MirrorOptions{Limit: -8})),
 	} {
 		if err == nil || !strings.Contains(err.Error(), field) {
 			t.Errorf("%s: %v", field, err)

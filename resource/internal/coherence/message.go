@@ -163,11 +163,14 @@ var (
 	// ErrContents is a size or a span that the resource cannot have.
 	ErrContents = errors.New("resource: size or span out of range")
 
-	// These are mistakes of the caller of a mirror.
-	errQueued     = errors.New("resource: request is queued already")
-	errNotQueued  = errors.New("resource: no such request is queued")
-	errNotGranted = errors.New("resource: request is not granted yet")
-	errGranted    = errors.New("resource: request is granted already")
+	// ErrQueued: a request with this ID is in the queue.
+	ErrQueued = errors.New("resource: request is queued already")
+	// ErrNotQueued: the request to release or cancel is not in the queue.
+	ErrNotQueued = errors.New("resource: no such request is queued")
+	// ErrNotGranted: the request to release still waits.
+	ErrNotGranted = errors.New("resource: request is not granted yet")
+	// ErrGranted: the request to cancel is granted.
+	ErrGranted = errors.New("resource: request is granted already")
 )
 
 var (

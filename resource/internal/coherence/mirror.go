@@ -165,7 +165,7 @@ func (r *Mirror) Cancel(id ID, w *Work) error {
 	case p == nil || p.stage == leaving:
 		return r.unknown(id)
 	case p.stage == holding:
-		return fmt.Errorf("%w: %d", errGranted, id)
+		return fmt.Errorf("%w: %d", ErrGranted, id)
 	}
 	p.stage, p.tag = leaving, nil
 	r.to(CancelMessage, w).ID = id
@@ -214,7 +214,7 @@ func (r *Mirror) mayRequest(id ID) error {
 		return r.over
 	}
 	if r.requests.find(id) != nil {
-		return fmt.Errorf("%w: %d", errQueued, id)
+		return fmt.Errorf("%w: %d", ErrQueued, id)
 	}
 	return nil
 }
@@ -226,7 +226,7 @@ func (r *Mirror) mayRelease(a Access) error {
 	case p == nil:
 		return r.unknown(a.ID)
 	case p.stage != holding:
-		return fmt.Errorf("%w: %d", errNotGranted, a.ID)
+		return fmt.Errorf("%w: %d", ErrNotGranted, a.ID)
 	case p.fence != a.Fence:
 		return fmt.Errorf("%w: %d with fence %d, now it has %d", ErrStale, a.ID, a.Fence, p.fence)
 	case a.Wrote && p.mode == Read:
@@ -251,9 +251,9 @@ func (r *Mirror) mayRelease(a Access) error {
 // unknown is the mistake of naming a request that is not there.
 func (r *Mirror) unknown(id ID) error {
 	if r.over != nil {
-		return fmt.Errorf("%w: %d: %w", errNotQueued, id, r.over)
+		return fmt.Errorf("%w: %d: %w", ErrNotQueued, id, r.over)
 	}
-	return fmt.Errorf("%w: %d", errNotQueued, id)
+	return fmt.Errorf("%w: %d", ErrNotQueued, id)
 }
 
 // release puts the end of an access into a message. The mirror keeps the number of a write

@@ -5,13 +5,9 @@ import "testing"
 // step returns the step of a remote pair: renewal, home, grant, mirror. The queue grants at
 // once, so that only the halves are measured.
 func step(tb testing.TB, size int, mode Mode, wrote bool) func() {
-	ledger, err := NewLedger(LedgerOptions{})
-	if err != nil {
-		tb.Fatal(err)
-	}
 	buffer := new(Buffer)
 	buffer.Init(size)
-	home, err := NewHome(buffer, ledger, HomeOptions{})
+	home, err := NewHome(buffer, newLedger(Discard, 1), HomeOptions{})
 	if err != nil {
 		tb.Fatal(err)
 	}

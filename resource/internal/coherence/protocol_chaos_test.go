@@ -106,7 +106,7 @@ func play(chance func(n int) int, flaw string) (c *chaos, err error) {
 	}
 	keep := chance(4) > 0
 	c.calm = chance(2) == 0
-	c.protocol = newProtocol(16, 3, LedgerOptions{Policy: policy}, MirrorOptions{Retain: keep})
+	c.protocol = newProtocol(16, 3, newLedger(policy, 1), MirrorOptions{Retain: keep})
 	c.queue.retain, c.queue.silent = keep, flaw == "unasked"
 	c.queue.late = chance(2) == 0
 	c.queue.eager = flaw == "early push"

@@ -17,13 +17,9 @@ type recorded struct {
 
 func record(t *testing.T, policy Policy) *recorded {
 	t.Helper()
-	ledger, err := NewLedger(LedgerOptions{Policy: policy})
-	if err != nil {
-		t.Fatal(err)
-	}
 	buffer := new(Buffer)
 	buffer.Init(8)
-	h, err := NewHome(buffer, ledger, HomeOptions{Limit: 64})
+	h, err := NewHome(buffer, newLedger(policy, 1), HomeOptions{Limit: 64})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -31,14 +31,11 @@ type testNode struct {
 }
 
 // newProtocol makes a home with mirrors, and a resource of some bytes.
-func newProtocol(size, mirrors int, l LedgerOptions, o MirrorOptions) *protocol {
-	p := &protocol{buffer: new(Buffer)}
+func newProtocol(size, mirrors int, l *Ledger, o MirrorOptions) *protocol {
+	p := &protocol{buffer: new(Buffer), ledger: l}
 	p.buffer.Init(size)
 	p.queue = &queue{p: p}
 	var err error
-	if p.ledger, err = NewLedger(l); err != nil {
-		panic(violation("%v", err))
-	}
 	if p.home, err = NewHome(p.buffer, p.ledger, HomeOptions{Resource: 7, Limit: 1 << 10}); err != nil {
 		panic(violation("%v", err))
 	}

@@ -131,7 +131,7 @@ func (w *theatre) start(a args) {
 	w.options.Epoch = uint64(a.number("mirrors-epoch", a.number("epoch", 1)))
 	w.options.Retain = a.number("keep", 0) > 0
 	w.protocol = newProtocol(a.number("size", 0), a.number("mirrors", 1),
-		LedgerOptions{Policy: policies[a.named["policy"]], Epoch: uint64(a.number("epoch", 1))}, w.options)
+		newLedger(policies[a.named["policy"]], uint64(a.number("epoch", 1))), w.options)
 	w.options.Resource, w.options.Limit, w.options.Incarnation = 7, 1<<10, 1
 	w.protocol.queue.retain = w.options.Retain
 	w.sent = func(m *Message, toHome bool) {

@@ -25,13 +25,13 @@ type ID = coherence.ID
 // The errors of requests that are named by an ID.
 var (
 	// ErrQueued: a request with this ID is in the queue.
-	ErrQueued = errors.New("resource: request is queued already")
+	ErrQueued = coherence.ErrQueued
 	// ErrNotQueued: the request to release or cancel is not in the queue.
-	ErrNotQueued = errors.New("resource: no such request is queued")
+	ErrNotQueued = coherence.ErrNotQueued
 	// ErrNotGranted: the request to release still waits.
-	ErrNotGranted = errors.New("resource: request is not granted yet")
+	ErrNotGranted = coherence.ErrNotGranted
 	// ErrGranted: the request to cancel is granted.
-	ErrGranted = errors.New("resource: request is granted already")
+	ErrGranted = coherence.ErrGranted
 	// ErrMode: the mode is neither Read nor Write.
 	ErrMode = errors.New("resource: no such mode")
 )
