@@ -26,12 +26,7 @@ type ring struct {
 func TestAheadIsAFIFO(t *testing.T) {
 	full, drained := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
-		right := func(err error) {
-			t.Helper()
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
+		right := rightIn(t)
 		wrong := func(err, want error) {
 			t.Helper()
 			if !errors.Is(err, want) {

@@ -53,16 +53,21 @@ type user struct {
 	iteration      uint64
 }
 
+// rightIn returns a check that ends the test at an error.
+func rightIn(t *rapid.T) func(error) {
+	return func(err error) {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // TestHandlesAreAFIFO calls handles and pairs of one resource in any order, right or
 // wrong, and compares them with liveness.FIFO.
 func TestHandlesAreAFIFO(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		right := func(err error) {
-			t.Helper()
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
+		right := rightIn(t)
 		wrong := func(err, want error) {
 			t.Helper()
 			var e *resource.PlaceError

@@ -571,36 +571,60 @@ func drawSides(seed uint64) sides {
 	return d
 }
 
-// TestGuardSeeds plays random scripts under random schedules.
-func TestGuardSeeds(t *testing.T) {
+// playSides plays games that draw makes, under random schedules.
+func playSides(t *testing.T, draw func(seed uint64) sides) {
+	t.Helper()
 	needsProbe(t)
 	steps := 0
 	for seed := range uint64(*seeds) {
-		report := drawSides(seed).system().Seeds(seed, 1)
+		report := draw(seed).system().Seeds(seed, 1)
 		steps += report.Steps
 		if err := report.Err(); err != nil {
-			t.Fatalf("seed %d: %v\n%+v", seed, err, drawSides(seed))
+			t.Fatalf("seed %d: %v\n%+v", seed, err, draw(seed))
 		}
 	}
 	t.Logf("%d seeds, %d steps", *seeds, steps)
 }
 
+// exhaustSides visits every state of small games.
+func exhaustSides(t *testing.T, games map[string]sides) {
+	t.Helper()
+	needsProbe(t)
+	for name, d := range games {
+		t.Run(name, func(t *testing.T) {
+			d.places, d.tl = 1, 1
+			report := d.system().Exhaust(sim.Limit{States: *states})
+			if err := report.Err(); err != nil {
+				t.Fatal(err)
+			}
+			t.Logf("%d states, %d runs, complete: %t", report.States, report.Runs, report.Complete)
+		})
+	}
+}
+
+// script is a script of actions in one mode.
+func script(m Mode, all ...action) (s []bout) {
+	for _, a := range all {
+		s = append(s, bout{what: a, mode: m})
+	}
+	return s
+}
+
+// orderedRound is the script of one ordered access.
+func orderedRound(m Mode) []bout { return script(m, orderedRequest, orderedAcquire, orderedRelease) }
+
+// TestGuardSeeds plays random scripts under random schedules.
+func TestGuardSeeds(t *testing.T) { playSides(t, drawSides) }
+
 // TestGuardExhaust visits every state of small games.
 func TestGuardExhaust(t *testing.T) {
-	needsProbe(t)
-	one := func(m Mode, a ...action) (script []bout) {
-		for _, a := range a {
-			script = append(script, bout{what: a, mode: m})
-		}
-		return script
-	}
-	round := func(m Mode) []bout { return one(m, orderedRequest, orderedAcquire, orderedRelease) }
+	one, round := script, orderedRound
 	pair := func(m Mode) []bout {
 		return one(m, orderedRequest, orderedAcquire, orderedRenew, orderedAcquire, orderedRelease)
 	}
 	enter := func(m Mode) []bout { return one(m, relaxedAccess) }
 	late := func(m Mode) []bout { return one(m, relaxedOpen, relaxedAccess) }
-	for name, d := range map[string]sides{
+	exhaustSides(t, map[string]sides{
 		"writer":           {scripts: [][]bout{round(Write), enter(Write)}},
 		"reader":           {scripts: [][]bout{round(Read), enter(Write)}},
 		"two enter":        {scripts: [][]bout{round(Write), enter(Write), enter(Read)}},
@@ -623,14 +647,5 @@ func TestGuardExhaust(t *testing.T) {
 			one(Read, orderedRequest, orderedAcquire, signalOthers, orderedRelease), enter(Write)}},
 		"readers meet again": {scripts: [][]bout{one(Read, relaxedOpen, orderedRequest, orderedAcquire, hearSignal, orderedRelease),
 			one(Read, orderedRequest, orderedAcquire, signalOthers, orderedRelease), enter(Write)}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			d.places, d.tl = 1, 1
-			report := d.system().Exhaust(sim.Limit{States: *states})
-			if err := report.Err(); err != nil {
-				t.Fatal(err)
-			}
-			t.Logf("%d states, %d runs, complete: %t", report.States, report.Runs, report.Complete)
-		})
-	}
+	})
 }

@@ -71,7 +71,11 @@ func (n *simNode) alone() {
 		n.c.cutOff(n.node, other)
 		n.c.nodes[other].invalidate(n.node)
 		n.ends[other] = simEnd{last: n.c.way(n.node, other).session, lost: true}
-		n.site.Lost(other, errLeft)
+	}
+	for other := range Node(3) { // meanwhile other ranks may run, and find all ends as they are now
+		if other != n.node {
+			n.site.Lost(other, errLeft)
+		}
 	}
 }
 
