@@ -134,8 +134,8 @@ func TestOtherAhead(t *testing.T) {
 	})
 }
 
-// A state shows the rounds that are announced, and a stall does not take them for those of
-// somebody else.
+// A state shows the rounds that are announced, and a stall does not take them for
+// requests of other tasks.
 func TestInspectAhead(t *testing.T) {
 	rt := mustNew(t, Options{})
 	r := rt.Resource("r", 8)

@@ -121,8 +121,8 @@ func TestRunReportsLostWrite(t *testing.T) {
 	}
 }
 
-// A handle outlives its node's part in the run, which ends before the home's does. Its
-// release is of a write that nobody takes any more, and says so.
+// A handle outlives its node's part in the run, and the home's part goes on. The home no
+// longer takes its write, and the release says so.
 func TestReleaseAfterClose(t *testing.T) {
 	nodes := crew(t, 2)
 	var h handle.Handle

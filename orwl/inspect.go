@@ -116,8 +116,8 @@ func (rt *Runtime) lookAt(t *Task, run *run, lines map[*resource.Resource]*line,
 	return tv
 }
 
-// lookAt adds the requests of a task's access. It returns what that of the present round
-// looks like.
+// lookAt adds the requests of a task's access. It returns the state of the request
+// of the present round.
 func (l *line) lookAt(t *Task, a *Access) (present resource.PlaceState) {
 	first := true
 	for p := range a.Places() {

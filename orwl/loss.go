@@ -83,7 +83,7 @@ func (n *Nodes) tell(why error) {
 	failure := n.failureOf(why).encode()
 	for peer := range n.Count() {
 		if peer != n.Number() {
-			// Who is lost need not know.
+			// A lost node need not know.
 			_ = n.node.Send(peer, runChannel, failure, nil, false)
 		}
 	}

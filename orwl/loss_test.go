@@ -149,8 +149,8 @@ func TestFailureCodec(t *testing.T) {
 	}
 }
 
-// A task that may not do what it declares is found before anything runs; who has
-// declared nothing is refused by the home.
+// A task that may not do what it declares is found before anything runs. The home refuses a
+// request that was not declared.
 func TestPermit(t *testing.T) {
 	nodes := crew(t, 3)
 	defer disband(t, nodes)
@@ -200,7 +200,7 @@ func TestPermitOfTasks(t *testing.T) {
 		far := rt.Task("may not").On(1)
 		far.Write(r)
 		far.Do(body)
-		// Whoever finds it first tells the other.
+		// The node that finds it first tells the other.
 		err := rt.Run(t.Context())
 		var other *NodeError
 		if !errors.Is(err, ErrPermit) && !(errors.As(err, &other) && strings.Contains(other.Text, ErrPermit.Error())) ||

@@ -48,8 +48,8 @@ type JoinOptions struct {
 	// Patience is for how long the nodes wait for each other in the beginning, 30 s
 	// by default.
 	Patience time.Duration
-	// Remote has the node share no memory with those of its machine, as if each were
-	// on its own.
+	// Remote has the node share no memory with other nodes of its machine, as if each had a
+	// machine of its own.
 	Remote bool
 	// Log is where it says what it does; slog.Default by default.
 	Log *slog.Logger
@@ -58,14 +58,14 @@ type JoinOptions struct {
 	Registerer prometheus.Registerer
 }
 
-// later calls sweep, which sends releases that wait for a request in vain: rarely enough
-// not to be noticed by who comes again and again, and soon enough for who looks on.
+// later calls sweep, which sends retained releases that no request has taken along. A node
+// that comes again and again does not notice so rare a call, and a report is soon right.
 func later(sweep func()) { time.AfterFunc(50*time.Millisecond, sweep) }
 
 // errLeft is why accesses to other nodes are over once the nodes are closed.
 var errLeft = errors.New("orwl: this node has left the run: release what it holds before Nodes.Close")
 
-// What the nodes tell each other on which channel.
+// The channels on which the nodes talk.
 const (
 	resourceChannel = 1
 	runChannel      = 2
@@ -205,8 +205,8 @@ func (n *Nodes) Counts() resource.SiteCounts {
 	return n.site.Counts()
 }
 
-// Network is this node's part in the network, for those who look at it; nil if there
-// is no other node.
+// Network is this node's part in the network, for reports. It is nil if there is no other
+// node.
 func (n *Nodes) Network() *p2p.Node {
 	if n == nil {
 		return nil
@@ -223,9 +223,9 @@ func (n *Nodes) Gather(ctx context.Context, name string, blob []byte) ([][]byte,
 	return n.node.Gather(ctx, name, blob)
 }
 
-// Close leaves the run, when all nodes that are not lost do. It flushes first, as
-// [Runtime.Run] does in the end, for what was written since. What is held or requested
-// then on other nodes is over.
+// Close leaves the run, when all nodes that are not lost do. It first flushes the writes
+// since the end of [Runtime.Run], which flushes, too. All grants and requests at other nodes
+// are over then.
 func (n *Nodes) Close(ctx context.Context) error {
 	if !n.many() {
 		return nil

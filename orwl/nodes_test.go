@@ -22,7 +22,7 @@ func crew(t testing.TB, count int) []*Nodes {
 	return crewWith(t, count, func(int) *slog.Logger { return silent })
 }
 
-// crewWith is a crew of which each node has its own log.
+// crewWith is a crew whose nodes have their own logs.
 func crewWith(t testing.TB, count int, log func(node int) *slog.Logger) []*Nodes {
 	t.Helper()
 	return crewOf(t, count, func(node int, o *JoinOptions) { o.Log = log(node) })
@@ -236,7 +236,7 @@ func TestOtherPrograms(t *testing.T) {
 }
 
 // TestOneDoesNotBegin lets the program of one node fail before it has declared
-// anything. The others, who wait for it to begin, are told.
+// anything. The others wait for it to begin, and are told.
 func TestOneDoesNotBegin(t *testing.T) {
 	nodes := crew(t, 3)
 	defer disband(t, nodes)

@@ -169,7 +169,7 @@ func (rt *Runtime) settle(order []liveness.First) error {
 	}
 
 	site := rt.o.Nodes.site
-	// Mirrors first: nobody else's messages are for them.
+	// Mirrors first: no message comes to a mirror before it has requested.
 	for _, name := range rt.sorted() {
 		if home := rt.homes[name]; home != rt.Node() {
 			if err := site.Mirror(rt.resources[name], resource.Node(home)); err != nil {

@@ -41,7 +41,7 @@ func (t *Task) Node() int { return t.on }
 // Round is how many rounds the task has been through.
 func (t *Task) Round() int64 { return int64(t.round.Load()) }
 
-// EndRound says that the task has been through another round, for those who look on. A
+// EndRound says that the task has been through another round, for reports. A
 // body that acquires and releases its accesses one by one says so itself; [Task.Rounds]
 // does for its own.
 func (t *Task) EndRound() { t.round.Inc() }

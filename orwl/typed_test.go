@@ -40,8 +40,8 @@ func ExampleTask_Each() {
 	// Output: [30.625]
 }
 
-// What does not fit is refused before the run, with the names of the task and the
-// resource.
+// A type or a length that does not fit is refused before the run. The error names the task
+// and the resource.
 func TestTypedRefused(t *testing.T) {
 	var kind *handle.TypeError
 	var length *handle.LengthError
