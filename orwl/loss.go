@@ -158,6 +158,19 @@ func (n *Nodes) begin(end func(error), at AtLoss) {
 	if ended != nil {
 		end(ended)
 	}
+	if at == GoOn {
+		n.outlive()
+	}
+}
+
+// outlive tells the launcher to keep the nodes that are left when others are lost.
+func (n *Nodes) outlive() {
+	if n.place.GoOn == nil {
+		return
+	}
+	if err := n.place.GoOn(); err != nil {
+		n.log.Error("orwl: the launcher will end this run when a node is lost", "why", err)
+	}
 }
 
 // why is the failure of another node that ends the run, or nil.

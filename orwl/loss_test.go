@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -106,6 +107,17 @@ func TestGoOn(t *testing.T) {
 	})
 	if err := errors.Join(ends[:]...); err != nil {
 		t.Error(err)
+	}
+}
+
+// The launcher is told of a run that goes on, and of no other.
+func TestLauncherIsTold(t *testing.T) {
+	for at, want := range map[AtLoss]int{EndRun: 0, GoOn: 1} {
+		told := 0
+		n := &Nodes{place: launch.Place{GoOn: func() error { told++; return nil }}}
+		if n.begin(func(error) {}, at); told != want {
+			t.Errorf("AtLoss %d: told %d times, want %d", at, told, want)
+		}
 	}
 }
 

@@ -34,6 +34,12 @@ func (s *serving) open(ctx context.Context) (_ *table.Strings, _ *orwl.Nodes, le
 	if err != nil {
 		return nil, nil, nil, errors.Join(err, depart())
 	}
+	if s.place.GoOn != nil { // a launcher need not end the table when a node is lost
+		err = s.place.GoOn()
+	}
+	if err != nil {
+		return nil, nil, nil, errors.Join(err, t.Close(), depart())
+	}
 	return t, nodes, func() error { return errors.Join(t.Close(), depart()) }, nil
 }
 

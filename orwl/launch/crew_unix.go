@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"encoding/hex"
 	"errors"
+	"fmt"
 	"os"
 	"os/exec"
 	"sync"
@@ -20,12 +21,16 @@ type crew struct {
 	members []*member
 	running int
 
-	report   *os.File       // what node 0 says comes here
-	reports  <-chan address // and from here, once; nil when it has
-	silent   bool           // node 0 has closed its end without a word
-	headless bool           // node 0 has ended
+	report    *os.File      // what node 0 says comes here
+	reports   <-chan string // and from here, line by line; nil when it can say no more
+	following bool          // node 0 has said where it listens
+	silent    bool          // node 0 has closed its end, and has not said it
+	headless  bool          // node 0 has ended
+	goesOn    bool          // node 0 has said that the run goes on without lost nodes
 
 	endings  chan ending
+	asked    bool             // a signal asks the run to end
+	lost     *NodeError       // the first node without which the run goes on
 	failure  error            // what ends the run
 	patience <-chan time.Time // when that is not waited for any more
 }
@@ -67,25 +72,54 @@ func (c *crew) begin() {
 	defer w.Close() // node 0 has its own
 	c.report = r
 	c.start(0, address{}, w)
-	reports := make(chan address, 1)
+	reports := make(chan string, 2) // node 0 says no more than two lines
 	c.reports = reports
 	go func() {
-		line, _ := bufio.NewReader(r).ReadString('\n')
-		root, err := parseAddress(line, 0)
-		if err != nil {
-			root = address{}
+		defer close(reports)
+		lines := bufio.NewScanner(r)
+		for range cap(reports) {
+			if !lines.Scan() {
+				return
+			}
+			reports <- lines.Text()
 		}
-		reports <- root
 	}()
+}
+
+// waits reports whether node 0 is still expected to say where it listens.
+func (c *crew) waits() bool { return c.reports != nil && !c.following && c.failure == nil }
+
+// hear takes a line that node 0 has said, or that there will be no more.
+func (c *crew) hear(line string, open bool) {
+	if !open {
+		c.reports, c.silent = nil, !c.following
+		c.missReport()
+		return
+	}
+	if line == goOn {
+		c.goesOn = true
+		return
+	}
+	if root, err := parseAddress(line, 0); err == nil && !c.following {
+		c.follow(root)
+	}
+}
+
+// catchUp hears what node 0 has already said.
+func (c *crew) catchUp() {
+	for {
+		select {
+		case line, open := <-c.reports:
+			c.hear(line, open)
+		default:
+			return
+		}
+	}
 }
 
 // follow starts the other nodes, now that node 0 has said where it listens.
 func (c *crew) follow(root address) {
-	c.reports = nil
-	if c.silent = root == (address{}); c.silent {
-		c.missReport()
-		return
-	}
+	c.following = true
 	for node := 1; node < c.run.Nodes && c.failure == nil; node++ {
 		c.start(node, root.dialled(), nil)
 	}
@@ -144,8 +178,9 @@ func (c *crew) start(node int, root address, report *os.File) {
 func (c *crew) bury(e ending) {
 	c.running--
 	e.lifeline.Close()
+	c.catchUp()
 	if failed := e.failure(); failed != nil {
-		c.fail(failed)
+		c.miss(failed)
 	}
 	if e.node == 0 {
 		c.headless = true
@@ -165,6 +200,29 @@ func (e ending) failure() *NodeError {
 		return &NodeError{Node: e.node, Err: e.reason}
 	}
 	return nil
+}
+
+// miss ends the run because a node has failed, unless the run goes on without it.
+func (c *crew) miss(failed *NodeError) {
+	if !c.goesOn || c.asked || c.failure != nil || c.running == 0 {
+		c.fail(failed)
+		return
+	}
+	if c.lost == nil {
+		c.lost = failed
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	fmt.Fprintf(c.run.Stderr, "%v; the others go on\n", failed)
+}
+
+// outcome is what became of the run, when all nodes have ended.
+func (c *crew) outcome() error {
+	if c.failure == nil && c.lost != nil {
+		c.lost.Survived = true
+		return c.lost
+	}
+	return c.failure
 }
 
 // fail ends the run because of err, if nothing has yet.

@@ -18,7 +18,7 @@ func FromEnvironment() (Place, error) {
 		return Place{}, err
 	}
 	if os.Getenv(envReport) != "" {
-		p.Report = report
+		p.Report, p.GoOn = report, reportGoOn
 	}
 	return p, nil
 }

@@ -6,3 +6,5 @@ package launch
 func inheritedKey() ([]byte, error) { return nil, ErrUnsupported }
 
 func report(string) error { return ErrUnsupported }
+
+func reportGoOn() error { return ErrUnsupported }

@@ -12,13 +12,17 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 )
 
 // A process inherits the reading end of a pipe from Spawn, the lifeline. Node 0 also inherits
 // the writing end of another pipe, the report. The lifeline brings one line, the cluster key in
 // hexadecimal, and nothing more until it is cut: then the process that held its other end is
-// gone.
+// gone. The report takes two lines: where node 0 listens, and later, if the run goes on without
+// nodes that are lost, the word goOn.
+
+const goOn = "go on"
 
 // inheritedKey takes the lifeline, once, and returns the key that came with it.
 var inheritedKey = sync.OnceValues(func() ([]byte, error) {
@@ -45,20 +49,31 @@ var inheritedKey = sync.OnceValues(func() ([]byte, error) {
 // reportEnd takes the report pipe, once.
 var reportEnd = sync.OnceValues(func() (*os.File, error) { return inheritedPipe(envReport) })
 
+// reported is set when this process has said where it listens.
+var reported atomic.Bool
+
 // report says where this process listens.
 func report(address string) error {
 	at, err := parseAddress(address, 0)
 	if err != nil || at.port == 0 {
 		return fmt.Errorf("launch: cannot report %q: want the host:port that this node listens on", address)
 	}
-	to, err := reportEnd()
-	if err != nil {
-		return err
-	}
-	if _, err = fmt.Fprintln(to, at); errors.Is(err, os.ErrClosed) {
+	if reported.Swap(true) {
 		return errors.New("launch: this node has reported where it listens: it can do so once")
 	}
-	return errors.Join(err, to.Close())
+	return say(at.String())
+}
+
+// reportGoOn says that the run goes on without nodes that are lost.
+var reportGoOn = sync.OnceValue(func() error { return say(goOn) })
+
+// say writes a line to the report.
+func say(line string) error {
+	to, err := reportEnd()
+	if err == nil {
+		_, err = fmt.Fprintln(to, line)
+	}
+	return err
 }
 
 // inheritedPipe is the pipe whose descriptor is in a variable. It does not touch a descriptor

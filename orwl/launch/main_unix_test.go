@@ -3,6 +3,7 @@
 package launch
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -36,6 +37,7 @@ func init() {
 		"wait":               func() int { attend(); select {} },
 		"stubborn":           func() int { signal.Ignore(syscall.SIGTERM); attend(); select {} },
 		"polite":             polite,
+		"survivor":           survivor,
 		"silent":             func() int { return 0 },
 		"dumb":               func() int { return 3 },
 		"mistaken":           mistaken,
@@ -118,6 +120,20 @@ func polite() int {
 	<-interrupts
 	fmt.Println("interrupted")
 	return 0
+}
+
+// survivor is polite, in a run that goes on without nodes that are lost.
+func survivor() int {
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, syscall.SIGINT)
+	p, err := FromEnvironment()
+	if err == nil && p.GoOn != nil {
+		err = errors.Join(p.Report("127.0.0.1:4321"), p.GoOn(), p.GoOn())
+	}
+	fmt.Println("ready", os.Getpid())
+	<-interrupts
+	fmt.Println("interrupted")
+	return outcome(err)
 }
 
 // mistaken is a node 0 that reports what is no address, and then twice.

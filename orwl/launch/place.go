@@ -27,6 +27,10 @@ type Place struct {
 	// Report tells the process that started node 0 where it listens, once, as host:port. It is
 	// nil if no process waits for that.
 	Report func(address string) error
+	// GoOn tells the process that started node 0 that the run has begun, and goes on without
+	// nodes that are lost from now on. Until then the first node that fails ends all. It is nil
+	// if no process waits for that.
+	GoOn func() error
 }
 
 // How names who said which node a process is.

@@ -124,9 +124,11 @@ const (
 )
 
 // NodeError is the first node of a run that failed, and how. The others were ended
-// after it.
+// after it, unless it says that they went on.
 type NodeError struct {
 	Node int
+	// Survived says that the run went on without the node, and that the others ended well.
+	Survived bool
 	// Code is the code that it exited with, or -1 if a signal ended it.
 	Code int
 	// Signal ended it, unless it is nil.
@@ -136,13 +138,17 @@ type NodeError struct {
 }
 
 func (e *NodeError) Error() string {
+	text := fmt.Sprintf("launch: node %d exited with code %d", e.Node, e.Code)
 	switch {
 	case e.Err != nil:
-		return fmt.Sprintf("launch: node %d: %v", e.Node, e.Err)
+		text = fmt.Sprintf("launch: node %d: %v", e.Node, e.Err)
 	case e.Signal != nil:
-		return fmt.Sprintf("launch: node %d was ended by a signal: %v", e.Node, e.Signal)
+		text = fmt.Sprintf("launch: node %d was ended by a signal: %v", e.Node, e.Signal)
 	}
-	return fmt.Sprintf("launch: node %d exited with code %d", e.Node, e.Code)
+	if e.Survived {
+		text += "; the others went on, and ended well"
+	}
+	return text
 }
 
 func (e *NodeError) Unwrap() error { return e.Err }

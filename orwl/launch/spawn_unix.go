@@ -18,7 +18,8 @@ var forwarded = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, sys
 // it has said where it listens, and returns when all have ended: nil if all ended
 // well, else a [*NodeError] of the first that did not, or ctx's reason. As soon as
 // one node fails, or ctx ends, the others are asked to end, by SIGTERM, and killed after
-// Run.Grace. SIGINT, SIGTERM, SIGHUP and SIGQUIT meanwhile go to the nodes instead of
+// Run.Grace. If node 0 has said that the run goes on ([Place.GoOn]), a node that fails does not
+// end the others: a line on Run.Stderr names it. SIGINT, SIGTERM, SIGHUP and SIGQUIT meanwhile go to the nodes instead of
 // to this process. If this process dies they do not outlive it: Linux kills them, and
 // elsewhere FromEnvironment has them end by SIGTERM. They read no input.
 func Spawn(ctx context.Context, r Run) error {
@@ -42,13 +43,14 @@ func Spawn(ctx context.Context, r Run) error {
 	defer c.close()
 	c.begin()
 	done := ctx.Done()
-	for c.running > 0 || c.reports != nil && c.failure == nil {
+	for c.running > 0 || c.waits() {
 		select {
-		case root := <-c.reports:
-			c.follow(root)
+		case line, open := <-c.reports:
+			c.hear(line, open)
 		case e := <-c.endings:
 			c.bury(e)
 		case s := <-signals:
+			c.asked = c.asked || s != syscall.SIGQUIT
 			c.signal(s.(syscall.Signal))
 		case <-done:
 			done = nil
@@ -57,7 +59,7 @@ func Spawn(ctx context.Context, r Run) error {
 			c.signal(syscall.SIGKILL)
 		}
 	}
-	return c.failure
+	return c.outcome()
 }
 
 func signalNumber(s os.Signal) int {

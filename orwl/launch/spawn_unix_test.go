@@ -179,6 +179,67 @@ func TestSpawnKilled(t *testing.T) {
 	}
 }
 
+// A run that goes on keeps its other nodes when one is killed, says so once, and ends with the
+// code of the lost one.
+func TestSpawnGoesOn(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	r := of("survivor")
+	r.Grace = time.Hour // they need not be killed
+	out := &ready{nodes: 3, then: func(pids []int) { syscall.Kill(pids[1], syscall.SIGKILL) }}
+	told := &first{then: func() { syscall.Kill(os.Getpid(), syscall.SIGINT) }}
+	r.Stdout, r.Stderr = out, told
+	err := Spawn(soon(t), r)
+	var lost *NodeError
+	if !errors.As(err, &lost) || lost.Node != 1 || !lost.Survived || lost.ExitCode() != 128+9 {
+		t.Errorf("%v", err)
+	}
+	if want := "launch: node 1 was ended by a signal: killed; the others went on, and ended well"; err == nil || err.Error() != want {
+		t.Errorf("%v, want %s", err, want)
+	}
+	if want := "launch: node 1 was ended by a signal: killed; the others go on\n"; told.String() != want {
+		t.Errorf("said %q, want %q", told.String(), want)
+	}
+	for node, want := range []int{1, 0, 1} {
+		if line := fmt.Sprintf("[%d] interrupted\n", node); strings.Count(out.String(), line) != want {
+			t.Errorf("not %d times %q:\n%s", want, line, out.String())
+		}
+	}
+}
+
+// A run that goes on ends when its last node fails.
+func TestSpawnGoesOnToTheLast(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	r := of("survivor")
+	r.Stdout = &ready{nodes: 3, then: func(pids []int) {
+		for _, pid := range pids {
+			syscall.Kill(pid, syscall.SIGKILL)
+		}
+	}}
+	told := new(first)
+	r.Stderr = told
+	var lost *NodeError
+	if err := Spawn(soon(t), r); !errors.As(err, &lost) || lost.Survived || lost.ExitCode() != 128+9 {
+		t.Errorf("%v", err)
+	}
+	if strings.Count(told.String(), "; the others go on\n") != 2 {
+		t.Errorf("said %q, want two nodes without which the others go on", told.String())
+	}
+}
+
+// first is a writer that calls then at the first line.
+type first struct {
+	bytes.Buffer
+	then func()
+}
+
+func (f *first) Write(p []byte) (int, error) {
+	if f.then != nil {
+		f.then()
+		f.then = nil
+	}
+	return f.Buffer.Write(p)
+}
+
 // Interrupts go to the nodes.
 func TestSpawnForwardsSignals(t *testing.T) {
 	defer goleak.VerifyNone(t)
