@@ -1,0 +1,90 @@
+package netns
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+// host is a network namespace, and the outer end of its interface.
+type host struct {
+	namespace *os.File
+	tun       *os.File
+}
+
+// mtu is the size of a packet. Large ones cost a test less.
+const mtu = "9000"
+
+// newHost makes a host with an address.
+func newHost(address string) (*host, error) {
+	type made struct {
+		*host
+		error
+	}
+	result := make(chan made)
+	go func() {
+		// The thread gets the new namespace, and ends with this goroutine, which keeps it.
+		runtime.LockOSThread()
+		h, err := settle(address)
+		result <- made{h, err}
+	}()
+	m := <-result
+	return m.host, m.error
+}
+
+// settle makes the calling thread, which nobody else uses, one of a new host.
+func settle(address string) (h *host, err error) {
+	if _, err := exec.LookPath("nsenter"); err != nil {
+		return nil, fmt.Errorf("netns: %w", err)
+	}
+	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
+		return nil, fmt.Errorf("netns: unshare: %w", err)
+	}
+	h = new(host)
+	defer func() {
+		if err != nil {
+			h.close()
+		}
+	}()
+	if h.namespace, err = os.Open("/proc/thread-self/ns/net"); err != nil {
+		return nil, fmt.Errorf("netns: %w", err)
+	}
+	if h.tun, err = tun("net0"); err != nil {
+		return nil, err
+	}
+	return h, errors.Join(
+		run("ip", "link", "set", "lo", "up"),
+		run("ip", "address", "add", address+"/24", "dev", "net0"),
+		run("ip", "link", "set", "net0", "mtu", mtu, "up"))
+}
+
+// tun makes an interface in the namespace of the calling thread. Its packets are read from
+// the file and written to it.
+func tun(name string) (*os.File, error) {
+	const device = "/dev/net/tun"
+	fd, err := unix.Open(device, unix.O_RDWR|unix.O_CLOEXEC|unix.O_NONBLOCK, 0)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: device, Err: err}
+	}
+	request, err := unix.NewIfreq(name)
+	if err == nil {
+		request.SetUint16(unix.IFF_TUN | unix.IFF_NO_PI)
+		err = unix.IoctlIfreq(fd, unix.TUNSETIFF, request)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("netns: interface %s: %w", name, err), unix.Close(fd))
+	}
+	return os.NewFile(uintptr(fd), device), nil
+}
+
+func (h *host) close() {
+	for _, f := range []*os.File{h.tun, h.namespace} {
+		if f != nil {
+			_ = f.Close() // nothing is buffered
+		}
+	}
+}
