@@ -74,6 +74,7 @@ var layers = []layer{
 
 	// Beside the layers.
 	{path: "internal/invariant", everybodys: true},
+	{path: "internal/pack", pure: true, everybodys: true},
 	{path: "internal/tally", pure: true, everybodys: true},
 	{path: "internal/archtest"},
 	{path: "internal/terminal"},

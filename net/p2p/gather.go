@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/orwl/go-orwl/internal/pack"
 	"github.com/orwl/go-orwl/net/p2p/internal/control"
 	"github.com/orwl/go-orwl/net/wire"
 )
@@ -145,7 +146,7 @@ func (n *Node) finishGather(g gathering) {
 		}
 	}
 	delete(n.gathers.given, g)
-	header, list := control.Message{Gathered: g.said()}.Bytes(), control.Encode(all)
+	header, list := control.Message{Gathered: g.said()}.Bytes(), pack.Encode(all)
 	for i := range given {
 		// If it fails, that node is gone.
 		_ = n.Send(i, ownChannel, header, list, true)
@@ -155,7 +156,7 @@ func (n *Node) finishGather(g gathering) {
 // takeGathered takes what everybody has given.
 func (n *Node) takeGathered(said *control.Gathering, list []byte) error {
 	g := gathering{said.Name, said.Round}
-	blobs, err := control.List[[]byte](list, n.options.Nodes)
+	blobs, err := pack.List[[]byte](list, n.options.Nodes)
 	if err != nil {
 		return protocolError("gathered under %q: %v", g.name, err)
 	}

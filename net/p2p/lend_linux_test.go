@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/pack"
 	"github.com/orwl/go-orwl/net/p2p/internal/control"
 	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/p2p/internal/loan"
@@ -320,9 +321,9 @@ func TestHostileOffers(t *testing.T) {
 		func() []byte { return control.Message{Arena: &control.Arena{}}.Bytes() },
 		func() []byte { return control.Message{Mapped: &control.Mapped{Mapped: true, Promises: true}}.Bytes() }, // again
 		func() []byte {
-			return control.Encode(map[string]any{"version": control.Version, "mapped": map[string]any{"mapped": 2}})
+			return pack.Encode(map[string]any{"version": control.Version, "mapped": map[string]any{"mapped": 2}})
 		},
-		func() []byte { return control.Encode(map[string]any{"version": control.Version + 1, "mapped": nil}) },
+		func() []byte { return pack.Encode(map[string]any{"version": control.Version + 1, "mapped": nil}) },
 	} {
 		if header := send(); header != nil {
 			if err := nodes[0].Send(1, ownChannel, header, nil, false); err != nil {

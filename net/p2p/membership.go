@@ -8,6 +8,7 @@ import (
 
 	"github.com/multiformats/go-multiaddr"
 
+	"github.com/orwl/go-orwl/internal/pack"
 	"github.com/orwl/go-orwl/net/p2p/internal/control"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
@@ -156,7 +157,7 @@ func (n *Node) tellMembers() error {
 			members[i] = control.Member{Incarnation: p.life(), Address: p.where()}
 		}
 	}
-	header, list := control.Message{Members: &control.Members{Nodes: n.options.Nodes}}.Bytes(), control.Encode(members)
+	header, list := control.Message{Members: &control.Members{Nodes: n.options.Nodes}}.Bytes(), pack.Encode(members)
 	for i := 1; i < n.options.Nodes; i++ {
 		if err := n.Send(i, ownChannel, header, list, true); err != nil {
 			return n.missing(err)
@@ -170,7 +171,7 @@ func (n *Node) takeMembers(said *control.Members, list []byte) error {
 	if n.complete() {
 		return protocolError("the list of members, again")
 	}
-	members, err := control.List[control.Member](list, n.options.Nodes)
+	members, err := pack.List[control.Member](list, n.options.Nodes)
 	if err != nil || said.Nodes != n.options.Nodes {
 		return protocolError("a list of %d members, want %d: %v", said.Nodes, n.options.Nodes, err)
 	}

@@ -1,11 +1,10 @@
 package control
 
 import (
-	"bytes"
 	"errors"
 	"fmt"
 
-	"github.com/vmihailenco/msgpack/v5"
+	"github.com/orwl/go-orwl/internal/pack"
 )
 
 // Version is the version of all messages.
@@ -82,14 +81,14 @@ type Site struct {
 // Bytes encodes the message.
 func (m Message) Bytes() []byte {
 	m.Version = Version
-	return Encode(&m)
+	return pack.Encode(&m)
 }
 
 // Parse decodes a message, and checks that it says one thing.
 func Parse(b []byte) (Message, error) {
 	var m Message
-	if err := decode(b, &m); err != nil {
-		return Message{}, err
+	if err := pack.Decode(b, &m); err != nil {
+		return Message{}, fmt.Errorf("%w: %w", ErrMessage, err)
 	}
 	says := 0
 	for _, is := range []bool{m.Members != nil, m.Lost != nil, m.Give != nil, m.Gathered != nil, m.Arena != nil, m.Mapped != nil} {
@@ -109,71 +108,17 @@ func Parse(b []byte) (Message, error) {
 // Bytes encodes the site.
 func (s Site) Bytes() []byte {
 	s.Version = Version
-	return Encode(&s)
+	return pack.Encode(&s)
 }
 
 // ParseSite decodes a site.
 func ParseSite(b []byte) (Site, error) {
 	var s Site
-	if err := decode(b, &s); err != nil {
-		return Site{}, err
+	if err := pack.Decode(b, &s); err != nil {
+		return Site{}, fmt.Errorf("%w: %w", ErrMessage, err)
 	}
 	if s.Version != Version {
 		return Site{}, fmt.Errorf("%w: a site has version %d, want %d", ErrMessage, s.Version, Version)
 	}
 	return s, nil
-}
-
-// Encode encodes a list, or any of the types here.
-func Encode(v any) []byte {
-	b, err := msgpack.Marshal(v)
-	if err != nil {
-		panic(fmt.Sprintf("control: %T: %v", v, err)) // they all can be encoded
-	}
-	return b
-}
-
-// decode decodes one value, and nothing behind it.
-func decode(b []byte, v any) error {
-	return whole(b, func(d *msgpack.Decoder) error { return d.Decode(v) })
-}
-
-// List decodes a list of so many elements, which Encode has encoded. The library would
-// make room for as many elements as the list claims to have, so their number is checked
-// first.
-func List[T any](b []byte, n int) (list []T, err error) {
-	err = whole(b, func(d *msgpack.Decoder) error {
-		claimed, err := d.DecodeArrayLen()
-		if err != nil {
-			return err
-		}
-		if claimed != n {
-			return fmt.Errorf("a list of %d, want %d", claimed, n)
-		}
-		list = make([]T, n)
-		for i := range list {
-			if err := d.Decode(&list[i]); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return list, nil
-}
-
-// whole has f decode all of b.
-func whole(b []byte, f func(d *msgpack.Decoder) error) error {
-	r := bytes.NewReader(b)
-	d := msgpack.NewDecoder(r)
-	d.DisallowUnknownFields(true)
-	if err := f(d); err != nil {
-		return fmt.Errorf("%w: %w", ErrMessage, err)
-	}
-	if r.Len() > 0 {
-		return fmt.Errorf("%w: %d bytes are left", ErrMessage, r.Len())
-	}
-	return nil
 }

@@ -74,27 +74,6 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestList keeps a blob that is missing apart from an empty one.
-func TestList(t *testing.T) {
-	want := [][]byte{{1}, nil, {}}
-	got, err := List[[]byte](Encode(want), 3)
-	if err != nil || !reflect.DeepEqual(got, want) {
-		t.Errorf("%v, %v, want %v", got, err, want)
-	}
-	if _, err := List[[]byte](Encode(want), 2); !errors.Is(err, ErrMessage) {
-		t.Errorf("3 blobs for 2 nodes: %v, want ErrMessage", err)
-	}
-}
-
-// TestClaims says that 4 GiB follow. Memory follows what has come.
-func TestClaims(t *testing.T) {
-	for _, b := range [][]byte{{0xdd, 0xff, 0xff, 0xff, 0xff}, {0x91, 0xc6, 0xff, 0xff, 0xff, 0xff, 1}, {0xc0}, {}} {
-		if _, err := List[[]byte](b, 1); !errors.Is(err, ErrMessage) {
-			t.Errorf("%v, want ErrMessage", err)
-		}
-	}
-}
-
 func FuzzParse(f *testing.F) {
 	for _, m := range messages() {
 		f.Add(m.Bytes())
