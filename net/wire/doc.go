@@ -23,8 +23,9 @@
 //		bulk, err = in.BulkGrowing(bulk) // or in.Bulk(memory), in.Skip()
 //	}
 //
-// The format is msgpack, so that any tool can look into a header; it is written and
-// read by hand (msgpack.go), because a header is on the path of every hand-over.
+// The format is msgpack, so that any tool can look into a header. Headers are written and
+// read by hand (msgpack.go), because they are on the path of every hand-over. The hello is
+// not: a library encodes its body.
 // Integers are written in their shortest form, and read in any.
 // Package resource writes the headers of its parcels by the same few functions.
 package wire

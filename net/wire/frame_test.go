@@ -85,6 +85,7 @@ func header(elements ...uint64) []byte {
 func TestRefused(t *testing.T) {
 	const (
 		hello    = uint64(wire.KindHello)
+		refuse   = uint64(wire.KindRefuse)
 		ack      = uint64(wire.KindAck)
 		bye      = uint64(wire.KindBye)
 		parcel   = uint64(wire.KindParcel)
@@ -104,7 +105,10 @@ func TestRefused(t *testing.T) {
 		{"a rank too high", header(put, 1, 0, 1<<31, 0, 0, 0), wire.ErrMalformed},
 		{"status", header(reply, 1, 0, 0, 0, uint64(wire.Failed)+1, 0), wire.ErrMalformed},
 		{"length", header(getBytes, 1, 0, 0, 0, 0, wire.MaxBulk+1), wire.ErrMalformed},
-		{"integer for text", header(hello, 0, 0, wire.Version, 0, 0, 0, 0, 0, 0, 0, 0, 0), wire.ErrMalformed},
+		{"integer for text", header(refuse, 0, 0, 7), wire.ErrMalformed},
+		{"integer for words", header(hello, 0, 0, wire.Version, 7), wire.ErrMalformed},
+		{"no words", header(hello, 0, 0, wire.Version), wire.ErrMalformed},
+		{"too many words", header(hello, 0, 0, wire.Version, 7, 7), wire.ErrMalformed},
 		{"integer for bytes", header(parcel, 1, 0, 7, 7), wire.ErrMalformed},
 	} {
 		if _, _, err := parse(c.frame); !errors.Is(err, c.want) {

@@ -1,44 +1,56 @@
 package wire
 
-// Hello is the first frame of each stream, in both directions. Its first field is the version,
-// in every version; the other fields are this version's.
+import (
+	"fmt"
+
+	"github.com/orwl/go-orwl/internal/pack"
+)
+
+// Hello is the first frame of each stream, in both directions. Its body is the version, as an
+// integer in every version of this package, and then, in this version, a map:
+//
+//	[kind, 0, 0, version, {"nodes": 3, "node": 2, ...}]
+//
+// There is one for each stream, so a library encodes the map.
 type Hello struct {
-	Version     uint64
-	Nodes       uint64 // of the run
-	Node        uint64 // who speaks
-	Incarnation uint64 // which life of that node
-	Lane        uint64
+	Version     uint64 `msgpack:"-"`
+	Nodes       uint64 `msgpack:"nodes"`       // of the run
+	Node        uint64 `msgpack:"node"`        // who speaks
+	Incarnation uint64 `msgpack:"incarnation"` // which life of that node
+	Lane        uint64 `msgpack:"lane"`
 	// Peer is the life of the other node that Received is about, 0 if there was
 	// none: how many of the lane's frames have been taken.
-	Peer     uint64
-	Received uint64
+	Peer     uint64 `msgpack:"peer"`
+	Received uint64 `msgpack:"received"`
 	// Lease and Skew are what the node's promises to the others depend on, in
 	// nanoseconds.
-	Lease, Skew uint64
+	Lease uint64 `msgpack:"lease"`
+	Skew  uint64 `msgpack:"skew"`
 	// Address is where the node listens.
-	Address string
+	Address string `msgpack:"address"`
 }
 
 // Append appends the frame.
 func (f *Hello) Append(b []byte) []byte {
 	from := len(b)
-	b = begin(b, Head{Kind: KindHello}, 10)
-	for _, v := range [...]uint64{f.Version, f.Nodes, f.Node, f.Incarnation, f.Lane, f.Peer, f.Received, f.Lease, f.Skew} {
-		b = AppendUint(b, v)
-	}
-	return end(AppendString(b, f.Address), from)
+	b = AppendUint(begin(b, Head{Kind: KindHello}, 2), f.Version)
+	return end(append(b, pack.Encode(f)...), from)
 }
 
-// Parse reads the body; of another version, that it is one.
+// Parse reads the body. Of another version it reads only the version.
 func (f *Hello) Parse(r Reader) error {
-	if f.Version = r.Uint(); f.Version != Version {
-		*f = Hello{Version: f.Version}
+	*f = Hello{Version: r.Uint()}
+	if f.Version != Version {
 		return r.err
 	}
-	r.want(10)
-	for _, v := range [...]*uint64{&f.Nodes, &f.Node, &f.Incarnation, &f.Lane, &f.Peer, &f.Received, &f.Lease, &f.Skew} {
-		*v = r.Uint()
+	if r.want(2); r.err != nil {
+		return r.err
 	}
-	f.Address = r.textTo(MaxText)
-	return r.Done()
+	if err := pack.Decode(r.b, f); err != nil {
+		return fmt.Errorf("%w: hello: %w", ErrMalformed, err)
+	}
+	if len(f.Address) > MaxText {
+		r.fail("an address of %d bytes, at most %d are allowed", len(f.Address), MaxText)
+	}
+	return r.err
 }

@@ -29,7 +29,7 @@ func TestLibraryReads(t *testing.T) {
 }
 
 // TestLibraryWrites lets a msgpack library write every header, byte for byte as we
-// do; and once more with all integers in their longest form, which is read too.
+// do by hand; and once more with all integers in their longest form, which is read too.
 func TestLibraryWrites(t *testing.T) {
 	for _, s := range specimens() {
 		for _, compact := range []bool{true, false} {
@@ -40,7 +40,8 @@ func TestLibraryWrites(t *testing.T) {
 				t.Fatal(err)
 			}
 			frame := append(binary.LittleEndian.AppendUint32(nil, uint32(b.Len())), b.Bytes()...)
-			if compact && !bytes.Equal(frame, s.bytes) {
+			byHand := s.head.Kind != wire.KindHello
+			if compact && byHand && !bytes.Equal(frame, s.bytes) {
 				t.Fatalf("%v: we write\n%x, the library\n%x", s.head, s.bytes, frame)
 			}
 			h, body, err := parse(frame)
@@ -62,6 +63,11 @@ func elements(s specimen) []any {
 func plain(elements []any) []any {
 	for i, v := range elements {
 		switch v := reflect.ValueOf(v); {
+		case v.Kind() == reflect.Map:
+			named := v.Interface().(map[string]any)
+			for name, value := range named {
+				named[name] = plain([]any{value})[0]
+			}
 		case v.CanInt():
 			elements[i] = uint64(v.Int())
 		case v.CanUint():

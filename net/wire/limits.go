@@ -4,7 +4,7 @@ package wire
 const (
 	// Version is the version of everything in this package. Nodes of different versions do not
 	// talk.
-	Version = 3
+	Version = 4
 	// MaxHeader is the size of the largest header.
 	MaxHeader = 1 << 20
 	// MaxBulk is how many bytes can follow a header.

@@ -1,6 +1,7 @@
 package wire
 
-// Refuse is the last frame of a stream: why there will be no more.
+// Refuse is the last frame of a stream: why there will be no more. It is the same in every
+// version, because nodes of different versions refuse each other by it.
 type Refuse struct{ Reason string }
 
 // Append appends the frame.

@@ -30,7 +30,9 @@ func specimens() (all []specimen) {
 		u := func(n int) uint64 { return edges[(i+n)%len(edges)] }
 		hello := &wire.Hello{Version: wire.Version, Nodes: u(1), Node: u(2), Incarnation: u(3), Lane: u(4), Peer: u(5), Received: u(6),
 			Lease: u(7), Skew: u(8), Address: strings.Repeat("a", int(v%(wire.MaxText+1)))}
-		loose(wire.KindHello, hello, hello.Append(nil), uint64(wire.Version), u(1), u(2), u(3), u(4), u(5), u(6), u(7), u(8), hello.Address)
+		loose(wire.KindHello, hello, hello.Append(nil), uint64(wire.Version), map[string]any{
+			"nodes": u(1), "node": u(2), "incarnation": u(3), "lane": u(4), "peer": u(5), "received": u(6),
+			"lease": u(7), "skew": u(8), "address": hello.Address})
 		ack := &wire.Ack{Number: v}
 		loose(wire.KindAck, ack, ack.Append(nil), v)
 		beat := &wire.Beat{Sent: v, Echo: u(1), Held: u(2)}
