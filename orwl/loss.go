@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/orwl/go-orwl/net/p2p"
-	"github.com/orwl/go-orwl/net/wire"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -47,25 +46,6 @@ func (n *Nodes) failureOf(err error) *NodeError {
 		return e
 	}
 	return &NodeError{Node: n.Number(), Text: err.Error()}
-}
-
-// mostText is how much of a failure is told to others: a panic's stack may be long.
-const mostText = 64 << 10
-
-// encode is the failure as others are told it.
-func (e *NodeError) encode() []byte {
-	b := wire.AppendUint(wire.AppendArray(nil, 3), uint64(e.Node))
-	return wire.AppendString(wire.AppendBool(b, e.Lost), e.Text[:min(len(e.Text), mostText)])
-}
-
-// parseFailure reads a failure, of one of so many nodes.
-func parseFailure(b []byte, nodes int) (*NodeError, error) {
-	r := wire.NewReader(b)
-	if fields := r.Array(); fields != 3 && r.Err() == nil {
-		return nil, fmt.Errorf("orwl: failure of %d fields, want 3", fields)
-	}
-	e := &NodeError{Node: int(r.UintTo(uint64(nodes - 1))), Lost: r.Bool(), Text: r.String()}
-	return e, r.Done()
 }
 
 // told ends the run because another node says that it has ended.

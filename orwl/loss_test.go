@@ -135,32 +135,6 @@ func TestEndRun(t *testing.T) {
 	}
 }
 
-// A failure is read as it was told, and nothing else is.
-func TestFailureCodec(t *testing.T) {
-	for _, e := range []NodeError{{2, "", false}, {0, "boom", true}, {1, strings.Repeat("x", mostText), false}} {
-		b := e.encode()
-		got, err := parseFailure(b, 3)
-		if err != nil || *got != e {
-			t.Errorf("%v, %v, want %v", got, err, e)
-		}
-		for cut := range min(len(b), 100) {
-			if _, err := parseFailure(b[:cut], 3); err == nil {
-				t.Errorf("the first %d bytes of %d are read", cut, len(b))
-			}
-		}
-		if _, err := parseFailure(append(b, 0), 3); err == nil {
-			t.Error("one byte more is read")
-		}
-	}
-	if _, err := parseFailure((&NodeError{Node: 3}).encode(), 3); err == nil {
-		t.Error("a node that is not there is read")
-	}
-	long := NodeError{Text: strings.Repeat("x", 2*mostText)}
-	if got, err := parseFailure(long.encode(), 3); err != nil || len(got.Text) != mostText {
-		t.Errorf("a long text: %v", err)
-	}
-}
-
 // A task that may not do what it declares is found before anything runs. The home refuses a
 // request that was not declared.
 func TestPermit(t *testing.T) {

@@ -1,7 +1,6 @@
 package orwl
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -10,6 +9,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/orwl/go-orwl/internal/pack"
 	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -132,8 +132,8 @@ func (rt *Runtime) agree(ctx context.Context, s liveness.System) error {
 		r := rt.resources[name]
 		fmt.Fprintf(h, "%s %d %d %d %#v %t\n", name, rt.homes[name], r.InitialSize(), r.Policy(), rt.permits[name], rt.relaxed[name])
 	}
-	mine := h.Sum(nil)
-	all, err := rt.o.Nodes.Gather(ctx, "program", mine)
+	mine := declared{messageVersion, h.Sum(nil)}
+	all, err := rt.o.Nodes.Gather(ctx, "program", pack.Encode(&mine))
 	if err != nil {
 		return err
 	}
@@ -141,8 +141,12 @@ func (rt *Runtime) agree(ctx context.Context, s liveness.System) error {
 		if other == nil {
 			return &NodeError{Node: n, Lost: true, Text: "it was lost before the run began"}
 		}
-		if !bytes.Equal(other, mine) {
-			return fmt.Errorf("orwl: node %d has declared another program than node %d: declare the same resources and tasks, in the same order, on every node", n, rt.Node())
+		why, err := mine.differs(other)
+		if err != nil {
+			return fmt.Errorf("orwl: program of node %d: %w", n, err)
+		}
+		if why != "" {
+			return fmt.Errorf("orwl: node %d %s than node %d: declare the same resources and tasks, in the same order, on every node, and start all from one build", n, why, rt.Node())
 		}
 	}
 	return nil
