@@ -1,0 +1,158 @@
+package protocol
+
+import (
+	"errors"
+	"fmt"
+)
+
+// ErrExpired ends a session whose lease is over.
+var ErrExpired = errors.New("session: the lease is over")
+
+// Client is the session's end: it says hello, beats, and lets go in time.
+//
+//	new ──▶ connected ──▶ welcome ──▶ over
+//	           ▲              │
+//	           └── connection ┘
+//
+// Times are of its own clock. Not for several goroutines at once.
+type Client struct {
+	id  []byte
+	who string
+
+	link    link
+	lease   Lease
+	session uint64 // its number
+	known   bool   // it was welcomed
+	speaks  bool   // it is welcome on this connection
+	over    error
+
+	said   int64 // when its newest beat was sent
+	echoed int64 // when the newest beat that was echoed was sent
+
+	out   []Message
+	heard []Message
+}
+
+// NewClient makes a client. The ID is 16 bytes that nobody can guess.
+func NewClient(id []byte, who string) *Client { return &Client{id: id, who: who} }
+
+// Over is why the session is over, or nil.
+func (c *Client) Over() error { return c.over }
+
+// Lease is the session's, once it is welcome.
+func (c *Client) Lease() Lease { return c.lease }
+
+// Session is its number in lists, once it is welcome.
+func (c *Client) Session() uint64 { return c.session }
+
+// Known reports whether the session was ever welcome.
+func (c *Client) Known() bool { return c.known }
+
+// Out returns what is to be sent, in order.
+func (c *Client) Out() []Message {
+	out := c.out
+	c.out = nil
+	for i := range out {
+		out[i].Taken = c.link.taken
+	}
+	return out
+}
+
+// Heard returns what the home has said, once and in order: Granted, Revoked, Lost and Answer.
+func (c *Client) Heard() []Message {
+	heard := c.heard
+	c.heard = nil
+	return heard
+}
+
+// Connect begins a connection: what was to be sent on the one before is not sent.
+func (c *Client) Connect(now int64) {
+	c.speaks, c.out, c.said = false, nil, now
+	c.out = append(c.out, Message{Hello: &Hello{ID: c.id, Who: c.who, Known: c.known, Sent: now}})
+}
+
+// Say says something with a number, and returns the number.
+func (c *Client) Say(m Message) uint64 {
+	m = c.link.say(m)
+	if c.speaks {
+		c.out = append(c.out, m)
+	}
+	return m.Number
+}
+
+// Leave ends the session.
+func (c *Client) Leave() {
+	if c.speaks && c.over == nil {
+		c.out = append(c.out, Message{Bye: &Bye{}})
+	}
+}
+
+// Take takes a message of the home. An error says that no home says this. What comes after the
+// lease is over does not count: the next request may have been granted.
+func (c *Client) Take(now int64, m Message) error {
+	if c.expired(now) {
+		return nil
+	}
+	fresh, err := c.link.take(m)
+	switch {
+	case err != nil:
+		return err
+	case m.Welcome != nil:
+		return c.welcome(m.Welcome)
+	case m.Bye != nil:
+		c.over = fmt.Errorf("%w: the home says: %s", ErrExpired, m.Bye.Why)
+	case !c.speaks:
+		return fmt.Errorf("%w: the home speaks before its welcome", ErrMessage)
+	case m.Echo != nil:
+		return c.echo(m.Echo.Sent)
+	case m.Granted == nil && m.Revoked == nil && m.Lost == nil && m.Answer == nil:
+		return fmt.Errorf("%w: the home says what is for a client to say", ErrMessage)
+	case fresh:
+		c.heard = append(c.heard, m)
+	}
+	return nil
+}
+
+// welcome begins to speak, with all that the home has not taken.
+func (c *Client) welcome(w *Welcome) error {
+	lease := Lease{w.Length, w.Skew}
+	if c.known && lease != c.lease {
+		return fmt.Errorf("%w: the home has changed the lease", ErrMessage)
+	}
+	c.lease, c.session, c.known, c.speaks = lease, w.Session, true, true
+	c.out = append(c.out, c.link.kept...)
+	return c.echo(w.Sent)
+}
+
+// echo renews the lease. An echo of an older beat, which comes late, renews nothing.
+func (c *Client) echo(sent int64) error {
+	if sent > c.said {
+		return fmt.Errorf("%w: an echo of what was not sent", ErrMessage)
+	}
+	c.echoed = max(c.echoed, sent)
+	return nil
+}
+
+// Tick does what is due by the clock, and returns when to call it again; 0 if never.
+func (c *Client) Tick(now int64) int64 {
+	if c.expired(now) || !c.known {
+		return 0
+	}
+	ends := c.lease.keeps(c.echoed)
+	if !c.speaks {
+		return ends
+	}
+	if now >= c.said+c.lease.beat() {
+		c.said = now
+		c.out = append(c.out, Message{Beat: &Beat{Sent: now}})
+	}
+	return min(ends, c.said+c.lease.beat())
+}
+
+// expired reports whether the session is over, and ends it if its lease has ended.
+func (c *Client) expired(now int64) bool {
+	if c.over == nil && c.known && now >= c.lease.keeps(c.echoed) {
+		c.over = fmt.Errorf("%w: the home has echoed no beat for too long", ErrExpired)
+	}
+	return c.over != nil
+}
