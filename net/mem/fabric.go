@@ -24,8 +24,9 @@ type Options struct {
 	Topology *topology.Tree
 	// Words is the size of each rank's symmetric memory; DefaultWords if zero.
 	Words int
-	// Here reports whether a rank has memory. A rank of another process has none, but it
-	// has a window. If nil, all ranks have memory.
+	// Here reports whether a rank runs in this process. A rank that runs elsewhere has no
+	// memory and does not count as a competitor for processors. It has a window, by which
+	// this process acts for it. If nil, all ranks run here.
 	Here func(p rma.Rank) bool
 	// Context ends the fabric when it is done: its error becomes every window's
 	// failure. If nil, nothing does.
@@ -72,14 +73,19 @@ func New(options Options) (*Fabric, error) {
 	if err := options.validate(); err != nil {
 		return nil, err
 	}
-	ranks := options.Topology.Ranks()
+	ranks, crowd := options.Topology.Ranks(), 0
+	for p := range ranks {
+		if options.Here(rma.Rank(p)) {
+			crowd++
+		}
+	}
 	regions := newRegions(ranks)
 	world := &direct.World{
 		Segments: make([]direct.Segment, ranks),
 		Places:   make([]*park.Place, ranks),
 		Memory:   regions,
-		Spin:     spinning(ranks),
-		Crowd:    considerate.Goroutines(ranks, runtime.GOMAXPROCS(0)),
+		Spin:     spinning(crowd),
+		Crowd:    considerate.Goroutines(crowd, runtime.GOMAXPROCS(0)),
 	}
 	f := &Fabric{
 		topology: options.Topology,
@@ -98,7 +104,7 @@ func New(options Options) (*Fabric, error) {
 		}
 		f.windows[p] = direct.NewWindow(rma.Rank(p), world)
 	}
-	f.stop = context.AfterFunc(options.Context, func() { f.fail(context.Cause(options.Context)) })
+	f.stop = context.AfterFunc(options.Context, func() { f.Fail(context.Cause(options.Context)) })
 	return f, nil
 }
 
@@ -130,12 +136,12 @@ func (f *Fabric) Window(p rma.Rank) (rma.Window, error) {
 // Close implements rma.Fabric.
 func (f *Fabric) Close() error {
 	f.stop()
-	f.fail(rma.ErrClosed)
+	f.Fail(rma.ErrClosed)
 	return nil
 }
 
-// fail makes err the failure of every window.
-func (f *Fabric) fail(err error) {
+// Fail makes err the failure of every window, unless the fabric has failed before.
+func (f *Fabric) Fail(err error) {
 	f.heap.fail(err)
 	for _, w := range f.windows {
 		w.Fail(err)

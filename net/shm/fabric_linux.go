@@ -22,6 +22,8 @@ type Fabric struct {
 	heap     heap
 	world    *direct.World
 	sleeper  *sleeper
+	here     func(p rma.Rank) bool
+	told     func(err error) // of a process that is lost
 
 	mu      sync.Mutex
 	windows map[rma.Rank]*direct.Window // the ranks of this process
@@ -107,7 +109,7 @@ func (f *Fabric) accommodate(p rma.Rank) {
 func (f *Fabric) Close() error {
 	f.closing.Do(func() {
 		f.stop()
-		f.fail(rma.ErrClosed)
+		f.Fail(rma.ErrClosed)
 		f.mu.Lock()
 		f.closed = true // no rank is claimed from here on
 		f.mu.Unlock()
@@ -123,9 +125,9 @@ func (f *Fabric) Close() error {
 	return nil
 }
 
-// fail makes err the failure of every window of this process, unless they have
-// one, and wakes their ranks.
-func (f *Fabric) fail(err error) {
+// Fail makes err the failure of every window of this process, unless they have one, and
+// wakes their ranks. The fabric still has to be closed.
+func (f *Fabric) Fail(err error) {
 	f.heap.fail(err)
 	f.mu.Lock()
 	defer f.mu.Unlock()

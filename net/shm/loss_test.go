@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
 	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/topology"
 )
 
 // bereaved is a process whose rank awaits a word that no rank changes, and prints
@@ -185,6 +187,49 @@ func TestEndWithoutClose(t *testing.T) {
 	_, err := w.Await(background, 0, d, rma.Is(1))
 	if !errors.Is(err, rma.ErrPeerLost) || !strings.Contains(err.Error(), "without closing") {
 		t.Errorf("Await ended with %v, want a rma.PeerLostError that says how", err)
+	}
+}
+
+// TestLossOfRanksHere kills a process that has a rank and acts for one of another machine.
+// The loss is named after the rank that ran here, and Lost hears of it first.
+func TestLossOfRanksHere(t *testing.T) {
+	made, heard := make(chan *Fabric, 1), make(chan error, 1)
+	f := createWith(t, Options{Topology: topology.Flat(3), Here: func(p rma.Rank) bool { return p != 1 },
+		Lost: func(err error) {
+			f := <-made
+			f.mu.Lock()
+			defer f.mu.Unlock()
+			heard <- errors.Join(err, f.err)
+		}})
+	made <- f
+	d, w := alloc(t, f, 1), window(t, f, 0)
+	victim := spawn(t, f, idle, 1, 2)
+	victim.ready()
+	victim.kill()
+	_, err := w.Await(background, 0, d, rma.Is(1))
+	var loss *rma.PeerLostError
+	if !errors.As(err, &loss) || loss.Rank != 2 {
+		t.Errorf("Await ended with %v, want the loss of rank 2", err)
+	}
+	select {
+	case first := <-heard:
+		if first.Error() != err.Error() {
+			t.Errorf("Lost heard %v, want %v before the fabric fails", first, err)
+		}
+	default:
+		t.Error("Lost heard nothing before the fabric failed")
+	}
+}
+
+// TestCrowdOfRanksHere has more ranks than processors, and not all of them here.
+func TestCrowdOfRanksHere(t *testing.T) {
+	for _, here := range []int{runtime.NumCPU(), runtime.NumCPU() + 1} {
+		f := createWith(t, Options{Topology: topology.Flat(2 * here), Here: func(p rma.Rank) bool { return int(p) < here }})
+		w := window(t, f, 0).(rma.Considerate)
+		w.HandedOver()
+		if again, crowded := w.Returns(1), here > runtime.NumCPU(); again > 0 != crowded {
+			t.Errorf("%d ranks on %d processors: it returns again after %d turns", here, runtime.NumCPU(), again)
+		}
 	}
 }
 

@@ -214,7 +214,12 @@ func (p *peer) kill() {
 // create makes a fabric of flat topology.
 func create(t testing.TB, ranks int) *Fabric {
 	t.Helper()
-	f, err := Create(Options{Topology: topology.Flat(ranks)})
+	return createWith(t, Options{Topology: topology.Flat(ranks)})
+}
+
+func createWith(t testing.TB, o Options) *Fabric {
+	t.Helper()
+	f, err := Create(o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -68,7 +68,7 @@ func newFabric(file *os.File, l layout, options Options) (*Fabric, error) {
 		file.Close()
 		return nil, err
 	}
-	world, sleeper := newWorld(m, l)
+	world, sleeper := newWorld(m, l, options.Here)
 	f := &Fabric{
 		topology: options.Topology,
 		memory:   m,
@@ -80,19 +80,28 @@ func newFabric(file *os.File, l layout, options Options) (*Fabric, error) {
 		heap:     heap{log: views[atomic.Uint64](m, l.log, l.words)},
 		world:    world,
 		sleeper:  sleeper,
+		here:     options.Here,
+		told:     options.Lost,
 		windows:  make(map[rma.Rank]*direct.Window),
 		quit:     make(chan struct{}),
 		watched:  make(chan struct{}),
 	}
 	f.me = f.header.processes.Add(1)<<32 | uint64(os.Getpid())
-	f.stop = context.AfterFunc(options.Context, func() { f.fail(context.Cause(options.Context)) })
+	f.stop = context.AfterFunc(options.Context, func() { f.Fail(context.Cause(options.Context)) })
 	go f.watch()
 	return f, nil
 }
 
-// newWorld finds in the memory what all windows share.
-func newWorld(m *memory, l layout) (*direct.World, *sleeper) {
-	crowd := considerate.Processes(l.ranks, runtime.NumCPU())
+// newWorld finds in the memory what all windows share. Ranks that run here compete for its
+// processors.
+func newWorld(m *memory, l layout, here func(p rma.Rank) bool) (*direct.World, *sleeper) {
+	ranks := 0
+	for p := range l.ranks {
+		if here(rma.Rank(p)) {
+			ranks++
+		}
+	}
+	crowd := considerate.Processes(ranks, runtime.NumCPU())
 	world := &direct.World{
 		Segments: make([]direct.Segment, l.ranks),
 		Memory:   newPools(m, l),

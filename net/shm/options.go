@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/topology"
 )
 
@@ -29,6 +30,13 @@ type Options struct {
 	// DynamicWords is the size of the pool from which each rank attaches; if
 	// zero, DefaultDynamicWords for Create and what the fabric has for Open.
 	DynamicWords int
+	// Here reports whether a rank runs on this machine. A rank that runs elsewhere does not
+	// count as a competitor for processors, and no loss is named after it. One of the
+	// processes acts for it by its window. If nil, all ranks run here.
+	Here func(p rma.Rank) bool
+	// Lost, if not nil, is told that a process is lost, once, before this process's windows
+	// fail by it. It must not close the fabric.
+	Lost func(err error)
 	// Context ends the fabric for this process when it is done: its error becomes the
 	// failure of this process's windows. If nil, nothing does.
 	Context context.Context
@@ -41,10 +49,12 @@ func (o Options) withDefaults() Options {
 	if o.DynamicWords == 0 {
 		o.DynamicWords = DefaultDynamicWords
 	}
-	return o.withContext()
-}
-
-func (o Options) withContext() Options {
+	if o.Here == nil {
+		o.Here = func(rma.Rank) bool { return true }
+	}
+	if o.Lost == nil {
+		o.Lost = func(error) {}
+	}
 	if o.Context == nil {
 		o.Context = context.Background()
 	}

@@ -19,6 +19,9 @@ func Create(Options) (*Fabric, error) { return nil, unsupported("Create") }
 // Open fails: it needs Linux.
 func Open(*os.File, Options) (*Fabric, error) { return nil, unsupported("Open") }
 
+// Fail does nothing.
+func (*Fabric) Fail(error) {}
+
 // File is the fabric as an open file.
 func (*Fabric) File() *os.File { return nil }
 

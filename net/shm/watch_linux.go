@@ -29,6 +29,7 @@ func (f *Fabric) watch() {
 	ticker := time.NewTicker(watchPeriod)
 	defer ticker.Stop()
 	var ring []process
+	told := false
 	for {
 		select {
 		case <-f.quit:
@@ -38,7 +39,12 @@ func (f *Fabric) watch() {
 		ring = f.ring(ring[:0])
 		f.lookAfter(ring)
 		if p := f.header.lost.Load(); p != 0 {
-			f.fail(f.loss(rma.Rank(p - 1)))
+			loss := f.loss(rma.Rank(p - 1))
+			if !told {
+				told = true
+				f.told(loss)
+			}
+			f.Fail(loss)
 		}
 	}
 }
@@ -49,11 +55,11 @@ type process struct {
 	first rma.Rank // the lowest of them
 }
 
-// ring is all processes that are in the fabric, by their lowest rank.
+// ring is all processes that have ranks here, by the lowest of these.
 func (f *Fabric) ring(ring []process) []process {
 	for p := range f.claims {
 		owner := f.claims[p].owner.Load()
-		if owner == 0 || f.claims[p].fate.Load() != alive {
+		if owner == 0 || f.claims[p].fate.Load() != alive || !f.here(rma.Rank(p)) {
 			continue
 		}
 		if !slices.ContainsFunc(ring, func(q process) bool { return q.owner == owner }) {
