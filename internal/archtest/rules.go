@@ -36,11 +36,12 @@ var layers = []layer{
 	{path: "net/sim", testsOf: "net/rma", imports: "net/engine net/rma/model net/rma net/topology"},
 	{path: "net/sim/specimen", testsOf: "net/rma", pure: true, imports: "net/sim net/rma net/topology"},
 	{path: "net/p2p/internal/loan", imports: "net/internal/extents net/wire net/rma"},
+	{path: "net/p2p/internal/lease", pure: true, imports: "net/p2p/internal/loan net/wire"},
 	{path: "net/p2p/internal/transport"},
 	{path: "net/p2p/internal/control", pure: true},
 	{path: "net/p2p/internal/lane", imports: "net/p2p/internal/loan net/p2p/internal/transport net/engine net/wire net/rma"},
 	{path: "net/p2p/internal/window", imports: "net/p2p/internal/control net/p2p/internal/lane net/p2p/internal/loan net/p2p/internal/transport internal/park net/mem net/shm net/engine net/wire net/rma net/topology"},
-	{path: "net/p2p", testsOf: "net/rma", imports: "net/p2p/internal/control net/p2p/internal/window net/p2p/internal/lane net/p2p/internal/loan net/p2p/internal/transport net/engine net/wire net/rma net/topology"},
+	{path: "net/p2p", testsOf: "net/rma", imports: "net/p2p/internal/control net/p2p/internal/lease net/p2p/internal/window net/p2p/internal/lane net/p2p/internal/loan net/p2p/internal/transport net/engine net/wire net/rma net/topology"},
 
 	// The library.
 	{path: "internal/processor"},

@@ -33,6 +33,7 @@
 //
 //	p2p                 node, membership, gather, loss, heart: who is there
 //	internal/window     one fabric over all nodes: windows, agents, shared memory
+//	internal/lease      who may still keep what, when nothing is heard
 //	internal/lane       frames in order, exactly once, over whatever stream there is
 //	internal/loan       memory that nodes of one machine lend each other
 //	internal/transport  the host, the gater, the identities
@@ -49,7 +50,7 @@
 //   - if all nodes of a run are on one machine, [Node.Fabric] is in memory that all
 //     share, and no frames are sent for it (internal/window);
 //   - if one launcher has started all nodes, a silent one whose process runs is slow and
-//     not lost (tenure.go).
+//     not lost (internal/lease).
 //
 // Elsewhere frames are sent: the result is the same, and takes longer. [Options.Remote]
 // has frames sent everywhere.

@@ -37,11 +37,9 @@ var (
 
 // Reasons for a loss.
 var (
-	errSilent  = errors.New("nothing was heard of it for lease and skew")
-	errStopped = errors.New("nothing was heard of it for lease and skew, and its process is stopped")
-	errEnded   = errors.New("its process has ended")
-	errGone    = errors.New("nobody listens there any more")
-	errNobody  = errors.New("it could not be reached")
+	errSilent = errors.New("nothing was heard of it for lease and skew")
+	errGone   = errors.New("nobody listens there any more")
+	errNobody = errors.New("it could not be reached")
 )
 
 // PeerError is that another node is gone. It stays so for the rest of the run.

@@ -4,18 +4,8 @@ import (
 	"time"
 )
 
-// heart sends this node's heartbeats, and watches the beats of other nodes.
-//
-// A peer is lost when nothing was heard of it for lease and skew. A peer is suspected
-// when it has echoed none of the beats that were sent since lease less skew: it may have
-// given up this node. A holder lets go then, by its own clock. So it has let go before
-// its home loses it, even if the two clocks differ by skew. Between nodes of one launcher
-// the home looks at the process first: see tenure.
-//
-//	this node   beat sent ───────────────── suspects ─ ─ ─ ─ ─ ─ ▶
-//	                 ╲        lease−skew
-//	peer              beat heard ────────────────────────── lost ▶
-//	                                 lease+skew
+// heart sends this node's heartbeats, and watches the beats of other nodes. When a holder
+// lets go, and when a home gives up, is a matter of package lease.
 type heart struct {
 	node   *Node
 	nudged chan struct{}
@@ -64,7 +54,7 @@ func (h *heart) run() {
 func (h *heart) forgive(late int64) {
 	for _, p := range h.node.peers {
 		if p != nil {
-			raise(&p.heard, min(h.node.now(), p.heard.Load()+late))
+			p.contact.Forgive(late, h.node.now())
 		}
 	}
 }
@@ -105,27 +95,25 @@ func (h *heart) watch(now, until int64) int64 {
 
 // home looks after what this node has lent to a peer, and returns when to do so again.
 func (h *heart) home(p *peer, now int64) int64 {
-	o := &h.node.options
-	heard := p.heard.Load()
+	terms, heard := h.node.options.terms(), p.contact.Heard()
 	if w, vouched := p.witness(); vouched && p.fate() == nil {
-		was := p.tenure.slow
-		if why := p.tenure.look(o, heard, w); why != nil {
+		was := p.tenure.Slow()
+		if why := p.tenure.Look(terms, heard, w); why != nil {
 			p.lose(why)
 			return now
 		}
-		h.tell(p, was, now-heard)
-		return p.tenure.next(o, heard)
+		h.tell(p, was, p.tenure.Slow(), now-heard)
+		return p.tenure.Next(terms, heard)
 	}
-	lost := heard + int64(o.Lease+o.Skew)
-	if now >= lost {
+	if p.contact.Lapsed(terms, now) {
 		h.silent(p)
 	}
-	return lost
+	return terms.GivesUp(heard)
 }
 
 // tell logs that a peer has become slow, or is no longer.
-func (h *heart) tell(p *peer, was bool, silence int64) {
-	switch slow := p.tenure.slow; {
+func (h *heart) tell(p *peer, was, slow bool, silence int64) {
+	switch {
 	case slow && !was:
 		h.node.log.Warn("node is slow: its process runs, and nothing was heard of it for longer than the lease; give the nodes more processors",
 			"peer", p.number, "silent", time.Duration(silence).Round(time.Millisecond).String())
@@ -136,15 +124,13 @@ func (h *heart) tell(p *peer, was bool, silence int64) {
 
 // holder looks after what a peer has lent to this node, and returns when to do so again.
 func (h *heart) holder(p *peer, now int64) int64 {
-	n := h.node
-	suspect := p.echoed.Load() + int64(n.options.Lease-n.options.Skew)
-	switch {
-	case now < suspect || p.kept():
-		p.suspected.Store(false)
-	case !p.suspected.Swap(true):
+	n, terms := h.node, h.node.options.terms()
+	was := p.doubted
+	p.doubted = p.contact.Suspected(terms, now) && !p.kept()
+	if p.doubted && !was {
 		n.notices.put(func() { n.suspicion(p.number) })
 	}
-	return suspect
+	return terms.LetsGo(p.contact.Echoed())
 }
 
 // silent ends a peer that was silent for too long. It also ends the streams

@@ -13,7 +13,7 @@ import (
 // things take longer and nothing else changes.
 //
 // Nodes of one launcher offer their arenas when they meet, because they give notice of a
-// loss there: see tenure. The answer then promises that, too.
+// loss there: see lease.Tenure. The answer then promises that, too.
 //
 //	offer   boot, process, file, token  ──▶   maps it, or not
 //	        lends from now on           ◀──   mapped, promises notice

@@ -33,7 +33,7 @@ func (n *Node) Suspected(number int) bool {
 		return false
 	}
 	p := n.peers[number]
-	return p.met.Load() && n.now() >= p.echoed.Load()+int64(n.options.Lease-n.options.Skew) && !p.kept()
+	return p.met.Load() && p.contact.Suspected(n.options.terms(), n.now()) && !p.kept()
 }
 
 // Lost is why a node is gone, nil if it is not: a *PeerError.

@@ -10,6 +10,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/orwl/go-orwl/net/p2p/internal/lane"
+	"github.com/orwl/go-orwl/net/p2p/internal/lease"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
 )
@@ -43,7 +44,7 @@ type Options struct {
 	Host host.Host
 
 	// Lease is for how long a node is believed to live after it was heard, Skew by
-	// how much two clocks may differ over that time, and Beat how often nodes speak. By
+	// how much a clock may be wrong over that time, and Beat how often nodes speak. By
 	// default that is 1.5 s, a sixth of the lease but at most 250 ms, and a fifth of
 	// the rest but at most 250 ms. A node is lost after Lease+Skew of silence. All nodes
 	// have the same lease and skew.
@@ -153,8 +154,8 @@ func (o Options) validate() error {
 		return bad("Lease is %v, want at least %v", o.Lease, shortLease)
 	case o.Skew < 0 || o.Skew > o.Lease/2:
 		return bad("Skew is %v, want 0 to half of the lease, %v", o.Skew, o.Lease/2)
-	case o.Beat <= 0 || o.Beat > (o.Lease-o.Skew)/2:
-		return bad("Beat is %v, want at most half of lease less skew, %v", o.Beat, (o.Lease-o.Skew)/2)
+	case o.Beat <= 0 || o.Beat > o.terms().MostBeat():
+		return bad("Beat is %v, want at most half of lease less skew, %v", o.Beat, o.terms().MostBeat())
 	case o.JoinTimeout < 0:
 		return bad("JoinTimeout is %v, want more than 0", o.JoinTimeout)
 	case o.Security > transport.LastSecurity:
@@ -209,6 +210,9 @@ func loopback(address string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
+
+// terms are what this node decides by who may keep what.
+func (o *Options) terms() lease.Terms { return lease.Terms{Lease: o.Lease, Skew: o.Skew} }
 
 // host are what the node's host has to know. Talk is how many frames have come by control
 // lanes.

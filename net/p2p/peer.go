@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/net/p2p/internal/lane"
+	"github.com/orwl/go-orwl/net/p2p/internal/lease"
 	"github.com/orwl/go-orwl/net/p2p/internal/loan"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
@@ -28,12 +29,9 @@ type peer struct {
 	met     atomic.Bool  // it has said hello
 	pending atomic.Int32 // connections that have not
 	probing atomic.Int32 // probes of this node by it
-	// Times by Node.now: when it was last heard, when the newest of this node's
-	// beats was sent that it has echoed, and its own newest beat, to be echoed.
-	heard, echoed atomic.Int64
-	beat          atomic.Pointer[heartbeat]
-	suspected     atomic.Bool
-	tenure        tenure // the heart's
+	contact lease.Contact
+	doubted bool         // the heart's: OnSuspect was told
+	tenure  lease.Tenure // the heart's
 	// Its arena, and what it does with this node's.
 	offered  atomic.Bool
 	mapping  atomic.Pointer[loan.Mapping]
@@ -47,13 +45,6 @@ type peer struct {
 	failure     error // why it could not be dialled the last time
 	faults      int
 	enrolled    bool // with node 0
-}
-
-// heartbeat is one of a peer: when it was sent by the peer's clock, and when it came
-// by this node's.
-type heartbeat struct {
-	sent uint64
-	came int64
 }
 
 // mostFaults is how many streams of a peer may end by what no correct node sends.
@@ -144,7 +135,7 @@ func (p *peer) taken() string {
 func (p *peer) greeted(kind transport.Kind, said int64, answered bool) {
 	p.hears()
 	if answered || !p.met.Load() {
-		raise(&p.echoed, said)
+		p.contact.Answered(said)
 	}
 	if kind == transport.Control {
 		p.met.Store(true)
@@ -158,7 +149,7 @@ func (p *peer) greeted(kind transport.Kind, said int64, answered bool) {
 }
 
 // hears notes a sign of life.
-func (p *peer) hears() { raise(&p.heard, p.node.now()) }
+func (p *peer) hears() { p.contact.Hears(p.node.now()) }
 
 // Context implements lane.Peer.
 func (p *peer) Context() context.Context { return p.ctx }
@@ -174,26 +165,19 @@ func (p *peer) Refused(reason string) { p.lose(&RefusedError{By: p.number, Reaso
 
 // Beaten implements lane.Peer.
 func (p *peer) Beaten(f wire.Beat) error {
-	if int64(f.Echo) > p.node.now() || int64(f.Echo) < 0 {
+	took, newer, good := p.contact.Takes(f, p.node.now())
+	if !good {
 		return protocolError("it echoes a beat that was not sent yet")
 	}
-	p.hears()
-	now := p.node.now()
-	if trip := p.node.trip.Load(); trip != nil && int64(f.Echo) > p.echoed.Load() {
-		(*trip)(max(0, now-int64(f.Echo)-int64(f.Held)))
+	if trip := p.node.trip.Load(); trip != nil && newer {
+		(*trip)(took)
 	}
-	p.beat.Store(&heartbeat{f.Sent, now})
-	raise(&p.echoed, int64(f.Echo))
 	return nil
 }
 
 // speak sends a heartbeat.
 func (p *peer) speak() {
-	now := p.node.now()
-	f := wire.Beat{Sent: uint64(now)}
-	if b := p.beat.Load(); b != nil {
-		f.Echo, f.Held = b.sent, uint64(max(0, now-b.came))
-	}
+	f := p.contact.Says(p.node.now())
 	p.lanes[transport.Control].Loose(wire.KindBeat, f.Append)
 }
 
@@ -253,14 +237,4 @@ func (p *peer) end(e *PeerError) {
 			m.Close()
 		}
 	})
-}
-
-// raise sets a to v, unless it is greater.
-func raise(a *atomic.Int64, v int64) {
-	for {
-		old := a.Load()
-		if v <= old || a.CompareAndSwap(old, v) {
-			return
-		}
-	}
 }

@@ -11,6 +11,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/orwl/go-orwl/net/p2p/internal/lease"
 )
 
 // logged is a log that tells the test what is said.
@@ -97,7 +99,7 @@ func TestStoppedOfLauncher(t *testing.T) {
 	lost := n.losses()
 	vouchedFor(t, n)
 	actors[1].Process.Signal(syscall.SIGSTOP)
-	if err := await(t, lost, "the loss"); !errors.Is(err, errStopped) {
+	if err := await(t, lost, "the loss"); !errors.Is(err, lease.ErrStopped) {
 		t.Errorf("lost by %v, want that it is stopped", err)
 	}
 	actors[1].Process.Signal(syscall.SIGCONT)
@@ -129,8 +131,7 @@ func TestTell(t *testing.T) {
 	h := newHeart(&Node{log: slog.New(log)})
 	p, was := &peer{number: 1}, false
 	for _, slow := range []bool{false, true, true, true, false, false, true, false} {
-		p.tenure.slow = slow
-		h.tell(p, was, int64(time.Hour))
+		h.tell(p, was, slow, int64(time.Hour))
 		was = slow
 	}
 	for _, want := range []string{"node is slow", "node is back", "node is slow", "node is back"} {
@@ -157,7 +158,7 @@ func TestKept(t *testing.T) {
 	nodes[0].OnSuspect(func(peer int) { suspected <- peer })
 	home, later := nodes[0].peers[1], nodes[0].now()+int64(time.Hour)
 	nodes[0].heart.holder(home, later)
-	if !home.kept() || home.suspected.Load() {
+	if !home.kept() || home.doubted {
 		t.Error("a home that has given no notice is suspected")
 	}
 	nodes[1].memory.Arena().Notify(0, true)

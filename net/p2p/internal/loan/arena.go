@@ -29,7 +29,7 @@ import (
 // The owner of a block may change it when it is told that the borrower is lost. So the arena
 // first says in its head that it has given that node up. A
 // borrower looks there when it has made its copy. The same word gives notice to a node
-// that is about to be lost: see tenure.
+// that is about to be lost: see lease.Tenure.
 type Arena struct {
 	arenaFile
 	head int // bytes
@@ -70,7 +70,7 @@ const (
 // The bits of a node's word in the head.
 const (
 	givenUp     uint32 = 1 << iota // what is lent to it may change
-	underNotice                    // it is about to be lost: see tenure
+	underNotice                    // it is about to be lost: see lease.Tenure
 )
 
 // headSize is the size of the head of an arena, in a run of so many nodes.

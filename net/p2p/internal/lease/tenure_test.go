@@ -1,27 +1,30 @@
-package p2p
+package lease
 
 import (
 	"math/rand/v2"
 	"testing"
-	"time"
 
 	"github.com/orwl/go-orwl/net/p2p/internal/loan"
 )
 
-// tenureOptions are in units that are easy to count: a peer is quiet after 400, and lost
-// after 1200; a notice stands for 800.
-var tenureOptions = Options{Lease: 1000, Skew: 200}
+// easy are terms in units that are easy to count: a peer is quiet after 600, and lost
+// after 1200; a notice stands for 600.
+var easy = Terms{Lease: 1000, Skew: 200}
 
 // village is a witness in virtual time.
 type village struct {
 	at     int64
 	is     loan.Condition
 	notice bool
+	odd    bool // it was told again what it knew
 }
 
-func (v *village) now() int64                { return v.at }
-func (v *village) condition() loan.Condition { return v.is }
-func (v *village) give(notice bool)          { v.notice = notice }
+func (v *village) Now() int64                { return v.at }
+func (v *village) Condition() loan.Condition { return v.is }
+func (v *village) Give(notice bool) {
+	v.odd = v.odd || notice == v.notice
+	v.notice = notice
+}
 
 // TestTenure plays what a home sees of a peer, look by look.
 func TestTenure(t *testing.T) {
@@ -34,71 +37,77 @@ func TestTenure(t *testing.T) {
 	}
 	for name, sights := range map[string][]sight{
 		"a peer that is heard is not looked at": {
-			{at: 399, is: loan.Ended},
-			{at: 1399, heard: 1000, is: loan.Stopped},
+			{at: 599, is: loan.Ended},
+			{at: 1599, heard: 1000, is: loan.Stopped},
 		},
 		"a peer that runs is slow, for however long": {
-			{at: 400, is: loan.Runs},
+			{at: 600, is: loan.Runs},
 			{at: 1199, is: loan.Runs},
 			{at: 1200, is: loan.Runs, slow: true},
 			{at: 1e9, is: loan.Runs, slow: true},
 			{at: 1e9 + 1, heard: 1e9, is: loan.Runs},
 		},
 		"a stopped peer is lost at lease and skew": {
-			{at: 399, is: loan.Stopped},
-			{at: 400, is: loan.Stopped, notice: true},
+			{at: 599, is: loan.Stopped},
+			{at: 600, is: loan.Stopped, notice: true},
 			{at: 1199, is: loan.Stopped, notice: true},
-			{at: 1200, is: loan.Stopped, notice: true, lost: errStopped},
+			{at: 1200, is: loan.Stopped, notice: true, lost: ErrStopped},
 		},
 		"a notice stands for its time, however late the home is": {
 			{at: 5000, is: loan.Stopped, notice: true},
-			{at: 5799, is: loan.Stopped, notice: true},
-			{at: 5800, is: loan.Stopped, notice: true, lost: errStopped},
+			{at: 5599, is: loan.Stopped, notice: true},
+			{at: 5600, is: loan.Stopped, notice: true, lost: ErrStopped},
 		},
 		"a slow peer that is stopped is lost after its notice": {
 			{at: 9000, is: loan.Runs, slow: true},
 			{at: 9100, is: loan.Stopped, notice: true, slow: true},
-			{at: 9899, is: loan.Stopped, notice: true, slow: true},
-			{at: 9900, is: loan.Stopped, notice: true, slow: true, lost: errStopped},
+			{at: 9699, is: loan.Stopped, notice: true, slow: true},
+			{at: 9700, is: loan.Stopped, notice: true, slow: true, lost: ErrStopped},
 		},
 		"a notice is withdrawn when the peer runs, and begins anew": {
-			{at: 400, is: loan.Stopped, notice: true},
+			{at: 600, is: loan.Stopped, notice: true},
 			{at: 900, is: loan.Runs},
 			{at: 1000, is: loan.Stopped, notice: true},
-			{at: 1799, is: loan.Stopped, notice: true},
-			{at: 1800, is: loan.Stopped, notice: true, lost: errStopped},
+			{at: 1599, is: loan.Stopped, notice: true},
+			{at: 1600, is: loan.Stopped, notice: true, lost: ErrStopped},
 		},
 		"a notice is withdrawn when the peer is heard": {
-			{at: 400, is: loan.Stopped, notice: true},
+			{at: 600, is: loan.Stopped, notice: true},
 			{at: 1200, heard: 1100, is: loan.Stopped},
-			{at: 1500, heard: 1100, is: loan.Stopped, notice: true},
-			{at: 2300, heard: 1100, is: loan.Stopped, notice: true, lost: errStopped},
+			{at: 1700, heard: 1100, is: loan.Stopped, notice: true},
+			{at: 2300, heard: 1100, is: loan.Stopped, notice: true, lost: ErrStopped},
 		},
 		"a notice from before the peer was heard is not enough": {
-			{at: 400, is: loan.Stopped, notice: true},
+			{at: 600, is: loan.Stopped, notice: true},
 			{at: 1799, heard: 600, is: loan.Stopped, notice: true},
-			{at: 1800, heard: 600, is: loan.Stopped, notice: true, lost: errStopped},
+			{at: 1800, heard: 600, is: loan.Stopped, notice: true, lost: ErrStopped},
 		},
 		"a peer that has ended is lost at once": {
-			{at: 400, is: loan.Ended, lost: errEnded},
+			{at: 600, is: loan.Ended, lost: ErrEnded},
 		},
 		"a slow peer that has ended, too": {
 			{at: 5000, is: loan.Runs, slow: true},
-			{at: 5001, is: loan.Ended, slow: true, lost: errEnded},
+			{at: 5001, is: loan.Ended, slow: true, lost: ErrEnded},
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var v village
-			var held tenure
+			var held Tenure
 			for _, s := range sights {
 				v.at, v.is = s.at, s.is
-				lost := held.look(&tenureOptions, s.heard, &v)
+				lost := held.Look(easy, s.heard, &v)
 				if lost != s.lost || v.notice != s.notice || held.slow != s.slow {
 					t.Fatalf("at %d: lost by %v, notice %t, slow %t; want %v, %t, %t",
 						s.at, lost, v.notice, held.slow, s.lost, s.notice, s.slow)
 				}
-				waits := v.notice || s.at-s.heard < tenureOptions.quiet()
-				if next := held.next(&tenureOptions, s.heard); waits && lost == nil && next <= s.at {
+				if v.odd {
+					t.Errorf("at %d: a notice is given or withdrawn twice", s.at)
+				}
+				if next := held.Next(easy, s.heard); !v.notice && next != s.heard+easy.Quiet() {
+					t.Errorf("at %d: the next look is at %d, want when the peer is quiet", s.at, next)
+				}
+				waits := v.notice || s.at-s.heard < easy.Quiet()
+				if next := held.Next(easy, s.heard); waits && lost == nil && next <= s.at {
 					t.Errorf("at %d: the next look is at %d, want later", s.at, next)
 				}
 			}
@@ -120,8 +129,9 @@ type race struct {
 	taken  int
 }
 
-// beatMost is the longest beat that Options allow.
-var beatMost = int64(tenureOptions.Lease-tenureOptions.Skew) / 2
+// beatMost is the longest beat that the terms allow, by the home's clock: the holder's is as
+// slow as it may be, and the home's as fast.
+var beatMost = int64(easy.MostBeat()) * int64(easy.Lease+easy.Skew) / int64(easy.Lease-easy.Skew)
 
 // pass lets time pass, in which the holder looks.
 func (r *race) pass(most int64) {
@@ -134,7 +144,7 @@ func (r *race) pass(most int64) {
 	}
 }
 
-func (r *race) now() int64 {
+func (r *race) Now() int64 {
 	r.pass(300)
 	now := r.at
 	if r.unsaid {
@@ -144,7 +154,7 @@ func (r *race) now() int64 {
 	return now
 }
 
-func (r *race) condition() loan.Condition {
+func (r *race) Condition() loan.Condition {
 	r.pass(300)
 	if r.IntN(20) == 0 {
 		return loan.Runs
@@ -152,7 +162,7 @@ func (r *race) condition() loan.Condition {
 	return loan.Stopped
 }
 
-func (r *race) give(notice bool) {
+func (r *race) Give(notice bool) {
 	if notice {
 		r.given++
 	} else {
@@ -170,12 +180,12 @@ func (r *race) give(notice bool) {
 // outlives plays until the home loses the holder, and reports whether the holder then
 // still keeps something.
 func (r *race) outlives() bool {
-	var held tenure
+	var held Tenure
 	for heard := int64(0); ; {
 		if r.IntN(10) == 0 {
 			heard = r.at
 		}
-		if held.look(&tenureOptions, heard, r) != nil {
+		if held.Look(easy, heard, r) != nil {
 			return r.claim > r.at
 		}
 		r.pass(400)
@@ -200,16 +210,5 @@ func TestTenureProof(t *testing.T) {
 	}
 	if given == 0 || taken == 0 || caught == 0 {
 		t.Errorf("%d notices given, %d withdrawn, %d broken homes caught: want some of each", given, taken, caught)
-	}
-}
-
-// TestNotice sees that a notice takes no longer than a loss, for any lease.
-func TestNotice(t *testing.T) {
-	for _, lease := range []time.Duration{shortLease, standardLease, time.Hour} {
-		o := Options{Lease: lease}.withDefaults()
-		if o.quiet() < int64(o.Beat) || o.notice() <= int64(o.Beat) {
-			t.Errorf("lease %v: a peer is quiet after %v, and its notice stands for %v, with a beat of %v",
-				lease, time.Duration(o.quiet()), time.Duration(o.notice()), o.Beat)
-		}
 	}
 }

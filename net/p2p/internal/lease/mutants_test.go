@@ -1,0 +1,42 @@
+package lease
+
+import (
+	"flag"
+	"testing"
+	"time"
+
+	"github.com/orwl/go-orwl/internal/invariant"
+	"github.com/orwl/go-orwl/internal/mutants"
+)
+
+var (
+	mutantStages = flag.Int("lease.mutants", 0, "TestMutants: try every mutant and print the table, with this many stages of tests: 1")
+	onlyMutants  = flag.String("lease.mutant", "", "TestMutants: try only the mutants whose names this pattern finds; print what the tests say of a single one")
+)
+
+// telling are the mutants that every test run tries: each term of the inequality.
+var telling = []string{
+	"terms.go Terms.LetsGo: sent + int64(t.Lease-t.Skew): other sign",
+	"terms.go Terms.LetsGo: t.Lease-t.Skew: other sign",
+	"terms.go Terms.GivesUp: t.Lease+t.Skew: other sign",
+	"terms.go Terms.Notice: t.Lease+t.Skew: other sign",
+	"contact.go Contact.Takes: c.Hears(now): dropped",
+}
+
+// TestMutants makes one small mistake at a time, and expects the tests to notice. The plays
+// of TestDrift and TestTenureProof notice those that are not safe.
+func TestMutants(t *testing.T) {
+	if testing.Short() || invariant.Enabled {
+		t.Skip("-short, -race or -tags invariants: this builds a test binary, and the ordinary run does")
+	}
+	(&mutants.Plan{
+		Files: []mutants.File{{Name: "terms.go"}, {Name: "contact.go"}, {Name: "tenure.go"}},
+		Rules: mutants.Rules{
+			Spares:   func(string, string) bool { return false },
+			Computes: func(string) bool { return true },
+			Returns:  true,
+		},
+		Stages:  []mutants.Stage{{Name: "tests", Tests: ".", Flags: []string{"-test.skip", "^TestMutants$"}, Limit: 20 * time.Second}},
+		Telling: telling, Page: "../../../../docs/decisions/lease-mutants.md", Flags: "lease",
+	}).Run(t, mutants.Trial{Stages: *mutantStages, Only: *onlyMutants})
+}

@@ -1,0 +1,89 @@
+package lease
+
+import (
+	"testing"
+	"time"
+
+	"github.com/orwl/go-orwl/net/wire"
+)
+
+// TestTerms has the numbers of an easy lease.
+func TestTerms(t *testing.T) {
+	for what, c := range map[string][2]int64{
+		"lets go":  {easy.LetsGo(5000), 5800},
+		"gives up": {easy.GivesUp(5000), 6200},
+		"notice":   {easy.Notice(), 600},
+		"quiet":    {easy.Quiet(), 600},
+		"beat":     {int64(easy.MostBeat()), 400},
+	} {
+		if c[0] != c[1] {
+			t.Errorf("%s: %d, want %d", what, c[0], c[1])
+		}
+	}
+}
+
+// TestContact has each step of a contact.
+func TestContact(t *testing.T) {
+	var c Contact
+	wants := func(what string, heard, echoed int64) {
+		t.Helper()
+		if c.Heard() != heard || c.Echoed() != echoed {
+			t.Errorf("%s: heard %d, echoed %d, want %d and %d", what, c.Heard(), c.Echoed(), heard, echoed)
+		}
+	}
+	takes := func(f wire.Beat, now, trip int64, newer, good bool) {
+		t.Helper()
+		if a, b, d := c.Takes(f, now); a != trip || b != newer || d != good {
+			t.Errorf("%+v at %d: %d, %t, %t, want %d, %t, %t", f, now, a, b, d, trip, newer, good)
+		}
+	}
+	if f := c.Says(5); f != (wire.Beat{Sent: 5}) {
+		t.Errorf("the first beat is %+v", f)
+	}
+	takes(wire.Beat{Sent: 70}, 10, 0, false, true)
+	wants("a beat without an echo", 10, 0)
+	if f := c.Says(13); f != (wire.Beat{Sent: 13, Echo: 70, Held: 3}) {
+		t.Errorf("the second beat is %+v", f)
+	}
+	takes(wire.Beat{Sent: 80, Echo: 13, Held: 4}, 20, 3, true, true)
+	wants("an echo", 20, 13)
+	takes(wire.Beat{Sent: 90, Echo: 13, Held: 9}, 30, 0, false, true)
+	wants("the same echo", 30, 13)
+	takes(wire.Beat{Sent: 91, Echo: 5, Held: 9}, 31, 0, false, true)
+	wants("an older echo", 31, 13)
+	takes(wire.Beat{Sent: 99, Echo: 41}, 40, 0, false, false)
+	takes(wire.Beat{Sent: 99, Echo: 1 << 63}, 40, 0, false, false)
+	wants("an echo of the future", 31, 13)
+	if f := c.Says(41); f.Echo != 91 {
+		t.Errorf("it echoes %d, want 91", f.Echo)
+	}
+	takes(wire.Beat{Sent: 99, Echo: 40, Held: 50}, 40, 0, true, true) // an echo of this moment, and held for too long
+	c.Hears(50)
+	c.Hears(45)
+	wants("a sign of life, and one of before", 50, 40)
+	c.Answered(48)
+	c.Answered(47)
+	wants("an answer, and one of before", 50, 48)
+	c.Forgive(7, 60)
+	wants("7 are forgiven", 57, 48)
+	c.Forgive(100, 60)
+	wants("no more is forgiven than there was", 60, 48)
+	if c.Suspected(easy, 847) || !c.Suspected(easy, 848) {
+		t.Error("it is not suspected from 848 on")
+	}
+	if c.Lapsed(easy, 1259) || !c.Lapsed(easy, 1260) {
+		t.Error("it has not lapsed from 1260 on")
+	}
+}
+
+// TestTermsOfAnyLease sees that a notice leaves time for beats before it.
+func TestTermsOfAnyLease(t *testing.T) {
+	for _, lease := range []time.Duration{10 * time.Millisecond, 1500 * time.Millisecond, time.Hour} {
+		for _, skew := range []time.Duration{0, lease / 6, lease / 2} {
+			terms := Terms{lease, skew}
+			if most := int64(terms.MostBeat()); terms.Quiet() < most || terms.Notice() < most {
+				t.Errorf("%+v: a peer is quiet after %d, and its notice stands for %d, with a beat of %d", terms, terms.Quiet(), terms.Notice(), most)
+			}
+		}
+	}
+}
