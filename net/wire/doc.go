@@ -27,5 +27,4 @@
 // read by hand (msgpack.go), because they are on the path of every hand-over. The hello is
 // not: a library encodes its body.
 // Integers are written in their shortest form, and read in any.
-// Package resource writes the headers of its parcels by the same few functions.
 package wire

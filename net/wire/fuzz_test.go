@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"reflect"
-	"slices"
 	"testing"
 
 	"github.com/orwl/go-orwl/net/wire"
@@ -51,14 +50,14 @@ func FuzzFrame(f *testing.F) {
 func FuzzReader(f *testing.F) {
 	b := wire.AppendString(wire.AppendUint(wire.AppendArray(nil, 2), 1<<40), "text")
 	f.Add(wire.AppendBool(wire.AppendBytes(b, make([]byte, 300)), true), []byte{3, 0, 2, 1, 4})
-	f.Add(wire.AppendUint(wire.AppendUint([]byte{1}, 1<<15), 1<<60), []byte{5, 5})
+	f.Add(wire.AppendUint(wire.AppendUint([]byte{1}, 1<<15), 1<<60), []byte{0, 0, 0})
 	f.Add([]byte{0xdd, 255, 255, 255, 255}, []byte{3})
 	f.Add([]byte{0xc6, 255, 255, 255, 255, 1}, []byte{1})
 	f.Add([]byte{0xdb, 255, 255, 255, 255, 1}, []byte{2})
 	f.Fuzz(func(t *testing.T, b, order []byte) {
 		r, left := wire.NewReader(b), len(b)
 		for _, what := range order {
-			switch what % 6 {
+			switch what % 5 {
 			case 0:
 				r.Uint()
 			case 1:
@@ -71,12 +70,6 @@ func FuzzReader(f *testing.F) {
 				}
 			case 4:
 				r.Bool()
-			case 5:
-				one, all := r, make([]uint64, 3)
-				r.Uints(all)
-				if each := []uint64{one.Uint(), one.Uint(), one.Uint()}; one.Err() == nil && !slices.Equal(all, each) || (one.Err() == nil) != (r.Err() == nil) {
-					t.Fatalf("at once %d, %v, one by one %d, %v", all, r.Err(), each, one.Err())
-				}
 			}
 		}
 		if left < 0 {

@@ -3,9 +3,7 @@ package wire_test
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"reflect"
-	"slices"
 	"testing"
 
 	"github.com/vmihailenco/msgpack/v5"
@@ -115,25 +113,6 @@ func TestReader(t *testing.T) {
 		if p, err := d.DecodeBytes(); err != nil || string(p) != text {
 			t.Fatalf("the library reads %d bytes as %d: %v", n, len(p), err)
 		}
-	}
-}
-
-// TestUints reads integers of all forms at once, and too few.
-func TestUints(t *testing.T) {
-	want := []uint64{0, 127, 128, 255, 256, 1 << 16, 1 << 32, 1<<64 - 1}
-	var b []byte
-	for _, v := range want {
-		b = wire.AppendUint(b, v)
-	}
-	for cut := range len(b) {
-		r, got := wire.NewReader(b[:cut]), slices.Clone(want)
-		if r.Uints(got); !errors.Is(r.Err(), wire.ErrMalformed) || slices.Max(got) != 0 || r.Uint() != 0 {
-			t.Errorf("%d bytes of %d are read as %d, %v", cut, len(b), got, r.Err())
-		}
-	}
-	r, got := wire.NewReader(b), make([]uint64, len(want))
-	if r.Uints(got); r.Done() != nil || !slices.Equal(got, want) {
-		t.Errorf("read as %d, %v, want %d", got, r.Done(), want)
 	}
 }
 

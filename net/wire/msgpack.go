@@ -165,20 +165,6 @@ func (r *Reader) Uint() uint64 {
 	return v
 }
 
-// Uints reads as many integers as there is room for, faster than one call for each does.
-func (r *Reader) Uints(all []uint64) {
-	b, at := r.b, 0
-	for i := range all {
-		all[i], at = uintAt(b, at)
-	}
-	if at > len(b) {
-		clear(all)
-		r.fail("want %d unsigned integers", len(all))
-		return
-	}
-	r.b = b[at:]
-}
-
 // UintTo reads an integer of at most most.
 func (r *Reader) UintTo(most uint64) uint64 {
 	v := r.Uint()

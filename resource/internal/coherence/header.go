@@ -1,22 +1,28 @@
 package coherence
 
 import (
+	"encoding/binary"
 	"fmt"
 	"slices"
-
-	"github.com/orwl/go-orwl/net/wire"
 )
 
-// A message as a header, in msgpack's format: an array of
+// A message as a header: an array of unsigned integers in msgpack's format, all in forms of
+// fixed length. So each stands at a fixed place, and any msgpack library reads it.
 //
-//	kind, bits, resource, incarnation, epoch, seq, id, old, version, fence, known,
-//	order, size, reason, [ids], [offset, length, offset, ...]
+//	array32, n │ kind │ bits │ reason │ resource │ incarnation │ ... │ ids │ id... │ offset │ length │ ...
+//	 5 bytes      1      1      1        9 bytes each
 //
-// The bytes travel beside it. The node is not in it: the transport knows it.
+// Ids is how many requests a grant names. The rest are the spans. The bytes of the resource
+// travel beside the header. The node is not in it: the transport knows it.
 
 const (
-	headerFields  = 16
-	headerNumbers = headerFields - 2 // the others are lists
+	array32    = 0xdd // and the length in 4 bytes
+	uint64Form = 0xcf // and the integer in 8 bytes
+
+	headerSmall = 3  // integers of a byte
+	headerWords = 12 // integers of 8 bytes, without the lists
+	wordsAt     = 5 + headerSmall
+	word        = 9 // bytes
 )
 
 // The bits of a header. The mode has one, and the fate of the writer before has two.
@@ -28,10 +34,11 @@ const (
 	allBits   = 1<<6 - 1
 )
 
-// The limits of the lists in a header.
+// The limits of a header.
 const (
 	mostIDs   = 1 << 16
 	mostSpans = 1 << 10
+	mostSize  = 1 << 62
 )
 
 // AppendHeader appends a message without its node and its bytes.
@@ -46,20 +53,22 @@ func AppendHeader(b []byte, m *Message) []byte {
 	if m.Alone {
 		bits |= bitAlone
 	}
-	b = wire.AppendArray(b, headerFields)
-	for _, v := range [headerNumbers]uint64{
-		uint64(m.Kind), bits, m.Resource, m.Incarnation, m.Epoch, m.Seq, uint64(m.ID), uint64(m.Old),
-		m.Version, m.Fence, m.Known, m.Order, uint64(m.Size), uint64(m.Reason),
+	number := func(v uint64) { b = binary.BigEndian.AppendUint64(append(b, uint64Form), v) }
+	n := len(m.IDs) + 2*len(m.Spans) + headerSmall + headerWords
+	b = binary.BigEndian.AppendUint32(append(b, array32), uint32(n))
+	b = append(b, byte(m.Kind), byte(bits), byte(m.Reason))
+	for _, v := range [headerWords]uint64{
+		m.Resource, m.Incarnation, m.Epoch, m.Seq, uint64(m.ID), uint64(m.Old),
+		m.Version, m.Fence, m.Known, m.Order, uint64(m.Size), uint64(len(m.IDs)),
 	} {
-		b = wire.AppendUint(b, v)
+		number(v)
 	}
-	b = wire.AppendArray(b, len(m.IDs))
 	for _, id := range m.IDs {
-		b = wire.AppendUint(b, uint64(id))
+		number(uint64(id))
 	}
-	b = wire.AppendArray(b, 2*len(m.Spans))
 	for _, s := range m.Spans {
-		b = wire.AppendUint(wire.AppendUint(b, uint64(s.Off)), uint64(s.Len))
+		number(uint64(s.Off))
+		number(uint64(s.Len))
 	}
 	return b
 }
@@ -69,44 +78,48 @@ func AppendHeader(b []byte, m *Message) []byte {
 // bytes. ErrMalformed means that no half sends such a header. The half that takes the
 // message checks more.
 func ParseInto(b []byte, m *Message) error {
-	const mostSize = 1 << 62
-	r := wire.NewReader(b)
-	if n := r.Array(); n != headerFields && r.Err() == nil {
-		return fmt.Errorf("%w: header of %d fields, want %d", ErrMalformed, n, headerFields)
+	words := (len(b) - wordsAt) / word
+	if words < headerWords || len(b) != wordsAt+words*word || b[0] != array32 ||
+		uint64(binary.BigEndian.Uint32(b[1:])) != uint64(headerSmall+words) {
+		return fmt.Errorf("%w: header of %d bytes", ErrMalformed, len(b))
 	}
-	var n [headerNumbers]uint64
-	r.Uints(n[:])
-	kind, bits, size, reason := n[0], n[1], n[12], n[13]
-	if kind > uint64(ConfirmedMessage) || bits > allBits || size > mostSize || reason > uint64(Abandoned) {
-		return fmt.Errorf("%w: header with kind %d, bits %#x, size %d, reason %d", ErrMalformed, kind, bits, size, reason)
+	for at := wordsAt; at < len(b); at += word {
+		if b[at] != uint64Form {
+			return fmt.Errorf("%w: header with the form %#x at byte %d, want %#x", ErrMalformed, b[at], at, uint64Form)
+		}
 	}
-	m.Kind, m.Mode, m.Prior = Kind(kind), Mode(bits&1), Prior(bits>>bitsPrior&3)
+	number := func(i int) uint64 { return binary.BigEndian.Uint64(b[wordsAt+i*word+1:]) }
+	kind, bits, reason, size := Kind(b[5]), uint64(b[6]), Reason(b[7]), number(10)
+	prior := Prior(bits >> bitsPrior & 3)
+	if kind == 0 || kind > ConfirmedMessage || bits > allBits || prior > PriorPoisoned || reason > Abandoned || size > mostSize {
+		return fmt.Errorf("%w: header with kind %d, bits %#x, reason %d, size %d", ErrMalformed, kind, bits, reason, size)
+	}
+	ids, lists := number(11), words-headerWords
+	if ids > mostIDs || ids > uint64(lists) {
+		return fmt.Errorf("%w: header of %d requests, want at most %d, and %d follow", ErrMalformed, ids, mostIDs, lists)
+	}
+	ends := lists - int(ids)
+	if ends%2 != 0 || ends > 2*mostSpans {
+		return fmt.Errorf("%w: header of %d ends of spans, want an even number up to %d", ErrMalformed, ends, 2*mostSpans)
+	}
+	m.Kind, m.Mode, m.Prior, m.Reason = kind, Mode(bits&1), prior, reason
 	m.Wrote, m.Whole, m.Alone = bits&bitWrote != 0, bits&bitWhole != 0, bits&bitAlone != 0
-	m.Resource, m.Incarnation, m.Epoch, m.Seq = n[2], n[3], n[4], n[5]
-	m.ID, m.Old = ID(n[6]), ID(n[7])
-	m.Version, m.Fence, m.Known, m.Order = n[8], n[9], n[10], n[11]
-	m.Size, m.Reason = int(size), Reason(reason)
-	ids := r.Array()
-	if ids > mostIDs {
-		return fmt.Errorf("%w: header of %d requests, want at most %d", ErrMalformed, ids, mostIDs)
-	}
-	m.IDs = slices.Grow(m.IDs[:0], ids)
+	m.Resource, m.Incarnation, m.Epoch, m.Seq = number(0), number(1), number(2), number(3)
+	m.ID, m.Old = ID(number(4)), ID(number(5))
+	m.Version, m.Fence, m.Known, m.Order, m.Size = number(6), number(7), number(8), number(9), int(size)
+	at := headerWords
+	m.IDs = slices.Grow(m.IDs[:0], int(ids))
 	for range ids {
-		m.IDs = append(m.IDs, ID(r.Uint()))
+		m.IDs = append(m.IDs, ID(number(at)))
+		at++
 	}
-	spans := r.Array()
-	if spans%2 != 0 || spans > 2*mostSpans {
-		return fmt.Errorf("%w: header of %d ends of spans, want an even number up to %d", ErrMalformed, spans, 2*mostSpans)
-	}
-	m.Spans = slices.Grow(m.Spans[:0], spans/2)
-	for range spans / 2 {
-		m.Spans = append(m.Spans, Span{int(r.UintTo(mostSize)), int(r.UintTo(mostSize))})
-	}
-	if err := r.Done(); err != nil {
-		return fmt.Errorf("%w: %w", ErrMalformed, err)
-	}
-	if m.Kind == 0 || m.Prior > PriorPoisoned {
-		return fmt.Errorf("%w: %v", ErrMalformed, m)
+	m.Spans = slices.Grow(m.Spans[:0], ends/2)
+	for ; at < words; at += 2 {
+		off, length := number(at), number(at+1)
+		if off > mostSize || length > mostSize {
+			return fmt.Errorf("%w: header with the span %d, %d", ErrMalformed, off, length)
+		}
+		m.Spans = append(m.Spans, Span{int(off), int(length)})
 	}
 	return nil
 }
