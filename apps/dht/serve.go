@@ -48,26 +48,30 @@ func serve(ctx context.Context, f *flag.FlagSet, args []string, out, complaints 
 	if s.secret, err = o.password(os.LookupEnv); err != nil {
 		return err
 	}
-	if o.nodes > 1 && place.Nodes <= 1 {
+	if (o.nodes > 1 || o.hosts != nil) && place.Nodes <= 1 && !place.How.BySpawn() {
 		// What is wrong with the last node's address is wrong with the command line.
 		if _, err := o.address(o.nodes-1, s.secret); err != nil {
 			return err
 		}
-		return spawnServers(o.nodes, args, out, complaints)
+		return s.spawn(args, out, complaints)
 	}
 	s.log = terminal.Log(complaints, slog.LevelInfo).With("node", place.Node)
 	return s.run(ctx)
 }
 
-// spawnServers runs this program once for each node. Signals go to the nodes, which
-// end by themselves.
-func spawnServers(nodes int, args []string, out, complaints io.Writer) error {
+// spawn runs this program once for each node. Signals go to the nodes, which end by themselves.
+// The nodes get the password that this process was given in a variable.
+func (s *serving) spawn(args []string, out, complaints io.Writer) error {
 	program, err := os.Executable()
 	if err != nil {
 		return err
 	}
+	var env []string
+	if password, is := os.LookupEnv(passwordVariable); is {
+		env = append(env, passwordVariable+"="+password)
+	}
 	return launch.Spawn(context.Background(), launch.Run{
-		Nodes: nodes, Program: program, Args: append([]string{"serve"}, args...), Stdout: out, Stderr: complaints,
+		Nodes: s.nodes, Hosts: s.hosts, Program: program, Args: append([]string{"serve"}, args...), Env: env, Stdout: out, Stderr: complaints,
 	})
 }
 

@@ -24,6 +24,8 @@ type serveFlags struct {
 	idle         time.Duration
 	bulk         int
 	nodes        int
+	ssh          string
+	hosts        []string // of ssh
 	volumes      int
 	memory       int // MiB
 	guard        string
@@ -46,6 +48,7 @@ func (o *serveFlags) define(f *flag.FlagSet) {
 	f.DurationVar(&o.idle, "idle", 0, "hang up on clients that send or take nothing for a `TIME` such as 5m; never if 0")
 	f.IntVar(&o.bulk, "bulk", resp.DefaultBulk, "a client's string has at most `N` bytes")
 	f.IntVar(&o.nodes, "nodes", 0, "start `N` processes of this machine that share the table, 1 if 0; in a run that something else has started, as many as that has, or not given")
+	f.StringVar(&o.ssh, "ssh", "", "the nodes run on the hosts `HOST,HOST`, node[1-4] for four, which ssh reaches without a question, and where this program and this folder have the same path")
 	f.IntVar(&o.volumes, "volumes", 0, "the table has `N` volumes, 64 for each node if 0")
 	f.IntVar(&o.memory, "memory", 4096, "the volumes of a node grow up to `N` MiB, all together")
 	f.StringVar(&o.metrics, "metrics", "", "serve metrics for Prometheus and profiles at `HOST:PORT`, such as 127.0.0.1:9470, node i at PORT+i; beyond this machine only in a run with a cluster key")
@@ -55,6 +58,9 @@ func (o *serveFlags) define(f *flag.FlagSet) {
 // check complains about flags that are out of their range, for a process in that
 // place.
 func (o *serveFlags) check(place launch.Place) error {
+	if err := o.parseHosts(place); err != nil {
+		return err
+	}
 	nodes := max(1, place.Nodes, o.nodes)
 	for _, problem := range []error{
 		inRange("clients", o.clients, 1, resp.MostClients),
@@ -80,6 +86,26 @@ func (o *serveFlags) check(place launch.Place) error {
 		return command.Misusef("-memory is %d and -volumes %d, which gives a volume %d bytes, want %d to %d", o.memory, o.volumes, most, leastVolumeBytes, mostVolumeBytes)
 	}
 	return guardExists(o.guard)
+}
+
+// parseHosts reads the list of hosts. Each has a node unless -nodes says otherwise.
+func (o *serveFlags) parseHosts(place launch.Place) (err error) {
+	if o.ssh == "" {
+		return nil
+	}
+	if place.Nodes > 1 && !place.How.BySpawn() {
+		return command.Misusef("-ssh is %q, want none, since this is %v, which something else has started", o.ssh, place)
+	}
+	if o.hosts, err = launch.ParseHosts(o.ssh); err != nil {
+		return command.Misusef("-ssh is %q: %w", o.ssh, err)
+	}
+	if o.nodes == 0 {
+		o.nodes = len(o.hosts)
+	}
+	if o.nodes < len(o.hosts) {
+		return command.Misusef("-nodes is %d, want at least %d, as many as -ssh names hosts", o.nodes, len(o.hosts))
+	}
+	return nil
 }
 
 // guardExists complains about what no volume can be locked by.

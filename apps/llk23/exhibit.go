@@ -36,6 +36,9 @@ func newExhibit(o options, place launch.Place, spawns bool) (*exhibit, error) {
 	}
 	registry := prometheus.NewRegistry()
 	at := metrics.ServerOptions{Address: o.metrics, Gatherer: registry, Key: place.Key != nil && place.How != launch.Spawned}
+	if spawns && o.ssh != "" {
+		return nil, nil // the ports are not of this machine
+	}
 	if spawns {
 		at.Key = false // they get one that nobody else has, and all are on this machine
 		return nil, try(at, o.nodes)

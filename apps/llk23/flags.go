@@ -30,7 +30,8 @@ type options struct {
 	iters, sweeps    int
 	kernel           string
 	tasks            form
-	nodes            int // zero if not given
+	nodes            int    // zero if not given
+	ssh              string // a list of hosts, or none
 	init             string
 	verify, json     bool
 	why              bool
@@ -59,6 +60,13 @@ func parse(args []string) (options, error) {
 	if o.linger > 0 && o.metrics == "" {
 		return o, fmt.Errorf("-metrics-linger %v: want -metrics as well, which says where", o.linger)
 	}
+	hosts := len(o.hosts())
+	if o.nodes == 0 {
+		o.nodes = hosts
+	}
+	if o.nodes < hosts {
+		return o, fmt.Errorf("-nodes %d: want at least %d, as many as -ssh names hosts", o.nodes, hosts)
+	}
 	return o, nil
 }
 
@@ -80,6 +88,8 @@ func (o *options) flagSet() *flag.FlagSet {
 		"tasks that write a block's frontiers: those that sweep it, or one for each edge and corner")
 	fs.Var(count{&o.nodes, mostNodes}, "nodes", "processes on this machine, no more than blocks; in a run that something else has "+
 		"started, as many as that has, or not given")
+	fs.Var(hostsFlag{&o.ssh}, "ssh", "the nodes run on these hosts, node[1-4] for four, which ssh reaches without a question, and where this "+
+		"program and this folder have the same path")
 	fs.Var(initFlag{&o.init}, "init", "initial values: smooth, lfk (the original kernel's 5x99), or FILE.npy, a float64 matrix "+
 		"with its ring as data beside smooth's coefficients")
 	fs.Var(toggle{&o.verify}, "verify", "compare every bit with a sequential sweep; -verify=false skips it")
@@ -106,7 +116,7 @@ Sweeps Livermore kernel 23 over a matrix that is cut into a grid of blocks.
 `)
 	for _, line := range [][3]string{
 		{"grid", "RxC", "4x4, or what divides the matrix of -init"}, {"block", "RxC", "500x500, or what the matrix of -init and -grid give"},
-		{"iters", "N", ""}, {"sweeps", "N", ""}, {"kernel", "NAME", ""}, {"tasks", "FORM", ""}, {"nodes", "N", "1, or as many as the run has"}, {"init", "FROM", ""}, {"verify", "", ""}, {"json", "", ""}, {"why", "", ""},
+		{"iters", "N", ""}, {"sweeps", "N", ""}, {"kernel", "NAME", ""}, {"tasks", "FORM", ""}, {"nodes", "N", "1, or as many as the run or -ssh has"}, {"ssh", "HOST,HOST", "none"}, {"init", "FROM", ""}, {"verify", "", ""}, {"json", "", ""}, {"why", "", ""},
 		{"out", "FILE", "none"}, {"trace", "FILE", "none"}, {"plot", "FILE", "none"},
 		{"metrics", "HOST:PORT", "none"}, {"metrics-linger", "TIME", ""},
 	} {

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/orwl/go-orwl/orwl/launch"
 )
 
 // initFlag is a flag that says where the initial values come from.
@@ -43,6 +45,28 @@ func (f fileFlag) Set(text string) error {
 	}
 	*f.value = text
 	return nil
+}
+
+// hostsFlag is a flag that lists hosts.
+type hostsFlag struct{ value *string }
+
+func (f hostsFlag) String() string {
+	if f.value == nil {
+		return ""
+	}
+	return *f.value
+}
+
+func (f hostsFlag) Set(text string) error {
+	_, err := launch.ParseHosts(text)
+	*f.value = text
+	return err
+}
+
+// hosts are those that -ssh lists, or nil.
+func (o options) hosts() []string {
+	hosts, _ := launch.ParseHosts(o.ssh) // was read before, or is empty
+	return hosts
 }
 
 func named(text, suffix string) bool {

@@ -64,7 +64,7 @@ func newJob(o options, place launch.Place) (_ *job, err error) {
 		flag, name string
 		to         **output
 	}{{"out", o.out, &j.out}, {"trace", o.trace, &j.trace}, {"plot", o.plot, &j.plot}} {
-		if f.name == "" || place.Node != 0 {
+		if f.name == "" || place.Node != 0 || j.spawns() && o.ssh != "" {
 			continue
 		}
 		if *f.to, err = newOutput(f.name); err != nil {
@@ -132,6 +132,9 @@ func (j *job) fitSweeps() error {
 // number of nodes.
 func (j *job) fitNodes() error {
 	nodes, from := j.options.nodes, "-nodes"
+	if j.place.Nodes > 1 && j.ssh != "" && !j.place.How.BySpawn() {
+		return fmt.Errorf("-ssh: want none, since this is %v, which something else has started", j.place)
+	}
 	if there := j.place.Nodes; there > 1 && nodes != 0 && nodes != there {
 		return fmt.Errorf("-nodes %d: want %d, or no -nodes, since this is %v", nodes, there, j.place)
 	} else if there > 1 {
@@ -144,7 +147,9 @@ func (j *job) fitNodes() error {
 }
 
 // spawns says that this process is to start others, and does nothing else.
-func (j *job) spawns() bool { return j.options.nodes > 1 && j.place.Nodes == 1 }
+func (j *job) spawns() bool {
+	return (j.options.nodes > 1 || j.ssh != "") && j.place.Nodes == 1 && !j.place.How.BySpawn()
+}
 
 // divisor is the largest of n's divisors that is at most as large as most.
 func divisor(n, most int) int {

@@ -58,15 +58,17 @@ func (j *job) run(ctx context.Context, stdout, stderr io.Writer) int {
 			err = failure
 		}
 	}
-	switch {
-	case err == nil:
+	if err == nil {
 		return exitDone
-	case ctx.Err() != nil:
-		fmt.Fprintf(stderr, "llk23: stopped without a result: %v\n", context.Cause(ctx))
-		return exitInterrupted
 	}
-	fmt.Fprintf(stderr, "llk23: %v\n", err)
-	return exitFailed
+	code := exitFailed
+	if ctx.Err() != nil {
+		code, err = exitInterrupted, fmt.Errorf("stopped without a result: %w", context.Cause(ctx))
+	}
+	if !j.said(ctx, err) {
+		fmt.Fprintf(stderr, "llk23: %v\n", err)
+	}
+	return code
 }
 
 // begin is what can be found to be wrong before anything is done.

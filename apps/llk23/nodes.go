@@ -14,14 +14,15 @@ import (
 	"github.com/orwl/go-orwl/orwl/launch"
 )
 
-// spawn runs this program once for each node, on this machine, and returns the exit
+// spawn runs this program once for each node, on this machine or over ssh, and returns the exit
 // code. Node 0 says what comes out, as it would alone; before what others say is the
-// number of the node. Signals go to the nodes, which end by themselves.
+// number of the node. Signals go to the nodes, which end by themselves. A node that exits with a
+// code has said why, but for an interrupt, of which all would say the same.
 func (j *job) spawn(args []string, stdout, stderr io.Writer) int {
 	program, err := os.Executable()
 	if err == nil {
 		err = launch.Spawn(context.Background(), launch.Run{
-			Nodes: j.options.nodes, Program: program, Args: args,
+			Nodes: j.options.nodes, Hosts: j.hosts(), Program: program, Args: args,
 			Stdout: stdout, Stderr: stderr, Plain: true,
 		})
 	}
@@ -29,14 +30,37 @@ func (j *job) spawn(args []string, stdout, stderr io.Writer) int {
 		return exitDone
 	}
 	var failed *launch.NodeError
+	code := exitFailed
 	if errors.As(err, &failed) {
-		if failed.Code != exitInterrupted {
-			fmt.Fprintf(stderr, "llk23: %v\n", err)
-		}
-		return failed.ExitCode()
+		code = failed.ExitCode()
 	}
-	fmt.Fprintf(stderr, "llk23: %v\n", err)
-	return exitFailed
+	switch {
+	case code == exitInterrupted:
+		fmt.Fprintln(stderr, "llk23: stopped without a result: interrupted")
+	case failed == nil || failed.Err != nil || failed.Signal != nil:
+		fmt.Fprintf(stderr, "llk23: %v\n", err)
+	}
+	return code
+}
+
+// said reports whether another process says what has ended this node's run: the launcher that an
+// interrupt came from, or the node that failed. If a node is lost, one of the others says so.
+func (j *job) said(ctx context.Context, err error) bool {
+	if !j.place.How.BySpawn() {
+		return false
+	}
+	var other *orwl.NodeError
+	switch {
+	case ctx.Err() != nil:
+		return true
+	case !errors.As(err, &other) || other.Node == j.place.Node:
+		return false
+	case other.Lost && other.Node == 0:
+		return j.place.Node != 1
+	case other.Lost:
+		return j.place.Node != 0
+	}
+	return true
 }
 
 // join meets the other nodes of the run, if there are any. A failure between nodes ends the run

@@ -17,8 +17,8 @@ const runFormat = `usage: orwl run [-n N] [-listen HOST:PORT] [--] PROGRAM [ARGU
 
 Starts PROGRAM N times on this machine, as the nodes of one run, with a new cluster
 key. What they write appears line by line, behind the number of its node. When one
-fails the others are ended, and so they are when orwl run is. The exit code is that of
-the first node that failed.
+fails the others are ended, unless the program goes on without it, and so they are when
+orwl run is. The exit code is that of the first node that failed.
 
 flags:
 `

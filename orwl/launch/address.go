@@ -130,10 +130,10 @@ func (a address) listener() address {
 	return a
 }
 
-// dialled is where processes of this machine connect to, if a is where one listens.
-func (a address) dialled() address {
+// dialled is where others connect to a process that listens at a, on a machine of that name.
+func (a address) dialled(machine string) address {
 	if ip, err := netip.ParseAddr(a.host); err == nil && ip.IsUnspecified() {
-		a.host = loopback
+		a.host = machine
 	}
 	return a
 }

@@ -4,11 +4,10 @@ package launch
 
 import (
 	"bufio"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -21,7 +20,8 @@ type crew struct {
 	members []*member
 	running int
 
-	report    *os.File      // what node 0 says comes here
+	report    *os.File      // what node 0 says comes here, or
+	overSSH   chan<- string // between other lines,
 	reports   <-chan string // and from here, line by line; nil when it can say no more
 	following bool          // node 0 has said where it listens
 	silent    bool          // node 0 has closed its end, and has not said it
@@ -33,20 +33,7 @@ type crew struct {
 	lost     *NodeError       // the first node without which the run goes on
 	failure  error            // what ends the run
 	patience <-chan time.Time // when that is not waited for any more
-}
-
-// member is a node.
-type member struct {
-	node     int
-	cmd      *exec.Cmd
-	lifeline *os.File // open while this process lives and has not lost interest
-	out, err *lines
-}
-
-// ending is how a node has ended, as Wait has it.
-type ending struct {
-	*member
-	reason error
+	killed   bool             // nor was it the first time
 }
 
 func newCrew(r Run) *crew { return &crew{run: r, endings: make(chan ending)} }
@@ -64,6 +51,13 @@ func (c *crew) begin() {
 		c.start(0, address{}, nil)
 		return
 	}
+	reports := make(chan string, 2) // node 0 says no more than two lines
+	c.reports = reports
+	if c.run.Hosts != nil {
+		c.overSSH = reports
+		c.start(0, address{}, nil)
+		return
+	}
 	r, w, err := os.Pipe()
 	if err != nil {
 		c.fail(err)
@@ -72,8 +66,6 @@ func (c *crew) begin() {
 	defer w.Close() // node 0 has its own
 	c.report = r
 	c.start(0, address{}, w)
-	reports := make(chan string, 2) // node 0 says no more than two lines
-	c.reports = reports
 	go func() {
 		defer close(reports)
 		lines := bufio.NewScanner(r)
@@ -81,7 +73,7 @@ func (c *crew) begin() {
 			if !lines.Scan() {
 				return
 			}
-			reports <- lines.Text()
+			reports <- strings.TrimPrefix(lines.Text(), mark)
 		}
 	}()
 }
@@ -120,8 +112,13 @@ func (c *crew) catchUp() {
 // follow starts the other nodes, now that node 0 has said where it listens.
 func (c *crew) follow(root address) {
 	c.following = true
+	machine := loopback
+	if c.run.Hosts != nil {
+		machine = reached(c.run.host(0))
+	}
+	root = root.dialled(machine)
 	for node := 1; node < c.run.Nodes && c.failure == nil; node++ {
-		c.start(node, root.dialled(), nil)
+		c.start(node, root, nil)
 	}
 }
 
@@ -129,40 +126,15 @@ func (c *crew) follow(root address) {
 // 0 makes this certain: the launcher may see the end before the report.
 func (c *crew) missReport() {
 	if c.silent && c.headless {
-		c.fail(&NodeError{Node: 0, Err: ErrNoReport})
+		c.fail(&NodeError{Host: c.run.host(0), Err: ErrNoReport})
 	}
 }
 
 // start starts a node.
 func (c *crew) start(node int, root address, report *os.File) {
-	r, w, err := os.Pipe()
+	m, err := c.member(node, root, report)
 	if err != nil {
-		c.fail(&NodeError{Node: node, Err: err})
-		return
-	}
-	defer r.Close() // the node has its own
-	m := &member{
-		node:     node,
-		cmd:      exec.Command(c.run.Program, c.run.Args...),
-		lifeline: w,
-		out:      c.run.lines(&c.mu, c.run.Stdout, node),
-		err:      c.run.lines(&c.mu, c.run.Stderr, node),
-	}
-	m.cmd.Env = c.run.environment(node, root)
-	m.cmd.Stdout, m.cmd.Stderr = m.out, m.err
-	m.cmd.WaitDelay = c.run.Grace // for what it has started and that has its output
-	m.cmd.SysProcAttr = attributes()
-	m.cmd.ExtraFiles = []*os.File{lifelineFD - 3: r}
-	if report != nil {
-		m.cmd.ExtraFiles = append(m.cmd.ExtraFiles, report)
-	}
-	_, err = w.Write(append(hex.AppendEncode(nil, c.run.Key), '\n')) // the pipe has room for it
-	if err == nil {
-		err = m.cmd.Start()
-	}
-	if err != nil {
-		w.Close()
-		c.fail(&NodeError{Node: node, Err: err})
+		c.fail(&NodeError{Node: node, Host: c.run.host(node), Err: err})
 		return
 	}
 	c.members = append(c.members, m)
@@ -170,6 +142,9 @@ func (c *crew) start(node int, root address, report *os.File) {
 	go func() {
 		reason := m.cmd.Wait()
 		reason = errors.Join(reason, m.out.flush(), m.err.flush())
+		if m.silence != nil {
+			m.silence()
+		}
 		c.endings <- ending{m, reason}
 	}()
 }
@@ -186,20 +161,6 @@ func (c *crew) bury(e ending) {
 		c.headless = true
 		c.missReport()
 	}
-}
-
-// failure is what was wrong with an ending, or nil.
-func (e ending) failure() *NodeError {
-	status, ok := e.cmd.ProcessState.Sys().(syscall.WaitStatus)
-	switch {
-	case ok && status.Signaled():
-		return &NodeError{Node: e.node, Code: -1, Signal: status.Signal()}
-	case e.cmd.ProcessState.ExitCode() != 0:
-		return &NodeError{Node: e.node, Code: e.cmd.ProcessState.ExitCode()}
-	case e.reason != nil && !errors.Is(e.reason, exec.ErrWaitDelay):
-		return &NodeError{Node: e.node, Err: e.reason}
-	}
-	return nil
 }
 
 // miss ends the run because a node has failed, unless the run goes on without it.
@@ -235,11 +196,23 @@ func (c *crew) fail(err error) {
 	c.patience = time.After(c.run.Grace)
 }
 
-// signal sends s to all nodes that run, and to what they have started.
+// signal sends s to all nodes that run.
 func (c *crew) signal(s syscall.Signal) {
 	for _, m := range c.members {
-		if m.cmd.Process.Signal(syscall.Signal(0)) == nil { // not yet waited for: the number is still its own
-			syscall.Kill(-m.cmd.Process.Pid, s) // it may end meanwhile
-		}
+		m.signal(s)
 	}
+}
+
+// kill ends what has not ended in time: first the nodes, and if that does not help, because a
+// host does not answer, the connections to them.
+func (c *crew) kill() {
+	if c.killed {
+		for _, m := range c.members {
+			m.signalGroup(syscall.SIGKILL)
+		}
+		return
+	}
+	c.killed = true
+	c.signal(syscall.SIGKILL)
+	c.patience = time.After(c.run.Grace)
 }

@@ -1,5 +1,5 @@
 // Package launch says which node of how many this process is, and where the others
-// are; and it starts nodes on this machine.
+// are; and it starts nodes, on this machine or over ssh.
 //
 //	place, err := launch.FromEnvironment()   // node 2 of 4 (slurm), root at node01:7733
 //
@@ -17,6 +17,7 @@
 //	ORWL_SERVICE   the headless Service whose pods the nodes are, in Kubernetes
 //	ORWL_KEY_FILE  the file with the cluster key, which others may not read
 //	ORWL_KEY       the cluster key itself
+//	ORWL_SSH       the ssh that Spawn starts nodes on other hosts by, such as ssh -F FILE
 //	ORWL_LEASE     for how long a silent node is believed to be there, such as 5s
 //
 // They win over everything that a launcher says, each for what it says. Incomplete or
@@ -25,6 +26,6 @@
 // ORWL_LIFELINE_FD and ORWL_REPORT_FD, are between [Spawn] and the nodes that it starts.
 //
 // [Detect] is a function of what it is given, [FromEnvironment] gives it this process.
-// [Spawn] starts the nodes of a run on this machine and ends them together, [Self] is
+// [Spawn] starts the nodes of a run, on this machine or over ssh, and ends them together, [Self] is
 // what a program's own flag -nodes calls.
 package launch

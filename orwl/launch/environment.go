@@ -8,10 +8,11 @@ import (
 
 // FromEnvironment says what the place of this process is. A process that Spawn started
 // takes what it has inherited the first time, and from then on ends by SIGTERM, as if
-// it had been asked to, when the process that started it is gone.
+// it had been asked to, when the process that started it is gone. If that does not end it, it
+// is killed 5 s later.
 func FromEnvironment() (Place, error) {
 	p, err := Detect(os.Getenv, readKeyFile, os.Hostname)
-	if err != nil || p.How != Spawned {
+	if err != nil || !p.How.BySpawn() {
 		return p, err
 	}
 	if p.Key, err = inheritedKey(); err != nil {

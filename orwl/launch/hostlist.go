@@ -13,11 +13,15 @@ const longestHost = 255
 var errTooMany = fmt.Errorf("more than %d hosts", mostNodes)
 
 // expandHosts writes a list of hosts in Slurm's notation out: rack[1-2]n[01-03,07],gpu
-// is ten hosts, the last number running fastest. Slurm numbers tasks in this order.
-func expandHosts(list string) (hosts []string, err error) {
+// is ten hosts, the last number running fastest. Slurm numbers tasks in this order. The
+// caller says what is no name of a host.
+func expandHosts(list string, check func(host string) error) (hosts []string, err error) {
 	for list != "" {
 		var item []string
 		if item, list, err = expandItem(list, mostNodes-len(hosts)); err != nil {
+			return nil, err
+		}
+		if err := check(item[0]); err != nil { // the others have other digits
 			return nil, err
 		}
 		if hosts = append(hosts, item...); len(hosts) > mostNodes {
@@ -53,7 +57,7 @@ func expandItem(list string, most int) (hosts []string, rest string, err error) 
 			if i >= 0 {
 				rest = list[i+1:]
 			}
-			return hosts, rest, checkHost(hosts[0]) // the others have other digits
+			return hosts, rest, nil
 		case list[i] == ']':
 			return nil, "", errors.New("a ] without a [")
 		}

@@ -22,7 +22,7 @@ func TestExpandHosts(t *testing.T) {
 		"r[0-1]c[0-1]s[0-1]":           "r0c0s0 r0c0s1 r0c1s0 r0c1s1 r1c0s0 r1c0s1 r1c1s0 r1c1s1",
 		"login.example.org,n[1-2].lan": "login.example.org n1.lan n2.lan",
 	} {
-		if got, err := expandHosts(list); err != nil || strings.Join(got, " ") != want {
+		if got, err := expandHosts(list, checkHost); err != nil || strings.Join(got, " ") != want {
 			t.Errorf("%s: %v, %v, want %s", list, got, err, want)
 		}
 	}
@@ -52,7 +52,7 @@ func TestExpandHostsMistakes(t *testing.T) {
 		strings.Repeat("n", 256):         "a host's name has more than 255 bytes",
 		strings.Repeat("n", 250) + "[0]": "",
 	} {
-		got, err := expandHosts(list)
+		got, err := expandHosts(list, checkHost)
 		if want == "" && err == nil {
 			continue
 		}
@@ -68,7 +68,7 @@ func FuzzExpandHosts(f *testing.F) {
 		f.Add(list)
 	}
 	f.Fuzz(func(t *testing.T, list string) {
-		hosts, err := expandHosts(list)
+		hosts, err := expandHosts(list, checkHost)
 		if err != nil {
 			if hosts != nil {
 				t.Errorf("%d hosts and %v", len(hosts), err)
@@ -83,7 +83,7 @@ func FuzzExpandHosts(f *testing.F) {
 				t.Fatalf("host %q", host)
 			}
 		}
-		again, err := expandHosts(strings.Join(hosts, ","))
+		again, err := expandHosts(strings.Join(hosts, ","), checkHost)
 		if err != nil || !slices.Equal(again, hosts) {
 			t.Errorf("written out again: %d hosts, %v, want %d", len(again), err, len(hosts))
 		}

@@ -14,13 +14,18 @@ import (
 	"sync"
 	"sync/atomic"
 	"syscall"
+	"time"
 )
 
-// A process inherits the reading end of a pipe from Spawn, the lifeline. Node 0 also inherits
-// the writing end of another pipe, the report. The lifeline brings one line, the cluster key in
-// hexadecimal, and nothing more until it is cut: then the process that held its other end is
-// gone. The report takes two lines: where node 0 listens, and later, if the run goes on without
-// nodes that are lost, the word goOn.
+// A process inherits the reading end of a pipe from Spawn, the lifeline, and node 0 the writing
+// end of another, the report. Over ssh these are its standard input and its standard error.
+//
+// The lifeline brings the cluster key in hexadecimal, in one line. A line after that is the
+// number of a signal that the process sends to itself. When the lifeline is cut, the process
+// that held its other end is gone.
+//
+// The report takes two lines, each behind a mark: where node 0 listens, and later, if the run
+// goes on without nodes that are lost, the words goOn.
 
 const goOn = "go on"
 
@@ -39,15 +44,31 @@ var inheritedKey = sync.OnceValues(func() ([]byte, error) {
 	if err != nil {
 		return nil, mistake(envLifeline, "brings no key: %w", err)
 	}
-	go func() {
-		io.Copy(io.Discard, in) // whatever ends it
-		syscall.Kill(syscall.Getpid(), syscall.SIGTERM)
-	}()
+	go heed(in)
 	return key, nil
 })
 
-// reportEnd takes the report pipe, once.
-var reportEnd = sync.OnceValues(func() (*os.File, error) { return inheritedPipe(envReport) })
+// heed sends this process the signals that the lifeline brings, and ends it when the lifeline
+// is cut.
+func heed(lifeline io.Reader) {
+	self := syscall.Getpid()
+	for lines := bufio.NewScanner(lifeline); lines.Scan(); { // whatever ends it
+		if s, err := strconv.Atoi(lines.Text()); err == nil {
+			syscall.Kill(self, syscall.Signal(s))
+		}
+	}
+	syscall.Kill(self, syscall.SIGTERM)
+	time.Sleep(defaultGrace)
+	syscall.Kill(self, syscall.SIGKILL)
+}
+
+// reportEnd takes the report pipe, once. Standard error is also the program's.
+var reportEnd = sync.OnceValues(func() (*os.File, error) {
+	if os.Getenv(envReport) == strconv.Itoa(errorFD) {
+		return os.Stderr, nil
+	}
+	return inheritedPipe(envReport)
+})
 
 // reported is set when this process has said where it listens.
 var reported atomic.Bool
@@ -67,11 +88,11 @@ func report(address string) error {
 // reportGoOn says that the run goes on without nodes that are lost.
 var reportGoOn = sync.OnceValue(func() error { return say(goOn) })
 
-// say writes a line to the report.
+// say writes a line to the report, in one piece.
 func say(line string) error {
 	to, err := reportEnd()
 	if err == nil {
-		_, err = fmt.Fprintln(to, line)
+		_, err = io.WriteString(to, mark+line+"\n")
 	}
 	return err
 }
@@ -86,7 +107,8 @@ func inheritedPipe(variable string) (*os.File, error) {
 	if err == nil && fd >= 0 {
 		err = syscall.Fstat(fd, &stat)
 	}
-	if err != nil || fd < 0 || uint32(stat.Mode)&syscall.S_IFMT != syscall.S_IFIFO {
+	kind := uint32(stat.Mode) & syscall.S_IFMT
+	if err != nil || fd < 0 || kind != syscall.S_IFIFO && (kind != syscall.S_IFSOCK || fd != inputFD) { // some sshd have sockets
 		return nil, mistake(variable, "is %q, which is no pipe here: have the program itself started, not one that starts it and closes what it inherits, such as go run", text)
 	}
 	syscall.CloseOnExec(fd)

@@ -2,28 +2,36 @@ package launch
 
 import (
 	"bytes"
+	"fmt"
 	"io"
-	"strconv"
 	"sync"
 )
 
 // longestLine is where a line without an end is broken.
 const longestLine = 64 << 10
 
+// mark is before a report, which may come between a node's lines.
+const mark = "\x00orwl:"
+
 // lines writes what it gets to another writer line by line, each behind a prefix if
 // there is one. A line is one Write, under a mutex that all nodes share.
 type lines struct {
-	mu     *sync.Mutex
-	to     io.Writer
-	prefix []byte
-	rest   []byte // of a line that has not ended
+	mu      *sync.Mutex
+	to      io.Writer
+	prefix  []byte
+	rest    []byte       // of a line that has not ended
+	reports func(string) // takes what is a report and no output, unless nil
 }
 
 // lines are a node's lines for one of the run's writers.
 func (r *Run) lines(mu *sync.Mutex, to io.Writer, node int) *lines {
 	l := &lines{mu: mu, to: to}
-	if node != 0 || !r.Plain {
-		l.prefix = []byte("[" + strconv.Itoa(node) + "] ")
+	switch {
+	case node == 0 && r.Plain:
+	case r.Hosts != nil:
+		l.prefix = fmt.Appendf(nil, "[%d %s] ", node, r.host(node))
+	default:
+		l.prefix = fmt.Appendf(nil, "[%d] ", node)
 	}
 	return l
 }
@@ -61,6 +69,16 @@ func (l *lines) flush() error {
 }
 
 func (l *lines) line(text []byte) error {
+	if l.reports != nil {
+		before, report, is := bytes.Cut(text, []byte(mark))
+		if is {
+			l.reports(string(report))
+		}
+		if is && len(before) == 0 {
+			return nil
+		}
+		text = before // the program had not ended its line
+	}
 	whole := make([]byte, 0, len(l.prefix)+len(text)+1)
 	whole = append(append(append(whole, l.prefix...), text...), '\n')
 	l.mu.Lock()

@@ -36,6 +36,7 @@ func init() {
 		"fail":               fail,
 		"wait":               func() int { attend(); select {} },
 		"stubborn":           func() int { signal.Ignore(syscall.SIGTERM); attend(); select {} },
+		"deaf":               deaf,
 		"polite":             polite,
 		"survivor":           survivor,
 		"silent":             func() int { return 0 },
@@ -55,7 +56,7 @@ func init() {
 func attend() Place {
 	p, err := FromEnvironment()
 	if err == nil && p.Report != nil {
-		err = p.Report("127.0.0.1:4321")
+		err = p.Report(strings.TrimSuffix(p.Listen, "0") + "4321")
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -83,7 +84,11 @@ func talk() int {
 	p := attend()
 	_, again := FromEnvironment()
 	public := strings.Join(append(os.Environ(), os.Args...), "\n")
-	fmt.Printf("place %v key %s leaks %t again %v\n", p, p.Key, strings.Contains(public, string(p.Key)), again)
+	fmt.Printf("place %v key %s leaks %t again %v", p, p.Key, strings.Contains(public, string(p.Key)), again)
+	if p.How == SSH {
+		fmt.Printf(" lease %v arguments %q secret %q", p.Lease, os.Args[1:], os.Getenv("SECRET"))
+	}
+	fmt.Println()
 	written := make(chan bool)
 	for _, to := range []*os.File{os.Stdout, os.Stderr} {
 		go func() {
@@ -134,6 +139,16 @@ func survivor() int {
 	<-interrupts
 	fmt.Println("interrupted")
 	return outcome(err)
+}
+
+// deaf does not read its lifeline, as if its host had stopped to answer.
+func deaf() int {
+	os.Setenv(envLifeline, "")
+	if os.Getenv(envReport) != "" {
+		fmt.Fprint(os.Stderr, mark+"127.0.0.1:4321\n")
+	}
+	fmt.Println("ready", os.Getpid())
+	select {}
 }
 
 // mistaken is a node 0 that reports what is no address, and then twice.

@@ -39,7 +39,8 @@ type How string
 // The sources of a place.
 const (
 	Alone       How = "alone"       // no source
-	Spawned     How = "spawned"     // Spawn, which started it
+	Spawned     How = "spawned"     // Spawn, which started it on its own machine
+	SSH         How = "ssh"         // Spawn, which started it over ssh
 	Environment How = "environment" // ORWL_NODE
 	OpenMPI     How = "openmpi"     // Open MPI's mpirun
 	MPICH       How = "mpich"       // MPICH's or Intel's mpiexec, which is Hydra
@@ -47,6 +48,10 @@ const (
 	PMIx        How = "pmix"        // some other launcher that speaks PMIx
 	Kubernetes  How = "kubernetes"  // the name of a pod
 )
+
+// BySpawn reports whether Spawn has started the process. Spawn then waits for it, and tells how
+// it ended.
+func (h How) BySpawn() bool { return h == Spawned || h == SSH }
 
 // String is a place in a line, without its key.
 func (p Place) String() string {

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -9,20 +10,27 @@ import (
 	"time"
 )
 
-// Run is what Spawn starts: the nodes of a run, which are processes of this machine.
+// Run is what Spawn starts: the nodes of a run, which are processes of this machine, or of
+// others over ssh.
 type Run struct {
 	// Nodes is how many, 1 to 4096.
 	Nodes int
+	// Hosts are the hosts of the nodes, as ssh knows them: [HOST] or [USER@HOST]. Each gets as
+	// many nodes as the others, or one more. Program and the current folder have the same path
+	// on each. ssh must not ask for anything: it needs a key, and must know the hosts'. Without
+	// Hosts the nodes are processes of this machine.
+	Hosts []string
 	// Program is what each runs, found as [os/exec.Command] finds it, and Args are
 	// what it is called with.
 	Program string
 	Args    []string
-	// Env is added to this process's environment, as NAME=VALUE. The nodes do not get the
-	// variables of an outer run, such as ORWL_NODE.
+	// Env is added to this process's environment, as NAME=VALUE, or over ssh to what the host
+	// gives, and nobody sees it on the way. The nodes do not get the variables of an outer run,
+	// such as ORWL_NODE.
 	Env []string
 	// Stdout and Stderr get the nodes' output, line by line, each line behind the number of its
-	// node: "[3] ". By default they are this process's own. One of them is written to at a
-	// time.
+	// node and the host if there are some: "[3] " or "[3 host2] ". By default they are this
+	// process's own. One of them is written to at a time.
 	Stdout, Stderr io.Writer
 	// Plain omits the number before the lines of node 0. It is for a program where that node
 	// alone prints the result.
@@ -30,7 +38,8 @@ type Run struct {
 	// Key is the cluster key; a new one by default. It is in no argument and in no
 	// variable of any node.
 	Key []byte
-	// Listen is where node 0 listens, as host:port; 127.0.0.1:0 by default.
+	// Listen is where node 0 listens, as host:port; by default 127.0.0.1:0, and over ssh port
+	// ORWL_PORT of all interfaces, or any if that is not set.
 	Listen string
 	// Grace is for how long a node may go on after it has been asked to end, before
 	// it is killed; 5 s by default.
@@ -53,8 +62,10 @@ func (r Run) withDefaults() Run {
 	if r.Key == nil {
 		r.Key = NewKey()
 	}
-	if r.Listen == "" {
+	if r.Listen == "" && r.Hosts == nil {
 		r.Listen = loopback + ":0"
+	} else if r.Listen == "" {
+		r.Listen = anywhere + ":" + cmp.Or(os.Getenv(envPort), "0")
 	}
 	if r.Grace == 0 {
 		r.Grace = defaultGrace
@@ -75,25 +86,29 @@ func (r *Run) validate() error {
 	if _, err := parseAddress(r.Listen, 0); err != nil {
 		return fmt.Errorf("%w: Run.Listen is %q: %w: want host:port", ErrOptions, r.Listen, err)
 	}
+	if r.Hosts != nil {
+		if err := r.validateHosts(); err != nil {
+			return err
+		}
+	}
 	if r.Grace < 0 {
 		return fmt.Errorf("%w: Run.Grace is %v: want more than 0", ErrOptions, r.Grace)
 	}
 	return nil
 }
 
-// environment is the environment of a node. The root is where node 0 listens, once that is
-// known.
-func (r *Run) environment(node int, root address) []string {
-	env := append(withoutOwn(os.Environ()), withoutOwn(r.Env)...)
-	env = append(env,
+// environment is what a node finds in its environment besides what is there. The root is where
+// node 0 listens, once that is known.
+func (r *Run) environment(node int, root address, lifeline, report int) []string {
+	env := append(withoutOwn(r.Env),
 		envNode+"="+strconv.Itoa(node),
 		envNodes+"="+strconv.Itoa(r.Nodes),
-		envLifeline+"="+strconv.Itoa(lifelineFD))
+		envLifeline+"="+strconv.Itoa(lifeline))
 	switch {
 	case node != 0:
 		env = append(env, envRoot+"="+root.String())
 	case r.Nodes > 1:
-		env = append(env, envListen+"="+r.Listen, envReport+"="+strconv.Itoa(reportFD))
+		env = append(env, envListen+"="+r.Listen, envReport+"="+strconv.Itoa(report))
 	}
 	return env
 }
@@ -117,16 +132,21 @@ func isOwn(name string) bool {
 	return false
 }
 
-// A node's descriptors behind the standard ones.
+// The descriptors of a node by which it and its launcher know of each other: pipes behind the
+// standard ones, or over ssh two of these.
 const (
-	lifelineFD = 3 + iota
-	reportFD
+	inputFD    = 0
+	errorFD    = 2
+	lifelineFD = 3
+	reportFD   = 4
 )
 
 // NodeError is the first node of a run that failed, and how. The others were ended
 // after it, unless it says that they went on.
 type NodeError struct {
 	Node int
+	// Host is where it was, if over ssh.
+	Host string
 	// Survived says that the run went on without the node, and that the others ended well.
 	Survived bool
 	// Code is the code that it exited with, or -1 if a signal ended it.
@@ -138,12 +158,17 @@ type NodeError struct {
 }
 
 func (e *NodeError) Error() string {
-	text := fmt.Sprintf("launch: node %d exited with code %d", e.Node, e.Code)
+	text := fmt.Sprintf("launch: node %d", e.Node)
+	if e.Host != "" {
+		text += " on " + e.Host
+	}
 	switch {
 	case e.Err != nil:
-		text = fmt.Sprintf("launch: node %d: %v", e.Node, e.Err)
+		text += fmt.Sprintf(": %v", e.Err)
 	case e.Signal != nil:
-		text = fmt.Sprintf("launch: node %d was ended by a signal: %v", e.Node, e.Signal)
+		text += fmt.Sprintf(" was ended by a signal: %v", e.Signal)
+	default:
+		text += fmt.Sprintf(" exited with code %d", e.Code)
 	}
 	if e.Survived {
 		text += "; the others went on, and ended well"

@@ -1,5 +1,7 @@
 package launch
 
+import "strconv"
+
 // seat is what a launcher says of this process.
 type seat struct {
 	how  How
@@ -34,7 +36,11 @@ func (s surroundings) own() (*seat, error) {
 	}
 	found := &seat{how: Environment, node: node, from: envNode,
 		rootless: "is not set: set it to host:port of node 0, or " + envPeers + " to those of all nodes"}
-	if s.getenv(envLifeline) != "" {
+	switch s.getenv(envLifeline) {
+	case "":
+	case strconv.Itoa(inputFD):
+		found.how = SSH
+	default:
 		found.how = Spawned
 	}
 	return found, nil

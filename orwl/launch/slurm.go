@@ -38,7 +38,7 @@ func (s surroundings) slurm() (*seat, error) {
 		found.rootless = "is not set, nor is SLURM_STEP_NODELIST: set it to host:port of task 0"
 		return found, nil
 	}
-	hosts, err := expandHosts(text)
+	hosts, err := expandHosts(text, checkHost)
 	if err != nil {
 		return nil, mistake(list, "is %q: %w: set %s to host:port of task 0, and unset it", text, err, envRoot)
 	}

@@ -14,14 +14,15 @@ import (
 // goroutines, and orwl programs print which task waits for which.
 var forwarded = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
 
-// Spawn starts the nodes of a run on this machine, node 0 first and the others when
+// Spawn starts the nodes of a run, node 0 first and the others when
 // it has said where it listens, and returns when all have ended: nil if all ended
 // well, else a [*NodeError] of the first that did not, or ctx's reason. As soon as
 // one node fails, or ctx ends, the others are asked to end, by SIGTERM, and killed after
 // Run.Grace. If node 0 has said that the run goes on ([Place.GoOn]), a node that fails does not
 // end the others: a line on Run.Stderr names it. SIGINT, SIGTERM, SIGHUP and SIGQUIT meanwhile go to the nodes instead of
-// to this process. If this process dies they do not outlive it: Linux kills them, and
-// elsewhere FromEnvironment has them end by SIGTERM. They read no input.
+// to this process. If this process dies they do not outlive it: on this machine Linux kills them,
+// and elsewhere FromEnvironment has them end by SIGTERM, and be killed 5 s later. They read no
+// input.
 func Spawn(ctx context.Context, r Run) error {
 	r = r.withDefaults()
 	if err := r.validate(); err != nil {
@@ -56,7 +57,7 @@ func Spawn(ctx context.Context, r Run) error {
 			done = nil
 			c.fail(context.Cause(ctx))
 		case <-c.patience:
-			c.signal(syscall.SIGKILL)
+			c.kill()
 		}
 	}
 	return c.outcome()

@@ -59,7 +59,9 @@ func (r *ready) Write(p []byte) (int, error) {
 	pids := make([]int, r.nodes)
 	for line := range strings.Lines(r.String()) {
 		var node, pid int
-		if _, err := fmt.Sscanf(line, "[%d] ready %d\n", &node, &pid); err == nil {
+		prefix, text, _ := strings.Cut(line, "] ")
+		fmt.Sscanf(prefix, "[%d", &node)
+		if _, err := fmt.Sscanf(text, "ready %d\n", &pid); err == nil {
 			pids[node] = pid
 		}
 	}
@@ -397,12 +399,16 @@ func TestSelfUnderLauncher(t *testing.T) {
 
 func TestRunOptions(t *testing.T) {
 	for want, change := range map[string]func(*Run){
-		"Run.Nodes is 0: want 1 to 4096":      func(r *Run) { r.Nodes = 0 },
-		"Run.Nodes is 4097: want 1 to 4096":   func(r *Run) { r.Nodes = 4097 },
-		"Run.Program is empty":                func(r *Run) { r.Program = "" },
-		"Run.Key has 3 bytes: want 16 to":     func(r *Run) { r.Key = []byte("abc") },
-		`Run.Listen is ":1": no host: want`:   func(r *Run) { r.Listen = ":1" },
-		"Run.Grace is -1ns: want more than 0": func(r *Run) { r.Grace = -1 },
+		"Run.Nodes is 0: want 1 to 4096":       func(r *Run) { r.Nodes = 0 },
+		"Run.Nodes is 4097: want 1 to 4096":    func(r *Run) { r.Nodes = 4097 },
+		"Run.Program is empty":                 func(r *Run) { r.Program = "" },
+		"Run.Key has 3 bytes: want 16 to":      func(r *Run) { r.Key = []byte("abc") },
+		`Run.Listen is ":1": no host: want`:    func(r *Run) { r.Listen = ":1" },
+		"Run.Hosts has 4 hosts: want 1 to 3":   func(r *Run) { r.Hosts = []string{"a", "b", "c", "d"} },
+		"Run.Hosts has 0 hosts: want 1 to 3":   func(r *Run) { r.Hosts = []string{} },
+		`Run.Hosts has "-oX": that is no name`: func(r *Run) { r.Hosts = []string{"-oX"} },
+		"Run.Env has A: over ssh a variable":   func(r *Run) { r.Hosts, r.Env = []string{"a"}, []string{"A=b\nC"} },
+		"Run.Grace is -1ns: want more than 0":  func(r *Run) { r.Grace = -1 },
 	} {
 		r := of("silent")
 		change(&r)

@@ -17,6 +17,7 @@ const (
 	envKey      = "ORWL_KEY"
 	envKeyFile  = "ORWL_KEY_FILE"
 	envLease    = "ORWL_LEASE"
+	envSSH      = "ORWL_SSH"
 	envLifeline = "ORWL_LIFELINE_FD"
 	envReport   = "ORWL_REPORT_FD"
 )
@@ -24,7 +25,7 @@ const (
 // ownVariables are the variables that Spawn does not hand down: they are about the process that
 // spawns, or about an outer run. It does hand down what all nodes have alike.
 var ownVariables = []string{
-	envNode, envNodes, envRoot, envPeers, envListen, envPort, envService, envKey, envKeyFile, envLifeline, envReport,
+	envNode, envNodes, envRoot, envPeers, envListen, envPort, envService, envKey, envKeyFile, envSSH, envLifeline, envReport,
 }
 
 // mostNodes is the largest run.

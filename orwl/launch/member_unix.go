@@ -1,0 +1,121 @@
+//go:build unix
+
+package launch
+
+import (
+	"encoding/hex"
+	"errors"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+)
+
+// member is a node that has been started.
+type member struct {
+	node     int
+	host     string // "" is this machine
+	cmd      *exec.Cmd
+	lifeline *os.File // open while this process lives and has not lost interest
+	out, err *lines
+	silence  func() // is called when it can say no more, unless nil
+}
+
+// ending is how a node has ended, as Wait has it.
+type ending struct {
+	*member
+	reason error
+}
+
+// member starts a node. Node 0 of several has the report, or says over ssh what would go there.
+func (c *crew) member(node int, root address, report *os.File) (*member, error) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close() // the node has its own
+	m := &member{
+		node:     node,
+		host:     c.run.host(node),
+		lifeline: w,
+		out:      c.run.lines(&c.mu, c.run.Stdout, node),
+		err:      c.run.lines(&c.mu, c.run.Stderr, node),
+	}
+	first := string(hex.AppendEncode(nil, c.run.Key)) + "\n"
+	if m.host == "" {
+		m.cmd = exec.Command(c.run.Program, c.run.Args...)
+		m.cmd.Env = append(withoutOwn(os.Environ()), c.run.environment(node, root, lifelineFD, reportFD)...)
+		m.cmd.ExtraFiles = []*os.File{lifelineFD - 3: r}
+		if report != nil {
+			m.cmd.ExtraFiles = append(m.cmd.ExtraFiles, report)
+		}
+	} else {
+		env := c.run.environment(node, root, inputFD, errorFD)
+		if lease := os.Getenv(envLease); lease != "" { // all nodes have the same
+			env = append(env, envLease+"="+lease)
+		}
+		first = strings.Join(env, "\n") + "\n\n" + first
+		if m.cmd, err = c.run.overSSH(m.host); err == nil {
+			m.cmd.Stdin = r
+		}
+		if node == 0 && c.overSSH != nil {
+			m.err.reports = func(line string) {
+				select {
+				case c.overSSH <- line:
+				default: // more than there is to say
+				}
+			}
+			m.silence = func() { close(c.overSSH) }
+		}
+	}
+	if err == nil {
+		m.cmd.Stdout, m.cmd.Stderr = m.out, m.err
+		m.cmd.WaitDelay = c.run.Grace // for what it has started and that has its output
+		m.cmd.SysProcAttr = attributes()
+		_, err = w.WriteString(first) // the pipe has room for it
+	}
+	if err == nil {
+		err = m.cmd.Start()
+	}
+	if err != nil {
+		w.Close()
+		return nil, err
+	}
+	return m, nil
+}
+
+// signal sends s to the node, over ssh by its lifeline, and otherwise also to what it has
+// started.
+func (m *member) signal(s syscall.Signal) {
+	if m.host == "" {
+		m.signalGroup(s)
+		return
+	}
+	_, _ = m.lifeline.WriteString(strconv.Itoa(int(s)) + "\n") // it may end meanwhile
+}
+
+// signalGroup sends s to the process that has been started, and to what that has started.
+func (m *member) signalGroup(s syscall.Signal) {
+	if m.cmd.Process.Signal(syscall.Signal(0)) == nil { // not yet waited for: the number is still its own
+		syscall.Kill(-m.cmd.Process.Pid, s) // it may end meanwhile
+	}
+}
+
+// failure is what was wrong with an ending, or nil.
+func (e ending) failure() *NodeError {
+	failed := &NodeError{Node: e.node, Host: e.host}
+	status, ok := e.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	switch failed.Code = e.cmd.ProcessState.ExitCode(); {
+	case ok && status.Signaled():
+		failed.Signal = status.Signal()
+	case e.host != "" && failed.Code == codeSSH:
+		failed.Err = errSSH
+	case failed.Code != 0:
+	case e.reason != nil && !errors.Is(e.reason, exec.ErrWaitDelay):
+		failed.Err = e.reason
+	default:
+		return nil
+	}
+	return failed
+}
