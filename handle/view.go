@@ -69,7 +69,9 @@ func castWrite[T any](b []byte) ([]T, error) {
 	}
 	var one T
 	at := unsafe.Pointer(unsafe.SliceData(b))
-	invariant.Check(uintptr(at)%unsafe.Alignof(one) == 0, "bytes of a resource at %p, which is not aligned for a %v", at, reflect.TypeFor[T]())
+	if invariant.Enabled {
+		invariant.Check(uintptr(at)%unsafe.Alignof(one) == 0, "bytes of a resource at %p, which is not aligned for a %v", at, reflect.TypeFor[T]())
+	}
 	return unsafe.Slice((*T)(at), len(b)/int(unsafe.Sizeof(one))), nil
 }
 

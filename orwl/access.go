@@ -61,16 +61,17 @@ func (a *Access) Ahead(k int) *Access {
 	return a
 }
 
-// ending returns how the access ends a round, if the task has done so many of all its rounds
-// then. rounds is negative if the task does not know their number.
-func (a *Access) ending(done, rounds int) func(by any) error {
+// endRound ends a round of the access, if the task has done so many of all its rounds then.
+// rounds is negative if the task does not know their number. by is for the hooks of the
+// requests that this grants.
+func (a *Access) endRound(done, rounds int, by any) error {
 	switch {
 	case done == rounds:
-		return a.Pair.ReleaseBy
+		return a.Pair.ReleaseBy(by)
 	case rounds >= 0 && done+int(a.ahead) >= rounds:
-		return a.Pair.DrainBy
+		return a.Pair.DrainBy(by)
 	}
-	return a.Pair.NextBy
+	return a.Pair.NextBy(by)
 }
 
 // Acquire waits for the access. It returns an error, and the task does not hold the

@@ -4,21 +4,20 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync/atomic"
 
 	"github.com/orwl/go-orwl/orwl/internal/workers"
 )
 
-// A step task has no goroutine. A worker calls its body when all accesses of a round are
-// granted:
+// A step task has no goroutine. A worker acquires its accesses, one after another, and then
+// calls its body:
 //
-//	waiting ──the last access is granted──▶ ready ──a worker takes it──▶ running
-//	   ▲                                                                    │
-//	   └──────────── all accesses are requested again and released ─────────┘
+//	waiting ──the access is granted──▶ ready ──a worker takes it──▶ acquires ──all──▶ runs
+//	   ▲                                                              │  ▲             │
+//	   └───────────────── one is not granted ─────────────────────────┘  └─ next round ┘
 //
-// missing counts the accesses of the coming round that are not granted yet, and one more
-// until the worker has requested all of them. The caller that counts it down to zero makes
-// the step ready, so exactly one caller does.
+// A step waits for one access at a time, so it is in one queue's list, and one grant makes it
+// ready. It begins each round with the access that it waited for last. Mostly that one takes
+// longest, and the others are granted when it is.
 type step struct {
 	task   *Task
 	body   func(round int) error
@@ -27,9 +26,12 @@ type step struct {
 	pool   *pool
 	home   *workers.Worker[step] // its queue gets the step, unless a worker's release makes it ready
 
-	round   int // of the next run of the body; the worker's that runs it
-	begun   bool
-	missing atomic.Int32
+	// The worker that runs the step uses these. When the step waits, the worker that its
+	// grant makes take it is the next one.
+	round int // of the next run of the body
+	next  int // the access to acquire next
+	left  int // accesses that are not acquired yet
+	first int // the access that the next round begins with
 }
 
 // Each makes the task a step task: body is called once in each of so many rounds, or
@@ -61,12 +63,9 @@ func (t *Task) Each(rounds int, body func(round int) error) {
 // ErrBodies is a task that has been given two bodies.
 var ErrBodies = errors.New("orwl: task has a body already: call Do or Each, once")
 
-// Granted implements resource.Hook: an access of the coming round is granted. by is the
+// Granted implements resource.Hook: the access that the step waits for is granted. by is the
 // worker that has released, or nil.
 func (s *step) Granted(by any) {
-	if s.missing.Add(-1) != 0 {
-		return
-	}
 	if w, ok := by.(*worker); ok && w.pool == s.pool {
 		w.Next(s)
 	} else {
@@ -74,51 +73,61 @@ func (s *step) Granted(by any) {
 	}
 }
 
-// await registers the step for the grants of the coming round, whose accesses have been
-// requested, and reports whether all are granted. If one is not, its observer is told that
-// the step waits. Others may be missing too, but a task waits once at a time.
-func (s *step) await() (ready bool, err error) {
-	s.missing.Store(int32(len(s.task.accesses)) + 1)
-	waits := false
-	for _, a := range s.task.accesses {
-		if err := a.Place().Tell(s); err != nil {
+// acquire goes on to acquire the accesses of the round, and reports whether all are. If not,
+// the grant of the one that is missing makes the step ready. That may be at once, so the
+// caller leaves the step to others then.
+func (s *step) acquire() (all bool, err error) {
+	accesses := s.task.accesses
+	if s.left > 0 {
+		s.first = s.next // it has waited for this one, unless the round begins
+	}
+	for ; s.left > 0; s.left-- {
+		if acquired, err := accesses[s.next].Place().AcquireOrTell(s.task.run.ctx, s); !acquired {
 			return false, err
 		}
-		waits = waits || a.Place().Waits()
+		if s.next++; s.next == len(accesses) {
+			s.next = 0
+		}
 	}
-	return s.missing.Add(-1) == 0, nil
+	return true, nil
 }
 
-// run runs one round, and reports whether the step goes on.
-func (s *step) run(w *worker) (more bool, err error) {
-	t := s.task
-	if !s.begun {
-		s.begun = true
-		t.began()
-	}
-	ctx := t.run.ctx
-	for _, a := range t.accesses {
-		if err := a.Place().Acquire(ctx); err != nil {
-			return false, err
-		}
+// run runs the step until it waits, has ended, or has run its body once. If it is ready then,
+// the worker runs it again.
+func (s *step) run(w *worker) error {
+	all, err := s.acquire()
+	if err != nil || !all {
+		return err
 	}
 	// A failing task ends the run before it releases. So this step knows now if it owes
 	// an access to that.
-	if ctx.Err() != nil {
-		return false, context.Cause(ctx)
+	t := s.task
+	if ctx := t.run.ctx; ctx.Err() != nil {
+		return context.Cause(ctx)
 	}
 	if err := s.body(s.round); err != nil {
-		return false, err
+		return err
 	}
 	s.round++
 	t.round.Inc() // before the release, so that the next task sees it
-	return s.round != s.rounds, s.release(w)
+	if err := s.release(w); err != nil {
+		return err
+	}
+	if s.round == s.rounds {
+		s.end(nil)
+		return nil
+	}
+	if all, err = s.acquire(); all {
+		w.Next(s)
+	}
+	return err
 }
 
 // release ends a round. It requests the accesses of the next one, unless this was the last.
 func (s *step) release(w *worker) error {
+	s.next, s.left = s.first, len(s.task.accesses)
 	for _, a := range s.task.accesses {
-		if err := a.ending(s.round, s.rounds)(w); err != nil {
+		if err := a.endRound(s.round, s.rounds, w); err != nil {
 			return err
 		}
 	}

@@ -181,7 +181,7 @@ func (a *Access) roundError(err error) error {
 // renew ends a round, after which the task has done so many of all its rounds.
 func (t *Task) renew(done, rounds int) bool {
 	for _, a := range t.accesses {
-		if err := a.ending(done, rounds)(nil); err != nil {
+		if err := a.endRound(done, rounds, nil); err != nil {
 			t.err = err
 			return false
 		}

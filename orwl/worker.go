@@ -65,17 +65,18 @@ func (rt *Runtime) steps(r *run) {
 	}
 }
 
-// arm begins to wait for the accesses of the first round.
+// arm begins the first round.
 func (s *step) arm() {
+	s.task.began()
 	if s.rounds == 0 {
-		s.task.began()
 		s.end(nil)
 		return
 	}
-	ready, err := s.await()
+	s.left = len(s.task.accesses)
+	all, err := s.acquire()
 	if err != nil {
 		s.end(err)
-	} else if ready {
+	} else if all {
 		s.home.Push(s)
 	}
 }
@@ -118,20 +119,8 @@ func (w *worker) runs() {
 	}()
 	for w.current != nil {
 		err = ErrExit
-		var more bool
-		s := w.current
-		if more, err = s.run(w); err != nil {
+		if err = w.current.run(w); err != nil {
 			return
-		}
-		if more {
-			if more, err = s.await(); err != nil {
-				return
-			}
-			if more {
-				w.Next(s)
-			}
-		} else {
-			s.end(nil)
 		}
 		w.current = w.Following()
 	}

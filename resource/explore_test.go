@@ -38,6 +38,7 @@ type what uint8
 const (
 	doRequest what = iota
 	doAcquire
+	doTake // as a step task acquires
 	doRelease
 	doRenew
 	doCancel
@@ -48,7 +49,7 @@ const (
 )
 
 func (m move) String() string {
-	return fmt.Sprintf("%s %d %s", [...]string{"request", "acquire", "release", "renew", "cancel", "notify", "test", "signal", "hear"}[m.what], m.place, m.mode)
+	return fmt.Sprintf("%s %d %s", [...]string{"request", "acquire", "take", "release", "renew", "cancel", "notify", "test", "signal", "hear"}[m.what], m.place, m.mode)
 }
 
 // table is one run of a game.
@@ -97,6 +98,16 @@ func (s *seat) Unpark() {
 	w := s.t.at
 	w.FetchOp(s.owner, s.disp, rma.Replace, 1)
 	s.t.at = w
+}
+
+// taker is a seat as the hook of its own request. It rings the bell of the bed.
+type taker seat
+
+func (s *taker) Granted(any) {
+	if granted, _ := s.t.fifo.Granted(s.id); !granted {
+		s.t.note(fmt.Errorf("request %d was told of its grant before", s.id))
+	}
+	(*seat)(s).Unpark()
 }
 
 // point lets another rank go first.
@@ -176,11 +187,15 @@ func (t *table) move(ctx context.Context, s *seat, m move) error {
 		s.id, s.notified = t.ids, 0
 		t.effect[me] = func() error { _, err := t.fifo.Request(s.id, m.mode, nil); return err }
 		return s.Request(t.r, m.mode)
-	case doAcquire:
+	case doAcquire, doTake:
 		if !s.Requested() {
 			return nil
 		}
-		if err := s.Acquire(ctx); err != nil {
+		acquire := t.acquire
+		if m.what == doTake && !s.listed {
+			acquire = t.take
+		}
+		if err := acquire(ctx, s); err != nil {
 			return err
 		}
 		return t.enter(s)
@@ -239,6 +254,24 @@ func (t *table) move(ctx context.Context, s *seat, m move) error {
 		}
 	}
 	return nil
+}
+
+func (t *table) acquire(ctx context.Context, s *seat) error { return s.Acquire(ctx) }
+
+// take acquires as a step task does.
+func (t *table) take(ctx context.Context, s *seat) error {
+	for {
+		if acquired, err := s.AcquireOrTell(ctx, (*taker)(s)); acquired || err != nil {
+			return err
+		}
+		w := t.at
+		if _, err := w.Await(ctx, s.owner, s.disp, rma.Is(1)); err != nil {
+			return err
+		}
+		t.at = w
+		w.FetchOp(s.owner, s.disp, rma.Replace, 0)
+		t.at = w
+	}
 }
 
 // enter checks that the FIFO has granted what was acquired, and that the holders may be
@@ -345,8 +378,8 @@ func draw(seed uint64) game {
 			next := []what{doRequest}
 			switch last.what {
 			case doRequest, doRenew, doNotify, doTest:
-				next = []what{doAcquire, doAcquire, doAcquire, doCancel, doNotify, doTest}
-			case doAcquire:
+				next = []what{doAcquire, doAcquire, doTake, doTake, doCancel, doNotify, doTest}
+			case doAcquire, doTake:
 				next = []what{doRelease, doRenew}
 			}
 			m := move{what: next[rng.IntN(len(next))], place: last.place}
@@ -408,6 +441,9 @@ func TestExhaust(t *testing.T) {
 		"three writers":          {round(Write), round(Write), round(Write)},
 		"two readers, writer":    {round(Read), round(Write), round(Read)},
 		"pairs":                  {one(Write, doRequest, doAcquire, doRenew, doAcquire, doRelease), one(Write, doRequest, doAcquire, doRenew, doAcquire, doRelease)},
+		"steps":                  {one(Write, doRequest, doTake, doRenew, doTake, doRelease), one(Write, doRequest, doTake, doRenew, doTake, doRelease)},
+		"step between readers":   {round(Read), one(Write, doRequest, doTake, doRelease), one(Read, doRequest, doTake, doRelease)},
+		"step behind a cancel":   {round(Read), one(Write, doRequest, doCancel), one(Read, doRequest, doTake, doRelease)},
 		"cancel between":         {round(Write), one(Write, doRequest, doCancel), round(Write)},
 		"cancel between readers": {round(Read), one(Write, doRequest, doCancel), round(Read)},
 		// The first reader goes on only when the second has come in.

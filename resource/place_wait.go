@@ -1,5 +1,7 @@
 package resource
 
+import "context"
+
 // A place is listed while its request waits for a grant: because its task waits in
 // Acquire, or because Tell or Notify asked for a call.
 
@@ -73,13 +75,29 @@ func (p *Place) Tell(h Hook) error {
 	return nil
 }
 
-// Waits tells the observers that the request is waited for from now on, as Acquire does by
-// itself, and reports whether it has told. It does not if the request is granted. It is for
-// a task that uses Tell in place of waiting in Acquire.
-func (p *Place) Waits() bool {
-	if !p.hears(Waiting) || p.Granted() {
-		return false
+// AcquireOrTell acquires if the request is granted, and reports whether it has. If not, h is
+// told of the grant, as by Tell: call it again then. It is Acquire for a task without a
+// goroutine. If the guard must be entered, it waits for that, as Acquire does.
+func (p *Place) AcquireOrTell(ctx context.Context, h Hook) (acquired bool, err error) {
+	if p.take() {
+		return true, nil
 	}
-	p.tell(Waiting)
-	return true
+	if s := p.state.Load(); s&requestedBit != 0 && !p.lined && !p.told(s) {
+		if p.hears(Waiting) {
+			p.tell(Waiting)
+		}
+		return false, p.Tell(h)
+	}
+	if err := p.Acquire(ctx); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+// told reports whether the queue has granted the request, and is done with its waiter.
+func (p *Place) told(s uint64) bool {
+	if p.listed {
+		return p.w.state.Load() == granted
+	}
+	return due(p.r.load(&p.r.completed), s&^flags, modeOf(s))
 }

@@ -102,7 +102,16 @@ func (q *queue) request(m Mode) (ticket uint64) {
 // woke.
 func (q *queue) complete(m Mode, by any) (c uint64, woken int) {
 	c = q.add(&q.completed, unit(m))
+	if c&shared == 0 && q.nobody(c) {
+		return c, 0
+	}
 	return c, q.settle(c, c, by)
+}
+
+// nobody reports whether no waiter is listed in the slot of key.
+func (q *queue) nobody(key uint64) bool {
+	q.point()
+	return q.nearest(key).Load() == nil && q.far.Load() == nil
 }
 
 // settle wakes the waiters in the slot of key that are due. It completes ghosts that are
