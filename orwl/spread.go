@@ -101,15 +101,15 @@ func (rt *Runtime) homesFor(on []int) map[string]int {
 	}
 	for name := range rt.resources {
 		if _, known := homes[name]; !known {
-			homes[name] = rendezvous(name, rt.Nodes())
+			homes[name] = heaviest(name, rt.Nodes())
 		}
 	}
 	return homes
 }
 
-// rendezvous is the node of the greatest hash with the name: of those that move when
+// heaviest is the node of the greatest hash with the name: of those that move when
 // the number of nodes grows by one, there are as few as can be.
-func rendezvous(name string, nodes int) (best int) {
+func heaviest(name string, nodes int) (best int) {
 	greatest := uint64(0)
 	for n := range nodes {
 		h := fnv.New64a()

@@ -42,6 +42,7 @@ var layers = []layer{
 	{path: "net/p2p/internal/lane", imports: "net/p2p/internal/loan net/p2p/internal/transport net/engine net/wire net/rma"},
 	{path: "net/p2p/internal/window", imports: "net/p2p/internal/control net/p2p/internal/lane net/p2p/internal/loan net/p2p/internal/transport internal/park net/mem net/shm net/engine net/wire net/rma net/topology"},
 	{path: "net/p2p", testsOf: "net/rma", imports: "net/p2p/internal/control net/p2p/internal/lease net/p2p/internal/window net/p2p/internal/lane net/p2p/internal/loan net/p2p/internal/transport net/engine net/wire net/rma net/topology"},
+	{path: "net/p2p/rendezvous", imports: "net/p2p/internal/transport"},
 
 	// The library.
 	{path: "internal/processor"},
@@ -85,7 +86,7 @@ var layers = []layer{
 const (
 	anything  = "anything"
 	belowOrwl = "handle resource locks/lockers locks " +
-		"net/p2p net/sim net/shm net/mem net/engine net/wire net/rma net/topology"
+		"net/p2p/rendezvous net/p2p net/sim net/shm net/mem net/engine net/wire net/rma net/topology"
 )
 
 // owners are the packages that alone may import a module of others, with their

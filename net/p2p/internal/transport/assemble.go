@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/connmgr"
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/event"
 	"github.com/libp2p/go-libp2p/core/host"
@@ -64,8 +65,8 @@ type assembled struct {
 	manager  network.ResourceManager
 }
 
-// assemble makes the host of a node. It does not listen yet.
-func assemble(o Options, g *gater) (a *assembled, err error) {
+// assemble makes a host with an identity. It does not listen yet.
+func assemble(o Options, private crypto.PrivKey, g connmgr.ConnectionGater) (a *assembled, err error) {
 	a = new(assembled)
 	defer func() {
 		if err != nil {
@@ -75,7 +76,6 @@ func assemble(o Options, g *gater) (a *assembled, err error) {
 	if a.manager, err = newManager(o); err != nil {
 		return nil, err
 	}
-	private := Identity(o.Key, o.Number)
 	var all []upgrader.StreamMuxer
 	for kind := range Kinds {
 		m := multiplexer(kind)
@@ -109,7 +109,7 @@ func assemble(o Options, g *gater) (a *assembled, err error) {
 }
 
 // swarm makes the swarm, which keeps the connections.
-func (a *assembled) swarm(o Options, g *gater, bus event.Bus, private crypto.PrivKey) (*swarm.Swarm, error) {
+func (a *assembled) swarm(o Options, g connmgr.ConnectionGater, bus event.Bus, private crypto.PrivKey) (*swarm.Swarm, error) {
 	peers, err := pstoremem.NewPeerstore()
 	if err != nil {
 		return nil, fmt.Errorf("p2p: peerstore of node %d: %w", o.Number, err)
@@ -151,7 +151,7 @@ func (a *assembled) negotiate(most time.Duration) network.StreamHandler {
 	}
 }
 
-func (a *assembled) transport(o Options, g *gater, private crypto.PrivKey, muxers []upgrader.StreamMuxer) (transport.Transport, error) {
+func (a *assembled) transport(o Options, g connmgr.ConnectionGater, private crypto.PrivKey, muxers []upgrader.StreamMuxer) (transport.Transport, error) {
 	var security sec.SecureTransport
 	var err error
 	if o.Security == Noise {

@@ -51,7 +51,7 @@ func New(o Options) (*Host, error) {
 		}
 		h.Host = o.User
 	} else {
-		own, err := assemble(o, h.gater)
+		own, err := assemble(o, Identity(o.Key, o.Number), h.gater)
 		if err != nil {
 			return nil, err
 		}

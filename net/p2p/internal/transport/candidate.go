@@ -1,0 +1,44 @@
+package transport
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/crypto"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/multiformats/go-multiaddr"
+)
+
+// candidateHello is how long a connection of a candidate may take to be secured.
+const candidateHello = 5 * time.Second
+
+// Candidate makes the host of a process that has no number yet. It has a random identity,
+// and is in the private network of the run's key, so only processes with the key can talk to
+// it. It listens.
+func Candidate(ctx context.Context, key []byte, nodes int, listen string) (host.Host, error) {
+	private, _, err := crypto.GenerateEd25519Key(rand.Reader)
+	if err != nil {
+		return nil, fmt.Errorf("p2p: identity of a candidate: %w", err)
+	}
+	a, err := assemble(Options{Nodes: nodes, Key: key, Private: true, Hello: candidateHello, Talk: func() uint64 { return 0 }}, private, nil)
+	if err != nil {
+		return nil, err
+	}
+	at, err := resolve(ctx, listen)
+	if err == nil {
+		err = a.Network().Listen(at[0])
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("p2p: a candidate cannot listen at %s: %w", listen, err), a.Close())
+	}
+	return a, nil
+}
+
+// List is a list of addresses, which Addresses parses: as many as fit.
+func List(all []multiaddr.Multiaddr) string { return listed(all, mostListed) }
+
+// Addresses parses a list of multiaddresses with commas between them.
+func Addresses(list string) ([]multiaddr.Multiaddr, error) { return multiaddresses(list) }

@@ -1,0 +1,304 @@
+package rendezvous
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/discovery"
+	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/peer"
+
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
+)
+
+const (
+	// pulse is how often the agreement is told the time.
+	pulse = 50 * time.Millisecond
+	// findAgain is the pause before the others are looked for again.
+	findAgain = 500 * time.Millisecond
+)
+
+// Seat is this process's part in the run.
+type Seat struct {
+	// Number is the number of the node.
+	Number int
+	// Root is where node 0 listens, as host:port. It is empty for node 0.
+	Root string
+
+	s *search // of node 0, else nil
+}
+
+// Report tells the other processes where node 0 listens. It is node 0's to say. It fits
+// p2p.Options.Listening.
+func (s *Seat) Report(address string) {
+	if s.s != nil {
+		s.s.do(func(now time.Duration) []act { return s.s.meeting.listens(address) })
+	}
+}
+
+// Close ends the search. Until node 0 calls it, processes that come too late are told so.
+func (s *Seat) Close() {
+	if s.s != nil {
+		s.s.close()
+	}
+}
+
+// Meet finds the other processes of the run, and agrees with them on numbers. It returns
+// when all are there and, except on node 0, node 0 listens.
+func Meet(ctx context.Context, o Options) (*Seat, error) {
+	o = o.withDefaults()
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	s, err := newSearch(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	timer := time.NewTimer(o.Patience)
+	defer timer.Stop()
+	select {
+	case <-s.sealed:
+		return &Seat{s: s}, nil
+	case <-s.over:
+	case <-timer.C:
+		err = fmt.Errorf("%w: of %d processes with this key, %s in %v", ErrAlone, o.Nodes, s.seen(), o.Patience)
+	case <-ctx.Done():
+		err = fmt.Errorf("%w: of %d processes with this key, %s: %w", ErrAlone, o.Nodes, s.seen(), context.Cause(ctx))
+	}
+	s.close()
+	if err == nil {
+		err = s.meeting.err
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Seat{Number: s.meeting.seat.Number, Root: s.root}, nil
+}
+
+// search is the agreement with its streams and its clock. One goroutine, run, owns
+// everything but the channels.
+type search struct {
+	o       Options
+	host    host.Host
+	own     bool // it has made the host
+	born    time.Time
+	meeting *meeting
+	asks    map[peer.ID]*line // this process's, by whom it asks
+	asked   map[peer.ID]*line // of others
+	root    string            // where node 0 listens, as seen from here
+
+	steps  chan func(now time.Duration) []act
+	sealed chan struct{}
+	over   chan struct{}
+
+	ctx    context.Context
+	cancel context.CancelFunc
+	group  sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool
+}
+
+func newSearch(ctx context.Context, o Options) (*search, error) {
+	s := &search{
+		o: o, host: o.Host, born: time.Now(), asks: make(map[peer.ID]*line), asked: make(map[peer.ID]*line),
+		steps: make(chan func(time.Duration) []act), sealed: make(chan struct{}), over: make(chan struct{}),
+	}
+	if s.own = s.host == nil; s.own {
+		var err error
+		if s.host, err = transport.Candidate(ctx, o.Key, o.Nodes, o.Listen); err != nil {
+			return nil, err
+		}
+	}
+	finds := o.Discovery
+	if finds == nil {
+		finds = local{s.host}
+	}
+	s.meeting = newMeeting(s.host.ID(), o.Nodes)
+	s.ctx, s.cancel = context.WithCancel(context.Background())
+	s.host.SetStreamHandler(name, s.take)
+	s.group.Go(s.run)
+	s.group.Go(func() { s.advertise(finds) })
+	s.group.Go(func() { s.find(finds) })
+	return s, nil
+}
+
+// close ends everything that newSearch has begun.
+func (s *search) close() {
+	s.mu.Lock()
+	closed := s.closed
+	s.closed = true
+	s.mu.Unlock()
+	if closed {
+		return
+	}
+	s.host.RemoveStreamHandler(name)
+	s.cancel()
+	s.group.Wait()
+	if s.own {
+		_ = s.host.Close() // nothing is lost with it
+	}
+}
+
+// enter makes close wait for the goroutine that calls it, until it calls s.group.Done. It
+// is false if the search is closed already.
+func (s *search) enter() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.group.Add(1)
+	}
+	return !s.closed
+}
+
+// do has the goroutine that owns the agreement take a step.
+func (s *search) do(step func(now time.Duration) []act) {
+	select {
+	case s.steps <- step:
+	case <-s.ctx.Done():
+	}
+}
+
+// run takes the steps.
+func (s *search) run() {
+	ticks := time.NewTicker(pulse)
+	defer ticks.Stop()
+	defer s.hangUp()
+	sealed := false
+	for !s.meeting.over() {
+		now := time.Since(s.born)
+		if s.meeting.sealed && !sealed {
+			sealed = true
+			close(s.sealed)
+		}
+		select {
+		case step := <-s.steps:
+			s.say(step(now))
+		case <-ticks.C:
+			s.say(s.meeting.tick(now))
+		case <-s.ctx.Done():
+			return
+		}
+	}
+	close(s.over)
+}
+
+// hangUp ends all streams.
+func (s *search) hangUp() {
+	for _, lines := range []map[peer.ID]*line{s.asks, s.asked} {
+		for _, l := range lines {
+			l.end()
+		}
+	}
+}
+
+// say does what the agreement says.
+func (s *search) say(acts []act) {
+	for _, a := range acts {
+		switch a.say.Say {
+		case ask:
+			s.ask(a.to, a.say)
+		case here:
+			s.asks[a.to].write(a.say)
+		case leave:
+			s.asks[a.to].end()
+			delete(s.asks, a.to)
+		default:
+			if a.say.Say == lead {
+				a.say.Address = transport.List(s.host.Peerstore().Addrs(peer.ID(a.say.Leader)))
+			}
+			if l := s.asked[a.to]; l != nil {
+				l.write(a.say)
+			}
+		}
+	}
+}
+
+// seen tells how many processes have come.
+func (s *search) seen() string {
+	count := make(chan int, 1)
+	s.do(func(time.Duration) []act { count <- len(s.meeting.guests()) + 1; return nil })
+	select {
+	case n := <-count:
+		return fmt.Sprintf("%d came", n)
+	case <-s.ctx.Done():
+		return "1 came"
+	}
+}
+
+// advertise says that this process is there, again and again.
+func (s *search) advertise(d discovery.Discovery) {
+	for {
+		pause, err := d.Advertise(s.ctx, namespace(s.o.Key))
+		if err != nil || pause <= 0 {
+			s.complain("cannot advertise", err)
+			pause = findAgain
+		}
+		if !s.pause(pause * 7 / 8) {
+			return
+		}
+	}
+}
+
+// find looks for the others, again and again.
+func (s *search) find(d discovery.Discovery) {
+	for {
+		found, err := d.FindPeers(s.ctx, namespace(s.o.Key))
+		if err != nil {
+			s.complain("cannot look for the others", err)
+		} else {
+			for info := range s.each(found) {
+				s.learn(info)
+			}
+		}
+		if !s.pause(findAgain) {
+			return
+		}
+	}
+}
+
+// each are the elements of a channel until it is closed, or the search.
+func (s *search) each(found <-chan peer.AddrInfo) func(yield func(peer.AddrInfo) bool) {
+	return func(yield func(peer.AddrInfo) bool) {
+		for {
+			select {
+			case info, ok := <-found:
+				if !ok || !yield(info) {
+					return
+				}
+			case <-s.ctx.Done():
+				return
+			}
+		}
+	}
+}
+
+// learn notes a candidate and its addresses.
+func (s *search) learn(info peer.AddrInfo) {
+	if info.ID == s.host.ID() || len(info.Addrs) == 0 {
+		return
+	}
+	s.host.Peerstore().AddAddrs(info.ID, info.Addrs, s.o.Patience)
+	s.do(func(now time.Duration) []act { return s.meeting.found(now, info.ID) })
+}
+
+// pause waits, and is false if the search is closed.
+func (s *search) pause(d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-s.ctx.Done():
+		return false
+	}
+}
+
+func (s *search) complain(what string, err error) {
+	if err != nil && !errors.Is(err, context.Canceled) {
+		s.o.Log.Warn("rendezvous: "+what, "why", err)
+	}
+}
