@@ -11,6 +11,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/orwl/go-orwl/net/p2p"
+	"github.com/orwl/go-orwl/net/p2p/rendezvous"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -48,6 +49,8 @@ type JoinOptions struct {
 	// Patience is for how long the nodes wait for each other in the beginning, 30 s
 	// by default.
 	Patience time.Duration
+	// Rendezvous says how the others are found if Place is Unmet; by multicast DNS if zero.
+	Rendezvous rendezvous.Options
 	// Remote has the node share no memory with other nodes of its machine, as if each had a
 	// machine of its own.
 	Remote bool
@@ -93,7 +96,24 @@ func Join(ctx context.Context, o JoinOptions) (*Nodes, error) {
 		n.place.Nodes = 1
 		return n, nil
 	}
-	return n, n.join(ctx, o)
+	if o.Rendezvous.Log == nil {
+		o.Rendezvous.Log = o.Log
+	}
+	var err error
+	if n.place, err = Meet(ctx, n.place, o.Rendezvous); err != nil {
+		return nil, err
+	}
+	if err = n.join(ctx, o); err != nil {
+		n.leave()
+	}
+	return n, err
+}
+
+// leave says that this process is no node of the run any more.
+func (n *Nodes) leave() {
+	if n.place.Left != nil {
+		n.place.Left()
+	}
 }
 
 func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
@@ -231,6 +251,7 @@ func (n *Nodes) Close(ctx context.Context) error {
 		return nil
 	}
 	n.site.Settle()
+	defer n.leave()
 	defer n.endings.say(n.log)
 	lost := n.site.Flush(ctx)
 	_, err := n.Gather(ctx, "close", nil)

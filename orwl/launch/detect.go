@@ -28,6 +28,9 @@ func (s surroundings) place(keyed bool) (Place, error) {
 	if err != nil {
 		return Place{}, err
 	}
+	if p, set, err := s.unmet(keyed); set || err != nil {
+		return p, err
+	}
 	nodes, nodesFrom, err := s.size(peers)
 	if err != nil {
 		return Place{}, err
@@ -52,6 +55,26 @@ func (s surroundings) place(keyed bool) (Place, error) {
 		return s.lonely(found.how)
 	}
 	return s.among(found, peers, keyed)
+}
+
+// unmet is the place of a process that ORWL_JOIN lets find the others.
+func (s surroundings) unmet(keyed bool) (p Place, set bool, err error) {
+	nodes, set, err := s.number(envJoin, 1, mostMet)
+	if !set || err != nil {
+		return Place{}, set, err
+	}
+	if variable, value := s.first(envNode, envNodes, envPeers, envRoot); variable != "" {
+		return Place{}, true, mistake(variable, "is %q, and %s is %d: unset one of them", value, envJoin, nodes)
+	}
+	switch {
+	case nodes == 1:
+		p, err = s.lonely(Alone)
+		return p, true, err
+	case !keyed:
+		return Place{}, true, mistake(envKeyFile, "is not set: the %d nodes find each other by their key", nodes)
+	}
+	at, err := s.listen(address{anywhere, 0})
+	return Place{Nodes: nodes, Unmet: true, Listen: at.String(), How: Rendezvous}, true, err
 }
 
 // lonely is the place in a run of one node, which listens only if it is told to.

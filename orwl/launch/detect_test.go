@@ -123,6 +123,11 @@ func TestDetect(t *testing.T) {
 		{name: "a key", env: "ORWL_KEY= " + testKey + " ", want: Place{Nodes: 1, Key: []byte(testKey), How: Alone}},
 		{name: "a key's file", env: "ORWL_KEY_FILE=key", want: Place{Nodes: 1, Key: []byte(testKey), How: Alone}},
 
+		{name: "join", env: "ORWL_JOIN=4\nORWL_KEY_FILE=key", want: Place{Nodes: 4, Unmet: true, Listen: "0.0.0.0:0", Key: []byte(testKey), How: Rendezvous}},
+		{name: "join in an allocation", env: inBatch + "ORWL_JOIN=4\nORWL_KEY_FILE=key\nORWL_LISTEN=10.0.0.1:80",
+			want: Place{Nodes: 4, Unmet: true, Listen: "10.0.0.1:80", Key: []byte(testKey), How: Rendezvous}},
+		{name: "join alone", env: "ORWL_JOIN=1", want: Place{Nodes: 1, How: Alone}},
+
 		{name: "a lease", env: "ORWL_LEASE=5s", want: Place{Nodes: 1, Lease: 5 * time.Second, How: Alone}},
 
 		{name: "root", env: "ORWL_NODE=0\nORWL_NODES=3\nORWL_ROOT=node01:80",
@@ -248,6 +253,10 @@ func TestDetectMistakes(t *testing.T) {
 		{name: "port", env: "ORWL_NODE=0\nORWL_NODES=2\nORWL_PORT=0", want: `ORWL_PORT is "0": want a number from 1 to 65535`},
 		{name: "a Service called orwl", env: inJob + "ORWL_PORT=tcp://10.0.0.11:7717", host: "a-2", want: `ORWL_PORT is "tcp://10.0.0.11:7717", which Kubernetes sets`},
 
+		{name: "join without a key", env: "ORWL_JOIN=4", want: "ORWL_KEY_FILE is not set: the 4 nodes find each other by their key"},
+		{name: "join with a number", env: "ORWL_JOIN=4\nORWL_NODE=1\nORWL_KEY=" + testKey, want: `ORWL_NODE is "1", and ORWL_JOIN is 4: unset one of them`},
+		{name: "join too many", env: "ORWL_JOIN=4711\nORWL_KEY=" + testKey, want: `ORWL_JOIN is "4711": want a number from 1 to 1024`},
+
 		{name: "two keys", env: "ORWL_KEY=" + testKey + "\nORWL_KEY_FILE=key", want: "ORWL_KEY and ORWL_KEY_FILE are both set: unset one"},
 		{name: "short key", env: "ORWL_KEY=0123456789abcde", want: "ORWL_KEY gives a key of 15 bytes: want 16 to 1024"},
 		{name: "short key's file", env: "ORWL_KEY_FILE=short", want: "ORWL_KEY_FILE gives a key of 15 bytes: want 16 to 1024"},
@@ -347,7 +356,7 @@ func TestPlaceHidesKey(t *testing.T) {
 // Whatever the environment says, what comes of it is an error that names a variable,
 // or a place in which a node can start.
 func FuzzDetect(f *testing.F) {
-	for _, env := range []string{inSlurm, inBatch, inOpenMPI, inHydra, inJob, "ORWL_NODE=1\nORWL_PEERS=a:1,[::1]:2", "ORWL_NODE=1\nORWL_NODES=2\nORWL_ROOT=::1"} {
+	for _, env := range []string{inSlurm, inBatch, inOpenMPI, inHydra, inJob, "ORWL_NODE=1\nORWL_PEERS=a:1,[::1]:2", "ORWL_NODE=1\nORWL_NODES=2\nORWL_ROOT=::1", "ORWL_JOIN=4\nORWL_KEY_FILE=key"} {
 		f.Add(env, "web-2")
 		f.Add(env, "[-2")
 	}

@@ -18,6 +18,7 @@
 //	ORWL_KEY_FILE  the file with the cluster key, which others may not read
 //	ORWL_KEY       the cluster key itself
 //	ORWL_SSH       the ssh that Spawn starts nodes on other hosts by, such as ssh -F FILE
+//	ORWL_JOIN      how many nodes there are that find each other by their key, without addresses
 //	ORWL_LEASE     for how long a silent node is believed to be there, such as 5s
 //
 // They win over everything that a launcher says, each for what it says. Incomplete or

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"strconv"
 )
 
 // FromEnvironment says what the place of this process is. A process that Spawn started
@@ -22,6 +23,17 @@ func FromEnvironment() (Place, error) {
 		p.Report, p.GoOn = report, reportGoOn
 	}
 	return p, nil
+}
+
+// Joining is FromEnvironment as if ORWL_JOIN were the number of nodes: what a program's own
+// flag -join calls.
+func Joining(nodes int) (Place, error) {
+	return Detect(func(name string) string {
+		if name == envJoin {
+			return strconv.Itoa(nodes)
+		}
+		return os.Getenv(name)
+	}, readKeyFile, os.Hostname)
 }
 
 // readKeyFile reads a key's file, which no other user may read.

@@ -27,6 +27,11 @@ type Place struct {
 	// Report tells the process that started node 0 where it listens, once, as host:port. It is
 	// nil if no process waits for that.
 	Report func(address string) error
+	// Unmet says that the process knows only how many nodes there are, and finds the others by
+	// their key: see orwl.Meet, which gives it a number.
+	Unmet bool
+	// Left is told when the process has left the run; nil if nothing waits for that.
+	Left func()
 	// GoOn tells the process that started node 0 that the run has begun, and goes on without
 	// nodes that are lost from now on. Until then the first node that fails ends all. It is nil
 	// if no process waits for that.
@@ -47,6 +52,7 @@ const (
 	Slurm       How = "slurm"       // srun
 	PMIx        How = "pmix"        // some other launcher that speaks PMIx
 	Kubernetes  How = "kubernetes"  // the name of a pod
+	Rendezvous  How = "rendezvous"  // the nodes themselves, which ORWL_JOIN lets find each other
 )
 
 // BySpawn reports whether Spawn has started the process. Spawn then waits for it, and tells how
@@ -56,6 +62,9 @@ func (h How) BySpawn() bool { return h == Spawned || h == SSH }
 // String is a place in a line, without its key.
 func (p Place) String() string {
 	text := fmt.Sprintf("node %d of %d (%s)", p.Node, p.Nodes, p.How)
+	if p.Unmet {
+		text = fmt.Sprintf("one of %d nodes (%s)", p.Nodes, p.How)
+	}
 	if p.Root != "" {
 		text += ", root at " + p.Root
 	}

@@ -18,6 +18,7 @@ const (
 	envKeyFile  = "ORWL_KEY_FILE"
 	envLease    = "ORWL_LEASE"
 	envSSH      = "ORWL_SSH"
+	envJoin     = "ORWL_JOIN"
 	envLifeline = "ORWL_LIFELINE_FD"
 	envReport   = "ORWL_REPORT_FD"
 )
@@ -25,11 +26,14 @@ const (
 // ownVariables are the variables that Spawn does not hand down: they are about the process that
 // spawns, or about an outer run. It does hand down what all nodes have alike.
 var ownVariables = []string{
-	envNode, envNodes, envRoot, envPeers, envListen, envPort, envService, envKey, envKeyFile, envSSH, envLifeline, envReport,
+	envNode, envNodes, envRoot, envPeers, envListen, envPort, envService, envKey, envKeyFile, envSSH, envJoin, envLifeline, envReport,
 }
 
-// mostNodes is the largest run.
-const mostNodes = 1 << 16
+// mostNodes is the largest run, mostMet the largest whose nodes find each other.
+const (
+	mostNodes = 1 << 16
+	mostMet   = 1 << 10
+)
 
 // surroundings is what a process can learn from outside.
 type surroundings struct {
