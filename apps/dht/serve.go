@@ -16,6 +16,8 @@ import (
 	"github.com/orwl/go-orwl/apps/dht/resp"
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/internal/terminal"
+	"github.com/orwl/go-orwl/net/p2p/rendezvous"
+	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
 )
 
@@ -37,12 +39,19 @@ func serve(ctx context.Context, f *flag.FlagSet, args []string, out, complaints 
 	if err := command.Parse(f, args); err != nil {
 		return err
 	}
-	place, err := launch.FromEnvironment()
+	place, err := o.place()
 	if err != nil {
 		return err
 	}
 	if err := o.check(place); err != nil {
 		return err
+	}
+	if place.Unmet {
+		log := terminal.Log(complaints, slog.LevelInfo)
+		log.Info("looking for the other processes of the table", "nodes", place.Nodes)
+		if place, err = orwl.Meet(ctx, place, rendezvous.Options{Log: log}); err != nil {
+			return err
+		}
 	}
 	s := serving{serveFlags: o, place: place}
 	if s.secret, err = o.password(os.LookupEnv); err != nil {
@@ -57,6 +66,14 @@ func serve(ctx context.Context, f *flag.FlagSet, args []string, out, complaints 
 	}
 	s.log = terminal.Log(complaints, slog.LevelInfo).With("node", place.Node)
 	return s.run(ctx)
+}
+
+// place is where this process is in the run.
+func (o *serveFlags) place() (launch.Place, error) {
+	if o.join > 0 {
+		return launch.Joining(o.join)
+	}
+	return launch.FromEnvironment()
 }
 
 // spawn runs this program once for each node. Signals go to the nodes, which end by themselves.

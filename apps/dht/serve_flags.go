@@ -23,7 +23,7 @@ type serveFlags struct {
 	clients      int
 	idle         time.Duration
 	bulk         int
-	nodes        int
+	nodes, join  int
 	ssh          string
 	hosts        []string // of ssh
 	volumes      int
@@ -49,6 +49,7 @@ func (o *serveFlags) define(f *flag.FlagSet) {
 	f.IntVar(&o.bulk, "bulk", resp.DefaultBulk, "a client's string has at most `N` bytes")
 	f.IntVar(&o.nodes, "nodes", 0, "start `N` processes of this machine that share the table, 1 if 0; in a run that something else has started, as many as that has, or not given")
 	f.StringVar(&o.ssh, "ssh", "", "the nodes run on the hosts `HOST,HOST`, node[1-4] for four, which ssh reaches without a question, and where this program and this folder have the same path")
+	f.IntVar(&o.join, "join", 0, "be one of `N` processes on this network that find each other and share the table; all have the same ORWL_KEY_FILE")
 	f.IntVar(&o.volumes, "volumes", 0, "the table has `N` volumes, 64 for each node if 0")
 	f.IntVar(&o.memory, "memory", 4096, "the volumes of a node grow up to `N` MiB, all together")
 	f.StringVar(&o.metrics, "metrics", "", "serve metrics for Prometheus and profiles at `HOST:PORT`, such as 127.0.0.1:9470, node i at PORT+i; beyond this machine only in a run with a cluster key")
@@ -66,6 +67,7 @@ func (o *serveFlags) check(place launch.Place) error {
 		inRange("clients", o.clients, 1, resp.MostClients),
 		inRange("bulk", o.bulk, resp.LeastBulk, resp.MostBulk),
 		inRange("nodes", o.nodes, 0, mostServeNodes),
+		inRange("join", o.join, 0, mostServeNodes),
 		inRange("volumes", o.volumes, 0, mostVolumes),
 		inRange("memory", o.memory, 1, mostMemory),
 	} {
@@ -75,6 +77,9 @@ func (o *serveFlags) check(place launch.Place) error {
 	}
 	if o.idle != 0 && o.idle < time.Millisecond {
 		return command.Misusef("-idle is %v, want 0 or at least 1ms", o.idle)
+	}
+	if o.nodes != 0 && o.join != 0 {
+		return command.Misusef("-nodes is %d, and -join is %d: want one of them", o.nodes, o.join)
 	}
 	if place.Nodes > 1 && o.nodes != 0 && o.nodes != place.Nodes {
 		return command.Misusef("-nodes is %d, want %d, or no -nodes, since this is %v", o.nodes, place.Nodes, place)

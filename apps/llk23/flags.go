@@ -20,6 +20,7 @@ const (
 	mostElements = 1 << 32
 	mostIters    = 1 << 30
 	mostNodes    = 1 << 12
+	mostJoin     = 1 << 10
 	mostSweeps   = 64
 	mostLinger   = time.Hour
 )
@@ -30,7 +31,7 @@ type options struct {
 	iters, sweeps    int
 	kernel           string
 	tasks            form
-	nodes            int    // zero if not given
+	nodes, join      int    // zero if not given
 	ssh              string // a list of hosts, or none
 	init             string
 	verify, json     bool
@@ -56,6 +57,9 @@ func parse(args []string) (options, error) {
 	}
 	if fs.NArg() > 0 {
 		return o, fmt.Errorf("unexpected argument %q", fs.Arg(0))
+	}
+	if o.nodes > 0 && o.join > 0 {
+		return o, fmt.Errorf("-nodes %d and -join %d: want one of them", o.nodes, o.join)
 	}
 	if o.linger > 0 && o.metrics == "" {
 		return o, fmt.Errorf("-metrics-linger %v: want -metrics as well, which says where", o.linger)
@@ -90,6 +94,8 @@ func (o *options) flagSet() *flag.FlagSet {
 		"started, as many as that has, or not given")
 	fs.Var(hostsFlag{&o.ssh}, "ssh", "the nodes run on these hosts, node[1-4] for four, which ssh reaches without a question, and where this "+
 		"program and this folder have the same path")
+	fs.Var(count{&o.join, mostJoin}, "join", "be one of so many processes on this network that find each other; all have the same "+
+		"ORWL_KEY_FILE and the same flags")
 	fs.Var(initFlag{&o.init}, "init", "initial values: smooth, lfk (the original kernel's 5x99), or FILE.npy, a float64 matrix "+
 		"with its ring as data beside smooth's coefficients")
 	fs.Var(toggle{&o.verify}, "verify", "compare every bit with a sequential sweep; -verify=false skips it")
@@ -116,7 +122,7 @@ Sweeps Livermore kernel 23 over a matrix that is cut into a grid of blocks.
 `)
 	for _, line := range [][3]string{
 		{"grid", "RxC", "4x4, or what divides the matrix of -init"}, {"block", "RxC", "500x500, or what the matrix of -init and -grid give"},
-		{"iters", "N", ""}, {"sweeps", "N", ""}, {"kernel", "NAME", ""}, {"tasks", "FORM", ""}, {"nodes", "N", "1, or as many as the run or -ssh has"}, {"ssh", "HOST,HOST", "none"}, {"init", "FROM", ""}, {"verify", "", ""}, {"json", "", ""}, {"why", "", ""},
+		{"iters", "N", ""}, {"sweeps", "N", ""}, {"kernel", "NAME", ""}, {"tasks", "FORM", ""}, {"nodes", "N", "1, or as many as the run or -ssh has"}, {"ssh", "HOST,HOST", "none"}, {"join", "N", "no"}, {"init", "FROM", ""}, {"verify", "", ""}, {"json", "", ""}, {"why", "", ""},
 		{"out", "FILE", "none"}, {"trace", "FILE", "none"}, {"plot", "FILE", "none"},
 		{"metrics", "HOST:PORT", "none"}, {"metrics-linger", "TIME", ""},
 	} {

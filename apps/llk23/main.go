@@ -32,10 +32,23 @@ func main() {
 
 // run is the program, alone or as a node of a run. It returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	j, err := begin(args)
+	o, place, err := begin(args)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprint(stdout, usage())
 		return exitDone
+	}
+	if err == nil && place.Unmet {
+		if place, err = meet(ctx, place, stderr); err != nil {
+			fmt.Fprintf(stderr, "llk23: %v\n", err)
+			if ctx.Err() != nil {
+				return exitInterrupted
+			}
+			return exitFailed
+		}
+	}
+	var j *job
+	if err == nil {
+		j, err = newJob(o, place)
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "llk23: %v (llk23 -h lists the flags)\n", err)
@@ -71,17 +84,17 @@ func (j *job) run(ctx context.Context, stdout, stderr io.Writer) int {
 	return code
 }
 
-// begin is what can be found to be wrong before anything is done.
-func begin(args []string) (*job, error) {
-	o, err := parse(args)
-	if err != nil {
-		return nil, err
+// begin is what the command line and the environment say.
+func begin(args []string) (o options, place launch.Place, err error) {
+	if o, err = parse(args); err != nil {
+		return o, place, err
 	}
-	place, err := launch.FromEnvironment()
-	if err != nil {
-		return nil, err
+	if o.join > 0 {
+		place, err = launch.Joining(o.join)
+	} else {
+		place, err = launch.FromEnvironment()
 	}
-	return newJob(o, place)
+	return o, place, err
 }
 
 // do does the job, with the other nodes if there are any. There is a report if there

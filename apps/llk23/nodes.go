@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/internal/terminal"
+	"github.com/orwl/go-orwl/net/p2p/rendezvous"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
 )
@@ -61,6 +62,17 @@ func (j *job) said(ctx context.Context, err error) bool {
 		return j.place.Node != 0
 	}
 	return true
+}
+
+// meet finds the other processes of the run, which have no numbers yet.
+func meet(ctx context.Context, place launch.Place, stderr io.Writer) (launch.Place, error) {
+	log := terminal.Log(stderr, slog.LevelInfo)
+	log.Info("looking for the other processes of the run", "nodes", place.Nodes)
+	place, err := orwl.Meet(ctx, place, rendezvous.Options{Log: log})
+	if err == nil {
+		log.Info("all are there", "node", place.Node)
+	}
+	return place, err
 }
 
 // join meets the other nodes of the run, if there are any. A failure between nodes ends the run
