@@ -6,11 +6,13 @@ import "context"
 // Acquire, or because Tell or Notify asked for a call.
 
 // list makes the request visible to the goroutine that grants it. A grant from before
-// the listing has not seen it, so list looks again and serves the request itself.
+// the listing has not seen it, so list looks again and serves the request itself. Once the
+// request is visible, the hook may have given the place to another goroutine: so list does
+// not touch place and waiter any more.
 func (p *Place) list(s uint64, hook Hook) {
-	p.listed, p.notified = true, false
-	w := p.waiter()
-	w.ticket, w.mode, w.stray = s&^flags, modeOf(s), 0
+	r, w, ticket, m := p.r, p.waiter(), s&^flags, modeOf(s)
+	p.listed, p.notified = true, hook != nil
+	w.ticket, w.mode, w.stray = ticket, m, 0
 	if s&doorBit == 0 {
 		w.stray = 1
 	}
@@ -20,10 +22,9 @@ func (p *Place) list(s uint64, hook Hook) {
 		state |= hooked
 	}
 	w.state.Store(state)
-	r := p.r
 	r.list(w)
-	if c := r.load(&r.completed); c&broken != 0 || due(c, w.ticket, w.mode) {
-		r.settle(w.ticket, c, nil)
+	if c := r.load(&r.completed); c&broken != 0 || due(c, ticket, m) {
+		r.settle(ticket, c, nil)
 	} else if r.home != nil {
 		r.home.wanted()
 	}
@@ -64,14 +65,14 @@ func (p *Place) Tell(h Hook) error {
 	if p.listed && p.notified {
 		return p.error("notify", ErrNotified)
 	}
-	if p.lined {
-		h.Granted(nil) // the queue has granted it, and it waits at the guard
-	} else if !p.listed {
+	if !p.listed && !p.lined {
 		p.list(s, h)
-	} else if !p.w.watch(h) {
-		h.Granted(nil)
+		return nil
 	}
 	p.notified = true
+	if p.lined || !p.w.watch(h) { // lined: the queue has granted it, and it waits at the guard
+		h.Granted(nil)
+	}
 	return nil
 }
 
