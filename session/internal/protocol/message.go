@@ -8,6 +8,8 @@ import (
 	"io"
 
 	"github.com/vmihailenco/msgpack/v5"
+
+	"github.com/orwl/go-orwl/internal/pack"
 )
 
 // Version is the version of all messages.
@@ -132,21 +134,21 @@ type Loss struct {
 
 // Answer answers the call with a number.
 type Answer struct {
-	Call   uint64  `msgpack:"call"`
-	Code   Code    `msgpack:"code"`
-	Why    string  `msgpack:"why"`
-	Bytes  []byte  `msgpack:"bytes"`  // of Read
-	States []State `msgpack:"states"` // of List, and of Watch
-	More   bool    `msgpack:"more"`   // names come behind the last of List
-	Count  int     `msgpack:"count"`  // of holders that Revoke has asked
+	Call   uint64      `msgpack:"call"`
+	Code   Code        `msgpack:"code"`
+	Why    string      `msgpack:"why"`
+	Bytes  []byte      `msgpack:"bytes"`  // of Read
+	States Rows[State] `msgpack:"states"` // of List, and of Watch
+	More   bool        `msgpack:"more"`   // names come behind the last of List
+	Count  int         `msgpack:"count"`  // of holders that Revoke has asked
 }
 
 // State is who holds a name, and who waits for it.
 type State struct {
-	Name     string   `msgpack:"name"`
-	Stamp    uint64   `msgpack:"stamp"`    // another one after each change
-	Requests []Holder `msgpack:"requests"` // the first of the queue, in order
-	Length   int      `msgpack:"length"`   // of the queue
+	Name     string       `msgpack:"name"`
+	Stamp    uint64       `msgpack:"stamp"`    // another one after each change
+	Requests Rows[Holder] `msgpack:"requests"` // the first of the queue, in order
+	Length   int          `msgpack:"length"`   // of the queue
 }
 
 // Holder is a request of a session, which holds or waits.
@@ -165,6 +167,27 @@ type Bye struct {
 	Why string `msgpack:"why"`
 }
 
+// Rows is a list whose memory follows the rows that have come. The library would make room for
+// as many as the list claims to have.
+type Rows[T any] []T
+
+// DecodeMsgpack implements msgpack.CustomDecoder.
+func (r *Rows[T]) DecodeMsgpack(d *msgpack.Decoder) error {
+	claimed, err := d.DecodeArrayLen()
+	if err != nil {
+		return err
+	}
+	*r = nil
+	for range claimed {
+		var row T
+		if err := d.Decode(&row); err != nil {
+			return err
+		}
+		*r = append(*r, row)
+	}
+	return nil
+}
+
 // Code says what is wrong with a call.
 type Code uint8
 
@@ -181,10 +204,7 @@ const (
 // Append appends a message with its length.
 func (m Message) Append(b []byte) []byte {
 	m.Version = Version
-	body, err := msgpack.Marshal(&m)
-	if err != nil {
-		panic(fmt.Sprintf("session: a message: %v", err)) // they all can be encoded
-	}
+	body := pack.Encode(&m)
 	return append(binary.LittleEndian.AppendUint32(b, uint32(len(body))), body...)
 }
 
@@ -208,14 +228,8 @@ func Next(r io.Reader) (Message, error) {
 // Parse decodes a message without its length, and checks it.
 func Parse(b []byte) (Message, error) {
 	var m Message
-	r := bytes.NewReader(b)
-	d := msgpack.NewDecoder(r)
-	d.DisallowUnknownFields(true)
-	if err := d.Decode(&m); err != nil {
+	if err := pack.Decode(b, &m); err != nil {
 		return Message{}, fmt.Errorf("%w: %w", ErrMessage, err)
-	}
-	if r.Len() > 0 {
-		return Message{}, fmt.Errorf("%w: %d bytes are left", ErrMessage, r.Len())
 	}
 	return m, m.check()
 }

@@ -109,6 +109,15 @@ func TestClaims(t *testing.T) {
 			t.Errorf("one byte of many: %v", err)
 		}
 	}
+	// A list that claims 4 G rows, and has none.
+	states := (Message{Number: 1, Answer: &Answer{States: Rows[State]{}}}).Append(nil)[4:]
+	at := bytes.Index(states, []byte("states")) + len("states")
+	claim := append(bytes.Clone(states[:at]), 0xdd, 0xff, 0xff, 0xff, 0xff)
+	for range 10 {
+		if _, err := Parse(claim); !errors.Is(err, ErrMessage) {
+			t.Errorf("a list of 4 G rows: %v, want ErrMessage", err)
+		}
+	}
 	runtime.ReadMemStats(&after)
 	if grown := after.TotalAlloc - before.TotalAlloc; grown > 1<<20 {
 		t.Errorf("%d KiB were allocated for some bytes", grown>>10)
