@@ -1,6 +1,8 @@
 package transport
 
 import (
+	"sync/atomic"
+
 	"github.com/libp2p/go-libp2p/core/connmgr"
 	"github.com/libp2p/go-libp2p/core/control"
 	"github.com/libp2p/go-libp2p/core/network"
@@ -8,10 +10,12 @@ import (
 	"github.com/multiformats/go-multiaddr"
 )
 
-// gater lets in only the other nodes of the run.
+// gater lets in only the other nodes of the run, and sessions once they are admitted.
 type gater struct {
 	numbers  map[corepeer.ID]int // of the others
 	stranger func()
+	session  corepeer.ID // of every session
+	sessions atomic.Bool // they are admitted
 }
 
 func newGater(ids []corepeer.ID, me int, stranger func()) *gater {
@@ -26,7 +30,10 @@ func newGater(ids []corepeer.ID, me int, stranger func()) *gater {
 
 // NewGater lets in only the other nodes of a run. Node me has the gater.
 func NewGater(key []byte, me, nodes int) connmgr.ConnectionGater {
-	return newGater(identities(key, nodes), me, func() {})
+	g := newGater(identities(key, nodes), me, func() {})
+	g.session = sessionID(key)
+	g.sessions.Store(true) // a node that does not admit them has no handler for their streams
+	return g
 }
 
 var _ connmgr.ConnectionGater = (*gater)(nil)
@@ -55,6 +62,7 @@ func (g *gater) InterceptAccept(network.ConnMultiaddrs) bool { return true }
 // identity, and there is no stream yet.
 func (g *gater) InterceptSecured(_ network.Direction, id corepeer.ID, _ network.ConnMultiaddrs) bool {
 	_, ok := g.number(id)
+	ok = ok || g.sessions.Load() && id == g.session
 	if !ok {
 		g.stranger()
 	}

@@ -45,6 +45,7 @@ var (
 func New(o Options) (*Host, error) {
 	h := &Host{ids: identities(o.Key, o.Nodes), incoming: make(chan *Conn), deaf: make(chan struct{})}
 	h.gater = newGater(h.ids, o.Number, o.Stranger)
+	h.gater.session = sessionID(o.Key)
 	if o.User != nil {
 		if o.User.ID() != h.ids[o.Number] {
 			return nil, fmt.Errorf("%w than node %d of this run: make it with libp2p.Identity(p2p.Identity(key, %d))", ErrIdentity, o.Number, o.Number)
@@ -143,6 +144,7 @@ func (h *Host) Deafen() {
 		h.RemoveStreamHandler(protocols[kind])
 		h.RemoveStreamHandler(probes[kind])
 	}
+	h.RemoveStreamHandler(sessionProtocol)
 }
 
 // Close ends a host of our own.

@@ -32,24 +32,34 @@ func derive(key []byte, purpose string) []byte {
 
 // Identity is the private key of a node. Every process with the run's key can make it, so
 // nodes need not tell each other their public keys.
-func Identity(key []byte, number int) crypto.PrivKey {
-	seed := derive(key, fmt.Sprintf("orwl node %d", number))
-	private, _, err := crypto.GenerateEd25519Key(bytes.NewReader(seed))
+func Identity(key []byte, number int) crypto.PrivKey { return identity(key, nodePurpose(number)) }
+
+// nodePurpose is what the identity of a node is derived for.
+func nodePurpose(number int) string { return fmt.Sprintf("orwl node %d", number) }
+
+// identity is the private key that is derived for a purpose.
+func identity(key []byte, purpose string) crypto.PrivKey {
+	private, _, err := crypto.GenerateEd25519Key(bytes.NewReader(derive(key, purpose)))
 	if err != nil {
-		panic(fmt.Sprintf("p2p: identity of node %d: %v", number, err)) // a seed has the right size
+		panic(fmt.Sprintf("p2p: identity of %q: %v", purpose, err)) // a seed has the right size
 	}
 	return private
+}
+
+// nameOf is the public name of that identity.
+func nameOf(key []byte, purpose string) corepeer.ID {
+	id, err := corepeer.IDFromPrivateKey(identity(key, purpose))
+	if err != nil {
+		panic(fmt.Sprintf("p2p: name of %q: %v", purpose, err)) // every Ed25519 key has one
+	}
+	return id
 }
 
 // identities are the public names of all nodes, by number.
 func identities(key []byte, nodes int) []corepeer.ID {
 	ids := make([]corepeer.ID, nodes)
 	for i := range ids {
-		id, err := corepeer.IDFromPrivateKey(Identity(key, i))
-		if err != nil {
-			panic(fmt.Sprintf("p2p: name of node %d: %v", i, err)) // every Ed25519 key has one
-		}
-		ids[i] = id
+		ids[i] = nameOf(key, nodePurpose(i))
 	}
 	return ids
 }

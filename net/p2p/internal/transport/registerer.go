@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/libp2p/go-libp2p/core/network"
+	corepeer "github.com/libp2p/go-libp2p/core/peer"
 	rcmgr "github.com/libp2p/go-libp2p/p2p/host/resource-manager"
 	"github.com/libp2p/go-libp2p/x/rate"
 )
@@ -27,6 +28,9 @@ func newManager(o Options) (network.ResourceManager, error) {
 	limits := rcmgr.PartialLimitConfig{
 		Transient:   rcmgr.ResourceLimits{ConnsInbound: unknown, Streams: rcmgr.Unlimited},
 		PeerDefault: rcmgr.ResourceLimits{ConnsInbound: mostConns, StreamsInbound: mostStreams},
+		Peer: map[corepeer.ID]rcmgr.ResourceLimits{
+			sessionID(o.Key): {ConnsInbound: mostSessions, StreamsInbound: 2 * mostSessions},
+		},
 	}.Build(rcmgr.InfiniteLimits)
 	options := []rcmgr.Option{
 		rcmgr.WithLimitPerSubnet([]rcmgr.ConnLimitPerSubnet{}, []rcmgr.ConnLimitPerSubnet{}),

@@ -1,0 +1,103 @@
+package transport
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/libp2p/go-libp2p/core/network"
+	corepeer "github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/protocol"
+	"github.com/libp2p/go-libp2p/core/sec"
+	"github.com/libp2p/go-libp2p/core/transport"
+	"github.com/libp2p/go-libp2p/p2p/net/upgrader"
+	"github.com/multiformats/go-multiaddr"
+)
+
+const (
+	// sessionProtocol is the name of a session's stream.
+	sessionProtocol protocol.ID = "/orwl/session/1"
+	// sessionPurpose is what the identity of sessions is derived for. All sessions have the
+	// same: it proves that they have the key, and they need no number.
+	sessionPurpose = "orwl session"
+	// mostSessions is how many sessions may be connected to a node.
+	mostSessions = 1 << 12
+	// mostTried is among how many nodes a session looks for the one that it has reached.
+	mostTried = 1 << 12
+)
+
+// sessionID is the name of every process that has the key and is no node.
+func sessionID(key []byte) corepeer.ID { return nameOf(key, sessionPurpose) }
+
+// Admit lets sessions in, and has take take their streams, each in a goroutine of its own. Until
+// then they are strangers.
+func (h *Host) Admit(take func(*Conn)) {
+	h.gater.sessions.Store(true)
+	h.SetStreamHandler(sessionProtocol, func(s network.Stream) {
+		if s.Conn().RemotePeer() != h.gater.session {
+			h.gater.stranger()
+			_ = s.Reset() // it is over anyway
+			return
+		}
+		take(h.conn(s))
+	})
+}
+
+// DialSession opens the stream of a session to whichever node is at an address. The session's
+// process needs no host: it listens nowhere, and has one connection.
+func DialSession(ctx context.Context, o Options, address string) (*Conn, error) {
+	at, err := resolve(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	g := newGater(nil, 0, func() {})
+	own := assembled{manager: new(network.NullResourceManager)}
+	t, err := own.transport(o, g, identity(o.Key, sessionPurpose), []upgrader.StreamMuxer{multiplexer(Control)})
+	if err != nil {
+		return nil, err
+	}
+	var failures []error
+	for _, a := range at {
+		conn, err := dialAny(ctx, t, g, o.Key, a)
+		if err == nil {
+			return openSession(ctx, conn)
+		}
+		failures = append(failures, err)
+	}
+	return nil, errors.Join(failures...)
+}
+
+// dialAny dials the node at an address. A node has a name for each number. The session tries that
+// of node 0, and learns by the answer which one is there.
+func dialAny(ctx context.Context, t transport.Transport, g *gater, key []byte, a multiaddr.Multiaddr) (transport.CapableConn, error) {
+	id := nameOf(key, nodePurpose(0))
+	g.numbers[id] = 0
+	conn, err := t.Dial(ctx, a, id)
+	var other sec.ErrPeerIDMismatch
+	if !errors.As(err, &other) {
+		return conn, err
+	}
+	for number := 1; number < mostTried; number++ {
+		if nameOf(key, nodePurpose(number)) == other.Actual {
+			g.numbers[other.Actual] = number
+			return t.Dial(ctx, a, other.Actual)
+		}
+	}
+	return nil, err
+}
+
+// openSession opens the stream on a connection. The connection ends with it.
+func openSession(ctx context.Context, conn transport.CapableConn) (*Conn, error) {
+	s, err := conn.OpenStream(ctx)
+	if err != nil {
+		err = fmt.Errorf("%w: %w", ErrNoHello, err)
+	} else {
+		err = named(ctx, s, sessionProtocol)
+	}
+	if err != nil {
+		_ = conn.Close() // it is of no use
+		return nil, err
+	}
+	go refuseAll(conn)
+	return &Conn{Stream: s, name: sessionProtocol, remote: conn.RemoteMultiaddr(), end: func() { _ = conn.Close() }}, nil
+}
