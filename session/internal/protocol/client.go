@@ -5,8 +5,13 @@ import (
 	"fmt"
 )
 
-// ErrExpired ends a session whose lease is over.
-var ErrExpired = errors.New("session: the lease is over")
+var (
+	// ErrExpired ends a session whose lease is over.
+	ErrExpired = errors.New("session: the lease is over")
+	// ErrLate is a welcome that comes so late after the hello that the lease would be over. The
+	// session has nothing yet: it connects again.
+	ErrLate = errors.New("session: the home has welcomed the session too late")
+)
 
 // Client is the session's end: it says hello, beats, and lets go in time.
 //
@@ -26,6 +31,7 @@ type Client struct {
 	speaks  bool   // it is welcome on this connection
 	over    error
 
+	began  int64 // when it connected
 	said   int64 // when its newest beat was sent
 	echoed int64 // when the newest beat that was echoed was sent
 
@@ -67,8 +73,14 @@ func (c *Client) Heard() []Message {
 
 // Connect begins a connection: what was to be sent on the one before is not sent.
 func (c *Client) Connect(now int64) {
-	c.speaks, c.out, c.said = false, nil, now
+	c.speaks, c.out, c.began, c.said = false, nil, now, now
 	c.out = append(c.out, Message{Hello: &Hello{ID: c.id, Who: c.who, Known: c.known, Sent: now}})
+}
+
+// Silent reports whether the connection brings so little that another one is better: no echo of
+// a beat of the last third of the lease. The rest of the lease is for the new connection.
+func (c *Client) Silent(now int64) bool {
+	return c.known && now-max(c.echoed, c.began) >= c.lease.Length/3
 }
 
 // Say says something with a number, and returns the number.
@@ -98,7 +110,7 @@ func (c *Client) Take(now int64, m Message) error {
 	case err != nil:
 		return err
 	case m.Welcome != nil:
-		return c.welcome(m.Welcome)
+		return c.welcome(now, m.Welcome)
 	case m.Bye != nil:
 		c.over = fmt.Errorf("%w: the home says: %s", ErrExpired, m.Bye.Why)
 	case !c.speaks:
@@ -114,10 +126,13 @@ func (c *Client) Take(now int64, m Message) error {
 }
 
 // welcome begins to speak, with all that the home has not taken.
-func (c *Client) welcome(w *Welcome) error {
+func (c *Client) welcome(now int64, w *Welcome) error {
 	lease := Lease{w.Length, w.Skew}
-	if c.known && lease != c.lease {
+	switch {
+	case c.known && lease != c.lease:
 		return fmt.Errorf("%w: the home has changed the lease", ErrMessage)
+	case !c.known && now >= lease.keeps(w.Sent):
+		return ErrLate
 	}
 	c.lease, c.session, c.known, c.speaks = lease, w.Session, true, true
 	c.out = append(c.out, c.link.kept...)

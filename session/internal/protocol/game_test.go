@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -309,7 +310,11 @@ func (p *gamer) step() error {
 			if g.forgets && m.Welcome != nil {
 				p.client.link.kept = nil
 			}
-			if err := p.client.Take(p.clock.at(g.now)-g.late, m); err != nil {
+			if err := p.client.Take(p.clock.at(g.now)-g.late, m); errors.Is(err, ErrLate) {
+				g.events["late"]++
+				p.cut()
+				break
+			} else if err != nil {
 				return fmt.Errorf("at %d: client %d: %w", g.now, p.number, err)
 			}
 		}
@@ -430,11 +435,11 @@ func (g *game) whole() error {
 	return nil
 }
 
-// TestGames plays games, and sees that everything that may happen does.
+// TestGames plays -session.games of them, and sees that everything that may happen does.
 func TestGames(t *testing.T) {
 	events := make(map[string]int)
 	grants := 0
-	for seed := range uint64(200) {
+	for seed := range *games {
 		g := newGame(seed, flaws{})
 		if err := g.whole(); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
@@ -444,7 +449,7 @@ func TestGames(t *testing.T) {
 			events[name] += n
 		}
 	}
-	for _, name := range []string{"cut", "restart", "again", "over", "revoked", "lost"} {
+	for _, name := range []string{"cut", "restart", "again", "over", "late", "revoked", "lost"} {
 		if events[name] == 0 {
 			t.Errorf("no game has %q", name)
 		}

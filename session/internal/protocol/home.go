@@ -40,7 +40,6 @@ type Home struct {
 	names    map[string]*name    // that have requests or watches
 	counts   struct{ sessions, requests, stamps uint64 }
 	out      []Parcel
-	wrong    int // messages that no correct client sends
 }
 
 // Parcel is a message for the client on a connection. Last says that the connection is over
@@ -102,7 +101,7 @@ func (h *Home) Take(now int64, conn uint64, m Message) {
 	if fresh {
 		h.obey(s, m)
 	}
-	if len(s.link.kept) > mostKept {
+	if len(s.link.kept) > mostKept || s.link.size > mostBytes {
 		h.end(s, "it has taken none of the last messages")
 	}
 }
@@ -235,7 +234,6 @@ func (h *Home) end(s *session, why string) {
 
 // refuse ends a connection on which something wrong was said. The session goes on.
 func (h *Home) refuse(conn uint64, why string) {
-	h.wrong++
 	h.Left(conn)
 	h.out = append(h.out, Parcel{conn, Message{Bye: &Bye{Why: why}}, true})
 }

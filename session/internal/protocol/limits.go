@@ -16,7 +16,8 @@ const (
 	MostSessions = 1 << 12
 
 	sizeID     = 16      // of a session's ID
-	mostKept   = 1 << 12 // messages that one end has not taken
+	mostKept   = 1 << 12 // messages that a client has not taken
+	mostBytes  = 1 << 25 // of bytes that they have
 	mostText   = 1 << 10 // of a reason
 	mostListed = 64      // requests of one name in a list
 	listSize   = 1 << 18 // of a list, about, in bytes

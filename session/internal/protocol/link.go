@@ -12,6 +12,7 @@ import "fmt"
 type link struct {
 	said  uint64    // the number of the newest message of this end
 	kept  []Message // those that the other end has not taken
+	size  int       // the bytes that they have, about
 	taken uint64    // the number of the newest message of the other end
 }
 
@@ -20,7 +21,19 @@ func (l *link) say(m Message) Message {
 	l.said++
 	m.Number = l.said
 	l.kept = append(l.kept, m)
+	l.size += m.weight()
 	return m
+}
+
+// weight is how many bytes a message has that a caller chose, about.
+func (m *Message) weight() int {
+	switch {
+	case m.Answer != nil:
+		return len(m.Answer.Bytes) + len(m.Answer.States)*mostListed*(MaxWho+64)
+	case m.Write != nil:
+		return len(m.Write.Bytes)
+	}
+	return 0
 }
 
 // take looks at the number and the acknowledgement of a message. It reports whether the message
@@ -31,6 +44,9 @@ func (l *link) take(m Message) (bool, error) {
 	case m.Taken > l.said:
 		return false, fmt.Errorf("%w: it acknowledges message %d of %d", ErrMessage, m.Taken, l.said)
 	case m.Taken > first: // an older one has come late
+		for i := range l.kept[:m.Taken-first] {
+			l.size -= l.kept[i].weight()
+		}
 		n := copy(l.kept, l.kept[m.Taken-first:])
 		clear(l.kept[n:])
 		l.kept = l.kept[:n]

@@ -1,0 +1,46 @@
+// Package session lets any process use locks by name, with the bytes that they protect. The
+// process is not part of a run: it connects, holds what it asks for under a lease, and leaves.
+//
+//	s, err := session.Dial(ctx, session.Options{Addresses: []string{"host:6795"}, Key: key})
+//	if err != nil {
+//		return err
+//	}
+//	defer s.Close()
+//	l, err := s.Lock(ctx, "jobs")
+//	if err != nil {
+//		return err
+//	}
+//	b, err := l.Read(ctx)
+//	...
+//	err = l.Write(ctx, b)
+//	...
+//	return l.Unlock(ctx)
+//
+// A [Server] keeps the locks: those of a run, or locks that are made on demand. package orwl has
+// both ends for programs, as Dial and Runtime.Serve, and the command orwl has them for shells.
+//
+// # Contract
+//
+// The queue of a name is first come, first served. Neighbouring readers share a grant.
+//
+// The server ends a session after lease and skew of silence, by its own clock. The session lets
+// go by itself when no beat of the last lease less skew was answered: the context of each lock
+// ends. So nobody else holds the lock before, if the clocks differ by at most the skew in that
+// time, and the holder stops when the context ends. A holder that is stopped by the system, or
+// that does not watch the context, may still act after that. The fence is for this: it grows
+// with each grant to a writer, and a store that remembers the greatest fence can refuse what
+// comes late. The bytes of the lock itself are such a store: Write and Unlock are refused if the
+// lock was lost.
+//
+// What Write has written is committed by Unlock. A session that ends before commits nothing, and
+// the next holder's [Lock.Prior] tells.
+//
+// A session that loses its connection connects again, and keeps its locks and its place in each
+// queue, if it does so within the lease.
+//
+// # Locks in this package
+//
+// Server.mu guards the home, the connections and the places; Session.mu guards the client and
+// its locks. Nothing waits for the network while it holds one. A line has a mutex of its own,
+// which comes last.
+package session

@@ -1,0 +1,109 @@
+package session
+
+import (
+	"fmt"
+	"log/slog"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/orwl/go-orwl/resource"
+	"github.com/orwl/go-orwl/session/internal/protocol"
+)
+
+// DefaultAddress is where a server listens, and where a session looks for it. The port spells
+// orwl on a telephone.
+const DefaultAddress = "127.0.0.1:6795"
+
+// The lease of a server by default.
+const (
+	standardLease = 1500 * time.Millisecond
+	standardSkew  = 250 * time.Millisecond
+	leastLease    = 50 * time.Millisecond
+)
+
+// ServerOptions say where a server listens and what it keeps. The zero value keeps locks that
+// are made on demand, for this machine.
+type ServerOptions struct {
+	// Listen is where it listens: DefaultAddress if empty. Beyond the loopback interface a Key
+	// is required.
+	Listen string
+	// Key is a secret that sessions must have. Without one every process of this machine can
+	// connect.
+	Key []byte
+	// Lease is for how long a session is believed to live after it was heard, and Skew by how
+	// much two clocks may differ over that time: 1.5 s, and a sixth of the lease but at most
+	// 250 ms, by default.
+	Lease, Skew time.Duration
+	// Lookup finds the resource of a name. An error says that there is none, or that it has its
+	// home elsewhere. If it is nil, each name has a lock, which is made on demand.
+	Lookup func(name string) (*resource.Resource, error)
+	// Log is told what goes wrong; slog.Default if nil.
+	Log *slog.Logger
+}
+
+func (o ServerOptions) withDefaults() ServerOptions {
+	if o.Listen == "" {
+		o.Listen = DefaultAddress
+	}
+	if o.Lease == 0 {
+		o.Lease = standardLease
+	}
+	if o.Skew == 0 {
+		o.Skew = min(o.Lease/6, standardSkew)
+	}
+	if o.Log == nil {
+		o.Log = slog.Default()
+	}
+	return o
+}
+
+func (o ServerOptions) validate() error {
+	switch {
+	case o.Lease < leastLease || o.Lease > time.Hour:
+		return fmt.Errorf("session: ServerOptions.Lease is %v, want %v to an hour", o.Lease, leastLease)
+	case o.Skew < 0 || o.Skew > o.Lease/2:
+		return fmt.Errorf("session: ServerOptions.Skew is %v, want 0 to half of the lease, %v", o.Skew, o.Lease/2)
+	}
+	return nil
+}
+
+func (o ServerOptions) lease() protocol.Lease {
+	return protocol.Lease{Length: int64(o.Lease), Skew: int64(o.Skew)}
+}
+
+// quarantine is for how long the server takes no session: see Server.Ready.
+func (o ServerOptions) quarantine() time.Duration {
+	if _, port, err := net.SplitHostPort(o.Listen); err == nil && port == "0" {
+		return 0 // no session knows the address
+	}
+	return o.Lease + o.Skew
+}
+
+// Options say where a session finds its server.
+type Options struct {
+	// Addresses are where servers may be: DefaultAddress if there is none. The session goes to
+	// the first one that answers, and stays there.
+	Addresses []string
+	// Key is that of the server.
+	Key []byte
+	// Who describes the session in lists; by default the user, host, process and program.
+	Who string
+}
+
+func (o Options) withDefaults() Options {
+	if len(o.Addresses) == 0 {
+		o.Addresses = []string{DefaultAddress}
+	}
+	if o.Who == "" {
+		host, err := os.Hostname()
+		if err != nil {
+			host = "unknown"
+		}
+		o.Who = fmt.Sprintf("%s pid %d %s", host, os.Getpid(), filepath.Base(os.Args[0]))
+	}
+	o.Who = strings.ToValidUTF8(o.Who[:min(len(o.Who), protocol.MaxWho)], "")
+	return o
+}

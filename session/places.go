@@ -1,0 +1,214 @@
+package session
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/orwl/go-orwl/resource"
+	"github.com/orwl/go-orwl/session/internal/protocol"
+)
+
+// places are the requests of sessions in the queues of resources. It is the Queue of a home, and
+// Server.mu guards it.
+type places struct {
+	names   *names
+	all     map[uint64]*place
+	granted func(*place)
+	failed  func(*place, error)
+	group   sync.WaitGroup
+}
+
+// place is one request. While it waits, a goroutine waits for it.
+type place struct {
+	resource.Place
+	id      uint64
+	kept    *kept
+	give    context.CancelFunc // ends the wait
+	waits   chan struct{}      // closed when the wait is over; nil if there was none
+	written []byte             // what Release commits
+	writes  bool
+}
+
+var _ protocol.Queue = (*places)(nil)
+
+func newPlaces(o ServerOptions, granted func(*place), failed func(*place, error)) *places {
+	return &places{names: newNames(o.Lookup), all: make(map[uint64]*place), granted: granted, failed: failed}
+}
+
+// Request implements protocol.Queue.
+func (ps *places) Request(id uint64, name string, read bool) (*protocol.Grant, error) {
+	k, err := ps.names.use(name)
+	if err != nil {
+		return nil, err
+	}
+	mode := resource.Write
+	if read {
+		mode = resource.Read
+	}
+	p := &place{id: id, kept: k}
+	if err := p.Place.Request(k.r, mode); err != nil {
+		ps.names.done(k)
+		return nil, err
+	}
+	ps.all[id] = p
+	if !p.Granted() {
+		ps.wait(p)
+		return nil, nil
+	}
+	if err := p.Acquire(context.Background()); err != nil { // it does not wait
+		ps.Withdraw(id)
+		return nil, code(err)
+	}
+	ps.watch(p)
+	g := p.grant()
+	return &g, nil
+}
+
+// wait has a goroutine wait for the grant.
+func (ps *places) wait(p *place) {
+	ctx, give := context.WithCancel(context.Background())
+	p.give, p.waits = give, make(chan struct{})
+	ps.group.Go(func() {
+		err := p.Acquire(ctx)
+		close(p.waits)
+		switch {
+		case err == nil:
+			ps.granted(p)
+		case ctx.Err() == nil:
+			ps.failed(p, code(err))
+		}
+	})
+}
+
+// holds reports whether the request is still there, once its wait is over. A grant that has come
+// is watched from now on.
+func (ps *places) holds(p *place) bool {
+	if ps.all[p.id] != p {
+		return false
+	}
+	if p.Held() {
+		ps.watch(p)
+	}
+	return true
+}
+
+// watch has the home told if the resource breaks while the place holds it.
+func (ps *places) watch(p *place) {
+	// It holds, so it can watch.
+	_ = p.OnLoss(func(why error) {
+		ps.group.Go(func() { ps.failed(p, code(why)) })
+	})
+}
+
+// grant is what the session is told.
+func (p *place) grant() protocol.Grant {
+	g := protocol.Grant{Fence: p.kept.fence(p.Fence()), Version: p.Version()}
+	switch err := p.Prior(); {
+	case errors.Is(err, resource.ErrPoisoned):
+		g.Prior = priorPoisoned
+	case err != nil:
+		g.Prior = priorLost
+	}
+	return g
+}
+
+// Withdraw implements protocol.Queue.
+func (ps *places) Withdraw(id uint64) {
+	p := ps.all[id]
+	if p.waits != nil {
+		p.give()
+		<-p.waits // which is at once
+	}
+	if p.Held() {
+		_ = p.OnLoss(nil)
+		_ = p.Place.Release() // it wrote nothing
+	} else {
+		_ = p.Cancel() // it has requested
+	}
+	ps.forget(p)
+}
+
+// Release implements protocol.Queue.
+func (ps *places) Release(id uint64) error {
+	p := ps.all[id]
+	defer ps.forget(p)
+	if p.writes {
+		b, err := p.room()
+		if err != nil {
+			return errors.Join(code(err), p.Abandon(err))
+		}
+		copy(b, p.written)
+		p.kept.size = len(b)
+	}
+	return code(p.Place.Release())
+}
+
+// room is the memory of the resource, with the size of what is written.
+func (p *place) room() ([]byte, error) {
+	if err := p.Resize(len(p.written)); err != nil {
+		return nil, err
+	}
+	return p.Writable()
+}
+
+// Abandon implements protocol.Queue.
+func (ps *places) Abandon(id uint64, why string) {
+	p := ps.all[id]
+	if p.kept.ours && p.Mode() == resource.Write {
+		// The next holder is told of the loss only if the place may have written. The resource
+		// keeps a copy of its bytes, so none of them changes.
+		_, _ = p.Writable()
+	}
+	_ = p.Place.Abandon(errors.New(why)) // it holds
+	ps.forget(p)
+}
+
+// Read implements protocol.Queue.
+func (ps *places) Read(id uint64) ([]byte, error) {
+	p := ps.all[id]
+	if p.writes {
+		return p.written, nil
+	}
+	b, err := p.Bytes()
+	if len(b) > protocol.MaxBytes {
+		return nil, fmt.Errorf("the resource has %d bytes, and a session can read at most %d", len(b), protocol.MaxBytes)
+	}
+	return bytes.Clone(b), code(err)
+}
+
+// Write implements protocol.Queue.
+func (ps *places) Write(id uint64, b []byte) error {
+	p := ps.all[id]
+	switch {
+	case len(b)%8 != 0:
+		return fmt.Errorf("%w, not %d", resource.ErrSize, len(b))
+	case !p.kept.ours && len(b) != p.Size():
+		return fmt.Errorf("the resource has %d bytes, and its size is the run's affair: write as many, not %d", p.Size(), len(b))
+	}
+	p.writes, p.written = true, b
+	return nil
+}
+
+// forget ends a place that is idle.
+func (ps *places) forget(p *place) {
+	delete(ps.all, p.id)
+	ps.names.done(p.kept)
+}
+
+// close gives everything back. What was written is dropped.
+func (ps *places) close() {
+	for id := range ps.all {
+		ps.Withdraw(id)
+	}
+}
+
+// code gives an error of a resource the name that the protocol has for it.
+func code(err error) error {
+	if errors.Is(err, resource.ErrBroken) {
+		return fmt.Errorf("%w: %w", protocol.ErrBroken, err)
+	}
+	return err
+}

@@ -1,0 +1,258 @@
+package session
+
+import (
+	"bufio"
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/orwl/go-orwl/net/p2p"
+	"github.com/orwl/go-orwl/session/internal/protocol"
+)
+
+// Server lets sessions use resources that have their home in this process. It does what a
+// protocol.Home says: messages, times and grants go in, and messages come out.
+type Server struct {
+	log    *slog.Logger
+	lease  protocol.Lease
+	born   time.Time
+	places *places
+	node   *p2p.Node // of its own, or nil
+	group  sync.WaitGroup
+	open   chan struct{} // closed when it takes sessions
+
+	mu     sync.Mutex
+	home   *protocol.Home
+	conns  map[uint64]*line
+	count  uint64 // of connections
+	timer  *time.Timer
+	armed  bool
+	closed bool
+}
+
+// helloTimeout is how long a connection may take to say hello.
+const helloTimeout = 5 * time.Second
+
+// Listen makes a server that listens at an address of its own.
+func Listen(ctx context.Context, o ServerOptions) (*Server, error) {
+	o = o.withDefaults()
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	node, err := p2p.Join(ctx, p2p.Options{Nodes: 1, Key: o.Key, Listen: o.Listen, Log: o.Log})
+	if err != nil {
+		return nil, err
+	}
+	s := newServer(o)
+	s.node = node
+	s.admit(node)
+	return s, nil
+}
+
+// On makes a server on a node of a run. It listens where the node does: ServerOptions.Listen
+// says that, and the key is the node's. Close it before the node.
+func On(node *p2p.Node, o ServerOptions) (*Server, error) {
+	o.Listen = node.Address()
+	o = o.withDefaults()
+	if err := o.validate(); err != nil {
+		return nil, err
+	}
+	s := newServer(o)
+	s.admit(node)
+	return s, nil
+}
+
+func newServer(o ServerOptions) *Server {
+	s := &Server{
+		log: o.Log, lease: o.lease(), born: time.Now(), conns: make(map[uint64]*line), open: make(chan struct{}),
+	}
+	s.places = newPlaces(o, s.granted, s.failed)
+	s.home = protocol.NewHome(s.lease, s.places)
+	s.mu.Lock() // begin may come at once
+	defer s.mu.Unlock()
+	s.timer = time.AfterFunc(o.quarantine(), s.begin)
+	return s
+}
+
+// Address is where the server listens, as host:port. It is empty if it is on a node of a run.
+func (s *Server) Address() string {
+	if s.node == nil {
+		return ""
+	}
+	return s.node.Address()
+}
+
+// Ready is closed when the server takes sessions. Another server may have been at its address,
+// and sessions of that one keep what they hold until their leases are over: until then new ones
+// wait. A server whose address has a port of the system's choice is ready at once.
+func (s *Server) Ready() <-chan struct{} { return s.open }
+
+// now is the time on the server's own clock, which never jumps and is never 0.
+func (s *Server) now() int64 { return int64(time.Since(s.born)) + 1 }
+
+// begin takes sessions from now on.
+func (s *Server) begin() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.closed {
+		s.timer = time.AfterFunc(time.Hour, s.tick)
+		s.timer.Stop()
+		close(s.open)
+	}
+}
+
+// admit lets sessions connect.
+func (s *Server) admit(node *p2p.Node) { node.Admit(s.take) }
+
+// take reads what comes on a stream, until it ends.
+func (s *Server) take(stream p2p.Stream) {
+	conn, l := s.connect(stream)
+	if l == nil {
+		stream.Close()
+		return
+	}
+	defer s.group.Done()
+	s.group.Go(l.run)
+	defer l.close()
+	defer s.left(conn)
+	in := bufio.NewReader(stream)
+	stream.SetDeadline(time.Now().Add(helloTimeout))
+	for first := true; ; first = false {
+		m, err := protocol.Next(in)
+		if err != nil {
+			s.log.Debug("session's connection ended", "why", err)
+			stream.Close()
+			return
+		}
+		if first {
+			stream.SetDeadline(time.Time{})
+			<-s.open
+		}
+		s.hear(conn, m)
+	}
+}
+
+// connect gives a stream its number. It returns nothing if the server is closed.
+func (s *Server) connect(stream p2p.Stream) (uint64, *line) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return 0, nil
+	}
+	s.group.Add(1)
+	s.count++
+	l := newLine(stream)
+	s.conns[s.count] = l
+	return s.count, l
+}
+
+// hear gives a message to the home.
+func (s *Server) hear(conn uint64, m protocol.Message) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed || s.conns[conn] == nil {
+		return
+	}
+	s.home.Take(s.now(), conn, m)
+	s.send()
+	s.arm()
+}
+
+// left tells the home that a connection has ended.
+func (s *Server) left(conn uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.home.Left(conn)
+	delete(s.conns, conn)
+}
+
+// granted gives a grant to the home.
+func (s *Server) granted(p *place) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.places.holds(p) { // else it was withdrawn meanwhile
+		s.home.Granted(s.now(), p.id, p.grant())
+		s.send()
+	}
+}
+
+// failed tells the home that a request gets nothing, or has lost what it holds.
+func (s *Server) failed(p *place, why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.places.holds(p) {
+		s.home.Failed(s.now(), p.id, why)
+		s.send()
+	}
+}
+
+// tick ends what is over by the clock.
+func (s *Server) tick() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.armed = false
+	if !s.closed {
+		s.arm()
+	}
+}
+
+// arm sets the timer, unless it is set. The home needs no earlier time then.
+func (s *Server) arm() {
+	if s.armed {
+		return
+	}
+	next := s.home.Tick(s.now())
+	s.send()
+	if next != 0 {
+		s.armed = true
+		s.timer.Reset(time.Duration(next - s.now()))
+	}
+}
+
+// send puts on the lines what the home says. The caller holds mu.
+func (s *Server) send() {
+	for _, p := range s.home.Out() {
+		l := s.conns[p.Conn]
+		if l == nil {
+			continue
+		}
+		if p.Message.Bye != nil {
+			s.log.Debug("session is over", "connection", p.Conn, "why", p.Message.Bye.Why)
+		}
+		if p.Message.Number > 0 || !p.Last || p.Message.Bye != nil {
+			l.put(p.Message)
+		}
+		if p.Last {
+			l.close()
+			delete(s.conns, p.Conn)
+		}
+	}
+}
+
+// Close ends all connections. What sessions hold is abandoned.
+func (s *Server) Close(ctx context.Context) error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	s.timer.Stop()
+	select {
+	case <-s.open:
+	default:
+		close(s.open)
+	}
+	for _, l := range s.conns {
+		l.close()
+	}
+	s.places.close()
+	s.mu.Unlock()
+	s.group.Wait()
+	s.places.group.Wait()
+	if s.node == nil {
+		return nil
+	}
+	return s.node.Close(ctx)
+}
