@@ -40,8 +40,9 @@ type JoinOptions struct {
 	// launch.FromEnvironment if nil.
 	Place *launch.Place
 	// Lease is for how long a node is believed to be there after it was heard, Skew by how
-	// much two clocks may differ over that time, and Beat how often nodes speak: by default
-	// Place.Lease, which is ORWL_LEASE, or 1.5 s; and of that a sixth each, at most 250 ms.
+	// much a clock may be wrong over that time, and Beat how often nodes speak: by default
+	// Place.Lease, which is ORWL_LEASE, or 1.5 s; a sixth of that, at most 250 ms; and half of
+	// the skew.
 	// A node is lost after Lease+Skew of silence, and has let go by itself what others had
 	// lent to it after Lease-Skew. A node of the same launcher that runs is slow, and not
 	// lost. All nodes have the same Lease and Skew.

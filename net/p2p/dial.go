@@ -94,6 +94,10 @@ func (p *peer) dial(l *lane.Lane) error {
 	if err != nil {
 		return err
 	}
+	if !l.Vacant() { // see reach
+		conn.Close()
+		return nil
+	}
 	if err := p.greet(ctx, l, conn); err != nil {
 		conn.Close()
 		return err

@@ -89,6 +89,9 @@ func (h *heart) watch(now, until int64) int64 {
 		if at := h.holder(p, now); at > now {
 			until = min(until, at)
 		}
+		if at := h.reach(p, now); at > now {
+			until = min(until, at)
+		}
 	}
 	return until
 }
@@ -125,9 +128,8 @@ func (h *heart) tell(p *peer, was, slow bool, silence int64) {
 // holder looks after what a peer has lent to this node, and returns when to do so again.
 func (h *heart) holder(p *peer, now int64) int64 {
 	n, terms := h.node, h.node.options.terms()
-	was := p.doubted
-	p.doubted = p.contact.Suspected(terms, now) && !p.kept()
-	if p.doubted && !was {
+	doubts := p.contact.Suspected(terms, now) && !p.kept()
+	if was := p.doubted.Swap(doubts); doubts && !was {
 		n.notices.put(func() { n.suspicion(p.number) })
 	}
 	return terms.LetsGo(p.contact.Echoed())

@@ -53,7 +53,41 @@ func playNode() int {
 // actor is a node in another process.
 type actor struct {
 	*exec.Cmd
+	in    io.Writer
 	lines chan string
+}
+
+// startActor starts a command that plays an actor. It is killed in the end.
+func startActor(t *testing.T, cmd *exec.Cmd) *actor {
+	t.Helper()
+	a := &actor{Cmd: cmd, lines: make(chan string, 100)}
+	a.Stderr = os.Stderr
+	in, err := a.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.in = in
+	out, err := a.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Start(); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan struct{})
+	go func() {
+		defer close(read)
+		for s := bufio.NewScanner(out); s.Scan(); {
+			a.lines <- s.Text()
+		}
+	}()
+	t.Cleanup(func() {
+		in.Close()
+		a.Process.Kill()
+		<-read
+		a.Wait()
+	})
+	return a
 }
 
 // says waits until the actor says something that begins like one of these.
@@ -95,36 +129,11 @@ func runWith(t *testing.T, others int, change func(o *Options)) (*Node, []*actor
 	address, root, failed := start(t, 1+others, change)
 	actors := make([]*actor, 1+others)
 	for i := 1; i <= others; i++ {
-		a := &actor{exec.Command(os.Args[0]), make(chan string, 100)}
-		a.Env = append(os.Environ(), roleVariable+"=node", "ORWL_P2P_TEST_ROOT="+address,
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), roleVariable+"=node", "ORWL_P2P_TEST_ROOT="+address,
 			fmt.Sprint("ORWL_P2P_TEST_NUMBER=", i), fmt.Sprint("ORWL_P2P_TEST_NODES=", 1+others),
 			"ORWL_P2P_TEST_LEASE="+o.Lease.String(), "ORWL_P2P_TEST_LAUNCHED="+launched)
-		a.Stderr = os.Stderr
-		in, err := a.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		out, err := a.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := a.Start(); err != nil {
-			t.Fatal(err)
-		}
-		read := make(chan struct{})
-		go func() {
-			defer close(read)
-			for s := bufio.NewScanner(out); s.Scan(); {
-				a.lines <- s.Text()
-			}
-		}()
-		t.Cleanup(func() {
-			in.Close()
-			a.Process.Kill()
-			<-read
-			a.Wait()
-		})
-		actors[i] = a
+		actors[i] = startActor(t, cmd)
 	}
 	var n *Node
 	select {

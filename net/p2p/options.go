@@ -45,9 +45,9 @@ type Options struct {
 
 	// Lease is for how long a node is believed to live after it was heard, Skew by
 	// how much a clock may be wrong over that time, and Beat how often nodes speak. By
-	// default that is 1.5 s, a sixth of the lease but at most 250 ms, and a fifth of
-	// the rest but at most 250 ms. A node is lost after Lease+Skew of silence. All nodes
-	// have the same lease and skew.
+	// default that is 1.5 s, a sixth of the lease but at most 250 ms, and half of the skew.
+	// A node is lost after Lease+Skew of silence. So it survives that the network is cut off
+	// for less than Lease. All nodes have the same lease and skew.
 	Lease, Skew, Beat time.Duration
 	// JoinTimeout is how long Join waits for the other nodes; 30 s if zero.
 	JoinTimeout time.Duration
@@ -100,7 +100,6 @@ const (
 
 	standardLease = 1500 * time.Millisecond
 	standardSkew  = 250 * time.Millisecond
-	standardBeat  = 250 * time.Millisecond
 )
 
 func (o Options) withDefaults() Options {
@@ -117,7 +116,7 @@ func (o Options) withDefaults() Options {
 	}
 	standard(&o.Lease, standardLease)
 	standard(&o.Skew, min(o.Lease/6, standardSkew))
-	standard(&o.Beat, min((o.Lease-o.Skew)/5, standardBeat))
+	standard(&o.Beat, min(o.terms().MostBeat(), o.Skew/2))
 	standard(&o.JoinTimeout, 30*time.Second)
 	if o.MaxBulk == 0 {
 		o.MaxBulk = wire.MaxBulk

@@ -30,7 +30,9 @@ type peer struct {
 	pending atomic.Int32 // connections that have not
 	probing atomic.Int32 // probes of this node by it
 	contact lease.Contact
-	doubted bool         // the heart's: OnSuspect was told
+	trying  atomic.Int32 // connections that may take the place of a stream
+	reaches int64        // the heart's: when the next one is tried
+	doubted atomic.Bool  // OnSuspect was told
 	tenure  lease.Tenure // the heart's
 	// Its arena, and what it does with this node's.
 	offered  atomic.Bool
@@ -134,6 +136,7 @@ func (p *peer) taken() string {
 // time said. answered tells whether the peer's hello is the answer to that.
 func (p *peer) greeted(kind transport.Kind, said int64, answered bool) {
 	p.hears()
+	p.contact.Touches(p.node.now())
 	if answered || !p.met.Load() {
 		p.contact.Answered(said)
 	}

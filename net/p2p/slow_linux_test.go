@@ -158,7 +158,7 @@ func TestKept(t *testing.T) {
 	nodes[0].OnSuspect(func(peer int) { suspected <- peer })
 	home, later := nodes[0].peers[1], nodes[0].now()+int64(time.Hour)
 	nodes[0].heart.holder(home, later)
-	if !home.kept() || home.doubted {
+	if !home.kept() || home.doubted.Load() {
 		t.Error("a home that has given no notice is suspected")
 	}
 	nodes[1].memory.Arena().Notify(0, true)

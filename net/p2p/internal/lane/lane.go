@@ -51,6 +51,7 @@ type Lane struct {
 	streams  uint64        // that there were
 	calling  bool          // the peer was asked for one
 	dialling bool          // and is dialling just now
+	replaces bool          // a new connection is about to take the place of the stream
 	attached chan struct{} // or pauses, until this is closed
 	over     error         // why there will be none any more
 	lent     []debt        // not settled, in their order

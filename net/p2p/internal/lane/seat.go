@@ -88,7 +88,33 @@ func (l *Lane) Dialled() {
 func (l *Lane) Yields() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return !l.dialling || l.node.Number > l.peer
+	return !l.dialling && !l.replaces || l.node.Number > l.peer
+}
+
+// Replaces reports whether to say hello on a new connection that is to take the place of
+// the stream. If so, call Replaced afterwards.
+func (l *Lane) Replaces() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.replaces || l.over != nil {
+		return false
+	}
+	l.replaces = true
+	return true
+}
+
+// Replaced ends what Replaces has begun.
+func (l *Lane) Replaced() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.replaces = false
+}
+
+// Vacant reports whether the lane needs a stream.
+func (l *Lane) Vacant() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.vacant()
 }
 
 // Next is the number of the frame that is appended next.

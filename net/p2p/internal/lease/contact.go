@@ -20,6 +20,9 @@ type Contact struct {
 	heard  atomic.Int64 // when something was heard of the peer
 	echoed atomic.Int64 // when the newest beat was sent that the peer has echoed
 	newest atomic.Pointer[beat]
+
+	// touched is when a stream was known to carry both ways: by an echo, or by hellos.
+	touched atomic.Int64
 }
 
 // beat is one of the peer's: when it was sent by the peer's clock, and when it came.
@@ -30,6 +33,12 @@ type beat struct {
 
 // Hears notes a sign of life.
 func (c *Contact) Hears(now int64) { raise(&c.heard, now) }
+
+// Touches notes that a stream carries both ways.
+func (c *Contact) Touches(now int64) { raise(&c.touched, now) }
+
+// Stalls is when a node tries to reach the peer anew: see Terms.Stalls.
+func (c *Contact) Stalls(t Terms) int64 { return t.Stalls(max(c.touched.Load(), c.Echoed())) }
 
 // Answered notes that the peer has heard what was sent at that time.
 func (c *Contact) Answered(sent int64) { raise(&c.echoed, sent) }

@@ -44,5 +44,23 @@ func (t Terms) Notice() int64 { return int64(t.Lease+t.Skew) / 2 }
 // for long enough when the lease is over.
 func (t Terms) Quiet() int64 { return t.GivesUp(0) - t.Notice() }
 
+// Stalls is when a node tries to reach a peer anew, if it has been in touch with it at that
+// time and not since. A shorter outage is left to the stream.
+func (t Terms) Stalls(touched int64) int64 { return touched + int64(t.Lease-t.Skew)/2 }
+
+// tries is how many times in a lease a node tries to reach a peer.
+const tries = 32
+
+// Pace is the time between two tries, and Try is how long each may take. So several are
+// under way if the network is slow.
+//
+// An outage shorter than the lease is survived if, after it, a beat, a pace and the
+// handshake of a connection take less than the skew: the peer was last heard up to a beat
+// before the outage.
+func (t Terms) Pace() time.Duration { return t.Lease / tries }
+
+// Try is how long a try may take.
+func (t Terms) Try() time.Duration { return t.Lease / 4 }
+
 // MostBeat is how much time may pass between two beats of a node.
 func (t Terms) MostBeat() time.Duration { return (t.Lease - t.Skew) / 2 }

@@ -14,6 +14,7 @@ func TestTerms(t *testing.T) {
 		"gives up": {easy.GivesUp(5000), 6200},
 		"notice":   {easy.Notice(), 600},
 		"quiet":    {easy.Quiet(), 600},
+		"stalls":   {easy.Stalls(5000), 5400},
 		"beat":     {int64(easy.MostBeat()), 400},
 	} {
 		if c[0] != c[1] {
@@ -68,8 +69,20 @@ func TestContact(t *testing.T) {
 	wants("7 are forgiven", 57, 48)
 	c.Forgive(100, 60)
 	wants("no more is forgiven than there was", 60, 48)
-	if c.Suspected(easy, 847) || !c.Suspected(easy, 848) {
-		t.Error("it is not suspected from 848 on")
+	if at := c.Stalls(easy); at != 448 {
+		t.Errorf("it stalls at %d, want 448: 400 after the echo", at)
+	}
+	c.Touches(60)
+	c.Touches(55)
+	if at := c.Stalls(easy); at != 460 {
+		t.Errorf("it stalls at %d, want 460: 400 after the stream was opened", at)
+	}
+	c.Answered(61)
+	if at := c.Stalls(easy); at != 461 {
+		t.Errorf("it stalls at %d, want 461", at)
+	}
+	if c.Suspected(easy, 860) || !c.Suspected(easy, 861) {
+		t.Error("it is not suspected from 861 on")
 	}
 	if c.Lapsed(easy, 1259) || !c.Lapsed(easy, 1260) {
 		t.Error("it has not lapsed from 1260 on")

@@ -169,6 +169,16 @@ func (h *Host) Dial(ctx context.Context, number int, address string, kind Kind) 
 	return h.beside(ctx, h.ids[number], at, kind, protocols[kind])
 }
 
+// DialBeside opens a stream of a lane on a connection of its own. Several may be dialled at a
+// time, which the swarm would make one of.
+func (h *Host) DialBeside(ctx context.Context, number int, address string, kind Kind) (*Conn, error) {
+	at, err := resolve(ctx, address)
+	if err != nil {
+		return nil, err
+	}
+	return h.beside(ctx, h.ids[number], at, kind, protocols[kind])
+}
+
 // DialProbe opens a stream that is like one of a lane, for a probe.
 func (h *Host) DialProbe(ctx context.Context, number int, address string, kind Kind) (*Conn, error) {
 	at, err := resolve(ctx, address)
