@@ -58,7 +58,8 @@ func (n *slowNet) tick(t *testing.T) {
 	for len(n.posted) > 0 && n.posted[0].at <= n.now {
 		l := n.posted[0]
 		n.posted = n.posted[1:]
-		fine(t, n.sites[l.to].Deliver(l.from, l.header, l.bulk))
+		_, err := n.sites[l.to].Deliver(l.from, l.header, resource.Bulk{Bytes: l.bulk})
+		fine(t, err)
 	}
 }
 

@@ -27,7 +27,10 @@ func (e end) Post(to resource.Node, header, bulk []byte, lasting bool) error {
 
 func (e end) Send(to resource.Node, header, bulk []byte, _ bool) error {
 	header, bulk = slices.Clone(header), slices.Clone(bulk)
-	e.p.under = append(e.p.under, func() error { return e.p.sites[to].Deliver(e.from, header, bulk) })
+	e.p.under = append(e.p.under, func() error {
+		_, err := e.p.sites[to].Deliver(e.from, header, resource.Bulk{Bytes: bulk})
+		return err
+	})
 	return nil
 }
 

@@ -178,12 +178,13 @@ func (n *Nodes) deliver(from int, header, bulk []byte) error {
 
 // deliverLent takes a message, by a parcel whose bulk may be in memory of its sender.
 func (n *Nodes) deliverLent(from int, header, bulk []byte, valid func() bool) error {
-	return taken(n.site.DeliverLent(resource.Node(from), header, bulk, valid))
+	_, err := n.site.Deliver(resource.Node(from), header, resource.Bulk{Bytes: bulk, Valid: valid})
+	return taken(err)
 }
 
 // deliverSwap takes a message whose bulk the resource may keep.
 func (n *Nodes) deliverSwap(from int, header, bulk []byte) (other []byte, err error) {
-	other, err = n.site.DeliverSwap(resource.Node(from), header, bulk)
+	other, err = n.site.Deliver(resource.Node(from), header, resource.Bulk{Bytes: bulk, Swap: true})
 	return other, taken(err)
 }
 

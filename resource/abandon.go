@@ -27,7 +27,7 @@ func (p *Place) Abandon(reason error) error {
 		p.tell(Releasing)
 	}
 	if p.far() {
-		return p.releaseRemote(s, true)
+		return p.leaveRemote(s, abandons)
 	}
 	r := p.r
 	p.endUse()

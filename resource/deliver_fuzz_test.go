@@ -46,7 +46,7 @@ func FuzzDeliver(f *testing.F) {
 			}
 		}
 		for from, s := range n.sites {
-			_ = s.Deliver(Node(1-from), header, bulk)
+			_, _ = s.Deliver(Node(1-from), header, Bulk{Bytes: bulk})
 		}
 	})
 }

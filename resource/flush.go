@@ -78,12 +78,3 @@ func flush(ctx context.Context, all []inquiry) error {
 	}
 	return errs
 }
-
-// confirmed waits for the home to commit what the place has released, if the resource's
-// Options say so.
-func (p *Place) confirmed() error {
-	if !p.r.confirm {
-		return nil
-	}
-	return p.Flush(context.Background())
-}

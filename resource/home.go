@@ -12,7 +12,7 @@ import (
 // request is a guest: a place in the queue as any other, except that no goroutine sleeps
 // there.
 //
-//	mirror ═══ deliver ─▶ half ─ operations ─▶ queue
+//	mirror ═════ take ──▶ half ─ operations ─▶ queue
 //	mirror ◀══ messages ─ half ◀─── news ───── queue
 //
 // # Who tells the mirrors
@@ -21,8 +21,8 @@ import (
 // goroutine of this node, in the middle of the queue. So the hook only notes the news. When
 // the queue's step is done, its goroutine looks for news. It takes the mutex if that is
 // free, and tells the mirrors (poke). The owner of the mutex looks for news before it
-// unlocks, and once more afterwards. So a goroutine that is here anyway tells the news,
-// and no goroutine waits for it or is kept for it.
+// unlocks, and once more afterwards (unlock). So a goroutine that is here anyway tells the
+// news, and no goroutine waits for it or is kept for it.
 type home struct {
 	site *Site
 	r    *Resource
@@ -104,24 +104,17 @@ func (g *guest) holdInside(s uint64) bool {
 	return true
 }
 
-// deliver takes a message from a mirror.
-func (h *home) deliver(m *coherence.Message, s *scratch) error {
-	h.mu.Lock()
-	defer h.unlock()
-	err := h.turns.Take(m, m.Node, h.site.budget, func(m *coherence.Message) error { return h.step(m, s) })
-	if h.stirred() {
-		h.tell(s)
-	}
-	return err
-}
-
-func (h *home) step(m *coherence.Message, s *scratch) error {
-	err := h.half.Step(m, &s.work)
-	if err == nil && m.Wrote {
-		h.noteChanges(m)
-	}
-	h.do(s)
-	return err
+// take takes a message from a mirror, and those that came early and follow it. The mutex is
+// held.
+func (h *home) take(m *coherence.Message, s *scratch) error {
+	return h.turns.Take(m, m.Node, h.site.budget, func(m *coherence.Message) error {
+		err := h.half.Step(m, &s.work)
+		if err == nil && m.Wrote {
+			h.noteChanges(m)
+		}
+		h.do(s)
+		return err
+	})
 }
 
 // lost takes a node out of the queue that is lost, or is back.
@@ -147,14 +140,10 @@ func (h *home) fence() uint64 {
 	return fence
 }
 
-// poke tells the mirrors the news, unless another goroutine does so now. A goroutine that
-// finds the mutex locked leaves its news to the owner. So poke looks again after it has
-// unlocked.
+// poke tells the mirrors the news, unless another goroutine does so now.
 func (h *home) poke() {
-	for h.stirred() && h.mu.TryLock() {
-		h.drain()
-		h.r.point()
-		h.mu.Unlock()
+	if h.stirred() && h.mu.TryLock() {
+		h.unlock()
 	}
 }
 
@@ -163,25 +152,25 @@ func (h *home) stirred() bool {
 	return h.news.Load() != nil || h.retention.Load() == recalled || h.r.completed.Load()&broken != 0 && !h.over.Load()
 }
 
-// unlock tells the mirrors the news, and unlocks the mutex.
+// unlock tells the mirrors the news, and unlocks the mutex. A goroutine that finds the mutex
+// locked leaves its news to the owner. So unlock looks again afterwards.
 func (h *home) unlock() {
-	h.drain()
-	h.r.point()
-	h.mu.Unlock()
-	h.poke()
+	for {
+		if h.stirred() || len(h.writers) > 0 {
+			h.tell()
+		}
+		h.r.point()
+		h.mu.Unlock()
+		if !h.stirred() || !h.mu.TryLock() {
+			return
+		}
+	}
 }
 
-// drain tells the mirrors the news.
-func (h *home) drain() {
-	if !h.stirred() && len(h.writers) == 0 {
-		return
-	}
+// tell tells the mirrors the news.
+func (h *home) tell() {
 	s := h.site.scratch()
 	defer h.site.spare(s)
-	h.tell(s)
-}
-
-func (h *home) tell(s *scratch) {
 	if h.retention.Load() == recalled && h.retention.CompareAndSwap(recalled, noneRetained) {
 		h.half.Recall(&s.work)
 		h.do(s)
@@ -209,7 +198,7 @@ func (h *home) takeNews(s *scratch) {
 	for g := first; g != nil; {
 		next := g.next
 		g.next = nil
-		if h.r.completed.Load()&broken == 0 && h.at(g.number) == g && g.hold() {
+		if h.r.completed.Load()&broken == 0 && h.guests[g.number] == g && g.hold() {
 			s.granted = append(s.granted, g.number)
 		}
 		g = next
@@ -231,7 +220,7 @@ func (h *home) alone(granted []int) bool {
 		return false
 	}
 	node, mode := h.half.Guest(granted[0])
-	ticket := h.at(granted[0]).state.Load() &^ flags
+	ticket := h.guests[granted[0]].state.Load() &^ flags
 	again := h.last == node && h.next == ticket
 	h.last, h.next = node, ticket+unit(mode)
 	if !again {
@@ -248,24 +237,21 @@ func (h *home) alone(granted []int) bool {
 // by. So one moment is missed: when a writer's release grants readers of this node only.
 // Then the bytes come with the grant.
 func (h *home) pushable() bool {
-	for len(h.writers) > 0 && !h.waitsToWrite(h.writers[0]) {
+	for len(h.writers) > 0 {
+		if g := h.guests[h.writers[0]]; g != nil {
+			if s := g.state.Load(); s&(requestedBit|writeBit) == requestedBit|writeBit {
+				c := h.r.completed.Load()
+				// With relaxed access, any writer may come in between.
+				return c&(guarded|broken) == 0 && passed(c, s) && !due(c, s&^flags, Write)
+			}
+		}
 		if len(h.writers) == 1 {
 			h.writers = h.writers[:0] // so that a pair does not allocate
-			return false
+		} else {
+			h.writers = h.writers[1:]
 		}
-		h.writers = h.writers[1:]
 	}
-	if len(h.writers) == 0 {
-		return false
-	}
-	c, t := h.r.completed.Load(), h.at(h.writers[0]).state.Load()&^flags
-	// With relaxed access, any writer may come in between.
-	return c&(guarded|broken) == 0 && passed(c, t) && !due(c, t, Write)
-}
-
-func (h *home) waitsToWrite(at int) bool {
-	g := h.at(at)
-	return g != nil && modeOf(g.state.Load()) == Write && h.half.Waits(at)
+	return false
 }
 
 // end tells all mirrors that the resource is broken.

@@ -27,29 +27,26 @@ func (h *home) do(s *scratch) {
 func (h *home) operate(o coherence.Operation, w *coherence.Work) {
 	switch o.Kind {
 	case coherence.Enqueue:
-		h.enqueue(o, h.r.request(o.Mode))
+		h.enqueue(h.site.guest(h), o.Guest, o.Mode, h.r.request(o.Mode))
 	case coherence.EnqueueReserved:
-		h.enqueue(o, o.Ticket)
+		h.enqueue(h.site.guest(h), o.Guest, o.Mode, o.Ticket)
 	case coherence.Renew:
-		g := h.take(o.Guest)
-		h.put(g, o.Next)
-		s := g.state.Load()
-		g.state.Set(h.r.request(o.Mode) | modeBit(o.Mode) | requestedBit)
-		h.r.end(s, nil)
-		h.await(g, o.Mode)
+		g := h.guests[o.Guest]
+		h.guests[o.Guest] = nil
+		ticket := h.r.request(o.Mode)
+		h.r.end(g.state.Load(), nil)
+		h.enqueue(g, o.Next, o.Mode, ticket)
 	case coherence.Release:
-		g := h.take(o.Guest)
-		s := g.state.Load()
-		g.state.Set(s & writeBit)
-		h.r.end(s, nil)
+		g := h.guests[o.Guest]
+		h.guests[o.Guest] = nil
+		h.r.end(g.state.Load(), nil)
 		h.site.leave(g)
 	case coherence.Cancel:
-		g := h.at(o.Guest)
+		g := h.guests[o.Guest]
 		if !g.w.state.CompareAndSwap(listed|hooked, ghost|hooked) {
 			return // its hook was called, or is about to be
 		}
-		h.take(o.Guest)
-		g.state.Set(g.state.Load() & writeBit)
+		h.guests[o.Guest] = nil
 		g.haunt()
 		h.site.leave(g)
 		h.half.Withdrawn(o.Guest, w)
@@ -61,42 +58,17 @@ func (h *home) operate(o coherence.Operation, w *coherence.Work) {
 	}
 }
 
-func (h *home) enqueue(o coherence.Operation, ticket uint64) {
-	g := h.site.guest()
-	g.home, g.r = h, h.r
-	h.put(g, o.Guest)
-	g.state.Set(ticket | modeBit(o.Mode) | requestedBit)
-	h.await(g, o.Mode)
-}
-
-// at is a guest, or nil.
-func (h *home) at(number int) *guest {
-	if number < len(h.guests) {
-		return h.guests[number]
-	}
-	return nil
-}
-
-func (h *home) put(g *guest, number int) {
+// enqueue makes g the guest of a request with a ticket, and asks for the news of its grant.
+func (h *home) enqueue(g *guest, number int, m Mode, ticket uint64) {
 	for len(h.guests) <= number {
 		h.guests = append(h.guests, nil)
 	}
 	h.guests[number], g.number = g, number
-}
-
-// take takes a guest out of the table.
-func (h *home) take(number int) *guest {
-	g := h.guests[number]
-	h.guests[number] = nil
-	return g
-}
-
-// await asks for the news of a guest's grant.
-func (h *home) await(g *guest, m Mode) {
 	if m == Write {
-		h.writers = append(h.writers, g.number)
+		h.writers = append(h.writers, number)
 	}
-	_ = g.Tell(g)
+	g.state.Set(ticket | modeBit(m) | requestedBit)
+	g.list(g.state.Load(), g)
 }
 
 // reserve takes the tickets of first requests, in their order.
@@ -117,8 +89,7 @@ func (h *home) claim(m Mode, order int) (ticket uint64, reserved bool) {
 
 // forgo gives up a ticket whose request will not come: it becomes a ghost.
 func (h *home) forgo(ticket uint64, m Mode) {
-	g := h.site.guest()
-	g.home, g.r = h, h.r
+	g := h.site.guest(h)
 	g.withdraw(ticket | modeBit(m) | requestedBit)
 	h.site.leave(g)
 }

@@ -1,5 +1,7 @@
 package resource
 
+import "github.com/orwl/go-orwl/resource/internal/coherence"
+
 // State is a resource at one moment, as this node knows it. [Resource.Inspect] makes it
 // without holding the resource. A request that moves meanwhile may show in two states.
 type State struct {
@@ -134,7 +136,7 @@ func (p *Place) Inspect(r *Resource) PlaceState {
 	s := p.state.Load()
 	l := PlaceState{Mode: modeOf(s), Requested: s&requestedBit != 0, Held: s&heldBit != 0, Ticket: ticketOf(s), Stamp: s}
 	if m := r.mirror; m != nil {
-		l.Granted = l.Held || l.Requested && m.holds(idOf(s))
+		l.Granted = l.Held || l.Requested && m.holds(coherence.ID(s/oneWriter))
 	} else {
 		l.Granted = l.Held || l.Requested && due(r.completed.Load(), s&^flags, l.Mode)
 	}

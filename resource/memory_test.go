@@ -137,7 +137,7 @@ func TestDeliverSpoilt(t *testing.T) {
 			later.Seq += 2
 			header = coherence.AppendHeader(nil, &later)
 		}
-		err = n.sites[1].DeliverLent(0, header, m.bulk, func() bool { return false })
+		_, err = n.sites[1].Deliver(0, header, Bulk{Bytes: m.bulk, Valid: func() bool { return false }})
 		if !errors.Is(err, ErrOtherLife) {
 			t.Errorf("early: %t: bytes that have changed are taken: %v", early, err)
 		}

@@ -35,6 +35,7 @@ type mirror struct {
 
 	wake  *waiter // to be granted, by next
 	calls []call  // to be made
+	fault error   // why the resource must be broken, or nil
 }
 
 // call tells a place that it has lost its grant.
@@ -55,14 +56,14 @@ type remote struct {
 	w       *waiter
 }
 
-// unlock unlocks the mutex. Then it wakes the waiters and makes the calls
-// that were noted.
+// unlock unlocks the mutex. Then it wakes the waiters, makes the calls that were noted, and
+// breaks the resource if a step could not keep its bytes.
 func (f *mirror) unlock() {
-	if f.half.Unconfirmed() == 0 {
+	if (f.writer != nil || f.asking != nil) && f.half.Unconfirmed() == 0 {
 		f.answered()
 	}
-	w, calls := f.wake, f.calls
-	f.wake, f.calls = nil, nil
+	w, calls, fault := f.wake, f.calls, f.fault
+	f.wake, f.calls, f.fault = nil, nil, nil
 	f.mu.Unlock()
 	for w != nil {
 		next := w.next
@@ -72,41 +73,35 @@ func (f *mirror) unlock() {
 	for _, c := range calls {
 		c.f(c.why)
 	}
-}
-
-// deliver takes a message from the home.
-func (f *mirror) deliver(m *coherence.Message, s *scratch) error {
-	f.mu.Lock()
-	err := f.turns.Take(m, f.home, f.site.budget, func(m *coherence.Message) error { return f.step(m, s) })
-	fault := s.fault
-	s.fault = nil
-	f.unlock()
 	if fault != nil {
 		f.r.Break(fault)
 	}
-	return err
 }
 
-func (f *mirror) step(m *coherence.Message, s *scratch) error {
-	if m.Whole {
-		f.came += uint64(len(m.Bytes))
-	}
-	brought := len(m.Bytes) // the step may exchange them
-	err := f.half.Step(m, &s.work)
-	f.do(s)
-	if err == nil && m.Kind == coherence.PushMessage {
-		for tag := range f.half.Waiting() {
-			tag.(*remote).by.arrived(brought)
+// take takes a message from the home, and those that came early and follow it. The mutex is
+// held.
+func (f *mirror) take(m *coherence.Message, s *scratch) error {
+	return f.turns.Take(m, f.home, f.site.budget, func(m *coherence.Message) error {
+		if m.Whole {
+			f.came += uint64(len(m.Bytes))
 		}
-	}
-	if f.half.Over() != nil && m.Kind == coherence.RefusedMessage {
-		if m.Reason == coherence.AnotherEpoch {
-			f.epoch = m.Epoch
+		brought := len(m.Bytes) // the step may exchange them
+		err := f.half.Step(m, &s.work)
+		f.do(s)
+		if err == nil && m.Kind == coherence.PushMessage {
+			for tag := range f.half.Waiting() {
+				tag.(*remote).by.arrived(brought)
+			}
 		}
-		f.clearTurns()
-		return nil // the message was for this life, and ended it
-	}
-	return err
+		if m.Kind == coherence.RefusedMessage && f.half.Over() != nil {
+			if m.Reason == coherence.AnotherEpoch {
+				f.epoch = m.Epoch
+			}
+			f.clearTurns()
+			return nil // the message was for this life, and ended it
+		}
+		return err
+	})
 }
 
 // do does the work of a step.
@@ -118,7 +113,7 @@ func (f *mirror) do(s *scratch) {
 		f.site.send(f.home, &s.work.Messages[i], s, f.r.buffer.Store() == nil)
 	}
 	if s.work.Fault != nil {
-		s.fault = s.work.Fault
+		f.fault = s.work.Fault
 	}
 	s.work.Reset()
 }
@@ -268,4 +263,5 @@ func (f *mirror) breakDown() {
 	}
 }
 
+// isBroken reports whether the resource is broken on this node.
 func (f *mirror) isBroken() bool { return f.r.completed.Load()&broken != 0 }

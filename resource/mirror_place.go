@@ -1,149 +1,272 @@
 package resource
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
 
-// What places ask of their mirror: request, acquire, release, renew, cancel.
+// What places ask of their mirror: request, acquire, release, renew, cancel. The apart bit of
+// the requested word sends them here. The state of such a place holds the ID of its request
+// instead of a ticket.
 
-// request queues a place at the home. A place that has lost a write is told so first,
-// and requests again.
+// requestRemote is Request, and RequestOrdered if order is not 0. A place that has lost a
+// write is told so first, and requests again.
+func (p *Place) requestRemote(m Mode, order int) error {
+	x := p.extra()
+	if x.remote == nil {
+		x.remote = new(remote)
+	}
+	if err := p.r.mirror.request(p, m, order); err != nil {
+		return p.error("request", err)
+	}
+	if p.hears(Requested) {
+		p.tell(Requested)
+	}
+	return nil
+}
+
+// request queues a place at the home.
 func (f *mirror) request(p *Place, m Mode, order int) error {
 	f.mu.Lock()
 	defer f.unlock()
 	if err := f.tell(p); err != nil {
 		return err
 	}
-	if f.isBroken() {
-		f.queue(p, m, granted) // and Acquire says so
-		return nil
-	}
-	if err := f.join(); err != nil {
-		return err
-	}
-	s := f.site.scratch()
-	defer f.site.spare(s)
-	if err := f.half.Request(f.last+1, m, order, p.atMirror(), &s.work); err != nil {
-		return err
-	}
-	f.do(s)
-	f.queue(p, m, listed)
-	return nil
-}
-
-// queue makes the place one that waits.
-func (f *mirror) queue(p *Place, m Mode, state uint32) {
-	f.last++
-	q := p.atMirror()
-	*q = remote{by: p, id: f.last, came: f.came, w: p.listRemote(m, state)}
-	if state == granted {
-		q.err = f.r.brokenError()
-	}
-	p.state.Set(stateOf(f.last, m))
-}
-
-// enter makes a granted request of a place an access.
-func (f *mirror) enter(p *Place) error {
-	f.mu.Lock()
-	defer f.unlock()
-	f.check()
-	if p.x.remote.err != nil {
-		if err := f.tell(p); err != nil {
+	if !f.isBroken() { // else Acquire says so
+		if err := f.join(); err != nil {
 			return err
 		}
-		return p.x.remote.err
+		s := f.site.scratch()
+		defer f.site.spare(s)
+		if err := f.half.Request(f.last+1, m, order, p.x.remote, &s.work); err != nil {
+			return err
+		}
+		f.do(s)
 	}
-	p.x.remote.inside = true
+	f.queue(p, m)
 	return nil
 }
 
-// release ends an access, and reports whether it has ended. A sweep looks at a mirror with
-// a write that the home does not confirm by itself, and asks.
-func (f *mirror) release(p *Place, a coherence.Access) (ended bool, err error) {
-	f.mu.Lock()
-	defer f.unlock()
-	f.check()
-	if p.x.remote.err != nil {
-		return true, f.collect(p)
+// queue makes the place one that waits: the grant comes to its waiter.
+func (f *mirror) queue(p *Place, m Mode) {
+	f.last++
+	w, q := p.waiter(), p.x.remote
+	*q = remote{by: p, id: f.last, came: f.came, w: w}
+	w.mode, w.next = m, nil
+	if f.isBroken() {
+		q.err = f.r.brokenError()
+		w.state.Store(granted)
+	} else {
+		w.state.Store(listed)
 	}
-	s := f.site.scratch()
-	defer f.site.spare(s)
-	a.Fence = p.x.remote.fence
-	if err := f.half.Release(a, &s.work); err != nil {
-		return false, err
-	}
-	f.commit(p, a)
-	f.do(s)
-	if a.Wrote || f.half.Keeps() {
-		f.site.keep(f)
-	}
-	return true, nil
+	p.listed, p.notified = true, false
+	p.state.Set(uint64(f.last)*oneWriter | modeBit(m) | requestedBit)
 }
 
-// renew ends an access, after another one was requested.
-func (f *mirror) renew(p *Place, m Mode, a coherence.Access) (ended bool, err error) {
+// acquireRemote makes the granted request of a place an access.
+func (p *Place) acquireRemote(s uint64) error {
+	f, q := p.r.mirror, p.x.remote
+	f.mu.Lock()
+	f.check()
+	err := q.err
+	if err == nil {
+		q.inside = true
+	} else if lost := f.tell(p); lost != nil {
+		err = lost
+	}
+	f.unlock()
+	if err != nil {
+		return p.failed("acquire", err)
+	}
+	p.listed = false
+	p.state.Set(s ^ phaseBits)
+	if p.hears(Acquired) {
+		p.tell(Acquired)
+	}
+	return nil
+}
+
+// leaving is how a place ends its access.
+type leaving uint8
+
+const (
+	releases leaving = iota
+	renews           // one message, and one round trip for each iteration of a pair
+	abandons
+)
+
+func (l leaving) String() string { return [...]string{"release", "renew", "abandon"}[l] }
+
+// leaveRemote is Release, Renew and Abandon. If the access has ended early, it returns the
+// reason. Then, and if the write of a Renew is lost, the place is idle.
+func (p *Place) leaveRemote(s uint64, how leaving) error {
+	f := p.r.mirror
+	ended, err := f.leave(p, how)
+	if !ended {
+		return p.error(how.String(), err)
+	}
+	p.endUse()
+	if how != renews {
+		p.state.Set(s & writeBit)
+	}
+	if err == nil && p.r.confirm {
+		if err = p.Flush(context.Background()); err != nil && how == renews {
+			p.cancelRemote(p.state.Load())
+		}
+	}
+	if err != nil {
+		p.state.Set(s & writeBit)
+		return p.failed(how.String(), err)
+	}
+	if how == renews && p.hears(Requested) {
+		p.tell(Requested)
+	}
+	if p.hears(Released) {
+		p.tell(Released)
+	}
+	return nil
+}
+
+// leave ends an access, and reports whether it has ended. A sweep looks at a mirror that has
+// retained a release, or has a write that the home does not confirm by itself, and asks.
+func (f *mirror) leave(p *Place, how leaving) (ended bool, err error) {
 	f.mu.Lock()
 	defer f.unlock()
 	f.check()
-	if p.x.remote.err != nil {
-		return true, f.collect(p)
+	q := p.x.remote
+	if q.err != nil {
+		f.uses--
+		return true, fmt.Errorf("%w: %w", ErrStale, q.err)
+	}
+	a := coherence.Access{ID: q.id, Fence: q.fence, Wrote: p.wrote && how != abandons, Abandoned: how == abandons}
+	if x := p.x; a.Wrote && x.dirty != nil && x.dirty.Bytes() < len(f.r.buffer.Bytes()) {
+		for r := range x.dirty.All() {
+			a.Spans = append(a.Spans, coherence.Span(r))
+		}
 	}
 	s := f.site.scratch()
 	defer f.site.spare(s)
-	a.Fence = p.x.remote.fence
-	state := uint32(listed)
-	if f.isBroken() {
-		state = granted
-		err = f.half.Release(a, &s.work)
+	m := p.Mode()
+	if how == renews && !f.isBroken() {
+		err = f.half.Renew(a, f.last+1, m, q, &s.work)
 	} else {
-		err = f.half.Renew(a, f.last+1, m, p.x.remote, &s.work)
+		err = f.half.Release(a, &s.work)
 	}
 	if err != nil {
 		return false, err
 	}
-	f.commit(p, a)
-	f.do(s)
 	if a.Wrote {
-		f.site.keep(f)
-	}
-	f.queue(p, m, state)
-	return true, nil
-}
-
-// collect is the end of an access that had ended before.
-func (f *mirror) collect(p *Place) error {
-	f.uses--
-	return fmt.Errorf("%w: %w", ErrStale, p.x.remote.err)
-}
-
-// commit notes what a place has written.
-func (f *mirror) commit(p *Place, a coherence.Access) {
-	if c := f.r.changes; a.Wrote {
 		f.writer = p
-		f.r.ledger.Count()
-		if c != nil {
-			c.note(f.r.ledger.Version(), p.x, len(f.r.buffer.Bytes()))
-		}
+		f.r.committed(p.x)
 	} else if a.Abandoned {
 		f.r.changes = nil
 	}
+	f.do(s)
+	if a.Wrote || f.half.Keeps() {
+		f.site.keep(f)
+	}
+	if how == renews {
+		f.queue(p, m)
+	}
+	return true, nil
+}
+
+// endUse closes the place's view, and forgets what the place has written.
+func (p *Place) endUse() {
+	p.wrote = false
+	if x := p.x; x != nil {
+		if x.dirty != nil {
+			x.dirty.Reset()
+		}
+		if x.view != nil {
+			p.shut()
+		}
+	}
+	if p.watches {
+		p.unwatch()
+	}
+}
+
+// cancelRemote is Cancel of a request.
+func (p *Place) cancelRemote(s uint64) {
+	p.state.Set(s & writeBit)
+	p.w.calm()
+	p.r.mirror.cancel(p)
+	// A goroutine may still be about to wake the waiter.
+	if p.w.giveUp() {
+		p.w = nil
+	}
+	p.listed = false
 }
 
 // cancel takes a request back, or releases it unused.
 func (f *mirror) cancel(p *Place) {
 	f.mu.Lock()
 	defer f.unlock()
-	if p.x.remote.err != nil {
+	q := p.x.remote
+	if q.err != nil {
 		return
 	}
 	s := f.site.scratch()
 	defer f.site.spare(s)
-	if p.x.remote.granted {
-		_ = f.half.Release(coherence.Access{ID: p.x.remote.id, Fence: p.x.remote.fence}, &s.work)
+	if q.granted {
+		_ = f.half.Release(coherence.Access{ID: q.id, Fence: q.fence}, &s.work)
 	} else {
-		_ = f.half.Cancel(p.x.remote.id, &s.work)
+		_ = f.half.Cancel(q.id, &s.work)
 	}
 	f.do(s)
+}
+
+// over returns the error of op if the place's access has ended early.
+func (p *Place) over(op string) error {
+	f := p.r.mirror
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if p.x.remote.err != nil {
+		return p.error(op, p.x.remote.err)
+	}
+	return nil
+}
+
+// holds reports whether a request is granted.
+func (f *mirror) holds(id coherence.ID) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.half.Holds(id)
+}
+
+// size is the size of the bytes once the request is granted, 0 before.
+func (q *remote) size(f *mirror) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !q.granted || q.err != nil || f.isBroken() {
+		return 0
+	}
+	return len(f.r.buffer.Bytes())
+}
+
+// here is how many bytes need not travel any more for the request, and how many have come
+// since it was announced.
+func (q *remote) here(f *mirror) (here, came int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case q.err != nil:
+		return 0, 0
+	case q.granted:
+		return len(f.r.buffer.Bytes()), int(q.came)
+	}
+	if f.half.Here() {
+		here = len(f.r.buffer.Bytes())
+	}
+	return here, int(f.came - q.came)
+}
+
+// held is the fence of the grant.
+func (q *remote) held(f *mirror) uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return q.fence
 }

@@ -237,7 +237,7 @@ func (p *Place) ReleaseBy(by any) error {
 		p.tell(Releasing)
 	}
 	if p.far() {
-		return p.releaseRemote(s, false)
+		return p.leaveRemote(s, releases)
 	}
 	p.commit(s)
 	p.state.Set(s & writeBit)
@@ -265,7 +265,7 @@ func (p *Place) RenewBy(by any) error {
 		p.tell(Releasing)
 	}
 	if p.far() {
-		return p.renewRemote(s)
+		return p.leaveRemote(s, renews)
 	}
 	p.commit(s)
 	m := modeOf(s)

@@ -34,7 +34,7 @@ func (p shortcutPort) Send(to Node, header, bulk []byte, _ bool) error {
 func (s *shortcut) settle(tb testing.TB) {
 	for i := 0; i < s.n; i++ {
 		m := &s.queue[i]
-		if err := s.sites[m.sum].Deliver(Node(1-m.sum), m.header, m.bulk); err != nil {
+		if _, err := s.sites[m.sum].Deliver(Node(1-m.sum), m.header, Bulk{Bytes: m.bulk}); err != nil {
 			tb.Fatal(err)
 		}
 	}

@@ -37,11 +37,10 @@ func (s *Site) Counts() SiteCounts {
 	}
 }
 
-// note counts what became of a message.
-func (s *Site) note(err error) error {
+// note counts a message that was not taken.
+func (s *Site) note(err error) {
 	c := &s.counts
 	switch {
-	case err == nil:
 	case errors.Is(err, ErrReplayed):
 		c.replayed.Add(1)
 	case errors.Is(err, ErrOtherLife):
@@ -53,5 +52,4 @@ func (s *Site) note(err error) error {
 	default:
 		c.malformed.Add(1)
 	}
-	return err
 }

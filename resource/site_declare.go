@@ -80,7 +80,9 @@ func (s *Site) Home(r *Resource, o HomeAt) error {
 	for i := range strays {
 		m := &strays[i]
 		s.budget.Free(m, m.Node)
-		s.note(h.turns.Take(m, m.Node, s.budget, func(m *coherence.Message) error { return h.step(m, c) }))
+		if err := h.take(m, c); err != nil {
+			s.note(err)
+		}
 	}
 	h.unlock()
 	return nil

@@ -40,7 +40,7 @@ func TestSiteHostile(t *testing.T) {
 		for round := range 120 {
 			sent := n.sites[0].Counts()
 			header := hostile(rng, n, life)
-			err := n.sites[0].Deliver(2, header, make([]byte, rng.IntN(3)*8))
+			_, err := n.sites[0].Deliver(2, header, Bulk{Bytes: make([]byte, rng.IntN(3)*8)})
 			life.follow(header, err)
 			got := n.sites[0].Counts()
 			if bad := got.Malformed + got.Gaps + got.Replayed + got.OtherLife + got.Unknown - sent.Malformed - sent.Gaps - sent.Replayed - sent.OtherLife - sent.Unknown; (bad == 1) != (err != nil) {
@@ -197,7 +197,7 @@ func TestSiteHostileHome(t *testing.T) {
 				Incarnation: n.sites[1].life(uint64(rng.IntN(2))), Epoch: 1, Seq: uint64(rng.IntN(6)), ID: ID(rng.IntN(3)),
 				IDs: []ID{ID(rng.IntN(3))}, Whole: rng.IntN(2) == 0, Size: 8 * rng.IntN(3), Reason: coherence.Reason(rng.IntN(10)),
 			}
-			_ = n.sites[1].Deliver(0, coherence.AppendHeader(nil, &m), make([]byte, 8*rng.IntN(3)))
+			_, _ = n.sites[1].Deliver(0, coherence.AppendHeader(nil, &m), Bulk{Bytes: make([]byte, 8*rng.IntN(3))})
 			if k := n.sites[1].budget.Used(0); k > 1<<14 {
 				t.Fatalf("%d bytes are kept", k)
 			}
@@ -225,7 +225,7 @@ func TestSiteKeepsABound(t *testing.T) {
 	runtime.ReadMemStats(&before)
 	for i := range 5000 {
 		m.Seq, m.Resource = uint64(i+1), uint64(i%7)
-		switch err := n.sites[0].Deliver(1, coherence.AppendHeader(nil, &m), nil); {
+		switch _, err := n.sites[0].Deliver(1, coherence.AppendHeader(nil, &m), Bulk{}); {
 		case errors.Is(err, ErrUnknown):
 			refused++
 		case err != nil:
@@ -241,7 +241,7 @@ func TestSiteKeepsABound(t *testing.T) {
 		t.Errorf("%d of 5000 were refused, %d counted", refused, c.Unknown)
 	}
 	m.Seq = 1
-	fine(t, n.sites[0].Deliver(2, coherence.AppendHeader(nil, &m), nil))
+	fine(t, second(n.sites[0].Deliver(2, coherence.AppendHeader(nil, &m), Bulk{})))
 	n.sites[0].Lost(1, errFire)
 	if k := n.sites[0].budget.Used(1); k != 0 || len(n.sites[0].strays) != 1 {
 		t.Errorf("%d bytes are kept of a node that is lost", k)
@@ -287,7 +287,7 @@ func TestSiteRefuses(t *testing.T) {
 		}
 	}
 	for _, from := range []Node{0, 2, 1 << 31} {
-		if err := s.Deliver(from, nil, nil); !errors.Is(err, ErrMalformed) {
+		if _, err := s.Deliver(from, nil, Bulk{}); !errors.Is(err, ErrMalformed) {
 			t.Errorf("from %d: %v", from, err)
 		}
 	}

@@ -8,7 +8,6 @@ type scratch struct {
 	work    coherence.Work
 	granted []int // guests of a home
 	header  []byte
-	fault   error // of a mirror: why the resource must be broken
 }
 
 func (s *Site) scratch() *scratch {
@@ -46,16 +45,19 @@ func (s *Site) send(to Node, m *coherence.Message, c *scratch, lasting bool) {
 	}
 }
 
-// guest is an idle guest.
-func (s *Site) guest() *guest {
-	if g, ok := s.guests.Get().(*guest); ok {
-		return g
+// guest is an idle guest of a home.
+func (s *Site) guest(h *home) *guest {
+	g, ok := s.guests.Get().(*guest)
+	if !ok {
+		g = new(guest)
 	}
-	return new(guest)
+	g.home, g.r = h, h.r
+	return g
 }
 
 // leave takes a guest back, which is idle.
 func (s *Site) leave(g *guest) {
 	g.home = nil
+	g.state.Set(0)
 	s.guests.Put(g)
 }

@@ -104,7 +104,7 @@ func deliver(s *Site, from Node, header, bulk []byte) error {
 		own = s.o.Memory.Make(len(bulk))
 	}
 	copy(own, bulk)
-	other, err := s.DeliverSwap(from, header, own)
+	other, err := s.Deliver(from, header, Bulk{Bytes: own, Swap: true})
 	for i := range other {
 		other[i] = 0xdb
 	}

@@ -41,14 +41,14 @@ const none = -1
 
 // request queues a mirror's request.
 func (h *Home) request(p *peer, m *Message, w *Work) error {
-	if h.find(p, m.ID) != none {
+	if _, queued := p.guests.find(m.ID); queued != nil {
 		return fmt.Errorf("%w: %v of node %d: %w", ErrMalformed, m, m.Node, ErrQueued)
 	}
 	if m.Mode > Write {
 		return fmt.Errorf("%w: %v of node %d: no such mode", ErrMalformed, m, m.Node)
 	}
-	if p.guests.len() >= mostQueued {
-		return fmt.Errorf("%w: %v of node %d, which has %d in the queue", ErrMalformed, m, m.Node, p.guests.len())
+	if len(p.guests.all) >= mostQueued {
+		return fmt.Errorf("%w: %v of node %d, which has %d in the queue", ErrMalformed, m, m.Node, len(p.guests.all))
 	}
 	first, err := h.reservation(m)
 	if err != nil {
@@ -119,7 +119,7 @@ func (h *Home) refusal(p *peer, m Mode) Reason {
 	switch {
 	case h.over != 0:
 		return h.over
-	case !h.o.Permit.allows(p.node, m):
+	case h.o.Permit != nil && !h.o.Permit.allows(p.node, m):
 		return Forbidden
 	}
 	return 0
@@ -131,12 +131,13 @@ func (h *Home) release(p *peer, m *Message, w *Work) error {
 	if renew {
 		id = m.Old
 	}
-	at := h.find(p, id)
-	if at == none || h.guests[at].state != told || h.guests[at].fence != m.Fence {
+	_, found := p.guests.find(id)
+	if found == nil || h.guests[*found].state != told || h.guests[*found].fence != m.Fence {
 		h.refuse(p, m.ID, Stale, w)
 		return nil
 	}
-	if renew && (h.find(p, m.ID) != none || m.Mode > Write) {
+	at := *found
+	if _, queued := p.guests.find(m.ID); renew && (queued != nil || m.Mode > Write) {
 		return fmt.Errorf("%w: %v of node %d: queued already, or no such mode", ErrMalformed, m, m.Node)
 	}
 	if m.Reason == Abandoned {
@@ -151,7 +152,7 @@ func (h *Home) release(p *peer, m *Message, w *Work) error {
 		h.refuse(p, m.ID, why, w)
 		renew = false
 	}
-	if p.guests.len() == 1 {
+	if len(p.guests.all) == 1 {
 		h.setRetention(p, noRetention) // that was the release
 	}
 	if !renew {
@@ -201,14 +202,14 @@ func (h *Home) abandoned(p *peer, m *Message, at int, w *Work) error {
 
 // cancel asks the queue to take a mirror's request back, if it is not granted yet.
 func (h *Home) cancel(p *peer, m *Message, w *Work) error {
-	at := h.find(p, m.ID)
+	_, at := p.guests.find(m.ID)
 	switch {
-	case at == none && h.over == 0 && h.o.Permit == nil:
+	case at == nil && h.over == 0 && h.o.Permit == nil:
 		return fmt.Errorf("%w: %v of node %d: %w", ErrMalformed, m, m.Node, ErrNotQueued)
-	case at == none: // a refusal is under way
+	case at == nil: // a refusal is under way
 		invariant.Sometimes(true, "a cancel crosses a refusal")
-	case h.guests[at].state == waiting:
-		w.Queue = append(w.Queue, Operation{Kind: Cancel, Guest: at})
+	case h.guests[*at].state == waiting:
+		w.Queue = append(w.Queue, Operation{Kind: Cancel, Guest: *at})
 	}
 	return nil // the grant may be under way: then the mirror releases it
 }
@@ -234,14 +235,6 @@ func (h *Home) issue(p *peer, m *Message) int {
 	h.guests[at] = guest{peer: p, id: m.ID, state: waiting, mode: m.Mode, at: h.arrived}
 	p.guests.add(m.ID, at)
 	return at
-}
-
-// find is the guest of a mirror's request, or none.
-func (h *Home) find(p *peer, id ID) int {
-	if at := p.guests.find(id); at != nil {
-		return *at
-	}
-	return none
 }
 
 // forget makes a guest free.

@@ -111,16 +111,11 @@ func (l *Ledger) Grant(m Mode) Stamp {
 	if m == Write {
 		l.Raise()
 	}
-	s := l.Stamp()
+	s := Stamp{Version: l.version.Own(), Fence: l.fence.Own(), Prior: l.prior}
 	if m == Write {
 		l.Told()
 	}
 	return s
-}
-
-// Stamp is the stamp of a holder.
-func (l *Ledger) Stamp() Stamp {
-	return Stamp{Version: l.version.Own(), Fence: l.fence.Own(), Prior: l.prior}
 }
 
 // Seen is the version and the fence, for those who do not hold the resource.
@@ -154,10 +149,8 @@ func (l *Ledger) Told() {
 // Raise increases the fence for the next writer.
 func (l *Ledger) Raise() { l.fence.Inc() }
 
-// Count counts a write of a mirror's node, which the home will commit.
-func (l *Ledger) Count() { l.version.Inc() }
-
-// Commit counts a write, which the holder has finished, and returns its version.
+// Commit counts a write, which the holder has finished, and returns its version. At a mirror,
+// the home will commit it.
 func (l *Ledger) Commit() uint64 {
 	l.version.Inc()
 	l.prior = PriorReleased
@@ -199,9 +192,6 @@ func (l *Ledger) Policy() Policy { return l.policy }
 
 // SetPolicy replaces the policy, before the first grant.
 func (l *Ledger) SetPolicy(p Policy) { l.policy = p }
-
-// Epoch is the home's life.
-func (l *Ledger) Epoch() uint64 { return uint64(l.epoch) }
 
 // Aborted reports whether policy Abort has ended the resource.
 func (l *Ledger) Aborted() bool { return l.aborted }

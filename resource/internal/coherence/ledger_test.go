@@ -32,7 +32,7 @@ func TestLedger(t *testing.T) {
 	}
 	l = newLedger(Discard, 1)
 	l.Lose(Write)
-	if s := l.Grant(Write); !errors.Is(s.Err(), ErrPriorHolderLost) || l.Epoch() != 1 {
+	if s := l.Grant(Write); !errors.Is(s.Err(), ErrPriorHolderLost) || l.epoch != 1 {
 		t.Errorf("writer after a loss: %+v", s)
 	}
 	if s := l.Grant(Read); s.Err() != nil {
@@ -43,14 +43,14 @@ func TestLedger(t *testing.T) {
 // Fences of an epoch are greater than all of the epoch before, and never fall.
 func TestLedgerBegins(t *testing.T) {
 	l := newLedger(Poison, 3)
-	if l.Policy() != Poison || l.Epoch() != 3 || l.Fence() != 2<<32 {
-		t.Errorf("%v, epoch %d, fence %#x", l.Policy(), l.Epoch(), l.Fence())
+	if l.Policy() != Poison || l.epoch != 3 || l.Fence() != 2<<32 {
+		t.Errorf("%v, epoch %d, fence %#x", l.Policy(), l.epoch, l.Fence())
 	}
 	l.Raise()
 	if l.Begin(1); l.Fence() != 2<<32+1 {
 		t.Errorf("the fence falls to %#x", l.Fence())
 	}
-	l.Count()
+	l.Commit()
 	if version, fence := l.Seen(); version != 1 || fence != l.Fence() {
 		t.Errorf("version %d, fence %#x", version, fence)
 	}

@@ -108,10 +108,9 @@ func NewMirror(buffer *Buffer, o MirrorOptions) (*Mirror, error) {
 // the request bring the tag. The ID is not in use here: no request with it is queued, and
 // the home has answered its last cancel.
 func (r *Mirror) Request(id ID, m Mode, order int, tag any, w *Work) error {
-	if err := r.mayRequest(id); err != nil {
+	if err := r.queue(id, m, tag); err != nil {
 		return err
 	}
-	r.requests.add(id, request{mode: m, tag: tag})
 	kind := RequestMessage
 	if r.keeps && r.keptID != id {
 		kind, r.keeps = RenewMessage, false
@@ -132,14 +131,13 @@ func (r *Mirror) Renew(a Access, next ID, m Mode, tag any, w *Work) error {
 	if err := r.mayRelease(a); err != nil {
 		return err
 	}
-	if err := r.mayRequest(next); err != nil {
+	if err := r.queue(next, m, tag); err != nil {
 		return err
 	}
 	msg := r.to(RenewMessage, w)
 	msg.ID, msg.Old, msg.Mode = next, a.ID, m
 	r.release(a, msg, w)
 	msg.Known = r.known
-	r.requests.add(next, request{mode: m, tag: tag})
 	return nil
 }
 
@@ -160,7 +158,7 @@ func (r *Mirror) Release(a Access, w *Work) error {
 // Cancel takes back a request that waits. No event of it follows. If the request is granted
 // already, Cancel fails, and the caller releases.
 func (r *Mirror) Cancel(id ID, w *Work) error {
-	p := r.requests.find(id)
+	_, p := r.requests.find(id)
 	switch {
 	case p == nil || p.stage == leaving:
 		return r.unknown(id)
@@ -186,11 +184,11 @@ func (r *Mirror) Confirm(w *Work) {
 func (r *Mirror) Unconfirmed() uint64 { return r.wrote }
 
 // Requests is how many requests of this node are queued or granted.
-func (r *Mirror) Requests() int { return r.requests.len() }
+func (r *Mirror) Requests() int { return len(r.requests.all) }
 
 // Holds reports whether a request is granted.
 func (r *Mirror) Holds(id ID) bool {
-	p := r.requests.find(id)
+	_, p := r.requests.find(id)
 	return p != nil && p.stage == holding
 }
 
@@ -208,20 +206,21 @@ func (r *Mirror) Waiting() iter.Seq[any] {
 // Here reports whether the bytes of the next grant are here already.
 func (r *Mirror) Here() bool { return r.ahead || r.holders > 0 }
 
-// mayRequest reports why an ID cannot be requested, if it cannot.
-func (r *Mirror) mayRequest(id ID) error {
+// queue notes a request, unless it cannot be made.
+func (r *Mirror) queue(id ID, m Mode, tag any) error {
 	if r.over != nil {
 		return r.over
 	}
-	if r.requests.find(id) != nil {
+	if _, queued := r.requests.find(id); queued != nil {
 		return fmt.Errorf("%w: %d", ErrQueued, id)
 	}
+	r.requests.add(id, request{mode: m, tag: tag})
 	return nil
 }
 
 // mayRelease reports what is wrong with the end of an access, if anything.
 func (r *Mirror) mayRelease(a Access) error {
-	p := r.requests.find(a.ID)
+	_, p := r.requests.find(a.ID)
 	switch {
 	case p == nil:
 		return r.unknown(a.ID)
@@ -259,18 +258,16 @@ func (r *Mirror) unknown(id ID) error {
 // release puts the end of an access into a message. The mirror keeps the number of a write
 // until the home has confirmed it, and none of its bytes.
 func (r *Mirror) release(a Access, msg *Message, w *Work) {
-	mode := r.requests.find(a.ID).mode
-	r.requests.remove(a.ID)
-	r.holders--
 	msg.Fence = a.Fence
 	if a.Abandoned {
 		msg.Reason = Abandoned
-		if mode == Write {
+		if _, p := r.requests.find(a.ID); p.mode == Write {
 			r.known = 0
 		}
-		return
 	}
-	if !a.Wrote {
+	r.requests.remove(a.ID)
+	r.holders--
+	if a.Abandoned || !a.Wrote {
 		return
 	}
 	r.known++

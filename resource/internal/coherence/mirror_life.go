@@ -69,7 +69,7 @@ func (r *Mirror) Join(w *Work) { r.to(JoinMessage, w).Known = r.known }
 // A mirror without requests holds nothing of the home, so its life goes on, and what it has
 // released still arrives. It reports whether it has begun a new life.
 func (r *Mirror) Suspect(why error, incarnation, epoch uint64, w *Work) bool {
-	if r.requests.len() == 0 {
+	if len(r.requests.all) == 0 {
 		return false
 	}
 	if r.wrote != 0 {

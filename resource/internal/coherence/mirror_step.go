@@ -59,7 +59,7 @@ func (r *Mirror) malformed(m *Message, why string) error {
 // of a writer and its release.
 func (r *Mirror) granted(m *Message, w *Work) error {
 	for _, id := range m.IDs {
-		if p := r.requests.find(id); p == nil || p.stage == holding || p.mode != m.Mode {
+		if _, p := r.requests.find(id); p == nil || p.stage == holding || p.mode != m.Mode {
 			return r.malformed(m, "it grants a request that does not wait")
 		}
 	}
@@ -71,7 +71,7 @@ func (r *Mirror) granted(m *Message, w *Work) error {
 		r.retention = retained
 	}
 	for _, id := range m.IDs {
-		p := r.requests.find(id)
+		_, p := r.requests.find(id)
 		if p.stage == leaving {
 			invariant.Sometimes(true, "a cancel crosses the grant")
 			r.requests.remove(id)
@@ -132,7 +132,7 @@ func (r *Mirror) take(m *Message, w *Work) error {
 
 // refused ends a request.
 func (r *Mirror) refused(m *Message, w *Work) error {
-	p := r.requests.find(m.ID)
+	_, p := r.requests.find(m.ID)
 	switch {
 	case m.Reason == Stale:
 		// The two halves disagree about what is granted: nothing can be relied on.

@@ -17,7 +17,7 @@ var (
 
 // telling are the mutants that every test run tries.
 var telling = []string{
-	"guest.go Home.release: at == none || h.guests[at].state != told || h.guests[at].fence != m.Fe...: without the second",
+	"guest.go Home.release: found == nil || h.guests[*found].state != told || h.guests[*found].fen...: without the second",
 	"mirror_step.go Mirror.Step: m.Fence == r.wrote: always",
 	"mirror_step.go Mirror.take: r.known != m.Version+1: never",
 	"home.go Home.fill: p.known == version: always",

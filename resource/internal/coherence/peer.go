@@ -27,9 +27,9 @@ func (h *Home) admit(m *Message, w *Work) (*peer, error) {
 	if m.Resource != h.o.Resource {
 		return nil, fmt.Errorf("%w: %v of node %d is for resource %d, this is %d", ErrMalformed, m, m.Node, m.Resource, h.o.Resource)
 	}
-	if m.Epoch != h.ledger.Epoch() {
+	if m.Epoch != uint64(h.ledger.epoch) {
 		h.refuseLife(m.Node, m.Incarnation, AnotherEpoch, w)
-		return nil, fmt.Errorf("%w: %v of node %d is for epoch %d, this is %d", ErrOtherLife, m, m.Node, m.Epoch, h.ledger.Epoch())
+		return nil, fmt.Errorf("%w: %v of node %d is for epoch %d, this is %d", ErrOtherLife, m, m.Node, m.Epoch, uint64(h.ledger.epoch))
 	}
 	at, known := h.locate(m.Node)
 	p := (*peer)(nil)
@@ -154,7 +154,7 @@ func (h *Home) locate(n Node) (at int, known bool) {
 // them.
 func (h *Home) drop(p *peer, w *Work) {
 	h.setRetention(p, noRetention)
-	all := make([]int, 0, p.guests.len())
+	all := make([]int, 0, len(p.guests.all))
 	for _, e := range p.guests.all {
 		all = append(all, e.value)
 		if g := &h.guests[e.value]; g.state == told {

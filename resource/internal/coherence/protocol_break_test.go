@@ -116,7 +116,7 @@ func (c *chaos) comesToRest() {
 	for _, n := range c.places {
 		c.check(len(n.asked) == 0 && len(n.leaving) == 0, "node %d: %v wait and %v leave for ever", n.node, n.asked, n.leaving)
 		if n.node > 0 {
-			c.check(c.nodes[n.node].mirror.requests.len() == 0, "node %d's mirror keeps %v", n.node, c.nodes[n.node].mirror.requests.all)
+			c.check(len(c.nodes[n.node].mirror.requests.all) == 0, "node %d's mirror keeps %v", n.node, c.nodes[n.node].mirror.requests.all)
 		}
 	}
 }

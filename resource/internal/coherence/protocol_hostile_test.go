@@ -193,7 +193,7 @@ func TestMirrorRefusesMalformed(t *testing.T) {
 		r := asking(t)
 		m.Incarnation, m.Epoch, m.Seq, m.Node = 1, 1, 2, max(m.Node, 1)
 		var w Work
-		if err := r.Step(&m, &w); !errors.Is(err, ErrMalformed) || len(w.Messages)+len(w.Events) != 0 || r.known != 1 || r.requests.len() != 3 {
+		if err := r.Step(&m, &w); !errors.Is(err, ErrMalformed) || len(w.Messages)+len(w.Events) != 0 || r.known != 1 || len(r.requests.all) != 3 {
 			t.Errorf("%s: %+v, %v", name, w, err)
 		}
 	}

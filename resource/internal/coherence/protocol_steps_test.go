@@ -307,7 +307,7 @@ func (c *chaos) comeLate() {
 	n := c.nodes[s.node]
 	a := Access{ID: s.id, Fence: s.fence, Wrote: c.places[s.node].modes[s.id] == Write}
 	if c.flaw == "no fence" {
-		if q := n.mirror.requests.find(a.ID); q != nil {
+		if _, q := n.mirror.requests.find(a.ID); q != nil {
 			a.Fence = q.fence // whatever the fence is
 		}
 	}

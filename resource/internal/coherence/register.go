@@ -18,27 +18,21 @@ type entry[T any] struct {
 // few is how many entries need no index.
 const few = 16
 
-// find is the value of an ID, good until the next change, or nil.
-func (r *register[T]) find(id ID) *T {
-	if at := r.locate(id); at >= 0 {
-		return &r.all[at].value
-	}
-	return nil
-}
-
-func (r *register[T]) locate(id ID) int {
+// find is where the value of an ID is, and the value, good until the next change; nil if
+// there is none.
+func (r *register[T]) find(id ID) (at int, value *T) {
 	if r.index != nil {
 		if at, found := r.index[id]; found {
-			return at
+			return at, &r.all[at].value
 		}
-		return -1
+		return -1, nil
 	}
 	for at := range r.all {
 		if r.all[at].id == id {
-			return at
+			return at, &r.all[at].value
 		}
 	}
-	return -1
+	return -1, nil
 }
 
 // add adds a value. The ID is new.
@@ -58,8 +52,8 @@ func (r *register[T]) add(id ID, value T) {
 
 // remove removes the value of an ID, if there is one. The last takes its place.
 func (r *register[T]) remove(id ID) {
-	at := r.locate(id)
-	if at < 0 {
+	at, value := r.find(id)
+	if value == nil {
 		return
 	}
 	last := len(r.all) - 1
@@ -75,5 +69,3 @@ func (r *register[T]) remove(id ID) {
 }
 
 func (r *register[T]) clear() { r.all, r.index = nil, nil }
-
-func (r *register[T]) len() int { return len(r.all) }

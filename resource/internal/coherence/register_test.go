@@ -27,13 +27,13 @@ func TestRegister(t *testing.T) {
 		default:
 			r.remove(id + 6*few) // there is none
 		}
-		if r.len() != len(want) {
-			t.Fatalf("step %d: %d entries, want %d", step, r.len(), len(want))
+		if len(r.all) != len(want) {
+			t.Fatalf("step %d: %d entries, want %d", step, len(r.all), len(want))
 		}
 		for id := range ID(7 * few) {
 			v, known := want[id]
-			if at := r.find(id); (at != nil) != known || known && *at != v {
-				t.Fatalf("step %d: %d is %v, want %d, %t", step, id, at, v, known)
+			if _, got := r.find(id); (got != nil) != known || known && *got != v {
+				t.Fatalf("step %d: %d is %v, want %d, %t", step, id, got, v, known)
 			}
 		}
 		if (r.index != nil) != (len(want) > few) && r.index == nil {
@@ -67,7 +67,7 @@ func TestRegisterOfFew(t *testing.T) {
 			r.add(id, 0)
 		}
 		if r.index != nil {
-			t.Errorf("%d entries have an index", r.len())
+			t.Errorf("%d entries have an index", len(r.all))
 		}
 		for id := range ID(few) {
 			r.remove(id)

@@ -43,16 +43,11 @@ func (h *Home) setRetention(p *peer, to retention) {
 	}
 }
 
-// mayRetain reports whether a grant of a mode may be held for longer than it is used. If
-// the node is lost meanwhile, a holder is lost. Where that has consequences, nothing is
-// retained.
-func (h *Home) mayRetain(m Mode) bool { return m == Read || h.ledger.Policy() == Discard }
-
 // retain keeps the release of an access for the next request, and reports whether it does.
 // It does so if this node has no other request, the access wrote nothing, and no other node
 // waits.
 func (r *Mirror) retain(a Access) bool {
-	if !r.o.Retain || r.retention != retained || r.requests.len() > 1 || a.Wrote || a.Abandoned {
+	if !r.o.Retain || r.retention != retained || len(r.requests.all) > 1 || a.Wrote || a.Abandoned {
 		return false
 	}
 	r.requests.remove(a.ID)
