@@ -19,6 +19,7 @@ func (n *Node) Close(ctx context.Context) error {
 		return nil
 	}
 	err := n.farewell(ctx)
+	n.part(ctx)
 	n.shut()
 	return err
 }
@@ -42,6 +43,21 @@ func (n *Node) farewell(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// part waits until nodes that have left know that this one does, too: what is closed here may
+// be lost on its way.
+func (n *Node) part(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, lastWords)
+	defer cancel()
+	for _, p := range n.peers {
+		if p == nil {
+			continue
+		}
+		if why := p.fate(); why != nil && why.Left {
+			p.lanes[transport.Control].Parted(ctx)
+		}
+	}
 }
 
 // shut ends everything, and waits for all goroutines. Parcels that the others have not

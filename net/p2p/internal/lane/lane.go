@@ -102,6 +102,27 @@ func (l *Lane) Settled(ctx context.Context) error {
 	return l.until(ctx, l.link.Settled)
 }
 
+// Parted returns when a peer that has left has acknowledged everything, or ended its stream, or
+// ctx is done.
+func (l *Lane) Parted(ctx context.Context) {
+	for {
+		l.mu.Lock()
+		s := l.stream
+		if s == nil || l.link.Settled() {
+			l.mu.Unlock()
+			return
+		}
+		progress := l.awaited()
+		l.mu.Unlock()
+		select {
+		case <-progress:
+		case <-s.ended:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
 func (l *Lane) until(ctx context.Context, done func() bool) error {
 	for {
 		l.mu.Lock()
@@ -110,10 +131,7 @@ func (l *Lane) until(ctx context.Context, done func() bool) error {
 			l.mu.Unlock()
 			return err
 		}
-		if l.progress == nil {
-			l.progress = make(chan struct{})
-		}
-		progress := l.progress
+		progress := l.awaited()
 		l.mu.Unlock()
 		select {
 		case <-progress:
@@ -121,6 +139,14 @@ func (l *Lane) until(ctx context.Context, done func() bool) error {
 			return context.Cause(ctx)
 		}
 	}
+}
+
+// awaited is closed when frames are acknowledged. l.mu is held.
+func (l *Lane) awaited() <-chan struct{} {
+	if l.progress == nil {
+		l.progress = make(chan struct{})
+	}
+	return l.progress
 }
 
 // progressed wakes the goroutines that wait for acknowledgements. l.mu is held.
