@@ -7,6 +7,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/orwl/go-orwl/net/p2p/noise"
+	"github.com/orwl/go-orwl/net/p2p/quic"
 )
 
 // start begins to join as node 0 of so many, and returns its address and, later, what
@@ -42,7 +45,7 @@ func TestJoinRefused(t *testing.T) {
 		"another lease": {func(o *Options) { o.Lease = 3 * time.Second }, ErrRefused,
 			"its lease is 3s and its skew 250ms, those of node 0 are 1.5s and 250ms: give all the same"},
 		"not in it":     {func(o *Options) { o.Nodes, o.Number = 7, 6 }, ErrStranger, "another key, or not a node of this run"},
-		"other streams": {func(o *Options) { o.Security, o.JoinTimeout = Noise, time.Second }, ErrMissing, "negotiate"},
+		"other streams": {func(o *Options) { o.Carrier, o.JoinTimeout = noise.Carrier, time.Second }, ErrMissing, "negotiate"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			address, root, _ := start(t, 2, nil)
@@ -203,11 +206,12 @@ func TestJoinByAddresses(t *testing.T) {
 	}
 }
 
-// Every way to encrypt works.
-func TestSecurity(t *testing.T) {
+// Every way to carry bytes works.
+func TestCarriers(t *testing.T) {
 	for name, change := range map[string]func(o *Options){
 		"tls":           func(o *Options) {},
-		"noise":         func(o *Options) { o.Security = Noise },
+		"noise":         func(o *Options) { o.Carrier = noise.Carrier },
+		"quic":          func(o *Options) { o.Carrier = quic.Carrier },
 		"private":       func(o *Options) { o.Private = true },
 		"without a key": func(o *Options) { o.Key = nil },
 	} {
@@ -251,7 +255,7 @@ func TestOptions(t *testing.T) {
 		{func(o *Options) { o.Skew = time.Second }, "Skew is 1s, want 0 to half"},
 		{func(o *Options) { o.Beat = time.Second }, "Beat is 1s, want at most"},
 		{func(o *Options) { o.JoinTimeout = -1 }, "JoinTimeout is -1ns"},
-		{func(o *Options) { o.Security = 9 }, "Security is 9, want TLS or Noise"},
+		{func(o *Options) { o.Key, o.Private, o.Carrier = testKey, true, quic.Carrier }, "Private is set with a Carrier of QUIC"},
 		{func(o *Options) { o.Private = true }, "Private is set without a Key"},
 		{func(o *Options) { o.MaxBulk = -1 }, "MaxBulk is -1"},
 		{func(o *Options) { o.Backlog = 1 }, "Backlog is 1"},

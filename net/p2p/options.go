@@ -38,7 +38,7 @@ type Options struct {
 
 	// Host is this node's libp2p host; one is made if nil. It must have the identity
 	// that Identity gives, and should have the Gater, so that strangers are refused before
-	// a stream opens; without, their streams are reset. Listen, Security and Private are
+	// a stream opens; without, their streams are reset. Listen, Carrier and Private are
 	// the host's affair then, and Close leaves it open. Its addresses, and those that
 	// Root and Peers give, may be multiaddresses: with QUIC, for instance.
 	Host host.Host
@@ -52,10 +52,11 @@ type Options struct {
 	// JoinTimeout is how long Join waits for the other nodes; 30 s if zero.
 	JoinTimeout time.Duration
 
-	// Security is how streams are encrypted; TLS if zero.
-	Security Security
+	// Carrier is how nodes carry bytes: TCP with TLS if zero. Packages noise and quic, beside
+	// this one, have others.
+	Carrier Carrier
 	// Private adds a network that is secret before the first word, by the
-	// pre-shared key of libp2p: encrypts twice. Needs a Key.
+	// pre-shared key of libp2p: encrypts twice. Needs a Key, and TCP.
 	Private bool
 
 	// Launched says that one launcher has started all nodes, on this machine, and that
@@ -84,14 +85,8 @@ type Options struct {
 	Registerer prometheus.Registerer
 }
 
-// Security is how streams are encrypted. All nodes of a run use the same.
-type Security = transport.Security
-
-// The ways to encrypt. TLS is 1.2 to 1.6 times as fast for large blocks.
-const (
-	TLS   = transport.TLS
-	Noise = transport.Noise
-)
+// Carrier is how the nodes of a run carry bytes. All use the same.
+type Carrier = transport.Carrier
 
 const (
 	mostNodes  = 1 << 16
@@ -157,10 +152,10 @@ func (o Options) validate() error {
 		return bad("Beat is %v, want at most half of lease less skew, %v", o.Beat, o.terms().MostBeat())
 	case o.JoinTimeout < 0:
 		return bad("JoinTimeout is %v, want more than 0", o.JoinTimeout)
-	case o.Security > transport.LastSecurity:
-		return bad("Security is %d, want TLS or Noise", o.Security)
 	case o.Private && o.Key == nil:
 		return bad("Private is set without a Key, from which the network's own is made")
+	case o.Private && o.Carrier.QUIC != nil:
+		return bad("Private is set with a Carrier of QUIC, which has no private networks: use TCP")
 	case o.MaxBulk < 0 || o.MaxBulk > wire.MaxBulk:
 		return bad("MaxBulk is %d, want 1 to %d", o.MaxBulk, wire.MaxBulk)
 	case o.Backlog < lane.MostKept:
@@ -217,7 +212,7 @@ func (o *Options) terms() lease.Terms { return lease.Terms{Lease: o.Lease, Skew:
 // lanes.
 func (o *Options) host(talk func() uint64) transport.Options {
 	return transport.Options{
-		Number: o.Number, Nodes: o.Nodes, Key: o.Key, Security: o.Security, Private: o.Private,
+		Number: o.Number, Nodes: o.Nodes, Key: o.Key, Carrier: o.Carrier, Private: o.Private,
 		Hello: helloTimeout, User: o.Host, Registerer: o.Registerer, Talk: talk,
 		Stranger: func() { o.Counts.Strangers.Add(1) },
 	}

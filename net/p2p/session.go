@@ -34,8 +34,8 @@ type SessionOptions struct {
 	Address string
 	// Key is the key of the run, nil if it has none.
 	Key []byte
-	// Security is that of the run.
-	Security Security
+	// Carrier is that of the run.
+	Carrier Carrier
 }
 
 // DialSession connects to a node of a run, from a process that is none of its nodes. An error
@@ -47,7 +47,7 @@ func DialSession(ctx context.Context, o SessionOptions) (Stream, error) {
 	if err := transport.CheckAddress(o.Address); err != nil {
 		return nil, fmt.Errorf("p2p: SessionOptions.Address is %q, want host:port: %w", o.Address, err)
 	}
-	c, err := transport.DialSession(ctx, transport.Options{Key: o.Key, Security: o.Security, Hello: helloTimeout}, o.Address)
+	c, err := transport.DialSession(ctx, transport.Options{Key: o.Key, Carrier: o.Carrier, Hello: helloTimeout}, o.Address)
 	switch {
 	case err == nil:
 		return c, nil

@@ -5,6 +5,9 @@ import (
 	"io"
 	"testing"
 	"time"
+
+	"github.com/orwl/go-orwl/net/p2p/noise"
+	"github.com/orwl/go-orwl/net/p2p/quic"
 )
 
 // alone is a node that is its whole run.
@@ -67,15 +70,20 @@ func TestSession(t *testing.T) {
 	}
 }
 
-// TestSessionNoise connects by the other way to encrypt.
-func TestSessionNoise(t *testing.T) {
-	n := alone(t, func(o *Options) { o.Security = Noise })
-	n.Admit(repeat)
-	s, err := DialSession(soon(t), SessionOptions{Address: n.Address(), Key: testKey, Security: Noise})
-	if err != nil {
-		t.Fatal(err)
+// TestSessionCarriers connects by the other carriers, to a node whose number it does not know.
+func TestSessionCarriers(t *testing.T) {
+	for name, c := range map[string]Carrier{"noise": noise.Carrier, "QUIC": quic.Carrier} {
+		t.Run(name, func(t *testing.T) {
+			nodes := run(t, 2, func(o *Options) { o.Carrier = c })
+			nodes[1].Admit(repeat)
+			s, err := DialSession(soon(t), SessionOptions{Address: nodes[1].Address(), Key: testKey, Carrier: c})
+			if err != nil {
+				t.Fatal(err)
+			}
+			says(t, s)
+			s.Close() // again
+		})
 	}
-	says(t, s)
 }
 
 // TestSessionStranger has another key, or finds a node that takes no sessions. No stream reaches

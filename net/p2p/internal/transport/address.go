@@ -48,8 +48,9 @@ func listed(all []multiaddr.Multiaddr, most int) string {
 	return list.String()
 }
 
-// resolve is what an address may mean: host:port, or multiaddresses with commas between.
-func resolve(ctx context.Context, address string) ([]multiaddr.Multiaddr, error) {
+// resolve is what an address may mean: host:port, where the port is one of TCP or of QUIC, or
+// multiaddresses with commas between.
+func resolve(ctx context.Context, address string, quic bool) ([]multiaddr.Multiaddr, error) {
 	if strings.HasPrefix(address, "/") {
 		return multiaddresses(address)
 	}
@@ -70,13 +71,43 @@ func resolve(ctx context.Context, address string) ([]multiaddr.Multiaddr, error)
 	}
 	var all []multiaddr.Multiaddr
 	for _, ip := range ips {
-		a, err := manet.FromNetAddr(&net.TCPAddr{IP: ip, Port: int(n)})
+		a, err := at(ip, int(n), quic)
 		if err != nil {
 			return nil, fmt.Errorf("p2p: address %q: %w", address, err)
 		}
 		all = append(all, a)
 	}
 	return all, nil
+}
+
+// at is the multiaddress of a port, of TCP or of QUIC.
+func at(ip net.IP, port int, quic bool) (multiaddr.Multiaddr, error) {
+	if !quic {
+		return manet.FromNetAddr(&net.TCPAddr{IP: ip, Port: port})
+	}
+	udp, err := manet.FromNetAddr(&net.UDPAddr{IP: ip, Port: port})
+	if err != nil {
+		return nil, err
+	}
+	return udp.Encapsulate(quicSuffix), nil
+}
+
+var quicSuffix = multiaddr.StringCast("/quic-v1")
+
+// hostPort is the inverse of at.
+func hostPort(a multiaddr.Multiaddr) (string, error) {
+	ip, err := manet.ToIP(a)
+	if err != nil {
+		return "", err
+	}
+	port, err := a.ValueForProtocol(multiaddr.P_TCP)
+	if err != nil {
+		port, err = a.ValueForProtocol(multiaddr.P_UDP)
+	}
+	if err != nil {
+		return "", err
+	}
+	return net.JoinHostPort(ip.String(), port), nil
 }
 
 // SeenFrom is the address of a node that listens at all its interfaces, for a node that

@@ -12,9 +12,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	corepeer "github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/core/pnet"
 	"github.com/libp2p/go-libp2p/core/protocol"
-	"github.com/libp2p/go-libp2p/core/sec"
 	"github.com/libp2p/go-libp2p/core/transport"
 	blankhost "github.com/libp2p/go-libp2p/p2p/host/blank"
 	"github.com/libp2p/go-libp2p/p2p/host/eventbus"
@@ -23,9 +21,6 @@ import (
 	"github.com/libp2p/go-libp2p/p2p/net/swarm"
 	"github.com/libp2p/go-libp2p/p2p/net/upgrader"
 	"github.com/libp2p/go-libp2p/p2p/protocol/identify"
-	"github.com/libp2p/go-libp2p/p2p/security/noise"
-	libp2ptls "github.com/libp2p/go-libp2p/p2p/security/tls"
-	"github.com/libp2p/go-libp2p/p2p/transport/tcp"
 	yamuxconfig "github.com/libp2p/go-yamux/v5"
 )
 
@@ -55,12 +50,13 @@ func multiplexer(kind Kind) upgrader.StreamMuxer {
 	return upgrader.StreamMuxer{ID: muxers[kind], Muxer: (*yamux.Transport)(config)}
 }
 
-// assembled is a libp2p host that is made of just what a node needs: TCP, TLS or noise,
-// yamux and identify. libp2p.New would link relays, NAT traversal and every transport,
-// whatever its options are.
+// assembled is a libp2p host that is made of just what a node needs: a carrier and
+// identify. libp2p.New would link relays, NAT traversal and every transport, whatever its
+// options are.
 type assembled struct {
 	host.Host
 	dialling [Kinds]transport.Transport
+	carrier  io.Closer // nil if it has nothing to close
 	identify identify.IDService
 	manager  network.ResourceManager
 }
@@ -76,16 +72,9 @@ func assemble(o Options, private crypto.PrivKey, g connmgr.ConnectionGater) (a *
 	if a.manager, err = newManager(o); err != nil {
 		return nil, err
 	}
-	var all []upgrader.StreamMuxer
-	for kind := range Kinds {
-		m := multiplexer(kind)
-		if kind == Data {
-			m.Muxer = courtesy{m.Muxer, o.Talk}
-		}
-		all = append(all, m)
-		if a.dialling[kind], err = a.transport(o, g, private, []upgrader.StreamMuxer{m}); err != nil {
-			return nil, err
-		}
+	listening, err := a.carry(o, g, private)
+	if err != nil {
+		return nil, err
 	}
 	bus := eventbus.NewBus()
 	s, err := a.swarm(o, g, bus, private)
@@ -93,10 +82,6 @@ func assemble(o Options, private crypto.PrivKey, g connmgr.ConnectionGater) (a *
 		return nil, err
 	}
 	a.Host = blankhost.NewBlankHost(s, blankhost.WithEventBus(bus))
-	listening, err := a.transport(o, g, private, all)
-	if err != nil {
-		return nil, err
-	}
 	if err := s.AddTransport(listening); err != nil {
 		return nil, fmt.Errorf("p2p: transport of node %d: %w", o.Number, err)
 	}
@@ -122,7 +107,8 @@ func (a *assembled) swarm(o Options, g connmgr.ConnectionGater, bus event.Bus, p
 		return nil, errors.Join(fmt.Errorf("p2p: identity of node %d: %w", o.Number, err), peers.Close())
 	}
 	options := []swarm.Option{swarm.WithConnectionGater(g), swarm.WithResourceManager(a.manager),
-		swarm.WithDialTimeout(o.Hello), swarm.WithDialTimeoutLocal(o.Hello)}
+		swarm.WithDialTimeout(o.Hello), swarm.WithDialTimeoutLocal(o.Hello),
+		swarm.WithUDPBlackHoleSuccessCounter(nil)} // a peer that is not up yet says nothing of the network
 	if o.Registerer != nil {
 		options = append(options, swarm.WithMetricsTracer(swarm.NewMetricsTracer(swarm.WithRegisterer(o.Registerer))))
 	}
@@ -151,33 +137,6 @@ func (a *assembled) negotiate(most time.Duration) network.StreamHandler {
 	}
 }
 
-func (a *assembled) transport(o Options, g connmgr.ConnectionGater, private crypto.PrivKey, muxers []upgrader.StreamMuxer) (transport.Transport, error) {
-	var security sec.SecureTransport
-	var err error
-	if o.Security == Noise {
-		security, err = noise.New(noise.ID, private, muxers)
-	} else {
-		security, err = libp2ptls.New(libp2ptls.ID, private, muxers)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("p2p: security of node %d: %w", o.Number, err)
-	}
-	var shared pnet.PSK
-	if o.Private {
-		shared = derive(o.Key, "orwl private network")
-	}
-	up, err := upgrader.New([]sec.SecureTransport{security}, muxers, shared, a.manager, g, upgrader.WithAcceptTimeout(o.Hello))
-	if err != nil {
-		return nil, fmt.Errorf("p2p: upgrader of node %d: %w", o.Number, err)
-	}
-	// A port that others may share could be another run's.
-	t, err := tcp.NewTCPTransport(up, a.manager, nil, tcp.DisableReuseport(), tcp.WithConnectionTimeout(o.Hello))
-	if err != nil {
-		return nil, fmt.Errorf("p2p: transport of node %d: %w", o.Number, err)
-	}
-	return t, nil
-}
-
 // Close ends everything that assemble has made.
 func (a *assembled) Close() error {
 	var errs []error
@@ -186,6 +145,9 @@ func (a *assembled) Close() error {
 	}
 	if a.Host != nil {
 		errs = append(errs, a.Host.Close(), a.Host.Peerstore().Close())
+	}
+	if a.carrier != nil {
+		errs = append(errs, a.carrier.Close())
 	}
 	if a.manager != nil {
 		errs = append(errs, a.manager.Close())

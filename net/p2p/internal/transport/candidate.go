@@ -27,7 +27,7 @@ func Candidate(ctx context.Context, key []byte, nodes int, listen string) (host.
 	if err != nil {
 		return nil, err
 	}
-	at, err := resolve(ctx, listen)
+	at, err := resolve(ctx, listen, false)
 	if err == nil {
 		err = a.Network().Listen(at[0])
 	}

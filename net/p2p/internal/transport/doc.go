@@ -1,7 +1,8 @@
 // Package transport is the end of all connections of a node: a libp2p host, the identity
 // of each node, and the gater that refuses everybody else. It knows no lane and no frame.
 //
-// The host is made here, of a swarm, TCP, TLS or noise, yamux and identify; or it is the
+// The host is made here, of a swarm, a [Carrier] (TCP, TLS and yamux, unless another is
+// given) and identify; or it is the
 // user's (Options.User), with whatever transports it has. Lanes are streams of the
 // protocols /orwl/control/1 and /orwl/data/1, each on a connection of its own.
 //

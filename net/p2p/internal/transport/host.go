@@ -28,6 +28,7 @@ import (
 type Host struct {
 	host.Host
 	own      *assembled // nil if the user has made it
+	quic     bool       // what a port of an address is
 	ids      []corepeer.ID
 	gater    *gater
 	incoming chan *Conn
@@ -43,7 +44,7 @@ var (
 
 // New makes the host of a node, or takes the user's. It does not listen yet.
 func New(o Options) (*Host, error) {
-	h := &Host{ids: identities(o.Key, o.Nodes), incoming: make(chan *Conn), deaf: make(chan struct{})}
+	h := &Host{ids: identities(o.Key, o.Nodes), quic: o.Carrier.QUIC != nil, incoming: make(chan *Conn), deaf: make(chan struct{})}
 	h.gater = newGater(h.ids, o.Number, o.Stranger)
 	h.gater.session = sessionID(o.Key)
 	if o.User != nil {
@@ -75,18 +76,18 @@ func (h *Host) Listen(ctx context.Context, address string) (string, error) {
 		}
 		return listed(all, mostListed), nil
 	}
-	at, err := resolve(ctx, address)
+	at, err := resolve(ctx, address, h.quic)
 	if err != nil {
 		return "", err
 	}
 	if err := h.Network().Listen(at[0]); err != nil {
 		return "", fmt.Errorf("p2p: listening at %s: %w", address, err)
 	}
-	is, err := manet.ToNetAddr(h.Network().ListenAddresses()[0])
+	is, err := hostPort(h.Network().ListenAddresses()[0])
 	if err != nil {
 		return "", fmt.Errorf("p2p: listening at %s: %w", address, err)
 	}
-	return is.String(), nil
+	return is, nil
 }
 
 // mostListed is how long the list of addresses of a node may be.
@@ -157,7 +158,7 @@ func (h *Host) Close() error {
 
 // Dial opens a stream of a lane to a node.
 func (h *Host) Dial(ctx context.Context, number int, address string, kind Kind) (*Conn, error) {
-	at, err := resolve(ctx, address)
+	at, err := resolve(ctx, address, h.quic)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +173,7 @@ func (h *Host) Dial(ctx context.Context, number int, address string, kind Kind) 
 // DialBeside opens a stream of a lane on a connection of its own. Several may be dialled at a
 // time, which the swarm would make one of.
 func (h *Host) DialBeside(ctx context.Context, number int, address string, kind Kind) (*Conn, error) {
-	at, err := resolve(ctx, address)
+	at, err := resolve(ctx, address, h.quic)
 	if err != nil {
 		return nil, err
 	}
@@ -181,7 +182,7 @@ func (h *Host) DialBeside(ctx context.Context, number int, address string, kind 
 
 // DialProbe opens a stream that is like one of a lane, for a probe.
 func (h *Host) DialProbe(ctx context.Context, number int, address string, kind Kind) (*Conn, error) {
-	at, err := resolve(ctx, address)
+	at, err := resolve(ctx, address, h.quic)
 	if err != nil {
 		return nil, err
 	}

@@ -85,7 +85,7 @@ func TestMostConnections(t *testing.T) {
 func TestSilentStream(t *testing.T) {
 	here, there, address := pair(t, time.Second/4)
 	defer there.Deafen()
-	at, err := resolve(t.Context(), address)
+	at, err := resolve(t.Context(), address, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,7 +12,7 @@ import (
 type Options struct {
 	Number, Nodes int
 	Key           []byte
-	Security      Security
+	Carrier       Carrier               // of a host of our own
 	Private       bool                  // a network that is secret before a word is said
 	Hello         time.Duration         // how long a connection may take to be secured
 	Registerer    prometheus.Registerer // of libp2p's metrics, or nil
@@ -20,16 +20,6 @@ type Options struct {
 	Talk          func() uint64         // is how many frames have come by control lanes
 	User          host.Host             // the user's own host, or nil
 }
-
-// Security is how streams are encrypted. All nodes of a run use the same.
-type Security uint8
-
-// The ways to encrypt. TLS is 1.2 to 1.6 times as fast for large blocks.
-const (
-	TLS Security = iota
-	Noise
-	LastSecurity = Noise
-)
 
 // Match the errors of a host by these.
 var (

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/libp2p/go-libp2p/core/network"
 	corepeer "github.com/libp2p/go-libp2p/core/peer"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	"github.com/libp2p/go-libp2p/core/sec"
 	"github.com/libp2p/go-libp2p/core/transport"
-	"github.com/libp2p/go-libp2p/p2p/net/upgrader"
 	"github.com/multiformats/go-multiaddr"
 )
 
@@ -46,25 +46,24 @@ func (h *Host) Admit(take func(*Conn)) {
 // DialSession opens the stream of a session to whichever node is at an address. The session's
 // process needs no host: it listens nowhere, and has one connection.
 func DialSession(ctx context.Context, o Options, address string) (*Conn, error) {
-	at, err := resolve(ctx, address)
+	at, err := resolve(ctx, address, o.Carrier.QUIC != nil)
 	if err != nil {
 		return nil, err
 	}
 	g := newGater(nil, 0, func() {})
-	own := assembled{manager: new(network.NullResourceManager)}
-	t, err := own.transport(o, g, identity(o.Key, sessionPurpose), []upgrader.StreamMuxer{multiplexer(Control)})
-	if err != nil {
-		return nil, err
+	own := &assembled{manager: new(network.NullResourceManager)}
+	if _, err := own.carry(o, g, identity(o.Key, sessionPurpose)); err != nil {
+		return nil, errors.Join(err, own.Close())
 	}
 	var failures []error
 	for _, a := range at {
-		conn, err := dialAny(ctx, t, g, o.Key, a)
+		conn, err := dialAny(ctx, own.dialling[Control], g, o.Key, a)
 		if err == nil {
-			return openSession(ctx, conn)
+			return openSession(ctx, own, conn)
 		}
 		failures = append(failures, err)
 	}
-	return nil, errors.Join(failures...)
+	return nil, errors.Join(append(failures, own.Close())...)
 }
 
 // dialAny dials the node at an address. A node has a name for each number. The session tries that
@@ -86,8 +85,8 @@ func dialAny(ctx context.Context, t transport.Transport, g *gater, key []byte, a
 	return nil, err
 }
 
-// openSession opens the stream on a connection. The connection ends with it.
-func openSession(ctx context.Context, conn transport.CapableConn) (*Conn, error) {
+// openSession opens the stream on a connection. Both end together, and all that they stand on.
+func openSession(ctx context.Context, own *assembled, conn transport.CapableConn) (*Conn, error) {
 	s, err := conn.OpenStream(ctx)
 	if err != nil {
 		err = fmt.Errorf("%w: %w", ErrNoHello, err)
@@ -95,9 +94,12 @@ func openSession(ctx context.Context, conn transport.CapableConn) (*Conn, error)
 		err = named(ctx, s, sessionProtocol)
 	}
 	if err != nil {
-		_ = conn.Close() // it is of no use
-		return nil, err
+		return nil, errors.Join(err, conn.Close(), own.Close()) // they are of no use
 	}
 	go refuseAll(conn)
-	return &Conn{Stream: s, name: sessionProtocol, remote: conn.RemoteMultiaddr(), end: func() { _ = conn.Close() }}, nil
+	end := sync.OnceFunc(func() {
+		_ = conn.Close() // it is over anyway
+		_ = own.Close()  // and so is this
+	})
+	return &Conn{Stream: s, name: sessionProtocol, remote: conn.RemoteMultiaddr(), end: end}, nil
 }
