@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/orwl/go-orwl/net/p2p/noise"
+	"github.com/orwl/go-orwl/net/p2p/quic"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/rmatest"
 	"github.com/orwl/go-orwl/net/topology"
@@ -19,16 +21,18 @@ type world struct {
 	fabrics []rma.Fabric
 }
 
-// newWorld spreads the ranks over nodes in turn, so that neighbours are on
-// different ones.
+// newWorld starts nodes and spreads the ranks over them.
 func newWorld(t testing.TB, nodes int, o FabricOptions) *world {
 	t.Helper()
-	o.Node = func(p rma.Rank) int { return int(p) % nodes }
-	w := &world{
-		run(t, nodes, func(n *Options) { n.Remote = o.Remote }),
-		make([]rma.Fabric, nodes),
-	}
-	errs := make([]error, nodes)
+	return worldOf(t, run(t, nodes, func(n *Options) { n.Remote = o.Remote }), o)
+}
+
+// worldOf spreads the ranks over nodes in turn, so that neighbours are on different ones.
+func worldOf(t testing.TB, nodes []*Node, o FabricOptions) *world {
+	t.Helper()
+	o.Node = func(p rma.Rank) int { return int(p) % len(nodes) }
+	w := &world{nodes, make([]rma.Fabric, len(nodes))}
+	errs := make([]error, len(nodes))
 	var making sync.WaitGroup
 	for i, n := range w.nodes {
 		making.Go(func() { w.fabrics[i], errs[i] = n.Fabric(soon(t), o) })
@@ -87,6 +91,32 @@ func inWorld(nodes int, remote bool) func(t testing.TB, o rmatest.Options) rma.F
 }
 
 func TestConformance(t *testing.T) { rmatest.Run(t, inWorld(2, true)) }
+
+// carried are the ways of nodes to meet, beside the usual one.
+func carried(t testing.TB) map[string]func(o *Options) {
+	by := func(listen string) func(o *Options) {
+		return func(o *Options) { o.Host = userHost(t, o.Number, o.Nodes, listen) }
+	}
+	return map[string]func(o *Options){
+		"noise":                func(o *Options) { o.Carrier = noise.Carrier },
+		"QUIC":                 func(o *Options) { o.Carrier = quic.Carrier },
+		"a user's host":        by("/ip4/127.0.0.1/tcp/0"),
+		"a user's host's QUIC": by("/ip4/127.0.0.1/udp/0/quic-v1"),
+	}
+}
+
+// TestConformanceOfCarriers runs the suite by every carrier, and on hosts that users have made.
+// Nodes of a suite meet once: each case has a fabric of its own.
+func TestConformanceOfCarriers(t *testing.T) {
+	for name, change := range carried(t) {
+		t.Run(name, func(t *testing.T) {
+			nodes := run(t, 2, change)
+			rmatest.Run(t, func(t testing.TB, o rmatest.Options) rma.Fabric {
+				return &exposer{worldOf(t, nodes, FabricOptions{Topology: o.Topology, Words: o.Words, Context: o.Context, Remote: true})}
+			})
+		})
+	}
+}
 
 // TestConformanceManyRanks has more ranks than nodes, so that some are neighbours
 // on one.
