@@ -55,6 +55,9 @@ type JoinOptions struct {
 	// Remote has the node share no memory with other nodes of its machine, as if each had a
 	// machine of its own.
 	Remote bool
+	// Carrier is how the nodes carry bytes: TCP with TLS by default. Packages net/p2p/noise and
+	// net/p2p/quic have others. All nodes have the same.
+	Carrier p2p.Carrier
 	// Log is where it says what it does; slog.Default by default.
 	Log *slog.Logger
 	// Registerer is told of go-libp2p's own metrics, if not nil. See package metrics for
@@ -129,7 +132,7 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	n.node, err = p2p.Join(ctx, p2p.Options{
 		Number: p.Node, Nodes: p.Nodes, Key: p.Key, Listen: p.Listen, Root: p.Root, Peers: p.Peers,
 		Listening: n.listening(o.Log), Lease: o.Lease, Skew: o.Skew, Beat: o.Beat,
-		JoinTimeout: o.Patience, Remote: o.Remote, Launched: p.How == launch.Spawned, Log: o.Log, Registerer: o.Registerer,
+		JoinTimeout: o.Patience, Remote: o.Remote, Launched: p.How == launch.Spawned, Carrier: o.Carrier, Log: o.Log, Registerer: o.Registerer,
 	})
 	if err != nil {
 		return err
