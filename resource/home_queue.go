@@ -71,13 +71,14 @@ func (h *home) enqueue(g *guest, number int, m Mode, ticket uint64) {
 	g.list(g.state.Load(), g)
 }
 
-// reserve takes the tickets of first requests, in their order.
-func (h *home) reserve(first []First) {
+// reserve takes the tickets of first requests, in their order. It returns the number of the
+// first of them.
+func (h *home) reserve(first []First) (order int) {
 	more := make([]coherence.Reservation, len(first))
 	for i, f := range first {
 		more[i] = coherence.Reservation{Node: f.Node, Mode: f.Mode, Ticket: h.r.request(f.Mode)}
 	}
-	h.half.Reserve(more)
+	return h.half.Reserve(more)
 }
 
 // claim is the reserved ticket of a request of this node, or false if there is none for it.

@@ -36,9 +36,13 @@ func (o HomeAt) validate() error {
 	if o.Epoch >= 1<<32 {
 		return fmt.Errorf("resource: HomeAt.Epoch is %d: want 1 to %d", o.Epoch, uint32(1<<32-1))
 	}
-	for i, f := range o.First {
+	return checkFirst("HomeAt.First", o.First)
+}
+
+func checkFirst(what string, first []First) error {
+	for i, f := range first {
 		if f.Mode > Write {
-			return fmt.Errorf("resource: HomeAt.First[%d].Mode is %d: want Read or Write", i, f.Mode)
+			return fmt.Errorf("resource: %s[%d].Mode is %d: want Read or Write", what, i, f.Mode)
 		}
 	}
 	return nil

@@ -76,14 +76,14 @@ func (h *Home) request(p *peer, m *Message, w *Work) error {
 // reservation uses up the reservation of a first request, or returns nil. A node that comes
 // back begins its program again: its reservations are used, and it queues behind the others.
 func (h *Home) reservation(m *Message) (*Reservation, error) {
-	if m.Order == 0 {
-		return nil, nil
+	most := uint64(h.spent + len(h.reserved))
+	if m.Order > most {
+		return nil, fmt.Errorf("%w: %v of node %d: there are %d reservations", ErrMalformed, m, m.Node, most)
 	}
-	if m.Order > uint64(len(h.reserved)) {
-		return nil, fmt.Errorf("%w: %v of node %d: there are %d reservations", ErrMalformed, m, m.Node, len(h.reserved))
-	}
-	r := &h.reserved[m.Order-1]
+	r := h.numbered(int(m.Order))
 	switch {
+	case r == nil: // it has no Order, or a forgotten one
+		return nil, nil
 	case r.Node != m.Node || r.Mode != m.Mode:
 		return nil, fmt.Errorf("%w: %v of node %d: this is reserved for node %d to %v", ErrMalformed, m, m.Node, r.Node, r.Mode)
 	case r.Used:
@@ -97,19 +97,50 @@ func (h *Home) reservation(m *Message) (*Reservation, error) {
 // Use is the ticket of a first request of the home's own node, or false if there is none
 // for it.
 func (h *Home) Use(order int, m Mode) (ticket uint64, reserved bool) {
-	if order > len(h.reserved) {
-		return 0, false
-	}
-	r := &h.reserved[order-1]
-	if r.Used || r.Mode != m {
+	r := h.numbered(order)
+	if r == nil || r.Used || r.Mode != m {
 		return 0, false
 	}
 	r.Used = true
 	return r.Ticket, true
 }
 
-// Reserve adds reservations behind those that the home has.
-func (h *Home) Reserve(more []Reservation) { h.reserved = append(h.reserved, more...) }
+// Reserve adds reservations behind those that the home has, and returns the Order of the
+// first of them. It forgets the oldest ones that are used.
+func (h *Home) Reserve(more []Reservation) (order int) {
+	used := 0
+	for used < len(h.reserved) && h.reserved[used].Used {
+		used++
+	}
+	h.spent += used
+	h.reserved = append(h.reserved[used:len(h.reserved):len(h.reserved)], more...)
+	return h.spent + len(h.reserved) - len(more) + 1
+}
+
+// Forgo gives up those of n reservations, from an Order on, that are not used.
+func (h *Home) Forgo(order, n int, w *Work) {
+	for i := range n {
+		if r := h.numbered(order + i); r != nil {
+			r.forgo(w)
+		}
+	}
+}
+
+// forgo gives up a reservation, unless it is used.
+func (r *Reservation) forgo(w *Work) {
+	if !r.Used {
+		r.Used = true
+		w.Queue = append(w.Queue, Operation{Kind: Forgo, Mode: r.Mode, Ticket: r.Ticket})
+	}
+}
+
+// numbered is the reservation of an Order, or nil if there is none.
+func (h *Home) numbered(order int) *Reservation {
+	if at := order - h.spent - 1; at >= 0 && at < len(h.reserved) {
+		return &h.reserved[at]
+	}
+	return nil
+}
 
 // Reserved are the reservations.
 func (h *Home) Reserved() []Reservation { return h.reserved }

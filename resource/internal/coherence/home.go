@@ -25,9 +25,11 @@ type Home struct {
 	free     int    // the first free guest; these are linked by next
 	arrived  uint64 // guests so far
 	retained int    // how many peers may retain a release
-	// reserved are the first requests of a program, in the order in which it starts. A
-	// request with Order i+1 uses reserved[i].
+	// reserved are the first requests of a program, and of its later parts, in the order in
+	// which they start. A request with Order spent+i+1 uses reserved[i]. Earlier ones are
+	// used and forgotten.
 	reserved []Reservation
+	spent    int
 }
 
 // HomeOptions describe a home.

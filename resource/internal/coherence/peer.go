@@ -86,10 +86,9 @@ func (h *Home) Back(n Node, w *Work) { h.lose(n, w) }
 // that have not come will not come.
 func (h *Home) lose(n Node, w *Work) *peer {
 	for i := range h.reserved {
-		if r := &h.reserved[i]; r.Node == n && !r.Used {
-			invariant.Sometimes(true, "a reservation is forgone, since its node is lost")
-			r.Used = true
-			w.Queue = append(w.Queue, Operation{Kind: Forgo, Mode: r.Mode, Ticket: r.Ticket})
+		if r := &h.reserved[i]; r.Node == n {
+			invariant.Sometimes(!r.Used, "a reservation is forgone, since its node is lost")
+			r.forgo(w)
 		}
 	}
 	at, known := h.locate(n)
