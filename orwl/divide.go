@@ -16,61 +16,62 @@ const mostPlaced = 1 << 18
 
 // byIndex deals tasks in their order, as many to each node as to the next or one more. On
 // wins.
-func (rt *Runtime) byIndex() []int {
-	on := make([]int, len(rt.tasks))
-	for i, t := range rt.tasks {
-		if on[i] = i * rt.Nodes() / len(rt.tasks); t.placed {
+func (rt *Runtime) byIndex(tasks []*Task) []int {
+	on := make([]int, len(tasks))
+	for i, t := range tasks {
+		if on[i] = i * rt.Nodes() / len(tasks); t.placed {
 			on[i] = t.on
 		}
 	}
 	return on
 }
 
-// divide returns the node of each task. Tasks that share much run on the same node, and
-// all nodes run about as many tasks. On wins.
+// divide returns the node of each of the tasks. Tasks that share much run on the same node,
+// and all nodes run about as many of them. On wins. homes are the resources whose home is
+// known. tooLarge says that there are too many accesses to place the tasks.
 //
 // Every node computes this for itself. The result is the same everywhere, because it
 // depends on the program only. The machines of the nodes may differ: inside a node, seat
 // places the step tasks on the workers of its own machine.
-func (rt *Runtime) divide() ([]int, error) {
-	on := rt.byIndex()
-	allSaid := !slices.ContainsFunc(rt.tasks, func(t *Task) bool { return !t.placed })
+func (rt *Runtime) divide(tasks []*Task, homes map[string]int) (on []int, tooLarge bool, err error) {
+	on = rt.byIndex(tasks)
+	allSaid := !slices.ContainsFunc(tasks, func(t *Task) bool { return !t.placed })
 	if rt.Nodes() == 1 || allSaid {
-		return on, nil
+		return on, false, nil
 	}
-	s := sharesOf(rt.tasks)
-	if rt.tooLarge = len(s.accesses) > mostPlaced; rt.tooLarge {
-		return on, nil
+	s := sharesOf(tasks)
+	if len(s.accesses) > mostPlaced {
+		return on, true, nil
 	}
-	g, lump, err := rt.lumps(s)
+	g, lump, err := rt.lumps(tasks, s)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	p, err := placement.Place(topology.Flat(rt.Nodes()), g, placement.Options{})
 	if err != nil {
-		return nil, fmt.Errorf("orwl: placing tasks on nodes: %w", err)
+		return nil, false, fmt.Errorf("orwl: placing tasks on nodes: %w", err)
 	}
-	piece := make([]int, len(rt.tasks))
+	piece := make([]int, len(tasks))
 	for i := range piece {
 		piece[i] = int(p.Rank[lump[i]])
 	}
-	node := rt.claimed(piece, s)
-	for i, t := range rt.tasks {
+	node := rt.claimed(tasks, homes, piece, s)
+	for i, t := range tasks {
 		if !t.placed {
 			on[i] = node[piece[i]]
 		}
 	}
-	return on, nil
+	return on, false, nil
 }
 
 // lumps is the graph that divide places, and the number in it of each task. The tasks
 // that On has placed on one node are one lump: they stay together, and the tasks that
 // share with them are drawn to them. Each other task is a lump of its own. Lumps of many
 // tasks come first.
-func (rt *Runtime) lumps(s shares) (g placement.Graph, lump []int, err error) {
+func (rt *Runtime) lumps(tasks []*Task, s shares) (g placement.Graph, lump []int, err error) {
 	said := make([]int64, rt.Nodes())
 	free := int64(0)
-	for _, t := range rt.tasks {
+	for _, t := range tasks {
 		if t.placed {
 			said[t.on]++
 		} else {
@@ -85,7 +86,7 @@ func (rt *Runtime) lumps(s shares) (g placement.Graph, lump []int, err error) {
 			g.Loads = append(g.Loads, min(n, level))
 		}
 	}
-	for _, t := range rt.tasks {
+	for _, t := range tasks {
 		if t.placed {
 			lump = append(lump, lumpOf[t.on])
 		} else {
@@ -94,11 +95,11 @@ func (rt *Runtime) lumps(s shares) (g placement.Graph, lump []int, err error) {
 		}
 	}
 	g.Tasks = len(g.Loads)
-	tasks, err := placement.GraphOf(len(rt.tasks), s.accesses, s.sizes)
+	shared, err := placement.GraphOf(len(tasks), s.accesses, s.sizes)
 	if err != nil {
 		return g, nil, fmt.Errorf("orwl: placing tasks on nodes: %w", err)
 	}
-	for _, e := range tasks.Edges {
+	for _, e := range shared.Edges {
 		if a, b := lump[e.A], lump[e.B]; a != b {
 			g.Edges = append(g.Edges, placement.Edge{A: a, B: b, Weight: e.Weight})
 		}
@@ -126,7 +127,7 @@ func levelOf(said []int64, free int64) int64 {
 // claimed returns the node of each piece. A node claims first the piece with its own
 // tasks, then the piece whose tasks access most of the resources that Home keeps on it.
 // The other pieces are dealt in their order.
-func (rt *Runtime) claimed(piece []int, s shares) []int {
+func (rt *Runtime) claimed(tasks []*Task, homes map[string]int, piece []int, s shares) []int {
 	type claim struct {
 		piece, node  int
 		tasks, bytes int64
@@ -136,13 +137,13 @@ func (rt *Runtime) claimed(piece []int, s shares) []int {
 		c := claims[[2]int{piece, node}]
 		claims[[2]int{piece, node}] = claim{piece, node, c.tasks + tasks, c.bytes + bytes}
 	}
-	for i, t := range rt.tasks {
+	for i, t := range tasks {
 		if t.placed {
 			add(piece[i], t.on, 1, 0)
 		}
 	}
 	for _, a := range s.accesses {
-		if home, said := rt.said[s.names[a.Resource]]; said {
+		if home, said := homes[s.names[a.Resource]]; said {
 			add(piece[a.Task], home, 0, int64(s.sizes[a.Resource])+placement.HandOverWeight)
 		}
 	}

@@ -85,7 +85,7 @@ func TestGridIsCutIntoCompactPieces(t *testing.T) {
 			order := cells(side, seed)
 			rt := gridOn(t, 0, c.nodes, order)
 			byIndex := make(map[cell]int)
-			for i, node := range rt.byIndex() {
+			for i, node := range rt.byIndex(rt.tasks) {
 				byIndex[order[i]] = node
 			}
 			at := spreadGrid(t, rt, order)

@@ -67,7 +67,13 @@ func (rt *Runtime) permitted() error {
 			return fmt.Errorf("%w: %q has relaxed access from every node, and Permit does not permit all", ErrPermit, name)
 		}
 	}
-	for _, t := range rt.tasks {
+	return rt.permittedTo(rt.tasks)
+}
+
+// permittedTo returns an error if one of the tasks has declared an access that is not
+// permitted.
+func (rt *Runtime) permittedTo(tasks []*Task) error {
+	for _, t := range tasks {
 		for _, a := range t.accesses {
 			name := a.resource.Name()
 			list := rt.permits[name].readers

@@ -77,6 +77,7 @@ const (
 	resourceChannel = 1
 	runChannel      = 2
 	guardChannel    = 3
+	phaseChannel    = 4
 )
 
 // Join meets the other nodes of the run. It returns when all are there.

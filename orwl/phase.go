@@ -8,12 +8,17 @@ import (
 	"slices"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/pack"
+	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
 )
 
 // Phase is tasks and resources that join a run while it goes on: see [Runtime.Phase].
 type Phase struct {
-	rt *Runtime
+	rt     *Runtime
+	run    *run
+	number uint64                // all nodes give it the same
+	all    [rounds]chan [][]byte // what all nodes say of it
 
 	// The runtime's mu guards these.
 	declared  bool // it cannot change any more
@@ -21,16 +26,26 @@ type Phase struct {
 	tasks     []*Task
 	names     map[string]bool
 	resources map[string]*resource.Resource
+
+	// These belong to the goroutine that has called Phase.
+	wrong    error // what is wrong with the declarations of this node
+	system   liveness.System
+	homes    map[string]int // of all resources, with those of the phase
+	batches  []batch        // that ran when this node proposed the phase
+	reserved []reservation
+	orders   map[*resource.Resource]int // first requests of earlier phases
 }
 
 // The errors of a phase that cannot join a run. A phase whose tasks would deadlock is a
 // [*liveness.DeadlockError], and one that cannot be proven alive beside the tasks that run
-// is a [*liveness.JoinError].
+// is a [*liveness.JoinError]. What another node alone knows is a [*NodeError]: its context
+// has ended, its declarations are wrong, or it is lost.
 var (
-	// ErrNotRunning: the runtime does not run, or its tasks have ended.
+	// ErrNotRunning: the runtime does not run, or its tasks have ended, here or on another
+	// node.
 	ErrNotRunning = errors.New("orwl: no run goes on that a phase could join: call Phase from a task, or while Run runs")
-	// ErrPhaseNodes: the run has several nodes.
-	ErrPhaseNodes = errors.New("orwl: a phase cannot join a run on several nodes yet: declare its tasks before Run")
+	// ErrPhaseDiffers: the nodes have called different phases.
+	ErrPhaseDiffers = errors.New("orwl: nodes have called different phases: call the same phases in the same order on every node, and declare the same in each")
 	// ErrPhaseOver: a declaration came after declare had returned.
 	ErrPhaseOver = errors.New("orwl: the phase has been declared: declare its resources, tasks and accesses in the function that Phase calls")
 )
@@ -63,26 +78,56 @@ var (
 //
 // The error is the first one of a task of the phase. It ends the phase, and not the run. If
 // ctx or the run ends, the phase ends too, and Run waits for that. When the phase has ended,
-// its resources stay, and their names are taken. The names of its tasks are free again.
+// its resources stay, and their names are taken. The names of its tasks are free again. A
+// phase that is refused adds nothing, and its resources are broken.
+//
+// # Several nodes
+//
+// Every node calls the same phases, in the same order, and declares the same in each. Phase
+// waits until all have called it. Then all nodes let it join, or all refuse it. It ends on all
+// nodes together: when it returns, the tasks of all nodes have ended. A failure on one node,
+// or the end of its context, ends the phase on all; the others return a [*NodeError].
+//
+// If ctx ends while some node has not called the phase, this node takes its call back and
+// returns why. It may call again. If the others come at this very moment, they are told: a
+// [*NodeError] that names this node. Calls that do not match are refused on all nodes, with
+// [ErrPhaseDiffers]. This includes two phases that two nodes call at once, in another order.
+//
+// A node whose tasks have ended calls no phase any more, and every node refuses the next one
+// with [ErrNotRunning]. So every node needs a task that runs until the last phase, for
+// example the task that calls Phase. A task keeps what it holds while it waits for others to
+// call: they must not need it to come that far.
+//
+// The loss of a node ends the run, and with it the phase. With [GoOn] a phase needs only the
+// nodes on which it has tasks or resources of its own. If one of them is lost while the nodes
+// agree, all others refuse the phase. If it is lost later, it is as for any task.
 func (rt *Runtime) Phase(ctx context.Context, declare func(p *Phase)) error {
-	p := &Phase{rt: rt, names: make(map[string]bool), resources: make(map[string]*resource.Resource)}
-	declare(p)
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
-	r := &run{ctx: ctx, end: cancel}
-	whole, err := rt.admit(p, r)
+	p := rt.newPhase(&run{ctx: ctx, end: cancel})
+	declare(p)
+	whole, err := rt.admit(p)
 	if err != nil {
+		p.refuse(err)
 		return err
 	}
 	defer whole.phases.Done()
 	stop := context.AfterFunc(whole.ctx, func() { cancel(context.Cause(whole.ctx)) })
 	defer stop()
-	rt.live(r)
-	err = rt.dismiss(p)
-	if r.failed.Load() {
-		err = errors.Join(context.Cause(ctx), err)
+	if err := p.join(whole); err != nil {
+		p.refuse(err)
+		return err
 	}
-	return err
+	return p.finish()
+}
+
+func (rt *Runtime) newPhase(r *run) *Phase {
+	p := &Phase{rt: rt, run: r, names: make(map[string]bool), resources: make(map[string]*resource.Resource)}
+	r.tell = func(why error) { rt.meeting.tell(p, why) }
+	for i := range p.all {
+		p.all[i] = make(chan [][]byte, 1)
+	}
+	return p
 }
 
 // Resource declares a resource of the phase: see [Runtime.Resource].
@@ -135,79 +180,152 @@ func (t *Task) mine(r *resource.Resource, use string) error {
 	return t.rt.mine(r, use)
 }
 
-// admit lets a phase join the run that goes on, as r, or returns why it cannot join. The
-// caller calls Done of the whole run's phases in the end.
-func (rt *Runtime) admit(p *Phase, r *run) (whole *run, err error) {
+// admit ends the declaration of a phase, and returns the run that it would join. The caller
+// calls Done of that run's phases in the end.
+func (rt *Runtime) admit(p *Phase) (whole *run, err error) {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	p.declared = true
 	if whole = rt.run; whole == nil || whole.over {
 		return nil, ErrNotRunning
 	}
-	for _, t := range p.tasks {
-		p.errs = append(p.errs, t.checkBody()...)
-	}
-	if err := errors.Join(append(p.errs, p.clashes())...); err != nil {
-		return nil, err
-	}
-	if r.ctx.Err() != nil {
-		return nil, context.Cause(r.ctx)
-	}
-	_, waited := r.ctx.Value(taskKey{}).(*Task)
-	s := systemOf(p.tasks)
-	if err := s.Joins(systemOf(rt.running()), waited); err != nil {
-		return nil, err
-	}
-	if err := rt.join(p); err != nil {
-		return nil, err
-	}
-	if r.seats, err = rt.seatsFor(p.tasks); err != nil {
-		return nil, err
-	}
-	if err := rt.request(p.tasks, s); err != nil {
-		return nil, err
-	}
-	r.tasks = p.tasks
-	for _, t := range p.tasks {
-		t.run = r
-		rt.names[t.name] = true
-	}
-	maps.Copy(rt.resources, p.resources)
-	rt.tasks = slices.Concat(rt.tasks, p.tasks) // others may read the old slice
 	whole.phases.Add(1)
 	return whole, nil
 }
 
-// join is the part of a phase that concerns the other nodes. All nodes would agree on the
-// system of the phase and on its place among other phases, declare its homes and mirrors,
-// and reserve its first requests at the homes, before one of them makes the first.
-func (rt *Runtime) join(*Phase) error {
-	if rt.o.Nodes.many() {
-		return ErrPhaseNodes
+// join lets the phase join the run, or returns why it cannot join. One phase at a time joins,
+// on all nodes:
+//
+//	propose   each node says what it has declared, and which tasks run there
+//	judge     each node judges by what all have said, and all judge alike
+//	reserve   homes reserve the tickets of first requests
+//	vote      each node learns that all homes have done so
+//	enter     first requests
+func (p *Phase) join(whole *run) error {
+	g := p.rt.meeting
+	select {
+	case g.turn <- struct{}{}:
+		defer func() { <-g.turn }()
+	case <-p.run.ctx.Done():
+	case <-g.shut:
 	}
+	switch {
+	case p.run.ctx.Err() != nil:
+		return context.Cause(p.run.ctx)
+	case g.ended() != nil:
+		return g.ended()
+	}
+	blobs, err := g.propose(p.run.ctx, p, pack.Encode(p.offer(whole)))
+	if err != nil {
+		return err
+	}
+	var failure error // of the first node that has one
+	offers := make([]*offer, len(blobs))
+	for node, b := range blobs {
+		if b != nil && failure == nil && err == nil {
+			offers[node], failure, err = parseOffer(b, len(blobs))
+		}
+	}
+	if err == nil {
+		err = p.judge(offers, failure)
+	}
+	if err = p.vote(offers, err); err != nil {
+		g.forget(p)
+		return err
+	}
+	p.enter()
 	return nil
 }
 
-// clashes returns an error if a name is taken. It is asked when the phase joins, since another
-// phase may have joined after the declaration.
-func (p *Phase) clashes() error {
-	var errs []error
-	for _, t := range p.tasks {
-		if p.rt.names[t.name] {
-			errs = append(errs, fmt.Errorf("%w: task %q", ErrName, t.name))
+// vote reserves what the phase needs here, unless it is refused already, and returns why it
+// cannot join, if one node says so.
+func (p *Phase) vote(offers []*offer, verdict error) error {
+	v := vote{Version: messageVersion}
+	if verdict == nil {
+		v.Orders, verdict = p.reserve()
+	}
+	if verdict != nil {
+		v.Failure = p.rt.o.Nodes.failureOf(verdict).encode()
+	}
+	blobs, err := p.rt.meeting.give(p, voteRound, pack.Encode(&v))
+	if verdict != nil {
+		return verdict
+	}
+	p.orders = make(map[*resource.Resource]int)
+	for node, b := range blobs {
+		switch {
+		case b == nil && offers[node] != nil && p.needs(node):
+			return &NodeError{Node: node, Lost: true, Text: "it was lost while the nodes agreed on a phase"}
+		case b == nil:
+			continue
+		}
+		v, failure, err := parseVote(b, len(blobs))
+		switch {
+		case err != nil:
+			return err
+		case failure != nil:
+			return failure
+		}
+		for name, order := range v.Orders {
+			p.orders[p.rt.Lookup(name)] = order - 1
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(p.resources)) {
-		if p.rt.resources[name] != nil {
-			errs = append(errs, fmt.Errorf("%w: resource %q", ErrName, name))
-		}
-	}
-	return errors.Join(errs...)
+	return err
 }
 
-// running are the tasks that have not ended.
-func (rt *Runtime) running() []*Task {
-	return slices.DeleteFunc(slices.Clone(rt.tasks), func(t *Task) bool { return t.ended.Load() })
+// enter makes the first requests of the phase. If one fails, the phase has joined, and fails.
+func (p *Phase) enter() {
+	rt, r := p.rt, p.run
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	r.tasks = p.tasks
+	for _, t := range p.tasks {
+		t.run = r
+	}
+	maps.Copy(rt.resources, p.resources)
+	rt.keep(p.homes)
+	rt.tasks = slices.Concat(rt.tasks, p.tasks) // others may read the old slice
+	rt.phases = append(rt.phases, p)
+	err := error(nil)
+	if rt.o.Nodes.many() {
+		err = rt.mirror(p.resources, p.homes)
+	}
+	if err == nil {
+		err = rt.request(p.tasks, p.system, p.orders)
+	}
+	if err != nil {
+		rt.stop(r, err)
+		r.tasks = nil
+	}
+}
+
+// finish runs the tasks of the phase on this node to their end, waits for those of the other
+// nodes, and forgets them.
+func (p *Phase) finish() error {
+	rt, r, g := p.rt, p.run, p.rt.meeting
+	ends := func() { rt.stop(r, context.Cause(r.ctx)) }
+	stop := context.AfterFunc(r.ctx, ends)
+	rt.live(r)
+	if stop(); r.ctx.Err() != nil {
+		ends()
+	}
+	var mine []byte
+	if r.failed.Load() {
+		mine = rt.o.Nodes.failureOf(context.Cause(r.ctx)).encode()
+	}
+	all, err := g.give(p, endRound, mine)
+	g.forget(p)
+	p.forgo()
+	if err == nil {
+		err = rt.outcome(all)
+	}
+	if r.failed.Load() {
+		err = context.Cause(r.ctx)
+	}
+	if late := rt.dismiss(p); late != nil {
+		err = errors.Join(err, late)
+	}
+	return err
 }
 
 // dismiss forgets the tasks of a phase that have ended. It returns the errors of
@@ -216,9 +334,7 @@ func (rt *Runtime) dismiss(p *Phase) error {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	rt.tasks = slices.DeleteFunc(slices.Clone(rt.tasks), func(t *Task) bool { return t.phase == p })
-	for _, t := range p.tasks {
-		delete(rt.names, t.name)
-	}
+	rt.phases = slices.DeleteFunc(rt.phases, func(other *Phase) bool { return other == p })
 	rt.seen.forget(p.tasks)
 	return errors.Join(p.errs...)
 }
@@ -241,5 +357,7 @@ func (rt *Runtime) close(r *run) {
 	rt.mu.Lock()
 	r.over = true
 	rt.mu.Unlock()
+	rt.meeting.end(ErrNotRunning)
 	r.phases.Wait()
+	rt.meeting.leave()
 }

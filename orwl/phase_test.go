@@ -276,27 +276,6 @@ func TestPhaseAtTheWrongTime(t *testing.T) {
 	}
 }
 
-// On several nodes a phase is refused, and the run goes on.
-func TestPhaseOnNodes(t *testing.T) {
-	nodes := crew(t, 2)
-	defer disband(t, nodes)
-	each(nodes, func(i int, n *Nodes) {
-		rt := mustNew(t, Options{Nodes: n})
-		for on := range 2 {
-			rt.Task(fmt.Sprint(on)).On(on).Do(func(task *Task) error {
-				err := rt.Phase(task.Context(), func(p *Phase) { p.Task("x").Do(nothing) })
-				if !errors.Is(err, ErrPhaseNodes) {
-					t.Errorf("node %d: %v", i, err)
-				}
-				return nil
-			})
-		}
-		if err := rt.Run(t.Context()); err != nil {
-			t.Error(err)
-		}
-	})
-}
-
 // A task that fails ends its phase, and not the run.
 func TestPhaseFails(t *testing.T) {
 	rt := mustNew(t, Options{})

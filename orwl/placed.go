@@ -75,9 +75,9 @@ func (rt *Runtime) placement() Placement {
 		}
 		p.Resources = append(p.Resources, r)
 	}
-	byIndex := rt.byIndex()
+	byIndex := rt.byIndex(rt.tasks)
 	p.Crossing = rt.crossing(rt.nodesOfTasks(), rt.homes)
-	p.CrossingByIndex = rt.crossing(byIndex, rt.homesFor(byIndex))
+	p.CrossingByIndex = rt.crossing(byIndex, rt.homesFor(rt.tasks, byIndex, rt.said, rt.resources))
 	return p
 }
 

@@ -47,7 +47,7 @@ func TestCrossing(t *testing.T) {
 		{[]int{1, 1, 1}, 64},
 		{[]int{0, 1, 0}, 16 + 64},
 	} {
-		if got := rt.crossing(c.on, rt.homesFor(c.on)); got != c.want {
+		if got := rt.crossing(c.on, rt.homesFor(rt.tasks, c.on, rt.said, rt.resources)); got != c.want {
 			t.Errorf("tasks on nodes %d: %d bytes cross, want %d", c.on, got, c.want)
 		}
 	}

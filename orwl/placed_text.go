@@ -111,5 +111,5 @@ func (rt *Runtime) elsewhere(task, node int) int64 {
 	defer rt.mu.Unlock()
 	on := rt.nodesOfTasks()
 	on[task] = node
-	return rt.crossing(on, rt.homesFor(on))
+	return rt.crossing(on, rt.homesFor(rt.tasks, on, rt.said, rt.resources))
 }

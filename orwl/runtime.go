@@ -37,15 +37,18 @@ type Runtime struct {
 	relaxed   map[string]bool // resources that Relaxed has declared
 	tooLarge  bool            // to place tasks on nodes
 	seats     seats
+	phases    []*Phase // that have joined and not ended
 
-	seen   sightings              // of accesses, while it runs
-	guards atomic.Pointer[guards] // of a run of several nodes, once it has been started
+	meeting *meeting               // of phases
+	seen    sightings              // of accesses, while it runs
+	guards  atomic.Pointer[guards] // of a run of several nodes, once it has been started
 }
 
 // run is the common state of a runtime's tasks while they run.
 type run struct {
 	ctx    context.Context
 	end    context.CancelCauseFunc // of ctx
+	tell   func(error)             // tells the other nodes that it has failed
 	failed atomic.Bool             // a task has ended with an error
 	tasks  []*Task
 	seats  seats // of its step tasks
@@ -70,7 +73,7 @@ func (rt *Runtime) stop(r *run, why error) {
 	// The reason may be another one, since the program's context may have ended before.
 	// Unless it came from another node, the other nodes do not know it yet.
 	if first {
-		rt.o.Nodes.fail(context.Cause(r.ctx))
+		r.tell(context.Cause(r.ctx))
 	}
 }
 
@@ -90,6 +93,7 @@ func New(o Options) (*Runtime, error) {
 	if err := o.Nodes.take(); err != nil {
 		return nil, err
 	}
+	rt.meeting = newMeeting(o.Nodes)
 	if o.FaultPages {
 		rt.pages = new(resource.FaultPages)
 	}

@@ -72,26 +72,28 @@ func (t *Task) here() bool { return t.on == t.rt.Node() }
 // spread decides the node of each task and the home of each resource.
 func (rt *Runtime) spread() error {
 	rt.said = rt.homes
-	on, err := rt.divide()
+	on, tooLarge, err := rt.divide(rt.tasks, rt.said)
 	if err != nil {
 		return err
 	}
-	rt.homes = rt.homesFor(on)
+	rt.tooLarge = tooLarge
+	rt.homes = rt.homesFor(rt.tasks, on, rt.said, rt.resources)
 	for i, t := range rt.tasks {
 		t.on = on[i]
 	}
 	return nil
 }
 
-// homesFor returns the homes of all resources if each task is on the given node. A resource
-// that is not in the map has its home on node 0.
-func (rt *Runtime) homesFor(on []int) map[string]int {
+// homesFor returns the homes that are known, and those of resources whose home is not, if each
+// of the tasks is on the given node. On one node it returns nil: a resource that is not in the
+// map has its home on node 0.
+func (rt *Runtime) homesFor(tasks []*Task, on []int, known map[string]int, resources map[string]*resource.Resource) map[string]int {
 	if rt.Nodes() == 1 {
 		return nil
 	}
-	homes := maps.Clone(rt.said)
+	homes := maps.Clone(known)
 	for _, mode := range []resource.Mode{resource.Write, resource.Read} {
-		for i, t := range rt.tasks {
+		for i, t := range tasks {
 			for _, a := range t.accesses {
 				if _, known := homes[a.resource.Name()]; !known && a.mode == mode {
 					homes[a.resource.Name()] = on[i]
@@ -99,12 +101,22 @@ func (rt *Runtime) homesFor(on []int) map[string]int {
 			}
 		}
 	}
-	for name := range rt.resources {
+	for name := range resources {
 		if _, known := homes[name]; !known {
 			homes[name] = heaviest(name, rt.Nodes())
 		}
 	}
 	return homes
+}
+
+// keep makes homes those of the run. A reader of the old ones goes on with them.
+func (rt *Runtime) keep(homes map[string]int) {
+	rt.homes = homes
+	if g := rt.guards.Load(); g != nil {
+		more := *g
+		more.homes = homes
+		rt.guards.Store(&more)
+	}
 }
 
 // heaviest is the node of the greatest hash with the name: of those that move when
@@ -123,16 +135,7 @@ func heaviest(name string, nodes int) (best int) {
 
 // agree makes sure that all nodes have declared the same program.
 func (rt *Runtime) agree(ctx context.Context, s liveness.System) error {
-	h := sha256.New()
-	fmt.Fprintln(h, s)
-	for i, t := range rt.tasks {
-		fmt.Fprintln(h, i, t.on)
-	}
-	for _, name := range rt.sorted() {
-		r := rt.resources[name]
-		fmt.Fprintf(h, "%s %d %d %d %#v %t\n", name, rt.homes[name], r.InitialSize(), r.Policy(), rt.permits[name], rt.relaxed[name])
-	}
-	mine := declared{messageVersion, h.Sum(nil)}
+	mine := declared{messageVersion, rt.digest(s, rt.tasks, rt.resources, rt.homes)}
 	all, err := rt.o.Nodes.Gather(ctx, "program", pack.Encode(&mine))
 	if err != nil {
 		return err
@@ -152,40 +155,62 @@ func (rt *Runtime) agree(ctx context.Context, s liveness.System) error {
 	return nil
 }
 
+// digest is a hash of all that nodes must have in common: the tasks, which s describes, where
+// they run, and the resources with their homes.
+func (rt *Runtime) digest(s liveness.System, tasks []*Task, resources map[string]*resource.Resource, homes map[string]int) []byte {
+	h := sha256.New()
+	fmt.Fprintln(h, s)
+	for i, t := range tasks {
+		fmt.Fprintln(h, i, t.on)
+	}
+	for _, name := range slices.Sorted(maps.Keys(resources)) {
+		r := resources[name]
+		fmt.Fprintf(h, "%s %d %d %d %#v %t\n", name, homes[name], r.InitialSize(), r.Policy(), rt.permits[name], rt.relaxed[name])
+	}
+	return h.Sum(nil)
+}
+
 // sorted are the names of all resources.
 func (rt *Runtime) sorted() []string {
-	names := make([]string, 0, len(rt.resources))
-	for name := range rt.resources {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
+	return slices.Sorted(maps.Keys(rt.resources))
 }
 
 // settle makes each resource a home or a mirror. A home reserves a ticket for each first
 // request, in the order in which the program starts: every node knows the program.
 func (rt *Runtime) settle(order []liveness.First) error {
-	first := make(map[*resource.Resource][]resource.First)
-	for _, f := range order {
-		t := rt.tasks[f.Task]
-		a := t.accesses[f.Access]
-		first[a.resource] = append(first[a.resource], resource.First{Node: resource.Node(t.on), Mode: a.mode})
-	}
-
-	site := rt.o.Nodes.site
+	first := firstOf(rt.tasks, order)
 	// Mirrors first: no message comes to a mirror before it has requested.
-	for _, name := range rt.sorted() {
-		if home := rt.homes[name]; home != rt.Node() {
-			if err := site.Mirror(rt.resources[name], resource.Node(home)); err != nil {
-				return err
-			}
-		}
+	if err := rt.mirror(rt.resources, rt.homes); err != nil {
+		return err
 	}
 	for _, name := range rt.sorted() {
 		if rt.homes[name] == rt.Node() {
 			at := rt.permits[name].home()
 			at.First = first[rt.resources[name]]
-			if err := site.Home(rt.resources[name], at); err != nil {
+			if err := rt.o.Nodes.site.Home(rt.resources[name], at); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// firstOf are the first requests of tasks by their resource, in the given order.
+func firstOf(tasks []*Task, order []liveness.First) map[*resource.Resource][]resource.First {
+	first := make(map[*resource.Resource][]resource.First)
+	for _, f := range order {
+		t := tasks[f.Task]
+		a := t.accesses[f.Access]
+		first[a.resource] = append(first[a.resource], resource.First{Node: resource.Node(t.on), Mode: a.mode})
+	}
+	return first
+}
+
+// mirror mirrors those resources that have their home on another node.
+func (rt *Runtime) mirror(resources map[string]*resource.Resource, homes map[string]int) error {
+	for _, name := range slices.Sorted(maps.Keys(resources)) {
+		if home := homes[name]; home != rt.Node() {
+			if err := rt.o.Nodes.site.Mirror(resources[name], resource.Node(home)); err != nil {
 				return err
 			}
 		}

@@ -17,6 +17,7 @@ func (rt *Runtime) start(r *run) error {
 		return errors.Join(append([]error{ErrStarted}, rt.errs...)...)
 	}
 	rt.started = true
+	r.tell = rt.o.Nodes.fail
 	for _, t := range rt.tasks {
 		rt.errs = append(rt.errs, t.checkBody()...)
 	}
@@ -37,6 +38,9 @@ func (rt *Runtime) start(r *run) error {
 		return err
 	}
 	if rt.o.Nodes.many() {
+		if err := rt.meeting.open(); err != nil {
+			return err
+		}
 		if err := rt.agree(r.ctx, s); err != nil {
 			return err
 		}
@@ -53,7 +57,7 @@ func (rt *Runtime) start(r *run) error {
 		return err
 	}
 	r.tasks, r.seats = rt.tasks, rt.seats
-	if err := rt.request(rt.tasks, s); err != nil {
+	if err := rt.request(rt.tasks, s, make(map[*resource.Resource]int)); err != nil {
 		return err
 	}
 	for _, t := range rt.tasks {
@@ -77,9 +81,8 @@ func (t *Task) checkBody() (errs []error) {
 }
 
 // request makes the first requests of tasks, which s describes. If one fails, it takes all
-// back.
-func (rt *Runtime) request(tasks []*Task, s liveness.System) error {
-	number := make(map[*resource.Resource]int) // of first requests so far
+// back. number counts the first requests of each resource, with those of earlier phases.
+func (rt *Runtime) request(tasks []*Task, s liveness.System, number map[*resource.Resource]int) error {
 	for _, first := range s.Order() {
 		a := tasks[first.Task].accesses[first.Access]
 		number[a.resource]++
