@@ -28,6 +28,8 @@ type crew struct {
 	headless  bool          // node 0 has ended
 	goesOn    bool          // node 0 has said that the run goes on without lost nodes
 
+	overdue <-chan time.Time // when the user is told that node 0 has not said it
+
 	endings  chan ending
 	asked    bool             // a signal asks the run to end
 	lost     *NodeError       // the first node without which the run goes on
@@ -51,6 +53,7 @@ func (c *crew) begin() {
 		c.start(0, address{}, nil)
 		return
 	}
+	c.overdue = time.After(c.run.Patience)
 	reports := make(chan string, 2) // node 0 says no more than two lines
 	c.reports = reports
 	if c.run.Hosts != nil {
@@ -95,6 +98,16 @@ func (c *crew) hear(line string, open bool) {
 	if root, err := parseAddress(line, 0); err == nil && !c.following {
 		c.follow(root)
 	}
+}
+
+// remind says why nothing happens, if node 0 has not said where it listens.
+func (c *crew) remind() {
+	if !c.waits() {
+		return
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	fmt.Fprintf(c.run.Stderr, "launch: node 0 has not said where it listens for %v, and the other nodes wait for that: is it stopped, or busy before it joins?\n", c.run.Patience)
 }
 
 // catchUp hears what node 0 has already said.

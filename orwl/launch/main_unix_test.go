@@ -39,6 +39,7 @@ func init() {
 		"deaf":               deaf,
 		"polite":             polite,
 		"survivor":           survivor,
+		"stopped":            func() int { syscall.Kill(os.Getpid(), syscall.SIGSTOP); return 0 },
 		"silent":             func() int { return 0 },
 		"dumb":               func() int { return 3 },
 		"mistaken":           mistaken,

@@ -41,6 +41,9 @@ type Run struct {
 	// Listen is where node 0 listens, as host:port; by default 127.0.0.1:0, and over ssh port
 	// ORWL_PORT of all interfaces, or any if that is not set.
 	Listen string
+	// Patience is after how long Spawn says that the other nodes wait for node 0, which has
+	// not said where it listens: it may be stopped. 30 s by default.
+	Patience time.Duration
 	// Grace is for how long a node may go on after it has been asked to end, before
 	// it is killed; 5 s by default.
 	Grace time.Duration
@@ -48,8 +51,9 @@ type Run struct {
 
 // The bounds and defaults of a Run.
 const (
-	mostSpawned  = 4096
-	defaultGrace = 5 * time.Second
+	mostSpawned     = 4096
+	defaultGrace    = 5 * time.Second
+	defaultPatience = 30 * time.Second
 )
 
 func (r Run) withDefaults() Run {
@@ -69,6 +73,9 @@ func (r Run) withDefaults() Run {
 	}
 	if r.Grace == 0 {
 		r.Grace = defaultGrace
+	}
+	if r.Patience == 0 {
+		r.Patience = defaultPatience
 	}
 	return r
 }
@@ -93,6 +100,9 @@ func (r *Run) validate() error {
 	}
 	if r.Grace < 0 {
 		return fmt.Errorf("%w: Run.Grace is %v: want more than 0", ErrOptions, r.Grace)
+	}
+	if r.Patience < 0 {
+		return fmt.Errorf("%w: Run.Patience is %v: want more than 0", ErrOptions, r.Patience)
 	}
 	return nil
 }

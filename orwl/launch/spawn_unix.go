@@ -56,6 +56,8 @@ func Spawn(ctx context.Context, r Run) error {
 		case <-done:
 			done = nil
 			c.fail(context.Cause(ctx))
+		case <-c.overdue:
+			c.remind()
 		case <-c.patience:
 			c.kill()
 		}

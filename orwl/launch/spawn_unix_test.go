@@ -417,3 +417,28 @@ func TestRunOptions(t *testing.T) {
 		}
 	}
 }
+
+// TestSpawnStopped starts a node 0 that stops before it says where it listens. The launcher
+// says what the others wait for.
+func TestSpawnStopped(t *testing.T) {
+	ctx, cancel := context.WithCancelCause(soon(t))
+	enough := errors.New("enough")
+	var said bytes.Buffer
+	r := of("stopped")
+	r.Patience, r.Grace = time.Millisecond, time.Millisecond
+	r.Stderr = writer(func(p []byte) (int, error) {
+		cancel(enough)
+		return said.Write(p)
+	})
+	if err := Spawn(ctx, r); !errors.Is(err, enough) {
+		t.Error(err)
+	}
+	if text := said.String(); !strings.HasPrefix(text, "launch: node 0 has not said where it listens for 1ms, ") {
+		t.Errorf("said %q", text)
+	}
+}
+
+// writer is an io.Writer.
+type writer func(p []byte) (int, error)
+
+func (w writer) Write(p []byte) (int, error) { return w(p) }
