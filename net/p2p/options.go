@@ -214,6 +214,6 @@ func (o *Options) host(talk func() uint64) transport.Options {
 	return transport.Options{
 		Number: o.Number, Nodes: o.Nodes, Key: o.Key, Carrier: o.Carrier, Private: o.Private,
 		Hello: helloTimeout, User: o.Host, Registerer: o.Registerer, Talk: talk,
-		Stranger: func() { o.Counts.Strangers.Add(1) },
+		Stranger: (&strangers{counts: o.Counts, log: o.Log}).note,
 	}
 }

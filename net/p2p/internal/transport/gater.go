@@ -13,12 +13,13 @@ import (
 // gater lets in only the other nodes of the run, and sessions once they are admitted.
 type gater struct {
 	numbers  map[corepeer.ID]int // of the others
-	stranger func()
+	stranger func(address string)
+	pending  *pending    // connections; nil for a host of the user, which has its own bounds
 	session  corepeer.ID // of every session
 	sessions atomic.Bool // they are admitted
 }
 
-func newGater(ids []corepeer.ID, me int, stranger func()) *gater {
+func newGater(ids []corepeer.ID, me int, stranger func(address string)) *gater {
 	g := &gater{numbers: make(map[corepeer.ID]int, len(ids)), stranger: stranger}
 	for i, id := range ids {
 		if i != me {
@@ -30,7 +31,7 @@ func newGater(ids []corepeer.ID, me int, stranger func()) *gater {
 
 // NewGater lets in only the other nodes of a run. Node me has the gater.
 func NewGater(key []byte, me, nodes int) connmgr.ConnectionGater {
-	g := newGater(identities(key, nodes), me, func() {})
+	g := newGater(identities(key, nodes), me, func(string) {})
 	g.session = sessionID(key)
 	g.sessions.Store(true) // a node that does not admit them has no handler for their streams
 	return g
@@ -56,15 +57,23 @@ func (g *gater) InterceptAddrDial(id corepeer.ID, _ multiaddr.Multiaddr) bool {
 }
 
 // InterceptAccept implements connmgr.ConnectionGater. Nothing is known yet.
-func (g *gater) InterceptAccept(network.ConnMultiaddrs) bool { return true }
+func (g *gater) InterceptAccept(c network.ConnMultiaddrs) bool {
+	if g.pending != nil {
+		g.pending.add(c)
+	}
+	return true
+}
 
 // InterceptSecured implements connmgr.ConnectionGater: the other side has proven its
 // identity, and there is no stream yet.
-func (g *gater) InterceptSecured(_ network.Direction, id corepeer.ID, _ network.ConnMultiaddrs) bool {
+func (g *gater) InterceptSecured(_ network.Direction, id corepeer.ID, c network.ConnMultiaddrs) bool {
+	if g.pending != nil {
+		g.pending.remove(c.RemoteMultiaddr())
+	}
 	_, ok := g.number(id)
 	ok = ok || g.sessions.Load() && id == g.session
 	if !ok {
-		g.stranger()
+		g.stranger(c.RemoteMultiaddr().String())
 	}
 	return ok
 }

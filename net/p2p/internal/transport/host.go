@@ -53,6 +53,7 @@ func New(o Options) (*Host, error) {
 		}
 		h.Host = o.User
 	} else {
+		h.gater.pending = newPending(o)
 		own, err := assemble(o, Identity(o.Key, o.Number), h.gater)
 		if err != nil {
 			return nil, err
@@ -106,7 +107,7 @@ func (h *Host) Loopback() bool {
 // take takes a stream that another node has opened.
 func (h *Host) take(s network.Stream) {
 	if _, ok := h.gater.number(s.Conn().RemotePeer()); !ok { // a host of the user lets in others, too
-		h.gater.stranger()
+		h.gater.stranger(s.Conn().RemoteMultiaddr().String())
 		_ = s.Reset() // it is over anyway
 		return
 	}

@@ -16,7 +16,7 @@ func pair(t *testing.T, hello time.Duration) (here, there *Host, address string)
 	t.Helper()
 	hosts := make([]*Host, 2)
 	for i := range hosts {
-		h, err := New(Options{Number: i, Nodes: 2, Hello: hello, Stranger: func() { t.Error("a stranger") }, Talk: func() uint64 { return 0 }})
+		h, err := New(Options{Number: i, Nodes: 2, Hello: hello, Stranger: func(string) { t.Error("a stranger") }, Talk: func() uint64 { return 0 }})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,7 +16,7 @@ type Options struct {
 	Private       bool                  // a network that is secret before a word is said
 	Hello         time.Duration         // how long a connection may take to be secured
 	Registerer    prometheus.Registerer // of libp2p's metrics, or nil
-	Stranger      func()                // is told of each connection that is refused
+	Stranger      func(address string)  // is told of each connection from outside the run, which is closed
 	Talk          func() uint64         // is how many frames have come by control lanes
 	User          host.Host             // the user's own host, or nil
 }

@@ -15,16 +15,13 @@ const (
 	mostConns = 16
 	// mostStreams is how many streams it may have on them.
 	mostStreams = 4 * mostConns
-	// mostUnknown is how many connections may be open whose other end has not proven
-	// its identity, beside some for each node of the run: all may come at once.
-	mostUnknown = 128
 )
 
 // newManager makes the resource manager of a node. It bounds what one peer may
 // have, and what all strangers may have together. The size of the run decides how much all
 // peers have together.
 func newManager(o Options) (network.ResourceManager, error) {
-	unknown := rcmgr.LimitVal(mostUnknown + 4*o.Nodes)
+	unknown := rcmgr.LimitVal(2 * (mostPending + 4*o.Nodes)) // more than are pending: those are closed in their order
 	limits := rcmgr.PartialLimitConfig{
 		Transient:   rcmgr.ResourceLimits{ConnsInbound: unknown, Streams: rcmgr.Unlimited},
 		PeerDefault: rcmgr.ResourceLimits{ConnsInbound: mostConns, StreamsInbound: mostStreams},

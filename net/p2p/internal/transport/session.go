@@ -35,7 +35,7 @@ func (h *Host) Admit(take func(*Conn)) {
 	h.gater.sessions.Store(true)
 	h.SetStreamHandler(sessionProtocol, func(s network.Stream) {
 		if s.Conn().RemotePeer() != h.gater.session {
-			h.gater.stranger()
+			h.gater.stranger(s.Conn().RemoteMultiaddr().String())
 			_ = s.Reset() // it is over anyway
 			return
 		}
@@ -50,7 +50,7 @@ func DialSession(ctx context.Context, o Options, address string) (*Conn, error) 
 	if err != nil {
 		return nil, err
 	}
-	g := newGater(nil, 0, func() {})
+	g := newGater(nil, 0, func(string) {})
 	own := &assembled{manager: new(network.NullResourceManager)}
 	if _, err := own.carry(o, g, identity(o.Key, sessionPurpose)); err != nil {
 		return nil, errors.Join(err, own.Close())
