@@ -81,21 +81,23 @@ var flaws = map[reflect.Kind]string{
 const elsewhere = ": it points to memory of one process: use "
 
 // typeMemo remembers the last type that passed Check. Most handles use one type only.
-type typeMemo struct{ passed reflect.Type }
+type typeMemo struct {
+	passed any // a nil *T of that type T
+}
 
 // checkOnce is Check. It does nothing if T was the last type that passed.
 func checkOnce[T any](m *typeMemo) error {
-	t := reflect.TypeFor[T]()
-	if t == m.passed {
+	if _, passed := m.passed.(*T); passed {
 		return nil
 	}
-	return m.check(t)
+	return m.check(reflect.TypeFor[T](), (*T)(nil))
 }
 
-func (m *typeMemo) check(t reflect.Type) error {
+// check is Check of a type, and remembers it by a pointer.
+func (m *typeMemo) check(t reflect.Type, pointer any) error {
 	if err := checkType(t); err != nil {
 		return err
 	}
-	m.passed = t
+	m.passed = pointer
 	return nil
 }

@@ -134,8 +134,10 @@ func Read[T any](g Grant) (View[T], error) {
 	if err != nil {
 		return View[T]{}, err
 	}
-	v, err := castRead[T](b)
-	return v, h.named(err)
+	if err := checkLength[T](len(b)); err != nil {
+		return View[T]{}, h.named(err)
+	}
+	return View[T]{elements[T](b)}, nil
 }
 
 // Write returns the resource's bytes as elements of type T, to change in place. g must
@@ -155,7 +157,7 @@ func Write[T any](g Grant) ([]T, error) {
 	if err != nil {
 		return nil, err
 	}
-	return castWrite[T](b)
+	return elements[T](b), nil
 }
 
 // named puts the resource's name into a *LengthError.

@@ -33,7 +33,14 @@ func (h *Handle) Context(parent context.Context) (context.Context, error) {
 }
 
 func (h *Handle) endLife() {
-	if l := h.life; l != nil && h.place.OnLoss(nil) == nil {
+	if h.life != nil {
+		h.life.over(h)
+	}
+}
+
+// over ends the context, unless a loss has.
+func (l *life) over(h *Handle) {
+	if h.place.OnLoss(nil) == nil {
 		l.end(ErrReleased)
 		h.life = nil
 	}

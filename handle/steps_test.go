@@ -36,7 +36,7 @@ var (
 // The goals are 15 functions in 5 files for a local step, and 60 in 15 for a remote one. The
 // bars hold today, so that no step grows. A change that shortens a step lowers its bar.
 var stepBars = map[string]struct{ functions, files int }{
-	"local":          {29, 12},
+	"local":          {28, 12},
 	"remote":         {103, 33},
 	"remote, writes": {126, 39},
 }

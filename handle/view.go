@@ -58,34 +58,27 @@ func (e *LengthError) Error() string {
 	return fmt.Sprintf("handle: %s are no whole number of %v, which has %d bytes: resize the resource to a multiple of %d, or view a type that fits", bytes, e.Type, size, size)
 }
 
-// castWrite returns b as elements of a type that has passed Check, without a copy. The
-// bytes of a resource are aligned for every such type.
-func castWrite[T any](b []byte) ([]T, error) {
-	if err := checkLength[T](len(b)); err != nil {
-		return nil, err
-	}
+// elements returns b as elements of a type that has passed Check, without a copy. Their
+// length has passed checkLength. The bytes of a resource are aligned for every such type.
+func elements[T any](b []byte) []T {
 	if len(b) == 0 {
-		return nil, nil // an empty b may have any address
+		return nil // an empty b may have any address
 	}
 	var one T
 	at := unsafe.Pointer(unsafe.SliceData(b))
 	if invariant.Enabled {
 		invariant.Check(uintptr(at)%unsafe.Alignof(one) == 0, "bytes of a resource at %p, which is not aligned for a %v", at, reflect.TypeFor[T]())
 	}
-	return unsafe.Slice((*T)(at), len(b)/int(unsafe.Sizeof(one))), nil
+	return unsafe.Slice((*T)(at), len(b)/int(unsafe.Sizeof(one)))
 }
 
 // checkLength returns a *LengthError if so many bytes are no whole number of elements.
 func checkLength[T any](bytes int) error {
 	var one T
-	if bytes%int(unsafe.Sizeof(one)) != 0 {
-		return &LengthError{Type: reflect.TypeFor[T](), Bytes: bytes}
+	if bytes%int(unsafe.Sizeof(one)) == 0 {
+		return nil
 	}
-	return nil
+	return lengthError(reflect.TypeFor[T](), bytes)
 }
 
-// castRead is castWrite for readers.
-func castRead[T any](b []byte) (View[T], error) {
-	elements, err := castWrite[T](b)
-	return View[T]{elements}, err
-}
+func lengthError(t reflect.Type, bytes int) error { return &LengthError{Type: t, Bytes: bytes} }

@@ -55,6 +55,20 @@ var shapes = []shape{
 	shapeOf[cell]("cell", 32, 28),
 }
 
+// castWrite is the cast of Write.
+func castWrite[T any](b []byte) ([]T, error) {
+	if err := checkLength[T](len(b)); err != nil {
+		return nil, err
+	}
+	return elements[T](b), nil
+}
+
+// castRead is the cast of Read.
+func castRead[T any](b []byte) (View[T], error) {
+	s, err := castWrite[T](b)
+	return View[T]{s}, err
+}
+
 // checkViews compares views of b with package binary's decoding of the same bytes. It
 // overwrites b.
 func checkViews[T any](t fatal, b []byte, size, bytesOf, i, j int) {

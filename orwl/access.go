@@ -61,19 +61,6 @@ func (a *Access) Ahead(k int) *Access {
 	return a
 }
 
-// endRound ends a round of the access, if the task has done so many of all its rounds then.
-// rounds is negative if the task does not know their number. by is for the hooks of the
-// requests that this grants.
-func (a *Access) endRound(done, rounds int, by any) error {
-	switch {
-	case done == rounds:
-		return a.Pair.ReleaseBy(by)
-	case rounds >= 0 && done+int(a.ahead) >= rounds:
-		return a.Pair.DrainBy(by)
-	}
-	return a.Pair.NextBy(by)
-}
-
 // Acquire waits for the access. It returns an error, and the task does not hold the
 // resource, in these cases:
 //
@@ -150,7 +137,7 @@ func (a *Access) Mode() resource.Mode { return a.mode }
 // Read is the resource's bytes as elements of type T, while the task holds it. On
 // misuse it ends the task with the error that [handle.Read] returns.
 func Read[T any](a *Access) handle.View[T] {
-	v, err := handle.Read[T](a)
+	v, err := handle.Read[T](&a.Handle)
 	if err != nil {
 		panic(misuse{err})
 	}
@@ -160,7 +147,7 @@ func Read[T any](a *Access) handle.View[T] {
 // Write is the resource's bytes as elements of type T, to change while the task holds
 // it. On misuse it ends the task with the error that [handle.Write] returns.
 func Write[T any](a *Access) []T {
-	s, err := handle.Write[T](a)
+	s, err := handle.Write[T](&a.Handle)
 	if err != nil {
 		panic(misuse{err})
 	}

@@ -82,8 +82,10 @@ func (s *step) acquire() (all bool, err error) {
 		s.first = s.next // it has waited for this one, unless the round begins
 	}
 	for ; s.left > 0; s.left-- {
-		if acquired, err := accesses[s.next].Place().AcquireOrTell(s.task.run.ctx, s); !acquired {
-			return false, err
+		if p := accesses[s.next].Place(); !p.TryAcquire() {
+			if acquired, err := p.AcquireOrTell(s.task.run.ctx, s); !acquired {
+				return false, err
+			}
 		}
 		if s.next++; s.next == len(accesses) {
 			s.next = 0
@@ -110,7 +112,8 @@ func (s *step) run(w *worker) error {
 	}
 	s.round++
 	t.round.Inc() // before the release, so that the next task sees it
-	if err := s.release(w); err != nil {
+	s.next, s.left = s.first, len(t.accesses)
+	if err := t.endRound(s.round, s.rounds, w); err != nil {
 		return err
 	}
 	if s.round == s.rounds {
@@ -121,17 +124,6 @@ func (s *step) run(w *worker) error {
 		w.Next(s)
 	}
 	return err
-}
-
-// release ends a round. It requests the accesses of the next one, unless this was the last.
-func (s *step) release(w *worker) error {
-	s.next, s.left = s.first, len(s.task.accesses)
-	for _, a := range s.task.accesses {
-		if err := a.endRound(s.round, s.rounds, w); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // end ends the step, as live ends a task with a goroutine.

@@ -132,7 +132,7 @@ func (t *Task) Rounds(n int) iter.Seq[int] {
 				return // leave ends the accesses
 			}
 			t.round.Inc() // before the release, so that the next task sees it
-			if !t.renew(i+1, n) {
+			if t.err = t.endRound(i+1, n, nil); t.err != nil {
 				return
 			}
 		}
@@ -178,15 +178,24 @@ func (a *Access) roundError(err error) error {
 	return err
 }
 
-// renew ends a round, after which the task has done so many of all its rounds.
-func (t *Task) renew(done, rounds int) bool {
+// endRound ends a round, after which the task has done so many of all its rounds. rounds is
+// negative if their number is not known. by is for the hooks of the requests that this
+// grants.
+func (t *Task) endRound(done, rounds int, by any) (err error) {
 	for _, a := range t.accesses {
-		if err := a.endRound(done, rounds, nil); err != nil {
-			t.err = err
-			return false
+		switch {
+		case rounds < 0 || done+int(a.ahead) < rounds:
+			err = a.NextBy(by)
+		case done < rounds:
+			err = a.DrainBy(by) // the rounds that are left are announced
+		default:
+			err = a.ReleaseBy(by)
+		}
+		if err != nil {
+			return err
 		}
 	}
-	return true
+	return nil
 }
 
 // live runs the task to its end and takes back what it leaves. If the task fails, the

@@ -58,18 +58,25 @@ func (p *Place) beginWrite() {
 
 // Size is how many bytes the resource has, once the place is granted; 0 before.
 func (p *Place) Size() int {
-	if s := p.state.Load(); s&heldBit == 0 {
-		if s&requestedBit == 0 {
-			return 0
-		}
-		if p.far() {
-			return p.x.remote.size(p.r.mirror)
-		}
-		// Once the resource is broken, every request is due; this one may still not be
-		// granted.
-		if c := p.r.load(&p.r.completed); c&broken != 0 || !due(c, s&^flags, modeOf(s)) {
-			return 0
-		}
+	if p.Held() {
+		return len(p.r.buffer.Bytes())
+	}
+	return p.sizeAhead()
+}
+
+// sizeAhead is Size of a place that does not hold.
+func (p *Place) sizeAhead() int {
+	s := p.state.Load()
+	if s&requestedBit == 0 {
+		return 0
+	}
+	if p.far() {
+		return p.x.remote.size(p.r.mirror)
+	}
+	// Once the resource is broken, every request is due; this one may still not be
+	// granted.
+	if c := p.r.load(&p.r.completed); c&broken != 0 || !due(c, s&^flags, modeOf(s)) {
+		return 0
 	}
 	return len(p.r.buffer.Bytes())
 }
@@ -104,6 +111,10 @@ func (p *Place) Resize(size int) error {
 	x.dirty.Whole(size)
 	return nil
 }
+
+// uses reports whether the end of an access has more to do than to grant the next ones: see
+// commit.
+func (p *Place) uses(s uint64) bool { return s&writeBit != 0 || p.x != nil || p.watches }
 
 // commit ends the place's use of the bytes, and makes what it wrote a version. s is the
 // state with which it held.

@@ -108,7 +108,11 @@ func (r *Resource) end(s uint64, by any) {
 		r.leave(s, by)
 		return
 	}
-	c, _ := r.complete(modeOf(s), by)
+	c := r.add(&r.completed, unit(modeOf(s)))
+	if c&flags == 0 && r.nobody(c) {
+		return
+	}
+	r.settle(c, c, by)
 	switch {
 	case c&guarded == 0 || s&doorBit != 0:
 	case modeOf(s) == Write:
@@ -122,7 +126,8 @@ func (r *Resource) end(s uint64, by any) {
 func (r *Resource) leave(s uint64, by any) {
 	g := r.guard.Load()
 	last := g.leave()
-	_, woken := r.complete(modeOf(s), by)
+	c := r.add(&r.completed, unit(modeOf(s)))
+	woken := r.settle(c, c, by)
 	if last {
 		g.decide(woken)
 	} else if g.published != nil && r.completed.Load()&broken != 0 {

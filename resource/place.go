@@ -137,7 +137,7 @@ func (p *Place) Granted() bool {
 // Acquire itself calls the function that stops the goroutine. Each function in between
 // costs time at the wake-up, since the processor mispredicts its return.
 func (p *Place) Acquire(ctx context.Context) error {
-	if p.take() {
+	if p.TryAcquire() {
 		return nil
 	}
 	s, r := p.state.Load(), p.r
@@ -198,13 +198,14 @@ func (p *Place) Acquire(ctx context.Context) error {
 	return nil
 }
 
-// take is Acquire for the common case: nothing to wait for, nothing unusual.
-func (p *Place) take() bool {
-	s := p.state.Load()
-	if s&requestedBit == 0 || p.listed {
+// TryAcquire is Acquire for the common case: the request is granted, its home is on this
+// node, and no relaxed access has to be kept out. It reports whether it has acquired. If
+// not, Acquire or AcquireOrTell may.
+func (p *Place) TryAcquire() bool {
+	s, r := p.state.Load(), p.r
+	if s&requestedBit == 0 || p.listed && (r.mirror != nil || p.w.state.Load() != granted) {
 		return false
 	}
-	r := p.r
 	c := r.load(&r.completed)
 	if s&writeBit != 0 {
 		if c != s&^flags {
@@ -214,6 +215,7 @@ func (p *Place) take() bool {
 	} else if c&flags != 0 || !passed(c, s) {
 		return false
 	}
+	p.listed = false
 	p.state.Set(s ^ phaseBits)
 	if p.hears(Acquired) {
 		p.tell(Acquired)
@@ -239,7 +241,9 @@ func (p *Place) ReleaseBy(by any) error {
 	if p.far() {
 		return p.leaveRemote(s, releases)
 	}
-	p.commit(s)
+	if p.uses(s) {
+		p.commit(s)
+	}
 	p.state.Set(s & writeBit)
 	p.r.end(s, by)
 	if p.w != nil {
@@ -267,9 +271,10 @@ func (p *Place) RenewBy(by any) error {
 	if p.far() {
 		return p.leaveRemote(s, renews)
 	}
-	p.commit(s)
-	m := modeOf(s)
-	p.state.Set(p.r.request(m) | s&writeBit | requestedBit)
+	if p.uses(s) {
+		p.commit(s)
+	}
+	p.state.Set(p.r.request(modeOf(s)) | s&writeBit | requestedBit)
 	p.r.end(s, by)
 	if p.hears(Requested) {
 		p.tell(Requested)

@@ -80,14 +80,15 @@ func (p *Place) Tell(h Hook) error {
 // told of the grant, as by Tell: call it again then. It is Acquire for a task without a
 // goroutine. If the guard must be entered, it waits for that, as Acquire does.
 func (p *Place) AcquireOrTell(ctx context.Context, h Hook) (acquired bool, err error) {
-	if p.take() {
-		return true, nil
-	}
 	if s := p.state.Load(); s&requestedBit != 0 && !p.lined && !p.told(s) {
 		if p.hears(Waiting) {
 			p.tell(Waiting)
 		}
-		return false, p.Tell(h)
+		if p.listed {
+			return false, p.Tell(h)
+		}
+		p.list(s, h)
+		return false, nil
 	}
 	if err := p.Acquire(ctx); err != nil {
 		return false, err

@@ -97,17 +97,6 @@ func (q *queue) request(m Mode) (ticket uint64) {
 	return q.add(&q.requested, u) - u
 }
 
-// complete ends an access, or a request that is due, and wakes the requests that this
-// grants. by is for their hooks. It returns the new value of completed, and how many it
-// woke.
-func (q *queue) complete(m Mode, by any) (c uint64, woken int) {
-	c = q.add(&q.completed, unit(m))
-	if c&shared == 0 && q.nobody(c) {
-		return c, 0
-	}
-	return c, q.settle(c, c, by)
-}
-
 // nobody reports whether no waiter is listed in the slot of key.
 func (q *queue) nobody(key uint64) bool {
 	q.point()
@@ -120,7 +109,15 @@ func (q *queue) nobody(key uint64) bool {
 func (q *queue) settle(key, c uint64, by any) int {
 	done := served{by: by}
 	for {
-		q.serve(key, c, &done)
+		q.point()
+		if l := q.nearest(key); l.Load() != nil {
+			q.serve(l, c, &done)
+		}
+		for s := q.far.Load(); s != nil; s = s.older {
+			if l := s.of(key); l.Load() != nil {
+				q.serve(l, c, &done)
+			}
+		}
 		if done.gone == 0 {
 			if c&shared != 0 {
 				q.home.poke()
@@ -145,24 +142,11 @@ type served struct {
 	strays int64  // how many of these ghosts were strays of the guard
 }
 
-// serve looks through the slot of key.
-func (q *queue) serve(key, c uint64, done *served) {
-	q.point()
-	if l := q.nearest(key); l.Load() != nil {
-		q.serveList(l, c, done)
-	}
-	for s := q.far.Load(); s != nil; s = s.older {
-		if l := s.of(key); l.Load() != nil {
-			q.serveList(l, c, done)
-		}
-	}
-}
-
-// serveList takes all waiters out of a list, serves those that are due, and puts the
+// serve takes all waiters out of a list, serves those that are due, and puts the
 // others back. Meanwhile another goroutine may have completed what those wait for, or
-// given one up, and have found the list empty. So serveList looks again if that
+// given one up, and have found the list empty. So serve looks again if that
 // happened.
-func (q *queue) serveList(l *list, c uint64, done *served) {
+func (q *queue) serve(l *list, c uint64, done *served) {
 	for {
 		ghosts := q.load(&q.ghosts)
 		q.point()
