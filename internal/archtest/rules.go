@@ -78,6 +78,7 @@ var layers = []layer{
 	{path: "apps/dht/resp", imports: anything},
 	{path: "apps/dht", imports: anything},
 	{path: "cmd/orwl", imports: anything},
+	{path: "deploy"},
 
 	// Beside the layers.
 	{path: "internal/invariant", everybodys: true},
