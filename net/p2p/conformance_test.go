@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/net/p2p/noise"
+	"github.com/orwl/go-orwl/net/p2p/p2ptest"
 	"github.com/orwl/go-orwl/net/p2p/quic"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/rmatest"
@@ -100,8 +101,8 @@ func carried(t testing.TB) map[string]func(o *Options) {
 	return map[string]func(o *Options){
 		"noise":                func(o *Options) { o.Carrier = noise.Carrier },
 		"QUIC":                 func(o *Options) { o.Carrier = quic.Carrier },
-		"a user's host":        by("/ip4/127.0.0.1/tcp/0"),
-		"a user's host's QUIC": by("/ip4/127.0.0.1/udp/0/quic-v1"),
+		"a user's host":        by(p2ptest.TCP),
+		"a user's host's QUIC": by(p2ptest.QUIC),
 	}
 }
 

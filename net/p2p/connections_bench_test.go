@@ -10,6 +10,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/transport"
 	"github.com/multiformats/go-multiaddr"
 	"github.com/multiformats/go-multistream"
+
+	"github.com/orwl/go-orwl/net/p2p/p2ptest"
 )
 
 // BenchmarkConnections is a round trip of 32 bytes between two hosts: alone, beside bulk
@@ -17,7 +19,7 @@ import (
 // connection of its own.
 func BenchmarkConnections(b *testing.B) {
 	const echoes, drains protocol.ID = "/echo", "/drain"
-	here, there := userHost(b, 0, 2, "/ip4/127.0.0.1/tcp/0"), userHost(b, 1, 2, "/ip4/127.0.0.1/tcp/0")
+	here, there := userHost(b, 0, 2, p2ptest.TCP), userHost(b, 1, 2, p2ptest.TCP)
 	there.SetStreamHandler(echoes, func(s network.Stream) { echo(s, 32) })
 	there.SetStreamHandler(drains, func(s network.Stream) { _, _ = io.Copy(io.Discard, s) }) // until it is reset
 	if err := here.Connect(b.Context(), corepeer.AddrInfo{ID: there.ID(), Addrs: there.Addrs()}); err != nil {

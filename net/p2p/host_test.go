@@ -11,15 +11,13 @@ import (
 	corepeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/orwl/go-orwl/net/p2p/internal/lane"
+	"github.com/orwl/go-orwl/net/p2p/p2ptest"
 )
 
 // userHost is a host as a user makes it. It is closed after the nodes of the test.
-func userHost(t testing.TB, number, nodes int, listen string, more ...libp2p.Option) host.Host {
+func userHost(t testing.TB, number, nodes int, listen string) host.Host {
 	t.Helper()
-	h, err := libp2p.New(append([]libp2p.Option{
-		libp2p.Identity(Identity(testKey, number)), libp2p.ConnectionGater(Gater(testKey, number, nodes)),
-		libp2p.ListenAddrStrings(listen), libp2p.DisableRelay(), libp2p.DisableMetrics(),
-	}, more...)...)
+	h, err := p2ptest.Host(testKey, number, nodes, listen)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,9 +28,7 @@ func userHost(t testing.TB, number, nodes int, listen string, more ...libp2p.Opt
 // TestUserHosts joins by hosts that users have made, over TCP and over QUIC. Parcels of
 // every size come in order. A host goes on when its node is closed.
 func TestUserHosts(t *testing.T) {
-	for name, listen := range map[string]string{
-		"TCP": "/ip4/127.0.0.1/tcp/0", "QUIC": "/ip4/127.0.0.1/udp/0/quic-v1",
-	} {
+	for name, listen := range map[string]string{"TCP": p2ptest.TCP, "QUIC": p2ptest.QUIC} {
 		t.Run(name, func(t *testing.T) {
 			hosts := make([]host.Host, 3)
 			for i := range hosts {
@@ -63,6 +59,26 @@ func TestUserHosts(t *testing.T) {
 				t.Errorf("the user's host is closed with its node: %v", err)
 			}
 		})
+	}
+}
+
+// TestUserHostAmongOthers has one node on a host that a user has made, and one on a host of our
+// own. Each sends a block to the other, so each dials once for bulk.
+func TestUserHostAmongOthers(t *testing.T) {
+	for from := range 2 {
+		nodes := run(t, 2, func(o *Options) {
+			if o.Number == 0 {
+				o.Host = userHost(t, 0, 2, p2ptest.TCP)
+			}
+		})
+		got := make(chan int, 1)
+		receive(t, nodes[1-from], func(_ int, _, bulk []byte) error { got <- len(bulk); return nil })
+		if err := nodes[from].Send(1-from, 1, nil, make([]byte, lane.DataFrom), true); err != nil {
+			t.Fatal(err)
+		}
+		if n := await(t, got, "a block"); n != lane.DataFrom {
+			t.Errorf("from node %d: %d bytes came, want %d", from, n, lane.DataFrom)
+		}
 	}
 }
 
@@ -117,7 +133,7 @@ func TestUserHostRefusesStrangers(t *testing.T) {
 
 // TestUserHostMisuse gives hosts that cannot be a node's.
 func TestUserHostMisuse(t *testing.T) {
-	other := userHost(t, 1, 2, "/ip4/127.0.0.1/tcp/0")
+	other := userHost(t, 1, 2, p2ptest.TCP)
 	if _, err := Join(soon(t), Options{Number: 0, Nodes: 2, Key: testKey, Host: other}); !errors.Is(err, ErrIdentity) {
 		t.Errorf("a host of another node: %v, want ErrIdentity", err)
 	}

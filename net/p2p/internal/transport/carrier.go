@@ -38,18 +38,16 @@ func (a *assembled) carry(o Options, g connmgr.ConnectionGater, private crypto.P
 		a.dialling, a.carrier = [Kinds]transport.Transport{t, t}, end
 		return t, nil
 	}
-	var all []upgrader.StreamMuxer
-	for kind := range Kinds {
-		m := multiplexer(kind)
-		if kind == Data {
-			m.Muxer = courtesy{m.Muxer, o.Talk}
-		}
-		all = append(all, m)
-		if a.dialling[kind], err = a.tcp(o, g, private, []upgrader.StreamMuxer{m}); err != nil {
+	small, large := multiplexer(Control), multiplexer(Data)
+	large.Muxer = courtesy{large.Muxer, o.Talk}
+	// The node that dials has the choice. A host that a user has made knows only the usual one.
+	offered := [Kinds][]upgrader.StreamMuxer{Control: {small}, Data: {large, small}}
+	for kind, muxers := range offered {
+		if a.dialling[kind], err = a.tcp(o, g, private, muxers); err != nil {
 			return nil, err
 		}
 	}
-	return a.tcp(o, g, private, all)
+	return a.tcp(o, g, private, []upgrader.StreamMuxer{small, large})
 }
 
 // tcp makes a transport of TCP with some multiplexers.
