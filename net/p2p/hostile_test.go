@@ -11,8 +11,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/libp2p/go-libp2p"
+	"github.com/libp2p/go-libp2p/core/network"
+	corepeer "github.com/libp2p/go-libp2p/core/peer"
+
 	"github.com/orwl/go-orwl/net/p2p/internal/control"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
+	"github.com/orwl/go-orwl/net/p2p/p2ptest"
+	"github.com/orwl/go-orwl/net/p2p/quic"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
@@ -27,6 +33,29 @@ type mallory struct {
 	took    atomic.Int64
 }
 
+// form is what the nodes stand on that mallory attacks, and what she dials by.
+type form struct {
+	listen  string  // of hosts that users have made; hosts of our own if empty
+	carrier Carrier // of mallory, and of hosts of our own
+}
+
+// eachForm attacks nodes on hosts of our own, and on those of users.
+func eachForm(t *testing.T, attack func(t *testing.T, on form)) {
+	for name, on := range map[string]form{
+		"own": {}, "a user's": {listen: p2ptest.TCP}, "a user's by QUIC": {p2ptest.QUIC, quic.Carrier},
+	} {
+		t.Run(name, func(t *testing.T) { attack(t, on) })
+	}
+}
+
+// options has a node stand on a host of the form.
+func (f form) options(t testing.TB, o *Options) {
+	o.Carrier = f.carrier
+	if f.listen != "" {
+		o.Host = userHost(t, o.Number, o.Nodes, f.listen)
+	}
+}
+
 // hostOf is a host that does not listen, until the test ends.
 func hostOf(t *testing.T, o Options) *transport.Host {
 	t.Helper()
@@ -39,18 +68,23 @@ func hostOf(t *testing.T, o Options) *transport.Host {
 }
 
 // newMallory lets her join, so that the run is complete.
-func newMallory(t *testing.T) *mallory {
+func newMallory(t *testing.T, on form) *mallory {
 	t.Helper()
 	m := &mallory{t: t, life: 7, counts: new(Counts)}
-	address, root, _ := start(t, 3, func(o *Options) { o.Counts, o.Lease = m.counts, unhurried })
+	address, root, _ := start(t, 3, func(o *Options) {
+		o.Counts, o.Lease = m.counts, unhurried
+		on.options(t, o)
+	})
 	m.address = address
-	o := Options{Number: 2, Nodes: 3, Key: testKey, Counts: new(Counts)}.withDefaults()
+	o := Options{Number: 2, Nodes: 3, Key: testKey, Counts: new(Counts), Carrier: on.carrier}.withDefaults()
 	m.host = hostOf(t, o)
 	var joins error
 	joined := make(chan *Node, 1)
+	one := Options{Number: 1, Nodes: 3, Key: testKey, Root: address, Lease: unhurried}
+	on.options(t, &one)
 	go func() {
 		var n *Node
-		n, joins = Join(soon(t), Options{Number: 1, Nodes: 3, Key: testKey, Root: address, Lease: unhurried})
+		n, joins = Join(soon(t), one)
 		joined <- n
 	}()
 	m.open(transport.Control, 0)
@@ -166,7 +200,9 @@ func own(number uint64, m control.Message) []byte {
 
 // Whatever comes on a stream, it is closed and counted; nothing is taken, and the
 // others do not notice.
-func TestHostileFrames(t *testing.T) {
+func TestHostileFrames(t *testing.T) { eachForm(t, attackByFrames) }
+
+func attackByFrames(t *testing.T, on form) {
 	wrongSum := parcel(1, []byte("bulk"))
 	wrongSum[len(wrongSum)-1] ^= 1
 	claim := func(bulk uint64) []byte {
@@ -201,7 +237,7 @@ func TestHostileFrames(t *testing.T) {
 		"bye with a word":         {transport.Control, []byte{6, 0, 0, 0, 0x95, byte(wire.KindBye), 1, 0, 0, 7}, malformed},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := newMallory(t)
+			m := newMallory(t, on)
 			raw := m.open(c.lane, 0)
 			m.write(raw, c.bytes)
 			m.closed(raw)
@@ -217,8 +253,10 @@ func TestHostileFrames(t *testing.T) {
 }
 
 // A frame that comes again is known, on the same stream and on another.
-func TestReplay(t *testing.T) {
-	m := newMallory(t)
+func TestReplay(t *testing.T) { eachForm(t, attackByReplay) }
+
+func attackByReplay(t *testing.T, on form) {
+	m := newMallory(t, on)
 	frames := append(parcel(1, nil), parcel(2, make([]byte, 1000))...)
 	for range 3 {
 		raw := m.open(transport.Data, 0)
@@ -238,7 +276,9 @@ func TestReplay(t *testing.T) {
 }
 
 // A node that says a wrong hello gets no stream.
-func TestHostileHello(t *testing.T) {
+func TestHostileHello(t *testing.T) { eachForm(t, attackByHello) }
+
+func attackByHello(t *testing.T, on form) {
 	for name, c := range map[string]struct {
 		first  func(h wire.Hello) []byte
 		reason string // that she is told
@@ -258,7 +298,7 @@ func TestHostileHello(t *testing.T) {
 			func(c *Counts) *atomic.Uint64 { return &c.Malformed }},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := newMallory(t)
+			m := newMallory(t, on)
 			if c.reason != "" {
 				c.count = func(c *Counts) *atomic.Uint64 { return &c.Refused }
 			}
@@ -285,13 +325,15 @@ func TestHostileHello(t *testing.T) {
 }
 
 // A claim costs nothing: memory follows the bytes that have come.
-func TestHostileClaimsCostNothing(t *testing.T) {
-	m := newMallory(t)
+func TestHostileClaimsCostNothing(t *testing.T) { eachForm(t, attackByClaims) }
+
+func attackByClaims(t *testing.T, on form) {
+	m := newMallory(t, on)
 	f := wire.Parcel{Channel: 1}
 	frame := f.Append(nil, wire.Head{Number: 1, Bulk: wire.MaxBulk})
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	const streams = 10
+	const streams = 5 // libp2p lets a peer have 8 connections
 	for range streams {
 		raw := m.open(transport.Data, 0)
 		m.write(raw, append(frame, make([]byte, 1000)...))
@@ -309,8 +351,10 @@ func TestHostileClaimsCostNothing(t *testing.T) {
 }
 
 // A node can have so many connections, and no more, before it says hello.
-func TestHostileConnections(t *testing.T) {
-	m := newMallory(t)
+func TestHostileConnections(t *testing.T) { eachForm(t, attackByConnections) }
+
+func attackByConnections(t *testing.T, on form) {
+	m := newMallory(t, on)
 	closed := make(chan struct{}, 3*mostPending)
 	for range cap(closed) {
 		conn, err := m.host.Dial(t.Context(), 0, m.address, transport.Control)
@@ -331,22 +375,29 @@ func TestHostileConnections(t *testing.T) {
 }
 
 // A process without the key of the run can connect, on its own side, and gets no stream.
-func TestStranger(t *testing.T) {
-	m := newMallory(t)
-	o := Options{Number: 2, Nodes: 3, Key: []byte("the key of another run"), Counts: new(Counts)}.withDefaults()
-	stranger := hostOf(t, o)
-	stranger.Expect(0, m.host) // whose name is no secret
-	conn, err := stranger.Dial(t.Context(), 0, m.address, transport.Control)
-	if err == nil {
-		defer conn.Close()
-		hello := m.hello(transport.Control, 0)
-		m.write(conn, hello.Append(nil))
-		m.closed(conn)
+func TestStranger(t *testing.T) { eachForm(t, attackAsStranger) }
+
+func attackAsStranger(t *testing.T, on form) {
+	m := newMallory(t, on)
+	stranger, err := libp2p.New(libp2p.NoListenAddrs, libp2p.DisableRelay(), libp2p.DisableMetrics())
+	if err != nil {
+		t.Fatal(err)
 	}
-	for m.counts.Strangers.Load() == 0 {
+	t.Cleanup(func() { stranger.Close() })
+	at := m.nodes[0].host // whose name is no secret
+	var s network.Stream
+	if err = stranger.Connect(soon(t), corepeer.AddrInfo{ID: at.ID(), Addrs: at.Addrs()}); err == nil {
+		s, err = stranger.NewStream(network.WithNoDial(soon(t), "it is connected"), at.ID(), "/orwl/control/1")
+	}
+	if err == nil {
+		hello := m.hello(transport.Control, 0)
+		m.write(s, hello.Append(nil))
+		m.closed(s)
+	}
+	for on.listen == "" && m.counts.Strangers.Load() == 0 { // the gater of a user counts nothing
 		await(t, time.After(time.Millisecond), "time")
 	}
-	if n := m.counts.Strangers.Load(); n != 1 {
+	if n := m.counts.Strangers.Load(); n > 1 {
 		t.Errorf("%d strangers counted, want 1", n)
 	}
 	if n := m.counts.Malformed.Load() + m.counts.Refused.Load(); n > 0 {

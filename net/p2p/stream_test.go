@@ -158,7 +158,7 @@ func TestReceiverRefusesAll(t *testing.T) {
 // Frames that the other end of a new stream has taken are no longer waited for, though it never
 // was acknowledged on the old one.
 func TestResumeSettles(t *testing.T) {
-	m := newMallory(t)
+	m := newMallory(t, form{})
 	l := &m.nodes[0].peers[2].lanes[transport.Control]
 	if err := m.nodes[0].Send(2, 1, nil, nil, false); err != nil {
 		t.Fatal(err)

@@ -305,10 +305,3 @@ func OtherKey(err error) bool {
 	var mismatch sec.ErrPeerIDMismatch
 	return errors.As(err, &mismatch)
 }
-
-// Expect makes the host take the identity of another host for a node. A test uses it to
-// connect as a stranger.
-func (h *Host) Expect(number int, of *Host) {
-	h.ids[number] = of.ids[number]
-	h.gater.numbers[of.ids[number]] = number
-}
