@@ -58,6 +58,9 @@ type JoinOptions struct {
 	// Carrier is how the nodes carry bytes: TCP with TLS by default. Packages net/p2p/noise and
 	// net/p2p/quic have others. All nodes have the same.
 	Carrier p2p.Carrier
+	// Host is this node's libp2p host, which the program has made and closes; the node makes
+	// one if nil. See [p2p.Options].
+	Host p2p.Host
 	// Log is where it says what it does; slog.Default by default.
 	Log *slog.Logger
 	// Registerer is told of go-libp2p's own metrics, if not nil. See package metrics for
@@ -133,7 +136,7 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	n.node, err = p2p.Join(ctx, p2p.Options{
 		Number: p.Node, Nodes: p.Nodes, Key: p.Key, Listen: p.Listen, Root: p.Root, Peers: p.Peers,
 		Listening: n.listening(o.Log), Lease: o.Lease, Skew: o.Skew, Beat: o.Beat,
-		JoinTimeout: o.Patience, Remote: o.Remote, Launched: p.How == launch.Spawned, Carrier: o.Carrier, Log: o.Log, Registerer: o.Registerer,
+		JoinTimeout: o.Patience, Remote: o.Remote, Launched: p.How == launch.Spawned, Carrier: o.Carrier, Host: o.Host, Log: o.Log, Registerer: o.Registerer,
 	})
 	if err != nil {
 		return err

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/net/p2p/p2ptest"
+	"github.com/orwl/go-orwl/net/p2p/quic"
 	"github.com/orwl/go-orwl/orwl/launch"
 )
 
@@ -96,8 +98,35 @@ func each(nodes []*Nodes, f func(i int, n *Nodes)) {
 // homes that are spread over nodes: it is still what running the tasks one after
 // another would compute, bit for bit.
 func TestSequentialEquivalenceOnNodes(t *testing.T) {
+	equivalentOnNodes(t, plans(t, 5), func(int, *JoinOptions) {})
+}
+
+// TestSequentialEquivalenceOfCarriers lets the nodes stand on QUIC, and on hosts that a user has
+// made.
+func TestSequentialEquivalenceOfCarriers(t *testing.T) {
+	hosts := func(listen string) func(node int, o *JoinOptions) {
+		return func(node int, o *JoinOptions) {
+			h, err := p2ptest.Host(nil, node, o.Place.Nodes, listen)
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			t.Cleanup(func() { h.Close() })
+			o.Host = h
+		}
+	}
+	for name, change := range map[string]func(node int, o *JoinOptions){
+		"QUIC":                 func(_ int, o *JoinOptions) { o.Carrier = quic.Carrier },
+		"a user's host":        hosts(p2ptest.TCP),
+		"a user's host's QUIC": hosts(p2ptest.QUIC),
+	} {
+		t.Run(name, func(t *testing.T) { equivalentOnNodes(t, plans(t, 50), change) })
+	}
+}
+
+func equivalentOnNodes(t *testing.T, seeds uint64, change func(node int, o *JoinOptions)) {
 	alive := 0
-	for seed := range plans(t, 5) {
+	for seed := range seeds {
 		p := drawPlan(seed)
 		if len(p.order()) < len(p.tasks) {
 			continue
@@ -105,7 +134,7 @@ func TestSequentialEquivalenceOnNodes(t *testing.T) {
 		alive++
 		want := p.sequential()
 		count := 2 + int(seed%3)
-		nodes := crew(t, count)
+		nodes := crewOf(t, count, change)
 		got := make([]outcome, count)
 		seen := make([][]uint64, len(p.tasks))
 		each(nodes, func(node int, n *Nodes) {

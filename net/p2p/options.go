@@ -41,7 +41,7 @@ type Options struct {
 	// a stream opens; without, their streams are reset. Listen, Carrier and Private are
 	// the host's affair then, and Close leaves it open. Its addresses, and those that
 	// Root and Peers give, may be multiaddresses: with QUIC, for instance.
-	Host host.Host
+	Host Host
 
 	// Lease is for how long a node is believed to live after it was heard, Skew by
 	// how much a clock may be wrong over that time, and Beat how often nodes speak. By
@@ -84,6 +84,9 @@ type Options struct {
 	// nodes of this process.
 	Registerer prometheus.Registerer
 }
+
+// Host is a libp2p host.
+type Host = host.Host
 
 // Carrier is how the nodes of a run carry bytes. All use the same.
 type Carrier = transport.Carrier
