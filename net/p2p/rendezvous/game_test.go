@@ -22,10 +22,10 @@ type game struct {
 	random *rand.Rand
 	now    time.Duration
 	all    []*meeting
-	asks   []map[int]*talk // by who asks
+	asks   []map[int]*talk // by the candidate that asks
 	asked  []map[int]*talk
 	talks  []*talk
-	unseen [][2]int // who has not found whom yet
+	unseen [][2]int // pairs: the first has not found the second yet
 	faults int      // that are left
 	faulty bool     // there were some
 	saw    map[string]int
@@ -105,7 +105,7 @@ func (g *game) deliver(t *talk) {
 	case len(t.ahead) > 0:
 		m := t.ahead[0]
 		t.ahead = t.ahead[1:]
-		if to.over() { // nobody listens there any more
+		if to.over() { // it listens no more
 			t.broken = true
 			return
 		}

@@ -86,7 +86,7 @@ type search struct {
 	own     bool // it has made the host
 	born    time.Time
 	meeting *meeting
-	asks    map[peer.ID]*line // this process's, by whom it asks
+	asks    map[peer.ID]*line // this process's, by the candidate that it asks
 	asked   map[peer.ID]*line // of others
 	root    string            // where node 0 listens, as seen from here
 

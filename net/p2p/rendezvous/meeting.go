@@ -20,7 +20,7 @@ const (
 )
 
 // meeting is the agreement, as one candidate knows it: a step function. Each step
-// returns what is to be said. It ends with a seat or an error.
+// returns what this candidate says. It ends with a seat or an error.
 //
 //	looking   it leads, as far as it knows, and may have guests
 //	following it has said here to its leader, and waits
@@ -30,7 +30,7 @@ type meeting struct {
 	me     peer.ID
 	nodes  int
 	others map[peer.ID]*other
-	leader peer.ID // that it follows; "" if it follows nobody
+	leader peer.ID // that it follows, or ""
 	sealed bool
 	root   string   // where it listens, as node 0
 	seat   *message // that the leader gave
@@ -68,7 +68,7 @@ func (m *meeting) over() bool { return m.seat != nil || m.err != nil }
 // looks reports whether it neither follows nor has all guests.
 func (m *meeting) looks() bool { return !m.over() && !m.sealed && m.leader == "" }
 
-// found notes a candidate, of which discovery or another candidate has told.
+// found notes a candidate. Discovery or another candidate has told of it.
 func (m *meeting) found(now time.Duration, id peer.ID) []act {
 	m.other(now, id)
 	return m.tick(now)
@@ -85,7 +85,7 @@ func (m *meeting) other(now time.Duration, id peer.ID) *other {
 	return o
 }
 
-// tick asks whom it is time to ask, or seals the run.
+// tick asks the candidates that are due, or seals the run.
 func (m *meeting) tick(now time.Duration) []act {
 	if !m.looks() {
 		return nil

@@ -17,7 +17,7 @@ type Counts struct {
 	Neighbours     atomic.Uint64 // nodes of this machine that have mapped this one's memory
 	Lent, Borrowed atomic.Uint64 // parcels whose bulk was read where it lay
 
-	Strangers atomic.Uint64 // connections from outside the run, or that did not say whose they are; closed
+	Strangers atomic.Uint64 // connections from outside the run, or without an identity in time; closed
 	Refused   atomic.Uint64 // streams of nodes of the run that may not join, closed
 	Malformed atomic.Uint64 // frames that are none, out of turn, or make no sense; the stream was closed
 	Oversize  atomic.Uint64 // frames that claim too much; the stream was closed

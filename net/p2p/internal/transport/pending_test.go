@@ -37,7 +37,7 @@ func TestPending(t *testing.T) {
 	add := func(port int) { p.add(socket{port, closed}) }
 	add(10)
 	add(11)
-	p.remove(socket{port: 10}.RemoteMultiaddr()) // it has proven who it is
+	p.remove(socket{port: 10}.RemoteMultiaddr()) // it has proven its identity
 	add(12)
 	if len(closed) > 0 {
 		t.Errorf("port %d was closed, and 2 are pending", <-closed)
