@@ -9,6 +9,7 @@ import (
 type heart struct {
 	node   *Node
 	nudged chan struct{}
+	adrift int // the peers that were out of touch at the last look
 }
 
 func newHeart(n *Node) *heart { return &heart{node: n, nudged: make(chan struct{}, 1)} }
@@ -76,6 +77,7 @@ func (h *heart) beat() {
 
 // watch looks after the others, and returns when to do so again: at until, or before.
 func (h *heart) watch(now, until int64) int64 {
+	adrift := 0
 	for _, p := range h.node.peers {
 		if p == nil || !p.met.Load() {
 			continue
@@ -89,10 +91,15 @@ func (h *heart) watch(now, until int64) int64 {
 		if at := h.holder(p, now); at > now {
 			until = min(until, at)
 		}
-		if at := h.reach(p, now); at > now {
+		at, away := h.reach(p, now)
+		if at > now {
 			until = min(until, at)
 		}
+		if away {
+			adrift++
+		}
 	}
+	h.adrift = adrift
 	return until
 }
 

@@ -25,22 +25,23 @@ import (
 // mostTries is how many tries to reach a peer may be under way.
 const mostTries = 8
 
-// reach tries to reach the peer if it is time for that, and returns when to do so again.
-func (h *heart) reach(p *peer, now int64) int64 {
+// reach tries to reach the peer if it is time for that. It returns when to do so again, and
+// whether the peer is out of touch.
+func (h *heart) reach(p *peer, now int64) (at int64, adrift bool) {
 	terms := h.node.options.terms()
-	at := p.contact.Stalls(terms)
+	at = p.contact.Stalls(terms)
 	if h.node.options.Launched || now < at {
-		return at
+		return at, false
 	}
 	if now >= p.reaches {
-		p.reaches = now + int64(terms.Pace())
-		if p.trying.Add(1) > mostTries {
+		p.reaches = now + int64(terms.Pace(h.adrift))
+		if p.trying.Add(1) <= mostTries {
+			h.node.group.Go(p.try)
+		} else {
 			p.trying.Add(-1)
-			return p.reaches
 		}
-		h.node.group.Go(p.try)
 	}
-	return p.reaches
+	return p.reaches, true
 }
 
 // try dials the peer once, beside the stream that there is.

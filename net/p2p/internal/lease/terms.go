@@ -48,16 +48,24 @@ func (t Terms) Quiet() int64 { return t.GivesUp(0) - t.Notice() }
 // time and not since. A shorter outage is left to the stream.
 func (t Terms) Stalls(touched int64) int64 { return touched + int64(t.Lease-t.Skew)/2 }
 
-// tries is how many times in a lease a node tries to reach a peer.
-const tries = 32
+const (
+	// tries is how many times in a lease a node tries to reach a peer.
+	tries = 32
+	// easily is how many peers a node tries to reach at that pace.
+	easily = 8
+)
 
-// Pace is the time between two tries, and Try is how long each may take. So several are
-// under way if the network is slow.
+// Pace is the time between two tries to reach a peer, if so many peers are out of touch. More
+// than a few are so because this node, or the machine, has too much to do. Then each is
+// tried less often, and all together as often as a few. Try is how long a try may take. So several
+// are under way if the network is slow.
 //
 // An outage shorter than the lease is survived if, after it, a beat, a pace and the
 // handshake of a connection take less than the skew: the peer was last heard up to a beat
 // before the outage.
-func (t Terms) Pace() time.Duration { return t.Lease / tries }
+func (t Terms) Pace(peers int) time.Duration {
+	return t.Lease / tries * time.Duration(max(1, (peers+easily-1)/easily))
+}
 
 // Try is how long a try may take.
 func (t Terms) Try() time.Duration { return t.Lease / 4 }

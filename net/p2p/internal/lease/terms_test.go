@@ -16,6 +16,8 @@ func TestTerms(t *testing.T) {
 		"quiet":    {easy.Quiet(), 600},
 		"stalls":   {easy.Stalls(5000), 5400},
 		"beat":     {int64(easy.MostBeat()), 400},
+		"pace":     {int64(easy.Pace(8)), 31},
+		"of many":  {int64(easy.Pace(9)), 62},
 	} {
 		if c[0] != c[1] {
 			t.Errorf("%s: %d, want %d", what, c[0], c[1])
