@@ -56,7 +56,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	defer j.close()
 	if j.spawns() {
-		return j.spawn(args, stdout, stderr)
+		return j.spawn(ctx, args, stdout, stderr)
 	}
 	code := j.run(ctx, stdout, stderr)
 	j.exhibit.remain(ctx, j.linger)

@@ -19,7 +19,7 @@ import (
 // code. Node 0 says what comes out, as it would alone; before what others say is the
 // number of the node. Signals go to the nodes, which end by themselves. A node that exits with a
 // code has said why, but for an interrupt, of which all would say the same.
-func (j *job) spawn(args []string, stdout, stderr io.Writer) int {
+func (j *job) spawn(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	program, err := os.Executable()
 	if err == nil {
 		err = launch.Spawn(context.Background(), launch.Run{
@@ -36,7 +36,9 @@ func (j *job) spawn(args []string, stdout, stderr io.Writer) int {
 		code = failed.ExitCode()
 	}
 	switch {
-	case code == exitInterrupted:
+	case code == exitInterrupted, ctx.Err() != nil && failed != nil && failed.Code == exitFailed:
+		// A node may hear of another's interrupt before its own, and then fails.
+		code = exitInterrupted
 		fmt.Fprintln(stderr, "llk23: stopped without a result: interrupted")
 	case failed == nil || failed.Err != nil || failed.Signal != nil:
 		fmt.Fprintf(stderr, "llk23: %v\n", err)
