@@ -74,6 +74,10 @@ func (n *Node) admit(conn *transport.Conn, number int) error {
 	}
 	conn.SetDeadline(time.Now().Add(helloTimeout))
 	err = l.Attach(s, hello.Received, func(taken uint64) error {
+		p.hears() // before the answer, which the peer takes for an echo: see lapse
+		if gone := p.fate(); gone != nil {
+			return gone
+		}
 		answer := p.hello(l.Kind(), taken)
 		_, err := conn.Write(answer.Append(nil))
 		return err

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/orwl/go-orwl/net/p2p/internal/lane"
+	"github.com/orwl/go-orwl/net/p2p/internal/lease"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 )
 
@@ -48,7 +49,16 @@ type PeerError struct {
 	Address string // where it listened, "" if that was never known
 	Left    bool   // it has said so; otherwise it is lost
 	Why     error  // nil if it has left
+
+	told bool // by node 0, which has not heard it; this node may have
 }
+
+// early reports whether the node may still keep what others have lent to it, because its
+// lease is not over: node 0 may have lost a node that this one still hears.
+func (e *PeerError) early() bool { return e.told || errors.Is(e.Why, errNobody) }
+
+// silent reports whether the node was lost only because nothing was heard of it.
+func (e *PeerError) silent() bool { return e.early() || isAny(e.Why, errSilent, lease.ErrStopped) }
 
 func (e *PeerError) Error() string {
 	if e.Left {

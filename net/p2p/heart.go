@@ -109,14 +109,14 @@ func (h *heart) home(p *peer, now int64) int64 {
 	if w, vouched := p.witness(); vouched && p.fate() == nil {
 		was := p.tenure.Slow()
 		if why := p.tenure.Look(terms, heard, w); why != nil {
-			p.lose(why)
+			p.lapse(heard, why)
 			return now
 		}
 		h.tell(p, was, p.tenure.Slow(), now-heard)
 		return p.tenure.Next(terms, heard)
 	}
 	if p.contact.Lapsed(terms, now) {
-		h.silent(p)
+		h.silent(p, heard)
 	}
 	return terms.GivesUp(heard)
 }
@@ -144,9 +144,9 @@ func (h *heart) holder(p *peer, now int64) int64 {
 
 // silent ends a peer that was silent for too long. It also ends the streams
 // of a peer that has left and has not closed them.
-func (h *heart) silent(p *peer) {
+func (h *heart) silent(p *peer, heard int64) {
 	if p.fate() == nil {
-		p.lose(errSilent)
+		p.lapse(heard, errSilent)
 		return
 	}
 	for kind := range p.lanes {

@@ -3,7 +3,8 @@ package p2p
 import "slices"
 
 // OnLoss has f called for each node that is gone, once, after everything that came
-// from it: also for those that already are. The error is a *PeerError, which matches
+// from it: also for those that already are. By then the node has let go of what this one has
+// lent to it, or its lease is over. The error is a *PeerError, which matches
 // ErrLost or ErrLeft. Observers are called one at a time, and must not wait for long,
 // nor close the node.
 func (n *Node) OnLoss(f func(peer int, why error)) {
@@ -25,7 +26,7 @@ func (n *Node) OnSuspect(f func(peer int)) {
 	n.suspectors = append(n.suspectors, f)
 }
 
-// Suspected reports whether a node may have given this one up, as of now. It does not
+// Suspected reports whether a node may have given this one up, as of now, or is gone. It does not
 // wait for a timer, so it is right also for a process that was stopped and has just
 // gone on. A node is suspected only after it was in touch.
 func (n *Node) Suspected(number int) bool {
@@ -33,7 +34,7 @@ func (n *Node) Suspected(number int) bool {
 		return false
 	}
 	p := n.peers[number]
-	return p.met.Load() && p.contact.Suspected(n.options.terms(), n.now()) && !p.kept()
+	return p.met.Load() && (p.over.Load() || p.contact.Suspected(n.options.terms(), n.now()) && !p.kept())
 }
 
 // Lost is why a node is gone, nil if it is not: a *PeerError.

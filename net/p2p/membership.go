@@ -211,7 +211,7 @@ func (n *Node) tellLoss(e *PeerError) {
 		return
 	}
 	text := e.Why.Error()
-	header := control.Message{Lost: &control.Lost{Node: e.Node, Why: text[:min(len(text), wire.MaxText)]}}.Bytes()
+	header := control.Message{Lost: &control.Lost{Node: e.Node, Why: text[:min(len(text), wire.MaxText)], Silent: e.silent()}}.Bytes()
 	for _, p := range n.peers {
 		if p != nil && p.fate() == nil {
 			// If it fails, that node is gone too.
@@ -225,6 +225,7 @@ func (n *Node) takeLoss(said *control.Lost) error {
 	if said.Node <= 0 || said.Node >= len(n.peers) || said.Node == n.number {
 		return protocolError("node 0 says that it has lost node %d", said.Node)
 	}
-	n.peers[said.Node].lose(fmt.Errorf("node 0 has given it up: %s", said.Why))
+	why := fmt.Errorf("node 0 has given it up: %s", said.Why)
+	n.peers[said.Node].end(&PeerError{Node: said.Node, Why: why, told: said.Silent})
 	return nil
 }

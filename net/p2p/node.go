@@ -145,6 +145,16 @@ func (n *Node) Address() string { return n.address }
 // now is the time on this node's own clock, which never jumps, and is never 0.
 func (n *Node) now() int64 { return int64(time.Since(n.born)) + 1 }
 
+// sleep waits until a time by the node's own clock, or its end.
+func (n *Node) sleep(until int64) {
+	timer := time.NewTimer(time.Duration(until - n.now()))
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-n.ctx.Done():
+	}
+}
+
 // Send sends a parcel to whoever receives the channel on another node, or on this
 // one. It does not wait, and the parcel is taken exactly once, unless either node is
 // lost before. Parcels of a channel are taken in order among those whose bulk is at

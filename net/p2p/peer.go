@@ -40,6 +40,7 @@ type peer struct {
 	lending  atomic.Uint32
 	promises atomic.Bool // to give this node notice before it loses it by silence
 
+	over        atomic.Bool // gone is not nil
 	mu          sync.Mutex
 	address     string
 	incarnation uint64
@@ -178,10 +179,18 @@ func (p *peer) Beaten(f wire.Beat) error {
 	return nil
 }
 
-// speak sends a heartbeat.
+// speak sends a heartbeat, unless the peer is gone.
 func (p *peer) speak() {
-	f := p.contact.Says(p.node.now())
-	p.lanes[transport.Control].Loose(wire.KindBeat, f.Append)
+	if f, ok := p.says(); ok {
+		p.lanes[transport.Control].Loose(wire.KindBeat, f.Append)
+	}
+}
+
+// says makes the beat, with p.mu held: see lapse.
+func (p *peer) says() (f wire.Beat, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.contact.Says(p.node.now()), p.gone == nil
 }
 
 // misheard counts a connection that began with what no correct node says.
@@ -205,19 +214,42 @@ func (p *peer) Misbehaved(err error) {
 // lose gives the peer up, for good.
 func (p *peer) lose(why error) { p.end(&PeerError{Node: p.number, Why: why}) }
 
+// lapse gives the peer up because nothing was heard of it since some time. If something was
+// heard meanwhile, it does nothing: the peer may have an echo of that, and keep what it has.
+// No echo is made in between, because p.mu is held there, too.
+func (p *peer) lapse(heard int64, why error) {
+	e := &PeerError{Node: p.number, Why: why}
+	if p.mark(e, func() bool { return p.contact.Heard() == heard }) {
+		p.finish(e)
+	}
+}
+
 // Left implements lane.Peer. The peer has said everything.
 func (p *peer) Left() { p.end(&PeerError{Node: p.number, Left: true}) }
 
 // end ends everything with the peer, and tells everybody, once it is over.
 func (p *peer) end(e *PeerError) {
+	if p.mark(e, func() bool { return true }) {
+		p.finish(e)
+	}
+}
+
+// mark notes why the peer is gone, if that still is so, and reports whether it has.
+func (p *peer) mark(e *PeerError, still func() bool) bool {
 	p.mu.Lock()
-	if p.gone != nil {
-		p.mu.Unlock()
-		return
+	defer p.mu.Unlock()
+	if p.gone != nil || !still() {
+		return false
 	}
 	e.Address = p.address
 	p.gone = e
-	p.mu.Unlock()
+	p.over.Store(true)
+	return true
+}
+
+// finish is the rest of end. This node lets go at once of what the peer has lent to it. The
+// observers are told when the peer has let go, too: see PeerError.early.
+func (p *peer) finish(e *PeerError) {
 	if a := p.node.memory.Arena(); a != nil {
 		a.GiveUp(p.number)
 	}
@@ -229,9 +261,15 @@ func (p *peer) end(e *PeerError) {
 			streams = append(streams, s)
 		}
 	}
+	if e.early() {
+		p.node.notices.put(func() { p.node.suspicion(p.number) })
+	}
 	p.node.group.Go(func() {
 		for _, s := range streams {
 			<-s.Ended()
+		}
+		if e.early() {
+			p.node.sleep(p.node.options.terms().GivesUp(p.contact.Heard()))
 		}
 		p.lanes[transport.Data].AfterHanding(func() { // which was the last
 			p.node.notices.put(func() { p.node.announce(p, e) })

@@ -45,6 +45,8 @@ type Member struct {
 type Lost struct {
 	Node int    `msgpack:"node"`
 	Why  string `msgpack:"why"`
+	// Silent says that nothing was heard of it. Otherwise its process has ended, or breaks rules.
+	Silent bool `msgpack:"silent"`
 }
 
 // Gathering is one of several under one name.
