@@ -27,16 +27,32 @@ func newHost(address string) (*host, error) {
 	}
 	result := make(chan made)
 	go func() {
-		// The thread gets the new namespace, and ends with this goroutine, which keeps it.
-		runtime.LockOSThread()
-		h, err := settle(address)
+		h, err := apart(func() (*host, error) { return settle(address) })
 		result <- made{h, err}
 	}()
 	m := <-result
 	return m.host, m.error
 }
 
-// settle makes the calling thread, which nobody else uses, one of a new host.
+// apart calls f on a thread that no other goroutine uses, and that may change its namespace.
+// The thread lives on: the kernel ends the children of a thread that ends, if they ask for
+// that by Pdeathsig.
+func apart(f func() (*host, error)) (*host, error) {
+	runtime.LockOSThread()
+	before, err := os.Open("/proc/thread-self/ns/net")
+	if err != nil {
+		return nil, fmt.Errorf("netns: %w", err)
+	}
+	defer before.Close()
+	h, err := f()
+	if back := unix.Setns(int(before.Fd()), unix.CLONE_NEWNET); back != nil {
+		return h, errors.Join(err, fmt.Errorf("netns: back from a namespace: %w", back)) // the thread ends
+	}
+	runtime.UnlockOSThread()
+	return h, err
+}
+
+// settle makes the calling thread one of a new host.
 func settle(address string) (h *host, err error) {
 	if _, err := exec.LookPath("nsenter"); err != nil {
 		return nil, fmt.Errorf("netns: %w", err)
