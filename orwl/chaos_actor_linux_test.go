@@ -26,6 +26,7 @@ type part struct {
 	Play        string // clients, ring or relaxed
 	Node, Nodes int
 	Root        string
+	Listen      string // an address of its host; empty: all nodes are on this one
 	Seed        uint64
 }
 
@@ -135,12 +136,16 @@ const chaosLease = 1750 * time.Millisecond
 
 func (a *actor) join() error {
 	ctx := context.Background()
+	place := launch.Place{Node: a.Node, Nodes: a.Nodes, Root: a.Root, Listen: "127.0.0.1:0", Report: func(address string) error {
+		a.tell(note{What: "address", Text: address})
+		return nil
+	}}
+	apart := a.Listen != ""
+	if apart {
+		place.Listen, place.Key = a.Listen, []byte("a key that only these hosts have")
+	}
 	nodes, err := Join(ctx, JoinOptions{
-		Place: &launch.Place{Node: a.Node, Nodes: a.Nodes, Root: a.Root, Listen: "127.0.0.1:0", Report: func(address string) error {
-			a.tell(note{What: "address", Text: address})
-			return nil
-		}},
-		Lease: chaosLease, Log: silent, Remote: a.Play == "relaxed" && a.Seed == 1,
+		Place: &place, Lease: chaosLease, Log: silent, Remote: apart || a.Play == "relaxed" && a.Seed == 1,
 	})
 	if err != nil {
 		return err

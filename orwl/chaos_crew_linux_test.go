@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/netns"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -23,6 +24,7 @@ const chaosPatience = 60 * time.Second
 type chaosCrew struct {
 	t     testing.TB
 	nodes []*process
+	hosts *netns.Network // on which they are, each on its own; nil: all are on this one
 
 	mu    sync.Mutex
 	moved chan struct{} // closed when there is another note
@@ -42,10 +44,19 @@ type process struct {
 
 // muster starts the processes of a run, and returns when their tasks run.
 func muster(t testing.TB, play string, nodes int, seed uint64) *chaosCrew {
-	c := &chaosCrew{t: t, moved: make(chan struct{})}
+	return musterOn(t, nil, play, nodes, seed)
+}
+
+// musterOn is muster with a host for each process.
+func musterOn(t testing.TB, hosts *netns.Network, play string, nodes int, seed uint64) *chaosCrew {
+	c := &chaosCrew{t: t, hosts: hosts, moved: make(chan struct{})}
 	root := ""
 	for i := range nodes {
-		c.start(part{Play: play, Node: i, Nodes: nodes, Root: root, Seed: seed})
+		p := part{Play: play, Node: i, Nodes: nodes, Root: root, Seed: seed}
+		if hosts != nil {
+			p.Listen = hosts.Address(i) + ":0"
+		}
+		c.start(p)
 		if i == 0 {
 			root = c.await("the address of node 0", func(n said) bool { return n.What == "address" }).Text
 		}
@@ -67,6 +78,9 @@ func (c *chaosCrew) start(p part) {
 		t.Fatal(err)
 	}
 	o := &process{cmd: exec.Command(self)}
+	if c.hosts != nil {
+		o.cmd = c.hosts.Command(p.Node, self)
+	}
 	o.cmd.Env = append(os.Environ(), partVariable+"="+string(text),
 		"GORACE="+os.Getenv("GORACE")+" atexit_sleep_ms=0") // the race detector's default is a second
 	o.cmd.Stderr = os.Stderr

@@ -22,7 +22,7 @@ const (
 	// goes on.
 	//
 	// The loss of node 0, through which nodes find each other, ends the run
-	// nevertheless, and so does a loss before all nodes have made their first requests.
+	// nevertheless, on the nodes that have lost it, and so does a loss before all nodes have made their first requests.
 	GoOn
 )
 
@@ -48,13 +48,17 @@ func (n *Nodes) failureOf(err error) *NodeError {
 	return &NodeError{Node: n.Number(), Text: err.Error()}
 }
 
-// told ends the run because another node says that it has ended.
-func (n *Nodes) told(_ int, header, _ []byte) error {
+// told ends the run because another node says that it has ended. A node that has lost
+// another one ends its own run only, if this run goes on without the two: the link between
+// them may be cut, and no other.
+func (n *Nodes) told(from int, header, _ []byte) error {
 	e, err := parseFailure(header, n.Count())
 	if err != nil {
 		return fmt.Errorf("%w: %w", p2p.ErrProtocol, err)
 	}
-	n.end(e)
+	if !e.Lost || !n.survives(from) {
+		n.end(e)
+	}
 	return nil
 }
 
