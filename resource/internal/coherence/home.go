@@ -132,9 +132,7 @@ func (h *Home) Granted(guests []int, alone bool, w *Work) {
 		}
 	}
 	for _, p := range h.peers {
-		if len(p.granted) > mostGranted {
-			invariant.Sometimes(true, "a grant takes two messages")
-		}
+		invariant.Sometimes(len(p.granted) > mostGranted, "a grant takes two messages")
 		for some := range slices.Chunk(p.granted, mostGranted) {
 			h.grant(p, some, alone, w)
 		}
