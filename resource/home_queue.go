@@ -14,8 +14,7 @@ func (h *home) do(s *scratch) {
 		if m.Kind == coherence.RefusedMessage && m.Reason == coherence.Stale {
 			h.site.counts.fenced.Add(1)
 		}
-		// If its writer gives up, pushed bytes may change before they are taken.
-		h.site.send(m.Node, m, s, h.r.buffer.Store() == nil && m.Kind == coherence.GrantMessage)
+		h.site.send(m.Node, m, h.r, s)
 	}
 	fault := s.work.Fault
 	s.work.Reset()
@@ -93,4 +92,21 @@ func (h *home) forgo(ticket uint64, m Mode) {
 	g := h.site.guest(h)
 	g.withdraw(ticket | modeBit(m) | requestedBit)
 	h.site.leave(g)
+}
+
+// guest is an idle guest of a home.
+func (s *Site) guest(h *home) *guest {
+	g, ok := s.guests.Get().(*guest)
+	if !ok {
+		g = new(guest)
+	}
+	g.home, g.r = h, h.r
+	return g
+}
+
+// leave takes a guest back, which is idle.
+func (s *Site) leave(g *guest) {
+	g.home = nil
+	g.state.Set(0)
+	s.guests.Put(g)
 }

@@ -110,7 +110,7 @@ func (f *mirror) do(s *scratch) {
 		f.happen(&s.work.Events[i])
 	}
 	for i := range s.work.Messages {
-		f.site.send(f.home, &s.work.Messages[i], s, f.r.buffer.Store() == nil)
+		f.site.send(f.home, &s.work.Messages[i], f.r, s)
 	}
 	if s.work.Fault != nil {
 		f.fault = s.work.Fault
@@ -262,6 +262,3 @@ func (f *mirror) breakDown() {
 		f.rouse(tag.(*remote))
 	}
 }
-
-// isBroken reports whether the resource is broken on this node.
-func (f *mirror) isBroken() bool { return f.r.completed.Load()&broken != 0 }

@@ -34,7 +34,7 @@ func (f *mirror) request(p *Place, m Mode, order int) error {
 	if err := f.tell(p); err != nil {
 		return err
 	}
-	if !f.isBroken() { // else Acquire says so
+	if f.r.completed.Load()&broken == 0 { // else Acquire says so
 		if err := f.join(); err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func (f *mirror) queue(p *Place, m Mode) {
 	w, q := p.waiter(), p.x.remote
 	*q = remote{by: p, id: f.last, came: f.came, w: w}
 	w.mode, w.next = m, nil
-	if f.isBroken() {
+	if f.r.completed.Load()&broken != 0 {
 		q.err = f.r.brokenError()
 		w.state.Store(granted)
 	} else {
@@ -148,8 +148,8 @@ func (f *mirror) leave(p *Place, how leaving) (ended bool, err error) {
 	}
 	s := f.site.scratch()
 	defer f.site.spare(s)
-	m := p.Mode()
-	if how == renews && !f.isBroken() {
+	m := modeOf(p.state.Load())
+	if how == renews && f.r.completed.Load()&broken == 0 {
 		err = f.half.Renew(a, f.last+1, m, q, &s.work)
 	} else {
 		err = f.half.Release(a, &s.work)
@@ -164,7 +164,7 @@ func (f *mirror) leave(p *Place, how leaving) (ended bool, err error) {
 		f.r.changes = nil
 	}
 	f.do(s)
-	if a.Wrote || f.half.Keeps() {
+	if a.Wrote || how == releases && f.half.Keeps() {
 		f.site.keep(f)
 	}
 	if how == renews {
@@ -241,7 +241,7 @@ func (f *mirror) holds(id coherence.ID) bool {
 func (q *remote) size(f *mirror) int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if !q.granted || q.err != nil || f.isBroken() {
+	if !q.granted || q.err != nil || f.r.completed.Load()&broken != 0 {
 		return 0
 	}
 	return len(f.r.buffer.Bytes())

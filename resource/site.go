@@ -103,15 +103,11 @@ type SiteOptions struct {
 	Kept int
 }
 
-// Allocator provides memory for the bytes of large resources. A [Site]'s Transport can
-// send them from there at less cost. Any goroutine may call its methods.
-type Allocator interface {
-	// Make returns size bytes of zeroed memory, aligned for any type.
-	Make(size int) []byte
-	// Free takes back what Make returned. A message may still be reading the bytes, so
-	// they must not change yet.
-	Free(b []byte)
-}
+// Allocator provides memory for the bytes of large resources. A [Site]'s Transport can send
+// them from there at less cost. Any goroutine may call its methods: Make returns zeroed memory
+// of a size, aligned for any type. Free takes it back. A message may still be reading it, so
+// it must not change yet.
+type Allocator = coherence.Allocator
 
 // Ending is grants that are over before they were released. Or it is a grant whose write
 // was released and may be lost.
@@ -155,8 +151,10 @@ func (o SiteOptions) validate() error {
 		return errors.New("resource: SiteOptions.Transport is nil: want one")
 	case o.Kept < 4096:
 		return fmt.Errorf("resource: SiteOptions.Kept is %d: want at least 4096", o.Kept)
+	case o.Limit < 8 || o.Limit%8 != 0:
+		return fmt.Errorf("resource: SiteOptions.Limit is %d: want a multiple of 8 from 8", o.Limit)
 	}
-	return coherence.CheckLimit("SiteOptions", o.Limit)
+	return nil
 }
 
 // lifeBits is how many low bits of a message's incarnation count the lives of a mirror.

@@ -67,11 +67,7 @@ func (s *Site) Home(r *Resource, o HomeAt) error {
 	if o.Readers != nil || o.Writers != nil {
 		with.Permit = &coherence.Permit{Readers: o.Readers, Writers: o.Writers}
 	}
-	half, err := coherence.NewHome(&r.buffer, &r.ledger, with)
-	if err != nil {
-		panic(err) // the site's options are valid
-	}
-	h.half, r.home = *half, h
+	h.half, r.home = *coherence.NewHome(&r.buffer, &r.ledger, with), h
 	h.reserve(o.First)
 	r.completed.Or(shared)
 	s.homes[number] = h
@@ -99,13 +95,9 @@ func (s *Site) Mirror(r *Resource, home Node) error {
 		return fmt.Errorf("resource: mirror of %q with its home on node %d: want another node than %d, below %d", r.name, home, s.o.Node, s.o.Nodes)
 	}
 	number := numberOf(r.name)
-	half, err := coherence.NewMirror(&r.buffer, coherence.MirrorOptions{
-		Resource: number, Node: s.o.Node, Incarnation: s.life(0), Limit: s.o.Limit, Retain: s.o.Later != nil,
-	})
-	if err != nil {
-		return err
-	}
-	f := &mirror{site: s, r: r, home: home, half: *half}
+	f := &mirror{site: s, r: r, home: home, half: *coherence.NewMirror(&r.buffer, coherence.MirrorOptions{
+		Resource: number, Node: s.o.Node, Incarnation: s.life(0), Epoch: 1, Limit: s.o.Limit, Retain: s.o.Later != nil,
+	})}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := s.mayDeclare(r); err != nil {

@@ -279,7 +279,8 @@ func TestSiteRefuses(t *testing.T) {
 		"incarnation": second(NewSite(SiteOptions{Nodes: 1, Incarnation: 1 << 44, Transport: port{}})),
 		"transport":   second(NewSite(SiteOptions{Nodes: 1})),
 		"kept":        second(NewSite(SiteOptions{Nodes: 1, Kept: 10, Transport: port{}})),
-		"limit":       second(NewSite(SiteOptions{Nodes: 1, Limit: 10, Transport: port{}})),
+		"limit":       second(NewSite(SiteOptions{Nodes: 1, Limit: 12, Transport: port{}})),
+		"small limit": second(NewSite(SiteOptions{Nodes: 1, Limit: -8, Transport: port{}})),
 		"policy":      second(NewWith("r", 8, Options{Policy: 3})),
 	} {
 		if err == nil {

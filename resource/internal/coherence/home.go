@@ -36,7 +36,7 @@ type Home struct {
 type HomeOptions struct {
 	// Resource is in all messages.
 	Resource uint64
-	// Limit is the greatest size in bytes, a multiple of 8. The default is 1 GiB.
+	// Limit is the greatest size in bytes, a multiple of 8.
 	Limit int
 	// Permit says which nodes may have an access; nil permits all.
 	Permit *Permit
@@ -61,32 +61,9 @@ type Reservation struct {
 	Ticket uint64
 }
 
-func (o HomeOptions) withDefaults() HomeOptions {
-	if o.Limit == 0 {
-		o.Limit = defaultLimit
-	}
-	return o
-}
-
-func (o HomeOptions) validate() error { return CheckLimit("HomeOptions", o.Limit) }
-
-const defaultLimit = 1 << 30
-
-// CheckLimit reports what is wrong with the limit of some options, if anything.
-func CheckLimit(options string, limit int) error {
-	if limit < 8 || limit%8 != 0 {
-		return fmt.Errorf("resource: %s.Limit is %d: want a multiple of 8 from 8", options, limit)
-	}
-	return nil
-}
-
 // NewHome makes a home that has taken no message yet.
-func NewHome(buffer *Buffer, ledger *Ledger, o HomeOptions) (*Home, error) {
-	o = o.withDefaults()
-	if err := o.validate(); err != nil {
-		return nil, err
-	}
-	return &Home{buffer: buffer, ledger: ledger, o: o, free: none}, nil
+func NewHome(buffer *Buffer, ledger *Ledger, o HomeOptions) *Home {
+	return &Home{buffer: buffer, ledger: ledger, o: o, free: none}
 }
 
 // Step takes a mirror's message. An error is one of ErrReplayed, ErrOtherLife, ErrGap and

@@ -109,7 +109,7 @@ func (l *Ledger) Begin(epoch uint64) {
 // The readers of a group may share one.
 func (l *Ledger) Grant(m Mode) Stamp {
 	if m == Write {
-		l.Raise()
+		l.fence.Inc()
 	}
 	s := Stamp{Version: l.version.Own(), Fence: l.fence.Own(), Prior: l.prior}
 	if m == Write {

@@ -2,7 +2,6 @@ package coherence
 
 import (
 	"errors"
-	"strings"
 	"testing"
 )
 
@@ -55,21 +54,3 @@ func TestLedgerBegins(t *testing.T) {
 		t.Errorf("version %d, fence %#x", version, fence)
 	}
 }
-
-// An error of options names the field.
-func TestProtocolOptions(t *testing.T) {
-	ledger := newLedger(Discard, 1)
-	if _, err := NewHome(nil, ledger, HomeOptions{Limit: 8}); err != nil {
-		t.Errorf("the smallest limit: %v", err)
-	}
-	for field, err := range map[string]error{
-		"HomeOptions.Limit":   second(NewHome(nil, ledger, HomeOptions{Limit: 12})),
-		"MirrorOptions.Limit": second(NewMirror(nil, MirrorOptions{Limit: -8})),
-	} {
-		if err == nil || !strings.Contains(err.Error(), field) {
-			t.Errorf("%s: %v", field, err)
-		}
-	}
-}
-
-func second[T any](_ T, err error) error { return err }

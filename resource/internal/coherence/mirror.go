@@ -68,41 +68,19 @@ type MirrorOptions struct {
 	Resource uint64
 	// Node is the node of the mirror.
 	Node Node
-	// Incarnation is this life of the mirror, from 1, which is the default. See
-	// Message.
+	// Incarnation is this life of the mirror, from 1. See Message.
 	Incarnation uint64
-	// Epoch is the home's life, from 1, which is the default.
+	// Epoch is the home's life, from 1.
 	Epoch uint64
-	// Limit is the greatest size in bytes, a multiple of 8. The default is 1 GiB.
+	// Limit is the greatest size in bytes, a multiple of 8.
 	Limit int
 	// Retain allows the mirror to retain releases: see retention.go. The owner of the
 	// mirror calls Settle after a while.
 	Retain bool
 }
 
-func (o MirrorOptions) withDefaults() MirrorOptions {
-	if o.Limit == 0 {
-		o.Limit = defaultLimit
-	}
-	if o.Incarnation == 0 {
-		o.Incarnation = 1
-	}
-	if o.Epoch == 0 {
-		o.Epoch = 1
-	}
-	return o
-}
-
-func (o MirrorOptions) validate() error { return CheckLimit("MirrorOptions", o.Limit) }
-
 // NewMirror makes a mirror that has no bytes yet.
-func NewMirror(buffer *Buffer, o MirrorOptions) (*Mirror, error) {
-	o = o.withDefaults()
-	if err := o.validate(); err != nil {
-		return nil, err
-	}
-	return &Mirror{buffer: buffer, o: o}, nil
-}
+func NewMirror(buffer *Buffer, o MirrorOptions) *Mirror { return &Mirror{buffer: buffer, o: o} }
 
 // Request queues a request. order is the number of its reservation, 0 for none. Events of
 // the request bring the tag. The ID is not in use here: no request with it is queued, and

@@ -39,10 +39,7 @@ func TestMirrorTakesRefusalsOfLives(t *testing.T) {
 
 // The end of a life names its requests in their order.
 func TestMirrorEndsInOrder(t *testing.T) {
-	r, err := NewMirror(new(Buffer), MirrorOptions{Node: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := NewMirror(new(Buffer), MirrorOptions{Node: 1, Incarnation: 1, Epoch: 1, Limit: 1 << 10})
 	var w Work
 	for _, id := range []ID{5, 2, 9, 4} {
 		if err := r.Request(id, Read, 0, nil, &w); err != nil {
@@ -92,10 +89,7 @@ func TestMirrorForgetsSpoilt(t *testing.T) {
 
 // A mirror that is idle goes on when the home is suspected.
 func TestMirrorSuspects(t *testing.T) {
-	r, err := NewMirror(new(Buffer), MirrorOptions{Node: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := NewMirror(new(Buffer), MirrorOptions{Node: 1, Incarnation: 1, Epoch: 1, Limit: 1 << 10})
 	var w Work
 	if r.Suspect(ErrLost, 2, 1, &w) || len(w.Messages)+len(w.Events) != 0 || r.o.Incarnation != 1 {
 		t.Errorf("an idle mirror begins life %d: %+v", r.o.Incarnation, w)
@@ -114,13 +108,10 @@ func TestMirrorSuspects(t *testing.T) {
 
 // A release that answers a recall says so, and a request that renews nothing names nothing.
 func TestMirrorAnswersRecall(t *testing.T) {
-	r, err := NewMirror(new(Buffer), MirrorOptions{Node: 1, Retain: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := NewMirror(new(Buffer), MirrorOptions{Node: 1, Incarnation: 1, Epoch: 1, Limit: 1 << 10, Retain: true})
 	var w Work
 	grant := Message{Kind: GrantMessage, Seq: 1, IDs: []ID{1}, Stamp: Stamp{Fence: 4}, Alone: true, Whole: true}
-	err = errors.Join(r.Request(1, Read, 0, nil, &w), fromHome(r, grant, &w), r.Release(Access{ID: 1, Fence: 4}, &w))
+	err := errors.Join(r.Request(1, Read, 0, nil, &w), fromHome(r, grant, &w), r.Release(Access{ID: 1, Fence: 4}, &w))
 	if err != nil || !r.Keeps() || r.Holds(1) {
 		t.Fatalf("%v, keeps %t", err, r.Keeps())
 	}
@@ -195,10 +186,7 @@ func TestHalvesReportFaults(t *testing.T) {
 	if err := h.Step(with(m, 1), &h.work); err != nil || h.work.Fault == nil {
 		t.Errorf("the home: %v, fault %v", err, h.work.Fault)
 	}
-	r, err := NewMirror(closed(), MirrorOptions{Node: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := NewMirror(closed(), MirrorOptions{Node: 1, Incarnation: 1, Epoch: 1, Limit: 1 << 10})
 	var w Work
 	push := Message{Kind: PushMessage, Seq: 1, Whole: true, Size: 16, Bytes: make([]byte, 16)}
 	if err := fromHome(r, push, &w); err != nil || w.Fault == nil {

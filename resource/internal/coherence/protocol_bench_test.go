@@ -7,16 +7,11 @@ import "testing"
 func step(tb testing.TB, size int, mode Mode, wrote bool) func() {
 	buffer := new(Buffer)
 	buffer.Init(size)
-	home, err := NewHome(buffer, newLedger(Discard, 1), HomeOptions{})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	mirror, err := NewMirror(new(Buffer), MirrorOptions{Node: 1})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	home := NewHome(buffer, newLedger(Discard, 1), HomeOptions{Limit: 1 << 30})
+	mirror := NewMirror(new(Buffer), MirrorOptions{Node: 1, Incarnation: 1, Epoch: 1, Limit: 1 << 30})
 	var there, back Work
 	var fence uint64
+	var err error
 	var granted [1]int
 	exchange := func() {
 		if err == nil {

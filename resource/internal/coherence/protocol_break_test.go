@@ -34,7 +34,7 @@ func (c *chaos) breakSomething(n *model) {
 		n.over, n.memory, n.unsure, n.write = false, 0, false, nil
 		n.clear()
 		c.stale = slices.DeleteFunc(c.stale, func(t tag) bool { return t.node == n.node })
-		c.restart(link, MirrorOptions{Resource: 7, Node: n.node, Limit: 1 << 10, Incarnation: n.joined, Retain: c.queue.retain})
+		c.restart(link, MirrorOptions{Resource: 7, Node: n.node, Limit: 1 << 10, Incarnation: n.joined, Epoch: 1, Retain: c.queue.retain})
 	}
 }
 

@@ -19,10 +19,7 @@ func record(t *testing.T, policy Policy) *recorded {
 	t.Helper()
 	buffer := new(Buffer)
 	buffer.Init(8)
-	h, err := NewHome(buffer, newLedger(policy, 1), HomeOptions{Limit: 64})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := NewHome(buffer, newLedger(policy, 1), HomeOptions{Limit: 64})
 	return &recorded{Home: h, buffer: buffer}
 }
 
@@ -159,12 +156,9 @@ func TestHomeRefusesWriteOfReader(t *testing.T) {
 // that waits, 2, and one that was cancelled, 3.
 func asking(t *testing.T) *Mirror {
 	t.Helper()
-	r, err := NewMirror(new(Buffer), MirrorOptions{Node: 1, Limit: 64})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := NewMirror(new(Buffer), MirrorOptions{Node: 1, Incarnation: 1, Epoch: 1, Limit: 64})
 	var w Work
-	err = errors.Join(r.Request(1, Read, 0, nil, &w), r.Request(2, Write, 0, nil, &w), r.Request(3, Write, 0, nil, &w), r.Cancel(3, &w),
+	err := errors.Join(r.Request(1, Read, 0, nil, &w), r.Request(2, Write, 0, nil, &w), r.Request(3, Write, 0, nil, &w), r.Cancel(3, &w),
 		r.Step(&Message{Kind: GrantMessage, Node: 1, Incarnation: 1, Epoch: 1, Seq: 1, IDs: []ID{1}, Whole: true, Size: 8, Bytes: make([]byte, 8)}, &w))
 	if err != nil {
 		t.Fatal(err)

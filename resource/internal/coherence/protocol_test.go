@@ -35,10 +35,7 @@ func newProtocol(size, mirrors int, l *Ledger, o MirrorOptions) *protocol {
 	p := &protocol{buffer: new(Buffer), ledger: l}
 	p.buffer.Init(size)
 	p.queue = &queue{p: p}
-	var err error
-	if p.home, err = NewHome(p.buffer, p.ledger, HomeOptions{Resource: 7, Limit: 1 << 10}); err != nil {
-		panic(violation("%v", err))
-	}
+	p.home = NewHome(p.buffer, p.ledger, HomeOptions{Resource: 7, Limit: 1 << 10})
 	o.Resource, o.Limit = 7, 1<<10
 	p.nodes = append(p.nodes, nil)
 	for n := 1; n <= mirrors; n++ {
@@ -49,13 +46,11 @@ func newProtocol(size, mirrors int, l *Ledger, o MirrorOptions) *protocol {
 	return p
 }
 
-// restart gives a node a new mirror.
+// restart gives a node a new mirror, in the first life and epoch unless o says otherwise.
 func (p *protocol) restart(n *testNode, o MirrorOptions) {
+	o.Incarnation, o.Epoch = max(o.Incarnation, 1), max(o.Epoch, 1)
 	n.buffer = new(Buffer)
-	var err error
-	if n.mirror, err = NewMirror(n.buffer, o); err != nil {
-		panic(violation("%v", err))
-	}
+	n.mirror = NewMirror(n.buffer, o)
 }
 
 // atHome does a step of the home, and all that follows from it.

@@ -23,6 +23,9 @@ func (t *Turns) Take(m *Message, from Node, b *Budget, step func(*Message) error
 	if err == nil && m.Seq == 1 {
 		t.Drop(from, b, func(k *Message) bool { return k.Node == m.Node && k.Incarnation < m.Incarnation })
 	}
+	if len(t.kept) == 0 {
+		return err
+	}
 	for next := m.Seq + 1; err == nil; next++ {
 		at := t.find(m, next)
 		if at < 0 {
