@@ -93,6 +93,11 @@ type Options struct {
 	Who string
 }
 
+// Addresses are those of a list with commas between them.
+func Addresses(list string) []string {
+	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
+}
+
 func (o Options) withDefaults() Options {
 	if len(o.Addresses) == 0 {
 		o.Addresses = []string{DefaultAddress}

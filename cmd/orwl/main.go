@@ -9,6 +9,9 @@ import (
 
 var program = command.Program{Name: "orwl", Commands: []command.Command{
 	{Name: "run", About: "start a program on several nodes of this machine, and end them together", Run: runRun},
+	{Name: "serve", About: "keep locks by name for any process: orwl lock, and programs that dial", Run: runServe},
+	{Name: "lock", About: "run a command while a lock is held, as flock does, on any machine", Run: runLock},
+	{Name: "holders", About: "show who holds a lock by name and who waits, or release one by force", Run: runHolders},
 	{Name: "locks", About: "show the table of locks: what each promises, takes and costs", Run: runLocks},
 	{Name: "sim", About: "give a lock to the simulator and see whether it keeps its promises", Run: runSim},
 	{Name: "predict", About: "play a lock on a described machine in virtual time", Run: runPredict},

@@ -12,8 +12,15 @@ import (
 	"github.com/orwl/go-orwl/internal/command"
 )
 
-// TestMain lets the test binary be the processes that orwl model starts.
+// envProgram makes the test binary the program itself.
+const envProgram = "ORWL_TEST_PROGRAM"
+
+// TestMain lets the test binary be the program, and the processes that orwl model starts.
 func TestMain(m *testing.M) {
+	if os.Getenv(envProgram) != "" {
+		os.Unsetenv(envProgram) // what it starts is no program of ours
+		os.Exit(program.Execute(os.Args[1:], os.Stdout, os.Stderr))
+	}
 	if started, err := measuringProcess(); started {
 		if err != nil {
 			fmt.Fprintln(os.Stderr, err)
@@ -40,6 +47,9 @@ func TestGoodCommandLines(t *testing.T) {
 	}{
 		{"-h", command.Done, []string{"usage: orwl COMMAND", "predict"}},
 		{"run -h", command.Done, []string{"usage: orwl run [-n N]", "-listen"}},
+		{"serve -h", command.Done, []string{"usage: orwl serve", "-lease"}},
+		{"lock -h", command.Done, []string{"usage: orwl lock", "ORWL_FENCE", "-wait"}},
+		{"holders -h", command.Done, []string{"usage: orwl holders", "-release"}},
 		{"sim -h", command.Done, []string{"-schedule", "-exhaust"}},
 		{"sim -states 20000 -seeds 100", command.Done, []string{"mcs-no-flush     broken after", "ticket           holds in all"}},
 		{"sim -lock mcs -exhaust -acquire 2", command.Done, []string{"936 states", "no promise broken"}},
@@ -84,6 +94,17 @@ func TestBadCommandLines(t *testing.T) {
 		"run -m 4 true":                     "flag provided but not defined: -m",
 		"run nosuchprogram":                 `"nosuchprogram": executable file not found`,
 		"run -listen :1 true":               `-listen: launch: options: Run.Listen is ":1": no host: want host:port`,
+		"serve extra":                       `unexpected argument "extra"`,
+		"serve -lease x":                    `invalid value "x"`,
+		"lock":                              "want a name and a command",
+		"lock x --":                         "want a name and a command",
+		"lock -n -wait 1s x true":           "-n excludes -wait and -read",
+		"lock -wait -1s x true":             "-wait is -1s",
+		"lock x nosuchprogram":              `"nosuchprogram": executable file not found`,
+		"holders a b":                       `unexpected argument "b"`,
+		"holders -watch":                    "no name",
+		"holders -watch -release x":         "exclude each other",
+		"holders -fence 3 x":                "-fence is for -release",
 		"sim extra":                         `unexpected argument "extra"`,
 		"sim -lokc mcs":                     "flag provided but not defined: -lokc",
 		"sim -lock nosuch":                  `no lock "nosuch": want one that orwl locks lists, or mcs`,

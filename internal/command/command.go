@@ -84,6 +84,7 @@ func (c Command) execute(name string, args []string, out, complaints io.Writer) 
 	err := c.Run(f, args, out)
 	var misused *misuse
 	var failed *launch.NodeError
+	var exit *ExitError
 	switch {
 	case err == nil:
 		return Done
@@ -97,11 +98,25 @@ func (c Command) execute(name string, args []string, out, complaints io.Writer) 
 		return Misused
 	}
 	fmt.Fprintf(complaints, "%s: %v\n", name, err)
-	if errors.As(err, &failed) {
+	switch {
+	case errors.As(err, &failed):
 		return failed.ExitCode()
+	case errors.As(err, &exit):
+		return exit.Code
 	}
 	return Failed
 }
+
+// ExitError is an error with an exit code of its own.
+type ExitError struct {
+	Code int
+	Err  error
+}
+
+func (e *ExitError) Error() string { return e.Err.Error() }
+
+// Unwrap is the error itself.
+func (e *ExitError) Unwrap() error { return e.Err }
 
 // misuse is a command line that makes no sense.
 type misuse struct{ error }

@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/orwl/go-orwl/internal/command"
+	"github.com/orwl/go-orwl/session"
+)
+
+const holdersFormat = `orwl holders: show who holds a lock by name and who waits, or release one by force
+
+usage: orwl holders [PREFIX]                    all locks, or those with a prefix
+       orwl holders -watch NAME                 one lock, and again after each change
+       orwl holders -release [-fence N] NAME    tell its holders to let go
+
+A holder that is told so ends: orwl lock ends its command. The next one has the lock when
+the holder has let go, or after the lease and its skew. Tasks of a run that use the same
+resources are not shown.
+
+flags:
+`
+
+// runHolders is orwl holders.
+func runHolders(f *flag.FlagSet, args []string, out io.Writer) error {
+	var at sessionFlags
+	at.define(f)
+	watch := f.Bool("watch", false, "show the lock NAME after each change, until the server ends")
+	release := f.Bool("release", false, "release the lock NAME by force")
+	fence := f.Uint64("fence", 0, "with -release: only the holder with the fence `N`; 0 means all")
+	if helped, err := parse(f, args, holdersFormat, out); helped || err != nil {
+		return err
+	}
+	switch {
+	case f.NArg() > 1:
+		return command.Misusef("unexpected argument %q: flags stand before the one name", f.Arg(1))
+	case *watch && *release:
+		return command.Misusef("-watch and -release exclude each other")
+	case (*watch || *release) && f.Arg(0) == "":
+		return command.Misusef("no name: name the lock behind the flags")
+	case *fence != 0 && !*release:
+		return command.Misusef("-fence is for -release")
+	}
+	ctx := context.Background()
+	s, err := at.dial(ctx, "")
+	if err != nil {
+		return err
+	}
+	defer s.Close()
+	switch {
+	case *watch:
+		for state, err := range s.Watch(ctx, f.Arg(0)) {
+			if err != nil {
+				return err
+			}
+			if err := printStates(out, state); err != nil {
+				return err
+			}
+		}
+		return nil
+	case *release:
+		n, err := s.Revoke(ctx, f.Arg(0), *fence)
+		if err == nil && n == 0 {
+			err = errors.New("nobody holds it")
+		}
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(out, "told %d to let go of %s\n", n, f.Arg(0))
+		return nil
+	}
+	states, err := s.List(ctx, f.Arg(0))
+	if err != nil {
+		return err
+	}
+	return printStates(out, states...)
+}
+
+// printStates prints a line for each request.
+func printStates(out io.Writer, states ...session.State) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "lock\tstate\tfence\tfor\twho")
+	for _, s := range states {
+		if s.Length == 0 {
+			fmt.Fprintf(w, "%s\tfree\t\t\t\n", s.Name)
+		}
+		for _, r := range s.Requests {
+			fmt.Fprintf(w, "%s\t%s\t%s\t%v\t%s\n", s.Name, stateOf(r), fenceOf(r), r.For.Round(time.Millisecond), r.Who)
+		}
+		if more := s.Length - len(s.Requests); more > 0 {
+			fmt.Fprintf(w, "%s\t%d more\t\t\t\n", s.Name, more)
+		}
+	}
+	return w.Flush()
+}
+
+func stateOf(r session.Request) string {
+	switch {
+	case r.Revoked:
+		return "must let go"
+	case r.Held && r.Read:
+		return "reads"
+	case r.Held:
+		return "holds"
+	case r.Read:
+		return "waits to read"
+	}
+	return "waits"
+}
+
+func fenceOf(r session.Request) string {
+	if !r.Held {
+		return "-"
+	}
+	return fmt.Sprint(r.Fence)
+}

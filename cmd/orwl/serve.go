@@ -1,0 +1,112 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"github.com/orwl/go-orwl/internal/command"
+	"github.com/orwl/go-orwl/internal/terminal"
+	"github.com/orwl/go-orwl/orwl/launch"
+	"github.com/orwl/go-orwl/session"
+)
+
+const serveFormat = `orwl serve: keep locks by name for any process
+
+usage: orwl serve [-listen HOST:PORT] [-lease TIME]
+
+A lock is made when it is first used. Every process that has the key may use all of them:
+by orwl lock and orwl holders, or by orwl.Dial. The key is that of ORWL_KEY or of the file
+ORWL_KEY_FILE. Without one, only this machine can connect.
+
+A server that listens at a port that it was given waits for lease and skew before it takes
+the first session: a server before it may have had holders.
+
+SIGINT and SIGTERM end it. Then every lock is lost.
+
+flags:
+`
+
+// runServe is orwl serve.
+func runServe(f *flag.FlagSet, args []string, out io.Writer) error {
+	var o session.ServerOptions
+	f.StringVar(&o.Listen, "listen", session.DefaultAddress, "listen at `HOST:PORT`; port 0 is any")
+	f.DurationVar(&o.Lease, "lease", 0, "a session is lost after a `TIME` of silence and a sixth of that, at most 250ms; 1.5s if 0")
+	if helped, err := parse(f, args, serveFormat, out); helped || err != nil {
+		return err
+	}
+	if f.NArg() > 0 {
+		return command.Misusef("unexpected argument %q", f.Arg(0))
+	}
+	var err error
+	if o.Key, err = launch.KeyFromEnvironment(); err != nil {
+		return command.Misusef("%w", err)
+	}
+	o.Log = terminal.Log(os.Stderr, slog.LevelInfo)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	s, err := session.Listen(ctx, o)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "locks at %s\n", s.Address())
+	select {
+	case <-s.Ready():
+		fmt.Fprintln(out, "ready")
+	case <-ctx.Done():
+	}
+	<-ctx.Done()
+	leave, cancel := context.WithTimeout(context.Background(), time.Second)
+	defer cancel()
+	return s.Close(leave)
+}
+
+// sessionFlags are how a command finds the server.
+type sessionFlags struct{ at string }
+
+// addressVariable is where the server is, if no flag says so.
+const addressVariable = "ORWL_SERVER"
+
+func (o *sessionFlags) define(f *flag.FlagSet) {
+	f.StringVar(&o.at, "at", os.Getenv(addressVariable), "the server, or any of several, is at `HOST:PORT,...`; by default that of "+addressVariable+", or "+session.DefaultAddress)
+}
+
+// dialTimeout is how long a server may take to welcome a session. One that has just been started
+// waits for a lease.
+const dialTimeout = 30 * time.Second
+
+// dial connects to the server.
+func (o *sessionFlags) dial(ctx context.Context, who string) (*session.Session, error) {
+	key, err := launch.KeyFromEnvironment()
+	if err != nil {
+		return nil, command.Misusef("%w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
+	defer cancel()
+	s, err := session.Dial(ctx, session.Options{Addresses: session.Addresses(o.at), Key: key, Who: who})
+	if err != nil {
+		return nil, fmt.Errorf("%w: start orwl serve, or say by -at or %s where it is", err, addressVariable)
+	}
+	return s, nil
+}
+
+// parse parses flags before other arguments. It prints the usage if that is asked for.
+func parse(f *flag.FlagSet, args []string, usage string, out io.Writer) (helped bool, err error) {
+	err = f.Parse(args)
+	if err == flag.ErrHelp {
+		fmt.Fprint(out, usage)
+		f.SetOutput(out)
+		f.PrintDefaults()
+		return true, nil
+	}
+	if err != nil {
+		return false, command.Misusef("%w", err)
+	}
+	return false, nil
+}
