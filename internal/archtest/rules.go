@@ -64,7 +64,7 @@ var layers = []layer{
 	{path: "session", imports: "session/internal/protocol resource net/p2p"},
 	{path: "orwl/internal/workers", pure: true, imports: "net/rma"}, // its tests play in net/sim
 	{path: "orwl/internal/agreement", pure: true},
-	{path: "orwl", imports: "orwl/internal/agreement orwl/internal/workers orwl/launch orwl/placement orwl/liveness net/topology/host net/rma/part " + belowOrwl},
+	{path: "orwl", imports: "session orwl/internal/agreement orwl/internal/workers orwl/launch orwl/placement orwl/liveness net/topology/host net/rma/part " + belowOrwl},
 	{path: "orwl/trace", imports: "orwl " + belowOrwl},
 	{path: "metrics", imports: "orwl " + belowOrwl},
 
