@@ -37,6 +37,9 @@ func (rt *Runtime) Serve(ctx context.Context, o session.ServerOptions) (*session
 		o.Log = rt.o.Log
 	}
 	if rt.o.Nodes.many() {
+		if o.Listen = rt.o.Nodes.place.Listen; o.Listen == "" {
+			o.Listen = "127.0.0.1:0" // as package p2p has it
+		}
 		return session.On(rt.o.Nodes.node, o)
 	}
 	return session.Listen(ctx, o)

@@ -50,10 +50,10 @@ func Listen(ctx context.Context, o ServerOptions) (*Server, error) {
 	return s, nil
 }
 
-// On makes a server on a node of a run. It listens where the node does: ServerOptions.Listen
-// says that, and the key is the node's. Close it before the node.
+// On makes a server on a node of a run. It listens where the node does, and the key is the
+// node's. ServerOptions.Listen is what the node was told to listen at: see Ready. Close the
+// server before the node.
 func On(node *p2p.Node, o ServerOptions) (*Server, error) {
-	o.Listen = node.Address()
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {
 		return nil, err
