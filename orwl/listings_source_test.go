@@ -81,7 +81,8 @@ var imports = map[string]string{
 	"binary": "encoding/binary", "context": "context", "errors": "errors", "fmt": "fmt", "time": "time",
 	"handle": "github.com/orwl/go-orwl/handle", "locks": "github.com/orwl/go-orwl/locks",
 	"mem": "github.com/orwl/go-orwl/net/mem", "orwl": "github.com/orwl/go-orwl/orwl",
-	"resource": "github.com/orwl/go-orwl/resource", "topology": "github.com/orwl/go-orwl/net/topology",
+	"resource": "github.com/orwl/go-orwl/resource", "session": "github.com/orwl/go-orwl/session",
+	"topology": "github.com/orwl/go-orwl/net/topology",
 }
 
 var mainFunction = regexp.MustCompile(`(?m)^func main\(\) \{`)

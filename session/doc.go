@@ -1,7 +1,12 @@
 // Package session lets any process use locks by name, with the bytes that they protect. The
 // process is not part of a run: it connects, holds what it asks for under a lease, and leaves.
 //
-//	s, err := session.Dial(ctx, session.Options{Addresses: []string{"host:6795"}, Key: key})
+//	server, err := session.Listen(ctx, session.ServerOptions{Listen: "127.0.0.1:0"})
+//	if err != nil {
+//		return err
+//	}
+//	defer server.Close(ctx)
+//	s, err := session.Dial(ctx, session.Options{Addresses: []string{server.Address()}})
 //	if err != nil {
 //		return err
 //	}
@@ -10,13 +15,16 @@
 //	if err != nil {
 //		return err
 //	}
+//	if err := l.Write(ctx, []byte("job 0017")); err != nil {
+//		return err
+//	}
 //	b, err := l.Read(ctx)
-//	...
-//	err = l.Write(ctx, b)
-//	...
+//	fmt.Printf("%s %v\n", b, err)
 //	return l.Unlock(ctx)
+//	// Output:
+//	// job 0017 <nil>
 //
-// A [Server] keeps the locks: those of a run, or locks that are made on demand. package orwl has
+// A [Server] keeps the locks: those of a run, or locks that are made on demand. Package orwl has
 // both ends for programs, as Dial and Runtime.Serve, and the command orwl has them for shells.
 //
 // # Contract

@@ -63,6 +63,9 @@
 // nodes know all identities, and no other process has one. Connections of strangers are
 // closed before there is a stream. Beyond the loopback interface a key is required.
 //
+// A session is a process with the key that is none of the nodes. [Node.Admit] lets it in, with
+// the protocol /orwl/session/1 and an identity of its own kind.
+//
 // # Locks
 //
 // Each is held for a moment, and never while a node sends, receives or calls back:
