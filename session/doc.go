@@ -33,8 +33,8 @@
 //
 // The server ends a session after lease and skew of silence, by its own clock. The session lets
 // go by itself when no beat of the last lease less skew was answered: the context of each lock
-// ends. So nobody else holds the lock before, if the clocks differ by at most the skew in that
-// time, and the holder stops when the context ends. A holder that is stopped by the system, or
+// ends. So nobody else holds the lock before, if each clock is wrong by at most the skew in the
+// time of a lease, and the holder stops when the context ends. A holder that is stopped by the system, or
 // that does not watch the context, may still act after that. The fence is for this: it grows
 // with each grant to a writer, and a store that remembers the greatest fence can refuse what
 // comes late. The bytes of the lock itself are such a store: Write and Unlock are refused if the

@@ -37,7 +37,7 @@
 // The client says Beat every fifth of the lease, and the home echoes it. The home ends a session
 // after Length+Skew of silence by its own clock. The client ends it when no beat of the last
 // Length-Skew was echoed, by its own clock. So the client has let go before the home grants to
-// the next request, if the two clocks differ by at most Skew over a lease. A client that
+// the next request, if each clock is wrong by at most Skew over a lease. A client that
 // connects again within the lease keeps what it holds and its place in each queue.
 //
 // A forced release asks first: Revoked tells the holder to let go. The home takes the request
