@@ -17,8 +17,12 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // patience ends a test that hangs. No test depends on it.
 const patience = time.Minute
 
-// unhurried is a lease for tests in which no session is silent.
-const unhurried = time.Minute
+// hurried is a lease for tests in which a session is lost, and unhurried one for those in which
+// none is, however busy the machine is.
+const (
+	hurried   = time.Second
+	unhurried = time.Minute
+)
 
 var testKey = []byte("the key of this test")
 

@@ -262,7 +262,8 @@ func TestReconnect(t *testing.T) {
 // TestLease blocks a session's way for longer than its lease. It lets go, and the next one has
 // the lock afterwards. What the first one says comes too late.
 func TestLease(t *testing.T) {
-	server := serve(t, func(o *ServerOptions) { o.Lease = 300 * time.Millisecond })
+	t.Parallel()
+	server := serve(t, func(o *ServerOptions) { o.Lease = hurried })
 	way := newRoad(t, server.Address())
 	a, b := dial(t, way.address(), "a"), dial(t, server.Address(), "b")
 	l := lock(t, a, "x")
@@ -309,14 +310,14 @@ func TestLease(t *testing.T) {
 // TestQuarantine starts a server anew. Until the leases of the one before are over it takes no
 // session, and its fences are greater.
 func TestQuarantine(t *testing.T) {
-	const lease = 300 * time.Millisecond
-	first := serve(t, func(o *ServerOptions) { o.Lease = lease })
+	t.Parallel()
+	first := serve(t, func(o *ServerOptions) { o.Lease = hurried })
 	address := first.Address()
 	l := lock(t, dial(t, address, "a"), "x")
 	if err := first.Close(soon(t)); err != nil {
 		t.Fatal(err)
 	}
-	again := serve(t, func(o *ServerOptions) { o.Lease, o.Listen = lease, address })
+	again := serve(t, func(o *ServerOptions) { o.Lease, o.Listen = hurried, address })
 	s := dial(t, address, "b") // waits
 	select {
 	case <-l.Context().Done():
