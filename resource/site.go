@@ -48,6 +48,7 @@ type Site struct {
 	mirrors map[uint64]*mirror
 	strays  map[uint64][]coherence.Message // for homes that are not declared yet
 	lives   map[Node]uint64                // the last incarnation of nodes that are back
+	away    map[Node]error                 // nodes that are away, and why
 
 	keepers keepers
 	counts  siteCounts
@@ -182,7 +183,7 @@ func NewSite(o SiteOptions) (*Site, error) {
 	return &Site{
 		o: o, budget: coherence.NewBudget(o.Nodes, o.Kept),
 		homes: make(map[uint64]*home), mirrors: make(map[uint64]*mirror),
-		strays: make(map[uint64][]coherence.Message), lives: make(map[Node]uint64),
+		strays: make(map[uint64][]coherence.Message), lives: make(map[Node]uint64), away: make(map[Node]error),
 	}, nil
 }
 

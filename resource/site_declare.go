@@ -89,7 +89,8 @@ func (s *Site) Home(r *Resource, o HomeAt) error {
 }
 
 // Mirror makes a resource that has no request yet the mirror of the resource of that name
-// that has its home on another node. The bytes that it has now are ignored.
+// that has its home on another node. The bytes that it has now are ignored. Others may have
+// used the resource for long: the first grant brings its present bytes.
 func (s *Site) Mirror(r *Resource, home Node) error {
 	if home == s.o.Node || int64(home) >= int64(s.o.Nodes) {
 		return fmt.Errorf("resource: mirror of %q with its home on node %d: want another node than %d, below %d", r.name, home, s.o.Node, s.o.Nodes)
@@ -102,6 +103,9 @@ func (s *Site) Mirror(r *Resource, home Node) error {
 	defer s.mu.Unlock()
 	if err := s.mayDeclare(r); err != nil {
 		return err
+	}
+	if why := s.away[home]; why != nil {
+		f.away = fmt.Errorf("%w: %w", ErrLost, why)
 	}
 	r.buffer.House(s.o.Memory, false)
 	r.mirror = f

@@ -12,6 +12,9 @@ import (
 //
 // Both nodes call Away or Lost for one another before either calls Back.
 func (s *Site) Away(n Node, why error) {
+	s.mu.Lock()
+	s.away[n] = why
+	s.mu.Unlock()
 	for _, f := range s.mirrorsAt(n) {
 		f.lost(why)
 	}
@@ -73,6 +76,7 @@ func (s *Site) Back(n Node, incarnation uint64) {
 	s.mu.Lock()
 	anew := s.lives[n] != incarnation
 	s.lives[n] = max(s.lives[n], incarnation)
+	delete(s.away, n)
 	s.mu.Unlock()
 	for _, h := range s.allHomes() {
 		h.lost(n, true)

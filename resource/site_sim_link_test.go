@@ -293,6 +293,7 @@ func (a *actor) lose(other Node) {
 	c.note("%d takes %d for lost", n.node, other)
 	a.leave(other)
 	n.ends[other].lost = true
+	c.partGone(n.node, other, partOpen)
 	c.nodes[other].invalidate(n.node)
 	a.free()
 	a.begins()
@@ -312,6 +313,7 @@ func (a *actor) join(other Node) {
 	c.seen.joins++
 	*e = simEnd{session: w.session, last: w.session, joining: true, life: c.nodes[other].life, heard: c.now(), theirs: w.born, echo: w.born}
 	c.nodes[other].invalidate(n.node)
+	c.partGone(n.node, other, partOpen)
 	a.free()
 	a.begins()
 	n.site.Back(other, e.life)
@@ -331,6 +333,7 @@ func (n *simNode) suspected(home Node) error {
 
 // invalidate says that a node's places no longer hold what has its home on another.
 func (n *simNode) invalidate(home Node) {
+	n.c.partGone(home, n.node, partAsked)
 	for _, p := range n.all() {
 		if Node(p.at) == home {
 			p.valid = false

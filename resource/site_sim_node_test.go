@@ -19,6 +19,8 @@ type simNode struct {
 	inside int         // of its ranks that are in an operation of the Site
 	places []*simPlace // of the loop
 	own    *simPlace   // of the task
+	spent  int         // reservations of its home so far
+	late   bool        // it has no mirror of r1 yet
 	ends   [3]simEnd
 	inbox  []arrival
 
@@ -43,6 +45,15 @@ func (n *simNode) start() {
 	c.check(err == nil, "%v", err)
 	n.site, n.inside, n.places, n.inbox, n.busy = s, 0, nil, nil, true
 	n.own = &simPlace{n: n, at: c.chance(2)}
+	if n.spent = 0; n.node < 2 {
+		c.parts[n.node] = nil
+	}
+	for home := range Node(2) {
+		c.partGone(home, n.node, partOpen)
+	}
+	if n.late = n.node == 2 && c.chance(2) == 0; n.late {
+		n.own.at = 0
+	}
 	for i := range n.r {
 		r, err := NewWith(fmt.Sprint("r", i), 32, Options{Undo: true})
 		c.check(err == nil, "%v", err)
@@ -53,7 +64,7 @@ func (n *simNode) start() {
 			}
 			c.truth[i] = &simTruth{states: [][2]uint64{{}}, fence: r.ledger.Fence()}
 			r.probe = c
-		} else {
+		} else if !n.late || i == 0 {
 			err = s.Mirror(r, Node(i))
 		}
 		c.check(err == nil, "%v", err)
@@ -171,8 +182,16 @@ func (a *actor) act() {
 	if c.alone && n.node != c.often && c.chance(4) > 0 {
 		return
 	}
+	a.playPart()
 	p := n.places[c.chance(len(n.places))]
+	first := c.parts[p.at].next(n.node)
 	switch {
+	case n.late && p.at == 1:
+		if c.chance(4) == 0 {
+			a.mirrorLate()
+		}
+	case first >= 0 && !p.Held() && !p.Requested():
+		a.requestPart(p, first)
 	case p.Held():
 		a.leaveAccess(p, c.chance(3) == 0)
 	case !p.Requested():
@@ -190,6 +209,12 @@ func (a *actor) act() {
 func (a *actor) tidy(phase uint64) bool {
 	c, n := a.c, a.n
 	tidy := n.idle >= phase
+	if n.late {
+		a.mirrorLate()
+	}
+	if n.node < 2 && c.parts[n.node] != nil {
+		a.endPart()
+	}
 	for other := range Node(3) {
 		tidy = tidy && (other == n.node || n.ends[other].session == c.way(n.node, other).session)
 	}

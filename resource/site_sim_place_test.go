@@ -14,6 +14,8 @@ type simPlace struct {
 	valid  bool // its home takes it for present
 	last   bool // it has written once more at the end
 	write  *simWrite
+	part   *simPart // of whose first requests it has made one, or nil
+	number int
 	losses []error
 }
 
@@ -41,6 +43,7 @@ func (a *actor) cancel(p *simPlace) {
 	c := a.c
 	c.note("%d cancels r%d", a.n.node, p.at)
 	c.seen.cancelled++
+	p.partEnds(partGone)
 	a.begins()
 	c.check(p.Cancel() == nil, "cancel")
 	a.ends()
@@ -61,6 +64,7 @@ func (a *actor) acquire(ctx context.Context, p *simPlace) error {
 		c.check(errors.Is(err, ErrLost) || errors.Is(err, ErrEnded), "acquire: %v", err)
 		c.seen.told++
 		c.heard(n, p, err)
+		p.partEnds(partGone)
 		a.begins()
 		c.check(p.Cancel() == nil, "cancel")
 		a.ends()
@@ -71,6 +75,7 @@ func (a *actor) acquire(ctx context.Context, p *simPlace) error {
 	p.valid = c.believes(Node(p.at), n)
 	c.check(p.OnLoss(func(err error) { p.losses = append(p.losses, err) }) == nil, "on loss")
 	c.check(!c.clocks || !c.gaveUp(n, Node(p.at)), "%d begins to use a grant of r%d, whose home has given it up", n.node, p.at)
+	c.inTurn(p)
 	if p.valid {
 		c.enters(p)
 	}

@@ -21,6 +21,7 @@ var nodeSeeds = flag.Uint64("resource.nodeseeds", someSeeds, "seeds of TestSiteS
 // simSeen counts what happens in a run.
 type simSeen struct {
 	served, told, commits, kept, failed, flushes, gone, quiet int
+	parts, forgone, turns, absent, late                       int
 	crashes, midway, contended, joins, cancelled, interrupted int
 
 	messages [coherence.ConfirmedMessage + 1]int
@@ -51,7 +52,10 @@ func (s *simSeen) rare() map[string]int {
 		"a node starts again": s.crashes, "in the middle of an operation": s.midway, "nodes meet again": s.joins,
 		"a request is cancelled": s.cancelled, "a context ends while its task waits": s.interrupted,
 		"a grant that allows to retain": s.alone,
-		"a message of another life":     int(s.counts.OtherLife), "a grant ends with its lease at home": int(s.counts.Expired),
+		"a part of the program begins":  s.parts, "a part is given up before it has begun": s.forgone,
+		"a first request follows another node's": s.turns, "a node with first requests is given up": s.absent,
+		"a used resource is mirrored late": s.late,
+		"a message of another life":        int(s.counts.OtherLife), "a grant ends with its lease at home": int(s.counts.Expired),
 		"a grant is given up at a mirror": int(s.counts.Revoked),
 	}
 	if invariant.Enabled {
@@ -122,7 +126,7 @@ func TestSiteSeeds(t *testing.T) {
 // failed write were committed, if lost writes were not reported, or if a home gave grants
 // away before their lease is over.
 func TestSiteSeedsFindFlaws(t *testing.T) {
-	for _, flaw := range []string{"fence", "dirty", "abandon", "silent", "lease"} {
+	for _, flaw := range []string{"fence", "dirty", "abandon", "silent", "lease", "unreserved", "no vote"} {
 		t.Run(flaw, func(t *testing.T) {
 			for seed := range uint64(3000) {
 				if _, err := playSites(seed, flaw, nil); err != nil {

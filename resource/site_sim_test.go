@@ -44,6 +44,7 @@ type siteRun struct {
 	ways  [3]*simWay
 	links [3][3]*simLink
 	truth [2]*simTruth
+	parts [2]*simPart // that each home has reserved last
 
 	ticks  [3]uint64 // of each loop
 	writes simWrites
