@@ -1,6 +1,7 @@
 package metrics
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -75,28 +76,38 @@ const (
 var modes = [...]resource.Mode{resource.Read, resource.Write}
 
 // sums are the counts of all places of one mode.
-type sums struct{ acquired, waited, cancelled, failed, pending, accesses, hits uint64 }
+type sums struct {
+	acquired, waited, cancelled, failed, pending, accesses, hits uint64
+	inTime, late, hidden                                         uint64
+}
+
+// add adds the counts of a place.
+func (t *sums) add(w *watch) {
+	got, waited := w.counted()
+	t.acquired += got
+	t.waited += waited
+	t.cancelled += w.cancelled.Load()
+	t.failed += w.failed.Load()
+	if w.place.Requested() {
+		t.pending++
+	}
+	if j := w.far; j != nil {
+		t.accesses += j.accesses.Load()
+		t.hits += j.hits.Load()
+		t.inTime += j.inTime.Load()
+		t.late += j.late.Load()
+		t.hidden += j.hidden.Load()
+	}
+}
 
 func (m *Metrics) collectOrdered(s sink) {
-	var of [len(modes)]sums
-	var inTime, late, hidden uint64
+	of := m.past.ordered
 	for _, w := range m.watches {
-		t := &of[w.mode]
-		got, waited := w.counted()
-		t.acquired += got
-		t.waited += waited
-		t.cancelled += w.cancelled.Load()
-		t.failed += w.failed.Load()
-		if w.place.Requested() {
-			t.pending++
-		}
-		if j := w.far; j != nil {
-			t.accesses += j.accesses.Load()
-			t.hits += j.hits.Load()
-			inTime += j.inTime.Load()
-			late += j.late.Load()
-			hidden += j.hidden.Load()
-		}
+		of[w.mode].add(w)
+	}
+	var inTime, late, hidden uint64
+	for _, t := range of {
+		inTime, late, hidden = inTime+t.inTime, late+t.late, hidden+t.hidden
 	}
 	for _, mode := range modes {
 		t, name := of[mode], mode.String()
@@ -123,8 +134,13 @@ func inSeconds(nanoseconds uint64) float64 { return float64(nanoseconds) / 1e9 }
 
 func (m *Metrics) collectTasks(s sink) {
 	var working, waiting, over int
-	var rounds uint64
-	var computed, waited float64
+	all := maps.Clone(m.past.tasks)
+	if all == nil {
+		all = make(map[string]taskSums)
+	}
+	if !m.o.Tasks {
+		all[""] = m.past.tasks[""] // also if there is no task
+	}
 	for _, t := range m.tasks {
 		asleep := m.look(t)
 		switch {
@@ -135,20 +151,16 @@ func (m *Metrics) collectTasks(s sink) {
 		default:
 			working++
 		}
-		if m.o.Tasks {
-			s.count("orwl_task_rounds_total", uint64(t.Round()), t.Name())
-			s.total("orwl_task_compute_seconds_total", t.computed, t.Name())
-			s.total("orwl_task_wait_seconds_total", t.slept, t.Name())
-			continue
-		}
-		rounds += uint64(t.Round())
-		computed += t.computed
-		waited += t.slept
+		all[m.label(t)] = all[m.label(t)].with(t)
 	}
-	if !m.o.Tasks {
-		s.count("orwl_task_rounds_total", rounds)
-		s.total("orwl_task_compute_seconds_total", computed)
-		s.total("orwl_task_wait_seconds_total", waited)
+	for task, t := range all {
+		var labels []string
+		if m.o.Tasks {
+			labels = append(labels, task)
+		}
+		s.count("orwl_task_rounds_total", t.rounds, labels...)
+		s.total("orwl_task_compute_seconds_total", t.computed, labels...)
+		s.total("orwl_task_wait_seconds_total", t.slept, labels...)
 	}
 	s.gauge("orwl_tasks", float64(working), "working")
 	s.gauge("orwl_tasks", float64(waiting), "waiting")

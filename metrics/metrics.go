@@ -39,6 +39,7 @@ type Metrics struct {
 	records map[*resource.Resource]*record
 	tasks   []*task
 	byTask  map[*orwl.Task]*task
+	past    past // of tasks that are forgotten
 	doors   []*door
 	rts     []*orwl.Runtime
 	nodes   *orwl.Nodes
@@ -97,6 +98,8 @@ func (m *Metrics) Observe(e orwl.Event) {
 		m.taskBegan(e.Task)
 	case orwl.Ended:
 		m.taskEnded(e.Task)
+	case orwl.Forgotten:
+		m.forget(e.Task)
 	}
 }
 

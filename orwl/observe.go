@@ -20,13 +20,13 @@ type Observer interface {
 }
 
 // Event is something that the runtime has done. These events are few: one for each
-// declaration, and two for each task.
+// declaration, and two or three for each task.
 type Event struct {
 	Kind     Kind
 	Resource *resource.Resource // of Made
 	Guard    string             // of Made: the lock between ordered and relaxed access, see Options
 	Access   *Access            // of Declared
-	Task     *Task              // of Began and Ended, and of the access
+	Task     *Task              // of Began, Ended and Forgotten, and of the access
 	Err      error              // of Ended: the task's failure, or nil
 }
 
@@ -34,7 +34,7 @@ type Event struct {
 type Kind uint8
 
 const (
-	// Made comes when a resource has been declared.
+	// Made comes when a resource has been declared, or its phase has joined the run.
 	Made Kind = iota + 1
 	// Declared comes for each access, before its first request, with the runtime locked. For
 	// an access with Ahead it comes once for each place that Access.Place returns then, since
@@ -44,6 +44,10 @@ const (
 	Began
 	// Ended comes from the task's goroutine when the runtime has taken its accesses back.
 	Ended
+	// Forgotten comes for each task of a phase, of this node, when the phase has ended on all
+	// nodes, with the runtime locked. Nothing of the task follows, and another phase may have
+	// one of its name. So an observer keeps no record of it.
+	Forgotten
 )
 
 // tell tells all observers.

@@ -123,11 +123,15 @@ func (rt *Runtime) declare(what string, change func() error) error {
 // Run reports a wrong declaration. The resource is broken then: its first Acquire
 // returns the same reason.
 func (rt *Runtime) Resource(name string, size int) *resource.Resource {
-	return rt.newResource(name, size, rt.declare, rt.resources)
+	r, err := rt.newResource(name, size, rt.declare, rt.resources)
+	if err == nil {
+		rt.made(r)
+	}
+	return r
 }
 
 // newResource makes a resource, and has declare add it to all.
-func (rt *Runtime) newResource(name string, size int, declare func(what string, change func() error) error, all map[string]*resource.Resource) *resource.Resource {
+func (rt *Runtime) newResource(name string, size int, declare func(what string, change func() error) error, all map[string]*resource.Resource) (*resource.Resource, error) {
 	r, wrong := resource.NewWith(name, size, resource.Options{
 		FaultPages: rt.pages, Confirm: rt.o.Confirm,
 		Relaxed: resource.RelaxedOptions{Guard: func() (resource.Guard, error) { return rt.makeGuard(name) }, TL: rt.o.TL},
@@ -145,10 +149,13 @@ func (rt *Runtime) newResource(name string, size int, declare func(what string, 
 	})
 	if err != nil {
 		r.Break(err)
-	} else {
-		rt.tell(Event{Kind: Made, Resource: r, Guard: rt.o.Guard})
 	}
-	return r
+	return r, err
+}
+
+// made tells observers of a resource.
+func (rt *Runtime) made(r *resource.Resource) {
+	rt.tell(Event{Kind: Made, Resource: r, Guard: rt.o.Guard})
 }
 
 // mine returns an error unless this runtime has declared r. Nodes, liveness and homes

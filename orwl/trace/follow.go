@@ -20,6 +20,7 @@ type sink interface {
 type follower struct {
 	clock func() time.Duration
 	sink  func(t *orwl.Task) sink // made once for each task; nil: it is not followed
+	over  func(sink)              // nil, or gets the sink of a task that is forgotten; mu is held
 
 	mu    sync.Mutex
 	tasks map[*orwl.Task]*tail
@@ -48,6 +49,16 @@ func (f *follower) of(t *orwl.Task) *tail {
 	return f.tasks[t]
 }
 
+// forget drops the tail of a task, and gives its sink to the owner of the follower.
+func (f *follower) forget(t *orwl.Task) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if tail := f.tasks[t]; tail != nil && f.over != nil && tail.sink != nil {
+		f.over(tail.sink)
+	}
+	delete(f.tasks, t)
+}
+
 // Observe implements orwl.Observer.
 func (f *follower) Observe(e orwl.Event) {
 	switch e.Kind {
@@ -60,6 +71,8 @@ func (f *follower) Observe(e orwl.Event) {
 		f.of(e.Task).tell(Began, nil)
 	case orwl.Ended:
 		f.of(e.Task).tell(Ended, e.Err)
+	case orwl.Forgotten:
+		f.forget(e.Task)
 	}
 }
 

@@ -14,7 +14,8 @@ import (
 type Options struct {
 	// Slices is how many slices are kept on a node, and how many turns of accesses, all
 	// tasks together: 262,144 by default, more than which no viewer shows in a reasonable
-	// time. Each task has as much room as the next: for its first ones.
+	// time. Each task has as much room as the next: for its first ones. All tasks of phases
+	// that have ended have that room together, and the later ones of them are dropped.
 	Slices int
 	// Clock is the time since something; since the recorder was made by default.
 	Clock func() time.Duration
@@ -51,6 +52,10 @@ type Recorder struct {
 	room func() int
 	from time.Duration // of the run, if to is not 0
 	to   time.Duration
+
+	// The follower's mu guards these.
+	past  []*Recording // of tasks of phases that have ended
+	spent int          // slices and turns of them
 }
 
 var _ orwl.Observer = (*Recorder)(nil)
@@ -75,7 +80,17 @@ func NewRecorder(o Options) (*Recorder, error) {
 		}
 		return newRecording(t, r.room)
 	}
+	r.over = r.keep
 	return r, nil
+}
+
+// keep keeps what was recorded of a task of a phase that has ended, if there is room for it.
+func (r *Recorder) keep(s sink) {
+	recording := s.(*Recording)
+	if size := recording.slices.n + recording.turns.n + 1; r.spent+size <= r.o.Slices {
+		r.spent += size
+		r.past = append(r.past, recording)
+	}
 }
 
 // Recording is what is recorded of a task of this node; nil if it is not recorded. It may
@@ -97,6 +112,9 @@ func (r *Recorder) Trace() *Trace {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	t := new(Trace)
+	for _, recording := range r.past {
+		t.Tracks = append(t.Tracks, recording.asTrack())
+	}
 	for _, tail := range r.tasks {
 		if recording, ok := tail.sink.(*Recording); ok {
 			t.Tracks = append(t.Tracks, recording.asTrack())

@@ -65,6 +65,7 @@ func NewStream(o StreamOptions) (*Stream, error) {
 	s := &Stream{o: o}
 	s.clock = o.Clock
 	s.sink = func(*orwl.Task) sink { return s.open() }
+	s.over = s.close
 	return s, nil
 }
 
@@ -75,6 +76,16 @@ func (s *Stream) open() *ring {
 	defer s.reading.Unlock()
 	s.rings = append(s.rings, g)
 	return g
+}
+
+// close drops the ring of a task, once all subscribers have what is in it.
+func (s *Stream) close(g sink) {
+	s.reading.Lock()
+	defer s.reading.Unlock()
+	if len(s.all) > 0 {
+		s.drain()
+	}
+	s.rings = slices.DeleteFunc(s.rings, func(other *ring) bool { return other == g })
 }
 
 // Subscription is one reader of a stream. It is used by one goroutine at a time.
