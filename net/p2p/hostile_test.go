@@ -28,8 +28,9 @@ type mallory struct {
 	host    *transport.Host
 	address string // of node 0
 	life    uint64
-	counts  *Counts // of node 0
-	nodes   []*Node // 0 and 1
+	counts  *Counts          // of node 0
+	nodes   []*Node          // 0 and 1
+	first   transport.Stream // by which she joined
 	took    atomic.Int64
 }
 
@@ -87,7 +88,7 @@ func newMallory(t *testing.T, on form) *mallory {
 		n, joins = Join(soon(t), one)
 		joined <- n
 	}()
-	m.open(transport.Control, 0)
+	m.first = m.open(transport.Control, 0)
 	m.nodes = []*Node{await(t, root, "node 0"), await(t, joined, "node 1")}
 	if joins != nil {
 		t.Fatal(joins)

@@ -2,15 +2,16 @@ package p2p
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"math/rand/v2"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
+	"github.com/orwl/go-orwl/net/wire"
 )
 
 // Whatever becomes of the streams, each parcel comes once and in order.
@@ -163,14 +164,34 @@ func TestResumeSettles(t *testing.T) {
 	if err := m.nodes[0].Send(2, 1, nil, nil, false); err != nil {
 		t.Fatal(err)
 	}
-	settled := make(chan error, 1)
-	go func() { settled <- l.Settled(soon(t)) }()
-	var sent uint64
-	for waits := false; !waits; await(t, time.After(time.Millisecond), "time") {
-		sent, waits = l.Written()
+	settled, waits := make(chan error, 1), noticed{soon(t), make(chan struct{}, 1)}
+	go func() { settled <- l.Settled(waits) }()
+	await(t, waits.asked, "a goroutine that waits")
+	in := wire.NewInput(m.first, wire.MaxBulk)
+	last := l.Next() - 1
+	for h := (wire.Head{}); h.Number < last; {
+		var err error
+		if h, _, err = in.Next(); err != nil {
+			t.Fatal(err)
+		}
 	}
-	m.open(transport.Control, sent)
+	m.open(transport.Control, last)
 	if err := await(t, settled, "the end of waiting"); err != nil {
 		t.Error(err)
 	}
+}
+
+// noticed is a context that says when a goroutine begins to wait for its end.
+type noticed struct {
+	context.Context
+	asked chan struct{}
+}
+
+// Done implements context.Context.
+func (n noticed) Done() <-chan struct{} {
+	select {
+	case n.asked <- struct{}{}:
+	default: // it was said before
+	}
+	return n.Context.Done()
 }

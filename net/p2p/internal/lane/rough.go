@@ -28,18 +28,3 @@ func (l *Lane) Owing() (loans, bytes int) {
 	defer l.mu.Unlock()
 	return len(l.lent), l.owing
 }
-
-// Came is how many frames have come, those included that are not taken yet: see Taken.
-func (l *Lane) Came() uint64 {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.link.Taken()
-}
-
-// Written is how many frames were appended, and whether all of them are written and
-// a goroutine waits until they are acknowledged.
-func (l *Lane) Written() (frames uint64, waits bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.link.Next() - 1, l.progress != nil && !l.link.Pending()
-}
