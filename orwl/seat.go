@@ -36,8 +36,8 @@ func (o Options) checkPins() error {
 
 // seat gives each step task of this node its home worker. In a run of several nodes, and
 // where workers are pinned, step tasks that share much get the same worker or workers that
-// are near each other. Otherwise they are dealt by index: unpinned workers of one node
-// have no place, and the steps that a worker makes ready follow it anyway.
+// are near each other. Otherwise they are dealt by index: neighbours in the program mostly
+// share much, and unpinned workers of one node have no place.
 func (rt *Runtime) seat() (err error) {
 	rt.seats, err = rt.seatsFor(rt.tasks)
 	return err

@@ -24,7 +24,7 @@ type step struct {
 	rounds int // negative: until the run ends
 	seat   int // the number of its home worker
 	pool   *pool
-	home   *workers.Worker[step] // its queue gets the step, unless a worker's release makes it ready
+	home   *workers.Worker[step] // its queue gets the step, unless another worker runs it next
 
 	// The worker that runs the step uses these. When the step waits, the worker that its
 	// grant makes take it is the next one.
@@ -43,11 +43,12 @@ type step struct {
 //	})
 //
 // A step task takes the place of a task whose body is one Rounds loop, and takes a fifth to
-// a half of its time. It has no goroutine. When the release of a worker grants the last access of a
-// step, that worker runs it next. There are GOMAXPROCS workers, and an idle one takes steps
-// from the others. [Options.PinWorkers] binds them to CPUs. A body must wait for its
-// accesses only: while it waits, its worker runs no other step. All the rest is as in a
-// task with a goroutine: an error that the body returns, or a panic, ends all tasks.
+// a half of its time. It has no goroutine. There are GOMAXPROCS workers, and each step has one
+// as its home. When the release of a worker grants the last access of a step, that worker runs
+// it next, or sends it home if it has others to run. An idle worker takes steps from the
+// others. [Options.PinWorkers] binds them to CPUs. A body must wait for its accesses
+// only: while it waits, its worker runs no other step. All the rest is as in a task with a
+// goroutine: an error that the body returns, or a panic, ends all tasks.
 //
 // Run refuses Each for a task whose [Task.Sequence] does not hold all accesses at once.
 func (t *Task) Each(rounds int, body func(round int) error) {
@@ -67,7 +68,7 @@ var ErrBodies = errors.New("orwl: task has a body already: call Do or Each, once
 // worker that has released, or nil.
 func (s *step) Granted(by any) {
 	if w, ok := by.(*worker); ok && w.pool == s.pool {
-		w.Next(s)
+		w.Ready(s, s.home)
 	} else {
 		s.home.Push(s)
 	}
@@ -121,7 +122,7 @@ func (s *step) run(w *worker) error {
 		return nil
 	}
 	if all, err = s.acquire(); all {
-		w.Next(s)
+		w.Ready(s, s.home)
 	}
 	return err
 }

@@ -2,21 +2,22 @@
 // nothing about tasks: a step is a pointer.
 //
 // A worker calls Take for a step, runs it, and then calls Following until there is none.
-// A step that becomes ready while it runs goes to Next, if the same worker is to run it,
-// or to Push.
+// A step that a worker makes ready while it runs another goes to Ready, and one that any
+// other goroutine makes ready goes to Push. Each step has a home, the worker whose queue gets
+// it: steps that share much have the same home.
 //
-//	           Push (any goroutine)             Next (the worker)
+//	           Push (any goroutine)             Ready (the worker)
 //	                 │                               │
 //	queue of a worker ──any worker, Take──▶ runs ◀── first
 //
 // # Contract
 //
-//   - Each step that was given to Push or Next is returned once.
+//   - Each step that was given to Push or Ready is returned once.
 //   - No worker sleeps while a step is in a queue. A worker that takes a step and leaves
 //     others in the queues wakes a sleeper, so a step in a queue does not wait for
 //     the end of a step that runs.
 //   - A worker looks at its queue after every 64 steps that it has made ready itself, so a
-//     step in a queue does not wait for ever for a row of Next.
+//     step in a queue does not wait for ever for a row of Ready.
 //   - After Finish, each worker without steps returns nil from Take.
 //
 // No lock is held while another is taken.

@@ -23,7 +23,7 @@ var (
 type job struct {
 	number int
 	home   int   // the worker that gets it, when it is pushed
-	next   []int // given to Next when it has run
+	next   []int // given to Ready when it has run
 	push   []int // given to Push then
 	meets  []int // it does not end before these have run
 }
@@ -145,7 +145,7 @@ func (t *table) run(own *Worker[job], j *job) error {
 	t.eyes[own.number] = t.eyes[own.number]*31 + uint64(j.number) + 7
 	t.fetch(0, begun+rma.Disp(j.number), rma.Replace, 1)
 	for _, i := range j.next {
-		own.Next(&t.jobs[i])
+		own.Ready(&t.jobs[i], t.pool.Worker(t.jobs[i].home))
 	}
 	for _, i := range j.push {
 		t.pool.Worker(t.jobs[i].home).Push(&t.jobs[i])
@@ -231,6 +231,8 @@ func TestExhaust(t *testing.T) {
 		"two workers search":     {workers: 2, searches: 1, jobs: []job{{push: []int{1}}, {home: 1}}},
 		"worker pushes":          {workers: 2, jobs: []job{{push: []int{1}}, {home: 1}}},
 		"worker has a next":      {workers: 2, jobs: []job{{next: []int{1, 2}}, {}, {}}},
+		"worker sends one home":  {workers: 2, jobs: []job{{next: []int{1, 2}}, {}, {home: 1}}},
+		"sent home to meet":      {workers: 2, jobs: []job{{next: []int{1, 2}}, {meets: []int{2}}, {home: 1, meets: []int{1}}}},
 		// A job that waits for another shows that the other worker does not sleep on it.
 		"jobs meet":        {workers: 2, jobs: []job{{push: []int{1}, meets: []int{1}}, {}}},
 		"pushed jobs meet": {workers: 2, jobs: []job{{meets: []int{1}}, {meets: []int{0}}}, outside: []int{0, 1}},

@@ -29,21 +29,28 @@ const mostInRow = 64
 // Number is the worker's number.
 func (w *Worker[T]) Number() int { return w.number }
 
-// Next makes a step the worker's next one, if it has none yet. Only the worker calls it.
-func (w *Worker[T]) Next(s *T) {
-	if w.first == nil {
+// Ready takes a step that the worker has made ready. It is the worker's next one, or waits in
+// its queue if it has a next one already. A step with another home goes there if this worker
+// has something to do without it, so that steps stay with the worker that has their memory in
+// its cache. Only the worker calls it.
+func (w *Worker[T]) Ready(s *T, home *Worker[T]) {
+	switch {
+	case w != home && (w.first != nil || w.pool.load64(&w.ready) != 0):
+		home.Push(s)
+	case w.first == nil:
 		w.first = s
-	} else {
+	default:
 		w.Push(s)
 	}
 }
 
-// Following is the step that the worker has made ready itself, or nil.
+// Following is the worker's next step: mostly the one that it has made ready itself, otherwise
+// one of its queue. It is nil if there is none.
 func (w *Worker[T]) Following() *T {
 	s := w.first
 	if s == nil {
 		w.inRow = 0
-		return nil
+		return w.pop()
 	}
 	if w.inRow++; w.inRow >= mostInRow {
 		w.inRow = 0

@@ -7,12 +7,12 @@ func TestFollowingIsFair(t *testing.T) {
 	w := New[int](1).Worker(0)
 	own, other := new(int), new(int)
 	w.Push(other)
-	w.Next(own)
+	w.Ready(own, w)
 	for range mostInRow {
 		if s := w.Following(); s == other {
 			return
 		}
-		w.Next(own)
+		w.Ready(own, w)
 	}
 	t.Errorf("the step in the queue has waited for %d others", mostInRow)
 }
