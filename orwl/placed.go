@@ -84,7 +84,7 @@ func (rt *Runtime) placement() Placement {
 func (rt *Runtime) taskPlacement(t *Task) TaskPlacement {
 	p := TaskPlacement{Task: t.name, Node: t.on, On: t.placed, Worker: -1, CPU: -1}
 	if t.step != nil && t.here() {
-		p.Worker = t.step.seat
+		p.Worker = int(t.step.seat)
 		if rt.seats.cpus != nil {
 			p.CPU, _ = rt.seats.cpus.CPU(topology.Rank(p.Worker))
 		}

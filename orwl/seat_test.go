@@ -25,7 +25,7 @@ func cutOfSeats(rt *Runtime, order []cell) int {
 	at := make(map[cell]int)
 	for i, task := range rt.tasks {
 		if task.here() {
-			at[order[i]] = task.step.seat
+			at[order[i]] = int(task.step.seat)
 		}
 	}
 	return cutOf(at)

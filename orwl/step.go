@@ -22,16 +22,16 @@ type step struct {
 	task   *Task
 	body   func(round int) error
 	rounds int // negative: until the run ends
-	seat   int // the number of its home worker
 	pool   *pool
 	home   *workers.Worker[step] // its queue gets the step, unless another worker runs it next
 
 	// The worker that runs the step uses these. When the step waits, the worker that its
-	// grant makes take it is the next one.
-	round int // of the next run of the body
-	next  int // the access to acquire next
-	left  int // accesses that are not acquired yet
-	first int // the access that the next round begins with
+	// grant makes take it is the next one. seat does not change.
+	round int   // of the next run of the body
+	next  int32 // the access to acquire next
+	left  int32 // accesses that are not acquired yet
+	first int32 // the access that the next round begins with
+	seat  int32 // the number of its home worker
 }
 
 // Each makes the task a step task: body is called once in each of so many rounds, or
@@ -88,7 +88,7 @@ func (s *step) acquire() (all bool, err error) {
 				return false, err
 			}
 		}
-		if s.next++; s.next == len(accesses) {
+		if s.next++; int(s.next) == len(accesses) {
 			s.next = 0
 		}
 	}
@@ -113,7 +113,7 @@ func (s *step) run(w *worker) error {
 	}
 	s.round++
 	t.round.Inc() // before the release, so that the next task sees it
-	s.next, s.left = s.first, len(t.accesses)
+	s.next, s.left = s.first, int32(len(t.accesses))
 	if err := t.endRound(s.round, s.rounds, w); err != nil {
 		return err
 	}

@@ -45,7 +45,7 @@ func (rt *Runtime) steps(r *run) {
 	}
 	p.left.Store(int64(len(all)))
 	for _, s := range all {
-		s.pool, s.home = p, p.Worker(s.seat)
+		s.pool, s.home = p, p.Worker(int(s.seat))
 	}
 	stop := context.AfterFunc(r.ctx, p.Finish)
 	defer stop()
@@ -72,7 +72,7 @@ func (s *step) arm() {
 		s.end(nil)
 		return
 	}
-	s.left = len(s.task.accesses)
+	s.left = int32(len(s.task.accesses))
 	all, err := s.acquire()
 	if err != nil {
 		s.end(err)
