@@ -8,12 +8,12 @@ import (
 	"github.com/orwl/go-orwl/orwl/internal/workers"
 )
 
-// A step task has no goroutine. A worker acquires its accesses, one after another, and then
-// calls its body:
+// A step task has no goroutine. A worker looks at its accesses, one after another. When all
+// are granted, it acquires them and calls the body:
 //
-//	waiting ──the access is granted──▶ ready ──a worker takes it──▶ acquires ──all──▶ runs
-//	   ▲                                                              │  ▲             │
-//	   └───────────────── one is not granted ─────────────────────────┘  └─ next round ┘
+//	waiting ──the access is granted──▶ ready ──a worker takes it──▶ looks ──all──▶ runs
+//	   ▲                                                            │  ▲            │
+//	   └───────────────── one is not granted ───────────────────────┘  └ next round ┘
 //
 // A step waits for one access at a time, so it is in one queue's list, and one grant makes it
 // ready. It begins each round with the access that it waited for last. Mostly that one takes
@@ -28,8 +28,8 @@ type step struct {
 	// The worker that runs the step uses these. When the step waits, the worker that its
 	// grant makes take it is the next one. seat does not change.
 	round int   // of the next run of the body
-	next  int32 // the access to acquire next
-	left  int32 // accesses that are not acquired yet
+	next  int32 // the access to look at next
+	left  int32 // accesses that were not found granted yet
 	first int32 // the access that the next round begins with
 	seat  int32 // the number of its home worker
 }
@@ -74,19 +74,17 @@ func (s *step) Granted(by any) {
 	}
 }
 
-// acquire goes on to acquire the accesses of the round, and reports whether all are. If not,
-// the grant of the one that is missing makes the step ready. That may be at once, so the
-// caller leaves the step to others then.
-func (s *step) acquire() (all bool, err error) {
+// ready goes on to look at the accesses of the round, and reports whether the queues have
+// granted all. If not, the grant of the one that is missing makes the step ready. That may be
+// at once, so the caller leaves the step to others then.
+func (s *step) ready() (all bool, err error) {
 	accesses := s.task.accesses
 	if s.left > 0 {
 		s.first = s.next // it has waited for this one, unless the round begins
 	}
 	for ; s.left > 0; s.left-- {
-		if p := accesses[s.next].Place(); !p.TryAcquire() {
-			if acquired, err := p.AcquireOrTell(s.task.run.ctx, s); !acquired {
-				return false, err
-			}
+		if granted, err := accesses[s.next].Place().GrantedOrTell(s); !granted {
+			return false, err
 		}
 		if s.next++; int(s.next) == len(accesses) {
 			s.next = 0
@@ -95,17 +93,33 @@ func (s *step) acquire() (all bool, err error) {
 	return true, nil
 }
 
+// acquire acquires all accesses. It waits for relaxed accesses only.
+func (s *step) acquire(ctx context.Context) error {
+	for _, a := range s.task.accesses {
+		if p := a.Place(); !p.TryAcquire() {
+			if err := p.Acquire(ctx); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
 // run runs the step until it waits, has ended, or has run its body once. If it is ready then,
 // the worker runs it again.
 func (s *step) run(w *worker) error {
-	all, err := s.acquire()
+	all, err := s.ready()
 	if err != nil || !all {
+		return err
+	}
+	t := s.task
+	ctx := t.run.ctx
+	if err := s.acquire(ctx); err != nil {
 		return err
 	}
 	// A failing task ends the run before it releases. So this step knows now if it owes
 	// an access to that.
-	t := s.task
-	if ctx := t.run.ctx; ctx.Err() != nil {
+	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	if err := s.body(s.round); err != nil {
@@ -121,7 +135,7 @@ func (s *step) run(w *worker) error {
 		s.end(nil)
 		return nil
 	}
-	if all, err = s.acquire(); all {
+	if all, err = s.ready(); all {
 		w.Ready(s, s.home)
 	}
 	return err

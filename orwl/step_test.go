@@ -165,6 +165,31 @@ func TestStepsLetOthersRun(t *testing.T) {
 	}
 }
 
+// A step that waits for one access keeps no relaxed access to another one out.
+func TestStepWaitsOutsideGuards(t *testing.T) {
+	rt := newRuntime()
+	r, q := rt.Resource("r", 8), rt.Resource("q", 8)
+	write := func() error { return r.WriteRelaxed(t.Context(), func([]byte) error { return nil }) }
+	must(write()) // before the first requests, so that they know of the guard
+	holder := rt.Task("holder")
+	holder.Write(q)
+	holder.Do(func(task *orwl.Task) error {
+		for range task.Rounds(2) { // in the second round the step has waited
+			wrote := make(chan error)
+			go func() { wrote <- write() }()
+			if err := <-wrote; err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	step := rt.Task("step")
+	step.Read(r)
+	step.Write(q)
+	step.Each(2, func(int) error { return nil })
+	must(rt.Run(t.Context()))
+}
+
 // waitObserver counts what one task's accesses tell.
 type waitObserver struct {
 	of              string

@@ -73,7 +73,7 @@ func (s *step) arm() {
 		return
 	}
 	s.left = int32(len(s.task.accesses))
-	all, err := s.acquire()
+	all, err := s.ready()
 	if err != nil {
 		s.end(err)
 	} else if all {

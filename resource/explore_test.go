@@ -261,8 +261,10 @@ func (t *table) acquire(ctx context.Context, s *seat) error { return s.Acquire(c
 // take acquires as a step task does.
 func (t *table) take(ctx context.Context, s *seat) error {
 	for {
-		if acquired, err := s.AcquireOrTell(ctx, (*taker)(s)); acquired || err != nil {
+		if granted, err := s.GrantedOrTell((*taker)(s)); err != nil {
 			return err
+		} else if granted {
+			return s.Acquire(ctx)
 		}
 		w := t.at
 		if _, err := w.Await(ctx, s.owner, s.disp, rma.Is(1)); err != nil {

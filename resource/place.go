@@ -200,7 +200,7 @@ func (p *Place) Acquire(ctx context.Context) error {
 
 // TryAcquire is Acquire for the common case: the request is granted, its home is on this
 // node, and no relaxed access has to be kept out. It reports whether it has acquired. If
-// not, Acquire or AcquireOrTell may.
+// not, Acquire may.
 func (p *Place) TryAcquire() bool {
 	s, r := p.state.Load(), p.r
 	if s&requestedBit == 0 || p.listed && (r.mirror != nil || p.w.state.Load() != granted) {

@@ -1,7 +1,5 @@
 package resource
 
-import "context"
-
 // A place is listed while its request waits for a grant: because its task waits in
 // Acquire, or because Tell or Notify asked for a call.
 
@@ -76,24 +74,23 @@ func (p *Place) Tell(h Hook) error {
 	return nil
 }
 
-// AcquireOrTell acquires if the request is granted, and reports whether it has. If not, h is
-// told of the grant, as by Tell: call it again then. It is Acquire for a task without a
-// goroutine. If the guard must be entered, it waits for that, as Acquire does.
-func (p *Place) AcquireOrTell(ctx context.Context, h Hook) (acquired bool, err error) {
-	if s := p.state.Load(); s&requestedBit != 0 && !p.lined && !p.told(s) {
-		if p.hears(Waiting) {
-			p.tell(Waiting)
-		}
-		if p.listed {
-			return false, p.Tell(h)
-		}
-		p.list(s, h)
-		return false, nil
+// GrantedOrTell reports whether Acquire would find the request granted by the queue. If not,
+// h is told of the grant, as by Tell. It is for a task without a goroutine that waits for
+// several accesses. The task does not enter a guard before it has all of them: so it keeps
+// no relaxed access out while it waits.
+func (p *Place) GrantedOrTell(h Hook) (granted bool, err error) {
+	s := p.state.Load()
+	if s&requestedBit == 0 || p.lined || p.told(s) {
+		return true, nil
 	}
-	if err := p.Acquire(ctx); err != nil {
-		return false, err
+	if p.hears(Waiting) {
+		p.tell(Waiting)
 	}
-	return true, nil
+	if p.listed {
+		return false, p.Tell(h)
+	}
+	p.list(s, h)
+	return false, nil
 }
 
 // told reports whether the queue has granted the request, and is done with its waiter.
