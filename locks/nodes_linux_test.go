@@ -124,7 +124,7 @@ func conformNodes(t *testing.T, how string, all []locks.Spec) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, frames := f.(*p2p.Fabric); frames != (how != byMemory) {
+			if _, frames := f.(rma.Exposer); frames != (how != byMemory) {
 				t.Errorf("the fabric is a %T, want windows by %s", f, how)
 			}
 			if err := conformShare(ctx, f, spec, 0); err != nil {

@@ -61,7 +61,7 @@ func (a *Agent) Step(k wire.Kind, number uint64, op *wire.Operation, bulk []byte
 		}
 	}()
 	if w.Err() != nil {
-		reply.Status = wire.Failed
+		Fail(&reply, w.Err())
 		return reply, nil, answer, nil
 	}
 	switch k {
@@ -93,6 +93,19 @@ func (a *Agent) Step(k wire.Kind, number uint64, op *wire.Operation, bulk []byte
 		return reply, nil, false, fmt.Errorf("%w: %v", ErrOperation, k)
 	}
 	return reply, read, answer, nil
+}
+
+// Fail makes a reply say why the window here has failed.
+func Fail(reply *wire.Reply, why error) {
+	reply.Status, reply.Value = wire.Closed, 0
+	var lost *rma.PeerLostError
+	if !errors.As(why, &lost) {
+		return
+	}
+	reply.Value = uint64(lost.Rank) + 1
+	if !errors.Is(why, rma.ErrClosed) {
+		reply.Status = wire.Failed
+	}
 }
 
 // Admit returns the window for an operation, if the operation makes sense.

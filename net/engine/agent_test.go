@@ -2,7 +2,9 @@ package engine_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
+	"fmt"
 	"testing"
 
 	"github.com/orwl/go-orwl/net/engine"
@@ -108,17 +110,29 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// TestFailedWindow executes nothing, and no Flush says that it did.
+// TestFailedWindow executes nothing, and no Flush says that it did. A reply says why.
 func TestFailedWindow(t *testing.T) {
-	a, m := local()
-	m.failed = rma.ErrClosed
-	for k := wire.KindPut; k <= wire.KindGetBytes; k++ {
-		if k == wire.KindAwait || k == wire.KindForget {
-			continue
-		}
-		reply, _, answer := do(t, a, k, wire.Operation{A: 1, Length: 8}, nil)
-		if answer && reply.Status != wire.Failed || m.words[0] != 0 {
-			t.Errorf("%v: %+v, and the word is %d", k, reply, m.words[0])
+	lost := &rma.PeerLostError{Rank: 6}
+	for _, c := range []struct {
+		failure error
+		status  wire.Status
+		value   uint64
+	}{
+		{rma.ErrClosed, wire.Closed, 0},
+		{context.Canceled, wire.Closed, 0},
+		{lost, wire.Failed, 7},
+		{fmt.Errorf("%w: %w", lost, rma.ErrClosed), wire.Closed, 7},
+	} {
+		a, m := local()
+		m.failed = c.failure
+		for k := wire.KindPut; k <= wire.KindGetBytes; k++ {
+			if k == wire.KindAwait || k == wire.KindForget {
+				continue
+			}
+			reply, _, answer := do(t, a, k, wire.Operation{A: 1, Length: 8}, nil)
+			if answer && (reply.Status != c.status || reply.Value != c.value) || m.words[0] != 0 {
+				t.Errorf("%v: %v: %+v, and the word is %d", c.failure, k, reply, m.words[0])
+			}
 		}
 	}
 }

@@ -22,10 +22,25 @@ type world struct {
 	fabrics []rma.Fabric
 }
 
+// machines is on how many machines the nodes of a world are: the first ones on the first.
+// Without any, each node shares nothing.
+type machines int
+
+const apart machines = 0
+
+// of has a node of so many be on its machine.
+func (m machines) of(nodes int) func(o *Options) {
+	return func(o *Options) {
+		if o.Remote = m == apart; m > 1 {
+			o.Machine = fmt.Sprintf("machine %d", o.Number*int(m)/nodes)
+		}
+	}
+}
+
 // newWorld starts nodes and spreads the ranks over them.
-func newWorld(t testing.TB, nodes int, o FabricOptions) *world {
+func newWorld(t testing.TB, nodes int, on machines, o FabricOptions) *world {
 	t.Helper()
-	return worldOf(t, run(t, nodes, func(n *Options) { n.Remote = o.Remote }), o)
+	return worldOf(t, run(t, nodes, on.of(nodes)), o)
 }
 
 // worldOf spreads the ranks over nodes in turn, so that neighbours are on different ones.
@@ -78,20 +93,21 @@ func (w *world) Close() error {
 }
 
 // inWorld makes fabrics of so many nodes for the suites.
-func inWorld(nodes int, remote bool) func(t testing.TB, o rmatest.Options) rma.Fabric {
+func inWorld(nodes int, on machines) func(t testing.TB, o rmatest.Options) rma.Fabric {
 	return func(t testing.TB, o rmatest.Options) rma.Fabric {
-		w := newWorld(t, nodes, FabricOptions{Topology: o.Topology, Words: o.Words, Context: o.Context, Remote: remote})
-		if _, ok := w.fabrics[0].(rma.Exposer); ok != remote {
-			t.Fatalf("the fabrics are %T, with Remote: %t", w.fabrics[0], remote)
+		w := newWorld(t, nodes, on, FabricOptions{Topology: o.Topology, Words: o.Words, Context: o.Context})
+		_, exposes := w.fabrics[0].(rma.Exposer)
+		if exposes != (on == apart || o.Topology.Ranks() == 1) {
+			t.Fatalf("the fabrics on %d machines are %T", on, w.fabrics[0])
 		}
-		if remote {
+		if exposes {
 			return &exposer{w}
 		}
 		return w
 	}
 }
 
-func TestConformance(t *testing.T) { rmatest.Run(t, inWorld(2, true)) }
+func TestConformance(t *testing.T) { rmatest.Run(t, inWorld(2, apart)) }
 
 // carried are the ways of nodes to meet, beside the usual one.
 func carried(t testing.TB) map[string]func(o *Options) {
@@ -121,14 +137,14 @@ func TestConformanceOfCarriers(t *testing.T) {
 
 // TestConformanceManyRanks has more ranks than nodes, so that some are neighbours
 // on one.
-func TestConformanceManyRanks(t *testing.T) { rmatest.RunRanks(t, 9, inWorld(3, true)) }
+func TestConformanceManyRanks(t *testing.T) { rmatest.RunRanks(t, 9, inWorld(3, apart)) }
 
-func TestLifecycle(t *testing.T) { rmatest.Lifecycle(t, inWorld(2, true)) }
+func TestLifecycle(t *testing.T) { rmatest.Lifecycle(t, inWorld(2, apart)) }
 
 // TestRanksOfOthers asks for windows that are on other nodes.
 func TestRanksOfOthers(t *testing.T) {
-	for _, remote := range []bool{true, false} {
-		ranksOfOthers(t, newWorld(t, 2, FabricOptions{Topology: topology.Flat(4), Words: 8, Remote: remote}))
+	for _, on := range []machines{apart, 1, 2} {
+		ranksOfOthers(t, newWorld(t, 2, on, FabricOptions{Topology: topology.Flat(4), Words: 8}))
 	}
 }
 
@@ -145,7 +161,7 @@ func ranksOfOthers(t *testing.T, w *world) {
 // TestClosedElsewhere closes one node's fabric. The other's ranks are told at their
 // next operation on it, and not before.
 func TestClosedElsewhere(t *testing.T) {
-	w := newWorld(t, 2, FabricOptions{Topology: topology.Flat(2), Words: 8, Remote: true})
+	w := newWorld(t, 2, apart, FabricOptions{Topology: topology.Flat(2), Words: 8})
 	at, err := w.Alloc(1)
 	if err != nil {
 		t.Fatal(err)

@@ -49,13 +49,13 @@
 //     its [Memory], or as a copy there, and the other node reads it in its own mapping
 //     of that memory (lend.go, borrow.go, internal/loan). Loans go by the
 //     control lane;
-//   - if all nodes of a run are on one machine, [Node.Fabric] is in memory that all
-//     share, and no frames are sent for it (internal/window);
+//   - the windows of [Node.Fabric] are direct between them: memory that they share, and
+//     frames to other machines only (internal/window);
 //   - if one launcher has started all nodes, a silent one whose process runs is slow and
 //     not lost (internal/lease).
 //
 // Elsewhere frames are sent: the result is the same, and takes longer. [Options.Remote]
-// has frames sent everywhere.
+// has frames sent everywhere, and [Options.Machine] divides a machine into several.
 //
 // # Strangers
 //

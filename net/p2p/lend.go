@@ -15,10 +15,10 @@ import (
 // Nodes of one launcher offer their arenas when they meet, because they give notice of a
 // loss there: see lease.Tenure. The answer then promises that, too.
 //
-//	offer   boot, process, file, token  ──▶   maps it, or not
-//	        lends from now on           ◀──   mapped, promises notice
-//	loan    where, how much             ──▶   takes it
-//	        settles                     ◀──   acknowledgement
+//	offer   machine, process, file, token  ──▶   maps it, or not
+//	        lends from now on              ◀──   mapped, promises notice
+//	loan    where, how much                ──▶   takes it
+//	        settles                        ◀──   acknowledgement
 
 // lending is what a node knows of another that might borrow.
 type lending uint32
@@ -58,30 +58,29 @@ func (n *Node) offer(p *peer) {
 		p.lending.Store(uint32(unwilling))
 		return
 	}
-	said := control.Arena{Boot: a.Offer.Boot, PID: a.Offer.PID, FD: a.Offer.FD, Token: a.Offer.Token}
+	said := control.Arena{Machine: n.machine, PID: a.Offer.PID, FD: a.Offer.FD, Token: a.Offer.Token}
 	// If it fails, that node is gone.
 	_ = n.Send(p.number, ownChannel, control.Message{Arena: &said}.Bytes(), nil, false)
 }
 
 // takeOffer maps the arena that another node offers, and says whether it could.
 func (n *Node) takeOffer(from int, said *control.Arena) error {
-	o := loan.Offer{Boot: said.Boot, PID: said.PID, FD: said.FD, Token: said.Token}
 	p := n.peers[from]
 	if p.offered.Swap(true) {
 		return protocolError("node %d offers its arena again", from)
 	}
-	mapped := n.maps(p, o)
+	mapped := n.maps(p, said)
 	answer := control.Message{Mapped: &control.Mapped{Mapped: mapped, Promises: mapped && n.options.Launched}}
 	_ = n.Send(from, ownChannel, answer.Bytes(), nil, false) // if it fails, that node is gone
 	return nil
 }
 
 // maps maps the arena of another node, if it can be.
-func (n *Node) maps(p *peer, o loan.Offer) bool {
-	if n.options.Remote {
+func (n *Node) maps(p *peer, said *control.Arena) bool {
+	if n.machine == "" || said.Machine != n.machine {
 		return false
 	}
-	m, err := loan.Map(o, n.options.Nodes, n.number)
+	m, err := loan.Map(loan.Offer{PID: said.PID, FD: said.FD, Token: said.Token}, n.options.Nodes, n.number)
 	if err != nil {
 		n.log.Debug("node shares no memory with this one", "peer", p.number, "why", err)
 		return false

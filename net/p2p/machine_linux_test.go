@@ -5,37 +5,54 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"testing"
 
-	"github.com/orwl/go-orwl/net/p2p/internal/window"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/rmatest"
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-func TestMachineConformance(t *testing.T) { rmatest.Run(t, inWorld(2, false)) }
+func TestMachineConformance(t *testing.T) { rmatest.Run(t, inWorld(2, 1)) }
 
-func TestMachineConformanceManyRanks(t *testing.T) { rmatest.RunRanks(t, 9, inWorld(3, false)) }
+func TestMachineConformanceManyRanks(t *testing.T) { rmatest.RunRanks(t, 9, inWorld(3, 1)) }
 
-func TestMachineLifecycle(t *testing.T) { rmatest.Lifecycle(t, inWorld(2, false)) }
+func TestMachineLifecycle(t *testing.T) { rmatest.Lifecycle(t, inWorld(2, 1)) }
 
-// TestOneRefusesTheMachine has one node that shares nothing: all fall back.
-func TestOneRefusesTheMachine(t *testing.T) {
-	for remote := range 2 {
-		nodes := run(t, 2, func(o *Options) { o.Remote = o.Number == remote })
-		made := make(chan error, 2)
-		for _, n := range nodes {
-			go func() {
-				f, err := n.Fabric(soon(t), FabricOptions{Topology: topology.Flat(2), Words: 8})
-				if _, ok := f.(*Fabric); err == nil && !ok {
-					err = fmt.Errorf("node %d has a %T", n.Number(), f)
+// TestMixedConformance has two nodes on one machine and one on another: neighbouring ranks
+// reach each other by memory or by frames. The nodes meet once: each case has a fabric of its
+// own.
+func TestMixedConformance(t *testing.T) {
+	nodes := run(t, 3, machines(2).of(3))
+	in := func(t testing.TB, o rmatest.Options) rma.Fabric {
+		return worldOf(t, nodes, FabricOptions{Topology: o.Topology, Words: o.Words, Context: o.Context})
+	}
+	rmatest.Run(t, in)
+	t.Run("many ranks", func(t *testing.T) { rmatest.RunRanks(t, 9, in) })
+}
+
+func TestMixedLifecycle(t *testing.T) { rmatest.Lifecycle(t, inWorld(3, 2)) }
+
+// TestOneSharesNothing has one node that shares nothing: two others share memory, and one
+// that is alone falls back.
+func TestOneSharesNothing(t *testing.T) {
+	for _, count := range []int{2, 3} {
+		for remote := range count {
+			nodes := run(t, count, func(o *Options) { o.Remote = o.Number == remote })
+			made := make(chan error, count)
+			for _, n := range nodes {
+				go func() {
+					f, err := n.Fabric(soon(t), FabricOptions{Topology: topology.Flat(count), Words: 8})
+					if _, exposes := f.(rma.Exposer); err == nil && exposes != (count == 2) {
+						err = fmt.Errorf("node %d has a %T", n.Number(), f)
+					}
+					made <- err
+				}()
+			}
+			for range nodes {
+				if err := await(t, made, "a fabric"); err != nil {
+					t.Errorf("node %d of %d shares nothing: %v", remote, count, err)
 				}
-				made <- err
-			}()
-		}
-		for range nodes {
-			if err := await(t, made, "a fabric"); err != nil {
-				t.Errorf("node %d shares nothing: %v", remote, err)
 			}
 		}
 	}
@@ -43,111 +60,177 @@ func TestOneRefusesTheMachine(t *testing.T) {
 
 // TestMachineFabricEnds lets a node leave, or be lost. The windows of the others fail.
 func TestMachineFabricEnds(t *testing.T) {
-	for _, left := range []bool{true, false} {
-		w := newWorld(t, 2, FabricOptions{Topology: topology.Flat(2), Words: 8})
-		at, err := w.Alloc(1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		zero, err := w.Window(0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		failed := make(chan error, 1)
-		go func() {
-			_, err := zero.Await(context.Background(), 0, at, rma.Is(8))
-			failed <- err
-		}()
-		nodes := w.nodes
-		if left {
-			closeAll(t, nodes[1])
-		} else {
-			nodes[0].peers[1].lose(errSilent)
-		}
-		err = await(t, failed, "the failure")
-		var lost *rma.PeerLostError
-		if !errors.As(err, &lost) || lost.Rank != 1 || errors.Is(err, rma.ErrClosed) != left {
-			t.Errorf("left: %t: %v", left, err)
-		}
-		if err := zero.Err(); !errors.Is(err, rma.ErrPeerLost) {
-			t.Errorf("the window's failure is %v", err)
+	for _, on := range []machines{1, 2} {
+		for _, left := range []bool{true, false} {
+			machineFabricEnds(t, on, left)
 		}
 	}
 }
 
-// machineOptions describe a fabric with a rank in each of two processes.
-var machineOptions = FabricOptions{Topology: topology.Flat(2), Words: 8}
+func machineFabricEnds(t *testing.T, on machines, left bool) {
+	w := newWorld(t, 3, on, FabricOptions{Topology: topology.Flat(3), Words: 8})
+	at, err := w.Alloc(1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ranks := []rma.Rank{0, 2}
+	if on == 1 && left { // node 2 has no connection to node 1, and does not hear that it leaves
+		ranks = ranks[:1]
+	}
+	failed := make(chan error, len(ranks))
+	windows := make([]rma.Window, 3)
+	for _, p := range ranks {
+		if windows[p], err = w.Window(p); err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			_, err := windows[p].Await(context.Background(), 0, at, rma.Is(8))
+			failed <- err
+		}()
+	}
+	if left {
+		closeAll(t, w.nodes[1])
+	} else {
+		w.nodes[0].peers[1].lose(errors.New("its process has ended")) // by silence, the others would wait for the lease
+	}
+	for range ranks {
+		err := await(t, failed, "the failure")
+		var lost *rma.PeerLostError
+		if !errors.As(err, &lost) || lost.Rank != 1 {
+			t.Errorf("on %d machines, left: %t: %v", on, left, err)
+		}
+	}
+	for _, p := range ranks {
+		if err := windows[p].Err(); !errors.Is(err, rma.ErrPeerLost) || errors.Is(err, rma.ErrClosed) != left {
+			t.Errorf("on %d machines, left: %t: the failure of rank %d's window is %v", on, left, p, err)
+		}
+	}
+}
 
-const machineSums = 10_000
+// processOptions are the fabric of a run of processes, with one rank each.
+func processOptions(nodes int) FabricOptions {
+	return FabricOptions{Topology: topology.Flat(nodes), Words: 8}
+}
 
-// TestMachineFabricBetweenProcesses has ranks in two processes count together, and wait
-// for each other; and then one is killed.
-func TestMachineFabricBetweenProcesses(t *testing.T) {
+const machineSums = 3_000
+
+// TestFabricBetweenProcesses has ranks in processes count together, and wait for each other;
+// and then one is killed. All others hear which.
+func TestFabricBetweenProcesses(t *testing.T) {
+	for _, on := range []machines{1, 2} {
+		t.Run(fmt.Sprintf("%d machines", on), func(t *testing.T) { betweenProcesses(t, on, 2*int(on)) })
+	}
+}
+
+func betweenProcesses(t *testing.T, on machines, nodes int) {
 	root := make(chan string, 1)
 	joined := make(chan error, 1)
 	var n *Node
 	go func() {
+		o := Options{Nodes: nodes, Key: testKey, Listening: func(a string) { root <- a }}
+		on.of(nodes)(&o)
 		var err error
-		n, err = Join(soon(t), Options{Nodes: 2, Key: testKey, Listening: func(a string) { root <- a }})
+		n, err = Join(soon(t), o)
 		joined <- err
 	}()
-	other := process(t, "rank", <-root)
-	if err := await(t, joined, "the other process"); err != nil {
+	address := <-root
+	others := make([]*exec.Cmd, nodes)
+	for i := 1; i < nodes; i++ {
+		others[i] = process(t, "rank", fmt.Sprint(i), fmt.Sprint(nodes), fmt.Sprint(int(on)), address)
+	}
+	if err := await(t, joined, "the other processes"); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { closeAll(t, n) })
-	f, err := n.Fabric(soon(t), machineOptions)
+	f, err := n.Fabric(soon(t), processOptions(nodes))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, ok := f.(*window.Machine); !ok {
-		t.Fatalf("the fabric is a %T", f)
-	}
-	w, err := sums(f, 0)
+	w, err := sums(n, f)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := w.Get(0, 0); got != 2*machineSums {
-		t.Errorf("%d were counted, want %d", got, 2*machineSums)
+	for p := range nodes {
+		if got := w.Get(rma.Rank(p), 0); got != uint64(nodes)*machineSums {
+			t.Errorf("rank %d: %d were counted, want %d", p, got, nodes*machineSums)
+		}
+		if _, direct := w.(rma.Shared).Direct(rma.Rank(p), 0); direct != (p < nodes/int(on)) {
+			t.Errorf("the memory of rank %d is direct: %t", p, direct)
+		}
 	}
-	if err := other.Process.Kill(); err != nil {
+	if err := others[1].Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_, err = w.Await(soon(t), 0, 2, rma.Is(1))
 	var lost *rma.PeerLostError
 	if !errors.As(err, &lost) || lost.Rank != 1 {
-		t.Errorf("after the other was killed: %v", err)
+		t.Errorf("after node 1 was killed: %v", err)
+	}
+	for i := 2; i < nodes; i++ {
+		if err := others[i].Wait(); err != nil {
+			t.Errorf("node %d, after node 1 was killed: %v", i, err)
+		}
 	}
 }
 
-// sums adds to rank 0's first word, as the other rank does, and waits for it.
-func sums(f rma.Fabric, p rma.Rank) (rma.Window, error) {
+// sums adds to each rank's first word, as all ranks do, and waits for them.
+func sums(n *Node, f rma.Fabric) (rma.Window, error) {
+	p := rma.Rank(n.Number())
 	w, err := f.Window(p)
 	if err != nil {
 		return nil, err
 	}
+	ranks := rma.Rank(f.Topology().Ranks())
 	for range machineSums {
-		w.FetchOp(0, 0, rma.Sum, 1)
+		for q := range ranks {
+			w.Accumulate(q, 0, rma.Sum, 1)
+		}
 	}
-	w.Put(1-p, 1, 1)
-	_, err = w.Await(context.Background(), p, 1, rma.Is(1))
+	w.FlushAll()
+	for q := range ranks {
+		w.FetchOp(q, 1, rma.Sum, 1)
+	}
+	if _, err = w.Await(context.Background(), p, 1, rma.Is(uint64(ranks))); err == nil {
+		_, err = n.Gather(context.Background(), "counted", nil)
+	}
 	return w, err
 }
 
 func init() {
 	actors["rank"] = func() int {
-		n, err := Join(context.Background(), Options{Number: 1, Nodes: 2, Key: testKey, Root: os.Args[1]})
-		var f rma.Fabric
-		if err == nil {
-			f, err = n.Fabric(context.Background(), machineOptions)
+		var number, nodes, on int
+		for i, v := range []*int{&number, &nodes, &on} {
+			fmt.Sscan(os.Args[i+1], v)
 		}
-		if err == nil {
-			_, err = sums(f, 1)
-		}
-		if err != nil {
+		if err := beRank(number, nodes, machines(on), os.Args[4]); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			return 1
 		}
-		select {}
+		return 0
 	}
+}
+
+// beRank counts together with the others, and waits until it hears that rank 1 is lost.
+func beRank(number, nodes int, on machines, root string) error {
+	ctx := context.Background()
+	o := Options{Number: number, Nodes: nodes, Key: testKey, Root: root}
+	on.of(nodes)(&o)
+	n, err := Join(ctx, o)
+	if err != nil {
+		return err
+	}
+	f, err := n.Fabric(ctx, processOptions(nodes))
+	if err != nil {
+		return err
+	}
+	w, err := sums(n, f)
+	if err != nil {
+		return err
+	}
+	_, err = w.Await(ctx, 0, 2, rma.Is(1)) // which is on the other machine, if there is one
+	var lost *rma.PeerLostError
+	if !errors.As(err, &lost) || lost.Rank != 1 {
+		return fmt.Errorf("node %d: its Await ended with %w, want the loss of rank 1", number, err)
+	}
+	return nil
 }

@@ -10,9 +10,9 @@ type Memory = loan.Memory
 // Memory is the memory of the node.
 func (n *Node) Memory() *Memory { return n.memory }
 
-// openArena makes the arena of the node, unless it is to share nothing.
+// openArena makes the arena of the node, unless it shares nothing.
 func (n *Node) openArena() *loan.Arena {
-	if n.options.Remote {
+	if n.machine == "" {
 		return nil
 	}
 	a, err := loan.NewArena(n.options.Nodes)

@@ -24,6 +24,7 @@ type Node struct {
 	announced string // the address that others are told
 	address   string // that it listens at
 	born      time.Time
+	machine   string // see Machine
 	host      *transport.Host
 	peers     []*peer // by number; nil for the node itself
 	heart     *heart
@@ -82,7 +83,7 @@ func Join(ctx context.Context, options Options) (*Node, error) {
 // newNode makes a node that listens, but takes no connection yet.
 func newNode(ctx context.Context, o Options) (*Node, error) {
 	n := &Node{
-		options: o, number: o.Number, born: time.Now(), notices: newMailbox(), own: newMailbox(), log: o.Log, counts: o.Counts,
+		options: o, number: o.Number, machine: o.machine(), born: time.Now(), notices: newMailbox(), own: newMailbox(), log: o.Log, counts: o.Counts,
 		closed: make(chan struct{}), joined: make(chan struct{}), failed: make(chan error, 1),
 		held: make(map[uint64][]heldParcel), heldBytes: make([]int, o.Nodes), present: 1,
 	}

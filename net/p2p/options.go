@@ -72,8 +72,10 @@ type Options struct {
 	// take them; 1 GiB if zero.
 	Backlog int
 
-	// Remote has the node share no memory with other nodes of its machine, as if each were
-	// on its own.
+	// Machine divides a machine into several, as if each were on its own: nodes share
+	// memory only with nodes of its machine that say the same. By default all do.
+	Machine string
+	// Remote has the node share no memory with any other.
 	Remote bool
 
 	// Log is told what goes wrong; nothing is logged if nil.
@@ -94,6 +96,7 @@ type Carrier = transport.Carrier
 const (
 	mostNodes  = 1 << 16
 	leastKey   = 16
+	mostName   = 64
 	shortLease = 10 * time.Millisecond
 
 	standardLease = 1500 * time.Millisecond
@@ -159,6 +162,8 @@ func (o Options) validate() error {
 		return bad("Private is set without a Key, from which the network's own is made")
 	case o.Private && o.Carrier.QUIC != nil:
 		return bad("Private is set with a Carrier of QUIC, which has no private networks: use TCP")
+	case len(o.Machine) > mostName:
+		return bad("Machine has %d bytes, want at most %d", len(o.Machine), mostName)
 	case o.MaxBulk < 0 || o.MaxBulk > wire.MaxBulk:
 		return bad("MaxBulk is %d, want 1 to %d", o.MaxBulk, wire.MaxBulk)
 	case o.Backlog < lane.MostKept:

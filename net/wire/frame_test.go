@@ -103,7 +103,7 @@ func TestRefused(t *testing.T) {
 		{"header of nothing", []byte{0, 0, 0, 0}, wire.ErrMalformed},
 		{"header too small", []byte{4, 0, 0, 0, 0x94, 1, 0, 0}, wire.ErrMalformed},
 		{"a rank too high", header(put, 1, 0, 1<<31, 0, 0, 0), wire.ErrMalformed},
-		{"status", header(reply, 1, 0, 0, 0, uint64(wire.Failed)+1, 0), wire.ErrMalformed},
+		{"status", header(reply, 1, 0, 0, 0, uint64(wire.Closed)+1, 0), wire.ErrMalformed},
 		{"length", header(getBytes, 1, 0, 0, 0, 0, wire.MaxBulk+1), wire.ErrMalformed},
 		{"integer for text", header(refuse, 0, 0, 7), wire.ErrMalformed},
 		{"integer for words", header(hello, 0, 0, wire.Version, 7), wire.ErrMalformed},

@@ -21,9 +21,13 @@ const (
 	BadAddress
 	// Forgotten: the Await was ended by a Forget.
 	Forgotten
-	// Failed: the window of the node that answers has failed.
+	// Failed: the window of the node that answers has failed. Value is the rank whose loss
+	// is the reason, counted from 1.
 	Failed
-	lastStatus = Failed
+	// Closed: that node has ended its fabric, by itself or because another node has: then
+	// Value is a rank of the other, counted from 1.
+	Closed
+	lastStatus = Closed
 )
 
 // Append appends the frame, without its bulk.

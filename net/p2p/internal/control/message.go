@@ -57,10 +57,10 @@ type Gathering struct {
 
 // Arena is how a node finds memory of another: see package loan.
 type Arena struct {
-	Boot  string `msgpack:"boot"`
-	PID   uint64 `msgpack:"pid"`
-	FD    uint64 `msgpack:"fd"`
-	Token []byte `msgpack:"token"`
+	Machine string `msgpack:"machine"`
+	PID     uint64 `msgpack:"pid"`
+	FD      uint64 `msgpack:"fd"`
+	Token   []byte `msgpack:"token"`
 }
 
 // Mapped says whether an arena was mapped, and whether the node gives notice before a
@@ -70,14 +70,18 @@ type Mapped struct {
 	Promises bool `msgpack:"promises"`
 }
 
-// Site is what a node says of the fabric that it makes: see package window. A node
-// that shares no memory says only its plan.
+// Site is what a node says of the fabric that it makes: see package window.
 type Site struct {
 	Version uint64 `msgpack:"version"`
-	Plan    string `msgpack:"plan"` // what fabric it makes
-	Boot    string `msgpack:"boot"` // of its machine
-	Path    string `msgpack:"path"` // of the fabric that node 0 has made
-	File    string `msgpack:"file"` // and which file that is
+	Plan    string `msgpack:"plan"`    // what fabric it makes
+	Machine string `msgpack:"machine"` // empty if it shares no memory
+}
+
+// Place is where the first node of a machine has made memory for all of them. It is said
+// after a Site, which has the version.
+type Place struct {
+	Path string `msgpack:"path"`
+	File string `msgpack:"file"` // which file that is
 }
 
 // Bytes encodes the message.
@@ -123,4 +127,16 @@ func ParseSite(b []byte) (Site, error) {
 		return Site{}, fmt.Errorf("%w: a site has version %d, want %d", ErrMessage, s.Version, Version)
 	}
 	return s, nil
+}
+
+// Bytes encodes the place.
+func (p Place) Bytes() []byte { return pack.Encode(&p) }
+
+// ParsePlace decodes a place.
+func ParsePlace(b []byte) (Place, error) {
+	var p Place
+	if err := pack.Decode(b, &p); err != nil {
+		return Place{}, fmt.Errorf("%w: %w", ErrMessage, err)
+	}
+	return p, nil
 }

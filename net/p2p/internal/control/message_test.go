@@ -15,7 +15,7 @@ func messages() []Message {
 		{Lost: &Lost{Node: 2, Why: "nothing was heard of it"}},
 		{Give: &Gathering{Name: "plan", Round: 1 << 40}},
 		{Gathered: &Gathering{}},
-		{Arena: &Arena{Boot: "b", PID: 1, FD: 1<<64 - 1, Token: []byte{0, 255}}},
+		{Arena: &Arena{Machine: "m", PID: 1, FD: 1<<64 - 1, Token: []byte{0, 255}}},
 		{Mapped: &Mapped{Mapped: true}},
 	}
 }
@@ -94,11 +94,22 @@ func FuzzParse(f *testing.F) {
 }
 
 func FuzzParseSite(f *testing.F) {
-	f.Add(Site{Plan: "p", Boot: "b", Path: "/proc/1/fd/3", File: "1:2"}.Bytes())
+	f.Add(Site{Plan: "p", Machine: "m"}.Bytes())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if s, err := ParseSite(b); err == nil {
 			if back, err := ParseSite(s.Bytes()); err != nil || back != s {
 				t.Errorf("%+v is parsed as %+v, %v", s, back, err)
+			}
+		}
+	})
+}
+
+func FuzzParsePlace(f *testing.F) {
+	f.Add(Place{Path: "/proc/1/fd/3", File: "1:2"}.Bytes())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if p, err := ParsePlace(b); err == nil {
+			if back, err := ParsePlace(p.Bytes()); err != nil || back != p {
+				t.Errorf("%+v is parsed as %+v, %v", p, back, err)
 			}
 		}
 	})

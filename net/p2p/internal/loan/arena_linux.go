@@ -38,10 +38,6 @@ func newArena(nodes, size int) (*Arena, error) {
 	if err := unix.Getrlimit(unix.RLIMIT_FSIZE, &limit); err == nil && limit.Cur < uint64(size) {
 		return nil, fmt.Errorf("files are limited to %d bytes", limit.Cur) // and the system would end the process
 	}
-	boot, err := BootID()
-	if err != nil {
-		return nil, err
-	}
 	fd, err := newFile(size)
 	if err != nil {
 		return nil, err
@@ -57,7 +53,7 @@ func newArena(nodes, size int) (*Arena, error) {
 	a.books(nodes, os.Getpagesize())
 	a.reached(int64(a.head))
 	rand.Read(a.bytes[:tokenSize])
-	a.Offer = Offer{Boot: boot, PID: uint64(os.Getpid()), FD: uint64(fd), Token: bytes.Clone(a.bytes[:tokenSize])}
+	a.Offer = Offer{PID: uint64(os.Getpid()), FD: uint64(fd), Token: bytes.Clone(a.bytes[:tokenSize])}
 	runtime.AddCleanup(a, func(u *used) { abandon(mapped, u) }, a.used)
 	return a, nil
 }
@@ -112,16 +108,8 @@ func abandon(mapped []byte, u *used) {
 	_ = unix.MunmapPtr(unsafe.Add(at, top), size-top)
 }
 
-// Map maps the arena that another node has offered to this one, to read, if both
-// are on one machine.
+// Map maps the arena that another node of this machine has offered to this one, to read.
 func Map(o Offer, nodes, me int) (*Mapping, error) {
-	boot, err := BootID()
-	if err != nil {
-		return nil, err
-	}
-	if o.Boot != boot {
-		return nil, errElsewhere
-	}
 	of, err := openProcess(o.PID) // first: the token proves that it is the node's
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errNoArena, err)

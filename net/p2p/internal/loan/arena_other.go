@@ -15,5 +15,5 @@ func newArena(int, int) (*Arena, error)     { return nil, errors.ErrUnsupported 
 func (*arenaFile) reached(int64)            {}
 func (*arenaFile) punch([]byte)             {}
 func (*arenaFile) Close()                   {}
-func Map(Offer, int, int) (*Mapping, error) { return nil, errElsewhere }
+func Map(Offer, int, int) (*Mapping, error) { return nil, errNoArena }
 func unmap([]byte)                          {}

@@ -12,7 +12,6 @@ import (
 
 // Offer is how the arena of another node is found.
 type Offer struct {
-	Boot    string // of the machine that it is on
 	PID, FD uint64 // the process that has it open, and its number there
 	Token   []byte // that it begins with
 }
@@ -20,9 +19,8 @@ type Offer struct {
 // Why an arena cannot be mapped, or borrowed from.
 var (
 	// ErrOutside is a loan that does not lie in the arena.
-	ErrOutside   = errors.New("what is lent lies outside the arena")
-	errElsewhere = errors.New("the node is on another machine")
-	errNoArena   = errors.New("there is no such arena")
+	ErrOutside = errors.New("what is lent lies outside the arena")
+	errNoArena = errors.New("there is no such arena")
 )
 
 // Mapping is the arena of another node, as this one sees it, and that node's process.

@@ -32,27 +32,26 @@ type farAwait struct {
 	cancel context.CancelFunc
 }
 
-// Window implements engine.Memory: a rank of another node has a window here, which
-// reaches the memory that is here.
+// Window implements engine.Memory: a rank of another machine for which this node acts has a
+// window here, which reaches the memory of this machine.
 func (a *agent) Window(origin rma.Rank) rma.Window {
 	if uint(origin) >= uint(len(a.f.at)) || a.f.at[origin] != a.peer {
 		return nil
 	}
-	w, err := a.f.local.Window(origin)
-	if err != nil {
-		return nil
-	}
-	return w
+	return a.f.acting[origin]
 }
 
 // Here implements engine.Memory.
-func (a *agent) Here(target rma.Rank) bool { return a.f.here(target) }
+func (a *agent) Here(target rma.Rank) bool { return a.f.near(target) }
 
 // Room implements engine.Memory.
 func (a *agent) Room(n int) []byte { return make([]byte, n) }
 
 // Operation executes an operation that has arrived.
 func (f *Fabric) Operation(l *lane.Lane, h wire.Head, op *wire.Operation, bulk []byte) error {
+	if f.agents == nil {
+		return lane.Protocol("%v for windows in shared memory", h.Kind)
+	}
 	a := f.agents[l.Number()][l.Kind()]
 	switch h.Kind {
 	case wire.KindAwait:
@@ -110,7 +109,7 @@ func (a *agent) await(l *lane.Lane, h wire.Head, op *wire.Operation) error {
 		case ctx.Err() != nil && w.Err() == nil:
 			reply.Status = wire.Forgotten
 		default:
-			reply.Status = wire.Failed
+			engine.Fail(&reply, w.Err())
 		}
 		a.mu.Lock()
 		delete(a.under, reply.Origin)

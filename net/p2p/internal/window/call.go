@@ -7,10 +7,10 @@ import (
 	"github.com/orwl/go-orwl/net/wire"
 )
 
-// near reports whether an operation is the local window's: memory of this node, or
+// near reports whether an operation is the local window's: memory of this machine, or
 // an address that exists nowhere, which that window refuses.
 func (w *Window) near(operation string, target rma.Rank, disp rma.Disp, words int) bool {
-	if uint(target) >= uint(len(w.f.at)) || w.f.here(target) {
+	if !w.far(target) {
 		return true
 	}
 	if !disp.IsDynamic() && (disp < 0 || disp > w.words || rma.Disp(words) > w.words-disp) {
@@ -20,9 +20,17 @@ func (w *Window) near(operation string, target rma.Rank, disp rma.Disp, words in
 	return false
 }
 
-// lane is the lane to a rank's node for so many bytes.
+// far reports whether a rank is on another machine.
+func (w *Window) far(target rma.Rank) bool {
+	return uint(target) < uint(len(w.f.on)) && w.f.on[target] != w.f.here
+}
+
+// agent is the node that executes this rank's operations on the memory of another.
+func (w *Window) agent(target rma.Rank) int { return w.agents[w.f.on[target]] }
+
+// lane is the lane to that node for so many bytes.
 func (w *Window) lane(target rma.Rank, bytes int) *lane.Lane {
-	return w.f.node.Lane(w.f.at[target], kindFor(bytes))
+	return w.f.node.Lane(w.agent(target), kindFor(bytes))
 }
 
 // kindFor is the lane for so many bytes.
@@ -43,7 +51,7 @@ func (w *Window) tell(operation string, k wire.Kind, op wire.Operation, bulk []b
 		return
 	}
 	op.Origin = w.rank
-	node, kind := w.f.at[op.Target], kindFor(len(bulk))
+	node, kind := w.agent(op.Target), kindFor(len(bulk))
 	o := &w.open[node]
 	if o.lanes == [transport.Kinds]bool{} {
 		w.opened = append(w.opened, node)
@@ -81,12 +89,12 @@ func (w *Window) end(operation string, op *wire.Operation) (value uint64) {
 	if w.f.failed.Load() {
 		return 0
 	}
-	switch wire.Status(w.status.Load()) {
+	switch status := wire.Status(w.status.Load()); status {
 	case wire.BadAddress:
 		panic(&rma.AddressError{Operation: operation, Target: op.Target, Disp: op.Disp, Bytes: max(8, op.Length),
 			Why: "outside every region that is attached now"})
-	case wire.Failed:
-		w.f.fail(w.f.errGone(w.f.at[op.Target]))
+	case wire.Failed, wire.Closed:
+		w.f.fail(w.f.failedAt(w.agent(op.Target), status, w.value.Load()))
 		return 0
 	}
 	return w.value.Load()
@@ -129,9 +137,11 @@ func (w *Window) flush(node int, target rma.Rank) {
 
 // reply takes the answer to what the window waits for.
 func (w *Window) reply(r *wire.Reply) {
-	w.value.Store(r.Value)
 	if r.Status != wire.Done {
 		w.status.Store(uint32(r.Status))
+		w.value.Store(r.Value)
+	} else if wire.Status(w.status.Load()) == wire.Done {
+		w.value.Store(r.Value)
 	}
 	w.reading.Store(false)
 	if w.pending.Add(-1) == 0 || w.f.failed.Load() {

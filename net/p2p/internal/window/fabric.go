@@ -3,52 +3,92 @@ package window
 import (
 	"context"
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 
 	"github.com/orwl/go-orwl/net/engine"
-	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/topology"
+	"github.com/orwl/go-orwl/net/wire"
 )
 
-// Fabric is all ranks of a run, on all its nodes. The memory of this node's ranks is
-// reached directly, by their windows and by agents, which execute the operations of other
-// nodes here; so it is a mem.Fabric in which the ranks of other nodes have no
-// memory, but a window each.
+// Fabric is all ranks of a run, on all its nodes, as one node has it: the memory of its
+// machine, and windows. If all ranks are on one machine, they are the windows of that
+// memory.
 //
 // When a node is lost, so is the fabric.
 type Fabric struct {
-	node    Node
-	o       Options
-	local   *mem.Fabric
-	at      []int     // the node of each rank
-	windows []*Window // nil for ranks of other nodes
-	agents  [][transport.Kinds]*agent
+	node Node
+	o    Options
+	layout
+	here    int             // this machine
+	memory  memory          // of this machine
+	windows []*Window       // of this node's ranks; none if all ranks are on one machine
+	acting  []rma.Window    // of the ranks of other machines that this node acts for
+	agents  [][lanes]*agent // by node
+	stop    func() bool     // detaches the fabric from its context
 
 	failed atomic.Bool
 	mu     sync.Mutex
 	err    error // the first failure
 }
 
-var _ rma.Exposer = (*Fabric)(nil)
+const lanes = transport.Kinds
 
-// newFabric makes this node's part of a fabric whose operations are frames.
-func newFabric(n Node, o Options, at []int) (*Fabric, error) {
-	f := &Fabric{node: n, o: o, at: at, windows: make([]*Window, len(at))}
-	var err error
-	f.local, err = mem.New(mem.Options{Topology: o.Topology, Words: o.Words, Here: f.here})
-	if err != nil {
-		return nil, err
+// memory is the memory of one machine: a fabric of package mem for a node that is alone
+// there, and otherwise one of package shm. All ranks of the run have a window on it, but only
+// the ranks of the machine have memory in it.
+type memory interface {
+	rma.Fabric
+	// Fail makes err the failure of its windows.
+	Fail(err error)
+}
+
+// start makes the windows and the agents of a fabric whose memory is there.
+func (f *Fabric) start(m memory) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.memory = m
+	if !f.whole() {
+		if err := f.makeWindows(); err != nil {
+			return err
+		}
+		f.makeAgents()
 	}
-	for p := range f.windows {
-		if f.here(rma.Rank(p)) {
-			f.windows[p] = newWindow(f, rma.Rank(p))
+	if f.err != nil { // it has failed meanwhile
+		m.Fail(f.err)
+	}
+	return nil
+}
+
+// makeWindows makes the windows by which this node's ranks reach all machines, and those by
+// which it acts for ranks of others.
+func (f *Fabric) makeWindows() error {
+	me := f.node.Number()
+	f.windows, f.acting = make([]*Window, len(f.at)), make([]rma.Window, len(f.at))
+	for p := range f.at {
+		p := rma.Rank(p)
+		if len(f.neighbours(me)) == 0 || f.agent(p, f.here) != me {
+			continue
+		}
+		w, err := f.memory.Window(p)
+		if err != nil {
+			return err
+		}
+		if f.at[p] == me {
+			f.windows[p] = newWindow(f, p, w)
+		} else {
+			f.acting[p] = w
 		}
 	}
-	f.agents = make([][transport.Kinds]*agent, n.Nodes())
+	return nil
+}
+
+func (f *Fabric) makeAgents() {
+	f.agents = make([][lanes]*agent, f.node.Nodes())
 	for peer := range f.agents {
 		shared := &awaits{under: make(map[rma.Rank]*farAwait)}
 		for lane := range f.agents[peer] {
@@ -57,15 +97,10 @@ func newFabric(n Node, o Options, at []int) (*Fabric, error) {
 			f.agents[peer][lane] = a
 		}
 	}
-	context.AfterFunc(o.Context, func() { f.fail(context.Cause(o.Context)) })
-	n.Operate(f)
-	return f, nil
 }
 
-// here reports whether a rank lives on this node.
-func (f *Fabric) here(p rma.Rank) bool {
-	return uint(p) < uint(len(f.at)) && f.at[p] == f.node.Number()
-}
+// near reports whether the memory of a rank is on this machine.
+func (f *Fabric) near(p rma.Rank) bool { return uint(p) < uint(len(f.on)) && f.on[p] == f.here }
 
 // Topology implements rma.Fabric.
 func (f *Fabric) Topology() *topology.Tree { return f.o.Topology }
@@ -76,34 +111,58 @@ func (f *Fabric) Alloc(words int) (rma.Disp, error) {
 	if err := f.failure(); err != nil {
 		return 0, err
 	}
-	return f.local.Alloc(words)
+	return f.memory.Alloc(words)
 }
 
+// exposing is a fabric in which no nodes share memory.
+type exposing struct{ *Fabric }
+
+var _ rma.Exposer = exposing{}
+
 // Expose implements rma.Exposer.
-func (f *Fabric) Expose(p rma.Rank, memory []uint64) (rma.Disp, error) {
+func (f exposing) Expose(p rma.Rank, words []uint64) (rma.Disp, error) {
 	if err := f.failure(); err != nil {
 		return 0, err
 	}
-	if err := mine(p, f.at, f.node.Number()); err != nil {
+	if err := f.mine(p); err != nil {
 		return 0, err
 	}
-	return f.local.Expose(p, memory)
+	return f.memory.(rma.Exposer).Expose(p, words)
 }
 
 // Window implements rma.Fabric.
 func (f *Fabric) Window(p rma.Rank) (rma.Window, error) {
-	if err := mine(p, f.at, f.node.Number()); err != nil {
+	if err := f.mine(p); err != nil {
 		return nil, err
 	}
+	if f.windows == nil {
+		return f.memory.Window(p)
+	}
 	return f.windows[p], nil
+}
+
+// mine is why a rank is not one of this node; or nil.
+func (f *Fabric) mine(p rma.Rank) error {
+	switch {
+	case uint(p) >= uint(len(f.at)):
+		return &rma.RankError{Rank: p, Ranks: len(f.at), Why: "ranks count from 0"}
+	case f.at[p] != f.node.Number():
+		return &rma.RankError{Rank: p, Ranks: len(f.at),
+			Why: fmt.Sprintf("it lives on node %d, this is node %d", f.at[p], f.node.Number())}
+	}
+	return nil
 }
 
 // Close implements rma.Fabric. The node goes on, and answers others' operations by
 // telling them that the fabric is closed.
 func (f *Fabric) Close() error {
+	f.stop()
 	f.fail(rma.ErrClosed)
-	return nil
+	return f.memory.Close()
 }
+
+// Shut implements Operations.
+func (f *Fabric) Shut() { _ = f.Close() } // its error is always nil
 
 // failure is why the fabric has ended, or nil.
 func (f *Fabric) failure() error {
@@ -116,7 +175,7 @@ func (f *Fabric) failure() error {
 }
 
 // fail ends the fabric for this node's ranks. If its context has ended, then that
-// is why, whoever notices first.
+// is why, whoever notices first. The windows have an error before the memory ends a wait.
 func (f *Fabric) fail(err error) {
 	f.mu.Lock()
 	if f.err == nil {
@@ -124,24 +183,22 @@ func (f *Fabric) fail(err error) {
 		if f.o.Context.Err() != nil {
 			f.err = context.Cause(f.o.Context)
 		}
-		f.failed.Store(true)
 	}
+	err, m, windows := f.err, f.memory, f.windows
 	f.mu.Unlock()
-	_ = f.local.Close() // its error is always nil
-	for _, w := range f.windows {
+	f.failed.Store(true)
+	if m != nil {
+		m.Fail(err)
+	}
+	for _, w := range windows {
 		if w != nil {
 			w.rouse()
 		}
 	}
 }
 
-// errGone is the failure because of a node that has closed its fabric.
-func (f *Fabric) errGone(peer int) error { return errGoneFrom(firstOf(peer, f.at), peer) }
-
-// Shut implements operations.
-func (f *Fabric) Shut() { f.fail(rma.ErrClosed) }
-
-// Lost is called when a node is, or has left, and its lanes' readers have ended.
+// Lost implements Operations: a node is lost, or has left, and its lanes' readers have
+// ended.
 func (f *Fabric) Lost(peer int, why error) {
 	for _, w := range f.windows {
 		if w != nil && w.from.Load() == int32(peer) {
@@ -149,10 +206,42 @@ func (f *Fabric) Lost(peer int, why error) {
 			w.rouse()
 		}
 	}
-	if err := lossOf(peer, f.at, why); err != nil {
-		if !errors.Is(why, lane.ErrLeft) && !f.failed.Load() {
-			f.node.Log().Warn("windows fail with a node that has ranks", "peer", peer, "rank", int(firstOf(peer, f.at)), "why", why)
-		}
-		f.fail(err)
+	p := f.first(peer)
+	if p < 0 {
+		return
 	}
+	if errors.Is(why, lane.ErrLeft) {
+		f.fail(f.gone(peer))
+		return
+	}
+	if !f.failed.Load() {
+		f.node.Log().Warn("windows fail with a node that has ranks", "peer", peer, "rank", int(p), "why", why)
+	}
+	f.fail(&rma.PeerLostError{Rank: p, Why: why.Error()})
+}
+
+// failedAt is the failure because that of an agent has failed, by what its reply says.
+func (f *Fabric) failedAt(agent int, status wire.Status, value uint64) error {
+	switch {
+	case value == 0 || value > uint64(len(f.at)):
+		return f.gone(agent)
+	case status == wire.Closed:
+		return f.gone(f.at[value-1])
+	}
+	return &rma.PeerLostError{Rank: rma.Rank(value - 1), Why: fmt.Sprintf("node %d has found out", agent)}
+}
+
+// gone is the failure because of a node that has closed its fabric.
+func (f *Fabric) gone(peer int) error {
+	return fmt.Errorf("%w: %w", &rma.PeerLostError{Rank: f.first(peer), Why: fmt.Sprintf("node %d has left", peer)}, rma.ErrClosed)
+}
+
+// first is the first rank of a node, or -1.
+func (f *Fabric) first(node int) rma.Rank {
+	for p, home := range f.at {
+		if home == node {
+			return rma.Rank(p)
+		}
+	}
+	return -1
 }

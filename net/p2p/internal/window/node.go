@@ -13,8 +13,9 @@ type Node interface {
 	// Number is the number of the node, of so many Nodes.
 	Number() int
 	Nodes() int
-	// Remote reports whether the node shares no memory with others.
-	Remote() bool
+	// Machine is the name of the node's machine: nodes whose machines have the same name may
+	// share memory. It is empty if the node shares none.
+	Machine() string
 	// Log is told what goes wrong.
 	Log() *slog.Logger
 	// Lane is a lane to another node.

@@ -19,8 +19,8 @@ type Options struct {
 	Node func(p rma.Rank) int
 	// Words is the size of each rank's symmetric memory; mem.DefaultWords if zero.
 	Words int
-	// Remote has all windows go through frames, also if all nodes are on one machine
-	// and could share memory.
+	// Remote has operations between nodes go through frames, also where nodes are on one
+	// machine and could share memory.
 	Remote bool
 	// Context ends the fabric when it is done: its error becomes every window's
 	// failure. Never, if nil.

@@ -11,18 +11,19 @@ import (
 	"github.com/orwl/go-orwl/net/wire"
 )
 
-// Window is a rank's view of a Fabric: of the ranks of its node directly, of others
-// by operations that their nodes execute.
+// Window is a rank's view of a Fabric over several machines: of the ranks of its machine
+// directly, of others by operations that its agents execute there.
 //
 // An operation without an answer is appended to the log of a lane, and that is
 // all. Operations of one millisecond travel together. One with an answer costs a round
 // trip, as does the Flush of any number of others. So does an operation on dynamic
 // memory, since only its node knows whether it is attached.
 type Window struct {
-	rma.Shared // for what is on this node
+	rma.Shared // for what is on this machine
 	f          *Fabric
 	rank       rma.Rank
 	words      rma.Disp    // of symmetric memory at every rank
+	agents     []int       // the node that acts for the rank, by machine
 	open       []unflushed // by node
 	opened     []int       // nodes with an open lane
 	place      park.Place
@@ -32,7 +33,7 @@ type Window struct {
 	value      atomic.Uint64 // of the last
 	into       []byte        // where the bulk of an answer goes
 	reading    atomic.Bool   // it is being read to there
-	from       atomic.Int32  // from the memory of this node
+	from       atomic.Int32  // from this node
 }
 
 // unflushed says on which lanes to a node there are operations without an answer.
@@ -44,14 +45,16 @@ const (
 	asleep
 )
 
-func newWindow(f *Fabric, p rma.Rank) *Window {
-	local, err := f.local.Window(p)
-	if err != nil {
-		panic(err) // mem has a window for every rank
-	}
+// newWindow is rank p's window, which has a window on the memory of this machine.
+func newWindow(f *Fabric, p rma.Rank, local rma.Window) *Window {
 	w := &Window{
 		Shared: local.(rma.Shared), f: f, rank: p, words: rma.Disp(f.o.Words),
-		open: make([]unflushed, f.node.Nodes()),
+		agents: make([]int, len(f.machines)), open: make([]unflushed, f.node.Nodes()),
+	}
+	for m, nodes := range f.machines {
+		if len(nodes) > 0 {
+			w.agents[m] = f.agent(p, m)
+		}
 	}
 	w.place.Init(w.parked)
 	return w
@@ -118,7 +121,7 @@ func (w *Window) GetBytes(target rma.Rank, disp rma.Disp, dst []byte) {
 		return
 	}
 	w.into = dst
-	w.from.Store(int32(w.f.at[target]))
+	w.from.Store(int32(w.agent(target)))
 	w.ask("GetBytes", wire.KindGetBytes, wire.Operation{Target: target, Disp: disp, Length: len(dst)}, nil)
 	if w.f.failed.Load() {
 		clear(dst)
@@ -131,14 +134,14 @@ func (w *Window) Flush(target rma.Rank) {
 		w.Shared.Flush(target) // which refuses it
 		return
 	}
-	w.flush(w.f.at[target], target)
+	w.flush(w.agent(target), target)
 }
 
 // FlushAll implements rma.Window.
 func (w *Window) FlushAll() {
 	for len(w.opened) > 0 {
 		node := w.opened[len(w.opened)-1]
-		w.flush(node, firstOf(node, w.f.at))
+		w.flush(node, w.f.first(node))
 	}
 }
 
@@ -146,11 +149,7 @@ func (w *Window) FlushAll() {
 // it no longer waits.
 func (w *Window) Await(ctx context.Context, target rma.Rank, disp rma.Disp, until rma.Until) (uint64, error) {
 	if w.near("Await", target, disp, 1) {
-		value, err := w.Shared.Await(ctx, target, disp, until)
-		if err != nil && w.f.failed.Load() {
-			err = w.Err()
-		}
-		return value, err
+		return w.Shared.Await(ctx, target, disp, until)
 	}
 	op := wire.Operation{Origin: w.rank, Target: target, Disp: disp, A: until.Value, B: until.Mask, C: uint64(until.Rel)}
 	l := w.lane(target, 0)
@@ -173,7 +172,7 @@ func (w *Window) Await(ctx context.Context, target rma.Rank, disp rma.Disp, unti
 
 // Direct implements rma.Shared.
 func (w *Window) Direct(target rma.Rank, disp rma.Disp) (rma.Word, bool) {
-	if uint(target) < uint(len(w.f.at)) && !w.f.here(target) {
+	if w.far(target) {
 		return rma.Word{}, false
 	}
 	return w.Shared.Direct(target, disp)
@@ -181,7 +180,7 @@ func (w *Window) Direct(target rma.Rank, disp rma.Disp) (rma.Word, bool) {
 
 // Memory implements rma.Shared.
 func (w *Window) Memory(target rma.Rank, disp rma.Disp, n int) ([]uint64, bool) {
-	if uint(target) < uint(len(w.f.at)) && !w.f.here(target) {
+	if w.far(target) {
 		return nil, false
 	}
 	return w.Shared.Memory(target, disp, n)
@@ -189,7 +188,7 @@ func (w *Window) Memory(target rma.Rank, disp rma.Disp, n int) ([]uint64, bool) 
 
 // Notify implements rma.Shared.
 func (w *Window) Notify(target rma.Rank, disp rma.Disp) {
-	if uint(target) >= uint(len(w.f.at)) || w.f.here(target) {
+	if !w.far(target) {
 		w.Shared.Notify(target, disp)
 	}
 }
