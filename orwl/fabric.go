@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/orwl/go-orwl/internal/pack"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/p2p"
 	"github.com/orwl/go-orwl/net/rma"
@@ -21,9 +22,9 @@ import (
 //	fabric   node 0: guard 0 │ guard 1 │ ...    node 1: guard 0 │ guard 1 │ ...
 //	guard    ordered, bytes, relaxed ...        (ordered), bytes, relaxed ...
 //
-// Its tree is the machines of the nodes with their sockets, caches and cores. RMA-RW has one
-// counter at each node, the first of the guard's ranks there. So a reader touches only its
-// node.
+// Its tree is the nodes with their sockets, caches and cores, in groups where several nodes
+// share a machine. RMA-RW has one counter at each node, the first of the guard's ranks there.
+// So a reader touches only its node, and writers pass the guard on inside a machine first.
 type guards struct {
 	rt        *Runtime
 	resources []*resource.Resource
@@ -53,16 +54,16 @@ func (rt *Runtime) newGuards(ctx context.Context, all []*resource.Resource) (*gu
 		return g, nil
 	}
 	g.spec, _ = locks.ByName(rt.o.Guard) // Options were validated
-	nodes, err := rt.machines(ctx)
+	grounds, err := rt.grounds(ctx)
 	if err != nil {
 		return nil, err
 	}
 	seats := max(1, mostSeats/len(all))
-	for _, machine := range nodes {
-		seats = min(seats, machine.Ranks())
+	for _, on := range grounds {
+		seats = min(seats, on.tree.Ranks())
 	}
 	g.ranks = relaxedRank + seats
-	if g.tree, err = treeOf(nodes, rt.Node(), g.ranks); err != nil {
+	if g.tree, err = treeOf(grounds, rt.Node(), g.ranks); err != nil {
 		return nil, err
 	}
 	const line = 8 // words
@@ -78,36 +79,64 @@ func (rt *Runtime) newGuards(ctx context.Context, all []*resource.Resource) (*gu
 	return g, err
 }
 
-// machines are the trees of all nodes. Those of other nodes have no CPU numbers.
-func (rt *Runtime) machines(ctx context.Context) ([]*topology.Tree, error) {
-	mine := rt.o.machine()
-	texts, err := rt.o.Nodes.Gather(ctx, "machine", []byte(mine.String()))
+// ground is what a node stands on, as it tells the others.
+type ground struct {
+	Tree    string `msgpack:"tree"`
+	Machine string `msgpack:"machine"` // empty if the node shares no memory
+
+	tree *topology.Tree
+}
+
+// grounds are those of all nodes. The trees of other nodes have no CPU numbers.
+func (rt *Runtime) grounds(ctx context.Context) ([]ground, error) {
+	mine := ground{tree: rt.o.machine(), Machine: rt.o.Nodes.node.Machine()}
+	mine.Tree = mine.tree.String()
+	texts, err := rt.o.Nodes.Gather(ctx, "ground", pack.Encode(&mine))
 	if err != nil {
 		return nil, err
 	}
-	trees := make([]*topology.Tree, len(texts))
+	all := make([]ground, len(texts))
 	for i, text := range texts {
-		if trees[i], err = topology.Parse(string(text)); err != nil {
+		if err := pack.Decode(text, &all[i]); err != nil {
+			return nil, fmt.Errorf("the ground of node %d: %w", i, err)
+		}
+		if all[i].tree, err = topology.Parse(all[i].Tree); err != nil {
 			return nil, fmt.Errorf("the machine of node %d: %w", i, err)
 		}
 	}
-	trees[rt.Node()] = mine
-	return trees, nil
+	all[rt.Node()] = mine
+	return all, nil
 }
 
 // treeOf is the tree of one guard: so many ranks at each node. Nodes whose machines differ, or
 // are clusters themselves, count as flat.
-func treeOf(nodes []*topology.Tree, node, ranks int) (*topology.Tree, error) {
-	under := fmt.Sprintf("node:%d", len(nodes))
-	same := !slices.ContainsFunc(nodes, func(other *topology.Tree) bool { return !other.Equal(nodes[node]) })
-	if same && !strings.Contains(nodes[node].String(), "node") {
-		tree, err := nodes[node].Spread(ranks)
+func treeOf(grounds []ground, node, ranks int) (*topology.Tree, error) {
+	under, mine := nodesOf(grounds), grounds[node].tree
+	same := !slices.ContainsFunc(grounds, func(other ground) bool { return !other.tree.Equal(mine) })
+	if same && !strings.Contains(mine.String(), "node") {
+		tree, err := mine.Spread(ranks)
 		if err != nil {
 			return nil, err
 		}
 		return tree.Under(under)
 	}
 	return topology.Flat(ranks).Under(under)
+}
+
+// nodesOf describes the nodes, in groups if as many follow each other on each machine.
+func nodesOf(grounds []ground) string {
+	var groups []int // nodes of each
+	for i, on := range grounds {
+		if i == 0 || on.Machine == "" || on.Machine != grounds[i-1].Machine {
+			groups = append(groups, 0)
+		}
+		groups[len(groups)-1]++
+	}
+	each := groups[0]
+	if each == 1 || len(groups) == 1 || slices.ContainsFunc(groups, func(n int) bool { return n != each }) {
+		return fmt.Sprintf("node:%d", len(grounds))
+	}
+	return fmt.Sprintf("group:%d node:%d", len(groups), each)
 }
 
 // part is the fabric of one guard.

@@ -52,6 +52,9 @@ type JoinOptions struct {
 	Patience time.Duration
 	// Rendezvous says how the others are found if Place is Unmet; by multicast DNS if zero.
 	Rendezvous rendezvous.Options
+	// Machine divides a machine into several: the node shares memory only with nodes of its
+	// machine that say the same. By default all do.
+	Machine string
 	// Remote has the node share no memory with other nodes of its machine, as if each had a
 	// machine of its own.
 	Remote bool
@@ -136,7 +139,7 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	n.node, err = p2p.Join(ctx, p2p.Options{
 		Number: p.Node, Nodes: p.Nodes, Key: p.Key, Listen: p.Listen, Root: p.Root, Peers: p.Peers,
 		Listening: n.listening(o.Log), Lease: o.Lease, Skew: o.Skew, Beat: o.Beat,
-		JoinTimeout: o.Patience, Remote: o.Remote, Launched: p.How == launch.Spawned, Carrier: o.Carrier, Host: o.Host, Log: o.Log, Registerer: o.Registerer,
+		JoinTimeout: o.Patience, Machine: o.Machine, Remote: o.Remote, Launched: p.How == launch.Spawned, Carrier: o.Carrier, Host: o.Host, Log: o.Log, Registerer: o.Registerer,
 	})
 	if err != nil {
 		return err

@@ -16,23 +16,29 @@ import (
 )
 
 // worlds are how the nodes of a run in this process reach one another's memory.
-var worlds = map[string]bool{"shared memory": false, "frames": true}
+var worlds = map[string]world{"shared memory": inMemory, "frames": byFrames, "two machines": divided}
 
-// crewIn is a crew whose nodes share memory, or not.
-func crewIn(t testing.TB, count int, remote bool) []*Nodes {
+type world func(node int, o *JoinOptions)
+
+func inMemory(int, *JoinOptions)       {}
+func byFrames(_ int, o *JoinOptions)   { o.Remote = true }
+func divided(node int, o *JoinOptions) { o.Machine = fmt.Sprintf("machine %d", node%2) }
+
+// crewIn is a crew whose nodes reach memory as a world says.
+func crewIn(t testing.TB, count int, in world) []*Nodes {
 	t.Helper()
-	return crewOf(t, count, func(_ int, o *JoinOptions) { o.Remote = remote })
+	return crewOf(t, count, in)
 }
 
 // Relaxed access from every node, beside tasks on every node and with each lock that can be
 // the guard: every write counts once, and no half of one is seen.
 func TestRelaxedFromEveryNode(t *testing.T) {
 	const rounds = 60
-	for name, remote := range worlds {
+	for name, in := range worlds {
 		for _, guard := range []string{"RMA-RW", "foMPI-RW"} {
 			for _, count := range []int{2, 3} {
 				t.Run(fmt.Sprintf("%s of %d, %s", name, count, guard), func(t *testing.T) {
-					nodes := crewIn(t, count, remote)
+					nodes := crewIn(t, count, in)
 					defer disband(t, nodes)
 					o := Options{Guard: guard, TL: 3, FaultPages: count == 3 && runtime.GOOS == "linux"}
 					each(nodes, func(i int, n *Nodes) { everyNode(t, i, n, o, rounds) })
@@ -127,8 +133,8 @@ func everyNode(t *testing.T, node int, n *Nodes, o Options, rounds int) {
 
 // heldOpen is a run of one resource, with its home on node 1 of three, whose tasks wait until
 // the function is called.
-func heldOpen(t *testing.T, remote bool, program func(node int, n *Nodes, rt *Runtime, r *resource.Resource)) {
-	nodes := crewIn(t, 3, remote)
+func heldOpen(t *testing.T, in world, program func(node int, n *Nodes, rt *Runtime, r *resource.Resource)) {
+	nodes := crewIn(t, 3, in)
 	defer disband(t, nodes)
 	each(nodes, func(i int, n *Nodes) {
 		rt := mustNew(t, Options{Nodes: n})
@@ -155,8 +161,8 @@ func heldOpen(t *testing.T, remote bool, program func(node int, n *Nodes, rt *Ru
 // the lock, if no writer has the guard; in shared memory it sends none at all. The first one
 // after ordered accesses asks the home for the guard besides.
 func TestRelaxedReadCost(t *testing.T) {
-	for world, remote := range worlds {
-		heldOpen(t, remote, func(node int, n *Nodes, _ *Runtime, r *resource.Resource) {
+	for world, in := range worlds {
+		heldOpen(t, in, func(node int, n *Nodes, _ *Runtime, r *resource.Resource) {
 			ctx := context.Background()
 			meet := func(what string) {
 				if _, err := n.Gather(ctx, what, nil); err != nil {
@@ -177,7 +183,7 @@ func TestRelaxedReadCost(t *testing.T) {
 					read()
 				}
 				want := frames{requests: reads}
-				if !remote {
+				if world == "shared memory" {
 					want = frames{}
 				}
 				if got := sent(n).less(before); got != want {
@@ -214,7 +220,7 @@ func (f frames) less(g frames) frames {
 
 // The runtime refuses relaxed access that it cannot give, and says what to do.
 func TestRelaxedRefused(t *testing.T) {
-	nodes := crewIn(t, 2, true)
+	nodes := crewIn(t, 2, byFrames)
 	defer disband(t, nodes)
 	each(nodes, func(i int, n *Nodes) {
 		rt := mustNew(t, Options{Nodes: n})
@@ -246,7 +252,7 @@ func TestRelaxedRefused(t *testing.T) {
 
 // A resource that a node must not access has no relaxed access from every node.
 func TestRelaxedNotPermitted(t *testing.T) {
-	nodes := crewIn(t, 2, true)
+	nodes := crewIn(t, 2, byFrames)
 	defer disband(t, nodes)
 	each(nodes, func(_ int, n *Nodes) {
 		rt := mustNew(t, Options{Nodes: n})
@@ -262,7 +268,7 @@ func TestRelaxedNotPermitted(t *testing.T) {
 
 // A run without relaxed access has no fabric.
 func TestNoRelaxedNoFabric(t *testing.T) {
-	nodes := crewIn(t, 2, true)
+	nodes := crewIn(t, 2, byFrames)
 	defer disband(t, nodes)
 	each(nodes, func(i int, n *Nodes) {
 		rt := mustNew(t, Options{Nodes: n})
@@ -309,7 +315,7 @@ func TestTreeOfGuard(t *testing.T) {
 		return tree
 	}
 	for _, c := range []struct {
-		machines []string
+		machines []string // with a name, or nodes that share no memory
 		ranks    int
 		want     string
 	}{
@@ -317,12 +323,24 @@ func TestTreeOfGuard(t *testing.T) {
 		{[]string{"socket:2 core:4", "socket:2 core:4", "socket:2 core:4"}, 4, "node:3 socket:2 core:2"},
 		{[]string{"socket:2 core:4", "core:4"}, 3, "node:2 rank:3"},
 		{[]string{"node:2 core:4", "node:2 core:4"}, 3, "node:2 rank:3"},
+		{[]string{"core:4 a", "core:4 a"}, 4, "node:2 core:4"},
+		{[]string{"core:4 a", "core:4 a", "core:4 b", "core:4 b"}, 4, "group:2 node:2 core:4"},
+		{[]string{"core:4 a", "core:2 a", "core:4 b", "core:4 b"}, 3, "group:2 node:2 rank:3"},
+		{[]string{"core:4 a", "core:4 a", "core:4 b"}, 4, "node:3 core:4"},
+		{[]string{"core:4 a", "core:4 b", "core:4 a", "core:4 b"}, 4, "node:4 core:4"},
+		{[]string{"core:4 a", "core:4 a", "core:4", "core:4"}, 4, "node:4 core:4"},
 	} {
-		var machines []*topology.Tree
+		var grounds []ground
 		for _, text := range c.machines {
-			machines = append(machines, parse(text))
+			on := ground{}
+			if words := strings.Fields(text); !strings.Contains(words[len(words)-1], ":") {
+				on.Machine = words[len(words)-1]
+				text = strings.TrimSuffix(text, " "+on.Machine)
+			}
+			on.tree = parse(text)
+			grounds = append(grounds, on)
 		}
-		tree, err := treeOf(machines, 0, c.ranks)
+		tree, err := treeOf(grounds, 0, c.ranks)
 		if err != nil || tree.String() != c.want {
 			t.Errorf("%v with %d ranks: %v, %v, want %s", c.machines, c.ranks, tree, err, c.want)
 		}
