@@ -240,3 +240,23 @@ func TestForget(t *testing.T) {
 		t.Error("a mirror is forgotten")
 	}
 }
+
+// A node that retains a release makes a first request: the request uses its ticket, and does not
+// go as a renewal.
+func TestFirstRequestBehindRetainedRelease(t *testing.T) {
+	n, r := keeping(t, Options{})
+	order, err := n.sites[0].Reserve(r[0], []First{{1, Write}, {0, Write}})
+	fine(t, err)
+	var first, second Place
+	fine(t, second.RequestOrdered(r[0], Write, order+1))
+	fine(t, first.RequestOrdered(r[1], Write, order))
+	n.settle(t)
+	for i, p := range []*Place{&first, &second} {
+		if !p.Granted() {
+			t.Fatalf("first request %d waits for ever", i)
+		}
+		fine(t, p.Acquire(t.Context()))
+		fine(t, p.Release())
+		n.settle(t)
+	}
+}

@@ -90,7 +90,7 @@ func (r *Mirror) Request(id ID, m Mode, order int, tag any, w *Work) error {
 		return err
 	}
 	kind := RequestMessage
-	if r.keeps && r.keptID != id {
+	if r.keeps && r.keptID != id && order == 0 { // a first request has a ticket already
 		kind, r.keeps = RenewMessage, false
 	}
 	invariant.Sometimes(r.keeps, "a request has the ID whose release is retained")
