@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -26,6 +28,18 @@ type exhibit struct {
 	guard    string
 	own      prometheus.Registerer // of what is the table's and the server's
 	server   *metrics.Server
+	serving  atomic.Bool
+}
+
+// errNotServing is why a node is not ready.
+var errNotServing = errors.New("the nodes have not met yet, so no client is served")
+
+// ready is nil when clients are served.
+func (e *exhibit) ready() error {
+	if e.serving.Load() {
+		return nil
+	}
+	return errNotServing
 }
 
 // newExhibit listens, so that a taken port is noticed before the first client is served.
@@ -47,7 +61,7 @@ func newExhibit(address, guard string, place launch.Place) (*exhibit, error) {
 		return nil, err
 	}
 	e.server, err = metrics.Serve(context.Background(), metrics.ServerOptions{
-		Address: address, Node: place.Node, Gatherer: e.registry, Key: place.Key != nil && place.How != launch.Spawned,
+		Address: address, Node: place.PortOffset(), Gatherer: e.registry, Key: place.Key != nil && place.How != launch.Spawned, Ready: e.ready,
 	})
 	return e, err
 }
@@ -82,6 +96,7 @@ func (e *exhibit) follow(nodes *orwl.Nodes, t *table.Strings, s *resp.Server, lo
 		return nil
 	}
 	e.metrics.Nodes(nodes)
+	e.serving.Store(true)
 	log.Info("metrics", "url", "http://"+e.server.Address()+"/metrics")
 	return e.own.Register(&figures{table: t, server: s, done: make(map[string]uint64)})
 }

@@ -107,7 +107,7 @@ const drained = 3 * time.Second
 
 // run serves until ctx is done.
 func (s *serving) run(ctx context.Context) (err error) {
-	at, err := s.address(s.place.Node, s.secret)
+	at, err := s.address(s.place.PortOffset(), s.secret)
 	if err != nil {
 		return err
 	}

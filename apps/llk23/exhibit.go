@@ -43,7 +43,7 @@ func newExhibit(o options, place launch.Place, spawns bool) (*exhibit, error) {
 		at.Key = false // they get one that nobody else has, and all are on this machine
 		return nil, try(at, o.nodes)
 	}
-	at.Node = place.Node
+	at.Node = place.PortOffset()
 	e := &exhibit{registry: registry, figures: new(figures), seen: make(chan struct{}, 1)}
 	var err error
 	if e.metrics, err = metrics.New(metrics.Options{Registerer: registry, Node: place.Node}); err != nil {

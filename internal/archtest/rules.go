@@ -79,7 +79,7 @@ var layers = []layer{
 	{path: "apps/dht/resp", imports: anything},
 	{path: "apps/dht", imports: anything},
 	{path: "cmd/orwl", imports: anything},
-	{path: "deploy"},
+	{path: "deploy", imports: "orwl/launch"},
 
 	// Beside the layers.
 	{path: "internal/invariant", everybodys: true},

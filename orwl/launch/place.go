@@ -59,6 +59,15 @@ const (
 // it ended.
 func (h How) BySpawn() bool { return h == Spawned || h == SSH }
 
+// PortOffset is what a program adds to a port of its own, so that the nodes of one machine do not
+// meet there. In Kubernetes each node has an address of its own, and the same port.
+func (p Place) PortOffset() int {
+	if p.How == Kubernetes {
+		return 0
+	}
+	return p.Node
+}
+
 // String is a place in a line, without its key.
 func (p Place) String() string {
 	text := fmt.Sprintf("node %d of %d (%s)", p.Node, p.Nodes, p.How)
