@@ -24,14 +24,14 @@ func TestPartition(t *testing.T) {
 		short := trial%2 == 0
 		off := 700 * time.Millisecond
 		if !short {
-			off = 4 * time.Second
+			off = 2800 * time.Millisecond // lease and skew are 2 s
 		}
 		t.Run(fmt.Sprint(trial, "/", off), func(t *testing.T) {
 			t.Parallel()
 			net := netns.New(t, 3)
 			quality := netns.Quality{Delay: time.Millisecond / 2, Loss: 0.001}
 			net.All(quality)
-			const iterations = "1500" // which take some seconds
+			const iterations = "800" // which take some seconds
 			args := strings.Fields("-grid 3x1 -block 16x16 -json -tasks fused -iters " + iterations)
 			var hosts [3]*exec.Cmd
 			var out, complaints [3]bytes.Buffer
