@@ -81,7 +81,7 @@ var imports = map[string]string{
 	"binary": "encoding/binary", "context": "context", "errors": "errors", "fmt": "fmt", "time": "time",
 	"handle": "github.com/orwl/go-orwl/handle", "locks": "github.com/orwl/go-orwl/locks",
 	"mem": "github.com/orwl/go-orwl/net/mem", "orwl": "github.com/orwl/go-orwl/orwl",
-	"resource": "github.com/orwl/go-orwl/resource", "session": "github.com/orwl/go-orwl/session",
+	"resource": "github.com/orwl/go-orwl/resource", "session": "github.com/orwl/go-orwl/orwl/session",
 	"topology": "github.com/orwl/go-orwl/net/topology",
 }
 

@@ -5,8 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/orwl/go-orwl/orwl/session"
 	"github.com/orwl/go-orwl/resource"
-	"github.com/orwl/go-orwl/session"
 )
 
 // Dial makes a session: this process, which is not part of a run, uses resources of one by their

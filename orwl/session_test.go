@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/orwl/go-orwl/session"
+	"github.com/orwl/go-orwl/orwl/session"
 )
 
 // TestServe has sessions count beside the tasks of two nodes, in the queue of one resource.

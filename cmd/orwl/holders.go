@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/internal/command"
-	"github.com/orwl/go-orwl/session"
+	"github.com/orwl/go-orwl/orwl/session"
 )
 
 const holdersFormat = `orwl holders: show who holds a lock by name and who waits, or release one by force

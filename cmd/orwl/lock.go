@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/internal/command"
-	"github.com/orwl/go-orwl/session"
+	"github.com/orwl/go-orwl/orwl/session"
 )
 
 const lockFormat = `orwl lock: run a command while a lock is held, as flock does, on any machine

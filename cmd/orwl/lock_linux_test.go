@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/internal/command"
-	"github.com/orwl/go-orwl/session"
+	"github.com/orwl/go-orwl/orwl/session"
 )
 
 // patience ends a test that hangs. No test depends on it.

@@ -14,7 +14,7 @@ import (
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/internal/terminal"
 	"github.com/orwl/go-orwl/orwl/launch"
-	"github.com/orwl/go-orwl/session"
+	"github.com/orwl/go-orwl/orwl/session"
 )
 
 const serveFormat = `orwl serve: keep locks by name for any process

@@ -60,11 +60,11 @@ var layers = []layer{
 	{path: "handle", pure: true, imports: "resource"},
 	{path: "orwl/placement", pure: true, imports: "net/topology"},
 	{path: "orwl/launch"},
-	{path: "session/internal/protocol", pure: true},
-	{path: "session", imports: "session/internal/protocol resource net/p2p"},
+	{path: "orwl/session/internal/protocol", pure: true},
+	{path: "orwl/session", imports: "orwl/session/internal/protocol resource net/p2p"},
 	{path: "orwl/internal/workers", pure: true, imports: "net/rma"}, // its tests play in net/sim
 	{path: "orwl/internal/agreement", pure: true},
-	{path: "orwl", imports: "session orwl/internal/agreement orwl/internal/workers orwl/launch orwl/placement orwl/liveness net/topology/host net/rma/part " + belowOrwl},
+	{path: "orwl", imports: "orwl/session orwl/internal/agreement orwl/internal/workers orwl/launch orwl/placement orwl/liveness net/topology/host net/rma/part " + belowOrwl},
 	{path: "orwl/trace", imports: "orwl " + belowOrwl},
 	{path: "metrics", imports: "orwl " + belowOrwl},
 

@@ -7,8 +7,8 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/orwl/go-orwl/orwl/session/internal/protocol"
 	"github.com/orwl/go-orwl/resource"
-	"github.com/orwl/go-orwl/session/internal/protocol"
 )
 
 // places are the requests of sessions in the queues of resources. It is the Queue of a home, and

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/orwl/go-orwl/orwl/session/internal/protocol"
 	"github.com/orwl/go-orwl/resource"
-	"github.com/orwl/go-orwl/session/internal/protocol"
 )
 
 // mostNames is how many names with bytes a server keeps.

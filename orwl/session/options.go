@@ -9,8 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/orwl/go-orwl/orwl/session/internal/protocol"
 	"github.com/orwl/go-orwl/resource"
-	"github.com/orwl/go-orwl/session/internal/protocol"
 )
 
 // DefaultAddress is where a server listens, and where a session looks for it. The port spells

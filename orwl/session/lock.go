@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/orwl/go-orwl/session/internal/protocol"
+	"github.com/orwl/go-orwl/orwl/session/internal/protocol"
 )
 
 // Lock is a lock that the session holds, with its bytes. Any goroutine may use it.

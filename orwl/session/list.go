@@ -5,7 +5,7 @@ import (
 	"iter"
 	"time"
 
-	"github.com/orwl/go-orwl/session/internal/protocol"
+	"github.com/orwl/go-orwl/orwl/session/internal/protocol"
 )
 
 // State is who holds a lock, and who waits for it, at one moment.

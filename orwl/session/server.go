@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/net/p2p"
-	"github.com/orwl/go-orwl/session/internal/protocol"
+	"github.com/orwl/go-orwl/orwl/session/internal/protocol"
 )
 
 // Server lets sessions use resources that have their home in this process. It does what a

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/net/p2p"
+	"github.com/orwl/go-orwl/orwl/session/internal/protocol"
 	"github.com/orwl/go-orwl/resource"
-	"github.com/orwl/go-orwl/session/internal/protocol"
 )
 
 // TestOrder has sessions ask one after the other. They are served in this order.

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/orwl/go-orwl/session/internal/protocol"
+	"github.com/orwl/go-orwl/orwl/session/internal/protocol"
 )
 
 // Match errors by these.

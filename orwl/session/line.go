@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/net/p2p"
-	"github.com/orwl/go-orwl/session/internal/protocol"
+	"github.com/orwl/go-orwl/orwl/session/internal/protocol"
 )
 
 const (

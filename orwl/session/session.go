@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/net/p2p"
-	"github.com/orwl/go-orwl/session/internal/protocol"
+	"github.com/orwl/go-orwl/orwl/session/internal/protocol"
 )
 
 // Session is this process's right to hold locks of a server. It lives as long as the two hear of
