@@ -28,7 +28,7 @@ type Phase struct {
 	// These belong to the goroutine that has called Phase.
 	wrong    error // what is wrong with the declarations of this node
 	system   liveness.System
-	homes    map[string]int // of all resources, with those of the phase
+	homes    map[string]int // of all resources, the phase's included
 	batches  []batch        // that ran when this node proposed the phase
 	reserved []reservation
 	orders   map[*resource.Resource]int // first requests of earlier phases
@@ -36,7 +36,7 @@ type Phase struct {
 
 // The errors of a phase that cannot join a run. A phase whose tasks would deadlock is a
 // [*liveness.DeadlockError], and one that cannot be proven alive beside the tasks that run
-// is a [*liveness.JoinError]. What another node alone knows is a [*NodeError]: its context
+// is a [*liveness.JoinError]. A [*NodeError] says that another node refuses: its context
 // has ended, its declarations are wrong, or it is lost.
 var (
 	// ErrNotRunning: the runtime does not run, or its tasks have ended, here or on another

@@ -119,8 +119,8 @@ func (p *Phase) enter() {
 	}
 }
 
-// finish runs the tasks of the phase on this node to their end, waits for those of the other
-// nodes, and forgets them.
+// finish runs the tasks of the phase on this node to their end, waits for the other nodes' tasks,
+// and forgets them.
 func (p *Phase) finish() error {
 	rt, r, g := p.rt, p.run, p.rt.meeting
 	ends := func() { rt.stop(r, context.Cause(r.ctx)) }

@@ -10,8 +10,8 @@ import (
 	"github.com/orwl/go-orwl/orwl/internal/agreement"
 )
 
-// meeting is where the phases of this node meet those of the others: the step functions of
-// package agreement, joined to the network and to the goroutines that call Phase. A run of one
+// meeting is where the nodes agree on phases. It joins the step functions of package agreement to
+// the network and to the goroutines that call Phase. A run of one
 // node has a meeting of one.
 type meeting struct {
 	nodes *Nodes

@@ -7,7 +7,7 @@ import (
 	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
 
-// What places ask of their mirror: request, acquire, release, renew, cancel. The apart bit of
+// Places ask their mirror to do this: request, acquire, release, renew, cancel. The apart bit of
 // the requested word sends them here. The state of such a place holds the ID of its request
 // instead of a ticket.
 

@@ -23,7 +23,7 @@ func (s *Site) Reserve(r *Resource, first []First) (order int, err error) {
 	return h.reserve(first), nil
 }
 
-// Forgo gives up those of n reservations, from number order on, that no request has used.
+// Forgo gives up reservations that no request has used, among n from number order on.
 // The requests behind them go on. No node makes such a request any more.
 func (s *Site) Forgo(r *Resource, order, n int) error {
 	h, err := s.homeOf(r, "Forgo")

@@ -10,7 +10,7 @@ import (
 // forwarded are the signals that go to the command.
 var forwarded = []os.Signal{os.Interrupt}
 
-// group is a command. What it has started is not ended with it.
+// group is a command, without the processes that it has started.
 type group struct{ c *exec.Cmd }
 
 func prepare(c *exec.Cmd) group { return group{c} }

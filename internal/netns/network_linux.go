@@ -12,7 +12,7 @@ import (
 	"testing"
 )
 
-// Network is some hosts, each of which reaches each other one.
+// Network is some hosts that all reach each other.
 type Network struct {
 	hosts []*host
 	ways  [][]*way // from, to

@@ -1,4 +1,4 @@
-// Package pack encodes what nodes say seldom: the hello of a stream, who is a member, what a
+// Package pack encodes what nodes say seldom: the hello of a stream, the list of members, what a
 // program declares, why a run ended. github.com/vmihailenco/msgpack does the work. A struct
 // becomes a map, and its tags say the names, so any tool can read it.
 //

@@ -17,7 +17,7 @@ type Stream interface {
 	io.Writer
 	// SetDeadline ends what Read and Write wait for.
 	SetDeadline(t time.Time) error
-	// Close ends the connection. What was written may not arrive.
+	// Close ends the connection. The last bytes written may not arrive.
 	Close()
 }
 
@@ -34,7 +34,7 @@ type SessionOptions struct {
 	Address string
 	// Key is the key of the run, nil if it has none.
 	Key []byte
-	// Carrier is that of the run.
+	// Carrier is the run's.
 	Carrier Carrier
 }
 

@@ -15,8 +15,8 @@ var errSSH = errors.New("ssh ended with code 255: its connection failed, or a si
 
 const codeSSH = 255
 
-// shell has the node's environment come over the input, a variable a line, so that nobody sees
-// it in a list of processes. What is behind an empty line is the node's lifeline. If the input
+// shell has the node's environment come over the input, a variable a line, so that it is in
+// no list of processes. Behind an empty line begins the node's lifeline. If the input
 // ends before, so does the shell.
 const shell = `while IFS= read -r pair; do [ -n "$pair" ] || exec "$@"; export "$pair"; done; exit 1`
 

@@ -24,7 +24,7 @@
 //	// Output:
 //	// job 0017 <nil>
 //
-// A [Server] keeps the locks: those of a run, or locks that are made on demand. Package orwl has
+// A [Server] keeps the locks: resources of a run, or locks that it makes on demand. Package orwl has
 // both ends for programs, as Dial and Runtime.Serve, and the command orwl has them for shells.
 //
 // # Contract
@@ -33,7 +33,7 @@
 //
 // The server ends a session after lease and skew of silence, by its own clock. The session lets
 // go by itself when no beat of the last lease less skew was answered: the context of each lock
-// ends. So nobody else holds the lock before, if each clock is wrong by at most the skew in the
+// ends. So no other session holds the lock before, if each clock is wrong by at most the skew in the
 // time of a lease, and the holder stops when the context ends. A holder that is stopped by the system, or
 // that does not watch the context, may still act after that. The fence is for this: it grows
 // with each grant to a writer, and a store that remembers the greatest fence can refuse what

@@ -12,11 +12,11 @@ var (
 	// ErrLost ends the context of a lock that the session has lost: its lease is over, or the
 	// home has taken the lock. Calls of that lock match it, too.
 	ErrLost = errors.New("session: the lock is lost: lock it again, and look what was done")
-	// ErrRevoked ends the context of a lock that somebody has released by force. Unlock it.
+	// ErrRevoked ends the context of a lock that an operator has released by force. Unlock it.
 	ErrRevoked = errors.New("session: the lock was released by force: unlock it")
 	// ErrOver: the session has ended, with all its locks.
 	ErrOver = errors.New("session: the session is over: dial again")
-	// ErrBusy: somebody else holds the lock, or waits for it.
+	// ErrBusy: another session holds the lock, or waits for it.
 	ErrBusy = errors.New("session: the lock is not free")
 	// ErrUnknown: the server has no resource of this name.
 	ErrUnknown = errors.New("session: no resource has this name")
@@ -24,8 +24,8 @@ var (
 	ErrBroken = errors.New("session: the resource is broken")
 	// ErrRefused: the call makes no sense, or a bound is reached.
 	ErrRefused = errors.New("session: refused")
-	// ErrPriorHolderLost: the holder before has lost the lock. What it has done outside may be
-	// half done. Its writes were dropped.
+	// ErrPriorHolderLost: the holder before has lost the lock. Its writes were dropped. Its work
+	// outside may be half done.
 	ErrPriorHolderLost = errors.New("session: the holder before was lost")
 	// ErrPoisoned: the bytes are half written. A holder that writes all of them heals them.
 	ErrPoisoned = errors.New("session: the bytes are half written")

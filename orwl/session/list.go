@@ -8,7 +8,7 @@ import (
 	"github.com/orwl/go-orwl/orwl/session/internal/protocol"
 )
 
-// State is who holds a lock, and who waits for it, at one moment.
+// State lists the holders of a lock, and the requests that wait for it, at one moment.
 type State struct {
 	Name     string
 	Requests []Request // the first of the queue, in order

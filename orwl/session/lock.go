@@ -124,7 +124,7 @@ func (s *Session) forget(l *Lock) {
 func (l *Lock) Name() string { return l.name }
 
 // Fence is the number of the grant. It grows with each writer, and no server uses one again.
-// Readers have that of the last writer. Give it to whatever you change under the lock, and have
+// A reader has the last writer's. Give it to whatever you change under the lock, and have
 // that refuse smaller ones.
 func (l *Lock) Fence() uint64 { return l.grant.Fence }
 
@@ -159,7 +159,7 @@ func (l *Lock) Write(ctx context.Context, b []byte) error {
 
 // Unlock gives the lock back and commits what was written. An error that matches ErrLost says
 // that the lock was lost before, and nothing is committed. If ctx or the session ends before the
-// answer, nobody knows.
+// answer, it is not known which.
 func (l *Lock) Unlock(ctx context.Context) error {
 	l.cancel(context.Canceled)
 	_, err := l.call(ctx, "unlock", protocol.Message{Release: l.grip()})

@@ -12,7 +12,7 @@ import (
 const mostNames = 1 << 16
 
 // names are the resources that are in use, and those made on demand that have bytes. A lock
-// without bytes goes when nobody uses it. So any number of names may come and go.
+// without bytes goes with its last user. So any number of names may come and go.
 type names struct {
 	lookup func(name string) (*resource.Resource, error) // nil: they are made on demand
 	all    map[string]*kept
@@ -29,8 +29,8 @@ type kept struct {
 	users int
 }
 
-// newNames makes an empty set. Fences of resources made on demand begin with the time, so that
-// those of a server that starts anew are greater than all before: a million grants in each
+// newNames makes an empty set. Fences of resources made on demand begin with the time. So a server
+// that starts anew has greater ones than all before: a million grants in each
 // millisecond would not reach them.
 func newNames(lookup func(name string) (*resource.Resource, error)) *names {
 	return &names{lookup: lookup, all: make(map[string]*kept), floor: uint64(time.Now().UnixMilli()) << 20}

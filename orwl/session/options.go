@@ -87,13 +87,13 @@ type Options struct {
 	// Addresses are where servers may be: DefaultAddress if there is none. The session goes to
 	// the first one that answers, and stays there.
 	Addresses []string
-	// Key is that of the server.
+	// Key is the server's key.
 	Key []byte
-	// Who describes the session in lists; by default the user, host, process and program.
+	// Who names the session in lists: by default its host, process and program.
 	Who string
 }
 
-// Addresses are those of a list with commas between them.
+// Addresses splits a list at its commas.
 func Addresses(list string) []string {
 	return strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' })
 }

@@ -198,7 +198,7 @@ func (ps *places) forget(p *place) {
 	ps.names.done(p.kept)
 }
 
-// close gives everything back. What was written is dropped.
+// close gives everything back, and drops what was written.
 func (ps *places) close() {
 	for id := range ps.all {
 		ps.Withdraw(id)

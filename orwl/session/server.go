@@ -230,7 +230,7 @@ func (s *Server) send() {
 	}
 }
 
-// Close ends all connections. What sessions hold is abandoned.
+// Close ends all connections, and abandons what sessions hold.
 func (s *Server) Close(ctx context.Context) error {
 	s.mu.Lock()
 	if s.closed {

@@ -35,7 +35,7 @@ type Session struct {
 }
 
 // Dial connects to a server and returns when it has welcomed the session. ctx bounds only that.
-// If nobody listens at any address, Dial fails at once.
+// If no server listens at any address, Dial fails at once.
 func Dial(ctx context.Context, o Options) (*Session, error) {
 	o = o.withDefaults()
 	id := make([]byte, 16)
@@ -233,7 +233,7 @@ func (s *Session) heard(m protocol.Message) {
 		if l := s.locks[m.Granted.Request]; l != nil {
 			l.grant = m.Granted.Grant
 			close(l.ready)
-		} else { // nobody waits for it any more
+		} else { // its caller has given up
 			s.client.Say(protocol.Message{Release: &protocol.Grip{Request: m.Granted.Request, Fence: m.Granted.Grant.Fence}})
 		}
 	case m.Revoked != nil:

@@ -49,7 +49,7 @@ type Letter struct {
 // ErrMessage is a message that no correct node sends.
 var ErrMessage = errors.New("agreement: not a message of a correct node")
 
-// header is the message but for its blob or list, which travel beside it.
+// header is the message without its blob or list, which travel beside it.
 type header struct {
 	Kind   Kind   `msgpack:"kind"`
 	Number uint64 `msgpack:"number"`

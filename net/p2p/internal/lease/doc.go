@@ -1,4 +1,4 @@
-// Package lease decides who may still keep what, when nothing is heard. It has all the
+// Package lease decides what a node may still keep when it hears nothing. It has all the
 // arithmetic: a home that gives a node up, and a holder that lets go, ask here and nowhere
 // else.
 //

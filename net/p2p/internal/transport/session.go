@@ -66,8 +66,8 @@ func DialSession(ctx context.Context, o Options, address string) (*Conn, error) 
 	return nil, errors.Join(append(failures, own.Close())...)
 }
 
-// dialAny dials the node at an address. A node has a name for each number. The session tries that
-// of node 0, and learns by the answer which one is there.
+// dialAny dials the node at an address. A node has a name for each number. The session tries node
+// 0's, and learns by the answer which node is there.
 func dialAny(ctx context.Context, t transport.Transport, g *gater, key []byte, a multiaddr.Multiaddr) (transport.CapableConn, error) {
 	id := nameOf(key, nodePurpose(0))
 	g.numbers[id] = 0

@@ -220,7 +220,7 @@ func (f *Fabric) Lost(peer int, why error) {
 	f.fail(&rma.PeerLostError{Rank: p, Why: why.Error()})
 }
 
-// failedAt is the failure because that of an agent has failed, by what its reply says.
+// failedAt is the failure of this fabric because an agent's has failed, as its reply says.
 func (f *Fabric) failedAt(agent int, status wire.Status, value uint64) error {
 	switch {
 	case value == 0 || value > uint64(len(f.at)):

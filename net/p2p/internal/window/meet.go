@@ -95,8 +95,8 @@ func (f *Fabric) abandon(m memory) {
 	}
 }
 
-// share has the nodes of each machine share memory, and returns that of this one: nil if it
-// has none. Where a node cannot, none of its machine do, and all nodes arrange themselves so.
+// share has the nodes of each machine share memory. It returns the memory of this machine, nil if
+// it has none. If one node of a machine cannot, no node of the machine does, and all nodes know.
 func (f *Fabric) share(ctx context.Context, names []string) (memory, error) {
 	m, err := f.open(ctx)
 	if err != nil {

@@ -39,7 +39,7 @@ type Client struct {
 	heard []Message
 }
 
-// NewClient makes a client. The ID is 16 bytes that nobody can guess.
+// NewClient makes a client. The ID is 16 random bytes, a secret.
 func NewClient(id []byte, who string) *Client { return &Client{id: id, who: who} }
 
 // Over is why the session is over, or nil.
@@ -54,7 +54,7 @@ func (c *Client) Session() uint64 { return c.session }
 // Known reports whether the session was ever welcome.
 func (c *Client) Known() bool { return c.known }
 
-// Out returns what is to be sent, in order.
+// Out returns the messages to send, in order.
 func (c *Client) Out() []Message {
 	out := c.out
 	c.out = nil
@@ -71,7 +71,7 @@ func (c *Client) Heard() []Message {
 	return heard
 }
 
-// Connect begins a connection: what was to be sent on the one before is not sent.
+// Connect begins a connection. It drops what was not sent on the one before.
 func (c *Client) Connect(now int64) {
 	c.speaks, c.out, c.began, c.said = false, nil, now, now
 	c.out = append(c.out, Message{Hello: &Hello{ID: c.id, Who: c.who, Known: c.known, Sent: now}})

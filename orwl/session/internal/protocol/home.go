@@ -16,7 +16,7 @@ type Queue interface {
 	Withdraw(id uint64)
 	// Release ends an access and commits what was written.
 	Release(id uint64) error
-	// Abandon ends an access whose holder is lost. What it has written is dropped.
+	// Abandon ends an access whose holder is lost, and drops its writes.
 	Abandon(id uint64, why string)
 	// Read returns the bytes that the holder sees.
 	Read(id uint64) ([]byte, error)
@@ -72,7 +72,7 @@ func NewHome(lease Lease, q Queue) *Home {
 // Sessions is how many there are.
 func (h *Home) Sessions() int { return len(h.sessions) }
 
-// Out returns what is to be sent, in order.
+// Out returns the messages to send, in order.
 func (h *Home) Out() []Parcel {
 	out := h.out
 	h.out = nil
@@ -175,7 +175,7 @@ func (h *Home) Left(conn uint64) {
 }
 
 // Tick ends the sessions and the requests whose time is over. It returns when to call it again;
-// 0 if there is no session. That time is right until then: no message brings an earlier one.
+// 0 if there is no session. No message brings an earlier time.
 func (h *Home) Tick(now int64) (next int64) {
 	h.now = now
 	for _, s := range slices.Clone(h.sessions) {

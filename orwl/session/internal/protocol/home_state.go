@@ -42,7 +42,7 @@ func (h *Home) changed(n *name) {
 	h.forget(n)
 }
 
-// forget forgets a name that nobody uses. Its state has stamp 0 from then on.
+// forget forgets a name without requests and watches. Its state has stamp 0 from then on.
 func (h *Home) forget(n *name) {
 	if len(n.requests) == 0 && len(n.watches) == 0 && h.names[n.name] == n {
 		delete(h.names, n.name)
@@ -88,7 +88,7 @@ func (h *Home) list(s *session, number uint64, m *List) {
 	h.answer(s, a)
 }
 
-// state is who holds a name, and who waits.
+// state lists the holders of a name, and the requests that wait.
 func (h *Home) state(n *name) State {
 	state := State{Name: n.name, Stamp: n.stamp, Length: len(n.requests)}
 	if len(n.requests) == 0 {

@@ -52,7 +52,7 @@ type Message struct {
 
 // Hello is first on each connection.
 type Hello struct {
-	ID    []byte `msgpack:"id"`    // a secret of the session, which nobody else knows
+	ID    []byte `msgpack:"id"`    // a secret of the session
 	Who   string `msgpack:"who"`   // how lists describe the session
 	Known bool   `msgpack:"known"` // the session was welcomed before
 	Sent  int64  `msgpack:"sent"`  // see Beat
@@ -63,7 +63,7 @@ type Welcome struct {
 	Session uint64 `msgpack:"session"` // its number in lists
 	Length  int64  `msgpack:"length"`  // of the lease, in nanoseconds
 	Skew    int64  `msgpack:"skew"`
-	Sent    int64  `msgpack:"sent"` // that of Hello
+	Sent    int64  `msgpack:"sent"` // as Hello says
 }
 
 // Beat has the time at which it was sent, by the client's clock. Echo returns it.
@@ -143,7 +143,7 @@ type Answer struct {
 	Count  int         `msgpack:"count"`  // of holders that Revoke has asked
 }
 
-// State is who holds a name, and who waits for it.
+// State lists the holders of a name, and the requests that wait for it.
 type State struct {
 	Name     string       `msgpack:"name"`
 	Stamp    uint64       `msgpack:"stamp"`    // another one after each change
