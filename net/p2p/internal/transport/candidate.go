@@ -7,8 +7,12 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/connmgr"
+	"github.com/libp2p/go-libp2p/core/control"
 	"github.com/libp2p/go-libp2p/core/crypto"
 	"github.com/libp2p/go-libp2p/core/host"
+	"github.com/libp2p/go-libp2p/core/network"
+	corepeer "github.com/libp2p/go-libp2p/core/peer"
 	"github.com/multiformats/go-multiaddr"
 )
 
@@ -23,7 +27,8 @@ func Candidate(ctx context.Context, key []byte, nodes int, listen string) (host.
 	if err != nil {
 		return nil, fmt.Errorf("p2p: identity of a candidate: %w", err)
 	}
-	a, err := assemble(Options{Nodes: nodes, Key: key, Private: true, Hello: candidateHello, Talk: func() uint64 { return 0 }}, private, nil)
+	o := Options{Nodes: nodes, Key: key, Private: true, Hello: candidateHello, Talk: func() uint64 { return 0 }, Stranger: func(string) {}}
+	a, err := assemble(o, private, keyed{newPending(o)})
 	if err != nil {
 		return nil, err
 	}
@@ -36,6 +41,32 @@ func Candidate(ctx context.Context, key []byte, nodes int, listen string) (host.
 	}
 	return a, nil
 }
+
+// keyed lets in every process that has come into the private network.
+type keyed struct{ pending *pending }
+
+var _ connmgr.ConnectionGater = keyed{}
+
+// InterceptPeerDial implements connmgr.ConnectionGater.
+func (g keyed) InterceptPeerDial(corepeer.ID) bool { return true }
+
+// InterceptAddrDial implements connmgr.ConnectionGater.
+func (g keyed) InterceptAddrDial(corepeer.ID, multiaddr.Multiaddr) bool { return true }
+
+// InterceptAccept implements connmgr.ConnectionGater.
+func (g keyed) InterceptAccept(c network.ConnMultiaddrs) bool {
+	g.pending.add(c)
+	return true
+}
+
+// InterceptSecured implements connmgr.ConnectionGater.
+func (g keyed) InterceptSecured(_ network.Direction, _ corepeer.ID, c network.ConnMultiaddrs) bool {
+	g.pending.remove(c.RemoteMultiaddr())
+	return true
+}
+
+// InterceptUpgraded implements connmgr.ConnectionGater.
+func (g keyed) InterceptUpgraded(network.Conn) (bool, control.DisconnectReason) { return true, 0 }
 
 // List is a list of addresses, which Addresses parses: as many as fit.
 func List(all []multiaddr.Multiaddr) string { return listed(all, mostListed) }

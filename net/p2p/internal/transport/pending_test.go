@@ -2,11 +2,14 @@ package transport
 
 import (
 	"fmt"
+	"io"
+	"net"
 	"slices"
 	"testing"
 	"time"
 
 	"github.com/multiformats/go-multiaddr"
+	manet "github.com/multiformats/go-multiaddr/net"
 )
 
 // socket is a connection from a port.
@@ -53,4 +56,31 @@ func TestPending(t *testing.T) {
 	if port, from := <-closed, <-late; port != 15 || from != "/ip4/127.0.0.1/tcp/15" {
 		t.Errorf("port %d was closed late, told of %s", port, from)
 	}
+}
+
+// TestCandidateIsCrowded opens more sockets to a candidate than may be pending, and says nothing.
+// The candidate closes some.
+func TestCandidateIsCrowded(t *testing.T) {
+	h, err := Candidate(t.Context(), []byte("a key that nobody else has"), 2, "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	at, err := manet.ToNetAddr(h.Network().ListenAddresses()[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 2*mostPending)
+	for range cap(ended) {
+		s, err := net.Dial("tcp", at.String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer s.Close()
+		go func() {
+			_, err := io.Copy(io.Discard, s)
+			ended <- err
+		}()
+	}
+	<-ended
 }
