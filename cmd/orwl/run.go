@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -13,20 +14,25 @@ import (
 	"github.com/orwl/go-orwl/orwl/launch"
 )
 
-const runFormat = `usage: orwl run [-n N] [-listen HOST:PORT] [--] PROGRAM [ARGUMENT...]
+const runFormat = `usage: orwl run [-n N] [-ssh HOST,HOST] [-listen HOST:PORT] [--] PROGRAM [ARGUMENT...]
 
-Starts PROGRAM N times on this machine, as the nodes of one run, with a new cluster
-key. What they write appears line by line, behind the number of its node. When one
-fails the others are ended, unless the program goes on without it, and so they are when
-orwl run is. The exit code is that of the first node that failed.
+Starts PROGRAM N times on this machine, or on others by ssh, as the nodes of one run, with a
+new cluster key. Their output appears line by line, behind the number of the node and its
+host. When one fails the others are ended, unless the program goes on without it. They are
+ended when orwl run is, too. The exit code is the code of the first node that failed.
+
+examples:
+  orwl run -n 4 -- ./prog -size 1000
+  orwl run -ssh node[1-4] -- ./prog       one node on each; ./prog is there, in the same folder
 
 flags:
 `
 
 // runRun is orwl run.
 func runRun(f *flag.FlagSet, args []string, out io.Writer) error {
-	nodes := f.Int("n", 2, "start `N` nodes")
-	listen := f.String("listen", "127.0.0.1:0", "node 0 listens on `HOST:PORT`; port 0 is any")
+	nodes := f.Int("n", 0, "start `N` nodes; 2 if 0, or one on each host of -ssh")
+	ssh := f.String("ssh", "", "the nodes run on the hosts `HOST,HOST`, node[1-4] for four, which ssh reaches without a question")
+	listen := f.String("listen", "", "node 0 listens on `HOST:PORT`; port 0 is any; 127.0.0.1:0 if empty, and with -ssh all interfaces")
 	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
 		fmt.Fprint(out, runFormat)
 		f.SetOutput(out)
@@ -38,7 +44,17 @@ func runRun(f *flag.FlagSet, args []string, out io.Writer) error {
 	if f.NArg() == 0 {
 		return command.Misusef("no program: name one behind the flags, as in orwl run -n 4 -- ./prog")
 	}
-	if err := inRange("n", *nodes, 1, 4096); err != nil {
+	var hosts []string
+	if *ssh != "" {
+		var err error
+		if hosts, err = launch.ParseHosts(*ssh); err != nil {
+			return command.Misusef("-ssh is %q: %w", *ssh, err)
+		}
+	}
+	if *nodes == 0 {
+		*nodes = cmp.Or(len(hosts), 2)
+	}
+	if err := inRange("n", *nodes, max(1, len(hosts)), 4096); err != nil {
 		return err
 	}
 	program, err := exec.LookPath(f.Arg(0))
@@ -47,6 +63,7 @@ func runRun(f *flag.FlagSet, args []string, out io.Writer) error {
 	}
 	err = launch.Spawn(context.Background(), launch.Run{
 		Nodes:   *nodes,
+		Hosts:   hosts,
 		Program: program,
 		Args:    f.Args()[1:],
 		Stdout:  out,

@@ -4,6 +4,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -36,6 +37,37 @@ func TestRun(t *testing.T) {
 	code, _, complaints = try(t, "run", "-n", "2", program, "-test.run=^TestRun$")
 	if want := "orwl run: launch: node 1 exited with code 7\n"; code != 7 || complaints != want {
 		t.Errorf("exit code %d: %s, want 7: %s", code, complaints, want)
+	}
+}
+
+// TestRunOverSSH runs this test binary on two hosts. A script plays ssh.
+func TestRunOverSSH(t *testing.T) {
+	script := filepath.Join(t.TempDir(), "ssh")
+	if err := os.WriteFile(script, []byte(`#!/bin/sh
+for last; do :; done
+case $* in *" -G "*) echo "hostname $last.example"; exit;; esac
+exec sh -c "$last"
+`), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("ORWL_SSH", script)
+	t.Setenv(envNodeOfTest, "none")
+	code, out, complaints := try(t, "run", "-ssh", "host[1-2]", "--", os.Args[0], "-test.run=^TestRun$", "-test.v")
+	if code != command.Done || complaints != "" {
+		t.Errorf("exit code %d: %s", code, complaints)
+	}
+	for _, want := range []string{"[0 host1] node 0 of 2 (ssh)", "[1 host2] node 1 of 2 (ssh), root at 127.0.0.1:4321"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("lacks %q:\n%s", want, out)
+		}
+	}
+	for args, want := range map[string]string{
+		"-ssh node[1-":        `-ssh is "node[1-"`,
+		"-n 1 -ssh host[1-2]": "-n is 1, want 2 to 4096",
+	} {
+		if code, _, complaints := try(t, append(append([]string{"run"}, strings.Fields(args)...), "./prog")...); code != command.Misused || !strings.Contains(complaints, want) {
+			t.Errorf("%s: exit code %d: %s, want %s", args, code, complaints, want)
+		}
 	}
 }
 
