@@ -74,7 +74,7 @@ func (rt *Runtime) seatsFor(tasks []*Task) (s seats, err error) {
 
 func seatByIndex(steps []*Task, workers int) {
 	for i, t := range steps {
-		t.step.seat = int32(i * workers / len(steps))
+		t.step.seat = int16(i * workers / len(steps))
 	}
 }
 
@@ -95,7 +95,7 @@ func placeSteps(steps []*Task, tree *topology.Tree) error {
 		return fmt.Errorf("orwl: placing tasks on workers: %w", err)
 	}
 	for i, t := range steps {
-		t.step.seat = int32(p.Rank[i])
+		t.step.seat = int16(p.Rank[i])
 	}
 	return nil
 }

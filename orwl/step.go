@@ -31,7 +31,8 @@ type step struct {
 	next  int32 // the access to look at next
 	left  int32 // accesses that were not found granted yet
 	first int32 // the access that the next round begins with
-	seat  int32 // the number of its home worker
+	seat  int16 // the number of its home worker
+	waits bool  // it has told the observers in this round
 }
 
 // Each makes the task a step task: body is called once in each of so many rounds, or
@@ -83,9 +84,12 @@ func (s *step) ready() (all bool, err error) {
 		s.first = s.next // it has waited for this one, unless the round begins
 	}
 	for ; s.left > 0; s.left-- {
-		if granted, err := accesses[s.next].Place().GrantedOrTell(s); !granted {
+		begins := !s.waits
+		s.waits = true // before the step is left to others
+		if granted, err := accesses[s.next].Place().GrantedOrTell(s, begins); !granted {
 			return false, err
 		}
+		s.waits = !begins
 		if s.next++; int(s.next) == len(accesses) {
 			s.next = 0
 		}
@@ -127,7 +131,7 @@ func (s *step) run(w *worker) error {
 	}
 	s.round++
 	t.round.Inc() // before the release, so that the next task sees it
-	s.next, s.left = s.first, int32(len(t.accesses))
+	s.next, s.left, s.waits = s.first, int32(len(t.accesses)), false
 	if err := t.endRound(s.round, s.rounds, w); err != nil {
 		return err
 	}

@@ -261,7 +261,7 @@ func (t *table) acquire(ctx context.Context, s *seat) error { return s.Acquire(c
 // take acquires as a step task does.
 func (t *table) take(ctx context.Context, s *seat) error {
 	for {
-		if granted, err := s.GrantedOrTell((*taker)(s)); err != nil {
+		if granted, err := s.GrantedOrTell((*taker)(s), true); err != nil {
 			return err
 		} else if granted {
 			return s.Acquire(ctx)

@@ -77,13 +77,14 @@ func (p *Place) Tell(h Hook) error {
 // GrantedOrTell reports whether Acquire would find the request granted by the queue. If not,
 // h is told of the grant, as by Tell. It is for a task without a goroutine that waits for
 // several accesses. The task does not enter a guard before it has all of them: so it keeps
-// no relaxed access out while it waits.
-func (p *Place) GrantedOrTell(h Hook) (granted bool, err error) {
+// no relaxed access out while it waits. A task waits once at a time: waits says that it does not
+// wait yet, and that the observers hear of it, as by Acquire.
+func (p *Place) GrantedOrTell(h Hook, waits bool) (granted bool, err error) {
 	s := p.state.Load()
 	if s&requestedBit == 0 || p.lined || p.told(s) {
 		return true, nil
 	}
-	if p.hears(Waiting) {
+	if waits && p.hears(Waiting) {
 		p.tell(Waiting)
 	}
 	if p.listed {
