@@ -176,3 +176,17 @@ func (w *releaseWatch) Observe(e Event) {
 type lastRelease releaseWatch
 
 func (w *lastRelease) Observe(resource.Event) { w.last = w.task.run.ctx.Err() }
+
+// A run has failed a moment before its context ends: its reason is waited for.
+func TestFailureHasAReason(t *testing.T) {
+	ctx, end := context.WithCancelCause(t.Context())
+	r := &run{ctx: ctx, end: end}
+	if why := r.why(); why != nil {
+		t.Errorf("a run that goes on has failed by %v", why)
+	}
+	r.failed.Store(true)
+	go end(errPlanned)
+	if why := r.why(); !errors.Is(why, errPlanned) {
+		t.Errorf("it has failed by %v, want %v", why, errPlanned)
+	}
+}

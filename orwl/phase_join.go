@@ -130,8 +130,8 @@ func (p *Phase) finish() error {
 		ends()
 	}
 	var mine []byte
-	if r.failed.Load() {
-		mine = rt.o.Nodes.failureOf(context.Cause(r.ctx)).encode()
+	if why := r.why(); why != nil {
+		mine = rt.o.Nodes.failureOf(why).encode()
 	}
 	all, err := g.give(p, endRound, mine)
 	g.forget(p)
@@ -139,8 +139,8 @@ func (p *Phase) finish() error {
 	if err == nil {
 		err = rt.outcome(all)
 	}
-	if r.failed.Load() {
-		err = context.Cause(r.ctx)
+	if why := r.why(); why != nil {
+		err = why
 	}
 	if late := rt.dismiss(p); late != nil {
 		err = errors.Join(err, late)

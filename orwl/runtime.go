@@ -83,6 +83,16 @@ func (r *run) lost(why error) {
 	r.end(why)
 }
 
+// why is why the run has failed, or nil if it has not. It has failed a moment before its
+// context ends.
+func (r *run) why() error {
+	if !r.failed.Load() {
+		return nil
+	}
+	<-r.ctx.Done()
+	return context.Cause(r.ctx)
+}
+
 // New makes a runtime without tasks.
 func New(o Options) (*Runtime, error) {
 	o = o.withDefaults()
@@ -262,11 +272,10 @@ func (rt *Runtime) Run(ctx context.Context) error {
 	rt.close(r)
 	stop()
 	err := rt.late()
-	switch {
-	case r.failed.Load() && err == nil:
-		err = context.Cause(ctx)
-	case r.failed.Load():
-		err = errors.Join(context.Cause(ctx), err)
+	if why := r.why(); err == nil {
+		err = why
+	} else if why != nil {
+		err = errors.Join(why, err)
 	}
 	if n.many() {
 		return rt.leave(ctx, err)
