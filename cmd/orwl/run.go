@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -30,7 +29,7 @@ flags:
 
 // runRun is orwl run.
 func runRun(f *flag.FlagSet, args []string, out io.Writer) error {
-	nodes := f.Int("n", 0, "start `N` nodes; 2 if 0, or one on each host of -ssh")
+	nodes := f.Int("n", 2, "start `N` nodes; with -ssh one on each host by default")
 	ssh := f.String("ssh", "", "the nodes run on the hosts `HOST,HOST`, node[1-4] for four, which ssh reaches without a question")
 	listen := f.String("listen", "", "node 0 listens on `HOST:PORT`; port 0 is any; 127.0.0.1:0 if empty, and with -ssh all interfaces")
 	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
@@ -50,9 +49,11 @@ func runRun(f *flag.FlagSet, args []string, out io.Writer) error {
 		if hosts, err = launch.ParseHosts(*ssh); err != nil {
 			return command.Misusef("-ssh is %q: %w", *ssh, err)
 		}
-	}
-	if *nodes == 0 {
-		*nodes = cmp.Or(len(hosts), 2)
+		given := false
+		f.Visit(func(n *flag.Flag) { given = given || n.Name == "n" })
+		if !given {
+			*nodes = len(hosts)
+		}
 	}
 	if err := inRange("n", *nodes, max(1, len(hosts)), 4096); err != nil {
 		return err
