@@ -18,8 +18,9 @@ func (p *Place) Held() bool { return p.state.Load()&heldBit != 0 }
 // Requested reports whether the place has requested and not yet acquired.
 func (p *Place) Requested() bool { return p.state.Load()&requestedBit != 0 }
 
-// Fence is the number of the grant. It grows with every granted writer, and readers
-// have the fence of the last writer before them. Zero if not held.
+// Fence is the number of the grant. It grows with every granted writer and every lost
+// holder. Readers have the fence of the last writer before them. At the home it grows under
+// a reader that holds when another reader of its group is lost. Zero if not held.
 func (p *Place) Fence() uint64 {
 	if !p.Held() {
 		return 0

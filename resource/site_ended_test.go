@@ -37,3 +37,28 @@ func TestEnded(t *testing.T) {
 		t.Errorf("counted %d and %d", s[0].Counts().Expired, s[1].Counts().Revoked)
 	}
 }
+
+// A reader of another node is lost while a reader of the home holds. The fence grows, and the
+// holder may look at it meanwhile: the race detector finds a ledger that one of the two uses
+// as its own.
+func TestReaderLostBesideReader(t *testing.T) {
+	n := newNetwork(2, SiteOptions{})
+	at := n.share(t, "x", 16, 0, HomeAt{}, Options{})
+	var here, there Place
+	fine(t, there.Request(at[1], Read))
+	fine(t, here.Request(at[0], Read))
+	n.settle(t)
+	fine(t, there.Acquire(t.Context()))
+	fine(t, here.Acquire(t.Context()))
+	before := here.Fence()
+	looked := make(chan uint64)
+	go func() { looked <- here.Fence() }()
+	n.sites[0].Lost(1, errQuiet)
+	if during := <-looked; during < before || during > before+1 {
+		t.Errorf("the fence was %d, and during the loss %d", before, during)
+	}
+	if after := here.Fence(); after != before+1 {
+		t.Errorf("the fence was %d, and after the loss it is %d", before, after)
+	}
+	fine(t, here.Release())
+}

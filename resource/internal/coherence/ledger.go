@@ -181,8 +181,9 @@ func (l *Ledger) Poison() {
 // Version is the version of the bytes, for a holder.
 func (l *Ledger) Version() uint64 { return l.version.Own() }
 
-// Fence is the fence of the last grant, for a holder.
-func (l *Ledger) Fence() uint64 { return l.fence.Own() }
+// Fence is the fence of the last grant, for a holder. While a reader holds, the loss of
+// another reader of its group raises the fence, so any goroutine may write it.
+func (l *Ledger) Fence() uint64 { return l.fence.Load() }
 
 // Prior is what happened to the writer before, for a holder.
 func (l *Ledger) Prior() Prior { return l.prior }
