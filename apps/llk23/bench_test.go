@@ -11,7 +11,7 @@ import (
 func BenchmarkListing(b *testing.B) {
 	for _, side := range []int{2000, 128} {
 		b.Run(fmt.Sprintf("%dx%d", side, side), func(b *testing.B) {
-			p := problem{rows: side, cols: side, iters: 1, kernel: listing(), values: smooth}
+			p := problem{rows: side, cols: side, iters: 1, kernel: listing(), values: noise}
 			all, err := p.newBlock(b.Context(), p.whole())
 			if err != nil {
 				b.Fatal(err)
@@ -49,7 +49,7 @@ func BenchmarkField(b *testing.B) {
 		for _, form := range c.forms {
 			b.Run(fmt.Sprintf("%v of %v,%s,%s,%d in a pass", c.grid, c.each, form, c.kernel.name, c.sweeps), func(b *testing.B) {
 				all := c.grid.times(c.each)
-				p := problem{rows: all.rows, cols: all.cols, iters: c.iters, kernel: c.kernel, values: smooth, sweeps: c.sweeps}
+				p := problem{rows: all.rows, cols: all.cols, iters: c.iters, kernel: c.kernel, values: noise, sweeps: c.sweeps}
 				var blocks, sequential time.Duration
 				for b.Loop() {
 					f := solved(b, p, c.grid, form)

@@ -88,7 +88,7 @@
 //
 // # Files
 //
-// The computation: kernel.go, block.go, matrix.go, smooth.go, lfk.go, initial.go,
+// The computation: kernel.go, block.go, matrix.go, hills.go, noise.go, lfk.go, initial.go,
 // sequential.go. Its tasks: size.go, direction.go, rect.go, frontier.go, field.go, deal.go,
 // program.go, part.go, exporter.go. Between nodes: collect.go, pipe.go, statement.go. The
 // program around it: flags.go, flags_file.go, flags_metrics.go, job.go, nodes.go, run.go,

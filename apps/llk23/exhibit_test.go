@@ -44,7 +44,7 @@ func TestExhibit(t *testing.T) {
 	if text := body(t, e, "/metrics"); strings.Contains(text, "llk23_") || !strings.Contains(text, "go_goroutines") {
 		t.Errorf("before it sweeps: %s", text)
 	}
-	f := newField(problem{rows: 40, cols: 60, iters: 20, kernel: listing(), values: smooth}, size{2, 3}, fused)
+	f := newField(problem{rows: 40, cols: 60, iters: 20, kernel: listing(), values: noise}, size{2, 3}, fused)
 	f.exhibit = e
 	if _, err := f.solve(t.Context(), nil, quiet()); err != nil {
 		t.Fatal(err)

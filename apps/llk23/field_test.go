@@ -48,7 +48,7 @@ func TestField(t *testing.T) {
 				for _, each := range []size{{1, 1}, {1, 7}, {33, 17}} {
 					t.Run(fmt.Sprintf("%s,%s,%v of %v", form, kernel.name, grid, each), func(t *testing.T) {
 						all := grid.times(each)
-						p := problem{rows: all.rows, cols: all.cols, iters: 9, kernel: kernel, values: smooth}
+						p := problem{rows: all.rows, cols: all.cols, iters: 9, kernel: kernel, values: noise}
 						f := solved(t, p, grid, form)
 						if err := compare(t.Context(), f.result(), reference(t, p)); err != nil {
 							t.Error(err)
@@ -71,7 +71,7 @@ func TestField(t *testing.T) {
 func TestFieldInBands(t *testing.T) {
 	for _, form := range []form{fused, nine} {
 		for _, each := range []size{{16, 128}, {17, 128}, {32, 128}, {70, 128}, {3, band/2 + 1}} {
-			p := problem{rows: 3 * each.rows, cols: 2 * each.cols, iters: 5, kernel: listing(), values: smooth}
+			p := problem{rows: 3 * each.rows, cols: 2 * each.cols, iters: 5, kernel: listing(), values: noise}
 			f := solved(t, p, size{3, 2}, form)
 			if err := compare(t.Context(), f.result(), reference(t, p)); err != nil {
 				t.Errorf("%s, blocks of %v: %v", form, each, err)
@@ -120,7 +120,7 @@ func TestFieldOfPasses(t *testing.T) {
 			for _, each := range []size{{4, 1}, {5, 40}, {33, 17}, {8, 70}} {
 				for _, sweeps := range []int{2, 3, 4} {
 					for _, iters := range []int{1, 4, 9} {
-						p := problem{rows: rows * each.rows, cols: each.cols, iters: iters, sweeps: sweeps, kernel: kernel, values: smooth}
+						p := problem{rows: rows * each.rows, cols: each.cols, iters: iters, sweeps: sweeps, kernel: kernel, values: noise}
 						f := solved(t, p, size{rows, 1}, fused)
 						if err := compare(t.Context(), f.result(), reference(t, p)); err != nil {
 							t.Fatalf("%s, %d blocks of %v, %d iterations, %d in a pass: %v", kernel.name, rows, each, iters, sweeps, err)
@@ -157,7 +157,7 @@ func TestCorners(t *testing.T) {
 	for _, each := range []size{{1, 1}, {2, 3}} {
 		grid, iters := size{3, 4}, 3
 		all := grid.times(each)
-		p := problem{rows: all.rows, cols: all.cols, iters: iters, values: smooth}
+		p := problem{rows: all.rows, cols: all.cols, iters: iters, values: noise}
 		p.kernel = kernel{"counting", func(b *block, from, to int) {
 			for i := from; i < to; i++ {
 				for j := 1; j <= b.cols; j++ {
@@ -170,7 +170,7 @@ func TestCorners(t *testing.T) {
 			for d := range directions {
 				r := part.block.border(d)
 				i, j := part.block.top-1+r.top, part.block.left-1+r.left
-				want := smooth(planeData, i, j)
+				want := noise(planeData, i, j)
 				if f.neighbour(part, d) != nil {
 					n := iters
 					if !d.earlier() {
@@ -198,7 +198,7 @@ func TestTally(t *testing.T) {
 		{nine, 34 + 24, 2*8*7 + 2*9*5 + 24},
 	} {
 		const iters = 6
-		p := problem{rows: 3 * 5, cols: 4 * 7, iters: iters, kernel: listing(), values: smooth}
+		p := problem{rows: 3 * 5, cols: 4 * 7, iters: iters, kernel: listing(), values: noise}
 		r := newReport(solved(t, p, size{3, 4}, c.form))
 		if r.tally.Reads != iters*c.reads || r.tally.Bytes != 8*iters*c.cells || r.BytesShipped != 0 {
 			t.Errorf("%s: %d frontiers and %d bytes were read, want %d and %d, and none shipped", c.form, r.tally.Reads, r.tally.Bytes, iters*c.reads, 8*iters*c.cells)
@@ -217,7 +217,7 @@ func TestTally(t *testing.T) {
 // TestShares checks that a block is in one phase at any time.
 func TestShares(t *testing.T) {
 	for _, form := range []form{fused, nine} {
-		p := problem{rows: 34, cols: 34, iters: 20, kernel: listing(), values: smooth}
+		p := problem{rows: 34, cols: 34, iters: 20, kernel: listing(), values: noise}
 		f := solved(t, p, size{2, 2}, form)
 		for _, w := range f.watches() {
 			total := time.Duration(0)
@@ -242,7 +242,7 @@ func TestShares(t *testing.T) {
 func TestAheadOfEachOther(t *testing.T) {
 	// The kernel waits, and keeps its worker meanwhile.
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0))))
-	p := problem{rows: 2 * 64, cols: 128, iters: 2, values: smooth}
+	p := problem{rows: 2 * 64, cols: 128, iters: 2, values: noise}
 	began, ended := make(chan bool), make(chan bool)
 	var calls [2]atomic.Int64
 	failed := false
@@ -279,7 +279,7 @@ func TestAheadOfEachOther(t *testing.T) {
 // TestResultIsOfInteriors checks that copies of neighbours' elements are no part of
 // the result, and the ring is.
 func TestResultIsOfInteriors(t *testing.T) {
-	p := problem{rows: 4, cols: 6, iters: 2, kernel: listing(), values: smooth}
+	p := problem{rows: 4, cols: 6, iters: 2, kernel: listing(), values: noise}
 	f := solved(t, p, size{2, 3}, nine)
 	for _, part := range f.parts {
 		for d := range directions {
@@ -305,7 +305,7 @@ func TestInterrupt(t *testing.T) {
 		for _, after := range []int64{1, 2, 10, 25} {
 			ctx, cancel := context.WithCancelCause(context.Background())
 			var calls atomic.Int64
-			p := problem{rows: 6, cols: 6, iters: 1 << 30, values: smooth}
+			p := problem{rows: 6, cols: 6, iters: 1 << 30, values: noise}
 			p.kernel = kernel{"cancelling", func(b *block, from, to int) {
 				sweepListing(b, from, to)
 				if calls.Add(1) == after {
@@ -320,7 +320,7 @@ func TestInterrupt(t *testing.T) {
 }
 
 func TestCompareFindsOneBit(t *testing.T) {
-	p := problem{rows: 4, cols: 6, iters: 2, kernel: listing(), values: smooth}
+	p := problem{rows: 4, cols: 6, iters: 2, kernel: listing(), values: noise}
 	want := reference(t, p)
 	f := solved(t, p, size{2, 3}, fused)
 	for i := range p.rows + 2 {

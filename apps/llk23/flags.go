@@ -43,7 +43,9 @@ type options struct {
 
 // What -init can say besides the name of a file.
 const (
-	initSmooth = "smooth"
+	initHills  = "hills"
+	initNoise  = "noise"
+	initSmooth = "smooth" // the old name of noise
 	initLFK    = "lfk"
 )
 
@@ -75,7 +77,7 @@ func parse(args []string) (options, error) {
 }
 
 func defaults() options {
-	return options{iters: 100, sweeps: 1, kernel: "listing", tasks: fused, init: initSmooth, verify: true}
+	return options{iters: 100, sweeps: 1, kernel: "listing", tasks: fused, init: initHills, verify: true}
 }
 
 func (o *options) flagSet() *flag.FlagSet {
@@ -96,8 +98,8 @@ func (o *options) flagSet() *flag.FlagSet {
 		"program and this folder have the same path")
 	fs.Var(count{&o.join, mostJoin}, "join", "be one of so many processes on this network that find each other; all have the same "+
 		"ORWL_KEY_FILE and the same flags")
-	fs.Var(initFlag{&o.init}, "init", "initial values: smooth, lfk (the original kernel's 5x99), or FILE.npy, a float64 matrix "+
-		"with its ring as data beside smooth's coefficients")
+	fs.Var(initFlag{&o.init}, "init", "initial values: hills, noise (old name: smooth), lfk (the original kernel's 5x99), or FILE.npy, "+
+		"a float64 matrix with its ring as data beside the coefficients of hills")
 	fs.Var(toggle{&o.verify}, "verify", "compare every bit with a sequential sweep; -verify=false skips it")
 	fs.Var(toggle{&o.json}, "json", "print one JSON object instead of the table")
 	fs.Var(toggle{&o.why}, "why", "when the run begins, tell on standard error which task runs where, which frontier is kept where, and why")

@@ -19,8 +19,11 @@ func (f initFlag) String() string {
 }
 
 func (f initFlag) Set(text string) error {
-	if text != initSmooth && text != initLFK && !named(text, ".npy") {
-		return errors.New("want smooth, lfk, or the name of a .npy file")
+	switch {
+	case text == initSmooth:
+		text = initNoise
+	case text != initHills && text != initNoise && text != initLFK && !named(text, ".npy"):
+		return errors.New("want hills, noise, lfk, or the name of a .npy file")
 	}
 	*f.value = text
 	return nil

@@ -9,7 +9,7 @@ import (
 
 func TestParse(t *testing.T) {
 	usual := func(change func(*options)) options {
-		o := options{iters: 100, sweeps: 1, kernel: "listing", tasks: fused, init: "smooth", verify: true}
+		o := options{iters: 100, sweeps: 1, kernel: "listing", tasks: fused, init: "hills", verify: true}
 		change(&o)
 		return o
 	}
@@ -18,6 +18,7 @@ func TestParse(t *testing.T) {
 		want options
 	}{
 		{"", usual(func(o *options) {})},
+		{"-init smooth", usual(func(o *options) { o.init = "noise" })},
 		{"-grid 1x3", usual(func(o *options) { o.grid = size{1, 3} })},
 		{"-block 7x5 -iters 3 -sweeps 2 -verify=false -json", usual(func(o *options) { o.block, o.iters, o.sweeps, o.verify, o.json = size{7, 5}, 3, 2, false, true })},
 		{"--tasks=9 --kernel listing -init lfk", usual(func(o *options) { o.tasks, o.init = nine, "lfk" })},
@@ -50,7 +51,7 @@ func TestParseRefuses(t *testing.T) {
 		{"-iters many", []string{"-iters", `"many"`, "whole number"}},
 		{"-kernel slow", []string{"-kernel", `"slow"`, "listing"}},
 		{"-tasks 8", []string{"-tasks", `"8"`, "fused or 9"}},
-		{"-init rough", []string{"-init", `"rough"`, "smooth, lfk", ".npy"}},
+		{"-init rough", []string{"-init", `"rough"`, "hills, noise, lfk", ".npy"}},
 		{"-init .npy", []string{"-init", ".npy"}},
 		{"-out x.txt", []string{"-out", ".npy"}},
 		{"-trace x.png", []string{"-trace", ".json"}},

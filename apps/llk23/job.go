@@ -24,7 +24,7 @@ var (
 
 // newJob prepares what o says for a process in that place. The caller must close the job.
 func newJob(o options, place launch.Place) (_ *job, err error) {
-	j := &job{options: o, problem: problem{iters: o.iters, sweeps: o.sweeps, values: smooth}, place: place}
+	j := &job{options: o, problem: problem{iters: o.iters, sweeps: o.sweeps}, place: place}
 	j.problem.kernel, _ = kernelByName(o.kernel)
 	defer func() {
 		if err != nil {
@@ -32,10 +32,9 @@ func newJob(o options, place launch.Place) (_ *job, err error) {
 		}
 	}()
 	switch o.init {
-	case initSmooth:
+	case initHills, initNoise:
 		j.anySize()
 	case initLFK:
-		j.values = lfk
 		err = j.fit(lfkSize)
 	default:
 		if j.data, err = openData(o.init); err != nil {
@@ -60,6 +59,14 @@ func newJob(o options, place launch.Place) (_ *job, err error) {
 	}
 	whole := j.grid.times(j.block)
 	j.rows, j.cols = whole.rows, whole.cols
+	switch o.init {
+	case initNoise:
+		j.values = noise
+	case initLFK:
+		j.values = lfk
+	default: // a file has data only
+		j.values = hills(whole)
+	}
 	for _, f := range []struct {
 		flag, name string
 		to         **output

@@ -47,7 +47,7 @@ func TestOutIsReadBack(t *testing.T) {
 		t.Errorf("the file has %+v", a)
 	}
 	var want []byte
-	for _, row := range rows(reference(t, problem{rows: 10, cols: 12, iters: 6, kernel: listing(), values: smooth}).planes[planeData]) {
+	for _, row := range rows(reference(t, problem{rows: 10, cols: 12, iters: 6, kernel: listing(), values: hills(size{10, 12})}).planes[planeData]) {
 		want = append(want, bytesOf(row)...)
 	}
 	if !bytes.Equal(data, want) {
@@ -200,7 +200,7 @@ func TestDataOfFile(t *testing.T) {
 	}
 	defer d.Close()
 	e := extent{top: 2, left: 3, rows: 2, cols: 2}
-	got, err := problem{values: smooth, data: d}.newBlock(t.Context(), e)
+	got, err := problem{values: noise, data: d}.newBlock(t.Context(), e)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func TestDataOfFile(t *testing.T) {
 			}
 		}
 	}
-	if got, want := got.coefficients(planeZb, 1)[0], smooth(planeZb, 2, 3); got != want {
+	if got, want := got.coefficients(planeZb, 1)[0], noise(planeZb, 2, 3); got != want {
 		t.Errorf("a coefficient is %v, want %v", got, want)
 	}
 }

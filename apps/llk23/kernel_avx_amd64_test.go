@@ -15,12 +15,12 @@ func TestSuitsAVX(t *testing.T) {
 		rows, cols int
 		want       bool
 	}{{0, 40, false}, {3, 40, false}, {4, 40, true}, {4, 1, true}, {4, 0, false}, {9, 33, true}} {
-		if got := suitsAVX(filled(t, c.rows, c.cols, smooth)); got != c.want {
+		if got := suitsAVX(filled(t, c.rows, c.cols, noise)); got != c.want {
 			t.Errorf("%d by %d elements suit it: %v, want %v", c.rows, c.cols, got, c.want)
 		}
 	}
 	for p := planeZb; p < planes; p++ {
-		b := filled(t, 8, 40, smooth)
+		b := filled(t, 8, 40, noise)
 		b.planes[p] = newMatrix(8, 41)
 		if suitsAVX(b) {
 			t.Errorf("plane %d suits it, whose rows are longer than those of the other planes", p)

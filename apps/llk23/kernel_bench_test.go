@@ -9,7 +9,7 @@ import (
 // a busy machine take the least of many short runs.
 func BenchmarkKernels(b *testing.B) {
 	for _, size := range []int{16, 128, 4000} {
-		whole := filled(b, size, size, smooth)
+		whole := filled(b, size, size, noise)
 		for _, f := range manners() {
 			b.Run(fmt.Sprintf("%s,%dx%d", f.name, size, size), func(b *testing.B) {
 				for b.Loop() {

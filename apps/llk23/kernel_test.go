@@ -144,7 +144,7 @@ func TestLargerBlocks(t *testing.T) {
 			equal(t, rows, cols, from, to, from+random.IntN(to-from+1), drawn(random))
 		}
 	}
-	equal(t, 37, 301, 1, 38, 1, smooth)
+	equal(t, 37, 301, 1, 38, 1, noise)
 }
 
 // TestDrawnValues makes sure that the values above are what they are meant to
@@ -203,7 +203,7 @@ func FuzzForms(f *testing.F) {
 // TestKernelsAgree compares the kernels with each other: they differ in
 // roundings only.
 func TestKernelsAgree(t *testing.T) {
-	a, b := filled(t, 33, 57, smooth), filled(t, 33, 57, smooth)
+	a, b := filled(t, 33, 57, noise), filled(t, 33, 57, noise)
 	same := 0
 	for range 40 {
 		sweepListing(a, 1, 34)
@@ -226,7 +226,7 @@ func TestKernelsAgree(t *testing.T) {
 }
 
 func TestSweepsAllocateNothing(t *testing.T) {
-	b := filled(t, 9, 64, smooth)
+	b := filled(t, 9, 64, noise)
 	for _, f := range manners() {
 		if n := testing.AllocsPerRun(10, func() { f.sweep(b, 1, 10) }); n != 0 {
 			t.Errorf("%s: %v allocations in each sweep", f.name, n)

@@ -14,7 +14,7 @@ import (
 
 func TestJSON(t *testing.T) {
 	for _, tasks := range []string{"fused", "9"} {
-		code, stdout, stderr := program(t, strings.Fields("-grid 3x1 -block 11x17 -iters 10 -json -tasks "+tasks)...)
+		code, stdout, stderr := program(t, strings.Fields("-init noise -grid 3x1 -block 11x17 -iters 10 -json -tasks "+tasks)...)
 		if code != 0 || stderr != "" {
 			t.Fatalf("exit code %d, complains %q", code, stderr)
 		}
@@ -65,9 +65,9 @@ func TestTable(t *testing.T) {
 		args string
 		says []string
 	}{
-		{"-grid 3x1 -block 11x17", []string{"elements", "561, 3x1 blocks of 11x17", "tasks: fused", "2,0", "mean", "40 frontiers", "5440",
+		{"-init noise -grid 3x1 -block 11x17", []string{"elements", "561, 3x1 blocks of 11x17", "tasks: fused", "2,0", "mean", "40 frontiers", "5440",
 			"had come before", "yes, every bit", "4f2ec1d4092ef763e8cd3bd0ec33efb31fbf04bb13b6a8f9131a317a47549648"}},
-		{"-grid 33x1 -block 1x17 -verify=false", []string{"idlest", "busiest", "-verify=false",
+		{"-init smooth -grid 33x1 -block 1x17 -verify=false", []string{"idlest", "busiest", "-verify=false",
 			"4f2ec1d4092ef763e8cd3bd0ec33efb31fbf04bb13b6a8f9131a317a47549648"}},
 		{"-grid 1x1 -block 33x17", []string{"0 frontiers", "yes, every bit"}},
 	} {

@@ -94,7 +94,7 @@ func TestFieldOnNodes(t *testing.T) {
 					for _, each := range []size{{1, 1}, {1, 7}, {33, 17}} {
 						t.Run(fmt.Sprintf("%d nodes,%s,%s,%v of %v", count, form, kernel.name, grid, each), func(t *testing.T) {
 							all := grid.times(each)
-							p := problem{rows: all.rows, cols: all.cols, iters: 9, kernel: kernel, values: smooth}
+							p := problem{rows: all.rows, cols: all.cols, iters: 9, kernel: kernel, values: noise}
 							f, _, errs := solveOn(t, count, untraced, func(int) *field { return newField(p, grid, form) })
 							if err := errors.Join(errs...); err != nil {
 								t.Fatal(err)
@@ -124,7 +124,7 @@ func TestFieldOnNodes(t *testing.T) {
 func TestPassesOnNodes(t *testing.T) {
 	for _, kernel := range knownKernels(t) {
 		for _, each := range []size{{3, 7}, {33, 17}} {
-			p := problem{rows: 5 * each.rows, cols: each.cols, iters: 10, sweeps: 3, kernel: kernel, values: smooth}
+			p := problem{rows: 5 * each.rows, cols: each.cols, iters: 10, sweeps: 3, kernel: kernel, values: noise}
 			f, _, errs := solveOn(t, 3, untraced, func(int) *field { return newField(p, size{5, 1}, fused) })
 			if err := errors.Join(errs...); err != nil {
 				t.Fatal(err)
@@ -143,7 +143,7 @@ func TestPassesOnNodes(t *testing.T) {
 // all, without coefficients.
 func TestMemoryOnNodes(t *testing.T) {
 	const count = 3
-	p := problem{rows: 12, cols: 12, iters: 3, values: smooth}
+	p := problem{rows: 12, cols: 12, iters: 3, values: noise}
 	grid := size{3, 3}
 	var fields [count]*field
 	var wrong atomic.Int64
@@ -197,7 +197,7 @@ func TestFailureOnOneNode(t *testing.T) {
 	for _, when := range []string{"before", "while sweeping"} {
 		for failing := range 3 {
 			_, _, errs := solveOn(t, 3, untraced, func(node int) *field {
-				p := problem{rows: 12, cols: 12, iters: 1 << 30, values: smooth, kernel: listing()}
+				p := problem{rows: 12, cols: 12, iters: 1 << 30, values: noise, kernel: listing()}
 				var calls atomic.Int64
 				switch {
 				case node == failing && when == "before":

@@ -39,7 +39,7 @@ func TestProcesses(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	for _, tasks := range []string{"fused", "9"} {
-		args := strings.Fields("-grid 3x1 -block 11x17 -iters 10 -json -tasks " + tasks)
+		args := strings.Fields("-init noise -grid 3x1 -block 11x17 -iters 10 -json -tasks " + tasks)
 		args = append(args, "-nodes", "3", "-out", at("a.npy"), "-trace", at("b.json"), "-plot", at("c.png"))
 		code, stdout, stderr := program(t, args...)
 		if code != 0 || stderr != "" {

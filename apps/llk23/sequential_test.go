@@ -59,7 +59,7 @@ func TestKnownResults(t *testing.T) {
 		{33, 17, 10, "4f2ec1d4092ef763e8cd3bd0ec33efb31fbf04bb13b6a8f9131a317a47549648"},
 		{64, 64, 25, "9bffeb8c3c4f216f40fc09509ca4105631dda7fe1ac53c475e287db3fae44ac8"},
 	} {
-		p := problem{rows: c.rows, cols: c.cols, iters: c.iters, kernel: listing(), values: smooth}
+		p := problem{rows: c.rows, cols: c.cols, iters: c.iters, kernel: listing(), values: noise}
 		if got := sha(t, rows(reference(t, p).planes[planeData])); got != c.want {
 			t.Errorf("%d by %d, %d iterations: sha256 %s, want %s", c.rows, c.cols, c.iters, got, c.want)
 		}
@@ -68,7 +68,7 @@ func TestKnownResults(t *testing.T) {
 
 func TestSequentialStopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
-	p := problem{rows: 3, cols: 3, iters: 1 << 30, values: smooth}
+	p := problem{rows: 3, cols: 3, iters: 1 << 30, values: noise}
 	p.kernel = kernel{"cancelling", func(*block, int, int) { cancel() }}
 	b, err := newBlock(ctx, p.whole(), p.values)
 	if err != nil {

@@ -27,7 +27,7 @@ func TestLeads(t *testing.T) {
 // TestSettle puts the statements of two nodes together. The second began 5 later and ended 3
 // later.
 func TestSettle(t *testing.T) {
-	f := newField(problem{rows: 2, cols: 1, iters: 1, values: smooth}, size{2, 1}, fused)
+	f := newField(problem{rows: 2, cols: 1, iters: 1, values: noise}, size{2, 1}, fused)
 	f.parts = []*part{{node: 0}, {node: 1}}
 	done := f.settle([]statement{
 		{Machine: "a", Begin: 10, Took: 20, Shipped: 3, Processors: 2,

@@ -40,7 +40,7 @@ func TestTraceAddsUp(t *testing.T) {
 	for _, count := range []int{1, 2} {
 		for _, form := range []form{fused, nine} {
 			for _, most := range []int{mostSlices, 200, 1} {
-				p := problem{rows: 3 * 33, cols: 2 * 70, iters: 30, kernel: listing(), values: smooth}
+				p := problem{rows: 3 * 33, cols: 2 * 70, iters: 30, kernel: listing(), values: noise}
 				f, tr := traced(t, count, p, size{3, 2}, form, most)
 				stages := make(map[string]bool)
 				for _, p := range f.parts {
@@ -84,7 +84,7 @@ func TestTraceAddsUp(t *testing.T) {
 func TestTraceOfNodes(t *testing.T) {
 	for _, count := range []int{1, 2} {
 		for _, form := range []form{fused, nine} {
-			p := problem{rows: 4, cols: 6, iters: 10, kernel: listing(), values: smooth}
+			p := problem{rows: 4, cols: 6, iters: 10, kernel: listing(), values: noise}
 			f, tr := traced(t, count, p, size{2, 3}, form, mostSlices)
 			want := 0
 			for _, part := range f.parts {

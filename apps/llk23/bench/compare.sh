@@ -64,7 +64,7 @@ ours() {
 	local blocks=(-grid "${down}x$across" -block "$((rows / down))x$((cols / across))")
 	[ "${3:-1}" = 1 ] || blocks=(-grid "${down}x1" -block "$((rows / down))x$cols" -sweeps "$3")
 	GOMAXPROCS=$cores taskset -c "0-$((cores - 1))" "$ours" -nodes "$2" "${blocks[@]}" \
-		-iters "$iters" -kernel "$kernel" -verify=false -json | sed -E "s/.*\"$1\": *\"?([^,\"}]*).*/\1/"
+		-iters "$iters" -kernel "$kernel" -verify=false -init noise -json | sed -E "s/.*\"$1\": *\"?([^,\"}]*).*/\1/"
 }
 
 parse() {

@@ -1,9 +1,9 @@
 package main
 
-// smooth are initial values that any program can make for itself, element by
+// noise are initial values that any program can make for itself, element by
 // element and in any order: numbers from 0 to 1 drawn by a hash of plane, row
 // and column, scaled so that iterating converges.
-func smooth(p plane, i, j int) float64 {
+func noise(p plane, i, j int) float64 {
 	u := uniform(uint64(p)+1, uint64(i), uint64(j))
 	switch p {
 	case planeData:

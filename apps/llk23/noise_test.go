@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// TestSmooth compares with hashes that another program computed, in another
+// TestNoise compares with hashes that another program computed, in another
 // language, of a matrix with 2 rows of 3 elements and its ring.
-func TestSmooth(t *testing.T) {
+func TestNoise(t *testing.T) {
 	for p, want := range []string{
 		planeData: "0e47480fe1ba33ffb3a5423744953d2f24c4988bd82715667c5ed115af3b19da",
 		planeZb:   "1440fc791c8554f68617abcdd85624350bd3afa43c506aff39caa555fe365014",
@@ -20,7 +20,7 @@ func TestSmooth(t *testing.T) {
 		m := newMatrix(4, 5)
 		for i := range 4 {
 			for j := range 5 {
-				m.row(i)[j] = smooth(plane(p), i, j)
+				m.row(i)[j] = noise(plane(p), i, j)
 			}
 		}
 		if got := sha(t, rows(m)); got != want {
@@ -29,13 +29,13 @@ func TestSmooth(t *testing.T) {
 	}
 }
 
-// TestSmoothStepByStep follows the specification in whole numbers of any size,
+// TestNoiseStepByStep follows the specification in whole numbers of any size,
 // at places where the products exceed 64 bits.
-func TestSmoothStepByStep(t *testing.T) {
+func TestNoiseStepByStep(t *testing.T) {
 	scale := []float64{1, 0.25, 0.25, 0.25, 0.25, 0.01}
 	for p := range planes {
 		for _, at := range [][2]int{{0, 0}, {1, 0}, {0, 1}, {17, 4}, {1 << 20, 1<<20 + 1}} {
-			if got, want := smooth(p, at[0], at[1]), scale[p]*spelledOut(int(p)+1, at[0], at[1]); got != want {
+			if got, want := noise(p, at[0], at[1]), scale[p]*spelledOut(int(p)+1, at[0], at[1]); got != want {
 				t.Errorf("plane %d at %v is %v, want %v", p, at, got, want)
 			}
 		}
@@ -70,11 +70,11 @@ func spelledOut(t, i, j int) float64 {
 // TestBlocksAgree checks that a block's elements depend on where they lie in
 // the whole matrix only, the border included.
 func TestBlocksAgree(t *testing.T) {
-	whole, err := newBlock(context.Background(), extent{top: 1, left: 1, rows: 9, cols: 7}, smooth)
+	whole, err := newBlock(context.Background(), extent{top: 1, left: 1, rows: 9, cols: 7}, noise)
 	if err != nil {
 		t.Fatal(err)
 	}
-	part, err := newBlock(context.Background(), extent{top: 4, left: 3, rows: 2, cols: 4}, smooth)
+	part, err := newBlock(context.Background(), extent{top: 4, left: 3, rows: 2, cols: 4}, noise)
 	if err != nil {
 		t.Fatal(err)
 	}
