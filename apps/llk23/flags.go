@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// The limits keep a slip of the finger from asking for all memory: 2^32
-// elements are 192 GiB, and a task has a stack.
+// The limits keep numbers in range, and a slip of the finger from declaring tasks for hours.
+// Memory is checked by [job.fitMemory].
 const (
 	mostGrid     = 1 << 12
 	mostBlocks   = 1 << 16
@@ -147,7 +147,8 @@ Sweeps Livermore kernel 23 over a matrix that is cut into a grid of blocks.
 		fmt.Fprintf(&b, "  -%-19s %s (default %s)\n", strings.TrimSpace(line[0]+" "+line[1]), text, byDefault)
 	}
 	b.WriteString(`
-An element takes 48 bytes of memory, and 56 while it is verified.
+An element takes 48 bytes of memory, and 56 while it is verified. A run that needs more memory
+than is free is refused.
 Exit codes: 0 done, 1 failed or not the sequential sweep's result, 2 bad flags, 130 interrupted.
 `)
 	return b.String()

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/orwl/go-orwl/internal/memory"
 	"github.com/orwl/go-orwl/orwl/launch"
 )
 
@@ -66,6 +67,9 @@ func newJob(o options, place launch.Place) (_ *job, err error) {
 		j.values = lfk
 	default: // a file has data only
 		j.values = hills(whole)
+	}
+	if err := j.fitMemory(memory.Free); err != nil {
+		return nil, err
 	}
 	for _, f := range []struct {
 		flag, name string

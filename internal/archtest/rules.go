@@ -86,6 +86,7 @@ var layers = []layer{
 	{path: "internal/pack", pure: true, everybodys: true},
 	{path: "internal/tally", pure: true, everybodys: true},
 	{path: "internal/archtest"},
+	{path: "internal/memory"},
 	{path: "internal/terminal"},
 }
 
