@@ -153,10 +153,10 @@ func (j *job) tell(ctx context.Context, f *measured, tr *tracing, m *meter) (*re
 	if !j.verify {
 		return r, nil
 	}
-	r.sequential, err = verify(ctx, f.field, m)
+	took, err := verify(ctx, f.field, m)
 	if err != nil && !errors.Is(err, errDiffers) {
 		return nil, err
 	}
-	r.Verified, r.differs = err == nil, err
+	r.compared(took, err)
 	return r, err
 }

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 func TestJSON(t *testing.T) {
@@ -26,8 +27,9 @@ func TestJSON(t *testing.T) {
 		if decoder.More() {
 			t.Error("there is more than one object")
 		}
-		keys := []string{"block", "bytes_shipped", "compute_share", "elements", "grid", "hand_overs", "iters", "kernel", "nodes", "ns_per_element",
-			"prefetch_hits", "seconds", "sha256", "tasks", "verified", "wait_share"}
+		keys := []string{"block", "bytes_shipped", "compute_share", "elements", "grid", "hand_overs", "hidden_seconds", "iters", "kernel",
+			"least_wait_share", "nodes", "ns_per_element", "prefetch_hits", "processors", "seconds", "sequential_seconds", "sha256", "speed_up",
+			"tasks", "verified", "wait_share"}
 		if has := slices.Sorted(maps.Keys(got)); !slices.Equal(has, keys) {
 			t.Errorf("the object has %v, want %v", has, keys)
 		}
@@ -54,6 +56,9 @@ func TestJSON(t *testing.T) {
 		if sum := number("compute_share") + number("wait_share"); sum > 1+1e-9 {
 			t.Errorf("the shares add up to %v", sum)
 		}
+		if up := number("speed_up"); math.Abs(up*seconds/number("sequential_seconds")-1) > 1e-9 {
+			t.Errorf("speed_up is %v", up)
+		}
 		if hits := number("prefetch_hits"); hits > 40 {
 			t.Errorf("%v hits of 40 reads", hits)
 		}
@@ -65,11 +70,11 @@ func TestTable(t *testing.T) {
 		args string
 		says []string
 	}{
-		{"-init noise -grid 3x1 -block 11x17", []string{"elements", "561, 3x1 blocks of 11x17", "tasks: fused", "2,0", "mean", "40 frontiers", "5440",
-			"had come before", "yes, every bit", "4f2ec1d4092ef763e8cd3bd0ec33efb31fbf04bb13b6a8f9131a317a47549648"}},
-		{"-init smooth -grid 33x1 -block 1x17 -verify=false", []string{"idlest", "busiest", "-verify=false",
+		{"-init noise -grid 3x1 -block 11x17", []string{"speed-up", "the sequential sweep", "561 elements", "3 blocks of 11x17", "tasks: fused", "2,0", "all",
+			"40 frontiers of 5440 bytes", "had come before", "yes, every bit", "4f2ec1d4092ef763e8cd3bd0ec33efb31fbf04bb13b6a8f9131a317a47549648"}},
+		{"-init smooth -grid 33x1 -block 1x17 -verify=false", []string{"speed-up   not known", "idlest", "busiest", "-verify=false",
 			"4f2ec1d4092ef763e8cd3bd0ec33efb31fbf04bb13b6a8f9131a317a47549648"}},
-		{"-grid 1x1 -block 33x17", []string{"0 frontiers", "yes, every bit"}},
+		{"-grid 1x1 -block 33x17", []string{"0 frontiers", "there is a processor for each block", "yes, every bit"}},
 	} {
 		code, stdout, stderr := program(t, append(strings.Fields(c.args), "-iters", "10")...)
 		if code != 0 || stderr != "" {
@@ -83,9 +88,35 @@ func TestTable(t *testing.T) {
 	}
 }
 
+// TestFirstScreen checks the report's first lines for 16 blocks on 2 processors that compute all
+// the time that is possible, but for a fifth.
+func TestFirstScreen(t *testing.T) {
+	r := &report{shares: make([]share, 16), Processors: 2, LeastWaitShare: 0.875, Seconds: 2, HandOvers: 48, PrefetchHits: 12,
+		tally: tally{Reads: 48, Bytes: 960, Hits: 12, Hidden: 3 * time.Second}, Nodes: 1, Iters: 1}
+	for n := range r.shares {
+		r.shares[n].spent[computing], r.shares[n].spent[waiting], r.shares[n].spent[importing] = 0.1, 0.875, 0.025
+		r.shares[n].tally.Hidden = time.Duration(n) * time.Millisecond
+	}
+	r.compared(3*time.Second, nil)
+	const want = `speed-up   1.50 on 2 processors: 2.000 s, and the sequential sweep 3.000 s
+compute     10.0 % of the blocks' time, 80.0 % of what is possible
+wait        87.5 %; 87.5 % cannot be avoided with 16 blocks on 2 processors
+frontiers    2.5 % to copy them
+hand-overs 48 frontiers of 960 bytes, 0 bytes between nodes
+hidden     3s in sum, while blocks did something else; 12 frontiers (25.0 %) had come before they were asked for
+`
+	table := r.table()
+	if !strings.HasPrefix(table, want) {
+		t.Errorf("the report is\n%s\nwant first\n%s", table, want)
+	}
+	if !strings.Contains(table, " 15ms\n") || !strings.HasSuffix(table, " 3s\n") {
+		t.Errorf("want the hidden time of each block, and of all:\n%s", table)
+	}
+}
+
 func TestWrongResultIsReported(t *testing.T) {
 	r := &report{shares: make([]share, 1), differs: errDiffers}
-	if table := r.table(); !strings.Contains(table, "NO") {
+	if table := r.table(); !strings.HasPrefix(table, "result     WRONG") || !strings.Contains(table, "NO") {
 		t.Errorf("a wrong result is not reported:\n%s", table)
 	}
 }

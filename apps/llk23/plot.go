@@ -50,14 +50,14 @@ func (r *report) plot(to io.Writer, rows iter.Seq2[int, []float64]) error {
 
 	left := image.Pt(margin, margin+titleHigh)
 	field := reduce(rows, whole, size{min(whole.rows, panel.Y), min(whole.cols, panel.X)})
-	field.draw(canvas, left, panel, "field", viridis(), "%.3g", 1)
+	field.draw(canvas, left, panel, "field", viridis(), field.span(), "%.3g", 1)
 
 	waited := newMatrix(r.grid.rows, r.grid.cols)
 	for i, s := range r.shares {
 		waited.cells[i] = s.waiting()
 	}
 	right := left.Add(image.Pt(panel.X+panelStep, 0))
-	chart(waited).draw(canvas, right, panel, "time waiting", magma(), "%.1f%%", 100)
+	chart(waited).draw(canvas, right, panel, "time waiting", magma(), limits{0, 1}, "%.0f%%", 100)
 	if cell := min(panel.X/r.grid.cols, panel.Y/r.grid.rows); cell >= 8 {
 		r.lines(canvas, right, panel)
 	}
@@ -100,11 +100,13 @@ func reduce(rows iter.Seq2[int, []float64], from, to size) chart {
 // chart is values to be drawn.
 type chart matrix
 
-// draw draws the values as a panel with a title and a legend: from the least to the most,
-// written in a format after scaling. The legend ignores NaN and infinities; they have a colour
-// of their own.
-func (c chart) draw(to draw.Image, at, panel image.Point, title string, p palette, format string, scale float64) {
-	least, most := c.span()
+// limits are the values at the ends of a legend.
+type limits struct{ least, most float64 }
+
+// draw draws the values as a panel with a title and a legend, written in a format after scaling.
+// Values beyond the legend, NaN and infinities have a colour of their own.
+func (c chart) draw(to draw.Image, at, panel image.Point, title string, p palette, s limits, format string, scale float64) {
+	least, most := s.least, s.most
 	black := rgb(0)
 	write(to, at.Sub(image.Pt(0, titleHigh)), title, black, dot)
 	rows := len(c.cells) / c.cols
@@ -131,17 +133,17 @@ func (c chart) draw(to draw.Image, at, panel image.Point, title string, p palett
 }
 
 // span is the least and the greatest of the numbers. Without any it is 0 to 0.
-func (c chart) span() (least, most float64) {
-	least, most = math.Inf(1), math.Inf(-1)
+func (c chart) span() limits {
+	least, most := math.Inf(1), math.Inf(-1)
 	for _, v := range c.cells {
 		if !math.IsNaN(v) && !math.IsInf(v, 0) {
 			least, most = min(least, v), max(most, v)
 		}
 	}
 	if least > most {
-		return 0, 0
+		return limits{}
 	}
-	return least, most
+	return limits{least, most}
 }
 
 // fraction is how far v is from least to most. Where there is nothing in between,

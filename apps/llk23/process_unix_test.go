@@ -63,7 +63,7 @@ func TestProcesses(t *testing.T) {
 		}
 	}
 	code, stdout, stderr := program(t, "-grid", "3x1", "-block", "11x17", "-iters", "10", "-nodes", "2")
-	if code != 0 || stderr != "" || !strings.HasPrefix(stdout, "elements  ") || strings.Contains(stdout, "[") || strings.Count(stdout, "verified") != 1 {
+	if code != 0 || stderr != "" || !strings.HasPrefix(stdout, "speed-up  ") || strings.Contains(stdout, "[") || strings.Count(stdout, "verified") != 1 {
 		t.Errorf("exit code %d, complains %q, prints\n%s", code, stderr, stdout)
 	}
 }
@@ -73,7 +73,7 @@ func TestProcesses(t *testing.T) {
 func TestWhyOnNodes(t *testing.T) {
 	t.Setenv(envProgram, "1")
 	code, stdout, stderr := program(t, "-grid", "4x1", "-block", "11x17", "-iters", "10", "-nodes", "2", "-why")
-	if code != 0 || !strings.HasPrefix(stdout, "elements  ") {
+	if code != 0 || !strings.HasPrefix(stdout, "speed-up  ") {
 		t.Fatalf("exit code %d, complains %q, prints\n%s", code, stderr, stdout)
 	}
 	if strings.Count(stderr, "on 2 nodes, as node 0 knows it") != 1 || strings.Contains(stderr, "as node 1") {

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// table is the report for people: what the run was worth first, then why.
+func (r *report) table() string {
+	var b strings.Builder
+	line := func(name, format string, args ...any) {
+		fmt.Fprintf(&b, "%-11s"+format+"\n", append([]any{name}, args...)...)
+	}
+	blocks, all := len(r.shares), r.mean()
+	switch {
+	case r.differs != nil:
+		line("result", "WRONG: it is not the sequential sweep's")
+	case r.Verified:
+		line("speed-up", "%.2f on %s: %.3f s, and the sequential sweep %.3f s", r.SpeedUp, counted(r.Processors, "processor"), r.Seconds, r.SequentialSeconds)
+	default:
+		line("speed-up", "not known, since -verify=false: %.3f s on %s", r.Seconds, counted(r.Processors, "processor"))
+	}
+	most := 1 - r.LeastWaitShare
+	line("compute", "%5.1f %% of the blocks' time, %.1f %% of what is possible", 100*all.computing(), 100*all.computing()/most)
+	line("wait", "%5.1f %%; %s", 100*all.waiting(), r.mustWait())
+	line("frontiers", "%5.1f %% to copy them", 100*all.moving())
+	line("hand-overs", "%d frontiers of %d bytes, %d bytes between nodes", r.HandOvers, r.tally.Bytes, r.BytesShipped)
+	line("hidden", "%v in sum, while blocks did something else; %d frontiers (%.1f %%) had come before they were asked for",
+		r.tally.Hidden.Round(time.Microsecond), r.PrefetchHits, 100*float64(r.PrefetchHits)/float64(max(1, r.HandOvers)))
+	passes := ""
+	if r.Sweeps > 1 {
+		passes = fmt.Sprintf(", %d in a pass", r.Sweeps)
+	}
+	line("problem", "%s of %s, %s%s on %s: %.2f ns per element and iteration", counted(blocks, "block"), r.Block,
+		counted(r.Iters, "iteration"), passes, counted(r.Nodes, "node"), r.NsPerElement)
+	line("how", "%s blocks, %d elements, the %s kernel, tasks: %s; %.3f s to set up", r.Grid, r.Elements, r.Kernel, r.Tasks, r.setup.Seconds())
+	line("verified", "%s", r.verdict())
+	line("sha256", "%s", r.SHA256)
+	b.WriteByte('\n')
+	r.shareTable(&b)
+	return b.String()
+}
+
+func (r *report) verdict() string {
+	switch {
+	case r.Verified:
+		return "yes, every bit"
+	case r.differs != nil:
+		return "NO"
+	}
+	return "not compared, since -verify=false"
+}
+
+// mustWait says how much waiting cannot be avoided.
+func (r *report) mustWait() string {
+	if r.LeastWaitShare == 0 {
+		return "there is a processor for each block"
+	}
+	return fmt.Sprintf("%.1f %% cannot be avoided with %s on %s", 100*r.LeastWaitShare,
+		counted(len(r.shares), "block"), counted(r.Processors, "processor"))
+}
+
+// counted is a number of things.
+func counted(n int, thing string) string {
+	if n == 1 {
+		return "1 " + thing
+	}
+	return fmt.Sprintf("%d %ss", n, thing)
+}
+
+// mostShares is for how many blocks each gets a line of its own.
+const mostShares = 16
+
+// shareTable tells what the blocks did with their time.
+func (r *report) shareTable(b *strings.Builder) {
+	line := func(name string, s share) {
+		fmt.Fprintf(b, "%-8s%9.1f %%%9.1f %%%9.1f %%%12d%9d%12v\n", name, 100*s.computing(), 100*s.waiting(), 100*s.moving(),
+			s.tally.Reads, s.tally.Hits, s.tally.Hidden.Round(10*time.Microsecond))
+	}
+	fmt.Fprintf(b, "%-8s%11s%11s%11s%12s%9s%12s\n", "block", "compute", "wait", "frontiers", "hand-overs", "early", "hidden")
+	if len(r.shares) <= mostShares {
+		for _, s := range r.shares {
+			line(fmt.Sprintf("%d,%d", s.row, s.col), s)
+		}
+	} else {
+		busier := func(x, y share) int { return cmp.Compare(x.computing(), y.computing()) }
+		line("idlest", slices.MinFunc(r.shares, busier))
+		line("busiest", slices.MaxFunc(r.shares, busier))
+	}
+	line("all", r.mean())
+}
