@@ -1,0 +1,81 @@
+package stencil
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/orwl/go-orwl/orwl"
+)
+
+// BenchmarkJacobi3D sweeps a cube, by the grid, by goroutines that meet at a barrier after each
+// sweep, and by one goroutine. The inner loop is the same.
+func BenchmarkJacobi3D(b *testing.B) {
+	const n, sweeps = 192, 20
+	cells := float64(n * n * n * sweeps)
+	report := func(b *testing.B) {
+		b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/cells, "ns/cell")
+	}
+	initial := func(at []int) float64 { return float64(at[0]*at[1] - at[2]) }
+	for _, o := range []Options{{}, {Sweeps: 4}, {Blocks: Size{8, 2, 1}}, {Blocks: Size{8, 2, 1}, Sweeps: 4}} {
+		o.Size = Size{n, n, n}
+		b.Run(fmt.Sprintf("grid/blocks=%v/sweeps=%d", o.Blocks, o.Sweeps), func(b *testing.B) {
+			for b.Loop() {
+				b.StopTimer()
+				rt, err := orwl.New(orwl.Options{})
+				if err != nil {
+					b.Fatal(err)
+				}
+				g := New(rt, o)
+				u := NewField(g, "u", FieldOptions[float64]{Halo: Around(1), Initial: initial})
+				if err := g.Sweep(sweeps, func(block *Block) {
+					for r := range block.Rows() {
+						average(u.New(r), u.Old(r, -1, 0, 0), u.Old(r, 1, 0, 0), u.Old(r, 0, -1, 0), u.Old(r, 0, 1, 0), u.Old(r, 0, 0, -1), u.Old(r, 0, 0, 1))
+					}
+				}); err != nil {
+					b.Fatal(err)
+				}
+				runtime.GC()
+				b.StartTimer()
+				if err := rt.Run(context.Background()); err != nil {
+					b.Fatal(err)
+				}
+			}
+			report(b)
+		})
+	}
+	for _, workers := range []int{1, runtime.GOMAXPROCS(0)} {
+		b.Run(fmt.Sprintf("barrier/workers=%d", workers), func(b *testing.B) {
+			const side = n + 2
+			u := [2][]float64{make([]float64, side*side*side), make([]float64, side*side*side)}
+			for b.Loop() {
+				for s := range sweeps {
+					old, next := u[s%2], u[(s+1)%2]
+					var all sync.WaitGroup
+					for w := range workers {
+						all.Go(func() {
+							for z := 1 + w*n/workers; z < 1+(w+1)*n/workers; z++ {
+								for y := 1; y <= n; y++ {
+									at := (z*side+y)*side + 1
+									row := func(by int) []float64 { return old[at+by : at+by+n] }
+									average(next[at:at+n], row(-side*side), row(side*side), row(-side), row(side), row(-1), row(1))
+								}
+							}
+						})
+					}
+					all.Wait()
+				}
+			}
+			report(b)
+		})
+	}
+}
+
+func average(to, a, b, c, d, e, f []float64) {
+	a, b, c, d, e, f = a[:len(to)], b[:len(to)], c[:len(to)], d[:len(to)], e[:len(to)], f[:len(to)]
+	for i := range to {
+		to[i] = (a[i] + b[i] + c[i] + d[i] + e[i] + f[i]) / 6
+	}
+}

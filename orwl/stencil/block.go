@@ -1,0 +1,87 @@
+package stencil
+
+import "iter"
+
+// Block is what one call of a kernel computes: a box of cells, in one sweep.
+type Block struct {
+	grid   *Grid
+	memory []any // of each field
+	cells  box
+	sweep  int
+}
+
+// Kernel computes new values for the cells of a block. It is called from several goroutines, for
+// different blocks. Its order is its own for Jacobi. In place it goes from low to high rows,
+// and in a row from low to high cells.
+type Kernel func(b *Block)
+
+// Sweep is the number of the sweep, from 0.
+func (b *Block) Sweep() int { return b.sweep }
+
+// Len is the number of rows.
+func (b *Block) Len() int {
+	n := b.cells.size()
+	return n[0] * n[1]
+}
+
+// Row is row i of the block, from 0, for kernels that sweep several rows together.
+func (b *Block) Row(i int) Row {
+	n := b.cells.size()[1]
+	return Row{block: b, at: vec{b.cells.low[0] + i/n, b.cells.low[1] + i%n, b.cells.low[2]}}
+}
+
+// Rows yields the rows of the block, from low to high.
+func (b *Block) Rows() iter.Seq[Row] {
+	return func(yield func(Row) bool) {
+		r := Row{block: b, at: b.cells.low}
+		for r.at[0] = b.cells.low[0]; r.at[0] < b.cells.high[0]; r.at[0]++ {
+			for r.at[1] = b.cells.low[1]; r.at[1] < b.cells.high[1]; r.at[1]++ {
+				if !yield(r) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Row is neighbouring cells of a block in the last dimension.
+type Row struct {
+	block *Block
+	at    vec
+}
+
+// Len is the number of cells.
+func (r Row) Len() int { return r.block.cells.high[2] - r.block.cells.low[2] }
+
+// At is the place of the first cell in a dimension of the grid.
+func (r Row) At(dim int) int {
+	g := r.block.grid
+	return g.wrapped(r.at)[dims-g.ranks+dim]
+}
+
+// Old is the row before the sweep, or another one that lies so many cells away in each
+// dimension. It has as many cells as the row. In a grid with rows and columns,
+//
+//	u.Old(r)         is the row itself,
+//	u.Old(r, -1, 0)  the row before it,
+//	u.Old(r, 0, 1)   its cells' neighbours on the high side.
+//
+// In place, cells that the sweep has been at have their new value.
+func (f *Field[T]) Old(r Row, away ...int) []T {
+	at := r.at
+	for i, n := range away {
+		at[dims-len(away)+i] += n
+	}
+	m := r.block.memory[f.number].(*memory[T])
+	from := m.index(at)
+	to := from + r.Len()
+	return m.cells[r.block.sweep&1][from:to:to]
+}
+
+// New is the row after the sweep: what the kernel writes.
+func (f *Field[T]) New(r Row) []T {
+	m := r.block.memory[f.number].(*memory[T])
+	from := m.index(r.at)
+	to := from + r.Len()
+	return m.cells[^r.block.sweep&1][from:to:to]
+}

@@ -1,0 +1,53 @@
+// Package stencil sweeps over grids whose cells are computed from their neighbours: heat, waves,
+// flows, images, cellular automata. It cuts a grid of one to three dimensions into blocks, makes a
+// task of each, and exchanges their edges, on one node or on several.
+//
+//	rt, err := orwl.New(orwl.Options{})
+//	...
+//	g := stencil.New(rt, stencil.Options{Size: stencil.Size{1000, 1000}})
+//	u := stencil.NewField(g, "u", stencil.FieldOptions[float64]{
+//		Halo:    stencil.Around(1),
+//		Initial: func(at []int) float64 { ... },
+//	})
+//	err = g.Sweep(100, func(b *stencil.Block) {
+//		for r := range b.Rows() {
+//			old, new := u.Old(r), u.New(r)
+//			north, south := u.Old(r, -1, 0), u.Old(r, 1, 0)
+//			west, east := u.Old(r, 0, -1), u.Old(r, 0, 1)
+//			for i := range new {
+//				new[i] = old[i] + 0.1*(north[i]+south[i]+west[i]+east[i]-4*old[i])
+//			}
+//		}
+//	})
+//	...
+//	err = rt.Run(ctx)
+//	...
+//	values, err := u.Values(ctx)
+//
+// A kernel gets rows as slices. It never sees where a block ends: the cells around it are
+// those of the neighbours, those around a periodic grid are those of the other side, and those
+// around any other grid have the values that Initial or Boundary gives them.
+//
+// The result is, bit for bit, that of a sequential sweep, however the grid is cut and on how many
+// nodes it is. [Grid.Verify] computes that and compares.
+//
+// # Jacobi and in place
+//
+// With [Jacobi] a sweep reads the values of the sweep before. With [InPlace] it reads those of
+// this sweep in the cells before, as Gauss-Seidel's method does. Blocks then compute in a
+// wavefront. Nothing waits for all blocks: a block is one sweep ahead of its neighbours at
+// most.
+//
+// # Several sweeps between exchanges
+//
+// Options.Sweeps has each block swept several times before it exchanges edges, which are as
+// much wider. A grid that does not fit into the caches then comes from memory once instead of
+// several times. Jacobi computes the wide edges twice. In place nothing is computed twice.
+//
+// # How it works
+//
+// Each block has a resource with its cells, and one for the edge that each neighbour reads. A step
+// task per block takes them all in each pass, see [orwl.Task.Each]. tiling.go says which
+// cells a pass computes, and from which neighbour each other cell comes. All else follows
+// from these two.
+package stencil

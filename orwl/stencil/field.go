@@ -1,0 +1,284 @@
+package stencil
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/orwl/go-orwl/handle"
+)
+
+// Field is a value of type T for each cell of a grid. See [handle.Check] for what T may be.
+type Field[T any] struct {
+	grid    *Grid
+	name    string
+	number  int // among the fields of the grid
+	options FieldOptions[T]
+	halo    widths
+}
+
+// FieldOptions are the parameters of a field. The zero value is a field that is zero at first
+// and that a kernel reads only at the cell itself.
+type FieldOptions[T any] struct {
+	// Halo is how far the kernel reads on each side of a cell.
+	Halo Halo
+	// Initial is the value of a cell at first, also of the cells around the grid that Halo
+	// reaches: those keep it. It is called from several goroutines. It must not keep at.
+	Initial func(at []int) T
+	// Boundary is the value that a sweep finds in a cell around the grid, instead of its
+	// initial one. Sweeps count from 0.
+	Boundary func(sweep int, at []int) T
+	// Constant says that no kernel changes the field.
+	Constant bool
+	// Previous says that the kernel reads New before it writes there: it finds the
+	// generation before that of Old. Previous is its value before the first sweep. It is for
+	// Jacobi only.
+	Previous func(at []int) T
+}
+
+// Halo is how far a kernel reads: for each dimension the cells on the low and on the high
+// side. One pair is for all dimensions.
+type Halo [][2]int
+
+// Around is a halo of so many cells on every side.
+func Around(cells int) Halo { return Halo{{cells, cells}} }
+
+// widths is the halo in a grid of so many dimensions.
+func (h Halo) widths(ranks int) (w widths, err error) {
+	if len(h) != 0 && len(h) != 1 && len(h) != ranks {
+		return w, wrong("Halo", h, "want 1 pair or %d", ranks)
+	}
+	for i := range ranks {
+		if len(h) == 0 {
+			break
+		}
+		pair := h[min(i, len(h)-1)]
+		if pair[0] < 0 || pair[1] < 0 {
+			return w, wrong("Halo", h, "want no negative width")
+		}
+		w.low[dims-ranks+i], w.high[dims-ranks+i] = pair[0], pair[1]
+	}
+	return w, nil
+}
+
+// NewField declares a field of a grid. [Grid.Sweep] reports what is wrong with it.
+func NewField[T any](g *Grid, name string, o FieldOptions[T]) *Field[T] {
+	f := &Field[T]{grid: g, name: name, number: len(g.fields), options: o}
+	g.fields = append(g.fields, f)
+	g.check(f.validate())
+	return f
+}
+
+func (f *Field[T]) validate() (err error) {
+	g, o := f.grid, f.options
+	if f.halo, err = o.Halo.widths(g.ranks); err != nil {
+		return f.wrong(err)
+	}
+	for _, other := range g.fields[:f.number] {
+		if other.title() == f.name {
+			return f.wrong(errors.New("the grid has another field of this name"))
+		}
+	}
+	switch err = handle.Check[T](); {
+	case err != nil:
+		return f.wrong(err)
+	case g.declared:
+		return f.wrong(ErrSwept)
+	case o.Constant && o.Previous != nil:
+		return f.wrong(errors.New("it is Constant and has Previous: a field that nothing changes has no generations"))
+	case g.o.Update == InPlace && o.Previous != nil:
+		return f.wrong(errors.New("it has Previous in a grid with InPlace: a field that is changed in place has one generation"))
+	}
+	return nil
+}
+
+func (f *Field[T]) wrong(err error) error { return fmt.Errorf("field %q: %w", f.name, err) }
+
+// memory is the part of a field that a tile works on.
+type memory[T any] struct {
+	box  box // its cells, in the coordinates of the grid
+	rows int // in a plane
+	cols int // in a row
+	// A field that changes by Jacobi has two generations: that of even sweeps and that of odd
+	// ones. Others have the same one twice.
+	cells [2][]T
+}
+
+// index is where a cell is.
+func (m *memory[T]) index(c vec) int {
+	return ((c[0]-m.box.low[0])*m.rows+c[1]-m.box.low[1])*m.cols + c[2] - m.box.low[2]
+}
+
+// eachRow yields where the rows of a box begin, and how long they are.
+func (m *memory[T]) eachRow(b box, yield func(at, length int)) {
+	length := b.high[2] - b.low[2]
+	for z := b.low[0]; z < b.high[0]; z++ {
+		at := m.index(vec{z, b.low[1], b.low[2]})
+		for range b.high[1] - b.low[1] {
+			yield(at, length)
+			at += m.cols
+		}
+	}
+}
+
+// column is a field of any type, as the grid uses it.
+type column interface {
+	title() string
+	elementBytes() int
+	generations() int // in memory
+	changes() bool
+	reach() widths
+	exchanged() int // generations that neighbours exchange
+
+	// newMemory makes the memory of a tile, which lies at a byte of the resource that bind
+	// gets. cells are the box in the coordinates of the grid.
+	newMemory(cells box) any
+	bind(memory any, data handle.Grant, at int) error
+	fill(memory any)
+	bound(memory any, generation, sweep int, cells box)
+	wrap(memory any, generation int, cells box)
+	same(a any, got handle.View[byte], atA int, b any, want handle.View[byte], atB int, cells box) (vec, bool)
+
+	// load and store copy the cells of boxes from and to a byte of a neighbour's face. They
+	// return where the next byte is.
+	load(memory any, generation int, boxes []box, from handle.Grant, at int) (next int, err error)
+	store(memory any, generation int, boxes []box, to handle.Grant, at int) (next int, err error)
+}
+
+func (f *Field[T]) title() string     { return f.name }
+func (f *Field[T]) elementBytes() int { return int(reflect.TypeFor[T]().Size()) }
+func (f *Field[T]) changes() bool     { return !f.options.Constant }
+func (f *Field[T]) reach() widths     { return f.halo }
+
+func (f *Field[T]) generations() int {
+	if f.options.Constant || f.grid.o.Update == InPlace {
+		return 1
+	}
+	return 2
+}
+
+func (f *Field[T]) exchanged() int {
+	switch {
+	case f.options.Constant:
+		return 0
+	case f.options.Previous != nil && f.grid.sweeps > 1:
+		return 2
+	}
+	return 1
+}
+
+func (f *Field[T]) newMemory(cells box) any {
+	return &memory[T]{box: cells, rows: cells.size()[1], cols: cells.size()[2]}
+}
+
+// bind finds the cells in the bytes of a resource that the tile holds.
+func (f *Field[T]) bind(in any, data handle.Grant, at int) error {
+	m := in.(*memory[T])
+	all, err := handle.Write[T](data)
+	if err != nil {
+		return err
+	}
+	n := m.box.cells()
+	all = all[at/f.elementBytes():]
+	m.cells[0] = all[:n:n]
+	m.cells[1] = m.cells[0]
+	if f.generations() > 1 {
+		m.cells[1] = all[n : 2*n : 2*n]
+	}
+	return nil
+}
+
+// fill sets the initial values.
+func (f *Field[T]) fill(in any) {
+	m := in.(*memory[T])
+	if initial := f.options.Initial; initial != nil {
+		f.set(m, m.cells[0], m.box, initial)
+	}
+	if f.generations() == 1 {
+		return
+	}
+	copy(m.cells[1], m.cells[0])
+	if previous := f.options.Previous; previous != nil {
+		f.set(m, m.cells[1], m.box.common(f.grid.inside()), previous)
+	}
+}
+
+// set sets the cells of a box to a function of their place in the grid.
+func (f *Field[T]) set(m *memory[T], cells []T, b box, value func(at []int) T) {
+	g := f.grid
+	user := make([]int, g.ranks)
+	for z := b.low[0]; z < b.high[0]; z++ {
+		for y := b.low[1]; y < b.high[1]; y++ {
+			at := m.index(vec{z, y, b.low[2]})
+			for x := b.low[2]; x < b.high[2]; x++ {
+				c := g.wrapped(vec{z, y, x})
+				copy(user, c[dims-g.ranks:])
+				cells[at+x-b.low[2]] = value(user)
+			}
+		}
+	}
+}
+
+// bound sets the cells around the grid, as far as they are in a box, to what a sweep finds
+// there.
+func (f *Field[T]) bound(in any, generation, sweep int, b box) {
+	boundary := f.options.Boundary
+	if boundary == nil {
+		return
+	}
+	m := in.(*memory[T])
+	value := func(at []int) T { return boundary(sweep, at) }
+	b = b.grown(f.halo).common(m.box)
+	for _, part := range outside(b, f.grid.inside()) {
+		f.set(m, m.cells[generation], part, value)
+	}
+}
+
+func (f *Field[T]) load(in any, generation int, boxes []box, from handle.Grant, at int) (int, error) {
+	v, err := handle.Read[T](from)
+	if err != nil {
+		return 0, err
+	}
+	m := in.(*memory[T])
+	at /= f.elementBytes()
+	for _, b := range boxes {
+		m.eachRow(b, func(to, n int) {
+			v.Sub(at, at+n).Copy(m.cells[generation][to : to+n])
+			at += n
+		})
+	}
+	return at * f.elementBytes(), nil
+}
+
+func (f *Field[T]) store(in any, generation int, boxes []box, to handle.Grant, at int) (int, error) {
+	all, err := handle.Write[T](to)
+	if err != nil {
+		return 0, err
+	}
+	m := in.(*memory[T])
+	at /= f.elementBytes()
+	for _, b := range boxes {
+		m.eachRow(b, func(from, n int) {
+			copy(all[at:at+n], m.cells[generation][from:from+n])
+			at += n
+		})
+	}
+	return at * f.elementBytes(), nil
+}
+
+// outside is what of a box is not in another one, in boxes.
+func outside(b, in box) []box {
+	var parts []box
+	for i := range dims {
+		low, high := b, b
+		low.high[i] = min(b.high[i], in.low[i])
+		high.low[i] = max(b.low[i], in.high[i])
+		for _, part := range []box{low, high} {
+			if !part.empty() {
+				parts = append(parts, part)
+			}
+		}
+		b.low[i], b.high[i] = max(b.low[i], in.low[i]), min(b.high[i], in.high[i])
+	}
+	return parts
+}

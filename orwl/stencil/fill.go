@@ -1,0 +1,86 @@
+package stencil
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// fill sets the initial values of this node's tiles, several at a time, and of the faces that
+// a neighbour imports before anybody has computed them.
+func (g *Grid) fill() error {
+	var next atomic.Int64
+	var all sync.WaitGroup
+	var once sync.Once
+	var failed error
+	for range runtime.GOMAXPROCS(0) {
+		all.Go(func() {
+			for {
+				n := int(next.Add(1)) - 1
+				if n >= len(g.tiles) {
+					return
+				}
+				if t := g.tiles[n]; t.node == g.rt.Node() {
+					if err := t.fill(); err != nil {
+						once.Do(func() { failed = err })
+						return
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+	return failed
+}
+
+// fill sets the initial values of a tile. The run has not begun, so nothing waits.
+func (t *tile) fill() error {
+	return section(t.data, func(data handle.Grant) error {
+		if err := t.bind(data); err != nil {
+			return err
+		}
+		for i, f := range t.grid.fields {
+			f.fill(t.block.memory[i])
+		}
+		for d := range t.out {
+			x := &t.out[d]
+			face := t.initialFace(direction(d))
+			if x.faces == nil || face == nil {
+				continue
+			}
+			if err := section(face, func(to handle.Grant) error { return t.store(x, to, 0) }); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// initialFace is the face that the neighbour in a direction imports first, before the tile has
+// written it; nil if it has written it by then.
+func (t *tile) initialFace(d direction) *resource.Resource {
+	x := &t.out[d]
+	if x.faces == nil {
+		return nil
+	}
+	if t.grid.update == Jacobi {
+		return x.faces[1] // even passes come first
+	}
+	if n, _ := t.grid.neighbour(t.at, d); t.grid.number(n) < t.grid.number(t.at) {
+		return x.faces[0]
+	}
+	return nil
+}
+
+// section runs body with a resource to write.
+func section(r *resource.Resource, body func(handle.Grant) error) error {
+	var h handle.Handle
+	if err := h.Request(r, resource.Write); err != nil {
+		return err
+	}
+	return handle.Section(context.Background(), &h, func() error { return body(&h) })
+}

@@ -1,0 +1,160 @@
+package stencil
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"runtime"
+
+	"github.com/orwl/go-orwl/orwl"
+)
+
+// Grid is a box of cells, cut into blocks, with one or more fields. First declare its fields,
+// then call Sweep, then [orwl.Runtime.Run].
+type Grid struct {
+	rt     *orwl.Runtime
+	o      Options
+	ranks  int // the user's dimensions
+	fields []column
+	errs   []error
+
+	// After Sweep.
+	declared bool
+	tiling
+	kernel Kernel
+	total  int // sweeps
+	tiles  []*tile
+}
+
+// New declares a grid in a runtime. [Grid.Sweep] reports what is wrong with the options.
+func New(rt *orwl.Runtime, o Options) *Grid {
+	g := &Grid{rt: rt, o: o.withDefaults(), ranks: len(o.Size)}
+	if err := o.validate(); err != nil {
+		g.check(err)
+		g.ranks = 1
+	}
+	g.update, g.box = g.o.Update, g.o.Corners
+	g.tiling.sweeps = g.o.Sweeps
+	g.size, g.blocks = vec{1, 1, 1}, vec{1, 1, 1}
+	if len(g.errs) == 0 {
+		for i, n := range o.Size {
+			g.size[dims-g.ranks+i] = n
+		}
+		for i, around := range o.Periodic {
+			g.around[dims-g.ranks+i] = around
+		}
+	}
+	return g
+}
+
+// check keeps an error for Sweep.
+func (g *Grid) check(err error) {
+	if err != nil {
+		g.errs = append(g.errs, fmt.Errorf("%w: grid %q: %w", ErrOptions, g.o.Name, err))
+	}
+}
+
+// domain is the cells of the grid.
+func (g *Grid) domain() box { return box{high: g.size} }
+
+// inside is the domain, and all that is beyond its edge in a periodic dimension.
+func (g *Grid) inside() box {
+	b := g.domain()
+	for i, around := range g.around {
+		if around {
+			b.low[i], b.high[i] = math.MinInt, math.MaxInt
+		}
+	}
+	return b
+}
+
+// wrapped is the cell itself for a cell beyond the edge of a periodic dimension.
+func (g *Grid) wrapped(c vec) vec {
+	for i, n := range g.size {
+		if g.around[i] {
+			c[i] = ((c[i] % n) + n) % n
+		}
+	}
+	return c
+}
+
+// Sweep declares so many sweeps of a kernel over the grid, as tasks of the runtime. It reports
+// what is wrong with the grid and its fields. Every node of a run calls it with the same
+// arguments.
+func (g *Grid) Sweep(sweeps int, kernel Kernel) error {
+	if g.declared {
+		return ErrSwept
+	}
+	g.declared = true
+	if sweeps < 0 {
+		g.check(wrong("sweeps", sweeps, "want 0 or more"))
+	}
+	if len(g.fields) == 0 {
+		g.check(errors.New("it has no field"))
+	}
+	if err := errors.Join(g.errs...); err != nil {
+		return err
+	}
+	for _, f := range g.fields {
+		if f.changes() {
+			g.halo = g.halo.most(f.reach())
+		}
+	}
+	g.kernel, g.total = kernel, sweeps
+	if err := g.cutBlocks(); err != nil {
+		g.check(err)
+		return errors.Join(g.errs...)
+	}
+	return g.declare()
+}
+
+// cutBlocks cuts the grid as the user says, or as it sees fit, and checks that each block is
+// long enough.
+func (g *Grid) cutBlocks() error {
+	if len(g.o.Blocks) > 0 {
+		for i, n := range g.o.Blocks {
+			g.blocks[dims-g.ranks+i] = n
+		}
+	} else {
+		g.chooseBlocks(runtime.GOMAXPROCS(0) * g.rt.Nodes())
+	}
+	first := dims - g.ranks
+	blocks := Size(g.blocks[first:])
+	for i := first; i < dims; i++ {
+		switch least, n := g.least(i), g.size[i]/g.blocks[i]; {
+		case g.update == InPlace && g.around[i] && g.blocks[i] < 2:
+			return wrong("Blocks", blocks, "want 2 or more in dimension %d, which is periodic, with InPlace", i-first)
+		case g.update == InPlace && g.box && i > first && g.blocks[i] > 1:
+			return wrong("Blocks", blocks, "want 1 in dimension %d with InPlace and Corners: the block before would change cells that this one still reads", i-first)
+		case (g.blocks[i] > 1 || g.around[i]) && n < least:
+			return wrong("Blocks", blocks, "so one has %d cells in dimension %d: want at least %d for %d sweeps between exchanges", n, i-first, least, g.tiling.sweeps)
+		}
+	}
+	return nil
+}
+
+// least is how long a block must be in a dimension.
+func (g *Grid) least(dim int) int { return max(1, g.tiling.sweeps*g.shift(dim)) }
+
+// String is the grid in words: its size and its blocks.
+func (g *Grid) String() string {
+	first := dims - g.ranks
+	cells, blocks, each := "", "", ""
+	for i := first; i < dims; i++ {
+		times := ""
+		if i > first {
+			times = "×"
+		}
+		cells += fmt.Sprintf("%s%d", times, g.size[i])
+		blocks += fmt.Sprintf("%s%d", times, g.blocks[i])
+		each += fmt.Sprintf("%s%d", times, divideUp(g.size[i], g.blocks[i]))
+	}
+	text := fmt.Sprintf("%s cells in %s blocks of %s", cells, blocks, each)
+	if n := g.tiling.sweeps; n > 1 {
+		text += fmt.Sprintf(", %d sweeps between exchanges", n)
+	}
+	return text
+}
+
+// divideUp is n/by, rounded up.
+func divideUp(n, by int) int { return (n + by - 1) / by }

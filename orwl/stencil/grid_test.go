@@ -1,0 +1,160 @@
+package stencil
+
+import (
+	"fmt"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/orwl/go-orwl/orwl"
+)
+
+// trial is a grid with fields of several types, and a kernel that mixes all that it may read
+// into a number that depends on the order. So one wrong cell changes the result.
+type trial struct {
+	o      Options
+	sweeps int
+	a      FieldOptions[uint64]
+	b      FieldOptions[[3]int32]
+	c      FieldOptions[uint16] // constant
+}
+
+func (x trial) String() string {
+	return fmt.Sprintf("%+v, %d sweeps, halos %v %v %v", x.o, x.sweeps, x.a.Halo, x.b.Halo, x.c.Halo)
+}
+
+func draw(t *rapid.T) (x trial) {
+	ranks := rapid.IntRange(1, 3).Draw(t, "dimensions")
+	most := [...]int{0, 40, 14, 9}[ranks]
+	x.o.Update = rapid.SampledFrom([]Update{Jacobi, InPlace}).Draw(t, "update")
+	x.o.Corners = rapid.Bool().Draw(t, "corners")
+	x.o.Sweeps = rapid.IntRange(1, 3).Draw(t, "between exchanges")
+	halo := func(name string) (h Halo) {
+		for range ranks {
+			h = append(h, [2]int{rapid.IntRange(0, 2).Draw(t, name+" low"), rapid.IntRange(0, 2).Draw(t, name+" high")})
+		}
+		return h
+	}
+	x.a.Halo, x.b.Halo, x.c.Halo = halo("a"), halo("b"), halo("c")
+	for i := range ranks {
+		around := rapid.Bool().Draw(t, "periodic")
+		if x.o.Update == InPlace && (x.o.Sweeps > 1 || i > 0 && x.o.Corners) {
+			around = false
+		}
+		widest := max(x.a.Halo[i][0], x.a.Halo[i][1], x.b.Halo[i][0], x.b.Halo[i][1])
+		least := max(1, x.o.Sweeps*widest)
+		fewest := 1
+		if around && x.o.Update == InPlace {
+			fewest = 2
+		}
+		blocks := rapid.IntRange(fewest, 3).Draw(t, "blocks")
+		if x.o.Update == InPlace && x.o.Corners && i > 0 {
+			blocks = 1
+		}
+		x.o.Periodic = append(x.o.Periodic, around)
+		x.o.Blocks = append(x.o.Blocks, blocks)
+		x.o.Size = append(x.o.Size, rapid.IntRange(least*blocks, max(least*blocks, most)).Draw(t, "size"))
+	}
+	x.sweeps = rapid.IntRange(0, 7).Draw(t, "sweeps")
+	x.a.Initial = func(at []int) uint64 { return mixed(1, at...) }
+	x.b.Initial = func(at []int) [3]int32 { return [3]int32{int32(mixed(2, at...)), 5, int32(len(at))} }
+	x.c.Initial = func(at []int) uint16 { return uint16(mixed(3, at...)) }
+	x.c.Constant = true
+	if rapid.Bool().Draw(t, "boundary") {
+		x.a.Boundary = func(sweep int, at []int) uint64 { return mixed(uint64(sweep)<<8|4, at...) }
+	}
+	if x.o.Update == Jacobi && rapid.Bool().Draw(t, "previous") {
+		x.a.Previous = func(at []int) uint64 { return mixed(5, at...) }
+	}
+	return x
+}
+
+func mixed(seed uint64, at ...int) uint64 {
+	for _, n := range at {
+		seed = (seed^uint64(n+7))*0x9e3779b97f4a7c15 + seed>>29
+	}
+	return seed
+}
+
+// declare declares the trial in a runtime.
+func (x trial) declare(rt *orwl.Runtime) (*Grid, *Field[uint64], error) {
+	g := New(rt, x.o)
+	a := NewField(g, "a", x.a)
+	b := NewField(g, "b", x.b)
+	c := NewField(g, "c", x.c)
+	offsetsA, offsetsB, offsetsC := x.offsets(x.a.Halo), x.offsets(x.b.Halo), x.offsets(x.c.Halo)
+	previous := x.a.Previous != nil
+	err := g.Sweep(x.sweeps, func(block *Block) {
+		for r := range block.Rows() {
+			newA, newB := a.New(r), b.New(r)
+			for i := range r.Len() {
+				sum := uint64(block.Sweep())
+				if previous {
+					sum += newA[i]
+				}
+				for _, d := range offsetsA {
+					sum = mixed(sum, int(a.Old(r, d...)[i]))
+				}
+				for _, d := range offsetsC {
+					sum = mixed(sum, int(c.Old(r, d...)[i]))
+				}
+				other := b.Old(r)[i]
+				for _, d := range offsetsB {
+					old := b.Old(r, d...)[i]
+					other[0] = other[0]*31 + old[2]
+					other[2] ^= old[0] + int32(sum)
+				}
+				newA[i], newB[i] = sum+uint64(other[0]), other
+			}
+		}
+	})
+	return g, a, err
+}
+
+// offsets are all that a kernel may read.
+func (x trial) offsets(h Halo) (all [][]int) {
+	ranks := len(h)
+	at := make([]int, ranks)
+	var rest func(dim int, away int)
+	rest = func(dim, away int) {
+		if dim == ranks {
+			all = append(all, append([]int(nil), at...))
+			return
+		}
+		for n := -h[dim][0]; n <= h[dim][1]; n++ {
+			if n != 0 && away > 0 && !x.o.Corners {
+				continue
+			}
+			at[dim] = n
+			more := away
+			if n != 0 {
+				more++
+			}
+			rest(dim+1, more)
+		}
+		at[dim] = 0
+	}
+	rest(0, 0)
+	return all
+}
+
+// Any grid computes what the sequential sweep computes, bit for bit.
+func TestGridEqualsSequential(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		x := draw(t)
+		rt, err := orwl.New(orwl.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g, _, err := x.declare(rt)
+		if err != nil {
+			t.Fatalf("%v: %v", x, err)
+		}
+		if err := rt.Run(t.Context()); err != nil {
+			t.Fatalf("%v: %v", x, err)
+		}
+		if err := g.Verify(t.Context()); err != nil {
+			t.Fatalf("%v: %v", x, err)
+		}
+	})
+}

@@ -1,0 +1,37 @@
+package stencil
+
+// layout is where fields lie in the bytes of a resource, one after another. Each begins at a
+// multiple of its element's size, and the whole is a multiple of each, so that the bytes can
+// be seen as elements of any field.
+type layout struct {
+	at    []int // of each field; -1 if it is not there
+	bytes int
+}
+
+// add places so many elements of a size behind what is there.
+func (l *layout) add(elements, size int) {
+	if elements == 0 {
+		l.at = append(l.at, -1)
+		return
+	}
+	at := divideUp(l.bytes, size) * size
+	l.at = append(l.at, at)
+	l.bytes = at + elements*size
+}
+
+// end rounds the size up to a multiple of all sizes of elements, and of 8.
+func (l *layout) end(fields []column) {
+	unit := 8
+	for _, f := range fields {
+		n := f.elementBytes()
+		unit = unit / gcd(unit, n) * n
+	}
+	l.bytes = divideUp(l.bytes, unit) * unit
+}
+
+func gcd(a, b int) int {
+	for b != 0 {
+		a, b = b, a%b
+	}
+	return a
+}

@@ -1,0 +1,65 @@
+package stencil
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"io"
+	"log/slog"
+	"sync"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/orwl/launch"
+)
+
+// together runs a program on so many nodes, all in this process.
+func together(count int, program func(ctx context.Context, rt *orwl.Runtime) error) error {
+	errs := make([]error, count)
+	address := make(chan string, 1)
+	run := func(i int, p launch.Place) {
+		p.Node, p.Nodes, p.Listen = i, count, "127.0.0.1:0"
+		log := slog.New(slog.NewTextHandler(io.Discard, nil))
+		errs[i] = orwl.Run(context.Background(), orwl.Options{
+			Log: log, Join: orwl.JoinOptions{Place: &p, Log: log},
+		}, program)
+	}
+	var all sync.WaitGroup
+	all.Go(func() { run(0, launch.Place{Report: func(a string) error { address <- a; return nil }}) })
+	root := <-address
+	for i := 1; i < count; i++ {
+		all.Go(func() { run(i, launch.Place{Root: root}) })
+	}
+	all.Wait()
+	return errors.Join(errs...)
+}
+
+var nodeTrials = flag.Int("stencil.nodes", 15, "trials of TestNodes")
+
+// The same on several nodes. Each node compares its own blocks, and node 1 asks all others for
+// theirs.
+func TestNodes(t *testing.T) {
+	for seed := range *nodeTrials {
+		x := rapid.Custom(draw).Example(seed)
+		nodes := 2 + seed%2
+		err := together(nodes, func(ctx context.Context, rt *orwl.Runtime) error {
+			g, a, err := x.declare(rt)
+			if err != nil {
+				return err
+			}
+			if err := rt.Run(ctx); err != nil {
+				return err
+			}
+			if err := g.Verify(ctx); err != nil || rt.Node() != 1 {
+				return err
+			}
+			_, err = a.Values(ctx)
+			return err
+		})
+		if err != nil {
+			t.Fatalf("trial %d, %v, %d nodes: %v", seed, x, nodes, err)
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package stencil
+
+import (
+	"errors"
+	"fmt"
+)
+
+// Size is a number for each dimension of a grid, the slowest first: Size{rows, columns}.
+type Size []int
+
+// Update is what a kernel finds in the cells around the one that it computes.
+type Update uint8
+
+const (
+	// Jacobi: all cells have the values of the sweep before. Each field has two generations.
+	Jacobi Update = iota
+	// InPlace: cells before this one, in the order of the grid, have the values of this
+	// sweep, and cells after it those of the sweep before, as in Gauss-Seidel's method.
+	InPlace
+)
+
+// Options are the parameters of a grid. Only Size is needed.
+type Options struct {
+	// Name begins the names of the grid's resources and tasks: "grid" by default. Grids of one
+	// runtime have different names.
+	Name string
+	// Size is the number of cells in each of one to three dimensions.
+	Size Size
+	// Update is Jacobi by default.
+	Update Update
+	// Corners says that the kernel reads cells that differ in several dimensions, like the
+	// one to the north-west. In place, such a grid is cut in its first dimension only.
+	Corners bool
+	// Periodic says in which dimensions the last cell is followed by the first one. In
+	// place, such a dimension has at least two blocks.
+	Periodic []bool
+	// Blocks is the number of blocks in each dimension. The grid chooses it by default.
+	Blocks Size
+	// Sweeps is how many sweeps go over a block between two exchanges with its neighbours: 1
+	// by default. With more, a block stays in the cache for as many sweeps. No block may be
+	// shorter than so many halos.
+	Sweeps int
+}
+
+// The errors of a grid that is built or run in the wrong way.
+var (
+	// ErrOptions: a parameter of the grid, or of one of its fields, is out of range.
+	ErrOptions = errors.New("stencil: wrong options")
+	// ErrSwept: the grid has its kernel already.
+	ErrSwept = errors.New("stencil: Sweep was called: declare all fields before it, and call it once")
+	// ErrDiffers: the result is not that of the sequential sweep.
+	ErrDiffers = errors.New("stencil: the result differs from the sequential sweep's")
+)
+
+// wrong says that a field of some options has a value, and what is wanted.
+func wrong(field string, value any, want string, args ...any) error {
+	return fmt.Errorf("%s is %v, %s", field, value, fmt.Sprintf(want, args...))
+}
+
+// validate names the first field that is out of range.
+func (o Options) validate() error {
+	ranks := len(o.Size)
+	switch {
+	case ranks < 1 || ranks > dims:
+		return wrong("Size", o.Size, "want 1 to %d dimensions", dims)
+	case o.Update > InPlace:
+		return wrong("Update", o.Update, "want Jacobi or InPlace")
+	case len(o.Periodic) > ranks:
+		return wrong("Periodic", o.Periodic, "want at most the %d dimensions of Size", ranks)
+	case len(o.Blocks) != 0 && len(o.Blocks) != ranks:
+		return wrong("Blocks", o.Blocks, "want the %d dimensions of Size", ranks)
+	case o.Sweeps < 0:
+		return wrong("Sweeps", o.Sweeps, "want 1 or more")
+	}
+	for i, n := range o.Size {
+		if n < 1 {
+			return wrong("Size", o.Size, "want 1 or more cells in each dimension")
+		}
+		if len(o.Blocks) > 0 && (o.Blocks[i] < 1 || o.Blocks[i] > n) {
+			return wrong("Blocks", o.Blocks, "want 1 to %d in dimension %d, which has so many cells", n, i)
+		}
+	}
+	if o.Update == InPlace && o.Sweeps > 1 {
+		for i, around := range o.Periodic {
+			if around {
+				return wrong("Sweeps", o.Sweeps, "want 1 with InPlace and Periodic: dimension %d has no block to begin with", i)
+			}
+		}
+	}
+	return nil
+}
+
+func (o Options) withDefaults() Options {
+	if o.Name == "" {
+		o.Name = "grid"
+	}
+	o.Sweeps = max(1, o.Sweeps)
+	return o
+}

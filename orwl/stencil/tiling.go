@@ -1,0 +1,163 @@
+package stencil
+
+// A pass is one sweep over a block, or several, between two exchanges with its neighbours. A
+// tile is what a pass computes of each block. It has a region for each sweep.
+//
+// Jacobi: sweep s reads the result of sweep s-1 on all sides. The regions of a pass are a
+// trapezoid. The first sweep also computes cells of the neighbours, as many as the others
+// need, and the last one computes the block:
+//
+//	sweep 2          [  block  ]
+//	sweep 1        [             ]
+//	sweep 0      [                 ]
+//	             ╎   ╎         ╎   ╎
+//
+// In place: sweep s reads the same sweep on its low sides, and the sweep before on its high
+// sides. The regions are a parallelogram. Each sweep moves to the low sides, so that it finds
+// on its high sides what the tile itself has computed in the sweep before. No cell is computed
+// twice. The tiles of a pass go in the order of the blocks:
+//
+//	sweep 2      [         ]
+//	sweep 1        [         ]
+//	sweep 0          [  block  ]
+//
+// At an edge of the grid a region ends there.
+type tiling struct {
+	update Update
+	box    bool // the kernel reads across corners
+	size   vec  // of the grid, in cells
+	blocks vec
+	around [dims]bool // periodic
+	sweeps int        // of a pass
+	halo   widths     // of all fields that change
+}
+
+// shift is how far the region of a sweep is from that of the sweep before, in place.
+func (t *tiling) shift(dim int) int { return max(t.halo.low[dim], t.halo.high[dim]) }
+
+// cut is where block i of a dimension begins.
+func (t *tiling) cut(dim, i int) int { return i * t.size[dim] / t.blocks[dim] }
+
+// block is the cells of the block at a place of the grid of blocks.
+func (t *tiling) block(at vec) (b box) {
+	for i := range dims {
+		b.low[i], b.high[i] = t.cut(i, at[i]), t.cut(i, at[i]+1)
+	}
+	return b
+}
+
+// number is where the block is in the order of all blocks.
+func (t *tiling) number(at vec) int { return (at[0]*t.blocks[1]+at[1])*t.blocks[2] + at[2] }
+
+// place is where the block of a number is.
+func (t *tiling) place(number int) vec {
+	return vec{number / (t.blocks[1] * t.blocks[2]), number / t.blocks[2] % t.blocks[1], number % t.blocks[2]}
+}
+
+// neighbour is the place of the block in a direction, if there is one.
+func (t *tiling) neighbour(at vec, d direction) (vec, bool) {
+	at = at.plus(d.step())
+	for i, n := range t.blocks {
+		switch {
+		case at[i] >= 0 && at[i] < n:
+		case t.around[i]:
+			at[i] = (at[i] + n) % n
+		default:
+			return at, false
+		}
+	}
+	return at, true
+}
+
+// first and last say that no block is on that side.
+func (t *tiling) first(at vec, dim int) bool { return at[dim] == 0 && !t.around[dim] }
+func (t *tiling) last(at vec, dim int) bool {
+	return at[dim] == t.blocks[dim]-1 && !t.around[dim]
+}
+
+// region is what a sweep of a pass computes in the tile of a block. In a periodic dimension it
+// goes beyond the grid.
+func (t *tiling) region(at vec, sweep int) box {
+	b := t.block(at)
+	for i := range dims {
+		low, high := -sweep*t.shift(i), -sweep*t.shift(i)
+		if t.update == Jacobi {
+			left := t.sweeps - 1 - sweep
+			low, high = -left*t.halo.low[i], left*t.halo.high[i]
+		}
+		if !t.first(at, i) {
+			b.low[i] += low
+		}
+		if !t.last(at, i) {
+			b.high[i] += high
+		}
+	}
+	return b
+}
+
+// reach is all cells that a pass computes.
+func (t *tiling) reach(at vec) box {
+	b := t.block(at)
+	for s := range t.sweeps {
+		b = b.hull(t.region(at, s))
+	}
+	return b
+}
+
+// reads says whether a sweep of the tile reads or changes a cell.
+func (t *tiling) reads(at vec, sweep int, c vec) bool {
+	r := t.region(at, sweep)
+	if t.box {
+		return r.grown(t.halo).contains(c)
+	}
+	for i := range dims {
+		if r.grown(t.halo.only(i)).contains(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// side is where a cell is, as seen from the region of a sweep.
+func (t *tiling) side(at vec, sweep int, c vec) direction {
+	r := t.region(at, sweep)
+	var step vec
+	for i := range dims {
+		if c[i] < r.low[i] {
+			step[i] = -1
+		} else if c[i] >= r.high[i] {
+			step[i] = 1
+		}
+	}
+	return directionOf(step)
+}
+
+// source is the neighbour that has computed a cell last when the tile of a block begins its
+// pass: where the pass gets the cell from. For a cell of the block's own it is here.
+func (t *tiling) source(at vec, c vec) direction {
+	if t.update == Jacobi {
+		return t.owner(at, t.sweeps, c)
+	}
+	for s := t.sweeps - 1; s >= 0; s-- {
+		d := t.side(at, s, c)
+		if n, ok := t.neighbour(at, d); ok && t.number(n) < t.number(at) {
+			return d // it has done this pass
+		}
+	}
+	return t.owner(at, t.sweeps, c)
+}
+
+// owner is the neighbour that has computed a cell last when all tiles have done so many sweeps
+// of a pass.
+func (t *tiling) owner(at vec, sweeps int, c vec) direction {
+	return t.side(at, t.final(sweeps), c)
+}
+
+// final is the last sweep of a pass of so many. Its regions do not overlap. A shorter pass
+// leaves the last sweeps out if it goes in place, and otherwise the first ones.
+func (t *tiling) final(sweeps int) int {
+	if t.update == Jacobi {
+		return t.sweeps - 1
+	}
+	return sweeps - 1
+}
