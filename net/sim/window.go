@@ -181,21 +181,21 @@ func (w *Window) countIgnored() {
 	}
 }
 
-// check panics if the address does not exist.
+// check panics if the address does not exist. Every operation comes through here, so only
+// a wrong address allocates.
 func (w *Window) check(operation string, target rma.Rank, disp rma.Disp, n int) {
-	e := &rma.AddressError{Operation: operation, Target: target, Disp: disp, Bytes: n}
+	var why string
 	switch {
 	case target < 0 || int(target) >= len(w.fabric.ranks):
-		e.Why = "the fabric has no such rank"
+		why = "the fabric has no such rank"
 	case n%8 != 0:
-		e.Why = "a bulk transfer moves whole words: round its length up to a multiple of 8"
-	case w.err == nil && w.fabric.memory.at(target, disp, n/8) == nil:
-		e.Why = "outside the symmetric memory"
-		if disp.IsDynamic() {
-			e.Why = "outside every region that is attached now"
-		}
-	default:
+		why = "a bulk transfer moves whole words: round its length up to a multiple of 8"
+	case w.err != nil || w.fabric.memory.at(target, disp, n/8) != nil:
 		return
+	case disp.IsDynamic():
+		why = "outside every region that is attached now"
+	default:
+		why = "outside the symmetric memory"
 	}
-	panic(e)
+	panic(&rma.AddressError{Operation: operation, Target: target, Disp: disp, Bytes: n, Why: why})
 }
