@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/internal/mutants"
+	"github.com/orwl/go-orwl/internal/repeat"
 )
 
 var (
@@ -67,8 +68,9 @@ var stages = []mutants.Stage{
 // TestMutants makes one small mistake at a time in the locks, and expects the tests to
 // notice. A mutant that they do not notice is explained in docs/decisions/locks-mutants.md.
 func TestMutants(t *testing.T) {
-	if testing.Short() || raceDetector {
-		t.Skip("-short or -race: this builds a test binary, which takes seconds")
+	repeat.Skip(t)
+	if testing.Short() {
+		t.Skip("-short: this builds a test binary, which takes seconds")
 	}
 	(&mutants.Plan{
 		Files: mutated, Rules: rules, Switches: filepath.Join("testdata", "mutants", "switches.go"), Replace: withoutProcesses(t),
