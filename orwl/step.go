@@ -8,12 +8,12 @@ import (
 	"github.com/orwl/go-orwl/orwl/internal/workers"
 )
 
-// A step task has no goroutine. A worker looks at its accesses, one after another. When all
-// are granted, it acquires them and calls the body:
+// A step task has no goroutine. A worker acquires its accesses, one after another, and then
+// calls the body:
 //
-//	waiting ──the access is granted──▶ ready ──a worker takes it──▶ looks ──all──▶ runs
-//	   ▲                                                            │  ▲            │
-//	   └───────────────── one is not granted ───────────────────────┘  └ next round ┘
+//	waiting ──the access is granted──▶ ready ──a worker takes it──▶ acquires ──all──▶ runs
+//	   ▲                                                            │     ▲            │
+//	   └───────────────── one is not granted ───────────────────────┘     └ next round ┘
 //
 // A step waits for one access at a time, so it is in one queue's list, and one grant makes it
 // ready. It begins each round with the access that it waited for last. Mostly that one takes
@@ -28,11 +28,16 @@ type step struct {
 	// The worker that runs the step uses these. When the step waits, the worker that its
 	// grant makes take it is the next one. seat does not change.
 	round int   // of the next run of the body
-	next  int32 // the access to look at next
-	left  int32 // accesses that were not found granted yet
+	next  int32 // the access to acquire next
+	left  int32 // accesses that are neither acquired nor behind
 	first int32 // the access that the next round begins with
 	seat  int16 // the number of its home worker
 	waits bool  // it has told the observers in this round
+
+	// Some accesses are granted by their queues, and not acquired: they have a guard, or
+	// their home is on another node. They come last, so that the step keeps no relaxed
+	// access out while it waits for a grant.
+	behind bool
 }
 
 // Each makes the task a step task: body is called once in each of so many rounds, or
@@ -75,7 +80,7 @@ func (s *step) Granted(by any) {
 	}
 }
 
-// ready goes on to look at the accesses of the round, and reports whether the queues have
+// ready goes on to acquire the accesses of the round, and reports whether the queues have
 // granted all. If not, the grant of the one that is missing makes the step ready. That may be
 // at once, so the caller leaves the step to others then.
 func (s *step) ready() (all bool, err error) {
@@ -84,12 +89,15 @@ func (s *step) ready() (all bool, err error) {
 		s.first = s.next // it has waited for this one, unless the round begins
 	}
 	for ; s.left > 0; s.left-- {
-		begins := !s.waits
-		s.waits = true // before the step is left to others
-		if granted, err := accesses[s.next].Place().GrantedOrTell(s, begins); !granted {
-			return false, err
+		if p := accesses[s.next].Place(); !p.TryAcquire() {
+			begins := !s.waits
+			s.waits = true // before the step is left to others
+			if granted, err := p.GrantedOrTell(s, begins); !granted {
+				return false, err
+			}
+			s.waits = !begins
+			s.behind = true
 		}
-		s.waits = !begins
 		if s.next++; int(s.next) == len(accesses) {
 			s.next = 0
 		}
@@ -97,10 +105,11 @@ func (s *step) ready() (all bool, err error) {
 	return true, nil
 }
 
-// acquire acquires all accesses. It waits for relaxed accesses only.
+// acquire acquires the accesses that are behind. It waits for relaxed accesses only.
 func (s *step) acquire(ctx context.Context) error {
+	s.behind = false
 	for _, a := range s.task.accesses {
-		if p := a.Place(); !p.TryAcquire() {
+		if p := a.Place(); !p.Held() {
 			if err := p.Acquire(ctx); err != nil {
 				return err
 			}
@@ -118,8 +127,10 @@ func (s *step) run(w *worker) error {
 	}
 	t := s.task
 	ctx := t.run.ctx
-	if err := s.acquire(ctx); err != nil {
-		return err
+	if s.behind {
+		if err := s.acquire(ctx); err != nil {
+			return err
+		}
 	}
 	// A failing task ends the run before it releases. So this step knows now if it owes
 	// an access to that.
