@@ -72,10 +72,23 @@ func elements[T any](b []byte) []T {
 	return unsafe.Slice((*T)(at), len(b)/int(unsafe.Sizeof(one)))
 }
 
+// ViewOf shows bytes of a resource that their holder may read as elements of type T, without a
+// copy. T has passed [Check]. The bytes are a whole number of elements: see [Fits]. [Read] is
+// this for a handle, and checks both.
+func ViewOf[T any](b []byte) View[T] { return View[T]{elements[T](b)} }
+
+// SliceOf is ViewOf for a holder that may write.
+func SliceOf[T any](b []byte) []T { return elements[T](b) }
+
+// Fits reports whether so many bytes are a whole number of elements of type T.
+func Fits[T any](bytes int) bool {
+	var one T
+	return bytes%int(unsafe.Sizeof(one)) == 0
+}
+
 // checkLength returns a *LengthError if so many bytes are no whole number of elements.
 func checkLength[T any](bytes int) error {
-	var one T
-	if bytes%int(unsafe.Sizeof(one)) == 0 {
+	if Fits[T](bytes) {
 		return nil
 	}
 	return lengthError(reflect.TypeFor[T](), bytes)

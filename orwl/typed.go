@@ -57,7 +57,7 @@ func typed[T any](t *Task, a *Access) *Access {
 
 // View is the resource's elements, while the task holds the access: in a body of Each or a
 // round of Rounds. To ask at another time ends the task with an error.
-func (in In[T]) View() handle.View[T] { return Read[T](in.access) }
+func (in In[T]) View() handle.View[T] { return shown[T](in.access) }
 
 // Access is the access itself: for its priority, or to acquire and release it by hand.
 func (in In[T]) Access() *Access { return in.access }
@@ -65,10 +65,26 @@ func (in In[T]) Access() *Access { return in.access }
 // Slice is the resource's elements, to be changed in place while the task holds the access.
 // To ask at another time ends the task with an error. A round that does not ask writes
 // nothing.
-func (out Out[T]) Slice() []T { return Write[T](out.access) }
+func (out Out[T]) Slice() []T {
+	p := out.access.Place()
+	if handle.Fits[T](p.Size()) { // before Writable: a release commits after that
+		if b, err := p.Writable(); err == nil {
+			return handle.SliceOf[T](b)
+		}
+	}
+	return Write[T](out.access) // it fails
+}
 
 // View is the resource's elements, without writing: see In.View.
-func (out Out[T]) View() handle.View[T] { return Read[T](out.access) }
+func (out Out[T]) View() handle.View[T] { return shown[T](out.access) }
 
 // Access is the access itself: see In.Access.
 func (out Out[T]) Access() *Access { return out.access }
+
+// shown is Read of an access whose type typed has checked.
+func shown[T any](a *Access) handle.View[T] {
+	if b, err := a.Place().Bytes(); err == nil && handle.Fits[T](len(b)) {
+		return handle.ViewOf[T](b)
+	}
+	return Read[T](a) // it fails
+}
