@@ -109,10 +109,7 @@ func (q *queue) nobody(key uint64) bool {
 func (q *queue) settle(key, c uint64, by any) int {
 	done := served{by: by}
 	for {
-		q.point()
-		if l := q.nearest(key); l.Load() != nil {
-			q.serve(l, c, &done)
-		}
+		q.serve(q.nearest(key), c, &done)
 		for s := q.far.Load(); s != nil; s = s.older {
 			if l := s.of(key); l.Load() != nil {
 				q.serve(l, c, &done)
