@@ -22,24 +22,29 @@ import (
 // the first task, as in Task Bench: declaring a program, its proof and its first requests
 // happen once.
 //
-// The peer is the least that any runtime has to do: each processor owns a part of the
-// tasks and spins over it. A task that has finished a round counts itself for its
-// neighbours. The peer has no queue, no worker that sleeps, no cancellation and no
-// stealing.
+// Steps and goroutines are the two kinds of tasks. Channels are goroutines that give each
+// other the turn by a channel for each neighbour. Counts is the least that any runtime has to
+// do: each processor owns a part of the tasks and spins over it. A task that has finished a
+// round counts itself for its neighbours. It has no queue, no worker that sleeps, no
+// cancellation and no stealing.
 func metgRatios(b *testing.B) {
-	const target = 3.5
-	for _, width := range []int{2, 16, 256, 4096} {
-		match{
-			fmt.Sprintf("METG/%d", width), target, contender{"steps", func() figure { return metg(width, stepStencil) }},
-			[]contender{{"counts", func() figure { return metg(width, countStencil) }}},
-		}.run(b, nil)
+	goals := []struct {
+		width int
+		ns    float64
+	}{{2, 3500}, {16, 400}, {256, 150}, {4096, 120}}
+	rows := "METG(50 %), ns | steps | goroutines | channels | counts | steps of counts | goal of steps\n"
+	for _, goal := range goals {
+		of := func(run stencil) func() figure { return func() figure { return metg(goal.width, run) } }
+		all := match{
+			fmt.Sprintf("METG/%d", goal.width), 0, contender{"steps", of(stepStencil)},
+			[]contender{{"goroutines", of(roundStencil)}, {"channels", of(channelStencil)}, {"counts", of(countStencil)}},
+		}.run(b, func(b *testing.B, ours figure) { most(b, ours.ns, goal.ns) })
+		if all != nil {
+			rows += fmt.Sprintf("width %d | %.0f | %.0f | %.0f | %.0f | %.1f | %.0f\n",
+				goal.width, all[0].ns, all[1].ns, all[2].ns, all[3].ns, all[3].ratio, goal.ns)
+		}
 	}
-	for _, width := range []int{2, 16, 256, 4096} {
-		match{
-			fmt.Sprintf("METG-of-rounds/%d", width), 0, contender{"rounds", func() figure { return metg(width, roundStencil) }},
-			[]contender{{"counts", func() figure { return metg(width, countStencil) }}},
-		}.run(b, nil)
-	}
+	fmt.Print(rows)
 }
 
 // stencil runs rounds of width tasks, and returns how long that took from the start of the
@@ -140,7 +145,53 @@ func stencilOf(width int, do func(t *orwl.Task, body func()), work func()) time.
 	return time.Since(s.begin)
 }
 
-// countStencil is the peer.
+// channelStencil is goroutines that wait for each other as the tasks of a stencil do.
+func channelStencil(width, rounds int, work func()) time.Duration {
+	cells := make([]uint64, width)
+	right, left := make([]chan struct{}, width-1), make([]chan struct{}, width-1) // from i to i+1, and back
+	for i := range right {
+		right[i], left[i] = make(chan struct{}, 1), make(chan struct{}, 1)
+		if i%2 == 0 { // tasks with even numbers come first
+			left[i] <- struct{}{}
+		} else {
+			right[i] <- struct{}{}
+		}
+	}
+	var s stopwatch
+	var all sync.WaitGroup
+	for i := range width {
+		all.Go(func() {
+			for round := range rounds {
+				if i > 0 {
+					<-right[i-1]
+				}
+				if i < width-1 {
+					<-left[i]
+				}
+				if round == 0 {
+					s.start()
+				}
+				if i > 0 {
+					cells[i] += cells[i-1]
+				}
+				if i < width-1 {
+					cells[i] += cells[i+1]
+				}
+				work()
+				if i > 0 {
+					left[i-1] <- struct{}{}
+				}
+				if i < width-1 {
+					right[i] <- struct{}{}
+				}
+			}
+		})
+	}
+	all.Wait()
+	return time.Since(s.begin)
+}
+
+// countStencil counts for each task the rounds that it has done.
 func countStencil(width, rounds int, work func()) time.Duration {
 	type cell struct {
 		value uint64

@@ -72,11 +72,12 @@ func (f figure) report(b *testing.B, name string) {
 }
 
 // run lets all contenders take turns, so that a machine that changes its speed changes
-// it for all, and reports the medians. tell may add to the report of ours.
-func (m match) run(b *testing.B, tell func(b *testing.B, ours figure)) {
+// it for all, and reports the medians. tell may add to the report of ours. run returns the
+// medians, of ours first. They are nil if the line is not asked for.
+func (m match) run(b *testing.B, tell func(b *testing.B, ours figure)) (all []figure) {
 	b.Run(m.name, func(b *testing.B) {
 		for b.Loop() {
-			all := m.inTurns()
+			all = m.inTurns()
 			ours, worst := all[0], 0.0
 			ours.report(b, m.ours.name)
 			for i, peer := range m.peers {
@@ -94,6 +95,7 @@ func (m match) run(b *testing.B, tell func(b *testing.B, ours figure)) {
 		}
 		b.ReportMetric(0, "ns/op") // of all together: says nothing
 	})
+	return all
 }
 
 // inTurns is the medians of ours and of each peer.
