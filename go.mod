@@ -2,7 +2,7 @@ module github.com/orwl/go-orwl
 
 go 1.26.0
 
-require golang.org/x/sys v0.49.0
+require golang.org/x/sys v0.50.0
 
 require pgregory.net/rapid v1.3.0
 
@@ -23,6 +23,7 @@ require (
 	github.com/zeebo/xxh3 v1.1.0
 	go.uber.org/goleak v1.3.0
 	go.yaml.in/yaml/v3 v3.0.5
+	golang.org/x/term v0.48.0
 	google.golang.org/protobuf v1.36.12
 )
 

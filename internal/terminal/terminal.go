@@ -4,17 +4,15 @@ import (
 	"io"
 	"log/slog"
 	"os"
+
+	"golang.org/x/term"
 )
 
 // Is reports whether out is a terminal: a person sees its output at once, and output can be
 // overwritten in place.
 func Is(out io.Writer) bool {
 	f, ok := out.(*os.File)
-	if !ok || os.Getenv("TERM") == "dumb" {
-		return false
-	}
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+	return ok && os.Getenv("TERM") != "dumb" && term.IsTerminal(int(f.Fd()))
 }
 
 // Log is a log on out, of records of a level and above: text on a terminal, and JSON

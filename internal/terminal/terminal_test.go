@@ -22,28 +22,30 @@ func TestJSONElsewhere(t *testing.T) {
 	}
 }
 
-// TestTextOnTerminal writes to a device of characters, which is what a terminal is told by.
+// TestTextOnTerminal asks a terminal, and two files that are none.
 func TestTextOnTerminal(t *testing.T) {
-	device, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
 		t.Skip(err)
 	}
-	defer device.Close()
+	defer terminal.Close()
 	t.Setenv("TERM", "xterm")
-	if _, text := Log(device, slog.LevelInfo).Handler().(*slog.TextHandler); !text {
+	if _, text := Log(terminal, slog.LevelInfo).Handler().(*slog.TextHandler); !text {
 		t.Error("no text on a terminal")
 	}
 	t.Setenv("TERM", "dumb")
-	if _, text := Log(device, slog.LevelInfo).Handler().(*slog.TextHandler); text {
+	if _, text := Log(terminal, slog.LevelInfo).Handler().(*slog.TextHandler); text {
 		t.Error("text where nobody looks")
 	}
-	file, err := os.Create(t.TempDir() + "/log")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer file.Close()
 	t.Setenv("TERM", "xterm")
-	if Is(file) {
-		t.Error("a file is a terminal")
+	for _, name := range []string{os.DevNull, t.TempDir() + "/log"} {
+		file, err := os.Create(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if Is(file) {
+			t.Errorf("%s is a terminal", name)
+		}
+		file.Close()
 	}
 }

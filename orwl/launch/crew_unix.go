@@ -28,6 +28,8 @@ type crew struct {
 	headless  bool          // node 0 has ended
 	goesOn    bool          // node 0 has said that the run goes on without lost nodes
 
+	progress *follower // nil: the nodes of this machine are not asked how far they are
+
 	overdue <-chan time.Time // when the user is told that node 0 has not said it
 
 	endings  chan ending
@@ -40,15 +42,23 @@ type crew struct {
 
 func newCrew(r Run) *crew { return &crew{run: r, endings: make(chan ending)} }
 
-// close lets go of the report, which has no reader any more.
+// close lets go of the report, which has no reader any more, and of how far the nodes are.
 func (c *crew) close() {
 	if c.report != nil {
 		c.report.Close()
 	}
+	c.progress.close()
 }
 
 // begin starts node 0, and listens for where it does.
 func (c *crew) begin() {
+	if c.run.Progress != nil && c.run.Hosts == nil {
+		var err error
+		if c.progress, err = follow(c.heed); err != nil {
+			c.fail(err)
+			return
+		}
+	}
 	if c.run.Nodes == 1 {
 		c.start(0, address{}, nil)
 		return
@@ -97,6 +107,15 @@ func (c *crew) hear(line string, open bool) {
 	}
 	if root, err := parseAddress(line, 0); err == nil && !c.following {
 		c.follow(root)
+	}
+}
+
+// heed takes a line of a node that says how far it is.
+func (c *crew) heed(line string) {
+	if node, done, ok := parseProgress(line); ok && node < c.run.Nodes {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.run.Progress(node, done)
 	}
 }
 

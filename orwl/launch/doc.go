@@ -23,8 +23,9 @@
 //
 // They win over everything that a launcher says, each for what it says. Incomplete or
 // contradictory variables are an [ErrEnvironment], a line that names the variable and what to
-// do about it: a node that guesses is a node that waits for others for ever. Two more,
-// ORWL_LIFELINE_FD and ORWL_REPORT_FD, are between [Spawn] and the nodes that it starts.
+// do about it: a node that guesses is a node that waits for others for ever. Three more,
+// ORWL_LIFELINE_FD, ORWL_REPORT_FD and ORWL_PROGRESS_FD, are between [Spawn] and the nodes that it
+// starts.
 //
 // [Detect] is a function of what it is given, [FromEnvironment] gives it this process.
 // [Spawn] starts the nodes of a run, on this machine or over ssh, and ends them together, [Self] is

@@ -22,6 +22,9 @@ func FromEnvironment() (Place, error) {
 	if os.Getenv(envReport) != "" {
 		p.Report, p.GoOn = report, reportGoOn
 	}
+	if os.Getenv(envProgress) != "" {
+		p.Progress = func(done Progress) error { return reportProgress(p.Node, done) }
+	}
 	return p, nil
 }
 

@@ -8,3 +8,5 @@ func inheritedKey() ([]byte, error) { return nil, ErrUnsupported }
 func report(string) error { return ErrUnsupported }
 
 func reportGoOn() error { return ErrUnsupported }
+
+func reportProgress(int, Progress) error { return ErrUnsupported }

@@ -26,6 +26,10 @@ import (
 //
 // The report takes two lines, each behind a mark: where node 0 listens, and later, if the run
 // goes on without nodes that are lost, the words goOn.
+//
+// If the launcher wants to know how far the nodes are, all of them inherit the writing end of one
+// more pipe, or have their standard error over ssh. It takes a line behind a mark for each
+// [Progress].
 
 const goOn = "go on"
 
@@ -63,12 +67,18 @@ func heed(lifeline io.Reader) {
 }
 
 // reportEnd takes the report pipe, once. Standard error is also the program's.
-var reportEnd = sync.OnceValues(func() (*os.File, error) {
-	if os.Getenv(envReport) == strconv.Itoa(errorFD) {
+var reportEnd = sync.OnceValues(func() (*os.File, error) { return launchersEnd(envReport) })
+
+// progressEnd takes the pipe for progress, once.
+var progressEnd = sync.OnceValues(func() (*os.File, error) { return launchersEnd(envProgress) })
+
+// launchersEnd is where a variable says that the launcher listens.
+func launchersEnd(variable string) (*os.File, error) {
+	if os.Getenv(variable) == strconv.Itoa(errorFD) {
 		return os.Stderr, nil
 	}
-	return inheritedPipe(envReport)
-})
+	return inheritedPipe(variable)
+}
 
 // reported is set when this process has said where it listens.
 var reported atomic.Bool
@@ -82,15 +92,18 @@ func report(address string) error {
 	if reported.Swap(true) {
 		return errors.New("launch: this node has reported where it listens: it can do so once")
 	}
-	return say(at.String())
+	return say(reportEnd, at.String())
 }
 
 // reportGoOn says that the run goes on without nodes that are lost.
-var reportGoOn = sync.OnceValue(func() error { return say(goOn) })
+var reportGoOn = sync.OnceValue(func() error { return say(reportEnd, goOn) })
 
-// say writes a line to the report, in one piece.
-func say(line string) error {
-	to, err := reportEnd()
+// reportProgress says how far this node is.
+func reportProgress(node int, p Progress) error { return say(progressEnd, p.line(node)) }
+
+// say writes a line to the launcher, in one piece.
+func say(end func() (*os.File, error), line string) error {
+	to, err := end()
 	if err == nil {
 		_, err = io.WriteString(to, mark+line+"\n")
 	}

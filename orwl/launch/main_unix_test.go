@@ -48,6 +48,7 @@ func init() {
 		"grand":              func() int { return outcome(Spawn(never, waiting("wrap"))) },
 		"wrap":               wrap,
 		"self":               self,
+		"progressing":        progressing,
 	}
 }
 

@@ -45,13 +45,13 @@ func (c *crew) member(node int, root address, report *os.File) (*member, error) 
 	first := string(hex.AppendEncode(nil, c.run.Key)) + "\n"
 	if m.host == "" {
 		m.cmd = exec.Command(c.run.Program, c.run.Args...)
-		m.cmd.Env = append(withoutOwn(os.Environ()), c.run.environment(node, root, lifelineFD, reportFD)...)
-		m.cmd.ExtraFiles = []*os.File{lifelineFD - 3: r}
-		if report != nil {
-			m.cmd.ExtraFiles = append(m.cmd.ExtraFiles, report)
+		m.cmd.Env = append(withoutOwn(os.Environ()), c.run.environment(node, root, descriptorsHere)...)
+		m.cmd.ExtraFiles = []*os.File{lifelineFD - 3: r, reportFD - 3: report} // no report is a closed one
+		if c.progress != nil {
+			m.cmd.ExtraFiles = append(m.cmd.ExtraFiles, c.progress.end)
 		}
 	} else {
-		env := c.run.environment(node, root, inputFD, errorFD)
+		env := c.run.environment(node, root, descriptorsSSH)
 		if lease := os.Getenv(envLease); lease != "" { // all nodes have the same
 			env = append(env, envLease+"="+lease)
 		}
@@ -59,14 +59,22 @@ func (c *crew) member(node int, root address, report *os.File) (*member, error) 
 		if m.cmd, err = c.run.overSSH(m.host); err == nil {
 			m.cmd.Stdin = r
 		}
-		if node == 0 && c.overSSH != nil {
-			m.err.reports = func(line string) {
-				select {
-				case c.overSSH <- line:
-				default: // more than there is to say
-				}
+		reports := c.overSSH
+		if node != 0 {
+			reports = nil
+		}
+		m.err.reports = func(line string) {
+			if strings.HasPrefix(line, progressWord) {
+				c.heed(line)
+				return
 			}
-			m.silence = func() { close(c.overSSH) }
+			select {
+			case reports <- line:
+			default: // more than there is to say
+			}
+		}
+		if reports != nil {
+			m.silence = func() { close(reports) }
 		}
 	}
 	if err == nil {

@@ -36,6 +36,9 @@ type Place struct {
 	// nodes that are lost from now on. Until then the first node that fails ends all. It is nil
 	// if no process waits for that.
 	GoOn func() error
+	// Progress tells the process that started this one how far it is, as often as it likes. It is
+	// nil if no process wants to know.
+	Progress func(Progress) error
 }
 
 // How names who said which node a process is.

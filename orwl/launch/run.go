@@ -44,6 +44,10 @@ type Run struct {
 	// Patience is after how long Spawn says that the other nodes wait for node 0, which has
 	// not said where it listens: it may be stopped. 30 s by default.
 	Patience time.Duration
+	// Progress is called with what a node says of how far it is ([Place.Progress]), unless it is
+	// nil. While it runs, none of Stdout and Stderr is written to. It is not called any more when
+	// Spawn has returned.
+	Progress func(node int, done Progress)
 	// Grace is for how long a node may go on after it has been asked to end, before
 	// it is killed; 5 s by default.
 	Grace time.Duration
@@ -109,16 +113,19 @@ func (r *Run) validate() error {
 
 // environment is what a node finds in its environment besides what is there. The root is where
 // node 0 listens, once that is known.
-func (r *Run) environment(node int, root address, lifeline, report int) []string {
+func (r *Run) environment(node int, root address, at descriptors) []string {
 	env := append(withoutOwn(r.Env),
 		envNode+"="+strconv.Itoa(node),
 		envNodes+"="+strconv.Itoa(r.Nodes),
-		envLifeline+"="+strconv.Itoa(lifeline))
+		envLifeline+"="+strconv.Itoa(at.lifeline))
+	if r.Progress != nil {
+		env = append(env, envProgress+"="+strconv.Itoa(at.progress))
+	}
 	switch {
 	case node != 0:
 		env = append(env, envRoot+"="+root.String())
 	case r.Nodes > 1:
-		env = append(env, envListen+"="+r.Listen, envReport+"="+strconv.Itoa(report))
+		env = append(env, envListen+"="+r.Listen, envReport+"="+strconv.Itoa(at.report))
 	}
 	return env
 }
@@ -142,13 +149,21 @@ func isOwn(name string) bool {
 	return false
 }
 
-// The descriptors of a node by which it and its launcher know of each other: pipes behind the
-// standard ones, or over ssh two of these.
+// descriptors are those of a node by which it and its launcher know of each other.
+type descriptors struct{ lifeline, report, progress int }
+
+// They are pipes behind the standard ones, or over ssh two of these.
 const (
 	inputFD    = 0
 	errorFD    = 2
 	lifelineFD = 3
 	reportFD   = 4
+	progressFD = 5
+)
+
+var (
+	descriptorsHere = descriptors{lifelineFD, reportFD, progressFD}
+	descriptorsSSH  = descriptors{inputFD, errorFD, errorFD}
 )
 
 // NodeError is the first node of a run that failed, and how. The others were ended

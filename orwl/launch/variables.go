@@ -21,12 +21,13 @@ const (
 	envJoin     = "ORWL_JOIN"
 	envLifeline = "ORWL_LIFELINE_FD"
 	envReport   = "ORWL_REPORT_FD"
+	envProgress = "ORWL_PROGRESS_FD"
 )
 
 // ownVariables are the variables that Spawn does not hand down: they are about the process that
 // spawns, or about an outer run. It does hand down what all nodes have alike.
 var ownVariables = []string{
-	envNode, envNodes, envRoot, envPeers, envListen, envPort, envService, envKey, envKeyFile, envSSH, envJoin, envLifeline, envReport,
+	envNode, envNodes, envRoot, envPeers, envListen, envPort, envService, envKey, envKeyFile, envSSH, envJoin, envLifeline, envReport, envProgress,
 }
 
 // mostNodes is the largest run, mostMet the largest whose nodes find each other.
