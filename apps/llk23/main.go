@@ -101,10 +101,7 @@ func begin(args []string) (o options, place launch.Place, err error) {
 // is a result, even a wrong one, and this is node 0.
 func (j *job) do(ctx context.Context, stderr io.Writer) (*report, error) {
 	log := terminal.Log(stderr, slog.LevelInfo).With("node", j.place.Node)
-	m := newMeter(stderr, log)
-	if j.place.Node != 0 {
-		m = newMeter(io.Discard, slog.New(slog.DiscardHandler))
-	}
+	m := j.meter(stderr, log)
 	nodes, err := j.join(ctx, stderr)
 	if err != nil {
 		return nil, err

@@ -17,15 +17,18 @@ import (
 
 // spawn runs this program once for each node, on this machine or over ssh, and returns the exit
 // code. Node 0 says what comes out, as it would alone; before what others say is the
-// number of the node. Signals go to the nodes, which end by themselves. A node that exits with a
-// code has said why, but for an interrupt, of which all would say the same.
+// number of the node. This process shows how far all are together. Signals go to the nodes, which
+// end by themselves. A node that exits with a code has said why, but for an interrupt, of which all
+// would say the same.
 func (j *job) spawn(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	program, err := os.Executable()
 	if err == nil {
+		all := throng{meter: newMeter(stderr, terminal.Log(stderr, slog.LevelInfo))}
 		err = launch.Spawn(context.Background(), launch.Run{
 			Nodes: j.options.nodes, Hosts: j.hosts(), Program: program, Args: args,
-			Stdout: stdout, Stderr: stderr, Plain: true,
+			Stdout: all.over(stdout), Stderr: all.over(stderr), Plain: true, Progress: all.hear,
 		})
+		all.clear()
 	}
 	if err == nil {
 		return exitDone

@@ -6,17 +6,26 @@ import (
 	"log/slog"
 	"math"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/orwl/go-orwl/internal/terminal"
+	"github.com/orwl/go-orwl/orwl/launch"
 )
 
-// meter tells on a terminal, in place, or as a record of a log now and then, how far
-// something is.
+// meter shows how far something is: on a terminal in place, and elsewhere by a line of a log at
+// every tenth, if it takes long. A node that the program has started tells its launcher instead,
+// which shows all nodes as one.
 type meter struct {
 	out     io.Writer
 	log     *slog.Logger
 	inPlace bool
+	tell    func(launch.Progress) error // nil: there is no launcher that wants to know
+
+	mu    sync.Mutex
+	width int    // of the line that stands on the terminal
+	what  string // was logged last, so many tenths of it
+	tenth int
 }
 
 // newMeter writes to out, if that is a terminal, and otherwise to the log.
@@ -24,18 +33,29 @@ func newMeter(out io.Writer, log *slog.Logger) *meter {
 	return &meter{out: out, log: log, inPlace: terminal.Is(out)}
 }
 
+// meter is a node's.
+func (j *job) meter(stderr io.Writer, log *slog.Logger) *meter {
+	m := newMeter(stderr, log)
+	if j.place.Node != 0 {
+		m = newMeter(io.Discard, slog.New(slog.DiscardHandler))
+	}
+	m.tell = j.place.Progress
+	return m
+}
+
+const (
+	meterTick = 100 * time.Millisecond
+	logsAfter = 2 * time.Second
+)
+
 // watch tells how much of total is done until stop is called.
 func (m *meter) watch(what string, total int64, done func() int64) (stop func()) {
-	interval := 2 * time.Second
-	if m.inPlace {
-		interval = 100 * time.Millisecond
-	}
-	ticker := time.NewTicker(interval)
+	ticker := time.NewTicker(meterTick)
 	quit := make(chan struct{})
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		m.follow(what, ticker.C, quit, func() float64 { return float64(done()) / float64(total) })
+		m.follow(what, total, done, ticker.C, quit)
 	}()
 	return func() {
 		ticker.Stop()
@@ -44,26 +64,89 @@ func (m *meter) watch(what string, total int64, done func() int64) (stop func())
 	}
 }
 
-// follow writes how far it is at every tick, and leaves a clean line behind.
-func (m *meter) follow(what string, ticks <-chan time.Time, quit <-chan struct{}, fraction func() float64) {
-	begin, width := time.Now(), 0
+// follow tells how far it is at every tick, and leaves a clean line behind.
+func (m *meter) follow(what string, total int64, done func() int64, ticks <-chan time.Time, quit <-chan struct{}) {
+	begin := time.Now()
 	for {
 		select {
 		case now := <-ticks:
-			f, after := fraction(), now.Sub(begin)
-			if !m.inPlace {
-				m.log.Info(what, "done", math.Round(1000*f)/1000, "seconds", after.Seconds(), "left", left(f, after).Seconds())
+			if m.tell != nil {
+				// A launcher that is gone ends this process.
+				_ = m.tell(launch.Progress{What: what, Done: done(), Total: total})
 				continue
 			}
-			line := bar(f) + " llk23: " + what + " " + progress(f, after)
-			fmt.Fprintf(m.out, "\r%-*s", width, line)
-			width = len(line)
+			m.show(what, float64(done())/float64(total), now.Sub(begin))
 		case <-quit:
-			if width > 0 {
-				fmt.Fprintf(m.out, "\r%*s\r", width, "")
-			}
+			m.clear()
 			return
 		}
+	}
+}
+
+// show shows how much is done after a time.
+func (m *meter) show(what string, fraction float64, after time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.inPlace {
+		line := bar(fraction) + " llk23: " + what + " " + progress(fraction, after)
+		fmt.Fprintf(m.out, "\r%-*s", m.width, line)
+		m.width = len(line)
+		return
+	}
+	tenth := int(10 * fraction)
+	if after < logsAfter || what == m.what && tenth <= m.tenth {
+		return
+	}
+	m.what, m.tenth = what, tenth
+	m.log.Info(what, "done", math.Round(1000*fraction)/1000, "seconds", after.Seconds(), "left", left(fraction, after).Seconds())
+}
+
+// clear takes the line away that stands on the terminal.
+func (m *meter) clear() {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.width > 0 {
+		fmt.Fprintf(m.out, "\r%*s\r", m.width, "")
+		m.width = 0
+	}
+}
+
+// over is a writer to the same terminal: it writes where the line stands.
+func (m *meter) over(to io.Writer) io.Writer { return clearing{m, to} }
+
+type clearing struct {
+	*meter
+	to io.Writer
+}
+
+func (c clearing) Write(p []byte) (int, error) {
+	c.clear()
+	return c.to.Write(p)
+}
+
+// throng is how far the nodes of a run are, all together.
+type throng struct {
+	*meter
+	what  string // as node 0 says
+	begin time.Time
+	said  map[int]launch.Progress // by node, of the same
+}
+
+// hear takes what a node says. What node 0 says is shown with it.
+func (t *throng) hear(node int, p launch.Progress) {
+	if node == 0 && p.What != t.what {
+		t.what, t.begin, t.said = p.What, time.Now(), make(map[int]launch.Progress)
+	}
+	if p.What != t.what {
+		return
+	}
+	t.said[node] = p
+	if node == 0 {
+		var all launch.Progress
+		for _, one := range t.said {
+			all.Done, all.Total = all.Done+one.Done, all.Total+one.Total
+		}
+		t.show(p.What, float64(all.Done)/float64(all.Total), time.Since(t.begin))
 	}
 }
 

@@ -2,36 +2,40 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/orwl/go-orwl/internal/terminal"
+	"github.com/orwl/go-orwl/orwl/launch"
 )
 
-// followed is what a meter writes, or logs, while it follows something, a tick for each
-// fraction.
-func followed(inPlace bool, fractions ...float64) string {
+// followed is what a meter writes, or logs, while it follows something of 1000, two seconds and a
+// tick for each amount that is done.
+func followed(m *meter, amounts ...int64) string {
 	var out strings.Builder
-	m := &meter{out: &out, log: terminal.Log(&out, slog.LevelInfo).With("node", 0), inPlace: inPlace}
+	m.out, m.log = &out, terminal.Log(&out, slog.LevelInfo).With("node", 0)
 	ticks, quit, ended := make(chan time.Time), make(chan struct{}), make(chan struct{})
 	at := 0
 	go func() {
 		defer close(ended)
-		m.follow("sweeping", ticks, quit, func() float64 { at++; return fractions[at-1] })
+		m.follow("sweeping", 1000, func() int64 { at++; return amounts[at-1] }, ticks, quit)
 	}()
-	for range fractions {
-		ticks <- time.Now()
+	for range amounts {
+		ticks <- time.Now().Add(2 * logsAfter)
 	}
 	close(quit)
 	<-ended
 	return out.String()
 }
 
+// A log has a line for each tenth that is passed, and for the beginning.
 func TestMeterLogs(t *testing.T) {
-	lines := json.NewDecoder(strings.NewReader(followed(false, 0, 0.5, 1)))
-	for _, done := range []float64{0, 0.5, 1} {
+	lines := json.NewDecoder(strings.NewReader(followed(new(meter), 0, 50, 99, 101, 199, 520, 599, 1000)))
+	for _, done := range []float64{0, 0.101, 0.52, 1} {
 		var record struct {
 			Msg           string
 			Node          *int
@@ -46,20 +50,71 @@ func TestMeterLogs(t *testing.T) {
 		}
 	}
 	if lines.More() {
-		t.Error("there is more than a record for each tick")
+		t.Error("there is more than a record for each tenth")
+	}
+}
+
+// What is over soon leaves no line in a log.
+func TestMeterIsSilentAtFirst(t *testing.T) {
+	var out strings.Builder
+	m := newMeter(&out, terminal.Log(&out, slog.LevelInfo))
+	m.show("sweeping", 0.9, logsAfter-1)
+	if out.Len() > 0 {
+		t.Errorf("the log has %q", out.String())
 	}
 }
 
 func TestMeterInPlace(t *testing.T) {
-	text := followed(true, 0, 0.5)
+	text := followed(&meter{inPlace: true}, 0, 500)
 	if strings.Contains(text, "\n") || !strings.Contains(text, "[###############...............] ") {
 		t.Errorf("the bar is %q", text)
 	}
 	if parts := strings.Split(text, "\r"); strings.TrimSpace(parts[len(parts)-2]) != "" || parts[len(parts)-1] != "" {
 		t.Errorf("the line is not cleaned up: %q", text)
 	}
-	if text := followed(true); text != "" {
+	if text := followed(&meter{inPlace: true}); text != "" {
 		t.Errorf("a meter without ticks writes %q", text)
+	}
+}
+
+// A node tells its launcher, and writes nothing.
+func TestMeterTells(t *testing.T) {
+	var told []launch.Progress
+	m := &meter{inPlace: true, tell: func(p launch.Progress) error { told = append(told, p); return nil }}
+	if text := followed(m, 100, 900); text != "" {
+		t.Errorf("the node writes %q", text)
+	}
+	if want := []launch.Progress{{What: "sweeping", Done: 100, Total: 1000}, {What: "sweeping", Done: 900, Total: 1000}}; !slices.Equal(told, want) {
+		t.Errorf("the node tells %v, want %v", told, want)
+	}
+}
+
+// The launcher shows what the nodes have done together, in one line that other lines replace.
+func TestThrong(t *testing.T) {
+	var out strings.Builder
+	all := throng{meter: &meter{out: &out, inPlace: true}}
+	for _, s := range []struct {
+		node int
+		launch.Progress
+	}{
+		{1, launch.Progress{What: "sweeping", Done: 9, Total: 10}}, // node 0 has not begun
+		{0, launch.Progress{What: "sweeping", Done: 2, Total: 10}},
+		{1, launch.Progress{What: "sweeping", Done: 8, Total: 10}},
+		{0, launch.Progress{What: "sweeping", Done: 4, Total: 10}},
+		{0, launch.Progress{What: "verifying", Done: 1, Total: 4}},
+		{1, launch.Progress{What: "sweeping", Done: 9, Total: 10}}, // is late
+	} {
+		all.hear(s.node, s.Progress)
+	}
+	for i, line := range strings.Split(out.String(), "\r")[1:] {
+		if want := []string{"sweeping  20 %", "sweeping  60 %", "verifying  25 %"}[i]; !strings.Contains(line, want) {
+			t.Errorf("line %d is %q, want %q", i, line, want)
+		}
+	}
+	out.Reset()
+	fmt.Fprint(all.over(&out), "a line\n")
+	if text := out.String(); !strings.HasSuffix(text, " \ra line\n") || !strings.HasPrefix(text, "\r ") {
+		t.Errorf("a line over the bar is %q", text)
 	}
 }
 
