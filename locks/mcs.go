@@ -99,14 +99,21 @@ func (q *queue) tryEnter() bool {
 }
 
 // leave gives the lock to a successor, or leaves the queue empty.
-func (q *queue) leave(grant uint64) {
-	for succ := q.successor(); !q.pass(succ, grant) && !q.empty(); { // l. 2, 13-14, 3-8
+func (q *queue) leave(grant uint64) { q.handOn(grant) }
+
+// handOn is leave, and reports whether the queue is empty now.
+func (q *queue) handOn(grant uint64) (last bool) {
+	for succ := q.successor(); !q.pass(succ, grant); { // l. 2, 13-14
+		if q.empty() { // l. 3-8
+			return true
+		}
 		next := q.h.at(q.pos, q.base+nodeNext)
 		var err error
 		if succ, err = next.await(forever(), rma.IsNot(0)); err != nil { // l. 9-11
-			return
+			return false
 		}
 	}
+	return false
 }
 
 // pass gives the lock to succ, or the first known one behind it that still wants the

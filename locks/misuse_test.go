@@ -46,6 +46,9 @@ var given = map[string]locks.Options{
 	"TW":       {TW: 1 << 20},
 	"StepBack": {StepBack: true},
 	"Count":    {Count: locks.CountGlobal},
+	"Batch":    {Batch: 1},
+	"Patience": {Patience: 1},
+	"High":     {High: 1},
 	"OwnNode":  {OwnNode: true},
 }
 
@@ -86,6 +89,12 @@ func TestOptionsRange(t *testing.T) {
 		{"TL", locks.Options{TL: []int{1, 0}}},
 		{"TL", locks.Options{TL: []int{-1}}},
 		{"TL", locks.Options{TL: []int{1, 1<<28 + 1}}},
+		{"Batch", locks.Options{Batch: -1}},
+		{"Batch", locks.Options{Batch: 1 << 20}},
+		{"Patience", locks.Options{Patience: -1}},
+		{"Patience", locks.Options{Patience: 1<<28 + 1}},
+		{"High", locks.Options{High: -1}},
+		{"High", locks.Options{High: 1<<28 + 1}},
 		{"TDC", locks.Options{TDC: -1}},
 		{"TR", locks.Options{TR: -1}},
 		{"TR", locks.Options{TR: 1<<28 + 1}},

@@ -50,6 +50,19 @@ type Options struct {
 	// announces itself, and is the next. The writers behind it keep their order at each queue.
 	StepBack bool
 
+	// Batch is how many ranks of one element, at most, have the lock one after the other because
+	// the queue is sorted (SHFL, CNA, Fissile). DefaultTL by default.
+	Batch int
+
+	// Patience is how often a waiter looks before it keeps other ranks out: the head of Fissile
+	// those that steal, a writer of C-RW-RP readers, a reader of C-RW-WP writers.
+	// DefaultPatience by default.
+	Patience int
+
+	// High is how many acquisitions of high priority may come in a row while one of low
+	// priority waits (P-X-Y). Zero means any number, as the paper has it.
+	High int
+
 	// Count is where a cohort lock counts its hand-overs (C-G-L).
 	Count CohortCount
 
@@ -81,6 +94,7 @@ const (
 const (
 	DefaultTL         = 50
 	DefaultTR         = 1000
+	DefaultPatience   = 16
 	DefaultBackoffMin = 8
 	DefaultBackoffMax = 1024
 )
@@ -96,6 +110,12 @@ func (o Options) withDefaults(name string, t *topology.Tree) Options {
 	tl := slices.Repeat([]int{DefaultTL}, t.Levels())
 	copy(tl, o.TL)
 	o.TL = tl
+	if o.Patience == 0 {
+		o.Patience = DefaultPatience
+	}
+	if o.Batch == 0 {
+		o.Batch = DefaultTL
+	}
 	if o.TDC == 0 {
 		_, o.TDC = t.Members(t.Levels(), 0)
 	}
@@ -112,6 +132,9 @@ func (o Options) withDefaults(name string, t *topology.Tree) Options {
 
 // maxCount bounds every threshold, so that counts fit into part of a word.
 const maxCount = 1 << 28
+
+// maxBatch bounds Options.Batch: a grant of CNA has 20 bits for it.
+const maxBatch = 1<<20 - 2
 
 // product multiplies p by the numbers and reports whether the result is at most maxCount.
 func product(p *int, numbers []int) bool {
@@ -148,6 +171,12 @@ func (o Options) validate(s Spec, t *topology.Tree) error {
 		return refuse("Count", o.Count, "one of the CohortCounts")
 	case len(o.TL) > t.Levels():
 		return refuse("TL", o.TL, fmt.Sprintf("at most %d thresholds, one for each level", t.Levels()))
+	case o.Batch < 0 || o.Batch > maxBatch:
+		return refuse("Batch", o.Batch, fmt.Sprintf("1..%d, or 0 for the default", maxBatch))
+	case o.Patience < 0 || o.Patience > maxCount:
+		return refuse("Patience", o.Patience, fmt.Sprintf("1..%d, or 0 for the default", maxCount))
+	case o.High < 0 || o.High > maxCount:
+		return refuse("High", o.High, fmt.Sprintf("1..%d, or 0 for no bound", maxCount))
 	case o.TDC < 0:
 		return refuse("TDC", o.TDC, "at least 1, or 0 for the default")
 	case o.TR < 0 || o.TR > maxTR:

@@ -1,8 +1,16 @@
 package locks
 
+import "slices"
+
 // All is the table of locks.
 func All() []Spec {
-	return append([]Spec{
+	family := family()
+	return family
+}
+
+// family are the locks that are not made of other locks of the table.
+func family() []Spec {
+	return slices.Concat([]Spec{
 		{
 			Name: "TAS", Paper: "003 §2.1.1", About: "spin lock, swapping every time, with exponential back-off",
 			Fairness: "none", Aborts: Always, Words: wordsOfTAS, Options: []string{"Backoff"},
@@ -96,12 +104,24 @@ func All() []Spec {
 			Options: []string{"TL", "TDC", "TR", "TW", "StepBack"},
 			Cost:    Cost{Uncontended: Operations{Atomics: 10, Gets: 3}, Contended: Operations{Atomics: 1, Puts: 2}, Reader: Operations{Atomics: 2}}, // a writer, with two counters
 		},
-	}, cohorts()...)
+	}, spinQueues(), cnas(), cohorts())
 }
 
-// ByName finds a lock.
+// ByName finds a lock: a row of the table, or one that is made of two other locks, P-X-Y or
+// C-RW-NP-G-L, C-RW-RP-G-L or C-RW-WP-G-L.
 func ByName(name string) (Spec, bool) {
-	for _, s := range All() {
+	family := family()
+	for _, by := range []func([]Spec, string) (Spec, bool){find} {
+		if s, ok := by(family, name); ok {
+			return s, true
+		}
+	}
+	return Spec{}, false
+}
+
+// find finds the row of a name.
+func find(rows []Spec, name string) (Spec, bool) {
+	for _, s := range rows {
 		if s.Name == name {
 			return s, true
 		}

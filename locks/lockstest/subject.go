@@ -68,7 +68,7 @@ func (t Thresholds) Options(spec locks.Spec, tree *topology.Tree) locks.Options 
 			least *= t.TL
 		}
 	}
-	o.TR, o.TW = t.TR, max(t.TW, least)
+	o.TR, o.TW, o.Batch, o.Patience, o.High = t.TR, max(t.TW, least), t.TL, t.TL, t.TL
 	for _, option := range []struct {
 		name string
 		drop func()
@@ -76,6 +76,9 @@ func (t Thresholds) Options(spec locks.Spec, tree *topology.Tree) locks.Options 
 		{"TL", func() { o.TL = nil }},
 		{"TR", func() { o.TR = 0 }},
 		{"TW", func() { o.TW = 0 }},
+		{"Batch", func() { o.Batch = 0 }},
+		{"Patience", func() { o.Patience = 0 }},
+		{"High", func() { o.High = 0 }},
 	} {
 		if !slices.Contains(spec.Options, option.name) {
 			option.drop()
