@@ -85,7 +85,7 @@ func (g game) system(seed uint64) sim.System {
 	variants[rng.IntN(len(variants))].Set(&o)
 	readers := make([]bool, ranks)
 	for p := range readers {
-		readers[p] = g.spec.Kind == locks.ReaderWriter && rng.IntN(2) == 0
+		readers[p] = g.spec.Kind != locks.Exclusive && rng.IntN(2) == 0
 	}
 	c := g.contest(o, readers)
 	if g.spec.Aborts == locks.Always && rng.IntN(2) == 0 {
@@ -134,8 +134,8 @@ func (g game) seeds(first uint64, n int) (total sim.Report) {
 	return total
 }
 
-// casts are all ways to divide the ranks into readers and writers. An exclusive lock has
-// only writers.
+// casts are all ways to divide the ranks into readers and writers, or into ranks of low and
+// of high priority. An exclusive lock has only writers.
 func (g game) casts() (casts [][]bool) {
 	ranks := g.tree.Ranks()
 	if g.spec.Kind == locks.Exclusive {

@@ -40,6 +40,15 @@ type RWMutex interface {
 	ReleaseRead()
 }
 
+// PriorityMutex is one rank's side of a lock with two priorities. Acquire and TryAcquire are
+// for high priority. Release is for both.
+type PriorityMutex interface {
+	Mutex
+
+	// AcquireLow is Acquire with low priority: ranks of high priority go first.
+	AcquireLow(ctx context.Context) error
+}
+
 // Tryer is the capability of a lock that a rank can have at once or not at all.
 type Tryer interface {
 	// TryAcquire takes the lock if it is free, and reports whether the rank holds it

@@ -159,6 +159,9 @@ func TestAt(t *testing.T) {
 		if _, ok := m.(locks.RWMutex); ok != (spec.Kind == locks.ReaderWriter) {
 			t.Errorf("%s: its kind is %v, and %T is an RWMutex: %v", spec.Name, spec.Kind, m, ok)
 		}
+		if _, ok := m.(locks.PriorityMutex); ok != (spec.Kind == locks.Priority) {
+			t.Errorf("%s: its kind is %v, and %T is a PriorityMutex: %v", spec.Name, spec.Kind, m, ok)
+		}
 		if _, ok := m.(locks.Counter); !ok {
 			t.Errorf("%s: %T does not count", spec.Name, m)
 		}

@@ -128,9 +128,12 @@ func (m *mixing) acquire(ctx context.Context, w rma.Window, rng *rand.Rand, l lo
 		attempt, m.quit[w.Rank()] = context.WithCancel(ctx)
 		defer func() { m.quit[w.Rank()] = nil }()
 	}
-	if read {
+	switch {
+	case read:
 		err = l.(locks.RWMutex).AcquireRead(attempt)
-	} else {
+	case m.spec.Kind == locks.Priority && rng.IntN(2) == 0:
+		err = l.(locks.PriorityMutex).AcquireLow(attempt)
+	default:
 		err = l.Acquire(attempt)
 	}
 	switch {

@@ -42,11 +42,15 @@ type Kind uint8
 const (
 	Exclusive    Kind = iota // its handles are Mutexes
 	ReaderWriter             // its handles are RWMutexes
+	Priority                 // its handles are PriorityMutexes
 )
 
 func (k Kind) String() string {
-	if k == ReaderWriter {
+	switch k {
+	case ReaderWriter:
 		return "reader-writer"
+	case Priority:
+		return "two priorities"
 	}
 	return "exclusive"
 }
@@ -192,8 +196,7 @@ func (l *Lock) Spec() Spec { return l.spec }
 // Name is what traces and errors call the lock: see Options.Name.
 func (l *Lock) Name() string { return l.o.Name }
 
-// At is the lock for the rank of w: an RWMutex if the spec's kind is ReaderWriter. It is the
-// same each time, and uses the first window that it was given.
+// At is the lock for the rank of w, of the spec's kind. It is the same each time, and uses the first window that it was given.
 func (l *Lock) At(w rma.Window) Mutex {
 	side := &l.sides[w.Rank()]
 	if m := side.Load(); m != nil {

@@ -5,7 +5,7 @@ import "slices"
 // All is the table of locks.
 func All() []Spec {
 	family := family()
-	return family
+	return slices.Concat(family, tlps(family), crws(family))
 }
 
 // family are the locks that are not made of other locks of the table.
@@ -111,7 +111,7 @@ func family() []Spec {
 // C-RW-NP-G-L, C-RW-RP-G-L or C-RW-WP-G-L.
 func ByName(name string) (Spec, bool) {
 	family := family()
-	for _, by := range []func([]Spec, string) (Spec, bool){find} {
+	for _, by := range []func([]Spec, string) (Spec, bool){find, tlpByName, crwByName} {
 		if s, ok := by(family, name); ok {
 			return s, true
 		}

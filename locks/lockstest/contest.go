@@ -26,8 +26,8 @@ type Contest struct {
 	Options locks.Options
 	// Acquisitions is how often each rank acquires.
 	Acquisitions int
-	// Reads reports whether a rank reads. The other ranks write. If it is nil, all
-	// ranks write.
+	// Reads reports whether a rank reads, or has low priority in a lock with two. The
+	// other ranks write. If it is nil, all ranks write.
 	Reads func(p rma.Rank) bool
 	// Quits is the mean number of operations of the lock until the context of an
 	// acquiring rank ends. If it is zero, no context ends. Quit draws the moments.
@@ -83,6 +83,9 @@ func (m *Match) Rank(ctx context.Context, w rma.Window) error {
 	mode := write
 	if m.c.Reads != nil && m.c.Reads(w.Rank()) {
 		mode = read
+		if m.c.Subject.Spec.Kind == locks.Priority {
+			mode = low
+		}
 	}
 	for range m.c.Acquisitions {
 		if err := m.acquire(ctx, w, r, mode); err != nil {
@@ -113,9 +116,12 @@ func (m *Match) acquire(ctx context.Context, w rma.Window, r *contestant, mode m
 		r.wants, r.queued, r.quit = true, false, cancel
 		counted := r.lock.(locks.Counter).Counts()
 		var err error
-		if mode == read {
+		switch mode {
+		case read:
 			err = r.lock.(locks.RWMutex).AcquireRead(attempt)
-		} else {
+		case low:
+			err = r.lock.(locks.PriorityMutex).AcquireLow(attempt)
+		default:
 			err = r.lock.Acquire(attempt)
 		}
 		r.wants, r.quit = false, nil
@@ -155,9 +161,9 @@ func (m *Match) enter(p rma.Rank, r *contestant, mode mode) error {
 	switch {
 	case m.writers > 0:
 		return fmt.Errorf("exclusion broken: rank %d enters beside a writer", p)
-	case mode == write && m.readers > 0:
+	case mode != read && m.readers > 0:
 		return fmt.Errorf("exclusion broken: rank %d enters to write beside %d readers", p, m.readers)
-	case mode == write:
+	case mode != read:
 		m.writers++
 	default:
 		m.readers++
@@ -168,7 +174,7 @@ func (m *Match) enter(p rma.Rank, r *contestant, mode mode) error {
 }
 
 func (m *Match) leave(mode mode) {
-	if mode == write {
+	if mode != read {
 		m.writers--
 	} else {
 		m.readers--

@@ -99,18 +99,16 @@ func (p *player) after(n int) rma.Rank { return rma.Rank((int(p.me) + n) % p.ran
 func (p *player) share(total int) int { return max(2, total/p.ranks) }
 
 // mode is the mode in which a rank wants the lock.
-type mode bool
+type mode uint8
 
 const (
-	write mode = false
-	read  mode = true
+	write mode = iota
+	read
+	low // to write, with low priority
 )
 
 func (m mode) String() string {
-	if m == read {
-		return "reading"
-	}
-	return "writing"
+	return [...]string{write: "writing", read: "reading", low: "writing with low priority"}[m]
 }
 
 // rw is the lock as a reader-writer lock.
@@ -123,8 +121,11 @@ func (p *player) rw() locks.RWMutex {
 }
 
 func (p *player) try(ctx context.Context, m mode) error {
-	if m == read {
+	switch m {
+	case read:
 		return p.rw().AcquireRead(ctx)
+	case low:
+		return p.lock.(locks.PriorityMutex).AcquireLow(ctx)
 	}
 	return p.lock.Acquire(ctx)
 }
@@ -178,7 +179,7 @@ const oneWriter = 1 << 32
 // enter adds the rank to the ranks inside, and fails if its mode excludes one of them.
 func (p *player) enter(m mode) {
 	delta, forbidden := uint64(1), uint64(^uint64(oneWriter-1))
-	if m == write {
+	if m != read {
 		delta, forbidden = oneWriter, ^uint64(0)
 	}
 	was := p.FetchOp(0, p.base+words-1, rma.Sum, delta)
@@ -191,12 +192,12 @@ func (p *player) enter(m mode) {
 // leave removes the rank from the ranks inside.
 func (p *player) leave(m mode) {
 	delta := uint64(1)
-	if m == write {
+	if m != read {
 		delta = oneWriter
 	}
 	was := p.FetchOp(0, p.base+words-1, rma.Sum, -delta)
 	p.check(p.Err())
-	if m == write && was != oneWriter || m == read && was >= oneWriter {
+	if m != read && was != oneWriter || m == read && was >= oneWriter {
 		p.fail("exclusion broken: leaves after %s, with %d writers and %d readers inside", m, was/oneWriter, was%oneWriter)
 	}
 }
@@ -211,8 +212,11 @@ func (p *player) section(m mode) {
 
 // modes are the modes that the lock has.
 func (p *player) modes() []mode {
-	if p.subject.Spec.Kind == locks.ReaderWriter {
+	switch p.subject.Spec.Kind {
+	case locks.ReaderWriter:
 		return []mode{write, read}
+	case locks.Priority:
+		return []mode{write, low}
 	}
 	return []mode{write}
 }
