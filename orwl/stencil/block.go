@@ -68,12 +68,16 @@ func (r Row) At(dim int) int {
 //
 // In place, cells that the sweep has been at have their new value.
 func (f *Field[T]) Old(r Row, away ...int) []T {
-	at := r.at
-	for i, n := range away {
-		at[dims-len(away)+i] += n
-	}
 	m := r.block.memory[f.number].(*memory[T])
-	from := m.index(at)
+	from := m.index(r.at)
+	switch len(away) {
+	case 3:
+		from += away[0]*m.plane + away[1]*m.row + away[2]
+	case 2:
+		from += away[0]*m.row + away[1]
+	case 1:
+		from += away[0]
+	}
 	to := from + r.Len()
 	return m.cells[r.block.sweep&1][from:to:to]
 }

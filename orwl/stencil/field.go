@@ -96,18 +96,24 @@ func (f *Field[T]) wrong(err error) error { return fmt.Errorf("field %q: %w", f.
 
 // memory is the part of a field that a tile works on.
 type memory[T any] struct {
-	box  box // its cells, in the coordinates of the grid
-	rows int // in a plane
-	cols int // in a row
+	box    box // its cells, in the coordinates of the grid
+	plane  int // cells
+	row    int // cells
+	origin int // where cell 0,0,0 would be
 	// A field that changes by Jacobi has two generations: that of even sweeps and that of odd
 	// ones. Others have the same one twice.
 	cells [2][]T
 }
 
-// index is where a cell is.
-func (m *memory[T]) index(c vec) int {
-	return ((c[0]-m.box.low[0])*m.rows+c[1]-m.box.low[1])*m.cols + c[2] - m.box.low[2]
+func newMemory[T any](b box) *memory[T] {
+	size := b.size()
+	m := &memory[T]{box: b, plane: size[1] * size[2], row: size[2]}
+	m.origin = -m.index(b.low)
+	return m
 }
+
+// index is where a cell is.
+func (m *memory[T]) index(c vec) int { return m.origin + c[0]*m.plane + c[1]*m.row + c[2] }
 
 // eachRow yields where the rows of a box begin, and how long they are.
 func (m *memory[T]) eachRow(b box, yield func(at, length int)) {
@@ -116,7 +122,7 @@ func (m *memory[T]) eachRow(b box, yield func(at, length int)) {
 		at := m.index(vec{z, b.low[1], b.low[2]})
 		for range b.high[1] - b.low[1] {
 			yield(at, length)
-			at += m.cols
+			at += m.row
 		}
 	}
 }
@@ -167,9 +173,7 @@ func (f *Field[T]) exchanged() int {
 	return 1
 }
 
-func (f *Field[T]) newMemory(cells box) any {
-	return &memory[T]{box: cells, rows: cells.size()[1], cols: cells.size()[2]}
-}
+func (f *Field[T]) newMemory(cells box) any { return newMemory[T](cells) }
 
 // bind finds the cells in the bytes of a resource that the tile holds.
 func (f *Field[T]) bind(in any, data handle.Grant, at int) error {

@@ -16,7 +16,7 @@ func (f *Field[T]) Values(ctx context.Context) ([]T, error) {
 		m := t.block.memory[f.number].(*memory[T])
 		at := (t.layout.at[f.number] + f.newest()*m.box.cells()*f.elementBytes()) / f.elementBytes()
 		err := handle.ReadOnce(ctx, t.data, func(v handle.View[T]) error {
-			whole := memory[T]{box: g.domain(), rows: g.size[1], cols: g.size[2]}
+			whole := newMemory[T](g.domain())
 			to := 0
 			starts := make([]int, 0, cells.size()[0]*cells.size()[1])
 			whole.eachRow(cells, func(at, _ int) { starts = append(starts, at) })

@@ -106,7 +106,7 @@ func (f *Field[T]) wrap(in any, generation int, b box) {
 			continue
 		}
 		m.eachRow(to, func(at, n int) {
-			from := at - (by[0]*m.rows+by[1])*m.cols - by[2]
+			from := at - by[0]*m.plane - by[1]*m.row - by[2]
 			copy(cells[at:at+n], cells[from:from+n])
 		})
 	}
