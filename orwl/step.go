@@ -67,6 +67,10 @@ func (t *Task) Each(rounds int, body func(round int) error) {
 	})
 }
 
+// Last makes the round the last one. Only the body of [Task.Each] calls it. What [Access.Ahead]
+// has announced for later rounds is taken back.
+func (t *Task) Last() { t.step.rounds = t.step.round + 1 }
+
 // ErrBodies is a task that has been given two bodies.
 var ErrBodies = errors.New("orwl: task has a body already: call Do or Each, once")
 
