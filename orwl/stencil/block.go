@@ -4,10 +4,11 @@ import "iter"
 
 // Block is what one call of a kernel computes: a box of cells, in one sweep.
 type Block struct {
-	grid   *Grid
+	tile   *tile
 	memory []any // of each field
 	cells  box
 	sweep  int
+	last   bool // before the next exchange
 }
 
 // Kernel computes new values for the cells of a block. It is called from several goroutines, for
@@ -55,7 +56,7 @@ func (r Row) Len() int { return r.block.cells.high[2] - r.block.cells.low[2] }
 
 // At is the place of the first cell in a dimension of the grid.
 func (r Row) At(dim int) int {
-	g := r.block.grid
+	g := r.block.tile.grid
 	return g.wrapped(r.at)[dims-g.ranks+dim]
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"sync/atomic"
 
 	"github.com/orwl/go-orwl/orwl"
 )
@@ -12,17 +13,19 @@ import (
 // Grid is a box of cells, cut into blocks, with one or more fields. First declare its fields,
 // then call Sweep, then [orwl.Runtime.Run].
 type Grid struct {
-	rt     *orwl.Runtime
-	o      Options
-	ranks  int // the user's dimensions
-	fields []column
-	errs   []error
+	rt         *orwl.Runtime
+	o          Options
+	ranks      int // the user's dimensions
+	fields     []column
+	reductions []reducer
+	errs       []error
 
 	// After Sweep.
 	declared bool
 	tiling
 	kernel Kernel
-	total  int // sweeps
+	total  int          // sweeps, unless a reduction ends the run
+	stop   atomic.Int64 // passes, if a reduction has ended the run
 	tiles  []*tile
 }
 

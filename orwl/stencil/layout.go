@@ -19,12 +19,14 @@ func (l *layout) add(elements, size int) {
 	l.bytes = at + elements*size
 }
 
-// end rounds the size up to a multiple of all sizes of elements, and of 8.
-func (l *layout) end(fields []column) {
+// end rounds the size up to a multiple of the sizes of all elements, and of 8.
+func (l *layout) end(g *Grid) {
 	unit := 8
-	for _, f := range fields {
-		n := f.elementBytes()
-		unit = unit / gcd(unit, n) * n
+	for _, f := range g.fields {
+		unit = unit / gcd(unit, f.elementBytes()) * f.elementBytes()
+	}
+	for _, r := range g.reductions {
+		unit = unit / gcd(unit, r.elementBytes()) * r.elementBytes()
 	}
 	l.bytes = divideUp(l.bytes, unit) * unit
 }

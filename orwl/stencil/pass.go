@@ -20,11 +20,16 @@ import (
 // in whatever order they are.
 type pass struct {
 	*tile
-	parity int // of Jacobi; otherwise 0
+	task   *orwl.Task
 	data   *orwl.Access
 	reads  []port
 	writes []port
+	// low and high are the next blocks in each dimension, for the messages of reductions.
+	low, high [dims]ports
 }
+
+// ports are a task's accesses to what it exchanges with a neighbour.
+type ports struct{ in, out port }
 
 // port is a task's access to a face.
 type port struct {
@@ -40,8 +45,16 @@ func (g *Grid) parities() int {
 	return 1
 }
 
-// passes is how many there are.
+// passes is how many there are, unless a reduction ends the run.
 func (g *Grid) passes() int { return divideUp(g.total, g.tiling.sweeps) }
+
+// swept is how many sweeps there were, after the run.
+func (g *Grid) swept() int {
+	if n := int(g.stop.Load()); n > 0 {
+		return min(n*g.tiling.sweeps, g.total)
+	}
+	return g.total
+}
 
 // declare makes the tasks and resources.
 func (g *Grid) declare() error {
@@ -49,6 +62,9 @@ func (g *Grid) declare() error {
 	for number, node := range nodes {
 		t := g.newTile(g.place(number))
 		t.node = node
+		for _, r := range g.reductions {
+			t.flows = append(t.flows, r.newFlow())
+		}
 		t.data = t.resource(t.name, t.layout.bytes)
 		g.tiles = append(g.tiles, t)
 	}
@@ -108,19 +124,36 @@ func (g *Grid) declarePass(t *tile, parity int) {
 		name += [2]string{", even", ", odd"}[parity]
 	}
 	task := g.rt.Task(name).On(t.node)
-	p := &pass{tile: t, parity: parity}
+	p := &pass{tile: t, task: task}
 	p.data = task.Write(t.data)
 	for d := range t.in {
 		if x := &t.in[d]; x.faces != nil {
 			p.reads = append(p.reads, port{x, task.Read(x.faces[(parity+1)%g.parities()])})
+			p.beside(direction(d)).in = p.reads[len(p.reads)-1]
 		}
 	}
 	for d := range t.out {
 		if x := &t.out[d]; x.faces != nil {
 			p.writes = append(p.writes, port{x, task.Write(x.faces[parity])})
+			p.beside(direction(d)).out = p.writes[len(p.writes)-1]
 		}
 	}
 	task.Each(rounds, func(round int) error { return p.run(g.parities()*round + parity) })
+}
+
+// beside are the ports of a neighbour, if messages of reductions go there.
+func (p *pass) beside(d direction) *ports {
+	if p.grid.beside(p.at, d) {
+		for i, step := range d.step() {
+			switch step {
+			case -1:
+				return &p.low[i]
+			case 1:
+				return &p.high[i]
+			}
+		}
+	}
+	return new(ports)
 }
 
 // run is pass n of the tile.
@@ -141,6 +174,26 @@ func (p *pass) run(n int) error {
 		if err := p.store(w.exchange, w.access, done+sweeps); err != nil {
 			return err
 		}
+	}
+	return p.reduce(n)
+}
+
+// reduce brings the reductions one step further. If one ends the run, this is the task's last
+// round, or one that follows.
+func (p *pass) reduce(n int) error {
+	g := p.grid
+	for i, r := range g.reductions {
+		stop, err := r.advance(p.flows[i], p, n)
+		if err != nil {
+			return err
+		}
+		if stop > 0 && stop < g.passes() && (p.stop == 0 || stop < p.stop) {
+			p.stop = stop
+			g.stop.Store(int64(stop))
+		}
+	}
+	if p.stop > 0 && n+g.parities() >= p.stop {
+		p.task.Last()
 	}
 	return nil
 }

@@ -33,17 +33,17 @@ func (t *tile) sweep(done, sweeps int) {
 			if part.empty() {
 				continue
 			}
-			t.run(part, done+s)
+			t.run(part, done+s, s == sweeps-1)
 		}
 	}
 }
 
-// run calls the kernel for some cells.
-func (t *tile) run(cells box, sweep int) {
+// run calls the kernel for some cells. last says that it is the last sweep before an exchange.
+func (t *tile) run(cells box, sweep int, last bool) {
 	for i, f := range t.grid.fields {
 		f.bound(t.block.memory[i], sweep&1, sweep, cells)
 	}
-	t.block.cells, t.block.sweep = cells, sweep
+	t.block.cells, t.block.sweep, t.block.last = cells, sweep, last
 	t.grid.kernel(&t.block)
 }
 

@@ -19,6 +19,8 @@ type tile struct {
 	block  Block
 	in     [directions]exchange // what it imports from each neighbour
 	out    [directions]exchange // what each neighbour imports from it
+	flows  []any                // of each reduction
+	stop   int                  // how many passes there are, if a reduction ends the run
 }
 
 // exchange is cells that go from a tile to a neighbour before each pass: boxes of each field
@@ -32,13 +34,13 @@ type exchange struct {
 // newTile lays out a tile, without its resources.
 func (g *Grid) newTile(at vec) *tile {
 	t := &tile{grid: g, at: at, name: g.o.Name + " " + g.blockName(at)}
-	t.block = Block{grid: g}
+	t.block = Block{tile: t}
 	for _, f := range g.fields {
 		cells := g.stored(f, at)
 		t.block.memory = append(t.block.memory, f.newMemory(cells))
 		t.layout.add(f.generations()*cells.cells(), f.elementBytes())
 	}
-	t.layout.end(g.fields)
+	t.layout.end(g)
 	for d := range direction(directions) {
 		if n, ok := g.neighbour(at, d); ok && d != here {
 			t.in[d] = g.newExchange(at, d, g.block(at).low)
@@ -71,8 +73,30 @@ func (g *Grid) newExchange(at vec, d direction, low vec) (x exchange) {
 		x.boxes = append(x.boxes, boxes)
 		x.layout.add(cells*f.exchanged(), f.elementBytes())
 	}
-	x.layout.end(g.fields)
+	for _, r := range g.reductions {
+		messages := 0
+		if g.beside(at, d) {
+			messages = 1
+		}
+		x.layout.add(messages, r.elementBytes())
+	}
+	x.layout.end(g)
 	return x
+}
+
+// beside says that the neighbour in a direction is the next block in one dimension, and not
+// across the edge of the grid: messages of reductions go there.
+func (g *Grid) beside(at vec, d direction) bool {
+	step := d.step()
+	if step[0]*step[0]+step[1]*step[1]+step[2]*step[2] != 1 {
+		return false
+	}
+	for i, n := range at.plus(step) {
+		if n < 0 || n >= g.blocks[i] {
+			return false
+		}
+	}
+	return true
 }
 
 // nothing says that the exchange has no cells.

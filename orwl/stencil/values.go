@@ -38,15 +38,16 @@ func (f *Field[T]) newest() int {
 	if f.generations() == 1 {
 		return 0
 	}
-	return f.grid.total & 1
+	return f.grid.swept() & 1
 }
 
 // result is the cells that the tile has computed last of all.
 func (t *tile) result() box {
 	g := t.grid
-	if g.total == 0 {
+	swept := g.swept()
+	if swept == 0 {
 		return g.block(t.at)
 	}
-	last := g.total - (g.passes()-1)*g.tiling.sweeps
+	last := (swept-1)%g.tiling.sweeps + 1
 	return g.region(t.at, g.final(last))
 }

@@ -19,7 +19,7 @@ func (g *Grid) Verify(ctx context.Context) error {
 		return err
 	}
 	return section(r, func(data handle.Grant) error {
-		if err := whole.compute(ctx, data); err != nil {
+		if err := whole.compute(ctx, data, g.swept()); err != nil {
 			return err
 		}
 		want, err := handle.Read[byte](data)
@@ -41,14 +41,14 @@ func (g *Grid) Verify(ctx context.Context) error {
 
 // sequential is a tile that is the whole grid.
 func (g *Grid) sequential() *tile {
-	one := *g
+	one := &Grid{rt: g.rt, o: g.o, ranks: g.ranks, fields: g.fields, tiling: g.tiling, kernel: g.kernel}
 	one.blocks = vec{1, 1, 1}
 	one.tiling.sweeps = 1
 	return one.newTile(vec{})
 }
 
-// compute sweeps the whole grid.
-func (t *tile) compute(ctx context.Context, data handle.Grant) error {
+// compute sweeps the whole grid so many times.
+func (t *tile) compute(ctx context.Context, data handle.Grant, sweeps int) error {
 	g := t.grid
 	if err := t.bind(data); err != nil {
 		return err
@@ -56,7 +56,7 @@ func (t *tile) compute(ctx context.Context, data handle.Grant) error {
 	for i, f := range g.fields {
 		f.fill(t.block.memory[i])
 	}
-	for sweep := range g.total {
+	for sweep := range sweeps {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
@@ -66,7 +66,7 @@ func (t *tile) compute(ctx context.Context, data handle.Grant) error {
 		if g.update == InPlace && g.around != [dims]bool{} {
 			t.cellByCell(sweep)
 		} else {
-			t.run(g.domain(), sweep)
+			t.run(g.domain(), sweep, true)
 		}
 	}
 	return nil
@@ -79,7 +79,7 @@ func (t *tile) cellByCell(sweep int) {
 	for n := range g.size.product() {
 		c := vec{n / g.size[2] / g.size[1], n / g.size[2] % g.size[1], n % g.size[2]}
 		cell := box{c, c.plus(vec{1, 1, 1})}
-		t.run(cell, sweep)
+		t.run(cell, sweep, true)
 		for i, f := range g.fields {
 			f.wrap(t.block.memory[i], sweep&1, cell)
 		}
@@ -119,7 +119,7 @@ func (t *tile) compare(got handle.View[byte], whole *tile, want handle.View[byte
 			continue
 		}
 		if at, same := f.same(t.block.memory[i], got, t.layout.at[i], whole.block.memory[i], want, whole.layout.at[i], t.result()); !same {
-			return fmt.Errorf("%w: field %q in cell %s after %d sweeps", ErrDiffers, f.title(), t.grid.blockName(at), t.grid.total)
+			return fmt.Errorf("%w: field %q in cell %s after %d sweeps", ErrDiffers, f.title(), t.grid.blockName(at), t.grid.swept())
 		}
 	}
 	return nil
