@@ -10,6 +10,7 @@
 //	go run ./apps/llk23 -grid 8x1 -block 250x2000 -kernel fast -sweeps 4
 //	go run ./apps/llk23 -nodes 2 -metrics 127.0.0.1:9464
 //	srun -n 8 ./llk23 -grid 16x16 -json
+//	go run ./apps/llk23 experiments
 //
 // # What it computes
 //
@@ -89,14 +90,18 @@
 // each frontier is kept, and how many bytes go from node to node in a round
 // ([orwl.Runtime.Placement]).
 //
+// # Experiments
+//
+// llk23 experiments makes the paper's four experiments on this machine, and draws them beside what
+// the paper says: see package [github.com/orwl/go-orwl/apps/llk23/experiments].
+//
 // # Files
 //
 // The computation: kernel.go, block.go, matrix.go, hills.go, noise.go, lfk.go, initial.go,
 // sequential.go. Its tasks: size.go, direction.go, rect.go, frontier.go, field.go, deal.go,
 // program.go, part.go, exporter.go. Between nodes: collect.go, pipe.go, statement.go. The
 // program around it: flags.go, flags_file.go, flags_metrics.go, job.go, nodes.go, run.go,
-// stopwatch.go, progress.go, memory.go, result.go, output.go, report.go,
-// report_table.go, main.go. What a run shows:
-// exhibit.go, figures.go, display.go, why.go. Pictures: trace.go, plot.go, palette.go,
-// glyphs.go.
+// stopwatch.go, progress.go, memory.go, result.go, output.go, report.go, report_table.go, main.go.
+// What a run shows: exhibit.go, figures.go, display.go, why.go. Pictures: trace.go, plot.go,
+// palette.go, glyphs.go.
 package main

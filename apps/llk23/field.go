@@ -37,6 +37,7 @@ type field struct {
 	exporters  []*exporter
 	exhibit    *exhibit     // nil: there is none
 	log        *slog.Logger // nil: slog's own
+	pin        bool         // the workers
 	why        io.Writer    // gets the placement of the run; nil: it is not asked for
 
 	// What is needed while it is solved.

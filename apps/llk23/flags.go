@@ -35,7 +35,7 @@ type options struct {
 	ssh              string // a list of hosts, or none
 	init             string
 	verify, json     bool
-	why              bool
+	why, pin         bool
 	out, trace, plot string // names of files, or none
 	metrics          string // host:port, or none
 	linger           time.Duration
@@ -102,6 +102,7 @@ func (o *options) flagSet() *flag.FlagSet {
 		"a float64 matrix with its ring as data beside the coefficients of hills")
 	fs.Var(toggle{&o.verify}, "verify", "compare every bit with a sequential sweep; -verify=false skips it")
 	fs.Var(toggle{&o.json}, "json", "print one JSON object instead of the table")
+	fs.Var(toggle{&o.pin}, "pin", "bind each worker to a processor of its own; nodes of one machine each need processors of their own")
 	fs.Var(toggle{&o.why}, "why", "when the run begins, tell on standard error which task runs where, which frontier is kept where, and why")
 	fs.Var(fileFlag{&o.out, ".npy"}, "out", "write the final matrix, its ring included, for NumPy")
 	fs.Var(fileFlag{&o.trace, ".json"}, "trace", "write what each task did, for Perfetto or chrome://tracing")
@@ -118,13 +119,15 @@ func usage() string {
 	fs := o.flagSet()
 	var b strings.Builder
 	b.WriteString(`Usage: llk23 [flags]
+       llk23 experiments [flags]
 
-Sweeps Livermore kernel 23 over a matrix that is cut into a grid of blocks.
+Sweeps Livermore kernel 23 over a matrix that is cut into a grid of blocks. The experiments are
+those of the paper that describes ordered read-write locks: llk23 experiments -h.
 
 `)
 	for _, line := range [][3]string{
 		{"grid", "RxC", "4x4, or what divides the matrix of -init"}, {"block", "RxC", "500x500, or what the matrix of -init and -grid give"},
-		{"iters", "N", ""}, {"sweeps", "N", ""}, {"kernel", "NAME", ""}, {"tasks", "FORM", ""}, {"nodes", "N", "1, or as many as the run or -ssh has"}, {"ssh", "HOST,HOST", "none"}, {"join", "N", "no"}, {"init", "FROM", ""}, {"verify", "", ""}, {"json", "", ""}, {"why", "", ""},
+		{"iters", "N", ""}, {"sweeps", "N", ""}, {"kernel", "NAME", ""}, {"tasks", "FORM", ""}, {"nodes", "N", "1, or as many as the run or -ssh has"}, {"ssh", "HOST,HOST", "none"}, {"join", "N", "no"}, {"init", "FROM", ""}, {"verify", "", ""}, {"json", "", ""}, {"pin", "", ""}, {"why", "", ""},
 		{"out", "FILE", "none"}, {"trace", "FILE", "none"}, {"plot", "FILE", "none"},
 		{"metrics", "HOST:PORT", "none"}, {"metrics-linger", "TIME", ""},
 	} {

@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/orwl/go-orwl/apps/llk23/experiments"
 	"github.com/orwl/go-orwl/internal/terminal"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
@@ -32,6 +33,9 @@ func main() {
 
 // run is the program, alone or as a node of a run. It returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if len(args) > 0 && args[0] == "experiments" {
+		return experiments.Main(ctx, args, stdout, stderr)
+	}
 	o, place, err := begin(args)
 	if errors.Is(err, flag.ErrHelp) {
 		fmt.Fprint(stdout, usage())
@@ -125,7 +129,7 @@ func (j *job) solve(ctx context.Context, nodes *orwl.Nodes, log *slog.Logger, m 
 		tr = newTracing(mostSlices)
 	}
 	field := newField(j.problem, j.grid, j.tasks).on(nodes)
-	field.exhibit, field.log = j.exhibit, log
+	field.exhibit, field.log, field.pin = j.exhibit, log, j.pin
 	if j.why {
 		field.why = m.out // of node 0 only: the others' meters discard
 	}

@@ -69,7 +69,7 @@ func (f *field) program(ctx context.Context, tr *tracing) (*orwl.Runtime, error)
 	if f.why != nil {
 		observers = append(observers, why)
 	}
-	rt, err := orwl.New(orwl.Options{Stall: stall, Nodes: f.nodes, Log: f.log, Observers: observers})
+	rt, err := orwl.New(orwl.Options{Stall: stall, Nodes: f.nodes, Log: f.log, Observers: observers, PinWorkers: f.pin})
 	if err != nil {
 		return nil, err
 	}

@@ -75,6 +75,7 @@ var layers = []layer{
 
 	// The programs.
 	{path: "internal/command", imports: "orwl/launch"},
+	{path: "apps/llk23/experiments", imports: anything},
 	{path: "apps/llk23", imports: anything},
 	{path: "apps/dht/volume", pure: true, imports: "locks net/rma net/topology"},
 	{path: "apps/dht/table", imports: anything},

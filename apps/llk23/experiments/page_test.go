@@ -1,0 +1,116 @@
+package experiments
+
+import (
+	"encoding/csv"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"math"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// made are all runs of a plan, as if an element took 2 ns and a block 100 ns, and the last one left
+// out.
+func made(p plan) []point {
+	points := p.points()
+	for i := range points {
+		o := &points[i]
+		o.NsPerElement = 2 + 100*float64(o.blocks[0]*o.blocks[1])/o.elements()
+		o.Seconds = 1e-9 * o.NsPerElement * o.elements() * float64(o.iterations)
+		o.LeastWaitShare = max(0, 1-float64(p.cores)/float64(o.blocks[0]*o.blocks[1]))
+		o.ComputeShare = 0.9 * (1 - o.LeastWaitShare)
+		o.WaitShare = 1 - o.ComputeShare
+	}
+	points[len(points)-1].leftOut = "it is <too> large"
+	return points
+}
+
+// TestPage checks that the page has all figures, that they are XML, and that nothing is fetched.
+func TestPage(t *testing.T) {
+	p := plan{cores: 2, memory: 16 << 30, time: 15 * time.Minute, kernel: "listing"}.withScale()
+	points := made(p)
+	var page strings.Builder
+	if err := p.page(&page, points, time.Now()); err != nil {
+		t.Fatal(err)
+	}
+	text := page.String()
+	figures := regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(text, -1)
+	if len(figures) != 4 {
+		t.Fatalf("the page has %d figures", len(figures))
+	}
+	for i, want := range []struct{ lines, marks int }{{5, 5 * 8}, {10, 5 * 8}, {2, 5}, {2, 2}} {
+		for d := xml.NewDecoder(strings.NewReader(figures[i])); ; {
+			if _, err := d.Token(); err == io.EOF {
+				break
+			} else if err != nil {
+				t.Fatalf("figure %d: %v", i, err)
+			}
+		}
+		if lines, marks := strings.Count(figures[i], "<g "), strings.Count(figures[i], "<circle"); lines != want.lines || marks != want.marks {
+			t.Errorf("figure %d has %d lines and %d marks, want %+v", i, lines, marks, want)
+		}
+		if strings.Contains(figures[i], "NaN") || strings.Contains(figures[i], "Inf") {
+			t.Errorf("figure %d has no number somewhere", i)
+		}
+	}
+	for _, want := range []string{"Fig. 2(a)", "Fig. 2(b)", "Fig. 2(c)", "Fig. 2(d)", "§4.2.1", "§4.2.2", "§4.2.3", "§4.2.4", "it is &lt;too&gt; large"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+	if outside := regexp.MustCompile(`(?i)(src=|https?:|<script|@import|<link)`).FindString(text); outside != "" {
+		t.Errorf("the page has %q: want one that needs no network", outside)
+	}
+}
+
+// TestTable reads the CSV back.
+func TestTable(t *testing.T) {
+	points := made(plan{cores: 2, time: 5 * time.Second, scale: 0.01, kernel: "listing"})
+	var text strings.Builder
+	if err := table(&text, points); err != nil {
+		t.Fatal(err)
+	}
+	rows, err := csv.NewReader(strings.NewReader(text.String())).ReadAll()
+	if err != nil || len(rows) != 1+len(points) {
+		t.Fatalf("%d rows, %v, want %d", len(rows), err, 1+len(points))
+	}
+	if got, want := fmt.Sprint(rows[1][:6]), "[2a 2x2 16x16 1 2 0]"; got != want {
+		t.Errorf("the first run is %v, want %v", got, want)
+	}
+	if last := rows[len(rows)-1]; last[7] != "" || last[12] != "it is <too> large" {
+		t.Errorf("the run that was left out is %v", last)
+	}
+}
+
+func TestTicks(t *testing.T) {
+	for _, c := range []struct {
+		span
+		want string
+	}{
+		{span{0, 100, false}, "[0 20 40 60 80 100]"},
+		{span{0, 7.5, false}, "[0 1 2 3 4 5 6 7]"},
+		{span{0, 0.9, false}, "[0 0.2 0.4 0.6 0.8]"},
+		{span{1.5, 60, true}, "[2 5 10 20 50]"},
+	} {
+		var got []float64
+		for _, v := range c.ticks() {
+			got = append(got, math.Round(1e9*v)/1e9)
+		}
+		if fmt.Sprint(got) != c.want {
+			t.Errorf("%+v has the ticks %v, want %s", c.span, got, c.want)
+		}
+	}
+}
+
+// TestEmptyChart draws figures whose runs were all left out, or one of them.
+func TestEmptyChart(t *testing.T) {
+	for _, c := range []chart{{}, {logY: true}, {lines: []line{{at: [][2]float64{{3, 0}}}}}, {logY: true, lines: []line{{at: [][2]float64{{3, 4}}}}}} {
+		c.format = "%g"
+		if svg := c.svg(); strings.Contains(svg, "NaN") || strings.Contains(svg, "Inf") {
+			t.Errorf("%+v is drawn as %s", c, svg)
+		}
+	}
+}

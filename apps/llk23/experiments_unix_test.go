@@ -1,0 +1,62 @@
+//go:build unix
+
+package main
+
+import (
+	"context"
+	"encoding/csv"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestExperiments makes a share of all four: at least the first run of each.
+func TestExperiments(t *testing.T) {
+	t.Setenv(envProgram, "1")
+	folder := filepath.Join(t.TempDir(), "results")
+	code, stdout, stderr := program(t, "experiments", "-time", "5s", "-scale", "0.01", "-to", folder)
+	if code != 0 || stderr != "" {
+		t.Fatalf("exit code %d, complains %q, prints\n%s", code, stderr, stdout)
+	}
+	file, err := os.Open(filepath.Join(folder, "measured.csv"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer file.Close()
+	rows, err := csv.NewReader(file).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	ran := make(map[string]int)
+	for _, row := range rows[1:] {
+		if row[12] == "" && row[8] != "0" {
+			ran[row[0]]++
+		}
+	}
+	if len(rows) != 1+4+3+2 || ran["2a"] == 0 || ran["2c"] == 0 || ran["2d"] == 0 {
+		t.Errorf("%d runs were made, %v of them here: want 4 of 2a, 3 of 2c and 2 of 2d, at least one of each\n%s", len(rows)-1, ran, stdout)
+	}
+	page, err := os.ReadFile(filepath.Join(folder, "index.html"))
+	if err != nil || strings.Count(string(page), "<svg") != 4 || !strings.HasSuffix(stdout, "s\n") {
+		t.Errorf("the page has %d bytes, %v, and the program says\n%s", len(page), err, stdout)
+	}
+}
+
+func TestExperimentsRefuse(t *testing.T) {
+	for _, c := range []struct{ args, says string }{
+		{"-time 1s", "5s to 20m"}, {"-time 21m", "5s to 20m"}, {"-scale 2", "up to 1"}, {"-scale -1", "up to 1"}, {"-kernel slow", "listing or fast"}, {"now", `"now"`},
+	} {
+		code, stdout, stderr := program(t, append([]string{"experiments"}, strings.Fields(c.args)...)...)
+		if code != 2 || stdout != "" || !strings.Contains(stderr, c.says) {
+			t.Errorf("experiments %s: exit code %d, prints %q and %q, want 2 and %q", c.args, code, stdout, stderr, c.says)
+		}
+	}
+	ctx, cancel := context.WithCancelCause(t.Context())
+	cancel(errors.New("interrupt signal received"))
+	var stdout, stderr strings.Builder
+	if code := run(ctx, []string{"experiments", "-time", "5s", "-to", t.TempDir()}, &stdout, &stderr); code != 130 || !strings.Contains(stderr.String(), "stopped without a result") {
+		t.Errorf("interrupted: exit code %d, says %q", code, stderr.String())
+	}
+}
