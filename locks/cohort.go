@@ -204,7 +204,7 @@ func (q *ownQueue) leave(grant uint64) {
 		q.queue.leave(grant)
 		return
 	}
-	theirs := newQueue(q.h, q.tail, Rank(owner-1), q.base, false)
+	theirs := newQueue(q.h, q.tail, Rank(owner-1), q.bases[0], false)
 	theirs.leave(grant)
 }
 

@@ -36,15 +36,14 @@ type queue struct {
 	tail   word
 	next   word   // of the own node
 	status word   // of the own node
-	node   Rank   // whose node stands in the queue for this rank: its own, or its element's
-	base   int    // of a node's words among its rank's
-	name   uint64 // of the node, in tails and nexts
+	bases  [2]int // of a rank's nodes among its words; the second is AHMCS's
+	name   uint64 // of the node that stands in the queue for this rank, in tails and nexts
 
 	// For waiters that give up: see mcs_abort.go.
-	aborts bool // waiters may give up
-	pos    Rank // the own node, or the skipped node in whose place the holder stands
-	shared bool // the other ranks of an element use the own node, too
-	looks  bool // the own node may have been abandoned
+	aborts bool   // waiters may give up
+	pos    uint64 // the own node, or the skipped node in whose place the holder stands
+	shared bool   // the other ranks of an element use the own node, too
+	looks  bool   // the own node may have been abandoned
 }
 
 // The words of a node.
@@ -54,12 +53,25 @@ const (
 	nodeWords
 )
 
-// newQueue is the queue with that tail, for the rank of h.
+// newQueue is the queue with that tail, for the rank of h. The node of rank node stands in
+// the queue for it: its own, or its element's.
 func newQueue(h *handle, tail word, node Rank, base int, aborts bool) queue {
-	return queue{
-		h: h, tail: tail, next: h.at(node, base+nodeNext), status: h.at(node, base+nodeStatus),
-		node: node, base: base, name: uint64(node) + 1, pos: node, aborts: aborts,
-	}
+	q := queue{h: h, tail: tail, bases: [2]int{base, base}, aborts: aborts}
+	q.stand(uint64(node) + 1)
+	return q
+}
+
+// stand makes a node the rank's own.
+func (q *queue) stand(name uint64) {
+	q.name, q.pos, q.next, q.status = name, name, q.of(name, nodeNext), q.of(name, nodeStatus)
+}
+
+// second is the part of a name that says that it is the rank's second node.
+const second = 1 << 62
+
+// of is a word of the node with that name.
+func (q *queue) of(name uint64, i int) word {
+	return q.h.at(Rank(name&^(patient|second)-1), q.bases[name/second&1]+i)
 }
 
 // enter queues up and returns the predecessor's grant, or none if the queue was empty.
@@ -79,7 +91,7 @@ func (q *queue) enter(ctx context.Context) (grant uint64, err error) {
 // follow waits behind pred.
 func (q *queue) follow(ctx context.Context, pred uint64) (grant uint64, err error) {
 	ctx, patience := q.patience(ctx)
-	next := q.h.at(Rank(pred-1), q.base+nodeNext)
+	next := q.of(pred, nodeNext)
 	next.publish(q.name | patience) // l. 9-10
 	return q.wait(ctx)
 }
@@ -107,7 +119,7 @@ func (q *queue) handOn(grant uint64) (last bool) {
 		if q.empty() { // l. 3-8
 			return true
 		}
-		next := q.h.at(q.pos, q.base+nodeNext)
+		next := q.of(q.pos, nodeNext)
 		var err error
 		if succ, err = next.await(forever(), rma.IsNot(0)); err != nil { // l. 9-11
 			return false
@@ -129,7 +141,7 @@ func (q *queue) pass(succ, grant uint64) bool {
 
 // successor is the one that is known, or 0.
 func (q *queue) successor() uint64 {
-	if q.pos == q.node {
+	if q.pos == q.name {
 		return q.next.Load()
 	}
 	return q.beyond()
@@ -138,10 +150,10 @@ func (q *queue) successor() uint64 {
 // empty takes the holder's node out of the queue if it is the last, and reports whether
 // it was.
 func (q *queue) empty() bool {
-	if !q.tail.CompareAndSwap(uint64(q.pos)+1, 0) {
+	if !q.tail.CompareAndSwap(q.pos, 0) {
 		return q.h.broken() // no rank goes on
 	}
-	if q.pos != q.node {
+	if q.pos != q.name {
 		q.recycle()
 	}
 	return true

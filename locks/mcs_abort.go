@@ -78,14 +78,14 @@ func (q *queue) rejoin(ctx context.Context) (back bool, grant uint64, err error)
 // offer gives succ the lock, or takes its place if it has given up. It reports whether
 // the lock has gone.
 func (q *queue) offer(succ, grant uint64) bool {
-	status := q.h.at(Rank(succ&^patient-1), q.base+nodeStatus)
+	status := q.of(succ, nodeStatus)
 	if succ&patient != 0 {
 		status.publish(grant)
 	} else {
 		for !status.CompareAndSwap(0, grant) {
 			if status.CompareAndSwap(abandoned, skipped) {
 				q.recycle()
-				q.pos = Rank(succ - 1)
+				q.pos = succ
 				return false
 			}
 			if q.h.broken() {
@@ -101,19 +101,19 @@ func (q *queue) offer(succ, grant uint64) bool {
 
 // beyond is the successor of the skipped node in whose place the holder stands.
 func (q *queue) beyond() uint64 {
-	next := q.h.at(q.pos, q.base+nodeNext)
+	next := q.of(q.pos, nodeNext)
 	return next.Load()
 }
 
 // recycle makes the node at pos ready for its next turn: the own node, or a skipped one,
 // whose owner may be waiting for that.
 func (q *queue) recycle() {
-	if q.pos == q.node {
+	if q.pos == q.name {
 		q.next.Store(0)
 		return
 	}
-	next, status := q.h.at(q.pos, q.base+nodeNext), q.h.at(q.pos, q.base+nodeStatus)
+	next, status := q.of(q.pos, nodeNext), q.of(q.pos, nodeStatus)
 	next.Store(0)
 	status.publish(0)
-	q.pos = q.node
+	q.pos = q.name
 }
