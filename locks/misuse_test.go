@@ -39,17 +39,18 @@ func fabricOf(t *testing.T, text string) rma.Fabric {
 
 // given are options with one field set. Each is a field that some locks do not have.
 var given = map[string]locks.Options{
-	"Backoff":  {Backoff: locks.Backoff{Min: 1, Max: 2}},
-	"TL":       {TL: []int{1, 1}},
-	"TDC":      {TDC: 1},
-	"TR":       {TR: 1},
-	"TW":       {TW: 1 << 20},
-	"StepBack": {StepBack: true},
-	"Count":    {Count: locks.CountGlobal},
-	"Batch":    {Batch: 1},
-	"Patience": {Patience: 1},
-	"High":     {High: 1},
-	"OwnNode":  {OwnNode: true},
+	"RemoteBackoff": {RemoteBackoff: locks.Backoff{Min: 1, Max: 2}},
+	"Backoff":       {Backoff: locks.Backoff{Min: 1, Max: 2}},
+	"TL":            {TL: []int{1, 1}},
+	"TDC":           {TDC: 1},
+	"TR":            {TR: 1},
+	"TW":            {TW: 1 << 20},
+	"StepBack":      {StepBack: true},
+	"Count":         {Count: locks.CountGlobal},
+	"Batch":         {Batch: 1},
+	"Patience":      {Patience: 1},
+	"High":          {High: 1},
+	"OwnNode":       {OwnNode: true},
 }
 
 // Every lock accepts the options that its row names, and refuses the others. A lock that
@@ -84,6 +85,8 @@ func TestOptionsRange(t *testing.T) {
 		{"Home", locks.Options{Home: 4}},
 		{"Backoff", locks.Options{Backoff: locks.Backoff{Min: -1, Max: 2}}},
 		{"Backoff", locks.Options{Backoff: locks.Backoff{Min: 3, Max: 2}}},
+		{"RemoteBackoff", locks.Options{RemoteBackoff: locks.Backoff{Min: -1, Max: 2}}},
+		{"RemoteBackoff", locks.Options{RemoteBackoff: locks.Backoff{Min: 3, Max: 2}}},
 		{"Count", locks.Options{Count: 4}},
 		{"TL", locks.Options{TL: []int{1, 1, 1}}},
 		{"TL", locks.Options{TL: []int{1, 0}}},

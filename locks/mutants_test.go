@@ -50,6 +50,9 @@ var mutated = []mutants.File{
 	{Name: "rmarw_stepback.go", Tests: "RMA-RW"},
 	{Name: "fompi.go", Tests: "foMPI-Spin|foMPI-RW"},
 	{Name: "dash.go", Tests: "dash::Mutex"},
+	{Name: "rh.go", Tests: "RH"},
+	{Name: "hclh.go", Tests: "HCLH"},
+	{Name: "ahmcs.go", Tests: "AHMCS"},
 }
 
 // explorations are the tests that search schedules.
@@ -60,7 +63,7 @@ var stages = []mutants.Stage{
 	{Name: "some seeds", Tests: "^(" + explorations + ")$/^(%s)$", Flags: []string{"-locks.seeds=4", "-locks.states=500"}, Limit: 40 * time.Second},
 	{Name: "more seeds", Tests: "^(" + explorations + ")$/^(%s)$", Flags: []string{"-locks.seeds=40", "-locks.states=8000"}, Limit: 2 * time.Minute},
 	{Name: "suite", Tests: "^(TestConformance|TestConformanceOfVariants)$/^(%s)$|" +
-		"^(TestHemlock.*|TestTickets.*|TestKeptSeeds|TestGivesWay|TestHMCS.*|TestBarge.*|TestStress|TestElement.*|TestShare.*|TestWriters.*|TestStepBack.*|" +
+		"^(TestHemlock.*|TestTickets.*|TestKeptSeeds|TestGivesWay|TestHMCS.*|TestRH.*|TestAHMCS.*|TestBarge.*|TestStress|TestElement.*|TestShare.*|TestWriters.*|TestStepBack.*|" +
 		"TestCounter.*|TestWriterStays|TestTryAfterSkip|TestFailedWindow.*)$", Limit: 4 * time.Minute},
 	{Name: "1,000 seeds", Tests: "^(" + explorations + "|TestCrowd)$/^(%s)$", Flags: []string{"-locks.seeds=1000", "-locks.states=50000"}, Limit: 15 * time.Minute, Long: true},
 }

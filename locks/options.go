@@ -21,8 +21,11 @@ type Options struct {
 	// as the RMA papers do.
 	Operations bool
 
-	// Backoff is how long a rank pauses after a failed try (TAS, TTS, foMPI-Spin, foMPI-RW).
+	// Backoff is how long a rank pauses after a failed try (TAS, TTS, RH, foMPI-Spin, foMPI-RW).
 	Backoff Backoff
+
+	// RemoteBackoff is how long a rank pauses after a failed try in another element (RH).
+	RemoteBackoff Backoff
 
 	// TL is T_L,i, the locality thresholds: TL[i-1] acquisitions in a row inside an element
 	// of level i, then the lock goes to another element. A missing one is DefaultTL. RMA-RW
@@ -97,6 +100,9 @@ const (
 	DefaultPatience   = 16
 	DefaultBackoffMin = 8
 	DefaultBackoffMax = 1024
+
+	DefaultRemoteBackoffMin = 64
+	DefaultRemoteBackoffMax = 4096
 )
 
 // withDefaults returns the options with nothing left out, for a lock on t.
@@ -106,6 +112,9 @@ func (o Options) withDefaults(name string, t *topology.Tree) Options {
 	}
 	if o.Backoff == (Backoff{}) {
 		o.Backoff = Backoff{DefaultBackoffMin, DefaultBackoffMax}
+	}
+	if o.RemoteBackoff == (Backoff{}) {
+		o.RemoteBackoff = Backoff{DefaultRemoteBackoffMin, DefaultRemoteBackoffMax}
 	}
 	tl := slices.Repeat([]int{DefaultTL}, t.Levels())
 	copy(tl, o.TL)
@@ -167,6 +176,8 @@ func (o Options) validate(s Spec, t *topology.Tree) error {
 		return refuse("Home", o.Home, fmt.Sprintf("a rank, 0..%d", t.Ranks()-1))
 	case o.Backoff.Min < 0 || o.Backoff.Max < o.Backoff.Min:
 		return refuse("Backoff", o.Backoff, "0 <= Min <= Max")
+	case o.RemoteBackoff.Min < 0 || o.RemoteBackoff.Max < o.RemoteBackoff.Min:
+		return refuse("RemoteBackoff", o.RemoteBackoff, "0 <= Min <= Max")
 	case o.Count > CountGlobal:
 		return refuse("Count", o.Count, "one of the CohortCounts")
 	case len(o.TL) > t.Levels():

@@ -61,6 +61,17 @@ func family() []Spec {
 			Cost: Cost{Uncontended: Operations{Atomics: 3}, Contended: Operations{Atomics: 3, Puts: 1}},
 		},
 		{
+			Name: "HCLH", Paper: "003 §5.3", About: "CLH with a queue in each element, which is spliced into the global one",
+			Fairness: "FIFO among elements; inside one each rank once in a row", Words: wordsOfHCLH, at: newHCLH,
+			Cost: Cost{Uncontended: Operations{Atomics: 2, Puts: 2, Gets: 4}, Contended: Operations{Atomics: 2, Puts: 2, Gets: 5}},
+		},
+		{
+			Name: "RH", Paper: "003 §5.2", About: "a TTS lock in each element; a rank follows the lock from one to the other",
+			Fairness: "none: after T_L,N in a row any rank may have it", Words: wordsOfRH, at: newRH,
+			Options: []string{"Backoff", "RemoteBackoff", "TL"},
+			Cost:    Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 3, Gets: 1, Unbounded: true}},
+		},
+		{
 			Name: "HEM", Paper: "003 §5.4.4", About: "Hemlock: one word per rank for all locks of a set",
 			Fairness: "FIFO", FIFO: true, Words: wordsOfHemlock, at: newHemlock(hemVariant{}),
 			Cost: Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 2, Puts: 1, Gets: 1}},
@@ -79,6 +90,11 @@ func family() []Spec {
 			Name: "HMCS", Paper: "003 §5.4", About: "tree of queues, one level for each of the topology's",
 			Fairness: "T_L,i in a row", Aborts: Always, Words: wordsOfHMCS(allLevels), at: newHMCS(allLevels), Options: []string{"TL"},
 			Cost: Cost{Uncontended: Operations{Atomics: 4, Gets: 2}, Contended: Operations{Atomics: 1, Puts: 2}},
+		},
+		{
+			Name: "AHMCS", Paper: "003 §5.5", About: "the same; a rank enters at the level that contention asks for, and at the root if the lock is free",
+			Fairness: "FIFO of ranks and elements, T_L,i in a row inside one", Aborts: Always, Words: wordsOfAHMCS, at: newAHMCS, Options: []string{"TL"},
+			Cost: Cost{Uncontended: Operations{Atomics: 2, Gets: 2}, Contended: Operations{Atomics: 2, Puts: 4, Gets: 4}},
 		},
 		{
 			Name: "RMA-MCS", Paper: "000 §3.5", About: "tree of queues, machine and finest elements, by window operations",

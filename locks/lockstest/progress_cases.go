@@ -95,7 +95,7 @@ func everyOther(o *locks.Options) { o.TDC = 2 }
 // bounded reports whether a lock bounds how often ranks of one element get it while a
 // rank of another element waits.
 func bounded(s Subject) bool {
-	return s.Spec.FIFO || strings.HasPrefix(s.Spec.Fairness, "T_L")
+	return strings.HasPrefix(s.Spec.Fairness, "FIFO") || strings.HasPrefix(s.Spec.Fairness, "T_L")
 }
 
 // The signals of the bypass cases.
@@ -163,8 +163,11 @@ func bypassLocality(p *player) {
 		for _, tl := range p.options.TL[min(1, len(p.options.TL)):] {
 			most *= tl
 		}
-		if p.options.TL == nil {
+		switch fifo := strings.HasPrefix(p.subject.Spec.Fairness, "FIFO"); {
+		case fifo && p.options.TL == nil:
 			most = p.ranks
+		case fifo: // ranks stand for themselves beside their element
+			most += p.ranks - 1
 		}
 		if n > most {
 			p.fail("overtaken %d times by ranks of another element, want at most %d", n, most)
