@@ -253,6 +253,8 @@ func cohortLocals() []cohortLocal {
 			Cost{Uncontended: Operations{Atomics: 1, Puts: 1, Gets: 2}, Contended: Operations{Atomics: 1, Puts: 1, Gets: 3}}},
 		{"HEM", Words{Home: 1, Rank: 1}, newHemPart(hemVariant{ctr: true}),
 			Cost{Uncontended: Operations{Atomics: 2, Gets: 1}, Contended: Operations{Atomics: 3, Gets: 2}}},
+		{"HEM-AH", Words{Home: 1, Rank: 1}, newHemPart(hemVariant{ctr: true, ah: true}),
+			Cost{Uncontended: Operations{Atomics: 2, Gets: 1}, Contended: Operations{Atomics: 3, Gets: 2}}},
 	}
 }
 
@@ -260,6 +262,9 @@ func cohortLocals() []cohortLocal {
 func cohorts() (rows []Spec) {
 	for _, g := range cohortGlobals() {
 		for _, l := range cohortLocals() {
+			if l.name == "HEM-AH" && g.name != "MCS" {
+				continue // the thesis has it with MCS only
+			}
 			options := []string{"TL", "Count"}
 			if g.name == "MCS" {
 				options = append(options, "OwnNode")

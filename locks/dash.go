@@ -17,10 +17,14 @@ import (
 // A message adds one to the receiver's inbox. The receiver remembers how many it has
 // received, so that the inbox needs no preparation.
 //
+// As DASH has it (dash::Mutex-FAO, Abbildung 4.3), a rank makes itself known to its predecessor
+// by a FetchOp, whose answer it does not use. A Put is enough (dash::Mutex, the third
+// optimisation of §4.3.2).
+//
 // Invariant, memory order: as for queue.
 //
 // Cost, away from home: one swap to acquire and one CAS to release, also if there is a
-// successor; behind a predecessor one more Put to it, with a successor one message.
+// successor; behind a predecessor one more Put or FetchOp to it, with a successor one message.
 type dash struct {
 	handle
 	tail     word
@@ -28,14 +32,17 @@ type dash struct {
 	inbox    word // of the own node
 	name     uint64
 	received uint64 // messages
+	fao      bool   // dash::Mutex-FAO
 }
 
-func newDash(lock *Lock, w rma.Window) Mutex {
-	l := padded(dash{})
-	l.init(lock, w)
-	l.name = uint64(l.rank) + 1
-	l.tail, l.next, l.inbox = l.atHome(0), l.at(l.rank, nodeNext), l.at(l.rank, nodeStatus)
-	return l
+func newDash(fao bool) func(*Lock, rma.Window) Mutex {
+	return func(lock *Lock, w rma.Window) Mutex {
+		l := padded(dash{fao: fao})
+		l.init(lock, w)
+		l.name = uint64(l.rank) + 1
+		l.tail, l.next, l.inbox = l.atHome(0), l.at(l.rank, nodeNext), l.at(l.rank, nodeStatus)
+		return l
+	}
 }
 
 // Acquire implements Mutex.
@@ -47,7 +54,11 @@ func (l *dash) enter(context.Context) (grant uint64, err error) {
 		return none, l.decided()
 	}
 	next := l.at(Rank(pred-1), nodeNext)
-	next.publish(l.name)
+	if l.fao {
+		next.Swap(l.name)
+	} else {
+		next.publish(l.name)
+	}
 	if _, err := l.inbox.await(forever(), rma.IsNot(l.received)); err != nil {
 		return none, l.fail(err)
 	}

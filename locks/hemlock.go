@@ -41,7 +41,12 @@ import (
 // A rank may therefore line up again while its word still names the lock for its last
 // successor. The turn, which is the other one each time a rank has left, keeps the next
 // successor from taking that for its own. Two are enough: the word is clear before the rank
-// leaves again. The printed Overlap waits instead, before lining up.
+// leaves again.
+//
+// HEM-printed waits for the acknowledgement in each release. HEM-Overlap is the printed
+// Overlap: it waits before it lines up, until its word no longer names the lock. Neither needs a
+// turn, so theirs is always 0. Uffmann reports that the first print of Overlap ended in
+// deadlocks; see docs/explored.md.
 //
 // # Variants
 //
@@ -79,7 +84,19 @@ type hemQueue struct {
 }
 
 // hemVariant is how a lock differs from the base algorithm.
-type hemVariant struct{ ctr, ah bool }
+type hemVariant struct {
+	ctr, ah bool
+	waits   hemWaits
+}
+
+// hemWaits is when a rank waits until its successor has cleared its word.
+type hemWaits uint8
+
+const (
+	whenNeeded   hemWaits = iota // before the next hand-over
+	inRelease                    // as printed
+	beforeLineUp                 // as printed, Overlap
+)
 
 // The fields of the words.
 const (
@@ -103,6 +120,11 @@ func wordsOfHemlock(*topology.Tree, Options) Words { return Words{Home: 1, Rank:
 
 // enter implements part.
 func (q *hemQueue) enter(context.Context) (grant uint64, err error) {
+	if q.waits == beforeLineUp && q.grant.Load()&hemLock == q.ident {
+		if _, err := q.grant.await(forever(), rma.IsNot(q.ident).Masked(hemLock)); err != nil {
+			return none, q.h.fail(err)
+		}
+	}
 	pred := q.tail.Swap(q.name)
 	if pred == 0 {
 		return none, q.h.decided()
@@ -123,7 +145,8 @@ func (q *hemQueue) enter(context.Context) (grant uint64, err error) {
 	return word >> hemGrant, nil
 }
 
-// tryEnter implements part.
+// tryEnter implements part. If the word still names the lock there is a successor, and the
+// lock is not free.
 func (q *hemQueue) tryEnter() bool { return q.tail.CompareAndSwap(0, q.name) }
 
 // alone implements part.
@@ -132,7 +155,9 @@ func (q *hemQueue) alone() bool { return q.tail.Load() == q.name }
 // leave implements part.
 func (q *hemQueue) leave(grant uint64) {
 	name := q.name
-	q.name ^= hemTurn
+	if q.waits == whenNeeded {
+		q.name ^= hemTurn
+	}
 	if !q.ah && q.tail.CompareAndSwap(name, 0) {
 		return
 	}
@@ -144,6 +169,9 @@ func (q *hemQueue) leave(grant uint64) {
 		return
 	}
 	q.h.handedOver()
+	if q.waits == inRelease {
+		_, _ = q.grant.await(forever(), rma.Is(0)) // a failed window ends the wait
+	}
 }
 
 // offer writes into the own word as soon as that is free, and reports false if the window

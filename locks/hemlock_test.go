@@ -19,7 +19,7 @@ import (
 )
 
 // hemlocks are the rows of the table whose ranks have one word for all locks.
-var hemlocks = []string{"HEM", "HEM-CTR", "HEM-AH"}
+var hemlocks = []string{"HEM", "HEM-CTR", "HEM-AH", "HEM-printed", "HEM-Overlap"}
 
 func specOf(t *testing.T, name string) locks.Spec {
 	t.Helper()
@@ -54,7 +54,7 @@ func TestHemlockMemory(t *testing.T) {
 	}
 	// Every rank is home to the locks of one cache line, and then of five more.
 	const few, more = 8 * ranks, 5 * 8 * ranks
-	for name, want := range map[string]int{"HEM": 1, "HEM-CTR": 1, "HEM-AH": 1, "MCS": 2*ranks + 1} {
+	for name, want := range map[string]int{"HEM": 1, "HEM-CTR": 1, "HEM-AH": 1, "HEM-printed": 1, "HEM-Overlap": 1, "MCS": 2*ranks + 1} {
 		words := used(name, few+more) - used(name, few)
 		if words != want*more {
 			t.Errorf("%d more locks of a set of %s take %d words of %d ranks, want %d each", more, name, words, ranks, want)

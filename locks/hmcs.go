@@ -195,9 +195,8 @@ func (t *tree) alone() bool {
 	return true
 }
 
-// hmcs is a tree and nothing else: any grant at the root means go on. With all levels of
-// the topology it is HMCS; with the levels 1 and N, by operations, RMA-MCS of the same
-// paper, §3.5.
+// hmcs is a tree and nothing else, with all levels of the topology: any grant at the root
+// means go on. By operations it is RMA-MCS of the same paper, §3.5, for any N.
 //
 // Invariant: the holder of the root's queue, or a rank that was passed the lock below it,
 // holds the lock.
@@ -213,14 +212,11 @@ type hmcs struct {
 	tree
 }
 
-// newHMCS is the lock for a rank, on those levels.
-func newHMCS(levels func(*topology.Tree) []int) func(*Lock, rma.Window) Mutex {
-	return func(lock *Lock, w rma.Window) Mutex {
-		l := padded(hmcs{})
-		l.init(lock, w)
-		l.tree = newTree(&l.handle, levels(l.topo), 0)
-		return l
-	}
+func newHMCS(lock *Lock, w rma.Window) Mutex {
+	l := padded(hmcs{})
+	l.init(lock, w)
+	l.tree = newTree(&l.handle, allLevels(l.topo), 0)
+	return l
 }
 
 // allLevels are the levels of a topology, from coarse to fine.
@@ -232,17 +228,7 @@ func allLevels(t *topology.Tree) []int {
 	return levels
 }
 
-// twoLevels are the machine and its finest elements.
-func twoLevels(t *topology.Tree) []int {
-	if t.Levels() == 1 {
-		return []int{1}
-	}
-	return []int{1, t.Levels()}
-}
-
-func wordsOfHMCS(levels func(*topology.Tree) []int) func(*topology.Tree, Options) Words {
-	return func(t *topology.Tree, _ Options) Words { return Words{Rank: levelWords * len(levels(t))} }
-}
+func wordsOfHMCS(t *topology.Tree, _ Options) Words { return Words{Rank: levelWords * t.Levels()} }
 
 // Acquire implements Mutex.
 func (l *hmcs) Acquire(ctx context.Context) error {

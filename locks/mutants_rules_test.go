@@ -25,13 +25,14 @@ var computing = regexp.MustCompile(`^(rmarw|ticket|hemlock|clh|fompi|cohort|hmcs
 
 // spared are functions that are no part of a protocol: they make locks, count what
 // happened, and say how long a rank stays away.
-var spared = regexp.MustCompile(`^(new|words|init|levels|allLevels|twoLevels|cohort(s|Locals|Globals)$|apart|line|misuse|brokenBy|returns|mergeReturns|handedOver|heed|came|acquired|entered|Counts|plus|barge$|wait$|own$|other$|shows|mustTell|forever|ticketSlots)`)
+var spared = regexp.MustCompile(`^(new|words|init|levels|allLevels|cohort(s|Locals|Globals)$|apart|line|misuse|brokenBy|returns|mergeReturns|handedOver|heed|came|acquired|entered|Counts|plus|barge$|wait$|own$|other$|shows|mustTell|forever|ticketSlots)`)
 
 // accesses are the methods of a word whose mistakes are no choice of operands, and what
 // these mistakes are.
 var accesses = map[string][]string{
 	"publish":        {"wakes no rank", "not flushed"},
 	"accumulate":     {"wakes no rank", "not flushed"},
+	"replace":        {"not flushed"},
 	"Store":          {"not flushed"},
 	"Swap":           {"not atomic"},
 	"CompareAndSwap": {"not atomic"},

@@ -45,10 +45,22 @@ func family() []Spec {
 			Cost:       Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 1, Puts: 2}},
 		},
 		{
+			Name: "D-MCS-Acc", Paper: "003 §4.3.1", About: "the same, handing over by Accumulate",
+			Fairness: "FIFO", FIFO: true, Words: wordsOfMCS, at: newDMCS,
+			Operations: true,
+			Cost:       Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 1, Puts: 2}},
+		},
+		{
 			Name: "dash::Mutex", Paper: "003 §4.3.2", About: "D-MCS that hands over by message, and tries to empty the queue first",
-			Fairness: "FIFO", FIFO: true, Words: wordsOfMCS, at: newDash,
+			Fairness: "FIFO", FIFO: true, Words: wordsOfMCS, at: newDash(false),
 			Operations: true,
 			Cost:       Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 2, Puts: 2}},
+		},
+		{
+			Name: "dash::Mutex-FAO", Paper: "003 §4.3.2", About: "the same as DASH has it: a rank makes itself known by a FetchOp",
+			Fairness: "FIFO", FIFO: true, Words: wordsOfMCS, at: newDash(true),
+			Operations: true,
+			Cost:       Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 3, Puts: 1}},
 		},
 		{
 			Name: "CLH", Paper: "003 §5.3.1", About: "queue lock whose nodes travel; waits on the predecessor's",
@@ -87,8 +99,18 @@ func family() []Spec {
 			Cost: Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 3, Gets: 1}},
 		},
 		{
+			Name: "HEM-printed", Paper: "003 §5.4.4", About: "HEM as printed: a release waits until the successor has cleared the word",
+			Fairness: "FIFO", FIFO: true, Words: wordsOfHemlock, at: newHemlock(hemVariant{waits: inRelease}),
+			Cost: Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 2, Puts: 1, Gets: 1}},
+		},
+		{
+			Name: "HEM-Overlap", Paper: "003 §5.4.4", About: "the printed Overlap: the rank waits for that before it comes again",
+			Fairness: "FIFO", FIFO: true, Words: wordsOfHemlock, at: newHemlock(hemVariant{waits: beforeLineUp}),
+			Cost: Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 2, Puts: 1, Gets: 1}},
+		},
+		{
 			Name: "HMCS", Paper: "003 §5.4", About: "tree of queues, one level for each of the topology's",
-			Fairness: "T_L,i in a row", Aborts: Always, Words: wordsOfHMCS(allLevels), at: newHMCS(allLevels), Options: []string{"TL"},
+			Fairness: "T_L,i in a row", Aborts: Always, Words: wordsOfHMCS, at: newHMCS, Options: []string{"TL"},
 			Cost: Cost{Uncontended: Operations{Atomics: 4, Gets: 2}, Contended: Operations{Atomics: 1, Puts: 2}},
 		},
 		{
@@ -97,8 +119,8 @@ func family() []Spec {
 			Cost: Cost{Uncontended: Operations{Atomics: 2, Gets: 2}, Contended: Operations{Atomics: 2, Puts: 4, Gets: 4}},
 		},
 		{
-			Name: "RMA-MCS", Paper: "000 §3.5", About: "tree of queues, machine and finest elements, by window operations",
-			Fairness: "T_L,i in a row", Aborts: Always, Words: wordsOfHMCS(twoLevels), at: newHMCS(twoLevels), Options: []string{"TL"},
+			Name: "RMA-MCS", Paper: "000 §3.5", About: "tree of queues, one level for each of the topology's, by window operations",
+			Fairness: "T_L,i in a row", Aborts: Always, Words: wordsOfHMCS, at: newHMCS, Options: []string{"TL"},
 			Operations: true,
 			Cost:       Cost{Uncontended: Operations{Atomics: 4, Gets: 2}, Contended: Operations{Atomics: 1, Puts: 2}},
 		},

@@ -34,7 +34,7 @@ func TestSeedsCatchWrongSpecimens(t *testing.T) {
 			continue
 		}
 		t.Run(s.Name, func(t *testing.T) {
-			report := contest(t, s.Name, 2, 3).Seeds(0, 100)
+			report := contest(t, s.Name, max(2, s.Ranks), 3).Seeds(0, 100)
 			if report.Failure == nil {
 				t.Fatalf("100 seeds do not catch it")
 			}
@@ -50,7 +50,7 @@ func TestExhaustCatchesWrongSpecimens(t *testing.T) {
 			continue
 		}
 		t.Run(s.Name, func(t *testing.T) {
-			report := contest(t, s.Name, 2, 3).Exhaust(sim.Limit{States: 1 << 17})
+			report := contest(t, s.Name, max(2, s.Ranks), 3).Exhaust(sim.Limit{States: 1 << 17})
 			if report.Failure == nil {
 				t.Fatalf("%d states do not catch it, complete: %v", report.States, report.Complete)
 			}

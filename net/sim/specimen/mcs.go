@@ -21,6 +21,10 @@ type mcs struct {
 type mcsFlaw struct {
 	noFlush  bool // hand over before the holder's writes are complete
 	lateFlag bool // raise the wait flag after linking
+
+	// unflushed makes itself known and hands over by an Accumulate that it does not flush,
+	// as the authors' program does (Uffmann 2022, §4.3.1).
+	unflushed bool
 }
 
 func newMCS(flaw mcsFlaw) func(rma.Fabric) (func(rma.Window) Lock, error) {
@@ -52,8 +56,7 @@ func (l *mcs) Acquire(ctx context.Context) error {
 	if pred == 0 {
 		return l.w.Err()
 	}
-	l.w.Put(rma.Rank(pred-1), l.next, uint64(me)+1)
-	l.w.Flush(rma.Rank(pred - 1))
+	l.tell(rma.Rank(pred-1), l.next, uint64(me)+1)
 	if l.flaw.lateFlag {
 		l.w.Put(me, l.wait, 1)
 		l.w.Flush(me)
@@ -77,6 +80,15 @@ func (l *mcs) Release() {
 			return
 		}
 	}
-	l.w.Put(rma.Rank(succ-1), l.wait, 0)
-	l.w.Flush(rma.Rank(succ - 1))
+	l.tell(rma.Rank(succ-1), l.wait, 0)
+}
+
+// tell sets a word that another rank waits for.
+func (l *mcs) tell(p rma.Rank, disp rma.Disp, v uint64) {
+	if l.flaw.unflushed {
+		l.w.Accumulate(p, disp, rma.Replace, v)
+		return
+	}
+	l.w.Put(p, disp, v)
+	l.w.Flush(p)
 }

@@ -32,6 +32,8 @@ type Specimen struct {
 	About string
 	// Wrong says that the lock breaks a promise. The explorer must find it.
 	Wrong bool
+	// Ranks is how many ranks show what is wrong, if two do not.
+	Ranks int
 	// New allocates the lock. It returns a function that makes a rank's view.
 	New func(f rma.Fabric) (func(w rma.Window) Lock, error)
 }
@@ -45,6 +47,10 @@ func All() []Specimen {
 			About: "MCS without the flush before hand-over: the next holder sees old data"},
 		{Name: "mcs-late-flag", Wrong: true, New: newMCS(mcsFlaw{lateFlag: true}),
 			About: "MCS that raises its wait flag after linking: the hand-over is overwritten"},
+		{Name: "d-mcs-unflushed", Wrong: true, New: newMCS(mcsFlaw{unflushed: true}),
+			About: "D-MCS as its authors' program has it: an Accumulate that is not flushed need not arrive"},
+		{Name: "hemlock-overlap", Wrong: true, Ranks: 3, New: newOverlap,
+			About: "Hemlock with Overlap that lines up again before its last successor has the lock"},
 		{Name: "ticket", New: newTicket(ticketFlaw{}),
 			About: "ticket lock"},
 		{Name: "ticket-read-add", Wrong: true, New: newTicket(ticketFlaw{readThenAdd: true}),
