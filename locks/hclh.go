@@ -142,6 +142,29 @@ func (l *hclh) splice() (grant uint64) {
 	return granted
 }
 
+// TryAcquire implements Tryer. It becomes the master of an element where no rank waits for one,
+// and splices itself if the global queue has not changed. Otherwise it lets go of its node as
+// if that had been spliced, so that a neighbour behind it is the master. No other rank has
+// found the node in the global tail: it stays the rank's own.
+func (l *hclh) TryAcquire() bool {
+	if l.begin(forever()) != nil {
+		return false
+	}
+	last, before := l.node(l.global.Load()), l.node(l.local.Load())
+	if last.flag.Load() != last.name&clhHigh || before.flag.Load()&clhHigh == (before.name-clhTurn)&clhHigh ||
+		!l.local.CompareAndSwap(before.name, l.own.name) {
+		return false
+	}
+	if l.global.CompareAndSwap(last.name, l.own.name) {
+		l.pred = last
+		l.own.flag.publish(l.own.name&clhHigh | hclhSpliced)
+		return l.tried(writing, true)
+	}
+	l.own.flag.publish(l.own.name & clhHigh)
+	l.own.name += clhTurn
+	return false
+}
+
 // Release implements Mutex.
 func (l *hclh) Release() {
 	if !l.end(writing) {

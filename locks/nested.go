@@ -64,7 +64,7 @@ func (s Spec) costOfAlone() (none, one Operations) {
 		return look, Operations{} // each level but the finest is at another rank
 	case local == "TKT":
 		return look.plus(look), look.plus(look)
-	case local == "TTS", strings.Contains(s.Name, "CLH"), strings.Contains(s.Name, "HEM"):
+	case local == "TTS", local == "RH", strings.Contains(s.Name, "CLH"), strings.Contains(s.Name, "HEM"):
 		return look, look
 	}
 	return Operations{}, Operations{}

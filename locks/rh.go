@@ -46,8 +46,9 @@ import (
 // statuses lead to the lock without a circle: each one names the element to which the lock
 // went when it was last there, so the next one is younger.
 //
-// A rank that has swapped cannot give up: the holder relies on it to take what is left. And
-// TryAcquire would have to change two statuses at once.
+// A rank that has swapped cannot give up: the holder relies on it to take what is left. Only
+// the one that goes for the lock could, and a failed try does: it puts back a remote status,
+// and a neighbour that has come meanwhile goes instead.
 //
 // Memory order: handle.end completes what the holder did, before the CAS or the store of the
 // status, which is flushed itself.
@@ -154,6 +155,40 @@ func (l *rh) goFor(element int) (grant uint64) {
 		}
 	}
 	return grant
+}
+
+// TryAcquire implements Tryer.
+func (l *rh) TryAcquire() bool {
+	if l.begin(forever()) != nil {
+		return false
+	}
+	found := l.status.Load()
+	if found&rhKind == rhHeld || !l.status.CompareAndSwap(found, l.held()) {
+		return false
+	}
+	if l.run = 1; found&rhKind == rhLeft {
+		l.run = found&^rhKind + 1
+	} else if found != l.to(l.element) && !l.tryGoFor(l.named(found)) {
+		return false
+	}
+	return l.tried(writing, true)
+}
+
+// tryGoFor brings the lock from another element if it is free there. Otherwise it puts back
+// a status that names the element.
+func (l *rh) tryGoFor(element int) bool {
+	for {
+		theirs := l.statusOf(element)
+		if theirs.CompareAndSwap(l.to(element), l.to(l.element)) {
+			return true
+		}
+		found := theirs.Load()
+		if found&rhKind != 0 || l.broken() {
+			l.status.publish(l.to(element))
+			return false
+		}
+		element = l.named(found)
+	}
 }
 
 // Release implements Mutex.
