@@ -1,0 +1,224 @@
+package membership
+
+import (
+	"fmt"
+
+	"github.com/orwl/go-orwl/internal/invariant"
+)
+
+// Member is a node's part in the membership. One goroutine at a time uses it.
+type Member struct {
+	me    int
+	epoch Epoch
+	view  []State // of each node, as this one sees it
+	apart bool
+	asked []*Message // by nodes that are not this one's chair, yet
+
+	// What it has accepted as the next epoch.
+	taken Ballot
+	seats []Seat // nil: nothing
+
+	trial // as the chair
+}
+
+// New makes the part of node me in a run that begins with an epoch.
+func New(me int, first Epoch) *Member {
+	m := &Member{me: me, view: make([]State, len(first.Seats)), asked: make([]*Message, len(first.Seats))}
+	m.adopt(first)
+	return m
+}
+
+// Epoch is the last one that this node knows of.
+func (m *Member) Epoch() Epoch { return m.epoch }
+
+// Apart reports whether this node must not go on, because it heard no quorum, or because the
+// others go on without it. It stays so.
+func (m *Member) Apart() bool { return m.apart }
+
+// parts notes whether this node is apart.
+func (m *Member) parts() bool {
+	heard := make([]bool, len(m.view))
+	for i, s := range m.view {
+		heard[i] = s == In
+	}
+	m.apart = m.apart || !m.epoch.Has(m.me) || !m.quorum(heard)
+	return m.apart
+}
+
+// quorum reports whether members of the epoch may decide on the next one.
+func (m *Member) quorum(of []bool) bool {
+	members, there, first, all := 0, 0, false, true
+	for i := range of {
+		switch {
+		case !m.epoch.Has(i):
+			continue
+		case of[i]:
+			there++
+			first = first || members == 0
+		case !m.view[i].certain():
+			all = false
+		}
+		members++
+	}
+	return all || 2*there > members || 2*there == members && first
+}
+
+// chair is the lowest member that this node hears. It hears itself.
+func (m *Member) chair() (lowest int) {
+	for !m.hears(lowest) {
+		lowest++
+	}
+	return lowest
+}
+
+func (m *Member) hears(node int) bool { return m.epoch.Has(node) && m.view[node] == In }
+
+// Lost says that this node has lost another one, after all that came from it.
+func (m *Member) Lost(node int, how State) []Letter {
+	m.learn(node, how)
+	return m.moved()
+}
+
+// learn notes how a node went, unless this node has lost it before.
+func (m *Member) learn(node int, how State) {
+	if m.view[node] == In {
+		m.view[node], m.asked[node] = how, nil
+	}
+}
+
+// believe notes which nodes are gone.
+func (m *Member) believe(gone []State) {
+	for i, s := range gone {
+		if s != Absent {
+			m.learn(i, s)
+		}
+	}
+}
+
+// knows is what this node knows for certain, for others.
+func (m *Member) knows() []State {
+	gone := make([]State, len(m.view))
+	for i, s := range m.view {
+		if s.certain() {
+			gone[i] = s
+		}
+	}
+	return gone
+}
+
+// moved does what follows when the view or the epoch has changed.
+func (m *Member) moved() []Letter {
+	if m.parts() {
+		return nil
+	}
+	c := m.chair()
+	if c == m.me {
+		return m.begin()
+	}
+	ask := m.asked[c]
+	if ask == nil {
+		return nil
+	}
+	m.asked[c] = nil
+	return m.answer(c, ask)
+}
+
+// Step takes a message, and returns those to send. Messages of nodes that are lost, or take no
+// part, say nothing.
+func (m *Member) Step(from int, in Message) ([]Letter, error) {
+	if err := m.wrong(from, in); err != nil {
+		return nil, err
+	}
+	if !m.hears(from) {
+		return nil, nil
+	}
+	var out []Letter
+	switch in.Kind {
+	case Ask:
+		out = m.ask(from, in)
+	case Answer:
+		out = m.answered(from, in)
+	case Offer:
+		out = m.offered(from, in)
+	case Accept:
+		out = m.accepted(from, in)
+	case Enter:
+		out = m.enter(Epoch{in.Number, in.Seats})
+	}
+	return out, nil
+}
+
+// wrong returns what no correct node sends.
+func (m *Member) wrong(from int, in Message) error {
+	if err := in.check(len(m.view)); err != nil {
+		return err
+	}
+	switch in.Kind {
+	case Ask, Offer:
+		if in.Ballot.Chair != from {
+			return fmt.Errorf("%w: node %d asks for chair %d", ErrMessage, from, in.Ballot.Chair)
+		}
+	case Answer, Accept:
+		if in.Ballot.Chair != m.me {
+			return fmt.Errorf("%w: node %d answers to chair %d", ErrMessage, from, in.Ballot.Chair)
+		}
+	}
+	if len(in.Gone) > 0 && in.Gone[m.me] != Absent {
+		return fmt.Errorf("%w: node %d says that this node has ended", ErrMessage, from)
+	}
+	return nil
+}
+
+// ask takes an Ask. It waits if this node still hears a lower chair.
+func (m *Member) ask(from int, in Message) []Letter {
+	invariant.Sometimes(in.Number-1 > m.epoch.Number, "a chair is ahead by an epoch")
+	invariant.Sometimes(m.chair() < from, "a chair asks before its predecessor is lost here")
+	out := m.enter(Epoch{in.Number - 1, in.Seats})
+	if last := m.asked[from]; last == nil || last.before(in) {
+		m.asked[from] = &in
+	}
+	if in.Number > m.epoch.Number {
+		m.believe(in.Gone)
+	}
+	return append(out, m.moved()...)
+}
+
+// answer tells the chair what this node has accepted, or that the epoch is decided.
+func (m *Member) answer(chair int, ask *Message) []Letter {
+	if ask.Number <= m.epoch.Number {
+		invariant.Sometimes(true, "a chair asks for an epoch that is decided")
+		return []Letter{{chair, Message{Kind: Enter, Number: m.epoch.Number, Seats: m.epoch.Seats}}}
+	}
+	return []Letter{{chair, Message{Kind: Answer, Number: ask.Number, Ballot: ask.Ballot, Taken: m.taken, Seats: m.seats}}}
+}
+
+// offered takes an Offer. There is no promise as in Paxos to take no lower ballot: chairs before
+// this one are lost here, and this one counts only its last try.
+func (m *Member) offered(from int, in Message) []Letter {
+	if from != m.chair() || in.Number != m.epoch.Number+1 || in.Ballot.compare(m.taken) < 0 {
+		return nil
+	}
+	m.taken, m.seats = in.Ballot, in.Seats
+	return []Letter{{from, Message{Kind: Accept, Number: in.Number, Ballot: in.Ballot}}}
+}
+
+// enter goes on to an epoch that is decided.
+func (m *Member) enter(e Epoch) []Letter {
+	if e.Number <= m.epoch.Number {
+		return nil
+	}
+	m.adopt(e)
+	return m.moved()
+}
+
+// adopt notes an epoch. What was said about the next one was said before.
+func (m *Member) adopt(e Epoch) {
+	before := m.epoch.Seats
+	m.epoch = e
+	m.taken, m.seats, m.trial = Ballot{}, nil, trial{}
+	for i, s := range e.Seats {
+		if before == nil || before[i].Life != s.Life {
+			m.view[i] = s.State
+		}
+	}
+}

@@ -1,0 +1,46 @@
+package membership
+
+import (
+	"flag"
+	"testing"
+	"time"
+
+	"github.com/orwl/go-orwl/internal/invariant"
+	"github.com/orwl/go-orwl/internal/mutants"
+)
+
+var (
+	mutantStages = flag.Int("membership.mutants", 0, "TestMutants: try every mutant and print the table, with this many stages of tests: 1")
+	onlyMutants  = flag.String("membership.mutant", "", "TestMutants: try only the mutants whose names this pattern finds; print what the tests say of a single one")
+)
+
+// telling are the mutants that every test run tries: each part of the rule of quorums, and what
+// a chair learns of the one before.
+var telling = []string{
+	"member.go Member.quorum: !m.view[i].certain(): never",
+	"member.go Member.quorum: 2*there == members && first: without the second",
+	"member.go Member.believe: m.learn(i, s): dropped",
+	"member.go Member.offered: m.taken, m.seats = in.Ballot, in.Seats: dropped",
+	"chair.go Member.answered: m.best.compare(in.Taken) < 0: never",
+}
+
+// TestMutants makes one small mistake at a time, and expects the tests to notice.
+func TestMutants(t *testing.T) {
+	if testing.Short() || invariant.Enabled {
+		t.Skip("-short, -race or -tags invariants: this builds a test binary, and the ordinary run does")
+	}
+	(&mutants.Plan{
+		Files: []mutants.File{{Name: "member.go"}, {Name: "chair.go"}, {Name: "epoch.go"}},
+		Rules: mutants.Rules{
+			Spares:      func(string, string) bool { return false },
+			SparedCalls: []string{"Sometimes"},
+			Computes:    func(string) bool { return true },
+			Returns:     true,
+		},
+		Stages: []mutants.Stage{
+			{Name: "seeds", Tests: ".", Flags: []string{"-test.skip", "^TestMutants$|^TestEverySchedule$"}, Limit: 10 * time.Second},
+			{Name: "every schedule", Tests: "^TestEverySchedule$", Limit: 20 * time.Second},
+		},
+		Telling: telling, Page: "../../../../docs/decisions/membership-mutants.md", Flags: "membership",
+	}).Run(t, mutants.Trial{Stages: *mutantStages, Only: *onlyMutants})
+}
