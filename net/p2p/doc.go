@@ -8,7 +8,8 @@
 //     those that come: exactly once, and in order, as long as both nodes are there;
 //   - [Node.Gather] gives everybody something of everybody, which is also a barrier;
 //   - [Node.OnLoss] tells of nodes that have died, or left, and [Node.OnSuspect] of
-//     those that this node has lost touch with, and that are about to give it up.
+//     those that this node has lost touch with, and that are about to give it up;
+//   - [Node.OnApart] tells that this node must not go on, because it has lost too many.
 //
 // # Lanes
 //
@@ -33,6 +34,8 @@
 // Imports point down this list:
 //
 //	p2p                 node, membership, gather, loss, heart: who is there
+//	internal/gathering  what all give under a name, and all get
+//	internal/membership who takes part, agreed upon in epochs
 //	internal/window     one fabric over all nodes: windows, agents, shared memory
 //	internal/lease      who may still keep what, when nothing is heard
 //	internal/lane       frames in order, exactly once, over whatever stream there is
@@ -70,7 +73,7 @@
 //
 // Each is held for a moment, and never while a node sends, receives or calls back:
 //
-//	Node.mu         who is there, what is gathered
+//	Node.mu         who is there, epochs, what is gathered
 //	peer.mu         what is known of a node
 //	lane's and loan's locks, in this order: see there
 //

@@ -27,6 +27,8 @@ var (
 	ErrRefused = errors.New("p2p: refused")
 	// ErrMissing is matched by every *MissingError.
 	ErrMissing = errors.New("p2p: not all nodes came")
+	// ErrApart is this node if it must not go on as one of its run: see Node.OnApart.
+	ErrApart = errors.New("p2p: this node is apart from its run: see why it was cut off or stood still, and start the run again")
 	// ErrClosed is the error of what is done with a node that was closed.
 	ErrClosed = errors.New("p2p: node is closed")
 	// ErrBacklog is a parcel for a node that does not take what was sent before.
@@ -41,6 +43,7 @@ var (
 	errSilent = errors.New("nothing was heard of it for lease and skew")
 	errGone   = errors.New("nobody listens there any more")
 	errNobody = errors.New("it could not be reached")
+	errEnded  = lease.ErrEnded
 )
 
 // PeerError is that another node is gone. It stays so for the rest of the run.
@@ -50,15 +53,12 @@ type PeerError struct {
 	Left    bool   // it has said so; otherwise it is lost
 	Why     error  // nil if it has left
 
-	told bool // by node 0, which has not heard it; this node may have
+	told bool // by an epoch: another node has not heard it; this node may have
 }
 
 // early reports whether the node may still keep what others have lent to it, because its
-// lease is not over: node 0 may have lost a node that this one still hears.
+// lease is not over: the others may have lost a node that this one still hears.
 func (e *PeerError) early() bool { return e.told || errors.Is(e.Why, errNobody) }
-
-// silent reports whether the node was lost only because nothing was heard of it.
-func (e *PeerError) silent() bool { return e.early() || isAny(e.Why, errSilent, lease.ErrStopped) }
 
 func (e *PeerError) Error() string {
 	if e.Left {

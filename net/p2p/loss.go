@@ -51,7 +51,6 @@ func (n *Node) Lost(number int) error {
 // hasLost does what must be done at once for a node that is gone. No lock is held.
 func (n *Node) hasLost(p *peer, e *PeerError) {
 	if n.closing.Load() {
-		n.regather()
 		return
 	}
 	if e.Left {
@@ -67,10 +66,7 @@ func (n *Node) hasLost(p *peer, e *PeerError) {
 		default:
 		}
 	}
-	if n.number == 0 && !e.Left {
-		n.tellLoss(e)
-	}
-	n.regather()
+	n.misses(e)
 }
 
 // announce tells the observers of a node that is gone.

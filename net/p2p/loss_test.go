@@ -29,7 +29,8 @@ func playNode() int {
 	lease, _ := time.ParseDuration(os.Getenv("ORWL_P2P_TEST_LEASE"))
 	n, err := Join(context.Background(), Options{
 		Number: number, Nodes: nodes, Key: testKey, Root: os.Getenv("ORWL_P2P_TEST_ROOT"),
-		Lease: lease, Launched: os.Getenv("ORWL_P2P_TEST_LAUNCHED") != "",
+		Listening: func(address string) { fmt.Println("listens", address) },
+		Lease:     lease, Launched: os.Getenv("ORWL_P2P_TEST_LAUNCHED") != "",
 		Channels: map[uint64]Receiver{2: {Take: func(_ int, fifo, _ []byte) error { return starve(string(fifo)) }}},
 	})
 	if err != nil {
@@ -38,6 +39,7 @@ func playNode() int {
 	}
 	n.OnSuspect(func(peer int) { fmt.Println("suspects", peer) })
 	n.OnLoss(func(peer int, why error) { fmt.Println("lost", peer, why) })
+	n.OnApart(func(why error) { fmt.Println("apart", why) })
 	err = n.Receive(1, Receiver{Take: func(from int, header, bulk []byte) error {
 		return n.Send(from, 1, header, bulk, false)
 	}})
@@ -170,7 +172,7 @@ func TestKilled(t *testing.T) {
 	if err := n.Send(1, 1, nil, nil, false); !errors.Is(err, ErrLost) {
 		t.Errorf("Send to it: %v, want ErrLost", err)
 	}
-	if line := actors[2].says(t, "lost 1 "); !strings.Contains(line, "node 0 has given it up") {
+	if line := actors[2].says(t, "lost 1 "); !strings.Contains(line, "epoch 2 goes on without it, because its process has ended") {
 		t.Errorf("node 2 says %q, want that node 0 told it", line)
 	}
 }

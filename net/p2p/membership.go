@@ -8,10 +8,9 @@ import (
 
 	"github.com/multiformats/go-multiaddr"
 
-	"github.com/orwl/go-orwl/internal/pack"
 	"github.com/orwl/go-orwl/net/p2p/internal/control"
+	"github.com/orwl/go-orwl/net/p2p/internal/membership"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
-	"github.com/orwl/go-orwl/net/wire"
 )
 
 // ownChannel is the channel of the nodes themselves. The header of a parcel is a message of
@@ -25,18 +24,14 @@ func (n *Node) takeOwn(from int, header, bulk []byte) error {
 		return fmt.Errorf("%w: node %d: %w", ErrProtocol, from, err)
 	}
 	switch {
-	case m.Give != nil && n.number == 0:
-		return n.takeGift(from, m.Give, bulk)
-	case m.Gathered != nil && from == 0:
-		return n.takeGathered(m.Gathered, bulk)
-	case m.Members != nil && from == 0 && n.number != 0:
-		return n.takeMembers(m.Members, bulk)
+	case m.Give != nil || m.Gathered != nil:
+		return n.takeGathering(from, m, bulk)
+	case m.Change != nil && from != n.number:
+		return n.takeChange(from, bulk)
 	case m.Arena != nil && from != n.number:
 		return n.takeOffer(from, m.Arena)
 	case m.Mapped != nil && from != n.number:
 		return n.takeMapped(from, m.Mapped)
-	case m.Lost != nil && from == 0 && n.number != 0:
-		return n.takeLoss(m.Lost)
 	}
 	return protocolError("node %d says what is not for it to say", from)
 }
@@ -147,43 +142,39 @@ func (n *Node) enrolled(more int) {
 	}
 }
 
-// tellMembers tells everybody where everybody is.
+// tellMembers begins the first epoch, and tells everybody where everybody is.
 func (n *Node) tellMembers() error {
-	members := make([]control.Member, n.options.Nodes)
+	first := membership.Epoch{Number: 1, Seats: make([]membership.Seat, n.options.Nodes)}
 	for i, p := range n.peers {
-		if i == n.number {
-			members[i] = control.Member{Incarnation: n.options.Incarnation, Address: n.announced}
-		} else {
-			members[i] = control.Member{Incarnation: p.life(), Address: p.where()}
+		seat := membership.Seat{Life: n.options.Incarnation, Address: n.announced, State: membership.In}
+		if i != n.number {
+			seat.Life, seat.Address = p.life(), p.where()
 		}
+		first.Seats[i] = seat
 	}
-	header, list := control.Message{Members: &control.Members{Nodes: n.options.Nodes}}.Bytes(), pack.Encode(members)
+	n.begins(first)
+	said := membership.Message{Kind: membership.Enter, Number: first.Number, Seats: first.Seats}
+	header, bulk := control.Message{Change: &control.Change{Epoch: first.Number}}.Bytes(), said.Bytes()
 	for i := 1; i < n.options.Nodes; i++ {
-		if err := n.Send(i, ownChannel, header, list, true); err != nil {
+		if err := n.Send(i, ownChannel, header, bulk, true); err != nil {
 			return n.missing(err)
 		}
 	}
 	return nil
 }
 
-// takeMembers notes where everybody is.
-func (n *Node) takeMembers(said *control.Members, list []byte) error {
-	if n.complete() {
-		return protocolError("the list of members, again")
-	}
-	members, err := pack.List[control.Member](list, n.options.Nodes)
-	if err != nil || said.Nodes != n.options.Nodes {
-		return protocolError("a list of %d members, want %d: %v", said.Nodes, n.options.Nodes, err)
-	}
+// takeMembers notes where everybody is, which node 0 says.
+func (n *Node) takeMembers(said membership.Message) error {
 	for i, p := range n.peers {
-		m := members[i]
+		s := said.Seats[i]
 		switch {
-		case p == nil && m.Incarnation != n.options.Incarnation:
-			return protocolError("the list of members has life %d of this node, which is %d", m.Incarnation, n.options.Incarnation)
-		case p != nil && !p.is(m.Incarnation, m.Address):
+		case p == nil && s.Life != n.options.Incarnation:
+			return protocolError("the list of members has life %d of this node, which is %d", s.Life, n.options.Incarnation)
+		case p != nil && !p.is(s.Life, s.Address):
 			p.lose(fmt.Errorf("%w: it is not the life that node 0 has admitted as node %d", ErrStranger, i))
 		}
 	}
+	n.begins(membership.Epoch{Number: said.Number, Seats: said.Seats})
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	close(n.joined)
@@ -202,30 +193,4 @@ func (p *peer) is(incarnation uint64, address string) bool {
 		p.incarnation = incarnation
 	}
 	return p.incarnation == incarnation
-}
-
-// tellLoss tells everybody that node 0 has given a node up, so that all agree. A node
-// that never was in touch with it would wait for it.
-func (n *Node) tellLoss(e *PeerError) {
-	if !n.complete() {
-		return
-	}
-	text := e.Why.Error()
-	header := control.Message{Lost: &control.Lost{Node: e.Node, Why: text[:min(len(text), wire.MaxText)], Silent: e.silent()}}.Bytes()
-	for _, p := range n.peers {
-		if p != nil && p.fate() == nil {
-			// If it fails, that node is gone too.
-			_ = n.Send(p.number, ownChannel, header, nil, false)
-		}
-	}
-}
-
-// takeLoss gives a node up because node 0 has.
-func (n *Node) takeLoss(said *control.Lost) error {
-	if said.Node <= 0 || said.Node >= len(n.peers) || said.Node == n.number {
-		return protocolError("node 0 says that it has lost node %d", said.Node)
-	}
-	why := fmt.Errorf("node 0 has given it up: %s", said.Why)
-	n.peers[said.Node].end(&PeerError{Node: said.Node, Why: why, told: said.Silent})
-	return nil
 }

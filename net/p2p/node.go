@@ -10,8 +10,10 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/orwl/go-orwl/net/p2p/internal/gathering"
 	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/p2p/internal/loan"
+	"github.com/orwl/go-orwl/net/p2p/internal/membership"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/p2p/internal/window"
 	"github.com/orwl/go-orwl/net/wire"
@@ -46,6 +48,7 @@ type Node struct {
 
 	joined chan struct{} // closed when all nodes are there
 	failed chan error    // gets why they will never be
+	parted chan struct{} // closed when this node is apart
 
 	mu         sync.Mutex
 	present    int // nodes that are there
@@ -53,8 +56,13 @@ type Node struct {
 	heldBytes  []int // by node
 	lossSeen   []func(peer int, why error)
 	suspectors []func(peer int)
-	announces  []*PeerError // that observers were told of
-	gathers    gathers
+	apartSeen  []func(why error)
+	announces  []*PeerError       // that observers were told of
+	member     *membership.Member // nil until all nodes are there
+	early      []earlyChange
+	apart      error
+	gatherer   *gathering.Member
+	gatherings map[gathering.Key]chan [][]byte // that this node waits for
 }
 
 // Join makes this process a node of a run. It listens, and returns when all nodes are
@@ -84,8 +92,8 @@ func Join(ctx context.Context, options Options) (*Node, error) {
 func newNode(ctx context.Context, o Options) (*Node, error) {
 	n := &Node{
 		options: o, number: o.Number, machine: o.machine(), born: time.Now(), notices: newMailbox(), own: newMailbox(), log: o.Log, counts: o.Counts,
-		closed: make(chan struct{}), joined: make(chan struct{}), failed: make(chan error, 1),
-		held: make(map[uint64][]heldParcel), heldBytes: make([]int, o.Nodes), present: 1,
+		closed: make(chan struct{}), joined: make(chan struct{}), failed: make(chan error, 1), parted: make(chan struct{}),
+		held: make(map[uint64][]heldParcel), heldBytes: make([]int, o.Nodes), gatherings: make(map[gathering.Key]chan [][]byte), present: 1,
 	}
 	var err error
 	if n.host, err = transport.New(o.host(n.lanes.Talk)); err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // Version is the version of all messages.
-const Version = 1
+const Version = 2
 
 // ErrMessage is bytes that are no message of this version.
 var ErrMessage = errors.New("control: not a message")
@@ -16,13 +16,11 @@ var ErrMessage = errors.New("control: not a message")
 // Message is one of the following. The others are nil.
 type Message struct {
 	Version uint64 `msgpack:"version"`
-	// Members comes from node 0 when all nodes are there, with a list of Member.
-	Members *Members `msgpack:"members,omitempty"`
-	// Lost comes from node 0.
-	Lost *Lost `msgpack:"lost,omitempty"`
-	// Give goes to node 0, with what is given.
+	// Change is about the members of the run. A message of package membership comes with it.
+	Change *Change `msgpack:"change,omitempty"`
+	// Give goes to the chair, with what is given.
 	Give *Gathering `msgpack:"give,omitempty"`
-	// Gathered comes from node 0, with a list of what all nodes gave.
+	// Gathered comes from the chair, or goes to a new one, with a list of what all nodes gave.
 	Gathered *Gathering `msgpack:"gathered,omitempty"`
 	// Arena is memory of the node, and how to find it.
 	Arena *Arena `msgpack:"arena,omitempty"`
@@ -30,23 +28,9 @@ type Message struct {
 	Mapped *Mapped `msgpack:"mapped,omitempty"`
 }
 
-// Members says how many nodes the list has.
-type Members struct {
-	Nodes int `msgpack:"nodes"`
-}
-
-// Member is a node of the run.
-type Member struct {
-	Incarnation uint64 `msgpack:"incarnation"`
-	Address     string `msgpack:"address"`
-}
-
-// Lost is a node that node 0 has given up, and why.
-type Lost struct {
-	Node int    `msgpack:"node"`
-	Why  string `msgpack:"why"`
-	// Silent says that nothing was heard of it. Otherwise its process has ended, or breaks rules.
-	Silent bool `msgpack:"silent"`
+// Change says which epoch the message behind it is about, for people who read it.
+type Change struct {
+	Epoch uint64 `msgpack:"epoch"`
 }
 
 // Gathering is one of several under one name.
@@ -97,7 +81,7 @@ func Parse(b []byte) (Message, error) {
 		return Message{}, fmt.Errorf("%w: %w", ErrMessage, err)
 	}
 	says := 0
-	for _, is := range []bool{m.Members != nil, m.Lost != nil, m.Give != nil, m.Gathered != nil, m.Arena != nil, m.Mapped != nil} {
+	for _, is := range []bool{m.Change != nil, m.Give != nil, m.Gathered != nil, m.Arena != nil, m.Mapped != nil} {
 		if is {
 			says++
 		}

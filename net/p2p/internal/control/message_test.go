@@ -11,8 +11,7 @@ import (
 
 func messages() []Message {
 	return []Message{
-		{Members: &Members{Nodes: 3}},
-		{Lost: &Lost{Node: 2, Why: "nothing was heard of it"}},
+		{Change: &Change{Epoch: 2}},
 		{Give: &Gathering{Name: "plan", Round: 1 << 40}},
 		{Gathered: &Gathering{}},
 		{Arena: &Arena{Machine: "m", PID: 1, FD: 1<<64 - 1, Token: []byte{0, 255}}},
@@ -42,13 +41,13 @@ func TestMessages(t *testing.T) {
 // TestRefused parses what no node of this version says.
 func TestRefused(t *testing.T) {
 	for what, v := range map[string]any{
-		"another version": map[string]any{"version": 2, "mapped": map[string]any{}},
+		"another version": map[string]any{"version": 1, "mapped": map[string]any{}},
 		"no version":      map[string]any{"mapped": map[string]any{}},
-		"nothing":         map[string]any{"version": 1},
-		"two things":      map[string]any{"version": 1, "mapped": map[string]any{}, "lost": map[string]any{}},
-		"a new field":     map[string]any{"version": 1, "mapped": map[string]any{"colour": 1}},
-		"a new message":   map[string]any{"version": 1, "news": map[string]any{}},
-		"another type":    map[string]any{"version": 1, "lost": map[string]any{"node": "two"}},
+		"nothing":         map[string]any{"version": 2},
+		"two things":      map[string]any{"version": 2, "mapped": map[string]any{}, "change": map[string]any{}},
+		"a new field":     map[string]any{"version": 2, "mapped": map[string]any{"colour": 1}},
+		"a new message":   map[string]any{"version": 2, "news": map[string]any{}},
+		"another type":    map[string]any{"version": 2, "change": map[string]any{"epoch": "two"}},
 		"a number":        7,
 	} {
 		b, err := msgpack.Marshal(v)
@@ -64,12 +63,12 @@ func TestRefused(t *testing.T) {
 // TestNames reads messages as any tool would: by the names of their fields.
 func TestNames(t *testing.T) {
 	var got map[string]any
-	b := Message{Lost: &Lost{Node: 2, Why: "silent"}}.Bytes()
+	b := Message{Give: &Gathering{Name: "plan", Round: 2}}.Bytes()
 	if err := msgpack.Unmarshal(b, &got); err != nil {
 		t.Fatal(err)
 	}
-	lost, ok := got["lost"].(map[string]any)
-	if len(got) != 2 || !ok || lost["why"] != "silent" || lost["node"] != int8(2) {
+	give, ok := got["give"].(map[string]any)
+	if len(got) != 2 || !ok || give["name"] != "plan" || give["round"] != uint64(2) {
 		t.Errorf("read %v", got)
 	}
 }

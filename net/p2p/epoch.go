@@ -1,0 +1,160 @@
+package p2p
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/orwl/go-orwl/net/p2p/internal/control"
+	"github.com/orwl/go-orwl/net/p2p/internal/gathering"
+	"github.com/orwl/go-orwl/net/p2p/internal/membership"
+)
+
+// Once all nodes are there, packages membership and gathering say what follows when a node is
+// lost. This file joins their step functions to the network. Node.mu guards them.
+
+// begins enters the first epoch. Nodes that are lost already are lost in it.
+func (n *Node) begins(first membership.Epoch) {
+	n.mu.Lock()
+	n.member, n.gatherer = membership.New(n.number, first), gathering.New(n.number, first)
+	early := n.early
+	n.early = nil
+	n.mu.Unlock()
+	for _, p := range n.peers {
+		if p != nil && p.fate() != nil {
+			n.misses(p.fate())
+		}
+	}
+	for _, m := range early {
+		// What is wrong with it was found when it came, or is no fault of this node.
+		_ = n.change(func(to *membership.Member) ([]membership.Letter, error) { return to.Step(m.from, m.Message) })
+	}
+}
+
+// earlyChange is a message that overtook the first epoch.
+type earlyChange struct {
+	from int
+	membership.Message
+}
+
+// mostEarly is how many of them one node may send.
+const mostEarly = 4
+
+// misses changes the membership because this node has lost another one.
+func (n *Node) misses(e *PeerError) {
+	// A loss is always taken.
+	_ = n.change(func(m *membership.Member) ([]membership.Letter, error) { return m.Lost(e.Node, e.state()), nil })
+}
+
+// takeChange takes a message about the members of the run.
+func (n *Node) takeChange(from int, bulk []byte) error {
+	said, err := membership.Parse(bulk, n.options.Nodes)
+	if err != nil {
+		return fmt.Errorf("%w: node %d: %w", ErrProtocol, from, err)
+	}
+	n.mu.Lock()
+	begun := n.member != nil
+	if !begun && said.Kind != membership.Enter {
+		defer n.mu.Unlock()
+		if len(n.early) >= mostEarly*n.options.Nodes {
+			return protocolError("node %d speaks of epoch %d, and the run has not begun", from, said.Number)
+		}
+		n.early = append(n.early, earlyChange{from, said})
+		return nil
+	}
+	n.mu.Unlock()
+	switch {
+	case begun:
+		err = n.change(func(m *membership.Member) ([]membership.Letter, error) { return m.Step(from, said) })
+	case from != 0 || said.Number != 1:
+		return protocolError("node %d begins the run with epoch %d", from, said.Number)
+	default:
+		return n.takeMembers(said)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: node %d: %w", ErrProtocol, from, err)
+	}
+	return nil
+}
+
+// change has f change the membership, and does what follows. Nodes that take no part in the
+// epoch are given up.
+func (n *Node) change(f func(m *membership.Member) ([]membership.Letter, error)) error {
+	n.mu.Lock()
+	m := n.member
+	if m == nil { // begins looks at the losses of before
+		n.mu.Unlock()
+		return nil
+	}
+	before, apart := m.Epoch(), m.Apart()
+	out, err := f(m)
+	for _, l := range out {
+		header := control.Message{Change: &control.Change{Epoch: l.Number}}
+		// If it fails, that node is gone.
+		_ = n.Send(l.To, ownChannel, header.Bytes(), l.Bytes(), true)
+	}
+	now := m.Epoch()
+	if now.Number != before.Number {
+		n.log.Info("epoch", "number", now.Number, "nodes", now.Members())
+		n.postGatherings(n.gatherer.Enter(now))
+	}
+	if m.Apart() && !apart {
+		n.parts(now)
+	}
+	n.mu.Unlock()
+	for i, s := range now.Seats {
+		if now.Number != before.Number && i != n.number && s.State != membership.In {
+			n.peers[i].excluded(now.Number, s.State)
+		}
+	}
+	return err
+}
+
+// excluded gives up a peer that takes no part in an epoch. If it leaves, it says so itself to nodes
+// that it has met.
+func (p *peer) excluded(epoch uint64, how membership.State) {
+	switch {
+	case how == membership.Left && !p.met.Load():
+		p.Left()
+	case how == membership.Silent:
+		p.end(&PeerError{Node: p.number, Why: fmt.Errorf("epoch %d goes on without it, because nothing was heard of it", epoch), told: true})
+	case how == membership.Ended:
+		p.end(&PeerError{Node: p.number, Why: fmt.Errorf("epoch %d goes on without it, because %w", epoch, errEnded)})
+	}
+}
+
+// state is how the node went, for the others. Where nobody listens any more, the process has
+// ended: a machine that cannot be reached refuses nothing.
+func (e *PeerError) state() membership.State {
+	switch {
+	case e.Left:
+		return membership.Left
+	case errors.Is(e.Why, errEnded) || errors.Is(e.Why, errGone):
+		return membership.Ended
+	}
+	return membership.Silent
+}
+
+// parts notes that this node is apart. n.mu is held.
+func (n *Node) parts(e membership.Epoch) {
+	n.apart = fmt.Errorf("%w: it does not hear enough of nodes %v of epoch %d", ErrApart, e.Members(), e.Number)
+	if !e.Has(n.number) {
+		n.apart = fmt.Errorf("%w: epoch %d goes on with nodes %v", ErrApart, e.Number, e.Members())
+	}
+	n.log.Warn("this node is apart from its run", "why", n.apart)
+	close(n.parted)
+	for _, f := range n.apartSeen {
+		n.notices.put(func() { f(n.apart) })
+	}
+}
+
+// OnApart has f called, once, if this node must not go on as one of the run: it hears too few of
+// the others, or they go on without it. The error matches ErrApart. Package membership has the
+// rule. A run that ends with the first loss need not care.
+func (n *Node) OnApart(f func(why error)) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.apartSeen = append(n.apartSeen, f)
+	if n.apart != nil {
+		n.notices.put(func() { f(n.apart) })
+	}
+}
