@@ -21,8 +21,8 @@ const (
 	// [resource.ErrLost]; a task that returns it ends the run, a task that heeds it
 	// goes on.
 	//
-	// The loss of node 0, through which nodes find each other, ends the run
-	// nevertheless, on the nodes that have lost it, and so does a loss before all nodes have made their first requests.
+	// A node that is cut off from too many others does not go on: see [p2p.ErrApart]. A loss
+	// before all nodes have made their first requests ends the run nevertheless.
 	GoOn
 )
 
@@ -51,12 +51,12 @@ func (n *Nodes) failureOf(err error) *NodeError {
 // told ends the run because another node says that it has ended. A node that has lost
 // another one ends its own run only, if this run goes on without the two: the link between
 // them may be cut, and no other.
-func (n *Nodes) told(from int, header, _ []byte) error {
+func (n *Nodes) told(_ int, header, _ []byte) error {
 	e, err := parseFailure(header, n.Count())
 	if err != nil {
 		return fmt.Errorf("%w: %w", p2p.ErrProtocol, err)
 	}
-	if !e.Lost || !n.survives(from) {
+	if !e.Lost || !n.survives() {
 		n.end(e)
 	}
 	return nil
@@ -85,19 +85,31 @@ func (n *Nodes) fail(why error) {
 // ends first. So a task that loses something by it does not count as the cause.
 func (n *Nodes) lost(peer int, why error) {
 	e := &NodeError{Node: peer, Text: why.Error(), Lost: true}
-	if !n.survives(peer) {
+	if !n.survives() {
 		n.end(e)
 	}
 	n.site.Lost(resource.Node(peer), e)
 	n.endings.say(n.log)
 }
 
-// survives reports whether the run goes on without a node.
-func (n *Nodes) survives(peer int) bool {
+// survives reports whether the run goes on without nodes that are lost.
+func (n *Nodes) survives() bool {
 	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.goOn
+}
+
+// parted ends a run that goes on without nodes that are lost, because this node must not. Any
+// other run ends by the loss, which tells more.
+func (n *Nodes) parted(why error) {
+	e := &NodeError{Node: n.Number(), Text: why.Error(), Lost: true}
+	n.mu.Lock()
+	n.apart = e
 	goOn := n.goOn
 	n.mu.Unlock()
-	return goOn && peer != 0
+	if goOn {
+		n.end(e)
+	}
 }
 
 // suspect gives up what a node has lent to this one, because it may have given this one
@@ -136,8 +148,11 @@ func (n *Nodes) end(why error) {
 // begin has end called when another node's failure ends the run.
 func (n *Nodes) begin(end func(error), at AtLoss) {
 	n.mu.Lock()
-	ended := n.ended
 	n.run, n.goOn = end, at == GoOn
+	if n.ended == nil && n.goOn && n.apart != nil {
+		n.ended = n.apart
+	}
+	ended := n.ended
 	n.mu.Unlock()
 	if ended != nil {
 		end(ended)

@@ -30,6 +30,7 @@ type Nodes struct {
 	run   func(error) // ends the run that is under way
 	ended error       // why it is to end
 	goOn  bool        // without nodes that are lost
+	apart error       // why this node must not, or nil
 	taken bool        // by a Runtime
 }
 
@@ -146,6 +147,7 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	}
 	n.node.OnLoss(n.lost)
 	n.node.OnSuspect(n.suspect)
+	n.node.OnApart(n.parted)
 	return errors.Join(
 		n.node.Receive(resourceChannel, p2p.Receiver{Take: n.deliver, TakeLent: n.deliverLent, Swap: n.deliverSwap}),
 		n.node.Receive(runChannel, p2p.Receiver{Take: n.told}))

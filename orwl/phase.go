@@ -98,7 +98,8 @@ var (
 //
 // The loss of a node ends the run, and with it the phase. With [GoOn] a phase needs only the
 // nodes on which it has tasks or resources of its own. If one of them is lost while the nodes
-// agree, all others refuse the phase. If it is lost later, it is as for any task.
+// agree, all others refuse the phase. If it is lost later, it is as for any task. If node 0 is
+// lost, no phase joins any more.
 func (rt *Runtime) Phase(ctx context.Context, declare func(p *Phase)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
