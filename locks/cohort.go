@@ -44,6 +44,15 @@ type local interface {
 // another waits, and L's inside.
 //
 // Cost, away from home: G's; with a neighbour waiting, L's.
+//
+// # Giving up
+//
+// A waiter gives up where both parts let it: C-TAS-MCS and C-MCS-MCS. As in a tree of queues
+// (hmcs.go), a rank that gives up in the global lock lets go of the local one. A holder that
+// knows of waiters may find that all of them have gone. Then it lets go of both locks. In a
+// global MCS queue an abandoned node is the element's: the next rank of the element finds it
+// (queue.looks). The other local locks know of no way out, and a ticket of a global TKT is
+// served in any case: their rows say never. docs/decisions/locks-left-out.md has the reasons.
 type cohort struct {
 	handle
 	local
@@ -52,6 +61,7 @@ type cohort struct {
 	tl           uint64
 	passed       uint64 // CountInline: passes in a row, when the rank acquired
 	count        word   // the other CohortCounts
+	queue        *queue // the local one, if its waiters give up
 }
 
 // newCohort is the lock for a rank. The locals' homes are the elements' tail ranks, so that
@@ -69,6 +79,9 @@ func newCohort(g cohortGlobal, l cohortLocal) func(*Lock, rma.Window) Mutex {
 		c.initPart(&c.above, c.home, base{c.base.home, c.base.rank + rma.Disp(globalRank)})
 		c.local = l.new(&c.below)
 		c.global = g.new(&c.above, tail)
+		if givesUp(g, l) {
+			c.mayGiveUp()
+		}
 
 		switch m := &c.memory; c.o.Count {
 		case CountDirect:
@@ -93,16 +106,17 @@ func (c *cohort) Acquire(ctx context.Context) error {
 	if err := c.arrive(ctx); err != nil {
 		return err
 	}
-	grant, err := c.local.enter(forever())
+	grant, err := c.local.enter(c.patience(ctx))
 	if err != nil {
-		c.counts.broken.Inc()
-		return err
+		return c.fail(err)
 	}
 	e := entry{waited: grant != none, upper: grant <= climb}
 	if c.passed = 0; e.upper {
-		if e.grant, err = c.global.enter(forever()); err != nil {
-			c.counts.broken.Inc()
-			return err
+		if e.grant, err = c.global.enter(c.patience(ctx)); err != nil {
+			if !c.broken() {
+				c.local.leave(climb)
+			}
+			return c.fail(err)
 		}
 	} else {
 		c.passed = grant - climb
@@ -130,10 +144,8 @@ func (c *cohort) Release() {
 		return
 	}
 	if !c.local.alone() {
-		if passed := c.passes(); passed+1 < c.tl {
+		if passed := c.passes(); passed+1 < c.tl && c.pass(passed+1) {
 			c.counts.passed.Inc()
-			c.setPasses(passed + 1)
-			c.local.leave(passed + 1 + climb)
 			c.mergeReturns()
 			return
 		}
@@ -142,6 +154,25 @@ func (c *cohort) Release() {
 	c.global.leave(granted)
 	c.local.leave(climb)
 	c.mergeReturns()
+}
+
+// pass gives the local lock to a neighbour, for the n-th time in a row, and reports whether
+// there was one that still wants it.
+func (c *cohort) pass(n uint64) bool {
+	c.setPasses(n)
+	if c.queue != nil {
+		return c.queue.pass(c.queue.successor(), n+climb)
+	}
+	c.local.leave(n + climb)
+	return true
+}
+
+// patience is the context of a wait.
+func (c *cohort) patience(ctx context.Context) context.Context {
+	if c.queue == nil {
+		return forever()
+	}
+	return ctx
 }
 
 // mergeReturns notes whether either part has handed over.
@@ -166,6 +197,21 @@ func (c *cohort) setPasses(n uint64) {
 
 // Alone implements Cohort.
 func (c *cohort) Alone() bool { return c.local.alone() }
+
+// givesUp reports whether waiters of a cohort lock give up.
+func givesUp(g cohortGlobal, l cohortLocal) bool { return l.name == "MCS" && g.name != "TKT" }
+
+// mayGiveUp lets waiters give up in both parts.
+func (c *cohort) mayGiveUp() {
+	c.queue = c.local.(*queue)
+	c.queue.aborts = true
+	switch global := c.global.(type) {
+	case *queue:
+		global.aborts, global.shared, global.looks = true, true, true
+	case *ownQueue:
+		global.aborts = true
+	}
+}
 
 // sharedQueue is a queue with one node for each element.
 func sharedQueue(h *handle, node Rank) *queue {
@@ -204,7 +250,7 @@ func (q *ownQueue) leave(grant uint64) {
 		q.queue.leave(grant)
 		return
 	}
-	theirs := newQueue(q.h, q.tail, Rank(owner-1), q.bases[0], false)
+	theirs := newQueue(q.h, q.tail, Rank(owner-1), q.bases[0], q.aborts)
 	theirs.leave(grant)
 }
 
@@ -269,11 +315,18 @@ func cohorts() (rows []Spec) {
 			if g.name == "MCS" {
 				options = append(options, "OwnNode")
 			}
-			rows = append(rows, Spec{
+			row := Spec{
 				Name: "C-" + g.name + "-" + l.name, Paper: "003 §5.4", About: "cohort lock, " + g.name + " over " + l.name,
 				Fairness: g.fairness, Options: options, Words: wordsOfCohort(g, l), at: newCohort(g, l),
 				Cost: Cost{Uncontended: g.cost.plus(l.cost.Uncontended), Contended: l.cost.Contended},
-			})
+			}
+			if givesUp(g, l) {
+				row.Aborts = Always
+				if g.name == "MCS" { // the look at the element's node
+					row.Cost.Uncontended.Gets++
+				}
+			}
+			rows = append(rows, row)
 		}
 	}
 	return rows

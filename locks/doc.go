@@ -33,9 +33,10 @@
 //	// Output:
 //	// rank 0 has C-MCS-HEM
 //
-// A row of kind [ReaderWriter] makes handles that are also an [RWMutex]. Small interfaces
-// tell what else a handle can do: [Tryer], [ReadTryer], [Cohort], [Oblivious], [Counter].
-// Package lockers makes a lock one for goroutines, which have no ranks.
+// A row of kind [ReaderWriter] makes handles that are also an [RWMutex], a row of kind
+// [Priority] a [PriorityMutex]. [ByName] also makes locks of two others: P-X-Y, and C-RW-NP-G-L.
+// Small interfaces tell what else a handle can do: [Tryer], [ReadTryer], [Cohort], [Oblivious],
+// [Counter]. Package lockers makes a lock one for goroutines, which have no ranks.
 //
 // # Which one
 //
@@ -44,7 +45,9 @@
 //   - Ranks on several sockets or machines: C-MCS-MCS or C-MCS-HEM for two levels, HMCS for
 //     more.
 //   - Mostly readers: RMA-RW; with Options.StepBack where goroutines outnumber processors.
-//   - No order needed, short sections: TTS.
+//   - No order needed, short sections: TTS. Short sections and seldom many ranks: TTS-MCS.
+//   - Some ranks matter more than others: P-HMCS-MCS, with Options.High if the others must not
+//     starve.
 //
 // `go run ./cmd/orwl locks` prints the table with what each takes and costs.
 //
