@@ -27,6 +27,10 @@ var telling = []string{
 	"hemlock.go hemQueue.leave: q.name ^= hemTurn: dropped",
 	"ticket_abort.go ticketAbort.giveUp: l.serving.Load()&ticketMask != l.mine: turned round",
 	"cohort.go cohort.Release: c.local.leave(climb): dropped",
+	"shfl.go shuffler.shuffle: s.link(prev, behind): dropped",
+	"cna.go cnaQueue.findSuccessor: next.Store(0): dropped",
+	"tlp.go tlp.Release: l.straight.Store(0): dropped",
+	"crw.go crw.Release: l.open(l.indicators): dropped",
 	"rmarw_counter.go counter.depart: c.wake(): dropped",
 	"rmarw_counter.go counter.bar: departed(v) == inside: always",
 }
@@ -54,6 +58,12 @@ var mutated = []mutants.File{
 	{Name: "rh.go", Tests: "RH"},
 	{Name: "hclh.go", Tests: "HCLH"},
 	{Name: "ahmcs.go", Tests: "AHMCS"},
+	{Name: "spin_queue.go", Tests: "TTS-MCS|TAS-MCS|SHFL"},
+	{Name: "shfl.go", Tests: "SHFL|SHFL-TAS"},
+	{Name: "cna.go", Tests: "CNA|Fissile"},
+	{Name: "fissile.go", Tests: "Fissile"},
+	{Name: "tlp.go", Tests: "P-MCS-MCS|P-TKT-TKT|P-HMCS-MCS"},
+	{Name: "crw.go", Tests: "C-RW-(NP|RP|WP)-MCS-MCS"},
 }
 
 // explorations are the tests that search schedules.
@@ -65,7 +75,7 @@ var stages = []mutants.Stage{
 	{Name: "more seeds", Tests: "^(" + explorations + ")$/^(%s)$", Flags: []string{"-locks.seeds=40", "-locks.states=8000"}, Limit: 2 * time.Minute},
 	{Name: "suite", Tests: "^(TestConformance|TestConformanceOfVariants)$/^(%s)$|" +
 		"^(TestHemlock.*|TestTickets.*|TestKeptSeeds|TestGivesWay|TestHMCS.*|TestRH.*|TestAHMCS.*|TestBarge.*|TestStress|TestElement.*|TestShare.*|TestWriters.*|TestStepBack.*|" +
-		"TestCounter.*|TestWriterStays|TestTryAfterSkip|TestFailedWindow.*)$", Limit: 4 * time.Minute},
+		"TestBatches|TestPatience|TestHeadLosesPatience|TestCounter.*|TestWriterStays|TestTryAfterSkip|TestFailedWindow.*)$", Limit: 4 * time.Minute},
 	{Name: "1,000 seeds", Tests: "^(" + explorations + "|TestCrowd)$/^(%s)$", Flags: []string{"-locks.seeds=1000", "-locks.states=50000"}, Limit: 15 * time.Minute, Long: true},
 }
 
