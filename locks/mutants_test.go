@@ -1,7 +1,6 @@
 package locks_test
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,10 +11,7 @@ import (
 	"github.com/orwl/go-orwl/internal/repeat"
 )
 
-var (
-	mutantStages = flag.Int("locks.mutants", 0, "TestMutants: try every mutant and print the table; how many stages of tests it has to live through, 1 to 4")
-	onlyMutants  = flag.String("locks.mutant", "", "TestMutants: try only the mutants whose names this pattern finds; print what the tests say of a single one")
-)
+var trial = mutants.Flags("locks")
 
 // telling are the mutants that every test run tries.
 var telling = []string{
@@ -88,8 +84,8 @@ func TestMutants(t *testing.T) {
 	}
 	(&mutants.Plan{
 		Files: mutated, Rules: rules, Switches: filepath.Join("testdata", "mutants", "switches.go"), Replace: withoutProcesses(t),
-		Stages: stages, Telling: telling, Page: "../docs/decisions/locks-mutants.md", Flags: "locks",
-	}).Run(t, mutants.Trial{Stages: *mutantStages, Only: *onlyMutants})
+		Stages: stages, Telling: telling, Page: "../docs/decisions/locks-mutants.md",
+	}).Run(t, *trial)
 }
 
 // withoutProcesses leaves out the tests with processes and nodes, whose packages take long

@@ -28,7 +28,6 @@ func specimen(page string) *Plan {
 		},
 		Stages: []Stage{{Name: "tests", Tests: "^(%s)$", Limit: 10 * time.Second}},
 		Page:   page,
-		Flags:  "specimen",
 	}
 }
 

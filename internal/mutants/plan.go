@@ -1,6 +1,7 @@
 package mutants
 
 import (
+	"flag"
 	"go/ast"
 	"time"
 )
@@ -21,8 +22,6 @@ type Plan struct {
 	Telling []string
 	// Page explains the mutants that survive.
 	Page string
-	// Flags is the beginning of the names of the two flags, for what Run says: -locks.mutants.
-	Flags string
 }
 
 // File is a file that is mutated.
@@ -67,4 +66,14 @@ type Rules struct {
 type Trial struct {
 	Stages int    // how many stages; 0: the telling mutants only
 	Only   string // a pattern that the names of the mutants match
+
+	flags string // the beginning of the names of its flags
+}
+
+// Flags is a trial that two flags of the test binary choose: -NAME.mutants and -NAME.mutant.
+func Flags(name string) *Trial {
+	trial := &Trial{flags: name}
+	flag.IntVar(&trial.Stages, name+".mutants", 0, "TestMutants: try every mutant and print the table; how many stages of tests it has to live through")
+	flag.StringVar(&trial.Only, name+".mutant", "", "TestMutants: try only the mutants whose names this pattern finds; print what the tests say of a single one")
+	return trial
 }

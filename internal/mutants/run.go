@@ -25,10 +25,10 @@ func (p *Plan) Run(t testing.TB, trial Trial) {
 	}
 	if trial.Stages == 0 {
 		l.tryTelling(t)
-		t.Logf("%d of %d mutants were tried; try all with -%s.mutants %d -timeout 6h", len(l.Telling), len(l.mutants), l.Flags, len(l.Stages))
+		t.Logf("%d of %d mutants were tried; try all with -%s.mutants %d -timeout 6h", len(l.Telling), len(l.mutants), trial.flags, len(l.Stages))
 		return
 	}
-	l.tryAll(t, l.Stages[:min(trial.Stages, len(l.Stages))], trial.Only)
+	l.tryAll(t, l.Stages[:min(trial.Stages, len(l.Stages))], trial)
 }
 
 // tryTelling tries the mutants that every run tries.
@@ -47,11 +47,11 @@ func (l *laboratory) tryTelling(t testing.TB) {
 }
 
 // tryAll tries all mutants that a pattern finds, two at a time, and prints a table.
-func (l *laboratory) tryAll(t testing.TB, stages []Stage, only string) {
+func (l *laboratory) tryAll(t testing.TB, stages []Stage, trial Trial) {
 	t.Helper()
-	pattern, err := regexp.Compile(only)
+	pattern, err := regexp.Compile(trial.Only)
 	if err != nil {
-		t.Fatalf("-%s.mutant: %v", l.Flags, err)
+		t.Fatalf("-%s.mutant: %v", trial.flags, err)
 	}
 	var chosen []int
 	for i, m := range l.mutants {

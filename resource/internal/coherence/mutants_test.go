@@ -1,19 +1,16 @@
 package coherence
 
 import (
-	"flag"
 	"regexp"
 	"testing"
 	"time"
 
 	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/internal/mutants"
+	"github.com/orwl/go-orwl/internal/repeat"
 )
 
-var (
-	mutantStages = flag.Int("coherence.mutants", 0, "TestMutants: try every mutant and print the table; how many stages of tests it has to live through, 1 to 4")
-	onlyMutants  = flag.String("coherence.mutant", "", "TestMutants: try only the mutants whose names this pattern finds; print what the tests say of a single one")
-)
+var trial = mutants.Flags("coherence")
 
 // telling are the mutants that every test run tries.
 var telling = []string{
@@ -41,6 +38,7 @@ var stages = []mutants.Stage{
 // notice. A mutant that they do not notice is explained in
 // docs/decisions/coherence-mutants.md.
 func TestMutants(t *testing.T) {
+	repeat.Skip(t)
 	if testing.Short() || invariant.Enabled {
 		t.Skip("-short, -race or -tags invariants: this builds two test binaries, and the ordinary run does")
 	}
@@ -58,8 +56,8 @@ func TestMutants(t *testing.T) {
 			Fields:      []string{"Message", "Operation", "Event", "Stamp", "guest", "peer", "request"},
 			Returns:     true,
 		},
-		Stages: stages, Telling: telling, Page: "../../../docs/decisions/coherence-mutants.md", Flags: "coherence",
-	}).Run(t, mutants.Trial{Stages: *mutantStages, Only: *onlyMutants})
+		Stages: stages, Telling: telling, Page: "../../../docs/decisions/coherence-mutants.md",
+	}).Run(t, *trial)
 }
 
 // spared are the functions that make texts.

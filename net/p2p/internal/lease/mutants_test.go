@@ -1,18 +1,15 @@
 package lease
 
 import (
-	"flag"
 	"testing"
 	"time"
 
 	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/internal/mutants"
+	"github.com/orwl/go-orwl/internal/repeat"
 )
 
-var (
-	mutantStages = flag.Int("lease.mutants", 0, "TestMutants: try every mutant and print the table, with this many stages of tests: 1")
-	onlyMutants  = flag.String("lease.mutant", "", "TestMutants: try only the mutants whose names this pattern finds; print what the tests say of a single one")
-)
+var trial = mutants.Flags("lease")
 
 // telling are the mutants that every test run tries: each term of the inequality.
 var telling = []string{
@@ -26,6 +23,7 @@ var telling = []string{
 // TestMutants makes one small mistake at a time, and expects the tests to notice. The plays
 // of TestDrift and TestTenureProof notice those that are not safe.
 func TestMutants(t *testing.T) {
+	repeat.Skip(t)
 	if testing.Short() || invariant.Enabled {
 		t.Skip("-short, -race or -tags invariants: this builds a test binary, and the ordinary run does")
 	}
@@ -37,6 +35,6 @@ func TestMutants(t *testing.T) {
 			Returns:  true,
 		},
 		Stages:  []mutants.Stage{{Name: "tests", Tests: ".", Flags: []string{"-test.skip", "^TestMutants$"}, Limit: 20 * time.Second}},
-		Telling: telling, Page: "../../../../docs/decisions/lease-mutants.md", Flags: "lease",
-	}).Run(t, mutants.Trial{Stages: *mutantStages, Only: *onlyMutants})
+		Telling: telling, Page: "../../../../docs/decisions/lease-mutants.md",
+	}).Run(t, *trial)
 }
