@@ -9,9 +9,16 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/internal/invariant"
+	"github.com/orwl/go-orwl/internal/repeat"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/sim"
 	"github.com/orwl/go-orwl/net/topology"
+)
+
+// How much the tests explore by default.
+const (
+	someSeeds  = 3000
+	someStates = 5000
 )
 
 var (
@@ -403,6 +410,7 @@ func draw(seed uint64) game {
 
 // TestSeeds plays random scripts under random schedules.
 func TestSeeds(t *testing.T) {
+	repeat.Skip(t)
 	needsProbe(t)
 	steps := 0
 	invariant.Reached()
@@ -429,6 +437,7 @@ func needsProbe(t *testing.T) {
 
 // TestExhaust visits every state of small games.
 func TestExhaust(t *testing.T) {
+	repeat.Skip(t)
 	needsProbe(t)
 	one := func(m Mode, w ...what) (script []move) {
 		for _, w := range w {

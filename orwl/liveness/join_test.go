@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/internal/invariant"
+	"github.com/orwl/go-orwl/internal/repeat"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -45,11 +46,12 @@ func randomJoin(r *rand.Rand) (running, joins System) {
 // Whatever the moment at which tasks join a running system, in every schedule: if Joins
 // permits it, no task comes to a stop for ever. Some of those that it refuses do.
 func TestJoinsInAllSchedules(t *testing.T) {
+	repeat.Skip(t)
 	r := rand.New(rand.NewPCG(5, 6))
 	permitted, shared, refused, stop := 0, 0, 0, 0
 	systems := 600
 	if invariant.Enabled {
-		systems = 150 // the race detector is slow
+		systems = 150 // there are no asserts here: this run repeats the ordinary one
 	}
 	for range systems {
 		running, joins := randomJoin(r)

@@ -5,6 +5,8 @@ import (
 	"math"
 	"testing"
 	"time"
+
+	"github.com/orwl/go-orwl/internal/repeat"
 )
 
 // outcome is what the ranks had in a run of the model, after a beginning.
@@ -77,6 +79,7 @@ func (c costs) with(change func(c *costs)) costs {
 // sleep. With it hardly any does, the rate is several times as high, all ranks have as
 // many turns, and none waits for long.
 func TestConvoy(t *testing.T) {
+	repeat.Skip(t)
 	for name, c := range map[string]struct {
 		costs
 		crowd   func(ranks, processors int) *Crowd

@@ -1,5 +1,0 @@
-//go:build !race
-
-package orwl
-
-const raceEnabled = false
