@@ -27,6 +27,9 @@ var layers = []layer{
 	{path: "net/wire", pure: true, imports: "net/rma"},
 	{path: "net/engine", pure: true, imports: "net/wire net/rma"},
 
+	// When a holder that hears nothing lets go, and its home gives it up.
+	{path: "internal/leases", pure: true},
+
 	// The windows. Any test that needs a world may use them.
 	{path: "internal/park"},
 	{path: "net/internal/considerate", pure: true},
@@ -37,7 +40,7 @@ var layers = []layer{
 	{path: "net/sim", testsOf: "net/rma", imports: "net/engine net/rma/model net/rma net/topology"},
 	{path: "net/sim/specimen", testsOf: "net/rma", pure: true, imports: "net/sim net/rma net/topology"},
 	{path: "net/p2p/internal/loan", imports: "net/internal/extents net/wire net/rma"},
-	{path: "net/p2p/internal/lease", pure: true, imports: "net/p2p/internal/loan net/wire"},
+	{path: "net/p2p/internal/lease", pure: true, imports: "internal/leases net/p2p/internal/loan net/wire"},
 	{path: "net/p2p/internal/transport"},
 	{path: "net/p2p/internal/control", pure: true},
 	{path: "net/p2p/internal/membership", pure: true},
@@ -63,7 +66,7 @@ var layers = []layer{
 	{path: "handle", pure: true, imports: "resource"},
 	{path: "orwl/placement", pure: true, imports: "net/topology"},
 	{path: "orwl/launch"},
-	{path: "orwl/session/internal/protocol", pure: true},
+	{path: "orwl/session/internal/protocol", pure: true, imports: "internal/leases"},
 	{path: "orwl/session", imports: "orwl/session/internal/protocol resource net/p2p"},
 	{path: "orwl/internal/workers", pure: true, imports: "net/rma"}, // its tests play in net/sim
 	{path: "orwl/internal/agreement", pure: true},

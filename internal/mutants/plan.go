@@ -20,7 +20,7 @@ type Plan struct {
 	Stages  []Stage
 	// Telling are the mutants that every test run tries, with the first two stages.
 	Telling []string
-	// Page explains the mutants that survive.
+	// Page explains the mutants that survive. If it is empty, none may.
 	Page string
 }
 

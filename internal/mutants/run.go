@@ -116,11 +116,14 @@ var row = regexp.MustCompile("(?m)^\\| `(.*)` \\| (.*) \\|$")
 // explain reads the page.
 func (l *laboratory) explain(t testing.TB) {
 	t.Helper()
+	l.why = map[string]string{}
+	if l.Page == "" {
+		return
+	}
 	page, err := os.ReadFile(l.Page)
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.why = map[string]string{}
 	for _, r := range row.FindAllStringSubmatch(string(page), -1) {
 		name := strings.ReplaceAll(r[1], `\|`, "|")
 		if l.why[name] = r[2]; l.number(name) == 0 {

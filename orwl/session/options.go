@@ -71,7 +71,7 @@ func (o ServerOptions) validate() error {
 }
 
 func (o ServerOptions) lease() protocol.Lease {
-	return protocol.Lease{Length: int64(o.Lease), Skew: int64(o.Skew)}
+	return protocol.Lease{Lease: o.Lease, Skew: o.Skew}
 }
 
 // quarantine is for how long the server takes no session: see Server.Ready.

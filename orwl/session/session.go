@@ -117,7 +117,7 @@ func (s *Session) run(stream p2p.Stream) {
 func (s *Session) patience() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return max(time.Duration(s.client.Lease().Length/3), 100*time.Millisecond)
+	return max(s.client.Lease().Lease/3, 100*time.Millisecond)
 }
 
 // failed notes why there is no connection. A session that was never welcome ends.

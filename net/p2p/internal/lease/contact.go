@@ -3,8 +3,12 @@ package lease
 import (
 	"sync/atomic"
 
+	"github.com/orwl/go-orwl/internal/leases"
 	"github.com/orwl/go-orwl/net/wire"
 )
+
+// Terms are what all nodes of a run have agreed on.
+type Terms = leases.Terms
 
 // Contact is what a node knows of a peer by heartbeats. Each of the two is a holder of what
 // the other has lent to it, and a home of what it has lent. All times are by the node's own

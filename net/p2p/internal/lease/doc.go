@@ -1,8 +1,7 @@
-// Package lease decides what a node may still keep when it hears nothing. It has all the
-// arithmetic: a home that gives a node up, and a holder that lets go, ask here and nowhere
-// else.
+// Package lease decides what a node may still keep when it hears nothing. A home that gives a
+// node up, and a holder that lets go, ask here and nowhere else. The sums, and the inequality
+// that they keep, are in internal/leases.
 //
-//	terms.go    the lease as numbers, and the inequality that they keep
 //	contact.go  what a node knows of a peer by its heartbeats
 //	tenure.go   more time for a peer whose process the home can see
 //

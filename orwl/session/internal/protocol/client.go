@@ -80,7 +80,7 @@ func (c *Client) Connect(now int64) {
 // Silent reports whether the connection brings so little that another one is better: no echo of
 // a beat of the last third of the lease. The rest of the lease is for the new connection.
 func (c *Client) Silent(now int64) bool {
-	return c.known && now-max(c.echoed, c.began) >= c.lease.Length/3
+	return c.known && now-max(c.echoed, c.began) >= int64(c.lease.Lease)/3
 }
 
 // Say says something with a number, and returns the number.
@@ -127,11 +127,11 @@ func (c *Client) Take(now int64, m Message) error {
 
 // welcome begins to speak, with all that the home has not taken.
 func (c *Client) welcome(now int64, w *Welcome) error {
-	lease := Lease{w.Length, w.Skew}
+	lease := leaseOf(w)
 	switch {
 	case c.known && lease != c.lease:
 		return fmt.Errorf("%w: the home has changed the lease", ErrMessage)
-	case !c.known && now >= lease.keeps(w.Sent):
+	case !c.known && now >= lease.LetsGo(w.Sent):
 		return ErrLate
 	}
 	c.lease, c.session, c.known, c.speaks = lease, w.Session, true, true
@@ -153,20 +153,20 @@ func (c *Client) Tick(now int64) int64 {
 	if c.expired(now) || !c.known {
 		return 0
 	}
-	ends := c.lease.keeps(c.echoed)
+	ends := c.lease.LetsGo(c.echoed)
 	if !c.speaks {
 		return ends
 	}
-	if now >= c.said+c.lease.beat() {
+	if now >= c.said+beat(c.lease) {
 		c.said = now
 		c.out = append(c.out, Message{Beat: &Beat{Sent: now}})
 	}
-	return min(ends, c.said+c.lease.beat())
+	return min(ends, c.said+beat(c.lease))
 }
 
 // expired reports whether the session is over, and ends it if its lease has ended.
 func (c *Client) expired(now int64) bool {
-	if c.over == nil && c.known && now >= c.lease.keeps(c.echoed) {
+	if c.over == nil && c.known && now >= c.lease.LetsGo(c.echoed) {
 		c.over = fmt.Errorf("%w: the home has echoed no beat for too long", ErrExpired)
 	}
 	return c.over != nil

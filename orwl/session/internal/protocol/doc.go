@@ -6,7 +6,7 @@
 // a message or a time goes in; messages, and events for the layer above, come out. They have no
 // goroutine, no clock and no socket. Package session gives them these.
 //
-//	h := protocol.NewHome(protocol.Lease{Length: 1500, Skew: 250}, queue)
+//	h := protocol.NewHome(protocol.Lease{Lease: 1500, Skew: 250}, queue)
 //	h.Take(now, 1, protocol.Message{Hello: &protocol.Hello{ID: id}})
 //	for _, p := range h.Out() {
 //		send(p.Conn, p.Message)

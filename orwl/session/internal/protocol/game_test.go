@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"testing"
+	"time"
 
 	"github.com/orwl/go-orwl/internal/repeat"
 )
@@ -127,7 +128,7 @@ func (g *game) start(wait int64) {
 		}
 		g.queue.names[name] = l
 	}
-	g.home = NewHome(Lease{gameLength - g.early, gameSkew}, g.queue)
+	g.home = NewHome(Lease{Lease: time.Duration(gameLength - g.early), Skew: time.Duration(gameSkew)}, g.queue)
 	g.opens = g.clock.at(g.now) + wait
 	g.tick = 0
 	for _, p := range g.players {
@@ -153,7 +154,7 @@ func (p *gamer) cut() {
 // believes reports whether a client thinks that it holds.
 func (p *gamer) believes() bool {
 	c := p.client
-	return p.grant != nil && c.over == nil && p.clock.at(p.g.now)-p.g.late < c.lease.keeps(c.echoed)
+	return p.grant != nil && c.over == nil && p.clock.at(p.g.now)-p.g.late < c.lease.LetsGo(c.echoed)
 }
 
 // play plays for so long, and returns what is wrong, if anything.

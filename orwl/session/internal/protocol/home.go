@@ -160,7 +160,7 @@ func (h *Home) hello(conn uint64, m Message) {
 		delete(h.conns, s.conn)
 	}
 	h.conns[conn], s.conn, s.heard = s, conn, h.now
-	h.send(s, Message{Welcome: &Welcome{Session: s.number, Length: h.lease.Length, Skew: h.lease.Skew, Sent: m.Hello.Sent}})
+	h.send(s, Message{Welcome: &Welcome{Session: s.number, Length: int64(h.lease.Lease), Skew: int64(h.lease.Skew), Sent: m.Hello.Sent}})
 	for _, m := range s.link.kept {
 		h.send(s, m)
 	}
@@ -179,21 +179,21 @@ func (h *Home) Left(conn uint64) {
 func (h *Home) Tick(now int64) (next int64) {
 	h.now = now
 	for _, s := range slices.Clone(h.sessions) {
-		if now >= h.lease.ends(s.heard) {
+		if now >= h.lease.GivesUp(s.heard) {
 			h.end(s, "it was silent for its lease")
 			continue
 		}
 		for _, r := range slices.Clone(s.requests) {
-			if r.revoked && now >= h.lease.ends(r.at) {
+			if r.revoked && now >= h.lease.GivesUp(r.at) {
 				h.lose(r, "it was told to let go and has not")
 			}
 		}
 	}
 	for _, s := range h.sessions {
-		next = earlier(next, h.lease.ends(s.heard))
+		next = earlier(next, h.lease.GivesUp(s.heard))
 		for _, r := range s.requests {
 			if r.revoked {
-				next = earlier(next, h.lease.ends(r.at))
+				next = earlier(next, h.lease.GivesUp(r.at))
 			}
 		}
 	}

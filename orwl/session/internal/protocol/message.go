@@ -249,7 +249,7 @@ func (m *Message) check() error {
 		return bad("its number is %d, want one for a message that is taken once", m.Number)
 	case m.Hello != nil && (len(m.Hello.ID) != sizeID || len(m.Hello.Who) > MaxWho):
 		return bad("hello has an ID of %d bytes, want %d, and %d bytes of description, want at most %d", len(m.Hello.ID), sizeID, len(m.Hello.Who), MaxWho)
-	case m.Welcome != nil && !(Lease{m.Welcome.Length, m.Welcome.Skew}).valid():
+	case m.Welcome != nil && !valid(leaseOf(m.Welcome)):
 		return bad("a lease of %d and a skew of %d", m.Welcome.Length, m.Welcome.Skew)
 	case m.Write != nil && len(m.Write.Bytes) > MaxBytes:
 		return bad("write has %d bytes, want at most %d", len(m.Write.Bytes), MaxBytes)

@@ -42,7 +42,7 @@ func TestTranscripts(t *testing.T) {
 // play plays the inputs of a transcript, and returns it with what comes out.
 func play(t *testing.T, text string) string {
 	p := &player{t: t, queue: newFIFO(), said: make(map[uint64]uint64), of: make(map[uint64]string), heard: make(map[string]uint64), numbers: make(map[string]uint64)}
-	p.home = NewHome(Lease{Length: 1000, Skew: 200}, p.queue)
+	p.home = NewHome(Lease{Lease: 1000, Skew: 200}, p.queue)
 	var b strings.Builder
 	inputs := true
 	for line := range strings.Lines(text) {

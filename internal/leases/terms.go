@@ -1,8 +1,8 @@
-package lease
+package leases
 
 import "time"
 
-// Terms are what all nodes of a run have agreed on.
+// Terms are what a home and its holders have agreed on.
 //
 // A holder sends a beat at time s. The home hears it at time h, and echoes it. From the two
 // moments on, both are silent:
@@ -33,7 +33,7 @@ func (t Terms) LetsGo(sent int64) int64 { return sent + int64(t.Lease-t.Skew) }
 // GivesUp is when a home gives up a peer that it has heard at that time, by its own clock.
 func (t Terms) GivesUp(heard int64) int64 { return heard + int64(t.Lease+t.Skew) }
 
-// Notice is for how long a notice stands before a home gives up a peer by it: see Tenure.
+// Notice is for how long a notice stands before a home gives up a peer by it.
 // The holder looks for a notice every MostBeat at least, by its own clock:
 //
 //	look    MostBeat by a slow clock    (Lease-Skew)/2 * Lease/(Lease-Skew)  =  Lease/2
