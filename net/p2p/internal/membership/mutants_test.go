@@ -1,18 +1,15 @@
 package membership
 
 import (
-	"flag"
 	"testing"
 	"time"
 
 	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/internal/mutants"
+	"github.com/orwl/go-orwl/internal/repeat"
 )
 
-var (
-	mutantStages = flag.Int("membership.mutants", 0, "TestMutants: try every mutant and print the table, with this many stages of tests: 1")
-	onlyMutants  = flag.String("membership.mutant", "", "TestMutants: try only the mutants whose names this pattern finds; print what the tests say of a single one")
-)
+var mutantTrial = mutants.Flags("membership")
 
 // telling are the mutants that every test run tries: each part of the rule of quorums, and what
 // a chair learns of the one before.
@@ -26,6 +23,7 @@ var telling = []string{
 
 // TestMutants makes one small mistake at a time, and expects the tests to notice.
 func TestMutants(t *testing.T) {
+	repeat.Skip(t)
 	if testing.Short() || invariant.Enabled {
 		t.Skip("-short, -race or -tags invariants: this builds a test binary, and the ordinary run does")
 	}
@@ -41,6 +39,6 @@ func TestMutants(t *testing.T) {
 			{Name: "seeds", Tests: ".", Flags: []string{"-test.skip", "^TestMutants$|^TestEverySchedule$"}, Limit: 10 * time.Second},
 			{Name: "every schedule", Tests: "^TestEverySchedule$", Limit: 20 * time.Second},
 		},
-		Telling: telling, Page: "../../../../docs/decisions/membership-mutants.md", Flags: "membership",
-	}).Run(t, mutants.Trial{Stages: *mutantStages, Only: *onlyMutants})
+		Telling: telling, Page: "../../../../docs/decisions/membership-mutants.md",
+	}).Run(t, *mutantTrial)
 }
