@@ -48,6 +48,7 @@ var mutated = []mutants.File{
 	{Name: "rmarw.go", Tests: "RMA-RW"},
 	{Name: "rmarw_counter.go", Tests: "RMA-RW"},
 	{Name: "rmarw_stepback.go", Tests: "RMA-RW"},
+	{Name: "rmarw_plus.go", Tests: `RMA-RW\+`},
 	{Name: "fompi.go", Tests: "foMPI-Spin|foMPI-RW"},
 	{Name: "dash.go", Tests: "dash::Mutex|dash::Mutex-FAO"},
 	{Name: "dmcs.go", Tests: "D-MCS-Acc"},

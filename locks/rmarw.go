@@ -66,7 +66,14 @@ func wordsOfRMARW(t *topology.Tree, _ Options) Words {
 func newRMARW(lock *Lock, w rma.Window) Mutex {
 	l := padded(rmaRW{})
 	l.init(lock, w)
-	l.tree, l.tw, l.allowed = newTree(&l.handle, allLevels(l.topo), rwLevels), uint64(l.o.TW), l.o.StepBack
+	l.tree = newTree(&l.handle, allLevels(l.topo), rwLevels)
+	l.initCounters()
+	return l
+}
+
+// initCounters makes what the lock has besides the tree.
+func (l *rmaRW) initCounters() {
+	l.tw, l.allowed = uint64(l.o.TW), l.o.StepBack
 	for _, tl := range l.o.TL[1:] {
 		l.tw /= uint64(tl)
 	}
@@ -79,7 +86,6 @@ func newRMARW(lock *Lock, w rma.Window) Mutex {
 		}
 	}
 	l.barred = make([]uint64, len(l.dc), len(l.dc)+line/8)
-	return l
 }
 
 // Acquire implements Mutex.
@@ -90,9 +96,20 @@ func (l *rmaRW) Acquire(ctx context.Context) error {
 	if l.barge() {
 		return nil
 	}
-	e, err := l.tree.enter(ctx) // l. 2-13
+	e, err := l.enter(ctx)
 	if err != nil {
 		return err
+	}
+	e.waited = e.waited || l.allowed // it did not come in at once
+	l.came(writing, e)
+	return nil
+}
+
+// enter enters the tree, and bars the counters if the readers have the lock.
+func (l *rmaRW) enter(ctx context.Context) (entry, error) {
+	e, err := l.tree.enter(ctx) // l. 2-13
+	if err != nil {
+		return e, err
 	}
 	l.mine = false
 	switch {
@@ -100,12 +117,10 @@ func (l *rmaRW) Acquire(ctx context.Context) error {
 		l.levels[0].run = e.grant - 1
 	case e.root: // l. 14-22
 		if err := l.setCountersToWrite(ctx); err != nil {
-			return l.fail(err)
+			return e, l.fail(err)
 		}
 	}
-	e.waited = e.waited || l.allowed // it did not come in at once
-	l.came(writing, e)
-	return nil
+	return e, nil
 }
 
 // setCountersToWrite bars all counters (set_counters_to_WRITE, listing 6). The rank
@@ -141,9 +156,14 @@ func (l *rmaRW) Release() {
 	case l.barged:
 		l.letGo(len(l.dc))
 	case l.allowed || !l.passOn():
-		l.resetCounters()
-		l.tree.leave(modeChange) // l. 9-23
+		l.letReadersIn()
 	}
+}
+
+// letReadersIn gives the lock to the readers: l. 6-23.
+func (l *rmaRW) letReadersIn() {
+	l.resetCounters()
+	l.tree.leave(modeChange)
 }
 
 // passOn gives the lock to another writer, with the counters as they are, and reports

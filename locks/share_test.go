@@ -170,11 +170,17 @@ func TestShareAfterTry(t *testing.T) {
 	}
 }
 
-// TestWritersHaveTheirShare lets writers and a reader come for RMA-RW. With T_W = 3 the
-// reader has the lock after three writers.
+// TestWritersHaveTheirShare lets writers and a reader come for RMA-RW, or RMA-RW+. With T_W = 3
+// the reader has the lock after three writers.
 func TestWritersHaveTheirShare(t *testing.T) {
+	for _, name := range []string{"RMA-RW", "RMA-RW+"} {
+		t.Run(name, func(t *testing.T) { writersHaveTheirShare(t, name) })
+	}
+}
+
+func writersHaveTheirShare(t *testing.T, name string) {
 	for _, way := range []way{byOperations, direct} {
-		v := newVisitors(t, "RMA-RW", "core:6", locks.Options{TL: []int{50}, TW: 3, TDC: 6, Operations: way == byOperations})
+		v := newVisitors(t, name, "core:6", locks.Options{TL: []int{50}, TW: 3, TDC: 6, Operations: way == byOperations})
 		must(v.m[0].Acquire(context.Background()))
 		for p := 1; p <= 4; p++ {
 			v.comes(p)

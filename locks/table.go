@@ -142,6 +142,11 @@ func family() []Spec {
 			Options: []string{"TL", "TDC", "TR", "TW", "StepBack"},
 			Cost:    Cost{Uncontended: Operations{Atomics: 10, Gets: 3}, Contended: Operations{Atomics: 1, Puts: 2}, Reader: Operations{Atomics: 2}}, // a writer, with two counters
 		},
+		{
+			Name: "RMA-RW+", Kind: ReaderWriter, Paper: "003 §6", About: "RMA-RW whose leaves are Hemlocks",
+			Fairness: "T_L,i, T_R, T_W", Words: wordsOfRMARWPlus, at: newRMARWPlus, Options: []string{"TL", "TDC", "TR", "TW"},
+			Cost: Cost{Uncontended: Operations{Atomics: 10, Gets: 3}, Contended: Operations{Atomics: 3, Gets: 2}, Reader: Operations{Atomics: 2}},
+		},
 	}, spinQueues(), cnas(), cohorts())
 }
 
