@@ -64,7 +64,7 @@ var mutated = []mutants.File{
 }
 
 // explorations are the tests that search schedules.
-const explorations = "TestExhaust|TestSeeds|TestCrashSeeds|TestCrashAnywhere|TestCancelAnywhere|TestTryAnywhere|TestGoneForGood|TestMixed"
+const explorations = "TestExhaust|TestSeeds|TestCrashSeeds|TestCrashAnywhere|TestCancelAnywhere|TestTryAnywhere|TestTryBeside|TestGoneForGood|TestMixed"
 
 // Each stage tries the locks of the mutated file.
 var stages = []mutants.Stage{

@@ -13,13 +13,19 @@ import (
 	"github.com/orwl/go-orwl/net/sim"
 )
 
-// tryAfter is three ranks that acquire once. A rank that gives up tries, and acquires if
-// that fails. While its place may still be in the queue, a try must not take the lock.
-func (g game) tryAfter(vary func(*locks.Options)) sim.System {
+// trying is ranks that acquire once. A rank that gives up tries, and acquires if that fails.
+// While its place may still be in the queue, a try must not take the lock. If no rank of the
+// lock gives up, every other one tries at once.
+func (g game) trying(vary func(*locks.Options)) sim.System {
 	inside := 0
+	stays := g.spec.Aborts == locks.Never
+	faults := sim.Faults{Cancels: 1}
+	if stays {
+		faults = sim.Faults{}
+	}
 	return sim.System{
-		Topology: g.tree, Shared: g.way == direct, Faults: sim.Faults{Cancels: 1},
-		Command: fmt.Sprintf("go test ./locks -run '^TestTryAnywhere$/^%s$' -locks.states %d", g.spec.Name, *states),
+		Topology: g.tree, Shared: g.way == direct, Faults: faults,
+		Command: fmt.Sprintf("go test ./locks -run '^TestTry(Anywhere|Beside)$/^%s$' -locks.states %d", g.spec.Name, *states),
 		Setup: func(f *sim.Fabric) (sim.Program, error) {
 			inside = 0
 			o := lockstest.Thresholds{TL: 1, TR: 1, TW: 1}.Options(g.spec, g.tree)
@@ -36,10 +42,14 @@ func (g game) tryAfter(vary func(*locks.Options)) sim.System {
 				State: func() uint64 { return uint64(inside) },
 				Rank: func(ctx context.Context, w rma.Window) error {
 					m := l.At(w)
-					if err := m.Acquire(ctx); err != nil {
-						if !errors.Is(err, context.Canceled) {
+					tries := stays && w.Rank()%2 == 1
+					if !tries {
+						err := m.Acquire(ctx)
+						if tries = errors.Is(err, context.Canceled); err != nil && !tries {
 							return err
 						}
+					}
+					if tries {
 						if !m.(locks.Tryer).TryAcquire() {
 							if err := m.Acquire(context.WithoutCancel(ctx)); err != nil {
 								return err
@@ -73,7 +83,7 @@ func TestTryAnywhere(t *testing.T) {
 				for _, vary := range protocols(spec) {
 					for _, way := range waysOf(spec) {
 						g := game{spec: spec, tree: machine(t, text), way: way}
-						r := g.tryAfter(vary).Exhaust(sim.Limit{States: (*states + 3) / 4})
+						r := g.trying(vary).Exhaust(sim.Limit{States: (*states + 3) / 4})
 						if r.Failure != nil {
 							t.Fatalf("%s: %v", g, r.Failure)
 						}
@@ -81,6 +91,32 @@ func TestTryAnywhere(t *testing.T) {
 							t.Logf("%s: more than a quarter of %d states; -locks.states 0 visits all of them", g, *states)
 						}
 					}
+				}
+			}
+		})
+	}
+}
+
+// TestTryBeside lets a rank try while another one acquires, and two beside two others. It is
+// for the locks whose ranks stay: TestTryAnywhere has the others.
+func TestTryBeside(t *testing.T) {
+	repeat.Skip(t)
+	for _, spec := range locks.All() {
+		if spec.Aborts == locks.Always {
+			continue
+		}
+		t.Run(spec.Name, func(t *testing.T) {
+			t.Parallel()
+			for _, way := range waysOf(spec) {
+				for _, text := range []string{"core:2", "node:2 core:1"} {
+					g := game{spec: spec, tree: machine(t, text), way: way}
+					if r := g.trying(func(*locks.Options) {}).Exhaust(sim.Limit{States: (*states + 3) / 4}); r.Failure != nil {
+						t.Fatalf("%s: %v", g, r.Failure)
+					}
+				}
+				g := game{spec: spec, tree: machine(t, "node:2 core:2"), way: way}
+				if r := g.trying(func(*locks.Options) {}).Seeds(0, *seeds); r.Failure != nil {
+					t.Fatalf("%s: %v", g, r.Failure)
 				}
 			}
 		})
