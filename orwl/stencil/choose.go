@@ -5,7 +5,7 @@ package stencil
 // wavefront: a grid of blocks as wide as it is high keeps twice as many processors busy as
 // there are blocks on a side.
 const (
-	blocksEach = 4  // for each processor
+	blocksEach = 2  // for each processor
 	fewestEach = 16 // cells on a side
 )
 

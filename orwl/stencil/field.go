@@ -115,6 +115,11 @@ func newMemory[T any](b box) *memory[T] {
 // index is where a cell is.
 func (m *memory[T]) index(c vec) int { return m.origin + c[0]*m.plane + c[1]*m.row + c[2] }
 
+// place is the cell at an index.
+func (m *memory[T]) place(at int) vec {
+	return m.box.low.plus(vec{at / m.plane, at / m.row % (m.plane / m.row), at % m.row})
+}
+
 // eachRow yields where the rows of a box begin, and how long they are.
 func (m *memory[T]) eachRow(b box, yield func(at, length int)) {
 	length := b.high[2] - b.low[2]
@@ -143,7 +148,7 @@ type column interface {
 	fill(memory any)
 	bound(memory any, generation, sweep int, cells box)
 	wrap(memory any, generation int, cells box)
-	same(a any, got handle.View[byte], atA int, b any, want handle.View[byte], atB int, cells box) (vec, bool)
+	same(t *tile, got handle.View[byte], whole *tile, want handle.View[byte]) (at vec, same bool)
 
 	// load and store copy the cells of boxes from and to a byte of a neighbour's face. They
 	// return where the next byte is.

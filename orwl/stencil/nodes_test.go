@@ -17,6 +17,13 @@ import (
 
 // together runs a program on so many nodes, all in this process.
 func together(count int, program func(ctx context.Context, rt *orwl.Runtime) error) error {
+	if count == 1 {
+		rt, err := orwl.New(orwl.Options{})
+		if err != nil {
+			return err
+		}
+		return program(context.Background(), rt)
+	}
 	errs := make([]error, count)
 	address := make(chan string, 1)
 	run := func(i int, p launch.Place) {

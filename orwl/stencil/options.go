@@ -40,6 +40,9 @@ type Options struct {
 	// by default. With more, a block stays in the cache for as many sweeps. No block may be
 	// shorter than so many halos.
 	Sweeps int
+	// Snapshots lets every node take snapshots of the whole grid: see [orwl.Runtime.Relaxed]
+	// for what that costs. Otherwise each sees its own blocks.
+	Snapshots bool
 }
 
 // The errors of a grid that is built or run in the wrong way.

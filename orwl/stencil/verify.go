@@ -114,38 +114,33 @@ func (f *Field[T]) wrap(in any, generation int, b box) {
 
 // compare finds the first cell of the tile that differs from that of the whole grid.
 func (t *tile) compare(got handle.View[byte], whole *tile, want handle.View[byte]) error {
-	for i, f := range t.grid.fields {
+	for _, f := range t.grid.fields {
 		if !f.changes() {
 			continue
 		}
-		if at, same := f.same(t.block.memory[i], got, t.layout.at[i], whole.block.memory[i], want, whole.layout.at[i], t.result()); !same {
+		if at, same := f.same(t, got, whole, want); !same {
 			return fmt.Errorf("%w: field %q in cell %s after %d sweeps", ErrDiffers, f.title(), t.grid.blockName(at), t.grid.swept())
 		}
 	}
 	return nil
 }
 
-// same compares the newest generation of a box in the memories of two tiles, whose fields begin
-// at a byte of theirs.
-func (f *Field[T]) same(a any, got handle.View[byte], atA int, b any, want handle.View[byte], atB int, cells box) (vec, bool) {
-	m, w := a.(*memory[T]), b.(*memory[T])
-	size := f.elementBytes()
+// same compares the newest generation in the memories of two tiles, in the cells that the first
+// one has computed last of all.
+func (f *Field[T]) same(t *tile, got handle.View[byte], whole *tile, want handle.View[byte]) (at vec, same bool) {
+	size, swept := f.elementBytes(), t.grid.swept()
+	m, w := t.block.memory[f.number].(*memory[T]), whole.block.memory[f.number].(*memory[T])
+	m0, w0 := f.begin(t, swept), f.begin(whole, swept)
 	x, y := make([]byte, size), make([]byte, size)
-	read := func(m *memory[T], v handle.View[byte], at int, c vec, to []byte) {
-		from := at + (f.newest()*m.box.cells()+m.index(c))*size
-		v.Sub(from, from+size).Copy(to)
-	}
-	for z := cells.low[0]; z < cells.high[0]; z++ {
-		for y0 := cells.low[1]; y0 < cells.high[1]; y0++ {
-			for x0 := cells.low[2]; x0 < cells.high[2]; x0++ {
-				c := vec{z, y0, x0}
-				read(m, got, atA, c, x)
-				read(w, want, atB, c, y)
-				if !bytes.Equal(x, y) {
-					return c, false
-				}
-			}
+	same = true
+	m.eachRow(t.result(swept), func(row, n int) {
+		for i := row; same && i < row+n; i++ {
+			at = m.place(i)
+			got.Sub((m0+i)*size, (m0+i+1)*size).Copy(x)
+			j := w0 + w.index(at)
+			want.Sub(j*size, (j+1)*size).Copy(y)
+			same = bytes.Equal(x, y)
 		}
-	}
-	return vec{}, true
+	})
+	return at, same
 }

@@ -1,0 +1,97 @@
+package stencil
+
+import (
+	"context"
+
+	"github.com/orwl/go-orwl/handle"
+)
+
+// Snapshot is a field at one time of a run. Each block is as it was between two exchanges with
+// its neighbours. Blocks near each other are of nearly the same sweep.
+type Snapshot[T any] struct {
+	// Cells are in the order of the grid. Those of other nodes are zero, unless
+	// Options.Snapshots says that each node sees all.
+	Cells []T
+	// First and Last are the sweeps that the blocks have been through: the least and the
+	// most.
+	First, Last int
+}
+
+// Snapshot copies the field while the run goes on, block by block. A block waits for as long as
+// its copy takes, and the others go on. It is a relaxed access: no task of the run may call it
+// that holds an access, so no kernel. On several nodes it fails with [orwl.ErrEarly] until the
+// run has begun.
+func (f *Field[T]) Snapshot(ctx context.Context) (s Snapshot[T], err error) {
+	g := f.grid
+	s = Snapshot[T]{Cells: make([]T, g.size.product()), First: -1}
+	var bytes []byte
+	for _, t := range g.tiles {
+		if t.node != g.rt.Node() && !g.o.Snapshots {
+			continue
+		}
+		var version uint64
+		if bytes, version, err = t.data.Snapshot(ctx, bytes[:0]); err != nil {
+			return s, err
+		}
+		swept := g.sweptBy(version)
+		f.copyOut(s.Cells, t, handle.ViewOf[T](bytes), swept)
+		if s.Last = max(s.Last, swept); s.First < 0 || swept < s.First {
+			s.First = swept
+		}
+	}
+	s.First = max(s.First, 0)
+	return s, nil
+}
+
+// sweptBy is how many sweeps a tile has been through whose memory has been written so often:
+// once with the initial values, and then in each pass.
+func (g *Grid) sweptBy(version uint64) int {
+	return min(max(0, int(version)-1)*g.tiling.sweeps, g.total)
+}
+
+// Values returns the cells of the field as they are after the run, in the order of the grid.
+// Any node may ask for them until the nodes leave.
+func (f *Field[T]) Values(ctx context.Context) ([]T, error) {
+	values := make([]T, f.grid.size.product())
+	for _, t := range f.grid.tiles {
+		err := handle.ReadOnce(ctx, t.data, func(v handle.View[T]) error {
+			f.copyOut(values, t, v, f.grid.swept())
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return values, nil
+}
+
+// copyOut copies the cells of a tile to those of the whole grid. v is the tile's memory after so
+// many sweeps.
+func (f *Field[T]) copyOut(cells []T, t *tile, v handle.View[T], swept int) {
+	m := t.block.memory[f.number].(*memory[T])
+	whole := newMemory[T](f.grid.domain())
+	begin := f.begin(t, swept)
+	whole.eachRow(t.result(swept), func(at, n int) {
+		from := begin + m.index(whole.place(at))
+		v.Sub(from, from+n).Copy(cells[at : at+n])
+	})
+}
+
+// begin is where the field's newest generation begins in the memory of a tile.
+func (f *Field[T]) begin(t *tile, swept int) int {
+	at := t.layout.at[f.number] / f.elementBytes()
+	if f.generations() > 1 && swept&1 > 0 {
+		at += t.block.memory[f.number].(*memory[T]).box.cells()
+	}
+	return at
+}
+
+// result is the cells of which the tile has the newest values when all tiles have been through so
+// many sweeps. Those that it has now are of another sweep if the others are behind it or ahead.
+func (t *tile) result(swept int) box {
+	g := t.grid
+	if swept == 0 {
+		return g.block(t.at)
+	}
+	return g.region(t.at, g.final((swept-1)%g.tiling.sweeps+1))
+}
