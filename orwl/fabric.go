@@ -35,6 +35,7 @@ type guards struct {
 	words     int            // of one rank's memory
 	base      rma.Disp       // of that memory
 	ranks     int            // of a guard at a node
+	published bool           // all homes have their bytes where other nodes reach them
 }
 
 // The ranks of a guard at a node.

@@ -57,13 +57,29 @@ func (rt *Runtime) relax(ctx context.Context) error {
 			return err
 		}
 	}
-	for _, r := range all {
-		if err := r.Open(ctx); err != nil {
-			return err
+	open := func(here bool) error {
+		for _, r := range all {
+			if here == (rt.homes[r.Name()] == rt.Node()) {
+				if err := r.Open(ctx); err != nil {
+					return err
+				}
+			}
 		}
+		return nil
 	}
-	_, err := n.Gather(ctx, "relaxed access", nil) // no node looks for bytes that are not there yet
-	return err
+	if err := open(true); err != nil {
+		return err
+	}
+	// No node looks for bytes that are not there yet.
+	if _, err := n.Gather(ctx, "relaxed access", nil); err != nil {
+		return err
+	}
+	if n.many() {
+		published := *rt.guards.Load()
+		published.published = true
+		rt.guards.Store(&published)
+	}
+	return open(false)
 }
 
 // makeGuard makes the lock between ordered and relaxed access to a resource.
@@ -73,10 +89,14 @@ func (rt *Runtime) makeGuard(name string) (resource.Guard, error) {
 		if g == nil {
 			return resource.Guard{}, fmt.Errorf("%w: %q", ErrEarly, name)
 		}
+		here := g.homes[name] == rt.Node()
 		if i := slices.IndexFunc(g.resources, func(r *resource.Resource) bool { return r.Name() == name }); i >= 0 {
+			if !here && !g.published {
+				return resource.Guard{}, fmt.Errorf("%w: %q", ErrEarly, name)
+			}
 			return g.guard(i)
 		}
-		if g.homes[name] != rt.Node() {
+		if !here {
 			return resource.Guard{}, fmt.Errorf("%w: %q", ErrNotRelaxed, name)
 		}
 	}
