@@ -71,7 +71,7 @@ func (f *Field[T]) copyOut(cells []T, t *tile, v handle.View[T], swept int) {
 	m := t.block.memory[f.number].(*memory[T])
 	whole := newMemory[T](f.grid.domain())
 	begin := f.begin(t, swept)
-	whole.eachRow(t.result(swept), func(at, n int) {
+	whole.eachRow(t.grid.result(t.at), func(at, n int) {
 		from := begin + m.index(whole.place(at))
 		v.Sub(from, from+n).Copy(cells[at : at+n])
 	})
@@ -84,14 +84,4 @@ func (f *Field[T]) begin(t *tile, swept int) int {
 		at += t.block.memory[f.number].(*memory[T]).box.cells()
 	}
 	return at
-}
-
-// result is the cells of which the tile has the newest values when all tiles have been through so
-// many sweeps. Those that it has now are of another sweep if the others are behind it or ahead.
-func (t *tile) result(swept int) box {
-	g := t.grid
-	if swept == 0 {
-		return g.block(t.at)
-	}
-	return g.region(t.at, g.final((swept-1)%g.tiling.sweeps+1))
 }

@@ -27,7 +27,7 @@ func TestSnapshot(t *testing.T) {
 }
 
 func countSweeps(ctx context.Context, rt *orwl.Runtime, o Options) error {
-	const sweeps = 401
+	const sweeps = 101
 	g := New(rt, o)
 	u := NewField(g, "u", FieldOptions[int32]{Halo: Around(1)})
 	err := g.Sweep(sweeps, func(b *Block) {

@@ -135,29 +135,18 @@ func (t *tiling) side(at vec, sweep int, c vec) direction {
 // source is the neighbour that has computed a cell last when the tile of a block begins its
 // pass: where the pass gets the cell from. For a cell of the block's own it is here.
 func (t *tiling) source(at vec, c vec) direction {
-	if t.update == Jacobi {
-		return t.owner(at, t.sweeps, c)
-	}
-	for s := t.sweeps - 1; s >= 0; s-- {
-		d := t.side(at, s, c)
-		if n, ok := t.neighbour(at, d); ok && t.number(n) < t.number(at) {
-			return d // it has done this pass
+	if t.update == InPlace {
+		for s := t.sweeps - 1; s >= 0; s-- {
+			d := t.side(at, s, c)
+			if n, ok := t.neighbour(at, d); ok && t.number(n) < t.number(at) {
+				return d // it has done this pass
+			}
 		}
 	}
-	return t.owner(at, t.sweeps, c)
+	return t.side(at, t.sweeps-1, c) // in the pass before
 }
 
-// owner is the neighbour that has computed a cell last when all tiles have done so many sweeps
-// of a pass.
-func (t *tiling) owner(at vec, sweeps int, c vec) direction {
-	return t.side(at, t.final(sweeps), c)
-}
-
-// final is the last sweep of a pass of so many. Its regions do not overlap. A shorter pass
-// leaves the last sweeps out if it goes in place, and otherwise the first ones.
-func (t *tiling) final(sweeps int) int {
-	if t.update == Jacobi {
-		return t.sweeps - 1
-	}
-	return sweeps - 1
-}
+// result is the cells that a tile has the newest values of when all tiles have done a pass: the
+// region of the last sweep. It is also what they have the newest values of after a shorter
+// pass, and before the first one. What another tile has computed last is imported from there.
+func (t *tiling) result(at vec) box { return t.region(at, t.sweeps-1) }

@@ -133,7 +133,7 @@ func (f *Field[T]) same(t *tile, got handle.View[byte], whole *tile, want handle
 	m0, w0 := f.begin(t, swept), f.begin(whole, swept)
 	x, y := make([]byte, size), make([]byte, size)
 	same = true
-	m.eachRow(t.result(swept), func(row, n int) {
+	m.eachRow(t.grid.result(t.at), func(row, n int) {
 		for i := row; same && i < row+n; i++ {
 			at = m.place(i)
 			got.Sub((m0+i)*size, (m0+i+1)*size).Copy(x)
