@@ -1,17 +1,18 @@
 // Command orwl is the toolbox beside the library:
 //
-//	orwl run      start a program on several nodes of this machine, and end them together
-//	orwl serve    keep locks by name for any process
-//	orwl lock     run a command while such a lock is held
-//	orwl holders  show who holds such locks and who waits, or release one by force
-//	orwl locks    show the table of locks: what each promises, takes and costs
-//	orwl sim      give a lock to the simulator and see whether it keeps its promises
-//	orwl predict  play a lock on a described machine in virtual time
-//	orwl vet      say whether a system of tasks lives for ever, or where it deadlocks
-//	orwl trace    say where the time of a recorded run went, and which tasks it waited for
-//	orwl topo     show the machine as the tree that the locks see
-//	orwl place    put tasks near those they share with, on a described machine
-//	orwl model    measure what this machine's operations cost
+//	orwl run        start a program on several nodes of this machine, and end them together
+//	orwl serve      keep locks by name for any process
+//	orwl lock       run a command while such a lock is held
+//	orwl holders    show who holds such locks and who waits, or release one by force
+//	orwl locks      show the table of locks: what each promises, takes and costs
+//	orwl sim        give a lock to the simulator and see whether it keeps its promises
+//	orwl predict    play a lock on a described machine in virtual time
+//	orwl vet        say whether a system of tasks lives for ever, or where it deadlocks
+//	orwl trace      say where the time of a recorded run went, and which tasks it waited for
+//	orwl topo       show the machine as the tree that the locks see
+//	orwl place      put tasks near those they share with, on a described machine
+//	orwl model      measure what this machine's operations cost
+//	orwl taskbench  run Task Bench's task graphs, and find the smallest task that pays
 //
 // Each has -h. It exits with 0 when all is well, 1 when what it looked at is
 // not, and 2 when it was not asked properly; orwl run with the code of the first node

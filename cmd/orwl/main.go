@@ -20,6 +20,7 @@ var program = command.Program{Name: "orwl", Commands: []command.Command{
 	{Name: "topo", About: "show the machine as the tree that the locks see", Run: runTopo},
 	{Name: "place", About: "put tasks near those they share with, on a described machine", Run: runPlace},
 	{Name: "model", About: "measure what this machine's operations cost", Run: runModel},
+	{Name: "taskbench", About: "run Task Bench's task graphs, and find the smallest task that pays", Run: runTaskBench},
 }}
 
 func main() {

@@ -69,6 +69,11 @@ func TestGoodCommandLines(t *testing.T) {
 		{"vet testdata/jacobi.txt", command.Done, []string{"testdata/jacobi.txt: alive: tasks 3, accesses 7, resources 3; checked in "}},
 		{"vet -order testdata/rows.txt", command.Done, []string{"row2: read row1 | write row2 | read row3\n", "\"column 1\": read row1 row2 | write \"the edge\"\n", "alive: tasks 4"}},
 		{"vet -order testdata/circle.txt", command.Failed, []string{"a: read row2 | write row1\nb: read row1 | write row2\nc: write aside\n"}},
+		{"taskbench -h", command.Done, []string{"-steps", "random_spread", "load_imbalance", "-metg", "orwl-goroutines"}},
+		{"taskbench -steps 4 -width 4 -type tree -vv", command.Done, []string{"Timestep 2 (offset 0, width 4, last offset 0, last width 2):", "          Point 1: 2 3\n", "Total Tasks 11\nTotal Dependencies 10\n"}},
+		{"taskbench -type fft -width 8 -and -type dom -steps 9 -system orwl,orwl-goroutines,channels,barrier -v", command.Done, []string{"Task Graph 2:", "Dependence Type: dom", "System barrier", "Total Tasks 56\n"}},
+		{"taskbench -metg -type stencil_1d -steps 50 -kernel compute_bound -repeat 1 -system orwl,channels", command.Done, []string{"METG(50%) of 1 x stencil_1d, width 4, 50 steps", "orwl  ", "channels  "}},
+		{"taskbench -metg -steps 2 -system channels", command.Done, []string{"no METG: -kernel empty has no iterations"}},
 		{"model -ranks 2", command.Done, []string{"mem on", "self", "issue"}},
 		{"model -ranks 3 -window shm", command.Done, []string{"shm on", "self", "issue"}},
 	} {

@@ -86,6 +86,7 @@ var layers = []layer{
 	{path: "apps/dht/table", imports: anything},
 	{path: "apps/dht/resp", imports: anything},
 	{path: "apps/dht", imports: anything},
+	{path: "internal/taskbench", imports: "handle orwl resource"},
 	{path: "cmd/orwl", imports: anything},
 	{path: "deploy", imports: "orwl/launch"},
 

@@ -69,8 +69,12 @@ func (p Program) names() string {
 
 func (p Program) overview(w io.Writer) {
 	fmt.Fprintf(w, "usage: %s COMMAND [FLAGS]\n\n", p.Name)
+	longest := 8
 	for _, c := range p.Commands {
-		fmt.Fprintf(w, "  %-8s %s\n", c.Name, c.About)
+		longest = max(longest, len(c.Name))
+	}
+	for _, c := range p.Commands {
+		fmt.Fprintf(w, "  %-*s %s\n", longest, c.Name, c.About)
 	}
 	fmt.Fprintf(w, "\n%s COMMAND -h shows a command's flags.\n", p.Name)
 }
