@@ -103,5 +103,5 @@
 // program around it: flags.go, flags_file.go, flags_metrics.go, job.go, nodes.go, run.go,
 // stopwatch.go, progress.go, memory.go, result.go, output.go, report.go, report_table.go, main.go.
 // What a run shows: exhibit.go, figures.go, display.go, why.go. Pictures: trace.go, plot.go,
-// palette.go, glyphs.go.
+// palette.go.
 package main

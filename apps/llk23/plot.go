@@ -9,6 +9,10 @@ import (
 	"io"
 	"iter"
 	"math"
+
+	"golang.org/x/image/font"
+	"golang.org/x/image/font/basicfont"
+	"golang.org/x/image/math/fixed"
 )
 
 // A picture has two panels of the same shape as the matrix, each with a legend:
@@ -23,11 +27,12 @@ const (
 	panelLong  = 480 // pixels of the longer side of a panel
 	panelShort = 96  // of the shorter side, at least
 	margin     = 20
-	titleHigh  = 2*glyphHigh + 10
+	titleHigh  = textHigh + 10
 	barWide    = 14
-	labelWide  = 2 * glyphStep * 9 // for nine characters
+	labelWide  = 9 * textStep // for nine characters
 	panelStep  = margin + barWide + margin/2 + labelWide
-	dot        = 2
+	textHigh   = 13 // of the face
+	textStep   = 7
 )
 
 // panelSize is how large the picture of a matrix is: true to its shape unless
@@ -108,7 +113,7 @@ type limits struct{ least, most float64 }
 func (c chart) draw(to draw.Image, at, panel image.Point, title string, p palette, s limits, format string, scale float64) {
 	least, most := s.least, s.most
 	black := rgb(0)
-	write(to, at.Sub(image.Pt(0, titleHigh)), title, black, dot)
+	write(to, at.Sub(image.Pt(0, titleHigh)), title, black)
 	rows := len(c.cells) / c.cols
 	for y := range panel.Y {
 		row := matrix(c).row(y * rows / panel.Y)
@@ -126,9 +131,9 @@ func (c chart) draw(to draw.Image, at, panel image.Point, title string, p palett
 	}
 	label := bar.Add(image.Pt(barWide+margin/4, 0))
 	for _, mark := range []float64{1, 0.5, 0} {
-		y := int(math.Round((1 - mark) * float64(panel.Y-dot*glyphHigh)))
+		y := int(math.Round((1 - mark) * float64(panel.Y-textHigh)))
 		text := fmt.Sprintf(format, scale*(least+mark*(most-least)))
-		write(to, label.Add(image.Pt(0, y)), text, black, dot)
+		write(to, label.Add(image.Pt(0, y)), text, black)
 	}
 }
 
@@ -156,4 +161,11 @@ func fraction(v, least, most float64) float64 {
 		return (v - least) / width
 	}
 	return (v/2 - least/2) / (most/2 - least/2)
+}
+
+// write draws a text with its upper left corner at a point.
+func write(to draw.Image, at image.Point, text string, ink color.Color) {
+	face := basicfont.Face7x13
+	d := font.Drawer{Dst: to, Src: image.NewUniform(ink), Face: face, Dot: fixed.P(at.X, at.Y+face.Ascent)}
+	d.DrawString(text)
 }

@@ -124,17 +124,35 @@ func TestPalettes(t *testing.T) {
 	}
 }
 
-// TestGlyphs checks that everything that is written can be told apart.
-func TestGlyphs(t *testing.T) {
-	seen := map[[glyphHigh]byte]rune{{}: ' '}
-	for _, c := range "0123456789.-+%aNfe" + "field" + "time waiting" {
-		if c == ' ' {
-			continue
+// TestLabels checks that titles and legends are written, and that a legend of nine characters ends
+// before the next panel.
+func TestLabels(t *testing.T) {
+	picture := pictured(t, size{1, 2}, size{2, 2}, func(i, j int) float64 { return -1.23e-5 * float64(i*j) }, func(int) float64 { return 0.5 })
+	dark := func(r image.Rectangle) (pixels int) {
+		for y := r.Min.Y; y < r.Max.Y; y++ {
+			for x := r.Min.X; x < r.Max.X; x++ {
+				if picture.At(x, y) == color.RGBAModel.Convert(color.Black) {
+					pixels++
+				}
+			}
 		}
-		g := glyph(c)
-		if other, ok := seen[g]; ok && other != c {
-			t.Errorf("%c looks like %q", c, other)
+		return pixels
+	}
+	panel := panelSize(size{2, 4})
+	for n := range 2 {
+		left := margin + n*(panel.X+panelStep)
+		legend := left + panel.X + margin/2 + barWide
+		if dark(image.Rect(left, margin, left+panel.X, margin+textHigh)) == 0 {
+			t.Errorf("panel %d has no title", n)
 		}
-		seen[g] = c
+		for _, top := range []int{0, panel.Y - textHigh} {
+			top += margin + titleHigh
+			if dark(image.Rect(legend, top, legend+labelWide, top+textHigh)) == 0 {
+				t.Errorf("the legend of panel %d has no number at %d", n, top)
+			}
+		}
+		if next := left + panel.X + panelStep; dark(image.Rect(legend+margin/4+labelWide, 0, next, picture.Bounds().Max.Y)) > 0 {
+			t.Errorf("the legend of panel %d ends too late", n)
+		}
 	}
 }
