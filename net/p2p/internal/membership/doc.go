@@ -49,4 +49,11 @@
 // lives.
 //
 // Two members that are cut off from each other, and still hear the chair, both stay members.
+//
+// # Homes
+//
+// A resource has its home on one node, and no epoch gives it another one. When the home is lost, what
+// it kept is lost. To let the state outlive it, another member may become the home when it enters
+// an epoch without the first, and not before. The fences of the new home must begin above all that the
+// first has given: a node that is apart may use these until its lease is over.
 package membership
