@@ -268,6 +268,9 @@ func (t *table) acquire(ctx context.Context, s *seat) error { return s.Acquire(c
 // take acquires as a step task does.
 func (t *table) take(ctx context.Context, s *seat) error {
 	for {
+		if s.TryAcquire() {
+			return nil
+		}
 		if granted, err := s.GrantedOrTell((*taker)(s), true); err != nil {
 			return err
 		} else if granted {
