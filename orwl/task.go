@@ -142,7 +142,10 @@ func (t *Task) Rounds(n int) iter.Seq[int] {
 // acquireAll acquires all accesses for a round, from one of them on, and returns the
 // last that it had to wait for.
 func (t *Task) acquireAll(first int) (last int, err error) {
-	ctx := t.Context()
+	ctx := t.run.ctx
+	if id := t.identity.Load(); id != nil && id.holder.Inside() {
+		ctx = id.ctx // Acquire refuses to wait
+	}
 	last = first
 	for k := range t.accesses {
 		j := first + k
@@ -150,9 +153,10 @@ func (t *Task) acquireAll(first int) (last int, err error) {
 			j -= len(t.accesses)
 		}
 		p := t.accesses[j].Place()
-		if !p.Granted() {
-			last = j
+		if p.TryAcquire() {
+			continue
 		}
+		last = j
 		if err := p.Acquire(ctx); err != nil {
 			return last, t.accesses[j].roundError(err)
 		}
