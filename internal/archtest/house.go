@@ -37,12 +37,16 @@ func (t *tree) checkNames(p *pkg) (found []violation) {
 	return found
 }
 
-// checkPackageComment asks for a doc.go that introduces the package.
+// checkPackageComment asks for a doc.go that introduces the package. A program of one file
+// may do that there.
 func (t *tree) checkPackageComment(p *pkg) []violation {
 	if p.name == "" {
 		return nil // nothing but tests
 	}
 	for _, f := range p.files {
+		if p.name == "main" && len(p.files) == 1 && f.Doc != nil {
+			return nil
+		}
 		if path.Base(f.path) != "doc.go" {
 			continue
 		}

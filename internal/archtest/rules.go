@@ -81,6 +81,12 @@ var layers = []layer{
 	// The programs.
 	{path: "internal/command", imports: "orwl/launch"},
 	{path: "apps/llk23/experiments", imports: anything},
+	{path: "examples", imports: anything},
+	{path: "examples/heat", imports: anything},
+	{path: "examples/jacobi3d", imports: anything},
+	{path: "examples/wave", imports: anything},
+	{path: "examples/life", imports: anything},
+	{path: "examples/gaussseidel", imports: anything},
 	{path: "apps/llk23", imports: anything},
 	{path: "apps/dht/volume", pure: true, imports: "locks net/rma net/topology"},
 	{path: "apps/dht/table", imports: anything},

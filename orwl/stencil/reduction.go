@@ -28,7 +28,8 @@ type ReductionOptions[T any] struct {
 	// task that goes on when it returns. Nil: nobody looks.
 	Result func(sweep int, value T)
 	// Until ends the run if it returns true: all blocks end after the same sweep, which is
-	// Delay sweeps after the one with this result. It is called on one node. Nil: the run ends
+	// Delay sweeps after the one with this result. It is called on one node, and not again
+	// after it has returned true. Nil: the run ends
 	// after as many sweeps as Sweep says.
 	Until func(sweep int, value T) bool
 }
@@ -133,6 +134,7 @@ type flow[T any] struct {
 	// waiting are messages of earlier passes that wait for those of the blocks before, in
 	// each dimension, by the number of the pass.
 	waiting [dims][]message[T]
+	stop    int64 // how many passes there are, once Until has said so; in the last block
 }
 
 // reducer is a reduction of any type, as the grid uses it.
@@ -166,7 +168,7 @@ func (r *Reduction[T]) advance(in any, p *pass, n int) (stop int, err error) {
 	case err != nil:
 		return 0, err
 	case ended && m.Pass != 0:
-		r.conclude(&m)
+		f.conclude(&m)
 	case !ended:
 		if m, err = r.hear(p); err != nil {
 			return 0, err
@@ -209,15 +211,16 @@ func (f *flow[T]) gather(p *pass, dim int, m message[T]) (message[T], error) {
 }
 
 // conclude tells the result, and asks if it is the end.
-func (r *Reduction[T]) conclude(m *message[T]) {
-	g, o := r.grid, r.options
+func (f *flow[T]) conclude(m *message[T]) {
+	g, o := f.reduction.grid, f.reduction.options
 	sweep := min(int(m.Pass)*g.tiling.sweeps, g.total) - 1
 	if o.Result != nil {
 		o.Result(sweep, m.Value)
 	}
-	if o.Until != nil && o.Until(sweep, m.Value) {
-		m.Stop = m.Pass + int64(g.delay())
+	if o.Until != nil && f.stop == 0 && o.Until(sweep, m.Value) {
+		f.stop = m.Pass + int64(g.delay())
 	}
+	m.Stop = f.stop
 }
 
 // hear is what comes back from the block in the fastest dimension that has one.

@@ -23,7 +23,7 @@ func TestReductionEqualsSequential(t *testing.T) {
 			}
 			g := New(rt, x.o)
 			a := NewField(g, "a", x.a)
-			before := -1
+			before, ended := -1, false
 			sum := NewReduction(g, "sum", ReductionOptions[uint64]{
 				Combine: func(a, b uint64) uint64 { return a + b },
 				Result: func(sweep int, value uint64) {
@@ -33,7 +33,13 @@ func TestReductionEqualsSequential(t *testing.T) {
 					before = sweep
 					sums[sweep] = value
 				},
-				Until: func(sweep int, _ uint64) bool { return sweep >= end },
+				Until: func(sweep int, _ uint64) bool {
+					if ended {
+						t.Errorf("Until is asked again, after sweep %d", sweep)
+					}
+					ended = sweep >= end
+					return ended
+				},
 			})
 			offsets := x.offsets(x.a.Halo)
 			err = g.Sweep(x.sweeps, func(b *Block) {

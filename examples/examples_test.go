@@ -1,0 +1,44 @@
+// Package examples_test runs each example as a user does.
+package examples_test
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Each example ends well, and prints what it is known to print.
+func TestExamples(t *testing.T) {
+	bin := t.TempDir()
+	build := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./...")
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	folders, err := filepath.Glob("*/main.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]string{
+		"heat":        " 10  62.3",
+		"jacobi3d":    "96×96×96 cells in ",
+		"wave":        "..",
+		"life":        ".#..............\n..#.............\n###.............\n",
+		"gaussseidel": "after sweep 1268 ",
+	}
+	for _, file := range folders {
+		name := filepath.Dir(file)
+		t.Run(name, func(t *testing.T) {
+			run := exec.Command(filepath.Join(bin, name))
+			run.Stderr = os.Stderr
+			out, err := run.Output()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if text, known := want[name]; !known || !strings.Contains(string(out), text) {
+				t.Errorf("it prints\n%s\nand not %q", out, text)
+			}
+		})
+	}
+}

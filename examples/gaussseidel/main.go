@@ -1,0 +1,63 @@
+// Gauss-Seidel's method on a plate, until no cell changes by more than a little. All blocks end
+// after the same sweep, though they never meet at a barrier.
+//
+//	go run ./examples/gaussseidel
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+	"math"
+
+	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/orwl/stencil"
+)
+
+const little = 1e-4
+
+func main() {
+	if err := orwl.Run(context.Background(), orwl.Options{}, plate); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func plate(ctx context.Context, rt *orwl.Runtime) error {
+	g := stencil.New(rt, stencil.Options{Size: stencil.Size{100, 100}, Update: stencil.InPlace})
+	u := stencil.NewField(g, "u", stencil.FieldOptions[float64]{Halo: stencil.Around(1), Initial: func(at []int) float64 {
+		if at[1] < 0 {
+			return math.Sin(math.Pi * float64(at[0]) / 99)
+		}
+		return 0
+	}})
+	change := stencil.NewReduction(g, "change", stencil.ReductionOptions[float64]{
+		Combine: math.Max,
+		Until: func(sweep int, most float64) bool {
+			if most > little {
+				return false
+			}
+			fmt.Printf("after sweep %d no cell changes by more than %g\n", sweep, most)
+			return true
+		},
+	})
+	err := g.Sweep(10_000, func(b *stencil.Block) {
+		most := 0.0
+		for r := range b.Rows() {
+			cells := u.New(r)
+			north, south, west, east := u.Old(r, -1, 0), u.Old(r, 1, 0), u.Old(r, 0, -1), u.Old(r, 0, 1)
+			for i, old := range cells {
+				cells[i] = (north[i] + west[i] + south[i] + east[i]) / 4
+				most = max(most, math.Abs(cells[i]-old))
+			}
+		}
+		change.Put(b, most)
+	})
+	if err != nil {
+		return err
+	}
+	if err := rt.Run(ctx); err != nil {
+		return err
+	}
+	fmt.Printf("%v, at most %d sweeps more than needed\n", g, change.Delay())
+	return g.Verify(ctx)
+}

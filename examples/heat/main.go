@@ -1,0 +1,56 @@
+// Heat flows along a bar whose left end is kept hot.
+//
+//	go run ./examples/heat
+package main
+
+import (
+	"context"
+	"fmt"
+	"log"
+
+	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/orwl/stencil"
+)
+
+func main() {
+	if err := orwl.Run(context.Background(), orwl.Options{}, heat); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func heat(ctx context.Context, rt *orwl.Runtime) error {
+	g := stencil.New(rt, stencil.Options{Size: stencil.Size{60}})
+	u := stencil.NewField(g, "heat", stencil.FieldOptions[float64]{
+		Halo: stencil.Around(1),
+		Initial: func(at []int) float64 {
+			if at[0] < 0 {
+				return 100
+			}
+			return 0
+		},
+	})
+	err := g.Sweep(1000, func(b *stencil.Block) {
+		for r := range b.Rows() {
+			left, old, right, next := u.Old(r, -1), u.Old(r), u.Old(r, 1), u.New(r)
+			for i := range next {
+				next[i] = old[i] + 0.25*(left[i]-2*old[i]+right[i])
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if err := rt.Run(ctx); err != nil {
+		return err
+	}
+	values, err := u.Values(ctx)
+	if err != nil || rt.Node() > 0 {
+		return err
+	}
+	for i, v := range values {
+		if i%10 == 0 {
+			fmt.Printf("%3d %5.1f\n", i, v)
+		}
+	}
+	return nil
+}

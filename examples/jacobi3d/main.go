@@ -1,0 +1,57 @@
+// A cube whose faces are kept at fixed values comes to rest. Each sweep replaces each cell by the
+// mean of its six neighbours.
+//
+//	go run ./examples/jacobi3d -n 192 -sweeps 200 -deep 4
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log"
+	"time"
+
+	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/orwl/stencil"
+)
+
+var (
+	n      = flag.Int("n", 96, "cells on a side")
+	sweeps = flag.Int("sweeps", 100, "how often the cube is swept")
+	deep   = flag.Int("deep", 1, "sweeps between two exchanges of the blocks")
+)
+
+func main() {
+	flag.Parse()
+	if err := orwl.Run(context.Background(), orwl.Options{}, cube); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func cube(ctx context.Context, rt *orwl.Runtime) error {
+	g := stencil.New(rt, stencil.Options{Size: stencil.Size{*n, *n, *n}, Sweeps: *deep})
+	u := stencil.NewField(g, "u", stencil.FieldOptions[float64]{Halo: stencil.Around(1), Initial: func(at []int) float64 {
+		if at[0] < 0 {
+			return 1 // the first plane is hot, all else is cold
+		}
+		return 0
+	}})
+	err := g.Sweep(*sweeps, func(b *stencil.Block) {
+		for r := range b.Rows() {
+			next, below, above := u.New(r), u.Old(r, -1, 0, 0), u.Old(r, 1, 0, 0)
+			north, south, west, east := u.Old(r, 0, -1, 0), u.Old(r, 0, 1, 0), u.Old(r, 0, 0, -1), u.Old(r, 0, 0, 1)
+			for i := range next {
+				next[i] = (below[i] + above[i] + north[i] + south[i] + west[i] + east[i]) / 6
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	begin := time.Now()
+	if err := rt.Run(ctx); err != nil {
+		return err
+	}
+	fmt.Printf("%v: %.2f s\n", g, time.Since(begin).Seconds())
+	return g.Verify(ctx)
+}
