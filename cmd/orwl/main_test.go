@@ -60,6 +60,7 @@ func TestGoodCommandLines(t *testing.T) {
 		{"sim -lock RMA-RW -writers 2 -tr 2 -exhaust -acquire 2", command.Done, []string{"555 states", "no promise broken"}},
 		{"sim -lock HMCS -topology node:2,core:2 -tl 1,2 -seeds 100 -cancels 2", command.Done, []string{"100 runs", "no promise broken"}},
 		{"locks -topology node:2,core:2", command.Done, []string{"4 ranks", "RMA-RW           reader-writer   any time", "C-MCS-HEM"}},
+		{"locks -json", command.Done, []string{`"lock": "RMA-RW",` + "\n    \"kind\": \"reader-writer\"", `"words_home": 2`, `"reader": {`, `"gets": 1`}},
 		{"predict -lock C-MCS-MCS -topology node:2,core:4", command.Done, []string{"C-MCS-MCS on cray-xc30", "8 ranks"}},
 		{"topo -topology node:2,core:4 -ranks 4", command.Done, []string{"node:1 core:4", "4 ranks"}},
 		{"topo", command.Done, []string{"machine"}},
