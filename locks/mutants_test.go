@@ -66,13 +66,16 @@ var mutated = []mutants.File{
 // explorations are the tests that search schedules.
 const explorations = "TestExhaust|TestSeeds|TestCrashSeeds|TestCrashAnywhere|TestCancelAnywhere|TestTryAnywhere|TestTryBeside|TestGoneForGood|TestMixed"
 
+// orders are the tests of who has a lock before whom. They take no time.
+const orders = "^(TestBatches|TestPatience|TestHeadLosesPatience)$"
+
 // Each stage tries the locks of the mutated file.
 var stages = []mutants.Stage{
-	{Name: "some seeds", Tests: "^(" + explorations + ")$/^(%s)$", Flags: []string{"-locks.seeds=4", "-locks.states=500"}, Limit: 40 * time.Second},
+	{Name: "some seeds", Tests: "^(" + explorations + ")$/^(%s)$|" + orders, Flags: []string{"-locks.seeds=4", "-locks.states=500"}, Limit: 40 * time.Second},
 	{Name: "more seeds", Tests: "^(" + explorations + ")$/^(%s)$", Flags: []string{"-locks.seeds=40", "-locks.states=8000"}, Limit: 2 * time.Minute},
 	{Name: "suite", Tests: "^(TestConformance|TestConformanceOfVariants)$/^(%s)$|" +
 		"^(TestHemlock.*|TestTickets.*|TestKeptSeeds|TestGivesWay|TestHMCS.*|TestRH.*|TestAHMCS.*|TestBarge.*|TestStress|TestElement.*|TestShare.*|TestWriters.*|TestStepBack.*|" +
-		"TestBatches|TestPatience|TestHeadLosesPatience|TestCounter.*|TestWriterStays|TestTryAfterSkip|TestFailedWindow.*)$", Limit: 4 * time.Minute},
+		"TestCounter.*|TestWriterStays|TestTryAfterSkip|TestFailedWindow.*)$", Limit: 4 * time.Minute},
 	{Name: "1,000 seeds", Tests: "^(" + explorations + "|TestCrowd)$/^(%s)$", Flags: []string{"-locks.seeds=1000", "-locks.states=50000"}, Limit: 15 * time.Minute, Long: true},
 }
 
