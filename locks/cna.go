@@ -140,7 +140,7 @@ func (q *cnaQueue) findSuccessor(from uint64) uint64 {
 // link puts a node behind another one.
 func (q *cnaQueue) link(node, behind uint64) {
 	next := q.h.at(Rank(node-1), nodeNext)
-	next.Store(behind | patient)
+	next.Store(behind)
 }
 
 // give gives the lock and the second queue to a rank.

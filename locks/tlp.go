@@ -97,21 +97,18 @@ func (l *tlp) Acquire(ctx context.Context) error {
 		}
 		waited = waited || grant != none
 	}
-	return l.goesStraight(run, waited)
+	l.goesStraight(run, waited)
+	return nil
 }
 
 // goesStraight is the end of an acquire: l. 16.
-func (l *tlp) goesStraight(run uint64, waited bool) error {
+func (l *tlp) goesStraight(run uint64, waited bool) {
 	l.run = run + 1
 	if run == 0 || l.o.High != 0 {
 		l.straight.Store(l.run)
 	}
-	if err := l.decided(); err != nil {
-		return err
-	}
 	l.byLow = false
 	l.acquired(writing, waited)
-	return nil
 }
 
 // AcquireLow implements PriorityMutex: l. 28-32.
@@ -142,7 +139,8 @@ func (l *tlp) TryAcquire() bool {
 		l.high.Release()
 		return false
 	}
-	return l.goesStraight(run, false) == nil
+	l.goesStraight(run, false)
+	return true
 }
 
 // Release implements Mutex, for either priority.

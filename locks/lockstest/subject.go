@@ -110,6 +110,7 @@ func Variants(spec locks.Spec) []Variant {
 		{"Count", Variant{Name: "CountLocal", Set: func(o *locks.Options) { o.Count = locks.CountLocal }}},
 		{"Count", Variant{Name: "CountGlobal", Set: func(o *locks.Options) { o.Count = locks.CountGlobal }}},
 		{"OwnNode", Variant{Name: "OwnNode", Set: func(o *locks.Options) { o.OwnNode = true }}},
+		{"High", Variant{Name: "Unbounded", Set: func(o *locks.Options) { o.High = 0 }}},
 		{"StepBack", Variant{Name: "StepBack", Set: func(o *locks.Options) { o.StepBack = true }, Without: []string{
 			"bypass/locality", "bypass/writers", "counts/passed", // writers barge, and do not pass the lock along
 		}}},
