@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"sync"
 	"sync/atomic"
 
@@ -109,6 +110,9 @@ func New(o Options) (*Runtime, error) {
 	}
 	return rt, nil
 }
+
+// Log is the runtime's logger.
+func (rt *Runtime) Log() *slog.Logger { return rt.o.Log }
 
 // declare changes the program, unless it has been started. what names the change in the
 // error. Run reports the error, and declare returns it.

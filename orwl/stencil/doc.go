@@ -44,6 +44,12 @@
 // much wider. A grid that does not fit into the caches then comes from memory once instead of
 // several times. Jacobi computes the wide edges twice. In place nothing is computed twice.
 //
+// # Checkpoints
+//
+// Options.Checkpoint saves the grid while it runs, and Options.Resume continues it: after a
+// crash, with more sweeps, on another number of nodes or blocks. The result is the same, bit for
+// bit. No block waits for a checkpoint. See [Checkpoint].
+//
 // # How it works
 //
 // Each block has a resource with its cells, and one for the edge that each neighbour reads. A step

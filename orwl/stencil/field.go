@@ -140,6 +140,7 @@ type column interface {
 	changes() bool
 	reach() widths
 	exchanged() int // generations that neighbours exchange
+	saved() int     // generations that a checkpoint has
 
 	// newMemory makes the memory of a tile, which lies at a byte of the resource that bind
 	// gets. cells are the box in the coordinates of the grid.

@@ -46,13 +46,16 @@ func (t *tile) fill() error {
 		for i, f := range t.grid.fields {
 			f.fill(t.block.memory[i])
 		}
+		if err := t.resume(data); err != nil {
+			return err
+		}
 		for d := range t.out {
 			x := &t.out[d]
 			face := t.initialFace(direction(d))
 			if x.faces == nil || face == nil {
 				continue
 			}
-			if err := section(face, func(to handle.Grant) error { return t.store(x, to, 0) }); err != nil {
+			if err := section(face, func(to handle.Grant) error { return t.store(x, to, t.grid.start) }); err != nil {
 				return err
 			}
 		}

@@ -24,9 +24,12 @@ type Grid struct {
 	declared bool
 	tiling
 	kernel Kernel
-	total  int          // sweeps, unless a reduction ends the run
+	start  int          // sweeps that a checkpoint has been through
+	total  int          // sweeps, with those, unless a reduction ends the run
 	stop   atomic.Int64 // passes, if a reduction has ended the run
 	tiles  []*tile
+	saves  []*savedFile // of the checkpoint
+	keeper *keeper      // of checkpoints, or nil
 }
 
 // New declares a grid in a runtime. [Grid.Sweep] reports what is wrong with the options.
@@ -81,7 +84,8 @@ func (g *Grid) wrapped(c vec) vec {
 	return c
 }
 
-// Sweep declares so many sweeps of a kernel over the grid, as tasks of the runtime. It reports
+// Sweep declares so many sweeps of a kernel over the grid, as tasks of the runtime. Those of a
+// checkpoint that the grid continues are among them. It reports
 // what is wrong with the grid and its fields. Every node of a run calls it with the same
 // arguments.
 func (g *Grid) Sweep(sweeps int, kernel Kernel) error {
@@ -107,6 +111,9 @@ func (g *Grid) Sweep(sweeps int, kernel Kernel) error {
 	if err := g.cutBlocks(); err != nil {
 		g.check(err)
 		return errors.Join(g.errs...)
+	}
+	if err := g.resume(); err != nil {
+		return fmt.Errorf("grid %q: %w", g.o.Name, err)
 	}
 	return g.declare()
 }

@@ -43,12 +43,23 @@ type Options struct {
 	// Snapshots lets every node take snapshots of the whole grid: see [orwl.Runtime.Relaxed]
 	// for what that costs. Otherwise each sees its own blocks.
 	Snapshots bool
+	// Checkpoint saves the grid while it runs. See [Checkpoint].
+	Checkpoint Checkpoint
+	// Resume is a directory with checkpoints of a grid of this name, often that of Checkpoint. The
+	// run continues from the newest one that is whole, or begins anew if the directory has
+	// none. The nodes, Blocks and Sweeps may be others than before: the result is the same, bit
+	// for bit. The kernel, Size and the fields must be the same. Each node reads all files, so
+	// all need the same directory. Damaged files are logged by name. If no checkpoint is
+	// whole, Grid.Sweep returns [ErrNoCheckpoint] with the names of what is damaged or missing.
+	Resume string
 }
 
 // The errors of a grid that is built or run in the wrong way.
 var (
 	// ErrOptions: a parameter of the grid, or of one of its fields, is out of range.
 	ErrOptions = errors.New("stencil: wrong options")
+	// ErrNoCheckpoint: there are checkpoints, and the grid can continue none of them.
+	ErrNoCheckpoint = errors.New("stencil: no checkpoint to continue")
 	// ErrSwept: the grid has its kernel already.
 	ErrSwept = errors.New("stencil: Sweep was called: declare all fields before it, and call it once")
 	// ErrDiffers: the result is not that of the sequential sweep.
@@ -74,6 +85,9 @@ func (o Options) validate() error {
 		return wrong("Blocks", o.Blocks, "want the %d dimensions of Size", ranks)
 	case o.Sweeps < 0:
 		return wrong("Sweeps", o.Sweeps, "want 1 or more")
+	}
+	if err := o.Checkpoint.validate(); err != nil {
+		return err
 	}
 	for i, n := range o.Size {
 		if n < 1 {

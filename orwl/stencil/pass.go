@@ -46,12 +46,12 @@ func (g *Grid) parities() int {
 }
 
 // passes is how many there are, unless a reduction ends the run.
-func (g *Grid) passes() int { return divideUp(g.total, g.tiling.sweeps) }
+func (g *Grid) passes() int { return divideUp(g.total-g.start, g.tiling.sweeps) }
 
 // swept is how many sweeps there were, after the run.
 func (g *Grid) swept() int {
 	if n := int(g.stop.Load()); n > 0 {
-		return min(n*g.tiling.sweeps, g.total)
+		return min(g.start+n*g.tiling.sweeps, g.total)
 	}
 	return g.total
 }
@@ -77,6 +77,7 @@ func (g *Grid) declare() error {
 			g.declarePass(t, parity)
 		}
 	}
+	g.declareKeepers()
 	return g.fill()
 }
 
@@ -162,7 +163,7 @@ func (p *pass) beside(d direction) *ports {
 // run is pass n of the tile.
 func (p *pass) run(n int) error {
 	g := p.grid
-	done := n * g.tiling.sweeps
+	done := g.start + n*g.tiling.sweeps
 	if err := p.bind(p.data); err != nil {
 		return err
 	}
@@ -178,7 +179,11 @@ func (p *pass) run(n int) error {
 			return err
 		}
 	}
-	return p.reduce(n)
+	if err := p.reduce(n); err != nil {
+		return err
+	}
+	p.checkpoint(n, done+sweeps)
+	return nil
 }
 
 // reduce brings the reductions one step further. If one ends the run, this is the task's last

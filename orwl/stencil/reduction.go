@@ -213,7 +213,7 @@ func (f *flow[T]) gather(p *pass, dim int, m message[T]) (message[T], error) {
 // conclude tells the result, and asks if it is the end.
 func (f *flow[T]) conclude(m *message[T]) {
 	g, o := f.reduction.grid, f.reduction.options
-	sweep := min(int(m.Pass)*g.tiling.sweeps, g.total) - 1
+	sweep := min(g.start+int(m.Pass)*g.tiling.sweeps, g.total) - 1
 	if o.Result != nil {
 		o.Result(sweep, m.Value)
 	}

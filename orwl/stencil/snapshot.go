@@ -46,7 +46,7 @@ func (f *Field[T]) Snapshot(ctx context.Context) (s Snapshot[T], err error) {
 // sweptBy is how many sweeps a tile has been through whose memory has been written so often:
 // once with the initial values, and then in each pass.
 func (g *Grid) sweptBy(version uint64) int {
-	return min(max(0, int(version)-1)*g.tiling.sweeps, g.total)
+	return min(g.start+max(0, int(version)-1)*g.tiling.sweeps, g.total)
 }
 
 // Values returns the cells of the field as they are after the run, in the order of the grid.

@@ -14,6 +14,7 @@ type tile struct {
 	at     vec
 	name   string
 	node   int
+	slot   int // among those of the node
 	data   *resource.Resource
 	layout layout
 	block  Block

@@ -92,13 +92,8 @@ func (f *Field[T]) wrap(in any, generation int, b box) {
 	m := in.(*memory[T])
 	cells := m.cells[generation]
 	for d := range direction(directions) {
-		by := d.step()
-		inside := d != here
-		for i, n := range g.size {
-			inside = inside && (by[i] == 0 || g.around[i])
-			by[i] *= n
-		}
-		if !inside {
+		by, ok := g.image(d)
+		if !ok || d == here {
 			continue
 		}
 		to := b.moved(by).common(m.box)
@@ -110,6 +105,19 @@ func (f *Field[T]) wrap(in any, generation int, b box) {
 			copy(cells[at:at+n], cells[from:from+n])
 		})
 	}
+}
+
+// image is how far away the grid is seen again in a direction, if it is: a periodic grid is seen
+// on all sides.
+func (g *Grid) image(d direction) (by vec, ok bool) {
+	by = d.step()
+	for i, n := range g.size {
+		if by[i] != 0 && !g.around[i] {
+			return by, false
+		}
+		by[i] *= n
+	}
+	return by, true
 }
 
 // compare finds the first cell of the tile that differs from that of the whole grid.

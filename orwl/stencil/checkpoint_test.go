@@ -1,0 +1,129 @@
+package stencil
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"os"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/orwl/go-orwl/orwl"
+)
+
+var silent = slog.New(slog.NewTextHandler(io.Discard, nil))
+
+// recut is the same trial on other blocks, with other sweeps between exchanges.
+func (x trial) recut(t *rapid.T) trial {
+	inPlace := x.o.Update == InPlace
+	most := 3 // sweeps
+	widest, fewest := make([]int, len(x.o.Size)), make([]int, len(x.o.Size))
+	for dim, n := range x.o.Size {
+		widest[dim] = max(x.a.Halo[dim][0], x.a.Halo[dim][1], x.b.Halo[dim][0], x.b.Halo[dim][1], 1)
+		fewest[dim] = 1
+		if x.o.Periodic[dim] && inPlace {
+			most, fewest[dim] = 1, 2
+		}
+		most = min(most, max(1, n/widest[dim]))
+	}
+	x.o.Sweeps = rapid.IntRange(1, most).Draw(t, "other sweeps")
+	x.o.Blocks = slices.Clone(x.o.Blocks)
+	for dim, n := range x.o.Size {
+		if !inPlace || !x.o.Corners || dim == 0 {
+			x.o.Blocks[dim] = rapid.IntRange(fewest[dim], max(fewest[dim], min(4, n/(x.o.Sweeps*widest[dim])))).Draw(t, "other blocks")
+		}
+	}
+	return x
+}
+
+// play runs a trial on nodes. Each compares its blocks with the sequential sweep.
+func (x trial) play(nodes int) error {
+	program := func(ctx context.Context, rt *orwl.Runtime) error {
+		g, a, err := x.declare(rt)
+		if err != nil {
+			return err
+		}
+		if err := rt.Run(ctx); err != nil {
+			return err
+		}
+		if c := g.Checkpoints(); c.Err != nil {
+			return c.Err
+		}
+		if err := g.Verify(ctx); err != nil {
+			return err
+		}
+		_, err = a.Values(ctx)
+		return err
+	}
+	if nodes > 1 {
+		return together(nodes, program)
+	}
+	rt, err := orwl.New(orwl.Options{Log: silent})
+	if err != nil {
+		return err
+	}
+	return program(context.Background(), rt)
+}
+
+// leg is a run from one checkpoint to the next.
+type leg struct {
+	trial
+	nodes int
+}
+
+// drawLegs draws a trial and how it is continued, each time on another cut.
+func drawLegs(count, nodes int) func(*rapid.T) []leg {
+	return func(t *rapid.T) (legs []leg) {
+		x := draw(t)
+		for i := range count {
+			if i > 0 {
+				x = x.recut(t)
+				x.sweeps += rapid.IntRange(0, 7).Draw(t, "more sweeps")
+			}
+			x.o.Checkpoint.Every = rapid.IntRange(1, 5).Draw(t, "every")
+			legs = append(legs, leg{x, rapid.IntRange(1, nodes).Draw(t, "nodes")})
+		}
+		return legs
+	}
+}
+
+// A grid that continues a checkpoint of another cut computes what the sequential sweep computes,
+// bit for bit.
+func TestResumeEqualsSequential(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) { resumes(t, drawLegs(2, 1)(t)) })
+}
+
+// The same on several nodes, each time on another number of them. A third run continues the
+// second one.
+func TestResumeOnOtherNodes(t *testing.T) {
+	for seed := range divideUp(*nodeTrials, 3) {
+		resumes(t, rapid.Custom(drawLegs(3, 3)).Example(seed))
+	}
+}
+
+func resumes(t rapid.TB, legs []leg) {
+	dir, err := os.MkdirTemp("", "checkpoints")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(dir)
+	for i, x := range legs {
+		x.o.Checkpoint.Dir, x.o.Resume = dir, dir
+		if err := x.play(x.nodes); err != nil {
+			t.Fatalf("leg %d on %d nodes: %v: %v", i, x.nodes, x, err)
+		}
+		all, err := entries(dir, "grid")
+		if err != nil {
+			t.Fatal(err)
+		}
+		found := sets(all)
+		if x.sweeps == 0 {
+			continue
+		}
+		if len(found) == 0 || len(found) > keptCheckpoints || found[0][0].sweeps != x.sweeps {
+			t.Fatalf("leg %d on %d nodes: %v: it left %v", i, x.nodes, x, found)
+		}
+	}
+}
