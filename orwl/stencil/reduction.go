@@ -49,7 +49,7 @@ func (r *Reduction[T]) validate() error {
 	case r.grid.declared:
 		return ErrSwept
 	case r.options.Combine == nil:
-		return errors.New("Combine is nil")
+		return errors.New("it has no Combine")
 	}
 	return handle.Check[message[T]]()
 }
