@@ -23,14 +23,16 @@ func TestExamples(t *testing.T) {
 	want := map[string]string{
 		"heat":        " 10  62.3",
 		"jacobi3d":    "96×96×96 cells in ",
-		"wave":        "..",
+		"wave":        "200×200 cells in ",
 		"life":        ".#..............\n..#.............\n###.............\n",
 		"gaussseidel": "after sweep 1268 ",
 	}
+	film := filepath.Join(t.TempDir(), "wave.gif")
+	args := map[string][]string{"wave": {"-film", film}}
 	for _, file := range folders {
 		name := filepath.Dir(file)
 		t.Run(name, func(t *testing.T) {
-			run := exec.Command(filepath.Join(bin, name))
+			run := exec.Command(filepath.Join(bin, name), args[name]...)
 			run.Stderr = os.Stderr
 			out, err := run.Output()
 			if err != nil {
@@ -40,5 +42,8 @@ func TestExamples(t *testing.T) {
 				t.Errorf("it prints\n%s\nand not %q", out, text)
 			}
 		})
+	}
+	if info, err := os.Stat(film); err != nil || info.Size() < 1000 {
+		t.Errorf("the film of the wave: %v, %v", info, err)
 	}
 }

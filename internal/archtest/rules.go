@@ -73,6 +73,7 @@ var layers = []layer{
 	{path: "orwl", imports: "orwl/session orwl/internal/agreement orwl/internal/workers orwl/launch orwl/placement orwl/liveness net/topology/host net/rma/part " + belowOrwl},
 	{path: "orwl/trace", imports: "orwl " + belowOrwl},
 	{path: "orwl/stencil", imports: "orwl handle resource"},
+	{path: "orwl/stencil/picture", imports: "orwl/stencil orwl"},
 	{path: "metrics", imports: "orwl " + belowOrwl},
 
 	{path: "internal/promserver", testsOf: "metrics"},

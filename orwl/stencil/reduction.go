@@ -29,8 +29,7 @@ type ReductionOptions[T any] struct {
 	Result func(sweep int, value T)
 	// Until ends the run if it returns true: all blocks end after the same sweep, which is
 	// Delay sweeps after the one with this result. It is called on one node, and not again
-	// after it has returned true. Nil: the run ends
-	// after as many sweeps as Sweep says.
+	// after it has returned true. Nil: the run ends after as many sweeps as Sweep says.
 	Until func(sweep int, value T) bool
 }
 

@@ -1,0 +1,8 @@
+// Package picture draws values on a grid as colours, with a title and a legend: as a PNG, or as an
+// animated GIF of a run while it goes on.
+//
+//	p := picture.Picture{{Title: "heat", Rows: 100, Cols: 200, Values: picture.Cells(values, 200)}}
+//	err := p.PNG(file)
+//
+// A large grid is averaged to the size of the picture, a small one is drawn in squares.
+package picture

@@ -1,0 +1,171 @@
+package picture
+
+import (
+	"fmt"
+	"image"
+	"image/color"
+	"image/draw"
+	"iter"
+	"math"
+)
+
+// Panel is values on a grid.
+type Panel struct {
+	Title      string
+	Rows, Cols int
+	// Values are the rows from the top. Each is valid until the next one.
+	Values iter.Seq[[]float64]
+	// Least and Most are the ends of the legend. If both are zero, the values decide.
+	Least, Most float64
+	// Palette is Viridis by default.
+	Palette Palette
+	// Label is a number of the legend in words: in three digits by default.
+	Label func(v float64) string
+	// Blocks draws lines between so many rows and columns of blocks.
+	Blocks struct{ Rows, Cols int }
+}
+
+// number is a type whose values have a place on a legend.
+type number interface {
+	~int8 | ~int16 | ~int32 | ~int64 | ~int | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
+}
+
+// Cells are rows of so many cells, in the order of a grid: for Panel.Values.
+func Cells[T number](cells []T, cols int) iter.Seq[[]float64] {
+	return func(yield func([]float64) bool) {
+		row := make([]float64, cols)
+		for ; len(cells) >= cols; cells = cells[cols:] {
+			for i := range row {
+				row[i] = float64(cells[i])
+			}
+			if !yield(row) {
+				return
+			}
+		}
+	}
+}
+
+// size is how large the panel is: true to the grid's shape unless that is very long.
+func (p *Panel) size() image.Point {
+	longest := max(p.Rows, p.Cols)
+	side := func(n int) int {
+		return max(panelShort, int(math.Round(panelLong*float64(n)/float64(longest))))
+	}
+	return image.Pt(side(p.Cols), side(p.Rows))
+}
+
+// average is values of no more rows and columns than a panel has pixels.
+type average struct {
+	rows, cols int
+	cells      []float64
+}
+
+// average is the mean of the values that fall on each cell.
+func (p *Panel) average() average {
+	size := p.size()
+	a := average{rows: min(p.Rows, size.Y), cols: min(p.Cols, size.X)}
+	a.cells = make([]float64, a.rows*a.cols)
+	counts := make([]float64, len(a.cells))
+	i := 0
+	for row := range p.Values {
+		if i == p.Rows {
+			break
+		}
+		from := i * a.rows / p.Rows * a.cols
+		for j, v := range row[:p.Cols] {
+			at := from + j*a.cols/p.Cols
+			a.cells[at] += v
+			counts[at]++
+		}
+		i++
+	}
+	for n := range a.cells {
+		a.cells[n] /= counts[n]
+	}
+	return a
+}
+
+// span is the least and the greatest of the numbers. Without any it is 0 to 0.
+func (a average) span() (least, most float64) {
+	least, most = math.Inf(1), math.Inf(-1)
+	for _, v := range a.cells {
+		if !math.IsNaN(v) && !math.IsInf(v, 0) {
+			least, most = min(least, v), max(most, v)
+		}
+	}
+	if least > most {
+		return 0, 0
+	}
+	return least, most
+}
+
+// draw draws the panel with its upper left corner at a point, the title above it and the legend
+// beside it.
+func (p *Panel) draw(to draw.Image, at image.Point) {
+	a := p.average()
+	least, most := p.Least, p.Most
+	if least == 0 && most == 0 {
+		least, most = a.span()
+	}
+	palette := p.Palette
+	if palette == nil {
+		palette = Viridis()
+	}
+	size := p.size()
+	write(to, at.Sub(image.Pt(0, titleHigh)), p.Title, rgb(0))
+	for y := range size.Y {
+		row := a.cells[y*a.rows/size.Y*a.cols:]
+		for x := range size.X {
+			to.Set(at.X+x, at.Y+y, palette.at(fraction(row[x*a.cols/size.X], least, most)))
+		}
+	}
+	p.lines(to, at, size)
+	p.legend(to, at.Add(image.Pt(size.X+margin/2, 0)), size.Y, palette, least, most)
+}
+
+// lines separates the blocks, if they are large enough to be seen.
+func (p *Panel) lines(to draw.Image, at, size image.Point) {
+	rows, cols := p.Blocks.Rows, p.Blocks.Cols
+	if rows == 0 || cols == 0 || min(size.X/cols, size.Y/rows) < 8 {
+		return
+	}
+	grey := image.NewUniform(color.RGBA{0x60, 0x60, 0x60, 0xFF})
+	for i := 1; i < rows; i++ {
+		y := at.Y + i*size.Y/rows
+		draw.Draw(to, image.Rect(at.X, y, at.X+size.X, y+1), grey, image.Point{}, draw.Src)
+	}
+	for j := 1; j < cols; j++ {
+		x := at.X + j*size.X/cols
+		draw.Draw(to, image.Rect(x, at.Y, x+1, at.Y+size.Y), grey, image.Point{}, draw.Src)
+	}
+}
+
+// legend draws a bar of all colours, and three numbers beside it.
+func (p *Panel) legend(to draw.Image, at image.Point, high int, palette Palette, least, most float64) {
+	for y := range high {
+		colour := palette.at(1 - float64(y)/float64(high-1))
+		for x := range barWide {
+			to.Set(at.X+x, at.Y+y, colour)
+		}
+	}
+	label := p.Label
+	if label == nil {
+		label = func(v float64) string { return fmt.Sprintf("%.3g", v) }
+	}
+	for _, mark := range []float64{1, 0.5, 0} {
+		y := int(math.Round((1 - mark) * float64(high-textHigh)))
+		write(to, at.Add(image.Pt(barWide+margin/4, y)), label(least+mark*(most-least)), rgb(0))
+	}
+}
+
+// fraction is how far v is from least to most. Where there is nothing in between, every number
+// is in the middle.
+func fraction(v, least, most float64) float64 {
+	if least == most && v == least {
+		return 0.5
+	}
+	if width := most - least; !math.IsInf(width, 0) {
+		return (v - least) / width
+	}
+	return (v/2 - least/2) / (most/2 - least/2)
+}
