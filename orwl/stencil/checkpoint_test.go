@@ -127,3 +127,56 @@ func resumes(t rapid.TB, legs []leg) {
 		}
 	}
 }
+
+// A run that a reduction ends saves its last sweep, whichever that is, and ends. Another run goes
+// on from there.
+func TestCheckpointOfAnEndedRun(t *testing.T) {
+	for _, update := range []Update{Jacobi, InPlace} {
+		for end := range 9 {
+			dir := t.TempDir()
+			run := func(o Options, sweeps, end int) *Grid {
+				o.Checkpoint, o.Resume = Checkpoint{Dir: dir, Every: 4}, dir
+				rt, err := orwl.New(orwl.Options{Log: silent})
+				if err != nil {
+					t.Fatal(err)
+				}
+				g := New(rt, o)
+				u := NewField(g, "u", FieldOptions[uint64]{Halo: Around(1), Initial: func(at []int) uint64 { return mixed(1, at...) }})
+				sum := NewReduction(g, "sum", ReductionOptions[uint64]{
+					Combine: func(a, b uint64) uint64 { return a + b },
+					Until:   func(sweep int, _ uint64) bool { return sweep >= end },
+				})
+				err = g.Sweep(sweeps, func(b *Block) {
+					for r := range b.Rows() {
+						west, old, north, next := u.Old(r, 0, -1), u.Old(r), u.Old(r, -1, 0), u.New(r)
+						for i := range next {
+							next[i] = mixed(old[i], int(west[i]), int(north[i]))
+							sum.Put(b, next[i])
+						}
+					}
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if err := rt.Run(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if err := g.Verify(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				if c := g.Checkpoints(); c.Err != nil || c.Newest != g.swept() {
+					t.Errorf("update %d, end %d: %+v, want one after the last of %d sweeps", update, end, c, g.swept())
+				}
+				return g
+			}
+			ended := run(Options{Size: Size{8, 9}, Blocks: Size{2, 2}, Update: update}, 100, end).swept()
+			if ended == 100 {
+				t.Fatalf("update %d, end %d: nothing has ended the run", update, end)
+			}
+			again := run(Options{Size: Size{8, 9}, Blocks: Size{1, 3}, Update: update, Sweeps: 2}, ended+5, 1000)
+			if c := again.Checkpoints(); c.Resumed != ended {
+				t.Errorf("update %d, end %d: it goes on after %d sweeps, want %d", update, end, c.Resumed, ended)
+			}
+		}
+	}
+}
