@@ -109,7 +109,7 @@ func (g *Grid) newKeeper() *keeper {
 	k := &keeper{grid: g, log: g.rt.Log(), full: make(chan *saving, mostBacklog+1), savings: make(map[int]*saving), stride: 1}
 	k.counts.Resumed = g.start
 	before := -1
-	for _, t := range g.tiles { // those of a node are neighbours
+	for _, t := range g.tiles { // the tiles of a node are neighbours
 		if t.node != before {
 			k.of++
 			before = t.node

@@ -14,8 +14,8 @@ import (
 	"strings"
 )
 
-// entry is the name of a file of a checkpoint: grid-00000050-0-of-2.checkpoint is that of the
-// first of two nodes that have saved the grid after 50 sweeps.
+// entry is the name of a file of a checkpoint. The first of two nodes that have saved the grid
+// after 50 sweeps writes grid-00000050-0-of-2.checkpoint.
 type entry struct {
 	grid       string
 	sweeps     int
@@ -131,7 +131,8 @@ func (k *keeper) removeOld() error {
 
 // removeNewer removes what is newer than the beginning of the run: files that are damaged, or
 // belong to a checkpoint that was not completed. Other nodes may have written newer ones by now.
-// So each node removes its own, and the first one those of runs on another number of nodes.
+// So each node removes its own. The first one also removes the files of runs on another number
+// of nodes.
 func (k *keeper) removeNewer() error {
 	all, err := entries(k.grid.o.Checkpoint.Dir, k.grid.o.Name)
 	if err != nil {

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// A full disk ends no run. What it could not take is given up, and the others can be continued.
+// A full disk ends no run. Checkpoints that it could not take are given up, and the others can be continued.
 func TestFullDisk(t *testing.T) {
 	for name, full := range map[string][]int{"once": {2}, "at the end": {3, 4}, "always": {1, 2, 3, 4}} {
 		t.Run(name, func(t *testing.T) {

@@ -137,8 +137,8 @@ func (f *savedFile) with(body func(*os.File) error) error {
 	return err
 }
 
-// resume sets the cells of the tile to those of the checkpoint, if there is one. What is not in
-// it keeps its initial value.
+// resume gives the cells of the tile the values of the checkpoint, if there is one. All others
+// keep their initial values.
 func (t *tile) resume(grant handle.Grant) error {
 	data, err := handle.Write[byte](grant)
 	if err != nil {

@@ -24,17 +24,17 @@
 //	...
 //	values, err := u.Values(ctx)
 //
-// A kernel gets rows as slices. It never sees where a block ends: the cells around it are
-// those of the neighbours, those around a periodic grid are those of the other side, and those
-// around any other grid have the values that Initial or Boundary gives them.
+// A kernel gets rows as slices. It never sees where a block ends: it finds the neighbours' cells
+// around it. Around a periodic grid it finds the cells of the other side. Around any other grid,
+// cells have the values that Initial or Boundary gives them.
 //
-// The result is, bit for bit, that of a sequential sweep, however the grid is cut and on how many
-// nodes it is. [Grid.Verify] computes that and compares.
+// The result equals a sequential sweep's, bit for bit, however the grid is cut and on how many
+// nodes it is. [Grid.Verify] makes such a sweep and compares.
 //
 // # Jacobi and in place
 //
-// With [Jacobi] a sweep reads the values of the sweep before. With [InPlace] it reads those of
-// this sweep in the cells before, as Gauss-Seidel's method does. Blocks then compute in a
+// With [Jacobi] a sweep reads the values of the sweep before. With [InPlace], as in
+// Gauss-Seidel's method, it finds this sweep's values in the cells before. Blocks then compute in a
 // wavefront. Nothing waits for all blocks: a block is one sweep ahead of its neighbours at
 // most.
 //

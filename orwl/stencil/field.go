@@ -31,7 +31,7 @@ type FieldOptions[T any] struct {
 	// Constant says that no kernel changes the field.
 	Constant bool
 	// Previous says that the kernel reads New before it writes there: it finds the
-	// generation before that of Old. Previous is its value before the first sweep. It is for
+	// generation before Old there. Previous is its value before the first sweep. It is for
 	// Jacobi only.
 	Previous func(at []int) T
 }
@@ -100,8 +100,8 @@ type memory[T any] struct {
 	plane  int // cells
 	row    int // cells
 	origin int // where cell 0,0,0 would be
-	// A field that changes by Jacobi has two generations: that of even sweeps and that of odd
-	// ones. Others have the same one twice.
+	// A field that changes by Jacobi has two generations, for even and for odd sweeps. Others
+	// have the same one twice.
 	cells [2][]T
 }
 

@@ -11,7 +11,7 @@ import (
 )
 
 // fill sets the initial values of this node's tiles, several at a time, and of the faces that
-// a neighbour imports before anybody has computed them.
+// a neighbour imports before a tile has computed them.
 func (g *Grid) fill() error {
 	var next atomic.Int64
 	var all sync.WaitGroup

@@ -6,8 +6,8 @@ import "slices"
 // the low corner of its block. A neighbour exports what the tile imports.
 type imports [directions][]box
 
-// imports are computed cell by cell, but for one cell of each box in which all are alike. Such
-// boxes lie between the places at which some region, or what it reads, begins or ends.
+// importsOf looks at one cell of each box in which all cells are alike. Such boxes lie between
+// the places at which some region, or what it reads, begins or ends.
 func (t *tiling) importsOf(at vec) *imports {
 	var cuts [dims][]int
 	for s := range t.sweeps {

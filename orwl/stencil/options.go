@@ -14,8 +14,8 @@ type Update uint8
 const (
 	// Jacobi: all cells have the values of the sweep before. Each field has two generations.
 	Jacobi Update = iota
-	// InPlace: cells before this one, in the order of the grid, have the values of this
-	// sweep, and cells after it those of the sweep before, as in Gauss-Seidel's method.
+	// InPlace: cells before this one, in the order of the grid, have this sweep's values.
+	// Cells after it have the values of the sweep before. So does Gauss-Seidel's method.
 	InPlace
 )
 
@@ -45,7 +45,7 @@ type Options struct {
 	Snapshots bool
 	// Checkpoint saves the grid while it runs. See [Checkpoint].
 	Checkpoint Checkpoint
-	// Resume is a directory with checkpoints of a grid of this name, often that of Checkpoint. The
+	// Resume is a directory with checkpoints of a grid of this name, often the one that Checkpoint names. The
 	// run continues from the newest one that is whole, or begins anew if the directory has
 	// none. The nodes, Blocks and Sweeps may be others than before: the result is the same, bit
 	// for bit. The kernel, Size and the fields must be the same. Each node reads all files, so
@@ -63,7 +63,7 @@ var (
 	ErrNoCheckpoint = errors.New("stencil: no checkpoint to continue")
 	// ErrSwept: the grid has its kernel already.
 	ErrSwept = errors.New("stencil: Sweep was called: declare all fields before it, and call it once")
-	// ErrDiffers: the result is not that of the sequential sweep.
+	// ErrDiffers: the result differs from the sequential sweep's.
 	ErrDiffers = errors.New("stencil: the result differs from the sequential sweep's")
 )
 

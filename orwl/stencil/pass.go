@@ -8,7 +8,7 @@ import (
 // A pass over a tile is a step task. It imports from the neighbours, sweeps, and exports.
 //
 // In place, each tile has one task. The tasks are in the order of the blocks, so that each
-// finds this pass's cells on its low sides, and those of the pass before on its high sides.
+// finds this pass's cells on its low sides, and cells of the pass before on its high sides.
 //
 // Jacobi has two tasks for each tile, one for even and one for odd passes, and two faces for
 // each neighbour:

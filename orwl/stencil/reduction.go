@@ -25,7 +25,7 @@ type ReductionOptions[T any] struct {
 	// grid is cut. If it matters, as for a sum of floating-point numbers, so does the result.
 	Combine func(a, b T) T
 	// Result gets the result of each exchange's last sweep, in order: on one node, from a
-	// task that goes on when it returns. Nil: nobody looks.
+	// task that goes on when it returns. May be nil.
 	Result func(sweep int, value T)
 	// Until ends the run if it returns true: all blocks end after the same sweep, which is
 	// Delay sweeps after the one with this result. It is called on one node, and not again
@@ -53,7 +53,7 @@ func (r *Reduction[T]) validate() error {
 	return handle.Check[message[T]]()
 }
 
-// Put adds a value of the block. Only those of the last sweep before an exchange count. The
+// Put adds a value of the block. Values of the last sweep before an exchange count. All
 // others are dropped.
 func (r *Reduction[T]) Put(b *Block, value T) {
 	if b.tile.flows == nil || !b.last {
@@ -114,7 +114,7 @@ func (m *message[T]) add(value T, combine func(a, b T) T) {
 	}
 }
 
-// join combines the values of blocks before with those of m.
+// join combines the values of blocks before with m.
 func (m *message[T]) join(before message[T], combine func(a, b T) T) {
 	switch {
 	case before.Count == 0:
@@ -130,8 +130,8 @@ func (m *message[T]) join(before message[T], combine func(a, b T) T) {
 type flow[T any] struct {
 	reduction *Reduction[T]
 	own       message[T] // of this pass, while the kernel runs
-	// waiting are messages of earlier passes that wait for those of the blocks before, in
-	// each dimension, by the number of the pass.
+	// waiting are messages of earlier passes, in the order of the passes, for each dimension.
+	// They wait for messages of the blocks before.
 	waiting [dims][]message[T]
 	stop    int64 // how many passes there are, once Until has said so; in the last block
 }
@@ -186,8 +186,8 @@ func (r *Reduction[T]) advance(in any, p *pass, n int) (stop int, err error) {
 	return int(m.Stop), nil
 }
 
-// gather combines m, or an earlier message like it, with that of the blocks before in a
-// dimension.
+// gather combines m, or an earlier message like it, with the message of the blocks before it
+// in a dimension.
 func (f *flow[T]) gather(p *pass, dim int, m message[T]) (message[T], error) {
 	if p.at[dim] == 0 {
 		return m, nil

@@ -8,8 +8,8 @@ import (
 	"github.com/orwl/go-orwl/orwl"
 )
 
-// A sum over all cells is that of the sequential sweep, for each sweep before an exchange, and it
-// ends all blocks after the same sweep.
+// A sum over all cells equals the sequential sweep's, for each sweep before an exchange. It ends
+// all blocks after the same sweep.
 func TestReductionEqualsSequential(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := draw(t)

@@ -65,7 +65,7 @@ func (f *Field[T]) Values(ctx context.Context) ([]T, error) {
 	return values, nil
 }
 
-// copyOut copies the cells of a tile to those of the whole grid. v is the tile's memory after so
+// copyOut copies the cells of a tile to their places in the whole grid. v is the tile's memory after so
 // many sweeps.
 func (f *Field[T]) copyOut(cells []T, t *tile, v handle.View[T], swept int) {
 	m := t.block.memory[f.number].(*memory[T])

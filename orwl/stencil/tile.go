@@ -14,7 +14,7 @@ type tile struct {
 	at     vec
 	name   string
 	node   int
-	slot   int // among those of the node
+	slot   int // among the tiles of the node
 	data   *resource.Resource
 	layout layout
 	block  Block

@@ -32,7 +32,7 @@ type tiling struct {
 	halo   widths     // of all fields that change
 }
 
-// shift is how far the region of a sweep is from that of the sweep before, in place.
+// shift is how far each sweep's region moves, in place.
 func (t *tiling) shift(dim int) int { return max(t.halo.low[dim], t.halo.high[dim]) }
 
 // cut is where block i of a dimension begins.
@@ -148,5 +148,5 @@ func (t *tiling) source(at vec, c vec) direction {
 
 // result is the cells that a tile has the newest values of when all tiles have done a pass: the
 // region of the last sweep. It is also what they have the newest values of after a shorter
-// pass, and before the first one. What another tile has computed last is imported from there.
+// pass, and before the first one. Cells that another tile has computed last are imported from there.
 func (t *tiling) result(at vec) box { return t.region(at, t.sweeps-1) }

@@ -120,7 +120,7 @@ func (g *Grid) image(d direction) (by vec, ok bool) {
 	return by, true
 }
 
-// compare finds the first cell of the tile that differs from that of the whole grid.
+// compare finds the first cell of the tile that differs from the whole grid's.
 func (t *tile) compare(got handle.View[byte], whole *tile, want handle.View[byte]) error {
 	for _, f := range t.grid.fields {
 		if !f.changes() {

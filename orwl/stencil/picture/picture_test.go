@@ -70,7 +70,7 @@ func TestPanel(t *testing.T) {
 	}
 }
 
-// The ends of a legend may be given. What is beyond them has a colour of its own.
+// The ends of a legend may be given. A value beyond them has a colour of its own.
 func TestLegendIsGiven(t *testing.T) {
 	panel := sums(2, 2)
 	panel.Least, panel.Most = 0, 1
@@ -177,7 +177,7 @@ func TestLabels(t *testing.T) {
 	}
 }
 
-// A movie is a GIF with all of its pictures, whose colours are near those of the pictures.
+// A movie is a GIF with all of its pictures, in nearly the same colours.
 func TestMovie(t *testing.T) {
 	var m Movie
 	for most := range 3 {
