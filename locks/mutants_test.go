@@ -61,6 +61,7 @@ var mutated = []mutants.File{
 	{Name: "fissile.go", Tests: "Fissile"},
 	{Name: "tlp.go", Tests: "P-MCS-MCS|P-TKT-TKT|P-HMCS-MCS"},
 	{Name: "crw.go", Tests: "C-RW-(NP|RP|WP)-MCS-MCS"},
+	{Name: "crw_readers.go", Tests: "C-RW-(NP|RP|WP)-MCS-MCS"},
 }
 
 // explorations are the tests that search schedules.
