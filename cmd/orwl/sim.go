@@ -10,6 +10,7 @@ import (
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/net/sim"
 	"github.com/orwl/go-orwl/net/sim/specimen"
+	"github.com/orwl/go-orwl/net/topology"
 )
 
 // simFlags are the flags of orwl sim.
@@ -59,7 +60,16 @@ func runSim(f *flag.FlagSet, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return s.judge(contest, lock, out)
+	return s.judge(s.enough(contest, lock), lock, out)
+}
+
+// enough is the contest with as many ranks as show what is wrong with a specimen, unless the user
+// has named the machine.
+func (s *simFlags) enough(c specimen.Contest, lock specimen.Specimen) specimen.Contest {
+	if !s.given["topology"] && lock.Ranks > c.Topology.Ranks() {
+		c.Topology = topology.Flat(lock.Ranks)
+	}
+	return c
 }
 
 // judge runs one lock and prints what comes of it.
@@ -108,15 +118,15 @@ func tally(r sim.Report, took time.Duration) string {
 
 // zoo shows every specimen: what the simulator is for, in one screen.
 func (s *simFlags) zoo(contest specimen.Contest, out io.Writer) error {
-	fmt.Fprintf(out, "%d ranks acquire each lock %d times; the simulator schedules them.\n\n",
-		contest.Topology.Ranks(), contest.Acquisitions)
-	fmt.Fprintf(out, "%-16s %-34s %s\n", "lock", "every state", "schedules drawn")
+	fmt.Fprintf(out, "Ranks acquire each lock %d times; the simulator schedules them.\n\n", contest.Acquisitions)
+	fmt.Fprintf(out, "%-16s %-6s %-34s %s\n", "lock", "ranks", "every state", "schedules drawn")
 	surprises := 0
 	for _, lock := range specimen.All() {
-		system := contest.System(lock)
+		enough := s.enough(contest, lock)
+		system := enough.System(lock)
 		all := system.Exhaust(sim.Limit{States: min(s.states, 1<<17)})
 		drawn := system.Seeds(0, min(s.seeds, 1000))
-		fmt.Fprintf(out, "%-16s %-34s %s\n", lock.Name, verdictOfAll(all), verdictOfDrawn(drawn))
+		fmt.Fprintf(out, "%-16s %-6d %-34s %s\n", lock.Name, enough.Topology.Ranks(), verdictOfAll(all), verdictOfDrawn(drawn))
 		if caught := all.Failure != nil || drawn.Failure != nil; caught != lock.Wrong {
 			surprises++
 		}
