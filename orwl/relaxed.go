@@ -79,7 +79,12 @@ func (rt *Runtime) relax(ctx context.Context) error {
 		published.published = true
 		rt.guards.Store(&published)
 	}
-	return open(false)
+	if err := open(false); err != nil {
+		return err
+	}
+	// No task holds a guard that another node has not opened: Open would wait for it.
+	_, err := n.Gather(ctx, "guards", nil)
+	return err
 }
 
 // makeGuard makes the lock between ordered and relaxed access to a resource.
