@@ -19,18 +19,6 @@ type Kernel func(b *Block)
 // Sweep is the number of the sweep, from 0.
 func (b *Block) Sweep() int { return b.sweep }
 
-// Len is the number of rows.
-func (b *Block) Len() int {
-	n := b.cells.size()
-	return n[0] * n[1]
-}
-
-// Row is row i of the block, from 0, for kernels that sweep several rows together.
-func (b *Block) Row(i int) Row {
-	n := b.cells.size()[1]
-	return Row{block: b, at: vec{b.cells.low[0] + i/n, b.cells.low[1] + i%n, b.cells.low[2]}}
-}
-
 // Rows yields the rows of the block, from low to high.
 func (b *Block) Rows() iter.Seq[Row] {
 	return func(yield func(Row) bool) {

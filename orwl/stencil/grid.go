@@ -23,6 +23,7 @@ type Grid struct {
 	// After Sweep.
 	declared bool
 	tiling
+	kinds  map[kind]*imports // of blocks
 	kernel Kernel
 	start  int          // sweeps that a checkpoint has been through
 	total  int          // sweeps, with those, unless a reduction ends the run
@@ -34,7 +35,7 @@ type Grid struct {
 
 // New declares a grid in a runtime. [Grid.Sweep] reports what is wrong with the options.
 func New(rt *orwl.Runtime, o Options) *Grid {
-	g := &Grid{rt: rt, o: o.withDefaults(), ranks: len(o.Size)}
+	g := &Grid{rt: rt, o: o.withDefaults(), ranks: len(o.Size), kinds: make(map[kind]*imports)}
 	if err := o.validate(); err != nil {
 		g.check(err)
 		g.ranks = 1

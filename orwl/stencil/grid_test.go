@@ -158,3 +158,29 @@ func TestGridEqualsSequential(t *testing.T) {
 		}
 	})
 }
+
+// At is the place of a row's first cell, also where a block computes cells beyond a periodic edge.
+func TestRowAt(t *testing.T) {
+	rt, err := orwl.New(orwl.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := New(rt, Options{Size: Size{6, 8}, Blocks: Size{2, 2}, Periodic: []bool{true, true}, Sweeps: 2})
+	NewField(g, "u", FieldOptions[float64]{Halo: Around(1)})
+	place := NewField(g, "place", FieldOptions[[2]int32]{Constant: true, Initial: func(at []int) [2]int32 {
+		return [2]int32{int32(at[0]), int32(at[1])}
+	}})
+	err = g.Sweep(3, func(b *Block) {
+		for r := range b.Rows() {
+			if got, want := [2]int32{int32(r.At(0)), int32(r.At(1))}, place.Old(r)[0]; got != want {
+				t.Errorf("a row begins at %v, want %v", got, want)
+			}
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := rt.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+}

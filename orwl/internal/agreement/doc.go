@@ -24,7 +24,7 @@
 //   - Each node gives in round 1 of an agreement, whatever it thinks of it. If one refuses
 //     there, no round follows.
 //   - A node that leaves proposes no more. No further agreement takes place, and all learn it.
-//   - A lost node holds nothing up. The loss of node 0 ends everything.
+//   - A lost node holds nothing up. After the loss of node 0 nothing is agreed any more.
 //
 // Messages between two nodes may overtake each other. Each arrives once.
 package agreement
