@@ -35,7 +35,7 @@ func (s System) Exhaust(limit Limit) Report {
 			report.Complete = true
 			return report
 		}
-		if limit.Runs > 0 && report.Runs >= limit.Runs || limit.States > 0 && report.States >= limit.States {
+		if limit.Runs > 0 && report.Runs >= limit.Runs || limit.States > 0 && report.States >= limit.States || s.stopped(report) {
 			return report
 		}
 	}

@@ -134,7 +134,7 @@ func TestKeptSeeds(t *testing.T) {
 // A right lock keeps its promises when any rank crashes, is cancelled, pauses or is
 // delayed: the other ranks end with the lock, or with an error.
 func TestFaults(t *testing.T) {
-	for _, name := range []string{"mcs", "ticket", "rw"} {
+	for _, name := range []string{"mcs-flushed", "ticket", "rw"} {
 		for _, faults := range []sim.Faults{{Crashes: 1}, {Crashes: 2}, {Pauses: 2}, {Delays: 3}, {Cancels: 1},
 			{Crashes: 1, Cancels: 1, Pauses: 1, Delays: 1}} {
 			t.Run(fmt.Sprintf("%s/%+v", name, faults), func(t *testing.T) {
@@ -150,7 +150,7 @@ func TestFaults(t *testing.T) {
 
 // The exhaustive search crashes a rank at every point.
 func TestExhaustCrashes(t *testing.T) {
-	s := contest(t, "mcs", 2, 1)
+	s := contest(t, "mcs-flushed", 2, 1)
 	without := s.Exhaust(sim.Limit{})
 	s.Faults = sim.Faults{Crashes: 1}
 	with := s.Exhaust(sim.Limit{})
@@ -272,7 +272,27 @@ func TestBadSystems(t *testing.T) {
 			t.Errorf("%s: the system is accepted", name)
 		}
 	}
-	if _, err := contest(t, "mcs", 2, 1).Replay("01[7"); err == nil {
+	if _, err := contest(t, "mcs-flushed", 2, 1).Replay("01[7"); err == nil {
 		t.Error("a schedule that does not parse is accepted")
+	}
+}
+
+// An exploration tells what it has explored so far, and ends where its caller wants.
+func TestProgressEndsExploration(t *testing.T) {
+	for name, explore := range map[string]func(sim.System) sim.Report{
+		"every state": func(s sim.System) sim.Report { return s.Exhaust(sim.Limit{}) },
+		"seeds":       func(s sim.System) sim.Report { return s.Seeds(0, 100) },
+	} {
+		s := contest(t, "mcs-flushed", 2, 2)
+		told := 0
+		s.Progress = func(r sim.Report) bool {
+			if told++; r.Runs != told || r.Steps == 0 {
+				t.Errorf("%s: after %d runs it tells %+v", name, told, r)
+			}
+			return told < 7
+		}
+		if r := explore(s); r.Runs != 7 || r.Complete || r.Failure != nil {
+			t.Errorf("%s: %+v, want the end after 7 runs, and not complete", name, r)
+		}
 	}
 }

@@ -114,7 +114,7 @@ func TestPredictedCosts(t *testing.T) {
 
 // The same seed gives the same prediction.
 func TestPredictRepeats(t *testing.T) {
-	s := contest(t, "mcs", 64, 20)
+	s := contest(t, "mcs-flushed", 64, 20)
 	cray, err := sim.MachineByName("cray-xc30")
 	if err != nil {
 		t.Fatal(err)
@@ -178,7 +178,7 @@ func TestPredictedEndOfWait(t *testing.T) {
 // Faults in virtual time break no promise: only the crashed rank does not end.
 func TestPredictFaults(t *testing.T) {
 	for seed := range uint64(50) {
-		s := contest(t, "mcs", 16, 20)
+		s := contest(t, "mcs-flushed", 16, 20)
 		s.Faults = sim.Faults{Crashes: 1, Cancels: 1, Pauses: 3, Delays: 3}
 		if p := s.Predict(toy(), seed); p.Failure != nil {
 			t.Fatal(p.Failure)
@@ -189,7 +189,7 @@ func TestPredictFaults(t *testing.T) {
 // 4,096 ranks that acquire a lock 20 times each fit into 4 GiB of memory.
 // BenchmarkPredict measures the time.
 func TestPredictBigMachine(t *testing.T) {
-	p := bigMachine(t, "mcs")
+	p := bigMachine(t, "mcs-flushed")
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	if m.Sys > 4<<30 {
@@ -220,7 +220,7 @@ func bigMachine(t testing.TB, name string) sim.Prediction {
 func BenchmarkPredict(b *testing.B) {
 	operations := 0
 	for b.Loop() {
-		operations += bigMachine(b, "mcs").Operations
+		operations += bigMachine(b, "mcs-flushed").Operations
 	}
 	b.ReportMetric(float64(operations)/b.Elapsed().Seconds(), "operations/s")
 }
@@ -229,7 +229,7 @@ func BenchmarkPredict(b *testing.B) {
 func BenchmarkExplore(b *testing.B) {
 	for _, ranks := range []int{2, 4, 64} {
 		b.Run(fmt.Sprint(ranks), func(b *testing.B) {
-			s, _ := specimen.ByName("mcs")
+			s, _ := specimen.ByName("mcs-flushed")
 			system := specimen.Contest{Topology: topology.Flat(ranks), Acquisitions: 3}.System(s)
 			steps := 0
 			for seed := uint64(0); b.Loop(); seed++ {

@@ -25,6 +25,10 @@ func (s System) Seeds(first uint64, n int) Report {
 			report.Failure.Seed = seed
 			return report
 		}
+		if s.stopped(report) {
+			report.Complete = report.Runs == n
+			return report
+		}
 	}
 	report.Complete = true
 	return report

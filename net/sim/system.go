@@ -39,6 +39,9 @@ type System struct {
 	Shared bool
 	// Faults are the faults of each run.
 	Faults Faults
+	// Progress, if not nil, is told after each run what has been explored so far.
+	// If it returns false, the exploration ends there.
+	Progress func(Report) (goOn bool)
 	// MaxSteps ends a run that does not end by itself; DefaultMaxSteps if zero.
 	MaxSteps int
 	// Command is the command line that runs this system. A failure prints it,
@@ -75,6 +78,10 @@ func (s System) validate() error {
 	}
 	return s.Faults.validate()
 }
+
+// stopped tells Progress what has been explored. It reports whether the exploration
+// ends there.
+func (s System) stopped(r Report) bool { return s.Progress != nil && !s.Progress(r) }
 
 // Report is the result of exploring a system.
 type Report struct {

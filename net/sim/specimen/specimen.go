@@ -2,6 +2,7 @@ package specimen
 
 import (
 	"context"
+	"strings"
 
 	"github.com/orwl/go-orwl/net/rma"
 )
@@ -41,7 +42,7 @@ type Specimen struct {
 // All is every specimen.
 func All() []Specimen {
 	return []Specimen{
-		{Name: "mcs", New: newMCS(mcsFlaw{}),
+		{Name: "mcs-flushed", New: newMCS(mcsFlaw{}),
 			About: "D-MCS, every operation flushed"},
 		{Name: "mcs-no-flush", Wrong: true, New: newMCS(mcsFlaw{noFlush: true}),
 			About: "MCS without the flush before hand-over: the next holder sees old data"},
@@ -68,10 +69,10 @@ func All() []Specimen {
 	}
 }
 
-// ByName finds a specimen.
+// ByName finds a specimen. Upper and lower case are the same.
 func ByName(name string) (Specimen, bool) {
 	for _, s := range All() {
-		if s.Name == name {
+		if strings.EqualFold(s.Name, name) {
 			return s, true
 		}
 	}
