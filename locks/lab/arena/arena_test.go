@@ -1,0 +1,210 @@
+package arena
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/locks/lab"
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/sim"
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+func TestMain(m *testing.M) {
+	if Child() {
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// few is a length that no clock decides.
+var few = lab.Length{Turns: 20, Repeats: 2, Seed: 1}
+
+func caseOf(b lab.Benchmark, lock, window string) lab.Case {
+	c := lab.Case{Benchmark: b.Name, Lock: lock, Window: window, Machine: "node:2 core:2", Writers: 0.25, Length: few}
+	if b.Lockless {
+		c.Lock = ""
+	}
+	if b.Sweep != nil {
+		c.Step = b.Sweep.Steps(4)[1]
+	}
+	return c
+}
+
+func options(t *testing.T, window string) (o Options) {
+	t.Helper()
+	if window == Sim {
+		var err error
+		if o.Machine, err = sim.MachineByName("cray-xc30"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return o
+}
+
+// judge complains about a case whose result does not have what the benchmark is about.
+func judge(t *testing.T, b lab.Benchmark, c lab.Case, samples []lab.Sample, err error) lab.Result {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := 4 * c.Repeats; len(samples) != want {
+		t.Fatalf("%d samples, want %d: one of each rank and repeat", len(samples), want)
+	}
+	r, err := lab.Summarize(c, samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, ok := r.Figure(b.Figure)
+	if !ok || f.Median <= 0 || f.N != c.Repeats || f.Low > f.Median || f.Median > f.High {
+		t.Errorf("%s is %+v, want one above 0 of each repeat: figures are %+v", b.Figure, f, r.Figures)
+	}
+	return r
+}
+
+func TestEveryBenchmark(t *testing.T) {
+	for _, b := range lab.Benchmarks() {
+		for _, window := range []string{Mem, Sim} {
+			for _, lock := range []string{"MCS", "RMA-MCS", "RMA-RW", "P-HMCS-MCS"} {
+				t.Run(fmt.Sprintf("%s/%s/%s", b.Name, window, lock), func(t *testing.T) {
+					c := caseOf(b, lock, window)
+					samples, err := Play(t.Context(), c, options(t, window))
+					judge(t, b, c, samples, err)
+				})
+				if b.Lockless {
+					break
+				}
+			}
+		}
+	}
+}
+
+// TestEveryTurnCounts plays with a number of turns: exactly so many are counted.
+func TestEveryTurnCounts(t *testing.T) {
+	b, err := lab.BenchmarkByName("ecsb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := caseOf(b, "D-MCS", Sim)
+	samples, err := Play(t.Context(), c, options(t, Sim))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range samples {
+		if s.Turns != uint64(c.Turns) || s.Waits.N != s.Turns || s.Counts.Acquired != s.Turns {
+			t.Errorf("rank %d counts %d turns, %d waits, %d acquisitions, want %d", s.Rank, s.Turns, s.Waits.N, s.Counts.Acquired, c.Turns)
+		}
+		var from uint64
+		for _, n := range s.From {
+			from += n
+		}
+		if from != s.Turns {
+			t.Errorf("rank %d came after %v, want %d in all", s.Rank, s.From, s.Turns)
+		}
+	}
+}
+
+// TestProcesses plays on processes and on nodes, which have nothing in common but the text.
+func TestProcesses(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("processes share memory on Linux only")
+	}
+	b, err := lab.BenchmarkByName("sob")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, window := range []string{SHM, P2P} {
+		t.Run(window, func(t *testing.T) {
+			c := caseOf(b, "RMA-RW", window)
+			samples, err := Play(t.Context(), c, Options{})
+			judge(t, b, c, samples, err)
+		})
+	}
+}
+
+// open is a lock that lets all in.
+type open struct{ w rma.Window }
+
+func (o open) Acquire(context.Context) error { o.w.Get(0, 0); return nil }
+func (o open) Release()                      { o.w.FlushAll() }
+
+// never is a lock that nobody gets.
+type never struct{ w rma.Window }
+
+func (n never) Acquire(ctx context.Context) error {
+	_, err := n.w.Await(ctx, n.w.Rank(), 0, rma.Is(1<<60))
+	return err
+}
+func (never) Release() {}
+
+func specimen(make func(w rma.Window) locks.Mutex) *lab.Contender {
+	return &lab.Contender{
+		Name: "specimen", Words: func(*topology.Tree) int { return 8 },
+		New: func(rma.Fabric, rma.Rank) (func(rma.Window) locks.Mutex, error) { return make, nil },
+	}
+}
+
+// TestBrokenLock has the witness find a lock that excludes nobody: on the simulator in every
+// run, and on goroutines, where holders meet by chance, before long.
+func TestBrokenLock(t *testing.T) {
+	for _, window := range []string{Sim, Mem} {
+		t.Run(window, func(t *testing.T) {
+			if window == Mem && raceDetector {
+				t.Skip("the race detector reports the holders that meet, before the witness does")
+			}
+			b, err := lab.BenchmarkByName("sob")
+			if err != nil {
+				t.Fatal(err)
+			}
+			c := caseOf(b, "specimen", window)
+			c.Turns = 1 << 30 // until it is found
+			o := options(t, window)
+			o.Contender = specimen(func(w rma.Window) locks.Mutex { return open{w} })
+			_, err = Play(t.Context(), c, o)
+			var broken *lab.ExclusionError
+			if !errors.As(err, &broken) {
+				t.Errorf("the error is %v, want an ExclusionError", err)
+			}
+		})
+	}
+}
+
+// TestHang says what ranks do that wait for ever.
+func TestHang(t *testing.T) {
+	b, err := lab.BenchmarkByName("ecsb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := caseOf(b, "specimen", Mem)
+	o := Options{Limit: 1, Contender: specimen(func(w rma.Window) locks.Mutex { return never{w} })}
+	_, err = Play(t.Context(), c, o)
+	var stalled *lab.StallError
+	if !errors.As(err, &stalled) || len(stalled.Ranks) != 4 || !strings.Contains(err.Error(), "rank 3 ") {
+		t.Errorf("the error is %v, want a StallError about four ranks", err)
+	}
+}
+
+// TestEndOfContext keeps what there is when the user has seen enough.
+func TestEndOfContext(t *testing.T) {
+	b, err := lab.BenchmarkByName("ecsb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := caseOf(b, "MCS", Mem)
+	c.Repeats = 1 << 30
+	ctx, cancel := context.WithCancel(t.Context())
+	samples, err := Play(ctx, c, Options{Sampled: func(s lab.Sample) {
+		if s.Repeat == 1 {
+			cancel()
+		}
+	}})
+	if !errors.Is(err, context.Canceled) || len(samples) == 0 {
+		t.Errorf("%d samples and %v, want some and the context's end", len(samples), err)
+	}
+}

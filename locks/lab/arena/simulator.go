@@ -1,0 +1,40 @@
+package arena
+
+import (
+	"context"
+
+	"github.com/orwl/go-orwl/locks/lab"
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/sim"
+)
+
+// playSimulator plays a case in virtual time: each repeat from another seed.
+func playSimulator(ctx context.Context, c lab.Case, o Options) (samples []lab.Sample, err error) {
+	tree, words, witness, err := sizes(c, *o.Contender)
+	if err != nil {
+		return nil, err
+	}
+	for repeat := range c.Repeats {
+		if err := ctx.Err(); err != nil {
+			return samples, err
+		}
+		system := sim.System{Topology: tree, Words: words, Setup: func(f *sim.Fabric) (sim.Program, error) {
+			program, err := c.Setup(f, *o.Contender, lab.NewWitness(make([]uint64, witness)))
+			return sim.Program{Rank: func(ctx context.Context, w rma.Window) error {
+				sample, err := program.Play(ctx, w, w.(*sim.Window), repeat, nil)
+				if err != nil {
+					return err
+				}
+				samples = append(samples, sample)
+				if o.Sampled != nil {
+					o.Sampled(sample)
+				}
+				return nil
+			}}, err
+		}}
+		if p := system.Predict(o.Machine, c.Seed+uint64(repeat)); p.Failure != nil {
+			return samples, p.Failure
+		}
+	}
+	return samples, nil
+}

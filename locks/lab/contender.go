@@ -1,0 +1,118 @@
+package lab
+
+import (
+	"fmt"
+	"path"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// Contender is a lock that a benchmark plays: a row of locks.All, or any other lock.
+type Contender struct {
+	Name string
+	Kind locks.Kind
+	// Words says how many words a lock takes at each rank, at most. The locks of a benchmark
+	// have to fit into the fabric.
+	Words func(t *topology.Tree) int
+	// New allocates a lock that lives at home. It returns a function that makes a rank's side.
+	New func(f rma.Fabric, home rma.Rank) (func(w rma.Window) locks.Mutex, error)
+}
+
+// Of is a row of the table with the options that it has. Other options are left out, so that
+// one set of options serves a list of locks.
+func Of(s locks.Spec, o locks.Options) Contender {
+	o = heeded(s, o)
+	const slack = 32 // lines are rounded up, and options may take more than their defaults
+	return Contender{
+		Name: s.Name, Kind: s.Kind,
+		Words: func(t *topology.Tree) int {
+			w := s.WordsOn(t)
+			return w.Home + w.Rank + slack
+		},
+		New: func(f rma.Fabric, home rma.Rank) (func(w rma.Window) locks.Mutex, error) {
+			o := o
+			o.Home = home
+			l, err := s.New(f, o)
+			if err != nil {
+				return nil, err
+			}
+			return l.At, nil
+		},
+	}
+}
+
+// heeded are the options that a lock heeds.
+func heeded(s locks.Spec, o locks.Options) locks.Options {
+	given := reflect.ValueOf(&o).Elem()
+	for i := range given.NumField() {
+		name := given.Type().Field(i).Name
+		if !slices.Contains(s.Options, name) && !slices.Contains([]string{"Name", "Home", "Operations"}, name) {
+			given.Field(i).SetZero()
+		}
+	}
+	return o
+}
+
+// MatchLocks are the locks that a list selects: names in any case, patterns as in path.Match,
+// or all. Names of locks that are made of two others, such as P-HMCS-MCS, are found, too.
+func MatchLocks(list string) ([]locks.Spec, error) {
+	var known []string
+	for _, s := range locks.All() {
+		known = append(known, s.Name)
+	}
+	names, err := match("lock", list, known, compound)
+	if err != nil {
+		return nil, err
+	}
+	var found []locks.Spec
+	for _, name := range names {
+		s, ok := locks.ByName(name)
+		if !ok {
+			return nil, fmt.Errorf("lab: no lock %q: orwl locks lists them", name)
+		}
+		found = append(found, s)
+	}
+	return found, nil
+}
+
+// compound is the right spelling of a lock that is made of two others.
+func compound(name string) (string, bool) {
+	s, ok := locks.ByName(strings.ToUpper(name))
+	return s.Name, ok
+}
+
+// match expands a list of names and patterns. Each name comes once.
+func match(what, list string, known []string, other func(string) (string, bool)) (found []string, err error) {
+	for _, word := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
+		var hits []string
+		for _, name := range known {
+			hit, err := path.Match(strings.ToLower(word), strings.ToLower(name))
+			if err != nil {
+				return nil, fmt.Errorf("lab: %q is no pattern: %w", word, err)
+			}
+			if hit || strings.EqualFold(word, "all") {
+				hits = append(hits, name)
+			}
+		}
+		if name, ok := other(word); len(hits) == 0 && ok {
+			hits = append(hits, name)
+		}
+		if len(hits) == 0 {
+			return nil, fmt.Errorf("lab: no %s %q: want all, a pattern, or some of %s", what, word, strings.Join(known, ", "))
+		}
+		for _, name := range hits {
+			if !slices.Contains(found, name) {
+				found = append(found, name)
+			}
+		}
+	}
+	if len(found) == 0 {
+		return nil, fmt.Errorf("lab: no %s given: want all, a pattern, or some of %s", what, strings.Join(known, ", "))
+	}
+	return found, nil
+}

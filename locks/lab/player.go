@@ -1,0 +1,201 @@
+package lab
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/rma/epoch"
+)
+
+// player is a rank in one repeat.
+type player struct {
+	*Program
+	ctx    context.Context
+	w      rma.Window
+	clock  Clock
+	probe  *Probe
+	epoch  *epoch.Sync
+	sides  []side
+	levels []int // the finest level in common with each rank
+	random random
+	below  uint64 // a number below it means that the rank writes
+	strike int    // the next word of the increments
+	sample Sample
+}
+
+// side is a rank's side of a lock, by what it can do.
+type side struct {
+	locks.Mutex
+	rw  locks.RWMutex
+	low locks.PriorityMutex
+}
+
+func sideOf(m locks.Mutex) side {
+	s := side{Mutex: m}
+	s.rw, _ = m.(locks.RWMutex)
+	s.low, _ = m.(locks.PriorityMutex)
+	return s
+}
+
+func newPlayer(ctx context.Context, p *Program, w rma.Window, clock Clock, probe *Probe) *player {
+	r := &player{Program: p, ctx: ctx, w: w, clock: clock, probe: probe, epoch: p.epochs.At(w)}
+	for _, at := range p.locks {
+		r.sides = append(r.sides, sideOf(at(w)))
+	}
+	for q := range rma.Rank(p.tree.Ranks()) {
+		r.levels = append(r.levels, p.tree.Common(w.Rank(), q))
+	}
+	r.sample.From = make([]uint64, p.tree.Levels()+2)
+	r.random.state = p.c.Seed<<16 + uint64(w.Rank())
+	r.below = uint64(p.c.Writers * (1 << 32))
+	return r
+}
+
+// play is the benchmark, and then the run that counts.
+func (r *player) play() error {
+	if r.b.script != nil {
+		return r.b.script(r)
+	}
+	if err := r.loop(); err != nil {
+		return err
+	}
+	if r.counted == nil || r.sample.Repeat > 0 {
+		return nil
+	}
+	return r.count()
+}
+
+// meet waits for all ranks.
+func (r *player) meet() error {
+	r.probe.phase.Set(phaseMeets)
+	if err := r.epoch.Fence(r.ctx); err != nil {
+		return fmt.Errorf("lab: rank %d waits for the others: %w", r.w.Rank(), err)
+	}
+	return nil
+}
+
+// writes draws whether the next acquisition writes.
+func (r *player) writes(l *side) bool {
+	return l.rw == nil || r.random.next()>>32 < r.below
+}
+
+// acquire comes for the k-th lock.
+func (r *player) acquire(k int, write bool) (changes uint64, err error) {
+	l := &r.sides[k]
+	r.probe.phase.Set(phaseAcquires)
+	if write {
+		err = l.Acquire(r.ctx)
+	} else {
+		err = l.rw.AcquireRead(r.ctx)
+	}
+	if err != nil {
+		return 0, err
+	}
+	return r.entered(k, write)
+}
+
+// acquireLow is acquire with low priority, where the lock has priorities.
+func (r *player) acquireLow(k int) (changes uint64, err error) {
+	l := &r.sides[k]
+	if l.low == nil {
+		return r.acquire(k, true)
+	}
+	r.probe.phase.Set(phaseAcquires)
+	if err := l.low.AcquireLow(r.ctx); err != nil {
+		return 0, err
+	}
+	return r.entered(k, true)
+}
+
+func (r *player) entered(k int, write bool) (changes uint64, err error) {
+	r.probe.phase.Set(phaseHolds)
+	if r.witness == nil {
+		return 0, nil
+	}
+	last, changes, err := r.witness.enter(k, r.w.Rank(), write)
+	if write {
+		level := 0
+		if last >= 0 {
+			level = r.levels[last]
+		}
+		r.sample.From[level]++
+	}
+	return changes, err
+}
+
+// release lets the k-th lock go.
+func (r *player) release(k int, write bool, changes uint64) error {
+	r.probe.phase.Set(phaseReleases)
+	if r.witness != nil {
+		if err := r.witness.leave(k, r.w.Rank(), write, changes); err != nil {
+			return err
+		}
+	}
+	if l := &r.sides[k]; write {
+		l.Release()
+	} else {
+		l.rw.ReleaseRead()
+	}
+	r.probe.phase.Set(phaseOutside)
+	return nil
+}
+
+// partner is the rank half of all ranks away.
+func (r *player) partner() rma.Rank {
+	n := rma.Rank(r.tree.Ranks())
+	return (r.w.Rank() + n/2) % n
+}
+
+// work does w. Only a timed increment reads the clock.
+func (r *player) work(w *Work, timed bool) {
+	home := r.homes[0]
+	for i := range w.Gets {
+		r.w.Get(home, r.data+rma.Disp(i))
+	}
+	if w.Counter {
+		r.increment(home, r.data)
+	}
+	for range w.Lines {
+		r.increment(home, r.data+8*rma.Disp(r.random.next()%dataLines))
+	}
+	if n := r.random.from(w.Increments); n > 0 {
+		r.strides(int(n), timed)
+	}
+	if ns := r.random.from(w.Spin); ns > 0 {
+		r.clock.Compute(time.Duration(ns))
+	}
+}
+
+// strides makes n increments at the partner, each of another word.
+func (r *player) strides(n int, timed bool) {
+	partner := r.partner()
+	var begin time.Duration
+	if timed {
+		begin = r.clock.Now()
+	}
+	for range n {
+		r.increment(partner, r.strips+rma.Disp(r.strike))
+		r.w.Flush(partner)
+		if r.strike++; r.strike == r.strip {
+			r.strike = 0
+		}
+	}
+	if timed {
+		r.sample.Step.add((r.clock.Now() - begin) / time.Duration(n))
+	}
+}
+
+// increment adds one to a word, not atomically.
+func (r *player) increment(target rma.Rank, disp rma.Disp) {
+	r.w.Put(target, disp, r.w.Get(target, disp)+1)
+}
+
+// mustEnd is how many times its length a repeat may take before it counts as hung: see
+// Case.Limit.
+const mustEnd = 10
+
+// Limit is how long a repeat may take before it hangs.
+func (c Case) Limit() time.Duration { return mustEnd*c.Time + 20*time.Second }
