@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/orwl/go-orwl/internal/command"
+	"github.com/orwl/go-orwl/internal/native"
 	"github.com/orwl/go-orwl/internal/taskbench"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
@@ -119,7 +120,7 @@ func (b *taskBench) sweep(ctx context.Context, out io.Writer) error {
 	fmt.Fprintf(out, "METG(%.0f%%) of %d x %s, width %d, %d steps, %v, on %d workers, median of %d\n",
 		100*b.threshold, len(s.Graphs), g.Pattern.Name, g.Width, g.Steps, g.Kernel.Type, b.workers, b.repeats)
 	for _, name := range b.systems {
-		if err := b.sweepOn(ctx, s, name, out); errors.Is(err, taskbench.ErrMissing) {
+		if err := b.sweepOn(ctx, s, name, out); errors.Is(err, native.ErrMissing) {
 			fmt.Fprintf(out, "%-16s %v\n", name, err)
 		} else if err != nil {
 			return err

@@ -96,7 +96,8 @@ var layers = []layer{
 	{path: "apps/dht/table", imports: anything},
 	{path: "apps/dht/resp", imports: anything},
 	{path: "apps/dht", imports: anything},
-	{path: "internal/taskbench", imports: "handle orwl resource"},
+	{path: "internal/native"},
+	{path: "internal/taskbench", imports: "internal/native handle orwl resource"},
 	{path: "cmd/orwl", imports: anything},
 	{path: "deploy", imports: "orwl/launch"},
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"runtime"
 	"testing"
+
+	"github.com/orwl/go-orwl/internal/native"
 )
 
 // BenchmarkStencil is the time of a processor for a task of a stencil whose kernel is empty, in
@@ -15,7 +17,7 @@ func BenchmarkStencil(b *testing.B) {
 		for _, s := range systems {
 			b.Run(fmt.Sprintf("%d/%s", width, s.name), func(b *testing.B) {
 				system, err := Open(s.name, Options{Workers: workers})
-				if errors.Is(err, ErrMissing) {
+				if errors.Is(err, native.ErrMissing) {
 					b.Skip(err)
 				}
 				if err != nil {

@@ -10,10 +10,10 @@ import (
 	"io"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strconv"
-	"strings"
 	"time"
+
+	"github.com/orwl/go-orwl/internal/native"
 )
 
 // The peers in C are compiled when they are opened. A peer reads schedules from its input and
@@ -22,68 +22,54 @@ import (
 //go:embed peers/*.c peers/*.h
 var sources embed.FS
 
-// native is a running peer.
-type native struct {
-	name     string
-	dir      string
+// peer is a running peer.
+type peer struct {
+	program  *native.Program
 	process  *exec.Cmd
 	input    io.WriteCloser
 	answers  *bufio.Scanner
 	problems *bytes.Buffer
+	name     string
 }
 
 // openOpenMP compiles and starts the peer with OpenMP tasks.
 func openOpenMP(o Options) (System, error) {
-	return openNative("openmp", "omp.h", []string{"gcc"}, func(program string) *exec.Cmd {
-		c := exec.Command(program)
-		c.Env = append(os.Environ(), "OMP_NUM_THREADS="+strconv.Itoa(o.Workers))
-		return c
-	}, "-fopenmp")
+	p, err := build(native.C, "openmp", native.Header{Name: "omp.h", Debian: "gcc"}, "-fopenmp")
+	if err != nil {
+		return nil, err
+	}
+	return p.start(1, "OMP_NUM_THREADS="+strconv.Itoa(o.Workers))
 }
 
 // openMPI compiles and starts the peer with a process for each worker.
 func openMPI(o Options) (System, error) {
-	return openNative("mpi", "mpi.h", []string{"mpicc", "mpirun"}, func(program string) *exec.Cmd {
-		args := []string{"-n", strconv.Itoa(o.Workers), "--oversubscribe", program}
-		if os.Getuid() == 0 {
-			args = append([]string{"--allow-run-as-root"}, args...)
-		}
-		return exec.Command("mpirun", args...)
-	})
+	p, err := build(native.OpenMPI, "mpi", native.Header{Name: "mpi.h", Debian: "libopenmpi-dev"})
+	if err != nil {
+		return nil, err
+	}
+	return p.start(o.Workers)
 }
 
-// openNative compiles a peer with the first of the tools, and starts it as run says. The peer
-// includes a header that comes in a package of its own.
-func openNative(name, header string, tools []string, run func(program string) *exec.Cmd, flags ...string) (_ *native, err error) {
-	for _, tool := range tools {
-		if _, err := exec.LookPath(tool); err != nil {
-			return nil, fmt.Errorf("%w: %s needs %s: %w", ErrMissing, name, tool, err)
-		}
-	}
-	probe := exec.Command(tools[0], "-E", "-x", "c", "-")
-	probe.Stdin = strings.NewReader("#include <" + header + ">\n")
-	if text, err := probe.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("%w: %s needs %s: %w: %s", ErrMissing, name, header, err, text)
-	}
-	p := &native{name: name, problems: new(bytes.Buffer)}
-	if p.dir, err = os.MkdirTemp("", "taskbench-"); err != nil {
+// build compiles a peer, which includes a header that comes in a package of its own.
+func build(t native.Toolchain, name string, header native.Header, flags ...string) (*peer, error) {
+	program, err := t.Build(context.Background(), native.Source{
+		Name: name, Files: sources, Main: "peers/" + name + ".c", Headers: []native.Header{header}, Flags: flags,
+	})
+	if err != nil {
 		return nil, err
 	}
+	return &peer{name: name, program: program, problems: new(bytes.Buffer)}, nil
+}
+
+// start starts the peer, with more variables in its environment.
+func (p *peer) start(processes int, variables ...string) (_ System, err error) {
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, os.RemoveAll(p.dir))
+			err = errors.Join(err, p.program.Close())
 		}
 	}()
-	if err := os.CopyFS(p.dir, sources); err != nil {
-		return nil, err
-	}
-	program := filepath.Join(p.dir, name)
-	args := append([]string{"-O3", "-march=native", "-std=gnu11", "-o", program}, flags...)
-	compiler := exec.Command(tools[0], append(args, filepath.Join(p.dir, "peers", name+".c"))...)
-	if text, err := compiler.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("taskbench: %v: %w\n%s", compiler, err, text)
-	}
-	p.process = run(program)
+	p.process = p.program.Command(context.Background(), processes)
+	p.process.Env = append(os.Environ(), variables...)
 	p.process.Stderr = p.problems
 	if p.input, err = p.process.StdinPipe(); err != nil {
 		return nil, err
@@ -97,17 +83,17 @@ func openNative(name, header string, tools []string, run func(program string) *e
 }
 
 // Close ends the peer and removes what was compiled.
-func (p *native) Close() error {
+func (p *peer) Close() error {
 	p.input.Close() // it may have ended before
 	err := p.process.Wait()
 	if err != nil {
 		err = fmt.Errorf("taskbench: %s: %w: %s", p.name, err, p.problems)
 	}
-	return errors.Join(err, os.RemoveAll(p.dir))
+	return errors.Join(err, p.program.Close())
 }
 
 // Run implements System.
-func (p *native) Run(ctx context.Context, graphs []*Schedule) (Result, error) {
+func (p *peer) Run(ctx context.Context, graphs []*Schedule) (Result, error) {
 	stop := context.AfterFunc(ctx, func() { p.process.Process.Kill() })
 	defer stop()
 	var text bytes.Buffer

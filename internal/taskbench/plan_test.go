@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/native"
 	"pgregory.net/rapid"
 )
 
@@ -160,7 +161,7 @@ func TestWrongInput(t *testing.T) {
 func TestNativePeersCheck(t *testing.T) {
 	for _, name := range []string{"openmp", "mpi"} {
 		system, err := Open(name, Options{Workers: 2})
-		if errors.Is(err, ErrMissing) {
+		if errors.Is(err, native.ErrMissing) {
 			t.Logf("without %s: %v", name, err)
 			continue
 		}

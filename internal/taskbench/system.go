@@ -60,9 +60,6 @@ func SystemNames() string {
 // ErrSystem is a name that no system has.
 var ErrSystem = errors.New("taskbench: no such system")
 
-// ErrMissing is a system whose compiler or launcher is not installed.
-var ErrMissing = errors.New("taskbench: not installed")
-
 // Open returns the system with this name.
 func Open(name string, o Options) (System, error) {
 	for _, s := range systems {

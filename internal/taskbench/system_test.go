@@ -3,6 +3,8 @@ package taskbench
 import (
 	"errors"
 	"testing"
+
+	"github.com/orwl/go-orwl/internal/native"
 )
 
 // named is a graph with a pattern and a kernel.
@@ -42,7 +44,7 @@ func opened(t *testing.T) map[string]System {
 	all := make(map[string]System)
 	for _, s := range systems {
 		system, err := Open(s.name, Options{Workers: 2})
-		if errors.Is(err, ErrMissing) {
+		if errors.Is(err, native.ErrMissing) {
 			t.Logf("without %s: %v", s.name, err)
 			continue
 		}
