@@ -73,6 +73,35 @@ func BenchmarkJacobi3D(b *testing.B) {
 	}
 }
 
+// BenchmarkInPlace sweeps in place, with blocks of one stage and of several.
+func BenchmarkInPlace(b *testing.B) {
+	const n, sweeps = 2000, 40
+	for _, o := range []Options{{Blocks: Size{4, 4}}, {Blocks: Size{2, 1}}, {Blocks: Size{4, 1}}, {Blocks: Size{4, 4}, Sweeps: 4}, {Blocks: Size{64, 64}}} {
+		for _, stages := range []int{-1, 0} {
+			o.Size, o.Update, o.Stages = Size{n, n}, InPlace, stages
+			b.Run(fmt.Sprintf("blocks=%v/sweeps=%d/stages=%d", o.Blocks, o.Sweeps, stages), func(b *testing.B) {
+				for b.Loop() {
+					b.StopTimer()
+					rt, err := orwl.New(orwl.Options{})
+					if err != nil {
+						b.Fatal(err)
+					}
+					g := New(rt, o)
+					u := NewField(g, "u", FieldOptions[float64]{Halo: Around(1), Initial: func(at []int) float64 { return float64(at[0] - at[1]) }})
+					if err := g.Sweep(sweeps, func(block *Block) { relax(u, block) }); err != nil {
+						b.Fatal(err)
+					}
+					b.StartTimer()
+					if err := rt.Run(context.Background()); err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/(n*n*sweeps), "ns/cell")
+			})
+		}
+	}
+}
+
 func average(to, a, b, c, d, e, f []float64) {
 	a, b, c, d, e, f = a[:len(to)], b[:len(to)], c[:len(to)], d[:len(to)], e[:len(to)], f[:len(to)]
 	for i := range to {

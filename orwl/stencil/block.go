@@ -5,6 +5,7 @@ import "iter"
 // Block is what one call of a kernel computes: a box of cells, in one sweep.
 type Block struct {
 	tile   *tile
+	number int
 	memory []any // of each field
 	cells  box
 	sweep  int
@@ -18,6 +19,18 @@ type Kernel func(b *Block)
 
 // Sweep is the number of the sweep, from 0.
 func (b *Block) Sweep() int { return b.sweep }
+
+// Number is which block it is, in the order of all blocks of the grid, from 0.
+func (b *Block) Number() int { return b.number }
+
+// Len is the number of cells in a dimension of the grid.
+func (b *Block) Len(dim int) int {
+	dim += dims - b.tile.grid.ranks
+	return b.cells.high[dim] - b.cells.low[dim]
+}
+
+// At is the place of the first cell in a dimension of the grid.
+func (b *Block) At(dim int) int { return Row{block: b, at: b.cells.low}.At(dim) }
 
 // Rows yields the rows of the block, from low to high.
 func (b *Block) Rows() iter.Seq[Row] {
@@ -69,6 +82,21 @@ func (f *Field[T]) Old(r Row, away ...int) []T {
 	}
 	to := from + r.Len()
 	return m.cells[r.block.sweep&1][from:to:to]
+}
+
+// Box is the memory of a field around a block, for kernels that go over several rows at once.
+type Box[T any] struct {
+	// Cells are all that the block's memory has of the field, as before the sweep.
+	Cells []T
+	// First is the index of the block's first cell. The next row is Row cells behind it, and the
+	// next plane Plane cells. A kernel may go beyond the block as far as the field's halo.
+	First, Row, Plane int
+}
+
+// Box is for the whole block what [Field.Old] is for a row. In place, a kernel writes there.
+func (f *Field[T]) Box(b *Block) Box[T] {
+	m := b.memory[f.number].(*memory[T])
+	return Box[T]{Cells: m.cells[b.sweep&1], First: m.index(b.cells.low), Row: m.row, Plane: m.plane}
 }
 
 // New is the row after the sweep: what the kernel writes.

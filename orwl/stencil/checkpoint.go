@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 
 	"github.com/orwl/go-orwl/orwl"
@@ -108,14 +109,10 @@ func (g *Grid) newKeeper() *keeper {
 	}
 	k := &keeper{grid: g, log: g.rt.Log(), full: make(chan *saving, mostBacklog+1), savings: make(map[int]*saving), stride: 1}
 	k.counts.Resumed = g.start
-	before := -1
-	for _, t := range g.tiles { // the tiles of a node are neighbours
-		if t.node != before {
-			k.of++
-			before = t.node
-		}
+	nodes := g.tileNodes()
+	k.writer, k.of = slices.Index(nodes, g.rt.Node()), len(nodes)
+	for _, t := range g.tiles {
 		if t.node == g.rt.Node() {
-			k.writer = k.of - 1
 			t.slot = len(k.tiles)
 			k.tiles = append(k.tiles, t)
 		}
@@ -131,23 +128,28 @@ func (g *Grid) declareKeepers() {
 	if g.keeper = g.newKeeper(); g.o.Checkpoint.Dir == "" || g.passes() == 0 {
 		return
 	}
-	before := -1
-	for _, t := range g.tiles {
-		if t.node != before {
-			before = t.node
-			g.rt.Task(fmt.Sprintf("%s checkpoints of node %d", g.o.Name, t.node)).On(t.node).Do(func(t *orwl.Task) error {
-				g.keeper.run(t.Context())
-				return nil
-			})
-		}
+	for _, node := range g.tileNodes() {
+		g.rt.Task(fmt.Sprintf("%s checkpoints of node %d", g.o.Name, node)).On(node).Do(func(t *orwl.Task) error {
+			g.keeper.run(t.Context())
+			return nil
+		})
 	}
+}
+
+// tileNodes are the nodes that have tiles, in their order.
+func (g *Grid) tileNodes() (nodes []int) {
+	for _, t := range g.tiles {
+		nodes = append(nodes, t.node)
+	}
+	slices.Sort(nodes)
+	return slices.Compact(nodes)
 }
 
 // interval is how many passes there are from one checkpoint to the next.
 func (g *Grid) interval() int { return divideUp(g.o.Checkpoint.Every, g.tiling.sweeps) }
 
 // checkpoint saves the tile after pass n, if that is due.
-func (p *pass) checkpoint(n, swept int) {
+func (p *stage) checkpoint(n, swept int) {
 	g := p.grid
 	if g.keeper == nil {
 		return

@@ -214,7 +214,7 @@ const chunkBytes = 128 << 10
 
 // save writes the tile's part after so many sweeps, and returns its checksum. The pass holds the
 // tile.
-func (p *pass) save(w io.WriterAt, part *savedPart, sweeps int) (sum uint64, err error) {
+func (p *stage) save(w io.WriterAt, part *savedPart, sweeps int) (sum uint64, err error) {
 	data, err := handle.Write[byte](p.data)
 	if err != nil {
 		return 0, err

@@ -53,7 +53,7 @@
 // # How it works
 //
 // Each block has a resource with its cells, and one for the edge that each neighbour reads. A step
-// task per block takes them all in each pass, see [orwl.Task.Each]. tiling.go says which
-// cells a pass computes, and from which neighbour each other cell comes. All else follows
-// from these two.
+// task per block, or one for each of its stages, takes them in each pass: see
+// [orwl.Task.Each]. tiling.go says which cells a pass computes, and from which neighbour each
+// other cell comes. All else follows from these two.
 package stencil

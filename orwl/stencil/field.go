@@ -25,6 +25,9 @@ type FieldOptions[T any] struct {
 	// Initial is the value of a cell at first, also of the cells around the grid that Halo
 	// reaches: those keep it. It is called from several goroutines. It must not keep at.
 	Initial func(at []int) T
+	// InitialRow is for values that come in rows, for example from a file: it sets neighbours in
+	// the last dimension, of which the first is at a place. A field has one of the two.
+	InitialRow func(at []int, row []T)
 	// Boundary is the value that a sweep finds in a cell around the grid, instead of its
 	// initial one. Sweeps count from 0.
 	Boundary func(sweep int, at []int) T
@@ -84,6 +87,8 @@ func (f *Field[T]) validate() (err error) {
 		return f.wrong(err)
 	case g.declared:
 		return f.wrong(ErrSwept)
+	case o.Initial != nil && o.InitialRow != nil:
+		return f.wrong(errors.New("it has Initial and InitialRow: want one of them"))
 	case o.Constant && o.Previous != nil:
 		return f.wrong(errors.New("it is Constant and has Previous: a field that nothing changes has no generations"))
 	case g.o.Update == InPlace && o.Previous != nil:
@@ -94,7 +99,8 @@ func (f *Field[T]) validate() (err error) {
 
 func (f *Field[T]) wrong(err error) error { return fmt.Errorf("field %q: %w", f.name, err) }
 
-// memory is the part of a field that a tile works on.
+// memory is the part of a field that a tile works on. It lies in the resource of the tile if the
+// field changes. Nobody else needs the cells of a constant one: they have memory of their own.
 type memory[T any] struct {
 	box    box // its cells, in the coordinates of the grid
 	plane  int // cells
@@ -147,6 +153,7 @@ type column interface {
 	newMemory(cells box) any
 	bind(memory any, data handle.Grant, at int) error
 	fill(memory any)
+	forget(memory any)
 	bound(memory any, generation, sweep int, cells box)
 	wrap(memory any, generation int, cells box)
 	same(t *tile, got handle.View[byte], whole *tile, want handle.View[byte]) (at vec, same bool)
@@ -155,6 +162,8 @@ type column interface {
 	// return where the next byte is.
 	load(memory any, generation int, boxes []box, from handle.Grant, at int) (next int, err error)
 	store(memory any, generation int, boxes []box, to handle.Grant, at int) (next int, err error)
+	// export is store for who reads the tile: begin is where the field is in it.
+	export(memory any, data handle.Grant, begin, generation int, boxes []box, to handle.Grant, at int) (next int, err error)
 }
 
 func (f *Field[T]) title() string     { return f.name }
@@ -184,6 +193,9 @@ func (f *Field[T]) newMemory(cells box) any { return newMemory[T](cells) }
 // bind finds the cells in the bytes of a resource that the tile holds.
 func (f *Field[T]) bind(in any, data handle.Grant, at int) error {
 	m := in.(*memory[T])
+	if f.options.Constant {
+		return nil
+	}
 	all, err := handle.Write[T](data)
 	if err != nil {
 		return err
@@ -201,9 +213,11 @@ func (f *Field[T]) bind(in any, data handle.Grant, at int) error {
 // fill sets the initial values.
 func (f *Field[T]) fill(in any) {
 	m := in.(*memory[T])
-	if initial := f.options.Initial; initial != nil {
-		f.set(m, m.cells[0], m.box, initial)
+	if f.options.Constant {
+		m.cells[0] = make([]T, m.box.cells())
+		m.cells[1] = m.cells[0]
 	}
+	f.setInitial(m, m.cells[0])
 	if f.generations() == 1 {
 		return
 	}
@@ -211,6 +225,40 @@ func (f *Field[T]) fill(in any) {
 	if previous := f.options.Previous; previous != nil {
 		f.set(m, m.cells[1], m.box.common(f.grid.inside()), previous)
 	}
+}
+
+// forget gives up the cells of a constant field, when no sweep follows.
+func (f *Field[T]) forget(in any) {
+	if f.options.Constant {
+		in.(*memory[T]).cells = [2][]T{}
+	}
+}
+
+func (f *Field[T]) setInitial(m *memory[T], cells []T) {
+	switch o := f.options; {
+	case o.Initial != nil:
+		f.set(m, cells, m.box, o.Initial)
+	case o.InitialRow != nil:
+		f.setRows(m, cells, o.InitialRow)
+	}
+}
+
+// setRows sets all cells by rows. A row beyond the edge of a periodic grid is several.
+func (f *Field[T]) setRows(m *memory[T], cells []T, set func(at []int, row []T)) {
+	g := f.grid
+	user := make([]int, g.ranks)
+	m.eachRow(m.box, func(at, n int) {
+		for n > 0 {
+			c := g.wrapped(m.place(at))
+			length := n
+			if g.around[dims-1] {
+				length = min(n, g.size[dims-1]-c[dims-1])
+			}
+			copy(user, c[dims-g.ranks:])
+			set(user, cells[at:at+length])
+			at, n = at+length, n-length
+		}
+	})
 }
 
 // set sets the cells of a box to a function of their place in the grid.
@@ -242,38 +290,6 @@ func (f *Field[T]) bound(in any, generation, sweep int, b box) {
 	for _, part := range outside(b, f.grid.inside()) {
 		f.set(m, m.cells[generation], part, value)
 	}
-}
-
-func (f *Field[T]) load(in any, generation int, boxes []box, from handle.Grant, at int) (int, error) {
-	v, err := handle.Read[T](from)
-	if err != nil {
-		return 0, err
-	}
-	m := in.(*memory[T])
-	at /= f.elementBytes()
-	for _, b := range boxes {
-		m.eachRow(b, func(to, n int) {
-			v.Sub(at, at+n).Copy(m.cells[generation][to : to+n])
-			at += n
-		})
-	}
-	return at * f.elementBytes(), nil
-}
-
-func (f *Field[T]) store(in any, generation int, boxes []box, to handle.Grant, at int) (int, error) {
-	all, err := handle.Write[T](to)
-	if err != nil {
-		return 0, err
-	}
-	m := in.(*memory[T])
-	at /= f.elementBytes()
-	for _, b := range boxes {
-		m.eachRow(b, func(from, n int) {
-			copy(all[at:at+n], m.cells[generation][from:from+n])
-			at += n
-		})
-	}
-	return at * f.elementBytes(), nil
 }
 
 // outside is what of a box is not in another one, in boxes.

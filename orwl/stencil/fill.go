@@ -71,10 +71,10 @@ func (t *tile) initialFace(d direction) *resource.Resource {
 		return nil
 	}
 	if t.grid.update == Jacobi {
-		return x.faces[1] // even passes come first
+		return x.faces[1].Resource // even passes come first
 	}
 	if n, _ := t.grid.neighbour(t.at, d); t.grid.number(n) < t.grid.number(t.at) {
-		return x.faces[0]
+		return x.faces[0].Resource
 	}
 	return nil
 }

@@ -41,6 +41,7 @@ func New(rt *orwl.Runtime, o Options) *Grid {
 		g.ranks = 1
 	}
 	g.update, g.box = g.o.Update, g.o.Corners
+	g.corner = g.o.Corners || g.o.Exporters
 	g.tiling.sweeps = g.o.Sweeps
 	g.size, g.blocks = vec{1, 1, 1}, vec{1, 1, 1}
 	if len(g.errs) == 0 {
@@ -99,6 +100,9 @@ func (g *Grid) Sweep(sweeps int, kernel Kernel) error {
 	}
 	if len(g.fields) == 0 {
 		g.check(errors.New("it has no field"))
+	}
+	if g.o.Exporters && len(g.reductions) > 0 {
+		g.check(wrong("Exporters", true, "want false with a reduction, whose values the tasks of blocks write"))
 	}
 	if err := errors.Join(g.errs...); err != nil {
 		return err

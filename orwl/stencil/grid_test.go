@@ -2,6 +2,7 @@ package stencil
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -29,6 +30,8 @@ func draw(t *rapid.T) (x trial) {
 	x.o.Update = rapid.SampledFrom([]Update{Jacobi, InPlace}).Draw(t, "update")
 	x.o.Corners = rapid.Bool().Draw(t, "corners")
 	x.o.Sweeps = rapid.IntRange(1, 3).Draw(t, "between exchanges")
+	x.o.Stages = rapid.IntRange(-1, 4).Draw(t, "rows of a stage")
+	x.o.Exporters = rapid.Bool().Draw(t, "exporters")
 	halo := func(name string) (h Halo) {
 		for range ranks {
 			h = append(h, [2]int{rapid.IntRange(0, 2).Draw(t, name+" low"), rapid.IntRange(0, 2).Draw(t, name+" high")})
@@ -58,7 +61,10 @@ func draw(t *rapid.T) (x trial) {
 	x.sweeps = rapid.IntRange(0, 7).Draw(t, "sweeps")
 	x.a.Initial = func(at []int) uint64 { return mixed(1, at...) }
 	x.b.Initial = func(at []int) [3]int32 { return [3]int32{int32(mixed(2, at...)), 5, int32(len(at))} }
-	x.c.Initial = func(at []int) uint16 { return uint16(mixed(3, at...)) }
+	x.c.Initial = constant
+	if rapid.Bool().Draw(t, "rows") {
+		x.c.Initial, x.c.InitialRow = nil, constantRow
+	}
 	x.c.Constant = true
 	if rapid.Bool().Draw(t, "boundary") {
 		x.a.Boundary = func(sweep int, at []int) uint64 { return mixed(uint64(sweep)<<8|4, at...) }
@@ -67,6 +73,16 @@ func draw(t *rapid.T) (x trial) {
 		x.a.Previous = func(at []int) uint64 { return mixed(5, at...) }
 	}
 	return x
+}
+
+func constant(at []int) uint16 { return uint16(mixed(3, at...)) }
+
+func constantRow(at []int, row []uint16) {
+	at = slices.Clone(at)
+	for i := range row {
+		row[i] = constant(at)
+		at[len(at)-1]++
+	}
 }
 
 func mixed(seed uint64, at ...int) uint64 {
@@ -87,6 +103,7 @@ func (x trial) declare(rt *orwl.Runtime) (*Grid, *Field[uint64], error) {
 	err := g.Sweep(x.sweeps, func(block *Block) {
 		for r := range block.Rows() {
 			newA, newB := a.New(r), b.New(r)
+			constants := boxed(c.Box(block), r)
 			for i := range r.Len() {
 				sum := uint64(block.Sweep())
 				if previous {
@@ -98,6 +115,7 @@ func (x trial) declare(rt *orwl.Runtime) (*Grid, *Field[uint64], error) {
 				for _, d := range offsetsC {
 					sum = mixed(sum, int(c.Old(r, d...)[i]))
 				}
+				sum ^= uint64(constants[i])
 				other := b.Old(r)[i]
 				for _, d := range offsetsB {
 					old := b.Old(r, d...)[i]
@@ -109,6 +127,13 @@ func (x trial) declare(rt *orwl.Runtime) (*Grid, *Field[uint64], error) {
 		}
 	})
 	return g, a, err
+}
+
+// boxed are the cells of a row as they are in the memory around its block.
+func boxed[T any](m Box[T], r Row) []T {
+	at := r.at.minus(r.block.cells.low)
+	first := m.First + at[0]*m.Plane + at[1]*m.Row
+	return m.Cells[first : first+r.Len()]
 }
 
 // offsets are all that a kernel may read.

@@ -107,9 +107,9 @@ func merged(all []box, dim int) []box {
 	return result
 }
 
-// corner is the low corner of the block in a direction of another one. In a periodic
+// cornerOf is the low corner of the block in a direction of another one. In a periodic
 // dimension it is where the block would be if the grid went on.
-func (t *tiling) corner(at vec, d direction) vec {
+func (t *tiling) cornerOf(at vec, d direction) vec {
 	low := t.block(at).low
 	n, _ := t.neighbour(at, d)
 	for i, step := range d.step() {

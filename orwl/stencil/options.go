@@ -40,6 +40,17 @@ type Options struct {
 	// by default. With more, a block stays in the cache for as many sweeps. No block may be
 	// shorter than so many halos.
 	Sweeps int
+	// Stages is how many rows, or planes in three dimensions, are a task of their own at each end
+	// of a block. The block then begins and ends there without one of its neighbours, and they
+	// without the whole block. 0: the grid chooses, or lets a small block be one task. -1: each
+	// block is one task, as it is with a reduction.
+	Stages int
+	// Exporters gives each face of a block, those at corners included, a task of its own, which
+	// copies it when the block is done: nine tasks for a block in two dimensions. The tasks of
+	// blocks copy faces themselves by default, which costs less. A grid with a reduction has none.
+	Exporters bool
+	// Watch measures what blocks do: how long they compute and wait.
+	Watch Watch
 	// Snapshots lets every node take snapshots of the whole grid: see [orwl.Runtime.Relaxed]
 	// for what that costs. Otherwise each sees its own blocks.
 	Snapshots bool
@@ -86,6 +97,10 @@ func (o Options) validate() error {
 		return wrong("Blocks", o.Blocks, "want the %d dimensions of Size", ranks)
 	case o.Sweeps < 0:
 		return wrong("Sweeps", o.Sweeps, "want 1 or more")
+	case o.Stages < -1:
+		return wrong("Stages", o.Stages, "want 1 or more rows, 0 or -1")
+	case o.Watch.Observe != nil && o.Watch.Clock == nil:
+		return wrong("Watch.Clock", "nil", "want a clock with Watch.Observe")
 	}
 	if err := o.Checkpoint.validate(); err != nil {
 		return err

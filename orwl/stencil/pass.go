@@ -1,6 +1,8 @@
 package stencil
 
 import (
+	"time"
+
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -18,15 +20,8 @@ import (
 //
 // No task reads what another one of the same parity writes. So all tiles find the pass before,
 // in whatever order they are.
-type pass struct {
-	*tile
-	task   *orwl.Task
-	data   *orwl.Access
-	reads  []port
-	writes []port
-	// low and high are the next blocks in each dimension, for the messages of reductions.
-	low, high [dims]ports
-}
+//
+// A pass over a large tile is done in stages, a task each: see stage.go.
 
 // ports are a task's accesses to what it exchanges with a neighbour.
 type ports struct{ in, out port }
@@ -35,6 +30,16 @@ type ports struct{ in, out port }
 type port struct {
 	exchange *exchange
 	access   *orwl.Access
+	face     *face
+	timing   timing // of what is imported
+}
+
+// face is a resource with what a tile exports to a neighbour.
+type face struct {
+	*resource.Resource
+	// computed is when the contents were, by [Watch]. The task that holds the resource may use
+	// it. Other nodes do not see it.
+	computed time.Duration
 }
 
 // parities is how many tasks a tile has.
@@ -74,7 +79,7 @@ func (g *Grid) declare() error {
 	g.declareFaces()
 	for parity := range g.parities() {
 		for _, t := range g.tiles {
-			g.declarePass(t, parity)
+			g.declareStages(t, parity)
 		}
 	}
 	g.declareKeepers()
@@ -100,108 +105,16 @@ func (g *Grid) declareFaces() {
 			if x.nothing() {
 				continue
 			}
-			x.faces = new([2]*resource.Resource)
+			x.faces = new([2]face)
 			n, _ := g.neighbour(t.at, direction(d))
 			for parity := range g.parities() {
 				name := t.name + " to " + g.stepName(direction(d))
 				if g.parities() > 1 {
 					name += [2]string{", even", ", odd"}[parity]
 				}
-				x.faces[parity] = t.resource(name, x.layout.bytes)
+				x.faces[parity].Resource = t.resource(name, x.layout.bytes)
 			}
 			g.tileAt(n).in[direction(d).opposite()].faces = x.faces
 		}
 	}
-}
-
-// declarePass declares a task of a tile. First it takes the tile.
-func (g *Grid) declarePass(t *tile, parity int) {
-	rounds := g.passes()
-	if n := g.parities(); n > 1 {
-		rounds = (rounds - parity + 1) / n
-	}
-	if rounds == 0 {
-		return
-	}
-	name := t.name
-	if g.parities() > 1 {
-		name += [2]string{", even", ", odd"}[parity]
-	}
-	task := g.rt.Task(name).On(t.node)
-	p := &pass{tile: t, task: task}
-	p.data = task.Write(t.data)
-	for d := range t.in {
-		if x := &t.in[d]; x.faces != nil {
-			p.reads = append(p.reads, port{x, task.Read(x.faces[(parity+1)%g.parities()])})
-			p.beside(direction(d)).in = p.reads[len(p.reads)-1]
-		}
-	}
-	for d := range t.out {
-		if x := &t.out[d]; x.faces != nil {
-			p.writes = append(p.writes, port{x, task.Write(x.faces[parity])})
-			p.beside(direction(d)).out = p.writes[len(p.writes)-1]
-		}
-	}
-	task.Each(rounds, func(round int) error { return p.run(g.parities()*round + parity) })
-}
-
-// beside are the ports of a neighbour, if messages of reductions go there.
-func (p *pass) beside(d direction) *ports {
-	if p.grid.beside(p.at, d) {
-		for i, step := range d.step() {
-			switch step {
-			case -1:
-				return &p.low[i]
-			case 1:
-				return &p.high[i]
-			}
-		}
-	}
-	return new(ports)
-}
-
-// run is pass n of the tile.
-func (p *pass) run(n int) error {
-	g := p.grid
-	done := g.start + n*g.tiling.sweeps
-	if err := p.bind(p.data); err != nil {
-		return err
-	}
-	for _, r := range p.reads {
-		if err := p.load(r.exchange, r.access, done); err != nil {
-			return err
-		}
-	}
-	sweeps := min(g.tiling.sweeps, g.total-done)
-	p.sweep(done, sweeps)
-	for _, w := range p.writes {
-		if err := p.store(w.exchange, w.access, done+sweeps); err != nil {
-			return err
-		}
-	}
-	if err := p.reduce(n); err != nil {
-		return err
-	}
-	p.checkpoint(n, done+sweeps)
-	return nil
-}
-
-// reduce brings the reductions one step further. If one ends the run, this is the task's last
-// round, or one that follows.
-func (p *pass) reduce(n int) error {
-	g := p.grid
-	for i, r := range g.reductions {
-		stop, err := r.advance(p.flows[i], p, n)
-		if err != nil {
-			return err
-		}
-		if stop > 0 && stop < g.passes() && (p.stop == 0 || stop < p.stop) {
-			p.stop = stop
-			g.stop.Store(int64(stop))
-		}
-	}
-	if p.stop > 0 && n+g.parities() >= p.stop {
-		p.task.Last()
-	}
-	return nil
 }

@@ -142,14 +142,14 @@ type reducer interface {
 	newFlow() any
 	// advance takes the messages that neighbours have sent, sends others, and returns how many
 	// passes there are; 0 if that is not known.
-	advance(flow any, p *pass, n int) (stop int, err error)
+	advance(flow any, p *stage, n int) (stop int, err error)
 }
 
 func (r *Reduction[T]) elementBytes() int { return int(reflect.TypeFor[message[T]]().Size()) }
 
 func (r *Reduction[T]) newFlow() any { return &flow[T]{reduction: r} }
 
-func (r *Reduction[T]) advance(in any, p *pass, n int) (stop int, err error) {
+func (r *Reduction[T]) advance(in any, p *stage, n int) (stop int, err error) {
 	f := in.(*flow[T])
 	m := f.own
 	m.Pass = int64(n + 1)
@@ -188,7 +188,7 @@ func (r *Reduction[T]) advance(in any, p *pass, n int) (stop int, err error) {
 
 // gather combines m, or an earlier message like it, with the message of the blocks before it
 // in a dimension.
-func (f *flow[T]) gather(p *pass, dim int, m message[T]) (message[T], error) {
+func (f *flow[T]) gather(p *stage, dim int, m message[T]) (message[T], error) {
 	if p.at[dim] == 0 {
 		return m, nil
 	}
@@ -223,7 +223,7 @@ func (f *flow[T]) conclude(m *message[T]) {
 }
 
 // hear is what comes back from the block in the fastest dimension that has one.
-func (r *Reduction[T]) hear(p *pass) (message[T], error) {
+func (r *Reduction[T]) hear(p *stage) (message[T], error) {
 	for dim := dims - 1; ; dim-- {
 		if p.at[dim] < r.grid.blocks[dim]-1 {
 			return r.receive(p.high[dim].in)

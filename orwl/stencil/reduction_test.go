@@ -13,6 +13,7 @@ import (
 func TestReductionEqualsSequential(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := draw(t)
+		x.o.Exporters = false
 		x.sweeps = rapid.IntRange(1, 40).Draw(t, "most sweeps")
 		end := rapid.IntRange(0, 40).Draw(t, "end")
 		run := func(x trial) (sums map[int]uint64, swept int, delay int) {

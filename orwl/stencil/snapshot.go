@@ -6,8 +6,10 @@ import (
 	"github.com/orwl/go-orwl/handle"
 )
 
-// Snapshot is a field at one time of a run. Each block is as it was between two exchanges with
-// its neighbours. Blocks near each other are of nearly the same sweep.
+// Snapshot is a field at one time of a run. Blocks near each other are of nearly the same sweep.
+// A block is as it was between two exchanges with its neighbours, unless it has several stages:
+// then its first rows may be ahead of its last ones by as many sweeps as there are between
+// exchanges. See Options.Stages.
 type Snapshot[T any] struct {
 	// Cells are in the order of the grid. Those of other nodes are zero, unless
 	// Options.Snapshots says that each node sees all.
@@ -24,6 +26,9 @@ type Snapshot[T any] struct {
 func (f *Field[T]) Snapshot(ctx context.Context) (s Snapshot[T], err error) {
 	g := f.grid
 	s = Snapshot[T]{Cells: make([]T, g.size.product()), First: -1}
+	if f.options.Constant {
+		f.constants(s.Cells)
+	}
 	var bytes []byte
 	for _, t := range g.tiles {
 		if t.node != g.rt.Node() && !g.o.Snapshots {
@@ -33,8 +38,10 @@ func (f *Field[T]) Snapshot(ctx context.Context) (s Snapshot[T], err error) {
 		if bytes, version, err = t.data.Snapshot(ctx, bytes[:0]); err != nil {
 			return s, err
 		}
-		swept := g.sweptBy(version)
-		f.copyOut(s.Cells, t, handle.ViewOf[T](bytes), swept)
+		swept := g.sweptBy(t, version)
+		if !f.options.Constant {
+			f.copyOut(s.Cells, t, handle.ViewOf[T](bytes), swept)
+		}
 		if s.Last = max(s.Last, swept); s.First < 0 || swept < s.First {
 			s.First = swept
 		}
@@ -44,15 +51,19 @@ func (f *Field[T]) Snapshot(ctx context.Context) (s Snapshot[T], err error) {
 }
 
 // sweptBy is how many sweeps a tile has been through whose memory has been written so often:
-// once with the initial values, and then in each pass.
-func (g *Grid) sweptBy(version uint64) int {
-	return min(g.start+max(0, int(version)-1)*g.tiling.sweeps, g.total)
+// once with the initial values, and then in each stage.
+func (g *Grid) sweptBy(t *tile, version uint64) int {
+	return min(g.start+max(0, int(version)-1)/t.stages*g.tiling.sweeps, g.total)
 }
 
 // Values returns the cells of the field as they are after the run, in the order of the grid.
 // Any node may ask for them until the nodes leave.
 func (f *Field[T]) Values(ctx context.Context) ([]T, error) {
 	values := make([]T, f.grid.size.product())
+	if f.options.Constant {
+		f.constants(values)
+		return values, nil
+	}
 	for _, t := range f.grid.tiles {
 		err := handle.ReadOnce(ctx, t.data, func(v handle.View[T]) error {
 			f.copyOut(values, t, v, f.grid.swept())
@@ -64,6 +75,9 @@ func (f *Field[T]) Values(ctx context.Context) ([]T, error) {
 	}
 	return values, nil
 }
+
+// constants computes the cells of a constant field once more.
+func (f *Field[T]) constants(cells []T) { f.setInitial(newMemory[T](f.grid.domain()), cells) }
 
 // copyOut copies the cells of a tile to their places in the whole grid. v is the tile's memory after so
 // many sweeps.

@@ -13,27 +13,29 @@ package stencil
 // bandBytes is how much of the fields a band has, about.
 const bandBytes = 64 << 10
 
-// sweep runs so many sweeps of a pass. done is how many the grid has been through before.
-func (t *tile) sweep(done, sweeps int) {
+// bandRows is how many rows a band has at least: kernels may compute several together.
+const bandRows = 4
+
+// sweep runs a part of a pass of so many sweeps. done is how many the grid has been through
+// before. The part is from one progress to another, see [tile.span].
+func (t *tile) sweep(done, sweeps, from, to int) {
 	g := t.grid
-	dim := dims - g.ranks
+	dim := g.slowest()
 	lag := g.shift(dim)
 	first := 0 // of the pass's regions
 	if g.update == Jacobi {
 		first = g.tiling.sweeps - sweeps
 	}
-	begin := g.region(t.at, first)
-	end := begin.hull(g.region(t.at, first+sweeps-1)).high[dim]
-	rows := t.band(begin, sweeps)
-	for low := begin.low[dim]; low-(sweeps-1)*lag < end; low += rows {
-		for s := range sweeps {
-			part := g.region(t.at, first+s)
+	rows := t.band(from, to)
+	for low := from; low < to; low += rows {
+		high := min(low+rows, to)
+		for s := first; s < first+sweeps; s++ {
+			part := g.region(t.at, s)
 			part.low[dim] = max(part.low[dim], low-s*lag)
-			part.high[dim] = min(part.high[dim], low-s*lag+rows)
-			if part.empty() {
-				continue
+			part.high[dim] = min(part.high[dim], high-s*lag)
+			if !part.empty() {
+				t.run(part, done+s-first, s == first+sweeps-1)
 			}
-			t.run(part, done+s, s == sweeps-1)
 		}
 	}
 }
@@ -47,12 +49,12 @@ func (t *tile) run(cells box, sweep int, last bool) {
 	t.grid.kernel(&t.block)
 }
 
-// band is how many rows a band has.
-func (t *tile) band(cells box, sweeps int) int {
-	dim := dims - t.grid.ranks
-	rows := cells.high[dim] - cells.low[dim]
-	if sweeps == 1 {
-		return rows
+// band is how many rows a band of a part has.
+func (t *tile) band(from, to int) int {
+	if t.grid.tiling.sweeps == 1 || t.bytes == 0 {
+		return to - from
 	}
-	return max(1, min(rows, bandBytes*rows/t.layout.bytes))
+	dim := t.grid.slowest()
+	rows := t.grid.block(t.at).size()[dim]
+	return max(1, min(bandRows, rows), min(rows, bandBytes*rows/t.bytes))
 }

@@ -25,6 +25,7 @@ package stencil
 type tiling struct {
 	update Update
 	box    bool // the kernel reads across corners
+	corner bool // neighbours across corners exchange cells
 	size   vec  // of the grid, in cells
 	blocks vec
 	around [dims]bool // periodic
@@ -107,7 +108,7 @@ func (t *tiling) reach(at vec) box {
 // reads says whether a sweep of the tile reads or changes a cell.
 func (t *tiling) reads(at vec, sweep int, c vec) bool {
 	r := t.region(at, sweep)
-	if t.box {
+	if t.corner {
 		return r.grown(t.halo).contains(c)
 	}
 	for i := range dims {

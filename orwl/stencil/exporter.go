@@ -1,0 +1,36 @@
+package stencil
+
+import "github.com/orwl/go-orwl/orwl"
+
+// exporter is a task that writes one face of a tile when all stages have ended: see
+// Options.Exporters. All exporters of a tile read it together.
+type exporter struct {
+	*tile
+	task     *orwl.Task
+	exchange *exchange
+	data, to *orwl.Access
+	face     *face
+}
+
+func (g *Grid) declareExporter(t *tile, d direction, rounds, parity int) {
+	x := &t.out[d]
+	e := &exporter{tile: t, exchange: x, face: &x.faces[parity]}
+	e.task = g.rt.Task(e.face.Name() + ", exporter").On(t.node)
+	e.data, e.to = e.task.Read(t.data), e.task.Write(e.face.Resource)
+	e.task.Each(rounds, func(round int) error { return e.run(g.parities()*round + parity) })
+}
+
+// run exports after pass n.
+func (e *exporter) run(n int) error {
+	g := e.grid
+	e.tell(e.task, Exporting)
+	swept := min(g.start+(n+1)*g.tiling.sweeps, g.total)
+	err := e.export(e.exchange, e.data, e.to, swept)
+	e.face.computed = e.watch.since // no stage runs while an exporter does
+	if n+1 == g.passes() {
+		e.tell(e.task, Outside)
+	} else {
+		e.tell(e.task, Waiting)
+	}
+	return err
+}

@@ -1,0 +1,304 @@
+package stencil
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/orwl/go-orwl/orwl"
+)
+
+// stage is a step task that does a part of each pass over a tile. It begins when all that it
+// imports is there, and exports when it ends. A tile has up to three stages, which take turns by
+// the tile's data. They cut it in its slowest dimension:
+//
+//	first rows    import all but what is behind the last rows    export to the low side
+//	middle
+//	last rows     import from the high side                      export all else
+//
+// So the neighbour on the low side waits for the first rows only, and the one on the high side
+// delays the last rows only. Tiles that lie in a line compute at the same time, and edges travel
+// during the middle.
+//
+// All tasks of a tile are neighbours in the order of tasks. So each import is of the same pass as
+// it would be with one stage.
+type stage struct {
+	*tile
+	task     *orwl.Task
+	data     *orwl.Access
+	from, to int // progress, see [tile.span]
+	last     bool
+	reads    []port
+	writes   []port
+	// low and high are the next blocks in each dimension, for the messages of reductions.
+	low, high [dims]ports
+}
+
+// A stage costs a few microseconds. A grid that chooses gives each at least stageCells, and a
+// stagesEach-th of the block.
+const (
+	stagesEach = 4
+	stageCells = 2048
+)
+
+// span is the progress of a pass: from where to where it goes. At progress p, sweep s has done
+// the rows below p-s·lag, see sweep.go.
+func (t *tile) span() (begin, end int) {
+	dim := t.grid.slowest()
+	begin = t.grid.region(t.at, 0).low[dim]
+	for s := range t.grid.tiling.sweeps {
+		end = max(end, t.grid.region(t.at, s).high[dim]+s*t.grid.shift(dim))
+	}
+	return begin, end
+}
+
+// slowest is the first of the user's dimensions.
+func (g *Grid) slowest() int { return dims - g.ranks }
+
+// needed is the progress from which on a pass needs what it imports, or the end.
+func (t *tile) needed(x *exchange) int {
+	dim := t.grid.slowest()
+	_, progress := t.span()
+	for s := range t.grid.tiling.sweeps {
+		r := t.grid.region(t.at, s)
+		reach := r.grown(t.grid.halo)
+		for _, boxes := range x.boxes {
+			for _, b := range boxes {
+				if b = b.common(reach); !b.empty() {
+					progress = min(progress, max(r.low[dim], b.low[dim]-t.grid.halo.high[dim])+s*t.grid.shift(dim))
+				}
+			}
+		}
+	}
+	return progress
+}
+
+// complete is the progress at which a pass has computed all that it exports.
+func (t *tile) complete(x *exchange) int {
+	dim := t.grid.slowest()
+	progress, _ := t.span()
+	for s := range t.grid.tiling.sweeps {
+		r := t.grid.region(t.at, s)
+		for _, boxes := range x.boxes {
+			for _, b := range boxes {
+				if b = b.common(r); !b.empty() {
+					progress = max(progress, b.high[dim]+s*t.grid.shift(dim))
+				}
+			}
+		}
+	}
+	return progress
+}
+
+// cuts are the progress at which each stage begins, and the end.
+func (t *tile) cuts() []int {
+	begin, end := t.span()
+	rows := t.grid.stageRows(t.at)
+	cuts := []int{begin, end}
+	if rows == 0 {
+		return cuts
+	}
+	early, late := begin, end
+	for d := range direction(directions) {
+		switch x, step := &t.in[d], d.step()[t.grid.slowest()]; {
+		case step < 0 && !t.out[d].nothing() && !t.grid.o.Exporters:
+			early = max(early, begin+rows, t.complete(&t.out[d]))
+		case step > 0 && !x.nothing():
+			late = min(late, end-rows, t.needed(x))
+		}
+	}
+	for _, cut := range []int{early, late} {
+		if cut > begin && cut < end {
+			cuts = append(cuts, cut)
+		}
+	}
+	slices.Sort(cuts)
+	return slices.Compact(cuts)
+}
+
+// stageRows is how many rows, or planes, are a stage at each end of a block; 0: the block has one
+// stage.
+func (g *Grid) stageRows(at vec) int {
+	if len(g.reductions) > 0 { // their messages need all faces at once
+		return 0
+	}
+	if g.o.Stages != 0 {
+		return max(0, g.o.Stages)
+	}
+	b := g.block(at)
+	n := b.size()[g.slowest()]
+	rows := max(divideUp(n, stagesEach), divideUp(stageCells*n, b.cells()))
+	if rows >= n {
+		return 0
+	}
+	return rows
+}
+
+// declareStages declares the tasks of a tile. First they take the tile.
+func (g *Grid) declareStages(t *tile, parity int) {
+	cuts := t.cuts()
+	t.stages = len(cuts) - 1
+	rounds := g.passes()
+	if n := g.parities(); n > 1 {
+		rounds = (rounds - parity + 1) / n
+	}
+	if rounds == 0 {
+		return
+	}
+	suffix := ""
+	if g.parities() > 1 {
+		suffix = [2]string{", even", ", odd"}[parity]
+	}
+	stages := make([]*stage, t.stages)
+	for i := range stages {
+		name := t.name + suffix
+		if len(stages) > 1 {
+			name = fmt.Sprintf("%s, stage %d of %d", name, i+1, len(stages))
+		}
+		s := &stage{tile: t, task: g.rt.Task(name).On(t.node), from: cuts[i], to: cuts[i+1], last: i == len(stages)-1}
+		s.data = s.task.Write(t.data)
+		s.task.Each(rounds, func(round int) error { return s.run(g.parities()*round + parity) })
+		stages[i] = s
+	}
+	for d := range t.in {
+		x := &t.in[d]
+		if x.faces == nil {
+			continue
+		}
+		needed := t.needed(x)
+		i := 0
+		for i < len(stages)-1 && needed >= stages[i].to {
+			i++
+		}
+		stages[i].read(direction(d), &x.faces[(parity+1)%g.parities()])
+	}
+	for d := range t.eachOut() {
+		x := &t.out[d]
+		if g.o.Exporters {
+			g.declareExporter(t, d, rounds, parity)
+			continue
+		}
+		i := 0
+		for complete := t.complete(x); i < len(stages)-1 && complete > stages[i].to; {
+			i++
+		}
+		stages[i].write(d, &x.faces[parity])
+	}
+}
+
+// eachOut yields the directions to which a tile exports. A worker runs next the step that it has
+// made ready first. In place, the next block in a row is the likeliest to have all else.
+func (t *tile) eachOut() func(yield func(direction) bool) {
+	return func(yield func(direction) bool) {
+		for i := range direction(directions) {
+			if d := (here + 1 + i) % directions; t.out[d].faces != nil && !yield(d) {
+				return
+			}
+		}
+	}
+}
+
+func (p *stage) read(d direction, f *face) {
+	in := port{exchange: &p.in[d], access: p.task.Read(f.Resource), face: f}
+	in.timing.follow(p, d, in.access)
+	p.reads = append(p.reads, in)
+	p.beside(d).in = in
+}
+
+func (p *stage) write(d direction, f *face) {
+	out := port{exchange: &p.out[d], access: p.task.Write(f.Resource), face: f}
+	p.writes = append(p.writes, out)
+	p.beside(d).out = out
+}
+
+// beside are the ports of a neighbour, if messages of reductions go there.
+func (p *stage) beside(d direction) *ports {
+	if p.grid.beside(p.at, d) {
+		for i, step := range d.step() {
+			switch step {
+			case -1:
+				return &p.low[i]
+			case 1:
+				return &p.high[i]
+			}
+		}
+	}
+	return new(ports)
+}
+
+// run is the stage's part of pass n.
+func (p *stage) run(n int) error {
+	g := p.grid
+	done := g.start + n*g.tiling.sweeps
+	sweeps := min(g.tiling.sweeps, g.total-done)
+	asked := p.watch.since
+	if err := p.bind(p.data); err != nil {
+		return err
+	}
+	if len(p.reads) > 0 {
+		p.enter(Importing)
+	}
+	for i := range p.reads {
+		r := &p.reads[i]
+		if err := p.load(r.exchange, r.access, done); err != nil {
+			return err
+		}
+		p.watch.imported(r, asked)
+	}
+	p.enter(Computing)
+	p.sweep(done, sweeps, p.from, p.to)
+	if len(p.writes) > 0 {
+		p.enter(Exporting)
+	}
+	for _, w := range p.writes {
+		if err := p.store(w.exchange, w.access, done+sweeps); err != nil {
+			return err
+		}
+		w.face.computed = p.watch.since
+	}
+	if err := p.end(n, done+sweeps); err != nil {
+		return err
+	}
+	for i := range p.reads {
+		p.reads[i].timing.announced = p.watch.since
+	}
+	return nil
+}
+
+// end ends the stage's part of a pass.
+func (p *stage) end(n, swept int) error {
+	next := Waiting
+	if p.last {
+		if err := p.reduce(n); err != nil {
+			return err
+		}
+		p.checkpoint(n, swept)
+		if n+1 == p.grid.passes() || n+1 == p.stop {
+			next = Outside
+			for i, f := range p.grid.fields {
+				f.forget(p.block.memory[i])
+			}
+		}
+	}
+	p.enter(next)
+	return nil
+}
+
+// reduce brings the reductions one step further. If one ends the run, this is the task's last
+// round, or one that follows.
+func (p *stage) reduce(n int) error {
+	g := p.grid
+	for i, r := range g.reductions {
+		stop, err := r.advance(p.flows[i], p, n)
+		if err != nil {
+			return err
+		}
+		if stop > 0 && stop < g.passes() && (p.stop == 0 || stop < p.stop) {
+			p.stop = stop
+			g.stop.Store(int64(stop))
+		}
+	}
+	if p.stop > 0 && n+g.parities() >= p.stop {
+		p.task.Last()
+	}
+	return nil
+}

@@ -1,0 +1,134 @@
+package stencil
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// Watch says what is to be measured of the blocks of this node. The zero value measures nothing.
+// See [Grid.Account].
+type Watch struct {
+	// Clock is the time, for example since the run began. It is read when a block begins to do
+	// something else. To read a clock takes as long as to compute a dozen cells.
+	Clock func() time.Duration
+	// Observe is told of each change, after the first, by the task that makes it. It may be nil.
+	Observe func(Change)
+}
+
+// Phase is what a block does at a time.
+type Phase uint8
+
+const (
+	Outside   Phase = iota // before its first pass, and after its last
+	Waiting                // for its neighbours, and then for a worker
+	Importing              // copying what neighbours have exported
+	Computing
+	Exporting
+	Phases // how many there are
+)
+
+// Account is how a block has spent the time, and what it has imported.
+type Account struct {
+	// Spent is the time in each phase until Ended, when the last pass ended.
+	Spent [Phases]time.Duration
+	Ended time.Duration
+	// Imports is how many faces of neighbours it has taken over, of so many bytes.
+	Imports, Bytes int64
+	// Early is how many of them were there when the block ended its stage before.
+	Early int64
+	// Hidden is for how long faces were on their way while the block did something else: from
+	// when they were announced until they were there, or until the block began to wait. A face of
+	// the same node is there when it is computed, one of another node when it has come.
+	Hidden time.Duration
+}
+
+// Change is the beginning of a phase.
+type Change struct {
+	Block   int // its number
+	Task    *orwl.Task
+	Phase   Phase
+	At      time.Duration
+	Account *Account // until At, for the time of the call; nil for a task that only exports
+}
+
+// Account is what the block of a number has done so far. It is for after the run, and for a block
+// of this node if Options.Watch has a clock: otherwise it is zero.
+func (g *Grid) Account(block int) Account { return g.tiles[block].watch.Account }
+
+// watch belongs to the stage that runs.
+type watch struct {
+	Account
+	phase Phase
+	since time.Duration
+}
+
+// enter begins a phase, unless it is the present one.
+func (p *stage) enter(phase Phase) {
+	w, o := &p.watch, &p.grid.o.Watch
+	if o.Clock == nil || phase == w.phase {
+		return
+	}
+	now := o.Clock()
+	w.Spent[w.phase] += now - w.since
+	w.phase, w.since = phase, now
+	if phase == Outside {
+		w.Ended = now
+	}
+	if o.Observe != nil {
+		o.Observe(Change{Block: p.block.number, Task: p.task, Phase: phase, At: now, Account: &w.Account})
+	}
+}
+
+// tell tells of a task that only exports.
+func (t *tile) tell(task *orwl.Task, phase Phase) {
+	if o := &t.grid.o.Watch; o.Clock != nil && o.Observe != nil {
+		o.Observe(Change{Block: t.block.number, Task: task, Phase: phase, At: o.Clock()})
+	}
+}
+
+// timing is when an import was announced and came.
+type timing struct {
+	announced time.Duration
+	far       *arrival // nil: the face is of the same node
+}
+
+// arrival is when a face of another node has come last.
+type arrival struct {
+	clock func() time.Duration
+	at    atomic.Int64
+}
+
+// Observe implements resource.Observer.
+func (a *arrival) Observe(resource.Event) { a.at.Store(int64(a.clock())) }
+
+// follow prepares the timing of what a stage imports from a direction.
+func (t *timing) follow(p *stage, d direction, access *orwl.Access) {
+	clock := p.grid.o.Watch.Clock
+	n, _ := p.grid.neighbour(p.at, d)
+	if clock == nil || p.node != p.grid.rt.Node() || p.grid.tileAt(n).node == p.node {
+		return
+	}
+	t.far = &arrival{clock: clock}
+	access.Place().Observe(t.far, resource.GrantedFar)
+}
+
+// imported counts an import. asked is when the block began to wait for it.
+func (w *watch) imported(r *port, asked time.Duration) {
+	there := r.face.computed
+	if r.timing.far != nil {
+		there = time.Duration(r.timing.far.at.Load())
+	}
+	w.count(r.exchange.layout.bytes, r.timing.announced, there, asked)
+}
+
+func (a *Account) count(bytes int, announced, there, asked time.Duration) {
+	a.Imports++
+	a.Bytes += int64(bytes)
+	if there <= asked {
+		a.Early++
+	}
+	a.Hidden += max(0, min(asked, there)-announced)
+}
