@@ -14,6 +14,7 @@ import (
 	"github.com/orwl/go-orwl/metrics"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
+	"github.com/orwl/go-orwl/orwl/nodes"
 )
 
 var quiet = slog.New(slog.DiscardHandler)
@@ -54,7 +55,7 @@ func exported(t *testing.T) map[string]bool {
 	}
 	alone, cancel := context.WithCancel(t.Context())
 	_, err := orwl.Join(alone, orwl.JoinOptions{
-		Place: &launch.Place{Nodes: 2, Listen: "127.0.0.1:0", Report: func(string) error { cancel(); return nil }}, Log: quiet, Registerer: d,
+		Place: &launch.Place{Nodes: 2, Listen: "127.0.0.1:0", Report: func(string) error { cancel(); return nil }}, Log: quiet, Network: nodes.Network{Registerer: d},
 	})
 	if !errors.Is(err, context.Canceled) {
 		t.Fatalf("a node that is told to stop waiting for another: %v", err)

@@ -4,7 +4,7 @@
 //
 //	registry := prometheus.NewRegistry()
 //	m, err := metrics.New(metrics.Options{Registerer: registry, Node: place.Node})
-//	nodes, err := orwl.Join(ctx, orwl.JoinOptions{Registerer: registry})
+//	nodes, err := orwl.Join(ctx, orwl.JoinOptions{Network: nodes.Network{Registerer: registry}})
 //	rt, err := orwl.New(orwl.Options{Nodes: nodes, Observers: []orwl.Observer{m}})
 //	m.Watch(rt)
 //	m.Nodes(nodes)

@@ -40,7 +40,7 @@ func markdown() string {
 Made by ` + "`go generate ./metrics`" + ` from what is exported. Each metric has the label
 ` + "`node`" + `, the number of the process in its run. Beside these there are Go's own
 (` + "`go_*`" + `), the process's (` + "`process_*`" + `) and, if the nodes were given a registerer
-(` + "`orwl.JoinOptions.Registerer`" + `), go-libp2p's (` + "`libp2p_*`" + `).
+(` + "`nodes.Network.Registerer`" + `), go-libp2p's (` + "`libp2p_*`" + `).
 
 Histograms are native and classic at once: a scraper gets the native ones, eight
 buckets to each factor of two, if it asks for them. Times are sampled where accesses

@@ -15,6 +15,7 @@ import (
 
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
+	"github.com/orwl/go-orwl/orwl/nodes"
 )
 
 // member is a node of a run whose nodes are all in this process, and its metrics.
@@ -38,7 +39,7 @@ func crew(t *testing.T, count int) []*member {
 		}
 		m.nodes, errs[i] = orwl.Join(context.Background(), orwl.JoinOptions{
 			Place: &p, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Remote: true,
-			Registerer: m.registry, Beat: 10 * time.Millisecond,
+			Network: nodes.Network{Registerer: m.registry}, Beat: 10 * time.Millisecond,
 		})
 	}
 	var all sync.WaitGroup

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/orwl/go-orwl/net/p2p"
+	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/net/wire"
 	"github.com/orwl/go-orwl/orwl"
 )
@@ -116,7 +116,7 @@ func (m *Metrics) collectNodes(s sink) {
 }
 
 // collectStates says how many nodes are there.
-func collectStates(s sink, n *p2p.Node) {
+func collectStates(s sink, n node.Node) {
 	var here, suspected, gone int
 	for i := range n.Nodes() {
 		switch {

@@ -18,6 +18,8 @@ var (
 	// ErrForeign: another runtime, or resource.New, has made the resource in a
 	// declaration.
 	ErrForeign = errors.New("orwl: resource is not of this runtime: declare it with Resource of this runtime, or look it up by its name")
+	// ErrNoNetwork: the process is one of several nodes, and its program imports no network.
+	ErrNoNetwork = errors.New("orwl: the program has no network")
 	// ErrNotRelaxed: a relaxed access on another node than the resource's home.
 	ErrNotRelaxed = errors.New("orwl: relaxed access is not declared: call Runtime.Relaxed before Run, or make it at the resource's home")
 	// ErrEarly: a relaxed access in a run of several nodes, whose guards are not there yet.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/orwl/go-orwl/internal/pack"
 	"github.com/orwl/go-orwl/locks"
-	"github.com/orwl/go-orwl/net/p2p"
+	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/net/rma"
 	rmapart "github.com/orwl/go-orwl/net/rma/part"
 	"github.com/orwl/go-orwl/net/topology"
@@ -70,7 +70,7 @@ func (rt *Runtime) newGuards(ctx context.Context, all []*resource.Resource) (*gu
 	const line = 8 // words
 	words := g.spec.WordsOn(g.tree)
 	g.words = words.Home + words.Rank + 3*line
-	g.fabric, err = rt.o.Nodes.node.Fabric(ctx, p2p.FabricOptions{
+	g.fabric, err = rt.o.Nodes.node.Fabric(ctx, node.FabricOptions{
 		Topology: topology.Flat(rt.Nodes() * len(all) * g.ranks), Words: g.words,
 	})
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/orwl/go-orwl/net/p2p"
+	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -282,7 +282,7 @@ func (n *Nodes) status(number int) NodeStatus {
 		return NodeHere
 	}
 	switch err := n.node.Lost(number); {
-	case errors.Is(err, p2p.ErrLeft):
+	case errors.Is(err, node.ErrLeft):
 		return NodeLeft
 	case err != nil:
 		return NodeLost

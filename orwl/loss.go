@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/orwl/go-orwl/net/p2p"
+	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -21,7 +21,7 @@ const (
 	// [resource.ErrLost]; a task that returns it ends the run, a task that heeds it
 	// goes on.
 	//
-	// A node that is cut off from too many others does not go on: see [p2p.ErrApart]. A loss
+	// A node that is cut off from too many others does not go on: see p2p.ErrApart. A loss
 	// before all nodes have made their first requests ends the run nevertheless.
 	GoOn
 )
@@ -54,7 +54,7 @@ func (n *Nodes) failureOf(err error) *NodeError {
 func (n *Nodes) told(_ int, header, _ []byte) error {
 	e, err := parseFailure(header, n.Count())
 	if err != nil {
-		return fmt.Errorf("%w: %w", p2p.ErrProtocol, err)
+		return fmt.Errorf("%w: %w", node.ErrProtocol, err)
 	}
 	if !e.Lost || !n.survives() {
 		n.end(e)

@@ -4,28 +4,30 @@ import (
 	"context"
 	"net"
 
-	"github.com/orwl/go-orwl/net/p2p/rendezvous"
+	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/orwl/launch"
 )
 
 // Meet gives a number to a process that knows only how many nodes there are: ORWL_JOIN, or a
-// program's flag -join, says so. It finds the others by their key, on the networks of
-// this machine by multicast DNS, or by o.Discovery. A place that has a number is returned as it
-// is. The rest of o comes from the place.
+// program's flag -join, says so. The process finds the others by their key: see nodes.Network.
+// A place that has a number is returned as it is. Of o, only Network and Log count.
 //
 // [Join] calls it. A program that needs its number earlier calls it first:
 //
 //	place, err := launch.FromEnvironment()
 //	...
-//	place, err = orwl.Meet(ctx, place, rendezvous.Options{})
+//	place, err = orwl.Meet(ctx, place, orwl.JoinOptions{})
 //	...
 //	nodes, err := orwl.Join(ctx, orwl.JoinOptions{Place: &place})
-func Meet(ctx context.Context, p launch.Place, o rendezvous.Options) (launch.Place, error) {
+func Meet(ctx context.Context, p launch.Place, o JoinOptions) (launch.Place, error) {
 	if !p.Unmet {
 		return p, nil
 	}
-	o.Nodes, o.Key, o.Listen = p.Nodes, p.Key, anyPort(p.Listen)
-	seat, err := rendezvous.Meet(ctx, o)
+	network, err := o.network(p)
+	if err != nil {
+		return p, err
+	}
+	seat, err := network.Meet(ctx, node.Party{Nodes: p.Nodes, Key: p.Key, Listen: anyPort(p.Listen), Log: o.Log})
 	if err != nil {
 		return p, err
 	}

@@ -8,10 +8,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
-	"github.com/orwl/go-orwl/net/p2p"
-	"github.com/orwl/go-orwl/net/p2p/rendezvous"
+	"github.com/orwl/go-orwl/net/node"
+	"github.com/orwl/go-orwl/orwl/internal/linked"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -20,7 +18,7 @@ import (
 // has no network.
 type Nodes struct {
 	place launch.Place
-	node  *p2p.Node // nil: there is no other
+	node  node.Node // nil: there is no other
 	site  *resource.Site
 	log   *slog.Logger
 
@@ -51,25 +49,29 @@ type JoinOptions struct {
 	// Patience is for how long the nodes wait for each other in the beginning, 30 s
 	// by default.
 	Patience time.Duration
-	// Rendezvous says how the others are found if Place is Unmet; by multicast DNS if zero.
-	Rendezvous rendezvous.Options
 	// Machine divides a machine into several: the node shares memory only with nodes of its
 	// machine that say the same. By default all do.
 	Machine string
 	// Remote has the node share no memory with other nodes of its machine, as if each had a
 	// machine of its own.
 	Remote bool
-	// Carrier is how the nodes carry bytes: TCP with TLS by default. Packages net/p2p/noise and
-	// net/p2p/quic have others. All nodes have the same.
-	Carrier p2p.Carrier
-	// Host is this node's libp2p host, which the program has made and closes; the node makes
-	// one if nil. See [p2p.Options].
-	Host p2p.Host
+	// Network joins the processes. By default it is that of package orwl/nodes, which a program
+	// of several nodes imports. A program of one process needs none.
+	Network node.Network
 	// Log is where it says what it does; slog.Default by default.
 	Log *slog.Logger
-	// Registerer is told of go-libp2p's own metrics, if not nil. See package metrics for
-	// ours.
-	Registerer prometheus.Registerer
+}
+
+// network is how the process joins others.
+func (o *JoinOptions) network(p launch.Place) (node.Network, error) {
+	switch {
+	case o.Network != nil:
+		return o.Network, nil
+	case linked.Network != nil:
+		return linked.Network, nil
+	}
+	return nil, fmt.Errorf("%w: the run has %d nodes (%s): write import _ \"github.com/orwl/go-orwl/orwl/nodes\" in the program, "+
+		"or start it with ORWL_NODES=1", ErrNoNetwork, p.Nodes, p.How)
 }
 
 // later calls sweep, which sends retained releases that no request has taken along. A node
@@ -108,11 +110,11 @@ func Join(ctx context.Context, o JoinOptions) (*Nodes, error) {
 		n.place.Nodes = 1
 		return n, nil
 	}
-	if o.Rendezvous.Log == nil {
-		o.Rendezvous.Log = o.Log
-	}
 	var err error
-	if n.place, err = Meet(ctx, n.place, o.Rendezvous); err != nil {
+	if o.Network, err = o.network(n.place); err != nil {
+		return nil, err
+	}
+	if n.place, err = Meet(ctx, n.place, o); err != nil {
 		return nil, err
 	}
 	if err = n.join(ctx, o); err != nil {
@@ -137,10 +139,10 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	if err != nil {
 		return err
 	}
-	n.node, err = p2p.Join(ctx, p2p.Options{
+	n.node, err = o.Network.Join(ctx, node.Options{
 		Number: p.Node, Nodes: p.Nodes, Key: p.Key, Listen: p.Listen, Root: p.Root, Peers: p.Peers,
-		Listening: n.listening(o.Log), Lease: o.Lease, Skew: o.Skew, Beat: o.Beat,
-		JoinTimeout: o.Patience, Machine: o.Machine, Remote: o.Remote, Launched: p.How == launch.Spawned, Carrier: o.Carrier, Host: o.Host, Log: o.Log, Registerer: o.Registerer,
+		Listening: n.listening(o.Log), Lease: o.Lease, Skew: o.Skew, Beat: o.Beat, Patience: o.Patience,
+		Machine: o.Machine, Remote: o.Remote, Launched: p.How == launch.Spawned, Log: o.Log,
 	})
 	if err != nil {
 		return err
@@ -149,8 +151,8 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	n.node.OnSuspect(n.suspect)
 	n.node.OnApart(n.parted)
 	return errors.Join(
-		n.node.Receive(resourceChannel, p2p.Receiver{Take: n.deliver, TakeLent: n.deliverLent, Swap: n.deliverSwap}),
-		n.node.Receive(runChannel, p2p.Receiver{Take: n.told}))
+		n.node.Receive(resourceChannel, node.Receiver{Take: n.deliver, TakeLent: n.deliverLent, Swap: n.deliverSwap}),
+		n.node.Receive(runChannel, node.Receiver{Take: n.told}))
 }
 
 // listening tells whoever started node 0 where it listens.
@@ -205,7 +207,7 @@ func taken(err error) error {
 	if err == nil || errors.Is(err, resource.ErrReplayed) || errors.Is(err, resource.ErrOtherLife) {
 		return nil
 	}
-	return fmt.Errorf("%w: %w", p2p.ErrProtocol, err)
+	return fmt.Errorf("%w: %w", node.ErrProtocol, err)
 }
 
 // Number is which node this is, from 0.
@@ -241,7 +243,7 @@ func (n *Nodes) Counts() resource.SiteCounts {
 
 // Network is this node's part in the network, for reports. It is nil if there is no other
 // node.
-func (n *Nodes) Network() *p2p.Node {
+func (n *Nodes) Network() node.Node {
 	if n == nil {
 		return nil
 	}
@@ -282,7 +284,8 @@ func (n *Nodes) Close(ctx context.Context) error {
 }
 
 // Run is a program on all nodes of its run: it joins the others, runs program, which
-// declares and runs tasks as it would alone, and leaves when all have.
+// declares and runs tasks as it would alone, and leaves when all have. For several nodes, the
+// program imports package orwl/nodes.
 //
 //	err := orwl.Run(ctx, orwl.Options{}, func(ctx context.Context, rt *orwl.Runtime) error {
 //		...

@@ -14,6 +14,7 @@ import (
 	"github.com/orwl/go-orwl/net/p2p/p2ptest"
 	"github.com/orwl/go-orwl/net/p2p/quic"
 	"github.com/orwl/go-orwl/orwl/launch"
+	"github.com/orwl/go-orwl/orwl/nodes"
 )
 
 var silent = slog.New(slog.NewTextHandler(io.Discard, nil))
@@ -112,11 +113,11 @@ func TestSequentialEquivalenceOfCarriers(t *testing.T) {
 				return
 			}
 			t.Cleanup(func() { h.Close() })
-			o.Host = h
+			o.Network = nodes.Network{Host: h}
 		}
 	}
 	for name, change := range map[string]func(node int, o *JoinOptions){
-		"QUIC":                 func(_ int, o *JoinOptions) { o.Carrier = quic.Carrier },
+		"QUIC":                 func(_ int, o *JoinOptions) { o.Network = nodes.Network{Carrier: quic.Carrier} },
 		"a user's host":        hosts(p2ptest.TCP),
 		"a user's host's QUIC": hosts(p2ptest.QUIC),
 	} {

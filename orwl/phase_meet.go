@@ -6,7 +6,7 @@ import (
 	"sync"
 
 	"github.com/orwl/go-orwl/internal/pack"
-	"github.com/orwl/go-orwl/net/p2p"
+	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/orwl/internal/agreement"
 )
 
@@ -50,15 +50,15 @@ func newMeeting(n *Nodes) *meeting {
 // open lets messages of other nodes come.
 func (g *meeting) open() error {
 	g.nodes.node.OnLoss(g.lost)
-	return g.nodes.node.Receive(phaseChannel, p2p.Receiver{Take: func(from int, header, bulk []byte) error {
+	return g.nodes.node.Receive(phaseChannel, node.Receiver{Take: func(from int, header, bulk []byte) error {
 		m, err := agreement.Parse(header, bulk, g.nodes.Count())
 		if err != nil {
-			return fmt.Errorf("%w: %w", p2p.ErrProtocol, err)
+			return fmt.Errorf("%w: %w", node.ErrProtocol, err)
 		}
 		g.mu.Lock()
 		defer g.mu.Unlock()
 		if err := g.take(from, m); err != nil {
-			return fmt.Errorf("%w: %w", p2p.ErrProtocol, err)
+			return fmt.Errorf("%w: %w", node.ErrProtocol, err)
 		}
 		return nil
 	}})

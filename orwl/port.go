@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/orwl/go-orwl/net/p2p"
+	"github.com/orwl/go-orwl/net/node"
 )
 
 // firstPort is the channel of port 0.
@@ -49,11 +49,11 @@ func (n *Nodes) Port(number int, o PortOptions) (*Port, error) {
 	p := &Port{n, firstPort + uint64(number)}
 	take := func(from int, header, bulk []byte) error {
 		if err := o.Take(p, from, header, bulk); err != nil {
-			return fmt.Errorf("%w: %w", p2p.ErrProtocol, err)
+			return fmt.Errorf("%w: %w", node.ErrProtocol, err)
 		}
 		return nil
 	}
-	if err := n.node.Receive(p.channel, p2p.Receiver{Take: take}); err != nil {
+	if err := n.node.Receive(p.channel, node.Receiver{Take: take}); err != nil {
 		return nil, fmt.Errorf("orwl: port %d: %w", number, err)
 	}
 	if o.Lost != nil {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/orwl/go-orwl/net/p2p"
+	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/net/wire"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -19,7 +19,7 @@ import (
 // first one waits for earlier requests. Relaxed access to a resource that has been declared
 // waits for none.
 //
-// The nodes then have a fabric (see [p2p.Node.Fabric]), so the program must not make another.
+// The nodes then have a fabric (see [node.Node]), so the program must not make another.
 // The loss of a node breaks all resources that are declared so. Run refuses such a resource
 // if [Runtime.Permit] excludes a node.
 func (rt *Runtime) Relaxed(r *resource.Resource) {
@@ -53,7 +53,7 @@ func (rt *Runtime) relax(ctx context.Context) error {
 		return nil
 	}
 	if n.many() {
-		if err := n.node.Receive(guardChannel, p2p.Receiver{Take: asked(all)}); err != nil {
+		if err := n.node.Receive(guardChannel, node.Receiver{Take: asked(all)}); err != nil {
 			return err
 		}
 	}
@@ -121,10 +121,10 @@ func asked(all []*resource.Resource) func(from int, header, bulk []byte) error {
 		fields := r.Array()
 		number, waits := r.UintTo(uint64(len(all)-1)), r.Bool()
 		if err := r.Done(); err != nil {
-			return fmt.Errorf("%w: %w", p2p.ErrProtocol, err)
+			return fmt.Errorf("%w: %w", node.ErrProtocol, err)
 		}
 		if fields != 2 {
-			return fmt.Errorf("%w: a message of %d fields for a guard, want 2", p2p.ErrProtocol, fields)
+			return fmt.Errorf("%w: a message of %d fields for a guard, want 2", node.ErrProtocol, fields)
 		}
 		all[number].RelaxedWaits(waits)
 		return nil

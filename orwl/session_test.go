@@ -35,14 +35,14 @@ func TestServe(t *testing.T) {
 				return nil
 			})
 		}
-		server, err := rt.Serve(context.Background(), session.ServerOptions{})
+		server, err := session.Serve(context.Background(), rt, session.ServerOptions{})
 		if err != nil {
 			t.Error(err)
 			return
 		}
 		defer server.Close(context.Background())
 		if i == 0 {
-			if _, err := rt.served("count"); !errors.Is(err, ErrHome) || !strings.Contains(err.Error(), "not begun") {
+			if _, err := rt.Served("count"); !errors.Is(err, ErrHome) || !strings.Contains(err.Error(), "not begun") {
 				t.Errorf("before Run: %v, want ErrHome", err)
 			}
 		}
@@ -72,7 +72,7 @@ func TestServe(t *testing.T) {
 
 // begun locks as soon as the run has begun.
 func begun(t *testing.T, address, name string) (*session.Session, *session.Lock, error) {
-	s, err := Dial(context.Background(), address, nil)
+	s, err := session.Dial(context.Background(), session.Options{Addresses: session.Addresses(address)})
 	if err != nil {
 		return nil, nil, err
 	}

@@ -16,7 +16,6 @@ import (
 	"github.com/orwl/go-orwl/apps/dht/resp"
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/internal/terminal"
-	"github.com/orwl/go-orwl/net/p2p/rendezvous"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
 )
@@ -49,7 +48,7 @@ func serve(ctx context.Context, f *flag.FlagSet, args []string, out, complaints 
 	if place.Unmet {
 		log := terminal.Log(complaints, slog.LevelInfo)
 		log.Info("looking for the other processes of the table", "nodes", place.Nodes)
-		if place, err = orwl.Meet(ctx, place, rendezvous.Options{Log: log}); err != nil {
+		if place, err = orwl.Meet(ctx, place, orwl.JoinOptions{Log: log}); err != nil {
 			return err
 		}
 	}

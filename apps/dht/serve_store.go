@@ -8,6 +8,7 @@ import (
 
 	"github.com/orwl/go-orwl/apps/dht/table"
 	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/orwl/nodes"
 )
 
 // parting is for how long a node waits for the others when it leaves.
@@ -16,20 +17,22 @@ const parting = time.Second
 // open makes the table, with the other nodes if there are any, and tells how to leave
 // it.
 func (s *serving) open(ctx context.Context) (_ *table.Strings, _ *orwl.Nodes, leave func() error, err error) {
-	nodes, err := orwl.Join(ctx, orwl.JoinOptions{Place: &s.place, Log: quieter(s.log), Registerer: s.exhibit.registerer()})
+	run, err := orwl.Join(ctx, orwl.JoinOptions{
+		Place: &s.place, Log: quieter(s.log), Network: nodes.Network{Registerer: s.exhibit.registerer()},
+	})
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	depart := func() error {
 		ctx, cancel := context.WithTimeout(context.Background(), parting)
 		defer cancel()
-		if err := nodes.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		if err := run.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
 			return err
 		}
 		return nil // who goes on serving, or is gone, need not be waited for
 	}
 	t, err := table.NewStrings(ctx, table.Options{
-		Nodes: nodes, Volumes: s.volumes, Most: s.volumeBytes(max(1, s.place.Nodes)), Guard: s.guard, Observer: s.exhibit.observer(),
+		Nodes: run, Volumes: s.volumes, Most: s.volumeBytes(max(1, s.place.Nodes)), Guard: s.guard, Observer: s.exhibit.observer(),
 	})
 	if err != nil {
 		return nil, nil, nil, errors.Join(err, depart())
@@ -40,7 +43,7 @@ func (s *serving) open(ctx context.Context) (_ *table.Strings, _ *orwl.Nodes, le
 	if err != nil {
 		return nil, nil, nil, errors.Join(err, t.Close(), depart())
 	}
-	return t, nodes, func() error { return errors.Join(t.Close(), depart()) }, nil
+	return t, run, func() error { return errors.Join(t.Close(), depart()) }, nil
 }
 
 // quieter leaves away what nodes say about themselves when all is well.

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/internal/terminal"
-	"github.com/orwl/go-orwl/net/p2p/rendezvous"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
+	"github.com/orwl/go-orwl/orwl/nodes"
 )
 
 // spawn runs this program once for each node, on this machine or over ssh, and returns the exit
@@ -73,7 +73,7 @@ func (j *job) said(ctx context.Context, err error) bool {
 func meet(ctx context.Context, place launch.Place, stderr io.Writer) (launch.Place, error) {
 	log := terminal.Log(stderr, slog.LevelInfo)
 	log.Info("looking for the other processes of the run", "nodes", place.Nodes)
-	place, err := orwl.Meet(ctx, place, rendezvous.Options{Log: log})
+	place, err := orwl.Meet(ctx, place, orwl.JoinOptions{Log: log})
 	if err == nil {
 		log.Info("all are there", "node", place.Node)
 	}
@@ -87,7 +87,7 @@ func (j *job) join(ctx context.Context, stderr io.Writer) (*orwl.Nodes, error) {
 		Place: &j.place,
 		Log:   terminal.Log(stderr, slog.LevelError).With("node", j.place.Node),
 
-		Registerer: j.exhibit.registerer(),
+		Network: nodes.Network{Registerer: j.exhibit.registerer()},
 	})
 }
 

@@ -22,7 +22,7 @@ const serveFormat = `orwl serve: keep locks by name for any process
 usage: orwl serve [-listen HOST:PORT] [-lease TIME]
 
 A lock is made when it is first used. Every process that has the key may use all of them:
-by orwl lock and orwl holders, or by orwl.Dial. The key is that of ORWL_KEY or of the file
+by orwl lock and orwl holders, or by session.Dial. The key is that of ORWL_KEY or of the file
 ORWL_KEY_FILE. Without one, only this machine can connect.
 
 A server that listens at a port that it was given waits for lease and skew before it takes

@@ -15,6 +15,7 @@ import (
 	"github.com/orwl/go-orwl/internal/taskbench"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
+	_ "github.com/orwl/go-orwl/orwl/nodes" // for several nodes
 )
 
 // runTaskBench is orwl taskbench.

@@ -11,6 +11,7 @@ import (
 	"math"
 
 	"github.com/orwl/go-orwl/orwl"
+	_ "github.com/orwl/go-orwl/orwl/nodes" // for several nodes
 	"github.com/orwl/go-orwl/orwl/stencil"
 )
 

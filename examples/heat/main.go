@@ -9,6 +9,7 @@ import (
 	"log"
 
 	"github.com/orwl/go-orwl/orwl"
+	_ "github.com/orwl/go-orwl/orwl/nodes" // for several nodes
 	"github.com/orwl/go-orwl/orwl/stencil"
 )
 

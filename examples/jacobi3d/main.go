@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/orwl"
+	_ "github.com/orwl/go-orwl/orwl/nodes" // for several nodes
 	"github.com/orwl/go-orwl/orwl/stencil"
 )
 

@@ -39,18 +39,19 @@ var layers = []layer{
 	{path: "net/shm", testsOf: "net/rma", imports: "net/internal/considerate net/internal/direct net/internal/extents net/rma net/topology"},
 	{path: "net/sim", testsOf: "net/rma", imports: "net/engine net/rma/model net/rma net/topology"},
 	{path: "net/sim/specimen", testsOf: "net/rma", pure: true, imports: "net/sim net/rma net/topology"},
+	{path: "net/node", imports: "net/wire net/rma net/topology"},
 	{path: "net/p2p/internal/loan", imports: "net/internal/extents net/wire net/rma"},
 	{path: "net/p2p/internal/lease", pure: true, imports: "internal/leases net/p2p/internal/loan net/wire"},
 	{path: "net/p2p/internal/transport"},
 	{path: "net/p2p/internal/control", pure: true},
 	{path: "net/p2p/internal/membership", pure: true},
 	{path: "net/p2p/internal/gathering", pure: true, imports: "net/p2p/internal/membership"},
-	{path: "net/p2p/internal/lane", imports: "net/p2p/internal/loan net/p2p/internal/transport net/engine net/wire net/rma"},
+	{path: "net/p2p/internal/lane", imports: "net/node net/p2p/internal/loan net/p2p/internal/transport net/engine net/wire net/rma"},
 	{path: "net/p2p/internal/window", imports: "net/p2p/internal/control net/p2p/internal/lane net/p2p/internal/loan net/p2p/internal/transport internal/park net/mem net/shm net/engine net/wire net/rma net/topology"},
 	{path: "net/p2p/noise", testsOf: "net/rma", imports: "net/p2p/internal/transport"},
 	{path: "net/p2p/p2ptest", testsOf: "net/rma", imports: "net/p2p/internal/transport"},
 	{path: "net/p2p/quic", testsOf: "net/rma", imports: "net/p2p/internal/transport"},
-	{path: "net/p2p", testsOf: "net/rma", imports: "net/p2p/internal/control net/p2p/internal/gathering net/p2p/internal/membership net/p2p/internal/lease net/p2p/internal/window net/p2p/internal/lane net/p2p/internal/loan net/p2p/internal/transport net/engine net/wire net/rma net/topology"},
+	{path: "net/p2p", testsOf: "net/rma", imports: "net/node net/p2p/internal/control net/p2p/internal/gathering net/p2p/internal/membership net/p2p/internal/lease net/p2p/internal/window net/p2p/internal/lane net/p2p/internal/loan net/p2p/internal/transport net/engine net/wire net/rma net/topology"},
 	{path: "net/p2p/rendezvous", imports: "net/p2p/internal/transport"},
 
 	// The library.
@@ -70,10 +71,12 @@ var layers = []layer{
 	{path: "orwl/placement", pure: true, imports: "net/topology"},
 	{path: "orwl/launch"},
 	{path: "orwl/session/internal/protocol", pure: true, imports: "internal/leases"},
-	{path: "orwl/session", imports: "orwl/session/internal/protocol resource net/p2p"},
+	{path: "orwl/session", testsOf: "resource", imports: "orwl/session/internal/protocol resource net/node net/p2p"},
 	{path: "orwl/internal/workers", pure: true, imports: "net/rma"}, // its tests play in net/sim
 	{path: "orwl/internal/agreement", pure: true},
-	{path: "orwl", imports: "orwl/session orwl/internal/agreement orwl/internal/workers orwl/launch orwl/placement orwl/liveness net/topology/host net/rma/part " + belowOrwl},
+	{path: "orwl/internal/linked", imports: "net/node"},
+	{path: "orwl/nodes", testsOf: "net/node", imports: "orwl/internal/linked net/node net/p2p/rendezvous net/p2p net/rma"},
+	{path: "orwl", imports: "orwl/internal/agreement orwl/internal/linked orwl/internal/workers orwl/launch orwl/placement orwl/liveness net/topology/host net/rma/part " + belowOrwl},
 	{path: "orwl/trace", imports: "orwl " + belowOrwl},
 	{path: "orwl/stencil", imports: "orwl handle resource"},
 	{path: "orwl/stencil/picture", imports: "orwl/stencil orwl"},
@@ -113,7 +116,7 @@ var layers = []layer{
 const (
 	anything  = "anything"
 	belowOrwl = "handle resource locks/lockers locks " +
-		"net/p2p/rendezvous net/p2p net/sim net/shm net/mem net/engine net/wire net/rma net/topology"
+		"net/node net/sim net/shm net/mem net/engine net/wire net/rma net/topology"
 )
 
 // owners are the packages that alone may import a module of others, with their

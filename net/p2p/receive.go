@@ -5,13 +5,13 @@ import (
 	"fmt"
 	"maps"
 
-	"github.com/orwl/go-orwl/net/p2p/internal/lane"
+	"github.com/orwl/go-orwl/net/node"
 )
 
 // Receiver takes the parcels of a channel. It is called by several goroutines at a
 // time, one for each lane of each node, and must not wait for anything that another
 // parcel brings.
-type Receiver = lane.Receiver
+type Receiver = node.Receiver
 
 // heldParcel is one that came before its receiver.
 type heldParcel struct {

@@ -4,22 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"time"
 
+	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 )
 
 // Stream is the connection of a session to a node: a process that has the key of the run, and is
 // none of its nodes. Bytes arrive in order, as long as it lives.
-type Stream interface {
-	io.Reader
-	io.Writer
-	// SetDeadline ends what Read and Write wait for.
-	SetDeadline(t time.Time) error
-	// Close ends the connection. The last bytes written may not arrive.
-	Close()
-}
+type Stream = node.Stream
 
 // Admit lets sessions connect to this node, and calls take with the stream of each, in a
 // goroutine of its own. take's streams end when the node is closed. Without Admit, sessions are

@@ -1,15 +1,15 @@
 package p2p
 
-import "github.com/orwl/go-orwl/net/p2p/internal/lane"
+import "github.com/orwl/go-orwl/net/node"
 
 // Traffic is what went over a node's lanes, by kind of frame.
-type Traffic = lane.Traffic
+type Traffic = node.Traffic
 
 // Flow is how much of one kind went one way.
-type Flow = lane.Flow
+type Flow = node.Flow
 
 // Counts are what has happened to a node's streams. They may be read at any time.
-type Counts = lane.Counts
+type Counts = node.Counts
 
 // Counts are the node's, or the ones that its Options gave it.
 func (n *Node) Counts() *Counts { return n.counts }
@@ -21,7 +21,7 @@ func (n *Node) Traffic() (t Traffic) {
 			continue
 		}
 		for kind := range p.lanes {
-			t.Add(&p.lanes[kind])
+			p.lanes[kind].AddTo(&t)
 		}
 	}
 	return t

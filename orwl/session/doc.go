@@ -24,8 +24,8 @@
 //	// Output:
 //	// job 0017 <nil>
 //
-// A [Server] keeps the locks: resources of a run, or locks that it makes on demand. Package orwl has
-// both ends for programs, as Dial and Runtime.Serve, and the command orwl has them for shells.
+// A [Server] keeps the locks: resources of a run ([Serve]), or locks that it makes on demand
+// ([Listen]). The command orwl has both ends for shells.
 //
 // # Contract
 //

@@ -7,8 +7,10 @@ import (
 	"sync"
 	"time"
 
+	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/net/p2p"
 	"github.com/orwl/go-orwl/orwl/session/internal/protocol"
+	"github.com/orwl/go-orwl/resource"
 )
 
 // Server lets sessions use resources that have their home in this process. It does what a
@@ -50,18 +52,52 @@ func Listen(ctx context.Context, o ServerOptions) (*Server, error) {
 	return s, nil
 }
 
-// On makes a server on a node of a run. It listens where the node does, and the key is the
-// node's. ServerOptions.Listen is what the node was told to listen at: see Ready. Close the
-// server before the node.
-func On(node *p2p.Node, o ServerOptions) (*Server, error) {
+// Runtime is a program whose resources sessions use: an *orwl.Runtime.
+type Runtime interface {
+	// Served is the resource of a name, Network this node and where it listens, and Log the
+	// program's log.
+	Served(name string) (*resource.Resource, error)
+	Network() (n node.Node, listen string)
+	Log() *slog.Logger
+}
+
+// Serve lets sessions of other processes use resources of a program, beside its tasks: those
+// that have their home on this node. A session keeps its place in the same queue as tasks do. It
+// can hold up tasks for as long as it holds, and deadlock with them if it holds one resource and
+// waits for another; package liveness does not know it.
+//
+// Requests that come before Run has begun are refused. Close the server before the nodes. In a
+// run of several nodes, sessions dial the node's own address with the run's key: Listen and Key
+// of the options are for a run of one node.
+func Serve(ctx context.Context, rt Runtime, o ServerOptions) (*Server, error) {
+	o.Lookup = rt.Served
+	if o.Log == nil {
+		o.Log = rt.Log()
+	}
+	n, listen := rt.Network()
+	if n == nil {
+		return Listen(ctx, o)
+	}
+	if o.Listen = listen; o.Listen == "" {
+		o.Listen = "127.0.0.1:0" // as package p2p has it
+	}
+	return on(n, o)
+}
+
+// on makes a server on a node of a run. It listens where the node does, and the key is the
+// node's. ServerOptions.Listen is what the node was told to listen at: see Ready.
+func on(n admitter, o ServerOptions) (*Server, error) {
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
 	s := newServer(o)
-	s.admit(node)
+	s.admit(n)
 	return s, nil
 }
+
+// admitter lets sessions connect to a node.
+type admitter interface{ Admit(take func(node.Stream)) }
 
 func newServer(o ServerOptions) *Server {
 	s := &Server{
@@ -103,7 +139,7 @@ func (s *Server) begin() {
 }
 
 // admit lets sessions connect.
-func (s *Server) admit(node *p2p.Node) { node.Admit(s.take) }
+func (s *Server) admit(n admitter) { n.Admit(s.take) }
 
 // take reads what comes on a stream, until it ends.
 func (s *Server) take(stream p2p.Stream) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
+	_ "github.com/orwl/go-orwl/orwl/nodes"
 )
 
 // together runs a program on so many nodes, all in this process.

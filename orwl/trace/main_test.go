@@ -18,6 +18,7 @@ import (
 
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
+	_ "github.com/orwl/go-orwl/orwl/nodes"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the files in testdata anew")

@@ -15,6 +15,7 @@ import (
 
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
+	_ "github.com/orwl/go-orwl/orwl/nodes"
 )
 
 // TestMain sees that the package leaves no goroutine behind.

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/orwl/go-orwl/net/node"
 )
 
 // Match the errors of lanes by these.
@@ -11,9 +13,9 @@ var (
 	// ErrBacklog is a frame for a node that does not take what was sent before.
 	ErrBacklog = errors.New("p2p: backlog is full")
 	// ErrLeft is the loss of a node that has said that it leaves.
-	ErrLeft = errors.New("p2p: node has left the run")
+	ErrLeft = node.ErrLeft
 	// ErrProtocol is something that no correct node sends.
-	ErrProtocol = errors.New("p2p: not in this protocol")
+	ErrProtocol = node.ErrProtocol
 
 	errReplaced = errors.New("the other side has opened a new one")
 	// errSevered ends a reader whose stream is over anyway.

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/net/p2p/internal/loan"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
@@ -64,23 +65,11 @@ type Parcels interface {
 	Hold(from int, channel uint64, header, bulk []byte) error
 }
 
-// Receiver takes the parcels of a channel. It is called by several goroutines at a
-// time, one for each lane of each node, and must not wait for anything that another
-// parcel brings.
-type Receiver struct {
-	// Take takes a parcel. Header and bulk are valid until it returns. An error says
-	// that no correct node sends such a thing: it is counted, and the stream closed.
-	Take func(from int, header, bulk []byte) error
-	// TakeLent, if not nil, takes a parcel whose bulk lies in memory of the other node,
-	// instead of Take, which is given a copy. After a copy, and before
-	// any use of it, call valid: if it is false, the other node has given this one up,
-	// and the copy may be wrong.
-	TakeLent func(from int, header, bulk []byte, valid func() bool) error
-	// Swap, if not nil, takes a parcel with much bulk, instead of Take. It may keep the
-	// memory that the bulk is in, and return other memory of the same size for it,
-	// that is free, or nil; else it returns bulk.
-	Swap func(from int, header, bulk []byte) (other []byte, err error)
-}
+// Receiver takes the parcels of a channel.
+type Receiver = node.Receiver
+
+// Counts are what has happened to the streams of a node.
+type Counts = node.Counts
 
 // Operations executes the other nodes' window operations, and takes the answers to this
 // node's own. It is called by lanes' readers.

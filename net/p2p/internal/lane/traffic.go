@@ -2,23 +2,12 @@ package lane
 
 import (
 	"github.com/orwl/go-orwl/internal/tally"
+	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
-// Traffic is what went over a node's lanes, by kind of frame.
-type Traffic struct {
-	// Frames and Bytes are those that came from streams, headers included.
-	In [wire.Kinds]Flow
-	// Out are those that were to be written, each once; see Counts.BytesOut for how
-	// often they were.
-	Out [wire.Kinds]Flow
-}
-
-// Flow is how much of one kind went one way.
-type Flow struct{ Frames, Bytes uint64 }
-
-// Add adds what went over a lane so far.
-func (t *Traffic) Add(l *Lane) {
+// AddTo adds to t what went over the lane so far.
+func (l *Lane) AddTo(t *node.Traffic) {
 	for k := range wire.Kinds {
 		t.In[k].Frames += l.in[k].frames.Load()
 		t.In[k].Bytes += l.in[k].bytes.Load()
@@ -41,7 +30,7 @@ func (a *arrivals) add(k wire.Kind, size int) {
 }
 
 // departures are what is appended to a lane. l.mu is held.
-type departures [wire.Kinds]Flow
+type departures [wire.Kinds]node.Flow
 
 func (d *departures) add(k wire.Kind, size int) {
 	d[k].Frames++

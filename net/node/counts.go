@@ -1,8 +1,8 @@
-package lane
+package node
 
 import "sync/atomic"
 
-// Counts are what has happened to a node's streams. They may be read at any time.
+// Counts are what has happened to the connections of a node. They may be read at any time.
 type Counts struct {
 	FramesIn atomic.Uint64 // that were read from streams; see Traffic for their kinds
 	BytesIn  atomic.Uint64 // that were read from streams, headers included

@@ -1,0 +1,112 @@
+package node
+
+import (
+	"context"
+	"io"
+	"time"
+
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/topology"
+	"github.com/orwl/go-orwl/net/wire"
+)
+
+// Node is this process as one of the nodes of its run.
+type Node interface {
+	// Number is which node this is, and Nodes how many there are.
+	Number() int
+	Nodes() int
+	// Address is where it listens, as host:port.
+	Address() string
+	// Machine is the name of its machine, which shares memory; empty if it shares none.
+	Machine() string
+
+	// Send sends a parcel. Post does so soon, with what else goes there. Pace waits until not
+	// too much is on its way.
+	Send(to int, channel uint64, header, bulk []byte, keep bool) error
+	Post(to int, channel uint64, header, bulk []byte, keep bool) error
+	Pace(ctx context.Context, to int) error
+	// Receive says who takes the parcels of a channel.
+	Receive(channel uint64, r Receiver) error
+	// Gather returns what each node has said under a name, when all have.
+	Gather(ctx context.Context, name string, blob []byte) ([][]byte, error)
+
+	// OnLoss has f called for each node that is lost or has left, OnSuspect for one that may
+	// have given this one up, and OnApart if this one must not go on.
+	OnLoss(f func(peer int, why error))
+	OnSuspect(f func(peer int))
+	OnApart(f func(why error))
+	// Lost is why a node is gone, or nil. Suspected says that it is silent.
+	Lost(number int) error
+	Suspected(number int) bool
+
+	// Memory is where bulk lies that other nodes of this machine may read.
+	Memory() Memory
+	// Fabric makes this node's part of a fabric over all nodes.
+	Fabric(ctx context.Context, o FabricOptions) (rma.Fabric, error)
+	// Admit lets processes connect that are no nodes.
+	Admit(take func(Stream))
+
+	// Counts, Traffic and OnTrip are for reports.
+	Counts() *Counts
+	Traffic() Traffic
+	OnTrip(f func(nanoseconds int64))
+
+	// Close leaves the run.
+	Close(ctx context.Context) error
+}
+
+// Receiver takes the parcels of a channel. It is called by several goroutines at a
+// time, one for each lane of each node, and must not wait for anything that another
+// parcel brings.
+type Receiver struct {
+	// Take takes a parcel. Header and bulk are valid until it returns. An error says
+	// that no correct node sends such a thing: it is counted, and the stream closed.
+	Take func(from int, header, bulk []byte) error
+	// TakeLent, if not nil, takes a parcel whose bulk lies in memory of the other node,
+	// instead of Take, which is given a copy. After a copy, and before
+	// any use of it, call valid: if it is false, the other node has given this one up,
+	// and the copy may be wrong.
+	TakeLent func(from int, header, bulk []byte, valid func() bool) error
+	// Swap, if not nil, takes a parcel with much bulk, instead of Take. It may keep the
+	// memory that the bulk is in, and return other memory of the same size for it,
+	// that is free, or nil; else it returns bulk.
+	Swap func(from int, header, bulk []byte) (other []byte, err error)
+}
+
+// Memory is memory for bulk.
+type Memory interface {
+	// Make returns size bytes, and Free takes them back.
+	Make(size int) []byte
+	Free(b []byte)
+}
+
+// FabricOptions describe a fabric over the nodes of a run. They are the same on all of them.
+type FabricOptions struct {
+	// Topology has the ranks as its leaves. Required.
+	Topology *topology.Tree
+	// Words is the size of each rank's symmetric memory; mem.DefaultWords if zero.
+	Words int
+}
+
+// Stream is the connection of a session to a node: a process that has the key of the run, and is
+// none of its nodes. Bytes arrive in order, as long as it lives.
+type Stream interface {
+	io.Reader
+	io.Writer
+	// SetDeadline ends what Read and Write wait for.
+	SetDeadline(t time.Time) error
+	// Close ends the connection. The last bytes written may not arrive.
+	Close()
+}
+
+// Traffic is what went over a node's lanes, by kind of frame.
+type Traffic struct {
+	// In are the frames that came from streams.
+	In [wire.Kinds]Flow
+	// Out are those that were to be written, each once; see Counts.BytesOut for how often they
+	// were.
+	Out [wire.Kinds]Flow
+}
+
+// Flow is how much of one kind went one way, headers included.
+type Flow struct{ Frames, Bytes uint64 }
