@@ -45,13 +45,13 @@ func Serve(ctx context.Context, o ServerOptions) (*Server, error) {
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", address)
 	if errors.Is(err, syscall.EADDRINUSE) {
-		return nil, fmt.Errorf("metrics: port taken: %s: somebody listens there, another run perhaps: choose another address", address)
+		return nil, fmt.Errorf("%w: %s: somebody listens there, another run perhaps: choose another address", ErrTaken, address)
 	} else if err != nil {
 		return nil, fmt.Errorf("metrics: listening at %s: %w", address, err)
 	}
 	s := &Server{address: l.Addr().String()}
 	s.http = &http.Server{
-		Handler: o.handler(), ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout,
+		Handler: ownName(o.handler()), ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: mostHeader,
 	}
 	stop := context.AfterFunc(ctx, func() { s.http.Close() })

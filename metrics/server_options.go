@@ -13,6 +13,12 @@ import (
 // DefaultAddress is where a Server listens if it is told nothing.
 const DefaultAddress = "127.0.0.1:9464"
 
+// ErrAddress is an address at which no server can listen, whatever else runs on the machine.
+var ErrAddress = errors.New("metrics: want HOST:PORT, such as " + DefaultAddress)
+
+// ErrTaken is an address at which another program listens.
+var ErrTaken = errors.New("metrics: port taken")
+
 // ErrNoKey is an address that others than this machine can reach, in a run without a
 // key.
 var ErrNoKey = errors.New("metrics: without a cluster key the port stays on this machine")
@@ -63,24 +69,24 @@ func (o ServerOptions) validate() error {
 func (o ServerOptions) listens() (string, error) {
 	host, port, err := net.SplitHostPort(o.Address)
 	if err != nil {
-		return "", fmt.Errorf("metrics: address %q: want host:port, as %s", o.Address, DefaultAddress)
+		return "", fmt.Errorf("%w: %q has no port", ErrAddress, o.Address)
 	}
 	n, err := strconv.ParseUint(port, 10, 16)
 	if err != nil {
-		return "", fmt.Errorf("metrics: address %q: the port is no number up to 65535", o.Address)
+		return "", fmt.Errorf("%w: the port of %q is no number up to 65535", ErrAddress, o.Address)
 	}
 	if n != 0 {
 		n += uint64(o.Node)
 	}
 	if n > 65535 {
-		return "", fmt.Errorf("metrics: address %q: node %d would have port %d: begin lower", o.Address, o.Node, n)
+		return "", fmt.Errorf("%w: from %q, node %d would have port %d: begin lower", ErrAddress, o.Address, o.Node, n)
 	}
 	if host == "" || host == "localhost" {
 		host = "127.0.0.1"
 	}
 	ip, err := netip.ParseAddr(host)
 	if err != nil {
-		return "", fmt.Errorf("metrics: address %q: the host is no IP address of this machine, nor localhost", o.Address)
+		return "", fmt.Errorf("%w: the host of %q is no IP address of this machine, nor localhost", ErrAddress, o.Address)
 	}
 	if !ip.IsLoopback() && !o.Key {
 		return "", fmt.Errorf("%w: %s would be seen by others: listen at %s, or give the run a key", ErrNoKey, o.Address, DefaultAddress)

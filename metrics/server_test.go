@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -119,8 +120,8 @@ func TestRefused(t *testing.T) {
 	}{
 		{ServerOptions{}, "Gatherer"},
 		{ServerOptions{Gatherer: registry, Node: -1}, "Node"},
-		{ServerOptions{Gatherer: registry, Address: "9464"}, "want host:port"},
-		{ServerOptions{Gatherer: registry, Address: ":http"}, "the port is no number"},
+		{ServerOptions{Gatherer: registry, Address: "9464"}, "want HOST:PORT"},
+		{ServerOptions{Gatherer: registry, Address: ":http"}, ":http\" is no number"},
 		{ServerOptions{Gatherer: registry, Address: ":65536"}, "up to 65535"},
 		{ServerOptions{Gatherer: registry, Address: "localhost:65530", Node: 6}, "node 6 would have port 65536"},
 		{ServerOptions{Gatherer: registry, Address: "example.invalid:80"}, "no IP address"},
@@ -180,4 +181,33 @@ func TestContext(t *testing.T) {
 		c.Close()
 		t.Error("it listens still")
 	}
+}
+
+// A page in a browser that gives its own name this port's address reads nothing.
+func TestOtherNames(t *testing.T) {
+	_, registry := made(t, Options{})
+	s := serves(t, ServerOptions{Gatherer: registry})
+	machine, err := os.Hostname()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for host, want := range map[string]int{
+		"attacker.example:9464": 421, "attacker.example": 421, "127.0.0.1.attacker.example": 421,
+		"127.0.0.1:9464": 200, "[::1]:9464": 200, "10.1.2.3": 200, "localhost:80": 200, "dht:9470": 200, machine: 200,
+	} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.Address()+"/debug/pprof/", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Host = host
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("asked as %s: %d, want %d", host, answer.StatusCode, want)
+		}
+	}
+	http.DefaultClient.CloseIdleConnections()
 }

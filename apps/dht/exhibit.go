@@ -13,6 +13,7 @@ import (
 
 	"github.com/orwl/go-orwl/apps/dht/resp"
 	"github.com/orwl/go-orwl/apps/dht/table"
+	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/metrics"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
@@ -63,6 +64,9 @@ func newExhibit(address, guard string, place launch.Place) (*exhibit, error) {
 	e.server, err = metrics.Serve(context.Background(), metrics.ServerOptions{
 		Address: address, Node: place.PortOffset(), Gatherer: e.registry, Key: place.Key != nil && place.How != launch.Spawned, Ready: e.ready,
 	})
+	if errors.Is(err, metrics.ErrAddress) || errors.Is(err, metrics.ErrNoKey) {
+		err = command.Misusef("-metrics is %q: %w", address, err)
+	}
 	return e, err
 }
 

@@ -129,7 +129,7 @@ func (s *serving) run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, leave()) }()
 	server, err := resp.New(resp.Options{
-		Store: store, Password: s.secret, Clients: s.clients, Idle: s.idle, Bulk: s.bulk, Log: s.log, Timed: s.exhibit.timed(),
+		Store: store, Password: s.secret, Clients: s.clients, Idle: s.idle, Bulk: s.bulk, Memory: s.memory * mebi, Log: s.log, Timed: s.exhibit.timed(),
 	})
 	if err == nil {
 		err = s.exhibit.follow(nodes, store, server, s.log)
@@ -140,6 +140,7 @@ func (s *serving) run(ctx context.Context) (err error) {
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
 	s.log.Info("serving redis clients", "address", listener.Addr().String(), "nodes", max(1, s.place.Nodes), "password", s.secret != "")
+	s.log.Info("all keys are kept in memory only: those of a node are gone when it ends")
 	select {
 	case err = <-ended:
 		server.Close()

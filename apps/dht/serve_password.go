@@ -1,13 +1,12 @@
 package main
 
 import (
-	"bufio"
 	"errors"
-	"io"
 	"os"
 	"strings"
 
 	"github.com/orwl/go-orwl/internal/command"
+	"github.com/orwl/go-orwl/orwl/launch"
 )
 
 // passwordVariable is the environment variable that may hold the password. The password is
@@ -16,6 +15,9 @@ const passwordVariable = "DHT_PASSWORD"
 
 // longestPassword is more than people type, and less than a file that was named by mistake.
 const longestPassword = 4096
+
+// longestFile leaves room for comments behind the password.
+const longestFile = 1 << 20
 
 // password is what clients must give, or nothing.
 func (o *serveFlags) password(lookup func(string) (string, bool)) (string, error) {
@@ -26,7 +28,7 @@ func (o *serveFlags) password(lookup func(string) (string, bool)) (string, error
 		}
 		return text, nil
 	}
-	f, err := os.Open(o.passwordFile)
+	content, err := launch.ReadPrivate(o.passwordFile, longestFile)
 	if err != nil {
 		var path *os.PathError
 		if errors.As(err, &path) {
@@ -34,12 +36,8 @@ func (o *serveFlags) password(lookup func(string) (string, bool)) (string, error
 		}
 		return "", command.Misusef("-password-file is %q: %w", o.passwordFile, err)
 	}
-	defer f.Close()
-	line, err := bufio.NewReader(io.LimitReader(f, longestPassword+1)).ReadString('\n')
-	if err != nil && err != io.EOF {
-		return "", command.Misusef("-password-file is %q: %w", o.passwordFile, err)
-	}
-	switch line = strings.TrimRight(line, "\r\n"); {
+	line, _, _ := strings.Cut(string(content), "\n")
+	switch line = strings.TrimRight(line, "\r"); {
 	case line == "":
 		return "", command.Misusef("-password-file is %q: its first line is empty, want the password", o.passwordFile)
 	case len(line) > longestPassword:

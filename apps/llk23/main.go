@@ -13,6 +13,7 @@ import (
 
 	"github.com/orwl/go-orwl/apps/llk23/experiments"
 	"github.com/orwl/go-orwl/internal/terminal"
+	"github.com/orwl/go-orwl/metrics"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
 )
@@ -56,6 +57,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	}
 	if err != nil {
 		fmt.Fprintf(stderr, "llk23: %v (llk23 -h lists the flags)\n", err)
+		if errors.Is(err, metrics.ErrTaken) {
+			return exitFailed
+		}
 		return exitUsage
 	}
 	defer j.close()

@@ -41,6 +41,18 @@ func Joining(nodes int) (Place, error) {
 
 // readKeyFile reads a key's file, which no other user may read.
 func readKeyFile(name string) ([]byte, error) {
+	content, err := ReadPrivate(name, 2*mostKey)
+	if errors.Is(err, errTooLong) {
+		err = errors.New("that is too long for a key")
+	}
+	return content, err
+}
+
+var errTooLong = errors.New("the file is too long")
+
+// ReadPrivate reads a file with a secret: a key, or a password. It refuses a file that other users
+// may read or change, and one of more than most bytes.
+func ReadPrivate(name string, most int) ([]byte, error) {
 	file, err := os.Open(name)
 	if err != nil {
 		return nil, err
@@ -56,9 +68,9 @@ func readKeyFile(name string) ([]byte, error) {
 	if err := checkPrivate(info); err != nil {
 		return nil, err
 	}
-	content, err := io.ReadAll(io.LimitReader(file, 2*mostKey))
-	if err == nil && len(content) == 2*mostKey {
-		err = errors.New("that is too long for a key")
+	content, err := io.ReadAll(io.LimitReader(file, int64(most)+1))
+	if err == nil && len(content) > most {
+		err = errTooLong
 	}
 	return content, err
 }

@@ -221,14 +221,17 @@ func (c *conn) lifetime(s shape, r *table.Result) int64 {
 	case s == asDeadlineMillis:
 		return r.Expires
 	case s == asDeadline:
-		return (r.Expires + 500) / 1000
+		return seconds(r.Expires)
 	}
 	left := max(0, r.Expires-c.server.options.Now())
 	if s == asMillis {
 		return left
 	}
-	return (left + 500) / 1000
+	return seconds(left)
 }
+
+// seconds rounds milliseconds to seconds, as Redis does. No time is too late for it.
+func seconds(millis int64) int64 { return millis/1000 + (millis%1000+500)/1000 }
 
 func (c *conn) tooMuch(instead string) string {
 	return fmt.Sprintf("ERR the reply would be longer than %d bytes: %s", c.server.options.Reply, instead)

@@ -1,6 +1,9 @@
 package resp
 
-import "strconv"
+import (
+	"math"
+	"strconv"
+)
 
 // configCommands are the subcommands of CONFIG.
 func configCommands() []*command {
@@ -14,9 +17,9 @@ func configCommands() []*command {
 func configGet(c *conn, args [][]byte) {
 	o := c.server.options
 	settings := [][2]string{
-		{"save", ""}, {"appendonly", "no"}, {"databases", "1"}, {"maxmemory", "0"}, {"maxmemory-policy", "noeviction"},
+		{"save", ""}, {"appendonly", "no"}, {"databases", "1"}, {"maxmemory", strconv.Itoa(o.Memory)}, {"maxmemory-policy", "noeviction"},
 		{"maxclients", strconv.Itoa(o.Clients)}, {"proto-max-bulk-len", strconv.Itoa(o.Bulk)},
-		{"client-query-buffer-limit", strconv.Itoa(o.Request)}, {"timeout", strconv.FormatInt(int64(o.Idle.Seconds()), 10)},
+		{"client-query-buffer-limit", strconv.Itoa(o.Request)}, {"timeout", strconv.Itoa(int(math.Ceil(o.Idle.Seconds())))},
 	}
 	var found [][2]string
 	for _, s := range settings {

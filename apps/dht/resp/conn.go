@@ -20,7 +20,8 @@ type conn struct {
 	counted *command
 	streak  uint64 // of it; no other goroutine knows of it
 	closing bool   // after the output is written
-	failed  error  // of a write
+	bounds
+	failed error // of a write
 
 	// What CLIENT LIST shows to others.
 	since  int64
@@ -33,7 +34,7 @@ type conn struct {
 }
 
 func (s *Server) newConn(link net.Conn, id int64) *conn {
-	c := &conn{server: s, id: id, link: link, since: s.options.Now()}
+	c := &conn{server: s, id: id, link: link, since: s.options.Now(), bounds: bounds{born: time.Now()}}
 	c.last.Store(c.since)
 	c.batch.width = leastWidth
 	c.reader = newReader(link, limits{bulk: s.options.Bulk, request: s.options.Request, stranger: s.options.Password != ""})
@@ -75,10 +76,8 @@ func (c *conn) serve() {
 
 // wait returns when there is more to read.
 func (c *conn) wait() error {
-	if idle := c.server.options.Idle; idle != 0 {
-		if err := c.link.SetReadDeadline(time.Now().Add(idle)); err != nil {
-			return err
-		}
+	if err := c.sends(); err != nil {
+		return err
 	}
 	// Drain has set a deadline before, or does so after this.
 	if c.server.draining.Load() {
@@ -102,6 +101,7 @@ func (c *conn) pipeline() error {
 		if args == nil {
 			break
 		}
+		c.partly = time.Time{}
 		c.execute(args)
 	}
 	c.run()
@@ -151,23 +151,6 @@ func (c *conn) refuse(text string) {
 	c.failure(text)
 	c.counted.failed.Add(1)
 	c.sent()
-}
-
-// flush writes the replies.
-func (c *conn) flush() {
-	if len(c.out) == 0 || c.failed != nil {
-		c.out = c.out[:0]
-		return
-	}
-	if idle := c.server.options.Idle; idle != 0 {
-		c.failed = c.link.SetWriteDeadline(time.Now().Add(idle))
-	}
-	if c.failed == nil {
-		_, c.failed = c.link.Write(c.out)
-	}
-	if c.out = c.out[:0]; cap(c.out) > 2*keptReply {
-		c.out = nil
-	}
 }
 
 // lingering is for how long, and how much, the server reads from a client that it is

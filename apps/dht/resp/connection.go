@@ -49,25 +49,43 @@ func auth(c *conn, args [][]byte) {
 		c.failure(textSyntax)
 	case len(args) == 2 && c.server.options.Password == "":
 		c.failure(textNoPassword)
-	case len(args) == 2 && c.enter([]byte(theUser), args[1]), len(args) == 3 && c.enter(args[1], args[2]):
-		c.ok()
+	case len(args) == 2:
+		c.okUnless(c.enter([]byte(theUser), args[1]))
 	default:
-		c.failure(textWrongPass)
+		c.okUnless(c.enter(args[1], args[2]))
 	}
 }
 
-// enter lets a client in that has the password. Where there is none, any password of
-// the default user is right, as it is for Redis.
-func (c *conn) enter(user, password []byte) bool {
-	if c.server.options.Password == "" {
-		return string(user) == theUser
+// okUnless says OK unless there is a problem.
+func (c *conn) okUnless(problem string) {
+	if problem != "" {
+		c.failure(problem)
+		return
 	}
-	if !c.server.admits(user, password) {
-		c.server.options.Log.Warn("wrong password", "client", c.link.RemoteAddr().String())
-		return false
+	c.ok()
+}
+
+// enter lets a client in that has the password, or says why not. Where there is none, any
+// password of the default user is right, as it is for Redis. A client whose address guesses too
+// fast is sent away.
+func (c *conn) enter(user, password []byte) (problem string) {
+	s := c.server
+	switch from, now := address(c.link), s.options.Now(); {
+	case s.options.Password == "" && string(user) == theUser:
+		return ""
+	case s.options.Password == "":
+		return textWrongPass
+	case !s.guesses.may(from, now):
+		s.options.Log.Warn("too many wrong passwords: passwords from there are refused for a second", "client", from)
+		c.closing = true
+		return textTooMany
+	case !s.admits(user, password):
+		s.options.Log.Warn("wrong password", "client", c.link.RemoteAddr().String())
+		s.guesses.was(from, now)
+		return textWrongPass
 	}
 	c.reader.limits.stranger = false
-	return true
+	return ""
 }
 
 // hello is HELLO [protocol [AUTH user password] [SETNAME name]].
@@ -91,8 +109,8 @@ func hello(c *conn, args [][]byte) {
 		for rest := args[2:]; len(rest) > 0; {
 			switch {
 			case is(rest[0], "auth") && len(rest) > 2:
-				if !c.enter(rest[1], rest[2]) {
-					c.failure(textWrongPass)
+				if problem := c.enter(rest[1], rest[2]); problem != "" {
+					c.failure(problem)
 					return
 				}
 				rest = rest[3:]

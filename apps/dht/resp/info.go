@@ -82,11 +82,11 @@ func infoClients(s *Server, _ *conn) ([]string, error) {
 	return []string{fmt.Sprintf("connected_clients:%d", n), fmt.Sprintf("maxclients:%d", s.options.Clients), "blocked_clients:0"}, nil
 }
 
-func infoMemory(*Server, *conn) ([]string, error) {
+func infoMemory(s *Server, _ *conn) ([]string, error) {
 	used := resident()
 	return []string{
 		fmt.Sprintf("used_memory:%d", used), fmt.Sprintf("used_memory_human:%.2fM", float64(used)/(1<<20)),
-		fmt.Sprintf("used_memory_rss:%d", used), "maxmemory:0", "maxmemory_policy:noeviction",
+		fmt.Sprintf("used_memory_rss:%d", used), fmt.Sprintf("maxmemory:%d", s.options.Memory), "maxmemory_policy:noeviction",
 	}, nil
 }
 

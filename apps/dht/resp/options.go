@@ -16,6 +16,11 @@ type Options struct {
 	// Clients is how many connections there are at a time, at most: 1 to 65536,
 	// 10000 if zero.
 	Clients int
+	// Memory is how many bytes the store may grow to, for clients that ask; 0 if that is not known.
+	Memory int
+	// Patience is how long a client may take to give the password, and for a request that has
+	// begun, beside what its size takes at 16 KiB/s: 30 s if zero.
+	Patience time.Duration
 	// Idle is for how long a connection may neither send nor take a byte: 0 for
 	// ever, or at least a millisecond.
 	Idle time.Duration
@@ -36,19 +41,23 @@ type Options struct {
 
 // The defaults and limits of Options.
 const (
-	DefaultClients = 10000
-	MostClients    = 1 << 16
-	DefaultBulk    = 1 << 20
-	LeastBulk      = 64
-	MostBulk       = 512 << 20
-	DefaultRequest = 64 << 20
-	MostRequest    = 1 << 30
-	overhead       = 1024 // of a request, at least, around its longest string
+	DefaultClients  = 10000
+	MostClients     = 1 << 16
+	DefaultPatience = 30 * time.Second
+	DefaultBulk     = 1 << 20
+	LeastBulk       = 64
+	MostBulk        = 512 << 20
+	DefaultRequest  = 64 << 20
+	MostRequest     = 1 << 30
+	overhead        = 1024 // of a request, at least, around its longest string
 )
 
 func (o Options) withDefaults() Options {
 	if o.Clients == 0 {
 		o.Clients = DefaultClients
+	}
+	if o.Patience == 0 {
+		o.Patience = DefaultPatience
 	}
 	if o.Bulk == 0 {
 		o.Bulk = DefaultBulk
@@ -76,6 +85,8 @@ func (o Options) validate() error {
 		return fmt.Errorf("resp: Options.Clients is %d, want 1 to %d", o.Clients, MostClients)
 	case o.Idle != 0 && o.Idle < time.Millisecond:
 		return fmt.Errorf("resp: Options.Idle is %v, want 0 or at least 1ms", o.Idle)
+	case o.Patience < time.Millisecond:
+		return fmt.Errorf("resp: Options.Patience is %v, want at least 1ms, or 0 for %v", o.Patience, DefaultPatience)
 	case o.Bulk < LeastBulk || o.Bulk > MostBulk:
 		return fmt.Errorf("resp: Options.Bulk is %d, want %d to %d", o.Bulk, LeastBulk, MostBulk)
 	case o.Request < o.Bulk+overhead || o.Request > MostRequest:

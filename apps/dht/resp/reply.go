@@ -84,6 +84,7 @@ const (
 	textOverflow   = "ERR increment or decrement would overflow"
 	textNoAuth     = "NOAUTH Authentication required."
 	textWrongPass  = "WRONGPASS invalid username-password pair or user is disabled."
+	textTooMany    = "ERR too many wrong passwords from this address: wait a second, and see that the client has the right one"
 	textNoPassword = "ERR AUTH <password> called without any password configured for the default user. Are you sure your configuration is correct?"
 	textHelloAuth  = "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time"
 	textNoProto    = "NOPROTO unsupported protocol version"
@@ -108,6 +109,10 @@ func textSubcommand(container string, sub []byte) string {
 // textUnknown shows the command and how its arguments begin, as much as fits a line.
 func textUnknown(args [][]byte) string {
 	text := fmt.Sprintf("ERR unknown command '%s', with args beginning with: ", shown(args[0]))
+	if ofOtherTypes[strings.ToLower(string(shown(args[0])))] {
+		return fmt.Sprintf("ERR unknown command '%s': this server keeps strings only, and COMMAND LIST names its commands; "+
+			"for a benchmark: redis-benchmark -t ping,set,get,incr,mset", shown(args[0]))
+	}
 	begin := len(text)
 	for _, a := range args[1:] {
 		if len(text)-begin >= mostShown {
@@ -116,6 +121,13 @@ func textUnknown(args [][]byte) string {
 		text += fmt.Sprintf("'%s' ", a[:min(len(a), mostShown-(len(text)-begin))])
 	}
 	return text
+}
+
+// ofOtherTypes are the commands of lists, sets, hashes and streams that redis-benchmark sends
+// unless it is told what to test. It shows the first error, and ends.
+var ofOtherTypes = map[string]bool{
+	"lpush": true, "rpush": true, "lpop": true, "rpop": true, "lrange": true, "sadd": true, "spop": true,
+	"hset": true, "zadd": true, "zpopmin": true, "xadd": true,
 }
 
 // mostShown is how much of what a client sent is sent back in an error.

@@ -21,6 +21,7 @@ type Server struct {
 	inOrder  []*command
 	password [sha256.Size]byte
 	started  int64
+	guesses  guesses
 
 	// running is the context of everything that the store does.
 	running context.Context
@@ -45,6 +46,7 @@ func New(o Options) (*Server, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
+	o.Log = newSeldom(o.Log, o.Now)
 	s := &Server{
 		options: o, started: o.Now(), password: sha256.Sum256([]byte(o.Password)),
 		listeners: make(map[net.Listener]struct{}), conns: make(map[*conn]struct{}),
