@@ -9,7 +9,7 @@
 //	repeat.Skip(t)
 //
 // and so run once for each text of the program: in CI's gates test and invariants, and with
-// larger budgets in seeds. The gates race, cpu and next leave them out.
+// larger budgets in seeds. The gates race and cpu leave them out.
 //
 // A test that needs the scheduler, a clock, a socket or another process does not call Skip.
 package repeat
