@@ -5,6 +5,7 @@ import (
 	"os"
 
 	"github.com/orwl/go-orwl/internal/command"
+	"github.com/orwl/go-orwl/locks/lab/arena"
 )
 
 var program = command.Program{Name: "orwl", Commands: []command.Command{
@@ -14,6 +15,7 @@ var program = command.Program{Name: "orwl", Commands: []command.Command{
 	{Name: "holders", About: "show who holds a lock by name and who waits, or release one by force", Run: runHolders},
 	{Name: "locks", About: "show the table of locks: what each promises, takes and costs", Run: runLocks},
 	{Name: "sim", About: "give a lock to the simulator and see whether it keeps its promises", Run: runSim},
+	{Name: "bench", About: "run the papers' benchmarks of locks on goroutines, processes, nodes or the simulator", Run: runBench},
 	{Name: "predict", About: "play a lock on a described machine in virtual time", Run: runPredict},
 	{Name: "vet", About: "say whether a system of tasks lives for ever, or where it deadlocks", Run: runVet},
 	{Name: "trace", About: "say where the time of a recorded run went, and which tasks it waited for", Run: runTrace},
@@ -24,6 +26,9 @@ var program = command.Program{Name: "orwl", Commands: []command.Command{
 }}
 
 func main() {
+	if arena.Child() {
+		return
+	}
 	if started, err := measuringProcess(); started {
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "orwl model:", err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/internal/command"
+	"github.com/orwl/go-orwl/locks/lab/arena"
 )
 
 // envProgram makes the test binary the program itself.
@@ -20,6 +21,9 @@ func TestMain(m *testing.M) {
 	if os.Getenv(envProgram) != "" {
 		os.Unsetenv(envProgram) // what it starts is no program of ours
 		os.Exit(program.Execute(os.Args[1:], os.Stdout, os.Stderr))
+	}
+	if arena.Child() {
+		return
 	}
 	if started, err := measuringProcess(); started {
 		if err != nil {
@@ -67,6 +71,10 @@ func TestGoodCommandLines(t *testing.T) {
 		{"locks -topology node:2,core:2", command.Done, []string{"4 ranks", "RMA-RW           reader-writer   any time", "C-MCS-HEM"}},
 		{"locks -json", command.Done, []string{`"lock": "RMA-RW",` + "\n    \"kind\": \"reader-writer\"", `"words_home": 2`, `"reader": {`, `"gets": 1`}},
 		{"predict -lock C-MCS-MCS -topology node:2,core:4", command.Done, []string{"C-MCS-MCS on cray-xc30", "8 ranks"}},
+		{"bench -h", command.Done, []string{"-bench", "wbab", "-fw", "-html"}},
+		{"bench -lock mcs,C-mcs-m?s,rma-rw -bench ecsb -ranks 2 -turns 50 -fw 0.2,20", command.Done, []string{"ECSB: throughput of an empty section (000 §5", "mem     2      MCS ", "C-MCS-MCS", "RMA-RW, F_W 20 %"}},
+		{"bench -lock d-mcs -bench lb,upb -window sim -nodes 2 -ranks 4 -turns 20 -repeats 1 -csv", command.Done, []string{"bench,lock,window,", "LB,D-MCS,sim,node:2 core:2,4,1,0,0,0,latency,ns,", ",3c,ns,"}},
+		{"bench -lock mcs -bench lb,upb -ranks 2 -turns 20 -repeats 1 -json", command.Done, []string{`"name": "latency"`, `"skipped": [`, "UPB on node:1 core:2: want two ranks in each of two elements"}},
 		{"topo -topology node:2,core:4 -ranks 4", command.Done, []string{"node:1 core:4", "4 ranks"}},
 		{"topo", command.Done, []string{"machine"}},
 		{"predict -topology node:2,core:4", command.Done, []string{"8 ranks, 160 acquisitions", "virtual time"}},
@@ -106,6 +114,16 @@ func TestBadCommandLines(t *testing.T) {
 		"run nosuchprogram":                 `"nosuchprogram": executable file not found`,
 		"run -listen :1 true":               `-listen: launch: options: Run.Listen is ":1": no host: want host:port`,
 		"serve extra":                       `unexpected argument "extra"`,
+		"bench -bench nosuch":               `-bench: lab: no benchmark "nosuch": want all, a pattern, or some of LB, ECSB`,
+		"bench -lock nosuch":                `-lock: lab: no lock "nosuch": want all, a pattern, or some of TAS`,
+		"bench -ranks 2,x":                  `-ranks: "x": `,
+		"bench -ranks 2 -nodes 3":           "want at least one rank for each of the 3 nodes",
+		"bench -window mem,moon":            `-window: "moon": want mem, shm, p2p, sim, or all`,
+		"bench -fw 101":                     `-fw: "101": want 0 to 100 percent`,
+		"bench -time 0s":                    "-time is 0s, want more than 0",
+		"bench -inside 1":                   `-inside: "1": time: missing unit`,
+		"bench -json -csv":                  "-json and -csv exclude each other",
+		"bench -bench upb -ranks 2":         "there is nothing to play: lab: UPB on node:1 core:2",
 		"serve -lease x":                    `invalid value "x"`,
 		"lock":                              "want a name and a command",
 		"lock x --":                         "want a name and a command",

@@ -29,7 +29,14 @@ func newProgress(out io.Writer) *progress {
 
 // show shows the line if its time has come. Most calls only count.
 func (p *progress) show(line func() string) {
-	if p.calls++; p.calls%64 != 0 || time.Since(p.last) < p.every {
+	if p.calls++; p.calls%64 == 0 {
+		p.at(line)
+	}
+}
+
+// at shows the line if its time has come, for callers that do not come often.
+func (p *progress) at(line func() string) {
+	if time.Since(p.last) < p.every {
 		return
 	}
 	p.last = time.Now()

@@ -66,6 +66,7 @@ func spin(least, most time.Duration) Range { return Range{int64(least), int64(mo
 type Sweep struct {
 	Name, Unit string
 	Steps      func(ranks int) []float64 // those of the paper
+	Log        bool                      // the paper's axis is logarithmic
 }
 
 // these are steps that are the same for any number of ranks.

@@ -198,11 +198,11 @@ func (s *summary) operations(n []uint64, counted uint64) {
 
 // optimum is the shortest possible iteration in nanoseconds, if the lock and the network cost
 // nothing: all ranks work at once, but for the section (003 §4.2.3, §4.2.4). An increment takes
-// as long as it took in this run.
+// the median of what it took in this run.
 func (s *summary) optimum(step *Histogram) float64 {
 	section := s.b.Section(s.tree.Ranks(), s.c.Step)
 	ns := func(w Work, more float64) float64 {
-		return w.Spin.mean() + w.Increments.mean()*step.Mean() + more
+		return w.Spin.mean() + w.Increments.mean()*float64(step.Percentile(.5)) + more
 	}
 	inside := ns(section.Inside, float64(s.c.Inside))
 	all := inside + ns(section.Before, 0) + ns(section.After, float64(s.c.Outside))

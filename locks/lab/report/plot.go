@@ -8,14 +8,16 @@ import (
 	"strings"
 )
 
-// Plot is a diagram. It draws lines, or bars if Bars is set.
+// Plot is a diagram. It draws lines, or bars if there are Bars.
 type Plot struct {
 	Title, X, Y string
 	// LogX and LogY make an axis logarithmic. Values that are not above 0 are left out then.
 	LogX, LogY bool
-	// Names are the places on the X axis of a diagram with bars, or nil for lines.
+	// Bars are the places on the X axis of a diagram with bars, or nil for lines.
 	Bars   []string
 	Series []Series
+
+	stacked bool // each bar is a series of its own, and stands alone at its place
 }
 
 // Series is a line, or the bars of one colour.
@@ -177,12 +179,16 @@ func (d *drawing) hidden(v Point) bool { return d.plot.LogX && v.X <= 0 || d.plo
 
 // bars draws a series as bars, each place's side by side.
 func (d *drawing) bars(i int, s Series) {
-	wide := (d.x.at(1) - d.x.at(0)) * 0.8 / float64(len(d.plot.Series))
+	beside := float64(len(d.plot.Series))
+	if d.plot.stacked {
+		i, beside = 0, 1
+	}
+	wide := (d.x.at(1) - d.x.at(0)) * 0.8 / beside
 	for _, v := range s.Points {
 		if d.hidden(v) {
 			continue
 		}
-		x := d.x.at(v.X) + wide*(float64(i)-float64(len(d.plot.Series))/2)
+		x := d.x.at(v.X) + wide*(float64(i)-beside/2)
 		base := d.y.at(d.y.low)
 		fmt.Fprintf(&d.text, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"><title>%s: %s</title></rect>`+"\n",
 			x, d.y.at(v.Y), max(1, wide-1), max(0, base-d.y.at(v.Y)), colour(s.Colour), html.EscapeString(s.Name), digits(v.Y))

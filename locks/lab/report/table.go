@@ -34,7 +34,9 @@ func (g group) columns() []column {
 	columns := []column{
 		{"window", func(r lab.Result) string { return r.Window }},
 		{"ranks", func(r lab.Result) string { return fmt.Sprint(r.Ranks) }},
-		{"machine", func(r lab.Result) string { return r.Machine }},
+	}
+	if len(g.machines()) > len(distinct(g.results, func(r lab.Result) int { return r.Ranks })) {
+		columns = append(columns, column{"machine", func(r lab.Result) string { return r.Machine }})
 	}
 	if g.b.Sweep != nil {
 		columns = append(columns, column{g.b.Sweep.Name, func(r lab.Result) string { return digits(r.Step) + " " + g.b.Sweep.Unit }})
@@ -82,6 +84,11 @@ func (g group) columns() []column {
 	return g.noted(columns)
 }
 
+// machines are the trees on which the group was played.
+func (g group) machines() []string {
+	return distinct(g.results, func(r lab.Result) string { return r.Machine })
+}
+
 // noted adds the notes, if there are any.
 func (g group) noted(columns []column) []column {
 	for _, r := range g.results {
@@ -102,7 +109,7 @@ func (r *Report) Table(out io.Writer) error {
 		fmt.Fprintln(out, r.Machine)
 	}
 	for _, g := range groups {
-		fmt.Fprintf(out, "\n%s: %s (%s)\n", g.b.Name, g.b.About, g.b.Paper)
+		fmt.Fprintf(out, "\n%s: %s (%s)\non %s\n", g.b.Name, g.b.About, g.b.Paper, strings.Join(g.machines(), "; "))
 		if err := g.table(out); err != nil {
 			return err
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"strconv"
+	"strings"
 
 	"github.com/orwl/go-orwl/locks/lab"
 )
@@ -65,4 +66,10 @@ func interval(f lab.Figure) string {
 	return fmt.Sprintf("%s..%s", digits(f.Low/by), digits(f.High/by))
 }
 
-func percent(share float64) string { return digits(100*share) + " %" }
+// percent is a share with one digit after the point, and with three if it is small.
+func percent(share float64) string {
+	if p := 100 * share; p == 0 || p >= 1 {
+		return strings.TrimSuffix(strconv.FormatFloat(p, 'f', 1, 64), ".0") + " %"
+	}
+	return strconv.FormatFloat(100*share, 'f', 3, 64) + " %"
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/orwl/go-orwl/internal/command"
+	"github.com/orwl/go-orwl/locks/lab"
+	"github.com/orwl/go-orwl/locks/lab/arena"
+	"github.com/orwl/go-orwl/locks/lab/report"
+	"github.com/orwl/go-orwl/net/rma/model"
+)
+
+// bench is a run of orwl bench.
+type bench struct {
+	plan     planFlags
+	form     form
+	html     string
+	machine  model.Model // of the simulator
+	progress *progress
+	report   report.Report
+	failures []error
+}
+
+// errCutShort is the end of a command that has printed what there was.
+var errCutShort = errors.New("interrupted: the rest was not played")
+
+// runBench is orwl bench.
+func runBench(f *flag.FlagSet, args []string, out io.Writer) error {
+	b := bench{progress: newProgress(os.Stderr)}
+	b.plan.define(f, arena.Mem)
+	machine := f.String("machine", "cray-xc30", "what -window sim plays on: a file that orwl model -json wrote, or one of "+strings.Join(machineNames(), ", "))
+	f.StringVar(&b.html, "html", "", "write the report with its plots to `FILE`, too")
+	b.form.define(f)
+	if err := command.Parse(f, args); err != nil {
+		return err
+	}
+	if err := b.form.validate(); err != nil {
+		return err
+	}
+	plan, err := b.plan.plan()
+	if err != nil {
+		return err
+	}
+	if slices.Contains(plan.Windows, arena.Sim) {
+		if b.machine, err = machineOf(*machine); err != nil {
+			return err
+		}
+	}
+	b.report = report.Report{
+		Title: "orwl bench", Command: strings.Join(append([]string{"orwl bench"}, args...), " "),
+		Machine: thisMachine(), Date: time.Now().Format(time.DateTime),
+	}
+	cases, skipped := plan.Cases()
+	b.report.Skipped = skipped
+	if len(cases) == 0 {
+		return command.Misusef("there is nothing to play: %s", strings.Join(skipped, "; "))
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	err = b.play(ctx, cases)
+	return errors.Join(b.write(out), err)
+}
+
+// play plays the cases, one after the other, until the user has seen enough.
+func (b *bench) play(ctx context.Context, cases []lab.Case) error {
+	defer b.progress.clear()
+	begin := time.Now()
+	for i, c := range cases {
+		played := 0
+		samples, err := arena.Play(ctx, c, arena.Options{Machine: b.machine, Sampled: func(s lab.Sample) {
+			played = max(played, s.Repeat+1)
+			b.progress.at(func() string {
+				return fmt.Sprintf("%d of %d, %v: %s of %s on %s, repeat %d of %d", i+1, len(cases), time.Since(begin).Round(time.Second),
+					c.Benchmark, c.Lock, c.Window, played, c.Repeats)
+			})
+		}})
+		if err := b.take(c, samples, err); err != nil {
+			return err
+		}
+	}
+	if n := len(b.failures); n > 0 {
+		return fmt.Errorf("%d of %d cases failed: %w", n, len(cases), errors.Join(b.failures...))
+	}
+	return nil
+}
+
+// take takes the samples of a case into the report. An error of one case does not end the others.
+func (b *bench) take(c lab.Case, samples []lab.Sample, failure error) error {
+	result, err := lab.Summarize(c, samples)
+	if err != nil {
+		return err
+	}
+	var broken *lab.ExclusionError
+	var stalled *lab.StallError
+	switch {
+	case failure == nil:
+	case errors.Is(failure, context.Canceled):
+		result.Note = "interrupted"
+	case errors.As(failure, &broken):
+		result.Note = "EXCLUSION BROKEN"
+	case errors.As(failure, &stalled):
+		result.Note = "HANGS"
+	default:
+		result.Note = "failed"
+	}
+	if failure == nil || len(samples) > 0 || !errors.Is(failure, context.Canceled) {
+		b.report.Results = append(b.report.Results, result)
+	}
+	switch {
+	case errors.Is(failure, context.Canceled):
+		return errCutShort
+	case failure != nil:
+		b.failures = append(b.failures, fmt.Errorf("%s of %s on %s: %w", c.Benchmark, c.Lock, c.Window, failure))
+	}
+	return nil
+}
+
+// write prints the report.
+func (b *bench) write(out io.Writer) error {
+	var err error
+	switch {
+	case b.form.json:
+		err = b.report.JSON(out)
+	case b.form.csv:
+		err = b.report.CSV(out)
+	default:
+		err = b.report.Table(out)
+	}
+	if err != nil || b.html == "" {
+		return err
+	}
+	file, err := os.Create(b.html)
+	if err != nil {
+		return err
+	}
+	return errors.Join(b.report.HTML(file), file.Close())
+}
+
+// thisMachine is what a reader of the figures has to know of the machine.
+func thisMachine() string {
+	text := fmt.Sprintf("%d processors, %s/%s, %s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
+		text += ", load " + strings.Join(strings.Fields(string(load))[:3], " ") + " when it began"
+	}
+	return text
+}
