@@ -6,6 +6,7 @@
 //	orwl holders    show who holds such locks and who waits, or release one by force
 //	orwl locks      show the table of locks: what each promises, takes and costs
 //	orwl sim        give a lock to the simulator and see whether it keeps its promises
+//	orwl bench      run the papers' benchmarks of locks, on any window
 //	orwl predict    play a lock on a described machine in virtual time
 //	orwl vet        say whether a system of tasks lives for ever, or where it deadlocks
 //	orwl trace      say where the time of a recorded run went, and which tasks it waited for

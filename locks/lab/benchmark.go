@@ -65,7 +65,7 @@ func spin(least, most time.Duration) Range { return Range{int64(least), int64(mo
 // Sweep is a parameter that a benchmark varies.
 type Sweep struct {
 	Name, Unit string
-	Steps      func(ranks int) []float64 // those of the paper
+	Steps      func(ranks int) []float64 // the paper's
 	Log        bool                      // the paper's axis is logarithmic
 }
 
@@ -76,7 +76,7 @@ func these(steps ...float64) func(int) []float64 {
 
 // Benchmarks are all benchmarks, in the order of the papers.
 func Benchmarks() []Benchmark {
-	return slices.Concat(ofPaper000(), ofPaper003())
+	return slices.Concat(ofPaper000(), ofPaper001(), ofPaper002(), ofPaper003())
 }
 
 // ofPaper000 are the benchmarks of Schmid, Besta and Hoefler, §5.
@@ -102,7 +102,7 @@ func always(s Section) func(int, float64) Section {
 	return func(int, float64) Section { return s }
 }
 
-// ofPaper003 are the benchmarks of Uffmann, chapters 4 and 5. Its ECSB is that of paper 000.
+// ofPaper003 are the benchmarks of Uffmann, chapters 4 and 5. Its ECSB is the same as paper 000's.
 func ofPaper003() []Benchmark {
 	return []Benchmark{
 		{Name: "UPB", Paper: "003 §4.2.1", Figure: "1c", script: playUPB, homes: homesUPB, fits: fitsUPB,

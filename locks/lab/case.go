@@ -55,7 +55,7 @@ type Plan struct {
 	Windows    []string
 	Machines   []*topology.Tree
 	Writers    []float64
-	// Steps replace those of the benchmarks, unless they are empty.
+	// Steps replace the benchmarks' own, unless they are empty.
 	Steps           []float64
 	Inside, Outside []time.Duration
 	Length

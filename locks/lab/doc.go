@@ -22,7 +22,7 @@
 //
 // A reading of the clock costs more than a free lock. So a rank times only every n-th
 // iteration, where n grows while the rank warms up until the readings take less than about 5 %
-// of the time. Percentiles of waits are those of the timed iterations.
+// of the time. Only timed iterations count for percentiles of waits.
 //
 // # What it checks
 //

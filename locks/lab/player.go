@@ -149,17 +149,18 @@ func (r *player) partner() rma.Rank {
 	return (r.w.Rank() + n/2) % n
 }
 
-// work does w. Only a timed increment reads the clock.
-func (r *player) work(w *Work, timed bool) {
+// work does w. Only a timed increment reads the clock. A rank that only reads the lock's data
+// leaves out the writes.
+func (r *player) work(w *Work, write, timed bool) {
 	home := r.homes[0]
 	for i := range w.Gets {
 		r.w.Get(home, r.data+rma.Disp(i))
 	}
 	if w.Counter {
-		r.increment(home, r.data)
+		r.touch(home, r.data, write)
 	}
 	for range w.Lines {
-		r.increment(home, r.data+8*rma.Disp(r.random.next()%dataLines))
+		r.touch(home, r.data+8*rma.Disp(r.random.next()%dataLines), write)
 	}
 	if n := r.random.from(w.Increments); n > 0 {
 		r.strides(int(n), timed)
@@ -185,6 +186,15 @@ func (r *player) strides(n int, timed bool) {
 	}
 	if timed {
 		r.sample.Step.add((r.clock.Now() - begin) / time.Duration(n))
+	}
+}
+
+// touch reads a word, and writes it if the rank may.
+func (r *player) touch(target rma.Rank, disp rma.Disp, write bool) {
+	if write {
+		r.increment(target, disp)
+	} else {
+		r.w.Get(target, disp)
 	}
 }
 

@@ -17,11 +17,11 @@ type Program struct {
 	tree    *topology.Tree
 	locks   []func(rma.Window) locks.Mutex
 	counted func(rma.Window) locks.Mutex // for the run that counts operations, or nil
-	priors  bool                         // the lock has two priorities
 	homes   []rma.Rank
 	witness *Witness
 	epochs  *epoch.Set
-	fabric  rma.Fabric
+
+	exposure *epoch.Exposure // traditional windows, for benchmarks without a lock, or nil
 
 	stage  rma.Disp // 2 words, at rank 0: see player.rounds
 	data   rma.Disp // what sections read and write at the lock's home, and scripts as they like
@@ -51,7 +51,7 @@ func (b Benchmark) homesOf(t *topology.Tree) []rma.Rank {
 // stripWords is how many words the increments of a case touch.
 func (c Case) stripWords(b Benchmark, ranks int) int {
 	if b.Section == nil {
-		return 1
+		return bulkWords
 	}
 	s := b.Section(ranks, c.Step)
 	return int(max(1, s.Before.Increments.Most+s.Inside.Increments.Most+s.After.Increments.Most))
@@ -87,18 +87,14 @@ func (c Case) parse() (b Benchmark, tree *topology.Tree, err error) {
 }
 
 // Setup allocates what the case needs. Every process of the fabric calls it at the same place in
-// its order of allocations. The ranks of the case are those of the fabric. The witness may be
+// its order of allocations. The case and the fabric have the same ranks. The witness may be
 // nil.
 func (c Case) Setup(f rma.Fabric, contender Contender, witness *Witness) (*Program, error) {
 	b, _, err := c.parse()
 	if err != nil {
 		return nil, err
 	}
-	return c.setup(f, b, contender, witness)
-}
-
-func (c Case) setup(f rma.Fabric, b Benchmark, contender Contender, witness *Witness) (*Program, error) {
-	p := &Program{c: c, b: b, tree: f.Topology(), fabric: f, homes: b.homesOf(f.Topology()), priors: contender.Kind == locks.Priority}
+	p := &Program{c: c, b: b, tree: f.Topology(), homes: b.homesOf(f.Topology())}
 	for _, err := range []error{c.validate(), b.on(p.tree)} {
 		if err != nil {
 			return nil, err
@@ -107,9 +103,13 @@ func (c Case) setup(f rma.Fabric, b Benchmark, contender Contender, witness *Wit
 	if !c.Unchecked {
 		p.witness = witness
 	}
-	var err error
 	if p.epochs, err = epoch.New(f, epoch.Options{Neighbours: 2}); err != nil {
 		return nil, err
+	}
+	if x, ok := f.(rma.Exposer); ok && b.Lockless {
+		if p.exposure, err = epoch.NewExposure(x); err != nil {
+			return nil, err
+		}
 	}
 	p.strip = c.stripWords(b, p.tree.Ranks())
 	for _, words := range []struct {

@@ -49,7 +49,7 @@ func (r *Result) Figure(name string) (Figure, bool) {
 	return r.Figures[i], true
 }
 
-// percentiles are those of single waits.
+// percentiles are the percentiles of single waits that a result has.
 var percentiles = [...]struct {
 	name string
 	p    float64
@@ -197,7 +197,7 @@ func (s *summary) operations(n []uint64, counted uint64) {
 }
 
 // optimum is the shortest possible iteration in nanoseconds, if the lock and the network cost
-// nothing: all ranks work at once, but for the section (003 §4.2.3, §4.2.4). An increment takes
+// nothing: all ranks work at once, except in the section (003 §4.2.3, §4.2.4). An increment takes
 // the median of what it took in this run.
 func (s *summary) optimum(step *Histogram) float64 {
 	section := s.b.Section(s.tree.Ranks(), s.c.Step)
@@ -221,4 +221,4 @@ func unitOf(name string) string {
 }
 
 // units are the units of values that are not nanoseconds.
-var units = map[string]string{}
+var units = map[string]string{valueMain: "", valueProgress: "", valueRate: "1/s"}

@@ -29,7 +29,7 @@ func plus(r Range, d time.Duration) Range { return Range{r.Least + int64(d), r.M
 
 // iterate is one iteration.
 func (r *player) iterate(s *Section, timed bool) error {
-	r.work(&s.Before, timed)
+	r.work(&s.Before, true, timed)
 	write := r.writes(&r.sides[0])
 	if timed {
 		return r.iterateTimed(s, write)
@@ -38,11 +38,11 @@ func (r *player) iterate(s *Section, timed bool) error {
 	if err != nil {
 		return err
 	}
-	r.work(&s.Inside, false)
+	r.work(&s.Inside, write, false)
 	if err := r.release(0, write, changes); err != nil {
 		return err
 	}
-	r.work(&s.After, false)
+	r.work(&s.After, true, false)
 	return nil
 }
 
@@ -54,7 +54,7 @@ func (r *player) iterateTimed(s *Section, write bool) error {
 		return err
 	}
 	has := r.clock.Now()
-	r.work(&s.Inside, true)
+	r.work(&s.Inside, write, true)
 	goes := r.clock.Now()
 	if err := r.release(0, write, changes); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (r *player) iterateTimed(s *Section, write bool) error {
 	gone := r.clock.Now()
 	r.sample.Waits.add(has - comes)
 	r.sample.Latency.add(has - comes + gone - goes)
-	r.work(&s.After, true)
+	r.work(&s.After, true, true)
 	return nil
 }
 
@@ -145,6 +145,9 @@ func (t *turns) end() {
 
 // counts are the counts of the rank's side of the first lock.
 func (r *player) counts() (c locks.Counts) {
+	if len(r.sides) == 0 {
+		return c
+	}
 	if l, ok := r.sides[0].Mutex.(locks.Counter); ok {
 		c = l.Counts()
 	}

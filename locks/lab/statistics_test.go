@@ -36,7 +36,7 @@ func TestVariation(t *testing.T) {
 	}
 }
 
-// TestHistogram compares percentiles with those of the sorted durations.
+// TestHistogram compares percentiles with the sorted durations.
 func TestHistogram(t *testing.T) {
 	var whole, first, second Histogram
 	var all []time.Duration

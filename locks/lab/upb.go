@@ -9,8 +9,8 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// UPB takes free locks, each once in a scenario. A scenario is who takes them, and who had them
-// last (003, table 4.1):
+// UPB takes free locks, each once in a scenario. A scenario names the rank that takes
+// them and the rank that had them last (003, table 4.1):
 //
 //	            a: the home   b: a rank of the home's node   c: a rank of another node
 //	1: itself       1a                     1b                            1c

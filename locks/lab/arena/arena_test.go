@@ -31,6 +31,9 @@ func caseOf(b lab.Benchmark, lock, window string) lab.Case {
 	if b.Lockless {
 		c.Lock = ""
 	}
+	if b.Name == "SNAP" {
+		c.Turns = 2 // whole sweeps
+	}
 	if b.Sweep != nil {
 		c.Step = b.Sweep.Steps(4)[1]
 	}
@@ -134,7 +137,7 @@ type open struct{ w rma.Window }
 func (o open) Acquire(context.Context) error { o.w.Get(0, 0); return nil }
 func (o open) Release()                      { o.w.FlushAll() }
 
-// never is a lock that nobody gets.
+// never is a lock that no rank gets.
 type never struct{ w rma.Window }
 
 func (n never) Acquire(ctx context.Context) error {
@@ -150,7 +153,7 @@ func specimen(make func(w rma.Window) locks.Mutex) *lab.Contender {
 	}
 }
 
-// TestBrokenLock has the witness find a lock that excludes nobody: on the simulator in every
+// TestBrokenLock has the witness find a lock that excludes no rank: on the simulator in every
 // run, and on goroutines, where holders meet by chance, before long.
 func TestBrokenLock(t *testing.T) {
 	for _, window := range []string{Sim, Mem} {

@@ -53,7 +53,7 @@ type child struct {
 func (c *child) say(r report) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_ = c.out.Encode(r) // if nobody listens, standard input ends as well
+	_ = c.out.Encode(r) // if the other end is closed, standard input ends as well
 }
 
 // play does the job that comes first, and answers orders meanwhile.

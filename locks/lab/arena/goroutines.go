@@ -46,7 +46,7 @@ func playGoroutines(ctx context.Context, c lab.Case, o Options) ([]lab.Sample, e
 	return l.collect(ctx, len(probes), stop, func() []lab.StalledRank { return look(probes) })
 }
 
-// sizes are the ranks of a case, the words of each, and those of the witness.
+// sizes are the ranks of a case, the words of each, and the words of the witness.
 func sizes(c lab.Case, contender lab.Contender) (tree *topology.Tree, words, witness int, err error) {
 	if tree, err = topology.Parse(c.Machine); err != nil {
 		return nil, 0, 0, err

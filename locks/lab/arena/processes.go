@@ -36,8 +36,8 @@ type report struct {
 // lookOrder is a line that asks a process what its rank does.
 const lookOrder = "look\n"
 
-// playProcesses plays a case with a process for each rank. The fabric is that of the case for
-// shm. For p2p only the witness is in it.
+// playProcesses plays a case with a process for each rank. On shm the
+// processes share the fabric of the case. On p2p they share only the witness.
 func playProcesses(ctx context.Context, c lab.Case, o Options) ([]lab.Sample, error) {
 	tree, err := topology.Parse(c.Machine)
 	if err != nil {

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/orwl/go-orwl/locks/lab"
 )
@@ -79,7 +80,7 @@ func (r *Report) sweepPlot(g group, where string) (plots []*Plot) {
 	if g.b.Section != nil {
 		shown = append(shown, lab.FigureOverhead, lab.FigureContended, lab.FigureFairness)
 	}
-	if g.b.Lockless {
+	if g.b.Section == nil {
 		shown = names(g.results)
 	}
 	step := func(x lab.Result) float64 { return x.Step }
@@ -141,7 +142,7 @@ func (r *Report) series(g group, figure string, x func(lab.Result) float64) (all
 		name := g.name(result)
 		i := slices.IndexFunc(all, func(s Series) bool { return s.Name == name })
 		if i < 0 {
-			i, all = len(all), append(all, Series{Name: name, Colour: r.colour(name, result.Lock)})
+			i, all = len(all), append(all, Series{Name: name, Colour: r.colour(result)})
 		}
 		all[i].Points = append(all[i].Points, Point{x(result), f.Median, f.Low, f.High})
 	}
@@ -151,16 +152,15 @@ func (r *Report) series(g group, figure string, x func(lab.Result) float64) (all
 	return all
 }
 
-// colour is a lock's colour in the whole report.
-func (r *Report) colour(name, lock string) int {
-	seen := distinct(r.Results, func(x lab.Result) string { return x.Lock })
-	n := slices.Index(seen, lock)
-	if name != lock { // F_W and the like: variants of a lock differ, too
-		for _, c := range name[len(lock):] {
-			n += int(c)
-		}
+// colour is a contender's colour in the whole report.
+func (r *Report) colour(of lab.Result) int {
+	type contender struct {
+		lock            string
+		writers         float64
+		inside, outside time.Duration
 	}
-	return n
+	key := func(x lab.Result) contender { return contender{x.Lock, x.Writers, x.Inside, x.Outside} }
+	return slices.Index(distinct(r.Results, key), key(of))
 }
 
 // lowest is the lowest of some lines at each place.

@@ -22,14 +22,14 @@ func of(title, figure string) column {
 		switch {
 		case !ok:
 			return "-"
-		case f.Unit == "" && (f.Name == lab.FigureContended || f.Name == lab.FigureGlobal || f.Name == lab.FigureFairness || strings.HasPrefix(f.Name, lab.FigureLocal)):
+		case f.Unit == "" && !strings.HasPrefix(f.Name, lab.FigureRemote): // a share
 			return percent(f.Median)
 		}
 		return show(f.Median, f.Unit)
 	}}
 }
 
-// columns are those of a group.
+// columns are the columns of a group's table.
 func (g group) columns() []column {
 	columns := []column{
 		{"window", func(r lab.Result) string { return r.Window }},

@@ -71,5 +71,5 @@ func percent(share float64) string {
 	if p := 100 * share; p == 0 || p >= 1 {
 		return strings.TrimSuffix(strconv.FormatFloat(p, 'f', 1, 64), ".0") + " %"
 	}
-	return strconv.FormatFloat(100*share, 'f', 3, 64) + " %"
+	return strings.TrimRight(strconv.FormatFloat(100*share, 'f', 3, 64), "0") + " %"
 }

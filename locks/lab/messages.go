@@ -1,0 +1,219 @@
+package lab
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// The benchmarks of Amer et al. are about threads that share one communication engine. Here the
+// engine is a few words that a lock protects. Ranks 1 to P-1 are the threads of a process, and
+// rank 0 is another process, which answers.
+//
+//	rank 0                          rank 1, home of the engine and its lock
+//	posted: requests so far         issued: tickets given     arrived: answers so far, by rank 0
+//	                                done: answers taken       left: threads that have ended
+//
+// A thread issues a request on the main path: one acquisition with high priority. Then it is on
+// the progress path until its request is done: it acquires with low priority, takes an answer if
+// there is one, also if another thread waits for it, and releases. An acquisition is productive if it has
+// issued a request or taken an answer. Progress efficiency is the share of such acquisitions
+// (§3.2).
+
+// The words of the engine, in the data of ranks 0 and 1.
+const (
+	wordPosted = 8 * iota // a cache line each
+	wordIssued
+	wordDone
+	wordArrived
+	wordLeft
+)
+
+const (
+	// stopPosting is set in posted when all threads have ended.
+	stopPosting = 1 << 62
+	// bulkWords is the largest message.
+	bulkWords = 1 << 13
+	// pollPause is the time between two looks for an answer, in local accesses.
+	pollPause = 64
+	// window is how many requests a thread issues before it waits, in the regime of throughput.
+	window = 64
+
+	engineAt = rma.Rank(1)
+	serverAt = rma.Rank(0)
+)
+
+// The values of these benchmarks.
+const (
+	valueMain     = "main path"     // productive share of its acquisitions
+	valueProgress = "progress path" // the same
+	valueRate     = "message rate"
+)
+
+// sizes are message sizes in bytes.
+func messageSizes() *Sweep {
+	return &Sweep{Name: "message size", Unit: "B", Steps: these(64, 1024, 8192), Log: true}
+}
+
+// ofPaper001 are the benchmarks of Amer et al., §3.4 and §5.
+func ofPaper001() []Benchmark {
+	engine := func(*topology.Tree) []rma.Rank { return []rma.Rank{engineAt} }
+	return []Benchmark{
+		{Name: "ACQUIRE", Paper: "001 §3.4.1", Figure: FigureLatency, Every: true, Section: always(Section{Inside: Work{Lines: 10}}),
+			About: "latency of an acquire and a release, ten random cache lines in the section"},
+		{Name: "PINGPONG", Paper: "001 §3.4.2, §5.2", Figure: FigureLatency, Every: true, Sweep: messageSizes(), homes: engine, fits: fitsMessages,
+			script: func(r *player) error { return r.messages(1) },
+			About:  "threads send one request each to a single-threaded server and wait: latency, and the productive share of acquisitions"},
+		{Name: "MSGRATE", Paper: "001 §3.4.3, §5.2", Figure: valueRate, Every: true, Sweep: messageSizes(), homes: engine, fits: fitsMessages,
+			script: func(r *player) error { return r.messages(window) },
+			About:  "threads post 64 receives each before they wait: message rate, and the productive share of acquisitions"},
+		{Name: "SNAP", Paper: "001 §5.3", Figure: valueSweep, homes: homesSNAP, fits: fitsSNAP, script: playSNAP,
+			About: "wavefront sweeps over a grid of processes, with a communication lock each: time of a sweep"},
+	}
+}
+
+var errMessages = errors.New("want at least two ranks: a server and a thread")
+
+func fitsMessages(t *topology.Tree) error {
+	if t.Ranks() < 2 {
+		return errMessages
+	}
+	return nil
+}
+
+// message is a buffer of the size that the step says.
+func (r *player) message() ([]byte, error) {
+	n := int(r.c.Step)
+	if n < 8 || n > 8*bulkWords || n%8 != 0 {
+		return nil, fmt.Errorf("lab: %s with %g bytes: want a multiple of 8, up to %d", r.b.Name, r.c.Step, 8*bulkWords)
+	}
+	return make([]byte, n), nil
+}
+
+// messages is one rank's part: the server's, or a thread's with so many requests at once.
+func (r *player) messages(pipeline int) error {
+	bytes, err := r.message()
+	if err != nil {
+		return err
+	}
+	if r.w.Rank() == engineAt { // from the last repeat
+		for _, word := range []rma.Disp{wordIssued, wordDone, wordArrived, wordLeft} {
+			r.w.Put(engineAt, r.data+word, 0)
+		}
+		r.w.Put(serverAt, r.data+wordPosted, 0)
+		r.w.FlushAll()
+	}
+	if err := r.meet(); err != nil {
+		return err
+	}
+	if r.w.Rank() == serverAt {
+		err = r.serve(bytes, pipeline > 1)
+	} else {
+		err = r.request(bytes, pipeline)
+	}
+	if err != nil {
+		return err
+	}
+	return r.meet()
+}
+
+// serve answers requests: one by one, or all that have come.
+func (r *player) serve(bytes []byte, together bool) error {
+	r.probe.phase.Set(phaseOutside)
+	for served := uint64(0); ; {
+		posted, err := r.w.Await(r.ctx, serverAt, r.data+wordPosted, rma.AtLeast(served+1))
+		if err != nil {
+			return err
+		}
+		until := posted &^ stopPosting
+		if posted != until && until <= served {
+			return nil
+		}
+		if !together {
+			until = served + 1
+		}
+		for ; served < until; served++ {
+			r.w.PutBytes(engineAt, r.strips, bytes)
+			r.w.Flush(engineAt)
+		}
+		r.w.Put(engineAt, r.data+wordArrived, served)
+		r.w.Flush(engineAt)
+	}
+}
+
+// request is the life of a thread.
+func (r *player) request(bytes []byte, pipeline int) error {
+	threads := float64(r.tree.Ranks() - 1)
+	t := newTurns(r)
+	for !t.over {
+		begin := r.clock.Now()
+		var ticket uint64
+		for range pipeline {
+			var err error
+			if ticket, err = r.issue(bytes, pipeline == 1); err != nil {
+				return err
+			}
+		}
+		if err := r.progress(ticket); err != nil {
+			return err
+		}
+		took := r.clock.Now() - begin
+		r.sample.value(FigureLatency, float64(took), float64(pipeline))
+		r.sample.value(valueRate, float64(pipeline), took.Seconds()/threads)
+		t.next()
+	}
+	t.end()
+	if left := r.w.FetchOp(engineAt, r.data+wordLeft, rma.Sum, 1) + 1; left < uint64(threads) {
+		return nil
+	}
+	r.w.Put(serverAt, r.data+wordPosted, r.w.Get(engineAt, r.data+wordIssued)|stopPosting)
+	r.w.Flush(serverAt)
+	return nil
+}
+
+// issue is the main path. In the regime of latency a request has a message.
+func (r *player) issue(bytes []byte, carries bool) (ticket uint64, err error) {
+	changes, err := r.acquire(0, true)
+	if err != nil {
+		return 0, err
+	}
+	ticket = r.w.Get(engineAt, r.data+wordIssued) + 1
+	r.w.Put(engineAt, r.data+wordIssued, ticket)
+	if carries {
+		r.w.PutBytes(serverAt, r.strips, bytes)
+		r.w.Flush(serverAt)
+	}
+	r.w.Put(serverAt, r.data+wordPosted, ticket)
+	r.sample.value(valueMain, 1, 1)
+	return ticket, r.release(0, true, changes)
+}
+
+// progress is the progress path, until a ticket is done.
+func (r *player) progress(ticket uint64) error {
+	for {
+		changes, err := r.acquireLow(0)
+		if err != nil {
+			return err
+		}
+		arrived, done := r.w.Get(engineAt, r.data+wordArrived), r.w.Get(engineAt, r.data+wordDone)
+		productive := arrived > done
+		if productive {
+			done++
+			r.w.Put(engineAt, r.data+wordDone, done)
+			r.sample.value(valueProgress, 1, 1)
+		} else {
+			r.sample.value(valueProgress, 0, 1)
+		}
+		if err := r.release(0, true, changes); err != nil {
+			return err
+		}
+		if done >= ticket {
+			return nil
+		}
+		if !productive {
+			r.w.Pause(pollPause)
+		}
+	}
+}
