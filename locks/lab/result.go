@@ -138,17 +138,27 @@ func (s *summary) section(ranks []Sample) {
 	iteration, optimum := 1e9/rate, s.optimum(&step)
 	s.add(FigureThroughput, "1/s", rate)
 	s.add(FigureIteration, "ns", iteration)
-	s.add(FigureLatency, "ns", latency.Mean())
+	if latency.N > 0 {
+		s.add(FigureLatency, "ns", latency.Mean())
+	}
 	s.add(FigureOptimum, "ns", optimum)
 	s.add(FigureOverhead, "ns", iteration-optimum)
-	s.add(FigureWait+" min", "ns", float64(waits.Least))
-	for _, p := range percentiles {
-		s.add(FigureWait+" "+p.name, "ns", float64(waits.Percentile(p.p)))
-	}
-	s.add(FigureWait+" max", "ns", float64(waits.Most))
+	s.waits(&waits)
 	s.add(FigureFairness, "", variation(turns))
 	s.shares(counts, from)
 	s.operations(remote, counted)
+}
+
+// waits adds what single acquires took. A peer in another language does not time them.
+func (s *summary) waits(of *Histogram) {
+	if of.N == 0 {
+		return
+	}
+	s.add(FigureWait+" min", "ns", float64(of.Least))
+	for _, p := range percentiles {
+		s.add(FigureWait+" "+p.name, "ns", float64(of.Percentile(p.p)))
+	}
+	s.add(FigureWait+" max", "ns", float64(of.Most))
 }
 
 func addTo(sum, n []uint64) {
