@@ -26,6 +26,7 @@ type bench struct {
 	form     form
 	html     string
 	machine  model.Model // of the simulator
+	others   others
 	progress *progress
 	report   report.Report
 	failures []error
@@ -35,12 +36,13 @@ type bench struct {
 var errCutShort = errors.New("interrupted: the rest was not played")
 
 // runBench is orwl bench.
-func runBench(f *flag.FlagSet, args []string, out io.Writer) error {
+func runBench(f *flag.FlagSet, args []string, out io.Writer) (err error) {
 	b := bench{progress: newProgress(os.Stderr)}
 	b.plan.define(f, arena.Mem)
 	machine := f.String("machine", "cray-xc30", "what -window sim plays on: a file that orwl model -json wrote, or one of "+strings.Join(machineNames(), ", "))
 	f.StringVar(&b.html, "html", "", "write the report with its plots to `FILE`, too")
 	b.form.define(f)
+	b.others.define(f)
 	if err := command.Parse(f, args); err != nil {
 		return err
 	}
@@ -60,13 +62,18 @@ func runBench(f *flag.FlagSet, args []string, out io.Writer) error {
 		Title: "orwl bench", Command: strings.Join(append([]string{"orwl bench"}, args...), " "),
 		Machine: thisMachine(), Date: time.Now().Format(time.DateTime),
 	}
-	cases, skipped := plan.Cases()
-	b.report.Skipped = skipped
-	if len(cases) == 0 {
-		return command.Misusef("there is nothing to play: %s", strings.Join(skipped, "; "))
-	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	cases, skipped := plan.Cases()
+	theirs, missing, err := b.others.cases(ctx, plan)
+	defer func() { err = errors.Join(err, b.others.close()) }()
+	if err != nil {
+		return err
+	}
+	cases, b.report.Skipped = append(cases, theirs...), append(skipped, missing...)
+	if len(cases) == 0 {
+		return command.Misusef("there is nothing to play: %s", strings.Join(b.report.Skipped, "; "))
+	}
 	err = b.play(ctx, cases)
 	return errors.Join(b.write(out), err)
 }
@@ -77,7 +84,7 @@ func (b *bench) play(ctx context.Context, cases []lab.Case) error {
 	begin := time.Now()
 	for i, c := range cases {
 		played := 0
-		samples, err := arena.Play(ctx, c, arena.Options{Machine: b.machine, Sampled: func(s lab.Sample) {
+		samples, err := b.others.play(ctx, c, arena.Options{Machine: b.machine, Sampled: func(s lab.Sample) {
 			played = max(played, s.Repeat+1)
 			b.progress.at(func() string {
 				return fmt.Sprintf("%d of %d, %v: %s of %s on %s, repeat %d of %d", i+1, len(cases), time.Since(begin).Round(time.Second),

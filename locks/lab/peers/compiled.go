@@ -93,14 +93,17 @@ type result struct {
 
 // run is one repeat.
 func (p *compiled) run(ctx context.Context, c lab.Case, tree *topology.Tree, repeat int) (r result, err error) {
-	ctx, cancel := context.WithTimeoutCause(ctx, c.Limit(), &lab.StallError{Case: c})
+	limited, cancel := context.WithTimeout(ctx, c.Limit())
 	defer cancel()
 	var problems bytes.Buffer
-	cmd := p.program.Command(ctx, tree.Ranks(), p.arguments(c, tree, repeat)...)
+	cmd := p.program.Command(limited, tree.Ranks(), p.arguments(c, tree, repeat)...)
 	cmd.Stderr = &problems
 	output, err := cmd.Output()
-	if cause := context.Cause(ctx); cause != nil {
-		return r, cause
+	switch {
+	case ctx.Err() != nil:
+		return r, ctx.Err()
+	case limited.Err() != nil:
+		return r, &lab.StallError{Case: c}
 	}
 	if err == nil {
 		err = json.Unmarshal(output, &r)
