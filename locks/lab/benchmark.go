@@ -151,7 +151,7 @@ func BenchmarkByName(name string) (Benchmark, error) {
 // MatchBenchmarks are the benchmarks that a list of names and patterns selects, in the order of
 // the list.
 func MatchBenchmarks(list string) ([]Benchmark, error) {
-	names, err := match("benchmark", list, benchmarkNames(), func(string) (string, bool) { return "", false })
+	names, err := match("benchmark", list, strings.Join(benchmarkNames(), ", "), benchmarkNames(), func(string) (string, bool) { return "", false })
 	if err != nil {
 		return nil, err
 	}

@@ -58,14 +58,14 @@ func heeded(s locks.Spec, o locks.Options) locks.Options {
 	return o
 }
 
-// MatchLocks are the locks that a list selects: names in any case, patterns as in path.Match,
-// or all. Names of locks that are made of two others, such as P-HMCS-MCS, are found, too.
+// MatchLocks are the locks that a list selects: names in any case, with or without their hyphens,
+// patterns as in path.Match, or all. Names of locks that are made of two others, such as P-HMCS-MCS, are found, too.
 func MatchLocks(list string) ([]locks.Spec, error) {
 	var known []string
 	for _, s := range locks.All() {
 		known = append(known, s.Name)
 	}
-	names, err := match("lock", list, known, compound)
+	names, err := match("lock", list, "a name that orwl locks lists", known, compound)
 	if err != nil {
 		return nil, err
 	}
@@ -86,8 +86,9 @@ func compound(name string) (string, bool) {
 	return s.Name, ok
 }
 
-// match expands a list of names and patterns. Each name comes once.
-func match(what, list string, known []string, other func(string) (string, bool)) (found []string, err error) {
+// match expands a list of names and patterns. Each name comes once. hint says which names there are.
+func match(what, list, hint string, known []string, other func(string) (string, bool)) (found []string, err error) {
+	plain := func(name string) string { return strings.ReplaceAll(strings.ToLower(name), "-", "") }
 	for _, word := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
 		var hits []string
 		for _, name := range known {
@@ -99,11 +100,14 @@ func match(what, list string, known []string, other func(string) (string, bool))
 				hits = append(hits, name)
 			}
 		}
+		if i := slices.IndexFunc(known, func(name string) bool { return plain(name) == plain(word) }); len(hits) == 0 && i >= 0 {
+			hits = append(hits, known[i])
+		}
 		if name, ok := other(word); len(hits) == 0 && ok {
 			hits = append(hits, name)
 		}
 		if len(hits) == 0 {
-			return nil, fmt.Errorf("lab: no %s %q: want all, a pattern, or some of %s", what, word, strings.Join(known, ", "))
+			return nil, fmt.Errorf("lab: no %s %q: want %s, a pattern, or all", what, word, hint)
 		}
 		for _, name := range hits {
 			if !slices.Contains(found, name) {
@@ -112,7 +116,7 @@ func match(what, list string, known []string, other func(string) (string, bool))
 		}
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("lab: no %s given: want all, a pattern, or some of %s", what, strings.Join(known, ", "))
+		return nil, fmt.Errorf("lab: no %s given: want %s, a pattern, or all", what, hint)
 	}
 	return found, nil
 }

@@ -36,8 +36,9 @@ const (
 	stopPosting = 1 << 62
 	// bulkWords is the largest message.
 	bulkWords = 1 << 13
-	// pollPause is the time between two looks for an answer, in local accesses.
-	pollPause = 64
+	// pollPause is the time between two looks for an answer, in local accesses. It is so long that
+	// a window of shared memory gives the processor to another goroutine.
+	pollPause = 100
 	// window is how many requests a thread issues before it waits, in the regime of throughput.
 	window = 64
 

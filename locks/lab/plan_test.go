@@ -17,7 +17,8 @@ func TestMatchLocks(t *testing.T) {
 		"c-mcs-m?s,HEM":  "C-MCS-MCS HEM",
 		"p-hmcs-tas":     "P-HMCS-TAS",
 		"rma-*":          "RMA-MCS RMA-RW RMA-RW+",
-		"nosuch":         "error: lab: no lock \"nosuch\": want all, a pattern, or some of TAS",
+		"dmcs,cmcsmcs":   "D-MCS C-MCS-MCS",
+		"nosuch":         "error: lab: no lock \"nosuch\": want a name that orwl locks lists, a pattern, or all",
 		"[":              "error: lab: \"[\" is no pattern",
 		"":               "error: lab: no lock given",
 	} {

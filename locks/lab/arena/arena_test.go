@@ -31,8 +31,8 @@ func caseOf(b lab.Benchmark, lock, window string) lab.Case {
 	if b.Lockless {
 		c.Lock = ""
 	}
-	if b.Name == "SNAP" {
-		c.Turns = 2 // whole sweeps
+	if b.Section == nil && !b.Lockless && b.Name != "UPB" {
+		c.Turns = 2 // each is many acquisitions
 	}
 	if b.Sweep != nil {
 		c.Step = b.Sweep.Steps(4)[1]

@@ -81,12 +81,18 @@ type drawing struct {
 func (d *drawing) axes() {
 	p := d.plot
 	d.x, d.y = newAxis(p.LogX, plotLeft, plotWidth-plotRight), newAxis(p.LogY, plotHeight-plotBottom, plotTop)
+	most := math.Inf(-1)
 	for _, s := range p.Series {
 		for _, v := range s.Points {
 			d.x.see(v.X)
 			d.y.see(v.Y)
-			if v.High > 0 || v.Low > 0 {
-				d.y.see(v.High)
+			most = max(most, v.Y)
+		}
+	}
+	for _, s := range p.Series {
+		for _, v := range s.Points {
+			if v.High > v.Low { // a wide interval must not make the rest flat: it may leave the picture
+				d.y.see(min(v.High, 2*most))
 				d.y.see(v.Low)
 			}
 		}
@@ -108,7 +114,7 @@ func (d *drawing) frame() {
 	for _, t := range d.y.ticks() {
 		y := d.y.at(t)
 		fmt.Fprintf(&d.text, `<line x1="%d" y1="%.1f" x2="%d" y2="%.1f" stroke="#e4e4e4"/><text x="%d" y="%.1f" text-anchor="end">%s</text>`+"\n",
-			plotLeft, y, plotWidth-plotRight, y, plotLeft-6, y+4, html.EscapeString(digits(t)))
+			plotLeft, y, plotWidth-plotRight, y, plotLeft-6, y+4, html.EscapeString(tick(t)))
 	}
 	if p.Bars != nil {
 		for i, name := range p.Bars {
@@ -116,7 +122,7 @@ func (d *drawing) frame() {
 		}
 	} else {
 		for _, t := range d.places() {
-			d.xTick(t, digits(t))
+			d.xTick(t, tick(t))
 		}
 	}
 	fmt.Fprintf(&d.text, `<path d="M%d %d V%d H%d" fill="none" stroke="#333"/>`+"\n", plotLeft, plotTop, plotHeight-plotBottom, plotWidth-plotRight)
@@ -201,9 +207,13 @@ func (d *drawing) whisker(x float64, v Point, s Series) {
 	if v.High <= v.Low || d.plot.LogY && v.Low <= 0 {
 		return
 	}
-	low, high := d.y.at(v.Low), d.y.at(v.High)
-	fmt.Fprintf(&d.text, `<path d="M%.1f %.1f H%.1f M%.1f %.1f V%.1f M%.1f %.1f H%.1f" stroke="%s" fill="none"/>`+"\n",
-		x-3, low, x+3, x, low, high, x-3, high, x+3, colour(s.Colour))
+	low, high := d.y.at(v.Low), d.y.at(min(v.High, d.y.high))
+	end := fmt.Sprintf("M%.1f %.1f H%.1f", x-3, high, x+3)
+	if v.High > d.y.high { // an arrow: it goes on
+		end = fmt.Sprintf("M%.1f %.1f L%.1f %.1f L%.1f %.1f", x-3, high+5, x, high, x+3, high+5)
+	}
+	fmt.Fprintf(&d.text, `<path d="M%.1f %.1f H%.1f M%.1f %.1f V%.1f %s" stroke="%s" fill="none"/>`+"\n",
+		x-3, low, x+3, x, low, high, end, colour(s.Colour))
 }
 
 // marker draws a point. Each series has its own form, beside its colour.

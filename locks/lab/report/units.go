@@ -60,6 +60,14 @@ func digits(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
+// tick is a number at an axis: as short as it can be.
+func tick(v float64) string {
+	if a := math.Abs(v); a >= 1e6 || a > 0 && a < 1e-4 {
+		return strconv.FormatFloat(v, 'g', 3, 64)
+	}
+	return strconv.FormatFloat(math.Round(v*1e6)/1e6, 'f', -1, 64)
+}
+
 // interval is a confidence interval with the unit of the median.
 func interval(f lab.Figure) string {
 	by, _ := scale(f.Median, f.Unit)
