@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/repeat"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/locks/lab"
 	"github.com/orwl/go-orwl/net/rma"
@@ -76,6 +77,9 @@ func TestEveryBenchmark(t *testing.T) {
 		for _, window := range []string{Mem, Sim} {
 			for _, lock := range []string{"MCS", "RMA-MCS", "RMA-RW", "P-HMCS-MCS"} {
 				t.Run(fmt.Sprintf("%s/%s/%s", b.Name, window, lock), func(t *testing.T) {
+					if window == Sim {
+						repeat.Skip(t)
+					}
 					c := caseOf(b, lock, window)
 					samples, err := Play(t.Context(), c, options(t, window))
 					judge(t, b, c, samples, err)
@@ -158,7 +162,7 @@ func specimen(make func(w rma.Window) locks.Mutex) *lab.Contender {
 func TestBrokenLock(t *testing.T) {
 	for _, window := range []string{Sim, Mem} {
 		t.Run(window, func(t *testing.T) {
-			if window == Mem && raceDetector {
+			if window == Mem && repeat.Race {
 				t.Skip("the race detector reports the holders that meet, before the witness does")
 			}
 			b, err := lab.BenchmarkByName("sob")
