@@ -156,8 +156,25 @@ func (b *bench) write(out io.Writer) error {
 // thisMachine is what a reader of the figures has to know of the machine.
 func thisMachine() string {
 	text := fmt.Sprintf("%d processors, %s/%s, %s", runtime.NumCPU(), runtime.GOOS, runtime.GOARCH, runtime.Version())
+	if model := processorModel(); model != "" {
+		text = model + ", " + text
+	}
 	if load, err := os.ReadFile("/proc/loadavg"); err == nil {
 		text += ", load " + strings.Join(strings.Fields(string(load))[:3], " ") + " when it began"
 	}
 	return text
+}
+
+// processorModel is what Linux calls the processor, or empty.
+func processorModel() string {
+	text, err := os.ReadFile("/proc/cpuinfo")
+	if err != nil {
+		return ""
+	}
+	for line := range strings.Lines(string(text)) {
+		if name, value, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(name) == "model name" {
+			return strings.TrimSpace(value)
+		}
+	}
+	return ""
 }

@@ -145,6 +145,15 @@ func (b Benchmark) on(t *topology.Tree) error {
 	return nil
 }
 
+// Limit is how long a repeat may take before it counts as hung.
+func (c Case) Limit() time.Duration {
+	limit := 10*c.Time + time.Duration(c.Turns)*50*time.Millisecond + 20*time.Second
+	if b, err := BenchmarkByName(c.Benchmark); err == nil {
+		limit += b.longer
+	}
+	return limit
+}
+
 // validate names what is wrong with a case.
 func (c Case) validate() error {
 	switch {

@@ -202,10 +202,3 @@ func (r *player) touch(target rma.Rank, disp rma.Disp, write bool) {
 func (r *player) increment(target rma.Rank, disp rma.Disp) {
 	r.w.Put(target, disp, r.w.Get(target, disp)+1)
 }
-
-// mustEnd is how many times its length a repeat may take before it counts as hung: see
-// Case.Limit.
-const mustEnd = 10
-
-// Limit is how long a repeat may take before it hangs.
-func (c Case) Limit() time.Duration { return mustEnd*c.Time + 20*time.Second }

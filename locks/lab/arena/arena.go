@@ -114,6 +114,7 @@ func (l *collector) collect(ctx context.Context, n int, stop func(), stalled fun
 	}
 	limit := time.NewTimer(l.o.Limit)
 	defer limit.Stop()
+	var looked chan []lab.StalledRank
 	done := ctx.Done()
 	for n > 0 {
 		select {
@@ -138,8 +139,15 @@ func (l *collector) collect(ctx context.Context, n int, stop func(), stalled fun
 			if failure != nil {
 				return l.samples, failure // some rank does not even notice that its window failed
 			}
-			fail(&lab.StallError{Case: l.c, Ranks: stalled()})
 			limit.Reset(stopLimit)
+			if looked != nil {
+				fail(&lab.StallError{Case: l.c}) // they do not even answer
+				continue
+			}
+			looked = make(chan []lab.StalledRank, 1)
+			go func() { looked <- stalled() }()
+		case ranks := <-looked:
+			fail(&lab.StallError{Case: l.c, Ranks: ranks})
 		}
 	}
 	return l.samples, failure

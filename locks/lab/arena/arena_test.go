@@ -197,6 +197,29 @@ func TestHang(t *testing.T) {
 	}
 }
 
+// TestHangOfProcesses asks processes what they do, after a limit that none of them can keep.
+func TestHangOfProcesses(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("processes share memory on Linux only")
+	}
+	b, err := lab.BenchmarkByName("ecsb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := caseOf(b, "MCS", SHM)
+	c.Turns = 1 << 30
+	_, err = Play(t.Context(), c, Options{Limit: 1})
+	var stalled *lab.StallError
+	if !errors.As(err, &stalled) || len(stalled.Ranks) != 4 {
+		t.Fatalf("the error is %v, want a StallError about four ranks", err)
+	}
+	for p, r := range stalled.Ranks {
+		if r.Rank != rma.Rank(p) || r.Doing == "has ended" {
+			t.Errorf("rank %d %s, want rank %d to do something", r.Rank, r.Doing, p)
+		}
+	}
+}
+
 // TestEndOfContext keeps what there is when the user has seen enough.
 func TestEndOfContext(t *testing.T) {
 	b, err := lab.BenchmarkByName("ecsb")

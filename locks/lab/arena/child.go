@@ -21,6 +21,10 @@ import (
 // envChild is set in the environment of a process that plays a rank.
 const envChild = "ORWL_LAB_RANK"
 
+// patience is how long nodes believe in each other. More ranks than processors are slow, and a lost
+// rank shows when its process ends.
+const patience = 30 * time.Second
+
 // fabricFD is the first of exec.Cmd.ExtraFiles in the started process.
 const fabricFD = 3
 
@@ -148,6 +152,7 @@ func (c *child) playNode(witness *lab.Witness) (err error) {
 	ctx := context.Background()
 	node, err := p2p.Join(ctx, p2p.Options{
 		Number: int(c.Rank), Nodes: c.tree.Ranks(), Root: c.Address, Remote: true,
+		Lease: patience, JoinTimeout: patience,
 		Listening: func(address string) {
 			if c.Rank == 0 {
 				c.say(report{Address: address})

@@ -143,6 +143,7 @@ func (h *hand) listen(to chan<- said) {
 				end.err = fmt.Errorf("arena: the process of rank %d: %w", h.rank, err)
 			}
 			to <- end
+			close(h.looks)
 			return
 		}
 		switch {
@@ -161,11 +162,13 @@ func (h *hand) listen(to chan<- said) {
 // look asks all processes what their ranks do.
 func (c crew) look() (ranks []lab.StalledRank) {
 	for _, h := range c {
-		if _, err := io.WriteString(h.in, lookOrder); err != nil {
-			ranks = append(ranks, lab.StalledRank{Rank: h.rank, Doing: "has ended"})
-			continue
+		look := lab.StalledRank{Rank: h.rank, Doing: "has ended"}
+		if _, err := io.WriteString(h.in, lookOrder); err == nil {
+			if said, ok := <-h.looks; ok {
+				look = said
+			}
 		}
-		ranks = append(ranks, <-h.looks)
+		ranks = append(ranks, look)
 	}
 	return ranks
 }
