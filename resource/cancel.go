@@ -55,14 +55,13 @@ func (p *Place) drop(s uint64) {
 func (p *Place) haunt() {
 	w, r := p.w, p.r
 	p.w, p.listed = nil, false
-	r.add(&r.ghosts, 1)
-	r.settle(w.ticket, r.load(&r.completed), nil)
+	r.settle(w.word.Load(), r.load(&r.completed), nil)
 }
 
 // giveUp makes the request a ghost, unless it is granted.
 func (p *Place) giveUp() bool {
 	p.r.point()
 	gone := p.w.giveUp()
-	p.r.saw(uint64(p.w.state.Load()))
+	p.r.saw(p.w.word.Load())
 	return gone
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // isAsleep reports whether the place sleeps.
-func (p *Place) isAsleep() bool { return p.w != nil && p.w.state.Load()&^hooked == asleep }
+func (p *Place) isAsleep() bool { return p.w != nil && p.w.state() == asleep }
 
 var errStop = errors.New("stop")
 
@@ -169,7 +169,7 @@ func TestLateInterrupts(t *testing.T) {
 		told := 0
 		fine(t, p.Notify(func() { told++ }))
 		late()
-		if s := p.w.state.Load(); s != roused|hooked {
+		if s := p.w.word.Load() & flags; s != roused|hooked {
 			t.Errorf("state %d, want it roused, with its hook", s)
 		}
 		late()
@@ -203,8 +203,8 @@ func TestLateInterrupts(t *testing.T) {
 		gone := p.w
 		fine(t, p.Cancel())
 		late()
-		if gone.state.Load() != ghost|hooked {
-			t.Errorf("state %d, want a ghost", gone.state.Load())
+		if s := gone.word.Load() & flags; s != ghost|hooked {
+			t.Errorf("state %d, want a ghost", s)
 		}
 		fine(t, holder.Acquire(ctx))
 		fine(t, holder.Release())

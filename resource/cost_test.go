@@ -21,7 +21,7 @@ func TestMemory(t *testing.T) {
 			t.Errorf("a %s takes %d bytes, want at most %d", name, c.got, c.most)
 		}
 	}
-	if n := unsafe.Offsetof(queue{}.near) + unsafe.Sizeof(queue{}.near) + unsafe.Sizeof(queue{}.far); n > 64 || unsafe.Offsetof(Resource{}.queue) != 0 {
+	if n := unsafe.Offsetof(queue{}.far) + unsafe.Sizeof(queue{}.far); n > 64 || unsafe.Offsetof(Resource{}.queue) != 0 {
 		t.Errorf("a hand-over looks at %d bytes, want those of one cache line", n)
 	}
 }

@@ -32,8 +32,9 @@ func (p *Place) enter(ctx context.Context, s uint64, waited bool) error {
 		v := g.load()
 		if v&busy != 0 {
 			p.lined = true
-			p.waiter().lieDown(p.bed())
-			g.line(p.w, busy, busy)
+			w := p.waiter(nil, modeOf(s), nil)
+			w.lieDown(p.bed())
+			g.line(w, busy, busy)
 			continue
 		}
 		if !waited && !g.fits(v, modeOf(s)) {
@@ -58,7 +59,7 @@ func (p *Place) tryEnter(s uint64) bool {
 		return true
 	}
 	if p.lined {
-		if p.w.state.Load() != granted {
+		if p.w.state() != granted {
 			return false
 		}
 		p.lined = false

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"testing"
 
@@ -321,25 +322,62 @@ func (t *table) check() error {
 	if q, c := t.r.requested.Load(), t.r.completed.Load(); q != c {
 		return fmt.Errorf("%#x requested and %#x completed", q, c)
 	}
-	for i, l := range t.r.lists() {
-		for w := l.Load(); w != nil; w = w.next {
-			return fmt.Errorf("list %d still has ticket %#x, %d", i, w.ticket, w.state.Load())
-		}
+	if n := t.r.waiting(); n != 0 {
+		return fmt.Errorf("%d still wait", n)
 	}
 	return nil
 }
 
-// lists are all lists of a queue.
-func (q *queue) lists() (all []*list) {
-	for i := range q.near {
-		all = append(all, &q.near[i])
-	}
-	for s := q.far.Load(); s != nil; s = s.older {
-		for i := range s.lists {
-			all = append(all, &s.lists[i])
+// waiters are all waiters that a queue can find, and the number of the slot or list.
+func (q *queue) waiters() iter.Seq2[*waiter, int] {
+	return func(yield func(*waiter, int) bool) {
+		at := 0
+		all := func(s *slot, l *list) bool {
+			at++
+			if w := s.Load(); w != nil && !yield(w, at) {
+				return false
+			}
+			for w := l.Load(); w != nil; w = w.next {
+				if !yield(w, -at) {
+					return false
+				}
+			}
+			return true
+		}
+		for i := range q.writers {
+			if !all(&q.writers[i], new(list)) {
+				return
+			}
+		}
+		if !all(new(slot), &q.readers) {
+			return
+		}
+		for s := q.far.Load(); s != nil; s = s.older {
+			for i := range s.bays {
+				if !all(&s.bays[i].writer, &s.bays[i].readers) {
+					return
+				}
+			}
 		}
 	}
-	return all
+}
+
+// waiting is how many waiters in the queue wait.
+func (q *queue) waiting() (n int) {
+	for w := range q.waiters() {
+		if w.state() != granted {
+			n++
+		}
+	}
+	return n
+}
+
+// mixWaiters mixes in what a goroutine that looks for waiters finds.
+func (q *queue) mixWaiters(mix func(uint64)) {
+	for w, at := range q.waiters() {
+		mix(uint64(at))
+		mix(w.word.Load())
+	}
 }
 
 // state is what the ranks share beyond the simulator's memory, and what they saw.
@@ -348,21 +386,14 @@ func (t *table) state() uint64 {
 	mix := func(v uint64) { h = (h ^ v) * 0x9e3779b97f4a7c15; h ^= h >> 29 }
 	mix(t.r.requested.Load())
 	mix(t.r.completed.Load())
-	mix(t.r.queue.ghosts.Load())
-	for i, l := range t.r.lists() {
-		mix(uint64(i))
-		for w := l.Load(); w != nil; w = w.next {
-			mix(w.ticket)
-			mix(uint64(w.state.Load()))
-		}
-	}
+	t.r.mixWaiters(mix)
 	for p, seats := range t.seats {
 		mix(t.eyes[p])
 		for _, s := range seats {
 			mix(s.state.Load())
 			mix(uint64(s.id))
 			if s.w != nil {
-				mix(uint64(s.w.state.Load()))
+				mix(s.w.word.Load())
 			}
 		}
 	}

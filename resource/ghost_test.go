@@ -44,7 +44,7 @@ func TestGivenUpWhileItsListIsInHand(t *testing.T) {
 		fine(t, behind.Request(r, Read))
 		told := false
 		fine(t, behind.Notify(func() { told = true }))
-		b := &between{seen: writer.w.ticket, do: func() { fine(t, writer.Cancel()) }}
+		b := &between{seen: writer.w.word.Load(), do: func() { fine(t, writer.Cancel()) }}
 		r.probe = b
 		fine(t, leaves.Release())
 		if b.do != nil {

@@ -278,7 +278,7 @@ func (g *guard) seize(v uint64) bool {
 // word again after listing. A goroutine that ends that state looks at the list
 // afterwards. So neither misses the other.
 func (g *guard) line(w *waiter, mask, while uint64) {
-	w.state.Store(listed)
+	w.word.Store(listed)
 	w.next = nil
 	g.r.put(&g.list, w)
 	if g.load()&mask != while || g.r.load(&g.r.completed)&broken != 0 {
@@ -295,7 +295,8 @@ func (g *guard) wake() {
 	g.r.point()
 	for w := g.list.Swap(nil); w != nil; {
 		next := w.next
-		w.grant(nil)
+		for !w.grant(w.word.Load(), nil) {
+		}
 		w = next
 	}
 }

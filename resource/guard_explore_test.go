@@ -450,7 +450,7 @@ func (t *match) check() error {
 		return fmt.Errorf("the guard's word is %#x in the end", v)
 	}
 	if w := g.list.Load(); w != nil {
-		return fmt.Errorf("the guard still lists a waiter, state %d", w.state.Load())
+		return fmt.Errorf("the guard still lists a waiter, state %d", w.state())
 	}
 	return nil
 }
@@ -461,7 +461,6 @@ func (t *match) state() uint64 {
 	mix := func(v uint64) { h = (h ^ v) * 0x9e3779b97f4a7c15; h ^= h >> 29 }
 	mix(t.r.requested.Load())
 	mix(t.r.completed.Load())
-	mix(t.r.queue.ghosts.Load())
 	mix(uint64(t.inRow))
 	mix(t.written)
 	mix(uint64(len(t.aside.queue)))
@@ -470,8 +469,7 @@ func (t *match) state() uint64 {
 	}
 	list := func(w *waiter) {
 		for ; w != nil; w = w.next {
-			mix(w.ticket)
-			mix(uint64(w.state.Load()))
+			mix(w.word.Load())
 		}
 	}
 	if g := t.r.guard.Load(); g != nil {
@@ -482,10 +480,7 @@ func (t *match) state() uint64 {
 		}
 		list(g.list.Load())
 	}
-	for i, l := range t.r.lists() {
-		mix(uint64(i))
-		list(l.Load())
-	}
+	t.r.mixWaiters(mix)
 	for _, seen := range t.eyes {
 		mix(seen)
 	}
@@ -494,7 +489,7 @@ func (t *match) state() uint64 {
 			mix(s.state.Load())
 			mix(uint64(s.id))
 			if s.w != nil {
-				mix(uint64(s.w.state.Load()))
+				mix(s.w.word.Load())
 			}
 		}
 	}

@@ -42,7 +42,7 @@ func (h *home) operate(o coherence.Operation, w *coherence.Work) {
 		h.site.leave(g)
 	case coherence.Cancel:
 		g := h.guests[o.Guest]
-		if !g.w.state.CompareAndSwap(listed|hooked, ghost|hooked) {
+		if !g.w.giveUp() {
 			return // its hook was called, or is about to be
 		}
 		h.guests[o.Guest] = nil
@@ -107,6 +107,7 @@ func (s *Site) guest(h *home) *guest {
 // leave takes a guest back, which is idle.
 func (s *Site) leave(g *guest) {
 	g.home = nil
+	g.forget()
 	g.state.Set(0)
 	s.guests.Put(g)
 }

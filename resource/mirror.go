@@ -67,7 +67,8 @@ func (f *mirror) unlock() {
 	f.mu.Unlock()
 	for w != nil {
 		next := w.next
-		w.grant(nil)
+		for !w.grant(w.word.Load(), nil) {
+		}
 		w = next
 	}
 	for _, c := range calls {

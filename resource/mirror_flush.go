@@ -75,7 +75,7 @@ func (f *mirror) ask(by *Place) *waiter {
 	f.half.Confirm(&s.work)
 	f.do(s)
 	w := newWaiter(nil)
-	w.state.Store(listed)
+	w.word.Store(listed)
 	w.next, f.asking = f.asking, w
 	return w
 }

@@ -52,14 +52,13 @@ func (f *mirror) request(p *Place, m Mode, order int) error {
 // queue makes the place one that waits: the grant comes to its waiter.
 func (f *mirror) queue(p *Place, m Mode) {
 	f.last++
-	w, q := p.waiter(), p.x.remote
+	w, q := p.waiter(&f.r.queue, m, nil), p.x.remote
 	*q = remote{by: p, id: f.last, came: f.came, w: w}
-	w.mode, w.next = m, nil
+	w.next = nil
 	if f.r.completed.Load()&broken != 0 {
 		q.err = f.r.brokenError()
-		w.state.Store(granted)
 	} else {
-		w.state.Store(listed)
+		w.word.Store(listed)
 	}
 	p.listed, p.notified = true, false
 	p.state.Set(uint64(f.last)*oneWriter | modeBit(m) | requestedBit)

@@ -111,7 +111,7 @@ func (p *Place) Granted() bool {
 		return s&heldBit != 0
 	}
 	if p.far() {
-		return p.w.state.Load() == granted
+		return p.w.state() == granted
 	}
 	c := p.r.load(&p.r.completed)
 	if c&broken != 0 || !due(c, s&^flags, modeOf(s)) {
@@ -123,7 +123,7 @@ func (p *Place) Granted() bool {
 	if c&guarded == 0 {
 		return true
 	}
-	if p.listed && p.w.state.Load() != granted {
+	if p.listed && p.w.state() != granted {
 		return false // it is about to be told
 	}
 	return p.tryEnter(s)
@@ -152,7 +152,7 @@ func (p *Place) Acquire(ctx context.Context) error {
 		if !p.listed {
 			p.list(s, nil)
 		}
-		for w := p.w; w.state.Load() != granted; w.wakeUp() {
+		for w := p.w; w.state() != granted; w.wakeUp() {
 			if until.Err() != nil {
 				if p.far() || !due(r.load(&r.completed), s&^flags, modeOf(s)) {
 					return p.error("acquire", reason(ctx))
@@ -203,7 +203,7 @@ func (p *Place) Acquire(ctx context.Context) error {
 // not, Acquire may.
 func (p *Place) TryAcquire() bool {
 	s, r := p.state.Load(), p.r
-	if s&requestedBit == 0 || p.listed && (r.mirror != nil || p.w.state.Load() != granted) {
+	if s&requestedBit == 0 || p.listed && (r.mirror != nil || p.w.state() != granted) {
 		return false
 	}
 	c := r.load(&r.completed)

@@ -8,19 +8,17 @@ package resource
 // request is visible, the hook may have given the place to another goroutine: so list does
 // not touch place and waiter any more.
 func (p *Place) list(s uint64, hook Hook) {
-	r, w, ticket, m := p.r, p.waiter(), s&^flags, modeOf(s)
+	r, ticket, m := p.r, s&^flags, modeOf(s)
+	w, v := p.waiter(&r.queue, m, hook), ticket|listed
 	p.listed, p.notified = true, hook != nil
-	w.ticket, w.mode, w.stray = ticket, m, 0
+	w.stray = 0
 	if s&doorBit == 0 {
 		w.stray = 1
 	}
-	state := uint32(listed)
 	if hook != nil {
-		w.hook = hook
-		state |= hooked
+		v |= hooked
 	}
-	w.state.Store(state)
-	r.list(w)
+	r.list(w, v)
 	if c := r.load(&r.completed); c&broken != 0 || due(c, ticket, m) {
 		r.settle(ticket, c, nil)
 	} else if r.home != nil {
@@ -28,15 +26,7 @@ func (p *Place) list(s uint64, hook Hook) {
 	}
 }
 
-// waiter is what the place waits with.
-func (p *Place) waiter() *waiter {
-	if p.w == nil {
-		p.w = new(waiter)
-	}
-	return p.w
-}
-
-// Hook is told of a grant: see [Place.Tell].
+// Hook is told of a grant: see [Place.Tell]. Hooks are compared, so they are pointers.
 type Hook interface {
 	// Granted is called once, by the goroutine that has granted the request. The
 	// goroutine waits until Granted returns. The place may be acquired by then. by is
@@ -46,11 +36,12 @@ type Hook interface {
 }
 
 // Notify is Tell for a function.
-func (p *Place) Notify(f func()) error { return p.Tell(hookFunc(f)) }
+func (p *Place) Notify(f func()) error { return p.Tell(&hookFunc{f}) }
 
-type hookFunc func()
+// hookFunc is a function as a hook. Its address is compared, since a function cannot be.
+type hookFunc struct{ f func() }
 
-func (f hookFunc) Granted(any) { f() }
+func (h *hookFunc) Granted(any) { h.f() }
 
 // Tell calls h once when the request is granted: at once if it is granted already,
 // otherwise from the goroutine that grants it. h may be called even if the request is
@@ -68,7 +59,7 @@ func (p *Place) Tell(h Hook) error {
 		return nil
 	}
 	p.notified = true
-	if p.lined || !p.w.watch(h) { // lined: the queue has granted it, and it waits at the guard
+	if p.lined || !p.waiter(&p.r.queue, modeOf(s), h).watch() { // lined: the queue has granted it, and it waits at the guard
 		h.Granted(nil)
 	}
 	return nil
@@ -97,7 +88,7 @@ func (p *Place) GrantedOrTell(h Hook, waits bool) (granted bool, err error) {
 // told reports whether the queue has granted the request, and is done with its waiter.
 func (p *Place) told(s uint64) bool {
 	if p.listed {
-		return p.w.state.Load() == granted
+		return p.w.state() == granted
 	}
 	return due(p.r.load(&p.r.completed), s&^flags, modeOf(s))
 }

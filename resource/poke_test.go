@@ -146,15 +146,10 @@ func (t *pokes) check() error {
 func (t *pokes) state() uint64 {
 	h := uint64(14695981039346656037)
 	mix := func(v uint64) { h = (h ^ v) * 0x9e3779b97f4a7c15; h ^= h >> 29 }
-	for _, v := range []uint64{t.r.requested.Load(), t.r.completed.Load(), t.r.ghosts.Load(), t.eyes[0], t.eyes[1]} {
+	for _, v := range []uint64{t.r.requested.Load(), t.r.completed.Load(), t.eyes[0], t.eyes[1]} {
 		mix(v)
 	}
-	for i, l := range t.r.lists() {
-		mix(uint64(i))
-		for w := l.Load(); w != nil; w = w.next {
-			mix(w.ticket<<8 | uint64(w.state.Load()))
-		}
-	}
+	t.r.mixWaiters(mix)
 	home := t.r.home
 	for g := home.news.Load(); g != nil; g = g.next {
 		mix(uint64(g.number))

@@ -39,17 +39,17 @@ import (
 //
 // # Waiting
 //
-// A request that sleeps first lists itself and then looks at completed once more
-// (slots.go, waiter.go). A goroutine that changes completed then looks for listed
-// waiters. One of them sees the other.
+// A request that waits first shows its waiter in the queue, and then looks at completed once
+// more (slots.go, waiter.go). A goroutine that changes completed then looks for waiters. One
+// of them sees the other.
 //
 // All that a hand-over needs is in one cache line.
 type queue struct {
 	requested atomic.Uint64
 	completed atomic.Uint64
-	near      [fewest]list
+	writers   [fewest]slot // the waiting writer with so many writers before it, modulo fewest
+	readers   list         // with fewer than fewest writers before them
 	far       atomic.Pointer[slots]
-	ghosts    atomic.Uint64 // counts requests that were given up
 	guard     atomic.Pointer[guard]
 	home      *home // for mirrors elsewhere; if shared, it is told after each step
 	probe     probe // nil but in tests
@@ -97,23 +97,45 @@ func (q *queue) request(m Mode) (ticket uint64) {
 	return q.add(&q.requested, u) - u
 }
 
-// nobody reports whether no waiter is listed in the slot of key.
-func (q *queue) nobody(key uint64) bool {
+// nobody reports whether c, which has no flags, makes no waiter due.
+func (q *queue) nobody(c uint64) bool {
 	q.point()
-	return q.nearest(key).Load() == nil && q.far.Load() == nil
+	if q.readers.Load() != nil || q.far.Load() != nil {
+		return false
+	}
+	w := q.near(c).Load()
+	if w == nil {
+		return true
+	}
+	v := w.word.Load()
+	q.saw(v)
+	return v&^flags != c && v&stateMask != ghost
 }
 
-// settle wakes the waiters in the slot of key that are due. It completes ghosts that are
-// due, and goes on with the waiters that this makes due. c is what completed was a
-// moment ago. by is for the hooks of the waiters. It returns how many it woke.
+// settle wakes the waiters with as many writers before them as key that are due. It
+// completes ghosts that are due, and goes on with the waiters that this makes due. c is what
+// completed was a moment ago. by is for the hooks of the waiters. It returns how many it woke.
 func (q *queue) settle(key, c uint64, by any) int {
 	done := served{by: by}
 	for {
-		q.serve(q.nearest(key), c, &done)
-		for s := q.far.Load(); s != nil; s = s.older {
-			if l := s.of(key); l.Load() != nil {
-				q.serve(l, c, &done)
+		slot, list, far := q.near(key), &q.readers, q.far.Load()
+		for {
+			q.point()
+			if w := slot.Load(); w != nil {
+				if invariant.Enabled {
+					q.saw(w.word.Load())
+				}
+				q.offer(w, c, &done)
 			}
+			q.point()
+			if list.Load() != nil {
+				q.serve(list, c, &done)
+			}
+			if far == nil {
+				break
+			}
+			b := far.of(key)
+			slot, list, far = &b.writer, &b.readers, far.older
 		}
 		if done.gone == 0 {
 			if c&shared != 0 {
@@ -131,7 +153,7 @@ func (q *queue) settle(key, c uint64, by any) int {
 	}
 }
 
-// served is the result of looking through lists.
+// served is the result of looking for waiters that are due.
 type served struct {
 	by     any    // for the hooks of waiters
 	woken  int    // waiters that slept
@@ -139,33 +161,49 @@ type served struct {
 	strays int64  // how many of these ghosts were strays of the guard
 }
 
-// serve takes all waiters out of a list, serves those that are due, and puts the
-// others back. Meanwhile another goroutine may have completed what those wait for, or
-// given one up, and have found the list empty. So serve looks again if that
-// happened.
+// offer grants w, or buries its ghost, if c makes that due. It reports whether w does not wait
+// any more.
+func (q *queue) offer(w *waiter, c uint64, done *served) bool {
+	for {
+		q.point()
+		v := w.word.Load()
+		q.saw(v)
+		switch ticket := v &^ flags; {
+		case v&stateMask == granted:
+			return true
+		case c&broken != 0 || due(c, ticket, w.mode):
+		case v&stateMask == ghost && passed(c, ticket):
+			invariant.Sometimes(w.mode == Write, "a cancelled writer is completed beside readers")
+		default:
+			return false
+		}
+		q.point()
+		if !w.grant(v, done.by) {
+			q.saw(v + 1)
+			continue
+		}
+		q.saw(v)
+		switch v & stateMask {
+		case asleep:
+			done.woken++
+		case ghost:
+			done.gone += unit(w.mode)
+			done.strays += int64(w.stray)
+		}
+		return true
+	}
+}
+
+// serve takes all readers out of a list, and puts those back that are not due. Meanwhile
+// another goroutine may have completed what those wait for, and have found the list empty.
+// So serve looks again if that happened.
 func (q *queue) serve(l *list, c uint64, done *served) {
 	for {
-		ghosts := q.load(&q.ghosts)
 		q.point()
 		stay := (*waiter)(nil)
 		for w := l.Swap(nil); w != nil; {
 			next := w.next
-			q.saw(w.ticket)
-			switch {
-			case c&broken != 0 || due(c, w.ticket, w.mode):
-				q.point()
-				was := w.grant(done.by)
-				q.saw(uint64(was))
-				switch was {
-				case asleep:
-					done.woken++
-				case ghost:
-					done.bury(w)
-				}
-			case passed(c, w.ticket) && w.state.Load()&^hooked == ghost:
-				invariant.Sometimes(w.mode == Write, "a cancelled writer is completed beside readers")
-				done.bury(w)
-			default:
+			if !q.offer(w, c, done) {
 				w.next = stay
 				stay = w
 			}
@@ -176,18 +214,12 @@ func (q *queue) serve(l *list, c uint64, done *served) {
 		}
 		q.put(l, stay)
 		now := q.load(&q.completed)
-		if now == c && q.load(&q.ghosts) == ghosts {
+		if now == c {
 			return
 		}
 		invariant.Sometimes(true, "a list is looked through again")
 		c = now
 	}
-}
-
-// bury adds a ghost that is due.
-func (d *served) bury(w *waiter) {
-	d.gone += unit(w.mode)
-	d.strays += int64(w.stray)
 }
 
 // breakDown wakes every waiter. Nothing is granted from now on.
@@ -196,7 +228,7 @@ func (q *queue) breakDown() {
 	q.completed.Or(broken)
 	n := fewest
 	if s := q.far.Load(); s != nil {
-		n = len(s.lists)
+		n = len(s.bays)
 	}
 	for i := range uint64(n) {
 		q.settle(i*oneWriter, q.load(&q.completed), nil)

@@ -446,7 +446,7 @@ func TestBreakOvertaken(t *testing.T) {
 	g := newGuard(r, Guard{Ordered: s, Relaxed: s}, 3)
 	w := newWaiter(nil)
 	g.line(w, modeMask, born)
-	if w.state.Load() != granted {
+	if w.state() != granted {
 		t.Error("listed after the resource broke, and no wake-up will come")
 	}
 	g.word.Store(writing | passing | oneRun | oneRelaxed)

@@ -2,63 +2,115 @@ package resource
 
 import "sync/atomic"
 
-// list is some waiters, linked by next.
-type list = atomic.Pointer[waiter]
-
-// slots are the lists in which a queue finds its waiters, by the number of writers
-// before them: a power of two of lists, used for successive numbers in turn. A queue
-// has a few lists of its own, for waiters with few writers before them. The first
-// waiter with more makes slots, twice as many as it needs.
+// A queue finds a waiter by its key: the number of writers before it.
 //
-// If a later waiter needs more, new slots go before the old ones. The old ones keep
-// their waiters, and a search looks in all of them. Sizes double, so their number is at
-// most the logarithm of the longest queue ever.
+//	writers  │ 4 │ 1 │ 2 │ 3 │        one for each key, in turn
+//	readers    2 ─▶ 2 ─▶ 3            those of a list may have several keys
 //
-// A waiter lists itself before it looks at completed. A goroutine that changes
-// completed looks at the slots afterwards. So neither misses the other.
+// No two writers have the same key. So a writer has a slot of its own, as long as fewer
+// writers wait before it than there are slots. It stays in the slot when it is granted, until
+// another writer needs the slot. A goroutine that finds it there sees by its word that it does
+// not wait, or that it waits with another ticket. So a pair that comes back to its slot
+// changes only its word.
+//
+// The queue has a few slots of its own, and a list of the readers with as few writers before
+// them. The first waiter with more makes slots, twice as many as it needs.
+//
+// If a later waiter needs more, new slots go before the old ones. The old ones keep their
+// waiters, and a search looks in all of them. Sizes double, so their number is at most the
+// logarithm of the longest queue ever.
+//
+// A waiter shows itself before it looks at completed. A goroutine that changes completed looks
+// at the slots afterwards. So neither misses the other.
 type slots struct {
-	lists []list
+	bays  []bay
 	older *slots
 }
 
-// fewest is how many lists a queue has of its own.
+// bay is where the waiters of one key are, and of those that come in turn with it.
+type bay struct {
+	writer  slot
+	readers list
+}
+
+// slot is the waiter of a writer. It is nil before the first one.
+type slot = atomic.Pointer[waiter]
+
+// list is the waiters of some readers, linked by next.
+type list = atomic.Pointer[waiter]
+
+// fewest is how many slots a queue has of its own.
 const fewest = 4
 
-// of is the list of the waiters with as many writers before them as key.
-func (s *slots) of(key uint64) *list {
-	return &s.lists[uint32(key/oneWriter)&uint32(len(s.lists)-1)]
+// of is the bay of the waiters with as many writers before them as key.
+func (s *slots) of(key uint64) *bay {
+	return &s.bays[uint32(key/oneWriter)&uint32(len(s.bays)-1)]
 }
 
-// nearest is of for the queue's own lists.
-func (q *queue) nearest(key uint64) *list { return &q.near[key/oneWriter%fewest] }
+// near is the queue's own slot of a key.
+func (q *queue) near(key uint64) *slot { return &q.writers[key/oneWriter%fewest] }
 
-// list puts w where every later change of completed finds it.
-func (q *queue) list(w *waiter) {
-	w.next = nil
-	ahead := (uint32(w.ticket/oneWriter) - uint32(q.completed.Load()/oneWriter)) & writersMask
-	if ahead <= fewest || ahead > writersMask/2 {
-		q.put(q.nearest(w.ticket), w)
+// list shows w where every later change of completed finds it. v is its word while it waits.
+// Once the word of a writer is stored, w may be granted and used again: so that comes last.
+//
+// If the resource is broken, requests complete out of their order. So completed says no more
+// which slots are free, and list grants w at once.
+func (q *queue) list(w *waiter, v uint64) {
+	c := q.load(&q.completed)
+	if c&broken != 0 {
+		w.word.Store(v)
+		q.offer(w, c, new(served))
 		return
 	}
-	s := q.far.Load()
-	if s == nil || ahead > uint32(len(s.lists)) {
-		s = q.grow(s, int(ahead))
+	s, l := q.near(v), &q.readers
+	ahead := (uint32(v/oneWriter) - uint32(c/oneWriter)) & writersMask
+	if ahead >= fewest && ahead <= writersMask/2 {
+		far := q.far.Load()
+		if far == nil || ahead >= uint32(len(far.bays)) {
+			far = q.grow(far, int(ahead))
+		}
+		b := far.of(v)
+		s, l = &b.writer, &b.readers
 	}
-	q.put(s.of(w.ticket), w)
+	if w.mode == Read {
+		w.word.Store(v)
+		w.next = nil
+		q.put(l, w)
+		return
+	}
+	if s.Load() != w {
+		q.point()
+		s.Store(w)
+	}
+	q.point()
+	w.word.Store(v)
 }
 
-// grow makes slots for a queue of ahead writers, unless another goroutine just did.
+// forget takes w, which does not wait, out of its slots, so that the resource does not keep its
+// memory.
+func (q *queue) forget(w *waiter) {
+	for i := range q.writers {
+		if s := &q.writers[i]; s.Load() == w {
+			q.point()
+			s.CompareAndSwap(w, nil)
+		}
+	}
+}
+
+// grow makes slots for a queue of ahead writers, unless another goroutine just made enough.
 func (q *queue) grow(s *slots, ahead int) *slots {
 	n := 2 * fewest
 	for n < 2*ahead {
 		n *= 2
 	}
-	q.point()
-	more := &slots{make([]list, n), s}
-	if !q.far.CompareAndSwap(s, more) {
-		return q.far.Load()
+	for s == nil || len(s.bays) <= ahead {
+		q.point()
+		if more := (&slots{make([]bay, n), s}); q.far.CompareAndSwap(s, more) {
+			return more
+		}
+		s = q.far.Load()
 	}
-	return more
+	return s
 }
 
 // put puts waiters in front of a list.

@@ -7,9 +7,11 @@ import (
 	"github.com/orwl/go-orwl/internal/park"
 )
 
-// waiter is a request in a list of the queue. After listing it, its owner touches only
-// the state, until another goroutine has taken it out and granted it. A ghost has no
-// owner. state:
+// waiter is a request that waits in a queue. While its word says that it waits, its owner
+// changes nothing but the word. A ghost has no owner.
+//
+//	word   │ ticket │ hooked │ state │
+//	        63     4    3     2     0
 //
 //	            ┌─ sleep ─▶ asleep ───┐
 //	            │             │ interrupt
@@ -19,17 +21,19 @@ import (
 //	   └────────┼─ sleep again ─┘     │
 //	            └─ cancel ─▶ ghost ───┘
 //
-// Each state may have the bit hooked. The change of state that finds the waiter asleep
-// wakes it, once.
+// The change of state that finds the waiter asleep wakes it, once.
+//
+// A queue may look at a waiter at any time, even if it does not wait any more. So a waiter
+// serves one queue and one mode: then no ticket of its comes twice, and a change of the word
+// fails if the word is one of an earlier request.
 type waiter struct {
-	next   *waiter
-	ticket uint64
-	state  atomic.Uint32
-	mode   Mode
-	stray  int8 // 1 if requested before there was a guard
-
-	hook    Hook     // if hooked: told by the goroutine that grants it, just afterwards
+	word    atomic.Uint64
+	next    *waiter
+	in      *queue   // nil: it waits for something else than a queue's grant
 	sleeper *sleeper // nil until the owner sleeps for the first time
+	hook    atomic.Pointer[Hook]
+	mode    Mode
+	stray   int8 // 1 if requested before there was a guard
 }
 
 // sleeper is what a waiter has if its owner sleeps. The owner of a request that is only
@@ -46,9 +50,10 @@ const (
 	granted = iota // the owner's
 	listed
 	asleep
-	roused // awake without a grant, its context has ended
-	ghost  // given up
-	hooked = 8
+	roused    // awake without a grant, its context has ended
+	ghost     // given up
+	stateMask = 7
+	hooked    = 8 // the hook is told of the grant, by who grants it, just afterwards
 )
 
 // Bed is where a goroutine sleeps while it waits for a grant. A Place has one
@@ -91,39 +96,65 @@ func (w *waiter) calm() {
 	}
 }
 
-// grant gives the waiter back to its owner, wakes the owner if it sleeps, calls the
-// hook, and returns the state from before. After the exchange of the state the owner
-// may use the waiter again, with another hook: so grant reads the hook first.
-func (w *waiter) grant(by any) (was uint32) {
-	for {
-		s := w.state.Load()
-		hook := Hook(nil)
-		if s&hooked != 0 && s != ghost|hooked {
-			hook = w.hook
+// waiter is what the place waits with for something of q, which may be nil. hook is nil, or
+// the one to call at the grant.
+func (p *Place) waiter(q *queue, m Mode, hook Hook) *waiter {
+	w := p.w
+	if w == nil || w.in != q || w.mode != m {
+		p.forget()
+		w = &waiter{in: q, mode: m}
+		p.w = w
+	}
+	if hook == nil {
+		return w
+	}
+	if h := w.hook.Load(); h == nil || *h != hook { // a pair has the same one again and again
+		kept := hook // so that only this allocates
+		w.hook.Store(&kept)
+	}
+	return w
+}
+
+// forget drops the waiter, which does not wait.
+func (p *Place) forget() {
+	if w := p.w; w != nil {
+		w.calm()
+		if w.in != nil {
+			w.in.forget(w)
 		}
-		if !w.state.CompareAndSwap(s, granted) {
-			continue
-		}
-		if s &^= hooked; s == asleep {
-			w.wake()
-		}
-		if hook != nil {
-			hook.Granted(by)
-		}
-		return s
+		p.w = nil
 	}
 }
 
-// watch sets the hook to call at the grant. It reports false if the waiter is granted
-// already. It is called once.
-func (w *waiter) watch(hook Hook) bool {
-	w.hook = hook
+// state is the state of the waiter, without hooked.
+func (w *waiter) state() uint64 { return w.word.Load() & stateMask }
+
+// grant gives the waiter back to its owner, wakes the owner if it sleeps, and calls the hook.
+// It reports false if the word is not v any more. After the exchange of the word the owner
+// may use the waiter again, with another hook: so grant reads the hook first.
+func (w *waiter) grant(v uint64, by any) bool {
+	hook := w.hook.Load()
+	if !w.word.CompareAndSwap(v, v&^flags) {
+		return false
+	}
+	if v&stateMask == asleep {
+		w.wake()
+	}
+	if v&hooked != 0 && v&stateMask != ghost {
+		(*hook).Granted(by)
+	}
+	return true
+}
+
+// watch has the hook called at the grant. It reports false if the waiter is granted already.
+// It is called once.
+func (w *waiter) watch() bool {
 	for {
-		s := w.state.Load()
-		if s == granted {
+		v := w.word.Load()
+		if v&stateMask == granted {
 			return false
 		}
-		if w.state.CompareAndSwap(s, s|hooked) {
+		if w.word.CompareAndSwap(v, v|hooked) {
 			return true
 		}
 	}
@@ -133,13 +164,13 @@ func (w *waiter) watch(hook Hook) bool {
 func (w *waiter) giveUp() bool { return w.move(ghost, listed, roused) }
 
 // move changes the state from one of two, and reports whether it was one of them.
-func (w *waiter) move(to, from, or uint32) bool {
+func (w *waiter) move(to, from, or uint64) bool {
 	for {
-		s := w.state.Load()
-		if s&^hooked != from && s&^hooked != or {
+		v := w.word.Load()
+		if v&stateMask != from && v&stateMask != or {
 			return false
 		}
-		if w.state.CompareAndSwap(s, to|s&hooked) {
+		if w.word.CompareAndSwap(v, v&^stateMask|to) {
 			return true
 		}
 	}
@@ -147,7 +178,7 @@ func (w *waiter) move(to, from, or uint32) bool {
 
 // sleep returns when it is granted, or with the reason for the end of ctx.
 func (w *waiter) sleep(ctx context.Context) error {
-	for s := w.sleeper; w.state.Load() != granted; w.wakeUp() {
+	for s := w.sleeper; w.state() != granted; w.wakeUp() {
 		if ctx.Err() != nil {
 			return reason(ctx)
 		}
@@ -164,7 +195,7 @@ func (w *waiter) sleep(ctx context.Context) error {
 // wakeUp makes a roused waiter ready to sleep again. It follows every sleep, since a
 // wake-up may come without a grant.
 func (w *waiter) wakeUp() {
-	if s := w.state.Load(); s&^hooked == roused {
+	if w.state() == roused {
 		w.move(listed, roused, roused)
 	}
 }
@@ -181,17 +212,14 @@ func (w *waiter) parked() {
 // when the owner waits for something else: then the owner looks around and sleeps on.
 func (w *waiter) rouse() {
 	for {
-		switch s := w.state.Load(); s &^ hooked {
-		case listed:
-			if w.state.CompareAndSwap(s, roused|s&hooked) {
-				return
-			}
-		case asleep:
-			if w.state.CompareAndSwap(s, roused|s&hooked) {
+		v := w.word.Load()
+		if v&stateMask != listed && v&stateMask != asleep {
+			return
+		}
+		if w.word.CompareAndSwap(v, v&^stateMask|roused) {
+			if v&stateMask == asleep {
 				w.wake()
-				return
 			}
-		default:
 			return
 		}
 	}
