@@ -43,6 +43,7 @@ func BenchmarkField(b *testing.B) {
 		{size{4, 4}, size{500, 500}, 40, []form{fused}, fast(), 1},
 		{size{8, 1}, size{250, 2000}, 40, []form{fused}, fast(), 1},
 		{size{8, 1}, size{250, 2000}, 40, []form{fused}, fast(), 4},
+		{size{4, 4}, size{500, 500}, 40, []form{fused}, fast(), 4},
 		{size{64, 64}, size{16, 16}, 50, []form{fused, nine}, listing(), 1},
 		{size{64, 64}, size{16, 16}, 50, []form{fused, nine}, fast(), 1},
 	} {

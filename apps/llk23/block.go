@@ -19,78 +19,73 @@ const (
 // 0-based over the whole matrix with its ring.
 type initial func(p plane, i, j int) float64
 
-// extent is where a block's interior lies: its first row and column in the
-// whole matrix, whose ring has row 0 and column 0, and its size.
-//
-// Blocks that are swept several times in one pass share rows with those to their
-// north and south: see [part.pass].
+// extent is where a rectangle lies in the whole matrix, whose ring has row 0 and column 0: its
+// first row and column, and its size.
 type extent struct {
 	top, left  int
 	rows, cols int
-	above      int // rows of the northern neighbour that are kept here, too
-	below      int // rows that the southern neighbour keeps, too
 }
 
-// block is a rectangle of the matrix with the coefficients of its elements.
+// block is a rectangle of the matrix with the coefficients of its elements, as a kernel sees it:
+// the whole matrix, or what a task of a [stencil.Grid] is to sweep.
 //
 //	          columns 0   1 ... cols   cols+1
-//	row -above         ╎           ╎     border, and rows of the northern
-//	...                ╎           ╎     neighbour, if there are any above
 //	row 0              ┌ ─ ─ ─ ─ ─ ┐
-//	row 1..rows          interior      border: ring or frontier
+//	row 1..rows          interior      border
 //	row rows+1         └ ─ ─ ─ ─ ─ ┘
 //
-// Data has a border of width 1: the ring where the block touches the edge of
-// the matrix, and copies of the neighbours' elements everywhere else. The
+// Data has a border of width 1: the ring of the matrix, or elements of other blocks. The
 // coefficients have none.
 type block struct {
 	extent
 	planes [planes]matrix
 }
 
-// newBlock makes a block and fills it, data's border included. It fails only
-// when ctx is done.
-func newBlock(ctx context.Context, e extent, values initial) (*block, error) {
+// newBlock makes a block of the problem and fills it, data's border included. It fails if ctx is
+// done, or if the file cannot be read that data comes from.
+func (p problem) newBlock(ctx context.Context, e extent) (*block, error) {
 	b := &block{extent: e}
-	for p := range planes {
-		bordered := e
-		if p == planeData {
-			bordered = extent{top: e.top - 1, left: e.left - 1, rows: e.rows + 2, cols: e.cols + 2}
+	for plane := range planes {
+		if plane == planeData {
+			b.planes[plane] = newMatrix(e.rows+2, e.cols+2)
+		} else {
+			b.planes[plane] = newMatrix(e.rows, e.cols)
 		}
-		bordered.top, bordered.rows = bordered.top-e.above, bordered.rows+e.above
-		b.planes[p] = newMatrix(bordered.rows, bordered.cols)
-		for i := range bordered.rows {
+		top, left := e.corner(plane)
+		for i := range len(b.planes[plane].cells) / max(1, b.planes[plane].cols) {
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
-			row := b.planes[p].row(i)
-			for j := range row {
-				row[j] = values(p, bordered.top+i, bordered.left+j)
+			if err := p.fill(plane, top+i, left, b.planes[plane].row(i)); err != nil {
+				return nil, err
 			}
 		}
 	}
 	return b, nil
 }
 
-// newBlock makes a block of the problem and fills it.
-func (p problem) newBlock(ctx context.Context, e extent) (*block, error) {
-	b, err := newBlock(ctx, e, p.values)
-	if err != nil || p.data == nil {
-		return b, err
+// corner is where a plane of a block begins.
+func (e extent) corner(p plane) (top, left int) {
+	if p == planeData {
+		return e.top - 1, e.left - 1
 	}
-	return b, p.data.fill(ctx, b)
+	return e.top, e.left
 }
 
-// row is row i of data, -above..rows+1, from column 0 to cols+1.
-func (b *block) row(i int) []float64 { return b.planes[planeData].row(i + b.above) }
+// fill gives neighbours in a row their initial values. The first is element (i,j).
+func (p problem) fill(plane plane, i, j int, row []float64) error {
+	if plane == planeData && p.data != nil {
+		return p.data.read(i, j, row)
+	}
+	for n := range row {
+		row[n] = p.values(plane, i, j+n)
+	}
+	return nil
+}
+
+// row is row i of data, 0..rows+1, from column 0 to cols+1.
+func (b *block) row(i int) []float64 { return b.planes[planeData].row(i) }
 
 // coefficients is the row of a coefficient plane that belongs to row i of data,
 // from column 1 to cols.
-func (b *block) coefficients(p plane, i int) []float64 { return b.planes[p].row(i - 1 + b.above) }
-
-// forget gives up the coefficients. The block cannot be swept any more.
-func (b *block) forget() {
-	for p := planeZb; p < planes; p++ {
-		b.planes[p] = matrix{}
-	}
-}
+func (b *block) coefficients(p plane, i int) []float64 { return b.planes[p].row(i - 1) }

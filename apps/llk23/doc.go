@@ -7,7 +7,7 @@
 //	go run ./apps/llk23 -tasks 9 -trace run.json -plot field.png -out final.npy
 //	go run ./apps/llk23 -nodes 2
 //	go run ./apps/llk23 -nodes 2 -why
-//	go run ./apps/llk23 -grid 8x1 -block 250x2000 -kernel fast -sweeps 4
+//	go run ./apps/llk23 -kernel fast -sweeps 4
 //	go run ./apps/llk23 -nodes 2 -metrics 127.0.0.1:9464
 //	srun -n 8 ./llk23 -grid 16x16 -json
 //	go run ./apps/llk23 experiments
@@ -22,17 +22,15 @@
 //
 // # How the blocks agree
 //
-// A block is its tasks' own memory. The elements of its neighbours reach it through resources
-// of an [orwl.Runtime], one for each frontier, and in no other way. The tasks are declared
-// block by block, row by row, and that order alone makes the iterations fit: see
-// [field.declare]. There is no barrier; a block runs ahead as far as its neighbours allow.
+// The matrix is a grid of package [github.com/orwl/go-orwl/orwl/stencil], swept in place. The
+// elements of a block's neighbours reach it through resources, one for each frontier, and in
+// no other way. There is no barrier; a block runs ahead as far as its neighbours allow.
 //
-// The tasks are step tasks: a worker runs a task when all of its frontiers are there. It
-// copies the neighbours' frontiers in, sweeps, and copies its own out. A block of several
-// bands has up to three tasks, its stages, which run one after another. The first one
-// publishes the northern frontier, and only the last one needs the southern. So blocks
-// above each other compute at the same time: see [stage]. While the rows of a block are in
-// the cache it can be swept several times (-sweeps): then frontiers are deeper, and are
+// A worker runs a task when all of its frontiers are there. It copies the neighbours' frontiers
+// in, sweeps, and copies its own out. A large block has up to three tasks, its stages, which run
+// one after another. The first one writes the northern frontier, and only the last one needs the
+// southern. So blocks above each other compute at the same time. While the rows of a block are
+// in the cache it can be swept several times (-sweeps): then frontiers are deeper, and are
 // needed less often.
 //
 //	-tasks fused   the stages read four frontiers and write the block's own four
@@ -44,10 +42,10 @@
 // With -nodes the program starts itself as so many processes of this machine; where
 // something else has started several (orwl run, srun, mpirun, a list of addresses, see
 // docs/running.md) each finds its place in its environment. All have the same flags.
-// Each makes the blocks that it is dealt ([deal]), and runs their tasks; a frontier is
-// kept where it is written. In the end node 0 collects the blocks, which takes it one
-// whole matrix, and it alone verifies, writes files and says what has come out. A
-// file that -init names is read by every node.
+// Each makes the blocks that it is dealt, and runs their tasks; a frontier is kept where it
+// is written. In the end node 0 collects the blocks, which takes it two whole matrices, and it
+// alone verifies, writes files and says what has come out. A file that -init names is read by
+// every node.
 //
 // When a node is lost, or fails, or is asked to stop, the others end and say which.
 //
@@ -83,8 +81,8 @@
 //
 // With -metrics each node serves metrics for Prometheus, profiles, and which task waits for
 // which, node i at the port plus i: see docs/observe.md. The metrics of this program come from
-// words that are written anyway. Only the stopwatches of the blocks write more for them: three
-// words for each phase.
+// words that are written anyway. Only the tasks of the blocks write more for them: some words
+// for each phase.
 //
 // With -why node 0 tells, when its first task begins, which task runs on which node, where
 // each frontier is kept, and how many bytes go from node to node in a round
@@ -98,10 +96,8 @@
 // # Files
 //
 // The computation: kernel.go, block.go, matrix.go, hills.go, noise.go, lfk.go, initial.go,
-// sequential.go. Its tasks: size.go, direction.go, rect.go, frontier.go, field.go, deal.go,
-// program.go, part.go, exporter.go. Between nodes: collect.go, pipe.go, statement.go. The
-// program around it: flags.go, flags_file.go, flags_metrics.go, job.go, nodes.go, run.go,
-// stopwatch.go, progress.go, memory.go, result.go, output.go, report.go, report_table.go, main.go.
-// What a run shows: exhibit.go, figures.go, display.go, why.go. Pictures: trace.go, plot.go,
-// palette.go.
+// sequential.go. Its grid: size.go, field.go, run.go. Between nodes: statement.go. The program
+// around it: flags.go, flags_file.go, flags_metrics.go, job.go, nodes.go, progress.go, memory.go,
+// result.go, output.go, report.go, report_table.go, main.go. What a run shows: exhibit.go,
+// figures.go, display.go, why.go. Pictures: trace.go, plot.go.
 package main

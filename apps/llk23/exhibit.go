@@ -113,12 +113,12 @@ func (e *exhibit) open(nodes *orwl.Nodes, log *slog.Logger) {
 }
 
 // follow shows what a runtime and the blocks of a field do.
-func (e *exhibit) follow(rt *orwl.Runtime, f *field, clock func() time.Duration) {
+func (e *exhibit) follow(rt *orwl.Runtime, f *field) {
 	if e == nil {
 		return
 	}
 	e.metrics.Watch(rt)
-	e.figures.follow(f, clock)
+	e.figures.follow(f)
 	e.runtime.Store(rt)
 }
 

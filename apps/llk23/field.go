@@ -2,16 +2,16 @@ package main
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"io"
 	"iter"
 	"log/slog"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/orwl/stencil"
 )
 
 // form is how many tasks a block has.
@@ -21,49 +21,49 @@ const (
 	// fused is one task, or one for each stage of a large block. They export the block's
 	// frontiers themselves.
 	fused form = "fused"
-	// nine is the paper's form: the same, and a sub-task for each of the up to eight edges
-	// and corners that a neighbour reads.
+	// nine is the paper's form: the same, and a task for each of the up to eight edges and corners
+	// that a neighbour reads.
 	nine form = "9"
 )
 
-// field is a problem cut into a grid of blocks, and the program that solves it. All
-// nodes of a run have the same field, and each has the blocks of its own parts.
+// field is a problem cut into a grid of blocks, and the grid that solves it. All nodes of a run
+// have the same field.
 type field struct {
 	problem
 	grid, each size // blocks, and elements in each
 	form       form
-	nodes      *orwl.Nodes // nil: this process is alone
-	parts      []*part     // row by row
-	exporters  []*exporter
+	nodes      *orwl.Nodes  // nil: this process is alone
 	exhibit    *exhibit     // nil: there is none
 	log        *slog.Logger // nil: slog's own
 	pin        bool         // the workers
 	why        io.Writer    // gets the placement of the run; nil: it is not asked for
 
-	// What is needed while it is solved.
-	actors  map[*orwl.Task]bool // that work on this node's parts
-	working sync.WaitGroup      // the actors
-	begin   time.Time
-	setup   time.Duration
+	cells  *stencil.Grid
+	planes [planes]*stencil.Field[float64]
+	ring   ring
+	blocks []part
+	begin  time.Time
+	setup  time.Duration
+	ended  atomic.Int64 // when this node's last block was, or 0
+	trace  *tracing     // nil: there is no trace
 
-	// The result, once it is solved.
-	ended   func() time.Duration // waits for the actors, and says when the last ended
-	closing sync.Once
-	closed  error
-	own     statement   // this node's
-	others  []statement // the blocks of node 1 and up, on node 0
+	reading sync.Once
+	unread  error // the first of a file that data comes from
+
+	final    []float64         // the interior, once it is solved, on node 0
+	accounts []stencil.Account // of all blocks, on node 0
 }
 
-// newField cuts p. Blocks and program are made by prepare and declare.
-func newField(p problem, grid size, f form) *field {
-	return &field{
-		problem: p, form: f,
-		grid:  grid,
-		each:  size{p.rows / grid.rows, p.cols / grid.cols},
-		parts: make([]*part, grid.cells()),
+// part is what this program knows of a block. Only one task works on a block at a time.
+type part struct {
+	view  block        // what is swept
+	swept atomic.Int64 // elements so far
+	shown display
+}
 
-		actors: make(map[*orwl.Task]bool),
-	}
+// newField cuts p.
+func newField(p problem, grid size, f form) *field {
+	return &field{problem: p, form: f, grid: grid, each: size{p.rows / grid.rows, p.cols / grid.cols}, blocks: make([]part, grid.cells())}
 }
 
 // on says on which nodes the field will be solved, instead of on this one alone.
@@ -72,75 +72,86 @@ func (f *field) on(nodes *orwl.Nodes) *field {
 	return f
 }
 
-// here are the parts of a node's own.
-func (f *field) here() iter.Seq[*part] { return f.of(f.nodes.Number()) }
+// declare declares the grid in a runtime, and sets this node's blocks to their initial values.
+func (f *field) declare(ctx context.Context, rt *orwl.Runtime) error {
+	f.cells = stencil.New(rt, stencil.Options{
+		Name: "block", Size: stencil.Size{f.rows, f.cols}, Update: stencil.InPlace,
+		Blocks: stencil.Size{f.grid.rows, f.grid.cols}, Sweeps: f.inPass(), Exporters: f.form == nine,
+		Watch: stencil.Watch{Clock: f.clock, Observe: f.changed},
+	})
+	names := [planes]string{"data", "zb", "zr", "zu", "zv", "zz"}
+	for p := range planes {
+		o := stencil.FieldOptions[float64]{Constant: p != planeData, InitialRow: f.initial(ctx, p)}
+		if p == planeData {
+			o.Halo = stencil.Around(1)
+		}
+		f.planes[p] = stencil.NewField(f.cells, names[p], o)
+	}
+	if err := f.cells.Sweep(f.iters, func(b *stencil.Block) { f.sweep(ctx, b) }); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	if f.unread != nil {
+		return f.unread
+	}
+	return f.keepRing()
+}
 
-// of are the parts of a node.
-func (f *field) of(node int) iter.Seq[*part] {
-	return func(yield func(*part) bool) {
-		for _, p := range f.parts {
-			if p.node == node && !yield(p) {
-				return
-			}
+// initial is the values of a plane, for the grid. It counts from the first element inside the ring.
+func (f *field) initial(ctx context.Context, p plane) func(at []int, row []float64) {
+	return func(at []int, row []float64) {
+		if ctx.Err() != nil {
+			return
+		}
+		if err := f.fill(p, at[0]+1, at[1]+1, row); err != nil {
+			f.reading.Do(func() { f.unread = err })
 		}
 	}
 }
 
-// extent is the block's place in the matrix.
-func (f *field) extent(row, col int) extent {
-	e := extent{top: 1 + row*f.each.rows, left: 1 + col*f.each.cols, rows: f.each.rows, cols: f.each.cols}
-	if row > 0 {
-		e.above = f.deep()
+// sweep is the kernel of the grid. It stops early if ctx is done: the run is over then.
+func (f *field) sweep(ctx context.Context, b *stencil.Block) {
+	p := &f.blocks[b.Number()]
+	e := extent{top: 1 + b.At(0), left: 1 + b.At(1), rows: b.Len(0), cols: b.Len(1)}
+	if p.view.extent != e {
+		for plane := planeZb; plane < planes; plane++ { // they stay where they are
+			m := f.planes[plane].Box(b)
+			p.view.planes[plane] = matrix{step: m.Row, cols: e.cols, cells: m.Cells[m.First:]}
+		}
+		p.view.extent = e
 	}
-	if row < f.grid.rows-1 {
-		e.below = f.deep()
-	}
-	return e
+	m := f.planes[planeData].Box(b)
+	p.view.planes[planeData] = matrix{step: m.Row, cols: e.cols + 2, cells: m.Cells[m.First-m.Row-1:]}
+	// An error is that of ctx.
+	_ = f.sweepRows(ctx, &p.view, 1, p.view.rows+1, &p.swept)
 }
 
-// prepare makes all parts, and this node's blocks, several at a time.
-func (f *field) prepare(ctx context.Context, workers int) error {
-	for n, node := range deal(f.grid, f.each, f.nodes.Count()) {
-		row, col := n/f.grid.cols, n%f.grid.cols
-		f.parts[n] = &part{row: row, col: col, node: node, extent: f.extent(row, col)}
+// changed is told what blocks do.
+func (f *field) changed(c stencil.Change) {
+	f.trace.changed(c)
+	if f.exhibit != nil && c.Account != nil {
+		f.blocks[c.Block].shown.show(c)
 	}
-	own := slices.Collect(f.here())
-	ctx, fail := context.WithCancelCause(ctx)
-	defer fail(nil)
-	var next atomic.Int64
-	var all sync.WaitGroup
-	for range workers {
-		all.Go(func() {
-			for {
-				n := int(next.Add(1)) - 1
-				if n >= len(own) {
-					return
-				}
-				p := own[n]
-				b, err := f.newBlock(ctx, p.extent)
-				if err != nil {
-					fail(err)
-					return
-				}
-				p.block = b
-			}
-		})
-	}
-	all.Wait()
-	return context.Cause(ctx)
 }
 
 // clock is the time since the run began.
 func (f *field) clock() time.Duration { return time.Since(f.begin) }
 
-// String is the part's name, in messages and in a trace.
-func (p *part) String() string { return fmt.Sprintf("block %d,%d", p.row, p.col) }
+// now is the clock of displays. It stops when this node's blocks are swept.
+func (f *field) now() time.Duration {
+	if ended := f.ended.Load(); ended > 0 {
+		return time.Duration(ended)
+	}
+	return f.clock()
+}
 
-// swept is how many elements this node's parts have swept so far.
+// swept is how many elements this node's blocks have swept so far.
 func (f *field) swept() int64 {
 	total := int64(0)
-	for p := range f.here() {
-		total += p.swept.Load()
+	for n := range f.blocks {
+		total += f.blocks[n].swept.Load()
 	}
 	return total
 }
@@ -148,43 +159,72 @@ func (f *field) swept() int64 {
 // share is how many elements they sweep in all iterations together.
 func (f *field) share() int64 {
 	total := int64(0)
-	for p := range f.here() {
-		total += f.planned(p)
+	for n := range f.blocks {
+		if f.here(n) {
+			total += f.planned(n)
+		}
 	}
 	return total
 }
 
-// planned is how many elements a part sweeps in all iterations together.
-func (f *field) planned(p *part) int64 {
-	most := f.deep() + 1
-	return int64(f.iters/most)*p.extent.sweptBy(most) + p.extent.sweptBy(f.iters%most)
+// here says that a block is of this node.
+func (f *field) here(n int) bool { return f.cells.Node(n) == f.nodes.Number() }
+
+// planned is how many elements a block sweeps in all iterations together. In a pass of several
+// iterations each is further to the north and west.
+func (f *field) planned(n int) (elements int64) {
+	slant := func(i, of, iteration int) int {
+		switch {
+		case of == 1:
+			return 0
+		case i == 0:
+			return -iteration
+		case i == of-1:
+			return iteration
+		}
+		return 0
+	}
+	for k := range min(f.inPass(), f.iters) {
+		rows := f.each.rows + slant(n/f.grid.cols, f.grid.rows, k)
+		cols := f.each.cols + slant(n%f.grid.cols, f.grid.cols, k)
+		times := (f.iters - k + f.inPass() - 1) / f.inPass()
+		elements += int64(times) * int64(rows) * int64(cols)
+	}
+	return elements
 }
 
-// result is the rows of the whole matrix, its ring included; each is valid until
-// the next. Of rows that two blocks keep, the southern one has swept them last. No part may sweep meanwhile, and all blocks must be here.
+// ring is the border of the whole matrix, which does not change.
+type ring struct{ north, south, west, east []float64 }
+
+// keepRing keeps the ring, which the result has, too.
+func (f *field) keepRing() error {
+	r := &f.ring
+	r.north, r.south = make([]float64, f.cols+2), make([]float64, f.cols+2)
+	r.west, r.east = make([]float64, f.rows), make([]float64, f.rows)
+	err := errors.Join(f.fill(planeData, 0, 0, r.north), f.fill(planeData, f.rows+1, 0, r.south))
+	for i := range f.rows {
+		err = errors.Join(err, f.fill(planeData, 1+i, 0, r.west[i:i+1]), f.fill(planeData, 1+i, f.cols+1, r.east[i:i+1]))
+	}
+	return err
+}
+
+// result is the rows of the whole matrix, its ring included; each is valid until the next.
 func (f *field) result() iter.Seq2[int, []float64] {
 	return func(yield func(int, []float64) bool) {
 		row := make([]float64, f.cols+2)
 		for i := range f.rows + 2 {
-			at := min(max(i-1+f.deep(), 0)/f.each.rows, f.grid.rows-1) * f.grid.cols
-			for _, p := range f.parts[at : at+f.grid.cols] {
-				b := p.block
-				from := b.row(i - (b.top - 1))
-				if p.col > 0 {
-					from = from[1:] // its western border is the neighbour's interior
-				}
-				copy(row[b.left-1+len(b.row(0))-len(from):], from)
+			switch {
+			case i == 0:
+				copy(row, f.ring.north)
+			case i == f.rows+1:
+				copy(row, f.ring.south)
+			default:
+				row[0], row[f.cols+1] = f.ring.west[i-1], f.ring.east[i-1]
+				copy(row[1:], f.final[(i-1)*f.cols:i*f.cols])
 			}
 			if !yield(i, row) {
 				return
 			}
 		}
-	}
-}
-
-// forget gives up what only sweeping needs.
-func (f *field) forget() {
-	for p := range f.here() {
-		p.block.forget()
 	}
 }

@@ -7,8 +7,6 @@ import (
 	"io"
 	"log/slog"
 	"math"
-	"runtime"
-	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -80,53 +78,30 @@ func TestFieldInBands(t *testing.T) {
 	}
 }
 
-func TestBands(t *testing.T) {
-	for _, c := range []struct {
-		rows, cols, below, sweeps int
-		band, bands               int
-		cuts                      []int // between a northern and a southern neighbour
-	}{
-		{1, 1, 0, 1, 2048, 1, []int{0, 1}},
-		{16, 16, 0, 1, 128, 1, []int{0, 1}},
-		{200, 16, 0, 1, 128, 2, []int{0, 1, 2}},
-		{16, 128, 0, 1, 16, 1, []int{0, 1}},
-		{17, 128, 0, 1, 16, 2, []int{0, 1, 2}},
-		{500, 500, 0, 1, 125, 4, []int{0, 1, 3, 4}},
-		{3, band, 0, 1, 1, 3, []int{0, 1, 2, 3}},
-		{2, 2 * band, 0, 1, 1, 2, []int{0, 1, 2}},
-		{16, 16, 1, 2, 4, 5, []int{0, 1, 3, 5}},
-		{500, 500, 3, 4, 4, 126, []int{0, 1, 124, 126}},
-		{4, 9, 3, 4, 4, 2, []int{0, 1, 2}},         // the first band needs the south
-		{33, 9, 19, 20, 4, 13, []int{0, 3, 5, 13}}, // it is needed before the north is complete
-		{40, 9, 39, 40, 4, 20, []int{0, 10, 20}},
-	} {
-		e := extent{rows: c.rows, cols: c.cols, above: c.below, below: c.below}
-		if rows, bands := e.band(c.sweeps), e.bands(c.sweeps); rows != c.band || bands != c.bands {
-			t.Errorf("%d rows of %d, %d sweeps: %d bands of %d rows, want %d of %d", c.rows, c.cols, c.sweeps, bands, rows, c.bands, c.band)
-		}
-		if cuts := e.cuts(c.sweeps, true, true); !slices.Equal(cuts, c.cuts) {
-			t.Errorf("%d rows of %d, %d sweeps: cut at %v, want %v", c.rows, c.cols, c.sweeps, cuts, c.cuts)
-		}
-		if cuts := e.cuts(c.sweeps, false, false); len(cuts) != 2 {
-			t.Errorf("%d rows of %d, %d sweeps: cut at %v without neighbours", c.rows, c.cols, c.sweeps, cuts)
-		}
-	}
-}
-
-// TestFieldOfPasses sweeps blocks several times in a pass.
+// TestFieldOfPasses sweeps blocks several times in a pass, in columns, rows and rectangles.
 func TestFieldOfPasses(t *testing.T) {
 	for _, kernel := range knownKernels(t) {
-		for _, rows := range []int{1, 2, 5} {
-			for _, each := range []size{{4, 1}, {5, 40}, {33, 17}, {8, 70}} {
-				for _, sweeps := range []int{2, 3, 4} {
+		for _, grid := range []size{{1, 1}, {2, 1}, {5, 1}, {1, 3}, {2, 3}} {
+			for _, each := range []size{{4, 1}, {5, 40}, {33, 17}} {
+				for _, sweeps := range []int{2, 4} {
 					for _, iters := range []int{1, 4, 9} {
-						p := problem{rows: rows * each.rows, cols: each.cols, iters: iters, sweeps: sweeps, kernel: kernel, values: noise}
-						f := solved(t, p, size{rows, 1}, fused)
+						if grid.cols > 1 && each.cols < sweeps {
+							continue
+						}
+						whole := grid.times(each)
+						p := problem{rows: whole.rows, cols: whole.cols, iters: iters, sweeps: sweeps, kernel: kernel, values: noise}
+						f := solved(t, p, grid, fused)
 						if err := compare(t.Context(), f.result(), reference(t, p)); err != nil {
-							t.Fatalf("%s, %d blocks of %v, %d iterations, %d in a pass: %v", kernel.name, rows, each, iters, sweeps, err)
+							t.Fatalf("%s, %v blocks of %v, %d iterations, %d in a pass: %v", kernel.name, grid, each, iters, sweeps, err)
 						}
 						if f.swept() != p.updates() || f.share() != p.updates() {
-							t.Errorf("%d elements were swept and %d to be swept, want %d", f.swept(), f.share(), p.updates())
+							t.Errorf("%v blocks of %v, %d iterations, %d in a pass: %d elements were swept and %d to be swept, want %d",
+								grid, each, iters, sweeps, f.swept(), f.share(), p.updates())
+						}
+						for n := range f.blocks {
+							if got, want := f.blocks[n].swept.Load(), f.planned(n); got != want {
+								t.Errorf("%v blocks of %v: block %d has swept %d elements, want %d", grid, each, n, got, want)
+							}
 						}
 					}
 				}
@@ -151,43 +126,6 @@ func TestFieldOfLFK(t *testing.T) {
 	}
 }
 
-// TestCorners checks that the paper's form brings a block all of its border: a
-// stencil with corners could be computed on it.
-func TestCorners(t *testing.T) {
-	for _, each := range []size{{1, 1}, {2, 3}} {
-		grid, iters := size{3, 4}, 3
-		all := grid.times(each)
-		p := problem{rows: all.rows, cols: all.cols, iters: iters, values: noise}
-		p.kernel = kernel{"counting", func(b *block, from, to int) {
-			for i := from; i < to; i++ {
-				for j := 1; j <= b.cols; j++ {
-					b.row(i)[j]++
-				}
-			}
-		}}
-		f := solved(t, p, grid, nine)
-		for _, part := range f.parts {
-			for d := range directions {
-				r := part.block.border(d)
-				i, j := part.block.top-1+r.top, part.block.left-1+r.left
-				want := noise(planeData, i, j)
-				if f.neighbour(part, d) != nil {
-					n := iters
-					if !d.earlier() {
-						n--
-					}
-					for range n {
-						want++
-					}
-				}
-				if got := part.block.row(r.top)[r.left]; got != want {
-					t.Errorf("%v of %v: %v has %v in the %v, want %v", grid, each, part, got, d, want)
-				}
-			}
-		}
-	}
-}
-
 // TestTally counts what is read: every frontier in every iteration.
 func TestTally(t *testing.T) {
 	for _, c := range []struct {
@@ -200,16 +138,16 @@ func TestTally(t *testing.T) {
 		const iters = 6
 		p := problem{rows: 3 * 5, cols: 4 * 7, iters: iters, kernel: listing(), values: noise}
 		r := newReport(solved(t, p, size{3, 4}, c.form))
-		if r.tally.Reads != iters*c.reads || r.tally.Bytes != 8*iters*c.cells || r.BytesShipped != 0 {
-			t.Errorf("%s: %d frontiers and %d bytes were read, want %d and %d, and none shipped", c.form, r.tally.Reads, r.tally.Bytes, iters*c.reads, 8*iters*c.cells)
+		if r.all.Imports != iters*c.reads || r.all.Bytes != 8*iters*c.cells || r.BytesShipped != 0 {
+			t.Errorf("%s: %d frontiers and %d bytes were read, want %d and %d, and none shipped", c.form, r.all.Imports, r.all.Bytes, iters*c.reads, 8*iters*c.cells)
 		}
 		// In the first iteration initial values come from later tasks, and no task has to wait
 		// for them.
-		if r.PrefetchHits < c.reads/2 || r.PrefetchHits > r.tally.Reads {
-			t.Errorf("%s: %d of %d reads were hits", c.form, r.PrefetchHits, r.tally.Reads)
+		if r.PrefetchHits < c.reads/2 || r.PrefetchHits > r.all.Imports {
+			t.Errorf("%s: %d of %d reads were hits", c.form, r.PrefetchHits, r.all.Imports)
 		}
-		if r.tally.Hidden < 0 {
-			t.Errorf("%s: %v was hidden", c.form, r.tally.Hidden)
+		if r.all.Hidden < 0 {
+			t.Errorf("%s: %v was hidden", c.form, r.all.Hidden)
 		}
 	}
 }
@@ -219,13 +157,13 @@ func TestShares(t *testing.T) {
 	for _, form := range []form{fused, nine} {
 		p := problem{rows: 34, cols: 34, iters: 20, kernel: listing(), values: noise}
 		f := solved(t, p, size{2, 2}, form)
-		for _, w := range f.watches() {
+		for n, a := range f.accounts {
 			total := time.Duration(0)
-			for _, spent := range w.spent {
+			for _, spent := range a.Spent {
 				total += spent
 			}
 			if total != f.took {
-				t.Errorf("%s: the phases add up to %v, the run took %v", form, total, f.took)
+				t.Errorf("%s, block %d: the phases add up to %v, the run took %v", form, n, total, f.took)
 			}
 		}
 		r := newReport(f)
@@ -233,68 +171,6 @@ func TestShares(t *testing.T) {
 		if sum := all.computing() + all.waiting() + all.moving(); math.Abs(sum-1) > 1e-9 {
 			t.Errorf("%s: the shares add up to %v", form, sum)
 		}
-	}
-}
-
-// TestAheadOfEachOther lets a southern block begin only when the northern one is in
-// its second iteration, and end its first one only when the northern one has ended
-// its second.
-func TestAheadOfEachOther(t *testing.T) {
-	// The kernel waits, and keeps its worker meanwhile.
-	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(max(2, runtime.GOMAXPROCS(0))))
-	p := problem{rows: 2 * 64, cols: 128, iters: 2, values: noise}
-	began, ended := make(chan bool), make(chan bool)
-	var calls [2]atomic.Int64
-	failed := false
-	wait := func(c chan bool) {
-		select {
-		case <-c:
-		case <-time.After(10 * time.Second):
-			failed = true
-		}
-	}
-	p.kernel = kernel{"waiting", func(b *block, from, to int) {
-		sweepListing(b, from, to)
-		switch n := calls[b.top/64].Add(1); {
-		case b.top == 1 && n == 5:
-			close(began)
-		case b.top == 1 && n == 8:
-			close(ended)
-		case b.top > 1 && n == 1:
-			wait(began)
-		case b.top > 1 && n == 3:
-			wait(ended)
-		}
-	}}
-	f := solved(t, p, size{2, 1}, fused)
-	if failed {
-		t.Error("the blocks wait for each other's whole iterations")
-	}
-	p.kernel = listing()
-	if err := compare(t.Context(), f.result(), reference(t, p)); err != nil {
-		t.Error(err)
-	}
-}
-
-// TestResultIsOfInteriors checks that copies of neighbours' elements are no part of
-// the result, and the ring is.
-func TestResultIsOfInteriors(t *testing.T) {
-	p := problem{rows: 4, cols: 6, iters: 2, kernel: listing(), values: noise}
-	f := solved(t, p, size{2, 3}, nine)
-	for _, part := range f.parts {
-		for d := range directions {
-			if f.neighbour(part, d) != nil {
-				r := part.block.border(d)
-				for i := range r.rows {
-					for j := range r.cols {
-						part.block.row(r.top + i)[r.left+j] = math.NaN()
-					}
-				}
-			}
-		}
-	}
-	if err := compare(t.Context(), f.result(), reference(t, p)); err != nil {
-		t.Error(err)
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/orwl/go-orwl/orwl/stencil"
 )
 
 // figures are what this program tells Prometheus of itself, besides what every program
@@ -12,9 +14,8 @@ import (
 // node's blocks, and read from what is written anyway.
 type figures struct {
 	mu    sync.Mutex
-	field *field // nil before it sweeps
-	clock func() time.Duration
-	spent [phases]time.Duration // as last told, so that it never goes back
+	field *field                        // nil before it sweeps
+	spent [stencil.Phases]time.Duration // as last told, so that it never goes back
 }
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
@@ -33,16 +34,13 @@ var (
 )
 
 // phaseLabels are the phases as metrics call them.
-var phaseLabels = [phases]string{"outside", "wait", "read", "compute", "write"}
+var phaseLabels = [stencil.Phases]string{"outside", "wait", "read", "compute", "write"}
 
-// follow has f's blocks show what they do.
-func (g *figures) follow(f *field, clock func() time.Duration) {
-	for p := range f.here() {
-		p.watch.display(clock)
-	}
+// follow shows f's blocks from now on.
+func (g *figures) follow(f *field) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.field, g.clock = f, clock
+	g.field = f
 }
 
 // Describe implements prometheus.Collector.
@@ -64,11 +62,15 @@ func (g *figures) Collect(to chan<- prometheus.Metric) {
 		to <- prometheus.MustNewConstMetric(d, kind, value, labels...)
 	}
 	blocks, done := 0, int64(f.iters)
-	var spent [phases]time.Duration
-	for p := range f.here() {
+	var spent [stencil.Phases]time.Duration
+	for n := range f.blocks {
+		if !f.here(n) {
+			continue
+		}
+		p := &f.blocks[n]
 		blocks++
-		done = min(done, int64(float64(f.iters)*float64(p.swept.Load())/float64(f.planned(p))))
-		for phase, took := range p.watch.shown.read(g.clock) {
+		done = min(done, int64(float64(f.iters)*float64(p.swept.Load())/float64(f.planned(n))))
+		for phase, took := range p.shown.read(f.now) {
 			spent[phase] += took
 		}
 	}

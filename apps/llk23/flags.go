@@ -87,8 +87,8 @@ func (o *options) flagSet() *flag.FlagSet {
 	fs.Var(sizeFlag{&o.grid, mostGrid}, "grid", "blocks, rows x columns, no more than 65536")
 	fs.Var(sizeFlag{&o.block, mostBlock}, "block", "elements in each block, rows x columns")
 	fs.Var(count{&o.iters, mostIters}, "iters", "sweeps over the matrix")
-	fs.Var(count{&o.sweeps, mostSweeps}, "sweeps", "iterations in one pass over a block, while its rows are in the cache; more than 1 "+
-		"need a grid of one column, -tasks fused and as many rows in a block")
+	fs.Var(count{&o.sweeps, mostSweeps}, "sweeps", "iterations in one pass over a block, while its rows are in the cache; blocks "+
+		"with neighbours have at least as many rows and columns")
 	fs.Var(choice{&o.kernel, kernelNames()}, "kernel", "order of additions")
 	fs.Var(choice{(*string)(&o.tasks), []string{string(fused), string(nine)}}, "tasks",
 		"tasks that write a block's frontiers: those that sweep it, or one for each edge and corner")
@@ -150,7 +150,7 @@ those of the paper that describes ordered read-write locks: llk23 experiments -h
 		fmt.Fprintf(&b, "  -%-19s %s (default %s)\n", strings.TrimSpace(line[0]+" "+line[1]), text, byDefault)
 	}
 	b.WriteString(`
-An element takes 48 bytes of memory, and 56 while it is verified. A run that needs more memory
+An element takes 48 bytes of memory, and 64 while it is verified. A run that needs more memory
 than is free is refused.
 Exit codes: 0 done, 1 failed or not the sequential sweep's result, 2 bad flags, 130 interrupted.
 `)

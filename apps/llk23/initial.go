@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -56,16 +55,11 @@ func openData(name string) (_ *dataFile, err error) {
 	return d, nil
 }
 
-// fill makes the file's elements b's data, border included.
-func (d *dataFile) fill(ctx context.Context, b *block) error {
-	for i := -b.above; i < b.rows+2; i++ {
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
-		at := int64(b.top-1+i)*int64(d.size.cols) + int64(b.left-1)
-		if _, err := d.file.ReadAt(bytesOf(b.row(i)), d.begin+8*at); err != nil {
-			return fmt.Errorf("reading row %d of %s: %w", b.top-1+i, d.file.Name(), err)
-		}
+// read reads neighbours in a row, of which the first is element (i,j).
+func (d *dataFile) read(i, j int, row []float64) error {
+	at := int64(i)*int64(d.size.cols) + int64(j)
+	if _, err := d.file.ReadAt(bytesOf(row), d.begin+8*at); err != nil {
+		return fmt.Errorf("reading row %d of %s: %w", i, d.file.Name(), err)
 	}
 	return nil
 }

@@ -129,12 +129,10 @@ func (j *job) fitSweeps() error {
 	n := j.options.sweeps
 	switch {
 	case n == 1:
-	case j.grid.cols > 1:
-		return fmt.Errorf("-sweeps %d: want 1 with -grid %v, or a grid of one column, like -grid 4x1", n, j.grid)
-	case j.tasks != fused:
-		return fmt.Errorf("-sweeps %d: want 1 with -tasks %s, or -tasks %s", n, j.tasks, fused)
-	case j.block.rows < n:
+	case j.grid.rows > 1 && j.block.rows < n:
 		return fmt.Errorf("-sweeps %d: want at most %d, since -block %v has no more rows", n, j.block.rows, j.block)
+	case j.grid.cols > 1 && j.block.cols < n:
+		return fmt.Errorf("-sweeps %d: want at most %d, since -block %v has no more columns", n, j.block.cols, j.block)
 	}
 	return nil
 }

@@ -63,7 +63,7 @@ func plus(x, y float64) float64 { return x + y }
 
 func filled(t testing.TB, rows, cols int, values initial) *block {
 	t.Helper()
-	b, err := newBlock(context.Background(), extent{top: 1, left: 1, rows: rows, cols: cols}, values)
+	b, err := problem{values: values}.newBlock(context.Background(), extent{top: 1, left: 1, rows: rows, cols: cols})
 	if err != nil {
 		t.Fatal(err)
 	}

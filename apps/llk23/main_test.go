@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/orwl/go-orwl/orwl/stencil"
 )
 
 func TestJSON(t *testing.T) {
@@ -92,10 +94,10 @@ func TestTable(t *testing.T) {
 // the time that is possible, but for a fifth.
 func TestFirstScreen(t *testing.T) {
 	r := &report{shares: make([]share, 16), Processors: 2, LeastWaitShare: 0.875, Seconds: 2, HandOvers: 48, PrefetchHits: 12,
-		tally: tally{Reads: 48, Bytes: 960, Hits: 12, Hidden: 3 * time.Second}, Nodes: 1, Iters: 1}
+		all: stencil.Account{Imports: 48, Bytes: 960, Early: 12, Hidden: 3 * time.Second}, Nodes: 1, Iters: 1}
 	for n := range r.shares {
-		r.shares[n].spent[computing], r.shares[n].spent[waiting], r.shares[n].spent[importing] = 0.1, 0.875, 0.025
-		r.shares[n].tally.Hidden = time.Duration(n) * time.Millisecond
+		r.shares[n].spent[stencil.Computing], r.shares[n].spent[stencil.Waiting], r.shares[n].spent[stencil.Importing] = 0.1, 0.875, 0.025
+		r.shares[n].account.Hidden = time.Duration(n) * time.Millisecond
 	}
 	r.compared(3*time.Second, nil)
 	const want = `speed-up   1.50 on 2 processors: 2.000 s, and the sequential sweep 3.000 s

@@ -2,19 +2,21 @@ package main
 
 import "unsafe"
 
-// matrix is rows of equal length, one after the other.
+// matrix is rows of equal length, at equal distances in memory.
 type matrix struct {
 	cols  int
+	step  int // from one row to the next
 	cells []float64
 }
 
 func newMatrix(rows, cols int) matrix {
-	return matrix{cols: cols, cells: make([]float64, rows*cols)}
+	return matrix{cols: cols, step: cols, cells: make([]float64, rows*cols)}
 }
 
 // row is row i, for reading and writing.
 func (m matrix) row(i int) []float64 {
-	return m.cells[i*m.cols : (i+1)*m.cols : (i+1)*m.cols]
+	at := i * m.step
+	return m.cells[at : at+m.cols : at+m.cols]
 }
 
 // bytesOf is the memory of values: the machine's own byte order, as .npy files

@@ -8,32 +8,33 @@ import (
 
 // taskBytes is what the tasks and frontiers of a small block take, on every node: all of them
 // declare all tasks.
-var taskBytes = map[form]int64{fused: 10 << 10, nine: 32 << 10}
+var taskBytes = map[form]int64{fused: 16 << 10, nine: 40 << 10}
 
 // bytes is what a block takes.
 func (e extent) bytes() int64 {
-	rows, cols := int64(e.above+e.rows), int64(e.cols)
+	rows, cols := int64(e.rows), int64(e.cols)
 	return 8 * ((rows+2)*(cols+2) + int64(planes-1)*rows*cols)
 }
 
 // need is the most that the run has in this process at a time, or in all that it starts on this
-// machine: first the blocks. Then there is only the result, which is on node 0, and a whole block
-// more if it is verified.
+// machine: first the blocks. Then node 0 has the result, beside the data of the blocks, and six
+// matrices more if it is verified.
 func (j *job) need() (bytes int64) {
-	field := newField(j.problem, j.grid, j.tasks)
-	nodes := max(1, j.options.nodes, j.place.Nodes)
-	all := j.spawns() // or the blocks of one node
-	declared := j.grid.cells() * taskBytes[j.tasks]
-	for n, node := range deal(j.grid, j.block, nodes) {
-		if all || node == j.place.Node {
-			bytes += field.extent(n/j.grid.cols, n%j.grid.cols).bytes()
+	nodes := int64(max(1, j.options.nodes, j.place.Nodes))
+	blocks, declared := j.grid.cells(), j.grid.cells()*taskBytes[j.tasks]
+	if j.spawns() {
+		declared *= nodes
+	} else {
+		blocks = (blocks + nodes - 1) / nodes // of the node that has most
+	}
+	more := j.inPass() - 1 // rows and columns of neighbours
+	bytes = blocks * extent{rows: j.block.rows + more, cols: j.block.cols + more}.bytes()
+	if j.place.Node == 0 {
+		end := 2 * 8 * j.elements()
+		if j.verify {
+			end += j.whole().bytes()
 		}
-	}
-	if all {
-		declared *= int64(nodes)
-	}
-	if whole := j.whole(); j.verify && j.place.Node == 0 {
-		bytes = max(bytes, whole.bytes()+8*j.elements())
+		bytes = max(bytes, end)
 	}
 	return bytes + declared
 }

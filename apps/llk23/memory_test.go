@@ -8,12 +8,12 @@ import (
 	"github.com/orwl/go-orwl/orwl/launch"
 )
 
-// TestNeed counts the bytes of 6 x 4 elements in 3 x 2 blocks of 2 x 2, or in 3 x 1 of 2 x 4.
+// TestNeed counts the bytes of 6 x 4 elements in 3 x 2 blocks of 2 x 2.
 func TestNeed(t *testing.T) {
 	const (
-		block = 8 * (4*4 + 5*2*2) // of 2 x 2
-		whole = 8*(8*6+5*6*4) + 8*6*4
-		tasks = 6 * 10 << 10
+		block = 8 * (4*4 + 5*2*2)       // of 2 x 2
+		whole = 2*8*6*4 + 8*(8*6+5*6*4) // with the result and the blocks' data
+		tasks = 6 * 16 << 10
 	)
 	alone, spawned := launch.Place{Nodes: 1}, func(node int) launch.Place {
 		return launch.Place{Node: node, Nodes: 2, How: launch.Spawned}
@@ -25,12 +25,13 @@ func TestNeed(t *testing.T) {
 	}{
 		{"-verify=false", alone, 6*block + tasks},
 		{"", alone, max(6*block, whole) + tasks},
-		{"-tasks 9 -verify=false", alone, 6*block + 6*32<<10},
+		{"-tasks 9 -verify=false", alone, 6*block + 6*40<<10},
 		{"-nodes 2 -verify=false", alone, 6*block + 2*tasks},
-		{"-nodes 2 -verify=false", spawned(0), 3*block + tasks},
+		{"-grid 3x1 -block 2x2 -nodes 2 -verify=false", spawned(1), 2*block + tasks/2}, // of a fair share
+		{"-nodes 2 -verify=false", spawned(0), max(3*block, 2*8*6*4) + tasks},
 		{"-nodes 2", spawned(0), max(3*block, whole) + tasks},
 		{"-nodes 2", spawned(1), 3*block + tasks},
-		{"-grid 3x1 -block 2x4 -sweeps 2 -verify=false", alone, 8*(4*6+5*2*4) + 2*8*(5*6+5*3*4) + tasks/2},
+		{"-sweeps 2 -verify=false", alone, 6*8*(5*5+5*3*3) + tasks},
 	} {
 		o, err := parse(append(strings.Fields("-grid 3x2 -block 2x2"), strings.Fields(c.args)...))
 		if err != nil {
@@ -51,7 +52,7 @@ func TestNeed(t *testing.T) {
 func TestMemoryRefused(t *testing.T) {
 	if _, known := memory.Free(); known {
 		code, stdout, stderr := program(t, "-grid", "256x256", "-block", "256x256")
-		if code != 2 || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "-block 256x256: the run needs 224.") || !strings.Contains(stderr, " GiB free") {
+		if code != 2 || stdout != "" || strings.Count(stderr, "\n") != 1 || !strings.Contains(stderr, "-block 256x256: the run needs 2") || !strings.Contains(stderr, " GiB free") {
 			t.Errorf("exit code %d, prints %q and %q, want 2 and one line", code, stdout, stderr)
 		}
 	}

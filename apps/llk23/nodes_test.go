@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"os"
 	"slices"
@@ -72,17 +71,37 @@ func solveOn(t testing.TB, count int, tr func() *tracing, make func(node int) *f
 
 func untraced() *tracing { return nil }
 
-// shipped is how many bytes of frontiers go from node to node.
-func shipped(f *field) int64 {
-	total := int64(0)
-	for _, p := range f.parts {
-		for d, q := range f.sides(p) {
-			if p.node != q.node {
-				total += 8 * int64(p.extent.border(d).cells()) * int64(f.passes())
+// sides calls yield for each block and each neighbour of it with which it exchanges elements.
+func (f *field) sides(yield func(n, neighbour int, diagonal bool)) {
+	for n := range f.blocks {
+		for down := -1; down <= 1; down++ {
+			for right := -1; right <= 1; right++ {
+				row, col := n/f.grid.cols+down, n%f.grid.cols+right
+				diagonal := down*right != 0
+				if down == 0 && right == 0 || diagonal && f.form == fused || row < 0 || col < 0 || row >= f.grid.rows || col >= f.grid.cols {
+					continue
+				}
+				yield(n, row*f.grid.cols+col, diagonal)
 			}
 		}
 	}
-	return total
+}
+
+// shipped is how many bytes of frontiers go from node to node.
+func shipped(f *field) int64 {
+	cells := 0
+	f.sides(func(n, neighbour int, diagonal bool) {
+		switch {
+		case f.cells.Node(n) == f.cells.Node(neighbour):
+		case diagonal:
+			cells++
+		case n/f.grid.cols == neighbour/f.grid.cols:
+			cells += f.each.rows
+		default:
+			cells += f.each.cols * f.inPass()
+		}
+	})
+	return 8 * int64(cells) * int64((f.iters+f.inPass()-1)/f.inPass())
 }
 
 // TestFieldOnNodes is TestField on several nodes.
@@ -109,8 +128,8 @@ func TestFieldOnNodes(t *testing.T) {
 							if sum := r.mean().computing() + r.WaitShare + r.mean().moving(); sum < 1-1e-9 || sum > 1+1e-9 {
 								t.Errorf("the shares add up to %v", sum)
 							}
-							if alone := newReport(solved(t, p, grid, form)); r.tally.Reads != alone.tally.Reads || r.tally.Bytes != alone.tally.Bytes {
-								t.Errorf("%+v was read, on one node %+v", r.tally, alone.tally)
+							if alone := newReport(solved(t, p, grid, form)); r.all.Imports != alone.all.Imports || r.all.Bytes != alone.all.Bytes {
+								t.Errorf("%+v was read, on one node %+v", r.all, alone.all)
 							}
 						})
 					}
@@ -136,51 +155,6 @@ func TestPassesOnNodes(t *testing.T) {
 				t.Errorf("%d bytes went from node to node, want %d", f.shipped, want)
 			}
 		}
-	}
-}
-
-// TestMemoryOnNodes checks that a node has its own blocks only, until node 0 gets the blocks of
-// all, without coefficients.
-func TestMemoryOnNodes(t *testing.T) {
-	const count = 3
-	p := problem{rows: 12, cols: 12, iters: 3, values: noise}
-	grid := size{3, 3}
-	var fields [count]*field
-	var wrong atomic.Int64
-	f, _, errs := solveOn(t, count, untraced, func(node int) *field {
-		p := p
-		var f *field
-		p.kernel = kernel{"looking", func(b *block, from, to int) {
-			for _, part := range f.parts {
-				if (part.block != nil) != (part.node == node) {
-					wrong.Add(1)
-				}
-			}
-			sweepListing(b, from, to)
-		}}
-		f = newField(p, grid, fused)
-		fields[node] = f
-		return f
-	})
-	if err := errors.Join(errs...); err != nil {
-		t.Fatal(err)
-	}
-	if wrong.Load() > 0 {
-		t.Error("while blocks are swept, nodes have blocks of others, or lack their own")
-	}
-	for node, f := range fields {
-		for _, part := range f.parts {
-			if has, want := part.block != nil, node == 0 || part.node == node; has != want {
-				t.Errorf("in the end node %d has %v of node %d: %v, want %v", node, part, part.node, has, want)
-			}
-			if part.block != nil && part.block.planes[planeZz].cells != nil {
-				t.Errorf("in the end node %d has coefficients of %v", node, part)
-			}
-		}
-	}
-	p.kernel = listing()
-	if err := compare(t.Context(), f.result(), reference(t, p)); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -220,42 +194,6 @@ func TestFailureOnOneNode(t *testing.T) {
 					t.Errorf("%s: node %d: %v, want its own", when, node, err)
 				}
 			}
-		}
-	}
-}
-
-// TestPipe sends bytes in pieces that fit chunks, and that do not.
-func TestPipe(t *testing.T) {
-	chunk := pipeSize(1) - pipeHead
-	for _, pieces := range [][]int{{}, {0}, {1}, {chunk}, {chunk + 1}, {3, chunk, 2 * chunk}, {chunk - 1, 1, 1}} {
-		rt, err := orwl.New(orwl.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		pipe := rt.Resource("pipe", pipeSize(1))
-		var sent, got []byte
-		from, to := rt.Task("from"), rt.Task("to")
-		w, r := from.Write(pipe), to.Read(pipe)
-		from.Do(func(task *orwl.Task) error {
-			w := &pipeWriter{Access: w, ctx: task.Context()}
-			for _, n := range pieces {
-				piece := make([]byte, n)
-				for i := range piece {
-					piece[i] = byte(len(sent))
-					sent = append(sent, piece[i])
-				}
-				if wrote, err := w.Write(piece); wrote != n || err != nil {
-					t.Errorf("%d of %d written, %v", wrote, n, err)
-				}
-			}
-			return w.Close()
-		})
-		to.Do(func(task *orwl.Task) (err error) {
-			got, err = io.ReadAll(&pipeReader{Access: r, ctx: task.Context()})
-			return err
-		})
-		if err := rt.Run(t.Context()); err != nil || !slices.Equal(got, sent) {
-			t.Errorf("pieces of %d: %d bytes came, %v, want %d", pieces, len(got), err, len(sent))
 		}
 	}
 }

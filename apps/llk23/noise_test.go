@@ -70,11 +70,12 @@ func spelledOut(t, i, j int) float64 {
 // TestBlocksAgree checks that a block's elements depend on where they lie in
 // the whole matrix only, the border included.
 func TestBlocksAgree(t *testing.T) {
-	whole, err := newBlock(context.Background(), extent{top: 1, left: 1, rows: 9, cols: 7}, noise)
+	p := problem{values: noise}
+	whole, err := p.newBlock(context.Background(), extent{top: 1, left: 1, rows: 9, cols: 7})
 	if err != nil {
 		t.Fatal(err)
 	}
-	part, err := newBlock(context.Background(), extent{top: 4, left: 3, rows: 2, cols: 4}, noise)
+	part, err := p.newBlock(context.Background(), extent{top: 4, left: 3, rows: 2, cols: 4})
 	if err != nil {
 		t.Fatal(err)
 	}

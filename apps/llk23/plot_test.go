@@ -5,6 +5,8 @@ import (
 	"image/color"
 	"image/png"
 	"testing"
+
+	"github.com/orwl/go-orwl/orwl/stencil"
 )
 
 // The picture has the field without its ring, and what each block has waited.
@@ -21,7 +23,7 @@ func TestPlot(t *testing.T) {
 	}
 	r := &report{grid: grid, each: each, shares: make([]share, grid.cells())}
 	for n := range r.shares {
-		r.shares[n].spent[waiting] = float64(n) / float64(grid.cells())
+		r.shares[n].spent[stencil.Waiting] = float64(n) / float64(grid.cells())
 	}
 	var file bytes.Buffer
 	if err := r.plot(&file, rows(m)); err != nil {

@@ -80,7 +80,7 @@ func TestWhyOnNodes(t *testing.T) {
 		t.Errorf("want one placement, by node 0:\n%s", stderr)
 	}
 	lines := strings.Split(stderr, "\n")
-	for _, want := range []string{`block 1,0 0 \d+ - On`, `block 2,0 1 - - On`, `south of block 1,0 0 136 where task block 1,0 runs`} {
+	for _, want := range []string{`block 1,0 0 \d+ - On`, `block 2,0 1 - - On`, `block 1,0 to 1,0 0 136 Home`} {
 		line := regexp.MustCompile("^" + want + "$")
 		if !slices.ContainsFunc(lines, func(l string) bool { return line.MatchString(strings.Join(strings.Fields(l), " ")) }) {
 			t.Errorf("no line %q in\n%s", want, stderr)

@@ -74,10 +74,9 @@ func TestPrometheus(t *testing.T) {
 	exact("updates to do", sum("llk23_updates_planned"), float64(r.Elements*int64(r.Iters)))
 	exact("nodes lost", sum(`orwl_net_nodes{state="lost"}`), 0)
 
-	// In the end node 1 sends its blocks to node 0, through a resource that it writes and that
-	// node 0 reads. So node 1 reads nothing but frontiers, and node 0 writes nothing but
-	// frontiers and the data of its blocks, by each stage once a round. Each has half of the
-	// blocks, and half of all frontiers to read and to write.
+	// In the end node 0 reads the blocks of node 1. So node 1 reads nothing but frontiers, and node
+	// 0 writes nothing but frontiers and the data of its blocks, by each stage once a round. Each
+	// has half of the blocks, and half of all frontiers to read and to write.
 	stages := 4 * (2 + 3 + 3 + 2) // of blocks in the first row, and so on
 	exact("rounds", sum(`orwl_task_rounds_total`), float64(stages*r.Iters))
 	exact("hand-overs", sum(`orwl_accesses_total{mode="read", outcome="acquired", node="1"}`)+

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"io"
 	"time"
+
+	"github.com/orwl/go-orwl/orwl/stencil"
 )
 
 // report is what a run has to say. The fields with tags are the JSON object.
@@ -47,7 +49,7 @@ type report struct {
 	// else, in sum.
 	HiddenSeconds float64 `json:"hidden_seconds"`
 
-	tally      tally
+	all        stencil.Account
 	shares     []share // by block, row by row
 	grid, each size
 	setup      time.Duration
@@ -57,29 +59,29 @@ type report struct {
 // share is how a block spent the time, and what it has read.
 type share struct {
 	row, col int
-	spent    [phases]float64
-	tally    tally
+	spent    [stencil.Phases]float64
+	account  stencil.Account
 }
 
 func newReport(f *measured) *report {
 	r := &report{
-		Grid: f.grid.String(), Block: f.each.String(), Iters: f.iters, Sweeps: f.deep() + 1, Elements: f.elements(), Nodes: f.nodes.Count(),
+		Grid: f.grid.String(), Block: f.each.String(), Iters: f.iters, Sweeps: f.inPass(), Elements: f.elements(), Nodes: f.nodes.Count(),
 		Kernel: f.kernel.name, Tasks: f.form,
 		Seconds: f.took.Seconds(), setup: f.setup,
 		NsPerElement: float64(f.took.Nanoseconds()) / float64(f.updates()),
 		grid:         f.grid, each: f.each, Processors: f.processors,
 	}
-	for _, p := range f.parts {
-		one := share{row: p.row, col: p.col, tally: p.tally}
-		for phase, spent := range p.watch.spent {
+	for n, a := range f.accounts {
+		one := share{row: n / f.grid.cols, col: n % f.grid.cols, account: a}
+		for phase, spent := range a.Spent {
 			one.spent[phase] = spent.Seconds() / r.Seconds
 		}
 		r.shares = append(r.shares, one)
-		r.tally.add(p.tally)
+		r.all.Imports, r.all.Bytes, r.all.Early, r.all.Hidden = r.all.Imports+a.Imports, r.all.Bytes+a.Bytes, r.all.Early+a.Early, r.all.Hidden+a.Hidden
 	}
-	r.HandOvers, r.BytesShipped, r.PrefetchHits = r.tally.Reads, f.shipped, r.tally.Hits
-	r.HiddenSeconds = r.tally.Hidden.Seconds()
-	r.LeastWaitShare = max(0, 1-float64(f.processors)/float64(len(f.parts)))
+	r.HandOvers, r.BytesShipped, r.PrefetchHits = r.all.Imports, f.shipped, r.all.Early
+	r.HiddenSeconds = r.all.Hidden.Seconds()
+	r.LeastWaitShare = max(0, 1-float64(f.processors)/float64(len(r.shares)))
 	all := r.mean()
 	r.ComputeShare, r.WaitShare = all.computing(), all.waiting()
 	return r
@@ -91,17 +93,17 @@ func (r *report) compared(took time.Duration, differs error) {
 	r.SequentialSeconds, r.SpeedUp = took.Seconds(), took.Seconds()/r.Seconds
 }
 
-func (s share) computing() float64 { return s.spent[computing] }
+func (s share) computing() float64 { return s.spent[stencil.Computing] }
 
 // waiting includes the time before the first pass, and after the last.
-func (s share) waiting() float64 { return s.spent[waiting] + s.spent[outside] }
+func (s share) waiting() float64 { return s.spent[stencil.Waiting] + s.spent[stencil.Outside] }
 
 // moving is copying frontiers.
-func (s share) moving() float64 { return s.spent[importing] + s.spent[exporting] }
+func (s share) moving() float64 { return s.spent[stencil.Importing] + s.spent[stencil.Exporting] }
 
 // mean is the mean of the shares, and the sum of what was read.
 func (r *report) mean() share {
-	mean := share{tally: r.tally}
+	mean := share{account: r.all}
 	for _, s := range r.shares {
 		for phase, spent := range s.spent {
 			mean.spent[phase] += spent / float64(len(r.shares))

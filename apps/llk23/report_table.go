@@ -27,9 +27,9 @@ func (r *report) table() string {
 	line("compute", "%5.1f %% of the blocks' time, %.1f %% of what is possible", 100*all.computing(), 100*all.computing()/most)
 	line("wait", "%5.1f %%; %s", 100*all.waiting(), r.mustWait())
 	line("frontiers", "%5.1f %% to copy them", 100*all.moving())
-	line("hand-overs", "%d frontiers of %d bytes, %d bytes between nodes", r.HandOvers, r.tally.Bytes, r.BytesShipped)
+	line("hand-overs", "%d frontiers of %d bytes, %d bytes between nodes", r.HandOvers, r.all.Bytes, r.BytesShipped)
 	line("hidden", "%v in sum, while blocks did something else; %d frontiers (%.1f %%) had come before they were asked for",
-		r.tally.Hidden.Round(time.Microsecond), r.PrefetchHits, 100*float64(r.PrefetchHits)/float64(max(1, r.HandOvers)))
+		r.all.Hidden.Round(time.Microsecond), r.PrefetchHits, 100*float64(r.PrefetchHits)/float64(max(1, r.HandOvers)))
 	passes := ""
 	if r.Sweeps > 1 {
 		passes = fmt.Sprintf(", %d in a pass", r.Sweeps)
@@ -78,7 +78,7 @@ const mostShares = 16
 func (r *report) shareTable(b *strings.Builder) {
 	line := func(name string, s share) {
 		fmt.Fprintf(b, "%-8s%9.1f %%%9.1f %%%9.1f %%%12d%9d%12v\n", name, 100*s.computing(), 100*s.waiting(), 100*s.moving(),
-			s.tally.Reads, s.tally.Hits, s.tally.Hidden.Round(10*time.Microsecond))
+			s.account.Imports, s.account.Early, s.account.Hidden.Round(10*time.Microsecond))
 	}
 	fmt.Fprintf(b, "%-8s%11s%11s%11s%12s%9s%12s\n", "block", "compute", "wait", "frontiers", "hand-overs", "early", "hidden")
 	if len(r.shares) <= mostShares {

@@ -2,9 +2,7 @@ package main
 
 import (
 	"context"
-	"iter"
 	"runtime"
-	"sync"
 	"sync/atomic"
 	"time"
 
@@ -23,48 +21,44 @@ type measured struct {
 // for which. Sweeping the largest block there can be takes less.
 const stall = time.Minute
 
-// solve solves f's problem, with the other nodes if there are any. Node 0 has all
-// blocks then; the others have nothing measured. If there is a trace, it is filled.
+// solve solves f's problem, with the other nodes if there are any. Node 0 has the result
+// then; the others have nothing measured. If there is a trace, it is filled.
 func (f *field) solve(ctx context.Context, tr *tracing, m *meter) (*measured, error) {
+	f.trace = tr
 	begin := time.Now()
-	rt, err := f.program(ctx, tr)
+	rt, err := f.program(ctx)
 	f.setup = time.Since(begin)
 	if err := f.meet(ctx, err); err != nil {
 		return nil, err
 	}
-	f.others = make([]statement, f.nodes.Count()-1)
 	f.begin = time.Now()
-	for p := range f.here() {
-		p.watch.clock = f.clock
-	}
-	tr.follow(f)
-	f.exhibit.follow(rt, f, f.clock)
-	f.ended = sync.OnceValue(f.rest)
+	f.exhibit.follow(rt, f)
 	stop := m.watch("sweeping", f.share(), f.swept)
 	err = rt.Run(ctx)
 	stop()
+	if err != nil {
+		return nil, err
+	}
+	all, err := f.exchange(ctx)
 	if err == nil {
-		err = tr.gather(ctx, f)
+		err = tr.gather(ctx, f, all[f.nodes.Number()].Took)
 	}
 	if err != nil || f.nodes.Number() != 0 {
 		return nil, err
 	}
-	if err := f.close(ctx); err != nil {
+	if f.final, err = f.planes[planeData].Values(ctx); err != nil {
 		return nil, err
 	}
-	return f.settle(append([]statement{f.own}, f.others...)), nil
+	return f.settle(all), nil
 }
 
 // program makes this node's blocks, and declares everybody's tasks.
-func (f *field) program(ctx context.Context, tr *tracing) (*orwl.Runtime, error) {
-	if err := f.prepare(ctx, runtime.GOMAXPROCS(0)); err != nil {
-		return nil, err
-	}
-	observers, err := tr.observers(f)
+func (f *field) program(ctx context.Context) (*orwl.Runtime, error) {
+	observers, err := f.trace.observers(f)
 	if err != nil {
 		return nil, err
 	}
-	observers = append(append(observers, f.exhibit.observers()...), f)
+	observers = append(observers, f.exhibit.observers()...)
 	why := &teller{to: f.why}
 	if f.why != nil {
 		observers = append(observers, why)
@@ -74,37 +68,7 @@ func (f *field) program(ctx context.Context, tr *tracing) (*orwl.Runtime, error)
 		return nil, err
 	}
 	why.runtime = rt
-	return rt, f.declare(rt)
-}
-
-// rest waits until this node's actors have ended, stops their watches and gives up
-// what only sweeping needs.
-func (f *field) rest() time.Duration {
-	f.working.Wait()
-	took := f.clock()
-	for node, w := range f.watches() {
-		if node == f.nodes.Number() {
-			w.stop(took)
-		}
-	}
-	f.forget()
-	return took
-}
-
-// watches are the stopwatches of all blocks and exporters, with the node where they are.
-func (f *field) watches() iter.Seq2[int, *stopwatch] {
-	return func(yield func(int, *stopwatch) bool) {
-		for _, p := range f.parts {
-			if !yield(p.node, &p.watch) {
-				return
-			}
-		}
-		for _, x := range f.exporters {
-			if !yield(x.part.node, &x.watch) {
-				return
-			}
-		}
-	}
+	return rt, f.declare(ctx, rt)
 }
 
 // meet waits until all nodes are ready to begin. If one of them is not, none does.
@@ -129,8 +93,8 @@ func (f *field) meet(ctx context.Context, failure error) error {
 }
 
 // verify computes f's problem once more, sequentially and from initial values
-// that it makes for itself, and compares every bit. The field must have given up
-// its coefficients, so that there are never more than seven matrices.
+// that it makes for itself, and compares every bit. The grid has given up its coefficients, so
+// that there are never more than eight matrices.
 func verify(ctx context.Context, f *field, m *meter) (took time.Duration, err error) {
 	runtime.GC() // otherwise the old coefficients stay until the heap has doubled
 	b, err := f.newBlock(ctx, f.whole())

@@ -21,14 +21,8 @@ func (p problem) whole() extent { return extent{top: 1, left: 1, rows: p.rows, c
 // elements is the number of elements in the interior.
 func (p problem) elements() int64 { return int64(p.rows) * int64(p.cols) }
 
-// deep is how many rows a block shares with the one to its south.
-func (p problem) deep() int { return max(1, p.sweeps) - 1 }
-
-// passes is how many it takes.
-func (p problem) passes() int { return (p.iters + p.deep()) / (p.deep() + 1) }
-
-// inPass is how many iterations pass k has: the last may have fewer than others.
-func (p problem) inPass(k int) int { return min(p.deep()+1, p.iters-k*(p.deep()+1)) }
+// inPass is how many iterations a pass has.
+func (p problem) inPass() int { return max(1, p.sweeps) }
 
 // updates is how often an element is computed, in all iterations together.
 func (p problem) updates() int64 { return p.elements() * int64(p.iters) }

@@ -10,7 +10,7 @@ import (
 // reference is the whole matrix after p's sequential sweep.
 func reference(t testing.TB, p problem) *block {
 	t.Helper()
-	b, err := newBlock(context.Background(), p.whole(), p.values)
+	b, err := p.newBlock(context.Background(), p.whole())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -70,7 +70,7 @@ func TestSequentialStopsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	p := problem{rows: 3, cols: 3, iters: 1 << 30, values: noise}
 	p.kernel = kernel{"cancelling", func(*block, int, int) { cancel() }}
-	b, err := newBlock(ctx, p.whole(), p.values)
+	b, err := p.newBlock(ctx, p.whole())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestSequentialStopsWithItsContext(t *testing.T) {
 	if err := p.sequential(ctx, b, &swept); err != context.Canceled {
 		t.Errorf("the sweep ends with %v, want %v", err, context.Canceled)
 	}
-	if _, err := newBlock(ctx, p.whole(), p.values); err != context.Canceled {
+	if _, err := p.newBlock(ctx, p.whole()); err != context.Canceled {
 		t.Errorf("making a block ends with %v, want %v", err, context.Canceled)
 	}
 }

@@ -1,9 +1,14 @@
 package main
 
 import (
+	"bytes"
+	"context"
+	"encoding/gob"
+	"fmt"
 	"runtime"
 	"time"
 
+	"github.com/orwl/go-orwl/orwl/stencil"
 	"github.com/orwl/go-orwl/orwl/trace"
 )
 
@@ -14,24 +19,43 @@ type statement struct {
 	Begin      time.Duration // by that, when the node's clock began
 	Processors int           // that Go uses
 	Took       time.Duration
-	Shipped    int64     // bytes of contents that have come from other nodes
-	Accounts   []account // of the node's parts
+	Shipped    int64                   // bytes of contents that have come from other nodes
+	Accounts   map[int]stencil.Account // of the node's blocks, by number
 }
 
-// account is how a block has spent the time, and what it has read.
-type account struct {
-	Spent [phases]time.Duration
-	Tally tally
-}
-
-// statement is this node's, once its actors have ended.
+// statement is this node's, once its blocks are swept.
 func (f *field) statement() statement {
-	s := statement{Processors: runtime.GOMAXPROCS(0), Took: f.ended(), Shipped: int64(f.nodes.Counts().BytesIn)}
+	s := statement{Processors: runtime.GOMAXPROCS(0), Shipped: int64(f.nodes.Counts().BytesIn), Accounts: make(map[int]stencil.Account)}
 	s.Machine, s.Begin = trace.Zero(func() time.Duration { return time.Since(f.begin) })
-	for p := range f.here() {
-		s.Accounts = append(s.Accounts, account{p.watch.spent, p.tally})
+	for n := range f.blocks {
+		if f.here(n) {
+			s.Accounts[n] = f.cells.Account(n)
+			f.blocks[n].view = block{} // with the coefficients
+			s.Took = max(s.Took, s.Accounts[n].Ended)
+		}
 	}
+	f.ended.Store(int64(s.Took))
 	return s
+}
+
+// exchange brings what each node has to say to all of them, as soon as all have swept their blocks:
+// what comes afterwards is no part of what is measured.
+func (f *field) exchange(ctx context.Context) (all []statement, err error) {
+	var own bytes.Buffer
+	if err := gob.NewEncoder(&own).Encode(f.statement()); err != nil {
+		return nil, err
+	}
+	said, err := f.nodes.Gather(ctx, "swept", own.Bytes())
+	if err != nil {
+		return nil, err
+	}
+	all = make([]statement, len(said))
+	for node := range said {
+		if err := gob.NewDecoder(bytes.NewReader(said[node])).Decode(&all[node]); err != nil {
+			return nil, fmt.Errorf("what node %d says of its part: %w", node, err)
+		}
+	}
+	return all, nil
 }
 
 // leads are how much later than the first of them each node has begun. Of other machines
@@ -52,9 +76,8 @@ func leads(all []statement) []time.Duration {
 	return leads
 }
 
-// settle makes of what all nodes have said what the field's own parts and tasks
-// would have, if they were all here: times are by one clock, from when the first
-// node has begun until the last has ended.
+// settle puts together what all nodes have said: times are by one clock, from when the first node
+// has begun until the last has ended.
 func (f *field) settle(all []statement) *measured {
 	done := &measured{field: f}
 	leads := leads(all)
@@ -63,11 +86,11 @@ func (f *field) settle(all []statement) *measured {
 		done.shipped += s.Shipped
 		done.processors += s.Processors
 	}
-	for node, s := range all {
-		for p := range f.of(node) {
-			p.watch.spent, p.tally = s.Accounts[0].Spent, s.Accounts[0].Tally
-			p.watch.spent[outside] += done.took - s.Took
-			s.Accounts = s.Accounts[1:]
+	f.accounts = make([]stencil.Account, len(f.blocks))
+	for _, s := range all {
+		for n, a := range s.Accounts {
+			a.Spent[stencil.Outside] += done.took - a.Ended
+			f.accounts[n] = a
 		}
 	}
 	return done

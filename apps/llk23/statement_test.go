@@ -4,6 +4,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/orwl/go-orwl/orwl/stencil"
 )
 
 func TestLeads(t *testing.T) {
@@ -28,23 +30,24 @@ func TestLeads(t *testing.T) {
 // later.
 func TestSettle(t *testing.T) {
 	f := newField(problem{rows: 2, cols: 1, iters: 1, values: noise}, size{2, 1}, fused)
-	f.parts = []*part{{node: 0}, {node: 1}}
+	account := func(ended time.Duration, imports int64) stencil.Account {
+		a := stencil.Account{Ended: ended, Imports: imports}
+		a.Spent[stencil.Computing], a.Spent[stencil.Outside] = ended-1, 1
+		return a
+	}
 	done := f.settle([]statement{
-		{Machine: "a", Begin: 10, Took: 20, Shipped: 3, Processors: 2,
-			Accounts: []account{{[phases]time.Duration{computing: 18, outside: 2}, tally{Reads: 1}}}},
-		{Machine: "a", Begin: 15, Took: 18, Shipped: 4, Processors: 2,
-			Accounts: []account{{[phases]time.Duration{computing: 18}, tally{Reads: 2}}}},
+		{Machine: "a", Begin: 10, Took: 20, Shipped: 3, Processors: 2, Accounts: map[int]stencil.Account{1: account(20, 1)}},
+		{Machine: "a", Begin: 15, Took: 18, Shipped: 4, Processors: 2, Accounts: map[int]stencil.Account{0: account(16, 2)}},
 	})
 	if done.took != 23 || done.shipped != 7 || done.processors != 4 {
 		t.Errorf("%v, %d bytes, %d processors; want 23, 7 and 4", done.took, done.shipped, done.processors)
 	}
 	for n, want := range []struct {
 		outside time.Duration
-		reads   int64
-	}{{5, 1}, {5, 2}} {
-		p := f.parts[n]
-		if p.watch.spent[outside] != want.outside || p.Reads != want.reads {
-			t.Errorf("part %d: %v outside, %d reads; want %+v", n, p.watch.spent[outside], p.Reads, want)
+		imports int64
+	}{{8, 2}, {4, 1}} {
+		if a := f.accounts[n]; a.Spent[stencil.Outside] != want.outside || a.Imports != want.imports {
+			t.Errorf("block %d: %v outside, %d imports; want %+v", n, a.Spent[stencil.Outside], a.Imports, want)
 		}
 	}
 }

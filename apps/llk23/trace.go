@@ -2,16 +2,17 @@ package main
 
 import (
 	"context"
+	"time"
 
 	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/orwl/stencil"
 	"github.com/orwl/go-orwl/orwl/trace"
 )
 
 // mostSlices is how many slices a trace keeps, all nodes together.
 const mostSlices = 1 << 18
 
-// tracing is a trace that is asked for. Of all tasks it follows those that work on
-// blocks: what becomes of the result afterwards is not measured either.
+// tracing is a trace that is asked for.
 type tracing struct {
 	most int
 	rec  *trace.Recorder // nil until there is a field to follow
@@ -25,43 +26,35 @@ func (tr *tracing) observers(f *field) (_ []orwl.Observer, err error) {
 	if tr == nil {
 		return nil, nil
 	}
-	tr.rec, err = trace.NewRecorder(trace.Options{
-		Slices: max(1, tr.most/f.nodes.Count()), Clock: f.clock,
-		Tasks: func(t *orwl.Task) bool { return f.actors[t] },
-	})
-	return []orwl.Observer{tr.rec}, err
+	tr.rec, err = trace.NewRecorder(trace.Options{Slices: max(1, tr.most/f.nodes.Count()), Clock: f.clock})
+	return []orwl.Observer{tr.rec, tr}, err
 }
 
-// follow has the watches of f's blocks and exporters that are here say what they do, and
-// gives all of them a clock.
-func (tr *tracing) follow(f *field) {
-	if tr == nil {
-		return
+// Observe implements orwl.Observer: before its first pass a task does nothing.
+func (tr *tracing) Observe(e orwl.Event) {
+	if e.Kind == orwl.Began {
+		tr.rec.Recording(e.Task).Region("", 0)
 	}
-	recording := func(t *orwl.Task) *trace.Recording {
-		r := tr.rec.Recording(t)
-		r.Region(outside.String(), 0)
-		return r
-	}
-	for p := range f.here() {
-		for _, s := range p.stages {
-			s.rec = recording(s.Task)
-		}
-	}
-	for _, x := range f.exporters {
-		if x.part.node == f.nodes.Number() {
-			x.watch.clock, x.watch.rec = f.clock, recording(x.Task)
-		}
+}
+
+// phaseNames are what a trace calls the phases. It tells waits by itself, and outside nothing is
+// done.
+var phaseNames = [stencil.Phases]string{"", "", "read", trace.Compute, "write"}
+
+// changed is told what blocks do.
+func (tr *tracing) changed(c stencil.Change) {
+	if tr != nil {
+		tr.rec.Recording(c.Task).Region(phaseNames[c.Phase], c.At)
 	}
 }
 
 // gather brings what all nodes have recorded to node 0. Each of them calls it, and says
 // for how long it has swept.
-func (tr *tracing) gather(ctx context.Context, f *field) (err error) {
+func (tr *tracing) gather(ctx context.Context, f *field, took time.Duration) (err error) {
 	if tr == nil {
 		return nil
 	}
-	tr.rec.Span(0, f.ended())
+	tr.rec.Span(0, took)
 	tr.done, err = tr.rec.Gather(ctx, f.nodes)
 	return err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -43,20 +44,28 @@ func TestTraceAddsUp(t *testing.T) {
 				p := problem{rows: 3 * 33, cols: 2 * 70, iters: 30, kernel: listing(), values: noise}
 				f, tr := traced(t, count, p, size{3, 2}, form, most)
 				stages := make(map[string]bool)
-				for _, p := range f.parts {
-					for _, s := range p.stages {
-						stages[s.Name()] = true
+				exporters := 0
+				for _, k := range tr.Tracks {
+					if strings.HasSuffix(k.Task, ", exporter") {
+						exporters++
+					} else {
+						stages[k.Task] = true
 					}
 				}
-				if want := len(stages) + len(f.exporters); len(tr.Tracks) != want {
-					t.Errorf("%s: %d tracks, want %d", form, len(tr.Tracks), want)
+				want := 0
+				f.sides(func(int, int, bool) { want++ })
+				if form == fused {
+					want = 0
+				}
+				if exporters != want || len(stages) < len(f.blocks) {
+					t.Errorf("%s: %d exporters and %d stages, want %d and at least %d", form, exporters, len(stages), want, len(f.blocks))
 				}
 				told := tr.Report(trace.ReportOptions{})
 				if full := told.NotRecorded > 0; full != (most < mostSlices) {
 					t.Errorf("%s: with room for %d, some is left out: %v", form, most, full)
 				}
 				r := newReport(f)
-				all := r.Seconds * float64(len(f.parts))
+				all := r.Seconds * float64(len(f.blocks))
 				computes, waits := 0.0, all
 				for _, task := range told.Tasks {
 					if stages[task.Task] {
@@ -87,19 +96,15 @@ func TestTraceOfNodes(t *testing.T) {
 			p := problem{rows: 4, cols: 6, iters: 10, kernel: listing(), values: noise}
 			f, tr := traced(t, count, p, size{2, 3}, form, mostSlices)
 			want := 0
-			for _, part := range f.parts {
-				for range f.sides(part) {
-					want += 2*f.iters - 1 // written and read in turn
-				}
-			}
+			f.sides(func(int, int, bool) { want += 2*f.iters - 1 }) // written and read in turn
 			got, between := 0, 0
 			for _, h := range tr.Handovers() {
 				from, to := &tr.Tracks[h.From.Track], &tr.Tracks[h.To.Track]
 				left, came := from.Turns[h.From.Turn].Released, to.Turns[h.To.Turn].Acquired
-				if from.Task == to.Task || left > came {
+				if from.Task == to.Task && strings.Contains(h.Resource, " to ") || left > came {
 					t.Errorf("%s leaves %s at %v, and comes to %s at %v", h.Resource, from.Task, left, to.Task, came)
 				}
-				if !strings.HasPrefix(h.Resource, "data of ") {
+				if strings.Contains(h.Resource, " to ") {
 					got++
 				}
 				if from.Node != to.Node {
@@ -109,15 +114,13 @@ func TestTraceOfNodes(t *testing.T) {
 			if got != want || (between > 0) != (count > 1) {
 				t.Errorf("%d nodes, %s: %d hand-overs, want %d; %d between nodes", count, form, got, want, between)
 			}
-			on := make(map[string]int)
 			for _, k := range tr.Tracks {
-				on[k.Task] = k.Node
-			}
-			for _, part := range f.parts {
-				for _, s := range part.stages {
-					if on[s.Name()] != part.node {
-						t.Errorf("%s: %s is on node %d, want %d", form, s.Name(), on[s.Name()], part.node)
-					}
+				var row, col int
+				if _, err := fmt.Sscanf(k.Task, "block %d,%d", &row, &col); err != nil {
+					t.Errorf("a track is of %s: %v", k.Task, err)
+				}
+				if want := f.cells.Node(row*f.grid.cols + col); k.Node != want {
+					t.Errorf("%s: %s is on node %d, want %d", form, k.Task, k.Node, want)
 				}
 			}
 		}

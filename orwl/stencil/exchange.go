@@ -5,9 +5,17 @@ import "github.com/orwl/go-orwl/handle"
 // exchange is cells that go from a tile to a neighbour before each pass: boxes of each field
 // that changes, in the coordinates of the one of the two that has the exchange.
 type exchange struct {
-	boxes  [][]box
+	moves  []move
 	layout layout
 	faces  *[2]face // see [Grid.declareFaces]; nil if nothing goes
+}
+
+// move is a box of a field that goes from a tile to a face, or back.
+type move struct {
+	field int
+	back  int // 0: the newest generation; 1: the one before
+	at    int // byte of the face
+	box   box
 }
 
 // newExchange lays out what a tile imports from a direction, in coordinates in which the low
@@ -15,7 +23,7 @@ type exchange struct {
 func (g *Grid) newExchange(at vec, d direction, low vec) (x exchange) {
 	imports := g.importsOf(at)[d]
 	by := low.minus(g.block(at).low)
-	for _, f := range g.fields {
+	for i, f := range g.fields {
 		var boxes []box
 		cells := 0
 		if f.changes() {
@@ -27,8 +35,14 @@ func (g *Grid) newExchange(at vec, d direction, low vec) (x exchange) {
 				}
 			}
 		}
-		x.boxes = append(x.boxes, boxes)
 		x.layout.add(cells*f.exchanged(), f.elementBytes())
+		begin := x.layout.at[i]
+		for back := range f.exchanged() {
+			for _, b := range boxes {
+				x.moves = append(x.moves, move{field: i, back: back, at: begin, box: b})
+				begin += b.cells() * f.elementBytes()
+			}
+		}
 	}
 	for _, r := range g.reductions {
 		messages := 0
@@ -44,109 +58,102 @@ func (g *Grid) newExchange(at vec, d direction, low vec) (x exchange) {
 // nothing says that the exchange has no cells.
 func (x *exchange) nothing() bool { return x.layout.bytes == 0 }
 
-// each calls copy for each field that has cells in the exchange, and each generation of it that
-// goes: with the byte at which it begins. copy returns where the next begins.
-func (x *exchange) each(g *Grid, copy func(i int, f column, generation, at int) (next int, err error)) error {
-	for i, f := range g.fields {
-		at := x.layout.at[i]
-		if at < 0 {
-			continue
-		}
-		for generation := range f.exchanged() {
-			next, err := copy(i, f, generation, at)
-			if err != nil {
-				return err
-			}
-			at = next
+// load takes over what a neighbour has exported. sweeps is how many sweeps the tile has been
+// through: the cells are of the generation that it ended with.
+func (t *tile) load(moves []move, from handle.Grant, sweeps int) error {
+	for i := range moves {
+		m := &moves[i]
+		if err := t.grid.fields[m.field].load(t.block.memory[m.field], m, sweeps, from); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// load takes over what a neighbour has exported. sweeps is how many sweeps the tile has been
-// through: the cells are of the generation that it ended with.
-func (t *tile) load(x *exchange, from handle.Grant, sweeps int) error {
-	return x.each(t.grid, func(i int, f column, generation, at int) (int, error) {
-		return f.load(t.block.memory[i], (sweeps+generation)&1, x.boxes[i], from, at)
-	})
-}
-
 // store exports to a neighbour.
-func (t *tile) store(x *exchange, to handle.Grant, sweeps int) error {
-	return x.each(t.grid, func(i int, f column, generation, at int) (int, error) {
-		return f.store(t.block.memory[i], (sweeps+generation)&1, x.boxes[i], to, at)
-	})
+func (t *tile) store(moves []move, to handle.Grant, sweeps int) error {
+	for i := range moves {
+		m := &moves[i]
+		if err := t.grid.fields[m.field].store(t.block.memory[m.field], m, sweeps, to); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // export is store for a task that reads the tile.
-func (t *tile) export(x *exchange, data, to handle.Grant, sweeps int) error {
-	return x.each(t.grid, func(i int, f column, generation, at int) (int, error) {
-		return f.export(t.block.memory[i], data, t.layout.at[i], (sweeps+generation)&1, x.boxes[i], to, at)
-	})
+func (t *tile) export(moves []move, data, to handle.Grant, sweeps int) error {
+	for i := range moves {
+		m := &moves[i]
+		if err := t.grid.fields[m.field].export(t.block.memory[m.field], data, t.layout.at[m.field], m, sweeps, to); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
-func (f *Field[T]) load(in any, generation int, boxes []box, from handle.Grant, at int) (int, error) {
+func (f *Field[T]) load(in any, move *move, sweeps int, from handle.Grant) error {
 	v, err := handle.Read[T](from)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	m := in.(*memory[T])
-	cells := m.cells[generation]
-	at /= f.elementBytes()
-	for _, b := range boxes {
-		m.eachRow(b, func(to, n int) {
+	cells, b, at := m.cells[(sweeps+move.back)&1], &move.box, move.at/f.elementBytes()
+	n := b.high[2] - b.low[2]
+	for z := b.low[0]; z < b.high[0]; z++ {
+		to := m.index(vec{z, b.low[1], b.low[2]})
+		for range b.high[1] - b.low[1] {
 			if n == 1 { // of a column
 				cells[to] = v.At(at)
 			} else {
 				v.Sub(at, at+n).Copy(cells[to : to+n])
 			}
-			at += n
-		})
+			at, to = at+n, to+m.row
+		}
 	}
-	return at * f.elementBytes(), nil
+	return nil
 }
 
-func (f *Field[T]) store(in any, generation int, boxes []box, to handle.Grant, at int) (int, error) {
+func (f *Field[T]) store(in any, move *move, sweeps int, to handle.Grant) error {
 	all, err := handle.Write[T](to)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	m := in.(*memory[T])
-	cells := m.cells[generation]
-	at /= f.elementBytes()
-	for _, b := range boxes {
-		m.eachRow(b, func(from, n int) {
+	cells, b, at := m.cells[(sweeps+move.back)&1], &move.box, move.at/f.elementBytes()
+	n := b.high[2] - b.low[2]
+	for z := b.low[0]; z < b.high[0]; z++ {
+		from := m.index(vec{z, b.low[1], b.low[2]})
+		for range b.high[1] - b.low[1] {
 			if n == 1 {
 				all[at] = cells[from]
 			} else {
 				copy(all[at:at+n], cells[from:from+n])
 			}
-			at += n
-		})
+			at, from = at+n, from+m.row
+		}
 	}
-	return at * f.elementBytes(), nil
+	return nil
 }
 
-func (f *Field[T]) export(in any, data handle.Grant, begin, generation int, boxes []box, to handle.Grant, at int) (int, error) {
+func (f *Field[T]) export(in any, data handle.Grant, begin int, move *move, sweeps int, to handle.Grant) error {
 	v, err := handle.Read[T](data)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	all, err := handle.Write[T](to)
 	if err != nil {
-		return 0, err
+		return err
 	}
 	m := in.(*memory[T])
 	begin /= f.elementBytes()
 	if f.generations() > 1 {
-		begin += generation * m.box.cells()
+		begin += (sweeps + move.back) & 1 * m.box.cells()
 	}
-	at /= f.elementBytes()
-	for _, b := range boxes {
-		m.eachRow(b, func(from, n int) {
-			v.Sub(begin+from, begin+from+n).Copy(all[at : at+n])
-			at += n
-		})
-	}
-	return at * f.elementBytes(), nil
+	at := move.at / f.elementBytes()
+	m.eachRow(move.box, func(from, n int) {
+		v.Sub(begin+from, begin+from+n).Copy(all[at : at+n])
+		at += n
+	})
+	return nil
 }

@@ -7,14 +7,14 @@ import "github.com/orwl/go-orwl/orwl"
 type exporter struct {
 	*tile
 	task     *orwl.Task
-	exchange *exchange
+	moves    []move
 	data, to *orwl.Access
 	face     *face
 }
 
 func (g *Grid) declareExporter(t *tile, d direction, rounds, parity int) {
 	x := &t.out[d]
-	e := &exporter{tile: t, exchange: x, face: &x.faces[parity]}
+	e := &exporter{tile: t, moves: x.moves, face: &x.faces[parity]}
 	e.task = g.rt.Task(e.face.Name() + ", exporter").On(t.node)
 	e.data, e.to = e.task.Read(t.data), e.task.Write(e.face.Resource)
 	e.task.Each(rounds, func(round int) error { return e.run(g.parities()*round + parity) })
@@ -25,7 +25,7 @@ func (e *exporter) run(n int) error {
 	g := e.grid
 	e.tell(e.task, Exporting)
 	swept := min(g.start+(n+1)*g.tiling.sweeps, g.total)
-	err := e.export(e.exchange, e.data, e.to, swept)
+	err := e.export(e.moves, e.data, e.to, swept)
 	e.face.computed = e.watch.since // no stage runs while an exporter does
 	if n+1 == g.passes() {
 		e.tell(e.task, Outside)

@@ -158,12 +158,11 @@ type column interface {
 	wrap(memory any, generation int, cells box)
 	same(t *tile, got handle.View[byte], whole *tile, want handle.View[byte]) (at vec, same bool)
 
-	// load and store copy the cells of boxes from and to a byte of a neighbour's face. They
-	// return where the next byte is.
-	load(memory any, generation int, boxes []box, from handle.Grant, at int) (next int, err error)
-	store(memory any, generation int, boxes []box, to handle.Grant, at int) (next int, err error)
-	// export is store for who reads the tile: begin is where the field is in it.
-	export(memory any, data handle.Grant, begin, generation int, boxes []box, to handle.Grant, at int) (next int, err error)
+	// load and store copy the cells of a move from and to a neighbour's face, after so many
+	// sweeps. export is store for who reads the tile: begin is where the field is in it.
+	load(memory any, m *move, sweeps int, from handle.Grant) error
+	store(memory any, m *move, sweeps int, to handle.Grant) error
+	export(memory any, data handle.Grant, begin int, m *move, sweeps int, to handle.Grant) error
 }
 
 func (f *Field[T]) title() string     { return f.name }

@@ -55,7 +55,7 @@ func (t *tile) fill() error {
 			if x.faces == nil || face == nil {
 				continue
 			}
-			if err := section(face, func(to handle.Grant) error { return t.store(x, to, t.grid.start) }); err != nil {
+			if err := section(face, func(to handle.Grant) error { return t.store(x.moves, to, t.grid.start) }); err != nil {
 				return err
 			}
 		}

@@ -29,6 +29,7 @@ type ports struct{ in, out port }
 // port is a task's access to a face.
 type port struct {
 	exchange *exchange
+	moves    []move // of the exchange
 	access   *orwl.Access
 	face     *face
 	timing   timing // of what is imported

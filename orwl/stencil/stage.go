@@ -44,9 +44,9 @@ const (
 // the rows below p-s·lag, see sweep.go.
 func (t *tile) span() (begin, end int) {
 	dim := t.grid.slowest()
-	begin = t.grid.region(t.at, 0).low[dim]
+	begin = t.regions[0].low[dim]
 	for s := range t.grid.tiling.sweeps {
-		end = max(end, t.grid.region(t.at, s).high[dim]+s*t.grid.shift(dim))
+		end = max(end, t.regions[s].high[dim]+s*t.grid.shift(dim))
 	}
 	return begin, end
 }
@@ -59,13 +59,11 @@ func (t *tile) needed(x *exchange) int {
 	dim := t.grid.slowest()
 	_, progress := t.span()
 	for s := range t.grid.tiling.sweeps {
-		r := t.grid.region(t.at, s)
+		r := t.regions[s]
 		reach := r.grown(t.grid.halo)
-		for _, boxes := range x.boxes {
-			for _, b := range boxes {
-				if b = b.common(reach); !b.empty() {
-					progress = min(progress, max(r.low[dim], b.low[dim]-t.grid.halo.high[dim])+s*t.grid.shift(dim))
-				}
+		for i := range x.moves {
+			if b := x.moves[i].box.common(reach); !b.empty() {
+				progress = min(progress, max(r.low[dim], b.low[dim]-t.grid.halo.high[dim])+s*t.grid.shift(dim))
 			}
 		}
 	}
@@ -77,19 +75,17 @@ func (t *tile) complete(x *exchange) int {
 	dim := t.grid.slowest()
 	progress, _ := t.span()
 	for s := range t.grid.tiling.sweeps {
-		r := t.grid.region(t.at, s)
-		for _, boxes := range x.boxes {
-			for _, b := range boxes {
-				if b = b.common(r); !b.empty() {
-					progress = max(progress, b.high[dim]+s*t.grid.shift(dim))
-				}
+		r := t.regions[s]
+		for i := range x.moves {
+			if b := x.moves[i].box.common(r); !b.empty() {
+				progress = max(progress, b.high[dim]+s*t.grid.shift(dim))
 			}
 		}
 	}
 	return progress
 }
 
-// cuts are the progress at which each stage begins, and the end.
+// cuts are the progress at which each stage begins, and the end. A cut at an end is none.
 func (t *tile) cuts() []int {
 	begin, end := t.span()
 	rows := t.grid.stageRows(t.at)
@@ -97,14 +93,18 @@ func (t *tile) cuts() []int {
 	if rows == 0 {
 		return cuts
 	}
-	early, late := begin, end
+	early, late, latest := begin, end, end
 	for d := range direction(directions) {
 		switch x, step := &t.in[d], d.step()[t.grid.slowest()]; {
 		case step < 0 && !t.out[d].nothing() && !t.grid.o.Exporters:
 			early = max(early, begin+rows, t.complete(&t.out[d]))
 		case step > 0 && !x.nothing():
-			late = min(late, end-rows, t.needed(x))
+			latest = min(latest, t.needed(x))
+			late = min(latest, end-rows)
 		}
+	}
+	if late-early < rows { // not worth a stage
+		late = min(early, latest)
 	}
 	for _, cut := range []int{early, late} {
 		if cut > begin && cut < end {
@@ -127,7 +127,7 @@ func (g *Grid) stageRows(at vec) int {
 	b := g.block(at)
 	n := b.size()[g.slowest()]
 	rows := max(divideUp(n, stagesEach), divideUp(stageCells*n, b.cells()))
-	if rows >= n {
+	if rows > n/2 {
 		return 0
 	}
 	return rows
@@ -198,14 +198,15 @@ func (t *tile) eachOut() func(yield func(direction) bool) {
 }
 
 func (p *stage) read(d direction, f *face) {
-	in := port{exchange: &p.in[d], access: p.task.Read(f.Resource), face: f}
+	in := port{exchange: &p.in[d], moves: p.in[d].moves, access: p.task.Read(f.Resource), face: f}
+	in.timing.bytes = in.exchange.layout.bytes
 	in.timing.follow(p, d, in.access)
 	p.reads = append(p.reads, in)
 	p.beside(d).in = in
 }
 
 func (p *stage) write(d direction, f *face) {
-	out := port{exchange: &p.out[d], access: p.task.Write(f.Resource), face: f}
+	out := port{exchange: &p.out[d], moves: p.out[d].moves, access: p.task.Write(f.Resource), face: f}
 	p.writes = append(p.writes, out)
 	p.beside(d).out = out
 }
@@ -239,7 +240,7 @@ func (p *stage) run(n int) error {
 	}
 	for i := range p.reads {
 		r := &p.reads[i]
-		if err := p.load(r.exchange, r.access, done); err != nil {
+		if err := p.load(r.moves, r.access, done); err != nil {
 			return err
 		}
 		p.watch.imported(r, asked)
@@ -249,8 +250,9 @@ func (p *stage) run(n int) error {
 	if len(p.writes) > 0 {
 		p.enter(Exporting)
 	}
-	for _, w := range p.writes {
-		if err := p.store(w.exchange, w.access, done+sweeps); err != nil {
+	for i := range p.writes {
+		w := &p.writes[i]
+		if err := p.store(w.moves, w.access, done+sweeps); err != nil {
 			return err
 		}
 		w.face.computed = p.watch.since

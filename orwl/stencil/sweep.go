@@ -30,7 +30,7 @@ func (t *tile) sweep(done, sweeps, from, to int) {
 	for low := from; low < to; low += rows {
 		high := min(low+rows, to)
 		for s := first; s < first+sweeps; s++ {
-			part := g.region(t.at, s)
+			part := t.regions[s]
 			part.low[dim] = max(part.low[dim], low-s*lag)
 			part.high[dim] = min(part.high[dim], high-s*lag)
 			if !part.empty() {

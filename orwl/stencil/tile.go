@@ -21,16 +21,21 @@ type tile struct {
 	block  Block
 	in     [directions]exchange // what it imports from each neighbour
 	out    [directions]exchange // what each neighbour imports from it
-	stages int                  // tasks that take turns in a pass
-	watch  watch
-	flows  []any // of each reduction
-	stop   int   // how many passes there are, if a reduction ends the run
+	// regions are what each sweep of a pass computes.
+	regions []box
+	stages  int // tasks that take turns in a pass
+	watch   watch
+	flows   []any // of each reduction
+	stop    int   // how many passes there are, if a reduction ends the run
 }
 
 // newTile lays out a tile, without its resources.
 func (g *Grid) newTile(at vec) *tile {
 	t := &tile{grid: g, at: at, name: g.o.Name + " " + g.blockName(at)}
 	t.block = Block{tile: t, number: g.number(at)}
+	for s := range g.tiling.sweeps {
+		t.regions = append(t.regions, g.region(at, s))
+	}
 	for _, f := range g.fields {
 		cells := g.stored(f, at)
 		t.block.memory = append(t.block.memory, f.newMemory(cells))

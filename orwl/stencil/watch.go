@@ -25,9 +25,9 @@ const (
 	Outside   Phase = iota // before its first pass, and after its last
 	Waiting                // for its neighbours, and then for a worker
 	Importing              // copying what neighbours have exported
-	Computing
-	Exporting
-	Phases // how many there are
+	Computing              // calling the kernel
+	Exporting              // copying what neighbours will import
+	Phases                 // how many there are
 )
 
 // Account is how a block has spent the time, and what it has imported.
@@ -91,6 +91,7 @@ func (t *tile) tell(task *orwl.Task, phase Phase) {
 
 // timing is when an import was announced and came.
 type timing struct {
+	bytes     int
 	announced time.Duration
 	far       *arrival // nil: the face is of the same node
 }
@@ -121,7 +122,7 @@ func (w *watch) imported(r *port, asked time.Duration) {
 	if r.timing.far != nil {
 		there = time.Duration(r.timing.far.at.Load())
 	}
-	w.count(r.exchange.layout.bytes, r.timing.announced, there, asked)
+	w.count(r.timing.bytes, r.timing.announced, there, asked)
 }
 
 func (a *Account) count(bytes int, announced, there, asked time.Duration) {
