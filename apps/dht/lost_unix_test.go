@@ -62,7 +62,7 @@ func goesOn(t *testing.T, victim int) {
 	if served < keys || served == 2*keys {
 		t.Errorf("%d of %d commands were served, want about two thirds", served, 2*keys)
 	}
-	if err := c.Process.Signal(syscall.SIGINT); err != nil {
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	_ = c.Wait() // the code says how it ended

@@ -21,8 +21,10 @@ func main() {
 
 // execute runs one command line and returns its exit code.
 func execute(args []string, out, complaints io.Writer) int {
-	return command.Program{Name: "dht", Commands: []command.Command{
-		{Name: "serve", About: "serve a hash table to redis clients", Run: serveTo(complaints)},
-		{Name: "bench", About: "look up and insert elements of one volume from all other ranks, as the paper does", Run: runBench},
+	return command.Program{Name: "dht", About: "a distributed hash table that speaks to redis clients", Commands: []command.Command{
+		{Name: "serve", About: "serve a hash table, in memory only, to redis clients",
+			Example: "dht serve -nodes 2 -memory 1024", Run: serveTo(complaints)},
+		{Name: "bench", About: "look up and insert elements of one volume from all other ranks, as the paper does",
+			Example: "dht bench -fabric sim -ranks 16,64 -ops 50", Run: runBench},
 	}}.Execute(args, out, complaints)
 }

@@ -60,12 +60,13 @@ func TestCommandLine(t *testing.T) {
 		out, said string // something in each; nothing else if empty
 	}{
 		{"", command.Misused, "", "usage: dht COMMAND"},
-		{"-h", command.Done, "serve    serve a hash table", ""},
+		{"-h", command.Done, "serve      serve a hash table", ""},
 		{"help", command.Done, "bench ", ""},
 		{"frob", command.Misused, "", `dht: no command "frob": want serve or bench; dht -h tells more`},
 		{"serve -h", command.Done, "-password-file FILE", ""},
 		{"serve x", command.Misused, "", `dht serve: unexpected argument "x"`},
-		{"serve -frob", command.Misused, "", "dht serve: flag provided but not defined: -frob"},
+		{"serve -idle 5", command.Misused, "", `dht serve: -idle is "5", want a time with its unit, such as 300ms, 5s or 2m`},
+		{"serve -frob", command.Misused, "", "dht serve: no flag -frob"},
 		{"serve -addr x", command.Misused, "", `-addr is "x", want HOST:PORT such as 127.0.0.1:6379`},
 		{"serve -addr 127.0.0.1:65536", command.Misused, "", "want a port from 0 to 65535"},
 		{"serve -addr :0", command.Misused, "", `-addr is ":0", where other machines can connect: set a password by -password-file or DHT_PASSWORD`},
@@ -116,6 +117,10 @@ func TestPassword(t *testing.T) {
 		}
 	}
 	unset := variable("", false)
+	open := file("secret")
+	if err := os.Chmod(open, 0o644); err != nil {
+		t.Fatal(err)
+	}
 	for _, row := range []struct {
 		file   string
 		lookup func(string) (string, bool)
@@ -130,7 +135,8 @@ func TestPassword(t *testing.T) {
 		{file("\n"), unset, "", "first line is empty"},
 		{file(""), unset, "", "first line is empty"},
 		{file(strings.Repeat("x", 5000)), unset, "", "longer than 4096 bytes"},
-		{t.TempDir(), unset, "", "is a directory"},
+		{t.TempDir(), unset, "", "it is a folder"},
+		{open, unset, "", "so it is not secret: chmod 600 it"},
 	} {
 		o := serveFlags{passwordFile: row.file}
 		got, err := o.password(row.lookup)
@@ -255,8 +261,9 @@ func TestServe(t *testing.T) {
 	if err := c.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Wait(); err != nil {
-		t.Errorf("the interrupted server ended with %v", err)
+	_ = c.Wait() // the code says how it ended
+	if code := c.ProcessState.ExitCode(); code != command.Interrupted {
+		t.Errorf("the interrupted server ended with %d, want %d", code, command.Interrupted)
 	}
 }
 
@@ -289,7 +296,8 @@ func TestServeNodes(t *testing.T) {
 	if err := c.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	if err := c.Wait(); err != nil {
-		t.Errorf("the interrupted server ended with %v", err)
+	_ = c.Wait() // the code says how it ended
+	if code := c.ProcessState.ExitCode(); code != command.Interrupted {
+		t.Errorf("the interrupted server ended with %d, want %d", code, command.Interrupted)
 	}
 }

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net"
 	"os"
-	"os/signal"
 	"syscall"
 	"time"
 
@@ -23,10 +22,13 @@ import (
 // serveTo is dht serve, which says what it does to complaints.
 func serveTo(complaints io.Writer) func(f *flag.FlagSet, args []string, out io.Writer) error {
 	return func(f *flag.FlagSet, args []string, out io.Writer) error {
-		ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-		context.AfterFunc(ctx, stop) // a second signal ends the program at once
+		ctx, stop, interrupted := command.Interrupts()
 		defer stop()
-		return serve(ctx, f, args, out, complaints)
+		err := serve(ctx, f, args, out, complaints)
+		if interrupted() && (err == nil || errors.Is(err, context.Canceled)) {
+			return command.ErrInterrupted
+		}
+		return err
 	}
 }
 

@@ -45,7 +45,7 @@ func (o *serveFlags) define(f *flag.FlagSet) {
 	f.StringVar(&o.addr, "addr", "127.0.0.1:6379", "listen at `HOST:PORT`, node i at PORT+i, any free port if that is 0; beyond this machine only with a password")
 	f.StringVar(&o.passwordFile, "password-file", "", "clients must give the password that is the first line of `FILE`; without it that of the variable "+passwordVariable+", if there is one")
 	f.IntVar(&o.clients, "clients", resp.DefaultClients, "a node serves at most `N` clients at a time")
-	f.DurationVar(&o.idle, "idle", 0, "hang up on clients that send or take nothing for a `TIME` such as 5m; never if 0")
+	f.DurationVar(&o.idle, "idle", 0, "hang up on clients that send or take nothing for a `TIME`, such as 5m; never if 0")
 	f.IntVar(&o.bulk, "bulk", resp.DefaultBulk, "a client's string has at most `N` bytes")
 	f.IntVar(&o.nodes, "nodes", 0, "start `N` processes of this machine that share the table, 1 if 0; in a run that something else has started, as many as that has, or not given")
 	f.StringVar(&o.ssh, "ssh", "", "the nodes run on the hosts `HOST,HOST`, node[1-4] for four, which ssh reaches without a question, and where this program and this folder have the same path")

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/orwl/go-orwl/apps/llk23/experiments"
+	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/internal/terminal"
 	"github.com/orwl/go-orwl/metrics"
 	"github.com/orwl/go-orwl/orwl"
@@ -32,8 +33,20 @@ func main() {
 	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }
 
+// itself is the program, for its version, completion and manual.
+var itself = command.Program{
+	Name: "llk23", About: "Livermore kernel 23 on ordered read-write locks",
+	Flags: func() *flag.FlagSet {
+		o := defaults()
+		return o.flagSet()
+	},
+}
+
 // run is the program, alone or as a node of a run. It returns the exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if code, done := itself.Builtin(args, stdout, stderr); done {
+		return code
+	}
 	if len(args) > 0 && args[0] == "experiments" {
 		return experiments.Main(ctx, args, stdout, stderr)
 	}

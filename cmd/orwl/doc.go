@@ -15,7 +15,8 @@
 //	orwl model      measure what this machine's operations cost
 //	orwl taskbench  run Task Bench's task graphs, and find the smallest task that pays
 //
-// Each has -h. It exits with 0 when all is well, 1 when what it looked at is
+// Each has -h. orwl version, orwl completion and orwl man are for its users' shells. It exits
+// with 0 when all is well, 130 when it was interrupted, 1 when what it looked at is
 // not, and 2 when it was not asked properly; orwl run with the code of the first node
 // that failed, and orwl lock with that of its command.
 package main

@@ -110,7 +110,7 @@ func TestBadCommandLines(t *testing.T) {
 		"simm":                              `no command "simm"`,
 		"run":                               "no program: name one behind the flags",
 		"run -n 0 true":                     "-n is 0, want 1 to 4096",
-		"run -m 4 true":                     "flag provided but not defined: -m",
+		"run -m 4 true":                     "no flag -m",
 		"run nosuchprogram":                 `"nosuchprogram": executable file not found`,
 		"run -listen :1 true":               `-listen: launch: options: Run.Listen is ":1": no host: want host:port`,
 		"serve extra":                       `unexpected argument "extra"`,
@@ -124,7 +124,7 @@ func TestBadCommandLines(t *testing.T) {
 		"bench -inside 1":                   `-inside: "1": time: missing unit`,
 		"bench -json -csv":                  "-json and -csv exclude each other",
 		"bench -bench upb -ranks 2":         "there is nothing to play: lab: UPB on node:1 core:2",
-		"serve -lease x":                    `invalid value "x"`,
+		"serve -lease x":                    `-lease is "x", want a time with its unit`,
 		"lock":                              "want a name and a command",
 		"lock x --":                         "want a name and a command",
 		"lock -n -wait 1s x true":           "-n excludes -wait and -read",
@@ -135,7 +135,7 @@ func TestBadCommandLines(t *testing.T) {
 		"holders -watch -release x":         "exclude each other",
 		"holders -fence 3 x":                "-fence is for -release",
 		"sim extra":                         `unexpected argument "extra"`,
-		"sim -lokc mcs":                     "flag provided but not defined: -lokc",
+		"sim -lokc mcs":                     "no flag -lokc (did you mean -lock?)",
 		"sim -lock nosuch":                  `no lock "nosuch": want one that orwl locks lists, or mcs-flushed`,
 		"sim -lock mcs-flushed -tl 2":       "-lock mcs-flushed has no options",
 		"sim -lock MCS -tl 2":               "option TL is [2], want none: this lock has no such option",
@@ -145,7 +145,7 @@ func TestBadCommandLines(t *testing.T) {
 		"sim -json -csv":                    "-json and -csv exclude each other",
 		"sim -acquire 0":                    "-acquire is 0, want 1 to",
 		"sim -writers 3":                    "-writers is 3, want 0 to 2",
-		"sim -seeds x":                      `invalid value "x"`,
+		"sim -seeds x":                      `-seeds is "x", want a whole number`,
 		"sim -seeds 0":                      "-seeds is 0",
 		"sim -topology rak:2":               `did you mean "rack"?`,
 		"sim -lock mcs-flushed -schedule [": "'[' without ']'",
@@ -155,7 +155,7 @@ func TestBadCommandLines(t *testing.T) {
 		"topo -ranks -1":                            "-ranks is -1",
 		"topo -under nod:2":                         `did you mean "node"?`,
 		"vet":                                       "no file: name one, or - for standard input",
-		"vet -ordre f":                              "flag provided but not defined: -ordre",
+		"vet -ordre f":                              "no flag -ordre (did you mean -order?)",
 		"vet testdata/f -order":                     `unexpected argument "-order": flags stand before the one FILE`,
 		"vet testdata/nosuch":                       "testdata/nosuch: no such file",
 		"vet testdata/notask.txt":                   "no task is described: orwl vet -h shows how",
@@ -229,5 +229,37 @@ func TestVetStandardInput(t *testing.T) {
 	os.Stdin = file
 	if code, out, complaints := try(t, "vet", "-"); code != command.Done || !strings.HasPrefix(out, "-: alive: tasks 4") || strings.Count(out, "\n") != 1 {
 		t.Errorf("exit code %d\n%s%s", code, out, complaints)
+	}
+}
+
+// The help of each command fits a terminal, and shows an example whose flags there are.
+func TestHelp(t *testing.T) {
+	for _, c := range program.Commands {
+		code, out, _ := try(t, "help", c.Name)
+		if code != command.Done {
+			t.Errorf("help %s: exit code %d", c.Name, code)
+		}
+		for line := range strings.Lines(out) {
+			if len([]rune(line)) > 100 {
+				t.Errorf("help %s has a line of %d columns: %s", c.Name, len([]rune(line)), line)
+			}
+		}
+		words := strings.Fields(c.Example)
+		if len(words) == 0 {
+			t.Logf("%s has no example yet", c.Name)
+			continue
+		}
+		if len(words) < 2 || words[0] != "orwl" || words[1] != c.Name {
+			t.Errorf("the example of %s is %q", c.Name, c.Example)
+			continue
+		}
+		for _, w := range words[2:] {
+			if w == "--" {
+				break
+			}
+			if strings.HasPrefix(w, "-") && !strings.Contains(out, "\n  "+w) {
+				t.Errorf("the example of %s has the flag %s, which its help does not have", c.Name, w)
+			}
+		}
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -32,13 +31,8 @@ func runRun(f *flag.FlagSet, args []string, out io.Writer) error {
 	nodes := f.Int("n", 2, "start `N` nodes; with -ssh one on each host by default")
 	ssh := f.String("ssh", "", "the nodes run on the hosts `HOST,HOST`, node[1-4] for four, which ssh reaches without a question")
 	listen := f.String("listen", "", "node 0 listens on `HOST:PORT`; port 0 is any; 127.0.0.1:0 if empty, and with -ssh all interfaces")
-	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
-		fmt.Fprint(out, runFormat)
-		f.SetOutput(out)
-		f.PrintDefaults()
-		return nil
-	} else if err != nil {
-		return command.Misusef("%w", err)
+	if helped, err := parse(f, args, runFormat, out); helped || err != nil {
+		return err
 	}
 	if f.NArg() == 0 {
 		return command.Misusef("no program: name one behind the flags, as in orwl run -n 4 -- ./prog")

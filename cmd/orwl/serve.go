@@ -2,13 +2,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"log/slog"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/orwl/go-orwl/internal/command"
@@ -28,7 +27,7 @@ ORWL_KEY_FILE. Without one, only this machine can connect.
 A server that listens at a port that it was given waits for lease and skew before it takes
 the first session: a server before it may have had holders.
 
-SIGINT and SIGTERM end it. Then every lock is lost.
+Ctrl-C (exit code 130) and SIGTERM (0) end it. Then every lock is lost.
 
 flags:
 `
@@ -49,7 +48,7 @@ func runServe(f *flag.FlagSet, args []string, out io.Writer) error {
 		return command.Misusef("%w", err)
 	}
 	o.Log = terminal.Log(os.Stderr, slog.LevelInfo)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop, interrupted := command.Interrupts()
 	defer stop()
 	s, err := session.Listen(ctx, o)
 	if err != nil {
@@ -64,7 +63,10 @@ func runServe(f *flag.FlagSet, args []string, out io.Writer) error {
 	<-ctx.Done()
 	leave, cancel := context.WithTimeout(context.Background(), time.Second)
 	defer cancel()
-	return s.Close(leave)
+	if err := s.Close(leave); err != nil || !interrupted() {
+		return err
+	}
+	return command.ErrInterrupted
 }
 
 // sessionFlags are how a command finds the server.
@@ -98,15 +100,9 @@ func (o *sessionFlags) dial(ctx context.Context, who string) (*session.Session, 
 
 // parse parses flags before other arguments. It prints the usage if that is asked for.
 func parse(f *flag.FlagSet, args []string, usage string, out io.Writer) (helped bool, err error) {
-	err = f.Parse(args)
-	if err == flag.ErrHelp {
-		fmt.Fprint(out, usage)
-		f.SetOutput(out)
-		f.PrintDefaults()
+	if err = command.ParseFlags(f, args); errors.Is(err, flag.ErrHelp) {
+		command.Help(f, usage, out)
 		return true, nil
 	}
-	if err != nil {
-		return false, command.Misusef("%w", err)
-	}
-	return false, nil
+	return false, err
 }

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
-	"fmt"
 	"io"
 	"os"
 
@@ -41,13 +40,8 @@ func runTrace(f *flag.FlagSet, args []string, out io.Writer) error {
 	default:
 		args = args[1:]
 	}
-	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
-		fmt.Fprint(out, traceFormat)
-		f.SetOutput(out)
-		f.PrintDefaults()
-		return nil
-	} else if err != nil {
-		return command.Misusef("%w", err)
+	if helped, err := parse(f, args, traceFormat, out); helped || err != nil {
+		return err
 	}
 	if err := inRange("waits", *waits, 0, mostListed); err != nil {
 		return err

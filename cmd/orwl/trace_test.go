@@ -71,7 +71,7 @@ func TestTraceOfWrongFiles(t *testing.T) {
 		`no "run.json": want report`:                    {"trace", "run.json"},
 		"no file: name one":                             {"trace", "report"},
 		`unexpected argument "-json": flags stand`:      {"trace", "report", smallTrace, "-json"},
-		"flag provided but not defined: -jsno":          {"trace", "report", "-jsno", smallTrace},
+		"no flag -jsno (did you mean -json?)":           {"trace", "report", "-jsno", smallTrace},
 		"-waits is -1, want 0 to":                       {"trace", "report", "-waits", "-1", smallTrace},
 		"none.json: no such file or directory":          {"trace", "report", filepath.Join(dir, "none.json")},
 		"is a directory":                                {"trace", "report", dir},

@@ -44,13 +44,8 @@ flags:
 // runVet is orwl vet.
 func runVet(f *flag.FlagSet, args []string, out io.Writer) error {
 	order := f.Bool("order", false, "show the first requests in their order, for each resource; readers in one group are together")
-	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
-		fmt.Fprint(out, vetFormat)
-		f.SetOutput(out)
-		f.PrintDefaults()
-		return nil
-	} else if err != nil {
-		return command.Misusef("%w", err)
+	if helped, err := parse(f, args, vetFormat, out); helped || err != nil {
+		return err
 	}
 	if f.NArg() == 0 {
 		return command.Misusef("no file: name one, or - for standard input")

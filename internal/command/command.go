@@ -13,22 +13,27 @@ import (
 // Program is a program with commands.
 type Program struct {
 	Name     string
+	About    string // for its manual page; may be empty
 	Commands []Command
+	// Flags are those of the program itself, without a command. Nil: it has none.
+	Flags func() *flag.FlagSet
 }
 
 // Command is one of the things that a program does.
 type Command struct {
-	Name  string
-	About string
+	Name    string
+	About   string
+	Example string // a command line that works, for its help; may be empty
 	// Run defines its flags on f, has Parse parse the arguments, and does the work.
 	Run func(f *flag.FlagSet, args []string, out io.Writer) error
 }
 
 // The exit codes.
 const (
-	Done = iota
-	Failed
-	Misused
+	Done        = 0
+	Failed      = 1
+	Misused     = 2
+	Interrupted = 130 // by Ctrl-C, as in shells
 )
 
 // Execute runs one command line and returns its exit code.
@@ -37,18 +42,70 @@ func (p Program) Execute(args []string, out, complaints io.Writer) int {
 		p.overview(complaints)
 		return Misused
 	}
-	switch args[0] {
-	case "-h", "-help", "--help", "help":
+	if code, done := p.Builtin(args, out, complaints); done {
+		return code
+	}
+	switch {
+	case isHelp(args[0]):
 		p.overview(out)
 		return Done
+	case args[0] == "help":
+		args = append(args[1:2:2], "-h")
 	}
-	for _, c := range p.Commands {
-		if c.Name == args[0] {
-			return c.execute(p.Name+" "+c.Name, args[1:], out, complaints)
+	if c := p.command(args[0]); c != nil {
+		return c.execute(p.Name+" "+c.Name, args[1:], out, complaints)
+	}
+	fmt.Fprintf(complaints, "%s: no command %q%s: want %s; %s -h tells more\n", p.Name, args[0], didYouMean(args[0], p.list()), p.names(), p.Name)
+	return Misused
+}
+
+// isHelp reports whether an argument alone asks for help.
+func isHelp(arg string) bool { return arg == "-h" || arg == "-help" || arg == "--help" }
+
+// command is the command of a name, or nil.
+func (p Program) command(name string) *Command {
+	for i := range p.Commands {
+		if p.Commands[i].Name == name {
+			return &p.Commands[i]
 		}
 	}
-	fmt.Fprintf(complaints, "%s: no command %q: want %s; %s -h tells more\n", p.Name, args[0], p.names(), p.Name)
-	return Misused
+	return nil
+}
+
+// list is the names of all commands.
+func (p Program) list() (names []string) {
+	for _, c := range p.Commands {
+		names = append(names, c.Name)
+	}
+	return names
+}
+
+// Builtin does what every program can do: version, completion, man, and help without a command.
+// It reports whether the arguments ask for that. A program that reads its own command line calls
+// it first.
+func (p Program) Builtin(args []string, out, complaints io.Writer) (code int, done bool) {
+	if len(args) == 0 {
+		return Done, false
+	}
+	switch args[0] {
+	case "version", "-version", "--version":
+		fmt.Fprintln(out, p.Name, Version())
+	case "man":
+		p.Manual(out)
+	case "completion":
+		if err := p.Completion(out, strings.Join(args[1:], " ")); err != nil {
+			fmt.Fprintf(complaints, "%s completion: %v\n", p.Name, err)
+			return Misused, true
+		}
+	case "help":
+		if len(args) > 1 || p.Flags != nil {
+			return Done, false
+		}
+		p.overview(out)
+	default:
+		return Done, false
+	}
+	return Done, true
 }
 
 // names is which commands there are: "run, locks or sim".
@@ -67,18 +124,6 @@ func (p Program) names() string {
 	return b.String()
 }
 
-func (p Program) overview(w io.Writer) {
-	fmt.Fprintf(w, "usage: %s COMMAND [FLAGS]\n\n", p.Name)
-	longest := 8
-	for _, c := range p.Commands {
-		longest = max(longest, len(c.Name))
-	}
-	for _, c := range p.Commands {
-		fmt.Fprintf(w, "  %-*s %s\n", longest, c.Name, c.About)
-	}
-	fmt.Fprintf(w, "\n%s COMMAND -h shows a command's flags.\n", p.Name)
-}
-
 // execute runs the command, whose whole name is given, and turns what comes of it into an
 // exit code.
 func (c Command) execute(name string, args []string, out, complaints io.Writer) int {
@@ -93,22 +138,28 @@ func (c Command) execute(name string, args []string, out, complaints io.Writer) 
 	case err == nil:
 		return Done
 	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprintf(out, "%s: %s\n\nflags:\n", name, c.About)
-		f.SetOutput(out)
-		f.PrintDefaults()
+		fmt.Fprintf(out, "%s: %s\n", name, c.About)
+		if c.Example != "" {
+			fmt.Fprintf(out, "\nexample:\n  %s\n", c.Example)
+		}
+		fmt.Fprint(out, "\nflags:\n")
+		PrintFlags(f, out)
 		return Done
 	case errors.As(err, &misused):
 		fmt.Fprintf(complaints, "%s: %v\n%s -h shows the flags\n", name, err, name)
 		return Misused
 	}
-	fmt.Fprintf(complaints, "%s: %v\n", name, err)
+	code := Failed
 	switch {
 	case errors.As(err, &failed):
-		return failed.ExitCode()
+		code = failed.ExitCode()
 	case errors.As(err, &exit):
-		return exit.Code
+		code = exit.Code
 	}
-	return Failed
+	if code != Interrupted { // who has pressed Ctrl-C knows why
+		fmt.Fprintf(complaints, "%s: %v\n", name, err)
+	}
+	return code
 }
 
 // ExitError is an error with an exit code of its own.
@@ -130,13 +181,21 @@ func Misusef(format string, args ...any) error { return &misuse{fmt.Errorf(forma
 
 // Parse reads the flags; a command takes no other arguments.
 func Parse(f *flag.FlagSet, args []string) error {
-	if err := f.Parse(args); errors.Is(err, flag.ErrHelp) {
+	if err := ParseFlags(f, args); err != nil {
 		return err
-	} else if err != nil {
-		return &misuse{err}
 	}
 	if f.NArg() > 0 {
 		return Misusef("unexpected argument %q", f.Arg(0))
 	}
 	return nil
+}
+
+// ParseFlags reads the flags that stand before other arguments. Its errors are misuse, in words of
+// our own, or flag.ErrHelp.
+func ParseFlags(f *flag.FlagSet, args []string) error {
+	err := f.Parse(args)
+	if err == nil || errors.Is(err, flag.ErrHelp) {
+		return err
+	}
+	return &misuse{InOurWords(f, err)}
 }

@@ -13,7 +13,7 @@ import (
 
 // tool has a command that greets, and one that fails as it is told.
 var tool = Program{Name: "tool", Commands: []Command{
-	{Name: "greet", About: "say hello", Run: func(f *flag.FlagSet, args []string, out io.Writer) error {
+	{Name: "greet", About: "say hello", Example: "tool greet -to you", Run: func(f *flag.FlagSet, args []string, out io.Writer) error {
 		whom := f.String("to", "all", "say it to `NAME`")
 		if err := Parse(f, args); err != nil {
 			return err
@@ -34,7 +34,20 @@ var tool = Program{Name: "tool", Commands: []Command{
 }}
 
 func TestExecute(t *testing.T) {
-	const overview = "usage: tool COMMAND [FLAGS]\n\n  greet    say hello\n  list     show nothing\n  fail     fail\n\ntool COMMAND -h shows a command's flags.\n"
+	const overview = `usage: tool COMMAND [FLAGS]
+
+  greet      say hello
+  list       show nothing
+  fail       fail
+
+  help       show what a command does and its flags: tool help COMMAND
+  version    show the version of this program
+  completion print what completes command lines in bash, zsh or fish
+  man        print the manual page, as in: tool man | man -l -
+
+exit codes: 0 done, 1 failed, 2 not asked properly, 130 interrupted
+`
+	const greeting = "tool greet: say hello\n\nexample:\n  tool greet -to you\n\nflags:\n  -to NAME\n        say it to NAME (default \"all\")\n"
 	for _, row := range []struct {
 		args      string
 		code      int
@@ -44,13 +57,14 @@ func TestExecute(t *testing.T) {
 		{"-h", Done, overview, ""},
 		{"--help", Done, overview, ""},
 		{"help", Done, overview, ""},
-		{"grete", Misused, "", "tool: no command \"grete\": want greet, list or fail; tool -h tells more\n"},
+		{"grete", Misused, "", "tool: no command \"grete\" (did you mean greet?): want greet, list or fail; tool -h tells more\n"},
 		{"greet", Done, "hello all\n", ""},
 		{"greet -to you", Done, "hello you\n", ""},
-		{"greet -h", Done, "tool greet: say hello\n\nflags:\n  -to NAME\n    \tsay it to NAME (default \"all\")\n", ""},
+		{"greet -h", Done, greeting, ""},
+		{"help greet", Done, greeting, ""},
 		{"greet -to=", Misused, "", "tool greet: -to is empty, want a name\ntool greet -h shows the flags\n"},
 		{"greet you", Misused, "", "tool greet: unexpected argument \"you\"\ntool greet -h shows the flags\n"},
-		{"greet -x", Misused, "", "tool greet: flag provided but not defined: -x\ntool greet -h shows the flags\n"},
+		{"greet -x", Misused, "", "tool greet: no flag -x\ntool greet -h shows the flags\n"},
 		{"fail", Failed, "", "tool fail: no luck\n"},
 		{"fail -node", 7, "", "tool fail: the run: " + (&launch.NodeError{Node: 1, Code: 7}).Error() + "\n"},
 	} {

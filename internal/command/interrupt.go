@@ -1,0 +1,29 @@
+package command
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"sync/atomic"
+	"syscall"
+)
+
+// Interrupts is a context that ends by Ctrl-C or SIGTERM, and a function that tells whether it was
+// Ctrl-C: the program's exit code is Interrupted then. A second signal ends the program at once.
+func Interrupts() (ctx context.Context, stop func(), interrupted func() bool) {
+	var pressed atomic.Bool
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		select {
+		case s := <-signals:
+			pressed.Store(s == os.Interrupt)
+			signal.Stop(signals)
+			cancel()
+		case <-ctx.Done():
+			signal.Stop(signals)
+		}
+	}()
+	return ctx, cancel, pressed.Load
+}

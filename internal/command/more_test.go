@@ -1,0 +1,163 @@
+package command
+
+import (
+	"context"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// said runs a command line and returns what it prints.
+func said(args ...string) (code int, out, complaints string) {
+	var o, c strings.Builder
+	code = tool.Execute(args, &o, &c)
+	return code, o.String(), c.String()
+}
+
+// A mistyped word is answered with the one that was meant, and a value with what is wanted.
+func TestWords(t *testing.T) {
+	f := func() *flag.FlagSet {
+		f := flag.NewFlagSet("tool", flag.ContinueOnError)
+		f.SetOutput(new(strings.Builder))
+		f.Duration("idle", 0, "")
+		f.Int("nodes", 0, "")
+		f.Bool("json", false, "")
+		f.Float64("share", 0, "")
+		f.Uint64("fence", 0, "")
+		return f
+	}
+	for args, want := range map[string]string{
+		"-idle 5":      `-idle is "5", want a time with its unit, such as 300ms, 5s or 2m`,
+		"-nodes x":     `-nodes is "x", want a whole number`,
+		"-json=maybe":  `-json is "maybe", want true or false`,
+		"-share much":  `-share is "much", want a number`,
+		"-fence -1":    `-fence is "-1", want a whole number that is not negative`,
+		"-ndoes 4":     "no flag -ndoes (did you mean -nodes?)",
+		"-xylophone 4": "no flag -xylophone",
+		"-idle":        "flag needs an argument: -idle",
+	} {
+		if err := ParseFlags(f(), strings.Fields(args)); err == nil || err.Error() != want {
+			t.Errorf("%s: %v, want %s", args, err, want)
+		}
+	}
+}
+
+// No line of help is longer than a terminal.
+func TestHelpFits(t *testing.T) {
+	f := flag.NewFlagSet("tool", flag.ContinueOnError)
+	f.String("long", "here", strings.Repeat("a word and another, ", 20)+"`FILE`")
+	var out strings.Builder
+	PrintFlags(f, &out)
+	for line := range strings.Lines(out.String()) {
+		if len(line) > 100 {
+			t.Errorf("%d bytes: %s", len(line), line)
+		}
+	}
+	if !strings.HasPrefix(out.String(), "  -long FILE\n        a word") || !strings.HasSuffix(out.String(), "FILE (default \"here\")\n") {
+		t.Errorf("help is\n%s", out.String())
+	}
+}
+
+// Bash completes commands, their flags, and the shells.
+func TestBash(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash here: ", err)
+	}
+	code, script, _ := said("completion", "bash")
+	if code != Done {
+		t.Fatal(code)
+	}
+	file := filepath.Join(t.TempDir(), "completion")
+	if err := os.WriteFile(file, []byte(script), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for line, want := range map[string]string{
+		"tool gr": "greet", "tool ": "greet list fail help version completion man", "tool greet -": "-to", "tool fail -n": "-node",
+		"tool completion z": "zsh", "tool help f": "fail", "tool greet fi": "",
+	} {
+		run := exec.Command(bash, "-c", `source "$0"; read -ra COMP_WORDS <<< "$1"; [[ $1 == *" " ]] && COMP_WORDS+=(""); COMP_CWORD=$((${#COMP_WORDS[@]}-1)); _tool; echo "${COMPREPLY[*]}"`, file, line)
+		out, err := run.CombinedOutput()
+		if got := strings.TrimSpace(string(out)); err != nil || got != want {
+			t.Errorf("%q completes to %q, %v, want %q", line, got, err, want)
+		}
+	}
+}
+
+// The scripts for other shells name each command and each flag; a shell that is not known is misuse.
+func TestOtherShells(t *testing.T) {
+	for shell, wants := range map[string][]string{
+		"zsh":  {"#compdef tool", "'greet:say hello'", `'-to:say it to NAME (default "all")'`, "compdef _tool tool"},
+		"fish": {"-a greet -d 'say hello'", "-n '__fish_seen_subcommand_from greet' -o to -r -d", "-o node -d 'as a node of the run does'"},
+	} {
+		code, out, _ := said("completion", shell)
+		for _, want := range wants {
+			if code != Done || !strings.Contains(out, want) {
+				t.Errorf("%s: %d, want %s in\n%s", shell, code, want, out)
+			}
+		}
+	}
+	if code, _, complaints := said("completion", "tcsh"); code != Misused || !strings.Contains(complaints, "want bash, zsh or fish") {
+		t.Errorf("tcsh: %d %s", code, complaints)
+	}
+}
+
+// The manual page has each command and flag, and no line that man would take for a macro.
+func TestManual(t *testing.T) {
+	_, out, _ := said("man")
+	for _, want := range []string{".TH TOOL 1", ".SS tool greet\nsay hello.", ".TP\n.B \\-to\n.I NAME\nsay it to NAME"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in\n%s", want, out)
+		}
+	}
+	if got, want := roff(".5 of a-b\\"), `\&.5 of a\-b\e`; got != want {
+		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestVersion(t *testing.T) {
+	for _, flag := range []string{"version", "-version", "--version"} {
+		if code, out, _ := said(flag); code != Done || !strings.HasPrefix(out, "tool ") || !strings.Contains(out, "go1.") {
+			t.Errorf("%s: %d %q", flag, code, out)
+		}
+	}
+	info := &debug.BuildInfo{GoVersion: "go1.99", Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.modified", Value: "true"}}}
+	if got := version(info); !strings.HasPrefix(got, "of no release (commit 0123456789ab, changed), go1.99, ") {
+		t.Error(got)
+	}
+	info.Main.Version = "v1.2.3"
+	if got := version(info); !strings.HasPrefix(got, "v1.2.3 (commit") {
+		t.Error(got)
+	}
+}
+
+// Ctrl-C ends the context, and is told from SIGTERM.
+func TestInterrupts(t *testing.T) {
+	for signal, want := range map[os.Signal]bool{os.Interrupt: true, syscall.SIGTERM: false} {
+		ctx, stop, interrupted := Interrupts()
+		self, err := os.FindProcess(os.Getpid())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := self.Signal(signal); err != nil {
+			t.Skip("this system sends no signals: ", err)
+		}
+		patient, cancel := context.WithTimeout(t.Context(), time.Minute)
+		select {
+		case <-ctx.Done():
+		case <-patient.Done():
+			t.Fatal("the context does not end")
+		}
+		cancel()
+		stop()
+		if interrupted() != want {
+			t.Errorf("%v: interrupted %v, want %v", signal, interrupted(), want)
+		}
+	}
+}

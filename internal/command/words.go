@@ -1,0 +1,61 @@
+package command
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"regexp"
+	"time"
+)
+
+// The messages of package flag that are said in other words.
+var (
+	noSuchFlag = regexp.MustCompile(`^flag provided but not defined: -(.*)$`)
+	badValue   = regexp.MustCompile(`^invalid (?:boolean )?value "(.*)" for (?:flag )?-?([^:]+): (?:parse error|strconv.*|value out of range)$`)
+)
+
+// InOurWords is an error of a flag set, as a person says it: which flag, and what it wants.
+func InOurWords(f *flag.FlagSet, err error) error {
+	if m := noSuchFlag.FindStringSubmatch(err.Error()); m != nil {
+		var names []string
+		f.VisitAll(func(one *flag.Flag) { names = append(names, one.Name) })
+		return fmt.Errorf("no flag -%s%s", m[1], didYouMean(m[1], dashed(names)))
+	}
+	if m := badValue.FindStringSubmatch(err.Error()); m != nil {
+		if one := f.Lookup(m[2]); one != nil {
+			return fmt.Errorf("-%s is %q, want %s", m[2], m[1], wanted(one))
+		}
+	}
+	return err
+}
+
+func dashed(names []string) []string {
+	for i := range names {
+		names[i] = "-" + names[i]
+	}
+	return names
+}
+
+// wanted is what the value of a flag looks like.
+func wanted(f *flag.Flag) string {
+	var value any
+	if g, is := f.Value.(flag.Getter); is {
+		value = g.Get()
+	}
+	switch value.(type) {
+	case time.Duration:
+		return "a time with its unit, such as 300ms, 5s or 2m"
+	case bool:
+		return "true or false"
+	case int, int64:
+		return "a whole number"
+	case uint, uint64:
+		return "a whole number that is not negative"
+	case float64:
+		return "a number"
+	}
+	return "another value"
+}
+
+// ErrInterrupted is Ctrl-C. The exit code is that of shells.
+var ErrInterrupted = &ExitError{Interrupted, errors.New("interrupted")}
