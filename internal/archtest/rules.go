@@ -112,6 +112,7 @@ var layers = []layer{
 	{path: "internal/archtest"},
 	{path: "internal/memory"},
 	{path: "internal/terminal"},
+	{path: "internal/prose"},
 }
 
 const (

@@ -1,0 +1,70 @@
+package prose
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// records are pages that keep what was found, in the words of their day.
+var records = []string{"STATUS.md", "measured.md"}
+
+// TestPages reads the pages that people read to use the library.
+func TestPages(t *testing.T) {
+	var pages []string
+	for _, pattern := range []string{"../../*.md", "../../docs/*.md"} {
+		found, err := filepath.Glob(pattern)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pages = append(pages, found...)
+	}
+	if len(pages) < 10 {
+		t.Fatalf("only %d pages are found", len(pages))
+	}
+	for _, page := range pages {
+		if slices.Contains(records, filepath.Base(page)) {
+			continue
+		}
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, f := range Check(string(text)) {
+			t.Errorf("%s:%d: %s\n\t%s", strings.TrimPrefix(page, "../../"), f.Line, f.Why, f.Sentence)
+		}
+	}
+}
+
+// TestCanary plants each fault, and sentences that are good.
+func TestCanary(t *testing.T) {
+	long := "One " + strings.Repeat("word ", MostWords-1) + "more."
+	for page, want := range map[string]int{
+		long:                                                         1,
+		"# Heading\n\n- " + long:                                     1,
+		"They wait in vain.":                                         1,
+		"The word is to be read.":                                    1,
+		"The lock, of which there are two.":                          1,
+		"A rank other than the home.":                                1,
+		"Whoever changes a word calls wake.":                         1,
+		"Good. Who has the lock releases it.":                        1,
+		"That the lock is free, it knows.":                           1,
+		"One " + strings.Repeat("word ", MostWords-2) + "more.":      0,
+		"Short: " + long[:60] + ". " + long[:60] + ".":               0,
+		"```\n" + long + "\n```\n":                                   0,
+		"    " + long:                                                0,
+		"| " + long + " |":                                           0,
+		"# " + long:                                                  0,
+		"Say `in vain` or [a page](is to be.md).":                    0,
+		"The task who waits. That is all. They need each other than": 0,
+	} {
+		if got := Check(page); len(got) != want {
+			t.Errorf("%q: %v, want %d faults", page, got, want)
+		}
+	}
+	if f := Check("Good.\n\nAlso\ngood. It is to be bad."); len(f) != 1 || f[0].Line != 3 || f[0].Sentence != "It is to be bad." {
+		t.Errorf("a fault is shown as %v", f)
+	}
+}
