@@ -5,6 +5,7 @@ package dashboards
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"testing"
 	"time"
 
@@ -40,8 +41,11 @@ func well(t *testing.T) *scene {
 	return &scene{job: promserver.Job{Name: "orwl-well", Targets: []string{n.address}}}
 }
 
-// stalls is a run of ten tasks in which one never releases what the others want.
+// stalls is a run of ten tasks in which one never releases what the others want. That one counts as
+// computing. Of ten processors, nine then have nothing to do.
 func stalls(t *testing.T) *scene {
+	processors := runtime.GOMAXPROCS(10)
+	t.Cleanup(func() { runtime.GOMAXPROCS(processors) })
 	n := show(t, nil)
 	rt, err := n.program(orwl.Options{Stall: 50 * time.Millisecond})
 	if err != nil {
