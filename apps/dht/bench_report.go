@@ -1,13 +1,15 @@
 package main
 
 import (
+	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"time"
+
+	"github.com/google/renameio/v2/maybe"
 
 	"github.com/orwl/go-orwl/net/topology"
 )
@@ -91,21 +93,13 @@ func (r *benchReport) finish() error {
 	return nil
 }
 
-// saveCSV writes the table to a file, if one is named.
-func (r *benchReport) saveCSV(name string) (err error) {
+// saveCSV writes the table to a file, if one is named. The file is whole, or as it was before.
+func (r *benchReport) saveCSV(name string) error {
 	if name == "" {
 		return nil
 	}
-	f, err := os.Create(name)
-	if err != nil {
-		return fmt.Errorf("-csv: %w", err)
-	}
-	defer func() {
-		if closing := f.Close(); err == nil && closing != nil {
-			err = fmt.Errorf("-csv: %w", closing)
-		}
-	}()
-	w := csv.NewWriter(f)
+	var text bytes.Buffer
+	w := csv.NewWriter(&text)
 	lines := [][]string{{"fabric", "ranks", "topology", "writes_percent", "discipline", "operations", "seconds", "operations_per_second", "of_the_first", "inserts", "refused"}}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 	for _, row := range r.Rows {
@@ -113,7 +107,11 @@ func (r *benchReport) saveCSV(name string) (err error) {
 			strconv.Itoa(row.Operations), number(row.Seconds), number(row.PerSecond), number(row.Faster),
 			strconv.Itoa(row.Inserts), strconv.Itoa(row.Refused)})
 	}
-	if err := w.WriteAll(lines); err != nil {
+	err := w.WriteAll(lines)
+	if err == nil {
+		err = maybe.WriteFile(name, text.Bytes(), 0o666)
+	}
+	if err != nil {
 		return fmt.Errorf("-csv: %w", err)
 	}
 	return nil

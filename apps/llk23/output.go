@@ -43,6 +43,10 @@ func (o *output) finish(write func(io.Writer) error) error {
 	if err := o.file.Chmod(0o644); err != nil {
 		return err
 	}
+	// What has the name is on the disk, also if the power goes.
+	if err := o.file.Sync(); err != nil {
+		return err
+	}
 	if err := o.file.Close(); err != nil {
 		return err
 	}

@@ -5,13 +5,15 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"flag"
 	"fmt"
 	"log"
 	"math"
-	"os"
 	"time"
+
+	"github.com/google/renameio/v2/maybe"
 
 	"github.com/orwl/go-orwl/orwl"
 	_ "github.com/orwl/go-orwl/orwl/nodes" // for several nodes
@@ -87,13 +89,10 @@ func film(ctx context.Context, u *stencil.Field[float64]) (end func() error) {
 		if err := <-done; err != nil {
 			return err
 		}
-		to, err := os.Create(*file)
-		if err != nil {
+		var gif bytes.Buffer
+		if err := movie.GIF(&gif); err != nil {
 			return err
 		}
-		if err := movie.GIF(to); err != nil {
-			return err
-		}
-		return to.Close()
+		return maybe.WriteFile(*file, gif.Bytes(), 0o666) // whole, or not at all
 	}
 }

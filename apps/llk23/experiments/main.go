@@ -1,6 +1,7 @@
 package experiments
 
 import (
+	"bytes"
 	"context"
 	"encoding/csv"
 	"errors"
@@ -12,6 +13,8 @@ import (
 	"runtime"
 	"strconv"
 	"time"
+
+	"github.com/google/renameio/v2/maybe"
 
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/internal/memory"
@@ -127,15 +130,11 @@ func table(to io.Writer, points []point) error {
 	return w.WriteAll(rows)
 }
 
-// write writes a file.
+// write writes a file, which is whole, or as it was before.
 func write(name string, content func(io.Writer) error) error {
-	file, err := os.Create(name)
-	if err != nil {
+	var text bytes.Buffer
+	if err := content(&text); err != nil {
 		return err
 	}
-	if err := content(file); err != nil {
-		file.Close()
-		return err
-	}
-	return file.Close()
+	return maybe.WriteFile(name, text.Bytes(), 0o666)
 }
