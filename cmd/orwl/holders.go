@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -32,6 +33,7 @@ func runHolders(f *flag.FlagSet, args []string, out io.Writer) error {
 	at.define(f)
 	watch := f.Bool("watch", false, "show the lock NAME after each change, until the server ends")
 	release := f.Bool("release", false, "release the lock NAME by force")
+	asJSON := f.Bool("json", false, "print an object of JSON for each lock, in a line")
 	fence := f.Uint64("fence", 0, "with -release: only the holder with the fence `N`; 0 means all")
 	if helped, err := parse(f, args, holdersFormat, out); helped || err != nil {
 		return err
@@ -43,8 +45,14 @@ func runHolders(f *flag.FlagSet, args []string, out io.Writer) error {
 		return command.Misusef("-watch and -release exclude each other")
 	case (*watch || *release) && f.Arg(0) == "":
 		return command.Misusef("no name: name the lock behind the flags")
+	case *asJSON && *release:
+		return command.Misusef("-json is for what -release does not print: leave it away")
 	case *fence != 0 && !*release:
 		return command.Misusef("-fence is for -release")
+	}
+	show := printStates
+	if *asJSON {
+		show = writeStates
 	}
 	ctx := context.Background()
 	s, err := at.dial(ctx, "")
@@ -58,7 +66,7 @@ func runHolders(f *flag.FlagSet, args []string, out io.Writer) error {
 			if err != nil {
 				return err
 			}
-			if err := printStates(out, state); err != nil {
+			if err := show(out, state); err != nil {
 				return err
 			}
 		}
@@ -78,7 +86,7 @@ func runHolders(f *flag.FlagSet, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return printStates(out, states...)
+	return show(out, states...)
 }
 
 // printStates prints a line for each request.
@@ -97,6 +105,31 @@ func printStates(out io.Writer, states ...session.State) error {
 		}
 	}
 	return w.Flush()
+}
+
+// writeStates writes an object of JSON for each lock.
+func writeStates(out io.Writer, states ...session.State) error {
+	type request struct {
+		Who     string  `json:"who"`
+		State   string  `json:"state"`
+		Fence   uint64  `json:"fence,omitempty"`
+		Seconds float64 `json:"seconds"`
+	}
+	for _, s := range states {
+		all := make([]request, 0, len(s.Requests))
+		for _, r := range s.Requests {
+			all = append(all, request{r.Who, stateOf(r), r.Fence, r.For.Seconds()})
+		}
+		err := json.NewEncoder(out).Encode(struct {
+			Lock     string    `json:"lock"`
+			Length   int       `json:"length"` // of the queue
+			Requests []request `json:"requests"`
+		}{s.Name, s.Length, all})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func stateOf(r session.Request) string {

@@ -8,9 +8,11 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/locks/lab/arena"
+	"github.com/orwl/go-orwl/orwl/session"
 )
 
 // envProgram makes the test binary the program itself.
@@ -261,5 +263,19 @@ func TestHelp(t *testing.T) {
 				t.Errorf("the example of %s has the flag %s, which its help does not have", c.Name, w)
 			}
 		}
+	}
+}
+
+// orwl holders -json shows a lock as its table does.
+func TestStatesAsJSON(t *testing.T) {
+	var out bytes.Buffer
+	err := writeStates(&out, session.State{Name: "jobs", Length: 2, Requests: []session.Request{
+		{Who: "a", Held: true, Fence: 7, For: 1500 * time.Millisecond}, {Who: "b", Read: true, For: time.Second},
+	}}, session.State{Name: "free"})
+	want := `{"lock":"jobs","length":2,"requests":[{"who":"a","state":"holds","fence":7,"seconds":1.5},{"who":"b","state":"waits to read","seconds":1}]}
+{"lock":"free","length":0,"requests":[]}
+`
+	if err != nil || out.String() != want {
+		t.Errorf("%v\n%s\nwant\n%s", err, out.String(), want)
 	}
 }
