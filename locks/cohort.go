@@ -199,7 +199,9 @@ func (c *cohort) setPasses(n uint64) {
 func (c *cohort) Alone() bool { return c.local.alone() }
 
 // givesUp reports whether waiters of a cohort lock give up.
-func givesUp(g cohortGlobal, l cohortLocal) bool { return l.name == "MCS" && g.name != "TKT" }
+func givesUp(g cohortGlobal, l cohortLocal) bool {
+	return l.name == "MCS" && (g.name == "TAS" || g.name == "MCS")
+}
 
 // mayGiveUp lets waiters give up in both parts.
 func (c *cohort) mayGiveUp() {
@@ -284,6 +286,7 @@ func cohortGlobals() []cohortGlobal {
 			}
 			return sharedQueue(h, node)
 		}, "T_L,N in a row", Operations{Atomics: 2, Gets: 1}},
+		{"P2P", Words{Home: 1, Rank: nodeWords}, newP2P, "T_L,N in a row", Operations{Atomics: 2, Gets: 1}},
 	}
 }
 
@@ -308,8 +311,8 @@ func cohortLocals() []cohortLocal {
 func cohorts() (rows []Spec) {
 	for _, g := range cohortGlobals() {
 		for _, l := range cohortLocals() {
-			if l.name == "HEM-AH" && g.name != "MCS" {
-				continue // the thesis has it with MCS only
+			if l.name == "HEM-AH" && g.name != "MCS" || g.name == "P2P" && l.name != "MCS" && l.name != "HEM" {
+				continue // the thesis has no such lock
 			}
 			options := []string{"TL", "Count"}
 			if g.name == "MCS" {

@@ -6,7 +6,7 @@ import (
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// dash is dash::Mutex of the PGAS library DASH (Uffmann 2022, §3.5 and §4.3.2, Abbildung
+// messages is dash::Mutex of the PGAS library DASH (Uffmann 2022, §3.5 and §4.3.2, Abbildung
 // 4.3): a queue as in mcs.go, with two differences. It hands over by a message, point to
 // point, and its releaser tries to empty the queue before it looks for a successor.
 //
@@ -21,72 +21,102 @@ import (
 // by a FetchOp, whose answer it does not use. A Put is enough (dash::Mutex, the third
 // optimisation of §4.3.2).
 //
+// It is also P2P, the global lock of C-P2P-L (§5.4.1, optimisation 4; §5.4.2). There the tail
+// names the element of the last rank, whose ranks share a node. A rank tells its predecessor its
+// own name, since the message goes to the rank, not to the element. Its releaser looks for a
+// successor before it tries to empty the queue (the first optimisation of §4.3.2).
+//
 // Invariant, memory order: as for queue.
 //
 // Cost, away from home: one swap to acquire and one CAS to release, also if there is a
 // successor; behind a predecessor one more Put or FetchOp to it, with a successor one message.
-type dash struct {
-	handle
+// P2P needs no CAS if it sees a successor.
+type messages struct {
+	h        *handle
 	tail     word
-	next     word // of the own node
-	inbox    word // of the own node
-	name     uint64
+	next     word   // of the own node, or the element's
+	inbox    word   // of the rank
+	node     uint64 // the name of the node
 	received uint64 // messages
 	fao      bool   // dash::Mutex-FAO
+	looks    bool   // P2P
+}
+
+// newMessages is the queue for the rank of h, whose node is at a rank.
+func newMessages(h *handle, node Rank) messages {
+	return messages{
+		h: h, node: uint64(node) + 1,
+		tail: h.atHome(0), next: h.at(node, nodeNext), inbox: h.at(h.rank, nodeStatus),
+	}
+}
+
+// newP2P is the global lock of a cohort.
+func newP2P(h *handle, node Rank) part {
+	q := padded(newMessages(h, node))
+	q.looks = true
+	return q
+}
+
+func (q *messages) enter(context.Context) (grant uint64, err error) {
+	pred := q.tail.Swap(q.node)
+	if pred == 0 {
+		return none, q.h.decided()
+	}
+	next, name := q.h.at(Rank(pred-1), nodeNext), uint64(q.h.rank)+1
+	if q.fao {
+		next.Swap(name)
+	} else {
+		next.publish(name)
+	}
+	if _, err := q.inbox.await(forever(), rma.IsNot(q.received)); err != nil {
+		return none, q.h.fail(err)
+	}
+	q.received++
+	return granted, nil
+}
+
+func (q *messages) tryEnter() bool { return q.tail.CompareAndSwap(0, q.node) }
+
+func (q *messages) leave(uint64) {
+	if !q.looks || q.next.Load() == 0 {
+		if q.tail.CompareAndSwap(q.node, 0) {
+			return
+		}
+	}
+	succ, err := q.next.await(forever(), rma.IsNot(0))
+	if err != nil {
+		return
+	}
+	q.next.Store(0)
+	inbox := q.h.at(Rank(succ-1), nodeStatus)
+	inbox.accumulate(1)
+	q.h.handedOver()
+}
+
+// dash is dash::Mutex.
+type dash struct {
+	handle
+	messages
 }
 
 func newDash(fao bool) func(*Lock, rma.Window) Mutex {
 	return func(lock *Lock, w rma.Window) Mutex {
-		l := padded(dash{fao: fao})
+		l := padded(dash{})
 		l.init(lock, w)
-		l.name = uint64(l.rank) + 1
-		l.tail, l.next, l.inbox = l.atHome(0), l.at(l.rank, nodeNext), l.at(l.rank, nodeStatus)
+		l.messages = newMessages(&l.handle, l.rank)
+		l.fao = fao
 		return l
 	}
 }
 
 // Acquire implements Mutex.
-func (l *dash) Acquire(ctx context.Context) error { return l.acquire(ctx, l) }
-
-func (l *dash) enter(context.Context) (grant uint64, err error) {
-	pred := l.tail.Swap(l.name)
-	if pred == 0 {
-		return none, l.decided()
-	}
-	next := l.at(Rank(pred-1), nodeNext)
-	if l.fao {
-		next.Swap(l.name)
-	} else {
-		next.publish(l.name)
-	}
-	if _, err := l.inbox.await(forever(), rma.IsNot(l.received)); err != nil {
-		return none, l.fail(err)
-	}
-	l.received++
-	return granted, nil
-}
+func (l *dash) Acquire(ctx context.Context) error { return l.acquire(ctx, &l.messages) }
 
 // TryAcquire implements Tryer.
-func (l *dash) TryAcquire() bool { return l.try(l) }
-
-func (l *dash) tryEnter() bool { return l.tail.CompareAndSwap(0, l.name) }
+func (l *dash) TryAcquire() bool { return l.try(&l.messages) }
 
 // Release implements Mutex.
-func (l *dash) Release() { l.release(l) }
-
-func (l *dash) leave(uint64) {
-	if l.tail.CompareAndSwap(l.name, 0) {
-		return
-	}
-	succ, err := l.next.await(forever(), rma.IsNot(0))
-	if err != nil {
-		return
-	}
-	l.next.Store(0)
-	inbox := l.at(Rank(succ-1), nodeStatus)
-	inbox.accumulate(1)
-	l.handedOver()
-}
+func (l *dash) Release() { l.release(&l.messages) }
 
 // Alone implements Cohort.
 func (l *dash) Alone() bool { return l.next.Load() == 0 }
