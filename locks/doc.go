@@ -45,6 +45,8 @@
 //   - Ranks on several sockets or machines: C-MCS-MCS or C-MCS-HEM for two levels, HMCS for
 //     more.
 //   - Mostly readers: RMA-RW; with Options.StepBack where goroutines outnumber processors.
+//   - Sometimes readers, sometimes writers: RMA-RW-A. On a machine of one level with
+//     Options.TDC = 1.
 //   - No order needed, short sections: TTS. Short sections and seldom many ranks: TTS-MCS.
 //   - Some ranks matter more than others: P-HMCS-MCS, with Options.High if the others must not
 //     starve.

@@ -50,6 +50,7 @@ var given = map[string]locks.Options{
 	"Batch":         {Batch: 1},
 	"Patience":      {Patience: 1},
 	"High":          {High: 1},
+	"Hysteresis":    {Hysteresis: 1},
 	"OwnNode":       {OwnNode: true},
 }
 
@@ -98,6 +99,8 @@ func TestOptionsRange(t *testing.T) {
 		{"Patience", locks.Options{Patience: 1<<28 + 1}},
 		{"High", locks.Options{High: -1}},
 		{"High", locks.Options{High: 1<<28 + 1}},
+		{"Hysteresis", locks.Options{Hysteresis: -1}},
+		{"Hysteresis", locks.Options{Hysteresis: 8}},
 		{"TDC", locks.Options{TDC: -1}},
 		{"TR", locks.Options{TR: -1}},
 		{"TR", locks.Options{TR: 1<<28 + 1}},

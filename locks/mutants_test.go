@@ -27,6 +27,7 @@ var telling = []string{
 	"cna.go cnaQueue.findSuccessor: next.Store(0): dropped",
 	"tlp.go tlp.Release: l.straight.Store(0): dropped",
 	"crw.go crw.Release: l.open(l.indicators): dropped",
+	"rmarw_adaptive.go counter.withdraw: v&closed == 0 || c.m.broken(): without the first",
 	"rmarw_counter.go counter.depart: c.wake(): dropped",
 	"rmarw_counter.go counter.bar: departed(v) == inside: always",
 }
@@ -45,12 +46,14 @@ var mutated = []mutants.File{
 	{Name: "ticket_abort.go", Tests: "TKT-A"},
 	{Name: "tas.go", Tests: "TAS|TTS|C-TAS-TTS|C-MCS-TTS|foMPI-RW"},
 	{Name: "cohort.go", Tests: "C-MCS-MCS|C-TKT-TKT|C-TAS-TTS|C-MCS-CLH"},
-	{Name: "rmarw.go", Tests: "RMA-RW"},
-	{Name: "rmarw_counter.go", Tests: "RMA-RW"},
+	{Name: "rmarw.go", Tests: "RMA-RW|RMA-RW-A"},
+	{Name: "rmarw_counter.go", Tests: "RMA-RW|RMA-RW-A"},
+	{Name: "rmarw_adaptive.go", Tests: "RMA-RW-A"},
+	{Name: "rmarw_mix.go", Tests: "RMA-RW-A"},
 	{Name: "rmarw_stepback.go", Tests: "RMA-RW"},
 	{Name: "rmarw_plus.go", Tests: `RMA-RW\+`},
 	{Name: "fompi.go", Tests: "foMPI-Spin|foMPI-RW"},
-	{Name: "dash.go", Tests: "dash::Mutex|dash::Mutex-FAO"},
+	{Name: "dash.go", Tests: "dash::Mutex|dash::Mutex-FAO|C-P2P-MCS|C-P2P-HEM"},
 	{Name: "dmcs.go", Tests: "D-MCS-Acc"},
 	{Name: "rh.go", Tests: "RH"},
 	{Name: "hclh.go", Tests: "HCLH"},
@@ -65,10 +68,11 @@ var mutated = []mutants.File{
 }
 
 // explorations are the tests that search schedules.
-const explorations = "TestExhaust|TestSeeds|TestCrashSeeds|TestCrashAnywhere|TestCancelAnywhere|TestTryAnywhere|TestTryBeside|TestGoneForGood|TestMixed"
+const explorations = "TestExhaust|TestSeeds|TestCrashSeeds|TestCrashAnywhere|TestCancelAnywhere|TestTryAnywhere|TestTryBeside|TestGoneForGood|TestMixed|TestSpreadFlips"
 
-// orders are the tests of who has a lock before whom. They take no time.
-const orders = "^(TestBatches|TestPatience|TestHeadLosesPatience)$"
+// orders are the tests of who has a lock before whom, and of rules. They take no time.
+const orders = "^(TestBatches|TestPatience|TestHeadLosesPatience|TestHighHasItsShare|TestCNAKnowsSecondQueue|TestTryMindsImpatientWriter|TestFailedWindowEndsTry|" +
+	"TestMixVotes|TestMixChangesSpread|TestMixPace|TestShiftFollowsReaders|TestSpreadsOfMachines|TestPaceOfWriters|TestReadersFollowCounters)$"
 
 // Each stage tries the locks of the mutated file.
 var stages = []mutants.Stage{

@@ -44,6 +44,11 @@ type Options struct {
 	// least the product of T_L,2 to T_L,N. By default it is the product of all T_L,i.
 	TW int
 
+	// Hysteresis is how many epochs have to ask for it before RMA-RW-A takes its counters one step
+	// further apart, or nearer. TDC, TL, TR and TW are the bounds of what it does. DefaultHysteresis
+	// by default.
+	Hysteresis int
+
 	// StepBack makes a reader that is kept out step back once, instead of keeping its place
 	// at once, and a writer take the lock without queueing up if it can have it at once
 	// (RMA-RW). Where ranks outnumber processors and write often, that is up to eleven times
@@ -98,6 +103,7 @@ const (
 	DefaultTL         = 50
 	DefaultTR         = 1000
 	DefaultPatience   = 16
+	DefaultHysteresis = 4
 	DefaultBackoffMin = 8
 	DefaultBackoffMax = 1024
 
@@ -121,6 +127,9 @@ func (o Options) withDefaults(name string, t *topology.Tree) Options {
 	o.TL = tl
 	if o.Patience == 0 {
 		o.Patience = DefaultPatience
+	}
+	if o.Hysteresis == 0 {
+		o.Hysteresis = DefaultHysteresis
 	}
 	if o.Batch == 0 {
 		o.Batch = DefaultTL
@@ -186,6 +195,8 @@ func (o Options) validate(s Spec, t *topology.Tree) error {
 		return refuse("Batch", o.Batch, fmt.Sprintf("1..%d, or 0 for the default", maxBatch))
 	case o.Patience < 0 || o.Patience > maxCount:
 		return refuse("Patience", o.Patience, fmt.Sprintf("1..%d, or 0 for the default", maxCount))
+	case o.Hysteresis < 0 || o.Hysteresis >= votes/2:
+		return refuse("Hysteresis", o.Hysteresis, fmt.Sprintf("1..%d, or 0 for the default", votes/2-1))
 	case o.High < 0 || o.High > maxCount:
 		return refuse("High", o.High, fmt.Sprintf("1..%d, or 0 for no bound", maxCount))
 	case o.TDC < 0:

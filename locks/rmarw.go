@@ -47,6 +47,7 @@ type rmaRW struct {
 	barred   []uint64  // what each counter was when the rank barred it, and
 	mine     bool      // it was this rank that barred them
 	stepBack           // Options.StepBack
+	tuning             // RMA-RW-A
 }
 
 // The words of RMA-RW at each rank: its counter, alone on its cache line, and its levels.
@@ -73,7 +74,7 @@ func newRMARW(lock *Lock, w rma.Window) Mutex {
 
 // initCounters makes what the lock has besides the tree.
 func (l *rmaRW) initCounters() {
-	l.tw, l.allowed = uint64(l.o.TW), l.o.StepBack
+	l.tw, l.allowed, l.stride = uint64(l.o.TW), l.o.StepBack, 1
 	for _, tl := range l.o.TL[1:] {
 		l.tw /= uint64(tl)
 	}
@@ -126,18 +127,21 @@ func (l *rmaRW) enter(ctx context.Context) (entry, error) {
 // setCountersToWrite bars all counters (set_counters_to_WRITE, listing 6). The rank
 // announces itself to all before it waits for the first, so that the waits overlap.
 func (l *rmaRW) setCountersToWrite(ctx context.Context) error {
-	for i := range l.dc {
+	for i := 0; i < len(l.dc); i += l.stride {
 		l.barred[i] = l.dc[i].want()
 		if mustStay(l.barred[i]) {
 			ctx = forever()
 		}
+		if i == 0 {
+			l.follow(l.barred[0])
+		}
 	}
-	for i := range l.dc {
+	for i := 0; i < len(l.dc); i += l.stride {
 		v, err := l.dc[i].bar(ctx, l.barred[i])
 		l.barred[i] = v
 		if err != nil {
 			if !l.broken() {
-				for i := range l.dc {
+				for i := 0; i < len(l.dc); i += l.stride {
 					l.dc[i].giveUp(l.barred[i])
 				}
 				l.tree.leave(modeChange)
@@ -173,7 +177,7 @@ func (l *rmaRW) passOn() bool {
 		return true
 	}
 	root := &l.levels[0]
-	if run := l.run(0); run < l.tw && root.pass(root.successor(), run+1+climb) {
+	if l.turns = l.run(0); l.turns < l.tw && root.pass(root.successor(), l.turns+1+climb) {
 		l.climbBelow(0)
 		return true
 	}
@@ -239,7 +243,8 @@ func (l *rmaRW) waitToRead(ctx context.Context, found uint64) error {
 			return l.decided()
 		}
 	}
-	return l.own.stay(ctx, found)
+	_, err := l.own.stay(ctx, found)
+	return err
 }
 
 // ReleaseRead implements RWMutex.

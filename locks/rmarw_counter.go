@@ -9,8 +9,8 @@ import (
 // counter is one physical counter of RMA-RW's distributed counter (DC): how many readers
 // have come (ARRIVE) and gone (DEPART), and whether a writer keeps them out.
 //
-//	 63      62       61      60 ... 54   53 ... 48   47 .... 24   23 ... 0
-//	barred │ wanted │ away  │ phase     │ aborts    │ departed   │ arrived
+//	 63      62       61      60 ... 56   55 ... 52   51 ... 40   39 .... 20   19 ... 0
+//	barred │ wanted │ away  │ phase     │ aborts    │ tuned     │ departed   │ arrived
 //
 // A reader adds one to arrived. The number it finds there is its ticket, and the rest of
 // what it finds tells whether it is in:
@@ -20,6 +20,8 @@ import (
 //	no      yes      < T_R      in
 //	no      yes      >= T_R     out until phase or aborts change
 //	yes     -        any        out until phase or aborts change
+//
+// tuned is RMA-RW-A's, and zero in the other locks: see rmarw_adaptive.go.
 //
 // The head, which is the writer that has its turn at the root of the queues, sets wanted,
 // waits until the readers that were inside are gone, changes wanted to barred, and waits
@@ -80,13 +82,15 @@ type counter struct {
 }
 
 const (
-	countBits = 24
-	abortBits = 6
-	phaseBits = 7
+	countBits = 20
+	tunedBits = 12
+	abortBits = 4
+	phaseBits = 5
 
 	arriveOne = 1
 	departOne = 1 << countBits
-	abortOne  = 1 << (2 * countBits)
+	tunedOne  = departOne << countBits
+	abortOne  = tunedOne << tunedBits
 	phaseOne  = abortOne << abortBits
 	away      = phaseOne << phaseBits
 	wanted    = away << 1
@@ -110,7 +114,7 @@ func departed(v uint64) uint64 { return v / departOne & countMask }
 // arrive counts a reader and returns what it found. If enough have come, and no writer wants
 // the counter, the reader begins to count anew.
 func (c *counter) arrive() (found uint64) {
-	if found = c.Add(arriveOne); arrived(found) >= c.tr && found&(wanted|barred) == 0 {
+	if found = c.Add(arriveOne); arrived(found) >= c.limit(found) && found&(wanted|barred|closed) == 0 {
 		c.reset(arrived(found) >= arrivedHigh)
 	}
 	return found
@@ -118,7 +122,7 @@ func (c *counter) arrive() (found uint64) {
 
 // kept reports whether a reader that found v is kept out.
 func (c *counter) kept(v uint64) bool {
-	return v&(wanted|barred) != 0 && (v&barred != 0 || arrived(v) >= c.tr)
+	return v&(wanted|barred|closed) != 0 && (v&(barred|closed) != 0 || arrived(v) >= c.limit(v))
 }
 
 // depart counts a reader that goes. A writer that waits for it has set a bit.
@@ -135,7 +139,7 @@ func (c *counter) reset(pressing bool) {
 	for {
 		v := c.Load()
 		gone := departed(v)
-		if v&(wanted|barred) != 0 || gone == 0 {
+		if v&(wanted|barred|closed) != 0 || gone == 0 {
 			return
 		}
 		if c.CompareAndSwap(v, v-gone*(arriveOne+departOne)) || !pressing || c.m.broken() {
@@ -144,14 +148,15 @@ func (c *counter) reset(pressing bool) {
 	}
 }
 
-// stay waits until a reader that was kept out is in. If ctx is done first the reader steps
+// stay waits until a reader that was kept out is in, and returns what the counter is then; or
+// until the counter is closed (rmarw_adaptive.go). If ctx is done first the reader steps
 // back, unless it comes too late for that.
-func (c *counter) stay(ctx context.Context, found uint64) error {
-	_, err := c.await(ctx, rma.IsNot(found&epoch).Masked(epoch))
+func (c *counter) stay(ctx context.Context, found uint64) (now uint64, err error) {
+	now, err = c.await(ctx, rma.IsNot(found&epoch).Masked(epoch))
 	if err == nil || c.stepBack(found, 0) {
-		return err
+		return now, err
 	}
-	return c.m.w.Err()
+	return c.Load(), c.m.w.Err()
 }
 
 // tryArrive counts a reader that would not be kept out, and reports whether it did.
@@ -162,7 +167,7 @@ func (c *counter) tryArrive() bool {
 			return false
 		}
 		if c.CompareAndSwap(v, v+arriveOne) {
-			if arrived(v) >= c.tr {
+			if arrived(v) >= c.limit(v) {
 				c.reset(arrived(v) >= arrivedHigh)
 			}
 			return true
@@ -184,7 +189,7 @@ func (c *counter) bar(ctx context.Context, v uint64) (uint64, error) {
 		return c.inherit(ctx, v)
 	}
 	inside := arrived(v)
-	if inside < c.tr {
+	if inside < c.limit(v) {
 		if departed(v) < inside {
 			least := rma.AtLeast(inside * departOne).Masked(departedMask)
 			if _, err := c.await(ctx, least); err != nil {
@@ -192,7 +197,7 @@ func (c *counter) bar(ctx context.Context, v uint64) (uint64, error) {
 			}
 		}
 		v = c.Add(barred-wanted) ^ (barred | wanted)
-		inside = min(arrived(v), c.tr)
+		inside = min(arrived(v), c.limit(v))
 	}
 	if departed(v) == inside {
 		return v, nil
@@ -209,6 +214,12 @@ func (c *counter) bar(ctx context.Context, v uint64) (uint64, error) {
 func (c *counter) admit(v uint64) {
 	c.Add(admission(v))
 	c.wake()
+}
+
+// limit is T_R of a counter that is v.
+func (c *counter) limit(v uint64) uint64 {
+	shift := v / shiftOne % shifts * shiftStep
+	return (c.tr + 1<<shift - 1) >> shift
 }
 
 // admission is what admit adds.

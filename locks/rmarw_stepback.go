@@ -93,8 +93,11 @@ func (l *rmaRW) tryBarge() bool {
 // tryBar bars all counters, or none: it takes the lock if no rank has it and the head has
 // not announced itself.
 func (l *rmaRW) tryBar() bool {
-	for i := range l.dc {
+	for i := 0; i < len(l.dc); i += l.stride {
 		v := l.dc[i].Load()
+		if i == 0 {
+			l.follow(v)
+		}
 		if !vacant(v) || l.broken() || !l.dc[i].CompareAndSwap(v, shut(v)) {
 			l.met = v
 			l.letGo(i)
@@ -108,7 +111,7 @@ func (l *rmaRW) tryBar() bool {
 // letGo lets go of the first n counters, which the barger has barred.
 func (l *rmaRW) letGo(n int) {
 	l.barged = false
-	for i := range n {
+	for i := 0; i < n; i += l.stride {
 		if c, v := &l.dc[i], l.barred[i]; !c.CompareAndSwap(v, v+admission(v)) {
 			c.letGo(c.Load())
 		}

@@ -23,8 +23,8 @@ var stress = flag.Duration("locks.stress", 0, "TestStress: how long each lock is
 
 const (
 	// A reader-writer lock is read more often than its counters can count: see
-	// rmarw_counter.go, whose fields have 24 bits.
-	manyReads = 1<<24 + 1<<16
+	// rmarw_counter.go, whose fields have 20 bits.
+	manyReads = 1<<20 + 1<<16
 
 	fewRounds = 2000 // of each rank, if there is no -locks.stress
 )
@@ -263,7 +263,7 @@ func bouts(spec locks.Spec, way int, operations bool) (list []bout, dogs []watch
 		}
 		add(b, watchdog{reads: manyReads})
 		if slices.Contains(spec.Options, "TR") {
-			b.TR, b.Writes = 1<<22, 0
+			b.TR, b.Writes = 1<<18, 0
 			add(b, watchdog{reads: manyReads})
 		}
 	}

@@ -147,6 +147,12 @@ func family() []Spec {
 			Fairness: "T_L,i, T_R, T_W", Words: wordsOfRMARWPlus, at: newRMARWPlus, Options: []string{"TL", "TDC", "TR", "TW"},
 			Cost: Cost{Uncontended: Operations{Atomics: 10, Gets: 3}, Contended: Operations{Atomics: 3, Gets: 2}, Reader: Operations{Atomics: 2}},
 		},
+		{
+			Name: "RMA-RW-A", Kind: ReaderWriter, Paper: "000 §8", About: "RMA-RW whose thresholds follow the mix of readers and writers",
+			Fairness: "T_L,i, T_R, T_W at most", Aborts: Always, Words: wordsOfRMARW, at: newRMARWA,
+			Options: []string{"TL", "TDC", "TR", "TW", "Hysteresis"},
+			Cost:    Cost{Uncontended: Operations{Atomics: 10, Gets: 3}, Contended: Operations{Atomics: 1, Puts: 2}, Reader: Operations{Atomics: 2}},
+		},
 	}, spinQueues(), cnas(), cohorts())
 }
 

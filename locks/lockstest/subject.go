@@ -68,7 +68,7 @@ func (t Thresholds) Options(spec locks.Spec, tree *topology.Tree) locks.Options 
 			least *= t.TL
 		}
 	}
-	o.TR, o.TW, o.Batch, o.Patience, o.High = t.TR, max(t.TW, least), t.TL, t.TL, t.TL
+	o.TR, o.TW, o.Batch, o.Patience, o.High, o.Hysteresis = t.TR, max(t.TW, least), t.TL, t.TL, t.TL, t.TL
 	for _, option := range []struct {
 		name string
 		drop func()
@@ -79,6 +79,7 @@ func (t Thresholds) Options(spec locks.Spec, tree *topology.Tree) locks.Options 
 		{"Batch", func() { o.Batch = 0 }},
 		{"Patience", func() { o.Patience = 0 }},
 		{"High", func() { o.High = 0 }},
+		{"Hysteresis", func() { o.Hysteresis = 0 }},
 	} {
 		if !slices.Contains(spec.Options, option.name) {
 			option.drop()

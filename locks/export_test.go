@@ -1,0 +1,19 @@
+package locks
+
+import "github.com/orwl/go-orwl/net/rma"
+
+// Nervous makes RMA-RW-A change its spread nearly every epoch: one reader at most votes for the
+// next one, and two for the one before. T_R may become one.
+func Nervous(s Spec) Spec {
+	at := s.at
+	s.at = func(lock *Lock, w rma.Window) Mutex {
+		m := at(lock, w)
+		l := m.(*rmaRWA)
+		for k := 1; k < len(l.strides); k++ {
+			l.few[k-1], l.many[k] = 1, 2
+		}
+		l.o.Hysteresis, l.leastTR = 1, 1
+		return m
+	}
+	return s
+}

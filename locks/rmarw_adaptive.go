@@ -1,0 +1,313 @@
+package locks
+
+import (
+	"context"
+
+	"github.com/orwl/go-orwl/net/rma"
+)
+
+// rmaRWA is RMA-RW-A: RMA-RW whose four thresholds follow the mix of readers and writers, as
+// Schmid, Besta and Hoefler propose (HPDC'16, §8). Options.TDC, TL, TR and TW are where each
+// threshold begins, and its bound. At run time counters are only further apart, and the other
+// thresholds only smaller, so that the lock keeps RMA-RW's promises.
+//
+// # The counters
+//
+// At spread 0 every counter is open. At each further spread every stride-th one is open, and the
+// others are closed. Counter 0 is always open. On a machine of one level with eight counters:
+//
+//	spread 0   0 1 2 3 4 5 6 7     stride 1
+//	spread 1   0   2   4   6       stride 2
+//	spread 2   0       4           stride 4
+//	spread 3   0                   stride 8
+//
+// A reader that finds its counter closed takes back its arrival, and goes to the next spread. A
+// reader finds at an open counter which spread it is now. It may then go back to a nearer
+// counter. A writer finds the spread at counter 0, and bars only what is open.
+//
+// # The rules
+//
+// An epoch is what happens from one bar of the counters to the next. The writer that lets the
+// readers in knows from the counters how many readers have been inside, and how many wait. It
+// changes the words with the same addition that lets the readers in:
+//
+//	spread   one step further if there were few readers for each counter that is open, and one
+//	         back if there were many for each one that would be open. So many epochs in a row as
+//	         Options.Hysteresis says have to agree: see mix.vote.
+//	T_R      of each counter: an eighth if fewer than a 32nd of T_R readers came, eight times as
+//	         much if half of T_R came: see counter.shift.
+//	pace     one step slower, which is a fourth of T_W and half of T_L,i, if T_W has ended the
+//	         turns of writers and they were more than twice as many as the readers that wait; one
+//	         step faster if T_W has not ended them, or if more than twice as many readers wait:
+//	         see mix.decide.
+//
+// # Why it is safe
+//
+// A change is made by a rank that holds the lock with every open counter barred, and is in the
+// words before the rank leaves the root. So every rank that wants to bar finds the spread at
+// counter 0 as it is. A closed counter counts no reader as inside. The readers that it still
+// counts have been kept out. Each takes back its arrival, by a CAS that fails if the counter is
+// open again; then the reader is counted, the next writer waits for it, and it is in. It departs
+// before the counter can be closed again. T_R is part of the word in which a reader finds its
+// ticket. T_W and T_L,i are compared by the rank that lets go, so that any value is safe.
+//
+// Invariant, memory order: RMA-RW's, of the counters that are open.
+//
+// Fairness: RMA-RW's, with the thresholds of Options as bounds.
+//
+// Cost: RMA-RW's, with the counters that are open. A reader pays three more operations for each
+// counter that it finds closed, and a writer one for each counter that it opens.
+type rmaRWA struct {
+	rmaRW
+	near   int    // the rank's counter at spread 0
+	spread uint64 // at which it reads
+
+	// For each spread: so few readers of an epoch vote for the next one, and so many for the one
+	// before.
+	few, many []uint64
+	leastTR   uint64
+}
+
+// The tuned part of a counter. Votes and pace are those of counter 0.
+//
+//	51 .. 50    49 .. 47   46 .. 43   42 .. 41   40
+//	T_R shift │ pace     │ votes    │ spread   │ closed
+const (
+	spreads, votes, paces, shifts = 4, 16, 8, 4
+
+	closed    = tunedOne
+	spreadOne = closed << 1
+	voteOne   = spreadOne * spreads
+	paceOne   = voteOne * votes
+	shiftOne  = paceOne * paces
+
+	tunedMask = abortOne - tunedOne
+	shiftMask = abortOne - shiftOne
+	followed  = (spreads-1)*spreadOne | (paces-1)*paceOne
+
+	shiftStep = 3 // a step of T_R is a factor of eight
+)
+
+// tuning is what a writer knows of the thresholds.
+type tuning struct {
+	followed uint64 // spread and pace
+	stride   int    // every stride-th counter is open
+	strides  []int  // of each spread
+	turns    uint64 // at the root in a row, when the rank let go of it
+}
+
+func newRMARWA(lock *Lock, w rma.Window) Mutex {
+	l := padded(rmaRWA{})
+	l.init(lock, w)
+	l.tree = newTree(&l.handle, allLevels(l.topo), rwLevels)
+	l.initCounters()
+	l.strides, l.leastTR = l.stridesOf(), leastTR
+	l.few, l.many = make([]uint64, len(l.strides)), make([]uint64, len(l.strides))
+	for k := 1; k < len(l.strides); k++ {
+		l.few[k-1] = l.weight(k-1) * fewReaders * l.opened(k-1)
+		l.many[k] = l.weight(k-1) * manyReaders * l.opened(k-1)
+	}
+	for l.dc[l.near].Target != l.own.Target {
+		l.near++
+	}
+	return l
+}
+
+// stridesOf are the strides of all spreads: every counter, one in each element of the finest
+// level, one in several elements, one. A machine of one level has two spreads between. Each is a
+// multiple of the one before.
+func (l *rmaRWA) stridesOf() []int {
+	counters, near := len(l.dc), 1
+	strides, rest := []int{1}, spreads-2
+	if l.topo.Levels() > 1 {
+		rest--
+		if near = l.perElement(); near > 1 {
+			strides = append(strides, near)
+		}
+	}
+	factor := 1
+	for power(factor, rest+1)*near < counters {
+		factor++
+	}
+	for i := 1; i <= rest+1; i++ {
+		if stride := near * power(factor, i); stride > strides[len(strides)-1] && strides[len(strides)-1] < counters {
+			strides = append(strides, stride)
+		}
+	}
+	return strides
+}
+
+// perElement is how many counters an element of the finest level has.
+func (l *rmaRWA) perElement() int {
+	_, members := l.topo.Members(l.topo.Levels(), 0)
+	return min(max(1, members/l.o.TDC), len(l.dc))
+}
+
+func power(base, exponent int) int {
+	p := 1
+	for range exponent {
+		p *= base
+	}
+	return p
+}
+
+// follow sets the thresholds of a writer that found counter 0 as v.
+func (l *rmaRW) follow(v uint64) {
+	if v&followed == l.followed {
+		return
+	}
+	l.followed = v & followed
+	l.stride = l.strides[v/spreadOne%spreads]
+	pace, below := v/paceOne%paces, uint64(1)
+	for k := 1; k < len(l.levels); k++ {
+		l.levels[k].tl = max(1, uint64(l.o.TL[k])>>pace)
+		below *= l.levels[k].tl
+	}
+	l.tw = max(1, uint64(l.o.TW)>>(2*pace)/below)
+}
+
+// Release implements Mutex.
+func (l *rmaRWA) Release() {
+	if l.end(writing) && !l.passOn() {
+		l.letReadersIn()
+	}
+}
+
+// letReadersIn gives the lock to the readers, with the thresholds that the epoch asks for.
+func (l *rmaRWA) letReadersIn() {
+	if !l.mine {
+		for i := 0; i < len(l.dc); i += l.stride {
+			if l.barred[i] = l.dc[i].Load(); i == 0 {
+				l.follow(l.barred[0])
+			}
+		}
+		if l.broken() {
+			return // a zero that the window has made up is no spread
+		}
+	}
+	v := l.barred[0]
+	to, vote, pace := l.observe().decide(v, uint64(l.o.Hysteresis))
+	here, there := l.stride, l.strides[to]
+	for i := 0; i < len(l.dc); i += min(here, there) {
+		c := &l.dc[i]
+		switch {
+		case i%here != 0:
+			c.Add(to*spreadOne - closed)
+		case i%there != 0:
+			c.admitTuned(l.barred[i], closed, l.leastTR)
+		case i == 0:
+			c.admitTuned(v, to*spreadOne|vote*voteOne|pace*paceOne, l.leastTR)
+		default:
+			c.admitTuned(l.barred[i], to*spreadOne, l.leastTR)
+		}
+	}
+	l.follow(to*spreadOne | pace*paceOne)
+	l.tree.leave(modeChange)
+}
+
+// observe is the epoch that the writer ends.
+func (l *rmaRWA) observe() (m mix) {
+	m.writers = l.turns
+	if finest := len(l.levels) - 1; finest > 0 {
+		m.writers *= l.levels[finest].run
+	}
+	m.ended = l.turns >= l.tw && l.levels[0].successor() != 0
+	spread := l.followed / spreadOne % spreads
+	m.few, m.many = l.few[spread], l.many[spread]
+	for i := 0; i < len(l.dc); i += l.stride {
+		v := l.barred[i]
+		m.readers += departed(v)
+		m.waiting += arrived(v) - departed(v)
+	}
+	return m
+}
+
+// opened is how many counters are open at a spread.
+func (l *rmaRWA) opened(spread int) uint64 {
+	stride := l.strides[spread]
+	return uint64((len(l.dc) + stride - 1) / stride)
+}
+
+// weight is how many times more readers it takes to pay for a counter at a spread than for one in
+// another element.
+func (l *rmaRWA) weight(spread int) uint64 {
+	switch {
+	case l.topo.Levels() == 1:
+		return flatWeight
+	case l.strides[spread] < l.perElement():
+		return nearWeight
+	}
+	return 1
+}
+
+// admitTuned is admit, with other thresholds.
+func (c *counter) admitTuned(v, next, least uint64) {
+	c.Add(admission(v) - v&tunedMask + next + c.shift(v, least)*shiftOne)
+	c.wake()
+}
+
+// withdraw takes back an arrival at a closed counter. It reports false if the counter is open
+// again, and the reader is in, or the window has failed.
+func (c *counter) withdraw() bool {
+	for {
+		v := c.Load()
+		if v&closed == 0 || c.m.broken() {
+			return false
+		}
+		if c.CompareAndSwap(v, v-arriveOne) {
+			return true
+		}
+	}
+}
+
+// seat is the counter where the rank reads at its spread.
+func (l *rmaRWA) seat() { l.own = &l.dc[l.near-l.near%l.strides[l.spread]] }
+
+// AcquireRead implements RWMutex.
+func (l *rmaRWA) AcquireRead(ctx context.Context) error {
+	if err := l.begin(ctx); err != nil {
+		return err
+	}
+	waited := false
+	for {
+		l.seat()
+		found := l.own.arrive()
+		if err := l.decided(); err != nil {
+			return err
+		}
+		if found&closed == 0 && l.own.kept(found) {
+			waited = true
+			var err error
+			if found, err = l.own.stay(ctx, found); err != nil {
+				return l.fail(err)
+			}
+		}
+		if found&closed == 0 {
+			l.spread = found / spreadOne % spreads
+			break
+		}
+		if !l.own.withdraw() {
+			if err := l.decided(); err != nil {
+				return err
+			}
+			break
+		}
+		l.spread++
+	}
+	l.acquired(reading, waited)
+	return nil
+}
+
+// TryAcquireRead implements ReadTryer.
+func (l *rmaRWA) TryAcquireRead() bool {
+	if l.begin(forever()) != nil {
+		return false
+	}
+	for l.seat(); !l.own.tryArrive(); l.seat() {
+		if l.own.Load()&closed == 0 {
+			return false
+		}
+		l.spread++
+	}
+	return l.tried(reading, true)
+}
