@@ -83,19 +83,19 @@ func (q *cnaQueue) tryEnter() bool {
 	return q.queue.tryEnter()
 }
 
-// handOn gives the lock to a successor, or reports that the queues are empty.
-func (q *cnaQueue) handOn(uint64) (last bool) {
+// handOn gives the lock to a successor, or leaves the queues empty.
+func (q *cnaQueue) handOn() {
 	succ := q.next.Load() &^ patient
 	if succ == 0 {
 		if q.tail.CompareAndSwap(q.name, q.rear) { // the second queue becomes the first
 			if q.head != 0 {
 				q.give(q.head, 1, 0, 0)
 			}
-			return q.head == 0
+			return
 		}
 		next, err := q.next.await(forever(), rma.IsNot(0))
 		if err != nil {
-			return false
+			return
 		}
 		succ = next &^ patient
 	}
@@ -103,7 +103,7 @@ func (q *cnaQueue) handOn(uint64) (last bool) {
 		if near := q.findSuccessor(succ); near != 0 {
 			q.h.counts.passed.Inc()
 			q.give(near, q.run+1, q.head, q.rear)
-			return false
+			return
 		}
 	}
 	if q.head != 0 { // the second queue comes before the first
@@ -111,7 +111,6 @@ func (q *cnaQueue) handOn(uint64) (last bool) {
 		succ = q.head
 	}
 	q.give(succ, 1, 0, 0)
-	return false
 }
 
 // findSuccessor is the next rank of the own element, from a node on, or 0. The nodes before
@@ -188,7 +187,7 @@ func (l *cna) TryAcquire() bool {
 // Release implements Mutex.
 func (l *cna) Release() {
 	if l.end(writing) {
-		l.handOn(granted)
+		l.handOn()
 	}
 }
 

@@ -52,7 +52,7 @@ func (l *fissile) Acquire(ctx context.Context) error {
 		}
 		l.take()
 		if !l.broken() {
-			l.below.handOn(granted)
+			l.below.handOn()
 		}
 	}
 	if err := l.decided(); err != nil {
