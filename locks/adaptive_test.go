@@ -61,8 +61,8 @@ func predictMix(t *testing.T, lock, model, tree string, o locks.Options, phases 
 }
 
 // TestAdaptiveBeside compares RMA-RW-A with fixed settings of RMA-RW, in virtual time. Where the mix
-// changes it makes at least 0.9 of the best of them. -locks.mix prints the times, and those of mixes
-// that do not change.
+// changes it makes at least 0.9 of the best of them. -locks.mix prints the times, also of mixes that
+// do not change.
 func TestAdaptiveBeside(t *testing.T) {
 	repeat.Skip(t)
 	for _, c := range []struct {

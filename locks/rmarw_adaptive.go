@@ -68,7 +68,7 @@ type rmaRWA struct {
 	leastTR   uint64
 }
 
-// The tuned part of a counter. Votes and pace are those of counter 0.
+// The tuned part of a counter. Only counter 0 has votes and a pace.
 //
 //	51 .. 50    49 .. 47   46 .. 43   42 .. 41   40
 //	T_R shift │ pace     │ votes    │ spread   │ closed

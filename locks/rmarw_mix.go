@@ -46,9 +46,10 @@ func (m mix) vote(sum uint64) uint64 {
 	return sum % votes
 }
 
-// What a counter costs and saves, in readers of an epoch. A writer pays three operations in a row
-// for each counter, while all others wait. A reader saves the way to another element, and the
-// waits of readers at the same counter. docs/decisions/locks-adaptive.md has the trials.
+// These numbers weigh the cost of a counter against its use, in readers of an epoch. A writer pays
+// three operations in a row for each counter, while all others wait. A reader saves the way to
+// another element, and the waits of readers at the same counter.
+// docs/decisions/locks-adaptive.md has the trials.
 const (
 	fewReaders  = 2 // for each counter that is open
 	manyReaders = 3 // for each counter that would be open
