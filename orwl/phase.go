@@ -15,8 +15,9 @@ import (
 type Phase struct {
 	rt     *Runtime
 	run    *run
-	number uint64                // all nodes give it the same
-	all    [rounds]chan [][]byte // what all nodes say of it
+	number uint64      // all nodes give it the same
+	among  []bool      // the nodes that have proposed it
+	agreed chan agreed // what all nodes propose
 
 	// The runtime's mu guards these.
 	declared  bool // it cannot change any more
@@ -87,7 +88,7 @@ var (
 // or the end of its context, ends the phase on all; the others return a [*NodeError].
 //
 // If ctx ends while some node has not called the phase, this node takes its call back and
-// returns why. It may call again. If the others come at this very moment, they are told: a
+// returns why. It may call again. If the others come at this very moment, they may be told: a
 // [*NodeError] that names this node. Calls that do not match are refused on all nodes, with
 // [ErrPhaseDiffers]. This includes two phases that two nodes call at once, in another order.
 //
@@ -98,8 +99,8 @@ var (
 //
 // The loss of a node ends the run, and with it the phase. With [GoOn] a phase needs only the
 // nodes on which it has tasks or resources of its own. If one of them is lost while the nodes
-// agree, all others refuse the phase. If it is lost later, it is as for any task. If node 0 is
-// lost, no phase joins any more.
+// agree, all others refuse the phase. If it is lost later, it is as for any task. Any node may be
+// lost, node 0, too.
 func (rt *Runtime) Phase(ctx context.Context, declare func(p *Phase)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -121,11 +122,8 @@ func (rt *Runtime) Phase(ctx context.Context, declare func(p *Phase)) error {
 }
 
 func (rt *Runtime) newPhase(r *run) *Phase {
-	p := &Phase{rt: rt, run: r, names: make(map[string]bool), resources: make(map[string]*resource.Resource)}
+	p := &Phase{rt: rt, run: r, names: make(map[string]bool), resources: make(map[string]*resource.Resource), agreed: make(chan agreed, 1)}
 	r.tell = func(why error) { rt.meeting.tell(p, why) }
-	for i := range p.all {
-		p.all[i] = make(chan [][]byte, 1)
-	}
 	return p
 }
 

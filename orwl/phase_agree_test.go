@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -155,27 +156,33 @@ func TestPhaseContextEndsInTheMiddle(t *testing.T) {
 	}
 }
 
-// A node is lost after it has proposed a phase, and before it votes. All others refuse the
-// phase. If the run goes on, the next one joins without that node.
+// A node is lost after it has proposed a phase, and before it votes: node 0, which gathers the
+// votes, or another one. All others refuse the phase. If the run goes on, the next ones join
+// without that node.
 func TestPhaseLosesNodeInTheMiddle(t *testing.T) {
-	for _, at := range []AtLoss{EndRun, GoOn} {
+	for _, c := range []struct {
+		at   AtLoss
+		lost int
+	}{{EndRun, 2}, {GoOn, 2}, {EndRun, 0}, {GoOn, 0}} {
 		nodes := crew(t, 3)
 		left := make(chan struct{})
-		declare := func(on int) func(p *Phase) {
+		others := slices.DeleteFunc([]int{0, 1, 2}, func(node int) bool { return node == c.lost })
+		declare := func(name string, on int) func(p *Phase) {
 			return func(p *Phase) {
-				for i, node := range []int{0, on, 1} {
+				own := p.Resource(name, 8)
+				for i, node := range []int{others[0], on, others[1]} {
 					x := p.Task(fmt.Sprint("x", i)).On(node)
-					x.Write(p.rt.Lookup("shared"))
-					x.Each(3, func(int) error { return nil })
+					out := x.Write(own)
+					x.Each(3, func(int) error { Write[uint64](out)[0]++; return nil })
 				}
 			}
 		}
-		errs := callers(t, nodes, Options{AtLoss: at}, func(node int, task *Task) error {
+		errs := callers(t, nodes, Options{AtLoss: c.at}, func(node int, task *Task) error {
 			rt := task.rt
-			if node == 2 {
+			if node == c.lost {
 				defer close(left)
 				p := rt.newPhase(&run{ctx: task.Context()})
-				declare(2)(p)
+				declare("refused", c.lost)(p)
 				whole, err := rt.admit(p)
 				if err != nil {
 					return err
@@ -187,23 +194,96 @@ func TestPhaseLosesNodeInTheMiddle(t *testing.T) {
 				rt.meeting.forget(p)
 				return rt.o.Nodes.node.Close(context.Background())
 			}
-			err := rt.Phase(task.Context(), declare(2))
+			err := rt.Phase(task.Context(), declare("refused", c.lost))
 			other := (*NodeError)(nil)
-			if !errors.As(err, &other) || other.Node != 2 || !errors.Is(err, resource.ErrLost) {
+			if !errors.As(err, &other) || other.Node != c.lost || !errors.Is(err, resource.ErrLost) {
 				t.Errorf("node %d: %v", node, err)
 			}
-			if at == EndRun {
+			if c.at == EndRun {
 				return err
 			}
 			<-left
-			return rt.Phase(task.Context(), declare(1))
+			for k := range 3 {
+				name := fmt.Sprint("joins ", k)
+				if err := rt.Phase(task.Context(), declare(name, others[1])); err != nil {
+					return err
+				}
+				if v, err := Values[uint64](task.Context(), rt.Lookup(name)); err != nil || v[0] != 9 {
+					return fmt.Errorf("node %d: %q is %v, %v, want 9", node, name, v, err)
+				}
+				// Every node has looked before the home may end.
+				if err := rt.Phase(task.Context(), func(*Phase) {}); err != nil {
+					return err
+				}
+			}
+			return nil
 		})
-		for i, err := range errs[:2] {
-			if lost := errors.Is(err, resource.ErrLost); lost != (at == EndRun) || err != nil && !lost {
-				t.Errorf("node %d: %v", i, err)
+		for _, i := range others {
+			if lost := errors.Is(errs[i], resource.ErrLost); lost != (c.at == EndRun) || errs[i] != nil && !lost {
+				t.Errorf("%+v: node %d: %v", c, i, errs[i])
 			}
 		}
-		disband(t, nodes[:2])
+		disband(t, []*Nodes{nodes[others[0]], nodes[others[1]]})
+	}
+}
+
+// Node 0 is lost at each moment of a phase that needs it not: while others have called the phase
+// and it has not, or while tasks of the phase run. The phase ends well on the nodes that are left.
+func TestPhaseGoesOnWithoutNode0(t *testing.T) {
+	for _, calls := range []bool{false, true} {
+		nodes := crew(t, 3)
+		gone := make(chan struct{})
+		errs := callers(t, nodes, Options{AtLoss: GoOn}, func(node int, task *Task) error {
+			rt := task.rt
+			declare := func(p *Phase) {
+				own := p.Resource("own", 8)
+				for on := 1; on <= 2; on++ {
+					x := p.Task(fmt.Sprint("x", on)).On(on)
+					out := x.Write(own)
+					x.Do(func(x *Task) error {
+						for range x.Rounds(3) {
+							Write[uint64](out)[0]++
+							if calls {
+								<-gone
+							}
+						}
+						return nil
+					})
+				}
+			}
+			if node > 0 {
+				if err := rt.Phase(task.Context(), declare); err != nil {
+					return err
+				}
+				v, err := Values[uint64](task.Context(), rt.Lookup("own"))
+				if err != nil || v[0] != 6 {
+					return fmt.Errorf("node %d: %v, %v, want 6", node, v, err)
+				}
+				return rt.Phase(task.Context(), func(*Phase) {}) // every node has looked
+			}
+			if calls {
+				p := rt.newPhase(&run{ctx: task.Context()})
+				declare(p)
+				whole, err := rt.admit(p)
+				if err == nil {
+					defer whole.phases.Done()
+					err = p.join(whole)
+				}
+				if err != nil {
+					return err
+				}
+				defer close(gone)
+				defer rt.dismiss(p)
+				defer rt.meeting.forget(p)
+			}
+			return rt.o.Nodes.node.Close(context.Background())
+		})
+		for i, err := range errs[1:] {
+			if err != nil {
+				t.Errorf("node 0 has called %t: node %d: %v", calls, i+1, err)
+			}
+		}
+		disband(t, nodes[1:])
 	}
 }
 
@@ -308,5 +388,45 @@ func TestPhasesAtOnce(t *testing.T) {
 	})
 	if err := errors.Join(errs...); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestNews reads what was sent, and refuses what no correct node sends.
+func TestNews(t *testing.T) {
+	failure := (&NodeError{Node: 1, Text: "why"}).encode()
+	for what, c := range map[string]struct {
+		m    news
+		good bool
+	}{
+		"a failure": {news{Version: messageVersion, Number: 3, Failure: failure}, true}, "a node has left": {news{Version: messageVersion, Node: 2}, true},
+		"another version": {news{Version: messageVersion + 1, Node: 2}, false}, "no node": {news{Version: messageVersion, Node: 3}, false},
+		"no failure": {news{Version: messageVersion, Failure: []byte{1}}, false},
+	} {
+		m, err := parseNews(pack.Encode(&c.m), 3)
+		if c.good && (err != nil || m.Number != c.m.Number || m.Node != c.m.Node) || !c.good && err == nil {
+			t.Errorf("%s: %+v, %v", what, m, err)
+		}
+	}
+	for name, want := range map[string]uint64{endsOf(17): 17, proposals: 0, votes: 0, "phase 0x1 ends": 0, "phase 1 ends ": 0} {
+		if got := numberOf(name); got != want {
+			t.Errorf("%q is of phase %d, want %d", name, got, want)
+		}
+	}
+}
+
+// The lists of proposals say who has taken a call back, and what is wrong.
+func TestProposals(t *testing.T) {
+	good := pack.Encode(&proposal{messageVersion, 7, false, []byte("offer")})
+	back := pack.Encode(&proposal{messageVersion, 8, true, nil})
+	other := pack.Encode(&proposal{messageVersion + 1, 1, false, nil})
+	offers, mine, void, err := parseProposals([][]byte{good, nil, good}, 2)
+	if err != nil || void || mine != 7 || string(offers[0]) != "offer" || offers[1] != nil {
+		t.Errorf("%q, %d, %t, %v", offers, mine, void, err)
+	}
+	if _, mine, void, err = parseProposals([][]byte{good, back}, 1); err != nil || !void || mine != 8 {
+		t.Errorf("taken back: %d, %t, %v", mine, void, err)
+	}
+	if _, _, _, err = parseProposals([][]byte{good, other}, 0); err == nil {
+		t.Error("another version is taken")
 	}
 }

@@ -44,6 +44,9 @@ func (p *Phase) join(whole *run) error {
 		}
 	}
 	if err == nil {
+		if failure == nil {
+			g.settle(p, offers)
+		}
 		err = p.judge(offers, failure)
 	}
 	if err = p.vote(offers, err); err != nil {
@@ -64,7 +67,7 @@ func (p *Phase) vote(offers []*offer, verdict error) error {
 	if verdict != nil {
 		v.Failure = p.rt.o.Nodes.failureOf(verdict).encode()
 	}
-	blobs, err := p.rt.meeting.give(p, voteRound, pack.Encode(&v))
+	blobs, err := p.rt.meeting.vote(p, pack.Encode(&v))
 	if verdict != nil {
 		return verdict
 	}
@@ -133,7 +136,7 @@ func (p *Phase) finish() error {
 	if why := r.why(); why != nil {
 		mine = rt.o.Nodes.failureOf(why).encode()
 	}
-	all, err := g.give(p, endRound, mine)
+	all, err := g.ends(p, mine)
 	g.forget(p)
 	p.forgo()
 	if err == nil {

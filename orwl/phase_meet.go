@@ -2,249 +2,257 @@ package orwl
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/orwl/go-orwl/internal/pack"
 	"github.com/orwl/go-orwl/net/node"
-	"github.com/orwl/go-orwl/orwl/internal/agreement"
 )
 
-// meeting is where the nodes agree on phases. It joins the step functions of package agreement to
-// the network and to the goroutines that call Phase. A run of one
-// node has a meeting of one.
+// meeting is where the nodes agree on phases. They do so by gatherings of the network, which go on
+// whichever node is lost:
+//
+//	"phase"        what each node proposes; the round is the number of the agreement
+//	"votes"        whether the phase joins, from those that have proposed
+//	"phase 7 ends" its tasks have ended on a node
+//
+// A node whose call is taken back says so in the place of its proposal. If that comes in time, the
+// agreement is void, and the others propose once more. If it comes too late, the node refuses in
+// the vote. A run of one node has a meeting of one.
 type meeting struct {
 	nodes *Nodes
 	turn  chan struct{} // holds one of the calls of Phase, which decides with the others
 
 	mu      sync.Mutex
-	chair   *agreement.Chair // nil but on node 0
-	member  agreement.Member
+	call    uint64            // counts what this node has proposed, or taken back
+	open    node.Gathering    // of proposals, until all nodes have proposed; else nil
 	pending *Phase            // its proposal is open
+	alone   uint64            // counts the agreements of a run of one node
 	met     map[uint64]*Phase // by number, until they end
 	over    error             // why no more phases meet, or nil
-	shut    chan struct{}     // closed then
-	gone    error             // why nothing comes from node 0 any more, or nil
-	alone   chan struct{}     // closed then
+	left    int               // the node that has left the meeting first, or -1
+	shut    chan struct{}     // closed when no more phases meet
+	apart   error             // why nothing is agreed with this node any more, or nil
+	parted  chan struct{}     // closed then
 }
 
-// The rounds of an agreement, after the proposals.
+// The names of gatherings.
 const (
-	voteRound = iota + 1 // whether the phase joins
-	endRound             // its tasks have ended
-	rounds
+	proposals = "phase"
+	votes     = "votes"
 )
 
-func newMeeting(n *Nodes) *meeting {
-	gaveUp := NodeError{Node: n.Number(), Text: "it gave up the phase before all nodes had called it"}
-	g := &meeting{
-		nodes: n, turn: make(chan struct{}, 1), met: make(map[uint64]*Phase), shut: make(chan struct{}), alone: make(chan struct{}),
-		member: agreement.Member{Refusal: pack.Encode(&vote{Version: messageVersion, Failure: gaveUp.encode()})},
+// endsOf is the name under which nodes say that a phase has ended.
+func endsOf(number uint64) string { return fmt.Sprintf("phase %d ends", number) }
+
+// numberOf is the number of the phase in a name of endsOf, or 0.
+func numberOf(name string) uint64 {
+	text, _ := strings.CutSuffix(strings.TrimPrefix(name, "phase "), " ends")
+	number, err := strconv.ParseUint(text, 10, 64)
+	if err != nil || endsOf(number) != name {
+		return 0
 	}
-	if n.Number() == 0 {
-		g.chair = agreement.NewChair(n.Count())
-	}
-	return g
+	return number
 }
 
-// open lets messages of other nodes come.
-func (g *meeting) open() error {
+// errAgain is the end of an agreement in which a node has taken its call back.
+var errAgain = errors.New("orwl: a node has taken its call of a phase back")
+
+func newMeeting(n *Nodes) *meeting {
+	return &meeting{
+		nodes: n, turn: make(chan struct{}, 1), met: make(map[uint64]*Phase), left: -1,
+		shut: make(chan struct{}), parted: make(chan struct{}),
+	}
+}
+
+// begin lets messages of other nodes come.
+func (g *meeting) begin() error {
 	g.nodes.node.OnLoss(g.lost)
-	return g.nodes.node.Receive(phaseChannel, node.Receiver{Take: func(from int, header, bulk []byte) error {
-		m, err := agreement.Parse(header, bulk, g.nodes.Count())
+	g.nodes.node.OnApart(g.parts)
+	return g.nodes.node.Receive(phaseChannel, node.Receiver{Take: func(from int, header, _ []byte) error {
+		m, err := parseNews(header, g.nodes.Count())
 		if err != nil {
 			return fmt.Errorf("%w: %w", node.ErrProtocol, err)
 		}
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		if err := g.take(from, m); err != nil {
-			return fmt.Errorf("%w: %w", node.ErrProtocol, err)
-		}
+		g.hear(m)
 		return nil
 	}})
 }
 
-// take takes a message.
-func (g *meeting) take(from int, m agreement.Message) error {
-	switch m.Kind {
-	case agreement.Propose, agreement.Withdraw, agreement.Leave, agreement.Give:
-		if g.chair == nil {
-			return fmt.Errorf("%w: node %d takes this node for node 0", agreement.ErrMessage, from)
+// propose waits until all nodes have called the phase, and returns what they propose.
+func (g *meeting) propose(ctx context.Context, p *Phase, offer []byte) ([][]byte, error) {
+	for {
+		if err := g.offer(p, offer); err != nil {
+			return nil, err
 		}
-		out, err := g.chair.Step(from, m)
-		g.post(out)
-		return err
-	}
-	answer, news, err := g.member.Step(from, m)
-	switch {
-	case err != nil:
-		return err
-	case news:
-		return g.hear(m)
-	}
-	g.send(answer)
-	return nil
-}
-
-// hear gives news to the phase that it concerns.
-func (g *meeting) hear(m agreement.Message) error {
-	p := g.met[m.Number]
-	switch {
-	case m.Kind == agreement.Left:
-		g.close(fmt.Errorf("%w: the tasks of node %d have ended", ErrNotRunning, m.Number))
-		return nil
-	case m.Kind == agreement.All && m.Round == 0:
-		p = g.pending
-		g.pending, p.number, g.met[m.Number] = nil, m.Number, p
-	case p == nil: // it has ended
-		return nil
-	case m.Kind == agreement.Tell:
-		why, err := parseFailure(m.Blob, g.nodes.Count())
-		if err == nil {
-			p.run.lost(why)
-		}
-		return err
-	}
-	select {
-	case p.all[m.Round] <- m.List:
-		return nil
-	default:
-		return fmt.Errorf("%w: round %d of agreement %d, again", agreement.ErrMessage, m.Round, m.Number)
-	}
-}
-
-// post sends the letters of the chair.
-func (g *meeting) post(out []agreement.Letter) {
-	for _, l := range out {
-		if l.To == g.nodes.Number() {
-			if err := g.take(l.To, l.Message); err != nil {
-				panic(err) // this node is correct
+		why := error(nil)
+		select {
+		case a := <-p.agreed:
+			if a.err != errAgain {
+				return a.list, a.err
 			}
 			continue
+		case <-ctx.Done():
+			why = context.Cause(ctx)
+		case <-g.shut:
+		case <-g.parted:
 		}
-		g.sendTo(l.To, l.Message)
+		if a, agreed := g.takeBack(p); agreed { // all have called it meanwhile
+			if a.err != errAgain {
+				return a.list, a.err
+			}
+		}
+		return nil, g.why(why)
 	}
 }
 
-// send sends a message to the chair.
-func (g *meeting) send(m agreement.Message) {
-	if g.chair != nil {
-		g.post([]agreement.Letter{{To: g.nodes.Number(), Message: m}})
-		return
-	}
-	g.sendTo(0, m)
-}
-
-func (g *meeting) sendTo(node int, m agreement.Message) {
-	header, bulk := m.Encode()
-	// If it fails, that node is lost, and this one is about to learn it.
-	_ = g.nodes.node.Send(node, phaseChannel, header, bulk, false)
-}
-
-// propose waits until all nodes have called the phase, and returns what they propose.
-func (g *meeting) propose(ctx context.Context, p *Phase, blob []byte) ([][]byte, error) {
-	g.mu.Lock()
-	if g.over != nil {
-		defer g.mu.Unlock()
-		return nil, g.over
-	}
-	g.pending = p
-	g.send(g.member.Propose(blob))
-	g.mu.Unlock()
-	why := error(nil)
-	select {
-	case all := <-p.all[0]:
-		return all, nil
-	case <-ctx.Done():
-		why = context.Cause(ctx)
-	case <-g.shut:
-	case <-g.alone:
-	}
+// offer proposes a phase, in the place of what is open.
+func (g *meeting) offer(p *Phase, offer []byte) (err error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.pending != p { // all have called it meanwhile
-		return <-p.all[0], nil
+	if g.over != nil {
+		return g.over
+	}
+	g.call++
+	g.pending = p
+	said := pack.Encode(&proposal{messageVersion, g.call, false, offer})
+	switch {
+	case !g.nodes.many():
+		g.alone++
+		g.agree(g.alone, [][]byte{said})
+	case g.open != nil:
+		err = g.open.Change(said)
+	default:
+		g.open, err = g.nodes.node.Offer(proposals, said, g.gathered)
+	}
+	if err != nil {
+		g.pending = nil
+	}
+	return err
+}
+
+// takeBack takes the call of a phase back, unless it is agreed upon, or void.
+func (g *meeting) takeBack(p *Phase) (a agreed, is bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.pending != p {
+		return <-p.agreed, true
 	}
 	g.pending = nil
-	if g.member.Open() {
-		g.send(g.member.Withdraw())
-	}
-	for _, other := range []error{g.gone, g.over} {
-		if why == nil {
-			why = other
+	g.call++
+	// It is short.
+	_ = g.open.Change(pack.Encode(&proposal{messageVersion, g.call, true, nil}))
+	return a, false
+}
+
+// why is why a call of Phase ends: the given reason, if there is one.
+func (g *meeting) why(first error) error {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, other := range []error{g.apart, g.over} {
+		if first == nil {
+			first = other
 		}
 	}
-	return nil, why
+	return first
 }
 
-// give gives something in a round of the phase, and waits for what all give. It fails only
-// with node 0.
-func (g *meeting) give(p *Phase, round int, blob []byte) ([][]byte, error) {
-	g.mu.Lock()
-	g.send(agreement.Message{Kind: agreement.Give, Number: p.number, Round: uint64(round), Blob: blob})
-	g.mu.Unlock()
-	select {
-	case all := <-p.all[round]:
-		return all, nil
-	case <-g.alone:
-		return nil, g.gone
-	}
-}
-
-// tell tells the other nodes that a phase has failed here.
-func (g *meeting) tell(p *Phase, why error) {
-	m := agreement.Message{Kind: agreement.Tell, Number: p.number, Blob: g.nodes.failureOf(why).encode()}
-	for node := range g.nodes.Count() {
-		if node != g.nodes.Number() {
-			g.sendTo(node, m)
-		}
-	}
-}
-
-// forget forgets a phase that has ended, or has not joined.
-func (g *meeting) forget(p *Phase) {
+// gathered takes what all nodes have proposed.
+func (g *meeting) gathered(list [][]byte) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	delete(g.met, p.number)
+	number := g.open.Round()
+	g.open = nil
+	g.agree(number, list)
 }
 
-// ended is why no more phases meet, or nil.
-func (g *meeting) ended() error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.over
-}
-
-// end lets no more phases meet.
-func (g *meeting) end(why error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.close(why)
-}
-
-func (g *meeting) close(why error) {
-	if g.over == nil {
-		g.over = why
-		close(g.shut)
-	}
-}
-
-// leave tells the other nodes that no phase of this node follows.
-func (g *meeting) leave() {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.send(agreement.Message{Kind: agreement.Leave})
-}
-
-// lost takes the loss of a node.
-func (g *meeting) lost(node int, why error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+// agree is the beginning of an agreement. All nodes have the same list.
+func (g *meeting) agree(number uint64, list [][]byte) {
+	offers, mine, void, err := parseProposals(list, g.nodes.Number())
+	p := g.pending
+	g.pending = nil
+	answer := agreed{offers, err}
 	switch {
-	case g.chair != nil:
-		g.post(g.chair.Lost(node))
-	case node == 0 && g.gone == nil:
-		g.gone = &NodeError{Node: node, Lost: true, Text: why.Error()}
-		close(g.alone)
+	case err != nil:
+	case void:
+		answer = agreed{err: errAgain}
+	case mine != g.call:
+		g.refuse(number, among(list))
+		answer = agreed{err: errAgain}
+	case p != nil:
+		p.number, p.among, g.met[number] = number, among(list), p
 	}
+	if p != nil {
+		p.agreed <- answer
+	}
+}
+
+// among are the nodes that have proposed.
+func among(list [][]byte) []bool {
+	is := make([]bool, len(list))
+	for i, b := range list {
+		is[i] = b != nil
+	}
+	return is
+}
+
+// refuse votes against an agreement on what this node has taken back.
+func (g *meeting) refuse(number uint64, among []bool) {
+	gaveUp := NodeError{Node: g.nodes.Number(), Text: "it gave up the phase before all nodes had called it"}
+	v := vote{Version: messageVersion, Failure: gaveUp.encode()}
+	// It is short.
+	_, _ = g.nodes.node.OfferAmong(votes, number, among, pack.Encode(&v), func([][]byte) {})
+}
+
+// vote votes on the phase, and waits for the votes of all.
+func (g *meeting) vote(p *Phase, blob []byte) ([][]byte, error) {
+	return g.give(p, votes, p.number, blob)
+}
+
+// ends says that the tasks of the phase have ended here, and waits until all nodes have said so.
+func (g *meeting) ends(p *Phase, blob []byte) ([][]byte, error) {
+	return g.give(p, endsOf(p.number), 1, blob)
+}
+
+// give gathers among the nodes that have proposed the phase. It fails if this node is apart.
+func (g *meeting) give(p *Phase, name string, round uint64, blob []byte) ([][]byte, error) {
+	if !g.nodes.many() {
+		return [][]byte{append([]byte{}, blob...)}, nil // not nil, which is a node that is lost
+	}
+	done := make(chan [][]byte, 1)
+	open, err := g.nodes.node.OfferAmong(name, round, p.among, blob, func(list [][]byte) { done <- list })
+	if err != nil {
+		return nil, err
+	}
+	defer open.Drop()
+	select {
+	case list := <-done:
+		return list, nil
+	case <-g.parted:
+		return nil, g.why(nil)
+	}
+}
+
+// settle lets the network forget the ends of phases that have ended on all nodes: no proposal of a
+// later one names them.
+func (g *meeting) settle(p *Phase, offers []*offer) {
+	if !g.nodes.many() {
+		return
+	}
+	run := make(map[uint64]bool)
+	for _, o := range offers {
+		if o == nil {
+			continue
+		}
+		for _, r := range o.Runs {
+			run[r.Number] = true
+		}
+	}
+	g.nodes.node.ForgetGathered(func(name string) bool {
+		number := numberOf(name)
+		return number > 0 && number < p.number && !run[number]
+	})
 }

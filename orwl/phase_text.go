@@ -6,6 +6,46 @@ import (
 	"github.com/orwl/go-orwl/internal/pack"
 )
 
+// proposal is what a node puts before the others: the offer of a phase, or that it has taken its
+// call back.
+type proposal struct {
+	Version uint64 `msgpack:"version"`
+	Call    uint64 `msgpack:"call"` // counts what the node has put before them
+	Back    bool   `msgpack:"back"` // taken back
+	Offer   []byte `msgpack:"offer"`
+}
+
+// parseProposals reads the proposals of all nodes, nil for nodes that were lost. It returns the
+// offers in them, the call of this node, and whether one was taken back.
+func parseProposals(list [][]byte, me int) (offers [][]byte, mine uint64, back bool, err error) {
+	offers = make([][]byte, len(list))
+	for i, b := range list {
+		if b == nil {
+			continue
+		}
+		var p proposal
+		bad := pack.Decode(b, &p)
+		if bad == nil {
+			_, bad = checkSaid(p.Version, nil, len(list))
+		}
+		if bad != nil && err == nil {
+			err = fmt.Errorf("orwl: what node %d proposes: %w", i, bad)
+		}
+		if i == me {
+			mine = p.Call
+		}
+		back = back || p.Back
+		offers[i] = append([]byte{}, p.Offer...) // not nil
+	}
+	return offers, mine, back, err
+}
+
+// agreed is what comes of proposals: the offer of each node, nil for those that were lost.
+type agreed struct {
+	list [][]byte
+	err  error
+}
+
 // offer is what a node proposes of a phase: a digest of its text, and what the node alone
 // knows. All nodes judge the phase by all offers, so they judge alike.
 type offer struct {

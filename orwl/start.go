@@ -38,7 +38,7 @@ func (rt *Runtime) start(r *run) error {
 		return err
 	}
 	if rt.o.Nodes.many() {
-		if err := rt.meeting.open(); err != nil {
+		if err := rt.meeting.begin(); err != nil {
 			return err
 		}
 		if err := rt.agree(r.ctx, s); err != nil {

@@ -29,6 +29,15 @@ type Node interface {
 	Receive(channel uint64, r Receiver) error
 	// Gather returns what each node has said under a name, when all have.
 	Gather(ctx context.Context, name string, blob []byte) ([][]byte, error)
+	// Offer is Gather that does not wait. taken is called, once, with what all have given: nil for
+	// nodes that had gone. It must not wait for another parcel.
+	Offer(name string, blob []byte, taken func(list [][]byte)) (Gathering, error)
+	// OfferAmong gathers from some nodes only, in a round of the name that is later than those
+	// before.
+	OfferAmong(name string, round uint64, among []bool, blob []byte, taken func(list [][]byte)) (Gathering, error)
+	// ForgetGathered forgets what was gathered under some names. Every node that has given has got
+	// it, and gives no more under these names.
+	ForgetGathered(over func(name string) bool)
 
 	// OnLoss has f called for each node that is lost or has left, OnSuspect for one that may
 	// have given this one up, and OnApart if this one must not go on.
@@ -53,6 +62,16 @@ type Node interface {
 
 	// Close leaves the run.
 	Close(ctx context.Context) error
+}
+
+// Gathering is what a node has offered.
+type Gathering interface {
+	// Round counts the gatherings under the name, from 1. All nodes count alike.
+	Round() uint64
+	// Change offers something else. If it comes too late, the list has what was offered before.
+	Change(blob []byte) error
+	// Drop has nobody called any more. What was offered stays.
+	Drop()
 }
 
 // Receiver takes the parcels of a channel. It is called by several goroutines at a

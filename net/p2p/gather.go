@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/orwl/go-orwl/internal/pack"
+	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/net/p2p/internal/control"
 	"github.com/orwl/go-orwl/net/p2p/internal/gathering"
 	"github.com/orwl/go-orwl/net/wire"
@@ -15,21 +15,12 @@ import (
 // called it too, so it is a barrier. Names may be used again; a node calls it once at
 // a time for one.
 func (n *Node) Gather(ctx context.Context, name string, blob []byte) ([][]byte, error) {
-	if len(name) > wire.MaxText || len(blob) > n.options.MaxBulk/n.options.Nodes-mostLength {
-		return nil, fmt.Errorf("p2p: Gather of %d bytes under a name of %d, want at most %d and %d",
-			len(blob), len(name), n.options.MaxBulk/n.options.Nodes-mostLength, wire.MaxText)
-	}
 	done := make(chan [][]byte, 1)
-	n.mu.Lock()
-	k, out := n.gatherer.Begin(name, blob)
-	n.gatherings[k] = done
-	n.postGatherings(out)
-	n.mu.Unlock()
-	defer func() {
-		n.mu.Lock()
-		defer n.mu.Unlock()
-		delete(n.gatherings, k)
-	}()
+	g, err := n.Offer(name, blob, func(list [][]byte) { done <- list })
+	if err != nil {
+		return nil, err
+	}
+	defer g.Drop()
 	select {
 	case blobs := <-done:
 		return blobs, nil
@@ -42,20 +33,83 @@ func (n *Node) Gather(ctx context.Context, name string, blob []byte) ([][]byte, 
 	}
 }
 
-// mostLength is what the length of a blob takes.
-const mostLength = 9
+// offered is what a node has given under a name. It implements node.Gathering.
+type offered struct {
+	node *Node
+	key  gathering.Key
+}
+
+// Offer is Gather that does not wait: taken is called with what all have given. It must not wait
+// for another parcel. It is not called if this node is apart, or closed.
+func (n *Node) Offer(name string, blob []byte, taken func(list [][]byte)) (node.Gathering, error) {
+	return n.gives(name, blob, taken, func() (gathering.Key, []gathering.Letter) { return n.gatherer.Begin(name, blob) })
+}
+
+// OfferAmong gathers only from some nodes, by number. All of them give to the same round, which is
+// later than those before under that name.
+func (n *Node) OfferAmong(name string, round uint64, among []bool, blob []byte, taken func(list [][]byte)) (node.Gathering, error) {
+	k := gathering.Key{Name: name, Round: round}
+	return n.gives(name, blob, taken, func() (gathering.Key, []gathering.Letter) { return k, n.gatherer.BeginAt(k, blob, among) })
+}
+
+func (n *Node) gives(name string, blob []byte, taken func([][]byte), begin func() (gathering.Key, []gathering.Letter)) (node.Gathering, error) {
+	if most := n.mostBlob(); len(name) > wire.MaxText || len(blob) > most {
+		return nil, fmt.Errorf("p2p: Gather of %d bytes under a name of %d, want at most %d and %d", len(blob), len(name), most, wire.MaxText)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	k, out := begin()
+	n.gatherings[k] = taken
+	n.postGatherings(out)
+	return &offered{n, k}, nil
+}
+
+// mostBlob is how much one node may give, so that all of it is one parcel.
+func (n *Node) mostBlob() int {
+	return (n.options.MaxBulk - gathering.Overhead(n.options.Nodes)) / n.options.Nodes
+}
+
+// Round implements node.Gathering.
+func (g *offered) Round() uint64 { return g.key.Round }
+
+// Change implements node.Gathering.
+func (g *offered) Change(blob []byte) error {
+	if most := g.node.mostBlob(); len(blob) > most {
+		return fmt.Errorf("p2p: Gather of %d bytes, want at most %d", len(blob), most)
+	}
+	g.node.mu.Lock()
+	defer g.node.mu.Unlock()
+	g.node.postGatherings(g.node.gatherer.Change(g.key, blob))
+	return nil
+}
+
+// Drop implements node.Gathering.
+func (g *offered) Drop() {
+	g.node.mu.Lock()
+	defer g.node.mu.Unlock()
+	delete(g.node.gatherings, g.key)
+}
+
+// ForgetGathered forgets what was gathered under some names. Every node that has given has got the
+// list, and gives under these names no more.
+func (n *Node) ForgetGathered(over func(name string) bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.gatherer.Forget(over)
+}
 
 // postGatherings sends what is said about gatherings. n.mu is held.
 func (n *Node) postGatherings(out []gathering.Letter) {
 	lists := make(map[gathering.Key][]byte) // encoded once
 	for _, l := range out {
 		key := &control.Gathering{Name: l.Key.Name, Round: l.Key.Round}
-		header, bulk := control.Message{Give: key}, l.Blob
-		if l.Kind == gathering.All {
-			if lists[l.Key] == nil {
-				lists[l.Key] = pack.Encode(l.List)
-			}
-			header, bulk = control.Message{Gathered: key}, lists[l.Key]
+		header, bulk := control.Message{Gathered: key}, lists[l.Key]
+		switch {
+		case l.Kind == gathering.Give:
+			header, bulk = control.Message{Give: key}, l.Bytes()
+		case bulk == nil:
+			bulk = l.Bytes()
+			lists[l.Key] = bulk
 		}
 		// If it fails, that node is gone.
 		_ = n.Send(l.To, ownChannel, header.Bytes(), bulk, true)
@@ -64,28 +118,39 @@ func (n *Node) postGatherings(out []gathering.Letter) {
 
 // takeGathering takes what a node gives, or what all have given.
 func (n *Node) takeGathering(from int, said control.Message, bulk []byte) error {
-	in := gathering.Message{Kind: gathering.Give, Blob: bulk}
-	key := said.Give
+	kind, key := gathering.Give, said.Give
 	if said.Gathered != nil {
-		list, err := pack.List[[]byte](bulk, n.options.Nodes)
-		if err != nil {
-			return protocolError("gathered under %q: %v", said.Gathered.Name, err)
-		}
-		in, key = gathering.Message{Kind: gathering.All, List: list}, said.Gathered
+		kind, key = gathering.All, said.Gathered
 	}
-	in.Key = gathering.Key{Name: key.Name, Round: key.Round}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.gatherer == nil {
-		return protocolError("node %d gives to %q, and the run has not begun", from, key.Name)
+	in, err := gathering.Parse(kind, gathering.Key{Name: key.Name, Round: key.Round}, bulk, n.options.Nodes)
+	if err != nil {
+		return fmt.Errorf("%w: node %d: %w", ErrProtocol, from, err)
 	}
-	out, done, err := n.gatherer.Step(from, in)
+	taken, err := n.gathers(from, in)
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrProtocol, err)
 	}
-	n.postGatherings(out)
-	if wait := n.gatherings[in.Key]; done && wait != nil {
-		wait <- in.List // once
+	if taken != nil {
+		taken(in.List)
 	}
 	return nil
+}
+
+// gathers takes a message, and returns who waits for the list in it.
+func (n *Node) gathers(from int, in gathering.Message) (taken func([][]byte), err error) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if n.gatherer == nil {
+		return nil, fmt.Errorf("%w: node %d gives to %q, and the run has not begun", gathering.ErrMessage, from, in.Key.Name)
+	}
+	out, done, err := n.gatherer.Step(from, in)
+	if err != nil {
+		return nil, err
+	}
+	n.postGatherings(out)
+	if done {
+		taken = n.gatherings[in.Key]
+		delete(n.gatherings, in.Key)
+	}
+	return taken, nil
 }

@@ -62,7 +62,7 @@ type Node struct {
 	early      []earlyChange
 	apart      error
 	gatherer   *gathering.Member
-	gatherings map[gathering.Key]chan [][]byte // that this node waits for
+	gatherings map[gathering.Key]func(list [][]byte) // that this node waits for
 }
 
 // Join makes this process a node of a run. It listens, and returns when all nodes are
@@ -93,7 +93,7 @@ func newNode(ctx context.Context, o Options) (*Node, error) {
 	n := &Node{
 		options: o, number: o.Number, machine: o.machine(), born: time.Now(), notices: newMailbox(), own: newMailbox(), log: o.Log, counts: o.Counts,
 		closed: make(chan struct{}), joined: make(chan struct{}), failed: make(chan error, 1), parted: make(chan struct{}),
-		held: make(map[uint64][]heldParcel), heldBytes: make([]int, o.Nodes), gatherings: make(map[gathering.Key]chan [][]byte), present: 1,
+		held: make(map[uint64][]heldParcel), heldBytes: make([]int, o.Nodes), gatherings: make(map[gathering.Key]func([][]byte)), present: 1,
 	}
 	var err error
 	if n.host, err = transport.New(o.host(n.lanes.Talk)); err != nil {

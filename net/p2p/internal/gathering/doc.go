@@ -4,6 +4,10 @@
 //	node   ──Give──▶ chair     the lowest member of the epoch
 //	       ◀─All──             when all members have given; nil for nodes that had gone
 //
+// A node may give something else until the chair has the gifts of all. Each gift has a number, its
+// try, because messages overtake each other. The list tells which one came in time. A gathering
+// may be among some nodes only. Then the others neither give, nor get the list.
+//
 // # When the chair is lost
 //
 // Then the next chair may gather again what some node has got already, and the lists must be the
@@ -12,5 +16,5 @@
 // member has got one, for each has said that it still waits.
 //
 // An older list is not needed. All nodes had given to the later gathering of that name, so all
-// had got the earlier one, or did not want it any more.
+// had got the earlier one, or did not want it any more. [Member.Forget] forgets the last one, too.
 package gathering

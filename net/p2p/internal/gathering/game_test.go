@@ -3,8 +3,11 @@ package gathering
 import (
 	"bytes"
 	"errors"
+	"flag"
 	"fmt"
+	"maps"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -27,13 +30,14 @@ type letter struct {
 	Letter
 }
 
-// player is a node. It gathers under two names.
+// player is a node. It gathers under two names, and among some nodes under a third.
 type player struct {
 	*Member
 	node  int
 	at    int // of the epochs
 	gone  bool
 	waits map[string]Key // by name
+	gave  map[Key][]string
 	got   map[Key][][]byte
 }
 
@@ -48,7 +52,7 @@ func newGame(seed uint64) *game {
 	}
 	g.epochs = append(g.epochs, first)
 	for i := range first.Seats {
-		g.nodes = append(g.nodes, &player{Member: New(i, first), node: i, waits: make(map[string]Key), got: make(map[Key][][]byte)})
+		g.nodes = append(g.nodes, &player{Member: New(i, first), node: i, waits: make(map[string]Key), gave: make(map[Key][]string), got: make(map[Key][][]byte)})
 	}
 	return g
 }
@@ -118,16 +122,34 @@ func (g *game) lose(p *player) {
 	g.epochs = append(g.epochs, e)
 }
 
-// begin gathers once more, if there is something to gather. A node may give up what it waits for.
+// begin gathers once more, if there is something to gather. A node may give up what it waits for,
+// or give something else.
 func (g *game) begin(p *player) bool {
 	name := []string{"a", "b"}[g.IntN(2)]
-	if _, waits := p.waits[name]; waits && !g.chance(30) || p.rounds[name] >= most {
+	k, waits := p.waits[name]
+	switch {
+	case waits && g.chance(8) && len(p.gave[k]) < 3:
+		blob := p.blob(k)
+		g.send(p.node, p.Change(k, blob))
+	case waits && !g.chance(30) || p.rounds[name] >= most:
 		return false
+	default:
+		k = Key{name, p.rounds[name] + 1}
+		p.waits[name] = k
+		at, out := p.Begin(name, p.blob(k))
+		if at != k {
+			g.wrong = fmt.Sprintf("round %v instead of %v", at, k)
+		}
+		g.send(p.node, out)
 	}
-	k, out := p.Begin(name, fmt.Appendf(nil, "%d", p.node))
-	p.waits[name] = k
-	g.send(p.node, out)
 	return true
+}
+
+// blob is the next one that a node gives.
+func (p *player) blob(k Key) []byte {
+	b := fmt.Sprintf("%d: %d", p.node, len(p.gave[k]))
+	p.gave[k] = append(p.gave[k], b)
+	return []byte(b)
 }
 
 func (g *game) deliver(at int) {
@@ -155,16 +177,36 @@ func (g *game) deliver(at int) {
 		delete(p.waits, l.Key.Name)
 	}
 	for i, blob := range l.List {
-		if g.epochs[len(g.epochs)-1].Has(i) && string(blob) != fmt.Sprint(i) {
-			g.wrong = fmt.Sprintf("node %d gets %q of node %d, which is there", p.node, blob, i)
+		switch there := g.epochs[len(g.epochs)-1].Has(i); {
+		case blob == nil && there && l.Key.Name != "few", blob != nil && !slices.Contains(g.nodes[i].gave[l.Key], string(blob)):
+			g.wrong = fmt.Sprintf("node %d gets %q of node %d, which is there: %t", p.node, blob, i, there)
 		}
 	}
+	if l.Key.Name == "a" {
+		g.few(p, l.Message)
+	}
 }
+
+// few gathers among the nodes of a list with an even number, and the lowest one in it.
+func (g *game) few(p *player, all Message) {
+	among, first := make([]bool, len(all.List)), true
+	for i, blob := range all.List {
+		among[i] = blob != nil && (i%2 == 0 || first)
+		first = first && blob == nil
+	}
+	if among[p.node] {
+		k := Key{"few", all.Key.Round}
+		p.waits[k.Name] = k
+		g.send(p.node, p.BeginAt(k, p.blob(k), among))
+	}
+}
+
+var seeds = flag.Uint64("gathering.seeds", 2000, "seeds of TestSeeds")
 
 func TestSeeds(t *testing.T) {
 	invariant.Reached()
 	lost, kept := 0, 0
-	for seed := range uint64(3000) {
+	for seed := range *seeds {
 		g := newGame(seed)
 		if g.play(); g.wrong != "" {
 			t.Fatalf("seed %d: %s", seed, g.wrong)
@@ -174,6 +216,11 @@ func TestSeeds(t *testing.T) {
 			for k := range p.given {
 				if !p.gone && p.epoch.Chair() == p.node && p.last[k.Name].Key.Round < k.Round {
 					kept++
+				}
+			}
+			for _, k := range slices.Collect(maps.Keys(p.handed)) {
+				if !p.gone {
+					t.Errorf("seed %d: node %d keeps the list of %v", seed, p.node, k)
 				}
 			}
 		}
@@ -188,6 +235,7 @@ func TestSeeds(t *testing.T) {
 	reached := invariant.Reached()
 	for _, s := range []string{
 		"a list of a chair that is lost", "a new chair has what a node waits for", "a new chair hears of what a node waits for",
+		"a gift overtakes the one before", "a gift is changed too late",
 	} {
 		if reached[s] == 0 {
 			t.Errorf("no seed reaches this state: %s", s)
@@ -198,29 +246,104 @@ func TestSeeds(t *testing.T) {
 // TestHostile takes what no correct node sends.
 func TestHostile(t *testing.T) {
 	first := membership.Epoch{Number: 1, Seats: []membership.Seat{{Life: 1, State: membership.In}, {Life: 2, State: membership.In}}}
-	give := Message{Kind: Give, Key: Key{"a", 1}, Blob: []byte{1}}
-	for what, m := range map[string]Message{
-		"a list that nobody waits for": {Kind: All, Key: Key{"b", 1}, List: make([][]byte, 2)},
-		"a list of a later round":      {Kind: All, Key: Key{"a", 2}, List: make([][]byte, 2)},
-		"half a list":                  {Kind: All, Key: Key{"a", 1}, List: make([][]byte, 1)},
-		"a gift again":                 give,
-	} {
-		n := New(0, first)
-		n.Begin("a", nil)
-		if _, _, err := n.Step(1, give); err != nil {
-			t.Fatal(err)
-		}
-		if _, done, err := n.Step(1, m); !errors.Is(err, ErrMessage) || done {
-			t.Errorf("%s: %t, %v", what, done, err)
-		}
-	}
+	give := Message{Kind: Give, Key: Key{"a", 1}, Try: 1, Blob: []byte{1}}
 	n := New(0, first)
+	if _, _, err := n.Step(1, give); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := n.Step(1, give); !errors.Is(err, ErrMessage) {
+		t.Errorf("a gift again: %v", err)
+	}
+	n = New(0, first)
 	for i := range MostOpen {
-		if _, _, err := n.Step(1, Message{Kind: Give, Key: Key{"a", uint64(i + 1)}}); err != nil {
+		if _, _, err := n.Step(1, Message{Kind: Give, Key: Key{"a", uint64(i + 1)}, Try: 1}); err != nil {
 			t.Fatalf("gift %d: %v", i, err)
 		}
 	}
-	if _, _, err := n.Step(1, Message{Kind: Give, Key: Key{"b", 1}}); !errors.Is(err, ErrMessage) {
+	if _, _, err := n.Step(1, Message{Kind: Give, Key: Key{"b", 1}, Try: 1}); !errors.Is(err, ErrMessage) {
 		t.Errorf("a gift too many: %v", err)
 	}
+}
+
+// TestForget forgets one list of two. A list that comes again does no harm.
+func TestForget(t *testing.T) {
+	first := membership.Epoch{Number: 1, Seats: []membership.Seat{{Life: 1, State: membership.In}, {Life: 2, State: membership.In}}}
+	n := New(1, first)
+	list := func(name string) Message { return Message{Kind: All, Key: Key{name, 1}, List: [][]byte{{}, {}}} }
+	for _, name := range []string{"a", "b"} {
+		n.Begin(name, nil)
+		if _, done, err := n.Step(0, list(name)); err != nil || !done {
+			t.Fatalf("the list: %t, %v", done, err)
+		}
+	}
+	n.Forget(func(name string) bool { return name == "a" })
+	if len(n.last) != 1 || len(n.rounds) != 1 || n.rounds["b"] != 1 {
+		t.Errorf("rounds %v, lists %v", n.rounds, n.last)
+	}
+	if out, done, err := n.Step(0, list("a")); len(out) > 0 || done || err != nil {
+		t.Errorf("a list that comes again: %v, %t, %v", out, done, err)
+	}
+}
+
+func messages() []Message {
+	return []Message{
+		{Kind: Give, Key: Key{"a", 1}, Try: 2, Blob: []byte("blob"), Among: []bool{false, true}},
+		{Kind: Give, Key: Key{"a", 1}, Try: 1, Blob: []byte{}},
+		{Kind: All, Key: Key{"b", 7}, List: [][]byte{nil, {}}},
+	}
+}
+
+// A message is what was sent, and no part of it is one.
+func TestMessages(t *testing.T) {
+	for _, m := range messages() {
+		b := m.Bytes()
+		if got, err := Parse(m.Kind, m.Key, b, 2); err != nil || !reflect.DeepEqual(got, m) {
+			t.Errorf("%+v, %v, want %+v", got, err, m)
+		}
+		if len(b) > len(m.Blob)+Overhead(2) {
+			t.Errorf("%d bytes, more than Overhead", len(b))
+		}
+		for i := range b {
+			if _, err := Parse(m.Kind, m.Key, b[:i], 2); !errors.Is(err, ErrMessage) {
+				t.Errorf("%d bytes of %+v: %v", i, m, err)
+			}
+		}
+		if _, err := Parse(m.Kind, Key{"a", 0}, b, 2); !errors.Is(err, ErrMessage) {
+			t.Errorf("%+v in round 0: %v", m, err)
+		}
+	}
+	give, all := messages()[0], messages()[2]
+	for what, parse := range map[string]func() (Message, error){
+		"a list as a gift":         func() (Message, error) { return Parse(Give, all.Key, all.Bytes(), 2) },
+		"a gift as a list":         func() (Message, error) { return Parse(All, give.Key, give.Bytes(), 2) },
+		"a list of another run":    func() (Message, error) { return Parse(All, all.Key, all.Bytes(), 3) },
+		"a gift among another run": func() (Message, error) { return Parse(Give, give.Key, give.Bytes(), 3) },
+		"a list among some of them": func() (Message, error) {
+			all.Among = []bool{true, true}
+			return Parse(All, all.Key, all.Bytes(), 2)
+		},
+	} {
+		if m, err := parse(); !errors.Is(err, ErrMessage) {
+			t.Errorf("%s: %+v, %v", what, m, err)
+		}
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, m := range messages() {
+		f.Add(m.Bytes(), m.Kind == Give)
+	}
+	f.Fuzz(func(t *testing.T, b []byte, give bool) {
+		kind := All
+		if give {
+			kind = Give
+		}
+		m, err := Parse(kind, Key{"a", 1}, b, 2)
+		if err != nil {
+			return
+		}
+		if again, err := Parse(kind, m.Key, m.Bytes(), 2); err != nil || !reflect.DeepEqual(again, m) {
+			t.Errorf("%+v becomes %+v, %v", m, again, err)
+		}
+	})
 }

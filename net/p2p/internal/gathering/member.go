@@ -2,7 +2,6 @@ package gathering
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -11,39 +10,6 @@ import (
 	"github.com/orwl/go-orwl/net/p2p/internal/membership"
 )
 
-// Key is one of several gatherings under a name.
-type Key struct {
-	Name  string
-	Round uint64 // from 1
-}
-
-// Kind says what a message is.
-type Kind uint8
-
-const (
-	// Give goes to the chair, with Blob.
-	Give Kind = iota + 1
-	// All comes from the chair, or goes to a new one, with List.
-	All
-)
-
-// Message is what nodes say to each other.
-type Message struct {
-	Kind Kind
-	Key  Key
-	Blob []byte
-	List [][]byte // by node; nil for those that had gone
-}
-
-// Letter is a message to a node, which may be the sender.
-type Letter struct {
-	To int
-	Message
-}
-
-// ErrMessage is a message that no correct node sends.
-var ErrMessage = errors.New("gathering: not a message of a correct node")
-
 // MostOpen is how many gatherings one node may have begun that are not complete.
 const MostOpen = 1 << 10
 
@@ -51,38 +17,66 @@ const MostOpen = 1 << 10
 type Member struct {
 	me     int
 	epoch  membership.Epoch
-	rounds map[string]uint64  // how often this node has given under a name
-	waits  map[Key][]byte     // what this node has given, until it gets all
+	rounds map[string]uint64  // the last round under a name that this node has given to
+	waits  map[Key]*Message   // what this node has given, until it gets all
 	last   map[string]Message // the last list that it has got, under each name
-	given  map[Key][][]byte   // as the chair
+	given  map[Key]*gifts     // as the chair
+	handed map[Key]Message    // the lists of this chair that are on their way to itself
 	open   []int              // of them, how many each node has given to
 }
 
-// New makes the part of node me in a run that begins with an epoch.
+// gifts are what nodes have given to one gathering.
+type gifts struct {
+	of    []gift // by node
+	among []bool
+}
+
+// gift is what one node has given; blob is nil if it has not.
+type gift struct {
+	try  uint64
+	blob []byte
+}
+
+// New makes the part of node me in a run. It begins with an epoch.
 func New(me int, first membership.Epoch) *Member {
 	return &Member{
-		me: me, epoch: first, rounds: make(map[string]uint64), waits: make(map[Key][]byte),
-		last: make(map[string]Message), given: make(map[Key][][]byte), open: make([]int, len(first.Seats)),
+		me: me, epoch: first, rounds: make(map[string]uint64), waits: make(map[Key]*Message),
+		last: make(map[string]Message), given: make(map[Key]*gifts), handed: make(map[Key]Message), open: make([]int, len(first.Seats)),
 	}
 }
 
-// Begin gives something under a name. It copies the blob.
+// Begin gives something under a name, in the next round. It copies the blob.
 func (m *Member) Begin(name string, blob []byte) (Key, []Letter) {
-	m.rounds[name]++
-	k := Key{name, m.rounds[name]}
-	m.waits[k] = append(make([]byte, 0, len(blob)), blob...) // not nil, if empty
-	return k, m.toChair(m.gives(k))
+	k := Key{name, m.rounds[name] + 1}
+	return k, m.BeginAt(k, blob, nil)
 }
 
-func (m *Member) gives(k Key) Message { return Message{Kind: Give, Key: k, Blob: m.waits[k]} }
+// BeginAt gives something in a round that is later than all in which this node has given. Only
+// some nodes must give.
+func (m *Member) BeginAt(k Key, blob []byte, among []bool) []Letter {
+	invariant.Check(k.Round > m.rounds[k.Name], "round %d of %q, after round %d", k.Round, k.Name, m.rounds[k.Name])
+	m.rounds[k.Name] = k.Round
+	m.waits[k] = &Message{Kind: Give, Key: k, Among: among}
+	return m.Change(k, blob)
+}
 
-func (m *Member) toChair(what ...Message) (out []Letter) {
-	if c := m.epoch.Chair(); c >= 0 {
-		for _, w := range what {
-			out = append(out, Letter{c, w})
-		}
+// Change gives something else, unless this node has got the list. Whether it came in time, the
+// list tells.
+func (m *Member) Change(k Key, blob []byte) []Letter {
+	g := m.waits[k]
+	if g == nil {
+		return nil
 	}
-	return out
+	g.Try++
+	g.Blob = append(make([]byte, 0, len(blob)), blob...) // not nil, if empty
+	return m.toChair(*g)
+}
+
+func (m *Member) toChair(what Message) []Letter {
+	if c := m.epoch.Chair(); c >= 0 {
+		return []Letter{{c, what}}
+	}
+	return nil
 }
 
 // Step takes a message, and returns those to send. Done says that in has what this node
@@ -97,7 +91,8 @@ func (m *Member) Step(from int, in Message) (out []Letter, done bool, err error)
 		out, err = m.takeGift(from, in)
 		return out, false, err
 	}
-	return m.takeAll(from, in)
+	out, done = m.takeAll(in)
+	return out, done, nil
 }
 
 // takeGift takes what a node gives. It may come before this node knows that it is the chair.
@@ -110,42 +105,61 @@ func (m *Member) takeGift(from int, in Message) ([]Letter, error) {
 		invariant.Sometimes(from != m.me, "a new chair has what a node waits for")
 		return []Letter{{from, last}}, nil
 	}
-	list := m.given[k]
-	switch {
-	case list != nil && list[from] != nil:
-		return nil, fmt.Errorf("%w: node %d gives to %q again", ErrMessage, from, k.Name)
-	case m.open[from] >= MostOpen:
-		return nil, fmt.Errorf("%w: node %d gives to %q, and %d others are not complete", ErrMessage, from, k.Name, m.open[from])
-	case list == nil:
-		list = make([][]byte, len(m.epoch.Seats))
-		m.given[k] = list
+	if all, is := m.handed[k]; is {
+		invariant.Sometimes(true, "a gift is changed too late")
+		return []Letter{{from, all}}, nil
 	}
-	list[from] = append(make([]byte, 0, len(in.Blob)), in.Blob...)
-	m.open[from]++
+	all := m.given[k]
+	if all == nil {
+		all = &gifts{of: make([]gift, len(m.epoch.Seats))}
+	}
+	had := all.of[from]
+	switch {
+	case had.blob == nil && m.open[from] >= MostOpen:
+		return nil, fmt.Errorf("%w: node %d gives to %q, and %d others are not complete", ErrMessage, from, k.Name, m.open[from])
+	case had.blob == nil:
+		m.open[from]++
+	case in.Try == had.try:
+		return nil, fmt.Errorf("%w: node %d gives to %q again", ErrMessage, from, k.Name)
+	case in.Try < had.try:
+		invariant.Sometimes(true, "a gift overtakes the one before")
+		return nil, nil
+	}
+	m.given[k] = all
+	all.among = in.Among
+	all.of[from] = gift{in.Try, append(make([]byte, 0, len(in.Blob)), in.Blob...)}
 	return m.finish(k), nil
 }
 
 // finish tells all nodes what they have given, if this node is the chair and all have.
 func (m *Member) finish(k Key) (out []Letter) {
+	all := m.given[k]
 	if m.epoch.Chair() != m.me {
 		return nil
 	}
-	list := m.given[k]
-	for i, blob := range list {
-		if m.epoch.Has(i) && blob == nil {
+	list := make([][]byte, len(all.of))
+	for i, g := range all.of {
+		if g.blob == nil && m.epoch.Has(i) && (all.among == nil || all.among[i]) {
 			return nil
 		}
+		list[i] = g.blob
 	}
-	return m.hand(Message{Kind: All, Key: k, List: list})
+	whole := Message{Kind: All, Key: k, List: list}
+	if list[m.me] != nil {
+		m.handed[k] = whole
+	} else if m.last[k.Name].Key.Round < k.Round { // this node gets none: it notes that there is one
+		m.last[k.Name] = whole
+	}
+	return m.hand(whole)
 }
 
 // hand hands a list to the members that have given.
 func (m *Member) hand(all Message) (out []Letter) {
-	for i, blob := range m.given[all.Key] {
-		if blob != nil {
+	for i, g := range m.given[all.Key].of {
+		if g.blob != nil {
 			m.open[i]--
 		}
-		if blob != nil && m.epoch.Has(i) {
+		if g.blob != nil && m.epoch.Has(i) {
 			out = append(out, Letter{i, all})
 		}
 	}
@@ -153,47 +167,46 @@ func (m *Member) hand(all Message) (out []Letter) {
 	return out
 }
 
-// takeAll takes a list. The chair may get it from a node that was quicker than this one.
-func (m *Member) takeAll(from int, in Message) (out []Letter, done bool, err error) {
+// takeAll takes a list. The chair may get it from a node that was quicker than this one. A list
+// to which this node has not given is kept for those that have.
+func (m *Member) takeAll(in Message) (out []Letter, done bool) {
 	k := in.Key
-	if k.Round > m.rounds[k.Name] || len(in.List) != len(m.epoch.Seats) {
-		return nil, false, fmt.Errorf("%w: node %d sends %d blobs of %q, to which this node has not given", ErrMessage, from, len(in.List), k.Name)
-	}
+	delete(m.handed, k)
 	if k.Round <= m.last[k.Name].Key.Round {
-		return nil, false, nil
+		return nil, false
 	}
 	m.last[k.Name] = in
-	maps.DeleteFunc(m.waits, func(w Key, _ []byte) bool { return w.Name == k.Name && w.Round <= k.Round })
-	if list := m.given[k]; list != nil {
-		if list[m.me] != nil { // this node has it
-			list[m.me] = nil
-			m.open[m.me]--
-		}
+	done = m.waits[k] != nil
+	maps.DeleteFunc(m.waits, func(w Key, _ *Message) bool { return w.Name == k.Name && w.Round <= k.Round })
+	if m.given[k] != nil {
 		out = m.hand(in)
 		invariant.Sometimes(len(out) > 0, "a new chair hears of what a node waits for")
 	}
-	return out, true, nil
+	return out, done
 }
 
-// Enter goes on to the next epoch.
+// Enter goes on to the next epoch, or a later one.
 func (m *Member) Enter(e membership.Epoch) (out []Letter) {
-	before, now := m.epoch.Chair(), e.Chair()
-	moved := before != now || now >= 0 && m.epoch.Seats[now].Life != e.Seats[now].Life
+	before := m.epoch
 	m.epoch = e
-	if moved {
+	if before.Chair() != e.Chair() { // the new one has been told nothing
 		for _, k := range sorted(m.waits) {
-			out = append(out, m.toChair(m.gives(k))...)
+			out = append(out, m.toChair(*m.waits[k])...)
 		}
 		for _, name := range slices.Sorted(maps.Keys(m.last)) {
-			if now != m.me {
-				out = append(out, m.toChair(m.last[name])...)
-			}
+			out = append(out, m.toChair(m.last[name])...)
 		}
 	}
 	for _, k := range sorted(m.given) {
 		out = append(out, m.finish(k)...)
 	}
 	return out
+}
+
+// Forget forgets the lists under some names. Every node that has given has got them.
+func (m *Member) Forget(over func(name string) bool) {
+	maps.DeleteFunc(m.last, func(name string, _ Message) bool { return over(name) })
+	maps.DeleteFunc(m.rounds, func(name string, _ uint64) bool { return over(name) })
 }
 
 // sorted are the keys of a map, in order.

@@ -1,0 +1,43 @@
+package gathering
+
+import (
+	"testing"
+	"time"
+
+	"github.com/orwl/go-orwl/internal/invariant"
+	"github.com/orwl/go-orwl/internal/mutants"
+	"github.com/orwl/go-orwl/internal/repeat"
+)
+
+var mutantTrial = mutants.Flags("gathering")
+
+// telling are the mutants that every test run tries: what a new chair is told, and what it makes of it.
+var telling = []string{
+	"member.go Member.takeGift: last.Key.Round >= k.Round: never",
+	"member.go Member.takeGift: in.Try < had.try: never",
+	"member.go Member.takeGift: is: never",
+	"member.go Member.takeAll: delete(m.handed, k): dropped",
+	"member.go Member.finish: all.among == nil || all.among[i]: without the second",
+}
+
+// TestMutants makes one small mistake at a time, and expects the tests to notice.
+func TestMutants(t *testing.T) {
+	repeat.Skip(t)
+	if testing.Short() || invariant.Enabled {
+		t.Skip("-short, -race or -tags invariants: this builds a test binary, and the ordinary run does")
+	}
+	(&mutants.Plan{
+		Files: []mutants.File{{Name: "member.go"}},
+		Rules: mutants.Rules{
+			Spares:      func(string, string) bool { return false },
+			SparedCalls: []string{"Sometimes", "Check"},
+			Computes:    func(string) bool { return true },
+			Returns:     true,
+		},
+		Stages: []mutants.Stage{
+			{Name: "some seeds", Tests: ".", Flags: []string{"-test.skip", "^TestMutants$", "-gathering.seeds", "400"}, Limit: 20 * time.Second},
+			{Name: "seeds", Tests: ".", Flags: []string{"-test.skip", "^TestMutants$"}, Limit: time.Minute},
+		},
+		Telling: telling, Page: "../../../../docs/decisions/gathering-mutants.md",
+	}).Run(t, *mutantTrial)
+}
