@@ -60,7 +60,7 @@ func TestBenchRepeats(t *testing.T) {
 	if again, _ := dht(t, command.Done, line); first != again {
 		t.Errorf("two predictions differ:\n%s\n%s", first, again)
 	}
-	if !strings.Contains(first, "cray-xc30") {
+	if !strings.Contains(first, "piz-daint") {
 		t.Errorf("the machine is not named:\n%s", first)
 	}
 }
@@ -110,10 +110,10 @@ func TestBenchFlags(t *testing.T) {
 		"-buckets -1":                 "-buckets is -1",
 		"-heap 1 -buckets 2":          "-heap is 1, want at least 4094",
 		"-fabric p2p -nodes 1":        "-nodes is 1",
-		"-fabric sim -machine cray-2": "infiniband-fdr",
+		"-fabric sim -machine cray-2": "coolmuc-2",
 		"-tdc -1":                     "-tdc is -1",
 		"-tr 1048577":                 "-tr",
-		"-machine cray-xc30":          "-fabric sim",
+		"-machine piz-daint":          "-fabric sim",
 		"-nodes 3":                    "-fabric p2p",
 		"-turns 2 -fabric sim":        "-turns",
 		"-turns 0":                    "-turns is 0",

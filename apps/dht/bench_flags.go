@@ -43,7 +43,7 @@ func (o *benchFlags) define(f *flag.FlagSet) {
 	f.StringVar(&o.fabric, "fabric", "mem", "the `WINDOWS`: mem, ranks as goroutines; shm, as processes that share memory; p2p, on nodes that send frames; sim, predicted")
 	f.StringVar(&o.ranks, "ranks", "8", "with `P` ranks, or several numbers with commas between: one keeps the volume, P-1 use it; on sim, nodes of 16 cores")
 	f.StringVar(&o.topology, "topology", "", "the machine, instead of -ranks: `LEVEL:N ...` from coarse to fine, the last one counting ranks")
-	f.StringVar(&o.machine, "machine", "cray-xc30", "of sim, the `MACHINE`: a file that orwl model -json wrote, or one of "+strings.Join(machineNames(), ", "))
+	f.StringVar(&o.machine, "machine", "piz-daint", "of sim, the `MACHINE`: a file that orwl model -json wrote, or one of "+strings.Join(machineNames(), ", "))
 	f.IntVar(&o.nodes, "nodes", 2, "of p2p, `N` processes: the first keeps the volume, the others have the ranks that use it")
 	f.IntVar(&o.turns, "turns", 3, "of all but sim, hold each contest `N` times and take the one of median length")
 	f.StringVar(&o.writes, "writes", "0,2,5,20", "F_W, the `PERCENT` of operations that insert, with commas between")

@@ -39,7 +39,7 @@ var errCutShort = errors.New("interrupted: the rest was not played")
 func runBench(f *flag.FlagSet, args []string, out io.Writer) (err error) {
 	b := bench{progress: newProgress(os.Stderr)}
 	b.plan.define(f, arena.Mem)
-	machine := f.String("machine", "cray-xc30", "what -window sim plays on: a file that orwl model -json wrote, or one of "+strings.Join(machineNames(), ", "))
+	machine := f.String("machine", "piz-daint", "what -window sim plays on: a file that orwl model -json wrote, or one of "+machineList())
 	f.StringVar(&b.html, "html", "", "write the report with its plots to `FILE`, too")
 	b.form.define(f)
 	b.others.define(f)

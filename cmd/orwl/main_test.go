@@ -11,7 +11,9 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/internal/command"
+	"github.com/orwl/go-orwl/locks/lab"
 	"github.com/orwl/go-orwl/locks/lab/arena"
+	"github.com/orwl/go-orwl/locks/lab/report"
 	"github.com/orwl/go-orwl/orwl/session"
 )
 
@@ -72,14 +74,16 @@ func TestGoodCommandLines(t *testing.T) {
 		{"sim -lock HMCS -topology node:2,core:2 -tl 1,2 -seeds 100 -cancels 2", command.Done, []string{"100 runs", "no promise broken"}},
 		{"locks -topology node:2,core:2", command.Done, []string{"4 ranks", "RMA-RW           reader-writer   any time", "C-MCS-HEM"}},
 		{"locks -json", command.Done, []string{`"lock": "RMA-RW",` + "\n    \"kind\": \"reader-writer\"", `"words_home": 2`, `"reader": {`, `"gets": 1`}},
-		{"predict -lock C-MCS-MCS -topology node:2,core:4", command.Done, []string{"C-MCS-MCS on cray-xc30", "8 ranks"}},
+		{"predict -lock c-mcs-mcs -topology node:2,core:4 -turns 10 -repeats 1 -bench ecsb", command.Done, []string{"piz-daint (Cray XC30", "described machines ", "node:2 core:4", "C-MCS-MCS"}},
+		{"predict -lock mcs,rma-rw -bench ecsb,warb -fw 0.2 -ranks 16,64 -turns 5 -repeats 1 -csv", command.Done, []string{"bench,lock,window,", "ECSB,MCS,sim,node:4 core:16,64,", "WARB,RMA-RW,sim,node:1 core:16,16,"}},
+		{"predict -machine coolmuc-2 -lock D-MCS -bench ecsb -ranks 112 -turns 2 -repeats 1 -json", command.Done, []string{"node:4 core:28", "coolmuc-2 (Haswell"}},
+		{"predict -h", command.Done, []string{"-machine", "default 10ms", "-bench", "coolmuc-2"}},
 		{"bench -h", command.Done, []string{"-bench", "wbab", "-fw", "-html"}},
 		{"bench -lock mcs,C-mcs-m?s,rma-rw -bench ecsb -ranks 2 -turns 50 -fw 0.2,20", command.Done, []string{"ECSB: throughput of an empty section (000 §5", "mem     2      MCS ", "C-MCS-MCS", "RMA-RW, F_W 20 %"}},
 		{"bench -lock d-mcs -bench lb,upb -window sim -nodes 2 -ranks 4 -turns 20 -repeats 1 -csv", command.Done, []string{"bench,lock,window,", "LB,D-MCS,sim,node:2 core:2,4,1,0,0,0,latency,ns,", ",3c,ns,"}},
 		{"bench -lock mcs -bench lb,upb -ranks 2 -turns 20 -repeats 1 -json", command.Done, []string{`"name": "latency"`, `"skipped": [`, "UPB on node:1 core:2: want two ranks in each of two elements"}},
 		{"topo -topology node:2,core:4 -ranks 4", command.Done, []string{"node:1 core:4", "4 ranks"}},
 		{"topo", command.Done, []string{"machine"}},
-		{"predict -topology node:2,core:4", command.Done, []string{"8 ranks, 160 acquisitions", "virtual time"}},
 		{"vet -h", command.Done, []string{"usage: orwl vet [FLAGS] FILE", "task row1: write a, read b", "acquire 1, release 1, acquire 2, release 2", "-order"}},
 		{"vet testdata/rows.txt", command.Done, []string{"testdata/rows.txt: alive: tasks 4, accesses 10, resources 4; checked in "}},
 		{"vet testdata/jacobi.txt", command.Done, []string{"testdata/jacobi.txt: alive: tasks 3, accesses 7, resources 3; checked in "}},
@@ -90,8 +94,11 @@ func TestGoodCommandLines(t *testing.T) {
 		{"taskbench -type fft -width 8 -and -type dom -steps 9 -system orwl,orwl-goroutines,channels,barrier -v", command.Done, []string{"Task Graph 2:", "Dependence Type: dom", "System barrier", "Total Tasks 56\n"}},
 		{"taskbench -metg -type stencil_1d -steps 50 -kernel compute_bound -repeat 1 -system orwl,channels", command.Done, []string{"METG(50%) of 1 x stencil_1d, width 4, 50 steps", "orwl  ", "channels  "}},
 		{"taskbench -metg -steps 2 -system channels", command.Done, []string{"no METG: -kernel empty has no iterations"}},
-		{"model -ranks 2", command.Done, []string{"mem on", "self", "issue"}},
-		{"model -ranks 3 -window shm", command.Done, []string{"shm on", "self", "issue"}},
+		{"model -ranks 2", command.Done, []string{"mem on", "self", "issue", "instructions: load", "goroutines on "}},
+		{"model -ranks 3 -window shm", command.Done, []string{"shm on", "self", "issue", "instructions: load", "processes on "}},
+		{"model -ranks 2 -window p2p", command.Done, []string{"p2p on", "self", "issue"}},
+		{"model -machine Piz-Daint", command.Done, []string{"piz-daint (Cray", "a port at each node", "recalled   machine: put 1000", "hash of all described machines: "}},
+		{"model -validate -lock mcs -turns 200 -repeats 1 -csv", command.Done, []string{"window,ranks,lock,measured_ns", "mem,32,MCS,", "shm,8,MCS,"}},
 	} {
 		code, out, complaints := try(t, strings.Fields(c.args)...)
 		if code != c.code {
@@ -152,7 +159,7 @@ func TestBadCommandLines(t *testing.T) {
 		"sim -topology rak:2":               `did you mean "rack"?`,
 		"sim -lock mcs-flushed -schedule [": "'[' without ']'",
 		"sim -lock mcs-flushed -seed 1 -schedule 0": "exclude each other",
-		"predict -machine nosuch":                   `no machine "nosuch": known are cray-xc30`,
+		"predict -machine nosuch":                   `no machine "nosuch": known are piz-daint`,
 		"predict -machine main_test.go":             "invalid character",
 		"topo -ranks -1":                            "-ranks is -1",
 		"topo -under nod:2":                         `did you mean "node"?`,
@@ -162,7 +169,9 @@ func TestBadCommandLines(t *testing.T) {
 		"vet testdata/nosuch":                       "testdata/nosuch: no such file",
 		"vet testdata/notask.txt":                   "no task is described: orwl vet -h shows how",
 		"vet testdata/mistaken.txt":                 "testdata/mistaken.txt: liveness: line 2, column 12: an access begins with what it does\n\ttask row1: wriet a, read b\n\t           ^~~~~\n\tallowed: read or write\n",
-		"model -window smh":                         `-window is "smh", want mem or shm`,
+		"model -machine nosuch":                     `no machine "nosuch": known are piz-daint`,
+		"model -validate -lock nosuch":              `-lock: lab: no lock "nosuch"`,
+		"model -window smh":                         `-window is "smh", want mem, shm or p2p`,
 		"model -ranks 5000":                         "-ranks is 5000, want 0 to 4096",
 	} {
 		code, _, complaints := try(t, strings.Fields(args)...)
@@ -200,13 +209,16 @@ func TestModelIsAMachine(t *testing.T) {
 	if err := os.WriteFile(file, []byte(out), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	code, out, complaints = try(t, "predict", "-machine", file, "-topology", "core:4", "-json")
-	var p prediction
-	if err := json.Unmarshal([]byte(out), &p); err != nil || code != command.Done {
+	code, out, complaints = try(t, "predict", "-machine", file, "-lock", "mcs", "-bench", "ecsb", "-ranks", "4", "-json")
+	var r report.Report
+	if err := json.Unmarshal([]byte(out), &r); err != nil || code != command.Done {
 		t.Fatalf("%v, exit code %d %s\n%s", err, code, complaints, out)
 	}
-	if p.Ranks != 4 || p.Acquisitions != 80 || p.Seconds <= 0 {
-		t.Errorf("%+v", p)
+	if len(r.Results) != 1 || r.Results[0].Ranks != 4 || !strings.HasPrefix(r.Machine, "mem on ") {
+		t.Fatalf("%+v", r)
+	}
+	if f, ok := r.Results[0].Figure(lab.FigureThroughput); !ok || f.Median <= 0 {
+		t.Errorf("%+v", f)
 	}
 }
 

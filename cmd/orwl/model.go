@@ -3,26 +3,27 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"sync"
+	"runtime"
 	"time"
 
 	"github.com/orwl/go-orwl/internal/command"
-	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/rma/model"
+	"github.com/orwl/go-orwl/net/sim"
 	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/net/topology/host"
 )
 
 // runModel is orwl model.
 func runModel(f *flag.FlagSet, args []string, out io.Writer) error {
-	window := f.String("window", "mem", "measure the `WINDOW` mem, ranks as goroutines, or shm, ranks as processes")
+	window := f.String("window", "mem", "measure the `WINDOW` mem, ranks as goroutines, shm, ranks as processes, or p2p, ranks as nodes that send frames")
 	ranks := f.Int("ranks", 0, "measure with `N` ranks; one for each processor if 0")
+	machine := f.String("machine", "", "show a described `MACHINE` and where its figures come from, and measure nothing: "+machineList())
+	v := defineValidation(f)
 	asJSON := f.Bool("json", false, "print the model as JSON, for orwl predict -machine")
 	if err := command.Parse(f, args); err != nil {
 		return err
@@ -30,27 +31,67 @@ func runModel(f *flag.FlagSet, args []string, out io.Writer) error {
 	if err := inRange("ranks", *ranks, 0, 4096); err != nil {
 		return err
 	}
-	measure := map[string]func(*topology.Tree) (model.Model, error){"mem": measureGoroutines, "shm": measureProcesses}[*window]
-	if measure == nil {
-		return command.Misusef("-window is %q, want mem or shm", *window)
+	if v.asked {
+		v.form.json = *asJSON
+		return v.run(out)
 	}
-	tree, err := detected(*ranks)
+	if *machine != "" {
+		return showMachine(*machine, *asJSON, out)
+	}
+	measured, err := measureHere(*window, *ranks)
 	if err != nil {
 		return err
+	}
+	if *asJSON {
+		return writeModel(out, measured)
+	}
+	fmt.Fprint(out, &measured)
+	return nil
+}
+
+func writeModel(out io.Writer, m model.Model) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(m)
+}
+
+// showMachine prints a described machine, and where its figures come from.
+func showMachine(name string, asJSON bool, out io.Writer) error {
+	m, err := sim.MachineByName(name)
+	if err != nil {
+		return command.Misusef("-machine: %w", err)
+	}
+	if asJSON {
+		return writeModel(out, m)
+	}
+	fmt.Fprint(out, &m)
+	for _, d := range sim.Described() {
+		if d.Model.Name != m.Name {
+			continue
+		}
+		fmt.Fprintln(out)
+		for _, f := range d.Figures {
+			fmt.Fprintf(out, "%-9s  %s\n           %s\n", f.Grade, f.Figure, f.Source)
+		}
+	}
+	fmt.Fprintf(out, "\nhash of all described machines: %s\n", sim.MachinesHash())
+	return nil
+}
+
+// measureHere measures a window on this machine.
+func measureHere(window string, ranks int) (model.Model, error) {
+	measure := map[string]func(*topology.Tree) (model.Model, error){"mem": measureGoroutines, "shm": measureProcesses, "p2p": measureNodes}[window]
+	if measure == nil {
+		return model.Model{}, command.Misusef("-window is %q, want mem, shm or p2p", window)
+	}
+	tree, err := detected(ranks)
+	if err != nil {
+		return model.Model{}, err
 	}
 	machine, err := measure(tree)
-	if err != nil {
-		return err
-	}
 	title, _ := os.Hostname() // empty if it is not known
-	machine.Name = *window + " on " + title
-	if *asJSON {
-		encoder := json.NewEncoder(out)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(machine)
-	}
-	fmt.Fprint(out, &machine)
-	return nil
+	machine.Name = window + " on " + title
+	return machine, err
 }
 
 // detected is this machine's tree, with a number of ranks unless it is 0.
@@ -65,27 +106,22 @@ func detected(ranks int) (*topology.Tree, error) {
 	return tree, nil
 }
 
-// measureGoroutines runs a meter on ranks of this process.
-func measureGoroutines(tree *topology.Tree) (model.Model, error) {
-	fabric, err := mem.New(mem.Options{Topology: tree})
-	if err != nil {
-		return model.Model{}, err
+// crowdRanks is how many ranks outnumber the processors, when a crowd is measured.
+func crowdRanks() int { return 8 * runtime.GOMAXPROCS(0) }
+
+// schedulerOf is the scheduler of ranks on this machine's processors. A hop from a rank to one
+// that sleeps takes some time: half of it is the wake-up, and half the change of ranks.
+func schedulerOf(ranks string, hop float64) *model.Scheduler {
+	s := &model.Scheduler{Ranks: ranks, Processors: runtime.GOMAXPROCS(0), Change: hop / 2, Wake: hop / 2}
+	if ranks == model.Goroutines {
+		s.Slice = 10e6             // Go preempts a goroutine after that
+		s.Look, s.Stay = 2e3, 20e3 // packages net/mem and net/internal/direct
+		return s
 	}
-	defer fabric.Close()
-	meter, err := model.NewMeter(fabric)
-	if err != nil {
-		return model.Model{}, err
-	}
-	models := make([]model.Model, tree.Ranks())
-	failures := make([]error, tree.Ranks())
-	var all sync.WaitGroup
-	for p := range models {
-		all.Go(func() {
-			models[p], failures[p] = play(fabric, meter, rma.Rank(p))
-		})
-	}
-	all.Wait()
-	return models[0], errors.Join(failures...)
+	s.Slice = 3e6               // the base slice of Linux
+	s.Slack = 55e3              // the slack of its timers, and a wake-up
+	s.Look, s.Stay = 10e3, 50e3 // package net/shm
+	return s
 }
 
 // play is one rank's part in a measurement.
@@ -94,6 +130,19 @@ func play(f rma.Fabric, meter *model.Meter, p rma.Rank) (model.Model, error) {
 	if err != nil {
 		return model.Model{}, err
 	}
+	return meter.Measure(context.Background(), w, sinceNow())
+}
+
+// crowd is one rank's part in the measurement of a crowd.
+func crowd(f rma.Fabric, meter *model.Meter, p rma.Rank) (float64, error) {
+	w, err := f.Window(p)
+	if err != nil {
+		return 0, err
+	}
+	return meter.Crowd(context.Background(), w, sinceNow())
+}
+
+func sinceNow() func() time.Duration {
 	begin := time.Now()
-	return meter.Measure(context.Background(), w, func() time.Duration { return time.Since(begin) })
+	return func() time.Duration { return time.Since(begin) }
 }

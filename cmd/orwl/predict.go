@@ -1,80 +1,107 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"strconv"
 	"strings"
-	"time"
 
 	"github.com/orwl/go-orwl/internal/command"
+	"github.com/orwl/go-orwl/locks/lab/arena"
+	"github.com/orwl/go-orwl/locks/lab/report"
 	"github.com/orwl/go-orwl/net/rma/model"
 	"github.com/orwl/go-orwl/net/sim"
+	"github.com/orwl/go-orwl/net/topology"
 )
 
-// prediction is what orwl predict -json prints.
-type prediction struct {
-	Lock          string  `json:"lock"`
-	Machine       string  `json:"machine"`
-	Topology      string  `json:"topology"`
-	Ranks         int     `json:"ranks"`
-	Acquisitions  int     `json:"acquisitions"`
-	Seconds       float64 `json:"seconds"`
-	PerSecond     float64 `json:"acquisitions_per_second"`
-	Operations    int     `json:"operations"`
-	Remote        int     `json:"remote_operations"`
-	SimulatedRate float64 `json:"simulated_operations_per_second"`
-}
-
-// runPredict is orwl predict.
+// runPredict is orwl predict: the benchmarks of orwl bench, in virtual time.
 func runPredict(f *flag.FlagSet, args []string, out io.Writer) error {
-	var c contestFlags
-	c.define(f, "mcs", "node:64 core:16", 20)
-	machine := f.String("machine", "cray-xc30", "the `MACHINE`: a file that orwl model -json wrote, or one of "+strings.Join(machineNames(), ", "))
-	seed := f.Uint64("seed", 1, "staggers the ranks' beginnings and draws the faults")
-	asJSON := f.Bool("json", false, "print one JSON object and nothing else")
+	b := bench{progress: newProgress(os.Stderr)}
+	b.plan.define(f, "")
+	machine := f.String("machine", "piz-daint", "the `MACHINE`: a file that orwl model -json wrote, or one of "+machineList())
+	f.StringVar(&b.html, "html", "", "write the report with its plots to `FILE`, too")
+	b.form.define(f)
+	brief(f, map[string]string{"time": "10ms", "repeats": "3"})
 	if err := command.Parse(f, args); err != nil {
 		return err
 	}
-	contest, err := c.contest()
+	if err := b.form.validate(); err != nil {
+		return err
+	}
+	plan, err := b.plan.plan()
 	if err != nil {
 		return err
 	}
-	lock, err := c.specimen(contest.Topology)
-	if err != nil {
+	if b.machine, err = machineOf(*machine); err != nil {
 		return err
 	}
-	model, err := machineOf(*machine)
-	if err != nil {
-		return err
+	given := map[string]bool{}
+	f.Visit(func(f *flag.Flag) { given[f.Name] = true })
+	if !given["topology"] && !given["nodes"] {
+		if plan.Machines, err = treesOn(b.machine, b.plan.ranks); err != nil {
+			return err
+		}
 	}
-	begin := time.Now()
-	system := contest.System(lock)
-	p := system.Predict(model, *seed)
-	took := time.Since(begin)
-	if p.Failure != nil {
-		return p.Failure
+	plan.Windows = []string{arena.Sim}
+	cases, skipped := plan.Cases()
+	if len(cases) == 0 {
+		return command.Misusef("there is nothing to play: %s", strings.Join(skipped, "; "))
 	}
-	ranks := contest.Topology.Ranks()
-	result := prediction{
-		Lock: lock.Name, Machine: model.Name, Topology: contest.Topology.String(), Ranks: ranks,
-		Acquisitions: ranks * contest.Acquisitions, Seconds: p.Time.Seconds(),
-		PerSecond:  float64(ranks*contest.Acquisitions) / p.Time.Seconds(),
-		Operations: p.Operations, Remote: p.Remote,
-		SimulatedRate: float64(p.Operations) / took.Seconds(),
+	b.report = report.Report{
+		Title: "orwl predict", Command: strings.Join(append([]string{"orwl predict"}, args...), " "),
+		Machine: figuresOf(b.machine), Skipped: skipped,
 	}
-	if *asJSON {
-		return json.NewEncoder(out).Encode(result)
-	}
-	fmt.Fprintf(out, "%s on %s (%s), %d ranks, %d acquisitions\n", result.Lock, result.Machine, model.Source, ranks, result.Acquisitions)
-	fmt.Fprintf(out, "  %v of virtual time: %.4g acquisitions/s, %v each\n", p.Time, result.PerSecond,
-		(p.Time / time.Duration(result.Acquisitions)).Round(time.Nanosecond))
-	fmt.Fprintf(out, "  %d operations, %d of them remote\n", p.Operations, p.Remote)
-	fmt.Fprintf(out, "  played in %v, %.3g operations/s\n", took.Round(time.Millisecond), result.SimulatedRate)
-	return nil
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	err = b.play(ctx, cases)
+	return errors.Join(b.write(out), err)
 }
+
+// brief changes defaults: virtual time has no noise, and a little of it is many turns.
+func brief(f *flag.FlagSet, defaults map[string]string) {
+	for name, value := range defaults {
+		one := f.Lookup(name)
+		if err := one.Value.Set(value); err != nil {
+			panic(fmt.Sprintf("-%s: %v", name, err)) // a default of ours
+		}
+		one.DefValue = value
+	}
+}
+
+// treesOn are the trees of so many ranks each, on nodes of the machine's size.
+func treesOn(m model.Model, ranks string) ([]*topology.Tree, error) {
+	return list("ranks", ranks, func(s string) (*topology.Tree, error) {
+		n, err := strconv.Atoi(s)
+		if err != nil {
+			return nil, err
+		}
+		if n < 1 || n > 1<<16 {
+			return nil, fmt.Errorf("want 1 to %d", 1<<16)
+		}
+		nodes := 1
+		if m.Node > 0 {
+			nodes = (n + m.Node - 1) / m.Node
+		}
+		return topology.Parse(dealt(n, nodes))
+	})
+}
+
+// figuresOf says on what a prediction rests. It stands above the figures.
+func figuresOf(m model.Model) string {
+	if _, err := sim.MachineByName(m.Name); err == nil {
+		return fmt.Sprintf("%s (%s), described machines %s", m.Name, m.Source, sim.MachinesHash())
+	}
+	return fmt.Sprintf("%s (%s)", m.Name, m.Source)
+}
+
+// machineList are the described machines.
+func machineList() string { return strings.Join(machineNames(), ", ") }
 
 func machineNames() []string {
 	var names []string

@@ -1,65 +1,141 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"strconv"
 
+	"github.com/orwl/go-orwl/net/p2p"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/rma/model"
 	"github.com/orwl/go-orwl/net/shm"
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// The environment of a process that orwl model -window shm starts: its rank, and
-// the tree, which an irregular machine has in its text as well.
+// The environment of a process that orwl model starts: its rank, the tree, which an irregular
+// machine has in its text as well, what it takes part in, and where node 0 listens.
 const (
 	envRank = "ORWL_MODEL_RANK"
 	envTree = "ORWL_MODEL_TREE"
+	envPart = "ORWL_MODEL_PART"
+	envRoot = "ORWL_MODEL_ROOT"
+)
+
+// The parts that a process takes.
+const (
+	partShared = "shm"
+	partCrowd  = "crowd"
+	partNode   = "p2p"
 )
 
 // fabricFD is the first of exec.Cmd.ExtraFiles in the started process.
 const fabricFD = 3
 
-// measureProcesses runs a meter on ranks that are processes: this one is rank 0,
-// the others are this program again.
+// measureProcesses measures with ranks that are processes, and then with a crowd of them.
 func measureProcesses(tree *topology.Tree) (model.Model, error) {
+	machine, err := onProcesses(tree, partShared, play)
+	if err != nil {
+		return machine, err
+	}
+	hop, err := onProcesses(topology.Flat(crowdRanks()), partCrowd, crowd)
+	machine.Scheduler = schedulerOf(model.Processes, hop)
+	return machine, err
+}
+
+// onProcesses lets each rank be a process: this one is rank 0, the others are this program
+// again.
+func onProcesses[R any](tree *topology.Tree, name string, part func(rma.Fabric, *model.Meter, rma.Rank) (R, error)) (result R, err error) {
 	fabric, err := shm.Create(shm.Options{Topology: tree})
 	if err != nil {
-		return model.Model{}, err
+		return result, err
 	}
 	defer fabric.Close()
 	var others crew
 	defer others.dismiss()
 	for p := 1; p < tree.Ranks(); p++ {
-		if err := others.hire(rma.Rank(p), tree, fabric.File()); err != nil {
-			return model.Model{}, err
+		if err := others.hire(rma.Rank(p), tree, name, "", fabric.File()); err != nil {
+			return result, err
 		}
 	}
 	meter, err := model.NewMeter(fabric)
 	if err != nil {
-		return model.Model{}, err
+		return result, err
 	}
-	machine, err := play(fabric, meter, 0)
+	if result, err = part(fabric, meter, 0); err != nil {
+		return result, err
+	}
+	return result, others.wait()
+}
+
+// measureNodes measures with ranks that are nodes and send frames, though they share a machine.
+func measureNodes(tree *topology.Tree) (machine model.Model, err error) {
+	if tree.Ranks() < 2 {
+		if tree, err = tree.WithRanks(2); err != nil {
+			return machine, err
+		}
+	}
+	var others crew
+	defer others.dismiss()
+	machine, err = asNode(tree, 0, "", func(address string) error {
+		for p := 1; p < tree.Ranks(); p++ {
+			if err := others.hire(rma.Rank(p), tree, partNode, address); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 	if err != nil {
-		return model.Model{}, err
+		return machine, err
 	}
+	machine.Agent = true
 	return machine, others.wait()
+}
+
+// asNode is a node's part. listening is told where it listens.
+func asNode(tree *topology.Tree, p rma.Rank, root string, listening func(address string) error) (machine model.Model, err error) {
+	ctx, cancel := context.WithCancelCause(context.Background())
+	defer cancel(nil)
+	node, err := p2p.Join(ctx, p2p.Options{Number: int(p), Nodes: tree.Ranks(), Root: root, Remote: true,
+		Listening: func(address string) {
+			if err := listening(address); err != nil {
+				cancel(err)
+			}
+		}})
+	if err != nil {
+		return machine, errors.Join(err, context.Cause(ctx))
+	}
+	defer func() { err = errors.Join(err, node.Close(ctx)) }()
+	fabric, err := node.Fabric(ctx, p2p.FabricOptions{Topology: tree, Remote: true})
+	if err != nil {
+		return machine, err
+	}
+	defer fabric.Close()
+	meter, err := model.NewMeter(fabric)
+	if err != nil {
+		return machine, err
+	}
+	if machine, err = play(fabric, meter, p); err != nil {
+		return machine, err
+	}
+	_, err = node.Gather(ctx, "measured", nil) // a node that leaves early ends the fabric of the others
+	return machine, err
 }
 
 // crew is the processes that this one has started.
 type crew []*exec.Cmd
 
 // hire starts the process of rank p.
-func (c *crew) hire(p rma.Rank, tree *topology.Tree, fabric *os.File) error {
+func (c *crew) hire(p rma.Rank, tree *topology.Tree, part, root string, files ...*os.File) error {
 	program, err := os.Executable()
 	if err != nil {
 		return err
 	}
 	other := exec.Command(program)
-	other.Env = append(os.Environ(), envRank+"="+strconv.Itoa(int(p)), envTree+"="+tree.String())
-	other.ExtraFiles = []*os.File{fabric}
+	other.Env = append(os.Environ(), envRank+"="+strconv.Itoa(int(p)), envTree+"="+tree.String(), envPart+"="+part, envRoot+"="+root)
+	other.ExtraFiles = files
 	other.Stderr = os.Stderr
 	if err := other.Start(); err != nil {
 		return err
@@ -87,8 +163,8 @@ func (c *crew) dismiss() {
 	}
 }
 
-// measuringProcess reports whether this process is one that measureProcesses
-// started, and if so does its part.
+// measuringProcess reports whether this process is one that orwl model started, and if so does
+// its part.
 func measuringProcess() (bool, error) {
 	rank, started := os.LookupEnv(envRank)
 	if !started {
@@ -102,6 +178,11 @@ func measuringProcess() (bool, error) {
 	if err != nil {
 		return true, fmt.Errorf("%s: %w", envTree, err)
 	}
+	part := os.Getenv(envPart)
+	if part == partNode {
+		_, err := asNode(tree, rma.Rank(p), os.Getenv(envRoot), func(string) error { return nil })
+		return true, err
+	}
 	fabric, err := shm.Open(os.NewFile(fabricFD, "fabric"), shm.Options{Topology: tree})
 	if err != nil {
 		return true, err
@@ -111,6 +192,10 @@ func measuringProcess() (bool, error) {
 	if err != nil {
 		return true, err
 	}
-	_, err = play(fabric, meter, rma.Rank(p))
+	if part == partCrowd {
+		_, err = crowd(fabric, meter, rma.Rank(p))
+	} else {
+		_, err = play(fabric, meter, rma.Rank(p))
+	}
 	return true, err
 }

@@ -37,7 +37,7 @@ var layers = []layer{
 	{path: "net/internal/extents", pure: true},
 	{path: "net/mem", testsOf: "net/rma", imports: "net/internal/considerate net/internal/direct internal/park net/rma net/topology"},
 	{path: "net/shm", testsOf: "net/rma", imports: "net/internal/considerate net/internal/direct net/internal/extents net/rma net/topology"},
-	{path: "net/sim", testsOf: "net/rma", imports: "net/engine net/rma/model net/rma net/topology"},
+	{path: "net/sim", testsOf: "net/rma", imports: "net/engine net/internal/considerate net/rma/model net/rma net/topology"},
 	{path: "net/sim/specimen", testsOf: "net/rma", pure: true, imports: "net/sim net/rma net/topology"},
 	{path: "net/node", imports: "net/wire net/rma net/topology"},
 	{path: "net/p2p/internal/loan", imports: "net/internal/extents net/wire net/rma"},

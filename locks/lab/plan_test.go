@@ -16,7 +16,7 @@ func TestMatchLocks(t *testing.T) {
 		"D-mcs, MCS mcs": "D-MCS MCS",
 		"c-mcs-m?s,HEM":  "C-MCS-MCS HEM",
 		"p-hmcs-tas":     "P-HMCS-TAS",
-		"rma-*":          "RMA-MCS RMA-RW RMA-RW+",
+		"rma-*":          "RMA-MCS RMA-RW RMA-RW+ RMA-RW-A",
 		"dmcs,cmcsmcs":   "D-MCS C-MCS-MCS",
 		"nosuch":         "error: lab: no lock \"nosuch\": want a name that orwl locks lists, a pattern, or all",
 		"[":              "error: lab: \"[\" is no pattern",

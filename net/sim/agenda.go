@@ -7,16 +7,20 @@ type event struct {
 	kind   eventKind
 	rank   *rank
 	flight *timedFlight
+	wait   uint // of eventDoze
 }
 
 type eventKind uint8
 
 const (
-	eventArrival eventKind = iota // a rank's request reaches its target
-	eventResume                   // a rank goes on with its answer
-	eventLook                     // a rank looks at the word that it awaits
-	eventLanding                  // an operation arrives that its rank does not wait for
-	eventFault                    // a fault begins
+	eventArrival   eventKind = iota // a rank's request reaches its target
+	eventResume                     // a rank goes on with its answer
+	eventLook                       // a rank looks at the word that it awaits
+	eventLanding                    // an operation arrives that its rank does not wait for
+	eventFault                      // a fault begins
+	eventDoze                       // a rank has looked at its word for long enough
+	eventDeparture                  // a rank's request is at the port of its node
+	eventTakeoff                    // an operation is there that its rank does not wait for
 )
 
 // agenda holds the events to come. It is a heap with four children per node,

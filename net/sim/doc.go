@@ -54,9 +54,22 @@
 //
 // # Predicting
 //
-// [System.Predict] runs a system once in virtual time on a machine that an
-// model.Model describes. An operation costs what the model says for the distance
-// between origin and target. Targets and ports serve one operation after another.
+// [System.Predict] runs a system once in virtual time on a machine that a model.Model
+// describes. An operation costs what the model says for the distance between origin and
+// target. These serve one operation after another: the port of a node for what leaves, the
+// port for what enters, the unit for atomics behind it, and each cache line. A rank that has
+// a line in its cache pays little, and one that fetches it from another rank pays the
+// distance to that rank. A rank that awaits a remote word polls it and pays for each poll,
+// unless the machine has agents.
+//
+// Ranks may share processors (model.Scheduler). Then a rank runs only on a processor, loses
+// it after a time slice, and sleeps when it has waited for a while. The window is considerate
+// (rma.Considerate) by the same rule as real windows, with virtual time.
+//
+// Virtual time is whole picoseconds. The same seed gives the same prediction on every host.
 // In a prediction every change wakes, with System.Shared, too: only exploring finds
 // forgotten wake-ups.
+//
+// machines.json describes some machines and says where each figure comes from.
+// [MachinesHash] tells that the figures stood before a result.
 package sim

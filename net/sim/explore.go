@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/orwl/go-orwl/net/rma"
 )
@@ -181,8 +182,13 @@ func (x *explorer) drawn() uint64 {
 }
 
 // time implements driver.
-func (x *explorer) time(*rank) int64 { return int64(x.steps) }
+func (x *explorer) time(*rank) time.Duration { return time.Duration(x.steps) }
 
 // spend implements driver. In exploration, computing takes no time: any rank may be
 // slow anyway.
-func (x *explorer) spend(*rank, int64) {}
+func (x *explorer) spend(*rank, time.Duration) {}
+
+// handedOver and returns implement driver. In exploration a rank lets others run at any time
+// anyway.
+func (x *explorer) handedOver(*rank)       {}
+func (x *explorer) returns(*rank, int) int { return 0 }

@@ -3,6 +3,7 @@ package sim
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/topology"
@@ -31,10 +32,13 @@ type driver interface {
 	// false. After false, r blocks until the request has been answered. ask runs
 	// on the rank's own stack.
 	ask(r *rank) bool
-	// time is r's time: steps when exploring, nanoseconds when predicting.
-	time(r *rank) int64
+	// time is r's time: steps when exploring.
+	time(r *rank) time.Duration
 	// spend lets r compute for a while.
-	spend(r *rank, d int64)
+	spend(r *rank, d time.Duration)
+	// handedOver and returns are those of rma.Considerate.
+	handedOver(r *rank)
+	returns(r *rank, turns int) (again int)
 }
 
 func newFabric(s System) *Fabric {

@@ -1,24 +1,9 @@
 package sim
 
-import "github.com/orwl/go-orwl/net/rma/model"
+import "time"
 
 // In virtual time, an operation travels to the target in half of its latency. There
-// it waits for its turn at the port and at the memory. Then it takes effect and
-// travels back in the other half.
-
-// price is a level's costs in whole nanoseconds.
-type price struct {
-	put, get, atomic fare
-	coherent         bool
-}
-
-type fare struct {
-	half float64 // one way
-	beta float64
-	busy float64
-}
-
-func fareOf(c model.Cost) fare { return fare{c.Alpha / 2, c.Beta, c.Busy} }
+// it waits for its turn. Then it takes effect and travels back in the other half.
 
 // timedFlight is an operation in flight that its rank does not wait for.
 type timedFlight struct {
@@ -32,6 +17,13 @@ type timedFlight struct {
 func (p *predictor) ask(r *rank) bool {
 	q := &r.request
 	p.wakeCancelled(r)
+	switch q.kind {
+	case opYield:
+		return p.yield(r)
+	case opSleep:
+		p.sleep(r, int64(q.operand))
+		return false
+	}
 	p.operations++
 	switch {
 	case q.buffered():
@@ -39,21 +31,24 @@ func (p *predictor) ask(r *rank) bool {
 		p.dispatch(r)
 		return true
 	case q.kind == opPause:
-		r.now += int64(float64(q.operand) * 2 * p.costs[len(p.costs)-1].get.half)
-		return true
+		r.now += int64(q.operand) * 2 * p.costs[len(p.costs)-1].get.half
+		return p.processors == nil || p.yield(r)
 	case q.kind == opFlush || q.kind == opFlushAll:
 		return p.flush(r)
 	case q.kind == opAwait:
 		return p.await(r)
 	}
 	p.countRemote(r, q)
-	arrival := r.now + int64(p.fare(r, q).half)
+	if p.early(r, q) {
+		return false
+	}
+	arrival := p.leave(r, q, r.now) + p.fare(r, q).half
 	if arrival > p.agenda.next() {
 		p.agenda.push(event{at: arrival, kind: eventArrival, rank: r})
 		return false
 	}
 	back := p.effect(r, q, arrival)
-	if back > p.agenda.next() || len(p.faults) > 0 {
+	if back > p.agenda.next() || len(p.faults) > 0 || p.mustYield(r, back) {
 		p.agenda.push(event{at: back, kind: eventResume, rank: r})
 		return false
 	}
@@ -67,25 +62,13 @@ func (p *predictor) countRemote(r *rank, q *request) {
 	}
 }
 
-// fare is the price of an operation.
-func (p *predictor) fare(r *rank, q *request) *fare {
-	price := &p.costs[p.topology.Common(r.id, q.target)]
-	switch q.kind {
-	case opPut, opPutBytes:
-		return &price.put
-	case opGet, opGetBytes, opAwait, opLoad, opNotify:
-		return &price.get
-	}
-	return &price.atomic
-}
-
 // effect applies an operation that has arrived, when its turn comes. It returns the
 // time when the origin knows. The value is in r.result.
 func (p *predictor) effect(r *rank, q *request, arrival int64) (back int64) {
-	fare := p.fare(r, q)
-	at := p.turn(r, q, fare, arrival)
+	half := p.fare(r, q).half
+	at := p.turn(r, q, arrival)
 	before := uint64(0)
-	watched := p.watch[q.target] != nil && q.kind != opGet && q.kind != opGetBytes
+	watched := p.watch[q.target] != nil && q.changes()
 	if watched {
 		before = p.memory.load(q.target, q.disp)
 	}
@@ -94,27 +77,88 @@ func (p *predictor) effect(r *rank, q *request, arrival int64) (back int64) {
 		r.result = value
 	}
 	if watched && p.memory.load(q.target, q.disp) != before {
-		p.changed(q.target, q.disp, at)
+		half += p.changed(q.target, q.disp, at)
 	}
-	return at + int64(fare.half)
+	return at + half
 }
 
-// turn waits until the port and the target's memory behind it are free, and
-// occupies both. It returns the time when the operation takes effect.
-func (p *predictor) turn(r *rank, q *request, fare *fare, at int64) int64 {
-	bytes := 8
+// crosses reports whether an operation passes the port of r's node.
+func (p *predictor) crosses(r *rank, q *request) bool {
+	return p.inject > 0 && p.topology.Common(r.id, q.target) < p.port
+}
+
+// leave is when an operation that r issues at a time has passed the port of r's node, if
+// it passes it at all. Operations take the port in the order of these calls.
+func (p *predictor) leave(r *rank, q *request, at int64) int64 {
+	if !p.crosses(r, q) {
+		return at
+	}
+	free := &p.portOut[p.topology.Element(r.id, p.port)]
+	at = max(at, *free)
+	*free = at + p.inject
+	return at + p.inject
+}
+
+// early reports whether other operations may still take the port before r's request. The
+// request then departs later.
+func (p *predictor) early(r *rank, q *request) bool {
+	if !p.crosses(r, q) || r.now <= p.agenda.next() {
+		return false
+	}
+	p.agenda.push(event{at: r.now, kind: eventDeparture, rank: r})
+	return true
+}
+
+// departs lets r's request pass the port.
+func (p *predictor) departs(r *rank, at int64) {
+	q := &r.request
+	kind := eventArrival
+	if q.kind == opAwait {
+		kind = eventLook
+	}
+	p.agenda.push(event{at: p.leave(r, q, at) + p.fare(r, q).half, kind: kind, rank: r})
+}
+
+// takeOff lets an operation pass the port that its rank does not wait for.
+func (p *predictor) takeOff(c *timedFlight, at int64) {
+	r := c.origin
+	arrival := p.leave(r, &c.request, at) + p.fare(r, &c.request).half
+	p.agenda.push(event{at: p.heldUntil(r, delay, arrival), kind: eventLanding, flight: c})
+}
+
+// turn waits until what serves the operation is free, and occupies it: the port of the
+// target's node and the unit for atomics behind it, or the cache line, or the target's
+// memory. It returns the time when the operation takes effect.
+func (p *predictor) turn(r *rank, q *request, at int64) int64 {
+	fare := p.fare(r, q)
+	bytes := int64(8)
 	if q.kind == opPutBytes || q.kind == opGetBytes {
-		bytes = 8*len(q.words) + len(q.bytes)
+		bytes = int64(8*len(q.words) + len(q.bytes))
 	}
-	service := int64(fare.busy + fare.beta*float64(bytes))
-	if p.port > 0 && p.topology.Common(r.id, q.target) < p.port {
-		free := &p.portBusy[p.topology.Element(q.target, p.port)]
+	travel := fare.beta * bytes
+	apart := p.topology.Common(r.id, q.target)
+	serve := func(free *int64, busy int64) {
 		at = max(at, *free)
-		*free = at + service
+		*free = at + busy
 	}
-	at = max(at, p.busy[q.target])
-	p.busy[q.target] = at + service
-	return at + int64(fare.beta*float64(bytes))
+	switch {
+	case p.costs[apart].coherent:
+		if line := p.lines.at(q.target, q.disp); !line.held(p.place(r), q.changes()) {
+			serve(&line.free, fare.busy+travel)
+		}
+	case p.port > 0 && apart < p.port:
+		element := p.topology.Element(q.target, p.port)
+		if busy := fare.busy; p.isAtomic(q) {
+			serve(&p.portIn[element], p.costs[apart].put.busy+travel)
+			serve(&p.units[element], busy)
+		} else {
+			serve(&p.portIn[element], busy+travel)
+		}
+	default:
+		serve(&p.busy[q.target], fare.busy+travel)
+	}
+	p.touch(r, q, apart)
+	return at + travel
 }
 
 // serve handles the arrival of a request that its rank waits for.
@@ -131,11 +175,13 @@ func (p *predictor) dispatch(r *rank) {
 		p.spare = c.next
 	}
 	c.request, c.origin = r.request, r
-	r.now += int64(p.machine.Issue)
-	arrival := r.now + int64(p.fare(r, &c.request).half)
-	arrival = p.heldUntil(r, delay, arrival)
+	r.now += p.costs[p.topology.Common(r.id, c.target)].issue
 	r.fly(c.target, len(p.ranks))
-	p.agenda.push(event{at: arrival, kind: eventLanding, flight: c})
+	if p.crosses(r, &c.request) && r.now > p.agenda.next() {
+		p.agenda.push(event{at: r.now, kind: eventTakeoff, flight: c})
+		return
+	}
+	p.takeOff(c, r.now)
 }
 
 // land handles the arrival of an operation that its rank does not wait for.
@@ -170,10 +216,10 @@ func (p *predictor) flush(r *rank) bool {
 }
 
 // time implements driver.
-func (p *predictor) time(r *rank) int64 { return r.now }
+func (p *predictor) time(r *rank) time.Duration { return time.Duration(r.now / picoseconds) }
 
 // spend implements driver.
-func (p *predictor) spend(r *rank, d int64) {
+func (p *predictor) spend(r *rank, d time.Duration) {
 	p.wakeCancelled(r)
-	r.now += d
+	r.now += int64(d) * picoseconds
 }

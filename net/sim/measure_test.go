@@ -19,7 +19,53 @@ func TestMeterFindsTheMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	machine := toy()
-	var measured model.Model
+	for i := range machine.Levels {
+		machine.Levels[i].Coherent = false
+	}
+	measured := measureOn(t, tree, machine)
+	near := func(what string, got, want, tolerance float64) { nearly(t, what, got, want, tolerance) }
+	if len(measured.Levels) != len(machine.Levels) {
+		t.Fatalf("measured\n%s", &measured)
+	}
+	for i, got := range measured.Levels {
+		want := machine.Levels[i]
+		if got.Level != want.Level {
+			t.Fatalf("level %d is %q, want %q", i, got.Level, want.Level)
+		}
+		word := 8 * want.Get.Beta // the model also charges for the bytes of a word
+		near(got.Level+" get", got.Get.Alpha, want.Get.Alpha+word, 0.01)
+		near(got.Level+" atomic", got.Atomic.Alpha, want.Atomic.Alpha+word, 0.01)
+		near(got.Level+" put", got.Put.Alpha, want.Put.Alpha+word, 0.01)
+		near(got.Level+" get beta", got.Get.Beta, want.Get.Beta, 0.05)
+		near(got.Level+" put beta", got.Put.Beta, want.Put.Beta, 0.05)
+	}
+	// The four ranks of the other node pass the port one every 58 ns.
+	near("contention", measured.Levels[2].Atomic.Busy, 58, 0.05)
+	near("issue", measured.Levels[2].Issue, machine.Levels[2].Issue, 0.01)
+	near("wake", measured.Wake, machine.Wake, 0.2)
+}
+
+// Where ranks share memory, the meter tells a line that the rank has from one that another
+// rank has changed last.
+func TestMeterFindsCaches(t *testing.T) {
+	machine := toy()
+	machine.Levels = machine.Levels[:2]
+	machine.Port, machine.Direct = "", &model.Direct{Load: 2, Store: 7, Swap: 9}
+	measured := measureOn(t, topology.Flat(2), machine)
+	nearly(t, "load", measured.Direct.Load, 2, 0.01)
+	nearly(t, "store", measured.Direct.Store, 7, 0.01)
+	nearly(t, "swap", measured.Direct.Swap, 9, 0.01)
+	if len(measured.Levels) != 2 || !measured.Levels[1].Coherent {
+		t.Fatalf("measured\n%s", &measured)
+	}
+	nearly(t, "own line", measured.Levels[0].Get.Alpha, 10, 0.1)
+	// A load that begins before the line leaves finds it in half of its time.
+	nearly(t, "other's line", measured.Levels[1].Get.Alpha, 100, 0.3)
+}
+
+// measureOn is what a meter measures on a simulated machine.
+func measureOn(t *testing.T, tree *topology.Tree, machine model.Model) (measured model.Model) {
+	t.Helper()
 	p := sim.System{
 		Topology: tree,
 		Words:    1 << 13,
@@ -37,28 +83,12 @@ func TestMeterFindsTheMachine(t *testing.T) {
 	if p.Failure != nil {
 		t.Fatal(p.Failure)
 	}
-	near := func(what string, got, want, tolerance float64) {
-		if math.Abs(got-want) > tolerance*want+0.01 {
-			t.Errorf("%s: measured %.4g, want %.4g as in the model", what, got, want)
-		}
+	return measured
+}
+
+func nearly(t *testing.T, what string, got, want, tolerance float64) {
+	t.Helper()
+	if math.Abs(got-want) > tolerance*want+0.01 {
+		t.Errorf("%s: measured %.4g, want %.4g as in the model", what, got, want)
 	}
-	if len(measured.Levels) != len(machine.Levels) {
-		t.Fatalf("measured\n%s", &measured)
-	}
-	for i, got := range measured.Levels {
-		want := machine.Levels[i]
-		if got.Level != want.Level {
-			t.Fatalf("level %d is %q, want %q", i, got.Level, want.Level)
-		}
-		word := 8 * want.Get.Beta // the model also charges for the bytes of a word
-		near(got.Level+" get", got.Get.Alpha, want.Get.Alpha+word, 0.01)
-		near(got.Level+" atomic", got.Atomic.Alpha, want.Atomic.Alpha+word, 0.01)
-		near(got.Level+" put", got.Put.Alpha, machine.Issue+want.Put.Alpha+word, 0.01)
-		near(got.Level+" get beta", got.Get.Beta, want.Get.Beta, 0.05)
-		near(got.Level+" put beta", got.Put.Beta, want.Put.Beta, 0.05)
-	}
-	// The four ranks of the other node pass the port one every 58 ns.
-	near("contention", measured.Levels[2].Atomic.Busy, 58, 0.05)
-	near("issue", measured.Issue, machine.Issue, 0.01)
-	near("wake", measured.Wake, machine.Wake, 0.2)
 }

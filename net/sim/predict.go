@@ -39,8 +39,8 @@ func (s System) Predict(machine model.Model, seed uint64) Prediction {
 	p, err := predict(s, machine, seed)
 	result := Prediction{Machine: machine.Name, Operations: p.operations, Remote: p.remote}
 	for _, r := range p.ranks {
-		result.Ended = append(result.Ended, time.Duration(r.now))
-		result.Time = max(result.Time, time.Duration(r.now))
+		result.Ended = append(result.Ended, p.time(r))
+		result.Time = max(result.Time, p.time(r))
 	}
 	if err != nil {
 		result.Failure = &Failure{Err: err, Seed: seed, Command: s.Command + " -seed " + formatSeed(seed)}
@@ -53,36 +53,61 @@ func (s System) Predict(machine model.Model, seed uint64) Prediction {
 // for the way of one operation.
 type predictor struct {
 	*Fabric
-	machine  model.Model
-	costs    []price // by topology.Tree.Common
-	agenda   agenda
-	port     int     // level with a port, 0 if none
-	busy     []int64 // until when each rank's memory serves an operation
-	portBusy []int64 // until when each port is in use
-	watch    []map[rma.Disp][]*rank
-	abort    []*rank      // listed ranks whose context another rank may end
-	spare    *timedFlight // free list
-	faults   []timedFault
-	lost     []rma.Rank
-	last     int64 // time of the last event, for an assert
+	machine     model.Model
+	costs       []price // by topology.Tree.Common
+	direct      *directPrices
+	wakeUp      int64 // model.Model.Wake
+	inject      int64
+	anyCoherent bool // some ranks share memory, or one has a cache
+	lines       lines
+	processors  *processors // nil: each rank has its own
+	agenda      agenda
+	port        int     // level with a port, 0 if none
+	busy        []int64 // until when each rank's memory serves an operation
+	portIn      []int64 // until when operations enter each port, and leave it
+	portOut     []int64
+	units       []int64 // until when the unit for atomics behind each port serves one
+	watch       []map[rma.Disp][]*rank
+	abort       []*rank      // listed ranks whose context another rank may end
+	spare       *timedFlight // free list
+	faults      []timedFault
+	lost        []rma.Rank
+	last        int64 // time of the last event, for an assert
 
 	operations, remote int
 }
 
-func predict(s System, machine model.Model, seed uint64) (*predictor, error) {
-	p := &predictor{Fabric: newFabric(s), machine: machine}
+// newPredictor is a fabric on a machine.
+func newPredictor(s System, machine model.Model) *predictor {
+	s.Shared = s.Shared || machine.Direct != nil
+	p := &predictor{Fabric: newFabric(s), machine: machine, direct: directOf(machine.Direct),
+		wakeUp: ps(machine.Wake), inject: ps(machine.Inject)}
 	p.driver, p.memory.track = p, false
-	defer p.end()
 	ranks := len(p.ranks)
 	p.busy, p.watch = make([]int64, ranks), make([]map[rma.Disp][]*rank, ranks)
-	for _, c := range machine.Costs(s.Topology) {
-		p.costs = append(p.costs, price{fareOf(c.Put), fareOf(c.Get), fareOf(c.Atomic), c.Coherent})
+	p.costs = pricesOf(machine.Costs(s.Topology))
+	for _, c := range p.costs {
+		p.anyCoherent = p.anyCoherent || c.coherent
+	}
+	if p.anyCoherent {
+		p.lines = newLines(ranks, s.Words)
 	}
 	for level := 1; level <= s.Topology.Levels(); level++ {
 		if s.Topology.LevelName(level) == machine.Port {
-			p.port, p.portBusy = level, make([]int64, s.Topology.Elements(level))
+			n := s.Topology.Elements(level)
+			p.port, p.portIn, p.portOut, p.units = level, make([]int64, n), make([]int64, n), make([]int64, n)
 		}
 	}
+	if p.port == 0 {
+		p.inject = 0
+	}
+	p.processors = newProcessors(machine.Scheduler, p.ranks)
+	return p
+}
+
+func predict(s System, machine model.Model, seed uint64) (*predictor, error) {
+	p := newPredictor(s, machine)
+	defer p.end()
 	if s.Faults.Cancels > 0 {
 		for _, r := range p.ranks {
 			r.ctx, r.cancel = context.WithCancel(context.Background())
@@ -94,7 +119,7 @@ func predict(s System, machine model.Model, seed uint64) (*predictor, error) {
 	}
 	p.plan(s.Faults, seed)
 	for _, r := range p.ranks {
-		r.now = int64(mix(seed^uint64(r.id)) % 1000)
+		r.now = int64(mix(seed^uint64(r.id))%1000) * picoseconds
 		p.agenda.push(event{at: r.now, kind: eventResume, rank: r})
 	}
 	if err := p.loop(s.MaxSteps); err != nil {
@@ -117,7 +142,7 @@ func (p *predictor) loop(steps int) error {
 		}
 		e := p.agenda.pop()
 		if invariant.Enabled {
-			invariant.Check(e.at >= p.last, "time goes back from %d to %d ns", p.last, e.at)
+			invariant.Check(e.at >= p.last, "time goes back from %d to %d ps", p.last, e.at)
 			p.last = e.at
 		}
 		if e.rank != nil && e.rank.phase != blocked {
@@ -133,7 +158,13 @@ func (p *predictor) loop(steps int) error {
 		case eventLanding:
 			p.land(e.flight, e.at)
 		case eventFault:
-			p.inject(e.at)
+			p.strike(e.at)
+		case eventDeparture:
+			p.departs(e.rank, e.at)
+		case eventTakeoff:
+			p.takeOff(e.flight, e.at)
+		case eventDoze:
+			p.doze(e.rank, e.wait, e.at)
 		}
 		if e.rank != nil {
 			if err := e.rank.violation(); err != nil {
@@ -156,7 +187,11 @@ func (p *predictor) goOn(r *rank, at int64) {
 		p.agenda.push(event{at: until, kind: eventResume, rank: r})
 		return
 	}
+	if !p.runsOn(r, at) {
+		return
+	}
 	r.now = at
 	r.run()
+	p.ended(r)
 	p.wakeCancelled(r)
 }

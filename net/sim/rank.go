@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 
 	"github.com/orwl/go-orwl/internal/invariant"
+	"github.com/orwl/go-orwl/net/internal/considerate"
 	"github.com/orwl/go-orwl/net/rma"
 )
 
@@ -36,11 +37,18 @@ type rank struct {
 	ctx    context.Context
 	cancel context.CancelFunc
 
-	// When predicting:
+	// When predicting, in picoseconds:
 	now      int64 // the rank's time
 	home     int64 // when the last acknowledgement of its arrived operations is back
 	flushing bool  // it waits in a flush for its last arrival
 	listed   bool  // watch lists it under the word that it awaits
+
+	// When predicting ranks that share processors:
+	cpu   int   // the processor that it has, or nowhere
+	slice int64 // when it loses the processor, if another rank is ready
+	waits uint  // counts its waits
+	slept bool  // its last wait ended while it slept
+	turns considerate.Rank
 }
 
 type phase uint8

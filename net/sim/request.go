@@ -31,11 +31,15 @@ const (
 	opAdd
 	opCompareAndSwap
 	opNotify
+
+	// What a rank does for others with which it shares processors.
+	opYield // offers its processor
+	opSleep // sleeps for operand picoseconds
 )
 
 var kindNames = [...]string{"Put", "Accumulate", "PutBytes", "Get", "FetchOp", "CAS", "GetBytes",
 	"Flush", "FlushAll", "Await", "Pause",
-	"load", "store", "swap", "add", "compare-and-swap", "Notify"}
+	"load", "store", "swap", "add", "compare-and-swap", "Notify", "yield", "sleep"}
 
 func (k kind) String() string { return kindNames[k] }
 
@@ -56,6 +60,16 @@ type request struct {
 // buffered reports whether the request is a change that its rank does not wait for.
 // It is complete only after a Flush.
 func (q *request) buffered() bool { return q.kind <= opPutBytes }
+
+// changes reports whether the request may change its word, so that the rank needs the
+// word's cache line for itself.
+func (q *request) changes() bool {
+	switch q.kind {
+	case opGet, opGetBytes, opAwait, opLoad, opNotify:
+		return false
+	}
+	return true
+}
 
 // direct reports whether the request is an instruction on shared memory. It takes
 // effect on a failed window, too. It wakes no rank.

@@ -19,9 +19,9 @@ type timedFault struct {
 }
 
 const (
-	faultHorizon  = 1e9
-	faultLongest  = 1e7
-	noticeLatency = 1e6 // how long after a crash the other ranks notice it
+	faultHorizon  = 1e12 // picoseconds
+	faultLongest  = 1e10
+	noticeLatency = 1e9 // how long after a crash the other ranks notice it
 )
 
 // plan draws the faults and puts them on the agenda.
@@ -49,9 +49,9 @@ func (p *predictor) heldUntil(r *rank, kind faultKind, at int64) int64 {
 	return at
 }
 
-// inject carries out the crashes and cancellations that are due. It also tells the
+// strike carries out the crashes and cancellations that are due. It also tells the
 // ranks of earlier crashes.
-func (p *predictor) inject(now int64) {
+func (p *predictor) strike(now int64) {
 	for i := range p.faults {
 		f := &p.faults[i]
 		if f.done || f.kind > cancel || f.from > now {
@@ -65,6 +65,7 @@ func (p *predictor) inject(now int64) {
 			r.window.fail(errHalted)
 			r.stop()
 			r.phase, r.now = crashed, now
+			p.ended(r)
 			p.lost = append(p.lost, r.id)
 			p.agenda.push(event{at: now + noticeLatency, kind: eventFault})
 		default:
@@ -83,7 +84,7 @@ func (p *predictor) spreadNews(now int64) {
 		}
 		for _, r := range p.ranks {
 			if r.phase == blocked && r.window.err == nil {
-				r.window.fail(&rma.PeerLostError{Rank: lost, Why: fmt.Sprintf("crashed at %d ns", p.ranks[lost].now)})
+				r.window.fail(&rma.PeerLostError{Rank: lost, Why: fmt.Sprintf("crashed at %d ns", p.ranks[lost].now/picoseconds)})
 				p.recheck(r, now)
 			}
 		}
@@ -94,6 +95,11 @@ func (p *predictor) spreadNews(now int64) {
 func (p *predictor) recheck(r *rank, now int64) {
 	q := &r.request
 	switch {
+	case q.kind == opAwait && r.listed && p.processors != nil:
+		p.unlist(r)
+		r.slept = r.cpu == nowhere
+		r.failure = q.ctx.Err()
+		p.agenda.push(event{at: now, kind: eventResume, rank: r})
 	case q.kind == opAwait && r.listed:
 		p.unlist(r)
 		p.agenda.push(event{at: now, kind: eventLook, rank: r})

@@ -15,7 +15,10 @@ import (
 func (p *predictor) await(r *rank) bool {
 	q := &r.request
 	p.countRemote(r, q)
-	arrival := r.now + int64(p.fare(r, q).half)
+	if p.early(r, q) {
+		return false
+	}
+	arrival := p.leave(r, q, r.now) + p.fare(r, q).half
 	if arrival > p.agenda.next() {
 		p.agenda.push(event{at: arrival, kind: eventLook, rank: r})
 		return false
@@ -31,10 +34,10 @@ func (p *predictor) look(r *rank, at int64) {
 		p.agenda.push(event{at: at, kind: eventResume, rank: r})
 		return
 	}
-	fare := p.fare(r, q)
-	at = p.turn(r, q, fare, at)
+	half := p.fare(r, q).half
+	at = p.turn(r, q, at)
 	r.result = p.memory.load(q.target, q.disp)
-	back := at + int64(fare.half)
+	back := at + half
 	holds := q.until.Holds(r.result)
 	if !holds {
 		r.failure = q.ctx.Err()
@@ -45,10 +48,11 @@ func (p *predictor) look(r *rank, at int64) {
 		p.agenda.push(event{at: back, kind: eventResume, rank: r})
 	case p.notified(r, q.target):
 		p.list(r)
+		p.beginToLook(r, back)
 	default:
 		p.operations++
 		p.remote++
-		p.agenda.push(event{at: back + int64(fare.half), kind: eventLook, rank: r})
+		p.agenda.push(event{at: back, kind: eventDeparture, rank: r})
 	}
 }
 
@@ -109,24 +113,22 @@ func (p *predictor) unlist(r *rank) {
 	}
 }
 
-// changed notifies the watchers of a word of a change at a time.
-func (p *predictor) changed(target rma.Rank, disp rma.Disp, at int64) {
+// changed notifies the watchers of a word of a change at a time. It returns what that
+// takes of the rank that made the change.
+func (p *predictor) changed(target rma.Rank, disp rma.Disp, at int64) (takes int64) {
 	list := p.watch[target][disp]
 	for i := 0; i < len(list); i++ {
 		r := list[i]
+		holds := r.request.until.Holds(p.memory.load(target, disp))
 		switch {
-		case target != r.id && !p.machine.Agent:
+		case target != r.id && !p.machine.Agent && p.processors == nil:
 			// The change invalidates r's cache line. r fetches the word again.
-			p.agenda.push(event{at: at + int64(p.fare(r, &r.request).half), kind: eventLook, rank: r})
+			p.agenda.push(event{at: at + p.fare(r, &r.request).half, kind: eventLook, rank: r})
 			r.listed = false
-		case r.request.until.Holds(p.memory.load(target, disp)):
+		case holds:
 			r.result = p.memory.load(target, disp)
 			r.listed = false
-			wake := int64(p.machine.Wake)
-			if target != r.id {
-				wake = int64(p.fare(r, &r.request).half)
-			}
-			p.agenda.push(event{at: at + wake, kind: eventResume, rank: r})
+			takes += p.awaken(r, target, at)
 		default:
 			continue
 		}
@@ -134,4 +136,23 @@ func (p *predictor) changed(target rma.Rank, disp rma.Disp, at int64) {
 		i--
 	}
 	p.watch[target][disp] = list
+	return takes
+}
+
+// awaken lets r go on, whose condition holds since a time. It returns what that takes of
+// the rank that made the change.
+func (p *predictor) awaken(r *rank, target rma.Rank, at int64) (takes int64) {
+	if p.processors != nil {
+		if r.slept = r.cpu == nowhere; r.slept {
+			p.agenda.push(event{at: at + p.processors.wake, kind: eventResume, rank: r})
+			return p.processors.wake
+		}
+	}
+	wake := p.wakeUp
+	if target != r.id {
+		wake = p.fare(r, &r.request).half
+	}
+	p.touch(r, &r.request, p.topology.Common(r.id, target))
+	p.agenda.push(event{at: at + wake, kind: eventResume, rank: r})
+	return 0
 }

@@ -18,7 +18,10 @@ type Window struct {
 	ignored int         // operations since err
 }
 
-var _ rma.Shared = (*Window)(nil)
+var (
+	_ rma.Shared      = (*Window)(nil)
+	_ rma.Considerate = (*Window)(nil)
+)
 
 // Rank implements rma.Window.
 func (w *Window) Rank() rma.Rank { return w.rank.id }
@@ -132,10 +135,17 @@ func (w *Window) Err() error { return w.err }
 
 // Now is the time that has passed for this rank since the run began. In a prediction
 // it is virtual time. In an exploration it is one nanosecond for each step.
-func (w *Window) Now() time.Duration { return time.Duration(w.fabric.driver.time(w.rank)) }
+func (w *Window) Now() time.Duration { return w.fabric.driver.time(w.rank) }
 
 // Compute lets the rank spend virtual time on a computation of its own.
-func (w *Window) Compute(d time.Duration) { w.fabric.driver.spend(w.rank, int64(max(d, 0))) }
+func (w *Window) Compute(d time.Duration) { w.fabric.driver.spend(w.rank, max(d, 0)) }
+
+// HandedOver implements rma.Considerate.
+func (w *Window) HandedOver() { w.fabric.driver.handedOver(w.rank) }
+
+// Returns implements rma.Considerate. A rank lets others run only in a prediction in which
+// ranks share processors.
+func (w *Window) Returns(turns int) (again int) { return w.fabric.driver.returns(w.rank, turns) }
 
 // fail makes err the window's failure. A window keeps its first failure.
 func (w *Window) fail(err error) {

@@ -45,7 +45,7 @@ func options(t *testing.T, window string) (o Options) {
 	t.Helper()
 	if window == Sim {
 		var err error
-		if o.Machine, err = sim.MachineByName("cray-xc30"); err != nil {
+		if o.Machine, err = sim.MachineByName("piz-daint"); err != nil {
 			t.Fatal(err)
 		}
 	}

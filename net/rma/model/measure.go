@@ -47,7 +47,7 @@ func NewMeter(f rma.Fabric) (*Meter, error) {
 // ranks get a zero Model.
 func (m *Meter) Measure(ctx context.Context, w rma.Window, now func() time.Duration) (Model, error) {
 	r := &measurement{Meter: m, ctx: ctx, w: w, epoch: m.epochs.At(w), now: now}
-	model := Model{Source: "measured"}
+	model := Model{Source: "measured", Direct: r.instructions()}
 	for level := m.tree.Levels() + 1; level >= 1; level-- {
 		if peer, ok := m.peer(level); ok {
 			cost, err := r.level(level, peer)
@@ -57,7 +57,7 @@ func (m *Meter) Measure(ctx context.Context, w rma.Window, now func() time.Durat
 			model.Levels = append(model.Levels, cost)
 		}
 	}
-	if err := r.latencies(&model); err != nil || w.Rank() != 0 {
+	if err := r.wake(&model); err != nil || w.Rank() != 0 {
 		return Model{}, err
 	}
 	return model, nil
@@ -96,6 +96,12 @@ func (r *measurement) level(level int, peer rma.Rank) (LevelCost, error) {
 	if r.w.Rank() == 0 {
 		r.alone(&cost, peer)
 	}
+	if peer != 0 {
+		if err := r.epoch.Fence(r.ctx); err != nil {
+			return cost, fmt.Errorf("model: measuring level %s: %w", cost.Level, err)
+		}
+		r.apart(&cost, peer)
+	}
 	busy, err := r.together(level)
 	if err != nil {
 		return cost, fmt.Errorf("model: measuring level %s: %w", cost.Level, err)
@@ -114,6 +120,11 @@ func (r *measurement) alone(cost *LevelCost, peer rma.Rank) {
 	cost.Get.Alpha = r.median(func() { r.w.Get(peer, r.scratch) })
 	cost.Atomic.Alpha = r.median(func() { r.w.FetchOp(peer, r.scratch, rma.Sum, 1) })
 	cost.Put.Alpha = r.median(func() { r.w.Put(peer, r.scratch, 1); r.w.Flush(peer) })
+	cost.Issue = min(cost.Put.Alpha, r.median(func() { r.w.Put(peer, r.scratch, 1) }))
+	r.w.Flush(peer)
+	if _, cost.Coherent = r.word(peer, r.scratch); !cost.Coherent {
+		cost.Put.Alpha = max(0, cost.Put.Alpha-cost.Issue)
+	}
 	slope := func(small, large func()) float64 {
 		return max(0, (r.median(large)-r.median(small))/extra)
 	}
@@ -123,9 +134,6 @@ func (r *measurement) alone(cost *LevelCost, peer rma.Rank) {
 	cost.Put.Beta = slope(
 		func() { r.w.PutBytes(peer, r.scratch, word); r.w.Flush(peer) },
 		func() { r.w.PutBytes(peer, r.scratch, bulk); r.w.Flush(peer) })
-	if direct, ok := r.w.(rma.Shared); ok {
-		_, cost.Coherent = direct.Direct(peer, r.scratch)
-	}
 }
 
 // median is the median time of one operation, in nanoseconds.
@@ -171,12 +179,8 @@ func (r *measurement) together(level int) (float64, error) {
 	return float64(r.now()-begin) / float64(ranks*meterHammer), nil
 }
 
-// latencies measures the time to issue an operation and the time to wake a rank.
-func (r *measurement) latencies(model *Model) error {
-	if r.w.Rank() == 0 {
-		model.Issue = r.median(func() { r.w.Put(0, r.scratch, 1) })
-		r.w.Flush(0)
-	}
+// wake measures the time from a change of a rank's own word to the end of its wait.
+func (r *measurement) wake(model *Model) error {
 	if r.tree.Ranks() < 2 {
 		return r.epoch.Fence(r.ctx)
 	}
@@ -198,8 +202,8 @@ func (r *measurement) latencies(model *Model) error {
 	}
 	if r.w.Rank() == 0 {
 		oneWay := float64(r.now()-begin) / (2 * meterVolleys)
-		put := model.level(r.tree.LevelName(level)).Put.Alpha
-		model.Wake = max(0, oneWay-model.Issue-put/2)
+		cost := model.level(r.tree.LevelName(level))
+		model.Wake = max(0, oneWay-cost.Issue-cost.Put.Alpha/2)
 	}
 	return r.epoch.Fence(r.ctx)
 }

@@ -9,8 +9,8 @@ import (
 
 // Cost is the cost of one kind of operation between two ranks. The operation takes
 // Alpha + Beta·bytes nanoseconds from issue to remote completion. For
-// Busy + Beta·bytes of this time the target's memory, or the port in front of it,
-// serves no other operation.
+// Busy + Beta·bytes of this time whatever serves it serves no other operation: the
+// port of the target's node, its unit for atomics, or the cache line.
 type Cost struct {
 	Alpha float64 `json:"alpha"`
 	Beta  float64 `json:"beta,omitempty"`
@@ -25,33 +25,54 @@ type LevelCost struct {
 	Put    Cost   `json:"put"`    // Put and PutBytes, up to the end of the Flush
 	Get    Cost   `json:"get"`    // Get and GetBytes
 	Atomic Cost   `json:"atomic"` // FetchOp, CAS, Accumulate
-	// Coherent says that a rank can wait for another rank's word in its own
-	// cache. It reads the word again only when the word changes.
+	// Issue is the time in which the origin issues a Put or an Accumulate without
+	// waiting for it.
+	Issue float64 `json:"issue"`
+	// Coherent says that the ranks share memory through caches. The costs are those
+	// of a line that the other rank has changed last. A rank that has the line in
+	// its own cache pays the costs of Self, and a rank that waits for a word reads
+	// it again only when it changes.
 	Coherent bool `json:"coherent,omitempty"`
 }
 
 // Self is the level of a rank's operations on its own memory.
 const Self = "self"
 
+// Direct is the cost of atomic instructions (rma.Word) on a line that the rank has
+// in its cache.
+type Direct struct {
+	Load  float64 `json:"load"`
+	Store float64 `json:"store"`
+	Swap  float64 `json:"swap"` // and every other instruction that reads and writes
+}
+
 // Model is a machine, described by the costs of its operations.
 type Model struct {
 	Name   string `json:"name"`
 	Source string `json:"source"` // where the figures come from
+	// Node is how many ranks a node has, by default; 0 if that is not known.
+	Node int `json:"node,omitempty"`
 	// Levels go from Self to the whole machine.
 	Levels []LevelCost `json:"levels"`
-	// Issue is the time, in nanoseconds, to issue an operation without waiting
-	// for it.
-	Issue float64 `json:"issue"`
+	// Direct, if not nil, says that all ranks share memory, and what their
+	// instructions cost.
+	Direct *Direct `json:"direct,omitempty"`
 	// Wake is the time, in nanoseconds, from a change of a word in the rank's
-	// own memory to the return of its Await.
+	// own memory to the return of its Await, if the change came through a port.
 	Wake float64 `json:"wake"`
 	// Port is the level of the elements that have a single port to the outside.
-	// Operations that enter such an element pass its port one after another. If
-	// Port is empty, no element has one.
+	// Operations that leave or enter such an element pass its port one after
+	// another, and its atomics have one unit behind the port. If Port is empty, no
+	// element has one.
 	Port string `json:"port,omitempty"`
+	// Inject is for how long, in nanoseconds, the port is in use by one operation
+	// that leaves.
+	Inject float64 `json:"inject,omitempty"`
 	// Agent says how a rank waits for another rank's word. If true, it leaves a
 	// request there. Otherwise it reads the word again and again.
 	Agent bool `json:"agent,omitempty"`
+	// Scheduler, if not nil, says that ranks share processors.
+	Scheduler *Scheduler `json:"scheduler,omitempty"`
 }
 
 // Costs applies the model to a tree. Element i of the result is the cost between
@@ -86,27 +107,46 @@ func (m *Model) Validate() error {
 		return fmt.Errorf("model: machine %q: the first level must be %q", m.Name, Self)
 	}
 	for _, l := range m.Levels {
+		if l.Issue < 0 {
+			return fmt.Errorf("model: machine %q, level %q: issue is negative", m.Name, l.Level)
+		}
 		for _, c := range []Cost{l.Put, l.Get, l.Atomic} {
 			if c.Alpha < 0 || c.Beta < 0 || c.Busy < 0 {
 				return fmt.Errorf("model: machine %q, level %q: a cost is negative", m.Name, l.Level)
 			}
 		}
 	}
-	if m.Issue < 0 || m.Wake < 0 {
-		return fmt.Errorf("model: machine %q: issue and wake must not be negative", m.Name)
+	if m.Node < 0 {
+		return fmt.Errorf("model: machine %q: node is %d, want a number of ranks", m.Name, m.Node)
 	}
-	return nil
+	if m.Inject < 0 || m.Wake < 0 {
+		return fmt.Errorf("model: machine %q: inject and wake must not be negative", m.Name)
+	}
+	if d := m.Direct; d != nil && (d.Load < 0 || d.Store < 0 || d.Swap < 0) {
+		return fmt.Errorf("model: machine %q: the cost of an instruction is negative", m.Name)
+	}
+	return m.Scheduler.validate(m.Name)
 }
 
 // String is a table of the model, with one line for each level.
 func (m *Model) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%s)\n", m.Name, m.Source)
-	fmt.Fprintf(&b, "%-8s %22s %22s %22s\n", "level", "put ns", "get ns", "atomic ns")
+	fmt.Fprintf(&b, "%-8s %24s %24s %24s %8s\n", "level", "put ns", "get ns", "atomic ns", "issue ns")
 	for _, l := range m.Levels {
-		fmt.Fprintf(&b, "%-8s %22s %22s %22s\n", l.Level, l.Put, l.Get, l.Atomic)
+		fmt.Fprintf(&b, "%-8s %24s %24s %24s %8.3g\n", l.Level, l.Put, l.Get, l.Atomic, l.Issue)
 	}
-	fmt.Fprintf(&b, "issue %.3g ns, wake %.3g ns\n", m.Issue, m.Wake)
+	fmt.Fprintf(&b, "wake %.3g ns", m.Wake)
+	if m.Port != "" {
+		fmt.Fprintf(&b, ", a port at each %s that takes %.3g ns for an operation that leaves", m.Port, m.Inject)
+	}
+	b.WriteByte('\n')
+	if d := m.Direct; d != nil {
+		fmt.Fprintf(&b, "instructions: load %.3g ns, store %.3g ns, swap %.3g ns\n", d.Load, d.Store, d.Swap)
+	}
+	if s := m.Scheduler; s != nil {
+		fmt.Fprintln(&b, s)
+	}
 	return b.String()
 }
 

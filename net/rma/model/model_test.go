@@ -55,8 +55,18 @@ func TestValidate(t *testing.T) {
 		{"alpha", func(m *model.Model) { m.Levels[1].Put.Alpha = -1 }, `level "node": a cost is negative`},
 		{"beta", func(m *model.Model) { m.Levels[2].Get.Beta = -1 }, `level "machine": a cost is negative`},
 		{"busy", func(m *model.Model) { m.Levels[0].Atomic.Busy = -1 }, `level "self": a cost is negative`},
-		{"issue", func(m *model.Model) { m.Issue = -1 }, "issue and wake must not be negative"},
-		{"wake", func(m *model.Model) { m.Wake = -1 }, "issue and wake must not be negative"},
+		{"issue", func(m *model.Model) { m.Levels[1].Issue = -1 }, `level "node": issue is negative`},
+		{"inject", func(m *model.Model) { m.Inject = -1 }, "inject and wake must not be negative"},
+		{"wake", func(m *model.Model) { m.Wake = -1 }, "inject and wake must not be negative"},
+		{"instruction", func(m *model.Model) { m.Direct = &model.Direct{Load: -1} }, "the cost of an instruction is negative"},
+		{"kind", func(m *model.Model) { m.Scheduler = &model.Scheduler{Ranks: "threads", Processors: 1} }, `ranks are "threads", want goroutines or processes`},
+		{"processors", func(m *model.Model) { m.Scheduler = &model.Scheduler{Ranks: model.Processes} }, "0 processors, want at least 1"},
+		{"change", func(m *model.Model) {
+			m.Scheduler = &model.Scheduler{Ranks: model.Processes, Processors: 1, Change: -1}
+		}, "a time is negative"},
+		{"scheduler", func(m *model.Model) {
+			m.Scheduler = &model.Scheduler{Ranks: model.Processes, Processors: 2, Change: 1}
+		}, ""},
 	} {
 		m := machine()
 		c.spoil(&m)

@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strconv"
+	"text/tabwriter"
+	"time"
+
+	"github.com/orwl/go-orwl/internal/command"
+	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/locks/lab"
+	"github.com/orwl/go-orwl/locks/lab/arena"
+	"github.com/orwl/go-orwl/net/rma/model"
+)
+
+// validation compares what the simulator predicts with what this machine does: ECSB of some
+// locks, each window, and several numbers of ranks.
+type validation struct {
+	asked  bool
+	locks  string
+	length lab.Length
+	form   form
+}
+
+// Where a model is validated.
+var (
+	validWindows = []string{arena.Mem, arena.SHM}
+	validRanks   = []int{2, 8, 32}
+)
+
+// shortest is how long virtual time has to be, for all ranks to have had a time slice.
+var shortest = map[string]time.Duration{arena.Mem: 20 * time.Millisecond, arena.SHM: 60 * time.Millisecond}
+
+// defineValidation defines the flags of orwl model -validate.
+func defineValidation(f *flag.FlagSet) *validation {
+	v := new(validation)
+	f.BoolVar(&v.asked, "validate", false, "measure mem and shm, predict ECSB on the models, play it, and compare")
+	f.StringVar(&v.locks, "lock", "tts,tkt,mcs,d-mcs,clh,hmcs,rma-mcs,c-mcs-mcs", "of -validate, the locks: `NAME,...`, patterns, or all")
+	f.DurationVar(&v.length.Time, "time", 200*time.Millisecond, "of -validate, how long one repeat takes")
+	f.IntVar(&v.length.Turns, "turns", 0, "of -validate, count `N` iterations of each rank, instead of a time")
+	f.IntVar(&v.length.Repeats, "repeats", 3, "of -validate, play each case `N` times; the median counts")
+	f.BoolVar(&v.form.csv, "csv", false, "of -validate, print CSV with a header and nothing else")
+	v.length.Seed, v.length.Uncounted, v.length.Unchecked = 1, true, true // the witness is no memory of a window
+	return v
+}
+
+// within is how far a prediction may be off.
+const within = 0.25
+
+// compared is a row of a validation.
+type compared struct {
+	Window    string  `json:"window"`
+	Ranks     int     `json:"ranks"`
+	Lock      string  `json:"lock"`
+	Measured  float64 `json:"measured_ns"` // an iteration of all ranks
+	Predicted float64 `json:"predicted_ns"`
+	Off       float64 `json:"off"` // predicted of measured, less 1
+	Within    bool    `json:"within"`
+}
+
+var comparedColumns = []string{"window", "ranks", "lock", "measured_ns", "predicted_ns", "off", "within"}
+
+func (c compared) fields() []string {
+	return []string{c.Window, strconv.Itoa(c.Ranks), c.Lock, strconv.FormatFloat(c.Measured, 'f', 1, 64),
+		strconv.FormatFloat(c.Predicted, 'f', 1, 64), strconv.FormatFloat(c.Off, 'f', 3, 64), strconv.FormatBool(c.Within)}
+}
+
+// run measures the machine, and then plays each case in turn: really, and in virtual time.
+func (v *validation) run(out io.Writer) error {
+	chosen, err := lab.MatchLocks(v.locks)
+	if err != nil {
+		return command.Misusef("-lock: %w", err)
+	}
+	if err := v.form.validate(); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	progress := newProgress(os.Stderr)
+	var rows []compared
+	for _, window := range validWindows {
+		machine, err := measureHere(window, 0)
+		if err != nil {
+			return err
+		}
+		for _, ranks := range validRanks {
+			for _, lock := range chosen {
+				if ctx.Err() != nil {
+					break
+				}
+				progress.at(func() string { return fmt.Sprintf("%s of %d ranks on %s", lock.Name, ranks, window) })
+				row, err := v.compare(ctx, machine, window, ranks, lock)
+				if err != nil && ctx.Err() == nil {
+					return err
+				} else if err == nil {
+					rows = append(rows, row)
+				}
+			}
+		}
+	}
+	progress.clear()
+	if err := v.write(out, rows); err != nil {
+		return err
+	}
+	if ctx.Err() != nil {
+		return errInterrupted
+	}
+	return nil
+}
+
+// compare plays a case twice.
+func (v *validation) compare(ctx context.Context, machine model.Model, window string, ranks int, lock locks.Spec) (compared, error) {
+	c := lab.Case{Benchmark: "ECSB", Lock: lock.Name, Window: window, Machine: dealt(ranks, 1), Writers: 1, Length: v.length}
+	measured, err := iteration(ctx, c, model.Model{})
+	if err != nil {
+		return compared{}, err
+	}
+	c.Window, c.Repeats = arena.Sim, 1
+	c.Time = min(c.Time, shortest[window])
+	predicted, err := iteration(ctx, c, machine)
+	row := compared{Window: window, Ranks: ranks, Lock: lock.Name, Measured: measured, Predicted: predicted, Off: predicted/measured - 1}
+	row.Within = row.Off <= within && row.Off >= -within
+	return row, err
+}
+
+// iteration is the time from one section to the next, in nanoseconds.
+func iteration(ctx context.Context, c lab.Case, machine model.Model) (float64, error) {
+	samples, err := arena.Play(ctx, c, arena.Options{Machine: machine})
+	if err != nil {
+		return 0, fmt.Errorf("%s of %s on %s: %w", c.Benchmark, c.Lock, c.Window, err)
+	}
+	result, err := lab.Summarize(c, samples)
+	if err != nil {
+		return 0, err
+	}
+	figure, ok := result.Figure(lab.FigureIteration)
+	if !ok {
+		return 0, fmt.Errorf("%s of %s on %s: no rank had a turn in %v", c.Benchmark, c.Lock, c.Window, c.Time)
+	}
+	return figure.Median, nil
+}
+
+func (v *validation) write(out io.Writer, rows []compared) error {
+	if !v.form.text() {
+		return writeRows(out, v.form, comparedColumns, rows, compared.fields)
+	}
+	fmt.Fprintf(out, "ECSB, one iteration of all ranks; predicted on the model that orwl model measured just before\n\n")
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "window\tranks\tlock\tmeasured\tpredicted\toff\t")
+	good := 0
+	for _, r := range rows {
+		mark := ""
+		if r.Within {
+			good++
+		} else {
+			mark = "beyond 25 %"
+		}
+		fmt.Fprintf(w, "%s\t%d\t%s\t%.0f ns\t%.0f ns\t%+.0f %%\t%s\n", r.Window, r.Ranks, r.Lock, r.Measured, r.Predicted, 100*r.Off, mark)
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(out, "\n%d of %d within 25 %%\n", good, len(rows))
+	return err
+}

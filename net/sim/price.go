@@ -1,0 +1,111 @@
+package sim
+
+import (
+	"math"
+
+	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/rma/model"
+)
+
+// Virtual time is whole picoseconds. A model's costs are rounded to them once. From
+// then on there are only integers: a processor that fuses a multiplication and an
+// addition of floating-point numbers predicts the same as any other.
+
+// picoseconds is how many there are in a nanosecond.
+const picoseconds = 1000
+
+func ps(ns float64) int64 { return int64(math.Round(ns * picoseconds)) }
+
+// price is a level's costs.
+type price struct {
+	put, get, atomic fare
+	issue            int64
+	coherent         bool
+}
+
+// fare is the cost of one kind of operation, in picoseconds.
+type fare struct {
+	half int64 // one way
+	beta int64 // for a byte
+	busy int64
+}
+
+func fareOf(c model.Cost) fare { return fare{ps(c.Alpha / 2), ps(c.Beta), ps(c.Busy)} }
+
+func pricesOf(costs []model.LevelCost) []price {
+	prices := make([]price, len(costs))
+	for i, c := range costs {
+		prices[i] = price{fareOf(c.Put), fareOf(c.Get), fareOf(c.Atomic), ps(c.Issue), c.Coherent}
+	}
+	return prices
+}
+
+// isAtomic reports whether the target's unit for atomics makes the operation.
+func (p *predictor) isAtomic(q *request) bool {
+	switch q.kind {
+	case opAccumulate, opFetch, opCAS:
+		return true
+	}
+	return false
+}
+
+// fare is the price of an operation for r as things are now. Between ranks that share
+// memory it depends on who has the word's cache line.
+func (p *predictor) fare(r *rank, q *request) *fare {
+	price := &p.costs[p.topology.Common(r.id, q.target)]
+	if price.coherent {
+		from, held := p.lines.at(q.target, q.disp).from(p.place(r), q.changes())
+		switch {
+		case held && q.kind >= opLoad && p.direct != nil:
+			return p.instruction(q)
+		case held:
+			price = &p.costs[len(p.costs)-1]
+		case from >= 0:
+			price = &p.costs[p.apart(p.place(r), from)]
+		}
+	}
+	switch q.kind {
+	case opPut, opPutBytes:
+		return &price.put
+	case opGet, opGetBytes, opAwait, opLoad, opNotify:
+		return &price.get
+	}
+	return &price.atomic
+}
+
+// directPrices are the prices of instructions on a line that the rank has.
+type directPrices struct{ load, store, swap fare }
+
+func directOf(d *model.Direct) *directPrices {
+	if d == nil {
+		return nil
+	}
+	half := func(ns float64) fare { return fare{half: ps(ns / 2)} }
+	return &directPrices{half(d.Load), half(d.Store), half(d.Swap)}
+}
+
+func (p *predictor) instruction(q *request) *fare {
+	switch q.kind {
+	case opLoad, opNotify:
+		return &p.direct.load
+	case opStore:
+		return &p.direct.store
+	}
+	return &p.direct.swap
+}
+
+// place is where r keeps its cache: the processor that it has, or a core of its own.
+func (p *predictor) place(r *rank) int32 {
+	if p.processors != nil {
+		return int32(max(r.cpu, 0))
+	}
+	return int32(r.id)
+}
+
+// apart is the level of two places: the finest that they have in common.
+func (p *predictor) apart(a, b int32) int {
+	if p.processors != nil {
+		return 0
+	}
+	return p.topology.Common(rma.Rank(a), rma.Rank(b))
+}
