@@ -71,11 +71,11 @@ func TestAdaptiveBeside(t *testing.T) {
 		fixed         []int // T_DC of RMA-RW
 		long          bool
 	}{
-		{"cray-xc30", "node:4 core:4", 0, []int{4, 16}, false},
-		{"infiniband-fdr", "node:4 core:4", 0, []int{4, 16}, false},
-		{"cray-xc30", "core:8", 1, []int{1, 2, 4, 8}, false},
-		{"cray-xc30", "node:4 core:8", 0, []int{1, 8, 32}, true},
-		{"cray-xc30", "node:4 core:4", 1, []int{1, 4, 16}, true},
+		{"piz-daint", "node:4 core:4", 0, []int{4, 16}, false},
+		{"coolmuc-2", "node:4 core:4", 0, []int{4, 16}, false},
+		{"piz-daint", "core:8", 1, []int{1, 2, 4, 8}, false},
+		{"piz-daint", "node:4 core:8", 0, []int{1, 8, 32}, true},
+		{"piz-daint", "node:4 core:4", 1, []int{1, 4, 16}, true},
 	} {
 		if c.long && !*mixes {
 			continue

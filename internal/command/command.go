@@ -156,7 +156,7 @@ func (c Command) execute(name string, args []string, out, complaints io.Writer) 
 	case errors.As(err, &exit):
 		code = exit.Code
 	}
-	if code != Interrupted { // who has pressed Ctrl-C knows why
+	if code != Interrupted || exit != nil && exit != ErrInterrupted { // after Ctrl-C, only what the command adds
 		fmt.Fprintf(complaints, "%s: %v\n", name, err)
 	}
 	return code
