@@ -7,6 +7,7 @@
 //	orwl locks      show the table of locks: what each promises, takes and costs
 //	orwl sim        give a lock to the simulator and see whether it keeps its promises
 //	orwl bench      run the papers' benchmarks of locks, on any window
+//	orwl reproduce  play the papers' figures again, and say which of their claims hold
 //	orwl predict    play the papers' benchmarks on a described machine, in virtual time
 //	orwl vet        say whether a system of tasks lives for ever, or where it deadlocks
 //	orwl trace      say where the time of a recorded run went, and which tasks it waited for

@@ -25,6 +25,8 @@ var program = command.Program{Name: "orwl", About: "the toolbox of ordered read-
 		Example: "orwl bench -bench LB -lock MCS", Run: runBench},
 	{Name: "predict", About: "play the papers' benchmarks on a described or measured machine, in virtual time",
 		Example: "orwl predict -bench ECSB -lock D-MCS,RMA-MCS -machine piz-daint -ranks 16,64", Run: runPredict},
+	{Name: "reproduce", About: "play the papers' figures in virtual time, and say which of their claims hold",
+		Example: "orwl reproduce -figure '000 *' -html claims.html", Run: runReproduce},
 	{Name: "vet", About: "say whether a system of tasks lives for ever, or where it deadlocks",
 		Example: "orwl vet tasks.txt", Run: runVet},
 	{Name: "trace", About: "say where the time of a recorded run went, and which tasks it waited for",

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path"
+	"strings"
+
+	"github.com/orwl/go-orwl/internal/command"
+	"github.com/orwl/go-orwl/locks/lab/claims"
+)
+
+// runReproduce is orwl reproduce.
+func runReproduce(f *flag.FlagSet, args []string, out io.Writer) error {
+	only := f.String("figure", "*", "play the figures that match the `PATTERN`, such as '000 *' or '003 benchmark 5.9'")
+	share := f.String("share", "1/1", "play the `K/N`-th part of the figures: 1/20 plays the first of 20 parts")
+	page := f.String("html", "", "write the figures and the claims to `FILE`, too")
+	var as form
+	as.define(f)
+	if err := errors.Join(command.Parse(f, args), as.validate()); err != nil {
+		return err
+	}
+	studies, err := selectStudies(*only, *share)
+	if err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	p := newProgress(os.Stderr)
+	outcomes, err := claims.Reproduce(ctx, studies, func(what string) { p.at(func() string { return what }) })
+	p.clear()
+	if errors.Is(err, context.Canceled) {
+		err = errCutShort
+	}
+	err = errors.Join(writeClaims(out, as, outcomes), err)
+	if *page == "" {
+		return err
+	}
+	file, failure := os.Create(*page)
+	if failure != nil {
+		return errors.Join(err, failure)
+	}
+	return errors.Join(err, claims.HTML(file, outcomes), file.Close())
+}
+
+func writeClaims(out io.Writer, as form, outcomes []claims.Outcome) error {
+	if as.text() {
+		return claims.Table(out, outcomes)
+	}
+	return writeRows(out, as, []string{"figure", "run", "claim", "came", "holds", "why"}, claims.Rows(outcomes), func(r claims.Row) []string {
+		return []string{r.Figure, r.Run, r.Claim, r.Came, fmt.Sprint(r.Holds), r.Why}
+	})
+}
+
+// selectStudies are the studies that match, and of these a share.
+func selectStudies(pattern, share string) (chosen []claims.Study, err error) {
+	var k, n int
+	if count, _ := fmt.Sscanf(share, "%d/%d", &k, &n); count != 2 || k < 1 || k > n {
+		return nil, command.Misusef("-share is %q, want K/N with 1 <= K <= N, such as 1/20", share)
+	}
+	var known []string
+	matched := 0
+	for _, s := range claims.Studies() {
+		known = append(known, s.Figure)
+		hit, err := path.Match(pattern, s.Figure)
+		if err != nil {
+			return nil, command.Misusef("-figure: %q: %w", pattern, err)
+		}
+		if !hit {
+			continue
+		}
+		if matched%n == k-1 {
+			chosen = append(chosen, s)
+		}
+		matched++
+	}
+	if len(chosen) == 0 {
+		return nil, command.Misusef("-figure %q and -share %s leave nothing to play: there are %s", pattern, share, strings.Join(known, ", "))
+	}
+	return chosen, nil
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/orwl/go-orwl/internal/command"
+	"github.com/orwl/go-orwl/locks/lab/claims"
+)
+
+func TestReproduce(t *testing.T) {
+	page := filepath.Join(t.TempDir(), "claims.html")
+	for _, c := range []struct{ form, says string }{
+		{"-csv", "figure,run,claim,came,holds,why\n003 benchmark 5.8,"},
+		{"-json", `"figure": "003 benchmark 5.8"`},
+		{"-html=" + page, "003 benchmark 5.8: CLH, free locks\n"},
+	} {
+		code, out, complaints := try(t, "reproduce", "-figure", "003 benchmark 5.8", c.form)
+		if code != command.Done || !strings.Contains(out, c.says) {
+			t.Errorf("%s: exit code %d, %s\n%s", c.form, code, complaints, out)
+		}
+	}
+	text, err := os.ReadFile(page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), "<svg") {
+		t.Errorf("the page has no picture:\n%s", text)
+	}
+}
+
+// TestShares checks that shares of the figures are all of them, each once.
+func TestShares(t *testing.T) {
+	seen := map[string]int{}
+	for _, share := range []string{"1/3", "2/3", "3/3"} {
+		studies, err := selectStudies("*", share)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range studies {
+			seen[s.Figure]++
+		}
+	}
+	for _, s := range claims.Studies() {
+		if seen[s.Figure] != 1 {
+			t.Errorf("%s is in %d shares", s.Figure, seen[s.Figure])
+		}
+	}
+}

@@ -1,0 +1,165 @@
+package claims
+
+import (
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/locks/lab"
+	"github.com/orwl/go-orwl/net/sim"
+	"github.com/orwl/go-orwl/net/topology"
+)
+
+// drawn is a figure of two contenders at two places. At 16, b makes half of a.
+func drawn(shows string) *Data {
+	d := &Data{shows: shows}
+	for _, p := range []struct {
+		name string
+		x, y float64
+	}{{"a", 8, 1}, {"a", 16, 4}, {"b", 8, 2}, {"b", 16, 2}} {
+		d.add(p.name, Point{X: p.x, Figures: map[string]float64{shows: p.y}})
+	}
+	return d
+}
+
+func TestJudges(t *testing.T) {
+	for _, c := range []struct {
+		what        string
+		judge       Judge
+		rate, delay bool // whether it holds if the figure is a throughput, or a latency
+	}{
+		{"about twice", about(2, "a", "b", 16), true, false},
+		{"about 3 times is within the tolerance", about(3, "a", "b", 16), true, false},
+		{"about 4 times is not", about(4, "a", "b", 16), false, false},
+		{"at most twice", atMost(2, "a", "b", 16), true, true},
+		{"at most 1.9 times", atMost(1.9, "a", "b", 16), false, true},
+		{"faster from 16 on", faster(1, "a", 16, "b"), true, false},
+		{"faster everywhere", faster(1, "a", 8, "b"), false, false},
+		{"faster by more than the factor", faster(2, "a", 16, "b"), false, false},
+		{"faster where nothing is", faster(1, "a", 32, "b"), false, false},
+		{"faster than one that is missing", faster(1, "a", 8, "c", "b"), false, false},
+		{"ordered", ordered(16, "b", "a"), true, false},
+		{"ordered the other way", ordered(16, "a", "b"), false, true},
+		{"within 100 %", within(1, 8, "a", "b"), true, true},
+		{"within 99 %", within(.99, 8, "a", "b"), false, false},
+		{"within, and one is missing", within(9, 8, "a", "c"), false, false},
+		{"within where nothing is", within(9, 32, "a", "b"), false, false},
+		{"rises", rises("a", 8, 16), true, true},
+		{"stays", rises("b", 8, 16), false, false},
+		{"falls", falls("a", 16, 8), true, true},
+		{"does not fall", falls("b", 8, 16), false, false},
+		{"both", all(rises("a", 8, 16), falls("b", 8, 16)), false, false},
+		{"missing", about(1, "a", "c", 16), false, false},
+	} {
+		for shows, want := range map[string]bool{lab.FigureThroughput: c.rate, lab.FigureLatency: c.delay} {
+			if came, holds := c.judge(drawn(shows)); holds != want || came == "" {
+				t.Errorf("%s, %s: holds is %v, want %v: %q", c.what, shows, holds, want, came)
+			}
+		}
+	}
+	if came, holds := less(lab.FigureThroughput, "b", "a", 16)(drawn(lab.FigureThroughput)); !holds {
+		t.Errorf("less: %s", came)
+	}
+}
+
+// TestStudies checks that each study can be played, and that each claim finds what it compares.
+func TestStudies(t *testing.T) {
+	var figures []string
+	for _, s := range Studies() {
+		if slices.Contains(figures, s.Figure) {
+			t.Errorf("there are two studies of %s", s.Figure)
+		}
+		figures = append(figures, s.Figure)
+		if _, err := sim.MachineByName(s.Machine); err != nil {
+			t.Error(err)
+		}
+		if _, err := lab.BenchmarkByName(s.Benchmark); err != nil {
+			t.Error(err)
+		}
+		d := Data{shows: s.Shows}
+		for _, c := range s.Series {
+			if found, err := lab.MatchLocks(c.Lock); err != nil || len(found) != 1 {
+				t.Errorf("%s: the lock %q: %v", s.Figure, c.Lock, err)
+			}
+			for _, text := range s.Trees {
+				tree, err := topology.Parse(text)
+				if err != nil {
+					t.Fatal(err)
+				}
+				d.add(c.name(), Point{X: float64(tree.Ranks()), Figures: map[string]float64{s.Shows: 1, lab.FigureGlobal: 1}})
+			}
+		}
+		for _, c := range s.Claims {
+			if came, _ := c.Judge(&d); strings.Contains(came, "NaN") || strings.Contains(came, "nothing") || strings.Contains(came, "no figure") {
+				t.Errorf("%s: %q compares what is not there: %s", s.Figure, c.Text, came)
+			}
+		}
+	}
+}
+
+// small is a study that takes milliseconds, with a claim that holds and one that does not.
+func small() Study {
+	return Study{
+		Figure: "a <figure>", Title: "small", Benchmark: "ECSB", Shows: lab.FigureThroughput, Machine: daint, Trees: []string{"node:2 core:2"}, Turns: 5,
+		Series: []Contender{{Lock: "D-MCS", Writers: 1}, {"locally", "RMA-MCS", locks.Options{}, 1}},
+		Claims: []Claim{
+			{Text: "they differ", Judge: within(1000, 4, "D-MCS", "locally")},
+			{Text: "nobody is that fast", Judge: faster(1e6, "D-MCS", 4, "locally")},
+		},
+	}
+}
+
+func TestReproduce(t *testing.T) {
+	var said []string
+	outcomes, err := Reproduce(t.Context(), []Study{small()}, func(what string) { said = append(said, what) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := Reproduce(t.Context(), []Study{small()}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rate := outcomes[0].Data.at("locally", 4)
+	if rate != again[0].Data.at("locally", 4) || !(rate > 0) || math.IsInf(rate, 1) {
+		t.Errorf("the rate is %v, and then %v", rate, again[0].Data.at("locally", 4))
+	}
+	if len(said) != 2 {
+		t.Errorf("progress was told %q, want one line for each point", said)
+	}
+	rows := Rows(outcomes)
+	if len(rows) != 2 || !rows[0].Holds || rows[0].Why != "" || rows[1].Holds || rows[1].Why != "not found out" {
+		t.Errorf("the rows are %+v", rows)
+	}
+	var table, page strings.Builder
+	if err := errors.Join(Table(&table, outcomes), HTML(&page, outcomes)); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"1 of 2 claims hold", "DOES NOT HOLD  nobody is that fast", "holds          they differ", Missing()[0].Text} {
+		if !strings.Contains(table.String(), want) {
+			t.Errorf("the table does not say %q:\n%s", want, table.String())
+		}
+	}
+	for _, want := range []string{"a &lt;figure&gt;", "<svg", "DOES NOT HOLD", "not found out"} {
+		if !strings.Contains(page.String(), want) {
+			t.Errorf("the page does not say %q", want)
+		}
+	}
+}
+
+func TestReproduceEnds(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	second := small()
+	second.Figure = "second"
+	outcomes, err := Reproduce(ctx, []Study{small(), second}, func(what string) {
+		if strings.HasPrefix(what, "second") {
+			cancel()
+		}
+	})
+	if !errors.Is(err, context.Canceled) || len(outcomes) != 1 {
+		t.Errorf("%d outcomes, %v; want the first one, and that the context has ended", len(outcomes), err)
+	}
+}
