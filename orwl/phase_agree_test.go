@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/internal/pack"
+	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -224,6 +225,40 @@ func TestPhaseLosesNodeInTheMiddle(t *testing.T) {
 			}
 		}
 		disband(t, []*Nodes{nodes[others[0]], nodes[others[1]]})
+	}
+}
+
+// ballot takes what a node of three says in gatherings.
+type ballot struct {
+	node.Node
+	said []byte
+}
+
+func (b *ballot) Number() int { return 0 }
+
+func (b *ballot) OfferAmong(_ string, _ uint64, _ []bool, said []byte, _ func([][]byte)) (node.Gathering, error) {
+	b.said = said
+	return nil, nil
+}
+
+// A node that refuses a phase because it has heard of a loss says which node is lost, to those that
+// have not heard of it. For any other reason it has given up.
+func TestPhaseRefusedByLoss(t *testing.T) {
+	lost := &NodeError{Node: 2, Text: "silence", Lost: true}
+	for _, c := range []struct {
+		why  error
+		node int
+		lost bool
+	}{{fmt.Errorf("the run ends: %w", lost), 2, true}, {errPlanned, 0, false}, {&NodeError{Node: 1, Text: "a task failed"}, 0, false}} {
+		b := new(ballot)
+		g := newMeeting(&Nodes{node: b})
+		g.back = c.why
+		g.refuse(7, []bool{true, true, true})
+		_, failure, err := parseVote(b.said, 3)
+		got := (*NodeError)(nil)
+		if err != nil || !errors.As(failure, &got) || got.Node != c.node || got.Lost != c.lost {
+			t.Errorf("given up for %v, it says %v, %v", c.why, failure, err)
+		}
 	}
 }
 

@@ -28,6 +28,7 @@ type meeting struct {
 
 	mu      sync.Mutex
 	call    uint64            // counts what this node has proposed, or taken back
+	back    error             // why this node took its last call back
 	open    node.Gathering    // of proposals, until all nodes have proposed; else nil
 	pending *Phase            // its proposal is open
 	alone   uint64            // counts the agreements of a run of one node
@@ -100,12 +101,13 @@ func (g *meeting) propose(ctx context.Context, p *Phase, offer []byte) ([][]byte
 		case <-g.shut:
 		case <-g.parted:
 		}
-		if a, agreed := g.takeBack(p); agreed { // all have called it meanwhile
+		why = g.why(why)
+		if a, agreed := g.takeBack(p, why); agreed { // all have called it meanwhile
 			if a.err != errAgain {
 				return a.list, a.err
 			}
 		}
-		return nil, g.why(why)
+		return nil, why
 	}
 }
 
@@ -135,7 +137,7 @@ func (g *meeting) offer(p *Phase, offer []byte) (err error) {
 }
 
 // takeBack takes the call of a phase back, unless it is agreed upon, or void.
-func (g *meeting) takeBack(p *Phase) (a agreed, is bool) {
+func (g *meeting) takeBack(p *Phase, why error) (a agreed, is bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if g.pending != p {
@@ -143,6 +145,7 @@ func (g *meeting) takeBack(p *Phase) (a agreed, is bool) {
 	}
 	g.pending = nil
 	g.call++
+	g.back = why
 	// It is short.
 	_ = g.open.Change(pack.Encode(&proposal{messageVersion, g.call, true, nil}))
 	return a, false
@@ -199,10 +202,14 @@ func among(list [][]byte) []bool {
 	return is
 }
 
-// refuse votes against an agreement on what this node has taken back.
+// refuse votes against an agreement on what this node has taken back. If it did so because a node
+// is lost, it says which one: the others may not know it yet.
 func (g *meeting) refuse(number uint64, among []bool) {
-	gaveUp := NodeError{Node: g.nodes.Number(), Text: "it gave up the phase before all nodes had called it"}
-	v := vote{Version: messageVersion, Failure: gaveUp.encode()}
+	why := (*NodeError)(nil)
+	if !errors.As(g.back, &why) || !why.Lost {
+		why = &NodeError{Node: g.nodes.Number(), Text: "it gave up the phase before all nodes had called it"}
+	}
+	v := vote{Version: messageVersion, Failure: why.encode()}
 	// It is short.
 	_, _ = g.nodes.node.OfferAmong(votes, number, among, pack.Encode(&v), func([][]byte) {})
 }

@@ -75,5 +75,5 @@ func (a *assembled) tcp(o Options, g connmgr.ConnectionGater, private crypto.Pri
 	if err != nil {
 		return nil, fmt.Errorf("p2p: transport of node %d: %w", o.Number, err)
 	}
-	return t, nil
+	return quietTCP{t}, nil
 }
