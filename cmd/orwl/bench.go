@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/signal"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 
@@ -17,15 +16,13 @@ import (
 	"github.com/orwl/go-orwl/locks/lab"
 	"github.com/orwl/go-orwl/locks/lab/arena"
 	"github.com/orwl/go-orwl/locks/lab/report"
-	"github.com/orwl/go-orwl/net/rma/model"
 )
 
-// bench is a run of orwl bench.
+// bench is a run of orwl bench or orwl predict.
 type bench struct {
-	plan     planFlags
+	planFlags
 	form     form
 	html     string
-	machine  model.Model // of the simulator
 	others   others
 	progress *progress
 	report   report.Report
@@ -33,48 +30,54 @@ type bench struct {
 }
 
 // errCutShort is the end of a command that has printed what there was.
-var errCutShort = errors.New("interrupted: the rest was not played")
+var errCutShort = &command.ExitError{Code: command.Interrupted, Err: errors.New("interrupted: the rest was not played")}
 
 // runBench is orwl bench.
 func runBench(f *flag.FlagSet, args []string, out io.Writer) (err error) {
-	b := bench{progress: newProgress(os.Stderr)}
-	b.plan.define(f, arena.Mem)
-	machine := f.String("machine", "piz-daint", "what -window sim plays on: a file that orwl model -json wrote, or one of "+machineList())
-	f.StringVar(&b.html, "html", "", "write the report with its plots to `FILE`, too")
-	b.form.define(f)
+	b := newBench()
+	b.define(f, arena.Mem)
 	b.others.define(f)
-	if err := command.Parse(f, args); err != nil {
-		return err
-	}
-	if err := b.form.validate(); err != nil {
-		return err
-	}
-	plan, err := b.plan.plan()
+	plan, err := b.parse(f, args)
 	if err != nil {
 		return err
 	}
-	if slices.Contains(plan.Windows, arena.Sim) {
-		if b.machine, err = machineOf(*machine); err != nil {
-			return err
-		}
-	}
-	b.report = report.Report{
-		Title: "orwl bench", Command: strings.Join(append([]string{"orwl bench"}, args...), " "),
-		Machine: thisMachine(), Date: time.Now().Format(time.DateTime),
-	}
+	b.report.Machine, b.report.Date = thisMachine(), time.Now().Format(time.DateTime)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	cases, skipped := plan.Cases()
 	theirs, missing, err := b.others.cases(ctx, plan)
 	defer func() { err = errors.Join(err, b.others.close()) }()
 	if err != nil {
 		return err
 	}
+	return b.run(ctx, plan, theirs, missing, out)
+}
+
+func newBench() *bench { return &bench{progress: newProgress(os.Stderr)} }
+
+// define defines the flags of orwl bench and orwl predict.
+func (b *bench) define(f *flag.FlagSet, windows string) {
+	b.planFlags.define(f, windows)
+	f.StringVar(&b.html, "html", "", "write the report with its plots to `FILE`, too")
+	b.form.define(f)
+}
+
+// parse reads the flags, and begins the report.
+func (b *bench) parse(f *flag.FlagSet, args []string) (plan lab.Plan, err error) {
+	if err := errors.Join(command.Parse(f, args), b.form.validate()); err != nil {
+		return plan, err
+	}
+	b.report.Title, b.report.Command = f.Name(), strings.Join(append([]string{f.Name()}, args...), " ")
+	return b.plan()
+}
+
+// run plays a plan and cases of others, and prints the report.
+func (b *bench) run(ctx context.Context, plan lab.Plan, theirs []lab.Case, missing []string, out io.Writer) error {
+	cases, skipped := plan.Cases()
 	cases, b.report.Skipped = append(cases, theirs...), append(skipped, missing...)
 	if len(cases) == 0 {
 		return command.Misusef("there is nothing to play: %s", strings.Join(b.report.Skipped, "; "))
 	}
-	err = b.play(ctx, cases)
+	err := b.play(ctx, cases)
 	return errors.Join(b.write(out), err)
 }
 
@@ -143,14 +146,7 @@ func (b *bench) write(out io.Writer) error {
 	default:
 		err = b.report.Table(out)
 	}
-	if err != nil || b.html == "" {
-		return err
-	}
-	file, err := os.Create(b.html)
-	if err != nil {
-		return err
-	}
-	return errors.Join(b.report.HTML(file), file.Close())
+	return errors.Join(err, wholeFile("html", b.html, b.report.HTML))
 }
 
 // thisMachine is what a reader of the figures has to know of the machine.

@@ -11,12 +11,16 @@ import (
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/locks/lab"
 	"github.com/orwl/go-orwl/locks/lab/arena"
+	"github.com/orwl/go-orwl/net/rma/model"
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// planFlags are the flags that say what to play: benchmarks, locks, ranks, work, and for how
-// long.
+// planFlags are the flags that say what to play: benchmarks, locks, ranks, work, for how long, and
+// on which machine if time is virtual.
 type planFlags struct {
+	virtual               bool // on no other window than the simulator
+	machineName           string
+	machine               model.Model
 	locks, bench, windows string
 	ranks, topology       string
 	nodes                 int
@@ -26,15 +30,18 @@ type planFlags struct {
 	options               lockOptions
 }
 
-// define defines the flags. A command that plays on one window only gives none.
+// define defines the flags. A command that plays in virtual time only gives no windows.
 func (p *planFlags) define(f *flag.FlagSet, windows string) {
 	f.StringVar(&p.locks, "lock", "mcs,d-mcs,rma-mcs,c-mcs-mcs", "the locks: `NAME,...` in any case, patterns such as c-mcs-*, or all; orwl locks lists them")
 	f.StringVar(&p.bench, "bench", "lb,ecsb", "the benchmarks: `NAME,...`, patterns, or all: "+benchmarks())
-	if windows != "" {
+	if p.virtual = windows == ""; p.virtual {
+		p.windows = arena.Sim
+	} else {
 		f.StringVar(&p.windows, "window", windows, "where ranks run: `NAME,...` of mem (goroutines), shm (processes), p2p (nodes that exchange frames), sim (virtual time)")
 	}
 	f.StringVar(&p.ranks, "ranks", "2,4", "play with each of so many ranks: `N,...`")
-	f.IntVar(&p.nodes, "nodes", 1, "deal the ranks to `N` nodes; locks with levels tell them apart")
+	f.IntVar(&p.nodes, "nodes", 0, "deal the ranks to `N` nodes; locks with levels tell them apart (0: one; in virtual time only, as many as the machine takes for them)")
+	f.StringVar(&p.machineName, "machine", "piz-daint", "the `MACHINE` of virtual time: a file that orwl model -json wrote, or one of "+machineList())
 	f.StringVar(&p.topology, "topology", "", "the machine, instead of -ranks and -nodes: `LEVEL:N ...` from coarse to fine, the last one counting ranks")
 	f.StringVar(&p.writers, "fw", "0.2", "F_W, the share of acquisitions of a reader-writer lock that write, in percent: `P,...`")
 	f.StringVar(&p.steps, "steps", "", "the parameter that a benchmark varies (CCWB's critical work, WBAB's wait, bytes): `N,...` instead of the paper's")
@@ -62,7 +69,7 @@ func benchmarks() string {
 func (p *planFlags) plan() (plan lab.Plan, err error) {
 	plan.Length = p.length
 	for _, err := range []error{
-		inRange("repeats", p.length.Repeats, 1, 1<<20), inRange("turns", p.length.Turns, 0, 1<<30), inRange("nodes", p.nodes, 1, 1<<16),
+		inRange("repeats", p.length.Repeats, 1, 1<<20), inRange("turns", p.length.Turns, 0, 1<<30), inRange("nodes", p.nodes, 0, 1<<16),
 	} {
 		if err != nil {
 			return plan, err
@@ -81,6 +88,9 @@ func (p *planFlags) plan() (plan lab.Plan, err error) {
 		return plan, err
 	}
 	if plan.Windows, err = windowList(p.windows); err != nil {
+		return plan, err
+	}
+	if p.machine, err = machineOf(p.machineName); err != nil {
 		return plan, err
 	}
 	if plan.Machines, err = p.machines(); err != nil {
@@ -163,11 +173,25 @@ func (p *planFlags) machines() (trees []*topology.Tree, err error) {
 		if err != nil {
 			return nil, err
 		}
+		if n < 1 || n > 1<<16 {
+			return nil, fmt.Errorf("want 1 to %d", 1<<16)
+		}
 		if n < p.nodes {
 			return nil, fmt.Errorf("want at least one rank for each of the %d nodes (-nodes)", p.nodes)
 		}
-		return topology.Parse(dealt(n, p.nodes))
+		return topology.Parse(dealt(n, p.nodesFor(n)))
 	})
+}
+
+// nodesFor is how many nodes n ranks are dealt to.
+func (p *planFlags) nodesFor(n int) int {
+	switch {
+	case p.nodes > 0:
+		return p.nodes
+	case p.virtual && p.machine.Node > 0:
+		return (n + p.machine.Node - 1) / p.machine.Node
+	}
+	return 1
 }
 
 // dealt is the tree of n ranks on some nodes.

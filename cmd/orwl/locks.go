@@ -11,6 +11,7 @@ import (
 
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/locks/lab"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/sim/specimen"
 	"github.com/orwl/go-orwl/net/topology"
@@ -163,7 +164,7 @@ func (c *contestFlags) specimen(t *topology.Tree) (specimen.Specimen, error) {
 		}
 		return s, nil
 	}
-	spec, ok := lockByName(c.lock)
+	spec, ok := lab.LockByName(c.lock)
 	if !ok {
 		return specimen.Specimen{}, command.Misusef("-lock: no lock %q: want %s", c.lock, known())
 	}
@@ -178,19 +179,6 @@ func (c *contestFlags) specimen(t *topology.Tree) (specimen.Specimen, error) {
 			}
 			return func(w rma.Window) specimen.Lock { return l.At(w) }, nil
 		}}, nil
-}
-
-// lockByName finds a lock of the library. Upper and lower case are the same.
-func lockByName(name string) (locks.Spec, bool) {
-	for _, s := range locks.All() {
-		if strings.EqualFold(s.Name, name) {
-			return s, true
-		}
-	}
-	if s, ok := locks.ByName(name); ok {
-		return s, true
-	}
-	return locks.ByName(strings.ToUpper(name)) // P-X-Y and C-RW-?-G-L
 }
 
 // known says which locks can be played.

@@ -3,64 +3,31 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
-	"strconv"
 	"strings"
 
 	"github.com/orwl/go-orwl/internal/command"
-	"github.com/orwl/go-orwl/locks/lab/arena"
-	"github.com/orwl/go-orwl/locks/lab/report"
 	"github.com/orwl/go-orwl/net/rma/model"
 	"github.com/orwl/go-orwl/net/sim"
-	"github.com/orwl/go-orwl/net/topology"
 )
 
 // runPredict is orwl predict: the benchmarks of orwl bench, in virtual time.
 func runPredict(f *flag.FlagSet, args []string, out io.Writer) error {
-	b := bench{progress: newProgress(os.Stderr)}
-	b.plan.define(f, "")
-	machine := f.String("machine", "piz-daint", "the `MACHINE`: a file that orwl model -json wrote, or one of "+machineList())
-	f.StringVar(&b.html, "html", "", "write the report with its plots to `FILE`, too")
-	b.form.define(f)
+	b := newBench()
+	b.define(f, "")
 	brief(f, map[string]string{"time": "10ms", "repeats": "3"})
-	if err := command.Parse(f, args); err != nil {
-		return err
-	}
-	if err := b.form.validate(); err != nil {
-		return err
-	}
-	plan, err := b.plan.plan()
+	plan, err := b.parse(f, args)
 	if err != nil {
 		return err
 	}
-	if b.machine, err = machineOf(*machine); err != nil {
-		return err
-	}
-	given := map[string]bool{}
-	f.Visit(func(f *flag.Flag) { given[f.Name] = true })
-	if !given["topology"] && !given["nodes"] {
-		if plan.Machines, err = treesOn(b.machine, b.plan.ranks); err != nil {
-			return err
-		}
-	}
-	plan.Windows = []string{arena.Sim}
-	cases, skipped := plan.Cases()
-	if len(cases) == 0 {
-		return command.Misusef("there is nothing to play: %s", strings.Join(skipped, "; "))
-	}
-	b.report = report.Report{
-		Title: "orwl predict", Command: strings.Join(append([]string{"orwl predict"}, args...), " "),
-		Machine: figuresOf(b.machine), Skipped: skipped,
-	}
+	b.report.Machine = figuresOf(b.machine)
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	err = b.play(ctx, cases)
-	return errors.Join(b.write(out), err)
+	return b.run(ctx, plan, nil, nil, out)
 }
 
 // brief changes defaults: virtual time has no noise, and a little of it is many turns.
@@ -72,24 +39,6 @@ func brief(f *flag.FlagSet, defaults map[string]string) {
 		}
 		one.DefValue = value
 	}
-}
-
-// treesOn are the trees of so many ranks each, on nodes of the machine's size.
-func treesOn(m model.Model, ranks string) ([]*topology.Tree, error) {
-	return list("ranks", ranks, func(s string) (*topology.Tree, error) {
-		n, err := strconv.Atoi(s)
-		if err != nil {
-			return nil, err
-		}
-		if n < 1 || n > 1<<16 {
-			return nil, fmt.Errorf("want 1 to %d", 1<<16)
-		}
-		nodes := 1
-		if m.Node > 0 {
-			nodes = (n + m.Node - 1) / m.Node
-		}
-		return topology.Parse(dealt(n, nodes))
-	})
 }
 
 // figuresOf says on what a prediction rests. It stands above the figures.

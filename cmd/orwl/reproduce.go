@@ -37,15 +37,8 @@ func runReproduce(f *flag.FlagSet, args []string, out io.Writer) error {
 	if errors.Is(err, context.Canceled) {
 		err = errCutShort
 	}
-	err = errors.Join(writeClaims(out, as, outcomes), err)
-	if *page == "" {
-		return err
-	}
-	file, failure := os.Create(*page)
-	if failure != nil {
-		return errors.Join(err, failure)
-	}
-	return errors.Join(err, claims.HTML(file, outcomes), file.Close())
+	return errors.Join(writeClaims(out, as, outcomes), err,
+		wholeFile("html", *page, func(to io.Writer) error { return claims.HTML(to, outcomes) }))
 }
 
 func writeClaims(out io.Writer, as form, outcomes []claims.Outcome) error {

@@ -139,7 +139,7 @@ func (s *simFlags) judge(contest specimen.Contest, lock specimen.Specimen, out i
 }
 
 // errInterrupted is a search that an interrupt has ended; what it found has been printed.
-var errInterrupted = errors.New("interrupted")
+var errInterrupted = &command.ExitError{Code: command.Interrupted, Err: errors.New("interrupted")}
 
 // outcome is the error that tells how a search ended.
 func (s *simFlags) outcome(r sim.Report) error {

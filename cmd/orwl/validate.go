@@ -108,7 +108,7 @@ func (v *validation) run(out io.Writer) error {
 		return err
 	}
 	if ctx.Err() != nil {
-		return errInterrupted
+		return errCutShort
 	}
 	return nil
 }

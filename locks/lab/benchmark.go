@@ -140,10 +140,10 @@ func sectionWBAB(ranks int, step float64) Section {
 	return Section{Before: Work{Spin: Range{w, 2 * w}}}
 }
 
-// BenchmarkByName finds a benchmark. Case does not matter.
+// BenchmarkByName is the benchmark of a name, in any case, with or without hyphens.
 func BenchmarkByName(name string) (Benchmark, error) {
 	for _, b := range Benchmarks() {
-		if strings.EqualFold(b.Name, name) {
+		if plain(b.Name) == plain(name) {
 			return b, nil
 		}
 	}
@@ -153,7 +153,10 @@ func BenchmarkByName(name string) (Benchmark, error) {
 // MatchBenchmarks are the benchmarks that a list of names and patterns selects, in the order of
 // the list.
 func MatchBenchmarks(list string) ([]Benchmark, error) {
-	names, err := match("benchmark", list, strings.Join(benchmarkNames(), ", "), benchmarkNames(), func(string) (string, bool) { return "", false })
+	names, err := match("benchmark", list, strings.Join(benchmarkNames(), ", "), benchmarkNames(), func(name string) (string, bool) {
+		b, err := BenchmarkByName(name)
+		return b.Name, err == nil
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,8 @@ package lab
 
 import (
 	"fmt"
+	"iter"
+	"slices"
 	"time"
 
 	"github.com/orwl/go-orwl/locks"
@@ -98,30 +100,39 @@ func (p Plan) contend(cases []Case, c Case, b Benchmark, tree *topology.Tree, sk
 			skip(err)
 			continue
 		}
-		writers := []float64{1}
-		if s.Kind == locks.ReaderWriter && b.Section != nil {
-			writers = p.Writers
-		}
-		for _, c.Writers = range writers {
-			if b.Section == nil {
-				cases = append(cases, c)
-				continue
-			}
-			for _, c.Inside = range orZero(p.Inside) {
-				for _, c.Outside = range orZero(p.Outside) {
-					cases = append(cases, c)
-				}
-			}
-		}
+		cases = slices.AppendSeq(cases, p.Vary(c, b, s.Kind))
 	}
 	return cases
 }
 
-func orZero(d []time.Duration) []time.Duration {
-	if len(d) == 0 {
-		return []time.Duration{0}
+// Vary are the cases that differ from c by the plan's shares of writers and its work, as far as the
+// benchmark and the kind of lock have them.
+func (p Plan) Vary(c Case, b Benchmark, kind locks.Kind) iter.Seq[Case] {
+	writers, inside, outside := []float64{1}, []time.Duration{0}, []time.Duration{0}
+	if b.Section != nil {
+		inside, outside = orElse(p.Inside, inside), orElse(p.Outside, outside)
+		if kind == locks.ReaderWriter {
+			writers = p.Writers
+		}
 	}
-	return d
+	return func(yield func(Case) bool) {
+		for _, c.Writers = range writers {
+			for _, c.Inside = range inside {
+				for _, c.Outside = range outside {
+					if !yield(c) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+func orElse[T any](list, other []T) []T {
+	if len(list) == 0 {
+		return other
+	}
+	return list
 }
 
 func (p Plan) steps(b Benchmark, tree *topology.Tree) []float64 {

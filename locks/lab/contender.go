@@ -58,37 +58,45 @@ func heeded(s locks.Spec, o locks.Options) locks.Options {
 	return o
 }
 
-// MatchLocks are the locks that a list selects: names in any case, with or without their hyphens,
-// patterns as in path.Match, or all. Names of locks that are made of two others, such as P-HMCS-MCS, are found, too.
+// MatchLocks are the locks that a list selects: names as LockByName finds them, patterns as in
+// path.Match, or all.
 func MatchLocks(list string) ([]locks.Spec, error) {
 	var known []string
 	for _, s := range locks.All() {
 		known = append(known, s.Name)
 	}
-	names, err := match("lock", list, "a name that orwl locks lists", known, compound)
+	names, err := match("lock", list, "a name that orwl locks lists", known, func(name string) (string, bool) {
+		s, ok := LockByName(name)
+		return s.Name, ok
+	})
 	if err != nil {
 		return nil, err
 	}
 	var found []locks.Spec
 	for _, name := range names {
-		s, ok := locks.ByName(name)
-		if !ok {
-			return nil, fmt.Errorf("lab: no lock %q: orwl locks lists them", name)
-		}
+		s, _ := LockByName(name)
 		found = append(found, s)
 	}
 	return found, nil
 }
 
-// compound is the right spelling of a lock that is made of two others.
-func compound(name string) (string, bool) {
-	s, ok := locks.ByName(strings.ToUpper(name))
-	return s.Name, ok
+// LockByName is the lock of a name, in any case, with or without its hyphens. It may be made of two
+// others, such as P-HMCS-MCS. Those have their hyphens.
+func LockByName(name string) (locks.Spec, bool) {
+	for _, s := range locks.All() {
+		if plain(s.Name) == plain(name) {
+			return s, true
+		}
+	}
+	return locks.ByName(strings.ToUpper(name))
 }
 
+// plain is what two spellings of a name have in common.
+func plain(name string) string { return strings.ReplaceAll(strings.ToLower(name), "-", "") }
+
 // match expands a list of names and patterns. Each name comes once. hint says which names there are.
-func match(what, list, hint string, known []string, other func(string) (string, bool)) (found []string, err error) {
-	plain := func(name string) string { return strings.ReplaceAll(strings.ToLower(name), "-", "") }
+// byName finds the right spelling of a word that is no pattern.
+func match(what, list, hint string, known []string, byName func(string) (string, bool)) (found []string, err error) {
 	for _, word := range strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' }) {
 		var hits []string
 		for _, name := range known {
@@ -100,10 +108,7 @@ func match(what, list, hint string, known []string, other func(string) (string, 
 				hits = append(hits, name)
 			}
 		}
-		if i := slices.IndexFunc(known, func(name string) bool { return plain(name) == plain(word) }); len(hits) == 0 && i >= 0 {
-			hits = append(hits, known[i])
-		}
-		if name, ok := other(word); len(hits) == 0 && ok {
+		if name, ok := byName(word); len(hits) == 0 && ok {
 			hits = append(hits, name)
 		}
 		if len(hits) == 0 {

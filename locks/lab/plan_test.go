@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -91,6 +92,34 @@ func TestCases(t *testing.T) {
 		if (c.Options.TR == 7) != (c.Lock == "RMA-RW") || (c.Step == 3) != (c.Benchmark == "CCWB") {
 			t.Errorf("%+v: T_R is RMA-RW's option, and the step CCWB's", c)
 		}
+	}
+}
+
+// TestVary checks that only loops around a lock vary by work, and only reader-writer locks by F_W.
+func TestVary(t *testing.T) {
+	p := Plan{Writers: []float64{.1, .2}, Inside: []time.Duration{1, 2, 3}, Outside: []time.Duration{4, 5}}
+	for _, c := range []struct {
+		bench string
+		kind  locks.Kind
+		want  int
+	}{{"ECSB", locks.ReaderWriter, 12}, {"ECSB", locks.Exclusive, 6}, {"UPB", locks.ReaderWriter, 1}} {
+		b, err := BenchmarkByName(c.bench)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen := map[string]bool{}
+		for v := range p.Vary(Case{Step: 7}, b, c.kind) {
+			if v.Step != 7 || (v.Writers == 1) != (c.want != 12) || (v.Inside == 0) != (c.bench == "UPB") {
+				t.Errorf("%s: %+v", c.bench, v)
+			}
+			seen[fmt.Sprint(v.Writers, v.Inside, v.Outside)] = true
+		}
+		if len(seen) != c.want {
+			t.Errorf("%s of a %v lock: %d cases, want %d", c.bench, c.kind, len(seen), c.want)
+		}
+	}
+	for range p.Vary(Case{}, Benchmarks()[0], locks.ReaderWriter) {
+		break // an iterator that goes on panics
 	}
 }
 

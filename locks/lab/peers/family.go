@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/locks/lab"
@@ -124,27 +123,8 @@ func (f Family) plays(l lock, plan lab.Plan) bool {
 
 // contend adds the cases of one lock on one machine.
 func (f Family) contend(cases []lab.Case, plan lab.Plan, b lab.Benchmark, tree *topology.Tree, l lock) []lab.Case {
-	writers := []float64{1}
-	if l.kind == locks.ReaderWriter {
-		writers = plan.Writers
-	}
 	c := lab.Case{Benchmark: b.Name, Lock: l.name, Window: f.Name, Machine: tree.String(), Length: plan.Length}
 	c.Options.TL = plan.Options.TL
 	c.Uncounted = true
-	for _, c.Writers = range writers {
-		for _, c.Inside = range oneOf(plan.Inside) {
-			for _, c.Outside = range oneOf(plan.Outside) {
-				cases = append(cases, c)
-			}
-		}
-	}
-	return cases
-}
-
-// oneOf is d, or one zero if d is empty.
-func oneOf(d []time.Duration) []time.Duration {
-	if len(d) == 0 {
-		return []time.Duration{0}
-	}
-	return d
+	return slices.AppendSeq(cases, plan.Vary(c, b, l.kind))
 }
