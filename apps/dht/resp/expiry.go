@@ -48,26 +48,52 @@ func (l lifetime) end(n, now int64) (int64, bool) {
 func expire(unit int64, relative bool) func(c *conn, args [][]byte) {
 	l := lifetime{unit, relative}
 	return func(c *conn, args [][]byte) {
+		op := table.Op{Kind: table.Expire, Key: args[1]}
+		if refusal := expireOnlyIf(&op, args[3:]); refusal != "" {
+			c.refuse(refusal)
+			return
+		}
 		n, ok := integer(args[2])
 		if !ok {
 			c.refuse(textNotInteger)
 			return
 		}
-		if len(args) > 3 {
-			c.refuse("ERR Unsupported option " + string(shown(args[3])))
+		now := c.server.options.Now()
+		if op.Expires, ok = l.end(n, now); !ok {
+			c.refuse(textExpire(c.recent.Load().name))
 			return
 		}
-		now := c.server.options.Now()
-		end, ok := l.end(n, now)
+		if op.Expires <= now {
+			op.Expires = 1 // in 1970: over on every node's clock
+		}
+		c.add(op, asDone)
+	}
+}
+
+// expireOnlyIf reads NX, XX, GT and LT. It returns why they are refused, or nothing.
+func expireOnlyIf(op *table.Op, words [][]byte) (refusal string) {
+	var nx, xx bool
+	for _, word := range words {
 		switch {
-		case !ok:
-			c.refuse(textExpire(c.recent.Load().name))
-		case end <= now:
-			c.add(table.Op{Kind: table.Delete, Key: args[1]}, asFound)
+		case is(word, "nx"):
+			nx, op.If = true, table.Absent
+		case is(word, "xx"):
+			xx, op.If = true, table.Present
+		case is(word, "gt"):
+			op.Later = true
+		case is(word, "lt"):
+			op.Sooner = true
 		default:
-			c.add(table.Op{Kind: table.Expire, Key: args[1], Expires: end}, asFound)
+			return "ERR Unsupported option " + string(shown(word))
 		}
 	}
+	switch {
+	case nx && (xx || op.Later || op.Sooner):
+		return textExpireNX
+	case op.Later && op.Sooner:
+		return textExpireGT
+	}
+	return ""
 }
 
 // persist answers 1 if the key would not have lived for ever.

@@ -114,10 +114,16 @@ func (f *fake) do(op *table.Op, r *table.Result) {
 			r.Number = int64(len(e.value))
 		}
 	case table.Expire:
-		if e != nil {
-			r.Done = true
-			e.expires = op.Expires
+		if e == nil {
+			return
 		}
+		never := func(t int64) uint64 { return uint64(t) - 1 } // 0 is the latest time
+		switch {
+		case op.If == table.Absent && e.expires != 0, op.If == table.Present && e.expires == 0,
+			op.Later && never(op.Expires) <= never(e.expires), op.Sooner && never(op.Expires) >= never(e.expires):
+			return
+		}
+		r.Done, e.expires = true, op.Expires
 	}
 }
 

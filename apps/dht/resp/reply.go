@@ -89,6 +89,8 @@ const (
 	textHelloAuth  = "NOAUTH HELLO must be called with the client already authenticated, otherwise the HELLO <proto> AUTH <user> <pass> option can be used to authenticate the client and select the RESP protocol version at the same time"
 	textNoProto    = "NOPROTO unsupported protocol version"
 	textCursor     = "ERR invalid cursor"
+	textExpireNX   = "ERR NX and XX, GT or LT options at the same time are not compatible"
+	textExpireGT   = "ERR GT and LT options at the same time are not compatible"
 	textDatabase   = "ERR DB index is out of range"
 	textClients    = "ERR max number of clients reached"
 	textName       = "ERR Client names cannot contain spaces, newlines or special characters."

@@ -74,7 +74,8 @@ func TestOptions(t *testing.T) {
 func TestWrongOps(t *testing.T) {
 	table := newStrings(t, Options{})[0]
 	numbers := newNumbers(t, NumbersOptions{})[0]
-	for _, wrong := range []Op{{}, {Kind: kindEnd}, {Kind: Set, If: conditionEnd}, {Kind: Set, Expires: -1}} {
+	for _, wrong := range []Op{{}, {Kind: kindEnd}, {Kind: Set, If: conditionEnd}, {Kind: Set, Expires: -1},
+		{Kind: Expire, If: Equal}, {Kind: Set, Later: true}, {Kind: Get, Sooner: true}} {
 		if r := table.do(wrong); r.Err != ErrOp {
 			t.Errorf("%+v: %v", wrong, r.Err)
 		}

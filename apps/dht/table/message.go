@@ -81,24 +81,20 @@ func parseHead(b []byte, body int) (head, error) {
 // An op begins with a number:
 //
 //	 7     6      5 4   3 .... 0
-//	old │ keep │ if │ kind
+//	old │ keep │ if │ kind         of an Expire: sooner │ later │ if │ kind
 //
 // Then come the key, and what the kind needs.
 const (
-	opIf   = 1 << 4
-	opKeep = 1 << 6
-	opOld  = 1 << 7
+	opIf     = 1 << 4
+	opKeep   = 1 << 6
+	opOld    = 1 << 7
+	opLater  = opKeep
+	opSooner = opOld
 )
 
 // encode appends the op.
 func (o *Op) encode(b []byte) []byte {
-	flags := uint64(o.Kind) | uint64(o.If)*opIf
-	if o.Keep {
-		flags |= opKeep
-	}
-	if o.Old {
-		flags |= opOld
-	}
+	flags := uint64(o.Kind) | uint64(o.If)*opIf | when(o.Keep, opKeep) | when(o.Old, opOld) | when(o.Later, opLater) | when(o.Sooner, opSooner)
 	b = wire.AppendBytes(wire.AppendUint(b, flags), o.Key)
 	switch o.Kind {
 	case Set:
@@ -120,8 +116,12 @@ func (o *Op) encode(b []byte) []byte {
 func (o *Op) parse(r *wire.Reader) error {
 	flags := r.UintTo(1<<8 - 1)
 	*o = Op{
-		Kind: Kind(flags & 15), If: Condition(flags / opIf & 3),
-		Keep: flags&opKeep != 0, Old: flags&opOld != 0, Key: r.Bytes(),
+		Kind: Kind(flags & 15), If: Condition(flags / opIf & 3), Key: r.Bytes(),
+	}
+	if o.Kind == Expire {
+		o.Later, o.Sooner = flags&opLater != 0, flags&opSooner != 0
+	} else {
+		o.Keep, o.Old = flags&opKeep != 0, flags&opOld != 0
 	}
 	switch o.Kind {
 	case Set:

@@ -81,9 +81,18 @@ func (m *model) do(o Op) (r Result) {
 	case Length:
 		r.Number = int64(len(e.value))
 	case Expire:
-		if r.Done = found; found {
-			m.keys[key] = entry{e.value, o.Expires}
+		never := func(t int64) int64 { // as the latest time
+			if t == 0 {
+				return math.MaxInt64
+			}
+			return t
 		}
+		switch {
+		case !found, o.If == Absent && e.expires != 0, o.If == Present && e.expires == 0,
+			o.Later && never(o.Expires) <= never(e.expires), o.Sooner && never(o.Expires) >= never(e.expires):
+			return r
+		}
+		m.keys[key], r.Done = entry{e.value, o.Expires}, true
 	}
 	return r
 }
@@ -111,6 +120,10 @@ func drawOp(t *rapid.T, now int64) Op {
 		o.Value = []byte(values.Draw(t, "value"))
 	case Add:
 		o.Number = rapid.SampledFrom([]int64{0, 1, -1, 1000, math.MaxInt64, math.MinInt64}).Draw(t, "number")
+	}
+	if o.Kind == Expire {
+		o.If = Condition(rapid.IntRange(0, int(Present)).Draw(t, "if"))
+		o.Later, o.Sooner = rapid.Bool().Draw(t, "later"), rapid.Bool().Draw(t, "sooner")
 	}
 	if (o.Kind == Set || o.Kind == Expire) && rapid.Bool().Draw(t, "expiring") {
 		o.Expires = max(1, now+int64(rapid.IntRange(-5, 60).Draw(t, "in")))

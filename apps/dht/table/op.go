@@ -25,8 +25,9 @@ const (
 	Append
 	// Length is how long the value is: Number, 0 if there is none; Found.
 	Length
-	// Expire sets when the key expires, 0 for never: Found, Done; Expires is what it
-	// was before. With a moment that has passed the key is absent from now on.
+	// Expire sets when the key expires, 0 for never, if Op.If, Op.Later and Op.Sooner hold:
+	// Found, Done; Expires is what it was before. With a moment that has passed the key is
+	// absent from now on.
 	Expire
 	// Exists is to know of a key: Found, Expires.
 	Exists
@@ -34,18 +35,18 @@ const (
 	kindEnd
 )
 
-// Condition is when a Set sets.
+// Condition is when a Set sets, and when an Expire does.
 type Condition uint8
 
 // The conditions.
 const (
 	// Always is no condition.
 	Always Condition = iota
-	// Absent is that there is no such key.
+	// Absent is that there is no such key. For Expire: the key never expires.
 	Absent
-	// Present is that there is.
+	// Present is that there is. For Expire: the key expires.
 	Present
-	// Equal is that there is, and that its value is Op.Compare.
+	// Equal is that there is, and that its value is Op.Compare. Only for Set.
 	Equal
 
 	conditionEnd
@@ -54,15 +55,31 @@ const (
 // Op is something to do with one key, atomically.
 type Op struct {
 	Kind    Kind
-	If      Condition // of a Set
+	If      Condition // of a Set or an Expire
 	Keep    bool      // of a Set: the old expiry
 	Old     bool      // of a Set: the old value is asked for
+	Later   bool      // of an Expire: only if the key lives longer by it
+	Sooner  bool      // of an Expire: only if the key expires earlier by it
 	Key     []byte
 	Value   []byte
 	Compare []byte // what Equal compares with
 	Number  int64
 	Expires int64 // Unix milliseconds, 0 never
 }
+
+// allows reports whether the conditions of an Expire hold for a key that expires at a time.
+func (o *Op) allows(expires int64) bool {
+	switch {
+	case o.If == Absent && expires != 0, o.If == Present && expires == 0:
+		return false
+	case o.Later && !later(o.Expires, expires), o.Sooner && !later(expires, o.Expires):
+		return false
+	}
+	return true
+}
+
+// later reports whether a is later than b. Never, which is 0, is later than all times.
+func later(a, b int64) bool { return b != 0 && (a == 0 || a > b) }
 
 // writes reports whether the op may change something.
 func (o *Op) writes() bool {
@@ -98,7 +115,7 @@ var (
 	// ErrOverflow is an Add whose sum is no integer of 64 bits.
 	ErrOverflow = errors.New("table: sum is not an integer of 64 bits")
 	// ErrOp is an op that does not exist.
-	ErrOp = errors.New("table: no such op: make it of the constants of Kind and Condition, with an expiry of 0 or later")
+	ErrOp = errors.New("table: no such op: make it of the constants of Kind and Condition, with what these allow, and an expiry of 0 or later")
 	// ErrClosed is the use of a table that was closed.
 	ErrClosed = errors.New("table: closed")
 	// ErrDamaged is a volume whose bytes are not one.

@@ -141,8 +141,8 @@ func (v vol) change(o *Op, r *Result, hash uint64, now clock) (needs uint64) {
 	case Append:
 		return v.extend(o, r, at, from, hash)
 	case Expire:
-		switch r.Done = at != 0; {
-		case at == 0:
+		switch r.Done = at != 0 && o.allows(r.Expires); {
+		case !r.Done:
 		case now.over(o.Expires):
 			v.remove(at, from)
 		default:

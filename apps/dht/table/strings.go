@@ -50,6 +50,8 @@ func (o *Op) check() error {
 	switch {
 	case o.Kind == 0 || o.Kind >= kindEnd || o.If >= conditionEnd || o.Expires < 0:
 		return ErrOp
+	case o.Kind == Expire && o.If == Equal, o.Kind != Expire && (o.Later || o.Sooner):
+		return ErrOp
 	case len(o.Compare) > mostRecord || recordSize(len(o.Key), len(o.Value)) > mostRecord:
 		return ErrTooLong
 	}
