@@ -23,6 +23,11 @@ import (
 //
 //	```go not run: needs three nodes
 //
+// A listing that is a part of a program in this repository names its file. It must stand there,
+// and a test of that program runs it:
+//
+//	```go from examples/heat/main.go
+//
 // All listings are one program. It is built once, and runs once for each listing.
 
 // notRun is the number of listings that are compiled only. Each of them can rot: raise
@@ -42,7 +47,13 @@ func TestListings(t *testing.T) {
 		if err != nil {
 			t.Error(err)
 		}
-		all = append(all, found...)
+		for _, l := range found {
+			if l.from == "" {
+				all = append(all, l)
+			} else if err := l.excerpt(".."); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 	program := build(t, all)
 	for i, l := range all {
@@ -87,6 +98,7 @@ type listing struct {
 	line   int // of its first line
 	code   string
 	reason string // why it is compiled only
+	from   string // the file that it is a part of
 }
 
 // at is the position of the listing.
@@ -106,15 +118,19 @@ func listings(page, text string) ([]listing, error) {
 	for _, b := range find(text) {
 		l := listing{page: page, line: b.line, code: b.code}
 		language, rest, _ := strings.Cut(b.fence, " ")
-		switch reason, compiled := strings.CutPrefix(rest, "not run: "); {
+		reason, compiled := strings.CutPrefix(rest, "not run: ")
+		from, part := strings.CutPrefix(rest, "from ")
+		switch {
 		case language != "go" && !calls.MatchString(b.code):
 			continue
 		case language != "go":
 			errs = append(errs, fmt.Errorf("%s is Go without a fence: put it between ```go and ```", l.at()))
 		case compiled:
 			l.reason = reason
+		case part:
+			l.from = from
 		case rest != "":
-			errs = append(errs, fmt.Errorf("%s has the fence %q: want go, or go not run: and a reason", l.at(), b.fence))
+			errs = append(errs, fmt.Errorf("%s has the fence %q: want go, go from FILE, or go not run: and a reason", l.at(), b.fence))
 		case !strings.Contains(b.code, outputMark):
 			errs = append(errs, fmt.Errorf("%s shows no output: end it with %s and what it prints", l.at(), strings.TrimSpace(outputMark)))
 		}

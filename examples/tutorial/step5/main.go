@@ -1,0 +1,83 @@
+// Step 5 of the tutorial: the run is saved while it goes on, and goes on after it was killed.
+//
+//	go run ./examples/tutorial/step5 -slow
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/orwl/go-orwl/examples/tutorial/draw"
+	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/orwl/launch"
+	_ "github.com/orwl/go-orwl/orwl/nodes" // the network
+	"github.com/orwl/go-orwl/orwl/stencil"
+)
+
+const size, sweeps = 48, 1000
+
+var (
+	nodes = flag.Int("nodes", 1, "processes on this machine")
+	dir   = flag.String("dir", filepath.Join(os.TempDir(), "orwl-plate"), "where the checkpoints are")
+	slow  = flag.Bool("slow", false, "take some seconds")
+)
+
+func main() {
+	flag.Parse()
+	if ended, code := launch.Self(*nodes); ended {
+		os.Exit(code) // this process has started the others, and they have ended
+	}
+	if err := orwl.Run(context.Background(), orwl.Options{}, run); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context, rt *orwl.Runtime) error {
+	g := stencil.New(rt, stencil.Options{
+		Size:       stencil.Size{size, size},
+		Blocks:     stencil.Size{4, 4},
+		Checkpoint: stencil.Checkpoint{Dir: *dir, Every: 100},
+		Resume:     *dir,
+	})
+	heat := stencil.NewField(g, "heat", stencil.FieldOptions[float64]{
+		Halo: stencil.Around(1),
+		Initial: func(at []int) float64 {
+			if at[0] < 0 {
+				return 100 // the upper rim
+			}
+			return 0
+		},
+	})
+	err := g.Sweep(sweeps, func(b *stencil.Block) {
+		if *slow && b.Number() == 0 {
+			time.Sleep(5 * time.Millisecond) // the other blocks wait for this one
+		}
+		for r := range b.Rows() {
+			old, next := heat.Old(r), heat.New(r)
+			above, below := heat.Old(r, -1, 0), heat.Old(r, 1, 0)
+			left, right := heat.Old(r, 0, -1), heat.Old(r, 0, 1)
+			for i := range next {
+				around := above[i] + below[i] + left[i] + right[i]
+				next[i] = old[i] + 0.2*(around-4*old[i])
+			}
+		}
+	})
+	if err != nil {
+		return err
+	}
+	if err := rt.Run(ctx); err != nil {
+		return err
+	}
+	plate, err := heat.Values(ctx) // every node calls it
+	if err != nil || rt.Node() != 0 {
+		return err
+	}
+	draw.Plate(size, func(row, column int) float64 { return plate[row*size+column] })
+	fmt.Println("this run began after sweep", g.Checkpoints().Resumed)
+	return nil
+}
