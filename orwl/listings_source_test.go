@@ -1,13 +1,14 @@
 package orwl_test
 
 import (
+	"errors"
 	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"path/filepath"
-	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -85,8 +86,6 @@ var imports = map[string]string{
 	"topology": "github.com/orwl/go-orwl/net/topology",
 }
 
-var mainFunction = regexp.MustCompile(`(?m)^func main\(\) \{`)
-
 // source is the listing as a file of a program: a function with its number. Compiler
 // errors have the lines of the page.
 func (l listing) source(number int) (string, error) {
@@ -96,11 +95,11 @@ func (l listing) source(number int) (string, error) {
 	}
 	position := fmt.Sprintf("//line %s:%d\n", page, l.line)
 	if strings.HasPrefix(l.code, "package main\n") {
-		if !mainFunction.MatchString(l.code) {
-			return "", fmt.Errorf("%s is a program without func main", l.at())
+		program, err := numbered(l.code, number)
+		if err != nil {
+			return "", fmt.Errorf("%s: %w", l.at(), err)
 		}
-		call := fmt.Sprintf("\nfunc listing%d(context.Context) error { main%d(); return nil }\n", number, number)
-		return position + mainFunction.ReplaceAllString(l.code, fmt.Sprintf("func main%d() {", number)) + call, nil
+		return position + program + fmt.Sprintf("\nfunc listing%d(context.Context) error { main%d(); return nil }\n", number, number), nil
 	}
 	body := fmt.Sprintf("func listing%d(ctx context.Context) error {\n%s%s\nreturn nil\n}\n", number, position, l.code)
 	file, err := parser.ParseFile(token.NewFileSet(), "", "package main\n"+body, 0)
@@ -115,6 +114,30 @@ func (l listing) source(number int) (string, error) {
 		}
 	}
 	return head.String() + body, nil
+}
+
+// numbered is a program whose names have a number, so that it can stand beside others.
+func numbered(program string, number int) (string, error) {
+	set := token.NewFileSet()
+	file, err := parser.ParseFile(set, "", program, 0)
+	if err != nil {
+		return "", err
+	}
+	if file.Scope.Lookup("main") == nil {
+		return "", errors.New("a program without func main")
+	}
+	var ends []int // of the names
+	ast.Inspect(file, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok && id.Obj != nil && file.Scope.Lookup(id.Name) == id.Obj {
+			ends = append(ends, set.Position(id.End()).Offset)
+		}
+		return true
+	})
+	slices.Sort(ends)
+	for _, end := range slices.Backward(slices.Compact(ends)) {
+		program = program[:end] + strconv.Itoa(number) + program[end:]
+	}
+	return program, nil
 }
 
 // unresolved are the names that a file uses but does not declare.
@@ -155,7 +178,12 @@ func TestListingsRefuse(t *testing.T) {
 	if all, err := listings("page.md", "```go not run: needs a friend\nf()\n```\n"); err != nil || len(all) != 1 || all[0].reason != "needs a friend" {
 		t.Errorf("%+v, %v", all, err)
 	}
-	for _, code := range []string{"h.Acquire(ctx)\n...\n", "package main\n"} {
+	const two = "package main\n\ntype t struct{ f int }\n\nfunc f() int { return t{f: 1}.f }\n\nfunc main() { f := f(); print(f) }\n"
+	const renamed = "package main\n\ntype t3 struct{ f int }\n\nfunc f3() int { return t3{f: 1}.f }\n\nfunc main3() { f := f3(); print(f) }\n"
+	if got, err := numbered(two, 3); err != nil || got != renamed {
+		t.Errorf("%v\n%s", err, got)
+	}
+	for _, code := range []string{"h.Acquire(ctx)\n...\n", "package main\n", "package main\n\nfunc f() {\n"} {
 		if _, err := (listing{page: "page.md", code: code}).source(0); err == nil {
 			t.Errorf("%q is a listing", code)
 		}

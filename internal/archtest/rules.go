@@ -96,6 +96,7 @@ var layers = []layer{
 	{path: "examples/wave", imports: anything},
 	{path: "examples/life", imports: anything},
 	{path: "examples/gaussseidel", imports: anything},
+	{path: "docs/pictures", imports: "orwl/trace"},
 	{path: "examples/tutorial", imports: anything},
 	{path: "examples/tutorial/draw", pure: true},
 	{path: "examples/tutorial/step1", imports: anything},

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/orwl/go-orwl/orwl/trace"
+)
+
+// A block of two stages has done a sweep when its second stage has.
+func TestLook(t *testing.T) {
+	const ms = time.Millisecond
+	work := func(from, to int) trace.Slice {
+		return trace.Slice{Name: trace.Compute, From: time.Duration(from) * ms, To: time.Duration(to) * ms}
+	}
+	recorded := &trace.Trace{To: 100 * ms, Tracks: []trace.Track{
+		{Task: "block 0,0, stage 1 of 2", Slices: []trace.Slice{work(0, 5), work(10, 20), work(40, 70)}},
+		{Task: "block 0,0, stage 2 of 2", Slices: []trace.Slice{work(5, 8), work(20, 30)}},
+		{Task: "block 0,1", Slices: []trace.Slice{work(8, 9), {Name: "read", From: 50 * ms, To: 90 * ms}}},
+		{Task: "the matrix"},
+	}}
+	for at, want := range map[time.Duration]map[position]progress{
+		0 * ms:  {{0, 0}: {0, true}, {0, 1}: {0, false}},
+		8 * ms:  {{0, 0}: {1, false}, {0, 1}: {0, true}},
+		20 * ms: {{0, 0}: {1, true}, {0, 1}: {1, false}},
+		60 * ms: {{0, 0}: {2, true}, {0, 1}: {1, false}},
+	} {
+		got := look(recorded, at)
+		if len(got) != len(want) {
+			t.Errorf("%v", got)
+		}
+		for p, w := range want {
+			if got[p] != w {
+				t.Errorf("after %v block %v is %+v, want %+v", at, p, got[p], w)
+			}
+		}
+	}
+	var svg strings.Builder
+	if err := draw(&svg, recorded); err != nil || strings.Count(svg.String(), "<text") != len(moments)*3 || !strings.Contains(svg.String(), "#d40") {
+		t.Errorf("%v\n%s", err, svg.String())
+	}
+	if err := draw(&svg, &trace.Trace{}); !errors.Is(err, errNoBlocks) {
+		t.Errorf("no blocks: %v", err)
+	}
+}
