@@ -77,7 +77,7 @@ func (f *field) declare(ctx context.Context, rt *orwl.Runtime) error {
 	f.cells = stencil.New(rt, stencil.Options{
 		Name: "block", Size: stencil.Size{f.rows, f.cols}, Update: stencil.InPlace,
 		Blocks: stencil.Size{f.grid.rows, f.grid.cols}, Sweeps: f.inPass(), Exporters: f.form == nine,
-		Watch: stencil.Watch{Clock: f.clock, Observe: f.changed},
+		Watch: f.watch(),
 	})
 	names := [planes]string{"data", "zb", "zr", "zu", "zv", "zz"}
 	for p := range planes {
@@ -126,6 +126,15 @@ func (f *field) sweep(ctx context.Context, b *stencil.Block) {
 	p.view.planes[planeData] = matrix{step: m.Row, cols: e.cols + 2, cells: m.Cells[m.First-m.Row-1:]}
 	// An error is that of ctx.
 	_ = f.sweepRows(ctx, &p.view, 1, p.view.rows+1, &p.swept)
+}
+
+// watch measures what blocks do, and tells of it if somebody looks on.
+func (f *field) watch() stencil.Watch {
+	w := stencil.Watch{Clock: f.clock}
+	if f.trace != nil || f.exhibit != nil {
+		w.Observe = f.changed
+	}
+	return w
 }
 
 // changed is told what blocks do.

@@ -17,13 +17,16 @@ type line struct {
 	zb, zr, zu, zv, zz []float64
 }
 
-// lineOf is row i of b.
-func lineOf(b *block, i int) line {
-	return line{
-		north: b.row(i - 1), here: b.row(i), south: b.row(i + 1),
-		zb: b.coefficients(planeZb, i), zr: b.coefficients(planeZr, i), zu: b.coefficients(planeZu, i),
-		zv: b.coefficients(planeZv, i), zz: b.coefficients(planeZz, i),
-	}
+// set makes l row i of b.
+func (l *line) set(b *block, i int) {
+	l.north = b.row(i - 1)
+	l.here = b.row(i)
+	l.south = b.row(i + 1)
+	l.zb = b.coefficients(planeZb, i)
+	l.zr = b.coefficients(planeZr, i)
+	l.zu = b.coefficients(planeZu, i)
+	l.zv = b.coefficients(planeZv, i)
+	l.zz = b.coefficients(planeZz, i)
 }
 
 // part is elements from..to-1 of l, 0-based.

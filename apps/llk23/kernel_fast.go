@@ -29,8 +29,9 @@ func sweepFast(b *block, from, to int) {
 // sweepFastRows sweeps row by row. In Go that is the best form: four rows at a
 // time need more registers than there are, and took half as long again.
 func sweepFastRows(b *block, from, to int) {
+	var l line
 	for i := from; i < to; i++ {
-		l := lineOf(b, i)
+		l.set(b, i)
 		rowFast(&l)
 	}
 }

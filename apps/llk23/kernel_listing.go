@@ -16,8 +16,9 @@ func sweepListing(b *block, from, to int) {
 }
 
 func sweepListingRows(b *block, from, to int) {
+	var l line
 	for i := from; i < to; i++ {
-		l := lineOf(b, i)
+		l.set(b, i)
 		rowListing(&l)
 	}
 }

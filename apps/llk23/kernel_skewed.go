@@ -30,7 +30,7 @@ func (s *skewed) sweep(b *block, from, to int) {
 		w := wave{skewed: s, length: length}
 		for ; from+skew <= to; from += skew {
 			for lane := range skew {
-				w.next(lane, lineOf(b, from+lane))
+				w.next(lane, b, from+lane)
 			}
 			w.full = true
 		}
@@ -38,8 +38,9 @@ func (s *skewed) sweep(b *block, from, to int) {
 			w.finish(lane)
 		}
 	}
+	var l line
 	for ; from < to; from++ {
-		l := lineOf(b, from)
+		l.set(b, from)
 		s.row(&l)
 	}
 }
@@ -66,11 +67,12 @@ type wave struct {
 	done   [skew]int // elements of each lane's row
 }
 
-// next finishes a lane's row if it has one, gives it another and lets all lanes
+// next finishes a lane's row if it has one, gives it row i of b and lets all lanes
 // advance until it is the next lane's turn.
-func (w *wave) next(lane int, l line) {
+func (w *wave) next(lane int, b *block, i int) {
 	w.finish(lane)
-	w.rows[lane], w.done[lane] = l, 0
+	w.rows[lane].set(b, i)
+	w.done[lane] = 0
 	switch {
 	case lane == skew-1:
 		w.together(w.length - (skew-1)*w.lag)

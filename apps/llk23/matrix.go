@@ -14,9 +14,9 @@ func newMatrix(rows, cols int) matrix {
 }
 
 // row is row i, for reading and writing.
-func (m matrix) row(i int) []float64 {
+func (m *matrix) row(i int) []float64 {
 	at := i * m.step
-	return m.cells[at : at+m.cols : at+m.cols]
+	return m.cells[at : at+m.cols]
 }
 
 // bytesOf is the memory of values: the machine's own byte order, as .npy files

@@ -6,7 +6,7 @@ import "iter"
 type Block struct {
 	tile   *tile
 	number int
-	memory []any // of each field
+	memory []storage // of each field
 	cells  box
 	sweep  int
 	last   bool // before the next exchange
@@ -30,15 +30,19 @@ func (b *Block) Len(dim int) int {
 }
 
 // At is the place of the first cell in a dimension of the grid.
-func (b *Block) At(dim int) int { return Row{block: b, at: b.cells.low}.At(dim) }
+func (b *Block) At(dim int) int { return b.row(b.cells.low[0], b.cells.low[1]).At(dim) }
+
+// row is the row of a plane and a place in it.
+func (b *Block) row(z, y int) Row {
+	return Row{block: b, z: z, y: y, x: b.cells.low[2], length: b.cells.high[2] - b.cells.low[2]}
+}
 
 // Rows yields the rows of the block, from low to high.
 func (b *Block) Rows() iter.Seq[Row] {
 	return func(yield func(Row) bool) {
-		r := Row{block: b, at: b.cells.low}
-		for r.at[0] = b.cells.low[0]; r.at[0] < b.cells.high[0]; r.at[0]++ {
-			for r.at[1] = b.cells.low[1]; r.at[1] < b.cells.high[1]; r.at[1]++ {
-				if !yield(r) {
+		for z := b.cells.low[0]; z < b.cells.high[0]; z++ {
+			for y := b.cells.low[1]; y < b.cells.high[1]; y++ {
+				if !yield(b.row(z, y)) {
 					return
 				}
 			}
@@ -48,17 +52,18 @@ func (b *Block) Rows() iter.Seq[Row] {
 
 // Row is neighbouring cells of a block in the last dimension.
 type Row struct {
-	block *Block
-	at    vec
+	block   *Block
+	z, y, x int // its first cell: no vec, which the compiler would not keep in registers
+	length  int
 }
 
 // Len is the number of cells.
-func (r Row) Len() int { return r.block.cells.high[2] - r.block.cells.low[2] }
+func (r Row) Len() int { return r.length }
 
 // At is the place of the first cell in a dimension of the grid.
 func (r Row) At(dim int) int {
 	g := r.block.tile.grid
-	return g.wrapped(r.at)[dims-g.ranks+dim]
+	return g.wrapped(vec{r.z, r.y, r.x})[dims-g.ranks+dim]
 }
 
 // Old is the row before the sweep, or another one that lies so many cells away in each
@@ -71,7 +76,7 @@ func (r Row) At(dim int) int {
 // In place, cells that the sweep has been at have their new value.
 func (f *Field[T]) Old(r Row, away ...int) []T {
 	m := r.block.memory[f.number].(*memory[T])
-	from := m.index(r.at)
+	from := m.of(r)
 	switch len(away) {
 	case 3:
 		from += away[0]*m.plane + away[1]*m.row + away[2]
@@ -80,9 +85,12 @@ func (f *Field[T]) Old(r Row, away ...int) []T {
 	case 1:
 		from += away[0]
 	}
-	to := from + r.Len()
+	to := from + r.length
 	return m.cells[r.block.sweep&1][from:to:to]
 }
+
+// of is where a row begins.
+func (m *memory[T]) of(r Row) int { return m.origin + r.z*m.plane + r.y*m.row + r.x }
 
 // Box is the memory of a field around a block, for kernels that go over several rows at once.
 type Box[T any] struct {
@@ -102,7 +110,7 @@ func (f *Field[T]) Box(b *Block) Box[T] {
 // New is the row after the sweep: what the kernel writes.
 func (f *Field[T]) New(r Row) []T {
 	m := r.block.memory[f.number].(*memory[T])
-	from := m.index(r.at)
-	to := from + r.Len()
+	from := m.of(r)
+	to := from + r.length
 	return m.cells[^r.block.sweep&1][from:to:to]
 }

@@ -8,8 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/orwl/go-orwl/handle"
 )
 
 // savedFile is a file of the checkpoint that the run continues.
@@ -139,11 +137,7 @@ func (f *savedFile) with(body func(*os.File) error) error {
 
 // resume gives the cells of the tile the values of the checkpoint, if there is one. All others
 // keep their initial values.
-func (t *tile) resume(grant handle.Grant) error {
-	data, err := handle.Write[byte](grant)
-	if err != nil {
-		return err
-	}
+func (t *tile) resume(data []byte) error {
 	for _, f := range t.grid.saves {
 		err := f.with(func(file *os.File) error {
 			for i := range f.contents.Parts {

@@ -7,14 +7,14 @@ import "github.com/orwl/go-orwl/orwl"
 type exporter struct {
 	*tile
 	task     *orwl.Task
-	moves    []move
+	strips   []strip
 	data, to *orwl.Access
 	face     *face
 }
 
 func (g *Grid) declareExporter(t *tile, d direction, rounds, parity int) {
-	x := &t.out[d]
-	e := &exporter{tile: t, moves: x.moves, face: &x.faces[parity]}
+	x := t.out[d]
+	e := &exporter{tile: t, strips: t.strips(x), face: &x.faces[parity]}
 	e.task = g.rt.Task(e.face.Name() + ", exporter").On(t.node)
 	e.data, e.to = e.task.Read(t.data), e.task.Write(e.face.Resource)
 	e.task.Each(rounds, func(round int) error { return e.run(g.parities()*round + parity) })
@@ -25,12 +25,23 @@ func (e *exporter) run(n int) error {
 	g := e.grid
 	e.tell(e.task, Exporting)
 	swept := min(g.start+(n+1)*g.tiling.sweeps, g.total)
-	err := e.export(e.moves, e.data, e.to, swept)
+	data, err := e.data.Place().Bytes()
+	if err != nil {
+		return err
+	}
+	face, err := e.to.Place().Writable()
+	if err != nil {
+		return err
+	}
+	for i := range e.strips {
+		s := &e.strips[i]
+		s.memory.export(s, swept, data, face)
+	}
 	e.face.computed = e.watch.since // no stage runs while an exporter does
 	if n+1 == g.passes() {
 		e.tell(e.task, Outside)
 	} else {
 		e.tell(e.task, Waiting)
 	}
-	return err
+	return nil
 }

@@ -99,45 +99,6 @@ func (f *Field[T]) validate() (err error) {
 
 func (f *Field[T]) wrong(err error) error { return fmt.Errorf("field %q: %w", f.name, err) }
 
-// memory is the part of a field that a tile works on. It lies in the resource of the tile if the
-// field changes. Nobody else needs the cells of a constant one: they have memory of their own.
-type memory[T any] struct {
-	box    box // its cells, in the coordinates of the grid
-	plane  int // cells
-	row    int // cells
-	origin int // where cell 0,0,0 would be
-	// A field that changes by Jacobi has two generations, for even and for odd sweeps. Others
-	// have the same one twice.
-	cells [2][]T
-}
-
-func newMemory[T any](b box) *memory[T] {
-	size := b.size()
-	m := &memory[T]{box: b, plane: size[1] * size[2], row: size[2]}
-	m.origin = -m.index(b.low)
-	return m
-}
-
-// index is where a cell is.
-func (m *memory[T]) index(c vec) int { return m.origin + c[0]*m.plane + c[1]*m.row + c[2] }
-
-// place is the cell at an index.
-func (m *memory[T]) place(at int) vec {
-	return m.box.low.plus(vec{at / m.plane, at / m.row % (m.plane / m.row), at % m.row})
-}
-
-// eachRow yields where the rows of a box begin, and how long they are.
-func (m *memory[T]) eachRow(b box, yield func(at, length int)) {
-	length := b.high[2] - b.low[2]
-	for z := b.low[0]; z < b.high[0]; z++ {
-		at := m.index(vec{z, b.low[1], b.low[2]})
-		for range b.high[1] - b.low[1] {
-			yield(at, length)
-			at += m.row
-		}
-	}
-}
-
 // column is a field of any type, as the grid uses it.
 type column interface {
 	title() string
@@ -148,21 +109,15 @@ type column interface {
 	exchanged() int // generations that neighbours exchange
 	saved() int     // generations that a checkpoint has
 
-	// newMemory makes the memory of a tile, which lies at a byte of the resource that bind
-	// gets. cells are the box in the coordinates of the grid.
-	newMemory(cells box) any
-	bind(memory any, data handle.Grant, at int) error
-	fill(memory any)
-	forget(memory any)
-	bound(memory any, generation, sweep int, cells box)
-	wrap(memory any, generation int, cells box)
+	// newMemory makes the memory of a tile for a box of cells, in the coordinates of the grid. It
+	// lies at a byte of the tile's resource.
+	newMemory(cells box, at int) storage
+	fill(m storage)
+	forget(m storage)
+	bounded() bool // its edges change
+	bound(m storage, generation, sweep int, cells box)
+	wrap(m storage, generation int, cells box)
 	same(t *tile, got handle.View[byte], whole *tile, want handle.View[byte]) (at vec, same bool)
-
-	// load and store copy the cells of a move from and to a neighbour's face, after so many
-	// sweeps. export is store for who reads the tile: begin is where the field is in it.
-	load(memory any, m *move, sweeps int, from handle.Grant) error
-	store(memory any, m *move, sweeps int, to handle.Grant) error
-	export(memory any, data handle.Grant, begin int, m *move, sweeps int, to handle.Grant) error
 }
 
 func (f *Field[T]) title() string     { return f.name }
@@ -187,30 +142,10 @@ func (f *Field[T]) exchanged() int {
 	return 1
 }
 
-func (f *Field[T]) newMemory(cells box) any { return newMemory[T](cells) }
-
-// bind finds the cells in the bytes of a resource that the tile holds.
-func (f *Field[T]) bind(in any, data handle.Grant, at int) error {
-	m := in.(*memory[T])
-	if f.options.Constant {
-		return nil
-	}
-	all, err := handle.Write[T](data)
-	if err != nil {
-		return err
-	}
-	n := m.box.cells()
-	all = all[at/f.elementBytes():]
-	m.cells[0] = all[:n:n]
-	m.cells[1] = m.cells[0]
-	if f.generations() > 1 {
-		m.cells[1] = all[n : 2*n : 2*n]
-	}
-	return nil
-}
+func (f *Field[T]) bounded() bool { return f.options.Boundary != nil }
 
 // fill sets the initial values.
-func (f *Field[T]) fill(in any) {
+func (f *Field[T]) fill(in storage) {
 	m := in.(*memory[T])
 	if f.options.Constant {
 		m.cells[0] = make([]T, m.box.cells())
@@ -227,7 +162,7 @@ func (f *Field[T]) fill(in any) {
 }
 
 // forget gives up the cells of a constant field, when no sweep follows.
-func (f *Field[T]) forget(in any) {
+func (f *Field[T]) forget(in storage) {
 	if f.options.Constant {
 		in.(*memory[T]).cells = [2][]T{}
 	}
@@ -278,7 +213,7 @@ func (f *Field[T]) set(m *memory[T], cells []T, b box, value func(at []int) T) {
 
 // bound sets the cells around the grid, as far as they are in a box, to what a sweep finds
 // there.
-func (f *Field[T]) bound(in any, generation, sweep int, b box) {
+func (f *Field[T]) bound(in storage, generation, sweep int, b box) {
 	boundary := f.options.Boundary
 	if boundary == nil {
 		return

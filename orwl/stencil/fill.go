@@ -39,10 +39,8 @@ func (g *Grid) fill() error {
 
 // fill sets the initial values of a tile. The run has not begun, so nothing waits.
 func (t *tile) fill() error {
-	return section(t.data, func(data handle.Grant) error {
-		if err := t.bind(data); err != nil {
-			return err
-		}
+	return section(t.data, func(data []byte) error {
+		t.bind(data)
 		for i, f := range t.grid.fields {
 			f.fill(t.block.memory[i])
 		}
@@ -50,12 +48,17 @@ func (t *tile) fill() error {
 			return err
 		}
 		for d := range t.out {
-			x := &t.out[d]
 			face := t.initialFace(direction(d))
-			if x.faces == nil || face == nil {
+			if face == nil {
 				continue
 			}
-			if err := section(face, func(to handle.Grant) error { return t.store(x.moves, to, t.grid.start) }); err != nil {
+			err := section(face, func(to []byte) error {
+				for _, s := range t.strips(t.out[d]) {
+					s.memory.store(&s, t.grid.start, to)
+				}
+				return nil
+			})
+			if err != nil {
 				return err
 			}
 		}
@@ -66,8 +69,8 @@ func (t *tile) fill() error {
 // initialFace is the face that the neighbour in a direction imports first, before the tile has
 // written it; nil if it has written it by then.
 func (t *tile) initialFace(d direction) *resource.Resource {
-	x := &t.out[d]
-	if x.faces == nil {
+	x := t.out[d]
+	if x == nil {
 		return nil
 	}
 	if t.grid.update == Jacobi {
@@ -79,11 +82,17 @@ func (t *tile) initialFace(d direction) *resource.Resource {
 	return nil
 }
 
-// section runs body with a resource to write.
-func section(r *resource.Resource, body func(handle.Grant) error) error {
+// section runs body with the bytes of a resource, to write.
+func section(r *resource.Resource, body func([]byte) error) error {
 	var h handle.Handle
 	if err := h.Request(r, resource.Write); err != nil {
 		return err
 	}
-	return handle.Section(context.Background(), &h, func() error { return body(&h) })
+	return handle.Section(context.Background(), &h, func() error {
+		data, err := h.Place().Writable()
+		if err != nil {
+			return err
+		}
+		return body(data)
+	})
 }

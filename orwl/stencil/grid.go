@@ -23,14 +23,16 @@ type Grid struct {
 	// After Sweep.
 	declared bool
 	tiling
-	kinds  map[kind]*imports // of blocks
-	kernel Kernel
-	start  int          // sweeps that a checkpoint has been through
-	total  int          // sweeps, with those, unless a reduction ends the run
-	stop   atomic.Int64 // passes, if a reduction has ended the run
-	tiles  []*tile
-	saves  []*savedFile // of the checkpoint
-	keeper *keeper      // of checkpoints, or nil
+	kinds map[kind]*imports // of blocks
+	// changing are the fields that change, bounded those with a Boundary.
+	changing, bounded []int
+	kernel            Kernel
+	start             int          // sweeps that a checkpoint has been through
+	total             int          // sweeps, with those, unless a reduction ends the run
+	stop              atomic.Int64 // passes, if a reduction has ended the run
+	tiles             []*tile
+	saves             []*savedFile // of the checkpoint
+	keeper            *keeper      // of checkpoints, or nil
 }
 
 // New declares a grid in a runtime. [Grid.Sweep] reports what is wrong with the options.
@@ -107,9 +109,13 @@ func (g *Grid) Sweep(sweeps int, kernel Kernel) error {
 	if err := errors.Join(g.errs...); err != nil {
 		return err
 	}
-	for _, f := range g.fields {
+	for i, f := range g.fields {
 		if f.changes() {
 			g.halo = g.halo.most(f.reach())
+			g.changing = append(g.changing, i)
+		}
+		if f.bounded() {
+			g.bounded = append(g.bounded, i)
 		}
 	}
 	g.kernel, g.total = kernel, sweeps

@@ -131,8 +131,8 @@ func (x trial) declare(rt *orwl.Runtime) (*Grid, *Field[uint64], error) {
 
 // boxed are the cells of a row as they are in the memory around its block.
 func boxed[T any](m Box[T], r Row) []T {
-	at := r.at.minus(r.block.cells.low)
-	first := m.First + at[0]*m.Plane + at[1]*m.Row
+	low := r.block.cells.low
+	first := m.First + (r.z-low[0])*m.Plane + (r.y-low[1])*m.Row
 	return m.Cells[first : first+r.Len()]
 }
 

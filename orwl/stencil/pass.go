@@ -24,15 +24,18 @@ import (
 // A pass over a large tile is done in stages, a task each: see stage.go.
 
 // ports are a task's accesses to what it exchanges with a neighbour.
-type ports struct{ in, out port }
+type ports struct{ in, out *port }
 
 // port is a task's access to a face.
 type port struct {
-	exchange *exchange
-	moves    []move // of the exchange
 	access   *orwl.Access
 	face     *face
-	timing   timing // of what is imported
+	strips   []strip
+	bytes    int
+	far      *arrival // of what is imported from another node, by [Watch]; nil otherwise
+	exchange *exchange
+
+	direction direction // where the neighbour is
 }
 
 // face is a resource with what a tile exports to a neighbour.
@@ -102,8 +105,8 @@ func (g *Grid) tileAt(at vec) *tile { return g.tiles[g.number(at)] }
 func (g *Grid) declareFaces() {
 	for _, t := range g.tiles {
 		for d := range t.out {
-			x := &t.out[d]
-			if x.nothing() {
+			x := t.out[d]
+			if x == nil {
 				continue
 			}
 			x.faces = new([2]face)

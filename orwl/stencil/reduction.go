@@ -231,7 +231,7 @@ func (r *Reduction[T]) hear(p *stage) (message[T], error) {
 	}
 }
 
-func (r *Reduction[T]) receive(from port) (message[T], error) {
+func (r *Reduction[T]) receive(from *port) (message[T], error) {
 	v, err := handle.Read[message[T]](from.access)
 	if err != nil {
 		return message[T]{}, err
@@ -239,7 +239,7 @@ func (r *Reduction[T]) receive(from port) (message[T], error) {
 	return v.At(r.slot(from.exchange)), nil
 }
 
-func (r *Reduction[T]) send(to port, m message[T]) error {
+func (r *Reduction[T]) send(to *port, m message[T]) error {
 	all, err := handle.Write[message[T]](to.access)
 	if err == nil {
 		all[r.slot(to.exchange)] = m

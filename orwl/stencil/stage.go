@@ -3,6 +3,7 @@ package stencil
 import (
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/orwl/go-orwl/orwl"
 )
@@ -25,10 +26,12 @@ type stage struct {
 	*tile
 	task     *orwl.Task
 	data     *orwl.Access
-	from, to int // progress, see [tile.span]
-	last     bool
 	reads    []port
 	writes   []port
+	from, to int // progress, see [tile.span]
+	last     bool
+	// announced is when the accesses of this round were, by [Watch].
+	announced time.Duration
 	// low and high are the next blocks in each dimension, for the messages of reductions.
 	low, high [dims]ports
 }
@@ -95,11 +98,11 @@ func (t *tile) cuts() []int {
 	}
 	early, late, latest := begin, end, end
 	for d := range direction(directions) {
-		switch x, step := &t.in[d], d.step()[t.grid.slowest()]; {
-		case step < 0 && !t.out[d].nothing() && !t.grid.o.Exporters:
-			early = max(early, begin+rows, t.complete(&t.out[d]))
-		case step > 0 && !x.nothing():
-			latest = min(latest, t.needed(x))
+		switch step := d.step()[t.grid.slowest()]; {
+		case step < 0 && t.out[d] != nil && !t.grid.o.Exporters:
+			early = max(early, begin+rows, t.complete(t.out[d]))
+		case step > 0 && t.in[d] != nil:
+			latest = min(latest, t.needed(t.in[d]))
 			late = min(latest, end-rows)
 		}
 	}
@@ -160,8 +163,8 @@ func (g *Grid) declareStages(t *tile, parity int) {
 		stages[i] = s
 	}
 	for d := range t.in {
-		x := &t.in[d]
-		if x.faces == nil {
+		x := t.in[d]
+		if x == nil {
 			continue
 		}
 		needed := t.needed(x)
@@ -172,7 +175,7 @@ func (g *Grid) declareStages(t *tile, parity int) {
 		stages[i].read(direction(d), &x.faces[(parity+1)%g.parities()])
 	}
 	for d := range t.eachOut() {
-		x := &t.out[d]
+		x := t.out[d]
 		if g.o.Exporters {
 			g.declareExporter(t, d, rounds, parity)
 			continue
@@ -183,6 +186,9 @@ func (g *Grid) declareStages(t *tile, parity int) {
 		}
 		stages[i].write(d, &x.faces[parity])
 	}
+	for _, s := range stages {
+		s.settle()
+	}
 }
 
 // eachOut yields the directions to which a tile exports. A worker runs next the step that it has
@@ -190,7 +196,7 @@ func (g *Grid) declareStages(t *tile, parity int) {
 func (t *tile) eachOut() func(yield func(direction) bool) {
 	return func(yield func(direction) bool) {
 		for i := range direction(directions) {
-			if d := (here + 1 + i) % directions; t.out[d].faces != nil && !yield(d) {
+			if d := (here + 1 + i) % directions; t.out[d] != nil && !yield(d) {
 				return
 			}
 		}
@@ -198,17 +204,33 @@ func (t *tile) eachOut() func(yield func(direction) bool) {
 }
 
 func (p *stage) read(d direction, f *face) {
-	in := port{exchange: &p.in[d], moves: p.in[d].moves, access: p.task.Read(f.Resource), face: f}
-	in.timing.bytes = in.exchange.layout.bytes
-	in.timing.follow(p, d, in.access)
-	p.reads = append(p.reads, in)
-	p.beside(d).in = in
+	x, access := p.in[d], p.task.Read(f.Resource)
+	p.reads = append(p.reads, port{direction: d, access: access, face: f, exchange: x, bytes: x.layout.bytes, far: p.follow(d, access)})
 }
 
 func (p *stage) write(d direction, f *face) {
-	out := port{exchange: &p.out[d], moves: p.out[d].moves, access: p.task.Write(f.Resource), face: f}
-	p.writes = append(p.writes, out)
-	p.beside(d).out = out
+	p.writes = append(p.writes, port{direction: d, access: p.task.Write(f.Resource), face: f, exchange: p.out[d]})
+}
+
+// settle lays what the stage goes through in each pass side by side, when all ports are declared.
+func (p *stage) settle() {
+	var strips []strip
+	ports := slices.Concat(p.reads, p.writes)
+	for _, x := range ports {
+		strips = append(strips, p.strips(x.exchange)...)
+	}
+	n := len(p.reads)
+	p.reads, p.writes = ports[:n:n], ports[n:]
+	for i := range ports {
+		x := &ports[i]
+		n := len(x.exchange.moves)
+		x.strips, strips = strips[:n:n], strips[n:]
+		if i < len(p.reads) {
+			p.beside(x.direction).in = x
+		} else {
+			p.beside(x.direction).out = x
+		}
+	}
 }
 
 // beside are the ports of a neighbour, if messages of reductions go there.
@@ -232,18 +254,24 @@ func (p *stage) run(n int) error {
 	done := g.start + n*g.tiling.sweeps
 	sweeps := min(g.tiling.sweeps, g.total-done)
 	asked := p.watch.since
-	if err := p.bind(p.data); err != nil {
+	data, err := p.data.Place().Writable()
+	if err != nil {
 		return err
 	}
+	p.bind(data)
 	if len(p.reads) > 0 {
 		p.enter(Importing)
 	}
 	for i := range p.reads {
 		r := &p.reads[i]
-		if err := p.load(r.moves, r.access, done); err != nil {
+		face, err := r.access.Place().Bytes()
+		if err != nil {
 			return err
 		}
-		p.watch.imported(r, asked)
+		for j := range r.strips {
+			r.strips[j].memory.load(&r.strips[j], done, face)
+		}
+		p.imported(r, asked)
 	}
 	p.enter(Computing)
 	p.sweep(done, sweeps, p.from, p.to)
@@ -252,17 +280,19 @@ func (p *stage) run(n int) error {
 	}
 	for i := range p.writes {
 		w := &p.writes[i]
-		if err := p.store(w.moves, w.access, done+sweeps); err != nil {
+		face, err := w.access.Place().Writable()
+		if err != nil {
 			return err
+		}
+		for j := range w.strips {
+			w.strips[j].memory.store(&w.strips[j], done+sweeps, face)
 		}
 		w.face.computed = p.watch.since
 	}
 	if err := p.end(n, done+sweeps); err != nil {
 		return err
 	}
-	for i := range p.reads {
-		p.reads[i].timing.announced = p.watch.since
-	}
+	p.announced = p.watch.since
 	return nil
 }
 

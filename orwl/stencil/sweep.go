@@ -42,8 +42,8 @@ func (t *tile) sweep(done, sweeps, from, to int) {
 
 // run calls the kernel for some cells. last says that it is the last sweep before an exchange.
 func (t *tile) run(cells box, sweep int, last bool) {
-	for i, f := range t.grid.fields {
-		f.bound(t.block.memory[i], sweep&1, sweep, cells)
+	for _, i := range t.grid.bounded {
+		t.grid.fields[i].bound(t.block.memory[i], sweep&1, sweep, cells)
 	}
 	t.block.cells, t.block.sweep, t.block.last = cells, sweep, last
 	t.grid.kernel(&t.block)

@@ -3,7 +3,6 @@ package stencil
 import (
 	"fmt"
 
-	"github.com/orwl/go-orwl/handle"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -19,10 +18,12 @@ type tile struct {
 	layout layout // of the fields that change, in data
 	bytes  int    // of all fields
 	block  Block
-	in     [directions]exchange // what it imports from each neighbour
-	out    [directions]exchange // what each neighbour imports from it
-	// regions are what each sweep of a pass computes.
+	in     [directions]*exchange // what it imports from each neighbour; nil: nothing
+	out    [directions]*exchange // what each neighbour imports from it
+	// regions are what each sweep of a pass computes. A single one is in region: a pass over a small
+	// block waits for memory that is elsewhere.
 	regions []box
+	region  [1]box
 	stages  int // tasks that take turns in a pass
 	watch   watch
 	flows   []any // of each reduction
@@ -33,18 +34,19 @@ type tile struct {
 func (g *Grid) newTile(at vec) *tile {
 	t := &tile{grid: g, at: at, name: g.o.Name + " " + g.blockName(at)}
 	t.block = Block{tile: t, number: g.number(at)}
+	t.regions = t.region[:0]
 	for s := range g.tiling.sweeps {
 		t.regions = append(t.regions, g.region(at, s))
 	}
-	for _, f := range g.fields {
+	for i, f := range g.fields {
 		cells := g.stored(f, at)
-		t.block.memory = append(t.block.memory, f.newMemory(cells))
 		n := f.generations() * cells.cells()
 		t.bytes += n * f.elementBytes()
 		if !f.changes() {
 			n = 0
 		}
 		t.layout.add(n, f.elementBytes())
+		t.block.memory = append(t.block.memory, f.newMemory(cells, t.layout.at[i]))
 	}
 	t.layout.end(g)
 	for d := range direction(directions) {
@@ -86,12 +88,9 @@ func (g *Grid) blockName(at vec) string {
 	return text
 }
 
-// bind finds the memory of the fields in the resource that the tile's task holds.
-func (t *tile) bind(data handle.Grant) error {
-	for i, f := range t.grid.fields {
-		if err := f.bind(t.block.memory[i], data, t.layout.at[i]); err != nil {
-			return err
-		}
+// bind finds the memory of the fields in the bytes of the resource, which the tile's task holds.
+func (t *tile) bind(data []byte) {
+	for _, i := range t.grid.changing {
+		t.block.memory[i].bind(data)
 	}
-	return nil
 }

@@ -89,13 +89,6 @@ func (t *tile) tell(task *orwl.Task, phase Phase) {
 	}
 }
 
-// timing is when an import was announced and came.
-type timing struct {
-	bytes     int
-	announced time.Duration
-	far       *arrival // nil: the face is of the same node
-}
-
 // arrival is when a face of another node has come last.
 type arrival struct {
 	clock func() time.Duration
@@ -105,24 +98,28 @@ type arrival struct {
 // Observe implements resource.Observer.
 func (a *arrival) Observe(resource.Event) { a.at.Store(int64(a.clock())) }
 
-// follow prepares the timing of what a stage imports from a direction.
-func (t *timing) follow(p *stage, d direction, access *orwl.Access) {
+// follow observes when what a stage imports from a direction comes, if another node sends it.
+func (p *stage) follow(d direction, access *orwl.Access) *arrival {
 	clock := p.grid.o.Watch.Clock
 	n, _ := p.grid.neighbour(p.at, d)
 	if clock == nil || p.node != p.grid.rt.Node() || p.grid.tileAt(n).node == p.node {
-		return
+		return nil
 	}
-	t.far = &arrival{clock: clock}
-	access.Place().Observe(t.far, resource.GrantedFar)
+	far := &arrival{clock: clock}
+	access.Place().Observe(far, resource.GrantedFar)
+	return far
 }
 
 // imported counts an import. asked is when the block began to wait for it.
-func (w *watch) imported(r *port, asked time.Duration) {
-	there := r.face.computed
-	if r.timing.far != nil {
-		there = time.Duration(r.timing.far.at.Load())
+func (p *stage) imported(r *port, asked time.Duration) {
+	if p.grid.o.Watch.Clock == nil {
+		return
 	}
-	w.count(r.timing.bytes, r.timing.announced, there, asked)
+	there := r.face.computed
+	if r.far != nil {
+		there = time.Duration(r.far.at.Load())
+	}
+	p.watch.count(r.bytes, p.announced, there, asked)
 }
 
 func (a *Account) count(bytes int, announced, there, asked time.Duration) {
