@@ -38,6 +38,26 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// mostOfHowTo is how many words a page of docs/howto has, listings included: it answers one question.
+const mostOfHowTo = 400
+
+// TestHowToIsShort counts the words of pages that people open in the middle of something else.
+func TestHowToIsShort(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/howto/*.md")
+	if err != nil || len(pages) == 0 {
+		t.Fatal("no pages: ", err)
+	}
+	for _, page := range pages {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := len(strings.Fields(string(text))); n > mostOfHowTo {
+			t.Errorf("%s has %d words, want at most %d", filepath.Base(page), n, mostOfHowTo)
+		}
+	}
+}
+
 // TestCanary plants each fault, and sentences that are good.
 func TestCanary(t *testing.T) {
 	long := "One " + strings.Repeat("word ", MostWords-1) + "more."
