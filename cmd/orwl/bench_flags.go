@@ -18,7 +18,7 @@ import (
 // planFlags are the flags that say what to play: benchmarks, locks, ranks, work, for how long, and
 // on which machine if time is virtual.
 type planFlags struct {
-	virtual               bool // on no other window than the simulator
+	virtual               bool // on no other window than the simulator: known after plan
 	machineName           string
 	machine               model.Model
 	locks, bench, windows string
@@ -34,14 +34,12 @@ type planFlags struct {
 func (p *planFlags) define(f *flag.FlagSet, windows string) {
 	f.StringVar(&p.locks, "lock", "mcs,d-mcs,rma-mcs,c-mcs-mcs", "the locks: `NAME,...` in any case, patterns such as c-mcs-*, or all; orwl locks lists them")
 	f.StringVar(&p.bench, "bench", "lb,ecsb", "the benchmarks: `NAME,...`, patterns, or all: "+benchmarks())
-	if p.virtual = windows == ""; p.virtual {
-		p.windows = arena.Sim
-	} else {
+	if p.windows = arena.Sim; windows != "" {
 		f.StringVar(&p.windows, "window", windows, "where ranks run: `NAME,...` of mem (goroutines), shm (processes), p2p (nodes that exchange frames), sim (virtual time)")
 	}
 	f.StringVar(&p.ranks, "ranks", "2,4", "play with each of so many ranks: `N,...`")
 	f.IntVar(&p.nodes, "nodes", 0, "deal the ranks to `N` nodes; locks with levels tell them apart (0: one; in virtual time only, as many as the machine takes for them)")
-	f.StringVar(&p.machineName, "machine", "piz-daint", "the `MACHINE` of virtual time: a file that orwl model -json wrote, or one of "+machineList())
+	f.StringVar(&p.machineName, "machine", "piz-daint", "the `MACHINE` of virtual time: "+machineList()+", a file that orwl model -json wrote, or here: this machine is measured first")
 	f.StringVar(&p.topology, "topology", "", "the machine, instead of -ranks and -nodes: `LEVEL:N ...` from coarse to fine, the last one counting ranks")
 	f.StringVar(&p.writers, "fw", "0.2", "F_W, the share of acquisitions of a reader-writer lock that write, in percent: `P,...`")
 	f.StringVar(&p.steps, "steps", "", "the parameter that a benchmark varies (CCWB's critical work, WBAB's wait, bytes): `N,...` instead of the paper's")
@@ -90,7 +88,8 @@ func (p *planFlags) plan() (plan lab.Plan, err error) {
 	if plan.Windows, err = windowList(p.windows); err != nil {
 		return plan, err
 	}
-	if p.machine, err = machineOf(p.machineName); err != nil {
+	p.virtual = !slices.ContainsFunc(plan.Windows, func(w string) bool { return w != arena.Sim })
+	if p.machine, err = machineOf(p.machineName, plan.Windows); err != nil {
 		return plan, err
 	}
 	if plan.Machines, err = p.machines(); err != nil {

@@ -25,6 +25,8 @@ var program = command.Program{Name: "orwl", About: "the toolbox of ordered read-
 		Example: "orwl bench -bench LB -lock MCS", Run: runBench},
 	{Name: "predict", About: "play the papers' benchmarks on a described or measured machine, in virtual time",
 		Example: "orwl predict -bench ECSB -lock D-MCS,RMA-MCS -machine piz-daint -ranks 16,64", Run: runPredict},
+	{Name: "tune", About: "find a lock and its options for a workload, and verify the gain",
+		Example: "orwl tune -bench WARB -fw 2 -ranks 8 -window shm", Run: runTune},
 	{Name: "reproduce", About: "play the papers' figures in virtual time, and say which of their claims hold",
 		Example: "orwl reproduce -figure '000 *' -html claims.html", Run: runReproduce},
 	{Name: "vet", About: "say whether a system of tasks lives for ever, or where it deadlocks",

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/orwl/go-orwl/internal/command"
+	"github.com/orwl/go-orwl/locks/lab/arena"
 	"github.com/orwl/go-orwl/net/rma/model"
 	"github.com/orwl/go-orwl/net/sim"
 )
@@ -60,8 +61,20 @@ func machineNames() []string {
 	return names
 }
 
-// machineOf is a described machine, or a measured one from a file.
-func machineOf(name string) (model.Model, error) {
+// here is this machine.
+const here = "here"
+
+// machineOf is a described machine, a measured one from a file, or this machine as it is measured
+// now: with the first of the windows that is a real one, or with goroutines.
+func machineOf(name string, windows []string) (model.Model, error) {
+	if name == here {
+		for _, w := range windows {
+			if w != arena.Sim {
+				return measureHere(w, 0)
+			}
+		}
+		return measureHere(arena.Mem, 0)
+	}
 	machine, err := sim.MachineByName(name)
 	if err == nil {
 		return machine, nil

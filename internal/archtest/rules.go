@@ -64,6 +64,7 @@ var layers = []layer{
 	{path: "internal/native"},
 	{path: "locks/lab/peers", imports: "internal/native locks/lab/arena locks/lab locks net/rma net/topology"},
 	{path: "locks/lab/report", pure: true, imports: "locks/lab"},
+	{path: "locks/lab/tune", imports: "locks/lab/arena locks/lab locks net/rma/model net/topology"},
 	{path: "locks/lab/claims", imports: "locks/lab/arena locks/lab/report locks/lab locks net/sim net/topology"},
 	{path: "locks/lockers", pure: true, imports: "internal/processor locks net/rma"},
 	{path: "locks/lockstest", testsOf: "locks", imports: "locks net/rma net/rmatest net/topology"},

@@ -95,7 +95,7 @@ func (p Plan) contend(cases []Case, c Case, b Benchmark, tree *topology.Tree, sk
 		return append(cases, c)
 	}
 	for _, s := range p.Locks {
-		c.Lock, c.Options = s.Name, heeded(s, p.Options)
+		c.Lock, c.Options = s.Name, Heeded(s, p.Options)
 		if err := s.Validate(tree, c.Options); err != nil {
 			skip(err)
 			continue

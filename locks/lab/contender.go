@@ -26,7 +26,7 @@ type Contender struct {
 // Of is a row of the table with the options that it has. Other options are left out, so that
 // one set of options serves a list of locks.
 func Of(s locks.Spec, o locks.Options) Contender {
-	o = heeded(s, o)
+	o = Heeded(s, o)
 	const slack = 32 // lines are rounded up, and options may take more than their defaults
 	return Contender{
 		Name: s.Name, Kind: s.Kind,
@@ -46,8 +46,8 @@ func Of(s locks.Spec, o locks.Options) Contender {
 	}
 }
 
-// heeded are the options that a lock heeds.
-func heeded(s locks.Spec, o locks.Options) locks.Options {
+// Heeded are the options that a lock heeds.
+func Heeded(s locks.Spec, o locks.Options) locks.Options {
 	given := reflect.ValueOf(&o).Elem()
 	for i := range given.NumField() {
 		name := given.Type().Field(i).Name

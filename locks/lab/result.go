@@ -71,7 +71,7 @@ func Summarize(c Case, samples []Sample) (Result, error) {
 	}
 	r := Result{Case: c, Ranks: tree.Ranks()}
 	for _, f := range s.figures {
-		f.Estimate = estimate(s.values[f.Name])
+		f.Estimate = EstimateOf(s.values[f.Name])
 		r.Figures = append(r.Figures, f)
 	}
 	return r, nil

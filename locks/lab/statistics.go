@@ -16,10 +16,10 @@ type Estimate struct {
 	Sure float64 `json:"sure"`
 }
 
-// estimate is the median of some values. The interval goes from one of the sorted values to its
+// EstimateOf is the median of some values. The interval goes from one of the sorted values to its
 // counterpart from the other end. It is the smallest one that is sure enough, or the whole range.
 // It assumes nothing about how the values are distributed.
-func estimate(values []float64) Estimate {
+func EstimateOf(values []float64) Estimate {
 	n := len(values)
 	if n == 0 {
 		return Estimate{}

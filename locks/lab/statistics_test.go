@@ -19,7 +19,7 @@ func TestEstimate(t *testing.T) {
 		{[]float64{8, 7, 6, 5, 4, 3, 2, 1}, Estimate{4.5, 1, 8, 8, 0.9921875}},
 		{[]float64{9, 8, 7, 6, 5, 4, 3, 2, 1}, Estimate{5, 2, 8, 9, 0.9609375}}, // the smallest and the largest are left out
 	} {
-		if got := estimate(c.values); got != c.want {
+		if got := EstimateOf(c.values); got != c.want {
 			t.Errorf("estimate of %v is %+v, want %+v", c.values, got, c.want)
 		}
 	}
