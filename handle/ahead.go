@@ -44,31 +44,31 @@ func (p *Pair) Ahead(k int) error {
 	case p.busy():
 		return fmt.Errorf("%w: call Ahead before the first request: %q is %w", ErrAhead, p.held().place.Resource().Name(), resource.ErrRequested)
 	}
-	p.turns = nil
+	p.extra().turns = nil
 	if k > 0 {
-		p.turns = &turns{handles: make([]Handle, k+1)}
+		p.more.turns = &turns{handles: make([]Handle, k+1)}
 	}
 	return nil
 }
 
 // Depth is how many turns the pair announces ahead.
 func (p *Pair) Depth() int {
-	if p.turns == nil {
-		return 0
+	if t := p.turns(); t != nil {
+		return len(t.handles) - 1
 	}
-	return len(p.turns.handles) - 1
+	return 0
 }
 
 // Places are the pair's requests, and the first one is the request of this turn. Any
 // goroutine may look at them.
 func (p *Pair) Places() iter.Seq[*resource.Place] {
 	return func(yield func(*resource.Place) bool) {
-		if p.turns == nil {
+		t := p.turns()
+		if t == nil {
 			yield(&p.place)
 			return
 		}
-		all := p.turns.handles
-		at := int(p.turns.at.Load())
+		all, at := t.handles, int(t.at.Load())
 		for i := range all {
 			if !yield(&all[(at+i)%len(all)].place) {
 				return
@@ -80,13 +80,14 @@ func (p *Pair) Places() iter.Seq[*resource.Place] {
 // Prepare calls f once for each place of an idle pair. Meanwhile Place returns that place.
 // Use it to give each place a bed or an observer.
 func (p *Pair) Prepare(f func()) {
-	if p.turns == nil {
+	t := p.turns()
+	if t == nil {
 		f()
 		return
 	}
-	for range p.turns.handles {
+	for range t.handles {
 		f()
-		p.turns.step()
+		t.step()
 	}
 }
 
@@ -105,12 +106,20 @@ type turns struct {
 	goes    bool         // the pair has ended a turn, and takes no more first requests
 }
 
+// turns are the handles of a pair that announces turns ahead, or nil.
+func (h *Handle) turns() *turns {
+	if h.more == nil {
+		return nil
+	}
+	return h.more.turns
+}
+
 // turn is the handle of this turn: the handle itself, unless it is a pair with Ahead.
 func (h *Handle) turn() *Handle {
-	if h.turns == nil {
+	if h.more == nil || h.more.turns == nil {
 		return h
 	}
-	return &h.turns.handles[h.turns.at.Load()]
+	return &h.more.turns.handles[h.more.turns.at.Load()]
 }
 
 // idle reports whether the handle has no request and holds nothing.
@@ -118,10 +127,10 @@ func (h *Handle) idle() bool { return !h.place.Held() && !h.place.Requested() }
 
 // busy reports whether a turn of the pair is not idle.
 func (p *Pair) busy() bool {
-	if p.turns == nil {
-		return !p.idle()
+	if t := p.turns(); t != nil {
+		return t.next() != nil
 	}
-	return p.turns.next() != nil
+	return !p.idle()
 }
 
 // next is the first handle from this turn on that is not idle, or nil.
@@ -153,7 +162,7 @@ func (t *turns) advance() {
 // opens returns the handle that takes the pair's next first request. If the pair takes none,
 // that is one that refuses it.
 func (p *Pair) opens(r *resource.Resource, m resource.Mode) (*Handle, error) {
-	t := p.turns
+	t := p.turns()
 	if t == nil {
 		return &p.Handle, nil
 	}
@@ -175,7 +184,7 @@ func (p *Pair) opens(r *resource.Resource, m resource.Mode) (*Handle, error) {
 
 // withdraw takes back the turns that are announced after this one, the last one first.
 func (h *Handle) withdraw() (errs error) {
-	t := h.turns
+	t := h.turns()
 	if t == nil {
 		return nil
 	}
@@ -191,7 +200,7 @@ func (h *Handle) withdraw() (errs error) {
 // cancel is Cancel of a pair with turns ahead.
 func (h *Handle) cancel() error {
 	now := h.turn()
-	if now.place.Held() || h.turns.next() == nil {
+	if now.place.Held() || h.turns().next() == nil {
 		return now.Cancel() // it fails
 	}
 	err := h.withdraw()
@@ -204,7 +213,7 @@ func (h *Handle) cancel() error {
 // abandon is Abandon of a pair with turns ahead.
 func (h *Handle) abandon(reason error) error {
 	now := h.turn()
-	if now.idle() && h.turns.next() != nil {
+	if now.idle() && h.turns().next() != nil {
 		return h.withdraw() // this turn was lost
 	}
 	return errors.Join(h.withdraw(), now.Abandon(reason))

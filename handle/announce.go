@@ -46,28 +46,35 @@ func (h *Handle) hear(now func() time.Time) error {
 	if err := h.place.Notify(n.grant); err != nil {
 		return err
 	}
-	h.news = n
+	h.extra().news = n
 	return nil
 }
 
 // renewNews measures the next request of a pair too, if the pair was announced.
 func (h *Handle) renewNews() error {
-	now := h.news.now
-	h.news = nil
+	now := h.more.news.now
+	h.dropNews()
 	if now == nil {
 		return nil
 	}
 	return h.hear(now)
 }
 
+// dropNews forgets what Ready and Prefetch know of the request before.
+func (h *Handle) dropNews() {
+	if h.more != nil {
+		h.more.news = nil
+	}
+}
+
 // Prefetch returns the measurements of the current request. They are zero if it was made
 // by Request instead of Announce.
 func (h *Handle) Prefetch() Prefetch {
 	h = h.turn()
-	n := h.news
-	if n == nil || n.now == nil {
+	if h.more == nil || h.more.news == nil || h.more.news.now == nil {
 		return Prefetch{}
 	}
+	n := h.more.news
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	p := Prefetch{Granted: n.granted, Ahead: n.ahead, Waited: n.waited, Saved: n.saved}
@@ -84,12 +91,12 @@ func (h *Handle) Prefetch() Prefetch {
 func (h *Handle) Ready() (<-chan struct{}, error) {
 	h = h.turn()
 	// The news may still describe an access that has ended.
-	if h.news == nil || !h.place.Requested() && !h.place.Held() {
+	if x := h.extra(); x.news == nil || !h.place.Requested() && !h.place.Held() {
 		if err := h.hear(nil); err != nil {
 			return nil, err
 		}
 	}
-	return h.news.readied, nil
+	return h.more.news.readied, nil
 }
 
 // news is what Ready and Prefetch know of a request. mu guards the fields that the
@@ -119,7 +126,7 @@ func (n *news) grant() {
 
 // acquireAnnounced is Acquire of a handle that has news.
 func (h *Handle) acquireAnnounced(ctx context.Context) error {
-	n, called, ahead := h.news, time.Time{}, 0
+	n, called, ahead := h.more.news, time.Time{}, 0
 	if n.now != nil {
 		called = n.now()
 		_, ahead = h.place.Here()

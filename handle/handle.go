@@ -17,9 +17,22 @@ import (
 type Handle struct {
 	place resource.Place
 	memo  typeMemo
+	more  *more // nil for most
+}
+
+// more is what few handles have.
+type more struct {
 	news  *news  // nil: neither Ready nor Announce was called for this request
 	life  *life  // nil: Context was not called for this grant
 	turns *turns // nil, or the handles of a pair that announces turns ahead
+}
+
+// extra is the handle's more, to be changed.
+func (h *Handle) extra() *more {
+	if h.more == nil {
+		h.more = new(more)
+	}
+	return h.more
 }
 
 // Place returns the handle's request in the queue of its resource: to look at it, or to
@@ -32,7 +45,7 @@ func (h *Handle) Request(r *resource.Resource, m resource.Mode) error {
 	if err := h.place.Request(r, m); err != nil {
 		return err
 	}
-	h.news = nil
+	h.dropNews()
 	return nil
 }
 
@@ -42,16 +55,17 @@ func (h *Handle) RequestOrdered(r *resource.Resource, m resource.Mode, order int
 	if err := h.place.RequestOrdered(r, m, order); err != nil {
 		return err
 	}
-	h.news = nil
+	h.dropNews()
 	return nil
 }
 
 // Acquire waits for the access. If ctx ends first, Acquire returns the reason, and the
 // request stays in the queue: acquire again or cancel.
 func (h *Handle) Acquire(ctx context.Context) error {
-	h = h.turn()
-	if h.news != nil {
-		return h.acquireAnnounced(ctx)
+	if h.more != nil {
+		if h = h.turn(); h.more != nil && h.more.news != nil {
+			return h.acquireAnnounced(ctx)
+		}
 	}
 	return h.place.Acquire(ctx)
 }
@@ -64,13 +78,13 @@ func (h *Handle) Release() error {
 
 // Cancel takes the request back, granted or not.
 func (h *Handle) Cancel() error {
-	if h.turns != nil {
+	if h.turns() != nil {
 		return h.cancel()
 	}
 	if err := h.place.Cancel(); err != nil {
 		return err
 	}
-	h.news = nil
+	h.dropNews()
 	return nil
 }
 
@@ -79,11 +93,11 @@ func (h *Handle) Cancel() error {
 // not committed, and the resource's policy says what the next ones find: see
 // [resource.Place.Abandon]. A pair announces no next access.
 func (h *Handle) Abandon(reason error) error {
-	if h.turns != nil {
+	if h.turns() != nil {
 		return h.abandon(reason)
 	}
 	h.endLife()
-	h.news = nil
+	h.dropNews()
 	return h.place.Abandon(reason)
 }
 

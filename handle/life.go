@@ -20,21 +20,22 @@ type life struct {
 // work under the grant: after a loss, another handle may hold the resource.
 func (h *Handle) Context(parent context.Context) (context.Context, error) {
 	h = h.turn()
-	if h.life == nil {
+	x := h.extra()
+	if x.life == nil {
 		var l life
 		l.ctx, l.end = context.WithCancelCause(parent)
 		if err := h.place.OnLoss(l.end); err != nil {
 			l.end(err)
 			return nil, err
 		}
-		h.life = &l
+		x.life = &l
 	}
-	return h.life.ctx, nil
+	return x.life.ctx, nil
 }
 
 func (h *Handle) endLife() {
-	if h.life != nil {
-		h.life.over(h)
+	if h.more != nil && h.more.life != nil {
+		h.more.life.over(h)
 	}
 }
 
@@ -42,6 +43,6 @@ func (h *Handle) endLife() {
 func (l *life) over(h *Handle) {
 	if h.place.OnLoss(nil) == nil {
 		l.end(ErrReleased)
-		h.life = nil
+		h.more.life = nil
 	}
 }

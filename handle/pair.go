@@ -74,8 +74,8 @@ func (p *Pair) begin(r *resource.Resource, m resource.Mode, request func(h *Hand
 		return err
 	}
 	p.iteration = 0
-	if p.turns != nil {
-		p.turns.first++
+	if t := p.turns(); t != nil {
+		t.first++
 	}
 	return nil
 }
@@ -87,16 +87,28 @@ func (p *Pair) Next() error { return p.NextBy(nil) }
 // NextBy is Next for a caller that names itself: the hooks of the requests that this
 // release grants receive by. See [resource.Hook].
 func (p *Pair) NextBy(by any) error {
-	h := p.turn()
-	h.endLife()
+	h := &p.Handle
+	if p.more != nil {
+		h = p.turn()
+		h.endLife()
+	}
 	if err := h.place.RenewBy(by); err != nil {
 		return err
 	}
 	p.iteration++
-	if p.turns != nil {
-		p.turns.advance()
+	if p.more != nil {
+		return p.renewMore()
 	}
-	if h.news != nil {
+	return nil
+}
+
+// renewMore goes on to the next turn of a pair with more.
+func (p *Pair) renewMore() error {
+	h := p.turn()
+	if t := p.turns(); t != nil {
+		t.advance()
+	}
+	if h.more != nil && h.more.news != nil {
 		return h.renewNews()
 	}
 	return nil
@@ -108,7 +120,7 @@ func (p *Pair) Release() error { return p.ReleaseBy(nil) }
 
 // ReleaseBy is Release for a caller that names itself: see NextBy.
 func (p *Pair) ReleaseBy(by any) error {
-	if p.turns == nil || !p.turn().place.Held() {
+	if p.turns() == nil || !p.turn().place.Held() {
 		return p.DrainBy(by)
 	}
 	return errors.Join(p.withdraw(), p.DrainBy(by))
@@ -127,8 +139,8 @@ func (p *Pair) DrainBy(by any) error {
 		return err
 	}
 	p.iteration++
-	if p.turns != nil {
-		p.turns.advance()
+	if t := p.turns(); t != nil {
+		t.advance()
 	}
 	return nil
 }

@@ -37,9 +37,9 @@ var (
 // The goals are 15 functions in 5 files for a local step, and 60 in 15 for a remote one. The
 // bars hold today, so that no step grows. A change that shortens a step lowers its bar.
 var stepBars = map[string]struct{ functions, files int }{
-	"local":          {27, 12},
-	"remote":         {95, 32},
-	"remote, writes": {121, 39},
+	"local":          {21, 8},
+	"remote":         {95, 31},
+	"remote, writes": {121, 38},
 }
 
 // module is the root of all import paths here.

@@ -69,7 +69,7 @@ func elements[T any](b []byte) []T {
 	if invariant.Enabled {
 		invariant.Check(uintptr(at)%unsafe.Alignof(one) == 0, "bytes of a resource at %p, which is not aligned for a %v", at, reflect.TypeFor[T]())
 	}
-	return unsafe.Slice((*T)(at), len(b)/int(unsafe.Sizeof(one)))
+	return unsafe.Slice((*T)(at), uint(len(b))/uint(unsafe.Sizeof(one)))
 }
 
 // ViewOf shows bytes of a resource that their holder may read as elements of type T, without a
@@ -83,7 +83,7 @@ func SliceOf[T any](b []byte) []T { return elements[T](b) }
 // Fits reports whether so many bytes are a whole number of elements of type T.
 func Fits[T any](bytes int) bool {
 	var one T
-	return bytes%int(unsafe.Sizeof(one)) == 0
+	return uint(bytes)%uint(unsafe.Sizeof(one)) == 0
 }
 
 // checkLength returns a *LengthError if so many bytes are no whole number of elements.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/orwl/go-orwl/orwl/internal/workers"
+	"github.com/orwl/go-orwl/resource"
 )
 
 // A step task has no goroutine. A worker acquires its accesses, one after another, and then
@@ -24,6 +25,7 @@ type step struct {
 	rounds int // negative: until the run ends
 	pool   *pool
 	home   *workers.Worker[step] // its queue gets the step, unless another worker runs it next
+	hook   resource.Hook         // of the access that it waits for
 
 	// The worker that runs the step uses these. When the step waits, the worker that its
 	// grant makes take it is the next one. seat does not change.
@@ -74,9 +76,9 @@ func (t *Task) Last() { t.step.rounds = t.step.round + 1 }
 // ErrBodies is a task that has been given two bodies.
 var ErrBodies = errors.New("orwl: task has a body already: call Do or Each, once")
 
-// Granted implements resource.Hook: the access that the step waits for is granted. by is the
-// worker that has released, or nil.
-func (s *step) Granted(by any) {
+// granted is the step's hook: the access that it waits for is granted. by is the worker that
+// has released, or nil.
+func (s *step) granted(by any) {
 	if w, ok := by.(*worker); ok && w.pool == s.pool {
 		w.Ready(s, s.home)
 	} else {
@@ -88,21 +90,25 @@ func (s *step) Granted(by any) {
 // granted all. If not, the grant of the one that is missing makes the step ready. That may be
 // at once, so the caller leaves the step to others then.
 func (s *step) ready() (all bool, err error) {
-	accesses := s.task.accesses
+	places := s.task.pairs.Places()
 	if s.left > 0 {
 		s.first = s.next // it has waited for this one, unless the round begins
 	}
-	for ; s.left > 0; s.left-- {
-		if p := accesses[s.next].Place(); !p.TryAcquire() {
+	for s.left > 0 {
+		end := min(s.next+s.left, int32(len(places)))
+		n := int32(resource.TryAcquireAll(places[s.next:end]))
+		s.next, s.left = s.next+n, s.left-n
+		if s.next < end {
 			begins := !s.waits
 			s.waits = true // before the step is left to others
-			if granted, err := p.GrantedOrTell(s, begins); !granted {
+			if granted, err := places[s.next].GrantedOrTell(&s.hook, begins); !granted {
 				return false, err
 			}
 			s.waits = !begins
 			s.behind = true
+			s.next, s.left = s.next+1, s.left-1
 		}
-		if s.next++; int(s.next) == len(accesses) {
+		if int(s.next) == len(places) {
 			s.next = 0
 		}
 	}

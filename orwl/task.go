@@ -23,7 +23,9 @@ type Task struct {
 	accesses []*Access
 	sequence *sequence // nil: none is declared
 	body     func(*Task) error
-	step     *step // instead of a body and a goroutine
+	step     *step        // instead of a body and a goroutine
+	ahead    int16        // the most rounds that an access announces ahead
+	pairs    handle.Pairs // of the accesses, once the task has begun
 	run      *run
 	identity atomic.Pointer[identity] // nil until Context is called
 	placed   bool                     // the program has said which node
@@ -123,6 +125,7 @@ func (t *Task) Rounds(n int) iter.Seq[int] {
 		if t.err = t.holdsAll("Rounds"); t.err != nil {
 			return
 		}
+		t.pair()
 		last := 0 // the access that the last round waited for
 		for i := 0; n < 0 || i < n; i++ {
 			if last, t.err = t.acquireAll(last); t.err != nil {
@@ -182,13 +185,25 @@ func (a *Access) roundError(err error) error {
 	return err
 }
 
+// pair makes the pairs of a task that begins its rounds.
+func (t *Task) pair() {
+	t.pairs = handle.Pairs{}
+	for _, a := range t.accesses {
+		t.ahead = max(t.ahead, a.ahead)
+		t.pairs.Add(&a.Pair)
+	}
+}
+
 // endRound ends a round, after which the task has done so many of all its rounds. rounds is
 // negative if their number is not known. by is for the hooks of the requests that this
 // grants.
 func (t *Task) endRound(done, rounds int, by any) (err error) {
+	if rounds < 0 || done+int(t.ahead) < rounds {
+		return t.pairs.NextBy(by)
+	}
 	for _, a := range t.accesses {
 		switch {
-		case rounds < 0 || done+int(a.ahead) < rounds:
+		case done+int(a.ahead) < rounds:
 			err = a.NextBy(by)
 		case done < rounds:
 			err = a.DrainBy(by) // the rounds that are left are announced
@@ -199,6 +214,7 @@ func (t *Task) endRound(done, rounds int, by any) (err error) {
 			return err
 		}
 	}
+	t.pair()
 	return nil
 }
 

@@ -72,6 +72,8 @@ func (s *step) arm() {
 		s.end(nil)
 		return
 	}
+	s.task.pair()
+	s.hook.Granted = s.granted
 	s.left = int32(len(s.task.accesses))
 	all, err := s.ready()
 	if err != nil {

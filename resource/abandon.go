@@ -23,11 +23,8 @@ func (p *Place) Abandon(reason error) error {
 	case !p.wrote:
 		return p.Release()
 	}
-	if p.hears(Releasing) {
-		p.tell(Releasing)
-	}
-	if p.far() {
-		return p.leaveRemote(s, abandons)
+	if elsewhere, err := p.leaveRemote(s, abandons); elsewhere {
+		return err
 	}
 	r := p.r
 	p.endUse()
@@ -37,12 +34,7 @@ func (p *Place) Abandon(reason error) error {
 	}
 	p.state.Set(s & writeBit)
 	r.end(s, nil)
-	if p.w != nil {
-		p.w.calm()
-	}
-	if p.hears(Released) {
-		p.tell(Released)
-	}
+	p.ended(abandons)
 	return nil
 }
 
@@ -52,6 +44,12 @@ type recovery struct {
 	undo    bool   // Options.Undo
 	reason  error  // of the last failure
 	version uint64 // that this failure left
+}
+
+// keepCopies begins Options.Undo. Since there is a copy, the buffer is not plain.
+func (r *Resource) keepCopies() {
+	r.recovery = &recovery{undo: true}
+	r.buffer.Save()
 }
 
 // save copies the bytes before they change, if the resource has Options.Undo.

@@ -17,9 +17,7 @@ func (p *Place) Cancel() error {
 	default:
 		p.withdraw(s)
 	}
-	if p.hears(Withdrawn) {
-		p.tell(Withdrawn)
-	}
+	p.tell(Withdrawn)
 	return nil
 }
 

@@ -55,12 +55,13 @@ func (p *Place) Changed(since uint64) (Ranges, error) {
 	return all, nil
 }
 
-// note remembers what a place has named, or that it has named nothing.
-func (c *changes) note(version uint64, x *extras, size int) {
-	last := &c.last[version%keptChanges]
+// note remembers what the place of the last commit has named, or that it has named nothing.
+func (r *Resource) note(x *extras) {
+	version := r.ledger.Version()
+	last := &r.changes.last[version%keptChanges]
 	last.version = version
 	if x == nil || x.dirty == nil || x.dirty.Len() == 0 {
-		last.dirty.Whole(size)
+		last.dirty.Whole(len(r.buffer.Bytes()))
 		return
 	}
 	last.dirty = *x.dirty

@@ -8,18 +8,15 @@ import (
 
 // Bytes is the resource's memory, to read. It is valid until the place releases.
 func (p *Place) Bytes() ([]byte, error) {
-	s := p.state.Load()
-	if s&heldBit == 0 {
+	if p.state.Load()&heldBit == 0 {
 		return nil, p.error("map", ErrNotHeld)
 	}
-	if p.far() {
+	if p.x != nil && p.far() {
 		if err := p.over("map"); err != nil {
 			return nil, err
 		}
-	} else if s&writeBit != 0 {
-		p.r.buffer.Own()
 	}
-	if p.r.pages() != nil {
+	if !p.r.buffer.Plain() {
 		return p.open(Read)
 	}
 	return p.r.buffer.Bytes(), nil
@@ -31,18 +28,28 @@ func (p *Place) Writable() ([]byte, error) {
 	if err := p.mayWrite("map"); err != nil {
 		return nil, err
 	}
-	if p.r.pages() != nil {
-		b, err := p.open(Write)
-		if err == nil {
-			p.beginWrite()
-		}
-		return b, err
+	if !p.r.buffer.Plain() {
+		return p.open(Write)
 	}
-	p.beginWrite()
-	if !p.far() {
-		p.r.buffer.Own()
-	}
+	p.wrote = true
 	return p.r.buffer.Bytes(), nil
+}
+
+// open is Bytes or Writable of a buffer that is not plain.
+func (p *Place) open(m Mode) (b []byte, err error) {
+	if p.r.pages() != nil {
+		b, err = p.openPages(m)
+	}
+	if err == nil && m == Write {
+		p.beginWrite()
+	}
+	if err == nil && b == nil {
+		if p.Mode() == Write && !p.far() {
+			p.r.buffer.Own()
+		}
+		b = p.r.buffer.Bytes()
+	}
+	return b, err
 }
 
 // beginWrite notes that the place is about to change the bytes.
@@ -112,36 +119,11 @@ func (p *Place) Resize(size int) error {
 	return nil
 }
 
-// uses reports whether the end of an access has more to do than to grant the next ones: see
-// commit.
-func (p *Place) uses(s uint64) bool { return s&writeBit != 0 || p.x != nil || p.watches }
-
-// commit ends the place's use of the bytes, and makes what it wrote a version. s is the
-// state with which it held.
-func (p *Place) commit(s uint64) {
-	r, x := p.r, p.x
-	if p.wrote {
-		p.wrote = false
-		r.committed(x)
-		if x != nil && x.dirty != nil {
-			x.dirty.Reset() // after a resize, if there is no note of changes
-		}
-	} else if s&writeBit != 0 {
-		r.ledger.Told()
-	}
-	if x != nil && x.view != nil {
-		p.shut()
-	}
-	if p.watches {
-		p.unwatch()
-	}
-}
-
 // committed makes the bytes that were written a version.
 func (r *Resource) committed(x *extras) {
 	r.ledger.Commit()
 	if r.changes != nil {
-		r.changes.note(r.ledger.Version(), x, len(r.buffer.Bytes()))
+		r.note(x)
 	}
 }
 
@@ -152,7 +134,7 @@ func (p *Place) mayWrite(op string) error {
 		return p.error(op, ErrNotHeld)
 	case s&writeBit == 0:
 		return p.error(op, ErrReadOnly)
-	case p.far():
+	case p.x != nil && p.far():
 		return p.over(op)
 	}
 	return nil

@@ -109,10 +109,12 @@ func (r *Resource) end(s uint64, by any) {
 		r.leave(s, by)
 		return
 	}
-	c := r.add(&r.completed, unit(modeOf(s)))
-	if c&flags == 0 && r.nobody(c) {
-		return
-	}
+	r.serve(s, r.add(&r.completed, unit(modeOf(s))), by)
+}
+
+// serve grants what the completion of a request has made due. s was its state, and c is what
+// the word completed holds since.
+func (r *Resource) serve(s, c uint64, by any) {
 	r.settle(c, c, by)
 	switch {
 	case c&guarded == 0 || s&doorBit != 0:

@@ -84,6 +84,7 @@ type seat struct {
 	parked   func()
 	id       ID
 	notified int
+	hook     Hook // rings the bell of the bed
 }
 
 func (s *seat) Init(parked func()) { s.parked = parked }
@@ -108,14 +109,11 @@ func (s *seat) Unpark() {
 	s.t.at = w
 }
 
-// taker is a seat as the hook of its own request. It rings the bell of the bed.
-type taker seat
-
-func (s *taker) Granted(any) {
+func (s *seat) granted(any) {
 	if granted, _ := s.t.fifo.Granted(s.id); !granted {
 		s.t.note(fmt.Errorf("request %d was told of its grant before", s.id))
 	}
-	(*seat)(s).Unpark()
+	s.Unpark()
 }
 
 // point lets another rank go first.
@@ -162,6 +160,7 @@ func (g game) setup(f *sim.Fabric) (sim.Program, error) {
 		for i := range g.places {
 			s := &seat{t: t, owner: rma.Rank(p), disp: rma.Disp(1 + i)}
 			s.Sleep(s)
+			s.hook.Granted = s.granted
 			t.seats[p] = append(t.seats[p], s)
 		}
 	}
@@ -272,7 +271,7 @@ func (t *table) take(ctx context.Context, s *seat) error {
 		if s.TryAcquire() {
 			return nil
 		}
-		if granted, err := s.GrantedOrTell((*taker)(s), true); err != nil {
+		if granted, err := s.GrantedOrTell(&s.hook, true); err != nil {
 			return err
 		} else if granted {
 			return s.Acquire(ctx)

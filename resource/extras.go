@@ -7,6 +7,7 @@ type extras struct {
 	hearers hearers  // of the place's events
 	dirty   *Ranges  // what the place has named since it was granted
 	view    *mapping // of a resource with fault pages
+	watches bool     // OnLoss has a function to call if the place loses what it holds
 }
 
 // Sleep makes the place wait in another bed than its own. Call it before the first

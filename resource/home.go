@@ -54,10 +54,11 @@ type guest struct {
 	home   *home
 	number int
 	next   *guest // in the news
+	hook   Hook
 }
 
-// Granted notes the news: it is the hook of the guest.
-func (g *guest) Granted(any) {
+// granted notes the news: it is the hook of the guest.
+func (g *guest) granted(any) {
 	h := g.home
 	for {
 		g.next = h.news.Load()
@@ -88,7 +89,7 @@ func (g *guest) hold() bool {
 	}
 	g.r.guard.Load().locks.Reach.Aside(func() {
 		if h := g.home; g.holdInside(s) {
-			g.Granted(nil)
+			g.granted(nil)
 			h.poke()
 		}
 	})
@@ -280,5 +281,5 @@ func (h *home) noteChanges(m *coherence.Message) {
 			_ = x.dirty.Add(Range(s), m.Size)
 		}
 	}
-	r.changes.note(r.ledger.Version(), &x, m.Size)
+	r.note(&x)
 }

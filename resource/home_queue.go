@@ -26,13 +26,13 @@ func (h *home) do(s *scratch) {
 func (h *home) operate(o coherence.Operation, w *coherence.Work) {
 	switch o.Kind {
 	case coherence.Enqueue:
-		h.enqueue(h.site.guest(h), o.Guest, o.Mode, h.r.request(o.Mode))
+		h.enqueue(h.site.guest(h), o.Guest, o.Mode, h.r.request(unit(o.Mode)))
 	case coherence.EnqueueReserved:
 		h.enqueue(h.site.guest(h), o.Guest, o.Mode, o.Ticket)
 	case coherence.Renew:
 		g := h.guests[o.Guest]
 		h.guests[o.Guest] = nil
-		ticket := h.r.request(o.Mode)
+		ticket := h.r.request(unit(o.Mode))
 		h.r.end(g.state.Load(), nil)
 		h.enqueue(g, o.Next, o.Mode, ticket)
 	case coherence.Release:
@@ -67,7 +67,7 @@ func (h *home) enqueue(g *guest, number int, m Mode, ticket uint64) {
 		h.writers = append(h.writers, number)
 	}
 	g.state.Set(ticket | modeBit(m) | requestedBit)
-	g.list(g.state.Load(), g)
+	g.list(g.state.Load(), &g.hook)
 }
 
 // reserve takes the tickets of first requests, in their order. It returns the number of the
@@ -75,7 +75,7 @@ func (h *home) enqueue(g *guest, number int, m Mode, ticket uint64) {
 func (h *home) reserve(first []First) (order int) {
 	more := make([]coherence.Reservation, len(first))
 	for i, f := range first {
-		more[i] = coherence.Reservation{Node: f.Node, Mode: f.Mode, Ticket: h.r.request(f.Mode)}
+		more[i] = coherence.Reservation{Node: f.Node, Mode: f.Mode, Ticket: h.r.request(unit(f.Mode))}
 	}
 	return h.half.Reserve(more)
 }
@@ -99,6 +99,7 @@ func (s *Site) guest(h *home) *guest {
 	g, ok := s.guests.Get().(*guest)
 	if !ok {
 		g = new(guest)
+		g.hook.Granted = g.granted
 	}
 	g.home, g.r = h, h.r
 	return g

@@ -27,8 +27,9 @@ func (p *Place) OnLoss(f func(error)) error {
 	}
 	l.mu.Lock()
 	lost := l.lost
-	p.watches = f != nil && lost == nil
-	if p.watches {
+	watches := f != nil && lost == nil
+	p.extra().watches = watches
+	if watches {
 		l.calls[p] = f
 	} else {
 		delete(l.calls, p)
@@ -67,7 +68,7 @@ func (r *Resource) lose() {
 
 // unwatch ends what OnLoss began.
 func (p *Place) unwatch() {
-	p.watches = false
+	p.x.watches = false
 	l := p.r.losses.Load()
 	l.mu.Lock()
 	defer l.mu.Unlock()

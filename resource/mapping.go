@@ -58,8 +58,8 @@ func (p *Place) mapping() *mapping {
 	return x.view
 }
 
-// open makes the bytes of a resource with fault pages accessible to the place.
-func (p *Place) open(m Mode) ([]byte, error) {
+// openPages makes the bytes of a resource with fault pages accessible to the place.
+func (p *Place) openPages(m Mode) ([]byte, error) {
 	v := p.mapping()
 	if v.isOpen && (m == Read || v.mode == Write) {
 		return v.bytes, nil

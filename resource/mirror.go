@@ -132,9 +132,7 @@ func (f *mirror) happen(e *coherence.Event) {
 		if q.came > 0 {
 			q.by.arrived(int(q.came))
 		}
-		if q.by.hears(GrantedFar) {
-			q.by.tell(GrantedFar)
-		}
+		q.by.tell(GrantedFar)
 		f.rouse(q)
 	case coherence.RequestEnded:
 		q := e.Tag.(*remote)

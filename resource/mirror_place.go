@@ -21,9 +21,7 @@ func (p *Place) requestRemote(m Mode, order int) error {
 	if err := p.r.mirror.request(p, m, order); err != nil {
 		return p.error("request", err)
 	}
-	if p.hears(Requested) {
-		p.tell(Requested)
-	}
+	p.tell(Requested)
 	return nil
 }
 
@@ -81,30 +79,25 @@ func (p *Place) acquireRemote(s uint64) error {
 	}
 	p.listed = false
 	p.state.Set(s ^ phaseBits)
-	if p.hears(Acquired) {
-		p.tell(Acquired)
-	}
+	p.tell(Acquired)
 	return nil
 }
 
-// leaving is how a place ends its access.
-type leaving uint8
-
-const (
-	releases leaving = iota
-	renews           // one message, and one round trip for each iteration of a pair
-	abandons
-)
-
-func (l leaving) String() string { return [...]string{"release", "renew", "abandon"}[l] }
-
-// leaveRemote is Release, Renew and Abandon. If the access has ended early, it returns the
-// reason. Then, and if the write of a Renew is lost, the place is idle.
-func (p *Place) leaveRemote(s uint64, how leaving) error {
+// leaveRemote is Release, Renew and Abandon, if the home is elsewhere, and reports whether it
+// is. If the access has ended early, it returns the reason. Then, and if the write of a Renew
+// is lost, the place is idle.
+func (p *Place) leaveRemote(s uint64, how leaving) (elsewhere bool, err error) {
+	if s&heldBit == 0 {
+		return false, p.error(how.String(), ErrNotHeld)
+	}
+	p.tell(Releasing)
 	f := p.r.mirror
+	if f == nil {
+		return false, nil
+	}
 	ended, err := f.leave(p, how)
 	if !ended {
-		return p.error(how.String(), err)
+		return true, p.error(how.String(), err)
 	}
 	p.endUse()
 	if how != renews {
@@ -117,15 +110,10 @@ func (p *Place) leaveRemote(s uint64, how leaving) error {
 	}
 	if err != nil {
 		p.state.Set(s & writeBit)
-		return p.failed(how.String(), err)
+		return true, p.failed(how.String(), err)
 	}
-	if how == renews && p.hears(Requested) {
-		p.tell(Requested)
-	}
-	if p.hears(Released) {
-		p.tell(Released)
-	}
-	return nil
+	p.ended(how)
+	return true, nil
 }
 
 // leave ends an access, and reports whether it has ended. A sweep looks at a mirror that has
@@ -170,22 +158,6 @@ func (f *mirror) leave(p *Place, how leaving) (ended bool, err error) {
 		f.queue(p, m)
 	}
 	return true, nil
-}
-
-// endUse closes the place's view, and forgets what the place has written.
-func (p *Place) endUse() {
-	p.wrote = false
-	if x := p.x; x != nil {
-		if x.dirty != nil {
-			x.dirty.Reset()
-		}
-		if x.view != nil {
-			p.shut()
-		}
-	}
-	if p.watches {
-		p.unwatch()
-	}
 }
 
 // cancelRemote is Cancel of a request.

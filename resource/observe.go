@@ -147,14 +147,11 @@ func (h *hearers) tell(e Event) {
 	}
 }
 
-// hears reports whether some observer wants events of a kind.
-func (p *Place) hears(kind Kinds) bool {
-	return p.x != nil && Kinds(p.x.hearers.kinds.Load())&kind != 0
-}
-
-// tell tells the observers of an event that some of them hears.
+// tell tells the observers of an event.
 func (p *Place) tell(kind Kinds) {
-	p.x.hearers.tell(Event{Kind: kind, Mode: p.Mode(), Resource: p.r, Place: p})
+	if x := p.x; x != nil && Kinds(x.hearers.kinds.Load())&kind != 0 {
+		x.hearers.tell(Event{Kind: kind, Mode: p.Mode(), Resource: p.r, Place: p})
+	}
 }
 
 // waits tells that Acquire is going to wait. Acquire must not wait if that breaks the leaf
@@ -163,15 +160,13 @@ func (p *Place) waits(ctx context.Context) error {
 	if err := holderOf(ctx).mayWait(); err != nil {
 		return err
 	}
-	if p.hears(Waiting) {
-		p.tell(Waiting)
-	}
+	p.tell(Waiting)
 	return nil
 }
 
 // arrived tells of bytes that have come for a request.
 func (p *Place) arrived(bytes int) {
-	if p.hears(Arrived) {
+	if p.x != nil {
 		p.x.hearers.tell(Event{Kind: Arrived, Mode: p.Mode(), Resource: p.r, Place: p, Bytes: bytes})
 	}
 }
@@ -179,7 +174,7 @@ func (p *Place) arrived(bytes int) {
 // failed is the error of op, which has failed, and tells of it.
 func (p *Place) failed(op string, err error) error {
 	e := p.error(op, err)
-	if p.hears(Failed) && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
+	if p.x != nil && !errors.Is(err, context.Canceled) && !errors.Is(err, context.DeadlineExceeded) {
 		p.x.hearers.tell(Event{Kind: Failed, Mode: p.Mode(), Resource: p.r, Place: p, Err: e})
 	}
 	return e

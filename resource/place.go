@@ -33,7 +33,6 @@ type Place struct {
 	wrote    bool // its bytes may have been written
 	lined    bool // w is in the list of the guard, or was and is granted
 	inside   bool // it has entered the guard, and not been acquired
-	watches  bool // OnLoss has a function to call if the place loses what it holds
 }
 
 // The lower bits of Place.state.
@@ -66,10 +65,8 @@ func (p *Place) Request(r *Resource, m Mode) error {
 	if r.requested.Load()&apart != 0 {
 		return p.requestRemote(m, 0)
 	}
-	p.state.Set(r.request(m) | modeBit(m) | requestedBit)
-	if p.hears(Requested) {
-		p.tell(Requested)
-	}
+	p.state.Set(r.request(unit(m)) | modeBit(m) | requestedBit)
+	p.tell(Requested)
 	return nil
 }
 
@@ -93,9 +90,7 @@ func (p *Place) RequestOrdered(r *Resource, m Mode, order int) error {
 	}
 	p.r = r
 	p.state.Set(ticket | modeBit(m) | requestedBit)
-	if p.hears(Requested) {
-		p.tell(Requested)
-	}
+	p.tell(Requested)
 	return nil
 }
 
@@ -137,7 +132,7 @@ func (p *Place) Granted() bool {
 // Acquire itself calls the function that stops the goroutine. Each function in between
 // costs time at the wake-up, since the processor mispredicts its return.
 func (p *Place) Acquire(ctx context.Context) error {
-	if p.TryAcquire() {
+	if TryAcquireAll([]*Place{p}) == 1 {
 		return nil
 	}
 	s, r := p.state.Load(), p.r
@@ -192,97 +187,40 @@ func (p *Place) Acquire(ctx context.Context) error {
 		r.ledger.Raise()
 	}
 	p.state.Set(s ^ phaseBits)
-	if p.hears(Acquired) {
-		p.tell(Acquired)
-	}
+	p.tell(Acquired)
 	return nil
 }
 
 // TryAcquire is Acquire for the common case: the request is granted, its home is on this
 // node, and no relaxed access has to be kept out. It reports whether it has acquired. If
 // not, Acquire may.
-func (p *Place) TryAcquire() bool {
-	s, r := p.state.Load(), p.r
-	if s&requestedBit == 0 || p.listed && (r.mirror != nil || p.w.state() != granted) {
-		return false
-	}
-	c := r.load(&r.completed)
-	if s&writeBit != 0 {
-		if c != s&^flags {
-			return false
+func (p *Place) TryAcquire() bool { return TryAcquireAll([]*Place{p}) == 1 }
+
+// TryAcquireAll is TryAcquire for several places, in their order, until it has not acquired
+// one. It returns how many it has.
+func TryAcquireAll(places []*Place) (n int) {
+	for n, p := range places {
+		s, r := p.state.Load(), p.r
+		if s&requestedBit == 0 || p.listed && (r.mirror != nil || p.w.state() != granted) {
+			return n
 		}
-		r.ledger.Raise()
-	} else if c&flags != 0 || !passed(c, s) {
-		return false
+		c := r.load(&r.completed)
+		if s&writeBit == 0 {
+			if c&flags != 0 || !passed(c, s) {
+				return n
+			}
+		} else if c != s&^flags {
+			return n
+		} else {
+			r.ledger.Raise()
+		}
+		p.listed = false
+		p.state.Set(s ^ phaseBits)
+		if p.x != nil {
+			p.tell(Acquired)
+		}
 	}
-	p.listed = false
-	p.state.Set(s ^ phaseBits)
-	if p.hears(Acquired) {
-		p.tell(Acquired)
-	}
-	return true
-}
-
-// Release ends the access and grants the next requests. A nil says that the access is over.
-// A write on another node than the home is then under way, and is not committed yet: see
-// Flush and Options.Confirm. The place is told if the write may be lost.
-func (p *Place) Release() error { return p.ReleaseBy(nil) }
-
-// ReleaseBy is Release with a value for the hooks of the requests that it grants: see
-// [Hook].
-func (p *Place) ReleaseBy(by any) error {
-	s := p.state.Load()
-	if s&heldBit == 0 {
-		return p.error("release", ErrNotHeld)
-	}
-	if p.hears(Releasing) {
-		p.tell(Releasing)
-	}
-	if p.far() {
-		return p.leaveRemote(s, releases)
-	}
-	if p.uses(s) {
-		p.commit(s)
-	}
-	p.state.Set(s & writeBit)
-	p.r.end(s, by)
-	if p.w != nil {
-		p.w.calm()
-	}
-	if p.hears(Released) {
-		p.tell(Released)
-	}
-	return nil
-}
-
-// Renew requests the same again, and then releases: the step of a pair. No request that
-// comes later gets ahead of the new one.
-func (p *Place) Renew() error { return p.RenewBy(nil) }
-
-// RenewBy is to Renew what ReleaseBy is to Release.
-func (p *Place) RenewBy(by any) error {
-	s := p.state.Load()
-	if s&heldBit == 0 {
-		return p.error("renew", ErrNotHeld)
-	}
-	if p.hears(Releasing) {
-		p.tell(Releasing)
-	}
-	if p.far() {
-		return p.leaveRemote(s, renews)
-	}
-	if p.uses(s) {
-		p.commit(s)
-	}
-	p.state.Set(p.r.request(modeOf(s)) | s&writeBit | requestedBit)
-	p.r.end(s, by)
-	if p.hears(Requested) {
-		p.tell(Requested)
-	}
-	if p.hears(Released) {
-		p.tell(Released)
-	}
-	return nil
+	return len(places)
 }
 
 // error is a failure of op.

@@ -3,11 +3,14 @@ package resource
 // A place is listed while its request waits for a grant: because its task waits in
 // Acquire, or because Tell or Notify asked for a call.
 
-// list makes the request visible to the goroutine that grants it. A grant from before
-// the listing has not seen it, so list looks again and serves the request itself. Once the
-// request is visible, the hook may have given the place to another goroutine: so list does
-// not touch place and waiter any more.
-func (p *Place) list(s uint64, hook Hook) {
+// list shows the request where every later change of completed finds it. A grant from before
+// has not seen it, so list looks again and serves the request itself. Once the word of a
+// waiter is stored, another goroutine may grant it, and its hook may have given the place to a
+// third one: so list does not touch place and waiter any more.
+//
+// If the resource is broken, requests complete out of their order. So completed says no more
+// which slots are free, and list grants the request at once.
+func (p *Place) list(s uint64, hook *Hook) {
 	r, ticket, m := p.r, s&^flags, modeOf(s)
 	w, v := p.waiter(&r.queue, m, hook), ticket|listed
 	p.listed, p.notified = true, hook != nil
@@ -18,7 +21,30 @@ func (p *Place) list(s uint64, hook Hook) {
 	if hook != nil {
 		v |= hooked
 	}
-	r.list(w, v)
+	c := r.load(&r.completed)
+	if c&broken != 0 {
+		w.word.Store(v)
+		r.offer(w, c, new(served))
+		return
+	}
+	own, all := r.near(v), &r.readers
+	ahead := (uint32(v/oneWriter) - uint32(c/oneWriter)) & writersMask
+	if ahead >= fewest && ahead <= writersMask/2 {
+		b := r.grow(int(ahead)).of(v)
+		own, all = &b.writer, &b.readers
+	}
+	if m == Read {
+		w.word.Store(v)
+		w.next = nil
+		r.put(all, w)
+	} else {
+		if own.Load() != w {
+			r.point()
+			own.Store(w)
+		}
+		r.point()
+		w.word.Store(v)
+	}
 	if c := r.load(&r.completed); c&broken != 0 || due(c, ticket, m) {
 		r.settle(ticket, c, nil)
 	} else if r.home != nil {
@@ -26,27 +52,22 @@ func (p *Place) list(s uint64, hook Hook) {
 	}
 }
 
-// Hook is told of a grant: see [Place.Tell]. Hooks are compared, so they are pointers.
-type Hook interface {
+// Hook is told of a grant: see [Place.Tell].
+type Hook struct {
 	// Granted is called once, by the goroutine that has granted the request. The
 	// goroutine waits until Granted returns. The place may be acquired by then. by is
 	// the value that the goroutine has passed to [Place.RenewBy] or [Place.ReleaseBy],
 	// or nil.
-	Granted(by any)
+	Granted func(by any)
 }
 
 // Notify is Tell for a function.
-func (p *Place) Notify(f func()) error { return p.Tell(&hookFunc{f}) }
-
-// hookFunc is a function as a hook. Its address is compared, since a function cannot be.
-type hookFunc struct{ f func() }
-
-func (h *hookFunc) Granted(any) { h.f() }
+func (p *Place) Notify(f func()) error { return p.Tell(&Hook{func(any) { f() }}) }
 
 // Tell calls h once when the request is granted: at once if it is granted already,
 // otherwise from the goroutine that grants it. h may be called even if the request is
 // cancelled meanwhile. Call Tell once for each request.
-func (p *Place) Tell(h Hook) error {
+func (p *Place) Tell(h *Hook) error {
 	s := p.state.Load()
 	if s&requestedBit == 0 {
 		return p.error("notify", ErrNotRequested)
@@ -70,12 +91,12 @@ func (p *Place) Tell(h Hook) error {
 // several accesses. The task does not enter a guard before it has all of them: so it keeps
 // no relaxed access out while it waits. A task waits once at a time: waits says that it does not
 // wait yet, and that the observers hear of it, as by Acquire.
-func (p *Place) GrantedOrTell(h Hook, waits bool) (granted bool, err error) {
+func (p *Place) GrantedOrTell(h *Hook, waits bool) (granted bool, err error) {
 	s := p.state.Load()
 	if s&requestedBit == 0 || p.lined || p.told(s) {
 		return true, nil
 	}
-	if waits && p.hears(Waiting) {
+	if waits {
 		p.tell(Waiting)
 	}
 	if p.listed {

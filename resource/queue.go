@@ -91,25 +91,17 @@ func due(completed, ticket uint64, m Mode) bool {
 	return passed(completed, ticket)
 }
 
-// request takes the next ticket.
-func (q *queue) request(m Mode) (ticket uint64) {
-	u := unit(m)
-	return q.add(&q.requested, u) - u
-}
+// request takes the next ticket. one is the unit of the request.
+func (q *queue) request(one uint64) (ticket uint64) { return q.add(&q.requested, one) - one }
 
-// nobody reports whether c, which has no flags, makes no waiter due.
-func (q *queue) nobody(c uint64) bool {
-	q.point()
-	if q.readers.Load() != nil || q.far.Load() != nil {
-		return false
-	}
-	w := q.near(c).Load()
+// waits reports whether w, which may be nil, may be due when completed becomes c.
+func (q *queue) waits(w *waiter, c uint64) bool {
 	if w == nil {
-		return true
+		return false
 	}
 	v := w.word.Load()
 	q.saw(v)
-	return v&^flags != c && v&stateMask != ghost
+	return v&^flags == c || v&stateMask == ghost
 }
 
 // settle wakes the waiters with as many writers before them as key that are due. It

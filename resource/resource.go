@@ -70,7 +70,7 @@ func NewWith(name string, size int, o Options) (*Resource, error) {
 	}
 	r.ledger.Open(o.Policy)
 	if o.Undo {
-		r.recovery = &recovery{undo: true}
+		r.keepCopies()
 	}
 	if o.FaultPages == nil {
 		r.buffer.Init(size)
@@ -124,7 +124,7 @@ func (r *Resource) SetUndo(undo bool) error {
 		return fmt.Errorf("%w: %q", ErrUsed, r.name)
 	}
 	if r.recovery = nil; undo {
-		r.recovery = &recovery{undo: true}
+		r.keepCopies()
 	}
 	return nil
 }

@@ -50,42 +50,6 @@ func (s *slots) of(key uint64) *bay {
 // near is the queue's own slot of a key.
 func (q *queue) near(key uint64) *slot { return &q.writers[key/oneWriter%fewest] }
 
-// list shows w where every later change of completed finds it. v is its word while it waits.
-// Once the word of a writer is stored, w may be granted and used again: so that comes last.
-//
-// If the resource is broken, requests complete out of their order. So completed says no more
-// which slots are free, and list grants w at once.
-func (q *queue) list(w *waiter, v uint64) {
-	c := q.load(&q.completed)
-	if c&broken != 0 {
-		w.word.Store(v)
-		q.offer(w, c, new(served))
-		return
-	}
-	s, l := q.near(v), &q.readers
-	ahead := (uint32(v/oneWriter) - uint32(c/oneWriter)) & writersMask
-	if ahead >= fewest && ahead <= writersMask/2 {
-		far := q.far.Load()
-		if far == nil || ahead >= uint32(len(far.bays)) {
-			far = q.grow(far, int(ahead))
-		}
-		b := far.of(v)
-		s, l = &b.writer, &b.readers
-	}
-	if w.mode == Read {
-		w.word.Store(v)
-		w.next = nil
-		q.put(l, w)
-		return
-	}
-	if s.Load() != w {
-		q.point()
-		s.Store(w)
-	}
-	q.point()
-	w.word.Store(v)
-}
-
 // forget takes w, which does not wait, out of its slots, so that the resource does not keep its
 // memory.
 func (q *queue) forget(w *waiter) {
@@ -97,12 +61,13 @@ func (q *queue) forget(w *waiter) {
 	}
 }
 
-// grow makes slots for a queue of ahead writers, unless another goroutine just made enough.
-func (q *queue) grow(s *slots, ahead int) *slots {
+// grow returns slots for a queue of ahead writers. It makes them, unless there are enough.
+func (q *queue) grow(ahead int) *slots {
 	n := 2 * fewest
 	for n < 2*ahead {
 		n *= 2
 	}
+	s := q.far.Load()
 	for s == nil || len(s.bays) <= ahead {
 		q.point()
 		if more := (&slots{make([]bay, n), s}); q.far.CompareAndSwap(s, more) {

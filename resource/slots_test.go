@@ -166,8 +166,8 @@ func TestSlotIsKept(t *testing.T) {
 func TestSlotsGrowTwice(t *testing.T) {
 	needsProbe(t)
 	r := newResource(t, 0)
-	r.probe = &between{armed: true, do: func() { r.grow(nil, fewest) }}
-	if n := len(r.grow(nil, 10*fewest).bays); n <= 10*fewest {
+	r.probe = &between{armed: true, do: func() { r.grow(fewest) }}
+	if n := len(r.grow(10 * fewest).bays); n <= 10*fewest {
 		t.Errorf("%d slots for %d writers", n, 10*fewest)
 	}
 }

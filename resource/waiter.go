@@ -98,19 +98,14 @@ func (w *waiter) calm() {
 
 // waiter is what the place waits with for something of q, which may be nil. hook is nil, or
 // the one to call at the grant.
-func (p *Place) waiter(q *queue, m Mode, hook Hook) *waiter {
-	w := p.w
-	if w == nil || w.in != q || w.mode != m {
+func (p *Place) waiter(q *queue, m Mode, hook *Hook) *waiter {
+	if w := p.w; w == nil || w.in != q || w.mode != m {
 		p.forget()
-		w = &waiter{in: q, mode: m}
-		p.w = w
+		p.w = &waiter{in: q, mode: m}
 	}
-	if hook == nil {
-		return w
-	}
-	if h := w.hook.Load(); h == nil || *h != hook { // a pair has the same one again and again
-		kept := hook // so that only this allocates
-		w.hook.Store(&kept)
+	w := p.w
+	if hook != nil && w.hook.Load() != hook { // a pair has the same one again and again
+		w.hook.Store(hook)
 	}
 	return w
 }
@@ -141,7 +136,7 @@ func (w *waiter) grant(v uint64, by any) bool {
 		w.wake()
 	}
 	if v&hooked != 0 && v&stateMask != ghost {
-		(*hook).Granted(by)
+		hook.Granted(by)
 	}
 	return true
 }

@@ -83,6 +83,10 @@ func (b *Buffer) Reload() {
 	b.size.Store(int64(len(b.bytes)))
 }
 
+// Plain reports whether the bytes are ordinary memory, nobody else may read it, and there is
+// no copy.
+func (b *Buffer) Plain() bool { return b.kind == nil }
+
 // Store is the store that the buffer uses, or nil.
 func (b *Buffer) Store() Store {
 	if b.kind == nil {

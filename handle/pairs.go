@@ -1,0 +1,38 @@
+package handle
+
+import (
+	"errors"
+
+	"github.com/orwl/go-orwl/resource"
+)
+
+// Pairs are pairs whose turns begin and end together. One goroutine at a time uses them.
+type Pairs struct {
+	pairs  []*Pair
+	places []*resource.Place // of this turn of each
+}
+
+// Add adds a pair, which has announced its first turns.
+func (v *Pairs) Add(p *Pair) {
+	v.pairs, v.places = append(v.pairs, p), append(v.places, p.Place())
+}
+
+// Places are the requests of this turn, in the order of the pairs.
+func (v *Pairs) Places() []*resource.Place { return v.places }
+
+// NextBy is [Pair.NextBy] of each, until one fails.
+func (v *Pairs) NextBy(by any) error {
+	for _, p := range v.pairs {
+		if p.more != nil {
+			p.turn().endLife()
+		}
+	}
+	n, err := resource.RenewAll(v.places, by)
+	for i, p := range v.pairs[:n] {
+		if p.iteration++; p.more != nil {
+			err = errors.Join(err, p.renewMore())
+			v.places[i] = p.Place()
+		}
+	}
+	return err
+}
