@@ -17,3 +17,15 @@ func Nervous(s Spec) Spec {
 	}
 	return s
 }
+
+// CSTNode lets a rank come for the first time, and returns the rank that has its element's node.
+func CSTNode(m Mutex) Rank { return m.(*cst).find() }
+
+// CSTList are the ranks that have the nodes in the list of a CST.
+func CSTList(m Mutex) (nodes []Rank) {
+	l := m.(*cst)
+	for name := l.atHome(cstFirst); name.Load() != 0; name = l.at(nodes[len(nodes)-1], cstNext) {
+		nodes = append(nodes, Rank(name.Load()-1))
+	}
+	return nodes
+}

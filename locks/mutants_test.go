@@ -25,6 +25,7 @@ var telling = []string{
 	"cohort.go cohort.Release: c.local.leave(climb): dropped",
 	"shfl.go shuffler.shuffle: s.link(prev, behind): dropped",
 	"cna.go cnaQueue.findSuccessor: next.Store(0): dropped",
+	"cst.go cst.find: next.CompareAndSwap(0, uint64(l.rank)+1): not atomic",
 	"tlp.go tlp.Release: l.straight.Store(0): dropped",
 	"crw.go crw.Release: l.open(l.indicators): dropped",
 	"rmarw_adaptive.go counter.withdraw: v&closed == 0 || c.m.broken(): without the first",
@@ -58,6 +59,7 @@ var mutated = []mutants.File{
 	{Name: "rh.go", Tests: "RH"},
 	{Name: "hclh.go", Tests: "HCLH"},
 	{Name: "ahmcs.go", Tests: "AHMCS"},
+	{Name: "cst.go", Tests: "CST"},
 	{Name: "spin_queue.go", Tests: "TTS-MCS|TAS-MCS|SHFL"},
 	{Name: "shfl.go", Tests: "SHFL|SHFL-TAS"},
 	{Name: "cna.go", Tests: "CNA|Fissile"},
@@ -71,7 +73,7 @@ var mutated = []mutants.File{
 const explorations = "TestExhaust|TestSeeds|TestCrashSeeds|TestCrashAnywhere|TestCancelAnywhere|TestTryAnywhere|TestTryBeside|TestGoneForGood|TestMixed|TestSpreadFlips"
 
 // orders are the tests of who has a lock before whom, and of rules. They take no time.
-const orders = "^(TestBatches|TestPatience|TestHeadLosesPatience|TestHighHasItsShare|TestCNAKnowsSecondQueue|TestTryMindsImpatientWriter|TestFailedWindowEndsTry|" +
+const orders = "^(TestBatches|TestPatience|TestHeadLosesPatience|TestHighHasItsShare|TestCNAKnowsSecondQueue|TestCST.*|TestTryMindsImpatientWriter|TestFailedWindowEndsTry|" +
 	"TestMixVotes|TestMixChangesSpread|TestMixPace|TestShiftFollowsReaders|TestSpreadsOfMachines|TestPaceOfWriters|TestReadersFollowCounters)$"
 
 // Each stage tries the locks of the mutated file.

@@ -119,6 +119,11 @@ func family() []Spec {
 			Cost: Cost{Uncontended: Operations{Atomics: 2, Gets: 2}, Contended: Operations{Atomics: 2, Puts: 4, Gets: 4}},
 		},
 		{
+			Name: "CST", Paper: "003 §5.6", About: "C-MCS-MCS that knows an element from the first rank of it that comes",
+			Fairness: "T_L,N in a row", Aborts: Always, Words: wordsOfCST, at: newCST, Options: []string{"TL"},
+			Cost: Cost{Uncontended: Operations{Atomics: 4, Gets: 2}, Contended: Operations{Atomics: 1, Puts: 2}},
+		},
+		{
 			Name: "RMA-MCS", Paper: "000 §3.5", About: "tree of queues, one level for each of the topology's, by window operations",
 			Fairness: "T_L,i in a row", Aborts: Always, Words: wordsOfHMCS, at: newHMCS, Options: []string{"TL"},
 			Operations: true,
