@@ -15,6 +15,8 @@ func (s System) Exhaust(limit Limit) Report {
 	if err := s.validate(); err != nil {
 		return Report{Failure: &Failure{Err: err}}
 	}
+	s.crew = new(crew)
+	defer s.crew.end()
 	search := search{visited: make(map[uint64]struct{})}
 	var report Report
 	for {

@@ -16,6 +16,7 @@ type Fabric struct {
 	ranks    []*rank
 	labels   labels
 	driver   driver
+	crew     *crew
 	steps    int
 	shared   bool // System.Shared
 	closed   bool // Close was called; when predicting, reset once the waiting ranks have been woken
@@ -42,7 +43,7 @@ type driver interface {
 }
 
 func newFabric(s System) *Fabric {
-	f := &Fabric{topology: s.Topology, memory: newMemory(s.Topology.Ranks(), s.Words), shared: s.Shared}
+	f := &Fabric{topology: s.Topology, memory: newMemory(s.Topology.Ranks(), s.Words, s.crew), shared: s.Shared, crew: s.crew}
 	f.ranks = make([]*rank, s.Topology.Ranks())
 	all := make([]rank, len(f.ranks))
 	windows := make([]Window, len(f.ranks))
@@ -66,7 +67,7 @@ func (f *Fabric) begin(s System) (Program, error) {
 		return program, fmt.Errorf("sim: setup returned a program without Rank")
 	}
 	for _, r := range f.ranks {
-		r.start(program.Rank)
+		r.body, r.player = program.Rank, f.crew.hire(r)
 	}
 	return program, nil
 }
@@ -74,9 +75,7 @@ func (f *Fabric) begin(s System) (Program, error) {
 // end unwinds every body that still runs.
 func (f *Fabric) end() {
 	for _, r := range f.ranks {
-		if r.stop != nil {
-			r.stop()
-		}
+		r.halt(f.crew)
 		r.cancel()
 	}
 }

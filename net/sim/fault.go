@@ -153,7 +153,7 @@ func (x *explorer) crash(r *rank) {
 	x.faults.crashes--
 	x.tracer.note(r, "crashes", "")
 	r.window.fail(errHalted)
-	r.stop()
+	r.halt(x.crew)
 	r.phase = crashed
 	x.lost = append(x.lost, r.id)
 }

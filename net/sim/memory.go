@@ -21,8 +21,8 @@ type slot struct {
 	words      []uint64 // nil if nothing is attached
 }
 
-func newMemory(ranks, words int) memory {
-	return memory{words: words, heap: make([]uint64, ranks*words), regions: make([][]slot, ranks), track: true}
+func newMemory(ranks, words int, c *crew) memory {
+	return memory{words: words, heap: c.words(ranks * words), regions: make([][]slot, ranks), track: true}
 }
 
 // at is n words of memory, or nil if the address does not exist.

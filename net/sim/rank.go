@@ -4,23 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
-	"runtime/debug"
 
 	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/net/internal/considerate"
 	"github.com/orwl/go-orwl/net/rma"
 )
 
-// rank is a rank's body as a coroutine. It runs until it makes a request that has
+// rank is a rank's body, which a coroutine plays. It runs until it makes a request that has
 // to be scheduled. It goes on when the request has been answered.
 type rank struct {
 	id     rma.Rank
 	window *Window
 
-	yield  func(struct{}) bool     // to the scheduler
-	resume func() (struct{}, bool) // from the scheduler
-	stop   func()
+	body    func(context.Context, rma.Window) error
+	player  *player // nil when the rank will not run any more
+	entered bool    // the body has begun
+	halted  bool    // the body has to unwind
 
 	request request // its request while it is blocked
 	result  uint64  // the answer to the request
@@ -76,35 +75,32 @@ func (p *panicked) Unwrap() error {
 	return err
 }
 
-// start makes the coroutine. The coroutine does not run yet.
-func (r *rank) start(body func(context.Context, rma.Window) error) {
-	r.resume, r.stop = iter.Pull(func(yield func(struct{}) bool) {
-		r.yield = yield
-		defer func() {
-			switch value := recover().(type) {
-			case nil:
-			case halt:
-				return
-			default:
-				r.err = &panicked{value, debug.Stack()}
-			}
-			r.phase = ended
-		}()
-		r.err = body(r.ctx, r.window)
-	})
-}
-
 // run lets the rank go on until it makes a request or ends.
-func (r *rank) run() { r.resume() }
+func (r *rank) run() { r.player.resume() }
 
 // block hands the rank's request to the scheduler. It returns when the request has
 // been answered.
 func (r *rank) block() {
-	if !r.yield(struct{}{}) {
+	if !r.halted {
+		r.player.yield(struct{}{})
+	}
+	if r.halted {
 		r.phase = crashed
 		r.window.err = errHalted
 		panic(halt{})
 	}
+}
+
+// halt ends the rank for ever. A body that has begun and not ended unwinds.
+func (r *rank) halt(c *crew) {
+	if r.player == nil {
+		return
+	}
+	if r.halted = true; r.entered && r.phase == blocked {
+		r.player.resume()
+	}
+	c.dismiss(r.player)
+	r.player = nil
 }
 
 var errHalted = errors.New("sim: rank is halted")

@@ -12,6 +12,8 @@ func (s System) Seeds(first uint64, n int) Report {
 	if err := s.validate(); err != nil {
 		return Report{Failure: &Failure{Err: err}}
 	}
+	s.crew = new(crew)
+	defer s.crew.end()
 	var report Report
 	for seed := first; report.Runs < n; seed++ {
 		x, err := s.seeded(seed, false)

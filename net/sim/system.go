@@ -47,6 +47,8 @@ type System struct {
 	// Command is the command line that runs this system. A failure prints it,
 	// with the flag that selects the failing run: -seed or -schedule.
 	Command string
+
+	crew *crew // plays the ranks of all runs of an exploration
 }
 
 // The defaults of System.

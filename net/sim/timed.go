@@ -63,7 +63,7 @@ func (p *predictor) strike(now int64) {
 		case r.phase != blocked:
 		case f.kind == crash:
 			r.window.fail(errHalted)
-			r.stop()
+			r.halt(p.crew)
 			r.phase, r.now = crashed, now
 			p.ended(r)
 			p.lost = append(p.lost, r.id)
