@@ -53,6 +53,7 @@ func sortedOrder(t *testing.T, spec locks.Spec, o locks.Options, arrivals []int)
 // TestBatches says in which order a sorted queue serves ranks: neighbours of the holder come
 // first, at most Batch in a row. The last of the queue is never moved.
 func TestBatches(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		lock           string
 		batch          int

@@ -16,6 +16,7 @@ import (
 // that they can do, also where a window fails at the same time.
 func TestCancelAnywhere(t *testing.T) {
 	repeat.Skip(t)
+	t.Parallel()
 	for _, spec := range locks.All() {
 		if spec.Aborts == locks.Never {
 			continue
@@ -56,6 +57,7 @@ func (g game) cancelAnywhere(t *testing.T, faults sim.Faults, vary func(*locks.O
 // the last that could let in, and wake, a reader that it has kept out.
 func TestGoneForGood(t *testing.T) {
 	repeat.Skip(t)
+	t.Parallel()
 	for _, spec := range locks.All() {
 		if spec.Kind != locks.ReaderWriter {
 			continue

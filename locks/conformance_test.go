@@ -87,6 +87,7 @@ func backendByName(t testing.TB, name string) backend {
 //
 // A test that each row pays for keeps a share of this. More belongs into CI's gate seeds.
 func TestConformance(t *testing.T) {
+	t.Parallel()
 	for _, spec := range locks.All() {
 		t.Run(spec.Name, func(t *testing.T) {
 			t.Parallel()
@@ -100,6 +101,7 @@ func TestConformance(t *testing.T) {
 // TestConformanceOfVariants executes the suite for the variants of each lock, in the
 // simulator with every allowed delay, and in memory.
 func TestConformanceOfVariants(t *testing.T) {
+	t.Parallel()
 	for _, spec := range locks.All() {
 		for _, v := range lockstest.Variants(spec)[1:] {
 			t.Run(spec.Name+"/"+v.Name, func(t *testing.T) {
@@ -181,6 +183,9 @@ func inOneProcess(t testing.TB, c rmatest.Case, open func(context.Context) (rma.
 	return err
 }
 
+// described is a machine in whose virtual time cases are played.
+var described = sim.Machines()[0]
+
 // simulated plays a case under the schedules of some seeds, with every allowed delay, and
 // once in virtual time.
 func simulated(way way, faults sim.Faults) func(testing.TB, *topology.Tree, lockstest.Case, lockstest.Subject) error {
@@ -194,7 +199,7 @@ func simulated(way way, faults sim.Faults) func(testing.TB, *topology.Tree, lock
 		report := system.Seeds(0, n)
 		if report.Failure == nil {
 			system.Faults = sim.Faults{}
-			report.Failure = system.Predict(sim.Machines()[0], 0).Failure
+			report.Failure = system.Predict(described, 0).Failure
 		}
 		return report.Err()
 	}
@@ -218,6 +223,7 @@ func played(tree *topology.Tree, c rmatest.Case) sim.System {
 // TestCrowd runs far more ranks than there are processors. Each rank sleeps and is woken
 // many times. If a wake-up is lost, the rank stays asleep and the test fails.
 func TestCrowd(t *testing.T) {
+	t.Parallel()
 	rounds := 20
 	if repeat.Race {
 		rounds = 6

@@ -13,6 +13,7 @@ import (
 // the lock is broken and which peer is lost.
 func TestCrashSeeds(t *testing.T) {
 	repeat.Skip(t)
+	t.Parallel()
 	for _, spec := range locks.All() {
 		t.Run(spec.Name, func(t *testing.T) {
 			t.Parallel()
@@ -33,6 +34,7 @@ func TestCrashSeeds(t *testing.T) {
 // TestCrashAnywhere crashes either of two ranks at every point of every schedule.
 func TestCrashAnywhere(t *testing.T) {
 	repeat.Skip(t)
+	t.Parallel()
 	for _, spec := range locks.All() {
 		t.Run(spec.Name, func(t *testing.T) {
 			t.Parallel()

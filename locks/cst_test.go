@@ -16,6 +16,7 @@ import (
 // still keep out the others.
 func TestCSTFindsOneNode(t *testing.T) {
 	repeat.Skip(t)
+	t.Parallel()
 	for _, way := range []way{byOperations, direct} {
 		for _, text := range []string{"core:3", "node:3 core:1", "node:2 core:2"} {
 			tree := machine(t, text)

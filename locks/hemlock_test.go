@@ -128,6 +128,7 @@ func nested(spec locks.Spec, tree *topology.Tree, way way, n int, scripts [][]ne
 // rank holds two locks and others wait for each.
 func TestHemlockNestedExhaustively(t *testing.T) {
 	repeat.Skip(t)
+	t.Parallel()
 	both, reversed := nesting{locks: []int{0, 1}}, nesting{locks: []int{0, 1}, fromFirst: true}
 	first, second := nesting{locks: []int{0}}, nesting{locks: []int{1}}
 	for name, scripts := range map[string][][]nesting{
@@ -157,6 +158,7 @@ func TestHemlockNestedExhaustively(t *testing.T) {
 // order of the locks, so that no ranks can wait in a circle.
 func TestHemlockNestedBySeed(t *testing.T) {
 	repeat.Skip(t)
+	t.Parallel()
 	const ranks, number, rounds = 4, 3, 4
 	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range 10 {

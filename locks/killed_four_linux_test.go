@@ -249,6 +249,7 @@ func (k killTrial) run(ctx context.Context, crew []*hand) (said [4]killedSaid, e
 // TestKilledAmongFour kills one of four processes that share a lock, at any moment. The
 // survivors never see half a section, and all end.
 func TestKilledAmongFour(t *testing.T) {
+	t.Parallel()
 	const groups = 2
 	numbers := make(chan uint64)
 	var mu sync.Mutex

@@ -186,6 +186,7 @@ func waitForAll(f *shm.Fabric, _ string) error {
 // TestKilledAnywhere kills a process whose ranks acquire and release, wherever
 // they are just then. The survivors never meet anybody inside, and all end.
 func TestKilledAnywhere(t *testing.T) {
+	t.Parallel()
 	f, victim := withOther(t, killing(), "contend")
 	p, err := newParty(f)
 	if err != nil {

@@ -217,6 +217,7 @@ func (m *mixing) someoneQuits(rng *rand.Rand) {
 // TestMixed plays every lock in all ways that a program may use it.
 func TestMixed(t *testing.T) {
 	repeat.Skip(t)
+	t.Parallel()
 	for _, spec := range locks.All() {
 		t.Run(spec.Name, func(t *testing.T) {
 			t.Parallel()

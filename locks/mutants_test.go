@@ -28,7 +28,7 @@ var telling = []string{
 	"cst.go cst.find: next.CompareAndSwap(0, uint64(l.rank)+1): not atomic",
 	"tlp.go tlp.Release: l.straight.Store(0): dropped",
 	"crw.go crw.Release: l.open(l.indicators): dropped",
-	"rmarw_adaptive.go counter.withdraw: v&closed == 0 || c.m.broken(): without the first",
+	"rmarw_adaptive.go rmaRWA.letReadersIn: c.Add(to*spreadOne - closed): not atomic",
 	"rmarw_counter.go counter.depart: c.wake(): dropped",
 	"rmarw_counter.go counter.bar: departed(v) == inside: always",
 }
@@ -72,13 +72,15 @@ var mutated = []mutants.File{
 // explorations are the tests that search schedules.
 const explorations = "TestExhaust|TestSeeds|TestCrashSeeds|TestCrashAnywhere|TestCancelAnywhere|TestTryAnywhere|TestTryBeside|TestGoneForGood|TestMixed|TestSpreadFlips"
 
-// orders are the tests of who has a lock before whom, and of rules. They take no time.
+// orders are the tests of who has a lock before whom, and of rules. All together take a second.
 const orders = "^(TestBatches|TestPatience|TestHeadLosesPatience|TestHighHasItsShare|TestCNAKnowsSecondQueue|TestCST.*|TestTryMindsImpatientWriter|TestFailedWindowEndsTry|" +
 	"TestMixVotes|TestMixChangesSpread|TestMixPace|TestShiftFollowsReaders|TestSpreadsOfMachines|TestPaceOfWriters|TestReadersFollowCounters)$"
 
-// Each stage tries the locks of the mutated file.
+// Each stage tries the locks of the mutated file. The simulator reports a rank that waits for ever at
+// once, memory does not: so explorations come before the orders.
 var stages = []mutants.Stage{
-	{Name: "some seeds", Tests: "^(" + explorations + ")$/^(%s)$|" + orders, Flags: []string{"-locks.seeds=4", "-locks.states=500"}, Limit: 40 * time.Second},
+	{Name: "some seeds", Tests: "^(" + explorations + ")$/^(%s)$", Flags: []string{"-locks.seeds=4", "-locks.states=500"}, Limit: 40 * time.Second},
+	{Name: "orders", Tests: orders, Limit: 10 * time.Second},
 	{Name: "more seeds", Tests: "^(" + explorations + ")$/^(%s)$", Flags: []string{"-locks.seeds=40", "-locks.states=8000"}, Limit: 2 * time.Minute},
 	{Name: "suite", Tests: "^(TestConformance|TestConformanceOfVariants)$/^(%s)$|" +
 		"^(TestHemlock.*|TestTickets.*|TestKeptSeeds|TestGivesWay|TestHMCS.*|TestRH.*|TestAHMCS.*|TestBarge.*|TestStress|TestElement.*|TestShare.*|TestWriters.*|TestStepBack.*|" +
@@ -90,6 +92,7 @@ var stages = []mutants.Stage{
 // notice. A mutant that they do not notice is explained in docs/decisions/locks-mutants.md.
 func TestMutants(t *testing.T) {
 	repeat.Skip(t)
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("-short: this builds a test binary, which takes seconds")
 	}

@@ -50,6 +50,7 @@ func knows(t *testing.T, spec locks.Spec) bool {
 // TestCombinations executes a part of the suite, and a few seeds, for locks that are made of
 // two others.
 func TestCombinations(t *testing.T) {
+	t.Parallel()
 	for _, spec := range combinations(t) {
 		t.Run(spec.Name, func(t *testing.T) {
 			t.Parallel()

@@ -97,6 +97,7 @@ func releaseRead(m locks.Mutex) { m.(locks.RWMutex).ReleaseRead() }
 // TestPatience lets a rank wait beside rivals that the lock prefers. With a small bound few of
 // them overtake it, and about as many as the bound says. With a large one all do.
 func TestPatience(t *testing.T) {
+	t.Parallel()
 	const turns = 40
 	for _, c := range []struct {
 		rivals

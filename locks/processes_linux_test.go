@@ -124,6 +124,7 @@ func (o *other) kill() {
 // TestConformanceOfProcesses executes the suite with neighbouring ranks in
 // different processes.
 func TestConformanceOfProcesses(t *testing.T) {
+	t.Parallel()
 	const machineText = "node:2 core:3"
 	for _, spec := range locks.All() {
 		t.Run(spec.Name, func(t *testing.T) {

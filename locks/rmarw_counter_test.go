@@ -98,6 +98,7 @@ func rwFrom(ranks, tr int, shared bool, value uint64, body func(ctx context.Cont
 // From arrivedHigh on a reader does not go on before the counter has been reset, whatever
 // other readers do meanwhile.
 func TestCounterIsReset(t *testing.T) {
+	t.Parallel()
 	for _, shared := range []bool{false, true} {
 		const first = arrivedHigh * (arriveOne + departOne)
 		system := rwFrom(3, maxTR, shared, first, func(ctx context.Context, w rma.Window, l *Lock) error {

@@ -13,6 +13,7 @@ import (
 // for a search.
 func TestSpreadFlips(t *testing.T) {
 	repeat.Skip(t)
+	t.Parallel()
 	row, _ := locks.ByName("RMA-RW-A")
 	spec := locks.Nervous(row)
 	t.Run(spec.Name, func(t *testing.T) {

@@ -13,6 +13,7 @@ import (
 // Ticket locks work when tickets wrap or change their sign, also with waiters that give up
 // and come back. At the end no rank counts as absent.
 func TestTicketsWrap(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"TKT", "TKT-A"} {
 		for _, first := range []uint64{1<<32 - 2, 1<<31 - 2, 0} {
 			for _, shared := range []bool{false, true} {

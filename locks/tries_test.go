@@ -73,6 +73,7 @@ func (g game) trying(vary func(*locks.Options)) sim.System {
 // rank try then.
 func TestTryAnywhere(t *testing.T) {
 	repeat.Skip(t)
+	t.Parallel()
 	for _, spec := range locks.All() {
 		if spec.Aborts == locks.Never {
 			continue
@@ -101,6 +102,7 @@ func TestTryAnywhere(t *testing.T) {
 // for the locks whose ranks stay: TestTryAnywhere has the others.
 func TestTryBeside(t *testing.T) {
 	repeat.Skip(t)
+	t.Parallel()
 	for _, spec := range locks.All() {
 		if spec.Aborts == locks.Always {
 			continue
