@@ -115,7 +115,7 @@ func schedulerOf(ranks string, hop float64) *model.Scheduler {
 	s := &model.Scheduler{Ranks: ranks, Processors: runtime.GOMAXPROCS(0), Change: hop / 2, Wake: hop / 2}
 	if ranks == model.Goroutines {
 		s.Slice = 10e6             // Go preempts a goroutine after that
-		s.Look, s.Stay = 2e3, 20e3 // packages net/mem and net/internal/direct
+		s.Look, s.Stay = 2e3, 50e3 // packages net/mem and net/internal/direct
 		return s
 	}
 	s.Slice = 3e6               // the base slice of Linux

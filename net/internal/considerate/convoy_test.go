@@ -70,6 +70,13 @@ var (
 // slowly is a kernel that takes as long for a hand-over as was seen in a convoy of 32.
 var slowly = kernel.with(func(c *costs) { c.change, c.startle = 10*time.Microsecond, 50*time.Microsecond })
 
+// asleep is a larger machine, seen on one with 16 processors: a processor that has nothing to do
+// falls asleep, so that a sleeping rank is ready late. Something else has the first holder's
+// processor for a while, and all others go to sleep.
+func asleep(c costs) costs {
+	return c.with(func(c *costs) { c.startle, c.away = 30*time.Microsecond, time.Millisecond })
+}
+
 func (c costs) with(change func(c *costs)) costs {
 	change(&c)
 	return c
@@ -92,6 +99,10 @@ func TestConvoy(t *testing.T) {
 		"processes on one processor": {kernel.with(func(c *costs) { c.processors = 1 }),
 			Processes, 50, 3 * time.Millisecond, 2 * time.Millisecond},
 		"goroutines": {goruntime, Goroutines, 3, time.Millisecond, 20 * time.Microsecond},
+		"processes on 32 processors": {asleep(kernel.with(func(c *costs) { c.processors, c.look = 32, 50*time.Microsecond })),
+			Processes, 50, 3 * time.Millisecond, 2 * time.Millisecond},
+		"goroutines on 16 processors": {asleep(goruntime.with(func(c *costs) { c.processors, c.look = 16, 2*time.Microsecond })),
+			Goroutines, 50, time.Millisecond, 20 * time.Microsecond},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, ranks := range []int{8, 32} {

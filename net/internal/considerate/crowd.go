@@ -47,8 +47,6 @@ type habits struct {
 	least, most time.Duration
 	// even is by how much a rank with longer runs than others lets them run longer.
 	even time.Duration
-	// alone says that a convoy can begin though each rank has a processor.
-	alone bool
 }
 
 // moment is how long a rank lets another one run that runs beside it: several times
@@ -64,6 +62,11 @@ const ownTurns = 16
 // soon is how soon a rank returns that returns at once. A rank that does other work
 // for longer never notices this package.
 const soon = 20 * time.Microsecond
+
+// mostAway is the longest time for which a rank stays away: what a convoy of 160 takes with
+// hand-overs of 60 µs. A processor that has nothing to do falls asleep, and takes 5 to 30 µs to
+// wake up, also for goroutines.
+const mostAway = 10 * time.Millisecond
 
 // A rank whose rest takes longer than longRest, and than slow times what all ranks
 // of the crowd need for a run each, is beside goroutines that compute. Its runs grow,
@@ -83,11 +86,8 @@ var goroutines = habits{
 	// a row can seem to be of no use though other ranks wait for their processor.
 	quiet: 5000,
 	least: time.Microsecond,
-	most:  100 * time.Microsecond, // a convoy of 250
+	most:  mostAway,
 	even:  moment / 4,
-	// A goroutine wakes the next one for its own processor, and sleeps soon after. So
-	// no other processor takes either of them.
-	alone: true,
 }
 
 // processes: to sleep costs 5 µs of a processor, and at least 70 µs pass, since the
@@ -102,5 +102,5 @@ var processes = habits{
 	used:    200 * time.Microsecond, // twice as long as an idle processor takes
 	quiet:   8,                      // 1 ms in all, since a rank alone loses what it rests
 	least:   50 * time.Microsecond,
-	most:    10 * time.Millisecond, // a convoy of 160 with hand-overs of 60 µs
+	most:    mostAway,
 }

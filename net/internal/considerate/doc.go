@@ -6,9 +6,14 @@
 // Let ranks outnumber processors. A lock is handed to a rank that sleeps. The rank
 // that has let go comes again at once, joins the queue, and falls asleep there before
 // the other one runs. From then on the queue holds all ranks, and each turn costs a
-// sleep: 10 to 60 µs between processes and 0.4 µs between goroutines, where a turn
+// sleep: 10 to 60 µs between processes and 0.4 µs or more between goroutines, where a turn
 // alone takes 0.02 µs. Hardly any rank had to wait if ranks came only while they run.
-// Goroutines get into a convoy even if each has a processor.
+//
+// A convoy begins even if each rank has a processor. The rank whose turn it is may lose its
+// processor for a moment, to something else; the others fall asleep meanwhile, and each turn
+// after that costs a sleep. A processor that has nothing to do sleeps, too, and takes 5 to 30 µs
+// to wake up. On a machine with 16 processors, 16 ranks that had 2.5 million turns a second
+// before had 140,000 in a convoy.
 //
 // # The rule
 //

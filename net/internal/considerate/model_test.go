@@ -32,6 +32,7 @@ type costs struct {
 	slack      time.Duration // each sleep takes longer by so much
 	yields     bool          // a rank that offers its processor loses it, if another is ready
 	first      bool          // a rank that was woken is the first of those that are ready
+	away       time.Duration // the first turn takes so long: something else has the processor
 }
 
 // An op is what a rank does until it asks again: run for a time, look for a time or
@@ -218,7 +219,8 @@ func (r *rank) program(crowd *Crowd) iter.Seq[op] {
 					slept = false
 				}
 			}
-			yield(op{running, m.turn})
+			yield(op{running, m.turn + m.away})
+			m.away = 0
 			r.turns++
 			r.longest, r.last = max(r.longest, m.now-r.last), m.now
 			r.has, m.queue = false, m.queue[1:]

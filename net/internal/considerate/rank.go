@@ -166,7 +166,7 @@ func (r *Rank) letRun(handed time.Duration) {
 // runs than usual, beside goroutines that compute, does so once a run.
 func (r *Rank) convoy() bool {
 	c := r.crowd
-	return (c.crowded || c.alone) && (r.run == c.run || r.turns >= r.run || r.overs >= c.run)
+	return r.run == c.run || r.turns >= r.run || r.overs >= c.run
 }
 
 // stayAway is how long the rank stays away, after so many turns. It slept for the last

@@ -155,19 +155,16 @@ func TestAway(t *testing.T) {
 	}
 }
 
-// TestProcessorsEnough has a processor for each rank. Goroutines may have a convoy then,
-// too, and stay away. No rank rests.
+// TestProcessorsEnough has a processor for each rank. There may be a convoy then, too, and ranks
+// stay away. No rank rests.
 func TestProcessorsEnough(t *testing.T) {
-	for name, c := range map[string]struct {
-		crowd *Crowd
-		away  bool
-	}{"goroutines": {Goroutines(2, 2), true}, "processes": {Processes(2, 2), false}} {
-		p := join(c.crowd)
+	for name, crowd := range map[string]*Crowd{"goroutines": Goroutines(2, 2), "processes": Processes(2, 2)} {
+		p := join(crowd)
 		p.handsOver(0)
-		if again := p.returns(1, true); again != 0 || p.visited[Away] > 0 != c.away {
+		if again := p.returns(1, true); again != 0 || p.visited[Away] == 0 {
 			t.Errorf("%s: it returns again after %d turns, and visits %v", name, again, p.visited)
 		}
-		p.returns(10*c.crowd.run, false)
+		p.returns(10*crowd.run, false)
 		if p.visited[Resting] > 0 {
 			t.Errorf("%s: it rests", name)
 		}
