@@ -53,6 +53,16 @@ func TestJudges(t *testing.T) {
 		{"falls", falls("a", 16, 8), true, true},
 		{"does not fall", falls("b", 8, 16), false, false},
 		{"both", all(rises("a", 8, 16), falls("b", 8, 16)), false, false},
+		{"grows at most 4 times", grows(4, "a", 8, 16), true, true},
+		{"grows at most 3.9 times", grows(3.9, "a", 8, 16), false, false},
+		{"two take no longer than 4 of 2", sum("a", "b", 2, 16), true, true},
+		{"two take no longer than 4 of 1.9", sum("a", "b", 1.9, 16), false, false},
+		{"loses 4 times, or gains", loses("a", 8, 16, 3, 5), false, true},
+		{"loses a quarter of that", loses("a", 8, 16, .2, .3), true, false},
+		{"at least 2", atLeast(lab.FigureThroughput, 2, 16, "a", "b"), true, false},
+		{"at least 2.1", atLeast(lab.FigureThroughput, 2.1, 16, "a", "b"), false, false},
+		{"within at the other place", withinAt(.99, 16, "a", "b"), false, false},
+		{"within at one place", withinAt(1, 8, "a", "b"), true, true},
 		{"missing", about(1, "a", "c", 16), false, false},
 	} {
 		for shows, want := range map[string]bool{lab.FigureThroughput: c.rate, lab.FigureLatency: c.delay} {
@@ -81,16 +91,21 @@ func TestStudies(t *testing.T) {
 			t.Error(err)
 		}
 		d := Data{shows: s.Shows}
+		if b, _ := lab.BenchmarkByName(s.Benchmark); b.Lockless != (len(s.Series) == 0) || b.Lockless != (len(s.Kinds) > 0) {
+			t.Errorf("%s has series and kinds that its benchmark does not have", s.Figure)
+		}
 		for _, c := range s.Series {
 			if found, err := lab.MatchLocks(c.Lock); err != nil || len(found) != 1 {
 				t.Errorf("%s: the lock %q: %v", s.Figure, c.Lock, err)
 			}
-			for _, text := range s.Trees {
-				tree, err := topology.Parse(text)
-				if err != nil {
-					t.Fatal(err)
+		}
+		for _, c := range s.contenders() {
+			for _, x := range placesOf(t, s) {
+				p := Point{X: x, Figures: map[string]float64{s.Shows: 1, lab.FigureGlobal: 1, "main path": 1}}
+				for _, kind := range s.Kinds {
+					p.Figures[kind] = x
 				}
-				d.add(c.name(), Point{X: float64(tree.Ranks()), Figures: map[string]float64{s.Shows: 1, lab.FigureGlobal: 1}})
+				s.add(&d, c, p)
 			}
 		}
 		for _, c := range s.Claims {
@@ -99,6 +114,21 @@ func TestStudies(t *testing.T) {
 			}
 		}
 	}
+}
+
+// placesOf are the places on the X axis.
+func placesOf(t *testing.T, s Study) (xs []float64) {
+	for _, text := range s.Trees {
+		tree, err := topology.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		xs = append(xs, float64(tree.Ranks()))
+	}
+	if len(s.Steps) > 0 {
+		return s.Steps
+	}
+	return xs
 }
 
 // small is a study that takes milliseconds, with a claim that holds and one that does not.
@@ -161,5 +191,20 @@ func TestReproduceEnds(t *testing.T) {
 	})
 	if !errors.Is(err, context.Canceled) || len(outcomes) != 1 {
 		t.Errorf("%d outcomes, %v; want the first one, and that the context has ended", len(outcomes), err)
+	}
+}
+
+func TestLinear(t *testing.T) {
+	d := &Data{shows: "time"}
+	for _, p := range [][2]float64{{10, 100}, {20, 110}, {40, 130}, {80, 230}} {
+		d.add("put", Point{X: p[0], Figures: map[string]float64{"time": p[1]}})
+	}
+	if came, holds := linear("put", 10, 20, 40)(d); !holds {
+		t.Error(came)
+	}
+	for _, xs := range [][]float64{{20, 40, 80}, {10, 40, 80}} {
+		if came, holds := linear("put", xs...)(d); holds {
+			t.Error(came)
+		}
 	}
 }

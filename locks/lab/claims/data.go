@@ -67,7 +67,7 @@ func (d *Data) places(name string, least float64) (xs []float64) {
 
 // rate reports whether more is better in the figure that the study shows.
 func (d *Data) rate() bool {
-	return d.shows == lab.FigureThroughput || strings.Contains(d.shows, "rate")
+	return d.shows == lab.FigureThroughput || strings.Contains(d.shows, "rate") || strings.Contains(d.shows, "path")
 }
 
 // speed is how many times as fast as b a is.
@@ -129,6 +129,42 @@ func ordered(x float64, names ...string) Judge {
 	}
 }
 
+// loses claims that a contender is more than so many times as slow at the second place as at the
+// first, and less than so many times.
+func loses(name string, from, to, least, most float64) Judge {
+	return func(d *Data) (string, bool) {
+		v := d.at(name, to) / d.at(name, from)
+		if d.rate() {
+			v = 1 / v
+		}
+		return fmt.Sprintf("%s at %g is %.2f times as slow as at %g", name, to, v, from), v > least && v < most
+	}
+}
+
+// atLeast claims that another figure of the contenders has some size, at x.
+func atLeast(figure string, least, x float64, names ...string) Judge {
+	return func(d *Data) (string, bool) {
+		worst := math.Inf(1)
+		for _, n := range names {
+			if v := d.of(figure, n, x); v < worst || math.IsNaN(v) {
+				worst = v
+			}
+		}
+		return fmt.Sprintf("%s at %g: at least %.3g", figure, x, worst), worst >= least
+	}
+}
+
+// withinAt is within at one place.
+func withinAt(share, x float64, names ...string) Judge {
+	return func(d *Data) (string, bool) {
+		one := Data{shows: d.shows}
+		for _, n := range names {
+			one.add(n, Point{X: x, Figures: map[string]float64{d.shows: d.at(n, x)}})
+		}
+		return within(share, x, names...)(&one)
+	}
+}
+
 // within claims that contenders differ by at most so much, from least on.
 func within(share float64, least float64, names ...string) Judge {
 	return func(d *Data) (string, bool) {
@@ -148,6 +184,32 @@ func within(share float64, least float64, names ...string) Judge {
 			}
 		}
 		return text, worst <= share && !math.IsInf(worst, -1)
+	}
+}
+
+// grows claims that a figure is at most so many times as large at the second place as at the first.
+func grows(most float64, name string, from, to float64) Judge {
+	return func(d *Data) (string, bool) {
+		v := d.at(name, to) / d.at(name, from)
+		return fmt.Sprintf("%s at %g: %.2f times what it is at %g", name, to, v, from), v <= most
+	}
+}
+
+// sum claims that one thing takes no longer than n of another one, at x.
+func sum(one, other string, n, x float64) Judge {
+	return func(d *Data) (string, bool) {
+		v := d.at(one, x) / (n * d.at(other, x))
+		return fmt.Sprintf("%s at %g takes %.3g of %g times %s", one, x, v, n, other), v <= 1
+	}
+}
+
+// linear claims that a figure grows by the same amount for each byte, between three places.
+func linear(name string, xs ...float64) Judge {
+	return func(d *Data) (string, bool) {
+		slope := func(i int) float64 { return (d.at(name, xs[i+1]) - d.at(name, xs[i])) / (xs[i+1] - xs[i]) }
+		first, second := slope(0), slope(1)
+		return fmt.Sprintf("%s: %.3g ns a byte from %g to %g, and %.3g to %g", name, first, xs[0], xs[1], second, xs[2]),
+			second <= first*tolerance && second >= first/tolerance
 	}
 }
 

@@ -83,11 +83,14 @@ func (o Outcome) run() string {
 // plot draws the figure again.
 func (o Outcome) plot() report.Plot {
 	p := report.Plot{Title: o.Figure + ": " + o.Title, X: "processes", LogX: true}
+	if b, err := lab.BenchmarkByName(o.Benchmark); err == nil && len(o.Steps) > 0 && b.Sweep != nil {
+		p.X = b.Sweep.Name + ", " + b.Sweep.Unit
+	}
 	scale := 1e-3
 	switch o.Shows {
 	case lab.FigureThroughput:
 		p.Y, scale = "million sections a second", 1e-6
-	case lab.FigureLatency, lab.FigureIteration, "1c":
+	case lab.FigureLatency, lab.FigureIteration, "1c", "sweep", "time":
 		p.Y = o.Shows + ", us"
 	default:
 		p.Y, scale = o.Shows, 1

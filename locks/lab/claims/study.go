@@ -22,9 +22,33 @@ type Study struct {
 	Machine   string // of net/sim
 	Trees     []string
 	Steps     []float64 // of the benchmark's sweep; then they are the X axis, not the ranks
+	Step      float64   // of the sweep, if there are no Steps
 	Turns     int       // counted iterations of a rank
 	Series    []Contender
-	Claims    []Claim
+	// Kinds are figures of one contender that are lines of their own, instead of the contenders: what
+	// a benchmark without a lock measures.
+	Kinds  []string
+	Claims []Claim
+}
+
+// contenders are the series, or one without a lock.
+func (s Study) contenders() []Contender {
+	if len(s.Series) == 0 {
+		return []Contender{{Writers: 1}}
+	}
+	return s.Series
+}
+
+// add adds a point to a contender, or to the kinds.
+func (s Study) add(d *Data, c Contender, p Point) {
+	if len(s.Kinds) == 0 {
+		d.add(c.name(), p)
+	}
+	for _, kind := range s.Kinds {
+		if v, ok := p.Figures[kind]; ok {
+			d.add(kind, Point{X: p.X, Figures: map[string]float64{s.Shows: v}})
+		}
+	}
 }
 
 // Contender is a line of a figure.
@@ -92,9 +116,9 @@ func (s Study) play(ctx context.Context, progress func(string)) (Data, error) {
 	d := Data{shows: s.Shows}
 	steps := s.Steps
 	if len(steps) == 0 {
-		steps = []float64{0}
+		steps = []float64{s.Step}
 	}
-	for _, contender := range s.Series {
+	for _, contender := range s.contenders() {
 		for _, tree := range s.Trees {
 			for _, step := range steps {
 				if progress != nil {
@@ -104,7 +128,7 @@ func (s Study) play(ctx context.Context, progress func(string)) (Data, error) {
 				if err != nil {
 					return d, err
 				}
-				d.add(contender.name(), p)
+				s.add(&d, contender, p)
 			}
 		}
 	}
