@@ -113,7 +113,7 @@ func TestSSHEnds(t *testing.T) {
 func TestSSHServes(t *testing.T) {
 	start := sshd(t)
 	const password = "only-clients-know-it"
-	c := start(filepath.Join(programs, "dht"), "serve", "-addr", "127.0.0.1:0", "-ssh", "host1,host2,host3")
+	c := start(filepath.Join(programs, "dht"), "serve", "-listen", "127.0.0.1:0", "-ssh", "host1,host2,host3")
 	c.Env = append(c.Env, "DHT_PASSWORD="+password)
 	said := new(heard)
 	c.Stderr = said

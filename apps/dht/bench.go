@@ -22,12 +22,18 @@ import (
 func runBench(f *flag.FlagSet, args []string, out io.Writer) error {
 	var o benchFlags
 	o.define(f)
-	if err := command.Parse(f, args); err != nil {
+	if err := command.ParseFlags(f, args); err != nil {
 		return err
 	}
-	given := map[string]bool{}
-	f.Visit(func(one *flag.Flag) { given[one.Name] = true })
-	if err := o.suits(given); err != nil {
+	switch {
+	case f.NArg() > 0 && o.asCSV:
+		return command.Misusef("unexpected argument %q: -csv prints the table, as in: dht bench -csv > %s", f.Arg(0), f.Arg(0))
+	case f.NArg() > 0:
+		return command.Misusef("unexpected argument %q", f.Arg(0))
+	case o.asCSV && o.asJSON:
+		return command.Misusef("-json and -csv exclude each other")
+	}
+	if err := o.suits(command.Given(f)); err != nil {
 		return err
 	}
 	plan, err := o.plan()
@@ -36,7 +42,7 @@ func runBench(f *flag.FlagSet, args []string, out io.Writer) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
-	r := newBenchReport(plan, out, o.asJSON)
+	r := newBenchReport(plan, out, o.asJSON, o.asCSV)
 	for i, tree := range plan.trees {
 		for _, writes := range plan.writes {
 			for _, discipline := range plan.disciplines {
@@ -51,10 +57,7 @@ func runBench(f *flag.FlagSet, args []string, out io.Writer) error {
 			}
 		}
 	}
-	if err := r.finish(); err != nil {
-		return err
-	}
-	return r.saveCSV(o.csv)
+	return r.finish()
 }
 
 // benchPlan is what the flags say, checked.

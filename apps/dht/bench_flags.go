@@ -33,31 +33,34 @@ type benchFlags struct {
 	writes, disciplines              string
 	operations, elements, buckets    int
 	heap, nodes, turns               int
-	tl, tdc, tr                      int
+	tl                               string
+	tdc, tr                          int
 	seed                             uint64
-	csv                              string
-	asJSON                           bool
+	asJSON, asCSV                    bool
 }
 
 func (o *benchFlags) define(f *flag.FlagSet) {
-	f.StringVar(&o.fabric, "fabric", "mem", "the `WINDOWS`: mem, ranks as goroutines; shm, as processes that share memory; p2p, on nodes that send frames; sim, predicted")
-	f.StringVar(&o.ranks, "ranks", "8", "with `P` ranks, or several numbers with commas between: one keeps the volume, P-1 use it; on sim, nodes of 16 cores")
-	f.StringVar(&o.topology, "topology", "", "the machine, instead of -ranks: `LEVEL:N ...` from coarse to fine, the last one counting ranks")
-	f.StringVar(&o.machine, "machine", "piz-daint", "of sim, the `MACHINE`: a file that orwl model -json wrote, or one of "+strings.Join(machineNames(), ", "))
-	f.IntVar(&o.nodes, "nodes", 2, "of p2p, `N` processes: the first keeps the volume, the others have the ranks that use it")
-	f.IntVar(&o.turns, "turns", 3, "of all but sim, hold each contest `N` times and take the one of median length")
-	f.StringVar(&o.writes, "writes", "0,2,5,20", "F_W, the `PERCENT` of operations that insert, with commas between")
-	f.StringVar(&o.disciplines, "disciplines", strings.Join(benchDisciplines, ","), "the `NAMES`, with commas between, of "+strings.Join(volume.Disciplines(), ", "))
+	f.StringVar(&o.fabric, "window", "mem", command.Usage("window", ", sim (predicted)"))
+	f.StringVar(&o.ranks, "ranks", "8", "with `N` ranks, or each of several numbers with commas between: one keeps the volume, the others use it; on sim, nodes of 16 cores")
+	f.StringVar(&o.topology, "topology", "", "the machine, instead of -ranks: "+command.Usage("topology", ""))
+	f.StringVar(&o.machine, "machine", "piz-daint", command.Usage("machine", " of -window sim: a file that orwl model -json wrote, or one of "+strings.Join(machineNames(), ", ")))
+	f.IntVar(&o.nodes, "nodes", 2, "of -window p2p, `N` nodes, which are processes: the first keeps the volume, the others have the ranks that use it")
+	f.IntVar(&o.turns, "repeats", 3, "of all but sim, "+command.Usage("repeats", ""))
+	f.StringVar(&o.writes, "fw", "0,2,5,20", command.Usage("fw", "; here they insert"))
+	f.StringVar(&o.disciplines, "disciplines", strings.Join(benchDisciplines, ","), "how ranks are kept apart: `NAME,...` of "+strings.Join(volume.Disciplines(), ", "))
 	f.IntVar(&o.operations, "ops", 1000, "each rank makes `N` operations")
 	f.IntVar(&o.elements, "elements", 4096, "`N` elements are there from the beginning, and looked up")
 	f.IntVar(&o.buckets, "buckets", 0, "the table has `N` buckets; as many as there are elements if 0")
 	f.IntVar(&o.heap, "heap", -1, "the overflow heap has `N` cells; enough for all inserts if -1. With too few, inserts are refused and counted")
-	f.IntVar(&o.tl, "tl", 0, "T_L of every level, of RMA-RW: `N` acquisitions in a row there; "+strconv.Itoa(locks.DefaultTL)+" if 0")
-	f.IntVar(&o.tdc, "tdc", 0, "T_DC of RMA-RW: every `N`-th rank keeps a counter of readers; one in each element of the finest level if 0")
-	f.IntVar(&o.tr, "tr", 0, "T_R of RMA-RW: `N` readers in a row while a writer waits; "+strconv.Itoa(locks.DefaultTR)+" if 0")
-	f.Uint64Var(&o.seed, "seed", 1, "draws the operations of each rank")
-	f.StringVar(&o.csv, "csv", "", "write the table to a `FILE`, too")
-	f.BoolVar(&o.asJSON, "json", false, "print one JSON object and nothing else")
+	f.StringVar(&o.tl, "tl", "", command.Usage("tl", "; one number is for all levels; "+strconv.Itoa(locks.DefaultTL)+" by default"))
+	f.IntVar(&o.tdc, "tdc", 0, command.Usage("tdc", "; one in each element of the finest level if 0"))
+	f.IntVar(&o.tr, "tr", 0, command.Usage("tr", "; "+strconv.Itoa(locks.DefaultTR)+" if 0"))
+	f.Uint64Var(&o.seed, "seed", 1, command.Usage("seed", " of what each rank does"))
+	f.BoolVar(&o.asJSON, "json", false, command.Usage("json", ""))
+	f.BoolVar(&o.asCSV, "csv", false, command.Usage("csv", ""))
+	for old, name := range map[string]string{"fabric": "window", "writes": "fw", "turns": "repeats"} {
+		command.Old(f, old, name)
+	}
 }
 
 // suits complains about a flag that was given and has no effect beside the others.
@@ -68,9 +71,9 @@ func (o *benchFlags) suits(given map[string]bool) error {
 		fits bool
 		why  string
 	}{
-		{"machine", o.fabric == "sim", "is for -fabric sim"},
-		{"nodes", o.fabric == "p2p", "is for -fabric p2p"},
-		{"turns", o.fabric != "sim", "is not for -fabric sim, whose time has no noise"},
+		{"machine", o.fabric == "sim", "is for -window sim"},
+		{"nodes", o.fabric == "p2p", "is for -window p2p"},
+		{"repeats", o.fabric != "sim", "is not for -window sim, whose time has no noise"},
 		{"ranks", !given["topology"], "says nothing beside -topology, which has a number of ranks"},
 		{"tl", rw, "is for RMA-RW, which is not among -disciplines"},
 		{"tdc", rw, "is for RMA-RW, which is not among -disciplines"},
@@ -86,14 +89,14 @@ func (o *benchFlags) suits(given map[string]bool) error {
 // plan is what the flags say, checked.
 func (o *benchFlags) plan() (*benchPlan, error) {
 	for _, check := range []error{
-		oneOf("fabric", o.fabric, benchFabrics),
+		oneOf("window", o.fabric, benchFabrics),
 		inRange("ops", o.operations, 1, mostBenchOperations),
 		inRange("elements", o.elements, 1, mostBenchElements),
 		inRange("buckets", o.buckets, 0, mostBenchElements),
 		inRange("heap", o.heap, -1, volume.MaxCells-mostBenchElements),
 		inRange("nodes", o.nodes, 2, mostBenchNodes),
-		inRange("turns", o.turns, 1, mostBenchTurns),
-		inRange("tl", o.tl, 0, 1<<20), inRange("tdc", o.tdc, 0, mostBenchRanks), inRange("tr", o.tr, 0, 1<<20),
+		inRange("repeats", o.turns, 1, mostBenchTurns),
+		inRange("tdc", o.tdc, 0, mostBenchRanks), inRange("tr", o.tr, 0, 1<<20),
 	} {
 		if check != nil {
 			return nil, check
@@ -128,10 +131,11 @@ func (o *benchFlags) plan() (*benchPlan, error) {
 // thresholds sets RMA-RW's options, and has the lock refuse those it cannot take.
 func (o *benchFlags) thresholds(p *benchPlan) error {
 	rw, _ := locks.ByName("RMA-RW")
+	var err error
 	for _, tree := range p.trees {
 		l := locks.Options{TDC: o.tdc, TR: o.tr}
-		if o.tl > 0 {
-			l.TL = slices.Repeat([]int{o.tl}, tree.Levels())
+		if l.TL, err = o.levels(tree); err != nil {
+			return err
 		}
 		if err := rw.Validate(tree, l); err != nil {
 			return command.Misusef("%w", err)
@@ -141,12 +145,34 @@ func (o *benchFlags) thresholds(p *benchPlan) error {
 	return nil
 }
 
+// levels are the thresholds T_L of a machine.
+func (o *benchFlags) levels(tree *topology.Tree) (all []int, err error) {
+	if o.tl == "" {
+		return nil, nil
+	}
+	for _, text := range list(o.tl) {
+		n, err := strconv.Atoi(text)
+		if err != nil || n < 0 || n > 1<<20 {
+			return nil, command.Misusef("-tl has %q, want numbers, 0 to %d", text, 1<<20)
+		}
+		all = append(all, n)
+	}
+	switch {
+	case len(all) > 1:
+	case all[0] == 0: // the default
+		return nil, nil
+	default:
+		all = slices.Repeat(all, tree.Levels())
+	}
+	return all, nil
+}
+
 func (o *benchFlags) percents() ([]float64, error) {
 	var all []float64
 	for _, text := range list(o.writes) {
 		v, err := strconv.ParseFloat(text, 64)
 		if err != nil || !(v >= 0 && v <= 100) {
-			return nil, command.Misusef("-writes has %q, want percentages, 0 to 100", text)
+			return nil, command.Misusef("-fw has %q, want percentages, 0 to 100", text)
 		}
 		all = append(all, v)
 	}

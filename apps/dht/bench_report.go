@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
@@ -9,15 +8,13 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/google/renameio/v2/maybe"
-
 	"github.com/orwl/go-orwl/net/topology"
 )
 
 // benchReport is a table under way: each row is printed when it is known.
 type benchReport struct {
-	out    io.Writer
-	asJSON bool
+	out           io.Writer
+	asJSON, asCSV bool
 
 	Fabric     string     `json:"fabric"`
 	Machine    string     `json:"machine,omitempty"`
@@ -44,8 +41,8 @@ type benchRow struct {
 	Refused int     `json:"refused"`
 }
 
-func newBenchReport(p *benchPlan, out io.Writer, asJSON bool) *benchReport {
-	r := &benchReport{out: out, asJSON: asJSON, Fabric: p.fabric,
+func newBenchReport(p *benchPlan, out io.Writer, asJSON, asCSV bool) *benchReport {
+	r := &benchReport{out: out, asJSON: asJSON, asCSV: asCSV, Fabric: p.fabric,
 		Operations: p.contest.Operations, Elements: p.contest.Elements, Buckets: p.contest.Buckets}
 	where := ""
 	switch p.fabric {
@@ -56,7 +53,7 @@ func newBenchReport(p *benchPlan, out io.Writer, asJSON bool) *benchReport {
 		r.Nodes = p.nodes
 		where = fmt.Sprintf(", %d nodes on this machine", p.nodes)
 	}
-	if !asJSON {
+	if r.text() {
 		fmt.Fprintf(out, "%s%s: each rank but one makes %d operations on a volume of %d elements in %d buckets\n\n",
 			p.fabric, where, r.Operations, r.Elements, r.Buckets)
 		fmt.Fprintf(out, "%6s %6s  %-11s %12s %12s %8s %9s %8s\n", "ranks", "F_W %", "discipline", "total", "ops/s", "of first", "inserts", "refused")
@@ -80,26 +77,26 @@ func (r *benchReport) add(c contest, tree *topology.Tree, o outcome) {
 		}
 	}
 	r.Rows = append(r.Rows, row)
-	if !r.asJSON {
+	if r.text() {
 		fmt.Fprintf(r.out, "%6d %6g  %-11s %12v %12.4g %8.2f %9d %8d\n", row.Ranks, row.Writes, row.Discipline,
 			o.took.Round(time.Microsecond), row.PerSecond, row.Faster, row.Inserts, row.Refused)
 	}
 }
 
+// text reports whether people read the table. They see each row when it is known.
+func (r *benchReport) text() bool { return !r.asJSON && !r.asCSV }
+
 func (r *benchReport) finish() error {
-	if r.asJSON {
+	switch {
+	case r.asJSON:
 		return json.NewEncoder(r.out).Encode(r)
+	case r.asCSV:
+		return r.writeCSV()
 	}
 	return nil
 }
 
-// saveCSV writes the table to a file, if one is named. The file is whole, or as it was before.
-func (r *benchReport) saveCSV(name string) error {
-	if name == "" {
-		return nil
-	}
-	var text bytes.Buffer
-	w := csv.NewWriter(&text)
+func (r *benchReport) writeCSV() error {
 	lines := [][]string{{"fabric", "ranks", "topology", "writes_percent", "discipline", "operations", "seconds", "operations_per_second", "of_the_first", "inserts", "refused"}}
 	number := func(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) }
 	for _, row := range r.Rows {
@@ -107,12 +104,5 @@ func (r *benchReport) saveCSV(name string) error {
 			strconv.Itoa(row.Operations), number(row.Seconds), number(row.PerSecond), number(row.Faster),
 			strconv.Itoa(row.Inserts), strconv.Itoa(row.Refused)})
 	}
-	err := w.WriteAll(lines)
-	if err == nil {
-		err = maybe.WriteFile(name, text.Bytes(), 0o666)
-	}
-	if err != nil {
-		return fmt.Errorf("-csv: %w", err)
-	}
-	return nil
+	return csv.NewWriter(r.out).WriteAll(lines)
 }

@@ -20,7 +20,7 @@ import (
 // watched is a server whose metrics the test reads.
 func watched(t *testing.T, args ...string) (c *exec.Cmd, addr, metrics string) {
 	t.Helper()
-	c = program(t, nil, append([]string{"serve", "-addr", "127.0.0.1:0", "-metrics", "127.0.0.1:0"}, args...)...)
+	c = program(t, nil, append([]string{"serve", "-listen", "127.0.0.1:0", "-metrics", "127.0.0.1:0"}, args...)...)
 	log, err := c.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestMetricsRefused(t *testing.T) {
 	for _, c := range []struct{ address, says string }{
 		{taken, "port taken"}, {"nowhere", "want HOST:PORT"}, {"0.0.0.0:0", "without a cluster key"},
 	} {
-		out, err := program(t, nil, "serve", "-addr", "127.0.0.1:0", "-metrics", c.address).CombinedOutput()
+		out, err := program(t, nil, "serve", "-listen", "127.0.0.1:0", "-metrics", c.address).CombinedOutput()
 		if err == nil || strings.Count(string(out), "\n") > 2 || !strings.Contains(string(out), c.says) {
 			t.Errorf("-metrics %s: %v, %q, want a line about %q", c.address, err, out, c.says)
 		}

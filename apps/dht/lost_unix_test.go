@@ -28,7 +28,7 @@ func TestServeGoesOn(t *testing.T) {
 
 func goesOn(t *testing.T, victim int) {
 	const keys = 60
-	c := program(t, nil, "serve", "-addr", "127.0.0.1:0", "-nodes", "3")
+	c := program(t, nil, "serve", "-listen", "127.0.0.1:0", "-nodes", "3")
 	log, write := io.Pipe()
 	said := &listener{text: []byte("the others go on\n"), heard: make(chan bool)}
 	c.Stderr = io.MultiWriter(said, write)

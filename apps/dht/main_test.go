@@ -67,18 +67,19 @@ func TestCommandLine(t *testing.T) {
 		{"serve x", command.Misused, "", `dht serve: unexpected argument "x"`},
 		{"serve -idle 5", command.Misused, "", `dht serve: -idle is "5", want a time with its unit, such as 300ms, 5s or 2m`},
 		{"serve -frob", command.Misused, "", "dht serve: no flag -frob"},
-		{"serve -addr x", command.Misused, "", `-addr is "x", want HOST:PORT such as 127.0.0.1:6379`},
-		{"serve -addr 127.0.0.1:65536", command.Misused, "", "want a port from 0 to 65535"},
-		{"serve -addr :0", command.Misused, "", `-addr is ":0", where other machines can connect: set a password by -password-file or DHT_PASSWORD`},
-		{"serve -addr 0.0.0.0:0", command.Misused, "", "where other machines can connect"},
-		{"serve -addr 127.0.0.1:65535 -nodes 2", command.Misused, "", "leaves no port for node 1"},
+		{"serve -addr x", command.Misused, "", `-listen is "x", want`}, // the old name
+		{"serve -listen x", command.Misused, "", `-listen is "x", want HOST:PORT such as 127.0.0.1:6379`},
+		{"serve -listen 127.0.0.1:65536", command.Misused, "", "want a port from 0 to 65535"},
+		{"serve -listen :0", command.Misused, "", `-listen is ":0", where other machines can connect: set a password by -password-file or DHT_PASSWORD`},
+		{"serve -listen 0.0.0.0:0", command.Misused, "", "where other machines can connect"},
+		{"serve -listen 127.0.0.1:65535 -nodes 2", command.Misused, "", "leaves no port for node 1"},
 		{"serve -clients 0", command.Misused, "", "-clients is 0, want 1 to 65536"},
 		{"serve -bulk 1", command.Misused, "", "-bulk is 1, want 64 to 536870912"},
 		{"serve -idle 1us", command.Misused, "", "-idle is 1µs, want 0 or at least 1ms"},
 		{"serve -nodes 65", command.Misused, "", "-nodes is 65, want 0 to 64"},
 		{"serve -ssh -x", command.Misused, "", `-ssh is "-x": that is no name of a host`},
 		{"serve -ssh a,b -nodes 1", command.Misused, "", "-nodes is 1, want at least 2, as many as -ssh names hosts"},
-		{"serve -ssh a,b -addr :0", command.Misused, "", "where other machines can connect"},
+		{"serve -ssh a,b -listen :0", command.Misused, "", "where other machines can connect"},
 		{"serve -volumes 65537", command.Misused, "", "-volumes is 65537, want 0 to 65536"},
 		{"serve -memory 1 -volumes 1000", command.Misused, "", "which gives a volume 1040 bytes, want 8192 to 4294967296"},
 		{"serve -guard MCS", command.Misused, "", `-guard is "MCS", want foMPI-RW, RMA-RW`},
@@ -239,7 +240,7 @@ func say(t *testing.T, addr, text string) string {
 
 // TestServe serves, refuses to serve twice, and ends when it is asked to.
 func TestServe(t *testing.T) {
-	c := program(t, []string{"DHT_PASSWORD=secret"}, "serve", "-addr", "127.0.0.1:0")
+	c := program(t, []string{"DHT_PASSWORD=secret"}, "serve", "-listen", "127.0.0.1:0")
 	log, err := c.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -254,8 +255,8 @@ func TestServe(t *testing.T) {
 	if got := say(t, addr, "AUTH secret\r\nSET k v"); got != "+OK" {
 		t.Errorf("the password is answered with %q", got)
 	}
-	out, err := program(t, nil, "serve", "-addr", addr).CombinedOutput()
-	if want := "dht serve: " + addr + " is taken: end what listens there, or choose another by -addr\n"; string(out) != want {
+	out, err := program(t, nil, "serve", "-listen", addr).CombinedOutput()
+	if want := "dht serve: " + addr + " is taken: end what listens there, or choose another by -listen\n"; string(out) != want {
 		t.Errorf("a second server says %q, %v; want %q", out, err, want)
 	}
 	if err := c.Process.Signal(syscall.SIGINT); err != nil {
@@ -269,7 +270,7 @@ func TestServe(t *testing.T) {
 
 // TestServeNodes asks one node for what another was told.
 func TestServeNodes(t *testing.T) {
-	c := program(t, nil, "serve", "-addr", "127.0.0.1:0", "-nodes", "2")
+	c := program(t, nil, "serve", "-listen", "127.0.0.1:0", "-nodes", "2")
 	log, err := c.StderrPipe()
 	if err != nil {
 		t.Fatal(err)

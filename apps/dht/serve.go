@@ -116,7 +116,7 @@ func (s *serving) run(ctx context.Context) (err error) {
 	listener, err := net.ListenTCP("tcp", at)
 	if err != nil {
 		if errors.Is(err, syscall.EADDRINUSE) {
-			return fmt.Errorf("%v is taken: end what listens there, or choose another by -addr", at)
+			return fmt.Errorf("%v is taken: end what listens there, or choose another by -listen", at)
 		}
 		return fmt.Errorf("cannot listen at %v: %s", at, plain(err))
 	}

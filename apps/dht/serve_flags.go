@@ -42,17 +42,18 @@ const (
 )
 
 func (o *serveFlags) define(f *flag.FlagSet) {
-	f.StringVar(&o.addr, "addr", "127.0.0.1:6379", "listen at `HOST:PORT`, node i at PORT+i, any free port if that is 0; beyond this machine only with a password")
+	f.StringVar(&o.addr, "listen", "127.0.0.1:6379", command.Usage("listen", ", node i at PORT+i, any free port if that is 0; beyond this machine only with a password"))
+	command.Old(f, "addr", "listen")
 	f.StringVar(&o.passwordFile, "password-file", "", "clients must give the password that is the first line of `FILE`; without it that of the variable "+passwordVariable+", if there is one")
 	f.IntVar(&o.clients, "clients", resp.DefaultClients, "a node serves at most `N` clients at a time")
 	f.DurationVar(&o.idle, "idle", 0, "hang up on clients that send or take nothing for a `TIME`, such as 5m; never if 0")
 	f.IntVar(&o.bulk, "bulk", resp.DefaultBulk, "a client's string has at most `N` bytes")
-	f.IntVar(&o.nodes, "nodes", 0, "start `N` processes of this machine that share the table, 1 if 0; in a run that something else has started, as many as that has, or not given")
-	f.StringVar(&o.ssh, "ssh", "", "the nodes run on the hosts `HOST,HOST`, node[1-4] for four, which ssh reaches without a question, and where this program and this folder have the same path")
-	f.IntVar(&o.join, "join", 0, "be one of `N` processes on this network that find each other and share the table; all have the same ORWL_KEY_FILE")
+	f.IntVar(&o.nodes, "nodes", 0, "start `N` nodes, processes of this machine that share the table, 1 if 0; in a run that something else has started, as many as that has, or not given")
+	f.StringVar(&o.ssh, "ssh", "", command.Usage("ssh", ", and where this program and this folder have the same path"))
+	f.IntVar(&o.join, "join", 0, command.Usage("join", ""))
 	f.IntVar(&o.volumes, "volumes", 0, "the table has `N` volumes, 64 for each node if 0")
 	f.IntVar(&o.memory, "memory", 4096, "the volumes of a node grow up to `N` MiB, all together")
-	f.StringVar(&o.metrics, "metrics", "", "serve metrics for Prometheus and profiles at `HOST:PORT`, such as 127.0.0.1:9470, node i at PORT+i; beyond this machine only in a run with a cluster key")
+	f.StringVar(&o.metrics, "metrics", "", command.Usage("metrics", ", such as 127.0.0.1:9470"))
 	f.StringVar(&o.guard, "guard", "RMA-RW", "the `LOCK` of a volume: any of kind read-write that orwl locks shows")
 }
 
@@ -141,24 +142,24 @@ func (o *serveFlags) volumeBytes(nodes int) int { return o.memory * mebi * nodes
 func (o *serveFlags) address(node int, password string) (*net.TCPAddr, error) {
 	host, port, err := net.SplitHostPort(o.addr)
 	if err != nil {
-		return nil, command.Misusef("-addr is %q, want HOST:PORT such as 127.0.0.1:6379", o.addr)
+		return nil, command.Misusef("-listen is %q, want HOST:PORT such as 127.0.0.1:6379", o.addr)
 	}
 	number, err := strconv.Atoi(port)
 	if err != nil || number < 0 || number > 1<<16-1 {
-		return nil, command.Misusef("-addr is %q, want a port from 0 to 65535", o.addr)
+		return nil, command.Misusef("-listen is %q, want a port from 0 to 65535", o.addr)
 	}
 	if number != 0 {
 		number += node
 	}
 	if number > 1<<16-1 {
-		return nil, command.Misusef("-addr is %q, which leaves no port for node %d", o.addr, node)
+		return nil, command.Misusef("-listen is %q, which leaves no port for node %d", o.addr, node)
 	}
 	at, err := net.ResolveTCPAddr("tcp", net.JoinHostPort(host, strconv.Itoa(number)))
 	if err != nil {
-		return nil, command.Misusef("-addr is %q: %s", o.addr, plain(err))
+		return nil, command.Misusef("-listen is %q: %s", o.addr, plain(err))
 	}
 	if password == "" && !at.IP.IsLoopback() {
-		return nil, command.Misusef("-addr is %q, where other machines can connect: set a password by -password-file or %s, or listen at 127.0.0.1", o.addr, passwordVariable)
+		return nil, command.Misusef("-listen is %q, where other machines can connect: set a password by -password-file or %s, or listen at 127.0.0.1", o.addr, passwordVariable)
 	}
 	return at, nil
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/orwl/go-orwl/internal/command"
 )
 
 // The limits keep numbers in range, and a slip of the finger from declaring tasks for hours.
@@ -54,11 +56,8 @@ const (
 func parse(args []string) (options, error) {
 	o := defaults()
 	fs := o.flagSet()
-	if err := fs.Parse(args); err != nil {
+	if err := command.Parse(fs, args); err != nil {
 		return o, err
-	}
-	if fs.NArg() > 0 {
-		return o, fmt.Errorf("unexpected argument %q", fs.Arg(0))
 	}
 	if o.nodes > 0 && o.join > 0 {
 		return o, fmt.Errorf("-nodes %d and -join %d: want one of them", o.nodes, o.join)
@@ -84,77 +83,50 @@ func (o *options) flagSet() *flag.FlagSet {
 	fs := flag.NewFlagSet("llk23", flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	fs.Usage = func() {}
-	fs.Var(sizeFlag{&o.grid, mostGrid}, "grid", "blocks, rows x columns, no more than 65536")
-	fs.Var(sizeFlag{&o.block, mostBlock}, "block", "elements in each block, rows x columns")
-	fs.Var(count{&o.iters, mostIters}, "iters", "sweeps over the matrix")
-	fs.Var(count{&o.sweeps, mostSweeps}, "sweeps", "iterations in one pass over a block, while its rows are in the cache; blocks "+
-		"with neighbours have at least as many rows and columns")
-	fs.Var(choice{&o.kernel, kernelNames()}, "kernel", "order of additions")
-	fs.Var(choice{(*string)(&o.tasks), []string{string(fused), string(nine)}}, "tasks",
-		"tasks that write a block's frontiers: those that sweep it, or one for each edge and corner")
-	fs.Var(count{&o.nodes, mostNodes}, "nodes", "processes on this machine, no more than blocks; in a run that something else has "+
-		"started, as many as that has, or not given")
-	fs.Var(hostsFlag{&o.ssh}, "ssh", "the nodes run on these hosts, node[1-4] for four, which ssh reaches without a question, and where this "+
-		"program and this folder have the same path")
-	fs.Var(count{&o.join, mostJoin}, "join", "be one of so many processes on this network that find each other; all have the same "+
-		"ORWL_KEY_FILE and the same flags")
-	fs.Var(initFlag{&o.init}, "init", "initial values: hills, noise (old name: smooth), lfk (the original kernel's 5x99), or FILE.npy, "+
+	fs.Var(sizeFlag{&o.grid, mostGrid}, "grid", "`RxC` blocks, rows x columns, no more than 65536; 4x4 by default, or what divides the matrix of -init")
+	fs.Var(sizeFlag{&o.block, mostBlock}, "block", "`RxC` elements in each block; 500x500 by default, or what the matrix of -init and -grid give")
+	fs.Var(count{&o.iters, mostIters}, "iters", "make `N` sweeps over the matrix")
+	fs.Var(initFlag{&o.init}, "init", "initial values `FROM` hills, noise (old name: smooth), lfk (the original kernel's 5x99), or FILE.npy, "+
 		"a float64 matrix with its ring as data beside the coefficients of hills")
+	fs.Var(choice{&o.kernel, kernelNames()}, "kernel", command.Usage("kernel", ", which is the order of additions"))
+	fs.Var(count{&o.sweeps, mostSweeps}, "sweeps", "make `N` iterations in one pass over a block, while its rows are in the cache; blocks "+
+		"with neighbours have at least as many rows and columns")
+	fs.Var(choice{(*string)(&o.tasks), []string{string(fused), string(nine)}}, "tasks",
+		"the `FORM` of the tasks that write a block's frontiers: those that sweep it, or one for each edge and corner")
 	fs.Var(toggle{&o.verify}, "verify", "compare every bit with a sequential sweep; -verify=false skips it")
-	fs.Var(toggle{&o.json}, "json", "print one JSON object instead of the table")
+
+	fs.Var(count{&o.nodes, mostNodes}, "nodes", "run on `N` nodes, processes of this machine, no more than blocks; in a run that something else has "+
+		"started, as many as that has, or not given")
+	fs.Var(hostsFlag{&o.ssh}, "ssh", command.Usage("ssh", ", and where this program and this folder have the same path"))
+	fs.Var(count{&o.join, mostJoin}, "join", command.Usage("join", ""))
 	fs.Var(toggle{&o.pin}, "pin", "bind each worker to a processor of its own; nodes of one machine each need processors of their own")
-	fs.Var(toggle{&o.why}, "why", "when the run begins, tell on standard error which task runs where, which frontier is kept where, and why")
-	fs.Var(fileFlag{&o.out, ".npy"}, "out", "write the final matrix, its ring included, for NumPy")
-	fs.Var(fileFlag{&o.trace, ".json"}, "trace", "write what each task did, for Perfetto or chrome://tracing")
-	fs.Var(fileFlag{&o.plot, ".png"}, "plot", "draw the field, and how much each block waited")
-	fs.Var(addressFlag{&o.metrics}, "metrics", "serve metrics for Prometheus, profiles and the run's state while it lasts, such as at 127.0.0.1:9464; node i "+
-		"at the port plus i; beyond loopback only with a cluster key")
-	fs.Var(timeFlag{&o.linger, mostLinger}, "metrics-linger", "when all is done, serve on until the metrics have been read once more, or for so long")
+
+	fs.Var(toggle{&o.json}, "json", command.Usage("json", ", instead of the table"))
+	fs.Var(fileFlag{&o.out, ".npy"}, "out", "write the final matrix, its ring included, to `FILE`.npy, for NumPy")
+	fs.Var(fileFlag{&o.plot, ".png"}, "plot", "draw the field, and how much each block waited, in `FILE`.png")
+
+	fs.Var(toggle{&o.why}, "why", command.Usage("why", ", and where each frontier is kept, on standard error when the run begins"))
+	fs.Var(fileFlag{&o.trace, ".json"}, "trace", "write what each task did to `FILE`.json, for Perfetto or orwl trace")
+	fs.Var(addressFlag{&o.metrics}, "metrics", command.Usage("metrics", ", such as 127.0.0.1:9464"))
+	fs.Var(timeFlag{&o.linger, mostLinger}, "metrics-linger", "when all is done, serve on until the metrics have been read once more, or for a `TIME`")
 	return fs
 }
 
-// usage is the help, in an order that makes sense.
-func usage() string {
-	o := defaults()
-	fs := o.flagSet()
-	var b strings.Builder
-	b.WriteString(`Usage: llk23 [flags]
-       llk23 experiments [flags]
+// alone is the help of llk23 without a command.
+var alone = command.Command{
+	Usage: "llk23 [FLAGS]\nllk23 COMMAND [FLAGS]",
+	Text: `Sweeps Livermore kernel 23 over a matrix that is cut into a grid of blocks, with a few tasks for
+each, and compares every bit with a sequential sweep.
 
-Sweeps Livermore kernel 23 over a matrix that is cut into a grid of blocks. The experiments are
-those of the paper that describes ordered read-write locks: llk23 experiments -h.
-
-`)
-	for _, line := range [][3]string{
-		{"grid", "RxC", "4x4, or what divides the matrix of -init"}, {"block", "RxC", "500x500, or what the matrix of -init and -grid give"},
-		{"iters", "N", ""}, {"sweeps", "N", ""}, {"kernel", "NAME", ""}, {"tasks", "FORM", ""}, {"nodes", "N", "1, or as many as the run or -ssh has"}, {"ssh", "HOST,HOST", "none"}, {"join", "N", "no"}, {"init", "FROM", ""}, {"verify", "", ""}, {"json", "", ""}, {"pin", "", ""}, {"why", "", ""},
-		{"out", "FILE", "none"}, {"trace", "FILE", "none"}, {"plot", "FILE", "none"},
-		{"metrics", "HOST:PORT", "none"}, {"metrics-linger", "TIME", ""},
-	} {
-		f := fs.Lookup(line[0])
-		byDefault := line[2]
-		if byDefault == "" {
-			byDefault = f.DefValue
-		}
-		text := f.Usage
-		switch v := f.Value.(type) {
-		case count:
-			text += fmt.Sprintf(", 1 to %d", v.most)
-		case sizeFlag:
-			text += fmt.Sprintf(", each 1 to %d", v.most)
-		case choice:
-			text += ", " + strings.Join(v.allowed, " or ")
-		case timeFlag:
-			text += fmt.Sprintf(", 0s to %v", v.most)
-		}
-		fmt.Fprintf(&b, "  -%-19s %s (default %s)\n", strings.TrimSpace(line[0]+" "+line[1]), text, byDefault)
-	}
-	b.WriteString(`
 An element takes 48 bytes of memory, and 64 while it is verified. A run that needs more memory
-than is free is refused.
-Exit codes: 0 done, 1 failed or not the sequential sweep's result, 2 bad flags, 130 interrupted.
-`)
-	return b.String()
+than is free is refused.`,
+	Example: "llk23 -grid 8x8 -block 250x250 -iters 20\nllk23 -nodes 2 -kernel fast -sweeps 4",
+	Groups: []command.Group{
+		{Title: "what to compute", Flags: "grid block iters init kernel sweeps tasks verify"},
+		{Title: "where", Flags: "nodes ssh join pin"},
+		{Title: "output", Flags: "json out plot"},
+		{Title: "watching", Flags: "why trace metrics metrics-linger"},
+	},
 }
 
 // count is a flag that is a number from 1 to most.
@@ -169,6 +141,9 @@ func (c count) String() string {
 	}
 	return strconv.Itoa(*c.value)
 }
+
+// Range is for the help.
+func (c count) Range() string { return fmt.Sprintf("1 to %d", c.most) }
 
 func (c count) Set(text string) error {
 	n, err := strconv.Atoi(text)
@@ -191,6 +166,9 @@ func (c choice) String() string {
 	}
 	return *c.value
 }
+
+// Range is for the help.
+func (c choice) Range() string { return strings.Join(c.allowed, " or ") }
 
 func (c choice) Set(text string) error {
 	if !slices.Contains(c.allowed, text) {

@@ -43,6 +43,9 @@ func (f timeFlag) String() string {
 	return f.value.String()
 }
 
+// Range is for the help.
+func (f timeFlag) Range() string { return fmt.Sprintf("0s to %v", f.most) }
+
 func (f timeFlag) Set(text string) error {
 	d, err := time.ParseDuration(text)
 	if err != nil || d < 0 || d > f.most {

@@ -40,6 +40,8 @@ var itself = command.Program{
 		o := defaults()
 		return o.flagSet()
 	},
+	Alone:    alone,
+	Commands: []command.Command{experiments.Command(context.Background())},
 }
 
 // run is the program, alone or as a node of a run. It returns the exit code.
@@ -47,12 +49,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if code, done := itself.Builtin(args, stdout, stderr); done {
 		return code
 	}
-	if len(args) > 0 && args[0] == "experiments" {
-		return experiments.Main(ctx, args, stdout, stderr)
+	if len(args) > 0 && (args[0] == "experiments" || args[0] == "help") {
+		p := itself
+		p.Commands = []command.Command{experiments.Command(ctx)}
+		return p.Execute(args, stdout, stderr)
 	}
 	o, place, err := begin(args)
 	if errors.Is(err, flag.ErrHelp) {
-		fmt.Fprint(stdout, usage())
+		itself.Builtin([]string{"-h"}, stdout, stderr)
 		return exitDone
 	}
 	if err == nil && place.Unmet {

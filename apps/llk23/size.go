@@ -33,6 +33,9 @@ func (f sizeFlag) String() string {
 	return f.value.String()
 }
 
+// Range is for the help.
+func (f sizeFlag) Range() string { return fmt.Sprintf("each 1 to %d", f.most) }
+
 func (f sizeFlag) Set(text string) error {
 	rows, cols, ok := strings.Cut(text, "x")
 	r, rowsErr := strconv.Atoi(rows)

@@ -32,26 +32,27 @@ type planFlags struct {
 
 // define defines the flags. A command that plays in virtual time only gives no windows.
 func (p *planFlags) define(f *flag.FlagSet, windows string) {
-	f.StringVar(&p.locks, "lock", "mcs,d-mcs,rma-mcs,c-mcs-mcs", "the locks: `NAME,...` in any case, patterns such as c-mcs-*, or all; orwl locks lists them")
+	f.StringVar(&p.locks, "lock", "mcs,d-mcs,rma-mcs,c-mcs-mcs", command.Usage("lock", " in any case, or several with commas between, patterns such as c-mcs-*, or all; orwl locks lists them"))
 	f.StringVar(&p.bench, "bench", "lb,ecsb", "the benchmarks: `NAME,...`, patterns, or all: "+benchmarks())
 	if p.windows = arena.Sim; windows != "" {
-		f.StringVar(&p.windows, "window", windows, "where ranks run: `NAME,...` of mem (goroutines), shm (processes), p2p (nodes that exchange frames), sim (virtual time)")
+		f.StringVar(&p.windows, "window", windows, command.Usage("window", ", sim (virtual time), or several with commas between"))
 	}
-	f.StringVar(&p.ranks, "ranks", "2,4", "play with each of so many ranks: `N,...`")
+	f.StringVar(&p.ranks, "ranks", "2,4", "play with "+command.Usage("ranks", ", or with each of several numbers, such as 2,4"))
 	f.IntVar(&p.nodes, "nodes", 0, "deal the ranks to `N` nodes; locks with levels tell them apart (0: one; in virtual time only, as many as the machine takes for them)")
 	f.StringVar(&p.machineName, "machine", "piz-daint", "the `MACHINE` of virtual time: "+machineList()+", a file that orwl model -json wrote, or here: this machine is measured first")
 	f.StringVar(&p.topology, "topology", "", "the machine, instead of -ranks and -nodes: `LEVEL:N ...` from coarse to fine, the last one counting ranks")
-	f.StringVar(&p.writers, "fw", "0.2", "F_W, the share of acquisitions of a reader-writer lock that write, in percent: `P,...`")
-	f.StringVar(&p.steps, "steps", "", "the parameter that a benchmark varies (CCWB's critical work, WBAB's wait, bytes): `N,...` instead of the paper's")
+	f.StringVar(&p.writers, "fw", "0.2", command.Usage("fw", ", with locks that tell readers from writers"))
+	f.StringVar(&p.steps, "vary", "", command.Usage("vary", "")+" (CCWB's critical work, WBAB's wait, bytes): `N,...` instead of the paper's")
 	f.StringVar(&p.inside, "inside", "0s", "more work while a rank holds the lock: `TIME,...`")
 	f.StringVar(&p.outside, "outside", "0s", "more work after each release: `TIME,...`")
-	f.DurationVar(&p.length.Time, "time", 200*time.Millisecond, "how long one repeat takes; the first tenth warms up")
+	f.DurationVar(&p.length.Time, "time", 200*time.Millisecond, command.Usage("time", "; the first tenth warms up"))
 	f.IntVar(&p.length.Turns, "turns", 0, "count `N` iterations of each rank, instead of a time")
 	f.IntVar(&p.length.Repeats, "repeats", 6, "play each case `N` times; the median counts, and 6 are enough for a 95 % interval")
-	f.Uint64Var(&p.length.Seed, "seed", 1, "where random numbers begin")
+	f.Uint64Var(&p.length.Seed, "seed", 1, command.Usage("seed", " of random numbers"))
 	f.BoolVar(&p.length.Unchecked, "unchecked", false, "do not check exclusion, which costs a line of memory in each section")
 	f.BoolVar(&p.length.Uncounted, "uncounted", false, "do not count remote operations, in a short run of its own")
 	p.options.define(f)
+	command.Old(f, "steps", "vary")
 }
 
 // benchmarks are the names of all benchmarks.
@@ -104,7 +105,7 @@ func (p *planFlags) plan() (plan lab.Plan, err error) {
 	}); err != nil {
 		return plan, err
 	}
-	if plan.Steps, err = list("steps", p.steps, func(s string) (float64, error) {
+	if plan.Steps, err = list("vary", p.steps, func(s string) (float64, error) {
 		v, err := strconv.ParseFloat(s, 64)
 		if err == nil && v < 0 {
 			err = fmt.Errorf("want 0 or more")

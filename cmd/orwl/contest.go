@@ -20,8 +20,8 @@ type contestFlags struct {
 }
 
 func (c *contestFlags) define(f *flag.FlagSet, lock, tree string, acquire int) {
-	f.StringVar(&c.lock, "lock", lock, "the `NAME` of a lock: "+known())
-	f.StringVar(&c.topology, "topology", tree, "the machine: `LEVEL:N ...` from coarse to fine, the last one counting ranks")
+	f.StringVar(&c.lock, "lock", lock, command.Usage("lock", ": "+known()))
+	f.StringVar(&c.topology, "topology", tree, command.Usage("topology", ""))
 	f.IntVar(&c.acquire, "acquire", acquire, "each rank acquires `N` times")
 	f.IntVar(&c.writers, "writers", 1, "`N` ranks write, every other time, if the lock tells readers from writers")
 	f.IntVar(&c.faults.Crashes, "crashes", 0, "`N` ranks crash")

@@ -13,8 +13,8 @@ import (
 type form struct{ json, csv bool }
 
 func (o *form) define(f *flag.FlagSet) {
-	f.BoolVar(&o.json, "json", false, "print one JSON array and nothing else")
-	f.BoolVar(&o.csv, "csv", false, "print CSV with a header and nothing else")
+	f.BoolVar(&o.json, "json", false, command.Usage("json", ""))
+	f.BoolVar(&o.csv, "csv", false, command.Usage("csv", ""))
 }
 
 func (o *form) validate() error {
@@ -27,12 +27,17 @@ func (o *form) validate() error {
 // text reports whether people read the output.
 func (o *form) text() bool { return !o.json && !o.csv }
 
+// writeJSON writes a value in lines that people can read, too.
+func writeJSON(out io.Writer, value any) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
+}
+
 // writeRows writes the rows in the form that is not text. fields are a row's fields of CSV.
 func writeRows[R any](out io.Writer, o form, columns []string, rows []R, fields func(R) []string) error {
 	if o.json {
-		encoder := json.NewEncoder(out)
-		encoder.SetIndent("", "  ")
-		return encoder.Encode(rows)
+		return writeJSON(out, rows)
 	}
 	w := csv.NewWriter(out)
 	w.Write(columns) // Error has what goes wrong

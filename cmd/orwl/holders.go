@@ -14,17 +14,13 @@ import (
 	"github.com/orwl/go-orwl/orwl/session"
 )
 
-const holdersFormat = `orwl holders: show who holds a lock by name and who waits, or release one by force
+const holdersUsage = `orwl holders [PREFIX]                    all locks, or those with a prefix
+orwl holders -watch NAME                 one lock, and again after each change
+orwl holders -release [-fence N] NAME    tell its holders to let go`
 
-usage: orwl holders [PREFIX]                    all locks, or those with a prefix
-       orwl holders -watch NAME                 one lock, and again after each change
-       orwl holders -release [-fence N] NAME    tell its holders to let go
-
-A holder that is told so ends: orwl lock ends its command. The next one has the lock when
+const holdersText = `A holder that is told so ends: orwl lock ends its command. The next one has the lock when
 the holder has let go, or after the lease and its skew. Tasks of a run that use the same
 resources are not shown.
-
-flags:
 `
 
 // runHolders is orwl holders.
@@ -33,9 +29,9 @@ func runHolders(f *flag.FlagSet, args []string, out io.Writer) error {
 	at.define(f)
 	watch := f.Bool("watch", false, "show the lock NAME after each change, until the server ends")
 	release := f.Bool("release", false, "release the lock NAME by force")
-	asJSON := f.Bool("json", false, "print an object of JSON for each lock, in a line")
+	asJSON := f.Bool("json", false, command.Usage("json", ": an object for each lock, in a line"))
 	fence := f.Uint64("fence", 0, "with -release: only the holder with the fence `N`; 0 means all")
-	if helped, err := parse(f, args, holdersFormat, out); helped || err != nil {
+	if err := command.ParseFlags(f, args); err != nil {
 		return err
 	}
 	switch {

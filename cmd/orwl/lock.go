@@ -18,11 +18,7 @@ import (
 	"github.com/orwl/go-orwl/orwl/session"
 )
 
-const lockFormat = `orwl lock: run a command while a lock is held, as flock does, on any machine
-
-usage: orwl lock [-n] [-wait TIME] [-read] [-at HOST:PORT] NAME -- COMMAND [ARGUMENT...]
-
-orwl serve keeps the locks. Those that wait for a lock have it one after the other, first
+const lockText = `orwl serve keeps the locks. Those that wait for a lock have it one after the other, first
 come, first served. COMMAND has these variables:
 
   ORWL_LOCK    the name
@@ -36,8 +32,6 @@ orwl lock is stopped (SIGSTOP), or its machine, COMMAND may run on although the 
 only the fence keeps its writes out then.
 
 The exit code is that of COMMAND, or 1 if the lock was lost or is not free.
-
-flags:
 `
 
 // grace is how long a command may take to end by SIGTERM: less than a lease.
@@ -47,10 +41,11 @@ const grace = time.Second
 func runLock(f *flag.FlagSet, args []string, out io.Writer) error {
 	var at sessionFlags
 	at.define(f)
-	try := f.Bool("n", false, "do not wait: fail if the lock is not free")
+	try := f.Bool("try", false, "do not wait: fail if the lock is not free; -n, too, as flock has it")
+	command.Old(f, "n", "try")
 	wait := f.Duration("wait", 0, "wait for a `TIME` at most; for ever if 0")
 	read := f.Bool("read", false, "share the lock with others that read")
-	if helped, err := parse(f, args, lockFormat, out); helped || err != nil {
+	if err := command.ParseFlags(f, args); err != nil {
 		return err
 	}
 	line := f.Args()
@@ -61,7 +56,7 @@ func runLock(f *flag.FlagSet, args []string, out io.Writer) error {
 	case len(line) < 2:
 		return command.Misusef("want a name and a command, as in orwl lock backup -- ./backup.sh")
 	case *try && (*wait != 0 || *read):
-		return command.Misusef("-n excludes -wait and -read")
+		return command.Misusef("-try excludes -wait and -read")
 	case *wait < 0:
 		return command.Misusef("-wait is %v, want 0 or more", *wait)
 	}

@@ -19,8 +19,8 @@ import (
 
 // runLocks is orwl locks: the table.
 func runLocks(f *flag.FlagSet, args []string, out io.Writer) error {
-	tree := f.String("topology", "node:4 core:8", "the machine: `LEVEL:N ...` from coarse to fine, the last one counting ranks")
-	asJSON := f.Bool("json", false, "print the table as JSON: an array with one object for each lock")
+	tree := f.String("topology", "node:4 core:8", command.Usage("topology", ""))
+	asJSON := f.Bool("json", false, command.Usage("json", ": an array with an object for each lock"))
 	if err := command.Parse(f, args); err != nil {
 		return err
 	}
@@ -108,11 +108,11 @@ type lockOptions struct {
 }
 
 func (l *lockOptions) define(f *flag.FlagSet) {
-	f.StringVar(&l.tl, "tl", "", "the thresholds T_L,i of a lock with levels, from coarse to fine: `N,N,...`")
-	f.IntVar(&l.tdc, "tdc", 0, "T_DC of RMA-RW: every `N`-th rank keeps a counter of readers")
-	f.IntVar(&l.tr, "tr", 0, "T_R of RMA-RW: `N` readers in a row at a counter while a writer waits")
-	f.IntVar(&l.tw, "tw", 0, "T_W of RMA-RW: `N` writers in a row while readers wait")
-	f.BoolVar(&l.stepBack, "step-back", false, "a reader of RMA-RW that is kept out steps back once, and writers need not queue up")
+	f.StringVar(&l.tl, "tl", "", command.Usage("tl", ""))
+	f.IntVar(&l.tdc, "tdc", 0, command.Usage("tdc", ""))
+	f.IntVar(&l.tr, "tr", 0, command.Usage("tr", ""))
+	f.IntVar(&l.tw, "tw", 0, command.Usage("tw", ""))
+	f.BoolVar(&l.stepBack, "step-back", false, command.Usage("step-back", ""))
 }
 
 // options is what the flags say.

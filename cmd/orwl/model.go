@@ -20,11 +20,11 @@ import (
 
 // runModel is orwl model.
 func runModel(f *flag.FlagSet, args []string, out io.Writer) error {
-	window := f.String("window", "mem", "measure the `WINDOW` mem, ranks as goroutines, shm, ranks as processes, or p2p, ranks as nodes that send frames")
+	window := f.String("window", "mem", command.Usage("window", ""))
 	ranks := f.Int("ranks", 0, "measure with `N` ranks; one for each processor if 0")
-	machine := f.String("machine", "", "show a described `MACHINE` and where its figures come from, and measure nothing: "+machineList())
+	machine := f.String("machine", "", command.Usage("machine", ": show a described one and where its figures come from, and measure nothing: "+machineList()))
 	v := defineValidation(f)
-	asJSON := f.Bool("json", false, "print the model as JSON, for orwl predict -machine")
+	asJSON := f.Bool("json", false, command.Usage("json", ": the model, for orwl predict -machine"))
 	if err := command.Parse(f, args); err != nil {
 		return err
 	}

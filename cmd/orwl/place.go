@@ -12,12 +12,16 @@ import (
 
 // runPlace is orwl place.
 func runPlace(f *flag.FlagSet, args []string, out io.Writer) error {
-	text := f.String("topology", "", "place on `LEVEL:N ...` instead of the machine at hand")
+	text := f.String("topology", "", command.Usage("topology", "; without it, this machine"))
 	graph := f.String("graph", "grid:16x16", "the `GRAPH` of tasks: grid:WxH, ring:N, or a file of lines \"TASK TASK WEIGHT\"")
-	why := f.Bool("why", false, "tell for every rank and task what is near it")
+	why := f.Bool("why", false, command.Usage("why", ", for every rank and task"))
 	task := f.String("task", "", "with -why: tell it of the task `NAME` only, in words")
+	asJSON := f.Bool("json", false, command.Usage("json", ": the costs, and the rank of each task"))
 	if err := command.Parse(f, args); err != nil {
 		return err
+	}
+	if *why && *asJSON {
+		return command.Misusef("-json and -why exclude each other: -json has the rank of each task")
 	}
 	if *task != "" && !*why {
 		return command.Misusef("-task %s says nothing without -why", *task)
@@ -35,18 +39,53 @@ func runPlace(f *flag.FlagSet, args []string, out io.Writer) error {
 	if err != nil {
 		return command.Misusef("-graph: %w", err)
 	}
-	placement, err := placement.Place(tree, g, placement.Options{})
+	chosen, err := placement.Place(tree, g, placement.Options{})
 	if err != nil {
 		return command.Misusef("-graph: %w", err)
 	}
 	switch {
+	case *asJSON:
+		return writeJSON(out, placedTasks(tree, g, chosen))
 	case !*why:
-		return placement.Summary(out)
+		return chosen.Summary(out)
 	case *task == "":
-		return placement.Report(out)
+		return chosen.Report(out)
 	}
-	if _, err := placement.Why(*task); err != nil {
+	if _, err := chosen.Why(*task); err != nil {
 		return command.Misusef("-task: %w", err)
 	}
-	return placement.Report(out, *task)
+	return chosen.Report(out, *task)
+}
+
+// placed is a placement as JSON.
+type placed struct {
+	Topology   string      `json:"topology"`
+	Ranks      int         `json:"ranks"`
+	Limit      int         `json:"limit"` // the most tasks of a rank
+	Links      int         `json:"links"`
+	Weight     int64       `json:"weight"` // of all links
+	Cost       placedCost  `json:"cost"`
+	InOrder    placedCost  `json:"cost_in_order"`
+	RoundRobin placedCost  `json:"cost_round_robin"`
+	Tasks      []rankOfOne `json:"tasks"`
+}
+
+type placedCost struct {
+	Total      int64   `json:"total"`
+	ByDistance []int64 `json:"by_distance"` // from one rank to the whole machine
+}
+
+type rankOfOne struct {
+	Task string `json:"task"`
+	Rank int    `json:"rank"`
+}
+
+func placedTasks(tree *topology.Tree, g placement.Graph, p *placement.Placement) placed {
+	all := placed{Topology: tree.String(), Ranks: tree.Ranks(), Limit: int(p.Limit), Cost: placedCost(p.Cost),
+		InOrder: placedCost(p.InOrder), RoundRobin: placedCost(p.RoundRobin)}
+	all.Links, all.Weight = p.Links()
+	for t, r := range p.Rank {
+		all.Tasks = append(all.Tasks, rankOfOne{g.Name(t), int(r)})
+	}
+	return all
 }

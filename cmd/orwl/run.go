@@ -12,30 +12,24 @@ import (
 	"github.com/orwl/go-orwl/orwl/launch"
 )
 
-const runFormat = `usage: orwl run [-n N] [-ssh HOST,HOST] [-listen HOST:PORT] [--] PROGRAM [ARGUMENT...]
-
-Starts PROGRAM N times on this machine, or on others by ssh, as the nodes of one run, with a
+const runText = `Starts PROGRAM N times on this machine, or on others by ssh, as the nodes of one run, with a
 new cluster key. Their output appears line by line, behind the number of the node and its
 host. When one fails the others are ended, unless the program goes on without it. They are
 ended when orwl run is, too. The exit code is the code of the first node that failed.
-
-examples:
-  orwl run -n 4 -- ./prog -size 1000
-  orwl run -ssh node[1-4] -- ./prog       one node on each; ./prog is there, in the same folder
-
-flags:
+With -ssh, PROGRAM is on each host in the same folder as here.
 `
 
 // runRun is orwl run.
 func runRun(f *flag.FlagSet, args []string, out io.Writer) error {
-	nodes := f.Int("n", 2, "start `N` nodes; with -ssh one on each host by default")
-	ssh := f.String("ssh", "", "the nodes run on the hosts `HOST,HOST`, node[1-4] for four, which ssh reaches without a question")
-	listen := f.String("listen", "", "node 0 listens on `HOST:PORT`; port 0 is any; 127.0.0.1:0 if empty, and with -ssh all interfaces")
-	if helped, err := parse(f, args, runFormat, out); helped || err != nil {
+	nodes := f.Int("nodes", 2, "start `N` nodes; with -ssh one on each host by default")
+	command.Old(f, "n", "nodes")
+	ssh := f.String("ssh", "", command.Usage("ssh", ""))
+	listen := f.String("listen", "", "let node 0 "+command.Usage("listen", "; port 0 is any; 127.0.0.1:0 if empty, and with -ssh all interfaces"))
+	if err := command.ParseFlags(f, args); err != nil {
 		return err
 	}
 	if f.NArg() == 0 {
-		return command.Misusef("no program: name one behind the flags, as in orwl run -n 4 -- ./prog")
+		return command.Misusef("no program: name one behind the flags, as in orwl run -nodes 4 -- ./prog")
 	}
 	var hosts []string
 	if *ssh != "" {
@@ -43,13 +37,11 @@ func runRun(f *flag.FlagSet, args []string, out io.Writer) error {
 		if hosts, err = launch.ParseHosts(*ssh); err != nil {
 			return command.Misusef("-ssh is %q: %w", *ssh, err)
 		}
-		given := false
-		f.Visit(func(n *flag.Flag) { given = given || n.Name == "n" })
-		if !given {
+		if !command.Given(f)["nodes"] {
 			*nodes = len(hosts)
 		}
 	}
-	if err := inRange("n", *nodes, max(1, len(hosts)), 4096); err != nil {
+	if err := inRange("nodes", *nodes, max(1, len(hosts)), 4096); err != nil {
 		return err
 	}
 	program, err := exec.LookPath(f.Arg(0))

@@ -63,7 +63,7 @@ exec sh -c "$last"
 	}
 	for args, want := range map[string]string{
 		"-ssh node[1-":        `-ssh is "node[1-"`,
-		"-n 1 -ssh host[1-2]": "-n is 1, want 2 to 4096",
+		"-n 1 -ssh host[1-2]": "-nodes is 1, want 2 to 4096",
 	} {
 		if code, _, complaints := try(t, append(append([]string{"run"}, strings.Fields(args)...), "./prog")...); code != command.Misused || !strings.Contains(complaints, want) {
 			t.Errorf("%s: exit code %d: %s, want %s", args, code, complaints, want)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -16,11 +15,7 @@ import (
 	"github.com/orwl/go-orwl/orwl/session"
 )
 
-const serveFormat = `orwl serve: keep locks by name for any process
-
-usage: orwl serve [-listen HOST:PORT] [-lease TIME]
-
-A lock is made when it is first used. Every process that has the key may use all of them:
+const serveText = `A lock is made when it is first used. Every process that has the key may use all of them:
 by orwl lock and orwl holders, or by session.Dial. The key is that of ORWL_KEY or of the file
 ORWL_KEY_FILE. Without one, only this machine can connect.
 
@@ -28,20 +23,15 @@ A server that listens at a port that it was given waits for lease and skew befor
 the first session: a server before it may have had holders.
 
 Ctrl-C (exit code 130) and SIGTERM (0) end it. Then every lock is lost.
-
-flags:
 `
 
 // runServe is orwl serve.
 func runServe(f *flag.FlagSet, args []string, out io.Writer) error {
 	var o session.ServerOptions
-	f.StringVar(&o.Listen, "listen", session.DefaultAddress, "listen at `HOST:PORT`; port 0 is any")
+	f.StringVar(&o.Listen, "listen", session.DefaultAddress, command.Usage("listen", "; port 0 is any"))
 	f.DurationVar(&o.Lease, "lease", 0, "a session is lost after a `TIME` of silence and a sixth of that, at most 250ms; 1.5s if 0")
-	if helped, err := parse(f, args, serveFormat, out); helped || err != nil {
+	if err := command.Parse(f, args); err != nil {
 		return err
-	}
-	if f.NArg() > 0 {
-		return command.Misusef("unexpected argument %q", f.Arg(0))
 	}
 	var err error
 	if o.Key, err = launch.KeyFromEnvironment(); err != nil {
@@ -76,7 +66,7 @@ type sessionFlags struct{ at string }
 const addressVariable = "ORWL_SERVER"
 
 func (o *sessionFlags) define(f *flag.FlagSet) {
-	f.StringVar(&o.at, "at", os.Getenv(addressVariable), "the server, or any of several, is at `HOST:PORT,...`; by default that of "+addressVariable+", or "+session.DefaultAddress)
+	f.StringVar(&o.at, "at", os.Getenv(addressVariable), command.Usage("at", "; by default that of "+addressVariable+", or "+session.DefaultAddress))
 }
 
 // dialTimeout is how long a server may take to welcome a session. One that has just been started
@@ -96,13 +86,4 @@ func (o *sessionFlags) dial(ctx context.Context, who string) (*session.Session, 
 		return nil, fmt.Errorf("%w: start orwl serve, or say by -at or %s where it is", err, addressVariable)
 	}
 	return s, nil
-}
-
-// parse parses flags before other arguments. It prints the usage if that is asked for.
-func parse(f *flag.FlagSet, args []string, usage string, out io.Writer) (helped bool, err error) {
-	if err = command.ParseFlags(f, args); errors.Is(err, flag.ErrHelp) {
-		command.Help(f, usage, out)
-		return true, nil
-	}
-	return false, err
 }

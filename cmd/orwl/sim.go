@@ -43,7 +43,7 @@ func runSim(f *flag.FlagSet, args []string, out io.Writer) error {
 	f.BoolVar(&s.exhaust, "exhaust", false, "visit every state instead of drawing schedules")
 	f.IntVar(&s.states, "states", 1<<22, "-exhaust visits at most `N` states")
 	f.IntVar(&s.seeds, "seeds", 10000, "draw `N` schedules")
-	f.Uint64Var(&s.seed, "seed", 0, "repeat the schedule that seed `N` draws")
+	f.Uint64Var(&s.seed, "seed", 0, "repeat the schedule of "+command.Usage("seed", ""))
 	f.StringVar(&s.schedule, "schedule", "", "repeat the schedule `S`, as -exhaust printed it")
 	s.form.define(f)
 	if err := command.Parse(f, args); err != nil {

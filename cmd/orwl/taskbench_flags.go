@@ -53,6 +53,9 @@ func parseTaskBench(f *flag.FlagSet, args []string) (*taskBench, error) {
 		}
 	}
 	b.systems = strings.Split(systems, ",")
+	if b.workers == 0 {
+		b.workers = runtime.GOMAXPROCS(0)
+	}
 	if err := b.check(); err != nil {
 		return nil, err
 	}
@@ -63,18 +66,19 @@ func parseTaskBench(f *flag.FlagSet, args []string) (*taskBench, error) {
 func (b *taskBench) define(f *flag.FlagSet, systems *string, later bool) {
 	given := *b
 	if !later {
-		given = taskBench{workers: runtime.GOMAXPROCS(0), threshold: 0.5, repeats: 3}
+		given = taskBench{threshold: 0.5, repeats: 3}
 	}
 	f.Bool("and", false, "the flags behind it are of another graph, which runs beside this one")
-	f.IntVar(&b.nodes, "nodes", given.nodes, "run on `N` processes of this machine, and estimate the transfers for N nodes; 0 is neither. Other systems than orwl only estimate")
+	f.IntVar(&b.nodes, "nodes", given.nodes, "run on `N` nodes, processes of this machine, and estimate the transfers; 0 is neither. Other systems than orwl only estimate")
 	f.BoolVar(&b.v, "v", given.v, "show the dependences of each step, and the points of -metg")
 	f.BoolVar(&b.vv, "vv", given.vv, "show also what reads each task")
 	f.BoolVar(&b.unvalidated, "skip-graph-validation", given.unvalidated, "do not compare the schedule and the number of tasks with the pattern, which takes a while for large graphs")
 	f.StringVar(systems, "system", *systems, "what runs the graphs: one or more of `NAME,NAME`: "+taskbench.SystemNames())
-	f.IntVar(&b.workers, "worker", given.workers, "`N` threads, goroutines or processes of the peers, and processors that -metg counts; orwl has as many as GOMAXPROCS")
+	f.IntVar(&b.workers, "worker", given.workers, "`N` threads, goroutines or processes of the peers, and processors that -metg counts; orwl has as many as GOMAXPROCS, and so have all if 0")
 	f.BoolVar(&b.metg, "metg", given.metg, "search for the smallest task at which a system still reaches -threshold of its peak")
 	f.Float64Var(&b.threshold, "threshold", given.threshold, "the `SHARE` of -metg, above 0 and below 1")
-	f.IntVar(&b.repeats, "repeat", given.repeats, "-metg runs each size `N` times; the median counts")
+	f.IntVar(&b.repeats, "repeats", given.repeats, "of -metg, with each size a case, "+command.Usage("repeats", ""))
+	command.Old(f, "repeat", "repeats")
 }
 
 // defineGraph defines the flags of a graph.
@@ -92,7 +96,7 @@ func defineGraph(f *flag.FlagSet, g *taskbench.Graph) {
 	f.IntVar(&g.Radix, "radix", g.Radix, "a task reads `N` columns, with nearest, spread and random")
 	f.IntVar(&g.Period, "period", g.Period, "the pattern repeats after `N` steps, with spread and random; 0 is 3")
 	f.Float64Var(&g.Fraction, "fraction", g.Fraction, "the `SHARE` of the columns that a task reads, with random")
-	f.Func("kernel", "the kernel `NAME`, empty by default: one of "+taskbench.KernelNames(), func(name string) error {
+	f.Func("kernel", command.Usage("kernel", ", empty by default: one of "+taskbench.KernelNames()), func(name string) error {
 		k, ok := taskbench.KernelByName(name)
 		if !ok {
 			return errors.New("want one of " + taskbench.KernelNames())
@@ -118,7 +122,7 @@ func (b *taskBench) check() error {
 	if !(b.threshold > 0 && b.threshold < 1) {
 		return command.Misusef("-threshold is %v, want more than 0 and less than 1", b.threshold)
 	}
-	return errors.Join(inRange("nodes", b.nodes, 0, 4096), inRange("worker", b.workers, 1, 4096), inRange("repeat", b.repeats, 1, 1000))
+	return errors.Join(inRange("nodes", b.nodes, 0, 4096), inRange("worker", b.workers, 0, 4096), inRange("repeats", b.repeats, 1, 1000))
 }
 
 // schedule looks up the dependences of the graphs, and checks them.

@@ -84,9 +84,9 @@ func TestTaskBenchMisuse(t *testing.T) {
 		"-iter -1":                                 "-iter -1",
 		"-field 1":                                 "at least 2",
 		"-threshold 1":                             "less than 1",
-		"-repeat 0":                                "-repeat is 0",
+		"-repeat 0":                                "-repeats is 0",
 		"-nodes -1":                                "-nodes is -1",
-		"-worker 0":                                "-worker is 0",
+		"-worker -1":                               "-worker is -1",
 		"-steps 4 -and -steps 4 -and -type tree -wide": "wide",
 	} {
 		code, _, complaints := try(t, append([]string{"taskbench"}, strings.Fields(args)...)...)

@@ -11,16 +11,12 @@ import (
 	"github.com/orwl/go-orwl/orwl/trace"
 )
 
-const traceFormat = `usage: orwl trace report [FLAGS] FILE
-
-Reads a trace that a program has written (llk23 -trace FILE, or a trace.Recorder of its
+const traceText = `Reads a trace that a program has written (llk23 -trace FILE, or a trace.Recorder of its
 own) from FILE, or from standard input if FILE is -, and says where the time went: for
 each task and for all, to work, to waits and to accesses; which waits were the longest,
 and behind whom; and what the critical path consists of, which is followed backwards from
 the end through the hand-overs. The file itself is for ui.perfetto.dev and for
 chrome://tracing.
-
-flags:
 `
 
 // mostListed is how many waits can be asked for.
@@ -28,8 +24,8 @@ const mostListed = 1 << 20
 
 // runTrace is orwl trace.
 func runTrace(f *flag.FlagSet, args []string, out io.Writer) error {
-	asJSON := f.Bool("json", false, "print the report as JSON, with all of its numbers in seconds")
-	waits := f.Int("waits", 10, "how many of the longest waits to list")
+	asJSON := f.Bool("json", false, command.Usage("json", ", with all numbers in seconds"))
+	waits := f.Int("waits", 10, "list the `N` longest waits")
 	asked := len(args) > 0 && (args[0] == "-h" || args[0] == "-help" || args[0] == "--help")
 	switch {
 	case asked:
@@ -40,7 +36,7 @@ func runTrace(f *flag.FlagSet, args []string, out io.Writer) error {
 	default:
 		args = args[1:]
 	}
-	if helped, err := parse(f, args, traceFormat, out); helped || err != nil {
+	if err := command.ParseFlags(f, args); err != nil {
 		return err
 	}
 	if err := inRange("waits", *waits, 0, mostListed); err != nil {

@@ -69,7 +69,8 @@ func (t *tuning) define(f *flag.FlagSet) {
 	f.Float64Var(&t.cv, "cv", 0.25, "take no lock that is more unfair: the ranks' iterations have a coefficient of variation above `X` (0: any)")
 	f.DurationVar(&t.wait, "p99", 0, "take no lock whose 99th percentile of waits is above `TIME` (0: any)")
 	f.IntVar(&t.budget, "budget", 150, "let the simulator play `N` times")
-	f.IntVar(&t.verify, "verify", 3, "verify the best `N` candidates on the window")
+	f.IntVar(&t.verify, "candidates", 3, "verify the best `N` candidates on the window")
+	command.Old(f, "verify", "candidates") // which is a switch elsewhere
 	f.DurationVar(&t.search, "search", 5*time.Millisecond, "how long one play of the search takes, in virtual time")
 	f.StringVar(&t.baseline, "default", "", "compare with the lock `NAME` without options: RMA-RW, or the only one of -lock")
 	t.form.define(f)
@@ -82,7 +83,7 @@ func (t *tuning) validate() error {
 	if t.cv < 0 || t.wait < 0 || t.search < 10*time.Microsecond || t.search > time.Second {
 		return command.Misusef("-cv is %g, -p99 %v and -search %v, want no negative bound, and 10us to 1s", t.cv, t.wait, t.search)
 	}
-	return errors.Join(inRange("budget", t.budget, 1, 1<<20), inRange("verify", t.verify, 0, 100))
+	return errors.Join(inRange("budget", t.budget, 1, 1<<20), inRange("candidates", t.verify, 0, 100))
 }
 
 // check complains about a plan that is no workload.

@@ -40,11 +40,11 @@ var shortest = map[string]time.Duration{arena.Mem: 20 * time.Millisecond, arena.
 func defineValidation(f *flag.FlagSet) *validation {
 	v := new(validation)
 	f.BoolVar(&v.asked, "validate", false, "measure mem and shm, predict ECSB on the models, play it, and compare")
-	f.StringVar(&v.locks, "lock", "tts,tkt,mcs,d-mcs,clh,hmcs,rma-mcs,c-mcs-mcs", "of -validate, the locks: `NAME,...`, patterns, or all")
-	f.DurationVar(&v.length.Time, "time", 200*time.Millisecond, "of -validate, how long one repeat takes")
-	f.IntVar(&v.length.Turns, "turns", 0, "of -validate, count `N` iterations of each rank, instead of a time")
-	f.IntVar(&v.length.Repeats, "repeats", 3, "of -validate, play each case `N` times; the median counts")
-	f.BoolVar(&v.form.csv, "csv", false, "of -validate, print CSV with a header and nothing else")
+	f.StringVar(&v.locks, "lock", "tts,tkt,mcs,d-mcs,clh,hmcs,rma-mcs,c-mcs-mcs", "of -validate, "+command.Usage("lock", ", or several with commas between, patterns, or all"))
+	f.DurationVar(&v.length.Time, "time", 200*time.Millisecond, "of -validate, "+command.Usage("time", ""))
+	f.IntVar(&v.length.Turns, "turns", 0, "of -validate, "+command.Usage("turns", ""))
+	f.IntVar(&v.length.Repeats, "repeats", 3, "of -validate, "+command.Usage("repeats", ""))
+	f.BoolVar(&v.form.csv, "csv", false, "of -validate, "+command.Usage("csv", ""))
 	v.length.Seed, v.length.Uncounted, v.length.Unchecked = 1, true, true // the witness is no memory of a window
 	return v
 }

@@ -15,9 +15,7 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-const vetFormat = `usage: orwl vet [FLAGS] FILE
-
-Reads a system from FILE, or from standard input if FILE is -. Says that its tasks
+const vetText = `Reads a system from FILE, or from standard input if FILE is -. Says that its tasks
 take turns for ever, or else which of them wait for one another in a circle. A line
 describes a task:
 
@@ -37,14 +35,13 @@ its round. It names the accesses by their numbers in the line:
 
 The exit code is 0 if all is well, 1 if there is a deadlock, and 2 if the file makes
 no sense.
-
-flags:
 `
 
 // runVet is orwl vet.
 func runVet(f *flag.FlagSet, args []string, out io.Writer) error {
 	order := f.Bool("order", false, "show the first requests in their order, for each resource; readers in one group are together")
-	if helped, err := parse(f, args, vetFormat, out); helped || err != nil {
+	asJSON := f.Bool("json", false, command.Usage("json", ", with all first requests"))
+	if err := command.ParseFlags(f, args); err != nil {
 		return err
 	}
 	if f.NArg() == 0 {
@@ -61,22 +58,72 @@ func runVet(f *flag.FlagSet, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if *order {
+	if *order && !*asJSON {
 		for _, q := range queues {
 			fmt.Fprintln(out, q)
 		}
 	}
 	begin := time.Now()
-	if err := s.Check(); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
+	wrong := s.Check()
+	took := time.Since(begin)
+	if wrong != nil {
+		wrong = fmt.Errorf("%s: %w", name, wrong)
 	}
-	took := time.Since(begin).Round(time.Microsecond)
 	accesses := 0
 	for _, task := range s.Tasks {
 		accesses += len(task.Accesses)
 	}
-	fmt.Fprintf(out, "%s: alive: tasks %d, accesses %d, resources %d; checked in %v\n", name, len(s.Tasks), accesses, len(queues), took)
-	return nil
+	switch {
+	case *asJSON:
+		v := vetted{File: name, Alive: wrong == nil, Tasks: len(s.Tasks), Accesses: accesses, Seconds: took.Seconds()}
+		for _, q := range queues {
+			v.Resources = append(v.Resources, vettedResource{q.resource, q.groups()})
+		}
+		var deadlock *liveness.DeadlockError
+		if errors.As(wrong, &deadlock) {
+			v.Stuck = deadlock.Stuck
+			for _, w := range deadlock.Cycle {
+				v.Cycle = append(v.Cycle, vettedWait{w.Task, w.Mode.String(), w.Resource, w.For})
+			}
+		}
+		return errors.Join(writeJSON(out, v), wrong)
+	case wrong != nil:
+		return wrong
+	}
+	_, err = fmt.Fprintf(out, "%s: alive: tasks %d, accesses %d, resources %d; checked in %v\n",
+		name, len(s.Tasks), accesses, len(queues), took.Round(time.Microsecond))
+	return err
+}
+
+// vetted is what orwl vet -json says of a system.
+type vetted struct {
+	File      string           `json:"file"`
+	Alive     bool             `json:"alive"`
+	Tasks     int              `json:"tasks"`
+	Accesses  int              `json:"accesses"`
+	Seconds   float64          `json:"seconds"` // that the check took
+	Resources []vettedResource `json:"resources"`
+	Stuck     int              `json:"stuck,omitempty"` // tasks that would never end a round
+	Cycle     []vettedWait     `json:"cycle,omitempty"`
+}
+
+// vettedResource is a resource and its first requests, in groups that are granted at once.
+type vettedResource struct {
+	Name   string        `json:"name"`
+	Groups []vettedGroup `json:"groups"`
+}
+
+type vettedGroup struct {
+	Mode  string   `json:"mode"`
+	Tasks []string `json:"tasks"`
+}
+
+// vettedWait is a task that waits for another for ever.
+type vettedWait struct {
+	Task     string `json:"task"`
+	Mode     string `json:"mode"`
+	Resource string `json:"resource"`
+	For      string `json:"for"`
 }
 
 // readSystem reads a system that has at least one task.
@@ -126,16 +173,28 @@ func startingQueues(s liveness.System) ([]*startingQueue, error) {
 	return queues, nil
 }
 
+// groups are what the queue grants, one after the other.
+func (q *startingQueue) groups() (groups []vettedGroup) {
+	q.fifo.All(func(group int, mode resource.Mode, id resource.ID) bool {
+		if group == len(groups) {
+			groups = append(groups, vettedGroup{Mode: mode.String()})
+		}
+		groups[group].Tasks = append(groups[group].Tasks, q.tasks[id])
+		return true
+	})
+	return groups
+}
+
 // String is the queue in a line, its groups one after the other.
 func (q *startingQueue) String() string {
 	var groups []string
-	q.fifo.All(func(group int, mode resource.Mode, id resource.ID) bool {
-		if group == len(groups) {
-			groups = append(groups, mode.String())
+	for _, g := range q.groups() {
+		text := g.Mode
+		for _, task := range g.Tasks {
+			text += " " + legible(task)
 		}
-		groups[group] += " " + legible(q.tasks[id])
-		return true
-	})
+		groups = append(groups, text)
+	}
 	return legible(q.resource) + ": " + strings.Join(groups, " | ")
 }
 

@@ -90,6 +90,7 @@ var layers = []layer{
 
 	// The programs.
 	{path: "internal/command", imports: "orwl/launch"},
+	{path: "internal/command/commandtest", imports: "internal/command"},
 	{path: "apps/llk23/experiments", imports: anything},
 	{path: "examples", imports: anything},
 	{path: "examples/heat", imports: anything},

@@ -15,15 +15,20 @@ type Program struct {
 	Name     string
 	About    string // for its manual page; may be empty
 	Commands []Command
-	// Flags are those of the program itself, without a command. Nil: it has none.
+	// Flags are those of the program itself, without a command, and Alone is the help that goes
+	// with them. Nil: it does nothing without a command.
 	Flags func() *flag.FlagSet
+	Alone Command
 }
 
 // Command is one of the things that a program does.
 type Command struct {
 	Name    string
 	About   string
-	Example string // a command line that works, for its help; may be empty
+	Usage   string // how it is called, in lines; NAME [FLAGS] if empty
+	Text    string // what else there is to know, in lines that fit a terminal
+	Example string // command lines that work
+	Groups  []Group
 	// Run defines its flags on f, has Parse parse the arguments, and does the work.
 	Run func(f *flag.FlagSet, args []string, out io.Writer) error
 }
@@ -34,7 +39,11 @@ const (
 	Failed      = 1
 	Misused     = 2
 	Interrupted = 130 // by Ctrl-C, as in shells
+	Terminated  = 143 // by SIGTERM, as in shells
 )
+
+// Codes are the exit codes in a line.
+const Codes = "0 done, 1 failed, 2 not asked properly, 130 interrupted, 143 terminated"
 
 // Execute runs one command line and returns its exit code.
 func (p Program) Execute(args []string, out, complaints io.Writer) int {
@@ -46,9 +55,6 @@ func (p Program) Execute(args []string, out, complaints io.Writer) int {
 		return code
 	}
 	switch {
-	case isHelp(args[0]):
-		p.overview(out)
-		return Done
 	case args[0] == "help":
 		args = append(args[1:2:2], "-h")
 	}
@@ -58,9 +64,6 @@ func (p Program) Execute(args []string, out, complaints io.Writer) int {
 	fmt.Fprintf(complaints, "%s: no command %q%s: want %s; %s -h tells more\n", p.Name, args[0], didYouMean(args[0], p.list()), p.names(), p.Name)
 	return Misused
 }
-
-// isHelp reports whether an argument alone asks for help.
-func isHelp(arg string) bool { return arg == "-h" || arg == "-help" || arg == "--help" }
 
 // command is the command of a name, or nil.
 func (p Program) command(name string) *Command {
@@ -97,11 +100,11 @@ func (p Program) Builtin(args []string, out, complaints io.Writer) (code int, do
 			fmt.Fprintf(complaints, "%s completion: %v\n", p.Name, err)
 			return Misused, true
 		}
-	case "help":
-		if len(args) > 1 || p.Flags != nil {
+	case "help", "-h", "-help", "--help":
+		if args[0] == "help" && len(args) > 1 {
 			return Done, false
 		}
-		p.overview(out)
+		p.help(out)
 	default:
 		return Done, false
 	}
@@ -138,12 +141,7 @@ func (c Command) execute(name string, args []string, out, complaints io.Writer) 
 	case err == nil:
 		return Done
 	case errors.Is(err, flag.ErrHelp):
-		fmt.Fprintf(out, "%s: %s\n", name, c.About)
-		if c.Example != "" {
-			fmt.Fprintf(out, "\nexample:\n  %s\n", c.Example)
-		}
-		fmt.Fprint(out, "\nflags:\n")
-		PrintFlags(f, out)
+		c.help(name, c.About, f, out)
 		return Done
 	case errors.As(err, &misused):
 		fmt.Fprintf(complaints, "%s: %v\n%s -h shows the flags\n", name, err, name)

@@ -45,9 +45,9 @@ func TestExecute(t *testing.T) {
   completion print what completes command lines in bash, zsh or fish
   man        print the manual page, as in: tool man | man -l -
 
-exit codes: 0 done, 1 failed, 2 not asked properly, 130 interrupted
+exit codes: 0 done, 1 failed, 2 not asked properly, 130 interrupted, 143 terminated
 `
-	const greeting = "tool greet: say hello\n\nexample:\n  tool greet -to you\n\nflags:\n  -to NAME\n        say it to NAME (default \"all\")\n"
+	const greeting = "tool greet: say hello\n\nusage: tool greet [FLAGS]\n\nexample:\n  tool greet -to you\n\nflags:\n  -to NAME              say it to NAME (default \"all\")\n"
 	for _, row := range []struct {
 		args      string
 		code      int

@@ -18,9 +18,10 @@ func (p Program) Manual(out io.Writer) {
 		fmt.Fprint(out, ".I COMMAND\n")
 	}
 	fmt.Fprint(out, "[FLAGS]\n")
-	if all := p.flags(); all != nil {
+	if p.Flags != nil {
+		roffText(out, p.Alone)
 		fmt.Fprint(out, ".SH FLAGS\n")
-		roffFlags(out, all)
+		roffFlags(out, grouped(p.Flags(), p.Alone.Groups))
 	}
 	if len(p.Commands) > 0 {
 		fmt.Fprint(out, ".SH COMMANDS\n")
@@ -28,22 +29,37 @@ func (p Program) Manual(out io.Writer) {
 	for i := range p.Commands {
 		c := &p.Commands[i]
 		fmt.Fprintf(out, ".SS %s %s\n%s.\n", p.Name, c.Name, roff(c.About))
-		if c.Example != "" {
-			fmt.Fprintf(out, ".PP\n.nf\n    %s\n.fi\n", roff(c.Example))
-		}
-		roffFlags(out, c.flags(p.Name))
+		roffText(out, *c)
+		roffFlags(out, grouped(c.set(p.Name), c.Groups))
 	}
-	fmt.Fprintf(out, ".SH EXIT STATUS\n%d done, %d failed, %d not asked properly, %d interrupted.\n", Done, Failed, Misused, Interrupted)
+	fmt.Fprintf(out, ".SH EXIT STATUS\n%s.\n", Codes)
 }
 
-func roffFlags(out io.Writer, all []listed) {
-	for _, f := range all {
-		fmt.Fprintf(out, ".TP\n.B \\-%s\n", roff(f.name))
-		if f.value != "" {
-			fmt.Fprintf(out, ".I %s\n", roff(f.value))
+// roffText prints what a command says beside its flags, in lines as they are.
+func roffText(out io.Writer, c Command) {
+	for _, text := range []string{c.Usage, strings.Trim(c.Text, "\n"), c.Example} {
+		if text == "" {
+			continue
 		}
-		for _, line := range wrap(f.text, widest) {
-			fmt.Fprintln(out, roff(line))
+		fmt.Fprint(out, ".PP\n.nf\n")
+		for _, line := range strings.Split(text, "\n") {
+			fmt.Fprintln(out, roff("    "+line))
+		}
+		fmt.Fprint(out, ".fi\n")
+	}
+}
+
+func roffFlags(out io.Writer, groups []titled) {
+	for _, g := range groups {
+		fmt.Fprintf(out, ".PP\n%s:\n", roff(g.title))
+		for _, f := range g.flags {
+			fmt.Fprintf(out, ".TP\n.B \\-%s\n", roff(f.name))
+			if f.value != "" {
+				fmt.Fprintf(out, ".I %s\n", roff(f.value))
+			}
+			for _, line := range wrap(f.text, widest) {
+				fmt.Fprintln(out, roff(line))
+			}
 		}
 	}
 }

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"flag"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -40,7 +41,7 @@ func TestWords(t *testing.T) {
 		"-fence -1":    `-fence is "-1", want a whole number that is not negative`,
 		"-ndoes 4":     "no flag -ndoes (did you mean -nodes?)",
 		"-xylophone 4": "no flag -xylophone",
-		"-idle":        "flag needs an argument: -idle",
+		"-idle":        "-idle needs a value: -idle duration",
 	} {
 		if err := ParseFlags(f(), strings.Fields(args)); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", args, err, want)
@@ -48,19 +49,71 @@ func TestWords(t *testing.T) {
 	}
 }
 
-// No line of help is longer than a terminal.
-func TestHelpFits(t *testing.T) {
+// No line of help is longer than a terminal. Flags come in their groups, in the order of the group.
+func TestHelp(t *testing.T) {
 	f := flag.NewFlagSet("tool", flag.ContinueOnError)
 	f.String("long", "here", strings.Repeat("a word and another, ", 20)+"`FILE`")
+	f.Bool("brief", false, "be brief")
+	f.Bool("a-name-that-takes-the-whole-column", false, "say so")
+	f.Bool("lost", false, "be in no group")
+	Old(f, "short", "brief")
 	var out strings.Builder
-	PrintFlags(f, &out)
+	c := Command{Text: "\nWords.\n", Example: "tool -brief\ntool", Groups: []Group{{"most", "long brief"}, {"rest", "a-name-that-takes-the-whole-column"}}}
+	c.help("tool", "do", f, &out)
 	for line := range strings.Lines(out.String()) {
 		if len(line) > 100 {
 			t.Errorf("%d bytes: %s", len(line), line)
 		}
 	}
-	if !strings.HasPrefix(out.String(), "  -long FILE\n        a word") || !strings.HasSuffix(out.String(), "FILE (default \"here\")\n") {
-		t.Errorf("help is\n%s", out.String())
+	for _, want := range []string{"tool: do\n\nusage: tool [FLAGS]\n\nWords.\n\nexample:\n  tool -brief\n  tool\n\nmost:\n  -long FILE            a word",
+		"(default \"here\")\n  -brief                be brief\n\nrest:\n  -a-name-that-takes-the-whole-column\n                        say so\n\nother flags:\n  -lost "} {
+		if !strings.Contains(out.String(), want) {
+			t.Errorf("no %q in\n%s", want, out.String())
+		}
+	}
+	if strings.Contains(out.String(), "short") {
+		t.Errorf("the help shows an old name:\n%s", out.String())
+	}
+	if err := ParseFlags(f, []string{"-short"}); err != nil || !Given(f)["brief"] || Given(f)["short"] {
+		t.Errorf("given are %v, %v", Given(f), err)
+	}
+}
+
+// Lint finds a flag without a group, a second meaning of a shared name, a name that another command or
+// another program has, a group's flag that is not there, a long line, and a command without an example.
+func TestLint(t *testing.T) {
+	define := func(names ...string) func(*flag.FlagSet, []string, io.Writer) error {
+		return func(f *flag.FlagSet, args []string, _ io.Writer) error {
+			for _, name := range names {
+				f.String(name, "", "is `X`")
+			}
+			return Parse(f, args)
+		}
+	}
+	p := Program{Name: "tool", Commands: []Command{
+		{Name: "one", Example: "tool", Groups: []Group{{"all", "here json gone"}}, Run: define("here", "json", "stray")},
+		{Name: "two", Groups: []Group{{"all", "here theirs"}}, Text: strings.Repeat("x", 100), Run: define("here", "theirs")},
+	}}
+	other := Program{Name: "other", Flags: func() *flag.FlagSet {
+		f := flag.NewFlagSet("other", flag.ContinueOnError)
+		f.Bool("theirs", false, "")
+		return f
+	}}
+	page := p.Page(other.Page("# Commands\n"))
+	if again := other.Page(p.Page(page)); again != page {
+		t.Errorf("the page becomes\n%s\nand was\n%s", again, page)
+	}
+	said := strings.Join(p.Lint(page), "\n")
+	for _, want := range []string{
+		"tool one -h: -stray is in no group", "tool one -h: there is no -gone", `tool one -json is "is ` + "`X`" + `", want it to contain`,
+		"tool one and tool two both have -here", "other and tool two both have -theirs", "tool two -h: a line of 100 bytes", "tool two -h has no example",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("no %q in\n%s", want, said)
+		}
+	}
+	if n := strings.Count(said, "\n") + 1; n != 7 {
+		t.Errorf("%d complaints:\n%s", n, said)
 	}
 }
 
@@ -111,7 +164,7 @@ func TestOtherShells(t *testing.T) {
 // The manual page has each command and flag, and no line that man would take for a macro.
 func TestManual(t *testing.T) {
 	_, out, _ := said("man")
-	for _, want := range []string{".TH TOOL 1", ".SS tool greet\nsay hello.", ".TP\n.B \\-to\n.I NAME\nsay it to NAME"} {
+	for _, want := range []string{".TH TOOL 1", ".SS tool greet\nsay hello.\n.PP\n.nf\n    tool greet \\-to you\n.fi\n.PP\nflags:\n", ".TP\n.B \\-to\n.I NAME\nsay it to NAME"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}

@@ -11,6 +11,8 @@ import (
 // The messages of package flag that are said in other words.
 var (
 	noSuchFlag = regexp.MustCompile(`^flag provided but not defined: -(.*)$`)
+	wantsValue = regexp.MustCompile(`^invalid (?:boolean )?value "(.*)" for (?:flag )?-?([^:]+): (want .*)$`)
+	noArgument = regexp.MustCompile(`^flag needs an argument: -(.*)$`)
 	badValue   = regexp.MustCompile(`^invalid (?:boolean )?value "(.*)" for (?:flag )?-?([^:]+): (?:parse error|strconv.*|value out of range)$`)
 )
 
@@ -18,8 +20,21 @@ var (
 func InOurWords(f *flag.FlagSet, err error) error {
 	if m := noSuchFlag.FindStringSubmatch(err.Error()); m != nil {
 		var names []string
-		f.VisitAll(func(one *flag.Flag) { names = append(names, one.Name) })
+		f.VisitAll(func(one *flag.Flag) {
+			if _, old := isOld(one); !old {
+				names = append(names, one.Name)
+			}
+		})
 		return fmt.Errorf("no flag -%s%s", m[1], didYouMean(m[1], dashed(names)))
+	}
+	if m := wantsValue.FindStringSubmatch(err.Error()); m != nil {
+		return fmt.Errorf("-%s is %q, %s", m[2], m[1], m[3])
+	}
+	if m := noArgument.FindStringSubmatch(err.Error()); m != nil {
+		if one := f.Lookup(m[1]); one != nil {
+			value, _ := flag.UnquoteUsage(one)
+			return fmt.Errorf("-%s needs a value: -%s %s", m[1], m[1], value)
+		}
 	}
 	if m := badValue.FindStringSubmatch(err.Error()); m != nil {
 		if one := f.Lookup(m[2]); one != nil {

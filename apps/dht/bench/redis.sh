@@ -30,12 +30,12 @@ done
 
 (cd "$root" && go build -o "$work/dht" ./apps/dht)
 # shellcheck disable=SC2086
-"$work/dht" serve -addr "127.0.0.1:$port" ${FLAGS:-} 2>"$work/dht.log" &
+"$work/dht" serve -listen "127.0.0.1:$port" ${FLAGS:-} 2>"$work/dht.log" &
 pids+=($!)
 redis-server --bind 127.0.0.1 --port $((port + 1)) --save '' --appendonly no --dir "$work" >"$work/redis.log" &
 pids+=($!)
 # shellcheck disable=SC2086
-"$work/dht" serve -nodes 2 -addr "127.0.0.1:$((port + 2))" ${FLAGS:-} >"$work/two.log" 2>&1 &
+"$work/dht" serve -nodes 2 -listen "127.0.0.1:$((port + 2))" ${FLAGS:-} >"$work/two.log" 2>&1 &
 pids+=($!)
 
 for p in "$port" $((port + 1)) $((port + 2)); do

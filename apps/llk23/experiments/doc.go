@@ -2,7 +2,7 @@
 // ordered read-write locks (Gustedt, Jeanvoine: Relaxed Synchronization with Ordered Read-Write
 // Locks, 2011, §4.2), made on the machine at hand.
 //
-//	llk23 experiments -time 15m -to results
+//	llk23 experiments -for 15m -to results
 //
 //	2a   ns an element against the size of a block, for 4 to 100 blocks
 //	2b   the shares of computing and waiting, of the same runs

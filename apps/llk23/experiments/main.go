@@ -20,26 +20,29 @@ import (
 	"github.com/orwl/go-orwl/internal/memory"
 )
 
-// Main is the command line from "experiments" on. It returns the exit code.
-func Main(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	return command.Program{Name: "llk23", Commands: []command.Command{{
+// Command is llk23 experiments. It ends with ctx.
+func Command(ctx context.Context) command.Command {
+	return command.Command{
 		Name: "experiments", About: "run the paper's four experiments here, and draw what came of them",
-		Run: func(f *flag.FlagSet, args []string, out io.Writer) error { return run(ctx, f, args, out) },
-	}}}.Execute(args, stdout, stderr)
+		Example: "llk23 experiments -for 15m -to results",
+		Groups:  []command.Group{{Title: "what to compute", Flags: "for scale kernel"}, {Title: "output", Flags: "to"}},
+		Run:     func(f *flag.FlagSet, args []string, out io.Writer) error { return run(ctx, f, args, out) },
+	}
 }
 
 func run(ctx context.Context, f *flag.FlagSet, args []string, out io.Writer) error {
 	p := plan{cores: runtime.GOMAXPROCS(0)}
-	f.DurationVar(&p.time, "time", 15*time.Minute, "for how `LONG` to run, 5s to 20m; less than 1m is a share of the runs")
+	f.DurationVar(&p.time, "for", 15*time.Minute, "run for a `TIME` in all, 5s to 20m; less than 1m is a share of the runs")
+	command.Old(f, "time", "for")
 	f.Float64Var(&p.scale, "scale", 0, "`PART` of the paper's sides of the matrix (2c) and of the blocks (2d), up to 1, which takes 49 GB; 0 is what fits")
-	f.StringVar(&p.kernel, "kernel", "listing", "the `NAME` of llk23's kernel: listing or fast")
+	f.StringVar(&p.kernel, "kernel", "listing", command.Usage("kernel", " of llk23: listing or fast"))
 	folder := f.String("to", "llk23-experiments", "write index.html and measured.csv in this `FOLDER`")
 	if err := command.Parse(f, args); err != nil {
 		return err
 	}
 	switch {
 	case p.time < 5*time.Second || p.time > 20*time.Minute:
-		return command.Misusef("-time %v: want 5s to 20m", p.time)
+		return command.Misusef("-for %v: want 5s to 20m", p.time)
 	case p.scale < 0 || p.scale > 1 || p.scale > 0 && p.scale*paperBlock < 1:
 		return command.Misusef("-scale %v: want more than 0.0004, up to 1, or 0", p.scale)
 	case p.kernel != "listing" && p.kernel != "fast":

@@ -1,0 +1,12 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/orwl/go-orwl/internal/command/commandtest"
+)
+
+func TestHelpPage(t *testing.T) {
+	t.Setenv(addressVariable, "") // is in the help of -at
+	commandtest.Check(t, program, "../../docs/commands.md")
+}
