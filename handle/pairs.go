@@ -12,9 +12,13 @@ type Pairs struct {
 	places []*resource.Place // of this turn of each
 }
 
-// Add adds a pair, which has announced its first turns.
-func (v *Pairs) Add(p *Pair) {
-	v.pairs, v.places = append(v.pairs, p), append(v.places, p.Place())
+// PairsOf are pairs that have announced their first turns.
+func PairsOf(pairs []*Pair) Pairs {
+	v := Pairs{pairs, make([]*resource.Place, len(pairs))}
+	for i, p := range pairs {
+		v.places[i] = p.Place()
+	}
+	return v
 }
 
 // Places are the requests of this turn, in the order of the pairs.

@@ -38,8 +38,8 @@ var (
 // bars hold today, so that no step grows. A change that shortens a step lowers its bar.
 var stepBars = map[string]struct{ functions, files int }{
 	"local":          {21, 8},
-	"remote":         {95, 31},
-	"remote, writes": {121, 38},
+	"remote":         {94, 31},
+	"remote, writes": {120, 38},
 }
 
 // module is the root of all import paths here.

@@ -76,16 +76,6 @@ func (t *Task) Last() { t.step.rounds = t.step.round + 1 }
 // ErrBodies is a task that has been given two bodies.
 var ErrBodies = errors.New("orwl: task has a body already: call Do or Each, once")
 
-// granted is the step's hook: the access that it waits for is granted. by is the worker that
-// has released, or nil.
-func (s *step) granted(by any) {
-	if w, ok := by.(*worker); ok && w.pool == s.pool {
-		w.Ready(s, s.home)
-	} else {
-		s.home.Push(s)
-	}
-}
-
 // ready goes on to acquire the accesses of the round, and reports whether the queues have
 // granted all. If not, the grant of the one that is missing makes the step ready. That may be
 // at once, so the caller leaves the step to others then.
@@ -152,7 +142,7 @@ func (s *step) run(w *worker) error {
 	}
 	s.round++
 	t.round.Inc() // before the release, so that the next task sees it
-	s.next, s.left, s.waits = s.first, int32(len(t.accesses)), false
+	s.next, s.left, s.waits = s.first, int32(len(t.pairs.Places())), false
 	if err := t.endRound(s.round, s.rounds, w); err != nil {
 		return err
 	}

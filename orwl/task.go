@@ -16,22 +16,22 @@ import (
 // Task is a loop over accesses to resources. It is declared by [Runtime.Task], and
 // runs on a goroutine of its own.
 type Task struct {
+	pairs    handle.Pairs // of the accesses, once its rounds have begun
+	run      *run
+	round    tally.Count // that it is in, or has been through
+	step     *step       // instead of a body and a goroutine
+	ahead    int16       // the most rounds that an access announces ahead
+	placed   bool        // the program has said which node
+	ended    atomic.Bool
+	on       int // the node
+	accesses []*Access
 	rt       *Runtime
 	phase    *Phase // that has declared it, or nil
 	name     string
-	on       int // the node
-	accesses []*Access
 	sequence *sequence // nil: none is declared
 	body     func(*Task) error
-	step     *step        // instead of a body and a goroutine
-	ahead    int16        // the most rounds that an access announces ahead
-	pairs    handle.Pairs // of the accesses, once the task has begun
-	run      *run
 	identity atomic.Pointer[identity] // nil until Context is called
-	placed   bool                     // the program has said which node
-	ended    atomic.Bool
-	round    tally.Count // that it is in, or has been through
-	err      error       // of Rounds
+	err      error                    // of Rounds
 }
 
 // Name is what the task was called.
@@ -187,11 +187,12 @@ func (a *Access) roundError(err error) error {
 
 // pair makes the pairs of a task that begins its rounds.
 func (t *Task) pair() {
-	t.pairs = handle.Pairs{}
-	for _, a := range t.accesses {
+	pairs := make([]*handle.Pair, len(t.accesses))
+	for i, a := range t.accesses {
 		t.ahead = max(t.ahead, a.ahead)
-		t.pairs.Add(&a.Pair)
+		pairs[i] = &a.Pair
 	}
+	t.pairs = handle.PairsOf(pairs)
 }
 
 // endRound ends a round, after which the task has done so many of all its rounds. rounds is

@@ -73,7 +73,13 @@ func (s *step) arm() {
 		return
 	}
 	s.task.pair()
-	s.hook.Granted = s.granted
+	s.hook.Granted = func(by any) {
+		if w, ok := by.(*worker); ok && w.pool == s.pool { // this worker has released
+			w.Ready(s, s.home)
+		} else {
+			s.home.Push(s)
+		}
+	}
 	s.left = int32(len(s.task.accesses))
 	all, err := s.ready()
 	if err != nil {

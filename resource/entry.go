@@ -109,15 +109,16 @@ func (r *Resource) end(s uint64, by any) {
 		r.leave(s, by)
 		return
 	}
-	r.serve(s, r.add(&r.completed, unit(modeOf(s))), by)
+	c := r.add(&r.completed, unit(modeOf(s)))
+	if r.settle(c, c, by); c&guarded != 0 {
+		r.gone(s)
+	}
 }
 
-// serve grants what the completion of a request has made due. s was its state, and c is what
-// the word completed holds since.
-func (r *Resource) serve(s, c uint64, by any) {
-	r.settle(c, c, by)
+// gone accounts for a request that has completed outside of the guard.
+func (r *Resource) gone(s uint64) {
 	switch {
-	case c&guarded == 0 || s&doorBit != 0:
+	case s&doorBit != 0:
 	case modeOf(s) == Write:
 		r.guard.Load().drained() // all before it have completed, and all after it enter
 	default:

@@ -61,3 +61,20 @@ func TestGivenUpWhileItsListIsInHand(t *testing.T) {
 		}
 	}
 }
+
+// A writer's release completes the ghost of the next writer, so that the readers before and
+// behind the ghost hold together, although none of them has waited.
+func TestGhostBetweenReadersThatDoNotWait(t *testing.T) {
+	r := newResource(t, 0)
+	var holder, first, gone, last Place
+	fine(t, holder.Request(r, Write))
+	fine(t, first.Request(r, Read))
+	fine(t, gone.Request(r, Write))
+	fine(t, last.Request(r, Read))
+	fine(t, gone.Cancel())
+	fine(t, holder.Acquire(t.Context()))
+	fine(t, holder.Release())
+	if !first.TryAcquire() || !last.TryAcquire() {
+		t.Error("a ghost keeps a reader out")
+	}
+}

@@ -68,7 +68,9 @@ func endAll(places []*Place, how leaving, by any) (n int, err error) {
 			c := r.add(&r.completed, one)
 			r.point()
 			if c&flags != 0 || r.readers.Load() != nil || r.far.Load() != nil || r.waits(r.near(c).Load(), c) {
-				r.serve(s, c, by)
+				if r.settle(c, c, by); c&guarded != 0 {
+					r.gone(s)
+				}
 			}
 		}
 		if x != nil || how == releases {

@@ -13,19 +13,20 @@ import (
 // and must not be copied.
 //
 // A grant sees everything that a place did before the release that caused it.
+//
+// What a step of a task uses stands in the first three cache lines.
 type Resource struct {
 	queue
-	name    string
-	initial int      // bytes, at the start
-	confirm bool     // a release waits until its write is committed
+	// Nil unless other nodes take part: see [Site]. The queue has a field for the home.
+	mirror  *mirror
 	changes *changes // nil: no writer has named what it changed
+	name    string
 
 	buffer coherence.Buffer
 	ledger coherence.Ledger
 
-	// Nil unless other nodes take part: see [Site]. The queue has a field for the home.
-	mirror *mirror
-
+	initial  int                   // bytes, at the start
+	confirm  bool                  // a release waits until its write is committed
 	recovery *recovery             // nil: no Options.Undo, and no writer at home has failed
 	reason   atomic.Pointer[error] // why it is broken
 	losses   atomic.Pointer[losses]
