@@ -50,6 +50,9 @@ func runBench(f *flag.FlagSet, args []string, out io.Writer) error {
 				c.Topology, c.Writes, c.Discipline = tree.String(), writes, discipline
 				c.Lock = plan.locks[i]
 				result, err := plan.median(ctx, c, tree)
+				if err != nil && ctx.Err() != nil {
+					return command.ErrInterrupted
+				}
 				if err != nil {
 					return fmt.Errorf("%s, %d ranks, F_W %g %%: %w", discipline, tree.Ranks(), writes, err)
 				}

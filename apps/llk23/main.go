@@ -8,8 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"os/signal"
-	"syscall"
 
 	"github.com/orwl/go-orwl/apps/llk23/experiments"
 	"github.com/orwl/go-orwl/internal/command"
@@ -24,13 +22,17 @@ const (
 	exitDone        = 0
 	exitFailed      = 1
 	exitUsage       = 2
-	exitInterrupted = 130
+	exitInterrupted = command.Interrupted
+	exitTerminated  = command.Terminated
 )
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	context.AfterFunc(ctx, stop) // a second signal ends the program at once
-	os.Exit(run(ctx, os.Args[1:], os.Stdout, os.Stderr))
+	ctx, _, interrupted := command.Interrupts()
+	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
+	if code == exitInterrupted && ctx.Err() != nil && !interrupted() {
+		code = exitTerminated
+	}
+	os.Exit(code)
 }
 
 // itself is the program, for its version, completion and manual.

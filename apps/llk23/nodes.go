@@ -39,10 +39,14 @@ func (j *job) spawn(ctx context.Context, args []string, stdout, stderr io.Writer
 		code = failed.ExitCode()
 	}
 	switch {
-	case code == exitInterrupted, ctx.Err() != nil && failed != nil && failed.Code == exitFailed:
+	case code == exitInterrupted, code == exitTerminated && ctx.Err() != nil, ctx.Err() != nil && failed != nil && failed.Code == exitFailed:
 		// A node may hear of another's interrupt before its own, and then fails.
 		code = exitInterrupted
-		fmt.Fprintln(stderr, "llk23: stopped without a result: interrupted")
+		why := "interrupted"
+		if cause := context.Cause(ctx); cause != nil {
+			why = cause.Error()
+		}
+		fmt.Fprintln(stderr, "llk23: stopped without a result:", why)
 	case failed == nil || failed.Err != nil || failed.Signal != nil:
 		fmt.Fprintf(stderr, "llk23: %v\n", err)
 	}

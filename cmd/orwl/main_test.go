@@ -142,6 +142,7 @@ func TestBadCommandLines(t *testing.T) {
 		"bench -inside 1":                   `-inside: "1": time: missing unit`,
 		"bench -json -csv":                  "-json and -csv exclude each other",
 		"bench -bench upb -ranks 2":         "there is nothing to play: lab: UPB on node:1 core:2",
+		"serve -listen 0.0.0.0:0":           `-listen is "0.0.0.0:0": want a key`,
 		"serve -lease x":                    `-lease is "x", want a time with its unit`,
 		"lock":                              "want a name and a command",
 		"lock x --":                         "want a name and a command",

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/internal/terminal"
+	"github.com/orwl/go-orwl/net/p2p"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/orwl/session"
 )
@@ -41,6 +43,9 @@ func runServe(f *flag.FlagSet, args []string, out io.Writer) error {
 	ctx, stop, interrupted := command.Interrupts()
 	defer stop()
 	s, err := session.Listen(ctx, o)
+	if errors.Is(err, p2p.ErrNoKey) {
+		return command.Misusef("-listen is %q: want a key in ORWL_KEY_FILE, or 127.0.0.1: others would connect", o.Listen)
+	}
 	if err != nil {
 		return err
 	}

@@ -19,13 +19,18 @@ import (
 )
 
 // runTaskBench is orwl taskbench.
-func runTaskBench(f *flag.FlagSet, args []string, out io.Writer) error {
+func runTaskBench(f *flag.FlagSet, args []string, out io.Writer) (err error) {
 	b, err := parseTaskBench(f, args)
 	if err != nil {
 		return err
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
+	defer func() {
+		if err != nil && ctx.Err() != nil {
+			err = command.ErrInterrupted
+		}
+	}()
 	place, err := launch.FromEnvironment()
 	if err != nil {
 		return err

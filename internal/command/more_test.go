@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"io"
 	"os"
@@ -209,6 +210,9 @@ func TestInterrupts(t *testing.T) {
 		}
 		cancel()
 		stop()
+		if cause := context.Cause(ctx); !errors.Is(cause, context.Canceled) || (cause.Error() == "interrupted") != want {
+			t.Errorf("%v: the cause is %v", signal, cause)
+		}
 		if interrupted() != want {
 			t.Errorf("%v: interrupted %v, want %v", signal, interrupted(), want)
 		}
