@@ -272,7 +272,7 @@ func (l *crw) Release() {
 	l.cohort.Release()
 }
 
-// TryAcquire implements Tryer.
+// TryAcquire implements Tryer. No rank of C-RW-NP looks at closed, so there it may stay.
 func (l *crw) TryAcquire() bool {
 	if l.begin(forever()) != nil || l.preference == writersFirst && l.barrier.Load() != 0 || !l.cohort.tryAcquire() {
 		return false
@@ -280,9 +280,6 @@ func (l *crw) TryAcquire() bool {
 	if busy, _ := l.tryClose(); busy != nil {
 		l.cohort.Release()
 		return false
-	}
-	if l.preference == noPreference {
-		l.open(l.indicators)
 	}
 	return l.decided() == nil && l.tried(writing, true)
 }

@@ -29,3 +29,6 @@ func CSTList(m Mutex) (nodes []Rank) {
 	}
 	return nodes
 }
+
+// RaiseBarrier raises the barrier of a C-RW lock, as a reader of C-RW-WP does.
+func RaiseBarrier(m Mutex) { m.(*crw).barrier.accumulate(1) }

@@ -70,10 +70,10 @@ var mutated = []mutants.File{
 }
 
 // explorations are the tests that search schedules.
-const explorations = "TestExhaust|TestSeeds|TestCrashSeeds|TestCrashAnywhere|TestCancelAnywhere|TestTryAnywhere|TestTryBeside|TestGoneForGood|TestMixed|TestSpreadFlips"
+const explorations = "TestExhaust|TestSeeds|TestCrashSeeds|TestCrashAnywhere|TestCancelAnywhere|TestTryAnywhere|TestTryBeside|TestReadTryBeside|TestGoneForGood|TestMixed|TestSpreadFlips"
 
 // orders are the tests of who has a lock before whom, and of rules. All together take a second.
-const orders = "^(TestBatches|TestPatience|TestHeadLosesPatience|TestHighHasItsShare|TestCNAKnowsSecondQueue|TestCST.*|TestTryMindsImpatientWriter|TestFailedWindowEndsTry|" +
+const orders = "^(TestBatches|TestPatience|TestHeadLosesPatience|TestHighHasItsShare|TestCNAKnowsSecondQueue|TestCST.*|TestTryMindsImpatientWriter|TestFailedWindowEnds.*|TestTryMindsBarrier|TestPhases.*|" +
 	"TestMixVotes|TestMixChangesSpread|TestMixPace|TestShiftFollowsReaders|TestSpreadsOfMachines|TestPaceOfWriters|TestReadersFollowCounters|TestObserve|TestWriterLeavesTuning)$"
 
 // Each stage tries the locks of the mutated file. The simulator reports a rank that waits for ever at

@@ -6,8 +6,10 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/repeat"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/sim"
 )
 
 // High acquisitions of high priority come in a row. Then it is the turn of one of low priority.
@@ -67,31 +69,161 @@ func TestTryMindsImpatientWriter(t *testing.T) {
 	}
 }
 
-// failing is a window that fails at the first operation that changes a word.
+// failing is a window that fails at its n-th operation. Then operations do nothing.
 type failing struct {
 	rma.Window
+	n   int
 	err error
 }
 
-func (w *failing) FetchOp(rma.Rank, rma.Disp, rma.Op, uint64) uint64 {
-	w.err = errors.New("the connection is lost")
-	return 0
+func (w *failing) fails(target rma.Rank) bool {
+	if target < 0 {
+		panic("there is no such rank")
+	}
+	if w.n--; w.n == 0 {
+		w.err = errors.New("the connection is lost")
+	}
+	return w.err != nil
+}
+
+func (w *failing) Get(p rma.Rank, d rma.Disp) uint64 {
+	if w.fails(p) {
+		return 0
+	}
+	return w.Window.Get(p, d)
+}
+
+func (w *failing) Put(p rma.Rank, d rma.Disp, v uint64) {
+	if !w.fails(p) {
+		w.Window.Put(p, d, v)
+	}
+}
+
+func (w *failing) FetchOp(p rma.Rank, d rma.Disp, op rma.Op, v uint64) uint64 {
+	if w.fails(p) {
+		return 0
+	}
+	return w.Window.FetchOp(p, d, op, v)
+}
+
+func (w *failing) CAS(p rma.Rank, d rma.Disp, old, new uint64) uint64 {
+	if w.fails(p) {
+		return 0
+	}
+	return w.Window.CAS(p, d, old, new)
+}
+
+func (w *failing) Await(ctx context.Context, p rma.Rank, d rma.Disp, until rma.Until) (uint64, error) {
+	if w.fails(p) {
+		return 0, w.err
+	}
+	return w.Window.Await(ctx, p, d, until)
 }
 
 func (w *failing) Err() error { return w.err }
 
-// A reader whose window fails while it tries has no lock.
+// A rank whose window fails while it tries has no lock.
 func TestFailedWindowEndsTry(t *testing.T) {
 	for _, spec := range locks.All() {
 		if spec.Kind != locks.ReaderWriter {
 			continue
 		}
-		l, f := onMem(t, spec.Name, "core:2", locks.Options{Operations: true})
-		w, err := f.Window(0)
+		for n := 1; n < 12; n++ {
+			for _, reads := range []bool{true, false} {
+				l, f := onMem(t, spec.Name, "node:2 core:1", locks.Options{Operations: true})
+				w, err := f.Window(0)
+				must(err)
+				mine := &failing{Window: w, n: n}
+				m, has := l.At(mine), false
+				if reads {
+					has = m.(locks.ReadTryer).TryAcquireRead()
+				} else {
+					has = m.(locks.Tryer).TryAcquire()
+				}
+				if has && mine.err != nil {
+					t.Errorf("%s, operation %d: a try (to read: %t) succeeds on a window that fails meanwhile", spec.Name, n, reads)
+				}
+			}
+		}
+	}
+}
+
+// A rank of a cohort whose window fails while it lets go touches no word of a rank that there is not.
+func TestFailedWindowEndsRelease(t *testing.T) {
+	for n := 1; n < 8; n++ {
+		l, f := onMem(t, "C-MCS-MCS", "node:2 core:2", locks.Options{Operations: true, OwnNode: true})
+		w, err := f.Window(3)
 		must(err)
 		mine := &failing{Window: w}
-		if l.At(mine).(locks.ReadTryer).TryAcquireRead() && mine.err != nil {
-			t.Errorf("%s: a try to read succeeds on a window that fails meanwhile", spec.Name)
+		m := l.At(mine)
+		must(m.Acquire(context.Background()))
+		mine.n = n
+		m.Release()
+	}
+}
+
+// A writer of WP minds a barrier of readers, also when it tries.
+func TestTryMindsBarrier(t *testing.T) {
+	for name, want := range map[string]bool{"C-RW-WP-MCS-MCS": false, "C-RW-RP-MCS-MCS": true, "C-RW-NP-MCS-MCS": true} {
+		l, f := onMem(t, name, "core:2", locks.Options{})
+		w, err := f.Window(0)
+		must(err)
+		m := l.At(w)
+		locks.RaiseBarrier(m)
+		if got := m.(locks.Tryer).TryAcquire(); got != want {
+			t.Errorf("%s: with a barrier a try of a writer says %t, want %t", name, got, want)
 		}
+	}
+}
+
+// The phase of an indicator has eight bits. After 256 writers it does not spill into the bit that
+// keeps readers out.
+func TestPhasesOfIndicatorsWrap(t *testing.T) {
+	for _, name := range []string{"C-RW-RP-MCS-MCS", "C-RW-WP-MCS-MCS"} {
+		l, f := onMem(t, name, "core:2", locks.Options{})
+		w, err := f.Window(0)
+		must(err)
+		m := l.At(w)
+		for range 600 {
+			must(m.Acquire(context.Background()))
+			m.Release()
+			if !m.(locks.ReadTryer).TryAcquireRead() {
+				t.Fatalf("%s: a reader cannot have a lock that is free", name)
+			}
+			m.(locks.RWMutex).ReleaseRead()
+		}
+	}
+}
+
+// A rank that tries to read wakes the writer that waits for it to go.
+func TestReadTryBeside(t *testing.T) {
+	repeat.Skip(t)
+	t.Parallel()
+	for _, spec := range locks.All() {
+		if spec.Kind != locks.ReaderWriter {
+			continue
+		}
+		t.Run(spec.Name, func(t *testing.T) {
+			for _, way := range waysOf(spec) {
+				system := sim.System{Topology: machine(t, "core:2"), Shared: way == direct, Setup: func(f *sim.Fabric) (sim.Program, error) {
+					l, err := spec.New(f, locks.Options{Operations: way == byOperations})
+					return sim.Program{Rank: func(ctx context.Context, w rma.Window) error {
+						m := l.At(w).(locks.RWMutex)
+						if w.Rank() == 0 {
+							if err := m.Acquire(ctx); err != nil {
+								return err
+							}
+							m.Release()
+						} else if m.(locks.ReadTryer).TryAcquireRead() {
+							m.ReleaseRead()
+						}
+						return nil
+					}}, err
+				}}
+				if err := system.Exhaust(sim.Limit{States: *states}).Err(); err != nil {
+					t.Errorf("%s: %v", way, err)
+				}
+			}
+		})
 	}
 }
