@@ -1,6 +1,7 @@
 package prose
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,17 +12,24 @@ import (
 // records are pages that keep what was found, in the words of their day.
 var records = []string{"STATUS.md", "measured.md", "coherence-mutants.md", "locks-mutants.md"}
 
-// TestPages reads the pages that people read to use the library.
+// TestPages reads all pages.
 func TestPages(t *testing.T) {
 	var pages []string
-	for _, pattern := range []string{"../../*.md", "../../docs/*.md", "../../docs/*/*.md"} {
-		found, err := filepath.Glob(pattern)
-		if err != nil {
-			t.Fatal(err)
+	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {
+		switch name := filepath.Base(path); {
+		case err != nil:
+			return err
+		case d.IsDir() && (name == "testdata" || strings.HasPrefix(name, ".") && name != ".."):
+			return fs.SkipDir
+		case filepath.Ext(name) == ".md":
+			pages = append(pages, path)
 		}
-		pages = append(pages, found...)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
-	if len(pages) < 10 {
+	if len(pages) < 40 {
 		t.Fatalf("only %d pages are found", len(pages))
 	}
 	for _, page := range pages {
@@ -33,7 +41,7 @@ func TestPages(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, f := range Check(string(text)) {
-			t.Errorf("%s:%d: %s\n\t%s", strings.TrimPrefix(page, "../../"), f.Line, f.Why, f.Sentence)
+			t.Errorf("%s:%d: %s\n\t%s", filepath.ToSlash(strings.TrimPrefix(page, "../../")), f.Line, f.Why, f.Sentence)
 		}
 	}
 }
