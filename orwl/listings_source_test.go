@@ -154,7 +154,7 @@ func unresolved(file *ast.File) (names []string) {
 
 // TestListingsRefuse plants every mistake that a page can make.
 func TestListingsRefuse(t *testing.T) {
-	const good = "text\n\n```go\nfmt.Println(1)\n// Output:\n// 1\n```\n\n    go run ./apps/llk23\n\n```\nfree text\n```\n"
+	const good = "text\n\n```go\nfmt.Println(1)\n// Output:\n// 1\n```\n\n    go run ./apps/llk23\n\n```\nfree text\n```\n```text\nx := p.F()\n```\n"
 	all, err := listings("page.md", good)
 	if err != nil || len(all) != 1 || all[0].line != 4 || all[0].check(" 1 \n") != nil {
 		t.Errorf("%+v, %v", all, err)

@@ -129,8 +129,8 @@ func listings(page, text string) ([]listing, error) {
 		reason, compiled := strings.CutPrefix(rest, "not run: ")
 		from, part := strings.CutPrefix(rest, "from ")
 		switch {
-		case language != "go" && !calls.MatchString(b.code):
-			continue
+		case language != "go" && (language != "" || !calls.MatchString(b.code)):
+			continue // another language: text, console
 		case language != "go":
 			errs = append(errs, fmt.Errorf("%s is Go without a fence: put it between ```go and ```", l.at()))
 		case compiled:
