@@ -26,9 +26,14 @@ func TestExamples(t *testing.T) {
 		"wave":        "200×200 cells in ",
 		"life":        ".#..............\n..#.............\n###.............\n",
 		"gaussseidel": "after sweep 1268 ",
+		"redblack":    "in sweep 261 ",
+		"filter":      "240×320 cells in ",
 	}
 	film := filepath.Join(t.TempDir(), "wave.gif")
-	args := map[string][]string{"wave": {"-film", film}}
+	args := map[string][]string{
+		"wave":   {"-film", film},
+		"filter": {"-out", filepath.Join(t.TempDir(), "filtered.png")},
+	}
 	for _, file := range folders {
 		name := filepath.Dir(file)
 		t.Run(name, func(t *testing.T) {

@@ -98,6 +98,8 @@ var layers = []layer{
 	{path: "examples/wave", imports: anything},
 	{path: "examples/life", imports: anything},
 	{path: "examples/gaussseidel", imports: anything},
+	{path: "examples/filter", imports: anything},
+	{path: "examples/redblack", imports: anything},
 	{path: "docs/pictures", imports: "orwl/trace"},
 	{path: "examples/tutorial", imports: anything},
 	{path: "examples/tutorial/draw", pure: true},

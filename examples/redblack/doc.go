@@ -1,0 +1,6 @@
+// Red-black Gauss-Seidel on the plate of examples/gaussseidel, with over-relaxation. The cells of a
+// chessboard have two colours, and each sweep changes one of them. A cell has neighbours of the
+// other colour only, so that all cells of a sweep can be computed at the same time.
+//
+//	go run ./examples/redblack -side 200
+package main
