@@ -30,19 +30,14 @@ func (b *Block) Len(dim int) int {
 }
 
 // At is the place of the first cell in a dimension of the grid.
-func (b *Block) At(dim int) int { return b.row(b.cells.low[0], b.cells.low[1]).At(dim) }
-
-// row is the row of a plane and a place in it.
-func (b *Block) row(z, y int) Row {
-	return Row{block: b, z: z, y: y, x: b.cells.low[2], length: b.cells.high[2] - b.cells.low[2]}
-}
+func (b *Block) At(dim int) int { return Row{b, b.cells.low[0], b.cells.low[1]}.At(dim) }
 
 // Rows yields the rows of the block, from low to high.
 func (b *Block) Rows() iter.Seq[Row] {
 	return func(yield func(Row) bool) {
 		for z := b.cells.low[0]; z < b.cells.high[0]; z++ {
 			for y := b.cells.low[1]; y < b.cells.high[1]; y++ {
-				if !yield(b.row(z, y)) {
+				if !yield(Row{b, z, y}) {
 					return
 				}
 			}
@@ -50,20 +45,20 @@ func (b *Block) Rows() iter.Seq[Row] {
 	}
 }
 
-// Row is neighbouring cells of a block in the last dimension.
+// Row is neighbouring cells of a block in the last dimension. It has no vec, which the compiler
+// would not keep in registers.
 type Row struct {
-	block   *Block
-	z, y, x int // its first cell: no vec, which the compiler would not keep in registers
-	length  int
+	block *Block
+	z, y  int // its plane, and its place there
 }
 
 // Len is the number of cells.
-func (r Row) Len() int { return r.length }
+func (r Row) Len() int { return r.block.cells.high[2] - r.block.cells.low[2] }
 
 // At is the place of the first cell in a dimension of the grid.
 func (r Row) At(dim int) int {
 	g := r.block.tile.grid
-	return g.wrapped(vec{r.z, r.y, r.x})[dims-g.ranks+dim]
+	return g.wrapped(vec{r.z, r.y, r.block.cells.low[2]})[dims-g.ranks+dim]
 }
 
 // Old is the row before the sweep, or another one that lies so many cells away in each
@@ -85,12 +80,12 @@ func (f *Field[T]) Old(r Row, away ...int) []T {
 	case 1:
 		from += away[0]
 	}
-	to := from + r.length
+	to := from + r.Len()
 	return m.cells[r.block.sweep&1][from:to:to]
 }
 
 // of is where a row begins.
-func (m *memory[T]) of(r Row) int { return m.origin + r.z*m.plane + r.y*m.row + r.x }
+func (m *memory[T]) of(r Row) int { return m.origin + r.z*m.plane + r.y*m.row + r.block.cells.low[2] }
 
 // Box is the memory of a field around a block, for kernels that go over several rows at once.
 type Box[T any] struct {
@@ -111,6 +106,6 @@ func (f *Field[T]) Box(b *Block) Box[T] {
 func (f *Field[T]) New(r Row) []T {
 	m := r.block.memory[f.number].(*memory[T])
 	from := m.of(r)
-	to := from + r.length
+	to := from + r.Len()
 	return m.cells[^r.block.sweep&1][from:to:to]
 }

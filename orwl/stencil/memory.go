@@ -94,12 +94,16 @@ func (m *memory[T]) load(s *strip, sweeps int, face []byte) {
 	at, n := s.at, s.length
 	for z := range s.planes {
 		cell := s.first + z*m.plane
-		for range s.rows {
-			if n == 1 { // of a column
-				to[cell] = from.At(at)
-			} else {
-				from.Sub(at, at+n).Copy(to[cell : cell+n])
+		if n == 1 { // a column
+			for _, x := range from.Sub(at, at+s.rows).All() {
+				to[cell] = x
+				cell += m.row
 			}
+			at += s.rows
+			continue
+		}
+		for range s.rows {
+			from.Sub(at, at+n).Copy(to[cell : cell+n])
 			at, cell = at+n, cell+m.row
 		}
 	}
@@ -110,12 +114,17 @@ func (m *memory[T]) store(s *strip, sweeps int, face []byte) {
 	at, n := s.at, s.length
 	for z := range s.planes {
 		cell := s.first + z*m.plane
-		for range s.rows {
-			if n == 1 {
-				to[at] = from[cell]
-			} else {
-				copy(to[at:at+n], from[cell:cell+n])
+		if n == 1 {
+			column := to[at : at+s.rows]
+			for i := range column {
+				column[i] = from[cell]
+				cell += m.row
 			}
+			at += s.rows
+			continue
+		}
+		for range s.rows {
+			copy(to[at:at+n], from[cell:cell+n])
 			at, cell = at+n, cell+m.row
 		}
 	}
