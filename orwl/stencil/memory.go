@@ -73,7 +73,7 @@ func (m *memory[T]) bind(tile []byte) {
 }
 
 // generation is which of two one is: 0 back is the newest after so many sweeps.
-func generation(sweeps, back int) int { return (sweeps + back) & 1 }
+func generation(sweeps, back int) int { return (sweeps + back) % 2 }
 
 // strip is a move as a pass makes it: all that stays the same in each pass, side by side.
 type strip struct {

@@ -109,11 +109,7 @@ func (t *tile) cuts() []int {
 	if late-early < rows { // not worth a stage
 		late = min(early, latest)
 	}
-	for _, cut := range []int{early, late} {
-		if cut > begin && cut < end {
-			cuts = append(cuts, cut)
-		}
-	}
+	cuts = append(cuts, min(early, end), min(late, end))
 	slices.Sort(cuts)
 	return slices.Compact(cuts)
 }

@@ -52,6 +52,8 @@ func TestCuts(t *testing.T) {
 		{Options{Update: InPlace, Stages: -1}, 100, []int{100, 200}},
 		{Options{Update: InPlace, Stages: 1}, 16, []int{16, 17, 31, 32}},
 		{Options{Update: InPlace, Stages: 15}, 16, []int{16, 31, 32}},
+		{Options{Update: InPlace, Stages: 40}, 16, []int{16, 31, 32}}, // more rows than there are
+		{Options{Update: InPlace, Stages: 4}, 12, []int{12, 16, 20, 24}},
 		{Options{Update: InPlace}, 65, []int{65, 97, 130}},
 		{Options{Update: InPlace}, 63, []int{63, 126}},
 		{Options{Update: InPlace, Stages: 3, Sweeps: 4}, 16, []int{16, 20, 28, 32}},

@@ -32,7 +32,7 @@ const (
 
 // Account is how a block has spent the time, and what it has imported.
 type Account struct {
-	// Spent is the time in each phase until Ended, when the last pass ended.
+	// Spent is the time in each phase until Ended: when the last phase ended.
 	Spent [Phases]time.Duration
 	Ended time.Duration
 	// Imports is how many faces of neighbours it has taken over, of so many bytes.
@@ -65,18 +65,15 @@ type watch struct {
 	since time.Duration
 }
 
-// enter begins a phase, unless it is the present one.
+// enter begins a phase.
 func (p *stage) enter(phase Phase) {
 	w, o := &p.watch, &p.grid.o.Watch
-	if o.Clock == nil || phase == w.phase {
+	if o.Clock == nil {
 		return
 	}
 	now := o.Clock()
 	w.Spent[w.phase] += now - w.since
-	w.phase, w.since = phase, now
-	if phase == Outside {
-		w.Ended = now
-	}
+	w.phase, w.since, w.Ended = phase, now, now
 	if o.Observe != nil {
 		o.Observe(Change{Block: p.block.number, Task: p.task, Phase: phase, At: now, Account: &w.Account})
 	}
@@ -84,7 +81,7 @@ func (p *stage) enter(phase Phase) {
 
 // tell tells of a task that only exports.
 func (t *tile) tell(task *orwl.Task, phase Phase) {
-	if o := &t.grid.o.Watch; o.Clock != nil && o.Observe != nil {
+	if o := &t.grid.o.Watch; o.Observe != nil {
 		o.Observe(Change{Block: t.block.number, Task: task, Phase: phase, At: o.Clock()})
 	}
 }

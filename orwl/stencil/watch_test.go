@@ -2,7 +2,11 @@ package stencil
 
 import (
 	"context"
+	"fmt"
+	"slices"
+	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -25,6 +29,68 @@ func TestEarlyAndHidden(t *testing.T) {
 		got.count(16, 10, c.there, c.asked)
 		if got != c.want {
 			t.Errorf("there at %d, asked for at %d: %+v, want %+v", c.there, c.asked, got, c.want)
+		}
+	}
+}
+
+// Each stage and each exporter tells all that it does, in order.
+func TestChanges(t *testing.T) {
+	const passes = 3
+	for _, exporters := range []bool{false, true} {
+		var mu sync.Mutex
+		told := make(map[string][]Phase) // by task
+		var ticks atomic.Int64
+		watch := Watch{Clock: func() time.Duration { return time.Duration(ticks.Add(1)) }}
+		o := Options{Size: Size{12}, Blocks: Size{3}, Update: InPlace, Exporters: exporters}
+		o.Watch = watch
+		o.Watch.Observe = func(c Change) {
+			mu.Lock()
+			defer mu.Unlock()
+			name := c.Task.Name()
+			told[name] = append(told[name], c.Phase)
+			if !strings.HasPrefix(name, fmt.Sprint("grid ", c.Block)) || (c.Account == nil) != strings.HasSuffix(name, "exporter") {
+				t.Errorf("task %q tells %+v", name, c)
+			}
+		}
+		for range 2 { // the second time nobody looks on
+			rt, err := orwl.New(orwl.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := New(rt, o)
+			u := NewField(g, "u", FieldOptions[float64]{Halo: Around(1)})
+			if err := g.Sweep(passes, func(b *Block) {
+				for r := range b.Rows() {
+					copy(u.New(r), u.Old(r, 1))
+				}
+			}); err != nil {
+				t.Fatal(err)
+			}
+			if err := rt.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			o.Watch = watch
+		}
+		tasks := 3
+		if exporters {
+			tasks += 4
+		}
+		if len(told) != tasks {
+			t.Errorf("%d tasks have told what they do, want %d", len(told), tasks)
+		}
+		for name, got := range told {
+			each := []Phase{Importing, Computing, Exporting, Waiting}
+			switch {
+			case strings.HasSuffix(name, "exporter"):
+				each = each[2:]
+			case exporters:
+				each = []Phase{Importing, Computing, Waiting}
+			}
+			want := slices.Repeat(each, passes)
+			want[len(want)-1] = Outside
+			if !slices.Equal(got, want) {
+				t.Errorf("task %q has told %v, want %v", name, got, want)
+			}
 		}
 	}
 }
