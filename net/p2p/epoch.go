@@ -1,8 +1,10 @@
 package p2p
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 
 	"github.com/orwl/go-orwl/net/p2p/internal/control"
 	"github.com/orwl/go-orwl/net/p2p/internal/gathering"
@@ -76,6 +78,16 @@ func (n *Node) takeChange(from int, bulk []byte) error {
 	return nil
 }
 
+// loses reports whether an epoch is without a node that was in the one before and has not left.
+func loses(before, now membership.Epoch) bool {
+	for i, s := range now.Seats {
+		if before.Has(i) && s.State != membership.In && s.State != membership.Left {
+			return true
+		}
+	}
+	return false
+}
+
 // change has f change the membership, and does what follows. Nodes that take no part in the
 // epoch are given up.
 func (n *Node) change(f func(m *membership.Member) ([]membership.Letter, error)) error {
@@ -94,7 +106,11 @@ func (n *Node) change(f func(m *membership.Member) ([]membership.Letter, error))
 	}
 	now := m.Epoch()
 	if now.Number != before.Number {
-		n.log.Info("epoch", "number", now.Number, "nodes", now.Members())
+		level := slog.LevelDebug // nodes leave, as at the end of every run
+		if loses(before, now) {
+			level = slog.LevelInfo
+		}
+		n.log.Log(context.Background(), level, "epoch", "number", now.Number, "nodes", now.Members())
 		n.postGatherings(n.gatherer.Enter(now))
 	}
 	if m.Apart() && !apart {

@@ -55,7 +55,7 @@ func (n *Node) hasLost(p *peer, e *PeerError) {
 	}
 	if e.Left {
 		n.counts.Left.Add(1)
-		n.log.Info("node has left", "peer", p.number)
+		n.log.Debug("node has left", "peer", p.number)
 	} else {
 		n.counts.Lost.Add(1)
 		n.log.Warn("node lost", "peer", p.number, "address", e.Address, "why", e.Why)
