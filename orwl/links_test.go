@@ -28,6 +28,32 @@ func TestLinks(t *testing.T) {
 	}
 }
 
+// TestMap looks for each page of docs on the map, docs/README.md. A folder's pages may be on the
+// folder's own README.md, or the folder on the map.
+func TestMap(t *testing.T) {
+	docs := filepath.Join("..", "docs")
+	on := make(map[string]bool)
+	for _, page := range pages(t) {
+		if filepath.Base(page) != "README.md" || !strings.HasPrefix(page, docs) {
+			continue
+		}
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, to := range links(string(text)) {
+			path, _, _ := strings.Cut(to, "#")
+			on[filepath.Join(filepath.Dir(page), filepath.FromSlash(path))] = true
+		}
+	}
+	for _, page := range pages(t) {
+		if strings.HasPrefix(page, docs+string(filepath.Separator)) && filepath.Ext(page) == ".md" &&
+			page != filepath.Join(docs, "README.md") && !on[page] && !on[filepath.Dir(page)] {
+			t.Errorf("%s is not on the map, docs/README.md", filepath.ToSlash(page))
+		}
+	}
+}
+
 var linked = regexp.MustCompile(`\]\(([^)\s]+)\)|<(?:img|a)[^>]* (?:src|href)="([^"]+)"`)
 
 // links are the targets of a page's links that are in this repository.
