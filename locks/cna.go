@@ -198,12 +198,12 @@ func (l *cna) Alone() bool { return l.head == 0 && l.alone() }
 func cnas() []Spec {
 	return []Spec{
 		{
-			Name: "CNA", Paper: "003 §6", About: "MCS that keeps ranks of other elements in a second queue",
+			Name: "CNA", Paper: "Uffmann22 §6", About: "MCS that keeps ranks of other elements in a second queue",
 			Fairness: "Batch in a row", Words: wordsOfCNA, Options: []string{"Batch"}, at: newCNA,
 			Cost: Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 1, Puts: 2}},
 		},
 		{
-			Name: "Fissile", Paper: "003 §6", About: "TAS before CNA, whose head loses its patience",
+			Name: "Fissile", Paper: "Uffmann22 §6", About: "TAS before CNA, whose head loses its patience",
 			Fairness: "none until the head is impatient, then Batch in a row",
 			Words:    wordsOfFissile, Options: []string{"Batch", "Backoff", "Patience"}, at: newFissile,
 			Cost: Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 4, Puts: 1, Unbounded: true}},

@@ -319,7 +319,7 @@ func cohorts() (rows []Spec) {
 				options = append(options, "OwnNode")
 			}
 			row := Spec{
-				Name: "C-" + g.name + "-" + l.name, Paper: "003 §5.4", About: "cohort lock, " + g.name + " over " + l.name,
+				Name: "C-" + g.name + "-" + l.name, Paper: "Uffmann22 §5.4", About: "cohort lock, " + g.name + " over " + l.name,
 				Fairness: g.fairness, Options: options, Words: wordsOfCohort(g, l), at: newCohort(g, l),
 				Cost: Cost{Uncontended: g.cost.plus(l.cost.Uncontended), Contended: l.cost.Contended},
 			}

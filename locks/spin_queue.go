@@ -173,24 +173,24 @@ func spinQueues() []Spec {
 	const sorted = "none until a waiter is the head, then Batch in a row"
 	return []Spec{
 		{
-			Name: "SHFL", Paper: "003 §5.7", About: "TTS before a queue that waiters sort by element",
+			Name: "SHFL", Paper: "Uffmann22 §5.7", About: "TTS before a queue that waiters sort by element",
 			Fairness: sorted, Words: wordsOfSHFL, Options: []string{"Batch"},
 			at:   newSpinQueue(true, newShuffler),
 			Cost: Cost{Uncontended: Operations{Atomics: 2, Gets: 1}, Contended: Operations{Atomics: 3, Puts: 2, Gets: 2, Unbounded: true}},
 		},
 		{
-			Name: "SHFL-TAS", Paper: "003 §5.7.1", About: "the same with TAS",
+			Name: "SHFL-TAS", Paper: "Uffmann22 §5.7.1", About: "the same with TAS",
 			Fairness: sorted, Words: wordsOfSHFL, Options: []string{"Batch", "Backoff"},
 			at:   newSpinQueue(false, newShuffler),
 			Cost: Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 5, Puts: 2, Unbounded: true}},
 		},
 		{
-			Name: "TTS-MCS", Paper: "003 §5.7.2", About: "SHFL without sorting",
+			Name: "TTS-MCS", Paper: "Uffmann22 §5.7.2", About: "SHFL without sorting",
 			Fairness: "none until a waiter is the head, then FIFO", Aborts: Always, Words: wordsOfSpinQueue, at: tts,
 			Cost: Cost{Uncontended: Operations{Atomics: 2, Gets: 1}, Contended: Operations{Atomics: 3, Puts: 2, Gets: 2}},
 		},
 		{
-			Name: "TAS-MCS", Paper: "003 §5.7.2", About: "SHFL-TAS without sorting",
+			Name: "TAS-MCS", Paper: "Uffmann22 §5.7.2", About: "SHFL-TAS without sorting",
 			Fairness: "none until a waiter is the head, then FIFO", Aborts: Always, Words: wordsOfSpinQueue, at: tas,
 			Options: []string{"Backoff"},
 			Cost:    Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 5, Puts: 2, Unbounded: true}},

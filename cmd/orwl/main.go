@@ -34,7 +34,7 @@ var program = command.Program{Name: "orwl", About: "the toolbox of ordered read-
 	{Name: "tune", About: "find a lock and its options for a workload, and verify the gain",
 		Example: "orwl tune -bench WARB -fw 2 -ranks 8 -window shm", Groups: tuneGroups(), Run: runTune},
 	{Name: "reproduce", About: "play the papers' figures in virtual time, and say which of their claims hold",
-		Example: "orwl reproduce -figure '000 *' -html claims.html",
+		Example: "orwl reproduce -figure 'HPDC16 *' -html claims.html",
 		Groups:  []command.Group{{Title: "what to play", Flags: "figure share"}, {Title: "output", Flags: "json csv html"}}, Run: runReproduce},
 	{Name: "vet", About: "say whether a system of tasks lives for ever, or where it deadlocks",
 		Usage: "orwl vet [FLAGS] FILE", Text: vetText, Example: "orwl vet tasks.txt",

@@ -17,7 +17,7 @@ import (
 
 // runReproduce is orwl reproduce.
 func runReproduce(f *flag.FlagSet, args []string, out io.Writer) error {
-	only := f.String("figure", "*", "play the figures that match the `PATTERN`, such as '000 *' or '003 benchmark 5.9'")
+	only := f.String("figure", "*", "play the figures that match the `PATTERN`, such as 'HPDC16 *' or 'Uffmann22 benchmark 5.9'")
 	share := f.String("share", "1/1", "play the `K/N`-th part of the figures: 1/20 plays the first of 20 parts")
 	page := f.String("html", "", "write the figures and the claims to `FILE`, too")
 	var as form

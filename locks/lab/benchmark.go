@@ -78,17 +78,17 @@ func these(steps ...float64) func(int) []float64 {
 
 // Benchmarks are all benchmarks, in the order of the papers.
 func Benchmarks() []Benchmark {
-	return slices.Concat(ofPaper000(), ofPaper001(), ofPaper002(), ofPaper003())
+	return slices.Concat(ofHPDC16(), ofTOPC19(), ofCACM18(), ofUffmann22())
 }
 
-// ofPaper000 are the benchmarks of Schmid, Besta and Hoefler, §5.
-func ofPaper000() []Benchmark {
-	const paper = "000 §5"
+// ofHPDC16 are the benchmarks of Schmid, Besta and Hoefler, §5.
+func ofHPDC16() []Benchmark {
+	const paper = "HPDC16 §5"
 	random := Work{Spin: spin(time.Microsecond, 4*time.Microsecond)}
 	return []Benchmark{
 		{Name: "LB", Paper: paper, Figure: FigureLatency, Every: true, Section: always(Section{}),
 			About: "latency of an acquire and a release, empty section"},
-		{Name: "ECSB", Paper: paper + ", 003 §4.2.2", Figure: FigureThroughput, Section: always(Section{}),
+		{Name: "ECSB", Paper: paper + ", Uffmann22 §4.2.2", Figure: FigureThroughput, Section: always(Section{}),
 			About: "throughput of an empty section"},
 		{Name: "SOB", Paper: paper, Figure: FigureThroughput, Section: always(Section{Inside: Work{Gets: 1}}),
 			About: "one memory access in the section"},
@@ -104,15 +104,15 @@ func always(s Section) func(int, float64) Section {
 	return func(int, float64) Section { return s }
 }
 
-// ofPaper003 are the benchmarks of Uffmann, chapters 4 and 5. Its ECSB is the same as paper 000's.
-func ofPaper003() []Benchmark {
+// ofUffmann22 are the benchmarks of Uffmann, chapters 4 and 5. Its ECSB is the same as HPDC16's.
+func ofUffmann22() []Benchmark {
 	return []Benchmark{
-		{Name: "UPB", Paper: "003 §4.2.1", Figure: "1c", script: playUPB, homes: homesUPB, fits: fitsUPB, longer: 5 * time.Minute,
+		{Name: "UPB", Paper: "Uffmann22 §4.2.1", Figure: "1c", script: playUPB, homes: homesUPB, fits: fitsUPB, longer: 5 * time.Minute,
 			About: "1,000 free locks, in nine scenarios: who had them last, and where the rank lives"},
-		{Name: "CCWB", Paper: "003 §4.2.3", Figure: FigureIteration, Section: sectionCCWB,
+		{Name: "CCWB", Paper: "Uffmann22 §4.2.3", Figure: FigureIteration, Section: sectionCCWB,
 			Sweep: &Sweep{Name: "critical work", Unit: "operations", Steps: these(0, 1, 2, 3, 4, 5)},
 			About: "more and more of the work is done in the section"},
-		{Name: "WBAB", Paper: "003 §4.2.4", Figure: FigureIteration, Section: sectionWBAB,
+		{Name: "WBAB", Paper: "Uffmann22 §4.2.4", Figure: FigureIteration, Section: sectionWBAB,
 			Sweep: &Sweep{Name: "mean wait per rank", Unit: "us", Steps: these(0, .25, .5, 1, 2, 4, 8, 16, 32, 64)},
 			About: "a wait before each acquire, empty section"},
 	}

@@ -11,17 +11,17 @@ import (
 // no bulk Accumulate, so ACCUMULATE issues one operation for each word, and flushes once. It has no
 // request-based operations, and no MPI_Win_sync.
 
-// ofPaper002 are the benchmarks of Gerstenberger, Besta and Hoefler.
-func ofPaper002() []Benchmark {
+// ofCACM18 are the benchmarks of Gerstenberger, Besta and Hoefler.
+func ofCACM18() []Benchmark {
 	sizes := &Sweep{Name: "size", Unit: "B", Steps: these(8, 64, 512, 4096, 32768), Log: true}
 	return []Benchmark{
-		{Name: "EPOCHS", Paper: "002 §2.5", Figure: "fence", Lockless: true, script: playEpochs,
+		{Name: "EPOCHS", Paper: "CACM18 §2.5", Figure: "fence", Lockless: true, script: playEpochs,
 			About: "cost of fence, of post, start, complete and wait with two neighbours, of locks, and of a flush"},
-		{Name: "PUT", Paper: "002 §2.4", Figure: kindAllocated, Sweep: sizes, Lockless: true, script: transfer(putBulk),
+		{Name: "PUT", Paper: "CACM18 §2.4", Figure: kindAllocated, Sweep: sizes, Lockless: true, script: transfer(putBulk),
 			About: "a Put and its Flush, by size and by the kind of window"},
-		{Name: "GET", Paper: "002 §2.4", Figure: kindAllocated, Sweep: sizes, Lockless: true, script: transfer(getBulk),
+		{Name: "GET", Paper: "CACM18 §2.4", Figure: kindAllocated, Sweep: sizes, Lockless: true, script: transfer(getBulk),
 			About: "a Get, by size and by the kind of window"},
-		{Name: "ACCUMULATE", Paper: "002 §2.4", Figure: kindAllocated, Sweep: sizes, Lockless: true, script: transfer(accumulate),
+		{Name: "ACCUMULATE", Paper: "CACM18 §2.4", Figure: kindAllocated, Sweep: sizes, Lockless: true, script: transfer(accumulate),
 			About: "an Accumulate of each word and a Flush, by size and by the kind of window"},
 	}
 }
@@ -96,7 +96,7 @@ func playEpochs(r *player) error {
 	}, func(time.Duration) {})
 }
 
-// The kinds of windows (002 §2.2).
+// The kinds of windows (CACM18 §2.2).
 const (
 	kindAllocated   = "allocated"
 	kindDynamic     = "dynamic"

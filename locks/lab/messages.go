@@ -58,19 +58,19 @@ func messageSizes() *Sweep {
 	return &Sweep{Name: "message size", Unit: "B", Steps: these(64, 1024, 8192), Log: true}
 }
 
-// ofPaper001 are the benchmarks of Amer et al., §3.4 and §5.
-func ofPaper001() []Benchmark {
+// ofTOPC19 are the benchmarks of Amer et al., §3.4 and §5.
+func ofTOPC19() []Benchmark {
 	engine := func(*topology.Tree) []rma.Rank { return []rma.Rank{engineAt} }
 	return []Benchmark{
-		{Name: "ACQUIRE", Paper: "001 §3.4.1", Figure: FigureLatency, Every: true, Section: always(Section{Inside: Work{Lines: 10}}),
+		{Name: "ACQUIRE", Paper: "TOPC19 §3.4.1", Figure: FigureLatency, Every: true, Section: always(Section{Inside: Work{Lines: 10}}),
 			About: "latency of an acquire and a release, ten random cache lines in the section"},
-		{Name: "PINGPONG", Paper: "001 §3.4.2, §5.2", Figure: FigureLatency, Every: true, Sweep: messageSizes(), homes: engine, fits: fitsMessages,
+		{Name: "PINGPONG", Paper: "TOPC19 §3.4.2, §5.2", Figure: FigureLatency, Every: true, Sweep: messageSizes(), homes: engine, fits: fitsMessages,
 			script: func(r *player) error { return r.messages(1) },
 			About:  "threads send one request each to a single-threaded server and wait: latency, and the productive share of acquisitions"},
-		{Name: "MSGRATE", Paper: "001 §3.4.3, §5.2", Figure: valueRate, Every: true, Sweep: messageSizes(), homes: engine, fits: fitsMessages,
+		{Name: "MSGRATE", Paper: "TOPC19 §3.4.3, §5.2", Figure: valueRate, Every: true, Sweep: messageSizes(), homes: engine, fits: fitsMessages,
 			script: func(r *player) error { return r.messages(window) },
 			About:  "threads post 64 receives each before they wait: message rate, and the productive share of acquisitions"},
-		{Name: "SNAP", Paper: "001 §5.3", Figure: valueSweep, homes: homesSNAP, fits: fitsSNAP, script: playSNAP,
+		{Name: "SNAP", Paper: "TOPC19 §5.3", Figure: valueSweep, homes: homesSNAP, fits: fitsSNAP, script: playSNAP,
 			About: "wavefront sweeps over a grid of processes, with a communication lock each: time of a sweep"},
 	}
 }

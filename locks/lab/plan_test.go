@@ -43,7 +43,7 @@ func TestMatchLocks(t *testing.T) {
 	}
 }
 
-// TestSectionCCWB checks the figures of 003 §4.2.3: with 112 ranks a rank does 336 operations on
+// TestSectionCCWB checks the figures of Uffmann22 §4.2.3: with 112 ranks a rank does 336 operations on
 // average, and 3 of them are its share.
 func TestSectionCCWB(t *testing.T) {
 	for _, k := range []int64{0, 3, 5} {

@@ -207,7 +207,7 @@ func (s *summary) operations(n []uint64, counted uint64) {
 }
 
 // optimum is the shortest possible iteration in nanoseconds, if the lock and the network cost
-// nothing: all ranks work at once, except in the section (003 §4.2.3, §4.2.4). An increment takes
+// nothing: all ranks work at once, except in the section (Uffmann22 §4.2.3, §4.2.4). An increment takes
 // the median of what it took in this run.
 func (s *summary) optimum(step *Histogram) float64 {
 	section := s.b.Section(s.tree.Ranks(), s.c.Step)

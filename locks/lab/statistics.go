@@ -49,7 +49,7 @@ func sureOf(n, k int) float64 {
 }
 
 // variation is the coefficient of variation with Bessel's correction, 0 for less than two values
-// (003, §4.1.3).
+// (Uffmann22, §4.1.3).
 func variation(values []float64) float64 {
 	n, sum, squares := float64(len(values)), 0.0, 0.0
 	for _, v := range values {

@@ -10,7 +10,7 @@ import (
 )
 
 // UPB takes free locks, each once in a scenario. A scenario names the rank that takes
-// them and the rank that had them last (003, table 4.1):
+// them and the rank that had them last (Uffmann22, table 4.1):
 //
 //	            a: the home   b: a rank of the home's node   c: a rank of another node
 //	1: itself       1a                     1b                            1c

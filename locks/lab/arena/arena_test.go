@@ -140,7 +140,7 @@ func TestProcesses(t *testing.T) {
 type open struct{ w rma.Window }
 
 func (o open) Acquire(ctx context.Context) error { o.w.Get(0, 0); return ctx.Err() }
-func (o open) Release()                      { o.w.FlushAll() }
+func (o open) Release()                          { o.w.FlushAll() }
 
 // never is a lock that no rank gets.
 type never struct{ w rma.Window }

@@ -10,7 +10,7 @@
 // iterations. So the outcome is the same on any computer. Nothing is tuned to a claim: a claim
 // that does not hold is reported so, with what came out.
 //
-// Throughput is what paper 000 defines: all iterations, divided by the time of the whole run. A
+// Throughput is what HPDC16 defines: all iterations, divided by the time of the whole run. A
 // factor that a paper gives as about n holds from n/1.5 to 1.5 n.
 //
 // What no study runs is in [Missing], with the reason.

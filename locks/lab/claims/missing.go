@@ -6,19 +6,19 @@ import "slices"
 type Gap struct{ Where, Text, Why string }
 
 // Studies are all figures that can be played.
-func Studies() []Study { return slices.Concat(paper000(), paper001(), paper002(), paper003()) }
+func Studies() []Study { return slices.Concat(hpdc16(), topc19(), cacm18(), uffmann22()) }
 
 // Missing are the claims that are not run, and why.
 func Missing() []Gap {
 	return []Gap{
-		{"000 Fig. 4, 5", "512 and 1,024 processes", "they take minutes: Fig. 3 goes that far, the others to 256 and to 64"},
-		{"000 Fig. 4b, 4d, 4e, 4f", "product of T_L,i; latency by T_L,i; T_R; T_R and F_W", "no study is written yet"},
-		{"000 Fig. 5a, 5c; §5.2.4", "latency and SOB of RMA-RW; F_W above 30 % changes nothing", "no study is written yet"},
-		{"000 Fig. 6", "RMA-RW speeds up a hash table", "run by apps/dht: docs/dht.md"},
-		{"001 Fig. 2-9", "Pthread mutex; 88 threads on a node", "a mutex sleeps in the kernel, which a described machine does not have; no machine of the paper is described, so up to 56 threads play on coolmuc-2"},
-		{"002 §2.5, §3, §4", "exact models of each function", "the text at hand is a fragment that ends with §2.4"},
-		{"003 §4.2.3, §4.2.4, §5.2-5.6", "CCWB and WBAB of all locks; fairness of RH; HEM; C-MCS-MCS 2 times RMA-MCS in WBAB", "no study is written yet"},
-		{"003 §4.2", "Intel MPI's lock and dash::Mutex", "proprietary, or not packaged; orwl bench -peers mpi has two other MPIs"},
-		{"004 §4", "four experiments with Livermore Kernel 23; equity", "run by apps/llk23: llk23 experiments"},
+		{"HPDC16 Fig. 4, 5", "512 and 1,024 processes", "they take minutes: Fig. 3 goes that far, the others to 256 and to 64"},
+		{"HPDC16 Fig. 4b, 4d, 4e, 4f", "product of T_L,i; latency by T_L,i; T_R; T_R and F_W", "no study is written yet"},
+		{"HPDC16 Fig. 5a, 5c; §5.2.4", "latency and SOB of RMA-RW; F_W above 30 % changes nothing", "no study is written yet"},
+		{"HPDC16 Fig. 6", "RMA-RW speeds up a hash table", "run by apps/dht: docs/dht.md"},
+		{"TOPC19 Fig. 2-9", "Pthread mutex; 88 threads on a node", "a mutex sleeps in the kernel, which a described machine does not have; no machine of the paper is described, so up to 56 threads play on coolmuc-2"},
+		{"CACM18 §2.5, §3, §4", "exact models of each function", "the text at hand is a fragment that ends with §2.4"},
+		{"Uffmann22 §4.2.3, §4.2.4, §5.2-5.6", "CCWB and WBAB of all locks; fairness of RH; HEM; C-MCS-MCS 2 times RMA-MCS in WBAB", "no study is written yet"},
+		{"Uffmann22 §4.2", "Intel MPI's lock and dash::Mutex", "proprietary, or not packaged; orwl bench -peers mpi has two other MPIs"},
+		{"ORWL11 §4", "four experiments with Livermore Kernel 23; equity", "run by apps/llk23: llk23 experiments"},
 	}
 }

@@ -45,7 +45,7 @@ func TestTable(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, want := range []string{
-		"ECSB: throughput of an empty section (000 §5, 003 §4.2.2)\non node:2 core:2; node:2 core:4\n",
+		"ECSB: throughput of an empty section (HPDC16 §5, Uffmann22 §4.2.2)\non node:2 core:2; node:2 core:4\n",
 		"mem     4      MCS                4 M/s       2..8 ", "mem     8      RMA-RW, F_W 0.2 %  11 M/s", "2.1 %", "left out: this & that",
 	} {
 		if !strings.Contains(out.String(), want) {

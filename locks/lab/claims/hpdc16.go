@@ -5,13 +5,13 @@ import (
 	"github.com/orwl/go-orwl/locks/lab"
 )
 
-// The machines of paper 000: Piz Daint with 16 processes on a node.
+// The machines of HPDC16: Piz Daint with 16 processes on a node.
 const daint = "piz-daint"
 
 var daintTrees = []string{"node:1 core:8", "node:1 core:16", "node:2 core:16", "node:4 core:16", "node:16 core:16", "node:64 core:16"}
 
-// paper000 are the figures of Schmid, Besta and Hoefler, §5. The paper goes to 1,024 processes.
-func paper000() []Study {
+// hpdc16 are the figures of Schmid, Besta and Hoefler, §5. The paper goes to 1,024 processes.
+func hpdc16() []Study {
 	exclusive := []Contender{{Lock: "foMPI-Spin"}, {Lock: "D-MCS"}, {Lock: "RMA-MCS"}}
 	for i := range exclusive {
 		exclusive[i].Writers = 1
@@ -21,7 +21,7 @@ func paper000() []Study {
 		Judge: all(rises("RMA-MCS", 8, 16), rises("D-MCS", 8, 16)),
 		Why:   "in the model a hand-over inside a node takes the same time for 8 and for 16 processes"}
 	studies := []Study{{
-		Figure: "000 Fig. 3a", Title: "latency", Benchmark: "LB", Shows: lab.FigureLatency, Machine: daint, Trees: daintTrees, Turns: 20, Series: exclusive,
+		Figure: "HPDC16 Fig. 3a", Title: "latency", Benchmark: "LB", Shows: lab.FigureLatency, Machine: daint, Trees: daintTrees, Turns: 20, Series: exclusive,
 		Claims: []Claim{ahead,
 			{Text: "RMA-MCS takes about 1/10 of foMPI-Spin's latency at 1,024 processes", Judge: about(10, "RMA-MCS", "foMPI-Spin", 1024)},
 			{Text: "RMA-MCS takes about 1/4 of D-MCS's latency at 1,024 processes", Judge: about(4, "RMA-MCS", "D-MCS", 1024)},
@@ -29,7 +29,7 @@ func paper000() []Study {
 	}}
 	for i, name := range []string{"ECSB", "SOB", "WCSB", "WARB"} {
 		s := Study{
-			Figure: "000 Fig. 3" + string(rune('b'+i)), Title: "throughput of " + name, Benchmark: name, Shows: lab.FigureThroughput,
+			Figure: "HPDC16 Fig. 3" + string(rune('b'+i)), Title: "throughput of " + name, Benchmark: name, Shows: lab.FigureThroughput,
 			Machine: daint, Trees: daintTrees, Turns: 20, Series: exclusive, Claims: []Claim{ahead},
 		}
 		if i < 2 {
@@ -43,7 +43,7 @@ func paper000() []Study {
 // thresholds is the influence of T_DC.
 func thresholds() Study {
 	s := Study{
-		Figure: "000 Fig. 4a", Title: "T_DC: counters on every node, every 2nd, every 4th; F_W 0.2 %", Benchmark: "SOB", Shows: lab.FigureThroughput,
+		Figure: "HPDC16 Fig. 4a", Title: "T_DC: counters on every node, every 2nd, every 4th; F_W 0.2 %", Benchmark: "SOB", Shows: lab.FigureThroughput,
 		Machine: daint, Trees: daintTrees[2:5], Turns: 50,
 		Claims: []Claim{{Text: "a counter on each node is faster than eight on each: writers have less to do", Judge: faster(1, "T_DC 16", 64, "T_DC 2")}},
 	}
@@ -59,7 +59,7 @@ func thresholds() Study {
 // tree000 is the influence of T_L.
 func tree000() Study {
 	return Study{
-		Figure: "000 Fig. 4c", Title: "T_L,2 and T_L,1 with the product 1,000; F_W 25 %", Benchmark: "SOB", Shows: lab.FigureThroughput,
+		Figure: "HPDC16 Fig. 4c", Title: "T_L,2 and T_L,1 with the product 1,000; F_W 25 %", Benchmark: "SOB", Shows: lab.FigureThroughput,
 		Machine: daint, Trees: daintTrees[2:5], Turns: 50,
 		Series: []Contender{
 			{"10-100", "RMA-RW", locks.Options{TL: []int{100, 10}}, .25},
@@ -76,7 +76,7 @@ func tree000() Study {
 // versusFoMPI is RMA-RW beside foMPI-RW.
 func versusFoMPI() Study {
 	s := Study{
-		Figure: "000 Fig. 5b", Title: "RMA-RW and foMPI-RW, empty section", Benchmark: "ECSB", Shows: lab.FigureThroughput,
+		Figure: "HPDC16 Fig. 5b", Title: "RMA-RW and foMPI-RW, empty section", Benchmark: "ECSB", Shows: lab.FigureThroughput,
 		Machine: daint, Trees: daintTrees[2:4], Turns: 50,
 		Claims: []Claim{
 			{Text: "RMA-RW is more than 6 times as fast as foMPI-RW at 64 processes and above, in each case (here 64)", Judge: all(

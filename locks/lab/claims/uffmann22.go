@@ -5,42 +5,42 @@ import (
 	"github.com/orwl/go-orwl/locks/lab"
 )
 
-// The machine of paper 003: CoolMUC-2 with 28 processes on a node and FDR14.
+// The machine of Uffmann22: CoolMUC-2 with 28 processes on a node and FDR14.
 const coolmuc = "coolmuc-2"
 
 var coolmucTrees = []string{"node:1 core:28", "node:2 core:28", "node:4 core:28"}
 
-// paper003 are the figures of Uffmann, chapters 4 and 5.
-func paper003() []Study {
+// uffmann22 are the figures of Uffmann, chapters 4 and 5.
+func uffmann22() []Study {
 	return []Study{{
-		Figure: "003 benchmark 4.2", Title: "existing locks, empty section", Benchmark: "ECSB", Shows: lab.FigureThroughput, Machine: coolmuc, Trees: coolmucTrees, Turns: 50,
+		Figure: "Uffmann22 benchmark 4.2", Title: "existing locks, empty section", Benchmark: "ECSB", Shows: lab.FigureThroughput, Machine: coolmuc, Trees: coolmucTrees, Turns: 50,
 		Series: exclusively("D-MCS-Acc", "RMA-MCS"),
 		Claims: []Claim{
 			{Text: "D-MCS falls with the second node, RMA-MCS hardly", Judge: all(falls("D-MCS-Acc", 28, 56), faster(1, "RMA-MCS", 56, "D-MCS-Acc"))},
 		},
 	}, {
-		Figure: "003 §4.3.1", Title: "Put for Accumulate in D-MCS", Benchmark: "ECSB", Shows: lab.FigureThroughput, Machine: coolmuc, Trees: coolmucTrees, Turns: 50,
+		Figure: "Uffmann22 §4.3.1", Title: "Put for Accumulate in D-MCS", Benchmark: "ECSB", Shows: lab.FigureThroughput, Machine: coolmuc, Trees: coolmucTrees, Turns: 50,
 		Series: exclusively("D-MCS-Acc", "D-MCS"),
 		Claims: []Claim{{Text: "handing over by Put is faster than by Accumulate", Judge: faster(1, "D-MCS", 28, "D-MCS-Acc")}},
 	}, cohorts(), {
-		Figure: "003 benchmark 5.2", Title: "RH, empty section", Benchmark: "ECSB", Shows: lab.FigureThroughput, Machine: coolmuc, Trees: coolmucTrees, Turns: 50,
+		Figure: "Uffmann22 benchmark 5.2", Title: "RH, empty section", Benchmark: "ECSB", Shows: lab.FigureThroughput, Machine: coolmuc, Trees: coolmucTrees, Turns: 50,
 		Series: exclusively("RH", "D-MCS", "RMA-MCS"),
 		Claims: []Claim{{Text: "RMA-MCS is faster than RH on several nodes", Judge: faster(1, "RMA-MCS", 56, "RH")}},
 	}, {
-		Figure: "003 benchmark 5.8", Title: "CLH, free locks", Benchmark: "UPB", Shows: "1c", Machine: coolmuc, Trees: []string{"node:2 core:2"}, Turns: 1,
+		Figure: "Uffmann22 benchmark 5.8", Title: "CLH, free locks", Benchmark: "UPB", Shows: "1c", Machine: coolmuc, Trees: []string{"node:2 core:2"}, Turns: 1,
 		Series: exclusively("MCS", "D-MCS", "CLH", "RMA-MCS"),
 		Claims: []Claim{
 			{Text: "a free CLH takes about twice as long as D-MCS from another node", Judge: about(2, "D-MCS", "CLH", 4)},
 			{Text: "a free RMA-MCS is slower than a free D-MCS", Judge: faster(1, "D-MCS", 0, "RMA-MCS")},
 		},
 	}, {
-		Figure: "003 benchmark 5.11", Title: "local parts of cohort locks, empty section", Benchmark: "ECSB", Shows: "local hand-overs in node", Machine: coolmuc, Trees: coolmucTrees[2:], Turns: 100,
+		Figure: "Uffmann22 benchmark 5.11", Title: "local parts of cohort locks, empty section", Benchmark: "ECSB", Shows: "local hand-overs in node", Machine: coolmuc, Trees: coolmucTrees[2:], Turns: 100,
 		Series: exclusively("C-MCS-MCS", "C-MCS-TTS", "C-TAS-MCS"),
 		Claims: []Claim{
 			{Text: "C-TAS-MCS waits less at the global lock than C-MCS-MCS", Judge: less(lab.FigureGlobal, "C-TAS-MCS", "C-MCS-MCS", 112)},
 		},
 	}, {
-		Figure: "003 benchmark 5.16", Title: "SHFL and its parts, empty section", Benchmark: "ECSB", Shows: lab.FigureThroughput, Machine: coolmuc, Trees: coolmucTrees[2:], Turns: 20,
+		Figure: "Uffmann22 benchmark 5.16", Title: "SHFL and its parts, empty section", Benchmark: "ECSB", Shows: lab.FigureThroughput, Machine: coolmuc, Trees: coolmucTrees[2:], Turns: 20,
 		Series: exclusively("SHFL", "SHFL-TAS", "TTS-MCS", "TAS-MCS", "MCS"),
 		Claims: []Claim{
 			{Text: "SHFL is the slowest, then SHFL-TAS, TTS-MCS, TAS-MCS, and MCS is the fastest", Judge: ordered(112, "SHFL", "SHFL-TAS", "TTS-MCS", "TAS-MCS", "MCS")},
@@ -51,7 +51,7 @@ func paper003() []Study {
 // cohorts are the four optimisations of §5.4.1, one after the other.
 func cohorts() Study {
 	return Study{
-		Figure: "003 benchmark 5.9", Title: "the four optimisations of C-MCS-MCS, empty section", Benchmark: "ECSB", Shows: lab.FigureThroughput, Machine: coolmuc, Trees: coolmucTrees, Turns: 100,
+		Figure: "Uffmann22 benchmark 5.9", Title: "the four optimisations of C-MCS-MCS, empty section", Benchmark: "ECSB", Shows: lab.FigureThroughput, Machine: coolmuc, Trees: coolmucTrees, Turns: 100,
 		Series: []Contender{
 			{"RMA-MCS", "RMA-MCS", locks.Options{}, 1},
 			{"global count", "C-MCS-MCS", locks.Options{Count: locks.CountGlobal, OwnNode: true}, 1},

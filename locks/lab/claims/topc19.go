@@ -6,7 +6,7 @@ import (
 	"github.com/orwl/go-orwl/locks/lab"
 )
 
-// Paper 001 has nodes of 88 hardware threads in four NUMA nodes, and Omni-Path. No such machine is
+// TOPC19 has nodes of 88 hardware threads in four NUMA nodes, and Omni-Path. No such machine is
 // described, so threads play on coolmuc-2. Four elements of level 2 are the NUMA nodes. Where there is
 // a server, it is alone on a node of its own.
 var (
@@ -20,9 +20,9 @@ const flatNode = "coolmuc-2 is described with one distance inside a node, so HMC
 // fullServer is the last of the serverTrees.
 const fullServer = 29
 
-// paper001 are the figures of Amer et al. The servers answer messages of 64 bytes, unless a figure has
+// topc19 are the figures of Amer et al. The servers answer messages of 64 bytes, unless a figure has
 // the sizes on its X axis.
-func paper001() []Study {
+func topc19() []Study {
 	flat := exclusively("MCS", "HMCS")
 	both := exclusively("MCS", "HMCS", "P-MCS-MCS", "P-HMCS-MCS", "P-MCS-HMCS", "P-HMCS-HMCS")
 	server := func(figure, title, bench, shows string, turns int, series []Contender, claims ...Claim) Study {
@@ -30,24 +30,24 @@ func paper001() []Study {
 			Series: series, Claims: claims}
 	}
 	return []Study{
-		{Figure: "001 Fig. 2a", Title: "latency of an acquire and a release, ten random lines", Benchmark: "ACQUIRE", Shows: lab.FigureLatency,
+		{Figure: "TOPC19 Fig. 2a", Title: "latency of an acquire and a release, ten random lines", Benchmark: "ACQUIRE", Shows: lab.FigureLatency,
 			Machine: coolmuc, Trees: threadTrees, Turns: 20, Series: flat,
 			Claims: []Claim{{Text: "acquiring HMCS takes less time than MCS (§3.4.1)", Judge: faster(1, "HMCS", 28, "MCS")}}},
-		server("001 Fig. 2b, 7b", "latency of a message", "PINGPONG", lab.FigureLatency, 20, both,
+		server("TOPC19 Fig. 2b, 7b", "latency of a message", "PINGPONG", lab.FigureLatency, 20, both,
 			Claim{Text: "the lock with the lower latency, HMCS, has the higher message latency (§3.4.1)", Judge: faster(1, "MCS", fullServer, "HMCS")},
 			Claim{Text: "locks with MCS on the progress path are faster than those with HMCS there (§5.2)", Judge: all(
 				faster(1, "P-MCS-MCS", fullServer, "P-MCS-HMCS", "P-HMCS-HMCS"), faster(1, "P-HMCS-MCS", fullServer, "P-MCS-HMCS", "P-HMCS-HMCS"))},
 			Claim{Text: "P-HMCS-MCS loses more than 8 times from two threads to all (§6.1)", Judge: loses("P-HMCS-MCS", 3, fullServer, 8, math.Inf(1))}),
-		server("001 Fig. 3, 6a", "productive share of acquisitions on the progress path, one request at a time", "PINGPONG", "progress path", 20, both,
+		server("TOPC19 Fig. 3, 6a", "productive share of acquisitions on the progress path, one request at a time", "PINGPONG", "progress path", 20, both,
 			Claim{Text: "the main path is productive with any lock (§3.4.2)", Judge: atLeast("main path", .99, fullServer, "MCS", "HMCS")},
 			Claim{Text: "HMCS is less productive than MCS (§3.4.2)", Judge: faster(1, "MCS", fullServer, "HMCS")},
 			Claim{Text: "locks with HMCS on the progress path are the worst (§4.2)", Judge: all(
 				faster(1, "P-MCS-MCS", fullServer, "P-MCS-HMCS", "P-HMCS-HMCS", "HMCS"), faster(1, "P-HMCS-MCS", fullServer, "P-MCS-HMCS", "P-HMCS-HMCS", "HMCS"))},
 			Claim{Text: "P-MCS-MCS improves upon MCS (§4.2)", Judge: faster(1, "P-MCS-MCS", fullServer, "MCS")}),
-		server("001 Fig. 4, 6b", "productive share of acquisitions on the progress path, 64 requests at a time", "MSGRATE", "progress path", 10, both,
+		server("TOPC19 Fig. 4, 6b", "productive share of acquisitions on the progress path, 64 requests at a time", "MSGRATE", "progress path", 10, both,
 			Claim{Text: "HMCS is more productive than MCS (§3.4.3)", Judge: faster(1, "HMCS", fullServer, "MCS"), Why: flatNode},
 			Claim{Text: "P-HMCS-MCS is at least as productive as P-MCS-MCS (§4.2)", Judge: faster(.999, "P-HMCS-MCS", fullServer, "P-MCS-MCS")}),
-		server("001 Fig. 7a", "message rate", "MSGRATE", "message rate", 10, both,
+		server("TOPC19 Fig. 7a", "message rate", "MSGRATE", "message rate", 10, both,
 			Claim{Text: "locks with HMCS for all threads or for high priority are about twice as fast as P-MCS-MCS (§5.2)", Judge: all(
 				about(2, "HMCS", "P-MCS-MCS", fullServer), about(2, "P-HMCS-MCS", "P-MCS-MCS", fullServer), about(2, "P-HMCS-HMCS", "P-MCS-MCS", fullServer)), Why: flatNode},
 			Claim{Text: "P-HMCS-MCS loses less than twice from two threads to all (§6.1)", Judge: loses("P-HMCS-MCS", 3, fullServer, 0, 2)}),
@@ -58,7 +58,7 @@ func paper001() []Study {
 // sizes001 is the latency at full concurrency by message size.
 func sizes001() Study {
 	return Study{
-		Figure: "001 Fig. 8", Title: "latency by message size, all threads", Benchmark: "PINGPONG", Shows: lab.FigureLatency,
+		Figure: "TOPC19 Fig. 8", Title: "latency by message size, all threads", Benchmark: "PINGPONG", Shows: lab.FigureLatency,
 		Machine: coolmuc, Trees: serverTrees[2:], Steps: []float64{64, 1024, 8192, 65536}, Turns: 10,
 		Series: exclusively("MCS", "P-MCS-MCS", "P-HMCS-MCS", "P-HMCS-HMCS"),
 		Claims: []Claim{
@@ -71,7 +71,7 @@ func sizes001() Study {
 // snap001 is the proxy application, strong scaling.
 func snap001() Study {
 	return Study{
-		Figure: "001 Fig. 9", Title: "SNAP: time of the sweeps", Benchmark: "SNAP", Shows: "sweep",
+		Figure: "TOPC19 Fig. 9", Title: "SNAP: time of the sweeps", Benchmark: "SNAP", Shows: "sweep",
 		Machine: coolmuc, Trees: []string{"node:2 core:8", "node:4 core:8", "node:12 core:8"}, Turns: 2,
 		Series: exclusively("MCS", "HMCS", "P-MCS-MCS", "P-HMCS-MCS", "P-HMCS-HMCS"),
 		Claims: []Claim{

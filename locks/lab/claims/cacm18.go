@@ -1,15 +1,15 @@
 package claims
 
-// The machine of paper 002 is a Cray XC30, as in paper 000. The text at hand ends with §2.4.
+// The machine of CACM18 is a Cray XC30, as in HPDC16. The text at hand ends with §2.4.
 
 // epochTrees are 16 ranks on a node.
 var epochTrees = []string{"node:2 core:16", "node:4 core:16", "node:16 core:16"}
 
-// paper002 are statements of Gerstenberger, Besta and Hoefler, §2.
-func paper002() []Study {
+// cacm18 are statements of Gerstenberger, Besta and Hoefler, §2.
+func cacm18() []Study {
 	epochs := []string{"fence", "pscw", "lock shared", "lock exclusive", "lock all", "put and flush"}
 	transfer := func(name string, claims ...Claim) Study {
-		return Study{Figure: "002 §2.3 " + name, Title: name + " from another node, by size and kind of window", Benchmark: name, Shows: "time",
+		return Study{Figure: "CACM18 §2.3 " + name, Title: name + " from another node, by size and kind of window", Benchmark: name, Shows: "time",
 			Machine: daint, Trees: []string{"node:2 core:1"}, Steps: []float64{8, 512, 4096, 32768}, Turns: 4,
 			Kinds: []string{"allocated", "dynamic", "traditional"}, Claims: claims}
 	}
@@ -18,7 +18,7 @@ func paper002() []Study {
 	cached := Claim{Text: "dynamic windows cost no more than allocated ones, since the target's list is cached (§2.2; 10 % here)",
 		Judge: withinAt(.1, 8, "allocated", "dynamic")}
 	return []Study{
-		{Figure: "002 §2.4", Title: "epochs by number of ranks", Benchmark: "EPOCHS", Shows: "time", Machine: daint, Trees: epochTrees, Turns: 4, Kinds: epochs,
+		{Figure: "CACM18 §2.4", Title: "epochs by number of ranks", Benchmark: "EPOCHS", Shows: "time", Machine: daint, Trees: epochTrees, Turns: 4, Kinds: epochs,
 			Claims: []Claim{
 				{Text: "a fence takes O(log p): from 32 to 256 ranks at most 8/5, and a tenth", Judge: grows(1.1*8/5, "fence", 32, 256)},
 				{Text: "post, start, complete and wait with two neighbours do not depend on p (10 % here)", Judge: grows(1.1, "pscw", 32, 256)},
