@@ -13,7 +13,7 @@ import (
 func TestReproduce(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "claims.html")
 	for _, c := range []struct{ form, says string }{
-		{"-csv", "figure,run,claim,came,holds,why\n003 benchmark 5.8,"},
+		{"-csv", "figure,run,claim,came,holds,why\nUffmann22 benchmark 5.8,"},
 		{"-json", `"figure": "Uffmann22 benchmark 5.8"`},
 		{"-html=" + page, "Uffmann22 benchmark 5.8: CLH, free locks\n"},
 	} {
