@@ -299,6 +299,11 @@ func TestLease(t *testing.T) {
 	if b, err := second.Read(soon(t)); err != nil || len(b) != 0 {
 		t.Errorf("the late write is there: %q, %v", b, err)
 	}
+	select {
+	case <-a.Done():
+	case <-soon(t).Done():
+		t.Error("the session is not done")
+	}
 	if !errors.Is(a.Err(), ErrOver) {
 		t.Errorf("the session ended by %v, want ErrOver", a.Err())
 	}

@@ -24,12 +24,11 @@ type Client struct {
 	id  []byte
 	who string
 
-	link    link
-	lease   Lease
-	session uint64 // its number
-	known   bool   // it was welcomed
-	speaks  bool   // it is welcome on this connection
-	over    error
+	link   link
+	lease  Lease
+	known  bool // it was welcomed
+	speaks bool // it is welcome on this connection
+	over   error
 
 	began  int64 // when it connected
 	said   int64 // when its newest beat was sent
@@ -47,9 +46,6 @@ func (c *Client) Over() error { return c.over }
 
 // Lease is the session's, once it is welcome.
 func (c *Client) Lease() Lease { return c.lease }
-
-// Session is its number in lists, once it is welcome.
-func (c *Client) Session() uint64 { return c.session }
 
 // Known reports whether the session was ever welcome.
 func (c *Client) Known() bool { return c.known }
@@ -134,7 +130,7 @@ func (c *Client) welcome(now int64, w *Welcome) error {
 	case !c.known && now >= lease.LetsGo(w.Sent):
 		return ErrLate
 	}
-	c.lease, c.session, c.known, c.speaks = lease, w.Session, true, true
+	c.lease, c.known, c.speaks = lease, true, true
 	c.out = append(c.out, c.link.kept...)
 	return c.echo(w.Sent)
 }

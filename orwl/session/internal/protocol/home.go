@@ -69,9 +69,6 @@ func NewHome(lease Lease, q Queue) *Home {
 	}
 }
 
-// Sessions is how many there are.
-func (h *Home) Sessions() int { return len(h.sessions) }
-
 // Out returns the messages to send, in order.
 func (h *Home) Out() []Parcel {
 	out := h.out
