@@ -1,6 +1,10 @@
 package stencil
 
-import "iter"
+import (
+	"fmt"
+	"iter"
+	"slices"
+)
 
 // Block is what one call of a kernel computes: a box of cells, in one sweep.
 type Block struct {
@@ -69,7 +73,13 @@ func (r Row) At(dim int) int {
 //	u.Old(r, 0, 1)   its cells' neighbours on the high side.
 //
 // In place, cells that the sweep has been at have their new value.
+//
+// In the first sweep, Old panics if it is told too few dimensions, or if the row lies farther away
+// than the field's Halo says.
 func (f *Field[T]) Old(r Row, away ...int) []T {
+	if r.block.sweep == 0 {
+		f.inHalo(away)
+	}
 	m := r.block.memory[f.number].(*memory[T])
 	from := m.of(r)
 	switch len(away) {
@@ -82,6 +92,20 @@ func (f *Field[T]) Old(r Row, away ...int) []T {
 	}
 	to := from + r.Len()
 	return m.cells[r.block.sweep&1][from:to:to]
+}
+
+// inHalo panics if a kernel reads where the halo does not reach.
+func (f *Field[T]) inHalo(away []int) {
+	first := dims - f.grid.ranks
+	if n := len(away); n != 0 && n != f.grid.ranks {
+		panic(fmt.Sprintf("stencil: Old of field %q is given %d distances in a grid of %d dimensions", f.name, n, f.grid.ranks))
+	}
+	for i, n := range away {
+		if low, high := f.halo.low[first+i], f.halo.high[first+i]; n < -low || n > high {
+			panic(fmt.Sprintf("stencil: the kernel reads field %q at %v cells away, and its Halo is %d low and %d high in dimension %d",
+				f.name, slices.Clone(away), low, high, i))
+		}
+	}
 }
 
 // of is where a row begins.
