@@ -42,7 +42,7 @@ func families() []family {
 
 		{"orwl_task_rounds_total", counter, nil, "Rounds that tasks have been through."},
 		{"orwl_task_compute_seconds_total", counter, nil, "Time since tasks began in which they did not wait for an access."},
-		{"orwl_task_wait_seconds_total", counter, nil, "Time in which tasks waited for an access. Those waits that are not timed are seen, by looking every few milliseconds who waits."},
+		{"orwl_task_wait_seconds_total", counter, nil, "Time in which tasks waited for an access. Step tasks are not timed: every few milliseconds the runtime looks who waits."},
 		{"orwl_tasks", gauge, []string{"state"}, "Tasks of this node that work, wait for an access, or have ended."},
 
 		{"orwl_net_frames_total", counter, flow, "Frames within streams between nodes; each once that goes out, and each as often as it comes in."},
