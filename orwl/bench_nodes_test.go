@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/handle"
-	"github.com/orwl/go-orwl/net/p2p"
+	"github.com/orwl/go-orwl/net/p2p/p2ptest"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -45,6 +45,9 @@ func init() {
 	ctx := context.Background()
 	n, err := Join(ctx, JoinOptions{Log: silent, Remote: true, Place: &launch.Place{Node: 1, Nodes: 2, Root: root}})
 	if err == nil {
+		_, err = newFloor(ctx, n) // until the process ends
+	}
+	if err == nil {
 		for name, size := range map[string]int{"lock": 0, "block": mebi} {
 			r, _ := resource.New(name, size)
 			err = n.site.Home(r, resource.HomeAt{})
@@ -60,9 +63,34 @@ func init() {
 	os.Exit(0)
 }
 
-// beside joins a run with another process as its other node, and returns mirrors of its
-// resources.
-func beside(b *testing.B) (n *Nodes, lock, block *resource.Resource) {
+// floor is a bare host beside each of two nodes: it measures what libp2p costs.
+type floor struct {
+	*p2ptest.Bare
+	other string // where that of the other node listens
+}
+
+// newFloor returns when both nodes have one.
+func newFloor(ctx context.Context, n *Nodes) (*floor, error) {
+	b, err := p2ptest.NewBare(ctx, nil, n.node.Number(), 2)
+	if err != nil {
+		return nil, err
+	}
+	listen, err := n.Gather(ctx, "bare", []byte(b.Address))
+	if err != nil {
+		_ = b.Close() // the run has failed
+		return nil, err
+	}
+	return &floor{b, string(listen[1-n.node.Number()])}, nil
+}
+
+// play plays rounds from node 0.
+func (f *floor) play(ctx context.Context, r p2ptest.Rounds) (time.Duration, error) {
+	return f.Measure(ctx, 1, f.other, r)
+}
+
+// beside joins a run with another process as its other node, and returns the floor and mirrors
+// of its resources.
+func beside(b *testing.B) (f *floor, lock, block *resource.Resource) {
 	b.Helper()
 	other := exec.Command(os.Args[0])
 	other.Stderr = os.Stderr
@@ -81,6 +109,10 @@ func beside(b *testing.B) (n *Nodes, lock, block *resource.Resource) {
 		}
 		other.Wait()
 	})
+	if f, err = newFloor(context.Background(), n); err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { f.Close() })
 	lock, _ = resource.New("lock", 0)
 	block, _ = resource.New("block", mebi)
 	for _, r := range []*resource.Resource{lock, block} {
@@ -88,7 +120,7 @@ func beside(b *testing.B) (n *Nodes, lock, block *resource.Resource) {
 			b.Fatal(err)
 		}
 	}
-	return n, lock, block
+	return f, lock, block
 }
 
 // BenchmarkRemote compares accesses to resources of another process with bare streams
@@ -114,19 +146,19 @@ var together func(*testing.B) func()
 
 // benchmarkRemote measures with a number of processors for Go; 0 is all.
 func benchmarkRemote(b *testing.B, processors int) {
-	n, lock, block := beside(b)
+	bare, lock, block := beside(b)
 	ctx := context.Background()
 	var free handle.Handle
 	var step, write handle.Pair
 	for _, c := range []struct {
 		name  string
-		floor p2p.ProbeOptions
+		floor p2ptest.Rounds
 		begin func() error
 		do    func() error
 		end   func() error
 		limit float64
 	}{
-		{"access", p2p.ProbeOptions{There: 32, Back: 32, Rounds: 200}, nil, func() error {
+		{"access", p2ptest.Rounds{There: 32, Back: 32, Count: 200}, nil, func() error {
 			if err := free.Request(lock, resource.Write); err != nil {
 				return err
 			}
@@ -135,7 +167,7 @@ func benchmarkRemote(b *testing.B, processors int) {
 			}
 			return free.Release()
 		}, nil, 1.25},
-		{"step", p2p.ProbeOptions{There: 32, Back: 32, Rounds: 200},
+		{"step", p2ptest.Rounds{There: 32, Back: 32, Count: 200},
 			func() error { return step.Request(lock, resource.Write) },
 			func() error {
 				if err := step.Acquire(ctx); err != nil {
@@ -144,7 +176,7 @@ func benchmarkRemote(b *testing.B, processors int) {
 				return step.Next()
 			},
 			func() error { return step.Cancel() }, 1.25},
-		{"write-1MiB", p2p.ProbeOptions{There: mebi, Back: 32, Rounds: 20, Bulk: true},
+		{"write-1MiB", p2ptest.Rounds{There: mebi, Back: 32, Count: 20, Bulk: true},
 			func() error { return write.Request(block, resource.Write) },
 			func() error {
 				if err := write.Acquire(ctx); err != nil {
@@ -169,17 +201,17 @@ func benchmarkRemote(b *testing.B, processors int) {
 			var ours, floor, ratios []float64
 			for b.Loop() {
 				began := time.Now()
-				for range c.floor.Rounds {
+				for range c.floor.Count {
 					if err := c.do(); err != nil {
 						b.Fatal(err)
 					}
 				}
-				ours = append(ours, float64(time.Since(began).Nanoseconds())/float64(c.floor.Rounds))
-				bare, err := n.node.(prober).Probe(ctx, 1, c.floor)
+				ours = append(ours, float64(time.Since(began).Nanoseconds())/float64(c.floor.Count))
+				took, err := bare.play(ctx, c.floor)
 				if err != nil {
 					b.Fatal(err)
 				}
-				floor = append(floor, float64(bare.Nanoseconds()))
+				floor = append(floor, float64(took.Nanoseconds()))
 				ratios = append(ratios, ours[len(ours)-1]/floor[len(floor)-1])
 			}
 			if c.end != nil {
@@ -193,11 +225,6 @@ func benchmarkRemote(b *testing.B, processors int) {
 			b.ReportMetric(c.limit, "goal")
 		})
 	}
-}
-
-// prober measures a bare round trip beside a node's own.
-type prober interface {
-	Probe(ctx context.Context, to int, o p2p.ProbeOptions) (time.Duration, error)
 }
 
 // BenchmarkBringUp starts 64 processes, which meet and leave.
@@ -219,7 +246,7 @@ func BenchmarkBringUp(b *testing.B) {
 // most. The floor is bare streams in the same way, 32 bytes back and forth beside
 // blocks.
 func BenchmarkBesideBulk(b *testing.B) {
-	n, lock, block := beside(b)
+	bare, lock, block := beside(b)
 	ctx := context.Background()
 	var step handle.Pair
 	if err := step.Request(lock, resource.Write); err != nil {
@@ -240,9 +267,9 @@ func BenchmarkBesideBulk(b *testing.B) {
 		slices.Sort(took)
 		return took[len(took)*99/100]
 	}
-	bare := func() float64 {
+	bareP99 := func() float64 {
 		var took []float64
-		if _, err := n.node.(prober).Probe(ctx, 1, p2p.ProbeOptions{There: 32, Back: 32, Rounds: 5000, Each: func(d time.Duration) {
+		if _, err := bare.play(ctx, p2ptest.Rounds{There: 32, Back: 32, Count: 5000, Each: func(d time.Duration) {
 			took = append(took, float64(d.Nanoseconds()))
 		}}); err != nil {
 			b.Fatal(err)
@@ -252,14 +279,14 @@ func BenchmarkBesideBulk(b *testing.B) {
 	}
 	var idle, busy, bareIdle, bareBusy, bulk []float64
 	for b.Loop() {
-		bareIdle = append(bareIdle, bare())
+		bareIdle = append(bareIdle, bareP99())
 		until, end := context.WithCancel(ctx)
 		ended := make(chan struct{})
 		go func() {
 			defer close(ended)
-			_, _ = n.node.(prober).Probe(until, 1, p2p.ProbeOptions{There: mebi, Back: 32, Rounds: 1 << 30, Bulk: true}) // until it is stopped
+			_, _ = bare.play(until, p2ptest.Rounds{There: mebi, Back: 32, Count: 1 << 30, Bulk: true}) // until it is stopped
 		}()
-		bareBusy = append(bareBusy, bare())
+		bareBusy = append(bareBusy, bareP99())
 		end()
 		<-ended
 		idle = append(idle, p99())

@@ -39,10 +39,6 @@ func (n *Node) accept() {
 // still the caller's.
 func (n *Node) admit(conn *transport.Conn, number int) error {
 	p := n.peers[number]
-	if conn.Probe() {
-		p.probed(conn)
-		return nil
-	}
 	defer p.pending.Add(-1)
 	if p.pending.Add(1) > mostPending {
 		return errors.New("p2p: too many connections at once")

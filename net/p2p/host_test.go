@@ -11,6 +11,7 @@ import (
 	corepeer "github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/orwl/go-orwl/net/p2p/internal/lane"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/p2p/p2ptest"
 )
 
@@ -46,8 +47,8 @@ func TestUserHosts(t *testing.T) {
 					t.Errorf("%d bytes came, and are not the %d that were sent", len(b), size)
 				}
 			}
-			nodes[1].lane(2, false).Break()
-			nodes[1].lane(2, true).Break()
+			snap(nodes[1], nodes[2], transport.Control)
+			snap(nodes[1], nodes[2], transport.Data)
 			for _, size := range []int{1, lane.DataFrom} {
 				if err := nodes[1].Send(2, 1, nil, filling(9, size), true); err != nil {
 					t.Fatal(err)

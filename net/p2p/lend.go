@@ -39,9 +39,22 @@ func (n *Node) lends(to int, channel uint64, header, bulk []byte, keep bool) (bo
 		n.offerOnce(p)
 		return false, nil
 	case willing:
-		return p.lanes[transport.Control].Lend(&wire.Parcel{Channel: channel, Header: header}, bulk, keep)
+		return p.lend(wire.Parcel{Channel: channel, Header: header}, bulk, keep)
 	}
 	return false, nil
+}
+
+// lend lends the bulk of a parcel to the peer, if there is memory for that.
+func (p *peer) lend(parcel wire.Parcel, bulk []byte, keep bool) (bool, error) {
+	l := &p.lanes[transport.Control]
+	if err := l.Takes(); err != nil { // before anything is copied
+		return true, err
+	}
+	b, offset := p.node.memory.Shared().Lend(bulk, keep)
+	if b == nil {
+		return false, nil
+	}
+	return true, l.Lend(&wire.Loan{Parcel: parcel, Offset: uint64(offset), Length: len(bulk)}, b)
 }
 
 // offerOnce offers the arena of this node to another, unless it has done so.

@@ -28,7 +28,6 @@ type peer struct {
 
 	met     atomic.Bool  // it has said hello
 	pending atomic.Int32 // connections that have not
-	probing atomic.Int32 // probes of this node by it
 	contact lease.Contact
 	trying  atomic.Int32 // connections that may take the place of a stream
 	reaches int64        // the heart's: when the next one is tried

@@ -1,9 +1,11 @@
-// Package p2ptest makes libp2p hosts as users make them, for tests of nodes on such hosts
-// (Options.Host of package p2p). Packages that may not import libp2p can have one, too:
+// Package p2ptest makes hosts for tests of nodes.
+//
+// Host is libp2p's own, with everything that libp2p.New gives it, as users make one
+// (Options.Host of package p2p). Packages that may not import libp2p can have one, too. The
+// caller closes it after the node:
 //
 //	h, err := p2ptest.Host(key, number, nodes, p2ptest.QUIC)
 //	n, err := p2p.Join(ctx, p2p.Options{Number: number, Nodes: nodes, Key: key, Host: h, ...})
 //
-// The host is libp2p's own, with everything that libp2p.New gives it. The caller closes it
-// after the node.
+// Bare is the host of a node with nothing of a node above it. Benchmarks compare a node with it.
 package p2ptest

@@ -12,33 +12,25 @@ type debt struct {
 	size   int
 }
 
-// Lend appends a parcel whose bulk is lent, if there is memory for that.
-func (l *Lane) Lend(parcel *wire.Parcel, bulk []byte, keep bool) (bool, error) {
-	a := l.node.Memory.Shared()
-	if err := l.takes(); err != nil { // before anything is copied
-		return true, err
-	}
-	b, offset := a.Lend(bulk, keep)
-	if b == nil {
-		return false, nil
-	}
-	f := wire.Loan{Parcel: *parcel, Offset: uint64(offset), Length: len(bulk)}
+// Lend appends a parcel whose bulk is lent: it lies in a block of the arena, and stays there
+// until the peer has taken it. Call Takes before the block is made.
+func (l *Lane) Lend(f *wire.Loan, b *loan.Block) error {
 	l.mu.Lock()
 	if l.over != nil {
 		defer l.mu.Unlock()
-		return true, l.over // and nothing that concerns the peer is used again
+		return l.over // and nothing that concerns the peer is used again
 	}
 	h := wire.Head{Number: l.link.Next()}
 	l.put(wire.KindLoan, f.Append(l.link.Room(len(f.Header)+MostParcelHead), h), nil)
-	l.lent = append(l.lent, debt{h.Number, b, len(bulk)})
-	l.owing += len(bulk)
+	l.lent = append(l.lent, debt{h.Number, b, f.Length})
+	l.owing += f.Length
 	l.node.Counts.Lent.Add(1)
 	l.release()
-	return true, nil
+	return nil
 }
 
-// takes is why nothing can be appended, nil if it can.
-func (l *Lane) takes() error {
+// Takes is why nothing can be appended, nil if it can.
+func (l *Lane) Takes() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.open()

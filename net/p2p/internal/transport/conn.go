@@ -34,9 +34,6 @@ func (c *Conn) Kind() Kind {
 	return Control
 }
 
-// Probe reports whether it is a probe's.
-func (c *Conn) Probe() bool { return c.name == probes[Control] || c.name == probes[Data] }
-
 // Remote is the address at the other end.
 func (c *Conn) Remote() multiaddr.Multiaddr { return c.remote }
 

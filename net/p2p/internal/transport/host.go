@@ -35,12 +35,8 @@ type Host struct {
 	deaf     chan struct{}
 }
 
-// protocols are the names of the lanes. probes are the names of streams with nothing of
-// ours above them.
-var (
-	protocols = [Kinds]protocol.ID{Control: "/orwl/control/1", Data: "/orwl/data/1"}
-	probes    = [Kinds]protocol.ID{Control: "/orwl/probe/control/1", Data: "/orwl/probe/data/1"}
-)
+// protocols are the names of the lanes.
+var protocols = [Kinds]protocol.ID{Control: "/orwl/control/1", Data: "/orwl/data/1"}
 
 // New makes the host of a node, or takes the user's. It does not listen yet.
 func New(o Options) (*Host, error) {
@@ -68,7 +64,6 @@ func New(o Options) (*Host, error) {
 func (h *Host) Listen(ctx context.Context, address string) (string, error) {
 	for kind := range Kinds {
 		h.SetStreamHandler(protocols[kind], h.take)
-		h.SetStreamHandler(probes[kind], h.take)
 	}
 	if h.own == nil {
 		all := h.Addrs()
@@ -144,7 +139,6 @@ func (h *Host) Deafen() {
 	close(h.deaf)
 	for kind := range Kinds {
 		h.RemoveStreamHandler(protocols[kind])
-		h.RemoveStreamHandler(probes[kind])
 	}
 	h.RemoveStreamHandler(sessionProtocol)
 }
@@ -168,7 +162,7 @@ func (h *Host) Dial(ctx context.Context, number int, address string, kind Kind) 
 			return s, err
 		}
 	}
-	return h.beside(ctx, h.ids[number], at, kind, protocols[kind])
+	return h.beside(ctx, h.ids[number], at, kind)
 }
 
 // DialBeside opens a stream of a lane on a connection of its own. Several may be dialled at a
@@ -178,16 +172,7 @@ func (h *Host) DialBeside(ctx context.Context, number int, address string, kind 
 	if err != nil {
 		return nil, err
 	}
-	return h.beside(ctx, h.ids[number], at, kind, protocols[kind])
-}
-
-// DialProbe opens a stream that is like one of a lane, for a probe.
-func (h *Host) DialProbe(ctx context.Context, number int, address string, kind Kind) (*Conn, error) {
-	at, err := resolve(ctx, address, h.quic)
-	if err != nil {
-		return nil, err
-	}
-	return h.beside(ctx, h.ids[number], at, kind, probes[kind])
+	return h.beside(ctx, h.ids[number], at, kind)
 }
 
 // first has the swarm dial, and opens a stream. It returns nothing if the peer has dialled
@@ -231,7 +216,7 @@ func causes(err error) error {
 }
 
 // beside dials a connection that the swarm does not keep, and opens a stream.
-func (h *Host) beside(ctx context.Context, id corepeer.ID, at []multiaddr.Multiaddr, kind Kind, name protocol.ID) (*Conn, error) {
+func (h *Host) beside(ctx context.Context, id corepeer.ID, at []multiaddr.Multiaddr, kind Kind) (*Conn, error) {
 	var failures []error
 	for _, a := range at {
 		t := h.dialler(a, kind)
@@ -248,14 +233,14 @@ func (h *Host) beside(ctx context.Context, id corepeer.ID, at []multiaddr.Multia
 		if err != nil {
 			err = fmt.Errorf("%w: %w", ErrNoHello, err)
 		} else {
-			err = named(ctx, s, name)
+			err = named(ctx, s, protocols[kind])
 		}
 		if err != nil {
 			_ = conn.Close() // it is of no use
 			return nil, err
 		}
 		go refuseAll(conn)
-		return &Conn{Stream: s, name: name, remote: conn.RemoteMultiaddr(), end: func() { _ = conn.Close() }}, nil
+		return &Conn{Stream: s, name: protocols[kind], remote: conn.RemoteMultiaddr(), end: func() { _ = conn.Close() }}, nil
 	}
 	return nil, errors.Join(failures...)
 }

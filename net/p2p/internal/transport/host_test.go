@@ -49,7 +49,7 @@ func TestDeaf(t *testing.T) {
 			t.Fatal(err)
 		}
 		other, number, err := there.Accept()
-		if err != nil || number != 0 || other.Kind() != kind || other.Probe() {
+		if err != nil || number != 0 || other.Kind() != kind {
 			t.Errorf("a stream of node %d for the %v lane, %v, want node 0 and %v", number, other.Kind(), err, kind)
 		}
 		c.Close()
@@ -70,7 +70,7 @@ func TestMostConnections(t *testing.T) {
 	here, there, address := pair(t, time.Minute)
 	defer there.Deafen()
 	for i := range mostConns + 1 {
-		c, err := here.DialProbe(soon(t), 1, address, Data)
+		c, err := here.DialBeside(soon(t), 1, address, Data)
 		if (err == nil) != (i < mostConns) {
 			t.Fatalf("connection %d of at most %d: %v", i+1, mostConns, err)
 		}

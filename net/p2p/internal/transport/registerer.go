@@ -11,7 +11,7 @@ import (
 
 const (
 	// mostConns is how many connections a peer may have to this node: two lanes, two
-	// that are being replaced, and some for probes.
+	// that are being replaced, and up to 8 by which it tries to reach this node.
 	mostConns = 16
 	// mostStreams is how many streams it may have on them.
 	mostStreams = 4 * mostConns
