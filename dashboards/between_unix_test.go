@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/freeport"
 	"github.com/orwl/go-orwl/internal/promserver"
 	"github.com/orwl/go-orwl/net/p2p"
 	"github.com/orwl/go-orwl/orwl"
@@ -71,7 +72,7 @@ func slow(t *testing.T, s *promserver.Server) *scene {
 	var between [2]*middle
 	var listen, peers []string
 	for i := range between {
-		listen = append(listen, freeAddress(t))
+		listen = append(listen, freeport.Address(t))
 		between[i] = newMiddle(t, listen[i])
 		peers = append(peers, between[i].address)
 	}

@@ -1,8 +1,6 @@
 package dashboards
 
 import (
-	"fmt"
-	"math/rand/v2"
 	"net"
 	"sync"
 	"sync/atomic"
@@ -93,21 +91,6 @@ func (m *middle) pass(from, to net.Conn) {
 		}
 		if _, failed := to.Write(b[:n]); failed != nil || err != nil {
 			return
-		}
-	}
-}
-
-// freeAddress is an address without a listener, and with a port that no connection begins from.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	for tries := 0; ; tries++ {
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
-		if err == nil {
-			defer l.Close()
-			return l.Addr().String()
-		}
-		if tries == 100 {
-			t.Fatal(err)
 		}
 	}
 }

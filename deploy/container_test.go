@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/orwl/go-orwl/internal/freeport"
 )
 
 // TestContainer runs the command of each manifest as the image has it: the program alone in an
@@ -40,7 +42,7 @@ func TestContainer(t *testing.T) {
 			at := make(map[string]string) // where each port of the manifest is in this test
 			args := strings.Join(c.Command[1:], " ")
 			for _, port := range c.Ports {
-				at[port.Name] = "127.0.0.1:" + freePort(t)
+				at[port.Name] = "127.0.0.1:" + freeport.Port(t)
 				args = strings.ReplaceAll(args, "0.0.0.0"+port.at(), "0.0.0.0"+strings.TrimPrefix(at[port.Name], "127.0.0.1"))
 			}
 			user := uint32(p.SecurityContext.RunAsUser)

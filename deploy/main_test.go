@@ -9,7 +9,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -67,8 +66,8 @@ func need(t *testing.T, tools ...string) {
 	}
 }
 
-// patience ends what hangs.
-const patience = 20 * time.Second
+// patience ends what hangs. No test depends on it.
+const patience = time.Minute
 
 // command is a process of a test, which ends with it.
 func command(t *testing.T, name string, args ...string) *exec.Cmd {
@@ -76,7 +75,7 @@ func command(t *testing.T, name string, args ...string) *exec.Cmd {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	t.Cleanup(cancel)
 	c := exec.CommandContext(ctx, name, args...)
-	c.WaitDelay = time.Second
+	c.WaitDelay = patience                         // what a process leaves behind may have its output for a while
 	c.Env = append(os.Environ(), "ORWL_LEASE=10s") // no test is about a slow node
 	return c
 }
@@ -127,18 +126,6 @@ func until(t *testing.T, what string, is func() bool) {
 			t.Fatalf("it never came true: %s", what)
 		}
 	}
-}
-
-// freePort is a port of loopback that nobody uses.
-func freePort(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	_, port, _ := net.SplitHostPort(l.Addr().String())
-	return port
 }
 
 // write makes a file of the test.

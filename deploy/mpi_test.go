@@ -6,6 +6,8 @@ import (
 	"os/exec"
 	"syscall"
 	"testing"
+
+	"github.com/orwl/go-orwl/internal/freeport"
 )
 
 // TestMPI has MPI's launchers start the nodes of a run. A node that is killed ends all.
@@ -18,7 +20,7 @@ func TestMPI(t *testing.T) {
 			need(t, launcher)
 			start := func(line []string) *exec.Cmd {
 				c := command(t, line[0], line[1:]...)
-				c.Env = append(c.Env, "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "ORWL_PORT="+freePort(t))
+				c.Env = append(c.Env, "OMPI_ALLOW_RUN_AS_ROOT=1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1", "ORWL_PORT="+freeport.Port(t))
 				return c
 			}
 			solved(t, 2, output(t, start(llk23(words...))))

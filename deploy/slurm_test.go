@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/orwl/go-orwl/internal/freeport"
 )
 
 // slurm is a cluster of this host, for one test.
@@ -55,7 +57,7 @@ MpiDefault=none
 ReturnToService=2
 NodeName=%[1]s NodeAddr=127.0.0.1 CPUs=4 State=UNKNOWN
 PartitionName=all Nodes=%[1]s Default=YES State=UP
-`, host, freePort(t), freePort(t), me.Username, dir), at("slurm.conf"))
+`, host, freeport.Port(t), freeport.Port(t), me.Username, dir), at("slurm.conf"))
 	start = func(name string, args ...string) *exec.Cmd {
 		c := command(t, name, args...)
 		c.Env = append(c.Env, "SLURM_CONF="+conf)

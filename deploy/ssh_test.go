@@ -11,6 +11,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/orwl/go-orwl/internal/freeport"
 )
 
 // sshd is a server of this machine for one test, which the ssh of our programs knows as host1,
@@ -23,7 +25,7 @@ func sshd(t *testing.T) (start func(name string, args ...string) *exec.Cmd) {
 			t.Fatal(err)
 		}
 	}
-	dir, port := t.TempDir(), freePort(t)
+	dir, port := t.TempDir(), freeport.Port(t)
 	at := func(name string) string { return filepath.Join(dir, name) }
 	for _, name := range []string{"host", "user"} {
 		output(t, command(t, "ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", at(name)))

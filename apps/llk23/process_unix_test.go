@@ -8,8 +8,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math/rand/v2"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,13 +17,22 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/orwl/go-orwl/internal/freeport"
 )
 
 // The test binary is also the program, in processes of its own.
 const envProgram = "LLK23_TEST_PROGRAM"
 
+// programs are variants of it that tests need, by the value of envProgram. Any other value is the
+// program itself.
+var programs = map[string]func() int{}
+
 func TestMain(m *testing.M) {
-	if os.Getenv(envProgram) != "" {
+	if p := os.Getenv(envProgram); p != "" {
+		if variant := programs[p]; variant != nil {
+			os.Exit(variant())
+		}
 		main()
 	}
 	os.Setenv("ORWL_LEASE", unhurried.String())
@@ -134,7 +141,7 @@ func TestNodeKilled(t *testing.T) {
 		t.Run(fmt.Sprintf("node %d", victim), func(t *testing.T) {
 			t.Parallel()
 			const count = 3
-			peers := strings.Join(freeAddresses(t, count), ",")
+			peers := strings.Join(freeport.Addresses(t, count), ",")
 			var cmds [count]*exec.Cmd
 			var said [count]bytes.Buffer
 			var began *bufio.Reader
@@ -267,22 +274,4 @@ func BenchmarkNodes(b *testing.B) {
 			b.ReportMetric(0, "ns/op")
 		})
 	}
-}
-
-// freeAddresses are addresses without a listener. Their ports are not ephemeral: a connection
-// of another test could take such a port before a node listens.
-func freeAddresses(t *testing.T, count int) (addresses []string) {
-	t.Helper()
-	for tries := 0; len(addresses) < count; tries++ {
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", 10_000+rand.IntN(20_000)))
-		if err != nil {
-			if tries == 100 {
-				t.Fatal(err)
-			}
-			continue
-		}
-		defer l.Close()
-		addresses = append(addresses, l.Addr().String())
-	}
-	return addresses
 }

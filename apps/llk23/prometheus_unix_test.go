@@ -4,48 +4,27 @@ package main
 
 import (
 	"encoding/json"
-	"fmt"
 	"math"
-	"net"
 	"os"
 	"os/exec"
 	"strings"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/freeport"
 	"github.com/orwl/go-orwl/internal/promserver"
 )
-
-// neighbouringPorts are an address without a listener, and the one after it.
-func neighbouringPorts(t *testing.T) (first, second string) {
-	t.Helper()
-	for range 100 {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		port := l.Addr().(*net.TCPAddr).Port
-		l.Close()
-		first, second = fmt.Sprintf("127.0.0.1:%d", port), fmt.Sprintf("127.0.0.1:%d", port+1)
-		if l, err := net.Listen("tcp", second); err == nil {
-			l.Close()
-			return first, second
-		}
-	}
-	t.Fatal("no two ports beside each other are free")
-	return "", ""
-}
 
 // TestPrometheus runs the program on two nodes that a real Prometheus scrapes, and compares
 // what that has found with what the program reports.
 func TestPrometheus(t *testing.T) {
 	t.Parallel()
 	s := promserver.Start(t, promserver.Options{})
-	first, second := neighbouringPorts(t)
-	s.Watch(promserver.Job{Name: "orwl", Targets: []string{first, second}})
+	targets := freeport.Addresses(t, 2)
+	s.Watch(promserver.Job{Name: "orwl", Targets: targets})
 	s.Until("count(up == 0)", func(found float64) bool { return found == 2 }) // no listener yet
 
 	cmd := exec.CommandContext(t.Context(), os.Args[0], strings.Fields("-nodes 2 -grid 4x4 -block 200x200 -iters 500 "+
-		"-verify=false -json -metrics-linger 1m -metrics "+first)...)
+		"-verify=false -json -metrics-linger 1m -metrics "+targets[0])...)
 	cmd.Env = append(os.Environ(), envProgram+"=1")
 	var said strings.Builder
 	cmd.Stderr = &said

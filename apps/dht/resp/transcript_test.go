@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/orwl/go-orwl/internal/freeport"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the replies of the transcripts anew")
@@ -221,12 +223,7 @@ func redisServer(t testing.TB) string {
 	if err != nil {
 		t.Skip("redis-server is not installed")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	addr := l.Addr().String()
-	l.Close()
+	addr := freeport.Address(t)
 	_, port, _ := net.SplitHostPort(addr)
 	cmd := exec.Command(program, "--bind", "127.0.0.1", "--port", port, "--save", "", "--appendonly", "no", "--dir", t.TempDir())
 	out, err := cmd.StdoutPipe()
