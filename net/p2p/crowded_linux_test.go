@@ -81,7 +81,7 @@ func TestIdleSockets(t *testing.T) {
 func TestGarbage(t *testing.T) {
 	const callers, surely = 200, 10
 	counts, log := new(Counts), make(logged, 1000)
-	address, _, failed := start(t, 2, func(o *Options) { o.Counts, o.Log, o.JoinTimeout = counts, slog.New(log), 2*time.Second })
+	address, _, failed := start(t, 2, func(o *Options) { o.Counts, o.Log, o.JoinTimeout = counts, slog.New(log), patience })
 	for range callers {
 		s, err := net.Dial("tcp", address)
 		if err != nil {

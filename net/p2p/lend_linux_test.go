@@ -403,7 +403,7 @@ func TestLoansBetweenProcesses(t *testing.T) {
 	var n *Node
 	go func() {
 		var err error
-		n, err = Join(soon(t), Options{Nodes: 2, Key: testKey, Counts: counts, Listening: func(a string) { root <- a }})
+		n, err = Join(soon(t), Options{Nodes: 2, Key: testKey, Lease: unhurried, Counts: counts, Listening: func(a string) { root <- a }})
 		joined <- err
 	}()
 	other := process(t, "borrower", <-root)
@@ -452,7 +452,7 @@ func TestLoansBetweenProcesses(t *testing.T) {
 
 func init() {
 	actors["borrower"] = func() int {
-		n, err := Join(context.Background(), Options{Number: 1, Nodes: 2, Key: testKey, Root: os.Args[1]})
+		n, err := Join(context.Background(), Options{Number: 1, Nodes: 2, Key: testKey, Lease: unhurried, Root: os.Args[1]})
 		if err == nil {
 			err = n.Receive(1, Receiver{
 				Take: func(_ int, header, bulk []byte) error {

@@ -120,7 +120,7 @@ func starve(fifo string) error {
 // own, with its lease and its launcher.
 func runWith(t *testing.T, others int, change func(o *Options)) (*Node, []*actor) {
 	t.Helper()
-	var o Options
+	o := Options{Lease: standardLease}
 	if change != nil {
 		change(&o)
 	}
@@ -128,7 +128,12 @@ func runWith(t *testing.T, others int, change func(o *Options)) (*Node, []*actor
 	if o.Launched {
 		launched = "yes"
 	}
-	address, root, failed := start(t, 1+others, change)
+	address, root, failed := start(t, 1+others, func(o *Options) {
+		o.Lease = standardLease
+		if change != nil {
+			change(o)
+		}
+	})
 	actors := make([]*actor, 1+others)
 	for i := 1; i <= others; i++ {
 		cmd := exec.Command(os.Args[0])
