@@ -39,6 +39,7 @@ type pairNode struct {
 func joinPair(ctx context.Context, tree *topology.Tree, how string, o p2p.Options) (*pairNode, error) {
 	o.Nodes = 2
 	o.JoinTimeout = patienceOfNodes
+	o.Lease = patienceOfNodes // ranks that spin may keep a node from speaking
 	if err := carry(how, &o); err != nil {
 		return nil, err
 	}

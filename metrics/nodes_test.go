@@ -39,7 +39,7 @@ func crew(t *testing.T, count int) []*member {
 		}
 		m.nodes, errs[i] = orwl.Join(context.Background(), orwl.JoinOptions{
 			Place: &p, Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Remote: true,
-			Network: nodes.Network{Registerer: m.registry}, Beat: 10 * time.Millisecond,
+			Network: nodes.Network{Registerer: m.registry}, Beat: 10 * time.Millisecond, Lease: time.Minute, // a busy machine loses none
 		})
 	}
 	var all sync.WaitGroup

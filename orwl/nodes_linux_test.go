@@ -10,6 +10,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/orwl/go-orwl/orwl/launch"
 )
@@ -140,7 +141,7 @@ func TestLargeResources(t *testing.T) {
 
 func largeOptions(p launch.Place, how string) JoinOptions {
 	p.Listen = "127.0.0.1:0"
-	return JoinOptions{Place: &p, Remote: how == "remote", Log: silent}
+	return JoinOptions{Place: &p, Lease: time.Minute, Remote: how == "remote", Log: silent}
 }
 
 func init() {

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
@@ -29,7 +30,7 @@ func init() {
 
 // member is a node of two tables that does nothing but be there, until its input ends.
 func member(root string) error {
-	nodes, err := orwl.Join(background, orwl.JoinOptions{Log: silent, Place: &launch.Place{Node: 1, Nodes: 2, Listen: "127.0.0.1:0", Root: root}})
+	nodes, err := orwl.Join(background, orwl.JoinOptions{Log: silent, Lease: unhurried, Place: &launch.Place{Node: 1, Nodes: 2, Listen: "127.0.0.1:0", Root: root}})
 	if err != nil {
 		return err
 	}
@@ -44,6 +45,10 @@ func member(root string) error {
 	return errors.Join(err, nodes.Close(background))
 }
 
+// unhurried is a lease by which no node is lost by silence: the machine may be busy. A process that
+// ends is noticed at once.
+const unhurried = time.Minute
+
 // spouse is a node whose other one is another process, which kill ends.
 func spouse(t testing.TB, o orwl.JoinOptions) (nodes *orwl.Nodes, ready func(), kill func()) {
 	t.Helper()
@@ -55,7 +60,7 @@ func spouse(t testing.TB, o orwl.JoinOptions) (nodes *orwl.Nodes, ready func(), 
 	other.Stderr = os.Stderr
 	in, _ := other.StdinPipe()
 	out, _ := other.StdoutPipe()
-	o.Log = silent
+	o.Log, o.Lease = silent, unhurried
 	o.Place = &launch.Place{Nodes: 2, Listen: "127.0.0.1:0", Report: func(address string) error {
 		other.Args = append(other.Args, address)
 		other.Env = append(os.Environ(), roleVariable+"=member")
