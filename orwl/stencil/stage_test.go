@@ -81,7 +81,7 @@ func TestStagesOverlap(t *testing.T) {
 	wait := func(c chan bool) {
 		select {
 		case <-c:
-		case <-time.After(10 * time.Second):
+		case <-time.After(time.Minute):
 			failed.Store(true)
 		}
 	}
