@@ -73,7 +73,7 @@ var mutated = []mutants.File{
 const explorations = "TestExhaust|TestSeeds|TestCrashSeeds|TestCrashAnywhere|TestCancelAnywhere|TestTryAnywhere|TestTryBeside|TestReadTryBeside|TestGoneForGood|TestMixed|TestSpreadFlips"
 
 // orders are the tests of who has a lock before whom, and of rules. All together take a second.
-const orders = "^(TestBatches|TestPatience|TestHeadLosesPatience|TestHighHasItsShare|TestCNAKnowsSecondQueue|TestCST.*|TestTryMindsImpatientWriter|TestFailedWindowEnds.*|TestTryMindsBarrier|TestPhases.*|" +
+const orders = "^(TestBatches|TestPatience|TestHeadLosesPatience|TestHighHasItsShare|TestCNA.*|TestCST.*|TestTryMindsImpatientWriter|TestFailedWindowEnds.*|TestTryMindsBarrier|TestPhases.*|" +
 	"TestMixVotes|TestMixChangesSpread|TestMixPace|TestShiftFollowsReaders|TestSpreadsOfMachines|TestPaceOfWriters|TestReadersFollowCounters|TestObserve|TestWriterLeavesTuning)$"
 
 // Each stage tries the locks of the mutated file. The simulator reports a rank that waits for ever at
