@@ -41,7 +41,7 @@ type local interface {
 // lock before the local one.
 //
 // Fairness: G's between elements, with at most T_L,N acquisitions in a row inside one while
-// another waits, and L's inside.
+// another waits, and L's inside. TTS has none: a neighbour may overtake again and again.
 //
 // Cost, away from home: G's; with a neighbour waiting, L's.
 //
@@ -322,6 +322,9 @@ func cohorts() (rows []Spec) {
 				Name: "C-" + g.name + "-" + l.name, Paper: "Uffmann22 §5.4", About: "cohort lock, " + g.name + " over " + l.name,
 				Fairness: g.fairness, Options: options, Words: wordsOfCohort(g, l), at: newCohort(g, l),
 				Cost: Cost{Uncontended: g.cost.plus(l.cost.Uncontended), Contended: l.cost.Contended},
+			}
+			if l.name == "TTS" && g.name != "TAS" {
+				row.Fairness += "; inside an element none"
 			}
 			if givesUp(g, l) {
 				row.Aborts = Always

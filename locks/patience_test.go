@@ -19,6 +19,7 @@ type rivals struct {
 	options locks.Options
 	turns   int                                      // of each rival
 	section int                                      // its length, in pauses
+	apart   bool                                     // rank 0's neighbours stay away
 	rival   func(context.Context, locks.Mutex) error // acquires
 	release func(locks.Mutex)
 	waiter  func(context.Context, locks.Mutex) error // acquires
@@ -36,7 +37,7 @@ func (r rivals) overtake(t *testing.T) (most int) {
 	system := sim.System{
 		Topology: machine(t, r.machine), Shared: !r.options.Operations, MaxSteps: 1 << 20,
 		Setup: func(f *sim.Fabric) (sim.Program, error) {
-			n, waits := 0, false
+			passed, waits := 0, false
 			most = 0
 			l, err := spec.New(f, r.options)
 			if err != nil {
@@ -46,17 +47,21 @@ func (r rivals) overtake(t *testing.T) (most int) {
 			if err != nil {
 				return sim.Program{}, err
 			}
+			tree := f.Topology()
 			return sim.Program{Rank: func(ctx context.Context, w rma.Window) error {
-				m := l.At(w)
+				m, n := l.At(w), tree.Levels()
+				if w.Rank() != 0 && r.apart && tree.Element(w.Rank(), n) == tree.Element(0, n) {
+					return nil
+				}
 				if w.Rank() == 0 {
 					w.Pause(r.section * 4)
 					w.Get(0, word) // now the time has passed
 					for range 4 {
-						n, waits = 0, true
+						passed, waits = 0, true
 						if err := r.waiter(ctx, m); err != nil {
 							return err
 						}
-						most, waits = max(most, n), false
+						most, waits = max(most, passed), false
 						w.Pause(r.section)
 						r.done(m)
 						w.Get(0, word)
@@ -69,7 +74,7 @@ func (r rivals) overtake(t *testing.T) (most int) {
 						return err
 					}
 					if waits {
-						n++
+						passed++
 					}
 					w.Pause(r.section)
 					r.release(m)
