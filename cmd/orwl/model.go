@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/internal/command"
+	"github.com/orwl/go-orwl/locks/lab/arena"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/rma/model"
 	"github.com/orwl/go-orwl/net/sim"
@@ -89,8 +90,14 @@ func measureHere(window string, ranks int) (model.Model, error) {
 		return model.Model{}, err
 	}
 	machine, err := measure(tree)
+	if err != nil {
+		return machine, err
+	}
 	title, _ := os.Hostname() // empty if it is not known
 	machine.Name = window + " on " + title
+	if machine.Direct != nil { // what a rank computes matters where an access takes nanoseconds
+		machine.Own, err = arena.Own(context.Background(), machine)
+	}
 	return machine, err
 }
 

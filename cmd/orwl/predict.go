@@ -47,7 +47,7 @@ func figuresOf(m model.Model) string {
 	if _, err := sim.MachineByName(m.Name); err == nil {
 		return fmt.Sprintf("%s (%s), described machines %s", m.Name, m.Source, sim.MachinesHash())
 	}
-	return fmt.Sprintf("%s (%s)", m.Name, m.Source)
+	return fmt.Sprintf("%s (%s), %s", m.Name, m.Source, m.Hash())
 }
 
 // machineList are the described machines.

@@ -7,7 +7,10 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
+	"slices"
 	"strconv"
+	"strings"
 	"text/tabwriter"
 	"time"
 
@@ -54,6 +57,7 @@ const within = 0.25
 
 // compared is a row of a validation.
 type compared struct {
+	Model     string  `json:"model"` // its hash
 	Window    string  `json:"window"`
 	Ranks     int     `json:"ranks"`
 	Lock      string  `json:"lock"`
@@ -61,13 +65,21 @@ type compared struct {
 	Predicted float64 `json:"predicted_ns"`
 	Off       float64 `json:"off"` // predicted of measured, less 1
 	Within    bool    `json:"within"`
+	// What an iteration is made of, measured and predicted.
+	MeasuredParts  parts `json:"measured_parts"`
+	PredictedParts parts `json:"predicted_parts"`
+	// Why names the parts that the model has wrong, if the row is beyond.
+	Why string `json:"why,omitempty"`
 }
 
-var comparedColumns = []string{"window", "ranks", "lock", "measured_ns", "predicted_ns", "off", "within"}
+var comparedColumns = []string{"model", "window", "ranks", "lock", "measured_ns", "predicted_ns", "off", "within",
+	"measured_free_ns", "predicted_free_ns", "measured_contended", "predicted_contended", "measured_hand_over_ns", "predicted_hand_over_ns", "why"}
 
 func (c compared) fields() []string {
-	return []string{c.Window, strconv.Itoa(c.Ranks), c.Lock, strconv.FormatFloat(c.Measured, 'f', 1, 64),
-		strconv.FormatFloat(c.Predicted, 'f', 1, 64), strconv.FormatFloat(c.Off, 'f', 3, 64), strconv.FormatBool(c.Within)}
+	number := func(v float64, digits int) string { return strconv.FormatFloat(v, 'f', digits, 64) }
+	m, p := c.MeasuredParts, c.PredictedParts
+	return []string{c.Model, c.Window, strconv.Itoa(c.Ranks), c.Lock, number(c.Measured, 1), number(c.Predicted, 1), number(c.Off, 3), strconv.FormatBool(c.Within),
+		number(m.Free, 1), number(p.Free, 1), number(m.Contended, 4), number(p.Contended, 4), number(m.HandOver, 0), number(p.HandOver, 0), c.Why}
 }
 
 // run measures the machine, and then plays each case in turn: really, and in virtual time.
@@ -88,6 +100,8 @@ func (v *validation) run(out io.Writer) error {
 		if err != nil {
 			return err
 		}
+		progress.clear()
+		fmt.Fprintf(os.Stderr, "the model of %s is %s\n", window, machine.Hash()) // before anything is compared
 		for _, ranks := range validRanks {
 			for _, lock := range chosen {
 				if ctx.Err() != nil {
@@ -116,55 +130,79 @@ func (v *validation) run(out io.Writer) error {
 // compare plays a case twice.
 func (v *validation) compare(ctx context.Context, machine model.Model, window string, ranks int, lock locks.Spec) (compared, error) {
 	c := lab.Case{Benchmark: "ECSB", Lock: lock.Name, Window: window, Machine: dealt(ranks, 1), Writers: 1, Length: v.length}
-	measured, err := iteration(ctx, c, model.Model{})
-	if err != nil {
+	row := compared{Model: machine.Hash(), Window: window, Ranks: ranks, Lock: lock.Name}
+	var err error
+	if row.Measured, row.MeasuredParts, err = iteration(ctx, c, model.Model{}); err != nil {
 		return compared{}, err
 	}
 	c.Window, c.Repeats = arena.Sim, 1
 	c.Time = min(c.Time, shortest[window])
-	predicted, err := iteration(ctx, c, machine)
-	row := compared{Window: window, Ranks: ranks, Lock: lock.Name, Measured: measured, Predicted: predicted, Off: predicted/measured - 1}
-	row.Within = row.Off <= within && row.Off >= -within
-	return row, err
+	if row.Predicted, row.PredictedParts, err = iteration(ctx, c, machine); err != nil {
+		return compared{}, err
+	}
+	row.Off = row.Predicted/row.Measured - 1
+	row.Within = near(row.Predicted, row.Measured)
+	if !row.Within {
+		row.Why = why(row.MeasuredParts, row.PredictedParts, ranks > runtime.GOMAXPROCS(0))
+	}
+	return row, nil
 }
 
-// iteration is the time from one section to the next, in nanoseconds.
-func iteration(ctx context.Context, c lab.Case, machine model.Model) (float64, error) {
+// near reports whether a prediction is near enough.
+func near(predicted, measured float64) bool {
+	return predicted <= measured*(1+within) && predicted >= measured*(1-within)
+}
+
+// iteration is the time from one section to the next, in nanoseconds, and its parts.
+func iteration(ctx context.Context, c lab.Case, machine model.Model) (float64, parts, error) {
 	samples, err := arena.Play(ctx, c, arena.Options{Machine: machine})
 	if err != nil {
-		return 0, fmt.Errorf("%s of %s on %s: %w", c.Benchmark, c.Lock, c.Window, err)
+		return 0, parts{}, fmt.Errorf("%s of %s on %s: %w", c.Benchmark, c.Lock, c.Window, err)
 	}
 	result, err := lab.Summarize(c, samples)
 	if err != nil {
-		return 0, err
+		return 0, parts{}, err
 	}
 	figure, ok := result.Figure(lab.FigureIteration)
 	if !ok {
-		return 0, fmt.Errorf("%s of %s on %s: no rank had a turn in %v", c.Benchmark, c.Lock, c.Window, c.Time)
+		return 0, parts{}, fmt.Errorf("%s of %s on %s: no rank had a turn in %v", c.Benchmark, c.Lock, c.Window, c.Time)
 	}
-	return figure.Median, nil
+	contended, _ := result.Figure(lab.FigureContended)
+	window := c.Window
+	if window != arena.Sim {
+		window = arena.Mem // one rank alone waits for no other: it need not be a process
+	}
+	free, err := arena.Free(ctx, c.Lock, window, machine)
+	return figure.Median, partsOf(figure.Median, free, contended.Median), err
 }
 
 func (v *validation) write(out io.Writer, rows []compared) error {
 	if !v.form.text() {
 		return writeRows(out, v.form, comparedColumns, rows, compared.fields)
 	}
-	fmt.Fprintf(out, "ECSB, one iteration of all ranks; predicted on the model that orwl model measured just before\n\n")
+	fmt.Fprintf(out, "ECSB, one iteration of all ranks; predicted on models that orwl model measured just before: %s\n\n", strings.Join(hashes(rows), ", "))
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(w, "window\tranks\tlock\tmeasured\tpredicted\toff\t")
+	fmt.Fprintln(w, "window\tranks\tlock\tmeasured\tpredicted\toff\tbeyond 25 %: what the model has wrong")
 	good := 0
 	for _, r := range rows {
-		mark := ""
 		if r.Within {
 			good++
-		} else {
-			mark = "beyond 25 %"
 		}
-		fmt.Fprintf(w, "%s\t%d\t%s\t%.0f ns\t%.0f ns\t%+.0f %%\t%s\n", r.Window, r.Ranks, r.Lock, r.Measured, r.Predicted, 100*r.Off, mark)
+		fmt.Fprintf(w, "%s\t%d\t%s\t%.0f ns\t%.0f ns\t%+.0f %%\t%s\n", r.Window, r.Ranks, r.Lock, r.Measured, r.Predicted, 100*r.Off, r.Why)
 	}
 	if err := w.Flush(); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(out, "\n%d of %d within 25 %%\n", good, len(rows))
 	return err
+}
+
+// hashes are those of the models of some rows, with their windows.
+func hashes(rows []compared) (all []string) {
+	for _, r := range rows {
+		if text := r.Window + " " + r.Model; !slices.Contains(all, text) {
+			all = append(all, text)
+		}
+	}
+	return all
 }

@@ -10,6 +10,13 @@ type Clock interface {
 	Compute(d time.Duration)
 }
 
+// Pacer is a clock on which the loop of a benchmark takes no time by itself: the simulator's. Turn lets
+// pass what a turn of the loop takes.
+type Pacer interface {
+	Clock
+	Turn()
+}
+
 // random is a generator of numbers (splitmix64). Each rank has its own.
 type random struct{ state uint64 }
 

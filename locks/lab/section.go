@@ -77,6 +77,7 @@ type turns struct {
 	since    time.Duration // the beginning, then the end of the warm-up
 	last     time.Duration // the last reading
 	before   locks.Counts
+	pacer    Pacer // nil: the loop takes its time
 }
 
 const (
@@ -88,7 +89,8 @@ const (
 
 func newTurns(r *player) *turns {
 	now := r.clock.Now()
-	return &turns{r: r, stride: 1, since: now, last: now}
+	pacer, _ := r.clock.(Pacer)
+	return &turns{r: r, stride: 1, since: now, last: now, pacer: pacer}
 }
 
 // timed reports whether the next iteration reads the clock.
@@ -97,6 +99,9 @@ func (t *turns) timed() bool { return t.n+1 >= t.stride }
 // next is the end of an iteration.
 func (t *turns) next() {
 	r := t.r
+	if t.pacer != nil {
+		t.pacer.Turn()
+	}
 	t.total++
 	r.probe.turns.Set(uint64(t.total))
 	r.sample.Turns++

@@ -25,14 +25,14 @@ func (p *predictor) ask(r *rank) bool {
 		return false
 	}
 	p.operations++
+	r.now += p.own.of(q)
 	switch {
 	case q.buffered():
 		p.countRemote(r, q)
 		p.dispatch(r)
 		return true
 	case q.kind == opPause:
-		r.now += int64(q.operand) * 2 * p.costs[len(p.costs)-1].get.half
-		return p.processors == nil || p.yield(r)
+		return p.pause(r, int64(q.operand))
 	case q.kind == opFlush || q.kind == opFlushAll:
 		return p.flush(r)
 	case q.kind == opAwait:
@@ -54,6 +54,32 @@ func (p *predictor) ask(r *rank) bool {
 	}
 	r.now = back
 	return true
+}
+
+// pause lets r wait for the time of n accesses of its own memory, or, if it is known, as long as this
+// takes. After a long pause a goroutine lets another one have its processor, and a process does not.
+func (p *predictor) pause(r *rank, n int64) (goesOn bool) {
+	switch {
+	case p.processors == nil || p.own.pause == 0:
+		r.now += n * 2 * p.costs[len(p.costs)-1].get.half
+		return p.processors == nil || p.yield(r)
+	case n <= longPause:
+		r.now += n * p.own.pause
+		return p.passes(r)
+	case p.processors.first:
+		return p.yield(r)
+	}
+	r.now += p.own.offer
+	return p.passes(r)
+}
+
+// passes reports whether r goes on at once at its time. If another event comes first, r waits for it.
+func (p *predictor) passes(r *rank) (goesOn bool) {
+	if r.now <= p.agenda.next() && !p.mustYield(r, r.now) {
+		return true
+	}
+	p.agenda.push(event{at: r.now, kind: eventResume, rank: r})
+	return false
 }
 
 func (p *predictor) countRemote(r *rank, q *request) {

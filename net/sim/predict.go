@@ -56,6 +56,7 @@ type predictor struct {
 	machine     model.Model
 	costs       []price // by topology.Tree.Common
 	direct      *directPrices
+	own         own
 	wakeUp      int64 // model.Model.Wake
 	inject      int64
 	anyCoherent bool // some ranks share memory, or one has a cache
@@ -80,7 +81,7 @@ type predictor struct {
 // newPredictor is a fabric on a machine.
 func newPredictor(s System, machine model.Model) *predictor {
 	s.Shared = s.Shared || machine.Direct != nil
-	p := &predictor{Fabric: newFabric(s), machine: machine, direct: directOf(machine.Direct),
+	p := &predictor{Fabric: newFabric(s), machine: machine, direct: directOf(machine.Direct), own: ownOf(machine.Own),
 		wakeUp: ps(machine.Wake), inject: ps(machine.Inject)}
 	p.driver, p.memory.track = p, false
 	ranks := len(p.ranks)

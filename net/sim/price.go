@@ -94,6 +94,29 @@ func (p *predictor) instruction(q *request) *fare {
 	return &p.direct.swap
 }
 
+// own is what a rank computes with each access, besides it.
+type own struct{ instruction, operation, pause, offer int64 }
+
+// longPause is the Pause from which on a rank offers its processor, as in package direct.
+const longPause = 64
+
+func ownOf(o *model.Own) own {
+	if o == nil {
+		return own{}
+	}
+	return own{ps(o.Instruction), ps(o.Operation), ps(o.Pause), ps(o.Offer)}
+}
+
+func (o *own) of(q *request) int64 {
+	switch {
+	case q.direct():
+		return o.instruction
+	case q.kind == opFlush || q.kind == opFlushAll || q.kind == opPause:
+		return 0
+	}
+	return o.operation
+}
+
 // place is where r keeps its cache: the processor that it has, or a core of its own.
 func (p *predictor) place(r *rank) int32 {
 	if p.processors != nil {

@@ -149,8 +149,10 @@ func (p *predictor) awaken(r *rank, target rma.Rank, at int64) (takes int64) {
 		}
 	}
 	wake := p.wakeUp
-	if target != r.id {
+	if target != r.id && p.processors == nil {
 		wake = p.fare(r, &r.request).half
+	} else if p.machine.Refetch {
+		wake += 2 * p.fare(r, &r.request).half
 	}
 	p.touch(r, &r.request, p.topology.Common(r.id, target))
 	p.agenda.push(event{at: at + wake, kind: eventResume, rank: r})

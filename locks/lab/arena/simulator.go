@@ -2,9 +2,11 @@ package arena
 
 import (
 	"context"
+	"time"
 
 	"github.com/orwl/go-orwl/locks/lab"
 	"github.com/orwl/go-orwl/net/rma"
+	"github.com/orwl/go-orwl/net/rma/model"
 	"github.com/orwl/go-orwl/net/sim"
 )
 
@@ -21,7 +23,7 @@ func playSimulator(ctx context.Context, c lab.Case, o Options) (samples []lab.Sa
 		system := sim.System{Topology: tree, Words: words, Setup: func(f *sim.Fabric) (sim.Program, error) {
 			program, err := c.Setup(f, *o.Contender, lab.NewWitness(make([]uint64, witness)))
 			return sim.Program{Rank: func(ctx context.Context, w rma.Window) error {
-				sample, err := program.Play(ctx, w, w.(*sim.Window), repeat, nil)
+				sample, err := program.Play(ctx, w, clockOf(w.(*sim.Window), o.Machine), repeat, nil)
 				if err != nil {
 					return err
 				}
@@ -37,4 +39,26 @@ func playSimulator(ctx context.Context, c lab.Case, o Options) (samples []lab.Sa
 		}
 	}
 	return samples, nil
+}
+
+// clockOf is a rank's clock in virtual time.
+func clockOf(w *sim.Window, machine model.Model) lab.Clock {
+	if machine.Own == nil {
+		return w
+	}
+	return &pacer{Window: w, turn: int64(machine.Own.Turn * 1000)}
+}
+
+// pacer lets a turn of a benchmark's loop take time: whole nanoseconds, so the rest of a turn waits
+// for the next one.
+type pacer struct {
+	*sim.Window
+	turn, rest int64 // picoseconds
+}
+
+// Turn implements lab.Pacer.
+func (p *pacer) Turn() {
+	p.rest += p.turn
+	p.Compute(time.Duration(p.rest / 1000))
+	p.rest %= 1000
 }

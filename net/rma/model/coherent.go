@@ -38,14 +38,15 @@ func (r *measurement) instructions() *Direct {
 }
 
 const (
-	apartRounds = 64   // of two ranks that change one word in turn
-	apartTries  = 9    // of so many rounds, to take the median of
+	apartRounds = 64   // of two ranks that take turns
+	apartTries  = 15   // of so many rounds, to take the median of
 	apartLooks  = 4096 // at the word, before a rank pauses
 )
 
 // apart replaces the costs of a coherent level: by those of a line that the peer has
-// changed last. The two ranks change a word in turn and spin meanwhile. Each turn fetches
-// the line once, and changes it in the cache.
+// changed last. The two ranks take turns. In each turn a rank makes one operation on a
+// line, and then gives the turn to the other one by a line of its own. What the turns take
+// without the operation is subtracted. While the line moves, it serves nobody.
 func (r *measurement) apart(cost *LevelCost, peer rma.Rank) {
 	me := r.w.Rank()
 	if me != 0 && me != peer {
@@ -55,34 +56,49 @@ func (r *measurement) apart(cost *LevelCost, peer rma.Rank) {
 		return // neither rank reaches the other's memory
 	}
 	word, _ := r.word(0, r.ping)
-	turn := uint64(0)
+	next := uint64(0) // my next turn
 	if me == peer {
-		turn = 1
+		next = 1
 	} else {
 		word.Store(0)
 	}
+	put := func() { r.w.Put(0, r.scratch, 1) }
+	atomic := func() { r.w.FetchOp(0, r.scratch, rma.Sum, 1) }
+	get := func() { r.w.Get(0, r.scratch) }
+	if me == peer {
+		get = atomic // rank 0 finds the line changed
+	}
+	turn := r.turns(word, &next, func() {})
+	putTurn, atomicTurn, getTurn := r.turns(word, &next, put), r.turns(word, &next, atomic), r.turns(word, &next, get)
+	moves := func(c *Cost, took float64) {
+		held := c.Alpha // as measured alone
+		c.Alpha = max(held, took)
+		c.Busy = c.Alpha - held
+	}
+	moves(&cost.Put, putTurn-turn)
+	moves(&cost.Atomic, atomicTurn-turn)
+	moves(&cost.Get, 2*getTurn-turn-atomicTurn) // half of these turns were the peer's atomics
+}
+
+// turns is how long a turn of two ranks takes, with an operation in it.
+func (r *measurement) turns(word rma.Word, next *uint64, operation func()) float64 {
 	times := make([]float64, apartTries)
 	for i := range times {
 		begin := r.now()
 		for range apartRounds {
-			for looks := 1; word.Load() != turn; looks++ {
+			for looks := 1; word.Load() != *next; looks++ {
 				if looks%apartLooks == 0 {
 					r.w.Pause(1) // the peer may need this rank's processor
 				}
 			}
-			word.Store(turn + 1)
-			turn += 2
+			operation()
+			word.Store(*next + 1)
+			*next += 2
 		}
 		times[i] = float64(r.now()-begin) / (2 * apartRounds)
 	}
-	if me != 0 {
-		return
-	}
 	slices.Sort(times)
-	fetch := times[apartTries/2] / 2
-	for _, c := range []*Cost{&cost.Put, &cost.Get, &cost.Atomic} {
-		c.Alpha = max(c.Alpha, fetch)
-	}
+	return times[apartTries/2]
 }
 
 // Crowd measures what a hand-over to a rank that sleeps costs: a token goes round all ranks,

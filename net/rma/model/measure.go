@@ -24,8 +24,13 @@ const (
 	meterBatch   = 64   // operations between two readings of the clock
 	meterTries   = 15   // batches, to take the median of
 	meterHammer  = 1000 // operations of each rank on one word that all ranks change
-	meterVolleys = 200  // round trips between two ranks that wait for each other
+	meterVolleys = 20   // round trips between two ranks that wait for each other
+	longPause    = 100  // of a rank that offers its processor
 	bulkWords    = 4096 // words of a large bulk transfer
+
+	// lines is how many words keep what a meter changes away from the cache lines that others
+	// poll: ranks that wait at a fence are beside it.
+	lines = 16
 )
 
 // NewMeter allocates the words that a measurement needs.
@@ -35,11 +40,12 @@ func NewMeter(f rma.Fabric) (*Meter, error) {
 	if m.epochs, err = epoch.New(f, epoch.Options{Neighbours: 1}); err != nil {
 		return nil, err
 	}
-	if m.scratch, err = f.Alloc(bulkWords); err != nil {
+	if m.scratch, err = f.Alloc(bulkWords + 3*lines); err != nil {
 		return nil, err
 	}
-	m.ping, err = f.Alloc(1)
-	return m, err
+	m.scratch += lines
+	m.ping = m.scratch + bulkWords + lines
+	return m, nil
 }
 
 // Measure runs this rank's part of a measurement. All ranks call it. now is the
@@ -48,6 +54,9 @@ func NewMeter(f rma.Fabric) (*Meter, error) {
 func (m *Meter) Measure(ctx context.Context, w rma.Window, now func() time.Duration) (Model, error) {
 	r := &measurement{Meter: m, ctx: ctx, w: w, epoch: m.epochs.At(w), now: now}
 	model := Model{Source: "measured", Direct: r.instructions()}
+	if model.Direct != nil {
+		model.Own = &Own{Pause: r.median(func() { w.Pause(1) }), Offer: r.median(func() { w.Pause(longPause) })}
+	}
 	for level := m.tree.Levels() + 1; level >= 1; level-- {
 		if peer, ok := m.peer(level); ok {
 			cost, err := r.level(level, peer)
@@ -106,6 +115,9 @@ func (r *measurement) level(level int, peer rma.Rank) (LevelCost, error) {
 	if err != nil {
 		return cost, fmt.Errorf("model: measuring level %s: %w", cost.Level, err)
 	}
+	if cost.Coherent {
+		return cost, nil // apart knows what a line costs that ranks change in turn
+	}
 	cost.Atomic.Busy = min(busy, cost.Atomic.Alpha)
 	cost.Put.Busy = min(busy, cost.Put.Alpha)
 	cost.Get.Busy = min(busy, cost.Get.Alpha)
@@ -122,7 +134,9 @@ func (r *measurement) alone(cost *LevelCost, peer rma.Rank) {
 	cost.Put.Alpha = r.median(func() { r.w.Put(peer, r.scratch, 1); r.w.Flush(peer) })
 	cost.Issue = min(cost.Put.Alpha, r.median(func() { r.w.Put(peer, r.scratch, 1) }))
 	r.w.Flush(peer)
-	if _, cost.Coherent = r.word(peer, r.scratch); !cost.Coherent {
+	if _, cost.Coherent = r.word(peer, r.scratch); cost.Coherent {
+		cost.Issue = 0 // a Put is an instruction, and complete when it returns
+	} else {
 		cost.Put.Alpha = max(0, cost.Put.Alpha-cost.Issue)
 	}
 	slope := func(small, large func()) float64 {
@@ -194,14 +208,19 @@ func (r *measurement) wake(model *Model) error {
 	if err := r.epoch.Fence(r.ctx); err != nil {
 		return err
 	}
-	begin := r.now()
-	for i := range uint64(meterVolleys) {
-		if err := r.volley(near, i+1); err != nil {
-			return err
+	times := make([]float64, meterTries)
+	for i := range times {
+		begin := r.now()
+		for k := range meterVolleys {
+			if err := r.volley(near, 1+uint64(i*meterVolleys+k)); err != nil {
+				return err
+			}
 		}
+		times[i] = float64(r.now()-begin) / (2 * meterVolleys)
 	}
 	if r.w.Rank() == 0 {
-		oneWay := float64(r.now()-begin) / (2 * meterVolleys)
+		slices.Sort(times)
+		oneWay := times[meterTries/2]
 		cost := model.level(r.tree.LevelName(level))
 		model.Wake = max(0, oneWay-cost.Issue-cost.Put.Alpha/2)
 	}

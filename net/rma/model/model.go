@@ -1,6 +1,9 @@
 package model
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -46,6 +49,15 @@ type Direct struct {
 	Swap  float64 `json:"swap"` // and every other instruction that reads and writes
 }
 
+// Own is what a rank's own instructions take besides its accesses of memory.
+type Own struct {
+	Instruction float64 `json:"instruction"` // with each atomic instruction
+	Operation   float64 `json:"operation"`   // with each operation of the window
+	Turn        float64 `json:"turn"`        // with each turn of a benchmark's loop
+	Pause       float64 `json:"pause"`       // in a Pause of 1
+	Offer       float64 `json:"offer"`       // in a Pause so long that the rank offers its processor
+}
+
 // Model is a machine, described by the costs of its operations.
 type Model struct {
 	Name   string `json:"name"`
@@ -57,9 +69,15 @@ type Model struct {
 	// Direct, if not nil, says that all ranks share memory, and what their
 	// instructions cost.
 	Direct *Direct `json:"direct,omitempty"`
+	// Own, if not nil, is what ranks compute between their accesses.
+	Own *Own `json:"own,omitempty"`
 	// Wake is the time, in nanoseconds, from a change of a word in the rank's
 	// own memory to the return of its Await, if the change came through a port.
 	Wake float64 `json:"wake"`
+	// Refetch says that a rank that waits for a word of its own memory also fetches its line from
+	// the rank that has changed it, if the two share caches: a hand-over takes longer the further it
+	// goes. Wake comes on top.
+	Refetch bool `json:"refetch,omitempty"`
 	// Port is the level of the elements that have a single port to the outside.
 	// Operations that leave or enter such an element pass its port one after
 	// another, and its atomics have one unit behind the port. If Port is empty, no
@@ -125,7 +143,20 @@ func (m *Model) Validate() error {
 	if d := m.Direct; d != nil && (d.Load < 0 || d.Store < 0 || d.Swap < 0) {
 		return fmt.Errorf("model: machine %q: the cost of an instruction is negative", m.Name)
 	}
+	if o := m.Own; o != nil && (o.Instruction < 0 || o.Operation < 0 || o.Turn < 0 || o.Pause < 0 || o.Offer < 0) {
+		return fmt.Errorf("model: machine %q: the time of a rank's own instructions is negative", m.Name)
+	}
 	return m.Scheduler.validate(m.Name)
+}
+
+// Hash is a hash of the model. Print it before a comparison: the figures stand before the result.
+func (m *Model) Hash() string {
+	text, err := json.Marshal(m)
+	if err != nil {
+		panic(fmt.Sprintf("model: machine %q: %v", m.Name, err)) // an infinite cost
+	}
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:6])
 }
 
 // String is a table of the model, with one line for each level.
@@ -143,6 +174,9 @@ func (m *Model) String() string {
 	b.WriteByte('\n')
 	if d := m.Direct; d != nil {
 		fmt.Fprintf(&b, "instructions: load %.3g ns, store %.3g ns, swap %.3g ns\n", d.Load, d.Store, d.Swap)
+	}
+	if o := m.Own; o != nil {
+		fmt.Fprintf(&b, "own: %.3g ns with each instruction, %.3g ns with each operation, %.3g ns with each turn of a benchmark, %.3g or %.3g ns in a pause\n", o.Instruction, o.Operation, o.Turn, o.Pause, o.Offer)
 	}
 	if s := m.Scheduler; s != nil {
 		fmt.Fprintln(&b, s)

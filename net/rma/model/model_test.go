@@ -59,6 +59,7 @@ func TestValidate(t *testing.T) {
 		{"inject", func(m *model.Model) { m.Inject = -1 }, "inject and wake must not be negative"},
 		{"wake", func(m *model.Model) { m.Wake = -1 }, "inject and wake must not be negative"},
 		{"instruction", func(m *model.Model) { m.Direct = &model.Direct{Load: -1} }, "the cost of an instruction is negative"},
+		{"own", func(m *model.Model) { m.Own = &model.Own{Operation: -1} }, "own instructions is negative"},
 		{"kind", func(m *model.Model) { m.Scheduler = &model.Scheduler{Ranks: "threads", Processors: 1} }, `ranks are "threads", want goroutines or processes`},
 		{"processors", func(m *model.Model) { m.Scheduler = &model.Scheduler{Ranks: model.Processes} }, "0 processors, want at least 1"},
 		{"change", func(m *model.Model) {

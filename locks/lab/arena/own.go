@@ -1,0 +1,141 @@
+package arena
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/orwl/go-orwl/locks/lab"
+	"github.com/orwl/go-orwl/net/rma/model"
+)
+
+// What a rank computes besides its accesses is measured with free locks: one rank, which takes and
+// releases a lock again and again. On this machine that takes so long as the accesses of the model, and
+//
+//	turn + instruction * atomic instructions + operation * operations of the window
+//
+// The locks have different numbers of both, so least squares give the three.
+
+// freeLocks are the locks to measure with. orwl model -validate does not compare them by default.
+var freeLocks = []string{"TAS", "TKT-A", "CLH-NUMA", "HEM", "C-TKT-TKT", "C-TKT-CLH", "C-MCS-HEM", "foMPI-Spin", "D-MCS-Acc", "dash::Mutex"}
+
+// FreeLength is how long a free lock is played.
+var FreeLength = lab.Length{Time: 5 * time.Millisecond, Repeats: 5, Seed: 1, Unchecked: true, Uncounted: true}
+
+// Own measures what ranks compute besides the accesses that the machine has costs for.
+func Own(ctx context.Context, machine model.Model) (*model.Own, error) {
+	var rows [][3]float64
+	var took []float64
+	for _, lock := range freeLocks {
+		measured, err := Free(ctx, lock, Mem, model.Model{})
+		if err != nil {
+			return nil, err
+		}
+		row := [3]float64{1}
+		plain, err := Free(ctx, lock, Sim, withOwn(machine, model.Own{}))
+		if err != nil {
+			return nil, err
+		}
+		const one = 100 // ns
+		for i, own := range []model.Own{{Instruction: one}, {Operation: one}} {
+			more, err := Free(ctx, lock, Sim, withOwn(machine, own))
+			if err != nil {
+				return nil, err
+			}
+			row[i+1] = (more - plain) / one
+		}
+		rows, took = append(rows, row), append(took, measured-plain)
+	}
+	x := leastSquares(rows, took)
+	own := model.Own{Turn: x[0], Instruction: x[1], Operation: x[2]}
+	if machine.Own != nil { // what the meter has measured
+		own.Pause, own.Offer = machine.Own.Pause, machine.Own.Offer
+	}
+	return &own, nil
+}
+
+func withOwn(machine model.Model, own model.Own) model.Model {
+	machine.Own = &own
+	return machine
+}
+
+// Free is how long one rank alone takes to acquire and release a lock, with the benchmark's loop, in
+// nanoseconds.
+func Free(ctx context.Context, lock, window string, machine model.Model) (float64, error) {
+	c := lab.Case{Benchmark: "ECSB", Lock: lock, Window: window, Machine: "node:1 core:1", Writers: 1, Length: FreeLength}
+	if window == Sim {
+		c.Time, c.Turns, c.Repeats = 0, 100, 1
+	}
+	samples, err := Play(ctx, c, Options{Machine: machine})
+	if err != nil {
+		return 0, err
+	}
+	result, err := lab.Summarize(c, samples)
+	if err != nil {
+		return 0, err
+	}
+	iteration, ok := result.Figure(lab.FigureIteration)
+	if !ok {
+		return 0, fmt.Errorf("arena: one rank alone had no turn of %s in %v", lock, c.Time)
+	}
+	return iteration.Median, nil
+}
+
+// leastSquares is the x with the least squares of rows·x - y. No x is negative: one that would be is
+// 0, and the others do without it.
+func leastSquares(rows [][3]float64, y []float64) (x [3]float64) {
+	use := []int{0, 1, 2}
+	for len(use) > 0 {
+		some := solve(normal(rows, y, use))
+		worst := slices.Index(some, slices.Min(some))
+		if some[worst] >= 0 {
+			for i, k := range use {
+				x[k] = some[i]
+			}
+			return x
+		}
+		use = slices.Delete(use, worst, worst+1)
+	}
+	return x
+}
+
+// normal are the normal equations of some of the unknowns. The last column is the right side.
+func normal(rows [][3]float64, y []float64, use []int) [][]float64 {
+	equations := make([][]float64, len(use))
+	for i, a := range use {
+		equations[i] = make([]float64, len(use)+1)
+		for k, row := range rows {
+			for j, b := range use {
+				equations[i][j] += row[a] * row[b]
+			}
+			equations[i][len(use)] += row[a] * y[k]
+		}
+	}
+	return equations
+}
+
+// solve is Gauss' elimination. An unknown that the equations say nothing about is 0.
+func solve(equations [][]float64) []float64 {
+	n := len(equations)
+	for i := range n {
+		pivot := equations[i][i]
+		if pivot < 1e-9 {
+			continue
+		}
+		for k := range n {
+			if f := equations[k][i] / pivot; k != i {
+				for j := range n + 1 {
+					equations[k][j] -= f * equations[i][j]
+				}
+			}
+		}
+	}
+	x := make([]float64, n)
+	for i, e := range equations {
+		if e[i] > 1e-9 {
+			x[i] = e[n] / e[i]
+		}
+	}
+	return x
+}
