@@ -38,5 +38,5 @@ var taskBenchGroups = []command.Group{
 func tuneGroups() []command.Group {
 	all := playGroups("window", "")
 	all[len(all)-1].Flags = "json csv"
-	return append([]command.Group{{Title: "the search", Flags: "goal cv p99 budget candidates search default"}}, all...)
+	return append([]command.Group{{Title: "the search", Flags: "recorded goal cv p99 budget candidates search default"}}, all...)
 }

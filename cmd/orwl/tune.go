@@ -16,11 +16,13 @@ import (
 	"github.com/orwl/go-orwl/locks/lab"
 	"github.com/orwl/go-orwl/locks/lab/arena"
 	"github.com/orwl/go-orwl/locks/lab/tune"
+	"github.com/orwl/go-orwl/net/topology"
 )
 
 // tuning is a run of orwl tune.
 type tuning struct {
 	planFlags
+	recorded string
 	form     form
 	goal     string
 	cv       float64
@@ -49,6 +51,9 @@ func runTune(f *flag.FlagSet, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if err := t.record(&plan); err != nil {
+		return err
+	}
 	if err := t.check(plan); err != nil {
 		return err
 	}
@@ -65,6 +70,7 @@ func runTune(f *flag.FlagSet, args []string, out io.Writer) error {
 func (t *tuning) define(f *flag.FlagSet) {
 	t.planFlags.define(f, arena.Mem)
 	brief(f, map[string]string{"lock": "all", "bench": "ecsb", "ranks": "8", "machine": here})
+	f.StringVar(&t.recorded, "recorded", "", "instead of -bench, -ranks and -fw: play what your program did with its lock, from `FILE`: CSV with the columns rank, write, hold_ns and outside_ns, and a row for each acquisition")
 	f.StringVar(&t.goal, "goal", lab.FigureIteration, "the `FIGURE` to make small: iteration, latency, or wait p99")
 	f.Float64Var(&t.cv, "cv", 0.25, "take no lock that is more unfair: the ranks' iterations have a coefficient of variation above `X` (0: any)")
 	f.DurationVar(&t.wait, "p99", 0, "take no lock whose 99th percentile of waits is above `TIME` (0: any)")
@@ -84,6 +90,33 @@ func (t *tuning) validate() error {
 		return command.Misusef("-cv is %g, -p99 %v and -search %v, want no negative bound, and 10us to 1s", t.cv, t.wait, t.search)
 	}
 	return errors.Join(inRange("budget", t.budget, 1, 1<<20), inRange("candidates", t.verify, 0, 100))
+}
+
+// record lets the plan play a recorded workload, if there is one.
+func (t *tuning) record(plan *lab.Plan) error {
+	if t.recorded == "" {
+		return nil
+	}
+	file, err := os.Open(t.recorded)
+	if err != nil {
+		return command.Misusef("-recorded: %w", err)
+	}
+	defer file.Close()
+	recording, err := lab.ReadRecording(file)
+	if err != nil {
+		return command.Misusef("-recorded: %s: %w", t.recorded, err)
+	}
+	plan.Recording, plan.Benchmarks, plan.Writers = &recording, []lab.Benchmark{lab.Recorded()}, []float64{1}
+	if t.topology != "" {
+		return nil // it says why if the ranks do not fit
+	}
+	ranks := len(recording.Ranks)
+	if ranks < t.nodes {
+		return command.Misusef("-nodes is %d, and the recording has %d ranks", t.nodes, ranks)
+	}
+	tree, err := topology.Parse(dealt(ranks, t.nodesFor(ranks)))
+	plan.Machines = []*topology.Tree{tree}
+	return err
 }
 
 // check complains about a plan that is no workload.

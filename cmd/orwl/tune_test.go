@@ -5,7 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"fmt"
 	"io"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -52,6 +55,32 @@ func TestTune(t *testing.T) {
 			if code != command.Done || !strings.Contains(out, want) {
 				t.Errorf("%s: exit code %d, %s, want %q:\n%s", form, code, complaints, want, out)
 			}
+		}
+	}
+}
+
+// A recorded workload says how many ranks there are, and which turns write.
+func TestTuneRecorded(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "turns.csv")
+	text := "rank,write,hold_ns,outside_ns\n"
+	for rank := range 4 {
+		text += fmt.Sprintf("%d,false,500,2000\n%d,false,500,2000\n%d,true,100,0\n", rank, rank, rank)
+	}
+	if err := os.WriteFile(file, []byte(text), 0o666); err != nil {
+		t.Fatal(err)
+	}
+	code, out, complaints := try(t, strings.Fields(quick+"-recorded "+file)...)
+	if code != command.Done || !strings.Contains(out, "RECORDED on node:2 core:2: iteration\n") || !strings.Contains(out, "lock, options := ") {
+		t.Errorf("exit code %d, %s\n%s", code, complaints, out)
+	}
+	for flags, want := range map[string]string{
+		"-recorded " + file + " -topology node:2": "the recording has 4 ranks, and node:2 has 2",
+		"-recorded " + file + " -nodes 5":         "-nodes is 5, and the recording has 4 ranks",
+		"-recorded nosuch":                        "-recorded: open nosuch",
+		"-recorded /dev/null":                     "-recorded: /dev/null: lab: recording: no header",
+	} {
+		if code, _, complaints := try(t, strings.Fields(quick+flags)...); code == command.Done || !strings.Contains(complaints, want) {
+			t.Errorf("%s: exit code %d, %q, want %q", flags, code, complaints, want)
 		}
 	}
 }

@@ -24,6 +24,8 @@ type Benchmark struct {
 	Section func(ranks int, step float64) Section
 	// Every iteration is timed, however long the clock takes.
 	Every bool
+	// Inside says that a script heeds Case.Inside.
+	Inside bool
 	// Lockless says that the benchmark uses no lock.
 	Lockless bool
 
@@ -142,7 +144,7 @@ func sectionWBAB(ranks int, step float64) Section {
 
 // BenchmarkByName is the benchmark of a name, in any case, with or without hyphens.
 func BenchmarkByName(name string) (Benchmark, error) {
-	for _, b := range Benchmarks() {
+	for _, b := range append(Benchmarks(), Recorded()) {
 		if plain(b.Name) == plain(name) {
 			return b, nil
 		}

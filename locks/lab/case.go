@@ -26,6 +26,9 @@ type Case struct {
 	Inside  time.Duration `json:"inside_ns,omitempty"`
 	Outside time.Duration `json:"outside_ns,omitempty"`
 
+	// Recording is what the benchmark RECORDED plays.
+	Recording *Recording `json:"recording,omitempty"`
+
 	Length
 }
 
@@ -60,6 +63,8 @@ type Plan struct {
 	// Steps replace the benchmarks' own, unless they are empty.
 	Steps           []float64
 	Inside, Outside []time.Duration
+	// Recording is what the benchmark RECORDED plays.
+	Recording *Recording
 	Length
 }
 
@@ -81,7 +86,7 @@ func (p Plan) Cases() (cases []Case, skipped []string) {
 			}
 			for _, step := range p.steps(b, tree) {
 				for _, window := range p.Windows {
-					cases = p.contend(cases, Case{Benchmark: b.Name, Window: window, Machine: tree.String(), Step: step, Length: p.Length}, b, tree, skip)
+					cases = p.contend(cases, Case{Benchmark: b.Name, Window: window, Machine: tree.String(), Step: step, Recording: p.Recording, Length: p.Length}, b, tree, skip)
 				}
 			}
 		}
@@ -109,8 +114,11 @@ func (p Plan) contend(cases []Case, c Case, b Benchmark, tree *topology.Tree, sk
 // benchmark and the kind of lock have them.
 func (p Plan) Vary(c Case, b Benchmark, kind locks.Kind) iter.Seq[Case] {
 	writers, inside, outside := []float64{1}, []time.Duration{0}, []time.Duration{0}
+	if b.Section != nil || b.Inside {
+		inside = orElse(p.Inside, inside)
+	}
 	if b.Section != nil {
-		inside, outside = orElse(p.Inside, inside), orElse(p.Outside, outside)
+		outside = orElse(p.Outside, outside)
 		if kind == locks.ReaderWriter {
 			writers = p.Writers
 		}
@@ -178,6 +186,8 @@ func (c Case) validate() error {
 		return fmt.Errorf("lab: Case.Repeats is %d, want at least 1", c.Repeats)
 	case c.Inside < 0 || c.Outside < 0:
 		return fmt.Errorf("lab: Case.Inside is %v and Outside is %v, want no negative time", c.Inside, c.Outside)
+	case (c.Recording != nil) != (plain(c.Benchmark) == plain(Recorded().Name)):
+		return fmt.Errorf("lab: Case.Benchmark is %s: RECORDED needs a Case.Recording, and no other benchmark has one", c.Benchmark)
 	}
 	return nil
 }

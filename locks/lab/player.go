@@ -23,7 +23,10 @@ type player struct {
 	random random
 	below  uint64 // a number below it means that the rank writes
 	strike int    // the next word of the increments
-	sample Sample
+	// turn is the rank's next one of a recording, and turnWrites whether this one writes.
+	turn       int
+	turnWrites bool
+	sample     Sample
 }
 
 // side is a rank's side of a lock, by what it can do.
@@ -79,6 +82,9 @@ func (r *player) meet() error {
 
 // writes draws whether the next acquisition writes.
 func (r *player) writes(l *side) bool {
+	if r.c.Recording != nil {
+		return l.rw == nil || r.turnWrites
+	}
 	return l.rw == nil || r.random.next()>>32 < r.below
 }
 

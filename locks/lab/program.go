@@ -100,6 +100,11 @@ func (c Case) Setup(f rma.Fabric, contender Contender, witness *Witness) (*Progr
 			return nil, err
 		}
 	}
+	if c.Recording != nil {
+		if err := c.Recording.on(p.tree); err != nil {
+			return nil, err
+		}
+	}
 	if !c.Unchecked {
 		p.witness = witness
 	}

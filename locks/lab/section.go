@@ -16,7 +16,11 @@ func (r *player) loop() error {
 	}
 	t := newTurns(r)
 	for !t.over {
-		if err := r.iterate(&s, t.timed()); err != nil {
+		turn := s
+		if r.c.Recording != nil {
+			turn = r.recorded(s)
+		}
+		if err := r.iterate(&turn, t.timed()); err != nil {
 			return err
 		}
 		t.next()

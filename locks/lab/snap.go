@@ -145,6 +145,7 @@ func (s *snapper) receive(word rma.Disp) error {
 		if err != nil {
 			return err
 		}
+		s.engine()
 		came := s.w.Get(s.w.Rank(), word) >= s.sent
 		if err := s.release(s.process, true, changes); err != nil {
 			return err
@@ -164,6 +165,7 @@ func (s *snapper) send(to rma.Rank, word rma.Disp, corner int) error {
 	if err != nil {
 		return err
 	}
+	s.engine()
 	s.w.PutBytes(to, s.strips+rma.Disp(corner*snapBytes/8), s.bytes)
 	s.w.Flush(to)
 	s.w.Put(to, word, s.sent)

@@ -8,6 +8,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/orwl/go-orwl/internal/repeat"
 	"github.com/orwl/go-orwl/locks"
@@ -237,5 +238,42 @@ func TestEndOfContext(t *testing.T) {
 	}})
 	if !errors.Is(err, context.Canceled) || len(samples) == 0 {
 		t.Errorf("%d samples and %v, want some and the context's end", len(samples), err)
+	}
+}
+
+// A recording takes as long in virtual time as its ranks hold the lock, and work outside if the lock
+// is free then.
+func TestRecordedWorkload(t *testing.T) {
+	machine, err := sim.MachineByName("piz-daint")
+	if err != nil {
+		t.Fatal(err)
+	}
+	const us = time.Microsecond
+	for _, c := range []struct {
+		what  string
+		turns []lab.Turn
+		want  float64 // microseconds from one section to the next
+	}{
+		{"holding is the limit", []lab.Turn{{Write: true, Hold: 90 * us}, {Write: true, Hold: 110 * us}}, 100},
+		{"outside is the limit", []lab.Turn{{Write: true, Hold: 10 * us, Outside: 390 * us}}, 200},
+		{"readers hold it together", []lab.Turn{{Hold: 100 * us}}, 50},
+	} {
+		one := lab.Case{Benchmark: "recorded", Lock: "RMA-RW", Window: Sim, Machine: "node:1 core:2", Writers: 1,
+			Recording: &lab.Recording{Ranks: [][]lab.Turn{c.turns, c.turns}}, Length: lab.Length{Turns: 40, Repeats: 1, Seed: 1, Uncounted: true}}
+		samples, err := Play(t.Context(), one, Options{Machine: machine})
+		if err != nil {
+			t.Fatal(err)
+		}
+		result, err := lab.Summarize(one, samples)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got, _ := result.Figure(lab.FigureIteration); got.Median < .95*1e3*c.want || got.Median > 1.1*1e3*c.want {
+			t.Errorf("%s: an iteration takes %.1f us, want %.0f", c.what, got.Median/1e3, c.want)
+		}
+		one.Machine = "node:1 core:3"
+		if _, err := Play(t.Context(), one, Options{Machine: machine}); err == nil || !strings.Contains(err.Error(), "the recording has 2 ranks") {
+			t.Errorf("three ranks play it: %v", err)
+		}
 	}
 }
