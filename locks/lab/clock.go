@@ -10,10 +10,10 @@ type Clock interface {
 	Compute(d time.Duration)
 }
 
-// Pacer is a clock on which the loop of a benchmark takes no time by itself: the simulator's. Turn lets
-// pass what a turn of the loop takes.
+// Pacer is a clock on which the loop of a benchmark takes no time by itself: the simulator's.
 type Pacer interface {
 	Clock
+	// Turn lets the time of one turn of the loop pass.
 	Turn()
 }
 
