@@ -16,39 +16,8 @@ import (
 	"github.com/libp2p/go-libp2p/core/peer"
 
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
+	"github.com/orwl/go-orwl/net/p2p/p2ptest"
 )
-
-// board is a discovery in memory: each host pins its addresses under a name.
-type board struct {
-	mu   sync.Mutex
-	pins map[string][]peer.AddrInfo
-}
-
-// pinned is a board, for one host.
-type pinned struct {
-	*board
-	host host.Host
-}
-
-var _ discovery.Discovery = pinned{}
-
-func (b pinned) Advertise(_ context.Context, ns string, _ ...discovery.Option) (time.Duration, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.pins[ns] = append(b.pins[ns], peer.AddrInfo{ID: b.host.ID(), Addrs: b.host.Addrs()})
-	return time.Hour, nil
-}
-
-func (b pinned) FindPeers(_ context.Context, ns string, _ ...discovery.Option) (<-chan peer.AddrInfo, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	found := make(chan peer.AddrInfo, len(b.pins[ns]))
-	for _, info := range b.pins[ns] {
-		found <- info
-	}
-	close(found)
-	return found, nil
-}
 
 // candidate is a host of a user, in the private network of a key.
 func candidate(t testing.TB, key []byte) host.Host {
@@ -110,10 +79,10 @@ func checkSeats(t *testing.T, all []outcome) {
 
 // TestMeet has processes meet by a user's discovery on users' hosts. Another one comes too late.
 func TestMeet(t *testing.T) {
-	b := &board{pins: make(map[string][]peer.AddrInfo)}
+	b := new(p2ptest.Board)
 	options := func(int) Options {
 		h := candidate(t, testKey)
-		return Options{Nodes: 4, Key: testKey, Host: h, Discovery: pinned{b, h}}
+		return Options{Nodes: 4, Key: testKey, Host: h, Discovery: b.For(h)}
 	}
 	checkSeats(t, meet(t, 4, options))
 	if _, err := Meet(soon(t), options(4)); !errors.Is(err, ErrFull) {
@@ -154,17 +123,17 @@ func TestMeetRefused(t *testing.T) {
 	}{
 		"another size": {func(o *Options) { o.Nodes = 3 }, ErrRefused, "its run has"},
 		"another key":  {func(o *Options) { o.Key = []byte("not the key of this run") }, ErrAlone, "1 came"},
-		"alone":        {func(o *Options) { o.Discovery = pinned{&board{pins: make(map[string][]peer.AddrInfo)}, o.Host} }, ErrAlone, "of 2 processes with this key, 1 came"},
+		"alone":        {func(o *Options) { o.Discovery = new(p2ptest.Board).For(o.Host) }, ErrAlone, "of 2 processes with this key, 1 came"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var all []outcome
 			// With much to do, a machine may not have them meet in time.
 			for last := time.Second; last < patience; last *= 4 {
-				b := &board{pins: make(map[string][]peer.AddrInfo)}
+				b := new(p2ptest.Board)
 				all = meet(t, 2, func(i int) Options {
 					h := candidate(t, testKey) // even the stranger's: in the private network it could not say a word
-					o := Options{Nodes: 2, Key: testKey, Host: h, Discovery: pinned{b, h}, Patience: last}
+					o := Options{Nodes: 2, Key: testKey, Host: h, Discovery: b.For(h), Patience: last}
 					if i == 1 {
 						c.change(&o)
 						o.Discovery = everywhere{o.Discovery, namespace(testKey)}
@@ -202,7 +171,7 @@ func TestOptions(t *testing.T) {
 	for what, change := range map[string]func(o *Options){
 		"Nodes":     func(o *Options) { o.Nodes = 0 },
 		"Patience":  func(o *Options) { o.Patience = -1 },
-		"Discovery": func(o *Options) { o.Discovery = pinned{} },
+		"Discovery": func(o *Options) { o.Discovery = new(p2ptest.Board).For(nil) },
 		"a key":     func(o *Options) { o.Key = nil },
 	} {
 		o := good

@@ -94,8 +94,8 @@ func at(ip net.IP, port int, quic bool) (multiaddr.Multiaddr, error) {
 
 var quicSuffix = multiaddr.StringCast("/quic-v1")
 
-// hostPort is the inverse of at.
-func hostPort(a multiaddr.Multiaddr) (string, error) {
+// HostPort is the address of a port, of TCP or of QUIC, as host:port.
+func HostPort(a multiaddr.Multiaddr) (string, error) {
 	ip, err := manet.ToIP(a)
 	if err != nil {
 		return "", err

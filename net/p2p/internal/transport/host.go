@@ -79,7 +79,7 @@ func (h *Host) Listen(ctx context.Context, address string) (string, error) {
 	if err := h.Network().Listen(at[0]); err != nil {
 		return "", fmt.Errorf("p2p: listening at %s: %w", address, err)
 	}
-	is, err := hostPort(h.Network().ListenAddresses()[0])
+	is, err := HostPort(h.Network().ListenAddresses()[0])
 	if err != nil {
 		return "", fmt.Errorf("p2p: listening at %s: %w", address, err)
 	}

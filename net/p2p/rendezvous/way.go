@@ -1,0 +1,147 @@
+package rendezvous
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"time"
+
+	"github.com/libp2p/go-libp2p/core/discovery"
+	"github.com/libp2p/go-libp2p/core/host"
+
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
+)
+
+// ErrNobody is for a session that has found no server in time.
+var ErrNobody = errors.New("rendezvous: no server was found")
+
+// Way is how sessions find a server without its address. Both ends have the same key, and the
+// same way. The zero value is multicast DNS, on the networks of this machine.
+//
+// What is found is only an address: a session proves the key to the server there, and the server
+// to the session, before either says a word.
+type Way struct {
+	// Discovery is any of libp2p's discoveries, multicast DNS if nil.
+	Discovery discovery.Discovery
+	// Host is the server's, if Discovery is set: the host on which Discovery is. A session
+	// needs none.
+	Host host.Host
+	// Patience is how long a session looks; 10 s if zero.
+	Patience time.Duration
+}
+
+// Announce has sessions find a server on the host h. It returns when ctx ends.
+func (w Way) Announce(ctx context.Context, h host.Host, key []byte, log *slog.Logger) error {
+	if len(key) == 0 {
+		return ErrNoKey
+	}
+	finds := w.Discovery
+	if finds == nil {
+		found, err := local{h}.FindPeers(ctx, serverspace(key)) // which announces
+		if err != nil {
+			return err
+		}
+		for {
+			select {
+			case <-found: // another server
+			case <-ctx.Done():
+				return nil
+			}
+		}
+	}
+	for {
+		again, err := finds.Advertise(ctx, serverspace(key))
+		if err != nil && ctx.Err() == nil {
+			log.Warn("rendezvous: cannot announce the server", "why", err)
+		}
+		if again <= 0 || err != nil {
+			again = findAgain
+		}
+		if !pause(ctx, again*7/8) {
+			return nil
+		}
+	}
+}
+
+// Find yields addresses, as host:port, at which servers with this key may be. It looks again until
+// ctx ends or Patience is over. Then it yields an error that matches ErrNobody.
+func (w Way) Find(ctx context.Context, key []byte) iter.Seq2[string, error] {
+	return func(yield func(string, error) bool) {
+		if len(key) == 0 {
+			yield("", ErrNoKey)
+			return
+		}
+		if w.Patience == 0 {
+			w.Patience = 10 * time.Second
+		}
+		failed := make(chan error, 1)
+		var finds discovery.Discoverer = asker{failed}
+		if w.Discovery != nil {
+			finds = w.Discovery
+		}
+		ctx, cancel := context.WithTimeoutCause(ctx, w.Patience, fmt.Errorf("looked for %v", w.Patience))
+		defer cancel()
+		for {
+			more, err := each(ctx, finds, key, func(address string) bool { return yield(address, nil) })
+			if !more {
+				return
+			}
+			select {
+			case err = <-failed:
+			default:
+			}
+			if !pause(ctx, findAgain) {
+				yield("", errors.Join(fmt.Errorf("%w with this key: %w", ErrNobody, context.Cause(ctx)), err))
+				return
+			}
+		}
+	}
+}
+
+// each looks once. It is false if yield has had enough.
+func each(ctx context.Context, finds discovery.Discoverer, key []byte, yield func(string) bool) (more bool, err error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	found, err := finds.FindPeers(ctx, serverspace(key))
+	if err != nil {
+		return true, err
+	}
+	for {
+		select {
+		case info, is := <-found:
+			if !is {
+				return true, nil
+			}
+			for _, a := range info.Addrs {
+				if address, err := transport.HostPort(a); err == nil && !yield(address) {
+					return false, nil
+				}
+			}
+		case <-ctx.Done():
+			return true, nil
+		}
+	}
+}
+
+// pause waits, and is false if ctx has ended.
+func pause(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// serverspace is the name under which sessions look for a server. It tells nothing of the key.
+func serverspace(key []byte) string {
+	mac := hmac.New(sha256.New, key)
+	mac.Write([]byte("orwl server"))
+	return fmt.Sprintf("orwl-%x", mac.Sum(nil)[:8])
+}
