@@ -54,7 +54,8 @@ type entry struct {
 	granted bool
 	held    bool
 	ticket  uint32
-	early   bool // its ticket is reserved, and the request has not come
+	early   bool          // its ticket is reserved, and the request has not come
+	since   time.Duration // how long it has looked so, at least
 }
 
 // look takes a view. Declarations do not change while the program runs. Before that
@@ -108,8 +109,7 @@ func (rt *Runtime) lookAt(t *Task, run *run, lines map[*resource.Resource]*line,
 		touched[l] = true
 		av := accessView{Access: a, line: l}
 		if run != nil {
-			av.PlaceState = l.lookAt(t, a)
-			av.since = rt.seen.see(a, av.Stamp, now)
+			av.PlaceState, av.since = l.lookAt(t, a, func(stamp uint64) time.Duration { return rt.seen.see(a, stamp, now) })
 		}
 		tv.accesses = append(tv.accesses, av)
 	}
@@ -117,19 +117,21 @@ func (rt *Runtime) lookAt(t *Task, run *run, lines map[*resource.Resource]*line,
 }
 
 // lookAt adds the requests of a task's access. It returns the state of the request
-// of the present round.
-func (l *line) lookAt(t *Task, a *Access) (present resource.PlaceState) {
+// of the present round, and for how long that was seen.
+func (l *line) lookAt(t *Task, a *Access, see func(stamp uint64) time.Duration) (present resource.PlaceState, since time.Duration) {
 	first := true
 	for p := range a.Places() {
 		look := p.Inspect(a.resource)
-		if look.Requested || look.Held {
-			l.all = append(l.all, entry{who: t.name, node: t.on, mode: a.mode, granted: look.Granted, held: look.Held, ticket: look.Ticket})
-		}
+		e := entry{who: t.name, node: t.on, mode: a.mode, granted: look.Granted, held: look.Held, ticket: look.Ticket}
 		if first {
-			present, first = look, false
+			present, since, first = look, see(look.Stamp), false
+			e.since = since
+		}
+		if look.Requested || look.Held {
+			l.all = append(l.all, e)
 		}
 	}
-	return present
+	return present, since
 }
 
 // look adds what only the resource knows, and sorts the requests.

@@ -5,18 +5,21 @@ import (
 	"encoding/binary"
 	"errors"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/orwl/go-orwl/orwl/session"
 )
 
-// TestServe has sessions count beside the tasks of two nodes, in the queue of one resource.
-// Nothing is lost, and the other node says where the resource is.
+// TestServe has sessions count beside the tasks of two nodes, in the queue of one resource. One
+// comes by the home, one by the other node, which sends it there. Nothing is lost.
 func TestServe(t *testing.T) {
 	const rounds, visits = 1000, 50
 	nodes := crew(t, 2)
 	defer disband(t, nodes)
 	var total uint64
+	var visited sync.WaitGroup
+	visited.Add(len(nodes))
 	each(nodes, func(i int, n *Nodes) {
 		rt, err := New(Options{Nodes: n, Log: silent})
 		if err != nil {
@@ -48,11 +51,10 @@ func TestServe(t *testing.T) {
 		}
 		over := make(chan error, 1)
 		go func() { over <- rt.Run(context.Background()) }()
-		if i == 0 {
-			visit(t, n.Network().Address(), visits)
-		} else {
-			refused(t, n.Network().Address())
-		}
+		visit(t, n.Network().Address(), visits)
+		unknown(t, n.Network().Address())
+		visited.Done()
+		visited.Wait() // before this node's server is closed
 		if err := <-over; err != nil {
 			t.Error(err)
 		}
@@ -65,13 +67,73 @@ func TestServe(t *testing.T) {
 			total = v[0]
 		}
 	})
-	if want := uint64(2*rounds + visits); total != want {
+	if want := uint64(2*rounds + 2*visits); total != want {
 		t.Errorf("counted %d, want %d", total, want)
 	}
 }
 
+// TestServeList lists tasks and sessions in the order of their queue.
+func TestServeList(t *testing.T) {
+	rt := mustNew(t, Options{})
+	r := rt.Resource("r", 8)
+	goOn := make(chan struct{})
+	for _, name := range []string{"a", "b"} {
+		task := rt.Task(name)
+		w := task.Write(r)
+		task.Do(func(t *Task) error {
+			if err := w.Acquire(t.Context()); err != nil {
+				return err
+			}
+			<-goOn
+			return w.Release()
+		})
+	}
+	server, err := session.Serve(t.Context(), rt, session.ServerOptions{Listen: "127.0.0.1:0", Log: silent})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close(context.Background())
+	over := make(chan error, 1)
+	go func() { over <- rt.Run(context.Background()) }()
+	got := make(chan error, 1)
+	s := listener(t, server.Address())
+	go func() {
+		_, _, err := begun(t, server.Address(), "r")
+		got <- err
+	}()
+	for states := []session.State(nil); len(states) == 0 || states[0].Length < 3; {
+		if states, err = s.List(t.Context(), "r"); err != nil {
+			t.Fatal(err)
+		}
+		if len(states) == 1 && states[0].Length == 3 {
+			q := states[0].Requests
+			if q[0].Who != "a" || !q[0].Held || q[1].Who != "b" || q[1].Held || q[0].Session+q[1].Session != 0 || q[2].Session == 0 || q[2].Held {
+				t.Errorf("the queue is %+v", q)
+			}
+		}
+	}
+	close(goOn)
+	if err := errors.Join(<-got, <-over); err != nil {
+		t.Error(err)
+	}
+	if c := server.Counts(); c.Sessions != 2 || c.Granted != 1 || c.Held != 1 || c.Waiting != 0 {
+		t.Errorf("the server counts %+v", c)
+	}
+}
+
+// listener is a session that only lists.
+func listener(t *testing.T, address string) *session.Session {
+	t.Helper()
+	s, err := session.Dial(t.Context(), session.Options{Addresses: []string{address}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
 // begun locks as soon as the run has begun.
-func begun(t *testing.T, address, name string) (*session.Session, *session.Lock, error) {
+func begun(t testing.TB, address, name string) (*session.Session, *session.Lock, error) {
 	s, err := session.Dial(context.Background(), session.Options{Addresses: session.Addresses(address)})
 	if err != nil {
 		return nil, nil, err
@@ -105,14 +167,54 @@ func visit(t *testing.T, address string, visits int) {
 	}
 }
 
-// refused asks the node that is not the home, and for a name that there is not.
-func refused(t *testing.T, address string) {
-	s, _, err := begun(t, address, "count")
-	if !errors.Is(err, session.ErrUnknown) || !strings.Contains(err.Error(), "the home of \"count\" is node 0") {
-		t.Errorf("another node than the home: %v, want ErrUnknown", err)
+// unknown asks for a name that there is not.
+func unknown(t *testing.T, address string) {
+	s, err := session.Dial(context.Background(), session.Options{Addresses: session.Addresses(address)})
+	if err != nil {
+		t.Error(err)
 		return
 	}
+	defer s.Close()
 	if _, err := s.Lock(context.Background(), "other"); !errors.Is(err, session.ErrUnknown) {
 		t.Errorf("a name that there is not: %v, want ErrUnknown", err)
+	}
+}
+
+// BenchmarkVisit locks and unlocks a resource with its home on node 0, by a session that has come by
+// either node.
+func BenchmarkVisit(b *testing.B) {
+	nodes := crew(b, 2)
+	defer disband(b, nodes)
+	ctx, cancel := context.WithCancel(context.Background())
+	var runs sync.WaitGroup
+	defer runs.Wait()
+	defer cancel()
+	for _, n := range nodes {
+		rt := mustNew(b, Options{Nodes: n, Log: silent})
+		rt.Home(rt.Resource("r", 8), 0)
+		rt.Task("idle").On(0).Do(func(t *Task) error {
+			<-t.Context().Done()
+			return nil
+		})
+		server, err := session.Serve(ctx, rt, session.ServerOptions{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		defer server.Close(context.Background())
+		runs.Go(func() { _ = rt.Run(ctx) })
+	}
+	for i, n := range nodes {
+		b.Run([]string{"home", "other"}[i], func(b *testing.B) {
+			s, l, err := begun(b, n.Network().Address(), "r")
+			for b.Loop() {
+				if err = errors.Join(err, l.Unlock(ctx)); err == nil {
+					l, err = s.Lock(ctx, "r")
+				}
+				if err != nil {
+					b.Fatal(err)
+				}
+			}
+			_ = l.Unlock(ctx)
+		})
 	}
 }

@@ -44,6 +44,8 @@ type Node interface {
 	OnLoss(f func(peer int, why error))
 	OnSuspect(f func(peer int))
 	OnApart(f func(why error))
+	// Where is the address at which a node listens, as this one reaches it.
+	Where(number int) string
 	// Lost is why a node is gone, or nil. Suspected says that it is silent.
 	Lost(number int) error
 	Suspected(number int) bool

@@ -148,8 +148,19 @@ func (n *Node) Nodes() int { return n.options.Nodes }
 // Incarnation is which life of the node this is.
 func (n *Node) Incarnation() uint64 { return n.options.Incarnation }
 
+// Host is its libp2p host: that of Options, or the one that it has made.
+func (n *Node) Host() Host { return n.host.Host }
+
 // Address is where it listens, as host:port.
 func (n *Node) Address() string { return n.address }
+
+// Where is the address at which a node listens, as this one reaches it.
+func (n *Node) Where(number int) string {
+	if number == n.number {
+		return n.address
+	}
+	return n.peers[number].where()
+}
 
 // now is the time on this node's own clock, which never jumps, and is never 0.
 func (n *Node) now() int64 { return int64(time.Since(n.born)) + 1 }

@@ -20,7 +20,7 @@ var (
 	ErrBusy = errors.New("session: the lock is not free")
 	// ErrUnknown: the server has no resource of this name.
 	ErrUnknown = errors.New("session: no resource has this name")
-	// ErrBroken: the resource is broken for good.
+	// ErrBroken: the resource is broken for good, or its home is lost.
 	ErrBroken = errors.New("session: the resource is broken")
 	// ErrRefused: the call makes no sense, or a bound is reached.
 	ErrRefused = errors.New("session: refused")
@@ -31,12 +31,19 @@ var (
 	ErrPoisoned = errors.New("session: the bytes are half written")
 )
 
+// elsewhere is the answer of a node that is not the home. Follow goes there.
+type elsewhere struct{ why, at string }
+
+func (e *elsewhere) Error() string { return e.why + ", at " + e.at }
+
 // failure is an answer as an error, nil if all is well.
 func failure(op, name string, a protocol.Answer) error {
 	is := ErrRefused
 	switch a.Code {
 	case protocol.OK:
 		return nil
+	case protocol.Elsewhere:
+		return fmt.Errorf("%s %q: %w", op, name, &elsewhere{why: a.Why, at: a.At})
 	case protocol.Stale:
 		return fmt.Errorf("%s %q: %w", op, name, ErrLost)
 	case protocol.Unknown:

@@ -1,8 +1,12 @@
 package session
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"iter"
+	"slices"
 	"time"
 
 	"github.com/orwl/go-orwl/orwl/session/internal/protocol"
@@ -15,56 +19,78 @@ type State struct {
 	Length   int       // of the queue
 }
 
-// Request is a session's request in a queue.
+// Request is a request in a queue, of a session or of a task of the run.
 type Request struct {
-	Session uint64 // its number
-	Who     string // as Options.Who says
+	Session uint64 // its number, 0 for a task
+	Node    int    // of a task
+	Who     string // as Options.Who says, or the task's name; "a or b" if the home does not know which
 	Read    bool
 	Held    bool
 	Revoked bool          // its holder was told to let go
 	Fence   uint64        // 0 if it waits
-	For     time.Duration // that it holds, or waits
+	For     time.Duration // that it holds, or waits. Of a task at least, and 0 if it was not seen before
 }
 
 func stateOf(s protocol.State) State {
 	state := State{Name: s.Name, Length: s.Length}
 	for _, r := range s.Requests {
-		state.Requests = append(state.Requests, Request{r.Session, r.Who, r.Read, r.Held, r.Revoked, r.Fence, time.Duration(r.For)})
+		state.Requests = append(state.Requests, Request{r.Session, r.Node, r.Who, r.Read, r.Held, r.Revoked, r.Fence, time.Duration(r.For)})
 	}
 	return state
 }
 
-// List returns the locks that sessions hold or wait for, whose names begin with prefix, in the
-// order of their names. Tasks of a run that use the same resources are not in it.
+// List returns the locks that sessions or tasks hold or wait for, whose names begin with prefix, in
+// the order of their names. It asks every node of a run. If one does not answer, it returns what
+// the others say, and an error.
 func (s *Session) List(ctx context.Context, prefix string) ([]State, error) {
-	var all []State
+	v, err := s.guide()
+	if err != nil {
+		return nil, err
+	}
+	all, nodes, err := v.list(ctx, prefix)
+	errs := []error{err}
+	for _, at := range nodes {
+		other, err := s.visit(ctx, seenFrom(at, v.address))
+		var more []State
+		if err == nil {
+			more, _, err = other.list(ctx, prefix)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("list of the node at %s: %w", at, err))
+		}
+		all = append(all, more...)
+	}
+	slices.SortFunc(all, func(a, b State) int { return cmp.Compare(a.Name, b.Name) })
+	return all, errors.Join(errs...)
+}
+
+// list returns the locks of one server, and where other nodes of the run are.
+func (s *visit) list(ctx context.Context, prefix string) (all []State, nodes []string, err error) {
 	for after := ""; ; {
 		a, err := s.call(ctx, protocol.Message{List: &protocol.List{Prefix: prefix, After: after}})
 		if err == nil {
 			err = failure("list", prefix, a)
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		for _, state := range a.States {
 			all = append(all, stateOf(state))
 			after = state.Name
 		}
 		if !a.More {
-			return all, nil
+			return all, a.Nodes, nil
 		}
 	}
 }
 
 // Watch yields the state of a lock, and again after changes, until ctx or the session ends. It
-// skips states that are over before it could yield them.
+// skips states that are over before it could yield them. What only tasks change, it yields with the
+// next change by a session.
 func (s *Session) Watch(ctx context.Context, name string) iter.Seq2[State, error] {
 	return func(yield func(State, error) bool) {
-		a, err := s.call(ctx, protocol.Message{Watch: &protocol.Watch{Name: name, Stamp: ^uint64(0)}})
-		for {
-			if err == nil {
-				err = failure("watch", name, a)
-			}
+		for stamp := ^uint64(0); ; {
+			a, err := s.asks(ctx, "watch", name, protocol.Message{Watch: &protocol.Watch{Name: name, Stamp: stamp}})
 			if err != nil {
 				yield(State{Name: name}, err)
 				return
@@ -72,7 +98,7 @@ func (s *Session) Watch(ctx context.Context, name string) iter.Seq2[State, error
 			if !yield(stateOf(a.States[0]), nil) {
 				return
 			}
-			a, err = s.call(ctx, protocol.Message{Watch: &protocol.Watch{Name: name, Stamp: a.States[0].Stamp}})
+			stamp = a.States[0].Stamp
 		}
 	}
 }
@@ -81,9 +107,17 @@ func (s *Session) Watch(ctx context.Context, name string) iter.Seq2[State, error
 // returns how many there were. Each is told, and its context ends. The next request is granted
 // when the holder has unlocked, or after lease and skew. So even then two never hold the lock.
 func (s *Session) Revoke(ctx context.Context, name string, fence uint64) (int, error) {
-	a, err := s.call(ctx, protocol.Message{Revoke: &protocol.Revoke{Name: name, Fence: fence}})
-	if err == nil {
-		err = failure("revoke", name, a)
-	}
+	a, err := s.asks(ctx, "revoke", name, protocol.Message{Revoke: &protocol.Revoke{Name: name, Fence: fence}})
 	return a.Count, err
+}
+
+// asks is a call about a name, to its home.
+func (s *Session) asks(ctx context.Context, op, name string, m protocol.Message) (protocol.Answer, error) {
+	return follow(ctx, s, name, func(v *visit) (protocol.Answer, error) {
+		a, err := v.call(ctx, m)
+		if err == nil {
+			err = failure(op, name, a)
+		}
+		return a, err
+	})
 }

@@ -10,7 +10,7 @@ import (
 
 // Lock is a lock that the session holds, with its bytes. Any goroutine may use it.
 type Lock struct {
-	s       *Session
+	s       *visit
 	name    string
 	number  uint64
 	ready   chan struct{} // closed when it is granted, or never will be
@@ -20,18 +20,8 @@ type Lock struct {
 	cancel  context.CancelCauseFunc
 }
 
-// Lock waits until the session holds the lock of a name for writing. If ctx ends first, it takes
-// the request back and returns the reason.
-func (s *Session) Lock(ctx context.Context, name string) (*Lock, error) {
-	return s.wait(ctx, name, false)
-}
-
-// RLock is Lock for reading. Neighbours in the queue that read hold it together.
-func (s *Session) RLock(ctx context.Context, name string) (*Lock, error) {
-	return s.wait(ctx, name, true)
-}
-
-func (s *Session) wait(ctx context.Context, name string, read bool) (*Lock, error) {
+// lock waits for a lock.
+func (s *visit) lock(ctx context.Context, name string, read bool) (*Lock, error) {
 	l, err := s.request(name, read)
 	if err != nil {
 		return nil, err
@@ -48,9 +38,8 @@ func (s *Session) wait(ctx context.Context, name string, read bool) (*Lock, erro
 	return nil, fmt.Errorf("lock %q: %w", name, context.Cause(ctx))
 }
 
-// TryLock is Lock without waiting. The error matches ErrBusy if the lock is not free. ctx bounds
-// the way to the server and back.
-func (s *Session) TryLock(ctx context.Context, name string) (*Lock, error) {
+// tryLock locks without waiting.
+func (s *visit) tryLock(ctx context.Context, name string) (*Lock, error) {
 	l, err := s.request(name, false)
 	if err != nil {
 		return nil, err
@@ -69,7 +58,7 @@ func (s *Session) TryLock(ctx context.Context, name string) (*Lock, error) {
 }
 
 // request puts a request into the queue.
-func (s *Session) request(name string, read bool) (*Lock, error) {
+func (s *visit) request(name string, read bool) (*Lock, error) {
 	if len(name) == 0 || len(name) > protocol.MaxName {
 		return nil, fmt.Errorf("%w: the name of a lock has %d bytes, want 1 to %d", ErrRefused, len(name), protocol.MaxName)
 	}
@@ -96,7 +85,7 @@ func (l *Lock) granted() (*Lock, error) {
 }
 
 // giveBack takes back a request, in whatever state it is. It does not wait.
-func (s *Session) giveBack(l *Lock) {
+func (s *visit) giveBack(l *Lock) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.ctx.Err() != nil || s.locks[l.number] != l {
@@ -113,7 +102,7 @@ func (s *Session) giveBack(l *Lock) {
 	s.step()
 }
 
-func (s *Session) forget(l *Lock) {
+func (s *visit) forget(l *Lock) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	delete(s.locks, l.number)

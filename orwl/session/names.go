@@ -1,6 +1,7 @@
 package session
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -52,17 +53,33 @@ func (n *names) use(name string) (*kept, error) {
 
 func (n *names) find(name string) (*kept, error) {
 	if n.lookup != nil {
-		r, err := n.lookup(name)
-		if err != nil {
-			return nil, fmt.Errorf("%w: %w", protocol.ErrUnknown, err)
-		}
-		return &kept{r: r}, nil
+		r, err := n.look(name)
+		return &kept{r: r}, err
 	}
 	if len(n.all) >= mostNames {
 		return nil, fmt.Errorf("the server keeps %d names already: write no bytes to those that need none", mostNames)
 	}
 	r, err := resource.NewWith(name, 0, resource.Options{Undo: true})
 	return &kept{r: r, ours: true, base: n.floor}, err
+}
+
+// look finds a resource that is there. The error is one that the protocol has a code for.
+func (n *names) look(name string) (*resource.Resource, error) {
+	r, err := n.lookup(name)
+	var elsewhere *protocol.ElsewhereError
+	if err == nil || errors.As(err, &elsewhere) || errors.Is(err, protocol.ErrBroken) {
+		return r, err
+	}
+	return nil, fmt.Errorf("%w: %w", protocol.ErrUnknown, err)
+}
+
+// here is why no session can use a name, or nil.
+func (n *names) here(name string) error {
+	if n.lookup == nil {
+		return nil
+	}
+	_, err := n.look(name)
+	return err
 }
 
 // done says that a user has ended.

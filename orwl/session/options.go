@@ -9,6 +9,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/orwl/go-orwl/net/node"
+	"github.com/orwl/go-orwl/net/p2p/rendezvous"
 	"github.com/orwl/go-orwl/orwl/session/internal/protocol"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -37,11 +39,17 @@ type ServerOptions struct {
 	// much two clocks may differ over that time: 1.5 s, and a sixth of the lease but at most
 	// 250 ms, by default.
 	Lease, Skew time.Duration
+	// Find, if not nil, lets sessions find the server without its address: by multicast DNS, or
+	// by the discovery that it has. It needs a Key. Sessions have the same way in Options.Find.
+	Find *rendezvous.Way
 	// Lookup finds the resource of a name. An error says that there is none, or that it has its
 	// home elsewhere. If it is nil, each name has a lock, which is made on demand.
 	Lookup func(name string) (*resource.Resource, error)
 	// Log is told what goes wrong; slog.Default if nil.
 	Log *slog.Logger
+
+	nodes func() []string // where the other nodes of the run listen
+	tasks func(match func(resource string) bool) []node.Queued
 }
 
 func (o ServerOptions) withDefaults() ServerOptions {
@@ -64,6 +72,8 @@ func (o ServerOptions) validate() error {
 	switch {
 	case o.Lease < leastLease || o.Lease > time.Hour:
 		return fmt.Errorf("session: ServerOptions.Lease is %v, want %v to an hour", o.Lease, leastLease)
+	case o.Find != nil && len(o.Key) == 0:
+		return fmt.Errorf("session: ServerOptions.Find is set without a Key: %w", rendezvous.ErrNoKey)
 	case o.Skew < 0 || o.Skew > o.Lease/2:
 		return fmt.Errorf("session: ServerOptions.Skew is %v, want 0 to half of the lease, %v", o.Skew, o.Lease/2)
 	}
@@ -84,9 +94,12 @@ func (o ServerOptions) quarantine() time.Duration {
 
 // Options say where a session finds its server.
 type Options struct {
-	// Addresses are where servers may be: DefaultAddress if there is none. The session goes to
-	// the first one that answers, and stays there.
+	// Addresses are where servers may be: DefaultAddress if there is none, and no Find. The session
+	// goes to the first one that answers. In a run that node sends it to the others.
 	Addresses []string
+	// Find, if not nil, finds the server without an address, by the Key: by multicast DNS, or by
+	// the discovery that it has. Addresses that there are come first.
+	Find *rendezvous.Way
 	// Key is the server's key.
 	Key []byte
 	// Who names the session in lists: by default its host, process and program.
@@ -99,7 +112,7 @@ func Addresses(list string) []string {
 }
 
 func (o Options) withDefaults() Options {
-	if len(o.Addresses) == 0 {
+	if len(o.Addresses) == 0 && o.Find == nil {
 		o.Addresses = []string{DefaultAddress}
 	}
 	if o.Who == "" {

@@ -5,8 +5,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 
+	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/orwl/session/internal/protocol"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -15,6 +17,8 @@ import (
 // Server.mu guards it.
 type places struct {
 	names   *names
+	nodes   func() []string                                      // nil: there are no others
+	tasks   func(match func(resource string) bool) []node.Queued // nil: there are none
 	all     map[uint64]*place
 	granted func(*place)
 	failed  func(*place, error)
@@ -65,6 +69,61 @@ func (ps *places) Request(id uint64, name string, read bool) (*protocol.Grant, e
 	ps.watch(p)
 	g := p.grant()
 	return &g, nil
+}
+
+// Here implements protocol.Queue.
+func (ps *places) Here(name string) error { return ps.names.here(name) }
+
+// Nodes implements protocol.Queue.
+func (ps *places) Nodes() []string {
+	if ps.nodes == nil {
+		return nil
+	}
+	return ps.nodes()
+}
+
+// Lines implements protocol.Queue.
+func (ps *places) Lines(match func(name string) bool) map[string][]protocol.Entry {
+	if ps.tasks == nil {
+		return nil
+	}
+	queues := make(map[string][]seat)
+	for _, q := range ps.tasks(match) {
+		h := protocol.Holder{Who: q.Task, Node: q.Node, Read: q.Read, Held: q.Granted, For: int64(q.For)}
+		queues[q.Resource] = append(queues[q.Resource], seat{protocol.Entry{Task: h}, q.Granted, q.Ticket})
+	}
+	for id, p := range ps.all {
+		if name := p.kept.r.Name(); match(name) {
+			s := p.Inspect(p.kept.r)
+			queues[name] = append(queues[name], seat{protocol.Entry{ID: id}, s.Granted, s.Ticket})
+		}
+	}
+	lines := make(map[string][]protocol.Entry)
+	for name, q := range queues {
+		slices.SortStableFunc(q, seat.order)
+		for _, s := range q {
+			lines[name] = append(lines[name], s.Entry)
+		}
+	}
+	return lines
+}
+
+// seat is a request in the queue of a resource.
+type seat struct {
+	protocol.Entry
+	granted bool
+	ticket  uint32
+}
+
+// order is the order of the queue. Tickets wrap around, so only differences count.
+func (s seat) order(other seat) int {
+	switch {
+	case s.granted == other.granted:
+		return int(int32(s.ticket - other.ticket))
+	case s.granted:
+		return -1
+	}
+	return 1
 }
 
 // wait has a goroutine wait for the grant.

@@ -3,6 +3,7 @@ package session
 import (
 	"bufio"
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"time"
@@ -21,6 +22,7 @@ type Server struct {
 	born   time.Time
 	places *places
 	node   *p2p.Node // of its own, or nil
+	hide   func()    // nobody finds it any more
 	group  sync.WaitGroup
 	open   chan struct{} // closed when it takes sessions
 
@@ -42,13 +44,22 @@ func Listen(ctx context.Context, o ServerOptions) (*Server, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	node, err := p2p.Join(ctx, p2p.Options{Nodes: 1, Key: o.Key, Listen: o.Listen, Log: o.Log})
+	at := p2p.Options{Nodes: 1, Key: o.Key, Listen: o.Listen, Log: o.Log}
+	if o.Find != nil {
+		if err := alone(ctx, o); err != nil {
+			return nil, err
+		}
+		at.Host = o.Find.Host
+	}
+	node, err := p2p.Join(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	s := newServer(o)
+	s, err := on(node, o)
+	if err != nil {
+		return nil, errors.Join(err, node.Close(ctx))
+	}
 	s.node = node
-	s.admit(node)
 	return s, nil
 }
 
@@ -57,12 +68,15 @@ type Runtime interface {
 	// Served is the resource of a name, Network this node and where it listens, and Log the
 	// program's log.
 	Served(name string) (*resource.Resource, error)
-	Network() (n node.Node, listen string)
+	Network() (n node.Node, listen string, key []byte)
 	Log() *slog.Logger
+	// Queued are the requests of tasks in the queues of resources that have their home here.
+	Queued(match func(resource string) bool) []node.Queued
 }
 
 // Serve lets sessions of other processes use resources of a program, beside its tasks: those
-// that have their home on this node. A session keeps its place in the same queue as tasks do. It
+// that have their home on this node. It sends sessions to the homes of the others, so all nodes
+// serve. A session keeps its place in the same queue as tasks do. It
 // can hold up tasks for as long as it holds, and deadlock with them if it holds one resource and
 // waits for another; package liveness does not know it.
 //
@@ -70,22 +84,28 @@ type Runtime interface {
 // run of several nodes, sessions dial the node's own address with the run's key: Listen and Key
 // of the options are for a run of one node.
 func Serve(ctx context.Context, rt Runtime, o ServerOptions) (*Server, error) {
-	o.Lookup = rt.Served
+	o.Lookup, o.tasks = rt.Served, rt.Queued
 	if o.Log == nil {
 		o.Log = rt.Log()
 	}
-	n, listen := rt.Network()
+	n, listen, key := rt.Network()
 	if n == nil {
 		return Listen(ctx, o)
 	}
+	o.Key = key
+	o.Lookup = func(name string) (*resource.Resource, error) {
+		r, err := rt.Served(name)
+		return r, sendOn(n, err)
+	}
+	o.nodes = func() []string { return others(n) }
 	if o.Listen = listen; o.Listen == "" {
 		o.Listen = "127.0.0.1:0" // as package p2p has it
 	}
 	return on(n, o)
 }
 
-// on makes a server on a node of a run. It listens where the node does, and the key is the
-// node's. ServerOptions.Listen is what the node was told to listen at: see Ready.
+// on makes a server on a node, which has the address and the key. ServerOptions.Listen is what the
+// node was told to listen at: see Ready.
 func on(n admitter, o ServerOptions) (*Server, error) {
 	o = o.withDefaults()
 	if err := o.validate(); err != nil {
@@ -93,6 +113,9 @@ func on(n admitter, o ServerOptions) (*Server, error) {
 	}
 	s := newServer(o)
 	s.admit(n)
+	if err := s.announce(o, n); err != nil {
+		return nil, errors.Join(err, s.Close(context.Background()))
+	}
 	return s, nil
 }
 
@@ -101,9 +124,10 @@ type admitter interface{ Admit(take func(node.Stream)) }
 
 func newServer(o ServerOptions) *Server {
 	s := &Server{
-		log: o.Log, lease: o.lease(), born: time.Now(), conns: make(map[uint64]*line), open: make(chan struct{}),
+		log: o.Log, lease: o.lease(), born: time.Now(), conns: make(map[uint64]*line), open: make(chan struct{}), hide: func() {},
 	}
 	s.places = newPlaces(o, s.granted, s.failed)
+	s.places.nodes, s.places.tasks = o.nodes, o.tasks
 	s.home = protocol.NewHome(s.lease, s.places)
 	s.mu.Lock() // begin may come at once
 	defer s.mu.Unlock()
@@ -123,6 +147,17 @@ func (s *Server) Address() string {
 // and sessions of that one keep what they hold until their leases are over: until then new ones
 // wait. A server whose address has a port of the system's choice is ready at once.
 func (s *Server) Ready() <-chan struct{} { return s.open }
+
+// Counts are what its sessions have done. Metrics.Sessions of package metrics shows them.
+func (s *Server) Counts() node.SessionCounts {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	c := s.home.Counts()
+	return node.SessionCounts{
+		Sessions: c.Sessions, Held: c.Held, Waiting: c.Waiting,
+		Opened: c.Opened, Expired: c.Expired, Granted: c.Granted, Lost: c.Lost, Forced: c.Forced,
+	}
+}
 
 // now is the time on the server's own clock, which never jumps and is never 0.
 func (s *Server) now() int64 { return int64(time.Since(s.born)) + 1 }
@@ -285,6 +320,7 @@ func (s *Server) Close(ctx context.Context) error {
 	}
 	s.places.close()
 	s.mu.Unlock()
+	s.hide()
 	s.group.Wait()
 	s.places.group.Wait()
 	if s.node == nil {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/net/p2p"
+	"github.com/orwl/go-orwl/net/p2p/p2ptest"
+	"github.com/orwl/go-orwl/net/p2p/rendezvous"
 	"github.com/orwl/go-orwl/orwl/session/internal/protocol"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -186,11 +188,16 @@ func TestList(t *testing.T) {
 	if h.Who != "a" || !h.Held || h.Fence != l.Fence() || w.Who != "b" || w.Held || w.Fence != 0 {
 		t.Errorf("the queue is %+v", states[0].Requests)
 	}
-	for i := range 2000 { // more than one message holds
-		go a.Lock(t.Context(), fmt.Sprintf("many/%04d", i))
+	const each = 250
+	for i := range 4 { // more than one message holds
+		s := dial(t, server.Address(), "many")
+		for j := range each {
+			lock(t, s, fmt.Sprintf("many/%04d", i*each+j))
+		}
 	}
-	if _, err := a.List(soon(t), ""); err != nil {
-		t.Error(err)
+	states, err = a.List(soon(t), "many/")
+	if err != nil || len(states) != 4*each {
+		t.Errorf("the list has %d locks, want %d: %v", len(states), 4*each, err)
 	}
 }
 
@@ -219,6 +226,9 @@ func TestRevoke(t *testing.T) {
 	}
 	if s := queued(t, b, "x", 2); !s.Requests[0].Held || !s.Requests[0].Revoked || s.Requests[1].Held {
 		t.Errorf("the queue is %+v", s.Requests)
+	}
+	if c := server.Counts(); c.Held != 1 || c.Waiting != 1 || c.Forced != 1 || c.Lost != 0 {
+		t.Errorf("the server counts %+v", c)
 	}
 	unlock(t, l)
 	unlock(t, <-next)
@@ -292,6 +302,9 @@ func TestLease(t *testing.T) {
 	}
 	if !errors.Is(second.Prior(), ErrPriorHolderLost) || second.Fence() <= l.Fence() {
 		t.Errorf("prior %v, fence %d after %d", second.Prior(), second.Fence(), l.Fence())
+	}
+	if c := server.Counts(); c.Sessions != 1 || c.Opened != 2 || c.Expired != 1 || c.Held != 1 || c.Granted != 2 || c.Lost != 1 || c.Forced != 0 {
+		t.Errorf("the server counts %+v", c)
 	}
 	if b, err := second.Read(soon(t)); err != nil || len(b) != 0 {
 		t.Errorf("the late write is there: %q, %v", b, err)
@@ -442,4 +455,52 @@ func TestHostile(t *testing.T) {
 		t.Error(err)
 	}
 	unlock(t, l)
+}
+
+// TestSeenFrom says where a node is that another one has named.
+func TestSeenFrom(t *testing.T) {
+	for _, c := range []struct{ at, from, want string }{
+		{"10.0.0.2:7717", "10.0.0.1:7717", "10.0.0.2:7717"},
+		{"127.0.0.1:7718", "10.0.0.1:7717", "10.0.0.1:7718"},
+		{"[::]:7718", "host1:7717", "host1:7718"},
+		{"host2:7718", "10.0.0.1:7717", "host2:7718"},
+		{"/ip4/10.0.0.2/tcp/7717", "10.0.0.1:7717", "/ip4/10.0.0.2/tcp/7717"},
+	} {
+		if got := seenFrom(c.at, c.from); got != c.want {
+			t.Errorf("%s, as the node at %s says, is %s, want %s", c.at, c.from, got, c.want)
+		}
+	}
+}
+
+// TestFind finds a server by a user's discovery on a user's host. A second server with the key is
+// told of the first, and a session that finds nobody says so.
+func TestFind(t *testing.T) {
+	t.Parallel()
+	board := new(p2ptest.Board)
+	h, err := p2ptest.Host(testKey, 0, 1, p2ptest.TCP)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer h.Close()
+	way := func(o *ServerOptions) { o.Find = &rendezvous.Way{Discovery: board.For(h), Host: h} }
+	look := Options{Key: testKey, Find: &rendezvous.Way{Discovery: board.For(nil), Patience: time.Millisecond}}
+	if _, err := Dial(soon(t), look); !errors.Is(err, rendezvous.ErrNobody) {
+		t.Errorf("nobody is there: %v, want ErrNobody", err)
+	}
+	serve(t, way)
+	look.Find.Patience = patience
+	s, err := Dial(soon(t), look)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	unlock(t, lock(t, s, "x"))
+	o := ServerOptions{Listen: "127.0.0.1:0", Key: testKey}
+	way(&o)
+	if _, err := Listen(soon(t), o); !errors.Is(err, ErrTwin) {
+		t.Errorf("a second server: %v, want ErrTwin", err)
+	}
+	if o.Key = nil; o.validate() == nil {
+		t.Error("a server without a key is to be found by it")
+	}
 }

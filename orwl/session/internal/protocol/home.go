@@ -12,6 +12,13 @@ type Queue interface {
 	// Request puts a request at the end of the queue of a name. It returns the grant if the
 	// request is granted at once, or nil.
 	Request(id uint64, name string, read bool) (*Grant, error)
+	// Here returns an error if this home cannot have requests of a name: an ElsewhereError, or one
+	// that matches ErrUnknown or ErrBroken.
+	Here(name string) error
+	// Nodes are where the other nodes listen that have names of the same run.
+	Nodes() []string
+	// Lines are the queues of names, requests of tasks included. It is nil if there are no tasks.
+	Lines(match func(name string) bool) map[string][]Entry
 	// Withdraw takes back a request that the home does not know to be granted.
 	Withdraw(id uint64)
 	// Release ends an access and commits what was written.
@@ -22,6 +29,12 @@ type Queue interface {
 	Read(id uint64) ([]byte, error)
 	// Write takes the bytes that Release commits. It may keep them.
 	Write(id uint64, b []byte) error
+}
+
+// Entry is a request in a queue: a request of the home, or if ID is 0, one of a task.
+type Entry struct {
+	ID   uint64
+	Task Holder
 }
 
 // Home keeps the sessions of a node, by leases of its own clock. Not for several goroutines at
@@ -39,6 +52,7 @@ type Home struct {
 	requests map[uint64]*request // by ID
 	names    map[string]*name    // that have requests or watches
 	counts   struct{ sessions, requests, stamps uint64 }
+	past     Counts // without what is now
 	out      []Parcel
 }
 
@@ -177,11 +191,14 @@ func (h *Home) Tick(now int64) (next int64) {
 	h.now = now
 	for _, s := range slices.Clone(h.sessions) {
 		if now >= h.lease.GivesUp(s.heard) {
+			h.past.Expired++
+			h.past.Lost += s.held()
 			h.end(s, "it was silent for its lease")
 			continue
 		}
 		for _, r := range slices.Clone(s.requests) {
 			if r.revoked && now >= h.lease.GivesUp(r.at) {
+				h.past.Lost++
 				h.lose(r, "it was told to let go and has not")
 			}
 		}

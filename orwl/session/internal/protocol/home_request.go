@@ -14,6 +14,14 @@ var (
 	ErrBroken = errors.New("the resource is broken")
 )
 
+// ElsewhereError says that another node is the home of a name.
+type ElsewhereError struct {
+	Why string
+	At  string // where it listens
+}
+
+func (e *ElsewhereError) Error() string { return e.Why }
+
 // request is one entry in the queue of a name.
 type request struct {
 	id      uint64
@@ -61,6 +69,7 @@ func (h *Home) Granted(now int64, id uint64, g Grant) {
 
 func (h *Home) grant(r *request, g Grant) {
 	r.held, r.fence, r.at = true, g.Fence, h.now
+	h.past.Granted++
 	h.say(r.s, Message{Granted: &Granted{Request: r.number, Grant: g}})
 }
 
@@ -135,6 +144,10 @@ func (h *Home) write(s *session, number uint64, m *Write) {
 
 // revoke tells holders to let go.
 func (h *Home) revoke(s *session, number uint64, m *Revoke) {
+	if err := h.queue.Here(m.Name); err != nil {
+		h.answer(s, failure(number, err))
+		return
+	}
 	count := 0
 	if n := h.names[m.Name]; n != nil {
 		for _, r := range n.requests {
@@ -144,6 +157,7 @@ func (h *Home) revoke(s *session, number uint64, m *Revoke) {
 			count++
 			if !r.revoked {
 				r.revoked, r.at = true, h.now
+				h.past.Forced++
 				h.say(r.s, Message{Revoked: &Loss{Request: r.number, Why: "an operator has released it"}})
 			}
 		}
@@ -188,9 +202,12 @@ func (s *session) find(number uint64) *request {
 // failure is the answer to a call that ended with err, or well.
 func failure(number uint64, err error) Answer {
 	a := Answer{Call: number}
+	var elsewhere *ElsewhereError
 	switch {
 	case err == nil:
 		return a
+	case errors.As(err, &elsewhere):
+		a.Code, a.At = Elsewhere, elsewhere.At
 	case errors.Is(err, ErrUnknown):
 		a.Code = Unknown
 	case errors.Is(err, ErrBroken):

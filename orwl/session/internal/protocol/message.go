@@ -13,7 +13,7 @@ import (
 )
 
 // Version is the version of all messages.
-const Version = 1
+const Version = 2
 
 // ErrMessage is bytes that are no message of this version.
 var ErrMessage = errors.New("session: not a message")
@@ -137,10 +137,13 @@ type Answer struct {
 	Call   uint64      `msgpack:"call"`
 	Code   Code        `msgpack:"code"`
 	Why    string      `msgpack:"why"`
-	Bytes  []byte      `msgpack:"bytes"`  // of Read
-	States Rows[State] `msgpack:"states"` // of List, and of Watch
-	More   bool        `msgpack:"more"`   // names come behind the last of List
-	Count  int         `msgpack:"count"`  // of holders that Revoke has asked
+	Bytes  []byte      `msgpack:"bytes"`        // of Read
+	States Rows[State] `msgpack:"states"`       // of List, and of Watch
+	More   bool        `msgpack:"more"`         // names come behind the last of List
+	Count  int         `msgpack:"count"`        // of holders that Revoke has asked
+	At     string      `msgpack:"at,omitempty"` // of Elsewhere: where the home listens
+	// Nodes are where the other nodes of the run listen, of List.
+	Nodes Rows[string] `msgpack:"nodes,omitempty"`
 }
 
 // State lists the holders of a name, and the requests that wait for it.
@@ -151,15 +154,16 @@ type State struct {
 	Length   int          `msgpack:"length"`   // of the queue
 }
 
-// Holder is a request of a session, which holds or waits.
+// Holder is a request of a session or of a task, which holds or waits.
 type Holder struct {
-	Session uint64 `msgpack:"session"`
-	Who     string `msgpack:"who"`
+	Session uint64 `msgpack:"session"` // 0 for a task
+	Node    int    `msgpack:"node"`    // of a task
+	Who     string `msgpack:"who"`     // of a task its name
 	Read    bool   `msgpack:"read"`
 	Held    bool   `msgpack:"held"`
 	Revoked bool   `msgpack:"revoked"` // it was asked to let go
 	Fence   uint64 `msgpack:"fence"`   // 0 if it waits
-	For     int64  `msgpack:"for"`     // how long it has been so, in nanoseconds
+	For     int64  `msgpack:"for"`     // how long it has been so, in nanoseconds; of a task at least
 }
 
 // Bye says that the session is over.
@@ -193,12 +197,13 @@ type Code uint8
 
 // The codes.
 const (
-	OK      Code = iota
-	Stale        // the request does not hold with this fence
-	Held         // it is granted, and cannot be withdrawn
-	Unknown      // no resource has this name
-	Refused      // the call makes no sense, or a bound is reached
-	Broken       // the resource is broken
+	OK        Code = iota
+	Stale          // the request does not hold with this fence
+	Held           // it is granted, and cannot be withdrawn
+	Unknown        // no resource has this name
+	Refused        // the call makes no sense, or a bound is reached
+	Broken         // the resource is broken
+	Elsewhere      // another node is the home of the name
 )
 
 // Append appends a message with its length.

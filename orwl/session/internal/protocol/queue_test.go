@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"bytes"
+	"fmt"
 	"slices"
 )
 
@@ -11,6 +12,8 @@ type fifo struct {
 	names map[string]*line
 	seats map[uint64]*seat
 	due   []due
+	nodes []string
+	tasks bool
 }
 
 type due struct {
@@ -37,12 +40,46 @@ type seat struct {
 
 func newFIFO() *fifo { return &fifo{names: make(map[string]*line), seats: make(map[uint64]*seat)} }
 
-func (q *fifo) Request(id uint64, name string, read bool) (*Grant, error) {
+// Here knows three names that are not here.
+func (q *fifo) Here(name string) error {
 	switch name {
 	case "nobody":
-		return nil, ErrUnknown
+		return ErrUnknown
 	case "broken":
-		return nil, ErrBroken
+		return ErrBroken
+	case "far":
+		return fmt.Errorf("refused: %w", &ElsewhereError{Why: "node 1 has it", At: "10.0.0.2:7717"})
+	}
+	return nil
+}
+
+// Lines has a task wait behind the first session in each queue, if there are tasks.
+func (q *fifo) Lines(match func(name string) bool) map[string][]Entry {
+	if !q.tasks {
+		return nil
+	}
+	all := make(map[string][]Entry)
+	for name, l := range q.names {
+		for i, s := range l.seats {
+			if match(name) {
+				all[name] = append(all[name], Entry{ID: s.id})
+			}
+			if match(name) && i == 0 {
+				all[name] = append(all[name], Entry{Task: Holder{Who: "task", Node: 3}})
+			}
+		}
+	}
+	if match("idle") {
+		all["idle"] = []Entry{{Task: Holder{Who: "task", Held: true}}}
+	}
+	return all
+}
+
+func (q *fifo) Nodes() []string { return q.nodes }
+
+func (q *fifo) Request(id uint64, name string, read bool) (*Grant, error) {
+	if err := q.Here(name); err != nil {
+		return nil, err
 	}
 	l := q.names[name]
 	if l == nil {

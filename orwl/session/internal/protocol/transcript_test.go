@@ -88,6 +88,9 @@ func (p *player) input(line string) {
 		fmt.Fprintf(&p.out, "next %d\n", p.home.Tick(now))
 		p.drain(now)
 		return
+	case "tasks":
+		p.queue.tasks = true
+		return
 	case "left":
 		fmt.Sscan(fields[2], &conn)
 		p.home.Left(conn)
@@ -213,6 +216,12 @@ func print(m Message) string {
 		fmt.Fprintf(&b, "answer to %d", a.Call)
 		if a.Code != OK {
 			fmt.Fprintf(&b, ", code %d %s", a.Code, a.Why)
+		}
+		if a.At != "" {
+			fmt.Fprintf(&b, ", at %s", a.At)
+		}
+		if a.Nodes != nil {
+			fmt.Fprintf(&b, ", nodes %v", a.Nodes)
 		}
 		if a.Bytes != nil {
 			fmt.Fprintf(&b, ", bytes %q", a.Bytes)

@@ -1,0 +1,296 @@
+package session
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/orwl/go-orwl/net/p2p"
+	"github.com/orwl/go-orwl/orwl/session/internal/protocol"
+)
+
+// visit is the part of a session that is at one server: a lease, and the locks that have their
+// home there.
+type visit struct {
+	key     []byte
+	address string // of the server
+	born    time.Time
+	ctx     context.Context // done when it is over, and why
+	end     context.CancelCauseFunc
+	group   sync.WaitGroup
+	known   chan struct{} // closed when it is welcome for the first time
+
+	mu      sync.Mutex
+	client  *protocol.Client
+	line    *line // nil: no connection
+	timer   *time.Timer
+	locks   map[uint64]*Lock // by request, those that wait included
+	calls   map[uint64]chan protocol.Answer
+	closing bool
+	failure error // of the last connection
+}
+
+// newVisit begins a visit on a stream, and returns when the server has welcomed it. ctx bounds only
+// that.
+func newVisit(ctx context.Context, o Options, address string, stream p2p.Stream) (*visit, error) {
+	id := make([]byte, 16)
+	rand.Read(id) // never fails
+	s := &visit{
+		key: o.Key, address: address, born: time.Now(), known: make(chan struct{}), client: protocol.NewClient(id, o.Who),
+		locks: make(map[uint64]*Lock), calls: make(map[uint64]chan protocol.Answer),
+	}
+	s.ctx, s.end = context.WithCancelCause(context.Background())
+	s.timer = time.AfterFunc(time.Hour, s.tick)
+	s.timer.Stop()
+	s.group.Go(func() { s.run(stream) })
+	select {
+	case <-s.known:
+		return s, nil
+	case <-s.ctx.Done():
+		s.group.Wait()
+		return nil, context.Cause(s.ctx)
+	case <-ctx.Done():
+		s.finish(ErrOver)
+		s.group.Wait()
+		return nil, fmt.Errorf("session: the server at %s is there and does not welcome this session: %w", s.address, context.Cause(ctx))
+	}
+}
+
+// now is the time on the session's own clock.
+func (s *visit) now() int64 { return int64(time.Since(s.born)) + 1 }
+
+// run talks with the server, over one connection after the other, until the session is over.
+func (s *visit) run(stream p2p.Stream) {
+	const firstPause, lastPause = 5 * time.Millisecond, 100 * time.Millisecond
+	pause := firstPause
+	for {
+		if stream != nil {
+			if err := s.talk(stream); s.ctx.Err() == nil {
+				s.failed(err)
+			}
+			pause = firstPause
+		}
+		select {
+		case <-s.ctx.Done():
+			return
+		case <-time.After(pause):
+		}
+		pause = min(2*pause, lastPause)
+		ctx, cancel := context.WithTimeout(s.ctx, s.patience())
+		var err error
+		if stream, err = dialAt(ctx, s.address, s.key); err != nil {
+			stream = nil
+			s.failed(err)
+		}
+		cancel()
+	}
+}
+
+// patience is how long one try to connect may take: there are several in a lease.
+func (s *visit) patience() time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return max(s.client.Lease().Lease/3, 100*time.Millisecond)
+}
+
+// failed notes why there is no connection. A session that was never welcome ends.
+func (s *visit) failed(why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.failure = why
+	if !s.client.Known() && !errors.Is(why, protocol.ErrLate) || s.closing {
+		s.over(fmt.Errorf("%w: %w", ErrOver, why))
+	}
+}
+
+// talk says hello on a stream and reads until it ends.
+func (s *visit) talk(stream p2p.Stream) error {
+	l := newLine(stream)
+	s.group.Go(l.run)
+	defer l.close()
+	s.connected(l)
+	stop := context.AfterFunc(s.ctx, l.close)
+	defer stop()
+	in := bufio.NewReader(stream)
+	for {
+		m, err := protocol.Next(in)
+		if err == nil {
+			err = s.hear(l, m)
+		}
+		if err != nil {
+			stream.Close()
+			s.disconnected(l)
+			return err
+		}
+	}
+}
+
+func (s *visit) connected(l *line) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.line = l
+	s.client.Connect(s.now())
+	s.step()
+}
+
+func (s *visit) disconnected(l *line) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.line == l {
+		s.line = nil
+	}
+}
+
+// hear gives a message to the client.
+func (s *visit) hear(l *line, m protocol.Message) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.line != l {
+		return errSilent
+	}
+	if err := s.client.Take(s.now(), m); err != nil {
+		return err
+	}
+	if m.Welcome != nil && s.client.Known() {
+		select {
+		case <-s.known:
+		default:
+			close(s.known)
+		}
+	}
+	s.step()
+	return nil
+}
+
+// errSilent is a connection that was given up because nothing came.
+var errSilent = errors.New("session: the server was silent for a third of the lease")
+
+// tick does what is due by the clock.
+func (s *visit) tick() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ctx.Err() == nil {
+		s.step()
+	}
+}
+
+// step does what the client says: it hands on what was heard, and sends. The caller holds mu.
+func (s *visit) step() {
+	now := s.now()
+	next := s.client.Tick(now)
+	for _, m := range s.client.Heard() {
+		s.heard(m)
+	}
+	out := s.client.Out()
+	if s.line != nil && s.client.Silent(now) {
+		s.line.close() // run connects again
+		s.line.stream.SetDeadline(time.Unix(1, 0))
+		s.line = nil
+	}
+	if s.line != nil {
+		for _, m := range out {
+			s.line.put(m)
+		}
+	}
+	if why := s.client.Over(); why != nil {
+		s.over(errors.Join(fmt.Errorf("%w: %w", ErrOver, why), s.failure))
+	} else if next != 0 {
+		s.timer.Reset(time.Duration(next - now))
+	}
+}
+
+// heard hands on what the home has said. The caller holds mu.
+func (s *visit) heard(m protocol.Message) {
+	switch {
+	case m.Granted != nil:
+		if l := s.locks[m.Granted.Request]; l != nil {
+			l.grant = m.Granted.Grant
+			close(l.ready)
+		} else { // its caller has given up
+			s.client.Say(protocol.Message{Release: &protocol.Grip{Request: m.Granted.Request, Fence: m.Granted.Grant.Fence}})
+		}
+	case m.Revoked != nil:
+		if l := s.locks[m.Revoked.Request]; l != nil {
+			l.cancel(fmt.Errorf("%w: %q: %s", ErrRevoked, l.name, m.Revoked.Why))
+		}
+	case m.Lost != nil:
+		if l := s.locks[m.Lost.Request]; l != nil {
+			delete(s.locks, m.Lost.Request)
+			l.cancel(fmt.Errorf("%w: %q: %s", ErrLost, l.name, m.Lost.Why))
+		}
+	case m.Answer != nil:
+		if l := s.locks[m.Answer.Call]; l != nil {
+			delete(s.locks, m.Answer.Call)
+			l.failure = failure("lock", l.name, *m.Answer)
+			close(l.ready)
+		} else if call := s.calls[m.Answer.Call]; call != nil {
+			delete(s.calls, m.Answer.Call)
+			call <- *m.Answer
+		}
+	}
+}
+
+// over ends the session: every lock's context ends. The caller holds mu.
+func (s *visit) over(why error) {
+	if s.ctx.Err() != nil {
+		return
+	}
+	s.timer.Stop()
+	s.end(why)
+	for number, l := range s.locks {
+		delete(s.locks, number)
+		l.cancel(fmt.Errorf("%w: %q: %w", ErrLost, l.name, why))
+	}
+}
+
+// finish is over for a caller that does not hold mu.
+func (s *visit) finish(why error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.over(why)
+}
+
+// call says something and waits for its answer. The message is on its way even if ctx ends.
+func (s *visit) call(ctx context.Context, m protocol.Message) (protocol.Answer, error) {
+	answer := make(chan protocol.Answer, 1)
+	s.mu.Lock()
+	if err := s.ctx.Err(); err != nil {
+		s.mu.Unlock()
+		return protocol.Answer{}, context.Cause(s.ctx)
+	}
+	s.calls[s.client.Say(m)] = answer
+	s.step()
+	s.mu.Unlock()
+	select {
+	case a := <-answer:
+		return a, nil
+	case <-s.ctx.Done():
+		return protocol.Answer{}, context.Cause(s.ctx)
+	case <-ctx.Done():
+		return protocol.Answer{}, context.Cause(ctx)
+	}
+}
+
+// close leaves. What is held is given back.
+func (s *visit) close() {
+	s.mu.Lock()
+	s.closing = true
+	s.client.Leave()
+	left := s.line != nil && s.ctx.Err() == nil
+	if left {
+		s.step()
+	}
+	s.mu.Unlock()
+	if left {
+		select {
+		case <-s.ctx.Done(): // the home has said goodbye
+		case <-time.After(time.Second):
+		}
+	}
+	s.finish(fmt.Errorf("%w: it was closed", ErrOver))
+	s.group.Wait()
+}
