@@ -29,6 +29,17 @@ func network() Dashboard {
 				{Title: "Contents", Unit: BytesPerSecond, Queries: []Query{{both("orwl_resource_bytes_total", "direction"), "{{direction}}"}}},
 				{Title: "Messages not taken", Unit: PerSecond, Queries: []Query{{both("orwl_resource_refused_total", "reason"), "{{reason}}"}}},
 			}},
+			{"Sessions", []Panel{
+				{Title: "Sessions and their locks", Unit: Count, About: "Processes that use locks by name, and what they hold and wait for.", Queries: []Query{
+					{"sum(orwl_sessions{here})", "sessions"},
+					{"sum by (state) (orwl_session_locks{here})", "{{state}}"},
+				}},
+				{Title: "Locks granted", Unit: PerSecond, Queries: []Query{{"sum by (node) (rate(orwl_session_locks_granted_total{here}[$__rate_interval]))", "node {{node}}"}}},
+				{Title: "Lost and forced", Unit: Count, About: "Locks whose holder was silent for its lease, and holders that were told to let go.", Queries: []Query{
+					{"sum(increase(orwl_session_locks_lost_total{here}[$__rate_interval]))", "lost"},
+					{"sum(increase(orwl_session_forced_releases_total{here}[$__rate_interval]))", "forced"},
+				}},
+			}},
 			{"Trouble", []Panel{
 				{Title: "Retries, resumed streams, duplicates", Unit: Count, About: "A stream that breaks goes on in another; what was under way is sent again.", Queries: []Query{
 					{"sum by (node) (increase(orwl_net_retries_total{here}[$__rate_interval]))", "retry, node {{node}}"},

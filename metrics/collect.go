@@ -64,6 +64,7 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	m.collectTasks(s)
 	m.collectNodes(s)
 	m.collectLocks(s, broken)
+	m.collectSessions(s)
 }
 
 // The values of labels.

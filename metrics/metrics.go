@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
 	"github.com/orwl/go-orwl/internal/tally"
+	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -44,6 +45,8 @@ type Metrics struct {
 	rts     []*orwl.Runtime
 	nodes   *orwl.Nodes
 	locks   []lock
+	// sessions are what a server counts, nil if there is none.
+	sessions func() node.SessionCounts
 
 	running int           // tasks
 	stop    chan struct{} // closed when no task runs

@@ -71,6 +71,14 @@ func families() []family {
 		{"orwl_lock_contention_ratio", gauge, append(lock, "scope"), "Share of the acquisitions that found a predecessor: of all, and of those that went beyond the element."},
 		{"orwl_lock_fairness_cv", gauge, lock, "Coefficient of variation of the acquisitions of the ranks that have acquired at all; 0 is fair."},
 
+		{"orwl_sessions", gauge, nil, "Sessions of other processes that are open at this server of locks by name."},
+		{"orwl_sessions_opened_total", counter, nil, "Sessions that were opened."},
+		{"orwl_sessions_expired_total", counter, nil, "Sessions that ended because they were silent for their lease."},
+		{"orwl_session_locks", gauge, []string{"state"}, "Locks that sessions hold, and requests that wait."},
+		{"orwl_session_locks_granted_total", counter, nil, "Locks that were granted to sessions."},
+		{"orwl_session_locks_lost_total", counter, nil, "Locks that were taken from a session: it was silent for its lease, or has not let go when it was told to."},
+		{"orwl_session_forced_releases_total", counter, nil, "Holders that an operator has told to let go."},
+
 		{"orwl_resource_messages_total", counter, []string{"direction"}, "Messages between homes and mirrors of resources."},
 		{"orwl_resource_bytes_total", counter, []string{"direction"}, "Bytes of contents in these."},
 		{"orwl_resource_refused_total", counter, []string{"reason"}, "Of the messages that came, those that were not taken."},
