@@ -19,8 +19,11 @@ orwl holders -watch NAME                 one lock, and again after each change
 orwl holders -release [-fence N] NAME    tell its holders to let go`
 
 const holdersText = `A holder that is told so ends: orwl lock ends its command. The next one has the lock when
-the holder has let go, or after the lease and its skew. Tasks of a run that use the same
-resources are not shown.
+the holder has let go, or after the lease and its skew.
+
+In a run, tasks that use the same resources are in the list, from all nodes. A home knows of
+another node's request only the tasks that it may be of: "a or b". The time of a task is
+the least that it can be, and is empty if nobody has looked before.
 `
 
 // runHolders is orwl holders.
@@ -70,7 +73,7 @@ func runHolders(f *flag.FlagSet, args []string, out io.Writer) error {
 	case *release:
 		n, err := s.Revoke(ctx, f.Arg(0), *fence)
 		if err == nil && n == 0 {
-			err = errors.New("nobody holds it")
+			err = errors.New("no session holds it")
 		}
 		if err != nil {
 			return err
@@ -79,10 +82,7 @@ func runHolders(f *flag.FlagSet, args []string, out io.Writer) error {
 		return nil
 	}
 	states, err := s.List(ctx, f.Arg(0))
-	if err != nil {
-		return err
-	}
-	return show(out, states...)
+	return errors.Join(err, show(out, states...))
 }
 
 // printStates prints a line for each request.
@@ -94,7 +94,7 @@ func printStates(out io.Writer, states ...session.State) error {
 			fmt.Fprintf(w, "%s\tfree\t\t\t\n", s.Name)
 		}
 		for _, r := range s.Requests {
-			fmt.Fprintf(w, "%s\t%s\t%s\t%v\t%s\n", s.Name, stateOf(r), fenceOf(r), r.For.Round(time.Millisecond), r.Who)
+			fmt.Fprintf(w, "%s\t%s\t%s\t%v\t%s\n", s.Name, stateOf(r), fenceOf(r), timeOf(r), whoOf(r))
 		}
 		if more := s.Length - len(s.Requests); more > 0 {
 			fmt.Fprintf(w, "%s\t%d more\t\t\t\n", s.Name, more)
@@ -106,7 +106,9 @@ func printStates(out io.Writer, states ...session.State) error {
 // writeStates writes an object of JSON for each lock.
 func writeStates(out io.Writer, states ...session.State) error {
 	type request struct {
-		Who     string  `json:"who"`
+		Who     string  `json:"who,omitempty"`
+		Task    string  `json:"task,omitempty"`
+		Node    *int    `json:"node,omitempty"` // of a task
 		State   string  `json:"state"`
 		Fence   uint64  `json:"fence,omitempty"`
 		Seconds float64 `json:"seconds"`
@@ -114,7 +116,11 @@ func writeStates(out io.Writer, states ...session.State) error {
 	for _, s := range states {
 		all := make([]request, 0, len(s.Requests))
 		for _, r := range s.Requests {
-			all = append(all, request{r.Who, stateOf(r), r.Fence, r.For.Seconds()})
+			row := request{Who: r.Who, State: stateOf(r), Fence: r.Fence, Seconds: r.For.Seconds()}
+			if isTask(r) {
+				row.Who, row.Task, row.Node = "", r.Who, &r.Node
+			}
+			all = append(all, row)
 		}
 		err := json.NewEncoder(out).Encode(struct {
 			Lock     string    `json:"lock"`
@@ -142,8 +148,29 @@ func stateOf(r session.Request) string {
 	return "waits"
 }
 
+// isTask reports whether a request is one of a task.
+func isTask(r session.Request) bool { return r.Session == 0 }
+
+func whoOf(r session.Request) string {
+	if isTask(r) {
+		return fmt.Sprintf("task %s, node %d", r.Who, r.Node)
+	}
+	return r.Who
+}
+
+func timeOf(r session.Request) string {
+	d := r.For.Round(time.Millisecond)
+	switch {
+	case !isTask(r):
+		return fmt.Sprint(d)
+	case d == 0:
+		return ""
+	}
+	return fmt.Sprintf(">%v", d)
+}
+
 func fenceOf(r session.Request) string {
-	if !r.Held {
+	if !r.Held || isTask(r) {
 		return "-"
 	}
 	return fmt.Sprint(r.Fence)

@@ -5,9 +5,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -42,6 +44,12 @@ func process(t *testing.T, args ...string) *exec.Cmd {
 func serving(t *testing.T, listen string, lease time.Duration) (*exec.Cmd, string) {
 	t.Helper()
 	c := process(t, "serve", "-listen", listen, "-lease", lease.String())
+	return c, announced(t, c)
+}
+
+// announced starts orwl serve, and returns its address.
+func announced(t *testing.T, c *exec.Cmd) (address string) {
+	t.Helper()
 	out, err := c.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -59,7 +67,7 @@ func serving(t *testing.T, listen string, lease time.Duration) (*exec.Cmd, strin
 		t.Fatalf("orwl serve says %q, %v", line, err)
 	}
 	go io.Copy(io.Discard, out)
-	return c, address
+	return address
 }
 
 // looker is a session of the test itself.
@@ -273,7 +281,7 @@ func TestLockReleased(t *testing.T) {
 	_, address := serving(t, "127.0.0.1:0", unhurried)
 	s := looker(t, address)
 	none := process(t, "holders", "-at", address, "-release", "x")
-	if out, _ := none.CombinedOutput(); none.ProcessState.ExitCode() != command.Failed || !strings.Contains(string(out), "nobody holds it") {
+	if out, _ := none.CombinedOutput(); none.ProcessState.ExitCode() != command.Failed || !strings.Contains(string(out), "no session holds it") {
 		t.Errorf("exit code %d: %s", none.ProcessState.ExitCode(), out)
 	}
 	first := locking(t, address)
@@ -302,9 +310,56 @@ func TestLockCode(t *testing.T) {
 			t.Errorf("%s: exit code %d, want %d: %s", script, c.ProcessState.ExitCode(), want, out)
 		}
 	}
+	nowhere := process(t, "lock", "-at", address+",nowhere", "x", "true")
+	if out, _ := nowhere.CombinedOutput(); nowhere.ProcessState.ExitCode() != command.Misused || !strings.Contains(string(out), `"nowhere": want HOST:PORT`) {
+		t.Errorf("no port: exit code %d: %s", nowhere.ProcessState.ExitCode(), out)
+	}
 	stranger := process(t, "lock", "-at", address, "x", "true")
 	stranger.Env = append(stranger.Env, "ORWL_KEY=another key of this test")
 	if out, _ := stranger.CombinedOutput(); stranger.ProcessState.ExitCode() != command.Failed || !strings.Contains(string(out), "another key") {
 		t.Errorf("exit code %d: %s", stranger.ProcessState.ExitCode(), out)
 	}
+}
+
+// TestLockFind finds the server by its key, on this machine's networks. A second server with the
+// key does not start.
+func TestLockFind(t *testing.T) {
+	t.Parallel()
+	if !multicast(t) {
+		if os.Getenv("CI") != "" {
+			t.Fatal("no network interface takes multicast")
+		}
+		t.Skip("no network interface takes multicast")
+	}
+	key := fmt.Sprintf("ORWL_KEY=the key of one test, in process %d", os.Getpid())
+	with := func(args ...string) *exec.Cmd {
+		c := process(t, args...)
+		c.Env = append(c.Env, key)
+		return c
+	}
+	first := with("serve", "-find", "-listen", "127.0.0.1:0")
+	announced(t, first)
+	if out, err := with("lock", "-find", "x", "--", "sh", "-c", "echo $ORWL_LOCK").Output(); err != nil || string(out) != "x\n" {
+		t.Errorf("orwl lock -find: %q, %v", out, err)
+	}
+	second := with("serve", "-find", "-listen", "127.0.0.1:0")
+	if out, _ := second.CombinedOutput(); second.ProcessState.ExitCode() != command.Failed || !strings.Contains(string(out), "another server with this key") {
+		t.Errorf("a second server: exit code %d: %s", second.ProcessState.ExitCode(), out)
+	}
+	none := process(t, "lock", "-find", "x", "true")
+	none.Env = append(none.Env, "ORWL_KEY=", "ORWL_KEY_FILE=")
+	if out, _ := none.CombinedOutput(); none.ProcessState.ExitCode() != command.Misused || !strings.Contains(string(out), "-find needs a key") {
+		t.Errorf("no key: exit code %d: %s", none.ProcessState.ExitCode(), out)
+	}
+}
+
+// multicast reports whether an interface takes multicast.
+func multicast(t *testing.T) bool {
+	all, err := net.Interfaces()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(all, func(i net.Interface) bool {
+		return i.Flags&net.FlagUp != 0 && i.Flags&net.FlagMulticast != 0
+	})
 }

@@ -1,18 +1,24 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"os"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/internal/terminal"
+	"github.com/orwl/go-orwl/metrics"
 	"github.com/orwl/go-orwl/net/p2p"
+	"github.com/orwl/go-orwl/net/p2p/rendezvous"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/orwl/session"
 )
@@ -30,7 +36,9 @@ Ctrl-C (exit code 130) and SIGTERM (0) end it. Then every lock is lost.
 // runServe is orwl serve.
 func runServe(f *flag.FlagSet, args []string, out io.Writer) error {
 	var o session.ServerOptions
-	f.StringVar(&o.Listen, "listen", session.DefaultAddress, command.Usage("listen", "; port 0 is any"))
+	f.StringVar(&o.Listen, "listen", "", command.Usage("listen", "; port 0 is any; "+session.DefaultAddress+", or with -find "+everywhere+", by default"))
+	show := f.String("metrics", "", command.Usage("metrics", ""))
+	found := f.Bool("find", false, command.Usage("find", ""))
 	f.DurationVar(&o.Lease, "lease", 0, "a session is lost after a `TIME` of silence and a sixth of that, at most 250ms; 1.5s if 0")
 	if err := command.Parse(f, args); err != nil {
 		return err
@@ -38,6 +46,13 @@ func runServe(f *flag.FlagSet, args []string, out io.Writer) error {
 	var err error
 	if o.Key, err = launch.KeyFromEnvironment(); err != nil {
 		return command.Misusef("%w", err)
+	}
+	if *found {
+		if len(o.Key) == 0 {
+			return errNoKey
+		}
+		o.Find = new(rendezvous.Way)
+		o.Listen = cmp.Or(o.Listen, everywhere)
 	}
 	o.Log = terminal.Log(os.Stderr, slog.LevelInfo)
 	ctx, stop, interrupted := command.Interrupts()
@@ -48,6 +63,14 @@ func runServe(f *flag.FlagSet, args []string, out io.Writer) error {
 	}
 	if err != nil {
 		return err
+	}
+	if *show != "" {
+		m, err := exhibit(s, *show, len(o.Key) > 0)
+		if err != nil {
+			return errors.Join(err, s.Close(context.Background()))
+		}
+		defer m.Close()
+		fmt.Fprintf(out, "metrics at %s\n", m.Address())
 	}
 	fmt.Fprintf(out, "locks at %s\n", s.Address())
 	select {
@@ -64,14 +87,39 @@ func runServe(f *flag.FlagSet, args []string, out io.Writer) error {
 	return command.ErrInterrupted
 }
 
+// exhibit serves the metrics of a server.
+func exhibit(s *session.Server, address string, key bool) (*metrics.Server, error) {
+	registry := prometheus.NewRegistry()
+	m, err := metrics.New(metrics.Options{Registerer: registry})
+	if err != nil {
+		return nil, err
+	}
+	m.Sessions(s)
+	shown, err := metrics.Serve(context.Background(), metrics.ServerOptions{Address: address, Key: key, Gatherer: registry})
+	if errors.Is(err, metrics.ErrAddress) || errors.Is(err, metrics.ErrNoKey) {
+		err = command.Misusef("-metrics is %q: %w", address, err)
+	}
+	return shown, err
+}
+
+// everywhere is where a server listens that others find.
+const everywhere = ":6795"
+
+// errNoKey is for -find.
+var errNoKey = command.Misusef("-find needs a key in ORWL_KEY_FILE or ORWL_KEY: by it the server is found")
+
 // sessionFlags are how a command finds the server.
-type sessionFlags struct{ at string }
+type sessionFlags struct {
+	at   string
+	find bool
+}
 
 // addressVariable is where the server is, if no flag says so.
 const addressVariable = "ORWL_SERVER"
 
 func (o *sessionFlags) define(f *flag.FlagSet) {
 	f.StringVar(&o.at, "at", os.Getenv(addressVariable), command.Usage("at", "; by default that of "+addressVariable+", or "+session.DefaultAddress))
+	f.BoolVar(&o.find, "find", false, command.Usage("find", ""))
 }
 
 // dialTimeout is how long a server may take to welcome a session. One that has just been started
@@ -84,10 +132,25 @@ func (o *sessionFlags) dial(ctx context.Context, who string) (*session.Session, 
 	if err != nil {
 		return nil, command.Misusef("%w", err)
 	}
+	for _, one := range session.Addresses(o.at) {
+		if _, _, err := net.SplitHostPort(one); err != nil {
+			return nil, command.Misusef("-at or %s has %q: want HOST:PORT", addressVariable, one)
+		}
+	}
+	at := session.Options{Addresses: session.Addresses(o.at), Key: key, Who: who}
+	if o.find {
+		if len(key) == 0 {
+			return nil, errNoKey
+		}
+		at.Find = new(rendezvous.Way)
+	}
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
 	defer cancel()
-	s, err := session.Dial(ctx, session.Options{Addresses: session.Addresses(o.at), Key: key, Who: who})
-	if err != nil {
+	s, err := session.Dial(ctx, at)
+	switch {
+	case errors.Is(err, rendezvous.ErrNobody):
+		return nil, fmt.Errorf("%w: start orwl serve -find on this network, with the same key", err)
+	case err != nil:
 		return nil, fmt.Errorf("%w: start orwl serve, or say by -at or %s where it is", err, addressVariable)
 	}
 	return s, nil

@@ -9,6 +9,7 @@ var shared = map[string]string{
 	"join":    "be one of `N` processes on this network that find each other; all have the same ORWL_KEY_FILE and the same flags",
 	"listen":  "listen at `HOST:PORT`",
 	"at":      "the server, or any of several, is at `HOST:PORT,...`",
+	"find":    "sessions find the server on this network by the key, without an address; all have the same ORWL_KEY_FILE",
 	"metrics": "serve metrics for Prometheus, profiles and the run's state at `HOST:PORT`, node i at PORT+i; beyond this machine only in a run with a cluster key",
 	// output
 	"json": "print JSON and nothing else",
