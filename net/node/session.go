@@ -18,12 +18,12 @@ func (e *ElsewhereError) Error() string {
 // Queued is the request of a task in the queue of a resource that has its home here.
 type Queued struct {
 	Resource string
-	Task     string // or several, of which one has it
+	Task     string // or several: one of them has it
 	Node     int    // of the task
 	Read     bool
 	Granted  bool
-	Ticket   uint32 // comparable with that of a resource.PlaceState
-	// For is how long it has been so, at least; 0 if nobody has looked before.
+	Ticket   uint32 // comparable with the Ticket of a resource.PlaceState
+	// For is how long it has been so, at least; 0 at the first look.
 	For time.Duration
 }
 

@@ -48,7 +48,7 @@ func find(ctx context.Context, o Options) (address string, stream p2p.Stream, er
 	panic("session: Find has ended without an error")
 }
 
-// tryAt dials an address at which there may be nobody.
+// tryAt dials an address at which there may be no server.
 func tryAt(ctx context.Context, address string, key []byte) (p2p.Stream, error) {
 	ctx, cancel := context.WithTimeout(ctx, oneTry)
 	defer cancel()

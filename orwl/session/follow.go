@@ -112,8 +112,8 @@ func (s *Session) visit(ctx context.Context, address string) (*visit, error) {
 	return v, nil
 }
 
-// seenFrom is the address of a node for a session, as another node says it. What is on the loopback
-// interface there is on the machine at which the session has reached that node.
+// seenFrom is the address of a node for a session, as another node says it. An address on
+// the loopback interface there is on the machine at which the session has reached that node.
 func seenFrom(at, from string) string {
 	host, port, err := net.SplitHostPort(at)
 	there, _, failed := net.SplitHostPort(from)

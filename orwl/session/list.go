@@ -85,8 +85,8 @@ func (s *visit) list(ctx context.Context, prefix string) (all []State, nodes []s
 }
 
 // Watch yields the state of a lock, and again after changes, until ctx or the session ends. It
-// skips states that are over before it could yield them. What only tasks change, it yields with the
-// next change by a session.
+// skips states that are over before it could yield them. It yields changes by tasks with the next
+// change by a session.
 func (s *Session) Watch(ctx context.Context, name string) iter.Seq2[State, error] {
 	return func(yield func(State, error) bool) {
 		for stamp := ^uint64(0); ; {

@@ -22,7 +22,7 @@ type Server struct {
 	born   time.Time
 	places *places
 	node   *p2p.Node // of its own, or nil
-	hide   func()    // nobody finds it any more
+	hide   func()    // ends that sessions find it
 	group  sync.WaitGroup
 	open   chan struct{} // closed when it takes sessions
 

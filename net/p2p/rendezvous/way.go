@@ -22,8 +22,8 @@ var ErrNobody = errors.New("rendezvous: no server was found")
 // Way is how sessions find a server without its address. Both ends have the same key, and the
 // same way. The zero value is multicast DNS, on the networks of this machine.
 //
-// What is found is only an address: a session proves the key to the server there, and the server
-// to the session, before either says a word.
+// It finds addresses only. Session and server prove the key to each other there, before either
+// says a word.
 type Way struct {
 	// Discovery is any of libp2p's discoveries, multicast DNS if nil.
 	Discovery discovery.Discovery
