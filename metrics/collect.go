@@ -54,9 +54,10 @@ func (s sink) histogram(name string, h *histogram, zeros uint64, labels ...strin
 // Collect implements prometheus.Collector.
 func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	s := sink{m, to}
-	// A starting runtime asks for observers while it is locked. So collect the runtimes
-	// before m is locked.
+	// A starting runtime asks for observers while it is locked, and a server of sessions asks the
+	// runtime. So collect both before m is locked.
 	broken := m.collectRuntimes(s)
+	m.collectSessions(s)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.collectOrdered(s)
@@ -64,7 +65,6 @@ func (m *Metrics) Collect(to chan<- prometheus.Metric) {
 	m.collectTasks(s)
 	m.collectNodes(s)
 	m.collectLocks(s, broken)
-	m.collectSessions(s)
 }
 
 // The values of labels.

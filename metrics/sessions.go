@@ -9,11 +9,15 @@ func (m *Metrics) Sessions(server interface{ Counts() node.SessionCounts }) {
 	m.sessions = server.Counts
 }
 
+// collectSessions is called with m unlocked.
 func (m *Metrics) collectSessions(s sink) {
-	if m.sessions == nil {
+	m.mu.Lock()
+	counts := m.sessions
+	m.mu.Unlock()
+	if counts == nil {
 		return
 	}
-	c := m.sessions()
+	c := counts()
 	s.gauge("orwl_sessions", float64(c.Sessions))
 	s.gauge("orwl_session_locks", float64(c.Held), "held")
 	s.gauge("orwl_session_locks", float64(c.Waiting), "waiting")
