@@ -65,7 +65,7 @@ type compared struct {
 	Predicted float64 `json:"predicted_ns"`
 	Off       float64 `json:"off"` // predicted of measured, less 1
 	Within    bool    `json:"within"`
-	// What an iteration is made of, measured and predicted.
+	// The parts of the iteration, measured and predicted.
 	MeasuredParts  parts `json:"measured_parts"`
 	PredictedParts parts `json:"predicted_parts"`
 	// Why names the parts that the model has wrong, if the row is beyond.
@@ -197,7 +197,7 @@ func (v *validation) write(out io.Writer, rows []compared) error {
 	return err
 }
 
-// hashes are those of the models of some rows, with their windows.
+// hashes lists the models of the rows: window and hash.
 func hashes(rows []compared) (all []string) {
 	for _, r := range rows {
 		if text := r.Window + " " + r.Model; !slices.Contains(all, text) {

@@ -19,7 +19,7 @@ type Recording struct {
 }
 
 // Turn is an acquisition of a recording: how long the rank held the lock, and how long it did other
-// work after that, before it came again. What it waited for the lock is no part of it.
+// work after that, before it came again. The wait for the lock is no part of it.
 type Turn struct {
 	Write   bool          `json:"write"`
 	Hold    time.Duration `json:"hold_ns"`

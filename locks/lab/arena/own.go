@@ -10,8 +10,8 @@ import (
 	"github.com/orwl/go-orwl/net/rma/model"
 )
 
-// What a rank computes besides its accesses is measured with free locks: one rank, which takes and
-// releases a lock again and again. On this machine that takes so long as the accesses of the model, and
+// A rank's own instructions are measured with free locks: one rank takes and releases a lock again and
+// again. A turn takes as long as its accesses in the model, and
 //
 //	turn + instruction * atomic instructions + operation * operations of the window
 //

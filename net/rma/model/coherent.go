@@ -43,10 +43,10 @@ const (
 	apartLooks  = 4096 // at the word, before a rank pauses
 )
 
-// apart replaces the costs of a coherent level: by those of a line that the peer has
-// changed last. The two ranks take turns. In each turn a rank makes one operation on a
-// line, and then gives the turn to the other one by a line of its own. What the turns take
-// without the operation is subtracted. While the line moves, it serves nobody.
+// apart measures the costs of a coherent level: an operation on a line that the peer has
+// changed last. The two ranks take turns. In each turn a rank makes one operation on the
+// line, and then gives the turn to the other one by another line. The time of such turns
+// without the operation is subtracted. While the line moves, it serves no other rank.
 func (r *measurement) apart(cost *LevelCost, peer rma.Rank) {
 	me := r.w.Rank()
 	if me != 0 && me != peer {
