@@ -24,7 +24,8 @@ type pool struct {
 type worker struct {
 	*workers.Worker[step]
 	pool    *pool
-	current *step // that runs
+	current *step    // that runs
+	_       [64]byte // the next worker is in another cache line
 }
 
 // steps runs the step tasks of this node, and returns when they have ended.
@@ -49,13 +50,13 @@ func (rt *Runtime) steps(r *run) {
 	}
 	stop := context.AfterFunc(r.ctx, p.Finish)
 	defer stop()
+	for _, s := range all {
+		s.arm()
+	}
 	var work sync.WaitGroup
 	for i := range n {
 		w := &worker{Worker: p.Worker(i), pool: p}
 		work.Go(w.work)
-	}
-	for _, s := range all {
-		s.arm()
 	}
 	work.Wait()
 	for _, s := range all { // of a run that has ended
