@@ -47,49 +47,57 @@ func metgRatios(b *testing.B) {
 	fmt.Print(rows)
 }
 
-// stencil runs rounds of width tasks, and returns how long that took from the start of the
-// first task. Each task calls work once a round.
-type stencil func(width, rounds int, work func()) time.Duration
+// stencil runs rounds of width tasks, and returns how long that took from the start of the first
+// task. Each task calls work once a round, and keeps what it returns in its own cell.
+type stencil func(width, rounds int, work func() uint64) time.Duration
 
 // metg finds the granularity at which a stencil reaches half of the speed that its
-// tasks alone would have.
+// tasks alone would have. It lies between two points, and is interpolated. A point takes
+// as long as a turn of the other ratios, so that the start does not count.
 func metg(width int, run stencil) figure {
-	const steps, fewest = 40_000, 50
-	rounds := max(fewest, steps/width)
-	processors := parallel(width)
-	perUnit := workPerMicrosecond()
-	granularity := func(grain int) (ns, efficiency float64) {
-		work := func() { kept.Store(workFor(grain, 0)) }
-		took := run(width, rounds, work)
-		ns = float64(took.Nanoseconds()) * float64(processors) / float64(width*rounds)
-		return ns, float64(grain) / perUnit * 1e3 / ns
-	}
-	low, high := 0, 1
-	for {
-		if _, e := granularity(high); e >= 0.5 {
-			break
-		}
-		if low, high = high, 2*high; high > 1<<20 {
+	perNs := workPerNanosecond()
+	low := measure(width, 0, 1000, run)
+	high := measure(width, 1+int(low.ns*perNs), 2*low.ns, run)
+	for high.efficiency < 0.5 {
+		if low, high = high, measure(width, 2*high.grain, 2*high.ns, run); high.grain > 1<<20 {
 			panic("half of the processors' time is never spent on computing")
 		}
 	}
-	for range 6 {
-		if middle := (low + high) / 2; middle > low {
-			if _, e := granularity(middle); e >= 0.5 {
-				high = middle
-			} else {
-				low = middle
-			}
+	for range 4 {
+		if middle := measure(width, (low.grain+high.grain)/2, high.ns, run); middle.efficiency >= 0.5 {
+			high = middle
+		} else {
+			low = middle
 		}
 	}
-	ns, _ := granularity(high)
-	return figure{ns: ns}
+	share := (0.5 - low.efficiency) / (high.efficiency - low.efficiency)
+	return figure{ns: low.ns + share*(high.ns-low.ns)}
 }
+
+// metgPoint is what a stencil does with tasks of one size.
+type metgPoint struct {
+	grain      int     // steps of workFor in a task
+	ns         float64 // time of a processor for each task
+	efficiency float64 // share of it that was spent on work
+}
+
+// measure runs a stencil whose tasks take about so many ns.
+func measure(width, grain int, about float64, run stencil) metgPoint {
+	const fewest = 50
+	processors := float64(parallel(width))
+	rounds := max(fewest, int(float64(ratioTurn.Nanoseconds())*processors/(about*float64(width))))
+	took := run(width, rounds, func() uint64 { return workFor(grain, 0) })
+	ns := float64(took.Nanoseconds()) * processors / float64(width*rounds)
+	return metgPoint{grain, ns, float64(grain) / workPerNanosecond() / ns}
+}
+
+// workPerNanosecond is the same for all points of a run.
+var workPerNanosecond = sync.OnceValue(func() float64 { return workPerMicrosecond() / 1e3 })
 
 // parallel is how many processors a stencil can use.
 func parallel(width int) int { return min(runtime.GOMAXPROCS(0), max(1, width/2)) }
 
-func stepStencil(width, rounds int, work func()) time.Duration {
+func stepStencil(width, rounds int, work func() uint64) time.Duration {
 	return stencilOf(width, func(t *orwl.Task, body func()) {
 		t.Each(rounds, func(int) error {
 			body()
@@ -98,7 +106,7 @@ func stepStencil(width, rounds int, work func()) time.Duration {
 	}, work)
 }
 
-func roundStencil(width, rounds int, work func()) time.Duration {
+func roundStencil(width, rounds int, work func() uint64) time.Duration {
 	return stencilOf(width, func(t *orwl.Task, body func()) {
 		t.Do(func(t *orwl.Task) error {
 			for range t.Rounds(rounds) {
@@ -109,7 +117,7 @@ func roundStencil(width, rounds int, work func()) time.Duration {
 	}, work)
 }
 
-func stencilOf(width int, do func(t *orwl.Task, body func()), work func()) time.Duration {
+func stencilOf(width int, do func(t *orwl.Task, body func()), work func() uint64) time.Duration {
 	var s stopwatch
 	rt := newRuntime()
 	cells := make([]*resource.Resource, width)
@@ -138,7 +146,7 @@ func stencilOf(width int, do func(t *orwl.Task, body func()), work func()) time.
 			for _, in := range beside {
 				x[0] += in.View().At(0)
 			}
-			work()
+			x[0] += work()
 		})
 	}
 	must(rt.Run(context.Background()))
@@ -146,7 +154,7 @@ func stencilOf(width int, do func(t *orwl.Task, body func()), work func()) time.
 }
 
 // channelStencil is goroutines that wait for each other as the tasks of a stencil do.
-func channelStencil(width, rounds int, work func()) time.Duration {
+func channelStencil(width, rounds int, work func() uint64) time.Duration {
 	cells := make([]uint64, width)
 	right, left := make([]chan struct{}, width-1), make([]chan struct{}, width-1) // from i to i+1, and back
 	for i := range right {
@@ -177,7 +185,7 @@ func channelStencil(width, rounds int, work func()) time.Duration {
 				if i < width-1 {
 					cells[i] += cells[i+1]
 				}
-				work()
+				cells[i] += work()
 				if i > 0 {
 					left[i-1] <- struct{}{}
 				}
@@ -192,7 +200,7 @@ func channelStencil(width, rounds int, work func()) time.Duration {
 }
 
 // countStencil counts for each task the rounds that it has done.
-func countStencil(width, rounds int, work func()) time.Duration {
+func countStencil(width, rounds int, work func() uint64) time.Duration {
 	type cell struct {
 		value uint64
 		done  atomic.Int64
@@ -204,11 +212,15 @@ func countStencil(width, rounds int, work func()) time.Duration {
 		return (i == 0 || cells[i-1].done.Load() >= least) && (i == width-1 || cells[i+1].done.Load() >= least)
 	}
 	processors := parallel(width)
-	begin := time.Now()
-	var all sync.WaitGroup
+	var s stopwatch
+	var all, ready sync.WaitGroup
+	ready.Add(processors)
 	for p := range processors {
 		first, end := p*width/processors, (p+1)*width/processors
 		all.Go(func() {
+			ready.Done()
+			ready.Wait() // all processors run
+			s.start()
 			for left := (end - first) * rounds; left > 0; {
 				for i := first; i < end; i++ {
 					c := &cells[i]
@@ -222,7 +234,7 @@ func countStencil(width, rounds int, work func()) time.Duration {
 					if i < width-1 {
 						c.value += cells[i+1].value
 					}
-					work()
+					c.value += work()
 					c.done.Store(round + 1)
 					left--
 				}
@@ -230,5 +242,5 @@ func countStencil(width, rounds int, work func()) time.Duration {
 		})
 	}
 	all.Wait()
-	return time.Since(begin)
+	return time.Since(s.begin)
 }
