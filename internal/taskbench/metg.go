@@ -108,29 +108,52 @@ type median struct {
 	tasks   int64
 }
 
+// enough is how long a run takes at least, so that its start does not count. A graph whose
+// runs are shorter gets more steps, up to so many tasks.
+const (
+	enough    = 50 * time.Millisecond
+	mostTasks = 1 << 23
+)
+
 // run runs graphs with so many iterations in each task.
 func (s Sweep) run(ctx context.Context, system System, graphs []Graph, iterations int) (median, error) {
-	var schedules []*Schedule
-	for _, g := range graphs {
-		g.Kernel.Iterations = iterations
-		schedule, err := NewSchedule(g)
+	var took []time.Duration
+	for times := 1; ; {
+		schedules, err := schedulesOf(graphs, iterations, times)
 		if err != nil {
 			return median{}, err
+		}
+		var r Result
+		for took = nil; len(took) < s.Repeats; took = append(took, r.Elapsed) {
+			runtime.GC() // what is left of the last run would be collected in this one
+			if r, err = system.Run(ctx, schedules); err != nil {
+				return median{}, err
+			}
+			if len(took) == 0 && r.Elapsed < enough && r.Tasks < mostTasks {
+				break
+			}
+		}
+		if len(took) > 0 {
+			slices.Sort(took)
+			return median{took[len(took)/2], r.Tasks}, nil
+		}
+		times *= 1 + int(min(enough*5/4/max(r.Elapsed, 1), time.Duration(mostTasks/r.Tasks)))
+	}
+}
+
+// schedulesOf are the schedules of graphs with so many iterations in each task, and so many times
+// as many steps.
+func schedulesOf(graphs []Graph, iterations, times int) (schedules []*Schedule, err error) {
+	for _, g := range graphs {
+		g.Kernel.Iterations = iterations
+		g.Steps *= times
+		schedule, err := NewSchedule(g)
+		if err != nil {
+			return nil, err
 		}
 		schedules = append(schedules, schedule)
 	}
-	var took []time.Duration
-	var tasks int64
-	for range s.Repeats {
-		runtime.GC() // what is left of the last run would be collected in this one
-		r, err := system.Run(ctx, schedules)
-		if err != nil {
-			return median{}, err
-		}
-		took, tasks = append(took, r.Elapsed), r.Tasks
-	}
-	slices.Sort(took)
-	return median{took[len(took)/2], tasks}, nil
+	return schedules, nil
 }
 
 func (m median) point(iterations, workers int, peak float64) Point {
@@ -143,25 +166,28 @@ func (m median) point(iterations, workers int, peak float64) Point {
 	}
 }
 
-// peak is the best rate of tasks that take some milliseconds and read nothing, as many at a time
-// as there are workers.
-func (s Sweep) peak(ctx context.Context, system System) (best float64, err error) {
-	const enough, trials = 2 * time.Millisecond, 5
+// peak is the rate of tasks that take some milliseconds and read nothing. There are so many of
+// them that all workers compute nearly all the time.
+func (s Sweep) peak(ctx context.Context, system System) (float64, error) {
+	const long, each = 2 * time.Millisecond, 8
 	g := s.Graphs[0]
 	g.Pattern, g.Period, g.Fields = patterns[0], 0, leastFields
-	g.Width, g.Steps = s.Workers, 4
-	s.Repeats = 1
-	for iterations, long := 64, 0; long < trials; {
+	g.Width, g.Steps = each*s.Workers, 4
+	iterations, repeats := 32, s.Repeats
+	for s.Repeats = 1; ; {
+		iterations *= 2
 		run, err := s.run(ctx, system, []Graph{g}, iterations)
 		if err != nil {
 			return 0, err
 		}
-		if run.elapsed < time.Duration(g.Steps)*enough && iterations < mostDoubled {
-			iterations *= 2
-			continue
+		if run.point(iterations, s.Workers, 1).Granularity >= long || iterations >= mostDoubled {
+			break
 		}
-		long++
-		best = max(best, float64(iterations)*float64(run.tasks)/run.elapsed.Seconds())
 	}
-	return best, nil
+	s.Repeats = max(repeats, 5)
+	run, err := s.run(ctx, system, []Graph{g}, iterations)
+	if err != nil {
+		return 0, err
+	}
+	return float64(iterations) * float64(run.tasks) / run.elapsed.Seconds(), nil
 }
