@@ -69,11 +69,16 @@ func TestJudge(t *testing.T) {
 			t.Errorf("%s: got %+v, want %+v\n%s", name, got, want, out)
 		}
 	}
-	slow := slices.Clone(p.Stages)
+	stages, slow := p.Stages, slices.Clone(p.Stages)
 	slow[0].Limit = time.Nanosecond
 	if v, _ := l.judge(1, slow); !v.hung || v.survived {
 		t.Errorf("without time: %+v", v)
 	}
+	l.Stages = slow
+	if v, out := l.sound(); !v.survived {
+		t.Errorf("without a mistake, and without time for mutants: %+v\n%s", v, out)
+	}
+	l.Stages = stages
 	r := &recorder{TB: t}
 	l.Telling = []string{"specimen.go Larger: a > b: never", "specimen.go Larger: a > b: off by one", "specimen.go Smaller"}
 	if l.tryTelling(r); len(r.errors) != 2 || !strings.Contains(r.errors[0], "survives") || !strings.Contains(r.errors[1], "no mutant") {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // Run tries the mutants of a trial. It fails for each one that survives without an
@@ -20,7 +21,7 @@ func (p *Plan) Run(t testing.TB, trial Trial) {
 	}
 	l := newLaboratory(t, p)
 	l.explain(t)
-	if v, out := l.try(0, l.Files[0].Tests, l.Stages[0]); !v.survived {
+	if v, out := l.sound(); !v.survived {
 		t.Fatalf("without a mistake the tests fail:\n%s", out)
 	}
 	if trial.Stages == 0 {
@@ -29,6 +30,14 @@ func (p *Plan) Run(t testing.TB, trial Trial) {
 		return
 	}
 	l.tryAll(t, l.Stages[:min(trial.Stages, len(l.Stages))], trial)
+}
+
+// sound executes the first stage without a mistake. It has much time: the limit of a stage tells a
+// mutant that waits for ever, and a busy machine may need longer.
+func (l *laboratory) sound() (v verdict, out []byte) {
+	s := l.Stages[0]
+	s.Limit = 5 * time.Minute
+	return l.try(0, l.Files[0].Tests, s)
 }
 
 // tryTelling tries the mutants that every run tries.
