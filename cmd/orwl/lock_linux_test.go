@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/internal/command"
+	"github.com/orwl/go-orwl/internal/freeport"
 	"github.com/orwl/go-orwl/orwl/session"
 )
 
@@ -26,7 +27,7 @@ const patience = time.Minute
 // hurried is a lease for tests in which a session is lost, and unhurried one for those in which
 // none is, however busy the machine is.
 const (
-	hurried   = time.Second
+	hurried   = 2 * time.Second // several processes begin meanwhile
 	unhurried = patience
 )
 
@@ -257,7 +258,7 @@ func TestLockStopped(t *testing.T) {
 // started again at the same address gives a greater fence.
 func TestServerKilled(t *testing.T) {
 	t.Parallel()
-	server, address := serving(t, "127.0.0.1:0", hurried)
+	server, address := serving(t, freeport.Address(t), hurried) // which is free after it, too
 	first := locking(t, address)
 	fence, _ := first.holds(t)
 	if err := server.Process.Kill(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/freeport"
 	"github.com/orwl/go-orwl/net/p2p"
 	"github.com/orwl/go-orwl/net/p2p/p2ptest"
 	"github.com/orwl/go-orwl/net/p2p/rendezvous"
@@ -326,8 +327,8 @@ func TestLease(t *testing.T) {
 // session, and its fences are greater.
 func TestQuarantine(t *testing.T) {
 	t.Parallel()
-	first := serve(t, func(o *ServerOptions) { o.Lease = hurried })
-	address := first.Address()
+	address := freeport.Address(t) // which is free after the first server, too
+	first := serve(t, func(o *ServerOptions) { o.Lease, o.Listen = hurried, address })
 	l := lock(t, dial(t, address, "a"), "x")
 	if err := first.Close(soon(t)); err != nil {
 		t.Fatal(err)
