@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"os"
-	"path/filepath"
 	"slices"
 	"sync"
 
@@ -77,6 +75,7 @@ type keeper struct {
 	writer int // its number among the nodes that have tiles
 	of     int // how many have
 	tiles  []*tile
+	disk   disk
 	log    *slog.Logger
 	full   chan *saving // all parts are written, or one has failed
 
@@ -97,7 +96,7 @@ type saving struct {
 	name     entry
 	last     bool     // of the run
 	left     int      // tiles that have not come to it
-	file     *os.File // nil: it is left out, or was not created
+	file     diskFile // nil: it is left out, or was not created
 	late     bool     // it is left out
 	err      error    // the first
 }
@@ -107,7 +106,7 @@ func (g *Grid) newKeeper() *keeper {
 	if g.o.Checkpoint.Dir == "" || g.passes() == 0 {
 		return nil
 	}
-	k := &keeper{grid: g, log: g.rt.Log(), full: make(chan *saving, mostBacklog+1), savings: make(map[int]*saving), stride: 1}
+	k := &keeper{grid: g, disk: g.disk, log: g.rt.Log(), full: make(chan *saving, mostBacklog+1), savings: make(map[int]*saving), stride: 1}
 	k.counts.Resumed = g.start
 	nodes := g.tileNodes()
 	k.writer, k.of = slices.Index(nodes, g.rt.Node()), len(nodes)
@@ -149,13 +148,12 @@ func (g *Grid) tileNodes() (nodes []int) {
 func (g *Grid) interval() int { return divideUp(g.o.Checkpoint.Every, g.tiling.sweeps) }
 
 // checkpoint saves the tile after pass n, if that is due.
-func (p *stage) checkpoint(n, swept int) {
+func (p *stage) checkpoint(n, swept int, last bool) {
 	g := p.grid
 	if g.keeper == nil {
 		return
 	}
 	due := (n + 1) / g.interval()
-	last := n+1 == g.passes() || n+1 == p.stop
 	if !last && due*g.interval() != n+1 {
 		return
 	}
@@ -214,11 +212,9 @@ func (k *keeper) begin(number, swept int, last bool) *saving {
 		return s
 	}
 	k.backlog++
-	s.file, s.err = os.OpenFile(k.path(s.name.part()), os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o666)
+	s.file, s.err = k.disk.create(s.name.part())
 	return s
 }
-
-func (k *keeper) path(name string) string { return filepath.Join(k.grid.o.Checkpoint.Dir, name) }
 
 // run completes checkpoints, until the last one is complete or the run ends.
 func (k *keeper) run(ctx context.Context) {
@@ -296,16 +292,16 @@ func (s *saving) keep(k *keeper) error {
 	if err := s.file.Close(); err != nil {
 		return err
 	}
-	if err := os.Rename(k.path(s.name.part()), k.path(s.name.String())); err != nil {
+	if err := k.disk.rename(s.name.part(), s.name.String()); err != nil {
 		return err
 	}
-	return syncDir(k.grid.o.Checkpoint.Dir)
+	return k.disk.sync()
 }
 
 // discard removes the file.
 func (s *saving) discard(k *keeper) error {
 	_ = s.file.Close() // it may be closed already
-	return os.Remove(k.path(s.name.part()))
+	return k.disk.remove(s.name.part())
 }
 
 // failed counts an error. It logs the first one.

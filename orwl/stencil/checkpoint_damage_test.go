@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,12 +16,19 @@ import (
 // life declares a small grid.
 func life(t testing.TB, o Options, sweeps int) (*Grid, *orwl.Runtime, error) {
 	t.Helper()
-	rt, err := orwl.New(orwl.Options{Log: silent})
+	return lifeOn(t, folder(o.Checkpoint.Dir), silent, o, sweeps)
+}
+
+// lifeOn declares one whose checkpoints go to a disk, and what they say to a log.
+func lifeOn(t testing.TB, d disk, log *slog.Logger, o Options, sweeps int) (*Grid, *orwl.Runtime, error) {
+	t.Helper()
+	rt, err := orwl.New(orwl.Options{Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}
 	o.Size = Size{4, 5}
 	g := New(rt, o)
+	g.disk = d
 	u := NewField(g, "u", FieldOptions[byte]{Halo: Around(1), Initial: func(at []int) byte { return byte(mixed(1, at...)) }})
 	return g, rt, g.Sweep(sweeps, func(b *Block) {
 		for r := range b.Rows() {
@@ -47,7 +55,8 @@ func live(t testing.TB, o Options, sweeps int) *Grid {
 	return g
 }
 
-// A newest checkpoint with any wrong byte, or cut anywhere, is not continued. The one before is.
+// A newest checkpoint with any wrong byte, or cut anywhere, is not continued. The one before is, and
+// the log names the file.
 func TestDamage(t *testing.T) {
 	o := Options{Blocks: Size{2, 1}, Checkpoint: Checkpoint{Dir: t.TempDir(), Every: 3}}
 	live(t, o, 6)
@@ -62,8 +71,13 @@ func TestDamage(t *testing.T) {
 		if err := os.WriteFile(path, file, 0o666); err != nil {
 			t.Fatal(err)
 		}
-		if g, _, err := life(t, o, 9); err != nil || g.start != want {
+		var said bytes.Buffer
+		g, _, err := lifeOn(t, folder(""), slog.New(slog.NewTextHandler(&said, nil)), o, 9)
+		if err != nil || g.start != want {
 			t.Errorf("%s %d: continues after %d sweeps, want %d: %v", what, at, g.start, want, err)
+		}
+		if named := strings.Contains(said.String(), path); named != (want == 3) {
+			t.Errorf("%s %d: the log says %q", what, at, said.String())
 		}
 	}
 	continues("all of", len(good), good, 6)

@@ -48,14 +48,14 @@ var numbers = regexp.MustCompile(`^(\d+)-(\d+)-of-(\d+)\.checkpoint(\.part)?$`)
 
 // entries are the files of a grid in a directory, also those that are not whole. The newest ones
 // come first.
-func entries(dir, grid string) (all []entry, err error) {
-	files, err := os.ReadDir(dir)
+func entries(d disk, grid string) (all []entry, err error) {
+	names, err := d.list()
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range files {
+	for _, name := range names {
 		e := entry{grid: grid}
-		rest, ok := strings.CutPrefix(f.Name(), e.prefix())
+		rest, ok := strings.CutPrefix(name, e.prefix())
 		m := numbers.FindStringSubmatch(rest)
 		if !ok || m == nil {
 			continue
@@ -64,7 +64,7 @@ func entries(dir, grid string) (all []entry, err error) {
 			*to, _ = strconv.Atoi(m[i+1])
 		}
 		e.partial = m[4] != ""
-		if f.Name() == e.String() { // so no number was too large
+		if name == e.String() { // so no number was too large
 			all = append(all, e)
 		}
 	}
@@ -109,7 +109,7 @@ const keptCheckpoints = 2
 // calls it: the last one that completes a checkpoint finds it whole. The names of what is kept
 // must be permanent first.
 func (k *keeper) removeOld() error {
-	all, err := entries(k.grid.o.Checkpoint.Dir, k.grid.o.Name)
+	all, err := entries(k.disk, k.grid.o.Name)
 	if err != nil {
 		return err
 	}
@@ -123,7 +123,7 @@ func (k *keeper) removeOld() error {
 		return nil
 	}
 	kept := whole[:min(len(whole), keptCheckpoints)]
-	if err := syncDir(k.grid.o.Checkpoint.Dir); err != nil {
+	if err := k.disk.sync(); err != nil {
 		return err
 	}
 	return k.remove(all, func(e entry) bool { return e.sweeps < kept[0] && !slices.Contains(kept, e.sweeps) })
@@ -134,7 +134,7 @@ func (k *keeper) removeOld() error {
 // So each node removes its own. The first one also removes the files of runs on another number
 // of nodes.
 func (k *keeper) removeNewer() error {
-	all, err := entries(k.grid.o.Checkpoint.Dir, k.grid.o.Name)
+	all, err := entries(k.disk, k.grid.o.Name)
 	if err != nil {
 		return err
 	}
@@ -152,20 +152,11 @@ func (k *keeper) remove(all []entry, which func(entry) bool) (errs error) {
 		if !which(e) {
 			continue
 		}
-		if err := os.Remove(k.path(e.String())); !errors.Is(err, fs.ErrNotExist) {
+		if err := k.disk.remove(e.String()); !errors.Is(err, fs.ErrNotExist) {
 			errs = errors.Join(errs, err)
 		}
 	}
 	return errs
-}
-
-// syncDir makes the names in a directory permanent.
-func syncDir(dir string) error {
-	d, err := os.Open(dir)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }
 
 // sameDir says that two names are of one directory.

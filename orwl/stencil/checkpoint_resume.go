@@ -20,11 +20,11 @@ type savedFile struct {
 func (g *Grid) resume() error {
 	dir, from := g.o.Checkpoint.Dir, g.o.Resume
 	if dir != "" {
-		if err := os.MkdirAll(dir, 0o777); err != nil {
+		if err := folder(dir).make(); err != nil {
 			return err
 		}
 		if from == "" || !sameDir(dir, from) {
-			all, err := entries(dir, g.o.Name)
+			all, err := entries(folder(dir), g.o.Name)
 			if err != nil {
 				return err
 			}
@@ -36,7 +36,7 @@ func (g *Grid) resume() error {
 	if from == "" {
 		return nil
 	}
-	all, err := entries(from, g.o.Name)
+	all, err := entries(folder(from), g.o.Name)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package stencil
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"log/slog"
 	"os"
@@ -114,7 +115,7 @@ func resumes(t rapid.TB, legs []leg) {
 		if err := x.play(x.nodes); err != nil {
 			t.Fatalf("leg %d on %d nodes: %v: %v", i, x.nodes, x, err)
 		}
-		all, err := entries(dir, "grid")
+		all, err := entries(folder(dir), "grid")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -129,54 +130,65 @@ func resumes(t rapid.TB, legs []leg) {
 }
 
 // A run that a reduction ends saves its last sweep, whichever that is, and ends. Another run goes
-// on from there.
+// on from there, on another number of nodes.
 func TestCheckpointOfAnEndedRun(t *testing.T) {
 	for _, update := range []Update{Jacobi, InPlace} {
 		for end := range 9 {
-			dir := t.TempDir()
-			run := func(o Options, sweeps, end int) *Grid {
-				o.Checkpoint, o.Resume = Checkpoint{Dir: dir, Every: 4}, dir
-				rt, err := orwl.New(orwl.Options{Log: silent})
-				if err != nil {
-					t.Fatal(err)
-				}
-				g := New(rt, o)
-				u := NewField(g, "u", FieldOptions[uint64]{Halo: Around(1), Initial: func(at []int) uint64 { return mixed(1, at...) }})
-				sum := NewReduction(g, "sum", ReductionOptions[uint64]{
-					Combine: func(a, b uint64) uint64 { return a + b },
-					Until:   func(sweep int, _ uint64) bool { return sweep >= end },
-				})
-				err = g.Sweep(sweeps, func(b *Block) {
-					for r := range b.Rows() {
-						west, old, north, next := u.Old(r, 0, -1), u.Old(r), u.Old(r, -1, 0), u.New(r)
-						for i := range next {
-							next[i] = mixed(old[i], int(west[i]), int(north[i]))
-							sum.Put(b, next[i])
-						}
-					}
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := rt.Run(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				if err := g.Verify(t.Context()); err != nil {
-					t.Fatal(err)
-				}
-				if c := g.Checkpoints(); c.Err != nil || c.Newest != g.swept() {
-					t.Errorf("update %d, end %d: %+v, want one after the last of %d sweeps", update, end, c, g.swept())
-				}
-				return g
+			nodes := 1
+			if end == 5 {
+				nodes = 2
 			}
-			ended := run(Options{Size: Size{8, 9}, Blocks: Size{2, 2}, Update: update}, 100, end).swept()
-			if ended == 100 {
-				t.Fatalf("update %d, end %d: nothing has ended the run", update, end)
-			}
-			again := run(Options{Size: Size{8, 9}, Blocks: Size{1, 3}, Update: update, Sweeps: 2}, ended+5, 1000)
-			if c := again.Checkpoints(); c.Resumed != ended {
-				t.Errorf("update %d, end %d: it goes on after %d sweeps, want %d", update, end, c.Resumed, ended)
+			ended, again := endedRuns(t, update, end, nodes)
+			if ended == 100 || again.Resumed != ended {
+				t.Errorf("update %d, end %d, %d nodes: ended after %d sweeps, and continued after %d", update, end, nodes, ended, again.Resumed)
 			}
 		}
 	}
+}
+
+// endedRuns ends a run of 100 sweeps after Until has been asked about the sweep end, and continues it.
+func endedRuns(t *testing.T, update Update, end, nodes int) (ended int, again Checkpoints) {
+	t.Helper()
+	dir := t.TempDir()
+	run := func(nodes int, o Options, sweeps, end int) (swept int, saved Checkpoints) {
+		o.Checkpoint, o.Resume = Checkpoint{Dir: dir, Every: 4}, dir
+		err := together(nodes, func(ctx context.Context, rt *orwl.Runtime) error {
+			g := New(rt, o)
+			u := NewField(g, "u", FieldOptions[uint64]{Halo: Around(1), Initial: func(at []int) uint64 { return mixed(1, at...) }})
+			sum := NewReduction(g, "sum", ReductionOptions[uint64]{
+				Combine: func(a, b uint64) uint64 { return a + b },
+				Until:   func(sweep int, _ uint64) bool { return sweep >= end },
+			})
+			err := g.Sweep(sweeps, func(b *Block) {
+				for r := range b.Rows() {
+					west, old, north, next := u.Old(r, 0, -1), u.Old(r), u.Old(r, -1, 0), u.New(r)
+					for i := range next {
+						next[i] = mixed(old[i], int(west[i]), int(north[i]))
+						sum.Put(b, next[i])
+					}
+				}
+			})
+			if err != nil {
+				return err
+			}
+			if err := rt.Run(ctx); err != nil {
+				return err
+			}
+			c := g.Checkpoints()
+			if c.Err != nil || c.Newest != g.swept() {
+				return fmt.Errorf("%+v, want one after the last of %d sweeps", c, g.swept())
+			}
+			if rt.Node() == 0 {
+				swept, saved = g.swept(), c
+			}
+			return g.Verify(ctx)
+		})
+		if err != nil {
+			t.Fatalf("update %d, end %d, %d nodes: %v", update, end, nodes, err)
+		}
+		return swept, saved
+	}
+	ended, _ = run(nodes, Options{Size: Size{8, 9}, Blocks: Size{2, 2}, Update: update}, 100, end)
+	_, again = run(1, Options{Size: Size{8, 9}, Blocks: Size{1, 3}, Update: update, Sweeps: 2}, ended+5, 1000)
+	return ended, again
 }

@@ -32,12 +32,13 @@ type Grid struct {
 	stop              atomic.Int64 // passes, if a reduction has ended the run
 	tiles             []*tile
 	saves             []*savedFile // of the checkpoint
-	keeper            *keeper      // of checkpoints, or nil
+	disk              disk         // for checkpoints
+	keeper            *keeper      // of them, or nil
 }
 
 // New declares a grid in a runtime. [Grid.Sweep] reports what is wrong with the options.
 func New(rt *orwl.Runtime, o Options) *Grid {
-	g := &Grid{rt: rt, o: o.withDefaults(), ranks: len(o.Size), kinds: make(map[kind]*imports)}
+	g := &Grid{rt: rt, o: o.withDefaults(), ranks: len(o.Size), kinds: make(map[kind]*imports), disk: folder(o.Checkpoint.Dir)}
 	if err := o.validate(); err != nil {
 		g.check(err)
 		g.ranks = 1

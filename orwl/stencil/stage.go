@@ -299,8 +299,9 @@ func (p *stage) end(n, swept int) error {
 		if err := p.reduce(n); err != nil {
 			return err
 		}
-		p.checkpoint(n, swept)
-		if n+1 == p.grid.passes() || n+1 == p.stop {
+		last := n+1 == p.grid.passes() || n+1 == p.stop
+		p.checkpoint(n, swept, last)
+		if last {
 			next = Outside
 			for i, f := range p.grid.fields {
 				f.forget(p.block.memory[i])
