@@ -29,15 +29,19 @@ func TestExamples(t *testing.T) {
 		"redblack":    "in sweep 261 ",
 		"filter":      "240×320 cells in ",
 	}
-	film := filepath.Join(t.TempDir(), "wave.gif")
-	args := map[string][]string{
-		"wave":   {"-film", film},
-		"filter": {"-out", filepath.Join(t.TempDir(), "filtered.png")},
+	dir := t.TempDir()
+	// Each draws a film, and the cube a picture.
+	plot := func(name string) string {
+		if name == "jacobi3d" {
+			return filepath.Join(dir, name+".png")
+		}
+		return filepath.Join(dir, name+".gif")
 	}
+	args := map[string][]string{"filter": {"-out", filepath.Join(dir, "filtered.png")}}
 	for _, file := range folders {
 		name := filepath.Dir(file)
 		t.Run(name, func(t *testing.T) {
-			run := exec.Command(filepath.Join(bin, name), args[name]...)
+			run := exec.Command(filepath.Join(bin, name), append(args[name], "-plot", plot(name), "-progress")...)
 			run.Stderr = os.Stderr
 			out, err := run.Output()
 			if err != nil {
@@ -46,9 +50,9 @@ func TestExamples(t *testing.T) {
 			if text, known := want[name]; !known || !strings.Contains(string(out), text) {
 				t.Errorf("it prints\n%s\nand not %q", out, text)
 			}
+			if info, err := os.Stat(plot(name)); err != nil || info.Size() < 1000 {
+				t.Errorf("its plot: %v, %v", info, err)
+			}
 		})
-	}
-	if info, err := os.Stat(film); err != nil || info.Size() < 1000 {
-		t.Errorf("the film of the wave: %v, %v", info, err)
 	}
 }

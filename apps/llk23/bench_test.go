@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/orwl/go-orwl/orwl/stencil/show"
 )
 
 // BenchmarkListing is the sequential sweep, in memory and in a cache.
@@ -54,7 +56,7 @@ func BenchmarkField(b *testing.B) {
 				var blocks, sequential time.Duration
 				for b.Loop() {
 					f := solved(b, p, c.grid, form)
-					took, err := verify(b.Context(), f.field, quiet())
+					took, err := verify(b.Context(), f.field, show.Silent())
 					if err != nil {
 						b.Fatal(err)
 					}

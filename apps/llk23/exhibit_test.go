@@ -18,6 +18,7 @@ import (
 	"github.com/orwl/go-orwl/dashboards"
 	"github.com/orwl/go-orwl/metrics"
 	"github.com/orwl/go-orwl/orwl/launch"
+	"github.com/orwl/go-orwl/orwl/stencil/show"
 )
 
 // body is what a page of an exhibit says.
@@ -47,7 +48,7 @@ func TestExhibit(t *testing.T) {
 	}
 	f := newField(problem{rows: 40, cols: 60, iters: 20, kernel: listing(), values: noise}, size{2, 3}, fused)
 	f.exhibit = e
-	if _, err := f.solve(t.Context(), nil, quiet()); err != nil {
+	if _, err := f.solve(t.Context(), nil, show.Silent()); err != nil {
 		t.Fatal(err)
 	}
 	text := body(t, e, "/metrics")

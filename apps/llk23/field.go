@@ -12,6 +12,7 @@ import (
 
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/stencil"
+	"github.com/orwl/go-orwl/orwl/stencil/show"
 )
 
 // form is how many tasks a block has.
@@ -37,6 +38,7 @@ type field struct {
 	log        *slog.Logger // nil: slog's own
 	pin        bool         // the workers
 	why        io.Writer    // gets the placement of the run; nil: it is not asked for
+	films      bool         // the run
 
 	cells  *stencil.Grid
 	planes [planes]*stencil.Field[float64]
@@ -46,6 +48,7 @@ type field struct {
 	setup  time.Duration
 	ended  atomic.Int64 // when this node's last block was, or 0
 	trace  *tracing     // nil: there is no trace
+	film   *show.Film   // nil: there is none
 
 	reading sync.Once
 	unread  error // the first of a file that data comes from
@@ -95,6 +98,9 @@ func (f *field) declare(ctx context.Context, rt *orwl.Runtime) error {
 	}
 	if f.unread != nil {
 		return f.unread
+	}
+	if f.films {
+		f.film = show.NewFilm(show.Field(f.planes[planeData]))
 	}
 	return f.keepRing()
 }

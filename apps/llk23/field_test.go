@@ -4,16 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"log/slog"
 	"math"
 	"sync/atomic"
 	"testing"
 	"time"
-)
 
-// quiet is a meter without a reader.
-func quiet() *meter { return newMeter(io.Discard, slog.New(slog.DiscardHandler)) }
+	"github.com/orwl/go-orwl/orwl/stencil/show"
+)
 
 // knownKernels are all that -kernel names.
 func knownKernels(t testing.TB) []kernel {
@@ -30,7 +27,7 @@ func knownKernels(t testing.TB) []kernel {
 
 func solved(t testing.TB, p problem, grid size, form form) *measured {
 	t.Helper()
-	done, err := newField(p, grid, form).solve(t.Context(), nil, quiet())
+	done, err := newField(p, grid, form).solve(t.Context(), nil, show.Silent())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +51,7 @@ func TestField(t *testing.T) {
 						if f.swept() != p.updates() {
 							t.Errorf("%d elements were swept, want %d", f.swept(), p.updates())
 						}
-						if _, err := verify(t.Context(), f.field, quiet()); err != nil {
+						if _, err := verify(t.Context(), f.field, show.Silent()); err != nil {
 							t.Error(err)
 						}
 					})
@@ -188,7 +185,7 @@ func TestInterrupt(t *testing.T) {
 					cancel(cause)
 				}
 			}}
-			if _, err := newField(p, size{3, 2}, form).solve(ctx, nil, quiet()); !errors.Is(err, cause) {
+			if _, err := newField(p, size{3, 2}, form).solve(ctx, nil, show.Silent()); !errors.Is(err, cause) {
 				t.Errorf("%s, after %d calls: %v, want %v", form, after, err, cause)
 			}
 		}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/orwl/go-orwl/internal/memory"
+	"github.com/orwl/go-orwl/internal/outfile"
 	"github.com/orwl/go-orwl/orwl/launch"
 )
 
@@ -13,8 +14,8 @@ type job struct {
 	options
 	problem
 	place            launch.Place
-	out, trace, plot *output  // on node 0
-	exhibit          *exhibit // nil: there is none
+	out, trace, plot *outfile.File // on node 0
+	exhibit          *exhibit      // nil: there is none
 }
 
 // The defaults of -grid and -block, for initial values of a matrix of any size.
@@ -73,12 +74,12 @@ func newJob(o options, place launch.Place) (_ *job, err error) {
 	}
 	for _, f := range []struct {
 		flag, name string
-		to         **output
+		to         **outfile.File
 	}{{"out", o.out, &j.out}, {"trace", o.trace, &j.trace}, {"plot", o.plot, &j.plot}} {
 		if f.name == "" || place.Node != 0 || j.spawns() && o.ssh != "" {
 			continue
 		}
-		if *f.to, err = newOutput(f.name); err != nil {
+		if *f.to, err = outfile.Create(f.name); err != nil {
 			return nil, fmt.Errorf("-%s %s: %w", f.flag, f.name, reason(err))
 		}
 	}
@@ -174,8 +175,8 @@ func divisor(n, most int) int {
 func (j *job) close() {
 	// Only read, or not wanted any more.
 	_ = j.data.Close()
-	for _, o := range []*output{j.out, j.trace, j.plot} {
-		o.drop()
+	for _, o := range []*outfile.File{j.out, j.trace, j.plot} {
+		o.Drop()
 	}
 	// A reader that is still there has had its time.
 	_ = j.exhibit.close()

@@ -174,7 +174,7 @@ func TestNothingIsLeftBehind(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := j.out.finish(func(w io.Writer) error { return errFull }); err != errFull {
+	if err := j.out.Finish(func(w io.Writer) error { return errFull }); err != errFull {
 		t.Errorf("finish: %v", err)
 	}
 	j.close()

@@ -15,6 +15,7 @@ import (
 	"github.com/orwl/go-orwl/metrics"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
+	"github.com/orwl/go-orwl/orwl/stencil/show"
 )
 
 // Exit codes.
@@ -128,13 +129,17 @@ func begin(args []string) (o options, place launch.Place, err error) {
 // is a result, even a wrong one, and this is node 0.
 func (j *job) do(ctx context.Context, stderr io.Writer) (*report, error) {
 	log := terminal.Log(stderr, slog.LevelInfo).With("node", j.place.Node)
-	m := j.meter(stderr, log)
+	m := show.Silent()
+	if j.place.Node == 0 {
+		m = show.NewMeter("llk23", stderr, log)
+	}
+	m.Tell = j.place.Progress
 	nodes, err := j.join(ctx, stderr)
 	if err != nil {
 		return nil, err
 	}
 	j.exhibit.open(nodes, log)
-	f, tr, err := j.solve(ctx, nodes, log, m)
+	f, tr, err := j.solve(ctx, nodes, stderr, log, m)
 	// The others need not wait for what node 0 does with the result.
 	if left := leave(ctx, nodes, err != nil); err == nil {
 		err = left
@@ -146,31 +151,36 @@ func (j *job) do(ctx context.Context, stderr io.Writer) (*report, error) {
 }
 
 // solve solves the problem on nodes. Only node 0 has a result.
-func (j *job) solve(ctx context.Context, nodes *orwl.Nodes, log *slog.Logger, m *meter) (*measured, *tracing, error) {
+func (j *job) solve(ctx context.Context, nodes *orwl.Nodes, stderr io.Writer, log *slog.Logger, m *show.Meter) (*measured, *tracing, error) {
 	var tr *tracing
 	if j.options.trace != "" {
 		tr = newTracing(mostSlices)
 	}
 	field := newField(j.problem, j.grid, j.tasks).on(nodes)
-	field.exhibit, field.log, field.pin = j.exhibit, log, j.pin
-	if j.why {
-		field.why = m.out // of node 0 only: the others' meters discard
+	field.exhibit, field.log, field.pin, field.films = j.exhibit, log, j.pin, show.IsFilm(j.options.plot)
+	if j.why && j.place.Node == 0 {
+		field.why = stderr
 	}
 	f, err := field.solve(ctx, tr, m)
 	return f, tr, err
 }
 
 // tell does with a result what the options say.
-func (j *job) tell(ctx context.Context, f *measured, tr *tracing, m *meter) (*report, error) {
+func (j *job) tell(ctx context.Context, f *measured, tr *tracing, m *show.Meter) (*report, error) {
 	r := newReport(f)
 	var err error
 	if r.SHA256, err = digest(ctx, f.result()); err != nil {
 		return nil, err
 	}
 	if err := errors.Join(
-		j.out.finish(f.export),
-		j.trace.finish(func(to io.Writer) error { return tr.done.WriteChrome(to) }),
-		j.plot.finish(func(to io.Writer) error { return r.plot(to, f.result()) }),
+		j.out.Finish(f.export),
+		j.trace.Finish(func(to io.Writer) error { return tr.done.WriteChrome(to) }),
+		j.plot.Finish(func(to io.Writer) error {
+			if f.film != nil {
+				return show.WriteFilms(ctx, to, f.film)
+			}
+			return r.plot(to, f.result())
+		}),
 	); err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/orwl/nodes"
+	"github.com/orwl/go-orwl/orwl/stencil/show"
 )
 
 // spawn runs this program once for each node, on this machine or over ssh, and returns the exit
@@ -23,12 +24,12 @@ import (
 func (j *job) spawn(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	program, err := os.Executable()
 	if err == nil {
-		all := throng{meter: newMeter(stderr, terminal.Log(stderr, slog.LevelInfo))}
+		all := show.Crew{Meter: show.NewMeter("llk23", stderr, terminal.Log(stderr, slog.LevelInfo))}
 		err = launch.Spawn(context.Background(), launch.Run{
 			Nodes: j.options.nodes, Hosts: j.hosts(), Program: program, Args: args,
-			Stdout: all.over(stdout), Stderr: all.over(stderr), Plain: true, Progress: all.hear,
+			Stdout: all.Over(stdout), Stderr: all.Over(stderr), Plain: true, Progress: all.Hear,
 		})
-		all.clear()
+		all.Clear()
 	}
 	if err == nil {
 		return exitDone

@@ -14,6 +14,7 @@ import (
 
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
+	"github.com/orwl/go-orwl/orwl/stencil/show"
 )
 
 // unhurried is a lease for a machine that may have more to do than it can: no test is about
@@ -53,7 +54,7 @@ func solveOn(t testing.TB, count int, tr func() *tracing, make func(node int) *f
 	for i, n := range crew(t, count) {
 		all.Go(func() {
 			tr := tr()
-			f, err := make(i).on(n).solve(context.Background(), tr, quiet())
+			f, err := make(i).on(n).solve(context.Background(), tr, show.Silent())
 			errs[i] = err
 			if i == 0 {
 				done, seen = f, tr
@@ -118,7 +119,7 @@ func TestFieldOnNodes(t *testing.T) {
 							if err := errors.Join(errs...); err != nil {
 								t.Fatal(err)
 							}
-							if _, err := verify(t.Context(), f.field, quiet()); err != nil {
+							if _, err := verify(t.Context(), f.field, show.Silent()); err != nil {
 								t.Error(err)
 							}
 							if want := shipped(f.field); f.shipped != want {
@@ -148,7 +149,7 @@ func TestPassesOnNodes(t *testing.T) {
 			if err := errors.Join(errs...); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := verify(t.Context(), f.field, quiet()); err != nil {
+			if _, err := verify(t.Context(), f.field, show.Silent()); err != nil {
 				t.Errorf("%s, blocks of %v: %v", kernel.name, each, err)
 			}
 			if want := shipped(f.field); f.shipped != want {

@@ -69,9 +69,12 @@ func TestProcesses(t *testing.T) {
 			t.Errorf("the folder has %v, %v: want three files", left, err)
 		}
 	}
-	code, stdout, stderr := program(t, "-grid", "3x1", "-block", "11x17", "-iters", "10", "-nodes", "2")
+	code, stdout, stderr := program(t, "-grid", "3x1", "-block", "11x17", "-iters", "10", "-nodes", "2", "-plot", at("d.gif"))
 	if code != 0 || stderr != "" || !strings.HasPrefix(stdout, "speed-up  ") || strings.Contains(stdout, "[") || strings.Count(stdout, "verified") != 1 {
 		t.Errorf("exit code %d, complains %q, prints\n%s", code, stderr, stdout)
+	}
+	if film, err := os.ReadFile(at("d.gif")); err != nil || !bytes.HasPrefix(film, []byte("GIF89a")) {
+		t.Errorf("the film begins with %.20q, %v", film, err)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/orwl/stencil/show"
 )
 
 // measured is a finished run and what it took.
@@ -23,7 +24,7 @@ const stall = time.Minute
 
 // solve solves f's problem, with the other nodes if there are any. Node 0 has the result
 // then; the others have nothing measured. If there is a trace, it is filled.
-func (f *field) solve(ctx context.Context, tr *tracing, m *meter) (*measured, error) {
+func (f *field) solve(ctx context.Context, tr *tracing, m *show.Meter) (*measured, error) {
 	f.trace = tr
 	begin := time.Now()
 	rt, err := f.program(ctx)
@@ -33,7 +34,7 @@ func (f *field) solve(ctx context.Context, tr *tracing, m *meter) (*measured, er
 	}
 	f.begin = time.Now()
 	f.exhibit.follow(rt, f)
-	stop := m.watch("sweeping", f.share(), f.swept)
+	stop := m.Watch("sweeping", f.share(), f.swept)
 	err = rt.Run(ctx)
 	stop()
 	if err != nil {
@@ -45,6 +46,11 @@ func (f *field) solve(ctx context.Context, tr *tracing, m *meter) (*measured, er
 	}
 	if err != nil || f.nodes.Number() != 0 {
 		return nil, err
+	}
+	if f.film != nil {
+		if err := f.film.Gather(ctx); err != nil {
+			return nil, err
+		}
 	}
 	if f.final, err = f.planes[planeData].Values(ctx); err != nil {
 		return nil, err
@@ -95,7 +101,7 @@ func (f *field) meet(ctx context.Context, failure error) error {
 // verify computes f's problem once more, sequentially and from initial values
 // that it makes for itself, and compares every bit. The grid has given up its coefficients, so
 // that there are never more than eight matrices.
-func verify(ctx context.Context, f *field, m *meter) (took time.Duration, err error) {
+func verify(ctx context.Context, f *field, m *show.Meter) (took time.Duration, err error) {
 	runtime.GC() // otherwise the old coefficients stay until the heap has doubled
 	b, err := f.newBlock(ctx, f.whole())
 	if err != nil {
@@ -103,7 +109,7 @@ func verify(ctx context.Context, f *field, m *meter) (took time.Duration, err er
 	}
 	var swept atomic.Int64
 	begin := time.Now()
-	stop := m.watch("verifying", f.updates(), swept.Load)
+	stop := m.Watch("verifying", f.updates(), swept.Load)
 	err = f.sequential(ctx, b, &swept)
 	took = time.Since(begin)
 	stop()

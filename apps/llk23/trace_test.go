@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/orwl/go-orwl/orwl/stencil/show"
 	"github.com/orwl/go-orwl/orwl/trace"
 )
 
@@ -16,7 +17,7 @@ func traced(t *testing.T, count int, p problem, grid size, form form, most int) 
 	t.Helper()
 	tr, f, errs := newTracing(most), (*measured)(nil), make([]error, 1)
 	if count == 1 {
-		f, errs[0] = newField(p, grid, form).solve(t.Context(), tr, quiet())
+		f, errs[0] = newField(p, grid, form).solve(t.Context(), tr, show.Silent())
 	} else {
 		f, tr, errs = solveOn(t, count, func() *tracing { return newTracing(most) }, func(int) *field { return newField(p, grid, form) })
 	}

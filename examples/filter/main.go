@@ -17,6 +17,7 @@ import (
 	"github.com/orwl/go-orwl/orwl"
 	_ "github.com/orwl/go-orwl/orwl/nodes" // for several nodes
 	"github.com/orwl/go-orwl/orwl/stencil"
+	"github.com/orwl/go-orwl/orwl/stencil/show"
 )
 
 var (
@@ -24,6 +25,7 @@ var (
 	out    = flag.String("out", "filtered.png", "where to write the result")
 	passes = flag.Int("passes", 4, "how often the picture is blurred")
 	edges  = flag.Bool("edges", false, "keep the edges of the blurred picture only")
+	look   = show.Flags(flag.CommandLine) // -plot, -progress
 )
 
 func main() {
@@ -69,7 +71,8 @@ func filter(ctx context.Context, rt *orwl.Runtime) error {
 	if err != nil {
 		return err
 	}
-	if err := rt.Run(ctx); err != nil {
+	red := show.By(u, func(p pixel) float64 { return float64(p[0]) })
+	if err := look.Run(ctx, red); err != nil {
 		return err
 	}
 	pixels, err := u.Values(ctx)

@@ -1,11 +1,12 @@
 // Gauss-Seidel's method on a plate, until no cell changes by more than a little. All blocks end
 // after the same sweep, though they never meet at a barrier.
 //
-//	go run ./examples/gaussseidel
+//	go run ./examples/gaussseidel -plot plate.gif
 package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"log"
 	"math"
@@ -13,11 +14,15 @@ import (
 	"github.com/orwl/go-orwl/orwl"
 	_ "github.com/orwl/go-orwl/orwl/nodes" // for several nodes
 	"github.com/orwl/go-orwl/orwl/stencil"
+	"github.com/orwl/go-orwl/orwl/stencil/show"
 )
 
 const little = 1e-4
 
+var look = show.Flags(flag.CommandLine) // -plot, -progress
+
 func main() {
+	flag.Parse()
 	if err := orwl.Run(context.Background(), orwl.Options{}, plate); err != nil {
 		log.Fatal(err)
 	}
@@ -56,7 +61,7 @@ func plate(ctx context.Context, rt *orwl.Runtime) error {
 	if err != nil {
 		return err
 	}
-	if err := rt.Run(ctx); err != nil {
+	if err := look.Run(ctx, show.Field(u)); err != nil {
 		return err
 	}
 	fmt.Printf("%v, at most %d sweeps more than needed\n", g, change.Delay())

@@ -1,19 +1,24 @@
 // Heat flows along a bar whose left end is kept hot.
 //
-//	go run ./examples/heat
+//	go run ./examples/heat -plot heat.gif
 package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"log"
 
 	"github.com/orwl/go-orwl/orwl"
 	_ "github.com/orwl/go-orwl/orwl/nodes" // for several nodes
 	"github.com/orwl/go-orwl/orwl/stencil"
+	"github.com/orwl/go-orwl/orwl/stencil/show"
 )
 
+var look = show.Flags(flag.CommandLine) // -plot, -progress
+
 func main() {
+	flag.Parse()
 	if err := orwl.Run(context.Background(), orwl.Options{}, heat); err != nil {
 		log.Fatal(err)
 	}
@@ -41,7 +46,7 @@ func heat(ctx context.Context, rt *orwl.Runtime) error {
 	if err != nil {
 		return err
 	}
-	if err := rt.Run(ctx); err != nil {
+	if err := look.Run(ctx, show.Field(u)); err != nil {
 		return err
 	}
 	values, err := u.Values(ctx)

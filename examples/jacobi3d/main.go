@@ -1,7 +1,7 @@
 // A cube whose faces are kept at fixed values comes to rest. Each sweep replaces each cell by the
 // mean of its six neighbours.
 //
-//	go run ./examples/jacobi3d -n 192 -sweeps 200 -deep 4
+//	go run ./examples/jacobi3d -n 192 -sweeps 200 -deep 4 -progress -plot middle.png
 package main
 
 import (
@@ -14,12 +14,14 @@ import (
 	"github.com/orwl/go-orwl/orwl"
 	_ "github.com/orwl/go-orwl/orwl/nodes" // for several nodes
 	"github.com/orwl/go-orwl/orwl/stencil"
+	"github.com/orwl/go-orwl/orwl/stencil/show"
 )
 
 var (
 	n      = flag.Int("n", 96, "cells on a side")
 	sweeps = flag.Int("sweeps", 100, "how often the cube is swept")
 	deep   = flag.Int("deep", 1, "sweeps between two exchanges of the blocks")
+	look   = show.Flags(flag.CommandLine) // -plot, -progress
 )
 
 func main() {
@@ -50,7 +52,7 @@ func cube(ctx context.Context, rt *orwl.Runtime) error {
 		return err
 	}
 	begin := time.Now()
-	if err := rt.Run(ctx); err != nil {
+	if err := look.Run(ctx, show.Field(u)); err != nil {
 		return err
 	}
 	fmt.Printf("%v: %.2f s\n", g, time.Since(begin).Seconds())

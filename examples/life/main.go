@@ -1,21 +1,26 @@
 // Conway's Game of Life on a torus. A glider comes back to where it was.
 //
-//	go run ./examples/life
+//	go run ./examples/life -plot life.gif
 package main
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"log"
 
 	"github.com/orwl/go-orwl/orwl"
 	_ "github.com/orwl/go-orwl/orwl/nodes" // for several nodes
 	"github.com/orwl/go-orwl/orwl/stencil"
+	"github.com/orwl/go-orwl/orwl/stencil/show"
 )
 
 const side = 16
 
+var look = show.Flags(flag.CommandLine) // -plot, -progress
+
 func main() {
+	flag.Parse()
 	if err := orwl.Run(context.Background(), orwl.Options{}, life); err != nil {
 		log.Fatal(err)
 	}
@@ -54,7 +59,7 @@ func life(ctx context.Context, rt *orwl.Runtime) error {
 	if err != nil {
 		return err
 	}
-	if err := rt.Run(ctx); err != nil {
+	if err := look.Run(ctx, show.Field(u)); err != nil {
 		return err
 	}
 	cells, err := u.Values(ctx)

@@ -10,12 +10,14 @@ import (
 	"github.com/orwl/go-orwl/orwl"
 	_ "github.com/orwl/go-orwl/orwl/nodes" // for several nodes
 	"github.com/orwl/go-orwl/orwl/stencil"
+	"github.com/orwl/go-orwl/orwl/stencil/show"
 )
 
 var (
 	side   = flag.Int("side", 100, "cells on a side")
 	sweeps = flag.Int("sweeps", 20_000, "how often the plate is swept at most")
 	little = flag.Float64("little", 1e-4, "end when no cell changes by more")
+	look   = show.Flags(flag.CommandLine) // -plot, -progress
 )
 
 func main() {
@@ -76,7 +78,7 @@ func plate(ctx context.Context, rt *orwl.Runtime) ([]float64, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := rt.Run(ctx); err != nil {
+	if err := look.Run(ctx, show.Field(u)); err != nil {
 		return nil, err
 	}
 	fmt.Printf("%v, at most %d sweeps more than needed\n", g, change.Delay())

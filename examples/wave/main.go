@@ -1,30 +1,26 @@
 // A wave on a membrane whose edge is fixed. It needs two generations: New holds the one before
 // Old until the kernel writes it.
 //
-//	go run ./examples/wave -side 400 -sweeps 5000 -film wave.gif
+//	go run ./examples/wave -side 400 -sweeps 5000 -plot wave.gif
 package main
 
 import (
-	"bytes"
 	"context"
 	"flag"
 	"fmt"
 	"log"
 	"math"
-	"time"
-
-	"github.com/google/renameio/v2/maybe"
 
 	"github.com/orwl/go-orwl/orwl"
 	_ "github.com/orwl/go-orwl/orwl/nodes" // for several nodes
 	"github.com/orwl/go-orwl/orwl/stencil"
-	"github.com/orwl/go-orwl/orwl/stencil/picture"
+	"github.com/orwl/go-orwl/orwl/stencil/show"
 )
 
 var (
 	side   = flag.Int("side", 200, "cells on a side")
 	sweeps = flag.Int("sweeps", 500, "how often the membrane is swept")
-	file   = flag.String("film", "", "write an animated GIF of the run to this file")
+	look   = show.Flags(flag.CommandLine) // -plot, -progress
 )
 
 const speed = 0.25 // cells per sweep, squared
@@ -57,42 +53,9 @@ func wave(ctx context.Context, rt *orwl.Runtime) error {
 	if err != nil {
 		return err
 	}
-	filmed := film(ctx, u)
-	if err := rt.Run(ctx); err != nil {
-		return err
-	}
-	if err := filmed(); err != nil {
+	if err := look.Run(ctx, show.Field(u).Between(-0.2, 0.2)); err != nil {
 		return err
 	}
 	fmt.Printf("%v, %d sweeps\n", g, *sweeps)
 	return g.Verify(ctx)
-}
-
-// film begins to film the run. The result ends that and writes the file.
-func film(ctx context.Context, u *stencil.Field[float64]) (end func() error) {
-	if *file == "" {
-		return func() error { return nil }
-	}
-	var movie picture.Movie
-	ctx, cut := context.WithCancel(ctx)
-	done := make(chan error)
-	go func() {
-		done <- picture.Film(ctx, u, time.Second/20, &movie, func(s stencil.Snapshot[float64]) picture.Picture {
-			return picture.Picture{{
-				Title: fmt.Sprintf("height after %d sweeps", s.Last),
-				Rows:  *side, Cols: *side, Values: picture.Cells(s.Cells, *side), Least: -0.2, Most: 0.2,
-			}}
-		})
-	}()
-	return func() error {
-		cut()
-		if err := <-done; err != nil {
-			return err
-		}
-		var gif bytes.Buffer
-		if err := movie.GIF(&gif); err != nil {
-			return err
-		}
-		return maybe.WriteFile(*file, gif.Bytes(), 0o666) // whole, or not at all
-	}
 }

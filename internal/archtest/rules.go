@@ -83,7 +83,10 @@ var layers = []layer{
 	{path: "orwl", imports: "orwl/internal/linked orwl/internal/workers orwl/launch orwl/placement orwl/liveness net/topology/host net/rma/part " + belowOrwl},
 	{path: "orwl/trace", imports: "orwl " + belowOrwl},
 	{path: "orwl/stencil", imports: "orwl handle resource"},
-	{path: "orwl/stencil/picture", imports: "orwl/stencil orwl"},
+	{path: "orwl/stencil/picture"},
+	{path: "internal/terminal"},
+	{path: "internal/outfile"},
+	{path: "orwl/stencil/show", imports: "internal/outfile internal/terminal orwl/stencil/picture orwl/stencil orwl/launch orwl resource"},
 	{path: "metrics", imports: "orwl " + belowOrwl},
 
 	{path: "internal/promserver", testsOf: "metrics"},
@@ -126,7 +129,6 @@ var layers = []layer{
 	{path: "internal/tally", pure: true, everybodys: true},
 	{path: "internal/archtest"},
 	{path: "internal/memory"},
-	{path: "internal/terminal"},
 	{path: "internal/prose"},
 }
 

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"runtime"
+	"slices"
 	"sync/atomic"
 
 	"github.com/orwl/go-orwl/orwl"
@@ -18,6 +19,7 @@ type Grid struct {
 	ranks      int // the user's dimensions
 	fields     []column
 	reductions []reducer
+	framers    []framer
 	errs       []error
 
 	// After Sweep.
@@ -57,6 +59,15 @@ func New(rt *orwl.Runtime, o Options) *Grid {
 	}
 	return g
 }
+
+// Name is the name of the grid.
+func (g *Grid) Name() string { return g.o.Name }
+
+// Size is the number of cells in each dimension.
+func (g *Grid) Size() Size { return slices.Clone(g.o.Size) }
+
+// Runtime is the runtime that the grid is declared in.
+func (g *Grid) Runtime() *orwl.Runtime { return g.rt }
 
 // check keeps an error for Sweep.
 func (g *Grid) check(err error) {

@@ -301,6 +301,9 @@ func (p *stage) end(n, swept int) error {
 		}
 		last := n+1 == p.grid.passes() || n+1 == p.stop
 		p.checkpoint(n, swept, last)
+		if err := p.told(n, swept, last); err != nil {
+			return err
+		}
 		if last {
 			next = Outside
 			for i, f := range p.grid.fields {

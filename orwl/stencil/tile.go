@@ -2,6 +2,7 @@ package stencil
 
 import (
 	"fmt"
+	"sync/atomic"
 
 	"github.com/orwl/go-orwl/resource"
 )
@@ -26,8 +27,9 @@ type tile struct {
 	region  [1]box
 	stages  int // tasks that take turns in a pass
 	watch   watch
-	flows   []any // of each reduction
-	stop    int   // how many passes there are, if a reduction ends the run
+	flows   []any        // of each reduction
+	stop    int          // how many passes there are, if a reduction ends the run
+	done    atomic.Int64 // sweeps
 }
 
 // newTile lays out a tile, without its resources.

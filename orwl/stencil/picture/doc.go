@@ -1,5 +1,5 @@
-// Package picture draws values on a grid as colours, with a title and a legend: as a PNG, or as an
-// animated GIF of a run while it goes on.
+// Package picture draws values on a grid as colours, with a title and a legend: as a PNG, or
+// as an animated GIF. Package show makes pictures and films of a run with it.
 //
 //	p := picture.Picture{{Title: "heat", Rows: 100, Cols: 200, Values: picture.Cells(values, 200)}}
 //	err := p.PNG(file)

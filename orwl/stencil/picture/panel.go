@@ -23,20 +23,24 @@ type Panel struct {
 	Label func(v float64) string
 	// Blocks draws lines between so many rows and columns of blocks.
 	Blocks struct{ Rows, Cols int }
+	// Curve draws a single row as a curve.
+	Curve bool
+	// Long is how many pixels the longer side has: 480 by default.
+	Long int
 }
 
-// number is a type whose values have a place on a legend.
-type number interface {
+// Number is a type whose values have a place on a legend.
+type Number interface {
 	~int8 | ~int16 | ~int32 | ~int64 | ~int | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64
 }
 
 // Cells are rows of so many cells, in the order of a grid: for Panel.Values.
-func Cells[T number](cells []T, cols int) iter.Seq[[]float64] {
+func Cells[T Number](cells []T, cols int) iter.Seq[[]float64] {
 	return func(yield func([]float64) bool) {
 		row := make([]float64, cols)
-		for ; len(cells) >= cols; cells = cells[cols:] {
+		for rest := cells; len(rest) >= cols; rest = rest[cols:] {
 			for i := range row {
-				row[i] = float64(cells[i])
+				row[i] = float64(rest[i])
 			}
 			if !yield(row) {
 				return
@@ -47,12 +51,28 @@ func Cells[T number](cells []T, cols int) iter.Seq[[]float64] {
 
 // size is how large the panel is: true to the grid's shape unless that is very long.
 func (p *Panel) size() image.Point {
+	long := p.Long
+	if long == 0 {
+		long = panelLong
+	}
+	if p.Curve {
+		return image.Pt(long, long/2)
+	}
 	longest := max(p.Rows, p.Cols)
 	side := func(n int) int {
-		return max(panelShort, int(math.Round(panelLong*float64(n)/float64(longest))))
+		return max(panelShort, int(math.Round(float64(long)*float64(n)/float64(longest))))
 	}
 	return image.Pt(side(p.Cols), side(p.Rows))
 }
+
+// Keep keeps the panel's values, as coarsely as it will be drawn: what they come from may change.
+func (p *Panel) Keep() {
+	a := p.average()
+	p.Rows, p.Cols, p.Values = a.rows, a.cols, Cells(a.cells, a.cols)
+}
+
+// Span is the least and the greatest value that is drawn.
+func (p *Panel) Span() (least, most float64) { return p.average().span() }
 
 // average is values of no more rows and columns than a panel has pixels.
 type average struct {
@@ -113,14 +133,42 @@ func (p *Panel) draw(to draw.Image, at image.Point) {
 	}
 	size := p.size()
 	write(to, at.Sub(image.Pt(0, titleHigh)), p.Title, rgb(0))
-	for y := range size.Y {
-		row := a.cells[y*a.rows/size.Y*a.cols:]
-		for x := range size.X {
-			to.Set(at.X+x, at.Y+y, palette.at(fraction(row[x*a.cols/size.X], least, most)))
+	if p.Curve {
+		a.curve(to, at, size, palette, least, most)
+	} else {
+		for y := range size.Y {
+			row := a.cells[y*a.rows/size.Y*a.cols:]
+			for x := range size.X {
+				to.Set(at.X+x, at.Y+y, palette.at(fraction(row[x*a.cols/size.X], least, most)))
+			}
 		}
 	}
 	p.lines(to, at, size)
 	p.legend(to, at.Add(image.Pt(size.X+margin/2, 0)), size.Y, palette, least, most)
+}
+
+// curve draws the first row as columns as high as its values, in their colours, with a line on top.
+func (a average) curve(to draw.Image, at, size image.Point, palette Palette, least, most float64) {
+	draw.Draw(to, image.Rectangle{Min: at, Max: at.Add(size)}, image.NewUniform(rgb(0xF0F0F0)), image.Point{}, draw.Src)
+	before := -1
+	for x := range size.X {
+		f := fraction(a.cells[x*a.cols/size.X], least, most)
+		colour := palette.at(f)
+		if colour == outOfRange {
+			f = 1
+		}
+		top := int(math.Round((1 - f) * float64(size.Y-1)))
+		if before < 0 {
+			before = top
+		}
+		for y := top; y < size.Y; y++ {
+			to.Set(at.X+x, at.Y+y, colour)
+		}
+		for y := min(before, top); y <= max(before, top); y++ {
+			to.Set(at.X+x, at.Y+y, rgb(0))
+		}
+		before = top
+	}
 }
 
 // lines separates the blocks, if they are large enough to be seen.
@@ -154,7 +202,11 @@ func (p *Panel) legend(to draw.Image, at image.Point, high int, palette Palette,
 	}
 	for _, mark := range []float64{1, 0.5, 0} {
 		y := int(math.Round((1 - mark) * float64(high-textHigh)))
-		write(to, at.Add(image.Pt(barWide+margin/4, y)), label(least+mark*(most-least)), rgb(0))
+		v := least + mark*(most-least)
+		if math.Abs(v) < (most-least)/1e6 { // 1e-33 beside 1
+			v = 0
+		}
+		write(to, at.Add(image.Pt(barWide+margin/4, y)), label(v), rgb(0))
 	}
 }
 

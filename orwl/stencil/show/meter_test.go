@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"encoding/json"
@@ -15,7 +15,7 @@ import (
 
 // followed is what a meter writes, or logs, while it follows something of 1000, two seconds and a
 // tick for each amount that is done.
-func followed(m *meter, amounts ...int64) string {
+func followed(m *Meter, amounts ...int64) string {
 	var out strings.Builder
 	m.out, m.log = &out, terminal.Log(&out, slog.LevelInfo).With("node", 0)
 	ticks, quit, ended := make(chan time.Time), make(chan struct{}), make(chan struct{})
@@ -34,7 +34,7 @@ func followed(m *meter, amounts ...int64) string {
 
 // A log has a line for each tenth that is passed, and for the beginning.
 func TestMeterLogs(t *testing.T) {
-	lines := json.NewDecoder(strings.NewReader(followed(new(meter), 0, 50, 99, 101, 199, 520, 599, 1000)))
+	lines := json.NewDecoder(strings.NewReader(followed(new(Meter), 0, 50, 99, 101, 199, 520, 599, 1000)))
 	for _, done := range []float64{0, 0.101, 0.52, 1} {
 		var record struct {
 			Msg           string
@@ -57,7 +57,7 @@ func TestMeterLogs(t *testing.T) {
 // What is over soon leaves no line in a log.
 func TestMeterIsSilentAtFirst(t *testing.T) {
 	var out strings.Builder
-	m := newMeter(&out, terminal.Log(&out, slog.LevelInfo))
+	m := NewMeter("heat", &out, terminal.Log(&out, slog.LevelInfo))
 	m.show("sweeping", 0.9, logsAfter-1)
 	if out.Len() > 0 {
 		t.Errorf("the log has %q", out.String())
@@ -65,14 +65,14 @@ func TestMeterIsSilentAtFirst(t *testing.T) {
 }
 
 func TestMeterInPlace(t *testing.T) {
-	text := followed(&meter{inPlace: true}, 0, 500)
+	text := followed(&Meter{inPlace: true}, 0, 500)
 	if strings.Contains(text, "\n") || !strings.Contains(text, "[###############...............] ") {
 		t.Errorf("the bar is %q", text)
 	}
 	if parts := strings.Split(text, "\r"); strings.TrimSpace(parts[len(parts)-2]) != "" || parts[len(parts)-1] != "" {
 		t.Errorf("the line is not cleaned up: %q", text)
 	}
-	if text := followed(&meter{inPlace: true}); text != "" {
+	if text := followed(&Meter{inPlace: true}); text != "" {
 		t.Errorf("a meter without ticks writes %q", text)
 	}
 }
@@ -80,7 +80,7 @@ func TestMeterInPlace(t *testing.T) {
 // A node tells its launcher, and writes nothing.
 func TestMeterTells(t *testing.T) {
 	var told []launch.Progress
-	m := &meter{inPlace: true, tell: func(p launch.Progress) error { told = append(told, p); return nil }}
+	m := &Meter{inPlace: true, Tell: func(p launch.Progress) error { told = append(told, p); return nil }}
 	if text := followed(m, 100, 900); text != "" {
 		t.Errorf("the node writes %q", text)
 	}
@@ -92,7 +92,7 @@ func TestMeterTells(t *testing.T) {
 // The launcher shows what the nodes have done together, in one line that other lines replace.
 func TestThrong(t *testing.T) {
 	var out strings.Builder
-	all := throng{meter: &meter{out: &out, inPlace: true}}
+	all := Crew{Meter: &Meter{out: &out, inPlace: true}}
 	for _, s := range []struct {
 		node int
 		launch.Progress
@@ -104,7 +104,7 @@ func TestThrong(t *testing.T) {
 		{0, launch.Progress{What: "verifying", Done: 1, Total: 4}},
 		{1, launch.Progress{What: "sweeping", Done: 9, Total: 10}}, // is late
 	} {
-		all.hear(s.node, s.Progress)
+		all.Hear(s.node, s.Progress)
 	}
 	for i, line := range strings.Split(out.String(), "\r")[1:] {
 		if want := []string{"sweeping  20 %", "sweeping  60 %", "verifying  25 %"}[i]; !strings.Contains(line, want) {
@@ -112,7 +112,7 @@ func TestThrong(t *testing.T) {
 		}
 	}
 	out.Reset()
-	fmt.Fprint(all.over(&out), "a line\n")
+	fmt.Fprint(all.Over(&out), "a line\n")
 	if text := out.String(); !strings.HasSuffix(text, " \ra line\n") || !strings.HasPrefix(text, "\r ") {
 		t.Errorf("a line over the bar is %q", text)
 	}

@@ -1,4 +1,4 @@
-package main
+package show
 
 import (
 	"fmt"
@@ -13,14 +13,17 @@ import (
 	"github.com/orwl/go-orwl/orwl/launch"
 )
 
-// meter shows how far something is: on a terminal in place, and elsewhere by a line of a log at
+// Meter shows how far something is: on a terminal in place, and elsewhere by a line of a log at
 // every tenth, if it takes long. A node that the program has started tells its launcher instead,
-// which shows all nodes as one.
-type meter struct {
+// which shows all nodes as one: see [Crew].
+type Meter struct {
+	// Tell tells the launcher; nil if there is none that wants to know.
+	Tell func(launch.Progress) error
+
+	name    string
 	out     io.Writer
 	log     *slog.Logger
 	inPlace bool
-	tell    func(launch.Progress) error // nil: there is no launcher that wants to know
 
 	mu    sync.Mutex
 	width int    // of the line that stands on the terminal
@@ -28,28 +31,21 @@ type meter struct {
 	tenth int
 }
 
-// newMeter writes to out, if that is a terminal, and otherwise to the log.
-func newMeter(out io.Writer, log *slog.Logger) *meter {
-	return &meter{out: out, log: log, inPlace: terminal.Is(out)}
+// NewMeter is a program's meter, which writes to out if that is a terminal, and otherwise to the log.
+func NewMeter(name string, out io.Writer, log *slog.Logger) *Meter {
+	return &Meter{name: name, out: out, log: log, inPlace: terminal.Is(out)}
 }
 
-// meter is a node's.
-func (j *job) meter(stderr io.Writer, log *slog.Logger) *meter {
-	m := newMeter(stderr, log)
-	if j.place.Node != 0 {
-		m = newMeter(io.Discard, slog.New(slog.DiscardHandler))
-	}
-	m.tell = j.place.Progress
-	return m
-}
+// Silent shows nothing.
+func Silent() *Meter { return NewMeter("", io.Discard, slog.New(slog.DiscardHandler)) }
 
 const (
 	meterTick = 100 * time.Millisecond
 	logsAfter = 2 * time.Second
 )
 
-// watch tells how much of total is done until stop is called.
-func (m *meter) watch(what string, total int64, done func() int64) (stop func()) {
+// Watch tells how much of total is done until stop is called.
+func (m *Meter) Watch(what string, total int64, done func() int64) (stop func()) {
 	ticker := time.NewTicker(meterTick)
 	quit := make(chan struct{})
 	ended := make(chan struct{})
@@ -65,30 +61,30 @@ func (m *meter) watch(what string, total int64, done func() int64) (stop func())
 }
 
 // follow tells how far it is at every tick, and leaves a clean line behind.
-func (m *meter) follow(what string, total int64, done func() int64, ticks <-chan time.Time, quit <-chan struct{}) {
+func (m *Meter) follow(what string, total int64, done func() int64, ticks <-chan time.Time, quit <-chan struct{}) {
 	begin := time.Now()
 	for {
 		select {
 		case now := <-ticks:
-			if m.tell != nil {
+			if m.Tell != nil {
 				// A launcher that is gone ends this process.
-				_ = m.tell(launch.Progress{What: what, Done: done(), Total: total})
+				_ = m.Tell(launch.Progress{What: what, Done: done(), Total: total})
 				continue
 			}
 			m.show(what, float64(done())/float64(total), now.Sub(begin))
 		case <-quit:
-			m.clear()
+			m.Clear()
 			return
 		}
 	}
 }
 
 // show shows how much is done after a time.
-func (m *meter) show(what string, fraction float64, after time.Duration) {
+func (m *Meter) show(what string, fraction float64, after time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.inPlace {
-		line := bar(fraction) + " llk23: " + what + " " + progress(fraction, after)
+		line := bar(fraction) + " " + m.name + ": " + what + " " + progress(fraction, after)
 		fmt.Fprintf(m.out, "\r%-*s", m.width, line)
 		m.width = len(line)
 		return
@@ -101,8 +97,8 @@ func (m *meter) show(what string, fraction float64, after time.Duration) {
 	m.log.Info(what, "done", math.Round(1000*fraction)/1000, "seconds", after.Seconds(), "left", left(fraction, after).Seconds())
 }
 
-// clear takes the line away that stands on the terminal.
-func (m *meter) clear() {
+// Clear takes the line away that stands on the terminal.
+func (m *Meter) Clear() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if m.width > 0 {
@@ -111,29 +107,30 @@ func (m *meter) clear() {
 	}
 }
 
-// over is a writer to the same terminal: it writes where the line stands.
-func (m *meter) over(to io.Writer) io.Writer { return clearing{m, to} }
+// Over is a writer to the same terminal: it writes where the line stands.
+func (m *Meter) Over(to io.Writer) io.Writer { return clearing{m, to} }
 
 type clearing struct {
-	*meter
+	*Meter
 	to io.Writer
 }
 
 func (c clearing) Write(p []byte) (int, error) {
-	c.clear()
+	c.Clear()
 	return c.to.Write(p)
 }
 
-// throng is how far the nodes of a run are, all together.
-type throng struct {
-	*meter
+// Crew is how far the nodes of a run are, all together, as the process knows that started them.
+type Crew struct {
+	*Meter
+
 	what  string // as node 0 says
 	begin time.Time
 	said  map[int]launch.Progress // by node, of the same
 }
 
-// hear takes what a node says. What node 0 says is shown with it.
-func (t *throng) hear(node int, p launch.Progress) {
+// Hear takes what a node says, for [launch.Run]. What node 0 says is shown with it.
+func (t *Crew) Hear(node int, p launch.Progress) {
 	if node == 0 && p.What != t.what {
 		t.what, t.begin, t.said = p.What, time.Now(), make(map[int]launch.Progress)
 	}

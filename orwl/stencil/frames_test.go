@@ -1,0 +1,74 @@
+package stencil
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/orwl/go-orwl/orwl"
+)
+
+// Each cell counts the sweeps. All cells of a frame have the same count, frames come in order, and the
+// last one is of the last sweep. Half as many follow when body has asked for that, but for those
+// that some block had come to: it was 3 passes ahead at most.
+func TestFrames(t *testing.T) {
+	for _, c := range []struct {
+		o     Options
+		until int
+		want  []int
+	}{
+		{Options{}, 0, []int{1, 2, 3, 4, 6, 8, 10, 12, 14, 15}},
+		{Options{Sweeps: 2}, 0, []int{2, 4, 6, 8, 12, 15}},
+		{Options{Update: InPlace, Stages: 2}, 0, []int{1, 2, 3, 4, 6, 8, 10, 12, 14, 15}},
+		{Options{Update: InPlace}, 8, []int{1, 2, 3, 4, 6, 8, 10, 11}},
+	} {
+		rt, err := orwl.New(orwl.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.o.Size, c.o.Blocks = Size{12, 10}, Size{3, 2}
+		g := New(rt, c.o)
+		u := NewField(g, "u", FieldOptions[int32]{Halo: Around(1)})
+		if c.until > 0 {
+			NewReduction(g, "end", ReductionOptions[int32]{
+				Combine: func(a, b int32) int32 { return a },
+				Until:   func(sweep int, _ int32) bool { return sweep+1 >= c.until },
+			})
+		}
+		if err := g.Sweep(15, func(b *Block) {
+			for r := range b.Rows() {
+				old, next := u.Old(r), u.New(r)
+				for i := range next {
+					next[i] = old[i] + 1
+				}
+			}
+		}); err != nil {
+			t.Fatal(err)
+		}
+		var got []int
+		ended := false
+		u.Frames(func(f Frame[int32]) bool {
+			got = append(got, f.Sweeps)
+			for i, n := range f.Cells {
+				if int(n) != f.Sweeps {
+					t.Errorf("%+v: cell %d of frame %d has been swept %d times", c.o, i, f.Sweeps, n)
+				}
+			}
+			ended = f.Last
+			return len(got) == 4
+		})
+		if p := g.Progress(); p != (Progress{0, 6 * 15}) {
+			t.Errorf("%+v before the run", p)
+		}
+		if err := rt.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ahead := 3 * max(1, c.o.Sweeps)
+		must := slices.DeleteFunc(slices.Clone(got), func(n int) bool { return n > got[3] && n <= got[3]+ahead && !slices.Contains(c.want, n) })
+		if !slices.Equal(must, c.want) || !ended {
+			t.Errorf("%+v: frames %v, want %v", c.o, got, c.want)
+		}
+		if p, n := g.Progress(), int64(6*got[len(got)-1]); p != (Progress{n, n}) {
+			t.Errorf("%+v: %+v after the run, want %d", c.o, p, n)
+		}
+	}
+}

@@ -1,0 +1,98 @@
+package show
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/orwl/go-orwl/internal/outfile"
+	"github.com/orwl/go-orwl/internal/terminal"
+	"github.com/orwl/go-orwl/orwl/stencil/picture"
+)
+
+// Look is what to show of a run.
+type Look struct {
+	// Plot is a file for a picture, FILE.png, or for a film, FILE.gif. Empty: there is none.
+	Plot string
+	// Progress shows how far the run is, on standard error.
+	Progress bool
+}
+
+// Flags defines -plot and -progress.
+func Flags(fs *flag.FlagSet) *Look {
+	l := new(Look)
+	fs.Func("plot", "draw the result in `FILE`.png, or the whole run as a film in FILE.gif", func(name string) error {
+		l.Plot = name
+		return CheckPlot(name)
+	})
+	fs.BoolVar(&l.Progress, "progress", false, "show how far the run is")
+	return l
+}
+
+// CheckPlot says that a name is that of a picture or a film.
+func CheckPlot(name string) error {
+	if s := strings.TrimSuffix(strings.TrimSuffix(name, ".png"), ".gif"); s == name || s == "" {
+		return errors.New("want the name of a .png or a .gif file")
+	}
+	return nil
+}
+
+// IsFilm says that a plot of this name is a film.
+func IsFilm(name string) bool { return strings.HasSuffix(name, ".gif") }
+
+// Run runs the runtime of the fields, which are of one grid, and shows what the look says. Every node of a
+// run calls it, after [stencil.Grid.Sweep].
+func (l *Look) Run(ctx context.Context, views ...View) error {
+	if len(views) == 0 {
+		return errors.New("show: no field to show")
+	}
+	g := views[0].source.grid()
+	rt := g.Runtime()
+	if l.Plot != "" {
+		if err := CheckPlot(l.Plot); err != nil {
+			return fmt.Errorf("show: plot %s: %w", l.Plot, err)
+		}
+	}
+	var file *outfile.File
+	if l.Plot != "" && rt.Node() == 0 {
+		var err error
+		if file, err = outfile.Create(l.Plot); err != nil {
+			return fmt.Errorf("show: plot: %w", err)
+		}
+		defer file.Drop()
+	}
+	var films []*Film
+	if IsFilm(l.Plot) {
+		for _, v := range views {
+			films = append(films, NewFilm(v))
+		}
+	}
+	meter := Silent()
+	if l.Progress && rt.Node() == 0 {
+		meter = NewMeter(filepath.Base(os.Args[0]), os.Stderr, terminal.Log(os.Stderr, slog.LevelInfo))
+	}
+	stop := meter.Watch("sweeping", g.Progress().Total, func() int64 { return g.Progress().Done })
+	err := rt.Run(ctx)
+	stop()
+	if err != nil || file == nil {
+		return err
+	}
+	if films != nil {
+		return file.Finish(func(to io.Writer) error { return WriteFilms(ctx, to, films...) })
+	}
+	var p picture.Picture
+	for _, v := range views {
+		panel, err := v.Panel(ctx)
+		if err != nil {
+			return err
+		}
+		p = append(p, panel)
+	}
+	return file.Finish(p.PNG)
+}
