@@ -5,12 +5,10 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/orwl/go-orwl/internal/command"
+	"github.com/orwl/go-orwl/orwl/launch"
 )
 
 // The limits keep numbers in range, and a slip of the finger from declaring tasks for hours.
@@ -83,32 +81,32 @@ func (o *options) flagSet() *flag.FlagSet {
 	fs := flag.NewFlagSet("llk23", flag.ContinueOnError)
 	fs.SetOutput(io.Discard)
 	fs.Usage = func() {}
-	fs.Var(sizeFlag{&o.grid, mostGrid}, "grid", "`RxC` blocks, rows x columns, no more than 65536; 4x4 by default, or what divides the matrix of -init")
-	fs.Var(sizeFlag{&o.block, mostBlock}, "block", "`RxC` elements in each block; 500x500 by default, or what the matrix of -init and -grid give")
-	fs.Var(count{&o.iters, mostIters}, "iters", "make `N` sweeps over the matrix")
-	fs.Var(initFlag{&o.init}, "init", "initial values `FROM` hills, noise (old name: smooth), lfk (the original kernel's 5x99), or FILE.npy, "+
+	fs.Var(sizeFlag(&o.grid, mostGrid), "grid", "`RxC` blocks, rows x columns, no more than 65536; 4x4 by default, or what divides the matrix of -init")
+	fs.Var(sizeFlag(&o.block, mostBlock), "block", "`RxC` elements in each block; 500x500 by default, or what the matrix of -init and -grid give")
+	fs.Var(command.Count(&o.iters, mostIters), "iters", "make `N` sweeps over the matrix")
+	fs.Var(command.Value(&o.init, "", readInit), "init", "initial values `FROM` hills, noise (old name: smooth), lfk (the original kernel's 5x99), or FILE.npy, "+
 		"a float64 matrix with its ring as data beside the coefficients of hills")
-	fs.Var(choice{&o.kernel, kernelNames()}, "kernel", command.Usage("kernel", ", which is the order of additions"))
-	fs.Var(count{&o.sweeps, mostSweeps}, "sweeps", "make `N` iterations in one pass over a block, while its rows are in the cache; blocks "+
+	fs.Var(command.Choice(&o.kernel, kernelNames()...), "kernel", command.Usage("kernel", ", which is the order of additions"))
+	fs.Var(command.Count(&o.sweeps, mostSweeps), "sweeps", "make `N` iterations in one pass over a block, while its rows are in the cache; blocks "+
 		"with neighbours have at least as many rows and columns")
-	fs.Var(choice{(*string)(&o.tasks), []string{string(fused), string(nine)}}, "tasks",
+	fs.Var(command.Choice(&o.tasks, fused, nine), "tasks",
 		"the `FORM` of the tasks that write a block's frontiers: those that sweep it, or one for each edge and corner")
-	fs.Var(toggle{&o.verify}, "verify", "compare every bit with a sequential sweep; -verify=false skips it")
+	fs.Var(command.Switch(&o.verify), "verify", "compare every bit with a sequential sweep; -verify=false skips it")
 
-	fs.Var(count{&o.nodes, mostNodes}, "nodes", "run on `N` nodes, processes of this machine, no more than blocks; in a run that something else has "+
+	fs.Var(command.Count(&o.nodes, mostNodes), "nodes", "run on `N` nodes, processes of this machine, no more than blocks; in a run that something else has "+
 		"started, as many as that has, or not given")
-	fs.Var(hostsFlag{&o.ssh}, "ssh", command.Usage("ssh", ", and where this program and this folder have the same path"))
-	fs.Var(count{&o.join, mostJoin}, "join", command.Usage("join", ""))
-	fs.Var(toggle{&o.pin}, "pin", "bind each worker to a processor of its own; nodes of one machine each need processors of their own")
+	fs.Var(command.Hosts(&o.ssh), "ssh", command.Usage("ssh", ", and where this program and this folder have the same path"))
+	fs.Var(command.Count(&o.join, mostJoin), "join", command.Usage("join", ""))
+	fs.Var(command.Switch(&o.pin), "pin", "bind each worker to a processor of its own; nodes of one machine each need processors of their own")
 
-	fs.Var(toggle{&o.json}, "json", command.Usage("json", ", instead of the table"))
-	fs.Var(fileFlag{&o.out, ".npy"}, "out", "write the final matrix, its ring included, to `FILE`.npy, for NumPy")
-	fs.Var(fileFlag{&o.plot, ".png"}, "plot", "draw the field, and how much each block waited, in `FILE`.png")
+	fs.Var(command.Switch(&o.json), "json", command.Usage("json", ", instead of the table"))
+	fs.Var(command.File(&o.out, ".npy"), "out", "write the final matrix, its ring included, to `FILE`.npy, for NumPy")
+	fs.Var(command.File(&o.plot, ".png", ".gif"), "plot", "draw the field, and how much each block waited, in `FILE`.png, or the whole run as a film in FILE.gif")
 
-	fs.Var(toggle{&o.why}, "why", command.Usage("why", ", and where each frontier is kept, on standard error when the run begins"))
-	fs.Var(fileFlag{&o.trace, ".json"}, "trace", "write what each task did to `FILE`.json, for Perfetto or orwl trace")
-	fs.Var(addressFlag{&o.metrics}, "metrics", command.Usage("metrics", ", such as 127.0.0.1:9464"))
-	fs.Var(timeFlag{&o.linger, mostLinger}, "metrics-linger", "when all is done, serve on until the metrics have been read once more, or for a `TIME`")
+	fs.Var(command.Switch(&o.why), "why", command.Usage("why", ", and where each frontier is kept, on standard error when the run begins"))
+	fs.Var(command.File(&o.trace, ".json"), "trace", "write what each task did to `FILE`.json, for Perfetto or orwl trace")
+	fs.Var(command.Address(&o.metrics), "metrics", command.Usage("metrics", ", such as 127.0.0.1:9464"))
+	fs.Var(command.Time(&o.linger, mostLinger), "metrics-linger", "when all is done, serve on until the metrics have been read once more, or for a `TIME`")
 	return fs
 }
 
@@ -129,67 +127,19 @@ than is free is refused.`,
 	},
 }
 
-// count is a flag that is a number from 1 to most.
-type count struct {
-	value *int
-	most  int
-}
-
-func (c count) String() string {
-	if c.value == nil {
-		return ""
+// readInit is what -init says.
+func readInit(text string) (string, error) {
+	switch {
+	case text == initSmooth:
+		return initNoise, nil
+	case text != initHills && text != initNoise && text != initLFK && !command.Named(text, ".npy"):
+		return "", errors.New("want hills, noise, lfk, or the name of a .npy file")
 	}
-	return strconv.Itoa(*c.value)
+	return text, nil
 }
 
-// Range is for the help.
-func (c count) Range() string { return fmt.Sprintf("1 to %d", c.most) }
-
-func (c count) Set(text string) error {
-	n, err := strconv.Atoi(text)
-	if err != nil || n < 1 || n > c.most {
-		return fmt.Errorf("want a whole number from 1 to %d", c.most)
-	}
-	*c.value = n
-	return nil
-}
-
-// choice is a flag that is one of a few words.
-type choice struct {
-	value   *string
-	allowed []string
-}
-
-func (c choice) String() string {
-	if c.value == nil {
-		return ""
-	}
-	return *c.value
-}
-
-// Range is for the help.
-func (c choice) Range() string { return strings.Join(c.allowed, " or ") }
-
-func (c choice) Set(text string) error {
-	if !slices.Contains(c.allowed, text) {
-		return fmt.Errorf("want %s", strings.Join(c.allowed, " or "))
-	}
-	*c.value = text
-	return nil
-}
-
-// toggle is a flag that is true or false.
-type toggle struct{ value *bool }
-
-func (t toggle) IsBoolFlag() bool { return true }
-
-func (t toggle) String() string { return strconv.FormatBool(t.value != nil && *t.value) }
-
-func (t toggle) Set(text string) error {
-	v, err := strconv.ParseBool(text)
-	if err != nil {
-		return errors.New("want true or false")
-	}
-	*t.value = v
-	return nil
+// hosts are those that -ssh lists, or nil.
+func (o options) hosts() []string {
+	hosts, _ := launch.ParseHosts(o.ssh) // was read before, or is empty
+	return hosts
 }

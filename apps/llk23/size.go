@@ -1,9 +1,12 @@
 package main
 
 import (
+	"flag"
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/orwl/go-orwl/internal/command"
 )
 
 // size is how many rows and columns something has: of blocks, or of elements.
@@ -21,28 +24,14 @@ func (s size) divides(whole size) bool { return whole.rows%s.rows == 0 && whole.
 
 // sizeFlag is a flag like 4x4, where each number is from 1 to most. The value is zero until the
 // flag is given.
-type sizeFlag struct {
-	value *size
-	most  int
-}
-
-func (f sizeFlag) String() string {
-	if f.value == nil {
-		return ""
-	}
-	return f.value.String()
-}
-
-// Range is for the help.
-func (f sizeFlag) Range() string { return fmt.Sprintf("each 1 to %d", f.most) }
-
-func (f sizeFlag) Set(text string) error {
-	rows, cols, ok := strings.Cut(text, "x")
-	r, rowsErr := strconv.Atoi(rows)
-	c, colsErr := strconv.Atoi(cols)
-	if !ok || rowsErr != nil || colsErr != nil || min(r, c) < 1 || max(r, c) > f.most {
-		return fmt.Errorf("want rows x columns like 4x4, each from 1 to %d", f.most)
-	}
-	*f.value = size{r, c}
-	return nil
+func sizeFlag(to *size, most int) flag.Value {
+	return command.Value(to, fmt.Sprintf("each 1 to %d", most), func(text string) (size, error) {
+		rows, cols, ok := strings.Cut(text, "x")
+		r, rowsErr := strconv.Atoi(rows)
+		c, colsErr := strconv.Atoi(cols)
+		if !ok || rowsErr != nil || colsErr != nil || min(r, c) < 1 || max(r, c) > most {
+			return size{}, fmt.Errorf("want rows x columns like 4x4, each from 1 to %d", most)
+		}
+		return size{r, c}, nil
+	})
 }
