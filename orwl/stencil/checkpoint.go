@@ -42,6 +42,26 @@ type Checkpoints struct {
 	Err     error // the first such error
 }
 
+// String is the same in words.
+func (c Checkpoints) String() string {
+	text := fmt.Sprintf("%d checkpoints", c.Saved)
+	if c.Saved > 0 {
+		text += fmt.Sprintf(", the newest after %d sweeps", c.Newest)
+	}
+	for _, part := range []struct {
+		n    int
+		what string
+	}{{c.Late, "left out"}, {c.Failed, "given up"}, {c.Resumed, "sweeps continued"}} {
+		if part.n > 0 {
+			text += fmt.Sprintf(", %d %s", part.n, part.what)
+		}
+	}
+	if c.Err != nil {
+		text += ": " + c.Err.Error()
+	}
+	return text
+}
+
 // Checkpoints is what became of the checkpoints on this node, now or after the run.
 func (g *Grid) Checkpoints() Checkpoints {
 	if g.keeper == nil {

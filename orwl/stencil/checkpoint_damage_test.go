@@ -182,3 +182,16 @@ func FuzzContents(f *testing.F) {
 		}
 	})
 }
+
+// A user may print what became of the checkpoints.
+func TestCheckpointsInWords(t *testing.T) {
+	for want, c := range map[string]Checkpoints{
+		"0 checkpoints": {},
+		"7 checkpoints, the newest after 120 sweeps, 50 sweeps continued":                       {Saved: 7, Newest: 120, Resumed: 50},
+		"1 checkpoints, the newest after 3 sweeps, 2 left out, 1 given up: file already exists": {Saved: 1, Newest: 3, Late: 2, Failed: 1, Err: os.ErrExist},
+	} {
+		if got := c.String(); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

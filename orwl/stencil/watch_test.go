@@ -95,6 +95,88 @@ func TestChanges(t *testing.T) {
 	}
 }
 
+// The second of two blocks in a row never finds a face that was there before it waited: the first
+// one needs the second one's last pass for it. Nothing is hidden in blocks of one stage. So it is on two
+// nodes, where a face is there when it has come.
+func TestAccountsOfAChain(t *testing.T) {
+	const passes = 4
+	for nodes := 1; nodes <= 2; nodes++ {
+		var ticks atomic.Int64
+		var mu sync.Mutex
+		names := make(map[string]bool)
+		err := together(nodes, func(ctx context.Context, rt *orwl.Runtime) error {
+			o := Options{Size: Size{12}, Blocks: Size{2}, Update: InPlace}
+			o.Watch = Watch{
+				Clock: func() time.Duration { return time.Duration(ticks.Add(1)) },
+				Observe: func(c Change) {
+					mu.Lock()
+					defer mu.Unlock()
+					names[c.Task.Name()] = true
+				},
+			}
+			g := New(rt, o)
+			u := NewField(g, "u", FieldOptions[float64]{Halo: Around(1)})
+			if err := g.Sweep(passes, func(b *Block) {
+				for r := range b.Rows() {
+					copy(u.New(r), u.Old(r, 1))
+				}
+			}); err != nil {
+				return err
+			}
+			if err := rt.Run(ctx); err != nil {
+				return err
+			}
+			if g.Node(1) == rt.Node() {
+				if a := g.Account(1); a.Imports != passes || a.Early != 0 || a.Hidden != 0 {
+					t.Errorf("%d nodes: the second block has %+v", nodes, a)
+				}
+			}
+			if a := g.Account(0); nodes == 1 && (a.Imports != passes || a.Early != 1 || a.Hidden != 0) {
+				t.Errorf("the first block has %+v, want its initial face early", a)
+			}
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(names) != 2 || !names["grid 0"] || !names["grid 1"] {
+			t.Errorf("%d nodes: the tasks are %v", nodes, names)
+		}
+	}
+}
+
+// Jacobi has two tasks for each stage, and only one of them if there is one pass. Without a pass
+// there is none.
+func TestTaskNames(t *testing.T) {
+	for passes, want := range [][]string{
+		nil,
+		{"grid 0,0, even, stage 1 of 2", "grid 0,0, even, stage 2 of 2"},
+		{"grid 0,0, even, stage 1 of 2", "grid 0,0, even, stage 2 of 2", "grid 0,0, odd, stage 1 of 2", "grid 0,0, odd, stage 2 of 2"},
+	} {
+		rt, err := orwl.New(orwl.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := New(rt, Options{Size: Size{32, 8}, Blocks: Size{2, 1}, Stages: 4})
+		u := NewField(g, "u", FieldOptions[float64]{Halo: Around(1)})
+		if err := g.Sweep(passes, func(b *Block) { relax(u, b) }); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, task := range rt.System().Tasks {
+			if strings.HasPrefix(task.Name, "grid 0,0") {
+				got = append(got, task.Name)
+			}
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d passes: the tasks of a block are %v, want %v", passes, got, want)
+		}
+		if err := rt.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
 // A block is in one phase at any time, and counts every face, on one node and on two. Faces go
 // up and down 2 x 4, and left and right 3 x 3.
 func TestAccounts(t *testing.T) {

@@ -94,7 +94,7 @@ func (m *Meter) show(what string, fraction float64, after time.Duration) {
 		return
 	}
 	m.what, m.tenth = what, tenth
-	m.log.Info(what, "done", math.Round(1000*fraction)/1000, "seconds", after.Seconds(), "left", left(fraction, after).Seconds())
+	m.log.Info(what, "done", math.Round(1000*fraction)/1000, "seconds", after.Round(meterTick).Seconds(), "left", left(fraction, after).Seconds())
 }
 
 // Clear takes the line away that stands on the terminal.
