@@ -56,7 +56,7 @@ func TestKillOneNode(t *testing.T) {
 		k := &killer{victim: c.victim, pids: make(map[int]int), start: make(map[int]int), saved: make(map[int]int)}
 		err := launch.Spawn(t.Context(), launch.Run{
 			Nodes: c.nodes, Program: os.Args[0], Args: []string{"-test.run", "^$"}, Grace: 100 * time.Millisecond,
-			Env:    []string{crewVariable + "=" + dir, fmt.Sprintf("%s=%d", crewLeg, leg)},
+			Env:    []string{crewVariable + "=" + dir, fmt.Sprintf("%s=%d", crewLeg, leg), "ORWL_LEASE=1m"}, // a busy machine loses no other node
 			Stdout: k, Stderr: io.Discard,
 		})
 		for node, start := range k.start {

@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
@@ -48,7 +49,7 @@ func TestFilmOfNodes(t *testing.T) {
 	errs := make([]error, 2)
 	run := func(i int, p launch.Place) {
 		p.Node, p.Nodes, p.Listen = i, 2, "127.0.0.1:0"
-		errs[i] = orwl.Run(t.Context(), orwl.Options{Log: log, Join: orwl.JoinOptions{Place: &p, Log: log}}, gradient(Look{Plot: name}))
+		errs[i] = orwl.Run(t.Context(), orwl.Options{Log: log, Join: orwl.JoinOptions{Place: &p, Lease: time.Minute, Log: log}}, gradient(Look{Plot: name}))
 	}
 	var all sync.WaitGroup
 	all.Go(func() { run(0, launch.Place{Report: func(a string) error { address <- a; return nil }}) })
