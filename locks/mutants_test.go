@@ -51,7 +51,7 @@ var mutated = []mutants.File{
 	{Name: "rmarw_counter.go", Tests: "RMA-RW|RMA-RW-A"},
 	{Name: "rmarw_adaptive.go", Tests: "RMA-RW-A|RMA-RW"},
 	{Name: "rmarw_mix.go", Tests: "RMA-RW-A"},
-	{Name: "rmarw_stepback.go", Tests: "RMA-RW"},
+	{Name: "rmarw_stepback.go", Tests: "RMA-RW|RMA-RW-A"},
 	{Name: "rmarw_plus.go", Tests: `RMA-RW\+`},
 	{Name: "fompi.go", Tests: "foMPI-Spin|foMPI-RW"},
 	{Name: "dash.go", Tests: "dash::Mutex|dash::Mutex-FAO|C-P2P-MCS|C-P2P-HEM"},
@@ -73,9 +73,9 @@ var mutated = []mutants.File{
 const explorations = "TestExhaust|TestSeeds|TestCrashSeeds|TestCrashAnywhere|TestCancelAnywhere|TestTryAnywhere|TestTryBeside|TestReadTryBeside|TestGoneForGood|TestMixed|TestSpreadFlips"
 
 // orders are the tests of who has a lock before whom, and of rules. All together take three seconds.
-const orders = "^(TestBatches|TestBounds|TestElement.*|TestShare.*|TestWriters.*|TestStepBack.*|TestCounter.*|TestWriterStays|TestTryAfterSkip|" +
+const orders = "^(TestBatches|TestBounds|TestElement.*|TestShare.*|TestWriters.*|TestStepBack.*|TestCounter.*|TestWriterStays|TestTryAfterSkip|TestWaitersThatStay|TestGoneWriter.*|" +
 	"TestPatience|TestHeadLosesPatience|TestHighHasItsShare|TestCNA.*|TestCST.*|TestTryMindsImpatientWriter|TestFailedWindow.*|TestTryMindsBarrier|TestPhases.*|" +
-	"TestMixVotes|TestMixChangesSpread|TestMixPace|TestShiftFollowsReaders|TestSpreadsOfMachines|TestPaceOfWriters|TestReadersFollowCounters|TestObserve|TestWriterLeavesTuning)$"
+	"TestMixVotes|TestMixChangesSpread|TestMixPace|TestShiftFollowsReaders|TestSpreadsOfMachines|TestPaceOfWriters|TestReadersFollowCounters|TestObserve|TestWriterLeavesTuning|TestWriterMindsTuning)$"
 
 // Each stage tries the locks of the mutated file. The simulator reports a rank that waits for ever at
 // once, memory does not: so explorations come before the orders.

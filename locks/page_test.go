@@ -2,8 +2,10 @@ package locks_test
 
 import (
 	"os"
+	"path"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/orwl/go-orwl/locks"
@@ -37,3 +39,37 @@ func TestPage(t *testing.T) {
 		}
 	}
 }
+
+// TestWaitersThatStay compares the page that says which waiters do not give up with the table. A
+// name on the page may be a pattern.
+func TestWaitersThatStay(t *testing.T) {
+	page, err := os.ReadFile("../docs/decisions/locks-left-out.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(page), "## Waiters that stay")
+	var patterns []string
+	for _, m := range stays.FindAllStringSubmatch(table, -1) {
+		patterns = append(patterns, strings.Split(strings.ReplaceAll(m[1], "`", ""), ", ")...)
+	}
+	rows := map[string]int{}
+	for _, s := range locks.All() {
+		named := false
+		for _, pattern := range patterns {
+			if ok, _ := path.Match(pattern, s.Name); ok {
+				named = true
+				rows[pattern]++
+			}
+		}
+		if want := s.Aborts == locks.Never; named != want {
+			t.Errorf("the page names %s: %t, and its waiters stay: %t", s.Name, named, want)
+		}
+	}
+	for _, pattern := range patterns {
+		if rows[pattern] == 0 {
+			t.Errorf("the page names %s, and the table has no such row", pattern)
+		}
+	}
+}
+
+var stays = regexp.MustCompile("(?m)^\\| (`.*`) \\|")

@@ -222,3 +222,28 @@ func TestWriterLeavesTuning(t *testing.T) {
 		}
 	}
 }
+
+// A writer that acquires or tries minds spread and pace of counter 0, which the others do not have.
+// It touches no counter that is closed.
+func TestWriterMindsTuning(t *testing.T) {
+	for _, acquire := range []func(*rmaRWA) bool{
+		func(l *rmaRWA) bool { return l.Acquire(context.Background()) == nil },
+		(*rmaRWA).TryAcquire,
+	} {
+		l := adaptive(t, "core:4", Options{TDC: 1, TW: 1024})[0]
+		for i, v := range []uint64{spreadOne + 2*paceOne, closed, spreadOne, closed} {
+			l.dc[i].Store(v)
+		}
+		if !acquire(l) {
+			t.Fatal("the lock is free, and cannot be had")
+		}
+		if l.stride != 2 || l.tw != 64 {
+			t.Errorf("the writer has stride %d and %d turns, want 2, 64", l.stride, l.tw)
+		}
+		for i, want := range []uint64{barred, 0, barred, 0} {
+			if got := l.dc[i].Load() & barred; got != want {
+				t.Errorf("counter %d is barred: %t, want %t", i, got != 0, want != 0)
+			}
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/orwl/go-orwl/internal/repeat"
 	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/locks/lockstest"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/sim"
 )
@@ -159,6 +160,24 @@ func TestFailedWindowEndsRelease(t *testing.T) {
 		must(m.Acquire(context.Background()))
 		mine.n = n
 		m.Release()
+	}
+}
+
+// A reader of RMA-RW that has stepped back, and whose window fails before it comes again, has no lock.
+func TestFailedWindowEndsStepBack(t *testing.T) {
+	for n := 1; n < 9; n++ {
+		l, f := onMem(t, "RMA-RW", "core:2", locks.Options{StepBack: true, Operations: true})
+		w, err := f.Window(0)
+		must(err)
+		writer := l.At(w)
+		must(writer.Acquire(context.Background()))
+		w, err = f.Window(1)
+		must(err)
+		mine := &failing{Window: w, n: n}
+		m := l.At(lockstest.Watch(mine, writer.Release)).(locks.RWMutex)
+		if err := m.AcquireRead(context.Background()); (err == nil) != (mine.err == nil) {
+			t.Errorf("operation %d: acquiring returns %v on a window whose error is %v", n, err, mine.err)
+		}
 	}
 }
 
