@@ -203,6 +203,13 @@ func TestPhasesOfIndicatorsWrap(t *testing.T) {
 		w, err := f.Window(0)
 		must(err)
 		m := l.At(w)
+		w, err = f.Window(1)
+		must(err)
+		other := l.At(w)
+		for range 3 { // m has not seen these
+			must(other.Acquire(context.Background()))
+			other.Release()
+		}
 		for range 600 {
 			must(m.Acquire(context.Background()))
 			m.Release()
