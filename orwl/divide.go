@@ -1,12 +1,9 @@
 package orwl
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
 	"slices"
 
-	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/orwl/placement"
 )
 
@@ -26,13 +23,13 @@ func (rt *Runtime) byIndex(tasks []*Task) []int {
 	return on
 }
 
-// divide returns the node of each of the tasks. Tasks that share much run on the same node,
-// and all nodes run about as many of them. On wins. homes are the resources whose home is
+// divide returns the node of each of the tasks. Tasks that share much run on the same node, or
+// on nodes of one machine, and all nodes run about as many of them. On wins. homes are the resources whose home is
 // known. tooLarge says that there are too many accesses to place the tasks.
 //
 // Every node computes this for itself. The result is the same everywhere, because it
-// depends on the program only. The machines of the nodes may differ: inside a node, seat
-// places the step tasks on the workers of its own machine.
+// depends only on the program and on which nodes share a machine. The machines may differ:
+// inside a node, seat places the step tasks on the workers of its own machine.
 func (rt *Runtime) divide(tasks []*Task, homes map[string]int) (on []int, tooLarge bool, err error) {
 	on = rt.byIndex(tasks)
 	allSaid := !slices.ContainsFunc(tasks, func(t *Task) bool { return !t.placed })
@@ -47,7 +44,12 @@ func (rt *Runtime) divide(tasks []*Task, homes map[string]int) (on []int, tooLar
 	if err != nil {
 		return nil, false, err
 	}
-	p, err := placement.Place(topology.Flat(rt.Nodes()), g, placement.Options{})
+	m := rt.machines.orOne(rt.Nodes())
+	tree, err := m.tree()
+	if err != nil {
+		return nil, false, fmt.Errorf("orwl: machines %v: %w", m, err)
+	}
+	p, err := placement.Place(tree, g, placement.Options{})
 	if err != nil {
 		return nil, false, fmt.Errorf("orwl: placing tasks on nodes: %w", err)
 	}
@@ -55,7 +57,7 @@ func (rt *Runtime) divide(tasks []*Task, homes map[string]int) (on []int, tooLar
 	for i := range piece {
 		piece[i] = int(p.Rank[lump[i]])
 	}
-	node := rt.claimed(tasks, homes, piece, s)
+	node := rt.claimed(tasks, homes, piece, s, m)
 	for i, t := range tasks {
 		if !t.placed {
 			on[i] = node[piece[i]]
@@ -122,49 +124,4 @@ func levelOf(said []int64, free int64) int64 {
 		}
 	}
 	return 1 // there is no node
-}
-
-// claimed returns the node of each piece. A node claims first the piece with its own
-// tasks, then the piece whose tasks access most of the resources that Home keeps on it.
-// The other pieces are dealt in their order.
-func (rt *Runtime) claimed(tasks []*Task, homes map[string]int, piece []int, s shares) []int {
-	type claim struct {
-		piece, node  int
-		tasks, bytes int64
-	}
-	claims := make(map[[2]int]claim)
-	add := func(piece, node int, tasks, bytes int64) {
-		c := claims[[2]int{piece, node}]
-		claims[[2]int{piece, node}] = claim{piece, node, c.tasks + tasks, c.bytes + bytes}
-	}
-	for i, t := range tasks {
-		if t.placed {
-			add(piece[i], t.on, 1, 0)
-		}
-	}
-	for _, a := range s.accesses {
-		if home, said := homes[s.names[a.Resource]]; said {
-			add(piece[a.Task], home, 0, int64(s.sizes[a.Resource])+placement.HandOverWeight)
-		}
-	}
-	sorted := slices.SortedFunc(maps.Values(claims), func(a, b claim) int {
-		return cmp.Or(cmp.Compare(b.tasks, a.tasks), cmp.Compare(b.bytes, a.bytes), cmp.Compare(a.piece, b.piece), cmp.Compare(a.node, b.node))
-	})
-	const none = -1
-	node, taken := slices.Repeat([]int{none}, rt.Nodes()), make([]bool, rt.Nodes())
-	for _, c := range sorted {
-		if node[c.piece] == none && !taken[c.node] {
-			node[c.piece], taken[c.node] = c.node, true
-		}
-	}
-	next := 0
-	for i := range node {
-		for node[i] == none {
-			if !taken[next] {
-				node[i] = next
-			}
-			next++
-		}
-	}
-	return node
 }

@@ -22,6 +22,11 @@ type Placement struct {
 	// Crossing is how many bytes go from node to node in a round. It assumes that every task
 	// makes each of its accesses once a round, and that a write changes all bytes.
 	Crossing int64
+	// Machines are the nodes on each machine, if some of them share one and others do not.
+	// Tasks that share much are on one machine then.
+	Machines [][]int
+	// BetweenMachines is the part of Crossing that goes from machine to machine.
+	BetweenMachines int64
 	// CrossingByIndex is the same if tasks without On were dealt in their order.
 	CrossingByIndex int64
 
@@ -76,8 +81,11 @@ func (rt *Runtime) placement() Placement {
 		p.Resources = append(p.Resources, r)
 	}
 	byIndex := rt.byIndex(rt.tasks)
-	p.Crossing = rt.crossing(rt.nodesOfTasks(), rt.homes)
-	p.CrossingByIndex = rt.crossing(byIndex, rt.homesFor(rt.tasks, byIndex, rt.said, rt.resources))
+	p.Crossing, p.BetweenMachines = rt.crossing(rt.nodesOfTasks(), rt.homes)
+	p.CrossingByIndex, _ = rt.crossing(byIndex, rt.homesFor(rt.tasks, byIndex, rt.said, rt.resources))
+	if rt.machines.mixed() {
+		p.Machines = rt.machines
+	}
 	return p
 }
 
@@ -116,34 +124,41 @@ func (rt *Runtime) deciders() map[string]*Task {
 	return decides
 }
 
-// crossing returns how many bytes go from node to node in a round, if tasks are on these
-// nodes and resources have these homes. In the canonical order, an access on a node
+// crossing returns how many bytes go from node to node in a round, and how many of them from
+// machine to machine, if tasks are on these nodes and resources have these homes. In the canonical order, an access on a node
 // without the present version gets it from the home, and a write on another node sends
 // its version home. The first round fills the nodes; the second is counted.
-func (rt *Runtime) crossing(on []int, homes map[string]int) (bytes int64) {
+func (rt *Runtime) crossing(on []int, homes map[string]int) (bytes, between int64) {
 	s := sharesOf(rt.tasks)
 	slices.SortStableFunc(s.accesses, func(a, b placement.Access) int { return cmp.Compare(a.Resource, b.Resource) })
 	version := make([]int, rt.Nodes()) // that each node has
 	present := 0
+	machine := rt.machines.byNode(rt.Nodes())
 	for rest := s.accesses; len(rest) > 0; {
 		r, n := rest[0].Resource, 1
 		for n < len(rest) && rest[n].Resource == r {
 			n++
 		}
 		home, size := homes[s.names[r]], int64(s.sizes[r])
+		goes := func(round int64, node int) {
+			bytes += round * size
+			if machine[node] != machine[home] {
+				between += round * size
+			}
+		}
 		present++
 		version[home] = present
 		for round := range int64(2) {
 			for _, a := range rest[:n] {
 				node := on[a.Task]
 				if version[node] != present {
-					bytes += round * size
+					goes(round, node)
 				}
 				if a.Write {
 					present++
 					version[home] = present
 					if node != home {
-						bytes += round * size
+						goes(round, node)
 					}
 				}
 				version[node] = present
@@ -151,5 +166,5 @@ func (rt *Runtime) crossing(on []int, homes map[string]int) (bytes int64) {
 		}
 		rest = rest[n:]
 	}
-	return bytes
+	return bytes, between
 }

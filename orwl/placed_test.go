@@ -47,7 +47,7 @@ func TestCrossing(t *testing.T) {
 		{[]int{1, 1, 1}, 64},
 		{[]int{0, 1, 0}, 16 + 64},
 	} {
-		if got := rt.crossing(c.on, rt.homesFor(rt.tasks, c.on, rt.said, rt.resources)); got != c.want {
+		if got, _ := rt.crossing(c.on, rt.homesFor(rt.tasks, c.on, rt.said, rt.resources)); got != c.want {
 			t.Errorf("tasks on nodes %d: %d bytes cross, want %d", c.on, got, c.want)
 		}
 	}
@@ -56,7 +56,7 @@ func TestCrossing(t *testing.T) {
 	r := rt.Resource("r", 8)
 	rt.Task("a").Write(r)
 	rt.Task("b").Write(r)
-	if got := rt.crossing([]int{0, 1}, map[string]int{"r": 0}); got != 16 {
+	if got, _ := rt.crossing([]int{0, 1}, map[string]int{"r": 0}); got != 16 {
 		t.Errorf("two writers: %d bytes cross, want 16", got)
 	}
 }

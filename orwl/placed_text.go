@@ -14,7 +14,11 @@ import (
 func (p Placement) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d tasks and %d resources on %s, as node %d knows it\n", len(p.Tasks), len(p.Resources), nodesIn(p.Nodes), p.Node)
-	fmt.Fprintf(&b, "%d bytes go from node to node in a round; with tasks dealt in their order it would be %d\n\n", p.Crossing, p.CrossingByIndex)
+	fmt.Fprintf(&b, "%d bytes go from node to node in a round; with tasks dealt in their order it would be %d\n", p.Crossing, p.CrossingByIndex)
+	if p.Machines != nil {
+		fmt.Fprintf(&b, "%d of them go from machine to machine; the nodes of each machine: %v\n", p.BetweenMachines, machines(p.Machines))
+	}
+	b.WriteByte('\n')
 	tasks := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tasks, "task\tnode\tworker\tCPU\twhy")
 	for _, t := range p.Tasks {
@@ -111,5 +115,6 @@ func (rt *Runtime) elsewhere(task, node int) int64 {
 	defer rt.mu.Unlock()
 	on := rt.nodesOfTasks()
 	on[task] = node
-	return rt.crossing(on, rt.homesFor(rt.tasks, on, rt.said, rt.resources))
+	bytes, _ := rt.crossing(on, rt.homesFor(rt.tasks, on, rt.said, rt.resources))
+	return bytes
 }

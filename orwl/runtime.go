@@ -37,6 +37,7 @@ type Runtime struct {
 	permits   map[string]permit
 	relaxed   map[string]bool // resources that Relaxed has declared
 	tooLarge  bool            // to place tasks on nodes
+	machines  machines        // of the nodes, as soon as the run has begun
 	seats     seats
 	phases    []*Phase // that have joined and not ended
 

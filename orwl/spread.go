@@ -25,7 +25,8 @@ var ErrNode = errors.New("orwl: no such node")
 var ErrNodesTaken = errors.New("orwl: nodes have a runtime already: make others from new nodes")
 
 // On says on which node the task runs. Without On, Run places the task: tasks that share
-// many bytes run on the same node, and all nodes run about as many tasks. Tasks with
+// many bytes run on the same node, or on nodes of one machine, and all nodes run about as many
+// tasks. Tasks with
 // On attract the tasks that share with them. A program with more than 262,144 accesses is
 // too large for that: its tasks are dealt in their order. [Runtime.Placement] tells the
 // result.

@@ -31,6 +31,9 @@ func (rt *Runtime) start(r *run) error {
 	if err := s.Check(); err != nil {
 		return err
 	}
+	if err := rt.meetMachines(r.ctx); err != nil {
+		return err
+	}
 	if err := rt.spread(); err != nil {
 		return err
 	}

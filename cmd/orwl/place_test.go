@@ -32,6 +32,7 @@ func TestPlace(t *testing.T) {
 			"blocks in order  1152          7104           768              192",
 			"round robin      4992          4032          3072              960"}},
 		{[]string{"-topology", "core:4", "-graph", "ring:16"}, []string{"16 tasks, 16 links", "as placed           4            12                4"}},
+		{[]string{"-topology", "group:2 node:2", "-graph", "ring:16"}, []string{"on group:2 node:2 (4 ranks, at most 4 on each)", "same node ×0  same group ×1  same machine ×2"}},
 		{[]string{"-topology", "core:4", "-graph", "ring:2"}, []string{"2 tasks, 1 link of weight 2"}},
 		{[]string{"-topology", "core:4", "-graph", "ring:1"}, []string{"1 task, 0 links"}},
 		{[]string{"-topology", "core:2", "-graph", pairs}, []string{"4 tasks, 3 links of weight 13, on core:2 (2 ranks, at most 2 on each)", "as placed           1            12                1"}},

@@ -1,0 +1,125 @@
+package orwl
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestMachinesOf(t *testing.T) {
+	for _, c := range []struct {
+		names string // of each node's machine; - if it shares no memory
+		want  string
+		mixed bool
+		tree  string
+	}{
+		{"a a", "0 1", false, "node:2"},
+		{"a b", "0, 1", false, "node:2"},
+		{"- -", "0, 1", false, "node:2"},
+		{"a b a b", "0 2, 1 3", true, "group:2 node:2"},
+		{"a - a - b", "0 2, 1, 3, 4", true, "group:4 node:2+1*3"},
+		{"a b b b a", "0 4, 1 2 3", true, "group:2 node:2+3"},
+	} {
+		var names [][]byte
+		for _, name := range strings.Fields(c.names) {
+			names = append(names, []byte(strings.Trim(name, "-")))
+		}
+		m := machinesOf(names)
+		if m.String() != c.want || m.mixed() != c.mixed {
+			t.Errorf("%s: %v, mixed %t, want %s, %t", c.names, m, m.mixed(), c.want, c.mixed)
+		}
+		tree, err := m.orOne(len(names)).tree()
+		if err != nil {
+			t.Errorf("%s: %v", c.names, err)
+			continue
+		}
+		if !c.mixed && tree.Levels() != 1 || c.mixed && tree.String() != c.tree {
+			t.Errorf("%s: the tree is %v, want %s", c.names, tree, c.tree)
+		}
+	}
+}
+
+// A grid is halved by machines first, and each half by the nodes of one. What On and Home put
+// on a node draws its part of the grid to the machine of that node.
+func TestMachinesAreALevel(t *testing.T) {
+	const side = 8
+	m := machines{{0, 3}, {1, 2}}
+	of := m.byNode(4)
+	for seed := range uint64(4) {
+		for node := range 4 {
+			for how, put := range map[string]func(rt *Runtime, order []cell){
+				"On": func(rt *Runtime, order []cell) {
+					for i, c := range order {
+						if c.row+c.col < 2 {
+							rt.tasks[i].On(node)
+						}
+					}
+				},
+				"Home": func(rt *Runtime, _ []cell) { rt.Home(rt.Lookup("0,0"), node) },
+			} {
+				order := cells(side, seed)
+				rt := gridOn(t, 0, 4, order)
+				rt.machines = m
+				put(rt, order)
+				at := spreadGrid(t, rt, order)
+				if at[cell{0, 0}] != node {
+					t.Errorf("%s, order %d: the corner is on node %d, want %d", how, seed, at[cell{0, 0}], node)
+				}
+				count := make([]int, 4)
+				machine := make(map[cell]int)
+				for c, node := range at {
+					machine[c] = of[node]
+					count[node]++
+				}
+				if cut, between := cutOf(at), cutOf(machine); cut > 2*side*3/2 || between > side*5/4 {
+					t.Errorf("%s on %d, order %d: nodes cut %d, machines %d, want at most %d and %d", how, node, seed, cut, between, 2*side*3/2, side*5/4)
+				}
+				if want := fmt.Sprint([]int{16, 16, 16, 16}); fmt.Sprint(count) != want {
+					t.Errorf("%s on %d, order %d: the nodes have %d tasks", how, node, seed, count)
+				}
+			}
+		}
+	}
+}
+
+// Machines with different numbers of nodes keep their sizes.
+func TestMachinesOfDifferentSizes(t *testing.T) {
+	const side = 6
+	order := cells(side, 7)
+	rt := gridOn(t, 0, 3, order)
+	rt.machines = machines{{1}, {0, 2}}
+	rt.Home(rt.Lookup("0,0"), 2)
+	at := spreadGrid(t, rt, order)
+	count := make([]int, 3)
+	for _, node := range at {
+		count[node]++
+	}
+	if fmt.Sprint(count) != "[12 12 12]" || at[cell{0, 0}] == 1 {
+		t.Errorf("the nodes have %d tasks, and the corner is on node %d", count, at[cell{0, 0}])
+	}
+}
+
+// TestMachinesOfARun has two machines with two nodes each. Every node knows them.
+func TestMachinesOfARun(t *testing.T) {
+	nodes := crewOf(t, 4, divided)
+	defer disband(t, nodes)
+	each(nodes, func(i int, n *Nodes) {
+		rt := mustNew(t, Options{Nodes: n})
+		for node, name := range []string{"a", "b", "c", "d"} {
+			r := rt.Resource(name, 16)
+			rt.Home(r, node)
+			task := rt.Task(name).On((node + 1) % 4) // on the other machine
+			task.Write(r)
+			task.Each(1, idle)
+		}
+		if err := rt.Run(t.Context()); err != nil {
+			t.Errorf("node %d: %v", i, err)
+			return
+		}
+		p := rt.Placement()
+		const want = "64 of them go from machine to machine; the nodes of each machine: 0 2, 1 3\n"
+		if fmt.Sprint(p.Machines) != "[[0 2] [1 3]]" || p.BetweenMachines != 64 || !strings.Contains(p.String(), want) {
+			t.Errorf("node %d: %+v\n%s", i, p, p.String())
+		}
+	})
+}
