@@ -33,4 +33,7 @@
 // stranger cannot say a word. On a host of the user, a stranger may open a stream. An ask
 // carries a proof of the key, bound to the identities at both ends, and the stream of a
 // stranger is reset.
+//
+// Candidates on default hosts talk by TCP, whatever carries the bytes of the nodes later: QUIC
+// has no private networks. So a network on which nodes use QUIC has to let TCP pass, too.
 package rendezvous

@@ -32,7 +32,7 @@ type Options struct {
 	// discoveries. If nil, they are found on the networks of this machine, by multicast DNS.
 	Discovery discovery.Discovery
 	// Host is where this process talks to the others before it is a node. It has any
-	// identity. If nil, one is made, which no process without the key can talk to.
+	// identity. If nil, one is made, which no process without the key can talk to. It uses TCP.
 	Host host.Host
 	// Listen is where the host listens that is made if Host is nil, as host:port; all
 	// interfaces and any port if empty.
