@@ -26,18 +26,41 @@ const envRoot = "ORWL_LOCKS_ROOT"
 // encrypted, and other tests use the same cores.
 const patienceOfNodes = 5 * time.Minute
 
-// pairNode is one of the two nodes of a run, which execute the suite for one lock after the
+// suiteNode is one of the nodes of a run, which execute the suite for one lock after the
 // other. Starting the nodes takes longer than all cases of a lock.
-type pairNode struct {
+type suiteNode struct {
 	*p2p.Node
 	tree *topology.Tree
 	how  string
 	now  rma.Fabric // of the lock that is tried now
 }
 
-// joinPair joins a run of two nodes.
-func joinPair(ctx context.Context, tree *topology.Tree, how string, o p2p.Options) (*pairNode, error) {
-	o.Nodes = 2
+var suiteKey = []byte("a key that no other run has")
+
+// nodesBy is how many nodes there are.
+func nodesBy(how string) int {
+	if how == byMixture {
+		return 2 * machinesOfMixture
+	}
+	return 2
+}
+
+// nodeOf is where a rank is. Even ranks are on node 0, odd ranks on node 1. With a mixture, the
+// ranks of each element of level 2 are on the two nodes of a machine.
+func (n *suiteNode) nodeOf(p rma.Rank) int {
+	node := int(p) % 2
+	if n.how == byMixture {
+		node += 2 * n.tree.Element(p, 2)
+	}
+	return node
+}
+
+// mine reports whether a rank is on this node.
+func (n *suiteNode) mine(p rma.Rank) bool { return n.nodeOf(p) == n.Number() }
+
+// joinSuite joins a run of nodes.
+func joinSuite(ctx context.Context, tree *topology.Tree, how string, o p2p.Options) (*suiteNode, error) {
+	o.Nodes, o.Key = nodesBy(how), suiteKey
 	o.JoinTimeout = patienceOfNodes
 	o.Lease = patienceOfNodes // ranks that spin may keep a node from speaking
 	if err := carry(how, &o); err != nil {
@@ -47,17 +70,17 @@ func joinPair(ctx context.Context, tree *topology.Tree, how string, o p2p.Option
 		context.AfterFunc(ctx, func() { o.Host.Close() })
 	}
 	n, err := p2p.Join(ctx, o)
-	return &pairNode{Node: n, tree: tree, how: how}, err
+	return &suiteNode{Node: n, tree: tree, how: how}, err
 }
 
-// next tells both nodes which lock comes next, and makes its fabric. Node 0 names the lock.
-// There is none after the empty name. Even ranks are on node 0, odd ranks on node 1.
-func (n *pairNode) next(ctx context.Context, name string) (string, error) {
+// next tells all nodes which lock comes next, and makes its fabric. Node 0 names the lock.
+// There is none after the empty name.
+func (n *suiteNode) next(ctx context.Context, name string) (string, error) {
 	names, err := n.Gather(ctx, "lock", []byte(name))
 	if err != nil {
 		return "", err
 	}
-	if n.now != nil { // neither node uses it any more
+	if n.now != nil { // no node uses it any more
 		if err := n.now.Close(); err != nil {
 			return "", err
 		}
@@ -66,18 +89,17 @@ func (n *pairNode) next(ctx context.Context, name string) (string, error) {
 		return "", n.Close(ctx)
 	}
 	n.now, err = n.Fabric(ctx, p2p.FabricOptions{
-		Topology: n.tree, Words: 1 << 15, Context: ctx, Remote: n.how != byMemory,
-		Node: func(p rma.Rank) int { return int(p) % 2 },
+		Topology: n.tree, Words: wordsOf(name), Context: ctx,
+		Remote: n.how != byMemory && n.how != byMixture, Node: n.nodeOf,
 	})
 	return name, err
 }
 
-// beNode is the program of the other process, node 1: it executes all cases of the locks that
-// node 0 names.
-func beNode(tree *topology.Tree, root, how string) error {
+// beNode is a node beside node 0: it executes what node 0 names.
+func beNode(tree *topology.Tree, how string, o p2p.Options) error {
 	ctx, cancel := context.WithTimeout(context.Background(), patienceOfNodes)
 	defer cancel()
-	n, err := joinPair(ctx, tree, how, p2p.Options{Number: 1, Root: root})
+	n, err := joinSuite(ctx, tree, how, o)
 	if err != nil {
 		return err
 	}
@@ -86,32 +108,39 @@ func beNode(tree *topology.Tree, root, how string) error {
 		if err != nil || name == "" {
 			return err
 		}
-		spec, _ := locks.ByName(name)
-		if err := conformShare(ctx, n.now, spec, 1); err != nil {
+		if err := n.play(ctx, name); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
 }
 
 // The windows of nodes use frames over a connection, or memory that nodes of one machine
-// share. Frames go by TCP, by QUIC, or by hosts that users have made.
+// share, or a mixture: memory within each of several machines, and frames between them. Frames
+// go by TCP, by QUIC, or by hosts that users have made.
 const (
 	byFrames    = "frames"
 	byMemory    = "memory"
+	byMixture   = "mixture"
 	byQUIC      = "quic"
 	byHosts     = "hosts"
 	byHostsQUIC = "hosts-quic"
 )
 
-// carry has a node use frames by QUIC, or a host that a user has made.
+// machinesOfMixture is how many machines a mixture has, with two nodes each.
+const machinesOfMixture = 2
+
+// carry has a node use frames by QUIC, or a host that a user has made, or be on its machine of a
+// mixture.
 func carry(how string, o *p2p.Options) (err error) {
 	switch how {
+	case byMixture:
+		o.Machine = fmt.Sprint("machine ", o.Number/2)
 	case byQUIC:
 		o.Carrier = quic.Carrier
 	case byHosts:
-		o.Host, err = p2ptest.Host(nil, o.Number, o.Nodes, p2ptest.TCP)
+		o.Host, err = p2ptest.Host(o.Key, o.Number, o.Nodes, p2ptest.TCP)
 	case byHostsQUIC:
-		o.Host, err = p2ptest.Host(nil, o.Number, o.Nodes, p2ptest.QUIC)
+		o.Host, err = p2ptest.Host(o.Key, o.Number, o.Nodes, p2ptest.QUIC)
 	}
 	return err
 }
@@ -139,6 +168,16 @@ func TestConformanceOfNodes(t *testing.T) {
 // TestConformanceOfNeighbours does so with processes that know that they are on one machine.
 func TestConformanceOfNeighbours(t *testing.T) { conformNodes(t, byMemory, locks.All()) }
 
+// TestConformanceOfMixedMachines executes the suite with two machines that have two nodes each.
+// The nodes are in this process, and say on which machine they are.
+func TestConformanceOfMixedMachines(t *testing.T) {
+	var all []locks.Spec
+	for name := range strings.FieldsSeq(byFramesToo) {
+		all = append(all, specOf(t, name))
+	}
+	conformNodes(t, byMixture, all)
+}
+
 // TestConformanceOfCarriers executes the suite of one lock, which uses every kind of operation,
 // by all other ways.
 func TestConformanceOfCarriers(t *testing.T) {
@@ -153,9 +192,17 @@ func conformNodes(t *testing.T, how string, all []locks.Spec) {
 	const machineText = "node:2 core:3"
 	ctx, cancel := context.WithTimeout(t.Context(), patienceOfNodes)
 	defer cancel()
-	var other *exec.Cmd
-	n, err := joinPair(ctx, machine(t, machineText), how, p2p.Options{Listening: func(root string) {
-		other = otherNode(t, machineText, how, root)
+	tree := machine(t, machineText)
+	ended := make(chan error, nodesBy(how))
+	n, err := joinSuite(ctx, tree, how, p2p.Options{Listening: func(root string) {
+		if how != byMixture {
+			other := otherNode(t, machineText, how, root)
+			go func() { ended <- other.Wait() }()
+			return
+		}
+		for number := 1; number < nodesBy(how); number++ {
+			go func() { ended <- beNode(tree, how, p2p.Options{Number: number, Root: root}) }()
+		}
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -168,21 +215,39 @@ func conformNodes(t *testing.T, how string, all []locks.Spec) {
 	if _, err := n.next(ctx, ""); err != nil {
 		t.Error(err)
 	}
-	if err := other.Wait(); err != nil {
-		t.Errorf("the other node: %v", err)
+	for range nodesBy(how) - 1 {
+		if err := <-ended; err != nil {
+			t.Errorf("another node: %v", err)
+		}
 	}
 }
 
-// conform executes all cases of a lock on node 0, while node 1 does.
-func (n *pairNode) conform(ctx context.Context, t *testing.T, spec locks.Spec) {
+// conform executes all cases of a lock on node 0, while the other nodes do.
+func (n *suiteNode) conform(ctx context.Context, t *testing.T, spec locks.Spec) {
 	if _, err := n.next(ctx, spec.Name); err != nil {
 		t.Fatal(err)
 	}
-	if _, frames := n.now.(rma.Exposer); frames != (n.how != byMemory) {
+	if _, frames := n.now.(rma.Exposer); frames != (n.how != byMemory && n.how != byMixture) {
 		t.Errorf("the fabric is a %T, want windows by %s", n.now, n.how)
 	}
-	if err := conformShare(ctx, n.now, spec, 0); err != nil {
+	if n.how == byMixture {
+		n.checkMixture(t)
+	}
+	if err := conformShare(ctx, n.now, spec, n.mine); err != nil {
 		t.Error(err)
+	}
+}
+
+// checkMixture checks which memory rank 0 reaches directly: that of its machine.
+func (n *suiteNode) checkMixture(t *testing.T) {
+	w, err := n.now.Window(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for p := range rma.Rank(n.tree.Ranks()) {
+		if _, direct := w.(rma.Shared).Direct(p, 0); direct != (n.tree.Element(p, 2) == 0) {
+			t.Errorf("the memory of rank %d is direct: %t", p, direct)
+		}
 	}
 }
 

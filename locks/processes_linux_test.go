@@ -14,6 +14,7 @@ import (
 
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/locks/lockstest"
+	"github.com/orwl/go-orwl/net/p2p"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/rmatest"
 	"github.com/orwl/go-orwl/net/shm"
@@ -56,8 +57,11 @@ func perform(task func(f *shm.Fabric, arg string) error, arg string) error {
 	if err != nil {
 		return err
 	}
+	if os.Getenv(envListen) != "" {
+		return beOnHost(tree, arg)
+	}
 	if root := os.Getenv(envRoot); root != "" {
-		return beNode(tree, root, arg)
+		return beNode(tree, arg, p2p.Options{Number: 1, Root: root})
 	}
 	f, err := shm.Open(os.NewFile(3, "fabric"), shm.Options{Topology: tree})
 	if err != nil {
@@ -132,7 +136,7 @@ func TestConformanceOfProcesses(t *testing.T) {
 			f, o := withOther(t, machineText, "conform "+spec.Name)
 			ctx, cancel := context.WithTimeout(t.Context(), rmatest.Patience)
 			defer cancel()
-			if err := conformShare(ctx, f, spec, 0); err != nil {
+			if err := conformShare(ctx, f, spec, everyOther(0)); err != nil {
 				t.Error(err)
 			}
 			if err := o.cmd.Wait(); err != nil {
@@ -146,29 +150,48 @@ func conformOther(f *shm.Fabric, name string) error {
 	spec, _ := locks.ByName(name)
 	ctx, cancel := context.WithTimeout(context.Background(), rmatest.Patience)
 	defer cancel()
-	return conformShare(ctx, f, spec, 1)
+	return conformShare(ctx, f, spec, everyOther(1))
 }
 
-// conformShare executes all cases, one after the other, for every other rank.
-func conformShare(ctx context.Context, f rma.Fabric, spec locks.Spec, first int) error {
+// everyOther chooses every other rank.
+func everyOther(first rma.Rank) func(p rma.Rank) bool {
+	return func(p rma.Rank) bool { return p%2 == first }
+}
+
+// conformShare executes all cases, one after the other, for the ranks of this process.
+func conformShare(ctx context.Context, f rma.Fabric, spec locks.Spec, mine func(p rma.Rank) bool) error {
 	for _, c := range lockstest.Cases() {
 		s := lockstest.Of(spec)
 		if c.OneProcess || !c.Fits(f.Topology()) || !c.Concerns(s) {
 			continue
 		}
-		body, err := c.For(s).Setup(f)
-		if err != nil {
-			return fmt.Errorf("%s: setup: %w", c.Name, err)
-		}
-		var ranks sync.WaitGroup
-		errs := make([]error, f.Topology().Ranks())
-		for p := first; p < len(errs); p += 2 {
-			ranks.Go(func() { errs[p] = rmatest.Perform(ctx, f, body, rma.Rank(p)) })
-		}
-		ranks.Wait()
-		if err := errors.Join(errs...); err != nil && !errors.Is(err, lockstest.ErrSkip) {
+		if err := performShare(ctx, f, c.For(s), mine); err != nil {
 			return fmt.Errorf("%s: %w", c.Name, err)
 		}
+	}
+	return nil
+}
+
+// performShare executes a case for the ranks of this process. A case that does not concern the
+// fabric or the lock is left out.
+func performShare(ctx context.Context, f rma.Fabric, c rmatest.Case, mine func(p rma.Rank) bool) error {
+	body, err := c.Setup(f)
+	if errors.Is(err, rmatest.ErrSkip) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("setup: %w", err)
+	}
+	var ranks sync.WaitGroup
+	errs := make([]error, f.Topology().Ranks())
+	for p := range rma.Rank(len(errs)) {
+		if mine(p) {
+			ranks.Go(func() { errs[p] = rmatest.Perform(ctx, f, body, p) })
+		}
+	}
+	ranks.Wait()
+	if err := errors.Join(errs...); err != nil && !errors.Is(err, rmatest.ErrSkip) {
+		return err
 	}
 	return nil
 }
