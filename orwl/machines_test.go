@@ -82,20 +82,23 @@ func TestMachinesAreALevel(t *testing.T) {
 	}
 }
 
-// Machines with different numbers of nodes keep their sizes.
+// Machines with different numbers of nodes keep their sizes, whatever Home draws to them.
 func TestMachinesOfDifferentSizes(t *testing.T) {
 	const side = 6
-	order := cells(side, 7)
-	rt := gridOn(t, 0, 3, order)
-	rt.machines = machines{{1}, {0, 2}}
-	rt.Home(rt.Lookup("0,0"), 2)
-	at := spreadGrid(t, rt, order)
-	count := make([]int, 3)
-	for _, node := range at {
-		count[node]++
-	}
-	if fmt.Sprint(count) != "[12 12 12]" || at[cell{0, 0}] == 1 {
-		t.Errorf("the nodes have %d tasks, and the corner is on node %d", count, at[cell{0, 0}])
+	for _, corner := range []cell{{0, 0}, {0, side - 1}, {side - 1, 0}, {side - 1, side - 1}} {
+		for home := range 3 {
+			order := cells(side, 7)
+			rt := gridOn(t, 0, 3, order)
+			rt.machines = machines{{1}, {0, 2}}
+			rt.Home(rt.Lookup(corner.String()), home)
+			count := make([]int, 3)
+			for _, node := range spreadGrid(t, rt, order) {
+				count[node]++
+			}
+			if fmt.Sprint(count) != "[12 12 12]" {
+				t.Errorf("Home of %v on node %d: the nodes have %d tasks", corner, home, count)
+			}
+		}
 	}
 }
 
