@@ -76,7 +76,7 @@ func (n *Nodes) tell(why error) {
 // fail tells all other nodes that the run has failed here, unless one of them has told
 // this one.
 func (n *Nodes) fail(why error) {
-	if n.many() && n.why() == nil {
+	if n.many() && n.why() == nil && !n.alone() {
 		n.tell(why)
 	}
 }
@@ -96,7 +96,22 @@ func (n *Nodes) lost(peer int, why error) {
 func (n *Nodes) survives() bool {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	return n.goOn
+	return n.goOn || n.back
+}
+
+// alone reports whether this node has come back, and takes no part in the run: the others need not
+// wait for it, nor know why it fails.
+func (n *Nodes) alone() bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.quits
+}
+
+// joins notes whether a node that has come back takes part.
+func (n *Nodes) joins(is bool) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.quits = !is
 }
 
 // parted ends a run that goes on without nodes that are lost, because this node must not. Any

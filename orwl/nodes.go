@@ -30,6 +30,8 @@ type Nodes struct {
 	goOn  bool        // without nodes that are lost
 	apart error       // why this node must not, or nil
 	taken bool        // by a Runtime
+	back  bool        // it has come back to a run that goes on
+	quits bool        // without the others: it has come back, and takes no part
 }
 
 // JoinOptions say how a process finds the others of its run. The zero value does
@@ -46,6 +48,9 @@ type JoinOptions struct {
 	// lent to it after Lease-Skew. A node of the same launcher that runs is slow, and not
 	// lost. All nodes have the same Lease and Skew.
 	Lease, Skew, Beat time.Duration
+	// Back says that this node was lost, or has left, and comes back to the run of the others,
+	// which goes on: see [Runtime.Back]. It finds them by the addresses of Place.
+	Back bool
 	// Patience is for how long the nodes wait for each other in the beginning, 30 s
 	// by default.
 	Patience time.Duration
@@ -94,7 +99,7 @@ func Join(ctx context.Context, o JoinOptions) (*Nodes, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	n := &Nodes{log: o.Log}
+	n := &Nodes{log: o.Log, back: o.Back, quits: o.Back}
 	if o.Place != nil {
 		n.place = *o.Place
 	} else {
@@ -132,22 +137,23 @@ func (n *Nodes) leave() {
 
 func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	p := n.place
+	n.node, err = o.Network.Join(ctx, node.Options{
+		Number: p.Node, Nodes: p.Nodes, Key: p.Key, Listen: p.Listen, Root: p.Root, Peers: p.Peers,
+		Listening: n.listening(o.Log), Lease: o.Lease, Skew: o.Skew, Beat: o.Beat, Patience: o.Patience,
+		Machine: o.Machine, Remote: o.Remote, Back: o.Back, Launched: p.How == launch.Spawned, Log: o.Log,
+	})
+	if err != nil {
+		return err
+	}
 	n.site, err = resource.NewSite(resource.SiteOptions{
-		Node: resource.Node(p.Node), Nodes: p.Nodes, Transport: n, Suspected: n.silent, Memory: housing{n},
+		Node: resource.Node(p.Node), Nodes: p.Nodes, Incarnation: n.node.Since(), Transport: n, Suspected: n.silent, Memory: housing{n},
 		Ended: n.grantsEnd, Later: later,
 	})
 	if err != nil {
 		return err
 	}
-	n.node, err = o.Network.Join(ctx, node.Options{
-		Number: p.Node, Nodes: p.Nodes, Key: p.Key, Listen: p.Listen, Root: p.Root, Peers: p.Peers,
-		Listening: n.listening(o.Log), Lease: o.Lease, Skew: o.Skew, Beat: o.Beat, Patience: o.Patience,
-		Machine: o.Machine, Remote: o.Remote, Launched: p.How == launch.Spawned, Log: o.Log,
-	})
-	if err != nil {
-		return err
-	}
 	n.node.OnLoss(n.lost)
+	n.node.OnBack(func(peer int, since uint64) { n.site.Return(resource.Node(peer), since) })
 	n.node.OnSuspect(n.suspect)
 	n.node.OnApart(n.parted)
 	return errors.Join(
@@ -226,6 +232,14 @@ func (n *Nodes) Count() int {
 	return n.place.Nodes
 }
 
+// life is which life of the node this is, 0 in a run of one node.
+func (n *Nodes) life() uint64 {
+	if !n.many() {
+		return 0
+	}
+	return n.node.Incarnation()
+}
+
 // many reports whether there are others.
 func (n *Nodes) many() bool { return n.Count() > 1 }
 
@@ -270,7 +284,10 @@ func (n *Nodes) Close(ctx context.Context) error {
 	defer n.leave()
 	defer n.endings.say(n.log)
 	lost := n.site.Flush(ctx)
-	_, err := n.Gather(ctx, "close", nil)
+	var err error
+	if !n.alone() {
+		_, err = n.Gather(ctx, "close", nil)
+	}
 	if n.why() != nil {
 		err = nil // the run was told, and waits for no lost node
 	}

@@ -16,7 +16,7 @@ type Phase struct {
 	rt     *Runtime
 	run    *run
 	number uint64      // all nodes give it the same
-	among  []bool      // the nodes that have proposed it
+	among  []uint64    // the lives of the nodes that have proposed it
 	agreed chan agreed // what all nodes propose
 
 	// The runtime's mu guards these.

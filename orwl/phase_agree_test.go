@@ -236,7 +236,7 @@ type ballot struct {
 
 func (b *ballot) Number() int { return 0 }
 
-func (b *ballot) OfferAmong(_ string, _ uint64, _ []bool, said []byte, _ func([][]byte)) (node.Gathering, error) {
+func (b *ballot) OfferAmong(_ string, _ uint64, _ []uint64, said []byte, _ func([][]byte)) (node.Gathering, error) {
 	b.said = said
 	return nil, nil
 }
@@ -253,7 +253,7 @@ func TestPhaseRefusedByLoss(t *testing.T) {
 		b := new(ballot)
 		g := newMeeting(&Nodes{node: b})
 		g.back = c.why
-		g.refuse(7, []bool{true, true, true})
+		g.refuse(7, []uint64{1, 1, 1})
 		_, failure, err := parseVote(b.said, 3)
 		got := (*NodeError)(nil)
 		if err != nil || !errors.As(failure, &got) || got.Node != c.node || got.Lost != c.lost {
@@ -451,17 +451,17 @@ func TestNews(t *testing.T) {
 
 // The lists of proposals say who has taken a call back, and what is wrong.
 func TestProposals(t *testing.T) {
-	good := pack.Encode(&proposal{messageVersion, 7, false, []byte("offer")})
-	back := pack.Encode(&proposal{messageVersion, 8, true, nil})
-	other := pack.Encode(&proposal{messageVersion + 1, 1, false, nil})
-	offers, mine, void, err := parseProposals([][]byte{good, nil, good}, 2)
-	if err != nil || void || mine != 7 || string(offers[0]) != "offer" || offers[1] != nil {
+	good := pack.Encode(&proposal{messageVersion, 7, 1, false, []byte("offer")})
+	back := pack.Encode(&proposal{messageVersion, 8, 1, true, nil})
+	other := pack.Encode(&proposal{messageVersion + 1, 1, 1, false, nil})
+	offers, lives, mine, void, err := parseProposals([][]byte{good, nil, good}, 2)
+	if err != nil || void || mine != 7 || !slices.Equal(lives, []uint64{1, 0, 1}) || string(offers[0]) != "offer" || offers[1] != nil {
 		t.Errorf("%q, %d, %t, %v", offers, mine, void, err)
 	}
-	if _, mine, void, err = parseProposals([][]byte{good, back}, 1); err != nil || !void || mine != 8 {
+	if _, _, mine, void, err = parseProposals([][]byte{good, back}, 1); err != nil || !void || mine != 8 {
 		t.Errorf("taken back: %d, %t, %v", mine, void, err)
 	}
-	if _, _, _, err = parseProposals([][]byte{good, other}, 0); err == nil {
+	if _, _, _, _, err = parseProposals([][]byte{good, other}, 0); err == nil {
 		t.Error("another version is taken")
 	}
 }

@@ -33,7 +33,7 @@ func (p *Phase) offer(whole *run) *offer {
 		p.homes = rt.homesFor(p.tasks, on, rt.homes, p.resources)
 	}
 	p.system = systemOf(p.tasks)
-	o := &offer{Version: messageVersion, Digest: rt.digest(p.system, p.tasks, p.resources, p.homes)}
+	o := &offer{Version: messageVersion, Digest: slices.Concat(rt.program, rt.digest(p.system, p.tasks, p.resources, p.homes)), Knows: rt.meeting.from()}
 	if len(p.tasks) > 0 {
 		o.First = p.tasks[0].name
 	}
@@ -67,6 +67,9 @@ func (p *Phase) judge(offers []*offer, failure error) error {
 			return fmt.Errorf("%w: node %d has called one that begins with task %q, node %d one that begins with %q",
 				ErrPhaseDiffers, node, o.First, rt.Node(), mine.First)
 		}
+	}
+	if err := unknownTo(offers); err != nil {
+		return err
 	}
 	rt.mu.Lock()
 	defer rt.mu.Unlock()

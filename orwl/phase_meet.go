@@ -27,6 +27,7 @@ type meeting struct {
 	turn  chan struct{} // holds one of the calls of Phase, which decides with the others
 
 	mu      sync.Mutex
+	knows   uint64            // the number of the first agreement that this node may know
 	call    uint64            // counts what this node has proposed, or taken back
 	back    error             // why this node took its last call back
 	open    node.Gathering    // of proposals, until all nodes have proposed; else nil
@@ -120,7 +121,7 @@ func (g *meeting) offer(p *Phase, offer []byte) (err error) {
 	}
 	g.call++
 	g.pending = p
-	said := pack.Encode(&proposal{messageVersion, g.call, false, offer})
+	said := pack.Encode(&proposal{messageVersion, g.call, g.nodes.life(), false, offer})
 	switch {
 	case !g.nodes.many():
 		g.alone++
@@ -147,7 +148,7 @@ func (g *meeting) takeBack(p *Phase, why error) (a agreed, is bool) {
 	g.call++
 	g.back = why
 	// It is short.
-	_ = g.open.Change(pack.Encode(&proposal{messageVersion, g.call, true, nil}))
+	_ = g.open.Change(pack.Encode(&proposal{messageVersion, g.call, g.nodes.life(), true, nil}))
 	return a, false
 }
 
@@ -174,7 +175,8 @@ func (g *meeting) gathered(list [][]byte) {
 
 // agree is the beginning of an agreement. All nodes have the same list.
 func (g *meeting) agree(number uint64, list [][]byte) {
-	offers, mine, void, err := parseProposals(list, g.nodes.Number())
+	g.knows = min(g.knows, number)
+	offers, lives, mine, void, err := parseProposals(list, g.nodes.Number())
 	p := g.pending
 	g.pending = nil
 	answer := agreed{offers, err}
@@ -183,28 +185,19 @@ func (g *meeting) agree(number uint64, list [][]byte) {
 	case void:
 		answer = agreed{err: errAgain}
 	case mine != g.call:
-		g.refuse(number, among(list))
+		g.refuse(number, lives)
 		answer = agreed{err: errAgain}
 	case p != nil:
-		p.number, p.among, g.met[number] = number, among(list), p
+		p.number, p.among, g.met[number] = number, lives, p
 	}
 	if p != nil {
 		p.agreed <- answer
 	}
 }
 
-// among are the nodes that have proposed.
-func among(list [][]byte) []bool {
-	is := make([]bool, len(list))
-	for i, b := range list {
-		is[i] = b != nil
-	}
-	return is
-}
-
 // refuse votes against an agreement on what this node has taken back. If it did so because a node
 // is lost, it says which one: the others may not know it yet.
-func (g *meeting) refuse(number uint64, among []bool) {
+func (g *meeting) refuse(number uint64, among []uint64) {
 	why := (*NodeError)(nil)
 	if !errors.As(g.back, &why) || !why.Lost {
 		why = &NodeError{Node: g.nodes.Number(), Text: "it gave up the phase before all nodes had called it"}
@@ -262,4 +255,11 @@ func (g *meeting) settle(p *Phase, offers []*offer) {
 		number := numberOf(name)
 		return number > 0 && number < p.number && !run[number]
 	})
+}
+
+// from is the number of the first agreement that this node may know.
+func (g *meeting) from() uint64 {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.knows
 }

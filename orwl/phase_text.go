@@ -11,14 +11,15 @@ import (
 type proposal struct {
 	Version uint64 `msgpack:"version"`
 	Call    uint64 `msgpack:"call"` // counts what the node has put before them
+	Life    uint64 `msgpack:"life"` // of the node
 	Back    bool   `msgpack:"back"` // taken back
 	Offer   []byte `msgpack:"offer"`
 }
 
 // parseProposals reads the proposals of all nodes, nil for nodes that were lost. It returns the
-// offers in them, the call of this node, and whether one was taken back.
-func parseProposals(list [][]byte, me int) (offers [][]byte, mine uint64, back bool, err error) {
-	offers = make([][]byte, len(list))
+// offers in them, the lives of the nodes, the call of this node, and whether one was taken back.
+func parseProposals(list [][]byte, me int) (offers [][]byte, lives []uint64, mine uint64, back bool, err error) {
+	offers, lives = make([][]byte, len(list)), make([]uint64, len(list))
 	for i, b := range list {
 		if b == nil {
 			continue
@@ -35,9 +36,10 @@ func parseProposals(list [][]byte, me int) (offers [][]byte, mine uint64, back b
 			mine = p.Call
 		}
 		back = back || p.Back
+		lives[i] = p.Life
 		offers[i] = append([]byte{}, p.Offer...) // not nil
 	}
-	return offers, mine, back, err
+	return offers, lives, mine, back, err
 }
 
 // agreed is what comes of proposals: the offer of each node, nil for those that were lost.
@@ -55,6 +57,7 @@ type offer struct {
 	First   string    `msgpack:"first"`  // its first task
 	Waited  bool      `msgpack:"waited"` // a task has called Phase with its context
 	Runs    []running `msgpack:"runs"`
+	Knows   uint64    `msgpack:"knows"` // the first phase that it can know: it may have come back
 }
 
 // running are the tasks of a batch that run on a node.

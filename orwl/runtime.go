@@ -38,6 +38,8 @@ type Runtime struct {
 	relaxed   map[string]bool // resources that Relaxed has declared
 	tooLarge  bool            // to place tasks on nodes
 	machines  machines        // of the nodes, as soon as the run has begun
+	program   []byte          // a digest of it, in a run of several nodes
+	back      func(ctx context.Context) error
 	seats     seats
 	phases    []*Phase // that have joined and not ended
 
@@ -273,7 +275,14 @@ func (rt *Runtime) Run(ctx context.Context) error {
 		return err
 	}
 	stop := rt.watch()
-	rt.live(r)
+	if n.many() && n.back {
+		if err := rt.liveAgain(r); err != nil {
+			stop()
+			return err
+		}
+	} else {
+		rt.live(r)
+	}
 	rt.close(r)
 	stop()
 	err := rt.late()

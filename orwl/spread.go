@@ -135,8 +135,8 @@ func heaviest(name string, nodes int) (best int) {
 }
 
 // agree makes sure that all nodes have declared the same program.
-func (rt *Runtime) agree(ctx context.Context, s liveness.System) error {
-	mine := declared{messageVersion, rt.digest(s, rt.tasks, rt.resources, rt.homes)}
+func (rt *Runtime) agree(ctx context.Context) error {
+	mine := declared{messageVersion, rt.program}
 	all, err := rt.o.Nodes.Gather(ctx, "program", pack.Encode(&mine))
 	if err != nil {
 		return err

@@ -31,8 +31,10 @@ func (rt *Runtime) start(r *run) error {
 	if err := s.Check(); err != nil {
 		return err
 	}
-	if err := rt.meetMachines(r.ctx); err != nil {
-		return err
+	if n := rt.o.Nodes; !n.many() || !n.back { // they have met
+		if err := rt.meetMachines(r.ctx); err != nil {
+			return err
+		}
 	}
 	if err := rt.spread(); err != nil {
 		return err
@@ -41,10 +43,14 @@ func (rt *Runtime) start(r *run) error {
 		return err
 	}
 	if rt.o.Nodes.many() {
+		rt.program = rt.digest(s, rt.tasks, rt.resources, rt.homes)
 		if err := rt.meeting.begin(); err != nil {
 			return err
 		}
-		if err := rt.agree(r.ctx, s); err != nil {
+		if rt.o.Nodes.back {
+			return rt.startAgain(r)
+		}
+		if err := rt.agree(r.ctx); err != nil {
 			return err
 		}
 	}

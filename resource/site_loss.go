@@ -86,6 +86,19 @@ func (s *Site) Back(n Node, incarnation uint64) {
 	}
 }
 
+// Return says that a node that was lost has come back as a new life. It has none of the homes of the
+// life before: accesses to those still end with an error that matches [ErrLost]. It may request at
+// homes here, and may be the home of resources that are declared from now on.
+func (s *Site) Return(n Node, incarnation uint64) {
+	s.mu.Lock()
+	s.lives[n] = max(s.lives[n], incarnation)
+	delete(s.away, n)
+	s.mu.Unlock()
+	for _, h := range s.allHomes() {
+		h.lost(n, true)
+	}
+}
+
 // ErrSuspected is the end of an access, or a request, because its home has not heard of
 // this node for so long that it may have given the node up. It matches ErrLost. The home
 // may as well be there: then it serves the next request.

@@ -32,9 +32,9 @@ type Node interface {
 	// Offer is Gather that does not wait. taken is called, once, with what all have given: nil for
 	// nodes that had gone. It must not wait for another parcel.
 	Offer(name string, blob []byte, taken func(list [][]byte)) (Gathering, error)
-	// OfferAmong gathers from some nodes only, in a round of the name that is later than those
-	// before.
-	OfferAmong(name string, round uint64, among []bool, blob []byte, taken func(list [][]byte)) (Gathering, error)
+	// OfferAmong gathers from some lives only, by number of the node, in a round of the name that is
+	// later than those before.
+	OfferAmong(name string, round uint64, among []uint64, blob []byte, taken func(list [][]byte)) (Gathering, error)
 	// ForgetGathered forgets what was gathered under some names. Every node that has given has got
 	// it, and gives no more under these names.
 	ForgetGathered(over func(name string) bool)
@@ -46,6 +46,12 @@ type Node interface {
 	OnApart(f func(why error))
 	// Where is the address at which a node listens, as this one reaches it.
 	Where(number int) string
+	// OnBack has f called for each node that comes back as another life, and the epoch in which it
+	// does.
+	OnBack(f func(peer int, since uint64))
+	// Incarnation is which life of the node this is, and Since the epoch in which it came in.
+	Incarnation() uint64
+	Since() uint64
 	// Lost is why a node is gone, or nil. Suspected says that it is silent.
 	Lost(number int) error
 	Suspected(number int) bool

@@ -38,7 +38,7 @@ func (n *Node) accept() {
 // admit takes a connection for the lane it says it is for. If there is an error, it is
 // still the caller's.
 func (n *Node) admit(conn *transport.Conn, number int) error {
-	p := n.peers[number]
+	p := n.peer(number)
 	defer p.pending.Add(-1)
 	if p.pending.Add(1) > mostPending {
 		return errors.New("p2p: too many connections at once")
@@ -52,6 +52,19 @@ func (n *Node) admit(conn *transport.Conn, number int) error {
 	if err != nil {
 		p.misheard(err)
 		return err
+	}
+	if n.complete() && hello.Incarnation > p.life() && hello.Peer == n.options.Incarnation {
+		// The epoch with that life has not come here, or its peer is not there yet.
+		n.awaitLife(number, hello.Incarnation, helloTimeout)
+		p = n.peer(number)
+		l = &p.lanes[l.Kind()]
+		s = l.Stream(conn) // no byte has followed the hello
+	}
+	if n.options.Back && hello.Peer != 0 && hello.Peer != n.options.Incarnation && p.unlike(&hello) == "" {
+		// It means the life before, which has ended: see greet.
+		answer := p.hello(l.Kind(), 0)
+		lasts(conn, answer.Append(nil))
+		return errBefore
 	}
 	if reason := p.check(&hello, l.Kind()); reason != "" {
 		n.counts.Refused.Add(1)
@@ -105,12 +118,17 @@ func (p *peer) hear(conn *transport.Conn) (l *lane.Lane, s *lane.Stream, hello w
 	return l, s, hello, err
 }
 
-// refuse tells the other side why, and waits until it has closed, for what is closed
-// here is lost on its way.
+// refuse tells the other side why.
 func refuse(raw transport.Stream, reason string) {
-	raw.SetDeadline(time.Now().Add(lastWords))
 	f := wire.Refuse{Reason: reason}
-	if _, err := raw.Write(f.Append(nil)); err != nil {
+	lasts(raw, f.Append(nil))
+}
+
+// lasts writes the last words on a stream, and waits until the other side has closed, for what is
+// closed here is lost on its way.
+func lasts(raw transport.Stream, words []byte) {
+	raw.SetDeadline(time.Now().Add(lastWords))
+	if _, err := raw.Write(words); err != nil {
 		return
 	}
 	var nothing [512]byte

@@ -3,6 +3,7 @@ package p2p
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
@@ -27,12 +28,12 @@ func (n *Node) Close(ctx context.Context) error {
 // farewell says goodbye on all lanes, after everything else has been taken.
 func (n *Node) farewell(ctx context.Context) error {
 	for _, kind := range []transport.Kind{transport.Data, transport.Control} {
-		for _, p := range n.peers {
+		for _, p := range n.all() {
 			if p != nil && kind == transport.Control {
 				p.lanes[kind].Bye(p.met.Load())
 			}
 		}
-		for _, p := range n.peers {
+		for _, p := range n.all() {
 			if p == nil {
 				continue
 			}
@@ -50,7 +51,7 @@ func (n *Node) farewell(ctx context.Context) error {
 func (n *Node) part(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, lastWords)
 	defer cancel()
-	for _, p := range n.peers {
+	for _, p := range n.all() {
 		if p == nil {
 			continue
 		}
@@ -66,7 +67,8 @@ func (n *Node) shut() {
 	n.closing.Store(true)
 	n.host.Deafen()
 	n.cancel()
-	for _, p := range n.peers {
+	every := n.every()
+	for _, p := range every {
 		if p != nil {
 			p.end(&PeerError{Node: p.number, Why: ErrClosed})
 			for kind := range p.lanes { // nodes that have left have lanes, too
@@ -83,7 +85,7 @@ func (n *Node) shut() {
 	if a := n.memory.Arena(); a != nil {
 		a.Close()
 	}
-	for _, p := range n.peers {
+	for _, p := range every {
 		if p == nil {
 			continue
 		}
@@ -97,13 +99,24 @@ func (n *Node) shut() {
 	close(n.closed)
 }
 
+// every are the peers of all lives.
+func (n *Node) every() []*peer {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	all := slices.Clone(n.past)
+	for _, p := range n.all() {
+		all = append(all, p)
+	}
+	return all
+}
+
 // abandon ends a node whose run never was complete, and tells the nodes that are there.
 func (n *Node) abandon(why error) {
 	n.closing.Store(true)
 	f := wire.Refuse{Reason: fmt.Sprintf("the run is called off: %v", why)}
 	var streams []*lane.Stream
-	for _, p := range n.peers {
-		if p == nil || n.number != 0 {
+	for _, p := range n.all() {
+		if p == nil || n.number != 0 || n.options.Back {
 			continue
 		}
 		l := &p.lanes[transport.Control]

@@ -64,7 +64,7 @@ func (d *dialogue) verdict(p *peer, err error, took time.Duration) error {
 	known := p.met.Load() || p.node.complete()
 	_, vouched := p.witness()
 	switch {
-	case errors.Is(err, ErrRefused):
+	case isAny(err, ErrRefused, errBefore):
 		return err
 	case transport.OtherKey(err):
 		return fmt.Errorf("whoever listens at %s is not node %d: %w", p.where(), p.number, ErrStranger)
@@ -133,6 +133,9 @@ func (p *peer) greet(ctx context.Context, l *lane.Lane, raw *transport.Conn) err
 	var answer wire.Hello
 	if err := answer.Parse(body); err != nil {
 		return err
+	}
+	if life := p.life(); life != 0 && answer.Incarnation > life && p.unlike(&answer) == "" {
+		return fmt.Errorf("%w: %w", errEnded, errBefore) // its address is that of a later life
 	}
 	if reason := p.check(&answer, l.Kind()); reason != "" {
 		return protocolError("hello: %s", reason)

@@ -9,7 +9,8 @@
 //   - [Node.Gather] gives everybody something of everybody, which is also a barrier;
 //   - [Node.OnLoss] tells of nodes that have died, or left, and [Node.OnSuspect] of
 //     those that this node has lost touch with, and that are about to give it up;
-//   - [Node.OnApart] tells that this node must not go on, because it has lost too many.
+//   - [Node.OnApart] tells that this node must not go on, because it has lost too many;
+//   - [Node.OnBack] tells of nodes that have come back, as another life ([Options].Back).
 //
 // # Lanes
 //

@@ -18,12 +18,13 @@ import (
 func (n *Node) begins(first membership.Epoch) {
 	n.mu.Lock()
 	n.member, n.gatherer = membership.New(n.number, first), gathering.New(n.number, first)
+	n.gatherer.Moved = n.moved
 	early := n.early
 	n.early = nil
 	n.mu.Unlock()
-	for _, p := range n.peers {
+	for _, p := range n.all() {
 		if p != nil && p.fate() != nil {
-			n.misses(p.fate())
+			n.misses(p.fate(), p.life())
 		}
 	}
 	for _, m := range early {
@@ -41,10 +42,15 @@ type earlyChange struct {
 // mostEarly is how many of them one node may send.
 const mostEarly = 4
 
-// misses changes the membership because this node has lost another one.
-func (n *Node) misses(e *PeerError) {
+// misses changes the membership because this node has lost a life of another one.
+func (n *Node) misses(e *PeerError, life uint64) {
 	// A loss is always taken.
-	_ = n.change(func(m *membership.Member) ([]membership.Letter, error) { return m.Lost(e.Node, e.state()), nil })
+	_ = n.change(func(m *membership.Member) ([]membership.Letter, error) {
+		if life != 0 && life != m.Epoch().Seats[e.Node].Life { // the epoch has the next one
+			return nil, nil
+		}
+		return m.Lost(e.Node, e.state()), nil
+	})
 }
 
 // takeChange takes a message about the members of the run.
@@ -67,7 +73,7 @@ func (n *Node) takeChange(from int, bulk []byte) error {
 	switch {
 	case begun:
 		err = n.change(func(m *membership.Member) ([]membership.Letter, error) { return m.Step(from, said) })
-	case from != 0 || said.Number != 1:
+	case !n.options.Back && (from != 0 || said.Number != 1) || said.Seats[n.number].Life != n.options.Incarnation:
 		return protocolError("node %d begins the run with epoch %d", from, said.Number)
 	default:
 		return n.takeMembers(said)
@@ -99,12 +105,16 @@ func (n *Node) change(f func(m *membership.Member) ([]membership.Letter, error))
 	}
 	before, apart := m.Epoch(), m.Apart()
 	out, err := f(m)
+	now := m.Epoch()
+	for i, s := range now.Seats {
+		if s.Life != before.Seats[i].Life { // nobody hears what was said to the life before
+			delete(n.waiting, i)
+		}
+	}
 	for _, l := range out {
 		header := control.Message{Change: &control.Change{Epoch: l.Number}}
-		// If it fails, that node is gone.
-		_ = n.Send(l.To, ownChannel, header.Bytes(), l.Bytes(), true)
+		n.tells(l.To, header.Bytes(), l.Bytes())
 	}
-	now := m.Epoch()
 	if now.Number != before.Number {
 		level := slog.LevelDebug // nodes leave, as at the end of every run
 		if loses(before, now) {
@@ -112,16 +122,21 @@ func (n *Node) change(f func(m *membership.Member) ([]membership.Letter, error))
 		}
 		n.log.Log(context.Background(), level, "epoch", "number", now.Number, "nodes", now.Members())
 		n.postGatherings(n.gatherer.Enter(now))
+		n.settles()
 	}
 	if m.Apart() && !apart {
 		n.parts(now)
 	}
 	n.mu.Unlock()
+	if now.Number == before.Number {
+		return err
+	}
 	for i, s := range now.Seats {
-		if now.Number != before.Number && i != n.number && s.State != membership.In {
-			n.peers[i].excluded(now.Number, s.State)
+		if p := n.peer(i); i != n.number && s.State != membership.In && s.Life == p.life() {
+			p.excluded(now.Number, s.State)
 		}
 	}
+	n.returns(now)
 	return err
 }
 

@@ -50,7 +50,7 @@ type site struct{ *Node }
 
 func (s site) Log() *slog.Logger { return s.log }
 
-func (s site) Lane(to int, kind transport.Kind) *lane.Lane { return &s.peers[to].lanes[kind] }
+func (s site) Lane(to int, kind transport.Kind) *lane.Lane { return &s.peer(to).lanes[kind] }
 
 // Operate implements window.Node. Operations that come before are refused: all nodes call
 // it, and gather, before any uses a window.

@@ -35,8 +35,9 @@ func (n *Node) Gather(ctx context.Context, name string, blob []byte) ([][]byte, 
 
 // offered is what a node has given under a name. It implements node.Gathering.
 type offered struct {
-	node *Node
-	key  gathering.Key
+	node  *Node
+	key   gathering.Key
+	taken func(list [][]byte)
 }
 
 // Offer is Gather that does not wait: taken is called with what all have given. It must not wait
@@ -45,9 +46,9 @@ func (n *Node) Offer(name string, blob []byte, taken func(list [][]byte)) (node.
 	return n.gives(name, blob, taken, func() (gathering.Key, []gathering.Letter) { return n.gatherer.Begin(name, blob) })
 }
 
-// OfferAmong gathers only from some nodes, by number. All of them give to the same round, which is
+// OfferAmong gathers only from some lives, by number of the node. All of them give to the same round, which is
 // later than those before under that name.
-func (n *Node) OfferAmong(name string, round uint64, among []bool, blob []byte, taken func(list [][]byte)) (node.Gathering, error) {
+func (n *Node) OfferAmong(name string, round uint64, among []uint64, blob []byte, taken func(list [][]byte)) (node.Gathering, error) {
 	k := gathering.Key{Name: name, Round: round}
 	return n.gives(name, blob, taken, func() (gathering.Key, []gathering.Letter) { return k, n.gatherer.BeginAt(k, blob, among) })
 }
@@ -59,9 +60,19 @@ func (n *Node) gives(name string, blob []byte, taken func([][]byte), begin func(
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	k, out := begin()
-	n.gatherings[k] = taken
+	o := &offered{n, k, taken}
+	n.gatherings[k] = o
 	n.postGatherings(out)
-	return &offered{n, k}, nil
+	return o, nil
+}
+
+// moved notes that what this node has given is for another round. n.mu is held.
+func (n *Node) moved(was, is gathering.Key) {
+	if o := n.gatherings[was]; o != nil {
+		delete(n.gatherings, was)
+		n.gatherings[is] = o
+		o.key = is
+	}
 }
 
 // mostBlob is how much one node may give, so that all of it is one parcel.
@@ -70,7 +81,11 @@ func (n *Node) mostBlob() int {
 }
 
 // Round implements node.Gathering.
-func (g *offered) Round() uint64 { return g.key.Round }
+func (g *offered) Round() uint64 {
+	g.node.mu.Lock()
+	defer g.node.mu.Unlock()
+	return g.key.Round
+}
 
 // Change implements node.Gathering.
 func (g *offered) Change(blob []byte) error {
@@ -111,8 +126,7 @@ func (n *Node) postGatherings(out []gathering.Letter) {
 			bulk = l.Bytes()
 			lists[l.Key] = bulk
 		}
-		// If it fails, that node is gone.
-		_ = n.Send(l.To, ownChannel, header.Bytes(), bulk, true)
+		n.tells(l.To, header.Bytes(), bulk)
 	}
 }
 
@@ -148,9 +162,14 @@ func (n *Node) gathers(from int, in gathering.Message) (taken func([][]byte), er
 		return nil, err
 	}
 	n.postGatherings(out)
-	if done {
-		taken = n.gatherings[in.Key]
-		delete(n.gatherings, in.Key)
+	o := n.gatherings[in.Key]
+	if !done || o == nil {
+		return nil, nil
 	}
-	return taken, nil
+	delete(n.gatherings, in.Key)
+	if n.ready(in.Epoch) {
+		return o.taken, nil
+	}
+	n.later = append(n.later, later{in.Epoch, func() { o.taken(in.List) }})
+	return nil, nil
 }

@@ -53,7 +53,7 @@ func (h *heart) run() {
 // forgive does not count the time during which this process did not run at all. Frames
 // that came meanwhile are not read yet.
 func (h *heart) forgive(late int64) {
-	for _, p := range h.node.peers {
+	for _, p := range h.node.all() {
 		if p != nil {
 			p.contact.Forgive(late, h.node.now())
 		}
@@ -62,7 +62,7 @@ func (h *heart) forgive(late int64) {
 
 // beat says to everybody that this node lives, and what it has taken.
 func (h *heart) beat() {
-	for _, p := range h.node.peers {
+	for _, p := range h.node.all() {
 		if p == nil || !p.met.Load() {
 			continue
 		}
@@ -78,7 +78,7 @@ func (h *heart) beat() {
 // watch looks after the others, and returns when to do so again: at until, or before.
 func (h *heart) watch(now, until int64) int64 {
 	adrift := 0
-	for _, p := range h.node.peers {
+	for _, p := range h.node.all() {
 		if p == nil || !p.met.Load() {
 			continue
 		}

@@ -33,7 +33,7 @@ const (
 // lends lends the bulk of a parcel to a node that maps this one's arena, and reports
 // whether it has. It first offers the arena to a node that was never asked.
 func (n *Node) lends(to int, channel uint64, header, bulk []byte, keep bool) (bool, error) {
-	p := n.peers[to]
+	p := n.peer(to)
 	switch lending(p.lending.Load()) {
 	case unasked:
 		n.offerOnce(p)
@@ -78,7 +78,7 @@ func (n *Node) offer(p *peer) {
 
 // takeOffer maps the arena that another node offers, and says whether it could.
 func (n *Node) takeOffer(from int, said *control.Arena) error {
-	p := n.peers[from]
+	p := n.peer(from)
 	if p.offered.Swap(true) {
 		return protocolError("node %d offers its arena again", from)
 	}
@@ -104,7 +104,7 @@ func (n *Node) maps(p *peer, said *control.Arena) bool {
 
 // takeMapped takes the answer to an offer.
 func (n *Node) takeMapped(from int, said *control.Mapped) error {
-	p := n.peers[from]
+	p := n.peer(from)
 	answer := unwilling
 	if said.Mapped {
 		answer = willing

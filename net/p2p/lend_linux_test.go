@@ -30,7 +30,7 @@ func neighbours(t testing.TB, nodes int, change func(o *Options)) []*Node {
 		}
 	})
 	for _, n := range all {
-		for _, p := range n.peers {
+		for _, p := range n.all() {
 			if p != nil {
 				n.offerOnce(p)
 			}
@@ -41,7 +41,7 @@ func neighbours(t testing.TB, nodes int, change func(o *Options)) []*Node {
 	gatherAll(t, all)
 	gatherAll(t, all)
 	for _, n := range all {
-		for _, p := range n.peers {
+		for _, p := range n.all() {
 			if p != nil && lending(p.lending.Load()) != willing {
 				t.Fatalf("node %d does not borrow from node %d", p.number, n.number)
 			}
@@ -246,7 +246,7 @@ func TestLoanToWhoIsGivenUp(t *testing.T) {
 	await(t, came, "the loan")
 	told := make(chan struct{})
 	nodes[0].OnLoss(func(int, error) { close(told) })
-	nodes[0].peers[1].lose(errSilent)
+	nodes[0].peer(1).lose(errSilent)
 	await(t, told, "the loss")
 	for range 50 { // would be where it is, if it were used again
 		if b, _ := nodes[0].memory.Shared().Lend(bytes.Repeat([]byte("b"), loan.Worthwhile), false); b == nil {
@@ -265,7 +265,7 @@ func TestLoanToWhoIsGivenUp(t *testing.T) {
 // lendRaw sends a loan of whatever it says.
 func (n *Node) lendRaw(kind transport.Kind, offset uint64, length int) error {
 	f := wire.Loan{Parcel: wire.Parcel{Channel: 1}, Offset: offset, Length: length}
-	return n.peers[1].lanes[kind].Lend(&f, new(loan.Block)) // which is never settled
+	return n.peer(1).lanes[kind].Lend(&f, new(loan.Block)) // which is never settled
 }
 
 // TestHostileLoans sends loans that no correct node sends, again and again, as a lane
@@ -317,7 +317,7 @@ func TestHostileOffers(t *testing.T) {
 	counts := [2]*Counts{new(Counts), new(Counts)}
 	nodes := neighbours(t, 2, func(o *Options) { o.Counts = counts[o.Number] })
 	for i, send := range []func() []byte{
-		func() []byte { nodes[0].offer(nodes[0].peers[1]); return nil }, // again
+		func() []byte { nodes[0].offer(nodes[0].peer(1)); return nil }, // again
 		func() []byte { return control.Message{Arena: &control.Arena{}}.Bytes() },
 		func() []byte { return control.Message{Mapped: &control.Mapped{Mapped: true, Promises: true}}.Bytes() }, // again
 		func() []byte {
@@ -366,7 +366,7 @@ func TestUnwilling(t *testing.T) {
 			gatherAll(t, nodes)
 			gatherAll(t, nodes)
 		}
-		if counts.Lent.Load()+counts.Neighbours.Load() > 0 || lending(nodes[0].peers[1].lending.Load()) != unwilling {
+		if counts.Lent.Load()+counts.Neighbours.Load() > 0 || lending(nodes[0].peer(1).lending.Load()) != unwilling {
 			t.Errorf("node %d shares nothing, or both are apart, and %d are lent to %d", remote, counts.Lent.Load(), counts.Neighbours.Load())
 		}
 	}

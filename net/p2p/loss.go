@@ -33,7 +33,7 @@ func (n *Node) Suspected(number int) bool {
 	if number < 0 || number >= len(n.peers) || number == n.number {
 		return false
 	}
-	p := n.peers[number]
+	p := n.peer(number)
 	return p.met.Load() && (p.over.Load() || p.contact.Suspected(n.options.terms(), n.now()) && !p.kept())
 }
 
@@ -42,7 +42,7 @@ func (n *Node) Lost(number int) error {
 	if number < 0 || number >= len(n.peers) || number == n.number {
 		return nil
 	}
-	if e := n.peers[number].fate(); e != nil {
+	if e := n.peer(number).fate(); e != nil {
 		return e
 	}
 	return nil
@@ -60,13 +60,13 @@ func (n *Node) hasLost(p *peer, e *PeerError) {
 		n.counts.Lost.Add(1)
 		n.log.Warn("node lost", "peer", p.number, "address", e.Address, "why", e.Why)
 	}
-	if !n.complete() && (n.number == 0 || p.number == 0) {
+	if !n.complete() && (n.number == 0 || p.number == 0) && !n.options.Back {
 		select {
 		case n.failed <- e:
 		default:
 		}
 	}
-	n.misses(e)
+	n.misses(e, p.life())
 }
 
 // announce tells the observers of a node that is gone.

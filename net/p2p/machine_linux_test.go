@@ -89,7 +89,7 @@ func machineFabricEnds(t *testing.T, on machines, left bool) {
 	if left {
 		closeAll(t, w.nodes[1])
 	} else {
-		w.nodes[0].peers[1].lose(lease.ErrEnded) // by silence, the others would wait for the lease
+		w.nodes[0].peer(1).lose(lease.ErrEnded) // by silence, the others would wait for the lease
 	}
 	for range ranks {
 		err := await(t, failed, "the failure")

@@ -48,10 +48,13 @@ func (n *Node) complete() bool {
 
 // join waits until all nodes are there.
 func (n *Node) join(ctx context.Context) error {
+	if n.options.Back {
+		return n.joinAgain(ctx)
+	}
 	if n.number == 0 {
 		return n.joinRoot(ctx)
 	}
-	root := n.peers[0]
+	root := n.peer(0)
 	root.lanes[transport.Control].Connect()
 	timer := time.NewTimer(n.options.JoinTimeout)
 	defer timer.Stop()
@@ -71,6 +74,21 @@ func (n *Node) join(ctx context.Context) error {
 				return &MissingError{Nodes: n.options.Nodes, Missing: []int{0}, Why: root.failure}
 			}
 		}
+	}
+}
+
+// joinAgain waits until this node is in an epoch of the run.
+func (n *Node) joinAgain(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, n.options.JoinTimeout)
+	defer cancel()
+	if err := n.knock(ctx); err != nil {
+		return n.notJoined(err)
+	}
+	select {
+	case <-n.joined:
+		return nil
+	case <-ctx.Done():
+		return n.notJoined(context.Cause(ctx))
 	}
 }
 
@@ -103,7 +121,7 @@ func (n *Node) joinRoot(ctx context.Context) error {
 // missing is the error of Join on node 0.
 func (n *Node) missing(why error) error {
 	e := &MissingError{Nodes: n.options.Nodes, Why: why}
-	for _, p := range n.peers {
+	for _, p := range n.all() {
 		if p != nil && (p.life() == 0 || p.fate() != nil) {
 			e.Missing = append(e.Missing, p.number)
 		}
@@ -127,7 +145,7 @@ func (p *peer) enrol() {
 	first := !p.enrolled
 	p.enrolled = true
 	p.mu.Unlock()
-	if first && p.node.number == 0 {
+	if first && p.node.number == 0 && !p.node.options.Back {
 		p.node.enrolled(1)
 	}
 }
@@ -145,8 +163,8 @@ func (n *Node) enrolled(more int) {
 // tellMembers begins the first epoch, and tells everybody where everybody is.
 func (n *Node) tellMembers() error {
 	first := membership.Epoch{Number: 1, Seats: make([]membership.Seat, n.options.Nodes)}
-	for i, p := range n.peers {
-		seat := membership.Seat{Life: n.options.Incarnation, Address: n.announced, State: membership.In}
+	for i, p := range n.all() {
+		seat := membership.Seat{Life: n.options.Incarnation, Address: n.announced, State: membership.In, Since: 1}
 		if i != n.number {
 			seat.Life, seat.Address = p.life(), p.where()
 		}
@@ -165,9 +183,11 @@ func (n *Node) tellMembers() error {
 
 // takeMembers notes where everybody is, which node 0 says.
 func (n *Node) takeMembers(said membership.Message) error {
-	for i, p := range n.peers {
+	for i, p := range n.all() {
 		s := said.Seats[i]
 		switch {
+		case p != nil && s.State != membership.In:
+			// It ends when the epoch is known.
 		case p == nil && s.Life != n.options.Incarnation:
 			return protocolError("the list of members has life %d of this node, which is %d", s.Life, n.options.Incarnation)
 		case p != nil && !p.is(s.Life, s.Address):
@@ -175,6 +195,11 @@ func (n *Node) takeMembers(said membership.Message) error {
 		}
 	}
 	n.begins(membership.Epoch{Number: said.Number, Seats: said.Seats})
+	for i, s := range said.Seats {
+		if s.State != membership.In { // lost before this node came back
+			n.peer(i).excluded(said.Number, s.State)
+		}
+	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	close(n.joined)

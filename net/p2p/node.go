@@ -28,7 +28,7 @@ type Node struct {
 	born      time.Time
 	machine   string // see Machine
 	host      *transport.Host
-	peers     []*peer // by number; nil for the node itself
+	peers     []atomic.Pointer[peer] // by number; nil for the node itself
 	heart     *heart
 	notices   *mailbox // calls of observers
 	own       *mailbox // parcels to itself
@@ -62,7 +62,14 @@ type Node struct {
 	early      []earlyChange
 	apart      error
 	gatherer   *gathering.Member
-	gatherings map[gathering.Key]func(list [][]byte) // that this node waits for
+	gatherings map[gathering.Key]*offered // that this node waits for
+
+	// Of nodes that come back.
+	backSeen []func(peer int, since uint64)
+	past     []*peer             // of lives before
+	waiting  map[int][][2][]byte // what is said to a life whose peer is not there yet
+	later    []later
+	lives    chan struct{} // closed when a peer has come
 }
 
 // Join makes this process a node of a run. It listens, and returns when all nodes are
@@ -79,6 +86,7 @@ func Join(ctx context.Context, options Options) (*Node, error) {
 	if o.Listening != nil {
 		o.Listening(n.address)
 	}
+	n.host.Knocks(func(c *transport.Conn, number int) { n.group.Go(func() { n.knocked(c, number) }) })
 	n.group.Go(n.accept)
 	n.group.Go(n.heart.run)
 	if err := n.join(ctx); err != nil {
@@ -93,7 +101,8 @@ func newNode(ctx context.Context, o Options) (*Node, error) {
 	n := &Node{
 		options: o, number: o.Number, machine: o.machine(), born: time.Now(), notices: newMailbox(), own: newMailbox(), log: o.Log, counts: o.Counts,
 		closed: make(chan struct{}), joined: make(chan struct{}), failed: make(chan error, 1), parted: make(chan struct{}),
-		held: make(map[uint64][]heldParcel), heldBytes: make([]int, o.Nodes), gatherings: make(map[gathering.Key]func([][]byte)), present: 1,
+		held: make(map[uint64][]heldParcel), heldBytes: make([]int, o.Nodes), gatherings: make(map[gathering.Key]*offered), present: 1,
+		waiting: make(map[int][][2][]byte), lives: make(chan struct{}),
 	}
 	var err error
 	if n.host, err = transport.New(o.host(n.lanes.Talk)); err != nil {
@@ -113,21 +122,21 @@ func newNode(ctx context.Context, o Options) (*Node, error) {
 		Number: o.Number, MaxBulk: o.MaxBulk, Backlog: o.Backlog, Memory: n.memory, Hoard: loan.NewHoard(n.memory),
 		Counts: o.Counts, Log: o.Log, Go: n.group.Go, Parcels: inbox{n},
 	}
-	n.peers = make([]*peer, o.Nodes)
+	n.peers = make([]atomic.Pointer[peer], o.Nodes)
 	for i := range n.peers {
 		if i == n.number {
 			continue
 		}
-		n.peers[i] = newPeer(n, i)
+		n.peers[i].Store(newPeer(n, i))
 		if o.Peers != nil {
-			n.peers[i].address = o.Peers[i]
+			n.peer(i).address = o.Peers[i]
 		}
 	}
 	if o.Peers != nil {
 		n.announced = o.Peers[n.number]
 	}
 	if n.number > 0 {
-		n.peers[0].address = o.Root
+		n.peer(0).address = o.Root
 	}
 	receivers := map[uint64]Receiver{ownChannel: {Take: n.takeOwn}}
 	for channel, r := range o.Channels {
@@ -159,7 +168,7 @@ func (n *Node) Where(number int) string {
 	if number == n.number {
 		return n.address
 	}
-	return n.peers[number].where()
+	return n.peer(number).where()
 }
 
 // now is the time on this node's own clock, which never jumps, and is never 0.
@@ -232,7 +241,7 @@ func (n *Node) Pace(ctx context.Context, to int) error {
 		return nil
 	}
 	for kind := range transport.Kinds {
-		if err := n.peers[to].lanes[kind].Wait(ctx); err != nil {
+		if err := n.peer(to).lanes[kind].Wait(ctx); err != nil {
 			return err
 		}
 	}
@@ -242,7 +251,7 @@ func (n *Node) Pace(ctx context.Context, to int) error {
 // lane is the one to another node, for bulk or for everything else.
 func (n *Node) lane(to int, bulk bool) *lane.Lane {
 	if bulk {
-		return &n.peers[to].lanes[transport.Data]
+		return &n.peer(to).lanes[transport.Data]
 	}
-	return &n.peers[to].lanes[transport.Control]
+	return &n.peer(to).lanes[transport.Control]
 }

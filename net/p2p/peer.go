@@ -16,7 +16,7 @@ import (
 
 // peer is what this node knows of another.
 //
-//	unmet ──▶ met ──┬──▶ lost    for good, in this run
+//	unmet ──▶ met ──┬──▶ lost    for good: another life has another peer
 //	                └──▶ left
 type peer struct {
 	node   *Node
@@ -43,6 +43,7 @@ type peer struct {
 	mu          sync.Mutex
 	address     string
 	incarnation uint64
+	announced   chan struct{} // closed when the observers know that it is gone
 	gone        *PeerError
 	failure     error // why it could not be dialled the last time
 	faults      int
@@ -53,7 +54,7 @@ type peer struct {
 const mostFaults = 16
 
 func newPeer(n *Node, number int) *peer {
-	p := &peer{node: n, number: number}
+	p := &peer{node: n, number: number, announced: make(chan struct{})}
 	p.ctx, p.cancel = context.WithCancel(n.ctx)
 	for kind := range p.lanes {
 		p.lanes[kind].Init(&n.lanes, number, p, transport.Kind(kind))
@@ -92,24 +93,15 @@ func (p *peer) failed(err error) {
 // check is what is wrong with a hello, "" if nothing is. It gets the life of the peer
 // from the first.
 func (p *peer) check(f *wire.Hello, kind transport.Kind) (reason string) {
+	if reason := p.unlike(f); reason != "" {
+		return reason
+	}
 	o := &p.node.options
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
-	case f.Version != wire.Version:
-		return fmt.Sprintf("it speaks version %d, node %d speaks %d: start all nodes from one build", f.Version, o.Number, wire.Version)
-	case f.Nodes != uint64(o.Nodes):
-		return fmt.Sprintf("its run has %d nodes, that of node %d has %d: give all the same number", f.Nodes, o.Number, o.Nodes)
-	case f.Lease != uint64(o.Lease) || f.Skew != uint64(o.Skew):
-		// A node that is given up by the shorter lease would not know it by the longer.
-		return fmt.Sprintf("its lease is %v and its skew %v, those of node %d are %v and %v: give all the same",
-			time.Duration(f.Lease), time.Duration(f.Skew), o.Number, o.Lease, o.Skew)
-	case f.Node != uint64(p.number):
-		return fmt.Sprintf("it says that it is node %d, and its identity is that of node %d", f.Node, p.number)
 	case f.Lane != uint64(kind):
 		return fmt.Sprintf("it says lane %d on a connection for lane %d", f.Lane, kind)
-	case f.Incarnation == 0:
-		return "it has no incarnation"
 	case p.incarnation != 0 && f.Incarnation != p.incarnation:
 		return p.taken()
 	case p.gone != nil:
@@ -121,10 +113,30 @@ func (p *peer) check(f *wire.Hello, kind transport.Kind) (reason string) {
 	return ""
 }
 
+// unlike is what makes a process no node of this run, "" if nothing does.
+func (p *peer) unlike(f *wire.Hello) (reason string) {
+	o := &p.node.options
+	switch {
+	case f.Version != wire.Version:
+		return fmt.Sprintf("it speaks version %d, node %d speaks %d: start all nodes from one build", f.Version, o.Number, wire.Version)
+	case f.Nodes != uint64(o.Nodes):
+		return fmt.Sprintf("its run has %d nodes, that of node %d has %d: give all the same number", f.Nodes, o.Number, o.Nodes)
+	case f.Lease != uint64(o.Lease) || f.Skew != uint64(o.Skew):
+		// A node that is given up by the shorter lease would not know it by the longer.
+		return fmt.Sprintf("its lease is %v and its skew %v, those of node %d are %v and %v: give all the same",
+			time.Duration(f.Lease), time.Duration(f.Skew), o.Number, o.Lease, o.Skew)
+	case f.Node != uint64(p.number):
+		return fmt.Sprintf("it says that it is node %d, and its identity is that of node %d", f.Node, p.number)
+	case f.Incarnation == 0:
+		return "it has no incarnation"
+	}
+	return ""
+}
+
 // taken is why another life of the peer is not admitted. p.mu is held.
 func (p *peer) taken() string {
 	if p.gone != nil {
-		return fmt.Sprintf("node %d is gone from this run, and cannot come back: %v", p.number, p.gone)
+		return fmt.Sprintf("node %d is gone from this run, and cannot come back without Options.Back: %v", p.number, p.gone)
 	}
 	if p.node.complete() {
 		return fmt.Sprintf("it is late: all %d nodes are there, node %d at %s", p.node.options.Nodes, p.number, p.address)
@@ -271,7 +283,10 @@ func (p *peer) finish(e *PeerError) {
 			p.node.sleep(p.node.options.terms().GivesUp(p.contact.Heard()))
 		}
 		p.lanes[transport.Data].AfterHanding(func() { // which was the last
-			p.node.notices.put(func() { p.node.announce(p, e) })
+			p.node.notices.put(func() {
+				p.node.announce(p, e)
+				close(p.announced)
+			})
 		})
 		if m := p.mapping.Load(); m != nil && !e.Left {
 			m.Close()

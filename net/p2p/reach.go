@@ -58,7 +58,7 @@ func (p *peer) try() {
 	switch {
 	case err == nil:
 		p.node.log.Info("node is reached by a new connection", "peer", p.number)
-	case errors.Is(err, ErrRefused):
+	case isAny(err, ErrRefused, errBefore):
 		p.lose(err)
 	default:
 		p.node.log.Debug("node is not reached", "peer", p.number, "why", err)

@@ -58,7 +58,7 @@ func (n *Node) deliverHeld(r Receiver, p heldParcel) {
 	n.mu.Unlock()
 	if err := r.Take(p.from, p.header, p.bulk); err != nil && p.from != n.number {
 		n.counts.Malformed.Add(1)
-		n.peers[p.from].Misbehaved(err)
+		n.peer(p.from).Misbehaved(err)
 	}
 }
 

@@ -39,7 +39,7 @@ func vouchedFor(t *testing.T, n *Node) {
 	t.Helper()
 	ctx, back := soon(t), make(chan struct{})
 	receive(t, n, func(int, []byte, []byte) error { back <- struct{}{}; return nil })
-	for p := n.peers[1]; ; {
+	for p := n.peer(1); ; {
 		if _, vouched := p.witness(); vouched && p.promises.Load() {
 			return
 		}
@@ -156,7 +156,7 @@ func TestKept(t *testing.T) {
 	vouchedFor(t, nodes[0])
 	suspected := make(chan int, 10)
 	nodes[0].OnSuspect(func(peer int) { suspected <- peer })
-	home, later := nodes[0].peers[1], nodes[0].now()+int64(time.Hour)
+	home, later := nodes[0].peer(1), nodes[0].now()+int64(time.Hour)
 	nodes[0].heart.holder(home, later)
 	if !home.kept() || home.doubted.Load() {
 		t.Error("a home that has given no notice is suspected")
@@ -171,7 +171,7 @@ func TestKept(t *testing.T) {
 // TestKeptByPromise maps the arena of a home that has promised nothing. A holder must not
 // conclude anything from a notice that is missing there.
 func TestKeptByPromise(t *testing.T) {
-	if nodes := neighbours(t, 2, nil); nodes[0].peers[1].mapping.Load() == nil || nodes[0].peers[1].kept() {
+	if nodes := neighbours(t, 2, nil); nodes[0].peer(1).mapping.Load() == nil || nodes[0].peer(1).kept() {
 		t.Error("node 0 counts on a notice that nobody has promised")
 	}
 }
@@ -186,7 +186,7 @@ func TestVerdict(t *testing.T) {
 				vouchedFor(t, n)
 			}
 			var d dialogue
-			err := d.verdict(n.peers[1], context.DeadlineExceeded, 2*n.options.JoinTimeout)
+			err := d.verdict(n.peer(1), context.DeadlineExceeded, 2*n.options.JoinTimeout)
 			if errors.Is(err, errNobody) == launched {
 				t.Errorf("given up by %v", err)
 			}

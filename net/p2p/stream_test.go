@@ -176,7 +176,7 @@ func TestReceiverRefusesAll(t *testing.T) {
 // was acknowledged on the old one.
 func TestResumeSettles(t *testing.T) {
 	m := newMallory(t, form{})
-	l := &m.nodes[0].peers[2].lanes[transport.Control]
+	l := &m.nodes[0].peer(2).lanes[transport.Control]
 	if err := m.nodes[0].Send(2, 1, nil, nil, false); err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ func (n *Node) Counts() *Counts { return n.counts }
 
 // Traffic adds up what went over all lanes of the node so far.
 func (n *Node) Traffic() (t Traffic) {
-	for _, p := range n.peers {
+	for _, p := range n.all() {
 		if p == nil {
 			continue
 		}

@@ -49,7 +49,7 @@ func (s steps) want(what string, got []string, want ...string) {
 	}
 }
 
-func give(name string, round, try uint64, blob string, among ...bool) Message {
+func give(name string, round, try uint64, blob string, among ...uint64) Message {
 	m := Message{Kind: Give, Key: Key{name, round}, Try: try, Blob: []byte(blob)}
 	if len(among) > 0 {
 		m.Among = among
@@ -92,11 +92,11 @@ func TestTries(t *testing.T) {
 // list for those that ask again, also when an older round ends after it.
 func TestAmong(t *testing.T) {
 	s := steps{t, New(0, epochOf(1, 4))}
-	s.want("the first gift", s.takes(1, give("a", 1, 1, "one", false, true, true, false)))
+	s.want("the first gift", s.takes(1, give("a", 1, 1, "one", 0, 1, 1, 0)))
 	list := `a 2 ["" "two" "" ""]`
-	s.want("the only gift to the next round", s.takes(1, give("a", 2, 1, "two", false, true, false, false)), "1: "+list)
+	s.want("the only gift to the next round", s.takes(1, give("a", 2, 1, "two", 0, 1, 0, 0)), "1: "+list)
 	s.want("the loss of the other", letters(s.Enter(epochOf(2, 4, 2))), `1: a 1 ["" "one" "" ""]`)
-	s.want("a gift again", s.takes(1, give("a", 2, 2, "late", false, true, false, false)), "1: "+list)
+	s.want("a gift again", s.takes(1, give("a", 2, 2, "late", 0, 1, 0, 0)), "1: "+list)
 
 	s.want("a gift of a node", s.takes(3, give("b", 1, 1, "three")))
 	s.want("a gift of another one", s.takes(1, give("b", 1, 1, "one")))
@@ -127,7 +127,7 @@ func TestNextChair(t *testing.T) {
 func TestMostOpen(t *testing.T) {
 	s := steps{t, New(0, epochOf(1, 2))}
 	for k := range uint64(MostOpen + 1) {
-		s.takes(1, give("a", k+1, 1, "x", false, true))
+		s.takes(1, give("a", k+1, 1, "x", 0, 1))
 	}
 	if len(s.given) > 0 || s.open[1] > 0 {
 		t.Errorf("%d gatherings are open, node 1 has %d", len(s.given), s.open[1])

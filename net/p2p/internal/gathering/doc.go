@@ -1,7 +1,7 @@
 // Package gathering gives all nodes of a run what all have given under one name. A [Member] is a
 // node's part. It is a step function, like that of package membership, whose epochs it follows:
 //
-//	node   ──Give──▶ chair     the lowest member of the epoch
+//	node   ──Give──▶ chair     the most senior member of the epoch
 //	       ◀─All──             when all members have given; nil for nodes that had gone
 //
 // A node may give something else until the chair has the gifts of all. Each gift has a number, its
@@ -15,6 +15,15 @@
 // got under each name (All). A chair that has a list, or hears of it, hands it on. Otherwise no
 // member has got one, for each has said that it still waits.
 //
+// The chair is the most senior member, so no chair comes before one that has been the chair.
+//
 // An older list is not needed. All nodes had given to the later gathering of that name, so all
 // had got the earlier one, or did not want it any more. [Member.Forget] forgets the last one, too.
+//
+// # New lives
+//
+// A node that comes back gives to round 1 of a name. If that was over before it came in, it gets the
+// list, and gives to the next round instead: a list says in which epoch it was complete. What its
+// life before has given is forgotten where all members must give. A gathering among some nodes is
+// among lives.
 package gathering

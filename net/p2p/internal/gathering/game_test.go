@@ -19,20 +19,22 @@ import (
 // when each node does something, when it enters an epoch, and in which order messages arrive.
 type game struct {
 	*rand.Rand
-	nodes  []*player
+	nodes  []*player // by life
 	epochs []membership.Epoch
 	way    []letter // under way, in no order
 	wrong  string
 }
 
+// letter is from a life to another one.
 type letter struct {
-	from int
+	from, to int
 	Letter
 }
 
-// player is a node. It gathers under two names, and among some nodes under a third.
+// player is a life of a node. It gathers under two names, and among some nodes under a third.
 type player struct {
 	*Member
+	life  int
 	node  int
 	at    int // of the epochs
 	gone  bool
@@ -48,20 +50,42 @@ func newGame(seed uint64) *game {
 	g := &game{Rand: rand.New(rand.NewPCG(seed, 1))}
 	first := membership.Epoch{Number: 1, Seats: make([]membership.Seat, 2+g.IntN(4))}
 	for i := range first.Seats {
-		first.Seats[i] = membership.Seat{Life: 1, State: membership.In}
+		first.Seats[i] = membership.Seat{Life: uint64(i), State: membership.In}
 	}
 	g.epochs = append(g.epochs, first)
 	for i := range first.Seats {
-		g.nodes = append(g.nodes, &player{Member: New(i, first), node: i, waits: make(map[string]Key), gave: make(map[Key][]string), got: make(map[Key][][]byte)})
+		g.born(i)
 	}
 	return g
 }
 
+// born adds a life of a node, which takes part from the last epoch on.
+func (g *game) born(node int) {
+	at := len(g.epochs) - 1
+	p := &player{
+		Member: New(node, g.epochs[at]), life: len(g.nodes), node: node, at: at,
+		waits: make(map[string]Key), gave: make(map[Key][]string), got: make(map[Key][][]byte),
+	}
+	p.Moved = func(was, is Key) {
+		p.gave[is] = p.gave[was]
+		if p.waits[was.Name] == was {
+			p.waits[was.Name] = is
+		}
+		if is.Round > most { // nobody else gives to it
+			delete(p.waits, was.Name)
+		}
+	}
+	g.nodes = append(g.nodes, p)
+}
+
+// lifeOf is the life that a node has for a player.
+func (p *player) lifeOf(node int) int { return int(p.epoch.Seats[node].Life) }
+
 func (g *game) chance(n int) bool { return g.IntN(n) == 0 }
 
-func (g *game) send(from int, all []Letter) {
+func (g *game) send(from *player, all []Letter) {
 	for _, l := range all {
-		g.way = append(g.way, letter{from, l})
+		g.way = append(g.way, letter{from.life, from.lifeOf(l.To), l})
 	}
 }
 
@@ -72,15 +96,19 @@ func (g *game) play() {
 		p := g.nodes[g.IntN(len(g.nodes))]
 		switch {
 		case len(g.way) > 0 && !g.chance(3):
-			g.deliver(g.IntN(len(g.way)))
+			if !g.deliver(g.IntN(len(g.way))) {
+				idle++
+				continue
+			}
 		case p.gone:
 			idle++
 			continue
 		case p.at+1 < len(g.epochs) && g.chance(2):
 			p.at++
-			g.send(p.node, p.Enter(g.epochs[p.at]))
+			g.send(p, p.Enter(g.epochs[p.at]))
 		case g.chance(40) && g.last() == p.node:
 			g.lose(p)
+		case g.chance(40) && len(g.nodes) < 8 && g.back():
 		case !g.begin(p):
 			idle++
 			continue
@@ -89,7 +117,7 @@ func (g *game) play() {
 	}
 	for _, p := range g.nodes {
 		if !p.gone && len(p.waits) > 0 && g.wrong == "" {
-			g.wrong = fmt.Sprintf("node %d waits for %v in epoch %d", p.node, p.waits, p.epoch.Number)
+			g.wrong = fmt.Sprintf("life %d waits for %v in epoch %d", p.life, p.waits, p.epoch.Number)
 		}
 	}
 }
@@ -97,29 +125,45 @@ func (g *game) play() {
 // last is a node that may be lost: mostly the chair. It is -1 if all others are.
 func (g *game) last() int {
 	e := g.epochs[len(g.epochs)-1]
-	left := []int{}
-	for i := range e.Seats {
-		if e.Has(i) {
-			left = append(left, i)
-		}
-	}
+	left := e.Members()
 	switch {
 	case len(left) == 1:
 		return -1
 	case g.chance(3):
 		return left[g.IntN(len(left))]
 	}
-	return left[0]
+	return e.Chair()
 }
 
 // lose ends a node. What it has sent may arrive until the receiver enters the next epoch.
 func (g *game) lose(p *player) {
 	p.gone = true
+	g.changes(p.node, membership.Ended)
+}
+
+// changes makes the next epoch, in which one node has another state.
+func (g *game) changes(node int, to membership.State) {
 	e := g.epochs[len(g.epochs)-1]
 	e.Number++
 	e.Seats = slices.Clone(e.Seats)
-	e.Seats[p.node].State = membership.Ended
+	if s := &e.Seats[node]; to == membership.In {
+		*s = membership.Seat{Life: uint64(len(g.nodes)), State: to, Since: e.Number}
+	} else {
+		s.State = to
+	}
 	g.epochs = append(g.epochs, e)
+}
+
+// back lets a node come back, if one is gone.
+func (g *game) back() bool {
+	e := g.epochs[len(g.epochs)-1]
+	node := g.IntN(len(e.Seats))
+	if e.Has(node) {
+		return false
+	}
+	g.changes(node, membership.In)
+	g.born(node)
+	return true
 }
 
 // begin gathers once more, if there is something to gather. A node may give up what it waits for,
@@ -130,7 +174,7 @@ func (g *game) begin(p *player) bool {
 	switch {
 	case waits && g.chance(8) && len(p.gave[k]) < 3:
 		blob := p.blob(k)
-		g.send(p.node, p.Change(k, blob))
+		g.send(p, p.Change(k, blob))
 	case waits && !g.chance(30) || p.rounds[name] >= most:
 		return false
 	default:
@@ -140,36 +184,45 @@ func (g *game) begin(p *player) bool {
 		if at != k {
 			g.wrong = fmt.Sprintf("round %v instead of %v", at, k)
 		}
-		g.send(p.node, out)
+		g.send(p, out)
 	}
 	return true
 }
 
 // blob is the next one that a node gives.
 func (p *player) blob(k Key) []byte {
-	b := fmt.Sprintf("%d: %d", p.node, len(p.gave[k]))
+	b := fmt.Sprintf("%d: %d", p.life, len(p.gave[k]))
 	p.gave[k] = append(p.gave[k], b)
 	return []byte(b)
 }
 
-func (g *game) deliver(at int) {
+// deliver delivers a letter, if the receiver can know the sender.
+func (g *game) deliver(at int) bool {
 	l := g.way[at]
-	g.way = slices.Delete(g.way, at, at+1)
-	p := g.nodes[l.To]
-	if p.gone {
-		return
+	p, from := g.nodes[l.to], g.nodes[l.from].node
+	if !p.gone && p.lifeOf(from) < l.from {
+		return false
 	}
-	out, done, err := p.Step(l.from, l.Message)
+	g.way = slices.Delete(g.way, at, at+1)
+	if p.gone || p.lifeOf(from) > l.from {
+		return true
+	}
+	out, done, err := p.Step(from, l.Message)
 	if err != nil {
 		g.wrong = err.Error()
 	}
-	g.send(p.node, out)
-	if !done {
-		return
+	g.send(p, out)
+	if done {
+		g.gets(p, l.Message)
 	}
+	return true
+}
+
+// gets has a player get a list that it has waited for.
+func (g *game) gets(p *player, l Message) {
 	for _, other := range g.nodes {
 		if list := other.got[l.Key]; !other.gone && list != nil && !slices.EqualFunc(list, l.List, bytes.Equal) {
-			g.wrong = fmt.Sprintf("node %d gets %q under %v, and node %d got %q", p.node, l.List, l.Key, other.node, list)
+			g.wrong = fmt.Sprintf("life %d gets %q under %v, and life %d got %q", p.life, l.List, l.Key, other.life, list)
 		}
 	}
 	p.got[l.Key] = l.List
@@ -177,27 +230,39 @@ func (g *game) deliver(at int) {
 		delete(p.waits, l.Key.Name)
 	}
 	for i, blob := range l.List {
-		switch there := g.epochs[len(g.epochs)-1].Has(i); {
-		case blob == nil && there && l.Key.Name != "few", blob != nil && !slices.Contains(g.nodes[i].gave[l.Key], string(blob)):
-			g.wrong = fmt.Sprintf("node %d gets %q of node %d, which is there: %t", p.node, blob, i, there)
+		e := g.epochs[len(g.epochs)-1]
+		switch there := e.Has(i) && e.Seats[i].Since <= l.Epoch; {
+		case blob == nil && there && l.Key.Name != "few", blob != nil && !slices.Contains(g.nodes[lifeIn(blob)].gave[l.Key], string(blob)):
+			g.wrong = fmt.Sprintf("life %d gets %q of node %d, which is there: %t", p.life, blob, i, there)
 		}
 	}
 	if l.Key.Name == "a" {
-		g.few(p, l.Message)
+		g.few(p, l)
 	}
 }
 
-// few gathers among the nodes of a list with an even number, and the lowest one in it.
+// lifeIn is the life that has given a blob.
+func lifeIn(blob []byte) (life int) {
+	_, _ = fmt.Sscanf(string(blob), "%d:", &life) // it was made by Sprintf
+	return life
+}
+
+// few gathers among the lives of a list with an even number of their node, and the lowest one in it.
 func (g *game) few(p *player, all Message) {
-	among, first := make([]bool, len(all.List)), true
+	among, first := make([]uint64, len(all.List)), true
+	for i := range among {
+		among[i] = 1 << 60 // nobody
+	}
 	for i, blob := range all.List {
-		among[i] = blob != nil && (i%2 == 0 || first)
+		if blob != nil && (i%2 == 0 || first) {
+			among[i] = uint64(lifeIn(blob))
+		}
 		first = first && blob == nil
 	}
-	if among[p.node] {
+	if among[p.node] == uint64(p.life) {
 		k := Key{"few", all.Key.Round}
 		p.waits[k.Name] = k
-		g.send(p.node, p.BeginAt(k, p.blob(k), among))
+		g.send(p, p.BeginAt(k, p.blob(k), among))
 	}
 }
 
@@ -205,16 +270,18 @@ var seeds = flag.Uint64("gathering.seeds", 2000, "seeds of TestSeeds")
 
 func TestSeeds(t *testing.T) {
 	invariant.Reached()
-	lost, kept := 0, 0
+	lost, back, kept := 0, 0, 0
 	for seed := range *seeds {
 		g := newGame(seed)
 		if g.play(); g.wrong != "" {
 			t.Fatalf("seed %d: %s", seed, g.wrong)
 		}
-		lost += len(g.epochs) - 1
+		lives := len(g.nodes) - len(g.epochs[0].Seats)
+		lost += len(g.epochs) - 1 - lives
+		back += lives
 		for _, p := range g.nodes {
 			for k := range p.given {
-				if !p.gone && p.epoch.Chair() == p.node && p.last[k.Name].Key.Round < k.Round {
+				if !p.gone && p.epoch.Chair() == p.node && p.last[k.Name].Key.Round < k.Round && k.Round <= most {
 					kept++
 				}
 			}
@@ -225,8 +292,8 @@ func TestSeeds(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d nodes are lost", lost)
-	if lost == 0 || kept > 0 {
+	t.Logf("%d nodes are lost, %d come back", lost, back)
+	if lost == 0 || back == 0 || kept > 0 {
 		t.Errorf("%d nodes are lost, %d gatherings are never complete", lost, kept)
 	}
 	if !invariant.Enabled {
@@ -287,9 +354,9 @@ func TestForget(t *testing.T) {
 
 func messages() []Message {
 	return []Message{
-		{Kind: Give, Key: Key{"a", 1}, Try: 2, Blob: []byte("blob"), Among: []bool{false, true}},
+		{Kind: Give, Key: Key{"a", 1}, Try: 2, Blob: []byte("blob"), Among: []uint64{0, 7}},
 		{Kind: Give, Key: Key{"a", 1}, Try: 1, Blob: []byte{}},
-		{Kind: All, Key: Key{"b", 7}, List: [][]byte{nil, {}}},
+		{Kind: All, Key: Key{"b", 7}, List: [][]byte{nil, {}}, Epoch: 3},
 	}
 }
 
@@ -319,7 +386,7 @@ func TestMessages(t *testing.T) {
 		"a list of another run":    func() (Message, error) { return Parse(All, all.Key, all.Bytes(), 3) },
 		"a gift among another run": func() (Message, error) { return Parse(Give, give.Key, give.Bytes(), 3) },
 		"a list among some of them": func() (Message, error) {
-			all.Among = []bool{true, true}
+			all.Among = []uint64{1, 2}
 			return Parse(All, all.Key, all.Bytes(), 2)
 		},
 	} {

@@ -23,21 +23,26 @@ type Member struct {
 	given  map[Key]*gifts     // as the chair
 	handed map[Key]Message    // the lists of this chair that are on their way to itself
 	open   []int              // of them, how many each node has given to
+
+	// Moved, if not nil, is told that what this node has given is for another round: the first one
+	// was over before this life came in.
+	Moved func(was, is Key)
 }
 
 // gifts are what nodes have given to one gathering.
 type gifts struct {
 	of    []gift // by node
-	among []bool
+	among []uint64
 }
 
 // gift is what one node has given; blob is nil if it has not.
 type gift struct {
+	life uint64
 	try  uint64
 	blob []byte
 }
 
-// New makes the part of node me in a run. It begins with an epoch.
+// New makes the part of node me in a run. The epoch is the first one that it takes part in.
 func New(me int, first membership.Epoch) *Member {
 	return &Member{
 		me: me, epoch: first, rounds: make(map[string]uint64), waits: make(map[Key]*Message),
@@ -52,8 +57,8 @@ func (m *Member) Begin(name string, blob []byte) (Key, []Letter) {
 }
 
 // BeginAt gives something in a round that is later than all in which this node has given. Only
-// some nodes must give.
-func (m *Member) BeginAt(k Key, blob []byte, among []bool) []Letter {
+// some lives must give.
+func (m *Member) BeginAt(k Key, blob []byte, among []uint64) []Letter {
 	invariant.Check(k.Round > m.rounds[k.Name], "round %d of %q, after round %d", k.Round, k.Name, m.rounds[k.Name])
 	m.rounds[k.Name] = k.Round
 	m.waits[k] = &Message{Kind: Give, Key: k, Among: among}
@@ -98,8 +103,9 @@ func (m *Member) Step(from int, in Message) (out []Letter, done bool, err error)
 // takeGift takes what a node gives. It may come before this node knows that it is the chair.
 func (m *Member) takeGift(from int, in Message) ([]Letter, error) {
 	k := in.Key
+	life := m.epoch.Seats[from].Life
 	if last := m.last[k.Name]; last.Key.Round >= k.Round {
-		if last.Key.Round > k.Round { // the node has given it up
+		if last.Key.Round > k.Round && !m.before(last, from) { // the node has given it up
 			return nil, nil
 		}
 		invariant.Sometimes(from != m.me, "a new chair has what a node waits for")
@@ -115,6 +121,8 @@ func (m *Member) takeGift(from int, in Message) ([]Letter, error) {
 	}
 	had := all.of[from]
 	switch {
+	case in.Among != nil && in.Among[from] != life:
+		return nil, fmt.Errorf("%w: node %d gives to %q, which is not for it", ErrMessage, from, k.Name)
 	case had.blob == nil && m.open[from] >= MostOpen:
 		return nil, fmt.Errorf("%w: node %d gives to %q, and %d others are not complete", ErrMessage, from, k.Name, m.open[from])
 	case had.blob == nil:
@@ -127,7 +135,7 @@ func (m *Member) takeGift(from int, in Message) ([]Letter, error) {
 	}
 	m.given[k] = all
 	all.among = in.Among
-	all.of[from] = gift{in.Try, append(make([]byte, 0, len(in.Blob)), in.Blob...)}
+	all.of[from] = gift{life, in.Try, append(make([]byte, 0, len(in.Blob)), in.Blob...)}
 	return m.finish(k), nil
 }
 
@@ -139,33 +147,37 @@ func (m *Member) finish(k Key) (out []Letter) {
 	}
 	list := make([][]byte, len(all.of))
 	for i, g := range all.of {
-		if g.blob == nil && m.epoch.Has(i) && (all.among == nil || all.among[i]) {
+		if g.blob == nil && m.epoch.Has(i) && (all.among == nil || all.among[i] == m.epoch.Seats[i].Life) {
 			return nil
 		}
 		list[i] = g.blob
 	}
-	whole := Message{Kind: All, Key: k, List: list}
+	whole := Message{Kind: All, Key: k, List: list, Epoch: m.epoch.Number}
 	if list[m.me] != nil {
 		m.handed[k] = whole
 	} else if m.last[k.Name].Key.Round < k.Round { // this node gets none: it notes that there is one
 		m.last[k.Name] = whole
 	}
-	return m.hand(whole)
+	return m.hand(k, whole)
 }
 
-// hand hands a list to the members that have given.
-func (m *Member) hand(all Message) (out []Letter) {
-	for i, g := range m.given[all.Key].of {
-		if g.blob != nil {
-			m.open[i]--
+// hand hands a list to the members that have given to a round.
+func (m *Member) hand(k Key, all Message) (out []Letter) {
+	for i, g := range m.given[k].of {
+		if g.blob == nil || g.life != m.epoch.Seats[i].Life {
+			continue
 		}
-		if g.blob != nil && m.epoch.Has(i) {
+		m.open[i]--
+		if m.epoch.Has(i) {
 			out = append(out, Letter{i, all})
 		}
 	}
-	delete(m.given, all.Key)
+	delete(m.given, k)
 	return out
 }
+
+// before reports whether a list was complete before the life of a node came in.
+func (m *Member) before(all Message, node int) bool { return all.Epoch < m.epoch.Seats[node].Since }
 
 // takeAll takes a list. The chair may get it from a node that was quicker than this one. A list
 // to which this node has not given is kept for those that have.
@@ -176,20 +188,49 @@ func (m *Member) takeAll(in Message) (out []Letter, done bool) {
 		return nil, false
 	}
 	m.last[k.Name] = in
-	done = m.waits[k] != nil
+	w := m.waits[k]
+	done = w != nil && !m.before(in, m.me)
+	if m.before(in, m.me) {
+		out = m.move(k)
+	}
 	maps.DeleteFunc(m.waits, func(w Key, _ *Message) bool { return w.Name == k.Name && w.Round <= k.Round })
-	if m.given[k] != nil {
-		out = m.hand(in)
-		invariant.Sometimes(len(out) > 0, "a new chair hears of what a node waits for")
+	for _, g := range sorted(m.given) {
+		if g == k || g.Name == k.Name && g.Round < k.Round && m.given[g].among == nil { // of a new life
+			out = append(out, m.hand(g, in)...)
+			invariant.Sometimes(g == k, "a new chair hears of what a node waits for")
+		}
 	}
 	return out, done
+}
+
+// move gives what this node has given last, up to a round that was over before, to the next one.
+func (m *Member) move(over Key) []Letter {
+	round := m.rounds[over.Name]
+	was := Key{over.Name, round}
+	g := m.waits[was]
+	if round > over.Round || g == nil {
+		return nil
+	}
+	is := Key{over.Name, over.Round + 1}
+	m.rounds[over.Name] = is.Round
+	g.Key = is
+	m.waits[is] = g
+	if m.Moved != nil {
+		m.Moved(was, is)
+	}
+	return m.toChair(*g)
 }
 
 // Enter goes on to the next epoch, or a later one.
 func (m *Member) Enter(e membership.Epoch) (out []Letter) {
 	before := m.epoch
 	m.epoch = e
-	if before.Chair() != e.Chair() { // the new one has been told nothing
+	for i, s := range e.Seats {
+		if s.Life != before.Seats[i].Life {
+			m.succeed(i)
+		}
+	}
+	if c := e.Chair(); c != before.Chair() || c >= 0 && e.Seats[c].Life != before.Seats[c].Life { // the new one has been told nothing
 		for _, k := range sorted(m.waits) {
 			out = append(out, m.toChair(*m.waits[k])...)
 		}
@@ -201,6 +242,16 @@ func (m *Member) Enter(e membership.Epoch) (out []Letter) {
 		out = append(out, m.finish(k)...)
 	}
 	return out
+}
+
+// succeed forgets what the life of a node before this one has given, where this one must give.
+func (m *Member) succeed(node int) {
+	m.open[node] = 0
+	for _, all := range m.given {
+		if all.among == nil {
+			all.of[node] = gift{}
+		}
+	}
 }
 
 // Forget forgets the lists under some names. Every node that has given has got them.

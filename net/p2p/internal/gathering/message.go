@@ -31,7 +31,8 @@ type Message struct {
 	Try   uint64 // counts its blobs, from 1
 	Blob  []byte
 	List  [][]byte // by node; nil for those that had gone
-	Among []bool   // which nodes must give, by number; all members if it is nil
+	Epoch uint64   // in which the list was complete
+	Among []uint64 // which lives must give, by number of the node; all members if it is nil
 }
 
 // Letter is a message to a node, which may be the sender.
@@ -48,15 +49,16 @@ type body struct {
 	Try   uint64   `msgpack:"try"`
 	Blob  []byte   `msgpack:"blob"`
 	List  [][]byte `msgpack:"list"`
-	Among []bool   `msgpack:"among"`
+	Epoch uint64   `msgpack:"epoch"`
+	Among []uint64 `msgpack:"among"`
 }
 
 // Overhead is by how much a message of so many nodes may be longer than its blobs.
-func Overhead(nodes int) int { return 64 + 10*nodes }
+func Overhead(nodes int) int { return 80 + 16*nodes }
 
 // Bytes encodes all of the message but its kind and its key.
 func (m *Message) Bytes() []byte {
-	return pack.Encode(&body{m.Try, m.Blob, m.List, m.Among})
+	return pack.Encode(&body{m.Try, m.Blob, m.List, m.Epoch, m.Among})
 }
 
 // Parse decodes a message of a run of so many nodes.
@@ -65,7 +67,7 @@ func Parse(kind Kind, k Key, b []byte, nodes int) (Message, error) {
 	if err := pack.Decode(b, &of); err != nil {
 		return Message{}, fmt.Errorf("%w: %w", ErrMessage, err)
 	}
-	m := Message{kind, k, of.Try, of.Blob, of.List, of.Among}
+	m := Message{kind, k, of.Try, of.Blob, of.List, of.Epoch, of.Among}
 	switch {
 	case k.Round == 0:
 		return m, fmt.Errorf("%w: round 0 of %q", ErrMessage, k.Name)

@@ -17,7 +17,9 @@ var telling = []string{
 	"member.go Member.takeGift: in.Try < had.try: never",
 	"member.go Member.takeGift: is: never",
 	"member.go Member.takeAll: delete(m.handed, k): dropped",
-	"member.go Member.finish: all.among == nil || all.among[i]: without the second",
+	"member.go Member.finish: all.among == nil || all.among[i] == m.epoch.Seats[i].Life: without the second",
+	"member.go Member.takeAll: m.before(in, m.me): never",
+	"member.go Member.succeed: all.among == nil: never",
 }
 
 // TestMutants makes one small mistake at a time, and expects the tests to notice.

@@ -7,11 +7,12 @@ import (
 )
 
 // trial is a chair's try to make the next epoch. No other chair asks for what this one has
-// accepted in it: one that is higher has lost it, and one that is lower is lost.
+// accepted in it: one that is more senior is lost, and the others have lost this one.
 type trial struct {
 	try     uint64
-	answers []bool // of whom; in the end Accepts
+	answers []bool // of whom; in the end Accepts; nil if there is no trial
 	best    Ballot // the latest that one of them has accepted
+	agree   []bool // who has accepted that one
 	offer   []Seat // that one's; what is offered once they are a quorum
 	offers  bool
 }
@@ -22,14 +23,16 @@ func (m *Member) begin() []Letter {
 	if slices.Equal(m.next(), m.epoch.Seats) {
 		return nil
 	}
-	m.trial = trial{try: m.try + 1, answers: make([]bool, len(m.view))}
+	m.trial = trial{try: m.try + 1, answers: make([]bool, len(m.view)), agree: make([]bool, len(m.view))}
 	out := m.toAll(Message{Kind: Ask, Number: m.epoch.Number + 1, Ballot: m.ballot(), Seats: m.epoch.Seats, Gone: m.knows()})
 	return append(out, m.answered(m.me, Message{Number: m.epoch.Number + 1, Ballot: m.ballot(), Taken: m.taken, Seats: m.seats})...)
 }
 
 func (m *Member) ballot() Ballot { return Ballot{m.me, m.try} }
 
-// next is the epoch that this node would make.
+// next is the epoch that this node would make. New lives come in when no member is lost: all
+// must accept them. A life that was lost, and may run, may think that it is the only one left. So
+// none comes in before all of those have ended.
 func (m *Member) next() []Seat {
 	seats := slices.Clone(m.epoch.Seats)
 	for i := range seats {
@@ -37,7 +40,28 @@ func (m *Member) next() []Seat {
 			seats[i].State = m.view[i]
 		}
 	}
+	if !slices.Equal(seats, m.epoch.Seats) {
+		return seats
+	}
+	for i, s := range m.knocks {
+		if s.Life > 0 && !m.epoch.Has(i) {
+			seats[i] = Seat{Life: s.Life, Address: s.Address, State: In, Since: m.epoch.Number + 1}
+		}
+	}
+	if slices.ContainsFunc(seats, unsure) {
+		return slices.Clone(m.epoch.Seats)
+	}
 	return seats
+}
+
+// admits reports whether new lives are in what would be the next epoch.
+func (m *Member) admits(seats []Seat) bool {
+	for i, s := range seats {
+		if s.Life != m.epoch.Seats[i].Life {
+			return true
+		}
+	}
+	return false
 }
 
 // toAll sends a message to all other members that this node hears.
@@ -56,31 +80,74 @@ func (m *Member) answered(from int, in Message) []Letter {
 		return nil
 	}
 	m.answers[from] = true
-	if m.best.compare(in.Taken) < 0 {
+	if m.epoch.later(in.Taken, m.best) {
 		m.best, m.offer = in.Taken, in.Seats
+		clear(m.agree)
 	}
-	if !m.quorum(m.answers) {
+	m.agree[from] = in.Taken == m.best
+	offer := m.offer
+	if offer == nil {
+		offer = m.next()
+	}
+	if !m.quorum(m.answers) || m.admits(offer) && m.waits() {
 		return nil
 	}
 	invariant.Sometimes(m.offer != nil, "a chair finishes the epoch of another one")
-	if m.offer == nil {
-		m.offer = m.next()
+	if m.offer != nil && m.admits(offer) {
+		return m.admitted()
 	}
-	m.offers = true
+	return m.offering(offer)
+}
+
+// waits reports whether a member that this node hears has not answered.
+func (m *Member) waits() bool {
+	for i := range m.view {
+		if m.hears(i) && !m.answers[i] {
+			return true
+		}
+	}
+	return false
+}
+
+// admitted looks at new lives that another try wants to let in. They may be in if all members have
+// accepted them. Then this chair lets them in. If a member has not, they are not.
+func (m *Member) admitted() []Letter {
+	for i := range m.view {
+		if m.hears(i) && !m.agree[i] {
+			invariant.Sometimes(true, "new lives are not let in")
+			return m.offering(m.next())
+		}
+	}
+	if !m.all(m.agree) { // a member is silent, and nobody can know
+		invariant.Sometimes(true, "nobody knows whether new lives are in")
+		m.apart = true
+		return nil
+	}
+	invariant.Sometimes(true, "a chair lets in the new lives of another one")
+	return m.decides()
+}
+
+// offering offers an epoch.
+func (m *Member) offering(seats []Seat) []Letter {
+	m.offer, m.offers = seats, true
 	m.answers = make([]bool, len(m.view))
 	out := m.toAll(Message{Kind: Offer, Number: m.epoch.Number + 1, Ballot: m.ballot(), Seats: m.offer})
 	return append(out, m.accepted(m.me, Message{Number: m.epoch.Number + 1, Ballot: m.ballot()})...)
 }
 
-// accepted takes an Accept. A quorum of them decides.
+// accepted takes an Accept. A quorum of them decides, and all of them on new lives.
 func (m *Member) accepted(from int, in Message) []Letter {
 	if !m.counts(in) || !m.offers {
 		return nil
 	}
 	m.answers[from] = true
-	if !m.quorum(m.answers) {
+	if !m.quorum(m.answers) || m.admits(m.offer) && !m.all(m.answers) {
 		return nil
 	}
+	return m.decides()
+}
+
+func (m *Member) decides() []Letter {
 	e := Epoch{m.epoch.Number + 1, m.offer}
 	out := m.toAll(Message{Kind: Enter, Number: e.Number, Seats: e.Seats})
 	return append(out, m.enter(e)...)

@@ -9,7 +9,8 @@
 //	               ◀─Accept─
 //	               ──Enter─▶           it is decided
 //
-// The chair is the member with the lowest number that a node still hears. If the chair is
+// The chair is the most senior member that a node still hears: epochs have let it in first, and
+// it has the lowest number of those. If the chair is
 // lost, the next one asks anew. It finishes the epoch that a member has accepted, and then
 // makes its own. This is Paxos (Lamport, The Part-Time Parliament, 1998), with one decision
 // for each number. Chairs do not compete: a node answers only to its own chair, and its chair changes
@@ -20,17 +21,31 @@
 // Members form a quorum of their epoch if they are
 //
 //   - more than half of it;
-//   - half of it, with its lowest member;
+//   - half of it, with its most senior member;
 //   - or all of it but nodes that are known to have ended or left.
 //
 // A node that hears no quorum is apart, and must not go on. So of two nodes that are cut off
-// from each other, node 0 goes on. If the process of node 0 has ended, node 1 goes on. The minority of a
-// cut network never does.
+// from each other, node 0 goes on, unless it has come back meanwhile: then node 1 is the senior. If
+// the process of the senior has ended, the other goes on. The minority of a cut network never does.
+//
+// # Who comes in
+//
+// A node that has ended, or left, comes back as a new life, which knocks at any member. Its seat says
+// since which epoch it is in. So a chair stays the chair until it is lost, whoever comes.
+//
+//   - An epoch lets new lives in when all members have accepted it that have not ended. A quorum
+//     would not do: it may end, and with it what the rule of quorums holds on to, but not the new life.
+//   - No seat of that epoch is of a life that was lost and may run. That one may think that
+//     it is the only one left: it does not know the new life.
+//   - A chair that finds new lives in what another chair has offered lets them in if all members have
+//     accepted that. If one that it hears has not, nobody is let in. If all that it hears have, and
+//     another member is silent, nobody can know, and the node is apart.
+//   - All members that enter the epoch tell the new lives. The chair may have ended.
 //
 // # What is assumed
 //
-//   - A node stops for good, or works as it should. A process that is started again has another
-//     life.
+//   - A node stops for good, or works as it should. A process that is started again has a later
+//     life. It knocks when the life before has ended.
 //   - Messages from one node to another arrive once, in any order, until the receiver has lost the
 //     sender. From then on nothing of that life arrives.
 //   - A loss for silence may be wrong: the process may run. An end, or a leave, is true.

@@ -1,6 +1,6 @@
 package membership
 
-import "slices"
+import "cmp"
 
 // State says whether a node takes part, or how it went.
 type State uint8
@@ -18,11 +18,16 @@ const (
 func (s State) certain() bool { return s == Ended || s == Left }
 
 // Seat is what an epoch says of one node. Life tells apart the processes that have its number.
+// Later ones have more. Since is the epoch that has let this one in.
 type Seat struct {
 	Life    uint64 `msgpack:"life"`
 	Address string `msgpack:"address"`
 	State   State  `msgpack:"state"`
+	Since   uint64 `msgpack:"since"`
 }
+
+// unsure reports whether the life of a seat takes no part, and may run.
+func unsure(s Seat) bool { return s.State == Silent }
 
 // Epoch is who takes part in a run, by number of the node. Do not change the seats.
 type Epoch struct {
@@ -33,9 +38,23 @@ type Epoch struct {
 // Has reports whether a node takes part.
 func (e Epoch) Has(node int) bool { return e.Seats[node].State == In }
 
-// Chair is the lowest member, or -1 if there is none.
-func (e Epoch) Chair() int {
-	return slices.IndexFunc(e.Seats, func(s Seat) bool { return s.State == In })
+// Chair is the most senior member, or -1 if there is none.
+func (e Epoch) Chair() int { return e.first(e.Has) }
+
+// first is the most senior of some nodes, or -1 if there is none.
+func (e Epoch) first(of func(node int) bool) int {
+	first := -1
+	for i := range e.Seats {
+		if of(i) && (first < 0 || e.compare(i, first) < 0) {
+			first = i
+		}
+	}
+	return first
+}
+
+// compare orders the nodes by the epoch that has let them in, and then by number.
+func (e Epoch) compare(a, b int) int {
+	return cmp.Or(cmp.Compare(e.Seats[a].Since, e.Seats[b].Since), cmp.Compare(a, b))
 }
 
 // Members are the numbers of those that take part.

@@ -55,17 +55,19 @@ func explore(first *world) (states int, bad []move, why string) {
 // and those in which messages overtake each other.
 func TestEverySchedule(t *testing.T) {
 	for _, c := range []struct {
-		nodes, faults int
-		loose, wide   bool
+		nodes, faults, backs int
+		loose, wide          bool
 	}{
 		{nodes: 2, faults: 3, loose: true}, {nodes: 3, faults: 3}, {nodes: 3, faults: 2, loose: true},
+		{nodes: 2, faults: 3, backs: 2, loose: true}, {nodes: 3, faults: 2, backs: 1},
 		{nodes: 3, faults: 4, loose: true, wide: true}, {nodes: 4, faults: 2, wide: true},
+		{nodes: 3, faults: 3, backs: 1, wide: true}, {nodes: 3, faults: 2, backs: 1, loose: true, wide: true},
 	} {
 		if c.wide && !*wide {
 			continue
 		}
 		w := newWorld(c.nodes, c.faults)
-		w.loose = c.loose
+		w.loose, w.backs = c.loose, c.backs
 		states, bad, why := explore(w)
 		t.Logf("%+v: %d states", c, states)
 		if why != "" {
@@ -78,10 +80,15 @@ func TestEverySchedule(t *testing.T) {
 // other.
 func TestSeeds(t *testing.T) {
 	invariant.Reached()
-	alone, apart, moved := 0, 0, uint64(0)
+	alone, apart, back, moved := 0, 0, 0, uint64(0)
 	for seed := range *seeds {
 		w, played := playAtRandom(seed)
 		if w.wrong != "" {
+			for i, n := range w.nodes {
+				if n != nil {
+					t.Logf("life %d: gone %v, %+v", i, w.gone[i], *n)
+				}
+			}
 			t.Fatalf("seed %d: %s, after %v", seed, w.wrong, played)
 		}
 		if left := slices.DeleteFunc(slices.Clone(w.gone), func(s State) bool { return s != In }); len(left) == 1 {
@@ -90,12 +97,18 @@ func TestSeeds(t *testing.T) {
 		if slices.Contains(w.gone, Left) {
 			apart++
 		}
-		for _, n := range w.nodes {
+		for i, n := range w.nodes {
+			if n == nil {
+				continue
+			}
 			moved = max(moved, n.Epoch().Number)
+			if n.Epoch().Seats[w.number[i]].Since > 1 {
+				back++
+			}
 		}
 	}
-	t.Logf("in %d plays one node is left, in %d some are apart; up to %d epochs", alone, apart, moved)
-	if alone == 0 || apart == 0 || moved < 4 {
+	t.Logf("in %d plays one node is left, in %d some are apart; %d lives come back; up to %d epochs", alone, apart, back, moved)
+	if alone == 0 || apart == 0 || back == 0 || moved < 4 {
 		t.Error("the seeds do not meet all that they should")
 	}
 	if !invariant.Enabled {
@@ -105,6 +118,7 @@ func TestSeeds(t *testing.T) {
 	for _, s := range []string{
 		"a chair asks before its predecessor is lost here", "a chair asks for an epoch that is decided",
 		"a chair is ahead by an epoch", "a chair finishes the epoch of another one",
+		"new lives are not let in", "a chair lets in the new lives of another one",
 	} {
 		if reached[s] == 0 {
 			t.Errorf("no seed reaches this state: %s", s)
@@ -116,6 +130,7 @@ func TestSeeds(t *testing.T) {
 func playAtRandom(seed uint64) (w *world, played []move) {
 	r := rand.New(rand.NewPCG(seed, 5))
 	w = newWorld(2+r.IntN(5), 1+r.IntN(10))
+	w.backs = r.IntN(4)
 	w.loose = r.IntN(4) > 0
 	often := 2 + r.IntN(12)
 	for w.wrong == "" {

@@ -2,17 +2,20 @@ package membership
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/orwl/go-orwl/internal/invariant"
 )
 
 // Member is a node's part in the membership. One goroutine at a time uses it.
 type Member struct {
-	me    int
-	epoch Epoch
-	view  []State // of each node, as this one sees it
-	apart bool
-	asked []*Message // by nodes that are not this one's chair, yet
+	me     int
+	life   uint64
+	epoch  Epoch
+	view   []State // of each node, as this one sees it
+	apart  bool
+	asked  []*Message // by nodes that are not this one's chair, yet
+	knocks []Seat     // of new lives that want to come in; they are not In yet
 
 	// What it has accepted as the next epoch.
 	taken Ballot
@@ -21,9 +24,12 @@ type Member struct {
 	trial // as the chair
 }
 
-// New makes the part of node me in a run that begins with an epoch.
+// New makes the part of node me. The epoch is the first one that it takes part in.
 func New(me int, first Epoch) *Member {
-	m := &Member{me: me, view: make([]State, len(first.Seats)), asked: make([]*Message, len(first.Seats))}
+	nodes := len(first.Seats)
+	m := &Member{
+		me: me, life: first.Seats[me].Life, view: make([]State, nodes), asked: make([]*Message, nodes), knocks: make([]Seat, nodes),
+	}
 	m.adopt(first)
 	return m
 }
@@ -41,35 +47,36 @@ func (m *Member) parts() bool {
 	for i, s := range m.view {
 		heard[i] = s == In
 	}
-	m.apart = m.apart || !m.epoch.Has(m.me) || !m.quorum(heard)
+	m.apart = m.apart || !m.epoch.Has(m.me) || m.epoch.Seats[m.me].Life != m.life || !m.quorum(heard)
 	return m.apart
 }
 
 // quorum reports whether members of the epoch may decide on the next one.
 func (m *Member) quorum(of []bool) bool {
-	members, there, first, all := 0, 0, false, true
+	members, there := 0, 0
 	for i := range of {
-		switch {
-		case !m.epoch.Has(i):
-			continue
-		case of[i]:
-			there++
-			first = first || members == 0
-		case !m.view[i].certain():
-			all = false
+		if m.epoch.Has(i) {
+			members++
+			if of[i] {
+				there++
+			}
 		}
-		members++
 	}
-	return all || 2*there > members || 2*there == members && first
+	return m.all(of) || 2*there > members || 2*there == members && of[m.epoch.Chair()]
 }
 
-// chair is the lowest member that this node hears. It hears itself.
-func (m *Member) chair() (lowest int) {
-	for !m.hears(lowest) {
-		lowest++
+// all reports whether those are all members but nodes that have ended or left.
+func (m *Member) all(of []bool) bool {
+	for i := range of {
+		if m.epoch.Has(i) && !of[i] && !m.view[i].certain() {
+			return false
+		}
 	}
-	return lowest
+	return true
 }
+
+// chair is the most senior member that this node hears. It hears itself.
+func (m *Member) chair() int { return m.epoch.first(m.hears) }
 
 func (m *Member) hears(node int) bool { return m.epoch.Has(node) && m.view[node] == In }
 
@@ -115,12 +122,37 @@ func (m *Member) moved() []Letter {
 	if c == m.me {
 		return m.begin()
 	}
-	ask := m.asked[c]
-	if ask == nil {
+	var out []Letter
+	if slices.ContainsFunc(m.knocks, func(s Seat) bool { return s.Life > 0 }) {
+		out = append(out, Letter{c, Message{Kind: Knock, Number: m.epoch.Number, Seats: slices.Clone(m.knocks)}})
+	}
+	if ask := m.asked[c]; ask != nil {
+		m.asked[c] = nil
+		out = append(out, m.answer(c, ask)...)
+	}
+	return out
+}
+
+// Knock says that a new life of a node wants to come in. It does when all that is lost is
+// agreed on.
+func (m *Member) Knock(node int, life uint64, address string) []Letter {
+	knocks := make([]Seat, len(m.view))
+	knocks[node] = Seat{Life: life, Address: address}
+	return m.knocked(knocks)
+}
+
+// knocked notes new lives. A chair that is making an epoch makes the next one for them.
+func (m *Member) knocked(by []Seat) []Letter {
+	news := false
+	for i, s := range by {
+		if i != m.me && s.Life > m.knocks[i].Life && s.Life > m.epoch.Seats[i].Life {
+			m.knocks[i], news = Seat{Life: s.Life, Address: s.Address}, true
+		}
+	}
+	if !news || m.answers != nil && m.chair() == m.me {
 		return nil
 	}
-	m.asked[c] = nil
-	return m.answer(c, ask)
+	return m.moved()
 }
 
 // Step takes a message, and returns those to send. Messages of nodes that are lost, or take no
@@ -144,6 +176,8 @@ func (m *Member) Step(from int, in Message) ([]Letter, error) {
 		out = m.accepted(from, in)
 	case Enter:
 		out = m.enter(Epoch{in.Number, in.Seats})
+	case Knock:
+		out = m.knocked(in.Seats)
 	}
 	return out, nil
 }
@@ -169,10 +203,10 @@ func (m *Member) wrong(from int, in Message) error {
 	return nil
 }
 
-// ask takes an Ask. It waits if this node still hears a lower chair.
+// ask takes an Ask. It waits if this node still hears a more senior chair.
 func (m *Member) ask(from int, in Message) []Letter {
 	invariant.Sometimes(in.Number-1 > m.epoch.Number, "a chair is ahead by an epoch")
-	invariant.Sometimes(m.chair() < from, "a chair asks before its predecessor is lost here")
+	invariant.Sometimes(m.chair() != from, "a chair asks before its predecessor is lost here")
 	out := m.enter(Epoch{in.Number - 1, in.Seats})
 	if last := m.asked[from]; last == nil || last.before(in) {
 		m.asked[from] = &in
@@ -195,20 +229,30 @@ func (m *Member) answer(chair int, ask *Message) []Letter {
 // offered takes an Offer. There is no promise as in Paxos to take no lower ballot: chairs before
 // this one are lost here, and this one counts only its last try.
 func (m *Member) offered(from int, in Message) []Letter {
-	if from != m.chair() || in.Number != m.epoch.Number+1 || in.Ballot.compare(m.taken) < 0 {
+	if from != m.chair() || in.Number != m.epoch.Number+1 || m.epoch.later(m.taken, in.Ballot) {
 		return nil
 	}
 	m.taken, m.seats = in.Ballot, in.Seats
 	return []Letter{{from, Message{Kind: Accept, Number: in.Number, Ballot: in.Ballot}}}
 }
 
-// enter goes on to an epoch that is decided.
-func (m *Member) enter(e Epoch) []Letter {
+// enter goes on to an epoch that is decided. All members tell the lives that are new in it: the
+// chair may have ended.
+func (m *Member) enter(e Epoch) (out []Letter) {
 	if e.Number <= m.epoch.Number {
 		return nil
 	}
+	before := m.epoch.Seats
 	m.adopt(e)
-	return m.moved()
+	if m.parts() {
+		return nil
+	}
+	for i, s := range e.Seats {
+		if i != m.me && s.State == In && s.Life != before[i].Life {
+			out = append(out, Letter{i, Message{Kind: Enter, Number: e.Number, Seats: e.Seats}})
+		}
+	}
+	return append(out, m.moved()...)
 }
 
 // adopt notes an epoch. What was said about the next one was said before.
@@ -218,7 +262,10 @@ func (m *Member) adopt(e Epoch) {
 	m.taken, m.seats, m.trial = Ballot{}, nil, trial{}
 	for i, s := range e.Seats {
 		if before == nil || before[i].Life != s.Life {
-			m.view[i] = s.State
+			m.view[i], m.asked[i] = s.State, nil
+		}
+		if m.knocks[i].Life <= s.Life {
+			m.knocks[i] = Seat{}
 		}
 	}
 }

@@ -22,16 +22,23 @@ const (
 	Accept
 	// Enter says that an epoch is decided, with Number and Seats.
 	Enter
+	// Knock goes to the chair. Seats are those of new lives that want to come in.
+	Knock
 )
 
-// Ballot is one try of a chair to make an epoch. Later ones are greater.
+// Ballot is one try of a chair to make an epoch.
 type Ballot struct {
 	Chair int    `msgpack:"chair"`
 	Try   uint64 `msgpack:"try"` // from 1
 }
 
-func (b Ballot) compare(other Ballot) int {
-	return cmp.Or(cmp.Compare(b.Chair, other.Chair), cmp.Compare(b.Try, other.Try))
+// later reports whether a ballot comes after another one. The chairs are members of the epoch. A
+// more senior chair is lost where another one asks.
+func (e Epoch) later(a, b Ballot) bool {
+	if a.Try == 0 || b.Try == 0 || a.Chair == b.Chair {
+		return a.Try > b.Try
+	}
+	return e.compare(a.Chair, b.Chair) > 0
 }
 
 // Message is what nodes say to each other. Number is that of the epoch that it is about.
@@ -46,7 +53,7 @@ type Message struct {
 
 // before reports whether a chair has sent the message before another one.
 func (m *Message) before(other Message) bool {
-	return m.Number < other.Number || m.Number == other.Number && m.Ballot.compare(other.Ballot) < 0
+	return cmp.Or(cmp.Compare(m.Number, other.Number), cmp.Compare(m.Ballot.Try, other.Ballot.Try)) < 0
 }
 
 // Letter is a message to a node.
@@ -75,10 +82,10 @@ func Parse(b []byte, nodes int) (m Message, err error) {
 // check returns what is wrong with a message, or nil.
 func (m *Message) check(nodes int) error {
 	bad := func(what string) error { return fmt.Errorf("%w: kind %d with %s", ErrMessage, m.Kind, what) }
-	if m.Kind < Ask || m.Kind > Enter {
+	if m.Kind < Ask || m.Kind > Knock {
 		return bad("no meaning")
 	}
-	lists := m.Kind == Ask || m.Kind == Offer || m.Kind == Enter
+	lists := m.Kind != Answer && m.Kind != Accept
 	switch {
 	case lists && len(m.Seats) != nodes || !lists && len(m.Seats) != 0 && (m.Kind != Answer || len(m.Seats) != nodes):
 		return bad(fmt.Sprintf("%d seats", len(m.Seats)))
@@ -86,7 +93,7 @@ func (m *Message) check(nodes int) error {
 		return bad(fmt.Sprintf("news of %d nodes", len(m.Gone)))
 	case m.Ballot.Chair < 0 || m.Ballot.Chair >= nodes || m.Taken.Chair < 0 || m.Taken.Chair >= nodes:
 		return bad("a chair that is no node")
-	case m.Number < 2 && m.Kind != Enter:
+	case m.Number < 2 && m.Kind < Enter:
 		return bad(fmt.Sprintf("epoch %d, which nobody has to agree on", m.Number))
 	}
 	for _, s := range m.Seats {

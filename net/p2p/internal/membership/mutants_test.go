@@ -12,13 +12,16 @@ import (
 var mutantTrial = mutants.Flags("membership")
 
 // telling are the mutants that every test run tries: each part of the rule of quorums, and what
-// a chair learns of the one before.
+// a chair learns of the one before, and who comes in.
 var telling = []string{
-	"member.go Member.quorum: !m.view[i].certain(): never",
-	"member.go Member.quorum: 2*there == members && first: without the second",
+	"member.go Member.all: m.epoch.Has(i) && !of[i] && !m.view[i].certain(): without the second",
+	"member.go Member.quorum: 2*there == members && of[m.epoch.Chair()]: without the second",
 	"member.go Member.believe: m.learn(i, s): dropped",
 	"member.go Member.offered: m.taken, m.seats = in.Ballot, in.Seats: dropped",
-	"chair.go Member.answered: m.best.compare(in.Taken) < 0: never",
+	"chair.go Member.answered: m.epoch.later(in.Taken, m.best): never",
+	"chair.go Member.next: slices.ContainsFunc(seats, unsure): never",
+	"chair.go Member.accepted: !m.quorum(m.answers) || m.admits(m.offer) && !m.all(m.answers): without the second",
+	"chair.go Member.admitted: !m.all(m.agree): never",
 }
 
 // TestMutants makes one small mistake at a time, and expects the tests to notice.

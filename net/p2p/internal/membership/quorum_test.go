@@ -47,7 +47,7 @@ func TestApartForGood(t *testing.T) {
 	m := New(3, whole(4))
 	m.Lost(0, Silent)
 	m.Lost(1, Silent)
-	seats := []Seat{{1, "", Ended}, {1, "", Ended}, {1, "", In}, {1, "", In}}
+	seats := []Seat{{Life: 1, State: Ended}, {Life: 1, State: Ended}, {Life: 1, State: In}, {Life: 1, State: In}}
 	if _, err := m.Step(2, Message{Kind: Enter, Number: 2, Seats: seats}); err != nil || !m.Apart() {
 		t.Errorf("%v, apart %t", err, m.Apart())
 	}

@@ -8,152 +8,228 @@ import (
 
 // world is some nodes, what is under way between them, and what may still go wrong. It is
 // played move by move: by TestEverySchedule in every way, and by TestSeeds at random.
+//
+// A node that has ended may come back, as another life. Lives have numbers of their own.
 type world struct {
-	nodes  []*Member
-	gone   []State       // Ended or Left, or In
-	hears  [][]bool      // [i][j]: i has not lost j
-	lanes  [][][]Message // [i][j]: from i to j
+	number []int         // [life]: the node
+	nodes  []*Member     // [life]: nil until it is let in
+	gone   []State       // [life]: Ended or Left, or In
+	lost   [][]bool      // [i][j]: life i has lost life j
+	lanes  [][][]Message // [i][j]: from life i to life j
 	faults int           // that are left
+	backs  int           // lives that may come back
 	loose  bool          // messages overtake each other
-	been   [][]string    // [i][k]: the members of epoch k, if i has entered it
+	been   [][]string    // [i][k]: the members of epoch k, if life i has entered it
 	wrong  string
 }
 
+// firstLife is the life of node 0. The lives of a world follow.
+const firstLife = 100
+
 func newWorld(nodes, faults int) *world {
-	w := &world{faults: faults, gone: slices.Repeat([]State{In}, nodes)}
-	first := Epoch{Number: 1}
+	w := &world{faults: faults}
+	first := whole(nodes)
 	for i := range nodes {
-		first.Seats = append(first.Seats, Seat{Life: uint64(100 + i), State: In})
+		first.Seats[i].Life = uint64(firstLife + i)
+		w.born(i)
 	}
 	for i := range nodes {
-		w.nodes = append(w.nodes, New(i, first))
-		w.hears = append(w.hears, slices.Repeat([]bool{true}, nodes))
-		w.lanes = append(w.lanes, make([][]Message, nodes))
-		w.been = append(w.been, nil)
+		w.nodes[i] = New(i, first)
 	}
 	return w
+}
+
+// born adds a life, which knows nothing.
+func (w *world) born(node int) {
+	for i := range w.number {
+		w.lost[i] = append(slices.Clone(w.lost[i]), false)
+		w.lanes[i] = append(slices.Clone(w.lanes[i]), nil)
+	}
+	w.number = append(slices.Clone(w.number), node)
+	w.nodes = append(w.nodes, nil)
+	w.gone = append(w.gone, In)
+	w.lost = append(w.lost, make([]bool, len(w.number)))
+	w.lanes = append(w.lanes, make([][]Message, len(w.number)))
+	w.been = append(w.been, nil)
+}
+
+// lifeOf is the life that is node j for life i.
+func (w *world) lifeOf(i, j int) int { return int(w.nodes[i].epoch.Seats[j].Life) - firstLife }
+
+// knows reports whether life j is a member for life i, which has not lost it.
+func (w *world) knows(i, j int) bool {
+	return w.lifeOf(i, w.number[j]) == j && w.nodes[i].epoch.Has(w.number[j]) && !w.lost[i][j]
+}
+
+// excludes reports whether life j was a member for life i, or came before one, and is none any more.
+func (w *world) excludes(i, j int) bool {
+	at := w.lifeOf(i, w.number[j])
+	return w.lost[i][j] || at > j || at == j && !w.nodes[i].epoch.Has(w.number[j])
 }
 
 // what is a kind of move.
 type what uint8
 
 const (
-	arrives what = iota // a message from other to node
-	dies                // the process of node
-	leaves              // node does, because it is apart
-	ends                // node learns that other has ended or left
-	refused             // node learns that other has lost it
-	silent              // node hears nothing of other for too long
+	arrives what = iota // a message from other to life
+	dies                // the process of life
+	leaves              // life does, because it is apart
+	ends                // life learns that other has ended or left
+	refused             // life learns that other has lost it
+	silent              // life hears nothing of other for too long
+	returns             // life has ended, and its node is started again
+	knocks              // life asks other to be let in
 )
 
 // move is one thing that may happen.
 type move struct {
 	what        what
-	node, other int
+	life, other int
 	how         State
 	at          int // of the messages
 }
 
 func (m move) String() string {
-	names := []string{"to %d arrives what %d has sent", "%d dies", "%d leaves", "%d knows that %d is gone", "%d is refused by %d", "%d hears nothing of %d"}
-	if m.what == dies || m.what == leaves {
-		return fmt.Sprintf(names[m.what], m.node)
+	names := []string{
+		"to %d arrives what %d has sent", "%d dies", "%d leaves", "%d knows that %d is gone", "%d is refused by %d",
+		"%d hears nothing of %d", "%d comes back", "%d knocks at %d",
 	}
-	return fmt.Sprintf(names[m.what], m.node, m.other)
+	if m.what == dies || m.what == leaves || m.what == returns {
+		return fmt.Sprintf(names[m.what], m.life)
+	}
+	return fmt.Sprintf(names[m.what], m.life, m.other)
 }
 
 // moves are all that may happen now. Faults come last: the first ones are due in any case.
 func (w *world) moves() (due, faults []move) {
-	for i := range w.nodes {
+	for i, n := range w.nodes {
 		if w.gone[i] != In {
+			if w.backs > 0 && !slices.Contains(w.number[i+1:], w.number[i]) {
+				faults = append(faults, move{what: returns, life: i})
+			}
 			continue
 		}
-		if w.nodes[i].Apart() {
-			due = append(due, move{what: leaves, node: i})
+		if w.faults > 0 {
+			faults = append(faults, move{what: dies, life: i})
+		}
+		if n == nil {
+			due = append(due, w.outside(i)...)
+			continue
+		}
+		if n.Apart() {
+			due = append(due, move{what: leaves, life: i})
 		}
 		for j := range w.nodes {
-			if i == j || !w.hears[i][j] {
+			if i == j || !w.knows(i, j) {
 				continue
 			}
 			for k := range w.lanes[j][i] {
 				if k == 0 || w.loose {
-					due = append(due, move{what: arrives, node: i, other: j, at: k})
+					due = append(due, move{what: arrives, life: i, other: j, at: k})
 				}
 			}
 			switch {
 			case w.gone[j] != In:
-				due = append(due, move{what: ends, node: i, other: j, how: w.gone[j]})
-			case !w.hears[j][i]:
-				due = append(due, move{what: refused, node: i, other: j, how: Silent})
+				due = append(due, move{what: ends, life: i, other: j, how: w.gone[j]})
+			case w.nodes[j] != nil && w.excludes(j, i):
+				due = append(due, move{what: refused, life: i, other: j, how: Silent})
 			}
-			faults = append(faults, move{what: silent, node: i, other: j, how: Silent})
+			if w.faults > 0 {
+				faults = append(faults, move{what: silent, life: i, other: j, how: Silent})
+			}
 		}
-		faults = append(faults, move{what: dies, node: i})
-	}
-	if w.faults == 0 {
-		faults = nil
 	}
 	return due, faults
+}
+
+// outside are the moves of a life that is not let in. It hears only that it is.
+func (w *world) outside(i int) (due []move) {
+	for j, n := range w.nodes {
+		if n == nil {
+			continue
+		}
+		if life := uint64(firstLife + i); w.gone[j] == In && n.knocks[w.number[i]].Life < life && n.epoch.Seats[w.number[i]].Life < life {
+			due = append(due, move{what: knocks, life: i, other: j})
+		}
+		for k, m := range w.lanes[j][i] {
+			if m.Kind == Enter {
+				due = append(due, move{what: arrives, life: i, other: j, at: k})
+			}
+		}
+	}
+	return due
 }
 
 // play plays a move. If it breaks something, wrong says what.
 func (w *world) play(m move) {
 	var out []Letter
 	var err error
-	n := w.nodes[m.node]
+	by := m.life
 	switch m.what {
 	case arrives:
-		lane := &w.lanes[m.other][m.node]
+		lane := &w.lanes[m.other][m.life]
 		in := (*lane)[m.at]
 		*lane = slices.Delete(slices.Clone(*lane), m.at, m.at+1)
-		out, err = n.Step(m.other, in)
+		if n := w.nodes[m.life]; n != nil {
+			out, err = n.Step(w.number[m.other], in)
+		} else {
+			w.nodes[m.life] = New(w.number[m.life], Epoch{in.Number, in.Seats})
+		}
 	case dies:
 		w.faults--
-		w.gone[m.node] = Ended
+		w.gone[m.life] = Ended
 		return
 	case leaves:
-		w.gone[m.node] = Left
+		w.gone[m.life] = Left
 		return
+	case returns:
+		w.backs--
+		w.born(w.number[m.life])
+		return
+	case knocks:
+		by = m.other
+		out = w.nodes[by].Knock(w.number[m.life], uint64(firstLife+m.life), "")
 	default:
 		if m.what == silent {
 			w.faults--
 		}
-		w.hears[m.node][m.other] = false
-		w.lanes[m.other][m.node] = nil
-		out = n.Lost(m.other, m.how)
+		w.lost[m.life][m.other] = true
+		w.lanes[m.other][m.life] = nil
+		out = w.nodes[m.life].Lost(w.number[m.other], m.how)
 	}
 	if err != nil {
 		w.wrong = err.Error()
 	}
 	for _, l := range out {
-		if l.To == m.node || !w.hears[m.node][l.To] {
-			w.wrong = fmt.Sprintf("node %d sends %+v", m.node, l)
+		to := w.lifeOf(by, l.To)
+		if to == by || w.lost[by][to] {
+			w.wrong = fmt.Sprintf("life %d sends %+v", by, l)
 		}
-		w.lanes[m.node][l.To] = append(slices.Clone(w.lanes[m.node][l.To]), l.Message)
+		w.lanes[by][to] = append(slices.Clone(w.lanes[by][to]), l.Message)
 	}
-	w.enters(m.node)
+	w.enters(by)
 }
 
-// enters notes the epoch of a node. Nodes that live agree on it.
-func (w *world) enters(node int) {
-	e := w.nodes[node].Epoch()
+// enters notes the epoch of a life. Those that live agree on it.
+func (w *world) enters(life int) {
+	e := w.nodes[life].Epoch()
 	k, members := int(e.Number), fmt.Sprint(e.Seats)
-	if k < len(w.been[node]) {
+	if k < len(w.been[life]) {
 		return
 	}
-	been := slices.Clone(w.been[node])
+	been := slices.Clone(w.been[life])
 	for len(been) < k {
 		been = append(been, "")
 	}
-	w.been[node] = append(been, members)
-	for i := range e.Seats { // a node gives up those that take no part
-		if i != node && !e.Has(i) {
-			w.hears[node][i], w.lanes[i][node] = false, nil
+	w.been[life] = append(been, members)
+	for i := range w.nodes { // a node gives up those that take no part
+		if i != life && w.excludes(life, i) {
+			w.lost[life][i], w.lanes[i][life] = true, nil
 		}
 	}
 	for i, other := range w.been {
 		if w.gone[i] == In && k < len(other) && other[k] != "" && other[k] != members {
-			w.wrong = fmt.Sprintf("epoch %d is %v on node %d, and %v on node %d", k, members, node, other[k], i)
+			w.wrong = fmt.Sprintf("epoch %d is %v for life %d, and %v for life %d", k, members, life, other[k], i)
 		}
 	}
 }
@@ -163,19 +239,28 @@ func (w *world) enters(node int) {
 func (w *world) over() {
 	on := -1
 	for i, n := range w.nodes {
-		if w.gone[i] != In {
+		if w.gone[i] != In || n == nil {
 			continue
 		}
 		if on < 0 {
 			on = i
 		}
-		e, chair := n.Epoch(), n.chair()
+		e, chair := n.Epoch(), w.lifeOf(i, n.chair())
 		switch {
-		case e.Number != w.nodes[on].Epoch().Number || chair != w.nodes[on].chair():
-			w.wrong = fmt.Sprintf("node %d goes on in epoch %d with chair %d, and node %d in epoch %d with chair %d",
+		case e.Number != w.nodes[on].Epoch().Number || chair != w.lifeOf(on, w.nodes[on].chair()):
+			w.wrong = fmt.Sprintf("life %d goes on in epoch %d with chair %d, and life %d in epoch %d with chair %d",
 				on, w.nodes[on].Epoch().Number, w.nodes[on].chair(), i, e.Number, chair)
 		case !slices.Equal(w.nodes[chair].next(), e.Seats):
-			w.wrong = fmt.Sprintf("node %d waits in epoch %d for node %d, who hears %v", i, e.Number, chair, w.nodes[chair].view)
+			w.wrong = fmt.Sprintf("life %d waits in epoch %d for life %d, who hears %v", i, e.Number, chair, w.nodes[chair].view)
+		}
+	}
+	if on < 0 {
+		return
+	}
+	waits := slices.ContainsFunc(w.nodes[on].epoch.Seats, unsure) // for that one
+	for i, n := range w.nodes {
+		if w.gone[i] == In && n == nil && !waits {
+			w.wrong = fmt.Sprintf("life %d is not let in", i)
 		}
 	}
 }
@@ -184,36 +269,48 @@ func (w *world) over() {
 func (w *world) clone() *world {
 	c := *w
 	c.gone, c.been = slices.Clone(w.gone), slices.Clone(w.been)
-	c.nodes, c.hears, c.lanes = slices.Clone(w.nodes), slices.Clone(w.hears), slices.Clone(w.lanes)
+	c.nodes, c.lost, c.lanes = slices.Clone(w.nodes), slices.Clone(w.lost), slices.Clone(w.lanes)
 	for i, n := range w.nodes {
+		c.lost[i], c.lanes[i] = slices.Clone(w.lost[i]), slices.Clone(w.lanes[i])
+		if n == nil {
+			continue
+		}
 		m := *n
-		m.view, m.asked, m.answers = slices.Clone(n.view), slices.Clone(n.asked), slices.Clone(n.answers)
+		m.view, m.asked, m.knocks = slices.Clone(n.view), slices.Clone(n.asked), slices.Clone(n.knocks)
+		m.answers, m.agree = slices.Clone(n.answers), slices.Clone(n.agree)
 		c.nodes[i] = &m
-		c.hears[i], c.lanes[i] = slices.Clone(w.hears[i]), slices.Clone(w.lanes[i])
 	}
 	return &c
 }
 
 // key tells worlds apart.
 func (w *world) key() string {
-	b := []byte{byte(w.faults)}
+	b := []byte{byte(w.faults), byte(w.backs)}
 	for i, n := range w.nodes {
-		b = append(b, byte(w.gone[i]))
-		b = appendBools(b, w.hears[i]...)
+		b = append(b, byte(w.number[i]), byte(w.gone[i]))
+		b = appendBools(b, w.lost[i]...)
 		for j := range w.nodes {
 			b = append(b, byte(len(w.lanes[i][j])))
 			for _, m := range w.lanes[i][j] {
 				b = appendMessage(b, m)
-			}
-			b = append(b, byte(n.view[j]))
-			if n.asked[j] != nil {
-				b = appendMessage(append(b, 1), *n.asked[j])
 			}
 		}
 		b = append(b, byte(len(w.been[i])))
 		for _, e := range w.been[i] {
 			b = append(append(b, byte(len(e))), e...)
 		}
+		if n == nil {
+			b = append(b, 0)
+			continue
+		}
+		b = append(b, 1)
+		for j := range n.view {
+			b = append(b, byte(n.view[j]))
+			if n.asked[j] != nil {
+				b = appendMessage(append(b, 1), *n.asked[j])
+			}
+		}
+		b = appendSeats(b, n.knocks)
 		b = binary.AppendUvarint(b, n.epoch.Number)
 		b = appendSeats(b, n.epoch.Seats)
 		b = appendBallot(appendBallot(b, n.taken), n.best)
@@ -221,6 +318,7 @@ func (w *world) key() string {
 		b = binary.AppendUvarint(b, n.try)
 		b = appendBools(b, n.offers, n.apart)
 		b = appendBools(append(b, byte(len(n.answers))), n.answers...)
+		b = appendBools(append(b, byte(len(n.agree))), n.agree...)
 	}
 	return string(b)
 }
@@ -241,7 +339,7 @@ func appendBallot(b []byte, of Ballot) []byte { return append(b, byte(of.Chair),
 func appendSeats(b []byte, all []Seat) []byte {
 	b = append(b, byte(len(all)))
 	for _, s := range all {
-		b = append(b, byte(s.Life), byte(s.State))
+		b = append(b, byte(s.Life), byte(s.State), byte(s.Since))
 	}
 	return b
 }

@@ -38,6 +38,9 @@ type Host struct {
 // protocols are the names of the lanes.
 var protocols = [Kinds]protocol.ID{Control: "/orwl/control/1", Data: "/orwl/data/1"}
 
+// knockProtocol is the name of the stream of a node that wants to come back.
+const knockProtocol protocol.ID = "/orwl/knock/1"
+
 // New makes the host of a node, or takes the user's. It does not listen yet.
 func New(o Options) (*Host, error) {
 	h := &Host{ids: identities(o.Key, o.Nodes), quic: o.Carrier.QUIC != nil, incoming: make(chan *Conn), deaf: make(chan struct{})}
@@ -141,6 +144,29 @@ func (h *Host) Deafen() {
 		h.RemoveStreamHandler(protocols[kind])
 	}
 	h.RemoveStreamHandler(sessionProtocol)
+	h.RemoveStreamHandler(knockProtocol)
+}
+
+// Knocks has take take the streams of nodes that want to come back, each in a goroutine of its own.
+func (h *Host) Knocks(take func(c *Conn, number int)) {
+	h.SetStreamHandler(knockProtocol, func(s network.Stream) {
+		number, ok := h.gater.number(s.Conn().RemotePeer())
+		if !ok {
+			h.gater.stranger(s.Conn().RemoteMultiaddr().String())
+			_ = s.Reset() // it is over anyway
+			return
+		}
+		take(h.conn(s), number)
+	})
+}
+
+// DialKnock opens such a stream to a node.
+func (h *Host) DialKnock(ctx context.Context, number int, address string) (*Conn, error) {
+	at, err := resolve(ctx, address, h.quic)
+	if err != nil {
+		return nil, err
+	}
+	return h.beside(ctx, h.ids[number], at, Control, knockProtocol)
 }
 
 // Close ends a host of our own.
@@ -162,7 +188,7 @@ func (h *Host) Dial(ctx context.Context, number int, address string, kind Kind) 
 			return s, err
 		}
 	}
-	return h.beside(ctx, h.ids[number], at, kind)
+	return h.beside(ctx, h.ids[number], at, kind, protocols[kind])
 }
 
 // DialBeside opens a stream of a lane on a connection of its own. Several may be dialled at a
@@ -172,7 +198,7 @@ func (h *Host) DialBeside(ctx context.Context, number int, address string, kind 
 	if err != nil {
 		return nil, err
 	}
-	return h.beside(ctx, h.ids[number], at, kind)
+	return h.beside(ctx, h.ids[number], at, kind, protocols[kind])
 }
 
 // first has the swarm dial, and opens a stream. It returns nothing if the peer has dialled
@@ -216,7 +242,7 @@ func causes(err error) error {
 }
 
 // beside dials a connection that the swarm does not keep, and opens a stream.
-func (h *Host) beside(ctx context.Context, id corepeer.ID, at []multiaddr.Multiaddr, kind Kind) (*Conn, error) {
+func (h *Host) beside(ctx context.Context, id corepeer.ID, at []multiaddr.Multiaddr, kind Kind, name protocol.ID) (*Conn, error) {
 	var failures []error
 	for _, a := range at {
 		t := h.dialler(a, kind)
@@ -233,7 +259,7 @@ func (h *Host) beside(ctx context.Context, id corepeer.ID, at []multiaddr.Multia
 		if err != nil {
 			err = fmt.Errorf("%w: %w", ErrNoHello, err)
 		} else {
-			err = named(ctx, s, protocols[kind])
+			err = named(ctx, s, name)
 		}
 		if err != nil {
 			_ = conn.Close() // it is of no use

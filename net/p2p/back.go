@@ -1,0 +1,346 @@
+package p2p
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/orwl/go-orwl/net/p2p/internal/membership"
+	"github.com/orwl/go-orwl/net/p2p/internal/transport"
+	"github.com/orwl/go-orwl/net/wire"
+)
+
+// A node that was lost, or has left, comes back as another life. Its process knocks at members until
+// an epoch has it. Each member then knows it as another peer:
+//
+//	new life ──hello──▶ member        by a stream for that, /orwl/knock/1
+//	                    the members decide on an epoch with it
+//	         ◀─hello──  the member has its peer
+//	         ◀─Enter──  from each member, on the control lane
+//
+// While a member has not lost the life before, it refuses the new one, which asks again. The
+// observers of a member know that one life is gone before they hear of the next one.
+
+// knockPause is how long a new life waits before it asks again, and knockHold how long a member lets
+// it wait for the epoch.
+const (
+	knockPause = 20 * time.Millisecond
+	knockHold  = time.Second
+)
+
+// errBefore is why the life before is given up where nothing else has told.
+var errBefore = errors.New("another life of the node is there")
+
+// peer is the other node of a number, in the life that this node knows last.
+func (n *Node) peer(number int) *peer { return n.peers[number].Load() }
+
+// all are the peers, by number: nil for the node itself.
+func (n *Node) all() iter.Seq2[int, *peer] {
+	return func(yield func(int, *peer) bool) {
+		for i := range n.peers {
+			if !yield(i, n.peer(i)) {
+				return
+			}
+		}
+	}
+}
+
+// OnBack has f called for each node that comes back, after the loss of its life before, and before
+// anything of the new life comes. since is the epoch that has let it in: each later life of a node
+// has more.
+func (n *Node) OnBack(f func(peer int, since uint64)) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.backSeen = append(n.backSeen, f)
+}
+
+// Since is the epoch in which this life of the node came in: 1 for those of the beginning.
+func (n *Node) Since() uint64 {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.member.Epoch().Seats[n.number].Since
+}
+
+// knock asks the members whose address is known, until one lets this node in.
+func (n *Node) knock(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	in, failures := make(chan error), make(chan error, len(n.peers))
+	doors := 0
+	for _, p := range n.all() {
+		if p == nil || p.where() == "" {
+			continue
+		}
+		doors++
+		n.group.Go(func() {
+			why := p.knocks(ctx)
+			if why != nil {
+				failures <- why
+				return
+			}
+			select {
+			case in <- nil:
+			case <-ctx.Done():
+			}
+		})
+	}
+	if doors == 0 {
+		return errors.New("p2p: Options.Back without an address of another node: give Root or Peers")
+	}
+	var why error
+	for range doors {
+		select {
+		case <-in:
+			return nil
+		case err := <-failures:
+			why = errors.Join(why, err)
+		}
+	}
+	return why
+}
+
+// knocks asks one member until this node is in, and returns why it never will.
+func (p *peer) knocks(ctx context.Context) error {
+	var last error // that says most: a member's own words
+	for {
+		why := p.ask(ctx)
+		if why == nil {
+			return nil
+		}
+		if last == nil || errors.Is(why, ErrRefused) {
+			last = why
+		}
+		timer := time.NewTimer(knockPause)
+		select {
+		case <-timer.C:
+		case <-ctx.Done():
+			timer.Stop()
+			return fmt.Errorf("p2p: node %d does not let node %d come back: %w", p.number, p.node.number, last)
+		case <-p.node.ctx.Done():
+			timer.Stop()
+			return ErrClosed
+		}
+	}
+}
+
+// ask asks one member once, and waits for what it says.
+func (p *peer) ask(ctx context.Context) error {
+	n := p.node
+	conn, err := n.host.DialKnock(ctx, p.number, p.where())
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { conn.Close() })()
+	if err := conn.SetDeadline(time.Now().Add(helloTimeout)); err != nil {
+		return err
+	}
+	hello := p.hello(transport.Control, 0)
+	if _, err := conn.Write(hello.Append(nil)); err != nil {
+		return err
+	}
+	in := wire.NewInput(conn, 0)
+	head, body, err := in.Next()
+	switch {
+	case err != nil:
+		return err
+	case head.Kind == wire.KindRefuse:
+		var f wire.Refuse
+		if err := f.Parse(body); err != nil {
+			return err
+		}
+		return &RefusedError{By: p.number, Reason: f.Reason}
+	case head.Kind != wire.KindHello:
+		return protocolError("%v instead of hello", head.Kind)
+	}
+	return hello.Parse(body)
+}
+
+// knocked takes the stream of a new life that wants to come in.
+func (n *Node) knocked(conn *transport.Conn, number int) {
+	defer conn.Close()
+	p := n.peer(number)
+	defer p.pending.Add(-1)
+	if p.pending.Add(1) > mostPending || conn.SetDeadline(time.Now().Add(helloTimeout)) != nil {
+		return
+	}
+	var hello wire.Hello
+	in := wire.NewInput(conn, 0)
+	head, body, err := in.Next()
+	if err == nil && head.Kind != wire.KindHello {
+		err = protocolError("%v instead of hello", head.Kind)
+	}
+	if err == nil {
+		err = hello.Parse(body)
+	}
+	if err != nil {
+		p.misheard(err)
+		return
+	}
+	reason := p.unlike(&hello)
+	if reason == "" {
+		reason = n.admits(p, &hello, transport.SeenFrom(hello.Address, conn.Remote()))
+	}
+	if reason != "" {
+		n.counts.Refused.Add(1)
+		n.log.Debug("node is not let in", "peer", number, "why", reason)
+		refuse(conn, reason)
+		return
+	}
+	answer := p.hello(transport.Control, 0)
+	lasts(conn, answer.Append(nil))
+}
+
+// admits waits until a new life is in, and returns why it is not, yet.
+func (n *Node) admits(p *peer, hello *wire.Hello, address string) (reason string) {
+	switch {
+	case !n.complete():
+		return "the run has not begun"
+	case hello.Incarnation < p.life():
+		return "a later life of it was there"
+	case hello.Incarnation > p.life() && p.fate() == nil:
+		return fmt.Sprintf("node %d, at %s, is still there", p.number, p.where())
+	case hello.Incarnation > p.life():
+		// A knock is always taken.
+		_ = n.change(func(m *membership.Member) ([]membership.Letter, error) {
+			return m.Knock(p.number, hello.Incarnation, address), nil
+		})
+	}
+	if !n.awaitLife(p.number, hello.Incarnation, knockHold) {
+		return "the members have not agreed on it yet: all must, and no node that may run is lost"
+	}
+	return ""
+}
+
+// awaitLife waits for some time until a life of another node is in.
+func (n *Node) awaitLife(number int, life uint64, most time.Duration) bool {
+	timer := time.NewTimer(most)
+	defer timer.Stop()
+	for {
+		n.mu.Lock()
+		changed := n.lives
+		n.mu.Unlock()
+		if n.peer(number).life() == life {
+			return true
+		}
+		select {
+		case <-changed:
+		case <-timer.C:
+			return false
+		case <-n.ctx.Done():
+			return false
+		}
+	}
+}
+
+// returns makes the peers of lives that are new in an epoch, once the observers know that those
+// before are gone.
+func (n *Node) returns(e membership.Epoch) {
+	for i, p := range n.all() {
+		s := e.Seats[i]
+		if p == nil || s.Life == p.life() || s.State != membership.In {
+			continue
+		}
+		p.lose(fmt.Errorf("%w: %w", errEnded, errBefore))
+		n.group.Go(func() {
+			select {
+			case <-p.announced:
+				n.notices.put(func() { n.comes(p, s) })
+			case <-n.ctx.Done():
+			}
+		})
+	}
+}
+
+// comes has the observers know of a new life, and then makes its peer.
+func (n *Node) comes(before *peer, s membership.Seat) {
+	i := before.number
+	n.mu.Lock()
+	n.announces = slices.DeleteFunc(n.announces, func(e *PeerError) bool { return e.Node == i })
+	observers := slices.Clone(n.backSeen)
+	n.mu.Unlock()
+	for _, f := range observers {
+		f(i, s.Since)
+	}
+	p := newPeer(n, i)
+	p.address, p.incarnation = s.Address, s.Life
+	p.lending.Store(uint32(unwilling)) // this node's arena has given up the number
+	e, is := n.install(p, before)
+	if now := e.Seats[i]; is && now.Life == s.Life && now.State != membership.In { // it is gone again
+		p.excluded(e.Number, now.State)
+	}
+}
+
+// install puts a peer in the place of that of the life before, and returns the epoch. It does not if
+// the epoch has a later life, or this node is about to close.
+func (n *Node) install(p, before *peer) (e membership.Epoch, is bool) {
+	i := p.number
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	e = n.member.Epoch()
+	if n.closing.Load() || e.Seats[i].Life != p.life() {
+		p.cancel()
+		return e, false
+	}
+	n.past = append(n.past, before)
+	n.peers[i].Store(p)
+	n.log.Info("node is back", "peer", i, "address", p.address, "epoch", e.Number)
+	waiting := n.waiting[i]
+	delete(n.waiting, i)
+	for _, w := range waiting {
+		_ = n.Send(i, ownChannel, w[0], w[1], true) // if it fails, the node is gone
+	}
+	close(n.lives)
+	n.lives = make(chan struct{})
+	n.settles()
+	return e, true
+}
+
+// tells sends what nodes say about membership and gatherings. It waits for the peer of a life that is
+// new in the epoch. n.mu is held.
+func (n *Node) tells(to int, header, bulk []byte) {
+	if n.behind(to) {
+		n.waiting[to] = append(n.waiting[to], [2][]byte{header, bulk})
+		return
+	}
+	_ = n.Send(to, ownChannel, header, bulk, true) // if it fails, that node is gone
+}
+
+// behind reports whether the peer of a number is not that of the epoch yet. n.mu is held.
+func (n *Node) behind(number int) bool {
+	s := n.member.Epoch().Seats[number]
+	return number != n.number && s.State == membership.In && s.Life != n.peer(number).life()
+}
+
+// settles does what waits for an epoch whose peers are all there. n.mu is held.
+func (n *Node) settles() {
+	n.later = slices.DeleteFunc(n.later, func(l later) bool {
+		is := n.ready(l.epoch)
+		if is {
+			n.notices.put(l.job)
+		}
+		return is
+	})
+}
+
+// later is a job for when an epoch has come, and all its peers are there.
+type later struct {
+	epoch uint64
+	job   func()
+}
+
+// ready reports whether an epoch has come, and all its peers are there. n.mu is held.
+func (n *Node) ready(epoch uint64) bool {
+	if n.member.Epoch().Number < epoch {
+		return false
+	}
+	for i := range n.peers {
+		if n.behind(i) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,113 @@
+package orwl
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+)
+
+// ErrBack is a node that comes back to a run whose program does not say what it does then, or cannot
+// go on there. The run of the others goes on without it.
+var ErrBack = errors.New("orwl: this node has come back to a run that goes on, and cannot take part: declare what it does by Runtime.Back")
+
+// Back declares what this node does if it comes back to a run that goes on without it: see
+// [JoinOptions].Back. Its process has declared the same program again. Its tasks have lost their
+// places in the queues, so Run does not run them. It calls f, which mostly calls [Runtime.Phase], and
+// is over when f returns:
+//
+//	rt.Back(func(ctx context.Context) error { return solve(ctx, rt) })
+//
+// The others go on by [GoOn], and learn nothing but that phases may have tasks and resources on this
+// node again. All nodes call the same phases from then on, and all wait for this node there. It knows
+// no phase of before: a phase that is called while tasks of such a phase run is refused on all nodes.
+//
+// A resource that had its home on this node stays lost, on all nodes. The node has no relaxed access.
+// It does not know which nodes share a machine. Where several do, and there are several machines, all
+// tasks say On, and all resources Home: otherwise each phase is refused with [ErrPhaseDiffers].
+// If f fails, this node leaves the run, and the others go on.
+func (rt *Runtime) Back(f func(ctx context.Context) error) {
+	rt.declare("what a node does that comes back", func() error {
+		rt.back = f
+		return nil
+	})
+}
+
+// startAgain is the rest of start on a node that has come back. rt.mu is held.
+func (rt *Runtime) startAgain(r *run) error {
+	switch {
+	case rt.back == nil:
+		return ErrBack
+	case len(rt.relaxed) > 0:
+		return fmt.Errorf("%w: it has relaxed access, which ends with the first loss", ErrBack)
+	}
+	if err := rt.mirror(rt.resources, rt.homes); err != nil {
+		return err
+	}
+	for _, name := range slices.Sorted(maps.Keys(rt.resources)) {
+		if rt.homes[name] == rt.Node() {
+			rt.resources[name].Break(&NodeError{Node: rt.Node(), Lost: true, Text: "it was lost, and has come back without what it kept"})
+		}
+	}
+	if err := rt.seat(); err != nil {
+		return err
+	}
+	r.tasks, r.seats = rt.tasks, rt.seats
+	for _, t := range rt.tasks {
+		t.run = r
+		t.ended.Store(t.here())
+	}
+	rt.meeting.knows = math.MaxUint64
+	rt.run = r
+	rt.o.Nodes.joins(true)
+	return nil
+}
+
+// liveAgain does what the program has declared for a node that has come back. If it fails, this node
+// leaves.
+func (rt *Runtime) liveAgain(r *run) error {
+	err := rt.back(r.ctx)
+	if err == nil {
+		return nil
+	}
+	rt.o.Nodes.joins(false)
+	r.lost(err)
+	rt.mu.Lock()
+	r.over = true
+	rt.mu.Unlock()
+	rt.meeting.end(ErrNotRunning)
+	r.phases.Wait()
+	return err
+}
+
+// unknownTo refuses a phase if some node has come back, and does not know a phase whose tasks run.
+// All nodes judge by the same offers.
+func unknownTo(offers []*offer) error {
+	for _, o := range offers {
+		if o == nil {
+			continue
+		}
+		for _, r := range o.Runs {
+			if !slices.ContainsFunc(r.Tasks, func(b byte) bool { return b != 0 }) {
+				continue
+			}
+			ended, stranger := false, -1
+			for node, other := range offers {
+				if other == nil || slices.ContainsFunc(other.Runs, func(has running) bool { return has.Number == r.Number }) {
+					continue
+				}
+				if r.Number >= other.Knows {
+					ended = true
+				} else {
+					stranger = node
+				}
+			}
+			if stranger >= 0 && !ended {
+				return &NodeError{Node: stranger, Text: "it has come back, and does not know a phase whose tasks still run: call the next one when they have ended"}
+			}
+		}
+	}
+	return nil
+}
