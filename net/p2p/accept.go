@@ -27,7 +27,9 @@ func (n *Node) accept() {
 			return
 		}
 		n.group.Go(func() {
-			if err := n.admit(conn, number); err != nil {
+			if conn.Knocks() {
+				n.knocked(conn, number)
+			} else if err := n.admit(conn, number); err != nil {
 				n.log.Debug("connection not taken", "from", conn.Remote().String(), "why", err)
 				conn.Close()
 			}

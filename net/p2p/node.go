@@ -86,7 +86,6 @@ func Join(ctx context.Context, options Options) (*Node, error) {
 	if o.Listening != nil {
 		o.Listening(n.address)
 	}
-	n.host.Knocks(func(c *transport.Conn, number int) { n.group.Go(func() { n.knocked(c, number) }) })
 	n.group.Go(n.accept)
 	n.group.Go(n.heart.run)
 	if err := n.join(ctx); err != nil {

@@ -8,7 +8,7 @@ import (
 )
 
 // Version is the version of all messages.
-const Version = 3
+const Version = 4
 
 // ErrMessage is bytes that are no message of this version.
 var ErrMessage = errors.New("control: not a message")

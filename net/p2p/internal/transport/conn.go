@@ -34,6 +34,9 @@ func (c *Conn) Kind() Kind {
 	return Control
 }
 
+// Knocks reports whether the other side is a node that wants to come back.
+func (c *Conn) Knocks() bool { return c.name == knockProtocol }
+
 // Remote is the address at the other end.
 func (c *Conn) Remote() multiaddr.Multiaddr { return c.remote }
 

@@ -65,8 +65,10 @@ func New(o Options) (*Host, error) {
 // Listen begins to take streams, and returns the address at which others reach this
 // node. A host of the user listens already, wherever it likes.
 func (h *Host) Listen(ctx context.Context, address string) (string, error) {
-	for kind := range Kinds {
-		h.SetStreamHandler(protocols[kind], h.take)
+	// Before anybody can connect. A later change of the protocols has libp2p tell all peers the addresses
+	// of this host, which they would then dial instead of the one that they were given.
+	for _, name := range append(protocols[:], knockProtocol) {
+		h.SetStreamHandler(name, h.take)
 	}
 	if h.own == nil {
 		all := h.Addrs()
@@ -147,20 +149,7 @@ func (h *Host) Deafen() {
 	h.RemoveStreamHandler(knockProtocol)
 }
 
-// Knocks has take take the streams of nodes that want to come back, each in a goroutine of its own.
-func (h *Host) Knocks(take func(c *Conn, number int)) {
-	h.SetStreamHandler(knockProtocol, func(s network.Stream) {
-		number, ok := h.gater.number(s.Conn().RemotePeer())
-		if !ok {
-			h.gater.stranger(s.Conn().RemoteMultiaddr().String())
-			_ = s.Reset() // it is over anyway
-			return
-		}
-		take(h.conn(s), number)
-	})
-}
-
-// DialKnock opens such a stream to a node.
+// DialKnock opens the stream of a node that wants to come back.
 func (h *Host) DialKnock(ctx context.Context, number int, address string) (*Conn, error) {
 	at, err := resolve(ctx, address, h.quic)
 	if err != nil {
