@@ -44,31 +44,35 @@ func (s *Server) Value(expr string) float64 {
 func (s *Server) Until(expr string, wanted func(value float64) bool) []Sample {
 	s.t.Helper()
 	var last []Sample
-	s.until(expr, func() bool {
+	s.until(expr, func() (bool, any) {
 		last = s.Query(expr)
 		for _, one := range last {
 			if !wanted(one.Value) {
-				return false
+								return false, last
 			}
 		}
-		return len(last) > 0
+		return len(last) > 0, last
 	})
 	return last
 }
 
-// until tries again and again.
-func (s *Server) until(what string, is func() bool) {
+// until tries again and again. If it never is, the failure shows what was seen last.
+func (s *Server) until(what string, is func() (yes bool, seen any)) {
 	s.t.Helper()
 	again := time.NewTicker(100 * time.Millisecond)
 	defer again.Stop()
 	enough := time.After(patience)
-	for !is() {
+	for {
+		yes, seen := is()
+		if yes {
+			return
+		}
 		select {
 		case <-again.C:
 		case <-s.t.Context().Done():
 			s.t.Fatalf("%s: the test is over", what)
 		case <-enough:
-			s.t.Fatalf("%s: not in %v", what, patience)
+			s.t.Fatalf("%s: not in %v, but %v", what, patience, seen)
 		}
 	}
 }

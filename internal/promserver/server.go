@@ -86,7 +86,7 @@ func Start(t testing.TB, o Options) *Server {
 		<-read
 		t.Fatal("prometheus has ended without listening")
 	}
-	s.until("ready", func() bool { return s.ready() })
+	s.until("ready", func() (bool, any) { return s.ready(), nil })
 	return s
 }
 
