@@ -48,7 +48,7 @@ func (s *Server) Until(expr string, wanted func(value float64) bool) []Sample {
 		last = s.Query(expr)
 		for _, one := range last {
 			if !wanted(one.Value) {
-								return false, last
+				return false, last
 			}
 		}
 		return len(last) > 0, last
