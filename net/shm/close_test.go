@@ -6,10 +6,12 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"math/rand/v2"
 	"os"
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/topology"
@@ -72,6 +74,18 @@ func TestCloseEndsAwait(t *testing.T) {
 				t.Errorf("Await ended with %v, want ErrClosed", err)
 			}
 		}
+	}
+}
+
+// TestPorterLeaves ends the work of porters at any moment of it.
+func TestPorterLeaves(t *testing.T) {
+	f := create(t, 1)
+	for range 20_000 {
+		p := newPorter(f.sleeper, 0)
+		f.sleeper.lobbies[0].ring()
+		for began, moment := time.Now(), rand.N(20*time.Microsecond); time.Since(began) < moment; {
+		}
+		p.leave()
 	}
 }
 

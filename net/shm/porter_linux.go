@@ -38,12 +38,15 @@ func (p *porter) serve(g rma.Rank) {
 }
 
 // work wakes guests until the fabric is closed. A ring while it looks makes it look
-// again.
+// again: it looks at the bell first, then whether it may leave.
 func (p *porter) work() {
 	defer close(p.gone)
 	bell := &p.sleeper.lobbies[p.desk].bell
-	for !p.quit.Load() {
+	for {
 		seen := bell.Load()
+		if p.quit.Load() {
+			return
+		}
 		for _, g := range *p.guests.Load() {
 			if room := &p.sleeper.lobbies[g].room; !room.Waiting() {
 				p.sleeper.beds[g].Load().wake(room)
