@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/orwl/go-orwl/net/p2p/internal/membership"
 )
 
 // seen is what the observers of a node are told of another one, in order.
@@ -174,4 +176,32 @@ func TestComesBackTooEarly(t *testing.T) {
 		all.Go(func() { gatherTwo(n) })
 	}
 	all.Wait()
+}
+
+// TestAllMembersLetIn has two members tell a node that comes back about its epoch at the same moment.
+func TestAllMembersLetIn(t *testing.T) {
+	for range 100 {
+		n, err := newNode(t.Context(), Options{Number: 0, Nodes: 3, Key: testKey, Back: true, Peers: []string{"127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"},
+			Listen: "127.0.0.1:0", Incarnation: 9}.withDefaults())
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := membership.Message{Kind: membership.Enter, Number: 5, Seats: []membership.Seat{
+			{Life: 9, State: membership.In, Since: 5}, {Life: 2, State: membership.In, Since: 1}, {Life: 3, State: membership.In, Since: 1},
+		}}
+		var all sync.WaitGroup
+		for from := 1; from < 3; from++ {
+			all.Go(func() {
+				if err := n.takeChange(from, in.Bytes()); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		<-n.joined
+		if e := n.member.Epoch(); e.Number != 5 {
+			t.Errorf("the node is in epoch %d", e.Number)
+		}
+		n.shut()
+	}
 }

@@ -70,6 +70,13 @@ func (n *Node) takeChange(from int, bulk []byte) error {
 		return nil
 	}
 	n.mu.Unlock()
+	if !begun { // all members say so to a node that comes back: the first one counts
+		n.entry.Lock()
+		defer n.entry.Unlock()
+		n.mu.Lock()
+		begun = n.member != nil
+		n.mu.Unlock()
+	}
 	switch {
 	case begun:
 		err = n.change(func(m *membership.Member) ([]membership.Letter, error) { return m.Step(from, said) })
