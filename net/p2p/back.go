@@ -57,7 +57,7 @@ func (n *Node) OnBack(f func(peer int, since uint64)) {
 	n.backSeen = append(n.backSeen, f)
 }
 
-// Since is the epoch in which this life of the node came in: 1 for those of the beginning.
+// Since is the epoch in which this life of the node came in: 1 for the nodes of the beginning.
 func (n *Node) Since() uint64 {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -144,19 +144,11 @@ func (p *peer) ask(ctx context.Context) error {
 	}
 	in := wire.NewInput(conn, 0)
 	head, body, err := in.Next()
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case head.Kind == wire.KindRefuse:
-		var f wire.Refuse
-		if err := f.Parse(body); err != nil {
-			return err
-		}
-		return &RefusedError{By: p.number, Reason: f.Reason}
-	case head.Kind != wire.KindHello:
-		return protocolError("%v instead of hello", head.Kind)
 	}
-	return hello.Parse(body)
+	_, err = p.answered(head, body)
+	return err
 }
 
 // knocked takes the stream of a new life that wants to come in.
@@ -274,7 +266,7 @@ func (n *Node) comes(before *peer, s membership.Seat) {
 	}
 }
 
-// install puts a peer in the place of that of the life before, and returns the epoch. It does not if
+// install puts a peer in the place of the one before, and returns the epoch. It does not if
 // the epoch has a later life, or this node is about to close.
 func (n *Node) install(p, before *peer) (e membership.Epoch, is bool) {
 	i := p.number
@@ -309,7 +301,7 @@ func (n *Node) tells(to int, header, bulk []byte) {
 	_ = n.Send(to, ownChannel, header, bulk, true) // if it fails, that node is gone
 }
 
-// behind reports whether the peer of a number is not that of the epoch yet. n.mu is held.
+// behind reports whether the epoch has a life whose peer is not there yet. n.mu is held.
 func (n *Node) behind(number int) bool {
 	s := n.member.Epoch().Seats[number]
 	return number != n.number && s.State == membership.In && s.Life != n.peer(number).life()

@@ -121,17 +121,9 @@ func (p *peer) greet(ctx context.Context, l *lane.Lane, raw *transport.Conn) err
 		return fmt.Errorf("%w: %w", transport.ErrNoHello, err)
 	case err != nil:
 		return err
-	case head.Kind == wire.KindRefuse:
-		var f wire.Refuse
-		if err := f.Parse(body); err != nil {
-			return err
-		}
-		return &RefusedError{By: p.number, Reason: f.Reason}
-	case head.Kind != wire.KindHello:
-		return protocolError("%v instead of hello", head.Kind)
 	}
-	var answer wire.Hello
-	if err := answer.Parse(body); err != nil {
+	answer, err := p.answered(head, body)
+	if err != nil {
 		return err
 	}
 	if life := p.life(); life != 0 && answer.Incarnation > life && p.unlike(&answer) == "" {
@@ -148,6 +140,22 @@ func (p *peer) greet(ctx context.Context, l *lane.Lane, raw *transport.Conn) err
 	}
 	p.greeted(l.Kind(), said, true)
 	return nil
+}
+
+// answered reads the answer to a hello: a hello, or why this node is refused.
+func (p *peer) answered(head wire.Head, body wire.Reader) (answer wire.Hello, err error) {
+	switch head.Kind {
+	case wire.KindHello:
+		err := answer.Parse(body)
+		return answer, err
+	case wire.KindRefuse:
+		var f wire.Refuse
+		if err := f.Parse(body); err != nil {
+			return answer, err
+		}
+		return answer, &RefusedError{By: p.number, Reason: f.Reason}
+	}
+	return answer, protocolError("%v instead of hello", head.Kind)
 }
 
 // hello is what is said first on a stream of a lane, which has taken so many frames.
