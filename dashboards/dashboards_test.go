@@ -196,13 +196,13 @@ func TestExpressions(t *testing.T) {
 }
 
 // TestAlertsAreTested compares the alerts with those that rules_test.yml lets fire, and with
-// what docs/observe.md says to do.
+// what docs/reference/observe.md says to do.
 func TestAlertsAreTested(t *testing.T) {
 	tests, err := os.ReadFile("rules_test.yml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	guide, err := os.ReadFile("../docs/observe.md")
+	guide, err := os.ReadFile("../docs/reference/observe.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -217,11 +217,11 @@ func TestAlertsAreTested(t *testing.T) {
 		if !strings.Contains(string(tests), fires) || !strings.Contains(string(tests), quiet) {
 			t.Errorf("rules_test.yml does not show %s firing and keeping quiet", alert)
 		}
-		if anchor := "docs/observe.md#" + strings.ToLower(alert); !strings.Contains(string(rulesText), anchor+"\n") {
+		if anchor := "docs/reference/observe.md#" + strings.ToLower(alert); !strings.Contains(string(rulesText), anchor+"\n") {
 			t.Errorf("%s does not refer to %s", alert, anchor)
 		}
 		if !strings.Contains(string(guide), "\n### "+alert+"\n") {
-			t.Errorf("docs/observe.md does not say what to do about %s", alert)
+			t.Errorf("docs/reference/observe.md does not say what to do about %s", alert)
 		}
 	}
 }

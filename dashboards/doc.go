@@ -13,7 +13,7 @@
 //
 // rules.yml has the recording and alert rules, rules_test.yml what they are to say in
 // made-up weather, and prometheus.yml a Prometheus that watches a run on this machine.
-// docs/observe.md says how these are used, and what to do when an alert fires.
+// docs/reference/observe.md says how these are used, and what to do when an alert fires.
 //
 // # Contract
 //

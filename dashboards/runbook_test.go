@@ -9,12 +9,12 @@ import (
 
 // Each alert leads to a section of a page that is there.
 func TestRunbooks(t *testing.T) {
-	const at = "https://github.com/orwl/go-orwl/blob/main/docs/observe.md#"
+	const at = "https://github.com/orwl/go-orwl/blob/main/docs/reference/observe.md#"
 	rules, err := os.ReadFile("rules.yml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	page, err := os.ReadFile("../docs/observe.md")
+	page, err := os.ReadFile("../docs/reference/observe.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,7 +46,7 @@ import (
 // HEM-printed waits for the acknowledgement in each release. HEM-Overlap is the printed
 // Overlap: it waits before it lines up, until its word no longer names the lock. Neither needs a
 // turn, so theirs is always 0. Uffmann reports that the first print of Overlap ended in
-// deadlocks; see docs/explored.md.
+// deadlocks; see docs/explanation/explored.md.
 //
 // # Variants
 //

@@ -66,7 +66,7 @@ import (
 //
 // # What is corrected
 //
-// Listings 6 to 9 keep ARRIVE and DEPART in two words; docs/explored.md shows what the
+// Listings 6 to 9 keep ARRIVE and DEPART in two words; docs/explanation/explored.md shows what the
 // explorer made of them. Here
 //
 //   - a writer waits for the readers that are inside (listing 7 forgets them);

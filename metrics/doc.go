@@ -1,6 +1,6 @@
 // Package metrics tells Prometheus what a process of an ORWL run does, by counters,
 // histograms and gauges. Its [Server] shows them at a port, beside profiles and the state
-// of the program. docs/metrics.md lists all metrics.
+// of the program. docs/reference/metrics.md lists all metrics.
 //
 //	registry := prometheus.NewRegistry()
 //	m, err := metrics.New(metrics.Options{Registerer: registry, Node: place.Node})

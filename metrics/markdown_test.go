@@ -9,11 +9,11 @@ import (
 	"testing"
 )
 
-var rewrite = flag.Bool("rewrite", false, "write docs/metrics.md anew")
+var rewrite = flag.Bool("rewrite", false, "write docs/reference/metrics.md anew")
 
 //go:generate go test -run TestDocumented -rewrite
 
-const document = "../docs/metrics.md"
+const document = "../docs/reference/metrics.md"
 
 // The page documents all metrics that are exported, and no others.
 func TestDocumented(t *testing.T) {

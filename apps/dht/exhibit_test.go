@@ -12,7 +12,7 @@ import (
 )
 
 // TestDashboard compares the metrics of this program that dashboards name with those that
-// there are, and all of them with docs/observe.md.
+// there are, and all of them with docs/reference/observe.md.
 func TestDashboard(t *testing.T) {
 	e, err := newExhibit("127.0.0.1:0", "RMA-RW", launch.Place{Nodes: 1})
 	if err != nil {
@@ -25,7 +25,7 @@ func TestDashboard(t *testing.T) {
 		new(figures).Describe(there)
 		e.times.Describe(there)
 	}()
-	guide, err := os.ReadFile("../../docs/observe.md")
+	guide, err := os.ReadFile("../../docs/reference/observe.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -34,7 +34,7 @@ func TestDashboard(t *testing.T) {
 		name := strings.Split(d.String(), `"`)[1]
 		exported[name] = true
 		if !strings.Contains(string(guide), "`"+name+"`") {
-			t.Errorf("docs/observe.md does not tell of %s", name)
+			t.Errorf("docs/reference/observe.md does not tell of %s", name)
 		}
 	}
 	drawn := 0

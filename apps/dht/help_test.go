@@ -7,4 +7,6 @@ import (
 	"github.com/orwl/go-orwl/internal/command/commandtest"
 )
 
-func TestHelpPage(t *testing.T) { commandtest.Check(t, itself(io.Discard), "../../docs/commands.md") }
+func TestHelpPage(t *testing.T) {
+	commandtest.Check(t, itself(io.Discard), "../../docs/reference/commands.md")
+}

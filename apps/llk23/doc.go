@@ -41,7 +41,7 @@
 //
 // With -nodes the program starts itself as so many processes of this machine; where
 // something else has started several (orwl run, srun, mpirun, a list of addresses, see
-// docs/running.md) each finds its place in its environment. All have the same flags.
+// docs/reference/running.md) each finds its place in its environment. All have the same flags.
 // Each makes the blocks that it is dealt, and runs their tasks; a frontier is kept where it
 // is written. In the end node 0 collects the blocks, which takes it two whole matrices, and it
 // alone verifies, writes files and says what has come out. A file that -init names is read by
@@ -80,7 +80,7 @@
 // # While it runs
 //
 // With -metrics each node serves metrics for Prometheus, profiles, and which task waits for
-// which, node i at the port plus i: see docs/observe.md. The metrics of this program come from
+// which, node i at the port plus i: see docs/reference/observe.md. The metrics of this program come from
 // words that are written anyway. Only the tasks of the blocks write more for them: some words
 // for each phase.
 //

@@ -189,11 +189,11 @@ func TestMetricsRefused(t *testing.T) {
 }
 
 // TestDashboard compares the metrics of this program that dashboards name with those that
-// there are, and all of them with docs/observe.md.
+// there are, and all of them with docs/reference/observe.md.
 func TestDashboard(t *testing.T) {
 	there := make(chan *prometheus.Desc)
 	go func() { defer close(there); new(figures).Describe(there) }()
-	guide, err := os.ReadFile("../../docs/observe.md")
+	guide, err := os.ReadFile("../../docs/reference/observe.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,7 +202,7 @@ func TestDashboard(t *testing.T) {
 		name := strings.Split(d.String(), `"`)[1]
 		exported[name] = true
 		if !strings.Contains(string(guide), "`"+name+"`") {
-			t.Errorf("docs/observe.md does not tell of %s", name)
+			t.Errorf("docs/reference/observe.md does not tell of %s", name)
 		}
 	}
 	drawn := make(map[string]bool)

@@ -6,4 +6,4 @@ import (
 	"github.com/orwl/go-orwl/internal/command/commandtest"
 )
 
-func TestHelpPage(t *testing.T) { commandtest.Check(t, itself, "../../docs/commands.md") }
+func TestHelpPage(t *testing.T) { commandtest.Check(t, itself, "../../docs/reference/commands.md") }

@@ -8,5 +8,5 @@ import (
 
 func TestHelpPage(t *testing.T) {
 	t.Setenv(addressVariable, "") // is in the help of -at
-	commandtest.Check(t, program, "../../docs/commands.md")
+	commandtest.Check(t, program, "../../docs/reference/commands.md")
 }

@@ -1,6 +1,6 @@
 // Package taskbench is Task Bench (Slaughter et al., SC 2020) for ORWL and for its peers: a task
 // graph by parameters, whose tasks check whose output they read, compute for a given time, and
-// write their own output. `orwl taskbench` is its command line, and docs/taskbench.md its manual.
+// write their own output. `orwl taskbench` is its command line, and docs/reference/taskbench.md its manual.
 //
 //	g := taskbench.NewGraph(0)
 //	g.Pattern, _ = taskbench.PatternByName("stencil_1d")

@@ -11,7 +11,7 @@ import (
 
 // Every variable is described where people look for it.
 func TestVariablesAreDescribed(t *testing.T) {
-	for _, file := range []string{"doc.go", filepath.Join("..", "..", "docs", "running.md")} {
+	for _, file := range []string{"doc.go", filepath.Join("..", "..", "docs", "reference", "running.md")} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

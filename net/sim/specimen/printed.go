@@ -9,7 +9,7 @@ import (
 
 // printed is RMA-RW (Schmid, Besta and Hoefler, HPDC'16, §3.3) at one level, with one
 // counter at rank 0. It follows listings 6 to 10 to the letter. It is here because
-// the explorer breaks it; docs/explored.md says how.
+// the explorer breaks it; docs/explanation/explored.md says how.
 type printed struct {
 	w                    rma.Window
 	tail, next, status   rma.Disp
