@@ -11,8 +11,8 @@ import (
 	"syscall"
 )
 
-// report is what is read of llk23's report.
-type report struct {
+// result is what is read of llk23's report.
+type result struct {
 	Elements       int64   `json:"elements"`
 	Seconds        float64 `json:"seconds"`
 	NsPerElement   float64 `json:"ns_per_element"`
@@ -22,7 +22,7 @@ type report struct {
 }
 
 // llk23 runs this program with arguments, so many processors for each node, and -json.
-func llk23(ctx context.Context, processors int, args ...string) (r report, err error) {
+func llk23(ctx context.Context, processors int, args ...string) (r result, err error) {
 	program, err := os.Executable()
 	if err != nil {
 		return r, err

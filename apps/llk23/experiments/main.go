@@ -87,7 +87,7 @@ func (p plan) measure(ctx context.Context, out io.Writer) ([]point, error) {
 		if o.leftOut = p.check(*o, left[o.figure]); o.leftOut == "" {
 			begin := time.Now()
 			var err error
-			if o.report, err = llk23(ctx, o.processors, o.args(p.kernel)...); err != nil {
+			if o.result, err = llk23(ctx, o.processors, o.args(p.kernel)...); err != nil {
 				return nil, err
 			}
 			left[o.figure] -= time.Since(begin)

@@ -27,7 +27,7 @@ type point struct {
 	pin        bool
 	iterations int
 	leftOut    string // why it was not run
-	report
+	result
 }
 
 // The paper's experiments. A share of less than a minute has the first two of each list.
