@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 )
 
@@ -59,7 +58,7 @@ func (rt *Runtime) startAgain(r *run) error {
 		t.run = r
 		t.ended.Store(t.here())
 	}
-	rt.meeting.knows = math.MaxUint64
+	rt.meeting.Return()
 	rt.run = r
 	rt.o.Nodes.joins(true)
 	return nil
@@ -77,37 +76,7 @@ func (rt *Runtime) liveAgain(r *run) error {
 	rt.mu.Lock()
 	r.over = true
 	rt.mu.Unlock()
-	rt.meeting.end(ErrNotRunning)
+	rt.meeting.End(ErrNotRunning)
 	r.phases.Wait()
 	return err
-}
-
-// unknownTo refuses a phase if some node has come back, and does not know a phase whose tasks run.
-// All nodes judge by the same offers.
-func unknownTo(offers []*offer) error {
-	for _, o := range offers {
-		if o == nil {
-			continue
-		}
-		for _, r := range o.Runs {
-			if !slices.ContainsFunc(r.Tasks, func(b byte) bool { return b != 0 }) {
-				continue
-			}
-			ended, stranger := false, -1
-			for node, other := range offers {
-				if other == nil || slices.ContainsFunc(other.Runs, func(has running) bool { return has.Number == r.Number }) {
-					continue
-				}
-				if r.Number >= other.Knows {
-					ended = true
-				} else {
-					stranger = node
-				}
-			}
-			if stranger >= 0 && !ended {
-				return &NodeError{Node: stranger, Text: "it has come back, and does not know a phase whose tasks still run: call the next one when they have ended"}
-			}
-		}
-	}
-	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/orwl/go-orwl/net/node"
+	"github.com/orwl/go-orwl/orwl/internal/message"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -36,6 +37,15 @@ type NodeError struct {
 
 func (e *NodeError) Error() string { return fmt.Sprintf("orwl: node %d: %s", e.Node, e.Text) }
 
+// encode is the failure as other nodes are told it.
+func (e *NodeError) encode() []byte { return (*message.Failure)(e).Encode() }
+
+// parseFailure reads the failure of one of so many nodes.
+func parseFailure(b []byte, nodes int) (*NodeError, error) {
+	f, err := message.ParseFailure(b, nodes)
+	return (*NodeError)(f), err
+}
+
 // Is matches resource.ErrLost.
 func (e *NodeError) Is(target error) bool { return target == resource.ErrLost && e.Lost }
 
@@ -63,12 +73,14 @@ func (n *Nodes) told(_ int, header, _ []byte) error {
 }
 
 // tell tells all other nodes that the run has ended here.
-func (n *Nodes) tell(why error) {
-	failure := n.failureOf(why).encode()
+func (n *Nodes) tell(why error) { n.say(runChannel, n.failureOf(why).encode()) }
+
+// say sends something to all other nodes.
+func (n *Nodes) say(channel uint64, header []byte) {
 	for peer := range n.Count() {
 		if peer != n.Number() {
-			// A lost node need not know.
-			_ = n.node.Send(peer, runChannel, failure, nil, false)
+			// If it fails, that node is lost, and this one is about to learn it.
+			_ = n.node.Send(peer, channel, header, nil, false)
 		}
 	}
 }

@@ -232,14 +232,6 @@ func (n *Nodes) Count() int {
 	return n.place.Nodes
 }
 
-// life is which life of the node this is, 0 in a run of one node.
-func (n *Nodes) life() uint64 {
-	if !n.many() {
-		return 0
-	}
-	return n.node.Incarnation()
-}
-
 // many reports whether there are others.
 func (n *Nodes) many() bool { return n.Count() > 1 }
 

@@ -7,17 +7,17 @@ import (
 	"slices"
 	"time"
 
+	"github.com/orwl/go-orwl/orwl/internal/meeting"
+	"github.com/orwl/go-orwl/orwl/internal/message"
 	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
 )
 
 // Phase is tasks and resources that join a run while it goes on: see [Runtime.Phase].
 type Phase struct {
-	rt     *Runtime
-	run    *run
-	number uint64      // all nodes give it the same
-	among  []uint64    // the lives of the nodes that have proposed it
-	agreed chan agreed // what all nodes propose
+	rt   *Runtime
+	run  *run
+	call *meeting.Call // all nodes give it the same number
 
 	// The runtime's mu guards these.
 	declared  bool // it cannot change any more
@@ -122,8 +122,9 @@ func (rt *Runtime) Phase(ctx context.Context, declare func(p *Phase)) error {
 }
 
 func (rt *Runtime) newPhase(r *run) *Phase {
-	p := &Phase{rt: rt, run: r, names: make(map[string]bool), resources: make(map[string]*resource.Resource), agreed: make(chan agreed, 1)}
-	r.tell = func(why error) { rt.meeting.tell(p, why) }
+	p := &Phase{rt: rt, run: r, names: make(map[string]bool), resources: make(map[string]*resource.Resource)}
+	p.call = meeting.NewCall(func(why *message.Failure) { r.lost((*NodeError)(why)) })
+	r.tell = func(why error) { rt.meeting.Fails(p.call, (*message.Failure)(rt.o.Nodes.failureOf(why))) }
 	return p
 }
 
@@ -225,7 +226,7 @@ func (rt *Runtime) close(r *run) {
 	rt.mu.Lock()
 	r.over = true
 	rt.mu.Unlock()
-	rt.meeting.end(ErrNotRunning)
+	rt.meeting.End(ErrNotRunning)
 	r.phases.Wait()
-	rt.meeting.leave()
+	rt.meeting.Leave()
 }

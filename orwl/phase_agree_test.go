@@ -8,8 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/orwl/go-orwl/internal/pack"
-	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -189,10 +187,10 @@ func TestPhaseLosesNodeInTheMiddle(t *testing.T) {
 					return err
 				}
 				defer whole.phases.Done()
-				if _, err := rt.meeting.propose(task.Context(), p, pack.Encode(p.offer(whole))); err != nil {
+				if _, err := rt.meeting.Propose(task.Context(), p.call, p.offer(whole).Encode()); err != nil {
 					return err
 				}
-				rt.meeting.forget(p)
+				rt.meeting.Forget(p.call)
 				return rt.o.Nodes.node.Close(context.Background())
 			}
 			err := rt.Phase(task.Context(), declare("refused", c.lost))
@@ -228,19 +226,6 @@ func TestPhaseLosesNodeInTheMiddle(t *testing.T) {
 	}
 }
 
-// ballot takes what a node of three says in gatherings.
-type ballot struct {
-	node.Node
-	said []byte
-}
-
-func (b *ballot) Number() int { return 0 }
-
-func (b *ballot) OfferAmong(_ string, _ uint64, _ []uint64, said []byte, _ func([][]byte)) (node.Gathering, error) {
-	b.said = said
-	return nil, nil
-}
-
 // A node that refuses a phase because it has heard of a loss says which node is lost, to those that
 // have not heard of it. For any other reason it has given up.
 func TestPhaseRefusedByLoss(t *testing.T) {
@@ -250,14 +235,8 @@ func TestPhaseRefusedByLoss(t *testing.T) {
 		node int
 		lost bool
 	}{{fmt.Errorf("the run ends: %w", lost), 2, true}, {errPlanned, 0, false}, {&NodeError{Node: 1, Text: "a task failed"}, 0, false}} {
-		b := new(ballot)
-		g := newMeeting(&Nodes{node: b})
-		g.back = c.why
-		g.refuse(7, []uint64{1, 1, 1})
-		_, failure, err := parseVote(b.said, 3)
-		got := (*NodeError)(nil)
-		if err != nil || !errors.As(failure, &got) || got.Node != c.node || got.Lost != c.lost {
-			t.Errorf("given up for %v, it says %v, %v", c.why, failure, err)
+		if got := new(Nodes).gaveUp(c.why); got.Node != c.node || got.Lost != c.lost {
+			t.Errorf("given up for %v, it says %+v", c.why, got)
 		}
 	}
 }
@@ -309,7 +288,7 @@ func TestPhaseGoesOnWithoutNode0(t *testing.T) {
 				}
 				defer close(gone)
 				defer rt.dismiss(p)
-				defer rt.meeting.forget(p)
+				defer rt.meeting.Forget(p.call)
 			}
 			return rt.o.Nodes.node.Close(context.Background())
 		})
@@ -423,45 +402,5 @@ func TestPhasesAtOnce(t *testing.T) {
 	})
 	if err := errors.Join(errs...); err != nil {
 		t.Error(err)
-	}
-}
-
-// TestNews reads what was sent, and refuses what no correct node sends.
-func TestNews(t *testing.T) {
-	failure := (&NodeError{Node: 1, Text: "why"}).encode()
-	for what, c := range map[string]struct {
-		m    news
-		good bool
-	}{
-		"a failure": {news{Version: messageVersion, Number: 3, Failure: failure}, true}, "a node has left": {news{Version: messageVersion, Node: 2}, true},
-		"another version": {news{Version: messageVersion + 1, Node: 2}, false}, "no node": {news{Version: messageVersion, Node: 3}, false},
-		"no failure": {news{Version: messageVersion, Failure: []byte{1}}, false},
-	} {
-		m, err := parseNews(pack.Encode(&c.m), 3)
-		if c.good && (err != nil || m.Number != c.m.Number || m.Node != c.m.Node) || !c.good && err == nil {
-			t.Errorf("%s: %+v, %v", what, m, err)
-		}
-	}
-	for name, want := range map[string]uint64{endsOf(17): 17, proposals: 0, votes: 0, "phase 0x1 ends": 0, "phase 1 ends ": 0} {
-		if got := numberOf(name); got != want {
-			t.Errorf("%q is of phase %d, want %d", name, got, want)
-		}
-	}
-}
-
-// The lists of proposals say who has taken a call back, and what is wrong.
-func TestProposals(t *testing.T) {
-	good := pack.Encode(&proposal{messageVersion, 7, 1, false, []byte("offer")})
-	back := pack.Encode(&proposal{messageVersion, 8, 1, true, nil})
-	other := pack.Encode(&proposal{messageVersion + 1, 1, 1, false, nil})
-	offers, lives, mine, void, err := parseProposals([][]byte{good, nil, good}, 2)
-	if err != nil || void || mine != 7 || !slices.Equal(lives, []uint64{1, 0, 1}) || string(offers[0]) != "offer" || offers[1] != nil {
-		t.Errorf("%q, %d, %t, %v", offers, mine, void, err)
-	}
-	if _, _, mine, void, err = parseProposals([][]byte{good, back}, 1); err != nil || !void || mine != 8 {
-		t.Errorf("taken back: %d, %t, %v", mine, void, err)
-	}
-	if _, _, _, _, err = parseProposals([][]byte{good, other}, 0); err == nil {
-		t.Error("another version is taken")
 	}
 }

@@ -6,7 +6,8 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/orwl/go-orwl/internal/pack"
+	"github.com/orwl/go-orwl/orwl/internal/meeting"
+	"github.com/orwl/go-orwl/orwl/internal/message"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -20,37 +21,24 @@ import (
 //	enter     first requests
 func (p *Phase) join(whole *run) error {
 	g := p.rt.meeting
-	select {
-	case g.turn <- struct{}{}:
-		defer func() { <-g.turn }()
-	case <-p.run.ctx.Done():
-	case <-g.shut:
-	}
-	switch {
-	case p.run.ctx.Err() != nil:
-		return context.Cause(p.run.ctx)
-	case g.ended() != nil:
-		return g.ended()
-	}
-	blobs, err := g.propose(p.run.ctx, p, pack.Encode(p.offer(whole)))
+	done, err := g.Turn(p.run.ctx)
 	if err != nil {
 		return err
 	}
-	var failure error // of the first node that has one
-	offers := make([]*offer, len(blobs))
-	for node, b := range blobs {
-		if b != nil && failure == nil && err == nil {
-			offers[node], failure, err = parseOffer(b, len(blobs))
-		}
+	defer done()
+	blobs, err := g.Propose(p.run.ctx, p.call, p.offer(whole).Encode())
+	if err != nil {
+		return err
 	}
+	offers, failure, err := meeting.ParseOffers(blobs)
 	if err == nil {
 		if failure == nil {
-			g.settle(p, offers)
+			g.Settle(p.call, offers)
 		}
 		err = p.judge(offers, failure)
 	}
 	if err = p.vote(offers, err); err != nil {
-		g.forget(p)
+		g.Forget(p.call)
 		return err
 	}
 	p.enter()
@@ -59,15 +47,15 @@ func (p *Phase) join(whole *run) error {
 
 // vote reserves what the phase needs here, unless it is refused already, and returns why it
 // cannot join, if one node says so.
-func (p *Phase) vote(offers []*offer, verdict error) error {
-	v := vote{Version: messageVersion}
+func (p *Phase) vote(offers meeting.Offers, verdict error) error {
+	var v message.Vote
 	if verdict == nil {
 		v.Orders, verdict = p.reserve()
 	}
 	if verdict != nil {
 		v.Failure = p.rt.o.Nodes.failureOf(verdict).encode()
 	}
-	blobs, err := p.rt.meeting.vote(p, pack.Encode(&v))
+	blobs, err := p.rt.meeting.Vote(p.call, v.Encode())
 	if verdict != nil {
 		return verdict
 	}
@@ -79,12 +67,12 @@ func (p *Phase) vote(offers []*offer, verdict error) error {
 		case b == nil:
 			continue
 		}
-		v, failure, err := parseVote(b, len(blobs))
+		v, failure, err := message.ParseVote(b, len(blobs))
 		switch {
 		case err != nil:
 			return err
 		case failure != nil:
-			return failure
+			return (*NodeError)(failure)
 		}
 		for name, order := range v.Orders {
 			p.orders[p.rt.Lookup(name)] = order - 1
@@ -125,7 +113,7 @@ func (p *Phase) enter() {
 // finish runs the tasks of the phase on this node to their end, waits for the other nodes' tasks,
 // and forgets them.
 func (p *Phase) finish() error {
-	rt, r, g := p.rt, p.run, p.rt.meeting
+	rt, r := p.rt, p.run
 	ends := func() { rt.stop(r, context.Cause(r.ctx)) }
 	stop := context.AfterFunc(r.ctx, ends)
 	rt.live(r)
@@ -136,8 +124,7 @@ func (p *Phase) finish() error {
 	if why := r.why(); why != nil {
 		mine = rt.o.Nodes.failureOf(why).encode()
 	}
-	all, err := g.ends(p, mine)
-	g.forget(p)
+	all, err := rt.meeting.Ends(p.call, mine)
 	p.forgo()
 	if err == nil {
 		err = rt.outcome(all)

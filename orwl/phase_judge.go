@@ -6,6 +6,9 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	"github.com/orwl/go-orwl/orwl/internal/meeting"
+	"github.com/orwl/go-orwl/orwl/internal/message"
 )
 
 // batch is the program itself, which has number 0, or a phase that has joined and not ended.
@@ -14,8 +17,19 @@ type batch struct {
 	tasks  []*Task
 }
 
+// running tells which tasks of the batch run on this node.
+func (b batch) running() message.Running {
+	r := message.NewRunning(b.number, len(b.tasks))
+	for i, t := range b.tasks {
+		if t.here() && !t.ended.Load() {
+			r.Add(i)
+		}
+	}
+	return r
+}
+
 // offer completes the phase, as this node sees it, and returns what the node proposes.
-func (p *Phase) offer(whole *run) *offer {
+func (p *Phase) offer(whole *run) *message.Offer {
 	rt := p.rt
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
@@ -24,7 +38,7 @@ func (p *Phase) offer(whole *run) *offer {
 	}
 	on, _, err := rt.divide(p.tasks, rt.homes)
 	if p.wrong = errors.Join(append(p.errs, err)...); p.wrong != nil {
-		return &offer{Version: messageVersion, Failure: rt.o.Nodes.failureOf(p.wrong).encode()}
+		return &message.Offer{Failure: rt.o.Nodes.failureOf(p.wrong).encode()}
 	}
 	for i, t := range p.tasks {
 		t.on = on[i]
@@ -33,30 +47,30 @@ func (p *Phase) offer(whole *run) *offer {
 		p.homes = rt.homesFor(p.tasks, on, rt.homes, p.resources)
 	}
 	p.system = systemOf(p.tasks)
-	o := &offer{Version: messageVersion, Digest: slices.Concat(rt.program, rt.digest(p.system, p.tasks, p.resources, p.homes)), Knows: rt.meeting.from()}
+	o := &message.Offer{Digest: slices.Concat(rt.program, rt.digest(p.system, p.tasks, p.resources, p.homes)), Knows: rt.meeting.Knows()}
 	if len(p.tasks) > 0 {
 		o.First = p.tasks[0].name
 	}
 	_, o.Waited = p.run.ctx.Value(taskKey{}).(*Task)
 	p.batches = []batch{{0, whole.tasks}}
 	for _, other := range rt.phases {
-		p.batches = append(p.batches, batch{other.number, other.tasks})
+		p.batches = append(p.batches, batch{other.call.Number, other.tasks})
 	}
 	for _, b := range p.batches {
-		o.Runs = append(o.Runs, runningOf(b))
+		o.Runs = append(o.Runs, b.running())
 	}
 	return o
 }
 
 // judge returns why a phase cannot join, or nil, by what all nodes have offered. A node that
 // was lost has offered nil.
-func (p *Phase) judge(offers []*offer, failure error) error {
+func (p *Phase) judge(offers meeting.Offers, failure *message.Failure) error {
 	rt := p.rt
 	switch {
 	case p.wrong != nil:
 		return p.wrong
 	case failure != nil:
-		return failure
+		return (*NodeError)(failure)
 	}
 	mine := offers[rt.Node()]
 	for node, o := range offers {
@@ -68,8 +82,8 @@ func (p *Phase) judge(offers []*offer, failure error) error {
 				ErrPhaseDiffers, node, o.First, rt.Node(), mine.First)
 		}
 	}
-	if err := unknownTo(offers); err != nil {
-		return err
+	if node := offers.Stranger(); node >= 0 {
+		return &NodeError{Node: node, Text: "it has come back, and does not know a phase whose tasks still run: call the next one when they have ended"}
 	}
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
@@ -77,8 +91,7 @@ func (p *Phase) judge(offers []*offer, failure error) error {
 	if err := errors.Join(p.clashes(runs), rt.permittedTo(p.tasks)); err != nil {
 		return err
 	}
-	waited := slices.ContainsFunc(offers, func(o *offer) bool { return o != nil && o.Waited })
-	return p.system.Joins(systemOf(runs), waited)
+	return p.system.Joins(systemOf(runs), offers.Waited())
 }
 
 // needs reports whether the phase has tasks, or resources of its own, on a node.
@@ -91,23 +104,12 @@ func (p *Phase) needs(node int) bool {
 	return slices.ContainsFunc(p.tasks, func(t *Task) bool { return t.on == node })
 }
 
-// running returns the tasks that run on any node. A phase that some node has dismissed has
-// ended on all.
-func (p *Phase) running(offers []*offer) (all []*Task) {
+// running returns the tasks that run on any node.
+func (p *Phase) running(offers meeting.Offers) (all []*Task) {
 	for _, b := range p.batches {
-		runs, ended := make([]running, len(offers)), false
-		for node, o := range offers {
-			if o == nil {
-				continue
-			}
-			at := slices.IndexFunc(o.Runs, func(r running) bool { return r.Number == b.number })
-			if ended = at < 0; ended {
-				break
-			}
-			runs[node] = o.Runs[at]
-		}
+		runs := offers.Running(b.number)
 		for i, t := range b.tasks {
-			if !ended && runs[t.on].has(i) {
+			if runs != nil && runs[t.on].Has(i) {
 				all = append(all, t)
 			}
 		}

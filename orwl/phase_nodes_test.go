@@ -25,8 +25,8 @@ func callers(t *testing.T, nodes []*Nodes, o Options, call func(node int, task *
 			rt.Task(fmt.Sprint("caller ", on)).On(on).Do(func(task *Task) error { return call(i, task) })
 		}
 		errs[i] = rt.Run(t.Context())
-		if len(rt.tasks) != len(nodes) || len(rt.phases) != 0 || len(rt.meeting.met) != 0 {
-			t.Errorf("node %d: %d tasks, %d phases are left, %d of them meet", i, len(rt.tasks), len(rt.phases), len(rt.meeting.met))
+		if len(rt.tasks) != len(nodes) || len(rt.phases) != 0 || !rt.meeting.Idle() {
+			t.Errorf("node %d: %d tasks, %d phases are left, none of them meets: %t", i, len(rt.tasks), len(rt.phases), rt.meeting.Idle())
 		}
 	})
 	return errs
@@ -191,7 +191,7 @@ func TestManyPhasesOnNodes(t *testing.T) {
 			})
 		}
 		errs[i] = rt.Run(t.Context())
-		if len(observers[i].tasks) != 1 || len(rt.tasks) != 2 || len(rt.resources) != 1 || len(rt.names) != 2 || len(rt.seen.seen) > 0 || len(rt.meeting.met) > 0 {
+		if len(observers[i].tasks) != 1 || len(rt.tasks) != 2 || len(rt.resources) != 1 || len(rt.names) != 2 || len(rt.seen.seen) > 0 || !rt.meeting.Idle() {
 			t.Errorf("node %d: an observer knows %d tasks, the runtime %d, %d resources, %d names, %d accesses", i,
 				len(observers[i].tasks), len(rt.tasks), len(rt.resources), len(rt.names), len(rt.seen.seen))
 		}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
+	"github.com/orwl/go-orwl/orwl/internal/meeting"
 	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -43,7 +44,7 @@ type Runtime struct {
 	seats     seats
 	phases    []*Phase // that have joined and not ended
 
-	meeting *meeting               // of phases
+	meeting *meeting.Meeting       // of phases
 	seen    sightings              // of accesses, while it runs
 	guards  atomic.Pointer[guards] // of a run of several nodes, once it has been started
 }
@@ -107,7 +108,7 @@ func New(o Options) (*Runtime, error) {
 	if err := o.Nodes.take(); err != nil {
 		return nil, err
 	}
-	rt.meeting = newMeeting(o.Nodes)
+	rt.meeting = o.Nodes.meeting()
 	if o.FaultPages {
 		rt.pages = new(resource.FaultPages)
 	}

@@ -9,7 +9,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/orwl/go-orwl/internal/pack"
+	"github.com/orwl/go-orwl/orwl/internal/message"
 	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -136,8 +136,8 @@ func heaviest(name string, nodes int) (best int) {
 
 // agree makes sure that all nodes have declared the same program.
 func (rt *Runtime) agree(ctx context.Context) error {
-	mine := declared{messageVersion, rt.program}
-	all, err := rt.o.Nodes.Gather(ctx, "program", pack.Encode(&mine))
+	mine := message.Program{Digest: rt.program}
+	all, err := rt.o.Nodes.Gather(ctx, "program", mine.Encode())
 	if err != nil {
 		return err
 	}
@@ -145,7 +145,7 @@ func (rt *Runtime) agree(ctx context.Context) error {
 		if other == nil {
 			return &NodeError{Node: n, Lost: true, Text: "it was lost before the run began"}
 		}
-		why, err := mine.differs(other)
+		why, err := mine.Differs(other)
 		if err != nil {
 			return fmt.Errorf("orwl: program of node %d: %w", n, err)
 		}

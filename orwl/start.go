@@ -44,7 +44,7 @@ func (rt *Runtime) start(r *run) error {
 	}
 	if rt.o.Nodes.many() {
 		rt.program = rt.digest(s, rt.tasks, rt.resources, rt.homes)
-		if err := rt.meeting.begin(); err != nil {
+		if err := rt.o.Nodes.meets(rt.meeting); err != nil {
 			return err
 		}
 		if rt.o.Nodes.back {

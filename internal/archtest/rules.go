@@ -79,8 +79,10 @@ var layers = []layer{
 	{path: "orwl/session", testsOf: "resource", imports: "orwl/session/internal/protocol resource net/node net/p2p/rendezvous net/p2p"},
 	{path: "orwl/internal/workers", pure: true, imports: "net/rma"}, // its tests play in net/sim
 	{path: "orwl/internal/linked", imports: "net/node"},
+	{path: "orwl/internal/message", pure: true},
+	{path: "orwl/internal/meeting", pure: true, imports: "orwl/internal/message net/node"},
 	{path: "orwl/nodes", testsOf: "net/node", imports: "orwl/internal/linked net/node net/p2p/rendezvous net/p2p net/rma"},
-	{path: "orwl", imports: "orwl/internal/linked orwl/internal/workers orwl/launch orwl/placement orwl/liveness net/topology/host net/rma/part " + belowOrwl},
+	{path: "orwl", imports: "orwl/internal/meeting orwl/internal/message orwl/internal/linked orwl/internal/workers orwl/launch orwl/placement orwl/liveness net/topology/host net/rma/part " + belowOrwl},
 	{path: "orwl/trace", imports: "orwl " + belowOrwl},
 	{path: "orwl/stencil", imports: "orwl handle resource"},
 	{path: "orwl/stencil/picture"},
