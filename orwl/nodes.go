@@ -49,7 +49,8 @@ type JoinOptions struct {
 	// lost. All nodes have the same Lease and Skew.
 	Lease, Skew, Beat time.Duration
 	// Back says that this node was lost, or has left, and comes back to the run of the others,
-	// which goes on: see [Runtime.Back]. It finds them by the addresses of Place.
+	// which goes on: see [Runtime.Back]. It finds them by the addresses of Place. Place.Back, which
+	// is ORWL_BACK, says the same.
 	Back bool
 	// Patience is for how long the nodes wait for each other in the beginning, 30 s
 	// by default.
@@ -99,7 +100,7 @@ func Join(ctx context.Context, o JoinOptions) (*Nodes, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	n := &Nodes{log: o.Log, back: o.Back, quits: o.Back}
+	n := &Nodes{log: o.Log}
 	if o.Place != nil {
 		n.place = *o.Place
 	} else {
@@ -111,6 +112,8 @@ func Join(ctx context.Context, o JoinOptions) (*Nodes, error) {
 	if o.Lease == 0 {
 		o.Lease = n.place.Lease
 	}
+	o.Back = o.Back || n.place.Back
+	n.back, n.quits = o.Back, o.Back
 	if n.place.Nodes <= 1 {
 		n.place.Nodes = 1
 		return n, nil

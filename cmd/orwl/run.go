@@ -25,6 +25,7 @@ func runRun(f *flag.FlagSet, args []string, out io.Writer) error {
 	command.Old(f, "n", "nodes")
 	ssh := f.String("ssh", "", command.Usage("ssh", ""))
 	listen := f.String("listen", "", "let node 0 "+command.Usage("listen", "; port 0 is any; 127.0.0.1:0 if empty, and with -ssh all interfaces"))
+	restarts := f.Int("restarts", 0, "start lost nodes again, `N` times in all, if the program goes on without them and lets them come back; ORWL_RESTARTS if 0")
 	if err := command.ParseFlags(f, args); err != nil {
 		return err
 	}
@@ -44,6 +45,9 @@ func runRun(f *flag.FlagSet, args []string, out io.Writer) error {
 	if err := inRange("nodes", *nodes, max(1, len(hosts)), 4096); err != nil {
 		return err
 	}
+	if err := inRange("restarts", *restarts, 0, 1<<16); err != nil {
+		return err
+	}
 	program, err := exec.LookPath(f.Arg(0))
 	if err != nil {
 		return command.Misusef("%w", err)
@@ -56,6 +60,8 @@ func runRun(f *flag.FlagSet, args []string, out io.Writer) error {
 		Stdout:  out,
 		Stderr:  os.Stderr,
 		Listen:  *listen,
+
+		Restarts: *restarts,
 	})
 	if errors.Is(err, launch.ErrOptions) { // the other options have been looked at
 		return command.Misusef("-listen: %w", err)

@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"os"
 	"strings"
 	"sync"
 	"syscall"
@@ -20,13 +19,13 @@ type crew struct {
 	members []*member
 	running int
 
-	report    *os.File      // what node 0 says comes here, or
-	overSSH   chan<- string // between other lines,
-	reports   <-chan string // and from here, line by line; nil when it can say no more
-	following bool          // node 0 has said where it listens
-	silent    bool          // node 0 has closed its end, and has not said it
-	headless  bool          // node 0 has ended
-	goesOn    bool          // node 0 has said that the run goes on without lost nodes
+	reports   chan saying // of nodes; it has room for all of them
+	following bool        // node 0 has said where it listens
+	silent    bool        // node 0 has closed its end, and has not said it
+	headless  bool        // node 0 has ended
+	goesOn    bool        // node 0 has said that the run goes on without lost nodes
+
+	comeback
 
 	progress *follower // nil: the nodes of this machine are not asked how far they are
 
@@ -40,12 +39,23 @@ type crew struct {
 	killed   bool             // nor was it the first time
 }
 
-func newCrew(r Run) *crew { return &crew{run: r, endings: make(chan ending)} }
+func newCrew(r Run) *crew {
+	reporters := 1
+	if r.Restarts > 0 {
+		reporters = r.Nodes + r.Restarts
+	}
+	return &crew{
+		run: r, endings: make(chan ending), reports: make(chan saying, reporters*(mostReports+1)),
+		comeback: comeback{left: r.Restarts, at: make([]address, r.Nodes)},
+	}
+}
 
-// close lets go of the report, which has no reader any more, and of how far the nodes are.
+// close lets go of the reports, which have no reader any more, and of how far the nodes are.
 func (c *crew) close() {
-	if c.report != nil {
-		c.report.Close()
+	for _, m := range c.members {
+		if m.report != nil {
+			m.report.Close()
+		}
 	}
 	c.progress.close()
 }
@@ -59,54 +69,61 @@ func (c *crew) begin() {
 			return
 		}
 	}
-	if c.run.Nodes == 1 {
-		c.start(0, address{}, nil)
-		return
+	if c.run.Nodes > 1 {
+		c.overdue = time.After(c.run.Patience)
 	}
-	c.overdue = time.After(c.run.Patience)
-	reports := make(chan string, 2) // node 0 says no more than two lines
-	c.reports = reports
-	if c.run.Hosts != nil {
-		c.overSSH = reports
-		c.start(0, address{}, nil)
-		return
-	}
-	r, w, err := os.Pipe()
-	if err != nil {
-		c.fail(err)
-		return
-	}
-	defer w.Close() // node 0 has its own
-	c.report = r
-	c.start(0, address{}, w)
-	go func() {
-		defer close(reports)
-		lines := bufio.NewScanner(r)
-		for range cap(reports) {
-			if !lines.Scan() {
-				return
-			}
-			reports <- strings.TrimPrefix(lines.Text(), mark)
-		}
-	}()
+	c.start(seated{}, nil)
 }
 
 // waits reports whether node 0 is still expected to say where it listens.
-func (c *crew) waits() bool { return c.reports != nil && !c.following && c.failure == nil }
+func (c *crew) waits() bool {
+	return c.run.Nodes > 1 && !c.following && !c.silent && c.failure == nil
+}
 
-// hear takes a line that node 0 has said, or that there will be no more.
-func (c *crew) hear(line string, open bool) {
-	if !open {
-		c.reports, c.silent = nil, !c.following
-		c.missReport()
+// saying is a line that a node has said to the launcher, or that there will be no more.
+type saying struct {
+	by   *member
+	line string
+	last bool
+}
+
+// mostReports is how many lines a node says.
+const mostReports = 2
+
+// listens passes on what a node says by a pipe.
+func (c *crew) listens(m *member) {
+	lines := bufio.NewScanner(m.report)
+	for range mostReports {
+		if !lines.Scan() {
+			break
+		}
+		c.reports <- saying{m, strings.TrimPrefix(lines.Text(), mark), false}
+	}
+	c.reports <- saying{m, "", true}
+}
+
+// hear takes what a node has said.
+func (c *crew) hear(said saying) {
+	m := said.by
+	if said.last {
+		if m.node == 0 && !c.following {
+			c.silent = true
+			c.missReport()
+		}
 		return
 	}
-	if line == goOn {
+	if said.line == goOn {
 		c.goesOn = true
+		c.isIn(m)
 		return
 	}
-	if root, err := parseAddress(line, 0); err == nil && !c.following {
-		c.follow(root)
+	at, err := parseAddress(said.line, 0)
+	if err != nil {
+		return
+	}
+	c.locate(m, at)
+	if m.node == 0 && !c.following {
+		c.follow(at)
 	}
 }
 
@@ -124,17 +141,15 @@ func (c *crew) remind() {
 	if !c.waits() {
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	fmt.Fprintf(c.run.Stderr, "launch: node 0 has not said where it listens for %v, and the other nodes wait for that: is it stopped, or busy before it joins?\n", c.run.Patience)
+	c.note("launch: node 0 has not said where it listens for %v, and the other nodes wait for that: is it stopped, or busy before it joins?", c.run.Patience)
 }
 
 // catchUp hears what node 0 has already said.
 func (c *crew) catchUp() {
 	for {
 		select {
-		case line, open := <-c.reports:
-			c.hear(line, open)
+		case said := <-c.reports:
+			c.hear(said)
 		default:
 			return
 		}
@@ -144,14 +159,18 @@ func (c *crew) catchUp() {
 // follow starts the other nodes, now that node 0 has said where it listens.
 func (c *crew) follow(root address) {
 	c.following = true
-	machine := loopback
-	if c.run.Hosts != nil {
-		machine = reached(c.run.host(0))
-	}
-	root = root.dialled(machine)
+	root = c.dialled(0, root)
 	for node := 1; node < c.run.Nodes && c.failure == nil; node++ {
-		c.start(node, root, nil)
+		c.start(seated{node: node, root: root}, nil)
 	}
+}
+
+// dialled is where the other nodes connect to one that listens at an address.
+func (c *crew) dialled(node int, at address) address {
+	if c.run.Hosts == nil {
+		return at.dialled(loopback)
+	}
+	return at.dialled(reached(c.run.host(node)))
 }
 
 // missReport fails if node 0 has ended and has not said where it listens. Only the end of node
@@ -162,15 +181,24 @@ func (c *crew) missReport() {
 	}
 }
 
-// start starts a node.
-func (c *crew) start(node int, root address, report *os.File) {
-	m, err := c.member(node, root, report)
-	if err != nil {
-		c.fail(&NodeError{Node: node, Host: c.run.host(node), Err: err})
+// start starts a node. before is why its life before has ended, nil for the first.
+func (c *crew) start(s seated, before *NodeError) {
+	m, err := c.member(s)
+	if err != nil && before != nil {
+		c.note("launch: node %d is not started again: %v", s.node, err)
+		c.without(before)
 		return
 	}
+	if err != nil {
+		c.fail(&NodeError{Node: s.node, Host: c.run.host(s.node), Err: err})
+		return
+	}
+	m.before, m.in = before, before == nil
 	c.members = append(c.members, m)
 	c.running++
+	if m.report != nil {
+		go c.listens(m)
+	}
 	go func() {
 		reason := m.cmd.Wait()
 		reason = errors.Join(reason, m.out.flush(), m.err.flush())
@@ -184,33 +212,53 @@ func (c *crew) start(node int, root address, report *os.File) {
 // bury takes note of how a node has ended.
 func (c *crew) bury(e ending) {
 	c.running--
+	e.ended = true
 	e.lifeline.Close()
 	c.catchUp()
 	if failed := e.failure(); failed != nil {
-		c.miss(failed)
+		c.miss(e.member, failed)
 	}
 	if e.node == 0 {
 		c.headless = true
 		c.missReport()
 	}
+	c.retire()
 }
 
 // miss ends the run because a node has failed, unless the run goes on without it.
-func (c *crew) miss(failed *NodeError) {
-	if !c.goesOn || c.asked || c.failure != nil || c.running == 0 {
+func (c *crew) miss(m *member, failed *NodeError) {
+	switch {
+	case !m.in && (c.asked || c.retired):
+		c.without(m.before)
+	case !c.goesOn || c.asked || c.failure != nil || !c.lives():
 		c.fail(failed)
-		return
+	case c.left > 0:
+		c.again(failed)
+	default:
+		c.without(failed)
+		c.note("%v; the others go on", failed)
 	}
+}
+
+// without notes that the run has gone on without a node.
+func (c *crew) without(lost *NodeError) {
 	if c.lost == nil {
-		c.lost = failed
+		c.lost = lost
 	}
+}
+
+// note tells the user what has happened.
+func (c *crew) note(format string, args ...any) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	fmt.Fprintf(c.run.Stderr, "%v; the others go on\n", failed)
+	fmt.Fprintf(c.run.Stderr, format+"\n", args...)
 }
 
 // outcome is what became of the run, when all nodes have ended.
 func (c *crew) outcome() error {
+	for _, failed := range c.unplaced {
+		c.without(failed)
+	}
 	if c.failure == nil && c.lost != nil {
 		c.lost.Survived = true
 		return c.lost

@@ -19,7 +19,8 @@ func Detect(getenv func(string) string, readFile func(string) ([]byte, error), h
 		return Place{}, err
 	}
 	p.Key, p.Lease = key, lease
-	return p, nil
+	p.Back, err = s.back(p)
+	return p, err
 }
 
 // place is the place without the key.

@@ -39,6 +39,12 @@ func Joining(nodes int) (Place, error) {
 	}, readKeyFile, os.Hostname)
 }
 
+// KeyFromEnvironment is the cluster key alone, of ORWL_KEY or of the file ORWL_KEY_FILE, for a
+// process that is not part of a run. It is nil if neither is set.
+func KeyFromEnvironment() ([]byte, error) {
+	return surroundings{os.Getenv, readKeyFile, os.Hostname}.key()
+}
+
 // readKeyFile reads a key's file, which no other user may read.
 func readKeyFile(name string) ([]byte, error) {
 	content, err := ReadPrivate(name, 2*mostKey)

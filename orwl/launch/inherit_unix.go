@@ -18,14 +18,15 @@ import (
 )
 
 // A process inherits the reading end of a pipe from Spawn, the lifeline, and node 0 the writing
-// end of another, the report. Over ssh these are its standard input and its standard error.
+// end of another, the report. Over ssh these are its standard input and its standard error. If lost
+// nodes are started again, all nodes have a report.
 //
 // The lifeline brings the cluster key in hexadecimal, in one line. A line after that is the
 // number of a signal that the process sends to itself. When the lifeline is cut, the process
 // that held its other end is gone.
 //
-// The report takes two lines, each behind a mark: where node 0 listens, and later, if the run
-// goes on without nodes that are lost, the words goOn.
+// The report takes two lines, each behind a mark: where the node listens, and later, if the run
+// goes on without nodes that are lost, the words goOn. A node that comes back says these when it is in.
 //
 // If the launcher wants to know how far the nodes are, all of them inherit the writing end of one
 // more pipe, or have their standard error over ssh. It takes a line behind a mark for each

@@ -39,6 +39,9 @@ func init() {
 		"deaf":               deaf,
 		"polite":             polite,
 		"survivor":           survivor,
+		"phoenix":            func() int { return phoenix(true) },
+		"knocking":           func() int { return phoenix(false) },
+		"hopeless":           hopeless,
 		"stopped":            func() int { syscall.Kill(os.Getpid(), syscall.SIGSTOP); return 0 },
 		"silent":             func() int { return 0 },
 		"dumb":               func() int { return 3 },
@@ -141,6 +144,34 @@ func survivor() int {
 	<-interrupts
 	fmt.Println("interrupted")
 	return outcome(err)
+}
+
+// phoenix is a survivor that comes back when it was lost, or only knocks.
+func phoenix(comes bool) int {
+	interrupts := make(chan os.Signal, 1)
+	signal.Notify(interrupts, syscall.SIGINT)
+	p, err := FromEnvironment()
+	if err == nil {
+		host, _, _ := strings.Cut(p.Listen, ":")
+		err = p.Report(fmt.Sprintf("%s:%d", host, 4321+p.Node))
+	}
+	if p.Back {
+		fmt.Println("place", p)
+	}
+	if err == nil && (comes || !p.Back) {
+		err = p.GoOn()
+	}
+	fmt.Println("ready", os.Getpid())
+	<-interrupts
+	return outcome(err)
+}
+
+// hopeless fails when it comes back.
+func hopeless() int {
+	if os.Getenv(envBack) != "" {
+		return 7
+	}
+	return phoenix(false)
 }
 
 // deaf does not read its lifeline, as if its host had stopped to answer.

@@ -19,7 +19,11 @@ type member struct {
 	cmd      *exec.Cmd
 	lifeline *os.File // open while this process lives and has not lost interest
 	out, err *lines
-	silence  func() // is called when it can say no more, unless nil
+	report   *os.File // what it says comes here; nil over ssh, and if it has nothing to say
+	silence  func()   // is called when it can say no more, unless nil
+	ended    bool
+	in       bool       // the run; false for a process that wants to come back
+	before   *NodeError // how its life before has ended, or nil
 }
 
 // ending is how a node has ended, as Wait has it.
@@ -28,13 +32,14 @@ type ending struct {
 	reason error
 }
 
-// member starts a node. Node 0 of several has the report, or says over ssh what would go there.
-func (c *crew) member(node int, root address, report *os.File) (*member, error) {
+// member starts a node. It has the report if it reports, or says over ssh what would go there.
+func (c *crew) member(s seated) (*member, error) {
 	r, w, err := os.Pipe()
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close() // the node has its own
+	node := s.node
 	m := &member{
 		node:     node,
 		host:     c.run.host(node),
@@ -45,13 +50,21 @@ func (c *crew) member(node int, root address, report *os.File) (*member, error) 
 	first := string(hex.AppendEncode(nil, c.run.Key)) + "\n"
 	if m.host == "" {
 		m.cmd = exec.Command(c.run.Program, c.run.Args...)
-		m.cmd.Env = append(withoutOwn(os.Environ()), c.run.environment(node, root, descriptorsHere)...)
-		m.cmd.ExtraFiles = []*os.File{lifelineFD - 3: r, reportFD - 3: report} // no report is a closed one
+		m.cmd.Env = append(withoutOwn(os.Environ()), c.run.environment(s, descriptorsHere)...)
+		var said *os.File
+		if c.run.reports(node) {
+			if m.report, said, err = os.Pipe(); err != nil {
+				w.Close()
+				return nil, err
+			}
+			defer said.Close() // the node has its own
+		}
+		m.cmd.ExtraFiles = []*os.File{lifelineFD - 3: r, reportFD - 3: said} // no report is a closed one
 		if c.progress != nil {
 			m.cmd.ExtraFiles = append(m.cmd.ExtraFiles, c.progress.end)
 		}
 	} else {
-		env := c.run.environment(node, root, descriptorsSSH)
+		env := c.run.environment(s, descriptorsSSH)
 		if lease := os.Getenv(envLease); lease != "" { // all nodes have the same
 			env = append(env, envLease+"="+lease)
 		}
@@ -59,22 +72,18 @@ func (c *crew) member(node int, root address, report *os.File) (*member, error) 
 		if m.cmd, err = c.run.overSSH(m.host); err == nil {
 			m.cmd.Stdin = r
 		}
-		reports := c.overSSH
-		if node != 0 {
-			reports = nil
+		said := mostReports // so far, if it reports nothing
+		if c.run.reports(node) {
+			said = 0
+			m.silence = func() { c.reports <- saying{m, "", true} }
 		}
 		m.err.reports = func(line string) {
 			if strings.HasPrefix(line, progressWord) {
 				c.heed(line)
-				return
+			} else if said < mostReports { // no correct node says more
+				said++
+				c.reports <- saying{m, line, false}
 			}
-			select {
-			case reports <- line:
-			default: // more than there is to say
-			}
-		}
-		if reports != nil {
-			m.silence = func() { close(reports) }
 		}
 	}
 	if err == nil {
@@ -88,6 +97,9 @@ func (c *crew) member(node int, root address, report *os.File) (*member, error) 
 	}
 	if err != nil {
 		w.Close()
+		if m.report != nil {
+			m.report.Close()
+		}
 		return nil, err
 	}
 	return m, nil

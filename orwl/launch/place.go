@@ -24,17 +24,20 @@ type Place struct {
 	Lease time.Duration
 	// How is who said so.
 	How How
-	// Report tells the process that started node 0 where it listens, once, as host:port. It is
-	// nil if no process waits for that.
+	// Back says that the node was lost, or has left, and comes back to the run of the others: see
+	// orwl.Runtime.Back.
+	Back bool
+	// Report tells the process that started this one where it listens, once, as host:port. It is
+	// nil if no process waits for that: only for node 0, unless nodes are started again.
 	Report func(address string) error
 	// Unmet says that the process knows only how many nodes there are, and finds the others by
 	// their key: see orwl.Meet, which gives it a number.
 	Unmet bool
 	// Left is told when the process has left the run; nil if nothing waits for that.
 	Left func()
-	// GoOn tells the process that started node 0 that the run has begun, and goes on without
-	// nodes that are lost from now on. Until then the first node that fails ends all. It is nil
-	// if no process waits for that.
+	// GoOn tells the process that started this one that the run has begun, and goes on without
+	// nodes that are lost from now on; or that this node has come back to it. Until then the first
+	// node that fails ends all. It is nil if Report is.
 	GoOn func() error
 	// Progress tells the process that started this one how far it is, as often as it likes. It is
 	// nil if no process wants to know.
@@ -85,6 +88,9 @@ func (p Place) String() string {
 	}
 	if p.Key != nil {
 		text += ", has a key"
+	}
+	if p.Back {
+		text += ", comes back"
 	}
 	return text
 }

@@ -44,6 +44,10 @@ type Run struct {
 	// Patience is after how long Spawn says that the other nodes wait for node 0, which has
 	// not said where it listens: it may be stopped. 30 s by default.
 	Patience time.Duration
+	// Restarts is how many processes, in all, are started in the place of nodes that have failed,
+	// in a run that goes on without them: see [Place.Back]. A run in which all have come back, and
+	// ended well, has ended well. By default it is ORWL_RESTARTS, or none.
+	Restarts int
 	// Progress is called with what a node says of how far it is ([Place.Progress]), unless it is
 	// nil. While it runs, none of Stdout and Stderr is written to. It is not called any more when
 	// Spawn has returned.
@@ -56,11 +60,18 @@ type Run struct {
 // The bounds and defaults of a Run.
 const (
 	mostSpawned     = 4096
+	mostRestarts    = 1 << 16
 	defaultGrace    = 5 * time.Second
 	defaultPatience = 30 * time.Second
 )
 
-func (r Run) withDefaults() Run {
+func (r Run) withDefaults() (Run, error) {
+	if r.Restarts == 0 {
+		var err error
+		if r.Restarts, _, err = (surroundings{getenv: os.Getenv}).number(envRestarts, 0, mostRestarts); err != nil {
+			return r, err
+		}
+	}
 	if r.Stdout == nil {
 		r.Stdout = os.Stdout
 	}
@@ -81,7 +92,7 @@ func (r Run) withDefaults() Run {
 	if r.Patience == 0 {
 		r.Patience = defaultPatience
 	}
-	return r
+	return r, nil
 }
 
 func (r *Run) validate() error {
@@ -105,27 +116,44 @@ func (r *Run) validate() error {
 	if r.Grace < 0 {
 		return fmt.Errorf("%w: Run.Grace is %v: want more than 0", ErrOptions, r.Grace)
 	}
+	if r.Restarts < 0 || r.Restarts > mostRestarts {
+		return fmt.Errorf("%w: Run.Restarts is %d: want 0 to %d", ErrOptions, r.Restarts, mostRestarts)
+	}
 	if r.Patience < 0 {
 		return fmt.Errorf("%w: Run.Patience is %v: want more than 0", ErrOptions, r.Patience)
 	}
 	return nil
 }
 
-// environment is what a node finds in its environment besides what is there. The root is where
-// node 0 listens, once that is known.
-func (r *Run) environment(node int, root address, at descriptors) []string {
+// seated is what a node is told of its place. The root is where node 0 listens, once that is known.
+type seated struct {
+	node  int
+	root  address
+	peers string // where all nodes are, for one that comes back
+}
+
+// reports reports whether a node says where it listens.
+func (r *Run) reports(node int) bool { return r.Nodes > 1 && (node == 0 || r.Restarts > 0) }
+
+// environment is what a node finds in its environment besides what is there.
+func (r *Run) environment(s seated, at descriptors) []string {
 	env := append(withoutOwn(r.Env),
-		envNode+"="+strconv.Itoa(node),
+		envNode+"="+strconv.Itoa(s.node),
 		envNodes+"="+strconv.Itoa(r.Nodes),
 		envLifeline+"="+strconv.Itoa(at.lifeline))
 	if r.Progress != nil {
 		env = append(env, envProgress+"="+strconv.Itoa(at.progress))
 	}
+	if r.reports(s.node) {
+		env = append(env, envReport+"="+strconv.Itoa(at.report))
+	}
 	switch {
-	case node != 0:
-		env = append(env, envRoot+"="+root.String())
+	case s.peers != "":
+		env = append(env, envPeers+"="+s.peers, envBack+"=1")
+	case s.node != 0:
+		env = append(env, envRoot+"="+s.root.String())
 	case r.Nodes > 1:
-		env = append(env, envListen+"="+r.Listen, envReport+"="+strconv.Itoa(at.report))
+		env = append(env, envListen+"="+r.Listen)
 	}
 	return env
 }

@@ -19,13 +19,16 @@ var forwarded = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, sys
 // well, else a [*NodeError] of the first that did not, or ctx's reason. As soon as
 // one node fails, or ctx ends, the others are asked to end, by SIGTERM, and killed after
 // Run.Grace. If node 0 has said that the run goes on ([Place.GoOn]), a node that fails does not
-// end the others: a line on Run.Stderr names it. SIGINT, SIGTERM, SIGHUP and SIGQUIT meanwhile go to the nodes instead of
+// end the others: a line on Run.Stderr names it, and Run.Restarts may start it again. SIGINT, SIGTERM, SIGHUP and SIGQUIT meanwhile go to the nodes instead of
 // to this process. If this process dies they do not outlive it: on this machine Linux kills them,
 // and elsewhere FromEnvironment has them end by SIGTERM, and be killed 5 s later. They read no
 // input.
 func Spawn(ctx context.Context, r Run) error {
-	r = r.withDefaults()
-	if err := r.validate(); err != nil {
+	r, err := r.withDefaults()
+	if err == nil {
+		err = r.validate()
+	}
+	if err != nil {
 		return err
 	}
 	// On Linux a process dies with the thread that started it, not with its parent.
@@ -46,8 +49,8 @@ func Spawn(ctx context.Context, r Run) error {
 	done := ctx.Done()
 	for c.running > 0 || c.waits() {
 		select {
-		case line, open := <-c.reports:
-			c.hear(line, open)
+		case said := <-c.reports:
+			c.hear(said)
 		case e := <-c.endings:
 			c.bury(e)
 		case s := <-signals:

@@ -17,6 +17,8 @@ const (
 	envKey      = "ORWL_KEY"
 	envKeyFile  = "ORWL_KEY_FILE"
 	envLease    = "ORWL_LEASE"
+	envBack     = "ORWL_BACK"
+	envRestarts = "ORWL_RESTARTS"
 	envSSH      = "ORWL_SSH"
 	envJoin     = "ORWL_JOIN"
 	envLifeline = "ORWL_LIFELINE_FD"
@@ -27,7 +29,8 @@ const (
 // ownVariables are the variables that Spawn does not hand down: they are about the process that
 // spawns, or about an outer run. It does hand down what all nodes have alike.
 var ownVariables = []string{
-	envNode, envNodes, envRoot, envPeers, envListen, envPort, envService, envKey, envKeyFile, envSSH, envJoin, envLifeline, envReport, envProgress,
+	envNode, envNodes, envRoot, envPeers, envListen, envPort, envService, envKey, envKeyFile, envSSH, envJoin, envBack, envRestarts,
+	envLifeline, envReport, envProgress,
 }
 
 // mostNodes is the largest run, mostMet the largest whose nodes find each other.
@@ -68,6 +71,20 @@ func (s surroundings) lease() (time.Duration, error) {
 		return 0, mistake(envLease, "is %q: want a time such as 5s, the same for all nodes", text)
 	}
 	return lease, nil
+}
+
+// back is ORWL_BACK: whether a process in this place comes back to its run.
+func (s surroundings) back(p Place) (bool, error) {
+	is, _, err := s.number(envBack, 0, 1)
+	switch {
+	case is == 0 || err != nil:
+		return false, err
+	case p.Nodes <= 1 || p.Unmet:
+		return false, mistake(envBack, "is 1, and this is %v: say which node comes back by %s and %s", p, envNode, envNodes)
+	case p.Node == 0 && p.Peers == nil:
+		return false, mistake(envBack, "is 1, and this is node 0: set %s, since node 0 has to find another node", envPeers)
+	}
+	return true, nil
 }
 
 // first is the first of the variables that is set, and its value.
