@@ -106,6 +106,7 @@ var layers = []layer{
 	{path: "examples/gaussseidel", imports: anything},
 	{path: "examples/filter", imports: anything},
 	{path: "examples/redblack", imports: anything},
+	{path: "examples/primes", imports: anything},
 	{path: "docs/pictures", imports: "orwl/trace"},
 	{path: "examples/tutorial", imports: anything},
 	{path: "examples/tutorial/draw", pure: true},
