@@ -12,10 +12,12 @@ type Frame[T any] struct {
 	Last   bool // no other one follows
 	// Cells are in the order of the grid. Those of other nodes are zero.
 	Cells []T
+	// Here says which cells are of this node. It is nil if all are.
+	Here []bool
 }
 
-// Frames has body called with the field after each exchange of the blocks, for a film of the run.
-// All cells of a frame are of the same sweep. No block waits for another one.
+// Frames has body called with the field before the run and after each exchange of the blocks, for a film
+// of the run. All cells of a frame are of the same sweep. No block waits for another one.
 //
 // body is called in the order of the sweeps, by a task that goes on when it returns. It must not
 // keep the cells. If it returns true, half as many frames follow. Call Frames after [Grid.Sweep]
@@ -27,12 +29,31 @@ func (f *Field[T]) Frames(body func(Frame[T]) (rarer bool)) {
 			fr.tiles++
 		}
 	}
+	if fr.tiles < len(f.grid.tiles) {
+		fr.here = f.grid.here()
+	}
 	f.grid.framers = append(f.grid.framers, fr)
+}
+
+// here says of each cell if it is of this node.
+func (g *Grid) here() []bool {
+	own := newMemory[bool](g.domain())
+	cells := make([]bool, g.size.product())
+	for _, t := range g.tiles {
+		if t.node == g.rt.Node() {
+			own.eachRow(g.result(t.at), func(at, n int) {
+				for i := range n {
+					cells[at+i] = true
+				}
+			})
+		}
+	}
+	return cells
 }
 
 // framer is the frames of a field of any type.
 type framer interface {
-	// come takes the cells of a tile after pass n, if there is a frame.
+	// come takes the cells of a tile after pass n, if there is a frame. Pass -1 is before the run.
 	come(p *stage, n, swept int, last bool) error
 }
 
@@ -41,7 +62,8 @@ type framer interface {
 type frames[T any] struct {
 	field *Field[T]
 	body  func(Frame[T]) bool
-	tiles int // of this node
+	tiles int    // of this node
+	here  []bool // which cells they have, if there are other nodes
 
 	mu    sync.Mutex
 	every int               // passes
@@ -72,7 +94,7 @@ func (f *frames[T]) come(p *stage, n, swept int, last bool) error {
 	delete(f.begun, n)
 	// This tile has not come to the next frame. So body is never called twice at a time.
 	f.mu.Unlock()
-	rarer := f.body(Frame[T]{swept, last, one.cells})
+	rarer := f.body(Frame[T]{swept, last, one.cells, f.here})
 	f.mu.Lock()
 	if rarer {
 		f.every *= 2
@@ -100,22 +122,36 @@ func (f *frames[T]) at(n int, last bool) *begun[T] {
 }
 
 // Progress is how many sweeps of blocks this node has done, and how many there are at most.
-type Progress struct{ Done, Total int64 }
+type Progress struct {
+	Done, Total int64
+	Blocks      int   // of this node
+	Sweeps      int64 // that all of them have done
+}
 
 // Progress is how far this node is, at any time.
 func (g *Grid) Progress() (p Progress) {
+	sweeps := int64(g.swept() - g.start)
+	p.Sweeps = sweeps
 	for _, t := range g.tiles {
 		if t.node == g.rt.Node() {
-			p.Done += t.done.Load()
-			p.Total += int64(g.swept() - g.start)
+			done := t.done.Load()
+			p.Done += done
+			p.Total += sweeps
+			p.Sweeps = min(p.Sweeps, done)
+			p.Blocks++
 		}
 	}
 	return p
 }
 
-// told counts a pass over the tile, and takes frames of it.
+// told counts a pass over the tile, and films it.
 func (p *stage) told(n, swept int, last bool) error {
 	p.done.Store(int64(swept - p.grid.start))
+	return p.film(n, swept, last)
+}
+
+// film takes frames of the tile.
+func (p *stage) film(n, swept int, last bool) error {
 	for _, f := range p.grid.framers {
 		if err := f.come(p, n, swept, last); err != nil {
 			return err

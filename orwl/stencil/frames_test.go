@@ -7,7 +7,7 @@ import (
 	"github.com/orwl/go-orwl/orwl"
 )
 
-// Each cell counts the sweeps. All cells of a frame have the same count, frames come in order, and the
+// Each cell counts the sweeps. The first frame is what the run begins with. All cells of a frame have the same count, frames come in order, and the
 // last one is of the last sweep. Half as many follow when body has asked for that, but for those
 // that some block had come to: it was 3 passes ahead at most.
 func TestFrames(t *testing.T) {
@@ -16,10 +16,10 @@ func TestFrames(t *testing.T) {
 		until int
 		want  []int
 	}{
-		{Options{}, 0, []int{1, 2, 3, 4, 6, 8, 10, 12, 14, 15}},
-		{Options{Sweeps: 2}, 0, []int{2, 4, 6, 8, 12, 15}},
-		{Options{Update: InPlace, Stages: 2}, 0, []int{1, 2, 3, 4, 6, 8, 10, 12, 14, 15}},
-		{Options{Update: InPlace}, 8, []int{1, 2, 3, 4, 6, 8, 10, 11}},
+		{Options{}, 0, []int{0, 1, 2, 3, 4, 6, 8, 10, 12, 14, 15}},
+		{Options{Sweeps: 2}, 0, []int{0, 2, 4, 6, 8, 12, 15}},
+		{Options{Update: InPlace, Stages: 2}, 0, []int{0, 1, 2, 3, 4, 6, 8, 10, 12, 14, 15}},
+		{Options{Update: InPlace}, 8, []int{0, 1, 2, 3, 4, 6, 8, 10, 11}},
 	} {
 		rt, err := orwl.New(orwl.Options{})
 		if err != nil {
@@ -56,7 +56,7 @@ func TestFrames(t *testing.T) {
 			ended = f.Last
 			return len(got) == 4
 		})
-		if p := g.Progress(); p != (Progress{0, 6 * 15}) {
+		if p := g.Progress(); p != (Progress{Total: 6 * 15, Blocks: 6}) {
 			t.Errorf("%+v before the run", p)
 		}
 		if err := rt.Run(t.Context()); err != nil {
@@ -67,7 +67,7 @@ func TestFrames(t *testing.T) {
 		if !slices.Equal(must, c.want) || !ended {
 			t.Errorf("%+v: frames %v, want %v", c.o, got, c.want)
 		}
-		if p, n := g.Progress(), int64(6*got[len(got)-1]); p != (Progress{n, n}) {
+		if p, n := g.Progress(), int64(6*got[len(got)-1]); p != (Progress{n, n, 6, n / 6}) {
 			t.Errorf("%+v: %+v after the run, want %d", c.o, p, n)
 		}
 	}

@@ -99,8 +99,8 @@ func (o Options) validate() error {
 		return wrong("Sweeps", o.Sweeps, "want 1 or more")
 	case o.Stages < -1:
 		return wrong("Stages", o.Stages, "want 1 or more rows, 0 or -1")
-	case o.Watch.Observe != nil && o.Watch.Clock == nil:
-		return wrong("Watch.Clock", "nil", "want a clock with Watch.Observe")
+	case (o.Watch.Observe != nil || o.Watch.Live) && o.Watch.Clock == nil:
+		return wrong("Watch.Clock", "nil", "want a clock with Watch.Observe or Watch.Live")
 	}
 	if err := o.Checkpoint.validate(); err != nil {
 		return err

@@ -29,7 +29,8 @@ type stage struct {
 	reads    []port
 	writes   []port
 	from, to int // progress, see [tile.span]
-	last     bool
+	// first and last are of the tile's stages.
+	first, last bool
 	// announced is when the accesses of this round were, by [Watch].
 	announced time.Duration
 	// low and high are the next blocks in each dimension, for the messages of reductions.
@@ -153,7 +154,7 @@ func (g *Grid) declareStages(t *tile, parity int) {
 		if len(stages) > 1 {
 			name = fmt.Sprintf("%s, stage %d of %d", name, i+1, len(stages))
 		}
-		s := &stage{tile: t, task: g.rt.Task(name).On(t.node), from: cuts[i], to: cuts[i+1], last: i == len(stages)-1}
+		s := &stage{tile: t, task: g.rt.Task(name).On(t.node), from: cuts[i], to: cuts[i+1], first: i == 0, last: i == len(stages)-1}
 		s.data = s.task.Write(t.data)
 		s.task.Each(rounds, func(round int) error { return s.run(g.parities()*round + parity) })
 		stages[i] = s
@@ -255,6 +256,11 @@ func (p *stage) run(n int) error {
 		return err
 	}
 	p.bind(data)
+	if p.first && n == 0 { // what the run begins with
+		if err := p.film(-1, g.start, false); err != nil {
+			return err
+		}
+	}
 	if len(p.reads) > 0 {
 		p.enter(Importing)
 	}

@@ -16,6 +16,8 @@ type Watch struct {
 	Clock func() time.Duration
 	// Observe is told of each change, after the first, by the task that makes it. It may be nil.
 	Observe func(Change)
+	// Live lets [Grid.Spent] be called while the grid is swept. It takes some atomic stores in each phase.
+	Live bool
 }
 
 // Phase is what a block does at a time.
@@ -58,11 +60,79 @@ type Change struct {
 // of this node if Options.Watch has a clock: otherwise it is zero.
 func (g *Grid) Account(block int) Account { return g.tiles[block].watch.Account }
 
+// Spent is how long this node's blocks were in each phase, all together, until now, or until all of them have
+// ended. It may be called at any time, if Options.Watch is Live.
+//
+// A phase may have ended that the block has not told of yet. So the next call may return a bit less of it.
+func (g *Grid) Spent() (sum [Phases]time.Duration) {
+	var until [Phases]int64 // how many blocks are in each phase
+	var begun [Phases]time.Duration
+	now, ended := g.o.Watch.Clock(), time.Duration(0)
+	going := false
+	for _, t := range g.tiles {
+		if t.node != g.rt.Node() {
+			continue
+		}
+		spent, phase, at, over := t.watch.live.read()
+		for p := range spent {
+			sum[p] += spent[p]
+		}
+		until[phase]++
+		begun[phase] += min(at, now) // it may have begun since the clock was read
+		ended = max(ended, at)
+		going = going || !over
+	}
+	if !going {
+		now = ended
+	}
+	for p := range sum {
+		sum[p] += time.Duration(until[p])*now - begun[p]
+	}
+	return sum
+}
+
 // watch belongs to the stage that runs.
 type watch struct {
 	Account
 	phase Phase
 	since time.Duration
+	live  spending
+}
+
+// spending is an account that others read while it changes. They read again until all words are of one
+// moment.
+//
+//	turn    how often it was changed, twice; odd while it is being changed
+//	at      when the phase began, and which it is: Outside at first
+type spending struct {
+	turn  atomic.Int64
+	at    atomic.Int64
+	spent [Phases]atomic.Int64
+}
+
+const phaseBits = 3
+
+// read returns the ended phases, the present one, when it began, and whether it is the last.
+func (l *spending) read() (spent [Phases]time.Duration, phase Phase, at time.Duration, over bool) {
+	for {
+		turn, word := l.turn.Load(), l.at.Load()
+		for p := range spent {
+			spent[p] = time.Duration(l.spent[p].Load())
+		}
+		if turn&1 > 0 || l.turn.Load() != turn {
+			continue // the task is about to store the next one
+		}
+		phase = Phase(word & (1<<phaseBits - 1))
+		return spent, phase, time.Duration(word >> phaseBits), phase == Outside && turn > 0
+	}
+}
+
+// enter ends a phase at a time, which makes so much of it, and begins another one.
+func (l *spending) enter(ended Phase, spent time.Duration, begun Phase, at time.Duration) {
+	l.turn.Add(1)
+	l.spent[ended].Store(int64(spent))
+	l.at.Store(int64(at)<<phaseBits | int64(begun))
+	l.turn.Add(1)
 }
 
 // enter begins a phase.
@@ -73,6 +143,9 @@ func (p *stage) enter(phase Phase) {
 	}
 	now := o.Clock()
 	w.Spent[w.phase] += now - w.since
+	if o.Live {
+		w.live.enter(w.phase, w.Spent[w.phase], phase, now)
+	}
 	w.phase, w.since, w.Ended = phase, now, now
 	if o.Observe != nil {
 		o.Observe(Change{Block: p.block.number, Task: p.task, Phase: phase, At: now, Account: &w.Account})

@@ -5,8 +5,8 @@
 //	...
 //	err := look.Run(ctx, show.Field(u)) // instead of rt.Run(ctx)
 //
-// -plot heat.png draws the field as it is after the run. -plot heat.gif is a film of the run, whose
-// frames show all cells after the same sweep. A grid of one dimension is drawn as a curve, and of
+// -plot heat.png draws the field as it is after the run. -plot heat.gif is a film of the run. It begins with the
+// initial state, and each frame shows all cells after the same sweep. A grid of one dimension is drawn as a curve, and of
 // one of three dimensions the plane in the middle is drawn. On several nodes, node 0 draws.
 //
 // -progress draws a bar on a terminal, and elsewhere logs a line for each tenth.

@@ -27,6 +27,7 @@ const (
 type Film struct {
 	view   View
 	frames []shot
+	every  int // sweeps from one frame to the next; 0: there is one frame
 	ended  chan struct{}
 	far    []*resource.Resource // the films of the other nodes
 }
@@ -60,9 +61,23 @@ func NewFilm(v View) *Film {
 	return f
 }
 
-// shoot takes a frame. With too many, every second one goes.
-func (f *Film) shoot(sweeps int, last bool, row func(from, to int) []float64) (rarer bool) {
-	p := f.view.panel(row)
+// shoot takes a frame. With too many, every second one goes: which ones depends on their sweeps, so that all
+// nodes keep the same.
+func (f *Film) shoot(sweeps int, last bool, row func(from, to int) []float64, here []bool) (rarer bool) {
+	if last {
+		defer close(f.ended)
+	}
+	begin := sweeps
+	if len(f.frames) > 0 {
+		begin = f.frames[0].Sweeps
+	}
+	if len(f.frames) == 1 {
+		f.every = sweeps - begin
+	}
+	if f.every > 0 && (sweeps-begin)%f.every != 0 && !last {
+		return false // it had begun when there were to be fewer
+	}
+	p := f.view.panel(row, here)
 	p.Long = filmLong
 	p.Keep()
 	s := shot{Sweeps: sweeps, Rows: p.Rows, Cols: p.Cols}
@@ -70,16 +85,11 @@ func (f *Film) shoot(sweeps int, last bool, row func(from, to int) []float64) (r
 		s.Cells = append(s.Cells, row...)
 	}
 	f.frames = append(f.frames, s)
-	if last {
-		close(f.ended)
-	}
-	if len(f.frames) <= mostFrames {
+	if last || len(f.frames) <= mostFrames {
 		return false
 	}
-	for i := range mostFrames / 2 {
-		f.frames[i] = f.frames[2*i+1]
-	}
-	f.frames = append(f.frames[:mostFrames/2], s)
+	f.every *= 2
+	f.frames = slices.DeleteFunc(f.frames, func(s shot) bool { return (s.Sweeps-begin)%f.every != 0 })
 	return true
 }
 
@@ -107,7 +117,7 @@ func (f *Film) hand(t *orwl.Task, access *orwl.Access) error {
 }
 
 // Gather adds what the other nodes have filmed. Node 0 calls it after the run, before the nodes leave.
-// WriteFilms calls it if nobody has.
+// WriteFilms calls it if the program has not.
 func (f *Film) Gather(ctx context.Context) error {
 	for _, r := range f.far {
 		b, err := orwl.Values[byte](ctx, r)
@@ -125,7 +135,8 @@ func (f *Film) Gather(ctx context.Context) error {
 			f.frames = other
 			continue
 		}
-		// Cells are zero where they are another node's. A frame that not all have is dropped.
+		// A cell of a picture is the mean of cells of the grid. Each node has added its own ones, see
+		// [View.panel]. So the sum is the mean. A frame that not all have is dropped.
 		f.frames = slices.DeleteFunc(f.frames, func(s shot) bool {
 			i := slices.IndexFunc(other, func(o shot) bool { return o.Sweeps == s.Sweeps })
 			if i < 0 {
@@ -154,7 +165,7 @@ func (f *Film) span() (least, most float64) {
 
 // shot draws a frame.
 func (v View) shot(s shot) picture.Panel {
-	p := v.panel(nil)
+	p := v.panel(nil, nil)
 	p.Rows, p.Cols, p.Values, p.Long = s.Rows, s.Cols, picture.Cells(s.Cells, s.Cols), filmLong
 	p.Title = fmt.Sprintf("%s after %d sweeps", p.Title, s.Sweeps)
 	return p

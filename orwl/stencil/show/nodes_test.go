@@ -19,7 +19,7 @@ import (
 	"github.com/orwl/go-orwl/orwl/stencil"
 )
 
-// On two nodes, the film and its frames are those of one node.
+// On two nodes, the film and its frames are those of one node, whatever a cell is drawn as that a node does not have.
 func TestFilmOfNodes(t *testing.T) {
 	alone, name := filepath.Join(t.TempDir(), "alone.gif"), filepath.Join(t.TempDir(), "nodes.gif")
 	gradient := func(look Look) func(ctx context.Context, rt *orwl.Runtime) error {
@@ -34,7 +34,8 @@ func TestFilmOfNodes(t *testing.T) {
 			}); err != nil {
 				return err
 			}
-			return look.Run(ctx, Field(u))
+			// A cell that is zero is drawn as 100, and the legend begins at 120.
+			return look.Run(ctx, By(u, func(v float64) float64 { return v + 100 }).Between(120, 500))
 		}
 	}
 	rt, err := orwl.New(orwl.Options{})
@@ -67,7 +68,7 @@ func TestFilmOfNodes(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if all, err := gif.DecodeAll(bytes.NewReader(got)); err != nil || len(all.Image) != 12 || !bytes.Equal(got, want) {
+	if all, err := gif.DecodeAll(bytes.NewReader(got)); err != nil || len(all.Image) != 13 || !bytes.Equal(got, want) {
 		t.Errorf("%v, %d frames, and as on one node: %v", err, len(all.Image), bytes.Equal(got, want))
 	}
 }

@@ -66,10 +66,10 @@ func TestPicture(t *testing.T) {
 	}
 }
 
-// A film has a frame for each sweep if there are few, and fewer if there are many. Its colours mean
+// A film begins with the initial state, and has a frame for each sweep if there are few, and fewer if there are many. Its colours mean
 // the same in all frames.
 func TestFilm(t *testing.T) {
-	for sweeps, frames := range map[int][2]int{5: {5, 5}, 1000: {mostFrames / 2, mostFrames + 1}} {
+	for sweeps, frames := range map[int][2]int{5: {6, 6}, 1000: {mostFrames / 2, mostFrames + 1}} {
 		name := filepath.Join(t.TempDir(), "count.gif")
 		shown(t, stencil.Size{20, 30}, sweeps, "-plot", name)
 		f, err := os.Open(name)

@@ -32,7 +32,7 @@ func (v View) Between(least, most float64) View {
 type source interface {
 	grid() *stencil.Grid
 	name() string
-	frames(body func(sweeps int, last bool, row func(from, to int) []float64) (rarer bool))
+	frames(body func(sweeps int, last bool, row func(from, to int) []float64, here []bool) (rarer bool))
 	values(ctx context.Context) (row func(from, to int) []float64, err error)
 }
 
@@ -66,8 +66,8 @@ func (f field[T]) row(cells []T) func(from, to int) []float64 {
 	}
 }
 
-func (f field[T]) frames(body func(sweeps int, last bool, row func(from, to int) []float64) bool) {
-	f.u.Frames(func(one stencil.Frame[T]) bool { return body(one.Sweeps, one.Last, f.row(one.Cells)) })
+func (f field[T]) frames(body func(sweeps int, last bool, row func(from, to int) []float64, here []bool) bool) {
+	f.u.Frames(func(one stencil.Frame[T]) bool { return body(one.Sweeps, one.Last, f.row(one.Cells), one.Here) })
 }
 
 func (f field[T]) values(ctx context.Context) (func(from, to int) []float64, error) {
@@ -78,11 +78,12 @@ func (f field[T]) values(ctx context.Context) (func(from, to int) []float64, err
 // Panel draws the field as it is after the run.
 func (v View) Panel(ctx context.Context) (picture.Panel, error) {
 	row, err := v.source.values(ctx)
-	return v.panel(row), err
+	return v.panel(row, nil), err
 }
 
-// panel draws what row gives: the cells of the grid, in its order, from one to another.
-func (v View) panel(row func(from, to int) []float64) picture.Panel {
+// panel draws what row gives: the cells of the grid, in its order, from one to another. Cells that are not here
+// add nothing to the picture. All are if here is nil.
+func (v View) panel(row func(from, to int) []float64, here []bool) picture.Panel {
 	size := v.source.grid().Size()
 	p := picture.Panel{Title: v.Title, Least: v.Least, Most: v.Most, Palette: v.Palette, Label: v.Label, Rows: 1}
 	if p.Title == "" {
@@ -101,9 +102,12 @@ func (v View) panel(row func(from, to int) []float64) picture.Panel {
 	}
 	p.Values = func(yield func([]float64) bool) {
 		for i := range p.Rows {
-			cells := row(first+i*p.Cols, first+(i+1)*p.Cols)
+			at := first + i*p.Cols
+			cells := row(at, at+p.Cols)
 			for n, c := range cells {
-				if v.Least < v.Most && !math.IsNaN(c) {
+				if here != nil && !here[at+n] {
+					cells[n] = 0
+				} else if v.Least < v.Most && !math.IsNaN(c) {
 					cells[n] = min(max(c, v.Least), v.Most)
 				}
 			}
