@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"strconv"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -13,104 +12,66 @@ import (
 
 	"github.com/orwl/go-orwl/apps/dht/resp"
 	"github.com/orwl/go-orwl/apps/dht/table"
-	"github.com/orwl/go-orwl/internal/command"
-	"github.com/orwl/go-orwl/metrics"
+	"github.com/orwl/go-orwl/internal/exhibit"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/resource"
 )
 
-// exhibit is what others can see of a node while it serves, at the port that -metrics
-// names. No exhibit shows nothing, and costs nothing.
-type exhibit struct {
-	registry *prometheus.Registry
-	metrics  *metrics.Metrics
-	times    *prometheus.HistogramVec
-	guard    string
-	own      prometheus.Registerer // of what is the table's and the server's
-	server   *metrics.Server
-	serving  atomic.Bool
+// display is what others can see of a node while it serves. Without -metrics there is no exhibit, and
+// nothing is measured.
+type display struct {
+	*exhibit.Exhibit
+	times   *prometheus.HistogramVec
+	guard   string
+	serving atomic.Bool
 }
 
 // errNotServing is why a node is not ready.
 var errNotServing = errors.New("the nodes have not met yet, so no client is served")
 
 // ready is nil when clients are served.
-func (e *exhibit) ready() error {
+func (e *display) ready() error {
 	if e.serving.Load() {
 		return nil
 	}
 	return errNotServing
 }
 
-// newExhibit listens, so that a taken port is noticed before the first client is served.
-func newExhibit(address, guard string, place launch.Place) (*exhibit, error) {
-	if address == "" {
-		return nil, nil
-	}
-	e := &exhibit{registry: prometheus.NewRegistry(), guard: guard}
-	e.own = prometheus.WrapRegistererWith(prometheus.Labels{"node": strconv.Itoa(place.Node)}, e.registry)
-	var err error
-	if e.metrics, err = metrics.New(metrics.Options{Registerer: e.registry, Node: place.Node}); err != nil {
+// show listens, so that a taken port is noticed before the first client is served.
+func show(address, guard string, place launch.Place) (_ *display, err error) {
+	e := &display{guard: guard}
+	if e.Exhibit, err = exhibit.New(exhibit.Options{Address: address, Place: place, Ready: e.ready}); err != nil {
 		return nil, err
 	}
 	e.times = prometheus.NewHistogramVec(prometheus.HistogramOpts{
 		Name: "dht_command_seconds", Help: "Time of a pipeline of commands, from when it was read to when its replies were written, by the last of them.",
 		Buckets: prometheus.ExponentialBuckets(4e-6, 2, 20), NativeHistogramBucketFactor: 1.1, NativeHistogramMaxBucketNumber: 160,
 	}, []string{"command"})
-	if err := e.own.Register(e.times); err != nil {
-		return nil, err
-	}
-	e.server, err = metrics.Serve(context.Background(), metrics.ServerOptions{
-		Address: address, Node: place.PortOffset(), Gatherer: e.registry, Key: place.Key != nil && place.How != launch.Spawned, Ready: e.ready,
-	})
-	if errors.Is(err, metrics.ErrAddress) || errors.Is(err, metrics.ErrNoKey) {
-		err = command.Misusef("-metrics is %q: %w", address, err)
-	}
-	return e, err
-}
-
-// registerer is who gets the metrics of libp2p.
-func (e *exhibit) registerer() prometheus.Registerer {
-	if e == nil {
-		return nil
-	}
-	return e.registry
+	return e, e.Register(e.times)
 }
 
 // observer hears of accesses to volumes.
-func (e *exhibit) observer() resource.Observer {
-	if e == nil {
+func (e *display) observer() resource.Observer {
+	if e.Exhibit == nil {
 		return nil
 	}
-	return e.metrics.Relaxed(e.guard)
+	return e.Relaxed(e.guard)
 }
 
 // timed is told how long pipelines take.
-func (e *exhibit) timed() func(command string, took time.Duration) {
-	if e == nil {
+func (e *display) timed() func(command string, took time.Duration) {
+	if e.Exhibit == nil {
 		return nil
 	}
 	return func(command string, took time.Duration) { e.times.WithLabelValues(command).Observe(took.Seconds()) }
 }
 
 // follow shows the nodes, the table and the server.
-func (e *exhibit) follow(nodes *orwl.Nodes, t *table.Strings, s *resp.Server, log *slog.Logger) error {
-	if e == nil {
-		return nil
-	}
-	e.metrics.Nodes(nodes)
+func (e *display) follow(nodes *orwl.Nodes, t *table.Strings, s *resp.Server, log *slog.Logger) error {
+	e.Open(nodes, log)
 	e.serving.Store(true)
-	log.Info("metrics", "url", "http://"+e.server.Address()+"/metrics")
-	return e.own.Register(&figures{table: t, server: s, done: make(map[string]uint64)})
-}
-
-// close closes the port.
-func (e *exhibit) close() error {
-	if e == nil {
-		return nil
-	}
-	return e.server.Close()
+	return e.Register(&figures{table: t, server: s, done: make(map[string]uint64)})
 }
 
 // figures are what a table and a server have counted.

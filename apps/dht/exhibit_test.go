@@ -14,11 +14,11 @@ import (
 // TestDashboard compares the metrics of this program that dashboards name with those that
 // there are, and all of them with docs/reference/observe.md.
 func TestDashboard(t *testing.T) {
-	e, err := newExhibit("127.0.0.1:0", "RMA-RW", launch.Place{Nodes: 1})
+	e, err := show("127.0.0.1:0", "RMA-RW", launch.Place{Nodes: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer e.close()
+	defer e.Close()
 	there := make(chan *prometheus.Desc)
 	go func() {
 		defer close(there)

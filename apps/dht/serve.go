@@ -99,7 +99,7 @@ type serving struct {
 	secret  string
 	place   launch.Place
 	log     *slog.Logger
-	exhibit *exhibit // nil: there is none
+	display *display
 }
 
 // drained is for how long clients that are being answered may take, when the server
@@ -121,20 +121,20 @@ func (s *serving) run(ctx context.Context) (err error) {
 		return fmt.Errorf("cannot listen at %v: %s", at, plain(err))
 	}
 	defer listener.Close()
-	if s.exhibit, err = newExhibit(s.metrics, s.guard, s.place); err != nil {
+	if s.display, err = show(s.metrics, s.guard, s.place); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.exhibit.close()) }()
+	defer func() { err = errors.Join(err, s.display.Close()) }()
 	store, nodes, leave, err := s.open(ctx)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, leave()) }()
 	server, err := resp.New(resp.Options{
-		Store: store, Password: s.secret, Clients: s.clients, Idle: s.idle, Bulk: s.bulk, Memory: s.memory * mebi, Log: s.log, Timed: s.exhibit.timed(),
+		Store: store, Password: s.secret, Clients: s.clients, Idle: s.idle, Bulk: s.bulk, Memory: s.memory * mebi, Log: s.log, Timed: s.display.timed(),
 	})
 	if err == nil {
-		err = s.exhibit.follow(nodes, store, server, s.log)
+		err = s.display.follow(nodes, store, server, s.log)
 	}
 	if err != nil {
 		return err

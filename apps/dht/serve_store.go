@@ -18,7 +18,7 @@ const parting = time.Second
 // it.
 func (s *serving) open(ctx context.Context) (_ *table.Strings, _ *orwl.Nodes, leave func() error, err error) {
 	run, err := orwl.Join(ctx, orwl.JoinOptions{
-		Place: &s.place, Log: quieter(s.log), Network: nodes.Network{Registerer: s.exhibit.registerer()},
+		Place: &s.place, Log: quieter(s.log), Network: nodes.Network{Registerer: s.display.Registerer()},
 	})
 	if err != nil {
 		return nil, nil, nil, err
@@ -32,7 +32,7 @@ func (s *serving) open(ctx context.Context) (_ *table.Strings, _ *orwl.Nodes, le
 		return nil // who goes on serving, or is gone, need not be waited for
 	}
 	t, err := table.NewStrings(ctx, table.Options{
-		Nodes: run, Volumes: s.volumes, Most: s.volumeBytes(max(1, s.place.Nodes)), Guard: s.guard, Observer: s.exhibit.observer(),
+		Nodes: run, Volumes: s.volumes, Most: s.volumeBytes(max(1, s.place.Nodes)), Guard: s.guard, Observer: s.display.observer(),
 	})
 	if err != nil {
 		return nil, nil, nil, errors.Join(err, depart())

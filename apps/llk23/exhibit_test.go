@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -11,20 +9,19 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/orwl/go-orwl/dashboards"
-	"github.com/orwl/go-orwl/metrics"
+	"github.com/orwl/go-orwl/internal/exhibit"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/orwl/stencil/show"
 )
 
 // body is what a page of an exhibit says.
-func body(t testing.TB, e *exhibit, path string) string {
+func body(t testing.TB, e *exhibit.Exhibit, path string) string {
 	t.Helper()
-	r, err := http.Get("http://" + e.server.Address() + path)
+	r, err := http.Get("http://" + e.Address() + path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,11 +35,11 @@ func body(t testing.TB, e *exhibit, path string) string {
 
 // TestExhibit looks at a run before it, in the middle, and after.
 func TestExhibit(t *testing.T) {
-	e, err := newExhibit(options{metrics: "127.0.0.1:0"}, launch.Place{Nodes: 1}, false)
+	e, err := exhibit.New(exhibit.Options{Address: "127.0.0.1:0", Place: launch.Place{Nodes: 1}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer e.close()
+	defer e.Close()
 	if text := body(t, e, "/metrics"); strings.Contains(text, "llk23_") || !strings.Contains(text, "go_goroutines") {
 		t.Errorf("before it sweeps: %s", text)
 	}
@@ -72,75 +69,6 @@ func TestExhibit(t *testing.T) {
 	}
 }
 
-// TestRemains waits for a reader, for a while, or until it is asked to stop: each in a world
-// in which nothing else would end it.
-func TestRemains(t *testing.T) {
-	e, err := newExhibit(options{metrics: "127.0.0.1:0"}, launch.Place{Nodes: 1}, false)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer e.close()
-	remains := func(ctx context.Context, linger time.Duration) <-chan struct{} {
-		ended := make(chan struct{})
-		go func() { defer close(ended); e.remain(ctx, linger) }()
-		return ended
-	}
-	body(t, e, "/metrics") // before the end: it does not count
-	ended := remains(t.Context(), time.Hour)
-	select {
-	case <-ended:
-		t.Fatal("has not waited for a reader")
-	default:
-	}
-	for read := false; !read; { // until a reading falls after the beginning
-		body(t, e, "/metrics")
-		select {
-		case <-ended:
-			read = true
-		default:
-		}
-	}
-	<-remains(t.Context(), time.Nanosecond)
-	<-remains(t.Context(), 0)
-	ctx, stop := context.WithCancel(t.Context())
-	ended = remains(ctx, time.Hour)
-	stop()
-	<-ended
-	(*exhibit)(nil).remain(t.Context(), time.Hour)
-}
-
-// TestKey listens beyond loopback only with a key from the user.
-func TestKey(t *testing.T) {
-	key := launch.NewKey()
-	for _, c := range []struct {
-		place   launch.Place
-		spawns  bool
-		refused bool
-	}{
-		{launch.Place{Nodes: 1, How: launch.Alone}, false, true},
-		{launch.Place{Nodes: 2, How: launch.Environment}, false, true},
-		{launch.Place{Nodes: 2, How: launch.Environment, Key: key}, false, false},
-		{launch.Place{Nodes: 2, How: launch.Spawned, Key: key}, false, true},
-		{launch.Place{Nodes: 1, How: launch.Alone}, true, true},
-		{launch.Place{Nodes: 1, How: launch.Alone, Key: key}, true, true},
-	} {
-		for _, address := range []string{"0.0.0.0:0", "[::]:0"} {
-			e, err := newExhibit(options{metrics: address, nodes: 2}, c.place, c.spawns)
-			if errors.Is(err, metrics.ErrNoKey) != c.refused || err != nil != c.refused {
-				t.Errorf("%v, at %s: %v, want refused %v", c.place, address, err, c.refused)
-			}
-			if e != nil {
-				_ = e.close() // no reader
-			}
-		}
-	}
-	e, err := newExhibit(options{metrics: ":0"}, launch.Place{Nodes: 1}, false)
-	if err != nil || !strings.HasPrefix(e.server.Address(), "127.0.0.1:") {
-		t.Fatalf("without a host: %v", err)
-	}
-	_ = e.close() // no reader
-}
-
 // TestMetricsRefused asks for what cannot be, alone and with nodes.
 func TestMetricsRefused(t *testing.T) {
 	taken, err := net.Listen("tcp", "127.0.0.1:0")
@@ -156,13 +84,13 @@ func TestMetricsRefused(t *testing.T) {
 			args string
 			says []string
 		}{
-			{"-metrics " + port, []string{"-metrics " + port, "taken"}},
+			{"-metrics " + port, []string{"-metrics", port, "taken"}},
 			{"-metrics " + strings.TrimPrefix(run.URL, "http://"), []string{"taken", "another run"}},
 			{"-metrics 9464", []string{"-metrics", `"9464"`, "host:port", "127.0.0.1:9464"}},
 			{"-metrics :port", []string{"-metrics", "host:port"}},
 			{"-metrics 127.0.0.1:65536", []string{"-metrics", "host:port"}},
-			{"-metrics nosuchhost.invalid:9464", []string{"-metrics nosuchhost.invalid:9464"}},
-			{"-metrics 0.0.0.0:9464", []string{"-metrics 0.0.0.0:9464", "key"}},
+			{"-metrics nosuchhost.invalid:9464", []string{"-metrics", "nosuchhost.invalid:9464"}},
+			{"-metrics 0.0.0.0:9464", []string{"-metrics", "0.0.0.0:9464", "key"}},
 			{"-metrics [::]:9464", []string{"key"}},
 			{"-metrics-linger 5s", []string{"-metrics-linger 5s", "want -metrics"}},
 			{"-metrics :0 -metrics-linger 5", []string{"-metrics-linger", `"5"`, "15s"}},

@@ -7,9 +7,9 @@ import (
 	"iter"
 	"log/slog"
 	"sync"
-	"sync/atomic"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/exhibit"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/stencil"
 	"github.com/orwl/go-orwl/orwl/stencil/show"
@@ -33,22 +33,21 @@ type field struct {
 	problem
 	grid, each size // blocks, and elements in each
 	form       form
-	nodes      *orwl.Nodes  // nil: this process is alone
-	exhibit    *exhibit     // nil: there is none
-	log        *slog.Logger // nil: slog's own
-	pin        bool         // the workers
-	why        io.Writer    // gets the placement of the run; nil: it is not asked for
-	films      bool         // the run
+	nodes      *orwl.Nodes      // nil: this process is alone
+	exhibit    *exhibit.Exhibit // nil: there is none
+	log        *slog.Logger     // nil: slog's own
+	pin        bool             // the workers
+	why        io.Writer        // gets the placement of the run; nil: it is not asked for
+	films      bool             // the run
 
 	cells  *stencil.Grid
 	planes [planes]*stencil.Field[float64]
 	ring   ring
-	blocks []part
+	views  []block // what is swept of each block; only one task works on a block at a time
 	begin  time.Time
 	setup  time.Duration
-	ended  atomic.Int64 // when this node's last block was, or 0
-	trace  *tracing     // nil: there is no trace
-	film   *show.Film   // nil: there is none
+	trace  *tracing   // nil: there is no trace
+	film   *show.Film // nil: there is none
 
 	reading sync.Once
 	unread  error // the first of a file that data comes from
@@ -57,16 +56,9 @@ type field struct {
 	accounts []stencil.Account // of all blocks, on node 0
 }
 
-// part is what this program knows of a block. Only one task works on a block at a time.
-type part struct {
-	view  block        // what is swept
-	swept atomic.Int64 // elements so far
-	shown display
-}
-
 // newField cuts p.
 func newField(p problem, grid size, f form) *field {
-	return &field{problem: p, form: f, grid: grid, each: size{p.rows / grid.rows, p.cols / grid.cols}, blocks: make([]part, grid.cells())}
+	return &field{problem: p, form: f, grid: grid, each: size{p.rows / grid.rows, p.cols / grid.cols}, views: make([]block, grid.cells())}
 }
 
 // on says on which nodes the field will be solved, instead of on this one alone.
@@ -119,94 +111,35 @@ func (f *field) initial(ctx context.Context, p plane) func(at []int, row []float
 
 // sweep is the kernel of the grid. It stops early if ctx is done: the run is over then.
 func (f *field) sweep(ctx context.Context, b *stencil.Block) {
-	p := &f.blocks[b.Number()]
+	v := &f.views[b.Number()]
 	e := extent{top: 1 + b.At(0), left: 1 + b.At(1), rows: b.Len(0), cols: b.Len(1)}
-	if p.view.extent != e {
+	if v.extent != e {
 		for plane := planeZb; plane < planes; plane++ { // they stay where they are
 			m := f.planes[plane].Box(b)
-			p.view.planes[plane] = matrix{step: m.Row, cols: e.cols, cells: m.Cells[m.First:]}
+			v.planes[plane] = matrix{step: m.Row, cols: e.cols, cells: m.Cells[m.First:]}
 		}
-		p.view.extent = e
+		v.extent = e
 	}
 	m := f.planes[planeData].Box(b)
-	p.view.planes[planeData] = matrix{step: m.Row, cols: e.cols + 2, cells: m.Cells[m.First-m.Row-1:]}
+	v.planes[planeData] = matrix{step: m.Row, cols: e.cols + 2, cells: m.Cells[m.First-m.Row-1:]}
 	// An error is that of ctx.
-	_ = f.sweepRows(ctx, &p.view, 1, p.view.rows+1, &p.swept)
+	_ = f.sweepOnce(ctx, v, nil)
 }
 
-// watch measures what blocks do, and tells of it if somebody looks on.
+// watch measures what blocks do, and tells of it if there is a trace or an exhibit.
 func (f *field) watch() stencil.Watch {
-	w := stencil.Watch{Clock: f.clock}
-	if f.trace != nil || f.exhibit != nil {
-		w.Observe = f.changed
+	w := stencil.Watch{Clock: f.clock, Live: f.exhibit != nil}
+	if f.trace != nil {
+		w.Observe = f.trace.changed
 	}
 	return w
-}
-
-// changed is told what blocks do.
-func (f *field) changed(c stencil.Change) {
-	f.trace.changed(c)
-	if f.exhibit != nil && c.Account != nil {
-		f.blocks[c.Block].shown.show(c)
-	}
 }
 
 // clock is the time since the run began.
 func (f *field) clock() time.Duration { return time.Since(f.begin) }
 
-// now is the clock of displays. It stops when this node's blocks are swept.
-func (f *field) now() time.Duration {
-	if ended := f.ended.Load(); ended > 0 {
-		return time.Duration(ended)
-	}
-	return f.clock()
-}
-
-// swept is how many elements this node's blocks have swept so far.
-func (f *field) swept() int64 {
-	total := int64(0)
-	for n := range f.blocks {
-		total += f.blocks[n].swept.Load()
-	}
-	return total
-}
-
-// share is how many elements they sweep in all iterations together.
-func (f *field) share() int64 {
-	total := int64(0)
-	for n := range f.blocks {
-		if f.here(n) {
-			total += f.planned(n)
-		}
-	}
-	return total
-}
-
 // here says that a block is of this node.
 func (f *field) here(n int) bool { return f.cells.Node(n) == f.nodes.Number() }
-
-// planned is how many elements a block sweeps in all iterations together. In a pass of several
-// iterations each is further to the north and west.
-func (f *field) planned(n int) (elements int64) {
-	slant := func(i, of, iteration int) int {
-		switch {
-		case of == 1:
-			return 0
-		case i == 0:
-			return -iteration
-		case i == of-1:
-			return iteration
-		}
-		return 0
-	}
-	for k := range min(f.inPass(), f.iters) {
-		rows := f.each.rows + slant(n/f.grid.cols, f.grid.rows, k)
-		cols := f.each.cols + slant(n%f.grid.cols, f.grid.cols, k)
-		times := (f.iters - k + f.inPass() - 1) / f.inPass()
-		elements += int64(times) * int64(rows) * int64(cols)
-	}
-	return elements
-}
 
 // ring is the border of the whole matrix, which does not change.
 type ring struct{ north, south, west, east []float64 }

@@ -13,8 +13,8 @@ import (
 // that uses orwl does: how far its sweeps are, and what its blocks do. They are of this
 // node's blocks, and read from what is written anyway.
 type figures struct {
+	field *field
 	mu    sync.Mutex
-	field *field                        // nil before it sweeps
 	spent [stencil.Phases]time.Duration // as last told, so that it never goes back
 }
 
@@ -36,13 +36,6 @@ var (
 // phaseLabels are the phases as metrics call them.
 var phaseLabels = [stencil.Phases]string{"outside", "wait", "read", "compute", "write"}
 
-// follow shows f's blocks from now on.
-func (g *figures) follow(f *field) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.field = f
-}
-
 // Describe implements prometheus.Collector.
 func (g *figures) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{figureInfo, figureBlocks, figureIterations, figureDone, figurePlanned, figureUpdates, figureSpent} {
@@ -55,33 +48,18 @@ func (g *figures) Collect(to chan<- prometheus.Metric) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	f := g.field
-	if f == nil {
-		return
-	}
 	tell := func(d *prometheus.Desc, kind prometheus.ValueType, value float64, labels ...string) {
 		to <- prometheus.MustNewConstMetric(d, kind, value, labels...)
 	}
-	blocks, done := 0, int64(f.iters)
-	var spent [stencil.Phases]time.Duration
-	for n := range f.blocks {
-		if !f.here(n) {
-			continue
-		}
-		p := &f.blocks[n]
-		blocks++
-		done = min(done, int64(float64(f.iters)*float64(p.swept.Load())/float64(f.planned(n))))
-		for phase, took := range p.shown.read(f.now) {
-			spent[phase] += took
-		}
-	}
+	p := f.cells.Progress()
 	tell(figureInfo, prometheus.GaugeValue, 1, f.grid.String(), f.each.String(), f.kernel.name, string(f.form))
-	tell(figureBlocks, prometheus.GaugeValue, float64(blocks))
+	tell(figureBlocks, prometheus.GaugeValue, float64(p.Blocks))
 	tell(figureIterations, prometheus.GaugeValue, float64(f.iters))
-	tell(figureDone, prometheus.GaugeValue, float64(done))
-	tell(figurePlanned, prometheus.GaugeValue, float64(f.share()))
-	tell(figureUpdates, prometheus.CounterValue, float64(f.swept()))
-	for phase := range spent {
-		g.spent[phase] = max(g.spent[phase], spent[phase])
+	tell(figureDone, prometheus.GaugeValue, float64(p.Sweeps))
+	tell(figurePlanned, prometheus.GaugeValue, float64(p.Total*f.each.cells()))
+	tell(figureUpdates, prometheus.CounterValue, float64(p.Done*f.each.cells()))
+	for phase, spent := range f.cells.Spent() {
+		g.spent[phase] = max(g.spent[phase], spent)
 		tell(figureSpent, prometheus.CounterValue, g.spent[phase].Seconds(), phaseLabels[phase])
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"fmt"
 
+	"github.com/orwl/go-orwl/internal/exhibit"
 	"github.com/orwl/go-orwl/internal/memory"
 	"github.com/orwl/go-orwl/internal/outfile"
 	"github.com/orwl/go-orwl/orwl/launch"
@@ -14,8 +15,8 @@ type job struct {
 	options
 	problem
 	place            launch.Place
-	out, trace, plot *outfile.File // on node 0
-	exhibit          *exhibit      // nil: there is none
+	out, trace, plot *outfile.File    // on node 0
+	exhibit          *exhibit.Exhibit // nil: there is none
 }
 
 // The defaults of -grid and -block, for initial values of a matrix of any size.
@@ -83,10 +84,13 @@ func newJob(o options, place launch.Place) (_ *job, err error) {
 			return nil, fmt.Errorf("-%s %s: %w", f.flag, f.name, reason(err))
 		}
 	}
-	if j.exhibit, err = newExhibit(o, place, j.spawns()); err != nil {
-		return nil, fmt.Errorf("-metrics %s: %w", o.metrics, err)
+	switch {
+	case !j.spawns():
+		j.exhibit, err = exhibit.New(exhibit.Options{Address: o.metrics, Place: place})
+	case o.ssh == "": // otherwise the ports are not of this machine
+		err = exhibit.Try(o.metrics, o.nodes)
 	}
-	return j, nil
+	return j, err
 }
 
 // anySize chooses what was not given, where every size will do.
@@ -179,5 +183,5 @@ func (j *job) close() {
 		o.Drop()
 	}
 	// A reader that is still there has had its time.
-	_ = j.exhibit.close()
+	_ = j.exhibit.Close()
 }

@@ -87,7 +87,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		return j.spawn(ctx, args, stdout, stderr)
 	}
 	code := j.run(ctx, stdout, stderr)
-	j.exhibit.remain(ctx, j.linger)
+	j.exhibit.Remain(ctx, j.linger)
 	return code
 }
 
@@ -138,7 +138,7 @@ func (j *job) do(ctx context.Context, stderr io.Writer) (*report, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.exhibit.open(nodes, log)
+	j.exhibit.Open(nodes, log)
 	f, tr, err := j.solve(ctx, nodes, stderr, log, m)
 	// The others need not wait for what node 0 does with the result.
 	if left := leave(ctx, nodes, err != nil); err == nil {

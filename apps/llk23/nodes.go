@@ -92,7 +92,7 @@ func (j *job) join(ctx context.Context, stderr io.Writer) (*orwl.Nodes, error) {
 		Place: &j.place,
 		Log:   terminal.Log(stderr, slog.LevelError).With("node", j.place.Node),
 
-		Network: nodes.Network{Registerer: j.exhibit.registerer()},
+		Network: nodes.Network{Registerer: j.exhibit.Registerer()},
 	})
 }
 

@@ -74,7 +74,7 @@ func untraced() *tracing { return nil }
 
 // sides calls yield for each block and each neighbour of it with which it exchanges elements.
 func (f *field) sides(yield func(n, neighbour int, diagonal bool)) {
-	for n := range f.blocks {
+	for n := range f.views {
 		for down := -1; down <= 1; down++ {
 			for right := -1; right <= 1; right++ {
 				row, col := n/f.grid.cols+down, n%f.grid.cols+right

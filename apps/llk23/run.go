@@ -33,8 +33,10 @@ func (f *field) solve(ctx context.Context, tr *tracing, m *show.Meter) (*measure
 		return nil, err
 	}
 	f.begin = time.Now()
-	f.exhibit.follow(rt, f)
-	stop := m.Watch("sweeping", f.share(), f.swept)
+	if err := f.follow(rt); err != nil {
+		return nil, err
+	}
+	stop := m.Watch("sweeping", f.cells.Progress().Total, func() int64 { return f.cells.Progress().Done })
 	err = rt.Run(ctx)
 	stop()
 	if err != nil {
@@ -58,13 +60,19 @@ func (f *field) solve(ctx context.Context, tr *tracing, m *show.Meter) (*measure
 	return f.settle(all), nil
 }
 
+// follow shows the runtime, and what the blocks do.
+func (f *field) follow(rt *orwl.Runtime) error {
+	f.exhibit.Watch(rt)
+	return f.exhibit.Register(&figures{field: f})
+}
+
 // program makes this node's blocks, and declares everybody's tasks.
 func (f *field) program(ctx context.Context) (*orwl.Runtime, error) {
 	observers, err := f.trace.observers(f)
 	if err != nil {
 		return nil, err
 	}
-	observers = append(observers, f.exhibit.observers()...)
+	observers = append(observers, f.exhibit.Observers()...)
 	why := &teller{to: f.why}
 	if f.why != nil {
 		observers = append(observers, why)

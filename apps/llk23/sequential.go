@@ -31,7 +31,7 @@ func (p problem) updates() int64 { return p.elements() * int64(p.iters) }
 // iteration after the other.
 func (p problem) sequential(ctx context.Context, b *block, swept *atomic.Int64) error {
 	for range p.iters {
-		if err := p.sweepRows(ctx, b, 1, b.rows+1, swept); err != nil {
+		if err := p.sweepOnce(ctx, b, swept); err != nil {
 			return err
 		}
 	}
@@ -42,17 +42,19 @@ func (p problem) sequential(ctx context.Context, b *block, swept *atomic.Int64) 
 // worth.
 const band = 1 << 16
 
-// sweepRows sweeps rows from..to-1 of b once, and adds the elements to swept
-// as it goes. It stops early only when ctx is done.
-func (p problem) sweepRows(ctx context.Context, b *block, from, to int, swept *atomic.Int64) error {
+// sweepOnce sweeps b once, and adds the elements to swept as it goes, unless that is nil. It stops early only
+// when ctx is done.
+func (p problem) sweepOnce(ctx context.Context, b *block, swept *atomic.Int64) error {
 	step := max(1, band/b.cols)
-	for ; from < to; from += step {
+	for from := 1; from <= b.rows; from += step {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
 		}
-		end := min(from+step, to)
+		end := min(from+step, b.rows+1)
 		p.kernel.sweep(b, from, end)
-		swept.Add(int64(end-from) * int64(b.cols))
+		if swept != nil {
+			swept.Add(int64(end-from) * int64(b.cols))
+		}
 	}
 	return nil
 }

@@ -27,14 +27,13 @@ type statement struct {
 func (f *field) statement() statement {
 	s := statement{Processors: runtime.GOMAXPROCS(0), Shipped: int64(f.nodes.Counts().BytesIn), Accounts: make(map[int]stencil.Account)}
 	s.Machine, s.Begin = trace.Zero(func() time.Duration { return time.Since(f.begin) })
-	for n := range f.blocks {
+	for n := range f.views {
 		if f.here(n) {
 			s.Accounts[n] = f.cells.Account(n)
-			f.blocks[n].view = block{} // with the coefficients
+			f.views[n] = block{} // with the coefficients
 			s.Took = max(s.Took, s.Accounts[n].Ended)
 		}
 	}
-	f.ended.Store(int64(s.Took))
 	return s
 }
 
@@ -86,7 +85,7 @@ func (f *field) settle(all []statement) *measured {
 		done.shipped += s.Shipped
 		done.processors += s.Processors
 	}
-	f.accounts = make([]stencil.Account, len(f.blocks))
+	f.accounts = make([]stencil.Account, len(f.views))
 	for _, s := range all {
 		for n, a := range s.Accounts {
 			a.Spent[stencil.Outside] += done.took - a.Ended

@@ -43,9 +43,7 @@ var phaseNames = [stencil.Phases]string{"", "", "read", trace.Compute, "write"}
 
 // changed is told what blocks do.
 func (tr *tracing) changed(c stencil.Change) {
-	if tr != nil {
-		tr.rec.Recording(c.Task).Region(phaseNames[c.Phase], c.At)
-	}
+	tr.rec.Recording(c.Task).Region(phaseNames[c.Phase], c.At)
 }
 
 // gather brings what all nodes have recorded to node 0. Each of them calls it, and says

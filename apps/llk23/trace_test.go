@@ -58,15 +58,15 @@ func TestTraceAddsUp(t *testing.T) {
 				if form == fused {
 					want = 0
 				}
-				if exporters != want || len(stages) < len(f.blocks) {
-					t.Errorf("%s: %d exporters and %d stages, want %d and at least %d", form, exporters, len(stages), want, len(f.blocks))
+				if exporters != want || len(stages) < len(f.views) {
+					t.Errorf("%s: %d exporters and %d stages, want %d and at least %d", form, exporters, len(stages), want, len(f.views))
 				}
 				told := tr.Report(trace.ReportOptions{})
 				if full := told.NotRecorded > 0; full != (most < mostSlices) {
 					t.Errorf("%s: with room for %d, some is left out: %v", form, most, full)
 				}
 				r := newReport(f)
-				all := r.Seconds * float64(len(f.blocks))
+				all := r.Seconds * float64(len(f.views))
 				computes, waits := 0.0, all
 				for _, task := range told.Tasks {
 					if stages[task.Task] {

@@ -97,6 +97,7 @@ var layers = []layer{
 	// The programs.
 	{path: "internal/command", imports: "orwl/launch"},
 	{path: "internal/command/commandtest", imports: "internal/command"},
+	{path: "internal/exhibit", imports: "internal/command metrics orwl orwl/launch"},
 	{path: "apps/llk23/experiments", imports: anything},
 	{path: "examples", imports: anything},
 	{path: "examples/heat", imports: anything},

@@ -1,0 +1,188 @@
+// Package exhibit shows a node of a program to others while it runs: metrics for Prometheus, profiles and
+// the state of its runtime, at the port that the flag -metrics names. A nil Exhibit shows nothing and costs
+// nothing, so a program calls it without asking whether there is one.
+package exhibit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+
+	"github.com/orwl/go-orwl/internal/command"
+	"github.com/orwl/go-orwl/metrics"
+	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/orwl/launch"
+)
+
+// Options say what to show, and where.
+type Options struct {
+	Address string // as -metrics gives it; empty: there is no exhibit
+	Place   launch.Place
+	// Ready is the reason why the node is not ready, nil if it is. Without Ready, the node is ready while
+	// tasks run, and the exhibit shows the state of the runtime that Watch names.
+	Ready func() error
+}
+
+// Exhibit is the port of a node and what is behind it.
+type Exhibit struct {
+	*metrics.Metrics
+	registry *prometheus.Registry
+	own      prometheus.Registerer // with the label node
+	server   *metrics.Server
+	read     chan struct{} // the metrics were read; Remain may not wait for it
+	runtime  atomic.Pointer[orwl.Runtime]
+}
+
+// New listens. So a program learns that a port is taken before it does any work.
+func New(o Options) (*Exhibit, error) {
+	if o.Address == "" {
+		return nil, nil
+	}
+	registry := prometheus.NewRegistry()
+	e := &Exhibit{registry: registry, read: make(chan struct{}, 1)}
+	e.own = prometheus.WrapRegistererWith(prometheus.Labels{"node": strconv.Itoa(o.Place.Node)}, registry)
+	var err error
+	if e.Metrics, err = metrics.New(metrics.Options{Registerer: registry, Node: o.Place.Node}); err != nil {
+		return nil, err
+	}
+	at := metrics.ServerOptions{
+		Address: o.Address, Node: o.Place.PortOffset(), Gatherer: prometheus.GathererFunc(e.gather), Ready: o.Ready,
+		Key: o.Place.Key != nil && o.Place.How != launch.Spawned, // which gets one that nobody else has, and stays on this machine
+	}
+	if o.Ready == nil {
+		at.Ready, at.Inspect = e.Metrics.Ready, e.inspect
+	}
+	e.server, err = serve(at)
+	if err != nil {
+		return nil, err
+	}
+	return e, nil
+}
+
+// Try listens for each of so many nodes in turn, and leaves the ports free. A process that starts the nodes of
+// a run on its own machine calls it.
+func Try(address string, nodes int) error {
+	if address == "" {
+		return nil
+	}
+	for node := range nodes {
+		s, err := serve(metrics.ServerOptions{Address: address, Node: node, Gatherer: prometheus.NewRegistry()})
+		if err != nil {
+			return err
+		}
+		if err := s.Close(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// serve names the flag in its errors.
+func serve(o metrics.ServerOptions) (*metrics.Server, error) {
+	s, err := metrics.Serve(context.Background(), o)
+	switch {
+	case errors.Is(err, metrics.ErrAddress) || errors.Is(err, metrics.ErrNoKey):
+		err = command.Misusef("-metrics is %q: %w", o.Address, err)
+	case err != nil:
+		err = fmt.Errorf("-metrics is %q: %w", o.Address, err)
+	}
+	return s, err
+}
+
+// gather notices that the metrics are read.
+func (e *Exhibit) gather() ([]*dto.MetricFamily, error) {
+	families, err := e.registry.Gather()
+	select {
+	case e.read <- struct{}{}:
+	default:
+	}
+	return families, err
+}
+
+// Register adds metrics of the program. They get the label node.
+func (e *Exhibit) Register(c prometheus.Collector) error {
+	if e == nil {
+		return nil
+	}
+	return e.own.Register(c)
+}
+
+// Registerer is for metrics that have their own labels, as those of libp2p. It is nil without an exhibit.
+func (e *Exhibit) Registerer() prometheus.Registerer {
+	if e == nil {
+		return nil
+	}
+	return e.registry
+}
+
+// Observers are for [orwl.Options].
+func (e *Exhibit) Observers() []orwl.Observer {
+	if e == nil {
+		return nil
+	}
+	return []orwl.Observer{e.Metrics}
+}
+
+// Open logs where to look, and shows the nodes of the run.
+func (e *Exhibit) Open(nodes *orwl.Nodes, log *slog.Logger) {
+	if e == nil {
+		return
+	}
+	e.Nodes(nodes)
+	log.Info("metrics", "url", fmt.Sprintf("http://%s/metrics", e.Address()))
+}
+
+// Watch shows a runtime.
+func (e *Exhibit) Watch(rt *orwl.Runtime) {
+	if e == nil {
+		return
+	}
+	e.Metrics.Watch(rt)
+	e.runtime.Store(rt)
+}
+
+// inspect tells which task waits for which.
+func (e *Exhibit) inspect() any {
+	rt := e.runtime.Load()
+	if rt == nil {
+		return nil
+	}
+	return rt.Inspect()
+}
+
+// Address is host:port.
+func (e *Exhibit) Address() string { return e.server.Address() }
+
+// Remain waits until the metrics are read once more, or for a time at most. Otherwise no reader would see
+// how the run ended.
+func (e *Exhibit) Remain(ctx context.Context, linger time.Duration) {
+	if e == nil || linger == 0 {
+		return
+	}
+	select {
+	case <-e.read: // before the end
+	default:
+	}
+	enough := time.NewTimer(linger)
+	defer enough.Stop()
+	select {
+	case <-e.read:
+	case <-enough.C:
+	case <-ctx.Done():
+	}
+}
+
+// Close closes the port, after the answers that are on their way.
+func (e *Exhibit) Close() error {
+	if e == nil {
+		return nil
+	}
+	return e.server.Close()
+}
