@@ -136,15 +136,22 @@ func lifeRow(next []uint8, near [][]uint8) {
 	}
 }
 
-func filterRow(next [][4]uint16, near [][][4]uint16) {
-	for i := range next {
-		for c := range next[i] {
-			sum := uint32(8)
-			for k, weight := range [9]uint32{1, 2, 1, 2, 4, 2, 1, 2, 1} {
-				sum += weight * uint32(near[k][i][c])
-			}
-			next[i][c] = uint16(sum / 16)
+func filterRow(to [][4]uint16, near [][][4]uint16) {
+	// A column is a cell, the one above it and the one below, with weights of 1, 2 and 1.
+	column := func(above, cell, below [4]uint16) (sum [4]uint32) {
+		for c := range sum {
+			sum[c] = uint32(above[c]) + 2*uint32(cell[c]) + uint32(below[c])
 		}
+		return sum
+	}
+	above, row, below := near[2][:len(to)], near[5][:len(to)], near[8][:len(to)] // one to the east
+	west, here := column(near[0][0], near[3][0], near[6][0]), column(near[1][0], near[4][0], near[7][0])
+	for i := range to {
+		east := column(above[i], row[i], below[i])
+		for c := range to[i] {
+			to[i][c] = uint16((8 + west[c] + 2*here[c] + east[c]) / 16)
+		}
+		west, here = here, east
 	}
 }
 

@@ -83,16 +83,24 @@ func filter(ctx context.Context, rt *orwl.Runtime) error {
 	return write(pixels, size)
 }
 
-// blur computes a row from the three rows around it, each shifted by -1, 0 and 1.
+// blur computes a row from the three rows around it, each shifted by -1, 0 and 1. Each cell counts as much as the
+// product of 1, 2, 1 from above and from the left says.
 func blur(to []pixel, around [9][]pixel) {
-	for i := range to {
-		for c := range to[i] {
-			sum := uint32(8)
-			for k, weight := range [9]uint32{1, 2, 1, 2, 4, 2, 1, 2, 1} {
-				sum += weight * uint32(around[k][i][c])
-			}
-			to[i][c] = uint16(sum / 16)
+	// A column is a cell, the one above it and the one below, with weights of 1, 2 and 1.
+	column := func(above, cell, below pixel) (sum [4]uint32) {
+		for c := range sum {
+			sum[c] = uint32(above[c]) + 2*uint32(cell[c]) + uint32(below[c])
 		}
+		return sum
+	}
+	above, row, below := around[2][:len(to)], around[5][:len(to)], around[8][:len(to)] // one to the east
+	west, here := column(around[0][0], around[3][0], around[6][0]), column(around[1][0], around[4][0], around[7][0])
+	for i := range to {
+		east := column(above[i], row[i], below[i])
+		for c := range to[i] {
+			to[i][c] = uint16((8 + west[c] + 2*here[c] + east[c]) / 16)
+		}
+		west, here = here, east
 	}
 }
 

@@ -1,6 +1,3 @@
-// Package exhibit shows a node of a program to others while it runs: metrics for Prometheus, profiles and
-// the state of its runtime, at the port that the flag -metrics names. A nil Exhibit shows nothing and costs
-// nothing, so a program calls it without asking whether there is one.
 package exhibit
 
 import (

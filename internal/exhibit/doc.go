@@ -1,0 +1,12 @@
+// Package exhibit shows a node of a program to others while it runs: metrics for Prometheus, profiles and
+// the state of its runtime, at the port that the flag -metrics names. A nil Exhibit shows nothing and costs
+// nothing, so a program calls it without asking whether there is one.
+//
+//	e, err := exhibit.New(exhibit.Options{Address: o.metrics, Place: place})
+//	...
+//	defer e.Close()
+//	rt, err := orwl.New(orwl.Options{Observers: e.Observers()})
+//	...
+//	e.Open(nodes, log)
+//	e.Watch(rt)
+package exhibit
