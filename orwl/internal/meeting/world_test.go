@@ -292,7 +292,7 @@ func (p *player) clone() *player {
 		call := *p.call
 		c.call = &call
 	}
-	if t.pending != nil {
+	if t.pending == p.call {
 		t.pending = c.call
 	}
 	t.met = maps.Clone(p.met)
