@@ -2,11 +2,8 @@ package orwl
 
 import (
 	"context"
-	"fmt"
 	"slices"
-	"strings"
 
-	"github.com/orwl/go-orwl/internal/pack"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/net/rma"
@@ -22,8 +19,8 @@ import (
 //	fabric   node 0: guard 0 │ guard 1 │ ...    node 1: guard 0 │ guard 1 │ ...
 //	guard    ordered, bytes, relaxed ...        (ordered), bytes, relaxed ...
 //
-// Its tree is the nodes with their sockets, caches and cores, in groups where several nodes
-// share a machine. RMA-RW has one counter at each node, the first of the guard's ranks there.
+// Its tree is the nodes with their sockets, caches and cores, a group for each machine where some
+// nodes share one. RMA-RW has one counter at each node, the first of the guard's ranks there.
 // So a reader touches only its node, and writers pass the guard on inside a machine first.
 type guards struct {
 	rt        *Runtime
@@ -32,6 +29,7 @@ type guards struct {
 	fabric    rma.Fabric
 	spec      locks.Spec
 	tree      *topology.Tree // of one guard
+	at        []int          // the place of each node in it
 	words     int            // of one rank's memory
 	base      rma.Disp       // of that memory
 	ranks     int            // of a guard at a node
@@ -55,16 +53,13 @@ func (rt *Runtime) newGuards(ctx context.Context, all []*resource.Resource) (*gu
 		return g, nil
 	}
 	g.spec, _ = locks.ByName(rt.o.Guard) // Options were validated
-	grounds, err := rt.grounds(ctx)
-	if err != nil {
-		return nil, err
-	}
 	seats := max(1, mostSeats/len(all))
-	for _, on := range grounds {
-		seats = min(seats, on.tree.Ranks())
+	for _, on := range rt.grounds {
+		seats = min(seats, on.Tree.Ranks())
 	}
 	g.ranks = relaxedRank + seats
-	if g.tree, err = treeOf(grounds, rt.Node(), g.ranks); err != nil {
+	var err error
+	if g.tree, g.at, err = rt.grounds.Tree(rt.Node(), g.ranks); err != nil {
 		return nil, err
 	}
 	const line = 8 // words
@@ -80,76 +75,20 @@ func (rt *Runtime) newGuards(ctx context.Context, all []*resource.Resource) (*gu
 	return g, err
 }
 
-// ground is what a node stands on, as it tells the others.
-type ground struct {
-	Tree    string `msgpack:"tree"`
-	Machine string `msgpack:"machine"` // empty if the node shares no memory
-
-	tree *topology.Tree
-}
-
-// grounds are those of all nodes. The trees of other nodes have no CPU numbers.
-func (rt *Runtime) grounds(ctx context.Context) ([]ground, error) {
-	mine := ground{tree: rt.o.machine(), Machine: rt.o.Nodes.node.Machine()}
-	mine.Tree = mine.tree.String()
-	texts, err := rt.o.Nodes.Gather(ctx, "ground", pack.Encode(&mine))
-	if err != nil {
-		return nil, err
-	}
-	all := make([]ground, len(texts))
-	for i, text := range texts {
-		if err := pack.Decode(text, &all[i]); err != nil {
-			return nil, fmt.Errorf("the ground of node %d: %w", i, err)
-		}
-		if all[i].tree, err = topology.Parse(all[i].Tree); err != nil {
-			return nil, fmt.Errorf("the machine of node %d: %w", i, err)
-		}
-	}
-	all[rt.Node()] = mine
-	return all, nil
-}
-
-// treeOf is the tree of one guard: so many ranks at each node. Nodes whose machines differ, or
-// are clusters themselves, count as flat.
-func treeOf(grounds []ground, node, ranks int) (*topology.Tree, error) {
-	under, mine := nodesOf(grounds), grounds[node].tree
-	same := !slices.ContainsFunc(grounds, func(other ground) bool { return !other.tree.Equal(mine) })
-	if same && !strings.Contains(mine.String(), "node") {
-		tree, err := mine.Spread(ranks)
-		if err != nil {
-			return nil, err
-		}
-		return tree.Under(under)
-	}
-	return topology.Flat(ranks).Under(under)
-}
-
-// nodesOf describes the nodes, in groups if as many follow each other on each machine.
-func nodesOf(grounds []ground) string {
-	var groups []int // nodes of each
-	for i, on := range grounds {
-		if i == 0 || on.Machine == "" || on.Machine != grounds[i-1].Machine {
-			groups = append(groups, 0)
-		}
-		groups[len(groups)-1]++
-	}
-	each := groups[0]
-	if each == 1 || len(groups) == 1 || slices.ContainsFunc(groups, func(n int) bool { return n != each }) {
-		return fmt.Sprintf("node:%d", len(grounds))
-	}
-	return fmt.Sprintf("group:%d node:%d", len(groups), each)
-}
-
 // part is the fabric of one guard.
 func (g *guards) part(i int) (*rmapart.Fabric, error) {
 	o := rmapart.Options{Topology: g.tree, Base: g.base, Words: g.words}
-	for node := range g.rt.Nodes() {
+	o.Ranks = make([]rma.Rank, len(g.at)*g.ranks)
+	for node := range g.at {
 		for p := range g.ranks {
-			o.Ranks = append(o.Ranks, rma.Rank((node*len(g.resources)+i)*g.ranks+p))
+			o.Ranks[g.rank(node, p)] = rma.Rank((node*len(g.resources)+i)*g.ranks + p)
 		}
 	}
 	return rmapart.New(g.fabric, o)
 }
+
+// rank is one of a node's ranks in a guard.
+func (g *guards) rank(node, p int) rma.Rank { return rma.Rank(g.at[node]*g.ranks + p) }
 
 // guard makes this node's guard of a resource.
 func (g *guards) guard(i int) (resource.Guard, error) {
@@ -158,12 +97,11 @@ func (g *guards) guard(i int) (resource.Guard, error) {
 		return resource.Guard{}, err
 	}
 	home, node := g.homes[g.resources[i].Name()], g.rt.Node()
-	rank := func(node, p int) rma.Rank { return rma.Rank(node*g.ranks + p) }
 	root, err := f.Alloc(1)
 	if err != nil {
 		return resource.Guard{}, err
 	}
-	o := locks.Options{Home: rank(home, orderedRank)}
+	o := locks.Options{Home: g.rank(home, orderedRank)}
 	if slices.Contains(g.spec.Options, "TDC") {
 		o.TDC = g.ranks
 	}
@@ -171,21 +109,21 @@ func (g *guards) guard(i int) (resource.Guard, error) {
 	if err != nil {
 		return resource.Guard{}, err
 	}
-	reach := &resource.Reach{Home: rank(home, bytesRank), Root: root}
-	if reach.Window, err = f.Window(rank(node, bytesRank)); err != nil {
+	reach := &resource.Reach{Home: g.rank(home, bytesRank), Root: root}
+	if reach.Window, err = f.Window(g.rank(node, bytesRank)); err != nil {
 		return resource.Guard{}, err
 	}
 	var ordered *rma.Rank
 	if home == node {
 		ordered = new(rma.Rank)
-		*ordered = rank(node, orderedRank)
+		*ordered = g.rank(node, orderedRank)
 		reach.Aside = func(f func()) { go f() }
 	} else {
 		reach.Ask = func(waits bool) { g.rt.o.Nodes.ask(home, i, waits) }
 	}
 	var relaxed []rma.Rank
 	for p := relaxedRank; p < g.ranks; p++ {
-		relaxed = append(relaxed, rank(node, p))
+		relaxed = append(relaxed, g.rank(node, p))
 	}
 	return resource.NewGuardOn(l, f, ordered, relaxed, reach)
 }

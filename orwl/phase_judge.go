@@ -36,7 +36,8 @@ func (p *Phase) offer(whole *run) *message.Offer {
 	for _, t := range p.tasks {
 		p.errs = append(p.errs, t.checkBody()...)
 	}
-	on, _, err := rt.divide(p.tasks, rt.homes)
+	program := rt.programOf(p.tasks, rt.homes, p.resources)
+	on, err := program.Divide()
 	if p.wrong = errors.Join(append(p.errs, err)...); p.wrong != nil {
 		return &message.Offer{Failure: rt.o.Nodes.failureOf(p.wrong).encode()}
 	}
@@ -44,7 +45,7 @@ func (p *Phase) offer(whole *run) *message.Offer {
 		t.on = on[i]
 	}
 	if p.homes = rt.homes; len(p.resources) > 0 {
-		p.homes = rt.homesFor(p.tasks, on, rt.homes, p.resources)
+		p.homes = program.HomesFor(on)
 	}
 	p.system = systemOf(p.tasks)
 	o := &message.Offer{Digest: slices.Concat(rt.program, rt.digest(p.system, p.tasks, p.resources, p.homes)), Knows: rt.meeting.Knows()}

@@ -9,17 +9,29 @@ import (
 	"github.com/orwl/go-orwl/orwl/internal/message"
 )
 
-// meeting is where the nodes agree on phases.
-func (n *Nodes) meeting() *meeting.Meeting {
+// meet makes the meeting, where the nodes agree on phases.
+func (rt *Runtime) meet() error {
+	n := rt.o.Nodes
 	o := meeting.Options{
 		Node: n.Number(), Nodes: n.Count(), Refusal: n.gaveUp,
 		Left: func(node int) error { return fmt.Errorf("%w: the tasks of node %d have ended", ErrNotRunning, node) },
 	}
-	if n.many() {
-		o.Life, o.Network = n.node.Incarnation(), n.node
-		o.Tell = func(news []byte) { n.say(phaseChannel, news) }
+	if !n.many() {
+		rt.meeting = meeting.New(o)
+		return nil
 	}
-	return meeting.New(o)
+	o.Life, o.Network = n.node.Incarnation(), n.node
+	o.Tell = func(news []byte) { n.say(phaseChannel, news) }
+	m := meeting.New(o)
+	rt.meeting = m
+	n.node.OnLoss(m.Lost)
+	n.node.OnApart(func(why error) { m.Part(&NodeError{Node: n.Number(), Lost: true, Text: why.Error()}) })
+	return n.node.Receive(phaseChannel, node.Receiver{Take: func(_ int, header, _ []byte) error {
+		if err := m.Hear(header); err != nil {
+			return fmt.Errorf("%w: %w", node.ErrProtocol, err)
+		}
+		return nil
+	}})
 }
 
 // gaveUp is why a phase is refused whose call was taken back. If a loss is the reason, it says which
@@ -29,16 +41,4 @@ func (n *Nodes) gaveUp(why error) *message.Failure {
 		return (*message.Failure)(lost)
 	}
 	return &message.Failure{Node: n.Number(), Text: "it gave up the phase before all nodes had called it"}
-}
-
-// meets lets messages of other nodes come to a meeting.
-func (n *Nodes) meets(m *meeting.Meeting) error {
-	n.node.OnLoss(m.Lost)
-	n.node.OnApart(func(why error) { m.Part(&NodeError{Node: n.Number(), Lost: true, Text: why.Error()}) })
-	return n.node.Receive(phaseChannel, node.Receiver{Take: func(_ int, header, _ []byte) error {
-		if err := m.Hear(header); err != nil {
-			return fmt.Errorf("%w: %w", node.ErrProtocol, err)
-		}
-		return nil
-	}})
 }

@@ -1,36 +1,38 @@
 package orwl
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/orwl/go-orwl/net/topology"
+	"github.com/orwl/go-orwl/orwl/internal/spread"
 	"github.com/orwl/go-orwl/orwl/placement"
 	"github.com/orwl/go-orwl/resource"
 )
 
-// shares is what placement knows of a program: which task accesses which resource, and
-// how many bytes a resource has. Tasks and resources are numbers.
-type shares struct {
-	accesses []placement.Access // in the order of tasks
-	sizes    []int              // by resource
-	names    []string           // by resource
-}
-
-// sharesOf numbers the tasks in their order, and resources in the order of their first
-// access. The caller holds mu.
-func sharesOf(tasks []*Task) (s shares) {
+// programOf is what placement knows of tasks, and of resources that are named in all. homes are those that
+// are known. The caller holds mu.
+func (rt *Runtime) programOf(tasks []*Task, homes map[string]int, all map[string]*resource.Resource) *spread.Program {
+	p := &spread.Program{Nodes: rt.Nodes(), Machines: rt.grounds.Machines(), Homes: homes, All: slices.Collect(maps.Keys(all))}
 	number := make(map[*resource.Resource]int)
 	for i, t := range tasks {
+		on := spread.Free
+		if t.placed {
+			on = t.on
+		}
+		p.On = append(p.On, on)
 		for _, a := range t.accesses {
 			n, known := number[a.resource]
 			if !known {
-				n = len(s.sizes)
+				n = len(p.Sizes)
 				number[a.resource] = n
-				s.sizes = append(s.sizes, a.resource.InitialSize())
-				s.names = append(s.names, a.resource.Name())
+				p.Sizes = append(p.Sizes, a.resource.InitialSize())
+				p.Names = append(p.Names, a.resource.Name())
 			}
-			s.accesses = append(s.accesses, placement.Access{Task: i, Resource: n, Write: a.mode == resource.Write})
+			p.Accesses = append(p.Accesses, placement.Access{Task: i, Resource: n, Write: a.mode == resource.Write})
 		}
 	}
-	return s
+	return p
 }
 
 // Place proposes a rank of a machine for each task, so that tasks that share much are
@@ -40,8 +42,8 @@ func sharesOf(tasks []*Task) (s shares) {
 func (rt *Runtime) Place(tree *topology.Tree, o placement.Options) (p *placement.Placement, homes map[string]topology.Rank, err error) {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
-	s := sharesOf(rt.tasks)
-	g, err := placement.GraphOf(len(rt.tasks), s.accesses, s.sizes)
+	s := rt.programOf(rt.tasks, nil, nil)
+	g, err := placement.GraphOf(len(rt.tasks), s.Accesses, s.Sizes)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -51,13 +53,13 @@ func (rt *Runtime) Place(tree *topology.Tree, o placement.Options) (p *placement
 	if p, err = placement.Place(tree, g, o); err != nil {
 		return nil, nil, err
 	}
-	ranks, err := p.Homes(len(s.names), s.accesses)
+	ranks, err := p.Homes(len(s.Names), s.Accesses)
 	if err != nil {
 		return nil, nil, err
 	}
-	homes = make(map[string]topology.Rank, len(s.names))
+	homes = make(map[string]topology.Rank, len(s.Names))
 	for i, rank := range ranks {
-		homes[s.names[i]] = rank
+		homes[s.Names[i]] = rank
 	}
 	return p, homes, nil
 }

@@ -1,12 +1,7 @@
 package orwl
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/orwl/go-orwl/net/topology"
-	"github.com/orwl/go-orwl/orwl/placement"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // Placement says where the tasks of a run run and where its resources are kept, as one of
@@ -72,19 +67,23 @@ func (rt *Runtime) placement() Placement {
 	for _, t := range rt.tasks {
 		p.Tasks = append(p.Tasks, rt.taskPlacement(t))
 	}
-	decides := rt.deciders()
+	program := rt.programOf(rt.tasks, rt.said, rt.resources)
+	decides := make(map[string]string)
+	for r, task := range program.Deciders() {
+		decides[program.Names[r]] = rt.tasks[task].name
+	}
 	for _, name := range rt.sorted() {
 		r := ResourcePlacement{Resource: name, Bytes: rt.resources[name].InitialSize(), Home: rt.homes[name]}
-		if _, r.Declared = rt.said[name]; !r.Declared && decides[name] != nil {
-			r.Task = decides[name].name
+		if _, r.Declared = rt.said[name]; !r.Declared {
+			r.Task = decides[name]
 		}
 		p.Resources = append(p.Resources, r)
 	}
-	byIndex := rt.byIndex(rt.tasks)
-	p.Crossing, p.BetweenMachines = rt.crossing(rt.nodesOfTasks(), rt.homes)
-	p.CrossingByIndex, _ = rt.crossing(byIndex, rt.homesFor(rt.tasks, byIndex, rt.said, rt.resources))
-	if rt.machines.mixed() {
-		p.Machines = rt.machines
+	byIndex := program.ByIndex()
+	p.Crossing, p.BetweenMachines = program.Crossing(rt.nodesOfTasks(), rt.homes)
+	p.CrossingByIndex, _ = program.Crossing(byIndex, program.HomesFor(byIndex))
+	if m := program.Machines; m.Mixed() {
+		p.Machines = m
 	}
 	return p
 }
@@ -106,65 +105,4 @@ func (rt *Runtime) nodesOfTasks() []int {
 		on[i] = t.on
 	}
 	return on
-}
-
-// deciders returns the task whose node is the home of a resource, for each resource that
-// a task accesses.
-func (rt *Runtime) deciders() map[string]*Task {
-	decides := make(map[string]*Task)
-	for _, mode := range []resource.Mode{resource.Write, resource.Read} {
-		for _, t := range rt.tasks {
-			for _, a := range t.accesses {
-				if decides[a.resource.Name()] == nil && a.mode == mode {
-					decides[a.resource.Name()] = t
-				}
-			}
-		}
-	}
-	return decides
-}
-
-// crossing returns how many bytes go from node to node in a round, and how many of them from
-// machine to machine, if tasks are on these nodes and resources have these homes. In the canonical order, an access on a node
-// without the present version gets it from the home, and a write on another node sends
-// its version home. The first round fills the nodes; the second is counted.
-func (rt *Runtime) crossing(on []int, homes map[string]int) (bytes, between int64) {
-	s := sharesOf(rt.tasks)
-	slices.SortStableFunc(s.accesses, func(a, b placement.Access) int { return cmp.Compare(a.Resource, b.Resource) })
-	version := make([]int, rt.Nodes()) // that each node has
-	present := 0
-	machine := rt.machines.byNode(rt.Nodes())
-	for rest := s.accesses; len(rest) > 0; {
-		r, n := rest[0].Resource, 1
-		for n < len(rest) && rest[n].Resource == r {
-			n++
-		}
-		home, size := homes[s.names[r]], int64(s.sizes[r])
-		goes := func(round int64, node int) {
-			bytes += round * size
-			if machine[node] != machine[home] {
-				between += round * size
-			}
-		}
-		present++
-		version[home] = present
-		for round := range int64(2) {
-			for _, a := range rest[:n] {
-				node := on[a.Task]
-				if version[node] != present {
-					goes(round, node)
-				}
-				if a.Write {
-					present++
-					version[home] = present
-					if node != home {
-						goes(round, node)
-					}
-				}
-				version[node] = present
-			}
-		}
-		rest = rest[n:]
-	}
-	return bytes, between
 }

@@ -2,14 +2,21 @@ package orwl
 
 import (
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"runtime"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
 
 	"github.com/orwl/go-orwl/net/topology"
+	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/orwl/placement"
 )
+
+// cellBytes is the size of a resource of gridOn.
+const cellBytes = 4096
 
 // pairProgram is three tasks: a writes x; b reads x and writes y; c reads y.
 func pairProgram(rt *Runtime, each func(*Task)) {
@@ -29,35 +36,51 @@ func pairProgram(rt *Runtime, each func(*Task)) {
 	}
 }
 
-// In a round x goes to b, and y goes from b to its home. Nothing goes to c, because b's
-// node has y already.
-func TestCrossing(t *testing.T) {
-	rt := gridOn(t, 0, 2, nil)
-	pairProgram(rt, func(*Task) {})
-	if err := rt.spread(); err != nil {
-		t.Fatal(err)
+// gridOn is a program of one task for each cell of a square grid, as one of several nodes sees it. A
+// task writes its cell and reads the four next to it. The nodes have no network.
+func gridOn(t *testing.T, node, nodes, side int) *Runtime {
+	t.Helper()
+	rt := mustNew(t, Options{Nodes: &Nodes{place: launch.Place{Node: node, Nodes: nodes}}})
+	name := func(i int) string { return fmt.Sprint("cell ", i) }
+	order := rand.New(rand.NewPCG(4, 0)).Perm(side * side)
+	for _, i := range order {
+		rt.Resource(name(i), cellBytes)
 	}
-	for _, c := range []struct {
-		on   []int
-		want int64
-	}{
-		{[]int{0, 1, 1}, 16 + 64},
-		{[]int{0, 0, 0}, 0},
-		{[]int{0, 0, 1}, 64},
-		{[]int{1, 1, 1}, 64},
-		{[]int{0, 1, 0}, 16 + 64},
-	} {
-		if got, _ := rt.crossing(c.on, rt.homesFor(rt.tasks, c.on, rt.said, rt.resources)); got != c.want {
-			t.Errorf("tasks on nodes %d: %d bytes cross, want %d", c.on, got, c.want)
+	for _, i := range order {
+		task := rt.Task(name(i))
+		task.Write(rt.Lookup(name(i)))
+		for _, d := range []struct{ to, at int }{{-side, -1}, {side, -1}, {-1, 0}, {1, side - 1}} {
+			if r := rt.Lookup(name(i + d.to)); r != nil && i%side != d.at {
+				task.Read(r)
+			}
 		}
 	}
-	// Two writers in turns on two nodes: each gets the version of the other.
-	rt = gridOn(t, 0, 2, nil)
-	r := rt.Resource("r", 8)
-	rt.Task("a").Write(r)
-	rt.Task("b").Write(r)
-	if got, _ := rt.crossing([]int{0, 1}, map[string]int{"r": 0}); got != 16 {
-		t.Errorf("two writers: %d bytes cross, want 16", got)
+	return rt
+}
+
+// Every node computes the same nodes of tasks and homes of resources.
+func TestPlacementIsEqualOnEveryNode(t *testing.T) {
+	const nodes = 4
+	var first *Runtime
+	for node := range nodes {
+		rt := gridOn(t, node, nodes, 10)
+		if err := rt.spread(); err != nil {
+			t.Fatal(err)
+		}
+		if node == 0 {
+			first = rt
+			continue
+		}
+		for i, task := range rt.tasks {
+			if first.tasks[i].on != task.on {
+				t.Errorf("task %s is on node %d, by node %d on node %d", task.name, first.tasks[i].on, node, task.on)
+			}
+		}
+		for name, home := range rt.homes {
+			if first.homes[name] != home {
+				t.Errorf("the home of %s is node %d, by node %d it is node %d", name, first.homes[name], node, home)
+			}
+		}
 	}
 }
 
@@ -140,7 +163,7 @@ func TestCrossingIsWhatGoesFromNodeToNode(t *testing.T) {
 
 // Why says what a task accesses, where that is kept, and what another node would change.
 func TestWhyOfARun(t *testing.T) {
-	rt := gridOn(t, 0, 2, nil)
+	rt := gridOn(t, 0, 2, 0)
 	pairProgram(rt, func(*Task) {})
 	if err := rt.spread(); err != nil {
 		t.Fatal(err)
@@ -199,9 +222,10 @@ y         0     8      no task accesses it: a hash of its name decides
 
 // Placement says where a program is too large to be placed, and what a placement saves.
 func TestPlacementSaysHow(t *testing.T) {
-	order := cells(6, 4)
-	rt := gridOn(t, 0, 2, order)
-	spreadGrid(t, rt, order)
+	rt := gridOn(t, 0, 2, 6)
+	if err := rt.spread(); err != nil {
+		t.Fatal(err)
+	}
 	p := rt.placement()
 	if p.ByIndex || p.Crossing > 15*cellBytes || p.CrossingByIndex < 2*p.Crossing {
 		t.Errorf("%d bytes cross, %d by index; by index %v", p.Crossing, p.CrossingByIndex, p.ByIndex)
@@ -210,10 +234,10 @@ func TestPlacementSaysHow(t *testing.T) {
 		t.Error(p)
 	}
 	a := rt.tasks[0].accesses[0]
-	for range mostPlaced {
-		rt.tasks[0].accesses = append(rt.tasks[0].accesses, a)
+	rt.tasks[0].accesses = slices.Repeat([]*Access{a}, 262_145)
+	if err := rt.spread(); err != nil {
+		t.Fatal(err)
 	}
-	spreadGrid(t, rt, order)
 	if p := rt.placement(); !p.ByIndex || !strings.Contains(p.String(), "too large") {
 		t.Errorf("by index %v", p.ByIndex)
 	}
@@ -223,7 +247,7 @@ func TestPlacementSaysHow(t *testing.T) {
 // d. In their order a and b are on node 0.
 func TestPlacementComparesWithDealing(t *testing.T) {
 	const much, little = 1 << 16, 8
-	rt := gridOn(t, 0, 2, nil)
+	rt := gridOn(t, 0, 2, 0)
 	a, b, c, d := rt.Task("a"), rt.Task("b"), rt.Task("c"), rt.Task("d")
 	for _, s := range []struct {
 		name         string
@@ -240,4 +264,29 @@ func TestPlacementComparesWithDealing(t *testing.T) {
 	if p := rt.placement(); p.Crossing != little || p.CrossingByIndex != 2*much {
 		t.Errorf("%d bytes cross, %d by index, want %d and %d", p.Crossing, p.CrossingByIndex, little, 2*much)
 	}
+}
+
+// TestMachinesOfARun has two machines with two nodes each. Every node knows them.
+func TestMachinesOfARun(t *testing.T) {
+	nodes := crewOf(t, 4, divided)
+	defer disband(t, nodes)
+	each(nodes, func(i int, n *Nodes) {
+		rt := mustNew(t, Options{Nodes: n})
+		for node, name := range []string{"a", "b", "c", "d"} {
+			r := rt.Resource(name, 16)
+			rt.Home(r, node)
+			task := rt.Task(name).On((node + 1) % 4) // on the other machine
+			task.Write(r)
+			task.Each(1, idle)
+		}
+		if err := rt.Run(t.Context()); err != nil {
+			t.Errorf("node %d: %v", i, err)
+			return
+		}
+		p := rt.Placement()
+		const want = "64 of them go from machine to machine; the nodes of each machine: 0 2, 1 3\n"
+		if fmt.Sprint(p.Machines) != "[[0 2] [1 3]]" || p.BetweenMachines != 64 || !strings.Contains(p.String(), want) {
+			t.Errorf("node %d: %+v\n%s", i, p, p.String())
+		}
+	})
 }

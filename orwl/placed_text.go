@@ -6,6 +6,7 @@ import (
 	"strings"
 	"text/tabwriter"
 
+	"github.com/orwl/go-orwl/orwl/internal/spread"
 	"github.com/orwl/go-orwl/orwl/placement"
 )
 
@@ -16,7 +17,7 @@ func (p Placement) String() string {
 	fmt.Fprintf(&b, "%d tasks and %d resources on %s, as node %d knows it\n", len(p.Tasks), len(p.Resources), nodesIn(p.Nodes), p.Node)
 	fmt.Fprintf(&b, "%d bytes go from node to node in a round; with tasks dealt in their order it would be %d\n", p.Crossing, p.CrossingByIndex)
 	if p.Machines != nil {
-		fmt.Fprintf(&b, "%d of them go from machine to machine; the nodes of each machine: %v\n", p.BetweenMachines, machines(p.Machines))
+		fmt.Fprintf(&b, "%d of them go from machine to machine; the nodes of each machine: %v\n", p.BetweenMachines, spread.Machines(p.Machines))
 	}
 	b.WriteByte('\n')
 	tasks := tabwriter.NewWriter(&b, 0, 0, 2, ' ', 0)
@@ -115,6 +116,7 @@ func (rt *Runtime) elsewhere(task, node int) int64 {
 	defer rt.mu.Unlock()
 	on := rt.nodesOfTasks()
 	on[task] = node
-	bytes, _ := rt.crossing(on, rt.homesFor(rt.tasks, on, rt.said, rt.resources))
+	program := rt.programOf(rt.tasks, rt.said, rt.resources)
+	bytes, _ := program.Crossing(on, program.HomesFor(on))
 	return bytes
 }

@@ -10,7 +10,6 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/net/wire"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -302,47 +301,5 @@ func TestRelaxedAlone(t *testing.T) {
 	})
 	if err := rt.Run(context.Background()); err != nil {
 		t.Error(err)
-	}
-}
-
-// A guard stands on the machines of all nodes, with its ranks under each of them.
-func TestTreeOfGuard(t *testing.T) {
-	parse := func(text string) *topology.Tree {
-		tree, err := topology.Parse(text)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return tree
-	}
-	for _, c := range []struct {
-		machines []string // with a name, or nodes that share no memory
-		ranks    int
-		want     string
-	}{
-		{[]string{"core:4", "core:4"}, 4, "node:2 core:4"},
-		{[]string{"socket:2 core:4", "socket:2 core:4", "socket:2 core:4"}, 4, "node:3 socket:2 core:2"},
-		{[]string{"socket:2 core:4", "core:4"}, 3, "node:2 rank:3"},
-		{[]string{"node:2 core:4", "node:2 core:4"}, 3, "node:2 rank:3"},
-		{[]string{"core:4 a", "core:4 a"}, 4, "node:2 core:4"},
-		{[]string{"core:4 a", "core:4 a", "core:4 b", "core:4 b"}, 4, "group:2 node:2 core:4"},
-		{[]string{"core:4 a", "core:2 a", "core:4 b", "core:4 b"}, 3, "group:2 node:2 rank:3"},
-		{[]string{"core:4 a", "core:4 a", "core:4 b"}, 4, "node:3 core:4"},
-		{[]string{"core:4 a", "core:4 b", "core:4 a", "core:4 b"}, 4, "node:4 core:4"},
-		{[]string{"core:4 a", "core:4 a", "core:4", "core:4"}, 4, "node:4 core:4"},
-	} {
-		var grounds []ground
-		for _, text := range c.machines {
-			on := ground{}
-			if words := strings.Fields(text); !strings.Contains(words[len(words)-1], ":") {
-				on.Machine = words[len(words)-1]
-				text = strings.TrimSuffix(text, " "+on.Machine)
-			}
-			on.tree = parse(text)
-			grounds = append(grounds, on)
-		}
-		tree, err := treeOf(grounds, 0, c.ranks)
-		if err != nil || tree.String() != c.want {
-			t.Errorf("%v with %d ranks: %v, %v, want %s", c.machines, c.ranks, tree, err, c.want)
-		}
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/orwl/go-orwl/orwl/internal/meeting"
+	"github.com/orwl/go-orwl/orwl/internal/spread"
 	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -38,13 +39,13 @@ type Runtime struct {
 	permits   map[string]permit
 	relaxed   map[string]bool // resources that Relaxed has declared
 	tooLarge  bool            // to place tasks on nodes
-	machines  machines        // of the nodes, as soon as the run has begun
+	grounds   spread.Grounds  // of the nodes, as soon as the run has begun
 	program   []byte          // a digest of it, in a run of several nodes
 	back      func(ctx context.Context) error
 	seats     seats
 	phases    []*Phase // that have joined and not ended
 
-	meeting *meeting.Meeting       // of phases
+	meeting *meeting.Meeting       // of phases, as soon as the run has begun
 	seen    sightings              // of accesses, while it runs
 	guards  atomic.Pointer[guards] // of a run of several nodes, once it has been started
 }
@@ -108,7 +109,6 @@ func New(o Options) (*Runtime, error) {
 	if err := o.Nodes.take(); err != nil {
 		return nil, err
 	}
-	rt.meeting = o.Nodes.meeting()
 	if o.FaultPages {
 		rt.pages = new(resource.FaultPages)
 	}

@@ -6,7 +6,7 @@ import (
 
 	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/net/topology/host"
-	"github.com/orwl/go-orwl/orwl/placement"
+	"github.com/orwl/go-orwl/orwl/internal/spread"
 )
 
 // seats say how many workers this node has, and on which CPUs they run.
@@ -56,7 +56,7 @@ func (rt *Runtime) seatsFor(tasks []*Task) (s seats, err error) {
 	}
 	s.workers = min(runtime.GOMAXPROCS(0), len(steps))
 	if rt.Nodes() == 1 && !rt.o.PinWorkers {
-		seatByIndex(steps, s.workers)
+		take(steps, spread.SeatsByIndex(len(steps), s.workers))
 		return s, nil
 	}
 	tree := rt.o.machine()
@@ -69,35 +69,18 @@ func (rt *Runtime) seatsFor(tasks []*Task) (s seats, err error) {
 	if rt.o.PinWorkers {
 		s.cpus = tree
 	}
-	return s, placeSteps(steps, tree)
+	at, err := rt.programOf(steps, nil, nil).Seats(tree)
+	if err == nil {
+		take(steps, at)
+	}
+	return s, err
 }
 
-func seatByIndex(steps []*Task, workers int) {
+// take gives step tasks their seats.
+func take(steps []*Task, seats []int) {
 	for i, t := range steps {
-		t.step.seat = int16(i * workers / len(steps))
+		t.step.seat = int16(seats[i])
 	}
-}
-
-// placeSteps places step tasks on the ranks of a tree, one for each worker. Too many
-// accesses are dealt by index: see mostPlaced.
-func placeSteps(steps []*Task, tree *topology.Tree) error {
-	s := sharesOf(steps)
-	if len(s.accesses) > mostPlaced {
-		seatByIndex(steps, tree.Ranks())
-		return nil
-	}
-	g, err := placement.GraphOf(len(steps), s.accesses, s.sizes)
-	if err != nil {
-		return fmt.Errorf("orwl: placing tasks on workers: %w", err)
-	}
-	p, err := placement.Place(tree, g, placement.Options{})
-	if err != nil {
-		return fmt.Errorf("orwl: placing tasks on workers: %w", err)
-	}
-	for i, t := range steps {
-		t.step.seat = int16(p.Rank[i])
-	}
-	return nil
 }
 
 // pin binds the worker to its CPU if the pool has CPUs. The worker calls unpin at its end.

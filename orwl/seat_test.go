@@ -2,11 +2,14 @@ package orwl
 
 import (
 	"errors"
+	"fmt"
+	"math/rand/v2"
 	"runtime"
 	"testing"
 
 	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/net/topology/host"
+	"github.com/orwl/go-orwl/resource"
 )
 
 // idle is the body of a step that computes nothing.
@@ -20,37 +23,40 @@ func stepGrid(rt *Runtime) {
 }
 
 // cutOfSeats counts the pairs of neighbours that run on one node and have different home
-// workers.
-func cutOfSeats(rt *Runtime, order []cell) int {
-	at := make(map[cell]int)
-	for i, task := range rt.tasks {
-		if task.here() {
-			at[order[i]] = int(task.step.seat)
+// workers. Each neighbour reads what the other one writes.
+func cutOfSeats(rt *Runtime) (cut int) {
+	writer := make(map[*resource.Resource]*Task)
+	for _, task := range rt.tasks {
+		writer[task.accesses[0].resource] = task
+	}
+	for _, task := range rt.tasks {
+		for _, a := range task.accesses[1:] {
+			if other := writer[a.resource]; task.here() && other.here() && task.step.seat != other.step.seat {
+				cut++
+			}
 		}
 	}
-	return cutOf(at)
+	return cut / 2
 }
 
 // Neighbours share a worker, on a node of several and where workers are pinned.
 func TestNeighboursShareAWorker(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	const side = 12
-	order := cells(side, 1)
 	for _, c := range []struct {
 		name  string
 		nodes int
 		pin   bool
 		most  int // a straight cut through the node's tasks, and a quarter more
 	}{{"pinned", 1, true, side * 5 / 4}, {"two nodes", 2, false, side / 2 * 5 / 4}} {
-		rt := gridOn(t, 0, c.nodes, order)
+		rt := gridOn(t, 0, c.nodes, side)
 		rt.o.Tree = topology.FromCPUs([]topology.CPU{{Number: 0}, {Number: 1, Core: 1}})
 		rt.o.PinWorkers = c.pin
 		stepGrid(rt)
-		spreadGrid(t, rt, order)
-		if err := rt.seat(); err != nil {
+		if err := errors.Join(rt.spread(), rt.seat()); err != nil {
 			t.Fatal(err)
 		}
-		if cut := cutOfSeats(rt, order); cut == 0 || cut > c.most {
+		if cut := cutOfSeats(rt); cut == 0 || cut > c.most {
 			t.Errorf("%s: workers cut %d pairs of neighbours, want 1 to %d", c.name, cut, c.most)
 		}
 		if rt.seats.workers != 2 || (rt.seats.cpus != nil) != c.pin {
@@ -62,17 +68,15 @@ func TestNeighboursShareAWorker(t *testing.T) {
 // Pinned workers are not more than the CPUs, unpinned ones are GOMAXPROCS.
 func TestNumberOfWorkers(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(4))
-	order := cells(4, 0)
 	for _, c := range []struct {
 		pin     bool
 		workers int
 	}{{false, 4}, {true, 3}} {
-		rt := gridOn(t, 0, 1, order)
+		rt := gridOn(t, 0, 1, 4)
 		rt.o.Tree = topology.FromCPUs([]topology.CPU{{Number: 0}, {Number: 1, Core: 1}, {Number: 2, Core: 2}})
 		rt.o.PinWorkers = c.pin
 		stepGrid(rt)
-		spreadGrid(t, rt, order)
-		if err := rt.seat(); err != nil {
+		if err := errors.Join(rt.spread(), rt.seat()); err != nil {
 			t.Fatal(err)
 		}
 		if rt.seats.workers != c.workers {
@@ -106,16 +110,17 @@ func TestRunEndsIfWorkersCannotBePinned(t *testing.T) {
 // nodes, which place them alone. No task has On, so this is also what nodes agree on.
 func TestPlacedStepsComputeTheSame(t *testing.T) {
 	const side, rounds = 6, 20
-	order := cells(side, 2)
+	order := rand.New(rand.NewPCG(2, 0)).Perm(side * side)
+	name := func(i int) string { return fmt.Sprint("cell ", i) }
 	program := func(o Options) *Runtime {
 		rt := mustNew(t, o)
 		for _, c := range order {
-			rt.Resource(c.String(), 8)
+			rt.Resource(name(c), 8)
 		}
 		for i, c := range order {
-			task := rt.Task(c.String())
-			own := task.Write(rt.Lookup(c.String()))
-			near := task.Read(rt.Lookup(cell{(c.row + 1) % side, c.col}.String()))
+			task := rt.Task(name(c))
+			own := task.Write(rt.Lookup(name(c)))
+			near := task.Read(rt.Lookup(name((c + side) % (side * side))))
 			task.Each(rounds, func(int) error {
 				Write[uint64](own)[0] += Read[uint64](near).At(0)*3 + uint64(i) + 1
 				return nil
@@ -145,8 +150,8 @@ func TestPlacedStepsComputeTheSame(t *testing.T) {
 			t.Errorf("node %d: %d bytes cross, %d by index: want fewer", i, p.Crossing, p.CrossingByIndex)
 		}
 		for _, c := range order {
-			got, gotVersion := content(t, rt.Lookup(c.String()))
-			want, wantVersion := content(t, alone.Lookup(c.String()))
+			got, gotVersion := content(t, rt.Lookup(name(c)))
+			want, wantVersion := content(t, alone.Lookup(name(c)))
 			if got[0] != want[0] || gotVersion != wantVersion {
 				t.Errorf("node %d: %v is %d of version %d, want %d of version %d", i, c, got[0], gotVersion, want[0], wantVersion)
 			}

@@ -5,11 +5,11 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"maps"
 	"slices"
 
 	"github.com/orwl/go-orwl/orwl/internal/message"
+	"github.com/orwl/go-orwl/orwl/internal/spread"
 	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -70,44 +70,41 @@ func (rt *Runtime) checkNode(node int) error {
 // here reports whether a task runs on this node.
 func (t *Task) here() bool { return t.on == t.rt.Node() }
 
-// spread decides the node of each task and the home of each resource.
-func (rt *Runtime) spread() error {
-	rt.said = rt.homes
-	on, tooLarge, err := rt.divide(rt.tasks, rt.said)
+// meetGrounds learns which nodes share a machine and, if relaxed access needs it, what their
+// machines look like.
+func (rt *Runtime) meetGrounds(ctx context.Context) error {
+	n := rt.o.Nodes
+	if !n.many() {
+		return nil
+	}
+	mine := spread.Ground{Machine: n.node.Machine()}
+	if len(rt.relaxed) > 0 {
+		mine.Tree = rt.o.machine()
+	}
+	texts, err := n.Gather(ctx, "ground", mine.Encode())
 	if err != nil {
 		return err
 	}
-	rt.tooLarge = tooLarge
-	rt.homes = rt.homesFor(rt.tasks, on, rt.said, rt.resources)
+	if rt.grounds, err = spread.ParseGrounds(texts); err == nil {
+		rt.grounds[n.Number()] = mine
+	}
+	return err
+}
+
+// spread decides the node of each task and the home of each resource.
+func (rt *Runtime) spread() error {
+	rt.said = rt.homes
+	p := rt.programOf(rt.tasks, rt.said, rt.resources)
+	on, err := p.Divide()
+	if err != nil {
+		return err
+	}
+	rt.tooLarge = p.Dealt()
+	rt.homes = p.HomesFor(on)
 	for i, t := range rt.tasks {
 		t.on = on[i]
 	}
 	return nil
-}
-
-// homesFor returns the homes that are known, and those of resources whose home is not, if each
-// of the tasks is on the given node. On one node it returns nil: a resource that is not in the
-// map has its home on node 0.
-func (rt *Runtime) homesFor(tasks []*Task, on []int, known map[string]int, resources map[string]*resource.Resource) map[string]int {
-	if rt.Nodes() == 1 {
-		return nil
-	}
-	homes := maps.Clone(known)
-	for _, mode := range []resource.Mode{resource.Write, resource.Read} {
-		for i, t := range tasks {
-			for _, a := range t.accesses {
-				if _, known := homes[a.resource.Name()]; !known && a.mode == mode {
-					homes[a.resource.Name()] = on[i]
-				}
-			}
-		}
-	}
-	for name := range resources {
-		if _, known := homes[name]; !known {
-			homes[name] = heaviest(name, rt.Nodes())
-		}
-	}
-	return homes
 }
 
 // keep makes homes those of the run. A reader of the old ones goes on with them.
@@ -118,20 +115,6 @@ func (rt *Runtime) keep(homes map[string]int) {
 		more.homes = homes
 		rt.guards.Store(&more)
 	}
-}
-
-// heaviest is the node of the greatest hash with the name: of those that move when
-// the number of nodes grows by one, there are as few as can be.
-func heaviest(name string, nodes int) (best int) {
-	greatest := uint64(0)
-	for n := range nodes {
-		h := fnv.New64a()
-		fmt.Fprintf(h, "%s on %d", name, n)
-		if s := h.Sum64(); s > greatest {
-			best, greatest = n, s
-		}
-	}
-	return best
 }
 
 // agree makes sure that all nodes have declared the same program.

@@ -32,7 +32,7 @@ func (rt *Runtime) start(r *run) error {
 		return err
 	}
 	if n := rt.o.Nodes; !n.many() || !n.back { // they have met
-		if err := rt.meetMachines(r.ctx); err != nil {
+		if err := rt.meetGrounds(r.ctx); err != nil {
 			return err
 		}
 	}
@@ -42,11 +42,11 @@ func (rt *Runtime) start(r *run) error {
 	if err := rt.permitted(); err != nil {
 		return err
 	}
+	if err := rt.meet(); err != nil {
+		return err
+	}
 	if rt.o.Nodes.many() {
 		rt.program = rt.digest(s, rt.tasks, rt.resources, rt.homes)
-		if err := rt.o.Nodes.meets(rt.meeting); err != nil {
-			return err
-		}
 		if rt.o.Nodes.back {
 			return rt.startAgain(r)
 		}

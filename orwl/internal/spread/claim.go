@@ -1,4 +1,4 @@
-package orwl
+package spread
 
 import (
 	"cmp"
@@ -55,28 +55,28 @@ func members(all []int) map[int]bool {
 	return set
 }
 
-// claimed returns the node of each piece, of which there is one for each rank of m.tree. Groups
-// of pieces get machines with as many nodes, then the pieces of each group get nodes there.
-func (rt *Runtime) claimed(tasks []*Task, homes map[string]int, piece []int, s shares, m machines) []int {
+// claimed returns the node of each piece, of which there is one for each node. Groups of pieces get
+// machines with as many nodes, then the pieces of each group get nodes there.
+func (p *Program) claimed(piece []int, m Machines) []int {
 	byNode, byMachine := make(claims), make(claims)
-	group, machine := m.groups(), m.byNode(rt.Nodes())
+	group, machine := m.groups(), m.byNode(p.Nodes)
 	add := func(piece, node int, tasks, bytes int64) {
 		byNode.add(piece, node, tasks, bytes)
 		byMachine.add(group[piece], machine[node], tasks, bytes)
 	}
-	for i, t := range tasks {
-		if t.placed {
-			add(piece[i], t.on, 1, 0)
+	for i, on := range p.On {
+		if on != Free {
+			add(piece[i], on, 1, 0)
 		}
 	}
-	for _, a := range s.accesses {
-		if home, said := homes[s.names[a.Resource]]; said {
-			add(piece[a.Task], home, 0, int64(s.sizes[a.Resource])+placement.HandOverWeight)
+	for _, a := range p.Accesses {
+		if home, said := p.Homes[p.Names[a.Resource]]; said {
+			add(piece[a.Task], home, 0, int64(p.Sizes[a.Resource])+placement.HandOverWeight)
 		}
 	}
 	all := upTo(len(m))
 	on := byMachine.match(all, all, func(group, at int) bool { return len(m[group]) == len(m[at]) })
-	node := make([]int, rt.Nodes())
+	node := make([]int, p.Nodes)
 	first := 0
 	for g, nodes := range m {
 		pieces := upTo(first + len(nodes))[first:]

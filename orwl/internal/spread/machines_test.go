@@ -1,9 +1,11 @@
-package orwl
+package spread
 
 import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/orwl/go-orwl/net/topology"
 )
 
 func TestMachinesOf(t *testing.T) {
@@ -20,15 +22,15 @@ func TestMachinesOf(t *testing.T) {
 		{"a - a - b", "0 2, 1, 3, 4", true, "group:4 node:2+1*3"},
 		{"a b b b a", "0 4, 1 2 3", true, "group:2 node:2+3"},
 	} {
-		var names [][]byte
+		var names []string
 		for _, name := range strings.Fields(c.names) {
-			names = append(names, []byte(strings.Trim(name, "-")))
+			names = append(names, strings.Trim(name, "-"))
 		}
-		m := machinesOf(names)
-		if m.String() != c.want || m.mixed() != c.mixed {
-			t.Errorf("%s: %v, mixed %t, want %s, %t", c.names, m, m.mixed(), c.want, c.mixed)
+		m := MachinesOf(names)
+		if m.String() != c.want || m.Mixed() != c.mixed {
+			t.Errorf("%s: %v, mixed %t, want %s, %t", c.names, m, m.Mixed(), c.want, c.mixed)
 		}
-		tree, err := m.orOne(len(names)).tree()
+		tree, err := topology.Parse(m.orOne(len(names)).level())
 		if err != nil {
 			t.Errorf("%s: %v", c.names, err)
 			continue
@@ -43,25 +45,25 @@ func TestMachinesOf(t *testing.T) {
 // on a node draws its part of the grid to the machine of that node.
 func TestMachinesAreALevel(t *testing.T) {
 	const side = 8
-	m := machines{{0, 3}, {1, 2}}
+	m := Machines{{0, 3}, {1, 2}}
 	of := m.byNode(4)
 	for seed := range uint64(4) {
 		for node := range 4 {
-			for how, put := range map[string]func(rt *Runtime, order []cell){
-				"On": func(rt *Runtime, order []cell) {
+			for how, put := range map[string]func(p *Program, order []cell){
+				"On": func(p *Program, order []cell) {
 					for i, c := range order {
 						if c.row+c.col < 2 {
-							rt.tasks[i].On(node)
+							p.On[i] = node
 						}
 					}
 				},
-				"Home": func(rt *Runtime, _ []cell) { rt.Home(rt.Lookup("0,0"), node) },
+				"Home": func(p *Program, _ []cell) { p.Homes["0,0"] = node },
 			} {
 				order := cells(side, seed)
-				rt := gridOn(t, 0, 4, order)
-				rt.machines = m
-				put(rt, order)
-				at := spreadGrid(t, rt, order)
+				p := grid(4, order)
+				p.Machines = m
+				put(p, order)
+				at := divide(t, p, order)
 				if at[cell{0, 0}] != node {
 					t.Errorf("%s, order %d: the corner is on node %d, want %d", how, seed, at[cell{0, 0}], node)
 				}
@@ -88,11 +90,11 @@ func TestMachinesOfDifferentSizes(t *testing.T) {
 	for _, corner := range []cell{{0, 0}, {0, side - 1}, {side - 1, 0}, {side - 1, side - 1}} {
 		for home := range 3 {
 			order := cells(side, 7)
-			rt := gridOn(t, 0, 3, order)
-			rt.machines = machines{{1}, {0, 2}}
-			rt.Home(rt.Lookup(corner.String()), home)
+			p := grid(3, order)
+			p.Machines = Machines{{1}, {0, 2}}
+			p.Homes[corner.String()] = home
 			count := make([]int, 3)
-			for _, node := range spreadGrid(t, rt, order) {
+			for _, node := range divide(t, p, order) {
 				count[node]++
 			}
 			if fmt.Sprint(count) != "[12 12 12]" {
@@ -100,29 +102,4 @@ func TestMachinesOfDifferentSizes(t *testing.T) {
 			}
 		}
 	}
-}
-
-// TestMachinesOfARun has two machines with two nodes each. Every node knows them.
-func TestMachinesOfARun(t *testing.T) {
-	nodes := crewOf(t, 4, divided)
-	defer disband(t, nodes)
-	each(nodes, func(i int, n *Nodes) {
-		rt := mustNew(t, Options{Nodes: n})
-		for node, name := range []string{"a", "b", "c", "d"} {
-			r := rt.Resource(name, 16)
-			rt.Home(r, node)
-			task := rt.Task(name).On((node + 1) % 4) // on the other machine
-			task.Write(r)
-			task.Each(1, idle)
-		}
-		if err := rt.Run(t.Context()); err != nil {
-			t.Errorf("node %d: %v", i, err)
-			return
-		}
-		p := rt.Placement()
-		const want = "64 of them go from machine to machine; the nodes of each machine: 0 2, 1 3\n"
-		if fmt.Sprint(p.Machines) != "[[0 2] [1 3]]" || p.BetweenMachines != 64 || !strings.Contains(p.String(), want) {
-			t.Errorf("node %d: %+v\n%s", i, p, p.String())
-		}
-	})
 }
