@@ -61,7 +61,7 @@ type cohort struct {
 	tl           uint64
 	passed       uint64 // CountInline: passes in a row, when the rank acquired
 	count        word   // the other CohortCounts
-	queue        *queue // the local one, if its waiters give up
+	queue        *queue // the local part, if it is MCS
 }
 
 // newCohort is the lock for a rank. The locals' homes are the elements' tail ranks, so that
@@ -78,6 +78,7 @@ func newCohort(g cohortGlobal, l cohortLocal) func(*Lock, rma.Window) Mutex {
 		c.initPart(&c.below, tail, base{c.base.rank, c.base.rank + rma.Disp(l.words.Home)})
 		c.initPart(&c.above, c.home, base{c.base.home, c.base.rank + rma.Disp(globalRank)})
 		c.local = l.new(&c.below)
+		c.queue, _ = c.local.(*queue)
 		c.global = g.new(&c.above, tail)
 		if givesUp(g, l) {
 			c.mayGiveUp()
@@ -143,8 +144,8 @@ func (c *cohort) Release() {
 	if !c.end(writing) {
 		return
 	}
-	if !c.local.alone() {
-		if passed := c.passes(); passed+1 < c.tl && c.pass(passed+1) {
+	if succ, known := c.neighbour(); known {
+		if passed := c.passes(); passed+1 < c.tl && c.pass(succ, passed+1) {
 			c.counts.passed.Inc()
 			c.mergeReturns()
 			return
@@ -156,12 +157,22 @@ func (c *cohort) Release() {
 	c.mergeReturns()
 }
 
+// neighbour reports whether the rank knows of a waiter in its element. In a queue it says which
+// one, so that pass need not read it again.
+func (c *cohort) neighbour() (succ uint64, known bool) {
+	if c.queue == nil {
+		return 0, !c.local.alone()
+	}
+	succ = c.queue.successor()
+	return succ, succ != 0
+}
+
 // pass gives the local lock to a neighbour, for the n-th time in a row, and reports whether
 // there was one that still wants it.
-func (c *cohort) pass(n uint64) bool {
+func (c *cohort) pass(succ, n uint64) bool {
 	c.setPasses(n)
 	if c.queue != nil {
-		return c.queue.pass(c.queue.successor(), n+climb)
+		return c.queue.pass(succ, n+climb)
 	}
 	c.local.leave(n + climb)
 	return true
@@ -169,7 +180,7 @@ func (c *cohort) pass(n uint64) bool {
 
 // patience is the context of a wait.
 func (c *cohort) patience(ctx context.Context) context.Context {
-	if c.queue == nil {
+	if c.queue == nil || !c.queue.aborts {
 		return forever()
 	}
 	return ctx
@@ -205,19 +216,20 @@ func givesUp(g cohortGlobal, l cohortLocal) bool {
 
 // mayGiveUp lets waiters give up in both parts.
 func (c *cohort) mayGiveUp() {
-	c.queue = c.local.(*queue)
 	c.queue.aborts = true
 	switch global := c.global.(type) {
 	case *queue:
-		global.aborts, global.shared, global.looks = true, true, true
+		global.aborts, global.looks = true, true
 	case *ownQueue:
 		global.aborts = true
 	}
 }
 
-// sharedQueue is a queue with one node for each element.
-func sharedQueue(h *handle, node Rank) *queue {
-	return padded(newQueue(h, h.atHome(0), node, 0, false))
+// sharedQueue is a queue with one node for each element, whose tail is some word of the lock.
+func sharedQueue(h *handle, tail word, node Rank, base int) *queue {
+	q := padded(newQueue(h, tail, node, base, false))
+	q.shared = true
+	return q
 }
 
 // ownQueue is a queue with one node for each rank. The element remembers which node is
@@ -284,7 +296,7 @@ func cohortGlobals() []cohortGlobal {
 			if h.o.OwnNode {
 				return newOwnQueue(h, node)
 			}
-			return sharedQueue(h, node)
+			return sharedQueue(h, h.atHome(0), node, 0)
 		}, "T_L,N in a row", Operations{Atomics: 2, Gets: 1}},
 		{"P2P", Words{Home: 1, Rank: nodeWords}, newP2P, "T_L,N in a row", Operations{Atomics: 2, Gets: 1}},
 	}
@@ -296,7 +308,7 @@ func cohortLocals() []cohortLocal {
 			Cost{Uncontended: Operations{Atomics: 1, Puts: 1, Gets: 2}, Contended: Operations{Atomics: 1, Puts: 3, Gets: 3, Unbounded: true}}},
 		{"TKT", wordsOfTKT(nil, Options{}), newTKTPart,
 			Cost{Uncontended: Operations{Atomics: 2, Gets: 3}, Contended: Operations{Atomics: 2, Gets: 4}}},
-		{"MCS", Words{Home: 1, Rank: nodeWords}, func(h *handle) local { return sharedQueue(h, h.rank) },
+		{"MCS", Words{Home: 1, Rank: nodeWords}, func(h *handle) local { return padded(newQueue(h, h.atHome(0), h.rank, 0, false)) },
 			Cost{Uncontended: Operations{Atomics: 2}, Contended: Operations{Atomics: 1, Puts: 2}}},
 		{"CLH", wordsOfCLH(nil, Options{}), newCLHPart,
 			Cost{Uncontended: Operations{Atomics: 1, Puts: 1, Gets: 2}, Contended: Operations{Atomics: 1, Puts: 1, Gets: 3}}},

@@ -89,8 +89,9 @@ func (l *cst) join() {
 		return
 	}
 	node := l.find()
-	l.local = padded(newQueue(&l.below, l.below.at(node, cstLocal), l.rank, cstOwn, false))
-	l.global = padded(newQueue(&l.above, l.above.atHome(cstTail), node, cstGlobal, false))
+	l.queue = padded(newQueue(&l.below, l.below.at(node, cstLocal), l.rank, cstOwn, false))
+	l.local = l.queue
+	l.global = sharedQueue(&l.above, l.above.atHome(cstTail), node, cstGlobal)
 	l.mayGiveUp()
 }
 

@@ -29,8 +29,11 @@ import (
 // one more Put to it; with a successor one Put to it instead of the CAS of the tail, or
 // a CAS if the successor may give up.
 //
-// Line numbers refer to listings 2 (enter) and 3 (leave). Lines 2-4 prepare the node;
-// here a node's next and status are zero between two turns, which spares both Puts.
+// Line numbers refer to listings 2 (enter) and 3 (leave). Lines 2-4 prepare the node. Here its
+// next is zero between two turns, because the releaser clears it after the hand-over. The status
+// keeps the last grant until the rank queues up again (stale), so that no rank waits for the Put
+// that clears it. A rank that waited for no other spares both Puts. The other ranks of an
+// element expect the node that they share as it was: there the grant is cleared at once.
 type queue struct {
 	h      *handle
 	tail   word
@@ -43,6 +46,7 @@ type queue struct {
 	aborts bool   // waiters may give up
 	pos    uint64 // the own node, or the skipped node in whose place the holder stands
 	shared bool   // the other ranks of an element use the own node, too
+	stale  bool   // the status has the last grant
 	looks  bool   // the own node may have been abandoned
 }
 
@@ -76,6 +80,10 @@ func (q *queue) of(name uint64, i int) word {
 
 // enter queues up and returns the predecessor's grant, or none if the queue was empty.
 func (q *queue) enter(ctx context.Context) (grant uint64, err error) {
+	if q.stale {
+		q.stale = false
+		q.status.Store(0) // l. 4
+	}
 	if q.looks && q.status.Load() != 0 {
 		if back, grant, err := q.rejoin(ctx); back || err != nil {
 			return grant, err
@@ -101,8 +109,15 @@ func (q *queue) wait(ctx context.Context) (grant uint64, err error) {
 	if grant, err = q.status.await(ctx, rma.IsNot(0)); err != nil {
 		return q.quit(err)
 	}
-	q.status.Store(0)
+	q.took()
 	return grant, nil
+}
+
+// took clears the grant that the rank has read, or leaves that to its next enter.
+func (q *queue) took() {
+	if q.stale = !q.shared; q.shared {
+		q.status.Store(0)
+	}
 }
 
 // tryEnter enters the queue if it is empty, and reports whether it did.

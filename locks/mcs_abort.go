@@ -54,7 +54,7 @@ func (q *queue) quit(err error) (grant uint64, _ error) {
 	if q.h.broken() {
 		return none, q.h.fail(err)
 	}
-	q.status.Store(0)
+	q.took()
 	return grant, nil
 }
 

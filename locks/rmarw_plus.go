@@ -57,7 +57,9 @@ func newRMARWPlus(lock *Lock, w rma.Window) Mutex {
 	n, numbers := l.topo.Levels(), upperLevels(l.topo)
 	tail := l.topo.TailRank(n, l.topo.Element(l.rank, n))
 	l.tree = newTree(&l.handle, numbers, rwLevels)
-	l.levels[len(numbers)-1].stand(uint64(tail) + 1)
+	finest := &l.levels[len(numbers)-1]
+	finest.stand(uint64(tail) + 1)
+	finest.shared = true
 	l.initCounters()
 	if l.tl = uint64(l.o.TL[n-1]); n == 1 {
 		l.tl = min(l.tl, l.tw)
