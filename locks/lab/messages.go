@@ -16,11 +16,17 @@ import (
 //	posted: requests so far         issued: tickets given     arrived: answers so far, by rank 0
 //	                                done: answers taken       left: threads that have ended
 //
-// A thread issues a request on the main path: one acquisition with high priority. Then it is on
+// A thread issues a request on the main path: one acquisition with high priority. It sends the message
+// behind the release, because a Release completes what the holder has put, and MPI_Isend waits for no
+// network. The server sends as MPI_Send sends a short message: it waits for no acknowledgement. Then the thread is on
 // the progress path until its request is done: it acquires with low priority, takes an answer if
 // there is one, also if another thread waits for it, and releases. An acquisition is productive if it has
 // issued a request or taken an answer. Progress efficiency is the share of such acquisitions
 // (§3.2).
+//
+// With a number of iterations the threads share them (§3.4.1, "scheduled cooperatively"): a thread that gets the
+// lock seldom makes fewer, and none waits for the others at the end. Latency and message rate are those of all
+// threads over the whole run, so that a thread's long wait counts wherever it comes.
 
 // The words of the engine, in the data of ranks 0 and 1.
 const (
@@ -110,7 +116,7 @@ func (r *player) messages(pipeline int) error {
 		return err
 	}
 	if r.w.Rank() == serverAt {
-		err = r.serve(bytes, pipeline > 1)
+		err = r.serve(bytes)
 	} else {
 		err = r.request(bytes, pipeline)
 	}
@@ -120,10 +126,11 @@ func (r *player) messages(pipeline int) error {
 	return r.meet()
 }
 
-// serve answers requests: one by one, or all that have come.
-func (r *player) serve(bytes []byte, together bool) error {
+// serve answers the requests, one after another, until all threads have ended.
+func (r *player) serve(bytes []byte) error {
 	r.probe.phase.Set(phaseOutside)
 	for served := uint64(0); ; {
+		r.w.Flush(engineAt)
 		posted, err := r.w.Await(r.ctx, serverAt, r.data+wordPosted, rma.AtLeast(served+1))
 		if err != nil {
 			return err
@@ -132,15 +139,10 @@ func (r *player) serve(bytes []byte, together bool) error {
 		if posted != until && until <= served {
 			return nil
 		}
-		if !together {
-			until = served + 1
-		}
 		for ; served < until; served++ {
 			r.w.PutBytes(engineAt, r.strips, bytes)
-			r.w.Flush(engineAt)
+			r.w.Accumulate(engineAt, r.data+wordArrived, rma.Sum, 1)
 		}
-		r.w.Put(engineAt, r.data+wordArrived, served)
-		r.w.Flush(engineAt)
 	}
 }
 
@@ -148,8 +150,9 @@ func (r *player) serve(bytes []byte, together bool) error {
 func (r *player) request(bytes []byte, pipeline int) error {
 	threads := float64(r.tree.Ranks() - 1)
 	t := newTurns(r)
+	pool := uint64(threads) * uint64(r.c.Turns*pipeline)
+	t.counting = pool > 0
 	for !t.over {
-		begin := r.clock.Now()
 		var ticket uint64
 		for range pipeline {
 			var err error
@@ -160,16 +163,18 @@ func (r *player) request(bytes []byte, pipeline int) error {
 		if err := r.progress(ticket); err != nil {
 			return err
 		}
-		took := r.clock.Now() - begin
-		r.sample.value(FigureLatency, float64(took), float64(pipeline))
-		r.sample.value(valueRate, float64(pipeline), took.Seconds()/threads)
-		t.next()
+		if t.next(); pool > 0 {
+			t.over = ticket >= pool
+		}
 	}
 	t.end()
+	made := float64(pipeline) * float64(r.sample.Turns)
+	r.sample.value(FigureLatency, float64(r.sample.Time), made)
+	r.sample.value(valueRate, made, r.sample.Time.Seconds()/threads)
 	if left := r.w.FetchOp(engineAt, r.data+wordLeft, rma.Sum, 1) + 1; left < uint64(threads) {
 		return nil
 	}
-	r.w.Put(serverAt, r.data+wordPosted, r.w.Get(engineAt, r.data+wordIssued)|stopPosting)
+	r.w.Accumulate(serverAt, r.data+wordPosted, rma.Sum, stopPosting)
 	r.w.Flush(serverAt)
 	return nil
 }
@@ -183,13 +188,16 @@ func (r *player) issue(bytes []byte, carries bool) (ticket uint64, err error) {
 	r.engine()
 	ticket = r.w.Get(engineAt, r.data+wordIssued) + 1
 	r.w.Put(engineAt, r.data+wordIssued, ticket)
+	r.sample.value(valueMain, 1, 1)
+	if err := r.release(0, true, changes); err != nil {
+		return 0, err
+	}
 	if carries {
 		r.w.PutBytes(serverAt, r.strips, bytes)
-		r.w.Flush(serverAt)
 	}
-	r.w.Put(serverAt, r.data+wordPosted, ticket)
-	r.sample.value(valueMain, 1, 1)
-	return ticket, r.release(0, true, changes)
+	r.w.Accumulate(serverAt, r.data+wordPosted, rma.Sum, 1)
+	r.w.Flush(serverAt)
+	return ticket, nil
 }
 
 // engine is what a communication library does in each acquisition, besides the words of the engine:

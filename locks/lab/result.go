@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/topology"
@@ -115,7 +116,6 @@ func (s *summary) repeat(ranks []Sample) {
 func (s *summary) section(ranks []Sample) {
 	var waits, latency, step Histogram
 	var counts locks.Counts
-	var rate float64
 	var turns []float64
 	from := make([]uint64, s.tree.Levels()+2)
 	remote, counted := make([]uint64, s.tree.Levels()+2), uint64(0)
@@ -124,14 +124,12 @@ func (s *summary) section(ranks []Sample) {
 		latency.merge(r.Latency)
 		step.merge(r.Step)
 		counts = counts.Add(r.Counts)
-		if r.Time > 0 {
-			rate += float64(r.Turns) / r.Time.Seconds()
-		}
 		turns = append(turns, float64(r.Turns))
 		addTo(from, r.From)
 		addTo(remote, r.Remote)
 		counted += r.Counted
 	}
+	rate := s.rate(ranks)
 	if rate == 0 {
 		return // cut short
 	}
@@ -147,6 +145,25 @@ func (s *summary) section(ranks []Sample) {
 	s.add(FigureFairness, "", variation(turns))
 	s.shares(counts, from)
 	s.operations(remote, counted)
+}
+
+// rate is the iterations a second of all ranks. Ranks that run for the same time add up. Of ranks that make the
+// same number of iterations some end early, so there it is all iterations by the time from the first rank's
+// beginning to the last one's end, as in the papers.
+func (s *summary) rate(ranks []Sample) (rate float64) {
+	var turns uint64
+	first, last := ranks[0].Began, time.Duration(0)
+	for _, r := range ranks {
+		if r.Time > 0 {
+			rate += float64(r.Turns) / r.Time.Seconds()
+		}
+		turns += r.Turns
+		first, last = min(first, r.Began), max(last, r.Began+r.Time)
+	}
+	if s.c.Turns > 0 && rate > 0 {
+		return float64(turns) / (last - first).Seconds()
+	}
+	return rate
 }
 
 // waits adds what single acquires took. A peer in another language does not time them.

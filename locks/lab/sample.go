@@ -11,6 +11,7 @@ import (
 type Sample struct {
 	Rank   rma.Rank      `json:"rank"`
 	Repeat int           `json:"repeat"`
+	Began  time.Duration `json:"began"` // when the count began, after the fence at which all ranks start
 	Time   time.Duration `json:"time"`  // how long the rank was counted
 	Turns  uint64        `json:"turns"` // its iterations in this time
 

@@ -78,6 +78,7 @@ type turns struct {
 	stride   int // iterations between two readings
 	counting bool
 	over     bool
+	begin    time.Duration // behind the fence
 	since    time.Duration // the beginning, then the end of the warm-up
 	last     time.Duration // the last reading
 	before   locks.Counts
@@ -94,7 +95,7 @@ const (
 func newTurns(r *player) *turns {
 	now := r.clock.Now()
 	pacer, _ := r.clock.(Pacer)
-	return &turns{r: r, stride: 1, since: now, last: now, pacer: pacer}
+	return &turns{r: r, stride: 1, begin: now, since: now, last: now, pacer: pacer}
 }
 
 // timed reports whether the next iteration reads the clock.
@@ -143,7 +144,7 @@ func (t *turns) ended(now time.Duration) bool {
 
 // end notes what was counted.
 func (t *turns) end() {
-	t.r.sample.Time = t.last - t.since
+	t.r.sample.Began, t.r.sample.Time = t.since-t.begin, t.last-t.since
 	now := t.r.counts()
 	t.r.sample.Counts = locks.Counts{
 		Acquired: now.Acquired - t.before.Acquired, Waited: now.Waited - t.before.Waited,

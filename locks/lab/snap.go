@@ -114,10 +114,12 @@ func (s *snapper) sweep() (time.Duration, error) {
 	return s.clock.Now() - begin, nil
 }
 
-// chunk waits, computes and sends. The words of a corner count what came along y and along z.
+// chunk waits, computes and sends. The words of a corner count what came along y and along z. What the thread
+// sent last is complete before it takes the lock again: otherwise the next release would wait for it.
 func (s *snapper) chunk(corner int) error {
 	dy, dz := 1-2*(corner&1), 1-corner&2
 	word := s.data + rma.Disp(2*corner)
+	s.w.FlushAll()
 	for i, from := range []rma.Rank{s.thread(s.y-dy, s.z, s.t), s.thread(s.y, s.z-dz, s.t)} {
 		if from < 0 {
 			continue
@@ -127,12 +129,19 @@ func (s *snapper) chunk(corner int) error {
 		}
 	}
 	s.clock.Compute(snapWork / time.Duration(s.ny*s.nz))
-	for i, to := range []rma.Rank{s.thread(s.y+dy, s.z, s.t), s.thread(s.y, s.z+dz, s.t)} {
+	downwind := []rma.Rank{s.thread(s.y+dy, s.z, s.t), s.thread(s.y, s.z+dz, s.t)}
+	for _, to := range downwind {
 		if to < 0 {
 			continue
 		}
-		if err := s.send(to, word+rma.Disp(i), corner); err != nil {
+		if err := s.issueSend(); err != nil {
 			return err
+		}
+	}
+	for i, to := range downwind {
+		if to >= 0 {
+			s.w.PutBytes(to, s.strips+rma.Disp(corner*snapBytes/8), s.bytes)
+			s.w.Put(to, word+rma.Disp(i), s.sent)
 		}
 	}
 	return nil
@@ -159,16 +168,13 @@ func (s *snapper) receive(word rma.Disp) error {
 	}
 }
 
-// send is the main path.
-func (s *snapper) send(to rma.Rank, word rma.Disp, corner int) error {
+// issueSend is the main path. As in messages.go, the message goes behind the release.
+func (s *snapper) issueSend() error {
 	changes, err := s.acquire(s.process, true)
 	if err != nil {
 		return err
 	}
 	s.engine()
-	s.w.PutBytes(to, s.strips+rma.Disp(corner*snapBytes/8), s.bytes)
-	s.w.Flush(to)
-	s.w.Put(to, word, s.sent)
 	s.sample.value(valueMain, 1, 1)
 	return s.release(s.process, true, changes)
 }

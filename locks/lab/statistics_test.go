@@ -74,3 +74,22 @@ func TestHistogram(t *testing.T) {
 		t.Errorf("after a reset there are %d durations", first.N)
 	}
 }
+
+// Two ranks make ten iterations each, in a second of their own, one rank after the other: 10 a second and not 20.
+// Ranks that run for a time add up.
+func TestRateOfRanks(t *testing.T) {
+	samples := []Sample{
+		{Rank: 0, Turns: 10, Time: time.Second},
+		{Rank: 1, Turns: 10, Time: time.Second, Began: time.Second},
+	}
+	for turns, want := range map[int]float64{0: 20, 10: 10} {
+		c := Case{Benchmark: "ECSB", Lock: "MCS", Machine: "core:2", Writers: 1, Length: Length{Turns: turns}}
+		r, err := Summarize(c, samples)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f, _ := r.Figure(FigureThroughput); f.Median != want {
+			t.Errorf("%d turns: %g a second, want %g", turns, f.Median, want)
+		}
+	}
+}

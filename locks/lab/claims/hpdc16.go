@@ -1,6 +1,8 @@
 package claims
 
 import (
+	"slices"
+
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/locks/lab"
 )
@@ -24,9 +26,11 @@ func hpdc16() []Study {
 		Figure: "HPDC16 Fig. 3a", Title: "latency", Benchmark: "LB", Shows: lab.FigureLatency, Machine: daint, Trees: daintTrees, Turns: 20, Series: exclusive,
 		Claims: []Claim{ahead,
 			{Text: "RMA-MCS takes about 1/10 of foMPI-Spin's latency at 1,024 processes", Judge: about(10, "RMA-MCS", "foMPI-Spin", 1024)},
-			{Text: "RMA-MCS takes about 1/4 of D-MCS's latency at 1,024 processes", Judge: about(4, "RMA-MCS", "D-MCS", 1024)},
+			{Text: "RMA-MCS takes about 1/4 of D-MCS's latency at 1,024 processes", Judge: about(4, "RMA-MCS", "D-MCS", 1024),
+				Why: "listing 3 hands over by a Put. The program that the paper measured does it by an Accumulate (Uffmann22 §3.3): with that, D-MCS-Acc in the figure, the factor is 3.8. A Put arrives after 0.5 us here, an atomic after 1.2"},
 		},
 	}}
+	studies[0].Series = append(slices.Clone(exclusive), Contender{Lock: "D-MCS-Acc", Writers: 1})
 	for i, name := range []string{"ECSB", "SOB", "WCSB", "WARB"} {
 		s := Study{
 			Figure: "HPDC16 Fig. 3" + string(rune('b'+i)), Title: "throughput of " + name, Benchmark: name, Shows: lab.FigureThroughput,
@@ -77,7 +81,7 @@ func tree000() Study {
 func versusFoMPI() Study {
 	s := Study{
 		Figure: "HPDC16 Fig. 5b", Title: "RMA-RW and foMPI-RW, empty section", Benchmark: "ECSB", Shows: lab.FigureThroughput,
-		Machine: daint, Trees: daintTrees[2:4], Turns: 50,
+		Machine: daint, Trees: daintTrees[2:4], Turns: 400, // few of 50 write, and none of them waits long
 		Claims: []Claim{
 			{Text: "RMA-RW is more than 6 times as fast as foMPI-RW at 64 processes and above, in each case (here 64)", Judge: all(
 				faster(6, "RMA-RW 0.2 %", 64, "foMPI-RW 0.2 %"), faster(6, "RMA-RW 2 %", 64, "foMPI-RW 2 %"), faster(6, "RMA-RW 5 %", 64, "foMPI-RW 5 %"))},

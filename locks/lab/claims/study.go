@@ -3,7 +3,6 @@ package claims
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/orwl/go-orwl/locks"
@@ -164,22 +163,5 @@ func (s Study) point(ctx context.Context, c Contender, machine string, step floa
 	for _, f := range result.Figures {
 		p.Figures[f.Name] = f.Median
 	}
-	if rate := rateOf(samples); rate > 0 {
-		p.Figures[lab.FigureThroughput], p.Figures[lab.FigureIteration] = rate, 1e9/rate
-	}
 	return p, nil
-}
-
-// rateOf is all iterations, divided by the time until the last rank had made its own.
-func rateOf(samples []lab.Sample) float64 {
-	var turns uint64
-	var longest time.Duration
-	for _, s := range samples {
-		turns += s.Turns
-		longest = max(longest, s.Time)
-	}
-	if longest <= 0 {
-		return math.NaN()
-	}
-	return float64(turns) / longest.Seconds()
 }

@@ -16,12 +16,15 @@ var (
 	snapTrees   = []string{"node:2 numa:4 core:1 thread:2", "node:4 numa:4 core:1 thread:2", "node:12 numa:4 core:1 thread:2"}
 )
 
-// Why claims do not hold here, as experiments with orwl predict on the last of the serverTrees show.
+// Why claims do not hold here. The experiments change one figure of the machine: with 250 ns to issue an operation
+// to another node, the server takes 0.5 us for an answer and not 0.2.
 const (
-	whyGroups = "threads of one NUMA node have their iterations one after the other, and the wait before the first one is in the warm-up: with 10 iterations of each HMCS is 1.37 times as fast as MCS, with 60 it is 1.12. It is not that a look takes no time: with looks of 1 us (-inside 1us) P-HMCS-HMCS stays ahead"
-	whyFull   = "MCS has 1.00 already, also with looks of 200 ns (-inside 200ns) and with a network of 100 ns: with 88 threads in the queue an answer has come whenever one of them has its turn"
-	whyServer = "the server waits 2 us for each answer that it puts, so the rate ends at about 0.5 M/s. With Puts of 100 ns instead HMCS is 2.8 times as fast as P-MCS-MCS, P-HMCS-MCS 2.2 and P-HMCS-HMCS 4.1"
-	whyEngine = "the engine takes no time here. If it takes 200 ns in each acquisition (-inside 200ns), HMCS takes 1.9 and P-HMCS-HMCS 1.3 times as long as MCS"
+	whyServer = "the server takes 0.2 us for an answer here, to issue two operations. A server of MPI receives, matches and sends. "
+	whyGroups = whyServer + "With 0.5 us HMCS takes 1.03 times as long as MCS, because neighbours pass the lock on and find no answer: 30 % of HMCS's acquisitions are productive then, and 83 % of MCS's"
+	whyPaths  = whyServer + "With 0.5 us P-HMCS-MCS is 1.09 times as fast as the locks with HMCS on the progress path. P-MCS-MCS stays slower (0.82): it hands three queues from socket to socket"
+	whyFull   = whyServer + "So an answer has come whenever MCS has its turn. With 0.5 us MCS is productive in 83 % of its acquisitions and P-MCS-MCS in all"
+	whySizes  = whyServer + "With 0.5 us P-HMCS-HMCS takes 1.10 times as long as P-HMCS-MCS up to 1 KiB, and 0.93 times at 8 KiB"
+	whySNAP   = "a process has 8 threads here and 88 in the paper, so its main path seldom has a queue"
 )
 
 // fullServer is the last of the serverTrees.
@@ -43,7 +46,7 @@ func topc19() []Study {
 		server("TOPC19 Fig. 2b, 7b", "latency of a message", "PINGPONG", lab.FigureLatency, 20, both,
 			Claim{Text: "the lock with the lower latency, HMCS, has the higher message latency (§3.4.1)", Judge: faster(1, "MCS", fullServer, "HMCS"), Why: whyGroups},
 			Claim{Text: "locks with MCS on the progress path are faster than those with HMCS there (§5.2)", Judge: all(
-				faster(1, "P-MCS-MCS", fullServer, "P-MCS-HMCS", "P-HMCS-HMCS"), faster(1, "P-HMCS-MCS", fullServer, "P-MCS-HMCS", "P-HMCS-HMCS")), Why: whyGroups},
+				faster(1, "P-MCS-MCS", fullServer, "P-MCS-HMCS", "P-HMCS-HMCS"), faster(1, "P-HMCS-MCS", fullServer, "P-MCS-HMCS", "P-HMCS-HMCS")), Why: whyPaths},
 			Claim{Text: "P-HMCS-MCS loses more than 8 times from two threads to all (§6.1)", Judge: loses("P-HMCS-MCS", 3, fullServer, 8, math.Inf(1))}),
 		server("TOPC19 Fig. 3, 6a", "productive share of acquisitions on the progress path, one request at a time", "PINGPONG", "progress path", 20, both,
 			Claim{Text: "the main path is productive with any lock (§3.4.2)", Judge: atLeast("main path", .99, fullServer, "MCS", "HMCS")},
@@ -52,11 +55,11 @@ func topc19() []Study {
 				faster(1, "P-MCS-MCS", fullServer, "P-MCS-HMCS", "P-HMCS-HMCS", "HMCS"), faster(1, "P-HMCS-MCS", fullServer, "P-MCS-HMCS", "P-HMCS-HMCS", "HMCS"))},
 			Claim{Text: "P-MCS-MCS improves upon MCS (§4.2)", Judge: faster(1, "P-MCS-MCS", fullServer, "MCS"), Why: whyFull}),
 		server("TOPC19 Fig. 4, 6b", "productive share of acquisitions on the progress path, 64 requests at a time", "MSGRATE", "progress path", 4, both,
-			Claim{Text: "HMCS is more productive than MCS (§3.4.3)", Judge: faster(1, "HMCS", fullServer, "MCS"), Why: whyFull},
+			Claim{Text: "HMCS is more productive than MCS (§3.4.3)", Judge: faster(1, "HMCS", fullServer, "MCS")},
 			Claim{Text: "P-HMCS-MCS is at least as productive as P-MCS-MCS (§4.2)", Judge: faster(.999, "P-HMCS-MCS", fullServer, "P-MCS-MCS")}),
 		server("TOPC19 Fig. 7a", "message rate", "MSGRATE", "message rate", 4, both,
 			Claim{Text: "locks with HMCS for all threads or for high priority are about twice as fast as P-MCS-MCS (§5.2)", Judge: all(
-				about(2, "HMCS", "P-MCS-MCS", fullServer), about(2, "P-HMCS-MCS", "P-MCS-MCS", fullServer), about(2, "P-HMCS-HMCS", "P-MCS-MCS", fullServer)), Why: whyServer},
+				about(2, "HMCS", "P-MCS-MCS", fullServer), about(2, "P-HMCS-MCS", "P-MCS-MCS", fullServer), about(2, "P-HMCS-HMCS", "P-MCS-MCS", fullServer))},
 			Claim{Text: "P-HMCS-MCS loses less than twice from two threads to all (§6.1)", Judge: loses("P-HMCS-MCS", 3, fullServer, 0, 2)}),
 		sizes001(), snap001(),
 	}
@@ -70,7 +73,7 @@ func sizes001() Study {
 		Series: exclusively("MCS", "P-MCS-MCS", "P-HMCS-MCS", "P-HMCS-HMCS"),
 		Claims: []Claim{
 			{Text: "above 8 KiB MCS, P-MCS-MCS and P-HMCS-MCS hardly differ (§5.2; 10 % here)", Judge: within(.1, 65536, "MCS", "P-MCS-MCS", "P-HMCS-MCS")},
-			{Text: "with HMCS on the progress path it is slower at each size (§5.2)", Judge: faster(1, "P-HMCS-MCS", 0, "P-HMCS-HMCS"), Why: whyGroups},
+			{Text: "with HMCS on the progress path it is slower at each size (§5.2)", Judge: faster(1, "P-HMCS-MCS", 0, "P-HMCS-HMCS"), Why: whySizes},
 		},
 	}
 }
@@ -83,8 +86,8 @@ func snap001() Study {
 		Series: exclusively("MCS", "HMCS", "P-MCS-MCS", "P-HMCS-MCS", "P-HMCS-HMCS"),
 		Claims: []Claim{
 			{Text: "on two processes all locks are alike (§5.3; 10 % here)", Judge: withinAt(.1, 16, "MCS", "HMCS", "P-MCS-MCS", "P-HMCS-MCS", "P-HMCS-HMCS")},
-			{Text: "locks with HMCS on the progress path are slower than MCS on twelve (§5.3)", Judge: faster(1, "MCS", 96, "HMCS", "P-HMCS-HMCS"), Why: whyEngine},
-			{Text: "P-HMCS-MCS is faster than P-MCS-MCS on twelve (§5.3)", Judge: faster(1, "P-HMCS-MCS", 96, "P-MCS-MCS")},
+			{Text: "locks with HMCS on the progress path are slower than MCS on twelve (§5.3)", Judge: faster(1, "MCS", 96, "HMCS", "P-HMCS-HMCS")},
+			{Text: "P-HMCS-MCS is faster than P-MCS-MCS on twelve (§5.3)", Judge: faster(1, "P-HMCS-MCS", 96, "P-MCS-MCS"), Why: whySNAP},
 		},
 	}
 }

@@ -63,7 +63,8 @@ func cohorts() Study {
 		Claims: []Claim{
 			{Text: "each optimisation makes it faster", Judge: ordered(112, "global count", "local count", "direct count", "inline count", "shared node"),
 				Why: "coolmuc-2 is described without instructions on shared memory, so a direct count is made by operations, as a local one is"},
-			{Text: "C-MCS-MCS is about 4 times as fast as RMA-MCS at 112 processes", Judge: about(4, "shared node", "RMA-MCS", 112)},
+			{Text: "C-MCS-MCS is about 4 times as fast as RMA-MCS at 112 processes", Judge: about(4, "shared node", "RMA-MCS", 112),
+				Why: "C-MCS-MCS gains by direct accesses where RMA-MCS calls MPI, and coolmuc-2 is described with one price for both. Without the 100 ns of a call, C-MCS-MCS makes 5.3 M/s, 2.3 times RMA-MCS. If moreover each near operation takes MPI 400 ns more, RMA-MCS makes 0.68 M/s, and the factor is 7.7"},
 		},
 	}
 }
