@@ -110,7 +110,7 @@ func TestInspectOfNodes(t *testing.T) {
 	if len(home.Tasks) != 1 || home.Tasks[0].Task != "a" || len(mirror.Tasks) != 1 || mirror.Tasks[0].State != TaskWaiting || mirror.Node != 1 {
 		t.Errorf("tasks: %s and %s", asJSON(t, home.Tasks), asJSON(t, mirror.Tasks))
 	}
-	if !slices.Equal(home.Nodes, []NodeState{{0, NodeHere}, {1, NodeHere}}) {
+	if !slices.Equal(home.Nodes, []NodeState{{Node: 0, State: NodeHere}, {Node: 1, State: NodeHere}}) {
 		t.Errorf("nodes: %v", home.Nodes)
 	}
 }

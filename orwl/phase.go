@@ -199,25 +199,13 @@ func (rt *Runtime) dismiss(p *Phase) error {
 	defer rt.mu.Unlock()
 	rt.tasks = slices.DeleteFunc(slices.Clone(rt.tasks), func(t *Task) bool { return t.phase == p })
 	rt.phases = slices.DeleteFunc(rt.phases, func(other *Phase) bool { return other == p })
-	rt.seen.forget(p.tasks)
 	for _, t := range p.tasks {
+		rt.seen.Forget(t.accesses, time.Now())
 		if t.here() {
 			rt.tell(Event{Kind: Forgotten, Task: t})
 		}
 	}
 	return errors.Join(p.errs...)
-}
-
-// forget forgets the accesses of tasks that have ended. This is a change of the program.
-func (s *sightings) forget(tasks []*Task) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, t := range tasks {
-		for _, a := range t.accesses {
-			delete(s.seen, a)
-		}
-	}
-	s.moved = time.Now()
 }
 
 // close ends a run whose tasks have ended: no phase joins it any more, and those that have

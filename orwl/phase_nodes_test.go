@@ -191,9 +191,9 @@ func TestManyPhasesOnNodes(t *testing.T) {
 			})
 		}
 		errs[i] = rt.Run(t.Context())
-		if len(observers[i].tasks) != 1 || len(rt.tasks) != 2 || len(rt.resources) != 1 || len(rt.names) != 2 || len(rt.seen.seen) > 0 || !rt.meeting.Idle() {
+		if len(observers[i].tasks) != 1 || len(rt.tasks) != 2 || len(rt.resources) != 1 || len(rt.names) != 2 || rt.seen.Len() > 0 || !rt.meeting.Idle() {
 			t.Errorf("node %d: an observer knows %d tasks, the runtime %d, %d resources, %d names, %d accesses", i,
-				len(observers[i].tasks), len(rt.tasks), len(rt.resources), len(rt.names), len(rt.seen.seen))
+				len(observers[i].tasks), len(rt.tasks), len(rt.resources), len(rt.names), rt.seen.Len())
 		}
 		if early := len(shared.Inspect().Guests()); early > 0 {
 			t.Errorf("%d requests are left at the home", early)

@@ -73,8 +73,8 @@ func TestPhase(t *testing.T) {
 	if v, err := Values[uint64](t.Context(), spare); err != nil || v[0] != 1<<12-1 {
 		t.Errorf("%v, %v", v, err)
 	}
-	if len(rt.seen.seen) > 2 {
-		t.Errorf("%d accesses are remembered, 2 have been declared", len(rt.seen.seen))
+	if rt.seen.Len() > 2 {
+		t.Errorf("%d accesses are remembered, 2 have been declared", rt.seen.Len())
 	}
 }
 

@@ -10,18 +10,18 @@ import (
 // Queued are the requests of tasks in the queues of resources that have their home on this node,
 // and for which match is true: by resource, in the order of the queue. Package session lists them.
 func (rt *Runtime) Queued(match func(resource string) bool) (all []node.Queued) {
-	v := rt.look()
-	for _, l := range v.lines {
-		if !l.whole || !v.started || !match(l.r.Name()) {
+	look := rt.look()
+	for _, l := range look.Lines {
+		if !l.Whole || !look.Started || !match(l.Resource) {
 			continue
 		}
-		for _, e := range l.all {
-			who := e.who
-			if e.node != rt.Node() {
-				who = rt.guests(e.node, l.r, e.mode)
+		for _, r := range l.Requests {
+			who := r.Who
+			if r.Node != rt.Node() {
+				who = rt.guests(r.Node, l.Resource, r.Mode)
 			}
 			all = append(all, node.Queued{
-				Resource: l.r.Name(), Task: who, Node: e.node, Read: e.mode == resource.Read, Granted: e.granted, Ticket: e.ticket, For: e.since,
+				Resource: l.Resource, Task: who, Node: r.Node, Read: r.Mode == resource.Read, Granted: r.Granted, Ticket: r.Ticket, For: r.For,
 			})
 		}
 	}
@@ -33,13 +33,13 @@ const mostGuests = 3
 
 // guests are the tasks of another node that access a resource in a mode. The home knows only that
 // one of them has made the request.
-func (rt *Runtime) guests(number int, r *resource.Resource, mode resource.Mode) string {
+func (rt *Runtime) guests(number int, name string, mode resource.Mode) string {
 	rt.mu.Lock()
 	tasks := rt.tasks
 	rt.mu.Unlock()
 	var names []string
 	for _, t := range tasks {
-		if t.on == number && t.uses(r, mode) {
+		if t.on == number && t.uses(name, mode) {
 			names = append(names, t.name)
 		}
 	}
@@ -50,9 +50,9 @@ func (rt *Runtime) guests(number int, r *resource.Resource, mode resource.Mode) 
 }
 
 // uses reports whether a task accesses a resource in a mode.
-func (t *Task) uses(r *resource.Resource, mode resource.Mode) bool {
+func (t *Task) uses(name string, mode resource.Mode) bool {
 	for _, a := range t.accesses {
-		if a.resource == r && a.mode == mode {
+		if a.resource.Name() == name && a.mode == mode {
 			return true
 		}
 	}

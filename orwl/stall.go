@@ -5,6 +5,8 @@ import (
 	"os/signal"
 	"sync"
 	"time"
+
+	"github.com/orwl/go-orwl/orwl/inspect"
 )
 
 // watcher looks at a run now and then, to notice when nothing moves any more. It reads
@@ -23,7 +25,7 @@ const looks = 4
 func (rt *Runtime) watch() (stop func()) {
 	var all sync.WaitGroup
 	ended := make(chan struct{})
-	rt.seen.begin(time.Now())
+	rt.seen.Begin(time.Now())
 	quit := make(chan os.Signal, 1)
 	if len(quitSignals) > 0 {
 		signal.Notify(quit, quitSignals...)
@@ -61,78 +63,31 @@ func (rt *Runtime) watchUntil(ended <-chan struct{}, quit chan os.Signal) {
 // look reports a stall, and then not again until something has moved.
 func (w *watcher) look() {
 	rt := w.rt
-	v := rt.look()
-	moved := rt.seen.when()
+	l := rt.look()
+	moved := rt.seen.Moved()
 	if !w.told.Equal(moved) {
 		rt.still.Store(false)
 	}
-	if v.still >= rt.o.Stall && !w.told.Equal(moved) {
+	if l.Still >= rt.o.Stall && !w.told.Equal(moved) {
 		w.told = moved
-		rt.stalled(v)
+		rt.stalled(l)
 	}
 }
 
 // stalled reports a stall.
-func (rt *Runtime) stalled(v *view) {
+func (rt *Runtime) stalled(l *inspect.Look) {
 	rt.stalls.Add(1)
 	rt.still.Store(true)
-	s := v.state()
+	s := rt.state(l)
 	if rt.o.OnStall != nil {
 		rt.o.OnStall(s)
 		return
 	}
-	rt.o.Log.Warn("orwl: nothing has moved", "for", s.Still.Round(time.Millisecond), "tasks", len(s.running()), "report", "\n"+s.String())
-}
-
-// sightings remember since when accesses have looked as they do. A task does not report
-// that it waits. So each look stores what it has seen, and the next look can say how
-// long that has lasted, at least.
-type sightings struct {
-	mu    sync.Mutex
-	seen  map[*Access]sighting
-	moved time.Time // when a look last saw a change
-}
-
-// sighting is what an access looked like, and since when.
-type sighting struct {
-	stamp uint64
-	since time.Time
-}
-
-// begin forgets everything, and counts from now.
-func (s *sightings) begin(now time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.seen, s.moved = make(map[*Access]sighting), now
-}
-
-// see notes what an access looks like, and returns how long it has looked so.
-func (s *sightings) see(a *Access, stamp uint64, now time.Time) time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if last, ok := s.seen[a]; ok && last.stamp == stamp {
-		return max(0, now.Sub(last.since))
+	running := 0
+	for _, t := range s.Tasks {
+		if t.Runs() {
+			running++
+		}
 	}
-	if s.seen == nil {
-		s.seen = make(map[*Access]sighting)
-	}
-	s.seen[a] = sighting{stamp, now}
-	if now.After(s.moved) {
-		s.moved = now
-	}
-	return 0
-}
-
-// still is how long nothing has moved.
-func (s *sightings) still(now time.Time) time.Duration {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return max(0, now.Sub(s.moved))
-}
-
-// when is the time of the last change that a look saw.
-func (s *sightings) when() time.Time {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.moved
+	rt.o.Log.Warn("orwl: nothing has moved", "for", s.Still.Round(time.Millisecond), "tasks", running, "report", "\n"+s.String())
 }

@@ -1,4 +1,4 @@
-package orwl
+package inspect
 
 import (
 	"fmt"
@@ -11,20 +11,15 @@ import (
 // for tasks that wait, too, and look alike.
 const manyLines = 50
 
-// runs reports whether the task has begun and not ended.
-func (t *TaskState) runs() bool { return t.State == TaskWorking || t.State == TaskWaiting }
-
-// running are the tasks that run.
-func (s State) running() []TaskState {
-	return slices.DeleteFunc(slices.Clone(s.Tasks), func(t TaskState) bool { return !t.runs() })
-}
+// Runs reports whether the task has begun and not ended.
+func (t TaskState) Runs() bool { return t.State == TaskWorking || t.State == TaskWaiting }
 
 // String tells which task waits for which: a line for each task that runs, and for each resource
 // where relaxed or ordered accesses wait for the other kind. Working tasks come first, since
 // all others wait for them in the end.
 func (s State) String() string {
 	var b strings.Builder
-	tasks := s.running()
+	tasks := slices.DeleteFunc(slices.Clone(s.Tasks), func(t TaskState) bool { return !t.Runs() })
 	slices.SortStableFunc(tasks, func(x, y TaskState) int {
 		return boolInt(x.Waits != nil) - boolInt(y.Waits != nil)
 	})

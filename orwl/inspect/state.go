@@ -1,15 +1,11 @@
-package orwl
+package inspect
 
 import (
 	"encoding/json"
-	"fmt"
 	"time"
-
-	"github.com/orwl/go-orwl/resource"
 )
 
-// State is a program at one moment, as seen by one of its nodes. [Runtime.Inspect] makes
-// it. Its String tells which task waits for which, as the report of a stall does. Its JSON has the
+// State is a program at one moment, as seen by one of its nodes. Its String tells which task waits for which, as the report of a stall does. Its JSON has the
 // names in the tags, and lists keep their order from one state to the next.
 type State struct {
 	Node    int  `json:"node"`
@@ -131,11 +127,3 @@ type WaitEdge struct {
 	Resource string `json:"resource"`
 	Mode     string `json:"mode"` // the mode of the request that waits
 }
-
-// guestName stands for a task of another node.
-func guestName(n resource.Node) string { return fmt.Sprintf("node %d", n) }
-
-// Inspect looks at the program as it is. It stops no task, so what moves meanwhile may
-// show in two states. Any goroutine may call it at any time. It waits only while the run
-// starts.
-func (rt *Runtime) Inspect() State { return rt.look().state() }

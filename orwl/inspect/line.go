@@ -1,0 +1,88 @@
+package inspect
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/orwl/go-orwl/resource"
+)
+
+// Request is a request in a [Line].
+type Request struct {
+	Who           string // a task of this node, or "node 2"
+	Node          int
+	Mode          resource.Mode
+	Granted, Held bool
+	Ticket        uint32
+	For           time.Duration // how long it has looked so, at least
+}
+
+// Line is the queue of a resource.
+type Line struct {
+	Resource string
+	Home     int
+	Whole    bool // the home is here
+	Alone    bool // the run has one node
+	Now      resource.State
+	Requests []Request // in the order of the queue, after Look
+}
+
+// Look adds what only the resource knows to the requests of this node's tasks, and sorts them all.
+func (l *Line) Look(r *resource.Resource) {
+	l.Now = r.Inspect()
+	for _, g := range l.Now.Guests() {
+		l.Requests = append(l.Requests, Request{
+			Who: fmt.Sprintf("node %d", g.Node), Node: int(g.Node), Mode: g.Mode, Granted: g.Granted, Ticket: g.Ticket,
+		})
+	}
+	// Tickets wrap around, so only differences count.
+	slices.SortStableFunc(l.Requests, func(a, b Request) int {
+		if a.Granted != b.Granted { // one of them has moved meanwhile
+			return boolInt(b.Granted) - boolInt(a.Granted)
+		}
+		return int(int32(a.Ticket - b.Ticket))
+	})
+}
+
+// ahead names the holders of grants in the line.
+func (l *Line) ahead() (who []string) {
+	for _, r := range l.Requests {
+		if r.Granted {
+			who = append(who, r.Who)
+		}
+	}
+	return who
+}
+
+// behind names the holders of grants in the line for a request that waits. stands says that
+// nothing has moved since an earlier look.
+func (l *Line) behind(stands bool) []string {
+	who := append([]string{}, l.ahead()...)
+	if len(who) == 0 && stands && l.Alone && l.Now.Broken == nil {
+		who = append(who, outsider)
+	}
+	return who
+}
+
+// outsider is the one that is granted a resource if no task is. It may be a handle.Pair that
+// was dropped after Next. If anything moves, a look may miss the task that is granted, so
+// it names the outsider only if nothing does.
+const outsider = "a handle of no task"
+
+func (l *Line) state() ResourceState {
+	s := ResourceState{
+		Resource: l.Resource, Home: l.Home, Whole: l.Whole, Queue: []GroupState{},
+		Size: l.Now.Size, Version: l.Now.Version, Fence: l.Now.Fence, Broken: l.Now.Broken != nil,
+		RelaxedWaits: l.Now.RelaxedWaits, OrderedWaits: l.Now.OrderedWaits,
+	}
+	for i, r := range l.Requests {
+		last := len(s.Queue) - 1
+		if i == 0 || r.Mode == resource.Write || l.Requests[i-1].Mode == resource.Write || r.Granted != l.Requests[i-1].Granted {
+			s.Queue = append(s.Queue, GroupState{Mode: r.Mode.String(), Granted: r.Granted})
+			last++
+		}
+		s.Queue[last].Members = append(s.Queue[last].Members, RequestState{Who: r.Who, Node: r.Node, Held: r.Held})
+	}
+	return s
+}

@@ -1,0 +1,113 @@
+package inspect
+
+import (
+	"slices"
+	"time"
+
+	"github.com/orwl/go-orwl/resource"
+)
+
+// Look is what one look at a program has seen.
+type Look struct {
+	Node    int
+	Started bool
+	Tasks   []*Task // of this node
+	Lines   []*Line // by name
+	Still   time.Duration
+}
+
+// Task is a task, and what its accesses looked like.
+type Task struct {
+	Name     string
+	Node     int
+	Round    int64
+	Started  bool
+	Over     bool
+	Accesses []Access
+}
+
+// Access is an access of a [Task].
+type Access struct {
+	resource.PlaceState // of the request of the present round
+	Line                *Line
+	For                 time.Duration // how long it has looked so, at least
+}
+
+// State is the program in the look. Its counts of stalls and its Nodes are left out.
+func (l *Look) State() State {
+	s := State{
+		Node: l.Node, Running: l.Running(), Still: Seconds{l.Still},
+		Tasks: []TaskState{}, Resources: []ResourceState{}, WaitsFor: []WaitEdge{},
+	}
+	for _, t := range l.Tasks {
+		s.Tasks = append(s.Tasks, t.state(l.Still > 0))
+		s.WaitsFor = append(s.WaitsFor, t.edges()...)
+	}
+	for _, line := range l.Lines {
+		s.Resources = append(s.Resources, line.state())
+	}
+	return s
+}
+
+// Running reports whether some task of this node runs.
+func (l *Look) Running() bool {
+	return l.Started && slices.ContainsFunc(l.Tasks, func(t *Task) bool { return !t.Over })
+}
+
+// holds names the resources with a grant for the task.
+func (t *Task) holds() []string {
+	names := []string{}
+	for _, a := range t.Accesses {
+		if a.Granted {
+			names = append(names, a.Line.Resource)
+		}
+	}
+	return names
+}
+
+// waits reports whether the access is requested and not granted.
+func (a *Access) waits() bool { return a.Requested && !a.Granted }
+
+// waits is the first access that waits, or nil.
+func (t *Task) waits() *Access {
+	for i := range t.Accesses {
+		if a := &t.Accesses[i]; a.waits() {
+			return a
+		}
+	}
+	return nil
+}
+
+func (t *Task) status() TaskStatus {
+	switch {
+	case !t.Started:
+		return TaskDeclared
+	case t.Over:
+		return TaskEnded
+	case t.waits() != nil:
+		return TaskWaiting
+	}
+	return TaskWorking
+}
+
+// state is the task in a State. stands says that nothing has moved since an earlier look.
+func (t *Task) state(stands bool) TaskState {
+	s := TaskState{Task: t.Name, Node: t.Node, State: t.status(), Round: t.Round, Holds: t.holds()}
+	if a := t.waits(); a != nil {
+		s.Waits = &WaitState{Resource: a.Line.Resource, Mode: a.Mode.String(), For: Seconds{a.For}, Behind: a.Line.behind(stands)}
+	}
+	return s
+}
+
+// edges are the wait-for edges of the task, for all of its accesses that wait.
+func (t *Task) edges() (edges []WaitEdge) {
+	for _, a := range t.Accesses {
+		if !a.waits() {
+			continue
+		}
+		for _, who := range a.Line.ahead() {
+			edges = append(edges, WaitEdge{From: t.Name, To: who, Resource: a.Line.Resource, Mode: a.Mode.String()})
+		}
+	}
+	return edges
+}
