@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/orwl/go-orwl/net/node"
-	"github.com/orwl/go-orwl/net/wire"
+	"github.com/orwl/go-orwl/orwl/internal/guards"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -32,6 +32,35 @@ func (rt *Runtime) Relaxed(r *resource.Resource) {
 	})
 }
 
+// relaxing are the resources with relaxed access, in a run of several nodes.
+type relaxing struct {
+	resources []*resource.Resource // in the same order on every node
+	guards    *guards.Guards       // nil if there is no such resource
+	homes     map[string]int       // of all resources
+	published bool                 // all homes have their bytes where other nodes reach them
+}
+
+// newGuards makes the guards of all resources with relaxed access.
+func (rt *Runtime) newGuards(ctx context.Context, all []*resource.Resource) (x *relaxing, err error) {
+	x = &relaxing{resources: all, homes: rt.homes}
+	if len(all) == 0 {
+		return x, nil
+	}
+	x.guards, err = guards.New(ctx, guards.Options{
+		Node: rt.Node(), Grounds: rt.grounds, Network: rt.o.Nodes.node, Channel: guardChannel, Lock: rt.o.Guard, Guards: len(all),
+	})
+	if err != nil {
+		return nil, fmt.Errorf("orwl: relaxed access from every node: %w", err)
+	}
+	return x, rt.o.Nodes.node.Receive(guardChannel, node.Receiver{Take: func(_ int, header, _ []byte) error {
+		number, waits, err := guards.Asked(header, len(all))
+		if err == nil {
+			all[number].RelaxedWaits(waits)
+		}
+		return err
+	}})
+}
+
 // relax opens all resources with relaxed access that were declared so, before the first
 // request and before any node sends one.
 func (rt *Runtime) relax(ctx context.Context) error {
@@ -43,19 +72,14 @@ func (rt *Runtime) relax(ctx context.Context) error {
 	}
 	n := rt.o.Nodes
 	if n.many() {
-		g, err := rt.newGuards(ctx, all)
+		x, err := rt.newGuards(ctx, all)
 		if err != nil {
-			return fmt.Errorf("orwl: relaxed access from every node: %w", err)
+			return err
 		}
-		rt.guards.Store(g)
+		rt.relaxing.Store(x)
 	}
 	if len(all) == 0 {
 		return nil
-	}
-	if n.many() {
-		if err := n.node.Receive(guardChannel, node.Receiver{Take: asked(all)}); err != nil {
-			return err
-		}
 	}
 	open := func(here bool) error {
 		for _, r := range all {
@@ -75,9 +99,9 @@ func (rt *Runtime) relax(ctx context.Context) error {
 		return err
 	}
 	if n.many() {
-		published := *rt.guards.Load()
+		published := *rt.relaxing.Load()
 		published.published = true
-		rt.guards.Store(&published)
+		rt.relaxing.Store(&published)
 	}
 	if err := open(false); err != nil {
 		return err
@@ -90,43 +114,20 @@ func (rt *Runtime) relax(ctx context.Context) error {
 // makeGuard makes the lock between ordered and relaxed access to a resource.
 func (rt *Runtime) makeGuard(name string) (resource.Guard, error) {
 	if rt.o.Nodes.many() {
-		g := rt.guards.Load()
-		if g == nil {
+		x := rt.relaxing.Load()
+		if x == nil {
 			return resource.Guard{}, fmt.Errorf("%w: %q", ErrEarly, name)
 		}
-		here := g.homes[name] == rt.Node()
-		if i := slices.IndexFunc(g.resources, func(r *resource.Resource) bool { return r.Name() == name }); i >= 0 {
-			if !here && !g.published {
-				return resource.Guard{}, fmt.Errorf("%w: %q", ErrEarly, name)
-			}
-			return g.guard(i)
-		}
-		if !here {
+		home := x.homes[name]
+		i := slices.IndexFunc(x.resources, func(r *resource.Resource) bool { return r.Name() == name })
+		switch {
+		case i >= 0 && home != rt.Node() && !x.published:
+			return resource.Guard{}, fmt.Errorf("%w: %q", ErrEarly, name)
+		case i >= 0:
+			return x.guards.Guard(i, home)
+		case home != rt.Node():
 			return resource.Guard{}, fmt.Errorf("%w: %q", ErrNotRelaxed, name)
 		}
 	}
 	return NewGuardWith(rt.o.Guard, LockerOptions{Tree: rt.o.Tree})
-}
-
-// ask tells a home that one relaxed access more, or less, of this node waits for a resource.
-func (n *Nodes) ask(home, resource int, waits bool) {
-	header := wire.AppendBool(wire.AppendUint(wire.AppendArray(nil, 2), uint64(resource)), waits)
-	_ = n.node.Send(home, guardChannel, header, nil, false) // the loss of the home ends the wait
-}
-
-// asked takes what ask sends.
-func asked(all []*resource.Resource) func(from int, header, bulk []byte) error {
-	return func(_ int, header, _ []byte) error {
-		r := wire.NewReader(header)
-		fields := r.Array()
-		number, waits := r.UintTo(uint64(len(all)-1)), r.Bool()
-		if err := r.Done(); err != nil {
-			return fmt.Errorf("%w: %w", node.ErrProtocol, err)
-		}
-		if fields != 2 {
-			return fmt.Errorf("%w: a message of %d fields for a guard, want 2", node.ErrProtocol, fields)
-		}
-		all[number].RelaxedWaits(waits)
-		return nil
-	}
 }

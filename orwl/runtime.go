@@ -46,9 +46,9 @@ type Runtime struct {
 	seats     seats
 	phases    []*Phase // that have joined and not ended
 
-	meeting *meeting.Meeting           // of phases, as soon as the run has begun
-	seen    inspect.Sightings[*Access] // of accesses, while it runs
-	guards  atomic.Pointer[guards]     // of a run of several nodes, once it has been started
+	meeting  *meeting.Meeting           // of phases, as soon as the run has begun
+	seen     inspect.Sightings[*Access] // of accesses, while it runs
+	relaxing atomic.Pointer[relaxing]   // of a run of several nodes, once it has been started
 }
 
 // run is the common state of a runtime's tasks while they run.

@@ -110,10 +110,10 @@ func (rt *Runtime) spread() error {
 // keep makes homes those of the run. A reader of the old ones goes on with them.
 func (rt *Runtime) keep(homes map[string]int) {
 	rt.homes = homes
-	if g := rt.guards.Load(); g != nil {
-		more := *g
+	if x := rt.relaxing.Load(); x != nil {
+		more := *x
 		more.homes = homes
-		rt.guards.Store(&more)
+		rt.relaxing.Store(&more)
 	}
 }
 
