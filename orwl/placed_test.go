@@ -106,7 +106,7 @@ func TestPlacementOfARun(t *testing.T) {
 			t.Errorf("node %d: %v", i, err)
 			return
 		}
-		for j, want := range []TaskPlacement{{"a", 0, true, 0, -1}, {"b", 1, true, 0, -1}} {
+		for j, want := range []TaskPlacement{{Task: "a", On: true, CPU: -1}, {Task: "b", Node: 1, On: true, CPU: -1}} {
 			if j != i {
 				want.Worker = -1
 			}
@@ -114,7 +114,9 @@ func TestPlacementOfARun(t *testing.T) {
 				t.Errorf("node %d: %+v, want %+v", i, seen.Tasks[j], want)
 			}
 		}
-		for j, want := range []ResourcePlacement{{"x", 16, 0, false, "a"}, {"y", 64, 0, true, ""}, {"z", 8, rt.homes["z"], false, ""}} {
+		for j, want := range []ResourcePlacement{
+			{Resource: "x", Bytes: 16, Task: "a"}, {Resource: "y", Bytes: 64, Declared: true}, {Resource: "z", Bytes: 8, Home: rt.homes["z"]},
+		} {
 			if seen.Resources[j] != want {
 				t.Errorf("node %d: %+v, want %+v", i, seen.Resources[j], want)
 			}

@@ -39,7 +39,6 @@ type Runtime struct {
 	homes     map[string]int       // the nodes that keep the resources
 	permits   map[string]permit
 	relaxed   map[string]bool // resources that Relaxed has declared
-	tooLarge  bool            // to place tasks on nodes
 	grounds   spread.Grounds  // of the nodes, as soon as the run has begun
 	program   []byte          // a digest of it, in a run of several nodes
 	back      func(ctx context.Context) error

@@ -99,7 +99,6 @@ func (rt *Runtime) spread() error {
 	if err != nil {
 		return err
 	}
-	rt.tooLarge = p.Dealt()
 	rt.homes = p.HomesFor(on)
 	for i, t := range rt.tasks {
 		t.on = on[i]

@@ -1,4 +1,4 @@
-package orwl
+package inspect
 
 import (
 	"fmt"
@@ -9,6 +9,87 @@ import (
 	"github.com/orwl/go-orwl/orwl/internal/spread"
 	"github.com/orwl/go-orwl/orwl/placement"
 )
+
+// Placement says where the tasks of a run run and where its resources are kept, as one of
+// its nodes knows it. Its String is a table of all tasks and
+// resources, and Why is about one task.
+type Placement struct {
+	Node, Nodes int
+	// ByIndex: the program has too many accesses to be placed, so tasks without On are
+	// dealt in their order.
+	ByIndex   bool
+	Tasks     []TaskPlacement     // in the order of the program
+	Resources []ResourcePlacement // by name
+	// Crossing is how many bytes go from node to node in a round. It assumes that every task
+	// makes each of its accesses once a round, and that a write changes all bytes.
+	Crossing int64
+	// Machines are the nodes on each machine, if some of them share one and others do not.
+	// Tasks that share much are on one machine then.
+	Machines [][]int
+	// BetweenMachines is the part of Crossing that goes from machine to machine.
+	BetweenMachines int64
+	// CrossingByIndex is the same if tasks without On were dealt in their order.
+	CrossingByIndex int64
+
+	program *spread.Program
+}
+
+// TaskPlacement is where a task runs.
+type TaskPlacement struct {
+	Task string
+	Node int
+	On   bool // Task.On has said so
+	// Worker is the home worker of a step task of this node: it gets the step unless
+	// another worker made it ready. Tasks with goroutines and tasks of other nodes have
+	// none, which is -1.
+	Worker int
+	CPU    int // to which the worker is pinned; -1 if it is not
+}
+
+// ResourcePlacement is where a resource is kept.
+type ResourcePlacement struct {
+	Resource string
+	Bytes    int // at the start of the run
+	Home     int
+	Declared bool // Runtime.Home has said so
+	// Task is the task that decides otherwise: the first that writes the resource, or
+	// else the first that reads it. Without such a task a hash of the name decides.
+	Task string
+}
+
+// PlacementOf is the placement of a program whose tasks and resources have these places. It counts
+// the bytes that go from node to node.
+func PlacementOf(program *spread.Program, node int, tasks []TaskPlacement, resources []ResourcePlacement) Placement {
+	p := Placement{Node: node, Nodes: program.Nodes, ByIndex: program.Dealt(), Tasks: tasks, Resources: resources, program: program}
+	decides := make(map[string]string)
+	for r, task := range program.Deciders() {
+		decides[program.Names[r]] = tasks[task].Task
+	}
+	homes := make(map[string]int, len(resources))
+	for i := range resources {
+		r := &resources[i]
+		homes[r.Resource] = r.Home
+		if _, r.Declared = program.Homes[r.Resource]; !r.Declared {
+			r.Task = decides[r.Resource]
+		}
+	}
+	byIndex := program.ByIndex()
+	p.Crossing, p.BetweenMachines = program.Crossing(p.nodes(), homes)
+	p.CrossingByIndex, _ = program.Crossing(byIndex, program.HomesFor(byIndex))
+	if m := program.Machines; m.Mixed() {
+		p.Machines = m
+	}
+	return p
+}
+
+// nodes are those of the tasks.
+func (p *Placement) nodes() []int {
+	on := make([]int, len(p.Tasks))
+	for i, t := range p.Tasks {
+		on[i] = t.Node
+	}
+	return on
+}
 
 // String is the placement as a text: the bytes that go from node to node in a round, a
 // line for each task, and a line for each resource.
@@ -94,15 +175,21 @@ func (p Placement) Why(task string) (string, error) {
 		home[r.Resource] = r
 	}
 	var others []int
-	for _, a := range p.rt.tasks[at].accesses {
-		r := home[a.resource.Name()]
-		fmt.Fprintf(&b, "  %-5s %s, %d bytes, kept on node %d: %s\n", a.mode, r.Resource, r.Bytes, r.Home, r.why())
+	for _, a := range p.program.Accesses {
+		if a.Task != at {
+			continue
+		}
+		r, mode := home[p.program.Names[a.Resource]], "read"
+		if a.Write {
+			mode = "write"
+		}
+		fmt.Fprintf(&b, "  %-5s %s, %d bytes, kept on node %d: %s\n", mode, r.Resource, r.Bytes, r.Home, r.why())
 		if r.Home != t.Node && !slices.Contains(others, r.Home) {
 			others = append(others, r.Home)
 		}
 	}
 	for _, node := range others {
-		fmt.Fprintf(&b, "On node %d it would change the bytes between nodes by %+d a round.\n", node, p.rt.elsewhere(at, node)-p.Crossing)
+		fmt.Fprintf(&b, "On node %d it would change the bytes between nodes by %+d a round.\n", node, p.elsewhere(at, node)-p.Crossing)
 	}
 	if len(others) == 0 {
 		b.WriteString("All of that is kept on its node.\n")
@@ -111,12 +198,9 @@ func (p Placement) Why(task string) (string, error) {
 }
 
 // elsewhere returns the bytes between nodes if one task alone ran on another node.
-func (rt *Runtime) elsewhere(task, node int) int64 {
-	rt.mu.Lock()
-	defer rt.mu.Unlock()
-	on := rt.nodesOfTasks()
+func (p *Placement) elsewhere(task, node int) int64 {
+	on := p.nodes()
 	on[task] = node
-	program := rt.programOf(rt.tasks, rt.said, rt.resources)
-	bytes, _ := program.Crossing(on, program.HomesFor(on))
+	bytes, _ := p.program.Crossing(on, p.program.HomesFor(on))
 	return bytes
 }
