@@ -8,6 +8,7 @@ import (
 
 	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/orwl/inspect"
+	"github.com/orwl/go-orwl/orwl/internal/looks"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -48,7 +49,7 @@ const (
 func (rt *Runtime) Inspect() State { return rt.state(rt.look()) }
 
 // state is what a look has seen, and how the nodes are now.
-func (rt *Runtime) state(l *inspect.Look) State {
+func (rt *Runtime) state(l *looks.Look) State {
 	s := l.State()
 	s.Stalls, s.Stalled = rt.stalls.Load(), rt.still.Load()
 	s.Nodes = rt.o.Nodes.states()
@@ -57,7 +58,7 @@ func (rt *Runtime) state(l *inspect.Look) State {
 
 // line is the queue of a resource in a look.
 type line struct {
-	inspect.Line
+	looks.Line
 	r       *resource.Resource
 	touched bool // a task of this node accesses it
 }
@@ -67,20 +68,20 @@ type looker struct {
 	rt    *Runtime
 	now   time.Time
 	run   *run // nil before the run
-	look  *inspect.Look
+	look  *looks.Look
 	lines map[*resource.Resource]*line
 }
 
 // look takes a look. Declarations do not change while the program runs. Before that
 // they are all that there is to see.
-func (rt *Runtime) look() *inspect.Look {
-	k := looker{rt: rt, now: time.Now(), look: &inspect.Look{Node: rt.Node()}, lines: make(map[*resource.Resource]*line)}
+func (rt *Runtime) look() *looks.Look {
+	k := looker{rt: rt, now: time.Now(), look: &looks.Look{Node: rt.Node()}, lines: make(map[*resource.Resource]*line)}
 	rt.mu.Lock()
 	tasks := rt.tasks
 	k.run = rt.run
 	for name, r := range rt.resources {
 		home := rt.homes[name]
-		k.lines[r] = &line{r: r, Line: inspect.Line{Resource: name, Home: home, Whole: home == rt.Node(), Alone: !rt.o.Nodes.many()}}
+		k.lines[r] = &line{r: r, Line: looks.Line{Resource: name, Home: home, Whole: home == rt.Node(), Alone: !rt.o.Nodes.many()}}
 	}
 	if k.run == nil {
 		k.at(tasks)
@@ -107,16 +108,16 @@ func (k *looker) at(tasks []*Task) {
 			k.look.Lines = append(k.look.Lines, &l.Line)
 		}
 	}
-	slices.SortFunc(k.look.Lines, func(a, b *inspect.Line) int { return cmp.Compare(a.Resource, b.Resource) })
+	slices.SortFunc(k.look.Lines, func(a, b *looks.Line) int { return cmp.Compare(a.Resource, b.Resource) })
 }
 
 // task looks at a task, and puts its requests into their lines.
-func (k *looker) task(t *Task) *inspect.Task {
-	seen := &inspect.Task{Name: t.name, Node: t.on, Round: t.Round(), Started: k.run != nil, Over: t.ended.Load()}
+func (k *looker) task(t *Task) *looks.Task {
+	seen := &looks.Task{Name: t.name, Node: t.on, Round: t.Round(), Started: k.run != nil, Over: t.ended.Load()}
 	for _, a := range t.accesses {
 		l := k.lines[a.resource]
 		l.touched = true
-		at := inspect.Access{Line: &l.Line}
+		at := looks.Access{Line: &l.Line}
 		if k.run != nil {
 			k.access(t, a, &at)
 		}
@@ -127,11 +128,11 @@ func (k *looker) task(t *Task) *inspect.Task {
 
 // access puts the requests of an access into its line. It notes the state of the request of the
 // present round, and for how long that was seen.
-func (k *looker) access(t *Task, a *Access, at *inspect.Access) {
+func (k *looker) access(t *Task, a *Access, at *looks.Access) {
 	first := true
 	for p := range a.Places() {
 		look := p.Inspect(a.resource)
-		r := inspect.Request{Who: t.name, Node: t.on, Mode: a.mode, Granted: look.Granted, Held: look.Held, Ticket: look.Ticket}
+		r := looks.Request{Who: t.name, Node: t.on, Mode: a.mode, Granted: look.Granted, Held: look.Held, Ticket: look.Ticket}
 		if first {
 			at.PlaceState, at.For, first = look, k.rt.seen.See(a, look.Stamp, k.now), false
 			r.For = at.For

@@ -8,7 +8,7 @@ import (
 	"sync"
 	"sync/atomic"
 
-	"github.com/orwl/go-orwl/orwl/inspect"
+	"github.com/orwl/go-orwl/orwl/internal/looks"
 	"github.com/orwl/go-orwl/orwl/internal/meeting"
 	"github.com/orwl/go-orwl/orwl/internal/spread"
 	"github.com/orwl/go-orwl/orwl/liveness"
@@ -45,9 +45,9 @@ type Runtime struct {
 	seats     seats
 	phases    []*Phase // that have joined and not ended
 
-	meeting  *meeting.Meeting           // of phases, as soon as the run has begun
-	seen     inspect.Sightings[*Access] // of accesses, while it runs
-	relaxing atomic.Pointer[relaxing]   // of a run of several nodes, once it has been started
+	meeting  *meeting.Meeting         // of phases, as soon as the run has begun
+	seen     looks.Sightings[*Access] // of accesses, while it runs
+	relaxing atomic.Pointer[relaxing] // of a run of several nodes, once it has been started
 }
 
 // run is the common state of a runtime's tasks while they run.

@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/orwl/go-orwl/orwl/inspect"
+	"github.com/orwl/go-orwl/orwl/internal/looks"
 )
 
 // watcher looks at a run now and then, to notice when nothing moves any more. It reads
@@ -16,8 +16,8 @@ type watcher struct {
 	told time.Time // the time of the last change before the last report
 }
 
-// looks is how often the watcher looks in one Options.Stall.
-const looks = 4
+// looksPerStall is how often the watcher looks in one Options.Stall.
+const looksPerStall = 4
 
 // watch reports stalls, and on SIGQUIT, until the caller calls stop. It goes on after
 // the end of the run's context: a task that does not heed that end needs the report
@@ -42,7 +42,7 @@ func (rt *Runtime) watchUntil(ended <-chan struct{}, quit chan os.Signal) {
 	w := watcher{rt: rt}
 	var tick <-chan time.Time
 	if rt.o.Stall > 0 {
-		ticker := time.NewTicker(rt.o.Stall / looks)
+		ticker := time.NewTicker(rt.o.Stall / looksPerStall)
 		defer ticker.Stop()
 		tick = ticker.C
 	}
@@ -75,7 +75,7 @@ func (w *watcher) look() {
 }
 
 // stalled reports a stall.
-func (rt *Runtime) stalled(l *inspect.Look) {
+func (rt *Runtime) stalled(l *looks.Look) {
 	rt.stalls.Add(1)
 	rt.still.Store(true)
 	s := rt.state(l)

@@ -33,7 +33,7 @@ func TestStall(t *testing.T) {
 		for round := range 3 {
 			moved := time.Now()
 			r := <-stalls
-			if late := time.Since(moved); late < stall || late > stall+stall/looks {
+			if late := time.Since(moved); late < stall || late > stall+stall/looksPerStall {
 				t.Errorf("told %v after it moved", late)
 			}
 			want := fmt.Sprintf(`a, round %[1]d, holds x z, works
@@ -43,14 +43,14 @@ b, round %[1]d, holds y, waits to read x for 4s ──▶ a
 c, round %[1]d, waits to read y for 4s ──▶ b
 d, round %[1]d, holds z, waits to read x for 4s ──▶ a
 g, round 0, waits to read u for %v ──▶ f
-`, round, time.Since(began)-stall/looks)
+`, round, time.Since(began)-stall/looksPerStall)
 			if r.Still.Duration != stall || r.String() != want {
 				t.Errorf("still for %v\n%v, want\n%s", r.Still, r, want)
 			}
 			if r.Stalls != uint64(round)+1 || !r.Stalled {
 				t.Errorf("the state has %d stalls, stalled is %t, in round %d", r.Stalls, r.Stalled, round)
 			}
-			<-time.After(time.Minute + stall/looks/2) // of the bubble; between two looks
+			<-time.After(time.Minute + stall/looksPerStall/2) // of the bubble; between two looks
 			if len(stalls) > 0 {
 				t.Errorf("told %d times more of the same stall", len(stalls))
 			}
@@ -76,7 +76,7 @@ func TestNoStall(t *testing.T) {
 				rt := mustNew(t, o)
 				task := rt.Task("a")
 				task.Write(rt.Resource("r", 0))
-				pause := stall * (looks - 1) / looks
+				pause := stall * (looksPerStall - 1) / looksPerStall
 				if o.Stall < 0 {
 					pause = time.Hour
 				}

@@ -6,8 +6,4 @@
 //	b, round 7, holds y, waits to read x for 4s ──▶ a
 //
 // A [Placement] says where the tasks of a run run, and why: orwl.Runtime.Placement gives it.
-//
-// A State is made from a [Look]. The runtime takes the Look: it copies what each access and each
-// queue looks like, while the tasks run. [Sightings] remember since when they have looked so.
-// Nothing here waits or reads a clock.
 package inspect

@@ -1,9 +1,10 @@
-package inspect
+package looks
 
 import (
 	"slices"
 	"time"
 
+	"github.com/orwl/go-orwl/orwl/inspect"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -34,10 +35,10 @@ type Access struct {
 }
 
 // State is the program in the look. Its counts of stalls and its Nodes are left out.
-func (l *Look) State() State {
-	s := State{
-		Node: l.Node, Running: l.Running(), Still: Seconds{l.Still},
-		Tasks: []TaskState{}, Resources: []ResourceState{}, WaitsFor: []WaitEdge{},
+func (l *Look) State() inspect.State {
+	s := inspect.State{
+		Node: l.Node, Running: l.Running(), Still: inspect.Seconds{Duration: l.Still},
+		Tasks: []inspect.TaskState{}, Resources: []inspect.ResourceState{}, WaitsFor: []inspect.WaitEdge{},
 	}
 	for _, t := range l.Tasks {
 		s.Tasks = append(s.Tasks, t.state(l.Still > 0))
@@ -78,35 +79,35 @@ func (t *Task) waits() *Access {
 	return nil
 }
 
-func (t *Task) status() TaskStatus {
+func (t *Task) status() inspect.TaskStatus {
 	switch {
 	case !t.Started:
-		return TaskDeclared
+		return inspect.TaskDeclared
 	case t.Over:
-		return TaskEnded
+		return inspect.TaskEnded
 	case t.waits() != nil:
-		return TaskWaiting
+		return inspect.TaskWaiting
 	}
-	return TaskWorking
+	return inspect.TaskWorking
 }
 
 // state is the task in a State. stands says that nothing has moved since an earlier look.
-func (t *Task) state(stands bool) TaskState {
-	s := TaskState{Task: t.Name, Node: t.Node, State: t.status(), Round: t.Round, Holds: t.holds()}
+func (t *Task) state(stands bool) inspect.TaskState {
+	s := inspect.TaskState{Task: t.Name, Node: t.Node, State: t.status(), Round: t.Round, Holds: t.holds()}
 	if a := t.waits(); a != nil {
-		s.Waits = &WaitState{Resource: a.Line.Resource, Mode: a.Mode.String(), For: Seconds{a.For}, Behind: a.Line.behind(stands)}
+		s.Waits = &inspect.WaitState{Resource: a.Line.Resource, Mode: a.Mode.String(), For: inspect.Seconds{Duration: a.For}, Behind: a.Line.behind(stands)}
 	}
 	return s
 }
 
 // edges are the wait-for edges of the task, for all of its accesses that wait.
-func (t *Task) edges() (edges []WaitEdge) {
+func (t *Task) edges() (edges []inspect.WaitEdge) {
 	for _, a := range t.Accesses {
 		if !a.waits() {
 			continue
 		}
 		for _, who := range a.Line.ahead() {
-			edges = append(edges, WaitEdge{From: t.Name, To: who, Resource: a.Line.Resource, Mode: a.Mode.String()})
+			edges = append(edges, inspect.WaitEdge{From: t.Name, To: who, Resource: a.Line.Resource, Mode: a.Mode.String()})
 		}
 	}
 	return edges

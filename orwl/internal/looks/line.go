@@ -1,10 +1,11 @@
-package inspect
+package looks
 
 import (
 	"fmt"
 	"slices"
 	"time"
 
+	"github.com/orwl/go-orwl/orwl/inspect"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -39,7 +40,10 @@ func (l *Line) Look(r *resource.Resource) {
 	// Tickets wrap around, so only differences count.
 	slices.SortStableFunc(l.Requests, func(a, b Request) int {
 		if a.Granted != b.Granted { // one of them has moved meanwhile
-			return boolInt(b.Granted) - boolInt(a.Granted)
+			if a.Granted {
+				return -1
+			}
+			return 1
 		}
 		return int(int32(a.Ticket - b.Ticket))
 	})
@@ -70,19 +74,19 @@ func (l *Line) behind(stands bool) []string {
 // it names the outsider only if nothing does.
 const outsider = "a handle of no task"
 
-func (l *Line) state() ResourceState {
-	s := ResourceState{
-		Resource: l.Resource, Home: l.Home, Whole: l.Whole, Queue: []GroupState{},
+func (l *Line) state() inspect.ResourceState {
+	s := inspect.ResourceState{
+		Resource: l.Resource, Home: l.Home, Whole: l.Whole, Queue: []inspect.GroupState{},
 		Size: l.Now.Size, Version: l.Now.Version, Fence: l.Now.Fence, Broken: l.Now.Broken != nil,
 		RelaxedWaits: l.Now.RelaxedWaits, OrderedWaits: l.Now.OrderedWaits,
 	}
 	for i, r := range l.Requests {
 		last := len(s.Queue) - 1
 		if i == 0 || r.Mode == resource.Write || l.Requests[i-1].Mode == resource.Write || r.Granted != l.Requests[i-1].Granted {
-			s.Queue = append(s.Queue, GroupState{Mode: r.Mode.String(), Granted: r.Granted})
+			s.Queue = append(s.Queue, inspect.GroupState{Mode: r.Mode.String(), Granted: r.Granted})
 			last++
 		}
-		s.Queue[last].Members = append(s.Queue[last].Members, RequestState{Who: r.Who, Node: r.Node, Held: r.Held})
+		s.Queue[last].Members = append(s.Queue[last].Members, inspect.RequestState{Who: r.Who, Node: r.Node, Held: r.Held})
 	}
 	return s
 }

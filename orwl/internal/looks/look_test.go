@@ -1,10 +1,11 @@
-package inspect
+package looks
 
 import (
 	"encoding/json"
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/orwl/inspect"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -40,7 +41,7 @@ d, round 0, waits to write x for 1s ──▶ a
 b, round 0, waits to read x for 1s ──▶ a
 c, round 0, waits to read x for 1s ──▶ a
 `
-	if s.String() != text || !s.Running || len(s.WaitsFor) != 3 || s.WaitsFor[0] != (WaitEdge{"d", "a", "x", "write"}) || s.Tasks[4].State != TaskEnded {
+	if s.String() != text || !s.Running || len(s.WaitsFor) != 3 || s.WaitsFor[0] != (inspect.WaitEdge{From: "d", To: "a", Resource: "x", Mode: "write"}) || s.Tasks[4].State != inspect.TaskEnded {
 		t.Errorf("%v\n%+v", s, s)
 	}
 	const queue = `[{"mode":"write","granted":true,"members":[{"who":"a","node":0,"held":true}]},` +
