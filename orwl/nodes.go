@@ -61,8 +61,8 @@ type JoinOptions struct {
 	// Remote has the node share no memory with other nodes of its machine, as if each had a
 	// machine of its own.
 	Remote bool
-	// Network joins the processes. By default it is that of package orwl/nodes, which a program
-	// of several nodes imports. A program of one process needs none.
+	// Network joins the processes. A program of several nodes imports package orwl/nodes, whose
+	// network is the default. A program of one process needs none.
 	Network node.Network
 	// Log is where it says what it does; slog.Default by default.
 	Log *slog.Logger

@@ -136,7 +136,7 @@ func (c *chaosCrew) checkPartition(p partition) {
 	for at := range 3 {
 		lost := -1
 		if !p.short {
-			lost = at // the home may have lost anybody
+			lost = at // the home may have lost any node
 		}
 		checkHistory(c.t, notes, at, lost)
 	}

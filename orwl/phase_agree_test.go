@@ -12,7 +12,7 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// What one node refuses, all refuse, and the run goes on.
+// If one node refuses a phase, all refuse it, and the run goes on.
 func TestPhaseRefusedOnNodes(t *testing.T) {
 	is := func(target error) func(error) bool { return func(err error) bool { return errors.Is(err, target) } }
 	deadlock := func(err error) bool { return errors.As(err, new(*liveness.DeadlockError)) }
@@ -96,7 +96,7 @@ func TestPhaseTakenBack(t *testing.T) {
 			<-gaveUp
 		}
 		for {
-			// The last call that node 1 has taken back may meet that of node 2 under way.
+			// The last call that node 1 has taken back may meet the call of node 2 under way.
 			err := task.rt.Phase(task.Context(), phase)
 			if other := (*NodeError)(nil); node == 1 || !errors.As(err, &other) || other.Node != 1 {
 				return err

@@ -34,8 +34,8 @@ func (rt *Runtime) meet() error {
 	}})
 }
 
-// gaveUp is why a phase is refused whose call was taken back. If a loss is the reason, it says which
-// node is lost: the others may not know it yet.
+// gaveUp is why this node refuses a phase after it has taken its call back. If a loss is the reason,
+// it says which node is lost: the others may not know it yet.
 func (n *Nodes) gaveUp(why error) *message.Failure {
 	if lost := (*NodeError)(nil); errors.As(why, &lost) && lost.Lost {
 		return (*message.Failure)(lost)

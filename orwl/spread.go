@@ -106,7 +106,7 @@ func (rt *Runtime) spread() error {
 	return nil
 }
 
-// keep makes homes those of the run. A reader of the old ones goes on with them.
+// keep makes homes the homes of the run. A reader of the old ones goes on with them.
 func (rt *Runtime) keep(homes map[string]int) {
 	rt.homes = homes
 	if x := rt.relaxing.Load(); x != nil {

@@ -82,7 +82,7 @@ func PlacementOf(program *spread.Program, node int, tasks []TaskPlacement, resou
 	return p
 }
 
-// nodes are those of the tasks.
+// nodes returns the node of each task.
 func (p *Placement) nodes() []int {
 	on := make([]int, len(p.Tasks))
 	for i, t := range p.Tasks {

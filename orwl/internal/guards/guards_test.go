@@ -65,7 +65,7 @@ func TestRanksOfGuards(t *testing.T) {
 	}
 }
 
-// What a node asks is read as it was sent, and nothing else is.
+// Asked reads what ask has sent, and refuses everything else.
 func TestAsked(t *testing.T) {
 	n := new(network)
 	g := &Guards{o: Options{Network: n, Guards: 5}}

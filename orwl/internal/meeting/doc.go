@@ -5,7 +5,7 @@
 //	"votes"        whether the phase joins, from those that have proposed
 //	"phase 7 ends" its tasks have ended on a node
 //
-// A node whose call is taken back says so in the place of its proposal. If that comes in time, the
+// If a node takes its call back, it says so in the place of its proposal. If that comes in time, the
 // agreement is void, and the others propose once more. If it comes too late, the node refuses in
 // the vote. A run of one node has a meeting of one.
 //

@@ -143,7 +143,7 @@ func (m *Meeting) takeBack(c *Call, why error) bool {
 	return is
 }
 
-// do does what a step asks for, but for news. The caller holds mu.
+// do does what a step asks for. It leaves news to tell. The caller holds mu.
 func (m *Meeting) do(w work) (err error) {
 	if w.say != nil && m.open != nil {
 		err = m.open.Change(w.say)

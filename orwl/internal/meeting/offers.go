@@ -9,8 +9,8 @@ import (
 // Offers are what the nodes have offered of a phase, in their order: nil for nodes that were lost.
 type Offers []*message.Offer
 
-// ParseOffers reads what [Meeting.Propose] has returned. failure is that of the first node that has
-// one, or nil.
+// ParseOffers reads what [Meeting.Propose] has returned. failure is the first one in them, or
+// nil.
 func ParseOffers(blobs [][]byte) (all Offers, failure *message.Failure, err error) {
 	all = make(Offers, len(blobs))
 	for node, b := range blobs {

@@ -263,7 +263,7 @@ func (p *player) givesUp(w *world) {
 	}
 }
 
-// loses ends a node. What it has on the way does not arrive.
+// loses ends a node. Its messages under way do not arrive.
 func (w *world) loses(p *player) {
 	w.losses--
 	p.gone, p.way = true, nil
@@ -302,8 +302,8 @@ func (p *player) clone() *player {
 	return &c
 }
 
-// key names the state of the world. What all nodes have passed is left out, and counts are
-// relative.
+// key names the state of the world. It leaves out the rounds that all nodes have passed, and its
+// counts are relative.
 func (w *world) key() string {
 	base := len(w.rounds)
 	for _, p := range w.players {

@@ -59,8 +59,8 @@ func TestSameProgram(t *testing.T) {
 	}
 }
 
-// FuzzFailure reads anything as a failure. What can be read is the same when it is written and
-// read again.
+// FuzzFailure reads anything as a failure. A failure that was read is the same when it is written
+// and read again.
 func FuzzFailure(f *testing.F) {
 	f.Add((&Failure{Node: 2, Text: "boom", Lost: true}).Encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -108,7 +108,7 @@ func TestNews(t *testing.T) {
 	}
 }
 
-// The lists of proposals say who has taken a call back, and what is wrong.
+// The list of proposals tells that a node has taken its call back, and what is wrong.
 func TestProposals(t *testing.T) {
 	good := Proposal{Call: 7, Life: 1, Offer: []byte("offer")}.Encode()
 	back := Proposal{Call: 8, Life: 1, Back: true}.Encode()
@@ -125,8 +125,8 @@ func TestProposals(t *testing.T) {
 	}
 }
 
-// Offers and votes are read as they were sent. What follows another version, or is cut off, is
-// refused.
+// Offers and votes are read as they were sent. Another version is refused, and so is an offer that
+// was cut off.
 func TestOffersAndVotes(t *testing.T) {
 	why := &Failure{Node: 2, Text: "no body", Lost: true}
 	runs := NewRunning(5, 10)

@@ -22,8 +22,8 @@ func (p Proposal) Encode() []byte {
 	return pack.Encode(&p)
 }
 
-// Proposals are those of all nodes, in their order. A node that was lost has the life 0, and the
-// offer nil.
+// Proposals are what all nodes have proposed, in their order. A node that was lost has the life 0,
+// and the offer nil.
 type Proposals struct {
 	Offers [][]byte
 	Lives  []uint64
@@ -75,7 +75,7 @@ type Running struct {
 	Tasks  []byte `msgpack:"tasks"` // a bit for each task of the batch
 }
 
-// NewRunning is a batch of so many tasks, of which none runs.
+// NewRunning is a batch of so many tasks. None of them runs.
 func NewRunning(number uint64, tasks int) Running {
 	return Running{Number: number, Tasks: make([]byte, (tasks+7)/8)}
 }

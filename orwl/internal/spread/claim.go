@@ -55,7 +55,7 @@ func members(all []int) map[int]bool {
 	return set
 }
 
-// claimed returns the node of each piece, of which there is one for each node. Groups of pieces get
+// claimed returns the node of each piece. There are as many pieces as nodes. Groups of pieces get
 // machines with as many nodes, then the pieces of each group get nodes there.
 func (p *Program) claimed(piece []int, m Machines) []int {
 	byNode, byMachine := make(claims), make(claims)

@@ -22,8 +22,8 @@ func (p *Program) decided() bool { return p.Nodes == 1 || !slices.Contains(p.On,
 func (p *Program) Dealt() bool { return !p.decided() && p.tooLarge() }
 
 // Divide returns the node of each task. Tasks that share much run on the same node, or on nodes of
-// one machine, and all nodes run about as many of them. What the program has said wins. A program
-// that is too large is dealt by index.
+// one machine, and all nodes run about as many of them. The nodes that the program has said win. A
+// program that is too large is dealt by index.
 //
 // Every node computes this for itself. The result is the same everywhere, because it depends only
 // on the program and on which nodes share a machine. The machines may differ: inside a node,

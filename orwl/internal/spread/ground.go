@@ -12,7 +12,7 @@ import (
 // Ground is what a node stands on.
 type Ground struct {
 	Machine string         // its name; empty if the node shares no memory, or is lost
-	Tree    *topology.Tree // of its sockets, caches and cores; nil if nobody needs it
+	Tree    *topology.Tree // of its sockets, caches and cores; nil if it is not needed
 }
 
 // ground is a Ground as bytes.
@@ -30,7 +30,7 @@ func (g Ground) Encode() []byte {
 	return pack.Encode(&said)
 }
 
-// Grounds are those of all nodes, in their order.
+// Grounds are what all nodes stand on, in their order.
 type Grounds []Ground
 
 // ParseGrounds reads what the nodes have said: nil for those that were lost. Trees have no CPU

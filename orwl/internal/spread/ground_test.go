@@ -56,7 +56,8 @@ func TestTreeOfGuard(t *testing.T) {
 	}
 }
 
-// A node that was lost, and one of which nobody needs the tree, are on machines of their own.
+// A lost node and a node without memory to share are on machines of their own. Trees may be left
+// out.
 func TestParseGrounds(t *testing.T) {
 	all, err := ParseGrounds([][]byte{nil, Ground{Machine: "a"}.Encode(), Ground{}.Encode(), Ground{Machine: "a"}.Encode()})
 	if err != nil || all.Machines().String() != "0, 1 3, 2" || all[1].Tree != nil {

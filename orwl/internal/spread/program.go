@@ -28,8 +28,8 @@ type Program struct {
 // Free is the node of a task for which the program has said none.
 const Free = -1
 
-// ByIndex deals the tasks in their order, as many to each node as to the next or one more. What the
-// program has said wins.
+// ByIndex deals the tasks in their order, as many to each node as to the next or one more. The
+// nodes that the program has said win.
 func (p *Program) ByIndex() []int {
 	on := slices.Clone(p.On)
 	for i, said := range on {
@@ -54,8 +54,7 @@ func (p *Program) Deciders() []int {
 	return decides
 }
 
-// HomesFor returns the homes that are known, and those of the other resources if each task is on
-// the given node. On one node it returns nil: a resource that is not in the map has its home on
+// HomesFor returns the homes of all resources if each task is on the given node. Known homes stay. On one node it returns nil: a resource that is not in the map has its home on
 // node 0.
 func (p *Program) HomesFor(on []int) map[string]int {
 	if p.Nodes == 1 {
