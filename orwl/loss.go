@@ -1,8 +1,10 @@
 package orwl
 
 import (
-	"context"
+	"errors"
 	"fmt"
+	"log/slog"
+	"sync"
 
 	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/orwl/internal/message"
@@ -206,44 +208,54 @@ func (n *Nodes) why() error {
 	return n.ended
 }
 
-// finish waits until every node's tasks have ended, since others may need what is
-// kept here until then, and returns the failure of the run: one's own, or the first
-// other node's.
-func (rt *Runtime) finish(ctx context.Context, err error) error {
-	n := rt.o.Nodes
-	var mine []byte
-	if err != nil {
-		mine = n.failureOf(err).encode()
-	}
-	all, gathered := n.Gather(context.WithoutCancel(ctx), "end", mine)
-	if err == nil && gathered == nil {
-		err = rt.outcome(all)
-	} else if err == nil {
-		err = gathered
-	}
-	if why := n.why(); err != nil && why != nil && mine == nil {
-		err = why // it came first
-	}
-	if gathered != nil {
-		n.tell(err) // before they hear that this node has left
-	}
-	return err
+// endings are the grants that have ended because of a loss and that the log has not said
+// yet. A loss ends many grants, one resource after another, and the log says it once.
+type endings struct {
+	mu sync.Mutex
+	of map[resource.Node]*endedGrants
 }
 
-// outcome is the failure of the first node that has one.
-func (rt *Runtime) outcome(all [][]byte) error {
-	for node, failure := range all {
-		switch {
-		case failure == nil && rt.o.AtLoss == EndRun:
-			return &NodeError{Node: node, Lost: true, Text: "it was lost before the run ended"}
-		case len(failure) == 0:
-			continue
-		}
-		e, err := parseFailure(failure, len(all))
-		if err != nil {
-			return err
-		}
-		return e
+// endedGrants are those that one node had.
+type endedGrants struct {
+	first     resource.Ending
+	resources int
+	grants    int
+}
+
+// grantsEnd takes an ending, with the resource locked. The log says at once that a write may
+// be lost.
+func (n *Nodes) grantsEnd(e resource.Ending) {
+	if lost := (*resource.LostWriteError)(nil); errors.As(e.Why, &lost) {
+		n.log.Error("orwl: a write was released and may be lost", "resource", lost.Resource, "fence", lost.Fence, "home", lost.Home, "why", lost.Err)
+		return
 	}
-	return nil
+	n.endings.note(e)
+}
+
+// note takes an ending. The resource is locked meanwhile.
+func (e *endings) note(end resource.Ending) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	g := e.of[end.Node]
+	if g == nil {
+		if e.of == nil {
+			e.of = make(map[resource.Node]*endedGrants)
+		}
+		g = &endedGrants{first: end}
+		e.of[end.Node] = g
+	}
+	g.resources++
+	g.grants += end.Grants
+}
+
+// say logs what was noted: one record for each node.
+func (e *endings) say(log *slog.Logger) {
+	e.mu.Lock()
+	of := e.of
+	e.of = nil
+	e.mu.Unlock()
+	for node, g := range of {
+		log.Warn("orwl: a node has lost what it held", "peer", node, "resources", g.resources, "grants", g.grants,
+			"resource", g.first.Resource.Name(), "fence", g.first.Fence, "why", g.first.Why)
+	}
 }

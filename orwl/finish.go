@@ -31,3 +31,45 @@ func (rt *Runtime) leave(ctx context.Context, err error) error {
 	}
 	return err
 }
+
+// finish waits until every node's tasks have ended, since others may need what is
+// kept here until then, and returns the failure of the run: one's own, or the first
+// other node's.
+func (rt *Runtime) finish(ctx context.Context, err error) error {
+	n := rt.o.Nodes
+	var mine []byte
+	if err != nil {
+		mine = n.failureOf(err).encode()
+	}
+	all, gathered := n.Gather(context.WithoutCancel(ctx), "end", mine)
+	if err == nil && gathered == nil {
+		err = rt.outcome(all)
+	} else if err == nil {
+		err = gathered
+	}
+	if why := n.why(); err != nil && why != nil && mine == nil {
+		err = why // it came first
+	}
+	if gathered != nil {
+		n.tell(err) // before they hear that this node has left
+	}
+	return err
+}
+
+// outcome is the failure of the first node that has one.
+func (rt *Runtime) outcome(all [][]byte) error {
+	for node, failure := range all {
+		switch {
+		case failure == nil && rt.o.AtLoss == EndRun:
+			return &NodeError{Node: node, Lost: true, Text: "it was lost before the run ended"}
+		case len(failure) == 0:
+			continue
+		}
+		e, err := parseFailure(failure, len(all))
+		if err != nil {
+			return err
+		}
+		return e
+	}
+	return nil
+}
