@@ -164,6 +164,9 @@ func betweenProcesses(t *testing.T, on machines, nodes int) {
 	if !errors.As(err, &lost) || lost.Rank != 1 {
 		t.Errorf("after node 1 was killed: %v", err)
 	}
+	if _, err := n.Gather(soon(t), "heard", nil); err != nil {
+		t.Errorf("after node 1 was killed: %v", err)
+	}
 	for i := 2; i < nodes; i++ {
 		if err := others[i].Wait(); err != nil {
 			t.Errorf("node %d, after node 1 was killed: %v", i, err)
@@ -230,5 +233,6 @@ func beRank(number, nodes int, on machines, root string) error {
 	if !errors.As(err, &lost) || lost.Rank != 1 {
 		return fmt.Errorf("node %d: its Await ended with %w, want the loss of rank 1", number, err)
 	}
-	return nil
+	_, err = n.Gather(ctx, "heard", nil) // a process that ends at once would be lost, too
+	return err
 }
