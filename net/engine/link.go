@@ -262,6 +262,9 @@ func (l *Link) Kept() int { return l.kept }
 // Settled reports whether every frame that was appended is acknowledged.
 func (l *Link) Settled() bool { return l.acked == l.appended }
 
+// Delivered reports whether the peer has acknowledged a frame.
+func (l *Link) Delivered(number uint64) bool { return l.acked >= number }
+
 // Restart forgets all about the peer's last life: it numbers anew, and has taken
 // nothing.
 func (l *Link) Restart() { *l = Link{} }

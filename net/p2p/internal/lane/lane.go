@@ -53,6 +53,7 @@ type Lane struct {
 	dialling bool          // and is dialling just now
 	replaces bool          // a new connection is about to take the place of the stream
 	attached chan struct{} // or pauses, until this is closed
+	bye      uint64        // the number of the goodbye, 0 before it
 	over     error         // why there will be none any more
 	lent     []debt        // not settled, in their order
 	owing    int           // bytes of them
@@ -96,30 +97,33 @@ func (l *Lane) Wait(ctx context.Context) error {
 	return l.until(ctx, func() bool { return l.under() <= MostKept })
 }
 
-// Settled returns when everything is acknowledged, or the peer is gone, or ctx is
-// done.
+// Settled returns when everything up to the goodbye is acknowledged, or the peer is gone, or ctx is
+// done. A peer that has taken the goodbye may go, and acknowledge nothing that comes after it.
 func (l *Lane) Settled(ctx context.Context) error {
-	return l.until(ctx, l.link.Settled)
+	return l.until(ctx, func() bool {
+		return l.link.Settled() || l.bye > 0 && l.link.Delivered(l.bye)
+	})
 }
 
-// Parted returns when a peer that has left has acknowledged everything, or ended its stream, or
-// ctx is done.
+// Parted ends the stream to a peer that has left, and returns when the peer has read all of it, or ctx
+// is done. Nothing is appended to the lane any more.
+//
+// This side ends its direction after the last acknowledgement. The peer reads that end after
+// everything before it, and then ends the stream. A connection that is closed at once may lose the
+// acknowledgement. The peer would wait for it, and with QUIC it would not notice that nobody is there.
 func (l *Lane) Parted(ctx context.Context) {
-	for {
-		l.mu.Lock()
-		s := l.stream
-		if s == nil || l.link.Settled() {
-			l.mu.Unlock()
-			return
-		}
-		progress := l.awaited()
+	l.mu.Lock()
+	s := l.stream
+	if s == nil {
 		l.mu.Unlock()
-		select {
-		case <-progress:
-		case <-s.ended:
-		case <-ctx.Done():
-			return
-		}
+		return
+	}
+	s.last = true
+	l.work.Signal()
+	l.mu.Unlock()
+	select {
+	case <-s.ended:
+	case <-ctx.Done():
 	}
 }
 
@@ -223,13 +227,14 @@ func (l *Lane) Number() int { return l.peer }
 // Kind says which lane it is.
 func (l *Lane) Kind() transport.Kind { return l.kind }
 
-// Bye says that nothing more comes, if the two nodes have to do with each other. Met says
+// Bye says, once, that nothing more comes, if the two nodes have to do with each other. Met says
 // that they had.
 func (l *Lane) Bye(met bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.over == nil && (l.stream != nil || l.calling || met) {
-		l.put(wire.KindBye, wire.AppendBye(l.link.Room(MostParcelHead), l.link.Next()), nil)
+	if l.over == nil && l.bye == 0 && (l.stream != nil || l.calling || met) {
+		l.bye = l.link.Next()
+		l.put(wire.KindBye, wire.AppendBye(l.link.Room(MostParcelHead), l.bye), nil)
 		l.wake()
 	}
 }

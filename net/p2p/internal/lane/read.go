@@ -252,7 +252,11 @@ func (s *Stream) bye(body wire.Reader) error {
 	if err := body.Done(); err != nil {
 		return err
 	}
-	s.lane.up.Left()
-	s.lane.Acknowledge()
+	l := s.lane
+	l.mu.Lock()
+	l.says(true)
+	l.mu.Unlock()
+	l.up.Left()     // which may end the stream, after what was said
+	l.Acknowledge() // written only now: the peer goes when it reads that
 	return nil
 }

@@ -21,7 +21,8 @@ type Stream struct {
 	raw  *transport.Conn
 	in   *wire.Input
 
-	broken bool          // both are to end; lane.mu
+	broken bool          // both have to end; lane.mu
+	last   bool          // nothing comes after what is pending; lane.mu
 	ended  chan struct{} // closed when both have
 
 	desk desk // lane.mu

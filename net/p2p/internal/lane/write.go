@@ -12,7 +12,8 @@ import (
 // frame of yamux, so that they stay together.
 const joinUpTo = 64<<10 - 12
 
-// write writes what is pending until the stream is broken.
+// write writes what is pending until the stream is broken. If nothing more comes, it ends this
+// direction of the stream.
 func (s *Stream) write() error {
 	alone := runtime.GOMAXPROCS(0) == 1
 	for s.waits() {
@@ -26,7 +27,9 @@ func (s *Stream) write() error {
 			continue
 		}
 		err := s.flush(s.pieces)
-		s.ends()
+		if last := s.ends(); err == nil && last {
+			err = s.raw.CloseWrite()
+		}
 		if err != nil {
 			return err
 		}
@@ -34,13 +37,13 @@ func (s *Stream) write() error {
 	return nil
 }
 
-// waits returns when something is pending and the desk is free. It is false when the
-// stream is broken.
+// waits returns when something is pending and the desk is free, or nothing more comes. It is false
+// when the stream is broken.
 func (s *Stream) waits() bool {
 	l := s.lane
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for s.desk.writing || !l.link.Pending() && !s.broken {
+	for s.desk.writing || !s.broken && !l.link.Pending() && !s.last {
 		l.work.Wait()
 	}
 	return !s.broken
@@ -63,11 +66,14 @@ func (s *Stream) occupy(writer bool) {
 	s.desk.begin(s.lane.link.Next(), writer)
 }
 
-// ends gives the desk back, after a write.
-func (s *Stream) ends() {
+// ends gives the desk back, after a write. It reports, once, whether that was the last one.
+func (s *Stream) ends() (last bool) {
 	s.lane.mu.Lock()
 	defer s.lane.mu.Unlock()
 	s.done()
+	last = s.last && !s.lane.link.Pending()
+	s.last = s.last && !last
+	return last
 }
 
 // done is ends. l.mu is held.

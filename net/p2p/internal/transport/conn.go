@@ -24,6 +24,8 @@ type Stream interface {
 	io.Reader
 	io.Writer
 	SetDeadline(t time.Time) error
+	// CloseWrite ends the direction to the other side, which reads everything before it.
+	CloseWrite() error
 }
 
 // Kind is what the stream is for: the node that has dialled says so.
