@@ -40,21 +40,22 @@ type benchFlags struct {
 }
 
 func (o *benchFlags) define(f *flag.FlagSet) {
+	o.nodes, o.turns, o.operations, o.elements, o.heap = 2, 3, 1000, 4096, -1
 	f.StringVar(&o.fabric, "window", "mem", command.Usage("window", ", sim (predicted)"))
 	f.StringVar(&o.ranks, "ranks", "8", "with `N` ranks, or each of several numbers with commas between: one keeps the volume, the others use it; on sim, nodes of 16 cores")
 	f.StringVar(&o.topology, "topology", "", "the machine, instead of -ranks: "+command.Usage("topology", ""))
 	f.StringVar(&o.machine, "machine", "piz-daint", command.Usage("machine", " of -window sim: a file that orwl model -json wrote, or one of "+strings.Join(machineNames(), ", ")))
-	f.IntVar(&o.nodes, "nodes", 2, "of -window p2p, `N` nodes, which are processes: the first keeps the volume, the others have the ranks that use it")
-	f.IntVar(&o.turns, "repeats", 3, "of all but sim, "+command.Usage("repeats", ""))
+	f.Var(command.Whole(&o.nodes, 2, mostBenchNodes), "nodes", "of -window p2p, `N` nodes, which are processes: the first keeps the volume, the others have the ranks that use it")
+	f.Var(command.Whole(&o.turns, 1, mostBenchTurns), "repeats", "of all but sim, "+command.Usage("repeats", ""))
 	f.StringVar(&o.writes, "fw", "0,2,5,20", command.Usage("fw", "; here they insert"))
 	f.StringVar(&o.disciplines, "disciplines", strings.Join(benchDisciplines, ","), "how ranks are kept apart: `NAME,...` of "+strings.Join(volume.Disciplines(), ", "))
-	f.IntVar(&o.operations, "ops", 1000, "each rank makes `N` operations")
-	f.IntVar(&o.elements, "elements", 4096, "`N` elements are there from the beginning, and looked up")
-	f.IntVar(&o.buckets, "buckets", 0, "the table has `N` buckets; as many as there are elements if 0")
-	f.IntVar(&o.heap, "heap", -1, "the overflow heap has `N` cells; enough for all inserts if -1. With too few, inserts are refused and counted")
+	f.Var(command.Whole(&o.operations, 1, mostBenchOperations), "ops", "each rank makes `N` operations")
+	f.Var(command.Whole(&o.elements, 1, mostBenchElements), "elements", "`N` elements are there from the beginning, and looked up")
+	f.Var(command.Whole(&o.buckets, 0, mostBenchElements), "buckets", "the table has `N` buckets; as many as there are elements if 0")
+	f.Var(command.Whole(&o.heap, -1, volume.MaxCells-mostBenchElements), "heap", "the overflow heap has `N` cells; enough for all inserts if -1. With too few, inserts are refused and counted")
 	f.StringVar(&o.tl, "tl", "", command.Usage("tl", "; one number is for all levels; "+strconv.Itoa(locks.DefaultTL)+" by default"))
-	f.IntVar(&o.tdc, "tdc", 0, command.Usage("tdc", "; one in each element of the finest level if 0"))
-	f.IntVar(&o.tr, "tr", 0, command.Usage("tr", "; "+strconv.Itoa(locks.DefaultTR)+" if 0"))
+	f.Var(command.Whole(&o.tdc, 0, mostBenchRanks), "tdc", command.Usage("tdc", "; one in each element of the finest level if 0"))
+	f.Var(command.Whole(&o.tr, 0, 1<<20), "tr", command.Usage("tr", "; "+strconv.Itoa(locks.DefaultTR)+" if 0"))
 	f.Uint64Var(&o.seed, "seed", 1, command.Usage("seed", " of what each rank does"))
 	f.BoolVar(&o.asJSON, "json", false, command.Usage("json", ""))
 	f.BoolVar(&o.asCSV, "csv", false, command.Usage("csv", ""))
@@ -88,19 +89,8 @@ func (o *benchFlags) suits(given map[string]bool) error {
 
 // plan is what the flags say, checked.
 func (o *benchFlags) plan() (*benchPlan, error) {
-	for _, check := range []error{
-		oneOf("window", o.fabric, benchFabrics),
-		inRange("ops", o.operations, 1, mostBenchOperations),
-		inRange("elements", o.elements, 1, mostBenchElements),
-		inRange("buckets", o.buckets, 0, mostBenchElements),
-		inRange("heap", o.heap, -1, volume.MaxCells-mostBenchElements),
-		inRange("nodes", o.nodes, 2, mostBenchNodes),
-		inRange("repeats", o.turns, 1, mostBenchTurns),
-		inRange("tdc", o.tdc, 0, mostBenchRanks), inRange("tr", o.tr, 0, 1<<20),
-	} {
-		if check != nil {
-			return nil, check
-		}
+	if err := oneOf("window", o.fabric, benchFabrics); err != nil {
+		return nil, err
 	}
 	p := &benchPlan{fabric: o.fabric, nodes: o.nodes, turns: o.turns, disciplines: list(o.disciplines)}
 	for _, d := range p.disciplines {
@@ -186,7 +176,10 @@ func (o *benchFlags) trees() ([]*topology.Tree, error) {
 		if err != nil {
 			return nil, command.Misusef("-topology: %w", err)
 		}
-		return []*topology.Tree{tree}, inRange("topology's number of ranks", tree.Ranks(), 2, mostBenchRanks)
+		if n := tree.Ranks(); n < 2 || n > mostBenchRanks {
+			return nil, command.Misusef("-topology has %d ranks, want 2 to %d", n, mostBenchRanks)
+		}
+		return []*topology.Tree{tree}, nil
 	}
 	var all []*topology.Tree
 	for _, text := range list(o.ranks) {
@@ -237,14 +230,6 @@ func machineOf(name string) (model.Model, error) {
 func oneOf(name, value string, allowed []string) error {
 	if !slices.Contains(allowed, value) {
 		return command.Misusef("-%s: %q, want %s", name, value, strings.Join(allowed, ", "))
-	}
-	return nil
-}
-
-// inRange complains about a number outside its range.
-func inRange(name string, value, least, most int) error {
-	if value < least || value > most {
-		return command.Misusef("-%s is %d, want %d to %d", name, value, least, most)
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func serve(ctx context.Context, f *flag.FlagSet, args []string, out, complaints 
 	if err := command.Parse(f, args); err != nil {
 		return err
 	}
-	place, err := o.place()
+	place, err := o.nodes.Place()
 	if err != nil {
 		return err
 	}
@@ -58,23 +58,15 @@ func serve(ctx context.Context, f *flag.FlagSet, args []string, out, complaints 
 	if s.secret, err = o.password(os.LookupEnv); err != nil {
 		return err
 	}
-	if (o.nodes > 1 || o.hosts != nil) && place.Nodes <= 1 && !place.How.BySpawn() {
+	if o.nodes.Spawns(place) {
 		// What is wrong with the last node's address is wrong with the command line.
-		if _, err := o.address(o.nodes-1, s.secret); err != nil {
+		if _, err := o.address(o.nodes.Nodes-1, s.secret); err != nil {
 			return err
 		}
 		return s.spawn(args, out, complaints)
 	}
 	s.log = terminal.Log(complaints, slog.LevelInfo).With("node", place.Node)
 	return s.run(ctx)
-}
-
-// place is where this process is in the run.
-func (o *serveFlags) place() (launch.Place, error) {
-	if o.join > 0 {
-		return launch.Joining(o.join)
-	}
-	return launch.FromEnvironment()
 }
 
 // spawn runs this program once for each node. Signals go to the nodes, which end by themselves.
@@ -89,7 +81,7 @@ func (s *serving) spawn(args []string, out, complaints io.Writer) error {
 		env = append(env, passwordVariable+"="+password)
 	}
 	return launch.Spawn(context.Background(), launch.Run{
-		Nodes: s.nodes, Hosts: s.hosts, Program: program, Args: append([]string{"serve"}, args...), Env: env, Stdout: out, Stderr: complaints,
+		Nodes: s.nodes.Nodes, Hosts: s.nodes.Hosts(), Program: program, Args: append([]string{"serve"}, args...), Env: env, Stdout: out, Stderr: complaints,
 	})
 }
 

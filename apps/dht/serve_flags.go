@@ -23,9 +23,7 @@ type serveFlags struct {
 	clients      int
 	idle         time.Duration
 	bulk         int
-	nodes, join  int
-	ssh          string
-	hosts        []string // of ssh
+	nodes        command.Nodes
 	volumes      int
 	memory       int // MiB
 	guard        string
@@ -38,21 +36,21 @@ const (
 	mostVolumes    = 1 << 16
 	mostMemory     = 1 << 20 // MiB, of a node
 	volumesOfNode  = 64
+	defaultMemory  = 4096 // MiB
 	mebi           = 1 << 20
 )
 
 func (o *serveFlags) define(f *flag.FlagSet) {
+	o.clients, o.bulk, o.memory = resp.DefaultClients, resp.DefaultBulk, defaultMemory
 	f.StringVar(&o.addr, "listen", "127.0.0.1:6379", command.Usage("listen", ", node i at PORT+i, any free port if that is 0; beyond this machine only with a password"))
 	command.Old(f, "addr", "listen")
 	f.StringVar(&o.passwordFile, "password-file", "", "clients must give the password that is the first line of `FILE`; without it that of the variable "+passwordVariable+", if there is one")
-	f.IntVar(&o.clients, "clients", resp.DefaultClients, "a node serves at most `N` clients at a time")
+	f.Var(command.Count(&o.clients, resp.MostClients), "clients", "a node serves at most `N` clients at a time")
 	f.DurationVar(&o.idle, "idle", 0, "hang up on clients that send or take nothing for a `TIME`, such as 5m; never if 0")
-	f.IntVar(&o.bulk, "bulk", resp.DefaultBulk, "a client's string has at most `N` bytes")
-	f.IntVar(&o.nodes, "nodes", 0, "start `N` nodes, processes of this machine that share the table, 1 if 0; in a run that something else has started, as many as that has, or not given")
-	f.StringVar(&o.ssh, "ssh", "", command.Usage("ssh", ", and where this program and this folder have the same path"))
-	f.IntVar(&o.join, "join", 0, command.Usage("join", ""))
-	f.IntVar(&o.volumes, "volumes", 0, "the table has `N` volumes, 64 for each node if 0")
-	f.IntVar(&o.memory, "memory", 4096, "the volumes of a node grow up to `N` MiB, all together")
+	f.Var(command.Whole(&o.bulk, resp.LeastBulk, resp.MostBulk), "bulk", "a client's string has at most `N` bytes")
+	o.nodes.Define(f, mostServeNodes, mostServeNodes, "start `N` nodes, processes of this machine that share the table")
+	f.Var(command.Whole(&o.volumes, 0, mostVolumes), "volumes", "the table has `N` volumes, 64 for each node if 0")
+	f.Var(command.Count(&o.memory, mostMemory), "memory", "the volumes of a node grow up to `N` MiB, all together")
 	f.StringVar(&o.metrics, "metrics", "", command.Usage("metrics", ", such as 127.0.0.1:9470"))
 	f.StringVar(&o.guard, "guard", "RMA-RW", "the `LOCK` of a volume: any of kind read-write that orwl locks shows")
 }
@@ -60,30 +58,9 @@ func (o *serveFlags) define(f *flag.FlagSet) {
 // check complains about flags that are out of their range, for a process in that
 // place.
 func (o *serveFlags) check(place launch.Place) error {
-	if err := o.parseHosts(place); err != nil {
-		return err
-	}
-	nodes := max(1, place.Nodes, o.nodes)
-	for _, problem := range []error{
-		inRange("clients", o.clients, 1, resp.MostClients),
-		inRange("bulk", o.bulk, resp.LeastBulk, resp.MostBulk),
-		inRange("nodes", o.nodes, 0, mostServeNodes),
-		inRange("join", o.join, 0, mostServeNodes),
-		inRange("volumes", o.volumes, 0, mostVolumes),
-		inRange("memory", o.memory, 1, mostMemory),
-	} {
-		if problem != nil {
-			return problem
-		}
-	}
+	nodes := max(1, place.Nodes, o.nodes.Nodes)
 	if o.idle != 0 && o.idle < time.Millisecond {
 		return command.Misusef("-idle is %v, want 0 or at least 1ms", o.idle)
-	}
-	if o.nodes != 0 && o.join != 0 {
-		return command.Misusef("-nodes is %d, and -join is %d: want one of them", o.nodes, o.join)
-	}
-	if place.Nodes > 1 && o.nodes != 0 && o.nodes != place.Nodes {
-		return command.Misusef("-nodes is %d, want %d, or no -nodes, since this is %v", o.nodes, place.Nodes, place)
 	}
 	if o.volumes == 0 {
 		o.volumes = volumesOfNode * nodes
@@ -92,26 +69,6 @@ func (o *serveFlags) check(place launch.Place) error {
 		return command.Misusef("-memory is %d and -volumes %d, which gives a volume %d bytes, want %d to %d", o.memory, o.volumes, most, leastVolumeBytes, mostVolumeBytes)
 	}
 	return guardExists(o.guard)
-}
-
-// parseHosts reads the list of hosts. Each has a node unless -nodes says otherwise.
-func (o *serveFlags) parseHosts(place launch.Place) (err error) {
-	if o.ssh == "" {
-		return nil
-	}
-	if place.Nodes > 1 && !place.How.BySpawn() {
-		return command.Misusef("-ssh is %q, want none, since this is %v, which something else has started", o.ssh, place)
-	}
-	if o.hosts, err = launch.ParseHosts(o.ssh); err != nil {
-		return command.Misusef("-ssh is %q: %w", o.ssh, err)
-	}
-	if o.nodes == 0 {
-		o.nodes = len(o.hosts)
-	}
-	if o.nodes < len(o.hosts) {
-		return command.Misusef("-nodes is %d, want at least %d, as many as -ssh names hosts", o.nodes, len(o.hosts))
-	}
-	return nil
 }
 
 // guardExists complains about what no volume can be locked by.

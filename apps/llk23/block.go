@@ -1,6 +1,9 @@
 package main
 
-import "context"
+import (
+	"context"
+	"unsafe"
+)
 
 // plane is one of the six matrices.
 type plane int
@@ -89,3 +92,26 @@ func (b *block) row(i int) []float64 { return b.planes[planeData].row(i) }
 // coefficients is the row of a coefficient plane that belongs to row i of data,
 // from column 1 to cols.
 func (b *block) coefficients(p plane, i int) []float64 { return b.planes[p].row(i - 1) }
+
+// matrix is rows of equal length, at equal distances in memory.
+type matrix struct {
+	cols  int
+	step  int // from one row to the next
+	cells []float64
+}
+
+func newMatrix(rows, cols int) matrix {
+	return matrix{cols: cols, step: cols, cells: make([]float64, rows*cols)}
+}
+
+// row is row i, for reading and writing.
+func (m *matrix) row(i int) []float64 {
+	at := i * m.step
+	return m.cells[at : at+m.cols]
+}
+
+// bytesOf is the memory of values: the machine's own byte order, as .npy files
+// have it here.
+func bytesOf(values []float64) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), 8*len(values))
+}

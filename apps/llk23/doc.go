@@ -92,12 +92,4 @@
 //
 // llk23 experiments makes the paper's four experiments on this machine, and draws them beside what
 // the paper says: see package [github.com/orwl/go-orwl/apps/llk23/experiments].
-//
-// # Files
-//
-// The computation: kernel.go, block.go, matrix.go, hills.go, noise.go, lfk.go, initial.go,
-// sequential.go. Its grid: size.go, field.go, run.go. Between nodes: statement.go. The program
-// around it: flags.go, flags_file.go, flags_metrics.go, job.go, nodes.go, progress.go, memory.go,
-// result.go, output.go, report.go, report_table.go, main.go. What a run shows: exhibit.go,
-// figures.go, display.go, why.go. Pictures: trace.go, plot.go.
 package main

@@ -122,7 +122,7 @@ func (f *field) sweep(ctx context.Context, b *stencil.Block) {
 	}
 	m := f.planes[planeData].Box(b)
 	v.planes[planeData] = matrix{step: m.Row, cols: e.cols + 2, cells: m.Cells[m.First-m.Row-1:]}
-	// An error is that of ctx.
+	// Its only error is the end of ctx, which Run returns.
 	_ = f.sweepOnce(ctx, v, nil)
 }
 

@@ -5,10 +5,11 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/orwl/go-orwl/internal/command"
-	"github.com/orwl/go-orwl/orwl/launch"
 )
 
 // The limits keep numbers in range, and a slip of the finger from declaring tasks for hours.
@@ -31,8 +32,7 @@ type options struct {
 	iters, sweeps    int
 	kernel           string
 	tasks            form
-	nodes, join      int    // zero if not given
-	ssh              string // a list of hosts, or none
+	nodes            command.Nodes
 	init             string
 	verify, json     bool
 	why, pin         bool
@@ -57,18 +57,8 @@ func parse(args []string) (options, error) {
 	if err := command.Parse(fs, args); err != nil {
 		return o, err
 	}
-	if o.nodes > 0 && o.join > 0 {
-		return o, fmt.Errorf("-nodes %d and -join %d: want one of them", o.nodes, o.join)
-	}
 	if o.linger > 0 && o.metrics == "" {
 		return o, fmt.Errorf("-metrics-linger %v: want -metrics as well, which says where", o.linger)
-	}
-	hosts := len(o.hosts())
-	if o.nodes == 0 {
-		o.nodes = hosts
-	}
-	if o.nodes < hosts {
-		return o, fmt.Errorf("-nodes %d: want at least %d, as many as -ssh names hosts", o.nodes, hosts)
 	}
 	return o, nil
 }
@@ -93,10 +83,7 @@ func (o *options) flagSet() *flag.FlagSet {
 		"the `FORM` of the tasks that write a block's frontiers: those that sweep it, or one for each edge and corner")
 	fs.Var(command.Switch(&o.verify), "verify", "compare every bit with a sequential sweep; -verify=false skips it")
 
-	fs.Var(command.Count(&o.nodes, mostNodes), "nodes", "run on `N` nodes, processes of this machine, no more than blocks; in a run that something else has "+
-		"started, as many as that has, or not given")
-	fs.Var(command.Hosts(&o.ssh), "ssh", command.Usage("ssh", ", and where this program and this folder have the same path"))
-	fs.Var(command.Count(&o.join, mostJoin), "join", command.Usage("join", ""))
+	o.nodes.Define(fs, mostNodes, mostJoin, "run on `N` nodes, processes of this machine, no more than blocks")
 	fs.Var(command.Switch(&o.pin), "pin", "bind each worker to a processor of its own; nodes of one machine each need processors of their own")
 
 	fs.Var(command.Switch(&o.json), "json", command.Usage("json", ", instead of the table"))
@@ -138,8 +125,29 @@ func readInit(text string) (string, error) {
 	return text, nil
 }
 
-// hosts are those that -ssh lists, or nil.
-func (o options) hosts() []string {
-	hosts, _ := launch.ParseHosts(o.ssh) // was read before, or is empty
-	return hosts
+// size is how many rows and columns something has: of blocks, or of elements.
+type size struct{ rows, cols int }
+
+func (s size) String() string { return fmt.Sprintf("%dx%d", s.rows, s.cols) }
+
+// times is a grid of s, with so many elements in each.
+func (s size) times(each size) size { return size{s.rows * each.rows, s.cols * each.cols} }
+
+func (s size) cells() int64 { return int64(s.rows) * int64(s.cols) }
+
+// divides says that s blocks of the same size fill whole.
+func (s size) divides(whole size) bool { return whole.rows%s.rows == 0 && whole.cols%s.cols == 0 }
+
+// sizeFlag is a flag like 4x4, where each number is from 1 to most. The value is zero until the
+// flag is given.
+func sizeFlag(to *size, most int) flag.Value {
+	return command.Value(to, fmt.Sprintf("each 1 to %d", most), func(text string) (size, error) {
+		rows, cols, ok := strings.Cut(text, "x")
+		r, rowsErr := strconv.Atoi(rows)
+		c, colsErr := strconv.Atoi(cols)
+		if !ok || rowsErr != nil || colsErr != nil || min(r, c) < 1 || max(r, c) > most {
+			return size{}, fmt.Errorf("want rows x columns like 4x4, each from 1 to %d", most)
+		}
+		return size{r, c}, nil
+	})
 }

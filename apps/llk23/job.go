@@ -77,7 +77,7 @@ func newJob(o options, place launch.Place) (_ *job, err error) {
 		flag, name string
 		to         **outfile.File
 	}{{"out", o.out, &j.out}, {"trace", o.trace, &j.trace}, {"plot", o.plot, &j.plot}} {
-		if f.name == "" || place.Node != 0 || j.spawns() && o.ssh != "" {
+		if f.name == "" || place.Node != 0 || j.spawns() && o.nodes.SSH != "" {
 			continue
 		}
 		if *f.to, err = outfile.Create(f.name); err != nil {
@@ -87,8 +87,8 @@ func newJob(o options, place launch.Place) (_ *job, err error) {
 	switch {
 	case !j.spawns():
 		j.exhibit, err = exhibit.New(exhibit.Options{Address: o.metrics, Place: place})
-	case o.ssh == "": // otherwise the ports are not of this machine
-		err = exhibit.Try(o.metrics, o.nodes)
+	case o.nodes.SSH == "": // otherwise the ports are not of this machine
+		err = exhibit.Try(o.metrics, o.nodes.Nodes)
 	}
 	return j, err
 }
@@ -142,17 +142,11 @@ func (j *job) fitSweeps() error {
 	return nil
 }
 
-// fitNodes checks that every node gets a block, and that the flag and the launcher agree on the
-// number of nodes.
+// fitNodes checks that every node gets a block.
 func (j *job) fitNodes() error {
-	nodes, from := j.options.nodes, "-nodes"
-	if j.place.Nodes > 1 && j.ssh != "" && !j.place.How.BySpawn() {
-		return fmt.Errorf("-ssh: want none, since this is %v, which something else has started", j.place)
-	}
-	if there := j.place.Nodes; there > 1 && nodes != 0 && nodes != there {
-		return fmt.Errorf("-nodes %d: want %d, or no -nodes, since this is %v", nodes, there, j.place)
-	} else if there > 1 {
-		nodes, from = there, string(j.place.How)
+	nodes, from := j.nodes.Nodes, "-nodes"
+	if j.place.Nodes > 1 {
+		nodes, from = j.place.Nodes, string(j.place.How)
 	}
 	if blocks := j.grid.cells(); int64(nodes) > blocks {
 		return fmt.Errorf("%s %d: want at most %d nodes, since -grid %v has no more blocks", from, nodes, blocks, j.grid)
@@ -161,9 +155,7 @@ func (j *job) fitNodes() error {
 }
 
 // spawns says that this process is to start others, and does nothing else.
-func (j *job) spawns() bool {
-	return (j.options.nodes > 1 || j.ssh != "") && j.place.Nodes == 1 && !j.place.How.BySpawn()
-}
+func (j *job) spawns() bool { return j.nodes.Spawns(j.place) }
 
 // divisor is the largest of n's divisors that is at most as large as most.
 func divisor(n, most int) int {
@@ -185,3 +177,52 @@ func (j *job) close() {
 	// A reader that is still there has had its time.
 	_ = j.exhibit.Close()
 }
+
+// taskBytes is what the tasks and frontiers of a small block take, on every node: all of them
+// declare all tasks.
+var taskBytes = map[form]int64{fused: 16 << 10, nine: 40 << 10}
+
+// bytes is what a block takes.
+func (e extent) bytes() int64 {
+	rows, cols := int64(e.rows), int64(e.cols)
+	return 8 * ((rows+2)*(cols+2) + int64(planes-1)*rows*cols)
+}
+
+// need is the most that the run has in this process at a time, or in all that it starts on this
+// machine: first the blocks. Then node 0 has the result, beside the data of the blocks, and six
+// matrices more if it is verified.
+func (j *job) need() (bytes int64) {
+	nodes := int64(max(1, j.nodes.Nodes, j.place.Nodes))
+	blocks, declared := j.grid.cells(), j.grid.cells()*taskBytes[j.tasks]
+	if j.spawns() {
+		declared *= nodes
+	} else {
+		blocks = (blocks + nodes - 1) / nodes // of the node that has most
+	}
+	more := j.inPass() - 1 // rows and columns of neighbours
+	bytes = blocks * extent{rows: j.block.rows + more, cols: j.block.cols + more}.bytes()
+	if j.place.Node == 0 {
+		end := 2 * 8 * j.elements()
+		if j.verify {
+			end += j.whole().bytes()
+		}
+		bytes = max(bytes, end)
+	}
+	return bytes + declared
+}
+
+// fitMemory refuses what this machine has no room for. Over ssh each node asks its own machine.
+func (j *job) fitMemory(free func() (memory.Room, bool)) error {
+	if j.spawns() && j.nodes.SSH != "" {
+		return nil
+	}
+	need := j.need()
+	if room, known := free(); known && need > room.Bytes {
+		return fmt.Errorf("-grid %v -block %v: the run needs %s of memory, and %s has %s free: want fewer elements, or nodes on more machines",
+			j.grid, j.block, gibibytes(need), room.Of, gibibytes(room.Bytes))
+	}
+	return nil
+}
+
+// gibibytes is a number of bytes as people read it.
+func gibibytes(n int64) string { return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30)) }

@@ -47,7 +47,7 @@ func TestJoinRefused(t *testing.T) {
 	for args, want := range map[string]string{
 		"-join 4":          "llk23: launch: environment: ORWL_KEY_FILE is not set: the 4 nodes find each other by their key (llk23 -h lists the flags)\n",
 		"-join 0":          "-join",
-		"-join 2 -nodes 2": "llk23: -nodes 2 and -join 2: want one of them (llk23 -h lists the flags)\n",
+		"-join 2 -nodes 2": "llk23: -nodes is 2 and -join 2: want one of them (llk23 -h lists the flags)\n",
 	} {
 		if code, _, stderr := program(t, strings.Fields(args)...); code != 2 || !strings.Contains(stderr, want) {
 			t.Errorf("%s: exit code %d, complains %q, want %q", args, code, stderr, want)

@@ -57,7 +57,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		p.Commands = []command.Command{experiments.Command(ctx)}
 		return p.Execute(args, stdout, stderr)
 	}
-	o, place, err := begin(args)
+	var place launch.Place
+	o, err := parse(args)
+	if err == nil {
+		place, err = o.nodes.Place()
+	}
 	if errors.Is(err, flag.ErrHelp) {
 		itself.Builtin([]string{"-h"}, stdout, stderr)
 		return exitDone
@@ -110,19 +114,6 @@ func (j *job) run(ctx context.Context, stdout, stderr io.Writer) int {
 		fmt.Fprintf(stderr, "llk23: %v\n", err)
 	}
 	return code
-}
-
-// begin is what the command line and the environment say.
-func begin(args []string) (o options, place launch.Place, err error) {
-	if o, err = parse(args); err != nil {
-		return o, place, err
-	}
-	if o.join > 0 {
-		place, err = launch.Joining(o.join)
-	} else {
-		place, err = launch.FromEnvironment()
-	}
-	return o, place, err
 }
 
 // do does the job, with the other nodes if there are any. There is a report if there

@@ -68,7 +68,7 @@ func TestMemoryRefused(t *testing.T) {
 			t.Errorf("with %d bytes to spare, known: %v: %v", c.spare, c.known, err)
 		}
 	}
-	j.ssh, j.options.nodes = "a,b", 2
+	j.nodes.SSH, j.nodes.Nodes = "a,b", 2
 	if err := j.fitMemory(func() (memory.Room, bool) { return memory.Room{}, true }); err != nil {
 		t.Errorf("over ssh: %v, want each node to ask its own machine", err)
 	}

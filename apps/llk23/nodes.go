@@ -26,7 +26,7 @@ func (j *job) spawn(ctx context.Context, args []string, stdout, stderr io.Writer
 	if err == nil {
 		all := show.Crew{Meter: show.NewMeter("llk23", stderr, terminal.Log(stderr, slog.LevelInfo))}
 		err = launch.Spawn(context.Background(), launch.Run{
-			Nodes: j.options.nodes, Hosts: j.hosts(), Program: program, Args: args,
+			Nodes: j.nodes.Nodes, Hosts: j.nodes.Hosts(), Program: program, Args: args,
 			Stdout: all.Over(stdout), Stderr: all.Over(stderr), Plain: true, Progress: all.Hear,
 		})
 		all.Clear()

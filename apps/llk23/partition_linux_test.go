@@ -24,7 +24,11 @@ func init() { programs["tells"] = tells }
 
 // tells is the program, as a node that says on standard error how far it is.
 func tells() int {
-	o, place, err := begin(os.Args[1:])
+	var place launch.Place
+	o, err := parse(os.Args[1:])
+	if err == nil {
+		place, err = o.nodes.Place()
+	}
 	var j *job
 	if err == nil {
 		place.Progress = func(p launch.Progress) error {

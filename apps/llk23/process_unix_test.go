@@ -109,15 +109,15 @@ func TestNodesRefused(t *testing.T) {
 		{"", "-nodes 4097", []string{"-nodes", "1 to 4096"}},
 		{"", "-nodes 5 -grid 2x2", []string{"-nodes 5", "at most 4 nodes", "2x2"}},
 		{"", "-nodes 2 -out /nosuch/x.npy", []string{"-out /nosuch/x.npy"}},
-		{"ORWL_NODE=1 ORWL_PEERS=a:1,b:2", "-nodes 3", []string{"-nodes 3", "want 2", "node 1 of 2"}},
-		{"ORWL_NODE=1 ORWL_PEERS=a:1,b:2", "-nodes 1", []string{"-nodes 1", "want 2"}},
+		{"ORWL_NODE=1 ORWL_PEERS=a:1,b:2", "-nodes 3", []string{"-nodes is 3", "want 2", "node 1 of 2"}},
+		{"ORWL_NODE=1 ORWL_PEERS=a:1,b:2", "-nodes 1", []string{"-nodes is 1", "want 2"}},
 		{"ORWL_NODE=1 ORWL_PEERS=a:1,b:2", "-grid 1x1", []string{"environment 2", "at most 1 nodes", "1x1"}},
 		{"ORWL_NODE=1", "", []string{"ORWL_NODE", "ORWL_NODES"}},
-		{"", "-nodes 1 -ssh a,b", []string{"-nodes 1", "at least 2", "-ssh"}},
+		{"", "-nodes 1 -ssh a,b", []string{"-nodes is 1", "at least 2", "-ssh"}},
 		{"", "-ssh a,-oX", []string{"-ssh", "no name of a host"}},
 		{"", "-grid 1x1 -ssh a,b", []string{"-nodes 2", "at most 1 nodes"}},
-		{"ORWL_NODE=1 ORWL_PEERS=a:1,b:2", "-ssh a,b", []string{"-ssh: want none", "node 1 of 2"}},
-		{"SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=2 SLURM_STEP_NODELIST=a,b SLURM_JOB_ID=7 SLURM_STEP_ID=0", "-nodes 4", []string{"-nodes 4", "want 2", "slurm"}},
+		{"ORWL_NODE=1 ORWL_PEERS=a:1,b:2", "-ssh a,b", []string{"-ssh", "want none", "node 1 of 2"}},
+		{"SLURM_PROCID=0 SLURM_STEP_NUM_TASKS=2 SLURM_STEP_NODELIST=a,b SLURM_JOB_ID=7 SLURM_STEP_ID=0", "-nodes 4", []string{"-nodes is 4", "want 2", "slurm"}},
 	} {
 		t.Run(c.env+" "+c.args, func(t *testing.T) {
 			for pair := range strings.FieldsSeq(c.env) {

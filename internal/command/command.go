@@ -15,8 +15,7 @@ type Program struct {
 	Name     string
 	About    string // for its manual page; may be empty
 	Commands []Command
-	// Flags are those of the program itself, without a command, and Alone is the help that goes
-	// with them. Nil: it does nothing without a command.
+	// Flags are for the program itself, without a command, and Alone is their help. Nil: it does nothing without a command.
 	Flags func() *flag.FlagSet
 	Alone Command
 }

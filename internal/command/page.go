@@ -34,7 +34,7 @@ func marks(program string) (begin, end string) {
 	return "<!-- " + program + " begins -->", "<!-- " + program + " ends -->"
 }
 
-// strangers are the flags that the page shows of other programs, and whose they are.
+// strangers are the flags of other programs on the page, with the names of these programs.
 func strangers(program, page string) map[string]string {
 	seen := make(map[string]string)
 	owner := ""

@@ -1,9 +1,9 @@
 package command
 
-// shared are the flags that more than one command has, and what the help of each says about them.
+// shared are the flags that several commands have, with their help.
 // A name has one meaning, and its value one form. What a command adds stands before or behind.
 var shared = map[string]string{
-	// where and with whom
+	// where, and with which other processes
 	"nodes":   "`N` nodes",
 	"ssh":     "the nodes run on the hosts `HOST,HOST`, node[1-4] for four, which ssh reaches without a question",
 	"join":    "be one of `N` processes on this network that find each other; all have the same ORWL_KEY_FILE and the same flags",

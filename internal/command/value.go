@@ -51,17 +51,20 @@ func Value[T any](to *T, within string, read func(text string) (T, error)) flag.
 	return ranged{v, within}
 }
 
-// Count is a flag that is a whole number from 1 to most.
-func Count(to *int, most int) flag.Value {
-	within := fmt.Sprintf("1 to %d", most)
+// Whole is a flag that is a whole number from least to most.
+func Whole(to *int, least, most int) flag.Value {
+	within := fmt.Sprintf("%d to %d", least, most)
 	return Value(to, within, func(text string) (int, error) {
 		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 || n > most {
+		if err != nil || n < least || n > most {
 			return 0, errors.New("want a whole number from " + within)
 		}
 		return n, nil
 	})
 }
+
+// Count is a flag that is a whole number from 1 to most.
+func Count(to *int, most int) flag.Value { return Whole(to, 1, most) }
 
 // Choice is a flag that is one of a few words.
 func Choice[T ~string](to *T, allowed ...T) flag.Value {

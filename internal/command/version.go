@@ -6,7 +6,7 @@ import (
 	"runtime/debug"
 )
 
-// Version is that of this build: the module's version, or the commit that it was built from, and
+// Version is the module's version, or the commit that this program was built from, and
 // the Go and the platform that it was built for.
 func Version() string {
 	info, ok := debug.ReadBuildInfo()

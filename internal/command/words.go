@@ -5,13 +5,14 @@ import (
 	"flag"
 	"fmt"
 	"regexp"
+	"strings"
 	"time"
 )
 
 // The messages of package flag that are said in other words.
 var (
 	noSuchFlag = regexp.MustCompile(`^flag provided but not defined: -(.*)$`)
-	wantsValue = regexp.MustCompile(`^invalid (?:boolean )?value "(.*)" for (?:flag )?-?([^:]+): (want .*)$`)
+	wantsValue = regexp.MustCompile(`^invalid (?:boolean )?value "(.*)" for (?:flag )?-?([^:]+): (want .*|that .*)$`)
 	noArgument = regexp.MustCompile(`^flag needs an argument: -(.*)$`)
 	badValue   = regexp.MustCompile(`^invalid (?:boolean )?value "(.*)" for (?:flag )?-?([^:]+): (?:parse error|strconv.*|value out of range)$`)
 )
@@ -28,7 +29,10 @@ func InOurWords(f *flag.FlagSet, err error) error {
 		return fmt.Errorf("no flag -%s%s", m[1], didYouMean(m[1], dashed(names)))
 	}
 	if m := wantsValue.FindStringSubmatch(err.Error()); m != nil {
-		return fmt.Errorf("-%s is %q, %s", m[2], m[1], m[3])
+		if strings.HasPrefix(m[3], "want") {
+			return fmt.Errorf("-%s is %q, %s", m[2], m[1], m[3])
+		}
+		return fmt.Errorf("-%s is %q: %s", m[2], m[1], m[3])
 	}
 	if m := noArgument.FindStringSubmatch(err.Error()); m != nil {
 		if one := f.Lookup(m[1]); one != nil {
@@ -72,5 +76,5 @@ func wanted(f *flag.Flag) string {
 	return "another value"
 }
 
-// ErrInterrupted is Ctrl-C. The exit code is that of shells.
+// ErrInterrupted is Ctrl-C. Shells have the same exit code.
 var ErrInterrupted = &ExitError{Interrupted, errors.New("interrupted")}

@@ -112,7 +112,7 @@ func (p plan) withScale() plan {
 	return p
 }
 
-// What a run takes is estimated from what it took on a slow core.
+// A run is expected to take as long as on a slow core.
 const (
 	nsElement = 6.0
 	nsBlock   = 10_000.0

@@ -55,7 +55,7 @@ func openData(name string) (_ *dataFile, err error) {
 	return d, nil
 }
 
-// read reads neighbours in a row, of which the first is element (i,j).
+// read reads neighbours in a row, from element (i,j) on.
 func (d *dataFile) read(i, j int, row []float64) error {
 	at := int64(i)*int64(d.size.cols) + int64(j)
 	if _, err := d.file.ReadAt(bytesOf(row), d.begin+8*at); err != nil {
