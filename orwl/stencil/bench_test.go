@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/orwl/go-orwl/orwl"
 )
@@ -106,5 +107,49 @@ func average(to, a, b, c, d, e, f []float64) {
 	a, b, c, d, e, f = a[:len(to)], b[:len(to)], c[:len(to)], d[:len(to)], e[:len(to)], f[:len(to)]
 	for i := range to {
 		to[i] = (a[i] + b[i] + c[i] + d[i] + e[i] + f[i]) / 6
+	}
+}
+
+// BenchmarkTwoNodes sweeps a cube on two nodes of this process, with one block each and with several, in stages and
+// without. It reports which share of the time a block waits for its neighbour and for a processor, and which it
+// copies faces.
+func BenchmarkTwoNodes(b *testing.B) {
+	const n, sweeps = 192, 20
+	for _, blocks := range []Size{{2, 1, 1}, {8, 1, 1}} {
+		for _, stages := range []int{-1, 0} {
+			b.Run(fmt.Sprintf("blocks=%v/stages=%d", blocks, stages), func(b *testing.B) {
+				var took, waited, copied time.Duration
+				for b.Loop() {
+					err := together(2, func(ctx context.Context, rt *orwl.Runtime) error {
+						var begin time.Time
+						g := New(rt, Options{Size: Size{n, n, n}, Blocks: blocks, Stages: stages, Watch: Watch{Clock: func() time.Duration { return time.Since(begin) }, Live: true}})
+						u := NewField(g, "u", FieldOptions[float64]{Halo: Around(1), Initial: func(at []int) float64 { return float64(at[0]*at[1] - at[2]) }})
+						if err := g.Sweep(sweeps, func(block *Block) {
+							for r := range block.Rows() {
+								average(u.New(r), u.Old(r, -1, 0, 0), u.Old(r, 1, 0, 0), u.Old(r, 0, -1, 0), u.Old(r, 0, 1, 0), u.Old(r, 0, 0, -1), u.Old(r, 0, 0, 1))
+							}
+						}); err != nil {
+							return err
+						}
+						begin = time.Now()
+						if err := rt.Run(ctx); err != nil || rt.Node() != 0 {
+							return err
+						}
+						spent := g.Spent()
+						waited += spent[Waiting]
+						copied += spent[Importing] + spent[Exporting]
+						took += spent[Waiting] + spent[Computing] + spent[Importing] + spent[Exporting]
+						return nil
+					})
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+				b.ReportMetric(100*float64(waited)/float64(took), "wait-%")
+				b.ReportMetric(100*float64(copied)/float64(took), "copy-%")
+				b.ReportMetric(float64(took)*2/float64(blocks[0])/float64(b.N)/(n*n*n*sweeps), "ns/cell")
+				b.ReportMetric(0, "ns/op") // with the nodes' meeting
+			})
+		}
 	}
 }

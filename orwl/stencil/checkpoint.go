@@ -190,7 +190,7 @@ func (p *stage) checkpoint(n, swept int, last bool) {
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	part.Sum = sum
+	part.Sum, part.Values = sum, p.savedValues(swept)
 	if s.err == nil {
 		s.err = err
 	}

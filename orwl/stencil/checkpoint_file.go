@@ -17,14 +17,15 @@ import (
 //
 //	parts      the cells of a tile each: of each field that changes, its newest generation,
 //	           then the one before if the field has Previous
-//	contents   in msgpack: the grid, its fields, and the box and checksum of each part
+//	contents   in msgpack: the grid, its fields, the box and checksum of each part, and what is on its way of
+//	           reductions
 //	foot       the contents' checksum and length, and the magic number, 8 bytes each
 //
 // Parts lie without gaps, so that a checksum covers each byte. Numbers of the foot and the cells
 // have the byte order of the machine: one with another order finds no magic number.
 
 // fileVersion is the version of the format.
-const fileVersion = 1
+const fileVersion = 2
 
 const (
 	footBytes = 24
@@ -44,6 +45,8 @@ type contents struct {
 	Size    vec          `msgpack:"size"`
 	Fields  []savedField `msgpack:"fields"`
 	Parts   []savedPart  `msgpack:"parts"`
+	// Reductions are the grid's. Version 1 has none.
+	Reductions []savedReduction `msgpack:"reductions"`
 }
 
 // savedField is a field that changes.
@@ -58,6 +61,8 @@ type savedPart struct {
 	Low  vec    `msgpack:"low"`
 	High vec    `msgpack:"high"`
 	Sum  uint64 `msgpack:"sum"`
+	// Values are on their way, for each reduction.
+	Values [][]savedValue `msgpack:"values"`
 
 	at int64 // in the file
 }
@@ -84,7 +89,7 @@ func (f *Field[T]) saved() int {
 
 // newContents lays out a file for tiles.
 func (g *Grid) newContents(e entry, tiles []*tile) contents {
-	c := contents{Version: fileVersion, Grid: e.grid, Sweeps: e.sweeps, Writer: e.writer, Of: e.of, Size: g.size, Fields: g.savedFields()}
+	c := contents{Version: fileVersion, Grid: e.grid, Sweeps: e.sweeps, Writer: e.writer, Of: e.of, Size: g.size, Fields: g.savedFields(), Reductions: g.savedReductions(e.sweeps)}
 	for _, t := range tiles {
 		b := g.result(t.at)
 		c.Parts = append(c.Parts, savedPart{Low: b.low, High: b.high})
@@ -172,8 +177,8 @@ const (
 
 // check refuses what no grid can have.
 func (c *contents) check() error {
-	if c.Version != fileVersion {
-		return fmt.Errorf("it has version %d, want %d: it was written by another version of this library", c.Version, fileVersion)
+	if c.Version < 1 || c.Version > fileVersion {
+		return fmt.Errorf("it has version %d, want 1 to %d: it was written by another version of this library", c.Version, fileVersion)
 	}
 	cells := 1
 	for _, n := range c.Size {
@@ -191,6 +196,9 @@ func (c *contents) check() error {
 		p := c.Parts[i].box()
 		if p.empty() || p.common(box{high: c.Size}) != p {
 			return fmt.Errorf("%w: part %d is not in the grid", errDamaged, i)
+		}
+		if n := len(c.Parts[i].Values); n != 0 && n != len(c.Reductions) {
+			return fmt.Errorf("%w: part %d has values of %d reductions, want %d", errDamaged, i, n, len(c.Reductions))
 		}
 	}
 	return nil

@@ -65,7 +65,8 @@ func (g *Grid) continues(files []*savedFile, sweeps int) error {
 		return fmt.Errorf("%w: the checkpoint %s has %d sweeps, want at most the %d of this run", ErrNoCheckpoint, files[0].path, sweeps, g.total)
 	}
 	g.start, g.saves = sweeps, files
-	g.rt.Home(g.rt.Resource(fmt.Sprintf("%s after %d sweeps", g.o.Name, sweeps), 0), 0)
+	g.resumeReductions(files)
+	g.rt.Home(g.rt.Resource(fmt.Sprintf("%s after %d sweeps of %d", g.o.Name, sweeps, g.total), 0), 0)
 	return nil
 }
 

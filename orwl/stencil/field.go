@@ -26,7 +26,7 @@ type FieldOptions[T any] struct {
 	// reaches: those keep it. It is called from several goroutines. It must not keep at.
 	Initial func(at []int) T
 	// InitialRow is for values that come in rows, for example from a file: it sets neighbours in
-	// the last dimension, of which the first is at a place. A field has one of the two.
+	// the last dimension. The first of them is at a place. A field has one of the two.
 	InitialRow func(at []int, row []T)
 	// Boundary is the value that a sweep finds in a cell around the grid, instead of its
 	// initial one. Sweeps count from 0.

@@ -62,7 +62,7 @@ type Options struct {
 	// for bit. The kernel, Size and the fields must be the same. Each node reads all files, so
 	// all need the same directory. Damaged files are logged by name. If no checkpoint is
 	// whole, Grid.Sweep returns [ErrNoCheckpoint] with the names of what is damaged or missing.
-	// A reduction begins anew: Until is first asked about a sweep of this run.
+	// With the same Blocks and Sweeps, a run that Until ends has as many sweeps as one without a break.
 	Resume string
 }
 

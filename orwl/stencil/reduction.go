@@ -17,6 +17,9 @@ type Reduction[T any] struct {
 	name    string
 	number  int
 	options ReductionOptions[T]
+
+	pending []savedValue // results that an earlier run has left, see checkpoint_reduction.go
+	ended   bool         // one of them ends this run
 }
 
 // ReductionOptions are the parameters of a reduction.
@@ -29,7 +32,8 @@ type ReductionOptions[T any] struct {
 	Result func(sweep int, value T)
 	// Until ends the run if it returns true: all blocks end after the same sweep, which is
 	// Delay sweeps after the one with this result. It is called on one node, and not again
-	// after it has returned true. Nil: the run ends after as many sweeps as Sweep says.
+	// after it has returned true. A run that continues from a checkpoint first calls it on every node, for
+	// results that were on their way: all must get the same answer. Nil: the run ends after as many sweeps as Sweep says.
 	Until func(sweep int, value T) bool
 }
 
@@ -98,6 +102,9 @@ func (g *Grid) delay() int {
 	return g.hops()
 }
 
+// after is how many sweeps there were after a pass, from 1.
+func (g *Grid) after(pass int64) int { return min(g.start+int(pass)*g.tiling.sweeps, g.total) }
+
 // message is what goes from a block to the next one. Zeroed memory is no message.
 type message[T any] struct {
 	Pass  int64 // 1 for the first one
@@ -129,7 +136,8 @@ func (m *message[T]) join(before message[T], combine func(a, b T) T) {
 // flow is a reduction in one tile.
 type flow[T any] struct {
 	reduction *Reduction[T]
-	own       message[T] // of this pass, while the kernel runs
+	own       message[T]   // of this pass, while the kernel runs
+	recent    []message[T] // of the last passes, for checkpoints
 	// waiting are messages of earlier passes, in the order of the passes, for each dimension.
 	// They wait for messages of the blocks before.
 	waiting [dims][]message[T]
@@ -143,6 +151,11 @@ type reducer interface {
 	// advance takes the messages that neighbours have sent, sends others, and returns how many
 	// passes there are; 0 if that is not known.
 	advance(flow any, p *stage, n int) (stop int, err error)
+
+	// For checkpoints.
+	saved() savedReduction
+	recent(flow any) []savedValue
+	resume(s savedReduction, number int, parts []*savedPart) (end int)
 }
 
 func (r *Reduction[T]) elementBytes() int { return int(reflect.TypeFor[message[T]]().Size()) }
@@ -154,6 +167,7 @@ func (r *Reduction[T]) advance(in any, p *stage, n int) (stop int, err error) {
 	m := f.own
 	m.Pass = int64(n + 1)
 	f.own = message[T]{}
+	f.keep(m)
 	ended := true // the message has passed all dimensions
 	for dim := dims - 1; dim >= 0 && ended; dim-- {
 		if m, err = f.gather(p, dim, m); err != nil {
@@ -212,11 +226,11 @@ func (f *flow[T]) gather(p *stage, dim int, m message[T]) (message[T], error) {
 // conclude tells the result, and asks if it is the end.
 func (f *flow[T]) conclude(m *message[T]) {
 	g, o := f.reduction.grid, f.reduction.options
-	sweep := min(g.start+int(m.Pass)*g.tiling.sweeps, g.total) - 1
+	sweep := g.after(m.Pass) - 1
 	if o.Result != nil {
 		o.Result(sweep, m.Value)
 	}
-	if o.Until != nil && f.stop == 0 && o.Until(sweep, m.Value) {
+	if o.Until != nil && f.stop == 0 && !f.reduction.ended && o.Until(sweep, m.Value) {
 		f.stop = m.Pass + int64(g.delay())
 	}
 	m.Stop = f.stop

@@ -8,7 +8,7 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// Watch says what is to be measured of the blocks of this node. The zero value measures nothing.
+// Watch says what to measure of the blocks of this node. The zero value measures nothing.
 // See [Grid.Account].
 type Watch struct {
 	// Clock is the time, for example since the run began. It is read when a block begins to do

@@ -52,7 +52,7 @@ func TestChanges(t *testing.T) {
 				t.Errorf("task %q tells %+v", name, c)
 			}
 		}
-		for range 2 { // the second time nobody looks on
+		for range 2 { // the second time there is no observer
 			rt, err := orwl.New(orwl.Options{})
 			if err != nil {
 				t.Fatal(err)

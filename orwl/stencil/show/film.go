@@ -46,7 +46,7 @@ func NewFilm(v View) *Film {
 	v.source.frames(f.shoot)
 	g := v.source.grid()
 	rt := g.Runtime()
-	if g.Progress().Total == 0 { // nothing is to be filmed here
+	if g.Progress().Total == 0 { // this node has no blocks
 		close(f.ended)
 	}
 	for node := 1; node < rt.Nodes(); node++ {

@@ -35,7 +35,7 @@ func Flags(fs *flag.FlagSet) *Look {
 	return l
 }
 
-// CheckPlot says that a name is that of a picture or a film.
+// CheckPlot checks that a file is a picture or a film, by its name.
 func CheckPlot(name string) error {
 	if s := strings.TrimSuffix(strings.TrimSuffix(name, ".png"), ".gif"); s == name || s == "" {
 		return errors.New("want the name of a .png or a .gif file")

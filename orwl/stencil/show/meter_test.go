@@ -54,7 +54,7 @@ func TestMeterLogs(t *testing.T) {
 	}
 }
 
-// What is over soon leaves no line in a log.
+// Work that is over soon leaves no line in a log.
 func TestMeterIsSilentAtFirst(t *testing.T) {
 	var out strings.Builder
 	m := NewMeter("heat", &out, terminal.Log(&out, slog.LevelInfo))

@@ -19,7 +19,7 @@ import (
 	"github.com/orwl/go-orwl/orwl/stencil"
 )
 
-// On two nodes, the film and its frames are those of one node, whatever a cell is drawn as that a node does not have.
+// A film of two nodes equals the film of one, also if a cell is not drawn as 0 that a node does not have.
 func TestFilmOfNodes(t *testing.T) {
 	alone, name := filepath.Join(t.TempDir(), "alone.gif"), filepath.Join(t.TempDir(), "nodes.gif")
 	gradient := func(look Look) func(ctx context.Context, rt *orwl.Runtime) error {
