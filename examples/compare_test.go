@@ -265,7 +265,7 @@ func (k kernel[T]) plain(side, sweeps, workers int) (time.Duration, uint64, erro
 		}
 		offsets = append(offsets, offset)
 	}
-	// part sweeps a part of some rows, of which there are all.
+	// part sweeps the cells from left to right of rows from row to to.
 	rows := a.size[0] * a.size[1]
 	part := func(next, old []T, row, to, left, right int) {
 		var room [9][]T

@@ -51,7 +51,7 @@ func New(o Options) (*Exhibit, error) {
 	}
 	at := metrics.ServerOptions{
 		Address: o.Address, Node: o.Place.PortOffset(), Gatherer: prometheus.GathererFunc(e.gather), Ready: o.Ready,
-		Key: o.Place.Key != nil && o.Place.How != launch.Spawned, // which gets one that nobody else has, and stays on this machine
+		Key: o.Place.Key != nil && o.Place.How != launch.Spawned, // Spawn makes a key of its own, and stays on this machine
 	}
 	if o.Ready == nil {
 		at.Ready, at.Inspect = e.Metrics.Ready, e.inspect
@@ -111,7 +111,7 @@ func (e *Exhibit) Register(c prometheus.Collector) error {
 	return e.own.Register(c)
 }
 
-// Registerer is for metrics that have their own labels, as those of libp2p. It is nil without an exhibit.
+// Registerer is for metrics that have their own labels, as libp2p has. It is nil without an exhibit.
 func (e *Exhibit) Registerer() prometheus.Registerer {
 	if e == nil {
 		return nil

@@ -16,7 +16,7 @@ type Pattern struct {
 	inputs   func(g *Graph, set, column int) []int
 }
 
-// patterns are those of Task Bench, under its names. Task Bench names random_spread and has no
+// patterns are Task Bench's patterns, under its names. Task Bench names random_spread and has no
 // rule for it: here it is to spread what random_nearest is to nearest.
 var patterns = []*Pattern{
 	{Name: "trivial", inputs: func(*Graph, int, int) []int { return nil }},

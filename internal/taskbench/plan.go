@@ -66,7 +66,7 @@ func (p *plan) field(step, c int) int { return (step - p.columns[c].first) % p.F
 // It is of the same round or of an earlier one, and younger than the field is old.
 func (p *plan) orderly(c int) error {
 	col := &p.columns[c]
-	before := func(d, lag int) bool { // this column's turn comes after that of d, lag steps before
+	before := func(d, lag int) bool { // this column waits for column d, lag steps before
 		return lag > 0 || lag == 0 && d < c
 	}
 	good := func(d int) bool {
