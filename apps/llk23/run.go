@@ -45,7 +45,7 @@ func (f *field) solve(ctx context.Context, tr *tracing, m *show.Meter) (*measure
 	if err != nil {
 		return nil, err
 	}
-	all, err := f.exchange(ctx)
+	all, clocks, err := f.exchange(ctx)
 	if err == nil {
 		err = tr.gather(ctx, f, all[f.nodes.Number()].Took)
 	}
@@ -60,7 +60,7 @@ func (f *field) solve(ctx context.Context, tr *tracing, m *show.Meter) (*measure
 	if f.final, err = f.planes[planeData].Values(ctx); err != nil {
 		return nil, err
 	}
-	return f.settle(all), nil
+	return f.settle(all, clocks), nil
 }
 
 // follow shows the runtime, and what the blocks do.

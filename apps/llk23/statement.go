@@ -2,10 +2,12 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/gob"
 	"fmt"
 	"runtime"
+	"slices"
 	"time"
 
 	"github.com/orwl/go-orwl/orwl/stencil"
@@ -15,9 +17,7 @@ import (
 // statement is what a node has to say of its part in a run. Times are by the node's
 // clock, which began with the run.
 type statement struct {
-	Machine    string        // nodes with the same have one monotonic clock; "" with none
-	Begin      time.Duration // by that, when the node's clock began
-	Processors int           // that Go uses
+	Processors int // that Go uses
 	Took       time.Duration
 	Shipped    int64                   // bytes of contents that have come from other nodes
 	Accounts   map[int]stencil.Account // of the node's blocks, by number
@@ -26,7 +26,6 @@ type statement struct {
 // statement is this node's, once its blocks are swept.
 func (f *field) statement() statement {
 	s := statement{Processors: runtime.GOMAXPROCS(0), Shipped: int64(f.nodes.Counts().BytesIn), Accounts: make(map[int]stencil.Account)}
-	s.Machine, s.Begin = trace.Zero(func() time.Duration { return time.Since(f.begin) })
 	for n := range f.views {
 		if f.here(n) {
 			s.Accounts[n] = f.cells.Account(n)
@@ -39,49 +38,32 @@ func (f *field) statement() statement {
 
 // exchange brings what each node has to say to all of them, as soon as all have swept their blocks:
 // what comes afterwards is no part of what is measured.
-func (f *field) exchange(ctx context.Context) (all []statement, err error) {
+func (f *field) exchange(ctx context.Context) (all []statement, clocks []trace.Clock, err error) {
 	var own bytes.Buffer
 	if err := gob.NewEncoder(&own).Encode(f.statement()); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	said, err := f.nodes.Gather(ctx, "swept", own.Bytes())
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	all = make([]statement, len(said))
 	for node := range said {
 		if err := gob.NewDecoder(bytes.NewReader(said[node])).Decode(&all[node]); err != nil {
-			return nil, fmt.Errorf("what node %d says of its part: %w", node, err)
+			return nil, nil, fmt.Errorf("what node %d says of its part: %w", node, err)
 		}
 	}
-	return all, nil
-}
-
-// leads are how much later than the first of them each node has begun. Of other machines
-// than node 0's nothing is known but that a message made all begin: they are taken to have
-// begun together with node 0, and are wrong by what it took to get there.
-func leads(all []statement) []time.Duration {
-	first := time.Duration(0)
-	leads := make([]time.Duration, len(all))
-	for node, s := range all {
-		if s.Machine != "" && s.Machine == all[0].Machine {
-			leads[node] = s.Begin - all[0].Begin
-		}
-		first = min(first, leads[node])
-	}
-	for node := range leads {
-		leads[node] -= first
-	}
-	return leads
+	clocks, err = trace.MeetClocks(ctx, f.clock, f.nodes)
+	return all, clocks, err
 }
 
 // settle puts together what all nodes have said: times are by one clock, from when the first node
 // has begun until the last has ended.
-func (f *field) settle(all []statement) *measured {
+func (f *field) settle(all []statement, clocks []trace.Clock) *measured {
 	done := &measured{field: f}
-	leads := leads(all)
+	first := slices.MinFunc(clocks, func(a, b trace.Clock) int { return cmp.Compare(a.Offset, b.Offset) }).Offset
 	for node, s := range all {
-		done.took = max(done.took, leads[node]+s.Took)
+		done.took = max(done.took, clocks[node].Offset-first+s.Took)
 		done.shipped += s.Shipped
 		done.processors += s.Processors
 	}

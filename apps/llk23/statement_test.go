@@ -1,30 +1,12 @@
 package main
 
 import (
-	"slices"
 	"testing"
 	"time"
 
 	"github.com/orwl/go-orwl/orwl/stencil"
+	"github.com/orwl/go-orwl/orwl/trace"
 )
-
-func TestLeads(t *testing.T) {
-	for _, c := range []struct {
-		all  []statement
-		want []time.Duration
-	}{
-		{[]statement{{Machine: "a", Begin: 7}}, []time.Duration{0}},
-		{[]statement{{Machine: "a", Begin: 7}, {Machine: "a", Begin: 9}, {Machine: "a", Begin: 4}}, []time.Duration{3, 5, 0}},
-		// Another machine's clock is not this one's.
-		{[]statement{{Machine: "a", Begin: 7}, {Machine: "b", Begin: 9}, {Machine: "a", Begin: 4}}, []time.Duration{3, 3, 0}},
-		// Nor has one a clock that cannot be told.
-		{[]statement{{Begin: 7}, {Begin: 9}}, []time.Duration{0, 0}},
-	} {
-		if got := leads(c.all); !slices.Equal(got, c.want) {
-			t.Errorf("%+v: %v, want %v", c.all, got, c.want)
-		}
-	}
-}
 
 // TestSettle puts the statements of two nodes together. The second began 5 later and ended 3
 // later.
@@ -36,9 +18,9 @@ func TestSettle(t *testing.T) {
 		return a
 	}
 	done := f.settle([]statement{
-		{Machine: "a", Begin: 10, Took: 20, Shipped: 3, Processors: 2, Accounts: map[int]stencil.Account{1: account(20, 1)}},
-		{Machine: "a", Begin: 15, Took: 18, Shipped: 4, Processors: 2, Accounts: map[int]stencil.Account{0: account(16, 2)}},
-	})
+		{Took: 20, Shipped: 3, Processors: 2, Accounts: map[int]stencil.Account{1: account(20, 1)}},
+		{Took: 18, Shipped: 4, Processors: 2, Accounts: map[int]stencil.Account{0: account(16, 2)}},
+	}, []trace.Clock{{Node: 0}, {Node: 1, Offset: 5}})
 	if done.took != 23 || done.shipped != 7 || done.processors != 4 {
 		t.Errorf("%v, %d bytes, %d processors; want 23, 7 and 4", done.took, done.shipped, done.processors)
 	}

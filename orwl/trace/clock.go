@@ -21,9 +21,10 @@ type greeting struct {
 // clockRounds is how often nodes greet each other.
 const clockRounds = 8
 
-// meetClocks compares the clocks of all nodes. Every node calls it.
-func meetClocks(ctx context.Context, clock func() time.Duration, nodes *orwl.Nodes) ([]Clock, error) {
-	machine, zero := Zero(clock)
+// MeetClocks compares the clocks of all nodes with node 0's: a clock for each node. Every node calls it, with its own
+// clock, which is monotonic.
+func MeetClocks(ctx context.Context, clock func() time.Duration, nodes *orwl.Nodes) ([]Clock, error) {
+	machine, zero := zeroOf(clock)
 	rounds := make([][]*greeting, 0, clockRounds)
 	got := none
 	for range clockRounds {
@@ -50,14 +51,14 @@ func meetClocks(ctx context.Context, clock func() time.Duration, nodes *orwl.Nod
 	return compareClocks(rounds), nil
 }
 
-// Zero is what the machine's monotonic clock shows when clock shows 0. clock is monotonic,
+// zeroOf is what the machine's monotonic clock shows when clock shows 0. clock is monotonic,
 // too. The zeros of two processes can be compared if both name the same machine. The machine
 // is "" if it has no monotonic clock that processes share. The calendar is not such a clock:
 // it may be set in the middle of a run.
 //
 // The machine's clock is read between two readings of clock, and the pair that is
 // closest to each other counts.
-func Zero(clock func() time.Duration) (machine string, zero time.Duration) {
+func zeroOf(clock func() time.Duration) (machine string, zero time.Duration) {
 	machine = machineName()
 	if machine == "" {
 		return "", 0

@@ -17,7 +17,7 @@ func (r *Recorder) Gather(ctx context.Context, nodes *orwl.Nodes) (*Trace, error
 	if nodes.Count() == 1 {
 		return own, nil
 	}
-	clocks, err := meetClocks(ctx, r.o.Clock, nodes)
+	clocks, err := MeetClocks(ctx, r.o.Clock, nodes)
 	if err != nil {
 		return nil, fmt.Errorf("trace: clocks of the nodes: %w", err)
 	}
