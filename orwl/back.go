@@ -60,7 +60,7 @@ func (rt *Runtime) startAgain(r *run) error {
 	}
 	rt.meeting.Return()
 	rt.run = r
-	rt.o.Nodes.joins(true)
+	rt.o.Nodes.fate.Join(true)
 	return nil
 }
 
@@ -71,7 +71,7 @@ func (rt *Runtime) liveAgain(r *run) error {
 	if err == nil {
 		return nil
 	}
-	rt.o.Nodes.joins(false)
+	rt.o.Nodes.fate.Join(false)
 	r.lost(err)
 	rt.mu.Lock()
 	r.over = true

@@ -78,7 +78,9 @@ func Join(ctx context.Context, o JoinOptions) (*Nodes, error) {
 		o.Lease = n.place.Lease
 	}
 	o.Back = o.Back || n.place.Back
-	n.back, n.quits = o.Back, o.Back
+	if o.Back {
+		n.fate.Return()
+	}
 	if n.place.Nodes <= 1 {
 		n.place.Nodes = 1
 		return n, nil

@@ -3,8 +3,6 @@ package orwl
 import (
 	"errors"
 	"fmt"
-	"log/slog"
-	"sync"
 
 	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/orwl/internal/message"
@@ -68,8 +66,8 @@ func (n *Nodes) told(_ int, header, _ []byte) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", node.ErrProtocol, err)
 	}
-	if !e.Lost || !n.survives() {
-		n.end(e)
+	if !e.Lost || !n.fate.Survives() {
+		n.fate.End(e)
 	}
 	return nil
 }
@@ -90,7 +88,7 @@ func (n *Nodes) say(channel uint64, header []byte) {
 // fail tells all other nodes that the run has failed here, unless one of them has told
 // this one.
 func (n *Nodes) fail(why error) {
-	if n.many() && n.why() == nil && !n.alone() {
+	if n.many() && n.fate.Why() == nil && !n.fate.Alone() {
 		n.tell(why)
 	}
 }
@@ -99,53 +97,23 @@ func (n *Nodes) fail(why error) {
 // ends first. So a task that loses something by it does not count as the cause.
 func (n *Nodes) lost(peer int, why error) {
 	e := &NodeError{Node: peer, Text: why.Error(), Lost: true}
-	if !n.survives() {
-		n.end(e)
+	if !n.fate.Survives() {
+		n.fate.End(e)
 	}
 	n.site.Lost(resource.Node(peer), e)
-	n.endings.say(n.log)
+	n.endings.Say(n.log)
 }
 
-// survives reports whether the run goes on without nodes that are lost.
-func (n *Nodes) survives() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.goOn || n.back
-}
-
-// alone reports whether this node has come back, and takes no part in the run: the others need not
-// wait for it, nor know why it fails.
-func (n *Nodes) alone() bool {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.quits
-}
-
-// joins notes whether a node that has come back takes part.
-func (n *Nodes) joins(is bool) {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	n.quits = !is
-}
-
-// parted ends a run that goes on without nodes that are lost, because this node must not. Any
-// other run ends by the loss, which tells more.
+// parted ends a run that goes on without nodes that are lost, because this node must not.
 func (n *Nodes) parted(why error) {
-	e := &NodeError{Node: n.Number(), Text: why.Error(), Lost: true}
-	n.mu.Lock()
-	n.apart = e
-	goOn := n.goOn
-	n.mu.Unlock()
-	if goOn {
-		n.end(e)
-	}
+	n.fate.Part(&NodeError{Node: n.Number(), Text: why.Error(), Lost: true})
 }
 
 // suspect gives up what a node has lent to this one, because it may have given this one
 // up. If the node is lost, that comes later.
 func (n *Nodes) suspect(peer int) {
 	n.site.Suspect(resource.Node(peer), silence(peer))
-	n.endings.say(n.log)
+	n.endings.Say(n.log)
 }
 
 // silent is why the lease of what a node has lent to this one may be over by now.
@@ -161,31 +129,9 @@ func silence(peer int) error {
 		"see whether it, this process or the network stood still, and start the run again; ORWL_LEASE=5s forgives more"}
 }
 
-// end ends the run that is under way, or is to begin.
-func (n *Nodes) end(why error) {
-	n.mu.Lock()
-	run := n.run
-	if n.ended == nil {
-		n.ended = why
-	}
-	n.mu.Unlock()
-	if run != nil {
-		run(why)
-	}
-}
-
 // begin has end called when another node's failure ends the run.
 func (n *Nodes) begin(end func(error), at AtLoss) {
-	n.mu.Lock()
-	n.run, n.goOn = end, at == GoOn
-	if n.ended == nil && n.goOn && n.apart != nil {
-		n.ended = n.apart
-	}
-	ended := n.ended
-	n.mu.Unlock()
-	if ended != nil {
-		end(ended)
-	}
+	n.fate.Begin(end, at == GoOn)
 	if at == GoOn {
 		n.outlive()
 	}
@@ -201,27 +147,6 @@ func (n *Nodes) outlive() {
 	}
 }
 
-// why is the failure of another node that ends the run, or nil.
-func (n *Nodes) why() error {
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	return n.ended
-}
-
-// endings are the grants that have ended because of a loss and that the log has not said
-// yet. A loss ends many grants, one resource after another, and the log says it once.
-type endings struct {
-	mu sync.Mutex
-	of map[resource.Node]*endedGrants
-}
-
-// endedGrants are those that one node had.
-type endedGrants struct {
-	first     resource.Ending
-	resources int
-	grants    int
-}
-
 // grantsEnd takes an ending, with the resource locked. The log says at once that a write may
 // be lost.
 func (n *Nodes) grantsEnd(e resource.Ending) {
@@ -229,33 +154,5 @@ func (n *Nodes) grantsEnd(e resource.Ending) {
 		n.log.Error("orwl: a write was released and may be lost", "resource", lost.Resource, "fence", lost.Fence, "home", lost.Home, "why", lost.Err)
 		return
 	}
-	n.endings.note(e)
-}
-
-// note takes an ending. The resource is locked meanwhile.
-func (e *endings) note(end resource.Ending) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	g := e.of[end.Node]
-	if g == nil {
-		if e.of == nil {
-			e.of = make(map[resource.Node]*endedGrants)
-		}
-		g = &endedGrants{first: end}
-		e.of[end.Node] = g
-	}
-	g.resources++
-	g.grants += end.Grants
-}
-
-// say logs what was noted: one record for each node.
-func (e *endings) say(log *slog.Logger) {
-	e.mu.Lock()
-	of := e.of
-	e.of = nil
-	e.mu.Unlock()
-	for node, g := range of {
-		log.Warn("orwl: a node has lost what it held", "peer", node, "resources", g.resources, "grants", g.grants,
-			"resource", g.first.Resource.Name(), "fence", g.first.Fence, "why", g.first.Why)
-	}
+	n.endings.Note(e)
 }

@@ -5,10 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/orwl/go-orwl/net/node"
+	"github.com/orwl/go-orwl/orwl/internal/fate"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -21,16 +22,9 @@ type Nodes struct {
 	site  *resource.Site
 	log   *slog.Logger
 
-	endings endings
-
-	mu    sync.Mutex
-	run   func(error) // ends the run that is under way
-	ended error       // why it is to end
-	goOn  bool        // without nodes that are lost
-	apart error       // why this node must not, or nil
-	taken bool        // by a Runtime
-	back  bool        // it has come back to a run that goes on
-	quits bool        // without the others: it has come back, and takes no part
+	fate    fate.Fate
+	endings fate.Endings
+	taken   atomic.Bool // by a Runtime
 }
 
 // later calls sweep, which sends retained releases that no request has taken along. A node
@@ -149,13 +143,13 @@ func (n *Nodes) Close(ctx context.Context) error {
 	}
 	n.site.Settle()
 	defer n.leave()
-	defer n.endings.say(n.log)
+	defer n.endings.Say(n.log)
 	lost := n.site.Flush(ctx)
 	var err error
-	if !n.alone() {
+	if !n.fate.Alone() {
 		_, err = n.Gather(ctx, "close", nil)
 	}
-	if n.why() != nil {
+	if n.fate.Why() != nil {
 		err = nil // the run was told, and waits for no lost node
 	}
 	err = errors.Join(lost, err, n.node.Close(ctx))
@@ -169,14 +163,8 @@ func (n *Nodes) Close(ctx context.Context) error {
 
 // take makes a runtime the only one of the nodes.
 func (n *Nodes) take() error {
-	if !n.many() {
-		return nil
-	}
-	n.mu.Lock()
-	defer n.mu.Unlock()
-	if n.taken {
+	if n.many() && n.taken.Swap(true) {
 		return ErrNodesTaken
 	}
-	n.taken = true
 	return nil
 }

@@ -276,7 +276,7 @@ func (rt *Runtime) Run(ctx context.Context) error {
 		return err
 	}
 	stop := rt.watch()
-	if n.many() && n.back {
+	if n.many() && n.fate.Back() {
 		if err := rt.liveAgain(r); err != nil {
 			stop()
 			return err

@@ -1,0 +1,88 @@
+package fate
+
+import (
+	"bytes"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/orwl/go-orwl/resource"
+)
+
+var errLoss, errApart, errOther = errors.New("loss"), errors.New("apart"), errors.New("other")
+
+// TestFate has what other nodes do come before and after the run begins. told is what ends it.
+func TestFate(t *testing.T) {
+	end := func(why error) func(f *Fate) { return func(f *Fate) { f.End(why) } }
+	part := func(f *Fate) { f.Part(errApart) }
+	for name, c := range map[string]struct {
+		before, after []func(f *Fate)
+		goOn          bool
+		told          []error
+		why           error
+	}{
+		"nothing":                     {},
+		"a loss, then the run":        {before: []func(*Fate){end(errLoss), end(errOther)}, told: []error{errLoss}, why: errLoss},
+		"a loss in the run":           {after: []func(*Fate){end(errLoss), end(errOther)}, told: []error{errLoss, errOther}, why: errLoss},
+		"apart in the run":            {after: []func(*Fate){part}, goOn: true, told: []error{errApart}, why: errApart},
+		"apart, then the run":         {before: []func(*Fate){part}, goOn: true, told: []error{errApart}, why: errApart},
+		"apart in a run that ends":    {after: []func(*Fate){part, end(errLoss)}, told: []error{errLoss}, why: errLoss},
+		"apart before one that ends":  {before: []func(*Fate){part}},
+		"a loss before a parted node": {before: []func(*Fate){end(errLoss), part}, goOn: true, told: []error{errLoss}, why: errLoss},
+	} {
+		var f Fate
+		var told []error
+		for _, event := range c.before {
+			event(&f)
+		}
+		f.Begin(func(why error) { told = append(told, why) }, c.goOn)
+		for _, event := range c.after {
+			event(&f)
+		}
+		same := len(told) == len(c.told)
+		for i := range told {
+			same = same && told[i] == c.told[i]
+		}
+		if !same || f.Why() != c.why || f.Survives() != c.goOn {
+			t.Errorf("%s: told %v, why %v, want %v, %v", name, told, f.Why(), c.told, c.why)
+		}
+	}
+}
+
+// A node that has come back goes on without lost nodes, and is alone until it joins.
+func TestReturn(t *testing.T) {
+	var f Fate
+	if f.Back() || f.Alone() || f.Survives() {
+		t.Error("it has not come back")
+	}
+	if f.Return(); !f.Back() || !f.Alone() || !f.Survives() {
+		t.Error("it has come back")
+	}
+	if f.Join(true); !f.Back() || f.Alone() {
+		t.Error("it takes part")
+	}
+	if f.Join(false); !f.Alone() {
+		t.Error("it takes no part any more")
+	}
+}
+
+// The log says the end of many grants once for each node, and only once.
+func TestEndings(t *testing.T) {
+	r, err := resource.New("r", 8)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e Endings
+	for _, node := range []resource.Node{1, 2, 1} {
+		e.Note(resource.Ending{Resource: r, Node: node, Grants: 2, Why: errLoss})
+	}
+	var out bytes.Buffer
+	log := slog.New(slog.NewTextHandler(&out, nil))
+	e.Say(log)
+	e.Say(log)
+	text := out.String()
+	if strings.Count(text, "\n") != 2 || !strings.Contains(text, "peer=1 resources=2 grants=4 resource=r") || !strings.Contains(text, "peer=2 resources=1 grants=2") {
+		t.Errorf("the log says:\n%s", text)
+	}
+}
