@@ -13,7 +13,7 @@ import (
 	"github.com/orwl/go-orwl/internal/repeat"
 )
 
-var ringRounds = flag.Int("orwl.rounds", 1000, "TestRingOfTenThousand: rounds of each task")
+var ringRounds = flag.Int("orwl.rounds", 250, "TestRingOfTenThousand: rounds of each task")
 
 // ring declares n tasks. Each writes a resource of its own and reads its successor's.
 // order gives the priority of a task.
