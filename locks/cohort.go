@@ -30,15 +30,12 @@ type local interface {
 //
 // # The four optimisations of §5.4.1
 //
-//   - Options.Count: the passes are counted by operations at the lock's home (CountGlobal),
-//     by operations in the element (CountLocal), there directly (CountDirect), or in the
-//     local grant itself (CountInline, the default);
-//   - Options.OwnNode: off, the ranks of an element share one node in a global MCS queue,
-//     since only one of them is in it at a time, and find it directly; on, each has its
-//     own, and the element remembers the queued one.
+//   - Options.Count: passes are counted by operations at home (CountGlobal) or in the element
+//     (CountLocal), there directly (CountDirect), or in the local grant (CountInline, the default);
+//   - Options.OwnNode: off, an element's ranks share a node in a global MCS queue, and find it
+//     directly; on, each has its own, and the element remembers the queued one.
 //
-// Invariant: at most one rank of an element is in the global lock. It lets go of the global
-// lock before the local one.
+// Invariant: at most one rank of an element is in the global lock, and lets go of it first.
 //
 // Fairness: G's between elements, with at most T_L,N acquisitions in a row inside one while
 // another waits, and L's inside. TTS has none: a neighbour may overtake again and again.
@@ -49,10 +46,9 @@ type local interface {
 //
 // A waiter gives up where both parts let it: C-TAS-MCS and C-MCS-MCS. As in a tree of queues
 // (hmcs.go), a rank that gives up in the global lock lets go of the local one. A holder that
-// knows of waiters may find that all of them have gone. Then it lets go of both locks. In a
-// global MCS queue an abandoned node is the element's: the next rank of the element finds it
-// (queue.looks). The other local locks know of no way out, and a ticket of a global TKT is
-// served in any case: their rows say never. docs/decisions/locks-left-out.md has the reasons.
+// knows of waiters may find that all of them have gone. Then it lets go of both locks. The next
+// rank of the element finds an abandoned node in a global MCS queue (queue.looks). The other
+// local locks know of no way out: their rows say never (docs/decisions/locks-left-out.md).
 type cohort struct {
 	handle
 	local
@@ -157,8 +153,7 @@ func (c *cohort) Release() {
 	c.mergeReturns()
 }
 
-// neighbour reports whether the rank knows of a waiter in its element. In a queue it says which
-// one, so that pass need not read it again.
+// neighbour reports whether a waiter is known in the element, and which one if they queue.
 func (c *cohort) neighbour() (succ uint64, known bool) {
 	if c.queue == nil {
 		return 0, !c.local.alone()
@@ -279,8 +274,7 @@ type cohortLocal struct {
 type cohortGlobal struct {
 	name  string
 	words Words
-	// new makes the lock for a rank; node is the rank whose memory holds the element's
-	// share.
+	// new makes the lock for a rank. The memory of rank node holds the element's share.
 	new      func(h *handle, node Rank) part
 	fairness string     // its own, between elements
 	cost     Operations // uncontended

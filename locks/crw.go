@@ -40,7 +40,7 @@ import (
 // it, and so keep their order. Patience is a number of looks: there is no clock.
 //
 // Invariant: only the holder of the cohort lock changes closed, raised and phase. A writer
-// inside has closed every indicator in RP and WP, and each is empty, but for readers that go
+// inside has closed every indicator in RP and WP, and each is empty, except for readers that go
 // back. In NP no reader comes while a writer has the cohort lock.
 //
 // Memory order: handle.end comes before a reader goes and before a writer lets others in.
@@ -77,7 +77,7 @@ type indicator struct {
 	phase           uint64 // of ingress, when the rank closed it
 }
 
-// The words of C-RW, before those of the cohort lock. Each word of an indicator is alone on
+// The words of C-RW. The cohort lock's follow. Each word of an indicator is alone on
 // its cache line.
 const (
 	crwIngress = 0

@@ -24,8 +24,8 @@ func crwByName(family []Spec, name string) (Spec, bool) {
 	return Spec{}, false
 }
 
-// crwRows are what the three locks have of their own: the operations besides those of the
-// cohort lock, with two indicators.
+// crwRows are what the three locks have of their own: the operations on top of the cohort
+// lock's, with two indicators.
 var crwRows = [...]struct {
 	prefix, about, fairness        string
 	uncontended, contended, reader Operations

@@ -16,7 +16,7 @@ import (
 //   - Put, flushed: D-MCS, in mcs.go. No other rank writes the word at the same time, so an
 //     atomic operation buys nothing.
 //
-// Queue and words are those of mcs.go, except for the flag, which is 1 while the rank waits.
+// Queue and words are as in mcs.go. The flag is different: it is 1 while the rank waits.
 //
 // Invariant, memory order, cost: queue's. The preparation of the node is near.
 //

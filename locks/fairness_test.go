@@ -14,8 +14,8 @@ import (
 // strangers each overtakes it once at most. If only strangers come, a FIFO lock lets each of them
 // overtake it once, and the others as many as T_L or Batch says.
 //
-// A bound between readers and writers, or between two priorities, is TestPatience's. That of a
-// queue behind a spin lock is TestHeadLosesPatience's.
+// A bound between readers and writers, or between two priorities, is TestPatience's. The bound of
+// a queue behind a spin lock is TestHeadLosesPatience's.
 func TestBounds(t *testing.T) {
 	repeat.Skip(t)
 	t.Parallel()

@@ -15,7 +15,7 @@ import (
 //	tail ──▶ ... ─▶ waiter ─▶ head ─▶ top ◀─ ranks that come
 //
 // A head that has failed Options.Patience times becomes impatient: no rank steals then, until
-// it has the lock. The frame and its top are those of SHFL (spin_queue.go), with two
+// it has the lock. The frame and its top are SHFL's (spin_queue.go), with two
 // differences. A head of SHFL is impatient from the beginning, and stealing is off until the
 // queue is empty; here it is off for one head at a time, and on again for the next.
 //

@@ -34,7 +34,7 @@ import (
 //	   └───the master──▶ turn, spliced ──its rank hands over──▶ turn, 0
 //
 // A node that is passed belongs to its neighbour behind; one that is released after it was
-// spliced belongs to the master behind it in the global queue. That one may use it anew before
+// spliced belongs to the master behind it in the global queue. The master may use it anew before
 // a neighbour has looked at it. The neighbour then sees a later turn, and knows that the
 // node was spliced. As printed, nodes name their elements for that, and are reset in
 // each release.

@@ -28,14 +28,14 @@ const (
 	envListen = "ORWL_LOCKS_LISTEN"
 )
 
-// What node 0 names beside locks begins with one of these words.
+// Node 0 names locks, and other things, which begin with one of these words.
 const (
 	caseOfWindows = "window "
 	handOvers     = "hand-over "
 )
 
 // TestConformanceOfHosts has two hosts with two processes each: memory within a host, and a
-// network between them. The processes execute the suite of windows and then that of some locks,
+// network between them. The processes execute the suite of windows and then the suite of some locks,
 // and measure hand-overs. It takes 3 s of a processor: each case of the windows has a fabric of its
 // own, and each packet passes through this process.
 func TestConformanceOfHosts(t *testing.T) {
@@ -189,7 +189,7 @@ func (n *suiteNode) handOver(ctx context.Context, other rma.Rank) error {
 }
 
 // contend acquires a lock again and again, until its holder has changed so many times. The word
-// at a displacement of rank 0 says who has had it, and the next one counts. It returns the time
+// at a displacement of rank 0 is the rank that had it last, and the next one counts. It returns the time
 // between two changes.
 func (n *suiteNode) contend(ctx context.Context, l *locks.Lock, p rma.Rank, at rma.Disp) (time.Duration, error) {
 	const changes = 400

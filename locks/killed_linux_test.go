@@ -26,7 +26,7 @@ func killing() string { return fmt.Sprintf("node:2 core:%d", len(locks.All())) }
 type party struct {
 	f     *shm.Fabric
 	locks []*locks.Lock
-	mark  rma.Disp // at the rank of a lock's number: who is inside
+	mark  rma.Disp // at the rank of a lock's number: the rank inside
 }
 
 func newParty(f *shm.Fabric) (*party, error) {
@@ -72,7 +72,7 @@ func lost(err error) error {
 	return nil
 }
 
-// visit acquires, looks who else is inside, and releases. It is over when the
+// visit acquires, looks for another rank inside, and releases. It is over when the
 // window has failed.
 func (p *party) visit(i int, w rma.Window, m locks.Mutex) (over bool, err error) {
 	if err := m.Acquire(context.Background()); err != nil {
@@ -87,7 +87,7 @@ func (p *party) visit(i int, w rma.Window, m locks.Mutex) (over bool, err error)
 	return false, nil
 }
 
-// TestKilledHolder kills who holds every lock while somebody waits for each.
+// TestKilledHolder kills the process that holds every lock while another one waits for each.
 func TestKilledHolder(t *testing.T) {
 	f, victim := withOther(t, killing(), "hold")
 	p, err := newParty(f)
@@ -129,7 +129,7 @@ func holdAll(f *shm.Fabric, _ string) error {
 	select {}
 }
 
-// TestKilledWaiter kills who waits for every lock. The holders let go when they
+// TestKilledWaiter kills the process that waits for every lock. The holders let go when they
 // know, and want the locks again.
 func TestKilledWaiter(t *testing.T) {
 	f, victim := withOther(t, killing(), "wait")
@@ -184,7 +184,7 @@ func waitForAll(f *shm.Fabric, _ string) error {
 }
 
 // TestKilledAnywhere kills a process whose ranks acquire and release, wherever
-// they are just then. The survivors never meet anybody inside, and all end.
+// they are just then. The survivors meet no other rank inside, and all end.
 func TestKilledAnywhere(t *testing.T) {
 	t.Parallel()
 	f, victim := withOther(t, killing(), "contend")

@@ -146,8 +146,8 @@ func carry(how string, o *p2p.Options) (err error) {
 }
 
 // byFramesToo are the locks whose suite the ordinary test executes by frames: one of each
-// family, and both kinds. What a lock does with its window, every lock shows in memory and in
-// the simulator. What frames do, net/rmatest shows. So only the meeting of the two is left.
+// family, and both kinds. Every lock shows in memory and in the simulator how it uses its
+// window. net/rmatest shows what frames do. So only the meeting of the two is left.
 const byFramesToo = "TTS TKT-A MCS D-MCS CLH HEM-AH HMCS RMA-RW C-TKT-MCS"
 
 var everyLock = flag.Bool("locks.frames", false, "TestConformanceOfNodes: every lock, not one of each family")
@@ -238,7 +238,7 @@ func (n *suiteNode) conform(ctx context.Context, t *testing.T, spec locks.Spec) 
 	}
 }
 
-// checkMixture checks which memory rank 0 reaches directly: that of its machine.
+// checkMixture checks which memory rank 0 reaches directly: its machine's.
 func (n *suiteNode) checkMixture(t *testing.T) {
 	w, err := n.now.Window(0)
 	if err != nil {

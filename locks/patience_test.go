@@ -12,7 +12,7 @@ import (
 )
 
 // rivals are ranks that want a lock as often as they can, and one that waits beside them. The
-// time is virtual and the delays are those of a machine, so the order is the same each time.
+// time is virtual and the delays are a described machine's, so the order is the same each time.
 type rivals struct {
 	lock    string
 	machine string

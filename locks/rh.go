@@ -27,7 +27,7 @@ import (
 // An element is stored as a difference from the home's, so that zeroed memory is a free lock
 // at home.
 //
-// A rank swaps its number into its own element's status. What it finds there decides:
+// A rank swaps its number into its own element's status. The old value decides:
 //
 //   - free, or left: it has the lock.
 //   - remote: it goes for the lock, on behalf of its element. The ranks that come after it

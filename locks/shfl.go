@@ -9,8 +9,8 @@ import (
 
 // shuffler is the queue of SHFL (Kashyap et al., SOSP'19; Uffmann 2022, §5.7): the queue of
 // mcs.go, which waiters sort. One rank at a time is the shuffler. It walks along the nodes
-// behind its own, and moves those of its own element, the finest one that it lives in, to the
-// front: a batch. Then it appoints the last rank that it has moved.
+// behind its own, and moves the nodes of its own element, the finest one that it lives in, to
+// the front: a batch. Then it appoints the last rank that it has moved.
 //
 //	tail ──────────────────────────────────────────▶ last
 //	before  head a0 ─next─▶ b0 ─next─▶ a1 ─next─▶ b1 ─next─▶ last
@@ -50,7 +50,7 @@ type shuffler struct {
 	element   int // the rank's
 }
 
-// The word that SHFL's nodes have besides those of a queue.
+// The word that SHFL's nodes have besides a queue's.
 const (
 	shflBatch = nodeWords
 	shflWords = shflBatch + 1

@@ -9,7 +9,7 @@ import (
 )
 
 // tlp is TLP, the two-level priority lock P-X-Y of Amer et al., TOPC'19, §4.1, figure 5: a lock
-// X for the ranks of high priority, a lock Y for those of low priority, and a ticket lock, the
+// X for the ranks of high priority, a lock Y for ranks of low priority, and a ticket lock, the
 // filter, for which the holder of X and the holder of Y compete. The holder of the filter
 // holds the lock. X and Y are any locks of the family. X has to know its waiters.
 //
@@ -36,7 +36,7 @@ import (
 //
 // Memory order: handle.end comes before the filter or X is passed on.
 //
-// Fairness: X's among ranks of high priority, Y's among those of low priority. The rank that
+// Fairness: X's among ranks of high priority, Y's among ranks of low priority. The rank that
 // has Y waits for at most Options.High acquisitions of high priority; without that, for any
 // number.
 //
@@ -53,7 +53,7 @@ type tlp struct {
 	byLow     bool   // the rank holds the lock with low priority
 }
 
-// The words of TLP at home, before those of X and Y.
+// The words of TLP at home. X's and Y's follow.
 const (
 	tlpStraight = ticketWords
 	tlpHome     = tlpStraight + 1

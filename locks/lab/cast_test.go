@@ -16,7 +16,7 @@ func parse(t *testing.T, text string) *topology.Tree {
 	return tree
 }
 
-// TestScenariosOfUPB checks the table of the thesis: who takes the locks, and whether the rank
+// TestScenariosOfUPB checks the table of the thesis: which rank takes the locks, and whether the rank
 // before was itself, of its node, or of another node.
 func TestScenariosOfUPB(t *testing.T) {
 	tree := parse(t, "node:3 core:4")

@@ -25,7 +25,7 @@ import (
 // (§3.2).
 //
 // With a number of iterations the threads share them (§3.4.1, "scheduled cooperatively"): a thread that gets the
-// lock seldom makes fewer, and none waits for the others at the end. Latency and message rate are those of all
+// lock seldom makes fewer, and none waits for the others at the end. Latency and message rate count all
 // threads over the whole run, so that a thread's long wait counts wherever it comes.
 
 // The words of the engine, in the data of ranks 0 and 1.

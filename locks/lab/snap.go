@@ -114,8 +114,8 @@ func (s *snapper) sweep() (time.Duration, error) {
 	return s.clock.Now() - begin, nil
 }
 
-// chunk waits, computes and sends. The words of a corner count what came along y and along z. What the thread
-// sent last is complete before it takes the lock again: otherwise the next release would wait for it.
+// chunk waits, computes and sends. The words of a corner count what came along y and along z. Its last
+// messages are complete before a thread takes the lock again: otherwise the next release would wait for it.
 func (s *snapper) chunk(corner int) error {
 	dy, dz := 1-2*(corner&1), 1-corner&2
 	word := s.data + rma.Disp(2*corner)

@@ -18,9 +18,9 @@ type Locker struct {
 	name  string
 	of    *locks.Lock
 	seats []seat
-	near  [][]seat // those of a processor, by its number
+	near  [][]seat // the seats of a processor, by its number
 
-	_      [line]byte // everybody reads the above, every holder writes the below
+	_      [line]byte // all goroutines read the above, every holder writes the below
 	holder *seat      // guarded by the lock itself
 }
 
@@ -78,7 +78,7 @@ func (k *Locker) place(cpu func(i int) (number int, ok bool)) {
 		}
 		k.near[number] = k.seats[first:end]
 	}
-	// A processor without a rank shares those of another one.
+	// A processor without a rank shares another one's.
 	with := slices.DeleteFunc(slices.Clone(k.near), func(seats []seat) bool { return seats == nil })
 	for i := range k.near {
 		if k.near[i] == nil {

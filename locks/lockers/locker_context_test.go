@@ -49,7 +49,7 @@ func TestLockContextEnded(t *testing.T) {
 	})
 }
 
-// Who waits for a rank goes when its context ends, and the others keep their order.
+// A goroutine that waits for a rank goes when its context ends, and the others keep their order.
 func TestLockContextWaitsForRank(t *testing.T) { synctest.Test(t, testLockContextWaitsForRank) }
 
 func testLockContextWaitsForRank(t *testing.T) {

@@ -145,7 +145,7 @@ func TestLockerUnlockElsewhere(t *testing.T) {
 	})
 }
 
-// Who finds no free rank gets one in the order of coming.
+// Goroutines that find no free rank get one in the order in which they came.
 func TestLockerQueueIsFIFO(t *testing.T) { synctest.Test(t, testLockerQueueIsFIFO) }
 
 func testLockerQueueIsFIFO(t *testing.T) {
@@ -265,7 +265,7 @@ func TestLockerMisuse(t *testing.T) {
 	}
 }
 
-// Lock says that the lock is broken, also to those who wait for a rank or for
+// Lock says that the lock is broken, also to goroutines that wait for a rank or for
 // the lock, and unlocking does nothing.
 func TestLockerBroken(t *testing.T) {
 	for _, name := range []string{"MCS", "D-MCS", "RMA-RW"} {

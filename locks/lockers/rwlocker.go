@@ -114,7 +114,7 @@ func (k *RWLocker) TryRLock() bool {
 // RUnlock undoes one RLock of any goroutine. If there is none to undo, it panics with a
 // *locks.MisuseError.
 //
-// It takes a reader out of any group, first out of those of the processor. Which one makes
+// It takes a reader out of any group, the processor's first. Which one makes
 // no difference: readers keep writers out until as many readers have gone as had come.
 func (k *RWLocker) RUnlock() {
 	near := k.here()

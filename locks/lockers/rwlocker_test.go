@@ -92,7 +92,7 @@ func untilInside(inside func() int, n int) {
 }
 
 // Readers leave by whichever goroutine comes, while others come and go, and
-// writers find nobody inside.
+// writers find no reader inside.
 func TestRWLockerRUnlockElsewhere(t *testing.T) {
 	eachLock(t, withReaders, func(t *testing.T, name, machine string) {
 		k := newRWLocker(t, name, machine)

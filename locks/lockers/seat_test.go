@@ -151,7 +151,7 @@ func TestRWLockerKeeps(t *testing.T) {
 	k.RUnlock()
 }
 
-// What is revoked while goroutines are inside is let go when the last one leaves.
+// A seat that is revoked while goroutines are inside is let go when the last one leaves.
 func TestRWLockerRevokedInside(t *testing.T) {
 	for _, c := range []struct {
 		name           string

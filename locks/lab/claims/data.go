@@ -242,7 +242,7 @@ func falls(name string, from, to float64) Judge {
 	}
 }
 
-// less claims that a figure of a is below that of b.
+// less claims that a figure is less for a than for b.
 func less(name, a, b string, x float64) Judge {
 	return func(d *Data) (string, bool) {
 		u, v := d.of(name, a, x), d.of(name, b, x)

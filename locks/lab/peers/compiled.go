@@ -119,7 +119,7 @@ func (p *compiled) run(ctx context.Context, c lab.Case, tree *topology.Tree, rep
 	return r, nil
 }
 
-// arguments are those of c/bench.h.
+// arguments are what c/bench.h reads.
 func (p *compiled) arguments(c lab.Case, tree *topology.Tree, repeat int) []string {
 	counted := c.Time - c.Time/10
 	locality := locks.DefaultTL

@@ -124,7 +124,7 @@ static const struct lock locks[] = {{"broken", nothing_to_open, nothing, nothing
 int main(int argc, char **argv) { return run(locks, 1, argc, argv); }
 `
 
-// TestBrokenPeer finds that a lock excludes nobody, if somebody writes.
+// TestBrokenPeer finds that a lock lets a second worker in beside a writer.
 func TestBrokenPeer(t *testing.T) {
 	files := fstest.MapFS{"c/broken.c": {Data: []byte(broken)}}
 	for _, name := range []string{"c/threads.h", "c/bench.h"} {

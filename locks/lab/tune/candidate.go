@@ -17,7 +17,7 @@ type Candidate struct {
 // Literal is the options as Go has them.
 func (c Candidate) Literal() string { return literal(reflect.ValueOf(c.Options)) }
 
-// literal is a value as Go has it. What is zero is left out of a struct.
+// literal is a value as Go has it. A struct leaves out fields that are zero.
 func literal(v reflect.Value) string {
 	if v.Kind() != reflect.Struct {
 		return fmt.Sprintf("%#v", v.Interface())

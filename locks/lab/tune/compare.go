@@ -10,7 +10,7 @@ import (
 type Gain struct {
 	Candidate
 	Cost lab.Estimate
-	// Gain is the cost of the first candidate divided by that of this one, round by round.
+	// Gain is the cost of the first candidate divided by this one's, round by round.
 	Gain lab.Estimate
 	CV   lab.Estimate
 	Wait lab.Estimate // the 99th percentile, in nanoseconds

@@ -16,7 +16,7 @@ type Search struct {
 	Locks []locks.Spec
 	// Options are given: a lock that heeds one keeps it.
 	Options locks.Options
-	// Trees are the machines of the workload. The ranges of options are those of the first.
+	// Trees are the machines of the workload. The first one gives the ranges of options.
 	Trees []*topology.Tree
 	// Budget is how many plays there may be.
 	Budget int

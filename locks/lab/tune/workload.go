@@ -14,7 +14,7 @@ import (
 // Workload is what a lock is for: the cases of a plan, with each candidate as its lock.
 type Workload struct {
 	Plan lab.Plan
-	// Figure is the cost: a figure of package lab of which less is better. Of several cases, the
+	// Figure is the cost: a figure of package lab. Less is better. Of several cases, the
 	// geometric mean counts.
 	Figure string
 	Bounds Bounds
