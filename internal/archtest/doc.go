@@ -6,7 +6,8 @@
 //   - below orwl, backends excepted, code is a pure state machine: no goroutine,
 //     no clock, no random number, no mutable global (pure.go). So the simulator can
 //     own time, delivery and scheduling;
-//   - house rules on packages, files and names, and no sleeping test (house.go).
+//   - house rules on packages, files and names, and no sleeping test (house.go);
+//   - the arrows of ARCHITECTURE.md are imports, and all that there are (picture.go).
 //
 // Everything is read with go/parser rather than go list or x/tools/go/packages:
 // a parsed tree needs nothing but Go and no network, costs no dependency, works
