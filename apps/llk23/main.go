@@ -63,8 +63,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		place, err = o.nodes.Place()
 	}
 	if errors.Is(err, flag.ErrHelp) {
-		itself.Builtin([]string{"-h"}, stdout, stderr)
-		return exitDone
+		code, _ := itself.Builtin([]string{"-h"}, stdout, stderr)
+		return code
 	}
 	if err == nil && place.Unmet {
 		if place, err = meet(ctx, place, stderr); err != nil {

@@ -138,7 +138,7 @@ func hold(l *session.Lock, c *exec.Cmd, out io.Writer, signals <-chan os.Signal)
 	// On Linux a process dies with the thread that started it, not with its parent.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	c.Stdin, c.Stdout, c.Stderr = os.Stdin, out, os.Stderr
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, command.Below(out), os.Stderr
 	c.Env = append(os.Environ(), "ORWL_LOCK="+l.Name(), fmt.Sprintf("ORWL_FENCE=%d", l.Fence()))
 	if errors.Is(l.Prior(), session.ErrPriorHolderLost) || errors.Is(l.Prior(), session.ErrPoisoned) {
 		c.Env = append(c.Env, "ORWL_PRIOR=lost")

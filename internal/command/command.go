@@ -89,13 +89,14 @@ func (p Program) Builtin(args []string, out, complaints io.Writer) (code int, do
 	if len(args) == 0 {
 		return Done, false
 	}
+	var text strings.Builder
 	switch args[0] {
 	case "version", "-version", "--version":
-		fmt.Fprintln(out, p.Name, Version())
+		fmt.Fprintln(&text, p.Name, Version())
 	case "man":
-		p.Manual(out)
+		p.Manual(&text)
 	case "completion":
-		if err := p.Completion(out, strings.Join(args[1:], " ")); err != nil {
+		if err := p.Completion(&text, strings.Join(args[1:], " ")); err != nil {
 			fmt.Fprintf(complaints, "%s completion: %v\n", p.Name, err)
 			return Misused, true
 		}
@@ -103,11 +104,11 @@ func (p Program) Builtin(args []string, out, complaints io.Writer) (code int, do
 		if args[0] == "help" && len(args) > 1 {
 			return Done, false
 		}
-		p.help(out)
+		p.help(&text)
 	default:
 		return Done, false
 	}
-	return Done, true
+	return printed(p.Name, text.String(), out, complaints), true
 }
 
 // names is which commands there are: "run, locks or sim".
@@ -132,7 +133,11 @@ func (c Command) execute(name string, args []string, out, complaints io.Writer) 
 	f := flag.NewFlagSet(name, flag.ContinueOnError)
 	f.SetOutput(io.Discard)
 	f.Usage = func() {}
-	err := c.Run(f, args, out)
+	into := &output{Writer: out}
+	err := c.Run(f, args, into)
+	if err == nil {
+		err = into.err
+	}
 	var misused *misuse
 	var failed *launch.NodeError
 	var exit *ExitError
@@ -140,8 +145,9 @@ func (c Command) execute(name string, args []string, out, complaints io.Writer) 
 	case err == nil:
 		return Done
 	case errors.Is(err, flag.ErrHelp):
-		c.help(name, c.About, f, out)
-		return Done
+		var text strings.Builder
+		c.help(name, c.About, f, &text)
+		return printed(name, text.String(), out, complaints)
 	case errors.As(err, &misused):
 		fmt.Fprintf(complaints, "%s: %v\n%s -h shows the flags\n", name, err, name)
 		return Misused

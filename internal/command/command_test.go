@@ -75,3 +75,19 @@ exit codes: 0 done, 1 failed, 2 not asked properly, 130 interrupted, 143 termina
 		}
 	}
 }
+
+// A command that does not look at what its prints return fails on a full disk, too. What it passes
+// on to a process is the output itself.
+func TestFullDisk(t *testing.T) {
+	var said strings.Builder
+	if code := tool.Execute([]string{"greet"}, noRoom{}, &said); code != Failed || said.String() != "tool greet: no room\n" {
+		t.Errorf("exit code %d, %q", code, said.String())
+	}
+	if Below(&output{Writer: noRoom{}}) != io.Writer(noRoom{}) || Below(noRoom{}) != io.Writer(noRoom{}) {
+		t.Error("Below is not the writer that was given")
+	}
+}
+
+type noRoom struct{}
+
+func (noRoom) Write([]byte) (int, error) { return 0, errors.New("no room") }
