@@ -3,15 +3,31 @@
 // of the program. docs/reference/metrics.md lists all metrics.
 //
 //	registry := prometheus.NewRegistry()
-//	m, err := metrics.New(metrics.Options{Registerer: registry, Node: place.Node})
-//	nodes, err := orwl.Join(ctx, orwl.JoinOptions{Network: nodes.Network{Registerer: registry}})
-//	rt, err := orwl.New(orwl.Options{Nodes: nodes, Observers: []orwl.Observer{m}})
+//	m, err := metrics.New(metrics.Options{Registerer: registry})
+//	if err != nil {
+//		return err
+//	}
+//	rt, err := orwl.New(orwl.Options{Observers: []orwl.Observer{m}})
+//	if err != nil {
+//		return err
+//	}
 //	m.Watch(rt)
-//	m.Nodes(nodes)
-//	s, err := metrics.Serve(ctx, metrics.ServerOptions{Gatherer: registry, Node: place.Node, Ready: m.Ready})
-//	...
-//	err = rt.Run(ctx)
-//	err = s.Close()
+//	s, err := metrics.Serve(ctx, metrics.ServerOptions{Address: "127.0.0.1:0", Gatherer: registry, Ready: m.Ready})
+//	if err != nil {
+//		return err
+//	}
+//	defer s.Close() // curl http://ADDRESS/metrics, with the address that s.Address returns
+//	rt.Task("count").Each(3, func(int) error { return nil })
+//	if err := rt.Run(ctx); err != nil {
+//		return err
+//	}
+//	families, err := registry.Gather()
+//	fmt.Println(len(families) > 10, err)
+//	// Output:
+//	// true <nil>
+//
+// A run on several nodes gives Options.Node to both, its nodes to [Metrics.Nodes], and the registry
+// to nodes.Network, whose libp2p counts there, too.
 //
 // # What it costs
 //

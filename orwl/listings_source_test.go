@@ -79,11 +79,12 @@ func comments(text string) (all []block) {
 
 // imports are the packages that a listing may use without an import.
 var imports = map[string]string{
-	"binary": "encoding/binary", "context": "context", "errors": "errors", "fmt": "fmt", "io": "io", "math": "math",
+	"binary": "encoding/binary", "bytes": "bytes", "strings": "strings", "context": "context", "errors": "errors", "fmt": "fmt", "io": "io", "math": "math",
 	"os": "os", "sync": "sync", "time": "time", "prometheus": "github.com/prometheus/client_golang/prometheus",
 	"handle": "github.com/orwl/go-orwl/handle", "liveness": "github.com/orwl/go-orwl/orwl/liveness",
-	"locks": "github.com/orwl/go-orwl/locks", "mem": "github.com/orwl/go-orwl/net/mem",
+	"locks": "github.com/orwl/go-orwl/locks", "lockers": "github.com/orwl/go-orwl/locks/lockers", "mem": "github.com/orwl/go-orwl/net/mem",
 	"metrics": "github.com/orwl/go-orwl/metrics", "orwl": "github.com/orwl/go-orwl/orwl",
+	"picture": "github.com/orwl/go-orwl/orwl/stencil/picture", "rma": "github.com/orwl/go-orwl/net/rma",
 	"resource": "github.com/orwl/go-orwl/resource", "session": "github.com/orwl/go-orwl/orwl/session",
 	"stencil": "github.com/orwl/go-orwl/orwl/stencil", "topology": "github.com/orwl/go-orwl/net/topology",
 	"trace": "github.com/orwl/go-orwl/orwl/trace",

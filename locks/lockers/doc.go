@@ -1,11 +1,25 @@
 // Package lockers makes locks of package locks usable for goroutines, which have no ranks:
 // [Locker] takes the place of a sync.Mutex, and [RWLocker] of a sync.RWMutex.
 //
+//	fabric, err := mem.New(mem.Options{Topology: topology.Flat(4)})
+//	if err != nil {
+//		return err
+//	}
+//	defer fabric.Close()
 //	spec, _ := locks.ByName("MCS")
 //	lock, err := spec.New(fabric, locks.Options{})
+//	if err != nil {
+//		return err
+//	}
 //	mu, err := lockers.New(lock, fabric)
+//	if err != nil {
+//		return err
+//	}
 //	mu.Lock()
 //	defer mu.Unlock()
+//	fmt.Println("this goroutine has", spec.Name)
+//	// Output:
+//	// this goroutine has MCS
 //
 // orwl.NewLocker does all of that on the topology of the machine.
 //

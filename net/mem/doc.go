@@ -5,9 +5,22 @@
 // goroutine: 64 ranks on two cores do not collapse.
 //
 //	fabric, err := mem.New(mem.Options{Topology: topology.Flat(2)})
+//	if err != nil {
+//		return err
+//	}
+//	defer fabric.Close()
 //	counter, err := fabric.Alloc(1)
+//	if err != nil {
+//		return err
+//	}
 //	w, err := fabric.Window(0)
-//	w.FetchOp(1, counter, rma.Sum, 1)
+//	if err != nil {
+//		return err
+//	}
+//	w.FetchOp(1, counter, rma.Sum, 7)
+//	fmt.Println("rank 1 has", w.Get(1, counter))
+//	// Output:
+//	// rank 1 has 7
 //
 // One goroutine at a time uses a rank's window. Another goroutine may take over, if
 // something orders the two.

@@ -8,6 +8,12 @@
 // sub-elements in each element and therefore 4^3 processes:
 //
 //	tree, err := topology.Parse("rack:4 node:4 core:4")
+//	if err != nil {
+//		return err
+//	}
+//	fmt.Println(tree.Ranks(), "ranks")
+//	// Output:
+//	// 64 ranks
 //
 // Its levels are machine (1 element), rack (4) and node (16), with four ranks in
 // each node.
@@ -38,9 +44,18 @@
 // derive a tree from another one: [Tree.Under] puts a node's tree under racks
 // and nodes; [Tree.WithRanks] and [Tree.Spread] change the number of ranks.
 //
-//	node, err := host.Detect()
+//	node := topology.Flat(8) // or host.Detect()
 //	cluster, err := node.Under("rack:2 node:4")
-//	run, err := cluster.WithRanks(64)
+//	if err != nil {
+//		return err
+//	}
+//	run, err := cluster.WithRanks(32)
+//	if err != nil {
+//		return err
+//	}
+//	fmt.Println(cluster.Ranks(), run.Ranks())
+//	// Output:
+//	// 64 32
 //
 // # Errors
 //

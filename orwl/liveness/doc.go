@@ -8,7 +8,12 @@
 // comment holds the proof. [Parse] reads a system from text:
 //
 //	s, err := liveness.Parse(strings.NewReader("task a: write x\ntask b: read x"))
-//	err = s.Check()
+//	if err != nil {
+//		return err
+//	}
+//	fmt.Println(s.Check())
+//	// Output:
+//	// <nil>
 //
 // A [FIFO] is the order in which a resource grants requests. It specifies the queue:
 // Check plays it, and the tests of package resource compare the concurrent queue with

@@ -3,11 +3,13 @@
 // task of each, and exchanges their edges, on one node or on several.
 //
 //	rt, err := orwl.New(orwl.Options{})
-//	...
-//	g := stencil.New(rt, stencil.Options{Size: stencil.Size{1000, 1000}})
+//	if err != nil {
+//		return err
+//	}
+//	g := stencil.New(rt, stencil.Options{Size: stencil.Size{100, 100}})
 //	u := stencil.NewField(g, "u", stencil.FieldOptions[float64]{
 //		Halo:    stencil.Around(1),
-//		Initial: func(at []int) float64 { ... },
+//		Initial: func(at []int) float64 { return float64(at[0]) },
 //	})
 //	err = g.Sweep(100, func(b *stencil.Block) {
 //		for r := range b.Rows() {
@@ -19,10 +21,16 @@
 //			}
 //		}
 //	})
-//	...
-//	err = rt.Run(ctx)
-//	...
+//	if err != nil {
+//		return err
+//	}
+//	if err := rt.Run(ctx); err != nil {
+//		return err
+//	}
 //	values, err := u.Values(ctx)
+//	fmt.Printf("%.3f %v\n", values[50*100+50], err) // a slope is in balance
+//	// Output:
+//	// 50.000 <nil>
 //
 // A kernel gets rows as slices. It never sees where a block ends: it finds the neighbours' cells
 // around it. Around a periodic grid it finds the cells of the other side. Around any other grid,

@@ -3,20 +3,34 @@
 // written for Perfetto, for chrome://tracing, and for orwl trace report.
 //
 //	rec, err := trace.NewRecorder(trace.Options{})
+//	if err != nil {
+//		return err
+//	}
 //	rt, err := orwl.New(orwl.Options{Observers: []orwl.Observer{rec}})
-//	...
-//	err = rt.Run(ctx)
-//	recorded, err := rec.Gather(ctx, nodes) // everybody calls it, node 0 gets it
-//	err = recorded.WriteChrome(file)
+//	if err != nil {
+//		return err
+//	}
+//	rt.Task("count").Each(3, func(int) error { return nil })
+//	if err := rt.Run(ctx); err != nil {
+//		return err
+//	}
+//	recorded, err := rec.Gather(ctx, nil) // all nodes call it with their nodes, and node 0 gets it
+//	if err != nil {
+//		return err
+//	}
+//	var file bytes.Buffer
+//	err = recorded.WriteChrome(&file)
+//	fmt.Println(file.Len() > 0, err)
+//	// Output:
+//	// true <nil>
 //
 // # What is seen
 //
 // A task is in one slice at any time: it waits for an access, it releases one, or it is in
 // the region that [Recording.Region] names. The default region is compute. So the slices of
 // a task add up to its life. An unnamed slice of less than a microsecond between two steps
-// counts as handling of the accesses, and is left out.
-//
-//	rec.Recording(task).Region("import", rec.Now())
+// counts as handling of the accesses, and is left out. A task names a region by Region("import", rec.Now())
+// of its rec.Recording(task).
 //
 // Each access of a task has a track of its own below the task's, with its turns: from the
 // request until the bytes have come from another node (request), from then until it is

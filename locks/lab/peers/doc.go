@@ -13,14 +13,14 @@
 // a tenth. It differs in one thing, to its advantage: a worker does not read the clock. It ends
 // when a word in memory says so.
 //
-//	family, err := peers.ByName("openmpi")
-//	p, err := family.Open(ctx)
+//	families, err := peers.Match("openmpi")
+//	p, err := families[0].Open(ctx)
 //	if errors.Is(err, native.ErrMissing) {
 //		fmt.Println(err) // "openmpi: not installed: Open MPI (Debian: openmpi-bin libopenmpi-dev)"
 //		return nil
 //	}
 //	defer p.Close()
-//	cases, skipped := family.Cases(plan)
+//	cases, skipped := families[0].Cases(plan)
 //	samples, err := p.Play(ctx, cases[0], nil)
 //	result, err := lab.Summarize(cases[0], samples)
 //

@@ -21,8 +21,8 @@
 //
 //	epochs, err := epoch.New(fabric, epoch.Options{})
 //	...
-//	e := epochs.At(window)
-//	window.Put(target, disp, 42)
+//	e := epochs.At(w)
+//	w.Put(target, disp, 42)
 //	err = e.Fence(ctx) // now every rank sees every Put
 //
 // # Contract
