@@ -34,6 +34,7 @@ func (d Dashboard) JSON() ([]byte, error) {
 			"expr": `ALERTS{` + chosenJob + `, alertstate="firing"}`, "step": "10s",
 		}}},
 		"links": []object{{
+			"icon": "external link", "tooltip": "", "targetBlank": false,
 			"type": "dashboards", "title": "ORWL", "tags": []string{"orwl"}, "asDropdown": true, "includeVars": true, "keepTime": true,
 		}},
 		"panels": d.panels(),
@@ -51,7 +52,7 @@ func (d Dashboard) variables() []object {
 		}
 	}
 	all := []object{
-		{"name": "datasource", "label": "Prometheus", "type": "datasource", "query": "prometheus", "refresh": 1, "current": object{}},
+		{"name": "datasource", "label": "Prometheus", "type": "datasource", "query": "prometheus", "refresh": 1, "current": object{"text": "", "value": ""}},
 		label("job", "job", "label_values(orwl_info, job)"),
 		label("node", "node", "label_values(orwl_info{"+chosenJob+"}, node)"),
 	}
