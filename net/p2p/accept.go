@@ -110,14 +110,19 @@ func (p *peer) hear(conn *transport.Conn) (l *lane.Lane, s *lane.Stream, hello w
 		l = &p.lanes[transport.Data]
 	}
 	s = l.Stream(conn)
-	head, body, err := s.Next()
+	hello, err = heard(s.Next())
+	return l, s, hello, err
+}
+
+// heard reads the hello that a stream begins with.
+func heard(head wire.Head, body wire.Reader, err error) (hello wire.Hello, _ error) {
 	if err == nil && head.Kind != wire.KindHello {
 		err = protocolError("%v instead of hello", head.Kind)
 	}
 	if err == nil {
 		err = hello.Parse(body)
 	}
-	return l, s, hello, err
+	return hello, err
 }
 
 // refuse tells the other side why.

@@ -159,15 +159,7 @@ func (n *Node) knocked(conn *transport.Conn, number int) {
 	if p.pending.Add(1) > mostPending || conn.SetDeadline(time.Now().Add(helloTimeout)) != nil {
 		return
 	}
-	var hello wire.Hello
-	in := wire.NewInput(conn, 0)
-	head, body, err := in.Next()
-	if err == nil && head.Kind != wire.KindHello {
-		err = protocolError("%v instead of hello", head.Kind)
-	}
-	if err == nil {
-		err = hello.Parse(body)
-	}
+	hello, err := heard(wire.NewInput(conn, 0).Next())
 	if err != nil {
 		p.misheard(err)
 		return
@@ -202,7 +194,7 @@ func (n *Node) admits(p *peer, hello *wire.Hello, address string) (reason string
 		})
 	}
 	if !n.awaitLife(p.number, hello.Incarnation, knockHold) {
-		return "the members have not agreed on it yet: all must, and no node that may run is lost"
+		return "the members have not agreed on it yet: all must, and the leases of lost nodes must be over"
 	}
 	return ""
 }
