@@ -127,7 +127,7 @@ func (p *peer) greet(ctx context.Context, l *lane.Lane, raw *transport.Conn) err
 		return err
 	}
 	if life := p.life(); life != 0 && answer.Incarnation > life && p.unlike(&answer) == "" {
-		return fmt.Errorf("%w: %w", errEnded, errBefore) // its address is that of a later life
+		return fmt.Errorf("%w: %w", errEnded, errBefore) // a later life has its address
 	}
 	if reason := p.check(&answer, l.Kind()); reason != "" {
 		return protocolError("hello: %s", reason)

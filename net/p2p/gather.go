@@ -150,7 +150,7 @@ func (n *Node) takeGathering(from int, said control.Message, bulk []byte) error 
 	return nil
 }
 
-// gathers takes a message, and returns who waits for the list in it.
+// gathers takes a message, and returns the function that waits for the list in it.
 func (n *Node) gathers(from int, in gathering.Message) (taken func([][]byte), err error) {
 	n.mu.Lock()
 	defer n.mu.Unlock()

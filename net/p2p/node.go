@@ -157,7 +157,7 @@ func (n *Node) Nodes() int { return n.options.Nodes }
 // Incarnation is which life of the node this is.
 func (n *Node) Incarnation() uint64 { return n.options.Incarnation }
 
-// Host is its libp2p host: that of Options, or the one that it has made.
+// Host is its libp2p host: Options.Host, or the one that it has made.
 func (n *Node) Host() Host { return n.host.Host }
 
 // Address is where it listens, as host:port.

@@ -218,7 +218,7 @@ func loopback(address string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// terms are what this node decides by who may keep what.
+// terms are the times after which this node lets go, or gives up.
 func (o *Options) terms() lease.Terms { return lease.Terms{Lease: o.Lease, Skew: o.Skew} }
 
 // host are what the node's host has to know. Talk is how many frames have come by control

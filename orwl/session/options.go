@@ -102,7 +102,7 @@ type Options struct {
 	Find *rendezvous.Way
 	// Key is the server's key.
 	Key []byte
-	// Who names the session in lists: by default its host, process and program.
+	// The session is called Who in lists: by default its host, process and program.
 	Who string
 }
 

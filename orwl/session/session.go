@@ -71,7 +71,7 @@ func (s *Session) Done() <-chan struct{} { return s.ctx.Done() }
 // Err is why the session is over, or nil. It matches ErrOver.
 func (s *Session) Err() error { return context.Cause(s.ctx) }
 
-// Close leaves. What is held is given back, and what was written and not unlocked is dropped.
+// Close leaves. It gives back all that it holds, and what was written and not unlocked is dropped.
 func (s *Session) Close() error {
 	s.mu.Lock()
 	s.closed = true

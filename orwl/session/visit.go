@@ -275,7 +275,7 @@ func (s *visit) call(ctx context.Context, m protocol.Message) (protocol.Answer, 
 	}
 }
 
-// close leaves. What is held is given back.
+// close leaves, and gives back all that it holds.
 func (s *visit) close() {
 	s.mu.Lock()
 	s.closing = true

@@ -28,7 +28,7 @@ type Message struct {
 	Mapped *Mapped `msgpack:"mapped,omitempty"`
 }
 
-// Change says which epoch the message behind it is about, for people who read it.
+// Change says which epoch the message behind it is about, for the log.
 type Change struct {
 	Epoch uint64 `msgpack:"epoch"`
 }
