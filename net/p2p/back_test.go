@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"syscall"
 	"testing"
 	"time"
 
@@ -176,6 +177,42 @@ func TestComesBackTooEarly(t *testing.T) {
 		all.Go(func() { gatherTwo(n) })
 	}
 	all.Wait()
+}
+
+// TestComesBackBesideASilentOne stops node 0 of four. The others go on, and node 3 comes back to them while
+// node 0 may think that it is the only one left. When it goes on, it is apart.
+func TestComesBackBesideASilentOne(t *testing.T) {
+	root, nodes := runUnder(t, 3, standardLease)
+	gatherAll := func() {
+		t.Helper()
+		var all sync.WaitGroup
+		for _, n := range nodes {
+			all.Go(func() {
+				blobs, err := n.Gather(soon(t), "all", []byte{byte(n.Number())})
+				if want := [][]byte{nil, {1}, {2}, {3}}; err != nil || !slices.EqualFunc(blobs, want, slices.Equal) {
+					t.Errorf("node %d: %v, %v, want %v", n.Number(), blobs, err, want)
+				}
+			})
+		}
+		all.Wait()
+	}
+	root.Process.Signal(syscall.SIGSTOP)
+	gatherAll()
+	if err := nodes[2].Close(soon(t)); err != nil {
+		t.Fatal(err)
+	}
+	o := Options{Number: 3, Nodes: 4, Key: testKey, Back: true, Remote: true, Listen: nodes[2].Address(), JoinTimeout: patience}
+	o.Peers = []string{nodes[0].Where(0), nodes[0].Address(), nodes[1].Address(), nodes[2].Address()}
+	n, err := Join(soon(t), o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { closeAll(t, n) })
+	nodes[2] = n
+	gatherAll()
+	root.Process.Signal(syscall.SIGCONT)
+	root.says(t, "apart ")
+	closeAll(t, nodes...)
 }
 
 // TestAllMembersLetIn has two members tell a node that comes back about its epoch at the same moment.

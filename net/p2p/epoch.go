@@ -17,14 +17,14 @@ import (
 // begins enters the first epoch. Nodes that are lost already are lost in it.
 func (n *Node) begins(first membership.Epoch) {
 	n.mu.Lock()
-	n.member, n.gatherer = membership.New(n.number, first), gathering.New(n.number, first)
+	n.member, n.gatherer = membership.New(n.number, first, n.sure), gathering.New(n.number, first)
 	n.gatherer.Moved = n.moved
 	early := n.early
 	n.early = nil
 	n.mu.Unlock()
 	for _, p := range n.all() {
 		if p != nil && p.fate() != nil {
-			n.misses(p.fate(), p.life())
+			n.misses(p.fate(), p)
 		}
 	}
 	for _, m := range early {
@@ -43,14 +43,42 @@ type earlyChange struct {
 const mostEarly = 4
 
 // misses changes the membership because this node has lost a life of another one.
-func (n *Node) misses(e *PeerError, life uint64) {
-	// A loss is always taken.
+func (n *Node) misses(e *PeerError, p *peer) {
+	n.changeFor(p, func(m *membership.Member) []membership.Letter { return m.Lost(e.Node, e.state()) })
+	if e.state() == membership.Silent && p.contact.Beaten() {
+		n.group.Go(func() { n.quiets(p) })
+	}
+}
+
+// quiets tells the membership when a peer that may run has let go of this node, by its lease.
+func (n *Node) quiets(p *peer) {
+	terms := n.options.terms()
+	for at := terms.GivesUp(p.contact.Heard()); n.now() < at; at = terms.GivesUp(p.contact.Heard()) {
+		if n.sleep(at); n.ctx.Err() != nil {
+			return
+		}
+	}
+	n.changeFor(p, func(m *membership.Member) []membership.Letter { return m.Quiet(p.number) })
+}
+
+// changeFor has f change the membership because of a peer, unless the epoch has a later life of it.
+func (n *Node) changeFor(p *peer, f func(m *membership.Member) []membership.Letter) {
+	life := p.life()
+	// News of this node itself is always taken.
 	_ = n.change(func(m *membership.Member) ([]membership.Letter, error) {
-		if life != 0 && life != m.Epoch().Seats[e.Node].Life { // the epoch has the next one
+		if life != 0 && life != m.Epoch().Seats[p.number].Life {
 			return nil, nil
 		}
-		return m.Lost(e.Node, e.state()), nil
+		return f(m), nil
 	})
+}
+
+// sure reports whether a node, if it has ended by now, had not lost this one by silence. A node that
+// loses this one waits until this one is not sure any more, before it lets a new life in: see
+// membership.Member.Quiet.
+func (n *Node) sure(number int) bool {
+	p := n.peer(number)
+	return !p.met.Load() || !p.contact.Suspected(n.options.terms(), n.now()) || p.promised()
 }
 
 // takeChange takes a message about the members of the run.
@@ -114,7 +142,7 @@ func (n *Node) change(f func(m *membership.Member) ([]membership.Letter, error))
 	out, err := f(m)
 	now := m.Epoch()
 	for i, s := range now.Seats {
-		if s.Life != before.Seats[i].Life { // nobody hears what was said to the life before
+		if s.Life != before.Seats[i].Life { // what was said to the life before is not heard any more
 			delete(n.waiting, i)
 		}
 	}
@@ -160,7 +188,7 @@ func (p *peer) excluded(epoch uint64, how membership.State) {
 	}
 }
 
-// state is how the node went, for the others. Where nobody listens any more, the process has
+// state is how the node went, for the others. Where connections are refused, the process has
 // ended: a machine that cannot be reached refuses nothing.
 func (e *PeerError) state() membership.State {
 	switch {

@@ -9,19 +9,21 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // runUnder starts a run whose node 0 has a process of its own, and whose others are here.
-func runUnder(t *testing.T, others int) (*actor, []*Node) {
+func runUnder(t *testing.T, others int, lease time.Duration) (*actor, []*Node) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])
-	cmd.Env = append(os.Environ(), roleVariable+"=node", "ORWL_P2P_TEST_NUMBER=0", fmt.Sprint("ORWL_P2P_TEST_NODES=", 1+others))
+	cmd.Env = append(os.Environ(), roleVariable+"=node", "ORWL_P2P_TEST_NUMBER=0", fmt.Sprint("ORWL_P2P_TEST_NODES=", 1+others),
+		"ORWL_P2P_TEST_LEASE="+lease.String())
 	root := startActor(t, cmd)
 	address := root.says(t, "listens ")[len("listens "):]
 	nodes, errs := make([]*Node, others), make([]error, others)
 	var joining sync.WaitGroup
 	for i := range nodes {
-		o := Options{Number: i + 1, Nodes: 1 + others, Key: testKey, Root: address, Remote: true}
+		o := Options{Number: i + 1, Nodes: 1 + others, Key: testKey, Root: address, Remote: true, Lease: lease}
 		joining.Go(func() { nodes[i], errs[i] = Join(soon(t), o) })
 	}
 	if joining.Wait(); errors.Join(errs...) != nil {
@@ -59,7 +61,7 @@ func gatherWithout(t *testing.T, nodes []*Node, happens func()) {
 
 // TestNode0Killed kills node 0 of three while the others wait for it. They go on.
 func TestNode0Killed(t *testing.T) {
-	root, nodes := runUnder(t, 2)
+	root, nodes := runUnder(t, 2, standardLease)
 	lost := []<-chan error{nodes[0].losses(), nodes[1].losses()}
 	gatherWithout(t, nodes, func() { root.Process.Kill() })
 	for i, n := range nodes {
@@ -71,7 +73,7 @@ func TestNode0Killed(t *testing.T) {
 
 // TestNode0Stopped stops node 0 of three. The others go on, and node 0 learns that it is apart.
 func TestNode0Stopped(t *testing.T) {
-	root, nodes := runUnder(t, 2)
+	root, nodes := runUnder(t, 2, standardLease)
 	gatherWithout(t, nodes, func() { root.Process.Signal(syscall.SIGSTOP) })
 	root.Process.Signal(syscall.SIGCONT)
 	root.says(t, "apart ")
@@ -80,7 +82,7 @@ func TestNode0Stopped(t *testing.T) {
 // TestMinority stops node 0 of two. Node 1 cannot know that it has ended, and is apart. If it is killed,
 // node 1 goes on.
 func TestMinority(t *testing.T) {
-	root, nodes := runUnder(t, 1)
+	root, nodes := runUnder(t, 1, standardLease)
 	apart := nodes[0].isApart()
 	failed := make(chan error, 1)
 	go func() {
@@ -98,7 +100,7 @@ func TestMinority(t *testing.T) {
 		t.Errorf("node 1 is apart by %v", err)
 	}
 
-	root, nodes = runUnder(t, 1)
+	root, nodes = runUnder(t, 1, unhurried) // node 1 is in touch with it, even if this machine stands still
 	root.Process.Kill()
 	if blobs, err := nodes[0].Gather(soon(t), "alone", []byte{7}); err != nil || blobs[0] != nil || string(blobs[1]) != "\a" {
 		t.Errorf("node 1 alone: %v, %v", blobs, err)

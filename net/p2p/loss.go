@@ -66,7 +66,7 @@ func (n *Node) hasLost(p *peer, e *PeerError) {
 		default:
 		}
 	}
-	n.misses(e, p.life())
+	n.misses(e, p)
 }
 
 // announce tells the observers of a node that is gone.

@@ -25,7 +25,10 @@ func (n neighbour) Give(notice bool) {
 
 // kept reports whether a peer that sends no echo keeps its word that it gives
 // this node notice first, and has given none.
-func (p *peer) kept() bool {
+func (p *peer) kept() bool { return p.promised() && p.fate() == nil }
+
+// promised is the same for a peer that may have ended.
+func (p *peer) promised() bool {
 	m := p.mapping.Load()
-	return p.promises.Load() && m != nil && m.Keeps() && p.fate() == nil
+	return p.promises.Load() && m != nil && m.Keeps()
 }

@@ -75,6 +75,9 @@ func (c *Contact) Takes(f wire.Beat, now int64) (trip int64, newer, good bool) {
 // Forgive does not count some time as silence of the peer: this node did not listen.
 func (c *Contact) Forgive(late, now int64) { raise(&c.heard, min(now, c.heard.Load()+late)) }
 
+// Beaten reports whether a beat of the peer has come. Then the peer has this node's hello.
+func (c *Contact) Beaten() bool { return c.newest.Load() != nil }
+
 // Heard is when something was heard of the peer.
 func (c *Contact) Heard() int64 { return c.heard.Load() }
 

@@ -10,14 +10,14 @@ import (
 // accepted in it: one that is more senior is lost, and the others have lost this one.
 type trial struct {
 	try     uint64
-	answers []bool // of whom; in the end Accepts; nil if there is no trial
+	answers []bool // by node: it has answered; in the end, accepted. nil if there is no trial
 	best    Ballot // the latest that one of them has accepted
-	agree   []bool // who has accepted that one
+	agree   []bool // by node: it has accepted best
 	offer   []Seat // that one's; what is offered once they are a quorum
 	offers  bool
 }
 
-// begin asks all members, unless all of them are there. What was tried before does not count:
+// begin asks all members, unless all of them are there. A try of before does not count:
 // an Ask names the nodes that have ended, and they may be more now.
 func (m *Member) begin() []Letter {
 	if slices.Equal(m.next(), m.epoch.Seats) {
@@ -31,8 +31,7 @@ func (m *Member) begin() []Letter {
 func (m *Member) ballot() Ballot { return Ballot{m.me, m.try} }
 
 // next is the epoch that this node would make. New lives come in when no member is lost: all
-// must accept them. A life that was lost, and may run, may think that it is the only one left. So
-// none comes in before all of those have ended.
+// must accept them.
 func (m *Member) next() []Seat {
 	seats := slices.Clone(m.epoch.Seats)
 	for i := range seats {
@@ -43,15 +42,26 @@ func (m *Member) next() []Seat {
 	if !slices.Equal(seats, m.epoch.Seats) {
 		return seats
 	}
+	if !m.settled() {
+		return seats
+	}
 	for i, s := range m.knocks {
 		if s.Life > 0 && !m.epoch.Has(i) {
 			seats[i] = Seat{Life: s.Life, Address: s.Address, State: In, Since: m.epoch.Number + 1}
 		}
 	}
-	if slices.ContainsFunc(seats, unsure) {
-		return slices.Clone(m.epoch.Seats)
-	}
 	return seats
+}
+
+// settled reports whether each life that was lost, and may run, has let go. Before that it may
+// think that it is the only one left.
+func (m *Member) settled() bool {
+	for i, s := range m.epoch.Seats {
+		if s.State == Silent && !m.quiet[i] && !m.view[i].certain() {
+			return false
+		}
+	}
+	return true
 }
 
 // admits reports whether new lives are in what would be the next epoch.
@@ -118,7 +128,7 @@ func (m *Member) admitted() []Letter {
 			return m.offering(m.next())
 		}
 	}
-	if !m.all(m.agree) { // a member is silent, and nobody can know
+	if !m.all(m.agree) { // a member is silent, and no other knows
 		invariant.Sometimes(true, "nobody knows whether new lives are in")
 		m.apart = true
 		return nil

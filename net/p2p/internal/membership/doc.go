@@ -1,4 +1,4 @@
-// Package membership lets the nodes of a run agree on who takes part. An [Epoch] is a number
+// Package membership lets the nodes of a run agree on the members of it. An [Epoch] is a number
 // and the nodes that take part then. Each change makes the next epoch. A [Member] is a node's
 // part in this. It is a step function: the loss of a node or a message in, messages out. It
 // has no goroutine, no clock and no socket.
@@ -22,21 +22,23 @@
 //
 //   - more than half of it;
 //   - half of it, with its most senior member;
-//   - or all of it but nodes that are known to have ended or left.
+//   - or all of it but nodes that are known to have ended or left, and had not lost this one before.
 //
 // A node that hears no quorum is apart, and must not go on. So of two nodes that are cut off
 // from each other, node 0 goes on, unless it has come back meanwhile: then node 1 is the senior. If
 // the process of the senior has ended, the other goes on. The minority of a cut network never does.
 //
-// # Who comes in
+// # New lives
 //
 // A node that has ended, or left, comes back as a new life, which knocks at any member. Its seat says
-// since which epoch it is in. So a chair stays the chair until it is lost, whoever comes.
+// since which epoch it is in. So a chair stays the chair until it is lost.
 //
 //   - An epoch lets new lives in when all members have accepted it that have not ended. A quorum
 //     would not do: it may end, and with it what the rule of quorums holds on to, but not the new life.
-//   - No seat of that epoch is of a life that was lost and may run. That one may think that
-//     it is the only one left: it does not know the new life.
+//   - A life that was lost, and may run, may think that it is the only one left: it does not know the
+//     new life. So the chair waits until such a life, by its lease with the chair, is sure of the chair
+//     no more ([Member.Quiet]). If it learns later that the chair has ended, this does not count for its
+//     quorum. A chair that was never in touch with that life lets nobody in beside it.
 //   - A chair that finds new lives in what another chair has offered lets them in if all members have
 //     accepted that. If one that it hears has not, nobody is let in. If all that it hears have, and
 //     another member is silent, nobody can know, and the node is apart.
@@ -48,7 +50,8 @@
 //     life. It knocks when the life before has ended.
 //   - Messages from one node to another arrive once, in any order, until the receiver has lost the
 //     sender. From then on nothing of that life arrives.
-//   - A loss for silence may be wrong: the process may run. An end, or a leave, is true.
+//   - A loss for silence may be wrong: the process may run. An end, or a leave, is true. A node is sure
+//     that another one had not lost it, before it ended, only if that is so, or if they never were in touch.
 //     Where the kernel or a launcher has seen a process end, or its machine refuses
 //     connections, it has ended.
 //

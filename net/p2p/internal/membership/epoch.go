@@ -26,10 +26,7 @@ type Seat struct {
 	Since   uint64 `msgpack:"since"`
 }
 
-// unsure reports whether the life of a seat takes no part, and may run.
-func unsure(s Seat) bool { return s.State == Silent }
-
-// Epoch is who takes part in a run, by number of the node. Do not change the seats.
+// Epoch lists the nodes that take part in a run, by number. Do not change the seats.
 type Epoch struct {
 	Number uint64
 	Seats  []Seat

@@ -51,23 +51,30 @@ func explore(first *world) (states int, bad []move, why string) {
 }
 
 // TestEverySchedule plays all schedules of three nodes with three faults, at any moment: a
-// process ends, or a node loses another one that may live. It plays those of two nodes, too,
+// process ends, or a node loses another one that may live. It plays two nodes, too,
 // and those in which messages overtake each other.
 func TestEverySchedule(t *testing.T) {
 	for _, c := range []struct {
-		nodes, faults, backs int
-		loose, wide          bool
+		nodes, left, faults, backs int
+		loose, far, wide           bool // far: nodes never were in touch
 	}{
 		{nodes: 2, faults: 3, loose: true}, {nodes: 3, faults: 3}, {nodes: 3, faults: 2, loose: true},
-		{nodes: 2, faults: 3, backs: 2, loose: true}, {nodes: 3, faults: 2, backs: 1},
+		{nodes: 2, faults: 3, backs: 2, loose: true}, {nodes: 3, faults: 2, backs: 1, far: true},
+		{nodes: 3, left: 1, faults: 2, backs: 1, loose: true},
 		{nodes: 3, faults: 4, loose: true, wide: true}, {nodes: 4, faults: 2, wide: true},
 		{nodes: 3, faults: 3, backs: 1, wide: true}, {nodes: 3, faults: 2, backs: 1, loose: true, wide: true},
+		{nodes: 3, faults: 2, backs: 1, wide: true}, {nodes: 3, left: 1, faults: 3, backs: 1, loose: true, wide: true},
 	} {
 		if c.wide && !*wide {
 			continue
 		}
-		w := newWorld(c.nodes, c.faults)
+		w := newWorld(c.nodes, c.left, c.faults)
 		w.loose, w.backs = c.loose, c.backs
+		for i := range w.far {
+			for j := range w.far {
+				w.far[i][j] = c.far
+			}
+		}
 		states, bad, why := explore(w)
 		t.Logf("%+v: %d states", c, states)
 		if why != "" {
@@ -129,9 +136,15 @@ func TestSeeds(t *testing.T) {
 // playAtRandom plays the schedule of a seed to its end.
 func playAtRandom(seed uint64) (w *world, played []move) {
 	r := rand.New(rand.NewPCG(seed, 5))
-	w = newWorld(2+r.IntN(5), 1+r.IntN(10))
+	w = newWorld(2+r.IntN(5), 0, 1+r.IntN(10))
 	w.backs = r.IntN(4)
 	w.loose = r.IntN(4) > 0
+	w.doubts = r.IntN(8) == 0
+	for i := range w.far {
+		for j := range w.far {
+			w.far[i][j] = i != j && r.IntN(16) == 0
+		}
+	}
 	often := 2 + r.IntN(12)
 	for w.wrong == "" {
 		due, faults := w.moves()

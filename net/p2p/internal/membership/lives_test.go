@@ -20,7 +20,7 @@ func TestNewLivesOfAnotherChair(t *testing.T) {
 		"one has not, and one is silent":    {silent: true},
 		"one is silent, and may have it in": {silent: true, accepted: true, apart: true},
 	} {
-		m := New(1, first)
+		m := New(1, first, always)
 		if out, err := m.Step(0, Message{Kind: Offer, Number: 2, Ballot: Ballot{0, 1}, Seats: with}); len(out) != 1 || err != nil {
 			t.Fatalf("%s: to the Offer it says %v, %v", name, out, err)
 		}
@@ -43,16 +43,49 @@ func TestNewLivesOfAnotherChair(t *testing.T) {
 	}
 }
 
-// A new life does not come in while one runs, perhaps, that was lost. When that node has come back,
-// too, both do.
-func TestNoNewLifeBesideASilentOne(t *testing.T) {
+// A new life does not come in before lives that were lost have let go: node 1, which node 0 lost by silence.
+// The new life of node 1 waits for that, too.
+func TestNewLifeWaitsForALease(t *testing.T) {
 	first := whole(3)
-	first.Seats[1].State, first.Seats[2].State = Silent, Ended
-	m := New(0, first)
-	if m.Knock(2, 7, ""); m.Epoch().Number != 1 {
-		t.Errorf("it is in epoch %+v", m.Epoch())
+	first.Seats[2].State = Left
+	m := New(0, first, always)
+	m.Lost(1, Silent)
+	if e := m.Epoch(); e.Has(1) || e.Has(2) || m.Apart() {
+		t.Fatalf("node 0 is in epoch %+v, apart: %t", e, m.Apart())
 	}
-	if m.Knock(1, 8, ""); !m.Epoch().Has(1) || !m.Epoch().Has(2) {
-		t.Errorf("it is in epoch %+v, want both", m.Epoch())
+	m.Knock(2, 7, "")
+	m.Knock(1, 8, "")
+	if e := m.Epoch(); e.Has(1) || e.Has(2) {
+		t.Errorf("it is in epoch %+v, and node 1 may think that it is the only one left", e)
+	}
+	m.Quiet(1)
+	if e := m.Epoch(); !e.Has(1) || !e.Has(2) {
+		t.Errorf("it is in epoch %+v, want both", e)
+	}
+}
+
+// Node 1 of two learns that node 0 has ended. It goes on if it was in touch with node 0 until then. If
+// it was not, node 0 may have let in a new life meanwhile.
+func TestSureOfAnEnd(t *testing.T) {
+	for _, sure := range []bool{true, false} {
+		m := New(1, whole(2), func(int) bool { return sure })
+		if m.Lost(0, Ended); m.Apart() == sure {
+			t.Errorf("sure: %t, apart: %t", sure, m.Apart())
+		}
+		m = New(2, whole(3), func(int) bool { return sure })
+		m.Lost(1, Left) // it says so itself
+		if _, err := m.Step(0, Message{Kind: Ask, Number: 2, Ballot: Ballot{0, 1}, Seats: whole(3).Seats, Gone: []State{Absent, Left, Absent}}); err != nil {
+			t.Fatal(err)
+		}
+		if m.Lost(0, Left); m.Apart() {
+			t.Error("nodes that have said goodbye have lost nobody before")
+		}
+		m = New(2, whole(3), func(int) bool { return sure })
+		if _, err := m.Step(0, Message{Kind: Ask, Number: 2, Ballot: Ballot{0, 1}, Seats: whole(3).Seats, Gone: []State{Absent, Left, Absent}}); err != nil {
+			t.Fatal(err)
+		}
+		if m.Lost(0, Left); m.Apart() == sure {
+			t.Errorf("node 0 says that node 1 has left, sure: %t, apart: %t", sure, m.Apart())
+		}
 	}
 }

@@ -13,22 +13,28 @@ type Member struct {
 	life   uint64
 	epoch  Epoch
 	view   []State // of each node, as this one sees it
+	sure   func(node int) bool
+	doubts []bool // nodes that have ended, and may have lost this one before
+	quiet  []bool // nodes that have let go, since this one was in touch with them and gave them up
 	apart  bool
 	asked  []*Message // by nodes that are not this one's chair, yet
 	knocks []Seat     // of new lives that want to come in; they are not In yet
 
-	// What it has accepted as the next epoch.
+	// Accepted as the next epoch.
 	taken Ballot
 	seats []Seat // nil: nothing
 
 	trial // as the chair
 }
 
-// New makes the part of node me. The epoch is the first one that it takes part in.
-func New(me int, first Epoch) *Member {
+// New makes the part of node me. The epoch is the first one that it takes part in. sure reports
+// whether a node, if it has ended by now, had not lost this one: this node was in touch with it, by its
+// lease, or never was.
+func New(me int, first Epoch, sure func(node int) bool) *Member {
 	nodes := len(first.Seats)
 	m := &Member{
 		me: me, life: first.Seats[me].Life, view: make([]State, nodes), asked: make([]*Message, nodes), knocks: make([]Seat, nodes),
+		sure: sure, doubts: make([]bool, nodes), quiet: make([]bool, nodes),
 	}
 	m.adopt(first)
 	return m
@@ -65,10 +71,11 @@ func (m *Member) quorum(of []bool) bool {
 	return m.all(of) || 2*there > members || 2*there == members && of[m.epoch.Chair()]
 }
 
-// all reports whether those are all members but nodes that have ended or left.
+// all reports whether those are all members but nodes that have ended or left, and had not lost this
+// one before.
 func (m *Member) all(of []bool) bool {
 	for i := range of {
-		if m.epoch.Has(i) && !of[i] && !m.view[i].certain() {
+		if m.epoch.Has(i) && !of[i] && (!m.view[i].certain() || m.doubts[i]) {
 			return false
 		}
 	}
@@ -82,14 +89,24 @@ func (m *Member) hears(node int) bool { return m.epoch.Has(node) && m.view[node]
 
 // Lost says that this node has lost another one, after all that came from it.
 func (m *Member) Lost(node int, how State) []Letter {
-	m.learn(node, how)
+	m.learn(node, how, how == Left || m.sure(node)) // it does not leave before it says so
+	return m.moved()
+}
+
+// Quiet says that a node that this one was in touch with, and has lost, has let go: it is sure of
+// this node no more.
+func (m *Member) Quiet(node int) []Letter {
+	m.quiet[node] = true
+	if m.answers != nil || m.chair() != m.me {
+		return nil
+	}
 	return m.moved()
 }
 
 // learn notes how a node went, unless this node has lost it before.
-func (m *Member) learn(node int, how State) {
+func (m *Member) learn(node int, how State, sure bool) {
 	if m.view[node] == In {
-		m.view[node], m.asked[node] = how, nil
+		m.view[node], m.asked[node], m.doubts[node] = how, nil, !sure
 	}
 }
 
@@ -97,7 +114,7 @@ func (m *Member) learn(node int, how State) {
 func (m *Member) believe(gone []State) {
 	for i, s := range gone {
 		if s != Absent {
-			m.learn(i, s)
+			m.learn(i, s, m.sure(i))
 		}
 	}
 }
@@ -255,14 +272,15 @@ func (m *Member) enter(e Epoch) (out []Letter) {
 	return append(out, m.moved()...)
 }
 
-// adopt notes an epoch. What was said about the next one was said before.
+// adopt notes an epoch. Messages about the next one were sent before.
 func (m *Member) adopt(e Epoch) {
 	before := m.epoch.Seats
 	m.epoch = e
 	m.taken, m.seats, m.trial = Ballot{}, nil, trial{}
 	for i, s := range e.Seats {
 		if before == nil || before[i].Life != s.Life {
-			m.view[i], m.asked[i] = s.State, nil
+			m.view[i], m.asked[i], m.doubts[i] = s.State, nil, false
+			m.quiet[i] = before == nil && s.State == Silent // a chair has seen to those that were lost before this one came in
 		}
 		if m.knocks[i].Life <= s.Life {
 			m.knocks[i] = Seat{}

@@ -22,7 +22,7 @@ const (
 	Accept
 	// Enter says that an epoch is decided, with Number and Seats.
 	Enter
-	// Knock goes to the chair. Seats are those of new lives that want to come in.
+	// Knock goes to the chair. Seats has the new lives that want to come in.
 	Knock
 )
 
@@ -41,7 +41,7 @@ func (e Epoch) later(a, b Ballot) bool {
 	return e.compare(a.Chair, b.Chair) > 0
 }
 
-// Message is what nodes say to each other. Number is that of the epoch that it is about.
+// Message is what nodes say to each other, about epoch Number.
 type Message struct {
 	Kind   Kind    `msgpack:"kind"`
 	Number uint64  `msgpack:"number"`

@@ -53,7 +53,7 @@ func TestHostile(t *testing.T) {
 		"an answer to another":  {Kind: Answer, Number: 2, Ballot: Ballot{1, 1}},
 		"the end of this node":  {Kind: Ask, Number: 2, Ballot: Ballot{1, 1}, Seats: seats, Gone: []State{Ended, Absent}},
 	} {
-		n := New(0, first)
+		n := New(0, first, always)
 		if out, err := n.Step(1, m); !errors.Is(err, ErrMessage) || out != nil || n.Epoch().Number != 1 {
 			t.Errorf("%s: %v, %v", what, out, err)
 		}

@@ -12,14 +12,15 @@ import (
 var mutantTrial = mutants.Flags("membership")
 
 // telling are the mutants that every test run tries: each part of the rule of quorums, and what
-// a chair learns of the one before, and who comes in.
+// a chair learns of the one before, and which lives come in.
 var telling = []string{
-	"member.go Member.all: m.epoch.Has(i) && !of[i] && !m.view[i].certain(): without the second",
+	"member.go Member.all: m.epoch.Has(i) && !of[i] && (!m.view[i].certain() || m.doubts[i]): without the second",
 	"member.go Member.quorum: 2*there == members && of[m.epoch.Chair()]: without the second",
-	"member.go Member.believe: m.learn(i, s): dropped",
+	"member.go Member.believe: m.learn(i, s, m.sure(i)): dropped",
 	"member.go Member.offered: m.taken, m.seats = in.Ballot, in.Seats: dropped",
 	"chair.go Member.answered: m.epoch.later(in.Taken, m.best): never",
-	"chair.go Member.next: slices.ContainsFunc(seats, unsure): never",
+	"chair.go Member.next: !m.settled(): never",
+	"member.go Member.all: !m.view[i].certain() || m.doubts[i]: without the second",
 	"chair.go Member.accepted: !m.quorum(m.answers) || m.admits(m.offer) && !m.all(m.answers): without the second",
 	"chair.go Member.admitted: !m.all(m.agree): never",
 }

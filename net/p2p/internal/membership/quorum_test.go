@@ -30,7 +30,7 @@ func TestApart(t *testing.T) {
 				first.Seats[i] = Seat{}
 			}
 		}
-		m := New(me, first)
+		m := New(me, first, always)
 		for i, c := range view {
 			if how := states[c]; how != In {
 				m.Lost(i, how)
@@ -44,7 +44,7 @@ func TestApart(t *testing.T) {
 
 // A node that is apart stays so, whatever the others decide.
 func TestApartForGood(t *testing.T) {
-	m := New(3, whole(4))
+	m := New(3, whole(4), always)
 	m.Lost(0, Silent)
 	m.Lost(1, Silent)
 	seats := []Seat{{Life: 1, State: Ended}, {Life: 1, State: Ended}, {Life: 1, State: In}, {Life: 1, State: In}}
@@ -52,6 +52,9 @@ func TestApartForGood(t *testing.T) {
 		t.Errorf("%v, apart %t", err, m.Apart())
 	}
 }
+
+// always is sure of each node.
+func always(int) bool { return true }
 
 // whole is epoch 1 of so many nodes.
 func whole(nodes int) Epoch {

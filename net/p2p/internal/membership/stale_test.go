@@ -33,7 +33,7 @@ func TestStale(t *testing.T) {
 		"an Offer of the try before the last": {2, nil, []said{{0, with(offer, 2, ballot(0, 2))}}, []said{{0, offer}}},
 		"an Enter of before":                  {2, nil, []said{{0, Message{Kind: Enter, Number: 3, Seats: seats}}}, []said{{0, Message{Kind: Enter, Number: 2, Seats: seats}}}},
 	} {
-		m := New(c.me, whole(5))
+		m := New(c.me, whole(5), always)
 		for _, node := range c.lost {
 			m.Lost(node, Silent)
 		}
@@ -55,7 +55,7 @@ func TestStale(t *testing.T) {
 // has decided on epoch 2 without node 0, and all three have ended. The news is under way to
 // node 4. Before it arrives, node 0 decides with node 4 on another epoch 2.
 func TestDeafToTheEnded(t *testing.T) {
-	zero, four := New(0, whole(5)), New(4, whole(5))
+	zero, four := New(0, whole(5), always), New(4, whole(5), always)
 	var way []Letter // from 0 to 4
 	for i := 1; i <= 3; i++ {
 		way = append(way, zero.Lost(i, Ended)...)
@@ -87,9 +87,9 @@ func TestDeafToTheEnded(t *testing.T) {
 	}
 }
 
-// A node that comes back has another life. What a chair knows that is behind says nothing of it.
+// A node that comes back has another life. A chair that is behind knows nothing of it.
 func TestAnotherLife(t *testing.T) {
-	m := New(2, whole(3))
+	m := New(2, whole(3), always)
 	m.Lost(1, Ended)
 	seats := whole(3).Seats
 	seats[1].Life = 7

@@ -15,6 +15,9 @@ type world struct {
 	nodes  []*Member     // [life]: nil until it is let in
 	gone   []State       // [life]: Ended or Left, or In
 	lost   [][]bool      // [i][j]: life i has lost life j
+	quiet  [][]bool      // [i][j]: and life j has let go since
+	far    [][]bool      // [i][j]: life i was never in touch with life j
+	doubts bool          // lives are sure of no end
 	lanes  [][][]Message // [i][j]: from life i to life j
 	faults int           // that are left
 	backs  int           // lives that may come back
@@ -26,29 +29,46 @@ type world struct {
 // firstLife is the life of node 0. The lives of a world follow.
 const firstLife = 100
 
-func newWorld(nodes, faults int) *world {
+// newWorld has so many nodes. The last ones have left before.
+func newWorld(nodes, left, faults int) *world {
 	w := &world{faults: faults}
 	first := whole(nodes)
 	for i := range nodes {
 		first.Seats[i].Life = uint64(firstLife + i)
 		w.born(i)
 	}
-	for i := range nodes {
-		w.nodes[i] = New(i, first)
+	for i := nodes - left; i < nodes; i++ {
+		first.Seats[i].State, w.gone[i] = Left, Left
+	}
+	for i := range nodes - left {
+		w.nodes[i] = New(i, first, w.sure(i))
+		for j := nodes - left; j < nodes; j++ {
+			w.lost[i][j] = true
+		}
 	}
 	return w
+}
+
+// sure is how life i knows whether another node, if it has ended, had not lost it. It may, unless the
+// other has given it up for longer than the lease.
+func (w *world) sure(i int) func(node int) bool {
+	return func(node int) bool { return !w.doubts && !w.quiet[w.lifeOf(i, node)][i] }
 }
 
 // born adds a life, which knows nothing.
 func (w *world) born(node int) {
 	for i := range w.number {
 		w.lost[i] = append(slices.Clone(w.lost[i]), false)
+		w.quiet[i] = append(slices.Clone(w.quiet[i]), false)
+		w.far[i] = append(slices.Clone(w.far[i]), false)
 		w.lanes[i] = append(slices.Clone(w.lanes[i]), nil)
 	}
 	w.number = append(slices.Clone(w.number), node)
 	w.nodes = append(w.nodes, nil)
 	w.gone = append(w.gone, In)
 	w.lost = append(w.lost, make([]bool, len(w.number)))
+	w.quiet = append(w.quiet, make([]bool, len(w.number)))
+	w.far = append(w.far, make([]bool, len(w.number)))
 	w.lanes = append(w.lanes, make([][]Message, len(w.number)))
 	w.been = append(w.been, nil)
 }
@@ -77,6 +97,7 @@ const (
 	ends                // life learns that other has ended or left
 	refused             // life learns that other has lost it
 	silent              // life hears nothing of other for too long
+	quiet               // life has given other up, and a lease is over since
 	returns             // life has ended, and its node is started again
 	knocks              // life asks other to be let in
 )
@@ -92,7 +113,7 @@ type move struct {
 func (m move) String() string {
 	names := []string{
 		"to %d arrives what %d has sent", "%d dies", "%d leaves", "%d knows that %d is gone", "%d is refused by %d",
-		"%d hears nothing of %d", "%d comes back", "%d knocks at %d",
+		"%d hears nothing of %d", "%d knows that %d has let go", "%d comes back", "%d knocks at %d",
 	}
 	if m.what == dies || m.what == leaves || m.what == returns {
 		return fmt.Sprintf(names[m.what], m.life)
@@ -120,6 +141,9 @@ func (w *world) moves() (due, faults []move) {
 			due = append(due, move{what: leaves, life: i})
 		}
 		for j := range w.nodes {
+			if w.lets(i, j) {
+				due = append(due, move{what: quiet, life: i, other: j})
+			}
 			if i == j || !w.knows(i, j) {
 				continue
 			}
@@ -140,6 +164,15 @@ func (w *world) moves() (due, faults []move) {
 		}
 	}
 	return due, faults
+}
+
+// lets reports whether life j, which life i was in touch with and has given up, may be known to have let
+// go.
+func (w *world) lets(i, j int) bool {
+	if w.backs == 0 && len(w.number) == len(w.nodes[i].view) { // it does not matter where no life comes in
+		return false
+	}
+	return w.lost[i][j] && !w.far[i][j] && !w.quiet[i][j] && w.lifeOf(i, w.number[j]) == j && w.nodes[i].epoch.Seats[w.number[j]].State == Silent
 }
 
 // outside are the moves of a life that is not let in. It hears only that it is.
@@ -173,8 +206,11 @@ func (w *world) play(m move) {
 		if n := w.nodes[m.life]; n != nil {
 			out, err = n.Step(w.number[m.other], in)
 		} else {
-			w.nodes[m.life] = New(w.number[m.life], Epoch{in.Number, in.Seats})
+			w.nodes[m.life] = New(w.number[m.life], Epoch{in.Number, in.Seats}, w.sure(m.life))
 		}
+	case quiet:
+		w.quiet[m.life][m.other] = true
+		out = w.nodes[m.life].Quiet(w.number[m.other])
 	case dies:
 		w.faults--
 		w.gone[m.life] = Ended
@@ -257,7 +293,7 @@ func (w *world) over() {
 	if on < 0 {
 		return
 	}
-	waits := slices.ContainsFunc(w.nodes[on].epoch.Seats, unsure) // for that one
+	waits := !w.nodes[w.lifeOf(on, w.nodes[on].chair())].settled() // for what was lost
 	for i, n := range w.nodes {
 		if w.gone[i] == In && n == nil && !waits {
 			w.wrong = fmt.Sprintf("life %d is not let in", i)
@@ -270,14 +306,17 @@ func (w *world) clone() *world {
 	c := *w
 	c.gone, c.been = slices.Clone(w.gone), slices.Clone(w.been)
 	c.nodes, c.lost, c.lanes = slices.Clone(w.nodes), slices.Clone(w.lost), slices.Clone(w.lanes)
+	c.quiet, c.far = slices.Clone(w.quiet), slices.Clone(w.far)
 	for i, n := range w.nodes {
 		c.lost[i], c.lanes[i] = slices.Clone(w.lost[i]), slices.Clone(w.lanes[i])
+		c.quiet[i] = slices.Clone(w.quiet[i])
 		if n == nil {
 			continue
 		}
 		m := *n
 		m.view, m.asked, m.knocks = slices.Clone(n.view), slices.Clone(n.asked), slices.Clone(n.knocks)
 		m.answers, m.agree = slices.Clone(n.answers), slices.Clone(n.agree)
+		m.doubts, m.quiet, m.sure = slices.Clone(n.doubts), slices.Clone(n.quiet), c.sure(i)
 		c.nodes[i] = &m
 	}
 	return &c
@@ -289,6 +328,7 @@ func (w *world) key() string {
 	for i, n := range w.nodes {
 		b = append(b, byte(w.number[i]), byte(w.gone[i]))
 		b = appendBools(b, w.lost[i]...)
+		b = appendBools(b, w.quiet[i]...)
 		for j := range w.nodes {
 			b = append(b, byte(len(w.lanes[i][j])))
 			for _, m := range w.lanes[i][j] {
@@ -310,6 +350,7 @@ func (w *world) key() string {
 				b = appendMessage(append(b, 1), *n.asked[j])
 			}
 		}
+		b = appendBools(appendBools(b, n.doubts...), n.quiet...)
 		b = appendSeats(b, n.knocks)
 		b = binary.AppendUvarint(b, n.epoch.Number)
 		b = appendSeats(b, n.epoch.Seats)
