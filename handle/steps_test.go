@@ -37,7 +37,7 @@ var (
 // The goals are 15 functions in 5 files for a local step, and 60 in 15 for a remote one. The
 // bars hold today, so that no step grows. A change that shortens a step lowers its bar.
 var stepBars = map[string]struct{ functions, files int }{
-	"local":          {21, 8},
+	"local":          {21, 7},
 	"remote":         {94, 31},
 	"remote, writes": {120, 38},
 }

@@ -66,8 +66,7 @@ func endAll(places []*Place, how leaving, by any) (n int, err error) {
 			r.leave(s, by)
 		} else {
 			c := r.add(&r.completed, one)
-			r.point()
-			if c&flags != 0 || r.readers.Load() != nil || r.far.Load() != nil || r.waits(r.near(c).Load(), c) {
+			if r.stirs(c) {
 				if r.settle(c, c, by); c&guarded != 0 {
 					r.gone(s)
 				}

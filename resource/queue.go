@@ -94,8 +94,16 @@ func due(completed, ticket uint64, m Mode) bool {
 // request takes the next ticket. one is the unit of the request.
 func (q *queue) request(one uint64) (ticket uint64) { return q.add(&q.requested, one) - one }
 
-// waits reports whether w, which may be nil, may be due when completed becomes c.
-func (q *queue) waits(w *waiter, c uint64) bool {
+// near is the queue's own slot of a key.
+func (q *queue) near(key uint64) *slot { return &q.writers[key/oneWriter%fewest] }
+
+// stirs reports whether somebody may have to be told that completed has become c.
+func (q *queue) stirs(c uint64) bool {
+	q.point()
+	if c&flags != 0 || q.readers.Load() != nil || q.far.Load() != nil {
+		return true
+	}
+	w := q.near(c).Load()
 	if w == nil {
 		return false
 	}

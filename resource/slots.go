@@ -47,9 +47,6 @@ func (s *slots) of(key uint64) *bay {
 	return &s.bays[uint32(key/oneWriter)&uint32(len(s.bays)-1)]
 }
 
-// near is the queue's own slot of a key.
-func (q *queue) near(key uint64) *slot { return &q.writers[key/oneWriter%fewest] }
-
 // forget takes w, which does not wait, out of its slots, so that the resource does not keep its
 // memory.
 func (q *queue) forget(w *waiter) {
