@@ -80,7 +80,7 @@ const orders = "^(TestBatches|TestBounds|TestElement.*|TestShare.*|TestWriters.*
 // Each stage tries the locks of the mutated file. The simulator reports a rank that waits for ever at
 // once, memory does not: so explorations come before the orders.
 var stages = []mutants.Stage{
-	{Name: "some seeds", Tests: "^(" + explorations + ")$/^(%s)$", Flags: []string{"-locks.seeds=4", "-locks.states=500"}, Limit: 40 * time.Second},
+	{Name: "some seeds", Tests: "^(" + explorations + ")$/^(%s)$", Flags: []string{"-locks.seeds=12", "-locks.states=500"}, Limit: 40 * time.Second},
 	{Name: "orders", Tests: orders, Limit: 30 * time.Second},
 	{Name: "more seeds", Tests: "^(" + explorations + ")$/^(%s)$", Flags: []string{"-locks.seeds=40", "-locks.states=8000"}, Limit: 2 * time.Minute},
 	{Name: "suite", Tests: "^(TestConformance|TestConformanceOfVariants)$/^(%s)$|" +

@@ -179,6 +179,9 @@ func (e *ExitError) Unwrap() error { return e.Err }
 // misuse is a command line that makes no sense.
 type misuse struct{ error }
 
+// Unwrap is what is wrong.
+func (m *misuse) Unwrap() error { return m.error }
+
 // Misusef is the error of a command line that makes no sense.
 func Misusef(format string, args ...any) error { return &misuse{fmt.Errorf(format, args...)} }
 
