@@ -5,8 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"os/exec"
 
+	"github.com/orwl/go-orwl/internal/crew"
 	"github.com/orwl/go-orwl/net/p2p"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/shm"
@@ -77,11 +77,11 @@ func onShm(ctx context.Context, c contest, tree *topology.Tree) (outcome, error)
 		return outcome{}, err
 	}
 	defer f.Close()
-	var others crew
-	defer others.dismiss()
+	var others crew.Crew
+	defer others.Dismiss()
 	for p := 1; p < tree.Ranks(); p++ {
 		e.Number = p
-		if err := others.hire(e, f.File()); err != nil {
+		if err := e.hire(&others, f.File()); err != nil {
 			return outcome{}, err
 		}
 	}
@@ -90,7 +90,7 @@ func onShm(ctx context.Context, c contest, tree *topology.Tree) (outcome, error)
 	if err != nil {
 		return o, err
 	}
-	return o, others.wait()
+	return o, others.Wait()
 }
 
 // onP2P holds a contest between nodes, as if each were on a machine of its own: all
@@ -98,14 +98,14 @@ func onShm(ctx context.Context, c contest, tree *topology.Tree) (outcome, error)
 // has rank 0 and no other.
 func onP2P(ctx context.Context, c contest, tree *topology.Tree, nodes int) (outcome, error) {
 	e := errand{Contest: c, Nodes: nodes, Key: string(launch.NewKey())}
-	var others crew
-	defer others.dismiss()
+	var others crew.Crew
+	defer others.Dismiss()
 	var hiring error
 	o, err := e.onNode(ctx, tree, func(root string) {
 		for n := 1; n < nodes && hiring == nil; n++ {
 			other := e
 			other.Number, other.Root = n, root
-			hiring = others.hire(other, nil)
+			hiring = other.hire(&others)
 		}
 	})
 	if hiring != nil {
@@ -114,7 +114,7 @@ func onP2P(ctx context.Context, c contest, tree *topology.Tree, nodes int) (outc
 	if err != nil {
 		return o, err
 	}
-	return o, others.wait()
+	return o, others.Wait()
 }
 
 // onNode is one node's part.
@@ -147,47 +147,11 @@ func (e errand) nodeOf(p rma.Rank) int {
 	return 1 + (int(p)-1)%(e.Nodes-1)
 }
 
-// crew is the processes that this one has started.
-type crew []*exec.Cmd
-
-// hire starts one, with a file if there is one.
-func (c *crew) hire(e errand, fabric *os.File) error {
-	program, err := os.Executable()
-	if err != nil {
-		return err
-	}
+// hire starts a process for the errand, with a file if there is one.
+func (e errand) hire(others *crew.Crew, files ...*os.File) error {
 	text, err := json.Marshal(e)
 	if err != nil {
 		return err
 	}
-	other := exec.Command(program)
-	other.Env = append(os.Environ(), envBench+"="+string(text))
-	if fabric != nil {
-		other.ExtraFiles = []*os.File{fabric}
-	}
-	other.Stderr = os.Stderr
-	if err := other.Start(); err != nil {
-		return err
-	}
-	*c = append(*c, other)
-	return nil
-}
-
-// wait lets them end by themselves.
-func (c *crew) wait() error {
-	for _, other := range *c {
-		if err := other.Wait(); err != nil {
-			return fmt.Errorf("another rank's process: %w", err)
-		}
-	}
-	*c = nil
-	return nil
-}
-
-// dismiss ends those that have not been waited for.
-func (c *crew) dismiss() {
-	for _, other := range *c {
-		_ = other.Process.Kill()
-		_ = other.Wait() // it was killed, and says so
-	}
+	return others.Hire([]string{envBench + "=" + string(text)}, files...)
 }

@@ -5,9 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"strconv"
 
+	"github.com/orwl/go-orwl/internal/crew"
 	"github.com/orwl/go-orwl/net/p2p"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/rma/model"
@@ -53,10 +53,10 @@ func onProcesses[R any](tree *topology.Tree, name string, part func(rma.Fabric, 
 		return result, err
 	}
 	defer fabric.Close()
-	var others crew
-	defer others.dismiss()
+	var others crew.Crew
+	defer others.Dismiss()
 	for p := 1; p < tree.Ranks(); p++ {
-		if err := others.hire(rma.Rank(p), tree, name, "", fabric.File()); err != nil {
+		if err := hire(&others, rma.Rank(p), tree, name, "", fabric.File()); err != nil {
 			return result, err
 		}
 	}
@@ -67,7 +67,7 @@ func onProcesses[R any](tree *topology.Tree, name string, part func(rma.Fabric, 
 	if result, err = part(fabric, meter, 0); err != nil {
 		return result, err
 	}
-	return result, others.wait()
+	return result, others.Wait()
 }
 
 // measureNodes measures with ranks that are nodes and send frames, though they share a machine.
@@ -77,11 +77,11 @@ func measureNodes(tree *topology.Tree) (machine model.Model, err error) {
 			return machine, err
 		}
 	}
-	var others crew
-	defer others.dismiss()
+	var others crew.Crew
+	defer others.Dismiss()
 	machine, err = asNode(tree, 0, "", func(address string) error {
 		for p := 1; p < tree.Ranks(); p++ {
-			if err := others.hire(rma.Rank(p), tree, partNode, address); err != nil {
+			if err := hire(&others, rma.Rank(p), tree, partNode, address); err != nil {
 				return err
 			}
 		}
@@ -91,7 +91,7 @@ func measureNodes(tree *topology.Tree) (machine model.Model, err error) {
 		return machine, err
 	}
 	machine.Agent = true
-	return machine, others.wait()
+	return machine, others.Wait()
 }
 
 // asNode is a node's part. listening is told where it listens.
@@ -124,43 +124,9 @@ func asNode(tree *topology.Tree, p rma.Rank, root string, listening func(address
 	return machine, err
 }
 
-// crew is the processes that this one has started.
-type crew []*exec.Cmd
-
 // hire starts the process of rank p.
-func (c *crew) hire(p rma.Rank, tree *topology.Tree, part, root string, files ...*os.File) error {
-	program, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	other := exec.Command(program)
-	other.Env = append(os.Environ(), envRank+"="+strconv.Itoa(int(p)), envTree+"="+tree.String(), envPart+"="+part, envRoot+"="+root)
-	other.ExtraFiles = files
-	other.Stderr = os.Stderr
-	if err := other.Start(); err != nil {
-		return err
-	}
-	*c = append(*c, other)
-	return nil
-}
-
-// wait lets the processes end by themselves.
-func (c *crew) wait() error {
-	for _, other := range *c {
-		if err := other.Wait(); err != nil {
-			return fmt.Errorf("a measuring process: %w", err)
-		}
-	}
-	*c = nil
-	return nil
-}
-
-// dismiss ends the processes that have not been waited for.
-func (c *crew) dismiss() {
-	for _, other := range *c {
-		other.Process.Kill()
-		other.Wait() // it was killed, and says so
-	}
+func hire(others *crew.Crew, p rma.Rank, tree *topology.Tree, part, root string, files ...*os.File) error {
+	return others.Hire([]string{envRank + "=" + strconv.Itoa(int(p)), envTree + "=" + tree.String(), envPart + "=" + part, envRoot + "=" + root}, files...)
 }
 
 // measuringProcess reports whether this process is one that orwl model started, and if so does

@@ -17,6 +17,7 @@ var layers = []layer{
 	{path: "net/rma", pure: true, imports: "net/topology"},
 	{path: "internal/mutants", testsOf: anything},
 	{path: "internal/repeat", testsOf: anything},
+	{path: "internal/crew"},
 	{path: "internal/freeport", testsOf: anything},
 	{path: "internal/netns", testsOf: "net/rma"},
 	{path: "net/rma/epoch", pure: true, imports: "net/rma"},
