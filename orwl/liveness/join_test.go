@@ -49,9 +49,9 @@ func TestJoinsInAllSchedules(t *testing.T) {
 	repeat.Skip(t)
 	r := rand.New(rand.NewPCG(5, 6))
 	permitted, shared, refused, stop := 0, 0, 0, 0
-	systems := 600
+	systems := *someSystems / 4
 	if invariant.Enabled {
-		systems = 150 // there are no asserts here: this run repeats the ordinary one
+		systems = min(systems, 150) // there are no asserts here: this run repeats the ordinary one
 	}
 	for range systems {
 		running, joins := randomJoin(r)
