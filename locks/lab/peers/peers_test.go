@@ -108,7 +108,7 @@ func TestManyProcesses(t *testing.T) {
 	plan.Options.TL = []int{1, 2}
 	cases, _ := families[0].Cases(plan)
 	for _, c := range cases[1:] { // not MPI's own
-		c.Turns = 1000
+		c.Turns = 300
 		if _, err := p.Play(t.Context(), c, nil); err != nil {
 			t.Errorf("%s: %v", c.Lock, err)
 		}
