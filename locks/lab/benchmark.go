@@ -33,6 +33,9 @@ type Benchmark struct {
 	script func(p *player) error
 	// homes are the ranks at which the benchmark's locks live; one lock at rank 0 if nil.
 	homes func(t *topology.Tree) []rma.Rank
+	// messages is how many bytes of messages may be on their way to one rank, or nil for one
+	// message of the largest size. Messages of two ranks never go to the same bytes.
+	messages func(ranks int, step float64) int
 	// longer is how much longer than its length a repeat may take.
 	longer time.Duration
 	// fits says what the benchmark wants of a machine, or nil.

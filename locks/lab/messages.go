@@ -70,13 +70,13 @@ func ofTOPC19() []Benchmark {
 	return []Benchmark{
 		{Name: "ACQUIRE", Paper: "TOPC19 §3.4.1", Figure: FigureLatency, Every: true, Section: always(Section{Inside: Work{Lines: 10}}),
 			About: "latency of an acquire and a release, ten random cache lines in the section"},
-		{Name: "PINGPONG", Paper: "TOPC19 §3.4.2, §5.2", Figure: FigureLatency, Every: true, Sweep: messageSizes(), homes: engine, fits: fitsMessages, Inside: true,
-			script: func(r *player) error { return r.messages(1) },
+		{Name: "PINGPONG", Paper: "TOPC19 §3.4.2, §5.2", Figure: FigureLatency, Every: true, Sweep: messageSizes(), homes: engine, fits: fitsMessages, Inside: true, messages: ofThreads,
+			script: func(r *player) error { return r.exchange(1) },
 			About:  "threads send one request each to a single-threaded server and wait: latency, and the productive share of acquisitions"},
-		{Name: "MSGRATE", Paper: "TOPC19 §3.4.3, §5.2", Figure: valueRate, Every: true, Sweep: messageSizes(), homes: engine, fits: fitsMessages, Inside: true,
-			script: func(r *player) error { return r.messages(window) },
+		{Name: "MSGRATE", Paper: "TOPC19 §3.4.3, §5.2", Figure: valueRate, Every: true, Sweep: messageSizes(), homes: engine, fits: fitsMessages, Inside: true, messages: ofThreads,
+			script: func(r *player) error { return r.exchange(window) },
 			About:  "threads post 64 receives each before they wait: message rate, and the productive share of acquisitions"},
-		{Name: "SNAP", Paper: "TOPC19 §5.3", Figure: valueSweep, Inside: true, homes: homesSNAP, fits: fitsSNAP, script: playSNAP,
+		{Name: "SNAP", Paper: "TOPC19 §5.3", Figure: valueSweep, Inside: true, homes: homesSNAP, fits: fitsSNAP, messages: ofSNAP, script: playSNAP,
 			About: "wavefront sweeps over a grid of processes, with a communication lock each: time of a sweep"},
 	}
 }
@@ -90,6 +90,9 @@ func fitsMessages(t *topology.Tree) error {
 	return nil
 }
 
+// ofThreads is room for a message of each thread.
+func ofThreads(ranks int, step float64) int { return (ranks - 1) * int(min(step, 8*bulkWords)) }
+
 // message is a buffer of the size that the step says.
 func (r *player) message() ([]byte, error) {
 	n := int(r.c.Step)
@@ -99,8 +102,8 @@ func (r *player) message() ([]byte, error) {
 	return make([]byte, n), nil
 }
 
-// messages is one rank's part: the server's, or a thread's with so many requests at once.
-func (r *player) messages(pipeline int) error {
+// exchange is one rank's part: the server's, or a thread's with so many requests at once.
+func (r *player) exchange(pipeline int) error {
 	bytes, err := r.message()
 	if err != nil {
 		return err
@@ -193,7 +196,7 @@ func (r *player) issue(bytes []byte, carries bool) (ticket uint64, err error) {
 		return 0, err
 	}
 	if carries {
-		r.w.PutBytes(serverAt, r.strips, bytes)
+		r.w.PutBytes(serverAt, r.strips+rma.Disp(int(r.w.Rank()-engineAt)*len(bytes)/8), bytes)
 	}
 	r.w.Accumulate(serverAt, r.data+wordPosted, rma.Sum, 1)
 	r.w.Flush(serverAt)

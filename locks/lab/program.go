@@ -25,7 +25,7 @@ type Program struct {
 
 	stage  rma.Disp // 2 words, at rank 0: see player.rounds
 	data   rma.Disp // what sections read and write at the lock's home, and scripts as they like
-	strips rma.Disp // the words that increments change
+	strips rma.Disp // the words that increments change, or where messages arrive
 	strip  int
 }
 
@@ -48,9 +48,12 @@ func (b Benchmark) homesOf(t *topology.Tree) []rma.Rank {
 	return b.homes(t)
 }
 
-// stripWords is how many words the increments of a case touch.
+// stripWords is how many words the increments or the messages of a case touch.
 func (c Case) stripWords(b Benchmark, ranks int) int {
-	if b.Section == nil {
+	switch {
+	case b.messages != nil:
+		return max(1, b.messages(ranks, c.Step)/8)
+	case b.Section == nil:
 		return bulkWords
 	}
 	s := b.Section(ranks, c.Step)

@@ -83,6 +83,9 @@ type snapper struct {
 	sent             uint64 // chunks of each corner so far
 }
 
+// ofSNAP is room for a chunk from both upwind neighbours, for each corner.
+func ofSNAP(int, float64) int { return 2 * snapCorners * snapBytes }
+
 func playSNAP(r *player) error {
 	s := &snapper{player: r, grid: gridOf(r.tree), process: r.tree.Element(r.w.Rank(), 2), bytes: make([]byte, snapBytes)}
 	first, _ := r.tree.Members(2, s.process)
@@ -140,7 +143,7 @@ func (s *snapper) chunk(corner int) error {
 	}
 	for i, to := range downwind {
 		if to >= 0 {
-			s.w.PutBytes(to, s.strips+rma.Disp(corner*snapBytes/8), s.bytes)
+			s.w.PutBytes(to, s.strips+rma.Disp((2*corner+i)*snapBytes/8), s.bytes)
 			s.w.Put(to, word+rma.Disp(i), s.sent)
 		}
 	}
