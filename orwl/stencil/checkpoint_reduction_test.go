@@ -1,6 +1,9 @@
 package stencil
 
 import (
+	"bytes"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/orwl/go-orwl/orwl"
@@ -68,6 +71,34 @@ func TestUntilOverABreak(t *testing.T) {
 					}
 				}
 			}
+		}
+	}
+}
+
+// TestFormat1 continues a checkpoint after four sweeps, which the last commit that wrote format 1 has written. It has no
+// values of reductions: Until is told those of the sweeps that follow.
+func TestFormat1(t *testing.T) {
+	o := Options{Blocks: Size{2, 3, 2}}
+	const written, most = 4, 12
+	_, want := interrupted(t, o, "", most, most)
+	dir := t.TempDir()
+	if err := os.CopyFS(dir, os.DirFS("testdata/format1")); err != nil {
+		t.Fatal(err)
+	}
+	file, err := os.ReadFile(filepath.Join(dir, entry{grid: "grid", sweeps: written, of: 1}.String()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if c, err := readContents(bytes.NewReader(file), int64(len(file))); err != nil || c.Version != 1 {
+		t.Fatalf("the file has version %d: %v", c.Version, err)
+	}
+	swept, told := interrupted(t, o, dir, most, most)
+	if swept != most || len(told) == 0 {
+		t.Errorf("%d sweeps, and Until is told of %d", swept, len(told))
+	}
+	for sweep, value := range told {
+		if sweep < written || value != want[sweep] {
+			t.Errorf("Until is told %x of sweep %d, want %x of those from %d on", value, sweep, want[sweep], written)
 		}
 	}
 }
