@@ -105,8 +105,8 @@ type watch struct {
 //	turn    how often it was changed, twice; odd while it is being changed
 //	at      when the phase began, and which it is: Outside at first
 type spending struct {
-	turn  atomic.Int64
-	at    atomic.Int64
+	turn  atomic.Uint64
+	at    atomic.Uint64
 	spent [Phases]atomic.Int64
 }
 
@@ -131,7 +131,7 @@ func (l *spending) read() (spent [Phases]time.Duration, phase Phase, at time.Dur
 func (l *spending) enter(ended Phase, spent time.Duration, begun Phase, at time.Duration) {
 	l.turn.Add(1)
 	l.spent[ended].Store(int64(spent))
-	l.at.Store(int64(at)<<phaseBits | int64(begun))
+	l.at.Store(uint64(at)<<phaseBits | uint64(begun))
 	l.turn.Add(1)
 }
 
