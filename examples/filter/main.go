@@ -36,7 +36,7 @@ func main() {
 }
 
 // pixel is red, green, blue and opacity, as in package color.
-type pixel [4]uint16
+type pixel = [4]uint16
 
 func filter(ctx context.Context, rt *orwl.Runtime) error {
 	from, err := read()

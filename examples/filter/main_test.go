@@ -7,7 +7,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/orwl/go-orwl/examples/internal/forms"
 	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/orwl/stencil"
 )
 
 // The picture that the blocks make is the one that a loop over the whole picture makes.
@@ -85,3 +87,12 @@ func pixels(m image.Image) (all []pixel) {
 	}
 	return all
 }
+
+var kernel = forms.Kernel[pixel]{
+	Name: "filter", Side: 1000, Sweeps: 20, Options: stencil.Options{Corners: true}, Away: forms.Square,
+	Row: func(next []pixel, near [][]pixel) { blur(next, [9][]pixel(near)) },
+}
+
+func TestForms(t *testing.T) { kernel.Test(t) }
+
+func BenchmarkForms(b *testing.B) { kernel.Benchmark(b) }

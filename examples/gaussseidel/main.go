@@ -1,7 +1,3 @@
-// Gauss-Seidel's method on a plate, until no cell changes by more than a little. All blocks end
-// after the same sweep, though they never meet at a barrier.
-//
-//	go run ./examples/gaussseidel -plot plate.gif
 package main
 
 import (
@@ -28,6 +24,17 @@ func main() {
 	}
 }
 
+// relax returns the greatest change.
+func relax(cells, north, west, south, east []float64) (most float64) {
+	before := west[0]
+	for i, old := range cells {
+		before = (north[i] + before + south[i] + east[i]) / 4
+		cells[i] = before
+		most = max(most, math.Abs(before-old))
+	}
+	return most
+}
+
 func plate(ctx context.Context, rt *orwl.Runtime) error {
 	g := stencil.New(rt, stencil.Options{Size: stencil.Size{100, 100}, Update: stencil.InPlace})
 	u := stencil.NewField(g, "u", stencil.FieldOptions[float64]{Halo: stencil.Around(1), Initial: func(at []int) float64 {
@@ -49,12 +56,7 @@ func plate(ctx context.Context, rt *orwl.Runtime) error {
 	err := g.Sweep(10_000, func(b *stencil.Block) {
 		most := 0.0
 		for r := range b.Rows() {
-			cells := u.New(r)
-			north, south, west, east := u.Old(r, -1, 0), u.Old(r, 1, 0), u.Old(r, 0, -1), u.Old(r, 0, 1)
-			for i, old := range cells {
-				cells[i] = (north[i] + west[i] + south[i] + east[i]) / 4
-				most = max(most, math.Abs(cells[i]-old))
-			}
+			most = max(most, relax(u.New(r), u.Old(r, -1, 0), u.Old(r, 0, -1), u.Old(r, 1, 0), u.Old(r, 0, 1)))
 		}
 		change.Put(b, most)
 	})

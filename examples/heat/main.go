@@ -1,6 +1,3 @@
-// Heat flows along a bar whose left end is kept hot.
-//
-//	go run ./examples/heat -plot heat.gif
 package main
 
 import (
@@ -24,6 +21,12 @@ func main() {
 	}
 }
 
+func flow(next, left, old, right []float64) {
+	for i := range next {
+		next[i] = old[i] + 0.25*(left[i]-2*old[i]+right[i])
+	}
+}
+
 func heat(ctx context.Context, rt *orwl.Runtime) error {
 	g := stencil.New(rt, stencil.Options{Size: stencil.Size{60}})
 	u := stencil.NewField(g, "heat", stencil.FieldOptions[float64]{
@@ -37,10 +40,7 @@ func heat(ctx context.Context, rt *orwl.Runtime) error {
 	})
 	err := g.Sweep(1000, func(b *stencil.Block) {
 		for r := range b.Rows() {
-			left, old, right, next := u.Old(r, -1), u.Old(r), u.Old(r, 1), u.New(r)
-			for i := range next {
-				next[i] = old[i] + 0.25*(left[i]-2*old[i]+right[i])
-			}
+			flow(u.New(r), u.Old(r, -1), u.Old(r), u.Old(r, 1))
 		}
 	})
 	if err != nil {

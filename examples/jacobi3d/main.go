@@ -1,7 +1,3 @@
-// A cube whose faces are kept at fixed values comes to rest. Each sweep replaces each cell by the
-// mean of its six neighbours.
-//
-//	go run ./examples/jacobi3d -n 192 -sweeps 200 -deep 4 -progress -plot middle.png
 package main
 
 import (
@@ -31,6 +27,14 @@ func main() {
 	}
 }
 
+func mean(next, below, above, north, south, west, east []float64) {
+	n := len(next) // with slices of this length the loop checks no index
+	below, above, north, south, west, east = below[:n], above[:n], north[:n], south[:n], west[:n], east[:n]
+	for i := range next {
+		next[i] = (below[i] + above[i] + north[i] + south[i] + west[i] + east[i]) / 6
+	}
+}
+
 func cube(ctx context.Context, rt *orwl.Runtime) error {
 	g := stencil.New(rt, stencil.Options{Size: stencil.Size{*n, *n, *n}, Sweeps: *deep})
 	u := stencil.NewField(g, "u", stencil.FieldOptions[float64]{Halo: stencil.Around(1), Initial: func(at []int) float64 {
@@ -41,11 +45,7 @@ func cube(ctx context.Context, rt *orwl.Runtime) error {
 	}})
 	err := g.Sweep(*sweeps, func(b *stencil.Block) {
 		for r := range b.Rows() {
-			next, below, above := u.New(r), u.Old(r, -1, 0, 0), u.Old(r, 1, 0, 0)
-			north, south, west, east := u.Old(r, 0, -1, 0), u.Old(r, 0, 1, 0), u.Old(r, 0, 0, -1), u.Old(r, 0, 0, 1)
-			for i := range next {
-				next[i] = (below[i] + above[i] + north[i] + south[i] + west[i] + east[i]) / 6
-			}
+			mean(u.New(r), u.Old(r, -1, 0, 0), u.Old(r, 1, 0, 0), u.Old(r, 0, -1, 0), u.Old(r, 0, 1, 0), u.Old(r, 0, 0, -1), u.Old(r, 0, 0, 1))
 		}
 	})
 	if err != nil {

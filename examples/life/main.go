@@ -1,6 +1,3 @@
-// Conway's Game of Life on a torus. A glider comes back to where it was.
-//
-//	go run ./examples/life -plot life.gif
 package main
 
 import (
@@ -34,26 +31,29 @@ func glider(at []int) uint8 {
 	return 0
 }
 
+// generation computes a row from the three rows around it, each shifted by -1, 0 and 1.
+func generation(next []uint8, near [9][]uint8) {
+	n := len(next) // with slices of this length the loop checks no index
+	a, b, c, d, old, e, f, g, h := near[0][:n], near[1][:n], near[2][:n], near[3][:n], near[4][:n], near[5][:n], near[6][:n], near[7][:n], near[8][:n]
+	for i := range next {
+		alive := a[i] + b[i] + c[i] + d[i] + e[i] + f[i] + g[i] + h[i]
+		next[i] = 0
+		if alive == 3 || alive == 2 && old[i] == 1 {
+			next[i] = 1
+		}
+	}
+}
+
 func life(ctx context.Context, rt *orwl.Runtime) error {
 	g := stencil.New(rt, stencil.Options{Size: stencil.Size{side, side}, Corners: true, Periodic: []bool{true, true}})
 	u := stencil.NewField(g, "alive", stencil.FieldOptions[uint8]{Halo: stencil.Around(1), Initial: glider})
 	err := g.Sweep(4*side, func(b *stencil.Block) {
 		for r := range b.Rows() {
-			old, next := u.Old(r), u.New(r)
-			var around [8][]uint8
-			for i, d := range [8][2]int{{-1, -1}, {-1, 0}, {-1, 1}, {0, -1}, {0, 1}, {1, -1}, {1, 0}, {1, 1}} {
-				around[i] = u.Old(r, d[0], d[1])
+			var near [9][]uint8
+			for i := range near {
+				near[i] = u.Old(r, i/3-1, i%3-1)
 			}
-			for i := range next {
-				n := uint8(0)
-				for _, row := range around {
-					n += row[i]
-				}
-				next[i] = 0
-				if n == 3 || n == 2 && old[i] == 1 {
-					next[i] = 1
-				}
-			}
+			generation(u.New(r), near)
 		}
 	})
 	if err != nil {

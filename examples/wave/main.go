@@ -1,7 +1,3 @@
-// A wave on a membrane whose edge is fixed. It needs two generations: New holds the one before
-// Old until the kernel writes it.
-//
-//	go run ./examples/wave -side 400 -sweeps 5000 -plot wave.gif
 package main
 
 import (
@@ -38,16 +34,20 @@ func drop(at []int) float64 {
 	return math.Exp(-(x*x + y*y) / float64(*side))
 }
 
+func move(next, old, north, south, west, east []float64) {
+	n := len(next) // with slices of this length the loop checks no index
+	old, north, south, west, east = old[:n], north[:n], south[:n], west[:n], east[:n]
+	for i := range next {
+		next[i] = 2*old[i] - next[i] + speed*(north[i]+south[i]+west[i]+east[i]-4*old[i])
+	}
+}
+
 func wave(ctx context.Context, rt *orwl.Runtime) error {
 	g := stencil.New(rt, stencil.Options{Size: stencil.Size{*side, *side}, Sweeps: 2})
 	u := stencil.NewField(g, "height", stencil.FieldOptions[float64]{Halo: stencil.Around(1), Initial: drop, Previous: drop})
 	err := g.Sweep(*sweeps, func(b *stencil.Block) {
 		for r := range b.Rows() {
-			old, next := u.Old(r), u.New(r)
-			north, south, west, east := u.Old(r, -1, 0), u.Old(r, 1, 0), u.Old(r, 0, -1), u.Old(r, 0, 1)
-			for i := range next {
-				next[i] = 2*old[i] - next[i] + speed*(north[i]+south[i]+west[i]+east[i]-4*old[i])
-			}
+			move(u.New(r), u.Old(r), u.Old(r, -1, 0), u.Old(r, 1, 0), u.Old(r, 0, -1), u.Old(r, 0, 1))
 		}
 	})
 	if err != nil {

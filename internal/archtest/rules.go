@@ -106,6 +106,7 @@ var layers = []layer{
 	{path: "internal/exhibit", imports: "internal/command metrics orwl orwl/launch"},
 	{path: "apps/llk23/experiments", imports: anything},
 	{path: "examples", imports: anything},
+	{path: "examples/internal/forms", imports: anything},
 	{path: "examples/heat", imports: anything},
 	{path: "examples/jacobi3d", imports: anything},
 	{path: "examples/wave", imports: anything},

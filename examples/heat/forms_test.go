@@ -1,0 +1,16 @@
+package main
+
+import (
+	"testing"
+
+	"github.com/orwl/go-orwl/examples/internal/forms"
+)
+
+var kernel = forms.Kernel[float64]{
+	Name: "heat", Side: 1 << 20, Sweeps: 100, Away: [][]int{{-1}, {0}, {1}},
+	Row: func(next []float64, near [][]float64) { flow(next, near[0], near[1], near[2]) },
+}
+
+func TestForms(t *testing.T) { kernel.Test(t) }
+
+func BenchmarkForms(b *testing.B) { kernel.Benchmark(b) }

@@ -1,0 +1,4 @@
+// Conway's Game of Life on a torus. A glider comes back to where it was.
+//
+//	go run ./examples/life -plot life.gif
+package main
