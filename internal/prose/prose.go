@@ -6,8 +6,13 @@ import (
 	"strings"
 )
 
-// MostWords is the longest sentence. A colon or a semicolon ends one, too.
-const MostWords = 30
+// MostWords is the longest part of a sentence. A colon or a semicolon ends a part.
+// MostWhole is the longest sentence with all its parts: it goes on through the items of a list that
+// end with a semicolon or a comma.
+const (
+	MostWords = 30
+	MostWhole = 40
+)
 
 // Fault is a sentence that should be written anew.
 type Fault struct {
@@ -30,19 +35,22 @@ var habits = []struct {
 }
 
 var (
-	code  = regexp.MustCompile("`[^`]*`")
-	link  = regexp.MustCompile(`!?\[([^\]]*)\]\([^)]*\)`)
-	item  = regexp.MustCompile(`^\s*(?:[-*]|\d+\.)\s+`)
-	ended = regexp.MustCompile(`[.!?:;][)"'*]*\s+`)
+	code    = regexp.MustCompile("`[^`]*`")
+	link    = regexp.MustCompile(`!?\[([^\]]*)\]\([^)]*\)`)
+	item    = regexp.MustCompile(`^\s*(?:[-*]|\d+\.)\s+`)
+	part    = regexp.MustCompile(`[.!?:;][)"'*]*\s+`)
+	whole   = regexp.MustCompile(`[.!?][)"'*]*\s+`)
+	goingOn = regexp.MustCompile(`[;,]$`)
 )
 
 // Check finds the faults of a page.
 func Check(page string) (faults []Fault) {
+	begun := paragraph{} // a sentence that the next item of a list goes on with
 	for _, p := range paragraphs(page) {
 		text := link.ReplaceAllString(code.ReplaceAllString(p.text, "X"), "$1")
-		for _, s := range sentences(text) {
+		for _, s := range split(text, part) {
 			if n := len(strings.Fields(s)); n > MostWords {
-				faults = append(faults, Fault{p.line, s, fmt.Sprintf("it has %d words, want at most %d", n, MostWords)})
+				faults = append(faults, Fault{p.line, s, fmt.Sprintf("a part has %d words, want at most %d", n, MostWords)})
 			}
 			for _, h := range habits {
 				if found := h.is.FindString(s); found != "" {
@@ -50,13 +58,27 @@ func Check(page string) (faults []Fault) {
 				}
 			}
 		}
+		for _, s := range split(text, whole) {
+			if begun.text == "" {
+				begun.line = p.line
+			}
+			begun.text = strings.TrimSpace(begun.text + " " + s)
+			if goingOn.MatchString(s) {
+				continue
+			}
+			if n := len(strings.Fields(begun.text)); n > MostWhole {
+				faults = append(faults, Fault{begun.line, begun.text, fmt.Sprintf("it has %d words, want at most %d", n, MostWhole)})
+			}
+			begun = paragraph{}
+		}
 	}
 	return faults
 }
 
-func sentences(text string) (all []string) {
+// split cuts a text behind each end.
+func split(text string, end *regexp.Regexp) (all []string) {
 	for {
-		at := ended.FindStringIndex(text)
+		at := end.FindStringIndex(text)
 		if at == nil {
 			break
 		}

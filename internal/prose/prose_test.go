@@ -63,9 +63,13 @@ func TestHowToIsShort(t *testing.T) {
 // TestCanary plants each fault, and sentences that are good.
 func TestCanary(t *testing.T) {
 	long := "One " + strings.Repeat("word ", MostWords-1) + "more."
+	part := strings.Repeat("word ", MostWhole/2-1) + "more"
 	for page, want := range map[string]int{
-		long:                                                         1,
-		"# Heading\n\n- " + long:                                     1,
+		long:                     1,
+		"# Heading\n\n- " + long: 1,
+		"- " + part + ";\n- " + part + ";\n- " + part + ".":   1,
+		"- " + part + ",\n\n- " + part + ";\n- " + part:       1,
+		"It is so: " + part + "; " + part + ": " + part + ".": 1,
 		"They wait in vain.":                                         1,
 		"The word is to be read.":                                    1,
 		"The lock, of which there are two.":                          1,
@@ -74,6 +78,8 @@ func TestCanary(t *testing.T) {
 		"Good. Who has the lock releases it.":                        1,
 		"That the lock is free, it knows.":                           1,
 		"One " + strings.Repeat("word ", MostWords-2) + "more.":      0,
+		"- " + part + ".\n- " + part + "\n- " + part:                 0,
+		"So: " + part + "; " + part[5:] + ".":                        0,
 		"Short: " + long[:60] + ". " + long[:60] + ".":               0,
 		"```\n" + long + "\n```\n":                                   0,
 		"    " + long:                                                0,
@@ -88,5 +94,8 @@ func TestCanary(t *testing.T) {
 	}
 	if f := Check("Good.\n\nAlso\ngood. It is to be bad."); len(f) != 1 || f[0].Line != 3 || f[0].Sentence != "It is to be bad." {
 		t.Errorf("a fault is shown as %v", f)
+	}
+	if f := Check("Good:\n- Good.\n- " + part + ";\n- " + part + ";\n- good."); len(f) != 1 || f[0].Line != 3 || !strings.HasSuffix(f[0].Sentence, "more; good.") {
+		t.Errorf("a fault in a list is shown as %v", f)
 	}
 }
