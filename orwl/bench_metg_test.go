@@ -3,7 +3,9 @@ package orwl_test
 import (
 	"context"
 	"fmt"
+	"math"
 	"runtime"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -45,26 +47,40 @@ func metgRatios(b *testing.B) {
 		}
 	}
 	fmt.Print(rows)
+	if strings.Contains(rows, "Inf") {
+		fmt.Println("+Inf: half of the processors' time was never spent on computing: measure again on a quiet machine")
+	}
 }
 
 // stencil runs rounds of width tasks, and returns how long that took from the start of the first
 // task. Each task calls work once a round, and keeps what it returns in its own cell.
 type stencil func(width, rounds int, work func() uint64) time.Duration
 
-// metg finds the granularity at which a stencil reaches half of the speed that its
-// tasks alone would have. It lies between two points, and is interpolated. A point takes
-// as long as a turn of the other ratios, so that the start does not count.
+// metg is the granularity at which a stencil reaches half of the speed that its tasks alone
+// would have.
 func metg(width int, run stencil) figure {
-	perNs := workPerNanosecond()
-	low := measure(width, 0, 1000, run)
-	high := measure(width, 1+int(low.ns*perNs), 2*low.ns, run)
+	return halfway(workPerNanosecond(), func(grain int, about float64) metgPoint {
+		return measure(width, grain, about, run)
+	})
+}
+
+// mostGrain ends a search that finds nothing: some milliseconds of work.
+const mostGrain = 1 << 20
+
+// halfway finds the granularity of efficiency 0.5. It lies between two points, and is
+// interpolated. A point takes as long as a turn of the other ratios, so that the start does not
+// count. The figure is +Inf if no task is large enough: other programs have the processors.
+func halfway(perNs float64, measure func(grain int, about float64) metgPoint) figure {
+	low := measure(0, 1000)
+	high := measure(1+int(low.ns*perNs), 2*low.ns)
 	for high.efficiency < 0.5 {
-		if low, high = high, measure(width, 2*high.grain, 2*high.ns, run); high.grain > 1<<20 {
-			panic("half of the processors' time is never spent on computing")
+		if high.grain > mostGrain {
+			return figure{ns: math.Inf(1)}
 		}
+		low, high = high, measure(2*high.grain, 2*high.ns)
 	}
 	for range 4 {
-		if middle := measure(width, (low.grain+high.grain)/2, high.ns, run); middle.efficiency >= 0.5 {
+		if middle := measure((low.grain+high.grain)/2, high.ns); middle.efficiency >= 0.5 {
 			high = middle
 		} else {
 			low = middle
@@ -243,4 +259,18 @@ func countStencil(width, rounds int, work func() uint64) time.Duration {
 	}
 	all.Wait()
 	return time.Since(s.begin)
+}
+
+// TestHalfway has the search measure tasks that cost 100 ns each, on processors of which others
+// have a share.
+func TestHalfway(t *testing.T) {
+	for _, c := range []struct{ ours, want float64 }{{1, 200}, {0.8, 333}, {0.4, math.Inf(1)}} {
+		got := halfway(1, func(grain int, _ float64) metgPoint {
+			ns := (100 + float64(grain)) / c.ours
+			return metgPoint{grain, ns, float64(grain) / ns}
+		})
+		if math.Abs(got.ns-c.want) > 10 && got.ns != c.want {
+			t.Errorf("with %.0f %% of the time: METG is %.0f ns, want %.0f", 100*c.ours, got.ns, c.want)
+		}
+	}
 }
