@@ -28,10 +28,10 @@ type JoinOptions struct {
 	// lent to it after Lease-Skew. A node of the same launcher that runs is slow, and not
 	// lost. All nodes have the same Lease and Skew.
 	Lease, Skew, Beat time.Duration
-	// Back says that this node was lost, or has left, and comes back to the run of the others,
-	// which goes on: see [Runtime.Back]. It finds them by the addresses of Place. Place.Back, which
-	// is ORWL_BACK, says the same.
-	Back bool
+	// Late says that this node was lost, or has left, and comes back to the run of the others,
+	// which goes on: see [Runtime.Late]. It finds them by the addresses of Place. Place.Late, which
+	// is ORWL_LATE, says the same.
+	Late bool
 	// Patience is for how long the nodes wait for each other in the beginning, 30 s
 	// by default.
 	Patience time.Duration
@@ -77,8 +77,8 @@ func Join(ctx context.Context, o JoinOptions) (*Nodes, error) {
 	if o.Lease == 0 {
 		o.Lease = n.place.Lease
 	}
-	o.Back = o.Back || n.place.Back
-	if o.Back {
+	o.Late = o.Late || n.place.Late
+	if o.Late {
 		n.fate.Return()
 	}
 	if n.place.Nodes <= 1 {
@@ -110,7 +110,7 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	n.node, err = o.Network.Join(ctx, node.Options{
 		Number: p.Node, Nodes: p.Nodes, Key: p.Key, Listen: p.Listen, Root: p.Root, Peers: p.Peers,
 		Listening: n.listening(o.Log), Lease: o.Lease, Skew: o.Skew, Beat: o.Beat, Patience: o.Patience,
-		Machine: o.Machine, Remote: o.Remote, Back: o.Back, Launched: p.How == launch.Spawned, Log: o.Log,
+		Machine: o.Machine, Remote: o.Remote, Late: o.Late, Launched: p.How == launch.Spawned, Log: o.Log,
 	})
 	if err != nil {
 		return err
@@ -123,7 +123,7 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 		return err
 	}
 	n.node.OnLoss(n.lost)
-	n.node.OnBack(func(peer int, since uint64) { n.site.Return(resource.Node(peer), since) })
+	n.node.OnLate(func(peer int, since uint64) { n.site.Return(resource.Node(peer), since) })
 	n.node.OnSuspect(n.suspect)
 	n.node.OnApart(n.parted)
 	return errors.Join(

@@ -41,7 +41,7 @@ type Runtime struct {
 	relaxed   map[string]bool // resources that Relaxed has declared
 	grounds   spread.Grounds  // of the nodes, as soon as the run has begun
 	program   []byte          // a digest of it, in a run of several nodes
-	back      func(ctx context.Context) error
+	late      func(ctx context.Context) error
 	seats     seats
 	phases    []*Phase // that have joined and not ended
 
@@ -276,8 +276,8 @@ func (rt *Runtime) Run(ctx context.Context) error {
 		return err
 	}
 	stop := rt.watch()
-	if n.many() && n.fate.Back() {
-		if err := rt.liveAgain(r); err != nil {
+	if n.many() && n.fate.Late() {
+		if err := rt.liveLate(r); err != nil {
 			stop()
 			return err
 		}
@@ -286,7 +286,7 @@ func (rt *Runtime) Run(ctx context.Context) error {
 	}
 	rt.close(r)
 	stop()
-	err := rt.late()
+	err := rt.tooLate()
 	if why := r.why(); err == nil {
 		err = why
 	} else if why != nil {
@@ -310,8 +310,8 @@ func (rt *Runtime) live(r *run) {
 	all.Wait()
 }
 
-// late returns the errors of declarations that came while the tasks ran.
-func (rt *Runtime) late() error {
+// tooLate returns the errors of declarations that came while the tasks ran.
+func (rt *Runtime) tooLate() error {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	return errors.Join(rt.errs...)

@@ -31,7 +31,7 @@ func (rt *Runtime) start(r *run) error {
 	if err := s.Check(); err != nil {
 		return err
 	}
-	if n := rt.o.Nodes; !n.many() || !n.fate.Back() { // they have met
+	if n := rt.o.Nodes; !n.many() || !n.fate.Late() { // they have met
 		if err := rt.meetGrounds(r.ctx); err != nil {
 			return err
 		}
@@ -47,8 +47,8 @@ func (rt *Runtime) start(r *run) error {
 	}
 	if rt.o.Nodes.many() {
 		rt.program = rt.digest(s, rt.tasks, rt.resources, rt.homes)
-		if rt.o.Nodes.fate.Back() {
-			return rt.startAgain(r)
+		if rt.o.Nodes.fate.Late() {
+			return rt.startLate(r)
 		}
 		if err := rt.agree(r.ctx); err != nil {
 			return err

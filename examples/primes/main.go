@@ -49,7 +49,7 @@ func primes(ctx context.Context, rt *orwl.Runtime) error {
 	for node := range rt.Nodes() {
 		rt.Task(fmt.Sprint("caller ", node)).On(node).Do(func(t *orwl.Task) error { return b.fill(t.Context()) })
 	}
-	rt.Back(b.fill)
+	rt.Late(b.fill)
 	if err := rt.Run(ctx); err != nil || rt.Node() != 0 {
 		return err
 	}

@@ -30,7 +30,7 @@ func TestMain(m *testing.M) {
 	}
 	*below = 250_000
 	takes = func(batch int) bool {
-		if os.Getenv("ORWL_BACK") != "" {
+		if os.Getenv("ORWL_LATE") != "" {
 			if err := os.WriteFile(back, nil, 0o666); err != nil {
 				fmt.Fprintln(os.Stderr, err)
 				os.Exit(1)

@@ -26,8 +26,8 @@ type Options struct {
 	// Listening, if not nil, is told where this node listens.
 	Listening func(address string)
 
-	// Back says that this node comes back to a run that goes on.
-	Back bool
+	// Late says that this node comes back to a run that goes on.
+	Late bool
 
 	Lease, Skew, Beat time.Duration
 	// Patience is how long Join waits for the other nodes.

@@ -46,9 +46,9 @@ type Node interface {
 	OnApart(f func(why error))
 	// Where is the address at which a node listens, as this one reaches it.
 	Where(number int) string
-	// OnBack has f called for each node that comes back as another life, and the epoch in which it
+	// OnLate has f called for each node that comes back as another life, and the epoch in which it
 	// does.
-	OnBack(f func(peer int, since uint64))
+	OnLate(f func(peer int, since uint64))
 	// Incarnation is which life of the node this is, and Since the epoch in which it came in.
 	Incarnation() uint64
 	Since() uint64

@@ -62,7 +62,7 @@ func (n *Node) admit(conn *transport.Conn, number int) error {
 		l = &p.lanes[l.Kind()]
 		s = l.Stream(conn) // no byte has followed the hello
 	}
-	if n.options.Back && hello.Peer != 0 && hello.Peer != n.options.Incarnation && p.unlike(&hello) == "" {
+	if n.options.Late && hello.Peer != 0 && hello.Peer != n.options.Incarnation && p.unlike(&hello) == "" {
 		// It means the life before, which has ended: see greet.
 		answer := p.hello(l.Kind(), 0)
 		lasts(conn, answer.Append(nil))

@@ -116,7 +116,7 @@ func (n *Node) abandon(why error) {
 	f := wire.Refuse{Reason: fmt.Sprintf("the run is called off: %v", why)}
 	var streams []*lane.Stream
 	for _, p := range n.all() {
-		if p == nil || n.number != 0 || n.options.Back {
+		if p == nil || n.number != 0 || n.options.Late {
 			continue
 		}
 		l := &p.lanes[transport.Control]

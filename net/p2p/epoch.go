@@ -108,7 +108,7 @@ func (n *Node) takeChange(from int, bulk []byte) error {
 	switch {
 	case begun:
 		err = n.change(func(m *membership.Member) ([]membership.Letter, error) { return m.Step(from, said) })
-	case !n.options.Back && (from != 0 || said.Number != 1) || said.Seats[n.number].Life != n.options.Incarnation:
+	case !n.options.Late && (from != 0 || said.Number != 1) || said.Seats[n.number].Life != n.options.Incarnation:
 		return protocolError("node %d begins the run with epoch %d", from, said.Number)
 	default:
 		return n.takeMembers(said)

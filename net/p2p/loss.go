@@ -60,7 +60,7 @@ func (n *Node) hasLost(p *peer, e *PeerError) {
 		n.counts.Lost.Add(1)
 		n.log.Warn("node lost", "peer", p.number, "address", e.Address, "why", e.Why)
 	}
-	if !n.complete() && (n.number == 0 || p.number == 0) && !n.options.Back {
+	if !n.complete() && (n.number == 0 || p.number == 0) && !n.options.Late {
 		select {
 		case n.failed <- e:
 		default:

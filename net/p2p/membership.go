@@ -48,8 +48,8 @@ func (n *Node) complete() bool {
 
 // join waits until all nodes are there.
 func (n *Node) join(ctx context.Context) error {
-	if n.options.Back {
-		return n.joinAgain(ctx)
+	if n.options.Late {
+		return n.joinLate(ctx)
 	}
 	if n.number == 0 {
 		return n.joinRoot(ctx)
@@ -77,8 +77,8 @@ func (n *Node) join(ctx context.Context) error {
 	}
 }
 
-// joinAgain waits until this node is in an epoch of the run.
-func (n *Node) joinAgain(ctx context.Context) error {
+// joinLate waits until this node is in an epoch of the run.
+func (n *Node) joinLate(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, n.options.JoinTimeout)
 	defer cancel()
 	if err := n.knock(ctx); err != nil {
@@ -145,7 +145,7 @@ func (p *peer) enrol() {
 	first := !p.enrolled
 	p.enrolled = true
 	p.mu.Unlock()
-	if first && p.node.number == 0 && !p.node.options.Back {
+	if first && p.node.number == 0 && !p.node.options.Late {
 		p.node.enrolled(1)
 	}
 }

@@ -66,7 +66,7 @@ type Node struct {
 
 	// Of nodes that come back.
 	entry    sync.Mutex // held from the first epoch's message until it has begun
-	backSeen []func(peer int, since uint64)
+	lateSeen []func(peer int, since uint64)
 	past     []*peer             // of lives before
 	waiting  map[int][][2][]byte // what is said to a life whose peer is not there yet
 	later    []later

@@ -43,10 +43,10 @@ type Options struct {
 	// Root and Peers give, may be multiaddresses: with QUIC, for instance.
 	Host Host
 
-	// Back says that this node comes back to a run that goes on, as another life: it was lost, or
+	// Late says that this node comes back to a run that goes on, as another life: it was lost, or
 	// has left, and its process has ended. It asks the nodes whose addresses Root and Peers give.
 	// Join returns when all members have agreed on it, or after JoinTimeout.
-	Back bool
+	Late bool
 
 	// Lease is for how long a node is believed to live after it was heard, Skew by
 	// how much a clock may be wrong over that time, and Beat how often nodes speak. By
@@ -153,7 +153,7 @@ func (o Options) validate() error {
 		return bad("Key has %d bytes, want at least %d", len(o.Key), leastKey)
 	case o.Peers != nil && len(o.Peers) != o.Nodes:
 		return bad("Peers has %d addresses, want one for each of the %d nodes", len(o.Peers), o.Nodes)
-	case o.Number > 0 && o.Root == "" && !o.Back:
+	case o.Number > 0 && o.Root == "" && !o.Late:
 		return bad("Root is empty, want the address of node 0")
 	case o.Lease < shortLease:
 		return bad("Lease is %v, want at least %v", o.Lease, shortLease)

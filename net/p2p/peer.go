@@ -136,7 +136,7 @@ func (p *peer) unlike(f *wire.Hello) (reason string) {
 // taken is why another life of the peer is not admitted. p.mu is held.
 func (p *peer) taken() string {
 	if p.gone != nil {
-		return fmt.Sprintf("node %d is gone from this run, and cannot come back without Options.Back: %v", p.number, p.gone)
+		return fmt.Sprintf("node %d is gone from this run, and cannot come back without Options.Late: %v", p.number, p.gone)
 	}
 	if p.node.complete() {
 		return fmt.Sprintf("it is late: all %d nodes are there, node %d at %s", p.node.options.Nodes, p.number, p.address)

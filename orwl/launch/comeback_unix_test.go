@@ -121,10 +121,10 @@ func TestSpawnAgainOverSSH(t *testing.T) {
 // What makes no sense for a node that comes back is refused.
 func TestComesBackWhere(t *testing.T) {
 	for _, c := range []struct{ env, want string }{
-		{"ORWL_BACK=1", "launch: environment: ORWL_BACK is 1, and this is node 0 of 1 (alone): say which node comes back by ORWL_NODE and ORWL_NODES"},
-		{"ORWL_BACK=1 ORWL_NODE=0 ORWL_NODES=2", "launch: environment: ORWL_BACK is 1, and this is node 0: set ORWL_PEERS, since node 0 has to find another node"},
-		{"ORWL_BACK=yes", `launch: environment: ORWL_BACK is "yes": want a number from 0 to 1`},
-		{"ORWL_BACK=1 ORWL_NODE=1 ORWL_NODES=2 ORWL_ROOT=a:1", ""},
+		{"ORWL_LATE=1", "launch: environment: ORWL_LATE is 1, and this is node 0 of 1 (alone): say which node comes back by ORWL_NODE and ORWL_NODES"},
+		{"ORWL_LATE=1 ORWL_NODE=0 ORWL_NODES=2", "launch: environment: ORWL_LATE is 1, and this is node 0: set ORWL_PEERS, since node 0 has to find another node"},
+		{"ORWL_LATE=yes", `launch: environment: ORWL_LATE is "yes": want a number from 0 to 1`},
+		{"ORWL_LATE=1 ORWL_NODE=1 ORWL_NODES=2 ORWL_ROOT=a:1", ""},
 	} {
 		env := make(map[string]string)
 		for _, pair := range strings.Fields(c.env) {
@@ -132,7 +132,7 @@ func TestComesBackWhere(t *testing.T) {
 			env[name] = value
 		}
 		p, err := Detect(func(name string) string { return env[name] }, nil, nil)
-		if c.want == "" && (err != nil || !p.Back) || c.want != "" && (!errors.Is(err, ErrEnvironment) || err.Error() != c.want) {
+		if c.want == "" && (err != nil || !p.Late) || c.want != "" && (!errors.Is(err, ErrEnvironment) || err.Error() != c.want) {
 			t.Errorf("%s: %v, %v, want %s", c.env, p, err, c.want)
 		}
 	}

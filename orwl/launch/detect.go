@@ -19,7 +19,7 @@ func Detect(getenv func(string) string, readFile func(string) ([]byte, error), h
 		return Place{}, err
 	}
 	p.Key, p.Lease = key, lease
-	p.Back, err = s.back(p)
+	p.Late, err = s.late(p)
 	return p, err
 }
 

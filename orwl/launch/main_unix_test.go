@@ -155,10 +155,10 @@ func phoenix(comes bool) int {
 		host, _, _ := strings.Cut(p.Listen, ":")
 		err = p.Report(fmt.Sprintf("%s:%d", host, 4321+p.Node))
 	}
-	if p.Back {
+	if p.Late {
 		fmt.Println("place", p)
 	}
-	if err == nil && (comes || !p.Back) {
+	if err == nil && (comes || !p.Late) {
 		err = p.GoOn()
 	}
 	fmt.Println("ready", os.Getpid())
@@ -168,7 +168,7 @@ func phoenix(comes bool) int {
 
 // hopeless fails when it comes back.
 func hopeless() int {
-	if os.Getenv(envBack) != "" {
+	if os.Getenv(envLate) != "" {
 		return 7
 	}
 	return phoenix(false)

@@ -24,9 +24,9 @@ type Place struct {
 	Lease time.Duration
 	// How is who said so.
 	How How
-	// Back says that the node was lost, or has left, and comes back to the run of the others: see
-	// orwl.Runtime.Back.
-	Back bool
+	// Late says that the node was lost, or has left, and comes back to the run of the others: see
+	// orwl.Runtime.Late.
+	Late bool
 	// Report tells the process that started this one where it listens, once, as host:port. It is
 	// nil if no process waits for that: only for node 0, unless nodes are started again.
 	Report func(address string) error
@@ -89,7 +89,7 @@ func (p Place) String() string {
 	if p.Key != nil {
 		text += ", has a key"
 	}
-	if p.Back {
+	if p.Late {
 		text += ", comes back"
 	}
 	return text

@@ -45,7 +45,7 @@ type Run struct {
 	// not said where it listens: it may be stopped. 30 s by default.
 	Patience time.Duration
 	// Restarts is how many processes, in all, are started in the place of nodes that have failed,
-	// in a run that goes on without them: see [Place.Back]. A run in which all have come back, and
+	// in a run that goes on without them: see [Place.Late]. A run in which all have come back, and
 	// ended well, has ended well. By default it is ORWL_RESTARTS, or none.
 	Restarts int
 	// Progress is called with what a node says of how far it is ([Place.Progress]), unless it is
@@ -149,7 +149,7 @@ func (r *Run) environment(s seated, at descriptors) []string {
 	}
 	switch {
 	case s.peers != "":
-		env = append(env, envPeers+"="+s.peers, envBack+"=1")
+		env = append(env, envPeers+"="+s.peers, envLate+"=1")
 	case s.node != 0:
 		env = append(env, envRoot+"="+s.root.String())
 	case r.Nodes > 1:

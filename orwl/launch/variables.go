@@ -17,7 +17,7 @@ const (
 	envKey      = "ORWL_KEY"
 	envKeyFile  = "ORWL_KEY_FILE"
 	envLease    = "ORWL_LEASE"
-	envBack     = "ORWL_BACK"
+	envLate     = "ORWL_LATE"
 	envRestarts = "ORWL_RESTARTS"
 	envSSH      = "ORWL_SSH"
 	envJoin     = "ORWL_JOIN"
@@ -29,7 +29,7 @@ const (
 // ownVariables are the variables that Spawn does not hand down: they are about the process that
 // spawns, or about an outer run. It does hand down what all nodes have alike.
 var ownVariables = []string{
-	envNode, envNodes, envRoot, envPeers, envListen, envPort, envService, envKey, envKeyFile, envSSH, envJoin, envBack, envRestarts,
+	envNode, envNodes, envRoot, envPeers, envListen, envPort, envService, envKey, envKeyFile, envSSH, envJoin, envLate, envRestarts,
 	envLifeline, envReport, envProgress,
 }
 
@@ -73,16 +73,16 @@ func (s surroundings) lease() (time.Duration, error) {
 	return lease, nil
 }
 
-// back is ORWL_BACK: whether a process in this place comes back to its run.
-func (s surroundings) back(p Place) (bool, error) {
-	is, _, err := s.number(envBack, 0, 1)
+// late is ORWL_LATE: whether a process in this place comes back to its run.
+func (s surroundings) late(p Place) (bool, error) {
+	is, _, err := s.number(envLate, 0, 1)
 	switch {
 	case is == 0 || err != nil:
 		return false, err
 	case p.Nodes <= 1 || p.Unmet:
-		return false, mistake(envBack, "is 1, and this is %v: say which node comes back by %s and %s", p, envNode, envNodes)
+		return false, mistake(envLate, "is 1, and this is %v: say which node comes back by %s and %s", p, envNode, envNodes)
 	case p.Node == 0 && p.Peers == nil:
-		return false, mistake(envBack, "is 1, and this is node 0: set %s, since node 0 has to find another node", envPeers)
+		return false, mistake(envLate, "is 1, and this is node 0: set %s, since node 0 has to find another node", envPeers)
 	}
 	return true, nil
 }

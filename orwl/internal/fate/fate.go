@@ -24,8 +24,8 @@ func (f *Fate) Return() {
 	f.back, f.alone = true, true
 }
 
-// Back reports whether this node has come back to a run that goes on.
-func (f *Fate) Back() bool {
+// Late reports whether this node has come back to a run that goes on.
+func (f *Fate) Late() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.back

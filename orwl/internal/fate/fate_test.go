@@ -53,13 +53,13 @@ func TestFate(t *testing.T) {
 // A node that has come back goes on without lost nodes, and is alone until it joins.
 func TestReturn(t *testing.T) {
 	var f Fate
-	if f.Back() || f.Alone() || f.Survives() {
+	if f.Late() || f.Alone() || f.Survives() {
 		t.Error("it has not come back")
 	}
-	if f.Return(); !f.Back() || !f.Alone() || !f.Survives() {
+	if f.Return(); !f.Late() || !f.Alone() || !f.Survives() {
 		t.Error("it has come back")
 	}
-	if f.Join(true); !f.Back() || f.Alone() {
+	if f.Join(true); !f.Late() || f.Alone() {
 		t.Error("it takes part")
 	}
 	if f.Join(false); !f.Alone() {

@@ -30,7 +30,7 @@ func watch(n *Node) *seen {
 		s.what = append(s.what, fmt.Sprintf(format, args...))
 	}
 	n.OnLoss(func(peer int, why error) { note("%d is gone, left: %t", peer, errors.Is(why, ErrLeft)) })
-	n.OnBack(func(peer int, _ uint64) {
+	n.OnLate(func(peer int, _ uint64) {
 		note("%d is back", peer)
 		s.back <- struct{}{}
 	})
@@ -60,7 +60,7 @@ func comesBack(t *testing.T, gone int, leaves bool) {
 			old.shut()
 		}
 		began := time.Now()
-		o := Options{Number: gone, Nodes: 3, Key: testKey, Back: true, Lease: unhurried, Remote: true}
+		o := Options{Number: gone, Nodes: 3, Key: testKey, Late: true, Lease: unhurried, Remote: true}
 		for _, n := range nodes {
 			o.Peers = append(o.Peers, n.Address())
 		}
@@ -158,7 +158,7 @@ func TestComesBackTooEarly(t *testing.T) {
 			o.Log = slog.New(slog.NewTextHandler(notes, &slog.HandlerOptions{Level: slog.LevelDebug}))
 		}
 	})
-	o := Options{Number: 1, Nodes: 2, Key: testKey, Back: true, Root: nodes[0].Address(), Lease: unhurried, Remote: true}
+	o := Options{Number: 1, Nodes: 2, Key: testKey, Late: true, Root: nodes[0].Address(), Lease: unhurried, Remote: true}
 	_, err := Join(ctx, o)
 	if !errors.Is(err, ErrRefused) {
 		t.Errorf("%v, want that its life before is still there", err)
@@ -201,7 +201,7 @@ func TestComesBackBesideASilentOne(t *testing.T) {
 	if err := nodes[2].Close(soon(t)); err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Number: 3, Nodes: 4, Key: testKey, Back: true, Remote: true, Listen: nodes[2].Address(), JoinTimeout: patience}
+	o := Options{Number: 3, Nodes: 4, Key: testKey, Late: true, Remote: true, Listen: nodes[2].Address(), JoinTimeout: patience}
 	o.Peers = []string{nodes[0].Where(0), nodes[0].Address(), nodes[1].Address(), nodes[2].Address()}
 	n, err := Join(soon(t), o)
 	if err != nil {
@@ -218,7 +218,7 @@ func TestComesBackBesideASilentOne(t *testing.T) {
 // TestAllMembersLetIn has two members tell a node that comes back about its epoch at the same moment.
 func TestAllMembersLetIn(t *testing.T) {
 	for range 100 {
-		n, err := newNode(t.Context(), Options{Number: 0, Nodes: 3, Key: testKey, Back: true, Peers: []string{"127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"},
+		n, err := newNode(t.Context(), Options{Number: 0, Nodes: 3, Key: testKey, Late: true, Peers: []string{"127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"},
 			Listen: "127.0.0.1:0", Incarnation: 9}.withDefaults())
 		if err != nil {
 			t.Fatal(err)

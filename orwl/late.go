@@ -8,16 +8,16 @@ import (
 	"slices"
 )
 
-// ErrBack is a node that comes back to a run whose program does not say what it does then, or cannot
+// ErrLate is a node that comes back to a run whose program does not say what it does then, or cannot
 // go on there. The run of the others goes on without it.
-var ErrBack = errors.New("orwl: this node has come back to a run that goes on, and cannot take part: declare what it does by Runtime.Back")
+var ErrLate = errors.New("orwl: this node has come back to a run that goes on, and cannot take part: declare what it does by Runtime.Late")
 
-// Back declares what this node does if it comes back to a run that goes on without it: see
-// [JoinOptions].Back. Its process has declared the same program again. Its tasks have lost their
+// Late declares what this node does if it comes back to a run that goes on without it: see
+// [JoinOptions].Late. Its process has declared the same program again. Its tasks have lost their
 // places in the queues, so Run does not run them. It calls f, which mostly calls [Runtime.Phase], and
 // is over when f returns:
 //
-//	rt.Back(func(ctx context.Context) error { return solve(ctx, rt) })
+//	rt.Late(func(ctx context.Context) error { return solve(ctx, rt) })
 //
 // The others go on by [GoOn], and learn nothing but that phases may have tasks and resources on this
 // node again. All nodes call the same phases from then on, and all wait for this node there. It knows
@@ -27,20 +27,20 @@ var ErrBack = errors.New("orwl: this node has come back to a run that goes on, a
 // It does not know which nodes share a machine. Where several do, and there are several machines, all
 // tasks say On, and all resources Home: otherwise each phase is refused with [ErrPhaseDiffers].
 // If f fails, this node leaves the run, and the others go on.
-func (rt *Runtime) Back(f func(ctx context.Context) error) {
+func (rt *Runtime) Late(f func(ctx context.Context) error) {
 	rt.declare("what a node does that comes back", func() error {
-		rt.back = f
+		rt.late = f
 		return nil
 	})
 }
 
-// startAgain is the rest of start on a node that has come back. rt.mu is held.
-func (rt *Runtime) startAgain(r *run) error {
+// startLate is the rest of start on a node that has come back. rt.mu is held.
+func (rt *Runtime) startLate(r *run) error {
 	switch {
-	case rt.back == nil:
-		return ErrBack
+	case rt.late == nil:
+		return ErrLate
 	case len(rt.relaxed) > 0:
-		return fmt.Errorf("%w: it has relaxed access, which ends with the first loss", ErrBack)
+		return fmt.Errorf("%w: it has relaxed access, which ends with the first loss", ErrLate)
 	}
 	if err := rt.mirror(rt.resources, rt.homes); err != nil {
 		return err
@@ -64,10 +64,10 @@ func (rt *Runtime) startAgain(r *run) error {
 	return nil
 }
 
-// liveAgain does what the program has declared for a node that has come back. If it fails, this node
+// liveLate does what the program has declared for a node that has come back. If it fails, this node
 // leaves.
-func (rt *Runtime) liveAgain(r *run) error {
-	err := rt.back(r.ctx)
+func (rt *Runtime) liveLate(r *run) error {
+	err := rt.late(r.ctx)
 	if err == nil {
 		return nil
 	}

@@ -48,13 +48,13 @@ func (n *Node) all() iter.Seq2[int, *peer] {
 	}
 }
 
-// OnBack has f called for each node that comes back, after the loss of its life before, and before
+// OnLate has f called for each node that comes back, after the loss of its life before, and before
 // anything of the new life comes. since is the epoch that has let it in: each later life of a node
 // has more.
-func (n *Node) OnBack(f func(peer int, since uint64)) {
+func (n *Node) OnLate(f func(peer int, since uint64)) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.backSeen = append(n.backSeen, f)
+	n.lateSeen = append(n.lateSeen, f)
 }
 
 // Since is the epoch in which this life of the node came in: 1 for the nodes of the beginning.
@@ -88,7 +88,7 @@ func (n *Node) knock(ctx context.Context) error {
 		})
 	}
 	if doors == 0 {
-		return errors.New("p2p: Options.Back without an address of another node: give Root or Peers")
+		return errors.New("p2p: Options.Late without an address of another node: give Root or Peers")
 	}
 	var why error
 	for range doors {
@@ -244,7 +244,7 @@ func (n *Node) comes(before *peer, s membership.Seat) {
 	i := before.number
 	n.mu.Lock()
 	n.announces = slices.DeleteFunc(n.announces, func(e *PeerError) bool { return e.Node == i })
-	observers := slices.Clone(n.backSeen)
+	observers := slices.Clone(n.lateSeen)
 	n.mu.Unlock()
 	for _, f := range observers {
 		f(i, s.Since)

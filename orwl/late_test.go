@@ -16,7 +16,7 @@ import (
 func back(t *testing.T, number int, nodes []*Nodes) *Nodes {
 	t.Helper()
 	n, err := Join(t.Context(), JoinOptions{
-		Back: true, Lease: time.Minute, Log: silent,
+		Late: true, Lease: time.Minute, Log: silent,
 		Place: &launch.Place{Node: number, Nodes: len(nodes), Listen: "127.0.0.1:0", Root: nodes[0].node.Address()},
 	})
 	if err != nil {
@@ -114,7 +114,7 @@ func TestComesBackToPhases(t *testing.T) {
 	nodes[2] = back(t, 2, nodes)
 	rt := program(nodes[2])
 	callers(rt, func(*Task) error { t.Error("a task of before runs again"); return nil })
-	rt.Back(func(ctx context.Context) error {
+	rt.Late(func(ctx context.Context) error {
 		err := after(ctx, rt)
 		t.Logf("node 2 has left, come back, and ran a phase with the others in %v", time.Since(began).Round(time.Millisecond))
 		return err
