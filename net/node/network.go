@@ -26,8 +26,9 @@ type Options struct {
 	// Listening, if not nil, is told where this node listens.
 	Listening func(address string)
 
-	// Late says that this node comes back to a run that goes on.
-	Late bool
+	// Begin is how many nodes begin, and Late says that this one comes to a run that goes on.
+	Begin int
+	Late  bool
 
 	Lease, Skew, Beat time.Duration
 	// Patience is how long Join waits for the other nodes.

@@ -179,6 +179,8 @@ func (n *Node) change(f func(m *membership.Member) ([]membership.Letter, error))
 // that it has met.
 func (p *peer) excluded(epoch uint64, how membership.State) {
 	switch {
+	case how == membership.Absent:
+		p.end(&PeerError{Node: p.number, Why: ErrAbsent})
 	case how == membership.Left && !p.met.Load():
 		p.Left()
 	case how == membership.Silent:

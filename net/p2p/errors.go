@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/p2p/internal/lease"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
@@ -23,6 +24,8 @@ var (
 	ErrLost = errors.New("p2p: node lost")
 	// ErrLeft is matched by every *PeerError of a node that has said that it leaves.
 	ErrLeft = lane.ErrLeft
+	// ErrAbsent is matched by the *PeerError of a number that is free: see Options.Begin.
+	ErrAbsent = node.ErrAbsent
 	// ErrRefused is matched by every *RefusedError.
 	ErrRefused = errors.New("p2p: refused")
 	// ErrMissing is matched by every *MissingError.
@@ -61,11 +64,17 @@ type PeerError struct {
 func (e *PeerError) early() bool { return e.told || errors.Is(e.Why, errNobody) }
 
 func (e *PeerError) Error() string {
-	if e.Left {
+	switch {
+	case e.absent():
+		return fmt.Sprintf("p2p: node %d: %v", e.Node, e.Why)
+	case e.Left:
 		return fmt.Sprintf("p2p: node %d at %s has left the run: let all nodes close together", e.Node, e.Address)
 	}
 	return fmt.Sprintf("p2p: node %d at %s is lost: %v: look there, then start the run again", e.Node, e.Address, e.Why)
 }
+
+// absent reports whether the node never was there.
+func (e *PeerError) absent() bool { return errors.Is(e.Why, ErrAbsent) }
 
 // Is matches ErrLeft or ErrLost.
 func (e *PeerError) Is(target error) bool {
@@ -90,7 +99,7 @@ func (e *RefusedError) Is(target error) bool { return target == ErrRefused }
 
 // MissingError is the error of Join for a run that never was complete.
 type MissingError struct {
-	Nodes   int   // of the run
+	Nodes   int   // that begin the run
 	Missing []int // those that did not come
 	Why     error // nil: in time
 }

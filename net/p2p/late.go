@@ -48,7 +48,7 @@ func (n *Node) all() iter.Seq2[int, *peer] {
 	}
 }
 
-// OnLate has f called for each node that comes back, after the loss of its life before, and before
+// OnLate has f called for each node that comes late, after the loss of its life before, and before
 // anything of the new life comes. since is the epoch that has let it in: each later life of a node
 // has more.
 func (n *Node) OnLate(f func(peer int, since uint64)) {

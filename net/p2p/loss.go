@@ -53,10 +53,13 @@ func (n *Node) hasLost(p *peer, e *PeerError) {
 	if n.closing.Load() {
 		return
 	}
-	if e.Left {
+	switch {
+	case e.absent():
+		return // it was no member
+	case e.Left:
 		n.counts.Left.Add(1)
 		n.log.Debug("node has left", "peer", p.number)
-	} else {
+	default:
 		n.counts.Lost.Add(1)
 		n.log.Warn("node lost", "peer", p.number, "address", e.Address, "why", e.Why)
 	}

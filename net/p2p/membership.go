@@ -36,7 +36,7 @@ func (n *Node) takeOwn(from int, header, bulk []byte) error {
 	return protocolError("node %d says what is not for it to say", from)
 }
 
-// complete reports whether all nodes are there, or were.
+// complete reports whether all nodes that begin are there, or were.
 func (n *Node) complete() bool {
 	select {
 	case <-n.joined:
@@ -46,7 +46,7 @@ func (n *Node) complete() bool {
 	}
 }
 
-// join waits until all nodes are there.
+// join waits until all nodes that begin are there, or until the run has this late one.
 func (n *Node) join(ctx context.Context) error {
 	if n.options.Late {
 		return n.joinLate(ctx)
@@ -120,9 +120,9 @@ func (n *Node) joinRoot(ctx context.Context) error {
 
 // missing is the error of Join on node 0.
 func (n *Node) missing(why error) error {
-	e := &MissingError{Nodes: n.options.Nodes, Why: why}
-	for _, p := range n.all() {
-		if p != nil && (p.life() == 0 || p.fate() != nil) {
+	e := &MissingError{Nodes: n.options.Begin, Why: why}
+	for i, p := range n.all() {
+		if p != nil && i < n.options.Begin && (p.life() == 0 || p.fate() != nil) {
 			e.Missing = append(e.Missing, p.number)
 		}
 	}
@@ -155,7 +155,7 @@ func (n *Node) enrolled(more int) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.present += more
-	if n.present == n.options.Nodes && !n.complete() {
+	if n.present == n.options.Begin && !n.complete() {
 		close(n.joined)
 	}
 }
@@ -163,9 +163,9 @@ func (n *Node) enrolled(more int) {
 // tellMembers begins the first epoch, and tells everybody where everybody is.
 func (n *Node) tellMembers() error {
 	first := membership.Epoch{Number: 1, Seats: make([]membership.Seat, n.options.Nodes)}
-	for i, p := range n.all() {
+	for i := range n.options.Begin {
 		seat := membership.Seat{Life: n.options.Incarnation, Address: n.announced, State: membership.In, Since: 1}
-		if i != n.number {
+		if p := n.peer(i); p != nil {
 			seat.Life, seat.Address = p.life(), p.where()
 		}
 		first.Seats[i] = seat
@@ -173,7 +173,7 @@ func (n *Node) tellMembers() error {
 	n.begins(first)
 	said := membership.Message{Kind: membership.Enter, Number: first.Number, Seats: first.Seats}
 	header, bulk := control.Message{Change: &control.Change{Epoch: first.Number}}.Bytes(), said.Bytes()
-	for i := 1; i < n.options.Nodes; i++ {
+	for i := 1; i < n.options.Begin; i++ {
 		if err := n.Send(i, ownChannel, header, bulk, true); err != nil {
 			return n.missing(err)
 		}
@@ -196,7 +196,7 @@ func (n *Node) takeMembers(said membership.Message) error {
 	}
 	n.begins(membership.Epoch{Number: said.Number, Seats: said.Seats})
 	for i, s := range said.Seats {
-		if s.State != membership.In { // lost before this node came back
+		if s.State != membership.In { // lost before this node came, or absent
 			n.peer(i).excluded(said.Number, s.State)
 		}
 	}

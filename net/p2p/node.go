@@ -132,7 +132,7 @@ func newNode(ctx context.Context, o Options) (*Node, error) {
 			n.peer(i).address = o.Peers[i]
 		}
 	}
-	if o.Peers != nil {
+	if o.Peers != nil && o.Peers[n.number] != "" {
 		n.announced = o.Peers[n.number]
 	}
 	if n.number > 0 {
@@ -145,6 +145,11 @@ func newNode(ctx context.Context, o Options) (*Node, error) {
 	n.receivers.Store(&receivers)
 	n.group.Go(n.notices.run)
 	n.group.Go(n.own.run)
+	if !o.Late { // a late node does not know yet which numbers are free
+		for i := o.Begin; i < o.Nodes; i++ {
+			n.peer(i).excluded(1, membership.Absent)
+		}
+	}
 	return n, nil
 }
 

@@ -31,7 +31,8 @@ type Options struct {
 	// Root is the address of node 0. Required on all other nodes, unless Peers has it.
 	Root string
 	// Peers are the addresses of all nodes, by number, where others can reach them.
-	// If nil, nodes find each other through node 0.
+	// If nil, nodes find each other through node 0. A number that is free, and what a late node does
+	// not know, may have none.
 	Peers []string
 	// Listening, if not nil, is told the address that this node listens at.
 	Listening func(address string)
@@ -43,9 +44,12 @@ type Options struct {
 	// Root and Peers give, may be multiaddresses: with QUIC, for instance.
 	Host Host
 
-	// Late says that this node comes back to a run that goes on, as another life: it was lost, or
-	// has left, and its process has ended. It asks the nodes whose addresses Root and Peers give.
-	// Join returns when all members have agreed on it, or after JoinTimeout.
+	// Begin is how many nodes begin the run, those with the lowest numbers: all of them if zero. The
+	// other numbers are free, until processes come late.
+	Begin int
+	// Late says that this node comes to a run that goes on. Its number is free, or its life before
+	// was lost, or has left, and its process has ended. It asks the nodes whose addresses Root and
+	// Peers give. Join returns when all members have agreed on it, or after JoinTimeout.
 	Late bool
 
 	// Lease is for how long a node is believed to live after it was heard, Skew by
@@ -115,6 +119,9 @@ func (o Options) withDefaults() Options {
 	if o.Root == "" && len(o.Peers) > 0 {
 		o.Root = o.Peers[0]
 	}
+	if o.Begin == 0 {
+		o.Begin = o.Nodes
+	}
 	standard := func(d *time.Duration, is time.Duration) {
 		if *d == 0 {
 			*d = is
@@ -149,6 +156,10 @@ func (o Options) validate() error {
 		return bad("Nodes is %d, want 1 to %d", o.Nodes, mostNodes)
 	case o.Number < 0 || o.Number >= o.Nodes:
 		return bad("Number is %d, want 0 to %d: nodes count from 0", o.Number, o.Nodes-1)
+	case o.Begin < 1 || o.Begin > o.Nodes:
+		return bad("Begin is %d, want 1 to %d", o.Begin, o.Nodes)
+	case o.Number >= o.Begin && !o.Late:
+		return bad("Number is %d, and nodes 0 to %d begin: set Late, which comes later", o.Number, o.Begin-1)
 	case o.Key != nil && len(o.Key) < leastKey:
 		return bad("Key has %d bytes, want at least %d", len(o.Key), leastKey)
 	case o.Peers != nil && len(o.Peers) != o.Nodes:
@@ -192,12 +203,15 @@ func (o Options) validateAddresses() error {
 	if err := check("Listen", o.Listen); err != nil {
 		return err
 	}
-	if o.Number > 0 {
+	if o.Number > 0 && (o.Root != "" || !o.Late) {
 		if err := check("Root", o.Root); err != nil {
 			return err
 		}
 	}
 	for i, address := range o.Peers {
+		if address == "" && (o.Late || i >= o.Begin) {
+			continue
+		}
 		if err := check(fmt.Sprintf("Peers[%d]", i), address); err != nil {
 			return err
 		}

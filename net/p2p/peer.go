@@ -102,6 +102,8 @@ func (p *peer) check(f *wire.Hello, kind transport.Kind) (reason string) {
 	switch {
 	case f.Lane != uint64(kind):
 		return fmt.Sprintf("it says lane %d on a connection for lane %d", f.Lane, kind)
+	case p.gone != nil && p.gone.absent():
+		return fmt.Sprintf("nodes 0 to %d begin this run, and it does not say that it comes late: give all nodes the same Options.Begin", o.Begin-1)
 	case p.incarnation != 0 && f.Incarnation != p.incarnation:
 		return p.taken()
 	case p.gone != nil:
