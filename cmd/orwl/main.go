@@ -12,7 +12,7 @@ var program = command.Program{Name: "orwl", About: "the toolbox of ordered read-
 	{Name: "run", About: "start a program on several nodes of this machine, and end them together",
 		Usage: "orwl run [FLAGS] [--] PROGRAM [ARGUMENT...]", Text: runText,
 		Example: "orwl run -nodes 4 -- ./prog -size 1000\norwl run -ssh node[1-4] -- ./prog",
-		Groups:  []command.Group{{Title: "nodes", Flags: "nodes ssh listen restarts"}}, Run: runRun},
+		Groups:  []command.Group{{Title: "nodes", Flags: "nodes ssh listen begin restarts"}}, Run: runRun},
 	{Name: "serve", About: "keep locks by name for any process: orwl lock, and programs that dial",
 		Text: serveText, Example: "orwl serve -listen 127.0.0.1:6795",
 		Groups: []command.Group{{Title: "where and for how long", Flags: "listen find lease metrics"}}, Run: runServe},

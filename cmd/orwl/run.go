@@ -25,7 +25,8 @@ func runRun(f *flag.FlagSet, args []string, out io.Writer) error {
 	command.Old(f, "n", "nodes")
 	ssh := f.String("ssh", "", command.Usage("ssh", ""))
 	listen := f.String("listen", "", "let node 0 "+command.Usage("listen", "; port 0 is any; 127.0.0.1:0 if empty, and with -ssh all interfaces"))
-	restarts := f.Int("restarts", 0, "start lost nodes again, `N` times in all, if the program goes on without them and lets them come back; ORWL_RESTARTS if 0")
+	begin := f.Int("begin", 0, "start `N` of the nodes, and one more at each SIGUSR1, which comes late; ORWL_BEGIN or all if 0")
+	restarts := f.Int("restarts", 0, "start lost nodes again, `N` times in all, if the program goes on without them and lets late ones in; ORWL_RESTARTS if 0")
 	if err := command.ParseFlags(f, args); err != nil {
 		return err
 	}
@@ -45,6 +46,9 @@ func runRun(f *flag.FlagSet, args []string, out io.Writer) error {
 	if err := inRange("nodes", *nodes, max(1, len(hosts)), 4096); err != nil {
 		return err
 	}
+	if err := inRange("begin", *begin, 0, *nodes); err != nil {
+		return err
+	}
 	if err := inRange("restarts", *restarts, 0, 1<<16); err != nil {
 		return err
 	}
@@ -61,6 +65,7 @@ func runRun(f *flag.FlagSet, args []string, out io.Writer) error {
 		Stderr:  os.Stderr,
 		Listen:  *listen,
 
+		Begin:    *begin,
 		Restarts: *restarts,
 	})
 	if errors.Is(err, launch.ErrOptions) { // the other options have been looked at

@@ -31,8 +31,8 @@ type Options struct {
 	// Root is the address of node 0. Required on all other nodes, unless Peers has it.
 	Root string
 	// Peers are the addresses of all nodes, by number, where others can reach them.
-	// If nil, nodes find each other through node 0. A number that is free, and what a late node does
-	// not know, may have none.
+	// If nil, nodes find each other through node 0. A number that does not
+	// begin may have none.
 	Peers []string
 	// Listening, if not nil, is told the address that this node listens at.
 	Listening func(address string)
@@ -209,7 +209,7 @@ func (o Options) validateAddresses() error {
 		}
 	}
 	for i, address := range o.Peers {
-		if address == "" && (o.Late || i >= o.Begin) {
+		if address == "" && i >= o.Begin {
 			continue
 		}
 		if err := check(fmt.Sprintf("Peers[%d]", i), address); err != nil {

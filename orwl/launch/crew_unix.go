@@ -25,7 +25,7 @@ type crew struct {
 	headless  bool        // node 0 has ended
 	goesOn    bool        // node 0 has said that the run goes on without lost nodes
 
-	comeback
+	latecomers
 
 	progress *follower // nil: the nodes of this machine are not asked how far they are
 
@@ -41,12 +41,12 @@ type crew struct {
 
 func newCrew(r Run) *crew {
 	reporters := 1
-	if r.Restarts > 0 {
+	if r.admits() {
 		reporters = r.Nodes + r.Restarts
 	}
 	return &crew{
 		run: r, endings: make(chan ending), reports: make(chan saying, reporters*(mostReports+1)),
-		comeback: comeback{left: r.Restarts, at: make([]address, r.Nodes)},
+		latecomers: latecomers{left: r.Restarts, at: make([]address, r.Nodes), started: r.Begin},
 	}
 }
 
@@ -113,7 +113,7 @@ func (c *crew) hear(said saying) {
 		return
 	}
 	if said.line == goOn {
-		c.goesOn = true
+		c.goesOn = c.goesOn || m.in
 		c.isIn(m)
 		return
 	}
@@ -160,7 +160,7 @@ func (c *crew) catchUp() {
 func (c *crew) follow(root address) {
 	c.following = true
 	root = c.dialled(0, root)
-	for node := 1; node < c.run.Nodes && c.failure == nil; node++ {
+	for node := 1; node < c.run.Begin && c.failure == nil; node++ {
 		c.start(seated{node: node, root: root}, nil)
 	}
 }
@@ -184,8 +184,8 @@ func (c *crew) missReport() {
 // start starts a node. before is why its life before has ended, nil for the first.
 func (c *crew) start(s seated, before *NodeError) {
 	m, err := c.member(s)
-	if err != nil && before != nil {
-		c.note("launch: node %d is not started again: %v", s.node, err)
+	if err != nil && s.peers != "" {
+		c.note("launch: node %d cannot come late: %v", s.node, err)
 		c.without(before)
 		return
 	}
@@ -193,7 +193,7 @@ func (c *crew) start(s seated, before *NodeError) {
 		c.fail(&NodeError{Node: s.node, Host: c.run.host(s.node), Err: err})
 		return
 	}
-	m.before, m.in = before, before == nil
+	m.before, m.in = before, s.peers == ""
 	c.members = append(c.members, m)
 	c.running++
 	if m.report != nil {
@@ -240,7 +240,7 @@ func (c *crew) miss(m *member, failed *NodeError) {
 	}
 }
 
-// without notes that the run has gone on without a node.
+// without notes that the run has gone on without a node, if one was lost.
 func (c *crew) without(lost *NodeError) {
 	if c.lost == nil {
 		c.lost = lost
@@ -256,8 +256,8 @@ func (c *crew) note(format string, args ...any) {
 
 // outcome is what became of the run, when all nodes have ended.
 func (c *crew) outcome() error {
-	for _, failed := range c.unplaced {
-		c.without(failed)
+	for _, w := range c.unplaced {
+		c.without(w.before)
 	}
 	if c.failure == nil && c.lost != nil {
 		c.lost.Survived = true

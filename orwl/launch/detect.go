@@ -19,6 +19,13 @@ func Detect(getenv func(string) string, readFile func(string) ([]byte, error), h
 		return Place{}, err
 	}
 	p.Key, p.Lease = key, lease
+	begin, err := s.begin(p.Nodes)
+	if err != nil {
+		return Place{}, err
+	}
+	if begin < p.Nodes {
+		p.Begin = begin
+	}
 	p.Late, err = s.late(p)
 	return p, err
 }
@@ -108,7 +115,7 @@ func (s surroundings) among(found *seat, peers []address, keyed bool) (Place, er
 	}
 	at := root
 	switch {
-	case peers != nil:
+	case peers != nil && peers[p.Node] != address{}:
 		at = peers[p.Node]
 	case p.Node != 0:
 		at.port = found.port
@@ -143,14 +150,22 @@ func (s surroundings) listen(seen address) (address, error) {
 	return at, nil
 }
 
-// peers is the list of addresses, or nil.
+// peers is the list of addresses, or nil. Only a number that does not begin may have none.
 func (s surroundings) peers() (peers []address, err error) {
 	list := s.getenv(envPeers)
 	if list == "" {
 		return nil, nil
 	}
+	begin, err := s.begin(mostNodes)
+	if err != nil {
+		return nil, err
+	}
 	where := make(map[address]int)
 	for text := range strings.SplitSeq(list, ",") {
+		if text == "" && len(peers) >= begin {
+			peers = append(peers, address{})
+			continue
+		}
 		peer, err := s.reachable(envPeers, text)
 		if err != nil {
 			return nil, err

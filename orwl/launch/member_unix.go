@@ -22,7 +22,7 @@ type member struct {
 	report   *os.File // what it says comes here; nil over ssh, and if it has nothing to say
 	silence  func()   // is called when it can say no more, unless nil
 	ended    bool
-	in       bool       // the run; false for a process that wants to come back
+	in       bool       // the run; false for a late process that has not come in yet
 	before   *NodeError // how its life before has ended, or nil
 }
 

@@ -24,8 +24,11 @@ type Place struct {
 	Lease time.Duration
 	// How is who said so.
 	How How
-	// Late says that the node was lost, or has left, and comes back to the run of the others: see
-	// orwl.Runtime.Late.
+	// Begin is how many nodes begin the run, those with the lowest numbers. The others are free
+	// numbers, until processes come late. 0 is all.
+	Begin int
+	// Late says that the node comes to a run that goes on: it does not begin, or was lost, or has
+	// left. See orwl.Runtime.Late.
 	Late bool
 	// Report tells the process that started this one where it listens, once, as host:port. It is
 	// nil if no process waits for that: only for node 0, unless nodes are started again.
@@ -36,7 +39,7 @@ type Place struct {
 	// Left is told when the process has left the run; nil if nothing waits for that.
 	Left func()
 	// GoOn tells the process that started this one that the run has begun, and goes on without
-	// nodes that are lost from now on; or that this node has come back to it. Until then the first
+	// nodes that are lost from now on; or that this late node is in it. Until then the first
 	// node that fails ends all. It is nil if Report is.
 	GoOn func() error
 	// Progress tells the process that started this one how far it is, as often as it likes. It is
@@ -90,7 +93,7 @@ func (p Place) String() string {
 		text += ", has a key"
 	}
 	if p.Late {
-		text += ", comes back"
+		text += ", comes late"
 	}
 	return text
 }

@@ -44,6 +44,9 @@ type Run struct {
 	// Patience is after how long Spawn says that the other nodes wait for node 0, which has
 	// not said where it listens: it may be stopped. 30 s by default.
 	Patience time.Duration
+	// Begin is how many nodes begin the run; by default ORWL_BEGIN, or all. Each SIGUSR1 has Spawn
+	// start the process of one number more, which comes late: see [Place.Late].
+	Begin int
 	// Restarts is how many processes, in all, are started in the place of nodes that have failed,
 	// in a run that goes on without them: see [Place.Late]. A run in which all have come back, and
 	// ended well, has ended well. By default it is ORWL_RESTARTS, or none.
@@ -69,6 +72,12 @@ func (r Run) withDefaults() (Run, error) {
 	if r.Restarts == 0 {
 		var err error
 		if r.Restarts, _, err = (surroundings{getenv: os.Getenv}).number(envRestarts, 0, mostRestarts); err != nil {
+			return r, err
+		}
+	}
+	if r.Begin == 0 {
+		var err error
+		if r.Begin, err = (surroundings{getenv: os.Getenv}).begin(r.Nodes); err != nil {
 			return r, err
 		}
 	}
@@ -119,6 +128,9 @@ func (r *Run) validate() error {
 	if r.Restarts < 0 || r.Restarts > mostRestarts {
 		return fmt.Errorf("%w: Run.Restarts is %d: want 0 to %d", ErrOptions, r.Restarts, mostRestarts)
 	}
+	if r.Begin < 1 || r.Begin > r.Nodes {
+		return fmt.Errorf("%w: Run.Begin is %d: want 1 to %d", ErrOptions, r.Begin, r.Nodes)
+	}
 	if r.Patience < 0 {
 		return fmt.Errorf("%w: Run.Patience is %v: want more than 0", ErrOptions, r.Patience)
 	}
@@ -129,11 +141,14 @@ func (r *Run) validate() error {
 type seated struct {
 	node  int
 	root  address
-	peers string // where all nodes are, for one that comes back
+	peers string // where all nodes are, for one that comes late
 }
 
 // reports reports whether a node says where it listens.
-func (r *Run) reports(node int) bool { return r.Nodes > 1 && (node == 0 || r.Restarts > 0) }
+func (r *Run) reports(node int) bool { return r.Nodes > 1 && (node == 0 || r.admits()) }
+
+// admits reports whether nodes may come late.
+func (r *Run) admits() bool { return r.Restarts > 0 || r.Begin < r.Nodes }
 
 // environment is what a node finds in its environment besides what is there.
 func (r *Run) environment(s seated, at descriptors) []string {
@@ -141,6 +156,9 @@ func (r *Run) environment(s seated, at descriptors) []string {
 		envNode+"="+strconv.Itoa(s.node),
 		envNodes+"="+strconv.Itoa(r.Nodes),
 		envLifeline+"="+strconv.Itoa(at.lifeline))
+	if r.Begin < r.Nodes {
+		env = append(env, envBegin+"="+strconv.Itoa(r.Begin))
+	}
 	if r.Progress != nil {
 		env = append(env, envProgress+"="+strconv.Itoa(at.progress))
 	}

@@ -19,8 +19,9 @@ var forwarded = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, sys
 // well, else a [*NodeError] of the first that did not, or ctx's reason. As soon as
 // one node fails, or ctx ends, the others are asked to end, by SIGTERM, and killed after
 // Run.Grace. If node 0 has said that the run goes on ([Place.GoOn]), a node that fails does not
-// end the others: a line on Run.Stderr names it, and Run.Restarts may start it again. SIGINT, SIGTERM, SIGHUP and SIGQUIT meanwhile go to the nodes instead of
-// to this process. If this process dies they do not outlive it: on this machine Linux kills them,
+// end the others: a line on Run.Stderr names it, and Run.Restarts may start it again. SIGINT, SIGTERM,
+// SIGHUP and SIGQUIT meanwhile go to the nodes instead of to this process, and SIGUSR1 starts one node
+// more, if Run.Begin has left any. If this process dies they do not outlive it: on this machine Linux kills them,
 // and elsewhere FromEnvironment has them end by SIGTERM, and be killed 5 s later. They read no
 // input.
 func Spawn(ctx context.Context, r Run) error {
@@ -41,6 +42,9 @@ func Spawn(ctx context.Context, r Run) error {
 			signal.Notify(signals, s)
 		}
 	}
+	if r.Begin < r.Nodes {
+		signal.Notify(signals, syscall.SIGUSR1)
+	}
 	defer signal.Stop(signals)
 
 	c := newCrew(r)
@@ -54,6 +58,10 @@ func Spawn(ctx context.Context, r Run) error {
 		case e := <-c.endings:
 			c.bury(e)
 		case s := <-signals:
+			if s == syscall.SIGUSR1 {
+				c.grow()
+				continue
+			}
 			c.asked = c.asked || s != syscall.SIGQUIT
 			c.signal(s.(syscall.Signal))
 		case <-done:

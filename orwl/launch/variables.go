@@ -17,6 +17,7 @@ const (
 	envKey      = "ORWL_KEY"
 	envKeyFile  = "ORWL_KEY_FILE"
 	envLease    = "ORWL_LEASE"
+	envBegin    = "ORWL_BEGIN"
 	envLate     = "ORWL_LATE"
 	envRestarts = "ORWL_RESTARTS"
 	envSSH      = "ORWL_SSH"
@@ -29,8 +30,8 @@ const (
 // ownVariables are the variables that Spawn does not hand down: they are about the process that
 // spawns, or about an outer run. It does hand down what all nodes have alike.
 var ownVariables = []string{
-	envNode, envNodes, envRoot, envPeers, envListen, envPort, envService, envKey, envKeyFile, envSSH, envJoin, envLate, envRestarts,
-	envLifeline, envReport, envProgress,
+	envNode, envNodes, envRoot, envPeers, envListen, envPort, envService, envKey, envKeyFile, envSSH, envJoin, envBegin, envLate,
+	envRestarts, envLifeline, envReport, envProgress,
 }
 
 // mostNodes is the largest run, mostMet the largest whose nodes find each other.
@@ -73,14 +74,29 @@ func (s surroundings) lease() (time.Duration, error) {
 	return lease, nil
 }
 
-// late is ORWL_LATE: whether a process in this place comes back to its run.
+// begin is ORWL_BEGIN: how many of so many nodes begin.
+func (s surroundings) begin(nodes int) (int, error) {
+	begin, set, err := s.number(envBegin, 1, mostNodes)
+	switch {
+	case err != nil || !set || nodes == 1:
+		return nodes, err
+	case begin > nodes:
+		return 0, mistake(envBegin, "is %d, and there are %d nodes: want 1 to %d", begin, nodes, nodes)
+	}
+	return begin, nil
+}
+
+// late is whether a process in this place comes to a run that goes on: ORWL_LATE says so, or it does
+// not begin.
 func (s surroundings) late(p Place) (bool, error) {
 	is, _, err := s.number(envLate, 0, 1)
 	switch {
-	case is == 0 || err != nil:
+	case err != nil:
 		return false, err
+	case is == 0:
+		return p.Begin > 0 && p.Node >= p.Begin, nil
 	case p.Nodes <= 1 || p.Unmet:
-		return false, mistake(envLate, "is 1, and this is %v: say which node comes back by %s and %s", p, envNode, envNodes)
+		return false, mistake(envLate, "is 1, and this is %v: say which node comes late by %s and %s", p, envNode, envNodes)
 	case p.Node == 0 && p.Peers == nil:
 		return false, mistake(envLate, "is 1, and this is node 0: set %s, since node 0 has to find another node", envPeers)
 	}

@@ -5,6 +5,7 @@ package launch
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"os"
 	"strings"
 	"syscall"
@@ -54,8 +55,8 @@ func TestSpawnAgain(t *testing.T) {
 		t.Error(err)
 	}
 	for _, want := range []string{
-		"[1] place node 1 of 3 (spawned), root at 127.0.0.1:4321, listens on 127.0.0.1:4322, has a key, comes back\n",
-		"[0] place node 0 of 3 (spawned), listens on 127.0.0.1:4321, has a key, comes back\n",
+		"[1] place node 1 of 3 (spawned), root at 127.0.0.1:4321, listens on 127.0.0.1:4322, has a key, comes late\n",
+		"[0] place node 0 of 3 (spawned), listens on 127.0.0.1:4321, has a key, comes late\n",
 	} {
 		if strings.Count(out.String(), want) != 1 {
 			t.Errorf("not once %q:\n%s", want, out.String())
@@ -86,7 +87,7 @@ func TestSpawnAgainTooLate(t *testing.T) {
 			all = pids
 			syscall.Kill(pids[1], syscall.SIGKILL)
 		}}
-		knocks := &onLines{lines: []string{", comes back\n"}, calls: []func(){finish}}
+		knocks := &onLines{lines: []string{", comes late\n"}, calls: []func(){finish}}
 		r.Stderr = told
 		r.Stdout = writer(func(p []byte) (int, error) {
 			kills.Write(p)
@@ -95,6 +96,44 @@ func TestSpawnAgainTooLate(t *testing.T) {
 		if err := Spawn(soon(t), r); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", role, err, want)
 		}
+	}
+}
+
+// TestSpawnMore begins a run of three numbers with two nodes. A signal starts the third, which fails and is
+// started again. There is no fourth.
+func TestSpawnMore(t *testing.T) {
+	defer goleak.VerifyNone(t)
+	grow := func() { syscall.Kill(os.Getpid(), syscall.SIGUSR1) }
+	r := of("phoenix")
+	r.Begin, r.Restarts, r.Grace = 2, 1, time.Hour // nothing need be killed
+	out := &ready{nodes: 2, then: func([]int) { grow() }}
+	told := &onLines{
+		lines: []string{"launch: node 2 has come\n", "launch: node 2 has come back\n", "launch: all 3 nodes have been started\n"},
+	}
+	var third int
+	told.calls = []func(){
+		func() { syscall.Kill(third, syscall.SIGKILL) },
+		grow,
+		func() { syscall.Kill(os.Getpid(), syscall.SIGINT) },
+	}
+	var places bytes.Buffer
+	r.Stdout = writer(func(p []byte) (int, error) {
+		if !bytes.HasPrefix(p, []byte("[2]")) {
+			return out.Write(p)
+		}
+		if _, err := fmt.Sscanf(string(p), "[2] ready %d", &third); err == nil {
+			return len(p), nil
+		}
+		return places.Write(p)
+	})
+	r.Stderr = told
+	if err := Spawn(soon(t), r); err != nil {
+		t.Errorf("%v\n%s", err, told.String())
+	}
+	want := "[2] place node 2 of 3 (spawned), root at 127.0.0.1:4321, listens on 127.0.0.1:0, has a key, comes late\n" +
+		"[2] place node 2 of 3 (spawned), root at 127.0.0.1:4321, listens on 127.0.0.1:4323, has a key, comes late\n"
+	if places.String() != want {
+		t.Errorf("node 2 said\n%s, want\n%s", places.String(), want)
 	}
 }
 
@@ -113,7 +152,7 @@ func TestSpawnAgainOverSSH(t *testing.T) {
 	if err := Spawn(soon(t), r); err != nil {
 		t.Errorf("%v\n%s", err, told.String())
 	}
-	if want := "[2 host2] place node 2 of 3 (ssh), root at host1.example:4321, listens on 0.0.0.0:4323, has a key, comes back\n"; strings.Count(out.String(), want) != 1 {
+	if want := "[2 host2] place node 2 of 3 (ssh), root at host1.example:4321, listens on 0.0.0.0:4323, has a key, comes late\n"; strings.Count(out.String(), want) != 1 {
 		t.Errorf("not once %q:\n%s", want, out.String())
 	}
 }
@@ -121,10 +160,14 @@ func TestSpawnAgainOverSSH(t *testing.T) {
 // What makes no sense for a node that comes back is refused.
 func TestComesBackWhere(t *testing.T) {
 	for _, c := range []struct{ env, want string }{
-		{"ORWL_LATE=1", "launch: environment: ORWL_LATE is 1, and this is node 0 of 1 (alone): say which node comes back by ORWL_NODE and ORWL_NODES"},
+		{"ORWL_LATE=1", "launch: environment: ORWL_LATE is 1, and this is node 0 of 1 (alone): say which node comes late by ORWL_NODE and ORWL_NODES"},
 		{"ORWL_LATE=1 ORWL_NODE=0 ORWL_NODES=2", "launch: environment: ORWL_LATE is 1, and this is node 0: set ORWL_PEERS, since node 0 has to find another node"},
 		{"ORWL_LATE=yes", `launch: environment: ORWL_LATE is "yes": want a number from 0 to 1`},
 		{"ORWL_LATE=1 ORWL_NODE=1 ORWL_NODES=2 ORWL_ROOT=a:1", ""},
+		{"ORWL_BEGIN=1 ORWL_NODE=1 ORWL_NODES=2 ORWL_ROOT=a:1", ""},
+		{"ORWL_BEGIN=2 ORWL_NODE=2 ORWL_PEERS=a:1,b:1,", ""},
+		{"ORWL_BEGIN=2 ORWL_NODE=2 ORWL_PEERS=a:1,,c:1", `launch: environment: ORWL_PEERS is "": no host: want host:port`},
+		{"ORWL_BEGIN=3 ORWL_NODE=1 ORWL_NODES=2 ORWL_ROOT=a:1", "launch: environment: ORWL_BEGIN is 3, and there are 2 nodes: want 1 to 2"},
 	} {
 		env := make(map[string]string)
 		for _, pair := range strings.Fields(c.env) {
