@@ -41,9 +41,10 @@ func (rt *Runtime) finish(ctx context.Context, err error) error {
 	if err != nil {
 		mine = n.failureOf(err).encode()
 	}
+	absent := n.absent()
 	all, gathered := n.Gather(context.WithoutCancel(ctx), "end", mine)
 	if err == nil && gathered == nil {
-		err = rt.outcome(all)
+		err = rt.outcome(all, func(node int) bool { return !absent[node] })
 	} else if err == nil {
 		err = gathered
 	}
@@ -56,11 +57,12 @@ func (rt *Runtime) finish(ctx context.Context, err error) error {
 	return err
 }
 
-// outcome is the failure of the first node that has one.
-func (rt *Runtime) outcome(all [][]byte) error {
+// outcome is the failure of the first node that has one, by what all have said in the end. Those that were
+// there have said something, unless they were lost.
+func (rt *Runtime) outcome(all [][]byte, there func(node int) bool) error {
 	for node, failure := range all {
 		switch {
-		case failure == nil && rt.o.AtLoss == EndRun:
+		case failure == nil && rt.o.AtLoss == EndRun && there(node):
 			return &NodeError{Node: node, Lost: true, Text: "it was lost before the run ended"}
 		case len(failure) == 0:
 			continue

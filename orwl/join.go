@@ -28,9 +28,8 @@ type JoinOptions struct {
 	// lent to it after Lease-Skew. A node of the same launcher that runs is slow, and not
 	// lost. All nodes have the same Lease and Skew.
 	Lease, Skew, Beat time.Duration
-	// Late says that this node was lost, or has left, and comes back to the run of the others,
-	// which goes on: see [Runtime.Late]. It finds them by the addresses of Place. Place.Late, which
-	// is ORWL_LATE, says the same.
+	// Late says that this node comes to the run of the others, which goes on: see [Runtime.Late]. It
+	// finds them by the addresses of Place. Place.Late, which is ORWL_LATE, says the same.
 	Late bool
 	// Patience is for how long the nodes wait for each other in the beginning, 30 s
 	// by default.
@@ -65,7 +64,7 @@ func Join(ctx context.Context, o JoinOptions) (*Nodes, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	n := &Nodes{log: o.Log}
+	n := &Nodes{log: o.Log, door: newDoor()}
 	if o.Place != nil {
 		n.place = *o.Place
 	} else {
@@ -79,7 +78,7 @@ func Join(ctx context.Context, o JoinOptions) (*Nodes, error) {
 	}
 	o.Late = o.Late || n.place.Late
 	if o.Late {
-		n.fate.Return()
+		n.fate.ComeLate()
 	}
 	if n.place.Nodes <= 1 {
 		n.place.Nodes = 1
@@ -110,7 +109,7 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	n.node, err = o.Network.Join(ctx, node.Options{
 		Number: p.Node, Nodes: p.Nodes, Key: p.Key, Listen: p.Listen, Root: p.Root, Peers: p.Peers,
 		Listening: n.listening(o.Log), Lease: o.Lease, Skew: o.Skew, Beat: o.Beat, Patience: o.Patience,
-		Machine: o.Machine, Remote: o.Remote, Late: o.Late, Launched: p.How == launch.Spawned, Log: o.Log,
+		Machine: o.Machine, Remote: o.Remote, Begin: p.Begin, Late: o.Late, Hold: !o.Late, Launched: p.How == launch.Spawned, Log: o.Log,
 	})
 	if err != nil {
 		return err
@@ -128,7 +127,8 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	n.node.OnApart(n.parted)
 	return errors.Join(
 		n.node.Receive(resourceChannel, node.Receiver{Take: n.deliver, TakeLent: n.deliverLent, Swap: n.deliverSwap}),
-		n.node.Receive(runChannel, node.Receiver{Take: n.told}))
+		n.node.Receive(runChannel, node.Receiver{Take: n.told}),
+		n.node.Receive(welcomeChannel, node.Receiver{Take: n.atDoor}))
 }
 
 // listening tells whoever started node 0 where it listens.

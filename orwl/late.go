@@ -8,33 +8,31 @@ import (
 	"slices"
 )
 
-// ErrLate is a node that comes back to a run whose program does not say what it does then, or cannot
-// go on there. The run of the others goes on without it.
-var ErrLate = errors.New("orwl: this node has come back to a run that goes on, and cannot take part: declare what it does by Runtime.Late")
+// ErrLate is a late node whose program does not say what it does then, or cannot take part. The run of the
+// others goes on without it.
+var ErrLate = errors.New("orwl: this node has come to a run that goes on, and cannot take part: declare what it does by Runtime.Late")
 
-// Late declares what this node does if it comes back to a run that goes on without it: see
-// [JoinOptions].Late. Its process has declared the same program again. Its tasks have lost their
-// places in the queues, so Run does not run them. It calls f, which mostly calls [Runtime.Phase], and
-// is over when f returns:
+// Late declares what this node does if it comes to a run that goes on: it was lost, has left, or does not
+// begin ([Runtime.Begin]). Its process has declared the same program. Run runs none of its tasks. It calls f,
+// which mostly calls [Runtime.Phase], and is over when f returns:
 //
 //	rt.Late(func(ctx context.Context) error { return solve(ctx, rt) })
 //
-// The others go on by [GoOn], and learn nothing but that phases may have tasks and resources on this
-// node again. All nodes call the same phases from then on, and all wait for this node there. It knows
-// no phase of before: a phase that is called while tasks of such a phase run is refused on all nodes.
+// The others learn nothing but that phases may have tasks and resources on this node. All nodes call the same
+// phases from then on, and all wait for this node there. Tasks of a phase that do not say [Task.On] go
+// to the nodes that are there. So a program need not know which these are. The node knows no phase of before: a
+// phase that is called while tasks of such a phase run is refused on all nodes.
 //
-// A resource that had its home on this node stays lost, on all nodes. The node has no relaxed access.
-// It does not know which nodes share a machine. Where several do, and there are several machines, all
-// tasks say On, and all resources Home: otherwise each phase is refused with [ErrPhaseDiffers].
-// If f fails, this node leaves the run, and the others go on.
+// A resource that had its home on a lost node stays lost, on all nodes. A late node has no relaxed access. If f
+// fails, it leaves the run, and the others go on.
 func (rt *Runtime) Late(f func(ctx context.Context) error) {
-	rt.declare("what a node does that comes back", func() error {
+	rt.declare("what a late node does", func() error {
 		rt.late = f
 		return nil
 	})
 }
 
-// startLate is the rest of start on a node that has come back. rt.mu is held.
+// startLate is the rest of start on a late node. rt.mu is held.
 func (rt *Runtime) startLate(r *run) error {
 	switch {
 	case rt.late == nil:
@@ -61,11 +59,11 @@ func (rt *Runtime) startLate(r *run) error {
 	rt.meeting.Return()
 	rt.run = r
 	rt.o.Nodes.fate.Join(true)
+	rt.o.Nodes.letIn(rt.grounds)
 	return nil
 }
 
-// liveLate does what the program has declared for a node that has come back. If it fails, this node
-// leaves.
+// liveLate does what the program has declared for a late node. If it fails, this node leaves.
 func (rt *Runtime) liveLate(r *run) error {
 	err := rt.late(r.ctx)
 	if err == nil {

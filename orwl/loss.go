@@ -97,7 +97,7 @@ func (n *Nodes) fail(why error) {
 // ends first. So a task that loses something by it does not count as the cause.
 func (n *Nodes) lost(peer int, why error) {
 	e := &NodeError{Node: peer, Text: why.Error(), Lost: true}
-	if !n.fate.Survives() {
+	if !n.fate.Survives() && !errors.Is(why, node.ErrAbsent) {
 		n.fate.End(e)
 	}
 	n.site.Lost(resource.Node(peer), e)

@@ -25,6 +25,7 @@ type Nodes struct {
 	fate    fate.Fate
 	endings fate.Endings
 	taken   atomic.Bool // by a Runtime
+	door    *door       // for late nodes
 }
 
 // later calls sweep, which sends retained releases that no request has taken along. A node
@@ -40,6 +41,7 @@ const (
 	runChannel      = 2
 	guardChannel    = 3
 	phaseChannel    = 4
+	welcomeChannel  = 5
 )
 
 // Send implements resource.Transport.
@@ -99,6 +101,23 @@ func (n *Nodes) Count() int {
 		return 1
 	}
 	return n.place.Nodes
+}
+
+// Begin is how many of them begin the run.
+func (n *Nodes) Begin() int {
+	if n == nil || n.place.Begin == 0 {
+		return n.Count()
+	}
+	return n.place.Begin
+}
+
+// absent are the nodes that have not been there yet.
+func (n *Nodes) absent() []bool {
+	absent := make([]bool, n.Count())
+	for i := n.Begin(); i < n.Count(); i++ {
+		absent[i] = errors.Is(n.node.Lost(i), node.ErrAbsent)
+	}
+	return absent
 }
 
 // many reports whether there are others.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/orwl/go-orwl/orwl/internal/meeting"
 	"github.com/orwl/go-orwl/orwl/internal/message"
+	"github.com/orwl/go-orwl/orwl/internal/spread"
 	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -29,6 +30,7 @@ type Phase struct {
 	// These belong to the goroutine that has called Phase.
 	wrong    error // what is wrong with the declarations of this node
 	system   liveness.System
+	program  *spread.Program
 	homes    map[string]int // of all resources, the phase's included
 	batches  []batch        // that ran when this node proposed the phase
 	reserved []reservation
@@ -101,6 +103,9 @@ var (
 // nodes on which it has tasks or resources of its own. If one of them is lost while the nodes
 // agree, all others refuse the phase. If it is lost later, it is as for any task. Any node may be
 // lost, node 0, too.
+//
+// Tasks that do not say [Task.On] go to the nodes that have called the phase: a phase needs no node that is
+// lost, and late nodes get tasks of it.
 func (rt *Runtime) Phase(ctx context.Context, declare func(p *Phase)) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

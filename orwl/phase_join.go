@@ -129,7 +129,7 @@ func (p *Phase) finish() error {
 	all, err := rt.meeting.Ends(p.call, mine)
 	p.forgo()
 	if err == nil {
-		err = rt.outcome(all)
+		err = rt.outcome(all, func(node int) bool { return p.call.Among[node] != 0 })
 	}
 	if why := r.why(); why != nil {
 		err = why

@@ -9,6 +9,7 @@ import (
 
 	"github.com/orwl/go-orwl/orwl/internal/meeting"
 	"github.com/orwl/go-orwl/orwl/internal/message"
+	"github.com/orwl/go-orwl/orwl/internal/spread"
 )
 
 // batch is the program itself, which has number 0, or a phase that has joined and not ended.
@@ -36,19 +37,14 @@ func (p *Phase) offer(whole *run) *message.Offer {
 	for _, t := range p.tasks {
 		p.errs = append(p.errs, t.checkBody()...)
 	}
-	program := rt.programOf(p.tasks, rt.homes, p.resources)
-	on, err := program.Divide()
-	if p.wrong = errors.Join(append(p.errs, err)...); p.wrong != nil {
+	if p.wrong = errors.Join(p.errs...); p.wrong != nil {
 		return &message.Offer{Failure: rt.o.Nodes.failureOf(p.wrong).encode()}
 	}
-	for i, t := range p.tasks {
-		t.on = on[i]
+	p.program, p.system = rt.programOf(p.tasks, rt.homes, p.resources), systemOf(p.tasks)
+	o := &message.Offer{Digest: slices.Concat(rt.program, rt.digest(p.system, p.program.On, p.resources, nil)), Knows: rt.meeting.Knows()}
+	if rt.o.Nodes.many() {
+		o.Machine = rt.o.Nodes.node.Machine()
 	}
-	if p.homes = rt.homes; len(p.resources) > 0 {
-		p.homes = program.HomesFor(on)
-	}
-	p.system = systemOf(p.tasks)
-	o := &message.Offer{Digest: slices.Concat(rt.program, rt.digest(p.system, p.tasks, p.resources, p.homes)), Knows: rt.meeting.Knows()}
 	if len(p.tasks) > 0 {
 		o.First = p.tasks[0].name
 	}
@@ -63,6 +59,27 @@ func (p *Phase) offer(whole *run) *message.Offer {
 	return o
 }
 
+// place decides the node of each task, and the home of each resource of the phase, among the nodes that
+// have proposed it. All nodes decide alike, by what all have offered.
+func (p *Phase) place(offers meeting.Offers) error {
+	there, machines := offers.There()
+	p.program.There, p.program.Machines = there, spread.MachinesOf(machines)
+	on, err := p.program.Divide()
+	if err != nil {
+		return err
+	}
+	rt := p.rt
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	for i, t := range p.tasks {
+		t.on = on[i]
+	}
+	if p.homes = rt.homes; len(p.resources) > 0 {
+		p.homes = p.program.HomesFor(on)
+	}
+	return nil
+}
+
 // judge returns why a phase cannot join, or nil, by what all nodes have offered. A node that
 // was lost has offered nil.
 func (p *Phase) judge(offers meeting.Offers, failure *message.Failure) error {
@@ -75,12 +92,17 @@ func (p *Phase) judge(offers meeting.Offers, failure *message.Failure) error {
 	}
 	mine := offers[rt.Node()]
 	for node, o := range offers {
-		switch {
-		case o == nil && p.needs(node):
-			return &NodeError{Node: node, Lost: true, Text: "it was lost, and the phase has tasks or resources there: give them to other nodes"}
-		case o != nil && !bytes.Equal(o.Digest, mine.Digest):
+		if o != nil && !bytes.Equal(o.Digest, mine.Digest) {
 			return fmt.Errorf("%w: node %d has called one that begins with task %q, node %d one that begins with %q",
 				ErrPhaseDiffers, node, o.First, rt.Node(), mine.First)
+		}
+	}
+	if err := p.place(offers); err != nil {
+		return err
+	}
+	for node, o := range offers {
+		if o == nil && p.needs(node) {
+			return &NodeError{Node: node, Lost: true, Text: "it is not there, and the phase has tasks there: give them to other nodes, or to none"}
 		}
 	}
 	if node := offers.Stranger(); node >= 0 {

@@ -60,6 +60,11 @@ func (rt *Runtime) taskPlacement(t *Task) TaskPlacement {
 // are known. The caller holds mu.
 func (rt *Runtime) programOf(tasks []*Task, homes map[string]int, all map[string]*resource.Resource) *spread.Program {
 	p := &spread.Program{Nodes: rt.Nodes(), Machines: rt.grounds.Machines(), Homes: homes, All: slices.Collect(maps.Keys(all))}
+	if begin := rt.Begin(); begin < p.Nodes {
+		for node := range begin {
+			p.There = append(p.There, node)
+		}
+	}
 	number := make(map[*resource.Resource]int)
 	for i, t := range tasks {
 		on := spread.Free

@@ -21,6 +21,9 @@ import (
 // ErrNode is a node that the run does not have.
 var ErrNode = errors.New("orwl: no such node")
 
+// ErrAbsent is something of a run that needs a node which does not begin it: see [Runtime.Begin].
+var ErrAbsent = errors.New("orwl: it needs a node that does not begin the run: leave it to nodes that do, or to a phase")
+
 // ErrNodesTaken is a second runtime on the same nodes.
 var ErrNodesTaken = errors.New("orwl: nodes have a runtime already: make others from new nodes")
 
@@ -57,6 +60,10 @@ func (rt *Runtime) Home(r *resource.Resource, node int) {
 // Nodes are those on which the program runs, and Node is which of them this is.
 func (rt *Runtime) Nodes() int { return rt.o.Nodes.Count() }
 
+// Begin is how many nodes begin the run: all, unless ORWL_BEGIN says less. These have the lowest
+// numbers. The other nodes come late, or never: see [Runtime.Late].
+func (rt *Runtime) Begin() int { return rt.o.Nodes.Begin() }
+
 // Node is which of the nodes this is, from 0.
 func (rt *Runtime) Node() int { return rt.o.Nodes.Number() }
 
@@ -72,10 +79,14 @@ func (t *Task) here() bool { return t.on == t.rt.Node() }
 
 // meetGrounds learns which nodes share a machine and, if relaxed access needs it, what their
 // machines look like.
-func (rt *Runtime) meetGrounds(ctx context.Context) error {
+func (rt *Runtime) meetGrounds(ctx context.Context) (err error) {
 	n := rt.o.Nodes
 	if !n.many() {
 		return nil
+	}
+	if n.fate.Late() {
+		rt.grounds, err = n.ask(ctx)
+		return err
 	}
 	mine := spread.Ground{Machine: n.node.Machine()}
 	if len(rt.relaxed) > 0 {
@@ -91,6 +102,31 @@ func (rt *Runtime) meetGrounds(ctx context.Context) error {
 	return err
 }
 
+// beginners checks that nothing of the program needs a node that does not begin.
+func (rt *Runtime) beginners() error {
+	begin := rt.Begin()
+	var errs []error
+	lacks := func(what string, on int) {
+		if on >= begin {
+			errs = append(errs, fmt.Errorf("%w: %s is on node %d, and nodes 0 to %d begin", ErrAbsent, what, on, begin-1))
+		}
+	}
+	for _, t := range rt.tasks {
+		if t.placed {
+			lacks(fmt.Sprintf("task %q", t.name), t.on)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(rt.homes)) {
+		lacks(fmt.Sprintf("the home of resource %q", name), rt.homes[name])
+	}
+	if begin < rt.Nodes() {
+		for _, name := range slices.Sorted(maps.Keys(rt.relaxed)) {
+			errs = append(errs, fmt.Errorf("%w: relaxed access to resource %q needs all nodes", ErrAbsent, name))
+		}
+	}
+	return errors.Join(errs...)
+}
+
 // spread decides the node of each task and the home of each resource.
 func (rt *Runtime) spread() error {
 	rt.said = rt.homes
@@ -102,6 +138,9 @@ func (rt *Runtime) spread() error {
 	rt.homes = p.HomesFor(on)
 	for i, t := range rt.tasks {
 		t.on = on[i]
+	}
+	if rt.o.Nodes.many() {
+		rt.program = rt.digest(systemOf(rt.tasks), on, rt.resources, rt.homes)
 	}
 	return nil
 }
@@ -124,6 +163,9 @@ func (rt *Runtime) agree(ctx context.Context) error {
 		return err
 	}
 	for n, other := range all {
+		if other == nil && n >= rt.Begin() {
+			continue
+		}
 		if other == nil {
 			return &NodeError{Node: n, Lost: true, Text: "it was lost before the run began"}
 		}
@@ -140,11 +182,11 @@ func (rt *Runtime) agree(ctx context.Context) error {
 
 // digest is a hash of all that nodes must have in common: the tasks, which s describes, where
 // they run, and the resources with their homes.
-func (rt *Runtime) digest(s liveness.System, tasks []*Task, resources map[string]*resource.Resource, homes map[string]int) []byte {
+func (rt *Runtime) digest(s liveness.System, on []int, resources map[string]*resource.Resource, homes map[string]int) []byte {
 	h := sha256.New()
 	fmt.Fprintln(h, s)
-	for i, t := range tasks {
-		fmt.Fprintln(h, i, t.on)
+	for i, node := range on {
+		fmt.Fprintln(h, i, node)
 	}
 	for _, name := range slices.Sorted(maps.Keys(resources)) {
 		r := resources[name]

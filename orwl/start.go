@@ -31,10 +31,11 @@ func (rt *Runtime) start(r *run) error {
 	if err := s.Check(); err != nil {
 		return err
 	}
-	if n := rt.o.Nodes; !n.many() || !n.fate.Late() { // they have met
-		if err := rt.meetGrounds(r.ctx); err != nil {
-			return err
-		}
+	if err := rt.beginners(); err != nil {
+		return err
+	}
+	if err := rt.meetGrounds(r.ctx); err != nil {
+		return err
 	}
 	if err := rt.spread(); err != nil {
 		return err
@@ -46,7 +47,6 @@ func (rt *Runtime) start(r *run) error {
 		return err
 	}
 	if rt.o.Nodes.many() {
-		rt.program = rt.digest(s, rt.tasks, rt.resources, rt.homes)
 		if rt.o.Nodes.fate.Late() {
 			return rt.startLate(r)
 		}
@@ -73,6 +73,7 @@ func (rt *Runtime) start(r *run) error {
 		t.run = r
 	}
 	rt.run = r
+	rt.o.Nodes.letIn(rt.grounds)
 	return nil
 }
 

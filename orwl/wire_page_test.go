@@ -50,7 +50,7 @@ var wireLists = []struct{ dir, of, from, to string }{
 var wireNumbers = []struct{ says, dir, name string }{
 	{"with version N.", "net/wire", "Version"},
 	{"Each has `version` (N)", "net/p2p/internal/control", "Version"},
-	{"2 and 4 have\nversion N.", "orwl/internal/message", "Version"},
+	{"2, 4 and 5 have\nversion N.", "orwl/internal/message", "Version"},
 	{"length of the array, 4 to N |", "net/wire", "MaxHeader"},
 	{"| header of a frame | N |", "net/wire", "MaxHeader"},
 	{"| bulk of a frame | N |", "net/wire", "MaxBulk"},
@@ -87,6 +87,7 @@ var wireMaps = []struct{ dir, of, from, to string }{
 	{"net/p2p/internal/control", "Mapped", "| `mapped` |", "|"},
 	{"orwl/internal/message", "failure", "failure of a node, a map:", "|"},
 	{"orwl/internal/message", "News", "news of a phase, a map:", "|"},
+	{"orwl/internal/message", "Welcome", "a welcome of a late node, a map:", "|"},
 }
 
 var (

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/apps/dht/table"
+	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/nodes"
 )
@@ -17,6 +18,9 @@ const parting = time.Second
 // open makes the table, with the other nodes if there are any, and tells how to leave
 // it.
 func (s *serving) open(ctx context.Context) (_ *table.Strings, _ *orwl.Nodes, leave func() error, err error) {
+	if s.place.Begin > 0 {
+		return nil, nil, nil, command.Misusef("ORWL_BEGIN is %d, and the table needs all its %d nodes from the beginning: unset it", s.place.Begin, s.place.Nodes)
+	}
 	run, err := orwl.Join(ctx, orwl.JoinOptions{
 		Place: &s.place, Log: quieter(s.log), Network: nodes.Network{Registerer: s.display.Registerer()},
 	})

@@ -29,6 +29,8 @@ type Options struct {
 	// Begin is how many nodes begin, and Late says that this one comes to a run that goes on.
 	Begin int
 	Late  bool
+	// Hold has late nodes wait until Node.LetIn.
+	Hold bool
 
 	Lease, Skew, Beat time.Duration
 	// Patience is how long Join waits for the other nodes.

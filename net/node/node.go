@@ -46,9 +46,10 @@ type Node interface {
 	OnApart(f func(why error))
 	// Where is the address at which a node listens, as this one reaches it.
 	Where(number int) string
-	// OnLate has f called for each node that comes back as another life, and the epoch in which it
-	// does.
+	// OnLate has f called for each node that comes late, and the epoch in which it does.
 	OnLate(f func(peer int, since uint64))
+	// LetIn lets late nodes in, which wait for that if Options.Hold says so.
+	LetIn()
 	// Incarnation is which life of the node this is, and Since the epoch in which it came in.
 	Incarnation() uint64
 	Since() uint64

@@ -13,8 +13,8 @@ import (
 	"github.com/orwl/go-orwl/net/wire"
 )
 
-// A node that was lost, or has left, comes back as another life. Its process knocks at members until
-// an epoch has it. Each member then knows it as another peer:
+// A node that was lost, or has left, comes back as another life. One whose number was free comes as its
+// first. The process knocks at members until an epoch has it. Each member then knows it as another peer:
 //
 //	new life ──hello──▶ member        by a stream for that, /orwl/knock/1
 //	                    the members decide on an epoch with it
@@ -56,6 +56,9 @@ func (n *Node) OnLate(f func(peer int, since uint64)) {
 	defer n.mu.Unlock()
 	n.lateSeen = append(n.lateSeen, f)
 }
+
+// LetIn lets late nodes in that ask this one: see Options.Hold.
+func (n *Node) LetIn() { n.holds.Store(false) }
 
 // Since is the epoch in which this life of the node came in: 1 for the nodes of the beginning.
 func (n *Node) Since() uint64 {
@@ -181,7 +184,7 @@ func (n *Node) knocked(conn *transport.Conn, number int) {
 // admits waits until a new life is in, and returns why it is not, yet.
 func (n *Node) admits(p *peer, hello *wire.Hello, address string) (reason string) {
 	switch {
-	case !n.complete():
+	case !n.complete() || n.holds.Load():
 		return "the run has not begun"
 	case hello.Incarnation < p.life():
 		return "a later life of it was there"
@@ -271,7 +274,11 @@ func (n *Node) install(p, before *peer) (e membership.Epoch, is bool) {
 	}
 	n.past = append(n.past, before)
 	n.peers[i].Store(p)
-	n.log.Info("node is back", "peer", i, "address", p.address, "epoch", e.Number)
+	news := "node is back"
+	if before.life() == 0 {
+		news = "node has come"
+	}
+	n.log.Info(news, "peer", i, "address", p.address, "epoch", e.Number)
 	waiting := n.waiting[i]
 	delete(n.waiting, i)
 	for _, w := range waiting {

@@ -65,7 +65,8 @@ type Node struct {
 	gatherings map[gathering.Key]*offered // that this node waits for
 
 	// Of nodes that come back.
-	entry    sync.Mutex // held from the first epoch's message until it has begun
+	holds    atomic.Bool // LetIn was not called yet
+	entry    sync.Mutex  // held from the first epoch's message until it has begun
 	lateSeen []func(peer int, since uint64)
 	past     []*peer             // of lives before
 	waiting  map[int][][2][]byte // what is said to a life whose peer is not there yet
@@ -115,6 +116,7 @@ func newNode(ctx context.Context, o Options) (*Node, error) {
 		return nil, errors.Join(err, n.host.Close())
 	}
 	n.announced = n.address
+	n.holds.Store(o.Hold)
 	n.ctx, n.cancel = context.WithCancel(context.Background())
 	n.heart = newHeart(n)
 	n.memory = loan.NewMemory(n.openArena)

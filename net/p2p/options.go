@@ -52,6 +52,9 @@ type Options struct {
 	// Peers give. Join returns when all members have agreed on it, or after JoinTimeout.
 	Late bool
 
+	// Hold has late nodes wait until LetIn is called here, or on another node that they ask.
+	Hold bool
+
 	// Lease is for how long a node is believed to live after it was heard, Skew by
 	// how much a clock may be wrong over that time, and Beat how often nodes speak. By
 	// default that is 1.5 s, a sixth of the lease but at most 250 ms, and half of the skew.

@@ -35,7 +35,7 @@ func (w Network) Join(ctx context.Context, o node.Options) (node.Node, error) {
 	n, err := p2p.Join(ctx, p2p.Options{
 		Number: o.Number, Nodes: o.Nodes, Key: o.Key, Listen: o.Listen, Root: o.Root, Peers: o.Peers,
 		Listening: o.Listening, Lease: o.Lease, Skew: o.Skew, Beat: o.Beat, JoinTimeout: o.Patience,
-		Machine: o.Machine, Remote: o.Remote, Begin: o.Begin, Late: o.Late, Launched: o.Launched, Log: o.Log,
+		Machine: o.Machine, Remote: o.Remote, Begin: o.Begin, Late: o.Late, Hold: o.Hold, Launched: o.Launched, Log: o.Log,
 		Carrier: w.Carrier, Host: w.Host, Registerer: w.Registerer,
 	})
 	if err != nil {

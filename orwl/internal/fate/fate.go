@@ -13,22 +13,22 @@ type Fate struct {
 	ended error       // why it has ended, or ends when it begins
 	goOn  bool        // without nodes that are lost
 	apart error       // why this node must not, or nil
-	back  bool        // it has come back to a run that goes on
-	alone bool        // it has come back, and takes no part
+	late  bool        // it has come to a run that goes on
+	alone bool        // it has, and takes no part
 }
 
-// Return says that this node has come back to a run that goes on. It takes no part yet.
-func (f *Fate) Return() {
+// ComeLate says that this node has come to a run that goes on. It takes no part yet.
+func (f *Fate) ComeLate() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.back, f.alone = true, true
+	f.late, f.alone = true, true
 }
 
-// Late reports whether this node has come back to a run that goes on.
+// Late reports whether this node has come to a run that goes on.
 func (f *Fate) Late() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.back
+	return f.late
 }
 
 // Begin has end called when another node's failure ends the run. goOn: the run goes on without
@@ -82,10 +82,10 @@ func (f *Fate) Why() error {
 func (f *Fate) Survives() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.goOn || f.back
+	return f.goOn || f.late
 }
 
-// Alone reports whether this node has come back, and takes no part in the run: the others need not
+// Alone reports whether this node has come late, and takes no part in the run: the others need not
 // wait for it, nor know why it fails.
 func (f *Fate) Alone() bool {
 	f.mu.Lock()

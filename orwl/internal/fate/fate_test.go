@@ -56,7 +56,7 @@ func TestReturn(t *testing.T) {
 	if f.Late() || f.Alone() || f.Survives() {
 		t.Error("it has not come back")
 	}
-	if f.Return(); !f.Late() || !f.Alone() || !f.Survives() {
+	if f.ComeLate(); !f.Late() || !f.Alone() || !f.Survives() {
 		t.Error("it has come back")
 	}
 	if f.Join(true); !f.Late() || f.Alone() {

@@ -21,6 +21,18 @@ func ParseOffers(blobs [][]byte) (all Offers, failure *message.Failure, err erro
 	return all, failure, err
 }
 
+// There are the nodes that have proposed the phase, and the names of the machines of all nodes: "" for a node
+// that has not, or shares no memory.
+func (all Offers) There() (there []int, machines []string) {
+	machines = make([]string, len(all))
+	for node, o := range all {
+		if o != nil {
+			there, machines[node] = append(there, node), o.Machine
+		}
+	}
+	return there, machines
+}
+
 // Waited reports whether a task has called the phase with its own context.
 func (all Offers) Waited() bool {
 	return slices.ContainsFunc(all, func(o *message.Offer) bool { return o != nil && o.Waited })

@@ -9,7 +9,7 @@ import (
 
 // Version is the version of what runtimes say to each other. It changes with the meaning of any
 // message.
-const Version = 1
+const Version = 2
 
 // Program is the program that a node has declared.
 type Program struct {
@@ -36,6 +36,32 @@ func (p Program) Differs(said []byte) (why string, err error) {
 		return "has declared another program", nil
 	}
 	return "", nil
+}
+
+// Welcome tells a late node what it has missed: which nodes of the beginning share a machine.
+type Welcome struct {
+	Version  uint64   `msgpack:"version"`
+	Machines []string `msgpack:"machines"` // by node; empty if it shares none
+}
+
+// Encode is the welcome as a late node is told it.
+func (w Welcome) Encode() []byte {
+	w.Version = Version
+	return pack.Encode(&w)
+}
+
+// ParseWelcome reads a welcome, in a run of so many nodes.
+func ParseWelcome(b []byte, nodes int) (w Welcome, err error) {
+	if err = pack.Decode(b, &w); err == nil {
+		_, err = check(w.Version, nil, nodes)
+	}
+	if err == nil && len(w.Machines) != nodes {
+		err = fmt.Errorf("machines of %d nodes, want %d", len(w.Machines), nodes)
+	}
+	if err != nil {
+		return Welcome{}, fmt.Errorf("orwl: welcome of a late node: %w", err)
+	}
+	return w, nil
 }
 
 // Failure says why a run or a phase has failed on a node, or that the node is lost.

@@ -74,6 +74,35 @@ func FuzzFailure(f *testing.F) {
 	})
 }
 
+// A welcome is read as it was sent, for as many nodes.
+func TestWelcome(t *testing.T) {
+	w := Welcome{Machines: []string{"a", "", "b"}}
+	got, err := ParseWelcome(w.Encode(), 3)
+	if err != nil || !slices.Equal(got.Machines, w.Machines) {
+		t.Errorf("%v, %v, want %v", got, err, w)
+	}
+	other := Welcome{Version: Version + 1, Machines: w.Machines}
+	for what, b := range map[string][]byte{"another version": pack.Encode(&other), "more nodes": Welcome{Machines: make([]string, 4)}.Encode(), "nothing": nil} {
+		if _, err := ParseWelcome(b, 3); err == nil {
+			t.Errorf("%s is read", what)
+		}
+	}
+}
+
+// FuzzWelcome reads anything as a welcome. One that was read is the same when it is written and read again.
+func FuzzWelcome(f *testing.F) {
+	f.Add(Welcome{Machines: []string{"a", "b"}}.Encode())
+	f.Fuzz(func(t *testing.T, b []byte) {
+		w, err := ParseWelcome(b, 2)
+		if err != nil {
+			return
+		}
+		if again, err := ParseWelcome(w.Encode(), 2); err != nil || !slices.Equal(again.Machines, w.Machines) {
+			t.Errorf("%v is read as %v, %v", w, again, err)
+		}
+	})
+}
+
 // FuzzDeclared reads anything as a program.
 func FuzzDeclared(f *testing.F) {
 	mine := Program{Version, []byte{1, 2}}
@@ -131,7 +160,7 @@ func TestOffersAndVotes(t *testing.T) {
 	why := &Failure{Node: 2, Text: "no body", Lost: true}
 	runs := NewRunning(5, 10)
 	runs.Add(9)
-	offer := Offer{Failure: why.Encode(), Digest: []byte{1}, First: "x", Waited: true, Runs: []Running{runs}, Knows: 4}
+	offer := Offer{Failure: why.Encode(), Digest: []byte{1}, First: "x", Waited: true, Runs: []Running{runs}, Knows: 4, Machine: "m"}
 	o, failure, err := ParseOffer(offer.Encode(), 3)
 	if offer.Version = Version; err != nil || !reflect.DeepEqual(*o, offer) || *failure != *why {
 		t.Errorf("an offer: %+v, %v, %v", o, failure, err)

@@ -65,7 +65,8 @@ type Offer struct {
 	First   string    `msgpack:"first"`  // its first task
 	Waited  bool      `msgpack:"waited"` // a task has called Phase with its context
 	Runs    []Running `msgpack:"runs"`
-	Knows   uint64    `msgpack:"knows"` // the first phase that it can know: it may have come back
+	Knows   uint64    `msgpack:"knows"`   // the first phase that it can know: it may be late
+	Machine string    `msgpack:"machine"` // of the node; empty if it shares none
 }
 
 // Running are the tasks of a batch that run on a node. A batch is the program, which has the
