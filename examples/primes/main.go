@@ -39,14 +39,13 @@ const (
 type board struct {
 	*resource.Resource
 	rt   *orwl.Runtime
-	away map[int]bool // the nodes that are lost, as far as this one knows
-	left []int        // the batches that nobody has counted
+	left []int // the batches that nobody has counted
 }
 
 func primes(ctx context.Context, rt *orwl.Runtime) error {
-	b := &board{Resource: rt.Resource("board", 8*((*below+size-1)/size)), rt: rt, away: make(map[int]bool)}
+	b := &board{Resource: rt.Resource("board", 8*((*below+size-1)/size)), rt: rt}
 	rt.Home(b.Resource, 0)
-	for node := range rt.Nodes() {
+	for node := range rt.Begin() {
 		rt.Task(fmt.Sprint("caller ", node)).On(node).Do(func(t *orwl.Task) error { return b.fill(t.Context()) })
 	}
 	rt.Late(b.fill)
@@ -65,8 +64,7 @@ func primes(ctx context.Context, rt *orwl.Runtime) error {
 	return nil
 }
 
-// fill calls phases until all batches are counted. All nodes that are there call the same ones. They
-// learn from the errors, which all get alike, who is there.
+// fill calls phases until all batches are counted. All nodes that are there call the same ones.
 func (b *board) fill(ctx context.Context) error {
 	for {
 		counts, err := orwl.Values[uint64](ctx, b.Resource)
@@ -76,11 +74,9 @@ func (b *board) fill(ctx context.Context) error {
 		err = b.rt.Phase(ctx, b.phase)
 		var lost *orwl.NodeError
 		switch {
-		case errors.Is(err, orwl.ErrPhaseDiffers): // a node is back, and knows of no loss
-			clear(b.away)
-		case errors.As(err, &lost) && lost.Lost:
-			b.away[lost.Node] = true
-		case errors.Is(err, orwl.ErrNotRunning): // the others are done, and this node has come back too late
+		case errors.As(err, &lost) && lost.Lost: // it was there when the phase began
+		case errors.Is(err, orwl.ErrPhaseDiffers): // a late node has seen the board before the others had changed it
+		case errors.Is(err, orwl.ErrNotRunning): // the others are done, and this node has come too late
 			return nil
 		case err != nil:
 			return err
@@ -88,26 +84,22 @@ func (b *board) fill(ctx context.Context) error {
 	}
 }
 
-// phase has a task on each node that is there. It counts some of the batches that are left.
+// phase has a task for each node that there may be. Each counts some of the batches that are left. The tasks
+// go to the nodes that are there.
 func (b *board) phase(p *orwl.Phase) {
-	var there []int
-	for node := range b.rt.Nodes() {
-		if !b.away[node] {
-			there = append(there, node)
-		}
-	}
-	for i, node := range there {
-		t := p.Task(fmt.Sprint("node ", node)).On(node)
+	n := b.rt.Nodes()
+	for i := range n {
+		t := p.Task(fmt.Sprint("counter ", i))
 		board := t.Write(b.Resource)
 		t.Do(func(t *orwl.Task) error {
-			found := count(b.left, i, len(there))
+			found := count(b.left, i, n)
 			for range t.Rounds(1) {
 				for batch, primes := range found {
 					orwl.Write[uint64](board)[batch] = primes + 1
 				}
 			}
 			if len(found) > 0 {
-				fmt.Printf("node %d, process %d: %d batches\n", node, os.Getpid(), len(found))
+				fmt.Printf("node %d, process %d: %d batches\n", b.rt.Node(), os.Getpid(), len(found))
 			}
 			return nil
 		})
