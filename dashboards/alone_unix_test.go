@@ -41,8 +41,8 @@ func well(t *testing.T) *scene {
 	return &scene{job: promserver.Job{Name: "orwl-well", Targets: []string{n.address}}}
 }
 
-// stalls is a run of ten tasks in which one never releases what the others want. That one counts as
-// computing. Of ten processors, nine then have nothing to do.
+// stalls is a run of ten tasks. One never releases what the others want, and counts as computing. So
+// nine of ten processors have nothing to do.
 func stalls(t *testing.T) *scene {
 	processors := runtime.GOMAXPROCS(10)
 	t.Cleanup(func() { runtime.GOMAXPROCS(processors) })

@@ -16,7 +16,7 @@ import (
 )
 
 // TestContainer runs the command of each manifest as the image has it: the program alone in an
-// empty root, by a user who is not root. Its probes answer, and it ends when it is asked to.
+// empty root, by another user than root. Its probes answer, and it ends when it is asked to.
 func TestContainer(t *testing.T) {
 	need(t)
 	if os.Getuid() != 0 {

@@ -54,7 +54,7 @@ func TestCommandLines(t *testing.T) {
 	}
 }
 
-// What systemd itself says of the unit.
+// systemd itself checks the unit.
 func TestUnit(t *testing.T) {
 	tool, err := exec.LookPath("systemd-analyze")
 	if err != nil {

@@ -22,8 +22,8 @@ func (o *others) define(f *flag.FlagSet) {
 	f.StringVar(&o.list, "peers", "", "play locks that are not ours, too: `NAME,...` of go, pthread, pthread-shm, ck, ck-shm, openmpi, mpich, mpi (both), or all")
 }
 
-// cases opens the families, and returns what they play of the plan. What is not installed is
-// skipped.
+// cases opens the families, and returns what they play of the plan. It skips families that are not
+// installed.
 func (o *others) cases(ctx context.Context, plan lab.Plan) (cases []lab.Case, skipped []string, err error) {
 	families, err := peers.Match(o.list)
 	if err != nil {

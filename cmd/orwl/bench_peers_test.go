@@ -11,7 +11,7 @@ import (
 	"github.com/orwl/go-orwl/locks/lab/report"
 )
 
-// TestBenchPeers has our lock and those of others in one report.
+// TestBenchPeers has our lock and a lock of Go in one report.
 func TestBenchPeers(t *testing.T) {
 	var out, complaints bytes.Buffer
 	args := strings.Fields("bench -lock mcs -bench ecsb -ranks 2 -turns 50 -repeats 1 -uncounted -json -peers go,pthread")

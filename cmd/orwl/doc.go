@@ -16,8 +16,9 @@
 //	orwl model      measure what this machine's operations cost, or validate predictions
 //	orwl taskbench  run Task Bench's task graphs, and find the smallest task that pays
 //
-// Each has -h. orwl version, orwl completion and orwl man are for its users' shells. It exits
-// with 0 when all is well, 130 when it was interrupted, 1 when what it looked at is
-// not, and 2 when it was not asked properly; orwl run with the code of the first node
-// that failed, and orwl lock with that of its command.
+// Each has -h. orwl version, orwl completion and orwl man are for its users' shells.
+//
+// The exit code is 0 when all is well, 1 when something failed or is wrong, 2 when the command line
+// makes no sense, and 130 after Ctrl-C. orwl run ends with the code of the first node that failed,
+// orwl lock with the code of its command.
 package main

@@ -14,7 +14,7 @@ var simGroups = []command.Group{
 	{Title: "output", Flags: "json csv"},
 }
 
-// playGroups are those of planFlags, with what else a command has on where it plays, and what.
+// playGroups are the groups of planFlags. A command adds its own flags about where it plays, and what.
 func playGroups(where, what string) []command.Group {
 	return []command.Group{
 		{Title: "what to play", Flags: "bench lock " + what},
@@ -34,7 +34,7 @@ var taskBenchGroups = []command.Group{
 	{Title: "output", Flags: "v vv skip-graph-validation"},
 }
 
-// tuneGroups are those of orwl tune.
+// tuneGroups are the groups of orwl tune.
 func tuneGroups() []command.Group {
 	all := playGroups("window", "")
 	all[len(all)-1].Flags = "json csv"

@@ -188,7 +188,7 @@ func TestLockOrder(t *testing.T) {
 		t.Errorf("orwl holders shows\n%s%v", shown, err)
 	}
 	first.in.Close()
-	if code, said := first.ends(t); code != 1 { // that of read
+	if code, said := first.ends(t); code != 1 { // read fails at the end of its input
 		t.Errorf("exit code %d, want that of the command: %s", code, said)
 	}
 	for _, c := range others {

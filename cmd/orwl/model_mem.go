@@ -21,7 +21,7 @@ func measureGoroutines(tree *topology.Tree) (model.Model, error) {
 	return machine, err
 }
 
-// onGoroutines lets each rank be a goroutine. The result is that of rank 0.
+// onGoroutines lets each rank be a goroutine. It returns the result of rank 0.
 func onGoroutines[R any](tree *topology.Tree, part func(rma.Fabric, *model.Meter, rma.Rank) (R, error)) (result R, err error) {
 	fabric, err := mem.New(mem.Options{Topology: tree})
 	if err != nil {

@@ -66,7 +66,7 @@ func runTune(f *flag.FlagSet, args []string, out io.Writer) error {
 	return t.run(ctx, plan, asItIs, out)
 }
 
-// define defines the flags: those of orwl bench, for one window, and those of the search.
+// define defines the flags of orwl bench, for one window, and the flags of the search.
 func (t *tuning) define(f *flag.FlagSet) {
 	t.planFlags.define(f, arena.Mem)
 	brief(f, map[string]string{"lock": "all", "bench": "ecsb", "ranks": "8", "machine": here})
@@ -215,7 +215,7 @@ func (t *tuning) compare(ctx context.Context, plan lab.Plan, asItIs tune.Candida
 			return fmt.Sprintf("verifying on %s, round %d of %d: %s", plan.Windows[0], round+1, plan.Repeats, c.Lock.Name)
 		})
 		length := plan.Length
-		length.Repeats, length.Seed = 1, length.Seed+1+uint64(round) // other numbers than those of the search
+		length.Repeats, length.Seed = 1, length.Seed+1+uint64(round) // the search has drawn other numbers
 		if plan.Windows[0] == arena.Sim {
 			length.Time, length.Turns = t.virtualTime(), 0
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/orwl/go-orwl/locks/lab/tune"
 )
 
-// tuned is a candidate of orwl tune. What was not played is null, or empty in CSV.
+// tuned is a candidate of orwl tune. A figure that was not played is null, or empty in CSV.
 type tuned struct {
 	Lock      string        `json:"lock"`
 	Options   string        `json:"options"` // as Go has them

@@ -76,8 +76,8 @@ exit codes: 0 done, 1 failed, 2 not asked properly, 130 interrupted, 143 termina
 	}
 }
 
-// A command that does not look at what its prints return fails on a full disk, too. What it passes
-// on to a process is the output itself.
+// A command that does not look at what its prints return fails on a full disk, too. A process that
+// it starts gets the output itself.
 func TestFullDisk(t *testing.T) {
 	var said strings.Builder
 	if code := tool.Execute([]string{"greet"}, noRoom{}, &said); code != Failed || said.String() != "tool greet: no room\n" {

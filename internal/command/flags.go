@@ -111,7 +111,7 @@ func flat(groups []titled) (all []listed) {
 	return all
 }
 
-// Lint is what is wrong with the program's help, and with its flags beside those of other
+// Lint is what is wrong with the program's help, and with its flags beside the flags of other
 // programs. page is the page of all of them: see Page.
 func (p Program) Lint(page string) (complaints []string) {
 	say := func(format string, args ...any) { complaints = append(complaints, fmt.Sprintf(format, args...)) }

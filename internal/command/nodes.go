@@ -19,7 +19,7 @@ func (n *Nodes) Define(f *flag.FlagSet, most, mostJoin int, nodes string) {
 	f.Var(Count(&n.Join, mostJoin), "join", Usage("join", ""))
 }
 
-// Hosts are those of -ssh, or nil.
+// Hosts are the hosts of -ssh, or nil.
 func (n *Nodes) Hosts() []string {
 	hosts, _ := launch.ParseHosts(n.SSH) // was read before, or is empty
 	return hosts

@@ -1,7 +1,7 @@
 package command
 
 // shared are the flags that several commands have, with their help.
-// A name has one meaning, and its value one form. What a command adds stands before or behind.
+// A name has one meaning, and its value one form. A command may add text before or behind.
 var shared = map[string]string{
 	// where, and with which other processes
 	"nodes":   "`N` nodes",

@@ -4,8 +4,8 @@
 //	place, err := launch.FromEnvironment()   // node 2 of 4 (slurm), root at node01:7733
 //
 // A program is started in the same way everywhere, and its place comes from the environment:
-// from the variables below, from those of Slurm, Open MPI, MPICH and PMIx, or from the name of
-// a pod in Kubernetes. The package links nothing of MPI, and asks a launcher only for its
+// from the variables below, from the variables of Slurm, Open MPI, MPICH and PMIx, or from the name
+// of a pod in Kubernetes. The package links nothing of MPI, and asks a launcher only for its
 // variables. Where none are set, the program is alone.
 //
 //	ORWL_NODE      the number of this node, 0 to ORWL_NODES-1

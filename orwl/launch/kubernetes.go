@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// kubernetes reads the name of a pod, if ORWL_SERVICE says that pods are nodes. The pods of an
-// Indexed Job and those of a StatefulSet are both called NAME-0, NAME-1 and so on, and a
-// headless Service turns these names into names of hosts. If the pods of an Indexed Job do not
+// kubernetes reads the name of a pod, if ORWL_SERVICE says that pods are nodes. An Indexed
+// Job and a StatefulSet both call their pods NAME-0, NAME-1 and so on, and a headless Service
+// turns these names into names of hosts. If the pods of an Indexed Job do not
 // need each other, they have no ORWL_SERVICE, and each is alone.
 func (s surroundings) kubernetes() (*seat, error) {
 	service := s.getenv(envService)

@@ -157,7 +157,7 @@ func TestSpawnAgainOverSSH(t *testing.T) {
 	}
 }
 
-// What makes no sense for a node that comes back is refused.
+// A node that comes back refuses variables that make no sense for it.
 func TestComesBackWhere(t *testing.T) {
 	for _, c := range []struct{ env, want string }{
 		{"ORWL_LATE=1", "launch: environment: ORWL_LATE is 1, and this is node 0 of 1 (alone): say which node comes late by ORWL_NODE and ORWL_NODES"},

@@ -24,8 +24,8 @@ type Run struct {
 	// what it is called with.
 	Program string
 	Args    []string
-	// Env is added to this process's environment, as NAME=VALUE, or over ssh to what the host
-	// gives, and nobody sees it on the way. The nodes do not get the variables of an outer run,
+	// Env is added to this process's environment, as NAME=VALUE. Over ssh it is added to the
+	// host's environment, and travels encrypted. The nodes do not get the variables of an outer run,
 	// such as ORWL_NODE.
 	Env []string
 	// Stdout and Stderr get the nodes' output, line by line, each line behind the number of its
@@ -195,7 +195,7 @@ func isOwn(name string) bool {
 	return false
 }
 
-// descriptors are those of a node by which it and its launcher know of each other.
+// descriptors are the files by which a node and its launcher know of each other.
 type descriptors struct{ lifeline, report, progress int }
 
 // They are pipes behind the standard ones, or over ssh two of these.

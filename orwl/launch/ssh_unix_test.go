@@ -80,7 +80,7 @@ func TestSpawnOverSSH(t *testing.T) {
 	}
 }
 
-// What can go wrong with one host ends the others, and its name is in the error.
+// When one host fails, the others end, and the error has its name.
 func TestSpawnOverSSHFails(t *testing.T) {
 	defer goleak.VerifyNone(t)
 	fakeSSH(t)

@@ -12,8 +12,8 @@ import (
 )
 
 // BenchmarkHandover passes one lock between sessions, all on one machine, over TCP with TLS. A
-// hand-over needs a way to the server and a way back: it is to be compared with pingpong, which
-// is 32 bytes there and back on the same streams without us.
+// hand-over needs a way to the server and a way back. Compare it with pingpong, which sends 32
+// bytes there and back on the same streams without us.
 func BenchmarkHandover(b *testing.B) {
 	b.Run("pingpong", pingPong)
 	for _, sessions := range []int{1, 2, 16} {

@@ -182,7 +182,7 @@ func (r *road) cut() {
 	r.conns = nil
 }
 
-// block holds all bytes until open, also those of new connections.
+// block holds all bytes until open, also the bytes of new connections.
 func (r *road) block() {
 	r.mu.Lock()
 	defer r.mu.Unlock()

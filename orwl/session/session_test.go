@@ -270,8 +270,8 @@ func TestReconnect(t *testing.T) {
 	}
 }
 
-// TestLease blocks a session's way for longer than its lease. It lets go, and the next one has
-// the lock afterwards. What the first one says comes too late.
+// TestLease blocks a session's way for longer than its lease. The session lets go, and the next one
+// has the lock afterwards. Messages of the first one come too late.
 func TestLease(t *testing.T) {
 	t.Parallel()
 	server := serve(t, func(o *ServerOptions) { o.Lease = hurried })
@@ -346,7 +346,7 @@ func TestQuarantine(t *testing.T) {
 	}
 }
 
-// TestLookup serves resources that are there, such as those of a run.
+// TestLookup serves resources that are there already, as a run has them.
 func TestLookup(t *testing.T) {
 	r, err := resource.New("grid", 16)
 	if err != nil {
@@ -396,7 +396,7 @@ func TestLookup(t *testing.T) {
 	}
 }
 
-// TestStrangers have another key, or find nobody.
+// TestStrangers have another key, or find no server.
 func TestStrangers(t *testing.T) {
 	server := serve(t, nil)
 	if _, err := Dial(soon(t), Options{Addresses: []string{server.Address()}, Key: []byte("the key of another run")}); !errors.Is(err, p2p.ErrStranger) {
@@ -474,7 +474,7 @@ func TestSeenFrom(t *testing.T) {
 }
 
 // TestFind finds a server by a user's discovery on a user's host. A second server with the key is
-// told of the first, and a session that finds nobody says so.
+// told of the first, and a session that finds no server says so.
 func TestFind(t *testing.T) {
 	t.Parallel()
 	board := new(p2ptest.Board)

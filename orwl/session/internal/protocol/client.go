@@ -95,8 +95,8 @@ func (c *Client) Leave() {
 	}
 }
 
-// Take takes a message of the home. An error says that no home says this. What comes after the
-// lease is over does not count: the next request may have been granted.
+// Take takes a message of the home. An error says that no home sends this. A message that
+// comes after the lease does not count: the home may have granted the next request.
 func (c *Client) Take(now int64, m Message) error {
 	if c.expired(now) {
 		return nil

@@ -20,7 +20,7 @@ import (
 //   - the fences of writers grow;
 //   - what is committed was written by holders one after another: none is lost or doubled.
 //
-// In the end, when nothing is cut any more, everybody who waits is served.
+// In the end nothing is cut any more, and every waiting request is served.
 
 const (
 	gameLength = 1000
@@ -116,7 +116,7 @@ func (g *game) newClock() clock {
 	return clock{g.Int64N(10_000) + 1, 1 + drift*float64(g.IntN(3)-1)}
 }
 
-// start starts a home, whose fences are greater than those of the one before.
+// start starts a home. Its fences are greater than all fences of the home before.
 func (g *game) start(wait int64) {
 	before := g.queue
 	g.queue = newFIFO()

@@ -7,7 +7,7 @@ import (
 )
 
 // Lease is for how long a session is believed to live after it was heard, and by how much two
-// clocks may differ over that time. The home is that of the leases, and each client a holder:
+// clocks may differ over that time. The home gives the leases, and each client holds one:
 // it keeps what it has until LetsGo of the newest of its beats that was echoed. The home heard
 // that beat later than it was sent.
 type Lease = leases.Terms

@@ -124,7 +124,7 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// FuzzNext reads anything. What is a message has one encoding.
+// FuzzNext reads anything. A message has one encoding.
 func FuzzNext(f *testing.F) {
 	for _, m := range messages() {
 		f.Add(m.Append(nil))
