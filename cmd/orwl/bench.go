@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"runtime"
 	"strings"
 	"time"
@@ -42,7 +41,7 @@ func runBench(f *flag.FlagSet, args []string, out io.Writer) (err error) {
 		return err
 	}
 	b.report.Machine, b.report.Date = thisMachine(), time.Now().Format(time.DateTime)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := untilInterrupt()
 	defer stop()
 	theirs, missing, err := b.others.cases(ctx, plan)
 	defer func() { err = errors.Join(err, b.others.close()) }()

@@ -1,13 +1,11 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
 
 	"github.com/orwl/go-orwl/internal/command"
@@ -26,7 +24,7 @@ func runPredict(f *flag.FlagSet, args []string, out io.Writer) error {
 		return err
 	}
 	b.report.Machine = figuresOf(b.machine)
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := untilInterrupt()
 	defer stop()
 	return b.run(ctx, plan, nil, nil, out)
 }

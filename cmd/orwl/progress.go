@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
+	"os"
+	"os/signal"
 	"time"
 
 	"github.com/orwl/go-orwl/internal/terminal"
@@ -54,4 +57,11 @@ func (p *progress) clear() {
 		fmt.Fprint(p.out, "\r\x1b[K")
 		p.shown = false
 	}
+}
+
+// untilInterrupt is a context that ends with Ctrl-C. A second Ctrl-C ends the program at once.
+func untilInterrupt() (ctx context.Context, stop func()) {
+	ctx, stop = signal.NotifyContext(context.Background(), os.Interrupt)
+	context.AfterFunc(ctx, stop)
+	return ctx, stop
 }

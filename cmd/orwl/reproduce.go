@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"path"
 	"strings"
 
@@ -29,7 +28,7 @@ func runReproduce(f *flag.FlagSet, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := untilInterrupt()
 	defer stop()
 	p := newProgress(os.Stderr)
 	outcomes, err := claims.Reproduce(ctx, studies, func(what string) { p.at(func() string { return what }) })

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"time"
 
 	"github.com/orwl/go-orwl/internal/command"
@@ -60,7 +59,7 @@ func runSim(f *flag.FlagSet, args []string, out io.Writer) error {
 	if s.given["seed"] && s.given["schedule"] {
 		return command.Misusef("-seed and -schedule exclude each other")
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := untilInterrupt()
 	defer stop()
 	s.ctx = ctx
 	defer s.progress.clear()

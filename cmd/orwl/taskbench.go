@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"os/signal"
 	"strings"
 
 	"github.com/orwl/go-orwl/internal/command"
@@ -24,7 +23,7 @@ func runTaskBench(f *flag.FlagSet, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := untilInterrupt()
 	defer stop()
 	defer func() {
 		if err != nil && ctx.Err() != nil {

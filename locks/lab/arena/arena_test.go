@@ -241,6 +241,39 @@ func TestEndOfContext(t *testing.T) {
 	}
 }
 
+// TestEndInVirtualTime ends a run of the simulator before its ranks have made their turns.
+func TestEndInVirtualTime(t *testing.T) {
+	b, err := lab.BenchmarkByName("ecsb")
+	if err != nil {
+		t.Fatal(err)
+	}
+	machine, err := sim.MachineByName("piz-daint")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := caseOf(b, "MCS", Sim)
+	c.Repeats, c.Turns = 1, 100_000
+	ctx, cancel := context.WithCancel(t.Context())
+	samples, err := Play(&endsAt{ctx, cancel, 1000}, c, Options{Machine: machine})
+	if !errors.Is(err, context.Canceled) || len(samples) != 0 {
+		t.Errorf("%d samples and %v, want none and the context's end", len(samples), err)
+	}
+}
+
+// endsAt is a context that ends when it is asked for the left-th time whether it has.
+type endsAt struct {
+	context.Context
+	cancel context.CancelFunc
+	left   int
+}
+
+func (e *endsAt) Err() error {
+	if e.left--; e.left == 0 {
+		e.cancel()
+	}
+	return e.Context.Err()
+}
+
 // A recording takes as long in virtual time as its ranks hold the lock, and work outside if the lock
 // is free then.
 func TestRecordedWorkload(t *testing.T) {

@@ -22,8 +22,8 @@ func playSimulator(ctx context.Context, c lab.Case, o Options) (samples []lab.Sa
 		}
 		system := sim.System{Topology: tree, Words: words, Setup: func(f *sim.Fabric) (sim.Program, error) {
 			program, err := c.Setup(f, *o.Contender, lab.NewWitness(make([]uint64, witness)))
-			return sim.Program{Rank: func(ctx context.Context, w rma.Window) error {
-				sample, err := program.Play(ctx, w, clockOf(w.(*sim.Window), o.Machine), repeat, nil)
+			return sim.Program{Rank: func(virtual context.Context, w rma.Window) error {
+				sample, err := program.Play(interruptible{virtual, ctx}, w, clockOf(w.(*sim.Window), o.Machine), repeat, nil)
 				if err != nil {
 					return err
 				}
@@ -34,11 +34,27 @@ func playSimulator(ctx context.Context, c lab.Case, o Options) (samples []lab.Sa
 				return nil
 			}}, err
 		}}
-		if p := system.Predict(o.Machine, c.Seed+uint64(repeat)); p.Failure != nil {
+		if p := system.Predict(o.Machine, c.Seed+uint64(repeat)); ctx.Err() != nil {
+			return samples, ctx.Err()
+		} else if p.Failure != nil {
 			return samples, p.Failure
 		}
 	}
 	return samples, nil
+}
+
+// interruptible is a context of virtual time that also ends with one of real time, so that Ctrl-C does not
+// wait for a run of minutes: the next acquire of any rank fails.
+type interruptible struct {
+	context.Context
+	real context.Context
+}
+
+func (i interruptible) Err() error {
+	if err := i.real.Err(); err != nil {
+		return err
+	}
+	return i.Context.Err()
 }
 
 // clockOf is a rank's clock in virtual time.
