@@ -84,6 +84,23 @@ func TestContainer(t *testing.T) {
 	}
 }
 
+// TestImageVersion holds the image's build to the variable that the programs show.
+func TestImageVersion(t *testing.T) {
+	file, err := os.ReadFile("../Dockerfile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, build, found := strings.Cut(string(file), "\nARG VERSION\n"); !found || !strings.Contains(build, saysVersion+"$VERSION") {
+		t.Errorf("the Dockerfile does not build with %s$VERSION", saysVersion)
+	}
+	need(t)
+	for _, program := range []string{"orwl", "dht", "llk23"} {
+		if out, err := command(t, filepath.Join(programs, program), "version").Output(); err != nil || !strings.HasPrefix(string(out), program+" v0.0.1, ") {
+			t.Errorf("%s version says %q, %v", program, out, err)
+		}
+	}
+}
+
 // page is what a server answers, or nothing.
 func page(url string) (status int, text string) {
 	r, err := http.Get(url)

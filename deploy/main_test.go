@@ -23,6 +23,9 @@ var installed = flag.Bool("real", false, "start runs by what is installed: sshd,
 // programs is the folder of llk23, dht and orwl.
 var programs string
 
+// saysVersion is how the linker is told the version, in an image that has no .git.
+const saysVersion = "-X github.com/orwl/go-orwl/internal/command.built="
+
 func TestMain(m *testing.M) {
 	flag.Parse()
 	os.Exit(withPrograms(m))
@@ -39,7 +42,7 @@ func withPrograms(m *testing.M) int {
 		return 1
 	}
 	defer os.RemoveAll(programs)
-	build := exec.Command("go", "build", "-o", programs, "../apps/llk23", "../apps/dht", "../cmd/orwl")
+	build := exec.Command("go", "build", "-buildvcs=false", "-ldflags="+saysVersion+"v0.0.1", "-o", programs, "../apps/llk23", "../apps/dht", "../cmd/orwl")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := build.CombinedOutput(); err != nil {
 		fmt.Fprintf(os.Stderr, "%v\n%s", err, out)

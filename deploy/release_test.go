@@ -15,8 +15,13 @@ import (
 	"testing"
 )
 
-// fakeGo stands for the go command: the programs that it builds say what a program would.
+// fakeGo stands for the go command: the programs that it builds say what a program would. They have one
+// dependency, with a text for each platform.
 const fakeGo = `#!/bin/sh
+case $1 in
+list) printf '\n\nexample.com/dep v1.2.0 %s\nexample.com/dep v1.2.0 %s\n' "$FAKE_FOLDER/dep" "$FAKE_FOLDER/dep"; exit ;;
+env) [ "$2" = GOROOT ] && echo "$FAKE_FOLDER/go" || echo go1.99; exit ;;
+esac
 while [ "$1" != -o ]; do shift; done
 for path in orwl dht llk23; do
 	printf '#!/bin/sh\n[ "$1" = version ] && echo %s %s "(commit)" || echo "$@"\n# %s/%s\n' $path "$FAKE_VERSION" "$GOOS" "$GOARCH" >"$2/$path"
@@ -28,24 +33,30 @@ done
 // should, the sums are theirs, and a second run makes the same bytes.
 func TestRelease(t *testing.T) {
 	root := t.TempDir()
-	script, err := os.ReadFile("release")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, folder := range []string{"deploy", "bin"} {
+	for _, folder := range []string{"deploy", "bin", "dep", "go"} {
 		if err := os.Mkdir(filepath.Join(root, folder), 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}
-	write(t, 0o755, string(script), root, "deploy", "release")
+	for _, name := range []string{"release", "licences"} {
+		script, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, 0o755, string(script), root, "deploy", name)
+	}
 	write(t, 0o755, fakeGo, root, "bin", "go")
 	write(t, 0o644, "licence\n", root, "LICENSE")
+	write(t, 0o644, "of Go\n", root, "go", "LICENSE")
+	write(t, 0o644, "of dep\n", root, "dep", "Licence.md")
+	write(t, 0o644, "of dep, too\n", root, "dep", "NOTICE")
+	write(t, 0o644, "no licence\n", root, "dep", "license_test.go")
 	write(t, 0o644, "# Changes\n\n## v0.3.0, not released yet\n\n## v0.2.10, 2026-12-01\n", root, "CHANGELOG.md")
 	shell := func(env, line string) (string, error) {
 		cmd := exec.Command("bash", "-c", line)
 		cmd.Dir = root
 		cmd.Env = append(os.Environ(), "PATH="+filepath.Join(root, "bin")+":"+os.Getenv("PATH"), "RELEASE_PLATFORMS=linux/arm64 darwin/arm64",
-			"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b", env)
+			"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b", "FAKE_FOLDER="+root, env)
 		out, err := cmd.CombinedOutput()
 		return string(out), err
 	}
@@ -72,7 +83,7 @@ func TestRelease(t *testing.T) {
 	}
 	for _, platform := range []string{"linux-arm64", "darwin-arm64"} {
 		name := "go-orwl-v0.2.10-" + platform
-		want := []string{"CHANGELOG.md", "LICENSE"}
+		want := []string{"CHANGELOG.md", "LICENSE", "LICENSES"}
 		for _, program := range []string{"dht", "llk23", "orwl"} {
 			want = append(want, program, program+".1", program+".bash", program+".fish", program+".zsh")
 		}
@@ -88,6 +99,13 @@ func TestRelease(t *testing.T) {
 		if !strings.Contains(files["orwl"], strings.ReplaceAll(platform, "-", "/")) || files["dht.1"] != "man\n" || files["llk23.zsh"] != "completion zsh\n" {
 			t.Errorf("%s has other contents: %q", name, files)
 		}
+		const licences = "==== Go go1.99: LICENSE\n\nof Go\n\n==== example.com/dep v1.2.0: Licence.md\n\nof dep\n\n==== example.com/dep v1.2.0: NOTICE\n\nof dep, too\n\n"
+		if files["LICENSES"] != licences {
+			t.Errorf("%s has the licences %q, want %q", name, files["LICENSES"], licences)
+		}
+	}
+	if out, err := shell("FAKE_VERSION=v0.2.10", "rm dep/[LN]* && deploy/release v0.2.10 none"); err == nil || !strings.Contains(out, "example.com/dep has none in ") {
+		t.Errorf("without a licence: %v, %q", err, out)
 	}
 }
 

@@ -185,7 +185,12 @@ func TestVersion(t *testing.T) {
 	if got := version(info); !strings.HasPrefix(got, "of no release (commit 0123456789ab, changed), go1.99, ") {
 		t.Error(got)
 	}
-	info.Main.Version = "v1.2.3"
+	built = "v1.2.2"
+	defer func() { built = "" }()
+	if got := version(info); !strings.HasPrefix(got, "v1.2.2 (commit") {
+		t.Error(got)
+	}
+	info.Main.Version = "v1.2.3" // Go knows better
 	if got := version(info); !strings.HasPrefix(got, "v1.2.3 (commit") {
 		t.Error(got)
 	}

@@ -1,10 +1,16 @@
 package command
 
 import (
+	"cmp"
 	"fmt"
 	"runtime"
 	"runtime/debug"
 )
+
+// built is the version that the build says, where Go cannot know it: the image's build has no .git.
+//
+//	go build -ldflags '-X github.com/orwl/go-orwl/internal/command.built=v0.1.0' ./cmd/orwl
+var built string
 
 // Version is the module's version, or the commit that this program was built from, and
 // the Go and the platform that it was built for.
@@ -27,7 +33,7 @@ func version(info *debug.BuildInfo) string {
 		}
 	}
 	if text == "" || text == "(devel)" {
-		text = "of no release"
+		text = cmp.Or(built, "of no release")
 	}
 	if commit != "" {
 		text += " (commit " + commit + changed + ")"
