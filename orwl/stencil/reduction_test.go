@@ -1,6 +1,7 @@
 package stencil
 
 import (
+	"fmt"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -94,4 +95,34 @@ func TestReductionEqualsSequential(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestFirstEnd has several reductions, each of which wants an end after another sweep, or never. The first one that is
+// reached ends the run, whatever their order.
+func TestFirstEnd(t *testing.T) {
+	for _, update := range []Update{Jacobi, InPlace} {
+		for _, ends := range [][]int{{4}, {4, 100}, {100, 4}, {4, 6}, {6, 4}, {100, 6, 4, 5}} {
+			rt, err := orwl.New(orwl.Options{Log: silent})
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := New(rt, Options{Size: Size{6, 6}, Blocks: Size{2, 3}, Update: update})
+			NewField(g, "u", FieldOptions[float64]{Halo: Around(1)})
+			for _, end := range ends {
+				NewReduction(g, fmt.Sprint(len(g.reductions)), ReductionOptions[int64]{
+					Combine: func(a, _ int64) int64 { return a },
+					Until:   func(sweep int, _ int64) bool { return sweep >= end },
+				})
+			}
+			if err := g.Sweep(50, func(*Block) {}); err != nil {
+				t.Fatal(err)
+			}
+			if err := rt.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if want := 4 + 1 + g.delay(); g.swept() != want {
+				t.Errorf("update %d, ends %v: %d sweeps, want %d", update, ends, g.swept(), want)
+			}
+		}
+	}
 }

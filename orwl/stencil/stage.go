@@ -330,7 +330,7 @@ func (p *stage) reduce(n int) error {
 		if err != nil {
 			return err
 		}
-		if stop > 0 && stop < g.passes() && (p.stop == 0 || stop < p.stop) {
+		if stop > 0 && p.stop == 0 { // the first one that is known is the least
 			p.stop = stop
 			g.stop.Store(int64(stop))
 		}
