@@ -56,7 +56,7 @@ func BenchmarkField(b *testing.B) {
 				var blocks, sequential time.Duration
 				for b.Loop() {
 					f := solved(b, p, c.grid, form)
-					took, err := verify(b.Context(), f.field, show.Silent())
+					took, err := verify(b.Context(), f, show.Silent())
 					if err != nil {
 						b.Fatal(err)
 					}

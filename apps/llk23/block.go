@@ -49,30 +49,22 @@ type block struct {
 func (p problem) newBlock(ctx context.Context, e extent) (*block, error) {
 	b := &block{extent: e}
 	for plane := range planes {
+		border := 0
 		if plane == planeData {
-			b.planes[plane] = newMatrix(e.rows+2, e.cols+2)
-		} else {
-			b.planes[plane] = newMatrix(e.rows, e.cols)
+			border = 1
 		}
-		top, left := e.corner(plane)
-		for i := range len(b.planes[plane].cells) / max(1, b.planes[plane].cols) {
+		m := newMatrix(e.rows+2*border, e.cols+2*border)
+		for i := range e.rows + 2*border {
 			if ctx.Err() != nil {
 				return nil, context.Cause(ctx)
 			}
-			if err := p.fill(plane, top+i, left, b.planes[plane].row(i)); err != nil {
+			if err := p.fill(plane, e.top-border+i, e.left-border, m.row(i)); err != nil {
 				return nil, err
 			}
 		}
+		b.planes[plane] = m
 	}
 	return b, nil
-}
-
-// corner is where a plane of a block begins.
-func (e extent) corner(p plane) (top, left int) {
-	if p == planeData {
-		return e.top - 1, e.left - 1
-	}
-	return e.top, e.left
 }
 
 // fill gives neighbours in a row their initial values. The first is element (i,j).
@@ -110,8 +102,7 @@ func (m *matrix) row(i int) []float64 {
 	return m.cells[at : at+m.cols]
 }
 
-// bytesOf is the memory of values: the machine's own byte order, as .npy files
-// have it here.
+// bytesOf is the memory of values: the machine's own byte order, as .npy files have it here.
 func bytesOf(values []float64) []byte {
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), 8*len(values))
 }

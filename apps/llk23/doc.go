@@ -5,8 +5,6 @@
 //	go run ./apps/llk23
 //	go run ./apps/llk23 -grid 8x8 -block 250x250 -iters 20 -json
 //	go run ./apps/llk23 -tasks 9 -trace run.json -plot field.png -out final.npy
-//	go run ./apps/llk23 -nodes 2
-//	go run ./apps/llk23 -nodes 2 -why
 //	go run ./apps/llk23 -kernel fast -sweeps 4
 //	go run ./apps/llk23 -nodes 2 -metrics 127.0.0.1:9464
 //	srun -n 8 ./llk23 -grid 16x16 -json
@@ -24,14 +22,9 @@
 //
 // The matrix is a grid of package [github.com/orwl/go-orwl/orwl/stencil], swept in place. The
 // elements of a block's neighbours reach it through resources, one for each frontier, and in
-// no other way. There is no barrier; a block runs ahead as far as its neighbours allow.
-//
-// A worker runs a task when all of its frontiers are there. It copies the neighbours' frontiers
-// in, sweeps, and copies its own out. A large block has up to three tasks, its stages, which run
-// one after another. The first one writes the northern frontier, and only the last one needs the
-// southern. So blocks above each other compute at the same time. While the rows of a block are
-// in the cache it can be swept several times (-sweeps): then frontiers are deeper, and are
-// needed less often.
+// no other way. There is no barrier; a block runs ahead as far as its neighbours allow. A large block
+// has up to three tasks, its stages (docs/reference/stencils.md). While the rows of a block are in the
+// cache it can be swept several times (-sweeps): then frontiers are deeper, and needed less often.
 //
 //	-tasks fused   the stages read four frontiers and write the block's own four
 //	-tasks 9       the stages read eight frontiers; when the last has ended, eight
@@ -39,14 +32,11 @@
 //
 // # On several nodes
 //
-// With -nodes the program starts itself as so many processes of this machine; where
-// something else has started several (orwl run, srun, mpirun, a list of addresses, see
-// docs/reference/running.md) each finds its place in its environment. All have the same flags.
-// Each makes the blocks that it is dealt, and runs their tasks; a frontier is kept where it
-// is written. In the end node 0 collects the blocks, which takes it two whole matrices, and it
-// alone verifies, writes files and says what has come out. A file that -init names is read by
-// every node.
-//
+// With -nodes the program starts itself as so many processes of this machine. Where something else has
+// started several, each finds its place in its environment (docs/reference/running.md). All have the same
+// flags. Each makes the blocks that it is dealt, and runs their tasks; a frontier is kept where it is
+// written. In the end node 0 collects the blocks, which takes it two whole matrices, and it alone
+// verifies, writes files and says what has come out. A file that -init names is read by every node.
 // When a node is lost, or fails, or is asked to stop, the others end and say which.
 //
 // # What is measured
@@ -55,38 +45,25 @@
 // verifies the result. A block is in one phase at any time: waiting, computing, or copying
 // frontiers; the shares are means over the blocks. Blocks that outnumber the processors must wait:
 // 16 blocks on 2 processors wait 87.5 % of the time at least. So the report says what is possible,
-// too. Waiting ends when a worker runs the next
-// stage: it includes the time until a worker is free, and what the runtime itself takes.
+// too. Waiting includes the time until a worker is free, and what the runtime itself takes. Time computing
+// goes by the clock: nodes that share processors take them from each other.
 //
 // A frontier is a prefetch hit if it was there when the block ended the stage before. Hidden is
 // the time for which frontiers were on their way, since they were announced, while the block
 // did something else. A frontier of the same node is on its way until it is computed, and one
 // of another node until it is here: the reader does not learn when that was computed. A block
 // of one stage has no hits after its first pass: each frontier that it reads depends on what it
-// has just written. Time computing goes by the clock: nodes that share processors take them
-// from each other.
+// has just written.
 //
 // The figures of several nodes are of all of them. The time is from when the first began until
-// the last had swept its blocks. It excludes the collection afterwards, and so do the bytes
-// that went from node to node.
+// the last had swept its blocks, without the collection afterwards.
 //
-// A trace (package trace, orwl trace report) has a track for each task, with a slice for
-// each phase and each wait, one for each access, and an arrow for each hand-over. It has
-// room for 262,144 slices, shared evenly by the nodes and then by their tasks, and sums up
-// what comes after the first of each. A stage waits for the access that was missing first
-// when it had requested the next round. It also waits while another stage of its block
-// works. So its waits add up to more than the block's.
+// A trace (package trace, orwl trace report) has room for 262,144 slices, shared evenly by the nodes and then
+// by their tasks, and sums up what comes after the first of each. A stage also waits while another stage of
+// its block works. So its waits add up to more than the block's.
 //
-// # While it runs
-//
-// With -metrics each node serves metrics for Prometheus, profiles, and which task waits for
-// which, node i at the port plus i: see docs/reference/observe.md. The metrics of this program come from
-// words that are written anyway. Only the tasks of the blocks write more for them: some words
-// for each phase.
-//
-// With -why node 0 tells, when its first task begins, which task runs on which node, where
-// each frontier is kept, and how many bytes go from node to node in a round
-// ([orwl.Runtime.Placement]).
+// With -metrics, node i serves metrics at the port plus i (docs/reference/observe.md), and with -why node 0
+// tells which task runs where ([orwl.Runtime.Placement]).
 //
 // # Experiments
 //

@@ -45,7 +45,7 @@ func TestExhibit(t *testing.T) {
 	}
 	f := newField(problem{rows: 40, cols: 60, iters: 20, kernel: listing(), values: noise}, size{2, 3}, fused)
 	f.exhibit = e
-	if _, err := f.solve(t.Context(), nil, show.Silent()); err != nil {
+	if err := f.solve(t.Context(), show.Silent()); err != nil {
 		t.Fatal(err)
 	}
 	text := body(t, e, "/metrics")
@@ -120,7 +120,8 @@ func TestMetricsRefused(t *testing.T) {
 // there are, and all of them with docs/reference/observe.md.
 func TestDashboard(t *testing.T) {
 	there := make(chan *prometheus.Desc)
-	go func() { defer close(there); new(figures).Describe(there) }()
+	f := solved(t, problem{rows: 2, cols: 2, iters: 1, kernel: listing(), values: noise}, size{1, 1}, fused)
+	go func() { defer close(there); (&figures{field: f}).Describe(there) }()
 	guide, err := os.ReadFile("../../docs/reference/observe.md")
 	if err != nil {
 		t.Fatal(err)

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"io"
 	"iter"
 	"log/slog"
@@ -42,7 +41,6 @@ type field struct {
 
 	cells  *stencil.Grid
 	planes [planes]*stencil.Field[float64]
-	ring   ring
 	views  []block // what is swept of each block; only one task works on a block at a time
 	begin  time.Time
 	setup  time.Duration
@@ -54,17 +52,15 @@ type field struct {
 
 	final    []float64         // the interior, once it is solved, on node 0
 	accounts []stencil.Account // of all blocks, on node 0
+	// What the run took, on node 0.
+	took       time.Duration // from the start of the runtime to the end of the last task
+	shipped    int64         // bytes of contents that went from node to node meanwhile
+	processors int           // of all nodes: each node counts the events of its whole host
 }
 
 // newField cuts p.
 func newField(p problem, grid size, f form) *field {
 	return &field{problem: p, form: f, grid: grid, each: size{p.rows / grid.rows, p.cols / grid.cols}, views: make([]block, grid.cells())}
-}
-
-// on says on which nodes the field will be solved, instead of on this one alone.
-func (f *field) on(nodes *orwl.Nodes) *field {
-	f.nodes = nodes
-	return f
 }
 
 // declare declares the grid in a runtime, and sets this node's blocks to their initial values.
@@ -94,18 +90,22 @@ func (f *field) declare(ctx context.Context, rt *orwl.Runtime) error {
 	if f.films {
 		f.film = show.NewFilm(show.Field(f.planes[planeData]))
 	}
-	return f.keepRing()
+	return nil
 }
 
 // initial is the values of a plane, for the grid. It counts from the first element inside the ring.
 func (f *field) initial(ctx context.Context, p plane) func(at []int, row []float64) {
 	return func(at []int, row []float64) {
-		if ctx.Err() != nil {
-			return
+		if ctx.Err() == nil {
+			f.read(p, at[0]+1, at[1]+1, row)
 		}
-		if err := f.fill(p, at[0]+1, at[1]+1, row); err != nil {
-			f.reading.Do(func() { f.unread = err })
-		}
+	}
+}
+
+// read is fill, and keeps the first error.
+func (f *field) read(p plane, i, j int, row []float64) {
+	if err := f.fill(p, i, j, row); err != nil {
+		f.reading.Do(func() { f.unread = err })
 	}
 }
 
@@ -141,33 +141,17 @@ func (f *field) clock() time.Duration { return time.Since(f.begin) }
 // here says that a block is of this node.
 func (f *field) here(n int) bool { return f.cells.Node(n) == f.nodes.Number() }
 
-// ring is the border of the whole matrix, which does not change.
-type ring struct{ north, south, west, east []float64 }
-
-// keepRing keeps the ring, which the result has, too.
-func (f *field) keepRing() error {
-	r := &f.ring
-	r.north, r.south = make([]float64, f.cols+2), make([]float64, f.cols+2)
-	r.west, r.east = make([]float64, f.rows), make([]float64, f.rows)
-	err := errors.Join(f.fill(planeData, 0, 0, r.north), f.fill(planeData, f.rows+1, 0, r.south))
-	for i := range f.rows {
-		err = errors.Join(err, f.fill(planeData, 1+i, 0, r.west[i:i+1]), f.fill(planeData, 1+i, f.cols+1, r.east[i:i+1]))
-	}
-	return err
-}
-
-// result is the rows of the whole matrix, its ring included; each is valid until the next.
+// result is the rows of the whole matrix, its ring included; each is valid until the next. A ring that cannot be read
+// is in unread.
 func (f *field) result() iter.Seq2[int, []float64] {
 	return func(yield func(int, []float64) bool) {
 		row := make([]float64, f.cols+2)
 		for i := range f.rows + 2 {
-			switch {
-			case i == 0:
-				copy(row, f.ring.north)
-			case i == f.rows+1:
-				copy(row, f.ring.south)
-			default:
-				row[0], row[f.cols+1] = f.ring.west[i-1], f.ring.east[i-1]
+			if i == 0 || i == f.rows+1 {
+				f.read(planeData, i, 0, row)
+			} else {
+				f.read(planeData, i, 0, row[:1])
+				f.read(planeData, i, f.cols+1, row[f.cols+1:])
 				copy(row[1:], f.final[(i-1)*f.cols:i*f.cols])
 			}
 			if !yield(i, row) {

@@ -12,33 +12,20 @@ import (
 	"github.com/orwl/go-orwl/orwl/stencil/show"
 )
 
-// knownKernels are all that -kernel names.
-func knownKernels(t testing.TB) []kernel {
-	var all []kernel
-	for _, name := range kernelNames() {
-		k, ok := kernelByName(name)
-		if !ok {
-			t.Fatalf("no kernel is called %s", name)
-		}
-		all = append(all, k)
-	}
-	return all
-}
-
-func solved(t testing.TB, p problem, grid size, form form) *measured {
+func solved(t testing.TB, p problem, grid size, form form) *field {
 	t.Helper()
-	done, err := newField(p, grid, form).solve(t.Context(), nil, show.Silent())
-	if err != nil {
+	f := newField(p, grid, form)
+	if err := f.solve(t.Context(), show.Silent()); err != nil {
 		t.Fatal(err)
 	}
-	return done
+	return f
 }
 
 // TestField compares blocks that are swept at the same time with the sequential
 // sweep, bit for bit.
 func TestField(t *testing.T) {
 	for _, form := range []form{fused, nine} {
-		for _, kernel := range knownKernels(t) {
+		for _, kernel := range kernels {
 			for _, grid := range []size{{1, 1}, {1, 5}, {5, 1}, {2, 2}, {3, 5}, {8, 8}} {
 				for _, each := range []size{{1, 1}, {1, 7}, {33, 17}} {
 					t.Run(fmt.Sprintf("%s,%s,%v of %v", form, kernel.name, grid, each), func(t *testing.T) {
@@ -48,7 +35,7 @@ func TestField(t *testing.T) {
 						if err := compare(t.Context(), f.result(), reference(t, p)); err != nil {
 							t.Error(err)
 						}
-						if _, err := verify(t.Context(), f.field, show.Silent()); err != nil {
+						if _, err := verify(t.Context(), f, show.Silent()); err != nil {
 							t.Error(err)
 						}
 					})
@@ -74,7 +61,7 @@ func TestFieldInBands(t *testing.T) {
 
 // TestFieldOfPasses sweeps blocks several times in a pass, in columns, rows and rectangles.
 func TestFieldOfPasses(t *testing.T) {
-	for _, kernel := range knownKernels(t) {
+	for _, kernel := range kernels {
 		for _, grid := range []size{{1, 1}, {2, 1}, {5, 1}, {1, 3}, {2, 3}} {
 			for _, each := range []size{{4, 1}, {5, 40}, {33, 17}} {
 				for _, sweeps := range []int{2, 4} {
@@ -123,16 +110,16 @@ func TestTally(t *testing.T) {
 		const iters = 6
 		p := problem{rows: 3 * 5, cols: 4 * 7, iters: iters, kernel: listing(), values: noise}
 		r := newReport(solved(t, p, size{3, 4}, c.form))
-		if r.all.Imports != iters*c.reads || r.all.Bytes != 8*iters*c.cells || r.BytesShipped != 0 {
-			t.Errorf("%s: %d frontiers and %d bytes were read, want %d and %d, and none shipped", c.form, r.all.Imports, r.all.Bytes, iters*c.reads, 8*iters*c.cells)
+		if r.all.account.Imports != iters*c.reads || r.all.account.Bytes != 8*iters*c.cells || r.BytesShipped != 0 {
+			t.Errorf("%s: %d frontiers and %d bytes were read, want %d and %d, and none shipped", c.form, r.all.account.Imports, r.all.account.Bytes, iters*c.reads, 8*iters*c.cells)
 		}
 		// In the first iteration initial values come from later tasks, and no task has to wait
 		// for them.
-		if r.PrefetchHits < c.reads/2 || r.PrefetchHits > r.all.Imports {
-			t.Errorf("%s: %d of %d reads were hits", c.form, r.PrefetchHits, r.all.Imports)
+		if r.PrefetchHits < c.reads/2 || r.PrefetchHits > r.all.account.Imports {
+			t.Errorf("%s: %d of %d reads were hits", c.form, r.PrefetchHits, r.all.account.Imports)
 		}
-		if r.all.Hidden < 0 {
-			t.Errorf("%s: %v was hidden", c.form, r.all.Hidden)
+		if r.all.account.Hidden < 0 {
+			t.Errorf("%s: %v was hidden", c.form, r.all.account.Hidden)
 		}
 	}
 }
@@ -152,7 +139,7 @@ func TestShares(t *testing.T) {
 			}
 		}
 		r := newReport(f)
-		all := r.mean()
+		all := r.all
 		if sum := all.computing() + all.waiting() + all.moving(); math.Abs(sum-1) > 1e-9 {
 			t.Errorf("%s: the shares add up to %v", form, sum)
 		}
@@ -173,7 +160,7 @@ func TestInterrupt(t *testing.T) {
 					cancel(cause)
 				}
 			}}
-			if _, err := newField(p, size{3, 2}, form).solve(ctx, nil, show.Silent()); !errors.Is(err, cause) {
+			if err := newField(p, size{3, 2}, form).solve(ctx, show.Silent()); !errors.Is(err, cause) {
 				t.Errorf("%s, after %d calls: %v, want %v", form, after, err, cause)
 			}
 		}

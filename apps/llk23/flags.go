@@ -76,7 +76,7 @@ func (o *options) flagSet() *flag.FlagSet {
 	fs.Var(command.Count(&o.iters, mostIters), "iters", "make `N` sweeps over the matrix")
 	fs.Var(command.Value(&o.init, "", readInit), "init", "initial values `FROM` hills, noise (old name: smooth), lfk (the original kernel's 5x99), or FILE.npy, "+
 		"a float64 matrix with its ring as data beside the coefficients of hills")
-	fs.Var(command.Choice(&o.kernel, kernelNames()...), "kernel", command.Usage("kernel", ", which is the order of additions"))
+	fs.Var(command.Choice(&o.kernel, "listing", "fast"), "kernel", command.Usage("kernel", ", which is the order of additions"))
 	fs.Var(command.Count(&o.sweeps, mostSweeps), "sweeps", "make `N` iterations in one pass over a block, while its rows are in the cache; blocks "+
 		"with neighbours have at least as many rows and columns")
 	fs.Var(command.Choice(&o.tasks, fused, nine), "tasks",

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/orwl/go-orwl/internal/exhibit"
@@ -27,8 +28,7 @@ var (
 
 // newJob prepares what o says for a process in that place. The caller must close the job.
 func newJob(o options, place launch.Place) (_ *job, err error) {
-	j := &job{options: o, problem: problem{iters: o.iters, sweeps: o.sweeps}, place: place}
-	j.problem.kernel, _ = kernelByName(o.kernel)
+	j := &job{options: o, problem: problem{iters: o.iters, sweeps: o.sweeps, kernel: kernels[o.kernel]}, place: place}
 	defer func() {
 		if err != nil {
 			j.close()
@@ -36,7 +36,7 @@ func newJob(o options, place launch.Place) (_ *job, err error) {
 	}()
 	switch o.init {
 	case initHills, initNoise:
-		j.anySize()
+		j.grid, j.block = cmp.Or(j.grid, usualGrid), cmp.Or(j.block, usualBlock)
 	case initLFK:
 		err = j.fit(lfkSize)
 	default:
@@ -91,16 +91,6 @@ func newJob(o options, place launch.Place) (_ *job, err error) {
 		err = exhibit.Try(o.metrics, o.nodes.Nodes)
 	}
 	return j, err
-}
-
-// anySize chooses what was not given, where every size will do.
-func (j *job) anySize() {
-	if j.grid == (size{}) {
-		j.grid = usualGrid
-	}
-	if j.block == (size{}) {
-		j.block = usualBlock
-	}
 }
 
 // fit chooses what was not given, for a matrix with whole inside its ring.

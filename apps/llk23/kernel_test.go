@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"math"
 	"math/rand/v2"
-	"slices"
 	"testing"
 )
 
@@ -234,17 +233,14 @@ func TestSweepsAllocateNothing(t *testing.T) {
 	}
 }
 
+// Each kernel has the name that -kernel gives it.
 func TestKernelNames(t *testing.T) {
-	if names := kernelNames(); !slices.Equal(names, []string{"listing", "fast"}) {
-		t.Errorf("the kernels are %q", names)
-	}
-	for _, name := range kernelNames() {
-		k, ok := kernelByName(name)
-		if !ok || k.name != name || k.sweep == nil {
-			t.Errorf("the kernel with the name %q is %q, %v", name, k.name, ok)
+	for name, k := range kernels {
+		if o, err := parse([]string{"-kernel", name}); err != nil || k.name != o.kernel || k.sweep == nil {
+			t.Errorf("the kernel %q is %q: %v", o.kernel, k.name, err)
 		}
 	}
-	if k, ok := kernelByName("fastest"); ok {
-		t.Errorf("there is a kernel %q", k.name)
+	if _, err := parse([]string{"-kernel", "fastest"}); err == nil || len(kernels) != 2 {
+		t.Errorf("there are %d kernels, one of them called fastest", len(kernels))
 	}
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -13,25 +14,15 @@ import (
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/internal/terminal"
 	"github.com/orwl/go-orwl/metrics"
-	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/orwl/stencil/show"
-)
-
-// Exit codes.
-const (
-	exitDone        = 0
-	exitFailed      = 1
-	exitUsage       = 2
-	exitInterrupted = command.Interrupted
-	exitTerminated  = command.Terminated
 )
 
 func main() {
 	ctx, _, interrupted := command.Interrupts()
 	code := run(ctx, os.Args[1:], os.Stdout, os.Stderr)
-	if code == exitInterrupted && ctx.Err() != nil && !interrupted() {
-		code = exitTerminated
+	if code == command.Interrupted && ctx.Err() != nil && !interrupted() {
+		code = command.Terminated
 	}
 	os.Exit(code)
 }
@@ -70,9 +61,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		if place, err = meet(ctx, place, stderr); err != nil {
 			fmt.Fprintf(stderr, "llk23: %v\n", err)
 			if ctx.Err() != nil {
-				return exitInterrupted
+				return command.Interrupted
 			}
-			return exitFailed
+			return command.Failed
 		}
 	}
 	var j *job
@@ -82,9 +73,9 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err != nil {
 		fmt.Fprintf(stderr, "llk23: %v (llk23 -h lists the flags)\n", err)
 		if errors.Is(err, metrics.ErrTaken) {
-			return exitFailed
+			return command.Failed
 		}
-		return exitUsage
+		return command.Misused
 	}
 	defer j.close()
 	if j.spawns() {
@@ -104,11 +95,11 @@ func (j *job) run(ctx context.Context, stdout, stderr io.Writer) int {
 		}
 	}
 	if err == nil {
-		return exitDone
+		return command.Done
 	}
-	code := exitFailed
+	code := command.Failed
 	if ctx.Err() != nil {
-		code, err = exitInterrupted, fmt.Errorf("stopped without a result: %w", context.Cause(ctx))
+		code, err = command.Interrupted, fmt.Errorf("stopped without a result: %w", context.Cause(ctx))
 	}
 	if !j.said(ctx, err) {
 		fmt.Fprintf(stderr, "llk23: %v\n", err)
@@ -130,47 +121,40 @@ func (j *job) do(ctx context.Context, stderr io.Writer) (*report, error) {
 		return nil, err
 	}
 	j.exhibit.Open(nodes, log)
-	f, tr, err := j.solve(ctx, nodes, stderr, log, m)
+	f := newField(j.problem, j.grid, j.tasks)
+	f.nodes, f.exhibit, f.log, f.pin, f.films = nodes, j.exhibit, log, j.pin, show.IsFilm(j.options.plot)
+	if j.options.trace != "" {
+		f.trace = &tracing{most: mostSlices}
+	}
+	if j.why && j.place.Node == 0 {
+		f.why = stderr
+	}
+	err = f.solve(ctx, m)
 	// The others need not wait for what node 0 does with the result.
 	if left := leave(ctx, nodes, err != nil); err == nil {
 		err = left
 	}
-	if f == nil || err != nil {
+	if err != nil || j.place.Node != 0 {
 		return nil, err
 	}
-	return j.tell(ctx, f, tr, m)
-}
-
-// solve solves the problem on nodes. Only node 0 has a result.
-func (j *job) solve(ctx context.Context, nodes *orwl.Nodes, stderr io.Writer, log *slog.Logger, m *show.Meter) (*measured, *tracing, error) {
-	var tr *tracing
-	if j.options.trace != "" {
-		tr = newTracing(mostSlices)
-	}
-	field := newField(j.problem, j.grid, j.tasks).on(nodes)
-	field.exhibit, field.log, field.pin, field.films = j.exhibit, log, j.pin, show.IsFilm(j.options.plot)
-	if j.why && j.place.Node == 0 {
-		field.why = stderr
-	}
-	f, err := field.solve(ctx, tr, m)
-	return f, tr, err
+	return j.tell(ctx, f, m)
 }
 
 // tell does with a result what the options say.
-func (j *job) tell(ctx context.Context, f *measured, tr *tracing, m *show.Meter) (*report, error) {
+func (j *job) tell(ctx context.Context, f *field, m *show.Meter) (*report, error) {
 	r := newReport(f)
 	var err error
-	if r.SHA256, err = digest(ctx, f.result()); err != nil {
-		return nil, err
+	if r.SHA256, err = digest(ctx, f.result()); err != nil || f.unread != nil {
+		return nil, cmp.Or(err, f.unread)
 	}
 	if err := errors.Join(
 		j.out.Finish(f.export),
-		j.trace.Finish(func(to io.Writer) error { return tr.done.WriteChrome(to) }),
+		j.trace.Finish(func(to io.Writer) error { return f.trace.done.WriteChrome(to) }),
 		j.plot.Finish(func(to io.Writer) error {
 			if f.film != nil {
 				return show.WriteFilms(ctx, to, f.film)
 			}
-			return r.plot(to, f.result())
+			return r.plot(to, f.final)
 		}),
 	); err != nil {
 		return nil, err
@@ -178,7 +162,7 @@ func (j *job) tell(ctx context.Context, f *measured, tr *tracing, m *show.Meter)
 	if !j.verify {
 		return r, nil
 	}
-	took, err := verify(ctx, f.field, m)
+	took, err := verify(ctx, f, m)
 	if err != nil && !errors.Is(err, errDiffers) {
 		return nil, err
 	}

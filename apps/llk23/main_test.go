@@ -93,11 +93,12 @@ func TestTable(t *testing.T) {
 // TestFirstScreen checks the report's first lines for 16 blocks on 2 processors that compute all
 // the time that is possible, but for a fifth.
 func TestFirstScreen(t *testing.T) {
+	spent := [stencil.Phases]time.Duration{stencil.Computing: 100, stencil.Waiting: 875, stencil.Importing: 25}
 	r := &report{shares: make([]share, 16), Processors: 2, LeastWaitShare: 0.875, Seconds: 2, HandOvers: 48, PrefetchHits: 12,
-		all: stencil.Account{Imports: 48, Bytes: 960, Early: 12, Hidden: 3 * time.Second}, Nodes: 1, Iters: 1}
+		all:   share{time: 1e-6, account: stencil.Account{Spent: spent, Imports: 48, Bytes: 960, Early: 12, Hidden: 3 * time.Second}},
+		Nodes: 1, Iters: 1}
 	for n := range r.shares {
-		r.shares[n].spent[stencil.Computing], r.shares[n].spent[stencil.Waiting], r.shares[n].spent[stencil.Importing] = 0.1, 0.875, 0.025
-		r.shares[n].account.Hidden = time.Duration(n) * time.Millisecond
+		r.shares[n] = share{time: 1e-6, account: stencil.Account{Spent: spent, Hidden: time.Duration(n) * time.Millisecond}}
 	}
 	r.compared(3*time.Second, nil)
 	const want = `speed-up   1.50 on 2 processors: 2.000 s, and the sequential sweep 3.000 s

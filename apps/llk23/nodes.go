@@ -9,6 +9,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/internal/terminal"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
@@ -32,17 +33,17 @@ func (j *job) spawn(ctx context.Context, args []string, stdout, stderr io.Writer
 		all.Clear()
 	}
 	if err == nil {
-		return exitDone
+		return command.Done
 	}
 	var failed *launch.NodeError
-	code := exitFailed
+	code := command.Failed
 	if errors.As(err, &failed) {
 		code = failed.ExitCode()
 	}
 	switch {
-	case code == exitInterrupted, code == exitTerminated && ctx.Err() != nil, ctx.Err() != nil && failed != nil && failed.Code == exitFailed:
+	case code == command.Interrupted, code == command.Terminated && ctx.Err() != nil, ctx.Err() != nil && failed != nil && failed.Code == command.Failed:
 		// A node may hear of another's interrupt before its own, and then fails.
-		code = exitInterrupted
+		code = command.Interrupted
 		why := "interrupted"
 		if cause := context.Cause(ctx); cause != nil {
 			why = cause.Error()

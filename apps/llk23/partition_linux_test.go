@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/internal/netns"
 	"github.com/orwl/go-orwl/orwl/launch"
 )
@@ -39,7 +40,7 @@ func tells() int {
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
-		return exitUsage
+		return command.Misused
 	}
 	defer j.close()
 	return j.run(context.Background(), os.Stdout, os.Stderr)

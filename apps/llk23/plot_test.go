@@ -5,28 +5,26 @@ import (
 	"image/color"
 	"image/png"
 	"testing"
+	"time"
 
 	"github.com/orwl/go-orwl/orwl/stencil"
 )
 
-// The picture has the field without its ring, and what each block has waited.
+// The picture has the field, and what each block has waited.
 func TestPlot(t *testing.T) {
 	grid, each := size{2, 4}, size{3, 3}
 	whole := grid.times(each)
-	m := newMatrix(whole.rows+2, whole.cols+2)
-	for i := range whole.rows + 2 {
-		for j := range whole.cols + 2 {
-			if m.row(i)[j] = float64(i + j); i == 0 || j == 0 || i > whole.rows || j > whole.cols {
-				m.row(i)[j] = 1e9 // a legend with it would show nothing else
-			}
-		}
+	cells := make([]float64, whole.cells())
+	for i := range cells {
+		cells[i] = float64(i/whole.cols + i%whole.cols)
 	}
 	r := &report{grid: grid, each: each, shares: make([]share, grid.cells())}
 	for n := range r.shares {
-		r.shares[n].spent[stencil.Waiting] = float64(n) / float64(grid.cells())
+		r.shares[n].time = float64(grid.cells()) / 1e9
+		r.shares[n].account.Spent[stencil.Waiting] = time.Duration(n)
 	}
 	var file bytes.Buffer
-	if err := r.plot(&file, rows(m)); err != nil {
+	if err := r.plot(&file, cells); err != nil {
 		t.Fatal(err)
 	}
 	picture, err := png.Decode(&file)

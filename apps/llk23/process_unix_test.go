@@ -249,7 +249,7 @@ func children(pid int) (pids []int) {
 // in turn: how many times as long the sweeps take with the same processors.
 func BenchmarkNodes(b *testing.B) {
 	b.Setenv(envProgram, "1")
-	for _, kernel := range kernelNames() {
+	for kernel := range kernels {
 		b.Run(kernel, func(b *testing.B) {
 			took := func(nodes string) report {
 				stdout, err := exec.Command(os.Args[0], "-grid", "4x4", "-block", "1000x1000", "-iters", "20", "-kernel", kernel,

@@ -49,8 +49,8 @@ type report struct {
 	// else, in sum.
 	HiddenSeconds float64 `json:"hidden_seconds"`
 
-	all        stencil.Account
 	shares     []share // by block, row by row
+	all        share   // of them
 	grid, each size
 	setup      time.Duration
 	differs    error // why it is not verified, if it was compared
@@ -59,11 +59,11 @@ type report struct {
 // share is how a block spent the time, and what it has read.
 type share struct {
 	row, col int
-	spent    [stencil.Phases]float64
+	time     float64 // in seconds
 	account  stencil.Account
 }
 
-func newReport(f *measured) *report {
+func newReport(f *field) *report {
 	r := &report{
 		Grid: f.grid.String(), Block: f.each.String(), Iters: f.iters, Sweeps: f.inPass(), Elements: f.elements(), Nodes: f.nodes.Count(),
 		Kernel: f.kernel.name, Tasks: f.form,
@@ -72,18 +72,18 @@ func newReport(f *measured) *report {
 		grid:         f.grid, each: f.each, Processors: f.processors,
 	}
 	for n, a := range f.accounts {
-		one := share{row: n / f.grid.cols, col: n % f.grid.cols, account: a}
+		r.shares = append(r.shares, share{n / f.grid.cols, n % f.grid.cols, r.Seconds, a})
+		r.all.time += r.Seconds
+		all := &r.all.account
 		for phase, spent := range a.Spent {
-			one.spent[phase] = spent.Seconds() / r.Seconds
+			all.Spent[phase] += spent
 		}
-		r.shares = append(r.shares, one)
-		r.all.Imports, r.all.Bytes, r.all.Early, r.all.Hidden = r.all.Imports+a.Imports, r.all.Bytes+a.Bytes, r.all.Early+a.Early, r.all.Hidden+a.Hidden
+		all.Imports, all.Bytes, all.Early, all.Hidden = all.Imports+a.Imports, all.Bytes+a.Bytes, all.Early+a.Early, all.Hidden+a.Hidden
 	}
-	r.HandOvers, r.BytesShipped, r.PrefetchHits = r.all.Imports, f.shipped, r.all.Early
-	r.HiddenSeconds = r.all.Hidden.Seconds()
+	r.HandOvers, r.BytesShipped, r.PrefetchHits = r.all.account.Imports, f.shipped, r.all.account.Early
+	r.HiddenSeconds = r.all.account.Hidden.Seconds()
 	r.LeastWaitShare = max(0, 1-float64(f.processors)/float64(len(r.shares)))
-	all := r.mean()
-	r.ComputeShare, r.WaitShare = all.computing(), all.waiting()
+	r.ComputeShare, r.WaitShare = r.all.computing(), r.all.waiting()
 	return r
 }
 
@@ -93,24 +93,21 @@ func (r *report) compared(took time.Duration, differs error) {
 	r.SequentialSeconds, r.SpeedUp = took.Seconds(), took.Seconds()/r.Seconds
 }
 
-func (s share) computing() float64 { return s.spent[stencil.Computing] }
+// of is the share of some phases.
+func (s share) of(phases ...stencil.Phase) (sum float64) {
+	for _, p := range phases {
+		sum += s.account.Spent[p].Seconds() / s.time
+	}
+	return sum
+}
+
+func (s share) computing() float64 { return s.of(stencil.Computing) }
 
 // waiting includes the time before the first pass, and after the last.
-func (s share) waiting() float64 { return s.spent[stencil.Waiting] + s.spent[stencil.Outside] }
+func (s share) waiting() float64 { return s.of(stencil.Waiting, stencil.Outside) }
 
 // moving is copying frontiers.
-func (s share) moving() float64 { return s.spent[stencil.Importing] + s.spent[stencil.Exporting] }
-
-// mean is the mean of the shares, and the sum of what was read.
-func (r *report) mean() share {
-	mean := share{account: r.all}
-	for _, s := range r.shares {
-		for phase, spent := range s.spent {
-			mean.spent[phase] += spent / float64(len(r.shares))
-		}
-	}
-	return mean
-}
+func (s share) moving() float64 { return s.of(stencil.Importing, stencil.Exporting) }
 
 // write prints the report, as JSON or for people.
 func (r *report) write(to io.Writer, asJSON bool) error {

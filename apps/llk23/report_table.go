@@ -14,11 +14,14 @@ func (r *report) table() string {
 	line := func(name, format string, args ...any) {
 		fmt.Fprintf(&b, "%-11s"+format+"\n", append([]any{name}, args...)...)
 	}
-	blocks, all := len(r.shares), r.mean()
+	blocks, all := len(r.shares), r.all
+	verified := "not compared, since -verify=false"
 	switch {
 	case r.differs != nil:
+		verified = "NO"
 		line("result", "WRONG: it is not the sequential sweep's")
 	case r.Verified:
+		verified = "yes, every bit"
 		line("speed-up", "%.2f on %s: %.3f s, and the sequential sweep %.3f s", r.SpeedUp, counted(r.Processors, "processor"), r.Seconds, r.SequentialSeconds)
 	default:
 		line("speed-up", "not known, since -verify=false: %.3f s on %s", r.Seconds, counted(r.Processors, "processor"))
@@ -27,9 +30,9 @@ func (r *report) table() string {
 	line("compute", "%5.1f %% of the blocks' time, %.1f %% of what is possible", 100*all.computing(), 100*all.computing()/most)
 	line("wait", "%5.1f %%; %s", 100*all.waiting(), r.mustWait())
 	line("frontiers", "%5.1f %% to copy them", 100*all.moving())
-	line("hand-overs", "%d frontiers of %d bytes, %d bytes between nodes", r.HandOvers, r.all.Bytes, r.BytesShipped)
+	line("hand-overs", "%d frontiers of %d bytes, %d bytes between nodes", r.HandOvers, all.account.Bytes, r.BytesShipped)
 	line("hidden", "%v in sum, while blocks did something else; %d frontiers (%.1f %%) had come before they were asked for",
-		r.all.Hidden.Round(time.Microsecond), r.PrefetchHits, 100*float64(r.PrefetchHits)/float64(max(1, r.HandOvers)))
+		all.account.Hidden.Round(time.Microsecond), r.PrefetchHits, 100*float64(r.PrefetchHits)/float64(max(1, r.HandOvers)))
 	passes := ""
 	if r.Sweeps > 1 {
 		passes = fmt.Sprintf(", %d in a pass", r.Sweeps)
@@ -37,21 +40,11 @@ func (r *report) table() string {
 	line("problem", "%s of %s, %s%s on %s: %.2f ns per element and iteration", counted(blocks, "block"), r.Block,
 		counted(r.Iters, "iteration"), passes, counted(r.Nodes, "node"), r.NsPerElement)
 	line("how", "%s blocks, %d elements, the %s kernel, tasks: %s; %.3f s to set up", r.Grid, r.Elements, r.Kernel, r.Tasks, r.setup.Seconds())
-	line("verified", "%s", r.verdict())
+	line("verified", "%s", verified)
 	line("sha256", "%s", r.SHA256)
 	b.WriteByte('\n')
 	r.shareTable(&b)
 	return b.String()
-}
-
-func (r *report) verdict() string {
-	switch {
-	case r.Verified:
-		return "yes, every bit"
-	case r.differs != nil:
-		return "NO"
-	}
-	return "not compared, since -verify=false"
 }
 
 // mustWait says how much waiting cannot be avoided.
@@ -90,5 +83,5 @@ func (r *report) shareTable(b *strings.Builder) {
 		line("idlest", slices.MinFunc(r.shares, busier))
 		line("busiest", slices.MaxFunc(r.shares, busier))
 	}
-	line("all", r.mean())
+	line("all", r.all)
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
@@ -15,12 +16,10 @@ import (
 	"github.com/orwl/go-orwl/orwl/stencil/picture"
 )
 
-// errDiffers is matched by the error of a result that is not the sequential
-// sweep's.
+// errDiffers is matched by the error of a result that is not the sequential sweep's.
 var errDiffers = errors.New("the result is not the sequential sweep's")
 
-// compare looks for the first element of rows that is not b's, bit for bit,
-// where b is the whole matrix.
+// compare looks for the first element of rows that is not b's, bit for bit, where b is the whole matrix.
 func compare(ctx context.Context, rows iter.Seq2[int, []float64], b *block) error {
 	for i, row := range rows {
 		if ctx.Err() != nil {
@@ -38,16 +37,11 @@ func compare(ctx context.Context, rows iter.Seq2[int, []float64], b *block) erro
 // digest is the SHA-256 of rows as little-endian float64, one after the other.
 func digest(ctx context.Context, rows iter.Seq2[int, []float64]) (string, error) {
 	hash := sha256.New()
-	var buffer []byte
 	for _, row := range rows {
 		if ctx.Err() != nil {
 			return "", context.Cause(ctx)
 		}
-		buffer = buffer[:0]
-		for _, v := range row {
-			buffer = binary.LittleEndian.AppendUint64(buffer, math.Float64bits(v))
-		}
-		hash.Write(buffer)
+		_ = binary.Write(hash, binary.LittleEndian, row) // a hash takes all
 	}
 	return hex.EncodeToString(hash.Sum(nil)), nil
 }
@@ -59,14 +53,14 @@ func (f *field) export(to io.Writer) error {
 		copy(whole.row(i), row)
 	}
 	a := npy.Array{DType: "<f8", Shape: []int{f.rows + 2, f.cols + 2}}
-	return npy.Write(to, a, bytesOf(whole.cells))
+	return cmp.Or(f.unread, npy.Write(to, a, bytesOf(whole.cells)))
 }
 
-// plot draws the field, whose rows are given, and how much each block waited. The ring is left
-// out, which would be most of the legend and little of the picture.
-func (r *report) plot(to io.Writer, rows iter.Seq2[int, []float64]) error {
+// plot draws the field and how much each block waited. The ring is left out, which would be most of the legend and
+// little of the picture.
+func (r *report) plot(to io.Writer, cells []float64) error {
 	whole := r.grid.times(r.each)
-	field := picture.Panel{Title: "field", Rows: whole.rows, Cols: whole.cols, Values: interior(rows, whole)}
+	field := picture.Panel{Title: "field", Rows: whole.rows, Cols: whole.cols, Values: picture.Cells(cells, whole.cols)}
 	waited := make([]float64, len(r.shares))
 	for i, s := range r.shares {
 		waited[i] = s.waiting()
@@ -77,17 +71,6 @@ func (r *report) plot(to io.Writer, rows iter.Seq2[int, []float64]) error {
 	}
 	waiting.Blocks.Rows, waiting.Blocks.Cols = r.grid.rows, r.grid.cols
 	return picture.Picture{field, waiting}.PNG(to)
-}
-
-// interior is the rows of a matrix without its ring.
-func interior(rows iter.Seq2[int, []float64], whole size) iter.Seq[[]float64] {
-	return func(yield func([]float64) bool) {
-		for i, row := range rows {
-			if i > 0 && (i > whole.rows || !yield(row[1:1+whole.cols])) {
-				return
-			}
-		}
-	}
 }
 
 // spread gives each element the value of its block.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -13,60 +12,47 @@ import (
 	"github.com/orwl/go-orwl/orwl/stencil/show"
 )
 
-// measured is a finished run and what it took.
-type measured struct {
-	*field
-	took       time.Duration // from the start of the runtime to the end of the last task
-	shipped    int64         // bytes of contents that went from node to node meanwhile
-	processors int           // of all nodes: each node counts the events of its whole host
-}
-
 // stall is how long the run may make no progress before the runtime reports which task waits
 // for which. Sweeping the largest block there can be takes less.
 const stall = time.Minute
 
-// solve solves f's problem, with the other nodes if there are any. Node 0 has the result
-// then; the others have nothing measured. If there is a trace, it is filled.
-func (f *field) solve(ctx context.Context, tr *tracing, m *show.Meter) (*measured, error) {
-	f.trace = tr
+// solve solves f's problem, with the other nodes if there are any. Then node 0 has the result and what it took, and
+// the trace if there is one.
+func (f *field) solve(ctx context.Context, m *show.Meter) error {
 	begin := time.Now()
 	rt, err := f.program(ctx)
 	f.setup = time.Since(begin)
 	if err := f.meet(ctx, err); err != nil {
-		return nil, err
+		return err
 	}
 	f.begin = time.Now()
-	if err := f.follow(rt); err != nil {
-		return nil, err
+	f.exhibit.Watch(rt)
+	if err := f.exhibit.Register(&figures{field: f}); err != nil {
+		return err
 	}
 	stop := m.Watch("sweeping", f.cells.Progress().Total, func() int64 { return f.cells.Progress().Done })
 	err = rt.Run(ctx)
 	stop()
 	if err != nil {
-		return nil, err
+		return err
 	}
 	all, clocks, err := f.exchange(ctx)
 	if err == nil {
-		err = tr.gather(ctx, f, all[f.nodes.Number()].Took)
+		err = f.trace.gather(ctx, f, all[f.nodes.Number()].Took)
 	}
 	if err != nil || f.nodes.Number() != 0 {
-		return nil, err
+		return err
 	}
 	if f.film != nil {
 		if err := f.film.Gather(ctx); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	if f.final, err = f.planes[planeData].Values(ctx); err != nil {
-		return nil, err
+		return err
 	}
-	return f.settle(all, clocks), nil
-}
-
-// follow shows the runtime, and what the blocks do.
-func (f *field) follow(rt *orwl.Runtime) error {
-	f.exhibit.Watch(rt)
-	return f.exhibit.Register(&figures{field: f})
+	f.settle(all, clocks)
+	return nil
 }
 
 // program makes this node's blocks, and declares everybody's tasks.
@@ -76,15 +62,15 @@ func (f *field) program(ctx context.Context) (*orwl.Runtime, error) {
 		return nil, err
 	}
 	observers = append(observers, f.exhibit.Observers()...)
-	why := &teller{to: f.why}
-	if f.why != nil {
-		observers = append(observers, why)
+	var rt *orwl.Runtime
+	if f.why != nil { // the nodes have agreed on the placement when the first task begins
+		tell := sync.OnceFunc(func() { fmt.Fprint(f.why, rt.Placement()) })
+		observers = append(observers, began(func(orwl.Event) { tell() }))
 	}
-	rt, err := orwl.New(orwl.Options{Stall: stall, Nodes: f.nodes, Log: f.log, Observers: observers, PinWorkers: f.pin})
+	rt, err = orwl.New(orwl.Options{Stall: stall, Nodes: f.nodes, Log: f.log, Observers: observers, PinWorkers: f.pin})
 	if err != nil {
 		return nil, err
 	}
-	why.runtime = rt
 	return rt, f.declare(ctx, rt)
 }
 
@@ -130,17 +116,12 @@ func verify(ctx context.Context, f *field, m *show.Meter) (took time.Duration, e
 	return took, compare(ctx, f.result(), b)
 }
 
-// teller writes where the run's tasks and frontiers are, and why, when the first task of
-// this node begins: the nodes have agreed on it then. It is an observer of the runtime.
-type teller struct {
-	to      io.Writer
-	runtime *orwl.Runtime
-	once    sync.Once
-}
+// began is an observer of tasks that begin.
+type began func(orwl.Event)
 
 // Observe implements orwl.Observer.
-func (w *teller) Observe(e orwl.Event) {
+func (b began) Observe(e orwl.Event) {
 	if e.Kind == orwl.Began {
-		w.once.Do(func() { fmt.Fprint(w.to, w.runtime.Placement()) })
+		b(e)
 	}
 }

@@ -1,15 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"cmp"
 	"context"
-	"encoding/gob"
 	"fmt"
 	"runtime"
 	"slices"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/pack"
 	"github.com/orwl/go-orwl/orwl/stencil"
 	"github.com/orwl/go-orwl/orwl/trace"
 )
@@ -39,17 +38,13 @@ func (f *field) statement() statement {
 // exchange brings what each node has to say to all of them, as soon as all have swept their blocks:
 // what comes afterwards is no part of what is measured.
 func (f *field) exchange(ctx context.Context) (all []statement, clocks []trace.Clock, err error) {
-	var own bytes.Buffer
-	if err := gob.NewEncoder(&own).Encode(f.statement()); err != nil {
-		return nil, nil, err
-	}
-	said, err := f.nodes.Gather(ctx, "swept", own.Bytes())
+	said, err := f.nodes.Gather(ctx, "swept", pack.Encode(f.statement()))
 	if err != nil {
 		return nil, nil, err
 	}
 	all = make([]statement, len(said))
 	for node := range said {
-		if err := gob.NewDecoder(bytes.NewReader(said[node])).Decode(&all[node]); err != nil {
+		if err := pack.Decode(said[node], &all[node]); err != nil {
 			return nil, nil, fmt.Errorf("what node %d says of its part: %w", node, err)
 		}
 	}
@@ -59,20 +54,18 @@ func (f *field) exchange(ctx context.Context) (all []statement, clocks []trace.C
 
 // settle puts together what all nodes have said: times are by one clock, from when the first node
 // has begun until the last has ended.
-func (f *field) settle(all []statement, clocks []trace.Clock) *measured {
-	done := &measured{field: f}
+func (f *field) settle(all []statement, clocks []trace.Clock) {
 	first := slices.MinFunc(clocks, func(a, b trace.Clock) int { return cmp.Compare(a.Offset, b.Offset) }).Offset
 	for node, s := range all {
-		done.took = max(done.took, clocks[node].Offset-first+s.Took)
-		done.shipped += s.Shipped
-		done.processors += s.Processors
+		f.took = max(f.took, clocks[node].Offset-first+s.Took)
+		f.shipped += s.Shipped
+		f.processors += s.Processors
 	}
 	f.accounts = make([]stencil.Account, len(f.views))
 	for _, s := range all {
 		for n, a := range s.Accounts {
-			a.Spent[stencil.Outside] += done.took - a.Ended
+			a.Spent[stencil.Outside] += f.took - a.Ended
 			f.accounts[n] = a
 		}
 	}
-	return done
 }

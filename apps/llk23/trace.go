@@ -19,22 +19,14 @@ type tracing struct {
 	done *trace.Trace    // on node 0, in the end
 }
 
-func newTracing(most int) *tracing { return &tracing{most: most} }
-
 // observers are the observers of f's runtime: none with no trace.
 func (tr *tracing) observers(f *field) (_ []orwl.Observer, err error) {
 	if tr == nil {
 		return nil, nil
 	}
 	tr.rec, err = trace.NewRecorder(trace.Options{Slices: max(1, tr.most/f.nodes.Count()), Clock: f.clock})
-	return []orwl.Observer{tr.rec, tr}, err
-}
-
-// Observe implements orwl.Observer: before its first pass a task does nothing.
-func (tr *tracing) Observe(e orwl.Event) {
-	if e.Kind == orwl.Began {
-		tr.rec.Recording(e.Task).Region("", 0)
-	}
+	// Before its first pass a task does nothing.
+	return []orwl.Observer{tr.rec, began(func(e orwl.Event) { tr.rec.Recording(e.Task).Region("", 0) })}, err
 }
 
 // phaseNames are what a trace calls the phases. It tells waits by itself, and outside nothing is

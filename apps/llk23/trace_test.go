@@ -13,19 +13,25 @@ import (
 )
 
 // traced solves a problem on so many nodes, and reads the trace that it has written.
-func traced(t *testing.T, count int, p problem, grid size, form form, most int) (*measured, *trace.Trace) {
+func traced(t *testing.T, count int, p problem, grid size, form form, most int) (f *field, _ *trace.Trace) {
 	t.Helper()
-	tr, f, errs := newTracing(most), (*measured)(nil), make([]error, 1)
+	errs := make([]error, 1)
+	make := func(int) *field {
+		f := newField(p, grid, form)
+		f.trace = &tracing{most: most}
+		return f
+	}
 	if count == 1 {
-		f, errs[0] = newField(p, grid, form).solve(t.Context(), tr, show.Silent())
+		f = make(0)
+		errs[0] = f.solve(t.Context(), show.Silent())
 	} else {
-		f, tr, errs = solveOn(t, count, func() *tracing { return newTracing(most) }, func(int) *field { return newField(p, grid, form) })
+		f, errs = solveOn(t, count, make)
 	}
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
 	var text bytes.Buffer
-	if err := tr.done.WriteChrome(&text); err != nil {
+	if err := f.trace.done.WriteChrome(&text); err != nil {
 		t.Fatal(err)
 	}
 	read, err := trace.Read(&text)

@@ -56,15 +56,8 @@ func (h hill) at(y, x float64) float64 {
 // element and in any order: numbers from 0 to 1 drawn by a hash of plane, row
 // and column, scaled so that iterating converges.
 func noise(p plane, i, j int) float64 {
-	u := uniform(uint64(p)+1, uint64(i), uint64(j))
-	switch p {
-	case planeData:
-		return u
-	case planeZz:
-		return 0.01 * u
-	default:
-		return 0.25 * u
-	}
+	scale := [planes]float64{planeData: 1, planeZb: 0.25, planeZr: 0.25, planeZu: 0.25, planeZv: 0.25, planeZz: 0.01}
+	return scale[p] * uniform(uint64(p)+1, uint64(i), uint64(j))
 }
 
 // uniform is a number from [0,1) for element (i,j) of plane t.
