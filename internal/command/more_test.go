@@ -165,7 +165,7 @@ func TestOtherShells(t *testing.T) {
 // The manual page has each command and flag, and no line that man would take for a macro.
 func TestManual(t *testing.T) {
 	_, out, _ := said("man")
-	for _, want := range []string{".TH TOOL 1", ".SS tool greet\nsay hello.\n.PP\n.nf\n    tool greet \\-to you\n.fi\n.PP\nflags:\n", ".TP\n.BI \"\\-to \" \"NAME\"\nsay it to NAME"} {
+	for _, want := range []string{".TH TOOL 1", ".SS tool greet\nsay hello.\n.PP\nexample:\n.PP\n.nf\n    tool greet \\-to you\n.fi\n.PP\nflags:\n", ".TP\n.BI \"\\-to \" \"NAME\"\nsay it to NAME"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in\n%s", want, out)
 		}
