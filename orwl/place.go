@@ -6,6 +6,7 @@ import (
 
 	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/orwl/inspect"
+	"github.com/orwl/go-orwl/orwl/internal/looks"
 	"github.com/orwl/go-orwl/orwl/internal/spread"
 	"github.com/orwl/go-orwl/orwl/placement"
 	"github.com/orwl/go-orwl/resource"
@@ -42,7 +43,7 @@ func (rt *Runtime) placement() Placement {
 	for _, name := range rt.sorted() {
 		resources = append(resources, ResourcePlacement{Resource: name, Bytes: rt.resources[name].InitialSize(), Home: rt.homes[name]})
 	}
-	return inspect.PlacementOf(rt.programOf(rt.tasks, rt.said, rt.resources), rt.Node(), tasks, resources)
+	return looks.Placement(rt.programOf(rt.tasks, rt.said, rt.resources), rt.Node(), tasks, resources)
 }
 
 func (rt *Runtime) taskPlacement(t *Task) TaskPlacement {

@@ -84,7 +84,7 @@ var layers = []layer{
 	{path: "orwl/internal/meeting", pure: true, imports: "orwl/internal/message net/node"},
 	{path: "orwl/internal/spread", pure: true, imports: "orwl/placement net/topology"},
 	{path: "orwl/inspect", pure: true, imports: "orwl/internal/spread orwl/placement"},
-	{path: "orwl/internal/looks", pure: true, imports: "orwl/inspect resource"},
+	{path: "orwl/internal/looks", pure: true, imports: "orwl/inspect orwl/internal/spread resource"},
 	{path: "orwl/internal/guards", imports: "orwl/internal/spread resource locks net/node net/rma/part net/wire net/rma net/topology"},
 	{path: "orwl/internal/fate", pure: true, imports: "resource"},
 	{path: "orwl/nodes", testsOf: "net/node", imports: "orwl/internal/linked net/node net/p2p/rendezvous net/p2p net/rma"},

@@ -30,8 +30,9 @@ type Placement struct {
 	BetweenMachines int64
 	// CrossingByIndex is the same if tasks without On were dealt in their order.
 	CrossingByIndex int64
-
-	program *spread.Program
+	// Accesses are those that the tasks have declared, in the order of the program. Task is a place in
+	// Tasks, and Resource one in Resources.
+	Accesses []placement.Access
 }
 
 // TaskPlacement is where a task runs.
@@ -55,40 +56,6 @@ type ResourcePlacement struct {
 	// Task is the task that decides otherwise: the first that writes the resource, or
 	// else the first that reads it. Without such a task a hash of the name decides.
 	Task string
-}
-
-// PlacementOf is the placement of a program whose tasks and resources have these places. It counts
-// the bytes that go from node to node.
-func PlacementOf(program *spread.Program, node int, tasks []TaskPlacement, resources []ResourcePlacement) Placement {
-	p := Placement{Node: node, Nodes: program.Nodes, ByIndex: program.Dealt(), Tasks: tasks, Resources: resources, program: program}
-	decides := make(map[string]string)
-	for r, task := range program.Deciders() {
-		decides[program.Names[r]] = tasks[task].Task
-	}
-	homes := make(map[string]int, len(resources))
-	for i := range resources {
-		r := &resources[i]
-		homes[r.Resource] = r.Home
-		if _, r.Declared = program.Homes[r.Resource]; !r.Declared {
-			r.Task = decides[r.Resource]
-		}
-	}
-	byIndex := program.ByIndex()
-	p.Crossing, p.BetweenMachines = program.Crossing(p.nodes(), homes)
-	p.CrossingByIndex, _ = program.Crossing(byIndex, program.HomesFor(byIndex))
-	if m := program.Machines; m.Mixed() {
-		p.Machines = m
-	}
-	return p
-}
-
-// nodes returns the node of each task.
-func (p *Placement) nodes() []int {
-	on := make([]int, len(p.Tasks))
-	for i, t := range p.Tasks {
-		on[i] = t.Node
-	}
-	return on
 }
 
 // String is the placement as a text: the bytes that go from node to node in a round, a
@@ -170,16 +137,12 @@ func (p Placement) Why(task string) (string, error) {
 	if t.Worker >= 0 {
 		fmt.Fprintf(&b, "Its home worker is %d, on CPU %s.\n", t.Worker, orNone(t.CPU))
 	}
-	home := make(map[string]ResourcePlacement, len(p.Resources))
-	for _, r := range p.Resources {
-		home[r.Resource] = r
-	}
 	var others []int
-	for _, a := range p.program.Accesses {
+	for _, a := range p.Accesses {
 		if a.Task != at {
 			continue
 		}
-		r, mode := home[p.program.Names[a.Resource]], "read"
+		r, mode := p.Resources[a.Resource], "read"
 		if a.Write {
 			mode = "write"
 		}
@@ -199,8 +162,18 @@ func (p Placement) Why(task string) (string, error) {
 
 // elsewhere returns the bytes between nodes if one task alone ran on another node.
 func (p *Placement) elsewhere(task, node int) int64 {
-	on := p.nodes()
+	program := &spread.Program{Nodes: p.Nodes, Machines: p.Machines, Accesses: p.Accesses, Homes: make(map[string]int)}
+	var on []int
+	for _, t := range p.Tasks {
+		on = append(on, t.Node)
+	}
 	on[task] = node
-	bytes, _ := p.program.Crossing(on, p.program.HomesFor(on))
+	for _, r := range p.Resources {
+		program.Names, program.Sizes = append(program.Names, r.Resource), append(program.Sizes, r.Bytes)
+		if r.Declared || r.Task == "" { // no task takes it along
+			program.Homes[r.Resource] = r.Home
+		}
+	}
+	bytes, _ := program.Crossing(on, program.HomesFor(on))
 	return bytes
 }
