@@ -30,7 +30,7 @@ func (r *Report) HTML(out io.Writer) error {
 	if r.Command != "" {
 		fmt.Fprintf(&b, "<p>Made by <code>%s</code></p>\n", html.EscapeString(r.Command))
 	}
-	b.WriteString("<p>Each figure is the median over the repeats. Whiskers and intervals are its 95 % confidence interval.</p>\n")
+	b.WriteString("<p>Each figure is the median over the repeats. Whiskers and intervals are its 95 % confidence interval. Of fewer than six repeats they say less: then the table names the level, as (75 %). A whisker with an arrow leaves the picture.</p>\n")
 	for _, g := range groups {
 		fmt.Fprintf(&b, "<h2>%s: %s (%s)</h2>\n", html.EscapeString(g.b.Name), html.EscapeString(g.b.About), html.EscapeString(g.b.Paper))
 		fmt.Fprintf(&b, "<p>On %s.</p>\n", html.EscapeString(strings.Join(g.machines(), "; ")))
