@@ -22,12 +22,12 @@ import (
 //
 // A line that begins with "$ " is a command, and the lines below it are what it prints. The test
 // runs each go run ./examples/tutorial/..., and compares. In what a page shows, … stands for
-// anything in a line, and a line of … for any lines. After a command that ends with ^C, the
+// anything in a line, and a line of … for any lines. After a command that shows ^C, the
 // program is killed as soon as it has saved a checkpoint. No other program is slow here.
 
 const (
 	steps       = "go run ./examples/tutorial/"
-	interrupted = "^C\n"
+	interrupted = "^Csignal: interrupt\n" // go run adds the words
 )
 
 // session is a command of a page, and what the page shows below it.
