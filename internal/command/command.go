@@ -90,6 +90,10 @@ func (p Program) Builtin(args []string, out, complaints io.Writer) (code int, do
 		return Done, false
 	}
 	var text strings.Builder
+	if (args[0] == "version" || args[0] == "man") && len(args) > 1 {
+		fmt.Fprintf(complaints, "%s %s: unexpected argument %q\n", p.Name, args[0], args[1])
+		return Misused, true
+	}
 	switch args[0] {
 	case "version", "-version", "--version":
 		fmt.Fprintln(&text, p.Name, Version())

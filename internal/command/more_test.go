@@ -181,6 +181,9 @@ func TestVersion(t *testing.T) {
 			t.Errorf("%s: %d %q", flag, code, out)
 		}
 	}
+	if code, out, complaints := said("version", "-json"); code != Misused || out != "" || complaints != "tool version: unexpected argument \"-json\"\n" {
+		t.Errorf("version -json: %d %q %q", code, out, complaints)
+	}
 	info := &debug.BuildInfo{GoVersion: "go1.99", Settings: []debug.BuildSetting{{Key: "vcs.revision", Value: "0123456789abcdef"}, {Key: "vcs.modified", Value: "true"}}}
 	if got := version(info); !strings.HasPrefix(got, "of no release (commit 0123456789ab, changed), go1.99, ") {
 		t.Error(got)
