@@ -266,6 +266,7 @@ func (p *stage) run(n int) error {
 	}
 	for i := range p.reads {
 		r := &p.reads[i]
+		computed := r.face.computed // this waits for memory, too, and need not do so after the rest
 		face, err := r.access.Place().Bytes()
 		if err != nil {
 			return err
@@ -273,7 +274,7 @@ func (p *stage) run(n int) error {
 		for j := range r.strips {
 			r.strips[j].memory.load(&r.strips[j], done, face)
 		}
-		p.imported(r, asked)
+		p.imported(r, computed, asked)
 	}
 	p.enter(Computing)
 	p.sweep(done, sweeps, p.from, p.to)

@@ -10,32 +10,34 @@ import (
 // tile is a block with its memory. A resource holds the memory. A task that computes the tile
 // holds the resource.
 type tile struct {
-	grid   *Grid
+	// What a pass goes through comes first. A pass over a small block waits for memory that is elsewhere: so the
+	// storage of a few fields is in fields, and the region of a single sweep in region.
+	grid    *Grid
+	block   Block
+	fields  [8]storage
+	regions []box // what each sweep of a pass computes
+	region  [1]box
+	watch   watch
+	flows   []any        // of each reduction
+	stop    int          // how many passes there are, if a reduction ends the run
+	done    atomic.Int64 // sweeps
+
 	at     vec
 	name   string
 	node   int
 	slot   int // among the tiles of the node
 	data   *resource.Resource
-	layout layout // of the fields that change, in data
-	bytes  int    // of all fields
-	block  Block
+	layout layout                // of the fields that change, in data
+	bytes  int                   // of all fields
 	in     [directions]*exchange // what it imports from each neighbour; nil: nothing
 	out    [directions]*exchange // what each neighbour imports from it
-	// regions are what each sweep of a pass computes. A single one is in region: a pass over a small
-	// block waits for memory that is elsewhere.
-	regions []box
-	region  [1]box
-	stages  int // tasks that take turns in a pass
-	watch   watch
-	flows   []any        // of each reduction
-	stop    int          // how many passes there are, if a reduction ends the run
-	done    atomic.Int64 // sweeps
+	stages int                   // tasks that take turns in a pass
 }
 
 // newTile lays out a tile, without its resources.
 func (g *Grid) newTile(at vec) *tile {
 	t := &tile{grid: g, at: at, name: g.o.Name + " " + g.blockName(at)}
-	t.block = Block{tile: t, number: g.number(at)}
+	t.block = Block{tile: t, number: g.number(at), memory: t.fields[:0]}
 	t.regions = t.region[:0]
 	for s := range g.tiling.sweeps {
 		t.regions = append(t.regions, g.region(at, s))

@@ -180,12 +180,11 @@ func (p *stage) follow(d direction, access *orwl.Access) *arrival {
 	return far
 }
 
-// imported counts an import. asked is when the block began to wait for it.
-func (p *stage) imported(r *port, asked time.Duration) {
+// imported counts an import. there is when it was computed, asked is when the block began to wait for it.
+func (p *stage) imported(r *port, there, asked time.Duration) {
 	if p.grid.o.Watch.Clock == nil {
 		return
 	}
-	there := r.face.computed
 	if r.far != nil {
 		there = time.Duration(r.far.at.Load())
 	}
