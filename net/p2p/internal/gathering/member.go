@@ -164,11 +164,8 @@ func (m *Member) finish(k Key) (out []Letter) {
 // hand hands a list to the members that have given to a round.
 func (m *Member) hand(k Key, all Message) (out []Letter) {
 	for i, g := range m.given[k].of {
-		if g.blob == nil || g.life != m.epoch.Seats[i].Life {
-			continue
-		}
-		m.open[i]--
-		if m.epoch.Has(i) {
+		if m.epoch.Has(i) && g.life == m.epoch.Seats[i].Life {
+			m.open[i]--
 			out = append(out, Letter{i, all})
 		}
 	}
@@ -230,7 +227,7 @@ func (m *Member) Enter(e membership.Epoch) (out []Letter) {
 			m.succeed(i)
 		}
 	}
-	if c := e.Chair(); c != before.Chair() || c >= 0 && e.Seats[c].Life != before.Seats[c].Life { // the new one has been told nothing
+	if e.Chair() != before.Chair() { // the new one has been told nothing: it is no new life, for this node is more senior than those
 		for _, k := range sorted(m.waits) {
 			out = append(out, m.toChair(*m.waits[k])...)
 		}
