@@ -472,6 +472,7 @@ func needsProbe(t *testing.T) {
 func TestExhaust(t *testing.T) {
 	repeat.Skip(t)
 	needsProbe(t)
+	t.Parallel()
 	one := func(m Mode, w ...what) (script []move) {
 		for _, w := range w {
 			script = append(script, move{what: w, mode: m})

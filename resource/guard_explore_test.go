@@ -570,7 +570,9 @@ func drawSides(seed uint64) sides {
 // playSides plays games that draw makes, under random schedules.
 func playSides(t *testing.T, draw func(seed uint64) sides) {
 	t.Helper()
+	repeat.Skip(t)
 	needsProbe(t)
+	t.Parallel()
 	steps := 0
 	for seed := range uint64(*seeds) {
 		report := draw(seed).system().Seeds(seed, 1)
@@ -585,7 +587,9 @@ func playSides(t *testing.T, draw func(seed uint64) sides) {
 // exhaustSides visits every state of small games.
 func exhaustSides(t *testing.T, games map[string]sides) {
 	t.Helper()
+	repeat.Skip(t)
 	needsProbe(t)
+	t.Parallel()
 	for name, d := range games {
 		t.Run(name, func(t *testing.T) {
 			d.places, d.tl = 1, 1
@@ -614,7 +618,6 @@ func TestGuardSeeds(t *testing.T) { playSides(t, drawSides) }
 
 // TestGuardExhaust visits every state of small games.
 func TestGuardExhaust(t *testing.T) {
-	repeat.Skip(t)
 	one, round := script, orderedRound
 	pair := func(m Mode) []bout {
 		return one(m, orderedRequest, orderedAcquire, orderedRenew, orderedAcquire, orderedRelease)

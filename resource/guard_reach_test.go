@@ -3,8 +3,6 @@ package resource
 import (
 	"math/rand/v2"
 	"testing"
-
-	"github.com/orwl/go-orwl/internal/repeat"
 )
 
 // drawReach makes a random game whose last one or two ranks are of other nodes.
@@ -27,7 +25,6 @@ func TestReachSeeds(t *testing.T) { playSides(t, drawReach) }
 
 // TestReachExhaust visits every state of small games with a rank of another node.
 func TestReachExhaust(t *testing.T) {
-	repeat.Skip(t)
 	one, round := script, orderedRound
 	games := map[string]sides{
 		"write, write": {scripts: [][]bout{round(Write), one(Write, relaxedAccess)}},

@@ -131,6 +131,7 @@ var someSystems = flag.Int("liveness.systems", 800, "TestAllSchedules: how many 
 // end no round in any schedule.
 func TestAllSchedules(t *testing.T) {
 	repeat.Skip(t)
+	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
 	alive, only, dead, states := 0, 0, 0, 0
 	systems := *someSystems

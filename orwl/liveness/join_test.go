@@ -47,6 +47,7 @@ func randomJoin(r *rand.Rand) (running, joins System) {
 // permits it, no task comes to a stop for ever. Some of those that it refuses do.
 func TestJoinsInAllSchedules(t *testing.T) {
 	repeat.Skip(t)
+	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 6))
 	permitted, shared, refused, stop := 0, 0, 0, 0
 	systems := *someSystems / 4

@@ -232,6 +232,7 @@ func needsProbe(t *testing.T) {
 func TestExhaust(t *testing.T) {
 	repeat.Skip(t)
 	needsProbe(t)
+	t.Parallel()
 	for name, g := range map[string]game{
 		"one worker, one push":   {workers: 1, jobs: []job{{}}, outside: []int{0}},
 		"one worker, two pushes": {workers: 1, jobs: []job{{}, {}}, outside: []int{0, 1}},
@@ -247,6 +248,7 @@ func TestExhaust(t *testing.T) {
 		"cancelled":        {workers: 2, jobs: []job{{}, {}}, outside: []int{0}, cancels: true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			report := g.numbered().system().Exhaust(sim.Limit{States: *states})
 			if err := report.Err(); err != nil {
 				t.Fatal(err)
@@ -300,6 +302,7 @@ func draw(seed uint64) game {
 func TestSeeds(t *testing.T) {
 	repeat.Skip(t)
 	needsProbe(t)
+	t.Parallel()
 	steps := 0
 	for seed := range uint64(*seeds) {
 		report := draw(seed).system().Seeds(seed, 1)
