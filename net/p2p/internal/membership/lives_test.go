@@ -1,6 +1,9 @@
 package membership
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 // TestNewLivesOfAnotherChair has node 0 of five offer a new life of node 5, and end. Node 1 is the next
 // chair.
@@ -59,8 +62,8 @@ func TestNewLifeWaitsForALease(t *testing.T) {
 		t.Errorf("it is in epoch %+v, and node 1 may think that it is the only one left", e)
 	}
 	m.Quiet(1)
-	if e := m.Epoch(); !e.Has(1) || !e.Has(2) {
-		t.Errorf("it is in epoch %+v, want both", e)
+	if e := m.Epoch(); !e.Has(1) || !e.Has(2) || e.Seats[1].Since != e.Number {
+		t.Errorf("it is in epoch %+v, want both, since then", e)
 	}
 }
 
@@ -87,5 +90,120 @@ func TestSureOfAnEnd(t *testing.T) {
 		if m.Lost(0, Left); m.Apart() == sure {
 			t.Errorf("node 0 says that node 1 has left, sure: %t, apart: %t", sure, m.Apart())
 		}
+	}
+}
+
+// What one member has accepted is not what others have, who answered before: the new life is not let in.
+func TestNewLifeThatSomeHaveAccepted(t *testing.T) {
+	first := whole(6)
+	first.Seats[5].State = Left
+	with := whole(6).Seats
+	with[5] = Seat{Life: 7, State: In, Since: 2}
+	m := New(1, first, always)
+	m.Lost(0, Ended)
+	for from := 2; from < 5; from++ {
+		a := Message{Kind: Answer, Number: 2, Ballot: Ballot{1, 1}}
+		if from > 2 {
+			a.Taken, a.Seats = Ballot{0, 1}, with
+		}
+		if _, err := m.Step(from, a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m.Epoch().Has(5) || m.Apart() || slices.Equal(m.offer, with) {
+		t.Errorf("node 1 and 2 have not accepted it: apart: %t, offer %v, epoch %v", m.Apart(), m.offer, m.Epoch())
+	}
+}
+
+// A member tells its chair of a new life, once. The chair lets in no life beside another one of the same node.
+func TestKnocks(t *testing.T) {
+	first := whole(4)
+	first.Seats[3].State = Left
+	m, chair := New(1, first, always), New(0, first, always)
+	out := m.Knock(3, 7, "here")
+	if len(out) != 1 || out[0].To != 0 || out[0].Seats[3] != (Seat{Life: 7, Address: "here"}) {
+		t.Fatalf("node 1 says %+v, want the knock, to node 0", out)
+	}
+	if again := m.Knock(3, 7, "here"); len(again) > 0 {
+		t.Errorf("to the same knock it says %+v, want nothing", again)
+	}
+	asks, err := chair.Step(1, out[0].Message)
+	if err != nil || len(asks) != 2 || asks[0].Kind != Ask {
+		t.Errorf("the chair says %+v, %v, want two to ask", asks, err)
+	}
+	// A knock that comes while a loss is decided is heard after it.
+	chair = New(0, first, always)
+	chair.Lost(2, Ended)
+	chair.Knock(3, 7, "")
+	for _, m := range []Message{{Kind: Answer, Number: 2, Ballot: Ballot{0, 1}}, {Kind: Answer, Number: 2, Ballot: Ballot{0, 2}}} {
+		asks, err = chair.Step(1, m)
+	}
+	if err != nil || len(asks) != 1 || asks[0].Kind != Offer {
+		t.Fatalf("the chair says %+v, %v, want an offer", asks, err)
+	}
+	asks, err = chair.Step(1, Message{Kind: Accept, Number: 2, Ballot: asks[0].Ballot})
+	if err != nil || len(asks) != 2 || asks[0].Kind != Enter || asks[1].Kind != Ask || asks[1].Number != 3 {
+		t.Errorf("after epoch 2 the chair says %+v, %v, want it to ask for epoch 3", asks, err)
+	}
+	chair = New(0, first, always)
+	if out := chair.Knock(2, 9, ""); len(out) > 0 {
+		t.Errorf("node 2 is there, and its next life makes the chair say %+v", out)
+	}
+}
+
+// A life that others have lost by silence, and this node knows to have ended, keeps out nobody. So does one that
+// was lost before this node came in: the chair of then has waited.
+func TestNewLifeBesideOneThatHasLetGo(t *testing.T) {
+	m := New(1, whole(3), always)
+	m.Lost(2, Ended)
+	silent := whole(3).Seats
+	silent[2].State = Silent
+	if _, err := m.Step(0, Message{Kind: Enter, Number: 2, Seats: silent}); err != nil {
+		t.Fatal(err)
+	}
+	m.Lost(0, Ended)
+	if m.Knock(2, 9, ""); !m.Epoch().Has(2) {
+		t.Errorf("node 2 has ended, and does not come in: %+v", m.Epoch())
+	}
+
+	late := whole(3)
+	late.Number, late.Seats[1] = 3, Seat{Life: 5, State: In, Since: 3}
+	late.Seats[2].State = Silent
+	m = New(1, late, always)
+	m.Lost(0, Ended)
+	if m.Knock(0, 9, ""); !m.Epoch().Has(0) {
+		t.Errorf("node 0 does not come in beside one that was lost before: %+v", m.Epoch())
+	}
+}
+
+// A life that came in and was lost by silence, while this node heard of neither, has not let go of it. It is told
+// nothing.
+func TestLifeThatCameAndWent(t *testing.T) {
+	first := whole(4)
+	first.Seats[2].State, first.Seats[3].State = Left, Left
+	m := New(1, first, always)
+	e := whole(4).Seats
+	e[2], e[3].State = Seat{Life: 5, State: Silent, Since: 2}, Left
+	out, err := m.Step(0, Message{Kind: Enter, Number: 3, Seats: e})
+	if err != nil || len(out) > 0 {
+		t.Errorf("it says %+v, %v, want nothing", out, err)
+	}
+	m.Lost(0, Ended)
+	if m.Knock(3, 9, ""); m.Epoch().Has(3) {
+		t.Errorf("node 3 is in, and life 5 of node 2 may think that it is the only one left: %+v", m.Epoch())
+	}
+	m.Quiet(2)
+	if !m.Epoch().Has(3) {
+		t.Errorf("node 3 is not in: %+v", m.Epoch())
+	}
+}
+
+// A node whose next life is in an epoch is apart, and says nothing.
+func TestNextLifeOfThisNode(t *testing.T) {
+	m := New(1, whole(3), always)
+	e := whole(3).Seats
+	e[1] = Seat{Life: 5, State: In, Since: 3}
+	if out, err := m.Step(0, Message{Kind: Enter, Number: 3, Seats: e}); err != nil || len(out) > 0 || !m.Apart() {
+		t.Errorf("it says %+v, %v, apart: %t", out, err, m.Apart())
 	}
 }

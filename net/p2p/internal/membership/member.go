@@ -97,9 +97,6 @@ func (m *Member) Lost(node int, how State) []Letter {
 // this node no more.
 func (m *Member) Quiet(node int) []Letter {
 	m.quiet[node] = true
-	if m.answers != nil || m.chair() != m.me {
-		return nil
-	}
 	return m.moved()
 }
 
@@ -158,15 +155,15 @@ func (m *Member) Knock(node int, life uint64, address string) []Letter {
 	return m.knocked(knocks)
 }
 
-// knocked notes new lives. A chair that is making an epoch makes the next one for them.
+// knocked notes new lives. What is known of one says nothing.
 func (m *Member) knocked(by []Seat) []Letter {
 	news := false
 	for i, s := range by {
-		if i != m.me && s.Life > m.knocks[i].Life && s.Life > m.epoch.Seats[i].Life {
+		if s.Life > m.knocks[i].Life && s.Life > m.epoch.Seats[i].Life {
 			m.knocks[i], news = Seat{Life: s.Life, Address: s.Address}, true
 		}
 	}
-	if !news || m.answers != nil && m.chair() == m.me {
+	if !news {
 		return nil
 	}
 	return m.moved()
@@ -265,7 +262,7 @@ func (m *Member) enter(e Epoch) (out []Letter) {
 		return nil
 	}
 	for i, s := range e.Seats {
-		if i != m.me && s.State == In && s.Life != before[i].Life {
+		if s.State == In && s.Life != before[i].Life {
 			out = append(out, Letter{i, Message{Kind: Enter, Number: e.Number, Seats: e.Seats}})
 		}
 	}

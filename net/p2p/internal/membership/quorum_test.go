@@ -73,4 +73,9 @@ func TestChairOfEpoch(t *testing.T) {
 	if c := (Epoch{Seats: e.Seats[:2]}).Chair(); c != -1 {
 		t.Errorf("the chair of nobody is node %d, want -1", c)
 	}
+	// Seeds find what is wrong with a chair of a lower number: number 32155, for example.
+	e = Epoch{Number: 4, Seats: []Seat{{State: In, Since: 4}, {State: In, Since: 2}, {State: In, Since: 2}}}
+	if c := e.Chair(); c != 1 {
+		t.Errorf("the chair is node %d, want 1, which is more senior", c)
+	}
 }

@@ -51,6 +51,22 @@ func TestStale(t *testing.T) {
 	}
 }
 
+// An Ask that a later one has overtaken does not take its place.
+func TestOvertakenAsk(t *testing.T) {
+	m := New(2, whole(4), always)
+	ask := func(try uint64) Message {
+		return Message{Kind: Ask, Number: 2, Ballot: Ballot{1, try}, Seats: whole(4).Seats, Gone: make([]State, 4)}
+	}
+	for _, try := range []uint64{2, 1} {
+		if out, err := m.Step(1, ask(try)); len(out) > 0 || err != nil {
+			t.Errorf("node 0 is still there, and node 2 says %+v, %v", out, err)
+		}
+	}
+	if out := m.Lost(0, Ended); len(out) != 1 || out[0].Ballot != (Ballot{1, 2}) {
+		t.Errorf("it says %+v, want an Answer to the second try", out)
+	}
+}
+
 // TestDeafToTheEnded plays why an Ask names the nodes that have ended. Node 1, with 2 and 3,
 // has decided on epoch 2 without node 0, and all three have ended. The news is under way to
 // node 4. Before it arrives, node 0 decides with node 4 on another epoch 2.
