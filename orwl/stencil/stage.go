@@ -178,7 +178,7 @@ func (g *Grid) declareStages(t *tile, parity int) {
 			continue
 		}
 		i := 0
-		for complete := t.complete(x); i < len(stages)-1 && complete > stages[i].to; {
+		for complete := t.complete(x); complete > stages[i].to; { // the last stage is at the end
 			i++
 		}
 		stages[i].write(d, &x.faces[parity])
