@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -142,7 +141,7 @@ func (v *validation) compare(ctx context.Context, machine model.Model, window st
 	row.Off = row.Predicted/row.Measured - 1
 	row.Within = near(row.Predicted, row.Measured)
 	if !row.Within {
-		row.Why = why(row.MeasuredParts, row.PredictedParts, ranks > runtime.GOMAXPROCS(0))
+		row.Why = why(row.MeasuredParts, row.PredictedParts)
 	}
 	return row, nil
 }

@@ -33,11 +33,7 @@ func (p parts) iteration() float64 { return p.Free + p.Contended*p.HandOver }
 
 // why names what a prediction has wrong: the fewest parts that make it near once they are as
 // measured, and of as few those that make it nearest.
-func why(measured, predicted parts, crowded bool) string {
-	often := "how often ranks meet"
-	if crowded {
-		often = "which rank the scheduler runs next"
-	}
+func why(measured, predicted parts) string {
 	effects := []struct {
 		mend func(p *parts)
 		name string
@@ -45,7 +41,7 @@ func why(measured, predicted parts, crowded bool) string {
 		{func(p *parts) { p.Free = measured.Free },
 			fmt.Sprintf("a rank's own instructions (free: %.0f ns for %.0f)", predicted.Free, measured.Free)},
 		{func(p *parts) { p.Contended = measured.Contended },
-			fmt.Sprintf("%s (contended: %.1f %% for %.1f)", often, 100*predicted.Contended, 100*measured.Contended)},
+			fmt.Sprintf("how often ranks meet (contended: %.1f %% for %.1f)", 100*predicted.Contended, 100*measured.Contended)},
 		{func(p *parts) { p.HandOver = measured.HandOver },
 			fmt.Sprintf("what a hand-over takes (%.0f ns for %.0f)", predicted.HandOver, measured.HandOver)},
 	}

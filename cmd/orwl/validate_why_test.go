@@ -11,17 +11,15 @@ func TestWhy(t *testing.T) {
 	for _, c := range []struct {
 		what      string
 		predicted parts
-		crowded   bool
 		want      []string
 	}{
-		{"own instructions", parts{10, .1, 400}, false, []string{"own instructions (free: 10 ns for 30)"}},
-		{"meets", parts{25, .02, 500}, false, []string{"how often ranks meet (contended: 2.0 % for 10.0)"}},
-		{"scheduler", parts{25, .02, 500}, true, []string{"which rank the scheduler runs next"}},
-		{"hand-over", parts{25, .1, 100}, false, []string{"what a hand-over takes (100 ns for 400)"}},
-		{"two", parts{30, .02, 100}, false, []string{"how often ranks meet", "what a hand-over takes"}},
-		{"all", parts{5, .01, 10}, false, []string{"own instructions", "how often ranks meet", "what a hand-over takes"}},
+		{"own instructions", parts{10, .1, 400}, []string{"own instructions (free: 10 ns for 30)"}},
+		{"meets", parts{25, .02, 500}, []string{"how often ranks meet (contended: 2.0 % for 10.0)"}},
+		{"hand-over", parts{25, .1, 100}, []string{"what a hand-over takes (100 ns for 400)"}},
+		{"two", parts{30, .02, 100}, []string{"how often ranks meet", "what a hand-over takes"}},
+		{"all", parts{5, .01, 10}, []string{"own instructions", "how often ranks meet", "what a hand-over takes"}},
 	} {
-		got := why(measured, c.predicted, c.crowded)
+		got := why(measured, c.predicted)
 		for _, want := range c.want {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: %q, want %q in it", c.what, got, want)
