@@ -12,8 +12,6 @@ func Studies() []Study { return slices.Concat(hpdc16(), topc19(), cacm18(), uffm
 func Missing() []Gap {
 	return []Gap{
 		{"HPDC16 Fig. 4, 5", "512 and 1,024 processes", "they take minutes: Fig. 3 goes that far, the others to 256 and to 64"},
-		{"HPDC16 Fig. 4b, 4d, 4e, 4f", "product of T_L,i; latency by T_L,i; T_R; T_R and F_W", "no study is written yet"},
-		{"HPDC16 Fig. 5a, 5c; §5.2.4", "latency and SOB of RMA-RW; F_W above 30 % changes nothing", "no study is written yet"},
 		{"HPDC16 Fig. 6", "RMA-RW speeds up a hash table", "run by apps/dht: docs/reference/dht.md"},
 		{"TOPC19 Fig. 2-9", "Pthread mutex; 88 threads in each process of SNAP", "a mutex sleeps in the kernel, which a described machine does not have; SNAP has 8 in a process. With 88 HMCS takes 1.14 times as long as MCS on two processes, and P-HMCS-MCS 1.01 times as long as P-MCS-MCS on twelve"},
 		{"CACM18 §2.5, §3, §4", "exact models of each function", "the text at hand is a fragment that ends with §2.4"},
