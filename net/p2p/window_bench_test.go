@@ -54,7 +54,7 @@ func init() {
 	actors["memory"] = func() int {
 		var ranks int
 		fmt.Sscan(os.Args[1], &ranks)
-		n, err := Join(context.Background(), Options{Number: 1, Nodes: 2, Key: testKey, Root: os.Args[2]})
+		n, err := Join(context.Background(), Options{Number: 1, Nodes: 2, Key: testKey, Lease: unhurried, Root: os.Args[2]})
 		if err == nil {
 			gone := make(chan struct{})
 			n.OnLoss(func(int, error) { close(gone) })
