@@ -219,10 +219,14 @@ func TestJoinsBetweenPhases(t *testing.T) {
 // A late node waits until those that begin have begun: they gather before.
 func TestLateWaitsForBegin(t *testing.T) {
 	nodes := crewOf(t, 2, func(_ int, o *JoinOptions) { o.Place.Nodes, o.Place.Begin = 3, 2 })
+	told := false // the launcher, that the late node is in
 	late := func(patience time.Duration) (*Nodes, error) {
 		return Join(t.Context(), JoinOptions{
 			Late: true, Lease: time.Minute, Patience: patience, Log: silent,
-			Place: &launch.Place{Node: 2, Nodes: 3, Begin: 2, Listen: "127.0.0.1:0", Root: nodes[0].node.Address()},
+			Place: &launch.Place{
+				Node: 2, Nodes: 3, Begin: 2, Listen: "127.0.0.1:0", Root: nodes[0].node.Address(),
+				Report: func(string) error { return nil }, GoOn: func() error { told = true; return nil },
+			},
 		})
 	}
 	if _, err := late(100 * time.Millisecond); err == nil || !strings.Contains(err.Error(), "the run has not begun") {
@@ -253,6 +257,9 @@ func TestLateWaitsForBegin(t *testing.T) {
 		t.Fatal(err)
 	}
 	all.Wait()
+	if !told {
+		t.Error("the launcher does not know that the late node is in, and would end it when the others have ended")
+	}
 	disband(t, append(nodes, n))
 }
 

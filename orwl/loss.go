@@ -132,12 +132,12 @@ func silence(peer int) error {
 // begin has end called when another node's failure ends the run.
 func (n *Nodes) begin(end func(error), at AtLoss) {
 	n.fate.Begin(end, at == GoOn)
-	if at == GoOn {
+	if at == GoOn || n.fate.Late() {
 		n.outlive()
 	}
 }
 
-// outlive tells the launcher to keep the nodes that are left when others are lost.
+// outlive tells the launcher to keep the nodes that are left when others are lost. A late node says by it that it is in.
 func (n *Nodes) outlive() {
 	if n.place.GoOn == nil {
 		return

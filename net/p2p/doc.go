@@ -10,7 +10,7 @@
 //   - [Node.OnLoss] tells of nodes that have died, or left, and [Node.OnSuspect] of
 //     those that this node has lost touch with, and that are about to give it up;
 //   - [Node.OnApart] tells that this node must not go on, because it has lost too many;
-//   - [Node.OnLate] tells of nodes that have come back, as another life ([Options].Late).
+//   - [Node.OnLate] tells of nodes that have come late ([Options].Late).
 //
 // # Lanes
 //

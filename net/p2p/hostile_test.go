@@ -292,7 +292,7 @@ func attackByHello(t *testing.T, on form) {
 		"another node":    {func(h wire.Hello) []byte { h.Node = 1; return h.Append(nil) }, "its identity is that of node 2", nil},
 		"another lane":    {func(h wire.Hello) []byte { h.Lane = 1; return h.Append(nil) }, "lane 1", nil},
 		"no life":         {func(h wire.Hello) []byte { h.Incarnation = 0; return h.Append(nil) }, "no incarnation", nil},
-		"another life":    {func(h wire.Hello) []byte { h.Incarnation++; return h.Append(nil) }, "it is late", nil},
+		"another life":    {func(h wire.Hello) []byte { h.Incarnation++; return h.Append(nil) }, "all 3 nodes that begin are there", nil},
 		"to another life": {func(h wire.Hello) []byte { h.Peer = 1; return h.Append(nil) }, "another life", nil},
 		"too much is taken": {func(h wire.Hello) []byte { h.Received = 1000; return h.Append(nil) }, "",
 			func(c *Counts) *atomic.Uint64 { return &c.Malformed }},

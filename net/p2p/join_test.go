@@ -120,7 +120,7 @@ func TestJoinTwice(t *testing.T) {
 		t.Fatal(err)
 	}
 	o.Number = 1
-	refused("it is late: all 3 nodes are there")
+	refused("all 3 nodes that begin are there")
 	node := await(t, root, "node 0")
 	gone := make(chan error, 1)
 	node.OnLoss(func(_ int, why error) { gone <- why })

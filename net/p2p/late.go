@@ -121,7 +121,7 @@ func (p *peer) knocks(ctx context.Context) error {
 		case <-timer.C:
 		case <-ctx.Done():
 			timer.Stop()
-			return fmt.Errorf("p2p: node %d does not let node %d come back: %w", p.number, p.node.number, last)
+			return fmt.Errorf("p2p: node %d does not let node %d in: %w", p.number, p.node.number, last)
 		case <-p.node.ctx.Done():
 			timer.Stop()
 			return ErrClosed

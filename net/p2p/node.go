@@ -64,7 +64,7 @@ type Node struct {
 	gatherer   *gathering.Member
 	gatherings map[gathering.Key]*offered // that this node waits for
 
-	// Of nodes that come back.
+	// Of late nodes.
 	holds    atomic.Bool // LetIn was not called yet
 	entry    sync.Mutex  // held from the first epoch's message until it has begun
 	lateSeen []func(peer int, since uint64)

@@ -141,7 +141,7 @@ func (p *peer) taken() string {
 		return fmt.Sprintf("node %d is gone from this run, and cannot come back without Options.Late: %v", p.number, p.gone)
 	}
 	if p.node.complete() {
-		return fmt.Sprintf("it is late: all %d nodes are there, node %d at %s", p.node.options.Nodes, p.number, p.address)
+		return fmt.Sprintf("all %d nodes that begin are there, node %d at %s", p.node.options.Begin, p.number, p.address)
 	}
 	return fmt.Sprintf("number %d is in use, by the node at %s: give each node its own", p.number, p.address)
 }
