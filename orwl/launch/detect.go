@@ -26,6 +26,9 @@ func Detect(getenv func(string) string, readFile func(string) ([]byte, error), h
 	if begin < p.Nodes {
 		p.Begin = begin
 	}
+	if p.Unmet && p.Begin > 0 {
+		return Place{}, mistake(envBegin, "is %d, and nodes that find each other all begin: unset it, or %s", begin, envJoin)
+	}
 	p.Late, err = s.late(p)
 	return p, err
 }

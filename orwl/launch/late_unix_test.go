@@ -177,6 +177,7 @@ func TestComesBackWhere(t *testing.T) {
 		{"ORWL_BEGIN=1 ORWL_NODE=1 ORWL_NODES=2 ORWL_ROOT=a:1", ""},
 		{"ORWL_BEGIN=2 ORWL_NODE=2 ORWL_PEERS=a:1,b:1,", ""},
 		{"ORWL_BEGIN=2 ORWL_NODE=2 ORWL_PEERS=a:1,,c:1", `launch: environment: ORWL_PEERS is "": no host: want host:port`},
+		{"ORWL_BEGIN=2 ORWL_JOIN=3 ORWL_KEY=0123456789abcdef", "launch: environment: ORWL_BEGIN is 2, and nodes that find each other all begin: unset it, or ORWL_JOIN"},
 		{"ORWL_BEGIN=3 ORWL_NODE=1 ORWL_NODES=2 ORWL_ROOT=a:1", "launch: environment: ORWL_BEGIN is 3, and there are 2 nodes: want 1 to 2"},
 	} {
 		env := make(map[string]string)
