@@ -24,15 +24,16 @@ func (rt *Runtime) start(r *run) error {
 	if len(rt.errs) > 0 {
 		return errors.Join(rt.errs...)
 	}
-	if r.ctx.Err() != nil {
-		return context.Cause(r.ctx)
-	}
 	s := systemOf(rt.tasks)
 	if err := s.Check(); err != nil {
 		return err
 	}
 	if err := rt.beginners(); err != nil {
 		return err
+	}
+	// What this node finds wrong by itself comes before what another one has told it.
+	if r.ctx.Err() != nil {
+		return context.Cause(r.ctx)
 	}
 	if err := rt.meetGrounds(r.ctx); err != nil {
 		return err
