@@ -267,9 +267,11 @@ func TestLateWaitsForBegin(t *testing.T) {
 // although node 0 has told it by then that the run has ended.
 func TestAbsentNodes(t *testing.T) {
 	nodes := crewOf(t, 2, func(_ int, o *JoinOptions) { o.Place.Nodes, o.Place.Begin = 3, 2 })
+	told := make(chan struct{})
+	nodes[1].fate.Begin(func(error) { close(told) }, false)
 	for i, n := range nodes {
-		for i == 1 && n.fate.Why() == nil {
-			time.Sleep(time.Millisecond)
+		if i == 1 {
+			<-told
 		}
 		rt := mustNew(t, Options{Nodes: n})
 		r := rt.Resource("r", 8)

@@ -86,19 +86,21 @@ func filter(ctx context.Context, rt *orwl.Runtime) error {
 // blur computes a row from the three rows around it, each shifted by -1, 0 and 1. Each cell counts as much as the
 // product of 1, 2, 1 from above and from the left says.
 func blur(to []pixel, around [9][]pixel) {
-	// A column is a cell, the one above it and the one below, with weights of 1, 2 and 1.
-	column := func(above, cell, below pixel) (sum [4]uint32) {
-		for c := range sum {
-			sum[c] = uint32(above[c]) + 2*uint32(cell[c]) + uint32(below[c])
-		}
-		return sum
+	// A column is a cell, the one above it and the one below, with weights of 1, 2 and 1. Two
+	// colours are the halves of one number, with room for their sums.
+	const halves = 0x0000ffff0000ffff
+	number := func(p pixel) uint64 { return uint64(p[0]) | uint64(p[1])<<16 | uint64(p[2])<<32 | uint64(p[3])<<48 }
+	column := func(above, cell, below pixel) (sum [2]uint64) {
+		a, c, b := number(above), number(cell), number(below)
+		return [2]uint64{a&halves + 2*(c&halves) + b&halves, a>>16&halves + 2*(c>>16&halves) + b>>16&halves}
 	}
 	above, row, below := around[2][:len(to)], around[5][:len(to)], around[8][:len(to)] // one to the east
 	west, here := column(around[0][0], around[3][0], around[6][0]), column(around[1][0], around[4][0], around[7][0])
 	for i := range to {
 		east := column(above[i], row[i], below[i])
-		for c := range to[i] {
-			to[i][c] = uint16((8 + west[c] + 2*here[c] + east[c]) / 16)
+		for c := range east {
+			mean := (0x0000000800000008 + west[c] + 2*here[c] + east[c]) / 16
+			to[i][c], to[i][c+2] = uint16(mean), uint16(mean>>32)
 		}
 		west, here = here, east
 	}

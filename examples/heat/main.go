@@ -9,6 +9,7 @@ import (
 	"github.com/orwl/go-orwl/orwl"
 	_ "github.com/orwl/go-orwl/orwl/nodes" // for several nodes
 	"github.com/orwl/go-orwl/orwl/stencil"
+	"github.com/orwl/go-orwl/orwl/stencil/rows"
 	"github.com/orwl/go-orwl/orwl/stencil/show"
 )
 
@@ -21,11 +22,8 @@ func main() {
 	}
 }
 
-func flow(next, left, old, right []float64) {
-	for i := range next {
-		next[i] = old[i] + 0.25*(left[i]-2*old[i]+right[i])
-	}
-}
+// flow is how much of a new cell comes from the left one, from itself, and from the right one.
+var flow = rows.Weights{0.25, 0.5, 0.25}
 
 func heat(ctx context.Context, rt *orwl.Runtime) error {
 	g := stencil.New(rt, stencil.Options{Size: stencil.Size{60}})
@@ -40,7 +38,7 @@ func heat(ctx context.Context, rt *orwl.Runtime) error {
 	})
 	err := g.Sweep(1000, func(b *stencil.Block) {
 		for r := range b.Rows() {
-			flow(u.New(r), u.Old(r, -1), u.Old(r), u.Old(r, 1))
+			flow.Sum(u.New(r), u.Old(r, -1), u.Old(r), u.Old(r, 1))
 		}
 	})
 	if err != nil {

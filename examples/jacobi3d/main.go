@@ -10,6 +10,7 @@ import (
 	"github.com/orwl/go-orwl/orwl"
 	_ "github.com/orwl/go-orwl/orwl/nodes" // for several nodes
 	"github.com/orwl/go-orwl/orwl/stencil"
+	"github.com/orwl/go-orwl/orwl/stencil/rows"
 	"github.com/orwl/go-orwl/orwl/stencil/show"
 )
 
@@ -27,13 +28,7 @@ func main() {
 	}
 }
 
-func mean(next, below, above, north, south, west, east []float64) {
-	n := len(next) // with slices of this length the loop checks no index
-	below, above, north, south, west, east = below[:n], above[:n], north[:n], south[:n], west[:n], east[:n]
-	for i := range next {
-		next[i] = (below[i] + above[i] + north[i] + south[i] + west[i] + east[i]) / 6
-	}
-}
+var mean = rows.Weights{1. / 6, 1. / 6, 1. / 6, 1. / 6, 1. / 6, 1. / 6}
 
 func cube(ctx context.Context, rt *orwl.Runtime) error {
 	g := stencil.New(rt, stencil.Options{Size: stencil.Size{*n, *n, *n}, Sweeps: *deep})
@@ -45,7 +40,7 @@ func cube(ctx context.Context, rt *orwl.Runtime) error {
 	}})
 	err := g.Sweep(*sweeps, func(b *stencil.Block) {
 		for r := range b.Rows() {
-			mean(u.New(r), u.Old(r, -1, 0, 0), u.Old(r, 1, 0, 0), u.Old(r, 0, -1, 0), u.Old(r, 0, 1, 0), u.Old(r, 0, 0, -1), u.Old(r, 0, 0, 1))
+			mean.Sum(u.New(r), u.Old(r, -1, 0, 0), u.Old(r, 1, 0, 0), u.Old(r, 0, -1, 0), u.Old(r, 0, 1, 0), u.Old(r, 0, 0, -1), u.Old(r, 0, 0, 1))
 		}
 	})
 	if err != nil {

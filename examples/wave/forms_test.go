@@ -8,7 +8,9 @@ import (
 
 var kernel = forms.Kernel[float64]{
 	Name: "wave", Side: 2000, Sweeps: 20, Waves: true, Away: [][]int{{0, 0}, {-1, 0}, {1, 0}, {0, -1}, {0, 1}},
-	Row: func(next []float64, near [][]float64) { move(next, near[0], near[1], near[2], near[3], near[4]) },
+	Row: func(next []float64, near [][]float64) {
+		move.Sum(next, next, near[0], near[1], near[2], near[3], near[4])
+	},
 }
 
 func TestForms(t *testing.T) { kernel.Test(t) }

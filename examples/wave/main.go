@@ -10,6 +10,7 @@ import (
 	"github.com/orwl/go-orwl/orwl"
 	_ "github.com/orwl/go-orwl/orwl/nodes" // for several nodes
 	"github.com/orwl/go-orwl/orwl/stencil"
+	"github.com/orwl/go-orwl/orwl/stencil/rows"
 	"github.com/orwl/go-orwl/orwl/stencil/show"
 )
 
@@ -34,20 +35,15 @@ func drop(at []int) float64 {
 	return math.Exp(-(x*x + y*y) / float64(*side))
 }
 
-func move(next, old, north, south, west, east []float64) {
-	n := len(next) // with slices of this length the loop checks no index
-	old, north, south, west, east = old[:n], north[:n], south[:n], west[:n], east[:n]
-	for i := range next {
-		next[i] = 2*old[i] - next[i] + speed*(north[i]+south[i]+west[i]+east[i]-4*old[i])
-	}
-}
+// move is for a cell two sweeps ago, one sweep ago, and its four neighbours then.
+var move = rows.Weights{-1, 2 - 4*speed, speed, speed, speed, speed}
 
 func wave(ctx context.Context, rt *orwl.Runtime) error {
 	g := stencil.New(rt, stencil.Options{Size: stencil.Size{*side, *side}, Sweeps: 2})
 	u := stencil.NewField(g, "height", stencil.FieldOptions[float64]{Halo: stencil.Around(1), Initial: drop, Previous: drop})
 	err := g.Sweep(*sweeps, func(b *stencil.Block) {
 		for r := range b.Rows() {
-			move(u.New(r), u.Old(r), u.Old(r, -1, 0), u.Old(r, 1, 0), u.Old(r, 0, -1), u.Old(r, 0, 1))
+			move.Sum(u.New(r), u.New(r), u.Old(r), u.Old(r, -1, 0), u.Old(r, 1, 0), u.Old(r, 0, -1), u.Old(r, 0, 1))
 		}
 	})
 	if err != nil {

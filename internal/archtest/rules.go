@@ -92,6 +92,7 @@ var layers = []layer{
 	{path: "orwl/trace", imports: "orwl " + belowOrwl},
 	{path: "orwl/stencil", imports: "orwl handle resource"},
 	{path: "orwl/stencil/picture"},
+	{path: "orwl/stencil/rows"},
 	{path: "internal/terminal"},
 	{path: "internal/outfile"},
 	{path: "orwl/stencil/show", imports: "internal/outfile internal/terminal orwl/stencil/picture orwl/stencil orwl/launch orwl resource"},

@@ -40,7 +40,7 @@ static double heat(void)
 	for (long s = 0; s < sweeps; s++) {
 #pragma omp parallel for schedule(static)
 		for (long i = 1; i <= n; i++)
-			b[i] = a[i] + 0.25 * (a[i - 1] - 2 * a[i] + a[i + 1]);
+			b[i] = 0.25 * a[i - 1] + 0.5 * a[i] + 0.25 * a[i + 1];
 		double *t = a;
 		a = b, b = t;
 	}
@@ -51,6 +51,7 @@ static double heat(void)
 
 static double cube(void)
 {
+	const double sixth = 1. / 6;
 	long row = n + 2, plane = row * row;
 	double *a = allocate(plane * row, 8), *b = allocate(plane * row, 8);
 #pragma omp parallel for schedule(static)
@@ -66,7 +67,7 @@ static double cube(void)
 				const double *o = a + z * plane + y * row;
 				double *to = b + z * plane + y * row;
 				for (long x = 1; x <= n; x++)
-					to[x] = (o[x - plane] + o[x + plane] + o[x - row] + o[x + row] + o[x - 1] + o[x + 1]) / 6;
+					to[x] = sixth * o[x - plane] + sixth * o[x + plane] + sixth * o[x - row] + sixth * o[x + row] + sixth * o[x - 1] + sixth * o[x + 1];
 			}
 		double *t = a;
 		a = b, b = t;
@@ -91,6 +92,7 @@ static double *plate(void)
 
 static double wave(void)
 {
+	const double speed = 0.25;
 	long row = n + 2;
 	double *a = plate(), *b = plate();
 	double begin = omp_get_wtime();
@@ -100,7 +102,7 @@ static double wave(void)
 			const double *o = a + y * row;
 			double *to = b + y * row;
 			for (long x = 1; x <= n; x++)
-				to[x] = 2 * o[x] - to[x] + 0.25 * (o[x - row] + o[x + row] + o[x - 1] + o[x + 1] - 4 * o[x]);
+				to[x] = -1 * to[x] + (2 - 4 * speed) * o[x] + speed * o[x - row] + speed * o[x + row] + speed * o[x - 1] + speed * o[x + 1];
 		}
 		double *t = a;
 		a = b, b = t;
