@@ -7,9 +7,10 @@
 //	2a   ns an element against the size of a block, for 4 to 100 blocks
 //	2b   the shares of computing and waiting, of the same runs
 //	2c   1 to 16 main tasks a core, pinned, for a matrix of one size
-//	2d   weak scaling over nodes, which are processes here
+//	2d   weak scaling over nodes, which are processes here; and over nodes of described
+//	     clusters, whose cores the simulator plays
 //
-// Each point is a run of llk23 itself, in a process of its own, whose JSON report is read: what is
+// Each other point is a run of llk23 itself, in a process of its own, whose JSON report is read: what is
 // measured is what a user starts. A [plan] says which runs there are, and how many iterations fit
 // into the time. The folder gets index.html, which needs no network and no script, and measured.csv.
 //

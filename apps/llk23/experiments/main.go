@@ -58,6 +58,10 @@ func run(ctx context.Context, f *flag.FlagSet, args []string, out io.Writer) err
 	p = p.withScale()
 	begin := time.Now()
 	points, err := p.measure(ctx, out)
+	runs := len(points)
+	if err == nil {
+		points, err = p.predict(ctx, points, out)
+	}
 	if err != nil {
 		if ctx.Err() != nil {
 			return &command.ExitError{Code: 130, Err: errors.New("stopped without a result: interrupted")}
@@ -71,7 +75,7 @@ func run(ctx context.Context, f *flag.FlagSet, args []string, out io.Writer) err
 	if err := write(page, func(to io.Writer) error { return p.page(to, points, begin) }); err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(out, "%s shows %d runs, which took %v\n", page, len(points), time.Since(begin).Round(time.Second))
+	_, err = fmt.Fprintf(out, "%s shows %d runs, which took %v\n", page, runs, time.Since(begin).Round(time.Second))
 	return err
 }
 
@@ -102,6 +106,9 @@ func (p plan) measure(ctx context.Context, out io.Writer) ([]point, error) {
 // String is the run in a line.
 func (o *point) String() string {
 	text := fmt.Sprintf("%s  %dx%d blocks of %dx%d", o.figure, o.blocks[0], o.blocks[1], o.side[0], o.side[1])
+	if o.machine != "" {
+		text += " on " + o.machine
+	}
 	if o.nodes > 1 {
 		text += fmt.Sprintf(" on %d nodes", o.nodes)
 	}
@@ -117,7 +124,7 @@ func (o *point) msIteration() float64 { return 1e3 * o.Seconds / float64(o.itera
 func table(to io.Writer, points []point) error {
 	w := csv.NewWriter(to)
 	rows := [][]string{{"figure", "grid", "block", "nodes", "processors_a_node", "tasks_a_core", "iterations", "seconds", "ns_per_element",
-		"compute_share", "wait_share", "least_wait_share", "left_out"}}
+		"compute_share", "wait_share", "least_wait_share", "left_out", "predicted_on"}}
 	for _, o := range points {
 		row := []string{o.figure, fmt.Sprintf("%dx%d", o.blocks[0], o.blocks[1]), fmt.Sprintf("%dx%d", o.side[0], o.side[1]),
 			strconv.Itoa(o.nodes), strconv.Itoa(o.processors), strconv.Itoa(o.perCore), strconv.Itoa(o.iterations)}
@@ -128,7 +135,7 @@ func table(to io.Writer, points []point) error {
 			}
 			row = append(row, text)
 		}
-		rows = append(rows, append(row, o.leftOut))
+		rows = append(rows, append(row, o.leftOut, o.machine))
 	}
 	return w.WriteAll(rows)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -13,7 +14,7 @@ import (
 
 // made are all runs of a plan, as if an element took 2 ns and a block 100 ns, and the last one left
 // out.
-func made(p plan) []point {
+func made(t *testing.T, p plan) []point {
 	points := p.points()
 	for i := range points {
 		o := &points[i]
@@ -24,6 +25,10 @@ func made(p plan) []point {
 		o.WaitShare = 1 - o.ComputeShare
 	}
 	points[len(points)-1].leftOut = "it is <too> large"
+	points, err := p.predict(t.Context(), points, t.Output())
+	if err != nil {
+		t.Fatal(err)
+	}
 	return points
 }
 
@@ -31,17 +36,17 @@ func made(p plan) []point {
 // legend has a line of each series that is dashed, and a mark of each other one. Every fourth series has circles.
 func TestPage(t *testing.T) {
 	p := plan{cores: 2, memory: 16 << 30, time: 15 * time.Minute, kernel: "listing"}.withScale()
-	points := made(p)
+	points := made(t, p)
 	var page strings.Builder
 	if err := p.page(&page, points, time.Now()); err != nil {
 		t.Fatal(err)
 	}
 	text := page.String()
 	figures := regexp.MustCompile(`(?s)<svg.*?</svg>`).FindAllString(text, -1)
-	if len(figures) != 4 {
+	if len(figures) != 5 {
 		t.Fatalf("the page has %d figures", len(figures))
 	}
-	for i, want := range []struct{ lines, marks int }{{5, 2 * 9}, {15, 2 * 9}, {3, 6}, {3, 3}} {
+	for i, want := range []struct{ lines, marks int }{{5, 2 * 9}, {15, 2 * 9}, {3, 6}, {3, 3}, {2, 8}} {
 		for d := xml.NewDecoder(strings.NewReader(figures[i])); ; {
 			if _, err := d.Token(); err == io.EOF {
 				break
@@ -56,7 +61,7 @@ func TestPage(t *testing.T) {
 			t.Errorf("figure %d has no number somewhere", i)
 		}
 	}
-	for _, want := range []string{"Fig. 2(a)", "Fig. 2(b)", "Fig. 2(c)", "Fig. 2(d)", "§4.2.1", "§4.2.2", "§4.2.3", "§4.2.4", "it is &lt;too&gt; large"} {
+	for _, want := range []string{"Fig. 2(a)", "Fig. 2(b)", "Fig. 2(c)", "Fig. 2(d)", "§4.2.1", "§4.2.2", "§4.2.3", "§4.2.4", "coolmuc-2", "it is &lt;too&gt; large"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the page does not say %q", want)
 		}
@@ -68,7 +73,7 @@ func TestPage(t *testing.T) {
 
 // TestTable reads the CSV back.
 func TestTable(t *testing.T) {
-	points := made(plan{cores: 2, time: 5 * time.Second, scale: 0.01, kernel: "listing"})
+	points := made(t, plan{cores: 2, time: 5 * time.Second, scale: 0.01, kernel: "listing"})
 	var text strings.Builder
 	if err := table(&text, points); err != nil {
 		t.Fatal(err)
@@ -80,15 +85,19 @@ func TestTable(t *testing.T) {
 	if got, want := fmt.Sprint(rows[1][:6]), "[2a 2x2 16x16 1 2 0]"; got != want {
 		t.Errorf("the first run is %v, want %v", got, want)
 	}
-	if last := rows[len(rows)-1]; last[7] != "" || last[12] != "it is <too> large" {
-		t.Errorf("the run that was left out is %v", last)
+	at := slices.IndexFunc(rows, func(row []string) bool { return row[12] == "it is <too> large" })
+	if at < 0 || rows[at][7] != "" || rows[at][13] != "" {
+		t.Errorf("the run that was left out is row %d", at)
+	}
+	if last := rows[len(rows)-1]; last[7] == "" || last[13] != "coolmuc-2" {
+		t.Errorf("the last prediction is %v", last)
 	}
 }
 
 // TestEmptyFigures draws figures whose runs were all left out.
 func TestEmptyFigures(t *testing.T) {
 	p := plan{cores: 2, time: 5 * time.Second, scale: 0.01, kernel: "listing"}
-	points := made(p)
+	points := made(t, p)
 	for i := range points {
 		points[i].leftOut = "there is no time for it"
 	}
@@ -96,7 +105,7 @@ func TestEmptyFigures(t *testing.T) {
 	if err := p.page(&page, points, time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	if text := page.String(); strings.Count(text, "<svg") != 4 || strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
+	if text := page.String(); strings.Count(text, "<svg") != 5 || strings.Contains(text, "NaN") || strings.Contains(text, "Inf") {
 		t.Errorf("the page is %s", text)
 	}
 }

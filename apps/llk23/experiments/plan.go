@@ -27,6 +27,7 @@ type point struct {
 	pin        bool
 	iterations int
 	leftOut    string // why it was not run
+	machine    string // that predicted it, "" for a run here
 	result
 }
 
