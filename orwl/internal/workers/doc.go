@@ -16,8 +16,8 @@
 //   - No worker sleeps while a step is in a queue. A worker that takes a step and leaves
 //     others in the queues wakes a sleeper, so a step in a queue does not wait for
 //     the end of a step that runs.
-//   - A worker looks at its queue after every 64 steps that it has made ready itself, so a
-//     step in a queue does not wait for ever for a row of Ready.
+//   - A worker takes the newest step of its queue, whose memory is in the cache, and the others
+//     take the oldest. After 64 steps it takes its oldest, too. So no step waits for ever.
 //   - After Finish, each worker without steps returns nil from Take.
 //
 // No lock is held while another is taken.

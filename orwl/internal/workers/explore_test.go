@@ -205,7 +205,7 @@ func (t *table) state() uint64 {
 		mix(uint64(n))
 	}
 	for _, w := range t.pool.workers {
-		mix(uint64(w.inRow))
+		mix(uint64(w.since))
 		if w.first != nil {
 			mix(uint64(w.first.number) + 1)
 		}

@@ -24,12 +24,13 @@ type Pool[T any] struct {
 	probe probe // nil but in tests
 }
 
-// searches is how often a worker looks at all queues before it sleeps: some microseconds.
-const searches = 200
+// looks is how often a worker looks at a queue before it sleeps. That takes about as long as to
+// wake it up would take: so a worker never loses more than twice what it had to.
+const looks = 10000
 
 // New makes a pool of n workers.
 func New[T any](n int) *Pool[T] {
-	p := &Pool[T]{searches: searches, wake: make(chan struct{}, n)}
+	p := &Pool[T]{searches: max(1, looks/n), wake: make(chan struct{}, n)}
 	for i := range n {
 		p.workers = append(p.workers, &Worker[T]{pool: p, number: i})
 	}
@@ -57,7 +58,7 @@ func (w *Worker[T]) Take() *T {
 		w.first = nil
 		return s
 	}
-	if s := w.pop(); s != nil {
+	if s := w.take(newest); s != nil {
 		return s
 	}
 	for p := w.pool; ; {
@@ -89,7 +90,7 @@ func (w *Worker[T]) Take() *T {
 func (w *Worker[T]) steal() *T {
 	all := w.pool.workers
 	for i := range all {
-		if s := all[(w.number+i)%len(all)].pop(); s != nil {
+		if s := all[(w.number+i)%len(all)].take(oldest); s != nil {
 			return s
 		}
 	}

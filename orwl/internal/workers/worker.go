@@ -12,19 +12,27 @@ type Worker[T any] struct {
 	number int
 
 	first *T  // to run next; only the worker uses it
-	inRow int // how often it has run first without looking at the queue
+	since int // how many steps it has run since the oldest one of its queue
 
 	_     [64]byte // what others touch
 	mu    sync.Mutex
-	queue []*T // from head on, in the order of coming
+	queue []*T // from head on, the oldest first
 	head  int
 	ready atomic.Int64 // how many are in the queue; changed under mu
 	_     [64]byte
 }
 
-// mostInRow is how often a worker runs what it has made ready itself before it looks at its
-// queue, so that no step waits for ever.
-const mostInRow = 64
+// mostSince is how many steps a worker runs before it takes the oldest one of its queue, so
+// that no step waits for ever.
+const mostSince = 64
+
+// age says which step of a queue is meant.
+type age bool
+
+const (
+	oldest age = false
+	newest age = true
+)
 
 // Number is the worker's number.
 func (w *Worker[T]) Number() int { return w.number }
@@ -44,22 +52,20 @@ func (w *Worker[T]) Ready(s *T, home *Worker[T]) {
 	}
 }
 
-// Following is the worker's next step: mostly the one that it has made ready itself, otherwise
-// one of its queue. It is nil if there is none.
+// Following is the worker's next step, nil if it has none: the first, or the newest of its queue,
+// since what that one needs is still in the cache. Thieves take the oldest.
 func (w *Worker[T]) Following() *T {
-	s := w.first
-	if s == nil {
-		w.inRow = 0
-		return w.pop()
-	}
-	if w.inRow++; w.inRow >= mostInRow {
-		w.inRow = 0
-		if other := w.pop(); other != nil {
-			return other // and s stays the first
+	if w.since++; w.since >= mostSince {
+		w.since = 0
+		if s := w.take(oldest); s != nil {
+			return s // and the first stays
 		}
 	}
-	w.first = nil
-	return s
+	if s := w.first; s != nil {
+		w.first = nil
+		return s
+	}
+	return w.take(newest)
 }
 
 // Push puts a step that is ready into the worker's queue, and has a sleeper come for it.
@@ -80,8 +86,8 @@ func (w *Worker[T]) put(s *T) {
 	w.ready.Store(int64(len(w.queue) - w.head))
 }
 
-// pop takes the first step out of the worker's queue, nil if there is none.
-func (w *Worker[T]) pop() *T {
+// take takes a step out of the worker's queue, the newest or the oldest, nil if there is none.
+func (w *Worker[T]) take(which age) *T {
 	if w.pool.load64(&w.ready) == 0 {
 		return nil
 	}
@@ -92,9 +98,17 @@ func (w *Worker[T]) pop() *T {
 		w.pool.saw(0)
 		return nil
 	}
-	s := w.queue[w.head]
-	w.queue[w.head] = nil
-	w.head++
+	i := w.head
+	if which == newest {
+		i = len(w.queue) - 1
+	}
+	s := w.queue[i]
+	w.queue[i] = nil
+	if which == newest {
+		w.queue = w.queue[:i]
+	} else {
+		w.head++
+	}
 	w.ready.Store(int64(len(w.queue) - w.head))
 	if w.head == len(w.queue) {
 		w.queue, w.head = w.queue[:0], 0
