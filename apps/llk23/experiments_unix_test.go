@@ -31,15 +31,15 @@ func TestExperiments(t *testing.T) {
 	}
 	ran := make(map[string]int)
 	for _, row := range rows[1:] {
-		if row[12] == "" && row[8] != "0" {
+		if row[12] == "" && row[13] == "" {
 			ran[row[0]]++
 		}
 	}
-	if len(rows) != 1+4+3+2 || ran["2a"] == 0 || ran["2c"] == 0 || ran["2d"] == 0 {
-		t.Errorf("%d runs were made, %v of them here: want 4 of 2a, 3 of 2c and 2 of 2d, at least one of each\n%s", len(rows)-1, ran, stdout)
+	if len(rows) != 1+4+3+2+4 || ran["2a"] == 0 || ran["2c"] == 0 || ran["2d"] == 0 {
+		t.Errorf("%d runs were made, %v of them here: want 4 of 2a, 3 of 2c and 2 of 2d, and 4 predictions, at least one of each\n%s", len(rows)-1, ran, stdout)
 	}
 	page, err := os.ReadFile(filepath.Join(folder, "index.html"))
-	if err != nil || strings.Count(string(page), "<svg") != 4 || !strings.HasSuffix(stdout, "s\n") {
+	if err != nil || strings.Count(string(page), "<svg") != 5 || !strings.HasSuffix(stdout, "s\n") {
 		t.Errorf("the page has %d bytes, %v, and the program says\n%s", len(page), err, stdout)
 	}
 }

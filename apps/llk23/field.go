@@ -65,9 +65,13 @@ func newField(p problem, grid size, f form) *field {
 
 // declare declares the grid in a runtime, and sets this node's blocks to their initial values.
 func (f *field) declare(ctx context.Context, rt *orwl.Runtime) error {
+	inPass := f.problem.sweeps
+	if f.films && inPass == 0 {
+		inPass = 1 // a film shows passes
+	}
 	f.cells = stencil.New(rt, stencil.Options{
 		Name: "block", Size: stencil.Size{f.rows, f.cols}, Update: stencil.InPlace,
-		Blocks: stencil.Size{f.grid.rows, f.grid.cols}, Sweeps: f.inPass(), Exporters: f.form == nine,
+		Blocks: stencil.Size{f.grid.rows, f.grid.cols}, Sweeps: inPass, Exporters: f.form == nine,
 		Watch: f.watch(),
 	})
 	names := [planes]string{"data", "zb", "zr", "zu", "zv", "zz"}

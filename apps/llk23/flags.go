@@ -64,7 +64,7 @@ func parse(args []string) (options, error) {
 }
 
 func defaults() options {
-	return options{iters: 100, sweeps: 1, kernel: "listing", tasks: fused, init: initHills, verify: true}
+	return options{iters: 100, kernel: "listing", tasks: fused, init: initHills, verify: true}
 }
 
 func (o *options) flagSet() *flag.FlagSet {
@@ -77,8 +77,8 @@ func (o *options) flagSet() *flag.FlagSet {
 	fs.Var(command.Value(&o.init, "", readInit), "init", "initial values `FROM` hills, noise (old name: smooth), lfk (the original kernel's 5x99), or FILE.npy, "+
 		"a float64 matrix with its ring as data beside the coefficients of hills")
 	fs.Var(command.Choice(&o.kernel, "listing", "fast"), "kernel", command.Usage("kernel", ", which is the order of additions"))
-	fs.Var(command.Count(&o.sweeps, mostSweeps), "sweeps", "make `N` iterations in one pass over a block, while its rows are in the cache; blocks "+
-		"with neighbours have at least as many rows and columns")
+	fs.Var(command.Whole(&o.sweeps, 0, mostSweeps), "sweeps", "make `N` iterations in one pass over a block, while its rows are in the cache; blocks "+
+		"with neighbours have at least as many rows and columns; 0: up to 8 if the matrix does not fit into the caches")
 	fs.Var(command.Choice(&o.tasks, fused, nine), "tasks",
 		"the `FORM` of the tasks that write a block's frontiers: those that sweep it, or one for each edge and corner")
 	fs.Var(command.Switch(&o.verify), "verify", "compare every bit with a sequential sweep; -verify=false skips it")

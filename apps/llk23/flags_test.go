@@ -9,7 +9,7 @@ import (
 
 func TestParse(t *testing.T) {
 	usual := func(change func(*options)) options {
-		o := options{iters: 100, sweeps: 1, kernel: "listing", tasks: fused, init: "hills", verify: true}
+		o := options{iters: 100, kernel: "listing", tasks: fused, init: "hills", verify: true}
 		change(&o)
 		return o
 	}

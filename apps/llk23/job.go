@@ -8,6 +8,7 @@ import (
 	"github.com/orwl/go-orwl/internal/memory"
 	"github.com/orwl/go-orwl/internal/outfile"
 	"github.com/orwl/go-orwl/orwl/launch"
+	"github.com/orwl/go-orwl/orwl/stencil"
 )
 
 // job is what the options come to, with everything at hand that they name: what
@@ -123,7 +124,7 @@ func (j *job) fit(whole size) error {
 func (j *job) fitSweeps() error {
 	n := j.options.sweeps
 	switch {
-	case n == 1:
+	case n <= 1:
 	case j.grid.rows > 1 && j.block.rows < n:
 		return fmt.Errorf("-sweeps %d: want at most %d, since -block %v has no more rows", n, j.block.rows, j.block)
 	case j.grid.cols > 1 && j.block.cols < n:
@@ -189,7 +190,11 @@ func (j *job) need() (bytes int64) {
 	} else {
 		blocks = (blocks + nodes - 1) / nodes // of the node that has most
 	}
-	more := j.inPass() - 1 // rows and columns of neighbours
+	inPass := j.options.sweeps
+	if inPass == 0 {
+		inPass = stencil.Deepest
+	}
+	more := min(inPass, j.options.iters) - 1 // rows and columns of neighbours
 	bytes = blocks * extent{rows: j.block.rows + more, cols: j.block.cols + more}.bytes()
 	if j.place.Node == 0 {
 		end := 2 * 8 * j.elements()

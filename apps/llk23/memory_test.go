@@ -32,8 +32,9 @@ func TestNeed(t *testing.T) {
 		{"-nodes 2", spawned(0), max(3*block, whole) + tasks},
 		{"-nodes 2", spawned(1), 3*block + tasks},
 		{"-sweeps 2 -verify=false", alone, 6*8*(5*5+5*3*3) + tasks},
+		{"-sweeps 0 -iters 2 -verify=false", alone, 6*8*(5*5+5*3*3) + tasks}, // at most
 	} {
-		o, err := parse(append(strings.Fields("-grid 3x2 -block 2x2"), strings.Fields(c.args)...))
+		o, err := parse(append(strings.Fields("-grid 3x2 -block 2x2 -sweeps 1"), strings.Fields(c.args)...))
 		if err != nil {
 			t.Fatal(err)
 		}

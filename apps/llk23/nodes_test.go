@@ -95,10 +95,10 @@ func shipped(f *field) int64 {
 		case n/f.grid.cols == neighbour/f.grid.cols:
 			cells += f.each.rows
 		default:
-			cells += f.each.cols * f.inPass()
+			cells += f.each.cols * f.cells.InPass()
 		}
 	})
-	return 8 * int64(cells) * int64((f.iters+f.inPass()-1)/f.inPass())
+	return 8 * int64(cells) * int64((f.iters+f.cells.InPass()-1)/f.cells.InPass())
 }
 
 // TestFieldOnNodes is TestField on several nodes. The kernels take turns: they do not know about nodes.

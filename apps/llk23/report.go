@@ -65,7 +65,7 @@ type share struct {
 
 func newReport(f *field) *report {
 	r := &report{
-		Grid: f.grid.String(), Block: f.each.String(), Iters: f.iters, Sweeps: f.inPass(), Elements: f.elements(), Nodes: f.nodes.Count(),
+		Grid: f.grid.String(), Block: f.each.String(), Iters: f.iters, Sweeps: f.cells.InPass(), Elements: f.elements(), Nodes: f.nodes.Count(),
 		Kernel: f.kernel.name, Tasks: f.form,
 		Seconds: f.took.Seconds(), setup: f.setup,
 		NsPerElement: float64(f.took.Nanoseconds()) / float64(f.updates()),

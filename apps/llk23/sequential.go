@@ -9,7 +9,7 @@ import (
 type problem struct {
 	rows, cols int // of the interior
 	iters      int
-	sweeps     int // iterations in one pass over a block; 0 is 1
+	sweeps     int // iterations in one pass over a block; 0: the grid chooses
 	kernel     kernel
 	values     initial
 	data       *dataFile // nil, or what data is instead
@@ -20,9 +20,6 @@ func (p problem) whole() extent { return extent{top: 1, left: 1, rows: p.rows, c
 
 // elements is the number of elements in the interior.
 func (p problem) elements() int64 { return int64(p.rows) * int64(p.cols) }
-
-// inPass is how many iterations a pass has.
-func (p problem) inPass() int { return max(1, p.sweeps) }
 
 // updates is how often an element is computed, in all iterations together.
 func (p problem) updates() int64 { return p.elements() * int64(p.iters) }

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"runtime"
 	"slices"
 	"sync/atomic"
 
@@ -47,7 +46,7 @@ func New(rt *orwl.Runtime, o Options) *Grid {
 	}
 	g.update, g.box = g.o.Update, g.o.Corners
 	g.corner = g.o.Corners || g.o.Exporters
-	g.tiling.sweeps = g.o.Sweeps
+	g.tiling.sweeps = max(1, g.o.Sweeps)
 	g.size, g.blocks = vec{1, 1, 1}, vec{1, 1, 1}
 	if len(g.errs) == 0 {
 		for i, n := range o.Size {
@@ -131,7 +130,7 @@ func (g *Grid) Sweep(sweeps int, kernel Kernel) error {
 		}
 	}
 	g.kernel, g.total = kernel, sweeps
-	if err := g.cutBlocks(); err != nil {
+	if err := g.cut(); err != nil {
 		g.check(err)
 		return errors.Join(g.errs...)
 	}
@@ -144,12 +143,13 @@ func (g *Grid) Sweep(sweeps int, kernel Kernel) error {
 // cutBlocks cuts the grid as the user says, or as it sees fit, and checks that each block is
 // long enough.
 func (g *Grid) cutBlocks() error {
+	g.blocks = vec{1, 1, 1}
 	if len(g.o.Blocks) > 0 {
 		for i, n := range g.o.Blocks {
 			g.blocks[dims-g.ranks+i] = n
 		}
 	} else {
-		g.chooseBlocks(runtime.GOMAXPROCS(0) * g.rt.Nodes())
+		g.chooseBlocks()
 	}
 	first := dims - g.ranks
 	blocks := Size(g.blocks[first:])
@@ -165,6 +165,10 @@ func (g *Grid) cutBlocks() error {
 	}
 	return nil
 }
+
+// InPass is how many sweeps go over a block between two exchanges with its neighbours. It is
+// known after Sweep: see Options.Sweeps.
+func (g *Grid) InPass() int { return g.tiling.sweeps }
 
 // least is how long a block must be in a dimension.
 func (g *Grid) least(dim int) int { return max(1, g.tiling.sweeps*g.shift(dim)) }

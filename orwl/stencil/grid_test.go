@@ -209,3 +209,69 @@ func TestRowAt(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// A grid chooses how many sweeps a pass has, and the result is the one of the sequential sweep.
+func TestChosenSweeps(t *testing.T) {
+	large := Size{1000, 600} // 4.8 MB
+	for name, c := range map[string]struct {
+		o      Options
+		sweeps int
+		want   int
+	}{
+		"in place":                        {Options{Size: large, Blocks: Size{8, 4}}, 1000, Deepest},
+		"as many as the blocks allow":     {Options{Size: large, Blocks: Size{200, 1}}, 1000, 4},
+		"few sweeps":                      {Options{Size: large, Blocks: Size{4, 4}}, 2, 1},
+		"one block":                       {Options{Size: large, Blocks: Size{1, 1}}, 1000, Deepest},
+		"blocks are chosen, too":          {Options{Size: large}, 1000, Deepest},
+		"it fits into the caches":         {Options{Size: Size{500, 600}}, 1000, 1},
+		"asked for":                       {Options{Size: large, Sweeps: 3}, 1000, 3},
+		"asked for one":                   {Options{Size: large, Sweeps: 1}, 1000, 1},
+		"Jacobi":                          {Options{Size: large, Update: Jacobi}, 1000, 1},
+		"around":                          {Options{Size: large, Periodic: []bool{false, true}}, 1000, 1},
+		"a checkpoint every 10 sweeps":    {Options{Size: large, Checkpoint: Checkpoint{Dir: t.TempDir(), Every: 10}}, 1000, 2},
+		"a checkpoint every 40 sweeps":    {Options{Size: large, Checkpoint: Checkpoint{Dir: t.TempDir(), Every: 40}}, 1000, Deepest},
+		"the first dimension only is cut": {Options{Size: large, Corners: true}, 1000, Deepest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if name != "Jacobi" {
+				c.o.Update = InPlace
+			}
+			rt, err := orwl.New(orwl.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			g := New(rt, c.o)
+			u := NewField(g, "u", FieldOptions[float64]{Halo: Around(1), Initial: func(at []int) float64 { return float64(at[0]*7%13 + at[1]) }})
+			if err := g.Sweep(c.sweeps, func(b *Block) { relax(u, b) }); err != nil {
+				t.Fatal(err)
+			}
+			if g.InPass() != c.want {
+				t.Errorf("%v: %d sweeps in a pass, want %d", g, g.InPass(), c.want)
+			}
+		})
+	}
+}
+
+// A block that is swept several times fits into a cache.
+func TestBlocksOfDeepSweeps(t *testing.T) {
+	for _, update := range []Update{Jacobi, InPlace} {
+		rt, err := orwl.New(orwl.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := New(rt, Options{Size: Size{1200, 1000}, Update: update, Sweeps: 4})
+		u := NewField(g, "u", FieldOptions[float64]{Halo: Around(1), Initial: func(at []int) float64 { return float64(at[0]*7%13 + at[1]) }})
+		if err := g.Sweep(9, func(b *Block) { relax(u, b) }); err != nil {
+			t.Fatal(err)
+		}
+		if each := g.bytes() / g.blocks.product(); each > blockCache || each < blockCache/4 {
+			t.Errorf("update %v: %v: a block has %d bytes", update, g, each)
+		}
+		if err := rt.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if err := g.Verify(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -36,9 +36,11 @@ type Options struct {
 	Periodic []bool
 	// Blocks is the number of blocks in each dimension. The grid chooses it by default.
 	Blocks Size
-	// Sweeps is how many sweeps go over a block between two exchanges with its neighbours: 1
-	// by default. With more, a block stays in the cache for as many sweeps. No block may be
-	// shorter than so many halos.
+	// Sweeps is how many sweeps go over a block between two exchanges with its neighbours. With
+	// more, a block stays in the cache for as many sweeps. No block may be shorter than so many
+	// halos. By default the grid chooses: 1 with Jacobi, which computes the cells between blocks
+	// again in each sweep of a pass, and with a reduction. In place it chooses up to [Deepest] for a
+	// grid that does not fit into the caches.
 	Sweeps int
 	// Stages is how many rows, or planes in three dimensions, are a task of their own at each end
 	// of a block. The block then begins and ends there without one of its neighbours, and they
@@ -96,7 +98,7 @@ func (o Options) validate() error {
 	case len(o.Blocks) != 0 && len(o.Blocks) != ranks:
 		return wrong("Blocks", o.Blocks, "want the %d dimensions of Size", ranks)
 	case o.Sweeps < 0:
-		return wrong("Sweeps", o.Sweeps, "want 1 or more")
+		return wrong("Sweeps", o.Sweeps, "want 1 or more, or 0")
 	case o.Stages < -1:
 		return wrong("Stages", o.Stages, "want 1 or more rows, 0 or -1")
 	case (o.Watch.Observe != nil || o.Watch.Live) && o.Watch.Clock == nil:
@@ -127,6 +129,5 @@ func (o Options) withDefaults() Options {
 	if o.Name == "" {
 		o.Name = "grid"
 	}
-	o.Sweeps = max(1, o.Sweeps)
 	return o
 }

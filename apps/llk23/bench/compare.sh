@@ -59,10 +59,9 @@ peer() {
 }
 
 # ours FIELD NODES [SWEEPS] prints a field of our report. All nodes share the same cores.
-# Several sweeps in a pass take blocks as wide as the matrix.
+# With 0 sweeps in a pass the grid chooses.
 ours() {
-	local blocks=(-grid "${down}x$across" -block "$((rows / down))x$((cols / across))")
-	[ "${3:-1}" = 1 ] || blocks=(-grid "${down}x1" -block "$((rows / down))x$cols" -sweeps "$3")
+	local blocks=(-grid "${down}x$across" -block "$((rows / down))x$((cols / across))" -sweeps "${3:-1}")
 	GOMAXPROCS=$cores taskset -c "0-$((cores - 1))" "$ours" -nodes "$2" "${blocks[@]}" \
 		-iters "$iters" -kernel "$kernel" -verify=false -init noise -json | sed -E "s/.*\"$1\": *\"?([^,\"}]*).*/\1/"
 }
@@ -100,15 +99,16 @@ for c in "${cases[@]}"; do
 	names=(sequential OpenMP MPI)
 	for name in "${names[@]}"; do names+=("$name,fused"); done
 	names+=(ours)
-	if ((down * across > 1)); then names+=("ours,2 nodes"); fi
-	if ((rows / down >= 4)); then names+=("ours,4 sweeps"); fi
+	names+=("ours,default")
+	if ((down * across > 1)); then names+=("ours,2 nodes" "ours,default,2"); fi
 	rm -f "$dir"/times-*
 	for ((round = 0; round < rounds; round++)); do
 		for name in "${names[@]}"; do
 			if [[ $name = ours* ]]; then
 				form=1
 				[ "$name" != "ours,2 nodes" ] || form=2
-				[ "$name" != "ours,4 sweeps" ] || form="1 4"
+				[ "$name" != "ours,default" ] || form="1 0"
+				[ "$name" != "ours,default,2" ] || form="2 0"
 				ours ns_per_element $form >>"$dir/times-$name"
 				continue
 			fi

@@ -172,7 +172,7 @@ func (p plan) check(o point, left time.Duration) string {
 
 // args are llk23's for the run.
 func (o point) args(kernel string) []string {
-	text := fmt.Sprintf("-grid %dx%d -block %dx%d -iters %d -kernel %s -nodes %d -verify=false", o.blocks[0], o.blocks[1], o.side[0], o.side[1],
+	text := fmt.Sprintf("-grid %dx%d -block %dx%d -iters %d -sweeps 1 -kernel %s -nodes %d -verify=false", o.blocks[0], o.blocks[1], o.side[0], o.side[1],
 		o.iterations, kernel, o.nodes)
 	if o.pin {
 		text += " -pin"
