@@ -10,6 +10,7 @@ import (
 	"github.com/orwl/go-orwl/internal/park"
 	"github.com/orwl/go-orwl/net/internal/considerate"
 	"github.com/orwl/go-orwl/net/internal/direct"
+	"github.com/orwl/go-orwl/net/internal/patience"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/topology"
 )
@@ -84,7 +85,7 @@ func New(options Options) (*Fabric, error) {
 		Segments: make([]direct.Segment, ranks),
 		Places:   make([]*park.Place, ranks),
 		Memory:   regions,
-		Spin:     spinning(crowd),
+		Spin:     patience.Goroutines(crowd, runtime.GOMAXPROCS(0), direct.LookTime()),
 		Crowd:    considerate.Goroutines(crowd, runtime.GOMAXPROCS(0)),
 	}
 	f := &Fabric{

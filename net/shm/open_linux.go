@@ -9,6 +9,7 @@ import (
 
 	"github.com/orwl/go-orwl/net/internal/considerate"
 	"github.com/orwl/go-orwl/net/internal/direct"
+	"github.com/orwl/go-orwl/net/internal/patience"
 	"github.com/orwl/go-orwl/net/rma"
 )
 
@@ -101,12 +102,11 @@ func newWorld(m *memory, l layout, here func(p rma.Rank) bool) (*direct.World, *
 			ranks++
 		}
 	}
-	crowd := considerate.Processes(ranks, runtime.NumCPU())
 	world := &direct.World{
 		Segments: make([]direct.Segment, l.ranks),
 		Memory:   newPools(m, l),
-		Spin:     spinning(crowd.Crowded()),
-		Crowd:    crowd,
+		Spin:     patience.Processes(ranks, runtime.NumCPU(), direct.LookTime()),
+		Crowd:    considerate.Processes(ranks, runtime.NumCPU()),
 	}
 	lobbies := make([]*lobby, l.ranks)
 	for p := range lobbies {

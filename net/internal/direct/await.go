@@ -91,17 +91,17 @@ func (w *Window) over(ctx context.Context) (bool, uint64, error) {
 
 // spinOn looks at the word for a moment, for as long as that has been worth it.
 func (w *Window) spinOn(word *uint64, until rma.Until) (uint64, bool) {
-	looks := w.spin.begin()
+	looks := w.spin.Begin()
 	for range looks {
 		relax(spinRelax)
 		if value := atomic.LoadUint64(word); until.Holds(value) {
-			w.spin.paid()
+			w.spin.Paid()
 			w.slept = false
 			return value, true
 		}
 	}
 	if w.slept = true; looks > 0 {
-		w.spin.wasted()
+		w.spin.Wasted()
 	}
 	return 0, false
 }

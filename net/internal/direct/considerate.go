@@ -27,7 +27,8 @@ func (w *Window) Returns(turns int) (again int) {
 		}
 	}
 	if act.Look {
-		w.spin.looks, w.slept = int32(w.spin.Most), false
+		w.spin.Look()
+		w.slept = false
 	}
 	return w.turns.Again()
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/orwl/go-orwl/internal/park"
 	"github.com/orwl/go-orwl/net/internal/considerate"
+	"github.com/orwl/go-orwl/net/internal/patience"
 	"github.com/orwl/go-orwl/net/rma"
 )
 
@@ -18,7 +19,7 @@ func (b *bed) Rest(d time.Duration)     { b.rests = append(b.rests, d) }
 func (b *bed) window(ranks int) *Window { return NewWindow(0, b.world(ranks)) }
 
 func (b *bed) world(ranks int) *World {
-	w := &World{Sleeper: b, Spin: Spin{Most: 16}, Crowd: considerate.Processes(ranks, 1)}
+	w := &World{Sleeper: b, Spin: patience.Limits{Most: 16}, Crowd: considerate.Processes(ranks, 1)}
 	for range ranks {
 		w.Segments = append(w.Segments, Segment{Room: new(Room)})
 	}
@@ -31,14 +32,17 @@ func TestReturns(t *testing.T) {
 	b := new(bed)
 	w := b.window(4)
 	for len(b.rests) == 0 { // this thread may come too late
-		w.slept, w.spin.looks = true, 0
+		w.slept = true
+		for w.spin.Begin() > 0 {
+			w.spin.Wasted()
+		}
 		w.HandedOver()
 		if w.Returns(1) == 0 {
 			t.Fatal("in a crowd a rank never returns again")
 		}
 	}
-	if w.slept || w.spin.looks != 16 {
-		t.Errorf("afterwards it looks %d times", w.spin.looks)
+	if looks := w.spin.Begin(); w.slept || looks != 16 {
+		t.Errorf("afterwards it looks %d times", looks)
 	}
 	for _, rest := range b.rests {
 		if rest <= 0 {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/orwl/go-orwl/internal/park"
 	"github.com/orwl/go-orwl/net/internal/considerate"
+	"github.com/orwl/go-orwl/net/internal/patience"
 	"github.com/orwl/go-orwl/net/rma"
 )
 
@@ -41,7 +42,7 @@ type World struct {
 	Places  []*park.Place
 	Sleeper Sleeper
 	Memory  Memory
-	Spin    Spin
+	Spin    patience.Limits
 	Crowd   *considerate.Crowd
 }
 
@@ -70,7 +71,7 @@ type Window struct {
 	place park.Place
 	word  *uint64 // the rank waits for it
 	until rma.Until
-	spin  spin
+	spin  patience.Rank
 
 	dozeOff func() // doze
 	err     error  // written before failed
@@ -93,7 +94,7 @@ var (
 // NewWindow is rank p's window.
 func NewWindow(p rma.Rank, world *World) *Window {
 	w := &Window{rank: p, room: world.Segments[p].Room, world: world, segments: world.Segments,
-		spin: newSpin(world.Spin), turns: world.Crowd.Rank(), born: time.Now()}
+		spin: world.Spin.Rank(runtime.GOMAXPROCS(0)), turns: world.Crowd.Rank(), born: time.Now()}
 	w.dozeOff = w.doze
 	if world.Places != nil {
 		w.parks = true
@@ -189,7 +190,7 @@ const pauseYields = 64
 
 // Pause implements rma.Window.
 func (w *Window) Pause(n int) {
-	if n > pauseYields || w.spin.alone {
+	if n > pauseYields || w.spin.Alone() {
 		runtime.Gosched()
 		return
 	}
