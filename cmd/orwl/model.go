@@ -116,19 +116,20 @@ func detected(ranks int) (*topology.Tree, error) {
 // crowdRanks is how many ranks outnumber the processors, when a crowd is measured.
 func crowdRanks() int { return 8 * runtime.GOMAXPROCS(0) }
 
-// schedulerOf is the scheduler of ranks on this machine's processors. A hop from a rank to one
-// that sleeps takes some time: half of it is the wake-up, and half the change of ranks.
-func schedulerOf(ranks string, hop float64) *model.Scheduler {
-	s := &model.Scheduler{Ranks: ranks, Processors: runtime.GOMAXPROCS(0), Change: hop / 2, Wake: hop / 2}
-	if ranks == model.Goroutines {
-		s.Slice = 10e6             // Go preempts a goroutine after that
-		s.Look, s.Stay = 2e3, 50e3 // packages net/mem and net/internal/direct
-		return s
+// scheduled is the scheduler of ranks on this machine's processors. A rank on a processor that is idle is
+// not startled where there is one processor only.
+func scheduled(ranks string, look float64, onOne func() (hop, error), onTwo func() (float64, error)) (*model.Scheduler, error) {
+	s := &model.Scheduler{Ranks: ranks, Processors: runtime.GOMAXPROCS(0), Look: look}
+	if s.Slice = 10e6; ranks == model.Processes { // Go preempts a goroutine after that
+		s.Slice = 3e6  // the base slice of Linux
+		s.Slack = 55e3 // the slack of its timers, and a wake-up
 	}
-	s.Slice = 3e6               // the base slice of Linux
-	s.Slack = 55e3              // the slack of its timers, and a wake-up
-	s.Look, s.Stay = 10e3, 50e3 // package net/shm
-	return s
+	h, err := onOne()
+	if s.Wake, s.Change = h.wake, h.change; err != nil || s.Processors == 1 {
+		return s, err
+	}
+	s.Startle, err = onTwo()
+	return s, err
 }
 
 // play is one rank's part in a measurement.
@@ -140,13 +141,41 @@ func play(f rma.Fabric, meter *model.Meter, p rma.Rank) (model.Model, error) {
 	return meter.Measure(context.Background(), w, sinceNow())
 }
 
+// hop is a hand-over to a rank that sleeps on the same processor.
+type hop struct{ wake, change float64 }
+
 // crowd is one rank's part in the measurement of a crowd.
-func crowd(f rma.Fabric, meter *model.Meter, p rma.Rank) (float64, error) {
+func crowd(f rma.Fabric, meter *model.Meter, p rma.Rank) (h hop, err error) {
+	w, err := f.Window(p)
+	if err != nil {
+		return h, err
+	}
+	h.wake, h.change, err = meter.Crowd(context.Background(), w, sinceNow())
+	return h, err
+}
+
+// pinned is crowd for a rank that is a process. Goroutines that wake each other stay on one processor, and
+// processes do not.
+func pinned(f rma.Fabric, meter *model.Meter, p rma.Rank) (h hop, err error) {
+	tree, err := host.Detect()
+	if err != nil {
+		return h, err
+	}
+	unpin, err := host.Pin(tree, 0)
+	if err != nil {
+		return h, err
+	}
+	defer unpin()
+	return crowd(f, meter, p)
+}
+
+// awaken is one rank's part in the measurement of a wake-up.
+func awaken(f rma.Fabric, meter *model.Meter, p rma.Rank) (startle float64, err error) {
 	w, err := f.Window(p)
 	if err != nil {
 		return 0, err
 	}
-	return meter.Crowd(context.Background(), w, sinceNow())
+	return meter.Awaken(context.Background(), w, sinceNow())
 }
 
 func sinceNow() func() time.Duration {

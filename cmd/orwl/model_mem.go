@@ -10,14 +10,15 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// measureGoroutines measures with ranks of this process, and then with a crowd of them.
+// measureGoroutines measures with ranks of this process, and then how they are scheduled.
 func measureGoroutines(tree *topology.Tree) (model.Model, error) {
 	machine, err := onGoroutines(tree, play)
 	if err != nil {
 		return machine, err
 	}
-	hop, err := onGoroutines(topology.Flat(crowdRanks()), crowd)
-	machine.Scheduler = schedulerOf(model.Goroutines, hop)
+	machine.Scheduler, err = scheduled(model.Goroutines, machine.Own.Pause,
+		func() (hop, error) { return onGoroutines(topology.Flat(crowdRanks()), crowd) },
+		func() (float64, error) { return onGoroutines(topology.Flat(2), awaken) })
 	return machine, err
 }
 

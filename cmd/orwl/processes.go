@@ -28,20 +28,22 @@ const (
 const (
 	partShared = "shm"
 	partCrowd  = "crowd"
+	partAwaken = "awaken"
 	partNode   = "p2p"
 )
 
 // fabricFD is the first of exec.Cmd.ExtraFiles in the started process.
 const fabricFD = 3
 
-// measureProcesses measures with ranks that are processes, and then with a crowd of them.
+// measureProcesses measures with ranks that are processes, and then how they are scheduled.
 func measureProcesses(tree *topology.Tree) (model.Model, error) {
 	machine, err := onProcesses(tree, partShared, play)
 	if err != nil {
 		return machine, err
 	}
-	hop, err := onProcesses(topology.Flat(crowdRanks()), partCrowd, crowd)
-	machine.Scheduler = schedulerOf(model.Processes, hop)
+	machine.Scheduler, err = scheduled(model.Processes, machine.Own.Pause,
+		func() (hop, error) { return onProcesses(topology.Flat(crowdRanks()), partCrowd, pinned) },
+		func() (float64, error) { return onProcesses(topology.Flat(2), partAwaken, awaken) })
 	return machine, err
 }
 
@@ -158,9 +160,12 @@ func measuringProcess() (bool, error) {
 	if err != nil {
 		return true, err
 	}
-	if part == partCrowd {
-		_, err = crowd(fabric, meter, rma.Rank(p))
-	} else {
+	switch part {
+	case partCrowd:
+		_, err = pinned(fabric, meter, rma.Rank(p))
+	case partAwaken:
+		_, err = awaken(fabric, meter, rma.Rank(p))
+	default:
 		_, err = play(fabric, meter, rma.Rank(p))
 	}
 	return true, err

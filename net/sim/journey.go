@@ -156,6 +156,9 @@ func (p *predictor) takeOff(c *timedFlight, at int64) {
 // target's node and the unit for atomics behind it, or the cache line, or the target's
 // memory. It returns the time when the operation takes effect.
 func (p *predictor) turn(r *rank, q *request, at int64) int64 {
+	if p.looksForRanks(q) {
+		return at
+	}
 	fare := p.fare(r, q)
 	bytes := int64(8)
 	if q.kind == opPutBytes || q.kind == opGetBytes {

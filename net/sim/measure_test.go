@@ -51,6 +51,7 @@ func TestMeterFindsCaches(t *testing.T) {
 	machine := toy()
 	machine.Levels = machine.Levels[:2]
 	machine.Port, machine.Direct = "", &model.Direct{Load: 2, Store: 7, Swap: 9}
+	machine.Levels[1].Shared = model.Cost{Alpha: 250}
 	measured := measureOn(t, topology.Flat(2), machine)
 	nearly(t, "load", measured.Direct.Load, 2, 0.01)
 	nearly(t, "store", measured.Direct.Store, 7, 0.01)
@@ -59,8 +60,44 @@ func TestMeterFindsCaches(t *testing.T) {
 		t.Fatalf("measured\n%s", &measured)
 	}
 	nearly(t, "own line", measured.Levels[0].Get.Alpha, 10, 0.1)
-	// A load that begins before the line leaves finds it in half of its time.
-	nearly(t, "other's line", measured.Levels[1].Get.Alpha, 100, 0.3)
+	nearly(t, "other's line", measured.Levels[1].Get.Alpha, 100, 0.01)
+	nearly(t, "atomic on the other's line", measured.Levels[1].Atomic.Alpha, 100, 0.01)
+	nearly(t, "change of a line that both have", measured.Levels[1].Shared.Alpha, 250, 0.01)
+}
+
+// Where ranks share processors, the meter finds what a wake-up takes: of the rank that makes it, of a processor
+// that changes from one rank to another, and of one that is idle.
+func TestMeterFindsTheScheduler(t *testing.T) {
+	machine := sharing(2)
+	machine.Scheduler.Wake, machine.Scheduler.Change, machine.Scheduler.Startle = 3e3, 4e3, 20e3
+	play := func(ranks int, part func(context.Context, *model.Meter, *sim.Window) error) {
+		t.Helper()
+		if p := (sim.System{Topology: topology.Flat(ranks), Words: 1 << 13, Setup: func(f *sim.Fabric) (sim.Program, error) {
+			meter, err := model.NewMeter(f)
+			return sim.Program{Rank: func(ctx context.Context, w rma.Window) error { return part(ctx, meter, w.(*sim.Window)) }}, err
+		}}).Predict(machine, 1); p.Failure != nil {
+			t.Fatal(p.Failure)
+		}
+	}
+	var wake, change, startle float64
+	play(2, func(ctx context.Context, meter *model.Meter, w *sim.Window) error {
+		took, err := meter.Awaken(ctx, w, w.Now)
+		if w.Rank() == 0 {
+			startle = took
+		}
+		return err
+	})
+	nearly(t, "startle", startle, 20e3, 0.05)
+	machine.Scheduler.Processors, machine.Scheduler.Startle = 1, 0
+	play(8, func(ctx context.Context, meter *model.Meter, w *sim.Window) error {
+		a, b, err := meter.Crowd(ctx, w, w.Now)
+		if w.Rank() == 0 {
+			wake, change = a, b
+		}
+		return err
+	})
+	nearly(t, "wake", wake, 3e3, 0.1)
+	nearly(t, "change", change, 4e3, 0.1)
 }
 
 // measureOn is what a meter measures on a simulated machine.

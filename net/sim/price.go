@@ -18,9 +18,9 @@ func ps(ns float64) int64 { return int64(math.Round(ns * picoseconds)) }
 
 // price is a level's costs.
 type price struct {
-	put, get, atomic fare
-	issue            int64
-	coherent         bool
+	put, get, atomic, shared fare
+	issue                    int64
+	coherent                 bool
 }
 
 // fare is the cost of one kind of operation, in picoseconds.
@@ -35,7 +35,7 @@ func fareOf(c model.Cost) fare { return fare{ps(c.Alpha / 2), ps(c.Beta), ps(c.B
 func pricesOf(costs []model.LevelCost) []price {
 	prices := make([]price, len(costs))
 	for i, c := range costs {
-		prices[i] = price{fareOf(c.Put), fareOf(c.Get), fareOf(c.Atomic), ps(c.Issue), c.Coherent}
+		prices[i] = price{fareOf(c.Put), fareOf(c.Get), fareOf(c.Atomic), fareOf(c.Shared), ps(c.Issue), c.Coherent}
 	}
 	return prices
 }
@@ -53,8 +53,12 @@ func (p *predictor) isAtomic(q *request) bool {
 // memory it depends on who has the word's cache line.
 func (p *predictor) fare(r *rank, q *request) *fare {
 	price := &p.costs[p.topology.Common(r.id, q.target)]
+	if p.looksForRanks(q) {
+		return &p.direct.load
+	}
 	if price.coherent {
-		from, held := p.lines.at(q.target, q.disp).from(p.place(r), q.changes())
+		line := p.lines.at(q.target, q.disp)
+		from, held := line.from(p.place(r), q.changes())
 		switch {
 		case held && q.kind >= opLoad && p.direct != nil:
 			return p.instruction(q)
@@ -62,6 +66,9 @@ func (p *predictor) fare(r *rank, q *request) *fare {
 			price = &p.costs[len(p.costs)-1]
 		case from >= 0:
 			price = &p.costs[p.apart(p.place(r), from)]
+			if price.shared.half > 0 && q.changes() && line.held(p.place(r), false) {
+				return &price.shared
+			}
 		}
 	}
 	switch q.kind {
@@ -72,6 +79,10 @@ func (p *predictor) fare(r *rank, q *request) *fare {
 	}
 	return &price.atomic
 }
+
+// looksForRanks reports whether the operation is a look for ranks that sleep, at a line that changes only when
+// one falls asleep or is woken. It does not touch the line of the word.
+func (p *predictor) looksForRanks(q *request) bool { return q.kind == opNotify && p.direct != nil }
 
 // directPrices are the prices of instructions on a line that the rank has.
 type directPrices struct{ load, store, swap fare }
@@ -95,7 +106,7 @@ func (p *predictor) instruction(q *request) *fare {
 }
 
 // own is what a rank computes with each access, besides it.
-type own struct{ instruction, operation, pause, offer int64 }
+type own struct{ instruction, operation, clock, pause, offer int64 }
 
 // longPause is the Pause from which on a rank offers its processor, as in package direct.
 const longPause = 64
@@ -104,7 +115,7 @@ func ownOf(o *model.Own) own {
 	if o == nil {
 		return own{}
 	}
-	return own{ps(o.Instruction), ps(o.Operation), ps(o.Pause), ps(o.Offer)}
+	return own{ps(o.Instruction), ps(o.Operation), ps(o.Clock), ps(o.Pause), ps(o.Offer)}
 }
 
 func (o *own) of(q *request) int64 {

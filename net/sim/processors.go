@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/net/internal/considerate"
+	"github.com/orwl/go-orwl/net/internal/patience"
 	"github.com/orwl/go-orwl/net/rma/model"
 )
 
@@ -17,8 +18,10 @@ const nowhere = -1
 
 // processors are those that ranks share. Times are picoseconds.
 type processors struct {
-	slice, change, wake, startle, look, slack int64
+	slice, change, wake, startle, slack int64
 
+	look  int64 // at a word
+	spins patience.Limits
 	first bool       // a rank that was woken is the first of those that are ready
 	idle  []idleness // the processors that no rank has
 	ready []*rank    // for a processor
@@ -35,20 +38,19 @@ func newProcessors(s *model.Scheduler, ranks []*rank) *processors {
 	if s == nil {
 		return nil
 	}
-	p := &processors{slice: ps(s.Slice), change: ps(s.Change), wake: ps(s.Wake), startle: ps(s.Startle), look: ps(s.Look), slack: ps(s.Slack)}
-	if len(ranks) <= s.Processors {
-		p.look = ps(s.Stay)
-	}
+	p := &processors{slice: ps(s.Slice), change: ps(s.Change), wake: ps(s.Wake), startle: ps(s.Startle), slack: ps(s.Slack),
+		look: max(ps(s.Look), picoseconds)}
+	look := time.Duration(p.look / picoseconds)
 	for cpu := range s.Processors {
 		p.idle = append(p.idle, idleness{cpu: cpu})
 	}
 	if s.Ranks == model.Goroutines {
-		p.first, p.crowd = true, considerate.Goroutines(len(ranks), s.Processors)
+		p.first, p.crowd, p.spins = true, considerate.Goroutines(len(ranks), s.Processors), patience.Goroutines(len(ranks), s.Processors, look)
 	} else {
-		p.crowd = considerate.Processes(len(ranks), s.Processors)
+		p.crowd, p.spins = considerate.Processes(len(ranks), s.Processors), patience.Processes(len(ranks), s.Processors, look)
 	}
 	for _, r := range ranks {
-		r.cpu, r.turns = nowhere, p.crowd.Rank()
+		r.cpu, r.turns, r.spin = nowhere, p.crowd.Rank(), p.spins.Rank(s.Processors)
 	}
 	return p
 }
@@ -108,17 +110,23 @@ func (p *predictor) depart(r *rank, at int64) {
 	p.arrive(next, cpu, at+s.change)
 }
 
-// beginToLook lets r look at its word for a while, if it shares processors.
+// beginToLook lets r look at its word for as long as that has paid lately, if it shares processors.
 func (p *predictor) beginToLook(r *rank, at int64) {
-	if p.processors != nil {
-		r.waits++
-		p.agenda.push(event{at: at + p.processors.look, kind: eventDoze, rank: r, wait: r.waits})
+	if p.processors == nil {
+		return
 	}
+	r.waits++
+	if looks := int64(r.spin.Begin()); looks > 0 {
+		p.agenda.push(event{at: at + looks*p.processors.look, kind: eventDoze, rank: r, wait: r.waits})
+		return
+	}
+	p.depart(r, at)
 }
 
 // doze lets r sleep if it still looks.
 func (p *predictor) doze(r *rank, wait uint, at int64) {
 	if r.listed && r.waits == wait && r.cpu != nowhere {
+		r.spin.Wasted()
 		p.depart(r, at)
 	}
 }
@@ -160,11 +168,11 @@ func (p *predictor) handedOver(r *rank) {
 	}
 }
 
-// clock is r's time for its turns, and never 0.
-func (p *predictor) clock(r *rank) time.Duration { return p.time(r) + 1 }
-
-// spinStep is for how long a rank spins that lets another one run beside it.
-const spinStep = 40 * picoseconds
+// clock is r's time for its turns, and never 0. To read it takes time.
+func (p *predictor) clock(r *rank) time.Duration {
+	r.now += p.own.clock
+	return p.time(r) + 1
+}
 
 // returns implements driver. It does what package considerate says.
 func (p *predictor) returns(r *rank, turns int) (again int) {
@@ -175,7 +183,7 @@ func (p *predictor) returns(r *rank, turns int) (again int) {
 	for ; act.Do != considerate.GoOn; act = r.turns.Next(p.clock(r)) {
 		switch act.Do {
 		case considerate.Spin:
-			r.now += spinStep
+			r.now += max(p.own.pause, picoseconds) // time passes, also on a machine that does not say how much
 		case considerate.Offer:
 			r.window.ask(request{kind: opYield})
 		case considerate.Sleep:
@@ -183,6 +191,7 @@ func (p *predictor) returns(r *rank, turns int) (again int) {
 		}
 	}
 	if act.Look {
+		r.spin.Look()
 		r.slept = false
 	}
 	return r.turns.Again()

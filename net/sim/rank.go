@@ -7,6 +7,7 @@ import (
 
 	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/net/internal/considerate"
+	"github.com/orwl/go-orwl/net/internal/patience"
 	"github.com/orwl/go-orwl/net/rma"
 )
 
@@ -48,6 +49,7 @@ type rank struct {
 	waits uint  // counts its waits
 	slept bool  // its last wait ended while it slept
 	turns considerate.Rank
+	spin  patience.Rank
 }
 
 type phase uint8

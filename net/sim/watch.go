@@ -147,6 +147,7 @@ func (p *predictor) awaken(r *rank, target rma.Rank, at int64) (takes int64) {
 			p.agenda.push(event{at: at + p.processors.wake, kind: eventResume, rank: r})
 			return p.processors.wake
 		}
+		r.spin.Paid()
 	}
 	wake := p.wakeUp
 	if target != r.id && p.processors == nil {

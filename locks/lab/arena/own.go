@@ -3,6 +3,7 @@ package arena
 import (
 	"context"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -21,7 +22,7 @@ import (
 var freeLocks = []string{"TAS", "TKT-A", "CLH-NUMA", "HEM", "C-TKT-TKT", "C-TKT-CLH", "C-MCS-HEM", "foMPI-Spin", "D-MCS-Acc", "dash::Mutex"}
 
 // FreeLength is how long a free lock is played.
-var FreeLength = lab.Length{Time: 5 * time.Millisecond, Repeats: 5, Seed: 1, Unchecked: true, Uncounted: true}
+var FreeLength = lab.Length{Time: 2 * time.Millisecond, Repeats: 15, Seed: 1, Unchecked: true, Uncounted: true}
 
 // Own measures what ranks compute besides the accesses that the machine has costs for.
 func Own(ctx context.Context, machine model.Model) (*model.Own, error) {
@@ -33,13 +34,13 @@ func Own(ctx context.Context, machine model.Model) (*model.Own, error) {
 			return nil, err
 		}
 		row := [3]float64{1}
-		plain, err := Free(ctx, lock, Sim, withOwn(machine, model.Own{}))
+		plain, err := Free(ctx, lock, Sim, withOwn(machine, 0, 0))
 		if err != nil {
 			return nil, err
 		}
 		const one = 100 // ns
-		for i, own := range []model.Own{{Instruction: one}, {Operation: one}} {
-			more, err := Free(ctx, lock, Sim, withOwn(machine, own))
+		for i, own := range [][2]float64{{one, 0}, {0, one}} {
+			more, err := Free(ctx, lock, Sim, withOwn(machine, own[0], own[1]))
 			if err != nil {
 				return nil, err
 			}
@@ -48,38 +49,44 @@ func Own(ctx context.Context, machine model.Model) (*model.Own, error) {
 		rows, took = append(rows, row), append(took, measured-plain)
 	}
 	x := leastSquares(rows, took)
-	own := model.Own{Turn: x[0], Instruction: x[1], Operation: x[2]}
-	if machine.Own != nil { // what the meter has measured
-		own.Pause, own.Offer = machine.Own.Pause, machine.Own.Offer
-	}
-	return &own, nil
+	own := withOwn(machine, x[1], x[2]).Own
+	own.Turn = x[0]
+	return own, nil
 }
 
-func withOwn(machine model.Model, own model.Own) model.Model {
+// withOwn is the machine with some time for each instruction and operation, and with what the meter has
+// measured.
+func withOwn(machine model.Model, instruction, operation float64) model.Model {
+	own := model.Own{}
+	if machine.Own != nil {
+		own = *machine.Own
+	}
+	own.Turn, own.Instruction, own.Operation = 0, instruction, operation
 	machine.Own = &own
 	return machine
 }
 
 // Free is how long one rank alone takes to acquire and release a lock, with the benchmark's loop, in
-// nanoseconds.
+// nanoseconds: the least of some repeats, since other work makes them longer.
 func Free(ctx context.Context, lock, window string, machine model.Model) (float64, error) {
 	c := lab.Case{Benchmark: "ECSB", Lock: lock, Window: window, Machine: "node:1 core:1", Writers: 1, Length: FreeLength}
 	if window == Sim {
-		c.Time, c.Turns, c.Repeats = 0, 100, 1
+		c.Time, c.Repeats = 200*time.Microsecond, 1
 	}
 	samples, err := Play(ctx, c, Options{Machine: machine})
 	if err != nil {
 		return 0, err
 	}
-	result, err := lab.Summarize(c, samples)
-	if err != nil {
-		return 0, err
+	least := math.Inf(1)
+	for _, s := range samples {
+		if s.Turns > 0 {
+			least = min(least, float64(s.Time)/float64(s.Turns))
+		}
 	}
-	iteration, ok := result.Figure(lab.FigureIteration)
-	if !ok {
+	if math.IsInf(least, 1) {
 		return 0, fmt.Errorf("arena: one rank alone had no turn of %s in %v", lock, c.Time)
 	}
-	return iteration.Median, nil
+	return least, nil
 }
 
 // leastSquares is the x with the least squares of rows·x - y. No x is negative: one that would be is

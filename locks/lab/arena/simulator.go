@@ -62,19 +62,27 @@ func clockOf(w *sim.Window, machine model.Model) lab.Clock {
 	if machine.Own == nil {
 		return w
 	}
-	return &pacer{Window: w, turn: int64(machine.Own.Turn * 1000)}
+	return &pacer{Window: w, turn: int64(machine.Own.Turn * 1000), clock: int64(machine.Own.Clock * 1000)}
 }
 
-// pacer lets a turn of a benchmark's loop take time: whole nanoseconds, so the rest of a turn waits
-// for the next one.
+// pacer lets a turn of a benchmark's loop take time, and each reading of the clock: whole nanoseconds, so the
+// rest waits for the next one.
 type pacer struct {
 	*sim.Window
-	turn, rest int64 // picoseconds
+	turn, clock, rest int64 // picoseconds
 }
 
 // Turn implements lab.Pacer.
-func (p *pacer) Turn() {
-	p.rest += p.turn
+func (p *pacer) Turn() { p.takes(p.turn) }
+
+// Now implements lab.Clock.
+func (p *pacer) Now() time.Duration {
+	p.takes(p.clock)
+	return p.Window.Now()
+}
+
+func (p *pacer) takes(ps int64) {
+	p.rest += ps
 	p.Compute(time.Duration(p.rest / 1000))
 	p.rest %= 1000
 }

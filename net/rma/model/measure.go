@@ -25,7 +25,9 @@ const (
 	meterTries   = 15   // batches, to take the median of
 	meterHammer  = 1000 // operations of each rank on one word that all ranks change
 	meterVolleys = 20   // round trips between two ranks that wait for each other
+	wakeTries    = 101  // so many volleys, to take the median of
 	longPause    = 100  // of a rank that offers its processor
+	shortPause   = 50   // of a rank that does not
 	bulkWords    = 4096 // words of a large bulk transfer
 
 	// lines is how many words keep what a meter changes away from the cache lines that others
@@ -53,9 +55,13 @@ func NewMeter(f rma.Fabric) (*Meter, error) {
 // ranks get a zero Model.
 func (m *Meter) Measure(ctx context.Context, w rma.Window, now func() time.Duration) (Model, error) {
 	r := &measurement{Meter: m, ctx: ctx, w: w, epoch: m.epochs.At(w), now: now}
+	oneWay, far, err := r.oneWay() // first: ranks that have waited for long look less before they sleep
+	if err != nil {
+		return Model{}, err
+	}
 	model := Model{Source: "measured", Direct: r.instructions()}
 	if model.Direct != nil {
-		model.Own = &Own{Pause: r.median(func() { w.Pause(1) }), Offer: r.median(func() { w.Pause(longPause) })}
+		model.Own = &Own{Clock: r.median(func() { now() }), Pause: r.median(func() { w.Pause(1) }), Offer: r.median(func() { w.Pause(longPause) })}
 	}
 	for level := m.tree.Levels() + 1; level >= 1; level-- {
 		if peer, ok := m.peer(level); ok {
@@ -66,8 +72,11 @@ func (m *Meter) Measure(ctx context.Context, w rma.Window, now func() time.Durat
 			model.Levels = append(model.Levels, cost)
 		}
 	}
-	if err := r.wake(&model); err != nil || w.Rank() != 0 {
+	if err := r.epoch.Fence(ctx); err != nil || w.Rank() != 0 {
 		return Model{}, err
+	}
+	if far > 0 {
+		model.Wake = wakeOf(oneWay, model.level(r.tree.LevelName(far)))
 	}
 	return model, nil
 }
@@ -193,38 +202,43 @@ func (r *measurement) together(level int) (float64, error) {
 	return float64(r.now()-begin) / float64(ranks*meterHammer), nil
 }
 
-// wake measures the time from a change of a rank's own word to the end of its wait.
-func (r *measurement) wake(model *Model) error {
-	if r.tree.Ranks() < 2 {
-		return r.epoch.Fence(r.ctx)
-	}
-	level := 0
+// oneWay measures the time from a rank's Put of another rank's word to the end of that rank's wait, and the level
+// of the two; level 0 if there is one rank only.
+func (r *measurement) oneWay() (took float64, level int, err error) {
 	for p := range rma.Rank(r.tree.Ranks()) {
 		if p > 0 {
 			level = max(level, r.tree.Common(0, p))
 		}
 	}
-	near, _ := r.peer(level)
-	if err := r.epoch.Fence(r.ctx); err != nil {
-		return err
+	if err := r.epoch.Fence(r.ctx); err != nil || level == 0 {
+		return 0, 0, err
 	}
-	times := make([]float64, meterTries)
+	near, _ := r.peer(level)
+	times := make([]float64, wakeTries)
 	for i := range times {
 		begin := r.now()
 		for k := range meterVolleys {
 			if err := r.volley(near, 1+uint64(i*meterVolleys+k)); err != nil {
-				return err
+				return 0, 0, err
 			}
 		}
 		times[i] = float64(r.now()-begin) / (2 * meterVolleys)
 	}
-	if r.w.Rank() == 0 {
-		slices.Sort(times)
-		oneWay := times[meterTries/2]
-		cost := model.level(r.tree.LevelName(level))
-		model.Wake = max(0, oneWay-cost.Issue-cost.Put.Alpha/2)
+	slices.Sort(times)
+	return times[wakeTries/2], level, nil
+}
+
+// wakeOf is the time from a change of a rank's own word to the end of its wait.
+func wakeOf(oneWay float64, cost *LevelCost) float64 {
+	put := cost.Put.Alpha
+	if cost.Shared.Alpha > 0 { // the rank that waits has looked at the word
+		put = cost.Shared.Alpha
 	}
-	return r.epoch.Fence(r.ctx)
+	wake := max(0, oneWay-cost.Issue-put/2)
+	if cost.Coherent { // two goroutines that have slept stay on one processor; a rank that looks fetches the line
+		wake = max(wake, cost.Get.Alpha)
+	}
+	return wake
 }
 
 // volley is one round trip between rank 0 and its nearest neighbour.

@@ -28,6 +28,9 @@ type LevelCost struct {
 	Put    Cost   `json:"put"`    // Put and PutBytes, up to the end of the Flush
 	Get    Cost   `json:"get"`    // Get and GetBytes
 	Atomic Cost   `json:"atomic"` // FetchOp, CAS, Accumulate
+	// Shared, unless it is zero, is a change of a line that both ranks have in their caches. Where it is zero,
+	// Put and Atomic say what that costs.
+	Shared Cost `json:"shared,omitzero"`
 	// Issue is the time in which the origin issues a Put or an Accumulate without
 	// waiting for it.
 	Issue float64 `json:"issue"`
@@ -54,6 +57,7 @@ type Own struct {
 	Instruction float64 `json:"instruction"` // with each atomic instruction
 	Operation   float64 `json:"operation"`   // with each operation of the window
 	Turn        float64 `json:"turn"`        // with each turn of a benchmark's loop
+	Clock       float64 `json:"clock"`       // with each reading of the clock
 	Pause       float64 `json:"pause"`       // in a Pause of 1
 	Offer       float64 `json:"offer"`       // in a Pause so long that the rank offers its processor
 }
@@ -128,7 +132,7 @@ func (m *Model) Validate() error {
 		if l.Issue < 0 {
 			return fmt.Errorf("model: machine %q, level %q: issue is negative", m.Name, l.Level)
 		}
-		for _, c := range []Cost{l.Put, l.Get, l.Atomic} {
+		for _, c := range []Cost{l.Put, l.Get, l.Atomic, l.Shared} {
 			if c.Alpha < 0 || c.Beta < 0 || c.Busy < 0 {
 				return fmt.Errorf("model: machine %q, level %q: a cost is negative", m.Name, l.Level)
 			}
@@ -143,7 +147,7 @@ func (m *Model) Validate() error {
 	if d := m.Direct; d != nil && (d.Load < 0 || d.Store < 0 || d.Swap < 0) {
 		return fmt.Errorf("model: machine %q: the cost of an instruction is negative", m.Name)
 	}
-	if o := m.Own; o != nil && (o.Instruction < 0 || o.Operation < 0 || o.Turn < 0 || o.Pause < 0 || o.Offer < 0) {
+	if o := m.Own; o != nil && (o.Instruction < 0 || o.Operation < 0 || o.Turn < 0 || o.Clock < 0 || o.Pause < 0 || o.Offer < 0) {
 		return fmt.Errorf("model: machine %q: the time of a rank's own instructions is negative", m.Name)
 	}
 	return m.Scheduler.validate(m.Name)
@@ -163,9 +167,9 @@ func (m *Model) Hash() string {
 func (m *Model) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s (%s)\n", m.Name, m.Source)
-	fmt.Fprintf(&b, "%-8s %24s %24s %24s %8s\n", "level", "put ns", "get ns", "atomic ns", "issue ns")
+	fmt.Fprintf(&b, "%-8s %24s %24s %24s %24s %8s\n", "level", "put ns", "get ns", "atomic ns", "change of a shared line", "issue ns")
 	for _, l := range m.Levels {
-		fmt.Fprintf(&b, "%-8s %24s %24s %24s %8.3g\n", l.Level, l.Put, l.Get, l.Atomic, l.Issue)
+		fmt.Fprintf(&b, "%-8s %24s %24s %24s %24s %8.3g\n", l.Level, l.Put, l.Get, l.Atomic, l.Shared, l.Issue)
 	}
 	fmt.Fprintf(&b, "wake %.3g ns", m.Wake)
 	if m.Port != "" {
@@ -176,7 +180,7 @@ func (m *Model) String() string {
 		fmt.Fprintf(&b, "instructions: load %.3g ns, store %.3g ns, swap %.3g ns\n", d.Load, d.Store, d.Swap)
 	}
 	if o := m.Own; o != nil {
-		fmt.Fprintf(&b, "own: %.3g ns with each instruction, %.3g ns with each operation, %.3g ns with each turn of a benchmark, %.3g or %.3g ns in a pause\n", o.Instruction, o.Operation, o.Turn, o.Pause, o.Offer)
+		fmt.Fprintf(&b, "own: %.3g ns with each instruction, %.3g ns with each operation, %.3g ns with each turn of a benchmark, %.3g ns with each reading of the clock, %.3g or %.3g ns in a pause\n", o.Instruction, o.Operation, o.Turn, o.Clock, o.Pause, o.Offer)
 	}
 	if s := m.Scheduler; s != nil {
 		fmt.Fprintln(&b, s)
