@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -162,10 +163,12 @@ func pinned(f rma.Fabric, meter *model.Meter, p rma.Rank) (h hop, err error) {
 		return h, err
 	}
 	unpin, err := host.Pin(tree, 0)
-	if err != nil {
+	switch {
+	case err == nil:
+		defer unpin()
+	case !errors.Is(err, host.ErrNoCPU): // where CPUs have no numbers, processes run where they like
 		return h, err
 	}
-	defer unpin()
 	return crowd(f, meter, p)
 }
 
