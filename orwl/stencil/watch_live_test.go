@@ -1,6 +1,7 @@
 package stencil
 
 import (
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -48,27 +49,73 @@ func TestSpent(t *testing.T) {
 	}
 }
 
-// TestSpentWhileItTurns reads while the task of the block goes on: all that is read is of one moment, so
-// that it never adds up to more than has passed.
+// TestSpentOfTwo reads when one of two blocks has ended, and the other one goes on.
+func TestSpentOfTwo(t *testing.T) {
+	for ended := range 2 {
+		blocks := [2]*turning{newTurning(), newTurning()}
+		for i, b := range blocks {
+			b.clock.Store(3)
+			b.enter(Computing)
+			if i == ended {
+				b.clock.Store(5)
+				b.enter(Outside)
+			}
+			b.clock.Store(9)
+		}
+		g := blocks[0].grid
+		g.tiles = []*tile{blocks[0].tile, blocks[1].tile}
+		if got, want := g.Spent(), ([Phases]time.Duration{Outside: 3 + 3 + 4, Computing: 2 + 6}); got != want {
+			t.Errorf("block %d has ended: %v, want %v", ended, got, want)
+		}
+	}
+}
+
+// TestSpentInTheMiddle reads when a task has stored one of two words: it reads again until the other one is there.
+func TestSpentInTheMiddle(t *testing.T) {
+	b := newTurning()
+	b.clock.Store(3)
+	b.enter(Computing)
+	b.clock.Store(5)
+	live := &b.watch.live
+	live.turn.Add(1)
+	live.spent[Computing].Store(2)
+	read := make(chan [Phases]time.Duration)
+	go func() { read <- b.grid.Spent() }()
+	for range 1000 {
+		runtime.Gosched()
+	}
+	live.at.Store(5<<phaseBits | uint64(Waiting))
+	live.turn.Add(1)
+	if got, want := <-read, ([Phases]time.Duration{Outside: 3, Computing: 2}); got != want {
+		t.Errorf("%v, want %v", got, want)
+	}
+}
+
+// TestSpentWhileItTurns reads while the task of the block goes on. All words are of one moment: so the phases that
+// have ended add up to the time when the present one began.
 func TestSpentWhileItTurns(t *testing.T) {
 	b := newTurning()
+	var enough atomic.Bool
 	var all sync.WaitGroup
 	all.Go(func() {
-		for range 20000 {
+		for !enough.Load() {
 			b.clock.Add(1)
 			b.enter(Computing)
 			b.clock.Add(1)
 			b.enter(Waiting)
 		}
 	})
-	for range 2000 {
+	for range 2000000 { // so that some of them meet a change, on a busy machine, too
+		spent, _, at, _ := b.watch.live.read()
 		sum := time.Duration(0)
-		for _, spent := range b.grid.Spent() {
-			sum += spent
+		for _, s := range spent {
+			sum += s
 		}
-		if now := b.grid.o.Watch.Clock(); sum > now {
-			t.Fatalf("the phases are %d long, and it is %d", sum, now)
+		if sum != at {
+			t.Errorf("the phases until %d add up to %d", at, sum)
+			break
 		}
 	}
+	enough.Store(true)
 	all.Wait()
 }

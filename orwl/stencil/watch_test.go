@@ -48,7 +48,7 @@ func TestChanges(t *testing.T) {
 			defer mu.Unlock()
 			name := c.Task.Name()
 			told[name] = append(told[name], c.Phase)
-			if !strings.HasPrefix(name, fmt.Sprint("grid ", c.Block)) || (c.Account == nil) != strings.HasSuffix(name, "exporter") {
+			if !strings.HasPrefix(name, fmt.Sprint("grid ", c.Block)) || (c.Account == nil) != strings.HasSuffix(name, "exporter") || c.At == 0 {
 				t.Errorf("task %q tells %+v", name, c)
 			}
 		}
@@ -145,6 +145,25 @@ func TestAccountsOfAChain(t *testing.T) {
 	}
 }
 
+// Without a clock nothing is counted.
+func TestNoAccounts(t *testing.T) {
+	rt, err := orwl.New(orwl.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := New(rt, Options{Size: Size{12, 4}, Blocks: Size{2, 1}})
+	u := NewField(g, "u", FieldOptions[float64]{Halo: Around(1)})
+	if err := g.Sweep(3, func(b *Block) { relax(u, b) }); err != nil {
+		t.Fatal(err)
+	}
+	if err := rt.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if a := g.Account(1); a != (Account{}) {
+		t.Errorf("the account is %+v", a)
+	}
+}
+
 // Jacobi has two tasks for each stage, and only one of them if there is one pass. Without a pass
 // there is none.
 func TestTaskNames(t *testing.T) {
@@ -177,6 +196,23 @@ func TestTaskNames(t *testing.T) {
 	}
 }
 
+// spentBy is the time of a node's blocks in each phase, when all have ended.
+func spentBy(g *Grid, node int) (sum [Phases]time.Duration) {
+	last, ended, blocks := time.Duration(0), time.Duration(0), 0
+	for _, t := range g.tiles {
+		if t.node != node {
+			continue
+		}
+		a := g.Account(t.block.number)
+		for p := range sum {
+			sum[p] += a.Spent[p]
+		}
+		last, ended, blocks = max(last, a.Ended), ended+a.Ended, blocks+1
+	}
+	sum[Outside] += time.Duration(blocks)*last - ended
+	return sum
+}
+
 // A block is in one phase at any time, and counts every face, on one node and on two. Faces go
 // up and down 2 x 4, and left and right 3 x 3.
 func TestAccounts(t *testing.T) {
@@ -199,6 +235,7 @@ func TestAccounts(t *testing.T) {
 			err := together(nodes, func(ctx context.Context, rt *orwl.Runtime) error {
 				o := o
 				o.Watch.Clock = func() time.Duration { return time.Since(begin) }
+				o.Watch.Live = true
 				o.Watch.Observe = func(c Change) {
 					if c.Account == nil {
 						return
@@ -235,6 +272,9 @@ func TestAccounts(t *testing.T) {
 						t.Errorf("%s: %+v", tile.name, a)
 					}
 					sum.Imports, sum.Bytes, sum.Early = sum.Imports+a.Imports, sum.Bytes+a.Bytes, sum.Early+a.Early
+				}
+				if got, want := g.Spent(), spentBy(g, rt.Node()); got != want {
+					t.Errorf("node %d has spent %v, and its blocks %v", rt.Node(), got, want)
 				}
 				return g.Verify(ctx)
 			})
