@@ -38,7 +38,7 @@ func (b *books) Free(memory []byte) {
 }
 
 // Large bytes lie in the allocator's memory, at the home and at the mirror, for every
-// size and after every change of size. The old memory is given back.
+// size and after every change of size, as soon as a mirror has written. The old memory is given back.
 func TestSiteMemoryOfAllocator(t *testing.T) {
 	all := &books{t, make(map[*byte]int)}
 	n := newNetwork(2, SiteOptions{Memory: all})
@@ -49,6 +49,9 @@ func TestSiteMemoryOfAllocator(t *testing.T) {
 	fine(t, err)
 	fine(t, n.sites[0].Home(filled, HomeAt{}))
 	fine(t, n.sites[1].Mirror(mirror, 0))
+	if len(all.given) != 1 {
+		t.Errorf("%d pieces of memory are in use before a mirror has asked for the bytes, want its own", len(all.given))
+	}
 	r := []*Resource{filled, mirror}
 	want := make([]byte, 2*housed)
 	want[9] = 9

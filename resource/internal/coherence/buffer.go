@@ -27,6 +27,7 @@ type Buffer struct {
 // kind is what few buffers have.
 type kind struct {
 	lent   bool      // a transport may still read the bytes, and nothing says until when
+	away   bool      // the bytes are not in memory of the Allocator yet
 	store  Store     // nil: the buffer chooses the memory
 	memory Allocator // nil: ordinary memory
 	before []byte    // the bytes at the last Save; the memory is used again
@@ -110,18 +111,29 @@ func (b *Buffer) special() *kind {
 	return b.kind
 }
 
-// House makes the buffer use memory of a. keep says that the contents matter.
+// House makes the buffer use memory of a. keep says that the contents matter. Then they stay where
+// they are until Sent has given them to a transport: most contents never leave their node.
 func (b *Buffer) House(a Allocator, keep bool) {
 	if a == nil || b.Store() != nil {
 		return
 	}
-	b.special().memory = a
-	if old := b.bytes; len(old) >= housed {
-		b.bytes = a.Make(len(old))
-		if keep {
-			copy(b.bytes, old)
-		}
+	k := b.special()
+	k.memory = a
+	if len(b.bytes) < housed {
+		return
 	}
+	if k.away = keep; !keep {
+		b.bytes = a.Make(len(b.bytes))
+	}
+}
+
+// Sent are all bytes, for a transport. What is sent once is mostly sent again: so the next Own moves the
+// bytes to memory of the Allocator.
+func (b *Buffer) Sent() []byte {
+	if b.kind != nil && b.kind.away {
+		b.kind.lent = true
+	}
+	return b.bytes
 }
 
 // Resize changes the number of bytes. It keeps what fits, and new bytes are zero. The
@@ -161,8 +173,11 @@ func BytesOf(words []uint64) []byte {
 
 // free gives memory back that make has given.
 func (b *Buffer) free(old []byte) {
-	if a := b.memory(len(old)); a != nil {
+	if a := b.memory(len(old)); a != nil && !b.kind.away {
 		a.Free(old)
+	}
+	if b.kind != nil {
+		b.kind.away = false
 	}
 }
 
@@ -177,7 +192,7 @@ func (b *Buffer) Own() {
 }
 
 func (b *Buffer) replace() {
-	b.kind.lent = false
+	b.kind.lent, b.kind.away = false, false
 	if b.Store() != nil {
 		return // a transport copies them
 	}
@@ -222,7 +237,7 @@ func (b *Buffer) swap(m *Message) bool {
 	b.bytes, m.Bytes = m.Bytes, b.bytes
 	if b.kind != nil && b.kind.lent { // others may still read that memory
 		invariant.Sometimes(true, "memory that is lent is swapped")
-		b.kind.lent, m.Bytes = false, nil
+		b.kind.lent, b.kind.away, m.Bytes = false, false, nil
 	}
 	return true
 }

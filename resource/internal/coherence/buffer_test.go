@@ -142,19 +142,43 @@ func TestBufferOfStore(t *testing.T) {
 	}
 }
 
-// Large bytes live in an Allocator's memory from the first on, and go back to it once.
+// Large bytes that matter move to an Allocator's memory when they change after they were sent for the first
+// time. Others live there from the first on. They go back to it once.
 func TestBufferHouses(t *testing.T) {
 	for _, keep := range []bool{true, false} {
 		for _, size := range []int{8, housed - 8, housed} {
-			v := new(vault)
-			b := buffered(size, 'x')
-			b.House(v, keep)
-			large := size >= housed
-			if (v.made == 1) != large || len(b.bytes) != size || (b.bytes[0] == 'x') != (keep || !large) {
-				t.Errorf("%d bytes, keep %t: %d made, %q", size, keep, v.made, b.bytes[0])
-			}
-			if err := b.Resize(2 * housed); err != nil || (v.freed == 1) != large || v.made != 1+v.freed {
-				t.Errorf("%d bytes resized: %v, %d made, %d freed", size, err, v.made, v.freed)
+			for _, sent := range []bool{false, true} {
+				v := new(vault)
+				b := buffered(size, 'x')
+				at := &b.bytes[0]
+				b.House(v, keep)
+				large := size >= housed
+				if b.Own(); (v.made == 1) != (large && !keep) || len(b.bytes) != size || (b.bytes[0] == 'x') != (keep || !large) {
+					t.Errorf("%d bytes, keep %t: %d made, %q", size, keep, v.made, b.bytes[0])
+				}
+				if sent {
+					lent := b.Sent()
+					if &lent[0] != &b.bytes[0] || len(lent) != size || keep && &lent[0] != at {
+						t.Errorf("%d bytes, keep %t: other bytes are sent", size, keep)
+					}
+					for range 2 {
+						b.Own()
+						b.Sent()
+					}
+					if keep && large == (&b.bytes[0] == at) || lent[0] != b.bytes[0] {
+						t.Errorf("%d bytes, keep %t: %q was sent, %q was to change", size, keep, lent[0], b.bytes[0])
+					}
+				}
+				inside := large && (!keep || sent)
+				if (v.made == 1) != inside {
+					t.Errorf("%d bytes, keep %t, sent %t: %d made", size, keep, sent, v.made)
+				}
+				if err := b.Resize(2 * housed); err != nil || (v.freed == 1) != inside || v.made != 1+v.freed {
+					t.Errorf("%d bytes resized: %v, %d made, %d freed", size, err, v.made, v.freed)
+				}
+				if err := b.Resize(3 * housed); err != nil || v.made != 1+v.freed {
+					t.Errorf("%d bytes resized again: %v, %d made, %d freed", size, err, v.made, v.freed)
+				}
 			}
 		}
 	}

@@ -163,7 +163,7 @@ func (h *Home) fill(p *peer, m *Message) {
 		return
 	}
 	p.known = version
-	m.Bytes = h.buffer.Bytes()
+	m.Bytes = h.buffer.Sent()
 	m.Whole, m.Size = true, len(m.Bytes)
 }
 
