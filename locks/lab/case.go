@@ -43,6 +43,9 @@ type Length struct {
 	Repeats int `json:"repeats"`
 	// Seed is where random numbers begin.
 	Seed uint64 `json:"seed"`
+	// Every has every iteration timed, as Benchmark.Every. Where reading the clock costs nothing, as in
+	// virtual time, ranks then notice at once that their time is over, however long an iteration takes.
+	Every bool `json:"every,omitempty"`
 	// Unchecked leaves out the witness of exclusion.
 	Unchecked bool `json:"unchecked,omitempty"`
 	// Uncounted leaves out the short run that counts remote operations.

@@ -37,6 +37,7 @@ const (
 	FigureFairness   = "cv"         // coefficient of variation of the ranks' iterations
 	FigureContended  = "contended"  // share of acquisitions that found a predecessor
 	FigureGlobal     = "contended above"
+	FigurePassed     = "passed on" // share of acquisitions that ended in a hand-over inside the element
 	FigureLocal      = "local hand-overs"
 	FigureRemote     = "remote operations"
 )
@@ -190,6 +191,7 @@ func (s *summary) shares(c locks.Counts, from []uint64) {
 		s.add(FigureContended, "", c.Contention())
 		if c.Upper > 0 {
 			s.add(FigureGlobal, "", c.UpperContention())
+			s.add(FigurePassed, "", c.Locality())
 		}
 	}
 	var all uint64

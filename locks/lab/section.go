@@ -119,10 +119,11 @@ func (t *turns) next() {
 	case t.counting:
 		t.over = t.ended(now)
 	case t.warmed(now):
-		t.counting, t.since = true, now
+		t.counting, t.since = true, t.counts(now)
 		t.before = r.counts()
 		r.sample.reset()
-	case !r.b.Every && now-t.last < clockShare && t.stride < mostStride && r.c.Turns == 0:
+		t.over = r.c.Turns == 0 && t.ended(now)
+	case !r.b.Every && !r.c.Every && now-t.last < clockShare && t.stride < mostStride && r.c.Turns == 0:
 		t.stride *= 2
 	}
 	t.last = now
@@ -132,14 +133,23 @@ func (t *turns) warmed(now time.Duration) bool {
 	if t.r.c.Turns > 0 {
 		return t.total >= max(1, t.r.c.Turns/warm)
 	}
-	return now-t.since >= t.r.c.Time/warm
+	return now-t.begin >= t.r.c.Time/warm
+}
+
+// counts is where the counted time begins for a rank whose warm-up has ended by now. Of a time it is no later
+// than another tenth: a rank that the lock keeps out does not begin when it gets in.
+func (t *turns) counts(now time.Duration) time.Duration {
+	if t.r.c.Turns > 0 {
+		return now
+	}
+	return min(now, t.begin+2*t.r.c.Time/warm)
 }
 
 func (t *turns) ended(now time.Duration) bool {
 	if t.r.c.Turns > 0 {
 		return t.r.sample.Turns >= uint64(t.r.c.Turns)
 	}
-	return now-t.since >= t.r.c.Time-t.r.c.Time/warm
+	return now-t.begin >= t.r.c.Time
 }
 
 // end notes what was counted.

@@ -118,6 +118,62 @@ func TestEveryTurnCounts(t *testing.T) {
 	}
 }
 
+// TestRankKeptOut plays RH for a time. One rank takes it again and again, so the others get it when their time is
+// over, and count nothing. The run ends then.
+func TestRankKeptOut(t *testing.T) {
+	c := lab.Case{Benchmark: "ECSB", Lock: "RH", Options: locks.Options{Backoff: locks.Backoff{Min: 1, Max: 1}}, Window: Sim, Machine: "node:1 core:4", Writers: 1,
+		Length: lab.Length{Time: 100 * time.Microsecond, Repeats: 1, Seed: 1}}
+	samples, err := Play(t.Context(), c, options(t, Sim))
+	if err != nil {
+		t.Fatal(err)
+	}
+	played := 0
+	for _, s := range samples {
+		if s.Turns > 0 {
+			played++
+		}
+		if end := s.Began + s.Time; end > c.Time*11/10 {
+			t.Errorf("rank %d ends after %v, want a tenth above %v at most", s.Rank, end, c.Time)
+		}
+	}
+	if played != 1 {
+		t.Errorf("%d ranks count turns, want 1", played)
+	}
+}
+
+// TestQueueIsFair plays a queue for a time. A rank that was alone at first, for which an iteration was short, counts
+// no more than another one.
+func TestQueueIsFair(t *testing.T) {
+	c := lab.Case{Benchmark: "ECSB", Lock: "D-MCS", Window: Sim, Machine: "node:4 core:16", Writers: 1,
+		Length: lab.Length{Time: 4 * time.Millisecond, Repeats: 1, Seed: 1, Uncounted: true}}
+	samples, err := Play(t.Context(), c, options(t, Sim))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := lab.Summarize(c, samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cv, _ := r.Figure(lab.FigureFairness); cv.Median > .05 {
+		t.Errorf("the coefficient of variation of a queue is %.3f, want at most 0.05", cv.Median)
+	}
+}
+
+// TestEveryIterationIsTimed plays a rank that is alone, whose iterations are short. Only with Every all are timed.
+func TestEveryIterationIsTimed(t *testing.T) {
+	for _, every := range []bool{false, true} {
+		c := lab.Case{Benchmark: "ECSB", Lock: "MCS", Window: Sim, Machine: "node:1 core:1", Writers: 1,
+			Length: lab.Length{Time: 100 * time.Microsecond, Every: every, Repeats: 1, Seed: 1, Uncounted: true}}
+		samples, err := Play(t.Context(), c, options(t, Sim))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s := samples[0]; (s.Waits.N == s.Turns) != every {
+			t.Errorf("every is %v: %d of %d iterations are timed", every, s.Waits.N, s.Turns)
+		}
+	}
+}
+
 // TestProcesses plays on processes and on nodes, which have nothing in common but the text.
 func TestProcesses(t *testing.T) {
 	if runtime.GOOS != "linux" {
