@@ -13,11 +13,11 @@ import (
 func TestReproduce(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "claims.html")
 	for _, c := range []struct{ form, says string }{
-		{"-csv", "figure,run,claim,came,holds,why\nUffmann22 benchmark 5.8,"},
-		{"-json", `"figure": "Uffmann22 benchmark 5.8"`},
-		{"-html=" + page, "Uffmann22 benchmark 5.8: CLH, free locks\n"},
+		{"-csv", "figure,run,claim,came,holds,why\nUffmann22 benchmark 5.5a,"},
+		{"-json", `"figure": "Uffmann22 benchmark 5.5a"`},
+		{"-html=" + page, "Uffmann22 benchmark 5.5a: CLH, free locks\n"},
 	} {
-		code, out, complaints := try(t, "reproduce", "-figure", "Uffmann22 benchmark 5.8", c.form)
+		code, out, complaints := try(t, "reproduce", "-figure", "Uffmann22 benchmark 5.5a", c.form)
 		if code != command.Done || !strings.Contains(out, c.says) {
 			t.Errorf("%s: exit code %d, %s\n%s", c.form, code, complaints, out)
 		}

@@ -76,6 +76,53 @@ func TestJudges(t *testing.T) {
 	}
 }
 
+// TestJudgesOfFigures judges figures that the study does not show. b takes twice as long as a in 1b, 2b and 3b,
+// and four times in 1c, 2c and 3c.
+func TestJudgesOfFigures(t *testing.T) {
+	d := &Data{shows: lab.FigureIteration}
+	for name, c := range map[string]float64{"a": 20, "b": 80} {
+		f := map[string]float64{lab.FigureIteration: 1}
+		for i := range 3 {
+			f[from("b")[i]], f[from("c")[i]] = math.Sqrt(c/.2), c
+		}
+		d.add(name, Point{X: 4, Figures: f})
+	}
+	for _, c := range []struct {
+		what  string
+		judge Judge
+		holds bool
+	}{
+		{"1c is longer than 1b", exceeds("1c", "1b", 4, "a", "b"), true},
+		{"1b is longer than 1c", exceeds("1b", "1c", 4, "a", "b"), false},
+		{"1b is as long as 2b", alike(0, "a", 4, "1b", "2b"), true},
+		{"1b is as long as 1c", alike(.9, "a", 4, "1b", "1c"), false},
+		{"b takes 50 more", more("1c", 50, "b", "a", 4), true},
+		{"b takes 100 more", more("1c", 100, "b", "a", 4), false},
+		{"a is twice as fast from b", aboutFrom(2, "b", "a", "b", 4), true},
+		{"a is twice as fast from c", aboutFrom(2, "c", "a", "b", 4), false},
+		{"a gains more from c", gainsMore("c", "b", "a", "b", 4), true},
+		{"a gains more from b", gainsMore("b", "c", "a", "b", 4), false},
+		{"1c is at most 80", atMostOf("1c", 80, 4, "a", "b"), true},
+		{"1c is at most 79", atMostOf("1c", 79, 4, "a", "b"), false},
+		{"one is missing", atMostOf("1c", 80, 4, "a", "c"), false},
+		{"a is faster in 1c", on("1c", ordered(4, "b", "a")), true},
+		{"a is faster in what the study shows", ordered(4, "b", "a"), false},
+	} {
+		if came, holds := c.judge(d); holds != c.holds || came == "" {
+			t.Errorf("%s: holds is %v, want %v: %q", c.what, holds, c.holds, came)
+		}
+	}
+	rates := drawn(lab.FigureThroughput) // a is half as fast as b at 8, and twice as fast at 16
+	for _, c := range []struct {
+		a, b  string
+		holds bool
+	}{{"b", "a", true}, {"a", "b", false}} {
+		if came, holds := gainsLess(c.a, c.b, 8, 16)(rates); holds != c.holds {
+			t.Errorf("%s gains less at 16: %s", c.a, came)
+		}
+	}
+}
+
 // TestStudies checks that each study can be played, and that each claim finds what it compares.
 func TestStudies(t *testing.T) {
 	var figures []string
@@ -101,7 +148,10 @@ func TestStudies(t *testing.T) {
 		}
 		for _, c := range s.contenders() {
 			for _, x := range placesOf(t, s) {
-				p := Point{X: x, Figures: map[string]float64{s.Shows: 1, lab.FigureGlobal: 1, "main path": 1}}
+				p := Point{X: x, Figures: map[string]float64{s.Shows: 1, "main path": 1}}
+				for _, other := range othersOf(s) {
+					p.Figures[other] = 1
+				}
 				for _, kind := range s.Kinds {
 					p.Figures[kind] = x
 				}
@@ -114,6 +164,14 @@ func TestStudies(t *testing.T) {
 			}
 		}
 	}
+}
+
+// othersOf are the figures that claims of a study may be about, besides the one that it shows.
+func othersOf(s Study) []string {
+	if s.Benchmark == "UPB" {
+		return []string{"1a", "1b", "1c", "2a", "2b", "2c", "3a", "3b", "3c"}
+	}
+	return []string{lab.FigureFairness, lab.FigureContended, lab.FigureGlobal, lab.FigurePassed}
 }
 
 // placesOf are the places on the X axis.

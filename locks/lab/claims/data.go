@@ -213,6 +213,27 @@ func linear(name string, xs ...float64) Judge {
 	}
 }
 
+// on judges another figure of the contenders than the one that the study shows.
+func on(figure string, j Judge) Judge {
+	return func(d *Data) (string, bool) {
+		came, holds := j(&Data{shows: figure, Lines: d.Lines})
+		return figure + ": " + came, holds
+	}
+}
+
+// atMostOf claims that another figure of the contenders has at most some size, at x.
+func atMostOf(figure string, most, x float64, names ...string) Judge {
+	return func(d *Data) (string, bool) {
+		worst := math.Inf(-1)
+		for _, n := range names {
+			if v := d.of(figure, n, x); v > worst || math.IsNaN(v) {
+				worst = v
+			}
+		}
+		return fmt.Sprintf("%s at %g: at most %.3g", figure, x, worst), worst <= most
+	}
+}
+
 // all claims several things.
 func all(judges ...Judge) Judge {
 	return func(d *Data) (string, bool) {
@@ -239,6 +260,14 @@ func falls(name string, from, to float64) Judge {
 	return func(d *Data) (string, bool) {
 		v := d.at(name, to) / d.at(name, from)
 		return fmt.Sprintf("%s at %g: %.2f of what it is at %g", name, to, v, from), v < 1
+	}
+}
+
+// gainsLess claims that a is ahead of b by a smaller factor at the second place than at the first.
+func gainsLess(a, b string, from, to float64) Judge {
+	return func(d *Data) (string, bool) {
+		u, v := d.speed(a, b, from), d.speed(a, b, to)
+		return fmt.Sprintf("%s is %.2f times as fast as %s at %g, and %.2f times at %g", a, u, b, from, v, to), v < u
 	}
 }
 

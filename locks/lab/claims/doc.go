@@ -6,9 +6,9 @@
 //	err = claims.Table(os.Stdout, outcomes)
 //	err = claims.HTML(file, outcomes)
 //
-// The studies are played in virtual time on a described machine, with a fixed number of
-// iterations. So the outcome is the same on any computer. Nothing is tuned to a claim: a claim
-// that does not hold is reported so, with what came out.
+// The studies are played in virtual time on a described machine. A rank makes a fixed number of
+// iterations or, where fairness counts, plays for a fixed virtual time. So the outcome is the same on any
+// computer. Nothing is tuned to a claim: a claim that does not hold is reported so, with what came out.
 //
 // Throughput is what HPDC16 defines: all iterations, divided by the time of the whole run. A
 // factor that a paper gives as about n holds from n/1.5 to 1.5 n.

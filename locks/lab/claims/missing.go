@@ -15,8 +15,11 @@ func Missing() []Gap {
 		{"HPDC16 Fig. 6", "RMA-RW speeds up a hash table", "run by apps/dht: docs/reference/dht.md"},
 		{"TOPC19 Fig. 2-9", "Pthread mutex; 88 threads in each process of SNAP", "a mutex sleeps in the kernel, which a described machine does not have; SNAP has 8 in a process. With 88 HMCS takes 1.14 times as long as MCS on two processes, and P-HMCS-MCS 1.01 times as long as P-MCS-MCS on twelve"},
 		{"CACM18 §2.5, §3, §4", "exact models of each function", "the text at hand is a fragment that ends with §2.4"},
-		{"Uffmann22 §4.2.3, §5.2-5.6", "CCWB of all locks; fairness of RH; HEM", "no study is written yet. Ranks make as many iterations each, so fairness shows in no figure. In CCWB with 5 operations CLH makes 0.99 of CLH-NUMA, which should be faster"},
-		{"Uffmann22 §4.2", "Intel MPI's lock and dash::Mutex", "proprietary, or not packaged; orwl bench -peers mpi has two other MPIs"},
+		{"TOPC19 Fig. 8", "message rates by size", "a study takes 20 s. Played once, MCS, P-MCS-MCS, P-HMCS-MCS and P-HMCS-HMCS differ by 91 % at 64 bytes, and by 2 % at 64 KiB"},
+		{"CACM18 §2.2", "the cost of making windows", "no benchmark makes windows"},
+		{"Uffmann22 §4.2.4", "fairness of WBAB without MPI_Iprobe", "the simulator makes progress while a rank computes"},
+		{"Uffmann22 §4.3.2", "dash::Mutex that looks for a successor first", "the table has it as a part of C-P2P-L only"},
+		{"Uffmann22 §4.2", "Intel MPI's lock", "proprietary; orwl bench -peers mpi has two other MPIs"},
 		{"ORWL11 §4", "four experiments with Livermore Kernel 23; equity", "run by apps/llk23: llk23 experiments"},
 	}
 }

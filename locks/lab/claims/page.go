@@ -77,7 +77,11 @@ func Table(w io.Writer, outcomes []Outcome) error {
 
 // run is what was run.
 func (o Outcome) run() string {
-	return fmt.Sprintf("%s on %s, %s, %d iterations of each rank", o.Benchmark, o.Machine, strings.Join(o.Trees, "; "), o.Turns)
+	length := fmt.Sprintf("%d iterations of each rank", o.Turns)
+	if o.Time > 0 {
+		length = fmt.Sprintf("%v of virtual time", o.Time)
+	}
+	return fmt.Sprintf("%s on %s, %s, %s", o.Benchmark, o.Machine, strings.Join(o.Trees, "; "), length)
 }
 
 // plot draws the figure again.

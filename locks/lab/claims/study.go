@@ -23,7 +23,10 @@ type Study struct {
 	Steps     []float64 // of the benchmark's sweep; then they are the X axis, not the ranks
 	Step      float64   // of the sweep, if there are no Steps
 	Turns     int       // counted iterations of a rank
-	Series    []Contender
+	// Time is how long each rank plays in virtual time, with its warm-up, instead of Turns. Then a fast
+	// rank makes more iterations than a slow one.
+	Time   time.Duration
+	Series []Contender
 	// Kinds are figures of one contender that are lines of their own, instead of the contenders: what
 	// a benchmark without a lock measures.
 	Kinds  []string
@@ -146,7 +149,7 @@ func (s Study) point(ctx context.Context, c Contender, machine string, step floa
 	}
 	one := lab.Case{
 		Benchmark: s.Benchmark, Lock: c.Lock, Options: c.Options, Window: arena.Sim, Machine: machine,
-		Writers: c.Writers, Step: step, Length: lab.Length{Turns: s.Turns, Repeats: 1, Seed: 1, Uncounted: true},
+		Writers: c.Writers, Step: step, Length: lab.Length{Turns: s.Turns, Time: s.Time, Every: s.Time > 0, Repeats: 1, Seed: 1, Uncounted: true},
 	}
 	samples, err := arena.Play(ctx, one, arena.Options{Machine: model})
 	if err != nil {
