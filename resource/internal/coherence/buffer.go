@@ -235,8 +235,8 @@ func (b *Buffer) swap(m *Message) bool {
 	}
 	invariant.Sometimes(true, "memory is swapped")
 	b.bytes, m.Bytes = m.Bytes, b.bytes
-	if b.kind != nil && b.kind.lent { // others may still read that memory
-		invariant.Sometimes(true, "memory that is lent is swapped")
+	if b.kind != nil && (b.kind.lent || b.kind.away) { // others may still read that memory, or it is not the Allocator's
+		invariant.Sometimes(b.kind.lent, "memory that is lent is swapped")
 		b.kind.lent, b.kind.away, m.Bytes = false, false, nil
 	}
 	return true

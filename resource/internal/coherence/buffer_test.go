@@ -142,6 +142,20 @@ func TestBufferOfStore(t *testing.T) {
 	}
 }
 
+// Memory that is not the Allocator's does not go to a transport, which would give it back there.
+func TestBufferSwapsBeforeItMoves(t *testing.T) {
+	v := new(vault)
+	b := buffered(housed, 'x')
+	b.House(v, true)
+	m := Message{Swap: true, Whole: true, Bytes: v.Make(housed), Size: housed}
+	if err := b.take(&m); err != nil || m.Bytes != nil {
+		t.Errorf("%v: %d bytes come back", err, len(m.Bytes))
+	}
+	if err := b.Resize(8); err != nil || v.made != 1 || v.freed != 1 {
+		t.Errorf("%v: %d made, %d freed", err, v.made, v.freed)
+	}
+}
+
 // Large bytes that matter move to an Allocator's memory when they change after they were sent for the first
 // time. Others live there from the first on. They go back to it once.
 func TestBufferHouses(t *testing.T) {
