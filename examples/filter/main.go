@@ -89,15 +89,15 @@ func blur(to []pixel, around [9][]pixel) {
 	// A column is a cell, the one above it and the one below, with weights of 1, 2 and 1. Two
 	// colours are the halves of one number, with room for their sums.
 	const halves = 0x0000ffff0000ffff
-	number := func(p pixel) uint64 { return uint64(p[0]) | uint64(p[1])<<16 | uint64(p[2])<<32 | uint64(p[3])<<48 }
-	column := func(above, cell, below pixel) (sum [2]uint64) {
+	number := func(p *pixel) uint64 { return uint64(p[0]) | uint64(p[1])<<16 | uint64(p[2])<<32 | uint64(p[3])<<48 }
+	column := func(above, cell, below *pixel) (sum [2]uint64) {
 		a, c, b := number(above), number(cell), number(below)
 		return [2]uint64{a&halves + 2*(c&halves) + b&halves, a>>16&halves + 2*(c>>16&halves) + b>>16&halves}
 	}
 	above, row, below := around[2][:len(to)], around[5][:len(to)], around[8][:len(to)] // one to the east
-	west, here := column(around[0][0], around[3][0], around[6][0]), column(around[1][0], around[4][0], around[7][0])
+	west, here := column(&around[0][0], &around[3][0], &around[6][0]), column(&around[1][0], &around[4][0], &around[7][0])
 	for i := range to {
-		east := column(above[i], row[i], below[i])
+		east := column(&above[i], &row[i], &below[i])
 		for c := range east {
 			mean := (0x0000000800000008 + west[c] + 2*here[c] + east[c]) / 16
 			to[i][c], to[i][c+2] = uint16(mean), uint16(mean>>32)

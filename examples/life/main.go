@@ -37,7 +37,6 @@ func glider(at []int) uint8 {
 func generation(next []uint8, near [9][]uint8) {
 	n := len(next) // with slices of this length the loop checks fewer indices
 	a, b, c, d, old, e, f, g, h := near[0][:n], near[1][:n], near[2][:n], near[3][:n], near[4][:n], near[5][:n], near[6][:n], near[7][:n], near[8][:n]
-	eight := binary.NativeEndian.Uint64
 	i := 0
 	for ; i+8 <= n; i += 8 {
 		alive := eight(a[i:]) + eight(b[i:]) + eight(c[i:]) + eight(d[i:]) + eight(e[i:]) + eight(f[i:]) + eight(g[i:]) + eight(h[i:])
@@ -47,6 +46,8 @@ func generation(next []uint8, near [9][]uint8) {
 		next[i] = uint8(live(uint64(a[i]+b[i]+c[i]+d[i]+e[i]+f[i]+g[i]+h[i]), uint64(old[i])))
 	}
 }
+
+func eight(cells []uint8) uint64 { return binary.NativeEndian.Uint64(cells) }
 
 // live is 1 in each byte whose cell will live: three cells around it do, or two and itself.
 func live(around, old uint64) uint64 {

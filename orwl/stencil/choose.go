@@ -15,19 +15,15 @@ const (
 func (g *Grid) processors() int { return runtime.GOMAXPROCS(0) * g.rt.Nodes() }
 
 // chooseBlocks cuts the dimension in which blocks are longest into twice as many, until there are
-// enough for the processors, and until a block that is swept several times stays in a cache
-// meanwhile. It prefers the slowest dimension, in which an edge is one piece of memory.
+// enough for the processors. It prefers the slowest dimension, in which an edge is one piece of
+// memory. More blocks, which would fit into a cache while they are swept several times, were slower.
 func (g *Grid) chooseBlocks() {
 	for i := range dims {
 		if g.update == InPlace && g.around[i] {
 			g.blocks[i] = 2
 		}
 	}
-	enough := func() bool {
-		n := g.blocks.product()
-		return n >= blocksEach*g.processors() && (g.tiling.sweeps == 1 || g.bytes()/n <= blockCache)
-	}
-	for !enough() {
+	for g.blocks.product() < blocksEach*g.processors() {
 		dim, longest := -1, 0
 		for i := dims - g.ranks; i < dims; i++ {
 			if g.update == InPlace && g.box && i > dims-g.ranks {
@@ -53,10 +49,7 @@ func (g *Grid) chooseBlocks() {
 // there a large grid has as many sweeps in a pass as its blocks allow, as long as the passes
 // are so many that the processors do not wait for the wavefront to spread. The node's caches are not
 // asked, since all nodes have to choose the same.
-const (
-	gridCache  = 4 << 20 // bytes of a grid that the caches of a node keep
-	blockCache = 1 << 20 // bytes of a block that the cache of a processor keeps
-)
+const gridCache = 4 << 20 // bytes of a grid that the caches of a node keep
 
 // Deepest is the most sweeps between two exchanges that a grid chooses.
 const Deepest = 8

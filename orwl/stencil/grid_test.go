@@ -251,27 +251,3 @@ func TestChosenSweeps(t *testing.T) {
 		})
 	}
 }
-
-// A block that is swept several times fits into a cache.
-func TestBlocksOfDeepSweeps(t *testing.T) {
-	for _, update := range []Update{Jacobi, InPlace} {
-		rt, err := orwl.New(orwl.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		g := New(rt, Options{Size: Size{1200, 1000}, Update: update, Sweeps: 4})
-		u := NewField(g, "u", FieldOptions[float64]{Halo: Around(1), Initial: func(at []int) float64 { return float64(at[0]*7%13 + at[1]) }})
-		if err := g.Sweep(9, func(b *Block) { relax(u, b) }); err != nil {
-			t.Fatal(err)
-		}
-		if each := g.bytes() / g.blocks.product(); each > blockCache || each < blockCache/4 {
-			t.Errorf("update %v: %v: a block has %d bytes", update, g, each)
-		}
-		if err := rt.Run(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		if err := g.Verify(t.Context()); err != nil {
-			t.Error(err)
-		}
-	}
-}
