@@ -20,6 +20,6 @@ func Missing() []Gap {
 		{"Uffmann22 §4.2.4", "fairness of WBAB without MPI_Iprobe", "the simulator makes progress while a rank computes"},
 		{"Uffmann22 §4.3.2", "dash::Mutex that looks for a successor first", "the table has it as a part of C-P2P-L only"},
 		{"Uffmann22 §4.2", "Intel MPI's lock", "proprietary; orwl bench -peers mpi has two other MPIs"},
-		{"ORWL11 §4", "four experiments with Livermore Kernel 23; equity", "run by apps/llk23: llk23 experiments"},
+		{"ORWL11 §4", "four experiments with Livermore Kernel 23; equity", "run by apps/llk23: llk23 experiments; the result is docs/measured/llk23-experiments"},
 	}
 }
