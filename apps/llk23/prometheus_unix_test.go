@@ -23,7 +23,7 @@ func TestPrometheus(t *testing.T) {
 	s.Watch(promserver.Job{Name: "orwl", Targets: targets})
 	s.Until("count(up == 0)", func(found float64) bool { return found == 2 }) // no listener yet
 
-	cmd := exec.CommandContext(t.Context(), os.Args[0], strings.Fields("-nodes 2 -grid 4x4 -block 200x200 -iters 500 "+
+	cmd := exec.CommandContext(t.Context(), os.Args[0], strings.Fields("-nodes 2 -grid 4x4 -block 200x200 -iters 500 -sweeps 1 "+
 		"-verify=false -json -metrics-linger 1m -metrics "+targets[0])...)
 	cmd.Env = append(os.Environ(), envProgram+"=1")
 	var said strings.Builder
