@@ -19,7 +19,7 @@ func (b *bed) Rest(d time.Duration)     { b.rests = append(b.rests, d) }
 func (b *bed) window(ranks int) *Window { return NewWindow(0, b.world(ranks)) }
 
 func (b *bed) world(ranks int) *World {
-	w := &World{Sleeper: b, Spin: patience.Limits{Most: 16}, Crowd: considerate.Processes(ranks, 1)}
+	w := &World{Sleeper: b, Spin: patience.Limits{Most: 16, Elsewhere: true}, Crowd: considerate.Processes(ranks, 1)}
 	for range ranks {
 		w.Segments = append(w.Segments, Segment{Room: new(Room)})
 	}
