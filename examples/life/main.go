@@ -47,6 +47,7 @@ func generation(next []uint8, near [9][]uint8) {
 	}
 }
 
+// eight is the first eight cells, as the bytes of a number.
 func eight(cells []uint8) uint64 { return binary.NativeEndian.Uint64(cells) }
 
 // live is 1 in each byte whose cell will live: three cells around it do, or two and itself.

@@ -62,8 +62,8 @@ func (g *Grid) bytes() (sum int) {
 	return sum
 }
 
-// cut cuts the grid into blocks, and chooses the sweeps of a pass if the options leave that to it.
-func (g *Grid) cut() error {
+// divide cuts the grid into blocks, and chooses the sweeps of a pass if the options leave that to it.
+func (g *Grid) divide() error {
 	deep := g.o.Sweeps == 0 && g.update == InPlace && g.around == [dims]bool{} && len(g.reductions) == 0
 	if deep && g.bytes() > gridCache*g.rt.Nodes() {
 		for g.tiling.sweeps = Deepest; g.tiling.sweeps > 1; g.tiling.sweeps /= 2 {

@@ -130,7 +130,7 @@ func (g *Grid) Sweep(sweeps int, kernel Kernel) error {
 		}
 	}
 	g.kernel, g.total = kernel, sweeps
-	if err := g.cut(); err != nil {
+	if err := g.divide(); err != nil {
 		g.check(err)
 		return errors.Join(g.errs...)
 	}

@@ -24,8 +24,8 @@ type Pool[T any] struct {
 	probe probe // nil but in tests
 }
 
-// looks is how often a worker looks at a queue before it sleeps: some microseconds, a tenth of what a
-// wake-up takes. A worker that looks for longer takes the processor from other processes, such as
+// looks is how often a worker looks at a queue before it sleeps: some microseconds,
+// where a wake-up takes tens of them. A worker that looks for longer takes the processor from other processes, such as
 // the other nodes of this machine.
 const looks = 1500
 
