@@ -92,4 +92,18 @@
 // Looking at a place from outside orders nothing. The queue's words are never locked.
 // [FaultPages] and [Place.OnLoss] have a mutex each, and call nothing while they hold
 // it. A home with mirrors has a mutex, and so has a mirror; see [Site].
+//
+// # The files
+//
+//	resource, names               a resource, and the words of the package
+//	place, waiter, leave          a request: announced and acquired; how it waits; how it ends
+//	queue, slots                  the order
+//	data, changes                 the bytes, and what has changed in them
+//	site, deliver                 a node's part: homes and mirrors declared, messages in and out
+//	home, guest                   mirrors' requests in the queue of their home
+//	mirror, flush, loss           requests elsewhere; what the home has not confirmed; lost nodes
+//	relaxed, inside               relaxed access: what allows it, and how it is used
+//	guard, entry                  the lock between ordered and relaxed access, and the ways in and out
+//	reach, relaxed_remote         relaxed access from every node: at the home, and elsewhere
+//	observe                       events, and states at one moment
 package resource

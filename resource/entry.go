@@ -1,6 +1,16 @@
 package resource
 
-import "context"
+// How accesses come in by the guard and go out. Ordered ones enter when the queue has granted
+// them, and the last one that leaves keeps the lock for the queue or gives it up. Relaxed ones
+// take the other side of the lock.
+
+import (
+	"context"
+	"errors"
+
+	"github.com/orwl/go-orwl/internal/invariant"
+	"github.com/orwl/go-orwl/locks"
+)
 
 // enter makes the place, which the FIFO has granted, a member of the guard. If it
 // fails, the place is no member, and its waiter may still be in a list of the guard.
@@ -154,4 +164,156 @@ func (p *Place) withdrawInside(s uint64) {
 	}
 	p.lined = false
 	p.r.end(s, nil)
+}
+
+// leave undoes join. It reports whether the caller must call decide after it has
+// completed the request.
+func (g *guard) leave() (last bool) {
+	for {
+		v := g.load()
+		n := v - oneMember
+		last = n&(memberMask|stray) == 0 && v&relaxedMask != 0
+		if last {
+			n |= passing
+		}
+		if g.cas(v, n) {
+			return last
+		}
+	}
+}
+
+// decide keeps or gives up a lock that leave marked as passing. woken is the number of
+// requests that the last member woke.
+func (g *guard) decide(woken int) {
+	for {
+		v := g.load()
+		if v&passing == 0 {
+			return // a member has entered
+		}
+		keep := woken > 0 && v&modeMask != reading && run(v) < g.tl
+		if keep && g.r.completed.Load()&broken == 0 {
+			return // and a woken one will
+		}
+		if v&relaxedMask != 0 {
+			if g.giveUp(v) {
+				return
+			}
+		} else if g.cas(v, v&^passing) {
+			return
+		}
+	}
+}
+
+// revoke gives up the lock for a waiting relaxed access, if nothing inside needs it.
+func (g *guard) revoke() {
+	for {
+		v := g.load()
+		if v&(memberMask|stray|passing|busy) != 0 || v&modeMask == unowned || g.giveUp(v) {
+			return
+		}
+	}
+}
+
+// abandon gives up what is left when the resource is broken: no member enters any more.
+func (g *guard) abandon() {
+	g.and(^uint64(passing))
+	g.revoke()
+	g.wake()
+	g.tellEnd()
+}
+
+// giveUp gives up the lock if the word is still v. In v there is no member inside.
+func (g *guard) giveUp(v uint64) bool {
+	invariant.Check(v&(memberMask|stray|busy) == 0, "the guard of %q is given up while it is %#x", g.r.name, v)
+	if v&modeMask == born {
+		if !g.cas(v, v&relaxedMask) {
+			return false
+		}
+		g.wake()
+		return true
+	}
+	if !g.cas(v, (v|busy)&^passing) {
+		return false
+	}
+	if reach := g.locks.Reach; reach != nil {
+		reach.Aside(func() { g.release(v & modeMask) })
+	} else {
+		g.release(v & modeMask)
+	}
+	return true
+}
+
+// release releases the lock that the FIFO owns in a mode, and ends busy.
+func (g *guard) release(mode uint64) {
+	g.leaveOrdered(mode)
+	g.and(relaxedMask)
+	g.wake()
+	g.tellEnd()
+}
+
+// enterRelaxed waits for the guard's relaxed side. It first tries the lock without announcing
+// itself: a reader that does not meet the FIFO then changes no word of the guard.
+func (r *Resource) enterRelaxed(ctx context.Context, m Mode, number uint64) (*guard, error) {
+	g, err := r.guarding()
+	if err != nil {
+		return nil, err
+	}
+	if r.load(&r.completed)&broken != 0 {
+		return nil, r.brokenError()
+	}
+	k := g.locks.Relaxed
+	if g.remote != nil {
+		err = g.remote.lock(ctx, k, m, number)
+	} else if g.load()&modeMask == born || !(m == Write && k.TryLock() || m == Read && k.TryRLock()) {
+		r.tellRelaxed(RelaxedWaiting, number, m, nil)
+		if r.home != nil {
+			r.home.wanted()
+		}
+		g.add(oneRelaxed)
+		g.revoke()
+		if err = g.first(ctx); err != nil {
+		} else if m == Write {
+			err = k.LockContext(ctx)
+		} else {
+			err = k.RLockContext(ctx)
+		}
+		g.add(^uint64(oneRelaxed - 1))
+	}
+	switch {
+	case errors.Is(err, locks.ErrBroken):
+		r.Break(err)
+		return nil, r.brokenError()
+	case err != nil:
+		return nil, err
+	case r.load(&r.completed)&broken == 0:
+		return g, nil
+	case m == Write:
+		k.Unlock()
+	default:
+		k.RUnlock()
+	}
+	return nil, r.brokenError()
+}
+
+// first waits while the FIFO owns the guard without having taken the lock (born).
+func (g *guard) first(ctx context.Context) error {
+	r := g.r
+	for g.load()&modeMask == born {
+		if r.load(&r.completed)&broken != 0 {
+			return r.brokenError()
+		}
+		bed := Bed(nil)
+		if r.relaxed.in != nil {
+			bed = r.relaxed.in()
+		}
+		w := newWaiter(bed)
+		g.line(w, modeMask, born)
+		if err := w.sleep(ctx); err != nil {
+			if w.giveUp() {
+				g.wake() // so that ghosts do not pile up
+			}
+			return err
+		}
+	}
+	return nil
 }

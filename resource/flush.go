@@ -1,11 +1,18 @@
 package resource
 
+// A release says that a write is under way to its home, and not that it is committed. The
+// mirror learns that by the next grant, or asks: for Flush, or in a sweep after a while. A
+// sweep also sends a release that the mirror has retained.
+
 import (
 	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
+
+	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
 
 // LostWriteError is a write that was released and that its home may not have: the link
@@ -77,4 +84,176 @@ func flush(ctx context.Context, all []inquiry) error {
 		errs = errors.Join(errs, q.f.answer(ctx, q.w), q.f.collectLost(q.by))
 	}
 	return errs
+}
+
+// lostWrite is a write that may be lost. Two must know: the place that wrote, and
+// the caller of [Site.Flush].
+type lostWrite struct {
+	by        *Place
+	err       *LostWriteError
+	told      bool // by has been
+	collected bool // for the node
+	next      *lostWrite
+}
+
+// loseWrite notes that the home may not have the last write of this node.
+func (f *mirror) loseWrite(e *coherence.Event) {
+	err := &LostWriteError{Resource: f.r.name, Home: f.home, Fence: e.Fence, Err: e.Err}
+	f.lostWrites = &lostWrite{by: f.writer, err: err, next: f.lostWrites}
+	f.site.ended(Ending{Resource: f.r, Node: f.site.o.Node, Grants: 1, Fence: e.Fence, Why: err})
+}
+
+// tell is the lost write of a place that it has not been told of, or nil.
+func (f *mirror) tell(p *Place) error {
+	for l := f.lostWrites; l != nil; l = l.next {
+		if l.by == p && !l.told {
+			l.told = true
+			f.forgetLost()
+			return l.err
+		}
+	}
+	return nil
+}
+
+// collectLost are the lost writes of a place, or of all places if by is nil.
+func (f *mirror) collectLost(by *Place) (errs error) {
+	f.mu.Lock()
+	defer f.unlock()
+	for l := f.lostWrites; l != nil; l = l.next {
+		if by == nil && !l.collected || by == l.by {
+			errs = errors.Join(errs, l.err)
+			l.told = l.told || by == l.by
+			l.collected = true
+		}
+	}
+	f.forgetLost()
+	return errs
+}
+
+// forgetLost drops the lost writes that everybody knows.
+func (f *mirror) forgetLost() {
+	for at := &f.lostWrites; *at != nil; {
+		if l := *at; l.told && l.collected {
+			*at = l.next
+		} else {
+			at = &l.next
+		}
+	}
+}
+
+// ask asks the home about the last write, if the place by wrote it, or any place if by is
+// nil. It returns a waiter for the answer, nil if the answer is known.
+func (f *mirror) ask(by *Place) *waiter {
+	f.mu.Lock()
+	defer f.unlock()
+	if f.half.Unconfirmed() == 0 || by != nil && by != f.writer {
+		return nil
+	}
+	s := f.site.scratch()
+	defer f.site.spare(s)
+	f.half.Confirm(&s.work)
+	f.do(s)
+	w := newWaiter(nil)
+	w.word.Store(listed)
+	w.next, f.asking = f.asking, w
+	return w
+}
+
+// answer waits for the home's answer, or for the end of this life of the mirror.
+func (f *mirror) answer(ctx context.Context, w *waiter) error {
+	if w == nil {
+		return nil
+	}
+	err := w.sleep(ctx)
+	w.calm()
+	if err != nil {
+		return &PlaceError{Op: "flush", Mode: Write, Resource: f.r.name, Err: err}
+	}
+	return nil
+}
+
+// answered wakes all that wait for the home's answer.
+func (f *mirror) answered() {
+	f.writer = nil
+	for w := f.asking; w != nil; {
+		next := w.next
+		w.next, f.wake = f.wake, w
+		w = next
+	}
+	f.asking = nil
+}
+
+// keepers are the mirrors that have retained a release, or released a write, not long ago. A
+// node that comes again and again sends a retained release with its next request, and the
+// grant of that confirms the write. If nothing comes between two sweeps, the second sends
+// the release, and asks whether the write is committed.
+type keepers struct {
+	mu  sync.Mutex
+	all []*mirror
+}
+
+// keep has a mirror looked at by the second sweep from now. The mirror's mutex is held.
+func (s *Site) keep(f *mirror) {
+	if s.o.Later == nil {
+		return
+	}
+	f.fresh = true
+	if !f.keeper {
+		f.keeper = true
+		s.watch(f)
+	}
+}
+
+// watch has mirrors looked at later.
+func (s *Site) watch(more ...*mirror) {
+	k := &s.keepers
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if len(k.all) == 0 {
+		s.o.Later(s.sweep)
+	}
+	k.all = append(k.all, more...)
+}
+
+// sweep looks at the mirrors for which nothing has come for some time.
+func (s *Site) sweep() { s.look(false) }
+
+// Settle sends all releases that are kept. It is for a node that is about to leave,
+// so that the others do not take it for one that still holds something.
+func (s *Site) Settle() { s.look(true) }
+
+// look looks at all mirrors that may keep something.
+func (s *Site) look(all bool) {
+	k := &s.keepers
+	k.mu.Lock()
+	looked := k.all
+	k.all = nil
+	k.mu.Unlock()
+	var stay []*mirror
+	for _, f := range looked {
+		if f.settle(all) {
+			stay = append(stay, f)
+		}
+	}
+	if len(stay) > 0 {
+		s.watch(stay...)
+	}
+}
+
+// settle sends a kept release, and asks for a write that is not confirmed. If that is
+// fresh, it does so only if all is set. It reports whether a later sweep must look again.
+func (f *mirror) settle(all bool) bool {
+	f.mu.Lock()
+	defer f.unlock()
+	if f.fresh && !all {
+		f.fresh = false
+		return true
+	}
+	f.fresh, f.keeper = false, false
+	s := f.site.scratch()
+	defer f.site.spare(s)
+	f.half.Settle(&s.work)
+	f.half.Confirm(&s.work)
+	f.do(s)
+	return false
 }

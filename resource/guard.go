@@ -323,3 +323,8 @@ func (g *guard) and(mask uint64) {
 	g.r.point()
 	g.r.saw(g.word.And(mask))
 }
+
+func (g *guard) add(n uint64) {
+	g.r.point()
+	g.r.saw(g.word.Add(n))
+}

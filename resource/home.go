@@ -1,7 +1,6 @@
 package resource
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 
@@ -48,63 +47,6 @@ const (
 	recalled     // a request waits
 )
 
-// guest is the place of a mirror's request in the queue of the home.
-type guest struct {
-	Place
-	home   *home
-	number int
-	next   *guest // in the news
-	hook   Hook
-}
-
-// granted notes the news: it is the hook of the guest.
-func (g *guest) granted(any) {
-	h := g.home
-	for {
-		g.next = h.news.Load()
-		if h.news.CompareAndSwap(g.next, g) {
-			return
-		}
-	}
-}
-
-// hold makes a granted guest one that holds, as Acquire does, and reports whether it does
-// now. If there is a guard, it waits there for a relaxed access to end, which waits for no
-// grant. A lock of several nodes may need their messages for that, which this goroutine
-// delivers. So another goroutine waits, and the guest is news again once it holds.
-func (g *guest) hold() bool {
-	s := g.state.Load()
-	g.listed = false
-	switch {
-	case s&heldBit != 0:
-		return true // it is news again
-	case g.r.completed.Load()&guarded == 0:
-		g.state.Set(s ^ phaseBits)
-		return true
-	case g.r.published() == nil:
-		return g.holdInside(s)
-	case g.enterAtOnce(s):
-		g.state.Set((s | doorBit) ^ phaseBits)
-		return true
-	}
-	g.r.guard.Load().locks.Reach.Aside(func() {
-		if h := g.home; g.holdInside(s) {
-			g.granted(nil)
-			h.poke()
-		}
-	})
-	return false
-}
-
-// holdInside makes the guest one that holds in the guard. It fails if the resource is broken.
-func (g *guest) holdInside(s uint64) bool {
-	if g.enter(context.Background(), s, false) != nil {
-		return false
-	}
-	g.state.Set((s | doorBit) ^ phaseBits)
-	return true
-}
-
 // take takes a message from a mirror, and those that came early and follow it. The mutex is
 // held.
 func (h *home) take(m *coherence.Message, s *scratch) error {
@@ -116,6 +58,25 @@ func (h *home) take(m *coherence.Message, s *scratch) error {
 		h.do(s)
 		return err
 	})
+}
+
+// do does the work of a step. The operations in the queue are in guest.go.
+func (h *home) do(s *scratch) {
+	for i := 0; i < len(s.work.Queue); i++ { // some operations add messages
+		h.operate(s.work.Queue[i], &s.work)
+	}
+	for i := range s.work.Messages {
+		m := &s.work.Messages[i]
+		if m.Kind == coherence.RefusedMessage && m.Reason == coherence.Stale {
+			h.site.counts.fenced.Add(1)
+		}
+		h.site.send(m.Node, m, h.r, s)
+	}
+	fault := s.work.Fault
+	s.work.Reset()
+	if fault != nil {
+		h.r.Break(fault)
+	}
 }
 
 // lost takes a node out of the queue that is lost, or is back.
@@ -206,13 +167,6 @@ func (h *home) takeNews(s *scratch) {
 	}
 }
 
-// wanted recalls the releases that mirrors retain, since a request waits.
-func (h *home) wanted() {
-	if h.retention.Load() == retained && h.retention.CompareAndSwap(retained, recalled) {
-		h.poke()
-	}
-}
-
 // alone reports whether one guest is granted, and no request has come after it, or between
 // it and the request before it of the same mirror. A later request that waits calls wanted:
 // one of the two sees the other. Relaxed access has an order of its own.
@@ -229,6 +183,13 @@ func (h *home) alone(granted []int) bool {
 	}
 	h.retention.CompareAndSwap(noneRetained, retained)
 	return h.r.load(&h.r.requested)&^flags == h.next && h.r.guard.Load() == nil
+}
+
+// wanted recalls the releases that mirrors retain, since a request waits.
+func (h *home) wanted() {
+	if h.retention.Load() == retained && h.retention.CompareAndSwap(retained, recalled) {
+		h.poke()
+	}
 }
 
 // pushable reports whether the first guest of writers may have the bytes already: it waits
@@ -263,23 +224,4 @@ func (h *home) end(s *scratch) {
 		clear(h.guests)
 		h.do(s)
 	}
-}
-
-// noteChanges notes what a mirror has written, for readers that ask what has changed.
-func (h *home) noteChanges(m *coherence.Message) {
-	r := h.r
-	if m.Whole && r.changes == nil {
-		return
-	}
-	if r.changes == nil {
-		r.changes = new(changes)
-	}
-	var x extras
-	if !m.Whole {
-		x.dirty = new(Ranges)
-		for _, s := range m.Spans {
-			_ = x.dirty.Add(Range(s), m.Size)
-		}
-	}
-	r.note(&x)
 }

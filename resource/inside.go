@@ -1,10 +1,73 @@
 package resource
 
+// What a program does by relaxed access: it calls a function with the bytes, takes a snapshot,
+// or goes inside until it leaves.
+
 import (
 	"context"
 	"errors"
 	"fmt"
 )
+
+// ReadRelaxed calls read with the bytes while there is no writer. The function must not
+// change the bytes, and must not keep them. ReadRelaxed returns its error unchanged. If
+// the resource is poisoned, ReadRelaxed returns an error that matches [ErrPoisoned], and
+// does not call read.
+func (r *Resource) ReadRelaxed(ctx context.Context, read func(b []byte) error) error {
+	in, err := r.come(ctx, "relaxed read", Read)
+	if err != nil {
+		return err
+	}
+	defer in.Leave()
+	if err := in.unpoisoned("relaxed read"); err != nil {
+		return err
+	}
+	return read(in.Bytes())
+}
+
+// WriteRelaxed calls write with the bytes while there is no other reader or writer. The
+// function must not keep the bytes. WriteRelaxed returns its error unchanged. If write
+// returns an error, panics or calls runtime.Goexit, it has failed, and nothing is
+// committed: see [Inside.Abandon].
+func (r *Resource) WriteRelaxed(ctx context.Context, write func(b []byte) error) (err error) {
+	in, err := r.come(ctx, "relaxed write", Write)
+	if err != nil {
+		return err
+	}
+	err = errUnfinished // unless write returns
+	defer func() {
+		if err != nil {
+			in.Abandon(err)
+		} else {
+			in.Leave()
+		}
+	}()
+	err = write(in.Bytes())
+	return err
+}
+
+var errUnfinished = errors.New("resource: the relaxed writer ended by a panic or by runtime.Goexit")
+
+// Snapshot appends the bytes to dst as they are between two accesses, and returns their
+// version. If the resource is poisoned, it appends them, too, and returns an error that
+// matches [ErrPoisoned].
+func (r *Resource) Snapshot(ctx context.Context, dst []byte) (bytes []byte, version uint64, err error) {
+	in, err := r.come(ctx, "snapshot", Read)
+	if err != nil {
+		return dst, 0, err
+	}
+	defer in.Leave()
+	return append(dst, in.Bytes()...), in.version(), in.unpoisoned("snapshot")
+}
+
+// unpoisoned is the error of op if the resource is poisoned, for a relaxed reader inside.
+func (i Inside) unpoisoned(op string) error {
+	prior := i.Prior()
+	if !errors.Is(prior, ErrPoisoned) {
+		return nil
+	}
+	return i.r.relaxedError(op, Read, prior)
+}
 
 // ErrNotInside is the use of an Inside that has left, or a write through one that only
 // reads.

@@ -1,5 +1,17 @@
 package resource
 
+// The ways out. An access ends by Release, Renew or Abandon, a request by Cancel. Each has a
+// part for a resource at home, and one for a resource with its home elsewhere, which goes
+// through the mirror.
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/orwl/go-orwl/internal/invariant"
+	"github.com/orwl/go-orwl/resource/internal/coherence"
+)
+
 // Release ends the access and grants the next requests. A nil says that the access is over.
 // A write on another node than the home is then under way, and is not committed yet: see
 // Flush and Options.Confirm. The place is told if the write may be lost.
@@ -105,4 +117,205 @@ func (p *Place) endUse() {
 	if x.watches {
 		p.unwatch()
 	}
+}
+
+// leaveRemote is Release, Renew and Abandon, if the home is elsewhere, and reports whether it
+// is. If the access has ended early, it returns the reason. Then, and if the write of a Renew
+// is lost, the place is idle.
+func (p *Place) leaveRemote(s uint64, how leaving) (elsewhere bool, err error) {
+	if s&heldBit == 0 {
+		return false, p.error(how.String(), ErrNotHeld)
+	}
+	p.tell(Releasing)
+	f := p.r.mirror
+	if f == nil {
+		return false, nil
+	}
+	ended, err := f.leave(p, how)
+	if !ended {
+		return true, p.error(how.String(), err)
+	}
+	p.endUse()
+	if how != renews {
+		p.state.Set(s & writeBit)
+	}
+	if err == nil && p.r.confirm {
+		if err = p.Flush(context.Background()); err != nil && how == renews {
+			p.cancelRemote(p.state.Load())
+		}
+	}
+	if err != nil {
+		p.state.Set(s & writeBit)
+		return true, p.failed(how.String(), err)
+	}
+	p.ended(how)
+	return true, nil
+}
+
+// leave ends an access, and reports whether it has ended. A sweep looks at a mirror that has
+// retained a release, or has a write that the home does not confirm by itself, and asks.
+func (f *mirror) leave(p *Place, how leaving) (ended bool, err error) {
+	f.mu.Lock()
+	defer f.unlock()
+	f.check()
+	q := p.x.remote
+	if q.err != nil {
+		f.uses--
+		return true, fmt.Errorf("%w: %w", ErrStale, q.err)
+	}
+	a := coherence.Access{ID: q.id, Fence: q.fence, Wrote: p.wrote && how != abandons, Abandoned: how == abandons}
+	if x := p.x; a.Wrote && x.dirty != nil && x.dirty.Bytes() < len(f.r.buffer.Bytes()) {
+		for r := range x.dirty.All() {
+			a.Spans = append(a.Spans, coherence.Span(r))
+		}
+	}
+	s := f.site.scratch()
+	defer f.site.spare(s)
+	m := modeOf(p.state.Load())
+	if how == renews && f.r.completed.Load()&broken == 0 {
+		err = f.half.Renew(a, f.last+1, m, q, &s.work)
+	} else {
+		err = f.half.Release(a, &s.work)
+	}
+	if err != nil {
+		return false, err
+	}
+	if a.Wrote {
+		f.writer = p
+		f.r.committed(p.x)
+	} else if a.Abandoned {
+		f.r.changes = nil
+	}
+	f.do(s)
+	if a.Wrote || how == releases && f.half.Keeps() {
+		f.site.keep(f)
+	}
+	if how == renews {
+		f.queue(p, m)
+	}
+	return true, nil
+}
+
+// Cancel takes the request back, granted or not. The other requests keep their order.
+func (p *Place) Cancel() error {
+	s := p.state.Load()
+	switch {
+	case s&heldBit != 0:
+		return p.error("cancel", ErrHeld)
+	case s&requestedBit == 0:
+		return p.error("cancel", ErrNotRequested)
+	}
+	switch {
+	case p.far():
+		p.cancelRemote(s)
+	default:
+		p.withdraw(s)
+	}
+	p.tell(Withdrawn)
+	return nil
+}
+
+func (p *Place) withdraw(s uint64) {
+	p.state.Set(s & writeBit)
+	if p.w != nil {
+		p.w.calm()
+	}
+	p.drop(s)
+}
+
+// drop takes the place's request out of the queue. s is the state of that request.
+func (p *Place) drop(s uint64) {
+	r, m := p.r, modeOf(s)
+	if p.lined || p.inside {
+		p.withdrawInside(s)
+		return
+	}
+	if !p.listed && !due(r.load(&r.completed), s&^flags, m) {
+		p.list(s, nil)
+	}
+	if !p.listed || !p.giveUp() {
+		invariant.Sometimes(p.listed, "a cancel loses against the grant")
+		p.listed = false
+		r.end(s, nil) // it is granted
+		return
+	}
+	p.haunt()
+}
+
+// haunt leaves the request in the queue as a ghost. The step that makes it due
+// completes it.
+func (p *Place) haunt() {
+	w, r := p.w, p.r
+	p.w, p.listed = nil, false
+	r.settle(w.word.Load(), r.load(&r.completed), nil)
+}
+
+// giveUp makes the request a ghost, unless it is granted.
+func (p *Place) giveUp() bool {
+	p.r.point()
+	gone := p.w.giveUp()
+	p.r.saw(p.w.word.Load())
+	return gone
+}
+
+// cancelRemote is Cancel of a request.
+func (p *Place) cancelRemote(s uint64) {
+	p.state.Set(s & writeBit)
+	p.w.calm()
+	p.r.mirror.cancel(p)
+	// A goroutine may still be about to wake the waiter.
+	if p.w.giveUp() {
+		p.w = nil
+	}
+	p.listed = false
+}
+
+// cancel takes a request back, or releases it unused.
+func (f *mirror) cancel(p *Place) {
+	f.mu.Lock()
+	defer f.unlock()
+	q := p.x.remote
+	if q.err != nil {
+		return
+	}
+	s := f.site.scratch()
+	defer f.site.spare(s)
+	if q.granted {
+		_ = f.half.Release(coherence.Access{ID: q.id, Fence: q.fence}, &s.work)
+	} else {
+		_ = f.half.Cancel(q.id, &s.work)
+	}
+	f.do(s)
+}
+
+// Abandon ends what the place does because its task has failed, for example by an error
+// or a panic. reason is that failure. Abandon never waits, and commits nothing.
+//
+// It cancels a request. It releases an access that changed nothing: one for reading, or
+// one for writing that called none of Writable, Resize and Dirty. Otherwise the
+// resource's [Policy] applies. It says what happens to the bytes, and what
+// [Place.Prior] tells the next holders.
+func (p *Place) Abandon(reason error) error {
+	s := p.state.Load()
+	switch {
+	case s&requestedBit != 0:
+		return p.Cancel()
+	case s&heldBit == 0:
+		return p.error("abandon", ErrNotHeld)
+	case !p.wrote:
+		return p.Release()
+	}
+	if elsewhere, err := p.leaveRemote(s, abandons); elsewhere {
+		return err
+	}
+	r := p.r
+	p.endUse()
+	r.failed(reason)
+	if r.ledger.Aborted() {
+		r.Break(fmt.Errorf("%w: %w", ErrAborted, reason))
+	}
+	p.state.Set(s & writeBit)
+	r.end(s, nil)
+	p.ended(abandons)
+	return nil
 }

@@ -1,15 +1,15 @@
 package resource
 
 import (
-	"errors"
-	"fmt"
 	"sync"
 
 	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
 
 // mirror joins the mirror's half of the protocol to the places of a resource that has its
-// home on another node.
+// home on another node. The apart bit of the requested word sends places here. The state of
+// such a place holds the ID of its request instead of a ticket. How its access ends is in
+// leave.go, and what happens when the home is lost in loss.go.
 //
 // Places are woken, and told of losses, when the mutex is free again: they may do anything.
 type mirror struct {
@@ -56,27 +56,55 @@ type remote struct {
 	w       *waiter
 }
 
-// unlock unlocks the mutex. Then it wakes the waiters, makes the calls that were noted, and
-// breaks the resource if a step could not keep its bytes.
-func (f *mirror) unlock() {
-	if (f.writer != nil || f.asking != nil) && f.half.Unconfirmed() == 0 {
-		f.answered()
+// requestRemote is Request, and RequestOrdered if order is not 0. A place that has lost a
+// write is told so first, and requests again.
+func (p *Place) requestRemote(m Mode, order int) error {
+	x := p.extra()
+	if x.remote == nil {
+		x.remote = new(remote)
 	}
-	w, calls, fault := f.wake, f.calls, f.fault
-	f.wake, f.calls, f.fault = nil, nil, nil
-	f.mu.Unlock()
-	for w != nil {
-		next := w.next
-		for !w.grant(w.word.Load(), nil) {
+	if err := p.r.mirror.request(p, m, order); err != nil {
+		return p.error("request", err)
+	}
+	p.tell(Requested)
+	return nil
+}
+
+// request queues a place at the home.
+func (f *mirror) request(p *Place, m Mode, order int) error {
+	f.mu.Lock()
+	defer f.unlock()
+	if err := f.tell(p); err != nil {
+		return err
+	}
+	if f.r.completed.Load()&broken == 0 { // else Acquire says so
+		if err := f.join(); err != nil {
+			return err
 		}
-		w = next
+		s := f.site.scratch()
+		defer f.site.spare(s)
+		if err := f.half.Request(f.last+1, m, order, p.x.remote, &s.work); err != nil {
+			return err
+		}
+		f.do(s)
 	}
-	for _, c := range calls {
-		c.f(c.why)
+	f.queue(p, m)
+	return nil
+}
+
+// queue makes the place one that waits: the grant comes to its waiter.
+func (f *mirror) queue(p *Place, m Mode) {
+	f.last++
+	w, q := p.waiter(&f.r.queue, m, nil), p.x.remote
+	*q = remote{by: p, id: f.last, came: f.came, w: w}
+	w.next = nil
+	if f.r.completed.Load()&broken != 0 {
+		q.err = f.r.brokenError()
+	} else {
+		w.word.Store(listed)
 	}
-	if fault != nil {
-		f.r.Break(fault)
-	}
+	p.listed, p.notified = true, false
+	p.state.Set(uint64(f.last)*oneWriter | modeBit(m) | requestedBit)
 }
 
 // take takes a message from the home, and those that came early and follow it. The mutex is
@@ -158,106 +186,98 @@ func (f *mirror) rouse(q *remote) {
 	}
 }
 
-// callLoss has the function called that the place has given to OnLoss.
-func (f *mirror) callLoss(q *remote) {
-	l := f.r.losses.Load()
-	if l == nil {
-		return
+// unlock unlocks the mutex. Then it wakes the waiters, makes the calls that were noted, and
+// breaks the resource if a step could not keep its bytes.
+func (f *mirror) unlock() {
+	if (f.writer != nil || f.asking != nil) && f.half.Unconfirmed() == 0 {
+		f.answered()
 	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if tell := l.calls[q.by]; tell != nil {
-		delete(l.calls, q.by)
-		f.calls = append(f.calls, call{tell, q.err})
-	}
-}
-
-// watched is called when a place that holds has asked to be told of its loss, which
-// may have come before.
-func (f *mirror) watched(p *Place) {
-	f.mu.Lock()
-	defer f.unlock()
-	if p.x.remote.err != nil {
-		f.callLoss(p.x.remote)
-	}
-}
-
-// join begins a new life if the last one is over, and the home is there.
-func (f *mirror) join() error {
-	over := f.half.Over()
-	switch {
-	case f.away != nil:
-		return f.away
-	case over != nil && errors.Is(over, ErrBroken):
-		return over
-	case f.uses > 0: // they may still use the bytes
-		return fmt.Errorf("%w: accesses of this node that are over have to be released first: %d", ErrStale, f.uses)
-	case over == nil:
-		return nil
-	}
-	f.life++
-	f.r.changes = nil // some of it may never have come to the home
-	return f.half.Rejoin(f.site.life(f.life), max(f.epoch, f.half.Epoch()))
-}
-
-// lost says that the home is lost, or may give this node up soon.
-func (f *mirror) lost(why error) {
-	f.mu.Lock()
-	defer f.unlock()
-	if f.away != nil {
-		return
-	}
-	f.away = fmt.Errorf("%w: %w", ErrLost, why)
-	s := f.site.scratch()
-	defer f.site.spare(s)
-	f.half.Lost(f.away, &s.work)
-	f.do(s)
-	f.clearTurns()
-}
-
-// back says that the home is there again, perhaps as one that knows nothing.
-func (f *mirror) back(anew bool) {
-	f.mu.Lock()
-	defer f.unlock()
-	f.away = nil
-	if anew {
-		f.half.Forget()
-	}
-}
-
-// suspect ends all requests and begins a new life.
-func (f *mirror) suspect(why error) {
-	if f.away != nil {
-		return
-	}
-	s := f.site.scratch()
-	defer f.site.spare(s)
-	if f.half.Suspect(fmt.Errorf("%w: %w", ErrSuspected, why), f.site.life(f.life+1), f.epoch, &s.work) {
-		f.life++
-		f.r.changes = nil
-		f.clearTurns()
-	}
-	f.do(s)
-}
-
-// check ends all requests if the lease of the home's grants may be over by now.
-func (f *mirror) check() {
-	if suspected := f.site.o.Suspected; suspected != nil {
-		if why := suspected(f.home); why != nil {
-			f.suspect(why)
+	w, calls, fault := f.wake, f.calls, f.fault
+	f.wake, f.calls, f.fault = nil, nil, nil
+	f.mu.Unlock()
+	for w != nil {
+		next := w.next
+		for !w.grant(w.word.Load(), nil) {
 		}
+		w = next
+	}
+	for _, c := range calls {
+		c.f(c.why)
+	}
+	if fault != nil {
+		f.r.Break(fault)
 	}
 }
 
-func (f *mirror) clearTurns() {
-	f.turns.Drop(f.home, f.site.budget, func(*coherence.Message) bool { return true })
-}
-
-// breakDown wakes everybody, after the resource was broken.
-func (f *mirror) breakDown() {
+// acquireRemote makes the granted request of a place an access.
+func (p *Place) acquireRemote(s uint64) error {
+	f, q := p.r.mirror, p.x.remote
 	f.mu.Lock()
-	defer f.unlock()
-	for tag := range f.half.Waiting() {
-		f.rouse(tag.(*remote))
+	f.check()
+	err := q.err
+	if err == nil {
+		q.inside = true
+	} else if lost := f.tell(p); lost != nil {
+		err = lost
 	}
+	f.unlock()
+	if err != nil {
+		return p.failed("acquire", err)
+	}
+	p.listed = false
+	p.state.Set(s ^ phaseBits)
+	p.tell(Acquired)
+	return nil
+}
+
+// over returns the error of op if the place's access has ended early.
+func (p *Place) over(op string) error {
+	f := p.r.mirror
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if p.x.remote.err != nil {
+		return p.error(op, p.x.remote.err)
+	}
+	return nil
+}
+
+// size is the size of the bytes once the request is granted, 0 before.
+func (q *remote) size(f *mirror) int {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if !q.granted || q.err != nil || f.r.completed.Load()&broken != 0 {
+		return 0
+	}
+	return len(f.r.buffer.Bytes())
+}
+
+// here is how many bytes need not travel any more for the request, and how many have come
+// since it was announced.
+func (q *remote) here(f *mirror) (here, came int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case q.err != nil:
+		return 0, 0
+	case q.granted:
+		return len(f.r.buffer.Bytes()), int(q.came)
+	}
+	if f.half.Here() {
+		here = len(f.r.buffer.Bytes())
+	}
+	return here, int(f.came - q.came)
+}
+
+// held is the fence of the grant.
+func (q *remote) held(f *mirror) uint64 {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return q.fence
+}
+
+// holds reports whether a request is granted.
+func (f *mirror) holds(id coherence.ID) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.half.Holds(id)
 }

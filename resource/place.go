@@ -6,6 +6,7 @@ import (
 
 	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/internal/tally"
+	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
 
 // Place is a user's position in the queue of a resource: one request, from its
@@ -92,36 +93,6 @@ func (p *Place) RequestOrdered(r *Resource, m Mode, order int) error {
 	p.state.Set(ticket | modeBit(m) | requestedBit)
 	p.tell(Requested)
 	return nil
-}
-
-// far reports whether the place's resource has its home elsewhere.
-func (p *Place) far() bool { return p.r.mirror != nil }
-
-// Granted reports whether Acquire would return at once. If that needs the guard, the
-// place enters it. The place then keeps relaxed accesses out until it acquires and
-// releases, or cancels.
-func (p *Place) Granted() bool {
-	s := p.state.Load()
-	if s&requestedBit == 0 {
-		return s&heldBit != 0
-	}
-	if p.far() {
-		return p.w.state() == granted
-	}
-	c := p.r.load(&p.r.completed)
-	if c&broken != 0 || !due(c, s&^flags, modeOf(s)) {
-		if h := p.r.home; h != nil {
-			h.wanted()
-		}
-		return c&broken != 0
-	}
-	if c&guarded == 0 {
-		return true
-	}
-	if p.listed && p.w.state() != granted {
-		return false // it is about to be told
-	}
-	return p.tryEnter(s)
 }
 
 // Acquire waits until the request is granted. If ctx ends before, it returns the
@@ -223,6 +194,105 @@ func TryAcquireAll(places []*Place) (n int) {
 	return len(places)
 }
 
+// Granted reports whether Acquire would return at once. If that needs the guard, the
+// place enters it. The place then keeps relaxed accesses out until it acquires and
+// releases, or cancels.
+func (p *Place) Granted() bool {
+	s := p.state.Load()
+	if s&requestedBit == 0 {
+		return s&heldBit != 0
+	}
+	if p.far() {
+		return p.w.state() == granted
+	}
+	c := p.r.load(&p.r.completed)
+	if c&broken != 0 || !due(c, s&^flags, modeOf(s)) {
+		if h := p.r.home; h != nil {
+			h.wanted()
+		}
+		return c&broken != 0
+	}
+	if c&guarded == 0 {
+		return true
+	}
+	if p.listed && p.w.state() != granted {
+		return false // it is about to be told
+	}
+	return p.tryEnter(s)
+}
+
+// Resource is the resource of the last request, or nil.
+func (p *Place) Resource() *Resource { return p.r }
+
+// Mode is the requested access mode.
+func (p *Place) Mode() Mode { return modeOf(p.state.Load()) }
+
+// Held reports whether the place holds its resource.
+func (p *Place) Held() bool { return p.state.Load()&heldBit != 0 }
+
+// Requested reports whether the place has requested and not yet acquired.
+func (p *Place) Requested() bool { return p.state.Load()&requestedBit != 0 }
+
+// Fence is the number of the grant. It grows with every granted writer and every lost
+// holder. Readers have the fence of the last writer before them. At the home it grows under
+// a reader that holds when another reader of its group is lost. Zero if not held.
+func (p *Place) Fence() uint64 {
+	if !p.Held() {
+		return 0
+	}
+	if p.far() {
+		return p.x.remote.held(p.r.mirror)
+	}
+	return p.r.ledger.Fence()
+}
+
+// Version counts the writes of the bytes before the grant. Zero if not held.
+func (p *Place) Version() uint64 {
+	if !p.Held() {
+		return 0
+	}
+	return p.r.ledger.Version()
+}
+
+// Here tells for the place's request or grant how many of the resource's bytes need no
+// transfer any more (here), and how many have arrived at this node since the request
+// (came). At the resource's home nothing is transferred.
+func (p *Place) Here() (here, came int) {
+	if p.state.Load()&phaseBits == 0 {
+		return 0, 0
+	}
+	if p.far() {
+		return p.x.remote.here(p.r.mirror)
+	}
+	return p.Size(), 0
+}
+
+// Prior tells what happened to a writer before the grant: nil, or an error that matches
+// [ErrPriorHolderLost] or [ErrPoisoned]. At the home, ErrPoisoned wraps the reason with
+// which a writer of this node has failed. Nil if not held.
+func (p *Place) Prior() error {
+	if !p.Held() {
+		return nil
+	}
+	if err := p.r.prior(); err != nil {
+		return p.error("prior", err)
+	}
+	return nil
+}
+
+// prior tells what happened to a writer before. The caller holds the resource, in order
+// or by relaxed access.
+func (r *Resource) prior() error {
+	err := coherence.Stamp{Prior: r.ledger.Prior()}.Err()
+	if reason := r.poisoned(); reason != nil {
+		err = fmt.Errorf("%w: %w", err, reason)
+	}
+	return err
+}
+
+// far reports whether the place's resource has its home elsewhere.
+func (p *Place) far() bool { return p.r.mirror != nil }
+
 // error is a failure of op.
 func (p *Place) error(op string, err error) error {
 	e := &PlaceError{Op: op, Mode: p.Mode(), Err: err}
@@ -230,4 +300,32 @@ func (p *Place) error(op string, err error) error {
 		e.Resource = p.r.name
 	}
 	return e
+}
+
+// extras are the fields that few places need, or that a place sets only once.
+type extras struct {
+	bed     Bed
+	remote  *remote  // nil until it requests at a mirror
+	hearers hearers  // of the place's events
+	dirty   *Ranges  // what the place has named since it was granted
+	view    *mapping // of a resource with fault pages
+	watches bool     // OnLoss has a function to call if the place loses what it holds
+}
+
+// Sleep makes the place wait in another bed than its own. Call it before the first
+// request.
+func (p *Place) Sleep(in Bed) { p.extra().bed = in }
+
+func (p *Place) extra() *extras {
+	if p.x == nil {
+		p.x = new(extras)
+	}
+	return p.x
+}
+
+func (p *Place) bed() Bed {
+	if p.x == nil {
+		return nil
+	}
+	return p.x.bed
 }

@@ -4,19 +4,22 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"sync"
 	"sync/atomic"
 
 	"github.com/orwl/go-orwl/locks"
+	"github.com/orwl/go-orwl/locks/lockers"
+	"github.com/orwl/go-orwl/net/rma"
 )
 
 // Relaxed access has no order: it goes straight through the guard to the bytes. It excludes
 // ordered access, as a reader-writer lock does. It does not take part in the FIFO order. A
 // resource allows relaxed access if [Options.Relaxed] has a guard for it. Places pay
-// nothing for it until the first relaxed access. See reach.go for relaxed access from
-// every node.
+// nothing for it until the first relaxed access. See inside.go for what a program does by it,
+// entry.go for the way in, and reach.go for relaxed access from every node.
 //
-// Every relaxed access follows the leaf rule (leaf.go): the task holds no ordered
+// Every relaxed access follows the leaf rule (below): the task holds no ordered
 // grant, and waits for none inside. The first relaxed access also waits for every
 // request that was made before it, until that request is acquired or cancelled, or
 // until a writer after it is acquired.
@@ -30,6 +33,67 @@ var ErrNoRelaxed = errors.New("resource allows no relaxed access: give it a guar
 // ErrNoReach is a relaxed access on a node that is not the resource's home, if the guard is
 // a lock of the home's process alone.
 var ErrNoReach = errors.New("guard of the resource serves its home's process only: give it a Guard with Reach")
+
+// Guard is the reader-writer lock between ordered and relaxed access, one side for
+// each.
+type Guard struct {
+	// Ordered is the side of the FIFO. One goroutine at a time uses it. One goroutine
+	// may acquire it and another release it.
+	Ordered locks.RWMutex
+	// Relaxed is the side of relaxed access.
+	Relaxed Relaxed
+	// Reach, if not nil, makes relaxed access work from every node. Ordered is then nil on
+	// the nodes that are not the home.
+	Reach *Reach
+}
+
+// Relaxed is a reader-writer lock for goroutines: a *lockers.RWLocker.
+type Relaxed interface {
+	// TryLock and TryRLock report whether the goroutine has the lock now, for writing
+	// or beside other readers. They never wait.
+	TryLock() bool
+	TryRLock() bool
+	// LockContext and RLockContext wait for it, and fail as a locks.RWMutex does.
+	LockContext(ctx context.Context) error
+	RLockContext(ctx context.Context) error
+	// Unlock releases a lock for writing, RUnlock one for reading.
+	Unlock()
+	RUnlock()
+}
+
+// NewGuard makes a guard of l, a lock of f whose kind is ReaderWriter. The FIFO uses
+// rank 0. Goroutines share the other ranks for relaxed access.
+func NewGuard(l *locks.Lock, f rma.Fabric) (Guard, error) {
+	ranks := f.Topology().Ranks()
+	if ranks < 2 {
+		return Guard{}, fmt.Errorf("resource: a guard on a fabric of %d rank: want one for the FIFO and at least one for relaxed access", ranks)
+	}
+	relaxed := make([]locks.Rank, 0, ranks-1)
+	for p := 1; p < ranks; p++ {
+		relaxed = append(relaxed, locks.Rank(p))
+	}
+	return NewGuardOn(l, f, new(locks.Rank), relaxed, nil)
+}
+
+// NewGuardOn makes a node's guard of a lock of f whose kind is ReaderWriter. The FIFO uses
+// the rank ordered, which is this node's if the node is the home, and goroutines share
+// the ranks relaxed of this node. reach may be nil.
+func NewGuardOn(l *locks.Lock, f rma.Fabric, ordered *locks.Rank, relaxed []locks.Rank, reach *Reach) (Guard, error) {
+	g := Guard{Reach: reach}
+	k, err := lockers.NewRW(l, f, relaxed...)
+	if err != nil {
+		return Guard{}, fmt.Errorf("resource: guard: %w", err)
+	}
+	g.Relaxed = k
+	if ordered != nil {
+		w, err := f.Window(*ordered)
+		if err != nil {
+			return Guard{}, fmt.Errorf("resource: guard: %w", err)
+		}
+		g.Ordered = l.At(w).(locks.RWMutex)
+	}
+	return g, nil
+}
 
 // RelaxedOptions configure relaxed access.
 type RelaxedOptions struct {
@@ -98,70 +162,6 @@ func (r *Resource) Open(ctx context.Context) error {
 	return r.relaxedError("open", Read, err)
 }
 
-// ReadRelaxed calls read with the bytes while there is no writer. The function must not
-// change the bytes, and must not keep them. ReadRelaxed returns its error unchanged. If
-// the resource is poisoned, ReadRelaxed returns an error that matches [ErrPoisoned], and
-// does not call read.
-func (r *Resource) ReadRelaxed(ctx context.Context, read func(b []byte) error) error {
-	in, err := r.come(ctx, "relaxed read", Read)
-	if err != nil {
-		return err
-	}
-	defer in.Leave()
-	if err := in.unpoisoned("relaxed read"); err != nil {
-		return err
-	}
-	return read(in.Bytes())
-}
-
-// WriteRelaxed calls write with the bytes while there is no other reader or writer. The
-// function must not keep the bytes. WriteRelaxed returns its error unchanged. If write
-// returns an error, panics or calls runtime.Goexit, it has failed, and nothing is
-// committed: see [Inside.Abandon].
-func (r *Resource) WriteRelaxed(ctx context.Context, write func(b []byte) error) (err error) {
-	in, err := r.come(ctx, "relaxed write", Write)
-	if err != nil {
-		return err
-	}
-	err = errUnfinished // unless write returns
-	defer func() {
-		if err != nil {
-			in.Abandon(err)
-		} else {
-			in.Leave()
-		}
-	}()
-	err = write(in.Bytes())
-	return err
-}
-
-var errUnfinished = errors.New("resource: the relaxed writer ended by a panic or by runtime.Goexit")
-
-// unpoisoned is the error of op if the resource is poisoned, for a relaxed reader inside.
-func (i Inside) unpoisoned(op string) error {
-	prior := i.Prior()
-	if !errors.Is(prior, ErrPoisoned) {
-		return nil
-	}
-	return i.r.relaxedError(op, Read, prior)
-}
-
-// Snapshot appends the bytes to dst as they are between two accesses, and returns their
-// version. If the resource is poisoned, it appends them, too, and returns an error that
-// matches [ErrPoisoned].
-func (r *Resource) Snapshot(ctx context.Context, dst []byte) (bytes []byte, version uint64, err error) {
-	in, err := r.come(ctx, "snapshot", Read)
-	if err != nil {
-		return dst, 0, err
-	}
-	defer in.Leave()
-	return append(dst, in.Bytes()...), in.version(), in.unpoisoned("snapshot")
-}
-
-func (r *Resource) relaxedError(op string, m Mode, err error) error {
-	return &PlaceError{Op: op, Mode: m, Resource: r.name, Err: err}
-}
-
 // guarding returns the guard, and makes it at the first call.
 func (r *Resource) guarding() (*guard, error) {
 	g := r.guard.Load()
@@ -200,74 +200,117 @@ func (r *Resource) makeGuard() (*guard, error) {
 	return g, nil
 }
 
-// enterRelaxed waits for the guard's relaxed side. It first tries the lock without announcing
-// itself: a reader that does not meet the FIFO then changes no word of the guard.
-func (r *Resource) enterRelaxed(ctx context.Context, m Mode, number uint64) (*guard, error) {
-	g, err := r.guarding()
-	if err != nil {
-		return nil, err
-	}
-	if r.load(&r.completed)&broken != 0 {
-		return nil, r.brokenError()
-	}
-	k := g.locks.Relaxed
-	if g.remote != nil {
-		err = g.remote.lock(ctx, k, m, number)
-	} else if g.load()&modeMask == born || !(m == Write && k.TryLock() || m == Read && k.TryRLock()) {
-		r.tellRelaxed(RelaxedWaiting, number, m, nil)
-		if r.home != nil {
-			r.home.wanted()
-		}
-		g.add(oneRelaxed)
-		g.revoke()
-		if err = g.first(ctx); err != nil {
-		} else if m == Write {
-			err = k.LockContext(ctx)
-		} else {
-			err = k.RLockContext(ctx)
-		}
-		g.add(^uint64(oneRelaxed - 1))
-	}
-	switch {
-	case errors.Is(err, locks.ErrBroken):
-		r.Break(err)
-		return nil, r.brokenError()
-	case err != nil:
-		return nil, err
-	case r.load(&r.completed)&broken == 0:
-		return g, nil
-	case m == Write:
-		k.Unlock()
-	default:
-		k.RUnlock()
-	}
-	return nil, r.brokenError()
+func (r *Resource) relaxedError(op string, m Mode, err error) error {
+	return &PlaceError{Op: op, Mode: m, Resource: r.name, Err: err}
 }
 
-// first waits while the FIFO owns the guard without having taken the lock (born).
-func (g *guard) first(ctx context.Context) error {
-	r := g.r
-	for g.load()&modeMask == born {
-		if r.load(&r.completed)&broken != 0 {
-			return r.brokenError()
+// The leaf rule keeps relaxed access from breaking liveness:
+//
+//  1. A task that holds an ordered grant makes no relaxed access to a resource that has
+//     ordered requests. The access waits for them, and one of them may wait for the task.
+//  2. A task inside a relaxed access waits for no ordered grant. Ordered requests wait
+//     until it leaves.
+//  3. The first relaxed access of a resource waits for every request that was made before
+//     it. A task with a request that it has not acquired must not make that access.
+//     A pair always has such a request: call [Resource.Open] before the first one.
+//
+// Go cannot tell which task a goroutine runs, so a context says it. With a context that
+// carries a [Holder], an access that breaks the rule fails at once. With any other
+// context it may wait for ever.
+
+// ErrLeafRule says that an access breaks the leaf rule. It would mix ordered and relaxed
+// access in a way that may wait for ever.
+var ErrLeafRule = errors.New("breaks the leaf rule")
+
+// Holder stands for a task in the contexts that are used on its behalf. It knows what the
+// task holds in order, and whether the task is inside a relaxed access.
+//
+// One goroutine at a time uses such a context for ordered and relaxed access. Another
+// goroutine of the same program uses a context without the Holder.
+type Holder struct {
+	name   string
+	places iter.Seq[*Place]
+	inside atomic.Int64             // relaxed accesses
+	outer  atomic.Pointer[Resource] // of the outermost one
+}
+
+// NewHolder makes a Holder. The name is for errors, and the task makes its ordered
+// accesses by places.
+func NewHolder(name string, places iter.Seq[*Place]) *Holder {
+	return &Holder{name: name, places: places}
+}
+
+// holderKey is the key of a context's Holder.
+type holderKey struct{}
+
+// Context returns a context that carries h.
+func (h *Holder) Context(parent context.Context) context.Context {
+	return context.WithValue(parent, holderKey{}, h)
+}
+
+// holderOf returns the Holder that ctx carries, or nil. All methods of a nil Holder allow
+// everything.
+func holderOf(ctx context.Context) *Holder {
+	h, _ := ctx.Value(holderKey{}).(*Holder)
+	return h
+}
+
+// Inside reports whether the task is inside a relaxed access.
+func (h *Holder) Inside() bool { return h != nil && h.inside.Load() > 0 }
+
+// enter notes that the task is inside a relaxed access of r, until leave.
+func (h *Holder) enter(r *Resource) {
+	if h != nil {
+		if h.inside.Add(1) == 1 {
+			h.outer.Store(r)
 		}
-		bed := Bed(nil)
-		if r.relaxed.in != nil {
-			bed = r.relaxed.in()
-		}
-		w := newWaiter(bed)
-		g.line(w, modeMask, born)
-		if err := w.sleep(ctx); err != nil {
-			if w.giveUp() {
-				g.wake() // so that ghosts do not pile up
-			}
-			return err
+	}
+}
+
+func (h *Holder) leave() {
+	if h != nil {
+		h.inside.Add(-1)
+	}
+}
+
+// mayRelax returns an error if a relaxed access of r by the task breaks the leaf rule.
+func (h *Holder) mayRelax(r *Resource) error {
+	if h == nil || r.mirror == nil && !r.outstanding() {
+		return nil // a mirror does not know of other nodes' requests
+	}
+	return h.conflict(r, r.unopened())
+}
+
+// conflict returns an error if a relaxed access of r conflicts with an ordered access of
+// the task. First says that no relaxed access of r has come before. It is apart from
+// mayRelax because its loop allocates.
+func (h *Holder) conflict(r *Resource, first bool) error {
+	for p := range h.places {
+		switch s := p.state.Load(); {
+		case s&heldBit != 0:
+			return fmt.Errorf("%w: %s holds an ordered grant of %q: release it first", ErrLeafRule, h.name, p.r.name)
+		case first && s&(requestedBit|doorBit) == requestedBit && p.r == r:
+			return fmt.Errorf("%w: %s has requested %q, and the first relaxed access waits for that: call Open before Run, or before the first request", ErrLeafRule, h.name, r.name)
 		}
 	}
 	return nil
 }
 
-func (g *guard) add(n uint64) {
-	g.r.point()
-	g.r.saw(g.word.Add(n))
+// mayWait returns an error if the task must not wait for an ordered grant.
+func (h *Holder) mayWait() error {
+	if !h.Inside() {
+		return nil
+	}
+	return fmt.Errorf("%w: %s is inside a relaxed access of %q: leave it first", ErrLeafRule, h.name, h.outer.Load().name)
+}
+
+// outstanding reports whether an ordered request is queued or granted.
+func (q *queue) outstanding() bool {
+	return q.requested.Load()&^flags != q.completed.Load()&^flags
+}
+
+// unopened reports whether the next relaxed access has to wait for all earlier requests.
+func (r *Resource) unopened() bool {
+	g := r.guard.Load()
+	return g == nil || g.word.Load()&modeMask == born
 }

@@ -190,3 +190,44 @@ func (h *Home) refuseLife(n Node, incarnation uint64, why Reason, w *Work) {
 		Node: n, Incarnation: incarnation, Reason: why,
 	})
 }
+
+// A mirror that accesses the resource again and again, and meets no other request there,
+// retains the release of an access that wrote nothing. It sends the release with its next
+// request, in one message. When another request waits, the home recalls the release, which
+// costs one round trip. So the home allows it only after two accesses of a mirror in a row.
+//
+//	            granted alone             another request waits
+//	none ─────────────────────▶ retained ───────────────────────▶ recalled
+//	  ▲                            │                                 │
+//	  └──── the release, or another grant, or the loss of either ────┘
+
+// retention is whether the mirror may retain its release.
+type retention uint8
+
+const (
+	noRetention retention = iota
+	retained              // the mirror may retain it, or does
+	recalled              // the home has asked for it
+)
+
+// Recall asks for all releases that mirrors may retain, since a request waits.
+func (h *Home) Recall(w *Work) {
+	if h.retained == 0 {
+		return
+	}
+	for _, p := range h.peers {
+		if p.retention == retained {
+			h.setRetention(p, recalled)
+			h.to(p, RecallMessage, w)
+		}
+	}
+}
+
+func (h *Home) setRetention(p *peer, to retention) {
+	if p.retention == retained {
+		h.retained--
+	}
+	if p.retention = to; to == retained {
+		h.retained++
+	}
+}

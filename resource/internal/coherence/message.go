@@ -179,7 +179,8 @@ var (
 	reasons = []string{"?", "cancelled", "stale", "aborted", "ended", "another epoch", "forbidden", "broken", "abandoned"}
 )
 
-func (k Kind) String() string   { return nameOf(kinds, int(k)) }
+func (k Kind) String() string { return nameOf(kinds, int(k)) }
+
 func (r Reason) String() string { return nameOf(reasons, int(r)) }
 
 // nameOf is the i-th of names, or the number if there is none.
@@ -238,18 +239,6 @@ func (m *Message) String() string {
 		fmt.Fprintf(&b, " spans=%v", m.Spans)
 	}
 	return b.String()
-}
-
-// number checks a message's place in the order of its sender. got is the last that was
-// taken.
-func (m *Message) number(got uint64) error {
-	switch {
-	case m.Seq <= got:
-		return fmt.Errorf("%w: %v of node %d, %d is the last", ErrReplayed, m, m.Node, got)
-	case m.Seq > got+1:
-		return fmt.Errorf("%w: %v of node %d after %d", ErrGap, m, m.Node, got)
-	}
-	return nil
 }
 
 // checkContents reports what is wrong with the bytes of a message, if anything.

@@ -74,7 +74,7 @@ type MirrorOptions struct {
 	Epoch uint64
 	// Limit is the greatest size in bytes, a multiple of 8.
 	Limit int
-	// Retain allows the mirror to retain releases: see retention.go. The owner of the
+	// Retain allows the mirror to retain releases: see home.go. The owner of the
 	// mirror calls Settle after a while.
 	Retain bool
 }
@@ -273,3 +273,39 @@ func (r *Mirror) to(k Kind, w *Work) *Message {
 	})
 	return &w.Messages[len(w.Messages)-1]
 }
+
+// retain keeps the release of an access for the next request, and reports whether it does.
+// It does so if this node has no other request, the access wrote nothing, and no other node
+// waits.
+func (r *Mirror) retain(a Access) bool {
+	if !r.o.Retain || r.retention != retained || len(r.requests.all) > 1 || a.Wrote || a.Abandoned {
+		return false
+	}
+	r.requests.remove(a.ID)
+	r.holders--
+	r.keptID, r.keptFence, r.keeps = a.ID, a.Fence, true
+	return true
+}
+
+// Settle sends the release that is retained, if there is one.
+func (r *Mirror) Settle(w *Work) {
+	if r.keeps {
+		r.keeps = false
+		msg := r.to(ReleaseMessage, w)
+		msg.ID, msg.Fence = r.keptID, r.keptFence
+	}
+}
+
+// recalled takes the home's word that another request waits.
+func (r *Mirror) recalled(w *Work) {
+	invariant.Sometimes(!r.keeps && r.retention == retained && r.holders == 0, "a recall crosses the renewal")
+	invariant.Sometimes(!r.keeps && r.holders > 0, "a recall comes while the access goes on")
+	r.retention = recalled
+	if from := len(w.Messages); r.keeps {
+		r.Settle(w)
+		w.Messages[from].Recalled = true
+	}
+}
+
+// Keeps reports whether there is a release for Settle to send.
+func (r *Mirror) Keeps() bool { return r.keeps }
