@@ -98,34 +98,3 @@ func TestImportFails(t *testing.T) {
 		t.Errorf("exported without holding: %v", err)
 	}
 }
-
-// An import makes all bytes dirty, even if the place has named other ranges.
-func TestImportChangesAll(t *testing.T) {
-	r := newResource(t, 16)
-	var p Pair
-	fine(t, p.Request(r, resource.Write))
-	name := func() { fine(t, p.Place().Dirty(resource.Range{Off: 8, Len: 2})) }
-	for range 2 {
-		fine(t, p.Acquire(t.Context()))
-		name()
-		fine(t, p.Next())
-	}
-	for i, before := range []bool{true, false} {
-		fine(t, p.Acquire(t.Context()))
-		if before {
-			name()
-		}
-		_, err := Import(bytes.NewReader(file(t, "0123456789abcdef")), &p, 16)
-		fine(t, err)
-		if !before {
-			name()
-		}
-		fine(t, p.Next())
-		fine(t, p.Acquire(t.Context()))
-		if all, err := p.Place().Changed(uint64(2 + i)); err != nil || all.Bytes() != 16 {
-			t.Errorf("%d of 16 bytes may have changed, %v", all.Bytes(), err)
-		}
-		fine(t, p.Place().Release())
-		fine(t, p.Place().Request(r, resource.Write))
-	}
-}

@@ -11,7 +11,7 @@ import (
 
 // Pairs end their turns at once, as each would alone. If one fails, those before it have gone on.
 func TestPairs(t *testing.T) {
-	r, _ := resourceOf(t, false)
+	r, _, _ := resourceOf(t, false)
 	var p, q handle.Pair
 	must(t, q.Ahead(1))
 	for _, one := range []*handle.Pair{&p, &q, &q} {

@@ -205,31 +205,3 @@ func TestPoisonTellsTheReason(t *testing.T) {
 	}
 	left(t, n, p)
 }
-
-// All bytes of a poisoned version count as changed, since its writer may have named only
-// some. A write that was undone has changed nothing.
-func TestChangedAfterAbandon(t *testing.T) {
-	n := new(network) // no other node takes part
-	for _, undo := range []bool{false, true} {
-		r, err := NewWith("r", 16, Options{Undo: undo})
-		fine(t, err)
-		for fails := range 2 {
-			w := taken(t, n, r, Write)
-			fine(t, w.Dirty(Range{Off: 0, Len: 8}))
-			b, err := w.Writable()
-			fine(t, err)
-			b[0], b[8] = 7, 7
-			if fails == 0 {
-				fine(t, w.Release())
-			} else {
-				fine(t, w.Abandon(errFire))
-			}
-		}
-		p := taken(t, n, r, Read)
-		want := map[bool]int{false: 16, true: 0}[undo]
-		if changed, err := p.Changed(1); err != nil || changed.Bytes() != want {
-			t.Errorf("undo %t: %d bytes changed, %v, want %d", undo, changed.Bytes(), err, want)
-		}
-		fine(t, p.Release())
-	}
-}

@@ -17,7 +17,7 @@ func (p *Place) Bytes() ([]byte, error) {
 	if p.state.Load()&heldBit == 0 {
 		return nil, p.error("map", ErrNotHeld)
 	}
-	if p.x != nil && p.far() {
+	if p.x != nil && p.r.mirror != nil {
 		if err := p.over("map"); err != nil {
 			return nil, err
 		}
@@ -50,7 +50,7 @@ func (p *Place) open(m Mode) (b []byte, err error) {
 		p.beginWrite()
 	}
 	if err == nil && b == nil {
-		if p.Mode() == Write && !p.far() {
+		if p.Mode() == Write && p.r.mirror == nil {
 			p.r.buffer.Own()
 		}
 		b = p.r.buffer.Bytes()
@@ -65,7 +65,7 @@ func (p *Place) mayWrite(op string) error {
 		return p.error(op, ErrNotHeld)
 	case s&writeBit == 0:
 		return p.error(op, ErrReadOnly)
-	case p.x != nil && p.far():
+	case p.x != nil && p.r.mirror != nil:
 		return p.over(op)
 	}
 	return nil
@@ -77,7 +77,7 @@ func (p *Place) beginWrite() {
 		return
 	}
 	p.wrote = true
-	if !p.far() { // the home has a copy
+	if p.r.mirror == nil { // the home has a copy
 		p.r.save()
 	}
 }
@@ -96,7 +96,7 @@ func (p *Place) sizeAhead() int {
 	if s&requestedBit == 0 {
 		return 0
 	}
-	if p.far() {
+	if p.r.mirror != nil {
 		return p.x.remote.size(p.r.mirror)
 	}
 	// Once the resource is broken, every request is due; this one may still not be
@@ -132,21 +132,13 @@ func (p *Place) Resize(size int) error {
 	// This range covers all later ones.
 	x := p.extra()
 	if x.dirty == nil {
-		x.dirty = new(Ranges)
+		x.dirty = new(ranges)
 	}
-	x.dirty.Whole(size)
+	x.dirty.whole(size)
 	return nil
 }
 
 func validSize(size int) bool { return size >= 0 && size%8 == 0 }
-
-// committed makes the bytes that were written a version.
-func (r *Resource) committed(x *extras) {
-	r.ledger.Commit()
-	if r.changes != nil {
-		r.note(x)
-	}
-}
 
 // recovery is what a resource keeps at its home in case a writer fails. Without
 // Options.Undo it is nil until a writer fails for the first time.
@@ -169,24 +161,15 @@ func (r *Resource) save() {
 	}
 }
 
-// restore takes back all changes since save, and reports whether it could. It needs
-// Options.Undo, and memory if the size has changed. No view is open.
-func (r *Resource) restore() bool {
-	c := r.recovery
-	if c == nil || !c.undo {
-		return false
-	}
-	return r.buffer.Restore()
-}
-
 // failed notes that a writer at the home has failed after it may have changed the bytes.
-// It takes the changes back, if it can. Otherwise the half-written bytes stay, as a
-// version of their own, and the resource is poisoned.
+// It takes the changes back, if it can: that needs Options.Undo, and memory if the size has
+// changed. Otherwise the half-written bytes stay, as a version of their own, and the resource
+// is poisoned. No view is open.
 func (r *Resource) failed(reason error) {
-	restored := r.restore()
+	restored := r.recovery != nil && r.recovery.undo && r.buffer.Restore()
 	r.ledger.Lose(Write)
 	if !restored {
-		r.ledger.Poison() // without a note of its changes, so that all bytes count as changed
+		r.ledger.Poison()
 	}
 	if r.recovery == nil {
 		r.recovery = new(recovery)

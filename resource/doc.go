@@ -39,10 +39,9 @@
 // A resource has bytes, a multiple of 8, zero at first. A place maps them while it
 // holds the resource. Misuse is a typed error. With [FaultPages] a late use of a view
 // faults, and the error names the view. A version counts the writes, a fence the granted
-// writers. Writers may name what they changed ([Place.Dirty]), and readers ask what has
-// changed since a version that they know. A writer that fails ends
-// with [Place.Abandon], which commits nothing: [Policy] says what the next ones find, and
-// [Options.Undo] keeps the last committed bytes for them.
+// writers. A writer may name what it changed ([Place.Dirty]): then only that travels to the
+// home. A writer that fails ends with [Place.Abandon], which commits nothing: [Policy] says
+// what the next ones find, and [Options.Undo] keeps the last committed bytes for them.
 //
 // # Nodes
 //

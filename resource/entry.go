@@ -269,7 +269,7 @@ func (r *Resource) enterRelaxed(ctx context.Context, m Mode, number uint64) (*gu
 		if r.home != nil {
 			r.home.wanted()
 		}
-		g.add(oneRelaxed)
+		r.add(&g.word, oneRelaxed)
 		g.revoke()
 		if err = g.first(ctx); err != nil {
 		} else if m == Write {
@@ -277,7 +277,7 @@ func (r *Resource) enterRelaxed(ctx context.Context, m Mode, number uint64) (*gu
 		} else {
 			err = k.RLockContext(ctx)
 		}
-		g.add(^uint64(oneRelaxed - 1))
+		r.add(&g.word, ^uint64(oneRelaxed-1))
 	}
 	switch {
 	case errors.Is(err, locks.ErrBroken):

@@ -48,7 +48,7 @@ func (p *Place) Flush(ctx context.Context) error { return Flush(ctx, p) }
 func Flush(ctx context.Context, places ...*Place) error {
 	var all []inquiry
 	for _, p := range places {
-		if p.r != nil && p.far() {
+		if p.r != nil && p.r.mirror != nil {
 			all = append(all, inquiry{f: p.r.mirror, by: p})
 		}
 	}

@@ -301,12 +301,7 @@ func (g *guard) wake() {
 	}
 }
 
-func (g *guard) load() uint64 {
-	g.r.point()
-	v := g.word.Load()
-	g.r.saw(v)
-	return v
-}
+func (g *guard) load() uint64 { return g.r.load(&g.word) }
 
 func (g *guard) cas(old, new uint64) bool {
 	g.r.point()
@@ -322,9 +317,4 @@ func (g *guard) cas(old, new uint64) bool {
 func (g *guard) and(mask uint64) {
 	g.r.point()
 	g.r.saw(g.word.And(mask))
-}
-
-func (g *guard) add(n uint64) {
-	g.r.point()
-	g.r.saw(g.word.Add(n))
 }

@@ -52,9 +52,6 @@ const (
 func (h *home) take(m *coherence.Message, s *scratch) error {
 	return h.turns.Take(m, m.Node, h.site.budget, func(m *coherence.Message) error {
 		err := h.half.Step(m, &s.work)
-		if err == nil && m.Wrote {
-			h.noteChanges(m)
-		}
 		h.do(s)
 		return err
 	})
@@ -91,15 +88,11 @@ func (h *home) lost(n Node, back bool) {
 	} else {
 		holds := h.half.Holds(n)
 		h.site.counts.expired.Add(holds)
-		h.site.ended(Ending{Resource: h.r, Node: n, Grants: int(holds), Fence: h.fence()})
+		_, fence := h.r.ledger.Seen()
+		h.site.ended(Ending{Resource: h.r, Node: n, Grants: int(holds), Fence: fence})
 		h.half.Lost(n, &s.work)
 	}
 	h.do(s)
-}
-
-func (h *home) fence() uint64 {
-	_, fence := h.r.ledger.Seen()
-	return fence
 }
 
 // poke tells the mirrors the news, unless another goroutine does so now.

@@ -204,7 +204,7 @@ func (i Inside) Leave() {
 	case i.copy != nil:
 		i.copy.commit()
 	default:
-		i.r.committed(nil)
+		i.r.ledger.Commit()
 	}
 	i.leave()
 }

@@ -63,7 +63,7 @@ func endAll(places []*Place, how leaving, by any) (n int, err error) {
 		next, one := s&writeBit, unit(modeOf(s))
 		if p.wrote {
 			p.wrote = false
-			r.committed(x)
+			r.ledger.Commit()
 		} else if next != 0 {
 			r.ledger.Told()
 		}
@@ -109,7 +109,7 @@ func (p *Place) endUse() {
 		return
 	}
 	if x.dirty != nil {
-		x.dirty.Reset()
+		x.dirty.reset()
 	}
 	if x.view != nil {
 		p.shut()
@@ -164,8 +164,8 @@ func (f *mirror) leave(p *Place, how leaving) (ended bool, err error) {
 		return true, fmt.Errorf("%w: %w", ErrStale, q.err)
 	}
 	a := coherence.Access{ID: q.id, Fence: q.fence, Wrote: p.wrote && how != abandons, Abandoned: how == abandons}
-	if x := p.x; a.Wrote && x.dirty != nil && x.dirty.Bytes() < len(f.r.buffer.Bytes()) {
-		for r := range x.dirty.All() {
+	if x := p.x; a.Wrote && x.dirty != nil && x.dirty.bytes() < len(f.r.buffer.Bytes()) {
+		for r := range x.dirty.all() {
 			a.Spans = append(a.Spans, coherence.Span(r))
 		}
 	}
@@ -182,9 +182,7 @@ func (f *mirror) leave(p *Place, how leaving) (ended bool, err error) {
 	}
 	if a.Wrote {
 		f.writer = p
-		f.r.committed(p.x)
-	} else if a.Abandoned {
-		f.r.changes = nil
+		f.r.ledger.Commit()
 	}
 	f.do(s)
 	if a.Wrote || how == releases && f.half.Keeps() {
@@ -206,7 +204,7 @@ func (p *Place) Cancel() error {
 		return p.error("cancel", ErrNotRequested)
 	}
 	switch {
-	case p.far():
+	case p.r.mirror != nil:
 		p.cancelRemote(s)
 	default:
 		p.withdraw(s)

@@ -150,7 +150,6 @@ func (f *mirror) join() error {
 		return nil
 	}
 	f.life++
-	f.r.changes = nil // some of it may never have come to the home
 	return f.half.Rejoin(f.site.life(f.life), max(f.epoch, f.half.Epoch()))
 }
 
@@ -197,7 +196,6 @@ func (f *mirror) suspect(why error) {
 	defer f.site.spare(s)
 	if f.half.Suspect(fmt.Errorf("%w: %w", ErrSuspected, why), f.site.life(f.life+1), f.epoch, &s.work) {
 		f.life++
-		f.r.changes = nil
 		f.clearTurns()
 	}
 	f.do(s)
@@ -246,7 +244,7 @@ func (p *Place) OnLoss(f func(error)) error {
 		delete(l.calls, p)
 	}
 	l.mu.Unlock()
-	if p.far() && f != nil {
+	if p.r.mirror != nil && f != nil {
 		p.r.mirror.watched(p)
 	}
 	// Break may have come before the function was registered.

@@ -31,7 +31,6 @@ func TestMisuse(t *testing.T) {
 	const idle, waits, reads, writes phase = 0, 1, 2, 3
 	nothing := func() {}
 	bytesOf := func(_ []byte, err error) error { return err }
-	rangesOf := func(_ Ranges, err error) error { return err }
 	other, err := New("other", 8)
 	fine(t, err)
 	for _, c := range []struct {
@@ -104,8 +103,6 @@ func TestMisuse(t *testing.T) {
 			`resource: mark of "grid" (write): resource: 8 bytes from byte 1 on are not within a resource of 8: resize it first, or name fewer`},
 		{"mark what overflows", writes, func(p *Place, _ *Resource) error { return p.Dirty(Range{8, math.MaxInt}) }, &RangeError{Range{8, math.MaxInt}, 8},
 			`resource: mark of "grid" (write): resource: 9223372036854775807 bytes from byte 8 on are not within a resource of 8: resize it first, or name fewer`},
-		{"compare without acquire", waits, func(p *Place, _ *Resource) error { return rangesOf(p.Changed(0)) }, ErrNotHeld,
-			`resource: compare of "grid" (read): not acquired: acquire it first`},
 		{"watch without acquire", waits, func(p *Place, _ *Resource) error { return p.OnLoss(func(error) { t.Error("lost") }) }, ErrNotHeld,
 			`resource: watch of "grid" (read): not acquired: acquire it first`},
 	} {

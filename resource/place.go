@@ -120,7 +120,7 @@ func (p *Place) Acquire(ctx context.Context) error {
 		}
 		for w := p.w; w.state() != granted; w.wakeUp() {
 			if until.Err() != nil {
-				if p.far() || !due(r.load(&r.completed), s&^flags, modeOf(s)) {
+				if p.r.mirror != nil || !due(r.load(&r.completed), s&^flags, modeOf(s)) {
 					return p.error("acquire", reason(ctx))
 				}
 				until = context.Background() // its turn has come, and whoever made it so is about to grant it
@@ -144,7 +144,7 @@ func (p *Place) Acquire(ctx context.Context) error {
 	if c&broken != 0 {
 		return p.failed("acquire", r.brokenError())
 	}
-	if p.far() {
+	if p.r.mirror != nil {
 		return p.acquireRemote(s)
 	}
 	p.listed = false
@@ -202,7 +202,7 @@ func (p *Place) Granted() bool {
 	if s&requestedBit == 0 {
 		return s&heldBit != 0
 	}
-	if p.far() {
+	if p.r.mirror != nil {
 		return p.w.state() == granted
 	}
 	c := p.r.load(&p.r.completed)
@@ -240,7 +240,7 @@ func (p *Place) Fence() uint64 {
 	if !p.Held() {
 		return 0
 	}
-	if p.far() {
+	if p.r.mirror != nil {
 		return p.x.remote.held(p.r.mirror)
 	}
 	return p.r.ledger.Fence()
@@ -261,7 +261,7 @@ func (p *Place) Here() (here, came int) {
 	if p.state.Load()&phaseBits == 0 {
 		return 0, 0
 	}
-	if p.far() {
+	if p.r.mirror != nil {
 		return p.x.remote.here(p.r.mirror)
 	}
 	return p.Size(), 0
@@ -290,9 +290,6 @@ func (r *Resource) prior() error {
 	return err
 }
 
-// far reports whether the place's resource has its home elsewhere.
-func (p *Place) far() bool { return p.r.mirror != nil }
-
 // error is a failure of op.
 func (p *Place) error(op string, err error) error {
 	e := &PlaceError{Op: op, Mode: p.Mode(), Err: err}
@@ -307,7 +304,7 @@ type extras struct {
 	bed     Bed
 	remote  *remote  // nil until it requests at a mirror
 	hearers hearers  // of the place's events
-	dirty   *Ranges  // what the place has named since it was granted
+	dirty   *ranges  // what the place has named since it was granted
 	view    *mapping // of a resource with fault pages
 	watches bool     // OnLoss has a function to call if the place loses what it holds
 }

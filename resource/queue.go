@@ -94,6 +94,11 @@ func due(completed, ticket uint64, m Mode) bool {
 // request takes the next ticket. one is the unit of the request.
 func (q *queue) request(one uint64) (ticket uint64) { return q.add(&q.requested, one) - one }
 
+// outstanding reports whether an ordered request is queued or granted.
+func (q *queue) outstanding() bool {
+	return q.requested.Load()&^flags != q.completed.Load()&^flags
+}
+
 // near is the queue's own slot of a key.
 func (q *queue) near(key uint64) *slot { return &q.writers[key/oneWriter%fewest] }
 

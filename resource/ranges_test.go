@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// bitmap is the reference for Ranges: a bit for each byte. It searches for the runs of
+// bitmap is the reference for ranges: a bit for each byte. It searches for the runs of
 // bits anew each time.
 type bitmap []bool
 
@@ -28,7 +28,7 @@ func (b bitmap) runs() (runs []Range) {
 func (b bitmap) add(r Range) {
 	b.fill(r)
 	runs := b.runs()
-	if len(runs) <= MostRanges {
+	if len(runs) <= mostRanges {
 		return
 	}
 	var gaps []Range
@@ -48,27 +48,27 @@ func TestRangesAreABitmap(t *testing.T) {
 	full := 0 // runs that reached the bound
 	rapid.Check(t, func(t *rapid.T) {
 		size := rapid.SampledFrom([]int{8, 64, 200, 1000}).Draw(t, "size")
-		var d Ranges
+		var d ranges
 		model := make(bitmap, size)
 		for range 60 {
 			switch rapid.IntRange(0, 1<<20).Draw(t, "step") {
 			case 3:
-				d.Reset()
+				d.reset()
 				clear(model)
 			case 4:
-				d.Whole(size)
+				d.whole(size)
 				model.fill(Range{0, size})
 			default:
 				// This scatters the offsets, since rapid draws small numbers most
 				// often.
 				off := rapid.IntRange(0, size).Draw(t, "off") * 7919 % (size + 1)
 				r := Range{off, rapid.IntRange(0, min(9, size-off)).Draw(t, "len")}
-				if err := d.Add(r, size); err != nil {
+				if err := d.add(r, size); err != nil {
 					t.Fatal(err)
 				}
 				model.add(r)
 			}
-			got, want := slices.Collect(d.All()), model.runs()
+			got, want := slices.Collect(d.all()), model.runs()
 			if !slices.Equal(got, want) {
 				t.Fatalf("got %v, want %v", got, want)
 			}
@@ -76,10 +76,10 @@ func TestRangesAreABitmap(t *testing.T) {
 			for _, r := range want {
 				bytes += r.Len
 			}
-			if d.Len() != len(want) || d.Bytes() != bytes {
-				t.Fatalf("%d ranges of %d bytes, want %d of %d", d.Len(), d.Bytes(), len(want), bytes)
+			if d.n != len(want) || d.bytes() != bytes {
+				t.Fatalf("%d ranges of %d bytes, want %d of %d", d.n, d.bytes(), len(want), bytes)
 			}
-			if len(want) == MostRanges {
+			if len(want) == mostRanges {
 				full++
 			}
 		}
@@ -91,9 +91,9 @@ func TestRangesAreABitmap(t *testing.T) {
 
 // The smallest gap closes; of equal ones, the first.
 func TestTooManyRanges(t *testing.T) {
-	var d Ranges
-	for i := range MostRanges {
-		if err := d.Add(Range{10 * i, 1}, 1000); err != nil {
+	var d ranges
+	for i := range mostRanges {
+		if err := d.add(Range{10 * i, 1}, 1000); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -106,11 +106,11 @@ func TestTooManyRanges(t *testing.T) {
 		{Range{27, 2}, Range{27, 4}, 34},      // between
 		{Range{500, 400}, Range{20, 11}, 440}, // behind all
 	} {
-		if err := d.Add(c.add, 1000); err != nil {
+		if err := d.add(c.add, 1000); err != nil {
 			t.Fatal(err)
 		}
-		if all := slices.Collect(d.All()); len(all) != MostRanges || !slices.Contains(all, c.joined) || d.Bytes() != c.bytes {
-			t.Errorf("after %v: %v with %d bytes, want one %v and %d bytes", c.add, all, d.Bytes(), c.joined, c.bytes)
+		if all := slices.Collect(d.all()); len(all) != mostRanges || !slices.Contains(all, c.joined) || d.bytes() != c.bytes {
+			t.Errorf("after %v: %v with %d bytes, want one %v and %d bytes", c.add, all, d.bytes(), c.joined, c.bytes)
 		}
 	}
 }
@@ -120,14 +120,14 @@ func TestRangesRefuse(t *testing.T) {
 		{-1, 1}, {0, -1}, {0, 65}, {64, 1}, {65, 0}, {1, 64}, {-8, 8}, {63, 2},
 		{math.MaxInt, 1}, {1, math.MaxInt}, {math.MaxInt, math.MaxInt}, {math.MinInt, math.MinInt}, {2, math.MinInt},
 	} {
-		var d Ranges
-		d.Whole(8)
-		err := d.Add(r, 64)
+		var d ranges
+		d.whole(8)
+		err := d.add(r, 64)
 		if e := (*RangeError)(nil); !errors.As(err, &e) || e.Range != r || e.Size != 64 {
 			t.Errorf("adding %v of 64 bytes: %v, want a *RangeError about it", r, err)
 		}
-		if d.Len() != 1 || d.Bytes() != 8 {
-			t.Errorf("a refused range changed the others to %v", slices.Collect(d.All()))
+		if d.n != 1 || d.bytes() != 8 {
+			t.Errorf("a refused range changed the others to %v", slices.Collect(d.all()))
 		}
 	}
 	want := "resource: 2 bytes from byte 63 on are not within a resource of 64: resize it first, or name fewer"
@@ -137,26 +137,26 @@ func TestRangesRefuse(t *testing.T) {
 }
 
 func TestRangesOfNothing(t *testing.T) {
-	var d Ranges
-	if d.Whole(0); d.Len() != 0 {
+	var d ranges
+	if d.whole(0); d.n != 0 {
 		t.Error("the whole of nothing is a range")
 	}
 	for _, off := range []int{0, 4, 8} {
-		if err := d.Add(Range{off, 0}, 8); err != nil || d.Len() != 0 {
-			t.Errorf("no byte at %d: %v, %d ranges", off, err, d.Len())
+		if err := d.add(Range{off, 0}, 8); err != nil || d.n != 0 {
+			t.Errorf("no byte at %d: %v, %d ranges", off, err, d.n)
 		}
 	}
 }
 
 func TestRangesEndWhenTold(t *testing.T) {
-	var d Ranges
+	var d ranges
 	for i := range 4 {
-		if err := d.Add(Range{2 * i, 1}, 8); err != nil {
+		if err := d.add(Range{2 * i, 1}, 8); err != nil {
 			t.Fatal(err)
 		}
 	}
 	seen := 0
-	for range d.All() {
+	for range d.all() {
 		if seen++; seen == 2 {
 			break
 		}
@@ -167,16 +167,16 @@ func TestRangesEndWhenTold(t *testing.T) {
 }
 
 func TestRangesAllocateNothing(t *testing.T) {
-	var d Ranges
+	var d ranges
 	sum := 0
 	if n := testing.AllocsPerRun(100, func() {
-		d.Reset()
+		d.reset()
 		for i := range 100 {
-			if err := d.Add(Range{i * 37 % 100 * 10, 4}, 1000); err != nil {
+			if err := d.add(Range{i * 37 % 100 * 10, 4}, 1000); err != nil {
 				t.Fatal(err)
 			}
 		}
-		for r := range d.All() {
+		for r := range d.all() {
 			sum += r.Len
 		}
 		if sum == 0 {
@@ -189,9 +189,9 @@ func TestRangesAllocateNothing(t *testing.T) {
 
 // One range more, at each position where it may come.
 func BenchmarkRangesAdd(b *testing.B) {
-	var full Ranges
-	for i := range MostRanges {
-		if err := full.Add(Range{100 * i, 50}, 2000); err != nil {
+	var full ranges
+	for i := range mostRanges {
+		if err := full.add(Range{100 * i, 50}, 2000); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -203,7 +203,7 @@ func BenchmarkRangesAdd(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				d := full
-				if err := d.Add(c.add, 2000); err != nil {
+				if err := d.add(c.add, 2000); err != nil {
 					b.Fatal(err)
 				}
 			}

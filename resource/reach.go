@@ -87,10 +87,10 @@ func (r *Resource) RelaxedWaits(waits bool) {
 	switch {
 	case g == nil || g.published == nil:
 	case waits:
-		g.add(oneRelaxed)
+		r.add(&g.word, oneRelaxed)
 		g.revoke()
 	default:
-		g.add(^uint64(oneRelaxed - 1))
+		r.add(&g.word, ^uint64(oneRelaxed-1))
 	}
 }
 
@@ -294,7 +294,6 @@ func (p *published) read(r *Resource) (aborts bool) {
 		p.ended.Store(true)
 		return true
 	}
-	// The note of changes has no such version.
 	l.Copy(coherence.Stamp{
 		Version: h[headVersion], Fence: fence, Prior: coherence.Prior(min(h[headState], uint64(coherence.PriorPoisoned))),
 	})

@@ -304,11 +304,6 @@ func (h *Holder) mayWait() error {
 	return fmt.Errorf("%w: %s is inside a relaxed access of %q: leave it first", ErrLeafRule, h.name, h.outer.Load().name)
 }
 
-// outstanding reports whether an ordered request is queued or granted.
-func (q *queue) outstanding() bool {
-	return q.requested.Load()&^flags != q.completed.Load()&^flags
-}
-
 // unopened reports whether the next relaxed access has to wait for all earlier requests.
 func (r *Resource) unopened() bool {
 	g := r.guard.Load()

@@ -18,9 +18,8 @@ import (
 type Resource struct {
 	queue
 	// Nil unless other nodes take part: see [Site]. The queue has a field for the home.
-	mirror  *mirror
-	changes *changes // nil: no writer has named what it changed
-	name    string
+	mirror *mirror
+	name   string
 
 	buffer coherence.Buffer
 	ledger coherence.Ledger
@@ -111,7 +110,7 @@ func (r *Resource) SetPolicy(p Policy) error {
 	if p > Abort {
 		return fmt.Errorf("resource: %q: policy is %d: want Discard, Poison or Abort", r.name, p)
 	}
-	if r.requested.Load()&^flags != r.completed.Load()&^flags {
+	if r.outstanding() {
 		return fmt.Errorf("%w: %q", ErrUsed, r.name)
 	}
 	r.ledger.SetPolicy(p)
@@ -121,7 +120,7 @@ func (r *Resource) SetPolicy(p Policy) error {
 // SetUndo sets the resource's Options.Undo. Call it before the first request. It fails
 // while a request is queued.
 func (r *Resource) SetUndo(undo bool) error {
-	if r.requested.Load()&^flags != r.completed.Load()&^flags {
+	if r.outstanding() {
 		return fmt.Errorf("%w: %q", ErrUsed, r.name)
 	}
 	if r.recovery = nil; undo {

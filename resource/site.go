@@ -321,7 +321,7 @@ func (s *Site) mayDeclare(r *Resource) error {
 		return fmt.Errorf("%w: %q has %d, SiteOptions.Limit is %d", ErrContents, r.name, r.initial, s.o.Limit)
 	case r.home != nil || r.mirror != nil:
 		return fmt.Errorf("%w: %q, at another site", ErrDeclared, r.name)
-	case r.requested.Load()&^flags != r.completed.Load()&^flags:
+	case r.outstanding():
 		return fmt.Errorf("%w: %q", ErrUsed, r.name)
 	}
 	return nil

@@ -147,7 +147,7 @@ func (a *actor) leaveAccess(p *simPlace, renew bool) {
 	c.note("%d %s r%d %v", n.node, how, p.at, p.Mode())
 	// From now on the access is over, whatever the other ranks do before it returns.
 	p.valid = false
-	if how != "abandons" && !p.far() {
+	if how != "abandons" && p.r.mirror == nil {
 		c.released(n, p)
 	}
 	a.begins()
@@ -159,7 +159,7 @@ func (a *actor) leaveAccess(p *simPlace, renew bool) {
 	if err != nil {
 		c.check(errors.Is(err, ErrStale) && len(p.losses) == 1, "release: %v, after it was told %v", err, p.losses)
 		c.seen.told++
-	} else if how != "abandons" && p.far() {
+	} else if how != "abandons" && p.r.mirror != nil {
 		p.write = write
 		c.released(n, p)
 	}
