@@ -1,9 +1,5 @@
 package resource
 
-// The bytes of a resource, as the place that holds it sees them: to read, to write, to resize.
-// Below are what surrounds them. The copy that undoes a failed write, the fault pages that
-// catch a late use of a view, and files of NumPy.
-
 import (
 	"io"
 
@@ -11,6 +7,10 @@ import (
 	"github.com/orwl/go-orwl/internal/npy"
 	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
+
+// The bytes of a resource, as the place that holds it sees them: to read, to write, to resize.
+// Below stand the copy that undoes a failed write, the fault pages that catch a late use of a
+// view, and files of NumPy.
 
 // Bytes is the resource's memory, to read. It is valid until the place releases.
 func (p *Place) Bytes() ([]byte, error) {

@@ -1,8 +1,5 @@
 package resource
 
-// Messages, in and out: a site parses what the transport brings, finds the home or the mirror
-// that it is for, and counts. It does the same the other way.
-
 import (
 	"errors"
 	"fmt"
@@ -10,6 +7,9 @@ import (
 
 	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
+
+// Messages, in and out: a site parses what the transport brings, finds the home or the mirror
+// that it is for, and counts. It does the same the other way.
 
 // Bulk is the bytes that a message brings. They are good until Deliver returns.
 type Bulk struct {

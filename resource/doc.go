@@ -99,7 +99,7 @@
 //	queue, slots                  the order
 //	data, changes                 the bytes, and what has changed in them
 //	site, deliver                 a node's part: homes and mirrors declared, messages in and out
-//	home, guest                   mirrors' requests in the queue of their home
+//	home, reserve                 mirrors' requests in the queue of their home; tickets for first ones
 //	mirror, flush, loss           requests elsewhere; what the home has not confirmed; lost nodes
 //	relaxed, inside               relaxed access: what allows it, and how it is used
 //	guard, entry                  the lock between ordered and relaxed access, and the ways in and out

@@ -1,9 +1,5 @@
 package resource
 
-// How accesses come in by the guard and go out. Ordered ones enter when the queue has granted
-// them, and the last one that leaves keeps the lock for the queue or gives it up. Relaxed ones
-// take the other side of the lock.
-
 import (
 	"context"
 	"errors"
@@ -11,6 +7,10 @@ import (
 	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/locks"
 )
+
+// How accesses come in by the guard and go out. Ordered ones enter when the queue has granted
+// them, and the last one that leaves keeps the lock for the queue or gives it up. Relaxed ones
+// take the other side of the lock.
 
 // enter makes the place, which the FIFO has granted, a member of the guard. If it
 // fails, the place is no member, and its waiter may still be in a list of the guard.
@@ -109,19 +109,6 @@ func (r *Resource) entered(s uint64) {
 		g.drained() // all before it have completed
 	case s&doorBit == 0:
 		g.account(1)
-	}
-}
-
-// end completes a granted request. The request is a member of the guard if s has
-// heldBit and doorBit. by is for the hooks of the requests that this grants.
-func (r *Resource) end(s uint64, by any) {
-	if s&(heldBit|doorBit) == heldBit|doorBit {
-		r.leave(s, by)
-		return
-	}
-	c := r.add(&r.completed, unit(modeOf(s)))
-	if r.settle(c, c, by); c&guarded != 0 {
-		r.gone(s)
 	}
 }
 

@@ -1,9 +1,5 @@
 package resource
 
-// A release says that a write is under way to its home, and not that it is committed. The
-// mirror learns that by the next grant, or asks: for Flush, or in a sweep after a while. A
-// sweep also sends a release that the mirror has retained.
-
 import (
 	"cmp"
 	"context"
@@ -14,6 +10,10 @@ import (
 
 	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
+
+// A release says that a write is under way to its home, and not that it is committed. The
+// mirror learns that by the next grant, or asks: for Flush, or in a sweep after a while. A
+// sweep also sends a release that the mirror has retained.
 
 // LostWriteError is a write that was released and that its home may not have: the link
 // between the two broke before the home confirmed it. It matches ErrLost.

@@ -1,6 +1,7 @@
 package resource
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 
@@ -47,6 +48,15 @@ const (
 	recalled     // a request waits
 )
 
+// guest is the place of a mirror's request in the queue of the home.
+type guest struct {
+	Place
+	home   *home
+	number int
+	next   *guest // in the news
+	hook   Hook
+}
+
 // take takes a message from a mirror, and those that came early and follow it. The mutex is
 // held.
 func (h *home) take(m *coherence.Message, s *scratch) error {
@@ -57,7 +67,7 @@ func (h *home) take(m *coherence.Message, s *scratch) error {
 	})
 }
 
-// do does the work of a step. The operations in the queue are in guest.go.
+// do does the work of a step. The mutex is held.
 func (h *home) do(s *scratch) {
 	for i := 0; i < len(s.work.Queue); i++ { // some operations add messages
 		h.operate(s.work.Queue[i], &s.work)
@@ -74,6 +84,120 @@ func (h *home) do(s *scratch) {
 	if fault != nil {
 		h.r.Break(fault)
 	}
+}
+
+func (h *home) operate(o coherence.Operation, w *coherence.Work) {
+	switch o.Kind {
+	case coherence.Enqueue:
+		h.enqueue(h.site.guest(h), o.Guest, o.Mode, h.r.request(unit(o.Mode)))
+	case coherence.EnqueueReserved:
+		h.enqueue(h.site.guest(h), o.Guest, o.Mode, o.Ticket)
+	case coherence.Renew:
+		g := h.guests[o.Guest]
+		h.guests[o.Guest] = nil
+		ticket := h.r.request(unit(o.Mode))
+		h.r.end(g.state.Load(), nil)
+		h.enqueue(g, o.Next, o.Mode, ticket)
+	case coherence.Release:
+		g := h.guests[o.Guest]
+		h.guests[o.Guest] = nil
+		h.r.end(g.state.Load(), nil)
+		h.site.leave(g)
+	case coherence.Cancel:
+		g := h.guests[o.Guest]
+		if !g.w.giveUp() {
+			return // its hook was called, or is about to be
+		}
+		h.guests[o.Guest] = nil
+		g.haunt()
+		h.site.leave(g)
+		h.half.Withdrawn(o.Guest, w)
+	case coherence.Forgo:
+		h.forgo(o.Ticket, o.Mode)
+	case coherence.Break:
+		clear(h.guests)
+		h.r.Break(ErrAborted)
+	}
+}
+
+// enqueue makes g the guest of a request with a ticket, and asks for the news of its grant.
+func (h *home) enqueue(g *guest, number int, m Mode, ticket uint64) {
+	for len(h.guests) <= number {
+		h.guests = append(h.guests, nil)
+	}
+	h.guests[number], g.number = g, number
+	if m == Write {
+		h.writers = append(h.writers, number)
+	}
+	g.state.Set(ticket | modeBit(m) | requestedBit)
+	g.list(g.state.Load(), &g.hook)
+}
+
+// guest is an idle guest of a home.
+func (s *Site) guest(h *home) *guest {
+	g, ok := s.guests.Get().(*guest)
+	if !ok {
+		g = new(guest)
+		g.hook.Granted = g.granted
+	}
+	g.home, g.r = h, h.r
+	return g
+}
+
+// leave takes a guest back, which is idle.
+func (s *Site) leave(g *guest) {
+	g.home = nil
+	g.forget()
+	g.state.Set(0)
+	s.guests.Put(g)
+}
+
+// granted notes the news: it is the hook of the guest.
+func (g *guest) granted(any) {
+	h := g.home
+	for {
+		g.next = h.news.Load()
+		if h.news.CompareAndSwap(g.next, g) {
+			return
+		}
+	}
+}
+
+// hold makes a granted guest one that holds, as Acquire does, and reports whether it does
+// now. If there is a guard, it waits there for a relaxed access to end, which waits for no
+// grant. A lock of several nodes may need their messages for that, which this goroutine
+// delivers. So another goroutine waits, and the guest is news again once it holds.
+func (g *guest) hold() bool {
+	s := g.state.Load()
+	g.listed = false
+	switch {
+	case s&heldBit != 0:
+		return true // it is news again
+	case g.r.completed.Load()&guarded == 0:
+		g.state.Set(s ^ phaseBits)
+		return true
+	case g.r.published() == nil:
+		return g.holdInside(s)
+	case g.enterAtOnce(s):
+		g.state.Set((s | doorBit) ^ phaseBits)
+		return true
+	}
+	g.r.guard.Load().locks.Reach.Aside(func() {
+		if h := g.home; g.holdInside(s) {
+			g.granted(nil)
+			h.poke()
+		}
+	})
+	return false
+}
+
+// holdInside makes the guest one that holds in the guard. It fails if the resource is broken.
+func (g *guest) holdInside(s uint64) bool {
+	if g.enter(context.Background(), s, false) != nil {
+		return false
+	}
+	g.state.Set((s | doorBit) ^ phaseBits)
+	return true
 }
 
 // lost takes a node out of the queue that is lost, or is back.

@@ -1,9 +1,5 @@
 package resource
 
-// The ways out. An access ends by Release, Renew or Abandon, a request by Cancel. Each has a
-// part for a resource at home, and one for a resource with its home elsewhere, which goes
-// through the mirror.
-
 import (
 	"context"
 	"fmt"
@@ -11,6 +7,10 @@ import (
 	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
+
+// The ways out. An access ends by Release, Renew or Abandon, a request by Cancel. Each has a
+// part for a resource at home, and one for a resource with its home elsewhere, which goes
+// through the mirror.
 
 // Release ends the access and grants the next requests. A nil says that the access is over.
 // A write on another node than the home is then under way, and is not committed yet: see
@@ -40,12 +40,6 @@ func RenewAll(places []*Place, by any) (n int, err error) { return endAll(places
 
 // leaving is how a place ends its access.
 type leaving uint8
-
-const (
-	releases leaving = iota
-	renews           // one message, and one round trip for each iteration of a pair
-	abandons
-)
 
 func (l leaving) String() string { return [...]string{"release", "renew", "abandon"}[l] }
 
@@ -90,6 +84,25 @@ func endAll(places []*Place, how leaving, by any) (n int, err error) {
 	}
 	return len(places), nil
 }
+
+// end completes a granted request. The request is a member of the guard if s has
+// heldBit and doorBit. by is for the hooks of the requests that this grants.
+func (r *Resource) end(s uint64, by any) {
+	if s&(heldBit|doorBit) == heldBit|doorBit {
+		r.leave(s, by)
+		return
+	}
+	c := r.add(&r.completed, unit(modeOf(s)))
+	if r.settle(c, c, by); c&guarded != 0 {
+		r.gone(s)
+	}
+}
+
+const (
+	releases leaving = iota
+	renews           // one message, and one round trip for each iteration of a pair
+	abandons
+)
 
 // ended is what comes after an access of a place with extras has ended, and after a release.
 func (p *Place) ended(how leaving) {

@@ -1,9 +1,5 @@
 package resource
 
-// When a node is lost, or may be: a site is told by Away, Lost, Suspect and Back. Its homes
-// take the node out of their queues. Its mirrors end their life, and begin another one later.
-// A place that asked for it by OnLoss learns that its grant is gone.
-
 import (
 	"errors"
 	"fmt"
@@ -13,6 +9,10 @@ import (
 
 	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
+
+// When a node is lost, or may be: a site is told by Away, Lost, Suspect and Back. Its homes
+// take the node out of their queues. Its mirrors end their life, and begin another one later.
+// A place that asked for it by OnLoss learns that its grant is gone.
 
 // Away says that a node is silent for so long that it may be about to give this one up, and
 // why. All grants and requests of this node at resources with their home there are over. The

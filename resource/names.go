@@ -1,8 +1,5 @@
 package resource
 
-// The words of the package: nodes, modes, policies, and the errors by which requests, grants,
-// messages and places tell what is wrong. The protocol in internal/coherence has most of them.
-
 import (
 	"context"
 	"errors"
@@ -10,6 +7,9 @@ import (
 
 	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
+
+// The words of the package: nodes, modes, policies, and the errors by which requests, grants,
+// messages and places tell what is wrong. The protocol in internal/coherence has most of them.
 
 // Node names a node of the run.
 type Node = coherence.Node

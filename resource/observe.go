@@ -1,8 +1,5 @@
 package resource
 
-// Two ways to look at places and resources from outside: observers hear of events, and Inspect
-// shows a state at any time.
-
 import (
 	"context"
 	"errors"
@@ -11,6 +8,9 @@ import (
 	"github.com/orwl/go-orwl/internal/tally"
 	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
+
+// Two ways to look at places and resources from outside: observers hear of events, and Inspect
+// shows a state at any time.
 
 // Observer hears what happens to places, and the relaxed accesses of resources. The
 // goroutine that does it calls Observe in the middle of its own work. Observe must not

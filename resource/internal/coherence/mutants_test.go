@@ -19,9 +19,9 @@ var telling = []string{
 	"mirror_step.go Mirror.take: r.known != m.Version+1: never",
 	"home.go Home.fill: p.known == version: always",
 	"wire.go Message.number: m.Seq <= got: never",
-	"peer.go Home.admit: m.Incarnation == p.incarnation && p.lost: never",
+	"home.go Home.admit: m.Incarnation == p.incarnation && p.lost: never",
 	"home.go Home.Recall: h.to(p, RecallMessage, w): dropped",
-	"peer.go Home.drop: h.ledger.Lose(g.mode): dropped",
+	"loss.go Home.drop: h.ledger.Lose(g.mode): dropped",
 	"buffer.go Buffer.Own: b.replace(): dropped",
 	"wire.go Turns.Take: err = step(&k): dropped",
 }
@@ -44,7 +44,7 @@ func TestMutants(t *testing.T) {
 	}
 	(&mutants.Plan{
 		Files: []mutants.File{
-			{Name: "home.go"}, {Name: "guest.go"}, {Name: "peer.go"},
+			{Name: "home.go"}, {Name: "guest.go"}, {Name: "loss.go"},
 			{Name: "mirror.go"}, {Name: "mirror_step.go"},
 			{Name: "wire.go"}, {Name: "message.go"}, {Name: "request.go"},
 			{Name: "buffer.go"}, {Name: "ledger.go"},

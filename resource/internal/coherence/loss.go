@@ -2,72 +2,13 @@ package coherence
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/orwl/go-orwl/internal/invariant"
 )
 
-// peer is what the home knows of a mirror.
-type peer struct {
-	node        Node
-	incarnation uint64
-	lost        bool      // this incarnation
-	retention   retention // of a release
-	got, sent   uint64    // sequence numbers
-	known       uint64    // one more than the version that the mirror has, 0 if none
-
-	guests  register[int] // its requests that are queued or granted
-	granted []int         // about to be told
-}
-
-// admit finds the mirror that a message is from, if the message is of this life of
-// both halves, and the next in its order.
-func (h *Home) admit(m *Message, w *Work) (*peer, error) {
-	if m.Resource != h.o.Resource {
-		return nil, fmt.Errorf("%w: %v of node %d is for resource %d, this is %d", ErrMalformed, m, m.Node, m.Resource, h.o.Resource)
-	}
-	if m.Epoch != uint64(h.ledger.epoch) {
-		h.refuseLife(m.Node, m.Incarnation, AnotherEpoch, w)
-		return nil, fmt.Errorf("%w: %v of node %d is for epoch %d, this is %d", ErrOtherLife, m, m.Node, m.Epoch, uint64(h.ledger.epoch))
-	}
-	at, known := h.locate(m.Node)
-	p := (*peer)(nil)
-	if known {
-		p = h.peers[at]
-	}
-	switch {
-	case h.over == Broken:
-		h.refuseLife(m.Node, m.Incarnation, Broken, w)
-		return nil, fmt.Errorf("%w: %v of node %d: %w", ErrOtherLife, m, m.Node, ErrBroken)
-	case p == nil:
-		if err := m.number(0); err != nil {
-			return nil, err
-		}
-		p = &peer{node: m.Node, incarnation: m.Incarnation}
-		h.peers = slices.Insert(h.peers, at, p)
-	case m.Incarnation < p.incarnation, m.Incarnation == p.incarnation && p.lost:
-		invariant.Sometimes(m.Kind == ReleaseMessage, "a release of a life that is over")
-		invariant.Sometimes(m.Kind == ReleaseMessage && m.Wrote, "a write of a life that is over")
-		h.refuseLife(m.Node, m.Incarnation, Ended, w)
-		return nil, fmt.Errorf("%w: %v of node %d is from life %d, which is over", ErrOtherLife, m, m.Node, m.Incarnation)
-	case m.Incarnation > p.incarnation:
-		if err := m.number(0); err != nil {
-			return nil, err
-		}
-		if h.Holds(m.Node) > 0 {
-			invariant.Sometimes(true, "a new life comes while the old one holds")
-			h.buffer.Lend() // the bytes of a grant may be under way to the old life
-		}
-		h.drop(p, w)
-		p.incarnation, p.lost, p.got, p.sent = m.Incarnation, false, 0, 0
-	default:
-		if err := m.number(p.got); err != nil {
-			return nil, err
-		}
-	}
-	return p, nil
-}
+// What a home does when the node of a mirror is lost, or its resource is broken: the requests of
+// the mirror leave the queue, and its grants end.
 
 // Lost says that a node is lost. Its requests leave the queue, its grants are released,
 // and the bytes that it was writing are discarded. A node that is alive after all is
@@ -140,11 +81,6 @@ func (h *Home) Holds(n Node) (grants uint64) {
 		}
 	}
 	return grants
-}
-
-// locate is where a node's mirror is, or would be, among the peers.
-func (h *Home) locate(n Node) (at int, known bool) {
-	return slices.BinarySearchFunc(h.peers, n, func(p *peer, n Node) int { return cmp.Compare(p.node, n) })
 }
 
 // drop takes all requests of a mirror out of the queue. It cancels those that wait from the
