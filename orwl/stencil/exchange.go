@@ -1,11 +1,12 @@
 package stencil
 
 // exchange is cells that go from a tile to a neighbour before each pass: boxes of each field
-// that changes, in the coordinates of the one of the two that has the exchange.
+// that changes. All pairs of tiles that look alike have one in common, so a tile finds it in the
+// cache. Places are relative to the low corner of the tile's block.
 type exchange struct {
 	moves  []move
+	strips []strip // one for each move
 	layout layout
-	faces  *[2]face // see [Grid.declareFaces]
 }
 
 // move is a box of a field that goes from a tile to a face, or back. See [strip], too.
@@ -16,20 +17,44 @@ type move struct {
 	box   box
 }
 
-// newExchange lays out what a tile imports from a direction, in coordinates in which the low
-// corner of its block is low. It is nil if there is nothing to import.
-func (g *Grid) newExchange(at vec, d direction, low vec) *exchange {
-	x := new(exchange)
-	imports := g.importsOf(at)[d]
-	by := low.minus(g.block(at).low)
+// border is what a tile imports from a neighbour, or what it exports to one.
+type border struct {
+	*exchange          // nil: nothing
+	faces     *[2]face // see [Grid.declareFaces]
+}
+
+// likeness is all that an exchange depends on. The importer is the tile itself, or the neighbour.
+type likeness struct {
+	tile     kind
+	importer kind
+	corner   vec // of the importer's block
+	from     direction
+}
+
+// exchange is what the tile itself, or a neighbour, takes over from a direction. The importer's
+// block has its low corner there, which may be beyond a periodic edge. It is nil if that is nothing.
+func (t *tile) exchange(importer, corner vec, from direction) *exchange {
+	g := t.grid
+	l := likeness{g.kindOf(t.at), g.kindOf(importer), corner.minus(t.low), from}
+	x, known := g.exchanges[l]
+	if !known {
+		x = t.newExchange(importer, l)
+		g.exchanges[l] = x
+	}
+	return x
+}
+
+func (t *tile) newExchange(importer vec, l likeness) *exchange {
+	g, x := t.grid, new(exchange)
+	imports := g.shapeOf(importer).imports[l.from]
 	for i, f := range g.fields {
 		var boxes []box
 		cells := 0
 		if f.changes() {
-			room := g.stored(f, at).moved(by)
+			room := g.stored(f, importer).moved(vec{}.minus(g.block(importer).low))
 			for _, b := range imports {
-				if b = b.moved(low).common(room); !b.empty() {
-					boxes = append(boxes, b)
+				if b = b.common(room); !b.empty() {
+					boxes = append(boxes, b.moved(l.corner))
 					cells += b.cells()
 				}
 			}
@@ -38,14 +63,16 @@ func (g *Grid) newExchange(at vec, d direction, low vec) *exchange {
 		begin := x.layout.at[i] / f.elementBytes()
 		for back := range f.exchanged() {
 			for _, b := range boxes {
-				x.moves = append(x.moves, move{field: i, back: back, at: begin, box: b})
+				m := move{field: i, back: back, at: begin, box: b}
+				x.moves = append(x.moves, m)
+				x.strips = append(x.strips, t.block.memory[i].strip(&m, t.low))
 				begin += b.cells()
 			}
 		}
 	}
 	for _, r := range g.reductions {
 		messages := 0
-		if g.beside(at, d) {
+		if g.beside(importer, l.from) {
 			messages = 1
 		}
 		x.layout.add(messages, r.elementBytes())
@@ -55,13 +82,4 @@ func (g *Grid) newExchange(at vec, d direction, low vec) *exchange {
 		return nil
 	}
 	return x
-}
-
-// strips prepares the moves of an exchange.
-func (t *tile) strips(x *exchange) []strip {
-	all := make([]strip, len(x.moves))
-	for i := range x.moves {
-		all[i] = t.block.memory[x.moves[i].field].strip(&x.moves[i])
-	}
-	return all
 }

@@ -6,15 +6,15 @@ import "github.com/orwl/go-orwl/orwl"
 // Options.Exporters. All exporters of a tile read it together.
 type exporter struct {
 	*tile
+	exchange *exchange
 	task     *orwl.Task
-	strips   []strip
 	data, to *orwl.Access
 	face     *face
 }
 
 func (g *Grid) declareExporter(t *tile, d direction, rounds, parity int) {
 	x := t.out[d]
-	e := &exporter{tile: t, strips: t.strips(x), face: &x.faces[parity]}
+	e := &exporter{tile: t, exchange: x.exchange, face: &x.faces[parity]}
 	e.task = g.rt.Task(e.face.Name() + ", exporter").On(t.node)
 	e.data, e.to = e.task.Read(t.data), e.task.Write(e.face.Resource)
 	e.task.Each(rounds, func(round int) error { return e.run(g.parities()*round + parity) })
@@ -33,9 +33,9 @@ func (e *exporter) run(n int) error {
 	if err != nil {
 		return err
 	}
-	for i := range e.strips {
-		s := &e.strips[i]
-		s.memory.export(s, swept, data, face)
+	for i := range e.exchange.strips {
+		s := &e.exchange.strips[i]
+		e.block.memory[s.field].export(s, swept, data, face)
 	}
 	e.face.computed = e.watch.since // no stage runs while an exporter does
 	if n+1 == g.passes() {

@@ -53,8 +53,8 @@ func (t *tile) fill() error {
 				continue
 			}
 			err := section(face, func(to []byte) error {
-				for _, s := range t.strips(t.out[d]) {
-					s.memory.store(&s, t.grid.start, to)
+				for _, s := range t.out[d].strips {
+					t.block.memory[s.field].store(&s, t.grid.start, to)
 				}
 				return nil
 			})
@@ -70,7 +70,7 @@ func (t *tile) fill() error {
 // written it; nil if it has written it by then.
 func (t *tile) initialFace(d direction) *resource.Resource {
 	x := t.out[d]
-	if x == nil {
+	if x.exchange == nil {
 		return nil
 	}
 	if t.grid.update == Jacobi {

@@ -24,7 +24,8 @@ type Grid struct {
 	// After Sweep.
 	declared bool
 	tiling
-	kinds map[kind]*imports // of blocks
+	shapes    map[kind]*shape
+	exchanges map[likeness]*exchange
 	// changing are the fields that change, bounded those with a Boundary.
 	changing, bounded []int
 	kernel            Kernel
@@ -39,7 +40,7 @@ type Grid struct {
 
 // New declares a grid in a runtime. [Grid.Sweep] reports what is wrong with the options.
 func New(rt *orwl.Runtime, o Options) *Grid {
-	g := &Grid{rt: rt, o: o.withDefaults(), ranks: len(o.Size), kinds: make(map[kind]*imports), disk: folder(o.Checkpoint.Dir)}
+	g := &Grid{rt: rt, o: o.withDefaults(), ranks: len(o.Size), shapes: make(map[kind]*shape), exchanges: make(map[likeness]*exchange), disk: folder(o.Checkpoint.Dir)}
 	if err := o.validate(); err != nil {
 		g.check(err)
 		g.ranks = 1

@@ -6,31 +6,6 @@ import "slices"
 // the low corner of its block. A neighbour exports what the tile imports.
 type imports [directions][]box
 
-// kind is all of a block's place that its imports depend on.
-type kind struct {
-	size        vec
-	first, last [dims]bool
-}
-
-func (t *tiling) kindOf(at vec) kind {
-	k := kind{size: t.block(at).size()}
-	for i, n := range t.blocks {
-		k.first[i], k.last[i] = at[i] == 0, at[i] == n-1
-	}
-	return k
-}
-
-// importsOf are the imports of a block. They are computed once for all blocks of a kind.
-func (g *Grid) importsOf(at vec) *imports {
-	k := g.kindOf(at)
-	all, known := g.kinds[k]
-	if !known {
-		all = g.tiling.compute(at)
-		g.kinds[k] = all
-	}
-	return all
-}
-
 // compute looks at one cell of each box in which all cells are alike. Such boxes lie between
 // the places at which some region, or what it reads, begins or ends.
 func (t *tiling) compute(at vec) *imports {

@@ -10,7 +10,7 @@ import (
 // Blocks of one kind import alike, though the grid computes that for one of them.
 func TestImportsByKind(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		g := &Grid{kinds: make(map[kind]*imports)}
+		g := &Grid{shapes: make(map[kind]*shape)}
 		g.update = rapid.SampledFrom([]Update{Jacobi, InPlace}).Draw(t, "update")
 		g.tiling.sweeps = rapid.IntRange(1, 3).Draw(t, "sweeps")
 		g.size, g.blocks = vec{1, 1, 1}, vec{1, 1, 1}
@@ -23,7 +23,7 @@ func TestImportsByKind(t *testing.T) {
 		}
 		for n := range g.blocks.product() {
 			at := g.place(n)
-			if got, want := g.importsOf(at), g.tiling.compute(at); !reflect.DeepEqual(got, want) {
+			if got, want := g.shapeOf(at).imports, g.tiling.compute(at); !reflect.DeepEqual(got, want) {
 				t.Fatalf("block %v imports %v, want %v", at, got, want)
 			}
 		}

@@ -25,8 +25,8 @@ type storage interface {
 	load(s *strip, sweeps int, face []byte)
 	store(s *strip, sweeps int, face []byte)
 	export(s *strip, sweeps int, tile, face []byte)
-	// strip prepares a move.
-	strip(m *move) strip
+	// strip prepares a move of a tile whose block has its low corner at a place.
+	strip(m *move, low vec) strip
 }
 
 func newMemory[T any](b box) *memory[T] {
@@ -77,16 +77,16 @@ func generation(sweeps, back int) int { return (sweeps + back) % 2 }
 
 // strip is a move as a pass makes it: all that stays the same in each pass, side by side.
 type strip struct {
-	memory               storage
+	field                int
 	planes, rows, length int // length is the cells of a row
 	first                int // cell of the memory
 	at                   int // element of the face
 	back                 int // as of the move
 }
 
-func (m *memory[T]) strip(v *move) strip {
+func (m *memory[T]) strip(v *move, low vec) strip {
 	size := v.box.size()
-	return strip{memory: m, planes: size[0], rows: size[1], length: size[2], first: m.index(v.box.low), at: v.at, back: v.back}
+	return strip{field: v.field, planes: size[0], rows: size[1], length: size[2], first: m.index(v.box.low.plus(low)), at: v.at, back: v.back}
 }
 
 func (m *memory[T]) load(s *strip, sweeps int, face []byte) {

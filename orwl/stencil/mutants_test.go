@@ -14,7 +14,7 @@ var mutantTrial = mutants.Flags("stencil")
 // telling are the mutants that every test run tries.
 var telling = []string{
 	"memory.go memory[T].load: n == 1: always",
-	"stage.go stage.settle: x.strips, strips = strips[:n:n], strips[n:]: dropped",
+	"stage.go stage.settle: p.beside(p.reads[i].direction).in = &p.reads[i]: dropped",
 	"watch.go Grid.Spent: going = going || !over: dropped",
 	"watch.go Account.count: there <= asked: off by one",
 }

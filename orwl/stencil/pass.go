@@ -30,8 +30,6 @@ type ports struct{ in, out *port }
 type port struct {
 	access   *orwl.Access
 	face     *face
-	strips   []strip
-	bytes    int
 	far      *arrival // of what is imported from another node, by [Watch]; nil otherwise
 	exchange *exchange
 
@@ -105,8 +103,8 @@ func (g *Grid) tileAt(at vec) *tile { return g.tiles[g.number(at)] }
 func (g *Grid) declareFaces() {
 	for _, t := range g.tiles {
 		for d := range t.out {
-			x := t.out[d]
-			if x == nil {
+			x := &t.out[d]
+			if x.exchange == nil {
 				continue
 			}
 			x.faces = new([2]face)

@@ -45,7 +45,7 @@ const (
 )
 
 // span is the progress of a pass: from where to where it goes. At progress p, sweep s has done
-// the rows below p-s·lag, see sweep.go.
+// the rows below p-s·lag, see sweep.go. Rows count from the block's first.
 func (t *tile) span() (begin, end int) {
 	dim := t.grid.slowest()
 	begin = t.regions[0].low[dim]
@@ -100,10 +100,10 @@ func (t *tile) cuts() []int {
 	early, late, latest := begin, end, end
 	for d := range direction(directions) {
 		switch step := d.step()[t.grid.slowest()]; {
-		case step < 0 && t.out[d] != nil && !t.grid.o.Exporters:
-			early = max(early, begin+rows, t.complete(t.out[d]))
-		case step > 0 && t.in[d] != nil:
-			latest = min(latest, t.needed(t.in[d]))
+		case step < 0 && t.out[d].exchange != nil && !t.grid.o.Exporters:
+			early = max(early, begin+rows, t.complete(t.out[d].exchange))
+		case step > 0 && t.in[d].exchange != nil:
+			latest = min(latest, t.needed(t.in[d].exchange))
 			late = min(latest, end-rows)
 		}
 	}
@@ -161,10 +161,10 @@ func (g *Grid) declareStages(t *tile, parity int) {
 	}
 	for d := range t.in {
 		x := t.in[d]
-		if x == nil {
+		if x.exchange == nil {
 			continue
 		}
-		needed := t.needed(x)
+		needed := t.needed(x.exchange)
 		i := 0
 		for i < len(stages)-1 && needed >= stages[i].to {
 			i++
@@ -178,7 +178,7 @@ func (g *Grid) declareStages(t *tile, parity int) {
 			continue
 		}
 		i := 0
-		for complete := t.complete(x); complete > stages[i].to; { // the last stage is at the end
+		for complete := t.complete(x.exchange); complete > stages[i].to; { // the last stage is at the end
 			i++
 		}
 		stages[i].write(d, &x.faces[parity])
@@ -193,7 +193,7 @@ func (g *Grid) declareStages(t *tile, parity int) {
 func (t *tile) eachOut() func(yield func(direction) bool) {
 	return func(yield func(direction) bool) {
 		for i := range direction(directions) {
-			if d := (here + 1 + i) % directions; t.out[d] != nil && !yield(d) {
+			if d := (here + 1 + i) % directions; t.out[d].exchange != nil && !yield(d) {
 				return
 			}
 		}
@@ -201,32 +201,21 @@ func (t *tile) eachOut() func(yield func(direction) bool) {
 }
 
 func (p *stage) read(d direction, f *face) {
-	x, access := p.in[d], p.task.Read(f.Resource)
-	p.reads = append(p.reads, port{direction: d, access: access, face: f, exchange: x, bytes: x.layout.bytes, far: p.follow(d, access)})
+	access := p.task.Read(f.Resource)
+	p.reads = append(p.reads, port{direction: d, access: access, face: f, exchange: p.in[d].exchange, far: p.follow(d, access)})
 }
 
 func (p *stage) write(d direction, f *face) {
-	p.writes = append(p.writes, port{direction: d, access: p.task.Write(f.Resource), face: f, exchange: p.out[d]})
+	p.writes = append(p.writes, port{direction: d, access: p.task.Write(f.Resource), face: f, exchange: p.out[d].exchange})
 }
 
-// settle lays what the stage goes through in each pass side by side, when all ports are declared.
+// settle finds the ports of the next blocks, when all are declared.
 func (p *stage) settle() {
-	var strips []strip
-	ports := slices.Concat(p.reads, p.writes)
-	for _, x := range ports {
-		strips = append(strips, p.strips(x.exchange)...)
+	for i := range p.reads {
+		p.beside(p.reads[i].direction).in = &p.reads[i]
 	}
-	n := len(p.reads)
-	p.reads, p.writes = ports[:n:n], ports[n:]
-	for i := range ports {
-		x := &ports[i]
-		n := len(x.exchange.moves)
-		x.strips, strips = strips[:n:n], strips[n:]
-		if i < len(p.reads) {
-			p.beside(x.direction).in = x
-		} else {
-			p.beside(x.direction).out = x
-		}
+	for i := range p.writes {
+		p.beside(p.writes[i].direction).out = &p.writes[i]
 	}
 }
 
@@ -271,8 +260,9 @@ func (p *stage) run(n int) error {
 		if err != nil {
 			return err
 		}
-		for j := range r.strips {
-			r.strips[j].memory.load(&r.strips[j], done, face)
+		for j := range r.exchange.strips {
+			s := &r.exchange.strips[j]
+			p.block.memory[s.field].load(s, done, face)
 		}
 		p.imported(r, computed, asked)
 	}
@@ -287,8 +277,9 @@ func (p *stage) run(n int) error {
 		if err != nil {
 			return err
 		}
-		for j := range w.strips {
-			w.strips[j].memory.store(&w.strips[j], done+sweeps, face)
+		for j := range w.exchange.strips {
+			s := &w.exchange.strips[j]
+			p.block.memory[s.field].store(s, done+sweeps, face)
 		}
 		w.face.computed = p.watch.since
 	}

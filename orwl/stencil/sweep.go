@@ -34,7 +34,7 @@ func (t *tile) sweep(done, sweeps, from, to int) {
 			part.low[dim] = max(part.low[dim], low-s*lag)
 			part.high[dim] = min(part.high[dim], high-s*lag)
 			if !part.empty() {
-				t.run(part, done+s-first, s == first+sweeps-1)
+				t.run(part.moved(t.low), done+s-first, s == first+sweeps-1)
 			}
 		}
 	}

@@ -11,52 +11,38 @@ import (
 // holds the resource.
 type tile struct {
 	// What a pass goes through comes first. A pass over a small block waits for memory that is elsewhere: so the
-	// storage of a few fields is in fields, and the region of a single sweep in region.
-	grid    *Grid
-	block   Block
-	fields  [8]storage
-	regions []box // what each sweep of a pass computes
-	region  [1]box
-	watch   watch
-	flows   []any        // of each reduction
-	stop    int          // how many passes there are, if a reduction ends the run
-	done    atomic.Int64 // sweeps
+	// storage of a few fields is in fields.
+	*shape
+	grid   *Grid
+	low    vec // the low corner of the block
+	block  Block
+	fields [8]storage
+	watch  watch
+	flows  []any        // of each reduction
+	stop   int          // how many passes there are, if a reduction ends the run
+	done   atomic.Int64 // sweeps
 
 	at     vec
 	name   string
 	node   int
 	slot   int // among the tiles of the node
 	data   *resource.Resource
-	layout layout                // of the fields that change, in data
-	bytes  int                   // of all fields
-	in     [directions]*exchange // what it imports from each neighbour; nil: nothing
-	out    [directions]*exchange // what each neighbour imports from it
-	stages int                   // tasks that take turns in a pass
+	in     [directions]border // what it imports from each neighbour
+	out    [directions]border // what each neighbour imports from it
+	stages int                // tasks that take turns in a pass
 }
 
 // newTile lays out a tile, without its resources.
 func (g *Grid) newTile(at vec) *tile {
-	t := &tile{grid: g, at: at, name: g.o.Name + " " + g.blockName(at)}
+	t := &tile{grid: g, shape: g.shapeOf(at), at: at, low: g.block(at).low, name: g.o.Name + " " + g.blockName(at)}
 	t.block = Block{tile: t, number: g.number(at), memory: t.fields[:0]}
-	t.regions = t.region[:0]
-	for s := range g.tiling.sweeps {
-		t.regions = append(t.regions, g.region(at, s))
-	}
 	for i, f := range g.fields {
-		cells := g.stored(f, at)
-		n := f.generations() * cells.cells()
-		t.bytes += n * f.elementBytes()
-		if !f.changes() {
-			n = 0
-		}
-		t.layout.add(n, f.elementBytes())
-		t.block.memory = append(t.block.memory, f.newMemory(cells, t.layout.at[i]))
+		t.block.memory = append(t.block.memory, f.newMemory(g.stored(f, at), t.layout.at[i]))
 	}
-	t.layout.end(g)
 	for d := range direction(directions) {
 		if n, ok := g.neighbour(at, d); ok && d != here {
-			t.in[d] = g.newExchange(at, d, g.block(at).low)
-			t.out[d] = g.newExchange(n, d.opposite(), g.cornerOf(at, d))
+			t.in[d].exchange = t.exchange(at, t.low, d)
+			t.out[d].exchange = t.exchange(n, g.cornerOf(at, d), d.opposite())
 		}
 	}
 	return t

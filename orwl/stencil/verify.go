@@ -38,7 +38,7 @@ func (g *Grid) Verify(ctx context.Context) error {
 
 // sequential is a tile that is the whole grid.
 func (g *Grid) sequential() *tile {
-	one := &Grid{kinds: make(map[kind]*imports), rt: g.rt, o: g.o, ranks: g.ranks, fields: g.fields, changing: g.changing, bounded: g.bounded, tiling: g.tiling, kernel: g.kernel}
+	one := &Grid{shapes: make(map[kind]*shape), exchanges: make(map[likeness]*exchange), rt: g.rt, o: g.o, ranks: g.ranks, fields: g.fields, changing: g.changing, bounded: g.bounded, tiling: g.tiling, kernel: g.kernel}
 	one.blocks = vec{1, 1, 1}
 	one.tiling.sweeps = 1
 	return one.newTile(vec{})

@@ -188,7 +188,7 @@ func (p *stage) imported(r *port, there, asked time.Duration) {
 	if r.far != nil {
 		there = time.Duration(r.far.at.Load())
 	}
-	p.watch.count(r.bytes, p.announced, there, asked)
+	p.watch.count(r.exchange.layout.bytes, p.announced, there, asked)
 }
 
 func (a *Account) count(bytes int, announced, there, asked time.Duration) {
