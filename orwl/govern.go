@@ -3,6 +3,7 @@ package orwl
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/orwl/go-orwl/resource"
@@ -62,8 +63,8 @@ func numbers(nodes []int) []resource.Node {
 // relaxed access from every node was declared to what some node must not access: the home
 // cannot refuse what goes by windows.
 func (rt *Runtime) permitted() error {
-	for _, name := range rt.sorted() {
-		if p := rt.permits[name]; rt.relaxed[name] && (p.readers != nil || p.writers != nil) && rt.Nodes() > 1 {
+	for _, name := range slices.Sorted(maps.Keys(rt.relaxed)) {
+		if p := rt.permits[name]; (p.readers != nil || p.writers != nil) && rt.Nodes() > 1 {
 			return fmt.Errorf("%w: %q has relaxed access from every node, and Permit does not permit all", ErrPermit, name)
 		}
 	}

@@ -3,6 +3,7 @@ package orwl
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/orwl/go-orwl/net/node"
@@ -65,10 +66,8 @@ func (rt *Runtime) newGuards(ctx context.Context, all []*resource.Resource) (x *
 // request and before any node sends one.
 func (rt *Runtime) relax(ctx context.Context) error {
 	var all []*resource.Resource // in the same order on every node
-	for _, name := range rt.sorted() {
-		if rt.relaxed[name] {
-			all = append(all, rt.resources[name])
-		}
+	for _, name := range slices.Sorted(maps.Keys(rt.relaxed)) {
+		all = append(all, rt.resources[name])
 	}
 	n := rt.o.Nodes
 	if n.many() {

@@ -105,6 +105,9 @@ func (rt *Runtime) meetGrounds(ctx context.Context) (err error) {
 // beginners checks that nothing of the program needs a node that does not begin.
 func (rt *Runtime) beginners() error {
 	begin := rt.Begin()
+	if begin == rt.Nodes() {
+		return nil
+	}
 	var errs []error
 	lacks := func(what string, on int) {
 		if on >= begin {
@@ -119,10 +122,8 @@ func (rt *Runtime) beginners() error {
 	for _, name := range slices.Sorted(maps.Keys(rt.homes)) {
 		lacks(fmt.Sprintf("the home of resource %q", name), rt.homes[name])
 	}
-	if begin < rt.Nodes() {
-		for _, name := range slices.Sorted(maps.Keys(rt.relaxed)) {
-			errs = append(errs, fmt.Errorf("%w: relaxed access to resource %q needs all nodes", ErrAbsent, name))
-		}
+	for _, name := range slices.Sorted(maps.Keys(rt.relaxed)) {
+		errs = append(errs, fmt.Errorf("%w: relaxed access to resource %q needs all nodes", ErrAbsent, name))
 	}
 	return errors.Join(errs...)
 }

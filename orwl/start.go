@@ -67,7 +67,7 @@ func (rt *Runtime) start(r *run) error {
 		return err
 	}
 	r.tasks, r.seats = rt.tasks, rt.seats
-	if err := rt.request(rt.tasks, s, make(map[*resource.Resource]int)); err != nil {
+	if err := rt.request(rt.tasks, s, make(map[*resource.Resource]int, len(rt.resources))); err != nil {
 		return err
 	}
 	for _, t := range rt.tasks {
