@@ -102,7 +102,7 @@ func (x trial) declare(rt *orwl.Runtime) (*Grid, *Field[uint64], error) {
 	previous := x.a.Previous != nil
 	err := g.Sweep(x.sweeps, func(block *Block) {
 		for r := range block.Rows() {
-			newA, newB := a.New(r), b.New(r)
+			newA, newB := boxed(a.NewBox(block), r), b.New(r)
 			constants := boxed(c.Box(block), r)
 			for i := range r.Len() {
 				sum := uint64(block.Sweep())
@@ -113,7 +113,7 @@ func (x trial) declare(rt *orwl.Runtime) (*Grid, *Field[uint64], error) {
 					sum = mixed(sum, int(a.Old(r, d...)[i]))
 				}
 				for _, d := range offsetsC {
-					sum = mixed(sum, int(c.Old(r, d...)[i]))
+					sum = mixed(sum, int(boxed(c.Box(block, d...), r)[i]))
 				}
 				sum ^= uint64(constants[i])
 				other := b.Old(r)[i]

@@ -86,24 +86,29 @@ func TestKernelReadsTooFar(t *testing.T) {
 		{[]int{1, 0}, `reads field "u" at [1 0] cells away, and its Halo is 1 low and 0 high in dimension 0`},
 		{[]int{0, 3}, `reads field "u" at [0 3] cells away, and its Halo is 0 low and 2 high in dimension 1`},
 		{[]int{0, -1}, `reads field "u" at [0 -1] cells away, and its Halo is 0 low and 2 high in dimension 1`},
-		{[]int{1}, `Old of field "u" is given 1 distances in a grid of 2 dimensions`},
+		{[]int{1}, `of field "u" is given 1 distances in a grid of 2 dimensions`},
 	} {
-		rt, err := orwl.New(orwl.Options{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		g := New(rt, Options{Size: Size{4, 4}, Corners: true})
-		u := NewField(g, "u", FieldOptions[float64]{Halo: Halo{{1, 0}, {0, 2}}})
-		if err := g.Sweep(1, func(b *Block) {
-			for r := range b.Rows() {
-				copy(u.New(r), u.Old(r, x.away...))
+		for name, read := range map[string]func(*Field[float64], *Block){
+			"rows": func(u *Field[float64], b *Block) {
+				for r := range b.Rows() {
+					copy(u.New(r), u.Old(r, x.away...))
+				}
+			},
+			"box": func(u *Field[float64], b *Block) { u.Box(b, x.away...) },
+		} {
+			rt, err := orwl.New(orwl.Options{})
+			if err != nil {
+				t.Fatal(err)
 			}
-		}); err != nil {
-			t.Fatal(err)
-		}
-		err = rt.Run(t.Context())
-		if got := fmt.Sprint(err); (err == nil) != (x.want == "") || !strings.Contains(got, x.want) {
-			t.Errorf("%v: got %s, want %q", x.away, got, x.want)
+			g := New(rt, Options{Size: Size{4, 4}, Corners: true})
+			u := NewField(g, "u", FieldOptions[float64]{Halo: Halo{{1, 0}, {0, 2}}})
+			if err := g.Sweep(1, func(b *Block) { read(u, b) }); err != nil {
+				t.Fatal(err)
+			}
+			err = rt.Run(t.Context())
+			if got := fmt.Sprint(err); (err == nil) != (x.want == "") || !strings.Contains(got, x.want) {
+				t.Errorf("%s, %v: got %s, want %q", name, x.away, got, x.want)
+			}
 		}
 	}
 }
