@@ -93,7 +93,7 @@ var layers = []layer{
 	{path: "orwl/trace", imports: "orwl " + belowOrwl},
 	{path: "orwl/stencil", imports: "orwl handle resource"},
 	{path: "orwl/stencil/picture"},
-	{path: "orwl/stencil/rows"},
+	{path: "orwl/stencil/rows", imports: "orwl/stencil"},
 	{path: "internal/terminal"},
 	{path: "internal/outfile"},
 	{path: "orwl/stencil/show", imports: "internal/outfile internal/terminal orwl/stencil/picture orwl/stencil orwl/launch orwl resource"},

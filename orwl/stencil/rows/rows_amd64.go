@@ -4,21 +4,24 @@ package rows
 
 import "golang.org/x/sys/cpu"
 
-// lanes is how many cells a vector has.
-const lanes = 4
-
-// vectors computes the first cells of a sum, as many as vectors hold, and returns how many. The
-// race detector does not see what it reads and writes, so it is not in a build with that.
-func vectors(next []float64, w Weights, terms [][]float64) int {
-	n := len(next) / lanes * lanes
-	if !cpu.X86.HasAVX || n == 0 {
-		return 0
+// vectors computes lines by vector instructions, if the processor has them. The race detector
+// does not see what they read and write, so they are not in a build with that.
+func vectors(next []float64, w Weights, terms [][]float64, l lines) bool {
+	switch {
+	case cpu.X86.HasAVX512F:
+		sumAVX512(&next[0], &w[0], &terms[0], len(terms), &l)
+	case cpu.X86.HasAVX:
+		sumAVX(&next[0], &w[0], &terms[0], len(terms), &l)
+	default:
+		return false
 	}
-	sumAVX(&next[0], n, &w[0], &terms[0], len(w))
-	return n
+	return true
 }
 
-// sumAVX computes n cells of a sum with so many terms. n is a multiple of 4, and not 0.
+// sumAVX and sumAVX512 compute lines with so many terms. There is at least one cell.
 //
 //go:noescape
-func sumAVX(next *float64, n int, weights *float64, terms *[]float64, count int)
+func sumAVX(next, weights *float64, terms *[]float64, count int, l *lines)
+
+//go:noescape
+func sumAVX512(next, weights *float64, terms *[]float64, count int, l *lines)

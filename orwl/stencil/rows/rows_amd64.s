@@ -1,89 +1,63 @@
 //go:build !race
 
+#include "go_asm.h"
 #include "textflag.h"
 
 // A slice takes 24 bytes, and begins with the address of its elements.
 #define SLICE 24
 
-// func sumAVX(next *float64, n int, weights *float64, terms *[]float64, count int)
-//
-// Cells DX to CX-1 are left. Each term is added to 16 sums at a time, in four registers, as
-// long as so many cells are left, and then to four. R8, R9 and R10 are the weight, the term
-// and how many terms are left.
+// func sumAVX(next, weights *float64, terms *[]float64, count int, l *lines)
 TEXT ·sumAVX(SB), NOSPLIT, $0-40
 	MOVQ next+0(FP), DI
-	MOVQ n+8(FP), CX
-	MOVQ weights+16(FP), SI
-	MOVQ terms+24(FP), BX
-	MOVQ count+32(FP), AX
-	XORQ DX, DX
-	DECQ AX
+	MOVQ weights+8(FP), SI
+	MOVQ terms+16(FP), BX
+	MOVQ count+24(FP), AX
+	MOVQ l+32(FP), R13
 
-sixteen:
-	LEAQ         16(DX), R11
-	CMPQ         R11, CX
-	JGT          four
-	MOVQ         SI, R8
-	MOVQ         BX, R9
-	MOVQ         AX, R10
-	MOVQ         (R9), R12
-	VBROADCASTSD (R8), Y4
-	VMULPD       (R12)(DX*8), Y4, Y0
-	VMULPD       32(R12)(DX*8), Y4, Y1
-	VMULPD       64(R12)(DX*8), Y4, Y2
-	VMULPD       96(R12)(DX*8), Y4, Y3
+#define LANES 4
+#define A0 Y0
+#define A1 Y1
+#define A2 Y2
+#define A3 Y3
+#define W  Y4
+#define B0 Y5
+#define B1 Y6
+#define B2 Y7
+#define B3 Y8
+#include "sum_amd64.h"
+#undef LANES
+#undef A0
+#undef A1
+#undef A2
+#undef A3
+#undef W
+#undef B0
+#undef B1
+#undef B2
+#undef B3
 
-term16:
-	DECQ         R10
-	JLT          store16
-	ADDQ         $8, R8
-	ADDQ         $SLICE, R9
-	MOVQ         (R9), R12
-	VBROADCASTSD (R8), Y4
-	VMULPD       (R12)(DX*8), Y4, Y5
-	VMULPD       32(R12)(DX*8), Y4, Y6
-	VMULPD       64(R12)(DX*8), Y4, Y7
-	VMULPD       96(R12)(DX*8), Y4, Y8
-	VADDPD       Y5, Y0, Y0
-	VADDPD       Y6, Y1, Y1
-	VADDPD       Y7, Y2, Y2
-	VADDPD       Y8, Y3, Y3
-	JMP          term16
+	VZEROUPPER
+	RET
 
-store16:
-	VMOVUPD Y0, (DI)(DX*8)
-	VMOVUPD Y1, 32(DI)(DX*8)
-	VMOVUPD Y2, 64(DI)(DX*8)
-	VMOVUPD Y3, 96(DI)(DX*8)
-	MOVQ    R11, DX
-	JMP     sixteen
+// func sumAVX512(next, weights *float64, terms *[]float64, count int, l *lines)
+TEXT ·sumAVX512(SB), NOSPLIT, $0-40
+	MOVQ next+0(FP), DI
+	MOVQ weights+8(FP), SI
+	MOVQ terms+16(FP), BX
+	MOVQ count+24(FP), AX
+	MOVQ l+32(FP), R13
 
-four:
-	CMPQ         DX, CX
-	JGE          done
-	MOVQ         SI, R8
-	MOVQ         BX, R9
-	MOVQ         AX, R10
-	MOVQ         (R9), R12
-	VBROADCASTSD (R8), Y4
-	VMULPD       (R12)(DX*8), Y4, Y0
+#define LANES 8
+#define A0 Z0
+#define A1 Z1
+#define A2 Z2
+#define A3 Z3
+#define W  Z4
+#define B0 Z5
+#define B1 Z6
+#define B2 Z7
+#define B3 Z8
+#include "sum_amd64.h"
 
-term4:
-	DECQ         R10
-	JLT          store4
-	ADDQ         $8, R8
-	ADDQ         $SLICE, R9
-	MOVQ         (R9), R12
-	VBROADCASTSD (R8), Y4
-	VMULPD       (R12)(DX*8), Y4, Y5
-	VADDPD       Y5, Y0, Y0
-	JMP          term4
-
-store4:
-	VMOVUPD Y0, (DI)(DX*8)
-	ADDQ    $4, DX
-	JMP     four
-
-done:
 	VZEROUPPER
 	RET

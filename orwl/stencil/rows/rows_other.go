@@ -2,4 +2,4 @@
 
 package rows
 
-func vectors([]float64, Weights, [][]float64) int { return 0 }
+func vectors([]float64, Weights, [][]float64, lines) bool { return false }
