@@ -8,7 +8,8 @@ import (
 
 var kernel = forms.Kernel[float64]{
 	Name: "heat", Side: 1 << 20, Sweeps: 100, Away: [][]int{{-1}, {0}, {1}},
-	Row: func(next []float64, near [][]float64) { flow.Sum(next, near...) },
+	Row:   func(next []float64, near [][]float64) { flow.Sum(next, near...) },
+	Block: update,
 }
 
 func TestForms(t *testing.T) { kernel.Test(t) }

@@ -25,6 +25,11 @@ func main() {
 // flow is how much of a new cell comes from the left one, from itself, and from the right one.
 var flow = rows.Weights{0.25, 0.5, 0.25}
 
+// update computes the cells of a block.
+func update(u *stencil.Field[float64], b *stencil.Block) {
+	flow.SumBox(u.NewBox(b), u.Box(b, -1), u.Box(b), u.Box(b, 1))
+}
+
 func heat(ctx context.Context, rt *orwl.Runtime) error {
 	g := stencil.New(rt, stencil.Options{Size: stencil.Size{60}})
 	u := stencil.NewField(g, "heat", stencil.FieldOptions[float64]{
@@ -36,11 +41,7 @@ func heat(ctx context.Context, rt *orwl.Runtime) error {
 			return 0
 		},
 	})
-	err := g.Sweep(1000, func(b *stencil.Block) {
-		for r := range b.Rows() {
-			flow.Sum(u.New(r), u.Old(r, -1), u.Old(r), u.Old(r, 1))
-		}
-	})
+	err := g.Sweep(1000, func(b *stencil.Block) { update(u, b) })
 	if err != nil {
 		return err
 	}

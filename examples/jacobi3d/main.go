@@ -30,6 +30,11 @@ func main() {
 
 var mean = rows.Weights{1. / 6, 1. / 6, 1. / 6, 1. / 6, 1. / 6, 1. / 6}
 
+// update computes the cells of a block.
+func update(u *stencil.Field[float64], b *stencil.Block) {
+	mean.SumBox(u.NewBox(b), u.Box(b, -1, 0, 0), u.Box(b, 1, 0, 0), u.Box(b, 0, -1, 0), u.Box(b, 0, 1, 0), u.Box(b, 0, 0, -1), u.Box(b, 0, 0, 1))
+}
+
 func cube(ctx context.Context, rt *orwl.Runtime) error {
 	g := stencil.New(rt, stencil.Options{Size: stencil.Size{*n, *n, *n}, Sweeps: *deep})
 	u := stencil.NewField(g, "u", stencil.FieldOptions[float64]{Halo: stencil.Around(1), Initial: func(at []int) float64 {
@@ -38,11 +43,7 @@ func cube(ctx context.Context, rt *orwl.Runtime) error {
 		}
 		return 0
 	}})
-	err := g.Sweep(*sweeps, func(b *stencil.Block) {
-		for r := range b.Rows() {
-			mean.Sum(u.New(r), u.Old(r, -1, 0, 0), u.Old(r, 1, 0, 0), u.Old(r, 0, -1, 0), u.Old(r, 0, 1, 0), u.Old(r, 0, 0, -1), u.Old(r, 0, 0, 1))
-		}
-	})
+	err := g.Sweep(*sweeps, func(b *stencil.Block) { update(u, b) })
 	if err != nil {
 		return err
 	}

@@ -11,6 +11,7 @@ var kernel = forms.Kernel[float64]{
 	Row: func(next []float64, near [][]float64) {
 		move.Sum(next, next, near[0], near[1], near[2], near[3], near[4])
 	},
+	Block: update,
 }
 
 func TestForms(t *testing.T) { kernel.Test(t) }

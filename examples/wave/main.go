@@ -38,14 +38,15 @@ func drop(at []int) float64 {
 // move is for a cell two sweeps ago, one sweep ago, and its four neighbours then.
 var move = rows.Weights{-1, 2 - 4*speed, speed, speed, speed, speed}
 
+// update computes the cells of a block. A new cell is a term, too: it holds the height two sweeps ago.
+func update(u *stencil.Field[float64], b *stencil.Block) {
+	move.SumBox(u.NewBox(b), u.NewBox(b), u.Box(b), u.Box(b, -1, 0), u.Box(b, 1, 0), u.Box(b, 0, -1), u.Box(b, 0, 1))
+}
+
 func wave(ctx context.Context, rt *orwl.Runtime) error {
 	g := stencil.New(rt, stencil.Options{Size: stencil.Size{*side, *side}, Sweeps: 2})
 	u := stencil.NewField(g, "height", stencil.FieldOptions[float64]{Halo: stencil.Around(1), Initial: drop, Previous: drop})
-	err := g.Sweep(*sweeps, func(b *stencil.Block) {
-		for r := range b.Rows() {
-			move.Sum(u.New(r), u.New(r), u.Old(r), u.Old(r, -1, 0), u.Old(r, 1, 0), u.Old(r, 0, -1), u.Old(r, 0, 1))
-		}
-	})
+	err := g.Sweep(*sweeps, func(b *stencil.Block) { update(u, b) })
 	if err != nil {
 		return err
 	}

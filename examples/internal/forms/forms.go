@@ -20,6 +20,7 @@ type Kernel[T float64 | uint8 | [4]uint16] struct {
 	Waves        bool            // New holds the generation before Old
 	Away         [][]int         // where the rows are that Row reads
 	Row          func(next []T, near [][]T)
+	Block        func(u *stencil.Field[T], b *stencil.Block) // of a grid; nil: Row for each row
 }
 
 // Square is a cell and all around it, row by row.
@@ -77,6 +78,10 @@ func (k Kernel[T]) grid(side, sweeps int) (time.Duration, uint64, error) {
 	}
 	u := stencil.NewField(g, "u", fo)
 	if err := g.Sweep(sweeps, func(b *stencil.Block) {
+		if k.Block != nil {
+			k.Block(u, b)
+			return
+		}
 		var rows [9][]T
 		near := rows[:len(k.Away)]
 		for r := range b.Rows() {
