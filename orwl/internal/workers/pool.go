@@ -24,9 +24,9 @@ type Pool[T any] struct {
 	probe probe // nil but in tests
 }
 
-// looks is how often a worker looks at a queue before it sleeps: some microseconds,
-// where a wake-up takes tens of them. A worker that looks for longer takes the processor from other processes, such as
-// the other nodes of this machine.
+// looks is how often a worker looks at a queue before it sleeps. That takes some microseconds, and a
+// wake-up takes tens of them. A worker that looks for longer takes the processor from other
+// processes, such as the other nodes of this machine.
 const looks = 1500
 
 // New makes a pool of n workers.
