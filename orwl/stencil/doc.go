@@ -35,7 +35,7 @@
 // A kernel gets rows as slices. It never sees where a block ends: it finds the neighbours' cells
 // around it. Around a periodic grid it finds the cells of the other side. Around any other grid,
 // cells have the values that Initial or Boundary gives them. Go makes no vector instructions of a
-// loop. Package [github.com/orwl/go-orwl/orwl/stencil/rows] has them for weighted sums.
+// loop. Package [github.com/orwl/go-orwl/orwl/stencil/rows] has them for weighted sums of blocks and rows.
 //
 // The result equals a sequential sweep's, bit for bit, however the grid is cut and on how many
 // nodes it is. [Grid.Verify] makes such a sweep and compares.
