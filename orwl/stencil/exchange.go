@@ -4,17 +4,8 @@ package stencil
 // that changes. All pairs of tiles that look alike have one in common, so a tile finds it in the
 // cache. Places are relative to the low corner of the tile's block.
 type exchange struct {
-	moves  []move
-	strips []strip // one for each move
+	strips []strip
 	layout layout
-}
-
-// move is a box of a field that goes from a tile to a face, or back. See [strip], too.
-type move struct {
-	field int
-	back  int // 0: the newest generation; 1: the one before
-	at    int // element of the face
-	box   box
 }
 
 // border is what a tile imports from a neighbour, or what it exports to one.
@@ -63,9 +54,11 @@ func (t *tile) newExchange(importer vec, l likeness) *exchange {
 		begin := x.layout.at[i] / f.elementBytes()
 		for back := range f.exchanged() {
 			for _, b := range boxes {
-				m := move{field: i, back: back, at: begin, box: b}
-				x.moves = append(x.moves, m)
-				x.strips = append(x.strips, t.block.memory[i].strip(&m, t.low))
+				x.strips = append(x.strips, strip{
+					box: b, field: i, back: back, at: begin,
+					planes: b.size()[0], rows: b.size()[1], length: b.size()[2],
+					first: t.block.memory[i].index(b.low.plus(t.low)),
+				})
 				begin += b.cells()
 			}
 		}

@@ -25,8 +25,7 @@ type storage interface {
 	load(s *strip, sweeps int, face []byte)
 	store(s *strip, sweeps int, face []byte)
 	export(s *strip, sweeps int, tile, face []byte)
-	// strip prepares a move of a tile whose block has its low corner at a place.
-	strip(m *move, low vec) strip
+	index(c vec) int
 }
 
 func newMemory[T any](b box) *memory[T] {
@@ -75,18 +74,14 @@ func (m *memory[T]) bind(tile []byte) {
 // generation is which of two one is: 0 back is the newest after so many sweeps.
 func generation(sweeps, back int) int { return (sweeps + back) % 2 }
 
-// strip is a move as a pass makes it: all that stays the same in each pass, side by side.
+// strip is a box of a field that goes from a tile to a face, or back, and all that each pass needs for that.
 type strip struct {
+	box                  box
 	field                int
 	planes, rows, length int // length is the cells of a row
 	first                int // cell of the memory
 	at                   int // element of the face
-	back                 int // as of the move
-}
-
-func (m *memory[T]) strip(v *move, low vec) strip {
-	size := v.box.size()
-	return strip{field: v.field, planes: size[0], rows: size[1], length: size[2], first: m.index(v.box.low.plus(low)), at: v.at, back: v.back}
+	back                 int // 0: the newest generation; 1: the one before
 }
 
 func (m *memory[T]) load(s *strip, sweeps int, face []byte) {

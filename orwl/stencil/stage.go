@@ -65,8 +65,8 @@ func (t *tile) needed(x *exchange) int {
 	for s := range t.grid.tiling.sweeps {
 		r := t.regions[s]
 		reach := r.grown(t.grid.halo)
-		for i := range x.moves {
-			if b := x.moves[i].box.common(reach); !b.empty() {
+		for i := range x.strips {
+			if b := x.strips[i].box.common(reach); !b.empty() {
 				progress = min(progress, max(r.low[dim], b.low[dim]-t.grid.halo.high[dim])+s*t.grid.shift(dim))
 			}
 		}
@@ -80,8 +80,8 @@ func (t *tile) complete(x *exchange) int {
 	progress, _ := t.span()
 	for s := range t.grid.tiling.sweeps {
 		r := t.regions[s]
-		for i := range x.moves {
-			if b := x.moves[i].box.common(r); !b.empty() {
+		for i := range x.strips {
+			if b := x.strips[i].box.common(r); !b.empty() {
 				progress = max(progress, b.high[dim]+s*t.grid.shift(dim))
 			}
 		}
