@@ -5,7 +5,7 @@ import (
 	"iter"
 )
 
-// What a writer has changed. It may name the bytes. If the home is on another node, its release
+// A writer may name the bytes that it has changed. If the home is on another node, its release
 // sends only those.
 
 // Dirty names bytes that the place has changed, in as many calls as it takes. A place

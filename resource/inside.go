@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// What a program does by relaxed access: it calls a function with the bytes, takes a snapshot,
-// or goes inside until it leaves.
+// By relaxed access a program calls a function with the bytes, takes a snapshot, or goes inside
+// until it leaves.
 
 // ReadRelaxed calls read with the bytes while there is no writer. The function must not
 // change the bytes, and must not keep them. ReadRelaxed returns its error unchanged. If

@@ -7,8 +7,8 @@ import (
 	"github.com/orwl/go-orwl/internal/invariant"
 )
 
-// What a home does when the node of a mirror is lost, or its resource is broken: the requests of
-// the mirror leave the queue, and its grants end.
+// When the node of a mirror is lost, or its resource is broken, the requests of the mirror leave
+// the queue, and its grants end.
 
 // Lost says that a node is lost. Its requests leave the queue, its grants are released,
 // and the bytes that it was writing are discarded. A node that is alive after all is

@@ -8,7 +8,7 @@ import (
 	"github.com/orwl/go-orwl/internal/invariant"
 )
 
-// What the home tells a mirror: grants, bytes, refusals, and the end of a life of the mirror.
+// A mirror hears from its home of grants, bytes, refusals, and the end of its life.
 
 // Step takes a message of the home. An error is one of ErrReplayed, ErrOtherLife, ErrGap
 // and ErrMalformed. Each says what to do. Any other error is the reason why this life is

@@ -2,8 +2,8 @@ package coherence
 
 import "github.com/orwl/go-orwl/internal/invariant"
 
-// What the halves of the protocol share with their caller: requests, the end of an access, and
-// the work that a step asks for. A register holds a half's requests.
+// The halves of the protocol and their caller have these in common: requests, the end of an access,
+// and the work that a step asks for. A register holds a half's requests.
 
 // Node names a node of the run.
 type Node uint32
