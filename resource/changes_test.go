@@ -24,11 +24,11 @@ func TestResizeNamesAll(t *testing.T) {
 		fine(t, p.Dirty(Range{0, 8}))
 		fine(t, p.Renew())
 		fine(t, p.Acquire(t.Context()))
-		if n := p.x.dirty.bytes(); n != 0 {
+		if n := p.x.dirty.Bytes(); n != 0 {
 			t.Errorf("%s: %d bytes are named after the access", name, n)
 		}
 		when(&p)
-		if n := p.x.dirty.bytes(); n != 32 {
+		if n := p.x.dirty.Bytes(); n != 32 {
 			t.Errorf("%s: %d bytes are named, want all 32", name, n)
 		}
 	}

@@ -130,11 +130,7 @@ func (p *Place) Resize(size int) error {
 		return p.error("resize", err)
 	}
 	// This range covers all later ones.
-	x := p.extra()
-	if x.dirty == nil {
-		x.dirty = new(ranges)
-	}
-	x.dirty.whole(size)
+	p.changes().Whole(size)
 	return nil
 }
 

@@ -122,7 +122,7 @@ func (p *Place) endUse() {
 		return
 	}
 	if x.dirty != nil {
-		x.dirty.reset()
+		x.dirty.Reset()
 	}
 	if x.view != nil {
 		p.shut()
@@ -177,10 +177,8 @@ func (f *mirror) leave(p *Place, how leaving) (ended bool, err error) {
 		return true, fmt.Errorf("%w: %w", ErrStale, q.err)
 	}
 	a := coherence.Access{ID: q.id, Fence: q.fence, Wrote: p.wrote && how != abandons, Abandoned: how == abandons}
-	if x := p.x; a.Wrote && x.dirty != nil && x.dirty.bytes() < len(f.r.buffer.Bytes()) {
-		for r := range x.dirty.all() {
-			a.Spans = append(a.Spans, coherence.Span(r))
-		}
+	if x := p.x; a.Wrote && x.dirty != nil && x.dirty.Bytes() < len(f.r.buffer.Bytes()) {
+		a.Spans = x.dirty.Spans()
 	}
 	s := f.site.scratch()
 	defer f.site.spare(s)

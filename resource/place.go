@@ -302,11 +302,11 @@ func (p *Place) error(op string, err error) error {
 // extras are the fields that few places need, or that a place sets only once.
 type extras struct {
 	bed     Bed
-	remote  *remote  // nil until it requests at a mirror
-	hearers hearers  // of the place's events
-	dirty   *ranges  // what the place has named since it was granted
-	view    *mapping // of a resource with fault pages
-	watches bool     // OnLoss has a function to call if the place loses what it holds
+	remote  *remote            // nil until it requests at a mirror
+	hearers hearers            // of the place's events
+	dirty   *coherence.Changes // what the place has named since it was granted
+	view    *mapping           // of a resource with fault pages
+	watches bool               // OnLoss has a function to call if the place loses what it holds
 }
 
 // Sleep makes the place wait in another bed than its own. Call it before the first

@@ -259,9 +259,6 @@ func (m *Message) checkContents(limit int) error {
 	return nil
 }
 
-// Span is Len bytes of the contents, from the byte Off on.
-type Span struct{ Off, Len int }
-
 // checkSpans returns how many bytes the spans of contents of a size are. They are in order
 // and do not overlap.
 func checkSpans(spans []Span, size int) (n int, _ error) {

@@ -47,7 +47,7 @@ func TestMutants(t *testing.T) {
 			{Name: "home.go"}, {Name: "guest.go"}, {Name: "loss.go"},
 			{Name: "mirror.go"}, {Name: "mirror_step.go"},
 			{Name: "wire.go"}, {Name: "message.go"}, {Name: "request.go"},
-			{Name: "buffer.go"}, {Name: "ledger.go"},
+			{Name: "buffer.go"}, {Name: "ledger.go"}, {Name: "changes.go"},
 		},
 		Rules: mutants.Rules{
 			Spares:      func(_, function string) bool { return spared.MatchString(function) },
