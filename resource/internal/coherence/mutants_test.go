@@ -28,7 +28,7 @@ var telling = []string{
 
 // stages are the tests of this package, and then those of whole sites.
 var stages = []mutants.Stage{
-	{Name: "suite", Tests: ".", Flags: []string{"-test.short", "-test.skip", "^(TestMutants|TestProtocolChaosRapid)$"}, Limit: 30 * time.Second},
+	{Name: "suite", Tests: ".", Flags: []string{"-test.short", "-rapid.nofailfile", "-rapid.seed=1", "-test.skip", "^(TestMutants|TestProtocolChaosRapid)$"}, Limit: 30 * time.Second},
 	{Name: "sites", Package: "../..", Tests: ".", Flags: []string{"-test.short", "-rapid.nofailfile", "-rapid.seed=1"}, Limit: time.Minute},
 	{Name: "more seeds", Tests: "^TestProtocolChaos$", Limit: time.Minute},
 	{Name: "seeds of sites", Package: "../..", Tests: "^TestSiteSeeds$", Limit: 2 * time.Minute, Long: true},
