@@ -1,74 +1,52 @@
 package main
 
-import (
-	"unsafe"
-
-	"golang.org/x/sys/cpu"
-)
+import "golang.org/x/sys/cpu"
 
 //go:generate go -C bench/_avx run . -out ../../kernel_avx_amd64.s
 
-// suitsAVX says whether b can be swept by togetherAVX here: the processor has AVX (nothing is
-// fused, so AVX is enough), the rows of data lie at equal distances in memory, border included,
-// and so do those of all coefficients.
+const (
+	unitAVX = 4 // elements of a row that are swept in a step
+	skewAVX = 4 // rows that are swept together, in the lanes of a vector
+	lagAVX  = 2 // units that a lane is behind the one to its north, where rows are long enough
+)
+
+// suitsAVX says whether rows of b can be swept by the AVX form here: the processor has AVX (nothing
+// is fused, so AVX is enough), the rows are long enough, and those of all coefficients are at the
+// same distance in memory.
 func suitsAVX(b *block) bool {
-	if !cpu.X86.HasAVX || b.rows < skew || b.cols == 0 {
+	if !cpu.X86.HasAVX || b.cols < shortestAVX(1)*unitAVX {
 		return false
 	}
-	if _, even := spacing(b.row, 0, b.rows+1); !even {
-		return false
-	}
-	want := distance(&b.coefficients(planeZb, 1)[0], &b.coefficients(planeZb, 2)[0])
-	for p := planeZb; p < planes; p++ {
-		row := func(i int) []float64 { return b.coefficients(p, i) }
-		if step, even := spacing(row, 1, b.rows); !even || step != want {
+	for p := planeZr; p < planes; p++ {
+		if b.planes[p].step != b.planes[planeZb].step {
 			return false
 		}
 	}
 	return true
 }
 
-// spacing is how far rows first..last are from one to the next, and whether it
-// is always the same. It looks at the ends only: a block may keep the rows of
-// its border elsewhere, but not every other row.
-func spacing(row func(i int) []float64, first, last int) (step uintptr, even bool) {
-	begin := &row(first)[0]
-	step = distance(begin, &row(first + 1)[0])
-	return step, distance(begin, &row(last - 1)[0]) == uintptr(last-1-first)*step &&
-		distance(begin, &row(last)[0]) == uintptr(last-first)*step
-}
+// shortestAVX is how many units rows need for a lag: when a lane begins its next row, the others are
+// all in theirs, and the southernmost is ahead of it.
+func shortestAVX(lag int) int { return (skewAVX-1)*lag + 1 }
 
-// togetherAVX lets all lanes of w advance by n elements, the fast kernel. The
-// four rows are the four lanes of a vector. Everything but the west term is
-// computed along the rows, four elements at a time, and transposed, so that the
-// chain from west to east advances in all rows with the same instruction.
-func togetherAVX(w *wave, n int) {
-	a, i := &w.rows[0], w.done[0]
-	at := places{
-		north: &a.north[i+1], here: &a.here[i+1], south: &a.south[i+1],
-		zb: &a.zb[i], zr: &a.zr[i], zu: &a.zu[i], zv: &a.zv[i], zz: &a.zz[i],
+// sweepUnitsAVX sweeps the whole units of rows from..to-1, as many rows as are whole groups. It
+// returns the first row that it leaves, and the first element that it leaves of the other rows, 0-based.
+func sweepUnitsAVX(b *block, from, to int) (row, element int) {
+	groups, units, lag := (to-from)/skewAVX, b.cols/unitAVX, lagAVX
+	if groups == 0 {
+		return from, 0
 	}
-	for r := range at.data {
-		b, i := &w.rows[r+1], w.done[r+1]
-		at.data[r] = distance(at.here, &b.here[i+1])
-		at.coefficients[r] = distance(at.zz, &b.zz[i])
+	if units < shortestAVX(lag) {
+		lag = 1 // each lane waits for what the one to its north has just stored
 	}
-	skewedAVX(&at, n/w.unit)
+	first := func(p plane) *float64 { return &b.coefficients(p, from)[0] }
+	sweepAVX(&b.row(from - 1)[1], first(planeZb), first(planeZr), first(planeZu), first(planeZv), first(planeZz),
+		8*b.planes[planeData].step, 8*b.planes[planeZb].step, units, lag, groups)
+	return from + groups*skewAVX, units * unitAVX
 }
 
-// places is where the next elements of the four rows are: the elements of the first lane, and
-// how far from there the others' are, in bytes.
-type places struct {
-	north, here, south, zb, zr, zu, zv, zz *float64
-	data, coefficients                     [skew - 1]uintptr
-}
-
-// distance is how far b is from a, in bytes.
-func distance(a, b *float64) uintptr {
-	return uintptr(unsafe.Pointer(b)) - uintptr(unsafe.Pointer(a))
-}
-
-// skewedAVX computes steps times four elements in each of four rows.
+// sweepAVX sweeps so many units of so many groups of rows. It is so many bytes from one row of data to
+// the next, and from one row of coefficients to the next.
 //
 //go:noescape
-func skewedAVX(at *places, steps int)
+func sweepAVX(north, zb, zr, zu, zv, zz *float64, data, coefficients, units, lag, groups int)

@@ -2,144 +2,244 @@
 
 #include "textflag.h"
 
-// func skewedAVX(at *byte, steps int)
+// func sweepAVX(north *float64, zb *float64, zr *float64, zu *float64, zv *float64, zz *float64, data int, coefficients int, units int, lag int, groups int)
 // Requires: AVX
-TEXT ·skewedAVX(SB), NOSPLIT, $0-16
-	MOVQ         at+0(FP), AX
-	MOVQ         (AX), CX
-	MOVQ         8(AX), DX
-	MOVQ         16(AX), BX
-	MOVQ         24(AX), SI
-	MOVQ         32(AX), DI
-	MOVQ         40(AX), R8
-	MOVQ         48(AX), R9
-	MOVQ         56(AX), R10
-	MOVQ         64(AX), R11
-	MOVQ         88(AX), R12
-	MOVQ         72(AX), R13
-	MOVQ         96(AX), R14
-	MOVQ         80(AX), R15
-	MOVQ         104(AX), AX
-	VBROADCASTSD factor<>+0(SB), Y0
-	VMOVSD       -8(DX), X1
-	VMOVHPD      -8(DX)(R11*1), X1, X1
-	VMOVSD       -8(DX)(R13*1), X2
-	VMOVHPD      -8(DX)(R15*1), X2, X2
-	VINSERTF128  $0x01, X2, Y1, Y1
+TEXT ·sweepAVX(SB), NOSPLIT, $48-88
+	MOVQ         zb+8(FP), AX
+	MOVQ         zr+16(FP), CX
+	MOVQ         zu+24(FP), DX
+	MOVQ         zv+32(FP), BX
+	MOVQ         zz+40(FP), SI
+	MOVQ         data+48(FP), BP
+	MOVQ         north+0(FP), DI
+	MOVQ         coefficients+56(FP), R15
+	XORQ         R8, R8
+	LEAQ         (DI)(BP*1), R9
+	LEAQ         (R8)(R15*1), R10
+	LEAQ         (R9)(BP*1), R11
+	LEAQ         (R10)(R15*1), R12
+	LEAQ         (R11)(BP*1), R13
+	LEAQ         (R12)(R15*1), R14
+	VBROADCASTSD factor<>+0(SB), Y4
+	VXORPD       Y5, Y5, Y5
+	VCMPPD       $0x0f, Y5, Y5, Y0
+	VCMPPD       $0x0f, Y5, Y5, Y1
+	VCMPPD       $0x0f, Y5, Y5, Y2
+	VCMPPD       $0x0f, Y5, Y5, Y3
+	MOVQ         $0x00000000, (SP)
+	MOVQ         $0x00000000, 16(SP)
+	MOVQ         $0x00000000, 24(SP)
+	MOVQ         $0x00000000, 40(SP)
+	MOVQ         lag+72(FP), R15
+	SHLQ         $0x05, R15
+	MOVQ         R15, 32(SP)
+	JMP          lane0
+
+turn:
+	CMPQ (SP), $0x02
+	JEQ  lane2
+	JHI  lane3
+	CMPQ (SP), $0x00
+	JNE  lane1
+	MOVQ $0x00000000, 32(SP)
+	MOVQ units+64(FP), R15
+	SHLQ $0x05, R15
+	NEGQ R15
+	MOVQ R15, 16(SP)
+	MOVQ R15, 24(SP)
+	DECQ groups+80(FP)
+	JZ   last
+	LEAQ (R15)(BP*4), R15
+	MOVQ R15, 16(SP)
+	MOVQ coefficients+56(FP), R15
+	SHLQ $0x02, R15
+	ADDQ R15, 24(SP)
+	JMP  lane0
+
+last:
+	// There is no further row: lanes go back to where their last one begins, and are idle.
+	SUBQ $0x01, 40(SP)
+
+lane0:
+	ADDQ         16(SP), DI
+	ADDQ         24(SP), R8
+	VBROADCASTSD 40(SP), Y0
+	VBROADCASTSD -8(DI)(BP*1), Y6
+	VBLENDPD     $0x01, Y6, Y5, Y5
+	MOVQ         32(SP), R15
+	SUBQ         R15, 16(SP)
+	SUBQ         R15, 24(SP)
+	MOVQ         lag+72(FP), R15
+	MOVQ         R15, 8(SP)
+	MOVQ         $0x00000001, (SP)
+	JMP          step
+
+lane1:
+	ADDQ         16(SP), R9
+	ADDQ         24(SP), R10
+	VBROADCASTSD 40(SP), Y1
+	VBROADCASTSD -8(R9)(BP*1), Y6
+	VBLENDPD     $0x02, Y6, Y5, Y5
+	MOVQ         32(SP), R15
+	SUBQ         R15, 16(SP)
+	SUBQ         R15, 24(SP)
+	MOVQ         lag+72(FP), R15
+	MOVQ         R15, 8(SP)
+	MOVQ         $0x00000002, (SP)
+	JMP          step
+
+lane2:
+	ADDQ         16(SP), R11
+	ADDQ         24(SP), R12
+	VBROADCASTSD 40(SP), Y2
+	VBROADCASTSD -8(R11)(BP*1), Y6
+	VBLENDPD     $0x04, Y6, Y5, Y5
+	MOVQ         32(SP), R15
+	SUBQ         R15, 16(SP)
+	SUBQ         R15, 24(SP)
+	MOVQ         lag+72(FP), R15
+	MOVQ         R15, 8(SP)
+	MOVQ         $0x00000003, (SP)
+	JMP          step
+
+lane3:
+	CMPQ         40(SP), $0x00
+	JNE          end
+	ADDQ         16(SP), R13
+	ADDQ         24(SP), R14
+	VBROADCASTSD 40(SP), Y3
+	VBROADCASTSD -8(R13)(BP*1), Y6
+	VBLENDPD     $0x08, Y6, Y5, Y5
+	MOVQ         32(SP), R15
+	SUBQ         R15, 16(SP)
+	SUBQ         R15, 24(SP)
+	MOVQ         lag+72(FP), R15
+	LEAQ         (R15)(R15*2), R15
+	NEGQ         R15
+	ADDQ         units+64(FP), R15
+	MOVQ         R15, 8(SP)
+	MOVQ         $0x00000000, (SP)
 
 step:
 	// What multiplies west, a column of four rows in each register.
-	VMULPD     (R9), Y0, Y2
-	VMULPD     (R9)(R12*1), Y0, Y3
-	VMULPD     (R9)(R14*1), Y0, Y4
-	VMULPD     (R9)(AX*1), Y0, Y5
-	VUNPCKLPD  Y3, Y2, Y6
-	VUNPCKHPD  Y3, Y2, Y2
-	VUNPCKLPD  Y5, Y4, Y3
-	VUNPCKHPD  Y5, Y4, Y7
-	VPERM2F128 $0x20, Y3, Y6, Y4
-	VPERM2F128 $0x20, Y7, Y2, Y5
-	VPERM2F128 $0x31, Y3, Y6, Y3
-	VPERM2F128 $0x31, Y7, Y2, Y2
+	VMULPD     (BX)(R8*1), Y4, Y6
+	VMULPD     (BX)(R10*1), Y4, Y7
+	VMULPD     (BX)(R12*1), Y4, Y8
+	VMULPD     (BX)(R14*1), Y4, Y9
+	VUNPCKLPD  Y7, Y6, Y10
+	VUNPCKHPD  Y7, Y6, Y6
+	VUNPCKLPD  Y9, Y8, Y7
+	VUNPCKHPD  Y9, Y8, Y11
+	VPERM2F128 $0x20, Y7, Y10, Y8
+	VPERM2F128 $0x20, Y11, Y6, Y9
+	VPERM2F128 $0x31, Y7, Y10, Y7
+	VPERM2F128 $0x31, Y11, Y6, Y6
 
 	// The rest, in the order of rowFast.
-	VMOVUPD    (DX), Y6
-	VMOVUPD    8(DX), Y7
-	VMULPD     (R8), Y7, Y7
-	VMOVUPD    (BX), Y8
-	VMULPD     (DI), Y8, Y8
-	VADDPD     Y8, Y7, Y7
-	VMOVUPD    (R10), Y8
-	VSUBPD     Y6, Y8, Y8
-	VADDPD     Y8, Y7, Y7
-	VMOVUPD    (CX), Y8
-	VMULPD     (SI), Y8, Y8
-	VADDPD     Y8, Y7, Y7
-	VMULPD     Y7, Y0, Y7
-	VADDPD     Y7, Y6, Y7
-	VMOVUPD    (DX)(R11*1), Y6
-	VMOVUPD    8(DX)(R11*1), Y8
-	VMULPD     (R8)(R12*1), Y8, Y8
-	VMOVUPD    (BX)(R11*1), Y9
-	VMULPD     (DI)(R12*1), Y9, Y9
-	VADDPD     Y9, Y8, Y8
-	VMOVUPD    (R10)(R12*1), Y9
-	VSUBPD     Y6, Y9, Y9
-	VADDPD     Y9, Y8, Y8
-	VMOVUPD    (CX)(R11*1), Y9
-	VMULPD     (SI)(R12*1), Y9, Y9
-	VADDPD     Y9, Y8, Y8
-	VMULPD     Y8, Y0, Y8
-	VADDPD     Y8, Y6, Y8
-	VMOVUPD    (DX)(R13*1), Y6
-	VMOVUPD    8(DX)(R13*1), Y9
-	VMULPD     (R8)(R14*1), Y9, Y9
-	VMOVUPD    (BX)(R13*1), Y10
-	VMULPD     (DI)(R14*1), Y10, Y10
-	VADDPD     Y10, Y9, Y9
-	VMOVUPD    (R10)(R14*1), Y10
-	VSUBPD     Y6, Y10, Y10
-	VADDPD     Y10, Y9, Y9
-	VMOVUPD    (CX)(R13*1), Y10
-	VMULPD     (SI)(R14*1), Y10, Y10
-	VADDPD     Y10, Y9, Y9
-	VMULPD     Y9, Y0, Y9
-	VADDPD     Y9, Y6, Y9
-	VMOVUPD    (DX)(R15*1), Y6
-	VMOVUPD    8(DX)(R15*1), Y10
-	VMULPD     (R8)(AX*1), Y10, Y10
-	VMOVUPD    (BX)(R15*1), Y11
-	VMULPD     (DI)(AX*1), Y11, Y11
-	VADDPD     Y11, Y10, Y10
-	VMOVUPD    (R10)(AX*1), Y11
-	VSUBPD     Y6, Y11, Y11
-	VADDPD     Y11, Y10, Y10
-	VMOVUPD    (CX)(R15*1), Y11
-	VMULPD     (SI)(AX*1), Y11, Y11
-	VADDPD     Y11, Y10, Y10
-	VMULPD     Y10, Y0, Y10
-	VADDPD     Y10, Y6, Y10
-	VUNPCKLPD  Y8, Y7, Y6
-	VUNPCKHPD  Y8, Y7, Y7
-	VUNPCKLPD  Y10, Y9, Y8
-	VUNPCKHPD  Y10, Y9, Y11
+	VMOVUPD    (DI)(BP*1), Y10
+	VMOVUPD    8(DI)(BP*1), Y11
+	VMULPD     (DX)(R8*1), Y11, Y11
+	VMOVUPD    (DI)(BP*2), Y12
+	VMULPD     (CX)(R8*1), Y12, Y12
+	VADDPD     Y12, Y11, Y11
+	VMOVUPD    (SI)(R8*1), Y12
+	VSUBPD     Y10, Y12, Y12
+	VADDPD     Y12, Y11, Y11
+	VMOVUPD    (DI), Y12
+	VMULPD     (AX)(R8*1), Y12, Y12
+	VADDPD     Y12, Y11, Y11
+	VMULPD     Y11, Y4, Y11
+	VADDPD     Y11, Y10, Y11
+	VMOVUPD    (R9)(BP*1), Y10
+	VMOVUPD    8(R9)(BP*1), Y12
+	VMULPD     (DX)(R10*1), Y12, Y12
+	VMOVUPD    (R9)(BP*2), Y13
+	VMULPD     (CX)(R10*1), Y13, Y13
+	VADDPD     Y13, Y12, Y12
+	VMOVUPD    (SI)(R10*1), Y13
+	VSUBPD     Y10, Y13, Y13
+	VADDPD     Y13, Y12, Y12
+	VMOVUPD    (R9), Y13
+	VMULPD     (AX)(R10*1), Y13, Y13
+	VADDPD     Y13, Y12, Y12
+	VMULPD     Y12, Y4, Y12
+	VADDPD     Y12, Y10, Y12
+	VMOVUPD    (R11)(BP*1), Y10
+	VMOVUPD    8(R11)(BP*1), Y13
+	VMULPD     (DX)(R12*1), Y13, Y13
+	VMOVUPD    (R11)(BP*2), Y14
+	VMULPD     (CX)(R12*1), Y14, Y14
+	VADDPD     Y14, Y13, Y13
+	VMOVUPD    (SI)(R12*1), Y14
+	VSUBPD     Y10, Y14, Y14
+	VADDPD     Y14, Y13, Y13
+	VMOVUPD    (R11), Y14
+	VMULPD     (AX)(R12*1), Y14, Y14
+	VADDPD     Y14, Y13, Y13
+	VMULPD     Y13, Y4, Y13
+	VADDPD     Y13, Y10, Y13
+	VMOVUPD    (R13)(BP*1), Y10
+	VMOVUPD    8(R13)(BP*1), Y14
+	VMULPD     (DX)(R14*1), Y14, Y14
+	VMOVUPD    (R13)(BP*2), Y15
+	VMULPD     (CX)(R14*1), Y15, Y15
+	VADDPD     Y15, Y14, Y14
+	VMOVUPD    (SI)(R14*1), Y15
+	VSUBPD     Y10, Y15, Y15
+	VADDPD     Y15, Y14, Y14
+	VMOVUPD    (R13), Y15
+	VMULPD     (AX)(R14*1), Y15, Y15
+	VADDPD     Y15, Y14, Y14
+	VMULPD     Y14, Y4, Y14
+	VADDPD     Y14, Y10, Y14
+	VUNPCKLPD  Y12, Y11, Y10
+	VUNPCKHPD  Y12, Y11, Y11
+	VUNPCKLPD  Y14, Y13, Y12
+	VUNPCKHPD  Y14, Y13, Y15
+	VPERM2F128 $0x20, Y12, Y10, Y13
+	VPERM2F128 $0x20, Y15, Y11, Y14
+	VPERM2F128 $0x31, Y12, Y10, Y10
+	VPERM2F128 $0x31, Y15, Y11, Y11
+
+	// The chain from west to east, in four rows at once.
+	VMULPD     Y5, Y8, Y8
+	VADDPD     Y8, Y13, Y13
+	VMULPD     Y13, Y9, Y9
+	VADDPD     Y9, Y14, Y14
+	VMULPD     Y14, Y7, Y7
+	VADDPD     Y7, Y10, Y10
+	VMULPD     Y10, Y6, Y6
+	VADDPD     Y6, Y11, Y11
+	VMOVAPD    Y11, Y5
+	VUNPCKLPD  Y14, Y13, Y6
+	VUNPCKHPD  Y14, Y13, Y7
+	VUNPCKLPD  Y11, Y10, Y8
+	VUNPCKHPD  Y11, Y10, Y11
 	VPERM2F128 $0x20, Y8, Y6, Y9
 	VPERM2F128 $0x20, Y11, Y7, Y10
 	VPERM2F128 $0x31, Y8, Y6, Y6
 	VPERM2F128 $0x31, Y11, Y7, Y7
-
-	// The chain from west to east, in four rows at once.
-	VMULPD     Y1, Y4, Y4
-	VADDPD     Y4, Y9, Y9
-	VMULPD     Y9, Y5, Y5
-	VADDPD     Y5, Y10, Y10
-	VMULPD     Y10, Y3, Y3
-	VADDPD     Y3, Y6, Y6
-	VMULPD     Y6, Y2, Y2
-	VADDPD     Y2, Y7, Y7
-	VMOVAPD    Y7, Y1
-	VUNPCKLPD  Y10, Y9, Y2
-	VUNPCKHPD  Y10, Y9, Y3
-	VUNPCKLPD  Y7, Y6, Y4
-	VUNPCKHPD  Y7, Y6, Y7
-	VPERM2F128 $0x20, Y4, Y2, Y5
-	VPERM2F128 $0x20, Y7, Y3, Y6
-	VPERM2F128 $0x31, Y4, Y2, Y2
-	VPERM2F128 $0x31, Y7, Y3, Y3
-	VMOVUPD    Y5, (DX)
-	VMOVUPD    Y6, (DX)(R11*1)
-	VMOVUPD    Y2, (DX)(R13*1)
-	VMOVUPD    Y3, (DX)(R15*1)
-	ADDQ       $0x20, CX
-	ADDQ       $0x20, DX
-	ADDQ       $0x20, BX
-	ADDQ       $0x20, SI
+	VBLENDVPD  Y0, (DI)(BP*1), Y9, Y9
+	VMOVUPD    Y9, (DI)(BP*1)
+	VBLENDVPD  Y1, (R9)(BP*1), Y10, Y10
+	VMOVUPD    Y10, (R9)(BP*1)
+	VBLENDVPD  Y2, (R11)(BP*1), Y6, Y6
+	VMOVUPD    Y6, (R11)(BP*1)
+	VBLENDVPD  Y3, (R13)(BP*1), Y7, Y7
+	VMOVUPD    Y7, (R13)(BP*1)
 	ADDQ       $0x20, DI
 	ADDQ       $0x20, R8
 	ADDQ       $0x20, R9
 	ADDQ       $0x20, R10
-	DECQ       steps+8(FP)
+	ADDQ       $0x20, R11
+	ADDQ       $0x20, R12
+	ADDQ       $0x20, R13
+	ADDQ       $0x20, R14
+	DECQ       8(SP)
 	JNZ        step
+	JMP        turn
+
+end:
 	VZEROUPPER
 	RET
 

@@ -8,7 +8,7 @@ import (
 // BenchmarkKernels is each form of each kernel, in a cache and from memory. On
 // a busy machine take the least of many short runs.
 func BenchmarkKernels(b *testing.B) {
-	for _, size := range []int{16, 128, 4000} {
+	for _, size := range []int{16, 32, 100, 128, 500, 1000, 4000} {
 		whole := filled(b, size, size, noise)
 		for _, f := range manners() {
 			b.Run(fmt.Sprintf("%s,%dx%d", f.name, size, size), func(b *testing.B) {

@@ -18,12 +18,27 @@ package main
 func fast() kernel { return kernel{"fast", sweepFast} }
 
 func sweepFast(b *block, from, to int) {
-	s := skewed{avx: true, lag: 8, unit: 4}
-	if b.cols < s.shortest() || !suitsAVX(b) {
-		sweepFastRows(b, from, to)
-		return
+	if suitsAVX(b) {
+		from = sweepFastAVX(b, from, to)
 	}
-	s.sweep(b, from, to)
+	sweepFastRows(b, from, to)
+}
+
+// sweepFastAVX sweeps rows with vectors, four at a time, and returns the first one that is left.
+//
+// What is left of rows where they end comes last. That is the sweep's order, too: no element of a column
+// needs those to its east in this sweep.
+func sweepFastAVX(b *block, from, to int) int {
+	end, left := sweepUnitsAVX(b, from, to)
+	if left < b.cols {
+		var l line
+		for i := from; i < end; i++ {
+			l.set(b, i)
+			rest := l.part(left, b.cols)
+			rowFast(&rest)
+		}
+	}
+	return end
 }
 
 // sweepFastRows sweeps row by row. In Go that is the best form: four rows at a

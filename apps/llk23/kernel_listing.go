@@ -11,8 +11,7 @@ func sweepListing(b *block, from, to int) {
 		sweepListingRows(b, from, to)
 		return
 	}
-	s := skewed{lag: 1, unit: 1}
-	s.sweep(b, from, to)
+	sweepListingSkewed(b, from, to)
 }
 
 func sweepListingRows(b *block, from, to int) {

@@ -17,10 +17,7 @@ type manner struct {
 func manners() []manner {
 	return []manner{
 		{"listing", sweepListing, roundedListing},
-		{"listing skewed", func(b *block, from, to int) {
-			s := skewed{lag: 1, unit: 1} // also where the rows are short
-			s.sweep(b, from, to)
-		}, roundedListing},
+		{"listing skewed", sweepListingSkewed, roundedListing}, // also where the rows are short
 		{"listing row by row", sweepListingRows, roundedListing},
 		{"fast", sweepFast, roundedFast},
 		{"fast row by row", sweepFastRows, roundedFast},

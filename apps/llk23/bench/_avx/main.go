@@ -2,11 +2,23 @@
 // its own, so that avo is no dependency of go-orwl.
 //
 //	go generate ./apps/llk23
+//
+// Four rows are swept together, in the lanes of vectors. A step is one unit of four
+// elements in each of them. Each lane is lag units behind the one to its north, and goes on with
+// the row four below as soon as its row ends. With rows of four units and a lag of one:
+//
+//	step     0  1  2  3  4  5  6  7  8  9 10
+//	lane 0   0a 0b 0c 0d 4a 4b 4c 4d  -  -  -    rows 0 to 7, units a to d
+//	lane 1   -  1a 1b 1c 1d 5a 5b 5c 5d  -  -
+//	lane 2   -  -  2a 2b 2c 2d 6a 6b 6c 6d  -
+//	lane 3   -  -  -  3a 3b 3c 3d 7a 7b 7c 7d
+//
+// Where a lane has no unit, it is idle: it computes like the others, but what it stores is what
+// was there.
 package main
 
 import (
 	"fmt"
-	"slices"
 
 	. "github.com/mmcloughlin/avo/build"
 	. "github.com/mmcloughlin/avo/operand"
@@ -19,32 +31,158 @@ const (
 )
 
 func main() {
-	TEXT("skewedAVX", NOSPLIT, "func(at *byte, steps int)")
-	Doc("skewedAVX computes steps times 4 elements in each of 4 rows.")
-	at := Load(Param("at"), GP64())
-	steps := NewParamAddr("steps", 8) // there is no register left for it
-	north, here, south := load(at, "north"), load(at, "here"), load(at, "south")
-	names := []string{"zb", "zr", "zu", "zv", "zz"}
-	z := map[string]reg.Register{}
-	for _, name := range names {
-		z[name] = load(at, name)
-	}
-	data, coefficients := rows{}, rows{}
-	for r := 1; r < lanes; r++ {
-		data[r], coefficients[r] = load(at, fmt.Sprint("data", r)), load(at, fmt.Sprint("coefficients", r))
-	}
-
-	factor := YMM()
-	VBROADCASTSD(ConstData("factor", F64(0.175)), factor)
-	west := YMM()
-	gather(data, here, west)
-
+	TEXT("sweepAVX", NOSPLIT, "func(north, zb, zr, zu, zv, zz *float64, data, coefficients, units, lag, groups int)")
+	Doc("sweepAVX sweeps so many units of 4 elements in so many groups of 4 rows.")
+	k := newKernel()
+	k.begin()
+	k.turns()
 	Label("step")
+	k.step()
+	DECQ(k.steps)
+	JNZ(LabelRef("step"))
+	JMP(LabelRef("turn"))
+	Label("end")
+	VZEROUPPER()
+	RET()
+	Generate()
+}
+
+// kernel is what the registers and the stack hold.
+type kernel struct {
+	planes       map[string]reg.Register // the first row's coefficients
+	data         [lanes]reg.Register     // where each lane's unit is in the row to its north
+	coefficients [lanes]reg.Register     // how far each lane's unit is from the first one
+	apart        reg.Register            // from one row of data to the next
+	temporary    reg.Register
+
+	factor, west reg.VecVirtual
+	idle         [lanes]reg.VecVirtual // where all bits are set, old elements stay
+
+	// On the stack:
+	units, lag, groups Mem // arguments; groups is how many have not begun
+	turn, steps        Mem // which lane begins a row next, in how many steps
+	toData, toPlanes   Mem // how far it jumps
+	less               Mem // how much less far the next one does
+	idles              Mem // what idle will be in the lane
+}
+
+func newKernel() *kernel {
+	k := &kernel{planes: map[string]reg.Register{}}
+	for _, name := range []string{"zb", "zr", "zu", "zv", "zz"} {
+		k.planes[name] = Load(Param(name), GP64())
+	}
+	for r := range lanes {
+		k.data[r], k.coefficients[r], k.idle[r] = GP64(), GP64(), YMM()
+	}
+	k.temporary, k.factor, k.west = GP64(), YMM(), YMM()
+	k.units, k.lag, k.groups = NewParamAddr("units", 64), NewParamAddr("lag", 72), NewParamAddr("groups", 80)
+	locals := AllocLocal(6 * 8)
+	for i, m := range []*Mem{&k.turn, &k.steps, &k.toData, &k.toPlanes, &k.less, &k.idles} {
+		*m = locals.Offset(8 * i)
+	}
+	return k
+}
+
+// begin puts the lanes on the first four rows. Lane 0 is about to begin.
+func (k *kernel) begin() {
+	k.apart = Load(Param("data"), GP64())
+	Load(Param("north"), k.data[0])
+	Load(Param("coefficients"), k.temporary)
+	XORQ(k.coefficients[0], k.coefficients[0])
+	for r := 1; r < lanes; r++ {
+		LEAQ(Mem{Base: k.data[r-1]}.Idx(k.apart, 1), k.data[r])
+		LEAQ(Mem{Base: k.coefficients[r-1]}.Idx(k.temporary, 1), k.coefficients[r])
+	}
+	VBROADCASTSD(ConstData("factor", F64(0.175)), k.factor)
+	VXORPD(k.west, k.west, k.west)
+	for r := range lanes {
+		VCMPPD(Imm(0xf), k.west, k.west, k.idle[r])
+	}
+	for _, m := range []Mem{k.turn, k.toData, k.toPlanes, k.idles} {
+		MOVQ(U32(0), m)
+	}
+	k.bytes(k.lag)
+	MOVQ(k.temporary, k.less)
+	JMP(LabelRef("lane0"))
+}
+
+// bytes is how long so many units are.
+func (k *kernel) bytes(units Mem) {
+	MOVQ(units, k.temporary)
+	SHLQ(Imm(5), k.temporary)
+}
+
+// turns lets one lane after the other begin its next row.
+func (k *kernel) turns() {
+	Label("turn")
+	CMPQ(k.turn, Imm(2))
+	JEQ(LabelRef("lane2"))
+	JHI(LabelRef("lane3"))
+	CMPQ(k.turn, Imm(0))
+	JNE(LabelRef("lane1"))
+	k.jumps()
+	for r := range lanes {
+		Label(fmt.Sprint("lane", r))
+		k.begins(r)
+	}
+}
+
+// jumps is how far lanes jump from the second group on.
+func (k *kernel) jumps() {
+	MOVQ(U32(0), k.less)
+	k.bytes(k.units)
+	NEGQ(k.temporary)
+	MOVQ(k.temporary, k.toData)
+	MOVQ(k.temporary, k.toPlanes)
+	DECQ(k.groups)
+	JZ(LabelRef("last"))
+	LEAQ(Mem{Base: k.temporary}.Idx(k.apart, lanes), k.temporary)
+	MOVQ(k.temporary, k.toData)
+	Load(Param("coefficients"), k.temporary)
+	SHLQ(Imm(2), k.temporary)
+	ADDQ(k.temporary, k.toPlanes)
+	JMP(LabelRef("lane0"))
+	Label("last")
+	Comment("There is no further row: lanes go back to where their last one begins, and are idle.")
+	SUBQ(Imm(1), k.idles)
+}
+
+// begins is a lane's turn.
+func (k *kernel) begins(lane int) {
+	if lane == lanes-1 {
+		CMPQ(k.idles, Imm(0))
+		JNE(LabelRef("end"))
+	}
+	ADDQ(k.toData, k.data[lane])
+	ADDQ(k.toPlanes, k.coefficients[lane])
+	VBROADCASTSD(k.idles, k.idle[lane])
+	first := YMM()
+	VBROADCASTSD(Mem{Base: k.data[lane], Disp: -8}.Idx(k.apart, 1), first)
+	VBLENDPD(Imm(1<<lane), first, k.west, k.west)
+
+	MOVQ(k.less, k.temporary)
+	SUBQ(k.temporary, k.toData)
+	SUBQ(k.temporary, k.toPlanes)
+	MOVQ(k.lag, k.temporary)
+	if lane == lanes-1 {
+		LEAQ(Mem{Base: k.temporary}.Idx(k.temporary, 2), k.temporary)
+		NEGQ(k.temporary)
+		ADDQ(k.units, k.temporary)
+	}
+	MOVQ(k.temporary, k.steps)
+	MOVQ(U32((lane+1)%lanes), k.turn)
+	if lane < lanes-1 {
+		JMP(LabelRef("step"))
+	}
+}
+
+// step computes the next unit of each lane.
+func (k *kernel) step() {
 	Comment("What multiplies west, a column of four rows in each register.")
 	var v [lanes]reg.VecVirtual
 	for r := range v {
 		v[r] = YMM()
-		VMULPD(coefficients.at(z["zv"], r, 0), factor, v[r])
+		VMULPD(k.plane("zv", r), k.factor, v[r])
 	}
 	v = transposed(v)
 
@@ -52,19 +190,19 @@ func main() {
 	var base [lanes]reg.VecVirtual
 	for r := range base {
 		center, p, term := YMM(), YMM(), YMM()
-		VMOVUPD(data.at(here, r, 0), center)
-		VMOVUPD(data.at(here, r, 8), p)
-		VMULPD(coefficients.at(z["zu"], r, 0), p, p)
-		VMOVUPD(data.at(south, r, 0), term)
-		VMULPD(coefficients.at(z["zr"], r, 0), term, term)
+		VMOVUPD(k.here(r, 0), center)
+		VMOVUPD(k.here(r, 8), p)
+		VMULPD(k.plane("zu", r), p, p)
+		VMOVUPD(Mem{Base: k.data[r]}.Idx(k.apart, 2), term)
+		VMULPD(k.plane("zr", r), term, term)
 		VADDPD(term, p, p)
-		VMOVUPD(coefficients.at(z["zz"], r, 0), term)
+		VMOVUPD(k.plane("zz", r), term)
 		VSUBPD(center, term, term)
 		VADDPD(term, p, p)
-		VMOVUPD(data.at(north, r, 0), term)
-		VMULPD(coefficients.at(z["zb"], r, 0), term, term)
+		VMOVUPD(Mem{Base: k.data[r]}, term)
+		VMULPD(k.plane("zb", r), term, term)
 		VADDPD(term, p, p)
-		VMULPD(p, factor, p)
+		VMULPD(p, k.factor, p)
 		VADDPD(p, center, p)
 		base[r] = p
 	}
@@ -72,61 +210,32 @@ func main() {
 
 	Comment("The chain from west to east, in four rows at once.")
 	for c := range base {
-		last := west
+		last := k.west
 		if c > 0 {
 			last = base[c-1]
 		}
 		VMULPD(last, v[c], v[c])
 		VADDPD(v[c], base[c], base[c])
 	}
-	VMOVAPD(base[lanes-1], west)
+	VMOVAPD(base[lanes-1], k.west)
 	for r, row := range transposed(base) {
-		VMOVUPD(row, data.at(here, r, 0))
+		VBLENDVPD(k.idle[r], k.here(r, 0), row, row)
+		VMOVUPD(row, k.here(r, 0))
 	}
-
-	for _, pointer := range []reg.Register{north, here, south, z["zb"], z["zr"], z["zu"], z["zv"], z["zz"]} {
-		ADDQ(Imm(width), pointer)
+	for r := range lanes {
+		ADDQ(Imm(width), k.data[r])
+		ADDQ(Imm(width), k.coefficients[r])
 	}
-	DECQ(steps)
-	JNZ(LabelRef("step"))
-	VZEROUPPER()
-	RET()
-	Generate()
 }
 
-// fields are those of places in Go, a word each.
-var fields = []string{
-	"north", "here", "south", "zb", "zr", "zu", "zv", "zz",
-	"data1", "data2", "data3", "coefficients1", "coefficients2", "coefficients3",
+// here is some bytes east of the next unit of a lane.
+func (k *kernel) here(lane, east int) Mem {
+	return Mem{Base: k.data[lane], Disp: east}.Idx(k.apart, 1)
 }
 
-// load loads one of the fields.
-func load(at reg.Register, field string) reg.Register {
-	r := GP64()
-	MOVQ(Mem{Base: at, Disp: 8 * slices.Index(fields, field)}, r)
-	return r
-}
-
-// rows is how far each row is from the first one.
-type rows [lanes]reg.Register
-
-// at is an element of row r.
-func (o rows) at(first reg.Register, r, offset int) Mem {
-	m := Mem{Base: first, Disp: offset}
-	if r == 0 {
-		return m
-	}
-	return m.Idx(o[r], 1)
-}
-
-// gather loads the west neighbours of the first elements.
-func gather(data rows, here reg.Register, all reg.VecVirtual) {
-	high := XMM()
-	VMOVSD(data.at(here, 0, -8), all.AsX())
-	VMOVHPD(data.at(here, 1, -8), all.AsX(), all.AsX())
-	VMOVSD(data.at(here, 2, -8), high)
-	VMOVHPD(data.at(here, 3, -8), high, high)
-	VINSERTF128(Imm(1), high, all, all)
+// plane is a lane's coefficients.
+func (k *kernel) plane(name string, lane int) Mem {
+	return Mem{Base: k.planes[name]}.Idx(k.coefficients[lane], 1)
 }
 
 // transposed exchanges rows and columns.
