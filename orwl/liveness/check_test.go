@@ -153,6 +153,21 @@ func TestCheckRefuses(t *testing.T) {
 	}
 }
 
+// Check refuses a system whose requests it cannot number. The tasks here have their accesses
+// in common, so they take no memory.
+func TestCheckRefusesTooMany(t *testing.T) {
+	const each = 1 << 15
+	accesses := make([]Access, each)
+	s := System{make([]Task, (mostAccesses+1)/each)}
+	for i := range s.Tasks {
+		s.Tasks[i].Accesses = accesses
+	}
+	var bad *SystemError
+	if err := s.Check(); !errors.As(err, &bad) || bad.Task != len(s.Tasks)-1 || !strings.Contains(err.Error(), "to 1073741824: want at most 1073741823") {
+		t.Error(err)
+	}
+}
+
 // A Sequence acquires each access once, and then releases it once.
 func TestCheckRefusesSequences(t *testing.T) {
 	for want, steps := range map[string][]Step{
@@ -284,17 +299,16 @@ func TestCheckSeesCycles(t *testing.T) {
 func TestRoundRepeats(t *testing.T) {
 	s := system(t, "task s: write a; task t: write a")
 	for _, c := range []struct {
-		ids  []int // the accesses in the FIFO with a request for the second round, in order
-		want bool
-	}{{[]int{0, 1}, true}, {[]int{1, 0}, false}, {[]int{0}, false}, {[]int{0, 1, 2}, false}, {nil, false}} {
+		accesses []number // in the queue with a request for the second round, in order
+		want     bool
+	}{{[]number{1, 2}, true}, {[]number{2, 1}, false}, {[]number{1}, false}, {[]number{1, 2, 3}, false}, {nil, false}} {
 		r := newRound(s)
-		for _, id := range c.ids {
-			if _, err := r.fifos[0].Request(r.second(id), resource.Write, nil); err != nil {
-				t.Fatal(err)
-			}
+		r.requests = append(r.requests, request{}) // of access 3
+		for _, n := range c.accesses {
+			r.queues[0].add(r.requests, r.second(n), resource.Write)
 		}
 		if got := r.repeats(); got != c.want {
-			t.Errorf("%v: %v, want %v", c.ids, got, c.want)
+			t.Errorf("%v: %v, want %v", c.accesses, got, c.want)
 		}
 	}
 }

@@ -105,14 +105,14 @@ func (r *round) deadlock() *DeadlockError {
 	}
 	var path []Wait
 	var tasks []int
-	at := make(map[int]int) // the index in path of each task on it
-	fronts := make(map[*FIFO]front)
+	at := make(map[int]int)         // the index in path of each task on it
+	fronts := make(map[int32]front) // by queue
 	begin, met := 0, false
 	for ; !met; begin, met = at[t] {
 		at[t] = len(path)
-		id, ahead := r.wait(t, fronts)
-		path, tasks = append(path, r.describe(id, ahead)), append(tasks, t)
-		t = r.accesses[ahead].task
+		n, ahead := r.wait(t, fronts)
+		path, tasks = append(path, r.describe(n, ahead)), append(tasks, t)
+		t = int(r.accesses[ahead].task)
 	}
 	path, tasks = path[begin:], tasks[begin:]
 	first := slices.Index(tasks, slices.Min(tasks))
@@ -124,74 +124,70 @@ func (r *round) deadlock() *DeadlockError {
 
 // wait finds an access that the stuck task t waits for in its step, and an access ahead
 // of it. It prefers an access of t itself.
-func (r *round) wait(t int, fronts map[*FIFO]front) (id, ahead int) {
-	own := make(map[*FIFO]int) // the granted accesses of t that it has not released
+func (r *round) wait(t int, fronts map[int32]front) (n, ahead number) {
+	own := make(map[int32]number) // by queue: the granted accesses of t that it has not released
 	for i := r.begin[t]; i < r.begin[t+1]; i++ {
-		if r.granted(i) {
-			own[r.accesses[i].fifo] = i
+		if r.holds(i) {
+			own[r.accesses[i].queue] = i
 		}
 	}
-	id = -1
 	for _, a := range r.steps[t][r.at[t]].Accesses {
-		i := r.begin[t] + a
+		i := r.begin[t] + number(a)
 		if r.accesses[i].granted {
 			continue
 		}
-		if mine, both := own[r.accesses[i].fifo]; both && r.conflict(i, mine) {
+		if mine, both := own[r.accesses[i].queue]; both && r.conflict(i, mine) {
 			return i, mine
 		}
-		if id < 0 {
-			id = i
+		if n == 0 {
+			n = i
 		}
 	}
-	fifo := r.accesses[id].fifo
-	f, known := fronts[fifo]
+	queue := r.accesses[n].queue
+	f, known := fronts[queue]
 	if !known {
-		f = r.front(fifo)
-		fronts[fifo] = f
+		f = r.front(queue)
+		fronts[queue] = f
 	}
-	if r.conflict(id, f.first) {
-		return id, f.first
+	if r.conflict(n, f.first) {
+		return n, f.first
 	}
-	return id, f.writer
+	return n, f.writer
 }
 
 // front is the beginning of a stuck queue: its first request, which is granted, and
 // its first writer.
-type front struct{ first, writer int }
+type front struct{ first, writer number }
 
 // front finds the front of a queue that has a request and a writer.
-func (r *round) front(fifo *FIFO) front {
-	f := front{-1, -1}
-	fifo.All(func(_ int, mode resource.Mode, id resource.ID) bool {
-		if f.first < 0 {
-			f.first = int(id)
+func (r *round) front(queue int32) (f front) {
+	r.queues[queue].each(r.requests, func(_ int, n number) bool {
+		if f.first == 0 {
+			f.first = n
 		}
-		f.writer = int(id)
-		return mode == resource.Read
+		f.writer = n
+		return r.requests[n].mode == resource.Read
 	})
 	return f
 }
 
-func (r *round) granted(id int) bool {
-	granted, _ := r.accesses[id].fifo.Granted(resource.ID(id))
-	return granted
-}
+// holds reports whether the first request of an access is granted and not released.
+func (r *round) holds(n number) bool { return r.requests[n].granted }
 
 // conflict reports whether two accesses to one resource exclude each other.
-func (r *round) conflict(x, y int) bool {
+func (r *round) conflict(x, y number) bool {
 	return r.accesses[x].mode == resource.Write || r.accesses[y].mode == resource.Write
 }
 
 // describe makes a Wait of two numbers of accesses.
-func (r *round) describe(id, ahead int) Wait {
-	waits, goes := r.accesses[id].task, r.accesses[ahead].task
+func (r *round) describe(n, ahead number) Wait {
+	waits, goes := r.accesses[n].task, r.accesses[ahead].task
 	task, other := r.system.Tasks[waits], r.system.Tasks[goes]
-	access, before := id-r.begin[waits], ahead-r.begin[goes]
+	access, before := int(n-r.begin[waits]), int(ahead-r.begin[goes])
 	return Wait{
 		Task: task.Name, Access: access, Resource: task.Accesses[access].Resource,
-		Mode: r.accesses[id].mode, Step: task.step(Acquire, access),
+		Mode: r.accesses[n].mode, Step: task.step(Acquire, access),
 		For: other.Name, ForAccess: before, ForMode: r.accesses[ahead].mode, ForStep: other.step(Release, before),
-		Granted: r.granted(ahead),
+		Granted: r.holds(ahead),
 	}
 }

@@ -16,8 +16,8 @@
 //	// <nil>
 //
 // A [FIFO] is the order in which a resource grants requests. It specifies the queue:
-// Check plays it, and the tests of package resource compare the concurrent queue with
-// it.
+// Check plays the queues of a FIFO, and the tests of package resource compare the
+// concurrent queue with it.
 //
 // Everything here is a plain value and a step function. One goroutine at a time uses
 // a FIFO. Any number of goroutines may check a System that does not change.

@@ -124,25 +124,26 @@ func showFIFO(q *FIFO) string {
 // checkFIFO checks the links of the whole queue.
 func checkFIFO(t interface{ Fatalf(string, ...any) }, q *FIFO) {
 	var seen []resource.ID
-	var before *group
-	for g := q.first; g != nil; before, g = g, g.next {
-		q.check(g)
-		if g.prev != before || before != nil && before.mode == resource.Read && g.mode == resource.Read || g.members == nil {
-			t.Fatalf("group %p is out of place: %s", g, showFIFO(q))
+	groups, before := 0, number(0)
+	for n := q.queue.first; n != 0; n = q.requests[n].next {
+		q.queue.check(q.requests, n)
+		r, id := q.requests[n], q.ids[n]
+		if r.prev != before || q.numbers[id] != n {
+			t.Fatalf("request %d is out of place: %s", id, showFIFO(q))
 		}
-		var prev *request
-		for r := g.members; r != nil; prev, r = r, r.next {
-			if r.group != g || r.prev != prev || q.requests[r.id] != r || g.mode == resource.Write && r.next != nil {
-				t.Fatalf("request %d is out of place: %s", r.id, showFIFO(q))
-			}
-			seen = append(seen, r.id)
+		if before == 0 || r.mode == resource.Write || q.requests[before].mode == resource.Write {
+			groups++ // two writers are two groups, and adjacent readers are one
 		}
-		if g.tail != prev {
-			t.Fatalf("a tail is out of place: %s", showFIFO(q))
+		if r.granted != (groups == 1) {
+			t.Fatalf("request %d of group %d is granted: %v: %s", id, groups, r.granted, showFIFO(q))
 		}
+		seen, before = append(seen, id), n
 	}
-	if q.last != before || len(seen) != q.Len() {
-		t.Fatalf("%d requests in groups of %d: %s", len(seen), q.Len(), showFIFO(q))
+	if q.queue.last != before || len(seen) != q.Len() {
+		t.Fatalf("%d requests in a queue of %d: %s", len(seen), q.Len(), showFIFO(q))
+	}
+	if used := len(q.requests) - len(q.free) - 1; used != len(seen) && q.requests != nil {
+		t.Fatalf("%d numbers are in use, for %d requests: %s", used, len(seen), showFIFO(q))
 	}
 	slices.Sort(seen)
 	if len(slices.Compact(seen)) != q.Len() {

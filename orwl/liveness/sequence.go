@@ -29,17 +29,28 @@ func (o Op) String() string {
 	return fmt.Sprintf("op %d", uint8(o))
 }
 
-// steps are the steps of a round. A task without a Sequence has two: it acquires all,
-// and releases all.
-func (t Task) steps() []Step {
-	if len(t.Sequence) > 0 || len(t.Accesses) == 0 {
-		return t.Sequence
+// steps are the steps of a round of each task. A task without a Sequence has two: it
+// acquires all, and releases all.
+func (s System) steps() [][]Step {
+	most := 0
+	for _, task := range s.Tasks {
+		most = max(most, len(task.Accesses))
 	}
-	all := make([]int, len(t.Accesses))
+	all := make([]int, most) // tasks have it in common
 	for a := range all {
 		all[a] = a
 	}
-	return []Step{{Acquire, all}, {Release, all}}
+	two := make([]Step, 0, 2*len(s.Tasks))
+	steps := make([][]Step, len(s.Tasks))
+	for t, task := range s.Tasks {
+		if n := len(task.Accesses); len(task.Sequence) > 0 || n == 0 {
+			steps[t] = task.Sequence
+		} else {
+			two = append(two, Step{Acquire, all[:n]}, Step{Release, all[:n]})
+			steps[t] = two[len(two)-2:]
+		}
+	}
+	return steps
 }
 
 // step is the number of the step that does op with an access, or -1 if the task has no

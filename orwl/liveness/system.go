@@ -120,6 +120,9 @@ func (e *SystemError) Error() string {
 func (s System) validate() error {
 	named := make(map[string]int, len(s.Tasks))
 	ahead := false
+	if err := s.validateSize(); err != nil {
+		return err
+	}
 	for t, task := range s.Tasks {
 		if task.Name == "" {
 			return &SystemError{t, -1, task.Name, "has no name: give it one"}
@@ -148,6 +151,21 @@ func (s System) validate() error {
 		return nil
 	}
 	return s.validateAhead()
+}
+
+// mostAccesses is the greatest number of accesses of a system: Check numbers two requests of
+// each by 32 bits.
+const mostAccesses = 1<<30 - 1
+
+// validateSize returns a *SystemError if s has too many accesses.
+func (s System) validateSize() error {
+	n := 0
+	for t, task := range s.Tasks {
+		if n += len(task.Accesses); n > mostAccesses {
+			return &SystemError{t, -1, task.Name, fmt.Sprintf("brings the accesses of all tasks to %d: want at most %d", n, mostAccesses)}
+		}
+	}
+	return nil
 }
 
 // validateAhead returns a *SystemError if accesses to a resource that is written announce
