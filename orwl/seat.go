@@ -3,10 +3,13 @@ package orwl
 import (
 	"fmt"
 	"runtime"
+	"slices"
 
 	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/net/topology/host"
 	"github.com/orwl/go-orwl/orwl/internal/spread"
+	"github.com/orwl/go-orwl/orwl/internal/workers"
+	"github.com/orwl/go-orwl/resource"
 )
 
 // seats say how many workers this node has, and on which CPUs they run.
@@ -54,6 +57,9 @@ func (rt *Runtime) seatsFor(tasks []*Task) (s seats, err error) {
 	if len(steps) == 0 {
 		return s, nil
 	}
+	if rt.Nodes() > 1 {
+		rank(steps, crossing(tasks))
+	}
 	s.workers = min(runtime.GOMAXPROCS(0), len(steps))
 	if rt.Nodes() == 1 && !rt.o.PinWorkers {
 		take(steps, spread.SeatsByIndex(len(steps), s.workers))
@@ -74,6 +80,41 @@ func (rt *Runtime) seatsFor(tasks []*Task) (s seats, err error) {
 		take(steps, at)
 	}
 	return s, err
+}
+
+// crossing is the resources that tasks of several nodes share.
+func crossing(tasks []*Task) map[*resource.Resource]bool {
+	on := make(map[*resource.Resource]int)
+	several := make(map[*resource.Resource]bool)
+	for _, t := range tasks {
+		for _, a := range t.accesses {
+			if n, known := on[a.resource]; known && n != t.on {
+				several[a.resource] = true
+			}
+			on[a.resource] = t.on
+		}
+	}
+	return several
+}
+
+// rank ranks steps by how near their tasks are to another node. Those that share a resource of
+// near are nearest, and the next ones share a resource with these. What another node waits for
+// then does not wait for steps that only this node needs.
+func rank(steps []*Task, near map[*resource.Resource]bool) {
+	for r := workers.Ranks - 1; r > workers.Plain; r-- {
+		var ranked []*Task
+		for _, t := range steps {
+			if t.step.rank == workers.Plain && slices.ContainsFunc(t.accesses, func(a *Access) bool { return near[a.resource] }) {
+				t.step.rank = r
+				ranked = append(ranked, t)
+			}
+		}
+		for _, t := range ranked {
+			for _, a := range t.accesses {
+				near[a.resource] = true
+			}
+		}
+	}
 }
 
 // take gives step tasks their seats.

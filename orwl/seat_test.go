@@ -9,6 +9,8 @@ import (
 
 	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/net/topology/host"
+	"github.com/orwl/go-orwl/orwl/internal/workers"
+	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -61,6 +63,32 @@ func TestNeighboursShareAWorker(t *testing.T) {
 		}
 		if rt.seats.workers != 2 || (rt.seats.cpus != nil) != c.pin {
 			t.Errorf("%s: %+v, want 2 workers", c.name, rt.seats)
+		}
+	}
+}
+
+// In a column of rows on two nodes, the rows at the border are the most urgent ones, and then
+// their neighbours.
+func TestStepsNearAnotherNodeAreUrgent(t *testing.T) {
+	const rows = 8
+	rt := mustNew(t, Options{Nodes: &Nodes{place: launch.Place{Node: 0, Nodes: 2}}})
+	for i := range rows {
+		rt.Resource(fmt.Sprint(i), 8)
+	}
+	for i := range rows {
+		task := rt.Task(fmt.Sprint(i)).On(i * 2 / rows)
+		task.Write(rt.Lookup(fmt.Sprint(i)))
+		if i > 0 {
+			task.Read(rt.Lookup(fmt.Sprint(i - 1)))
+		}
+	}
+	stepGrid(rt)
+	if err := errors.Join(rt.spread(), rt.seat()); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []workers.Rank{0, 0, 1, 2, 0, 0, 0, 0} { // those of the other node have no rank
+		if got := rt.tasks[i].step.rank; got != want {
+			t.Errorf("row %d has rank %d, want %d", i, got, want)
 		}
 	}
 }

@@ -25,6 +25,7 @@ type step struct {
 	rounds int // negative: until the run ends
 	pool   *pool
 	home   *workers.Worker[step] // its queue gets the step, unless another worker runs it next
+	rank   workers.Rank          // steps near another node are urgent
 	hook   resource.Hook         // of the access that it waits for
 
 	// The worker that runs the step uses these. When the step waits, the worker that its
@@ -54,7 +55,8 @@ type step struct {
 // a half of its time. It has no goroutine. There are GOMAXPROCS workers, and each step has one
 // as its home. When the release of a worker grants the last access of a step, that worker runs
 // it next, or sends it home if it has others to run. An idle worker takes steps from the
-// others. [Options.PinWorkers] binds them to CPUs. A body must wait for its accesses
+// others. In a run of several nodes, steps whose tasks share a resource with a task of another
+// node run first. [Options.PinWorkers] binds them to CPUs. A body must wait for its accesses
 // only: while it waits, its worker runs no other step. All the rest is as in a task with a
 // goroutine: an error that the body returns, or a panic, ends all tasks.
 //
@@ -151,7 +153,7 @@ func (s *step) run(w *worker) error {
 		return nil
 	}
 	if all, err = s.ready(); all {
-		w.Ready(s, s.home)
+		w.Ready(s, s.rank, s.home)
 	}
 	return err
 }

@@ -76,9 +76,9 @@ func (s *step) arm() {
 	s.task.pair()
 	s.hook.Granted = func(by any) {
 		if w, ok := by.(*worker); ok && w.pool == s.pool { // this worker has released
-			w.Ready(s, s.home)
+			w.Ready(s, s.rank, s.home)
 		} else {
-			s.home.Push(s)
+			s.home.Push(s, s.rank)
 		}
 	}
 	s.left = int32(len(s.task.accesses))
@@ -86,7 +86,7 @@ func (s *step) arm() {
 	if err != nil {
 		s.end(err)
 	} else if all {
-		s.home.Push(s)
+		s.home.Push(s, s.rank)
 	}
 }
 

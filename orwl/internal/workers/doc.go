@@ -16,8 +16,9 @@
 //   - No worker sleeps while a step is in a queue. A worker that takes a step and leaves
 //     others in the queues wakes a sleeper, so a step in a queue does not wait for
 //     the end of a step that runs.
-//   - A worker takes the newest step of its queue, whose memory is in the cache, and the others
-//     take the oldest. After 64 steps it takes its oldest, too. So no step waits for ever.
+//   - A worker takes the newest of its most urgent steps, whose memory is in the cache, and the
+//     others take the oldest of its least urgent ones. After 64 steps it takes such a one, too.
+//     So no step waits for ever.
 //   - After Finish, each worker without steps returns nil from Take.
 //
 // No lock is held while another is taken.

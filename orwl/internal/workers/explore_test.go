@@ -29,7 +29,8 @@ var (
 // job is a step of a game.
 type job struct {
 	number int
-	home   int   // the worker that gets it, when it is pushed
+	home   int // the worker that gets it, when it is pushed
+	rank   Rank
 	next   []int // given to Ready when it has run
 	push   []int // given to Push then
 	meets  []int // it does not end before these have run
@@ -78,7 +79,7 @@ func (g game) setup(f *sim.Fabric) (sim.Program, error) {
 	t := &table{game: g, pool: New[job](g.workers), ran: make([]int, len(g.jobs)), left: len(g.jobs), eyes: make([]uint64, g.ranks())}
 	t.pool.searches = g.searches
 	if len(g.outside) == 0 { // before the workers begin
-		t.pool.Worker(g.jobs[0].home).put(&t.jobs[0])
+		t.pool.Worker(g.jobs[0].home).put(&t.jobs[0], g.jobs[0].rank)
 	}
 	t.pool.probe = t
 	return sim.Program{Rank: t.play, Check: t.check, State: t.state}, nil
@@ -121,7 +122,7 @@ func (t *table) play(_ context.Context, w rma.Window) error {
 	me := int(w.Rank())
 	if me == t.workers {
 		for _, j := range t.outside {
-			t.pool.Worker(t.jobs[j].home).Push(&t.jobs[j])
+			t.pool.Worker(t.jobs[j].home).Push(&t.jobs[j], t.jobs[j].rank)
 		}
 		if t.cancels {
 			t.pool.Finish()
@@ -152,10 +153,10 @@ func (t *table) run(own *Worker[job], j *job) error {
 	t.eyes[own.number] = t.eyes[own.number]*31 + uint64(j.number) + 7
 	t.fetch(0, begun+rma.Disp(j.number), rma.Replace, 1)
 	for _, i := range j.next {
-		own.Ready(&t.jobs[i], t.pool.Worker(t.jobs[i].home))
+		own.Ready(&t.jobs[i], t.jobs[i].rank, t.pool.Worker(t.jobs[i].home))
 	}
 	for _, i := range j.push {
-		t.pool.Worker(t.jobs[i].home).Push(&t.jobs[i])
+		t.pool.Worker(t.jobs[i].home).Push(&t.jobs[i], t.jobs[i].rank)
 	}
 	for _, i := range j.meets {
 		w := t.at
@@ -178,8 +179,17 @@ func (t *table) check() error {
 		return fmt.Errorf("%d workers sleep at the end", n)
 	}
 	for _, w := range t.pool.workers {
-		if n := int(w.ready.Load()); n != len(w.queue)-w.head || n != 0 && !t.cancels {
-			return fmt.Errorf("worker %d counts %d ready jobs, and has %d", w.number, n, len(w.queue)-w.head)
+		have, top := 0, 0
+		for r, q := range w.queues {
+			if q.len() != 0 {
+				have, top = have+q.len(), r
+			}
+		}
+		if n := int(w.ready.Load()); n != have || n != 0 && !t.cancels {
+			return fmt.Errorf("worker %d counts %d ready jobs, and has %d", w.number, n, have)
+		}
+		if n := int(w.top.Load()); n != top {
+			return fmt.Errorf("worker %d says that its highest rank is %d, and it is %d", w.number, n, top)
 		}
 	}
 	if t.left != 0 && !t.cancels {
@@ -209,9 +219,11 @@ func (t *table) state() uint64 {
 		if w.first != nil {
 			mix(uint64(w.first.number) + 1)
 		}
-		mix(uint64(w.ready.Load()))
-		for _, j := range w.queue[w.head:] {
-			mix(uint64(j.number))
+		for _, q := range w.queues {
+			mix(uint64(q.len()))
+			for _, j := range q.steps[q.head:] {
+				mix(uint64(j.number))
+			}
 		}
 	}
 	return h
@@ -243,9 +255,13 @@ func TestExhaust(t *testing.T) {
 		"worker sends one home":  {workers: 2, jobs: []job{{next: []int{1, 2}}, {}, {home: 1}}},
 		"sent home to meet":      {workers: 2, jobs: []job{{next: []int{1, 2}}, {meets: []int{2}}, {home: 1, meets: []int{1}}}},
 		// A job that waits for another shows that the other worker does not sleep on it.
-		"jobs meet":        {workers: 2, jobs: []job{{push: []int{1}, meets: []int{1}}, {}}},
-		"pushed jobs meet": {workers: 2, jobs: []job{{meets: []int{1}}, {meets: []int{0}}}, outside: []int{0, 1}},
-		"cancelled":        {workers: 2, jobs: []job{{}, {}}, outside: []int{0}, cancels: true},
+		"jobs meet":                 {workers: 2, jobs: []job{{push: []int{1}, meets: []int{1}}, {}}},
+		"worker has an urgent next": {workers: 2, jobs: []job{{next: []int{1, 2}}, {}, {rank: 1}}},
+		"urgent job comes":          {workers: 2, jobs: []job{{next: []int{2}}, {rank: 1}, {}}, outside: []int{0, 1}},
+		"first gives way":           {workers: 2, jobs: []job{{next: []int{1}, push: []int{2}}, {}, {rank: 1, meets: []int{1}}}},
+		"urgent job is sent home":   {workers: 2, jobs: []job{{next: []int{1, 2}}, {}, {home: 1, rank: 1}}},
+		"pushed jobs meet":          {workers: 2, jobs: []job{{meets: []int{1}}, {meets: []int{0}}}, outside: []int{0, 1}},
+		"cancelled":                 {workers: 2, jobs: []job{{}, {}}, outside: []int{0}, cancels: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -271,7 +287,7 @@ func draw(seed uint64) game {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	g := game{workers: 2 + rng.IntN(3), searches: rng.IntN(3)}
 	for i := range 1 + rng.IntN(10) {
-		g.jobs = append(g.jobs, job{home: rng.IntN(g.workers)})
+		g.jobs = append(g.jobs, job{home: rng.IntN(g.workers), rank: Rank(rng.IntN(int(Ranks)))})
 		if i == 0 {
 			continue
 		}
