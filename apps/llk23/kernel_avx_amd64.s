@@ -2,9 +2,9 @@
 
 #include "textflag.h"
 
-// func sweepAVX(north *float64, zb *float64, zr *float64, zu *float64, zv *float64, zz *float64, data int, coefficients int, units int, lag int, groups int)
+// func sweepAVX(north *float64, zb *float64, zr *float64, zu *float64, zv *float64, zz *float64, data int, coefficients int, units int, groups int)
 // Requires: AVX
-TEXT ·sweepAVX(SB), NOSPLIT, $48-88
+TEXT ·sweepAVX(SB), NOSPLIT, $184-80
 	MOVQ         zb+8(FP), AX
 	MOVQ         zr+16(FP), CX
 	MOVQ         zu+24(FP), DX
@@ -20,19 +20,23 @@ TEXT ·sweepAVX(SB), NOSPLIT, $48-88
 	LEAQ         (R10)(R15*1), R12
 	LEAQ         (R11)(BP*1), R13
 	LEAQ         (R12)(R15*1), R14
-	VBROADCASTSD factor<>+0(SB), Y4
-	VXORPD       Y5, Y5, Y5
-	VCMPPD       $0x0f, Y5, Y5, Y0
-	VCMPPD       $0x0f, Y5, Y5, Y1
-	VCMPPD       $0x0f, Y5, Y5, Y2
-	VCMPPD       $0x0f, Y5, Y5, Y3
+	VBROADCASTSD factor<>+0(SB), Y0
+	VXORPD       Y1, Y1, Y1
+	VCMPPD       $0x0f, Y1, Y1, Y6
+	VMOVAPD      Y1, Y2
+	VMOVUPD      Y6, 56(SP)
+	VMOVAPD      Y1, Y3
+	VMOVUPD      Y6, 88(SP)
+	VMOVAPD      Y1, Y4
+	VMOVUPD      Y6, 120(SP)
+	VMOVAPD      Y1, Y5
+	VMOVUPD      Y6, 152(SP)
 	MOVQ         $0x00000000, (SP)
 	MOVQ         $0x00000000, 16(SP)
 	MOVQ         $0x00000000, 24(SP)
 	MOVQ         $0x00000000, 40(SP)
-	MOVQ         lag+72(FP), R15
-	SHLQ         $0x05, R15
-	MOVQ         R15, 32(SP)
+	MOVQ         $0x00000000, 48(SP)
+	MOVQ         $0x00000020, 32(SP)
 	JMP          lane0
 
 turn:
@@ -43,11 +47,16 @@ turn:
 	JNE  lane1
 	MOVQ $0x00000000, 32(SP)
 	MOVQ units+64(FP), R15
+	CMPQ R15, $0x04
+	JNE  far
+	MOVQ $0x00000001, 48(SP)
+
+far:
 	SHLQ $0x05, R15
 	NEGQ R15
 	MOVQ R15, 16(SP)
 	MOVQ R15, 24(SP)
-	DECQ groups+80(FP)
+	DECQ groups+72(FP)
 	JZ   last
 	LEAQ (R15)(BP*4), R15
 	MOVQ R15, 16(SP)
@@ -63,43 +72,43 @@ last:
 lane0:
 	ADDQ         16(SP), DI
 	ADDQ         24(SP), R8
-	VBROADCASTSD 40(SP), Y0
+	VBROADCASTSD 40(SP), Y6
+	VMOVUPD      Y6, 56(SP)
 	VBROADCASTSD -8(DI)(BP*1), Y6
-	VBLENDPD     $0x01, Y6, Y5, Y5
+	VBLENDPD     $0x01, Y6, Y1, Y1
 	MOVQ         32(SP), R15
 	SUBQ         R15, 16(SP)
 	SUBQ         R15, 24(SP)
-	MOVQ         lag+72(FP), R15
-	MOVQ         R15, 8(SP)
 	MOVQ         $0x00000001, (SP)
+	MOVQ         $0x00000001, 8(SP)
 	JMP          step
 
 lane1:
 	ADDQ         16(SP), R9
 	ADDQ         24(SP), R10
-	VBROADCASTSD 40(SP), Y1
+	VBROADCASTSD 40(SP), Y6
+	VMOVUPD      Y6, 88(SP)
 	VBROADCASTSD -8(R9)(BP*1), Y6
-	VBLENDPD     $0x02, Y6, Y5, Y5
+	VBLENDPD     $0x02, Y6, Y1, Y1
 	MOVQ         32(SP), R15
 	SUBQ         R15, 16(SP)
 	SUBQ         R15, 24(SP)
-	MOVQ         lag+72(FP), R15
-	MOVQ         R15, 8(SP)
 	MOVQ         $0x00000002, (SP)
+	MOVQ         $0x00000001, 8(SP)
 	JMP          step
 
 lane2:
 	ADDQ         16(SP), R11
 	ADDQ         24(SP), R12
-	VBROADCASTSD 40(SP), Y2
+	VBROADCASTSD 40(SP), Y6
+	VMOVUPD      Y6, 120(SP)
 	VBROADCASTSD -8(R11)(BP*1), Y6
-	VBLENDPD     $0x04, Y6, Y5, Y5
+	VBLENDPD     $0x04, Y6, Y1, Y1
 	MOVQ         32(SP), R15
 	SUBQ         R15, 16(SP)
 	SUBQ         R15, 24(SP)
-	MOVQ         lag+72(FP), R15
-	MOVQ         R15, 8(SP)
 	MOVQ         $0x00000003, (SP)
+	MOVQ         $0x00000001, 8(SP)
 	JMP          step
 
 lane3:
@@ -107,126 +116,136 @@ lane3:
 	JNE          end
 	ADDQ         16(SP), R13
 	ADDQ         24(SP), R14
-	VBROADCASTSD 40(SP), Y3
+	VBROADCASTSD 40(SP), Y6
+	VMOVUPD      Y6, 152(SP)
 	VBROADCASTSD -8(R13)(BP*1), Y6
-	VBLENDPD     $0x08, Y6, Y5, Y5
+	VBLENDPD     $0x08, Y6, Y1, Y1
 	MOVQ         32(SP), R15
 	SUBQ         R15, 16(SP)
 	SUBQ         R15, 24(SP)
-	MOVQ         lag+72(FP), R15
-	LEAQ         (R15)(R15*2), R15
-	NEGQ         R15
-	ADDQ         units+64(FP), R15
-	MOVQ         R15, 8(SP)
 	MOVQ         $0x00000000, (SP)
+	MOVQ         $0x00000001, 8(SP)
+	MOVQ         units+64(FP), R15
+	SUBQ         $0x03, R15
+	MOVQ         R15, 8(SP)
 
 step:
+	// All but the west term, in the order of rowFast.
+	VMOVAPD Y5, Y5
+	CMPQ    48(SP), $0x00
+	JNE     near
+	VMOVUPD (DI), Y5
+
+near:
+	VMOVUPD    (R13)(BP*1), Y6
+	VMOVUPD    8(R13)(BP*1), Y7
+	VMULPD     (DX)(R14*1), Y7, Y7
+	VMOVUPD    (R13)(BP*2), Y8
+	VMULPD     (CX)(R14*1), Y8, Y8
+	VADDPD     Y8, Y7, Y7
+	VMOVUPD    (SI)(R14*1), Y8
+	VSUBPD     Y6, Y8, Y8
+	VADDPD     Y8, Y7, Y7
+	VMULPD     (AX)(R14*1), Y4, Y8
+	VADDPD     Y8, Y7, Y7
+	VMULPD     Y7, Y0, Y7
+	VADDPD     Y7, Y6, Y7
+	VMOVUPD    (R11)(BP*1), Y4
+	VMOVUPD    8(R11)(BP*1), Y6
+	VMULPD     (DX)(R12*1), Y6, Y6
+	VMOVUPD    (R11)(BP*2), Y8
+	VMULPD     (CX)(R12*1), Y8, Y8
+	VADDPD     Y8, Y6, Y6
+	VMOVUPD    (SI)(R12*1), Y8
+	VSUBPD     Y4, Y8, Y8
+	VADDPD     Y8, Y6, Y6
+	VMULPD     (AX)(R12*1), Y3, Y8
+	VADDPD     Y8, Y6, Y6
+	VMULPD     Y6, Y0, Y6
+	VADDPD     Y6, Y4, Y6
+	VMOVUPD    (R9)(BP*1), Y3
+	VMOVUPD    8(R9)(BP*1), Y4
+	VMULPD     (DX)(R10*1), Y4, Y4
+	VMOVUPD    (R9)(BP*2), Y8
+	VMULPD     (CX)(R10*1), Y8, Y8
+	VADDPD     Y8, Y4, Y4
+	VMOVUPD    (SI)(R10*1), Y8
+	VSUBPD     Y3, Y8, Y8
+	VADDPD     Y8, Y4, Y4
+	VMULPD     (AX)(R10*1), Y2, Y8
+	VADDPD     Y8, Y4, Y4
+	VMULPD     Y4, Y0, Y4
+	VADDPD     Y4, Y3, Y4
+	VMOVUPD    (DI)(BP*1), Y2
+	VMOVUPD    8(DI)(BP*1), Y3
+	VMULPD     (DX)(R8*1), Y3, Y3
+	VMOVUPD    (DI)(BP*2), Y8
+	VMULPD     (CX)(R8*1), Y8, Y8
+	VADDPD     Y8, Y3, Y3
+	VMOVUPD    (SI)(R8*1), Y8
+	VSUBPD     Y2, Y8, Y8
+	VADDPD     Y8, Y3, Y3
+	VMULPD     (AX)(R8*1), Y5, Y8
+	VADDPD     Y8, Y3, Y3
+	VMULPD     Y3, Y0, Y3
+	VADDPD     Y3, Y2, Y3
+	VUNPCKLPD  Y4, Y3, Y2
+	VUNPCKHPD  Y4, Y3, Y3
+	VUNPCKLPD  Y7, Y6, Y4
+	VUNPCKHPD  Y7, Y6, Y7
+	VPERM2F128 $0x20, Y4, Y2, Y5
+	VPERM2F128 $0x20, Y7, Y3, Y6
+	VPERM2F128 $0x31, Y4, Y2, Y2
+	VPERM2F128 $0x31, Y7, Y3, Y3
+
 	// What multiplies west, a column of four rows in each register.
-	VMULPD     (BX)(R8*1), Y4, Y6
-	VMULPD     (BX)(R10*1), Y4, Y7
-	VMULPD     (BX)(R12*1), Y4, Y8
-	VMULPD     (BX)(R14*1), Y4, Y9
-	VUNPCKLPD  Y7, Y6, Y10
-	VUNPCKHPD  Y7, Y6, Y6
+	VMULPD     (BX)(R8*1), Y0, Y4
+	VMULPD     (BX)(R10*1), Y0, Y7
+	VMULPD     (BX)(R12*1), Y0, Y8
+	VMULPD     (BX)(R14*1), Y0, Y9
+	VUNPCKLPD  Y7, Y4, Y10
+	VUNPCKHPD  Y7, Y4, Y4
 	VUNPCKLPD  Y9, Y8, Y7
 	VUNPCKHPD  Y9, Y8, Y11
 	VPERM2F128 $0x20, Y7, Y10, Y8
-	VPERM2F128 $0x20, Y11, Y6, Y9
+	VPERM2F128 $0x20, Y11, Y4, Y9
 	VPERM2F128 $0x31, Y7, Y10, Y7
-	VPERM2F128 $0x31, Y11, Y6, Y6
-
-	// The rest, in the order of rowFast.
-	VMOVUPD    (DI)(BP*1), Y10
-	VMOVUPD    8(DI)(BP*1), Y11
-	VMULPD     (DX)(R8*1), Y11, Y11
-	VMOVUPD    (DI)(BP*2), Y12
-	VMULPD     (CX)(R8*1), Y12, Y12
-	VADDPD     Y12, Y11, Y11
-	VMOVUPD    (SI)(R8*1), Y12
-	VSUBPD     Y10, Y12, Y12
-	VADDPD     Y12, Y11, Y11
-	VMOVUPD    (DI), Y12
-	VMULPD     (AX)(R8*1), Y12, Y12
-	VADDPD     Y12, Y11, Y11
-	VMULPD     Y11, Y4, Y11
-	VADDPD     Y11, Y10, Y11
-	VMOVUPD    (R9)(BP*1), Y10
-	VMOVUPD    8(R9)(BP*1), Y12
-	VMULPD     (DX)(R10*1), Y12, Y12
-	VMOVUPD    (R9)(BP*2), Y13
-	VMULPD     (CX)(R10*1), Y13, Y13
-	VADDPD     Y13, Y12, Y12
-	VMOVUPD    (SI)(R10*1), Y13
-	VSUBPD     Y10, Y13, Y13
-	VADDPD     Y13, Y12, Y12
-	VMOVUPD    (R9), Y13
-	VMULPD     (AX)(R10*1), Y13, Y13
-	VADDPD     Y13, Y12, Y12
-	VMULPD     Y12, Y4, Y12
-	VADDPD     Y12, Y10, Y12
-	VMOVUPD    (R11)(BP*1), Y10
-	VMOVUPD    8(R11)(BP*1), Y13
-	VMULPD     (DX)(R12*1), Y13, Y13
-	VMOVUPD    (R11)(BP*2), Y14
-	VMULPD     (CX)(R12*1), Y14, Y14
-	VADDPD     Y14, Y13, Y13
-	VMOVUPD    (SI)(R12*1), Y14
-	VSUBPD     Y10, Y14, Y14
-	VADDPD     Y14, Y13, Y13
-	VMOVUPD    (R11), Y14
-	VMULPD     (AX)(R12*1), Y14, Y14
-	VADDPD     Y14, Y13, Y13
-	VMULPD     Y13, Y4, Y13
-	VADDPD     Y13, Y10, Y13
-	VMOVUPD    (R13)(BP*1), Y10
-	VMOVUPD    8(R13)(BP*1), Y14
-	VMULPD     (DX)(R14*1), Y14, Y14
-	VMOVUPD    (R13)(BP*2), Y15
-	VMULPD     (CX)(R14*1), Y15, Y15
-	VADDPD     Y15, Y14, Y14
-	VMOVUPD    (SI)(R14*1), Y15
-	VSUBPD     Y10, Y15, Y15
-	VADDPD     Y15, Y14, Y14
-	VMOVUPD    (R13), Y15
-	VMULPD     (AX)(R14*1), Y15, Y15
-	VADDPD     Y15, Y14, Y14
-	VMULPD     Y14, Y4, Y14
-	VADDPD     Y14, Y10, Y14
-	VUNPCKLPD  Y12, Y11, Y10
-	VUNPCKHPD  Y12, Y11, Y11
-	VUNPCKLPD  Y14, Y13, Y12
-	VUNPCKHPD  Y14, Y13, Y15
-	VPERM2F128 $0x20, Y12, Y10, Y13
-	VPERM2F128 $0x20, Y15, Y11, Y14
-	VPERM2F128 $0x31, Y12, Y10, Y10
-	VPERM2F128 $0x31, Y15, Y11, Y11
+	VPERM2F128 $0x31, Y11, Y4, Y4
 
 	// The chain from west to east, in four rows at once.
-	VMULPD     Y5, Y8, Y8
-	VADDPD     Y8, Y13, Y13
-	VMULPD     Y13, Y9, Y9
-	VADDPD     Y9, Y14, Y14
-	VMULPD     Y14, Y7, Y7
-	VADDPD     Y7, Y10, Y10
-	VMULPD     Y10, Y6, Y6
-	VADDPD     Y6, Y11, Y11
-	VMOVAPD    Y11, Y5
-	VUNPCKLPD  Y14, Y13, Y6
-	VUNPCKHPD  Y14, Y13, Y7
-	VUNPCKLPD  Y11, Y10, Y8
-	VUNPCKHPD  Y11, Y10, Y11
-	VPERM2F128 $0x20, Y8, Y6, Y9
-	VPERM2F128 $0x20, Y11, Y7, Y10
-	VPERM2F128 $0x31, Y8, Y6, Y6
-	VPERM2F128 $0x31, Y11, Y7, Y7
-	VBLENDVPD  Y0, (DI)(BP*1), Y9, Y9
-	VMOVUPD    Y9, (DI)(BP*1)
-	VBLENDVPD  Y1, (R9)(BP*1), Y10, Y10
-	VMOVUPD    Y10, (R9)(BP*1)
-	VBLENDVPD  Y2, (R11)(BP*1), Y6, Y6
-	VMOVUPD    Y6, (R11)(BP*1)
-	VBLENDVPD  Y3, (R13)(BP*1), Y7, Y7
-	VMOVUPD    Y7, (R13)(BP*1)
+	VMULPD     Y1, Y8, Y8
+	VADDPD     Y8, Y5, Y5
+	VMULPD     Y5, Y9, Y9
+	VADDPD     Y9, Y6, Y6
+	VMULPD     Y6, Y7, Y7
+	VADDPD     Y7, Y2, Y2
+	VMULPD     Y2, Y4, Y4
+	VADDPD     Y4, Y3, Y3
+	VMOVAPD    Y3, Y1
+	VUNPCKLPD  Y6, Y5, Y7
+	VUNPCKHPD  Y6, Y5, Y6
+	VUNPCKLPD  Y3, Y2, Y5
+	VUNPCKHPD  Y3, Y2, Y2
+	VPERM2F128 $0x20, Y5, Y7, Y3
+	VPERM2F128 $0x20, Y2, Y6, Y4
+	VPERM2F128 $0x31, Y5, Y7, Y5
+	VPERM2F128 $0x31, Y2, Y6, Y6
+	VMOVAPD    Y3, Y2
+	VMOVUPD    56(SP), Y7
+	VBLENDVPD  Y7, (DI)(BP*1), Y3, Y3
+	VMOVUPD    Y3, (DI)(BP*1)
+	VMOVAPD    Y4, Y3
+	VMOVUPD    88(SP), Y7
+	VBLENDVPD  Y7, (R9)(BP*1), Y4, Y4
+	VMOVUPD    Y4, (R9)(BP*1)
+	VMOVAPD    Y5, Y4
+	VMOVUPD    120(SP), Y7
+	VBLENDVPD  Y7, (R11)(BP*1), Y5, Y5
+	VMOVUPD    Y5, (R11)(BP*1)
+	VMOVAPD    Y6, Y5
+	VMOVUPD    152(SP), Y7
+	VBLENDVPD  Y7, (R13)(BP*1), Y6, Y6
+	VMOVUPD    Y6, (R13)(BP*1)
 	ADDQ       $0x20, DI
 	ADDQ       $0x20, R8
 	ADDQ       $0x20, R9

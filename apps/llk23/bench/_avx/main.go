@@ -4,17 +4,20 @@
 //	go generate ./apps/llk23
 //
 // Four rows are swept together, in the lanes of vectors. A step is one unit of four
-// elements in each of them. Each lane is lag units behind the one to its north, and goes on with
-// the row four below as soon as its row ends. With rows of four units and a lag of one:
+// elements in each of them. Each lane is one unit behind the one to its north, and goes on with
+// the row four below as soon as its row ends. With rows of four units, a to d:
 //
 //	step     0  1  2  3  4  5  6  7  8  9 10
-//	lane 0   0a 0b 0c 0d 4a 4b 4c 4d  -  -  -    rows 0 to 7, units a to d
+//	lane 0   0a 0b 0c 0d 4a 4b 4c 4d  -  -  -
 //	lane 1   -  1a 1b 1c 1d 5a 5b 5c 5d  -  -
 //	lane 2   -  -  2a 2b 2c 2d 6a 6b 6c 6d  -
 //	lane 3   -  -  -  3a 3b 3c 3d 7a 7b 7c 7d
 //
 // Where a lane has no unit, it is idle: it computes like the others, but what it stores is what
 // was there.
+//
+// To the north of a unit is what the lane before has computed in the step before. That stays in a
+// register, since memory would take longer.
 package main
 
 import (
@@ -27,11 +30,12 @@ import (
 
 const (
 	lanes = 4
-	width = 8 * lanes
+	unit  = 4
+	width = 8 * unit
 )
 
 func main() {
-	TEXT("sweepAVX", NOSPLIT, "func(north, zb, zr, zu, zv, zz *float64, data, coefficients, units, lag, groups int)")
+	TEXT("sweepAVX", NOSPLIT, "func(north, zb, zr, zu, zv, zz *float64, data, coefficients, units, groups int)")
 	Doc("sweepAVX sweeps so many units of 4 elements in so many groups of 4 rows.")
 	k := newKernel()
 	k.begin()
@@ -56,14 +60,16 @@ type kernel struct {
 	temporary    reg.Register
 
 	factor, west reg.VecVirtual
-	idle         [lanes]reg.VecVirtual // where all bits are set, old elements stay
+	last         [lanes]reg.VecVirtual // the units of the last step
 
 	// On the stack:
-	units, lag, groups Mem // arguments; groups is how many have not begun
-	turn, steps        Mem // which lane begins a row next, in how many steps
-	toData, toPlanes   Mem // how far it jumps
-	less               Mem // how much less far the next one does
-	idles              Mem // what idle will be in the lane
+	units, groups    Mem        // arguments; groups is how many have not begun
+	turn, steps      Mem        // which lane begins a row next, in how many steps
+	toData, toPlanes Mem        // how far it jumps
+	less             Mem        // how much less far the next one does
+	idles            Mem        // what idle will be in the lane
+	near             Mem        // lane 3 has just computed what is to the north of lane 0
+	idle             [lanes]Mem // where all bits are set, old elements stay
 }
 
 func newKernel() *kernel {
@@ -72,13 +78,15 @@ func newKernel() *kernel {
 		k.planes[name] = Load(Param(name), GP64())
 	}
 	for r := range lanes {
-		k.data[r], k.coefficients[r], k.idle[r] = GP64(), GP64(), YMM()
+		k.data[r], k.coefficients[r] = GP64(), GP64()
 	}
 	k.temporary, k.factor, k.west = GP64(), YMM(), YMM()
-	k.units, k.lag, k.groups = NewParamAddr("units", 64), NewParamAddr("lag", 72), NewParamAddr("groups", 80)
-	locals := AllocLocal(6 * 8)
-	for i, m := range []*Mem{&k.turn, &k.steps, &k.toData, &k.toPlanes, &k.less, &k.idles} {
-		*m = locals.Offset(8 * i)
+	k.units, k.groups = NewParamAddr("units", 64), NewParamAddr("groups", 72)
+	for _, m := range []*Mem{&k.turn, &k.steps, &k.toData, &k.toPlanes, &k.less, &k.idles, &k.near} {
+		*m = AllocLocal(8)
+	}
+	for r := range lanes {
+		k.last[r], k.idle[r] = YMM(), AllocLocal(width)
 	}
 	return k
 }
@@ -95,21 +103,17 @@ func (k *kernel) begin() {
 	}
 	VBROADCASTSD(ConstData("factor", F64(0.175)), k.factor)
 	VXORPD(k.west, k.west, k.west)
+	all := YMM()
+	VCMPPD(Imm(0xf), k.west, k.west, all) // true
 	for r := range lanes {
-		VCMPPD(Imm(0xf), k.west, k.west, k.idle[r])
+		VMOVAPD(k.west, k.last[r])
+		VMOVUPD(all, k.idle[r])
 	}
-	for _, m := range []Mem{k.turn, k.toData, k.toPlanes, k.idles} {
+	for _, m := range []Mem{k.turn, k.toData, k.toPlanes, k.idles, k.near} {
 		MOVQ(U32(0), m)
 	}
-	k.bytes(k.lag)
-	MOVQ(k.temporary, k.less)
+	MOVQ(U32(width), k.less)
 	JMP(LabelRef("lane0"))
-}
-
-// bytes is how long so many units are.
-func (k *kernel) bytes(units Mem) {
-	MOVQ(units, k.temporary)
-	SHLQ(Imm(5), k.temporary)
 }
 
 // turns lets one lane after the other begin its next row.
@@ -130,7 +134,12 @@ func (k *kernel) turns() {
 // jumps is how far lanes jump from the second group on.
 func (k *kernel) jumps() {
 	MOVQ(U32(0), k.less)
-	k.bytes(k.units)
+	MOVQ(k.units, k.temporary)
+	CMPQ(k.temporary, Imm(lanes))
+	JNE(LabelRef("far"))
+	MOVQ(U32(1), k.near)
+	Label("far")
+	SHLQ(Imm(5), k.temporary) // to bytes
 	NEGQ(k.temporary)
 	MOVQ(k.temporary, k.toData)
 	MOVQ(k.temporary, k.toPlanes)
@@ -155,40 +164,37 @@ func (k *kernel) begins(lane int) {
 	}
 	ADDQ(k.toData, k.data[lane])
 	ADDQ(k.toPlanes, k.coefficients[lane])
-	VBROADCASTSD(k.idles, k.idle[lane])
-	first := YMM()
-	VBROADCASTSD(Mem{Base: k.data[lane], Disp: -8}.Idx(k.apart, 1), first)
-	VBLENDPD(Imm(1<<lane), first, k.west, k.west)
+	in := YMM()
+	VBROADCASTSD(k.idles, in)
+	VMOVUPD(in, k.idle[lane])
+	VBROADCASTSD(Mem{Base: k.data[lane], Disp: -8}.Idx(k.apart, 1), in)
+	VBLENDPD(Imm(1<<lane), in, k.west, k.west)
 
 	MOVQ(k.less, k.temporary)
 	SUBQ(k.temporary, k.toData)
 	SUBQ(k.temporary, k.toPlanes)
-	MOVQ(k.lag, k.temporary)
-	if lane == lanes-1 {
-		LEAQ(Mem{Base: k.temporary}.Idx(k.temporary, 2), k.temporary)
-		NEGQ(k.temporary)
-		ADDQ(k.units, k.temporary)
-	}
-	MOVQ(k.temporary, k.steps)
 	MOVQ(U32((lane+1)%lanes), k.turn)
+	MOVQ(U32(1), k.steps)
 	if lane < lanes-1 {
 		JMP(LabelRef("step"))
+		return
 	}
+	MOVQ(k.units, k.temporary)
+	SUBQ(Imm(lanes-1), k.temporary)
+	MOVQ(k.temporary, k.steps)
 }
 
 // step computes the next unit of each lane.
 func (k *kernel) step() {
-	Comment("What multiplies west, a column of four rows in each register.")
-	var v [lanes]reg.VecVirtual
-	for r := range v {
-		v[r] = YMM()
-		VMULPD(k.plane("zv", r), k.factor, v[r])
-	}
-	v = transposed(v)
-
-	Comment("The rest, in the order of rowFast.")
+	Comment("All but the west term, in the order of rowFast.")
 	var base [lanes]reg.VecVirtual
-	for r := range base {
+	north := YMM()
+	VMOVAPD(k.last[lanes-1], north)
+	CMPQ(k.near, Imm(0))
+	JNE(LabelRef("near"))
+	VMOVUPD(Mem{Base: k.data[0]}, north)
+	Label("near")
+	for r := lanes - 1; r >= 0; r-- {
 		center, p, term := YMM(), YMM(), YMM()
 		VMOVUPD(k.here(r, 0), center)
 		VMOVUPD(k.here(r, 8), p)
@@ -199,14 +205,25 @@ func (k *kernel) step() {
 		VMOVUPD(k.plane("zz", r), term)
 		VSUBPD(center, term, term)
 		VADDPD(term, p, p)
-		VMOVUPD(Mem{Base: k.data[r]}, term)
-		VMULPD(k.plane("zb", r), term, term)
+		from := north
+		if r > 0 {
+			from = k.last[r-1]
+		}
+		VMULPD(k.plane("zb", r), from, term)
 		VADDPD(term, p, p)
 		VMULPD(p, k.factor, p)
 		VADDPD(p, center, p)
 		base[r] = p
 	}
 	base = transposed(base)
+
+	Comment("What multiplies west, a column of four rows in each register.")
+	var v [lanes]reg.VecVirtual
+	for r := range v {
+		v[r] = YMM()
+		VMULPD(k.plane("zv", r), k.factor, v[r])
+	}
+	v = transposed(v)
 
 	Comment("The chain from west to east, in four rows at once.")
 	for c := range base {
@@ -217,9 +234,12 @@ func (k *kernel) step() {
 		VMULPD(last, v[c], v[c])
 		VADDPD(v[c], base[c], base[c])
 	}
-	VMOVAPD(base[lanes-1], k.west)
+	VMOVAPD(base[unit-1], k.west)
 	for r, row := range transposed(base) {
-		VBLENDVPD(k.idle[r], k.here(r, 0), row, row)
+		idle := YMM()
+		VMOVAPD(row, k.last[r])
+		VMOVUPD(k.idle[r], idle)
+		VBLENDVPD(idle, k.here(r, 0), row, row)
 		VMOVUPD(row, k.here(r, 0))
 	}
 	for r := range lanes {
