@@ -104,7 +104,7 @@ func (p *Phase) enter() {
 		err = rt.mirror(p.resources, p.homes)
 	}
 	if err == nil {
-		err = rt.request(p.tasks, p.system, p.orders)
+		err = rt.request(p.tasks, p.system.Order(), p.orders)
 	}
 	if err != nil {
 		rt.stop(r, err)

@@ -128,9 +128,13 @@ func (rt *Runtime) beginners() error {
 	return errors.Join(errs...)
 }
 
-// spread decides the node of each task and the home of each resource.
+// spread decides the node of each task and the home of each resource. One node has them all.
 func (rt *Runtime) spread() error {
 	rt.said = rt.homes
+	if !rt.o.Nodes.many() {
+		rt.homes = nil
+		return nil
+	}
 	p := rt.programOf(rt.tasks, rt.said, rt.resources)
 	on, err := p.Divide()
 	if err != nil {
@@ -140,9 +144,7 @@ func (rt *Runtime) spread() error {
 	for i, t := range rt.tasks {
 		t.on = on[i]
 	}
-	if rt.o.Nodes.many() {
-		rt.program = rt.digest(systemOf(rt.tasks), on, rt.resources, rt.homes)
-	}
+	rt.program = rt.digest(systemOf(rt.tasks), on, rt.resources, rt.homes)
 	return nil
 }
 

@@ -58,8 +58,11 @@ func (rt *Runtime) start(r *run) error {
 	if err := rt.relax(r.ctx); err != nil {
 		return err
 	}
+	order := s.Order()
+	var number map[*resource.Resource]int
 	if rt.o.Nodes.many() {
-		if err := rt.settle(s.Order()); err != nil {
+		number = make(map[*resource.Resource]int, len(rt.resources))
+		if err := rt.settle(order); err != nil {
 			return err
 		}
 	}
@@ -67,7 +70,7 @@ func (rt *Runtime) start(r *run) error {
 		return err
 	}
 	r.tasks, r.seats = rt.tasks, rt.seats
-	if err := rt.request(rt.tasks, s, make(map[*resource.Resource]int, len(rt.resources))); err != nil {
+	if err := rt.request(rt.tasks, order, number); err != nil {
 		return err
 	}
 	for _, t := range rt.tasks {
@@ -91,12 +94,16 @@ func (t *Task) checkBody() (errs []error) {
 	return errs
 }
 
-// request makes the first requests of tasks, which s describes. If one fails, it takes all
-// back. number counts the first requests of each resource, with those of earlier phases.
-func (rt *Runtime) request(tasks []*Task, s liveness.System, number map[*resource.Resource]int) error {
-	for _, first := range s.Order() {
+// request makes the first requests of tasks in their order. If one fails, it takes all back.
+// number counts the first requests of each resource, with those of earlier phases. On one node
+// it is not used, since no home reserves tickets there.
+func (rt *Runtime) request(tasks []*Task, order []liveness.First, number map[*resource.Resource]int) error {
+	many := rt.o.Nodes.many()
+	for _, first := range order {
 		a := tasks[first.Task].accesses[first.Access]
-		number[a.resource]++
+		if many {
+			number[a.resource]++
+		}
 		if !a.task.here() {
 			continue
 		}
@@ -104,8 +111,12 @@ func (rt *Runtime) request(tasks []*Task, s liveness.System, number map[*resourc
 		if first.Round == 0 {
 			err = rt.prepare(a, first.Access+1)
 		}
-		if err == nil {
+		switch {
+		case err != nil:
+		case many:
 			err = a.RequestOrdered(a.resource, a.mode, number[a.resource])
+		default:
+			err = a.Request(a.resource, a.mode)
 		}
 		if err != nil {
 			for _, t := range tasks {
