@@ -87,6 +87,48 @@ func TestPairsOfNodes(t *testing.T) {
 	p.settle(t)
 }
 
+// A writer that names 64 bytes of 1 MiB has only these sent, whichever side it is on. The reader sees all of
+// its writes.
+func TestNamedBytesTravelAlone(t *testing.T) {
+	const size, rounds = 1 << 20, 40
+	for name, writer := range map[string]int{"from the home": 0, "from the mirror": 1} {
+		t.Run(name, func(t *testing.T) {
+			p, home, mirror := mirrored(t, size)
+			r := [2]*resource.Resource{home, mirror}
+			var w, h Pair
+			fine(t, w.Request(r[writer], resource.Write))
+			p.settle(t)
+			fine(t, h.Request(r[1-writer], resource.Read))
+			want := make([]byte, size)
+			for round := range rounds {
+				p.settle(t)
+				before := p.sites[0].Counts().BytesOut + p.sites[1].Counts().BytesOut
+				fine(t, w.Acquire(t.Context()))
+				b, err := w.Place().Writable()
+				fine(t, err)
+				off := round * 7919 % (size - 64)
+				for i := range 64 {
+					b[off+i]++
+					want[off+i]++
+				}
+				fine(t, w.Place().Dirty(resource.Range{Off: off, Len: 64}))
+				fine(t, w.Next())
+				p.settle(t)
+				fine(t, h.Acquire(t.Context()))
+				got, err := h.Place().Bytes()
+				fine(t, err)
+				if !slices.Equal(got, want) {
+					t.Fatalf("round %d: the reader sees something else", round)
+				}
+				fine(t, h.Next())
+				if moved := p.sites[0].Counts().BytesOut + p.sites[1].Counts().BytesOut - before; round > 0 && moved != 64 {
+					t.Errorf("round %d moves %d bytes, want 64", round, moved)
+				}
+			}
+		})
+	}
+}
+
 // An announcement at a mirror counts the bytes that arrived before Acquire.
 func TestAnnounceAtMirror(t *testing.T) {
 	p, home, mirror := mirrored(t, 64)

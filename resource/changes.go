@@ -6,8 +6,8 @@ import (
 	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
 
-// A writer may name the bytes that it has changed. If the home is on another node, its release
-// sends only those.
+// A writer may name the bytes that it has changed. Then only those go to other nodes: with its release if the
+// home is elsewhere, and with the next grants of nodes that have a version of shortly before.
 
 // Range is Len bytes of a resource, from the byte Off on.
 type Range struct{ Off, Len int }
@@ -23,7 +23,7 @@ func (e *RangeError) Error() string {
 }
 
 // Dirty names bytes that the place has changed, in as many calls as it takes. A place
-// that names some must name all that it changed: the rest may not come to the home. A place
+// that names some must name all that it changed: the rest may not come to other nodes. A place
 // that asked for Writable and names none may have changed all.
 func (p *Place) Dirty(changed Range) error {
 	if err := p.mayWrite("mark"); err != nil {

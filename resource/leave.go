@@ -62,6 +62,9 @@ func endAll(places []*Place, how leaving, by any) (n int, err error) {
 			r.ledger.Told()
 		}
 		if x != nil {
+			if d := x.dirty; d != nil {
+				r.ledger.Changed(d.Part(len(r.buffer.Bytes())), len(r.buffer.Bytes()))
+			}
 			p.endUse()
 		}
 		if how == renews {
@@ -177,8 +180,8 @@ func (f *mirror) leave(p *Place, how leaving) (ended bool, err error) {
 		return true, fmt.Errorf("%w: %w", ErrStale, q.err)
 	}
 	a := coherence.Access{ID: q.id, Fence: q.fence, Wrote: p.wrote && how != abandons, Abandoned: how == abandons}
-	if x := p.x; a.Wrote && x.dirty != nil && x.dirty.Bytes() < len(f.r.buffer.Bytes()) {
-		a.Spans = x.dirty.Spans()
+	if d := p.x.dirty; d != nil && a.Wrote {
+		a.Spans = d.Part(len(f.r.buffer.Bytes()))
 	}
 	s := f.site.scratch()
 	defer f.site.spare(s)

@@ -111,9 +111,7 @@ func (f *mirror) queue(p *Place, m Mode) {
 // held.
 func (f *mirror) take(m *coherence.Message, s *scratch) error {
 	return f.turns.Take(m, f.home, f.site.budget, func(m *coherence.Message) error {
-		if m.Whole {
-			f.came += uint64(len(m.Bytes))
-		}
+		f.came += uint64(len(m.Bytes))
 		brought := len(m.Bytes) // the step may exchange them
 		err := f.half.Step(m, &s.work)
 		f.do(s)

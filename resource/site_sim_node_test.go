@@ -55,7 +55,7 @@ func (n *simNode) start() {
 		n.own.at = 0
 	}
 	for i := range n.r {
-		r, err := NewWith(fmt.Sprint("r", i), 32, Options{Undo: true})
+		r, err := NewWith(fmt.Sprint("r", i), 64, Options{Undo: true})
 		c.check(err == nil, "%v", err)
 		if n.node == Node(i) {
 			err = s.Home(r, HomeAt{})

@@ -27,6 +27,7 @@ type simSeen struct {
 
 	messages [coherence.ConfirmedMessage + 1]int
 	alone    int // grants that allow to retain the release
+	changes  int // grants and pushes that bring changes only
 	counts   SiteCounts
 }
 
@@ -35,6 +36,9 @@ func (s *simSeen) sees(m *coherence.Message) {
 	s.messages[m.Kind]++
 	if m.Alone {
 		s.alone++
+	}
+	if m.Kind >= coherence.GrantMessage && len(m.Spans) > 0 {
+		s.changes++
 	}
 }
 
@@ -52,8 +56,8 @@ func (s *simSeen) rare() map[string]int {
 		"a released write is lost": s.gone, "a write is lost by suspicion alone": s.quiet,
 		"a node starts again": s.crashes, "in the middle of an operation": s.midway, "nodes meet again": s.joins,
 		"a request is cancelled": s.cancelled, "a context ends while its task waits": s.interrupted,
-		"a grant that allows to retain": s.alone,
-		"a part of the program begins":  s.parts, "a part is given up before it has begun": s.forgone,
+		"a grant that allows to retain": s.alone, "a grant or a push brings changes only": s.changes,
+		"a part of the program begins": s.parts, "a part is given up before it has begun": s.forgone,
 		"a first request follows another node's": s.turns, "a node with first requests is given up": s.absent,
 		"a used resource is mirrored late": s.late,
 		"a message of another life":        int(s.counts.OtherLife), "a grant ends with its lease at home": int(s.counts.Expired),

@@ -1,6 +1,9 @@
 package coherence
 
-// The bytes that a writer has changed.
+import "github.com/orwl/go-orwl/internal/invariant"
+
+// The bytes that writers have changed. A writer may name them. Then a release sends only those, and a grant
+// only what has changed since the version that the mirror has.
 
 // Span is Len bytes of the contents, from the byte Off on.
 type Span struct{ Off, Len int }
@@ -94,3 +97,60 @@ func (d *Changes) Bytes() (n int) {
 
 // Spans are they, in order, good until the next change.
 func (d *Changes) Spans() []Span { return d.at[:d.n] }
+
+// Part are the spans, or nil if they are none or all of size bytes: then all may have changed.
+func (d *Changes) Part(size int) []Span {
+	if n := d.Bytes(); n == 0 || n == size {
+		return nil
+	}
+	return d.Spans()
+}
+
+// mostKept is how many versions a home keeps the changes of.
+const mostKept = 8
+
+// history is what each of the last versions changed, if its writer has named that. A version without an
+// entry may have changed all. So a resize, a relaxed write, half-written bytes and a writer that names
+// nothing need not be told to the history.
+type history [mostKept]struct {
+	version uint64
+	Changes
+}
+
+// Changed notes that the last commit changed only the spans, and no size. It notes nothing if there are none,
+// and until a mirror has had some version.
+func (l *Ledger) Changed(named []Span, size int) {
+	if !l.shared || len(named) == 0 {
+		return
+	}
+	if l.history == nil {
+		l.history = new(history)
+	}
+	v := l.version.Own()
+	e := &l.history[v%mostKept]
+	e.version = v
+	e.Reset()
+	for _, s := range named {
+		e.Add(s, size)
+	}
+}
+
+// since adds to all what has changed since a version, and reports whether that is known. known is one more
+// than the version, 0 if there is none.
+func (l *Ledger) since(known uint64, all *Changes, size int) bool {
+	last := l.version.Own()
+	if l.history == nil || known == 0 || known > last {
+		return false
+	}
+	for v := known; v <= last; v++ {
+		e := &l.history[v%mostKept]
+		if e.version != v {
+			invariant.Sometimes(last-known >= mostKept, "the history is too short: all bytes")
+			return false
+		}
+		for _, s := range e.Spans() {
+			all.Add(s, size)
+		}
+	}
+	return true
+}

@@ -78,6 +78,9 @@ func TestChangesAreABitmap(t *testing.T) {
 			if d.n != len(want) || d.Bytes() != bytes {
 				t.Fatalf("%d spans of %d bytes, want %d of %d", d.n, d.Bytes(), len(want), bytes)
 			}
+			if named := d.Part(size); (named == nil) != (bytes == 0 || bytes == size) {
+				t.Fatalf("%d of %d bytes are the part %v", bytes, size, named)
+			}
 			if len(want) == mostChanges {
 				full++
 			}
@@ -161,6 +164,46 @@ func TestChangesAllocateNothing(t *testing.T) {
 		}
 	}); n != 0 {
 		t.Errorf("100 spans allocate %v times", n)
+	}
+}
+
+// A release of all bytes may have changed all, even if it names spans: no correct mirror's does.
+func TestHistoryIgnoresSpansOfAll(t *testing.T) {
+	h := record(t, Discard)
+	must(t, h, asks(1, 1, Write))
+	h.grant(0)
+	all := Message{Kind: ReleaseMessage, Seq: 2, ID: 1, Stamp: Stamp{Fence: 1}, Wrote: true, Whole: true, Size: 8, Bytes: make([]byte, 8), Spans: []Span{{0, 1}}}
+	if _, err := tell(t, h, all); err != nil || h.ledger.Version() != 1 || h.ledger.history != nil {
+		t.Errorf("%v: version %d, kept changes %v", err, h.ledger.Version(), h.ledger.history)
+	}
+}
+
+// A home without mirrors keeps no history. It sends all bytes to a mirror that claims a version which is still to
+// come, or has none.
+func TestHistoryIsForMirrors(t *testing.T) {
+	h := record(t, Discard)
+	change := func() {
+		h.ledger.Commit()
+		h.ledger.Changed([]Span{{0, 1}}, 8)
+	}
+	change()
+	if h.ledger.history != nil {
+		t.Error("no mirror has a version, and changes are kept")
+	}
+	for known, want := range map[uint64]Message{
+		0: {Whole: true, Bytes: make([]byte, 8)}, 2: {Known: 2, Bytes: make([]byte, 1)}, 9: {Whole: true, Bytes: make([]byte, 8)},
+	} {
+		h := record(t, Discard)
+		h.ledger.shared = true
+		h.ledger.Commit()
+		h.ledger.Commit()
+		h.ledger.Changed([]Span{{3, 1}}, 8)
+		if _, err := tell(t, h, Message{Kind: RequestMessage, Seq: 1, ID: 1, Known: known}); err != nil {
+			t.Fatal(err)
+		}
+		if m := h.grant(0)[0]; m.Whole != want.Whole || m.Known != want.Known || len(m.Bytes) != len(want.Bytes) {
+			t.Errorf("to a mirror that has v%d: %v", int64(known)-1, &m)
+		}
 	}
 }
 

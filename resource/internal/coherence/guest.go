@@ -205,10 +205,14 @@ func (h *Home) commit(p *peer, m *Message, mode Mode, w *Work) error {
 	if err := m.checkContents(h.o.Limit); err != nil {
 		return fmt.Errorf("%w: %v of node %d: %w", ErrMalformed, m, m.Node, err)
 	}
+	before := len(h.buffer.Bytes())
 	if err := h.buffer.take(m); err != nil {
 		w.Fault = err
 	}
 	p.known = h.ledger.Commit() + 1
+	if !m.Whole && m.Size == before {
+		h.ledger.Changed(m.Spans, m.Size)
+	}
 	return nil
 }
 

@@ -206,7 +206,7 @@ func (h *Home) grant(p *peer, granted []int, alone bool, w *Work) {
 	} else {
 		h.setRetention(p, noRetention)
 	}
-	h.fill(p, m)
+	h.fill(p, m, w)
 }
 
 // Push sends the bytes to a guest that waits for writing, ahead of its grant. The caller
@@ -219,19 +219,29 @@ func (h *Home) Push(at int, w *Work) {
 	if p := h.guests[at].peer; p.known != h.ledger.version.Own()+1 {
 		m := h.to(p, PushMessage, w)
 		m.Version = h.ledger.version.Own()
-		h.fill(p, m)
+		h.fill(p, m, w)
 	}
 }
 
-// fill adds the bytes to a message, unless the mirror has them.
-func (h *Home) fill(p *peer, m *Message) {
+// fill adds to a message what the mirror does not have: nothing, the changes since its version if these are
+// known and less than half of the bytes, or all.
+func (h *Home) fill(p *peer, m *Message, w *Work) {
 	version := h.ledger.version.Own() + 1
-	if p.known == version {
+	h.ledger.shared, m.Known, p.known = true, p.known, version
+	if m.Known == version {
 		return
 	}
-	p.known = version
-	m.Bytes = h.buffer.Sent()
-	m.Whole, m.Size = true, len(m.Bytes)
+	var changed Changes
+	all := h.buffer.Bytes()
+	m.Size = len(all)
+	if h.ledger.since(m.Known, &changed, len(all)) && 2*changed.Bytes() < len(all) {
+		invariant.Sometimes(true, "a grant brings changes only")
+		from := len(w.spans)
+		w.spans = append(w.spans, changed.Spans()...)
+		w.gather(m, w.spans[from:len(w.spans):len(w.spans)], all)
+		return
+	}
+	m.Known, m.Whole, m.Bytes = 0, true, h.buffer.Sent()
 }
 
 // to appends a message to a mirror. It is good until the next one.

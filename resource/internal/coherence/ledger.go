@@ -93,6 +93,9 @@ type Ledger struct {
 	policy  Policy
 	prior   Prior
 	aborted bool
+
+	shared  bool     // a mirror has had some version
+	history *history // nil until a writer has named what it has changed since
 }
 
 // Open begins the ledger, in the first epoch.

@@ -37,14 +37,15 @@ type Message struct {
 	// the grant that it ends, a Confirm or Confirmed the fence of the write that it names.
 	Stamp
 
-	// Known is one more than the version of the bytes that the mirror has, 0 if none.
-	// Request, Renew, Join. The home uses the first of a life, and knows the rest.
+	// Known is one more than the version of the bytes that the mirror has, 0 if none. The home
+	// uses that of the first Request, Renew or Join of a life, and knows the rest. In a Grant or a
+	// Push without all bytes, it is that of the version whose changes the message brings.
 	Known uint64
 
 	// These fields describe the bytes that were written or are granted. Bytes holds the
 	// whole contents, or the contents of the spans, one after the other.
 	Wrote bool // Release, Renew: there are bytes, and a new version
-	Whole bool // Grant, Push: there are bytes; Release, Renew: they are the whole contents
+	Whole bool // the bytes are the whole contents
 	Size  int  // of the contents
 	Spans []Span
 	Bytes []byte
@@ -91,7 +92,7 @@ const (
 
 	// From the home to a mirror:
 
-	// GrantMessage grants IDs, and brings the bytes unless the mirror has them.
+	// GrantMessage grants IDs, and brings what the mirror does not have of the bytes.
 	GrantMessage
 	// PushMessage brings bytes ahead of their grant.
 	PushMessage
@@ -232,14 +233,21 @@ func (m *Message) String() string {
 		}
 		fmt.Fprintf(&b, ": %v", m.Reason)
 	}
-	if m.Whole || m.Wrote {
+	given := m.Kind == GrantMessage || m.Kind == PushMessage
+	if m.Wrote || given && m.brings() {
 		fmt.Fprintf(&b, " size=%d", m.Size)
-	}
-	if m.Wrote && !m.Whole {
-		fmt.Fprintf(&b, " spans=%v", m.Spans)
+		if !m.Whole {
+			fmt.Fprintf(&b, " spans=%v", m.Spans)
+		}
+		if !m.Whole && given {
+			fmt.Fprintf(&b, " since v%d", int64(m.Known)-1)
+		}
 	}
 	return b.String()
 }
+
+// brings reports whether a Grant or a Push has bytes: all, or what has changed since Known.
+func (m *Message) brings() bool { return m.Whole || m.Known != m.Version+1 }
 
 // checkContents reports what is wrong with the bytes of a message, if anything.
 func (m *Message) checkContents(limit int) error {

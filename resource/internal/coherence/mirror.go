@@ -257,11 +257,7 @@ func (r *Mirror) release(a Access, msg *Message, w *Work) {
 		msg.Whole, msg.Bytes = true, all
 		return
 	}
-	from := len(w.bytes)
-	for _, s := range a.Spans {
-		w.bytes = append(w.bytes, all[s.Off:][:s.Len]...)
-	}
-	msg.Spans, msg.Bytes = a.Spans, w.bytes[from:]
+	w.gather(msg, a.Spans, all)
 }
 
 // to appends a message to the home. It is good until the next one.

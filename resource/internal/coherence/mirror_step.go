@@ -92,7 +92,7 @@ func (r *Mirror) granted(m *Message, w *Work) error {
 
 // pushed takes bytes ahead of their grant.
 func (r *Mirror) pushed(m *Message, w *Work) error {
-	if !m.Whole {
+	if !m.brings() {
 		return r.malformed(m, "it brings nothing")
 	}
 	if err := r.take(m, w); err != nil {
@@ -110,14 +110,17 @@ func (r *Mirror) pushed(m *Message, w *Work) error {
 // take makes what a message brings the mirror's bytes. Bytes from the home confirm the
 // last write, as a grant does.
 func (r *Mirror) take(m *Message, w *Work) error {
-	if !m.Whole {
-		if r.known != m.Version+1 {
-			return r.malformed(m, "its version is not here")
-		}
+	if !m.Whole && (r.known != m.Known || m.Known == 0) {
+		return r.malformed(m, "the version that it changes is not here")
+	}
+	if !m.Whole && m.Known == m.Version+1 {
 		return nil
 	}
 	if r.holders > 0 {
 		return r.malformed(m, "it brings bytes while others are in use")
+	}
+	if !m.Whole && m.Size != r.size {
+		return r.malformed(m, "the version that it changes has another size")
 	}
 	if err := m.checkContents(r.o.Limit); err != nil {
 		return fmt.Errorf("%w: %v to node %d: %w", ErrMalformed, m, r.o.Node, err)

@@ -139,7 +139,7 @@ func TestMirrorHasBytesHere(t *testing.T) {
 	if err := fromHome(r, push, new(Work)); err != nil || !r.Here() {
 		t.Errorf("%v; pushed, and not here", err)
 	}
-	grant := Message{Kind: GrantMessage, Seq: 3, Mode: Write, IDs: []ID{2}, Stamp: Stamp{Version: 1, Fence: 1}}
+	grant := Message{Kind: GrantMessage, Seq: 3, Mode: Write, IDs: []ID{2}, Known: 2, Stamp: Stamp{Version: 1, Fence: 1}}
 	if err := errors.Join(fromHome(r, grant, new(Work)), r.Release(Access{ID: 2, Fence: 1}, new(Work))); err != nil || r.Here() {
 		t.Errorf("%v; the push is used up, and the bytes are here", err)
 	}
@@ -148,7 +148,7 @@ func TestMirrorHasBytesHere(t *testing.T) {
 // A writer may use the whole limit.
 func TestMirrorLimit(t *testing.T) {
 	r := asking(t)
-	grant := Message{Kind: GrantMessage, Seq: 2, Mode: Write, IDs: []ID{2}, Stamp: Stamp{Fence: 1}}
+	grant := Message{Kind: GrantMessage, Seq: 2, Mode: Write, IDs: []ID{2}, Known: 1, Stamp: Stamp{Fence: 1}}
 	if err := errors.Join(r.Release(Access{ID: 1}, new(Work)), fromHome(r, grant, new(Work)), r.buffer.Resize(64)); err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestMirrorLimit(t *testing.T) {
 // A holder that has failed may leave the bytes in any state.
 func TestMirrorAbandons(t *testing.T) {
 	r := asking(t)
-	grant := Message{Kind: GrantMessage, Seq: 2, Mode: Write, IDs: []ID{2}, Stamp: Stamp{Fence: 1}}
+	grant := Message{Kind: GrantMessage, Seq: 2, Mode: Write, IDs: []ID{2}, Known: 1, Stamp: Stamp{Fence: 1}}
 	if err := errors.Join(r.Release(Access{ID: 1}, new(Work)), fromHome(r, grant, new(Work)), r.buffer.Resize(16)); err != nil {
 		t.Fatal(err)
 	}

@@ -16,8 +16,10 @@ var trial = mutants.Flags("coherence")
 var telling = []string{
 	"guest.go Home.release: found == nil || h.guests[*found].state != told || h.guests[*found].fen...: without the second",
 	"mirror_step.go Mirror.Step: m.Fence == r.wrote: always",
-	"mirror_step.go Mirror.take: r.known != m.Version+1: never",
-	"home.go Home.fill: p.known == version: always",
+	"mirror_step.go Mirror.take: !m.Whole && (r.known != m.Known || m.Known == 0): never",
+	"home.go Home.fill: m.Known == version: always",
+	"changes.go Ledger.since: e.version != v: never",
+	"guest.go Home.commit: !m.Whole && m.Size == before: always",
 	"wire.go Message.number: m.Seq <= got: never",
 	"home.go Home.admit: m.Incarnation == p.incarnation && p.lost: never",
 	"home.go Home.Recall: h.to(p, RecallMessage, w): dropped",

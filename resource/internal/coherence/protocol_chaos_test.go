@@ -25,6 +25,8 @@ type chaos struct {
 
 	places   []*model // of each node
 	versions [][]byte
+	named    [][]Span // what each version has changed, nil for all
+	shared   bool     // some mirror has a version
 	due      map[tag]uint64
 	strict   bool     // only the home's node and node 1 may write
 	first    [4][]int // of each node: the orders of its first requests that are to come
@@ -35,6 +37,8 @@ type chaos struct {
 	stamps   uint64 // what was written last
 
 	served, commits, pushes, late, kept, wanted int
+
+	changes int // messages that bring changes only
 
 	confirmed int // writes that a node has asked for
 	failed    int // accesses that were abandoned
@@ -75,6 +79,7 @@ type (
 	written    struct{ node, life, seq uint64 }
 	commitment struct {
 		contents []byte // nil: nothing was written
+		named    []Span // nil for all
 		moved    int
 		fate     *fate
 	}
@@ -107,13 +112,13 @@ func play(chance func(n int) int, flaw string) (c *chaos, err error) {
 	}
 	keep := chance(4) > 0
 	c.calm = chance(2) == 0
-	c.protocol = newProtocol(16, 3, newLedger(policy, 1), MirrorOptions{Retain: keep})
+	c.protocol = newProtocol(32, 3, newLedger(policy, 1), MirrorOptions{Retain: keep})
 	c.queue.retain, c.queue.silent = keep, flaw == "unasked"
 	c.queue.late = chance(2) == 0
 	c.queue.eager = flaw == "early push"
 	c.queue.granted = c.onQueueGrants
 	c.sent, c.granted, c.ended, c.protocol.lost = c.onSent, c.onGranted, c.onEnded, c.onWriteLost
-	c.versions = [][]byte{make([]byte, 16)}
+	c.versions, c.named = [][]byte{make([]byte, 32)}, [][]Span{nil}
 	for n := range 4 {
 		c.places = append(c.places, &model{node: Node(n), joined: 1})
 		c.places[n].clear()
@@ -183,7 +188,7 @@ func TestProtocolChaos(t *testing.T) {
 	if testing.Short() {
 		runs = min(runs, 300)
 	}
-	var served, commits, pushes, late, kept, wanted, confirmed, lost, gone int
+	var served, commits, pushes, late, kept, wanted, confirmed, lost, gone, changes int
 	invariant.Reached()
 	for seed := range runs {
 		c, err := play(rand.New(rand.NewPCG(seed, 1)).IntN, "")
@@ -192,15 +197,15 @@ func TestProtocolChaos(t *testing.T) {
 		}
 		served, commits, pushes, late = served+c.served, commits+c.commits, pushes+c.pushes, late+c.late
 		kept, wanted = kept+c.kept, wanted+c.wanted
-		confirmed, lost, gone = confirmed+c.confirmed, lost+c.lost, gone+c.gone
+		confirmed, lost, gone, changes = confirmed+c.confirmed, lost+c.lost, gone+c.gone, changes+c.changes
 	}
 	if runs >= enoughSeeds {
 		mustReach(t, rare)
 	}
 	t.Logf("%d runs: %d accesses, %d writes, %d pushes, %d late releases, %d kept, %d wanted", runs, served, commits, pushes, late, kept, wanted)
-	t.Logf("%d writes were confirmed, %d may be lost, %d of them are", confirmed, lost, gone)
+	t.Logf("%d writes were confirmed, %d may be lost, %d of them are; %d messages brought changes only", confirmed, lost, gone, changes)
 	for what, n := range map[string]int{
-		"accesses": served / 20, "writes": commits / 5, "pushes": pushes, "late releases": late * 5, "kept": kept, "wanted": wanted,
+		"changes": changes, "accesses": served / 20, "writes": commits / 5, "pushes": pushes, "late releases": late * 5, "kept": kept, "wanted": wanted,
 		"confirmed writes": confirmed * 2, "lost writes": gone * 20, "writes that only may be lost": (lost - gone) * 2,
 	} {
 		if uint64(n) < runs/4 {

@@ -169,20 +169,23 @@ func asking(t *testing.T) *Mirror {
 // Messages that no home sends change nothing.
 func TestMirrorRefusesMalformed(t *testing.T) {
 	for name, m := range map[string]Message{
-		"no kind":               {},
-		"a mirror's":            {Kind: RequestMessage},
-		"another mirror's":      {Kind: RecallMessage, Node: 2},
-		"another resource's":    {Kind: RecallMessage, Resource: 2},
-		"grant of nothing":      {Kind: GrantMessage, IDs: []ID{9}},
-		"grant of what holds":   {Kind: GrantMessage, IDs: []ID{1}},
-		"grant for reading":     {Kind: GrantMessage, IDs: []ID{2}},
-		"version not here":      {Kind: GrantMessage, IDs: []ID{2}, Mode: Write, Stamp: Stamp{Version: 1}},
-		"bytes under a holder":  {Kind: PushMessage, Stamp: Stamp{Version: 1}, Whole: true, Size: 8, Bytes: make([]byte, 8)},
-		"push of nothing":       {Kind: PushMessage},
-		"refusal of nothing":    {Kind: RefusedMessage, ID: 9, Reason: Aborted},
-		"refusal of a holder":   {Kind: RefusedMessage, ID: 1, Reason: Aborted},
-		"cancelled by the home": {Kind: RefusedMessage, ID: 2, Reason: Cancelled},
-		"no reason":             {Kind: RefusedMessage, ID: 2},
+		"no kind":                {},
+		"a mirror's":             {Kind: RequestMessage},
+		"another mirror's":       {Kind: RecallMessage, Node: 2},
+		"another resource's":     {Kind: RecallMessage, Resource: 2},
+		"grant of nothing":       {Kind: GrantMessage, IDs: []ID{9}},
+		"grant of what holds":    {Kind: GrantMessage, IDs: []ID{1}},
+		"grant for reading":      {Kind: GrantMessage, IDs: []ID{2}},
+		"version not here":       {Kind: GrantMessage, IDs: []ID{2}, Mode: Write, Stamp: Stamp{Version: 1}},
+		"bytes under a holder":   {Kind: PushMessage, Stamp: Stamp{Version: 1}, Whole: true, Size: 8, Bytes: make([]byte, 8)},
+		"changes to none":        {Kind: GrantMessage, IDs: []ID{2}, Mode: Write, Known: 2, Stamp: Stamp{Version: 1}},
+		"changes under a holder": {Kind: PushMessage, Known: 1, Stamp: Stamp{Version: 1}, Size: 8, Bytes: make([]byte, 2), Spans: []Span{{0, 2}}},
+		"push of nothing":        {Kind: PushMessage},
+		"push of what is here":   {Kind: PushMessage, Known: 1},
+		"refusal of nothing":     {Kind: RefusedMessage, ID: 9, Reason: Aborted},
+		"refusal of a holder":    {Kind: RefusedMessage, ID: 1, Reason: Aborted},
+		"cancelled by the home":  {Kind: RefusedMessage, ID: 2, Reason: Cancelled},
+		"no reason":              {Kind: RefusedMessage, ID: 2},
 	} {
 		r := asking(t)
 		m.Incarnation, m.Epoch, m.Seq, m.Node = 1, 1, 2, max(m.Node, 1)
@@ -195,11 +198,25 @@ func TestMirrorRefusesMalformed(t *testing.T) {
 	if err := r.Release(Access{ID: 1}, new(Work)); err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range []Message{{Size: 8, Bytes: make([]byte, 7)}, {Size: 12, Bytes: make([]byte, 12)}, {Size: 72, Bytes: make([]byte, 72)}} {
-		m.Kind, m.Node, m.Incarnation, m.Epoch, m.Seq, m.Version, m.Whole = PushMessage, 1, 1, 1, 2, 1, true
-		if err := r.Step(&m, new(Work)); !errors.Is(err, ErrMalformed) || r.known != 1 {
+	two := []byte{1, 1}
+	for _, m := range []Message{
+		{Whole: true, Size: 8, Bytes: make([]byte, 7)}, {Whole: true, Size: 12, Bytes: make([]byte, 12)}, {Whole: true, Size: 72, Bytes: make([]byte, 72)},
+		{Size: 8, Bytes: two, Spans: []Span{{0, 2}}}, {Known: 3, Size: 8, Bytes: two, Spans: []Span{{0, 2}}},
+		{Known: 1, Size: 16, Bytes: two, Spans: []Span{{0, 2}}}, {Known: 1, Size: 8, Bytes: two, Spans: []Span{{7, 2}}},
+		{Known: 1, Size: 8, Bytes: two, Spans: []Span{{0, 3}}}, {Known: 1, Size: 8, Bytes: two},
+	} {
+		m.Kind, m.Node, m.Incarnation, m.Epoch, m.Seq, m.Version = PushMessage, 1, 1, 1, 2, 1
+		if err := r.Step(&m, new(Work)); !errors.Is(err, ErrMalformed) || r.known != 1 || r.buffer.Bytes()[0] != 0 {
 			t.Errorf("%v: %v", &m, err)
 		}
+	}
+	r = NewMirror(new(Buffer), MirrorOptions{Node: 1, Incarnation: 1, Epoch: 1, Limit: 64})
+	if err := fromHome(r, Message{Kind: PushMessage, Seq: 1}, new(Work)); !errors.Is(err, ErrMalformed) || r.known != 0 {
+		t.Errorf("changes come to a mirror without a version: %v, it has v%d", err, r.known)
+	}
+	all := Message{Kind: PushMessage, Seq: 1, Known: 1, Whole: true, Size: 8, Bytes: make([]byte, 8)}
+	if err := fromHome(r, all, new(Work)); err != nil || r.known != 1 || len(r.buffer.Bytes()) != 8 {
+		t.Errorf("all bytes come, whatever the message says of changes: %v, the mirror has %d", err, len(r.buffer.Bytes()))
 	}
 }
 

@@ -26,7 +26,7 @@ func (c *chaos) arriveHome(m *Message) {
 	if m.Incarnation > n.life {
 		c.dropped(n)
 		n.life, n.lost = m.Incarnation, false
-		n.has = n.memory
+		n.has = m.Known
 	}
 	alive := m.Incarnation == n.life && !n.lost
 	if alive {
@@ -49,7 +49,7 @@ func (c *chaos) arriveHome(m *Message) {
 		will.fate.committed = true
 		n.has = uint64(len(c.versions)) + 1
 		// Before the step, because the step grants the next requests.
-		c.versions = append(c.versions, will.contents)
+		c.adds(will.contents, will.named)
 		c.commits++
 		c.prior = PriorReleased
 		n.pushed = 0
@@ -83,7 +83,7 @@ func (c *chaos) dropped(n *model) {
 // lostHolder is the effect of a holder that is lost, or has failed.
 func (c *chaos) lostHolder(m Mode) {
 	c.fence++
-	if m == Write {
+	if m == Write && c.prior != PriorPoisoned { // poison stays
 		switch c.ledger.policy {
 		case Discard:
 			c.prior = PriorLost
@@ -93,12 +93,15 @@ func (c *chaos) lostHolder(m Mode) {
 	}
 }
 
-// onSent checks what the home sends.
+// onSent checks what the home sends, and what a mirror says that it has.
 func (c *chaos) onSent(m *Message, toHome bool) {
+	n := c.places[m.Node]
+	if toHome && m.Seq == 1 {
+		c.check(m.Known == n.memory, "%v, and node %d has v%d", m, m.Node, int64(n.memory)-1)
+	}
 	if toHome || m.Seq == 0 {
 		return
 	}
-	n := c.places[m.Node]
 	version := uint64(len(c.versions))
 	switch m.Kind {
 	case GrantMessage:
@@ -120,11 +123,21 @@ func (c *chaos) onSent(m *Message, toHome bool) {
 	case RecallMessage:
 		c.wanted++
 	}
-	if m.Whole {
-		c.check(n.has != version, "%v brings what node %d has", m, m.Node)
-		c.check(bytes.Equal(m.Bytes, c.versions[version-1]), "%v brings %x, want %x", m, m.Bytes, c.versions[version-1])
-		n.has = version
+	if m.Kind != GrantMessage && m.Kind != PushMessage {
+		return
 	}
+	if c.shared = true; n.has == version {
+		c.check(!m.brings() && len(m.Bytes) == 0, "%v brings what node %d has", m, m.Node)
+		return
+	}
+	bytes, few := c.changed(n.has, version)
+	c.check(few != m.Whole, "%v, and node %d has v%d: want changes only: %t", m, m.Node, int64(n.has)-1, few)
+	if few {
+		c.changes++
+		c.check(m.Known == n.has && len(m.Bytes) == bytes, "%v brings %d bytes to node %d, which has v%d: want %d", m, len(m.Bytes), m.Node, n.has-1, bytes)
+	}
+	c.brings(m, n.has)
+	n.has = version
 }
 
 // arriveMirror gives a mirror a message.
@@ -138,7 +151,8 @@ func (c *chaos) arriveMirror(m *Message) {
 	if alive && m.Kind == RefusedMessage {
 		delete(n.leaving, m.ID)
 	}
-	if alive && m.Whole {
+	given := m.Kind == GrantMessage || m.Kind == PushMessage
+	if alive && given && m.brings() {
 		n.memory, n.unsure = m.Version+1, false
 	}
 	if alive && m.Kind == GrantMessage {
@@ -151,7 +165,7 @@ func (c *chaos) arriveMirror(m *Message) {
 	if alive && m.Kind == ConfirmedMessage && c.flaw == "late answer" {
 		m.Fence = c.nodes[n.node].mirror.wrote
 	}
-	m.Swap = m.Whole && c.chance(2) == 0
+	m.Swap = given && m.brings() && c.chance(2) == 0
 	if c.chance(2) == 0 {
 		m.Valid = func() bool { return true }
 	}
@@ -159,7 +173,7 @@ func (c *chaos) arriveMirror(m *Message) {
 	clear(m.Bytes) // the transport uses the memory again
 	if n.write != nil && c.nodes[n.node].mirror.Unconfirmed() == 0 {
 		c.check(n.write.committed, "node %d takes its write for committed by %v", n.node, m)
-		n.write = nil
+		n.write, n.unsure = nil, false
 		if m.Kind == ConfirmedMessage {
 			c.confirmed++
 		}

@@ -21,8 +21,10 @@ func (c *chaos) act() {
 	case k < 86:
 		for link, tries := c.chance(6), 0; !c.deliver((link+tries)%6) && tries < 6; tries++ {
 		}
-	case k < 91:
+	case k < 90:
 		c.pump()
+	case k < 91:
+		c.writeOften()
 	case k < 92:
 		c.settle(n)
 	case k < 93:
@@ -130,8 +132,13 @@ func (c *chaos) endOne(n *model, renew bool) {
 	if renew {
 		n.asked[next], n.modes[next] = mode, mode
 	}
-	if n.node == 0 {
-		c.endAtHome(a, next, mode)
+	switch {
+	case n.node > 0:
+	case a.Wrote && !renew && c.ledger.policy != Abort && c.chance(8) == 0:
+		c.failAtHome(a.ID)
+		return
+	default:
+		c.endAtHome(a, will, next, mode)
 		return
 	}
 	switch {
@@ -174,8 +181,9 @@ func (c *chaos) endOne(n *model, renew bool) {
 // write writes new bytes, at both ends of an access.
 func (c *chaos) write(memory *Buffer, a *Access) (will commitment) {
 	a.Wrote = true
+	before := len(memory.Bytes())
 	if c.chance(6) == 0 {
-		_ = memory.Resize(8 * (1 + c.chance(4)))
+		_ = memory.Resize(8 * (1 + c.chance(8)))
 	}
 	size := len(memory.Bytes())
 	for off := 8 * c.chance(size/8); off < size; off += 8 * (1 + c.chance(3)) {
@@ -184,17 +192,19 @@ func (c *chaos) write(memory *Buffer, a *Access) (will commitment) {
 		a.Spans = append(a.Spans, Span{off, 8})
 		will.moved += 8
 	}
-	if c.chance(2) == 0 {
+	if c.chance(3) == 0 {
 		a.Spans, will.moved = nil, size
+	}
+	if size == before {
+		will.named = a.Spans
 	}
 	will.contents = slices.Clone(memory.Bytes())
 	return will
 }
 
-func (c *chaos) endAtHome(a Access, next ID, mode Mode) {
+func (c *chaos) endAtHome(a Access, will commitment, next ID, mode Mode) {
 	if a.Wrote {
-		c.ledger.Commit()
-		c.committed(c.buffer.Bytes())
+		c.commit(will)
 	}
 	c.locally(func() {
 		if next != 0 {
@@ -203,14 +213,6 @@ func (c *chaos) endAtHome(a Access, next ID, mode Mode) {
 			c.queue.release(a.ID)
 		}
 	})
-}
-
-func (c *chaos) committed(contents []byte) {
-	c.versions = append(c.versions, slices.Clone(contents))
-	c.commits++
-	c.prior = PriorReleased
-	c.check(c.ledger.Version() == uint64(len(c.versions)-1), "version %d after %d commits", c.ledger.Version(), len(c.versions)-1)
-	c.check(bytes.Equal(c.buffer.Bytes(), contents), "version %d is not what was written", c.ledger.Version())
 }
 
 func (c *chaos) cancel(n *model) {

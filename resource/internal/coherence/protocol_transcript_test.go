@@ -264,6 +264,7 @@ func (w *theatre) actMirror(n Node, verb string, ids []ID, ending Access, a args
 func (w *theatre) actHome(verb string, ids []ID, ending Access, a args) {
 	if ending.Wrote {
 		w.ledger.Commit()
+		w.ledger.Changed(ending.Spans, len(w.buffer.Bytes()))
 	}
 	switch verb {
 	case "request":

@@ -54,7 +54,17 @@ type Work struct {
 	Fault error
 
 	ids   []ID   // of grants in Messages
+	spans []Span // of grants in Messages
 	bytes []byte // of spans in Messages
+}
+
+// gather gives a message spans of all bytes.
+func (w *Work) gather(m *Message, spans []Span, all []byte) {
+	from := len(w.bytes)
+	for _, s := range spans {
+		w.bytes = append(w.bytes, all[s.Off:][:s.Len]...)
+	}
+	m.Spans, m.Bytes = spans, w.bytes[from:len(w.bytes):len(w.bytes)]
 }
 
 // Reset empties the work and keeps the room in its lists.
@@ -62,7 +72,7 @@ func (w *Work) Reset() {
 	clear(w.Messages)
 	clear(w.Events)
 	w.Queue, w.Events, w.Messages, w.ids = w.Queue[:0], w.Events[:0], w.Messages[:0], w.ids[:0]
-	w.bytes = w.bytes[:0]
+	w.spans, w.bytes = w.spans[:0], w.bytes[:0]
 	w.Fault = nil
 }
 
