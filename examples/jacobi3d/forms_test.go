@@ -1,6 +1,7 @@
 package main
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/orwl/go-orwl/examples/internal/forms"
@@ -14,4 +15,11 @@ var kernel = forms.Kernel[float64]{
 
 func TestForms(t *testing.T) { kernel.Test(t) }
 
-func BenchmarkForms(b *testing.B) { kernel.Benchmark(b) }
+// A pass of one sweep is the form of the others. Four sweeps in a pass read the cube a fourth as often.
+func BenchmarkForms(b *testing.B) {
+	for _, deep := range []int{1, 4} {
+		k := kernel
+		k.Options.Sweeps = deep
+		b.Run(fmt.Sprintf("sweeps=%d", deep), k.Benchmark)
+	}
+}
