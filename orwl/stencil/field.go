@@ -6,6 +6,7 @@ import (
 	"reflect"
 
 	"github.com/orwl/go-orwl/handle"
+	"github.com/orwl/go-orwl/internal/hugepage"
 )
 
 // Field is a value of type T for each cell of a grid. See [handle.Check] for what T may be.
@@ -155,6 +156,7 @@ func (f *Field[T]) fill(in storage) {
 	m := in.(*memory[T])
 	if f.options.Constant {
 		m.cells[0] = make([]T, m.box.cells())
+		hugepage.Advise(m.cells[0])
 		m.cells[1] = m.cells[0]
 	}
 	f.setInitial(m, m.cells[0])

@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/orwl/go-orwl/internal/hugepage"
 	"github.com/orwl/go-orwl/internal/invariant"
 )
 
@@ -155,12 +156,14 @@ func (b *Buffer) Resize(size int) error {
 	return nil
 }
 
-// make returns zeroed memory, aligned for a view of any type.
+// make returns zeroed memory, aligned for a view of any type, and in large pages if it is large.
 func (b *Buffer) make(size int) []byte {
 	if a := b.memory(size); a != nil {
 		return a.Make(size)
 	}
-	return BytesOf(make([]uint64, (size+7)/8))[:size]
+	words := make([]uint64, (size+7)/8)
+	hugepage.Advise(words)
+	return BytesOf(words)[:size]
 }
 
 // BytesOf are words as bytes.
