@@ -2,9 +2,9 @@
 
 #include "textflag.h"
 
-// func sweepAVX(north *float64, zb *float64, zr *float64, zu *float64, zv *float64, zz *float64, data int, coefficients int, units int, groups int)
+// func sweepAVX(north *float64, zb *float64, zr *float64, zu *float64, zv *float64, zz *float64, data int, coefficients int, units int, lag int, groups int)
 // Requires: AVX
-TEXT ·sweepAVX(SB), NOSPLIT, $184-80
+TEXT ·sweepAVX(SB), NOSPLIT, $184-88
 	MOVQ         zb+8(FP), AX
 	MOVQ         zr+16(FP), CX
 	MOVQ         zu+24(FP), DX
@@ -35,8 +35,12 @@ TEXT ·sweepAVX(SB), NOSPLIT, $184-80
 	MOVQ         $0x00000000, 16(SP)
 	MOVQ         $0x00000000, 24(SP)
 	MOVQ         $0x00000000, 40(SP)
-	MOVQ         $0x00000000, 48(SP)
-	MOVQ         $0x00000020, 32(SP)
+	MOVQ         lag+72(FP), R15
+	SHLQ         $0x05, R15
+	MOVQ         R15, 32(SP)
+	MOVQ         $0x00000002, 48(SP)
+	MOVQ         lag+72(FP), R15
+	SUBQ         R15, 48(SP)
 	JMP          lane0
 
 turn:
@@ -49,14 +53,14 @@ turn:
 	MOVQ units+64(FP), R15
 	CMPQ R15, $0x04
 	JNE  far
-	MOVQ $0x00000001, 48(SP)
+	MOVQ $0x00000002, 48(SP)
 
 far:
 	SHLQ $0x05, R15
 	NEGQ R15
 	MOVQ R15, 16(SP)
 	MOVQ R15, 24(SP)
-	DECQ groups+72(FP)
+	DECQ groups+80(FP)
 	JZ   last
 	LEAQ (R15)(BP*4), R15
 	MOVQ R15, 16(SP)
@@ -80,7 +84,8 @@ lane0:
 	SUBQ         R15, 16(SP)
 	SUBQ         R15, 24(SP)
 	MOVQ         $0x00000001, (SP)
-	MOVQ         $0x00000001, 8(SP)
+	MOVQ         lag+72(FP), R15
+	MOVQ         R15, 8(SP)
 	JMP          step
 
 lane1:
@@ -94,7 +99,8 @@ lane1:
 	SUBQ         R15, 16(SP)
 	SUBQ         R15, 24(SP)
 	MOVQ         $0x00000002, (SP)
-	MOVQ         $0x00000001, 8(SP)
+	MOVQ         lag+72(FP), R15
+	MOVQ         R15, 8(SP)
 	JMP          step
 
 lane2:
@@ -108,7 +114,8 @@ lane2:
 	SUBQ         R15, 16(SP)
 	SUBQ         R15, 24(SP)
 	MOVQ         $0x00000003, (SP)
-	MOVQ         $0x00000001, 8(SP)
+	MOVQ         lag+72(FP), R15
+	MOVQ         R15, 8(SP)
 	JMP          step
 
 lane3:
@@ -124,125 +131,129 @@ lane3:
 	SUBQ         R15, 16(SP)
 	SUBQ         R15, 24(SP)
 	MOVQ         $0x00000000, (SP)
-	MOVQ         $0x00000001, 8(SP)
-	MOVQ         units+64(FP), R15
-	SUBQ         $0x03, R15
+	MOVQ         lag+72(FP), R15
+	LEAQ         (R15)(R15*2), R15
+	NEGQ         R15
+	ADDQ         units+64(FP), R15
 	MOVQ         R15, 8(SP)
 
 step:
-	// All but the west term, in the order of rowFast.
-	VMOVAPD Y5, Y5
-	CMPQ    48(SP), $0x00
-	JNE     near
-	VMOVUPD (DI), Y5
+	CMPQ    48(SP), $0x01
+	JHI     near
+	VMOVUPD (DI), Y2
+	JEQ     near
+	VMOVUPD (R9), Y3
+	VMOVUPD (R11), Y4
+	VMOVUPD (R13), Y5
 
 near:
-	VMOVUPD    (R13)(BP*1), Y6
-	VMOVUPD    8(R13)(BP*1), Y7
-	VMULPD     (DX)(R14*1), Y7, Y7
-	VMOVUPD    (R13)(BP*2), Y8
-	VMULPD     (CX)(R14*1), Y8, Y8
+	// All but the west term, in the order of rowFast.
+	VMOVUPD    (DI)(BP*1), Y6
+	VMOVUPD    8(DI)(BP*1), Y7
+	VMULPD     (DX)(R8*1), Y7, Y7
+	VMOVUPD    (DI)(BP*2), Y8
+	VMULPD     (CX)(R8*1), Y8, Y8
 	VADDPD     Y8, Y7, Y7
-	VMOVUPD    (SI)(R14*1), Y8
+	VMOVUPD    (SI)(R8*1), Y8
 	VSUBPD     Y6, Y8, Y8
 	VADDPD     Y8, Y7, Y7
-	VMULPD     (AX)(R14*1), Y4, Y8
+	VMULPD     (AX)(R8*1), Y2, Y8
 	VADDPD     Y8, Y7, Y7
 	VMULPD     Y7, Y0, Y7
 	VADDPD     Y7, Y6, Y7
-	VMOVUPD    (R11)(BP*1), Y4
-	VMOVUPD    8(R11)(BP*1), Y6
-	VMULPD     (DX)(R12*1), Y6, Y6
-	VMOVUPD    (R11)(BP*2), Y8
-	VMULPD     (CX)(R12*1), Y8, Y8
-	VADDPD     Y8, Y6, Y6
-	VMOVUPD    (SI)(R12*1), Y8
-	VSUBPD     Y4, Y8, Y8
-	VADDPD     Y8, Y6, Y6
-	VMULPD     (AX)(R12*1), Y3, Y8
-	VADDPD     Y8, Y6, Y6
-	VMULPD     Y6, Y0, Y6
-	VADDPD     Y6, Y4, Y6
-	VMOVUPD    (R9)(BP*1), Y3
-	VMOVUPD    8(R9)(BP*1), Y4
-	VMULPD     (DX)(R10*1), Y4, Y4
+	VMOVUPD    (R9)(BP*1), Y2
+	VMOVUPD    8(R9)(BP*1), Y6
+	VMULPD     (DX)(R10*1), Y6, Y6
 	VMOVUPD    (R9)(BP*2), Y8
 	VMULPD     (CX)(R10*1), Y8, Y8
-	VADDPD     Y8, Y4, Y4
+	VADDPD     Y8, Y6, Y6
 	VMOVUPD    (SI)(R10*1), Y8
-	VSUBPD     Y3, Y8, Y8
-	VADDPD     Y8, Y4, Y4
-	VMULPD     (AX)(R10*1), Y2, Y8
-	VADDPD     Y8, Y4, Y4
-	VMULPD     Y4, Y0, Y4
-	VADDPD     Y4, Y3, Y4
-	VMOVUPD    (DI)(BP*1), Y2
-	VMOVUPD    8(DI)(BP*1), Y3
-	VMULPD     (DX)(R8*1), Y3, Y3
-	VMOVUPD    (DI)(BP*2), Y8
-	VMULPD     (CX)(R8*1), Y8, Y8
+	VSUBPD     Y2, Y8, Y8
+	VADDPD     Y8, Y6, Y6
+	VMULPD     (AX)(R10*1), Y3, Y8
+	VADDPD     Y8, Y6, Y6
+	VMULPD     Y6, Y0, Y6
+	VADDPD     Y6, Y2, Y6
+	VMOVUPD    (R11)(BP*1), Y2
+	VMOVUPD    8(R11)(BP*1), Y3
+	VMULPD     (DX)(R12*1), Y3, Y3
+	VMOVUPD    (R11)(BP*2), Y8
+	VMULPD     (CX)(R12*1), Y8, Y8
 	VADDPD     Y8, Y3, Y3
-	VMOVUPD    (SI)(R8*1), Y8
+	VMOVUPD    (SI)(R12*1), Y8
 	VSUBPD     Y2, Y8, Y8
 	VADDPD     Y8, Y3, Y3
-	VMULPD     (AX)(R8*1), Y5, Y8
+	VMULPD     (AX)(R12*1), Y4, Y8
 	VADDPD     Y8, Y3, Y3
 	VMULPD     Y3, Y0, Y3
 	VADDPD     Y3, Y2, Y3
-	VUNPCKLPD  Y4, Y3, Y2
-	VUNPCKHPD  Y4, Y3, Y3
-	VUNPCKLPD  Y7, Y6, Y4
-	VUNPCKHPD  Y7, Y6, Y7
-	VPERM2F128 $0x20, Y4, Y2, Y5
-	VPERM2F128 $0x20, Y7, Y3, Y6
-	VPERM2F128 $0x31, Y4, Y2, Y2
-	VPERM2F128 $0x31, Y7, Y3, Y3
+	VMOVUPD    (R13)(BP*1), Y2
+	VMOVUPD    8(R13)(BP*1), Y4
+	VMULPD     (DX)(R14*1), Y4, Y4
+	VMOVUPD    (R13)(BP*2), Y8
+	VMULPD     (CX)(R14*1), Y8, Y8
+	VADDPD     Y8, Y4, Y4
+	VMOVUPD    (SI)(R14*1), Y8
+	VSUBPD     Y2, Y8, Y8
+	VADDPD     Y8, Y4, Y4
+	VMULPD     (AX)(R14*1), Y5, Y8
+	VADDPD     Y8, Y4, Y4
+	VMULPD     Y4, Y0, Y4
+	VADDPD     Y4, Y2, Y4
+	VUNPCKLPD  Y6, Y7, Y2
+	VUNPCKHPD  Y6, Y7, Y5
+	VUNPCKLPD  Y4, Y3, Y6
+	VUNPCKHPD  Y4, Y3, Y7
+	VPERM2F128 $0x20, Y6, Y2, Y3
+	VPERM2F128 $0x20, Y7, Y5, Y4
+	VPERM2F128 $0x31, Y6, Y2, Y2
+	VPERM2F128 $0x31, Y7, Y5, Y5
 
 	// What multiplies west, a column of four rows in each register.
-	VMULPD     (BX)(R8*1), Y0, Y4
+	VMULPD     (BX)(R8*1), Y0, Y6
 	VMULPD     (BX)(R10*1), Y0, Y7
 	VMULPD     (BX)(R12*1), Y0, Y8
 	VMULPD     (BX)(R14*1), Y0, Y9
-	VUNPCKLPD  Y7, Y4, Y10
-	VUNPCKHPD  Y7, Y4, Y4
+	VUNPCKLPD  Y7, Y6, Y10
+	VUNPCKHPD  Y7, Y6, Y6
 	VUNPCKLPD  Y9, Y8, Y7
 	VUNPCKHPD  Y9, Y8, Y11
 	VPERM2F128 $0x20, Y7, Y10, Y8
-	VPERM2F128 $0x20, Y11, Y4, Y9
+	VPERM2F128 $0x20, Y11, Y6, Y9
 	VPERM2F128 $0x31, Y7, Y10, Y7
-	VPERM2F128 $0x31, Y11, Y4, Y4
+	VPERM2F128 $0x31, Y11, Y6, Y6
 
 	// The chain from west to east, in four rows at once.
 	VMULPD     Y1, Y8, Y8
-	VADDPD     Y8, Y5, Y5
-	VMULPD     Y5, Y9, Y9
-	VADDPD     Y9, Y6, Y6
-	VMULPD     Y6, Y7, Y7
+	VADDPD     Y8, Y3, Y3
+	VMULPD     Y3, Y9, Y9
+	VADDPD     Y9, Y4, Y4
+	VMULPD     Y4, Y7, Y7
 	VADDPD     Y7, Y2, Y2
-	VMULPD     Y2, Y4, Y4
-	VADDPD     Y4, Y3, Y3
-	VMOVAPD    Y3, Y1
-	VUNPCKLPD  Y6, Y5, Y7
-	VUNPCKHPD  Y6, Y5, Y6
-	VUNPCKLPD  Y3, Y2, Y5
-	VUNPCKHPD  Y3, Y2, Y2
-	VPERM2F128 $0x20, Y5, Y7, Y3
-	VPERM2F128 $0x20, Y2, Y6, Y4
-	VPERM2F128 $0x31, Y5, Y7, Y5
-	VPERM2F128 $0x31, Y2, Y6, Y6
-	VMOVAPD    Y3, Y2
-	VMOVUPD    56(SP), Y7
-	VBLENDVPD  Y7, (DI)(BP*1), Y3, Y3
-	VMOVUPD    Y3, (DI)(BP*1)
+	VMULPD     Y2, Y6, Y6
+	VADDPD     Y6, Y5, Y5
+	VMOVAPD    Y5, Y1
+	VUNPCKLPD  Y4, Y3, Y6
+	VUNPCKHPD  Y4, Y3, Y3
+	VUNPCKLPD  Y5, Y2, Y7
+	VUNPCKHPD  Y5, Y2, Y8
+	VPERM2F128 $0x20, Y7, Y6, Y4
+	VPERM2F128 $0x20, Y8, Y3, Y5
+	VPERM2F128 $0x31, Y7, Y6, Y2
+	VPERM2F128 $0x31, Y8, Y3, Y6
 	VMOVAPD    Y4, Y3
-	VMOVUPD    88(SP), Y7
-	VBLENDVPD  Y7, (R9)(BP*1), Y4, Y4
-	VMOVUPD    Y4, (R9)(BP*1)
+	VMOVUPD    56(SP), Y7
+	VBLENDVPD  Y7, (DI)(BP*1), Y4, Y4
+	VMOVUPD    Y4, (DI)(BP*1)
 	VMOVAPD    Y5, Y4
+	VMOVUPD    88(SP), Y7
+	VBLENDVPD  Y7, (R9)(BP*1), Y5, Y5
+	VMOVUPD    Y5, (R9)(BP*1)
+	VMOVAPD    Y2, Y5
 	VMOVUPD    120(SP), Y7
-	VBLENDVPD  Y7, (R11)(BP*1), Y5, Y5
-	VMOVUPD    Y5, (R11)(BP*1)
-	VMOVAPD    Y6, Y5
+	VBLENDVPD  Y7, (R11)(BP*1), Y2, Y2
+	VMOVUPD    Y2, (R11)(BP*1)
+	VMOVAPD    Y6, Y2
 	VMOVUPD    152(SP), Y7
 	VBLENDVPD  Y7, (R13)(BP*1), Y6, Y6
 	VMOVUPD    Y6, (R13)(BP*1)

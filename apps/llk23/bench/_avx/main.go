@@ -4,8 +4,8 @@
 //	go generate ./apps/llk23
 //
 // Four rows are swept together, in the lanes of vectors. A step is one unit of four
-// elements in each of them. Each lane is one unit behind the one to its north, and goes on with
-// the row four below as soon as its row ends. With rows of four units, a to d:
+// elements in each of them. Each lane is lag units behind the one to its north, and goes on with
+// the row four below as soon as its row ends. With rows of four units, a to d, and a lag of one:
 //
 //	step     0  1  2  3  4  5  6  7  8  9 10
 //	lane 0   0a 0b 0c 0d 4a 4b 4c 4d  -  -  -
@@ -16,8 +16,9 @@
 // Where a lane has no unit, it is idle: it computes like the others, but what it stores is what
 // was there.
 //
-// To the north of a unit is what the lane before has computed in the step before. That stays in a
-// register, since memory would take longer.
+// With a lag of one, what is to the north of a unit has been computed in the step before, in the lane
+// before. It stays in a register, since memory would take longer. With a lag of two it comes from memory
+// while the step before computes. That suits rows that are not in the cache, if they are long enough.
 package main
 
 import (
@@ -35,7 +36,7 @@ const (
 )
 
 func main() {
-	TEXT("sweepAVX", NOSPLIT, "func(north, zb, zr, zu, zv, zz *float64, data, coefficients, units, groups int)")
+	TEXT("sweepAVX", NOSPLIT, "func(north, zb, zr, zu, zv, zz *float64, data, coefficients, units, lag, groups int)")
 	Doc("sweepAVX sweeps so many units of 4 elements in so many groups of 4 rows.")
 	k := newKernel()
 	k.begin()
@@ -60,15 +61,16 @@ type kernel struct {
 	temporary    reg.Register
 
 	factor, west reg.VecVirtual
-	last         [lanes]reg.VecVirtual // the units of the last step
+	north        [lanes]reg.VecVirtual // of the units of a step
 
 	// On the stack:
 	units, groups    Mem        // arguments; groups is how many have not begun
+	lag              Mem        // an argument
 	turn, steps      Mem        // which lane begins a row next, in how many steps
 	toData, toPlanes Mem        // how far it jumps
 	less             Mem        // how much less far the next one does
 	idles            Mem        // what idle will be in the lane
-	near             Mem        // lane 3 has just computed what is to the north of lane 0
+	near             Mem        // what north has when a step begins: 0 nothing, 1 all but lane 0, 2 all
 	idle             [lanes]Mem // where all bits are set, old elements stay
 }
 
@@ -81,12 +83,12 @@ func newKernel() *kernel {
 		k.data[r], k.coefficients[r] = GP64(), GP64()
 	}
 	k.temporary, k.factor, k.west = GP64(), YMM(), YMM()
-	k.units, k.groups = NewParamAddr("units", 64), NewParamAddr("groups", 72)
+	k.units, k.lag, k.groups = NewParamAddr("units", 64), NewParamAddr("lag", 72), NewParamAddr("groups", 80)
 	for _, m := range []*Mem{&k.turn, &k.steps, &k.toData, &k.toPlanes, &k.less, &k.idles, &k.near} {
 		*m = AllocLocal(8)
 	}
 	for r := range lanes {
-		k.last[r], k.idle[r] = YMM(), AllocLocal(width)
+		k.north[r], k.idle[r] = YMM(), AllocLocal(width)
 	}
 	return k
 }
@@ -106,13 +108,18 @@ func (k *kernel) begin() {
 	all := YMM()
 	VCMPPD(Imm(0xf), k.west, k.west, all) // true
 	for r := range lanes {
-		VMOVAPD(k.west, k.last[r])
+		VMOVAPD(k.west, k.north[r])
 		VMOVUPD(all, k.idle[r])
 	}
-	for _, m := range []Mem{k.turn, k.toData, k.toPlanes, k.idles, k.near} {
+	for _, m := range []Mem{k.turn, k.toData, k.toPlanes, k.idles} {
 		MOVQ(U32(0), m)
 	}
-	MOVQ(U32(width), k.less)
+	MOVQ(k.lag, k.temporary)
+	SHLQ(Imm(5), k.temporary) // to bytes
+	MOVQ(k.temporary, k.less)
+	MOVQ(U32(2), k.near)
+	MOVQ(k.lag, k.temporary)
+	SUBQ(k.temporary, k.near)
 	JMP(LabelRef("lane0"))
 }
 
@@ -137,7 +144,7 @@ func (k *kernel) jumps() {
 	MOVQ(k.units, k.temporary)
 	CMPQ(k.temporary, Imm(lanes))
 	JNE(LabelRef("far"))
-	MOVQ(U32(1), k.near)
+	MOVQ(U32(2), k.near)
 	Label("far")
 	SHLQ(Imm(5), k.temporary) // to bytes
 	NEGQ(k.temporary)
@@ -174,27 +181,33 @@ func (k *kernel) begins(lane int) {
 	SUBQ(k.temporary, k.toData)
 	SUBQ(k.temporary, k.toPlanes)
 	MOVQ(U32((lane+1)%lanes), k.turn)
-	MOVQ(U32(1), k.steps)
+	MOVQ(k.lag, k.temporary)
+	if lane == lanes-1 {
+		LEAQ(Mem{Base: k.temporary}.Idx(k.temporary, 2), k.temporary)
+		NEGQ(k.temporary)
+		ADDQ(k.units, k.temporary)
+	}
+	MOVQ(k.temporary, k.steps)
 	if lane < lanes-1 {
 		JMP(LabelRef("step"))
-		return
 	}
-	MOVQ(k.units, k.temporary)
-	SUBQ(Imm(lanes-1), k.temporary)
-	MOVQ(k.temporary, k.steps)
 }
 
 // step computes the next unit of each lane.
 func (k *kernel) step() {
+	CMPQ(k.near, Imm(1))
+	JHI(LabelRef("near"))
+	for r := range lanes {
+		VMOVUPD(Mem{Base: k.data[r]}, k.north[r])
+		if r == 0 {
+			JEQ(LabelRef("near"))
+		}
+	}
+	Label("near")
+
 	Comment("All but the west term, in the order of rowFast.")
 	var base [lanes]reg.VecVirtual
-	north := YMM()
-	VMOVAPD(k.last[lanes-1], north)
-	CMPQ(k.near, Imm(0))
-	JNE(LabelRef("near"))
-	VMOVUPD(Mem{Base: k.data[0]}, north)
-	Label("near")
-	for r := lanes - 1; r >= 0; r-- {
+	for r := range base {
 		center, p, term := YMM(), YMM(), YMM()
 		VMOVUPD(k.here(r, 0), center)
 		VMOVUPD(k.here(r, 8), p)
@@ -205,11 +218,7 @@ func (k *kernel) step() {
 		VMOVUPD(k.plane("zz", r), term)
 		VSUBPD(center, term, term)
 		VADDPD(term, p, p)
-		from := north
-		if r > 0 {
-			from = k.last[r-1]
-		}
-		VMULPD(k.plane("zb", r), from, term)
+		VMULPD(k.plane("zb", r), k.north[r], term)
 		VADDPD(term, p, p)
 		VMULPD(p, k.factor, p)
 		VADDPD(p, center, p)
@@ -237,7 +246,7 @@ func (k *kernel) step() {
 	VMOVAPD(base[unit-1], k.west)
 	for r, row := range transposed(base) {
 		idle := YMM()
-		VMOVAPD(row, k.last[r])
+		VMOVAPD(row, k.north[(r+1)%lanes])
 		VMOVUPD(k.idle[r], idle)
 		VBLENDVPD(idle, k.here(r, 0), row, row)
 		VMOVUPD(row, k.here(r, 0))
