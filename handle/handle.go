@@ -174,6 +174,26 @@ func Write[T any](g Grant) ([]T, error) {
 	return elements[T](b), nil
 }
 
+// WritePart is Write for elements low to high-1, and says that no others change, but those of
+// other calls in this turn. Only these travel to other nodes. A handle that also asks for all
+// by Write may change all. A part that is not there is a [*resource.RangeError], in bytes.
+func WritePart[T any](g Grant, low, high int) ([]T, error) {
+	h := g.held()
+	if err := checkOnce[T](&h.memo); err != nil {
+		return nil, err
+	}
+	if h.place.Held() {
+		if err := checkLength[T](h.place.Size()); err != nil {
+			return nil, h.named(err)
+		}
+	}
+	b, err := h.place.WritablePart(part[T](low, high))
+	if err != nil {
+		return nil, err
+	}
+	return elements[T](b), nil
+}
+
 // named puts the resource's name into a *LengthError.
 func (h *Handle) named(err error) error {
 	if e, ok := err.(*LengthError); ok {

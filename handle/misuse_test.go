@@ -60,6 +60,18 @@ func TestMisuse(t *testing.T) {
 			`handle: the 16 bytes of "grid" are no whole number of [3]float64, which has 24 bytes: resize the resource to a multiple of 24, or view a type that fits`},
 		{"slice of what does not fit", writes, func(g asker, _ *Handle, _ *resource.Resource) error { _, err := Write[[3]float64](g); return err }, &LengthError{},
 			`handle: the 16 bytes of "grid" are no whole number of [3]float64, which has 24 bytes: resize the resource to a multiple of 24, or view a type that fits`},
+		{"part of what does not fit", writes, func(g asker, _ *Handle, _ *resource.Resource) error {
+			_, err := WritePart[[3]float64](g, 0, 1)
+			return err
+		}, &LengthError{},
+			`handle: the 16 bytes of "grid" are no whole number of [3]float64, which has 24 bytes: resize the resource to a multiple of 24, or view a type that fits`},
+		{"part by a reader", reads, func(g asker, _ *Handle, _ *resource.Resource) error {
+			_, err := WritePart[float64](g, 0, 1)
+			return err
+		}, resource.ErrReadOnly,
+			`resource: map of "grid" (read): held for reading: request it for writing`},
+		{"part of ints", writes, func(g asker, _ *Handle, _ *resource.Resource) error { _, err := WritePart[int](g, 0, 1); return err }, &TypeError{},
+			`handle: no view of int: int: an int: its size depends on the machine: use int64 or int32`},
 		{"view of ints", reads, func(g asker, _ *Handle, _ *resource.Resource) error { _, err := Read[int](g); return err }, &TypeError{},
 			`handle: no view of int: int: an int: its size depends on the machine: use int64 or int32`},
 		{"slice of ints", writes, func(g asker, _ *Handle, _ *resource.Resource) error { _, err := Write[int](g); return err }, &TypeError{},

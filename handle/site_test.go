@@ -104,14 +104,13 @@ func TestNamedBytesTravelAlone(t *testing.T) {
 				p.settle(t)
 				before := p.sites[0].Counts().BytesOut + p.sites[1].Counts().BytesOut
 				fine(t, w.Acquire(t.Context()))
-				b, err := w.Place().Writable()
-				fine(t, err)
 				off := round * 7919 % (size - 64)
-				for i := range 64 {
-					b[off+i]++
+				b, err := WritePart[byte](&w, off, off+64)
+				fine(t, err)
+				for i := range b {
+					b[i]++
 					want[off+i]++
 				}
-				fine(t, w.Place().Dirty(resource.Range{Off: off, Len: 64}))
 				fine(t, w.Next())
 				p.settle(t)
 				fine(t, h.Acquire(t.Context()))

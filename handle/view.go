@@ -3,10 +3,12 @@ package handle
 import (
 	"fmt"
 	"iter"
+	"math"
 	"reflect"
 	"unsafe"
 
 	"github.com/orwl/go-orwl/internal/invariant"
+	"github.com/orwl/go-orwl/resource"
 )
 
 // View shows a resource's bytes as elements of type T, for reading. It copies no
@@ -79,6 +81,16 @@ func ViewOf[T any](b []byte) View[T] { return View[T]{elements[T](b)} }
 
 // SliceOf is ViewOf for a holder that may write.
 func SliceOf[T any](b []byte) []T { return elements[T](b) }
+
+// part is the bytes of elements low to high-1. It is one that no resource has if it cannot be computed.
+func part[T any](low, high int) resource.Range {
+	var one T
+	size := int(unsafe.Sizeof(one))
+	if low < 0 || high < low || high > math.MaxInt/size {
+		return resource.Range{Off: -1}
+	}
+	return resource.Range{Off: low * size, Len: (high - low) * size}
+}
 
 // Fits reports whether so many bytes are a whole number of elements of type T.
 func Fits[T any](bytes int) bool {

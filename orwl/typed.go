@@ -76,6 +76,16 @@ func (out Out[T]) Slice() []T {
 	return Write[T](out.access) // it fails
 }
 
+// Part is Slice for elements low to high-1. A round that asks only for parts changes only these,
+// and only these travel to other nodes. A part that is not there ends the task with an error.
+func (out Out[T]) Part(low, high int) []T {
+	s, err := handle.WritePart[T](&out.access.Handle, low, high)
+	if err != nil {
+		panic(misuse{err})
+	}
+	return s
+}
+
 // View is the resource's elements, without writing: see In.View.
 func (out Out[T]) View() handle.View[T] { return shown[T](out.access) }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/orwl/go-orwl/handle"
 	"github.com/orwl/go-orwl/orwl"
+	"github.com/orwl/go-orwl/resource"
 )
 
 // One point is heated, and another one follows it half-way in each round.
@@ -90,5 +91,35 @@ func TestTypedVersions(t *testing.T) {
 	must(rt.Run(t.Context()))
 	if want := []uint64{1, 1, 2, 2}; !slices.Equal(versions, want) {
 		t.Errorf("versions %v, want %v", versions, want)
+	}
+}
+
+// A part of a slice is in place. A part that is not there ends the task.
+func TestPart(t *testing.T) {
+	rt := newRuntime()
+	r := orwl.Array[uint32](rt, "r", 6)
+	task := rt.Task("writer")
+	out := orwl.Writes[uint32](task, r)
+	task.Each(3, func(round int) error {
+		for i := range out.Part(2*round, 2*round+2) {
+			out.Part(2*round, 2*round+2)[i] = uint32(10*round + i)
+		}
+		return nil
+	})
+	must(rt.Run(t.Context()))
+	if got, err := orwl.Values[uint32](t.Context(), r); err != nil || !slices.Equal(got, []uint32{0, 1, 10, 11, 20, 21}) {
+		t.Errorf("%v, %v", got, err)
+	}
+
+	rt = newRuntime()
+	task = rt.Task("odd")
+	out = orwl.Writes[uint32](task, orwl.Array[uint32](rt, "r", 6))
+	task.Each(1, func(int) error {
+		out.Part(5, 7)[0]++
+		return nil
+	})
+	var e *resource.RangeError
+	if err := rt.Run(t.Context()); !errors.As(err, &e) {
+		t.Errorf("%v, want a *resource.RangeError", err)
 	}
 }

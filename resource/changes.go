@@ -36,6 +36,30 @@ func (p *Place) Dirty(changed Range) error {
 	return nil
 }
 
+// WritablePart is Writable for a part of the bytes, and names this part as Dirty does. Call it
+// for as many parts as change. A place that also asks for all bytes by Writable, before or
+// afterwards, may have changed all.
+func (p *Place) WritablePart(part Range) ([]byte, error) {
+	if err := p.mayWrite("map"); err != nil {
+		return nil, err
+	}
+	size, changed := len(p.r.buffer.Bytes()), p.changes()
+	named := !p.wrote || changed.Bytes() > 0
+	if !named {
+		changed.Whole(size) // it has asked for all
+	}
+	if !changed.Add(coherence.Span(part), size) {
+		return nil, p.error("map", &RangeError{part, size})
+	}
+	p.x.parts = false
+	b, err := p.Writable()
+	p.x.parts = named
+	if err != nil {
+		return nil, err
+	}
+	return b[part.Off:][:part.Len:part.Len], nil
+}
+
 // changes are what the place has named since it was granted.
 func (p *Place) changes() *coherence.Changes {
 	x := p.extra()

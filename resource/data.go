@@ -34,6 +34,9 @@ func (p *Place) Writable() ([]byte, error) {
 	if err := p.mayWrite("map"); err != nil {
 		return nil, err
 	}
+	if p.x != nil && p.x.parts { // the parts are not all that it may change now
+		p.changes().Whole(len(p.r.buffer.Bytes()))
+	}
 	if !p.r.buffer.Plain() {
 		return p.open(Write)
 	}

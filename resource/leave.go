@@ -126,6 +126,7 @@ func (p *Place) endUse() {
 	}
 	if x.dirty != nil {
 		x.dirty.Reset()
+		x.parts = false
 	}
 	if x.view != nil {
 		p.shut()

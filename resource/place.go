@@ -305,6 +305,7 @@ type extras struct {
 	remote  *remote            // nil until it requests at a mirror
 	hearers hearers            // of the place's events
 	dirty   *coherence.Changes // what the place has named since it was granted
+	parts   bool               // WritablePart has named some of it
 	view    *mapping           // of a resource with fault pages
 	watches bool               // OnLoss has a function to call if the place loses what it holds
 }
