@@ -117,6 +117,15 @@ hidden     3s in sum, while blocks did something else; 12 frontiers (25.0 %) had
 	}
 }
 
+// Where nodes share processors, blocks count as computing for more time than these have.
+func TestSharedProcessors(t *testing.T) {
+	spent := [stencil.Phases]time.Duration{stencil.Computing: 150, stencil.Waiting: 850}
+	r := &report{shares: make([]share, 16), Processors: 2, LeastWaitShare: 0.875, all: share{time: 1e-6, account: stencil.Account{Spent: spent}}}
+	if table, want := r.table(), "compute     15.0 % of the blocks' time, at least 16.7 % of it without a processor\n"; !strings.Contains(table, want) {
+		t.Errorf("the report is\n%s\nwant %q in it", table, want)
+	}
+}
+
 func TestWrongResultIsReported(t *testing.T) {
 	r := &report{shares: make([]share, 1), differs: errDiffers}
 	if table := r.table(); !strings.HasPrefix(table, "result     WRONG") || !strings.Contains(table, "NO") {

@@ -26,8 +26,7 @@ func (r *report) table() string {
 	default:
 		line("speed-up", "not known, since -verify=false: %.3f s on %s", r.Seconds, counted(r.Processors, "processor"))
 	}
-	most := 1 - r.LeastWaitShare
-	line("compute", "%5.1f %% of the blocks' time, %.1f %% of what is possible", 100*all.computing(), 100*all.computing()/most)
+	line("compute", "%5.1f %% of the blocks' time, %s", 100*all.computing(), r.possible())
 	line("wait", "%5.1f %%; %s", 100*all.waiting(), r.mustWait())
 	line("frontiers", "%5.1f %% to copy them", 100*all.moving())
 	line("hand-overs", "%d frontiers of %d bytes, %d bytes between nodes", r.HandOvers, all.account.Bytes, r.BytesShipped)
@@ -45,6 +44,16 @@ func (r *report) table() string {
 	b.WriteByte('\n')
 	r.shareTable(&b)
 	return b.String()
+}
+
+// possible compares computing with what is possible. A block whose worker has lost its processor counts
+// as computing, so it is more where nodes share processors.
+func (r *report) possible() string {
+	part := r.all.computing() / (1 - r.LeastWaitShare)
+	if part > 1 {
+		return fmt.Sprintf("at least %.1f %% of it without a processor", 100*(1-1/part))
+	}
+	return fmt.Sprintf("%.1f %% of what is possible", 100*part)
 }
 
 // mustWait says how much waiting cannot be avoided.
