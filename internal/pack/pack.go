@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/vmihailenco/msgpack/v5"
+	"github.com/vmihailenco/msgpack/v5/msgpcode"
 )
 
 // ErrMalformed is bytes that are not what they should be.
@@ -20,47 +21,49 @@ func Encode(v any) []byte {
 	return b
 }
 
-// Decode decodes one value into v, a pointer.
+// Decode decodes one value into v, a pointer. An error does not match io.EOF: it is no end of a
+// stream.
 func Decode(b []byte, v any) error {
-	return whole(b, func(d *msgpack.Decoder) error { return d.Decode(v) })
+	if err := check(b); err != nil {
+		return fmt.Errorf("%w: %v", ErrMalformed, err)
+	}
+	d := msgpack.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields(true)
+	if err := d.Decode(v); err != nil {
+		return fmt.Errorf("%w: %v", ErrMalformed, err)
+	}
+	return nil
 }
 
-// List decodes a list of so many elements, which Encode has encoded. The library would
-// make room for as many elements as the list claims to have, so List checks their number
-// first.
-func List[T any](b []byte, n int) (list []T, err error) {
-	err = whole(b, func(d *msgpack.Decoder) error {
-		claimed, err := d.DecodeArrayLen()
+// check checks that b is one value, and that lists and maps have as many elements as they claim. The
+// library makes room for all that a list claims. It has a limit, which version 5.4.1 does not look at.
+func check(b []byte) error {
+	r := bytes.NewReader(b)
+	d := msgpack.NewDecoder(r)
+	for left := 1; left > 0; left-- { // values that have not begun; each takes a byte or more
+		c, err := d.PeekCode()
 		if err != nil {
 			return err
 		}
-		if claimed != n {
-			return fmt.Errorf("a list of %d, want %d", claimed, n)
+		n := 0
+		switch {
+		case msgpcode.IsFixedArray(c), c == msgpcode.Array16, c == msgpcode.Array32:
+			n, err = d.DecodeArrayLen()
+		case msgpcode.IsFixedMap(c), c == msgpcode.Map16, c == msgpcode.Map32:
+			n, err = d.DecodeMapLen()
+			n *= 2
+		default:
+			err = d.Skip()
 		}
-		list = make([]T, n)
-		for i := range list {
-			if err := d.Decode(&list[i]); err != nil {
-				return err
-			}
+		if err != nil {
+			return err
 		}
-		return nil
-	})
-	if err != nil {
-		return nil, err
-	}
-	return list, nil
-}
-
-// whole has f decode all of b. The error does not match io.EOF: it is no end of a stream.
-func whole(b []byte, f func(d *msgpack.Decoder) error) error {
-	r := bytes.NewReader(b)
-	d := msgpack.NewDecoder(r)
-	d.DisallowUnknownFields(true)
-	if err := f(d); err != nil {
-		return fmt.Errorf("%w: %v", ErrMalformed, err)
+		if left += n; left-1 > r.Len() {
+			return fmt.Errorf("%d more values are claimed, and %d bytes are left", left-1, r.Len())
+		}
 	}
 	if r.Len() > 0 {
-		return fmt.Errorf("%w: %d bytes are left", ErrMalformed, r.Len())
+		return fmt.Errorf("%d bytes are left", r.Len())
 	}
 	return nil
 }
