@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/vmihailenco/msgpack/v5"
-
 	"github.com/orwl/go-orwl/internal/pack"
 )
 
@@ -134,24 +132,24 @@ type Loss struct {
 
 // Answer answers the call with a number.
 type Answer struct {
-	Call   uint64      `msgpack:"call"`
-	Code   Code        `msgpack:"code"`
-	Why    string      `msgpack:"why"`
-	Bytes  []byte      `msgpack:"bytes"`        // of Read
-	States Rows[State] `msgpack:"states"`       // of List, and of Watch
-	More   bool        `msgpack:"more"`         // names come behind the last of List
-	Count  int         `msgpack:"count"`        // of holders that Revoke has asked
-	At     string      `msgpack:"at,omitempty"` // of Elsewhere: where the home listens
+	Call   uint64  `msgpack:"call"`
+	Code   Code    `msgpack:"code"`
+	Why    string  `msgpack:"why"`
+	Bytes  []byte  `msgpack:"bytes"`        // of Read
+	States []State `msgpack:"states"`       // of List, and of Watch
+	More   bool    `msgpack:"more"`         // names come behind the last of List
+	Count  int     `msgpack:"count"`        // of holders that Revoke has asked
+	At     string  `msgpack:"at,omitempty"` // of Elsewhere: where the home listens
 	// Nodes are where the other nodes of the run listen, of List.
-	Nodes Rows[string] `msgpack:"nodes,omitempty"`
+	Nodes []string `msgpack:"nodes,omitempty"`
 }
 
 // State lists the holders of a name, and the requests that wait for it.
 type State struct {
-	Name     string       `msgpack:"name"`
-	Stamp    uint64       `msgpack:"stamp"`    // another one after each change
-	Requests Rows[Holder] `msgpack:"requests"` // the first of the queue, in order
-	Length   int          `msgpack:"length"`   // of the queue
+	Name     string   `msgpack:"name"`
+	Stamp    uint64   `msgpack:"stamp"`    // another one after each change
+	Requests []Holder `msgpack:"requests"` // the first of the queue, in order
+	Length   int      `msgpack:"length"`   // of the queue
 }
 
 // Holder is a request of a session or of a task, which holds or waits.
@@ -169,27 +167,6 @@ type Holder struct {
 // Bye says that the session is over.
 type Bye struct {
 	Why string `msgpack:"why"`
-}
-
-// Rows is a list whose memory follows the rows that have come. The library would make room for
-// as many as the list claims to have.
-type Rows[T any] []T
-
-// DecodeMsgpack implements msgpack.CustomDecoder.
-func (r *Rows[T]) DecodeMsgpack(d *msgpack.Decoder) error {
-	claimed, err := d.DecodeArrayLen()
-	if err != nil {
-		return err
-	}
-	*r = nil
-	for range claimed {
-		var row T
-		if err := d.Decode(&row); err != nil {
-			return err
-		}
-		*r = append(*r, row)
-	}
-	return nil
 }
 
 // Code says what is wrong with a call.

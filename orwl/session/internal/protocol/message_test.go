@@ -110,7 +110,7 @@ func TestClaims(t *testing.T) {
 		}
 	}
 	// A list that claims 4 G rows, and has none.
-	states := (Message{Number: 1, Answer: &Answer{States: Rows[State]{}}}).Append(nil)[4:]
+	states := (Message{Number: 1, Answer: &Answer{States: []State{}}}).Append(nil)[4:]
 	at := bytes.Index(states, []byte("states")) + len("states")
 	claim := append(bytes.Clone(states[:at]), 0xdd, 0xff, 0xff, 0xff, 0xff)
 	for range 10 {
