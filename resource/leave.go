@@ -58,13 +58,14 @@ func endAll(places []*Place, how leaving, by any) (n int, err error) {
 		if p.wrote {
 			p.wrote = false
 			r.ledger.Commit()
+			if x != nil && x.dirty != nil {
+				size := len(r.buffer.Bytes())
+				r.ledger.Changed(x.dirty.Part(size), size)
+			}
 		} else if next != 0 {
 			r.ledger.Told()
 		}
 		if x != nil {
-			if d := x.dirty; d != nil {
-				r.ledger.Changed(d.Part(len(r.buffer.Bytes())), len(r.buffer.Bytes()))
-			}
 			p.endUse()
 		}
 		if how == renews {
