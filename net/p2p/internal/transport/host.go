@@ -4,11 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	corepeer "github.com/libp2p/go-libp2p/core/peer"
-	"github.com/libp2p/go-libp2p/core/peerstore"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	"github.com/libp2p/go-libp2p/core/sec"
 	"github.com/libp2p/go-libp2p/core/transport"
@@ -190,13 +190,17 @@ func (h *Host) DialBeside(ctx context.Context, number int, address string, kind 
 	return h.beside(ctx, h.ids[number], at, kind, protocols[kind])
 }
 
+// addressTTL is for how long the swarm keeps an address that it is to dial. libp2p has no such time. When a
+// connection ends, it forgets addresses with peerstore.TempAddrTTL, also one for the next call.
+const addressTTL = time.Minute
+
 // first has the swarm dial, and opens a stream. It returns nothing if the peer has dialled
 // meanwhile: that connection is for a lane of the peer.
 func (h *Host) first(ctx context.Context, id corepeer.ID, at []multiaddr.Multiaddr, name protocol.ID) (*Conn, error) {
 	if s, ok := h.Network().(interface{ Backoff() *swarm.DialBackoff }); ok {
 		s.Backoff().Clear(id) // a peer that was not up yet is dialled again at once
 	}
-	h.Peerstore().AddAddrs(id, at, peerstore.TempAddrTTL)
+	h.Peerstore().AddAddrs(id, at, addressTTL)
 	conn, err := h.Network().DialPeer(ctx, id)
 	if err != nil {
 		return nil, causes(err)

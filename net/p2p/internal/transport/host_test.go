@@ -3,9 +3,11 @@ package transport
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
 	"time"
 
+	"github.com/libp2p/go-libp2p/core/peerstore"
 	"go.uber.org/goleak"
 )
 
@@ -63,6 +65,40 @@ func TestDeaf(t *testing.T) {
 	if _, _, err := there.Accept(); !errors.Is(err, ErrDeaf) {
 		t.Errorf("%v, want ErrDeaf", err)
 	}
+}
+
+// libp2p forgets addresses for a while when a connection ends, or when a peer says where it is. That takes none
+// away from the next call.
+func TestForgottenAddresses(t *testing.T) {
+	here, there, address := pair(t, time.Minute)
+	defer there.Deafen()
+	id := there.ID()
+	stop, stopped := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(stopped)
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+				here.Peerstore().UpdateAddrs(id, peerstore.TempAddrTTL, 0)
+				runtime.Gosched()
+			}
+		}
+	}()
+	for range 30 {
+		c, err := here.Dial(soon(t), 1, address, Control)
+		if err != nil {
+			t.Error(err)
+			break
+		}
+		c.Close()
+		if err := here.Network().ClosePeer(id); err != nil {
+			t.Error(err)
+		}
+	}
+	close(stop)
+	<-stopped
 }
 
 // TestMostConnections opens as many connections as a peer may have, and one more.
