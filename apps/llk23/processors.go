@@ -7,16 +7,16 @@ import (
 	"github.com/orwl/go-orwl/net/topology/host"
 )
 
-// seat is the processors of a node.
-type seat struct {
+// hardware is the processors of a node.
+type hardware struct {
 	Most    int    // how many of them Go uses at a time
 	Machine string // where they are; empty if no other node may be there
 	CPUs    []int  // their numbers there; none if they have no numbers
 }
 
-// seat is this node's.
-func (f *field) seat() seat {
-	s := seat{Most: runtime.GOMAXPROCS(0)}
+// hardware is this node's.
+func (f *field) hardware() hardware {
+	s := hardware{Most: runtime.GOMAXPROCS(0)}
 	if n := f.nodes.Network(); n != nil {
 		s.Machine = n.Machine()
 	}
@@ -34,7 +34,7 @@ func (f *field) seat() seat {
 
 // processors is how many processors the nodes use together. Nodes of one machine do not have more
 // than it has.
-func processors(all []seat) (n int) {
+func processors(all []hardware) (n int) {
 	type machine struct {
 		most int
 		cpus map[int]bool

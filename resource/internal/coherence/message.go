@@ -37,9 +37,9 @@ type Message struct {
 	// the grant that it ends, a Confirm or Confirmed the fence of the write that it names.
 	Stamp
 
-	// Known is one more than the version of the bytes that the mirror has, 0 if none. The home
-	// uses that of the first Request, Renew or Join of a life, and knows the rest. In a Grant or a
-	// Push without all bytes, it is that of the version whose changes the message brings.
+	// Known is one more than a version of the bytes, 0 if there is none. A Request, Renew or Join
+	// names the version that the mirror has: the home needs it once in a life. A Grant or a Push
+	// without all bytes names the version whose changes it brings.
 	Known uint64
 
 	// These fields describe the bytes that were written or are granted. Bytes holds the

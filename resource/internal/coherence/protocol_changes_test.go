@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// What each version has changed, in the model of the chaos, and what a grant may bring because of that.
+// The model of the chaos knows the changes of each version, and so the bytes that a grant may bring.
 
 // commit is the commit of a writer of the home's own node.
 func (c *chaos) commit(will commitment) {
@@ -17,7 +17,7 @@ func (c *chaos) commit(will commitment) {
 	c.check(c.ledger.Version() == uint64(len(c.versions)-1), "version %d after %d commits", c.ledger.Version(), len(c.versions)-1)
 }
 
-// writeOften has the home's own node write several times while nobody else waits.
+// writeOften has the home's own node write several times while no other request waits.
 func (c *chaos) writeOften() {
 	if len(c.queue.all) > 0 || len(c.queue.news) > 0 {
 		return

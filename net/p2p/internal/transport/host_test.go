@@ -67,8 +67,8 @@ func TestDeaf(t *testing.T) {
 	}
 }
 
-// libp2p forgets addresses for a while when a connection ends, or when a peer says where it is. That takes none
-// away from the next call.
+// libp2p forgets some addresses when a connection ends. Here it does so all the time, and each call still finds
+// the address that it was given.
 func TestForgottenAddresses(t *testing.T) {
 	here, there, address := pair(t, time.Minute)
 	defer there.Deafen()
