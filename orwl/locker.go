@@ -2,7 +2,6 @@ package orwl
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 	"sync"
 
@@ -97,7 +96,7 @@ var machine = sync.OnceValue(func() *topology.Tree {
 	if tree, err := host.Detect(); err == nil {
 		return tree
 	}
-	return topology.Flat(runtime.GOMAXPROCS(0))
+	return topology.Flat(processors())
 })
 
 // goroutineLock makes a lock on a fabric of its own, which has room for this lock only.

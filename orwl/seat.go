@@ -2,7 +2,6 @@ package orwl
 
 import (
 	"fmt"
-	"runtime"
 	"slices"
 
 	"github.com/orwl/go-orwl/net/topology"
@@ -60,7 +59,7 @@ func (rt *Runtime) seatsFor(tasks []*Task) (s seats, err error) {
 	if rt.Nodes() > 1 {
 		rank(steps, crossing(tasks))
 	}
-	s.workers = min(runtime.GOMAXPROCS(0), len(steps))
+	s.workers = min(processors(), len(steps))
 	if rt.Nodes() == 1 && !rt.o.PinWorkers {
 		take(steps, spread.SeatsByIndex(len(steps), s.workers))
 		return s, nil

@@ -53,7 +53,7 @@ type step struct {
 //
 // A step task takes the place of a task whose body is one Rounds loop, and takes a fifth to
 // a half of its time. It has no goroutine. There are GOMAXPROCS workers, and each step has one
-// as its home. When the release of a worker grants the last access of a step, that worker runs
+// as its home. In a run of several nodes GOMAXPROCS is one more while they run, for the network. When the release of a worker grants the last access of a step, that worker runs
 // it next, or sends it home if it has others to run. An idle worker takes steps from the
 // others. In a run of several nodes, steps whose tasks share a resource with a task of another
 // node run first. [Options.PinWorkers] binds them to CPUs. A body must wait for its accesses

@@ -39,6 +39,10 @@ func (rt *Runtime) steps(r *run) {
 	if len(all) == 0 {
 		return
 	}
+	if rt.Nodes() > 1 {
+		takeSpare()
+		defer giveSpare()
+	}
 	n := r.seats.workers
 	p := &pool{
 		Pool: workers.New[step](n), faults: rt.pages != nil, cpus: r.seats.cpus,
