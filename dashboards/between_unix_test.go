@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/internal/freeport"
+	"github.com/orwl/go-orwl/internal/pack"
 	"github.com/orwl/go-orwl/internal/promserver"
 	"github.com/orwl/go-orwl/net/p2p"
 	"github.com/orwl/go-orwl/orwl"
@@ -40,6 +41,13 @@ func hostile(t *testing.T) *scene {
 		stop()
 		_ = bad.Close(ctx)
 	})
+	// It joins as any other: by what it stands on.
+	ground := pack.Encode(&struct {
+		Processors int `msgpack:"processors"`
+	}{1})
+	if _, err := bad.Gather(t.Context(), "ground", ground); err != nil {
+		t.Fatal(err)
+	}
 	nodes := <-joined
 	if nodes == nil {
 		t.FailNow()

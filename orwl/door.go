@@ -10,8 +10,8 @@ import (
 	"github.com/orwl/go-orwl/orwl/internal/spread"
 )
 
-// door is where late nodes come in, once this node has begun. A late node asks which nodes of the
-// beginning share a machine. All nodes say the same, and the first answer counts.
+// door is where late nodes come in, once this node has begun. A late node asks what the nodes of the
+// beginning stand on. All nodes say the same, and the first answer counts.
 //
 //	late node  ──────────────▶ all others
 //	           ◀── Welcome ───
@@ -19,18 +19,18 @@ type door struct {
 	mu     sync.Mutex
 	said   []byte // the welcome; nil before letIn
 	asked  []int  // by late nodes that wait for it
-	answer chan spread.Grounds
+	answer chan message.Welcome
 }
 
-func newDoor() *door { return &door{answer: make(chan spread.Grounds, 1)} }
+func newDoor() *door { return &door{answer: make(chan message.Welcome, 1)} }
 
 // letIn lets late nodes in, and welcomes those that have asked.
-func (n *Nodes) letIn(grounds spread.Grounds) {
+func (n *Nodes) letIn() {
 	if !n.many() {
 		return
 	}
-	var w message.Welcome
-	for _, g := range grounds {
+	w := message.Welcome{Processors: n.processors}
+	for _, g := range n.grounds {
 		w.Machines = append(w.Machines, g.Machine)
 	}
 	d := n.door
@@ -46,14 +46,22 @@ func (n *Nodes) letIn(grounds spread.Grounds) {
 // welcome tells a late node what has been said. If it fails, that node is gone.
 func (n *Nodes) welcome(late int) { _ = n.node.Send(late, welcomeChannel, n.door.said, nil, false) }
 
-// ask asks the others, and waits for the first answer.
-func (n *Nodes) ask(ctx context.Context) (spread.Grounds, error) {
+// ask asks the others, and waits for the first answer. If their run fails before it begins, there is
+// none.
+func (n *Nodes) ask(ctx context.Context) error {
+	ctx, end := context.WithCancelCause(ctx)
+	defer end(nil)
+	n.fate.Begin(end, false)
 	n.say(welcomeChannel, nil)
 	select {
-	case grounds := <-n.door.answer:
-		return grounds, nil
+	case w := <-n.door.answer:
+		n.grounds, n.processors = make(spread.Grounds, n.Count()), w.Processors
+		for i, machine := range w.Machines {
+			n.grounds[i].Machine = machine
+		}
+		return nil
 	case <-ctx.Done():
-		return nil, context.Cause(ctx)
+		return context.Cause(ctx)
 	}
 }
 
@@ -65,12 +73,8 @@ func (n *Nodes) atDoor(from int, header, _ []byte) error {
 		if err != nil {
 			return fmt.Errorf("%w: %w", node.ErrProtocol, err)
 		}
-		grounds := make(spread.Grounds, n.Count())
-		for i, machine := range w.Machines {
-			grounds[i].Machine = machine
-		}
 		select {
-		case d.answer <- grounds:
+		case d.answer <- w:
 		default: // it is not the first
 		}
 		return nil

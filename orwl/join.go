@@ -9,7 +9,9 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/net/node"
+	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/orwl/internal/linked"
+	"github.com/orwl/go-orwl/orwl/internal/spread"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -59,7 +61,8 @@ func (o *JoinOptions) network(p launch.Place) (node.Network, error) {
 		"or start it with ORWL_NODES=1", ErrNoNetwork, p.Nodes, p.How)
 }
 
-// Join meets the other nodes of the run. It returns when all are there.
+// Join meets the other nodes of the run. It returns when all are there. A late node's Join returns when the others have
+// begun.
 func Join(ctx context.Context, o JoinOptions) (*Nodes, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
@@ -92,6 +95,9 @@ func Join(ctx context.Context, o JoinOptions) (*Nodes, error) {
 		return nil, err
 	}
 	if err = n.join(ctx, o); err != nil {
+		if n.node != nil {
+			_ = n.node.Close(ctx) // err tells more
+		}
 		n.leave()
 	}
 	return n, err
@@ -125,10 +131,35 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	n.node.OnLate(func(peer int, since uint64) { n.site.Return(resource.Node(peer), since) })
 	n.node.OnSuspect(n.suspect)
 	n.node.OnApart(n.parted)
-	return errors.Join(
+	err = errors.Join(
 		n.node.Receive(resourceChannel, node.Receiver{Take: n.deliver, TakeLent: n.deliverLent, Swap: n.deliverSwap}),
 		n.node.Receive(runChannel, node.Receiver{Take: n.told}),
 		n.node.Receive(welcomeChannel, node.Receiver{Take: n.atDoor}))
+	if err != nil {
+		return err
+	}
+	if o.Late {
+		return n.ask(ctx)
+	}
+	return n.compare(ctx)
+}
+
+// compare tells the other nodes what this one stands on, and learns it of them.
+func (n *Nodes) compare(ctx context.Context) error {
+	mine := spread.Ground{Machine: n.node.Machine(), Processors: processors()}
+	tree := machine()
+	for rank := range tree.Ranks() {
+		if cpu, known := tree.CPU(topology.Rank(rank)); known {
+			mine.CPUs = append(mine.CPUs, cpu)
+		}
+	}
+	texts, err := n.Gather(ctx, "ground", mine.Encode())
+	if err != nil {
+		return err
+	}
+	n.grounds, err = spread.ParseGrounds(texts)
+	n.processors = n.grounds.Processors()
+	return err
 }
 
 // listening tells whoever started node 0 where it listens.

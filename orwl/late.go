@@ -59,7 +59,7 @@ func (rt *Runtime) startLate(r *run) error {
 	rt.meeting.Return()
 	rt.run = r
 	rt.o.Nodes.fate.Join(true)
-	rt.o.Nodes.letIn(rt.grounds)
+	rt.o.Nodes.letIn()
 	return nil
 }
 

@@ -121,6 +121,9 @@ func TestComesBackToPhases(t *testing.T) {
 	}
 	<-left
 	nodes[2] = back(t, 2, nodes)
+	if a, b := nodes[2].Processors(), nodes[0].Processors(); a != b {
+		t.Errorf("a late node knows of %d processors, and the others of %d", a, b)
+	}
 	rt := program(nodes[2])
 	callers(rt, func(*Task) error { t.Error("a task of before runs again"); return nil })
 	rt.Late(func(ctx context.Context) error {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/orwl/internal/fate"
+	"github.com/orwl/go-orwl/orwl/internal/spread"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -26,6 +27,9 @@ type Nodes struct {
 	endings fate.Endings
 	taken   atomic.Bool // by a Runtime
 	door    *door       // for late nodes
+
+	grounds    spread.Grounds // of the nodes of the beginning, without trees
+	processors int            // that they use together
 }
 
 // later calls sweep, which sends retained releases that no request has taken along. A node
@@ -109,6 +113,24 @@ func (n *Nodes) Begin() int {
 		return n.Count()
 	}
 	return n.place.Begin
+}
+
+// Processors is how many processors the nodes that begin the run use together: GOMAXPROCS of each,
+// as they joined. Nodes of one machine do not have more than it has. All nodes have the same answer, so a program may
+// cut its work by it.
+func (n *Nodes) Processors() int {
+	if !n.many() {
+		return processors()
+	}
+	return n.processors
+}
+
+// machines are the nodes on each machine.
+func (n *Nodes) machines() spread.Machines {
+	if !n.many() {
+		return spread.Grounds{{}}.Machines()
+	}
+	return n.grounds.Machines()
 }
 
 // absent are the nodes that have not been there yet.

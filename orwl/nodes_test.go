@@ -5,7 +5,9 @@ import (
 	"errors"
 	"io"
 	"log/slog"
+	"math"
 	"reflect"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -13,6 +15,7 @@ import (
 
 	"github.com/orwl/go-orwl/net/p2p/p2ptest"
 	"github.com/orwl/go-orwl/net/p2p/quic"
+	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/orwl/nodes"
 )
@@ -73,6 +76,35 @@ func TestLeaseOfPlace(t *testing.T) {
 	cancel()
 	if err := <-waits; err == nil {
 		t.Error("node 0 has joined alone")
+	}
+}
+
+// All nodes know how many processors they have together. In this process they share them, unless they share no memory.
+func TestProcessorsOfNodes(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
+	cpus := 0
+	for rank := range machine().Ranks() {
+		if _, known := machine().CPU(topology.Rank(rank)); known {
+			cpus++
+		}
+	}
+	if cpus == 0 {
+		cpus = math.MaxInt // they have no numbers
+	}
+	for _, c := range []struct {
+		remote bool
+		want   int
+	}{{false, min(6, cpus)}, {true, 3 * min(2, cpus)}} {
+		nodes := crewOf(t, 3, func(_ int, o *JoinOptions) { o.Remote = c.remote })
+		for i, n := range nodes {
+			if got := n.Processors(); got != c.want {
+				t.Errorf("remote %v: node %d knows of %d processors, want %d", c.remote, i, got, c.want)
+			}
+		}
+		disband(t, nodes)
+	}
+	if got := (*Nodes)(nil).Processors(); got != 2 {
+		t.Errorf("a process alone has %d processors, want 2", got)
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/orwl/go-orwl/net/node"
 	"github.com/orwl/go-orwl/orwl/internal/guards"
+	"github.com/orwl/go-orwl/orwl/internal/spread"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -47,8 +48,12 @@ func (rt *Runtime) newGuards(ctx context.Context, all []*resource.Resource) (x *
 	if len(all) == 0 {
 		return x, nil
 	}
+	grounds, err := rt.trees(ctx)
+	if err != nil {
+		return nil, err
+	}
 	x.guards, err = guards.New(ctx, guards.Options{
-		Node: rt.Node(), Grounds: rt.grounds, Network: rt.o.Nodes.node, Channel: guardChannel, Lock: rt.o.Guard, Guards: len(all),
+		Node: rt.Node(), Grounds: grounds, Network: rt.o.Nodes.node, Channel: guardChannel, Lock: rt.o.Guard, Guards: len(all),
 	})
 	if err != nil {
 		return nil, fmt.Errorf("orwl: relaxed access from every node: %w", err)
@@ -60,6 +65,22 @@ func (rt *Runtime) newGuards(ctx context.Context, all []*resource.Resource) (x *
 		}
 		return err
 	}})
+}
+
+// trees learns what the machines of all nodes look like.
+func (rt *Runtime) trees(ctx context.Context) (spread.Grounds, error) {
+	n := rt.o.Nodes
+	mine := n.grounds[n.Number()]
+	mine.Tree = rt.o.machine()
+	texts, err := n.Gather(ctx, "trees", mine.Encode())
+	if err != nil {
+		return nil, err
+	}
+	grounds, err := spread.ParseGrounds(texts)
+	if err == nil {
+		grounds[n.Number()] = mine
+	}
+	return grounds, err
 }
 
 // relax opens all resources with relaxed access that were declared so, before the first

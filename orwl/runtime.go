@@ -10,7 +10,6 @@ import (
 
 	"github.com/orwl/go-orwl/orwl/internal/looks"
 	"github.com/orwl/go-orwl/orwl/internal/meeting"
-	"github.com/orwl/go-orwl/orwl/internal/spread"
 	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -39,7 +38,6 @@ type Runtime struct {
 	homes     map[string]int       // the nodes that keep the resources
 	permits   map[string]permit
 	relaxed   map[string]bool // resources that Relaxed has declared
-	grounds   spread.Grounds  // of the nodes, as soon as the run has begun
 	program   []byte          // a digest of it, in a run of several nodes
 	late      func(ctx context.Context) error
 	seats     seats

@@ -9,7 +9,6 @@ import (
 	"slices"
 
 	"github.com/orwl/go-orwl/orwl/internal/message"
-	"github.com/orwl/go-orwl/orwl/internal/spread"
 	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -64,6 +63,9 @@ func (rt *Runtime) Nodes() int { return rt.o.Nodes.Count() }
 // numbers. The other nodes come late, or never: see [Runtime.Late].
 func (rt *Runtime) Begin() int { return rt.o.Nodes.Begin() }
 
+// Processors is how many processors the nodes use together: see [Nodes.Processors].
+func (rt *Runtime) Processors() int { return rt.o.Nodes.Processors() }
+
 // Node is which of the nodes this is, from 0.
 func (rt *Runtime) Node() int { return rt.o.Nodes.Number() }
 
@@ -76,31 +78,6 @@ func (rt *Runtime) checkNode(node int) error {
 
 // here reports whether a task runs on this node.
 func (t *Task) here() bool { return t.on == t.rt.Node() }
-
-// meetGrounds learns which nodes share a machine and, if relaxed access needs it, what their
-// machines look like.
-func (rt *Runtime) meetGrounds(ctx context.Context) (err error) {
-	n := rt.o.Nodes
-	if !n.many() {
-		return nil
-	}
-	if n.fate.Late() {
-		rt.grounds, err = n.ask(ctx)
-		return err
-	}
-	mine := spread.Ground{Machine: n.node.Machine()}
-	if len(rt.relaxed) > 0 {
-		mine.Tree = rt.o.machine()
-	}
-	texts, err := n.Gather(ctx, "ground", mine.Encode())
-	if err != nil {
-		return err
-	}
-	if rt.grounds, err = spread.ParseGrounds(texts); err == nil {
-		rt.grounds[n.Number()] = mine
-	}
-	return err
-}
 
 // beginners checks that nothing of the program needs a node that does not begin.
 func (rt *Runtime) beginners() error {

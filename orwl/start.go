@@ -35,9 +35,6 @@ func (rt *Runtime) start(r *run) error {
 	if r.ctx.Err() != nil {
 		return context.Cause(r.ctx)
 	}
-	if err := rt.meetGrounds(r.ctx); err != nil {
-		return err
-	}
 	if err := rt.spread(); err != nil {
 		return err
 	}
@@ -77,7 +74,7 @@ func (rt *Runtime) start(r *run) error {
 		t.run = r
 	}
 	rt.run = r
-	rt.o.Nodes.letIn(rt.grounds)
+	rt.o.Nodes.letIn()
 	return nil
 }
 

@@ -53,9 +53,8 @@ type field struct {
 	final    []float64         // the interior, once it is solved, on node 0
 	accounts []stencil.Account // of all blocks, on node 0
 	// What the run took, on node 0.
-	took       time.Duration // from the start of the runtime to the end of the last task
-	shipped    int64         // bytes of contents that went from node to node meanwhile
-	processors int           // of all nodes: each node counts the events of its whole host
+	took    time.Duration // from the start of the runtime to the end of the last task
+	shipped int64         // bytes of contents that went from node to node meanwhile
 }
 
 // newField cuts p.

@@ -69,7 +69,7 @@ func newReport(f *field) *report {
 		Kernel: f.kernel.name, Tasks: f.form,
 		Seconds: f.took.Seconds(), setup: f.setup,
 		NsPerElement: float64(f.took.Nanoseconds()) / float64(f.updates()),
-		grid:         f.grid, each: f.each, Processors: f.processors,
+		grid:         f.grid, each: f.each, Processors: f.nodes.Processors(),
 	}
 	for n, a := range f.accounts {
 		r.shares = append(r.shares, share{n / f.grid.cols, n % f.grid.cols, r.Seconds, a})
@@ -82,7 +82,7 @@ func newReport(f *field) *report {
 	}
 	r.HandOvers, r.BytesShipped, r.PrefetchHits = r.all.account.Imports, f.shipped, r.all.account.Early
 	r.HiddenSeconds = r.all.account.Hidden.Seconds()
-	r.LeastWaitShare = max(0, 1-float64(f.processors)/float64(len(r.shares)))
+	r.LeastWaitShare = max(0, 1-float64(r.Processors)/float64(len(r.shares)))
 	r.ComputeShare, r.WaitShare = r.all.computing(), r.all.waiting()
 	return r
 }

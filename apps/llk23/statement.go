@@ -15,15 +15,14 @@ import (
 // statement is what a node has to say of its part in a run. Times are by the node's
 // clock, which began with the run.
 type statement struct {
-	Processors hardware
-	Took       time.Duration
-	Shipped    int64                   // bytes of contents that have come from other nodes
-	Accounts   map[int]stencil.Account // of the node's blocks, by number
+	Took     time.Duration
+	Shipped  int64                   // bytes of contents that have come from other nodes
+	Accounts map[int]stencil.Account // of the node's blocks, by number
 }
 
 // statement is this node's, once its blocks are swept.
 func (f *field) statement() statement {
-	s := statement{Processors: f.hardware(), Shipped: int64(f.nodes.Counts().BytesIn), Accounts: make(map[int]stencil.Account)}
+	s := statement{Shipped: int64(f.nodes.Counts().BytesIn), Accounts: make(map[int]stencil.Account)}
 	for n := range f.views {
 		if f.here(n) {
 			s.Accounts[n] = f.cells.Account(n)
@@ -55,13 +54,10 @@ func (f *field) exchange(ctx context.Context) (all []statement, clocks []trace.C
 // has begun until the last has ended.
 func (f *field) settle(all []statement, clocks []trace.Clock) {
 	first := slices.MinFunc(clocks, func(a, b trace.Clock) int { return cmp.Compare(a.Offset, b.Offset) }).Offset
-	said := make([]hardware, len(all))
 	for node, s := range all {
-		said[node] = s.Processors
 		f.took = max(f.took, clocks[node].Offset-first+s.Took)
 		f.shipped += s.Shipped
 	}
-	f.processors = processors(said)
 	f.accounts = make([]stencil.Account, len(f.views))
 	for _, s := range all {
 		for n, a := range s.Accounts {

@@ -18,11 +18,11 @@ func TestSettle(t *testing.T) {
 		return a
 	}
 	f.settle([]statement{
-		{Took: 20, Shipped: 3, Processors: hardware{Most: 2}, Accounts: map[int]stencil.Account{1: account(20, 1)}},
-		{Took: 18, Shipped: 4, Processors: hardware{Most: 2}, Accounts: map[int]stencil.Account{0: account(16, 2)}},
+		{Took: 20, Shipped: 3, Accounts: map[int]stencil.Account{1: account(20, 1)}},
+		{Took: 18, Shipped: 4, Accounts: map[int]stencil.Account{0: account(16, 2)}},
 	}, []trace.Clock{{Node: 0}, {Node: 1, Offset: 5}})
-	if f.took != 23 || f.shipped != 7 || f.processors != 4 {
-		t.Errorf("%v, %d bytes, %d processors; want 23, 7 and 4", f.took, f.shipped, f.processors)
+	if f.took != 23 || f.shipped != 7 {
+		t.Errorf("%v, %d bytes; want 23 and 7", f.took, f.shipped)
 	}
 	for n, want := range []struct {
 		outside time.Duration

@@ -9,7 +9,7 @@ import (
 
 // Version is the version of what runtimes say to each other. It changes with the meaning of any
 // message.
-const Version = 2
+const Version = 3
 
 // Program is the program that a node has declared.
 type Program struct {
@@ -38,10 +38,12 @@ func (p Program) Differs(said []byte) (why string, err error) {
 	return "", nil
 }
 
-// Welcome tells a late node what it has missed: which nodes of the beginning share a machine.
+// Welcome tells a late node what it has missed: which nodes of the beginning share a machine, and
+// how many processors they use together.
 type Welcome struct {
-	Version  uint64   `msgpack:"version"`
-	Machines []string `msgpack:"machines"` // by node; empty if it shares none
+	Version    uint64   `msgpack:"version"`
+	Machines   []string `msgpack:"machines"` // by node; empty if it shares none
+	Processors int      `msgpack:"processors"`
 }
 
 // Encode is the welcome as a late node is told it.
@@ -57,6 +59,9 @@ func ParseWelcome(b []byte, nodes int) (w Welcome, err error) {
 	}
 	if err == nil && len(w.Machines) != nodes {
 		err = fmt.Errorf("machines of %d nodes, want %d", len(w.Machines), nodes)
+	}
+	if err == nil && w.Processors < 1 {
+		err = fmt.Errorf("%d processors, want 1 or more", w.Processors)
 	}
 	if err != nil {
 		return Welcome{}, fmt.Errorf("orwl: welcome of a late node: %w", err)

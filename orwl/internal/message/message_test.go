@@ -76,13 +76,13 @@ func FuzzFailure(f *testing.F) {
 
 // A welcome is read as it was sent, for as many nodes.
 func TestWelcome(t *testing.T) {
-	w := Welcome{Machines: []string{"a", "", "b"}}
+	w := Welcome{Machines: []string{"a", "", "b"}, Processors: 5}
 	got, err := ParseWelcome(w.Encode(), 3)
-	if err != nil || !slices.Equal(got.Machines, w.Machines) {
+	if err != nil || !slices.Equal(got.Machines, w.Machines) || got.Processors != w.Processors {
 		t.Errorf("%v, %v, want %v", got, err, w)
 	}
-	other := Welcome{Version: Version + 1, Machines: w.Machines}
-	for what, b := range map[string][]byte{"another version": pack.Encode(&other), "more nodes": Welcome{Machines: make([]string, 4)}.Encode(), "nothing": nil} {
+	other := Welcome{Version: Version + 1, Machines: w.Machines, Processors: 5}
+	for what, b := range map[string][]byte{"another version": pack.Encode(&other), "more nodes": Welcome{Machines: make([]string, 4), Processors: 5}.Encode(), "no processor": Welcome{Machines: w.Machines}.Encode(), "nothing": nil} {
 		if _, err := ParseWelcome(b, 3); err == nil {
 			t.Errorf("%s is read", what)
 		}
@@ -91,13 +91,13 @@ func TestWelcome(t *testing.T) {
 
 // FuzzWelcome reads anything as a welcome. One that was read is the same when it is written and read again.
 func FuzzWelcome(f *testing.F) {
-	f.Add(Welcome{Machines: []string{"a", "b"}}.Encode())
+	f.Add(Welcome{Machines: []string{"a", "b"}, Processors: 2}.Encode())
 	f.Fuzz(func(t *testing.T, b []byte) {
 		w, err := ParseWelcome(b, 2)
 		if err != nil {
 			return
 		}
-		if again, err := ParseWelcome(w.Encode(), 2); err != nil || !slices.Equal(again.Machines, w.Machines) {
+		if again, err := ParseWelcome(w.Encode(), 2); err != nil || !slices.Equal(again.Machines, w.Machines) || again.Processors != w.Processors {
 			t.Errorf("%v is read as %v, %v", w, again, err)
 		}
 	})

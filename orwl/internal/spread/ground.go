@@ -11,19 +11,23 @@ import (
 
 // Ground is what a node stands on.
 type Ground struct {
-	Machine string         // its name; empty if the node shares no memory, or is lost
-	Tree    *topology.Tree // of its sockets, caches and cores; nil if it is not needed
+	Machine    string         // its name; empty if the node shares no memory, or is lost
+	Processors int            // that Go uses at a time
+	CPUs       []int          // their numbers on the machine; none if they have no numbers
+	Tree       *topology.Tree // of its sockets, caches and cores; nil if it is not needed
 }
 
 // ground is a Ground as bytes.
 type ground struct {
-	Tree    string `msgpack:"tree"`
-	Machine string `msgpack:"machine"`
+	Tree       string `msgpack:"tree"`
+	Machine    string `msgpack:"machine"`
+	Processors int    `msgpack:"processors"`
+	CPUs       []int  `msgpack:"cpus"`
 }
 
 // Encode is the ground as other nodes are told it.
 func (g Ground) Encode() []byte {
-	said := ground{Machine: g.Machine}
+	said := ground{Machine: g.Machine, Processors: g.Processors, CPUs: g.CPUs}
 	if g.Tree != nil {
 		said.Tree = g.Tree.String()
 	}
@@ -45,7 +49,10 @@ func ParseGrounds(texts [][]byte) (all Grounds, err error) {
 		if err := pack.Decode(text, &said); err != nil {
 			return nil, fmt.Errorf("orwl: the ground of node %d: %w", i, err)
 		}
-		all[i].Machine = said.Machine
+		if said.Processors < 1 {
+			return nil, fmt.Errorf("orwl: the ground of node %d: %d processors, want 1 or more", i, said.Processors)
+		}
+		all[i] = Ground{Machine: said.Machine, Processors: said.Processors, CPUs: said.CPUs}
 		if said.Tree == "" {
 			continue
 		}
@@ -63,6 +70,25 @@ func (all Grounds) Machines() Machines {
 		names[i] = g.Machine
 	}
 	return MachinesOf(names)
+}
+
+// Processors is how many processors the nodes use together. Nodes of one machine do not have more
+// than it has.
+func (all Grounds) Processors() (n int) {
+	for _, nodes := range all.Machines() {
+		uses, cpus := 0, make(map[int]bool)
+		for _, node := range nodes {
+			uses += all[node].Processors
+			for _, cpu := range all[node].CPUs {
+				cpus[cpu] = true
+			}
+		}
+		if len(cpus) > 0 {
+			uses = min(uses, len(cpus))
+		}
+		n += uses
+	}
+	return n
 }
 
 // Tree is a tree with so many ranks at each node. Where some nodes share a machine, and others do
