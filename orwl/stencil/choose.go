@@ -1,6 +1,6 @@
 package stencil
 
-import "runtime"
+import "math"
 
 // A grid that chooses its blocks wants several for each processor, so that a processor whose
 // block waits has another one. More of them cost more exchanges. In place, blocks compute in a
@@ -11,9 +11,6 @@ const (
 	fewestEach = 16 // cells on a side
 )
 
-// processors is how many sweep the grid.
-func (g *Grid) processors() int { return runtime.GOMAXPROCS(0) * g.rt.Nodes() }
-
 // chooseBlocks cuts the dimension in which blocks are longest into twice as many, until there are
 // enough for the processors. It prefers the slowest dimension, in which an edge is one piece of
 // memory. More blocks, which would fit into a cache while they are swept several times, were slower.
@@ -23,7 +20,7 @@ func (g *Grid) chooseBlocks() {
 			g.blocks[i] = 2
 		}
 	}
-	for g.blocks.product() < blocksEach*g.processors() {
+	for g.blocks.product() < blocksEach*g.rt.Processors() {
 		dim, longest := -1, 0
 		for i := dims - g.ranks; i < dims; i++ {
 			if g.update == InPlace && g.box && i > dims-g.ranks {
@@ -46,10 +43,14 @@ func (g *Grid) chooseBlocks() {
 
 // A grid that does not fit into the caches comes from memory once in each pass, and a small block's
 // exchange costs more than its sweep. In place a pass of several sweeps computes nothing twice. So
-// there a large grid has as many sweeps in a pass as its blocks allow, as long as the passes
-// are so many that the processors do not wait for the wavefront to spread. The node's caches are not
-// asked, since all nodes have to choose the same.
+// there a large grid has many sweeps in a pass. But with few passes, processors wait for the wavefront to
+// spread. The grid chooses what takes least time by a model. The node's caches are not asked, since all
+// nodes have to choose the same.
 const gridCache = 4 << 20 // bytes of a grid that the caches of a node keep
+
+// inCache is what a sweep from the cache takes, of a sweep from memory. This is what LLK23 takes with its fast
+// kernel, of 1 to 8 sweeps in a pass. A kernel that computes more gains less, and loses little by more sweeps.
+const inCache = 0.4
 
 // Deepest is the most sweeps between two exchanges that a grid chooses.
 const Deepest = 8
@@ -66,24 +67,37 @@ func (g *Grid) bytes() (sum int) {
 func (g *Grid) divide() error {
 	deep := g.o.Sweeps == 0 && g.update == InPlace && g.around == [dims]bool{} && len(g.reductions) == 0
 	if deep && g.bytes() > gridCache*g.rt.Nodes() {
-		for g.tiling.sweeps = Deepest; g.tiling.sweeps > 1; g.tiling.sweeps /= 2 {
-			if g.cutBlocks() == nil && g.spreads() && g.checkpointsBetween() {
-				return nil
+		best, least := 1, math.Inf(1)
+		for g.tiling.sweeps = 1; g.tiling.sweeps <= Deepest; g.tiling.sweeps *= 2 {
+			if g.cutBlocks() == nil && g.checkpointsBetween() {
+				if t := g.time(); t < least {
+					best, least = g.tiling.sweeps, t
+				}
 			}
 		}
+		g.tiling.sweeps = best
 	}
 	return g.cutBlocks()
 }
 
-// spreads reports whether the passes are so many that most of the time all processors have a
-// block. The wavefront of the first pass crosses as many blocks as the sides of the grid have.
-func (g *Grid) spreads() bool {
-	sides := 0
+// time is about how long the grid takes to be swept in place. The unit is the time of one block from memory. The
+// processors share the blocks of all passes, and wait for a part of the longest chain of blocks that wait
+// for each other (Brent's bound). The first pass crosses the sides of the grid. A block waits for its neighbours on
+// all sides, so the next pass is two blocks behind.
+func (g *Grid) time() float64 {
+	sides, behind := 0, 1
 	for _, n := range g.blocks {
 		sides += n - 1
 	}
-	passes := g.total / g.tiling.sweeps
-	return passes*g.blocks.product() >= 4*g.processors()*sides
+	if sides > 0 {
+		behind = 2
+	}
+	passes := divideUp(g.total, g.tiling.sweeps)
+	chain := 1 + sides + behind*(passes-1)
+	sweeps := float64(g.total) / float64(passes) // of a pass, in the mean
+	processors := float64(g.rt.Processors())
+	blocks := float64(passes*g.blocks.product())/processors + (1-1/processors)*float64(chain)
+	return (1 - inCache + inCache*sweeps) * blocks
 }
 
 // checkpointsBetween reports whether no checkpoint is due within a pass.

@@ -2,6 +2,7 @@ package stencil
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"testing"
 
@@ -210,6 +211,27 @@ func TestRowAt(t *testing.T) {
 	}
 }
 
+// With many processors and few passes, a grid has fewer sweeps in a pass: otherwise its first wavefront keeps few
+// processors busy.
+func TestChosenSweepsByProcessors(t *testing.T) {
+	for _, c := range []struct{ processors, sweeps, want int }{
+		{1, 8, 8}, {2, 8, 8}, {16, 8, 2}, {16, 100, 8}, {16, 1, 1}, {64, 16, 4}, {64, 1000, 8},
+	} {
+		before := runtime.GOMAXPROCS(c.processors)
+		rt, err := orwl.New(orwl.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		g := New(rt, Options{Size: Size{1000, 600}, Blocks: Size{4, 4}, Update: InPlace})
+		u := NewField(g, "u", FieldOptions[float64]{Halo: Around(1)})
+		err = g.Sweep(c.sweeps, func(b *Block) { relax(u, b) })
+		runtime.GOMAXPROCS(before)
+		if err != nil || g.InPass() != c.want {
+			t.Errorf("%d sweeps on %d processors: %v, %d in a pass, want %d", c.sweeps, c.processors, err, g.InPass(), c.want)
+		}
+	}
+}
+
 // A grid chooses how many sweeps a pass has, and the result is the one of the sequential sweep.
 func TestChosenSweeps(t *testing.T) {
 	large := Size{1000, 600} // 4.8 MB
@@ -220,7 +242,7 @@ func TestChosenSweeps(t *testing.T) {
 	}{
 		"in place":                        {Options{Size: large, Blocks: Size{8, 4}}, 1000, Deepest},
 		"as many as the blocks allow":     {Options{Size: large, Blocks: Size{200, 1}}, 1000, 4},
-		"few sweeps":                      {Options{Size: large, Blocks: Size{4, 4}}, 2, 1},
+		"few sweeps":                      {Options{Size: large, Blocks: Size{4, 4}}, 2, 2},
 		"one block":                       {Options{Size: large, Blocks: Size{1, 1}}, 1000, Deepest},
 		"blocks are chosen, too":          {Options{Size: large}, 1000, Deepest},
 		"it fits into the caches":         {Options{Size: Size{500, 600}}, 1000, 1},
