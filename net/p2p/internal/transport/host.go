@@ -9,6 +9,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/host"
 	"github.com/libp2p/go-libp2p/core/network"
 	corepeer "github.com/libp2p/go-libp2p/core/peer"
+	"github.com/libp2p/go-libp2p/core/peerstore"
 	"github.com/libp2p/go-libp2p/core/protocol"
 	"github.com/libp2p/go-libp2p/core/sec"
 	"github.com/libp2p/go-libp2p/core/transport"
@@ -190,8 +191,7 @@ func (h *Host) DialBeside(ctx context.Context, number int, address string, kind 
 	return h.beside(ctx, h.ids[number], at, kind, protocols[kind])
 }
 
-// addressTTL is for how long the swarm keeps an address that it is to dial. libp2p has no such time. When a
-// connection ends, it forgets addresses with peerstore.TempAddrTTL, also one for the next call.
+// addressTTL is for how long the swarm keeps an address once it has dialled.
 const addressTTL = time.Minute
 
 // first has the swarm dial, and opens a stream. It returns nothing if the peer has dialled
@@ -200,8 +200,11 @@ func (h *Host) first(ctx context.Context, id corepeer.ID, at []multiaddr.Multiad
 	if s, ok := h.Network().(interface{ Backoff() *swarm.DialBackoff }); ok {
 		s.Backoff().Clear(id) // a peer that was not up yet is dialled again at once
 	}
-	h.Peerstore().AddAddrs(id, at, addressTTL)
+	// When an older connection ends, and when the peer names its own addresses, libp2p forgets others. It forgets no
+	// permanent ones.
+	h.Peerstore().SetAddrs(id, at, peerstore.PermanentAddrTTL)
 	conn, err := h.Network().DialPeer(ctx, id)
+	h.Peerstore().SetAddrs(id, at, addressTTL)
 	if err != nil {
 		return nil, causes(err)
 	}

@@ -67,8 +67,8 @@ func TestDeaf(t *testing.T) {
 	}
 }
 
-// libp2p forgets some addresses when a connection ends. Here it does so all the time, and each call still finds
-// the address that it was given.
+// libp2p forgets addresses when a connection ends, and when a peer names its own. Here it does so all the time, and
+// each call still finds the address that it was given.
 func TestForgottenAddresses(t *testing.T) {
 	here, there, address := pair(t, time.Minute)
 	defer there.Deafen()
@@ -81,7 +81,9 @@ func TestForgottenAddresses(t *testing.T) {
 			case <-stop:
 				return
 			default:
-				here.Peerstore().UpdateAddrs(id, peerstore.TempAddrTTL, 0)
+				for _, ttl := range []time.Duration{peerstore.ConnectedAddrTTL, peerstore.RecentlyConnectedAddrTTL, peerstore.TempAddrTTL} {
+					here.Peerstore().UpdateAddrs(id, ttl, 0)
+				}
 				runtime.Gosched()
 			}
 		}
