@@ -142,6 +142,24 @@ func TestBufferOfStore(t *testing.T) {
 	}
 }
 
+// A buffer gives its memory back when it moves to a store, and stays there.
+func TestBufferMovesToStore(t *testing.T) {
+	v := new(vault)
+	b := buffered(housed, 'x')
+	b.House(v, false)
+	store := &fixed{bytes: make([]byte, housed)}
+	if b.MoveTo(store); v.made != 1 || v.freed != 1 {
+		t.Errorf("%d made, %d freed", v.made, v.freed)
+	}
+	if b.House(v, false); &b.bytes[0] != &store.bytes[0] || v.made != 1 {
+		t.Errorf("it leaves the store: %d made", v.made)
+	}
+	b = new(Buffer)
+	if b.MoveTo(&fixed{bytes: make([]byte, 16)}); b.Size() != 16 || len(b.Bytes()) != 16 {
+		t.Errorf("%d bytes, want the 16 of the store", b.Size())
+	}
+}
+
 // Memory that is not the Allocator's does not go to a transport, which would give it back there.
 func TestBufferSwapsBeforeItMoves(t *testing.T) {
 	v := new(vault)

@@ -39,6 +39,14 @@ func TestLedger(t *testing.T) {
 	}
 }
 
+// A writer that fails elsewhere ends the resource, with its fence.
+func TestLedgerAborts(t *testing.T) {
+	l := newLedger(Abort, 1)
+	if l.Abort(7); !l.Aborted() || l.Fence() != 7 {
+		t.Errorf("aborted %t, fence %d, want 7", l.Aborted(), l.Fence())
+	}
+}
+
 // Fences of an epoch are greater than all of the epoch before, and never fall.
 func TestLedgerBegins(t *testing.T) {
 	l := newLedger(Poison, 3)
