@@ -141,11 +141,11 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	if o.Late {
 		return n.ask(ctx)
 	}
-	return n.compare(ctx)
+	return n.tellGround(ctx)
 }
 
-// compare tells the other nodes what this one stands on, and learns it of them.
-func (n *Nodes) compare(ctx context.Context) error {
+// tellGround tells the other nodes what this one stands on, and learns what they stand on.
+func (n *Nodes) tellGround(ctx context.Context) error {
 	mine := spread.Ground{Machine: n.node.Machine(), Processors: processors()}
 	tree := machine()
 	for rank := range tree.Ranks() {

@@ -115,9 +115,9 @@ func (n *Nodes) Begin() int {
 	return n.place.Begin
 }
 
-// Processors is how many processors the nodes that begin the run use together: GOMAXPROCS of each,
-// as they joined. Nodes of one machine do not have more than it has. All nodes have the same answer, so a program may
-// cut its work by it.
+// Processors is how many processors the nodes that begin the run use together: GOMAXPROCS of each
+// when it joined. Nodes of one machine do not have more than it has. All nodes get the same
+// answer, so a program may cut its work by it.
 func (n *Nodes) Processors() int {
 	if !n.many() {
 		return processors()
@@ -125,10 +125,10 @@ func (n *Nodes) Processors() int {
 	return n.processors
 }
 
-// machines are the nodes on each machine.
+// machines are the nodes on each machine, nil if there is one node.
 func (n *Nodes) machines() spread.Machines {
 	if !n.many() {
-		return spread.Grounds{{}}.Machines()
+		return nil
 	}
 	return n.grounds.Machines()
 }

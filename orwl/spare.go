@@ -5,10 +5,10 @@ import (
 	"sync"
 )
 
-// A worker that has steps keeps its processor of the Go scheduler. If the workers keep all of them,
-// nobody looks whether a message has come, until the scheduler's monitor does, every 10 ms. So while the
-// workers of a run with several nodes run, there is one processor more, the spare one. The operating system
-// gives its thread a CPU as soon as a message comes.
+// A worker that has steps keeps its processor of the Go scheduler. If workers keep all of them, a message
+// waits until the scheduler's monitor looks at the network, every 10 ms. So there is one processor more, the
+// spare one, while the workers of a run with several nodes run. The operating system gives its thread a CPU
+// as soon as a message comes.
 var spare struct {
 	mu   sync.Mutex
 	uses int // by runs of this process
