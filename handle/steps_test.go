@@ -19,7 +19,7 @@ import (
 
 	"github.com/orwl/go-orwl/handle"
 	"github.com/orwl/go-orwl/internal/invariant"
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -48,7 +48,7 @@ const module = "github.com/orwl/go-orwl/"
 // TestStepIsShort counts what one step of a pair passes: it runs TestStep with counters,
 // first with some steps, then with more. The step is what the second run counts more often.
 func TestStepIsShort(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	if testing.Short() || invariant.Enabled || *stepsOf != "" {
 		t.Skip("needs the go command and some seconds, and the ordinary build: asserts are no part of a step")
 	}

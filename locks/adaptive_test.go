@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/sim"
@@ -64,7 +64,7 @@ func predictMix(t *testing.T, lock, model, tree string, o locks.Options, phases 
 // changes it makes at least 0.9 of the best of them. -locks.mix prints the times, also of mixes that
 // do not change.
 func TestAdaptiveBeside(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	t.Parallel()
 	for _, c := range []struct {
 		machine, tree string

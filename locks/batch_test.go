@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/sim"
@@ -54,7 +54,7 @@ func sortedOrder(t *testing.T, spec locks.Spec, o locks.Options, arrivals []int)
 // TestBatches says in which order a sorted queue serves ranks: neighbours of the holder come
 // first, at most Batch in a row. The last of the queue is never moved.
 func TestBatches(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	t.Parallel()
 	for _, c := range []struct {
 		lock           string

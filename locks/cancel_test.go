@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/sim"
@@ -15,7 +15,7 @@ import (
 // TestCancelAnywhere ends the context of either of two ranks at every point of everything
 // that they can do, also where a window fails at the same time.
 func TestCancelAnywhere(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	t.Parallel()
 	for _, spec := range locks.All() {
 		if spec.Aborts == locks.Never {
@@ -56,7 +56,7 @@ func (g game) cancelAnywhere(t *testing.T, faults sim.Faults, vary func(*locks.O
 // TestGoneForGood ends the context of a reader or a writer, which does not come again. It is
 // the last that could let in, and wake, a reader that it has kept out.
 func TestGoneForGood(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	t.Parallel()
 	for _, spec := range locks.All() {
 		if spec.Kind != locks.ReaderWriter {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/locks/lockstest"
 	"github.com/orwl/go-orwl/net/rma"
@@ -55,7 +55,7 @@ func inLine(t *testing.T, batch int, arrivals, want []int, way way) sim.System {
 
 // A holder that links two nodes completes that before it hands over: it may never come again.
 func TestCNACompletesLinks(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	t.Parallel()
 	for _, c := range []struct {
 		batch          int

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/locks/lockstest"
 	"github.com/orwl/go-orwl/net/mem"
@@ -124,7 +124,7 @@ func conform(t *testing.T, c lockstest.Case, s lockstest.Subject, backends ...ba
 		return
 	}
 	for _, w := range backends {
-		if w.sim && repeat.Skips() {
+		if w.sim && rings.Repeated() {
 			continue
 		}
 		for _, tree := range machinesOf(t, c) {
@@ -225,7 +225,7 @@ func played(tree *topology.Tree, c rmatest.Case) sim.System {
 func TestCrowd(t *testing.T) {
 	t.Parallel()
 	rounds := 10
-	if repeat.Race {
+	if rings.Race {
 		rounds = 6
 	}
 	for _, spec := range locks.All() {

@@ -3,7 +3,7 @@ package locks_test
 import (
 	"testing"
 
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/sim"
 )
@@ -12,7 +12,7 @@ import (
 // holder has crashed. All other ranks end: with the lock, or with an error that says that
 // the lock is broken and which peer is lost.
 func TestCrashSeeds(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	t.Parallel()
 	for _, spec := range locks.All() {
 		t.Run(spec.Name, func(t *testing.T) {
@@ -33,7 +33,7 @@ func TestCrashSeeds(t *testing.T) {
 
 // TestCrashAnywhere crashes either of two ranks at every point of every schedule.
 func TestCrashAnywhere(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	t.Parallel()
 	for _, spec := range locks.All() {
 		t.Run(spec.Name, func(t *testing.T) {

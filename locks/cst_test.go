@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/sim"
@@ -15,7 +15,7 @@ import (
 // elements have the same. Two nodes for an element would not show in a contest: each would
 // still keep out the others.
 func TestCSTFindsOneNode(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	t.Parallel()
 	for _, way := range []way{byOperations, direct} {
 		for _, text := range []string{"core:3", "node:3 core:1", "node:2 core:2"} {

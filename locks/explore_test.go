@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/locks/lockstest"
 	"github.com/orwl/go-orwl/net/rma"
@@ -199,7 +199,7 @@ func (g game) exhaust(faults sim.Faults, vary func(*locks.Options), limit sim.Li
 // TestExhaust visits every state of two ranks that acquire a lock twice, as neighbours and
 // in different nodes.
 func TestExhaust(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	t.Parallel()
 	for _, spec := range locks.All() {
 		t.Run(spec.Name, func(t *testing.T) {
@@ -233,7 +233,7 @@ var smallMachines = []string{"core:2", "core:3", "node:2 core:2", "rack:2 node:2
 
 // TestSeeds plays every lock on small machines, and a few rounds on large ones.
 func TestSeeds(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	t.Parallel()
 	for _, spec := range locks.All() {
 		t.Run(spec.Name, func(t *testing.T) {

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/locks/lockstest"
 )
@@ -17,7 +17,7 @@ import (
 // A bound between readers and writers, or between two priorities, is TestPatience's. The bound of
 // a queue behind a spin lock is TestHeadLosesPatience's.
 func TestBounds(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	t.Parallel()
 	const strangers, all = 4, 7
 	for _, spec := range locks.All() {

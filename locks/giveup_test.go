@@ -5,7 +5,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/locks/lockstest"
 	"github.com/orwl/go-orwl/net/rma"
@@ -15,7 +15,7 @@ import (
 // A writer of RMA-RW has had its turn at the root, finds a reader inside, and gives up for good. It
 // has completed what it wrote into its element's node: the next writer of the element waits there.
 func TestGoneWriterLeavesNodeWhole(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	t.Parallel()
 	system := sim.System{Topology: machine(t, "node:2 core:2"), Setup: func(f *sim.Fabric) (sim.Program, error) {
 		l, err := specOf(t, "RMA-RW").New(f, locks.Options{Operations: true, TL: []int{1, 1}, TW: 1})

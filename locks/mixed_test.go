@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/locks/lockstest"
 	"github.com/orwl/go-orwl/net/rma"
@@ -216,7 +216,7 @@ func (m *mixing) someoneQuits(rng *rand.Rand) {
 
 // TestMixed plays every lock in all ways that a program may use it.
 func TestMixed(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	t.Parallel()
 	for _, spec := range locks.All() {
 		t.Run(spec.Name, func(t *testing.T) {

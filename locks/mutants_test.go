@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/internal/mutants"
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 var trial = mutants.Flags("locks")
@@ -91,7 +91,7 @@ var stages = []mutants.Stage{
 // TestMutants makes one small mistake at a time in the locks, and expects the tests to
 // notice. A mutant that they do not notice is explained in docs/decisions/locks-mutants.md.
 func TestMutants(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	t.Parallel()
 	if testing.Short() {
 		t.Skip("-short: this builds a test binary, which takes seconds")

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/sim"
@@ -103,7 +103,7 @@ func releaseRead(m locks.Mutex) { m.(locks.RWMutex).ReleaseRead() }
 // TestPatience lets a rank wait beside rivals that the lock prefers. With a small bound few of
 // them overtake it, and about as many as the bound says. With a large one all do.
 func TestPatience(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	t.Parallel()
 	const turns = 40
 	for _, c := range []struct {

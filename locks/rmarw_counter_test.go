@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/sim"
@@ -99,7 +99,7 @@ func rwFrom(ranks, tr int, shared bool, value uint64, body func(ctx context.Cont
 // From arrivedHigh on a reader does not go on before the counter has been reset, whatever
 // other readers do meanwhile.
 func TestCounterIsReset(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	t.Parallel()
 	for _, shared := range []bool{false, true} {
 		const first = arrivedHigh * (arriveOne + departOne)
@@ -128,7 +128,7 @@ func TestCounterIsReset(t *testing.T) {
 
 // A writer does not give up where the number of writers that gave up would come round.
 func TestWriterStays(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	for _, shared := range []bool{false, true} {
 		var quit context.CancelFunc
 		system := rwFrom(2, 4, shared, abortsMask, func(ctx context.Context, w rma.Window, l *Lock) error {

@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/locks/lockstest"
 	"github.com/orwl/go-orwl/net/rma"
@@ -223,7 +223,7 @@ func TestPhasesOfIndicatorsWrap(t *testing.T) {
 
 // A rank that tries to read wakes the writer that waits for it to go.
 func TestReadTryBeside(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	t.Parallel()
 	for _, spec := range locks.All() {
 		if spec.Kind != locks.ReaderWriter {

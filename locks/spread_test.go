@@ -3,7 +3,7 @@ package locks_test
 import (
 	"testing"
 
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/sim"
 )
@@ -12,7 +12,7 @@ import (
 // crashes and contexts that end, and with seeds. The thresholds of the row change it too seldom
 // for a search.
 func TestSpreadFlips(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	t.Parallel()
 	row, _ := locks.ByName("RMA-RW-A")
 	spec := locks.Nervous(row)

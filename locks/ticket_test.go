@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/sim"
 	"github.com/orwl/go-orwl/net/topology"
@@ -14,7 +14,7 @@ import (
 // Ticket locks work when tickets wrap or change their sign, also with waiters that give up
 // and come back. At the end no rank counts as absent.
 func TestTicketsWrap(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	t.Parallel()
 	for _, name := range []string{"TKT", "TKT-A"} {
 		for _, first := range []uint64{1<<32 - 2, 1<<31 - 2, 0} {

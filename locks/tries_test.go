@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/locks/lockstest"
 	"github.com/orwl/go-orwl/net/rma"
@@ -72,7 +72,7 @@ func (g game) trying(vary func(*locks.Options)) sim.System {
 // TestTryAnywhere ends the context of any of three ranks at every point, and lets the
 // rank try then.
 func TestTryAnywhere(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	t.Parallel()
 	for _, spec := range locks.All() {
 		if spec.Aborts == locks.Never {
@@ -101,7 +101,7 @@ func TestTryAnywhere(t *testing.T) {
 // TestTryBeside lets a rank try while another one acquires, and two beside two others. It is
 // for the locks whose ranks stay: TestTryAnywhere has the others.
 func TestTryBeside(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	t.Parallel()
 	for _, spec := range locks.All() {
 		if spec.Aborts == locks.Always {

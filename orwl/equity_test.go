@@ -10,7 +10,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 var ringRounds = flag.Int("orwl.rounds", 250, "TestRingOfTenThousand: rounds of each task")
@@ -50,7 +50,7 @@ func TestRingOfTenThousand(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			n, rounds := 10_000, max(*ringRounds/c.share, 2)
 			switch {
-			case repeat.Race: // takes a time for each step that grows with the tasks
+			case rings.Race: // takes a time for each step that grows with the tasks
 				n, rounds = n/10, max(rounds/20, 2)
 				t.Logf("%d tasks and %d rounds: the race detector", n, rounds)
 			case testing.Short():

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/orwl/liveness"
 )
 
@@ -20,7 +20,7 @@ var planned = flag.Int("orwl.plans", 500, "how many random programs the tests of
 // plans are the seeds of n plans, fewer if each costs more.
 func plans(t *testing.T, share int) uint64 {
 	n := *planned / share
-	if testing.Short() || repeat.Race {
+	if testing.Short() || rings.Race {
 		n /= 5
 		t.Logf("%d plans instead of %d: -short, or the race detector", n, *planned/share)
 	}

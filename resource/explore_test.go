@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/internal/invariant"
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/sim"
 	"github.com/orwl/go-orwl/net/topology"
@@ -443,7 +443,7 @@ func draw(seed uint64) game {
 
 // TestSeeds plays random scripts under random schedules.
 func TestSeeds(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	needsProbe(t)
 	steps := 0
 	invariant.Reached()
@@ -470,7 +470,7 @@ func needsProbe(t *testing.T) {
 
 // TestExhaust visits every state of small games.
 func TestExhaust(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	needsProbe(t)
 	t.Parallel()
 	one := func(m Mode, w ...what) (script []move) {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/sim"
 	"github.com/orwl/go-orwl/net/topology"
@@ -570,7 +570,7 @@ func drawSides(seed uint64) sides {
 // playSides plays games that draw makes, under random schedules.
 func playSides(t *testing.T, draw func(seed uint64) sides) {
 	t.Helper()
-	repeat.Skip(t)
+	rings.Computes(t)
 	needsProbe(t)
 	t.Parallel()
 	steps := 0
@@ -587,7 +587,7 @@ func playSides(t *testing.T, draw func(seed uint64) sides) {
 // exhaustSides visits every state of small games.
 func exhaustSides(t *testing.T, games map[string]sides) {
 	t.Helper()
-	repeat.Skip(t)
+	rings.Computes(t)
 	needsProbe(t)
 	t.Parallel()
 	for name, d := range games {

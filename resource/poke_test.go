@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/sim"
 	"github.com/orwl/go-orwl/net/topology"
@@ -54,7 +54,7 @@ func TestPokeLooksAgain(t *testing.T) {
 //	queue   local writer │ mirror 2 reads │ local writer │ mirror 1 reads
 //	          releases                       cancels
 func TestPokeExhaust(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	needsProbe(t)
 	s := sim.System{Topology: topology.Flat(2), Setup: setPokes, MaxSteps: 1 << 16}
 	report := s.Exhaust(sim.Limit{States: *states})

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/internal/invariant"
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
 
@@ -89,7 +89,7 @@ func playSites(seed uint64, flaw string, done func(*siteRun)) (steps int, err er
 // all is well again, each place is served, or told. Every rare state is met.
 func TestSiteSeeds(t *testing.T) {
 	runs := *nodeSeeds
-	if testing.Short() || repeat.Skips() { // what is left shows whether games side by side share something
+	if testing.Short() || rings.Repeated() { // what is left shows whether games side by side share something
 		runs = min(runs, 300)
 	}
 	var next, steps atomic.Uint64
@@ -131,7 +131,7 @@ func TestSiteSeeds(t *testing.T) {
 // failed write were committed, if lost writes were not reported, or if a home gave grants
 // away before their lease is over.
 func TestSiteSeedsFindFlaws(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	for _, flaw := range []string{"fence", "dirty", "abandon", "silent", "lease", "unreserved", "no vote"} {
 		t.Run(flaw, func(t *testing.T) {
 			for seed := range uint64(3000) {

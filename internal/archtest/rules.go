@@ -16,7 +16,7 @@ var layers = []layer{
 	{path: "net/topology/host", pure: true, imports: "net/topology"},
 	{path: "net/rma", pure: true, imports: "net/topology"},
 	{path: "internal/mutants", testsOf: anything},
-	{path: "internal/repeat", testsOf: anything},
+	{path: "internal/rings", testsOf: anything},
 	{path: "internal/crew"},
 	{path: "internal/freeport", testsOf: anything},
 	{path: "internal/netns", testsOf: "net/rma"},

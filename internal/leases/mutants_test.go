@@ -7,7 +7,7 @@ import (
 
 	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/internal/mutants"
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 var trial = mutants.Flags("leases")
@@ -23,7 +23,7 @@ var telling = []string{
 // TestMutants makes one small mistake at a time, and expects the tests of the nodes' leases to
 // notice: their TestDrift and TestTenureProof notice mistakes that are not safe.
 func TestMutants(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	if testing.Short() || invariant.Enabled {
 		t.Skip("-short, -race or -tags invariants: this builds test binaries, and the ordinary run does")
 	}

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/internal/invariant"
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/mem"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/topology"
@@ -47,7 +47,7 @@ func TestContextDoneBefore(t *testing.T) {
 // Where invariants are compiled in, two goroutines that wait on one window are
 // found out.
 func TestTwoGoroutinesOnOneWindow(t *testing.T) {
-	if !invariant.Enabled || repeat.Race {
+	if !invariant.Enabled || rings.Race {
 		t.Skip("needs -tags invariants without -race, which finds the same by itself; CI runs it")
 	}
 	f, err := mem.New(mem.Options{Topology: topology.Flat(1)})

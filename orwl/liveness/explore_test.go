@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/internal/invariant"
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 // explored is all states that a played system can reach, by any schedule. A state is
@@ -130,7 +130,7 @@ var someSystems = flag.Int("liveness.systems", 800, "TestAllSchedules: how many 
 // reached from which a task can never move again. In a dead one exactly the stuck tasks
 // end no round in any schedule.
 func TestAllSchedules(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	t.Parallel()
 	r := rand.New(rand.NewPCG(3, 4))
 	alive, only, dead, states := 0, 0, 0, 0

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/internal/invariant"
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -174,7 +174,7 @@ func (p *played) rivals() (pairs [][2]First) {
 // A system that Check calls alive runs on in a random order of events. A system that
 // Check calls dead stops in every order.
 func TestLivenessByForce(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	r := rand.New(rand.NewPCG(1, 2))
 	rounds := 500
 	if invariant.Enabled {

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/internal/invariant"
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/resource"
 )
 
@@ -46,7 +46,7 @@ func randomJoin(r *rand.Rand) (running, joins System) {
 // Whatever the moment at which tasks join a running system, in every schedule: if Joins
 // permits it, no task comes to a stop for ever. Some of those that it refuses do.
 func TestJoinsInAllSchedules(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	t.Parallel()
 	r := rand.New(rand.NewPCG(5, 6))
 	permitted, shared, refused, stop := 0, 0, 0, 0

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/locks/lab"
 	"github.com/orwl/go-orwl/net/rma"
@@ -79,7 +79,7 @@ func TestEveryBenchmark(t *testing.T) {
 			for _, lock := range []string{"MCS", "RMA-MCS", "RMA-RW", "P-HMCS-MCS"} {
 				t.Run(fmt.Sprintf("%s/%s/%s", b.Name, window, lock), func(t *testing.T) {
 					if window == Sim {
-						repeat.Skip(t)
+						rings.Computes(t)
 					}
 					c := caseOf(b, lock, window)
 					samples, err := Play(t.Context(), c, options(t, window))
@@ -220,7 +220,7 @@ func specimen(make func(w rma.Window) locks.Mutex) *lab.Contender {
 func TestBrokenLock(t *testing.T) {
 	for _, window := range []string{Sim, Mem} {
 		t.Run(window, func(t *testing.T) {
-			if window == Mem && repeat.Race {
+			if window == Mem && rings.Race {
 				t.Skip("the race detector reports the holders that meet, before the witness does")
 			}
 			b, err := lab.BenchmarkByName("sob")

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 // outcome is what the ranks had in a run of the model, after a beginning.
@@ -86,7 +86,7 @@ func (c costs) with(change func(c *costs)) costs {
 // sleep. With it hardly any does, the rate is several times as high, all ranks have as
 // many turns, and none waits for long.
 func TestConvoy(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	for name, c := range map[string]struct {
 		costs
 		crowd   func(ranks, processors int) *Crowd

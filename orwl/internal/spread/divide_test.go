@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/topology"
 	"github.com/orwl/go-orwl/orwl/placement"
 )
@@ -91,7 +91,7 @@ func cutOf(at map[cell]int) (cut int) {
 // A grid is cut into compact pieces of equal size, in whatever order it is declared. The
 // bounds are one side for each straight cut, and a quarter more where the order is random.
 func TestGridIsCutIntoCompactPieces(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	const side = 12
 	for _, c := range []struct{ nodes, byRows, least int }{{2, side, side}, {4, 3 * side, 2 * side}} {
 		for seed := range uint64(8) {
@@ -122,7 +122,7 @@ func TestGridIsCutIntoCompactPieces(t *testing.T) {
 // A home follows the task that writes the resource, or else the first that reads it, unless the
 // program says it. The home of a resource without an access is somewhere.
 func TestHomesFollowWriters(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	order := cells(6, 1)
 	p := grid(2, order)
 	said := order[0]
@@ -183,7 +183,7 @@ func TestCrossing(t *testing.T) {
 // Tasks with On stay, and attract their neighbours. All nodes get as many tasks, whatever
 // On says. Columns at the edges are declared so that dealing by index would be wrong.
 func TestOnWins(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	const side = 8
 	order := cells(side, 5)
 	p := grid(2, order)
@@ -213,7 +213,7 @@ func TestOnWins(t *testing.T) {
 
 // Where On gives a node more than its share, the other nodes share the rest.
 func TestFreeTasksFillUpOtherNodes(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	order := cells(10, 0)
 	p := grid(3, order)
 	for i := range 70 {
@@ -231,7 +231,7 @@ func TestFreeTasksFillUpOtherNodes(t *testing.T) {
 // A piece goes to the node that Home makes the home of its resources. Here it is a row of
 // tasks, and Home speaks of the two ends.
 func TestPiecesGoToDeclaredHomes(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	for west := range 2 {
 		const side = 12
 		order := slices.DeleteFunc(cells(side, 2), func(c cell) bool { return c.row > 0 })

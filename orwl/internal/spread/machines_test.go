@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/topology"
 )
 
@@ -45,7 +45,7 @@ func TestMachinesOf(t *testing.T) {
 // A grid is halved by machines first, and each half by the nodes of one. What On and Home put
 // on a node draws its part of the grid to the machine of that node.
 func TestMachinesAreALevel(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	const side = 8
 	m := Machines{{0, 3}, {1, 2}}
 	of := m.byNode(4)
@@ -88,7 +88,7 @@ func TestMachinesAreALevel(t *testing.T) {
 
 // Machines with different numbers of nodes keep their sizes, whatever Home draws to them.
 func TestMachinesOfDifferentSizes(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	const side = 6
 	for _, corner := range []cell{{0, 0}, {0, side - 1}, {side - 1, 0}, {side - 1, side - 1}} {
 		for home := range 3 {

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/internal/invariant"
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/sim"
 	"github.com/orwl/go-orwl/net/topology"
@@ -242,7 +242,7 @@ func needsProbe(t *testing.T) {
 
 // TestExhaust visits every state of small games.
 func TestExhaust(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	needsProbe(t)
 	t.Parallel()
 	for name, g := range map[string]game{
@@ -316,7 +316,7 @@ func draw(seed uint64) game {
 
 // TestSeeds plays random games under random schedules.
 func TestSeeds(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	needsProbe(t)
 	t.Parallel()
 	steps := 0

@@ -7,7 +7,7 @@ import (
 
 	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/internal/mutants"
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 var trial = mutants.Flags("coherence")
@@ -40,7 +40,7 @@ var stages = []mutants.Stage{
 // notice. A mutant that they do not notice is explained in
 // docs/decisions/coherence-mutants.md.
 func TestMutants(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	if testing.Short() || invariant.Enabled {
 		t.Skip("-short, -race or -tags invariants: this builds two test binaries, and the ordinary run does")
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/internal/invariant"
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 	"pgregory.net/rapid"
 )
 
@@ -183,7 +183,7 @@ func (c *chaos) note(format string, args ...any) {
 // turn, no commit is lost, and no byte moves twice. A released write is committed, or its
 // node is told that it may be lost.
 func TestProtocolChaos(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	runs := *chaosSeeds
 	if testing.Short() {
 		runs = min(runs, 300)
@@ -226,7 +226,7 @@ func TestProtocolChaosRapid(t *testing.T) {
 
 // The test finds each of these planted flaws.
 func TestProtocolChaosFindsFlaws(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	for _, flaw := range []string{"no fence", "all is dirty", "no versions", "early push", "lost write", "unasked", "forgets", "late answer"} {
 		t.Run(flaw, func(t *testing.T) {
 			for seed := range uint64(1000) {

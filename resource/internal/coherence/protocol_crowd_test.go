@@ -5,13 +5,13 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/internal/invariant"
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 // One node has thousands of readers behind a writer. All are granted at once, by two
 // messages, and they end in any order.
 func TestProtocolCrowd(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	const crowd = mostGranted + 900
 	invariant.Reached()
 	chance := rand.New(rand.NewPCG(1, 1))

@@ -6,7 +6,7 @@ import (
 
 	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/internal/mutants"
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 var mutantTrial = mutants.Flags("gathering")
@@ -24,7 +24,7 @@ var telling = []string{
 
 // TestMutants makes one small mistake at a time, and expects the tests to notice.
 func TestMutants(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	if testing.Short() || invariant.Enabled {
 		t.Skip("-short, -race or -tags invariants: this builds a test binary, and the ordinary run does")
 	}

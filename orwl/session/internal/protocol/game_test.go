@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/orwl/go-orwl/internal/repeat"
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 // A game plays one home and some clients in virtual time. Their clocks start anywhere, and each
@@ -440,7 +440,7 @@ func (g *game) whole() error {
 
 // TestGames plays -session.games of them, and sees that everything that may happen does.
 func TestGames(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	events := make(map[string]int)
 	grants := 0
 	for seed := range *games {
@@ -463,7 +463,7 @@ func TestGames(t *testing.T) {
 
 // TestGamesCatch plays broken homes and clients.
 func TestGamesCatch(t *testing.T) {
-	repeat.Skip(t)
+	rings.Computes(t)
 	for name, f := range map[string]flaws{
 		"a home that ends sessions early":    {early: gameSkew},
 		"a client that lets go late":         {late: gameSkew},

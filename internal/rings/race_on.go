@@ -1,6 +1,6 @@
 //go:build race
 
-package repeat
+package rings
 
 // Race reports whether the race detector is compiled in.
 const Race = true
