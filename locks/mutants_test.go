@@ -7,13 +7,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/internal/mutants"
 	"github.com/orwl/go-orwl/internal/rings"
 )
 
 var trial = mutants.Flags("locks")
 
-// telling are the mutants that every test run tries.
+// telling are the mutants that each change tries.
 var telling = []string{
 	"handle.go handle.end: h.w.FlushAll(): dropped",
 	"handle.go handle.end: h.broken(): false",
@@ -84,18 +85,18 @@ var stages = []mutants.Stage{
 	{Name: "orders", Tests: orders, Limit: 30 * time.Second},
 	{Name: "more seeds", Tests: "^(" + explorations + ")$/^(%s)$", Flags: []string{"-locks.seeds=40", "-locks.states=8000"}, Limit: 2 * time.Minute},
 	{Name: "suite", Tests: "^(TestConformance|TestConformanceOfVariants)$/^(%s)$|" +
-		"^(TestHemlock.*|TestTickets.*|TestKeptSeeds|TestGivesWay|TestHMCS.*|TestRH.*|TestAHMCS.*|TestBarge.*|TestStress)$", Limit: 4 * time.Minute},
+		"^(TestHemlock.*|TestTickets.*|TestKeptSeeds|TestGivesWay|TestHMCS.*|TestRH.*|TestAHMCS.*|TestBarge.*|TestStress)$", Flags: []string{"-locks.schedules=2"}, Limit: 4 * time.Minute},
 	{Name: "1,000 seeds", Tests: "^(" + explorations + "|TestCrowd)$/^(%s)$", Flags: []string{"-locks.seeds=1000", "-locks.states=50000"}, Limit: 15 * time.Minute, Long: true},
 }
 
 // TestMutants makes one small mistake at a time in the locks, and expects the tests to
 // notice. A mutant that they do not notice is explained in docs/decisions/locks-mutants.md.
 func TestMutants(t *testing.T) {
-	rings.Computes(t)
-	t.Parallel()
-	if testing.Short() {
-		t.Skip("-short: this builds a test binary, which takes seconds")
+	rings.Needs(t, rings.Change)
+	if invariant.Enabled || rings.Repeated() {
+		t.Skip("this builds a test binary of its own, and the ordinary run does")
 	}
+	t.Parallel()
 	(&mutants.Plan{
 		Files: mutated, Rules: rules, Switches: filepath.Join("testdata", "mutants", "switches.go"), Replace: withoutProcesses(t),
 		Stages: stages, Telling: telling, Page: "../docs/decisions/locks-mutants.md",

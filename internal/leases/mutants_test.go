@@ -12,7 +12,7 @@ import (
 
 var trial = mutants.Flags("leases")
 
-// telling are the mutants that every test run tries: each term of the inequality.
+// telling are the mutants that each change tries: each term of the inequality.
 var telling = []string{
 	"terms.go Terms.LetsGo: sent + int64(t.Lease-t.Skew): other sign",
 	"terms.go Terms.LetsGo: t.Lease-t.Skew: other sign",
@@ -23,9 +23,9 @@ var telling = []string{
 // TestMutants makes one small mistake at a time, and expects the tests of the nodes' leases to
 // notice: their TestDrift and TestTenureProof notice mistakes that are not safe.
 func TestMutants(t *testing.T) {
-	rings.Computes(t)
-	if testing.Short() || invariant.Enabled {
-		t.Skip("-short, -race or -tags invariants: this builds test binaries, and the ordinary run does")
+	rings.Needs(t, rings.Change)
+	if invariant.Enabled || rings.Repeated() {
+		t.Skip("this builds test binaries of its own, and the ordinary run does")
 	}
 	(&mutants.Plan{
 		Files: []mutants.File{{Name: "terms.go"}},
@@ -35,7 +35,7 @@ func TestMutants(t *testing.T) {
 			Returns:  true,
 		},
 		Stages: []mutants.Stage{
-			{Name: "play", Package: filepath.Join("..", "..", "net", "p2p", "internal", "lease"), Tests: ".", Flags: []string{"-test.skip", "^TestMutants$"}, Limit: 20 * time.Second},
+			{Name: "play", Package: filepath.Join("..", "..", "net", "p2p", "internal", "lease"), Tests: ".", Flags: []string{"-test.skip", "^TestMutants$", "-lease.seeds", "3000"}, Limit: 20 * time.Second},
 			{Name: "sums", Tests: "^TestTerms", Limit: 20 * time.Second},
 		},
 		Telling: telling,

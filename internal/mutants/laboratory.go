@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 // verdict is how the tests found a mutant.
@@ -110,7 +112,7 @@ func (l *laboratory) try(id int, tests string, s Stage) (v verdict, out []byte) 
 	args := append([]string{"-test.failfast", "-test.run", strings.ReplaceAll(s.Tests, "%s", tests)}, s.Flags...)
 	cmd := exec.CommandContext(ctx, l.binaries[s.Package], args...)
 	cmd.Dir = s.Package
-	cmd.Env = append(os.Environ(), fmt.Sprintf("ORWL_MUTANT=%d", id))
+	cmd.Env = append(withoutRing(), fmt.Sprintf("ORWL_MUTANT=%d", id))
 	cmd.WaitDelay = time.Second
 	out, err := cmd.CombinedOutput()
 	v = verdict{stage: s.Name, hung: ctx.Err() != nil}
@@ -125,6 +127,15 @@ func (l *laboratory) try(id int, tests string, s Stage) (v verdict, out []byte) 
 		v.test, v.says = findings(string(out))
 	}
 	return v, out
+}
+
+// withoutRing is the environment without the variables of package rings. A stage states its
+// budgets by flags: which mutants die depends on no ring.
+func withoutRing() []string {
+	return slices.DeleteFunc(os.Environ(), func(entry string) bool {
+		name, _, _ := strings.Cut(entry, "=")
+		return slices.Contains([]string{rings.Variable, rings.Share, rings.Repeats, rings.Alone}, name)
+	})
 }
 
 var (

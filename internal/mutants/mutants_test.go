@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 // recorder is a test that notes its errors.
@@ -33,9 +35,7 @@ func specimen(page string) *Plan {
 
 // A survivor without a row and a row without a mutant are errors, and nothing else is.
 func TestRunReports(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: this builds a test binary, which takes seconds")
-	}
+	rings.Needs(t, rings.Change) // it builds a test binary
 	t.Chdir("testdata/specimen")
 	for page, want := range map[string][]string{
 		"explained.md": nil,
@@ -54,9 +54,7 @@ func TestRunReports(t *testing.T) {
 
 // Of the mutants of the specimen, one is equivalent, and others wait for ever or fail.
 func TestJudge(t *testing.T) {
-	if testing.Short() {
-		t.Skip("-short: this builds a test binary, which takes seconds")
-	}
+	rings.Needs(t, rings.Change) // it builds a test binary
 	t.Chdir("testdata/specimen")
 	p := specimen("explained.md")
 	l := newLaboratory(t, p)
@@ -83,5 +81,23 @@ func TestJudge(t *testing.T) {
 	l.Telling = []string{"specimen.go Larger: a > b: never", "specimen.go Larger: a > b: off by one", "specimen.go Smaller"}
 	if l.tryTelling(r); len(r.errors) != 2 || !strings.Contains(r.errors[0], "survives") || !strings.Contains(r.errors[1], "no mutant") {
 		t.Errorf("the telling mutants: %q", r.errors)
+	}
+}
+
+// The tests of a mutant do not see the ring.
+func TestWithoutRing(t *testing.T) {
+	t.Setenv(rings.Variable, "night")
+	t.Setenv(rings.Share, "3/16")
+	t.Setenv(rings.Repeats, "1")
+	t.Setenv(rings.Alone, "1")
+	t.Setenv("ORWL_OTHER", "kept")
+	left := withoutRing()
+	for _, name := range []string{rings.Variable, rings.Share, rings.Repeats, rings.Alone} {
+		if slices.ContainsFunc(left, func(entry string) bool { return strings.HasPrefix(entry, name+"=") }) {
+			t.Errorf("a mutant's tests see %s", name)
+		}
+	}
+	if !slices.Contains(left, "ORWL_OTHER=kept") {
+		t.Error("a mutant's tests see no other variable")
 	}
 }

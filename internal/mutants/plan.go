@@ -4,6 +4,8 @@ import (
 	"flag"
 	"go/ast"
 	"time"
+
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 // Plan says what is mutated, and which tests have to notice. The files are in the
@@ -18,7 +20,7 @@ type Plan struct {
 	// the file out.
 	Replace map[string]string
 	Stages  []Stage
-	// Telling are the mutants that every test run tries, with the first two stages.
+	// Telling are the mutants that each change tries, with the first two stages.
 	Telling []string
 	// Page explains the mutants that survive. If it is empty, none may.
 	Page string
@@ -67,13 +69,18 @@ type Trial struct {
 	Stages int    // how many stages; 0: the telling mutants only
 	Only   string // a pattern that the names of the mutants match
 
-	flags string // the beginning of the names of its flags
+	stages *rings.Budget // replaces Stages
+	flags  string        // the beginning of the names of its flags
 }
 
-// Flags is a trial that two flags of the test binary choose: -NAME.mutants and -NAME.mutant.
+// allStages is more than any plan has.
+const allStages = 99
+
+// Flags is a trial that two flags of the test binary choose: -NAME.mutants and -NAME.mutant. The
+// nightly tries all mutants.
 func Flags(name string) *Trial {
 	trial := &Trial{flags: name}
-	flag.IntVar(&trial.Stages, name+".mutants", 0, "TestMutants: try every mutant and print the table; how many stages of tests it has to live through")
+	trial.stages = rings.Size(name+".mutants", 0, 0, allStages, "TestMutants: try every mutant and print the table; how many stages of tests it has to live through")
 	flag.StringVar(&trial.Only, name+".mutant", "", "TestMutants: try only the mutants whose names this pattern finds; print what the tests say of a single one")
 	return trial
 }

@@ -24,6 +24,9 @@ func (p *Plan) Run(t testing.TB, trial Trial) {
 	if v, out := l.sound(); !v.survived {
 		t.Fatalf("without a mistake the tests fail:\n%s", out)
 	}
+	if trial.stages != nil {
+		trial.Stages = trial.stages.N()
+	}
 	if trial.Stages == 0 {
 		l.tryTelling(t)
 		t.Logf("%d of %d mutants were tried; try all with -%s.mutants %d -timeout 6h", len(l.Telling), len(l.mutants), trial.flags, len(l.Stages))
@@ -40,7 +43,7 @@ func (l *laboratory) sound() (v verdict, out []byte) {
 	return l.try(0, l.Files[0].Tests, s)
 }
 
-// tryTelling tries the mutants that every run tries.
+// tryTelling tries the mutants that each change tries.
 func (l *laboratory) tryTelling(t testing.TB) {
 	t.Helper()
 	for _, name := range l.Telling {

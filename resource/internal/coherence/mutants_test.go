@@ -12,7 +12,7 @@ import (
 
 var trial = mutants.Flags("coherence")
 
-// telling are the mutants that every test run tries.
+// telling are the mutants that each change tries.
 var telling = []string{
 	"guest.go Home.release: found == nil || h.guests[*found].state != told || h.guests[*found].fen...: without the second",
 	"mirror_step.go Mirror.Step: m.Fence == r.wrote: always",
@@ -30,19 +30,19 @@ var telling = []string{
 
 // stages are the tests of this package, and then those of whole sites.
 var stages = []mutants.Stage{
-	{Name: "suite", Tests: ".", Flags: []string{"-test.short", "-rapid.nofailfile", "-rapid.seed=1", "-test.skip", "^(TestMutants|TestProtocolChaosRapid)$"}, Limit: 30 * time.Second},
-	{Name: "sites", Package: "../..", Tests: ".", Flags: []string{"-test.short", "-rapid.nofailfile", "-rapid.seed=1"}, Limit: time.Minute},
-	{Name: "more seeds", Tests: "^TestProtocolChaos$", Limit: time.Minute},
-	{Name: "seeds of sites", Package: "../..", Tests: "^TestSiteSeeds$", Limit: 2 * time.Minute, Long: true},
+	{Name: "suite", Tests: ".", Flags: []string{"-test.short", "-rapid.nofailfile", "-rapid.seed=1", "-coherence.seeds=300", "-test.skip", "^(TestMutants|TestProtocolChaosRapid)$"}, Limit: 30 * time.Second},
+	{Name: "sites", Package: "../..", Tests: ".", Flags: []string{"-test.short", "-rapid.nofailfile", "-rapid.seed=1", "-resource.nodeseeds=300"}, Limit: time.Minute},
+	{Name: "more seeds", Tests: "^TestProtocolChaos$", Flags: []string{"-coherence.seeds=3000"}, Limit: time.Minute},
+	{Name: "seeds of sites", Package: "../..", Tests: "^TestSiteSeeds$", Flags: []string{"-resource.nodeseeds=3000"}, Limit: 2 * time.Minute, Long: true},
 }
 
 // TestMutants makes one small mistake at a time in the protocol, and expects the tests to
 // notice. A mutant that they do not notice is explained in
 // docs/decisions/coherence-mutants.md.
 func TestMutants(t *testing.T) {
-	rings.Computes(t)
-	if testing.Short() || invariant.Enabled {
-		t.Skip("-short, -race or -tags invariants: this builds two test binaries, and the ordinary run does")
+	rings.Needs(t, rings.Change)
+	if invariant.Enabled || rings.Repeated() {
+		t.Skip("this builds test binaries of its own, and the ordinary run does")
 	}
 	(&mutants.Plan{
 		Files: []mutants.File{

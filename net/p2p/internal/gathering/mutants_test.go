@@ -11,7 +11,7 @@ import (
 
 var mutantTrial = mutants.Flags("gathering")
 
-// telling are the mutants that every test run tries: what a new chair is told, and what it makes of it.
+// telling are the mutants that each change tries: what a new chair is told, and what it makes of it.
 var telling = []string{
 	"member.go Member.takeGift: last.Key.Round >= k.Round: never",
 	"member.go Member.takeGift: in.Try < had.try: never",
@@ -24,9 +24,9 @@ var telling = []string{
 
 // TestMutants makes one small mistake at a time, and expects the tests to notice.
 func TestMutants(t *testing.T) {
-	rings.Computes(t)
-	if testing.Short() || invariant.Enabled {
-		t.Skip("-short, -race or -tags invariants: this builds a test binary, and the ordinary run does")
+	rings.Needs(t, rings.Change)
+	if invariant.Enabled || rings.Repeated() {
+		t.Skip("this builds test binaries of its own, and the ordinary run does")
 	}
 	(&mutants.Plan{
 		Files: []mutants.File{{Name: "member.go"}},
@@ -38,7 +38,7 @@ func TestMutants(t *testing.T) {
 		},
 		Stages: []mutants.Stage{
 			{Name: "some seeds", Tests: ".", Flags: []string{"-test.skip", "^TestMutants$", "-gathering.seeds", "400"}, Limit: 20 * time.Second},
-			{Name: "seeds", Tests: ".", Flags: []string{"-test.skip", "^TestMutants$"}, Limit: time.Minute},
+			{Name: "seeds", Tests: ".", Flags: []string{"-test.skip", "^TestMutants$", "-gathering.seeds", "2000"}, Limit: time.Minute},
 		},
 		Telling: telling, Page: "../../../../docs/decisions/gathering-mutants.md",
 	}).Run(t, *mutantTrial)

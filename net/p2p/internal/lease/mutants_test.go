@@ -11,7 +11,7 @@ import (
 
 var trial = mutants.Flags("lease")
 
-// telling are the mutants that every test run tries.
+// telling are the mutants that each change tries.
 var telling = []string{
 	"contact.go Contact.Takes: c.Hears(now): dropped",
 }
@@ -19,9 +19,9 @@ var telling = []string{
 // TestMutants makes one small mistake at a time, and expects the tests to notice. The plays
 // of TestDrift and TestTenureProof notice those that are not safe.
 func TestMutants(t *testing.T) {
-	rings.Computes(t)
-	if testing.Short() || invariant.Enabled {
-		t.Skip("-short, -race or -tags invariants: this builds a test binary, and the ordinary run does")
+	rings.Needs(t, rings.Change)
+	if invariant.Enabled || rings.Repeated() {
+		t.Skip("this builds test binaries of its own, and the ordinary run does")
 	}
 	(&mutants.Plan{
 		Files: []mutants.File{{Name: "contact.go"}, {Name: "tenure.go"}},
@@ -30,7 +30,7 @@ func TestMutants(t *testing.T) {
 			Computes: func(string) bool { return true },
 			Returns:  true,
 		},
-		Stages:  []mutants.Stage{{Name: "tests", Tests: ".", Flags: []string{"-test.skip", "^TestMutants$"}, Limit: 20 * time.Second}},
+		Stages:  []mutants.Stage{{Name: "tests", Tests: ".", Flags: []string{"-test.skip", "^TestMutants$", "-lease.seeds", "3000"}, Limit: 20 * time.Second}},
 		Telling: telling, Page: "../../../../docs/decisions/lease-mutants.md",
 	}).Run(t, *trial)
 }

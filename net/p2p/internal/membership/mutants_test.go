@@ -11,7 +11,7 @@ import (
 
 var mutantTrial = mutants.Flags("membership")
 
-// telling are the mutants that every test run tries: each part of the rule of quorums, and what
+// telling are the mutants that each change tries: each part of the rule of quorums, and what
 // a chair learns of the one before, and which lives come in.
 var telling = []string{
 	"member.go Member.all: m.epoch.Has(i) && !of[i] && (!m.view[i].certain() || m.doubts[i]): without the second",
@@ -27,9 +27,9 @@ var telling = []string{
 
 // TestMutants makes one small mistake at a time, and expects the tests to notice.
 func TestMutants(t *testing.T) {
-	rings.Computes(t)
-	if testing.Short() || invariant.Enabled {
-		t.Skip("-short, -race or -tags invariants: this builds a test binary, and the ordinary run does")
+	rings.Needs(t, rings.Change)
+	if invariant.Enabled || rings.Repeated() {
+		t.Skip("this builds test binaries of its own, and the ordinary run does")
 	}
 	(&mutants.Plan{
 		Files: []mutants.File{{Name: "member.go"}, {Name: "chair.go"}, {Name: "epoch.go"}},
@@ -40,7 +40,7 @@ func TestMutants(t *testing.T) {
 			Returns:     true,
 		},
 		Stages: []mutants.Stage{
-			{Name: "seeds", Tests: ".", Flags: []string{"-test.skip", "^TestMutants$|^TestEverySchedule$"}, Limit: 10 * time.Second},
+			{Name: "seeds", Tests: ".", Flags: []string{"-test.skip", "^TestMutants$|^TestEverySchedule$", "-membership.seeds", "3000"}, Limit: 10 * time.Second},
 			{Name: "every schedule", Tests: "^TestEverySchedule$", Limit: 20 * time.Second},
 		},
 		Telling: telling, Page: "../../../../docs/decisions/membership-mutants.md",
