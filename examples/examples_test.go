@@ -11,11 +11,7 @@ import (
 
 // Each example ends well, and prints what it is known to print.
 func TestExamples(t *testing.T) {
-	bin := t.TempDir()
-	build := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./...")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
+	bin := built(t)
 	folders, err := filepath.Glob("*/main.go")
 	if err != nil {
 		t.Fatal(err)

@@ -1,5 +1,4 @@
-// Package tutorial_test runs the commands of the tutorial as its pages show them.
-package tutorial_test
+package examples_test
 
 import (
 	"bytes"
@@ -55,18 +54,14 @@ func sessions(page, text string) (all []session) {
 	return all
 }
 
-// TestTutorial runs all steps, and compares what they print with the pages.
+// TestTutorial runs the commands of the tutorial as its pages show them.
 func TestTutorial(t *testing.T) {
-	bin := t.TempDir()
-	build := exec.Command("go", "build", "-o", bin+string(filepath.Separator), "./...")
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	programs, err := filepath.Glob("*/main.go")
+	bin := built(t)
+	programs, err := filepath.Glob("tutorial/*/main.go")
 	if err != nil || len(programs) == 0 {
 		t.Fatal("no programs: ", err)
 	}
-	pages, err := filepath.Glob("../../docs/tutorial/*.md")
+	pages, err := filepath.Glob("../docs/tutorial/*.md")
 	if err != nil || len(pages) == 0 {
 		t.Fatal("no pages: ", err)
 	}
@@ -101,7 +96,7 @@ func TestTutorial(t *testing.T) {
 		}
 	}
 	for _, program := range programs {
-		if name := filepath.Dir(program); !slices.Contains(ran, name) {
+		if name := filepath.Base(filepath.Dir(program)); !slices.Contains(ran, name) {
 			t.Errorf("no page runs %s", name)
 		}
 	}
