@@ -2,92 +2,11 @@ package resp
 
 import (
 	"bytes"
-	"context"
-	"fmt"
 	"net"
 	"os/exec"
-	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"github.com/redis/go-redis/v9"
 )
-
-// TestGoRedis uses the server as a program in Go does, in both protocols.
-func TestGoRedis(t *testing.T) {
-	for version := 2; version <= 3; version++ {
-		t.Run(fmt.Sprintf("RESP%d", version), func(t *testing.T) {
-			w := serve(t, Options{Password: "secret"})
-			r := redis.NewClient(&redis.Options{Addr: w.addr, Password: "secret", Protocol: version, ClientName: "test"})
-			defer r.Close()
-			goRedis(t, t.Context(), r, w.fake)
-		})
-	}
-}
-
-func goRedis(t *testing.T, ctx context.Context, r *redis.Client, f *fake) {
-	is := func(what string, got any, err error, want any) {
-		t.Helper()
-		if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
-			t.Errorf("%s: %v, %v; want %v", what, got, err, want)
-		}
-	}
-	pong, err := r.Ping(ctx).Result()
-	is("ping", pong, err, "PONG")
-	ok, err := r.Set(ctx, "k", "v", time.Minute).Result()
-	is("set", ok, err, "OK")
-	v, err := r.Get(ctx, "k").Result()
-	is("get", v, err, "v")
-	ttl, err := r.TTL(ctx, "k").Result()
-	is("ttl", ttl, err, time.Minute)
-	f.now.Add(time.Minute.Milliseconds())
-	if _, err := r.Get(ctx, "k").Result(); err != redis.Nil {
-		t.Errorf("get of what has expired: %v, want redis.Nil", err)
-	}
-	n, err := r.IncrBy(ctx, "n", 41).Result()
-	is("incrby", n, err, 41)
-	if err := r.Set(ctx, "k", "word", 0).Err(); err != nil {
-		t.Error(err)
-	}
-	if err := r.Incr(ctx, "k").Err(); err == nil || err.Error() != textNotInteger {
-		t.Errorf("incr of a word: %v", err)
-	}
-	many, err := r.MGet(ctx, "k", "nothing", "n").Result()
-	is("mget", many, err, "[word <nil> 41]")
-	ok, err = r.MSet(ctx, "a", 1, "b", 2).Result()
-	is("mset", ok, err, "OK")
-	gone, err := r.Del(ctx, "a", "b", "c").Result()
-	is("del", gone, err, 2)
-
-	pipe := r.Pipeline()
-	for i := range 500 {
-		pipe.Set(ctx, fmt.Sprintf("p%03d", i), i, 0)
-	}
-	_, err = pipe.Exec(ctx)
-	is("pipeline", "", err, "")
-	var keys []string
-	for it := r.Scan(ctx, 0, "p*", 50).Iterator(); it.Next(ctx); {
-		keys = append(keys, it.Val())
-	}
-	slices.Sort(keys)
-	keys = slices.Compact(keys)
-	is("scan", len(keys), nil, 500)
-	size, err := r.DBSize(ctx).Result()
-	is("dbsize", size, err, 502)
-	name, err := r.ClientGetName(ctx).Result()
-	is("client getname", name, err, "test")
-	commands, err := r.Command(ctx).Result()
-	is("command", len(commands) > 40 && commands["get"].FirstKeyPos == 1, err, true)
-	setting, err := r.ConfigGet(ctx, "save").Result()
-	is("config get", setting, err, "map[save:]")
-	about, err := r.Info(ctx, "server").Result()
-	is("info", strings.Contains(about, "redis_version:"), err, true)
-	ok, err = r.FlushDB(ctx).Result()
-	is("flushdb", ok, err, "OK")
-	size, err = r.DBSize(ctx).Result()
-	is("dbsize", size, err, 0)
-}
 
 // TestRedisCLI uses the server as a person does.
 func TestRedisCLI(t *testing.T) {
