@@ -38,9 +38,15 @@ type file struct {
 	test bool   // is it a _test.go file
 }
 
+// isModule reports whether a folder is the root of a module.
+func isModule(dir string) bool {
+	_, err := os.Stat(filepath.Join(dir, "go.mod"))
+	return err == nil
+}
+
 // load reads the module whose root is the folder root. As the go command does,
-// it leaves out folders called testdata, and those that begin with a dot or an
-// underscore.
+// it leaves out folders called testdata, those that begin with a dot or an
+// underscore, and other modules.
 func load(root string) (*tree, error) {
 	t := &tree{fset: token.NewFileSet()}
 	err := fs.WalkDir(os.DirFS(root), ".", func(dir string, d fs.DirEntry, err error) error {
@@ -49,7 +55,7 @@ func load(root string) (*tree, error) {
 			return err
 		case !d.IsDir():
 			return nil
-		case dir != "." && (d.Name() == "testdata" || strings.ContainsAny(d.Name()[:1], "._")):
+		case dir != "." && (d.Name() == "testdata" || strings.ContainsAny(d.Name()[:1], "._") || isModule(filepath.Join(root, dir))):
 			return fs.SkipDir
 		}
 		return t.loadPackage(root, dir)
