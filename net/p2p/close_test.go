@@ -7,7 +7,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
@@ -58,15 +57,14 @@ func TestCloseTakesEverythingAlong(t *testing.T) {
 }
 
 // A node that closes as soon as it hears that another leaves acknowledges the goodbye first, and not
-// what comes after it: the other does not wait for it until the lease ends. With QUIC nothing else
-// tells that a node has gone.
+// what comes after it: the other does not wait for it until it gives up. With QUIC nothing else
+// tells that a node has gone, and giving up takes longer than closeAll waits.
 func TestCloseAtGoodbye(t *testing.T) {
 	for range 10 {
-		nodes := run(t, 2, func(o *Options) { o.Carrier, o.Lease = quic.Carrier, time.Minute })
+		nodes := run(t, 2, func(o *Options) { o.Carrier, o.Lease, o.JoinTimeout = quic.Carrier, 10*patience, 10*patience })
 		receive(t, nodes[1], func(int, []byte, []byte) error { return nil })
 		ended := make(chan error, 1)
 		nodes[1].OnLoss(func(int, error) { go func() { ended <- nodes[1].Close(soon(t)) }() })
-		began := time.Now()
 		l := &nodes[0].peer(1).lanes[transport.Control]
 		l.Bye(true)
 		if err := l.Send(&wire.Parcel{Channel: 1}, nil, false); err != nil {
@@ -78,9 +76,6 @@ func TestCloseAtGoodbye(t *testing.T) {
 		closeAll(t, nodes[0])
 		if err := await(t, ended, "the end of node 1"); err != nil {
 			t.Fatal(err)
-		}
-		if took := time.Since(began); took > 20*time.Second {
-			t.Fatalf("closing took %v: no acknowledgement of the goodbye came", took)
 		}
 	}
 }

@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 // runUnder starts a run whose node 0 has a process of its own, and whose others are here.
@@ -61,7 +63,8 @@ func gatherWithout(t *testing.T, nodes []*Node, happens func()) {
 
 // TestNode0Killed kills node 0 of three while the others wait for it. They go on.
 func TestNode0Killed(t *testing.T) {
-	root, nodes := runUnder(t, 2, standardLease)
+	t.Parallel()
+	root, nodes := runUnder(t, 2, unhurried)
 	lost := []<-chan error{nodes[0].losses(), nodes[1].losses()}
 	gatherWithout(t, nodes, func() { root.Process.Kill() })
 	for i, n := range nodes {
@@ -73,16 +76,19 @@ func TestNode0Killed(t *testing.T) {
 
 // TestNode0Stopped stops node 0 of three. The others go on, and node 0 learns that it is apart.
 func TestNode0Stopped(t *testing.T) {
-	root, nodes := runUnder(t, 2, standardLease)
+	rings.Silence(t)
+	t.Parallel()
+	root, nodes := runUnder(t, 2, hurried)
 	gatherWithout(t, nodes, func() { root.Process.Signal(syscall.SIGSTOP) })
 	root.Process.Signal(syscall.SIGCONT)
 	root.says(t, "apart ")
 }
 
-// TestMinority stops node 0 of two. Node 1 cannot know that it has ended, and is apart. If it is killed,
-// node 1 goes on.
+// TestMinority stops node 0 of two. Node 1 cannot know that it has ended, and is apart.
 func TestMinority(t *testing.T) {
-	root, nodes := runUnder(t, 1, standardLease)
+	rings.Silence(t)
+	t.Parallel()
+	root, nodes := runUnder(t, 1, hurried)
 	apart := nodes[0].isApart()
 	failed := make(chan error, 1)
 	go func() {
@@ -99,8 +105,12 @@ func TestMinority(t *testing.T) {
 	if err := await(t, nodes[0].isApart(), "the news, later"); !errors.Is(err, ErrApart) {
 		t.Errorf("node 1 is apart by %v", err)
 	}
+}
 
-	root, nodes = runUnder(t, 1, unhurried) // node 1 is in touch with it, even if this machine stands still
+// TestMinorityGoesOn kills node 0 of two. Node 1 was in touch with it, and goes on.
+func TestMinorityGoesOn(t *testing.T) {
+	t.Parallel()
+	root, nodes := runUnder(t, 1, unhurried)
 	root.Process.Kill()
 	if blobs, err := nodes[0].Gather(soon(t), "alone", []byte{7}); err != nil || blobs[0] != nil || string(blobs[1]) != "\a" {
 		t.Errorf("node 1 alone: %v, %v", blobs, err)

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/p2p/internal/membership"
 )
 
@@ -182,7 +183,9 @@ func TestComesBackTooEarly(t *testing.T) {
 // TestComesBackBesideASilentOne stops node 0 of four. The others go on, and node 3 comes back to them while
 // node 0 may think that it is the only one left. When it goes on, it is apart.
 func TestComesBackBesideASilentOne(t *testing.T) {
-	root, nodes := runUnder(t, 3, standardLease)
+	rings.Silence(t)
+	t.Parallel()
+	root, nodes := runUnder(t, 3, hurried)
 	gatherAll := func() {
 		t.Helper()
 		var all sync.WaitGroup
@@ -201,7 +204,7 @@ func TestComesBackBesideASilentOne(t *testing.T) {
 	if err := nodes[2].Close(soon(t)); err != nil {
 		t.Fatal(err)
 	}
-	o := Options{Number: 3, Nodes: 4, Key: testKey, Late: true, Remote: true, Listen: nodes[2].Address(), JoinTimeout: patience}
+	o := Options{Number: 3, Nodes: 4, Key: testKey, Late: true, Remote: true, Lease: hurried, Listen: nodes[2].Address(), JoinTimeout: patience}
 	o.Peers = []string{nodes[0].Where(0), nodes[0].Address(), nodes[1].Address(), nodes[2].Address()}
 	n, err := Join(soon(t), o)
 	if err != nil {

@@ -16,6 +16,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 func init() { actors["node"] = playNode }
@@ -62,7 +64,7 @@ type actor struct {
 // startActor starts a command that plays an actor. It is killed in the end.
 func startActor(t *testing.T, cmd *exec.Cmd) *actor {
 	t.Helper()
-	a := &actor{Cmd: cmd, lines: make(chan string, 100)}
+	a := &actor{Cmd: cmd, lines: make(chan string, 1000)}
 	a.Stderr = os.Stderr
 	in, err := a.StdinPipe()
 	if err != nil {
@@ -120,7 +122,7 @@ func starve(fifo string) error {
 // own, with its lease and its launcher.
 func runWith(t *testing.T, others int, change func(o *Options)) (*Node, []*actor) {
 	t.Helper()
-	o := Options{Lease: standardLease}
+	o := Options{Lease: unhurried}
 	if change != nil {
 		change(&o)
 	}
@@ -128,12 +130,7 @@ func runWith(t *testing.T, others int, change func(o *Options)) (*Node, []*actor
 	if o.Launched {
 		launched = "yes"
 	}
-	address, root, failed := start(t, 1+others, func(o *Options) {
-		o.Lease = standardLease
-		if change != nil {
-			change(o)
-		}
-	})
+	address, root, failed := start(t, 1+others, change)
 	actors := make([]*actor, 1+others)
 	for i := 1; i <= others; i++ {
 		cmd := exec.Command(os.Args[0])
@@ -162,14 +159,13 @@ func (n *Node) losses() <-chan error {
 	return lost
 }
 
-// A process that is killed is lost, and the others hear of it who never knew it.
+// TestKilled kills a process. It is lost, and a node that never spoke to it hears so.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	n, actors := runWith(t, 2, nil)
 	lost := n.losses()
-	began := time.Now()
 	actors[1].Process.Kill()
 	err := await(t, lost, "the loss")
-	t.Logf("after %v: %v", time.Since(began).Round(time.Millisecond), err)
 	var gone *PeerError
 	if !errors.As(err, &gone) || gone.Node != 1 || gone.Address == "" || !errors.Is(err, ErrLost) || errors.Is(err, ErrLeft) {
 		t.Errorf("lost by %v, want ErrLost of node 1", err)
@@ -182,23 +178,43 @@ func TestKilled(t *testing.T) {
 	}
 }
 
-// A process that is stopped is lost by its silence. When it goes on, it suspects at
+// TestSilent lets an hour pass without a beat, on the clock that the heart is told. The silent
+// node is lost. It learns that from the node that has given it up.
+func TestSilent(t *testing.T) {
+	t.Parallel()
+	nodes := run(t, 2, nil)
+	zero, one := nodes[0].losses(), nodes[1].losses()
+	for p := nodes[0].peer(1); p.fate() == nil; { // a beat that comes at this moment saves it
+		nodes[0].heart.home(p, nodes[0].now()+int64(time.Hour))
+	}
+	if err := await(t, zero, "the loss"); !errors.Is(err, ErrLost) || !errors.Is(err, errSilent) {
+		t.Errorf("lost by %v, want silence", err)
+	}
+	if err := await(t, one, "the other's loss"); !errors.Is(err, ErrLost) {
+		t.Errorf("node 1 has lost node 0 by %v, want ErrLost", err)
+	}
+	if !nodes[0].Suspected(1) {
+		t.Error("a node that is lost is not suspected")
+	}
+}
+
+// TestStopped stops a process. It is lost by its silence. When it goes on, it suspects at
 // once that it is, unless it is told before it has looked at its clock.
 func TestStopped(t *testing.T) {
-	n, actors := runWith(t, 1, nil)
+	rings.Silence(t)
+	t.Parallel()
+	n, actors := runWith(t, 1, func(o *Options) { o.Lease = hurried })
 	lost := n.losses()
-	began := time.Now()
 	actors[1].Process.Signal(syscall.SIGSTOP)
 	// What is written to it does not hold up the loss, however much.
 	for range 8 {
-		if err := n.Send(1, 1, nil, make([]byte, 4<<20), true); err != nil {
+		if err := n.Send(1, 1, nil, make([]byte, 4<<20), true); err != nil && !errors.Is(err, ErrLost) {
 			t.Fatal(err)
 		}
 	}
 	paced := make(chan error, 1)
 	go func() { paced <- n.Pace(soon(t), 1) }()
 	err := await(t, lost, "the loss")
-	t.Logf("after %v: %v", time.Since(began).Round(time.Millisecond), err)
 	if !errors.Is(err, ErrLost) || !errors.Is(err, errSilent) {
 		t.Errorf("lost by %v, want silence", err)
 	}
@@ -211,29 +227,48 @@ func TestStopped(t *testing.T) {
 	}
 }
 
-// A node whose beats are not echoed is suspected, though it speaks.
+// TestSuspect has a node speak that takes nothing. It echoes no beat, so it is suspected when
+// the lease ends, on the clock that the heart is told.
 func TestSuspect(t *testing.T) {
-	nodes := run(t, 2, func(o *Options) {
-		o.Lease, o.Skew, o.Beat = 300*time.Millisecond, 50*time.Millisecond, 20*time.Millisecond
-	})
-	block := make(chan struct{})
-	receive(t, nodes[1], func(int, []byte, []byte) error { <-block; return nil })
+	t.Parallel()
+	nodes := run(t, 2, func(o *Options) { o.Beat = time.Millisecond })
+	entered, block := make(chan struct{}, 1), make(chan struct{})
+	receive(t, nodes[1], func(int, []byte, []byte) error { entered <- struct{}{}; <-block; return nil })
+	defer close(block)
 	suspected := make(chan int, 10)
 	nodes[0].OnSuspect(func(peer int) { suspected <- peer })
-	if nodes[0].Suspected(0) || nodes[0].Suspected(2) {
-		t.Error("a node suspects itself, or nobody")
+	if nodes[0].Suspected(0) || nodes[0].Suspected(1) || nodes[0].Suspected(2) {
+		t.Error("a node suspects itself, or one that is in touch, or nobody")
 	}
 	if err := nodes[0].Send(1, 1, nil, nil, false); err != nil {
 		t.Fatal(err)
 	}
-	if peer := await(t, suspected, "the suspicion"); peer != 1 || !nodes[0].Suspected(1) {
+	await(t, entered, "the parcel")
+	c := &nodes[0].peer(1).contact
+	speaks := func() {
+		for heard := c.Heard(); c.Heard() == heard; {
+			await(t, time.After(time.Millisecond), "time")
+		}
+	}
+	speaks() // what node 1 said before it took the parcel has come by the second beat
+	speaks()
+	echoed := c.Echoed()
+	speaks()
+	if c.Echoed() != echoed {
+		t.Error("a node that takes nothing echoes a beat")
+	}
+	nodes[0].heart.holder(nodes[0].peer(1), echoed+int64(unhurried))
+	if peer := await(t, suspected, "the suspicion"); peer != 1 {
 		t.Errorf("node %d is suspected, want 1", peer)
 	}
-	close(block)
+	if err := nodes[0].Lost(1); err != nil {
+		t.Errorf("a node that speaks is lost: %v", err)
+	}
 }
 
 // OnLoss tells late observers of old losses, and each of each once.
 func TestOnLossLater(t *testing.T) {
+	t.Parallel()
 	nodes := run(t, 3, nil)
 	first := nodes[0].losses()
 	closeAll(t, nodes[2])

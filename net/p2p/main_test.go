@@ -2,6 +2,7 @@ package p2p
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"os"
 	"sync"
@@ -15,6 +16,10 @@ func TestMain(m *testing.M) {
 	if play := os.Getenv(roleVariable); play != "" {
 		os.Exit(actors[play]())
 	}
+	// Many tests wait for other processes, or for a lease. A user's -parallel overrides this.
+	if err := flag.Set("test.parallel", "8"); err != nil {
+		panic(err)
+	}
 	goleak.VerifyTestMain(m)
 }
 
@@ -24,6 +29,13 @@ const patience = time.Minute
 // unhurried is a lease for tests in which no node is lost by silence: a machine that has
 // more to do than it can does not find the time for heartbeats.
 const unhurried = patience
+
+// hurried is a lease for tests of real silence, which wait until it is over.
+const hurried = 2 * standardLease
+
+// inTouch is the lease of tests in which a node is reached anew while a stream stands still. A node
+// tries that after a second and a half, and has seven more for it.
+func inTouch(o *Options) { o.Lease, o.Skew, o.Beat = 6*time.Second, 3*time.Second, standardSkew/2 }
 
 func soon(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(t.Context(), patience)

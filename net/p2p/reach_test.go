@@ -109,7 +109,7 @@ func (r *relay) mend() {
 }
 
 // TestReach lets the streams of two nodes stand still for ever. One of them opens another
-// one, in time, and every parcel comes once.
+// one before the lease ends, and every parcel comes once.
 func TestReach(t *testing.T) {
 	for name, c := range map[string]struct{ deaf0, deaf1 bool }{
 		"node 0 dials": {deaf0: true},
@@ -118,19 +118,18 @@ func TestReach(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			short := func(o *Options) { o.Remote, o.Lease = true, standardLease }
-			address, root, failed := start(t, 2, short)
+			address, root, failed := start(t, 2, func(o *Options) { o.Remote = true; inTouch(o) })
 			to0 := newRelay(t, address)
 			to1 := newRelay(t, "")
 			o := Options{
-				Number: 1, Nodes: 2, Key: testKey, Peers: []string{to0.Addr().String(), to1.Addr().String()},
+				Number: 1, Nodes: 2, Key: testKey, Remote: true, Peers: []string{to0.Addr().String(), to1.Addr().String()},
 				Listening: func(address string) {
 					to1.mu.Lock()
 					defer to1.mu.Unlock()
 					to1.to = address
 				},
 			}
-			short(&o)
+			inTouch(&o)
 			one, err := Join(soon(t), o)
 			if err != nil {
 				t.Fatal(err)

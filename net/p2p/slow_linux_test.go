@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/p2p/internal/lease"
 )
 
@@ -53,10 +54,12 @@ func vouchedFor(t *testing.T, n *Node) {
 // TestStarved lets a process live and run nothing, for longer than the lease. If the
 // launcher vouches for it, it is slow, and otherwise it is lost.
 func TestStarved(t *testing.T) {
+	rings.Silence(t)
 	for name, launched := range map[string]bool{"vouched for": true, "not vouched for": false} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			log := make(logged, 1000)
-			n, actors := runWith(t, 1, func(o *Options) { o.Launched, o.Log = launched, slog.New(log) })
+			n, actors := runWith(t, 1, func(o *Options) { o.Lease, o.Launched, o.Log = hurried, launched, slog.New(log) })
 			fifo := filepath.Join(t.TempDir(), "fifo")
 			if err := syscall.Mkfifo(fifo, 0o600); err != nil {
 				t.Fatal(err)
@@ -95,7 +98,9 @@ func TestStarved(t *testing.T) {
 // TestStoppedOfLauncher stops a process, although its launcher runs, until it is lost. It
 // finds out when it goes on.
 func TestStoppedOfLauncher(t *testing.T) {
-	n, actors := runWith(t, 1, func(o *Options) { o.Launched = true })
+	rings.Silence(t)
+	t.Parallel()
+	n, actors := runWith(t, 1, func(o *Options) { o.Lease, o.Launched = hurried, true })
 	lost := n.losses()
 	vouchedFor(t, n)
 	actors[1].Process.Signal(syscall.SIGSTOP)
