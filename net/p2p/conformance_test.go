@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/p2p/noise"
 	"github.com/orwl/go-orwl/net/p2p/p2ptest"
 	"github.com/orwl/go-orwl/net/p2p/quic"
@@ -92,10 +93,12 @@ func (w *world) Close() error {
 	return errs
 }
 
-// inWorld makes fabrics of so many nodes for the suites.
-func inWorld(nodes int, on machines) func(t testing.TB, o rmatest.Options) rma.Fabric {
+// inWorld starts so many nodes, and makes fabrics of them for a suite. The nodes meet once: each
+// case has a fabric of its own.
+func inWorld(t testing.TB, count int, on machines) func(t testing.TB, o rmatest.Options) rma.Fabric {
+	nodes := run(t, count, on.of(count))
 	return func(t testing.TB, o rmatest.Options) rma.Fabric {
-		w := newWorld(t, nodes, on, FabricOptions{Topology: o.Topology, Words: o.Words, Context: o.Context})
+		w := worldOf(t, nodes, FabricOptions{Topology: o.Topology, Words: o.Words, Context: o.Context})
 		_, exposes := w.fabrics[0].(rma.Exposer)
 		if exposes != (on == apart || o.Topology.Ranks() == 1) {
 			t.Fatalf("the fabrics on %d machines are %T", on, w.fabrics[0])
@@ -107,7 +110,10 @@ func inWorld(nodes int, on machines) func(t testing.TB, o rmatest.Options) rma.F
 	}
 }
 
-func TestConformance(t *testing.T) { rmatest.Run(t, inWorld(2, apart)) }
+func TestConformance(t *testing.T) {
+	t.Parallel()
+	rmatest.Run(t, inWorld(t, 2, apart))
+}
 
 // carried are the ways of nodes to meet, beside the usual one.
 func carried(t testing.TB) map[string]func(o *Options) {
@@ -122,11 +128,13 @@ func carried(t testing.TB) map[string]func(o *Options) {
 	}
 }
 
-// TestConformanceOfCarriers runs the suite by every carrier, and on hosts that users have made.
-// Nodes of a suite meet once: each case has a fabric of its own.
+// TestConformanceOfCarriers runs the suite by every carrier, and on hosts that users have made. In
+// every ring TestCarriers, TestUserHosts and TestHostileFrames send by them.
 func TestConformanceOfCarriers(t *testing.T) {
+	rings.Needs(t, rings.Change)
 	for name, change := range carried(t) {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			nodes := run(t, 2, change)
 			rmatest.Run(t, func(t testing.TB, o rmatest.Options) rma.Fabric {
 				return &exposer{worldOf(t, nodes, FabricOptions{Topology: o.Topology, Words: o.Words, Context: o.Context, Remote: true})}
@@ -135,11 +143,18 @@ func TestConformanceOfCarriers(t *testing.T) {
 	}
 }
 
-// TestConformanceManyRanks has more ranks than nodes, so that some are neighbours
-// on one.
-func TestConformanceManyRanks(t *testing.T) { rmatest.RunRanks(t, 9, inWorld(3, apart)) }
+// TestConformanceManyRanks has more ranks than nodes, so that some are neighbours on one. In every
+// ring TestMixedConformanceManyRanks has as many.
+func TestConformanceManyRanks(t *testing.T) {
+	rings.Needs(t, rings.Change)
+	t.Parallel()
+	rmatest.RunRanks(t, 9, inWorld(t, 3, apart))
+}
 
-func TestLifecycle(t *testing.T) { rmatest.Lifecycle(t, inWorld(2, apart)) }
+func TestLifecycle(t *testing.T) {
+	t.Parallel()
+	rmatest.Lifecycle(t, inWorld(t, 2, apart))
+}
 
 // TestRanksOfOthers asks for windows that are on other nodes.
 func TestRanksOfOthers(t *testing.T) {

@@ -8,31 +8,48 @@ import (
 	"os/exec"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/p2p/internal/lease"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/rmatest"
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-func TestMachineConformance(t *testing.T) { rmatest.Run(t, inWorld(2, 1)) }
-
-func TestMachineConformanceManyRanks(t *testing.T) { rmatest.RunRanks(t, 9, inWorld(3, 1)) }
-
-func TestMachineLifecycle(t *testing.T) { rmatest.Lifecycle(t, inWorld(2, 1)) }
-
-// TestMixedConformance has two nodes on one machine and one on another: neighbouring ranks
-// reach each other by memory or by frames. The nodes meet once: each case has a fabric of its
-// own.
-func TestMixedConformance(t *testing.T) {
-	nodes := run(t, 3, machines(2).of(3))
-	in := func(t testing.TB, o rmatest.Options) rma.Fabric {
-		return worldOf(t, nodes, FabricOptions{Topology: o.Topology, Words: o.Words, Context: o.Context})
-	}
-	rmatest.Run(t, in)
-	t.Run("many ranks", func(t *testing.T) { rmatest.RunRanks(t, 9, in) })
+func TestMachineConformance(t *testing.T) {
+	t.Parallel()
+	rmatest.Run(t, inWorld(t, 2, 1))
 }
 
-func TestMixedLifecycle(t *testing.T) { rmatest.Lifecycle(t, inWorld(3, 2)) }
+// In every ring TestMixedConformanceManyRanks has as many ranks.
+func TestMachineConformanceManyRanks(t *testing.T) {
+	rings.Needs(t, rings.Change)
+	t.Parallel()
+	rmatest.RunRanks(t, 9, inWorld(t, 3, 1))
+}
+
+func TestMachineLifecycle(t *testing.T) {
+	t.Parallel()
+	rmatest.Lifecycle(t, inWorld(t, 2, 1))
+}
+
+// TestMixedConformance has two nodes on one machine and one on another: neighbouring ranks
+// reach each other by memory or by frames. In every ring TestMixedConformanceManyRanks has as many
+// nodes, and more ranks.
+func TestMixedConformance(t *testing.T) {
+	rings.Needs(t, rings.Change)
+	t.Parallel()
+	rmatest.Run(t, inWorld(t, 3, 2))
+}
+
+func TestMixedConformanceManyRanks(t *testing.T) {
+	t.Parallel()
+	rmatest.RunRanks(t, 9, inWorld(t, 3, 2))
+}
+
+func TestMixedLifecycle(t *testing.T) {
+	t.Parallel()
+	rmatest.Lifecycle(t, inWorld(t, 3, 2))
+}
 
 // TestOneSharesNothing has one node that shares nothing: two others share memory, and one
 // that is alone falls back.
