@@ -3,7 +3,6 @@ package resource
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"iter"
 	"math/rand/v2"
@@ -16,15 +15,9 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// How much the tests explore by default.
-const (
-	someSeeds  = 3000
-	someStates = 5000
-)
-
 var (
-	seeds  = flag.Int("resource.seeds", someSeeds, "TestSeeds, TestGuardSeeds: how many seeds")
-	states = flag.Int("resource.states", someStates, "TestExhaust, TestGuardExhaust: states of each search; all of them, if 0")
+	seeds  = rings.Seeds("resource.seeds", 1000, 256_000, "TestSeeds, TestGuardSeeds, TestReachSeeds: seeds")
+	states = rings.Size("resource.states", 1000, 8000, 200_000, "TestExhaust, TestGuardExhaust, TestReachExhaust, TestPokeExhaust: states of each search; all of them, if 0")
 )
 
 // game is a system of ranks that each play a script on places of one resource. Each
@@ -445,20 +438,44 @@ func draw(seed uint64) game {
 func TestSeeds(t *testing.T) {
 	rings.Computes(t)
 	needsProbe(t)
-	steps := 0
+	playScripts(t, seeds.All())
+}
+
+// TestRareStates plays the same seeds in each change. They reach every rare state: a share of
+// TestSeeds need not.
+func TestRareStates(t *testing.T) {
+	rings.Computes(t)
+	rings.Needs(t, rings.Change)
+	needsProbe(t)
 	invariant.Reached()
-	for seed := range uint64(*seeds) {
+	playScripts(t, upTo(3000))
+	mustReach(t, "a cancel loses against the grant", "a ghost is completed by another request's release",
+		"a cancelled writer is completed beside readers", "a list is looked through again")
+}
+
+func playScripts(t *testing.T, seeds iter.Seq[uint64]) {
+	t.Helper()
+	steps, n := 0, 0
+	for seed := range seeds {
 		report := draw(seed).system().Seeds(seed, 1)
 		steps += report.Steps
+		n++
 		if err := report.Err(); err != nil {
 			t.Fatalf("seed %d: %v\n%v", seed, err, draw(seed).scripts)
 		}
 	}
-	if *seeds >= someSeeds {
-		mustReach(t, "a cancel loses against the grant", "a ghost is completed by another request's release",
-			"a cancelled writer is completed beside readers", "a list is looked through again")
+	t.Logf("%d seeds, %d steps", n, steps)
+}
+
+// upTo are the first n seeds.
+func upTo(n uint64) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for seed := range n {
+			if !yield(seed) {
+				return
+			}
+		}
 	}
-	t.Logf("%d seeds, %d steps", *seeds, steps)
 }
 
 // needsProbe skips a test in a build whose queue has no steps to schedule.
@@ -507,7 +524,7 @@ func TestExhaust(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := game{scripts: scripts, places: 1}
-			report := g.system().Exhaust(sim.Limit{States: *states})
+			report := g.system().Exhaust(sim.Limit{States: states.N()})
 			if err := report.Err(); err != nil {
 				t.Fatal(err)
 			}

@@ -570,30 +570,29 @@ func drawSides(seed uint64) sides {
 // playSides plays games that draw makes, under random schedules.
 func playSides(t *testing.T, draw func(seed uint64) sides) {
 	t.Helper()
-	rings.Computes(t)
 	needsProbe(t)
 	t.Parallel()
-	steps := 0
-	for seed := range uint64(*seeds) {
+	steps, n := 0, 0
+	for seed := range seeds.All() {
 		report := draw(seed).system().Seeds(seed, 1)
 		steps += report.Steps
+		n++
 		if err := report.Err(); err != nil {
 			t.Fatalf("seed %d: %v\n%+v", seed, err, draw(seed))
 		}
 	}
-	t.Logf("%d seeds, %d steps", *seeds, steps)
+	t.Logf("%d seeds, %d steps", n, steps)
 }
 
 // exhaustSides visits every state of small games.
 func exhaustSides(t *testing.T, games map[string]sides) {
 	t.Helper()
-	rings.Computes(t)
 	needsProbe(t)
 	t.Parallel()
 	for name, d := range games {
 		t.Run(name, func(t *testing.T) {
 			d.places, d.tl = 1, 1
-			report := d.system().Exhaust(sim.Limit{States: *states})
+			report := d.system().Exhaust(sim.Limit{States: states.N()})
 			if err := report.Err(); err != nil {
 				t.Fatal(err)
 			}
@@ -614,10 +613,14 @@ func script(m Mode, all ...action) (s []bout) {
 func orderedRound(m Mode) []bout { return script(m, orderedRequest, orderedAcquire, orderedRelease) }
 
 // TestGuardSeeds plays random scripts under random schedules.
-func TestGuardSeeds(t *testing.T) { playSides(t, drawSides) }
+func TestGuardSeeds(t *testing.T) {
+	rings.Computes(t)
+	playSides(t, drawSides)
+}
 
 // TestGuardExhaust visits every state of small games.
 func TestGuardExhaust(t *testing.T) {
+	rings.Computes(t)
 	one, round := script, orderedRound
 	pair := func(m Mode) []bout {
 		return one(m, orderedRequest, orderedAcquire, orderedRenew, orderedAcquire, orderedRelease)

@@ -3,6 +3,8 @@ package resource
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 // drawReach makes a random game whose last one or two ranks are of other nodes.
@@ -21,10 +23,14 @@ func drawReach(seed uint64) sides {
 
 // TestReachSeeds plays places and relaxed accesses of the home beside relaxed accesses of
 // other nodes, under random schedules. Unflushed operations arrive late or never.
-func TestReachSeeds(t *testing.T) { playSides(t, drawReach) }
+func TestReachSeeds(t *testing.T) {
+	rings.Computes(t)
+	playSides(t, drawReach)
+}
 
 // TestReachExhaust visits every state of small games with a rank of another node.
 func TestReachExhaust(t *testing.T) {
+	rings.Computes(t)
 	one, round := script, orderedRound
 	games := map[string]sides{
 		"write, write": {scripts: [][]bout{round(Write), one(Write, relaxedAccess)}},

@@ -57,7 +57,7 @@ func TestPokeExhaust(t *testing.T) {
 	rings.Computes(t)
 	needsProbe(t)
 	s := sim.System{Topology: topology.Flat(2), Setup: setPokes, MaxSteps: 1 << 16}
-	report := s.Exhaust(sim.Limit{States: *states})
+	report := s.Exhaust(sim.Limit{States: states.N()})
 	if err := report.Err(); err != nil {
 		t.Fatal(err)
 	}

@@ -2,8 +2,8 @@ package resource
 
 import (
 	_ "embed"
-	"flag"
 	"fmt"
+	"iter"
 	"maps"
 	"runtime"
 	"slices"
@@ -17,7 +17,10 @@ import (
 	"github.com/orwl/go-orwl/resource/internal/coherence"
 )
 
-var nodeSeeds = flag.Uint64("resource.nodeseeds", someSeeds, "seeds of TestSiteSeeds")
+var (
+	nodeSeeds = rings.Seeds("resource.nodeseeds", 150, 32_000, "TestSiteSeeds: seeds")
+	rareSeeds = rings.Size("resource.rareseeds", 0, 1500, 3000, "TestRareStatesOfSites: seeds, the same in each change; none, if 0")
+)
 
 // simSeen counts what happens in a run.
 type simSeen struct {
@@ -86,15 +89,38 @@ func playSites(seed uint64, flaw string, done func(*siteRun)) (steps int, err er
 // TestSiteSeeds checks what sites promise, whatever happens. A writer is alone. An access
 // sees the last commit. No commit is lost, and none has an old fence. A write whose Release
 // and Flush returned nil is there. A write that was released and is lost was reported. When
-// all is well again, each place is served, or told. Every rare state is met.
+// all is well again, each place is served, or told.
 func TestSiteSeeds(t *testing.T) {
-	runs := *nodeSeeds
-	if testing.Short() || rings.Repeated() { // what is left shows whether games side by side share something
-		runs = min(runs, 300)
+	rings.Computes(t)
+	playSideBySide(t, nodeSeeds.All(), runtime.GOMAXPROCS(0))
+}
+
+// TestRareStatesOfSites plays the same seeds in each change. They meet every rare state: a share
+// of TestSiteSeeds need not. The rarest one is met four times by 1,000 seeds.
+func TestRareStatesOfSites(t *testing.T) {
+	rings.Computes(t)
+	if rareSeeds.N() == 0 {
+		t.Skip("this test takes long: -resource.rareseeds 3000")
 	}
-	var next, steps atomic.Uint64
+	met := playSideBySide(t, upTo(uint64(rareSeeds.N())), runtime.GOMAXPROCS(0))
+	for _, what := range slices.Sorted(maps.Keys(met)) {
+		t.Logf("%9d times: %s", met[what], what)
+		if met[what] == 0 {
+			t.Errorf("no seed meets it: %s", what)
+		}
+	}
+}
+
+// TestSitesSideBySide plays a few games at the same time. The race detector sees whether they
+// share something.
+func TestSitesSideBySide(t *testing.T) { playSideBySide(t, upTo(24), 4) }
+
+// playSideBySide plays seeds by some goroutines, and counts the rare states that they meet.
+func playSideBySide(t *testing.T, seeds iter.Seq[uint64], players int) (met map[string]int) {
+	t.Helper()
+	var steps, runs atomic.Uint64
 	var mu sync.Mutex
-	met := make(map[string]int)
+	met = make(map[string]int)
 	note := func(c *siteRun) {
 		mu.Lock()
 		defer mu.Unlock()
@@ -102,29 +128,30 @@ func TestSiteSeeds(t *testing.T) {
 			met[what] += n
 		}
 	}
-	var players sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		players.Go(func() {
-			for seed := next.Add(1) - 1; seed < runs && !t.Failed(); seed = next.Add(1) - 1 {
+	next := make(chan uint64)
+	var all sync.WaitGroup
+	for range players {
+		all.Go(func() {
+			for seed := range next {
 				n, err := playSites(seed, "", note)
 				if err != nil {
 					t.Error(err)
 				}
 				steps.Add(uint64(n))
+				runs.Add(1)
 			}
 		})
 	}
-	players.Wait()
-	if t.Failed() {
-		return
-	}
-	t.Logf("%d seeds, %d steps", runs, steps.Load())
-	for _, what := range slices.Sorted(maps.Keys(met)) {
-		t.Logf("%9d times: %s", met[what], what)
-		if met[what] == 0 && runs >= 3000 {
-			t.Errorf("no seed meets it: %s", what)
+	for seed := range seeds {
+		if t.Failed() {
+			break
 		}
+		next <- seed
 	}
+	close(next)
+	all.Wait()
+	t.Logf("%d seeds, %d steps", runs.Load(), steps.Load())
+	return met
 }
 
 // The seeds would find it if there were no fence, if dirty ranges were not sent, if a

@@ -33,7 +33,7 @@ var stages = []mutants.Stage{
 	{Name: "suite", Tests: ".", Flags: []string{"-test.short", "-rapid.nofailfile", "-rapid.seed=1", "-coherence.seeds=300", "-test.skip", "^(TestMutants|TestProtocolChaosRapid)$"}, Limit: 30 * time.Second},
 	{Name: "sites", Package: "../..", Tests: ".", Flags: []string{"-test.short", "-rapid.nofailfile", "-rapid.seed=1", "-resource.nodeseeds=300"}, Limit: time.Minute},
 	{Name: "more seeds", Tests: "^TestProtocolChaos$", Flags: []string{"-coherence.seeds=3000"}, Limit: time.Minute},
-	{Name: "seeds of sites", Package: "../..", Tests: "^TestSiteSeeds$", Flags: []string{"-resource.nodeseeds=3000"}, Limit: 2 * time.Minute, Long: true},
+	{Name: "seeds of sites", Package: "../..", Tests: "^TestRareStatesOfSites$", Flags: []string{"-resource.rareseeds=3000"}, Limit: 2 * time.Minute, Long: true},
 }
 
 // TestMutants makes one small mistake at a time in the protocol, and expects the tests to
