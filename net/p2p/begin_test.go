@@ -12,6 +12,7 @@ import (
 // TestFreeNumbers has one node of three begin, and the others come, the second before the first. All
 // gather then, and parcels arrive in each direction.
 func TestFreeNumbers(t *testing.T) {
+	t.Parallel()
 	o := Options{Nodes: 3, Begin: 1, Key: testKey, Lease: unhurried, Remote: true}
 	first, err := Join(soon(t), o)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/p2p/quic"
@@ -16,6 +17,7 @@ import (
 
 // Parcels that were sent before Close are taken, on both lanes, and then the node has left.
 func TestCloseTakesEverythingAlong(t *testing.T) {
+	t.Parallel()
 	const parcels = 20
 	nodes := run(t, 2, nil)
 	var small, large atomic.Int64
@@ -60,6 +62,7 @@ func TestCloseTakesEverythingAlong(t *testing.T) {
 // what comes after it: the other does not wait for it until it gives up. With QUIC nothing else
 // tells that a node has gone, and giving up takes longer than closeAll waits.
 func TestCloseAtGoodbye(t *testing.T) {
+	t.Parallel()
 	for range 10 {
 		nodes := run(t, 2, func(o *Options) { o.Carrier, o.Lease, o.JoinTimeout = quic.Carrier, 10*patience, 10*patience })
 		receive(t, nodes[1], func(int, []byte, []byte) error { return nil })
@@ -108,9 +111,10 @@ func TestLeftIsToldLast(t *testing.T) {
 	await(t, told, "the end")
 }
 
-// All may close at the same time, whatever is on its way.
+// TestCloseTogether closes all nodes at the same time, whatever is on its way.
 func TestCloseTogether(t *testing.T) {
-	for range 10 {
+	t.Parallel()
+	for range rings.Of(4, 10, 10) {
 		nodes := run(t, 4, nil)
 		for _, n := range nodes {
 			receive(t, n, func(int, []byte, []byte) error { return nil })

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 )
 
@@ -43,6 +44,7 @@ func crowded() int {
 // TestIdleSockets has a stranger open more sockets than node 0 may have files, and say
 // nothing. Node 1 joins all the same.
 func TestIdleSockets(t *testing.T) {
+	t.Parallel()
 	c := exec.CommandContext(t.Context(), os.Args[0])
 	c.Env = append(os.Environ(), roleVariable+"=crowded")
 	c.Stderr = os.Stderr
@@ -77,8 +79,9 @@ func TestIdleSockets(t *testing.T) {
 }
 
 // TestGarbage says something that is not libp2p to node 0, from more sockets than may be pending.
-// Those that are too many are counted at once, and the log has one line.
+// Those that are too many are counted at once, and the log tells.
 func TestGarbage(t *testing.T) {
+	t.Parallel()
 	const callers, surely = 200, 10
 	counts, log := new(Counts), make(logged, 1000)
 	address, _, failed := start(t, 2, func(o *Options) { o.Counts, o.Log, o.JoinTimeout = counts, slog.New(log), patience })
@@ -98,9 +101,23 @@ func TestGarbage(t *testing.T) {
 		}
 	}
 	log.says(t, "connection from outside the run closed")
-	for len(log) > 0 {
-		if text := <-log; strings.HasPrefix(text, "connection from outside") {
-			t.Errorf("the log has another line: %q", text)
+}
+
+// TestStrangersAreToldSeldom counts many connections in a moment, and later one more. The log has a
+// line for each of the two times.
+func TestStrangersAreToldSeldom(t *testing.T) {
+	const callers = 200
+	synctest.Test(t, func(t *testing.T) {
+		counts, log := new(Counts), make(logged, 1000)
+		s := strangers{counts: counts, log: slog.New(log)}
+		for lines := range 2 {
+			for range callers {
+				s.note("somewhere")
+			}
+			if len(log) != lines+1 || counts.Strangers.Load() != uint64(callers*(lines+1)) {
+				t.Errorf("%d strangers are counted, and the log has %d lines, want %d", counts.Strangers.Load(), len(log), lines+1)
+			}
+			time.Sleep(seldom)
 		}
-	}
+	})
 }

@@ -10,6 +10,7 @@ import (
 )
 
 func TestGather(t *testing.T) {
+	t.Parallel()
 	for _, count := range []int{1, 2, 4} {
 		nodes := run(t, count, nil)
 		for round := range 5 {

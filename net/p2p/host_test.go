@@ -29,6 +29,7 @@ func userHost(t testing.TB, number, nodes int, listen string) host.Host {
 // TestUserHosts joins by hosts that users have made, over TCP and over QUIC. Parcels of
 // every size come in order. A host goes on when its node is closed.
 func TestUserHosts(t *testing.T) {
+	t.Parallel()
 	for name, listen := range map[string]string{"TCP": p2ptest.TCP, "QUIC": p2ptest.QUIC} {
 		t.Run(name, func(t *testing.T) {
 			hosts := make([]host.Host, 3)

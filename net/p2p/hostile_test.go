@@ -15,6 +15,7 @@ import (
 	"github.com/libp2p/go-libp2p/core/network"
 	corepeer "github.com/libp2p/go-libp2p/core/peer"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/p2p/internal/control"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/p2p/p2ptest"
@@ -46,6 +47,14 @@ func eachForm(t *testing.T, attack func(t *testing.T, on form)) {
 		"own": {}, "a user's": {listen: p2ptest.TCP}, "a user's by QUIC": {p2ptest.QUIC, quic.Carrier},
 	} {
 		t.Run(name, func(t *testing.T) { attack(t, on) })
+	}
+}
+
+// later leaves hosts of users to the tests of a change. In every ring TestReplay, TestHostileConnections
+// and TestStranger attack them.
+func (f form) later(t *testing.T) {
+	if f.listen != "" {
+		rings.Needs(t, rings.Change)
 	}
 }
 
@@ -201,9 +210,13 @@ func own(number uint64, m control.Message) []byte {
 
 // Whatever comes on a stream, it is closed and counted; nothing is taken, and the
 // others do not notice.
-func TestHostileFrames(t *testing.T) { eachForm(t, attackByFrames) }
+func TestHostileFrames(t *testing.T) {
+	t.Parallel()
+	eachForm(t, attackByFrames)
+}
 
 func attackByFrames(t *testing.T, on form) {
+	on.later(t)
 	wrongSum := parcel(1, []byte("bulk"))
 	wrongSum[len(wrongSum)-1] ^= 1
 	claim := func(bulk uint64) []byte {
@@ -253,7 +266,10 @@ func attackByFrames(t *testing.T, on form) {
 }
 
 // A frame that comes again is known, on the same stream and on another.
-func TestReplay(t *testing.T) { eachForm(t, attackByReplay) }
+func TestReplay(t *testing.T) {
+	t.Parallel()
+	eachForm(t, attackByReplay)
+}
 
 func attackByReplay(t *testing.T, on form) {
 	m := newMallory(t, on)
@@ -276,9 +292,13 @@ func attackByReplay(t *testing.T, on form) {
 }
 
 // A node that says a wrong hello gets no stream.
-func TestHostileHello(t *testing.T) { eachForm(t, attackByHello) }
+func TestHostileHello(t *testing.T) {
+	t.Parallel()
+	eachForm(t, attackByHello)
+}
 
 func attackByHello(t *testing.T, on form) {
+	on.later(t)
 	for name, c := range map[string]struct {
 		first  func(h wire.Hello) []byte
 		reason string // that she is told
@@ -351,7 +371,10 @@ func attackByClaims(t *testing.T, on form) {
 }
 
 // A node can have so many connections, and no more, before it says hello.
-func TestHostileConnections(t *testing.T) { eachForm(t, attackByConnections) }
+func TestHostileConnections(t *testing.T) {
+	t.Parallel()
+	eachForm(t, attackByConnections)
+}
 
 func attackByConnections(t *testing.T, on form) {
 	m := newMallory(t, on)
@@ -375,7 +398,10 @@ func attackByConnections(t *testing.T, on form) {
 }
 
 // A process without the key of the run can connect, on its own side, and gets no stream.
-func TestStranger(t *testing.T) { eachForm(t, attackAsStranger) }
+func TestStranger(t *testing.T) {
+	t.Parallel()
+	eachForm(t, attackAsStranger)
+}
 
 func attackAsStranger(t *testing.T, on form) {
 	m := newMallory(t, on)
@@ -409,6 +435,7 @@ func attackAsStranger(t *testing.T, on form) {
 // The last to come has a stream before the nodes are told that all are there. This one
 // cannot be dialled: if node 0 tried that, it would not take the stream.
 func TestLastIsNotDialled(t *testing.T) {
+	t.Parallel()
 	o := Options{Number: 1, Nodes: 2, Key: testKey, Counts: new(Counts)}.withDefaults()
 	host := hostOf(t, o)
 	for range 20 {

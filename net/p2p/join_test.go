@@ -46,9 +46,10 @@ func TestJoinRefused(t *testing.T) {
 		"another lease": {func(o *Options) { o.Lease = 3 * time.Second }, ErrRefused,
 			"its lease is 3s and its skew 250ms, those of node 0 are 1m0s and 250ms: give all the same"},
 		"not in it":     {func(o *Options) { o.Nodes, o.Number = 7, 6 }, ErrStranger, "another key, or not a node of this run"},
-		"other streams": {func(o *Options) { o.Carrier, o.JoinTimeout = noise.Carrier, time.Second }, ErrMissing, "negotiate"},
+		"other streams": {func(o *Options) { o.Carrier, o.JoinTimeout = noise.Carrier, 100*time.Millisecond }, ErrMissing, "negotiate"},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			address, root, _ := start(t, 2, nil)
 			o := Options{Number: 1, Nodes: 2, Key: testKey, Root: address, Lease: unhurried}
 			good := o
@@ -86,6 +87,7 @@ func joinsNot(t *testing.T, o Options, text string) error {
 // A second node with a number is refused while the others are still awaited, and when
 // all are there; also one that comes back.
 func TestJoinTwice(t *testing.T) {
+	t.Parallel()
 	address, root, _ := start(t, 3, nil)
 	o := Options{Number: 1, Nodes: 3, Key: testKey, Root: address, Lease: unhurried}
 	refused := func(text string) {
@@ -169,6 +171,7 @@ func greeted(t *testing.T, c *Counts) {
 }
 
 func TestJoinNobody(t *testing.T) {
+	t.Parallel()
 	o := Options{Number: 1, Nodes: 2, Key: testKey, Root: "127.0.0.1:1", JoinTimeout: 100 * time.Millisecond}
 	if err := joinsNot(t, o, "refused"); !errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("without node 0: %v, want ErrMissing and why", err)
@@ -216,6 +219,7 @@ func TestJoinByAddresses(t *testing.T) {
 
 // Every way to carry bytes works.
 func TestCarriers(t *testing.T) {
+	t.Parallel()
 	for name, change := range map[string]func(o *Options){
 		"tls":           func(o *Options) {},
 		"noise":         func(o *Options) { o.Carrier = noise.Carrier },

@@ -41,6 +41,7 @@ func watch(n *Node) *seen {
 // TestComesBack has each node of three end, or leave, and come back twice. All gather before and after
 // with the same rounds, and parcels arrive in each direction.
 func TestComesBack(t *testing.T) {
+	t.Parallel()
 	for gone, leaves := range []bool{false, true, false} {
 		t.Run(fmt.Sprint(gone, leaves), func(t *testing.T) { comesBack(t, gone, leaves) })
 	}
@@ -220,6 +221,7 @@ func TestComesBackBesideASilentOne(t *testing.T) {
 
 // TestAllMembersLetIn has two members tell a node that comes back about its epoch at the same moment.
 func TestAllMembersLetIn(t *testing.T) {
+	t.Parallel()
 	for range 100 {
 		n, err := newNode(t.Context(), Options{Number: 0, Nodes: 3, Key: testKey, Late: true, Peers: []string{"127.0.0.1:1", "127.0.0.1:2", "127.0.0.1:3"},
 			Listen: "127.0.0.1:0", Incarnation: 9}.withDefaults())

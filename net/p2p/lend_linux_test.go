@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/internal/pack"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/p2p/internal/control"
 	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/p2p/internal/loan"
@@ -65,6 +66,7 @@ func gatherAll(t testing.TB, nodes []*Node) {
 
 // TestLoans sends large bulk from everywhere to every kind of receiver.
 func TestLoans(t *testing.T) {
+	t.Parallel()
 	counts := new(Counts)
 	nodes := neighbours(t, 2, func(o *Options) { o.Counts, o.Backlog = counts, lane.MostKept })
 	arrived := make(chan []byte, 1)
@@ -126,7 +128,9 @@ func TestLoans(t *testing.T) {
 // TestLoansOfBrokenStreams breaks streams while much is lent. Each parcel comes once,
 // in order, and as it was sent, though its memory is used again as soon as it may be.
 func TestLoansOfBrokenStreams(t *testing.T) {
-	const rounds, parcels = 40, 50
+	t.Parallel()
+	const parcels = 50
+	rounds := rings.Of[uint64](10, 40, 40)
 	counts := new(Counts)
 	nodes := neighbours(t, 2, func(o *Options) { o.Counts = counts })
 	arrived := make(chan struct{}, 2*parcels)
@@ -146,7 +150,7 @@ func TestLoansOfBrokenStreams(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for round := range uint64(rounds) {
+	for round := range rounds {
 		var working sync.WaitGroup
 		for _, n := range nodes {
 			working.Go(func() {
@@ -271,6 +275,7 @@ func (n *Node) lendRaw(kind transport.Kind, offset uint64, length int) error {
 // TestHostileLoans sends loans that no correct node sends, again and again, as a lane
 // does what is not taken. Nothing faults, and the node is given up.
 func TestHostileLoans(t *testing.T) {
+	t.Parallel()
 	const most = 1 << 20
 	for name, c := range map[string]struct {
 		kind     transport.Kind
@@ -343,6 +348,7 @@ func TestHostileOffers(t *testing.T) {
 // TestUnwilling has a node that shares nothing, or is on another machine: everything goes by
 // the data lane.
 func TestUnwilling(t *testing.T) {
+	t.Parallel()
 	for remote := range 3 {
 		counts := new(Counts)
 		nodes := run(t, 2, func(o *Options) {
@@ -397,6 +403,7 @@ func TestLoansAreBounded(t *testing.T) {
 // TestLoansBetweenProcesses lends 1 MiB to another process, there and back, bit for
 // bit; and then the other is killed while it reads.
 func TestLoansBetweenProcesses(t *testing.T) {
+	t.Parallel()
 	root := make(chan string, 1)
 	joined := make(chan error, 1)
 	counts := new(Counts)

@@ -54,6 +54,7 @@ func TestMixedLifecycle(t *testing.T) {
 // TestOneSharesNothing has one node that shares nothing: two others share memory, and one
 // that is alone falls back.
 func TestOneSharesNothing(t *testing.T) {
+	t.Parallel()
 	for _, count := range []int{2, 3} {
 		for remote := range count {
 			nodes := run(t, count, func(o *Options) { o.Remote = o.Number == remote })
@@ -78,6 +79,7 @@ func TestOneSharesNothing(t *testing.T) {
 
 // TestMachineFabricEnds lets a node leave, or be lost. The windows of the others fail.
 func TestMachineFabricEnds(t *testing.T) {
+	t.Parallel()
 	for _, on := range []machines{1, 2} {
 		for _, left := range []bool{true, false} {
 			machineFabricEnds(t, on, left)
@@ -132,6 +134,7 @@ const machineSums = 3_000
 // TestFabricBetweenProcesses has ranks in processes count together, and wait for each other;
 // and then one is killed. All others hear which.
 func TestFabricBetweenProcesses(t *testing.T) {
+	t.Parallel()
 	for _, on := range []machines{1, 2} {
 		t.Run(fmt.Sprintf("%d machines", on), func(t *testing.T) { betweenProcesses(t, on, 2*int(on)) })
 	}
@@ -142,7 +145,7 @@ func betweenProcesses(t *testing.T, on machines, nodes int) {
 	joined := make(chan error, 1)
 	var n *Node
 	go func() {
-		o := Options{Nodes: nodes, Key: testKey, Listening: func(a string) { root <- a }}
+		o := Options{Nodes: nodes, Key: testKey, Lease: unhurried, Listening: func(a string) { root <- a }}
 		on.of(nodes)(&o)
 		var err error
 		n, err = Join(soon(t), o)
@@ -231,7 +234,7 @@ func init() {
 // beRank counts together with the others, and waits until it hears that rank 1 is lost.
 func beRank(number, nodes int, on machines, root string) error {
 	ctx := context.Background()
-	o := Options{Number: number, Nodes: nodes, Key: testKey, Root: root}
+	o := Options{Number: number, Nodes: nodes, Key: testKey, Lease: unhurried, Root: root}
 	on.of(nodes)(&o)
 	n, err := Join(ctx, o)
 	if err != nil {

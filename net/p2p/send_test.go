@@ -7,11 +7,13 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/p2p/internal/loan"
 )
 
 func TestSend(t *testing.T) {
+	t.Parallel()
 	nodes := run(t, 2, nil)
 	type parcel struct {
 		from         int
@@ -87,6 +89,7 @@ func TestTooManyEarlyParcels(t *testing.T) {
 // A receiver that keeps the memory of one block gives that of another, and what comes
 // next is read to there, if it has the same size.
 func TestSwap(t *testing.T) {
+	t.Parallel()
 	nodes := run(t, 2, nil)
 	type arrival struct {
 		memory *byte
@@ -158,9 +161,10 @@ func TestSendWhatCannotBeSent(t *testing.T) {
 	}
 }
 
-// Everybody talks to everybody, at once.
+// TestMany has all nodes speak to all at once.
 func TestMany(t *testing.T) {
-	const count = 16
+	t.Parallel()
+	count := rings.Of(8, 16, 16)
 	nodes := run(t, count, nil)
 	got := make(chan int, count*count)
 	for _, n := range nodes {
@@ -173,7 +177,7 @@ func TestMany(t *testing.T) {
 			}
 		}
 	}
-	var of [count]int
+	of := make([]int, count)
 	for range count * count {
 		of[await(t, got, "a parcel")]++
 	}

@@ -48,6 +48,7 @@ func says(t *testing.T, s Stream) {
 // TestSession connects to a node alone, and to each node of a run, without its number. More
 // sessions come than a node may have connections.
 func TestSession(t *testing.T) {
+	t.Parallel()
 	nodes := append(run(t, 3, nil), alone(t, nil))
 	for _, n := range nodes {
 		n.Admit(repeat)
@@ -89,6 +90,7 @@ func TestSessionCarriers(t *testing.T) {
 // TestSessionStranger has another key, or finds a node that takes no sessions. No stream reaches
 // the node.
 func TestSessionStranger(t *testing.T) {
+	t.Parallel()
 	n := alone(t, nil)
 	if _, err := DialSession(soon(t), SessionOptions{Address: n.Address(), Key: testKey}); err == nil {
 		t.Error("a node that takes no sessions has taken one")

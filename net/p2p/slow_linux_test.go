@@ -115,6 +115,7 @@ func TestStoppedOfLauncher(t *testing.T) {
 
 // TestKilledAtOnce kills a process under a lease that is longer than the test may take.
 func TestKilledAtOnce(t *testing.T) {
+	t.Parallel()
 	for name, launched := range map[string]bool{"vouched for": true, "not vouched for": false} {
 		t.Run(name, func(t *testing.T) {
 			n, actors := runWith(t, 1, func(o *Options) { o.Launched, o.Lease = launched, 10*patience })
@@ -184,6 +185,7 @@ func TestKeptByPromise(t *testing.T) {
 // TestVerdict sees that a node that cannot be reached for long is lost, unless the
 // launcher vouches for it.
 func TestVerdict(t *testing.T) {
+	t.Parallel()
 	for name, launched := range map[string]bool{"vouched for": true, "not vouched for": false} {
 		t.Run(name, func(t *testing.T) {
 			n, _ := runWith(t, 1, func(o *Options) { o.Launched, o.Lease = launched, unhurried })

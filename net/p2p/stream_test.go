@@ -12,6 +12,7 @@ import (
 
 	"github.com/libp2p/go-libp2p/core/protocol"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/p2p/internal/lane"
 	"github.com/orwl/go-orwl/net/p2p/internal/transport"
 	"github.com/orwl/go-orwl/net/wire"
@@ -19,7 +20,9 @@ import (
 
 // Whatever becomes of the streams, each parcel comes once and in order.
 func TestBrokenStreams(t *testing.T) {
-	const rounds, small, large = 40, 200, 10
+	t.Parallel()
+	const small, large = 200, 10
+	rounds := rings.Of[uint64](10, 40, 40)
 	counts := new(Counts)
 	nodes := run(t, 2, func(o *Options) { o.Counts = counts })
 	arrived := make(chan struct{}, 2*(small+large))
@@ -39,7 +42,7 @@ func TestBrokenStreams(t *testing.T) {
 		})
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	for round := range uint64(rounds) {
+	for round := range rounds {
 		var working sync.WaitGroup
 		for _, n := range nodes {
 			working.Go(func() { n.sendMany(t, transport.Control, round*small, small) })
@@ -100,6 +103,7 @@ func filling(number uint64, size int) []byte {
 
 // Both begin at once, again and again: one stream is left, and nothing is lost.
 func TestBothDial(t *testing.T) {
+	t.Parallel()
 	const rounds = 30
 	nodes := run(t, 3, nil)
 	got := make(chan int, 2)
