@@ -15,6 +15,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 // programs is a folder with all examples and all steps of the tutorial.
@@ -35,6 +37,7 @@ func withPrograms(m *testing.M) int {
 // built builds the programs once.
 func built(t *testing.T) (folder string) {
 	t.Helper()
+	rings.Source(t)
 	if err := buildOnce(); err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ var layers = []layer{
 	{path: "internal/rings", testsOf: anything},
 	{path: "internal/mutants", testsOf: anything, imports: "internal/rings"},
 	{path: "internal/crew"},
+	{path: "internal/steady"},
 	{path: "internal/freeport", testsOf: anything},
 	{path: "internal/netns", testsOf: "net/rma"},
 	{path: "net/rma/epoch", pure: true, imports: "net/rma"},

@@ -38,6 +38,11 @@
 // begin with rings.Silence(t), and run in the gate silence, beside nothing else. A test that is not
 // about silence takes a lease that no busy machine exceeds, and waits for events.
 //
+// # Tests that start the go command
+//
+// Go's cache of results sees which files a test looks at, and not what its children read. A test
+// that starts the go command begins with rings.Source(t), which looks at all files of the module.
+//
 // The variables are read when a test asks, not before: Go's cache of results sees only then that
 // a result depends on them.
 package rings

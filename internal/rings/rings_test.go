@@ -140,3 +140,6 @@ func TestSize(t *testing.T) {
 		t.Errorf("-states 0 gives %d, %v", b.N(), err)
 	}
 }
+
+// Source looks at the files of all packages.
+func TestSource(t *testing.T) { Source(t) }
