@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -28,16 +30,17 @@ type part struct {
 	Root        string
 	Listen      string // an address of its host; empty: all nodes are on this one
 	Seed        uint64
+	Lease       time.Duration
 }
 
 // note is something that a node tells the test. Times are of a clock that is the same
 // in all processes of a machine.
 type note struct {
-	What    string // address, round, call, held, done, ended
+	What    string // address, round, call, held, done, lost, ended
 	At      int64
 	Text    string   `json:",omitempty"` // an address, an error
 	Verdict verdict  `json:",omitempty"` // of an error
-	Node    int      `json:",omitempty"` // that an error names
+	Node    int      `json:",omitempty"` // that an error names, or that is lost
 	Op      uint64   `json:",omitempty"`
 	Actor   bool     `json:",omitempty"` // by command
 	At0     int      `json:",omitempty"` // the resource
@@ -131,8 +134,26 @@ func (a *actor) tell(n note) {
 	_ = a.out.Encode(n) // a test that is over does not listen
 }
 
-// chaosLease and the skew of p2p are two seconds.
-const chaosLease = 1750 * time.Millisecond
+const (
+	// unhurried is a lease for tests that are not about silence. A busy machine exceeds it never.
+	unhurried = time.Minute
+	// quiet is a lease for tests of silence. It is over after a test has waited some seconds, and
+	// a busy machine does not exceed it.
+	quiet = 5 * time.Second
+)
+
+// Write gets a line of the log. It tells the test which node is lost.
+func (a *actor) Write(line []byte) (int, error) {
+	if _, rest, found := strings.Cut(string(line), `msg="node lost"`); found {
+		n := note{What: "lost"}
+		_, rest, _ = strings.Cut(rest, " peer=")
+		if _, err := fmt.Sscan(rest, &n.Node); err != nil {
+			n.Verdict, n.Text = wrong, string(line)
+		}
+		a.tell(n)
+	}
+	return len(line), nil
+}
 
 func (a *actor) join() error {
 	ctx := context.Background()
@@ -145,7 +166,7 @@ func (a *actor) join() error {
 		place.Listen, place.Key = a.Listen, []byte("a key that only these hosts have")
 	}
 	nodes, err := Join(ctx, JoinOptions{
-		Place: &place, Lease: chaosLease, Log: silent, Remote: apart || a.Play == "relaxed" && a.Seed == 1,
+		Place: &place, Lease: a.Lease, Log: slog.New(slog.NewTextHandler(a, nil)), Remote: apart || a.Play == "relaxed" && a.Seed == 1,
 	})
 	if err != nil {
 		return err

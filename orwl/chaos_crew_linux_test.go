@@ -18,13 +18,14 @@ import (
 )
 
 // chaosPatience ends a test that hangs. No test depends on it.
-const chaosPatience = 60 * time.Second
+const chaosPatience = 5 * time.Minute
 
 // chaosCrew is the processes of a run, as the test sees them, and all their notes.
 type chaosCrew struct {
 	t     testing.TB
 	nodes []*process
 	hosts *netns.Network // on which they are, each on its own; nil: all are on this one
+	lease time.Duration
 
 	mu    sync.Mutex
 	moved chan struct{} // closed when there is another note
@@ -43,16 +44,16 @@ type process struct {
 }
 
 // muster starts the processes of a run, and returns when their tasks run.
-func muster(t testing.TB, play string, nodes int, seed uint64) *chaosCrew {
-	return musterOn(t, nil, play, nodes, seed)
+func muster(t testing.TB, lease time.Duration, play string, nodes int, seed uint64) *chaosCrew {
+	return musterOn(t, nil, lease, play, nodes, seed)
 }
 
 // musterOn is muster with a host for each process.
-func musterOn(t testing.TB, hosts *netns.Network, play string, nodes int, seed uint64) *chaosCrew {
-	c := &chaosCrew{t: t, hosts: hosts, moved: make(chan struct{})}
+func musterOn(t testing.TB, hosts *netns.Network, lease time.Duration, play string, nodes int, seed uint64) *chaosCrew {
+	c := &chaosCrew{t: t, hosts: hosts, lease: lease, moved: make(chan struct{})}
 	root := ""
 	for i := range nodes {
-		p := part{Play: play, Node: i, Nodes: nodes, Root: root, Seed: seed}
+		p := part{Play: play, Node: i, Nodes: nodes, Root: root, Seed: seed, Lease: lease}
 		if hosts != nil {
 			p.Listen = hosts.Address(i) + ":0"
 		}
@@ -204,6 +205,12 @@ func (c *chaosCrew) served(node, at int, after int64) {
 		}
 		return left == 0
 	})
+}
+
+// loses waits until a node has lost another one.
+func (c *chaosCrew) loses(node, victim int) {
+	c.t.Helper()
+	c.await(fmt.Sprintf("the loss of node %d to node %d", victim, node), func(n said) bool { return n.by == node && n.What == "lost" && n.Node == victim })
 }
 
 // ended waits for a node's run to end, and for its process to.

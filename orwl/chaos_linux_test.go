@@ -1,17 +1,17 @@
 package orwl
 
 import (
-	"flag"
 	"fmt"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/resource"
 )
 
-var chaosSeeds = flag.Uint64("orwl.chaos", 1, "seeds of each scenario of TestChaos")
+var chaosSeeds = rings.Seeds("orwl.chaos", 1, 16, "TestChaos, TestSilence: seeds of each scenario")
 
 // scene is a crew of three with the victim in a role. The fault comes while it is
 // there.
@@ -46,35 +46,40 @@ var roles = map[string]struct {
 	}},
 }
 
-// stoppedFor is how long a process is stopped, at least. A node is lost after two
-// seconds.
-const stoppedFor = 5 * time.Second
+// TestChaos kills processes while they hold, wait, or are the home. The others are served, or
+// learn of the loss. All that the nodes have seen is a history of a register.
+//
+// The others notice the end of a process by its connections. So the lease does not matter.
+func TestChaos(t *testing.T) { chaos(t, unhurried, syscall.SIGKILL) }
 
-// TestChaos kills processes, and stops them for longer than the lease, while they hold,
-// wait, or are the home. The others are served, or learn of the loss. A stopped process
-// that goes on finds out. All that the nodes have seen is a history of a register.
-func TestChaos(t *testing.T) {
+// TestSilence is TestChaos with processes that are stopped until the others have lost them. A
+// stopped process that goes on finds out.
+func TestSilence(t *testing.T) {
+	rings.Silence(t)
+	chaos(t, quiet, syscall.SIGSTOP)
+}
+
+func chaos(t *testing.T, lease time.Duration, fault syscall.Signal) {
+	t.Parallel()
 	for name, role := range roles {
-		for _, fault := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP} {
-			for seed := range *chaosSeeds {
-				t.Run(fmt.Sprintf("%s/%v/%d", name, fault, seed), func(t *testing.T) {
-					t.Parallel()
-					s := &scene{victim: int(seed+uint64(name[0])+uint64(fault)) % 3, helper: -1} // node 0, too
-					s.chaosCrew = muster(t, "clients", 3, seed)
-					s.survives = []int{(s.victim + 1) % 3, (s.victim + 2) % 3}
-					if s.at = s.survives[0]; role.home {
-						s.at = s.victim
+		for seed := range chaosSeeds.All() {
+			t.Run(fmt.Sprintf("%s/%d", name, seed), func(t *testing.T) {
+				t.Parallel()
+				s := &scene{victim: int(seed+uint64(name[0])+uint64(fault)) % 3, helper: -1} // node 0, too
+				s.chaosCrew = muster(t, lease, "clients", 3, seed)
+				s.survives = []int{(s.victim + 1) % 3, (s.victim + 2) % 3}
+				if s.at = s.survives[0]; role.home {
+					s.at = s.victim
+				}
+				for _, node := range s.survives {
+					for at := range 3 {
+						s.served(node, at, 0)
 					}
-					for _, node := range s.survives {
-						for at := range 3 {
-							s.served(node, at, 0)
-						}
-					}
-					role.enter(s)
-					s.strike(fault)
-					s.check(name)
-				})
-			}
+				}
+				role.enter(s)
+				s.strike(fault)
+				s.check(name)
+			})
 		}
 	}
 }
@@ -82,8 +87,6 @@ func TestChaos(t *testing.T) {
 // strike hits the victim, and checks that the others go on without it.
 func (s *scene) strike(fault syscall.Signal) {
 	s.hit = s.signal(s.victim, fault)
-	stopped := time.NewTimer(stoppedFor)
-	defer stopped.Stop()
 	switch {
 	case s.helper < 0:
 	case s.at == s.victim:
@@ -104,8 +107,10 @@ func (s *scene) strike(fault syscall.Signal) {
 			}
 		}
 	}
+	for _, node := range s.survives {
+		s.loses(node, s.victim)
+	}
 	if fault == syscall.SIGSTOP {
-		<-stopped.C
 		s.goOn()
 	}
 	for _, node := range s.survives {
@@ -170,12 +175,12 @@ func (s *scene) check(role string) {
 // TestSlowReader lets a node hold for longer than the lease. No other node takes it for
 // lost.
 func TestSlowReader(t *testing.T) {
+	rings.Silence(t)
 	t.Parallel()
-	c := muster(t, "clients", 3, 1)
+	c := muster(t, quiet, "clients", 3, 1)
 	held := c.hold(1, 0, resource.Read, "held")
 	c.hold(2, 0, resource.Write, "call")
-	long := time.NewTimer(2 * chaosLease)
-	<-long.C
+	<-time.After(2 * quiet)
 	for node := range 3 {
 		for at := 1; at < 3; at++ {
 			c.served(node, at, held.At)
@@ -200,34 +205,47 @@ func TestSlowReader(t *testing.T) {
 	}
 }
 
-// TestLostNodeEndsRun kills or stops a node of a program of tasks. The runs of all
-// other nodes end, by one error that names it, and leave nothing behind. So does the
-// run of a stopped node, once it goes on.
+// TestLostNodeEndsRun kills a node of a program of tasks. The runs of all other nodes end, by
+// one error that names it, and leave nothing behind.
 func TestLostNodeEndsRun(t *testing.T) {
+	t.Parallel()
 	for victim := range 3 {
-		for _, fault := range []syscall.Signal{syscall.SIGKILL, syscall.SIGSTOP} {
-			t.Run(fmt.Sprintf("%v/%d", fault, victim), func(t *testing.T) {
-				t.Parallel()
-				c := muster(t, "ring", 3, 0)
-				c.signal(victim, fault)
-				for node := range 3 {
-					if node == victim {
-						continue
-					}
-					if n := c.ended(node); n.Verdict != toldLost || n.Node != victim {
-						t.Errorf("node %d ends with node %d, %s: %s", node, n.Node, n.Verdict, n.Text)
-					}
-				}
-				if fault == syscall.SIGKILL {
-					return
-				}
-				c.signal(victim, syscall.SIGCONT)
-				if n := c.ended(victim); n.Verdict != toldLost {
-					t.Errorf("the victim, node %d: %s: %s", victim, n.Verdict, n.Text)
-				} else {
-					t.Log(n.Text)
-				}
-			})
+		t.Run(fmt.Sprint(victim), func(t *testing.T) {
+			t.Parallel()
+			endsRuns(t, unhurried, victim, syscall.SIGKILL)
+		})
+	}
+}
+
+// TestSilentNodeEndsRun is TestLostNodeEndsRun with a node that is stopped. Its own run ends
+// when it goes on.
+func TestSilentNodeEndsRun(t *testing.T) {
+	rings.Silence(t)
+	t.Parallel()
+	for victim := range 3 {
+		t.Run(fmt.Sprint(victim), func(t *testing.T) {
+			t.Parallel()
+			c := endsRuns(t, quiet, victim, syscall.SIGSTOP)
+			c.signal(victim, syscall.SIGCONT)
+			if n := c.ended(victim); n.Verdict != toldLost {
+				t.Errorf("the victim, node %d: %s: %s", victim, n.Verdict, n.Text)
+			} else {
+				t.Log(n.Text)
+			}
+		})
+	}
+}
+
+func endsRuns(t *testing.T, lease time.Duration, victim int, fault syscall.Signal) *chaosCrew {
+	c := muster(t, lease, "ring", 3, 0)
+	c.signal(victim, fault)
+	for node := range 3 {
+		if node == victim {
+			continue
+		}
+		if n := c.ended(node); n.Verdict != toldLost || n.Node != victim {
+			t.Errorf("node %d ends with node %d, %s: %s", node, n.Node, n.Verdict, n.Text)
 		}
 	}
+	return c
 }

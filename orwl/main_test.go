@@ -2,6 +2,7 @@ package orwl
 
 import (
 	"context"
+	"flag"
 	"io"
 	"log/slog"
 	"os"
@@ -27,7 +28,19 @@ func TestMain(m *testing.M) {
 	signals := make(chan os.Signal, 1)
 	signal.Notify(signals, os.Interrupt)
 	signal.Stop(signals)
+	waitTogether()
 	goleak.VerifyTestMain(m)
+}
+
+// waitTogether lets more tests run at once than there are processors, unless -parallel says how
+// many: the parallel tests of this package mostly wait.
+func waitTogether() {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		_ = flag.Set("test.parallel", "8") // a number
+	}
 }
 
 // roleVariable names the actor for a test binary that a test has started.

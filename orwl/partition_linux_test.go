@@ -1,7 +1,6 @@
 package orwl
 
 import (
-	"flag"
 	"fmt"
 	"io"
 	"math/rand/v2"
@@ -9,28 +8,24 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/internal/netns"
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
-var partitions = flag.Uint64("orwl.partitions", 2, "seeds of TestPartition: 100 of them take a minute and a half with -parallel 8")
+var partitions = rings.Seeds("orwl.partitions", 1, 64, "TestPartition: seeds, TestReconnect: an eighth of them, TestLostPartition: a quarter")
 
 // partition is a cut of a network of three hosts.
 type partition struct {
 	ways    [][2]int // from, to
 	last    time.Duration
-	short   bool // it ends before any lease
+	lease   time.Duration
+	loses   bool // the cut may outlast the lease
 	quality netns.Quality
 }
 
-// newPartition is the partition of a seed. Every other one is short.
-func newPartition(seed uint64) (p partition) {
+// newPartition is the partition of a seed. It lasts for a time from least up to most.
+func newPartition(seed uint64, lease, least, most time.Duration) (p partition) {
 	chance := rand.New(rand.NewPCG(seed, 0))
-	// Of the time in which a holder lets go, a beat and the way back are left.
-	const most = chaosLease*6/7 - 600*time.Millisecond
-	if p.short = seed%2 == 0; p.short {
-		p.last = 200*time.Millisecond + time.Duration(chance.Int64N(int64(most-200*time.Millisecond)))
-	} else {
-		p.last = 3*time.Second + time.Duration(chance.Int64N(int64(time.Second)))
-	}
+	p.lease, p.last = lease, least+time.Duration(chance.Int64N(int64(most-least)))
 	a := chance.IntN(3)
 	b := (a + 1 + chance.IntN(2)) % 3
 	pairs := [][2]int{{a, b}}
@@ -54,43 +49,70 @@ func (p partition) String() string {
 	return fmt.Sprintf("%v for %v, otherwise %+v", p.ways, p.last.Round(time.Millisecond), p.quality)
 }
 
-// TestPartition cuts links between three hosts for less and for more than the lease, one way
-// and both ways, while clients on all of them use resources of all of them. After a short cut
-// everybody is served again. After a long one everybody is served, or told. All that the
-// nodes have seen is a history of a register: no write is lost or doubled, and no fence is
-// given twice.
+// TestPartition cuts links between three hosts, one way and both ways, while clients on all of
+// them use resources of all of them. The lease is much longer than the cut, so no node is lost,
+// and everybody is served again. All that the nodes have seen is a history of a register: no write
+// is lost or doubled, and no fence is given twice.
 func TestPartition(t *testing.T) {
-	for seed := range *partitions {
-		p := newPartition(seed)
-		t.Run(fmt.Sprint(seed), func(t *testing.T) {
-			t.Parallel()
-			t.Log(p)
-			net := netns.New(t, 3)
-			c := musterOn(t, net, "clients", 3, seed)
-			net.All(p.quality)
-			for node := range 3 {
-				for at := range 3 {
-					c.served(node, at, 0)
-				}
-			}
-			cut := c.part(net, p)
-			mended := clock()
-			for node := range 3 {
-				for at := range 3 {
-					c.settled(node, at, cut, mended)
-				}
-			}
-			for _, o := range c.nodes {
-				_, _ = io.WriteString(o.in, "stop\n") // to one that has ended, too
-			}
-			for node := range 3 {
-				if n := c.ended(node); n.Verdict != served && (p.short || n.Verdict != toldLost) {
-					t.Errorf("node %d ends with %s: %s", node, n.Verdict, n.Text)
-				}
-			}
-			c.checkPartition(p)
-		})
+	t.Parallel()
+	for seed := range partitions.All() {
+		newPartition(seed, unhurried, 200*time.Millisecond, 900*time.Millisecond).play(t, seed)
 	}
+}
+
+// TestReconnect is TestPartition with a cut for which the nodes do not wait: after less than half of
+// the lease they try new connections. When the cut ends, half of the lease is left.
+func TestReconnect(t *testing.T) {
+	rings.Needs(t, rings.Change)
+	t.Parallel()
+	const lease = 20 * time.Second
+	for seed := range partitions.Part(1, 8) {
+		newPartition(seed, lease, lease*10/20, lease*11/20).play(t, seed)
+	}
+}
+
+// TestLostPartition is TestPartition with a cut that is longer than the lease. Everybody is
+// served, or told of a loss.
+func TestLostPartition(t *testing.T) {
+	rings.Silence(t)
+	t.Parallel()
+	for seed := range partitions.Part(1, 4) {
+		p := newPartition(seed, quiet, 6*time.Second, 8*time.Second)
+		p.loses = true
+		p.play(t, seed)
+	}
+}
+
+// play lets three hosts go through a partition.
+func (p partition) play(t *testing.T, seed uint64) {
+	t.Run(fmt.Sprint(seed), func(t *testing.T) {
+		t.Parallel()
+		t.Log(p)
+		net := netns.New(t, 3)
+		c := musterOn(t, net, p.lease, "clients", 3, seed)
+		net.All(p.quality)
+		for node := range 3 {
+			for at := range 3 {
+				c.served(node, at, 0)
+			}
+		}
+		cut := c.part(net, p)
+		mended := clock()
+		for node := range 3 {
+			for at := range 3 {
+				c.settled(node, at, cut, mended)
+			}
+		}
+		for _, o := range c.nodes {
+			_, _ = io.WriteString(o.in, "stop\n") // to one that has ended, too
+		}
+		for node := range 3 {
+			if n := c.ended(node); n.Verdict != served && !(p.loses && n.Verdict == toldLost) {
+				t.Errorf("node %d ends with %s: %s", node, n.Verdict, n.Text)
+			}
+		}
+		c.checkPartition(p)
+	})
 }
 
 // part cuts the network for a while, and returns when it began.
@@ -99,8 +121,7 @@ func (c *chaosCrew) part(net *netns.Network, p partition) (since int64) {
 	for _, w := range p.ways {
 		net.Way(w[0], w[1], netns.Quality{Cut: true})
 	}
-	over := time.NewTimer(p.last)
-	<-over.C
+	<-time.After(p.last)
 	net.All(p.quality)
 	return since
 }
@@ -129,13 +150,13 @@ func (c *chaosCrew) settled(node, at int, cut, mended int64) {
 func (c *chaosCrew) checkPartition(p partition) {
 	notes := c.all()
 	for _, n := range notes {
-		if n.Verdict == wrong || n.Verdict == toldLost && p.short {
+		if n.Verdict == wrong || !p.loses && (n.Verdict == toldLost || n.What == "lost") {
 			c.t.Errorf("node %d, %s of %s: %s: %s", n.by, n.What, name(n.At0), n.Verdict, n.Text)
 		}
 	}
 	for at := range 3 {
 		lost := -1
-		if !p.short {
+		if p.loses {
 			lost = at // the home may have lost any node
 		}
 		checkHistory(c.t, notes, at, lost)

@@ -63,9 +63,11 @@ func (a *actor) relaxed(rt *Runtime) {
 // The loss of a node inside a relaxed access ends all accesses to the resource, at the home
 // and elsewhere, by an error that names what was lost. No process hangs.
 func TestLostInsideRelaxed(t *testing.T) {
+	t.Parallel()
 	for seed, world := range []string{"shared memory", "frames"} {
 		t.Run(world, func(t *testing.T) {
-			c := muster(t, "relaxed", 3, uint64(seed))
+			t.Parallel()
+			c := muster(t, unhurried, "relaxed", 3, uint64(seed))
 			c.await("the insider", func(n said) bool { return n.by == insider && n.What == "inside" })
 			c.signal(insider, syscall.SIGKILL)
 			for node := range insider {

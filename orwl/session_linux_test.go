@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/orwl/session"
 )
@@ -21,7 +22,7 @@ import (
 // address when the run serves.
 func homes(ctx context.Context, p launch.Place, lease time.Duration, said func(address string)) error {
 	p.Listen = "127.0.0.1:0"
-	n, err := Join(ctx, JoinOptions{Place: &p, Lease: 5 * time.Second, Log: silent})
+	n, err := Join(ctx, JoinOptions{Place: &p, Lease: unhurried, Log: silent})
 	if err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func homes(ctx context.Context, p launch.Place, lease time.Duration, said func(a
 
 func init() {
 	actors["homes"] = func() int {
-		err := homes(context.Background(), launch.Place{Node: 1, Nodes: 2, Root: os.Args[1]}, 3*time.Second, func(a string) { fmt.Println(a) })
+		err := homes(context.Background(), launch.Place{Node: 1, Nodes: 2, Root: os.Args[1]}, quiet, func(a string) { fmt.Println(a) })
 		fmt.Fprintln(os.Stderr, err)
 		return 1
 	}
@@ -67,15 +68,16 @@ func init() {
 
 // TestSessionOutlives kills a node. One session came by it, and holds a lock there and one at the
 // other node. It keeps the second one, and can lock there again. Another session waits at the
-// node that is killed, and is told.
+// node that is killed, and is told when its lease there is over.
 func TestSessionOutlives(t *testing.T) {
+	rings.Silence(t)
 	t.Parallel()
 	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	root, here, over := make(chan string, 1), make(chan string, 1), make(chan error, 1)
 	go func() {
 		p := launch.Place{Nodes: 2, Report: func(a string) error { root <- a; return nil }}
-		over <- homes(ctx, p, time.Minute, func(a string) { here <- a })
+		over <- homes(ctx, p, unhurried, func(a string) { here <- a })
 	}()
 	other := exec.Command(os.Args[0], <-root)
 	other.Env = append(os.Environ(), roleVariable+"=homes")

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/orwl/launch"
 )
 
@@ -116,7 +117,7 @@ func (w *watched) Write(p []byte) (int, error) {
 // launched is a run of the role slow.
 func launched(out io.Writer, home, fifo string) launch.Run {
 	return launch.Run{
-		Nodes: 2, Program: os.Args[0], Args: []string{home, fifo}, Env: []string{roleVariable + "=slow"},
+		Nodes: 2, Program: os.Args[0], Args: []string{home, fifo}, Env: []string{roleVariable + "=slow", "ORWL_LEASE=" + quiet.String()},
 		Stdout: out, Stderr: out, Grace: 50 * time.Millisecond,
 	}
 }
@@ -141,6 +142,8 @@ func makeFIFO(t *testing.T) (name string, in *os.File) {
 // so the run goes on, and ends well. The other node says that it is slow, and that it is
 // back.
 func TestSlowNode(t *testing.T) {
+	rings.Silence(t)
+	t.Parallel()
 	for _, home := range []string{"0", "1"} {
 		t.Run("home "+home, func(t *testing.T) {
 			t.Parallel()
@@ -163,6 +166,8 @@ func TestSlowNode(t *testing.T) {
 // TestStoppedNode stops a node whose launcher runs. The run ends, and names the node,
 // although nothing continues the node.
 func TestStoppedNode(t *testing.T) {
+	rings.Silence(t)
+	t.Parallel()
 	for _, home := range []string{"0", "1"} {
 		t.Run("home "+home, func(t *testing.T) {
 			t.Parallel()
