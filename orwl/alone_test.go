@@ -7,10 +7,13 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 // A program of one process links no network, nor anything that only the network needs.
 func TestAloneLinksNoNetwork(t *testing.T) {
+	rings.Needs(t, rings.Change)
 	links := func(folder string) (found []string) {
 		out, err := exec.Command("go", "list", "-deps", folder).Output()
 		if err != nil {
@@ -35,6 +38,7 @@ func TestAloneLinksNoNetwork(t *testing.T) {
 
 // As one of several nodes, such a program says what to do about it. Alone, it runs.
 func TestAloneIsNoNode(t *testing.T) {
+	rings.Needs(t, rings.Change)
 	program := filepath.Join(t.TempDir(), "alone")
 	if runtime.GOOS == "windows" {
 		program += ".exe"

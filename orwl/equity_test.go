@@ -2,7 +2,6 @@ package orwl
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"sync/atomic"
@@ -13,7 +12,7 @@ import (
 	"github.com/orwl/go-orwl/internal/rings"
 )
 
-var ringRounds = flag.Int("orwl.rounds", 250, "TestRingOfTenThousand: rounds of each task")
+var ringRounds = rings.Size("orwl.rounds", 100, 250, 2500, "TestRingOfTenThousand: rounds of each task")
 
 // ring declares n tasks. Each writes a resource of its own and reads its successor's.
 // order gives the priority of a task.
@@ -48,7 +47,7 @@ func TestRingOfTenThousand(t *testing.T) {
 		{"two colours", func(i int) int { return i % 2 }, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			n, rounds := 10_000, max(*ringRounds/c.share, 2)
+			n, rounds := 10_000, max(ringRounds.N()/c.share, 2)
 			switch {
 			case rings.Race: // takes a time for each step that grows with the tasks
 				n, rounds = n/10, max(rounds/20, 2)

@@ -3,8 +3,8 @@ package orwl
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
+	"iter"
 	"reflect"
 	"runtime"
 	"slices"
@@ -15,17 +15,19 @@ import (
 	"github.com/orwl/go-orwl/orwl/liveness"
 )
 
-var planned = flag.Int("orwl.plans", 500, "how many random programs the tests of package orwl run")
+var planned = rings.Seeds("orwl.plans", 200, 8000, "random programs that the tests of package orwl run")
 
-// plans are the seeds of n plans, fewer if each costs more.
-func plans(t *testing.T, share int) uint64 {
-	n := *planned / share
+// plans are the seeds of plans, fewer if each costs more.
+func plans(t *testing.T, share int) iter.Seq[uint64] {
 	if testing.Short() || rings.Race {
-		n /= 5
-		t.Logf("%d plans instead of %d: -short, or the race detector", n, *planned/share)
+		share *= 5
+		t.Log("a fifth of the plans: -short, or the race detector")
 	}
-	return uint64(n)
+	return planned.Part(1, share)
 }
+
+// few plans may be all of one kind.
+const few = 20
 
 // Tasks together compute what running them one after another, round by round, would
 // (DESIGN, "Starting right"): the same bytes, the same versions, and the same in every

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 // The listings of the pages are run as they are printed. A page fences its Go by
@@ -37,6 +39,7 @@ const notRun = 2
 
 // TestListings builds and runs every Go listing of the pages.
 func TestListings(t *testing.T) {
+	rings.Needs(t, rings.Change)
 	var all []listing
 	skipped := 0
 	for _, page := range pages(t) {

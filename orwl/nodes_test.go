@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"iter"
 	"log/slog"
 	"math"
 	"reflect"
@@ -157,11 +158,12 @@ func TestSequentialEquivalenceOfCarriers(t *testing.T) {
 	}
 }
 
-func equivalentOnNodes(t *testing.T, seeds uint64, change func(node int, o *JoinOptions)) {
-	alive := 0
+func equivalentOnNodes(t *testing.T, seeds iter.Seq[uint64], change func(node int, o *JoinOptions)) {
+	alive, dead := 0, 0
 	for seed := range seeds {
 		p := drawPlan(seed)
 		if len(p.order()) < len(p.tasks) {
+			dead++
 			continue
 		}
 		alive++
@@ -198,7 +200,7 @@ func equivalentOnNodes(t *testing.T, seeds uint64, change func(node int, o *Join
 			return
 		}
 	}
-	if alive == 0 {
+	if alive == 0 && dead > few {
 		t.Error("no plan lives: draw others")
 	}
 }

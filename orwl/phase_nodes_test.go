@@ -72,10 +72,11 @@ func TestPhaseOnNodes(t *testing.T) {
 // TestPhasesDisturbNothing, on 2 and 3 nodes: the program and its phases compute what running
 // their tasks one after another would.
 func TestPhasesDisturbNothingOnNodes(t *testing.T) {
-	joined := 0
+	joined, dead := 0, 0
 	for seed := range plans(t, 10) {
 		p, q := drawPlan(seed), drawPlan(seed+1<<40)
 		if len(p.order()) < len(p.tasks) || len(q.order()) < len(q.tasks) {
+			dead++
 			continue
 		}
 		want, wantOfPhase := p.sequential(), q.sequential()
@@ -138,7 +139,7 @@ func TestPhasesDisturbNothingOnNodes(t *testing.T) {
 			t.Fatalf("seed %d: phase %v", seed, q)
 		}
 	}
-	if joined == 0 {
+	if joined == 0 && dead > few {
 		t.Error("no phase has joined")
 	}
 	t.Logf("%d phases joined", joined)

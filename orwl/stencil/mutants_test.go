@@ -23,6 +23,7 @@ var telling = []string{
 // notice: go test ./orwl/stencil -run TestMutants -stencil.mutants 2 -timeout 1h. docs/decisions/stencil-mutants.md explains those that they do not notice.
 // Without the flag it builds all mutants, and tries a few.
 func TestMutants(t *testing.T) {
+	rings.Needs(t, rings.Change)
 	rings.Computes(t)
 	if testing.Short() || invariant.Enabled {
 		t.Skip("-short, -race or -tags invariants: this builds a test binary, and the ordinary run does")
