@@ -1,7 +1,9 @@
 package main
 
 import (
+	"fmt"
 	"io"
+	"math"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +17,7 @@ import (
 	"github.com/orwl/go-orwl/dashboards"
 	"github.com/orwl/go-orwl/internal/exhibit"
 	"github.com/orwl/go-orwl/orwl/launch"
+	"github.com/orwl/go-orwl/orwl/stencil"
 	"github.com/orwl/go-orwl/orwl/stencil/show"
 )
 
@@ -62,6 +65,18 @@ func TestExhibit(t *testing.T) {
 	} {
 		if !strings.Contains(text, want+"\n") {
 			t.Errorf("the metrics have no line %s", want)
+		}
+	}
+	// No scrape has counted a phase that was not over: what there is, is what the report says.
+	for phase, label := range phaseLabels {
+		want := 0.0
+		for _, a := range f.accounts {
+			want += a.Spent[phase].Seconds()
+		}
+		_, rest, _ := strings.Cut(text, fmt.Sprintf(`llk23_block_seconds_total{node="0",phase="%s"} `, label))
+		got := 0.0
+		if _, err := fmt.Sscan(rest, &got); err != nil || stencil.Phase(phase) != stencil.Outside && math.Abs(got-want) > 1e-6 {
+			t.Errorf("blocks %s for %v s, and the report says %v s: %v", label, got, want, err)
 		}
 	}
 	if text := body(t, e, "/debug/orwl"); !strings.HasPrefix(text, "{") {

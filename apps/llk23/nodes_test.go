@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
 	"github.com/orwl/go-orwl/orwl/stencil/show"
@@ -102,12 +103,16 @@ func shipped(f *field) int64 {
 }
 
 // TestFieldOnNodes is TestField on several nodes. The kernels take turns: they do not know about nodes.
+// Users run each size on one number of nodes.
 func TestFieldOnNodes(t *testing.T) {
 	kernels := []kernel{listing(), fast()}
 	for _, count := range []int{2, 3, 4} {
-		for _, form := range []form{fused, nine} {
+		for f, form := range []form{fused, nine} {
 			for g, grid := range []size{{1, 5}, {5, 1}, {2, 2}, {3, 5}, {8, 8}} {
 				for e, each := range []size{{1, 1}, {1, 7}, {33, 17}} {
+					if rings.Now() == rings.User && (count+f+g+e)%3 != 0 {
+						continue
+					}
 					kernel := kernels[(count+g+e)%len(kernels)]
 					t.Run(fmt.Sprintf("%d nodes,%s,%s,%v of %v", count, form, kernel.name, grid, each), func(t *testing.T) {
 						all := grid.times(each)

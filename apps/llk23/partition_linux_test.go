@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -16,10 +15,11 @@ import (
 
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/internal/netns"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/orwl/launch"
 )
 
-var partitions = flag.Int("llk23.partitions", 2, "trials of TestPartition: 100 take a minute or two with -parallel 8")
+var partitions = rings.Seeds("llk23.partitions", 1, 64, "TestPartition: seeds, TestLostPartition: a quarter of them")
 
 func init() { programs["tells"] = tells }
 
@@ -75,92 +75,132 @@ func (c *complaints) said() (text string, done, total int64) {
 	return c.text.String(), c.done, c.total
 }
 
-// TestPartition cuts the link between two of three hosts while they solve a problem. After a
-// cut that is shorter than the lease the result is, bit for bit, the sequential one. A longer
-// one ends the run on all hosts, with an error.
+// TestPartition cuts the link between two of three hosts while they solve a problem. The lease is
+// much longer than the cut, so the result is, bit for bit, the sequential one.
 func TestPartition(t *testing.T) {
-	for trial := range *partitions {
-		short := trial%2 == 0
-		off := 700 * time.Millisecond
-		if !short {
-			off = 2800 * time.Millisecond // lease and skew are 2 s
-		}
-		t.Run(fmt.Sprint(trial, "/", off), func(t *testing.T) {
+	t.Parallel()
+	for seed := range partitions.All() {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			t.Parallel()
+			result(t, cutOff(t, seed, 700*time.Millisecond, unhurried))
+		})
+	}
+}
+
+// TestReconnect is TestPartition with a cut for which the nodes do not wait: after less than half of
+// the lease they try new connections. When the cut ends, half of the lease is left.
+func TestReconnect(t *testing.T) {
+	rings.Needs(t, rings.Change)
+	t.Parallel()
+	result(t, cutOff(t, 1, 10*time.Second, 20*time.Second))
+}
+
+// TestLostPartition cuts the link for longer than the lease. The run ends on all hosts, with an
+// error.
+func TestLostPartition(t *testing.T) {
+	rings.Silence(t)
+	t.Parallel()
+	for seed := range partitions.Part(1, 4) {
+		t.Run(fmt.Sprint(seed), func(t *testing.T) {
+			t.Parallel()
+			const lease = 5 * time.Second
 			// A node does not count as silence of the others the time in which it did not run
 			// itself. So on a machine with much too much to do, a long cut may not be long enough.
-			for ; cutOff(t, trial, off, short) && !short; off *= 4 {
-				if off > time.Minute {
-					t.Fatalf("all hosts end well after a cut of %v", off)
+			for off := 7 * time.Second; ; off *= 4 {
+				hosts := cutOff(t, seed, off, lease)
+				if hosts.well() {
+					if off > time.Minute {
+						t.Fatalf("all hosts end well after a cut of %v", off)
+					}
+					continue
 				}
+				for i := range hosts {
+					if hosts[i].err == nil {
+						t.Errorf("host %d ends well", i)
+					}
+				}
+				return
 			}
 		})
 	}
 }
 
-// cutOff has three hosts solve a problem, cuts the link of two of them for some time, and reports
-// whether the run has ended well on all. If it should, the result is looked at.
-func cutOff(t *testing.T, trial int, off time.Duration, should bool) (well bool) {
+// host is a process of a run, and what came of it.
+type host struct {
+	cmd  *exec.Cmd
+	out  bytes.Buffer
+	says complaints
+	err  error
+}
+
+type hosts [3]host
+
+func (h *hosts) well() bool { return errors.Join(h[0].err, h[1].err, h[2].err) == nil }
+
+// cutOff has three hosts solve a problem, cuts the link of two of them for some time, and returns
+// what came of them.
+func cutOff(t *testing.T, seed uint64, off, lease time.Duration) *hosts {
 	net := netns.New(t, 3)
 	quality := netns.Quality{Delay: time.Millisecond / 2, Loss: 0.001}
 	net.All(quality)
-	const iterations = "800" // which take more than a second
+	const iterations = "400" // they take more than a second
 	args := strings.Fields("-grid 3x1 -block 16x16 -json -tasks fused -iters " + iterations)
-	var hosts [3]*exec.Cmd
-	var out [3]bytes.Buffer
-	var says [3]complaints
-	for i := range hosts {
-		cmd := net.Command(i, os.Args[0], args...)
-		cmd.Env = append(os.Environ(), envProgram+"=tells", "ORWL_KEY=a key that only these hosts have",
-			fmt.Sprint("ORWL_NODE=", i), "ORWL_NODES=3", "ORWL_LEASE=1750ms",
+	all := new(hosts)
+	for i := range all {
+		h := &all[i]
+		h.cmd = net.Command(i, os.Args[0], args...)
+		h.cmd.Env = append(os.Environ(), envProgram+"=tells", "ORWL_KEY=a key that only these hosts have",
+			fmt.Sprint("ORWL_NODE=", i), "ORWL_NODES=3", "ORWL_LEASE="+lease.String(),
 			"ORWL_ROOT="+net.Address(0)+":7717", "ORWL_LISTEN="+net.Address(i)+":7717")
-		says[i].sweeps = make(chan struct{})
-		cmd.Stdout, cmd.Stderr = &out[i], &says[i]
-		if err := cmd.Start(); err != nil {
+		h.says.sweeps = make(chan struct{})
+		h.cmd.Stdout, h.cmd.Stderr = &h.out, &h.says
+		if err := h.cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		t.Cleanup(func() { _ = cmd.Process.Kill() })
-		hosts[i] = cmd
+		t.Cleanup(func() { _ = h.cmd.Process.Kill() })
 	}
 	ended := make(chan struct{})
-	var errs [3]error
 	go func() {
 		defer close(ended)
-		for i, cmd := range hosts {
-			errs[i] = cmd.Wait()
+		for i := range all {
+			all[i].err = all[i].cmd.Wait()
 		}
 	}()
-	for i := range says {
+	for i := range all {
 		select {
-		case <-says[i].sweeps: // before that they may not have met
+		case <-all[i].says.sweeps: // before that they may not have met
 		case <-ended:
 		}
 	}
-	a, b := trial/2%3, (trial/2+1)%3
-	<-time.After(time.Duration(trial) * 37 * time.Millisecond % (250 * time.Millisecond)) // any time between two beats
+	a, b := int(seed/2%3), int((seed/2+1)%3)
+	<-time.After(time.Duration(seed) * 37 * time.Millisecond % (250 * time.Millisecond)) // any time between two beats
 	net.Both(a, b, netns.Quality{Cut: true})
 	<-time.After(off)
-	_, done, total := says[a].said()
+	_, done, total := all[a].says.said()
 	net.Both(a, b, quality)
 	<-ended
 	if done == total {
 		t.Errorf("host %d had swept all when the cut ended: nothing is tested", a)
 	}
-	well = errors.Join(errs[:]...) == nil
-	for i, err := range errs {
-		if text, _, _ := says[i].said(); (err == nil) != (should || well) {
-			t.Errorf("host %d: %v, %s", i, err, text)
+	return all
+}
+
+// result checks that hosts have ended well, with the sequential result.
+func result(t *testing.T, all *hosts) {
+	t.Helper()
+	for i := range all {
+		if text, _, _ := all[i].says.said(); all[i].err != nil {
+			t.Errorf("host %d: %v, %s", i, all[i].err, text)
 		}
 	}
-	if !should || !well {
-		return well
+	if t.Failed() {
+		return
 	}
 	var got report
-	if err := json.Unmarshal(out[0].Bytes(), &got); err != nil {
-		t.Fatalf("%v: %s", err, out[0].String())
+	if err := json.Unmarshal(all[0].out.Bytes(), &got); err != nil {
+		t.Fatalf("%v: %s", err, all[0].out.String())
 	}
 	if !got.Verified || got.Nodes != 3 {
 		t.Errorf("the result is not the sequential one: %+v", got)
 	}
-	return well
 }

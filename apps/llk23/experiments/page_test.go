@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 // made are all runs of a plan, as if an element took 2 ns and a block 100 ns, and the last one left
@@ -35,6 +37,7 @@ func made(t *testing.T, p plan) []point {
 // TestPage checks that the page has all figures, that they are XML, and that nothing is fetched. The
 // legend has a line of each series that is dashed, and a mark of each other one. Every fourth series has circles.
 func TestPage(t *testing.T) {
+	rings.Needs(t, rings.Change)
 	p := plan{cores: 2, memory: 16 << 30, time: 15 * time.Minute, kernel: "listing"}.withScale()
 	points := made(t, p)
 	var page strings.Builder
