@@ -17,10 +17,10 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 // patience ends a test that hangs. No test depends on it.
 const patience = time.Minute
 
-// hurried is a lease for tests in which a session is lost, and unhurried one for those in which
-// none is, however busy the machine is.
+// hurried is a lease for tests of real silence, which wait until it is over. unhurried is one for all
+// others: no session is lost, however busy the machine is.
 const (
-	hurried   = time.Second
+	hurried   = 2 * time.Second
 	unhurried = time.Minute
 )
 

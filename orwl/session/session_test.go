@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/internal/freeport"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/p2p"
 	"github.com/orwl/go-orwl/net/p2p/p2ptest"
 	"github.com/orwl/go-orwl/net/p2p/rendezvous"
@@ -18,6 +19,7 @@ import (
 
 // TestOrder has sessions ask one after the other. They are served in this order.
 func TestOrder(t *testing.T) {
+	t.Parallel()
 	server := serve(t, nil)
 	first := dial(t, server.Address(), "first")
 	held := lock(t, first, "x")
@@ -61,6 +63,7 @@ func TestOrder(t *testing.T) {
 
 // TestBytes reads what the holder before has committed, and not what it has not.
 func TestBytes(t *testing.T) {
+	t.Parallel()
 	server := serve(t, nil)
 	a, b := dial(t, server.Address(), "a"), dial(t, server.Address(), "b")
 	ctx := soon(t)
@@ -128,6 +131,7 @@ func TestBytes(t *testing.T) {
 
 // TestTry takes what is free, and does not wait. A wait that ends leaves nothing behind.
 func TestTry(t *testing.T) {
+	t.Parallel()
 	server := serve(t, nil)
 	a, b := dial(t, server.Address(), "a"), dial(t, server.Address(), "b")
 	l, err := a.TryLock(soon(t), "x")
@@ -167,6 +171,7 @@ func TestTry(t *testing.T) {
 
 // TestList shows holders and queues.
 func TestList(t *testing.T) {
+	t.Parallel()
 	server := serve(t, nil)
 	a, b := dial(t, server.Address(), "a"), dial(t, server.Address(), "b")
 	l := lock(t, a, "jobs/1")
@@ -204,6 +209,7 @@ func TestList(t *testing.T) {
 
 // TestRevoke releases a lock by force. The next one waits until the holder has let go.
 func TestRevoke(t *testing.T) {
+	t.Parallel()
 	server := serve(t, nil)
 	a, b := dial(t, server.Address(), "a"), dial(t, server.Address(), "b")
 	l := lock(t, a, "x")
@@ -237,6 +243,7 @@ func TestRevoke(t *testing.T) {
 
 // TestReconnect cuts a session's connections. It keeps what it holds and its place.
 func TestReconnect(t *testing.T) {
+	t.Parallel()
 	server := serve(t, nil)
 	way := newRoad(t, server.Address())
 	a, b, c := dial(t, way.address(), "a"), dial(t, way.address(), "b"), dial(t, server.Address(), "c")
@@ -270,13 +277,40 @@ func TestReconnect(t *testing.T) {
 	}
 }
 
-// TestLease blocks a session's way for longer than its lease. The session lets go, and the next one
-// has the lock afterwards. Messages of the first one come too late.
-func TestLease(t *testing.T) {
-	t.Parallel()
+// TestLeaseOfNetwork blocks a session's way over the network for longer than its lease.
+func TestLeaseOfNetwork(t *testing.T) {
+	rings.Silence(t)
 	server := serve(t, func(o *ServerOptions) { o.Lease = hurried })
 	way := newRoad(t, server.Address())
 	a, b := dial(t, way.address(), "a"), dial(t, server.Address(), "b")
+	leaseEnds(t, server, a, b, way.block, way.open)
+}
+
+// TestQuarantineOfNetwork starts a server anew at the same address. A session waits until the leases of
+// the one before are over.
+func TestQuarantineOfNetwork(t *testing.T) {
+	rings.Silence(t)
+	address := freeport.Address(t) // which is free after the first server, too
+	first := serve(t, func(o *ServerOptions) { o.Lease, o.Listen = hurried, address })
+	l := lock(t, dial(t, address, "a"), "x")
+	if err := first.Close(soon(t)); err != nil {
+		t.Fatal(err)
+	}
+	again := serve(t, func(o *ServerOptions) { o.Lease, o.Listen = hurried, address })
+	s := dial(t, address, "b") // waits
+	if l.Context().Err() == nil {
+		t.Error("a session is welcome while a lease of the server before may last")
+	}
+	<-again.Ready()
+	if got := lock(t, s, "x").Fence(); got <= l.Fence() {
+		t.Errorf("fence %d follows %d", got, l.Fence())
+	}
+}
+
+// leaseEnds blocks the way of session a until its lease ends while it holds a lock. The session lets
+// go, and b has the lock afterwards. Messages of a come too late.
+func leaseEnds(t *testing.T, server *Server, a, b *Session, block, open func()) {
+	t.Helper()
 	l := lock(t, a, "x")
 	next := make(chan *Lock)
 	go func() {
@@ -287,7 +321,7 @@ func TestLease(t *testing.T) {
 		next <- l
 	}()
 	queued(t, b, "x", 2)
-	way.block()
+	block()
 	late := make(chan error)
 	go func() { late <- l.Write(context.Background(), []byte("too late")) }()
 	second := <-next
@@ -297,7 +331,7 @@ func TestLease(t *testing.T) {
 	if why := ends(t, l); !errors.Is(why, ErrLost) || !errors.Is(why, ErrOver) {
 		t.Errorf("the context ends by %v, want ErrLost and ErrOver", why)
 	}
-	way.open()
+	open()
 	if err := <-late; !errors.Is(err, ErrLost) {
 		t.Errorf("a late write: %v, want ErrLost", err)
 	}
@@ -323,31 +357,9 @@ func TestLease(t *testing.T) {
 	}
 }
 
-// TestQuarantine starts a server anew. Until the leases of the one before are over it takes no
-// session, and its fences are greater.
-func TestQuarantine(t *testing.T) {
-	t.Parallel()
-	address := freeport.Address(t) // which is free after the first server, too
-	first := serve(t, func(o *ServerOptions) { o.Lease, o.Listen = hurried, address })
-	l := lock(t, dial(t, address, "a"), "x")
-	if err := first.Close(soon(t)); err != nil {
-		t.Fatal(err)
-	}
-	again := serve(t, func(o *ServerOptions) { o.Lease, o.Listen = hurried, address })
-	s := dial(t, address, "b") // waits
-	select {
-	case <-l.Context().Done():
-	default:
-		t.Error("a session is welcome while a lease of the server before may last")
-	}
-	<-again.Ready()
-	if got := lock(t, s, "x").Fence(); got <= l.Fence() {
-		t.Errorf("fence %d follows %d", got, l.Fence())
-	}
-}
-
 // TestLookup serves resources that are there already, as a run has them.
 func TestLookup(t *testing.T) {
+	t.Parallel()
 	r, err := resource.New("grid", 16)
 	if err != nil {
 		t.Fatal(err)
@@ -398,6 +410,7 @@ func TestLookup(t *testing.T) {
 
 // TestStrangers have another key, or find no server.
 func TestStrangers(t *testing.T) {
+	t.Parallel()
 	server := serve(t, nil)
 	if _, err := Dial(soon(t), Options{Addresses: []string{server.Address()}, Key: []byte("the key of another run")}); !errors.Is(err, p2p.ErrStranger) {
 		t.Errorf("another key: %v, want ErrStranger", err)
@@ -420,6 +433,7 @@ func TestStrangers(t *testing.T) {
 
 // TestHostile says what no session says. The connection ends, and others do not notice.
 func TestHostile(t *testing.T) {
+	t.Parallel()
 	server := serve(t, nil)
 	other := dial(t, server.Address(), "other")
 	l := lock(t, other, "x")

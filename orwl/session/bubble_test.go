@@ -1,0 +1,131 @@
+package session
+
+import (
+	"bufio"
+	"context"
+	"log/slog"
+	"net"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/orwl/go-orwl/orwl/session/internal/protocol"
+)
+
+// This file has the tests of leases that end. Sessions and servers are in a bubble of
+// testing/synctest, and pipes connect them: time passes only when nobody has anything to do. So no
+// session is lost because the machine is busy.
+
+// pipe is one end of a connection within the process. It carries nothing while it is blocked.
+type pipe struct {
+	net.Conn
+	way *way
+}
+
+func (p pipe) Close() { p.Conn.Close() }
+
+func (p pipe) Write(b []byte) (int, error) {
+	p.way.pass()
+	return p.Conn.Write(b)
+}
+
+// way is a connection to a server. It can be blocked, for both directions.
+type way struct {
+	mu     sync.Mutex
+	passes chan struct{} // closed when bytes pass
+}
+
+func newWay() *way {
+	w := &way{passes: make(chan struct{})}
+	close(w.passes)
+	return w
+}
+
+func (w *way) pass() {
+	w.mu.Lock()
+	passes := w.passes
+	w.mu.Unlock()
+	<-passes
+}
+
+func (w *way) block() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.passes = make(chan struct{})
+}
+
+func (w *way) open() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	close(w.passes)
+}
+
+// serveHere is a server that only visitors reach. It is closed when the bubble ends.
+func serveHere(t *testing.T, o ServerOptions) *Server {
+	o.Log = slog.New(slog.DiscardHandler)
+	s := newServer(o.withDefaults())
+	t.Cleanup(func() {
+		if err := s.Close(context.Background()); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+// visitor is a session with a server, by a way. When that connection ends, it finds no other.
+func visitor(t *testing.T, server *Server, w *way, who string) *Session {
+	here, there := net.Pipe()
+	go server.take(pipe{there, w})
+	o := Options{Key: testKey, Who: who}
+	v, err := newVisit(t.Context(), o, "no address", pipe{here, w})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Session{o: o, goes: make(chan struct{}, 1), homes: make(map[string]string)}
+	s.ctx, s.end = context.WithCancelCause(context.Background())
+	s.begin(v)
+	t.Cleanup(func() { s.Close() })
+	return s
+}
+
+// TestLease blocks a session's way for longer than its lease. The session lets go, and the next one
+// has the lock afterwards. Messages of the first one come too late.
+func TestLease(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := serveHere(t, ServerOptions{Listen: ":0"})
+		way := newWay()
+		a, b := visitor(t, server, way, "a"), visitor(t, server, newWay(), "b")
+		leaseEnds(t, server, a, b, way.block, way.open)
+	})
+}
+
+// TestQuarantine starts a server anew. Until the leases of the one before are over it welcomes no
+// session, and its fences are greater.
+func TestQuarantine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first := serveHere(t, ServerOptions{Listen: ":0"})
+		l := lock(t, visitor(t, first, newWay(), "a"), "x")
+		if err := first.Close(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(time.Millisecond) // its fences begin with the time at which it starts
+		again := serveHere(t, ServerOptions{Listen: ":1"})
+		here, there := net.Pipe()
+		defer here.Close()
+		go again.take(pipe{there, newWay()})
+		if _, err := here.Write(protocol.Message{Hello: &protocol.Hello{ID: make([]byte, 16)}}.Append(nil)); err != nil {
+			t.Fatal(err)
+		}
+		if m, err := protocol.Next(bufio.NewReader(here)); err != nil || m.Welcome == nil {
+			t.Errorf("%+v, %v, want a welcome", m, err)
+		}
+		if l.Context().Err() == nil {
+			t.Error("a session is welcome while a lease of the server before may last")
+		}
+		<-again.Ready()
+		if got := lock(t, visitor(t, again, newWay(), "b"), "x").Fence(); got <= l.Fence() {
+			t.Errorf("fence %d follows %d", got, l.Fence())
+		}
+	})
+}
