@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/topology"
 )
@@ -80,7 +81,7 @@ func TestCloseEndsAwait(t *testing.T) {
 // TestPorterLeaves ends the work of porters at any moment of it.
 func TestPorterLeaves(t *testing.T) {
 	f := create(t, 1)
-	for range 20_000 {
+	for range rings.Of(5_000, 20_000, 20_000) {
 		p := newPorter(f.sleeper, 0)
 		f.sleeper.lobbies[0].ring()
 		for began, moment := time.Now(), rand.N(20*time.Microsecond); time.Since(began) < moment; {
