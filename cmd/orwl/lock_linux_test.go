@@ -18,17 +18,18 @@ import (
 
 	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/internal/freeport"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/orwl/session"
 )
 
 // patience ends a test that hangs. No test depends on it.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
-// hurried is a lease for tests in which a session is lost, and unhurried one for those in which
-// none is, however busy the machine is.
+// quiet is a lease for tests of silence, in which a session is lost, and unhurried one for those
+// in which none is, however busy the machine is.
 const (
-	hurried   = 2 * time.Second // several processes begin meanwhile
-	unhurried = patience
+	quiet     = 5 * time.Second
+	unhurried = time.Minute
 )
 
 // process is the program with a command line.
@@ -210,10 +211,11 @@ func TestLockOrder(t *testing.T) {
 	}
 }
 
-// TestLockKilled kills a holder. Its command dies at once, and the next one is told.
+// TestLockKilled kills a holder. Its command dies at once, and the next one is told after the lease.
 func TestLockKilled(t *testing.T) {
+	rings.Silence(t)
 	t.Parallel()
-	_, address := serving(t, "127.0.0.1:0", hurried)
+	_, address := serving(t, "127.0.0.1:0", quiet)
 	s := looker(t, address)
 	first := locking(t, address)
 	fence, _ := first.holds(t)
@@ -232,8 +234,9 @@ func TestLockKilled(t *testing.T) {
 // TestLockStopped stops a holder. The next one has the lock after the lease. When the holder goes
 // on, it ends its command and says why.
 func TestLockStopped(t *testing.T) {
+	rings.Silence(t)
 	t.Parallel()
-	_, address := serving(t, "127.0.0.1:0", hurried)
+	_, address := serving(t, "127.0.0.1:0", quiet)
 	s := looker(t, address)
 	first := locking(t, address)
 	fence, _ := first.holds(t)
@@ -257,15 +260,16 @@ func TestLockStopped(t *testing.T) {
 // TestServerKilled kills the server. The holder lets go, and its command ends. A server that is
 // started again at the same address gives a greater fence.
 func TestServerKilled(t *testing.T) {
+	rings.Silence(t)
 	t.Parallel()
-	server, address := serving(t, freeport.Address(t), hurried) // which is free after it, too
+	server, address := serving(t, freeport.Address(t), quiet) // which is free after it, too
 	first := locking(t, address)
 	fence, _ := first.holds(t)
 	if err := server.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	_ = server.Wait()
-	_, _ = serving(t, address, hurried)
+	_, _ = serving(t, address, quiet)
 	second := locking(t, address)
 	next, _ := second.holds(t)
 	if code, said := first.ends(t); code != command.Failed || !strings.Contains(said, "the lock is lost") {

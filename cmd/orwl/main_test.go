@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/internal/command"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks/lab"
 	"github.com/orwl/go-orwl/locks/lab/arena"
 	"github.com/orwl/go-orwl/locks/lab/report"
@@ -36,7 +38,19 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	waitTogether()
 	os.Exit(m.Run())
+}
+
+// waitTogether lets more tests run at once than there are processors, unless -parallel says how
+// many: the parallel tests of this package mostly wait.
+func waitTogether() {
+	flag.Parse()
+	given := false
+	flag.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if !given {
+		_ = flag.Set("test.parallel", "8") // a number
+	}
 }
 
 // try runs a command line.
@@ -47,12 +61,15 @@ func try(t *testing.T, args ...string) (code int, out, complaints string) {
 	return code, o.String(), c.String()
 }
 
+// goodLine is a command line, its exit code, and what it prints.
+type goodLine struct {
+	args string
+	code int
+	want []string
+}
+
 func TestGoodCommandLines(t *testing.T) {
-	for _, c := range []struct {
-		args string
-		code int
-		want []string
-	}{
+	goodLines(t, []goodLine{
 		{"-h", command.Done, []string{"usage: orwl COMMAND", "predict"}},
 		{"run -h", command.Done, []string{"usage: orwl run [FLAGS] [--] PROGRAM", "-listen"}},
 		{"serve -h", command.Done, []string{"usage: orwl serve", "-lease"}},
@@ -98,14 +115,27 @@ func TestGoodCommandLines(t *testing.T) {
 		{"taskbench -h", command.Done, []string{"-steps", "random_spread", "load_imbalance", "-metg", "orwl-goroutines"}},
 		{"taskbench -steps 4 -width 4 -type tree -vv", command.Done, []string{"Timestep 2 (offset 0, width 4, last offset 0, last width 2):", "          Point 1: 2 3\n", "Total Tasks 11\nTotal Dependencies 10\n"}},
 		{"taskbench -type fft -width 8 -and -type dom -steps 9 -system orwl,orwl-goroutines,channels,barrier -v", command.Done, []string{"Task Graph 2:", "Dependence Type: dom", "System barrier", "Total Tasks 56\n"}},
-		{"taskbench -metg -type stencil_1d -steps 50 -kernel compute_bound -repeat 1 -system orwl,channels", command.Done, []string{"METG(50%) of 1 x stencil_1d, width 4, 50 steps", "orwl  ", "channels  "}},
 		{"taskbench -metg -steps 2 -system channels", command.Done, []string{"no METG: -kernel empty has no iterations"}},
+		{"model -machine Piz-Daint", command.Done, []string{"piz-daint (Cray", "a port at each node", "recalled   machine: put 1000", "hash of all described machines: "}},
+	})
+}
+
+// TestMeasuringCommandLines is TestGoodCommandLines with commands that measure this machine. Each takes
+// a second or more. TestModelIsAMachine has one of them for users.
+func TestMeasuringCommandLines(t *testing.T) {
+	rings.Needs(t, rings.Change)
+	goodLines(t, []goodLine{
+		{"taskbench -metg -type stencil_1d -steps 50 -kernel compute_bound -repeat 1 -system orwl,channels", command.Done, []string{"METG(50%) of 1 x stencil_1d, width 4, 50 steps", "orwl  ", "channels  "}},
 		{"model -ranks 2", command.Done, []string{"mem on", "self", "issue", "instructions: load", "goroutines on "}},
 		{"model -ranks 3 -window shm", command.Done, []string{"shm on", "self", "issue", "instructions: load", "processes on "}},
 		{"model -ranks 2 -window p2p", command.Done, []string{"p2p on", "self", "issue"}},
-		{"model -machine Piz-Daint", command.Done, []string{"piz-daint (Cray", "a port at each node", "recalled   machine: put 1000", "hash of all described machines: "}},
 		{"model -validate -lock mcs -turns 200 -repeats 1 -csv", command.Done, []string{"window,ranks,lock,measured_ns", "mem,32,MCS,", "shm,8,MCS,"}},
-	} {
+	})
+}
+
+func goodLines(t *testing.T, lines []goodLine) {
+	t.Helper()
+	for _, c := range lines {
 		code, out, complaints := try(t, strings.Fields(c.args)...)
 		if code != c.code {
 			t.Errorf("orwl %s: exit code %d, want %d\n%s%s", c.args, code, c.code, out, complaints)
@@ -175,7 +205,7 @@ func TestBadCommandLines(t *testing.T) {
 		"reproduce -figure [":                       `-figure: "["`,
 		"predict -machine nosuch":                   `no machine "nosuch": known are piz-daint`,
 		"predict -machine main_test.go":             "invalid character",
-		"tune -window mem,shm":                      `-window is "mem,shm", want one`,
+		"tune -window mem,shm -machine piz-daint":   `-window is "mem,shm", want one`,
 		"tune -bench lb,snap -machine piz-daint":    "-bench: SNAP is no loop around one lock",
 		"tune -goal speed":                          `-goal is "speed", want iteration`,
 		"tune -default nosuch -machine piz-daint":   `-default: no lock "nosuch"`,

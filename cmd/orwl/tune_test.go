@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/internal/command"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/locks/lab"
 	"github.com/orwl/go-orwl/locks/lab/arena"
@@ -87,6 +88,7 @@ func TestTuneRecorded(t *testing.T) {
 
 // On this machine the search plays on what was measured.
 func TestTuneHere(t *testing.T) {
+	rings.Needs(t, rings.Change)
 	code, out, complaints := try(t, strings.Fields("tune -lock mcs,tts -ranks 2 -search 100us -budget 6 -verify 1 -turns 20 -repeats 2")...)
 	if code != command.Done || !strings.Contains(out, "(measured), ") || !strings.Contains(out, ", verified on mem") || !strings.Contains(out, "RMA-RW") {
 		t.Errorf("exit code %d, %s\n%s", code, complaints, out)
