@@ -51,6 +51,7 @@ func finds(t *testing.T, w Way, want string) {
 // TestWay finds a server by a user's discovery. With another key nobody is found, and without one
 // nobody is looked for.
 func TestWay(t *testing.T) {
+	t.Parallel()
 	b := new(p2ptest.Board)
 	h := candidate(t, testKey)
 	finds(t, Way{Discovery: b.For(nil)}, announce(t, Way{Discovery: b.For(h), Host: h}))
