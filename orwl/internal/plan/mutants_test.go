@@ -1,0 +1,37 @@
+package plan
+
+import (
+	"testing"
+	"time"
+
+	"github.com/orwl/go-orwl/internal/mutants"
+	"github.com/orwl/go-orwl/internal/rings"
+)
+
+var trial = mutants.Flags("plan")
+
+// telling are the mutants that every change tries.
+var telling = []string{
+	"plan.go newPlan: d.alike(q): always",
+	"plan.go draft.alike: n == Open || n != d.tasks[d.task[q[0]]].Rounds: without the first",
+	"plan.go draft.nearest: d.waits(q, i, j): dropped",
+	"plan.go draft.waits: j >= i: off by one",
+}
+
+// TestMutants makes one small mistake at a time in the conditions, and expects the tests to notice.
+func TestMutants(t *testing.T) {
+	rings.Needs(t, rings.Change)
+	rings.Computes(t)
+	(&mutants.Plan{
+		Files: []mutants.File{{Name: "plan.go"}},
+		Rules: mutants.Rules{
+			Spares:   func(string, string) bool { return false },
+			Computes: func(string) bool { return false }, // TestEachConditionCounts shifts each by a round
+			Returns:  true,
+		},
+		Stages: []mutants.Stage{
+			{Name: "tests", Tests: ".", Flags: []string{"-test.skip", "^TestMutants$", "-plan.seeds", "1000"}, Limit: 30 * time.Second},
+		},
+		Telling: telling,
+	}).Run(t, *trial)
+}

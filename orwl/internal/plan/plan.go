@@ -1,0 +1,264 @@
+package plan
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/orwl/go-orwl/orwl/liveness"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// Task is what a plan needs to know of a task, beside its accesses and its Sequence.
+type Task struct {
+	Rounds int  // or Open
+	Apart  bool // its body acquires and releases the accesses one by one, in any order
+}
+
+// Open is the number of rounds of a task that says only while it runs when it ends.
+const Open = -1
+
+// most is the greatest number of accesses of a resource whose conditions are all kept if their
+// rounds differ.
+const most = 16
+
+// Plan is the conditions of a program. Tasks, accesses and counters are counted from 0.
+type Plan struct {
+	first    []uint32 // by task: its first access in counter
+	counter  []uint32 // by access, through all tasks
+	begin    []uint32 // by counter: its first condition; and the end of the last one
+	when     []Condition
+	turns    []uint32 // by counter
+	counters int
+}
+
+// Condition is what a counter waits for: another one has published round k, or the round before.
+type Condition uint32
+
+func condition(counter uint32, lag uint32) Condition { return Condition(counter<<1 | lag) }
+
+// Counter is the counter that has to publish.
+func (c Condition) Counter() int { return int(c >> 1) }
+
+// Lag is how many rounds it may be behind: 0 or 1.
+func (c Condition) Lag() uint32 { return uint32(c & 1) }
+
+// Met reports whether the condition is met in round k, counted from 1, if its counter has published
+// the round done.
+func (c Condition) Met(k, done uint32) bool { return done+c.Lag() >= k }
+
+// Counters is how many counters there are.
+func (p *Plan) Counters() int { return p.counters }
+
+// Counter is the counter of a task's access.
+func (p *Plan) Counter(task, access int) int { return int(p.counter[int(p.first[task])+access]) }
+
+// When are the conditions of a counter.
+func (p *Plan) When(counter int) []Condition {
+	return p.when[p.begin[counter]:p.begin[counter+1]]
+}
+
+// Turns is how many rounds the counter publishes at least: others rely on its own conditions. If its
+// task ends before, it goes on with empty turns, until then or until no task has a round left. A
+// counter that has published as many when its task ends is done for ever.
+func (p *Plan) Turns(counter int) uint32 { return p.turns[counter] }
+
+// forever is more rounds than any task has.
+const forever = math.MaxUint32
+
+// New makes the plan of a system and its tasks. The system must have passed
+// [liveness.System.Check]: the plan of another one waits for ever, as its queues would.
+func New(s liveness.System, tasks []Task) *Plan { return newPlan(s, tasks, most) }
+
+func newPlan(s liveness.System, tasks []Task, most int) *Plan {
+	if len(tasks) != len(s.Tasks) {
+		panic(fmt.Sprintf("plan: a system of %d tasks, and %d tasks", len(s.Tasks), len(tasks)))
+	}
+	d := newDraft(s, tasks)
+	for r := range d.queues() {
+		q := d.queue(r)
+		turns := uint32(forever)
+		switch {
+		case d.alike(q):
+			turns = uint32(d.tasks[d.task[q[0]]].Rounds)
+		case len(q) <= most:
+			d.all(q)
+			continue
+		}
+		d.nearest(q)
+		if len(q) < 3 {
+			continue // the nearest are all
+		}
+		for _, a := range q {
+			c := d.counter[a]
+			d.turns[c] = max(d.turns[c], turns)
+		}
+	}
+	return d.plan()
+}
+
+// draft is a plan in the making.
+type draft struct {
+	*Plan
+	tasks []Task
+
+	task  []uint32 // by access
+	write []bool   // by access
+
+	places []uint32 // by resource: where its accesses begin in order; and the end
+	order  []uint32 // the accesses of each resource, in their start order
+
+	found []pair
+}
+
+// pair is a condition of a counter.
+type pair struct {
+	of   uint32
+	when Condition
+}
+
+// newDraft numbers accesses, counters and resources, and deals the accesses to the resources. A task
+// without rounds has no access in any queue.
+func newDraft(s liveness.System, tasks []Task) *draft {
+	n := 0
+	for _, t := range s.Tasks {
+		n += len(t.Accesses)
+	}
+	d := &draft{
+		Plan:  &Plan{first: make([]uint32, len(s.Tasks)), counter: make([]uint32, n)},
+		tasks: tasks, task: make([]uint32, n), write: make([]bool, n),
+	}
+	number := make(map[string]uint32, n/2) // mostly a resource has two accesses or more
+	of := make([]uint32, n)                // the resource of each access
+	at := uint32(0)
+	for t, task := range s.Tasks {
+		d.first[t] = at
+		apart := tasks[t].Apart || len(task.Sequence) > 2 // two steps acquire all and release all
+		for i, a := range task.Accesses {
+			r, known := number[a.Resource]
+			if !known {
+				r = uint32(len(number))
+				number[a.Resource] = r
+			}
+			if i == 0 || apart {
+				d.counters++
+			}
+			of[at], d.task[at], d.write[at] = r, uint32(t), a.Mode == resource.Write
+			d.counter[at] = uint32(d.counters - 1)
+			at++
+		}
+	}
+	d.turns = make([]uint32, d.counters)
+	d.places = make([]uint32, len(number)+1)
+	for a, r := range of {
+		if tasks[d.task[a]].Rounds != 0 {
+			d.places[r+1]++
+		}
+	}
+	for r := 1; r < len(d.places); r++ {
+		d.places[r] += d.places[r-1]
+	}
+	d.order = make([]uint32, d.places[len(number)])
+	next := slices.Clone(d.places)
+	for _, f := range s.Order() {
+		a := d.first[f.Task] + uint32(f.Access)
+		if r := of[a]; f.Round == 0 && tasks[f.Task].Rounds != 0 {
+			d.order[next[r]] = a
+			next[r]++
+		}
+	}
+	return d
+}
+
+func (d *draft) queues() int { return len(d.places) - 1 }
+
+// queue is the accesses of a resource in their start order.
+func (d *draft) queue(r int) []uint32 { return d.order[d.places[r]:d.places[r+1]] }
+
+// alike reports whether all accesses have the same fixed rounds.
+func (d *draft) alike(q []uint32) bool {
+	if len(q) == 0 {
+		return false
+	}
+	for _, a := range q {
+		if n := d.tasks[d.task[a]].Rounds; n == Open || n != d.tasks[d.task[q[0]]].Rounds {
+			return false
+		}
+	}
+	return true
+}
+
+// all finds the conditions on all conflicting accesses.
+func (d *draft) all(q []uint32) {
+	for i := range q {
+		for j := range q {
+			if d.write[q[i]] || d.write[q[j]] {
+				d.waits(q, i, j)
+			}
+		}
+	}
+}
+
+// nearest finds the conditions on the nearest conflicting group before each access. The order goes
+// round: the last access of the round before stands before the first one.
+func (d *draft) nearest(q []uint32) {
+	writer := -1 // the last writer before, in this round or the one before
+	for i, a := range q {
+		if d.write[a] {
+			writer = i
+		}
+	}
+	if writer < 0 {
+		return
+	}
+	for i, a := range q {
+		before := (i + len(q) - 1) % len(q)
+		switch {
+		case !d.write[a]:
+			d.waits(q, i, writer)
+			continue
+		case d.write[q[before]]:
+			d.waits(q, i, before)
+		default:
+			for j := before; !d.write[q[j]]; j = (j + len(q) - 1) % len(q) {
+				d.waits(q, i, j)
+			}
+		}
+		writer = i
+	}
+}
+
+// waits notes that access i of a queue waits for access j.
+func (d *draft) waits(q []uint32, i, j int) {
+	of, on := d.counter[q[i]], d.counter[q[j]]
+	lag := uint32(0)
+	if j >= i {
+		lag = 1
+	}
+	if of == on && lag == 1 {
+		return // a task has ended its round before
+	}
+	d.found = append(d.found, pair{of, condition(on, lag)})
+}
+
+// plan sorts the conditions. Of two on the same counter the one without lag is the stronger, and the
+// first.
+func (d *draft) plan() *Plan {
+	slices.SortFunc(d.found, func(x, y pair) int {
+		return cmp.Or(cmp.Compare(x.of, y.of), cmp.Compare(x.when, y.when))
+	})
+	d.found = slices.CompactFunc(d.found, func(x, y pair) bool {
+		return x.of == y.of && x.when.Counter() == y.when.Counter()
+	})
+	p := d.Plan
+	p.begin, p.when = make([]uint32, p.counters+1), make([]Condition, len(d.found))
+	for i, f := range d.found {
+		p.when[i] = f.when
+		p.begin[f.of+1]++
+	}
+	for c := range p.counters {
+		p.begin[c+1] += p.begin[c]
+	}
+	return p
+}

@@ -1,0 +1,344 @@
+package plan
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"github.com/orwl/go-orwl/internal/rings"
+	"github.com/orwl/go-orwl/orwl/liveness"
+	"github.com/orwl/go-orwl/resource"
+)
+
+// systemOf reads a system: a resource in each text, its accesses in their start order, each with its
+// mode and its task, such as "W0 R1 R2 W3".
+func systemOf(queues ...string) liveness.System {
+	var s liveness.System
+	for r, text := range queues {
+		for at := 0; at < len(text); at += 3 {
+			t := int(text[at+1] - '0')
+			for t >= len(s.Tasks) {
+				s.Tasks = append(s.Tasks, liveness.Task{Name: fmt.Sprint("t", len(s.Tasks))})
+			}
+			mode := resource.Read
+			if text[at] == 'W' {
+				mode = resource.Write
+			}
+			s.Tasks[t].Accesses = append(s.Tasks[t].Accesses, liveness.Access{Resource: fmt.Sprint("r", r), Mode: mode, Priority: at})
+		}
+	}
+	return s
+}
+
+// rounds are tasks with so many rounds.
+func rounds(n ...int) (tasks []Task) {
+	for _, k := range n {
+		tasks = append(tasks, Task{Rounds: k})
+	}
+	return tasks
+}
+
+// text is the conditions of a plan in words.
+func (p *Plan) text() (text string) {
+	for c := range p.Counters() {
+		text += fmt.Sprint(c, ":")
+		for _, w := range p.When(c) {
+			text += fmt.Sprintf(" %d", w.Counter())
+			if w.Lag() == 1 {
+				text += "'"
+			}
+		}
+		text += "\n"
+	}
+	return text
+}
+
+// The conditions of the pictures in doc.go. A ' is a round before.
+func TestConditions(t *testing.T) {
+	for _, row := range []struct {
+		system liveness.System
+		tasks  []Task
+		want   string
+	}{
+		{systemOf("W0 R1 R2 W3"), rounds(5, 5, 5, 5), "0: 3'\n1: 0\n2: 0\n3: 1 2\n"},
+		{systemOf("W0 R1 R2 W3"), rounds(5, 5, 4, 5), "0: 1' 2' 3'\n1: 0 3'\n2: 0 3'\n3: 0 1 2\n"},
+		{systemOf("W0 R1 R2 W3"), rounds(5, Open, 5, 5), "0: 1' 2' 3'\n1: 0 3'\n2: 0 3'\n3: 0 1 2\n"},
+		{systemOf("W0 R1 R2 W3"), rounds(5, 5, 5, 0), "0: 1' 2'\n1: 0\n2: 0\n3:\n"},
+		{systemOf("R1 W0", "R0 W1"), rounds(3, 3), "0: 1\n1: 0\n"}, // a deadlock
+		{systemOf("W0 R1", "R0 W1"), rounds(3, 3), "0: 1'\n1: 0\n"},
+		{systemOf("R0 R1", "W2"), rounds(3, 3, 3), "0:\n1:\n2:\n"},
+		{systemOf("W0 R1 W2"), rounds(Open, Open, Open), "0: 1' 2'\n1: 0 2'\n2: 0 1\n"},
+		{ahead(systemOf("W0 W1")), rounds(3, 3), "0: 1'\n1: 0\n"},
+	} {
+		if got := New(row.system, row.tasks).text(); got != row.want {
+			t.Errorf("%+v, %v:\n%swant\n%s", row.system, row.tasks, got, row.want)
+		}
+	}
+}
+
+// ahead lets all accesses announce a round ahead: that changes no condition.
+func ahead(s liveness.System) liveness.System {
+	for _, task := range s.Tasks {
+		for a := range task.Accesses {
+			task.Accesses[a].Ahead = 1
+		}
+	}
+	return s
+}
+
+// How many rounds a counter publishes at least.
+func TestTurns(t *testing.T) {
+	for _, row := range []struct {
+		system liveness.System
+		tasks  []Task
+		most   int
+		want   uint32
+	}{
+		{systemOf("W0 W1"), rounds(4, 5), 0, 0},       // the nearest are all
+		{systemOf("W0 W1 W2"), rounds(5, 5, 5), 0, 5}, // if task 0 says that it ends
+		{systemOf("W0 W1 W2"), rounds(4, 5, 5), 3, 0}, // all conditions are kept
+		{systemOf("W0 W1 W2"), rounds(4, 5, 5), 2, forever},
+		{systemOf("W0 W1 W2", "W0 W1 W2"), rounds(5, 5, 5), 2, 5},
+	} {
+		if got := newPlan(row.system, row.tasks, row.most).Turns(0); got != row.want {
+			t.Errorf("%v %v, at most %d: %d turns, want %d", row.system, row.tasks, row.most, got, row.want)
+		}
+	}
+}
+
+// New needs to know each task.
+func TestMisuse(t *testing.T) {
+	defer func() {
+		if recover() == nil {
+			t.Error("two tasks of a system of one are accepted")
+		}
+	}()
+	New(systemOf("W0"), rounds(1, 1))
+}
+
+// A task that holds its accesses at once has one counter, and others have one for each access.
+func TestCounters(t *testing.T) {
+	s := systemOf("W0 R1 R2", "R0 W1 W2")
+	s.Tasks[2].Sequence = []liveness.Step{
+		{Op: liveness.Acquire, Accesses: []int{0}}, {Op: liveness.Release, Accesses: []int{0}},
+		{Op: liveness.Acquire, Accesses: []int{1}}, {Op: liveness.Release, Accesses: []int{1}},
+	}
+	both := []int{0, 1}
+	s.Tasks[0].Sequence = []liveness.Step{{Op: liveness.Acquire, Accesses: both}, {Op: liveness.Release, Accesses: both}}
+	p := New(s, []Task{{Rounds: 2}, {Rounds: 2, Apart: true}, {Rounds: 2}})
+	var got []int
+	for task := range s.Tasks {
+		got = append(got, p.Counter(task, 0), p.Counter(task, 1))
+	}
+	if want := []int{0, 0, 1, 2, 3, 4}; !slices.Equal(got, want) || p.Counters() != 5 {
+		t.Errorf("counters %v of %d, want %v of 5", got, p.Counters(), want)
+	}
+}
+
+// A resource with many accesses has nearest conditions, and empty turns if they do not end together.
+func TestManyAccesses(t *testing.T) {
+	var s liveness.System
+	var tasks []Task
+	for i := range 1000 {
+		s.Tasks = append(s.Tasks, liveness.Task{Name: fmt.Sprint("t", i), Accesses: []liveness.Access{{Resource: "r", Mode: resource.Mode(i % 2)}}})
+		tasks = append(tasks, Task{Rounds: 1 + i})
+	}
+	p := New(s, tasks)
+	if len(p.when) != 1000 || p.Turns(0) != forever || p.Turns(999) != forever {
+		t.Errorf("%d conditions, %d turns", len(p.when), p.Turns(0))
+	}
+}
+
+var (
+	seeds = rings.Seeds("plan.seeds", 150, 160_000, "TestRandom: seeds")
+	share = rings.Size("plan.share", 60, 8, 1, "TestEverySmallSystem: one of so many systems")
+)
+
+// columns are all queues of a resource: which of three tasks use it, how, and in which order.
+func columns() (all []string) {
+	var grow func(text string, used int)
+	grow = func(text string, used int) {
+		all = append(all, text)
+		for t := range 3 {
+			if used>>t&1 == 0 {
+				for _, mode := range []string{"R", "W"} {
+					next := mode + string(rune('0'+t))
+					if text != "" {
+						next = text + " " + next
+					}
+					grow(next, used|1<<t)
+				}
+			}
+		}
+	}
+	grow("", 0)
+	return all
+}
+
+// TestEverySmallSystem plays all systems of three tasks and three resources, with two rounds of each
+// task: in each state the queues and the plan allow the same.
+func TestEverySmallSystem(t *testing.T) {
+	rings.Computes(t)
+	t.Parallel()
+	all := columns()
+	n, states, dead, stride := 0, 0, 0, share.N()
+	for i, a := range all {
+		for j, b := range all[:i+1] {
+			for k, c := range all[:j+1] {
+				if n++; n%stride != 0 {
+					continue
+				}
+				s := systemOf(a, b, c)
+				for len(s.Tasks) < 3 {
+					s.Tasks = append(s.Tasks, liveness.Task{Name: fmt.Sprint("t", len(s.Tasks))})
+				}
+				last := []int{2, 2, 2}
+				if (i+j+k)%4 == 0 {
+					last = []int{2, (i + j) % 3, k % 3}
+				}
+				g := newGame(s, rounds(last...), last, most, canonical)
+				r := g.play()
+				if r.differ != nil {
+					t.Fatalf("%q %q %q, rounds %v: %v", a, b, c, last, r.differ)
+				}
+				states += r.states
+				if r.deadlock {
+					dead++
+				}
+			}
+		}
+	}
+	if dead == 0 {
+		t.Error("no system comes to a stop")
+	}
+	t.Logf("one in %d of %d systems, %d states, %d stop", stride, n, states, dead)
+}
+
+// randomGame draws a program: any order, tasks with different rounds, a resource used twice, accesses
+// one by one in the order of a sequence or in another one each round.
+func randomGame(seed uint64, most int) *game {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	var s liveness.System
+	var tasks []Task
+	var last []int
+	equal, names := rng.IntN(3) == 0, 1+rng.IntN(3)
+	n := 2 + rng.IntN(3)
+	mine := make([][]liveness.Step, n)
+	for t := range n {
+		task := liveness.Task{Name: fmt.Sprint("t", t)}
+		for r := range names {
+			for range 1 + rng.IntN(8)/7 {
+				if rng.IntN(3) > 0 {
+					a := liveness.Access{Resource: fmt.Sprint("r", r), Mode: resource.Mode(rng.IntN(2))}
+					if seed%2 == 0 {
+						a.Priority = rng.IntN(100)
+					}
+					task.Accesses = append(task.Accesses, a)
+				}
+			}
+		}
+		k := rng.IntN(4)
+		if equal {
+			k = 2
+		}
+		plan := Task{Rounds: k}
+		if k > 0 && rng.IntN(6) == 0 { // it says in a round that this is its last one
+			k = 1 + rng.IntN(k)
+		}
+		switch rng.IntN(5) {
+		case 0:
+			plan.Apart = true
+		case 1:
+			if len(task.Accesses) > 0 {
+				task.Sequence = oneByOne(rng, len(task.Accesses))
+			}
+		case 2:
+			if !equal {
+				plan.Rounds = Open
+			}
+		}
+		mine[t] = task.Sequence
+		s.Tasks, tasks, last = append(s.Tasks, task), append(tasks, plan), append(last, k)
+	}
+	return newGame(s, tasks, last, most, func(t, _ int) []liveness.Step {
+		if tasks[t].Apart {
+			return oneByOne(rng, len(s.Tasks[t].Accesses))
+		}
+		return mine[t]
+	})
+}
+
+// TestRandom plays random systems: in each state the queues and the plan allow the same.
+func TestRandom(t *testing.T) {
+	rings.Computes(t)
+	t.Parallel()
+	states, dead := 0, 0
+	for seed := range seeds.All() {
+		r := randomGame(seed, most).play()
+		if r.differ != nil {
+			t.Fatalf("seed %d: %v", seed, r.differ)
+		}
+		states += r.states
+		if r.deadlock {
+			dead++
+		}
+	}
+	t.Logf("%d states, %d systems stop", states, dead)
+}
+
+// TestEmptyTurns plays random systems with nearest conditions only. The plan may allow less than the
+// queues, never more, and it stops only where the queues do.
+func TestEmptyTurns(t *testing.T) {
+	rings.Computes(t)
+	t.Parallel()
+	took := 0
+	for seed := range seeds.All() {
+		g := randomGame(seed, 0)
+		if g.takesTurns() {
+			took++
+		}
+		if r := g.play(); r.differ != nil {
+			t.Fatalf("seed %d: %v", seed, r.differ)
+		}
+	}
+	if took == 0 {
+		t.Error("no task takes an empty turn")
+	}
+}
+
+// drop takes a condition out of a plan.
+func (p *Plan) drop(i int) {
+	p.when = slices.Delete(p.when, i, i+1)
+	for c, begin := range p.begin {
+		if int(begin) > i {
+			p.begin[c]--
+		}
+	}
+}
+
+// TestEachConditionCounts drops each condition of a resource, and shifts it by a round. Then a state
+// differs: no condition of the nearest group can be left out.
+func TestEachConditionCounts(t *testing.T) {
+	rings.Computes(t)
+	t.Parallel()
+	n := 0
+	for _, text := range columns() {
+		s := systemOf(text)
+		tasks, last := rounds(slices.Repeat([]int{2}, len(s.Tasks))...), slices.Repeat([]int{2}, len(s.Tasks))
+		for i := range newPlan(s, tasks, most).when {
+			for name, change := range map[string]func(p *Plan){
+				"dropped":              func(p *Plan) { p.drop(i) },
+				"shifted by one round": func(p *Plan) { p.when[i] ^= 1 },
+			} {
+				g := newGame(s, tasks, last, most, canonical)
+				change(g.plan)
+				if r := g.play(); r.differ == nil {
+					t.Errorf("%q: condition %d is %s, and no state differs:\n%s", text, i, name, g.plan.text())
+				}
+				n++
+			}
+		}
+	}
+	t.Logf("%d changes", n)
+}
