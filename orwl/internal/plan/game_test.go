@@ -314,3 +314,13 @@ func oneByOne(rng *rand.Rand, accesses int) (steps []liveness.Step) {
 	}
 	return steps
 }
+
+// endsEarly reports whether a task has no round that the plan expects.
+func (g *game) endsEarly() bool {
+	for t, task := range g.tasks {
+		if task.Rounds != 0 && g.last[t] == 0 {
+			return true
+		}
+	}
+	return false
+}

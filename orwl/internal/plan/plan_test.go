@@ -342,3 +342,45 @@ func TestEachConditionCounts(t *testing.T) {
 	}
 	t.Logf("%d changes", n)
 }
+
+// Nearest conditions alone go wrong where accesses end after different rounds: in W0 W1 W2 task 1
+// ends, and task 2 overtakes task 0. This is why all conditions are kept, or empty turns are taken.
+func TestNearestIsNotEnough(t *testing.T) {
+	g := newGame(systemOf("W0 W1 W2"), rounds(3, 1, 3), []int{3, 1, 3}, 0, canonical)
+	if r := g.play(); r.differ != nil {
+		t.Errorf("with empty turns: %v", r.differ)
+	}
+	clear(g.plan.turns)
+	g.marks, g.own = nil, nil
+	for task := range g.system.Tasks {
+		g.mark(task)
+	}
+	if r := g.play(); r.differ == nil {
+		t.Error("without empty turns nothing goes wrong")
+	}
+}
+
+// TestCheckAgrees compares the proof with all schedules: a system stops exactly if Check says so.
+func TestCheckAgrees(t *testing.T) {
+	rings.Computes(t)
+	t.Parallel()
+	alive, stop := 0, 0
+	for seed := range seeds.All() {
+		g := randomGame(seed, most)
+		if slices.ContainsFunc(g.tasks, func(t Task) bool { return t.Apart }) || g.endsEarly() {
+			continue // Check asks for more, or for rounds that do not come
+		}
+		stops := !g.passes()
+		if r := g.play(); r.deadlock != stops {
+			t.Fatalf("seed %d: it stops: %t, and Check says %t", seed, r.deadlock, stops)
+		}
+		if stops {
+			stop++
+		} else {
+			alive++
+		}
+	}
+	if alive == 0 || stop == 0 {
+		t.Errorf("%d go on, %d stop", alive, stop)
+	}
+}
