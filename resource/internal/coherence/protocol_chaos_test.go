@@ -2,7 +2,6 @@ package coherence
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -87,10 +86,7 @@ type (
 	fate struct{ committed bool }
 )
 
-// enoughSeeds reach every rare state.
-const enoughSeeds = 3000
-
-var chaosSeeds = flag.Uint64("coherence.seeds", enoughSeeds, "seeds of TestProtocolChaos")
+var chaosSeeds = rings.Seeds("coherence.seeds", 400, 48_000, "TestProtocolChaos: seeds")
 
 const actions = 400
 
@@ -184,31 +180,55 @@ func (c *chaos) note(format string, args ...any) {
 // node is told that it may be lost.
 func TestProtocolChaos(t *testing.T) {
 	rings.Computes(t)
-	runs := *chaosSeeds
-	if testing.Short() {
-		runs = min(runs, 300)
+	first, n := chaosSeeds.Span()
+	sum := playAll(t, first, n)
+	if first == 0 { // a share need not have enough of everything
+		sum.enough(t, n)
 	}
-	var served, commits, pushes, late, kept, wanted, confirmed, lost, gone, changes int
+}
+
+// TestRareStates plays the same seeds in each change. They reach every rare state: a share of
+// TestProtocolChaos need not.
+func TestRareStates(t *testing.T) {
+	rings.Computes(t)
+	rings.Needs(t, rings.Change)
+	const runs = 3000
 	invariant.Reached()
-	for seed := range runs {
+	sum := playAll(t, 0, runs)
+	sum.enough(t, runs)
+	mustReach(t, rare)
+}
+
+// sums are what the runs of some seeds have seen.
+type sums struct {
+	served, commits, pushes, late, kept, wanted, confirmed, lost, gone, changes int
+}
+
+// playAll plays n seeds.
+func playAll(t *testing.T, first uint64, n int) (sum sums) {
+	t.Helper()
+	for seed := first; seed < first+uint64(n); seed++ {
 		c, err := play(rand.New(rand.NewPCG(seed, 1)).IntN, "")
 		if err != nil {
 			t.Fatalf("seed %d: %v\n%s", seed, err, lines(c.trace))
 		}
-		served, commits, pushes, late = served+c.served, commits+c.commits, pushes+c.pushes, late+c.late
-		kept, wanted = kept+c.kept, wanted+c.wanted
-		confirmed, lost, gone, changes = confirmed+c.confirmed, lost+c.lost, gone+c.gone, changes+c.changes
+		sum.served, sum.commits, sum.pushes, sum.late = sum.served+c.served, sum.commits+c.commits, sum.pushes+c.pushes, sum.late+c.late
+		sum.kept, sum.wanted, sum.confirmed = sum.kept+c.kept, sum.wanted+c.wanted, sum.confirmed+c.confirmed
+		sum.lost, sum.gone, sum.changes = sum.lost+c.lost, sum.gone+c.gone, sum.changes+c.changes
 	}
-	if runs >= enoughSeeds {
-		mustReach(t, rare)
-	}
-	t.Logf("%d runs: %d accesses, %d writes, %d pushes, %d late releases, %d kept, %d wanted", runs, served, commits, pushes, late, kept, wanted)
-	t.Logf("%d writes were confirmed, %d may be lost, %d of them are; %d messages brought changes only", confirmed, lost, gone, changes)
+	t.Logf("%d runs: %d accesses, %d writes, %d pushes, %d late releases, %d kept, %d wanted", n, sum.served, sum.commits, sum.pushes, sum.late, sum.kept, sum.wanted)
+	t.Logf("%d writes were confirmed, %d may be lost, %d of them are; %d messages brought changes only", sum.confirmed, sum.lost, sum.gone, sum.changes)
+	return sum
+}
+
+// enough fails the test if some runs have seen too little.
+func (s sums) enough(t *testing.T, runs int) {
+	t.Helper()
 	for what, n := range map[string]int{
-		"changes": changes, "accesses": served / 20, "writes": commits / 5, "pushes": pushes, "late releases": late * 5, "kept": kept, "wanted": wanted,
-		"confirmed writes": confirmed * 2, "lost writes": gone * 20, "writes that only may be lost": (lost - gone) * 2,
+		"changes": s.changes, "accesses": s.served / 20, "writes": s.commits / 5, "pushes": s.pushes, "late releases": s.late * 5, "kept": s.kept, "wanted": s.wanted,
+		"confirmed writes": s.confirmed * 2, "lost writes": s.gone * 20, "writes that only may be lost": (s.lost - s.gone) * 2,
 	} {
-		if uint64(n) < runs/4 {
+		if n < runs/4 {
 			t.Errorf("too few %s: the test shows little", what)
 		}
 	}

@@ -6,7 +6,7 @@ import (
 	"github.com/orwl/go-orwl/internal/invariant"
 )
 
-// rare are the states that some seed of TestProtocolChaos must reach.
+// rare are the states that some seed of TestRareStates must reach.
 var rare = []string{
 	"a push crosses a cancel",
 	"a cancel crosses the grant",

@@ -1,15 +1,15 @@
 package lease
 
 import (
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/wire"
 )
 
-var seeds = flag.Uint64("lease.seeds", 3000, "seeds of TestDrift")
+var seeds = rings.Seeds("lease.seeds", 3000, 160_000, "TestDrift: seeds; TestInTouch: a tenth of them")
 
 // drifting are small terms, so that every moment of a play is looked at.
 var drifting = Terms{Lease: 100, Skew: 20}
@@ -140,8 +140,9 @@ func (p *play) end() (slack int64, lost int) {
 // holder up, that has let go. In some plays it has let go at that very moment, so none of
 // the terms can be smaller.
 func TestDrift(t *testing.T) {
+	rings.Computes(t)
 	tight, lost := 0, 0
-	for seed := range *seeds {
+	for seed := range seeds.All() {
 		p := newPlay(seed)
 		slack, losses := p.end()
 		if slack < 0 {
@@ -170,7 +171,8 @@ func (p *play) describe() (text string) {
 // TestInTouch lets two nodes whose clocks drift speak for long. No beat takes long, so
 // neither suspects the other.
 func TestInTouch(t *testing.T) {
-	for seed := range *seeds / 10 {
+	rings.Computes(t)
+	for seed := range seeds.Part(1, 10) {
 		p := newPlay(seed)
 		p.slow, p.cut = 1, [2]int64{1 << 30, 1 << 30}
 		for i := range p.nodes {

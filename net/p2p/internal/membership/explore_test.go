@@ -1,17 +1,17 @@
 package membership
 
 import (
-	"flag"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"github.com/orwl/go-orwl/internal/invariant"
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 var (
-	wide  = flag.Bool("membership.wide", false, "TestEverySchedule: four nodes, too: a minute and 4 GB")
-	seeds = flag.Uint64("membership.seeds", 3000, "seeds of TestSeeds")
+	wide  = rings.Size("membership.wide", 0, 1, 2, "TestEverySchedule: 0: small worlds; 1: larger ones, too; 2: four nodes and more, too: a minute and 4 GB")
+	seeds = rings.Seeds("membership.seeds", 1000, 80_000, "TestSeeds: seeds")
 )
 
 // explore plays every schedule from a world on, each state once. It returns how many states
@@ -54,18 +54,20 @@ func explore(first *world) (states int, bad []move, why string) {
 // process ends, or a node loses another one that may live. It plays two nodes, too,
 // and those in which messages overtake each other.
 func TestEverySchedule(t *testing.T) {
+	rings.Computes(t)
 	for _, c := range []struct {
 		nodes, left, faults, backs int
-		loose, far, wide           bool // far: nodes never were in touch
+		loose, far                 bool // far: nodes never were in touch
+		wide                       int  // of -membership.wide
 	}{
 		{nodes: 2, faults: 3, loose: true}, {nodes: 3, faults: 3}, {nodes: 3, faults: 2, loose: true},
-		{nodes: 2, faults: 3, backs: 2, loose: true}, {nodes: 3, faults: 2, backs: 1, far: true},
+		{nodes: 2, faults: 3, backs: 2, loose: true}, {nodes: 3, faults: 2, backs: 1, far: true, wide: 1},
 		{nodes: 3, left: 1, faults: 2, backs: 1, loose: true},
-		{nodes: 3, faults: 4, loose: true, wide: true}, {nodes: 4, faults: 2, wide: true},
-		{nodes: 3, faults: 3, backs: 1, wide: true}, {nodes: 3, faults: 2, backs: 1, loose: true, wide: true},
-		{nodes: 3, faults: 2, backs: 1, wide: true}, {nodes: 3, left: 1, faults: 3, backs: 1, loose: true, wide: true},
+		{nodes: 3, faults: 4, loose: true, wide: 2}, {nodes: 4, faults: 2, wide: 2},
+		{nodes: 3, faults: 3, backs: 1, wide: 2}, {nodes: 3, faults: 2, backs: 1, loose: true, wide: 2},
+		{nodes: 3, faults: 2, backs: 1, wide: 2}, {nodes: 3, left: 1, faults: 3, backs: 1, loose: true, wide: 2},
 	} {
-		if c.wide && !*wide {
+		if c.wide > wide.N() {
 			continue
 		}
 		w := newWorld(c.nodes, c.left, c.faults)
@@ -86,38 +88,21 @@ func TestEverySchedule(t *testing.T) {
 // TestSeeds plays up to six nodes with up to ten faults at random. Messages overtake each
 // other.
 func TestSeeds(t *testing.T) {
+	rings.Computes(t)
+	first, n := seeds.Span()
+	met := playAll(t, first, n)
+	if first == 0 { // a share need not meet everything
+		met.enough(t)
+	}
+}
+
+// TestRareStates plays the same seeds in each change. They reach every rare state: a share of
+// TestSeeds need not.
+func TestRareStates(t *testing.T) {
+	rings.Computes(t)
+	rings.Needs(t, rings.Change)
 	invariant.Reached()
-	alone, apart, back, moved := 0, 0, 0, uint64(0)
-	for seed := range *seeds {
-		w, played := playAtRandom(seed)
-		if w.wrong != "" {
-			for i, n := range w.nodes {
-				if n != nil {
-					t.Logf("life %d: gone %v, %+v", i, w.gone[i], *n)
-				}
-			}
-			t.Fatalf("seed %d: %s, after %v", seed, w.wrong, played)
-		}
-		if left := slices.DeleteFunc(slices.Clone(w.gone), func(s State) bool { return s != In }); len(left) == 1 {
-			alone++
-		}
-		if slices.Contains(w.gone, Left) {
-			apart++
-		}
-		for i, n := range w.nodes {
-			if n == nil {
-				continue
-			}
-			moved = max(moved, n.Epoch().Number)
-			if n.Epoch().Seats[w.number[i]].Since > 1 {
-				back++
-			}
-		}
-	}
-	t.Logf("in %d plays one node is left, in %d some are apart; %d lives come back; up to %d epochs", alone, apart, back, moved)
-	if alone == 0 || apart == 0 || back == 0 || moved < 4 {
-		t.Error("the seeds do not meet all that they should")
-	}
+	playAll(t, 0, 3000).enough(t)
 	if !invariant.Enabled {
 		return
 	}
@@ -130,6 +115,54 @@ func TestSeeds(t *testing.T) {
 		if reached[s] == 0 {
 			t.Errorf("no seed reaches this state: %s", s)
 		}
+	}
+}
+
+// sums are what some plays have met: plays in which one node is left, or some are apart, lives
+// that came back, and the most epochs.
+type sums struct {
+	alone, apart, back int
+	epochs             uint64
+}
+
+// playAll plays n seeds.
+func playAll(t *testing.T, first uint64, n int) (met sums) {
+	t.Helper()
+	for seed := first; seed < first+uint64(n); seed++ {
+		w, played := playAtRandom(seed)
+		if w.wrong != "" {
+			for i, n := range w.nodes {
+				if n != nil {
+					t.Logf("life %d: gone %v, %+v", i, w.gone[i], *n)
+				}
+			}
+			t.Fatalf("seed %d: %s, after %v", seed, w.wrong, played)
+		}
+		if left := slices.DeleteFunc(slices.Clone(w.gone), func(s State) bool { return s != In }); len(left) == 1 {
+			met.alone++
+		}
+		if slices.Contains(w.gone, Left) {
+			met.apart++
+		}
+		for i, n := range w.nodes {
+			if n == nil {
+				continue
+			}
+			met.epochs = max(met.epochs, n.Epoch().Number)
+			if n.Epoch().Seats[w.number[i]].Since > 1 {
+				met.back++
+			}
+		}
+	}
+	t.Logf("in %d plays one node is left, in %d some are apart; %d lives come back; up to %d epochs", met.alone, met.apart, met.back, met.epochs)
+	return met
+}
+
+// enough fails the test if the plays do not meet all that they should.
+func (met sums) enough(t *testing.T) {
+	t.Helper()
+	if met.alone == 0 || met.apart == 0 || met.back == 0 || met.epochs < 4 {
+		t.Error("the seeds do not meet all that they should")
 	}
 }
 

@@ -41,7 +41,7 @@ func TestMutants(t *testing.T) {
 		},
 		Stages: []mutants.Stage{
 			{Name: "seeds", Tests: ".", Flags: []string{"-test.skip", "^TestMutants$|^TestEverySchedule$", "-membership.seeds", "3000"}, Limit: 10 * time.Second},
-			{Name: "every schedule", Tests: "^TestEverySchedule$", Limit: 20 * time.Second},
+			{Name: "every schedule", Tests: "^TestEverySchedule$", Flags: []string{"-membership.wide", "1"}, Limit: 20 * time.Second},
 		},
 		Telling: telling, Page: "../../../../docs/decisions/membership-mutants.md",
 	}).Run(t, *mutantTrial)
