@@ -84,6 +84,12 @@ func chaos(t *testing.T, lease time.Duration, fault syscall.Signal) {
 	}
 }
 
+// runMore is the part of TestMore with processes.
+func runMore(t *testing.T) {
+	t.Run("Chaos", TestChaos)
+	t.Run("Partition", TestPartition)
+}
+
 // strike hits the victim, and checks that the others go on without it.
 func (s *scene) strike(fault syscall.Signal) {
 	s.hit = s.signal(s.victim, fault)

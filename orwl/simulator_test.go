@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/sim"
 	"github.com/orwl/go-orwl/net/topology"
@@ -137,6 +138,7 @@ func drawSmall(seed uint64) *plan {
 // Under every schedule of the simulator, a plan computes what the sequential one
 // does.
 func TestSimulatedEquivalence(t *testing.T) {
+	rings.Computes(t)
 	steps := 0
 	for seed := range plans(t, 2) {
 		p := drawSmall(seed)
@@ -163,6 +165,7 @@ func TestSimulatedEquivalence(t *testing.T) {
 // When tasks leave because contexts of their own have ended, the others go on, and
 // compute what they would if those had had fewer rounds from the beginning.
 func TestSimulatedLeaving(t *testing.T) {
+	rings.Computes(t)
 	left := 0
 	for seed := range plans(t, 2) {
 		p := drawSmall(seed)
@@ -201,6 +204,7 @@ func TestSimulatedLeaving(t *testing.T) {
 // When a task fails, all end, and no round that was done differs from the
 // sequential program's.
 func TestSimulatedFailure(t *testing.T) {
+	rings.Computes(t)
 	for seed := range plans(t, 2) {
 		p := drawSmall(seed)
 		want := p.sequential()

@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/zeebo/xxh3"
+
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 // recorder is a disk that notes what is done to it.
@@ -264,10 +266,11 @@ func TestCrashAnywhere(t *testing.T) {
 }
 
 // The same with two nodes that write their files in any order. With seeds 20 and 27 one of them lists
-// a name that the other has not synced, and removes older files.
+// a name that the other has not synced, and removes older files. Users play one seed.
 func TestCrashOfTwoWriters(t *testing.T) {
+	rings.Computes(t)
 	const checkpoints = 4
-	for _, seed := range []uint64{1, 2, 20, 27} {
+	for _, seed := range rings.Of([]uint64{20}, []uint64{1, 2, 20, 27}, []uint64{1, 2, 20, 27}) {
 		dir := t.TempDir()
 		g, _, err := life(t, Options{Blocks: Size{2, 1}, Checkpoint: Checkpoint{Dir: dir, Every: 1}}, 20)
 		if err != nil {

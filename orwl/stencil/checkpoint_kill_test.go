@@ -3,7 +3,6 @@ package stencil
 import (
 	"bufio"
 	"context"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -15,6 +14,7 @@ import (
 
 	"go.uber.org/goleak"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/orwl"
 )
 
@@ -74,7 +74,7 @@ func victim(dir string) error {
 	return nil
 }
 
-var kills = flag.Int("stencil.kills", 12, "how often TestKill kills a run")
+var kills = rings.Size("stencil.kills", 4, 12, 30, "how often TestKill kills a run")
 
 // A process that is killed at any moment, again and again, goes on from its newest whole
 // checkpoint, and has the right result.
@@ -91,7 +91,7 @@ func TestKill(t *testing.T) {
 		if err := c.Start(); err != nil {
 			t.Fatal(err)
 		}
-		left := 1 + rand.IntN(2*victimSweeps / *kills)
+		left := 1 + rand.IntN(2*victimSweeps/kills.N())
 		for lines := bufio.NewScanner(out); lines.Scan(); {
 			last = lines.Text()
 			if start, ok := strings.CutPrefix(last, "start "); ok {
@@ -104,11 +104,11 @@ func TestKill(t *testing.T) {
 				}
 				most = max(most, at)
 			}
-			if left--; left == 0 && n < *kills {
+			if left--; left == 0 && n < kills.N() {
 				_ = c.Process.Kill() // it may have ended
 			}
 		}
-		if err := c.Wait(); err != nil && (c.ProcessState.ExitCode() == 1 || n >= *kills) {
+		if err := c.Wait(); err != nil && (c.ProcessState.ExitCode() == 1 || n >= kills.N()) {
 			t.Fatalf("run %d: %v: %s", n, err, last)
 		}
 	}

@@ -3,7 +3,6 @@ package stencil
 import (
 	"context"
 	"errors"
-	"flag"
 	"io"
 	"log/slog"
 	"sync"
@@ -12,6 +11,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/orwl"
 	"github.com/orwl/go-orwl/orwl/launch"
 	_ "github.com/orwl/go-orwl/orwl/nodes"
@@ -45,14 +45,14 @@ func together(count int, program func(ctx context.Context, rt *orwl.Runtime) err
 	return errors.Join(errs...)
 }
 
-var nodeTrials = flag.Int("stencil.nodes", 15, "trials of TestNodes")
+var nodeTrials = rings.Seeds("stencil.nodes", 5, 240, "trials of TestNodes")
 
 // The same on several nodes. Each node compares its own blocks, and node 1 asks all others for
 // theirs.
 func TestNodes(t *testing.T) {
-	for seed := range *nodeTrials {
-		x := rapid.Custom(draw).Example(seed)
-		nodes := 2 + seed%2
+	for seed := range nodeTrials.All() {
+		x := rapid.Custom(draw).Example(int(seed))
+		nodes := 2 + int(seed%2)
 		err := together(nodes, func(ctx context.Context, rt *orwl.Runtime) error {
 			g, a, err := x.declare(rt)
 			if err != nil {
