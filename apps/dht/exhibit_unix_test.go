@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/internal/promserver"
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 // watched is a server whose metrics the test reads.
@@ -44,6 +45,7 @@ func watched(t *testing.T, args ...string) (c *exec.Cmd, addr, metrics string) {
 // what it counts is what was sent, and it is alarmed when there is no room, and when
 // commands take long.
 func TestAlertsOfTable(t *testing.T) {
+	rings.Needs(t, rings.Change)
 	s := promserver.Start(t, promserver.Options{Rules: "../../dashboards/rules.yml"})
 	_, small, ofSmall := watched(t, "-memory", "1", "-volumes", "128")
 	slow, large, ofLarge := watched(t)

@@ -49,7 +49,7 @@ func program(t *testing.T, env []string, args ...string) *exec.Cmd {
 	return c
 }
 
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 func TestCommandLine(t *testing.T) {
 	for _, row := range []struct {

@@ -17,7 +17,7 @@ type Sample struct {
 
 // patience is for how long something may not come true. It is never waited for if all is
 // well.
-const patience = time.Minute
+const patience = 5 * time.Minute
 
 // Query evaluates an expression in PromQL now.
 func (s *Server) Query(expr string) []Sample {

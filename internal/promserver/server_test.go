@@ -6,9 +6,12 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 func TestServer(t *testing.T) {
+	rings.Needs(t, rings.Change)
 	s := Start(t, Options{})
 	target := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "text/plain; version=0.0.4")

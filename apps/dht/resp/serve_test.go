@@ -15,7 +15,7 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // patience ends a test that would wait for ever.
-const patience = 30 * time.Second
+const patience = 5 * time.Minute
 
 // world is a server of a fake, on a port of its own.
 type world struct {

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/orwl/go-orwl/apps/dht/volume"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/sim"
 	"github.com/orwl/go-orwl/net/topology"
@@ -17,20 +18,20 @@ import (
 
 // How much is explored.
 var (
-	seeds  = flag.Int("volume.seeds", 300, "TestSeeds: seeds for each discipline")
-	states = flag.Int("volume.states", 0, "TestExhaust: states of each search; all of them, if 0")
+	seeds  = rings.Seeds("volume.seeds", 100, 4800, "TestSeeds: seeds for each discipline")
+	states = rings.Size("volume.states", 0, 0, 0, "TestExhaust: states of each search; all of them, if 0")
 
 	seed     = flag.Int64("seed", -1, "TestSeeds, TestResizing, TestCrash, TestCancel: the one seed to play")
 	schedule = flag.String("schedule", "", "TestExhaust: the one schedule to play")
 )
 
-// played calls play with the seeds below n, or with the one seed that the flag names.
-func played(n int, play func(seed uint64)) {
+// played calls play with one of share seeds, or with the one seed that the flag names.
+func played(share int, play func(seed uint64)) {
 	if *seed >= 0 {
 		play(uint64(*seed))
 		return
 	}
-	for s := range uint64(n) {
+	for s := range seeds.Part(1, share) {
 		play(s)
 	}
 }
@@ -110,10 +111,11 @@ func drawn(discipline string, ranks int, seed uint64) game {
 // TestSeeds plays random programs in random orders of whatever may happen in
 // another order, and looks whether what came out is linearizable.
 func TestSeeds(t *testing.T) {
+	rings.Computes(t)
 	for _, discipline := range volume.Disciplines() {
 		t.Run(discipline, func(t *testing.T) {
 			t.Parallel()
-			played(*seeds, func(seed uint64) {
+			played(1, func(seed uint64) {
 				g := drawn(discipline, 3, seed)
 				g.test = t.Name()
 				if r := g.system(parsed(t, "node:3 core:1")).Seed(seed); r.Failure != nil {
@@ -126,6 +128,7 @@ func TestSeeds(t *testing.T) {
 
 // TestResizing plays the same with an owner who resizes the volume all the time.
 func TestResizing(t *testing.T) {
+	rings.Computes(t)
 	for _, discipline := range []string{"RMA-RW", "foMPI-RW"} {
 		trouble(t, discipline, func(g *game) { g.resizes, g.options.Growable = true, true })
 	}
@@ -133,6 +136,7 @@ func TestResizing(t *testing.T) {
 
 // TestCrash plays the same with a rank that crashes: everybody comes to an end.
 func TestCrash(t *testing.T) {
+	rings.Computes(t)
 	for _, discipline := range volume.Disciplines() {
 		trouble(t, discipline, func(g *game) { g.faults.Crashes = 1 })
 	}
@@ -141,6 +145,7 @@ func TestCrash(t *testing.T) {
 // TestCancel plays the same with a rank whose context ends: what it did not do, it
 // has not done.
 func TestCancel(t *testing.T) {
+	rings.Computes(t)
 	for _, discipline := range volume.Disciplines() {
 		trouble(t, discipline, func(g *game) { g.faults.Cancels = 1 })
 	}
@@ -150,7 +155,7 @@ func TestCancel(t *testing.T) {
 func trouble(t *testing.T, discipline string, vary func(g *game)) {
 	t.Run(discipline, func(t *testing.T) {
 		t.Parallel()
-		played(*seeds/3, func(seed uint64) {
+		played(3, func(seed uint64) {
 			g := drawn(discipline, 3, seed)
 			g.test = t.Name()
 			vary(&g)
@@ -172,6 +177,7 @@ var duels = map[string][2][]deed{
 
 // TestExhaust visits every state, or many, of two ranks that meet.
 func TestExhaust(t *testing.T) {
+	rings.Computes(t)
 	for name, duel := range duels {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -182,11 +188,11 @@ func TestExhaust(t *testing.T) {
 				}
 				return
 			}
-			r := g.system(topology.Flat(2)).Exhaust(sim.Limit{States: *states})
+			r := g.system(topology.Flat(2)).Exhaust(sim.Limit{States: states.N()})
 			if r.Failure != nil {
 				t.Fatal(r.Failure)
 			}
-			if r.States < 100 || !r.Complete && *states == 0 {
+			if r.States < 100 || !r.Complete && states.N() == 0 {
 				t.Fatalf("the search did not get through: %+v", r)
 			}
 		})
@@ -239,6 +245,7 @@ func (w *hasty) settle() {
 // TestBroken shows that the exploration would find a missing flush and a cell
 // that is linked before it is written.
 func TestBroken(t *testing.T) {
+	rings.Computes(t)
 	spoilers := map[string]func(w rma.Window) rma.Window{
 		"no flush": func(w rma.Window) rma.Window { return &forgetful{Window: w, forgets: func(int) bool { return true }} },
 		"every third flush": func(w rma.Window) rma.Window {
