@@ -14,6 +14,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/orwl/go-orwl/internal/promserver"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/metrics"
 	"github.com/orwl/go-orwl/orwl"
 )
@@ -33,6 +34,7 @@ func TestMain(m *testing.M) {
 // watches with rules.yml, and waits until that is alarmed. How long a state must last before
 // the alert pages is another matter: promtool test rules looks at that.
 func TestAlertsFire(t *testing.T) {
+	rings.Needs(t, rings.Change)
 	t.Parallel()
 	s := promserver.Start(t, promserver.Options{Rules: "rules.yml"})
 	scenes := []*scene{well(t), stalls(t), unfair(t), silent(t, s), hostile(t), slow(t, s)}

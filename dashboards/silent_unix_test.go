@@ -23,11 +23,12 @@ import (
 // The test binary is also a node of a run, in a process that can be stopped.
 const envActor = "DASHBOARDS_TEST_ACTOR"
 
-// A large clock skew keeps a node suspected long enough to be seen before it is lost. With the
-// long lease, a machine that is busy with other tests does not have connections replaced.
+// A large clock skew keeps a node suspected for 5 s before it is lost, and Prometheus looks twice a
+// second. With the long lease, a machine that is busy with other tests does not have connections
+// replaced.
 const (
-	lease = 6 * time.Second
-	skew  = 1500 * time.Millisecond
+	lease = 9 * time.Second
+	skew  = 2500 * time.Millisecond
 )
 
 // pair declares what both nodes of silent's run do: node 1 holds what is kept on node 0.
