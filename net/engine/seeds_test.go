@@ -3,33 +3,55 @@ package engine_test
 import (
 	_ "embed"
 	"errors"
-	"flag"
 	"fmt"
+	"iter"
 	"runtime"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
+
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
-// seeds is how many games TestSeeds plays.
-var seeds = flag.Uint64("engine.seeds", 3000, "games in TestSeeds")
+var seeds = rings.Seeds("engine.seeds", 400, 48_000, "TestSeeds: games")
 
 // TestSeeds plays games: every operation runs once, in order, and is answered once,
 // whatever the streams do; and when they stop doing it, everything ends.
 func TestSeeds(t *testing.T) {
-	var next atomic.Uint64
-	var players sync.WaitGroup
-	for range runtime.GOMAXPROCS(0) {
-		players.Go(func() {
-			for seed := next.Add(1); seed <= *seeds && !t.Failed(); seed = next.Add(1) {
+	rings.Computes(t)
+	playSideBySide(t, seeds.All(), runtime.GOMAXPROCS(0))
+}
+
+// TestSideBySide plays a few games at the same time. The race detector sees whether they share
+// something.
+func TestSideBySide(t *testing.T) {
+	playSideBySide(t, func(yield func(uint64) bool) {
+		for seed := uint64(0); seed < 64 && yield(seed); seed++ {
+		}
+	}, 4)
+}
+
+func playSideBySide(t *testing.T, seeds iter.Seq[uint64], players int) {
+	t.Helper()
+	next := make(chan uint64)
+	var all sync.WaitGroup
+	for range players {
+		all.Go(func() {
+			for seed := range next {
 				if err := play(seed, none); err != nil {
 					t.Errorf("seed %d: %v", seed, err)
 				}
 			}
 		})
 	}
-	players.Wait()
+	for seed := range seeds {
+		if t.Failed() {
+			break
+		}
+		next <- seed
+	}
+	close(next)
+	all.Wait()
 }
 
 // TestMistakes plays with endpoints that are wrong, until that is noticed.

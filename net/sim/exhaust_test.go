@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/topology"
 )
@@ -14,6 +15,7 @@ import (
 // With random small programs, the search that merges states reaches exactly the same
 // ends as the search that does not merge.
 func TestMergingLosesNothing(t *testing.T) {
+	rings.Computes(t)
 	for seed := range uint64(300) {
 		merged, plain := outcomes(t, seed, true), outcomes(t, seed, false)
 		if !slices.Equal(merged, plain) {

@@ -4,19 +4,18 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"flag"
 	"fmt"
 	"strings"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/sim"
 	"github.com/orwl/go-orwl/net/sim/specimen"
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// seeds is how many seeds TestSeeds gives every right specimen.
-var seeds = flag.Int("sim.seeds", 10000, "seeds for each right specimen in TestSeeds")
+var seeds = rings.Seeds("sim.seeds", 2000, 320_000, "TestSeeds: seeds for each right specimen")
 
 func contest(t *testing.T, name string, ranks, acquisitions int) sim.System {
 	t.Helper()
@@ -29,6 +28,7 @@ func contest(t *testing.T, name string, ranks, acquisitions int) sim.System {
 
 // 100 seeds catch every wrong specimen.
 func TestSeedsCatchWrongSpecimens(t *testing.T) {
+	rings.Computes(t)
 	for _, s := range specimen.All() {
 		if !s.Wrong {
 			continue
@@ -45,6 +45,7 @@ func TestSeedsCatchWrongSpecimens(t *testing.T) {
 
 // The exhaustive search catches every wrong specimen.
 func TestExhaustCatchesWrongSpecimens(t *testing.T) {
+	rings.Computes(t)
 	for _, s := range specimen.All() {
 		if !s.Wrong {
 			continue
@@ -61,6 +62,7 @@ func TestExhaustCatchesWrongSpecimens(t *testing.T) {
 
 // Every right specimen passes the complete search of small systems.
 func TestExhaustPassesRightSpecimens(t *testing.T) {
+	rings.Computes(t)
 	for _, s := range specimen.All() {
 		if s.Wrong {
 			continue
@@ -82,13 +84,14 @@ func TestExhaustPassesRightSpecimens(t *testing.T) {
 
 // Every right specimen passes many seeds.
 func TestSeeds(t *testing.T) {
+	rings.Computes(t)
 	for _, s := range specimen.All() {
 		if s.Wrong {
 			continue
 		}
 		t.Run(s.Name, func(t *testing.T) {
 			t.Parallel()
-			if report := contest(t, s.Name, 4, 3).Seeds(0, *seeds); report.Failure != nil {
+			if report := contest(t, s.Name, 4, 3).Seeds(seeds.Span()); report.Failure != nil {
 				t.Fatal(report.Failure)
 			}
 		})
@@ -134,6 +137,7 @@ func TestKeptSeeds(t *testing.T) {
 // A right lock keeps its promises when any rank crashes, is cancelled, pauses or is
 // delayed: the other ranks end with the lock, or with an error.
 func TestFaults(t *testing.T) {
+	rings.Computes(t)
 	for _, name := range []string{"mcs-flushed", "ticket", "rw"} {
 		for _, faults := range []sim.Faults{{Crashes: 1}, {Crashes: 2}, {Pauses: 2}, {Delays: 3}, {Cancels: 1},
 			{Crashes: 1, Cancels: 1, Pauses: 1, Delays: 1}} {

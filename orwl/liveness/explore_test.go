@@ -2,14 +2,12 @@ package liveness
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/orwl/go-orwl/internal/invariant"
 	"github.com/orwl/go-orwl/internal/rings"
 )
 
@@ -123,8 +121,7 @@ func (e *explored) neverLost(task int) bool {
 	return !slices.Contains(can, false)
 }
 
-// someSystems is how many systems are drawn. CI's gate seeds draws more.
-var someSystems = flag.Int("liveness.systems", 800, "TestAllSchedules: how many systems; TestJoinsInAllSchedules draws a quarter of that")
+var systems = rings.Seeds("liveness.systems", 120, 16_000, "TestAllSchedules: seeds of systems; TestJoinsInAllSchedules draws a quarter of them")
 
 // Check agrees with all schedules of small systems. In an alive system no state is
 // reached from which a task can never move again. In a dead one exactly the stuck tasks
@@ -132,13 +129,9 @@ var someSystems = flag.Int("liveness.systems", 800, "TestAllSchedules: how many 
 func TestAllSchedules(t *testing.T) {
 	rings.Computes(t)
 	t.Parallel()
-	r := rand.New(rand.NewPCG(3, 4))
 	alive, only, dead, states := 0, 0, 0, 0
-	systems := *someSystems
-	if invariant.Enabled {
-		systems = min(systems, 300) // there are no asserts here: this run repeats the ordinary one
-	}
-	for range systems {
+	for seed := range systems.All() {
+		r := rand.New(rand.NewPCG(seed, 4))
 		s := randomSystem(r)
 		s.Tasks = s.Tasks[:min(len(s.Tasks), 2+r.IntN(2))]
 		e, ok := explore(newPlayed(s))
@@ -156,7 +149,7 @@ func TestAllSchedules(t *testing.T) {
 			}
 			for task := range s.Tasks {
 				if !e.neverLost(task) || !e.ends[task] {
-					t.Fatalf("called alive, but task %d is lost in\n%s", task, s)
+					t.Fatalf("seed %d: called alive, but task %d is lost in\n%s", seed, task, s)
 				}
 			}
 		case errors.As(err, &deadlock):
@@ -168,14 +161,15 @@ func TestAllSchedules(t *testing.T) {
 				}
 			}
 			if stuck != deadlock.Stuck || stuck == 0 {
-				t.Fatalf("%d tasks end no round, but %v in\n%s", stuck, err, s)
+				t.Fatalf("seed %d: %d tasks end no round, but %v in\n%s", seed, stuck, err, s)
 			}
 		default:
 			t.Fatal(err)
 		}
 	}
 	t.Logf("%d systems alive, %d of them only by their sequences, %d dead; %d states", alive, only, dead, states)
-	if alive < systems/3 || only < systems/50 || dead < systems/10 {
+	// A share need not have enough of each.
+	if first, n := systems.Span(); first == 0 && (alive < n/3 || only < n/100 || dead < n/10) {
 		t.Errorf("%d systems alive, %d of them only by their sequences, %d dead: too few", alive, only, dead)
 	}
 }

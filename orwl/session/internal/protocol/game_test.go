@@ -443,7 +443,7 @@ func TestGames(t *testing.T) {
 	rings.Computes(t)
 	events := make(map[string]int)
 	grants := 0
-	for seed := range *games {
+	for seed := range games.All() {
 		g := newGame(seed, flaws{})
 		if err := g.whole(); err != nil {
 			t.Fatalf("seed %d: %v", seed, err)
