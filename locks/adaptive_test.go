@@ -65,6 +65,7 @@ func predictMix(t *testing.T, lock, model, tree string, o locks.Options, phases 
 // do not change.
 func TestAdaptiveBeside(t *testing.T) {
 	rings.Computes(t)
+	rings.Needs(t, rings.Change)
 	t.Parallel()
 	for _, c := range []struct {
 		machine, tree string

@@ -41,13 +41,13 @@ func (g game) cancelAnywhere(t *testing.T, faults sim.Faults, vary func(*locks.O
 	t.Helper()
 	for _, cast := range g.casts() {
 		system := g.searched(cast, faults, vary)
-		system.Command = fmt.Sprintf("go test ./locks -run '^TestCancelAnywhere$/^%s$' -locks.states %d", g.spec.Name, *states)
-		r := system.Exhaust(sim.Limit{States: *states})
+		system.Command = fmt.Sprintf("go test ./locks -run '^TestCancelAnywhere$/^%s$' -locks.quitstates %d", g.spec.Name, quitStates.N())
+		r := system.Exhaust(sim.Limit{States: quitStates.N()})
 		if r.Failure != nil {
 			t.Fatalf("%s, %+v: %v", g, faults, r.Failure)
 		}
 		if !r.Complete {
-			t.Logf("%s, %+v: more than %d states; -locks.states 0 visits all of them", g, faults, *states)
+			t.Logf("%s, %+v: more than %d states; -locks.quitstates 0 visits all of them", g, faults, quitStates.N())
 			return
 		}
 	}
@@ -73,7 +73,7 @@ func TestGoneForGood(t *testing.T) {
 					}
 					system := sim.System{
 						Topology: machine(t, "core:3"), Shared: way == direct, Faults: sim.Faults{Cancels: 1},
-						Command: fmt.Sprintf("go test ./locks -run '^TestGoneForGood$/^%s$' -locks.states %d", spec.Name, *states),
+						Command: fmt.Sprintf("go test ./locks -run '^TestGoneForGood$/^%s$' -locks.quitstates %d", spec.Name, quitStates.N()),
 						Setup: func(f *sim.Fabric) (sim.Program, error) {
 							l, err := spec.New(f, o)
 							if err != nil {
@@ -94,12 +94,12 @@ func TestGoneForGood(t *testing.T) {
 							}}, nil
 						},
 					}
-					r := system.Exhaust(sim.Limit{States: *states})
+					r := system.Exhaust(sim.Limit{States: quitStates.N()})
 					if r.Failure != nil {
 						t.Fatal(r.Failure)
 					}
 					if !r.Complete {
-						t.Logf("more than %d states; -locks.states 0 visits all of them", *states)
+						t.Logf("more than %d states; -locks.quitstates 0 visits all of them", quitStates.N())
 					}
 				})
 			}

@@ -51,64 +51,99 @@ func machinesOf(t testing.TB, c lockstest.Case) (trees []*topology.Tree) {
 // A backend executes a case with a lock. A simulated one does so in the same way each time.
 type backend struct {
 	name    string
-	sim     bool
 	execute func(t testing.TB, tree *topology.Tree, c lockstest.Case, s lockstest.Subject) error
 }
 
 // backends execute the suite. The simulated backends come first. They report a deadlock at
 // once, while the others wait for as long as rmatest.Patience.
 var backends = []backend{
-	{"sim", true, simulated(byOperations, sim.Faults{}, true)},
-	{"sim-faults", true, simulated(byOperations, sim.Faults{Delays: 2, Pauses: 1}, false)}, // sim has the same virtual time
-	{"sim-direct", true, simulated(direct, sim.Faults{Pauses: 1}, true)},
-	{"mem", false, inMemory(func(s lockstest.Subject) lockstest.Subject { return s })},
-	{"mem-operations", false, inMemory(lockstest.Subject.ByOperations)},
-	{"shm", false, inSharedMemory},
+	{"sim", simulated(byOperations, sim.Faults{}, true)},
+	{"sim-faults", simulated(byOperations, sim.Faults{Delays: 2, Pauses: 1}, false)}, // sim has the same virtual time
+	{"sim-direct", simulated(direct, sim.Faults{Pauses: 1}, true)},
+	{"mem", inMemory(func(s lockstest.Subject) lockstest.Subject { return s })},
+	{"mem-operations", inMemory(lockstest.Subject.ByOperations)},
+	{"shm", inSharedMemory},
 }
 
-func backendByName(t testing.TB, name string) backend {
-	t.Helper()
-	i := slices.IndexFunc(backends, func(b backend) bool { return b.name == name })
-	if i < 0 {
-		t.Fatalf("there is no backend %q", name)
+// backendsOf are the backends with these names, in the order of the names.
+func backendsOf(names ...string) (all []backend) {
+	for _, name := range names {
+		i := slices.IndexFunc(backends, func(b backend) bool { return b.name == name })
+		all = append(all, backends[i])
 	}
-	return backends[i]
+	return all
 }
 
-// TestConformance executes the suite for every lock on every backend.
+// TestConformance executes the suite for every lock in memory.
 //
-// One more row in the table costs the ordinary tests 0.75 s of a processor (2.7 s before the
-// budgets of explore_test.go), with 32 rows on a 2-vCPU machine:
+// One more row in the table costs the tests of users 0.2 s of a processor, with 32 rows on a 2-vCPU
+// machine, and the gate explore 3 s:
 //
-//	simulator: the suite 0.12 s, of its variants 0.13 s
-//	simulator: TestExhaust 0.13 s, crashes 0.11 s, cancels 0.09 s (0.3 s if it gives up), seeds and mixtures 0.05 s
-//	memory: the suite 0.03 s, TestCrowd 0.07 s
-//	processes: 0.02 s; nodes that share memory 0.01 s; frames 0.12 s, with -locks.frames only
+//	                                                      users     gate explore
+//	the suite by schedules, and of variants                0.05 s    0.5 s
+//	TestSeeds, TestCrashSeeds, TestMixed                   0.03 s    0.6 s
+//	TestLarge                                              0.02 s    1.0 s
+//	TestExhaust, TestCrashAnywhere, cancels                0.04 s    0.8 s (cancels: 0.3 s if it gives up)
+//	TestBounds, TestCombinations                           0.02 s    0.2 s
 //
-// A test that each row pays for keeps a share of this. More belongs into CI's gate seeds.
+// The suite in memory takes 0.03 s, and with processes and nodes 0.02 s. A test that each row pays
+// for keeps a share of this.
 func TestConformance(t *testing.T) {
 	t.Parallel()
+	inMemory := backendsOf("mem", "mem-operations", "shm")
+	if rings.Now() == rings.User {
+		inMemory = inMemory[:2] // TestConformanceOfProcesses shares memory with another process
+	}
 	for _, spec := range locks.All() {
 		t.Run(spec.Name, func(t *testing.T) {
 			t.Parallel()
 			for _, c := range lockstest.Cases() {
-				conform(t, c, lockstest.Of(spec), backends...)
+				conform(t, c, lockstest.Of(spec), inMemory...)
 			}
 		})
 	}
 }
 
-// TestConformanceOfVariants executes the suite for the variants of each lock, in the
-// simulator with every allowed delay, and in memory.
+// TestConformanceBySchedules executes the suite for every lock in the simulator.
+func TestConformanceBySchedules(t *testing.T) {
+	rings.Computes(t)
+	t.Parallel()
+	simulated := backendsOf("sim", "sim-direct", "sim-faults")[:simulators.N()]
+	for _, spec := range locks.All() {
+		t.Run(spec.Name, func(t *testing.T) {
+			t.Parallel()
+			for _, c := range lockstest.Cases() {
+				conform(t, c, lockstest.Of(spec), simulated...)
+			}
+		})
+	}
+}
+
+// TestConformanceOfVariants executes the suite for the variants of each lock in memory.
 func TestConformanceOfVariants(t *testing.T) {
 	t.Parallel()
+	conformVariants(t, "mem")
+}
+
+// TestVariantsBySchedules executes the suite for the variants of each lock in the simulator, with
+// every allowed delay.
+func TestVariantsBySchedules(t *testing.T) {
+	rings.Computes(t)
+	if simulators.N() < 2 {
+		t.Skip("this test takes long: -locks.simulators 3")
+	}
+	t.Parallel()
+	conformVariants(t, "sim", "sim-direct")
+}
+
+func conformVariants(t *testing.T, names ...string) {
 	for _, spec := range locks.All() {
 		for _, v := range lockstest.Variants(spec)[1:] {
 			t.Run(spec.Name+"/"+v.Name, func(t *testing.T) {
 				t.Parallel()
 				for _, c := range lockstest.Cases() {
 					if !strings.HasPrefix(c.Name, "cost/") && !slices.Contains(v.Without, c.Name) { // the costs of a row are without options
-						conform(t, c, lockstest.Of(spec).As(v), backendByName(t, "sim"), backendByName(t, "sim-direct"), backendByName(t, "mem"))
+						conform(t, c, lockstest.Of(spec).As(v), backendsOf(names...)...)
 					}
 				}
 			})
@@ -124,9 +159,6 @@ func conform(t *testing.T, c lockstest.Case, s lockstest.Subject, backends ...ba
 		return
 	}
 	for _, w := range backends {
-		if w.sim && rings.Repeated() {
-			continue
-		}
 		for _, tree := range machinesOf(t, c) {
 			if err := w.execute(t, tree, c, s); err != nil && !errors.Is(err, lockstest.ErrSkip) {
 				t.Errorf("%s %s on %v: %v", w.name, c.Name, tree, err)
@@ -192,7 +224,7 @@ func simulated(way way, faults sim.Faults, timed bool) func(testing.TB, *topolog
 	return func(_ testing.TB, tree *topology.Tree, c lockstest.Case, s lockstest.Subject) error {
 		system := played(tree, c.For(s))
 		system.Shared, system.Faults = way == direct, faults
-		n := *schedules
+		n := schedules.N()
 		if c.Rare {
 			n *= 8
 		}
@@ -220,13 +252,15 @@ func played(tree *topology.Tree, c rmatest.Case) sim.System {
 	}
 }
 
+var crowdRounds = rings.Size("locks.crowd", 2, 10, 60, "TestCrowd: how often each case is executed")
+
 // TestCrowd runs far more ranks than there are processors. Each rank sleeps and is woken
 // many times. If a wake-up is lost, the rank stays asleep and the test fails.
 func TestCrowd(t *testing.T) {
 	t.Parallel()
-	rounds := 10
+	rounds := crowdRounds.N()
 	if rings.Race {
-		rounds = 6
+		rounds = min(rounds, 6)
 	}
 	for _, spec := range locks.All() {
 		t.Run(spec.Name, func(t *testing.T) {
@@ -243,7 +277,7 @@ func TestCrowd(t *testing.T) {
 					continue
 				}
 				for round := range rounds {
-					w := backendByName(t, []string{"mem", "mem-operations"}[round%2])
+					w := backendsOf("mem", "mem-operations")[round%2]
 					if err := w.execute(t, tree, c, s); err != nil && !errors.Is(err, lockstest.ErrSkip) {
 						t.Fatalf("%s %s with %d ranks, round %d: %v", w.name, name, tree.Ranks(), round, err)
 					}

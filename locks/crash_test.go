@@ -21,7 +21,7 @@ func TestCrashSeeds(t *testing.T) {
 				for crashes := 1; crashes <= 2; crashes++ {
 					for _, way := range waysOf(spec) {
 						g := game{spec: spec, tree: machine(t, text), acquisitions: 3, crashes: crashes, way: way}
-						if r := g.seeds(0, *seeds); r.Failure != nil {
+						if r := g.seeds(seeds.All()); r.Failure != nil {
 							t.Fatalf("%s: %v", g, r.Failure)
 						}
 					}
@@ -42,12 +42,12 @@ func TestCrashAnywhere(t *testing.T) {
 				for _, vary := range protocols(spec) {
 					for _, way := range waysOf(spec) {
 						g := game{spec: spec, tree: machine(t, text), acquisitions: 1, crashes: 1, way: way}
-						r := g.exhaust(sim.Faults{Crashes: 1}, vary, sim.Limit{States: *states})
+						r := g.exhaust(sim.Faults{Crashes: 1}, vary, sim.Limit{States: crashStates.N()})
 						if r.Failure != nil {
 							t.Fatalf("%s: %v", g, r.Failure)
 						}
 						if !r.Complete {
-							t.Logf("%s: more than %d states; -locks.states 0 visits all of them", g, *states)
+							t.Logf("%s: more than %d states; -locks.crashstates 0 visits all of them", g, crashStates.N())
 						}
 					}
 				}

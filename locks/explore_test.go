@@ -3,6 +3,7 @@ package locks_test
 import (
 	"flag"
 	"fmt"
+	"iter"
 	"math/rand/v2"
 	"os"
 	"runtime/debug"
@@ -17,22 +18,19 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// How much is explored by default. The budgets are small, because each lock of the table pays
-// them: see the costs at TestConformance. The telling mutants die with 4 seeds and 500 states.
-// CI's gate seeds plays every exploration with a larger budget, and visits all states of
-// TestExhaust and TestCrashAnywhere.
-const (
-	someSeeds     = 16
-	someStates    = 500
-	someSchedules = 2
-)
-
-// The flags that say how much to explore, and what to play again. A failure prints the
-// command that repeats it. The command ends in -seed or -schedule.
+// How much is explored, and what to play again. The budgets of users are small, because each lock
+// of the table pays them: see the costs at TestConformance. The telling mutants die with 4 seeds
+// and 500 states. A failure prints the command that repeats it. The command ends in -seed or
+// -schedule.
 var (
-	seeds     = flag.Int("locks.seeds", someSeeds, "TestSeeds: seeds for each lock on a small machine; fewer on larger ones")
-	states    = flag.Int("locks.states", someStates, "TestExhaust: states of each search; all of them, if 0")
-	schedules = flag.Int("locks.schedules", someSchedules, "TestConformance: schedules of each case on a simulated backend")
+	seeds       = rings.Seeds("locks.seeds", 3, 1280, "TestSeeds, TestCrashSeeds: seeds for each lock on each small machine; TestMixed: half as many")
+	large       = rings.Seeds("locks.large", 1, 64, "TestLarge: seeds for each lock on each machine")
+	largest     = rings.Size("locks.ranks", 16, 256, 256, "TestLarge: ranks of the largest machine")
+	states      = rings.Size("locks.states", 60, 1000, 0, "TestExhaust: states of each search; all of them, if 0")
+	crashStates = rings.Size("locks.crashstates", 60, 0, 0, "TestCrashAnywhere: states of each search; all of them, if 0")
+	quitStates  = rings.Size("locks.quitstates", 60, 1000, 20_000, "searches in which ranks give up or try: states of each; all of them, if 0")
+	simulators  = rings.Size("locks.simulators", 1, 3, 3, "TestConformanceBySchedules: how many of the simulated backends; one: TestVariantsBySchedules does not play")
+	schedules   = rings.Size("locks.schedules", 1, 4, 64, "TestConformanceBySchedules: schedules of each case on a simulated backend")
 
 	plays = flag.String("locks.play", "", `TestPlay: what to play, "LOCK/TOPOLOGY/ACQUISITIONS/CRASHES/WAY"`)
 
@@ -132,9 +130,9 @@ func (g game) play(c lockstest.Contest, faults sim.Faults, seed uint64) sim.Syst
 	}
 }
 
-// seeds plays the games of n seeds. It stops at the first failure.
-func (g game) seeds(first uint64, n int) (total sim.Report) {
-	for s := first; s < first+uint64(n); s++ {
+// seeds plays the games of seeds. It stops at the first failure.
+func (g game) seeds(all iter.Seq[uint64]) (total sim.Report) {
+	for s := range all {
 		r := g.system(s).Seed(s)
 		total.Runs++
 		total.Steps += r.Steps
@@ -143,6 +141,17 @@ func (g game) seeds(first uint64, n int) (total sim.Report) {
 		}
 	}
 	return total
+}
+
+// from are n seeds.
+func from(first uint64, n int) iter.Seq[uint64] {
+	return func(yield func(uint64) bool) {
+		for i := range uint64(n) {
+			if !yield(first + i) {
+				return
+			}
+		}
+	}
 }
 
 // casts are all ways to divide the ranks into readers and writers, or into ranks of low and
@@ -210,15 +219,15 @@ func TestExhaust(t *testing.T) {
 						g := game{spec: spec, tree: machine(t, text), acquisitions: 2, way: way}
 						t.Run(g.String(), func(t *testing.T) {
 							t.Parallel() // all states of RMA-RW take minutes
-							r := g.exhaust(sim.Faults{}, vary, sim.Limit{States: *states})
+							r := g.exhaust(sim.Faults{}, vary, sim.Limit{States: states.N()})
 							if r.Failure != nil {
 								t.Fatalf("%s: %v", g, r.Failure)
 							}
-							if r.States < 10 || !r.Complete && *states == 0 {
+							if r.States < 10 || !r.Complete && states.N() == 0 {
 								t.Fatalf("%s: the search is not complete: %+v", g, r)
 							}
 							if !r.Complete {
-								t.Logf("%s: more than %d states; -locks.states 0 visits all of them", g, *states)
+								t.Logf("%s: more than %d states; -locks.states 0 visits all of them", g, states.N())
 							}
 						})
 					}
@@ -231,7 +240,7 @@ func TestExhaust(t *testing.T) {
 // smallMachines have few ranks. So a defect shows when few steps come in a certain order.
 var smallMachines = []string{"core:2", "core:3", "node:2 core:2", "rack:2 node:2 core:2"}
 
-// TestSeeds plays every lock on small machines, and a few rounds on large ones.
+// TestSeeds plays every lock on small machines.
 func TestSeeds(t *testing.T) {
 	rings.Computes(t)
 	t.Parallel()
@@ -241,17 +250,44 @@ func TestSeeds(t *testing.T) {
 			for _, way := range waysOf(spec) {
 				for _, text := range smallMachines {
 					g := game{spec: spec, tree: machine(t, text), acquisitions: 3, way: way}
-					if r := g.seeds(0, *seeds); r.Failure != nil {
-						t.Fatalf("%s: %v", g, r.Failure)
-					}
-				}
-				for i, text := range machinesOf256 {
-					g := game{spec: spec, tree: machine(t, text), acquisitions: 20, way: way}
-					if r := g.seeds(0, *seeds>>(3*i+1)); r.Failure != nil {
+					if r := g.seeds(seeds.All()); r.Failure != nil {
 						t.Fatalf("%s: %v", g, r.Failure)
 					}
 				}
 			}
 		})
+	}
+}
+
+// TestLarge plays a few rounds of every lock on machines of one to four levels. In CI it plays at
+// least four games of each size, up to 256 ranks, by operations and directly.
+func TestLarge(t *testing.T) {
+	rings.Computes(t)
+	least := rings.Of(1, 4, 4)
+	for _, spec := range locks.All() {
+		for _, way := range waysOf(spec) {
+			t.Run(fmt.Sprint(spec.Name, "/", way), func(t *testing.T) {
+				t.Parallel()
+				for _, text := range machinesOf256 {
+					g := game{spec: spec, tree: machine(t, text), acquisitions: 20, way: way}
+					if g.tree.Ranks() > largest.N() {
+						break
+					}
+					switch g.tree.Ranks() { // 20 acquisitions of each of 256 ranks take a second
+					case 64:
+						g.acquisitions = 4
+					case 256:
+						g.acquisitions = 2
+					}
+					r := g.seeds(large.All())
+					if r.Failure != nil {
+						t.Fatalf("%s: %v", g, r.Failure)
+					}
+					if r.Runs < least {
+						t.Errorf("%s: %d games of %d ranks, want %d", g, r.Runs, g.tree.Ranks(), least)
+					}
+				}
+			})
+		}
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/orwl/go-orwl/internal/netns"
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/p2p"
 	"github.com/orwl/go-orwl/net/rma"
@@ -36,9 +37,10 @@ const (
 
 // TestConformanceOfHosts has two hosts with two processes each: memory within a host, and a
 // network between them. The processes execute the suite of windows and then the suite of some locks,
-// and measure hand-overs. It takes 3 s of a processor: each case of the windows has a fabric of its
+// and measure hand-overs. It takes 10 s of a processor: each case of the windows has a fabric of its
 // own, and each packet passes through this process.
 func TestConformanceOfHosts(t *testing.T) {
+	rings.Needs(t, rings.Change)
 	t.Parallel()
 	net := netns.New(t, machinesOfMixture)
 	self, err := os.Executable()
@@ -118,8 +120,8 @@ func playedOnHosts() (all []string) {
 		all = append(all, caseOfWindows+c.Name)
 	}
 	some := "MCS HMCS RMA-RW" // a queue, a tree, and readers
-	if *everyLock {
-		some = byFramesToo
+	if everyLock.N() > 0 {
+		some = families
 	}
 	all = append(all, strings.Fields(some)...)
 	return append(all, handOvers+"1", handOvers+"3") // ranks 0 to 2 are on the first host

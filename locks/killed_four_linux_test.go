@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/rmatest"
@@ -19,7 +20,7 @@ import (
 )
 
 var (
-	kills     = flag.Int("locks.kills", 30, "TestKilledAmongFour: trials, each of which kills a process")
+	kills     = rings.Size("locks.kills", 4, 30, 480, "TestKilledAmongFour: trials, each of which kills a process")
 	firstKill = flag.Uint64("locks.kill", 0, "TestKilledAmongFour: the number of the first trial")
 )
 
@@ -277,10 +278,10 @@ func TestKilledAmongFour(t *testing.T) {
 			}
 		})
 	}
-	for i := range *kills {
+	for i := range kills.N() {
 		numbers <- *firstKill + uint64(i)
 	}
 	close(numbers)
 	all.Wait()
-	t.Logf("%d trials, %d sections; a survivor's window failed inside a section %d times", *kills, sections, cut)
+	t.Logf("%d trials, %d sections; a survivor's window failed inside a section %d times", kills.N(), sections, cut)
 }

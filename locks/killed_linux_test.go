@@ -7,6 +7,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/locks/lockstest"
 	"github.com/orwl/go-orwl/net/rma"
@@ -186,6 +187,7 @@ func waitForAll(f *shm.Fabric, _ string) error {
 // TestKilledAnywhere kills a process whose ranks acquire and release, wherever
 // they are just then. The survivors meet no other rank inside, and all end.
 func TestKilledAnywhere(t *testing.T) {
+	rings.Needs(t, rings.Change)
 	t.Parallel()
 	f, victim := withOther(t, killing(), "contend")
 	p, err := newParty(f)

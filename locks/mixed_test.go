@@ -68,7 +68,7 @@ func (x mixture) options(rng *rand.Rand) locks.Options {
 func (x mixture) system(seed uint64) sim.System {
 	return sim.System{
 		Topology: x.tree, Shared: x.way == direct, Faults: x.faults, MaxSteps: 1 << 20,
-		Command: fmt.Sprintf("go test ./locks -run '^TestMixed$/^%s$' -locks.seeds %d", x.spec.Name, 2*(seed+1)),
+		Command: fmt.Sprintf("go test ./locks -run '^TestMixed$/^%s$' -locks.seeds %d+2", x.spec.Name, seed),
 		Setup: func(f *sim.Fabric) (sim.Program, error) {
 			set, err := x.spec.NewSet(f, mixedLocks, x.options(rand.New(rand.NewPCG(seed, 11))))
 			if err != nil {
@@ -224,7 +224,7 @@ func TestMixed(t *testing.T) {
 			for _, text := range smallMachines {
 				for _, way := range waysOf(spec) {
 					for i, faults := range []sim.Faults{{}, {Delays: 2, Pauses: 1}, {Crashes: 1}} {
-						for seed := range uint64((*seeds + 1) / 2) {
+						for seed := range seeds.Part(1, 2) {
 							x := mixture{spec: spec, tree: machine(t, text), way: way, faults: faults, plain: way == byOperations && seed%4 == 0}
 							if err := x.system(seed).Seed(seed).Err(); err != nil {
 								t.Fatalf("%s on %s by %s, faults %d, seed %d: %v", spec.Name, text, way, i, seed, err)

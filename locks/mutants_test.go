@@ -1,6 +1,7 @@
 package locks_test
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,7 +72,7 @@ var mutated = []mutants.File{
 }
 
 // explorations are the tests that search schedules.
-const explorations = "TestExhaust|TestSeeds|TestCrashSeeds|TestCrashAnywhere|TestCancelAnywhere|TestTryAnywhere|TestTryBeside|TestReadTryBeside|TestGoneForGood|TestMixed|TestSpreadFlips"
+const explorations = "TestExhaust|TestSeeds|TestLarge|TestCrashSeeds|TestCrashAnywhere|TestCancelAnywhere|TestTryAnywhere|TestTryBeside|TestReadTryBeside|TestGoneForGood|TestMixed|TestSpreadFlips"
 
 // orders are the tests of the order in which ranks get a lock, and of rules. All together take three seconds.
 const orders = "^(TestBatches|TestBounds|TestElement.*|TestShare.*|TestWriters.*|TestStepBack.*|TestCounter.*|TestWriterStays|TestTryAfterSkip|TestWaitersThatStay|TestGoneWriter.*|" +
@@ -81,12 +82,21 @@ const orders = "^(TestBatches|TestBounds|TestElement.*|TestShare.*|TestWriters.*
 // Each stage tries the locks of the mutated file. The simulator reports a rank that waits for ever at
 // once, memory does not: so explorations come before the orders.
 var stages = []mutants.Stage{
-	{Name: "some seeds", Tests: "^(" + explorations + ")$/^(%s)$", Flags: []string{"-locks.seeds=12", "-locks.states=500"}, Limit: 40 * time.Second},
-	{Name: "orders", Tests: orders, Limit: 30 * time.Second},
-	{Name: "more seeds", Tests: "^(" + explorations + ")$/^(%s)$", Flags: []string{"-locks.seeds=40", "-locks.states=8000"}, Limit: 2 * time.Minute},
+	{Name: "some seeds", Tests: "^(" + explorations + ")$/^(%s)$", Flags: explored(12, 500, 2, 16), Limit: 40 * time.Second},
+	{Name: "orders", Tests: orders, Flags: []string{"-locks.bounds=3"}, Limit: 30 * time.Second},
+	{Name: "more seeds", Tests: "^(" + explorations + ")$/^(%s)$", Flags: explored(40, 8000, 8, 16), Limit: 2 * time.Minute},
+	{Name: "suite by schedules", Tests: "^(TestConformanceBySchedules|TestVariantsBySchedules)$/^(%s)$", Flags: []string{"-locks.schedules=2", "-locks.simulators=3"}, Limit: 2 * time.Minute},
 	{Name: "suite", Tests: "^(TestConformance|TestConformanceOfVariants)$/^(%s)$|" +
-		"^(TestHemlock.*|TestTickets.*|TestKeptSeeds|TestGivesWay|TestHMCS.*|TestRH.*|TestAHMCS.*|TestBarge.*|TestStress)$", Flags: []string{"-locks.schedules=2"}, Limit: 4 * time.Minute},
-	{Name: "1,000 seeds", Tests: "^(" + explorations + "|TestCrowd)$/^(%s)$", Flags: []string{"-locks.seeds=1000", "-locks.states=50000"}, Limit: 15 * time.Minute, Long: true},
+		"^(TestHemlock.*|TestTickets.*|TestKeptSeeds|TestGivesWay|TestHMCS.*|TestRH.*|TestAHMCS.*|TestBarge.*|TestStress)$",
+		Flags: []string{"-locks.nestedstates=0", "-locks.nested=100"}, Limit: 4 * time.Minute},
+	{Name: "1,000 seeds", Tests: "^(" + explorations + "|TestCrowd)$/^(%s)$", Flags: append(explored(1000, 50_000, 64, 64), "-locks.crowd=10"), Limit: 15 * time.Minute, Long: true},
+}
+
+// explored are the flags of explorations: seeds, states of each search, and games on machines of up
+// to so many ranks.
+func explored(seeds, states, large, ranks int) []string {
+	return []string{fmt.Sprint("-locks.seeds=", seeds), fmt.Sprint("-locks.states=", states), fmt.Sprint("-locks.crashstates=", states),
+		fmt.Sprint("-locks.quitstates=", states), fmt.Sprint("-locks.large=", large), fmt.Sprint("-locks.ranks=", ranks)}
 }
 
 // TestMutants makes one small mistake at a time in the locks, and expects the tests to

@@ -2,7 +2,6 @@ package locks_test
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"os"
 	"os/exec"
@@ -11,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/net/p2p"
 	"github.com/orwl/go-orwl/net/p2p/p2ptest"
@@ -145,45 +145,53 @@ func carry(how string, o *p2p.Options) (err error) {
 	return err
 }
 
-// byFramesToo are the locks whose suite the ordinary test executes by frames: one of each
-// family, and both kinds. Every lock shows in memory and in the simulator how it uses its
-// window. net/rmatest shows what frames do. So only the meeting of the two is left.
-const byFramesToo = "TTS TKT-A MCS D-MCS CLH HEM-AH HMCS RMA-RW C-TKT-MCS"
+// families is one lock of each family, and both kinds. Every lock shows in memory and in the
+// simulator how it uses its window. net/rmatest shows what frames do. So only the meeting of the
+// two is left.
+const families = "TTS TKT-A MCS D-MCS CLH HEM-AH HMCS RMA-RW C-TKT-MCS"
 
-var everyLock = flag.Bool("locks.frames", false, "TestConformanceOfNodes: every lock, not one of each family")
+var everyLock = rings.Size("locks.frames", 0, 0, 1, "TestConformanceOfNodes: every lock, not one of each family, if 1")
+
+// someLocks are the locks whose names a text holds.
+func someLocks(t *testing.T, names string) (some []locks.Spec) {
+	t.Helper()
+	for name := range strings.FieldsSeq(names) {
+		some = append(some, specOf(t, name))
+	}
+	return some
+}
 
 // TestConformanceOfNodes executes the suite with neighbouring ranks in different processes.
 // The processes share only a connection: libp2p's, secured, on loopback.
 func TestConformanceOfNodes(t *testing.T) {
-	all := locks.All()
-	if !*everyLock {
-		all = nil
-		for name := range strings.FieldsSeq(byFramesToo) {
-			all = append(all, specOf(t, name))
-		}
+	all := someLocks(t, rings.Of("RMA-RW", families, families))
+	if everyLock.N() > 0 {
+		all = locks.All()
 	}
 	conformNodes(t, byFrames, all)
 }
 
 // TestConformanceOfNeighbours does so with processes that know that they are on one machine.
-func TestConformanceOfNeighbours(t *testing.T) { conformNodes(t, byMemory, locks.All()) }
+func TestConformanceOfNeighbours(t *testing.T) {
+	all := locks.All()
+	if rings.Now() == rings.User {
+		all = someLocks(t, families)
+	}
+	conformNodes(t, byMemory, all)
+}
 
 // TestConformanceOfMixedMachines executes the suite with two machines that have two nodes each.
 // The nodes are in this process, and say on which machine they are.
 func TestConformanceOfMixedMachines(t *testing.T) {
-	var all []locks.Spec
-	for name := range strings.FieldsSeq(byFramesToo) {
-		all = append(all, specOf(t, name))
-	}
-	conformNodes(t, byMixture, all)
+	conformNodes(t, byMixture, someLocks(t, rings.Of("RMA-RW", families, families)))
 }
 
 // TestConformanceOfCarriers executes the suite of one lock, which uses every kind of operation,
 // by all other ways.
 func TestConformanceOfCarriers(t *testing.T) {
-	spec, _ := locks.ByName("RMA-RW")
+	rings.Needs(t, rings.Change) // the user's share is net/p2p's own suite of windows
 	for _, how := range []string{byQUIC, byHosts, byHostsQUIC} {
-		t.Run(how, func(t *testing.T) { conformNodes(t, how, []locks.Spec{spec}) })
+		t.Run(how, func(t *testing.T) { conformNodes(t, how, someLocks(t, "RMA-RW")) })
 	}
 }
 

@@ -81,7 +81,7 @@ func TestKeptSeeds(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%q: %v", line, err)
 		}
-		if r := g.seeds(s, 1); r.Failure != nil {
+		if r := g.seeds(from(s, 1)); r.Failure != nil {
 			t.Errorf("%s: %v", line, r.Failure)
 		}
 	}

@@ -246,7 +246,7 @@ func TestReadTryBeside(t *testing.T) {
 						return nil
 					}}, err
 				}}
-				if err := system.Exhaust(sim.Limit{States: *states}).Err(); err != nil {
+				if err := system.Exhaust(sim.Limit{States: quitStates.N()}).Err(); err != nil {
 					t.Errorf("%s: %v", way, err)
 				}
 			}

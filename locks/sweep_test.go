@@ -77,13 +77,13 @@ func sweepOf(t *testing.T, spec locks.Spec, way way) (row []string) {
 		runs := 0
 		for _, text := range smallMachines {
 			g := game{spec: spec, tree: machine(t, text), acquisitions: 3, crashes: crashes, way: way}
-			runs += find(g, g.seeds(0, int(*sweep*float64(sweepSmall)))).Runs
+			runs += find(g, g.seeds(from(0, int(*sweep*float64(sweepSmall))))).Runs
 		}
 		row = append(row, thousands(runs))
 	}
 	for i, text := range machinesOf256 {
 		g := game{spec: spec, tree: machine(t, text), acquisitions: 20, way: way}
-		row = append(row, thousands(find(g, g.seeds(0, max(1, int(*sweep*float64(sweepSeeds[i]))))).Runs))
+		row = append(row, thousands(find(g, g.seeds(from(0, max(1, int(*sweep*float64(sweepSeeds[i])))))).Runs))
 	}
 	return append(row, thousands(steps))
 }

@@ -25,7 +25,7 @@ func (g game) trying(vary func(*locks.Options)) sim.System {
 	}
 	return sim.System{
 		Topology: g.tree, Shared: g.way == direct, Faults: faults,
-		Command: fmt.Sprintf("go test ./locks -run '^TestTry(Anywhere|Beside)$/^%s$' -locks.states %d", g.spec.Name, *states),
+		Command: fmt.Sprintf("go test ./locks -run '^TestTry(Anywhere|Beside)$/^%s$' -locks.quitstates %d", g.spec.Name, quitStates.N()),
 		Setup: func(f *sim.Fabric) (sim.Program, error) {
 			inside = 0
 			o := lockstest.Thresholds{TL: 1, TR: 1, TW: 1}.Options(g.spec, g.tree)
@@ -84,12 +84,12 @@ func TestTryAnywhere(t *testing.T) {
 				for _, vary := range protocols(spec) {
 					for _, way := range waysOf(spec) {
 						g := game{spec: spec, tree: machine(t, text), way: way}
-						r := g.trying(vary).Exhaust(sim.Limit{States: (*states + 3) / 4})
+						r := g.trying(vary).Exhaust(sim.Limit{States: (quitStates.N() + 3) / 4})
 						if r.Failure != nil {
 							t.Fatalf("%s: %v", g, r.Failure)
 						}
 						if !r.Complete {
-							t.Logf("%s: more than a quarter of %d states; -locks.states 0 visits all of them", g, *states)
+							t.Logf("%s: more than a quarter of %d states; -locks.quitstates 0 visits all of them", g, quitStates.N())
 						}
 					}
 				}
@@ -112,12 +112,12 @@ func TestTryBeside(t *testing.T) {
 			for _, way := range waysOf(spec) {
 				for _, text := range []string{"core:2", "node:2 core:1"} {
 					g := game{spec: spec, tree: machine(t, text), way: way}
-					if r := g.trying(func(*locks.Options) {}).Exhaust(sim.Limit{States: (*states + 3) / 4}); r.Failure != nil {
+					if r := g.trying(func(*locks.Options) {}).Exhaust(sim.Limit{States: (quitStates.N() + 3) / 4}); r.Failure != nil {
 						t.Fatalf("%s: %v", g, r.Failure)
 					}
 				}
 				g := game{spec: spec, tree: machine(t, "node:2 core:2"), way: way}
-				if r := g.trying(func(*locks.Options) {}).Seeds(0, *seeds); r.Failure != nil {
+				if r := g.trying(func(*locks.Options) {}).Seeds(seeds.Span()); r.Failure != nil {
 					t.Fatalf("%s: %v", g, r.Failure)
 				}
 			}
