@@ -245,14 +245,15 @@ func TestSuspect(t *testing.T) {
 	}
 	await(t, entered, "the parcel")
 	c := &nodes[0].peer(1).contact
-	speaks := func() {
-		for heard := c.Heard(); c.Heard() == heard; {
+	speaks := func() { // until a beat has come that node 1 sends from now on
+		for now := nodes[1].now(); int64(c.Says(nodes[0].now()).Echo) < now; {
 			await(t, time.After(time.Millisecond), "time")
 		}
 	}
-	speaks() // what node 1 said before it took the parcel has come by the second beat
+	speaks() // the first one echoes what node 1 took last, and by the second that is noted
 	speaks()
 	echoed := c.Echoed()
+	speaks()
 	speaks()
 	if c.Echoed() != echoed {
 		t.Error("a node that takes nothing echoes a beat")
