@@ -27,7 +27,7 @@ func TestQuit(t *testing.T) {
 		runQuitProgram(t)
 		return
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute) // if it does not quit
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute) // if it does not quit
 	defer cancel()
 	cmd := exec.CommandContext(ctx, os.Args[0], "-test.run=^TestQuit$")
 	cmd.Env = append(os.Environ(), quitProgram+"=1", "GOTRACEBACK=all")

@@ -232,6 +232,7 @@ func (c *crew) miss(m *member, failed *NodeError) {
 		c.without(m.before)
 	case !c.goesOn || c.asked || c.failure != nil || !c.lives():
 		c.fail(failed)
+		c.blame(failed)
 	case c.left > 0:
 		c.again(failed)
 	default:
@@ -274,6 +275,15 @@ func (c *crew) fail(err error) {
 	c.failure = err
 	c.signal(syscall.SIGTERM)
 	c.patience = time.After(c.run.Grace)
+}
+
+// blame makes a node the reason that a signal has ended which is not the launcher's. Another node
+// may have failed because it missed this one, and the launcher may have seen that first.
+func (c *crew) blame(failed *NodeError) {
+	first, is := c.failure.(*NodeError)
+	if is && first.Signal == nil && failed.Signal != nil && failed.Signal != syscall.SIGTERM && !c.killed && !c.asked {
+		c.failure = failed
+	}
 }
 
 // signal sends s to all nodes that run.

@@ -29,7 +29,7 @@ var never = context.Background()
 
 // soon is how long a test may take before something is wrong.
 func soon(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -151,6 +151,38 @@ func TestSpawnFailure(t *testing.T) {
 	}
 	if want := "launch: node 2 exited with code 3"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
+	}
+}
+
+// The launcher may see the end of a node that missed a killed one before it sees the end of the
+// killed one. The killed one is the reason. What the launcher itself has ended is none.
+func TestBlame(t *testing.T) {
+	missed := &NodeError{Node: 0, Code: 1}
+	for _, c := range []struct {
+		name   string
+		first  error
+		then   *NodeError
+		killed bool // by the launcher, too
+		blamed bool
+	}{
+		{"killed by another", missed, &NodeError{Node: 1, Signal: syscall.SIGKILL}, false, true},
+		{"asked to end", missed, &NodeError{Node: 1, Signal: syscall.SIGTERM}, false, false},
+		{"killed by the launcher", missed, &NodeError{Node: 1, Signal: syscall.SIGKILL}, true, false},
+		{"failed later", missed, &NodeError{Node: 1, Code: 2}, false, false},
+		{"the second that was killed", &NodeError{Node: 0, Signal: syscall.SIGKILL}, &NodeError{Node: 1, Signal: syscall.SIGSEGV}, false, false},
+		{"after the end of the context", context.Canceled, &NodeError{Node: 1, Signal: syscall.SIGKILL}, false, false},
+	} {
+		crew := newCrew(Run{Nodes: 2, Grace: time.Hour})
+		crew.fail(c.first)
+		crew.killed = c.killed
+		crew.miss(&member{in: true}, c.then)
+		want := c.first
+		if c.blamed {
+			want = c.then
+		}
+		if got := crew.outcome(); got != want {
+			t.Errorf("%s: the run fails of %v, want %v", c.name, got, want)
+		}
 	}
 }
 
@@ -352,7 +384,7 @@ func TestParentKilled(t *testing.T) {
 			t.Fatal(err)
 		}
 		lines := bufio.NewReader(in)
-		in.SetReadDeadline(time.Now().Add(time.Minute))
+		in.SetReadDeadline(time.Now().Add(5 * time.Minute))
 		for range 3 {
 			if line, err := lines.ReadString('\n'); line != "ready\n" {
 				t.Fatalf("%s: %q, %v", role, line, err)
