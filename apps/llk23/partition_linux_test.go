@@ -2,78 +2,20 @@ package main
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
-	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/internal/netns"
 	"github.com/orwl/go-orwl/internal/rings"
-	"github.com/orwl/go-orwl/orwl/launch"
 )
 
 var partitions = rings.Seeds("llk23.partitions", 1, 64, "TestPartition: seeds, TestLostPartition: a quarter of them")
-
-func init() { programs["tells"] = tells }
-
-// tells is the program, as a node that says on standard error how far it is.
-func tells() int {
-	var place launch.Place
-	o, err := parse(os.Args[1:])
-	if err == nil {
-		place, err = o.nodes.Place()
-	}
-	var j *job
-	if err == nil {
-		place.Progress = func(p launch.Progress) error {
-			_, err := fmt.Fprintln(os.Stderr, p.What, p.Done, p.Total)
-			return err
-		}
-		j, err = newJob(o, place)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return command.Misused
-	}
-	defer j.close()
-	return j.run(context.Background(), os.Stdout, os.Stderr)
-}
-
-// complaints is what a host says on standard error. It remembers the progress among that.
-type complaints struct {
-	mu      sync.Mutex
-	text    bytes.Buffer
-	done    int64
-	total   int64
-	sweeps  chan struct{} // closed when the host has swept something
-	sweeper sync.Once
-}
-
-func (c *complaints) Write(p []byte) (int, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if n, _ := fmt.Sscanf(string(p), "sweeping %d %d", &c.done, &c.total); n < 2 {
-		return c.text.Write(p)
-	}
-	if c.done > 0 {
-		c.sweeper.Do(func() { close(c.sweeps) })
-	}
-	return len(p), nil
-}
-
-// said is all but the progress, and how much of it is done.
-func (c *complaints) said() (text string, done, total int64) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.text.String(), c.done, c.total
-}
 
 // TestPartition cuts the link between two of three hosts while they solve a problem. The lease is
 // much longer than the cut, so the result is, bit for bit, the sequential one.

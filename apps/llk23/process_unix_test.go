@@ -5,6 +5,7 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"encoding/json"
 	"flag"
 	"fmt"
@@ -16,10 +17,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/command"
 	"github.com/orwl/go-orwl/internal/freeport"
+	"github.com/orwl/go-orwl/orwl/launch"
 )
 
 // The test binary is also the program, in processes of its own.
@@ -50,6 +54,68 @@ func waitTogether() {
 	if !given {
 		_ = flag.Set("test.parallel", "8") // a number
 	}
+}
+
+func init() { programs["tells"] = tells }
+
+// tells is the program, as a node that says on standard error how far it is.
+func tells() int {
+	var place launch.Place
+	o, err := parse(os.Args[1:])
+	if err == nil {
+		place, err = o.nodes.Place()
+	}
+	var j *job
+	if err == nil {
+		place.Progress = func(p launch.Progress) error {
+			_, err := fmt.Fprintln(os.Stderr, p.What, p.Done, p.Total)
+			return err
+		}
+		j, err = newJob(o, place)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return command.Misused
+	}
+	defer j.close()
+	return j.run(context.Background(), os.Stdout, os.Stderr)
+}
+
+// complaints is what a node of the program tells says on standard error. It remembers the progress
+// among that.
+type complaints struct {
+	mu      sync.Mutex
+	text    bytes.Buffer
+	rest    []byte // a line that is not whole
+	done    int64
+	total   int64
+	sweeps  chan struct{} // closed when the node has swept something
+	sweeper sync.Once
+}
+
+func (c *complaints) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.rest = append(c.rest, p...)
+	for {
+		line, rest, whole := bytes.Cut(c.rest, []byte("\n"))
+		if !whole {
+			return len(p), nil
+		}
+		c.rest = rest
+		if n, _ := fmt.Sscanf(string(line), "sweeping %d %d", &c.done, &c.total); n < 2 {
+			c.text.Write(append(line, '\n'))
+		} else if c.done > 0 {
+			c.sweeper.Do(func() { close(c.sweeps) })
+		}
+	}
+}
+
+// said is all but the progress, and how much of it is done.
+func (c *complaints) said() (text string, done, total int64) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.text.String(), c.done, c.total
 }
 
 // TestProcesses runs the program on several nodes that it starts itself. Node 0 prints what the
@@ -160,43 +226,29 @@ func TestNodeKilled(t *testing.T) {
 			const count = 3
 			peers := strings.Join(freeport.Addresses(t, count), ",")
 			var cmds [count]*exec.Cmd
-			var said [count]bytes.Buffer
-			var begins *bufio.Reader // what node 0 says
+			var says [count]complaints
 			for i := range cmds {
-				cmd := exec.CommandContext(t.Context(), os.Args[0], strings.Fields("-grid 3x3 -block 20x20 -iters 1000000000 -verify=false -why")...)
-				cmd.Env = append(os.Environ(), envProgram+"=1", fmt.Sprintf("ORWL_NODE=%d", i), "ORWL_PEERS="+peers)
-				cmd.Stdout = &said[i]
-				if i > 0 {
-					cmd.Stderr = &said[i]
-				} else {
-					out, err := cmd.StderrPipe()
-					if err != nil {
-						t.Fatal(err)
-					}
-					begins = bufio.NewReader(out)
-				}
+				cmd := exec.CommandContext(t.Context(), os.Args[0], strings.Fields("-grid 3x3 -block 20x20 -iters 1000000000 -verify=false")...)
+				cmd.Env = append(os.Environ(), envProgram+"=tells", fmt.Sprintf("ORWL_NODE=%d", i), "ORWL_PEERS="+peers)
+				says[i].sweeps = make(chan struct{})
+				cmd.Stdout, cmd.Stderr = &says[i], &says[i]
 				if err := cmd.Start(); err != nil {
 					t.Fatal(err)
 				}
 				cmds[i] = cmd
 			}
-			if _, err := begins.ReadString('\n'); err != nil { // -why: the run has begun
-				t.Fatalf("node 0 does not begin: %v", err)
+			for i := range says {
+				<-says[i].sweeps
 			}
 			if err := cmds[victim].Process.Signal(syscall.SIGKILL); err != nil {
 				t.Fatal(err)
 			}
-			why, _ := io.ReadAll(begins)
 			for i, cmd := range cmds {
 				_ = cmd.Wait() // how it has ended is looked at below
 				if i == victim {
 					continue
 				}
-				text := said[i].String()
-				if i == 0 { // the placement is before it
-					lines := strings.SplitAfter(string(why), "\n")
-					text += strings.Join(lines[max(0, len(lines)-2):], "")
-				}
+				text, _, _ := says[i].said()
 				want := fmt.Sprintf("p2p: node %d at ", victim)
 				if code := cmd.ProcessState.ExitCode(); code != 1 || !strings.HasPrefix(text, "llk23: orwl: ") ||
 					!strings.Contains(text, want) || !strings.Contains(text, "is lost") || strings.Count(text, "\n") != 1 {
