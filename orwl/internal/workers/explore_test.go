@@ -3,7 +3,6 @@ package workers
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -15,15 +14,9 @@ import (
 	"github.com/orwl/go-orwl/net/topology"
 )
 
-// How much the tests explore by default.
-const (
-	someSeeds  = 3000
-	someStates = 5000
-)
-
 var (
-	seeds  = flag.Int("workers.seeds", someSeeds, "TestSeeds: how many seeds")
-	states = flag.Int("workers.states", someStates, "TestExhaust: states of each search; all of them, if 0")
+	seeds  = rings.Seeds("workers.seeds", 3000, 320_000, "TestSeeds: seeds")
+	states = rings.Size("workers.states", 1000, 8000, 0, "TestExhaust: states of each search; all of them, if 0")
 )
 
 // job is a step of a game.
@@ -236,7 +229,7 @@ func (g game) system() sim.System {
 // needsProbe skips a test in a build whose pool has no steps to schedule.
 func needsProbe(t *testing.T) {
 	if !invariant.Enabled {
-		t.Skip("an ordinary build cannot stop between the steps of a pool: go test -tags invariants, as CI does")
+		t.Skip("an ordinary build cannot stop between the steps of a pool: go test -tags invariants, as CI does; TestNoWakeUpIsLost runs here")
 	}
 }
 
@@ -265,7 +258,7 @@ func TestExhaust(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			report := g.numbered().system().Exhaust(sim.Limit{States: *states})
+			report := g.numbered().system().Exhaust(sim.Limit{States: states.N()})
 			if err := report.Err(); err != nil {
 				t.Fatal(err)
 			}
@@ -319,13 +312,14 @@ func TestSeeds(t *testing.T) {
 	rings.Computes(t)
 	needsProbe(t)
 	t.Parallel()
-	steps := 0
-	for seed := range uint64(*seeds) {
+	steps, n := 0, 0
+	for seed := range seeds.All() {
 		report := draw(seed).system().Seeds(seed, 1)
 		steps += report.Steps
+		n++
 		if err := report.Err(); err != nil {
 			t.Fatalf("seed %d: %v\n%+v", seed, err, draw(seed))
 		}
 	}
-	t.Logf("%d seeds, %d steps", *seeds, steps)
+	t.Logf("%d seeds, %d steps", n, steps)
 }
