@@ -29,6 +29,10 @@ type wakeStep struct {
 // The pool has many more queues than workers, so that a search takes long. The test runs in
 // ordinary builds, where TestExhaust and TestSeeds cannot stop a worker between two steps.
 func TestNoWakeUpIsLost(t *testing.T) {
+	trials := wakeTrials.N()
+	if rings.Repeated() {
+		trials = min(trials, 300) // the race detector makes a search of 512 queues slow
+	}
 	for workers := 1; workers <= 2; workers++ {
 		t.Run(fmt.Sprint(workers), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -39,7 +43,7 @@ func TestNoWakeUpIsLost(t *testing.T) {
 				}
 				defer p.Finish()
 				rng := rand.New(rand.NewPCG(1, 1))
-				for trial := range wakeTrials.N() {
+				for trial := range trials {
 					if !wakeTrial(p, workers, rng) {
 						t.Errorf("trial %d: a step is in a queue, %d of %d workers sleep, and nothing will wake one", trial, p.sleeping.Load(), workers)
 						return
