@@ -100,6 +100,20 @@ func TestLease(t *testing.T) {
 	})
 }
 
+// TestPatience has a visit try for long before it is welcome for the first time, and several times in a
+// lease then.
+func TestPatience(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		if got := (&visit{client: protocol.NewClient(nil, "")}).patience(); got != reachTimeout {
+			t.Errorf("a visit that is not welcome yet tries for %v, want %v", got, reachTimeout)
+		}
+		s := visitor(t, serveHere(t, ServerOptions{Listen: ":0", Lease: time.Minute}), newWay(), "a")
+		if got := s.visits[0].patience(); got != time.Minute/3 {
+			t.Errorf("a visit tries for %v in a lease of a minute, want %v", got, time.Minute/3)
+		}
+	})
+}
+
 // TestQuarantine starts a server anew. Until the leases of the one before are over it welcomes no
 // session, and its fences are greater.
 func TestQuarantine(t *testing.T) {

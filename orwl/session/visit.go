@@ -90,10 +90,14 @@ func (s *visit) run(stream p2p.Stream) {
 	}
 }
 
-// patience is how long one try to connect may take: there are several in a lease.
+// patience is how long one try to connect may take. There are several in a lease. Before the first
+// welcome no lease runs, and a try that fails ends the session.
 func (s *visit) patience() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if !s.client.Known() {
+		return reachTimeout
+	}
 	return max(s.client.Lease().Lease/3, 100*time.Millisecond)
 }
 
