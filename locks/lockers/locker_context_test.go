@@ -116,7 +116,7 @@ func contextRace(t *testing.T, k *lockers.Locker, machine string, reads *lockers
 	count := 0
 	var locked atomic.Int64
 	crowd(func(g int) {
-		for i := range *lockerTurns {
+		for i := range lockerTurns.N() {
 			ctx, end := context.WithCancel(context.Background())
 			if i%2 == 0 {
 				go end()

@@ -2,12 +2,12 @@ package lockers_test
 
 import (
 	"errors"
-	"flag"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/locks"
 	"github.com/orwl/go-orwl/locks/lockers"
 	"github.com/orwl/go-orwl/net/mem"
@@ -83,7 +83,7 @@ const goroutines = 8
 
 // A Locker that takes a rank without a CAS falls with 5,000 turns and no race
 // detector, one that gives a reader's rank back so with 100,000.
-var lockerTurns = flag.Int("locker.turns", 200, "how often each goroutine locks in a test of Locker")
+var lockerTurns = rings.Size("locker.turns", 80, 200, 5000, "how often each goroutine locks in a test of Locker")
 
 // crowd runs goroutines and waits for them.
 func crowd(body func(g int)) {
@@ -99,7 +99,7 @@ func TestLockerExcludes(t *testing.T) {
 		k := newLocker(t, name, machine)
 		count := 0 // the race detector looks on
 		crowd(func(g int) {
-			for i := range *lockerTurns {
+			for i := range lockerTurns.N() {
 				if i%4 == 3 && k.TryLock() {
 					count++
 					k.Unlock()
@@ -110,8 +110,8 @@ func TestLockerExcludes(t *testing.T) {
 				k.Unlock()
 			}
 		})
-		if count != goroutines*(*lockerTurns) {
-			t.Errorf("counted %d, want %d", count, goroutines*(*lockerTurns))
+		if count != goroutines*lockerTurns.N() {
+			t.Errorf("counted %d, want %d", count, goroutines*lockerTurns.N())
 		}
 	})
 }
@@ -132,15 +132,15 @@ func TestLockerUnlockElsewhere(t *testing.T) {
 			})
 		}
 		crowd(func(g int) {
-			for i := range *lockerTurns {
+			for i := range lockerTurns.N() {
 				k.Lock()
 				locked <- i
 			}
 		})
 		close(locked)
 		unlocks.Wait()
-		if count != goroutines*(*lockerTurns) {
-			t.Errorf("counted %d, want %d", count, goroutines*(*lockerTurns))
+		if count != goroutines*lockerTurns.N() {
+			t.Errorf("counted %d, want %d", count, goroutines*lockerTurns.N())
 		}
 	})
 }
@@ -181,14 +181,14 @@ func TestLockerSomeRanks(t *testing.T) {
 	}
 	count := 0
 	crowd(func(g int) {
-		for range *lockerTurns {
+		for range lockerTurns.N() {
 			both[g%2].Lock()
 			count++
 			both[g%2].Unlock()
 		}
 	})
-	if count != goroutines*(*lockerTurns) {
-		t.Errorf("counted %d, want %d", count, goroutines*(*lockerTurns))
+	if count != goroutines*lockerTurns.N() {
+		t.Errorf("counted %d, want %d", count, goroutines*lockerTurns.N())
 	}
 	var refused *rma.RankError
 	if _, err := lockers.New(l, f, 4); !errors.As(err, &refused) {

@@ -15,7 +15,7 @@ func TestRWLockerExcludes(t *testing.T) {
 		r := k.RLocker()
 		a, b := 0, 0
 		crowd(func(g int) {
-			for i := range *lockerTurns {
+			for i := range lockerTurns.N() {
 				switch (i + g) % 4 {
 				case 0:
 					k.Lock()
@@ -38,7 +38,7 @@ func TestRWLockerExcludes(t *testing.T) {
 				}
 			}
 		})
-		if want := goroutines * *lockerTurns / 4; a != want || b != want {
+		if want := goroutines * lockerTurns.N() / 4; a != want || b != want {
 			t.Errorf("counted %d and %d, want %d", a, b, want)
 		}
 	})
@@ -108,7 +108,7 @@ func TestRWLockerRUnlockElsewhere(t *testing.T) {
 			})
 		}
 		crowd(func(g int) {
-			for i := range *lockerTurns {
+			for i := range lockerTurns.N() {
 				if i%16 == 0 {
 					k.Lock()
 					if n := inside.Load(); n != 0 {

@@ -60,7 +60,7 @@ func TestLockerCrowd(t *testing.T) {
 		var all sync.WaitGroup
 		for g := range many {
 			all.Go(func() {
-				for i := range *lockerTurns / 4 {
+				for i := range lockerTurns.N() / 4 {
 					ctx, end := context.WithCancel(context.Background())
 					switch (g + i) % 5 {
 					case 0:

@@ -73,21 +73,25 @@ func judge(t *testing.T, b lab.Benchmark, c lab.Case, samples []lab.Sample, err 
 	return r
 }
 
-func TestEveryBenchmark(t *testing.T) {
+// TestEveryBenchmark plays every benchmark in memory, and TestEveryPrediction in the simulator.
+func TestEveryBenchmark(t *testing.T) { everyBenchmark(t, Mem) }
+
+func TestEveryPrediction(t *testing.T) {
+	rings.Computes(t)
+	everyBenchmark(t, Sim)
+}
+
+func everyBenchmark(t *testing.T, window string) {
+	few, all := []string{"RMA-MCS", "RMA-RW"}, []string{"MCS", "RMA-MCS", "RMA-RW", "P-HMCS-MCS"}
 	for _, b := range lab.Benchmarks() {
-		for _, window := range []string{Mem, Sim} {
-			for _, lock := range []string{"MCS", "RMA-MCS", "RMA-RW", "P-HMCS-MCS"} {
-				t.Run(fmt.Sprintf("%s/%s/%s", b.Name, window, lock), func(t *testing.T) {
-					if window == Sim {
-						rings.Computes(t)
-					}
-					c := caseOf(b, lock, window)
-					samples, err := Play(t.Context(), c, options(t, window))
-					judge(t, b, c, samples, err)
-				})
-				if b.Lockless {
-					break
-				}
+		for _, lock := range rings.Of(few, all, all) {
+			t.Run(fmt.Sprintf("%s/%s", b.Name, lock), func(t *testing.T) {
+				c := caseOf(b, lock, window)
+				samples, err := Play(t.Context(), c, options(t, window))
+				judge(t, b, c, samples, err)
+			})
+			if b.Lockless {
+				break
 			}
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 var rewrite = flag.Bool("claims.rewrite", false, "TestShareOfReproduce: write testdata/share.txt")
@@ -18,6 +20,7 @@ var share = []string{"HPDC16 Fig. 4a", "TOPC19 Fig. 2a", "CACM18 §2.4", "CACM18
 // TestShareOfReproduce plays a share of orwl reproduce. The outcome depends on the locks and the
 // machines' figures and on nothing else: a change of either shows here, with the claims that it moves.
 func TestShareOfReproduce(t *testing.T) {
+	rings.Computes(t)
 	var studies []Study
 	for _, s := range Studies() {
 		if slices.Contains(share, s.Figure) {
