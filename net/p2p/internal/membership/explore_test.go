@@ -62,7 +62,7 @@ func TestEverySchedule(t *testing.T) {
 	}{
 		{nodes: 2, faults: 3, loose: true}, {nodes: 3, faults: 3}, {nodes: 3, faults: 2, loose: true},
 		{nodes: 2, faults: 3, backs: 2, loose: true}, {nodes: 3, faults: 2, backs: 1, far: true, wide: 1},
-		{nodes: 3, left: 1, faults: 2, backs: 1, loose: true},
+		{nodes: 3, left: 1, faults: 2, backs: 1, loose: true, wide: 1},
 		{nodes: 3, faults: 4, loose: true, wide: 2}, {nodes: 4, faults: 2, wide: 2},
 		{nodes: 3, faults: 3, backs: 1, wide: 2}, {nodes: 3, faults: 2, backs: 1, loose: true, wide: 2},
 		{nodes: 3, faults: 2, backs: 1, wide: 2}, {nodes: 3, left: 1, faults: 3, backs: 1, loose: true, wide: 2},
