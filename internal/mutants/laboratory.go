@@ -87,16 +87,16 @@ func newLaboratory(t testing.TB, p *Plan) *laboratory {
 	}
 	for _, stage := range p.Stages {
 		if l.binaries[stage.Package] == "" {
-			l.binaries[stage.Package] = build(t, stage.Package, path, filepath.Join(folder, fmt.Sprint(len(l.binaries), ".test")))
+			l.binaries[stage.Package] = build(t, stage.Package, p.Tags, path, filepath.Join(folder, fmt.Sprint(len(l.binaries), ".test")))
 		}
 	}
 	return l
 }
 
 // build makes the binary of a package's tests, and returns its path.
-func build(t testing.TB, folder, overlay, binary string) string {
+func build(t testing.TB, folder, tags, overlay, binary string) string {
 	t.Helper()
-	cmd := exec.Command("go", "test", "-c", "-vet=off", "-gcflags=-e", "-overlay", overlay, "-o", binary, ".")
+	cmd := exec.Command("go", "test", "-c", "-vet=off", "-gcflags=-e", "-tags", tags, "-overlay", overlay, "-o", binary, ".")
 	cmd.Dir = folder
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("the mutants do not build: %v\n%s", err, out)

@@ -19,7 +19,9 @@ type Plan struct {
 	// Replace holds other texts of files of the package for the build; an empty text leaves
 	// the file out.
 	Replace map[string]string
-	Stages  []Stage
+	// Tags are the build tags of the tests.
+	Tags   string
+	Stages []Stage
 	// Telling are the mutants that each change tries, with the first two stages.
 	Telling []string
 	// Page explains the mutants that survive. If it is empty, none may.

@@ -19,6 +19,9 @@ type Task struct {
 // Open is the number of rounds of a task that says only while it runs when it ends.
 const Open = -1
 
+// Ended is what a counter publishes whose access has ended: it is done for ever.
+const Ended = math.MaxUint32 - 1
+
 // most is the greatest number of accesses of a resource whose conditions are all kept if their
 // rounds differ.
 const most = 16

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/orwl/go-orwl/handle"
 	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
@@ -46,16 +45,16 @@ func (g *game) walk(t *testing.T, rng *rand.Rand) (granted, waiting int) {
 		must(err)
 		resources[name] = r
 	}
-	pairs := make([][]handle.Pair, len(g.system.Tasks))
-	for task := range pairs {
-		pairs[task] = make([]handle.Pair, len(g.system.Tasks[task].Accesses))
+	places := make([][]resource.Place, len(g.system.Tasks))
+	for task := range places {
+		places[task] = make([]resource.Place, len(g.system.Tasks[task].Accesses))
 	}
 	for _, f := range g.system.Order() {
 		if a := g.access(use{f.Task, f.Access}); g.last[f.Task] > 0 && f.Round == 0 {
-			must(pairs[f.Task][f.Access].Request(resources[a.Resource], a.Mode))
+			must(places[f.Task][f.Access].Request(resources[a.Resource], a.Mode))
 		}
 	}
-	s := state{at: make([]int, len(pairs)), empty: make([]int, g.plan.Counters())}
+	s := state{at: make([]int, len(places)), empty: make([]int, g.plan.Counters())}
 	for {
 		var ready []int
 		for task, steps := range g.steps {
@@ -65,7 +64,7 @@ func (g *game) walk(t *testing.T, rng *rand.Rand) (granted, waiting int) {
 			step, byQueue, byPlan := steps[s.at[task]], true, true
 			for _, a := range step.Accesses {
 				if step.Op == liveness.Acquire {
-					byQueue = byQueue && pairs[task][a].Test() == handle.Granted
+					byQueue = byQueue && places[task][a].Granted()
 					byPlan = byPlan && g.met(s, g.plan.Counter(task, a), step.round)
 				}
 			}
@@ -85,7 +84,7 @@ func (g *game) walk(t *testing.T, rng *rand.Rand) (granted, waiting int) {
 		task := ready[rng.IntN(len(ready))]
 		step := g.steps[task][s.at[task]]
 		for _, a := range step.Accesses {
-			p := &pairs[task][a]
+			p := &places[task][a]
 			switch {
 			case step.Op == liveness.Acquire:
 				must(p.Acquire(t.Context()))
@@ -93,14 +92,14 @@ func (g *game) walk(t *testing.T, rng *rand.Rand) (granted, waiting int) {
 			case step.ends:
 				must(p.Release())
 			default:
-				must(p.Next())
+				must(p.Renew())
 			}
 		}
 		s.at[task]++
 	}
-	for task := range pairs {
-		for a := range pairs[task] {
-			_ = pairs[task][a].Abandon(errStops) // of a system that stops
+	for task := range places {
+		for a := range places[task] {
+			_ = places[task][a].Abandon(errStops) // of a system that stops
 		}
 	}
 	return granted, waiting

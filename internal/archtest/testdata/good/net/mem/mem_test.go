@@ -2,6 +2,8 @@ package mem
 
 import (
 	"testing"
+	"testing/synctest"
+	clock "time"
 
 	_ "github.com/orwl/go-orwl/net/rmatest"
 )
@@ -12,6 +14,10 @@ func TestRanks(t *testing.T) {
 	if Ranks() != 1 {
 		t.Error("the suite is a test's to use")
 	}
+}
+
+func TestBubble(t *testing.T) {
+	synctest.Test(t, func(*testing.T) { clock.Sleep(clock.Hour) }) // nobody waits
 }
 
 type sleeper struct{}

@@ -1,0 +1,270 @@
+package books
+
+import (
+	"runtime"
+	"sync/atomic"
+
+	"github.com/orwl/go-orwl/orwl/internal/plan"
+)
+
+// book is the tasks of one worker. What is not atomic belongs to whoever holds the lock.
+type book struct {
+	pool   *Pool
+	number uint32
+	tasks  []uint32 // by the number here: the task, which is its counter
+	round  []uint32 // which one the task runs next
+	ended  []bool   // it takes empty turns, if any
+	look   bitmap
+	at     uint32   // where the next look begins
+	first  []uint32 // by counter: the first task that hangs on it, counted from 1
+	next   []uint32 // the next one
+	waits  []bool   // by edge: it is armed, or in the mail
+	steps  uint32   // that were run
+
+	_     [64]byte    // what others touch
+	short atomic.Bool // bodies run under the lock
+	lock  lock
+	mail  atomic.Uint32 // the edge on top, counted from 1
+	idle  atomic.Uint32 // 1: the worker sleeps, or is about to
+	wake  chan struct{}
+	_     [64]byte
+}
+
+// lock is a ticket lock: who holds it sees whether another one waits.
+type lock struct{ next, now atomic.Uint32 }
+
+func (p *Pool) acquire(b *book) {
+	p.point()
+	mine := b.lock.next.Add(1) - 1
+	p.saw(mine)
+	for i := 1; ; i++ {
+		p.stay(b, mine)
+		if p.load(&b.lock.now) == mine {
+			return
+		}
+		relax(i)
+	}
+}
+
+func (p *Pool) release(b *book) {
+	now := b.lock.now.Load() + 1 // nobody else changes it
+	p.store(&b.lock.now, now)
+	p.turn(b, now)
+}
+
+// wanted reports whether another worker waits for a lock that is held.
+func (p *Pool) wanted(b *book) bool { return p.load(&b.lock.next) != b.lock.now.Load()+1 }
+
+// relax lets others run, now and then: there may be more workers than processors.
+func relax(i int) {
+	if i%64 == 0 {
+		runtime.Gosched()
+	}
+}
+
+// work runs tasks of the book until none is worth a look.
+func (b *book) work(worker int) {
+	p := b.pool
+	p.acquire(b)
+	for !p.isOver() {
+		b.read()
+		l, some := b.look.from(b.at)
+		if !some {
+			break
+		}
+		b.try(worker, l)
+		if p.wanted(b) {
+			p.release(b)
+			p.acquire(b)
+		}
+	}
+	p.release(b)
+}
+
+// one runs one task for the worker of another book.
+func (b *book) one(worker int) (ran bool) {
+	p := b.pool
+	p.acquire(b)
+	b.read()
+	for !ran {
+		l, some := b.look.from(b.at)
+		if !some {
+			break
+		}
+		ran = b.try(worker, l)
+	}
+	if e := p.again(b.number); !b.look.empty() && !b.waits[e] {
+		b.waits[e] = true
+		b.post(e) // the owner may have seen nothing to do
+	}
+	p.release(b)
+	return ran
+}
+
+// inARow is how many rounds of a task follow each other at most.
+const inARow = 64
+
+// try runs rounds of a task, and hangs it on the counter that it is short of.
+func (b *book) try(worker int, l uint32) (ran bool) {
+	p, task := b.pool, b.tasks[l]
+	b.look.clear(l)
+	b.at = l + 1
+	for range p.inARow {
+		k := b.round[l]
+		if short, ok := p.met(task, k); !ok {
+			b.hang(l, short, k)
+			return ran
+		}
+		ran = true
+		outcome := Goes
+		if !b.ended[l] {
+			outcome = b.run(worker, task, k)
+		}
+		if outcome == Fails {
+			return ran
+		}
+		b.round[l]++
+		ended := b.ended[l] || outcome == Ends
+		if ended && k >= p.Plan.Turns(int(task)) {
+			k = plan.Ended
+		}
+		p.publish(task, k)
+		b.rouse(task)
+		if ended && !b.ended[l] {
+			b.ended[l] = true
+			p.ends()
+		}
+		if k == plan.Ended || p.isOver() {
+			return ran
+		}
+	}
+	b.look.set(l)
+	return ran
+}
+
+// run runs a round. A long one runs without the lock.
+func (b *book) run(worker int, task, k uint32) (o Outcome) {
+	p := b.pool
+	began := int64(0)
+	if b.steps++; p.Now != nil && b.steps%sampled == 0 {
+		began = p.Now()
+	}
+	if b.short.Load() {
+		o = p.Run(worker, int(task), k)
+	} else {
+		if !b.look.empty() {
+			p.callHelp()
+		}
+		p.release(b)
+		o = p.Run(worker, int(task), k)
+		p.acquire(b)
+	}
+	if began != 0 {
+		b.took(p.Now() - began)
+	}
+	return o
+}
+
+const (
+	sampled = 64   // of so many bodies one is timed
+	brief   = 1000 // nanoseconds of a short body
+)
+
+// took notes how long a body has taken.
+func (b *book) took(ns int64) {
+	if short := ns < brief; short != b.short.Load() {
+		b.short.Store(short)
+	}
+}
+
+// hang has a task wait for a counter that has not published what round k needs.
+func (b *book) hang(l, c, k uint32) {
+	p := b.pool
+	b.next[l], b.first[c] = b.first[c], l+1
+	if p.Owner[c] == int32(b.number) {
+		return // whoever publishes it takes the lock afterwards, and looks at what hangs on it
+	}
+	e := p.edge(c, b.number)
+	if !b.waits[e] {
+		b.waits[e] = true
+		p.store(&p.edges[e].armed, 1)
+	}
+	if short, ok := p.met(b.tasks[l], k); ok || short != c { // c has come meanwhile
+		b.first[c] = b.next[l]
+		b.look.set(l)
+	}
+}
+
+// rouse finds what hangs on a counter worth a look.
+func (b *book) rouse(c uint32) {
+	for l := b.first[c]; l != 0; l = b.next[l-1] {
+		b.look.set(l - 1)
+	}
+	b.first[c] = 0
+}
+
+// post puts an edge into the mail, and calls the worker if it sleeps.
+func (b *book) post(e uint32) {
+	p := b.pool
+	for {
+		top := p.load(&b.mail)
+		p.edges[e].next = top
+		p.point()
+		if b.mail.CompareAndSwap(top, e+1) {
+			p.saw(1)
+			break
+		}
+		p.saw(0)
+	}
+	b.rise()
+}
+
+// rise calls the worker of the book if it sleeps.
+func (b *book) rise() {
+	p := b.pool
+	if p.load(&b.idle) != 0 {
+		p.point()
+		if b.idle.CompareAndSwap(1, 0) {
+			p.saw(1)
+			p.call(b)
+			return
+		}
+		p.saw(0)
+	}
+}
+
+// read reads the mail.
+func (b *book) read() {
+	p := b.pool
+	if p.load(&b.mail) == 0 {
+		return
+	}
+	p.point()
+	e := b.mail.Swap(0)
+	p.saw(e)
+	for e != 0 {
+		edge := &p.edges[e-1]
+		b.waits[e-1] = false
+		e = edge.next
+		if edge.counter != again {
+			b.rouse(edge.counter)
+		}
+	}
+}
+
+// sleep waits until somebody calls the worker. It returns at once if there is mail.
+func (b *book) sleep() {
+	p := b.pool
+	for i := range p.Patience {
+		if b.mail.Load() != 0 || p.over.Load() {
+			return
+		}
+		relax(i)
+	}
+	p.store(&b.idle, 1)
+	if p.load(&b.mail) == 0 && !p.isOver() {
+		p.park(b)
+		<-b.wake
+	}
+	p.store(&b.idle, 0)
+}

@@ -1,0 +1,46 @@
+package books
+
+import (
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/orwl/go-orwl/internal/mutants"
+	"github.com/orwl/go-orwl/internal/rings"
+)
+
+// telling are the mutants that every change tries: each side of the two handshakes, and what hangs.
+var telling = []string{
+	"pool.go Pool.publish: p.store(&p.counters[c].done, round): dropped",
+	"pool.go Pool.publish: p.books[e.book].post(i): dropped",
+	"book.go book.hang: p.store(&p.edges[e].armed, 1): dropped",
+	"book.go book.hang: ok || short != c: without the second",
+	"book.go book.read: b.waits[e-1] = false: dropped",
+	"book.go book.post: b.rise(): dropped",
+	"book.go book.sleep: p.store(&b.idle, 1): dropped",
+}
+
+// spared are the probes, and what only takes time or saves it.
+var spared = regexp.MustCompile(`^Pool\.(point|saw|park|signal|stay|turn)$|^relax$|^book\.took$`)
+
+// TestMutants makes the telling mistakes one at a time, and expects the explorer to notice. All others
+// are tried when package orwl runs by the books: see docs/STATUS.md.
+func TestMutants(t *testing.T) {
+	rings.Needs(t, rings.Change)
+	rings.Computes(t)
+	(&mutants.Plan{
+		Files: []mutants.File{{Name: "pool.go"}, {Name: "book.go"}, {Name: "bits.go"}},
+		Rules: mutants.Rules{
+			Spares:      func(_, function string) bool { return spared.MatchString(function) },
+			SparedCalls: []string{"point", "saw", "park", "signal", "stay", "turn", "relax"},
+			Computes:    func(string) bool { return false },
+			Returns:     true,
+		},
+		Tags: "invariants",
+		Stages: []mutants.Stage{
+			{Name: "seeds", Tests: ".", Flags: []string{"-test.skip", "^TestMutants$", "-books.seeds", "3000", "-books.states", "2000"}, Limit: 30 * time.Second},
+			{Name: "more seeds", Tests: ".", Flags: []string{"-test.skip", "^TestMutants$", "-books.seeds", "100000", "-books.states", "40000"}, Limit: 2 * time.Minute},
+		},
+		Telling: telling,
+	}).Run(t, mutants.Trial{})
+}
