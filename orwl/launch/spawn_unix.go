@@ -14,16 +14,16 @@ import (
 // goroutines, and orwl programs print which task waits for which.
 var forwarded = []os.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP, syscall.SIGQUIT}
 
-// Spawn starts the nodes of a run, node 0 first and the others when
-// it has said where it listens, and returns when all have ended: nil if all ended
-// well, else a [*NodeError] of the first that did not, or ctx's reason. A node that was
-// killed comes before those that failed because they missed it. As soon as one node fails, or ctx ends, the others are asked to end, by SIGTERM, and killed after
-// Run.Grace. If node 0 has said that the run goes on ([Place.GoOn]), a node that fails does not
-// end the others: a line on Run.Stderr names it, and Run.Restarts may start it again. SIGINT, SIGTERM,
-// SIGHUP and SIGQUIT meanwhile go to the nodes instead of to this process, and SIGUSR1 starts one node
-// more, if Run.Begin has left any. If this process dies they do not outlive it: on this machine Linux kills them,
-// and elsewhere FromEnvironment has them end by SIGTERM, and be killed 5 s later. They read no
-// input.
+// Spawn starts the nodes of a run, node 0 first and the others when it has said where it listens.
+// It returns when all have ended: nil if all ended well, else a [*NodeError] of the first that did
+// not, or ctx's reason. A node that was killed comes before those that failed because they missed
+// it. As soon as one node fails, or ctx ends, the others are asked to end, by SIGTERM, and killed
+// after Run.Grace. If node 0 has said that the run goes on ([Place.GoOn]), a node that fails does
+// not end the others: a line on Run.Stderr names it, and Run.Restarts may start it again. SIGINT,
+// SIGTERM, SIGHUP and SIGQUIT meanwhile go to the nodes instead of to this process, and SIGUSR1
+// starts one node more, if Run.Begin has left any. If this process dies they do not outlive it: on
+// this machine Linux kills them, and elsewhere FromEnvironment has them end by SIGTERM, and be
+// killed 5 s later. They read no input.
 func Spawn(ctx context.Context, r Run) error {
 	r, err := r.withDefaults()
 	if err == nil {
