@@ -43,18 +43,16 @@ type form struct {
 
 // eachForm attacks nodes on hosts of our own, and on those of users.
 func eachForm(t *testing.T, attack func(t *testing.T, on form)) {
-	for name, on := range map[string]form{
-		"own": {}, "a user's": {listen: p2ptest.TCP}, "a user's by QUIC": {p2ptest.QUIC, quic.Carrier},
-	} {
-		t.Run(name, func(t *testing.T) { attack(t, on) })
-	}
+	t.Run("own", func(t *testing.T) { attack(t, form{}) })
+	usersForms(t, attack)
 }
 
-// later leaves hosts of users to the tests of a change. In every ring TestReplay, TestHostileConnections
-// and TestStranger attack them.
-func (f form) later(t *testing.T) {
-	if f.listen != "" {
-		rings.Needs(t, rings.Change)
+// usersForms attacks a node on the hosts of users only.
+func usersForms(t *testing.T, attack func(t *testing.T, on form)) {
+	for name, on := range map[string]form{
+		"a user's": {listen: p2ptest.TCP}, "a user's by QUIC": {p2ptest.QUIC, quic.Carrier},
+	} {
+		t.Run(name, func(t *testing.T) { attack(t, on) })
 	}
 }
 
@@ -212,11 +210,17 @@ func own(number uint64, m control.Message) []byte {
 // others do not notice.
 func TestHostileFrames(t *testing.T) {
 	t.Parallel()
-	eachForm(t, attackByFrames)
+	attackByFrames(t, form{})
+}
+
+// TestHostileFramesOfUsers is the same on hosts of users.
+func TestHostileFramesOfUsers(t *testing.T) {
+	rings.Needs(t, rings.Change)
+	t.Parallel()
+	usersForms(t, attackByFrames)
 }
 
 func attackByFrames(t *testing.T, on form) {
-	on.later(t)
 	wrongSum := parcel(1, []byte("bulk"))
 	wrongSum[len(wrongSum)-1] ^= 1
 	claim := func(bulk uint64) []byte {
@@ -294,11 +298,17 @@ func attackByReplay(t *testing.T, on form) {
 // A node that says a wrong hello gets no stream.
 func TestHostileHello(t *testing.T) {
 	t.Parallel()
-	eachForm(t, attackByHello)
+	attackByHello(t, form{})
+}
+
+// TestHostileHelloOfUsers is the same on hosts of users.
+func TestHostileHelloOfUsers(t *testing.T) {
+	rings.Needs(t, rings.Change)
+	t.Parallel()
+	usersForms(t, attackByHello)
 }
 
 func attackByHello(t *testing.T, on form) {
-	on.later(t)
 	for name, c := range map[string]struct {
 		first  func(h wire.Hello) []byte
 		reason string // that she is told

@@ -23,6 +23,7 @@ type Stream struct {
 
 	broken bool          // both have to end; lane.mu
 	last   bool          // nothing comes after what is pending; lane.mu
+	mute   bool          // this direction has ended: nothing more is written; lane.mu
 	ended  chan struct{} // closed when both have
 
 	desk desk // lane.mu

@@ -38,12 +38,13 @@ func (s *Stream) write() error {
 }
 
 // waits returns when something is pending and the desk is free, or nothing more comes. It is false
-// when the stream is broken.
+// when the stream is broken. A stream whose direction has ended writes nothing that was appended
+// since: an error would break it, and the peer might not have read what came before.
 func (s *Stream) waits() bool {
 	l := s.lane
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for s.desk.writing || !s.broken && !l.link.Pending() && !s.last {
+	for s.desk.writing || !s.broken && (s.mute || !l.link.Pending() && !s.last) {
 		l.work.Wait()
 	}
 	return !s.broken
@@ -72,7 +73,7 @@ func (s *Stream) ends() (last bool) {
 	defer s.lane.mu.Unlock()
 	s.done()
 	last = s.last && !s.lane.link.Pending()
-	s.last = s.last && !last
+	s.last, s.mute = s.last && !last, s.mute || last
 	return last
 }
 
@@ -86,7 +87,7 @@ func (s *Stream) done() {
 // It writes by itself if the desk says so: see desk.direct.
 func (l *Lane) release() {
 	s := l.stream
-	if s == nil || !s.desk.direct(l.link.Kept()) {
+	if s == nil || s.mute || !s.desk.direct(l.link.Kept()) {
 		l.wake()
 		l.mu.Unlock()
 		return
