@@ -24,7 +24,6 @@ var telling = []string{
 // Without the flag it builds all mutants, and tries a few.
 func TestMutants(t *testing.T) {
 	rings.Needs(t, rings.Change)
-	rings.Computes(t)
 	if testing.Short() || invariant.Enabled {
 		t.Skip("-short, -race or -tags invariants: this builds a test binary, and the ordinary run does")
 	}

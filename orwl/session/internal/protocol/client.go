@@ -121,7 +121,9 @@ func (c *Client) Take(now int64, m Message) error {
 	return nil
 }
 
-// welcome begins to speak, with all that the home has not taken.
+// welcome begins to speak, with all that the home has not taken. The first welcome echoes the
+// hello. A later one renews nothing: messages that the client has not taken come behind it, and a
+// Revoked among them must come before the lease is renewed. The home sends an Echo behind them.
 func (c *Client) welcome(now int64, w *Welcome) error {
 	lease := leaseOf(w)
 	switch {
@@ -130,9 +132,13 @@ func (c *Client) welcome(now int64, w *Welcome) error {
 	case !c.known && now >= lease.LetsGo(w.Sent):
 		return ErrLate
 	}
+	first := !c.known
 	c.lease, c.known, c.speaks = lease, true, true
 	c.out = append(c.out, c.link.kept...)
-	return c.echo(w.Sent)
+	if first {
+		return c.echo(w.Sent)
+	}
+	return nil
 }
 
 // echo renews the lease. An echo of an older beat, which comes late, renews nothing.

@@ -41,5 +41,14 @@
 // connects again within the lease keeps what it holds and its place in each queue.
 //
 // A forced release asks first: Revoked tells the holder to let go. The home takes the request
-// after Length+Skew if it is not released by then.
+// after Length+Skew if it is not released by then. So a holder that has not heard Revoked must not
+// renew its lease: each echo comes behind all that the home has said before. A client that
+// connects again gets Welcome, what it has not taken, and then the echo of its Hello:
+//
+//	client                          home
+//	                                Revoked, request 1: the connection breaks
+//	Hello, known ────────────────▶
+//	      ◀─────────────────────── Welcome    renews nothing
+//	      ◀─────────────────────── Revoked    again
+//	      ◀─────────────────────── Echo       of the hello, renews the lease
 package protocol

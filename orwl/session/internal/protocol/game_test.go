@@ -35,6 +35,7 @@ type flaws struct {
 	sudden  bool  // a forced release does not ask first
 	twice   bool  // messages that come again are taken again
 	forgets bool  // a client does not say again what was not taken
+	hopes   bool  // every welcome renews a client's lease
 }
 
 type game struct {
@@ -67,6 +68,7 @@ func (c clock) at(t int64) int64 { return c.offset + int64(c.rate*float64(t)) }
 type wire struct {
 	conn     uint64
 	up, down []flight
+	slow     bool // every fourth message comes late
 	cut      bool
 }
 
@@ -83,6 +85,7 @@ type gamer struct {
 	clock  clock
 	wire   *wire
 	asleep int64
+	away   int64 // it does not connect before
 	next   int64
 
 	name     string
@@ -278,18 +281,23 @@ func (g *game) flush(now int64) {
 						welcome.Length = gameLength
 						m.Welcome = &welcome
 					}
-					w.down = append(w.down, flight{g.later(w.down), m})
+					w.down = append(w.down, flight{g.later(w, w.down), m})
 				}
 				w.cut = w.cut || o.Last
+				if o.Message.Revoked != nil && !g.calm && g.IntN(2) == 0 { // it is lost: the holder hears it on its next connection
+					g.events["untold"]++
+					p.cut()
+					p.away = g.now + g.Int64N(gameLength)
+				}
 			}
 		}
 	}
 }
 
 // later is when a message comes, behind those before it.
-func (g *game) later(before []flight) int64 {
+func (g *game) later(w *wire, before []flight) int64 {
 	at := g.now + 1 + g.Int64N(20)
-	if !g.calm && g.IntN(50) == 0 {
+	if !g.calm && (g.IntN(50) == 0 || w.slow && g.IntN(4) == 0) {
 		at += g.Int64N(gameLength)
 	}
 	if len(before) > 0 {
@@ -301,9 +309,10 @@ func (g *game) later(before []flight) int64 {
 // step is one moment of a client and its user.
 func (p *gamer) step() error {
 	g, now := p.g, p.clock.at(p.g.now)
-	if p.wire == nil && g.IntN(20) == 0 {
+	if p.wire == nil && g.now >= p.away && g.IntN(20) == 0 {
 		g.conns++
-		p.wire = &wire{conn: g.conns}
+		p.wire = &wire{conn: g.conns, slow: p.away > 0}
+		p.away = 0
 		p.client.Connect(now)
 	}
 	if w := p.wire; w != nil {
@@ -317,6 +326,8 @@ func (p *gamer) step() error {
 				g.events["late"]++
 				p.cut()
 				break
+			} else if g.hopes && m.Welcome != nil {
+				p.client.echoed = max(p.client.echoed, m.Welcome.Sent)
 			} else if err != nil {
 				return fmt.Errorf("at %d: client %d: %w", g.now, p.number, err)
 			}
@@ -341,7 +352,7 @@ func (p *gamer) step() error {
 	p.use()
 	for _, m := range p.client.Out() {
 		if w := p.wire; w != nil {
-			w.up = append(w.up, flight{g.later(w.up), m})
+			w.up = append(w.up, flight{g.later(w, w.up), m})
 		}
 	}
 	return nil
@@ -453,7 +464,7 @@ func TestGames(t *testing.T) {
 			events[name] += n
 		}
 	}
-	for _, name := range []string{"cut", "restart", "again", "over", "late", "revoked", "lost"} {
+	for _, name := range []string{"cut", "restart", "again", "over", "late", "revoked", "untold", "lost"} {
 		if events[name] == 0 {
 			t.Errorf("no game has %q", name)
 		}
@@ -471,6 +482,7 @@ func TestGamesCatch(t *testing.T) {
 		"a forced release that does not ask": {sudden: true},
 		"messages that are taken twice":      {twice: true},
 		"a client that does not say again":   {forgets: true},
+		"a client that hopes":                {hopes: true},
 	} {
 		caught := false
 		for seed := uint64(0); seed < 1000 && !caught; seed++ {

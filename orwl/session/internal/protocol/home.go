@@ -145,7 +145,9 @@ func (h *Home) obey(s *session, m Message) {
 	}
 }
 
-// hello begins a session, or goes on with one.
+// hello begins a session, or goes on with one. An echo renews the lease of a client only when it has
+// all that was said before, as on a connection that lasts: Tick relies on this where it takes a
+// request from a holder that was told to let go.
 func (h *Home) hello(conn uint64, m Message) {
 	id := string(m.Hello.ID)
 	s := h.ids[id]
@@ -174,6 +176,9 @@ func (h *Home) hello(conn uint64, m Message) {
 	h.send(s, Message{Welcome: &Welcome{Session: s.number, Length: int64(h.lease.Lease), Skew: int64(h.lease.Skew), Sent: m.Hello.Sent}})
 	for _, m := range s.link.kept {
 		h.send(s, m)
+	}
+	if m.Hello.Known {
+		h.send(s, Message{Echo: &Beat{Sent: m.Hello.Sent}})
 	}
 }
 

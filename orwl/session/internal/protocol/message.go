@@ -56,15 +56,16 @@ type Hello struct {
 	Sent  int64  `msgpack:"sent"`  // see Beat
 }
 
-// Welcome answers it.
+// Welcome answers it. The first one of a session is also the echo of the hello.
 type Welcome struct {
 	Session uint64 `msgpack:"session"` // its number in lists
 	Length  int64  `msgpack:"length"`  // of the lease, in nanoseconds
 	Skew    int64  `msgpack:"skew"`
-	Sent    int64  `msgpack:"sent"` // as Hello says
+	Sent    int64  `msgpack:"sent"` // as Hello says; only the first welcome renews the lease
 }
 
-// Beat has the time at which it was sent, by the client's clock. Echo returns it.
+// Beat has the time at which it was sent, by the client's clock. Echo returns it, and comes behind all
+// that the home has said before. A hello of a known session is a beat, too.
 type Beat struct {
 	Sent int64 `msgpack:"sent"`
 }
