@@ -14,7 +14,8 @@ import (
 // A game plays one home and some clients in virtual time. Their clocks start anywhere, and each
 // is wrong by up to the skew over a lease. Connections are cut and delayed, messages come
 // again, clients and the home stop for a while, the home starts anew, users hold for too long,
-// and an operator releases by force. In every state:
+// and an operator releases by force. Some holders lose their connection just then, and hear of it on
+// the next one, which is slow. In every state:
 //
 //   - at most one client believes that it holds a name for writing, and then none for reading;
 //   - the fences of writers grow;
@@ -284,7 +285,7 @@ func (g *game) flush(now int64) {
 					w.down = append(w.down, flight{g.later(w, w.down), m})
 				}
 				w.cut = w.cut || o.Last
-				if o.Message.Revoked != nil && !g.calm && g.IntN(2) == 0 { // it is lost: the holder hears it on its next connection
+				if o.Message.Revoked != nil && !g.calm && g.IntN(2) == 0 {
 					g.events["untold"]++
 					p.cut()
 					p.away = g.now + g.Int64N(gameLength)
@@ -482,7 +483,7 @@ func TestGamesCatch(t *testing.T) {
 		"a forced release that does not ask": {sudden: true},
 		"messages that are taken twice":      {twice: true},
 		"a client that does not say again":   {forgets: true},
-		"a client that hopes":                {hopes: true},
+		"a client that a welcome renews":     {hopes: true},
 	} {
 		caught := false
 		for seed := uint64(0); seed < 1000 && !caught; seed++ {
