@@ -23,7 +23,8 @@
 // # New lives
 //
 // A node that comes back gives to round 1 of a name. If that was over before it came in, it gets the
-// list, and gives to the next round instead: a list says in which epoch it was complete. What its
-// life before has given is forgotten where all members must give. A gathering among some nodes is
-// among lives.
+// list, and gives to the next round instead: a list says in which epoch it was complete. A new chair
+// may have been told the list before it gives. Then it begins with the next round. What its life
+// before has given is forgotten where all members must give. A gathering among some nodes is among
+// lives.
 package gathering

@@ -73,6 +73,27 @@ func TestMoves(t *testing.T) {
 	}
 }
 
+// A new chair is told the list of a round that was over before it came in, and has given nothing under that name. It
+// begins with the next round, and completes it.
+func TestBeginsBehind(t *testing.T) {
+	e := again(epochOf(3, 3), 1)
+	e.Seats[2] = membership.Seat{Life: 2, State: membership.In, Since: 4}
+	s := steps{t, New(1, e)} // node 0 is the chair
+	s.want("the list that node 2 has got", s.takes(2, list("a", 5, 2, "x", "y", "z")))
+	s.want("a gift to the next round", s.takes(2, give("a", 6, 1, "two")))
+	e.Number, e.Seats = 4, slices.Clone(e.Seats)
+	e.Seats[0].State = membership.Ended
+	s.want("the loss of the chair", letters(s.Enter(e)), `1: a 5 ["x" "y" "z"]`)
+	k, out := s.Begin("a", []byte("mine"))
+	if want := (Key{"a", 6}); k != want || len(out) != 1 || out[0].Key != want || out[0].To != 1 {
+		t.Fatalf("it begins %v with %v, want a gift to %v", k, out, want)
+	}
+	s.want("its gift", s.takes(1, out[0].Message), `1: a 6 ["" "mine" "two"]`, `2: a 6 ["" "mine" "two"]`)
+	if k, _ := s.Begin("a", nil); k.Round != 7 {
+		t.Errorf("it begins round %d behind 6", k.Round)
+	}
+}
+
 // A chair that gets the list of a round tells a life that has given to an earlier one, and keeps what was given to later
 // ones.
 func TestListAfterGifts(t *testing.T) {

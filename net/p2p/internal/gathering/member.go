@@ -50,9 +50,10 @@ func New(me int, first membership.Epoch) *Member {
 	}
 }
 
-// Begin gives something under a name, in the next round. It copies the blob.
+// Begin gives something under a name, in the next round. It copies the blob. A new chair may know the
+// list of a round to which this life has not given: the round was over before this life came in.
 func (m *Member) Begin(name string, blob []byte) (Key, []Letter) {
-	k := Key{name, m.rounds[name] + 1}
+	k := Key{name, max(m.rounds[name], m.last[name].Key.Round) + 1}
 	return k, m.BeginAt(k, blob, nil)
 }
 
