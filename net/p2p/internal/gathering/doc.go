@@ -19,6 +19,8 @@
 //
 // An older list is not needed. All nodes had given to the later gathering of that name, so all
 // had got the earlier one, or did not want it any more. [Member.Forget] forgets the last one, too.
+// So a gathering among some lives needs all members that had given to an earlier one of that name.
+// Otherwise one of them could wait for a list that no other node keeps.
 //
 // # New lives
 //

@@ -99,7 +99,7 @@ func (g *game) send(from *player, all []Letter) {
 // play plays to the end. Every node that is left has got all that it waited for, and all of them
 // have got the same.
 func (g *game) play() {
-	for idle := 0; idle < 300 && g.wrong == ""; {
+	for idle := 0; (idle < 300 || g.moves()) && g.wrong == ""; {
 		p := g.nodes[g.IntN(len(g.nodes))]
 		switch {
 		case len(g.way) > 0 && !g.chance(3):
@@ -127,6 +127,12 @@ func (g *game) play() {
 			g.wrong = fmt.Sprintf("life %d waits for %v in epoch %d", p.life, p.waits, p.epoch.Number)
 		}
 	}
+}
+
+// moves reports whether a letter is under way, or a node has an epoch to enter. The letters to a node
+// wait until it knows their senders.
+func (g *game) moves() bool {
+	return len(g.way) > 0 || slices.ContainsFunc(g.nodes, func(p *player) bool { return !p.gone && p.at+1 < len(g.epochs) })
 }
 
 // last is a node that may be lost: mostly the chair. It is -1 if all others are.
@@ -265,17 +271,15 @@ func lifeIn(blob []byte) (life int) {
 	return life
 }
 
-// few gathers among the lives of a list with an even number of their node, and the lowest one in it.
+// few gathers among the lives of a list that have an even number. So a life that gives to one round
+// gives to all later ones.
 func (g *game) few(p *player, all Message) {
-	among, first := make([]uint64, len(all.List)), true
-	for i := range among {
-		among[i] = 1 << 60 // nobody
-	}
+	among := make([]uint64, len(all.List))
 	for i, blob := range all.List {
-		if blob != nil && (i%2 == 0 || first) {
+		among[i] = 1 << 60 // nobody
+		if blob != nil && lifeIn(blob)%2 == 0 {
 			among[i] = uint64(lifeIn(blob))
 		}
-		first = first && blob == nil
 	}
 	if among[p.node] == uint64(p.life) {
 		k := Key{"few", all.Key.Round}
@@ -284,7 +288,7 @@ func (g *game) few(p *player, all Message) {
 	}
 }
 
-var seeds = rings.Seeds("gathering.seeds", 500, 48_000, "TestSeeds: seeds")
+var seeds = rings.Seeds("gathering.seeds", 500, 64_000, "TestSeeds: seeds")
 
 // TestSeeds plays games.
 func TestSeeds(t *testing.T) {

@@ -58,7 +58,8 @@ func (m *Member) Begin(name string, blob []byte) (Key, []Letter) {
 }
 
 // BeginAt gives something in a round that is later than all in which this node has given. Only
-// some lives must give.
+// some lives must give. Each of them that is still a member must give to the later rounds of that
+// name, too: see doc.go, "When the chair is lost".
 func (m *Member) BeginAt(k Key, blob []byte, among []uint64) []Letter {
 	invariant.Check(k.Round > m.rounds[k.Name], "round %d of %q, after round %d", k.Round, k.Name, m.rounds[k.Name])
 	m.rounds[k.Name] = k.Round
