@@ -37,6 +37,9 @@ func withPrograms(m *testing.M) int {
 // built builds the programs once.
 func built(t *testing.T) (folder string) {
 	t.Helper()
+	if rings.Race {
+		t.Skip("-race: the programs are built without it")
+	}
 	rings.Source(t)
 	if err := buildOnce(); err != nil {
 		t.Fatal(err)

@@ -49,7 +49,6 @@ const module = "github.com/orwl/go-orwl/"
 // first with some steps, then with more. The step is what the second run counts more often.
 func TestStepIsShort(t *testing.T) {
 	rings.Needs(t, rings.Change)
-	rings.Computes(t)
 	if testing.Short() || invariant.Enabled || *stepsOf != "" {
 		t.Skip("needs the go command and some seconds, and the ordinary build: asserts are no part of a step")
 	}

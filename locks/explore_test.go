@@ -23,12 +23,12 @@ import (
 // and 500 states. A failure prints the command that repeats it. The command ends in -seed or
 // -schedule.
 var (
-	seeds       = rings.Seeds("locks.seeds", 3, 1280, "TestSeeds, TestCrashSeeds: seeds for each lock on each small machine; TestMixed: half as many")
+	seeds       = rings.Seeds("locks.seeds", 3, 800, "TestSeeds, TestCrashSeeds: seeds for each lock on each small machine; TestMixed: half as many")
 	large       = rings.Seeds("locks.large", 1, 64, "TestLarge: seeds for each lock on each machine")
 	largest     = rings.Size("locks.ranks", 16, 256, 256, "TestLarge: ranks of the largest machine")
-	states      = rings.Size("locks.states", 60, 1000, 0, "TestExhaust: states of each search; all of them, if 0")
+	states      = rings.Size("locks.states", 60, 400, 0, "TestExhaust: states of each search; all of them, if 0")
 	crashStates = rings.Size("locks.crashstates", 60, 0, 0, "TestCrashAnywhere: states of each search; all of them, if 0")
-	quitStates  = rings.Size("locks.quitstates", 60, 1000, 20_000, "searches in which ranks give up or try: states of each; all of them, if 0")
+	quitStates  = rings.Size("locks.quitstates", 60, 400, 20_000, "searches in which ranks give up or try: states of each; all of them, if 0")
 	simulators  = rings.Size("locks.simulators", 1, 3, 3, "TestConformanceBySchedules: how many of the simulated backends; one: TestVariantsBySchedules does not play")
 	schedules   = rings.Size("locks.schedules", 1, 4, 64, "TestConformanceBySchedules: schedules of each case on a simulated backend")
 

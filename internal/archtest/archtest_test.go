@@ -7,12 +7,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 var rewrite = flag.Bool("rewrite", false, "write the reports of the planted violations anew")
 
 // TestModule holds the line for the module itself.
 func TestModule(t *testing.T) {
+	rings.Computes(t)
 	if line := report(t, filepath.Join("..", "..")); line != "" {
 		t.Errorf("the module breaks its rules:\n%s", line)
 	}
@@ -50,6 +53,7 @@ func TestPlantedViolations(t *testing.T) {
 
 // TestEveryRuleCanFail asks for a planted violation of each rule.
 func TestEveryRuleCanFail(t *testing.T) {
+	rings.Computes(t)
 	wants, err := filepath.Glob(filepath.Join("testdata", "*", "want"))
 	if err != nil {
 		t.Fatal(err)

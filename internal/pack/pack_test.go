@@ -6,6 +6,8 @@ import (
 	"io"
 	"reflect"
 	"testing"
+
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 type lost struct {
@@ -64,6 +66,7 @@ func TestLists(t *testing.T) {
 
 // TestClaims says that many values follow, in each kind of place. Memory follows what has come.
 func TestClaims(t *testing.T) {
+	rings.Computes(t)
 	type lists struct {
 		Lost []lost           `msgpack:"l"`
 		By   map[string]uint8 `msgpack:"m"`

@@ -7,6 +7,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/sim"
 )
 
@@ -15,6 +16,7 @@ import (
 // of processors, its map order and its rounding of fused multiply-adds. A change of the
 // simulator or of a specimen changes the table: say so in the commit.
 func TestSameOnEveryHost(t *testing.T) {
+	rings.Computes(t)
 	for _, c := range []struct {
 		lock, machine string
 		ranks         int

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/rma/model"
 	"github.com/orwl/go-orwl/net/sim"
@@ -14,6 +15,7 @@ import (
 // The meter, run on a simulated machine, measures the model that the machine plays:
 // both give every figure the same meaning.
 func TestMeterFindsTheMachine(t *testing.T) {
+	rings.Computes(t)
 	tree, err := topology.Parse("node:2 core:4")
 	if err != nil {
 		t.Fatal(err)
@@ -48,6 +50,7 @@ func TestMeterFindsTheMachine(t *testing.T) {
 // Where ranks share memory, the meter tells a line that the rank has from one that another
 // rank has changed last.
 func TestMeterFindsCaches(t *testing.T) {
+	rings.Computes(t)
 	machine := toy()
 	machine.Levels = machine.Levels[:2]
 	machine.Port, machine.Direct = "", &model.Direct{Load: 2, Store: 7, Swap: 9}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/rma"
 	"github.com/orwl/go-orwl/net/rma/model"
 	"github.com/orwl/go-orwl/net/sim"
@@ -114,6 +115,7 @@ func TestPredictedCosts(t *testing.T) {
 
 // The same seed gives the same prediction.
 func TestPredictRepeats(t *testing.T) {
+	rings.Computes(t)
 	s := contest(t, "mcs-flushed", 64, 20)
 	cray, err := sim.MachineByName("piz-daint")
 	if err != nil {
@@ -177,6 +179,7 @@ func TestPredictedEndOfWait(t *testing.T) {
 
 // Faults in virtual time break no promise: only the crashed rank does not end.
 func TestPredictFaults(t *testing.T) {
+	rings.Computes(t)
 	for seed := range uint64(50) {
 		s := contest(t, "mcs-flushed", 16, 20)
 		s.Faults = sim.Faults{Crashes: 1, Cancels: 1, Pauses: 3, Delays: 3}
@@ -189,6 +192,7 @@ func TestPredictFaults(t *testing.T) {
 // 4,096 ranks that acquire a lock 20 times each fit into 4 GiB of memory.
 // BenchmarkPredict measures the time.
 func TestPredictBigMachine(t *testing.T) {
+	rings.Computes(t)
 	p := bigMachine(t, "mcs-flushed")
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)

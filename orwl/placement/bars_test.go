@@ -3,6 +3,8 @@ package placement
 import (
 	"math/rand/v2"
 	"testing"
+
+	"github.com/orwl/go-orwl/internal/rings"
 )
 
 // near is tasks in a row, each linked to some that are not far, called by
@@ -33,6 +35,7 @@ func inRow(seed uint64, tasks int) Graph {
 // The bars of each part of the search, which it must reach: a bar may only be lowered. The cut
 // is between two halves of all, divided is without trades of blocks in order.
 func TestBars(t *testing.T) {
+	rings.Computes(t)
 	r := rand.New(rand.NewPCG(13, 14))
 	wide := drawnGraph(r, 300, 600, 50, 1)
 	loads := near(300, 900, 20)

@@ -7,6 +7,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/orwl/go-orwl/internal/rings"
 	"github.com/orwl/go-orwl/net/topology"
 )
 
@@ -145,6 +146,7 @@ func TestSearchIsComplete(t *testing.T) {
 
 // A grid is cut into squares, and neighbouring squares are near each other.
 func TestGridIsCutIntoSquares(t *testing.T) {
+	rings.Computes(t)
 	for text, ideal := range map[string]int64{
 		"core:16":                384,                     // 4x4 squares of 16x16: 6 lines of 64
 		"node:4 core:4":          384 + 128,               // and 2 of those lines are between nodes
@@ -215,6 +217,7 @@ func TestFewTasksOnManyRanks(t *testing.T) {
 
 // Tasks that differ in load seldom make the search fall back to blocks in order.
 func TestDividedKeepsTheLimit(t *testing.T) {
+	rings.Computes(t)
 	r := rand.New(rand.NewPCG(5, 6))
 	kept := 0
 	const graphs = 12
@@ -237,6 +240,7 @@ func TestDividedKeepsTheLimit(t *testing.T) {
 // the cost is what it says, no more than that of blocks in order, and the same
 // again.
 func TestPlaceKeepsItsPromises(t *testing.T) {
+	rings.Computes(t)
 	rapid.Check(t, func(t *rapid.T) {
 		tree, err := topology.Parse(rapid.SampledFrom([]string{"core:1", "core:5", "node:3 core:2", "node:2 core:3+1",
 			"rack:2 node:2+1 core:2", "node:8 socket:1 core:9", "core:70"}).Draw(t, "tree"))
