@@ -18,11 +18,11 @@ var (
 		"locks", "metrics", "net/p2p", "net/p2p/rendezvous", "net/shm", "orwl", "orwl/launch", "orwl/session", "orwl/stencil",
 	}
 	suspects = map[string][]string{
-		"apps/llk23":   {"TestPartition", "TestNodeKilled", "TestPrometheus"},
+		"apps/llk23":   {"TestPartition", "TestLostPartition", "TestNodeKilled", "TestNodeKilledOfSpawned", "TestPrometheus"},
 		"dashboards":   {"TestAlertsFire"},
-		"net/p2p":      {"TestOutage", "TestKilled", "TestStopped", "TestSuspect", "TestJoinBeforeNode0", "TestStarved"},
-		"orwl":         {"TestPartition", "TestSlowNode", "TestStoppedNode", "TestChaos", "TestSlowReader"},
-		"orwl/session": {"TestLease", "TestQuarantine"},
+		"net/p2p":      {"TestOutage", "TestReach", "TestKilled", "TestStopped", "TestSuspect", "TestJoinBeforeNode0", "TestStarved", "TestNode0Stopped", "TestMinority", "TestCloseAtGoodbye"},
+		"orwl":         {"TestPartition", "TestLostPartition", "TestSlowNode", "TestStoppedNode", "TestChaos", "TestSilence", "TestSlowReader"},
+		"orwl/session": {"TestLeaseOfNetwork", "TestQuarantineOfNetwork"},
 	}
 )
 
@@ -91,12 +91,13 @@ func (c cell) play(ctx context.Context, binary string, n int) result {
 	hold, stop := context.WithTimeout(ctx, time.Duration(n)**patience)
 	defer stop()
 	args := []string{fmt.Sprint("-test.count=", n), "-test.timeout=0", fmt.Sprint("-test.shuffle=", rand.Uint32())}
+	ring := ""
 	if c.test != "" {
-		args = append(args, "-test.run=^"+c.test+"$")
+		args, ring = append(args, "-test.run=^"+c.test+"$"), "change"
 	}
 	cmd := exec.CommandContext(hold, binary, args...)
 	cmd.Dir = c.pkg
-	cmd.Env = append(os.Environ(), "ORWL_ALONE=1", "ORWL_REPEAT=1", "ORWL_RING=")
+	cmd.Env = append(os.Environ(), "ORWL_ALONE=1", "ORWL_REPEAT=1", "ORWL_RING="+ring)
 	var said strings.Builder
 	cmd.Stdout, cmd.Stderr = &said, &said
 	cmd.WaitDelay = 10 * time.Second // children may still have its output

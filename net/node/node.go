@@ -33,7 +33,7 @@ type Node interface {
 	// nodes that had gone. It must not wait for another parcel.
 	Offer(name string, blob []byte, taken func(list [][]byte)) (Gathering, error)
 	// OfferAmong gathers from some lives only, by number of the node, in a round of the name that is
-	// later than those before.
+	// later than those before. Each of them that is still a member gives to the later rounds, too.
 	OfferAmong(name string, round uint64, among []uint64, blob []byte, taken func(list [][]byte)) (Gathering, error)
 	// ForgetGathered forgets what was gathered under some names. Every node that has given has got
 	// it, and gives no more under these names.

@@ -47,7 +47,8 @@ func (n *Node) Offer(name string, blob []byte, taken func(list [][]byte)) (node.
 }
 
 // OfferAmong gathers only from some lives, by number of the node. All of them give to the same round, which is
-// later than those before under that name.
+// later than those before under that name. Each of them that is still a member gives to the later rounds of the
+// name, too.
 func (n *Node) OfferAmong(name string, round uint64, among []uint64, blob []byte, taken func(list [][]byte)) (node.Gathering, error) {
 	k := gathering.Key{Name: name, Round: round}
 	return n.gives(name, blob, taken, func() (gathering.Key, []gathering.Letter) { return k, n.gatherer.BeginAt(k, blob, among) })
