@@ -8,6 +8,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"regexp"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -25,7 +26,8 @@ var (
 func main() {
 	flag.Parse()
 	if *spin {
-		for {
+		for n := new(atomic.Uint64); ; {
+			n.Add(1)
 		}
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
