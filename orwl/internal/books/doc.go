@@ -2,8 +2,8 @@
 //
 // # A book
 //
-// Each worker has a book with tasks of its own. A book has a lock. Whoever holds it finds a task that
-// may run without looking at those that may not:
+// Each worker has a book with tasks of its own. A book has a lock. Its holder finds a task that may
+// run without looking at those that may not:
 //
 //	look       a bitmap of the tasks that are worth a look, in task order
 //	waits on   for each counter, the list of the tasks of this book that hang on it
@@ -29,7 +29,7 @@
 // # Sleep
 //
 // A worker whose book has nothing to look at says that it is about to sleep, and reads its mail once
-// more. Who mails looks afterwards whether the worker sleeps, and calls it.
+// more. The publisher looks after it has mailed whether the worker sleeps, and calls it.
 //
 // # Help
 //
