@@ -7,7 +7,7 @@ import (
 	"github.com/orwl/go-orwl/orwl/internal/plan"
 )
 
-// book is the tasks of one worker. What is not atomic belongs to whoever holds the lock.
+// book is the tasks of one worker. The holder of the lock owns all fields that are not atomic.
 type book struct {
 	pool   *Pool
 	number uint32
@@ -19,9 +19,9 @@ type book struct {
 	first  []uint32 // by counter: the first task that hangs on it, counted from 1
 	next   []uint32 // the next one
 	waits  []bool   // by edge: it is armed, or in the mail
-	steps  uint32   // that were run
+	steps  uint32   // how many were run
 
-	_     [64]byte    // what others touch
+	_     [64]byte    // other workers touch the fields below
 	short atomic.Bool // bodies run under the lock
 	lock  lock
 	mail  atomic.Uint32 // the edge on top, counted from 1
@@ -30,7 +30,7 @@ type book struct {
 	_     [64]byte
 }
 
-// lock is a ticket lock: who holds it sees whether another one waits.
+// lock is a ticket lock: its holder sees whether another worker waits.
 type lock struct{ next, now atomic.Uint32 }
 
 func (p *Pool) acquire(b *book) {
@@ -47,7 +47,7 @@ func (p *Pool) acquire(b *book) {
 }
 
 func (p *Pool) release(b *book) {
-	now := b.lock.now.Load() + 1 // nobody else changes it
+	now := b.lock.now.Load() + 1 // only the holder changes it
 	p.store(&b.lock.now, now)
 	p.turn(b, now)
 }
@@ -252,7 +252,7 @@ func (b *book) read() {
 	}
 }
 
-// sleep waits until somebody calls the worker. It returns at once if there is mail.
+// sleep waits until another worker calls this one. It returns at once if there is mail.
 func (b *book) sleep() {
 	p := b.pool
 	for i := range p.Patience {
