@@ -12,7 +12,7 @@ var trial = mutants.Flags("plan")
 
 // telling are the mutants that every change tries.
 var telling = []string{
-	"plan.go newPlan: d.alike(q): always",
+	"plan.go draft.find: d.alike(q): always",
 	"plan.go draft.alike: n == Open || n != d.tasks[d.task[q[0]]].Rounds: without the first",
 	"plan.go draft.nearest: d.waits(q, i, j): dropped",
 	"plan.go draft.waits: j >= i: off by one",

@@ -79,25 +79,18 @@ func newPlan(s liveness.System, tasks []Task, most int) *Plan {
 		panic(fmt.Sprintf("plan: a system of %d tasks, and %d tasks", len(s.Tasks), len(tasks)))
 	}
 	d := newDraft(s, tasks)
-	for r := range d.queues() {
-		q := d.queue(r)
-		turns := uint32(forever)
-		switch {
-		case d.alike(q):
-			turns = uint32(d.tasks[d.task[q[0]]].Rounds)
-		case len(q) <= most:
-			d.all(q)
-			continue
-		}
-		d.nearest(q)
-		if len(q) < 3 {
-			continue // the nearest are all
-		}
-		for _, a := range q {
-			c := d.counter[a]
-			d.turns[c] = max(d.turns[c], turns)
-		}
+	d.found = func(of uint32, _ Condition) { d.begin[of+1]++ }
+	d.find(most)
+	for c := range d.counters {
+		d.begin[c+1] += d.begin[c]
 	}
+	d.when = make([]Condition, d.begin[d.counters])
+	next := slices.Clone(d.begin)
+	d.found = func(of uint32, when Condition) {
+		d.when[next[of]] = when
+		next[of]++
+	}
+	d.find(most)
 	return d.plan()
 }
 
@@ -112,13 +105,9 @@ type draft struct {
 	places []uint32 // by resource: where its accesses begin in order; and the end
 	order  []uint32 // the accesses of each resource, in their start order
 
-	found []pair
-}
-
-// pair is a condition of a counter.
-type pair struct {
-	of   uint32
-	when Condition
+	// found takes each condition of a counter. All are found twice: first they are counted, and then
+	// they are kept.
+	found func(of uint32, when Condition)
 }
 
 // newDraft numbers accesses, counters and resources, and deals the accesses to the resources. A task
@@ -152,7 +141,7 @@ func newDraft(s liveness.System, tasks []Task) *draft {
 			at++
 		}
 	}
-	d.turns = make([]uint32, d.counters)
+	d.turns, d.begin = make([]uint32, d.counters), make([]uint32, d.counters+1)
 	d.places = make([]uint32, len(number)+1)
 	for a, r := range of {
 		if tasks[d.task[a]].Rounds != 0 {
@@ -164,14 +153,29 @@ func newDraft(s liveness.System, tasks []Task) *draft {
 	}
 	d.order = make([]uint32, d.places[len(number)])
 	next := slices.Clone(d.places)
-	for _, f := range s.Order() {
-		a := d.first[f.Task] + uint32(f.Access)
-		if r := of[a]; f.Round == 0 && tasks[f.Task].Rounds != 0 {
-			d.order[next[r]] = a
+	for a, r := range of {
+		if tasks[d.task[a]].Rounds != 0 {
+			d.order[next[r]] = uint32(a)
 			next[r]++
 		}
 	}
+	d.sort(s)
 	return d
+}
+
+// sort brings the accesses of each resource into their start order. They stand by task and position:
+// that is the order of accesses with the same priority. See [liveness.System.Order].
+func (d *draft) sort(s liveness.System) {
+	for r := range d.queues() {
+		slices.SortStableFunc(d.queue(r), func(x, y uint32) int {
+			return cmp.Compare(d.priority(s, x), d.priority(s, y))
+		})
+	}
+}
+
+func (d *draft) priority(s liveness.System, access uint32) int {
+	t := d.task[access]
+	return s.Tasks[t].Accesses[access-d.first[t]].Priority
 }
 
 func (d *draft) queues() int { return len(d.places) - 1 }
@@ -190,6 +194,29 @@ func (d *draft) alike(q []uint32) bool {
 		}
 	}
 	return true
+}
+
+// find finds the conditions of all accesses, and how many turns their counters publish.
+func (d *draft) find(most int) {
+	for r := range d.queues() {
+		q := d.queue(r)
+		turns := uint32(forever)
+		switch {
+		case d.alike(q):
+			turns = uint32(d.tasks[d.task[q[0]]].Rounds)
+		case len(q) <= most:
+			d.all(q)
+			continue
+		}
+		d.nearest(q)
+		if len(q) < 3 {
+			continue // the nearest are all
+		}
+		for _, a := range q {
+			c := d.counter[a]
+			d.turns[c] = max(d.turns[c], turns)
+		}
+	}
 }
 
 // all finds the conditions on all conflicting accesses.
@@ -242,26 +269,21 @@ func (d *draft) waits(q []uint32, i, j int) {
 	if of == on && lag == 1 {
 		return // a task has ended its round before
 	}
-	d.found = append(d.found, pair{of, condition(on, lag)})
+	d.found(of, condition(on, lag))
 }
 
-// plan sorts the conditions. Of two on the same counter the one without lag is the stronger, and the
-// first.
+// plan sorts the conditions of each counter. Of two on the same counter the one without lag is the
+// stronger, and the first.
 func (d *draft) plan() *Plan {
-	slices.SortFunc(d.found, func(x, y pair) int {
-		return cmp.Or(cmp.Compare(x.of, y.of), cmp.Compare(x.when, y.when))
-	})
-	d.found = slices.CompactFunc(d.found, func(x, y pair) bool {
-		return x.of == y.of && x.when.Counter() == y.when.Counter()
-	})
-	p := d.Plan
-	p.begin, p.when = make([]uint32, p.counters+1), make([]Condition, len(d.found))
-	for i, f := range d.found {
-		p.when[i] = f.when
-		p.begin[f.of+1]++
-	}
+	p, end := d.Plan, uint32(0)
 	for c := range p.counters {
-		p.begin[c+1] += p.begin[c]
+		all := p.when[p.begin[c]:p.begin[c+1]]
+		slices.Sort(all)
+		all = slices.CompactFunc(all, func(x, y Condition) bool { return x.Counter() == y.Counter() })
+		p.begin[c] = end
+		end += uint32(copy(p.when[end:], all))
 	}
+	p.begin[p.counters] = end
+	p.when = p.when[:end]
 	return p
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/orwl/go-orwl/internal/rings"
@@ -71,8 +72,12 @@ func TestConditions(t *testing.T) {
 		{systemOf("W0 R1 W2"), rounds(Open, Open, Open), "0: 1' 2'\n1: 0 2'\n2: 0 1\n"},
 		{ahead(systemOf("W0 W1")), rounds(3, 3), "0: 1'\n1: 0\n"},
 	} {
-		if got := New(row.system, row.tasks).text(); got != row.want {
+		p := New(row.system, row.tasks)
+		if got := p.text(); got != row.want {
 			t.Errorf("%+v, %v:\n%swant\n%s", row.system, row.tasks, got, row.want)
+		}
+		if kept := strings.Count(row.want, " "); len(p.when) != kept {
+			t.Errorf("%+v, %v: the plan keeps %d conditions, want %d", row.system, row.tasks, len(p.when), kept)
 		}
 	}
 }
