@@ -24,7 +24,7 @@ func TestExamples(t *testing.T) {
 		"gaussseidel": "after sweep 1268 ",
 		"redblack":    "in sweep 261 ",
 		"filter":      "240×320 cells in ",
-		"primes":      "\n9592 primes below 100000\n",
+		"primes":      "9592 primes below 100000\n",
 	}
 	dir := t.TempDir()
 	// Each draws a film, and the cube a picture.

@@ -7,7 +7,7 @@ import (
 )
 
 // past is what tasks have counted that the runtime knows no more. Counters never go back, so
-// their counts stay. Their records do not: a program may have any number of phases.
+// their counts stay. Their records do not: a program may have any number of stages.
 type past struct {
 	ordered [len(modes)]sums
 	tasks   map[string]taskSums // by the label task, or by "" without it

@@ -1,7 +1,6 @@
 package metrics
 
 import (
-	"context"
 	"runtime"
 	"testing"
 
@@ -9,12 +8,12 @@ import (
 	"github.com/orwl/go-orwl/orwl"
 )
 
-// The metrics of a program of many phases do not grow, and what they have counted stays.
-func TestManyPhases(t *testing.T) {
+// The metrics of a program of many stages do not grow, and what they have counted stays.
+func TestManyStages(t *testing.T) {
 	const tasks, rounds = 2, 2
-	phases := 10_000
+	stages := 10_000
 	if invariant.Enabled {
-		phases = 2_000 // the race detector is slow
+		stages = 2_000 // the race detector is slow
 	}
 	m, registry := made(t, Options{Tasks: true})
 	rt, err := orwl.New(orwl.Options{Observers: []orwl.Observer{m}})
@@ -22,18 +21,17 @@ func TestManyPhases(t *testing.T) {
 		t.Fatal(err)
 	}
 	shared := rt.Resource("shared", 8)
-	phase := func(ctx context.Context) error {
-		return rt.Phase(ctx, func(p *orwl.Phase) {
-			a, b := p.Task("a"), p.Task("b")
-			a.Write(shared)
-			b.Write(shared)
-			a.Each(rounds, func(int) error { return nil })
-			b.Do(func(b *orwl.Task) error {
-				for range b.Rounds(rounds) {
-				}
-				return nil
-			})
+	stage := func() error {
+		a, b := rt.Task("a"), rt.Task("b")
+		a.Write(shared)
+		b.Write(shared)
+		a.Each(rounds, func(int) error { return nil })
+		b.Do(func(b *orwl.Task) error {
+			for range b.Rounds(rounds) {
+			}
+			return nil
 		})
+		return rt.Run(t.Context())
 	}
 	live := func() int64 {
 		var s runtime.MemStats
@@ -41,33 +39,28 @@ func TestManyPhases(t *testing.T) {
 		runtime.ReadMemStats(&s)
 		return int64(s.HeapAlloc)
 	}
-	rt.Task("main").Do(func(main *orwl.Task) error {
-		var before int64
-		for k := range phases {
-			if k == phases/2 {
-				before = live() // all that is kept for good is there
-			}
-			if err := phase(main.Context()); err != nil {
-				return err
-			}
+	var before int64
+	for k := range stages {
+		if k == stages/2 {
+			before = live() // all that is kept for good is there
 		}
-		if grown := live() - before; grown > 512<<10 {
-			t.Errorf("%d phases more, and %d KiB", phases/2, grown>>10)
+		if err := stage(); err != nil {
+			t.Fatal(err)
 		}
-		return nil
-	})
-	if err := rt.Run(t.Context()); err != nil {
-		t.Fatal(err)
 	}
-	if len(m.watches) > 0 || len(m.tasks) != 1 || len(m.byTask) != 1 || m.places.Load() != 0 || m.records[shared].places.Load() != 0 {
+	if grown := live() - before; grown > 512<<10 {
+		t.Errorf("%d stages more, and %d KiB", stages/2, grown>>10)
+	}
+	rt.Task("c").Do(func(*orwl.Task) error { return nil })
+	if len(m.watches) > 0 || len(m.tasks) > 0 || len(m.byTask) > 0 || m.places.Load() != 0 || m.records[shared].places.Load() != 0 {
 		t.Errorf("%d watches, %d tasks, %d by task, %d places", len(m.watches), len(m.tasks), len(m.byTask), m.places.Load())
 	}
-	if got := value(t, registry, "orwl_accesses_total", "mode=write", "door=ordered", "outcome=acquired"); got != float64(phases*tasks*rounds) {
-		t.Errorf("%v accesses, want %d", got, phases*tasks*rounds)
+	if got := value(t, registry, "orwl_accesses_total", "mode=write", "door=ordered", "outcome=acquired"); got != float64(stages*tasks*rounds) {
+		t.Errorf("%v accesses, want %d", got, stages*tasks*rounds)
 	}
 	for _, task := range []string{"a", "b"} {
-		if got := value(t, registry, "orwl_task_rounds_total", "task="+task); got != float64(phases*rounds) {
-			t.Errorf("%v rounds of %s, want %d", got, task, phases*rounds)
+		if got := value(t, registry, "orwl_task_rounds_total", "task="+task); got != float64(stages*rounds) {
+			t.Errorf("%v rounds of %s, want %d", got, task, stages*rounds)
 		}
 	}
 }

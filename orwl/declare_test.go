@@ -91,7 +91,7 @@ func TestDeclaredTooLate(t *testing.T) {
 		rt.Task("b").Do(nothing)
 		return nil
 	})
-	const late = "orwl: the runtime has been started: declare resources, tasks and accesses before Run, and run once: "
+	const late = "orwl: a run has begun: declare resources, tasks and accesses before it, or after it for the next one: "
 	want := late + `resource "late"` + "\n" + late + `an access of task "a"` + "\n" + late + `a priority of task "a"` + "\n" +
 		late + `task "b"` + "\n" + late + `the body of task "b"`
 	err := rt.Run(context.Background())
@@ -109,23 +109,6 @@ func TestDeclaredTooLate(t *testing.T) {
 	})
 	if err := rt.Run(context.Background()); !errors.Is(err, ErrStarted) || !errors.Is(err, errPlanned) {
 		t.Error(err)
-	}
-}
-
-func TestRunsOnce(t *testing.T) {
-	rt := mustNew(t, Options{})
-	runs := 0
-	rt.Task("a").Do(func(*Task) error { runs++; return nil })
-	if err := rt.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	if err := rt.Run(context.Background()); !errors.Is(err, ErrStarted) {
-		t.Error(err)
-	}
-	rt.Task("b")
-	err := rt.Run(context.Background())
-	if !errors.Is(err, ErrStarted) || !strings.HasSuffix(err.Error(), `: task "b"`) || runs != 1 {
-		t.Errorf("%v after %d runs", err, runs)
 	}
 }
 

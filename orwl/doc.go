@@ -42,7 +42,7 @@
 //
 // [Task.Each] makes a task without a goroutine: a worker calls its function in each round.
 // [Reads] and [Writes] declare accesses with the type of their elements. [Task.Ahead] announces
-// several rounds ahead. [Runtime.Phase] adds tasks while the run goes on.
+// several rounds ahead. A program in stages declares other tasks after a [Runtime.Run], and runs again.
 //
 // # Other orders
 //

@@ -7,8 +7,8 @@ import (
 
 // The errors of a program that is built or run in the wrong way.
 var (
-	// ErrStarted: the program runs, or has run, and cannot change.
-	ErrStarted = errors.New("orwl: the runtime has been started: declare resources, tasks and accesses before Run, and run once")
+	// ErrStarted: the program runs and cannot change, or a run has used what a declaration is about.
+	ErrStarted = errors.New("orwl: a run has begun: declare resources, tasks and accesses before it, or after it for the next one")
 	// ErrName: the name is empty, or another declaration has it.
 	ErrName = errors.New("orwl: name is empty or taken")
 	// ErrBody: the task has nothing to do.

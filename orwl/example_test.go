@@ -182,45 +182,26 @@ func ExampleTask_Ahead() {
 	// Output: 700
 }
 
-// A task refines what it finds out: it adds tasks for it while the run goes on. A phase that
-// would deadlock is refused, and nothing of it starts.
-func ExampleRuntime_Phase() {
+// What comes next may depend on what was found. So a program runs in stages: each is declared when the
+// one before has ended, works on the same resources, and is proven alive before it starts.
+func ExampleRuntime_Run_stages() {
 	rt, err := orwl.New(orwl.Options{})
 	must(err)
-	rt.Task("main").Do(func(t *orwl.Task) error {
-		var cells []*resource.Resource
-		err := rt.Phase(t.Context(), func(p *orwl.Phase) {
-			for i := range 4 {
-				cells = append(cells, orwl.Array[int64](p, fmt.Sprint("cell ", i), 1))
-			}
-			for i := 1; i < 4; i++ {
-				task := p.Task(fmt.Sprint("task ", i))
-				left, own := orwl.Reads[int64](task, cells[i-1]), orwl.Writes[int64](task, cells[i])
-				task.Each(10, func(int) error { own.Slice()[0] += left.View().At(0) + 1; return nil })
-			}
-		})
-		if err != nil {
-			return err
-		}
-		last, err := orwl.Values[int64](t.Context(), cells[3])
-		if err != nil {
-			return err
-		}
-		fmt.Println(last)
-		fmt.Println(rt.Phase(t.Context(), func(p *orwl.Phase) {
-			task := p.Task("greedy")
-			task.Write(cells[0])
-			task.Write(cells[0])
-			task.Each(1, func(int) error { return nil })
-		}))
-		return nil
-	})
-	must(rt.Run(context.Background()))
+	cell := orwl.Array[int64](rt, "cell", 1)
+	for value := int64(1); value < 100; {
+		double := rt.Task("double")
+		out := orwl.Writes[int64](double, cell)
+		double.Each(3, func(int) error { out.Slice()[0] = 2*out.Slice()[0] + 1; return nil })
+		must(rt.Run(context.Background()))
+		v, err := orwl.Values[int64](context.Background(), cell)
+		must(err)
+		value = v[0]
+		fmt.Println(value)
+	}
 	// Output:
-	// [285]
-	// liveness: deadlock: of 1 tasks, 1 would wait for ever:
-	//	greedy waits to write "cell 0" (access 2), which it holds itself to write (access 1)
-	//	let greedy ask for "cell 0" once, to write
+	// 7
+	// 63
+	// 511
 }
 
 // A state tells which task waits for which. When nothing moves for a while, the runtime

@@ -41,10 +41,9 @@ func (rt *Runtime) finish(ctx context.Context, err error) error {
 	if err != nil {
 		mine = n.failureOf(err).encode()
 	}
-	absent := n.absent()
-	all, gathered := n.Gather(context.WithoutCancel(ctx), "end", mine)
+	all, gathered := rt.gather(context.WithoutCancel(ctx), "end", mine)
 	if err == nil && gathered == nil {
-		err = rt.outcome(all, func(node int) bool { return !absent[node] })
+		err = rt.outcome(all)
 	} else if err == nil {
 		err = gathered
 	}
@@ -57,12 +56,12 @@ func (rt *Runtime) finish(ctx context.Context, err error) error {
 	return err
 }
 
-// outcome is the failure of the first node that has one, by what all have said in the end. Those that were
-// there have said something, unless they were lost.
-func (rt *Runtime) outcome(all [][]byte, there func(node int) bool) error {
+// outcome is the failure of the first node that has one, by what all have said in the end. All that were
+// not lost have said something.
+func (rt *Runtime) outcome(all [][]byte) error {
 	for node, failure := range all {
 		switch {
-		case failure == nil && rt.o.AtLoss == EndRun && there(node):
+		case failure == nil && rt.o.AtLoss == EndRun:
 			return &NodeError{Node: node, Lost: true, Text: "it was lost before the run ended"}
 		case len(failure) == 0:
 			continue

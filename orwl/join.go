@@ -30,9 +30,6 @@ type JoinOptions struct {
 	// lent to it after Lease-Skew. A node of the same launcher that runs is slow, and not
 	// lost. All nodes have the same Lease and Skew.
 	Lease, Skew, Beat time.Duration
-	// Late says that this node comes to the run of the others, which goes on: see [Runtime.Late]. It
-	// finds them by the addresses of Place. Place.Late, which is ORWL_LATE, says the same.
-	Late bool
 	// Patience is for how long the nodes wait for each other in the beginning, 30 s
 	// by default.
 	Patience time.Duration
@@ -61,13 +58,15 @@ func (o *JoinOptions) network(p launch.Place) (node.Network, error) {
 		"or start it with ORWL_NODES=1", ErrNoNetwork, p.Nodes, p.How)
 }
 
-// Join meets the other nodes of the run. It returns when all are there. A late node's Join returns when the others have
-// begun.
+// ErrLate is a place in a run that others have begun without this node, or would begin without it.
+var ErrLate = errors.New("orwl: a run begins with all its nodes, and takes no others yet: start it without ORWL_BEGIN, ORWL_LATE and ORWL_RESTARTS")
+
+// Join meets the other nodes of the run. It returns when all are there.
 func Join(ctx context.Context, o JoinOptions) (*Nodes, error) {
 	if o.Log == nil {
 		o.Log = slog.Default()
 	}
-	n := &Nodes{log: o.Log, door: newDoor()}
+	n := &Nodes{log: o.Log}
 	if o.Place != nil {
 		n.place = *o.Place
 	} else {
@@ -79,9 +78,8 @@ func Join(ctx context.Context, o JoinOptions) (*Nodes, error) {
 	if o.Lease == 0 {
 		o.Lease = n.place.Lease
 	}
-	o.Late = o.Late || n.place.Late
-	if o.Late {
-		n.fate.ComeLate()
+	if n.place.Late || n.place.Begin > 0 && n.place.Begin < n.place.Nodes {
+		return nil, ErrLate
 	}
 	if n.place.Nodes <= 1 {
 		n.place.Nodes = 1
@@ -115,7 +113,7 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 	n.node, err = o.Network.Join(ctx, node.Options{
 		Number: p.Node, Nodes: p.Nodes, Key: p.Key, Listen: p.Listen, Root: p.Root, Peers: p.Peers,
 		Listening: n.listening(o.Log), Lease: o.Lease, Skew: o.Skew, Beat: o.Beat, Patience: o.Patience,
-		Machine: o.Machine, Remote: o.Remote, Begin: p.Begin, Late: o.Late, Hold: !o.Late, Launched: p.How == launch.Spawned, Log: o.Log,
+		Machine: o.Machine, Remote: o.Remote, Hold: true, Launched: p.How == launch.Spawned, Log: o.Log,
 	})
 	if err != nil {
 		return err
@@ -128,18 +126,13 @@ func (n *Nodes) join(ctx context.Context, o JoinOptions) (err error) {
 		return err
 	}
 	n.node.OnLoss(n.lost)
-	n.node.OnLate(func(peer int, since uint64) { n.site.Return(resource.Node(peer), since) })
 	n.node.OnSuspect(n.suspect)
 	n.node.OnApart(n.parted)
 	err = errors.Join(
 		n.node.Receive(resourceChannel, node.Receiver{Take: n.deliver, TakeLent: n.deliverLent, Swap: n.deliverSwap}),
-		n.node.Receive(runChannel, node.Receiver{Take: n.told}),
-		n.node.Receive(welcomeChannel, node.Receiver{Take: n.atDoor}))
+		n.node.Receive(runChannel, node.Receiver{Take: n.told}))
 	if err != nil {
 		return err
-	}
-	if o.Late {
-		return n.ask(ctx)
 	}
 	return n.tellGround(ctx)
 }

@@ -88,7 +88,7 @@ func (n *Nodes) say(channel uint64, header []byte) {
 // fail tells all other nodes that the run has failed here, unless one of them has told
 // this one.
 func (n *Nodes) fail(why error) {
-	if n.many() && n.fate.Why() == nil && !n.fate.Alone() {
+	if n.many() && n.fate.Why() == nil {
 		n.tell(why)
 	}
 }
@@ -97,7 +97,7 @@ func (n *Nodes) fail(why error) {
 // ends first. So a task that loses something by it does not count as the cause.
 func (n *Nodes) lost(peer int, why error) {
 	e := &NodeError{Node: peer, Text: why.Error(), Lost: true}
-	if !n.fate.Survives() && !errors.Is(why, node.ErrAbsent) {
+	if !n.fate.Survives() {
 		n.fate.End(e)
 	}
 	n.site.Lost(resource.Node(peer), e)
@@ -132,12 +132,12 @@ func silence(peer int) error {
 // begin has end called when another node's failure ends the run.
 func (n *Nodes) begin(end func(error), at AtLoss) {
 	n.fate.Begin(end, at == GoOn)
-	if at == GoOn || n.fate.Late() {
+	if at == GoOn {
 		n.outlive()
 	}
 }
 
-// outlive tells the launcher to keep the nodes that are left when others are lost. A late node says by it that it is in.
+// outlive tells the launcher to keep the nodes that are left when others are lost.
 func (n *Nodes) outlive() {
 	if n.place.GoOn == nil {
 		return

@@ -26,7 +26,6 @@ type Nodes struct {
 	fate    fate.Fate
 	endings fate.Endings
 	taken   atomic.Bool // by a Runtime
-	door    *door       // for late nodes
 
 	grounds    spread.Grounds // of the nodes of the beginning, without trees
 	processors int            // that they use together
@@ -44,8 +43,6 @@ const (
 	resourceChannel = 1
 	runChannel      = 2
 	guardChannel    = 3
-	phaseChannel    = 4
-	welcomeChannel  = 5
 )
 
 // Send implements resource.Transport.
@@ -107,15 +104,7 @@ func (n *Nodes) Count() int {
 	return n.place.Nodes
 }
 
-// Begin is how many of them begin the run.
-func (n *Nodes) Begin() int {
-	if n == nil || n.place.Begin == 0 {
-		return n.Count()
-	}
-	return n.place.Begin
-}
-
-// Processors is how many processors the nodes that begin the run use together: GOMAXPROCS of each
+// Processors is how many processors the nodes use together: GOMAXPROCS of each
 // when it joined. Nodes of one machine do not have more than it has. All nodes get the same
 // answer, so a program may cut its work by it.
 func (n *Nodes) Processors() int {
@@ -131,15 +120,6 @@ func (n *Nodes) machines() spread.Machines {
 		return nil
 	}
 	return n.grounds.Machines()
-}
-
-// absent are the nodes that have not been there yet.
-func (n *Nodes) absent() []bool {
-	absent := make([]bool, n.Count())
-	for i := n.Begin(); i < n.Count(); i++ {
-		absent[i] = errors.Is(n.node.Lost(i), node.ErrAbsent)
-	}
-	return absent
 }
 
 // many reports whether there are others.
@@ -186,10 +166,7 @@ func (n *Nodes) Close(ctx context.Context) error {
 	defer n.leave()
 	defer n.endings.Say(n.log)
 	lost := n.site.Flush(ctx)
-	var err error
-	if !n.fate.Alone() {
-		_, err = n.Gather(ctx, "close", nil)
-	}
+	_, err := n.Gather(ctx, "close", nil)
 	if n.fate.Why() != nil {
 		err = nil // the run was told, and waits for no lost node
 	}

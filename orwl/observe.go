@@ -34,7 +34,7 @@ type Event struct {
 type Kind uint8
 
 const (
-	// Made comes when a resource has been declared, or its phase has joined the run.
+	// Made comes when a resource has been declared.
 	Made Kind = iota + 1
 	// Declared comes for each access, before its first request, with the runtime locked. For
 	// an access with Ahead it comes once for each place that Access.Place returns then, since
@@ -44,9 +44,9 @@ const (
 	Began
 	// Ended comes from the task's goroutine when the runtime has taken its accesses back.
 	Ended
-	// Forgotten comes for each task of a phase, of this node, when the phase has ended on all
-	// nodes, with the runtime locked. Nothing of the task follows, and another phase may have
-	// one of its name. So an observer keeps no record of it.
+	// Forgotten comes for each task of this node whose run has ended, when the program goes on to the
+	// next run, with the runtime locked. Nothing of the task follows, and another task may have its name.
+	// So an observer keeps no record of it.
 	Forgotten
 )
 

@@ -61,11 +61,6 @@ func (rt *Runtime) taskPlacement(t *Task) TaskPlacement {
 // are known. The caller holds mu.
 func (rt *Runtime) programOf(tasks []*Task, homes map[string]int, all map[string]*resource.Resource) *spread.Program {
 	p := &spread.Program{Nodes: rt.Nodes(), Machines: rt.o.Nodes.machines(), Homes: homes, All: slices.AppendSeq(make([]string, 0, len(all)), maps.Keys(all))}
-	if begin := rt.Begin(); begin < p.Nodes {
-		for node := range begin {
-			p.There = append(p.There, node)
-		}
-	}
 	accesses := 0
 	for _, t := range tasks {
 		accesses += len(t.accesses)

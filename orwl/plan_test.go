@@ -210,10 +210,15 @@ func (p *plan) order() (order []int) {
 // sequential runs the tasks one after another, round by round, in plain loops.
 func (p *plan) sequential() outcome {
 	o := outcome{make([][]uint64, len(p.words)), make([]uint64, len(p.words)), make([][]uint64, len(p.tasks))}
-	most := 0
 	for i, n := range p.words {
 		o.words[i] = make([]uint64, n)
 	}
+	return p.goesOn(o)
+}
+
+// goesOn is sequential from what another run has left.
+func (p *plan) goesOn(o outcome) outcome {
+	most := 0
 	for _, t := range p.tasks {
 		most = max(most, t.rounds)
 	}
@@ -246,6 +251,12 @@ func (p *plan) declare(t testing.TB, o Options, body func(task int) func(*Task) 
 	for i, n := range p.words {
 		rt.Resource(fmt.Sprintf("r%d", i), 8*n)
 	}
+	p.tasksOf(rt, body)
+	return rt
+}
+
+// tasksOf declares the tasks of the plan alone.
+func (p *plan) tasksOf(rt *Runtime, body func(task int) func(*Task) error) {
 	for i, task := range p.system.Tasks {
 		declared := rt.Task(task.Name)
 		for _, a := range task.Accesses {
@@ -262,7 +273,6 @@ func (p *plan) declare(t testing.TB, o Options, body func(task int) func(*Task) 
 			declared.Do(do)
 		}
 	}
-	return rt
 }
 
 // round does work with what a task holds.

@@ -26,6 +26,9 @@ import (
 // if [Runtime.Permit] excludes a node.
 func (rt *Runtime) Relaxed(r *resource.Resource) {
 	rt.declareOf(r, "relaxed access", func(name string) error {
+		if rt.runs > 0 && rt.o.Nodes.many() {
+			return fmt.Errorf("%w: relaxed access to resource %q: several nodes open it before their first run", ErrStarted, name)
+		}
 		if rt.relaxed == nil {
 			rt.relaxed = make(map[string]bool)
 		}
@@ -83,15 +86,17 @@ func (rt *Runtime) trees(ctx context.Context) (spread.Grounds, error) {
 	return grounds, err
 }
 
-// relax opens all resources with relaxed access that were declared so, before the first
+// relax opens all new resources with relaxed access that were declared so, before the first
 // request and before any node sends one.
 func (rt *Runtime) relax(ctx context.Context) error {
 	var all []*resource.Resource // in the same order on every node
 	for _, name := range slices.Sorted(maps.Keys(rt.relaxed)) {
-		all = append(all, rt.resources[name])
+		if !rt.settled[name] {
+			all = append(all, rt.resources[name])
+		}
 	}
 	n := rt.o.Nodes
-	if n.many() {
+	if n.many() && rt.runs == 1 {
 		x, err := rt.newGuards(ctx, all)
 		if err != nil {
 			return err
@@ -159,9 +164,6 @@ type identity struct {
 	holder *resource.Holder
 }
 
-// taskKey is the key of a task in its context.
-type taskKey struct{}
-
 // places yields the places of the task's accesses.
 func (t *Task) places(yield func(*resource.Place) bool) {
 	for _, a := range t.accesses {
@@ -178,7 +180,7 @@ func (t *Task) places(yield func(*resource.Place) bool) {
 func (t *Task) Context() context.Context {
 	if t.identity.Load() == nil {
 		h := resource.NewHolder(fmt.Sprintf("task %q", t.name), t.places)
-		t.identity.CompareAndSwap(nil, &identity{context.WithValue(h.Context(t.run.ctx), taskKey{}, t), h})
+		t.identity.CompareAndSwap(nil, &identity{h.Context(t.run.ctx), h})
 	}
 	return t.identity.Load().ctx
 }

@@ -9,7 +9,6 @@ import (
 	"sync/atomic"
 
 	"github.com/orwl/go-orwl/orwl/internal/looks"
-	"github.com/orwl/go-orwl/orwl/internal/meeting"
 	"github.com/orwl/go-orwl/orwl/liveness"
 	"github.com/orwl/go-orwl/resource"
 )
@@ -19,7 +18,7 @@ import (
 // sequential program would run them in each round.
 //
 // Run reports wrong declarations, and then starts nothing. One goroutine declares a
-// Runtime.
+// Runtime, and runs it.
 type Runtime struct {
 	o Options
 
@@ -27,23 +26,24 @@ type Runtime struct {
 	still  atomic.Bool // nothing has moved since the last stall
 
 	mu        sync.Mutex // guards the fields below
-	started   bool
+	runs      int        // that have begun
+	running   bool
+	failed    error // why the last run has failed
 	errs      []error
-	tasks     []*Task
+	tasks     []*Task         // of the run that goes on, or has ended; then of the next one
 	names     map[string]bool // of tasks
 	resources map[string]*resource.Resource
 	run       *run
-	pages     *resource.FaultPages // nil: no fault pages
-	said      map[string]int       // the homes that Home has declared, once the run has begun
-	homes     map[string]int       // the nodes that keep the resources
+	pages     *resource.FaultPages       // nil: no fault pages
+	said      map[string]int             // the homes that were known before the tasks had nodes
+	settled   map[string]bool            // resources that a run has used
+	requested map[*resource.Resource]int // first requests so far, in a run of several nodes
+	homes     map[string]int             // the nodes that keep the resources
 	permits   map[string]permit
 	relaxed   map[string]bool // resources that Relaxed has declared
 	program   []byte          // a digest of it, in a run of several nodes
-	late      func(ctx context.Context) error
 	seats     seats
-	phases    []*Phase // that have joined and not ended
 
-	meeting  *meeting.Meeting         // of phases, as soon as the run has begun
 	seen     looks.Sightings[*Access] // of accesses, while it runs
 	relaxing atomic.Pointer[relaxing] // of a run of several nodes, once it has been started
 }
@@ -56,9 +56,6 @@ type run struct {
 	failed atomic.Bool             // a task has ended with an error
 	tasks  []*Task
 	seats  seats // of its step tasks
-
-	over   bool           // no phase joins any more; the runtime's mu guards it
-	phases sync.WaitGroup // that have joined
 }
 
 // fail ends the run because a task has ended with an error.
@@ -103,7 +100,7 @@ func New(o Options) (*Runtime, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	rt := &Runtime{o: o, names: make(map[string]bool), resources: make(map[string]*resource.Resource), homes: make(map[string]int), permits: make(map[string]permit)}
+	rt := &Runtime{o: o, names: make(map[string]bool), resources: make(map[string]*resource.Resource), homes: make(map[string]int), permits: make(map[string]permit), settled: make(map[string]bool), requested: make(map[*resource.Resource]int)}
 	if err := o.Nodes.take(); err != nil {
 		return nil, err
 	}
@@ -116,15 +113,16 @@ func New(o Options) (*Runtime, error) {
 // Log is the runtime's logger.
 func (rt *Runtime) Log() *slog.Logger { return rt.o.Log }
 
-// declare changes the program, unless it has been started. what names the change in the
-// error. Run reports the error, and declare returns it.
+// declare changes the program, unless it runs. what names the change in the error. Run reports the
+// error, and declare returns it.
 func (rt *Runtime) declare(what string, change func() error) error {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
 	var err error
-	if rt.started {
+	if rt.running {
 		err = fmt.Errorf("%w: %s", ErrStarted, what)
 	} else {
+		rt.turn()
 		err = change()
 	}
 	if err != nil {
@@ -139,15 +137,6 @@ func (rt *Runtime) declare(what string, change func() error) error {
 // Run reports a wrong declaration. The resource is broken then: its first Acquire
 // returns the same reason.
 func (rt *Runtime) Resource(name string, size int) *resource.Resource {
-	r, err := rt.newResource(name, size, rt.declare, rt.resources)
-	if err == nil {
-		rt.made(r)
-	}
-	return r
-}
-
-// newResource makes a resource, and has declare add it to all.
-func (rt *Runtime) newResource(name string, size int, declare func(what string, change func() error) error, all map[string]*resource.Resource) (*resource.Resource, error) {
 	r, wrong := resource.NewWith(name, size, resource.Options{
 		FaultPages: rt.pages, Confirm: rt.o.Confirm,
 		Relaxed: resource.RelaxedOptions{Guard: func() (resource.Guard, error) { return rt.makeGuard(name) }, TL: rt.o.TL},
@@ -156,22 +145,19 @@ func (rt *Runtime) newResource(name string, size int, declare func(what string, 
 		r, _ = resource.New(name, 0)
 	}
 	what := fmt.Sprintf("resource %q", name)
-	err := declare(what, func() error {
-		if name == "" || all[name] != nil {
+	err := rt.declare(what, func() error {
+		if name == "" || rt.resources[name] != nil {
 			return fmt.Errorf("%w: %s", ErrName, what)
 		}
-		all[name] = r
+		rt.resources[name] = r
 		return wrong
 	})
 	if err != nil {
 		r.Break(err)
+		return r
 	}
-	return r, err
-}
-
-// made tells observers of a resource.
-func (rt *Runtime) made(r *resource.Resource) {
 	rt.tell(Event{Kind: Made, Resource: r, Guard: rt.o.Guard})
+	return r
 }
 
 // mine returns an error unless this runtime has declared r. Nodes, liveness and homes
@@ -197,6 +183,9 @@ func (rt *Runtime) declareOf(r *resource.Resource, what string, change func(name
 		if err := rt.mine(r, what); err != nil {
 			return err
 		}
+		if rt.settled[name] {
+			return fmt.Errorf("%w: %s of resource %q, which a run has used", ErrStarted, what, name)
+		}
 		return change(name)
 	})
 }
@@ -208,11 +197,12 @@ func (rt *Runtime) Lookup(name string) *resource.Resource {
 	return rt.resources[name]
 }
 
-// Task declares a task. Task names are unique.
+// Task declares a task of the next run. Its name is unique there.
 func (rt *Runtime) Task(name string) *Task {
 	t := &Task{rt: rt, name: name}
 	what := fmt.Sprintf("task %q", name)
 	rt.declare(what, func() error {
+		t.of = rt.runs
 		if name == "" || rt.names[name] {
 			return fmt.Errorf("%w: %s", ErrName, what)
 		}
@@ -235,7 +225,7 @@ func (rt *Runtime) Close() error {
 }
 
 // System is the program as package liveness sees it: tasks, accesses, priorities and
-// sequences. Tasks of a phase are there while the phase runs.
+// sequences.
 func (rt *Runtime) System() liveness.System {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
@@ -260,8 +250,69 @@ func systemOf(tasks []*Task) liveness.System {
 //
 // If the body of a task fails, or ctx ends, all other tasks wake and end at their next
 // round or Acquire, and Run returns the first error. A grant that comes only from a
-// failed task begins no round. A runtime runs once.
+// failed task begins no round.
+//
+// # Stages
+//
+// A program that does different things one after another declares them one after another. When
+// Run has returned, its tasks are over, and the runtime keeps the resources. It takes
+// declarations for the next Run: other tasks, which may have the same names, and more resources.
+// Each Run is proven alive before it starts:
+//
+//	for len(left) > 0 {
+//		declare(rt, left)
+//		if err := rt.Run(ctx); err != nil {
+//			return err
+//		}
+//		...
+//	}
+//
+// On several nodes all nodes declare and run the same stages. Run returns when the tasks of all
+// nodes have ended. Between two runs a node may look at resources by [Values], and change them by
+// [Fill]. A run that has failed is the last one: each further Run returns its error.
 func (rt *Runtime) Run(ctx context.Context) error {
+	if err := rt.begin(); err != nil {
+		return err
+	}
+	err := rt.stage(ctx)
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	rt.running, rt.failed = false, err
+	return err
+}
+
+// begin ends the declarations for a run.
+func (rt *Runtime) begin() error {
+	rt.mu.Lock()
+	defer rt.mu.Unlock()
+	switch {
+	case rt.running:
+		return ErrStarted
+	case rt.failed != nil:
+		return rt.failed
+	}
+	rt.turn()
+	rt.runs++
+	rt.running = true
+	return nil
+}
+
+// turn forgets the tasks of a run that has ended. rt.mu is held.
+func (rt *Runtime) turn() {
+	if rt.run == nil || rt.failed != nil {
+		return
+	}
+	for _, t := range rt.run.tasks {
+		if t.here() {
+			rt.tell(Event{Kind: Forgotten, Task: t})
+		}
+	}
+	rt.run, rt.tasks, rt.errs = nil, nil, nil
+	clear(rt.names)
+}
+
+// stage is one run.
+func (rt *Runtime) stage(ctx context.Context) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	r := &run{ctx: ctx, end: cancel}
@@ -274,15 +325,7 @@ func (rt *Runtime) Run(ctx context.Context) error {
 		return err
 	}
 	stop := rt.watch()
-	if n.many() && n.fate.Late() {
-		if err := rt.liveLate(r); err != nil {
-			stop()
-			return err
-		}
-	} else {
-		rt.live(r)
-	}
-	rt.close(r)
+	rt.live(r)
 	stop()
 	err := rt.tooLate()
 	if why := r.why(); err == nil {

@@ -20,9 +20,6 @@ import (
 // ErrNode is a node that the run does not have.
 var ErrNode = errors.New("orwl: no such node")
 
-// ErrAbsent is something of a run that needs a node which does not begin it: see [Runtime.Begin].
-var ErrAbsent = errors.New("orwl: it needs a node that does not begin the run: leave it to nodes that do, or to a phase")
-
 // ErrNodesTaken is a second runtime on the same nodes.
 var ErrNodesTaken = errors.New("orwl: nodes have a runtime already: make others from new nodes")
 
@@ -59,10 +56,6 @@ func (rt *Runtime) Home(r *resource.Resource, node int) {
 // Nodes are those on which the program runs, and Node is which of them this is.
 func (rt *Runtime) Nodes() int { return rt.o.Nodes.Count() }
 
-// Begin is how many nodes begin the run: all, unless ORWL_BEGIN says less. These have the lowest
-// numbers. The other nodes come late, or never: see [Runtime.Late].
-func (rt *Runtime) Begin() int { return rt.o.Nodes.Begin() }
-
 // Processors is how many processors the nodes use together: see [Nodes.Processors].
 func (rt *Runtime) Processors() int { return rt.o.Nodes.Processors() }
 
@@ -79,49 +72,23 @@ func (rt *Runtime) checkNode(node int) error {
 // here reports whether a task runs on this node.
 func (t *Task) here() bool { return t.on == t.rt.Node() }
 
-// beginners checks that nothing of the program needs a node that does not begin.
-func (rt *Runtime) beginners() error {
-	begin := rt.Begin()
-	if begin == rt.Nodes() {
-		return nil
-	}
-	var errs []error
-	lacks := func(what string, on int) {
-		if on >= begin {
-			errs = append(errs, fmt.Errorf("%w: %s is on node %d, and nodes 0 to %d begin", ErrAbsent, what, on, begin-1))
-		}
-	}
-	for _, t := range rt.tasks {
-		if t.placed {
-			lacks(fmt.Sprintf("task %q", t.name), t.on)
-		}
-	}
-	for _, name := range slices.Sorted(maps.Keys(rt.homes)) {
-		lacks(fmt.Sprintf("the home of resource %q", name), rt.homes[name])
-	}
-	for _, name := range slices.Sorted(maps.Keys(rt.relaxed)) {
-		errs = append(errs, fmt.Errorf("%w: relaxed access to resource %q needs all nodes", ErrAbsent, name))
-	}
-	return errors.Join(errs...)
-}
-
-// spread decides the node of each task and the home of each resource. One node has them all.
+// spread decides the node of each task and the home of each resource. Homes of an earlier run stay. One
+// node has them all.
 func (rt *Runtime) spread() error {
-	rt.said = rt.homes
 	if !rt.o.Nodes.many() {
-		rt.homes = nil
 		return nil
 	}
+	rt.said = rt.homes
 	p := rt.programOf(rt.tasks, rt.said, rt.resources)
 	on, err := p.Divide()
 	if err != nil {
 		return err
 	}
-	rt.homes = p.HomesFor(on)
+	rt.keep(p.HomesFor(on))
 	for i, t := range rt.tasks {
 		t.on = on[i]
 	}
-	rt.program = rt.digest(systemOf(rt.tasks), on, rt.resources, rt.homes)
+	rt.program = rt.digest(systemOf(rt.tasks), on)
 	return nil
 }
 
@@ -135,17 +102,19 @@ func (rt *Runtime) keep(homes map[string]int) {
 	}
 }
 
+// gather is [Nodes.Gather] for the run that goes on.
+func (rt *Runtime) gather(ctx context.Context, name string, blob []byte) ([][]byte, error) {
+	return rt.o.Nodes.Gather(ctx, fmt.Sprint(name, " ", rt.runs), blob)
+}
+
 // agree makes sure that all nodes have declared the same program.
 func (rt *Runtime) agree(ctx context.Context) error {
 	mine := message.Program{Digest: rt.program}
-	all, err := rt.o.Nodes.Gather(ctx, "program", mine.Encode())
+	all, err := rt.gather(ctx, "program", mine.Encode())
 	if err != nil {
 		return err
 	}
 	for n, other := range all {
-		if other == nil && n >= rt.Begin() {
-			continue
-		}
 		if other == nil {
 			return &NodeError{Node: n, Lost: true, Text: "it was lost before the run began"}
 		}
@@ -162,15 +131,15 @@ func (rt *Runtime) agree(ctx context.Context) error {
 
 // digest is a hash of all that nodes must have in common: the tasks, which s describes, where
 // they run, and the resources with their homes.
-func (rt *Runtime) digest(s liveness.System, on []int, resources map[string]*resource.Resource, homes map[string]int) []byte {
+func (rt *Runtime) digest(s liveness.System, on []int) []byte {
 	h := sha256.New()
 	fmt.Fprintln(h, s)
 	for i, node := range on {
 		fmt.Fprintln(h, i, node)
 	}
-	for _, name := range slices.Sorted(maps.Keys(resources)) {
-		r := resources[name]
-		fmt.Fprintf(h, "%s %d %d %d %#v %t\n", name, homes[name], r.InitialSize(), r.Policy(), rt.permits[name], rt.relaxed[name])
+	for _, name := range rt.sorted() {
+		r := rt.resources[name]
+		fmt.Fprintf(h, "%s %d %d %d %#v %t\n", name, rt.homes[name], r.InitialSize(), r.Policy(), rt.permits[name], rt.relaxed[name])
 	}
 	return h.Sum(nil)
 }
@@ -180,24 +149,43 @@ func (rt *Runtime) sorted() []string {
 	return slices.Sorted(maps.Keys(rt.resources))
 }
 
-// settle makes each resource a home or a mirror. A home reserves a ticket for each first
+// settle makes each new resource a home or a mirror. A home reserves a ticket for each first
 // request, in the order in which the program starts: every node knows the program.
-func (rt *Runtime) settle(order []liveness.First) error {
+//
+// Before the first run no message comes to a home that is not there yet, since the site keeps it. Later
+// a first request may come only when its home has reserved the ticket. So the nodes wait for each other.
+func (rt *Runtime) settle(ctx context.Context, order []liveness.First) error {
 	first := firstOf(rt.tasks, order)
+	site := rt.o.Nodes.site
 	// Mirrors first: no message comes to a mirror before it has requested.
-	if err := rt.mirror(rt.resources, rt.homes); err != nil {
-		return err
-	}
 	for _, name := range rt.sorted() {
-		if rt.homes[name] == rt.Node() {
-			at := rt.permits[name].home()
-			at.First = first[rt.resources[name]]
-			if err := rt.o.Nodes.site.Home(rt.resources[name], at); err != nil {
+		if home := rt.homes[name]; home != rt.Node() && !rt.settled[name] {
+			if err := site.Mirror(rt.resources[name], resource.Node(home)); err != nil {
 				return err
 			}
 		}
 	}
-	return nil
+	for _, name := range rt.sorted() {
+		if rt.homes[name] != rt.Node() {
+			continue
+		}
+		r, err := rt.resources[name], error(nil)
+		if rt.settled[name] {
+			_, err = site.Reserve(r, first[r])
+		} else {
+			at := rt.permits[name].home()
+			at.First = first[r]
+			err = site.Home(r, at)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	if rt.runs == 1 {
+		return nil
+	}
+	_, err := rt.gather(ctx, "reserved", nil)
+	return err
 }
 
 // firstOf are the first requests of tasks by their resource, in the given order.
@@ -209,16 +197,4 @@ func firstOf(tasks []*Task, order []liveness.First) map[*resource.Resource][]res
 		first[a.resource] = append(first[a.resource], resource.First{Node: resource.Node(t.on), Mode: a.mode})
 	}
 	return first
-}
-
-// mirror mirrors those resources that have their home on another node.
-func (rt *Runtime) mirror(resources map[string]*resource.Resource, homes map[string]int) error {
-	for _, name := range slices.Sorted(maps.Keys(resources)) {
-		if home := homes[name]; home != rt.Node() {
-			if err := rt.o.Nodes.site.Mirror(resources[name], resource.Node(home)); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
 }

@@ -6,17 +6,12 @@ import (
 	"fmt"
 
 	"github.com/orwl/go-orwl/orwl/liveness"
-	"github.com/orwl/go-orwl/resource"
 )
 
 // start checks the program and makes the first requests.
 func (rt *Runtime) start(r *run) error {
 	rt.mu.Lock()
 	defer rt.mu.Unlock()
-	if rt.started {
-		return errors.Join(append([]error{ErrStarted}, rt.errs...)...)
-	}
-	rt.started = true
 	r.tell = rt.o.Nodes.fail
 	for _, t := range rt.tasks {
 		rt.errs = append(rt.errs, t.checkBody()...)
@@ -26,9 +21,6 @@ func (rt *Runtime) start(r *run) error {
 	}
 	s := systemOf(rt.tasks)
 	if err := s.Check(); err != nil {
-		return err
-	}
-	if err := rt.beginners(); err != nil {
 		return err
 	}
 	// What this node finds wrong by itself comes before what another one has told it.
@@ -41,13 +33,7 @@ func (rt *Runtime) start(r *run) error {
 	if err := rt.permitted(); err != nil {
 		return err
 	}
-	if err := rt.meet(); err != nil {
-		return err
-	}
 	if rt.o.Nodes.many() {
-		if rt.o.Nodes.fate.Late() {
-			return rt.startLate(r)
-		}
 		if err := rt.agree(r.ctx); err != nil {
 			return err
 		}
@@ -56,25 +42,25 @@ func (rt *Runtime) start(r *run) error {
 		return err
 	}
 	order := s.Order()
-	var number map[*resource.Resource]int
 	if rt.o.Nodes.many() {
-		number = make(map[*resource.Resource]int, len(rt.resources))
-		if err := rt.settle(order); err != nil {
+		if err := rt.settle(r.ctx, order); err != nil {
 			return err
 		}
+	}
+	for name := range rt.resources {
+		rt.settled[name] = true
 	}
 	if err := rt.seat(); err != nil {
 		return err
 	}
 	r.tasks, r.seats = rt.tasks, rt.seats
-	if err := rt.request(rt.tasks, order, number); err != nil {
+	if err := rt.request(order); err != nil {
 		return err
 	}
 	for _, t := range rt.tasks {
 		t.run = r
 	}
 	rt.run = r
-	rt.o.Nodes.letIn()
 	return nil
 }
 
@@ -91,15 +77,14 @@ func (t *Task) checkBody() (errs []error) {
 	return errs
 }
 
-// request makes the first requests of tasks in their order. If one fails, it takes all back.
-// number counts the first requests of each resource, with those of earlier phases. On one node
-// it is not used, since no home reserves tickets there.
-func (rt *Runtime) request(tasks []*Task, order []liveness.First, number map[*resource.Resource]int) error {
+// request makes the first requests of the tasks in their order. If one fails, it takes all back. On one
+// node no home reserves tickets, so it does not count.
+func (rt *Runtime) request(order []liveness.First) error {
 	many := rt.o.Nodes.many()
 	for _, first := range order {
-		a := tasks[first.Task].accesses[first.Access]
+		a := rt.tasks[first.Task].accesses[first.Access]
 		if many {
-			number[a.resource]++
+			rt.requested[a.resource]++
 		}
 		if !a.task.here() {
 			continue
@@ -111,12 +96,12 @@ func (rt *Runtime) request(tasks []*Task, order []liveness.First, number map[*re
 		switch {
 		case err != nil:
 		case many:
-			err = a.RequestOrdered(a.resource, a.mode, number[a.resource])
+			err = a.RequestOrdered(a.resource, a.mode, rt.requested[a.resource])
 		default:
 			err = a.Request(a.resource, a.mode)
 		}
 		if err != nil {
-			for _, t := range tasks {
+			for _, t := range rt.tasks {
 				_ = t.Accesses().Cancel()
 			}
 			return fmt.Errorf("orwl: first request of task %q: %w", a.task.name, err)

@@ -26,7 +26,7 @@ type Task struct {
 	on       int // the node
 	accesses []*Access
 	rt       *Runtime
-	phase    *Phase // that has declared it, or nil
+	of       int // the runs that had begun when it was declared
 	name     string
 	sequence *sequence // nil: none is declared
 	body     func(*Task) error
@@ -54,12 +54,22 @@ func (t *Task) Read(r *resource.Resource) *Access { return t.access(r, resource.
 // Write declares that the task writes r in each round.
 func (t *Task) Write(r *resource.Resource) *Access { return t.access(r, resource.Write) }
 
+// declare changes the program, unless the task's run has begun.
+func (t *Task) declare(what string, change func() error) error {
+	return t.rt.declare(what, func() error {
+		if t.of != t.rt.runs {
+			return fmt.Errorf("%w: %s", ErrStarted, what)
+		}
+		return change()
+	})
+}
+
 // access declares an access. It always returns one, so that a program declares
 // everything and then sees all of its errors at once.
 func (t *Task) access(r *resource.Resource, m resource.Mode) *Access {
 	a := &Access{task: t, resource: r, mode: m}
 	t.declare(fmt.Sprintf("an access of task %q", t.name), func() error {
-		if err := t.mine(r, fmt.Sprintf("%s by task %q", m, t.name)); err != nil {
+		if err := t.rt.mine(r, fmt.Sprintf("%s by task %q", m, t.name)); err != nil {
 			return err
 		}
 		t.accesses = append(t.accesses, a)

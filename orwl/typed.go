@@ -9,15 +9,9 @@ import (
 	"github.com/orwl/go-orwl/resource"
 )
 
-// Declarer declares resources: a *Runtime or a *Phase.
-type Declarer interface {
-	// Resource declares a resource of size bytes: see [Runtime.Resource].
-	Resource(name string, size int) *resource.Resource
-}
-
 // Array declares a resource of n elements of type T, all zero. See [Runtime.Resource].
-func Array[T any](in Declarer, name string, n int) *resource.Resource {
-	return in.Resource(name, n*int(reflect.TypeFor[T]().Size()))
+func Array[T any](rt *Runtime, name string, n int) *resource.Resource {
+	return rt.Resource(name, n*int(reflect.TypeFor[T]().Size()))
 }
 
 // In is an access by which a task reads a resource as elements of type T. It has no method

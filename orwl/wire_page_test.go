@@ -50,7 +50,7 @@ var wireLists = []struct{ dir, of, from, to string }{
 var wireNumbers = []struct{ says, dir, name string }{
 	{"with version N.", "net/wire", "Version"},
 	{"Each has `version` (N)", "net/p2p/internal/control", "Version"},
-	{"2, 4 and 5 have\nversion N.", "orwl/internal/message", "Version"},
+	{"Those of channel 2 have\nversion N.", "orwl/internal/message", "Version"},
 	{"length of the array, 4 to N |", "net/wire", "MaxHeader"},
 	{"| header of a frame | N |", "net/wire", "MaxHeader"},
 	{"| bulk of a frame | N |", "net/wire", "MaxBulk"},
@@ -72,7 +72,6 @@ var wireNumbers = []struct{ says, dir, name string }{
 	{"| N | message of a resource", "orwl", "resourceChannel"},
 	{"| N | failure of a node", "orwl", "runChannel"},
 	{"| N | `[resource, waits]`", "orwl", "guardChannel"},
-	{"| N | news of a phase", "orwl", "phaseChannel"},
 }
 
 // wireMaps are the fields of maps, and the struct that has them.
@@ -86,8 +85,6 @@ var wireMaps = []struct{ dir, of, from, to string }{
 	{"net/p2p/internal/control", "Arena", "| `arena` |", "|"},
 	{"net/p2p/internal/control", "Mapped", "| `mapped` |", "|"},
 	{"orwl/internal/message", "failure", "failure of a node, a map:", "|"},
-	{"orwl/internal/message", "News", "news of a phase, a map:", "|"},
-	{"orwl/internal/message", "Welcome", "a welcome of a late node, a map:", "|"},
 }
 
 var (

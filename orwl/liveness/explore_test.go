@@ -121,7 +121,7 @@ func (e *explored) neverLost(task int) bool {
 	return !slices.Contains(can, false)
 }
 
-var systems = rings.Seeds("liveness.systems", 120, 16_000, "TestAllSchedules: seeds of systems; TestJoinsInAllSchedules draws a quarter of them")
+var systems = rings.Seeds("liveness.systems", 120, 16_000, "TestAllSchedules: seeds of systems")
 
 // Check agrees with all schedules of small systems. In an alive system no state is
 // reached from which a task can never move again. In a dead one exactly the stuck tasks

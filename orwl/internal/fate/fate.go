@@ -13,22 +13,6 @@ type Fate struct {
 	ended error       // why it has ended, or ends when it begins
 	goOn  bool        // without nodes that are lost
 	apart error       // why this node must not, or nil
-	late  bool        // it has come to a run that goes on
-	alone bool        // it has, and takes no part
-}
-
-// ComeLate says that this node has come to a run that goes on. It takes no part yet.
-func (f *Fate) ComeLate() {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.late, f.alone = true, true
-}
-
-// Late reports whether this node has come to a run that goes on.
-func (f *Fate) Late() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.late
 }
 
 // Begin has end called when another node's failure ends the run. goOn: the run goes on without
@@ -82,20 +66,5 @@ func (f *Fate) Why() error {
 func (f *Fate) Survives() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.goOn || f.late
-}
-
-// Alone reports whether this node has come late, and takes no part in the run: the others need not
-// wait for it, nor know why it fails.
-func (f *Fate) Alone() bool {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	return f.alone
-}
-
-// Join notes whether a node that has come back takes part.
-func (f *Fate) Join(is bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.alone = !is
+	return f.goOn
 }

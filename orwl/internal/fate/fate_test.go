@@ -50,23 +50,6 @@ func TestFate(t *testing.T) {
 	}
 }
 
-// A node that has come back goes on without lost nodes, and is alone until it joins.
-func TestReturn(t *testing.T) {
-	var f Fate
-	if f.Late() || f.Alone() || f.Survives() {
-		t.Error("it has not come back")
-	}
-	if f.ComeLate(); !f.Late() || !f.Alone() || !f.Survives() {
-		t.Error("it has come back")
-	}
-	if f.Join(true); !f.Late() || f.Alone() {
-		t.Error("it takes part")
-	}
-	if f.Join(false); !f.Alone() {
-		t.Error("it takes no part any more")
-	}
-}
-
 // The log says the end of many grants once for each node, and only once.
 func TestEndings(t *testing.T) {
 	r, err := resource.New("r", 8)

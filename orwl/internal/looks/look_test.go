@@ -90,7 +90,10 @@ func TestSightings(t *testing.T) {
 	if s.Still(after(9)) != 4*time.Second || !s.Moved().Equal(after(5)) {
 		t.Errorf("nothing has moved for %v, since %v", s.Still(after(9)), s.Moved())
 	}
-	if s.Forget([]string{"a"}, after(10)); s.Len() != 1 || s.Still(after(10)) != 0 {
+	if s.Len() != 2 {
+		t.Errorf("%d accesses are remembered", s.Len())
+	}
+	if s.Begin(after(10)); s.Len() != 0 || s.Still(after(10)) != 0 {
 		t.Errorf("%d accesses are left, nothing has moved for %v", s.Len(), s.Still(after(10)))
 	}
 }

@@ -44,16 +44,6 @@ func (s *Sightings[K]) See(access K, stamp uint64, now time.Time) time.Duration 
 	return 0
 }
 
-// Forget forgets accesses of tasks that have ended. This is a change of the program.
-func (s *Sightings[K]) Forget(accesses []K, now time.Time) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, a := range accesses {
-		delete(s.seen, a)
-	}
-	s.moved = now
-}
-
 // Len is how many accesses are remembered.
 func (s *Sightings[K]) Len() int {
 	s.mu.Lock()

@@ -9,7 +9,7 @@ import (
 
 // Version is the version of what runtimes say to each other. It changes with the meaning of any
 // message.
-const Version = 3
+const Version = 4
 
 // Program is the program that a node has declared.
 type Program struct {
@@ -38,38 +38,7 @@ func (p Program) Differs(said []byte) (why string, err error) {
 	return "", nil
 }
 
-// Welcome tells a late node what it has missed: which nodes of the beginning share a machine, and
-// how many processors they use together.
-type Welcome struct {
-	Version    uint64   `msgpack:"version"`
-	Machines   []string `msgpack:"machines"` // by node; empty if it shares none
-	Processors int      `msgpack:"processors"`
-}
-
-// Encode is the welcome as a late node is told it.
-func (w Welcome) Encode() []byte {
-	w.Version = Version
-	return pack.Encode(&w)
-}
-
-// ParseWelcome reads a welcome, in a run of so many nodes.
-func ParseWelcome(b []byte, nodes int) (w Welcome, err error) {
-	if err = pack.Decode(b, &w); err == nil {
-		_, err = check(w.Version, nil, nodes)
-	}
-	if err == nil && len(w.Machines) != nodes {
-		err = fmt.Errorf("machines of %d nodes, want %d", len(w.Machines), nodes)
-	}
-	if err == nil && w.Processors < 1 {
-		err = fmt.Errorf("%d processors, want 1 or more", w.Processors)
-	}
-	if err != nil {
-		return Welcome{}, fmt.Errorf("orwl: welcome of a late node: %w", err)
-	}
-	return w, nil
-}
-
-// Failure says why a run or a phase has failed on a node, or that the node is lost.
+// Failure says why a run has failed on a node, or that the node is lost.
 type Failure struct {
 	Node int
 	Text string
@@ -102,15 +71,4 @@ func ParseFailure(b []byte, nodes int) (*Failure, error) {
 		return nil, fmt.Errorf("orwl: failure of node %d in version %d, want node 0 to %d and version %d", f.Node, f.Version, nodes-1, Version)
 	}
 	return &Failure{Node: f.Node, Text: f.Text, Lost: f.Lost}, nil
-}
-
-// check checks the version of a message, and returns the failure in it, or nil.
-func check(version uint64, failure []byte, nodes int) (*Failure, error) {
-	if version != Version {
-		return nil, fmt.Errorf("version %d, want %d: it comes from another build", version, Version)
-	}
-	if len(failure) == 0 {
-		return nil, nil
-	}
-	return ParseFailure(failure, nodes)
 }

@@ -26,25 +26,9 @@ func (p *Program) Dealt() bool { return !p.decided() && p.tooLarge() }
 // program that is too large is dealt by index.
 //
 // Every node computes this for itself. The result is the same everywhere, because it depends only
-// on the program, on which nodes are there and on which share a machine. The machines may differ: inside a node,
+// on the program and on which nodes share a machine. The machines may differ: inside a node,
 // [Program.Seats] places tasks on the workers of its own machine.
 func (p *Program) Divide() ([]int, error) {
-	if p.There == nil {
-		return p.divide()
-	}
-	on, err := p.among().divide()
-	if err != nil {
-		return nil, err
-	}
-	for i, said := range p.On {
-		if on[i] = p.There[on[i]]; said != Free {
-			on[i] = said
-		}
-	}
-	return on, nil
-}
-
-func (p *Program) divide() ([]int, error) {
 	on := p.ByIndex()
 	if p.decided() || p.tooLarge() {
 		return on, nil

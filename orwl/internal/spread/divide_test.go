@@ -137,7 +137,7 @@ func TestHomesFollowWriters(t *testing.T) {
 		t.Fatal(err)
 	}
 	homes := p.HomesFor(on)
-	want := map[string]int{said.String(): 1, "elsewhere": 0, "read": on[7], "unused": heaviest("unused", []int{0, 1})}
+	want := map[string]int{said.String(): 1, "elsewhere": 0, "read": on[7], "unused": heaviest("unused", 2)}
 	for i, c := range order[1:] {
 		want[c.String()] = on[1+i]
 	}
@@ -285,40 +285,5 @@ func TestLevelOf(t *testing.T) {
 		if got := levelOf(c.said, c.free); got != c.want {
 			t.Errorf("%d and %d free: %d, want %d", c.said, c.free, got, c.want)
 		}
-	}
-}
-
-// TestThere places a grid among some nodes. It is as if there were no others, but for their numbers. What the
-// program says of the others stays.
-func TestThere(t *testing.T) {
-	there := []int{1, 2, 4}
-	p := grid(6, cells(6, 1))
-	p.There, p.Machines = there, Machines{{0, 1, 3}, {2, 4}, {5}}
-	p.On[7], p.On[8] = 2, 5
-	p.Homes["a"], p.Homes["b"] = 4, 0
-	p.All = []string{"unused"}
-	q := grid(3, cells(6, 1))
-	q.Machines = Machines{{0}, {1, 2}}
-	q.On[7] = 1
-	q.Homes["a"] = 2
-	on, err := p.Divide()
-	if err != nil {
-		t.Fatal(err)
-	}
-	alone, err := q.Divide()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, node := range alone {
-		want := there[node]
-		if i == 8 {
-			want = 5
-		}
-		if on[i] != want {
-			t.Errorf("task %d is on node %d, want %d", i, on[i], want)
-		}
-	}
-	if home := p.HomesFor(on)["unused"]; !slices.Contains(there, home) {
-		t.Errorf("an unused resource has its home on node %d, want one of %v", home, there)
 	}
 }

@@ -14,7 +14,6 @@ import (
 // order of the program. Resources have numbers in the order of their first access.
 type Program struct {
 	Nodes    int
-	There    []int    // the nodes that can get tasks and resources, by number; nil is all
 	Machines Machines // of the nodes; nil if it is not known which share one
 
 	On       []int              // by task: the node that the program has said, or Free
@@ -28,47 +27,6 @@ type Program struct {
 
 // Free is the node of a task for which the program has said none.
 const Free = -1
-
-// there are the nodes that can get something.
-func (p *Program) there() []int {
-	if p.There == nil {
-		return upTo(p.Nodes)
-	}
-	return p.There
-}
-
-// among is the program for the nodes that are there alone, which are counted anew.
-func (p *Program) among() *Program {
-	q := *p
-	q.Nodes, q.There, q.Machines, q.Homes = len(p.There), nil, nil, make(map[string]int)
-	at := slices.Repeat([]int{Free}, p.Nodes)
-	for i, node := range p.There {
-		at[node] = i
-	}
-	q.On = make([]int, len(p.On))
-	for i, said := range p.On {
-		if q.On[i] = Free; said != Free {
-			q.On[i] = at[said]
-		}
-	}
-	for name, home := range p.Homes {
-		if at[home] != Free {
-			q.Homes[name] = at[home]
-		}
-	}
-	for _, nodes := range p.Machines {
-		var left []int
-		for _, node := range nodes {
-			if at[node] != Free {
-				left = append(left, at[node])
-			}
-		}
-		if left != nil {
-			q.Machines = append(q.Machines, left)
-		}
-	}
-	return &q
-}
 
 // ByIndex deals the tasks in their order, as many to each node as to the next or one more. The
 // nodes that the program has said win.
@@ -114,7 +72,7 @@ func (p *Program) HomesFor(on []int) map[string]int {
 	}
 	for _, name := range p.All {
 		if _, known := homes[name]; !known {
-			homes[name] = heaviest(name, p.there())
+			homes[name] = heaviest(name, p.Nodes)
 		}
 	}
 	return homes
@@ -122,9 +80,9 @@ func (p *Program) HomesFor(on []int) map[string]int {
 
 // heaviest is the node of the greatest hash with the name: of those that move when
 // the number of nodes grows by one, there are as few as can be.
-func heaviest(name string, nodes []int) (best int) {
+func heaviest(name string, nodes int) (best int) {
 	greatest := uint64(0)
-	for _, n := range nodes {
+	for n := range nodes {
 		h := fnv.New64a()
 		fmt.Fprintf(h, "%s on %d", name, n)
 		if s := h.Sum64(); s > greatest {
