@@ -21,7 +21,6 @@ type Access struct {
 	task     *Task
 	resource *resource.Resource
 	mode     resource.Mode
-	ahead    int16 // rounds that it announces ahead
 	priority int32
 }
 
@@ -34,28 +33,6 @@ func (a *Access) Priority(p int) *Access {
 			return fmt.Errorf("%w: %d, of task %q: want a number of 32 bits", ErrPriority, p, a.task.name)
 		}
 		a.priority = int32(p)
-		return nil
-	})
-	return a
-}
-
-// Ahead announces k rounds of the access more than the one that the task is in: the first
-// request and those of the next k rounds are made when the run starts, in the order of the
-// rounds, and then one in each round. The default is 0: the next round is announced as this
-// one ends. All accesses to a resource that some task writes need the same k. Run refuses
-// others with a [*liveness.SystemError].
-//
-// The results are the same for each k. It gains something for a resource that its tasks only
-// read, with its home on another node: the grants of k rounds travel at once. An access that
-// waits for a writer is announced in time anyway, since its task announced it before the
-// writer was granted.
-func (a *Access) Ahead(k int) *Access {
-	t := a.task
-	t.declare(fmt.Sprintf("rounds ahead of task %q", t.name), func() error {
-		if k < 0 || k > handle.MostAhead {
-			return fmt.Errorf("%w: %d, for task %q: want 0 to %d", handle.ErrAhead, k, t.name, handle.MostAhead)
-		}
-		a.ahead = int16(k)
 		return nil
 	})
 	return a
@@ -102,11 +79,6 @@ func (a *Access) Next() error { return a.leave(a.Pair.Next) }
 // Release ends the access and announces none: for the last round. Out of the order of
 // [Task.Sequence] it changes nothing and returns a [*SequenceError].
 func (a *Access) Release() error { return a.leave(a.Pair.Release) }
-
-// Drain ends the access and announces none. The rounds that are announced by Ahead stay: for
-// the rounds before the last one, if the body knows their number. Out of the order of
-// [Task.Sequence] it changes nothing and returns a [*SequenceError].
-func (a *Access) Drain() error { return a.leave(a.Pair.Drain) }
 
 // leave ends the access in one of two ways, if the sequence allows it.
 func (a *Access) leave(how func() error) error {

@@ -41,8 +41,7 @@
 // resources hold before the run, and [Values] copies what they hold after it.
 //
 // [Task.Each] makes a task without a goroutine: a worker calls its function in each round.
-// [Reads] and [Writes] declare accesses with the type of their elements. [Task.Ahead] announces
-// several rounds ahead. A program in stages declares other tasks after a [Runtime.Run], and runs again.
+// [Reads] and [Writes] declare accesses with the type of their elements. A program in stages declares other tasks after a [Runtime.Run], and runs again.
 //
 // # Other orders
 //

@@ -160,28 +160,6 @@ func ExampleTask_Sequence() {
 	// as the loop computes: true
 }
 
-// A reader announces two rounds more than the one that it is in. On several nodes, the grants
-// of three rounds travel at once.
-func ExampleTask_Ahead() {
-	rt, err := orwl.New(orwl.Options{})
-	must(err)
-	table := orwl.Array[float64](rt, "table", 3)
-	must(orwl.Fill(context.Background(), table, func(x []float64) { copy(x, []float64{1, 2, 4}) }))
-	t := rt.Task("reader")
-	in := orwl.Reads[float64](t, table)
-	t.Ahead(2)
-	sum := 0.0
-	t.Each(100, func(int) error {
-		for _, x := range in.View().All() {
-			sum += x
-		}
-		return nil
-	})
-	must(rt.Run(context.Background()))
-	fmt.Println(sum)
-	// Output: 700
-}
-
 // What comes next may depend on what was found. So a program runs in stages: each is declared when the
 // one before has ended, works on the same resources, and is proven alive before it starts.
 func ExampleRuntime_Run_stages() {

@@ -126,20 +126,15 @@ func (k *looker) task(t *Task) *looks.Task {
 	return seen
 }
 
-// access puts the requests of an access into its line. It notes the state of the request of the
-// present round, and for how long that was seen.
+// access puts the request of an access into its line. It notes the state of the request, and for how
+// long that was seen.
 func (k *looker) access(t *Task, a *Access, at *looks.Access) {
-	first := true
-	for p := range a.Places() {
-		look := p.Inspect(a.resource)
-		r := looks.Request{Who: t.name, Node: t.on, Mode: a.mode, Granted: look.Granted, Held: look.Held, Ticket: look.Ticket}
-		if first {
-			at.PlaceState, at.For, first = look, k.rt.seen.See(a, look.Stamp, k.now), false
-			r.For = at.For
-		}
-		if look.Requested || look.Held {
-			at.Line.Requests = append(at.Line.Requests, r)
-		}
+	look := a.Place().Inspect(a.resource)
+	at.PlaceState, at.For = look, k.rt.seen.See(a, look.Stamp, k.now)
+	if look.Requested || look.Held {
+		at.Line.Requests = append(at.Line.Requests, looks.Request{
+			Who: t.name, Node: t.on, Mode: a.mode, Granted: look.Granted, Held: look.Held, Ticket: look.Ticket, For: at.For,
+		})
 	}
 }
 

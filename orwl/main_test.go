@@ -67,10 +67,8 @@ func checkIdle(t testing.TB, rt *Runtime) {
 	t.Helper()
 	for _, task := range rt.tasks {
 		for i, a := range task.accesses {
-			for p := range a.Places() {
-				if p.Held() || p.Requested() {
-					t.Errorf("task %s is left with access %d: %+v", task.name, i+1, p.Inspect(a.resource))
-				}
+			if p := a.Place(); p.Held() || p.Requested() {
+				t.Errorf("task %s is left with access %d: %+v", task.name, i+1, p.Inspect(a.resource))
 			}
 		}
 	}

@@ -36,9 +36,7 @@ type Kind uint8
 const (
 	// Made comes when a resource has been declared.
 	Made Kind = iota + 1
-	// Declared comes for each access, before its first request, with the runtime locked. For
-	// an access with Ahead it comes once for each place that Access.Place returns then, since
-	// each serves other rounds.
+	// Declared comes for each access, before its first request, with the runtime locked.
 	Declared
 	// Began comes before a task's body, from the task's goroutine.
 	Began

@@ -59,19 +59,6 @@ func (c *placeCounter) Observe(e resource.Event) {
 	c.count[e.Place] = n
 }
 
-// sum is what all places of an access have done.
-func (c *counter) sum(a *Access) (all events) {
-	for p := range a.Places() {
-		e := c.count[p]
-		all.requested += e.requested
-		all.acquired += e.acquired
-		all.waited += e.waited
-		all.released += e.released
-		all.cancelled += e.cancelled
-	}
-	return all
-}
-
 // The observer hears of everything once: the first requests that the runtime makes, and
 // the requests that it takes back in the end.
 func TestObserver(t *testing.T) {
@@ -97,15 +84,12 @@ func TestObserver(t *testing.T) {
 				t.Errorf("task %d has begun %d times, and ended is %t, with %v", i, c.began[task], ended, err)
 			}
 			for _, a := range task.accesses {
-				want := events{requested: max(n, 1+int(a.ahead)), acquired: n, released: n}
-				switch p.tasks[i].style {
-				case byVector:
-					want.requested = n + 1 + int(a.ahead)
-				case byBreak:
-					want.requested = max(n, 1) + int(a.ahead)
+				want := events{requested: max(n, 1), acquired: n, released: n}
+				if p.tasks[i].style == byVector {
+					want.requested = n + 1
 				}
 				want.cancelled = want.requested - n
-				got := c.sum(a)
+				got := c.count[a.Place()]
 				waited += got.waited
 				if got.waited > got.acquired {
 					t.Errorf("waited %d times for %d grants", got.waited, got.acquired)

@@ -88,31 +88,7 @@ func drawPlan(seed uint64) *plan {
 		}
 		p.tasks = append(p.tasks, taskPlan{rounds: n, style: style(rng.IntN(int(styles)))})
 	}
-	if mix(seed)%2 == 0 {
-		drawAhead(p.system, seed)
-	}
 	return p
-}
-
-// drawAhead lets accesses announce up to three rounds ahead: as many for all accesses to a
-// resource that is written.
-func drawAhead(s liveness.System, seed uint64) {
-	written := make(map[string]bool)
-	for _, task := range s.Tasks {
-		for _, a := range task.Accesses {
-			written[a.Resource] = written[a.Resource] || a.Mode == resource.Write
-		}
-	}
-	for t, task := range s.Tasks {
-		for i := range task.Accesses {
-			a := &task.Accesses[i]
-			draw := mix(seed ^ uint64(a.Resource[1]))
-			if !written[a.Resource] {
-				draw = mix(seed ^ uint64(t)<<8 ^ uint64(i))
-			}
-			a.Ahead = int(draw % 4)
-		}
-	}
 }
 
 // mix is the finaliser of splitmix64.
@@ -166,7 +142,7 @@ func (p *plan) before() [][]bool {
 		before[i] = make([]bool, len(p.system.Tasks))
 	}
 	access := func(f liveness.First) liveness.Access { return p.system.Tasks[f.Task].Accesses[f.Access] }
-	order := p.first()
+	order := p.system.Order()
 	for i, y := range order {
 		for _, x := range order[:i] {
 			a, b := access(x), access(y)
@@ -176,11 +152,6 @@ func (p *plan) before() [][]bool {
 		}
 	}
 	return before
-}
-
-// first are the first requests of the first round, in their order.
-func (p *plan) first() []liveness.First {
-	return slices.DeleteFunc(p.system.Order(), func(f liveness.First) bool { return f.Round > 0 })
 }
 
 // order is the tasks in an order that agrees with before, or fewer if they go
@@ -261,9 +232,9 @@ func (p *plan) tasksOf(rt *Runtime, body func(task int) func(*Task) error) {
 		declared := rt.Task(task.Name)
 		for _, a := range task.Accesses {
 			if r := rt.Lookup(a.Resource); a.Mode == resource.Write {
-				declared.Write(r).Priority(a.Priority).Ahead(a.Ahead)
+				declared.Write(r).Priority(a.Priority)
 			} else {
-				declared.Read(r).Priority(a.Priority).Ahead(a.Ahead)
+				declared.Read(r).Priority(a.Priority)
 			}
 		}
 		do := body(i)

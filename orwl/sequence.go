@@ -134,7 +134,7 @@ func (s Step) String() string {
 func (t *Task) described() liveness.Task {
 	d := liveness.Task{Name: t.name, Accesses: make([]liveness.Access, len(t.accesses))}
 	for i, a := range t.accesses {
-		d.Accesses[i] = liveness.Access{Resource: a.resource.Name(), Mode: a.mode, Priority: int(a.priority), Ahead: int(a.ahead)}
+		d.Accesses[i] = liveness.Access{Resource: a.resource.Name(), Mode: a.mode, Priority: int(a.priority)}
 	}
 	if t.sequence == nil {
 		return d

@@ -48,9 +48,6 @@ func drawSequencePlan(seed uint64) sequencePlan {
 		release(len(held))
 		p.system.Tasks = append(p.system.Tasks, task)
 	}
-	if mix(seed)%2 == 0 {
-		drawAhead(p.system, seed)
-	}
 	return p
 }
 
@@ -60,9 +57,6 @@ func (p sequencePlan) version(of liveness.First, round int) uint64 {
 	access := func(f liveness.First) liveness.Access { return p.system.Tasks[f.Task].Accesses[f.Access] }
 	version, ahead := 0, 1
 	for _, f := range p.system.Order() {
-		if f.Round > 0 {
-			continue // announced ahead
-		}
 		if f == of {
 			ahead = 0
 		}
@@ -86,7 +80,7 @@ func (p sequencePlan) declare(t *testing.T, o Options, rounds int) *Runtime {
 			if a.Mode == resource.Write {
 				declare = task.Write
 			}
-			declare(rt.Lookup(a.Resource)).Priority(a.Priority).Ahead(a.Ahead)
+			declare(rt.Lookup(a.Resource)).Priority(a.Priority)
 		}
 		var steps []Step
 		for _, planned := range planned.Sequence {

@@ -97,9 +97,7 @@ func (s *stage) setup(f *sim.Fabric) (sim.Program, error) {
 	}
 	for i, task := range s.rt.tasks {
 		for j, a := range task.accesses {
-			for p := range a.Places() { // at most one of them sleeps
-				p.Sleep(&berth{s: s, owner: rma.Rank(i), disp: rma.Disp(1 + j)})
-			}
+			a.Place().Sleep(&berth{s: s, owner: rma.Rank(i), disp: rma.Disp(1 + j)}) // at most one of them sleeps
 		}
 	}
 	return sim.Program{Rank: s.rank, Check: s.check}, nil

@@ -89,15 +89,11 @@ func (rt *Runtime) request(order []liveness.First) error {
 		if !a.task.here() {
 			continue
 		}
+		rt.prepare(a, first.Access+1)
 		var err error
-		if first.Round == 0 {
-			err = rt.prepare(a, first.Access+1)
-		}
-		switch {
-		case err != nil:
-		case many:
+		if many {
 			err = a.RequestOrdered(a.resource, a.mode, rt.requested[a.resource])
-		default:
+		} else {
 			err = a.Request(a.resource, a.mode)
 		}
 		if err != nil {
@@ -110,18 +106,10 @@ func (rt *Runtime) request(order []liveness.First) error {
 	return nil
 }
 
-// prepare makes an access ready for its first requests. number is its number in the task.
-func (rt *Runtime) prepare(a *Access, number int) error {
-	if k := int(a.ahead); k != a.Depth() {
-		if err := a.Pair.Ahead(k); err != nil {
-			return err
-		}
+// prepare makes an access ready for its first request. number is its number in the task.
+func (rt *Runtime) prepare(a *Access, number int) {
+	if rt.pages != nil {
+		a.Place().Call(fmt.Sprintf("%d of task %s", number, a.task.name))
 	}
-	a.Prepare(func() {
-		if rt.pages != nil {
-			a.Place().Call(fmt.Sprintf("%d of task %s", number, a.task.name))
-		}
-		rt.tell(Event{Kind: Declared, Access: a, Task: a.task})
-	})
-	return nil
+	rt.tell(Event{Kind: Declared, Access: a, Task: a.task})
 }

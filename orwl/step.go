@@ -71,8 +71,7 @@ func (t *Task) Each(rounds int, body func(round int) error) {
 	})
 }
 
-// Last makes the round the last one. Only the body of [Task.Each] calls it. What [Access.Ahead]
-// has announced for later rounds is taken back.
+// Last makes the round the last one. Only the body of [Task.Each] calls it.
 func (t *Task) Last() { t.step.rounds = t.step.round + 1 }
 
 // ErrBodies is a task that has been given two bodies.

@@ -263,30 +263,26 @@ func TestStepWaitsOnce(t *testing.T) {
 	}
 }
 
-// Two steps end themselves in the same round, before their number of rounds, also if more
-// rounds are announced.
+// Two steps end themselves in the same round, before their number of rounds.
 func TestLast(t *testing.T) {
-	for ahead := range 3 {
-		rt, err := orwl.New(orwl.Options{})
-		must(err)
-		r := orwl.Array[int64](rt, "r", 1)
-		for i := range 2 {
-			step := rt.Task(fmt.Sprint("step ", i))
-			own := orwl.Writes[int64](step, r)
-			step.Ahead(ahead)
-			step.Each(100, func(round int) error {
-				own.Slice()[0]++
-				if round == 6 {
-					step.Last()
-				}
-				return nil
-			})
-		}
-		must(rt.Run(t.Context()))
-		got, err := orwl.Values[int64](t.Context(), r)
-		must(err)
-		if got[0] != 14 {
-			t.Errorf("%d rounds ahead: %d rounds, want 14", ahead, got[0])
-		}
+	rt, err := orwl.New(orwl.Options{})
+	must(err)
+	r := orwl.Array[int64](rt, "r", 1)
+	for i := range 2 {
+		step := rt.Task(fmt.Sprint("step ", i))
+		own := orwl.Writes[int64](step, r)
+		step.Each(100, func(round int) error {
+			own.Slice()[0]++
+			if round == 6 {
+				step.Last()
+			}
+			return nil
+		})
+	}
+	must(rt.Run(t.Context()))
+	got, err := orwl.Values[int64](t.Context(), r)
+	must(err)
+	if got[0] != 14 {
+		t.Errorf("%d rounds, want 14", got[0])
 	}
 }

@@ -20,7 +20,6 @@ type Task struct {
 	run      *run
 	round    tally.Count // that it is in, or has been through
 	step     *step       // instead of a body and a goroutine
-	ahead    int16       // the most rounds that an access announces ahead
 	placed   bool        // the program has said which node
 	ended    atomic.Bool
 	on       int // the node
@@ -76,14 +75,6 @@ func (t *Task) access(r *resource.Resource, m resource.Mode) *Access {
 		return nil
 	})
 	return a
-}
-
-// Ahead is [Access.Ahead] for all accesses that the task has declared so far.
-func (t *Task) Ahead(k int) *Task {
-	for _, a := range t.accesses {
-		a.Ahead(k)
-	}
-	return t
 }
 
 // Do gives the task its body. The body fails if it returns an error, panics or calls
@@ -199,7 +190,6 @@ func (a *Access) roundError(err error) error {
 func (t *Task) pair() {
 	pairs := make([]*handle.Pair, len(t.accesses))
 	for i, a := range t.accesses {
-		t.ahead = max(t.ahead, a.ahead)
 		pairs[i] = &a.Pair
 	}
 	t.pairs = handle.PairsOf(pairs)
@@ -209,23 +199,14 @@ func (t *Task) pair() {
 // negative if their number is not known. by is for the hooks of the requests that this
 // grants.
 func (t *Task) endRound(done, rounds int, by any) (err error) {
-	if rounds < 0 || done+int(t.ahead) < rounds {
+	if rounds < 0 || done < rounds {
 		return t.pairs.NextBy(by)
 	}
 	for _, a := range t.accesses {
-		switch {
-		case done+int(a.ahead) < rounds:
-			err = a.NextBy(by)
-		case done < rounds:
-			err = a.DrainBy(by) // the rounds that are left are announced
-		default:
-			err = a.ReleaseBy(by)
-		}
-		if err != nil {
+		if err = a.ReleaseBy(by); err != nil {
 			return err
 		}
 	}
-	t.pair()
 	return nil
 }
 
