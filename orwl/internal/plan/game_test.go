@@ -92,6 +92,15 @@ func (g *game) mark(t int) {
 	g.marks, g.own = append(g.marks, marks), append(g.own, own)
 }
 
+// withoutTurns lets no counter take an empty turn.
+func (g *game) withoutTurns() {
+	clear(g.plan.turns)
+	g.marks, g.own = nil, nil
+	for t := range g.system.Tasks {
+		g.mark(t)
+	}
+}
+
 // state is how far both are.
 type state struct {
 	at     []int   // the steps that each task has done

@@ -29,7 +29,7 @@ func TestMutants(t *testing.T) {
 			Returns:  true,
 		},
 		Stages: []mutants.Stage{
-			{Name: "tests", Tests: ".", Flags: []string{"-test.skip", "^TestMutants$", "-plan.seeds", "1000"}, Limit: 30 * time.Second},
+			{Name: "tests", Tests: ".", Flags: []string{"-test.skip", "^TestMutants$", "-plan.seeds", "1000", "-plan.nodeseeds", "20"}, Limit: 30 * time.Second},
 		},
 		Telling: telling,
 	}).Run(t, *trial)

@@ -220,15 +220,17 @@ func TestEverySmallSystem(t *testing.T) {
 	t.Logf("one in %d of %d systems, %d states, %d stop", stride, n, states, dead)
 }
 
-// randomGame draws a program: any order, tasks with different rounds, a resource used twice, accesses
-// one by one in the order of a sequence or in another one each round.
+// randomGame draws a program of up to four tasks and three resources.
 func randomGame(seed uint64, most int) *game {
 	rng := rand.New(rand.NewPCG(seed, 1))
-	var s liveness.System
-	var tasks []Task
-	var last []int
 	equal, names := rng.IntN(3) == 0, 1+rng.IntN(3)
-	n := 2 + rng.IntN(3)
+	s, tasks, last, order := randomTasks(rng, 2+rng.IntN(3), names, equal, seed%2 == 0)
+	return newGame(s, tasks, last, most, order)
+}
+
+// randomTasks draws n tasks: any order, tasks with different rounds, a resource used twice, accesses
+// one by one in the order of a sequence or in another one each round.
+func randomTasks(rng *rand.Rand, n, names int, equal, priorities bool) (s liveness.System, tasks []Task, last []int, order func(task, round int) []liveness.Step) {
 	mine := make([][]liveness.Step, n)
 	for t := range n {
 		task := liveness.Task{Name: fmt.Sprint("t", t)}
@@ -236,7 +238,7 @@ func randomGame(seed uint64, most int) *game {
 			for range 1 + rng.IntN(8)/7 {
 				if rng.IntN(3) > 0 {
 					a := liveness.Access{Resource: fmt.Sprint("r", r), Mode: resource.Mode(rng.IntN(2))}
-					if seed%2 == 0 {
+					if priorities {
 						a.Priority = rng.IntN(100)
 					}
 					task.Accesses = append(task.Accesses, a)
@@ -266,12 +268,12 @@ func randomGame(seed uint64, most int) *game {
 		mine[t] = task.Sequence
 		s.Tasks, tasks, last = append(s.Tasks, task), append(tasks, plan), append(last, k)
 	}
-	return newGame(s, tasks, last, most, func(t, _ int) []liveness.Step {
+	return s, tasks, last, func(t, _ int) []liveness.Step {
 		if tasks[t].Apart {
 			return oneByOne(rng, len(s.Tasks[t].Accesses))
 		}
 		return mine[t]
-	})
+	}
 }
 
 // TestRandom plays random systems: in each state the queues and the plan allow the same.
@@ -355,11 +357,7 @@ func TestNearestIsNotEnough(t *testing.T) {
 	if r := g.play(); r.differ != nil {
 		t.Errorf("with empty turns: %v", r.differ)
 	}
-	clear(g.plan.turns)
-	g.marks, g.own = nil, nil
-	for task := range g.system.Tasks {
-		g.mark(task)
-	}
+	g.withoutTurns()
 	if r := g.play(); r.differ == nil {
 		t.Error("without empty turns nothing goes wrong")
 	}
