@@ -36,4 +36,10 @@
 // all conditions are kept. Of a resource with many accesses they would be too many. There an access
 // that has ended goes on with empty turns: it waits for its own conditions, publishes the next
 // round, and touches nothing. See [Plan.Turns].
+//
+// # Several nodes
+//
+// A node knows the counters of its own tasks. It knows of others what has arrived: versions of bytes, and
+// credits of readers. There the nearest conditions lack one: a writer also waits for the bytes of the
+// writer before it. The rule stands in nodes_test.go, with a model of it and of variants that go wrong.
 package plan

@@ -19,7 +19,7 @@ func (c *cluster) expect(a *access) {
 		var sees [wordsEach]uint8
 		for _, b := range c.all {
 			round := k
-			if b.place < a.place {
+			if b.position < a.position {
 				round++
 			}
 			if round = min(round, c.last[b.task]); round == 0 || b.resource != a.resource {
@@ -27,7 +27,7 @@ func (c *cluster) expect(a *access) {
 			}
 			for i := range sees {
 				if b.changes>>i&1 != 0 {
-					sees[i] = max(sees[i], version(uint32(round), b.place))
+					sees[i] = max(sees[i], version(uint32(round), b.position))
 				}
 			}
 		}
@@ -76,8 +76,8 @@ func (c *cluster) readsWrong(w *world) error {
 	return nil
 }
 
-// position is a state of the nodes, and of the queues that would be there without nodes.
-type position struct {
+// point is a state of the nodes, and of the queues that would be there without nodes.
+type point struct {
 	world
 	queues [][]use
 }
@@ -101,8 +101,8 @@ const (
 	stops             // no message is on its way, and a node does not allow what the queues do
 )
 
-// moves are the states after a position, and what is wrong in it.
-func (c *cluster) moves(p *position, v *verdict) (next []position) {
+// moves are the states after a point, and what is wrong in it.
+func (c *cluster) moves(p *point, v *verdict) (next []point) {
 	if err := c.readsWrong(&p.world); err != nil {
 		v.outcome, v.what = wrongRead, err
 		return nil
@@ -151,8 +151,8 @@ func (c *cluster) moves(p *position, v *verdict) (next []position) {
 	return next
 }
 
-// step is the position after a step of a task.
-func (c *cluster) step(p *position, t int, step *step) position {
+// step is the point after a step of a task.
+func (c *cluster) step(p *point, t int, step *step) point {
 	n := *p
 	n.at[t]++
 	if step.Op == liveness.Release {
@@ -176,7 +176,7 @@ func (c *cluster) step(p *position, t int, step *step) position {
 }
 
 // turns adds the positions after each empty turn.
-func (c *cluster) turns(p *position, left bool, next []position) []position {
+func (c *cluster) turns(p *point, left bool, next []point) []point {
 	if !left || !c.turning {
 		return next
 	}
@@ -193,7 +193,7 @@ func (c *cluster) turns(p *position, left bool, next []position) []position {
 }
 
 // arrivals adds the positions after each message that may arrive.
-func (c *cluster) arrivals(p *position, next []position) []position {
+func (c *cluster) arrivals(p *point, next []point) []point {
 	for from := range mostNodes {
 		for to := range mostNodes {
 			lane := p.lanes[from][to]
@@ -212,9 +212,9 @@ func (c *cluster) arrivals(p *position, next []position) []position {
 // explore visits all states, and gives up when there are more than most. The queues are no part of a
 // state: what they grant follows from what the tasks have done. TestRandom shows it.
 func (c *cluster) explore(most int) (v verdict, all bool) {
-	first := position{c.start(), c.begin(c.names).queues}
+	first := point{c.start(), c.begin(c.names).queues}
 	seen := map[world]bool{first.world: true}
-	todo := []position{first}
+	todo := []point{first}
 	for len(todo) > 0 {
 		p := todo[len(todo)-1]
 		todo = todo[:len(todo)-1]
@@ -237,7 +237,7 @@ func (c *cluster) explore(most int) (v verdict, all bool) {
 
 // walk plays one random schedule.
 func (c *cluster) walk(rng *rand.Rand, v *verdict) {
-	p := position{c.start(), c.begin(c.names).queues}
+	p := point{c.start(), c.begin(c.names).queues}
 	for {
 		v.states++
 		next := c.moves(&p, v)
@@ -419,11 +419,11 @@ func TestEachConditionBetweenNodes(t *testing.T) {
 
 // differs reports whether a change of a condition between two nodes shows on some nodes.
 func (s *specimen) differs(counter, i int, change func([]wait) []wait) bool {
-	for place := range 81 {
+	for nodes := range 81 {
 		for t := range s.node {
-			s.node[t], place = place%mostNodes, place/mostNodes
+			s.node[t], nodes = nodes%mostNodes, nodes/mostNodes
 		}
-		s.home = place % mostNodes
+		s.home = nodes % mostNodes
 		c := s.cluster(none)
 		if c.node[c.owner[counter]] == c.node[c.owner[c.waits[counter][i].counter]] {
 			continue

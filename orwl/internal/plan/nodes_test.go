@@ -20,11 +20,11 @@ import (
 // for each condition "b has released round k":
 //
 //	b is a task of this node       the counter of b
-//	b writes on another node       the version of the resource here is (k, place of b) or later,
+//	b writes on another node       the version of the resource here is (k, position of b) or later,
 //	                               or b has ended
 //	b reads on another node        the credit of b here is k or more, or b has ended
 //
-// A version is the round of a write, and the place of its access in the start order. The versions of
+// A version is the round of a write, and the position of its access in the start order. The versions of
 // a resource grow, and each includes all that stand before it.
 //
 // # Messages
@@ -122,7 +122,7 @@ func (s set) has(node int) bool { return s>>node&1 != 0 }
 type access struct {
 	use
 	node, resource, counter int
-	place                   int // in the start order of its resource, from 1
+	position                int // in the start order of its resource, from 1
 	writes                  bool
 	changes                 uint8              // the words that it writes, a bit for each
 	credits                 set                // the other nodes where an access has a condition on it
@@ -140,8 +140,8 @@ const (
 	torn     = math.MaxUint8 // a word is being written
 )
 
-// version is the version of round k of the access at a place.
-func version(k uint32, place int) uint8 { return uint8(k)<<4 | uint8(place) }
+// version is the version of round k of the access at a position.
+func version(k uint32, position int) uint8 { return uint8(k)<<4 | uint8(position) }
 
 // newCluster places a game on nodes. In the plan of the game, a task that crosses nodes has a counter
 // for each access. changes says which words a writer writes.
@@ -186,7 +186,7 @@ func (c *cluster) wait() {
 	for r, q := range c.queues() {
 		c.copies = append(c.copies, 1<<c.home[r])
 		for i, a := range q {
-			c.all[a].place = i + 1
+			c.all[a].position = i + 1
 			c.copies[r] |= 1 << c.all[a].node
 			if c.variant != creditStands && !c.direct() {
 				c.waitForBytes(q, i)
@@ -207,7 +207,7 @@ func (c *cluster) wait() {
 func (c *cluster) queues() [][]int {
 	queues := make([][]int, len(c.names))
 	for _, f := range c.system.Order() {
-		if a := c.of[f.Task][f.Access]; f.Round == 0 && c.tasks[f.Task].Rounds != 0 {
+		if a := c.of[f.Task][f.Access]; c.tasks[f.Task].Rounds != 0 {
 			r := c.all[a].resource
 			queues[r] = append(queues[r], a)
 		}
@@ -246,7 +246,7 @@ type world struct {
 
 	words   [mostNodes][mostResources][wordsEach]uint8 // of each copy: the version that wrote the word
 	version [mostNodes][mostResources]uint8            // of each copy
-	ended   [mostNodes][mostResources]uint16           // the places of writers that have ended, as the node knows
+	ended   [mostNodes][mostResources]uint16           // the positions of writers that have ended, as the node knows
 	credit  [mostNodes][mostAccesses]uint8             // by counter: the round that the node was told, or overByte
 	lanes   [mostNodes][mostNodes]string               // the messages from a node to another one
 }
@@ -320,7 +320,7 @@ func (c *cluster) has(w *world, here, counter int, k uint32) bool {
 	case on.node == here:
 		return c.published(w, counter) >= k
 	case on.writes && !c.direct():
-		return w.version[here][on.resource] >= version(k, on.place) || w.ended[here][on.resource]>>on.place&1 != 0
+		return w.version[here][on.resource] >= version(k, on.position) || w.ended[here][on.resource]>>on.position&1 != 0
 	case c.variant == noCredits:
 		return true
 	}
@@ -341,14 +341,14 @@ func (c *cluster) acquire(w *world, a *access) {
 func (c *cluster) release(w *world, a *access, k uint32) {
 	m := message{credit: !a.writes, counter: uint8(a.counter), round: uint8(k), resource: uint8(a.resource), writer: uint8(a.node)}
 	if c.published(w, a.counter) >= over && c.variant != endless {
-		m.round, m.ended = overByte, 1<<a.place
+		m.round, m.ended = overByte, 1<<a.position
 	}
 	if m.credit {
 		c.sendAll(w, a.node, a.credits, m)
 		return
 	}
 	if k > 0 {
-		m.version = version(k, a.place)
+		m.version = version(k, a.position)
 		w.version[a.node][a.resource] = m.version
 		if int(k) <= c.last[a.task] {
 			m.changes = a.changes
