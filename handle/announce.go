@@ -52,6 +52,9 @@ func (h *Handle) hear(now func() time.Time) error {
 
 // renewNews measures the next request of a pair too, if the pair was announced.
 func (h *Handle) renewNews() error {
+	if h.more.news == nil {
+		return nil
+	}
 	now := h.more.news.now
 	h.dropNews()
 	if now == nil {
@@ -70,7 +73,6 @@ func (h *Handle) dropNews() {
 // Prefetch returns the measurements of the current request. They are zero if it was made
 // by Request instead of Announce.
 func (h *Handle) Prefetch() Prefetch {
-	h = h.turn()
 	if h.more == nil || h.more.news == nil || h.more.news.now == nil {
 		return Prefetch{}
 	}
@@ -89,7 +91,6 @@ func (h *Handle) Prefetch() Prefetch {
 // Ready returns a channel that is closed when the access is granted. Use it in a select
 // over several accesses. Each request has its own channel.
 func (h *Handle) Ready() (<-chan struct{}, error) {
-	h = h.turn()
 	// The news may still describe an access that has ended.
 	if x := h.extra(); x.news == nil || !h.place.Requested() && !h.place.Held() {
 		if err := h.hear(nil); err != nil {

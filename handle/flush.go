@@ -13,7 +13,7 @@ import (
 //
 // A write that may be lost is a [*resource.LostWriteError]. If ctx ends first, Flush
 // returns why, and may be called again. See [resource.Place.Flush].
-func (h *Handle) Flush(ctx context.Context) error { return h.turn().place.Flush(ctx) }
+func (h *Handle) Flush(ctx context.Context) error { return h.place.Flush(ctx) }
 
 // Flush is [Handle.Flush] of all. It asks all homes, then waits for all.
 func (v Vector) Flush(ctx context.Context) error {

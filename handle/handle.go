@@ -22,9 +22,8 @@ type Handle struct {
 
 // more is what few handles have.
 type more struct {
-	news  *news  // nil: neither Ready nor Announce was called for this request
-	life  *life  // nil: Context was not called for this grant
-	turns *turns // nil, or the handles of a pair that announces turns ahead
+	news *news // nil: neither Ready nor Announce was called for this request
+	life *life // nil: Context was not called for this grant
 }
 
 // extra is the handle's more, to be changed.
@@ -36,8 +35,8 @@ func (h *Handle) extra() *more {
 }
 
 // Place returns the handle's request in the queue of its resource: to look at it, or to
-// give it a bed or an observer. A pair with Ahead has several: see [Pair.Places].
-func (h *Handle) Place() *resource.Place { return &h.turn().place }
+// give it a bed or an observer.
+func (h *Handle) Place() *resource.Place { return &h.place }
 
 // Request announces an access to r and puts it into the queue of r. It never waits. The
 // data may travel to this node between Request and Acquire.
@@ -62,10 +61,8 @@ func (h *Handle) RequestOrdered(r *resource.Resource, m resource.Mode, order int
 // Acquire waits for the access. If ctx ends first, Acquire returns the reason, and the
 // request stays in the queue: acquire again or cancel.
 func (h *Handle) Acquire(ctx context.Context) error {
-	if h.more != nil {
-		if h = h.turn(); h.more != nil && h.more.news != nil {
-			return h.acquireAnnounced(ctx)
-		}
+	if h.more != nil && h.more.news != nil {
+		return h.acquireAnnounced(ctx)
 	}
 	return h.place.Acquire(ctx)
 }
@@ -78,9 +75,6 @@ func (h *Handle) Release() error {
 
 // Cancel takes the request back, granted or not.
 func (h *Handle) Cancel() error {
-	if h.turns() != nil {
-		return h.cancel()
-	}
 	if err := h.place.Cancel(); err != nil {
 		return err
 	}
@@ -93,9 +87,6 @@ func (h *Handle) Cancel() error {
 // not committed, and the resource's policy says what the next ones find: see
 // [resource.Place.Abandon]. A pair announces no next access.
 func (h *Handle) Abandon(reason error) error {
-	if h.turns() != nil {
-		return h.abandon(reason)
-	}
 	h.endLife()
 	h.dropNews()
 	return h.place.Abandon(reason)
@@ -104,24 +95,24 @@ func (h *Handle) Abandon(reason error) error {
 // Fence is the number of the grant. It grows with every writer. A reader has the number
 // of the last writer before it. A store that remembers the greatest fence can refuse
 // late writes. Fence is 0 if the handle does not hold.
-func (h *Handle) Fence() uint64 { return h.turn().place.Fence() }
+func (h *Handle) Fence() uint64 { return h.place.Fence() }
 
 // Version counts the committed writes before the grant. It is 0 if the handle does not
 // hold.
-func (h *Handle) Version() uint64 { return h.turn().place.Version() }
+func (h *Handle) Version() uint64 { return h.place.Version() }
 
 // Prior tells whether a writer before this grant failed. Its error matches
 // [resource.ErrPriorHolderLost] or [resource.ErrPoisoned]. Prior is nil if the handle
 // does not hold.
-func (h *Handle) Prior() error { return h.turn().place.Prior() }
+func (h *Handle) Prior() error { return h.place.Prior() }
 
 // Resize changes how many bytes the resource has. size is a multiple of 8. The old bytes
 // stay as far as they fit, and new bytes are zero. Earlier views are no longer valid. The
 // handle must hold the resource for writing.
-func (h *Handle) Resize(size int) error { return h.turn().place.Resize(size) }
+func (h *Handle) Resize(size int) error { return h.place.Resize(size) }
 
-// held is the handle of this turn. Functions that take a Grant reach the request by it.
-func (h *Handle) held() *Handle { return h.turn() }
+// held is the handle itself. Functions that take a Grant reach the request by it.
+func (h *Handle) held() *Handle { return h }
 
 // Grant is what can hold a resource: a *Handle or a *Pair.
 type Grant interface {
@@ -134,7 +125,6 @@ type Grant interface {
 	Abandon(reason error) error
 
 	held() *Handle
-	withdraw() error
 }
 
 // Read returns the resource's bytes as elements of type T. g must hold the resource. The

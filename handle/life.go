@@ -19,7 +19,6 @@ type life struct {
 // grant derives it from parent, and later calls return the same one. Give it to long
 // work under the grant: after a loss, another handle may hold the resource.
 func (h *Handle) Context(parent context.Context) (context.Context, error) {
-	h = h.turn()
 	x := h.extra()
 	if x.life == nil {
 		var l life

@@ -9,7 +9,7 @@ import (
 // Pairs are pairs whose turns begin and end together. One goroutine at a time uses them.
 type Pairs struct {
 	pairs  []*Pair
-	places []*resource.Place // of this turn of each
+	places []*resource.Place // of each
 }
 
 // PairsOf are pairs that have announced their first turns.
@@ -21,21 +21,18 @@ func PairsOf(pairs []*Pair) Pairs {
 	return v
 }
 
-// Places are the requests of this turn, in the order of the pairs.
+// Places are the requests of the pairs, in their order.
 func (v *Pairs) Places() []*resource.Place { return v.places }
 
 // NextBy is [Pair.NextBy] of each, until one fails.
 func (v *Pairs) NextBy(by any) error {
 	for _, p := range v.pairs {
-		if p.more != nil {
-			p.turn().endLife()
-		}
+		p.endLife()
 	}
 	n, err := resource.RenewAll(v.places, by)
-	for i, p := range v.pairs[:n] {
+	for _, p := range v.pairs[:n] {
 		if p.iteration++; p.more != nil {
-			err = errors.Join(err, p.renewMore())
-			v.places[i] = p.Place()
+			err = errors.Join(err, p.renewNews())
 		}
 	}
 	return err

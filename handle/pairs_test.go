@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/orwl/go-orwl/handle"
 	"github.com/orwl/go-orwl/resource"
@@ -13,21 +14,24 @@ import (
 func TestPairs(t *testing.T) {
 	r, _, _ := resourceOf(t, false)
 	var p, q handle.Pair
-	must(t, q.Ahead(1))
-	for _, one := range []*handle.Pair{&p, &q, &q} {
-		must(t, one.Request(r, resource.Read))
-	}
+	must(t, p.Request(r, resource.Read))
+	must(t, q.Announce(r, resource.Read, time.Now))
 	v := handle.PairsOf([]*handle.Pair{&p, &q})
 	must(t, p.Acquire(t.Context()))
 	must(t, q.Acquire(t.Context()))
 	ctx, err := p.Context(t.Context())
 	must(t, err)
+	before, err := q.Ready()
+	must(t, err)
 	must(t, v.NextBy(nil))
+	if after, err := q.Ready(); err != nil || after == before {
+		t.Errorf("the next access is not announced: %v", err)
+	}
 	if why := context.Cause(ctx); !errors.Is(why, handle.ErrReleased) {
 		t.Errorf("the context of the turn has ended by %v", why)
 	}
 	if v.Places()[0] != p.Place() || v.Places()[1] != q.Place() {
-		t.Error("the places are not those of the next turn")
+		t.Error("the places are not those of the pairs")
 	}
 	must(t, p.Acquire(t.Context()))
 	if err := v.NextBy(nil); !errors.Is(err, resource.ErrNotHeld) {

@@ -61,17 +61,12 @@ func section(ctx context.Context, g Grant, body func() error, release func() err
 	return err
 }
 
-// withdraw takes the requests of g back, if there are some, since it cannot be acquired.
+// withdraw takes the request of g back, if there is one, since it cannot be acquired.
 func withdraw(g Grant, why error) error {
-	h := g.held()
-	if h.place.Held() {
-		return why // it was held already
+	if !g.held().place.Requested() {
+		return why // g was idle, or held already
 	}
-	err := g.withdraw()
-	if h.place.Requested() {
-		err = errors.Join(err, h.Cancel())
-	}
-	if err != nil {
+	if err := g.Cancel(); err != nil {
 		return errors.Join(why, err)
 	}
 	return why

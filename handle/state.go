@@ -32,7 +32,6 @@ func (s State) String() string {
 // Test tells the state of the access without waiting. The request of a broken resource is
 // Granted: Acquire returns the error at once.
 func (h *Handle) Test() State {
-	h = h.turn()
 	switch {
 	case h.place.Held():
 		return Held

@@ -191,7 +191,6 @@ func (v Vector) Next() error {
 func (v Vector) Abandon(reason error) error {
 	var errs error
 	for _, g := range v {
-		errs = errors.Join(errs, g.withdraw())
 		if h := g.held(); h.place.Held() || h.place.Requested() {
 			errs = errors.Join(errs, h.Abandon(reason))
 		}
@@ -204,7 +203,6 @@ func (v Vector) Abandon(reason error) error {
 func (v Vector) Cancel() error {
 	var errs error
 	for _, g := range v {
-		errs = errors.Join(errs, g.withdraw())
 		switch h := g.held(); {
 		case h.place.Held():
 			errs = errors.Join(errs, h.Release())

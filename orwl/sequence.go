@@ -21,7 +21,7 @@ type Step struct {
 func Acquire(accesses ...*Access) Step { return Step{liveness.Acquire, accesses} }
 
 // Release is the step of a Sequence in which the body releases these accesses, in any
-// order. [Access.Next] announces the next round, [Access.Drain] and [Access.Release] do not.
+// order. [Access.Next] announces the next round, and [Access.Release] does not.
 func Release(accesses ...*Access) Step { return Step{liveness.Release, accesses} }
 
 // Sequence declares the order in which the body acquires and releases the task's accesses

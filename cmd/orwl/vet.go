@@ -24,9 +24,8 @@ describes a task:
   task row2: write b, read a @-1
 
 First requests are made in the order of the lines, those of a lower priority @N
-before those of a higher one; it is 0 if not given. The word ahead and a number, as in
-"read a @-1 ahead 2", say how many rounds an access announces ahead. A name with
-spaces or any of : , @ # is quoted.
+before those of a higher one; it is 0 if not given. A name with spaces or any of
+: , @ # is quoted.
 
 A task holds all its accesses at once. After a second colon stands another order of
 its round. It names the accesses by their numbers in the line:

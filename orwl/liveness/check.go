@@ -56,20 +56,6 @@ import "github.com/orwl/go-orwl/internal/invariant"
 // It follows that if x was ahead of y at first, x has been released as often as y, or
 // once more.
 //
-// # Rounds ahead
-//
-// Accesses that announce k rounds ahead change nothing of this. They request their first
-// k+1 rounds round by round, so the order of conflicting requests begins in the same way:
-//
-//	x1 y1 x2 y2 ... x(k+1) y(k+1)
-//
-// The holder of x(n) requests x(n+k+1) before it releases. The holder of y(n) requests
-// y(n+k+1). This is after the release of x(n), and so after the request of x(n+k+1). In the
-// same way, the holder of x(n+1) requests x(n+k+2) after the release of y(n), and so after
-// the request of y(n+k+1). So x and y take turns as before, → is the same, and Check plays
-// its round without the rounds ahead. It needs the same k for x and y, and not for accesses
-// to different resources, nor for readers of a resource that no task writes.
-//
 // # Tasks without a Sequence
 //
 // Such a task does two steps: it acquires all, and it releases all. It may as well

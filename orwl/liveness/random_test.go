@@ -36,29 +36,7 @@ func randomSystem(r *rand.Rand) System {
 		}
 		s.Tasks = append(s.Tasks, task)
 	}
-	if r.IntN(2) == 0 {
-		randomAhead(r, s)
-	}
 	return s
-}
-
-// randomAhead lets accesses announce rounds ahead: as many for all accesses to a resource
-// that is written.
-func randomAhead(r *rand.Rand, s System) {
-	written, ahead := make(map[string]bool), make(map[string]int)
-	for _, task := range s.Tasks {
-		for _, a := range task.Accesses {
-			written[a.Resource] = written[a.Resource] || a.Mode == resource.Write
-			ahead[a.Resource] = r.IntN(4)
-		}
-	}
-	for _, task := range s.Tasks {
-		for i, a := range task.Accesses {
-			if task.Accesses[i].Ahead = ahead[a.Resource]; !written[a.Resource] {
-				task.Accesses[i].Ahead = r.IntN(4)
-			}
-		}
-	}
 }
 
 // randomSequence has steps of one to three accesses, in any order or in that of the task.

@@ -33,7 +33,7 @@ type roundAccess struct {
 func newRound(s System) *round {
 	n, tasks := s.accesses(), len(s.Tasks)
 	r := &round{
-		system: s, order: s.round(),
+		system: s, order: s.Order(),
 		accesses: make([]roundAccess, 1, n+1), begin: make([]number, 0, tasks+1), requests: make([]request, 2*n+1),
 		steps: s.steps(), at: make([]int, tasks), missing: make([]int, tasks), ready: make([]int, 0, tasks),
 	}

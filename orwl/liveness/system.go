@@ -32,43 +32,16 @@ type Access struct {
 	Mode     resource.Mode
 	// Priority orders the first request among all others: lower is earlier.
 	Priority int
-	// Ahead is how many rounds are announced ahead: at first, and while a round goes on,
-	// the next Ahead rounds are requested too. All accesses to a resource that some access
-	// writes have the same.
-	Ahead int
 }
 
-// MostAhead is the greatest number of rounds that an access announces ahead.
-const MostAhead = 1 << 10
-
-// First names a first request by its task, access and round, all counted from 0.
+// First names a first request by its task and access, both counted from 0.
 type First struct {
-	Task, Access, Round int
+	Task, Access int
 }
 
-// Order is the canonical start order: by round, by priority, then by task, then by the
-// position in the task. All nodes insert the first requests in this order before any task
-// runs. An access has one first request, and one more for each round that it announces
-// ahead.
+// Order is the canonical start order: by priority, then by task, then by the position in
+// the task. All nodes insert the first requests in this order before any task runs.
 func (s System) Order() []First {
-	first := s.round()
-	order := first
-	for round := 1; ; round++ {
-		before := len(order)
-		for _, f := range first {
-			if s.access(f).Ahead >= round {
-				f.Round = round
-				order = append(order, f)
-			}
-		}
-		if len(order) == before {
-			return order
-		}
-	}
-}
-
-// round is the order of the first requests for the first round.
-func (s System) round() []First {
 	order := make([]First, 0, s.accesses())
 	sorted, last := true, math.MinInt
 	for t, task := range s.Tasks {
@@ -119,7 +92,6 @@ func (e *SystemError) Error() string {
 // validate returns a *SystemError if s is not well formed.
 func (s System) validate() error {
 	named := make(map[string]int, len(s.Tasks))
-	ahead := false
 	if err := s.validateSize(); err != nil {
 		return err
 	}
@@ -138,19 +110,12 @@ func (s System) validate() error {
 			if access.Mode > resource.Write {
 				return &SystemError{t, a, task.Name, fmt.Sprintf("has the mode %d: want Read or Write", uint8(access.Mode))}
 			}
-			if access.Ahead < 0 || access.Ahead > MostAhead {
-				return &SystemError{t, a, task.Name, fmt.Sprintf("announces %d rounds ahead: want 0 to %d", access.Ahead, MostAhead)}
-			}
-			ahead = ahead || access.Ahead > 0
 		}
 		if err := s.validateSequence(t); err != nil {
 			return err
 		}
 	}
-	if !ahead {
-		return nil
-	}
-	return s.validateAhead()
+	return nil
 }
 
 // mostAccesses is the greatest number of accesses of a system: Check numbers two requests of
@@ -163,38 +128,6 @@ func (s System) validateSize() error {
 	for t, task := range s.Tasks {
 		if n += len(task.Accesses); n > mostAccesses {
 			return &SystemError{t, -1, task.Name, fmt.Sprintf("brings the accesses of all tasks to %d: want at most %d", n, mostAccesses)}
-		}
-	}
-	return nil
-}
-
-// validateAhead returns a *SystemError if accesses to a resource that is written announce
-// different numbers of rounds ahead. Then the order of their requests would change from
-// round to round.
-func (s System) validateAhead() error {
-	type use struct {
-		first, other First // other announces another number of rounds, if differs
-		differs      bool
-		written      bool
-	}
-	uses := make(map[string]*use)
-	for t, task := range s.Tasks {
-		for a, access := range task.Accesses {
-			f := First{Task: t, Access: a}
-			u := uses[access.Resource]
-			if u == nil {
-				u = &use{first: f}
-				uses[access.Resource] = u
-			}
-			if !u.differs && s.access(u.first).Ahead != access.Ahead {
-				u.other, u.differs = f, true
-			}
-			if u.written = u.written || access.Mode == resource.Write; u.written && u.differs {
-				x, y := s.access(u.first), s.access(u.other)
-				return &SystemError{u.other.Task, u.other.Access, s.Tasks[u.other.Task].Name, fmt.Sprintf(
-					"(%v) announces %d rounds ahead, and access %d of task %q announces %d: give all accesses to a resource that is written the same number",
-					y, y.Ahead, u.first.Access+1, s.Tasks[u.first.Task].Name, x.Ahead)}
-			}
 		}
 	}
 	return nil

@@ -19,15 +19,11 @@ func TestOrder(t *testing.T) {
 	for text, want := range map[string][]First{
 		"":        {},
 		"task t:": {},
-		"task s: write a, read b; task t: read b, write c":         {{0, 0, 0}, {0, 1, 0}, {1, 0, 0}, {1, 1, 0}},
-		"task s: write a, read b; task t: read b, write c @-1":     {{1, 1, 0}, {0, 0, 0}, {0, 1, 0}, {1, 0, 0}},
-		"task s: write a @3, read b @2; task t: read b @2, read c": {{1, 1, 0}, {0, 1, 0}, {1, 0, 0}, {0, 0, 0}},
-		"task s: write a @-1; task t: write a":                     {{0, 0, 0}, {1, 0, 0}},
-		"task s: write a; task t: write a @-1":                     {{1, 0, 0}, {0, 0, 0}},
-
-		"task s: write a ahead 2; task t: write a @-1 ahead 2, read b ahead 1": {
-			{1, 0, 0}, {0, 0, 0}, {1, 1, 0}, {1, 0, 1}, {0, 0, 1}, {1, 1, 1}, {1, 0, 2}, {0, 0, 2},
-		},
+		"task s: write a, read b; task t: read b, write c":         {{0, 0}, {0, 1}, {1, 0}, {1, 1}},
+		"task s: write a, read b; task t: read b, write c @-1":     {{1, 1}, {0, 0}, {0, 1}, {1, 0}},
+		"task s: write a @3, read b @2; task t: read b @2, read c": {{1, 1}, {0, 1}, {1, 0}, {0, 0}},
+		"task s: write a @-1; task t: write a":                     {{0, 0}, {1, 0}},
+		"task s: write a; task t: write a @-1":                     {{1, 0}, {0, 0}},
 	} {
 		if got := system(t, text).Order(); !slices.Equal(got, want) {
 			t.Errorf("%s: %v, want %v", text, got, want)
@@ -89,7 +85,7 @@ task idle:`,
 func TestSystemSyntaxErrors(t *testing.T) {
 	const begin = "\n\tallowed: task NAME: read RESOURCE, write RESOURCE; or a comment after #"
 	const name = "\n\tallowed: a name, quoted if it has spaces or any of : , @ # \""
-	const more = "\n\tallowed: a comma and another access, @PRIORITY, ahead ROUNDS, a colon and the sequence, or the end of the line"
+	const more = "\n\tallowed: a comma and another access, @PRIORITY, a colon and the sequence, or the end of the line"
 	for text, want := range map[string]string{
 		"taks t: write a": `1, column 1: a line begins with task
 	taks t: write a
@@ -139,10 +135,6 @@ func TestSystemSyntaxErrors(t *testing.T) {
 	task a: read b, , read c
 	                ^
 	allowed: read or write`,
-		"task a: read b ahead -1": `1, column 22: ahead is not followed by a number of rounds
-	task a: read b ahead -1
-	                     ^~
-	allowed: a whole number from 0 to 1024, as in ahead 2`,
 		"task a: read": `1, column 13: the resource has no name
 	task a: read
 	            ^` + name,
@@ -261,26 +253,18 @@ func checkIdentity(t interface{ Fatalf(string, ...any) }, s System) {
 }
 
 func TestParseStringIsIdentity(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		s := drawSystem(t, rapid.Int())
-		for _, task := range s.Tasks {
-			for i := range task.Accesses {
-				task.Accesses[i].Ahead = rapid.IntRange(0, MostAhead).Draw(t, "ahead")
-			}
-		}
-		checkIdentity(t, s)
-	})
+	rapid.Check(t, func(t *rapid.T) { checkIdentity(t, drawSystem(t, rapid.Int())) })
 }
 
 func TestSystemString(t *testing.T) {
-	const text = "task a: write b, read c @-1\ntask ahead: read ahead ahead 2, write b @3 ahead 1\ntask \"d e\": read \"\\xff\"\ntask f:\ntask g: read a, write b: acquire 2, release 2, acquire 1, release 1\n"
+	const text = "task a: write b, read c @-1\ntask \"d e\": read \"\\xff\"\ntask f:\ntask g: read a, write b: acquire 2, release 2, acquire 1, release 1\n"
 	if got := system(t, text).String(); got != text {
 		t.Errorf("%s, want %s", got, text)
 	}
 }
 
 func FuzzParseSystem(f *testing.F) {
-	for _, text := range []string{"", "task a: write b, read c @-1\n# d\r\ntask \"e f\": read \"\\xff\"", "task a: read b @", "task a: read b @1 ahead 2, write ahead ahead 3", "task a: read b, write c @1: acquire 2 1, release 1 2", "task a: read b: acquire 1,release", "task a\x00: write \u2028 b", "\xff", "task \"a", `task a\b: read c"d`} {
+	for _, text := range []string{"", "task a: write b, read c @-1\n# d\r\ntask \"e f\": read \"\\xff\"", "task a: read b @", "task a: read b, write c @1: acquire 2 1, release 1 2", "task a: read b: acquire 1,release", "task a\x00: write \u2028 b", "\xff", "task \"a", `task a\b: read c"d`} {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
@@ -299,7 +283,7 @@ func FuzzParseSystem(f *testing.F) {
 		}
 		checkIdentity(t, s)
 		var deadlock *DeadlockError
-		if err := s.Check(); err != nil && !errors.As(err, &deadlock) && !strings.Contains(err.Error(), "rounds ahead") {
+		if err := s.Check(); err != nil && !errors.As(err, &deadlock) {
 			t.Errorf("%v in what could be read", err)
 		}
 	})

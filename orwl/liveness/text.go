@@ -23,9 +23,8 @@ const maxLine = 16 << 20
 //	task row2: write b, read a @-1
 //
 // The tasks have the order of the lines. The number after @ is the priority of an
-// access; the default is 0. The word ahead and a number may follow: how many rounds the
-// access announces ahead, as in "read b @-1 ahead 2". A # begins a comment. A name with a
-// space or one of : , @ # " is quoted as in Go.
+// access; the default is 0. A # begins a comment. A name with a space or one of
+// : , @ # " is quoted as in Go.
 //
 // A second colon begins the Sequence of a task. Each step names the accesses by their
 // numbers in the line, counted from 1:
@@ -103,7 +102,7 @@ func (l *systemLine) task(named map[string]int) (task Task, described bool, err 
 			task.Sequence, err = l.sequence(len(task.Accesses))
 			return task, err == nil, err
 		default:
-			return task, false, l.fail(word, "the access ends here", "a comma and another access, @PRIORITY, ahead ROUNDS, a colon and the sequence, or the end of the line")
+			return task, false, l.fail(word, "the access ends here", "a comma and another access, @PRIORITY, a colon and the sequence, or the end of the line")
 		}
 	}
 }
@@ -120,29 +119,16 @@ func (l *systemLine) access(mode string) (access Access, err error) {
 	if access.Resource, _, err = l.name("the resource"); err != nil {
 		return access, err
 	}
-	if l.skip("@") {
-		word := l.next()
-		if access.Priority, err = strconv.Atoi(word); err != nil {
-			return access, l.fail(word, "@ is not followed by a priority", "a whole number, as in @-1")
-		}
-	}
-	if l.skip("ahead") {
-		word := l.next()
-		if access.Ahead, err = strconv.Atoi(word); err != nil || access.Ahead < 0 || access.Ahead > MostAhead {
-			return access, l.fail(word, "ahead is not followed by a number of rounds", fmt.Sprintf("a whole number from 0 to %d, as in ahead 2", MostAhead))
-		}
-	}
-	return access, nil
-}
-
-// skip reads the next word if it is this one, and reports whether it was.
-func (l *systemLine) skip(word string) bool {
 	after := *l
-	if after.next() != word {
-		return false
+	if after.next() != "@" {
+		return access, nil
 	}
 	*l = after
-	return true
+	word := l.next()
+	if access.Priority, err = strconv.Atoi(word); err != nil {
+		return access, l.fail(word, "@ is not followed by a priority", "a whole number, as in @-1")
+	}
+	return access, nil
 }
 
 // sequence reads the rest of a line after its second colon: the steps of a task with so
@@ -261,9 +247,6 @@ func (s System) String() string {
 			text.WriteString(" " + access.String())
 			if access.Priority != 0 {
 				fmt.Fprintf(&text, " @%d", access.Priority)
-			}
-			if access.Ahead != 0 {
-				fmt.Fprintf(&text, " ahead %d", access.Ahead)
 			}
 		}
 		for i, step := range task.Sequence {

@@ -154,7 +154,7 @@ func (g *game) access(u use) liveness.Access { return g.system.Tasks[u.task].Acc
 func (g *game) begin(names []string) state {
 	s := state{at: make([]int, len(g.system.Tasks)), empty: make([]int, g.plan.Counters()), queues: make([][]use, len(names))}
 	for _, f := range g.system.Order() {
-		if g.last[f.Task] > 0 && f.Round == 0 {
+		if g.last[f.Task] > 0 {
 			u := use{f.Task, f.Access}
 			r := slices.Index(names, g.access(u).Resource)
 			s.queues[r] = append(s.queues[r], u)

@@ -70,7 +70,6 @@ func TestConditions(t *testing.T) {
 		{systemOf("W0 R1", "R0 W1"), rounds(3, 3), "0: 1'\n1: 0\n"},
 		{systemOf("R0 R1", "W2"), rounds(3, 3, 3), "0:\n1:\n2:\n"},
 		{systemOf("W0 R1 W2"), rounds(Open, Open, Open), "0: 1' 2'\n1: 0 2'\n2: 0 1\n"},
-		{ahead(systemOf("W0 W1")), rounds(3, 3), "0: 1'\n1: 0\n"},
 	} {
 		p := New(row.system, row.tasks)
 		if got := p.text(); got != row.want {
@@ -80,16 +79,6 @@ func TestConditions(t *testing.T) {
 			t.Errorf("%+v, %v: the plan keeps %d conditions, want %d", row.system, row.tasks, len(p.when), kept)
 		}
 	}
-}
-
-// ahead lets all accesses announce a round ahead: that changes no condition.
-func ahead(s liveness.System) liveness.System {
-	for _, task := range s.Tasks {
-		for a := range task.Accesses {
-			task.Accesses[a].Ahead = 1
-		}
-	}
-	return s
 }
 
 // How many rounds a counter publishes at least.

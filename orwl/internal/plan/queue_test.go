@@ -50,7 +50,7 @@ func (g *game) walk(t *testing.T, rng *rand.Rand) (granted, waiting int) {
 		places[task] = make([]resource.Place, len(g.system.Tasks[task].Accesses))
 	}
 	for _, f := range g.system.Order() {
-		if a := g.access(use{f.Task, f.Access}); g.last[f.Task] > 0 && f.Round == 0 {
+		if a := g.access(use{f.Task, f.Access}); g.last[f.Task] > 0 {
 			must(places[f.Task][f.Access].Request(resources[a.Resource], a.Mode))
 		}
 	}
