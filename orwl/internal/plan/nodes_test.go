@@ -66,6 +66,7 @@ const (
 	mostResources = 3
 	mostTasks     = 9
 	mostAccesses  = 15
+	mostCounters  = mostAccesses + mostTasks
 	wordsEach     = 2 // of a resource
 )
 
@@ -242,12 +243,12 @@ func (c *cluster) direct() bool { return c.variant == pushed || c.variant == pus
 // world is a state of all nodes.
 type world struct {
 	at    [mostTasks]uint8    // by task: steps done
-	empty [mostAccesses]uint8 // by counter: empty turns
+	empty [mostCounters]uint8 // by counter: empty turns
 
 	words   [mostNodes][mostResources][wordsEach]uint8 // of each copy: the version that wrote the word
 	version [mostNodes][mostResources]uint8            // of each copy
 	ended   [mostNodes][mostResources]uint16           // the positions of writers that have ended, as the node knows
-	credit  [mostNodes][mostAccesses]uint8             // by counter: the round that the node was told, or overByte
+	credit  [mostNodes][mostCounters]uint8             // by counter: the round that the node was told, or overByte
 	lanes   [mostNodes][mostNodes]string               // the messages from a node to another one
 }
 
